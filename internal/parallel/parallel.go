@@ -1,0 +1,62 @@
+// Package parallel spreads numbered blocks of work over the processors. What a
+// block computes must depend on its number alone, so that results are the same
+// bytes at any GOMAXPROCS.
+package parallel
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// Workers returns how many goroutines Blocks uses for n blocks.
+func Workers(n int) int { return max(1, min(n, runtime.GOMAXPROCS(0))) }
+
+// Blocks calls do(worker, block) once for every block in [0, n), on Workers(n)
+// goroutines; worker indexes per-goroutine scratch. Blocks start in increasing
+// order. It stops early on the first error or when ctx ends, and returns that.
+func Blocks(ctx context.Context, n int, do func(worker, block int) error) error {
+	workers := Workers(n)
+	if workers == 1 {
+		for b := range n {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if err := do(0, b); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				b := int(next.Add(1)) - 1
+				if b >= n {
+					return
+				}
+				if err := do(w, b); err != nil {
+					cancel(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return context.Cause(ctx)
+}
+
+// Ranges cuts [0, n) into blocks of at most size and calls do(lo, hi) for each,
+// as Blocks does. It is for loops that neither fail nor run long.
+func Ranges(n, size int, do func(lo, hi int)) {
+	// With a background context and no errors Blocks has nothing to report.
+	_ = Blocks(context.Background(), (n+size-1)/size, func(_, b int) error {
+		do(b*size, min(n, (b+1)*size))
+		return nil
+	})
+}

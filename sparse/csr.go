@@ -1,0 +1,120 @@
+// Package sparse holds compressed-row matrices and their products with blocks
+// of vectors. The hot loops of the project live here and only here.
+package sparse
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+)
+
+// ErrFormat is wrapped by every error of NewCSR; the message says which rule broke.
+var ErrFormat = errors.New("sparse: not a valid CSR matrix")
+
+// MaxCols is the largest number of columns: one bit of a column index stays
+// free for whoever needs a mark.
+const MaxCols = math.MaxInt32
+
+// CSR is an immutable matrix in compressed-row form. Row i holds the entries
+// rowPtr[i] to rowPtr[i+1]; its columns may come in any order, and a column
+// that is given twice adds up. Safe for concurrent use.
+type CSR struct {
+	rows, cols int
+	rowPtr     []int
+	colIdx     []uint32
+	val        []float64
+
+	transposeOnce sync.Once
+	transpose     *CSR
+}
+
+// NewCSR checks the three arrays and wraps them without copying; the caller
+// must not change them afterwards.
+func NewCSR(rows, cols int, rowPtr []int, colIdx []uint32, val []float64) (*CSR, error) {
+	switch {
+	case rows < 0 || cols < 0 || cols > MaxCols:
+		return nil, fmt.Errorf("%w: %d×%d is out of range", ErrFormat, rows, cols)
+	case len(rowPtr) != rows+1:
+		return nil, fmt.Errorf("%w: %d row pointers for %d rows, want %d", ErrFormat, len(rowPtr), rows, rows+1)
+	case rowPtr[0] != 0:
+		return nil, fmt.Errorf("%w: first row pointer is %d, want 0", ErrFormat, rowPtr[0])
+	case rowPtr[rows] != len(colIdx):
+		return nil, fmt.Errorf("%w: last row pointer is %d, but there are %d column indices", ErrFormat, rowPtr[rows], len(colIdx))
+	case len(colIdx) != len(val):
+		return nil, fmt.Errorf("%w: %d column indices, but %d values", ErrFormat, len(colIdx), len(val))
+	}
+	for i := range rows {
+		if rowPtr[i] > rowPtr[i+1] {
+			return nil, fmt.Errorf("%w: row pointers decrease at row %d", ErrFormat, i)
+		}
+	}
+	for p, j := range colIdx {
+		if int(j) >= cols {
+			return nil, fmt.Errorf("%w: entry %d has column %d of %d", ErrFormat, p, j, cols)
+		}
+	}
+	for p, v := range val {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, fmt.Errorf("%w: entry %d is %v", ErrFormat, p, v)
+		}
+	}
+	return &CSR{rows: rows, cols: cols, rowPtr: rowPtr, colIdx: colIdx, val: val}, nil
+}
+
+// Dims returns the number of rows and columns.
+func (a *CSR) Dims() (rows, cols int) { return a.rows, a.cols }
+
+// NNZ returns the number of stored entries.
+func (a *CSR) NNZ() int { return len(a.val) }
+
+// Row returns the columns and values of row i, to be read only.
+func (a *CSR) Row(i int) ([]uint32, []float64) {
+	lo, hi := a.rowPtr[i], a.rowPtr[i+1]
+	return a.colIdx[lo:hi:hi], a.val[lo:hi:hi]
+}
+
+// Raw returns the three arrays, to be read only.
+func (a *CSR) Raw() (rowPtr []int, colIdx []uint32, val []float64) {
+	return a.rowPtr, a.colIdx, a.val
+}
+
+// At returns entry (i, j) by a search through row i.
+func (a *CSR) At(i, j int) float64 {
+	cols, vals := a.Row(i)
+	sum := 0.0
+	for p, c := range cols {
+		if int(c) == j {
+			sum += vals[p]
+		}
+	}
+	return sum
+}
+
+// T returns the transpose, made on the first call and kept. Its columns are in
+// increasing order, so products with it add up in a fixed order.
+func (a *CSR) T() *CSR {
+	a.transposeOnce.Do(func() {
+		rowPtr := make([]int, a.cols+1)
+		for _, j := range a.colIdx {
+			rowPtr[j+1]++
+		}
+		for j := range a.cols {
+			rowPtr[j+1] += rowPtr[j]
+		}
+		next := make([]int, a.cols)
+		copy(next, rowPtr)
+		colIdx := make([]uint32, len(a.colIdx))
+		val := make([]float64, len(a.val))
+		for i := range a.rows {
+			cols, vals := a.Row(i)
+			for p, j := range cols {
+				q := next[j]
+				next[j]++
+				colIdx[q], val[q] = uint32(i), vals[p]
+			}
+		}
+		a.transpose = &CSR{rows: a.cols, cols: a.rows, rowPtr: rowPtr, colIdx: colIdx, val: val}
+	})
+	return a.transpose
+}
