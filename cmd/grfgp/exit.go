@@ -1,0 +1,55 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// Exit codes are part of the interface: scripts rely on them.
+const (
+	exitOK          = 0
+	exitInternal    = 1
+	exitUsage       = 2 // wrong flags, or input that can be read in two ways
+	exitBadData     = 3
+	exitTooLarge    = 9 // does not fit this machine
+	exitInterrupted = 130
+)
+
+// exitError carries the exit code of an error that a verb returns.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string { return e.err.Error() }
+func (e *exitError) Unwrap() error { return e.err }
+
+func usagef(format string, args ...any) error {
+	return &exitError{exitUsage, fmt.Errorf(format, args...)}
+}
+
+// report prints err, if any, and returns the exit code.
+func (a *app) report(ctx context.Context, err error) int {
+	if err == nil {
+		return exitOK
+	}
+	code := exitCode(ctx, err)
+	if code == exitInterrupted {
+		fmt.Fprintln(a.Err, "grfgp: interrupted; nothing was written")
+		return code
+	}
+	fmt.Fprintf(a.Err, "grfgp: %v\n", err)
+	return code
+}
+
+func exitCode(ctx context.Context, err error) int {
+	var coded *exitError
+	switch {
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		return exitInterrupted
+	case errors.As(err, &coded):
+		return coded.code
+	}
+	return exitInternal
+}

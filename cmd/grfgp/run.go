@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+
+	"github.com/spf13/cobra"
+)
+
+// Streams are the three standard streams. The answer goes to Out, talk to Err.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// app is what every verb shares: the streams and the global flags.
+type app struct {
+	Streams
+	talk    *talk
+	seed    uint64
+	threads int
+	json    bool
+	quiet   bool
+}
+
+// Run executes one command line and returns its exit code.
+func Run(ctx context.Context, args []string, streams Streams) int {
+	// --threads sets GOMAXPROCS, which belongs to the process: put it back for
+	// whoever calls Run twice.
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+
+	a := &app{Streams: streams}
+	root := a.root()
+	root.SetArgs(args)
+	root.SetIn(streams.In)
+	root.SetOut(streams.Out)
+	root.SetErr(streams.Err)
+	err := root.ExecuteContext(ctx)
+	a.talk.close()
+	return a.report(ctx, err)
+}
+
+const about = `grfgp puts Gaussian processes on the nodes of a graph, at any scale.
+
+You have a network and a few costly, noisy measurements on its nodes; grfgp
+reads both, accounts for every line, and works with millions of nodes on one
+machine.
+
+  grfgp check --edges roads.csv --measurements speeds.csv
+  grfgp features --edges roads.csv -o roads.grf
+
+Every verb explains itself: grfgp VERB --help.`
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "grfgp",
+		Short:         "Gaussian processes on the nodes of a graph",
+		Long:          about,
+		Version:       version(),
+		SilenceErrors: true, // report prints them, once
+		SilenceUsage:  true,
+		Args:          cobra.ArbitraryArgs,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if a.threads < 0 {
+				return usagef("--threads is %d; give 1 or more, or 0 for all processors", a.threads)
+			}
+			if a.threads > 0 {
+				runtime.GOMAXPROCS(a.threads)
+			}
+			a.talk = newTalk(a.Err, a.quiet)
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef("there is no verb %q; 'grfgp --help' lists the verbs", args[0])
+			}
+			fmt.Fprintln(a.Out, about)
+			return nil
+		},
+	}
+	flags := root.PersistentFlags()
+	flags.Uint64Var(&a.seed, "seed", 1, "seed of everything random; the same seed gives the same bytes")
+	flags.IntVar(&a.threads, "threads", 0, "processors to use (0: all); never changes the result")
+	flags.BoolVar(&a.json, "json", false, "answer in JSON")
+	flags.BoolVarP(&a.quiet, "quiet", "q", false, "no progress and no talk, errors only")
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usagef("%v; '%s --help' lists the flags", err, cmd.CommandPath())
+	})
+	for _, verb := range verbs {
+		root.AddCommand(verb(a))
+	}
+	return root
+}
+
+// verbs are the commands, in the order of the help text; each lives in the file
+// of its name.
+var verbs = []func(*app) *cobra.Command{}
