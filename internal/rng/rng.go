@@ -105,11 +105,16 @@ func (s *Stream) Fill(dst []uint64) {
 // philoxPair returns philox of ctr0 and of ctr0+1, computed side by side.
 func philoxPair(ctr0, ctr1, key uint64) (a0, a1, b0, b1 uint64) {
 	a0, a1, b0, b1 = ctr0, ctr1, ctr0+1, ctr1
-	for range 10 {
+	for range 5 { // two rounds a turn
 		ah, al := bits.Mul64(multiplier, a0)
 		bh, bl := bits.Mul64(multiplier, b0)
-		a0, a1 = ah^key^a1, al
-		b0, b1 = bh^key^b1, bl
+		ah ^= key ^ a1
+		bh ^= key ^ b1
+		key += weyl
+		a0, a1 = bits.Mul64(multiplier, ah)
+		b0, b1 = bits.Mul64(multiplier, bh)
+		a0 ^= key ^ al
+		b0 ^= key ^ bl
 		key += weyl
 	}
 	return a0, a1, b0, b1

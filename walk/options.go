@@ -1,0 +1,150 @@
+// Package walk turns a weighted graph into sparse random features: for every
+// start node i and length l ≤ L a sparse row of Ψ_l with E[Ψ_l] = W^l. A kernel
+// combines them to Φ = Σ f_l Ψ_l, so that ΦΦᵀ estimates a power series of W.
+package walk
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"grfgp/sparse"
+)
+
+// ErrOptions is wrapped by every error about options that make no sense.
+var ErrOptions = errors.New("walk: bad options")
+
+// Sampler says how a row of features is estimated.
+type Sampler int
+
+const (
+	// Repelling computes a row exactly while its support is small, and from
+	// there sends walkers that keep out of each other's way. Unbiased, and
+	// sharper than independent walks at the same number of stored entries.
+	Repelling Sampler = iota
+	// Independent is the estimator of Algorithm 2: walks that know nothing of
+	// each other and halt at random.
+	Independent
+	// AdHoc is Independent without the importance weights: the ablation of the
+	// paper's equation 13, a valid kernel but not an estimate of one.
+	AdHoc
+)
+
+// Steps says with what probability a walker at node i steps to j.
+type Steps int
+
+const (
+	// Proportional steps are drawn ∝ |W_ij|·v_j with v = Options.Scale. On
+	// D^-½AD^-½ with v = √D the load of a walk from i to j telescopes to
+	// √(D_i/D_j): bounded, whatever the weights on the way.
+	Proportional Steps = iota
+	// Uniform steps give every neighbour the same chance, as in the paper.
+	Uniform
+)
+
+// Options are taken literally: no zero stands for something else. Start from
+// Default and change what matters.
+type Options struct {
+	Sampler Sampler   `json:"sampler"`
+	Steps   Steps     `json:"steps"`
+	Walks   int       `json:"walks"`  // walkers per node
+	Halt    float64   `json:"halt"`   // chance that a walk ends before a step; Repelling never halts and ignores it
+	MaxLen  int       `json:"maxLen"` // L: lengths 0, 1, …, MaxLen are kept
+	Budget  int       `json:"budget"` // Repelling: a length is exact while the row has at most so many nodes
+	Seed    uint64    `json:"seed"`
+	Scale   []float64 `json:"-"` // v for Proportional steps; nil means all ones
+	Lo      int       `json:"lo"`
+	Hi      int       `json:"hi"` // start nodes [Lo, Hi), a shard of all rows; Hi = 0 means to the last node
+}
+
+// Largest length and number of walkers; both are stored in small integers.
+const (
+	MaxMaxLen = 254
+	MaxWalks  = 1 << 24
+)
+
+// Default returns the options that fit most graphs: 100 repelling walkers,
+// lengths up to 10.
+func Default() Options {
+	return Options{Walks: 100, Halt: 0.1, MaxLen: 10, Budget: 200, Seed: 1}
+}
+
+// validate checks o against the matrix and resolves Hi.
+func (o *Options) validate(w *sparse.CSR) error {
+	n, cols := w.Dims()
+	if n != cols {
+		return fmt.Errorf("%w: the matrix is %d×%d, not square", ErrOptions, n, cols)
+	}
+	if o.Hi == 0 {
+		o.Hi = n
+	}
+	switch {
+	case o.Sampler < Repelling || o.Sampler > AdHoc:
+		return fmt.Errorf("%w: unknown sampler %d", ErrOptions, o.Sampler)
+	case o.Steps < Proportional || o.Steps > Uniform:
+		return fmt.Errorf("%w: unknown kind of steps %d", ErrOptions, o.Steps)
+	case o.Walks < 1 || o.Walks > MaxWalks:
+		return fmt.Errorf("%w: %d walks a node, want 1 to %d", ErrOptions, o.Walks, MaxWalks)
+	case !(o.Halt >= 0 && o.Halt < 1):
+		return fmt.Errorf("%w: halting probability %v, want 0 ≤ p < 1", ErrOptions, o.Halt)
+	case o.MaxLen < 0 || o.MaxLen > MaxMaxLen:
+		return fmt.Errorf("%w: longest walk %d, want 0 to %d", ErrOptions, o.MaxLen, MaxMaxLen)
+	case o.Budget < 0:
+		return fmt.Errorf("%w: budget %d is negative", ErrOptions, o.Budget)
+	case o.Lo < 0 || o.Lo > o.Hi || o.Hi > n:
+		return fmt.Errorf("%w: rows [%d, %d) of %d nodes", ErrOptions, o.Lo, o.Hi, n)
+	case o.Scale != nil && len(o.Scale) != n:
+		return fmt.Errorf("%w: scale has %d entries for %d nodes", ErrOptions, len(o.Scale), n)
+	}
+	for i, v := range o.Scale {
+		if !(v > 0) || math.IsInf(v, 0) {
+			return fmt.Errorf("%w: scale of node %d is %v, want a positive number", ErrOptions, i, v)
+		}
+	}
+	return nil
+}
+
+var (
+	samplerNames = []string{"repelling", "independent", "ad-hoc"}
+	stepsNames   = []string{"proportional", "uniform"}
+)
+
+// String returns the name of the sampler.
+func (s Sampler) String() string { return nameOf(samplerNames, int(s)) }
+
+// String returns the name of the kind of steps.
+func (s Steps) String() string { return nameOf(stepsNames, int(s)) }
+
+// MarshalText writes the name.
+func (s Sampler) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// MarshalText writes the name.
+func (s Steps) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads the name.
+func (s *Sampler) UnmarshalText(text []byte) (err error) {
+	*s, err = parse[Sampler]("sampler", samplerNames, string(text))
+	return err
+}
+
+// UnmarshalText reads the name.
+func (s *Steps) UnmarshalText(text []byte) (err error) {
+	*s, err = parse[Steps]("kind of steps", stepsNames, string(text))
+	return err
+}
+
+func nameOf(names []string, i int) string {
+	if i < 0 || i >= len(names) {
+		return fmt.Sprintf("unknown(%d)", i)
+	}
+	return names[i]
+}
+
+func parse[T ~int](what string, names []string, text string) (T, error) {
+	for i, name := range names {
+		if name == text {
+			return T(i), nil
+		}
+	}
+	return 0, fmt.Errorf("%w: no %s is called %q; there are %q", ErrOptions, what, text, names)
+}

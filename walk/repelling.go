@@ -1,0 +1,226 @@
+package walk
+
+import (
+	"math"
+
+	"grfgp/internal/rng"
+)
+
+// expansion bounds the edges that an exact step may touch, in budgets: a hub is
+// walked from, not expanded.
+const expansion = 4
+
+// repelling draws rows by exact propagation while the support is small, and
+// then by walkers that keep apart. Every mass has the right expectation:
+//
+//   - an exact step hands m_i·p_ij·g_ij to each neighbour j;
+//   - k walkers on node i give neighbour j ⌊q⌋ or ⌈q⌉ of them, q = k·p_ij, by
+//     systematic sampling: one uniform number per node and step. A neighbour
+//     that is sure to get one (q ≥ 1) receives its exact share m_i·p_ij·g_ij of
+//     the mass, any other m_i·g_ij/k with probability q.
+type repelling struct {
+	*steps
+	walks, budget, maxLen int
+	weight                []float64 // all ones: masses are unbiased as they are
+	crowds                []crowd
+	arrivals              []arrival
+	words                 []uint64
+}
+
+// crowd is the walkers on one node, with the mass that they carry together and
+// the row of W that says where they may go.
+type crowd struct {
+	mass  float64
+	a, b  int
+	node  uint32
+	count int32
+}
+
+// arrival is walkers that have chosen their next node.
+type arrival struct {
+	mass  float64
+	node  uint32
+	count int32
+}
+
+func newRepelling(s *steps, opts Options) *repelling {
+	r := &repelling{steps: s, walks: opts.Walks, budget: opts.Budget, maxLen: opts.MaxLen}
+	r.weight = make([]float64, opts.MaxLen+1)
+	for l := range r.weight {
+		r.weight[l] = 1
+	}
+	return r
+}
+
+// row estimates the row of one root and returns up to which length it is exact.
+func (r *repelling) row(t *tally, root uint32, stream *rng.Stream) (exact uint8) {
+	t.reset()
+	t.add(root, 1, 0)
+	l := 0
+	for l < r.maxLen && r.push(t) {
+		l++
+	}
+	exact = uint8(l)
+	if l < r.maxLen {
+		r.recruit(t.front(), t.node, stream)
+	}
+	for ; l < r.maxLen && len(r.crowds) > 0; l++ {
+		r.deal(stream)
+		t.next()
+		for _, a := range r.arrivals {
+			t.add(a.node, a.mass, a.count)
+		}
+		r.gather(t)
+	}
+	return exact
+}
+
+// gather makes crowds of the visits of the current length.
+func (r *repelling) gather(t *tally) {
+	r.crowds = r.crowds[:0]
+	for _, v := range t.front() {
+		r.crowds = append(r.crowds, crowd{mass: v.mass, node: t.node[v.entry], count: v.count})
+	}
+}
+
+// push moves all mass by one exact step, or does nothing and reports false if
+// that would touch or reach too much.
+func (r *repelling) push(t *tally) bool {
+	from, to := t.begin, len(t.visits)
+	edges := 0
+	for _, v := range t.visits[from:to] {
+		i := t.node[v.entry]
+		edges += r.rowPtr[i+1] - r.rowPtr[i]
+	}
+	if edges > expansion*r.budget {
+		return false
+	}
+	t.next()
+	for q := from; q < to; q++ {
+		i, mass := t.node[t.visits[q].entry], t.visits[q].mass
+		a, b := r.rowPtr[i], r.rowPtr[i+1]
+		share := mass / float64(b-a)
+		for p := a; p < b; p++ {
+			t.add(r.col[p], r.share(i, p, mass, share), 0)
+		}
+		if len(t.visits)-t.begin > r.budget {
+			t.undo()
+			t.begin = from
+			return false
+		}
+	}
+	return true
+}
+
+// share returns m_i·p_ij·g_ij = m_i·W_ij·v_j/v_i for entry p of node i; flat is
+// m_i/d_i.
+func (r *repelling) share(i uint32, p int, mass, flat float64) float64 {
+	if r.cum == nil && r.edge == growthFactor {
+		return flat * r.factor(i, p)
+	}
+	return mass * r.val[p] * r.v(r.col[p]) / r.v(i)
+}
+
+// recruit puts walkers on the nodes of the last exact length, ∝ their mass.
+func (r *repelling) recruit(front []visit, node []uint32, stream *rng.Stream) {
+	r.crowds = r.crowds[:0]
+	total := 0.0
+	for _, v := range front {
+		total += math.Abs(v.mass)
+	}
+	if total == 0 {
+		return
+	}
+	// Walker k stands at (k+u)·gap on the line of cumulated masses.
+	u, gap := stream.Float64(), total/float64(r.walks)
+	sum, taken := 0.0, 0
+	for _, v := range front {
+		m := math.Abs(v.mass)
+		sum += m
+		upTo := min(r.walks, int(math.Ceil(sum/gap-u)))
+		count := upTo - taken
+		taken = upTo
+		if m >= gap {
+			r.crowds = append(r.crowds, crowd{mass: v.mass, node: node[v.entry], count: int32(max(1, count))})
+		} else if count > 0 {
+			r.crowds = append(r.crowds, crowd{mass: math.Copysign(gap*float64(count), v.mass), node: node[v.entry], count: int32(count)})
+		}
+	}
+}
+
+// deal sends every crowd to neighbours of its node. It reads the graph in two
+// tight loops, row bounds first, so that the cache misses of many crowds overlap.
+func (r *repelling) deal(stream *rng.Stream) {
+	r.words = grow(r.words[:0], len(r.crowds))
+	stream.Fill(r.words)
+	for q := range r.crowds {
+		c := &r.crowds[q]
+		c.a, c.b = r.rowPtr[c.node], r.rowPtr[c.node+1]
+	}
+	r.arrivals = r.arrivals[:0]
+	unit := r.unit()
+	for q := range r.crowds {
+		c := &r.crowds[q]
+		u := float64(r.words[q]>>11) * 0x1p-53
+		switch {
+		case r.cum != nil:
+			r.dealWeighted(c, u)
+		case int(c.count) >= c.b-c.a:
+			r.dealAll(c, u)
+		case c.count == 1 && unit:
+			p := c.a + int(u*float64(c.b-c.a))
+			r.arrivals = append(r.arrivals, arrival{c.mass, r.col[p], 1})
+		default:
+			r.dealSome(c, u)
+		}
+	}
+}
+
+// dealAll is for at least as many walkers as neighbours: each gets its exact
+// share of the mass, neighbour e the walkers with (w+u)·d/k in [e, e+1).
+func (r *repelling) dealAll(c *crowd, u float64) {
+	d, k := c.b-c.a, int(c.count)
+	ratio := float64(k) / float64(d)
+	flat, taken := c.mass/float64(d), 0
+	for e := range d {
+		upTo := min(k, int(math.Ceil(float64(e+1)*ratio-u)))
+		p := c.a + e
+		r.arrivals = append(r.arrivals, arrival{r.share(c.node, p, c.mass, flat), r.col[p], int32(max(1, upTo-taken))})
+		taken = upTo
+	}
+}
+
+// dealSome is for fewer walkers than neighbours: they go to as many of them,
+// evenly spread over the row.
+func (r *repelling) dealSome(c *crowd, u float64) {
+	d, k := c.b-c.a, int(c.count)
+	ratio, load := float64(d)/float64(k), c.mass/float64(k)
+	for w := range k {
+		p := c.a + min(d-1, int((float64(w)+u)*ratio))
+		r.arrivals = append(r.arrivals, arrival{load * r.factor(c.node, p), r.col[p], 1})
+	}
+}
+
+// dealWeighted is for neighbours of unequal odds.
+func (r *repelling) dealWeighted(c *crowd, u float64) {
+	if r.sink(c.node) {
+		return
+	}
+	k := int(c.count)
+	load := c.mass / float64(k)
+	for w := 0; w < k; {
+		p := r.search(c.node, (float64(w)+u)/float64(k))
+		odds := r.cum[p]
+		if p > c.a {
+			odds -= r.cum[p-1]
+		}
+		// All further walkers below cum[p] go the same way.
+		count := max(1, min(k, int(math.Ceil(r.cum[p]*float64(k)-u)))-w)
+		w += count
+		mass := load * float64(count) * r.factor(c.node, p)
+		if odds*float64(k) >= 1 {
+			mass = r.share(c.node, p, c.mass, 0)
+		}
+		r.arrivals = append(r.arrivals, arrival{mass, r.col[p], int32(count)})
+	}
+}

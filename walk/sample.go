@@ -1,0 +1,114 @@
+package walk
+
+import (
+	"context"
+	"slices"
+	"sync/atomic"
+
+	"grfgp/internal/parallel"
+	"grfgp/internal/rng"
+	"grfgp/sparse"
+)
+
+// Sample estimates the features of the rows [opts.Lo, opts.Hi) of W. A row
+// depends on W, the options and its own number alone: shards, threads and
+// repeated runs give the same bytes.
+func Sample(ctx context.Context, w *sparse.CSR, opts Options) (*Features, error) {
+	return SampleProgress(ctx, w, opts, nil)
+}
+
+// SampleProgress is Sample with a callback after every block of rows; it is
+// called concurrently.
+func SampleProgress(ctx context.Context, w *sparse.CSR, opts Options, progress func(done, total int64)) (*Features, error) {
+	if err := opts.validate(w); err != nil {
+		return nil, err
+	}
+	n, _ := w.Dims()
+	total := opts.Hi - opts.Lo
+	f := &Features{opts: opts, nodes: n, blocks: make([]block, (total+blockRows-1)/blockRows)}
+	f.opts.Scale = nil
+	p := newPlan(w, opts)
+	scratch := make([]*painter, parallel.Workers(len(f.blocks)))
+	var done atomic.Int64
+	err := parallel.Blocks(ctx, len(f.blocks), func(worker, i int) error {
+		if scratch[worker] == nil {
+			scratch[worker] = p.painter()
+		}
+		lo := opts.Lo + i*blockRows
+		hi := min(opts.Hi, lo+blockRows)
+		s := scratch[worker]
+		s.out.empty()
+		for root := lo; root < hi; root++ {
+			s.paint(uint32(root), p.key.At(uint64(root)))
+		}
+		f.blocks[i] = s.out.clone()
+		if progress != nil {
+			progress(done.Add(int64(hi-lo)), int64(total))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// plan is what all rows of a run share.
+type plan struct {
+	steps *steps
+	opts  Options
+	key   rng.Key
+}
+
+func newPlan(w *sparse.CSR, opts Options) *plan {
+	return &plan{newSteps(w, opts), opts, rng.Derive(opts.Seed, "walk")}
+}
+
+// rower estimates one row after another into a tally.
+type rower interface {
+	row(t *tally, root uint32, stream *rng.Stream) (exact uint8)
+}
+
+// painter is the scratch of one goroutine: nothing is allocated per row once its
+// buffers have grown.
+type painter struct {
+	steps  *steps
+	rower  rower
+	weight []float64
+	tally  *tally
+	stream rng.Stream
+	out    block
+}
+
+func (p *plan) painter() *painter {
+	s := &painter{steps: p.steps, tally: newTally()}
+	if p.opts.Sampler == Repelling {
+		r := newRepelling(p.steps, p.opts)
+		s.rower, s.weight = r, r.weight
+	} else {
+		r := newIndependent(p.steps, p.opts)
+		s.rower, s.weight = r, r.weight
+	}
+	return s
+}
+
+// paint appends the row of one root to out.
+func (s *painter) paint(root uint32, stream rng.Stream) {
+	s.stream = stream // a field, so that it does not escape to the heap
+	exact := s.rower.row(s.tally, root, &s.stream)
+	s.tally.flush(&s.out, s.steps, root, s.weight)
+	s.out.exact = append(s.out.exact, exact)
+}
+
+func (b *block) empty() {
+	b.entryEnd, b.valueEnd, b.exact = b.entryEnd[:0], b.valueEnd[:0], b.exact[:0]
+	b.col, b.num, b.len, b.val = b.col[:0], b.num[:0], b.len[:0], b.val[:0]
+}
+
+// clone returns a copy without spare room.
+func (b *block) clone() block {
+	return block{
+		slices.Clone(b.entryEnd), slices.Clone(b.valueEnd), slices.Clone(b.exact),
+		slices.Clone(b.col), slices.Clone(b.num), slices.Clone(b.len), slices.Clone(b.val),
+	}
+}

@@ -1,0 +1,168 @@
+package walk
+
+import (
+	"math"
+
+	"grfgp/internal/parallel"
+	"grfgp/sparse"
+)
+
+// flatTolerance is how far step probabilities of a row may differ, relatively,
+// to count as equal: rounding in W makes them differ by a few ulps.
+const flatTolerance = 1e-12
+
+// steps are the transition probabilities p_ij of a matrix W, in the coordinates
+// scaled by v: a walker that carries mass m from i to j carries m·g_ij on, with
+// g_ij = W_ij·v_j / (v_i·p_ij). Ψ_l[i,j] is then mass·v_i/v_j.
+type steps struct {
+	rowPtr []int
+	col    []uint32
+	val    []float64
+
+	scale  []float64 // v; nil means all ones
+	cum    []float64 // cumulated p_ij of each row; nil when every row is flat: p_ij = 1/d_i
+	growth []float64 // c_i = Σ_j |W_ij|v_j/v_i, so that g_ij = ±c_i; nil when all are one
+	signed bool      // some weight is negative
+	edge   edgeFactor
+}
+
+// edgeFactor says what g_ij is.
+type edgeFactor int
+
+const (
+	growthFactor  edgeFactor = iota // ±c_i: proportional steps
+	uniformFactor                   // d_i·W_ij: uniform steps
+	adHocFactor                     // W_ij: uniform steps, no importance weight
+)
+
+func newSteps(w *sparse.CSR, opts Options) *steps {
+	s := &steps{scale: opts.Scale}
+	s.rowPtr, s.col, s.val = w.Raw()
+	switch {
+	case opts.Sampler == AdHoc:
+		s.edge, s.scale = adHocFactor, nil
+	case opts.Steps == Uniform:
+		s.edge, s.scale = uniformFactor, nil
+	default:
+		s.proportional()
+	}
+	return s
+}
+
+// v returns the scale of a node.
+func (s *steps) v(i uint32) float64 {
+	if s.scale == nil {
+		return 1
+	}
+	return s.scale[i]
+}
+
+// proportional fills the tables of steps ∝ |W_ij|·v_j, dropping those that say
+// nothing.
+func (s *steps) proportional() {
+	const rows = 4096
+	n := len(s.rowPtr) - 1
+	blocks := (n + rows - 1) / rows
+	type finding struct{ steep, grows, signed bool }
+	found := make([]finding, blocks)
+	growth := make([]float64, n)
+	parallel.Ranges(n, rows, func(lo, hi int) {
+		f := &found[lo/rows]
+		for i := lo; i < hi; i++ {
+			least, most, sum := math.Inf(1), 0.0, 0.0
+			for p := s.rowPtr[i]; p < s.rowPtr[i+1]; p++ {
+				t := math.Abs(s.val[p]) * s.v(s.col[p])
+				least, most, sum = min(least, t), max(most, t), sum+t
+				f.signed = f.signed || s.val[p] < 0
+			}
+			f.steep = f.steep || most-least > flatTolerance*most
+			growth[i] = sum / s.v(uint32(i))
+			f.grows = f.grows || sum > 0 && math.Abs(growth[i]-1) > flatTolerance
+		}
+	})
+	var all finding
+	for _, f := range found {
+		all = finding{all.steep || f.steep, all.grows || f.grows, all.signed || f.signed}
+	}
+	s.signed = all.signed
+	if all.grows {
+		s.growth = growth
+	}
+	if all.steep {
+		s.cumulate()
+	}
+}
+
+// cumulate fills cum; the last entry of each row with any weight is exactly 1.
+func (s *steps) cumulate() {
+	s.cum = make([]float64, len(s.val))
+	n := len(s.rowPtr) - 1
+	parallel.Ranges(n, 4096, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			a, b := s.rowPtr[i], s.rowPtr[i+1]
+			sum := 0.0
+			for p := a; p < b; p++ {
+				sum += math.Abs(s.val[p]) * s.v(s.col[p])
+				s.cum[p] = sum
+			}
+			if sum == 0 {
+				continue
+			}
+			last := b - 1
+			for p := a; p < b; p++ {
+				s.cum[p] /= sum
+				if s.val[p] != 0 {
+					last = p
+				}
+			}
+			for p := last; p < b; p++ {
+				s.cum[p] = 1
+			}
+		}
+	})
+}
+
+// sink reports whether no step leads away from node i.
+func (s *steps) sink(i uint32) bool {
+	a, b := s.rowPtr[i], s.rowPtr[i+1]
+	return a == b || s.cum != nil && s.cum[b-1] == 0
+}
+
+// search returns the entry of node i whose share of [0, 1) holds u.
+func (s *steps) search(i uint32, u float64) int {
+	a, b := s.rowPtr[i], s.rowPtr[i+1]
+	for b-a > 8 {
+		mid := int(uint(a+b) >> 1)
+		if s.cum[mid] > u {
+			b = mid + 1
+		} else {
+			a = mid + 1
+		}
+	}
+	for s.cum[a] <= u {
+		a++
+	}
+	return a
+}
+
+// factor returns g_ij for the step along entry p of node i.
+func (s *steps) factor(i uint32, p int) float64 {
+	switch s.edge {
+	case uniformFactor:
+		return float64(s.rowPtr[i+1]-s.rowPtr[i]) * s.val[p]
+	case adHocFactor:
+		return s.val[p]
+	}
+	g := 1.0
+	if s.growth != nil {
+		g = s.growth[i]
+	}
+	if s.signed && s.val[p] < 0 {
+		g = -g
+	}
+	return g
+}
+
+// unit reports whether every step has factor one, so that loads need no
+// carrying: the case of D^-½AD^-½ with v = √D.
+func (s *steps) unit() bool { return s.edge == growthFactor && s.growth == nil && !s.signed }
