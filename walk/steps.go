@@ -63,8 +63,8 @@ func (s *steps) proportional() {
 	const rows = 4096
 	n := len(s.rowPtr) - 1
 	blocks := (n + rows - 1) / rows
-	type finding struct{ steep, grows, signed bool }
-	found := make([]finding, blocks)
+	type facts struct{ steep, grows, signed bool }
+	found := make([]facts, blocks)
 	growth := make([]float64, n)
 	parallel.Ranges(n, rows, func(lo, hi int) {
 		f := &found[lo/rows]
@@ -80,9 +80,9 @@ func (s *steps) proportional() {
 			f.grows = f.grows || sum > 0 && math.Abs(growth[i]-1) > flatTolerance
 		}
 	})
-	var all finding
+	var all facts
 	for _, f := range found {
-		all = finding{all.steep || f.steep, all.grows || f.grows, all.signed || f.signed}
+		all = facts{all.steep || f.steep, all.grows || f.grows, all.signed || f.signed}
 	}
 	s.signed = all.signed
 	if all.grows {

@@ -1,0 +1,230 @@
+package walk
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"grfgp/internal/parallel"
+	"grfgp/internal/rng"
+	"grfgp/sparse"
+)
+
+// Estimate is what a run would cost and how sharp it would be, from a pilot run
+// over a few rows.
+type Estimate struct {
+	PilotRows  int     `json:"pilotRows"`
+	Entries    float64 `json:"entriesPerRow"`
+	Values     float64 `json:"valuesPerRow"`
+	ExactShare float64 `json:"exactShare"` // of rows without sampling error
+	Bytes      int64   `json:"bytes"`      // features of all rows
+	PeakBytes  int64   `json:"peakBytes"`  // while sampling: with the step tables and two standard errors on top
+
+	// Error is ‖Φ − Ψ‖/‖Ψ‖ over the pilot rows in the Frobenius norm, for the
+	// given coefficients, measured by two independent ensembles per row; SE is
+	// its standard error, and ByLength the same of every Ψ_l alone.
+	Error    float64   `json:"error"`
+	SE       float64   `json:"errorSE"`
+	ByLength []float64 `json:"errorByLength"`
+}
+
+// Pilot estimates size and error of the features that Sample would give, from
+// the given number of random rows; coeff are the f_l of Φ = Σ f_l Ψ_l.
+func Pilot(ctx context.Context, w *sparse.CSR, opts Options, coeff []float64, rows int) (Estimate, error) {
+	if err := opts.validate(w); err != nil {
+		return Estimate{}, err
+	}
+	if len(coeff) > opts.MaxLen+1 {
+		return Estimate{}, fmt.Errorf("%w: %d coefficients for lengths 0 to %d", ErrOptions, len(coeff), opts.MaxLen)
+	}
+	return newPlan(w, opts).pilot(ctx, coeff, rows)
+}
+
+func (p *plan) pilot(ctx context.Context, coeff []float64, rows int) (Estimate, error) {
+	roots := pilotRows(p.opts, rows)
+	full := make([]float64, p.opts.MaxLen+1)
+	copy(full, coeff)
+	found := make([]finding, len(roots))
+	painters := make([]*painter, parallel.Workers(len(roots)))
+	err := parallel.Blocks(ctx, len(roots), func(worker, k int) error {
+		if painters[worker] == nil {
+			painters[worker] = p.painter()
+		}
+		found[k] = painters[worker].compare(roots[k], p.opts.Seed, full)
+		return nil
+	})
+	if err != nil {
+		return Estimate{}, err
+	}
+	return p.summary(found), nil
+}
+
+// pilotRows draws start nodes without replacement, the same for the same seed.
+func pilotRows(opts Options, rows int) []uint32 {
+	n := opts.Hi - opts.Lo
+	rows = min(rows, n)
+	random := rand.New(rng.New(opts.Seed, "pilot rows"))
+	seen := make(map[int]bool, rows)
+	roots := make([]uint32, 0, rows)
+	for k := n - rows; k < n; k++ { // Floyd's sampling
+		i := random.IntN(k + 1)
+		if seen[i] {
+			i = k
+		}
+		seen[i] = true
+		roots = append(roots, uint32(opts.Lo+i))
+	}
+	slices.Sort(roots)
+	return roots
+}
+
+// finding is what two independent estimates a and b of one row say. Per length
+// (and, last, for Φ): noise = ‖a−b‖²/2 estimates the variance of one of them,
+// signal = ⟨a, b⟩ is unbiased for the squared norm of the exact row.
+type finding struct {
+	entries, values float64
+	exact           bool
+	noise, signal   []float64
+}
+
+// compare estimates a row twice.
+func (s *painter) compare(root uint32, seed uint64, coeff []float64) finding {
+	width := len(coeff) + 1 // the lengths, then Φ
+	f := finding{noise: make([]float64, width), signal: make([]float64, width)}
+	place := map[uint32]int{}
+	var sides [2][]float64 // per node reached by either: its values by length, then Φ
+	for k, purpose := range []string{"pilot a", "pilot b"} {
+		s.out.empty()
+		s.paint(root, rng.Derive(seed, purpose).At(uint64(root)))
+		f.entries += float64(len(s.out.col)) / 2
+		f.values += float64(len(s.out.val)) / 2
+		f.exact = int(s.out.exact[0]) == len(coeff)-1
+		v := 0
+		for e, node := range s.out.col {
+			at, ok := place[node]
+			if !ok {
+				at = len(place) * width
+				place[node] = at
+			}
+			sides[k] = append(sides[k], make([]float64, max(0, at+width-len(sides[k])))...)
+			cell := sides[k][at : at+width]
+			for end := v + int(s.out.num[e]); v < end; v++ {
+				l, x := s.out.len[v], float64(s.out.val[v])
+				cell[l] = x
+				cell[width-1] += coeff[l] * x
+			}
+		}
+	}
+	a, b := sides[0], sides[1]
+	a = append(a, make([]float64, len(place)*width-len(a))...)
+	b = append(b, make([]float64, len(place)*width-len(b))...)
+	for q := range a {
+		f.noise[q%width] += (a[q] - b[q]) * (a[q] - b[q]) / 2
+		f.signal[q%width] += a[q] * b[q]
+	}
+	return f
+}
+
+// summary scales the findings up to all rows.
+func (p *plan) summary(found []finding) Estimate {
+	e := Estimate{PilotRows: len(found)}
+	if len(found) == 0 {
+		return e
+	}
+	m, rows := float64(len(found)), int64(p.opts.Hi-p.opts.Lo)
+	perRow, perRow2 := 0.0, 0.0
+	for _, f := range found {
+		e.Entries += f.entries
+		e.Values += f.values
+		if f.exact {
+			e.ExactShare++
+		}
+		bytes := 9 + 5*f.entries + 5*f.values
+		perRow += bytes
+		perRow2 += bytes * bytes
+	}
+	for _, sum := range []*float64{&e.Entries, &e.Values, &e.ExactShare, &perRow, &perRow2} {
+		*sum /= m
+	}
+	e.Bytes = int64(perRow * float64(rows))
+	se := math.Sqrt(max(0, perRow2-perRow*perRow) / m)
+	if len(found) == int(rows) {
+		se = 0
+	}
+	tables := int64(8*len(p.steps.rowPtr) + 8*len(p.steps.cum) + 8*len(p.steps.growth))
+	e.PeakBytes = int64((perRow+2*se)*float64(rows)) + tables
+
+	maxLen := p.opts.MaxLen
+	for l := range maxLen + 2 {
+		noise, signal := 0.0, 0.0
+		for _, f := range found {
+			noise += f.noise[l]
+			signal += f.signal[l]
+		}
+		ratio := 0.0
+		if noise > 0 && signal > 0 {
+			ratio = math.Sqrt(noise / signal)
+		}
+		if l <= maxLen {
+			e.ByLength = append(e.ByLength, ratio)
+			continue
+		}
+		e.Error = ratio
+		if ratio > 0 {
+			// Delta method for √(Σ noise / Σ signal).
+			sum := 0.0
+			for _, f := range found {
+				d := f.noise[l] - ratio*ratio*f.signal[l]
+				sum += d * d
+			}
+			e.SE = math.Sqrt(sum) / signal / (2 * ratio)
+		}
+	}
+	return e
+}
+
+// Goal is what Tune aims at: an error, within a limit on memory.
+type Goal struct {
+	Error float64 // wanted relative error of Φ
+	Bytes int64   // most memory for the features; 0 means no limit
+	Rows  int     // of each pilot; 0 means 128
+}
+
+// Tune returns opts with the fewest walkers, and twice as many nodes as budget,
+// that reach the goal's error by pilot runs, or with as many as fit into its
+// memory. Met says which.
+func Tune(ctx context.Context, w *sparse.CSR, opts Options, coeff []float64, goal Goal) (tuned Options, est Estimate, met bool, err error) {
+	if !(goal.Error > 0) {
+		return opts, est, false, fmt.Errorf("%w: wanted error %v, want a positive number", ErrOptions, goal.Error)
+	}
+	if err := opts.validate(w); err != nil {
+		return opts, est, false, err
+	}
+	if goal.Rows == 0 {
+		goal.Rows = 128
+	}
+	p := newPlan(w, opts)
+	for walks := 25; ; {
+		p.opts.Walks, p.opts.Budget = walks, 2*walks
+		e, err := p.pilot(ctx, coeff, goal.Rows)
+		if err != nil {
+			return opts, est, false, err
+		}
+		if goal.Bytes > 0 && e.PeakBytes > goal.Bytes && est.PilotRows > 0 {
+			return tuned, est, false, nil // the last step still fitted
+		}
+		tuned, est = p.opts, e
+		tuned.Scale = opts.Scale
+		if e.Error <= goal.Error {
+			return tuned, est, true, nil
+		}
+		if goal.Bytes > 0 && e.PeakBytes > goal.Bytes || walks == MaxWalks {
+			return tuned, est, false, nil
+		}
+		// The error falls as n^-½ or faster.
+		need := float64(walks) * (e.Error / goal.Error) * (e.Error / goal.Error)
+		walks = min(MaxWalks, int(min(max(need, 1.3*float64(walks)), 4*float64(walks))))
+	}
+}
