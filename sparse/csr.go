@@ -7,13 +7,15 @@ import (
 	"fmt"
 	"math"
 	"sync"
+
+	"grfgp/internal/parallel"
 )
 
 // ErrFormat is wrapped by every error of NewCSR; the message says which rule broke.
 var ErrFormat = errors.New("sparse: not a valid CSR matrix")
 
-// MaxCols is the largest number of columns: one bit of a column index stays
-// free for whoever needs a mark.
+// MaxCols is the largest number of columns, and of rows, which are the columns
+// of the transpose: one bit of a column index stays free for whoever needs a mark.
 const MaxCols = math.MaxInt32
 
 // CSR is an immutable matrix in compressed-row form. Row i holds the entries
@@ -33,7 +35,7 @@ type CSR struct {
 // must not change them afterwards.
 func NewCSR(rows, cols int, rowPtr []int, colIdx []uint32, val []float64) (*CSR, error) {
 	switch {
-	case rows < 0 || cols < 0 || cols > MaxCols:
+	case rows < 0 || cols < 0 || rows > MaxCols || cols > MaxCols:
 		return nil, fmt.Errorf("%w: %d×%d is out of range", ErrFormat, rows, cols)
 	case len(rowPtr) != rows+1:
 		return nil, fmt.Errorf("%w: %d row pointers for %d rows, want %d", ErrFormat, len(rowPtr), rows, rows+1)
@@ -94,19 +96,41 @@ func (a *CSR) At(i, j int) float64 {
 // T returns the transpose, made on the first call and kept. Its columns are in
 // increasing order, so products with it add up in a fixed order.
 func (a *CSR) T() *CSR {
-	a.transposeOnce.Do(func() {
-		rowPtr := make([]int, a.cols+1)
-		for _, j := range a.colIdx {
-			rowPtr[j+1]++
+	a.transposeOnce.Do(func() { a.transpose = a.transposed() })
+	return a.transpose
+}
+
+// transposed sorts the entries by column, keeping the order of the rows. Each
+// block of rows counts its entries per column, and then writes those of a
+// column behind the entries of the blocks before it: the result does not depend
+// on the number of blocks.
+func (a *CSR) transposed() *CSR {
+	// A counter per column and block must stay small beside the entries.
+	n := parallel.Workers(len(a.val) / max(1, 2*a.cols))
+	next := make([][]int, n)
+	parallel.Ranges(n, 1, func(b, _ int) {
+		count := make([]int, a.cols)
+		for _, j := range a.colIdx[a.rowPtr[a.cut(b, n)]:a.rowPtr[a.cut(b+1, n)]] {
+			count[j]++
 		}
-		for j := range a.cols {
-			rowPtr[j+1] += rowPtr[j]
+		next[b] = count
+	})
+
+	rowPtr := make([]int, a.cols+1)
+	sum := 0
+	for j := range a.cols {
+		rowPtr[j] = sum
+		for _, count := range next {
+			count[j], sum = sum, sum+count[j]
 		}
-		next := make([]int, a.cols)
-		copy(next, rowPtr)
-		colIdx := make([]uint32, len(a.colIdx))
-		val := make([]float64, len(a.val))
-		for i := range a.rows {
+	}
+	rowPtr[a.cols] = sum
+
+	colIdx := make([]uint32, len(a.colIdx))
+	val := make([]float64, len(a.val))
+	parallel.Ranges(n, 1, func(b, _ int) {
+		next, end := next[b], a.cut(b+1, n)
+		for i := a.cut(b, n); i < end; i++ {
 			cols, vals := a.Row(i)
 			for p, j := range cols {
 				q := next[j]
@@ -114,7 +138,6 @@ func (a *CSR) T() *CSR {
 				colIdx[q], val[q] = uint32(i), vals[p]
 			}
 		}
-		a.transpose = &CSR{rows: a.cols, cols: a.rows, rowPtr: rowPtr, colIdx: colIdx, val: val}
 	})
-	return a.transpose
+	return &CSR{rows: a.cols, cols: a.rows, rowPtr: rowPtr, colIdx: colIdx, val: val}
 }

@@ -1,0 +1,34 @@
+//go:build !purego
+
+package sparse
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/cpu"
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// streamBytes is the size of a dst from which writing past the caches pays: it
+// saves reading what is about to be overwritten, and dst would not stay anyway.
+const streamBytes = 64 << 20
+
+// mulRows sets rows lo to hi of dst to those of A·x, as mulRowsGo does.
+func mulRows(a *CSR, dst, x blas64.General, lo, hi int) {
+	switch {
+	case lo == hi || dst.Cols == 0:
+	case !cpu.X86.HasAVX2:
+		mulRowsGo(a, dst, x, lo, hi)
+	case 8*dst.Rows*dst.Cols >= streamBytes && streamable(dst):
+		mulRowsStreamAVX2(&dst.Data[lo*dst.Stride], dst.Stride, unsafe.SliceData(x.Data), x.Stride, dst.Cols,
+			&a.rowPtr[lo], hi-lo, unsafe.SliceData(a.colIdx), unsafe.SliceData(a.val))
+	default:
+		mulRowsAVX2(&dst.Data[lo*dst.Stride], dst.Stride, unsafe.SliceData(x.Data), x.Stride, dst.Cols,
+			&a.rowPtr[lo], hi-lo, unsafe.SliceData(a.colIdx), unsafe.SliceData(a.val))
+	}
+}
+
+// streamable reports whether the rows of dst are whole cache lines.
+func streamable(dst blas64.General) bool {
+	return dst.Cols%8 == 0 && dst.Stride%8 == 0 && uintptr(unsafe.Pointer(unsafe.SliceData(dst.Data)))%64 == 0
+}

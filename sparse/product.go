@@ -1,0 +1,90 @@
+package sparse
+
+import (
+	"fmt"
+	"sort"
+	"unsafe"
+
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"grfgp/internal/parallel"
+)
+
+// blockWork is the number of multiplications in one block of a product: some
+// 10 µs, enough to pay for handing it to another goroutine.
+const blockWork = 1 << 16
+
+// Mul sets dst to A·x, where x holds one right-hand side per column and dst is
+// already of the right size. Both may be views of larger matrices, and may not
+// overlap. For the product with Aᵀ write a.T().Mul(dst, x).
+//
+// Every entry of dst is summed over the row's entries in stored order, so the
+// result is the same bits on every processor, at any GOMAXPROCS, and whichever
+// columns are multiplied together. Mul panics when the sizes do not fit.
+func (a *CSR) Mul(dst, x *mat.Dense) { a.mul(dst.RawMatrix(), x.RawMatrix(), mulRows) }
+
+// MulVec sets dst to A·x for a single vector, as Mul does.
+func (a *CSR) MulVec(dst, x []float64) {
+	a.mul(column(dst), column(x), mulRows)
+}
+
+// column is v as a matrix of one column.
+func column(v []float64) blas64.General {
+	return blas64.General{Rows: len(v), Cols: 1, Stride: 1, Data: v}
+}
+
+// mul is Mul by the given kernel, which sets rows lo to hi of dst.
+func (a *CSR) mul(dst, x blas64.General, kernel func(a *CSR, dst, x blas64.General, lo, hi int)) {
+	// Gonum has only one empty matrix, 0×0: without rows the width says nothing.
+	sameWidth := dst.Cols == x.Cols || dst.Rows == 0 || x.Rows == 0
+	if dst.Rows != a.rows || x.Rows != a.cols || !sameWidth {
+		panic(fmt.Sprintf("sparse: product of %d×%d with %d×%d into %d×%d", a.rows, a.cols, x.Rows, x.Cols, dst.Rows, dst.Cols))
+	}
+	if overlap(dst, x) {
+		panic("sparse: product of overlapping matrices")
+	}
+	n := 1 + a.work()*dst.Cols/blockWork
+	if n == 1 {
+		kernel(a, dst, x, 0, a.rows)
+		return
+	}
+	parallel.Ranges(n, 1, func(b, _ int) { kernel(a, dst, x, a.cut(b, n), a.cut(b+1, n)) })
+}
+
+// work is what the whole matrix costs per column of x, in multiplications. A
+// row costs one more than its entries, for writing the sum.
+func (a *CSR) work() int { return len(a.val) + a.rows }
+
+// cut returns the first row of block b when the rows are cut into n blocks of
+// about the same work.
+func (a *CSR) cut(b, n int) int {
+	// Quotient and remainder apart, so that nothing overflows.
+	work := a.work()
+	before := work/n*b + work%n*b/n
+	return sort.Search(a.rows, func(i int) bool { return a.rowPtr[i]+i >= before })
+}
+
+// overlap reports whether two matrices share an element. Views with different
+// strides into the same stretch of memory count as sharing.
+func overlap(a, b blas64.General) bool {
+	if len(a.Data) == 0 || len(b.Data) == 0 {
+		return false
+	}
+	const size = unsafe.Sizeof(float64(0))
+	a0, b0 := uintptr(unsafe.Pointer(&a.Data[0])), uintptr(unsafe.Pointer(&b.Data[0]))
+	if a0 > b0 {
+		a, b, a0, b0 = b, a, b0, a0
+	}
+	apart := int((b0 - a0) / size)
+	if apart >= (a.Rows-1)*a.Stride+a.Cols {
+		return false
+	}
+	if a.Stride != b.Stride {
+		return true
+	}
+	// Side by side in the same rows: b starts right of a's last column, and
+	// ends before a's first column of the next row.
+	gap := apart % a.Stride
+	return gap < a.Cols || gap+b.Cols > a.Stride
+}
