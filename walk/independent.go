@@ -11,6 +11,7 @@ type independent struct {
 	weight        []float64
 
 	at    []uint32
+	next  []uint32 // the entry of W that a walker steps along
 	load  []float64
 	words []uint64
 	alive []int // alive[l]: walks with at least l steps
@@ -20,6 +21,7 @@ func newIndependent(s *steps, opts Options) *independent {
 	r := &independent{
 		steps: s, walks: opts.Walks, maxLen: opts.MaxLen,
 		at:    make([]uint32, opts.Walks),
+		next:  make([]uint32, opts.Walks),
 		load:  make([]float64, opts.Walks),
 		words: make([]uint64, (opts.Walks+1)/2),
 		alive: make([]int, opts.MaxLen+2),
@@ -91,28 +93,36 @@ func (r *independent) lengths(stream *rng.Stream) {
 // half returns the k-th 32-bit number of words.
 func half(words []uint64, k int) uint64 { return words[k>>1] >> (32 * uint(k&1)) & 0xffffffff }
 
-// unitSteps moves the first k walkers where no load changes.
+// unitSteps moves the first k walkers where no load changes. Rows are looked up
+// in a loop of their own, so that many cache misses are under way at a time.
 func (r *independent) unitSteps(words []uint64, k int) {
-	rowPtr, col := r.rowPtr, r.col
+	rowPtr, col, next := r.rowPtr, r.col, r.next[:k]
 	for w, i := range r.at[:k] {
 		a, b := rowPtr[i], rowPtr[i+1]
 		// ⌊u·d⌋ of a 32-bit u is off by at most d/2³² from even odds.
-		r.at[w] = col[a+int(half(words, w)*uint64(b-a)>>32)]
+		next[w] = a + uint32(half(words, w)*uint64(b-a)>>32)
+	}
+	for w, p := range next {
+		r.at[w] = col[p]
 	}
 }
 
 // flatSteps moves the first k walkers to neighbours with equal odds.
 func (r *independent) flatSteps(words []uint64, k int) {
-	rowPtr, col := r.rowPtr, r.col
+	next := r.next[:k]
 	for w, i := range r.at[:k] {
-		a, b := rowPtr[i], rowPtr[i+1]
+		a, b := r.rowPtr[i], r.rowPtr[i+1]
 		if a == b { // a sink: the walk ends here and adds nothing further
-			r.load[w] = 0
+			next[w], r.load[w] = 0, 0
 			continue
 		}
-		p := a + int(half(words, w)*uint64(b-a)>>32)
-		r.load[w] *= r.factor(i, p)
-		r.at[w] = col[p]
+		next[w] = a + uint32(half(words, w)*uint64(b-a)>>32)
+	}
+	for w, p := range next {
+		if r.load[w] != 0 {
+			r.load[w] *= r.factor(r.at[w], int(p))
+			r.at[w] = r.col[p]
+		}
 	}
 }
 

@@ -79,6 +79,8 @@ func (o *Options) validate(w *sparse.CSR) error {
 		o.Hi = n
 	}
 	switch {
+	case w.NNZ() > math.MaxUint32:
+		return fmt.Errorf("%w: the matrix has %d entries, at most %d are possible", ErrOptions, w.NNZ(), uint32(math.MaxUint32))
 	case o.Sampler < Repelling || o.Sampler > AdHoc:
 		return fmt.Errorf("%w: unknown sampler %d", ErrOptions, o.Sampler)
 	case o.Steps < Proportional || o.Steps > Uniform:

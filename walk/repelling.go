@@ -89,8 +89,8 @@ func (r *repelling) push(t *tally) bool {
 	from, to := t.begin, len(t.visits)
 	edges := 0
 	for _, v := range t.visits[from:to] {
-		i := t.node[v.entry]
-		edges += r.rowPtr[i+1] - r.rowPtr[i]
+		a, b := r.steps.row(t.node[v.entry])
+		edges += b - a
 	}
 	if edges > expansion*r.budget {
 		return false
@@ -98,7 +98,7 @@ func (r *repelling) push(t *tally) bool {
 	t.next()
 	for q := from; q < to; q++ {
 		i, mass := t.node[t.visits[q].entry], t.visits[q].mass
-		a, b := r.rowPtr[i], r.rowPtr[i+1]
+		a, b := r.steps.row(i)
 		share := mass / float64(b-a)
 		for p := a; p < b; p++ {
 			t.add(r.col[p], r.share(i, p, mass, share), 0)
@@ -155,7 +155,7 @@ func (r *repelling) deal(stream *rng.Stream) {
 	stream.Fill(r.words)
 	for q := range r.crowds {
 		c := &r.crowds[q]
-		c.a, c.b = r.rowPtr[c.node], r.rowPtr[c.node+1]
+		c.a, c.b = r.steps.row(c.node)
 	}
 	r.arrivals = r.arrivals[:0]
 	unit := r.unit()

@@ -15,7 +15,7 @@ const flatTolerance = 1e-12
 // scaled by v: a walker that carries mass m from i to j carries m·g_ij on, with
 // g_ij = W_ij·v_j / (v_i·p_ij). Ψ_l[i,j] is then mass·v_i/v_j.
 type steps struct {
-	rowPtr []int
+	rowPtr []uint32 // half the size of W's own, for the caches' sake
 	col    []uint32
 	val    []float64
 
@@ -37,7 +37,12 @@ const (
 
 func newSteps(w *sparse.CSR, opts Options) *steps {
 	s := &steps{scale: opts.Scale}
-	s.rowPtr, s.col, s.val = w.Raw()
+	var rowPtr []int
+	rowPtr, s.col, s.val = w.Raw()
+	s.rowPtr = make([]uint32, len(rowPtr))
+	for i, p := range rowPtr {
+		s.rowPtr[i] = uint32(p)
+	}
 	switch {
 	case opts.Sampler == AdHoc:
 		s.edge, s.scale = adHocFactor, nil
@@ -48,6 +53,9 @@ func newSteps(w *sparse.CSR, opts Options) *steps {
 	}
 	return s
 }
+
+// row returns where the entries of node i begin and end.
+func (s *steps) row(i uint32) (a, b int) { return int(s.rowPtr[i]), int(s.rowPtr[i+1]) }
 
 // v returns the scale of a node.
 func (s *steps) v(i uint32) float64 {
@@ -70,7 +78,8 @@ func (s *steps) proportional() {
 		f := &found[lo/rows]
 		for i := lo; i < hi; i++ {
 			least, most, sum := math.Inf(1), 0.0, 0.0
-			for p := s.rowPtr[i]; p < s.rowPtr[i+1]; p++ {
+			a, b := s.row(uint32(i))
+			for p := a; p < b; p++ {
 				t := math.Abs(s.val[p]) * s.v(s.col[p])
 				least, most, sum = min(least, t), max(most, t), sum+t
 				f.signed = f.signed || s.val[p] < 0
@@ -99,7 +108,7 @@ func (s *steps) cumulate() {
 	n := len(s.rowPtr) - 1
 	parallel.Ranges(n, 4096, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			a, b := s.rowPtr[i], s.rowPtr[i+1]
+			a, b := s.row(uint32(i))
 			sum := 0.0
 			for p := a; p < b; p++ {
 				sum += math.Abs(s.val[p]) * s.v(s.col[p])
@@ -124,13 +133,13 @@ func (s *steps) cumulate() {
 
 // sink reports whether no step leads away from node i.
 func (s *steps) sink(i uint32) bool {
-	a, b := s.rowPtr[i], s.rowPtr[i+1]
+	a, b := s.row(i)
 	return a == b || s.cum != nil && s.cum[b-1] == 0
 }
 
 // search returns the entry of node i whose share of [0, 1) holds u.
 func (s *steps) search(i uint32, u float64) int {
-	a, b := s.rowPtr[i], s.rowPtr[i+1]
+	a, b := s.row(i)
 	for b-a > 8 {
 		mid := int(uint(a+b) >> 1)
 		if s.cum[mid] > u {
