@@ -6,7 +6,7 @@ package graph
 import (
 	"errors"
 	"fmt"
-	"math"
+	"slices"
 
 	"grfgp/sparse"
 )
@@ -15,15 +15,17 @@ import (
 // which rule broke and where.
 var ErrInvalid = errors.New("graph: not a valid graph")
 
-// Graph is an immutable weighted undirected graph: a symmetric, non-negative
-// adjacency matrix with columns in increasing order, and a label per node.
+// Graph is an immutable weighted undirected graph: a symmetric adjacency matrix
+// of positive weights with columns in increasing order, and a label per node.
+// Safe for concurrent use.
 type Graph struct {
 	adj    *sparse.CSR
 	labels *Labels
 }
 
-// New checks that adj is square, sorted, symmetric, finite and non-negative.
-// Nil labels number the nodes "0", "1", ….
+// New checks that adj is square, sorted, symmetric and positive where it stores
+// something (a CSR is finite), with row sums that a float64 holds. Nil labels
+// number the nodes "0", "1", ….
 func New(adj *sparse.CSR, labels *Labels) (*Graph, error) {
 	n, cols := adj.Dims()
 	if n != cols {
@@ -37,30 +39,36 @@ func New(adj *sparse.CSR, labels *Labels) (*Graph, error) {
 	}
 	// Row by row in increasing order, the entries (j, i) of later rows are met
 	// in order too: one cursor per row checks symmetry in a single pass.
-	rowPtr, _, _ := adj.Raw()
-	cursor := append([]int(nil), rowPtr[:n]...)
+	rowPtr, colIdx, val := adj.Raw()
+	cursor := slices.Clone(rowPtr[:n])
 	for i := range n {
 		cols, vals := adj.Row(i)
 		for p, j := range cols {
 			if p > 0 && cols[p-1] >= j {
 				return nil, fmt.Errorf("%w: columns of row %d do not increase at %d", ErrInvalid, i, j)
 			}
-			if v := vals[p]; v < 0 || math.IsNaN(v) || math.IsInf(v, 0) {
-				return nil, fmt.Errorf("%w: weight %v between nodes %q and %q", ErrInvalid, v, labels.At(i), labels.At(int(j)))
+			if vals[p] <= 0 {
+				return nil, fmt.Errorf("%w: weight %v between nodes %q and %q, want a number > 0; leave out what is no edge",
+					ErrInvalid, vals[p], labels.At(i), labels.At(int(j)))
 			}
 			q := cursor[j]
 			cursor[j]++
-			back, backVals := adj.Row(int(j))
-			if q -= rowPtr[j]; q >= len(back) || int(back[q]) != i || backVals[q] != vals[p] {
+			if q >= rowPtr[j+1] || int(colIdx[q]) != i || val[q] != vals[p] {
 				return nil, fmt.Errorf("%w: not symmetric between nodes %q and %q", ErrInvalid, labels.At(i), labels.At(int(j)))
 			}
 		}
+	}
+	if err := checkStrengths(rowPtr, val, labels); err != nil {
+		return nil, err
 	}
 	return &Graph{adj: adj, labels: labels}, nil
 }
 
 // Len returns the number of nodes.
-func (g *Graph) Len() int { return g.labels.Len() }
+func (g *Graph) Len() int {
+	n, _ := g.adj.Dims()
+	return n
+}
 
 // Adjacency returns the matrix of weights.
 func (g *Graph) Adjacency() *sparse.CSR { return g.adj }
@@ -72,9 +80,39 @@ func (g *Graph) Labels() *Labels { return g.labels }
 func (g *Graph) Edges() int {
 	loops := 0
 	for i := range g.Len() {
-		if g.adj.At(i, i) != 0 {
+		if g.loop(i) != 0 {
 			loops++
 		}
 	}
 	return (g.adj.NNZ()-loops)/2 + loops
+}
+
+// loop returns the weight of the self loop of node i, 0 if it has none.
+func (g *Graph) loop(i int) float64 {
+	cols, vals := g.adj.Row(i)
+	if p, found := slices.BinarySearch(cols, uint32(i)); found {
+		return vals[p]
+	}
+	return 0
+}
+
+// Degrees returns the number of neighbours of every node; a self loop makes a
+// node its own neighbour, once.
+func (g *Graph) Degrees() []int {
+	rowPtr, _, _ := g.adj.Raw()
+	degrees := make([]int, g.Len())
+	for i := range degrees {
+		degrees[i] = rowPtr[i+1] - rowPtr[i]
+	}
+	return degrees
+}
+
+// Strengths returns the weighted degrees D_i = Σ_j A_ij.
+func (g *Graph) Strengths() []float64 {
+	rowPtr, _, val := g.adj.Raw()
+	strengths := make([]float64, g.Len())
+	for i := range strengths {
+		strengths[i] = sum(val[rowPtr[i]:rowPtr[i+1]])
+	}
+	return strengths
 }

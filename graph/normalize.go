@@ -1,0 +1,150 @@
+package graph
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"grfgp/internal/parallel"
+	"grfgp/sparse"
+)
+
+// Normalization names the matrix W that is walked on. A are the weights,
+// D_i = Σ_j A_ij.
+type Normalization int
+
+const (
+	NormalizedAdjacency Normalization = iota // Ã = D^-½ A D^-½, the default
+	NormalizedLaplacian                      // I − Ã; 1 on the diagonal of a lone node
+	RawAdjacency                             // A
+	RawDiffusion                             // I − L/d_max, L = D − A, d_max the largest D_i; I without edges
+)
+
+var normalizationNames = []string{"normalized-adjacency", "normalized-laplacian", "raw-adjacency", "raw-diffusion"}
+
+// String returns the name that ParseNormalization takes.
+func (n Normalization) String() string {
+	if n < 0 || int(n) >= len(normalizationNames) {
+		return fmt.Sprintf("Normalization(%d)", int(n))
+	}
+	return normalizationNames[n]
+}
+
+// ParseNormalization returns the normalisation of that name.
+func ParseNormalization(name string) (Normalization, error) {
+	if k := slices.Index(normalizationNames, name); k >= 0 {
+		return Normalization(k), nil
+	}
+	return 0, fmt.Errorf("graph: no normalisation is called %q: use %s", name, strings.Join(normalizationNames, ", "))
+}
+
+// Normalized returns W. Entries (i, j) and (j, i) are the same bits. It panics
+// if n is none of the constants.
+func (g *Graph) Normalized(n Normalization) *sparse.CSR {
+	switch n {
+	case NormalizedAdjacency:
+		d := g.Strengths()
+		return g.reweighted(func(i, j int, w float64) float64 { return scaled(w, d[i], d[j]) })
+	case NormalizedLaplacian:
+		d := g.Strengths()
+		return g.withDiagonal(
+			func(i, j int, w float64) float64 { return -scaled(w, d[i], d[j]) },
+			func(i int, loop float64) float64 {
+				if d[i] == 0 {
+					return 1
+				}
+				return 1 - loop/d[i]
+			})
+	case RawAdjacency:
+		return g.adj
+	case RawDiffusion:
+		d := g.Strengths()
+		most := slices.Max(append(d, 0))
+		if most == 0 {
+			most = 1
+		}
+		return g.withDiagonal(
+			func(_, _ int, w float64) float64 { return w / most },
+			func(i int, loop float64) float64 { return 1 - (d[i]-loop)/most })
+	}
+	panic("graph: no such normalisation: " + n.String())
+}
+
+// WalkScale returns the positive vector v for which walks on W that step from i
+// to j in proportion to |W_ij|·v_j keep bounded loads: √D, 1 for lone nodes, if
+// W is made of Ã. Nil stands for all ones.
+func (g *Graph) WalkScale(n Normalization) []float64 {
+	if n != NormalizedAdjacency && n != NormalizedLaplacian {
+		return nil
+	}
+	v := g.Strengths()
+	for i, d := range v {
+		v[i] = math.Sqrt(d)
+		if d == 0 {
+			v[i] = 1
+		}
+	}
+	return v
+}
+
+// scaled returns w/√(a·b), the same for (b, a), for any w ≤ min(a, b).
+func scaled(w, a, b float64) float64 {
+	const smallestNormal = 0x1p-1022
+	if p := a * b; p >= smallestNormal && p <= math.MaxFloat64 {
+		return w / math.Sqrt(p)
+	}
+	// The product is out of range; w/√min ≤ √min is not.
+	return w / math.Sqrt(min(a, b)) / math.Sqrt(max(a, b))
+}
+
+// reweighted returns the adjacency pattern with other values.
+func (g *Graph) reweighted(value func(i, j int, w float64) float64) *sparse.CSR {
+	rowPtr, col, old := g.adj.Raw()
+	val := make([]float64, len(old))
+	parallel.Ranges(g.Len(), rowBlock, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			for p := rowPtr[i]; p < rowPtr[i+1]; p++ {
+				val[p] = value(i, int(col[p]), old[p])
+			}
+		}
+	})
+	return mustCSR(g.Len(), rowPtr, col, val)
+}
+
+// withDiagonal returns the adjacency pattern and the whole diagonal, with other
+// values; diagonal is given the weight of the self loop.
+func (g *Graph) withDiagonal(value func(i, j int, w float64) float64, diagonal func(i int, loop float64) float64) *sparse.CSR {
+	n := g.Len()
+	oldPtr, _, _ := g.adj.Raw()
+	rowPtr := make([]int, n+1)
+	for i := range n {
+		rowPtr[i+1] = rowPtr[i] + oldPtr[i+1] - oldPtr[i]
+		if g.loop(i) == 0 {
+			rowPtr[i+1]++
+		}
+	}
+	col, val := make([]uint32, rowPtr[n]), make([]float64, rowPtr[n])
+	parallel.Ranges(n, rowBlock, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			cols, vals := g.adj.Row(i)
+			at, found := slices.BinarySearch(cols, uint32(i))
+			after, loop := at, 0.0
+			if found {
+				after, loop = at+1, vals[at]
+			}
+			q := rowPtr[i]
+			put := func(from, to int) {
+				for p := from; p < to; p++ {
+					col[q], val[q] = cols[p], value(i, int(cols[p]), vals[p])
+					q++
+				}
+			}
+			put(0, at)
+			col[q], val[q] = uint32(i), diagonal(i, loop)
+			q++
+			put(after, len(cols))
+		}
+	})
+	return mustCSR(n, rowPtr, col, val)
+}

@@ -1,0 +1,181 @@
+package graph
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+// bandwidth returns the largest distance of two neighbours in the order of the
+// nodes.
+func bandwidth(g *Graph) int {
+	width := 0
+	for i := range g.Len() {
+		cols, _ := g.Adjacency().Row(i)
+		for _, j := range cols {
+			width = max(width, i-int(j))
+		}
+	}
+	return width
+}
+
+func ordered(t testing.TB, g *Graph) *Graph {
+	t.Helper()
+	return must[*Graph](t)(g.Permute(g.Order()))
+}
+
+func TestOrderBandwidth(t *testing.T) {
+	path := build(t, 50, false)
+	var e Edges
+	for i := range 49 {
+		e.add(i, i+1)
+	}
+	path, _, err := FromEdges(path.Labels(), e, BuildOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name string
+		g    *Graph
+		most int // what a good order reaches, times 1.1 or so
+	}{
+		{"path", path, 1},
+		{"ring", must[*Graph](t)(Ring(1000)), 2},
+		{"ring ±3", must[*Graph](t)(RingK(1000, 3)), 9},
+		{"grid", must[*Graph](t)(Grid(30, 200)), 33},
+		{"square", must[*Graph](t)(Grid(60, 60)), 66},
+	} {
+		shuffledGraph := shuffled(t, c.g, 1)
+		if before, after := bandwidth(shuffledGraph), bandwidth(ordered(t, shuffledGraph)); after > c.most {
+			t.Errorf("%s: bandwidth %d, shuffled %d, want at most %d", c.name, after, before, c.most)
+		}
+	}
+}
+
+// Every order is a permutation, component by component, lone nodes last.
+func TestOrderKeepsComponentsTogether(t *testing.T) {
+	for seed := range uint64(20) {
+		g := randomGraph(t, 200, int(20*seed), seed)
+		order := g.Order()
+		if !slices.Equal(slices.Sorted(slices.Values(order)), shuffleOfNone(200)) {
+			t.Fatalf("seed %d: not a permutation: %v", seed, order)
+		}
+		comp, _ := g.Components()
+		for k := range len(order) - 1 {
+			a, b := comp[order[k]], comp[order[k+1]]
+			if b != a && b != a+1 {
+				t.Fatalf("seed %d: component %d follows %d", seed, b, a)
+			}
+		}
+	}
+}
+
+func shuffleOfNone(n int) []int {
+	p := make([]int, n)
+	for i := range p {
+		p[i] = i
+	}
+	return p
+}
+
+func TestOrderOfFew(t *testing.T) {
+	for _, c := range []struct {
+		g    *Graph
+		want []int
+	}{
+		{build(t, 0, false), []int{}},
+		{build(t, 1, false), []int{0}},
+		{build(t, 2, false, [3]float64{0, 1, 1}), []int{1, 0}},
+		{build(t, 5, true, [3]float64{1, 3, 1}, [3]float64{2, 2, 1}), []int{3, 1, 0, 2, 4}},
+		// A star: from a leaf to the hub to the other leaves, reversed.
+		{build(t, 4, false, [3]float64{2, 0, 1}, [3]float64{2, 1, 1}, [3]float64{2, 3, 1}), []int{3, 0, 2, 1}},
+	} {
+		if got := c.g.Order(); !slices.Equal(got, c.want) {
+			t.Errorf("order %v, want %v", got, c.want)
+		}
+	}
+}
+
+// The order sees the graph alone: twice the same, and of a hub of 10^5 leaves it
+// is found in linear time.
+func TestOrderOfHub(t *testing.T) {
+	const n = 100_000
+	var e Edges
+	for i := range n {
+		e.add(n, i)
+		if i%10 > 0 {
+			e.add(i, i-1)
+		}
+	}
+	g, _, err := FromEdges(NumberLabels(n+1), e, BuildOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := g.Order(), g.Order()
+	if !slices.Equal(a, b) {
+		t.Error("two orders of one graph")
+	}
+	sameAtAnyProcs(t, func() *Graph { return ordered(t, g) })
+}
+
+func BenchmarkOrder(b *testing.B) {
+	for _, c := range []struct {
+		name string
+		g    *Graph
+	}{
+		{"grid", must[*Graph](b)(Grid(1<<10, 1<<10))},
+		{"barabasi-albert", must[*Graph](b)(BarabasiAlbert(1<<20, 3, 1))},
+	} {
+		g := shuffled(b, c.g, 1)
+		b.Run(c.name, func(b *testing.B) {
+			for b.Loop() {
+				g.Order()
+			}
+		})
+		b.Run(c.name+"/permute", func(b *testing.B) {
+			order := g.Order()
+			for b.Loop() {
+				if _, err := g.Permute(order); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkProductByOrder times products with 16 right-hand sides over a grid,
+// shuffled and then ordered, within one run.
+func BenchmarkProductByOrder(b *testing.B) {
+	const width = 16
+	grid := shuffled(b, must[*Graph](b)(Grid(1000, 1000)), 1)
+	good := ordered(b, grid)
+	x, y := make([]float64, grid.Len()*width), make([]float64, grid.Len()*width)
+	for i := range x {
+		x[i] = 1
+	}
+	product := func(g *Graph) time.Duration {
+		start := time.Now()
+		for i := range g.Len() {
+			sum := y[i*width:][:width]
+			clear(sum)
+			cols, vals := g.Adjacency().Row(i)
+			for p, j := range cols {
+				for c, v := range x[int(j)*width:][:width] {
+					sum[c] += vals[p] * v
+				}
+			}
+		}
+		return time.Since(start)
+	}
+	var slow, fast time.Duration
+	for b.Loop() {
+		slow += product(grid)
+		fast += product(good)
+	}
+	entries := float64(b.N * grid.Adjacency().NNZ())
+	b.ReportMetric(float64(slow.Nanoseconds())/entries, "shuffled-ns/entry")
+	b.ReportMetric(float64(fast.Nanoseconds())/entries, "ordered-ns/entry")
+	b.ReportMetric(float64(slow)/float64(fast), "speed-up")
+	b.ReportMetric(float64(bandwidth(grid)), "shuffled-bandwidth")
+	b.ReportMetric(float64(bandwidth(good)), "ordered-bandwidth")
+}
