@@ -1,0 +1,282 @@
+package graphio
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"grfgp/graph"
+)
+
+// edgeLayout says how a row becomes an edge.
+type edgeLayout struct {
+	rowLayout
+	edgeColumns
+	keepLoops bool
+	nodes     uint32 // of a matrix: ids are whole numbers from 1 to nodes; 0 elsewhere
+}
+
+// edgeBlock is what a worker finds in a block.
+type edgeBlock struct {
+	ids     localIDs
+	u, v    []uint32 // codes, then numbers of nodes
+	w       []float64
+	scratch []byte
+}
+
+func (l *edgeLayout) parse(b *block) {
+	b.ids.reset()
+	b.u, b.v, b.w = b.u[:0], b.v[:0], b.w[:0]
+	l.each(b, func(line []byte, fields []field, _ int64) fault { return l.edge(b, line, fields) })
+}
+
+// edge appends the edge of a row to the block.
+func (l *edgeLayout) edge(b *block, line []byte, fields []field) fault {
+	u, bad := l.end(b, line, fields[l.source], RoleSource)
+	if bad.reason != noFault {
+		return bad
+	}
+	v, bad := l.end(b, line, fields[l.target], RoleTarget)
+	if bad.reason != noFault {
+		return bad
+	}
+	if l.weight >= 0 {
+		w, bad := l.strength(b, line, fields[l.weight], u == v && !l.keepLoops)
+		if bad.reason != noFault {
+			return bad
+		}
+		b.w = append(b.w, w)
+	}
+	b.u, b.v = append(b.u, u), append(b.v, v)
+	return fault{}
+}
+
+func (l *edgeLayout) end(b *block, line []byte, f field, role Role) (uint32, fault) {
+	if f.start == f.end {
+		return 0, fault{reason: emptyID, role: role, start: f.start, end: f.end}
+	}
+	id := f.text(line, &b.scratch)
+	if l.nodes == 0 {
+		return b.ids.code(id), fault{}
+	}
+	i, ok := smallInteger(id)
+	switch {
+	case !ok:
+		return 0, fault{reason: notIndex, role: role, start: f.start, end: f.end}
+	case i < 1 || i > l.nodes:
+		return 0, fault{reason: indexRange, role: role, start: f.start, end: f.end, count: int(l.nodes)}
+	}
+	return i, fault{}
+}
+
+// strength reads a weight or a distance. A self loop that is dropped anyway may
+// well have the distance zero.
+func (l *edgeLayout) strength(b *block, line []byte, f field, dropped bool) (float64, fault) {
+	role := RoleWeight
+	if l.distance {
+		role = RoleDistance
+	}
+	w, ok, bad := l.number(line, f, role, &b.scratch)
+	switch {
+	case bad.reason != noFault:
+		return 0, bad
+	case !ok:
+		bad.reason = missingNumber
+	case w < 0:
+		bad.reason = negative
+	case w == 0 && l.distance && !dropped:
+		bad.reason = zeroDistance
+	default:
+		return w, fault{}
+	}
+	bad.role, bad.start, bad.end = role, f.start, f.end
+	return 0, bad
+}
+
+// edgeList collects edges block by block, without ever copying a growing slice.
+type edgeList struct {
+	chunks []graph.Edges
+	n      int
+	sum    float64 // of all weights but those of dropped loops, in the order of the file
+	terms  int
+	lo, hi float64 // smallest and largest weight above zero
+}
+
+func newEdgeList() *edgeList { return &edgeList{lo: math.Inf(1)} }
+
+// rename replaces codes by numbers of nodes.
+func (n *namer) rename(u, v []uint32, ids *localIDs) {
+	n.begin(ids)
+	for k, code := range u {
+		u[k] = n.node(code, ids)
+		v[k] = n.node(v[k], ids)
+	}
+}
+
+// take adds the edges of a block.
+func (e *edgeList) take(b *edgeBlock, keepLoops bool) {
+	for k, w := range b.w {
+		if b.u[k] == b.v[k] && !keepLoops {
+			continue
+		}
+		e.sum += w
+		e.terms++
+		if w > 0 {
+			e.lo, e.hi = min(e.lo, w), max(e.hi, w)
+		}
+	}
+	e.n += len(b.u)
+	e.chunks = append(e.chunks, graph.Edges{U: slices.Clone(b.u), V: slices.Clone(b.v), W: slices.Clone(b.w)})
+}
+
+// join returns all edges and lets go of the pieces.
+func (e *edgeList) join(weighted bool) graph.Edges {
+	all := graph.Edges{U: make([]uint32, 0, e.n), V: make([]uint32, 0, e.n)}
+	if weighted {
+		all.W = make([]float64, 0, e.n)
+	}
+	for i, c := range e.chunks {
+		all.U, all.V = append(all.U, c.U...), append(all.V, c.V...)
+		if weighted {
+			all.W = append(all.W, c.W...)
+		}
+		e.chunks[i] = graph.Edges{}
+	}
+	e.chunks = nil
+	return all
+}
+
+func readDelimited(ctx context.Context, in *input, opts Options) (*Network, error) {
+	c := in.cut(opts.blockSize)
+	s, err := inspect(c, edgeTable, opts)
+	if err != nil {
+		return nil, err
+	}
+	r := s.report()
+	columns, err := s.chooseEdges(opts.Nodes.labels(), opts, r)
+	if err != nil {
+		return nil, err
+	}
+	if s.comma {
+		r.Decimal = "comma"
+	}
+	l := &edgeLayout{
+		rowLayout:   s.layout(columns.source, columns.target, columns.weight),
+		edgeColumns: columns,
+		keepLoops:   opts.KeepLoops,
+	}
+	names := newNamer(opts.Nodes)
+	list, err := readEdges(ctx, c, l, names, r, opts)
+	if err != nil {
+		return nil, err
+	}
+	return buildNetwork(list, l.edgeColumns, names, r, opts)
+}
+
+// report starts the report of a file of delimited text.
+func (s *sheet) report() *Report {
+	r := &Report{
+		File: s.in.name, Format: formatDelimited, Compression: s.in.compression,
+		Delimiter: s.delim.String(), Header: "none", Ledger: Ledger{Unit: "lines"},
+	}
+	if s.columns == 1 {
+		r.Delimiter = "none: one column"
+	}
+	if s.names != nil {
+		r.Header = s.namesFrom
+	}
+	return r
+}
+
+// readEdges reads all lines. Nodes of a matrix keep their index as a code.
+func readEdges(ctx context.Context, c *cutter, l *edgeLayout, names *namer, r *Report, opts Options) (*edgeList, error) {
+	rejects := newRejects(r, &l.rowLayout, opts)
+	list := newEdgeList()
+	var lines tally
+	err := c.stream(ctx, l.parse, func(b *block) error {
+		r.Ledger.add(b)
+		lines.gather(b)
+		if err := rejects.take(b.bad); err != nil {
+			return err
+		}
+		if l.nodes == 0 {
+			names.rename(b.u, b.v, &b.ids)
+		}
+		list.take(&b.edgeBlock, l.keepLoops)
+		return nil
+	})
+	r.tellLines(&lines)
+	return list, err
+}
+
+// buildNetwork turns the edges that were read into a graph.
+func buildNetwork(list *edgeList, columns edgeColumns, names *namer, r *Report, opts Options) (*Network, error) {
+	if list.n == 0 {
+		next := "name another file, or build the edges from coordinates with --nodes FILE --knn K"
+		if len(r.BadRows) > 0 {
+			next = "the first bad row is " + r.BadRows[0]
+		}
+		return nil, &Error{Kind: ErrData, File: r.File, What: "there is no edge in it", Next: next}
+	}
+	edges := list.join(columns.weight >= 0)
+	if err := list.finish(&edges, columns, r); err != nil {
+		return nil, err
+	}
+	g, counts, err := graph.FromEdges(names.labels, edges, graph.BuildOptions{Parallel: opts.Parallel, KeepLoops: opts.KeepLoops})
+	if err != nil {
+		return nil, &Error{Kind: ErrData, File: r.File, What: fmt.Sprintf("the edges make no graph (%v)", err), Next: "correct the weights", Err: err}
+	}
+	r.Ledger.Edges, r.Ledger.Repeats = int64(counts.Edges), int64(counts.Repeats)
+	r.Ledger.SelfLoops, r.Ledger.ZeroWeights = int64(counts.Loops), int64(counts.Zero)
+	if err := r.Ledger.close(r.File); err != nil {
+		return nil, err
+	}
+	r.Nodes, r.Edges = g.Len(), counts.Edges
+	r.tellCounts(counts, columns.weight >= 0)
+	network := &Network{Graph: g, Report: r}
+	network.Nodes = opts.Nodes.extend(g.Labels(), r)
+	return network, nil
+}
+
+// finish makes weights of distances and says what the weights are.
+func (e *edgeList) finish(edges *graph.Edges, columns edgeColumns, r *Report) error {
+	if columns.weight < 0 || e.terms == 0 {
+		return nil
+	}
+	if !columns.distance {
+		r.Weights = "as given: larger means more alike"
+	} else {
+		mean := e.sum / float64(e.terms)
+		if math.IsInf(mean/e.lo, 0) || math.IsInf(mean, 0) {
+			return &Error{Kind: ErrData, File: r.File, What: fmt.Sprintf("distances from %g to %g cannot be made into weights", e.lo, e.hi), Next: "correct them, or give them in another unit"}
+		}
+		for k, d := range edges.W {
+			if d > 0 {
+				edges.W[k] = mean / d
+			}
+		}
+		r.Weights = fmt.Sprintf("mean distance / distance; the mean distance is %g", mean)
+	}
+	const wide = 1e9
+	if e.hi/e.lo > wide {
+		r.warn("the largest weight is %.2g times the smallest; few edges will carry nearly everything", e.hi/e.lo)
+	}
+	return nil
+}
+
+// tellCounts warns of what may not be meant.
+func (r *Report) tellCounts(c graph.BuildCounts, weighted bool) {
+	switch {
+	case c.BothWays:
+		r.warn("every edge is listed in both directions; each counts once")
+	case c.WeightsAdd:
+		r.warn("edges that repeat an earlier one: %d; their weights were added up", c.Repeats)
+	}
+	if given := c.Given(); !weighted && c.Repeats > 0 && !c.BothWays && 2*c.Repeats > given {
+		r.warn("more than half of the rows repeat an edge; each edge counts once")
+	}
+	if r.Ledger.Bad*2 > r.Ledger.Total {
+		r.warn("more than half of the lines are bad; is the file read the right way?")
+	}
+}

@@ -1,0 +1,179 @@
+package graphio
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"grfgp/graph"
+)
+
+// edgeColumns says where a row has the two ends of an edge and its weight.
+type edgeColumns struct {
+	source, target int
+	weight         int  // -1: all edges are equal
+	distance       bool // the weight is a distance
+}
+
+// chooseEdges decides which columns are used, and tells the report why.
+func (s *sheet) chooseEdges(known *graph.Labels, opts Options, r *Report) (edgeColumns, error) {
+	c := edgeColumns{weight: -1}
+	if s.columns < 2 {
+		return c, s.in.fail("an edge needs two ends, but there is only one column",
+			"name the delimiter with --delimiter, or give a file of edges")
+	}
+	if dict := s.findCell(func(cell string) bool { return strings.HasPrefix(cell, "{'") || strings.HasPrefix(cell, `{"`) }); dict != "" {
+		return c, s.in.fail("edges carry Python dictionaries ("+quote([]byte(dict))+")",
+			"write plain columns, with networkx: write_weighted_edgelist or to_pandas_edgelist(G).to_csv")
+	}
+	why, err := s.chooseEnds(&c, known, opts)
+	if err != nil {
+		return c, err
+	}
+	r.Columns = append(r.Columns, s.told(RoleSource, c.source, why[0]), s.told(RoleTarget, c.target, why[1]))
+	if err := s.chooseWeight(&c, opts, r); err != nil {
+		return c, err
+	}
+	if c.weight >= 0 {
+		if err := s.findDecimal(opts, c.weight); err != nil {
+			return c, err
+		}
+	}
+	s.unused(r, c.source, c.target, c.weight)
+	return c, nil
+}
+
+func (s *sheet) findCell(is func(string) bool) string {
+	for _, row := range s.sample {
+		if i := slices.IndexFunc(row, is); i >= 0 {
+			return row[i]
+		}
+	}
+	return ""
+}
+
+// told returns an entry of the report.
+func (s *sheet) told(role Role, column int, why string) Column {
+	c := Column{Role: role, Number: column + 1, Why: why}
+	if column < len(s.names) {
+		c.Name = s.names[column]
+	}
+	return c
+}
+
+// unused tells the report which columns are not used.
+func (s *sheet) unused(r *Report, used ...int) {
+	for j := range s.columns {
+		if !slices.Contains(used, j) && s.types[j] != typeEmpty {
+			r.Unused = append(r.Unused, s.nameOf(j))
+		}
+	}
+}
+
+const asTold = "as told"
+
+// chooseEnds finds the two ends: as told, by name, by type, by known ids.
+func (s *sheet) chooseEnds(c *edgeColumns, known *graph.Labels, opts Options) (why [2]string, err error) {
+	fixed := [2]int{-1, -1}
+	for k, role := range []Role{RoleSource, RoleTarget} {
+		if spec, ok := opts.Columns[role]; ok {
+			if fixed[k], err = s.column(role, spec); err != nil {
+				return why, err
+			}
+			why[k] = asTold
+		}
+	}
+	if fixed[0] >= 0 && fixed[0] == fixed[1] {
+		return why, s.in.ask("source and target are the same column", "give two columns")
+	}
+	pairs, reason, err := s.endCandidates(fixed, known)
+	if err != nil {
+		return why, err
+	}
+	if len(pairs) > 1 {
+		var readings, flags []string
+		for _, p := range pairs {
+			readings = append(readings, s.nameOf(p[0])+" and "+s.nameOf(p[1]))
+		}
+		flags = append(flags, "--column source="+s.nameOf(pairs[0][0]), "--column target="+s.nameOf(pairs[0][1]))
+		return why, s.in.ask("the ends of an edge may be "+list(readings, "or"), "say which, as in "+strings.Join(flags, " "))
+	}
+	c.source, c.target = pairs[0][0], pairs[0][1]
+	for k := range why {
+		if why[k] == "" {
+			why[k] = reason
+		}
+	}
+	return why, nil
+}
+
+// endCandidates returns the pairs of columns that may be the ends, given those
+// that are fixed, and the reason.
+func (s *sheet) endCandidates(fixed [2]int, known *graph.Labels) (pairs [][2]int, why string, err error) {
+	if fixed[0] >= 0 && fixed[1] >= 0 {
+		return [][2]int{fixed}, asTold, nil
+	}
+	fits := func(p [2]int) bool {
+		return (fixed[0] < 0 || fixed[0] == p[0]) && (fixed[1] < 0 || fixed[1] == p[1])
+	}
+	for _, p := range endPairs(s.names) {
+		if pair := [2]int{p.source, p.target}; fits(pair) && s.types[p.source] != typeNumber && s.types[p.target] != typeNumber {
+			pairs = append(pairs, pair)
+		}
+	}
+	if len(pairs) > 0 {
+		return pairs, "by name, from " + s.namesFrom, nil
+	}
+	var ids []int // columns that may hold ids
+	for j := range s.columns {
+		if s.mayBeEnd(j) && j != fixed[0] && j != fixed[1] {
+			ids = append(ids, j)
+		}
+	}
+	why = "by type: it holds ids"
+	if matching := slices.DeleteFunc(slices.Clone(ids), func(j int) bool { return s.overlap(j, known) < 0.5 }); len(matching) > 0 && len(matching) < len(ids) {
+		ids, why = matching, "it holds ids of the nodes"
+	}
+	switch {
+	case fixed[0] >= 0 && len(ids) == 1:
+		return [][2]int{{fixed[0], ids[0]}}, why, nil
+	case fixed[1] >= 0 && len(ids) == 1:
+		return [][2]int{{ids[0], fixed[1]}}, why, nil
+	case fixed[0] < 0 && fixed[1] < 0 && len(ids) == 2:
+		return [][2]int{{ids[0], ids[1]}}, why, nil
+	case fixed[0] < 0 && fixed[1] < 0 && s.columns == 2:
+		return [][2]int{{0, 1}}, "there are two columns", nil
+	case fixed[0] < 0 && fixed[1] < 0 && s.names == nil && len(ids) > 2:
+		return [][2]int{{ids[0], ids[1]}}, "no names: the first two columns of ids", nil
+	case len(ids) == 0:
+		return nil, "", s.in.ask("no column looks like the end of an edge, among "+s.describe(nil), "name them: --column source=… --column target=…")
+	}
+	return nil, "", s.in.ask("the ends of an edge may be any two of "+s.describe(nil),
+		fmt.Sprintf("say which, as in --column source=%s --column target=%s", s.nameOf(ids[0]), s.nameOf(ids[len(ids)-1])))
+}
+
+// mayBeEnd excludes what is empty, a fraction, or called a weight or a distance.
+func (s *sheet) mayBeEnd(column int) bool {
+	if t := s.types[column]; t == typeEmpty || t == typeNumber {
+		return false
+	}
+	return column >= len(s.names) ||
+		RoleWeight.rank(s.names[column]) == rankNone && RoleDistance.rank(s.names[column]) == rankNone
+}
+
+// overlap returns the share of a column's values that are known ids.
+func (s *sheet) overlap(column int, known *graph.Labels) float64 {
+	if known == nil {
+		return 0
+	}
+	hits, all := 0, 0
+	for _, row := range s.sample {
+		if column < len(row) && row[column] != "" {
+			all++
+			if _, ok := known.Lookup([]byte(row[column])); ok {
+				hits++
+			}
+		}
+	}
+	return float64(hits) / float64(max(1, all))
+}

@@ -1,0 +1,96 @@
+package graphio
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// fault says why a row is bad, in a form that costs nothing to make: the words
+// are only put together for the faults that somebody reads.
+type fault struct {
+	reason     reasonCode
+	role       Role // of the column it is about
+	start, end int  // the place in the line
+	count      int  // of fields, or the line of an earlier row
+}
+
+type reasonCode uint8
+
+const (
+	noFault reasonCode = iota
+	tooFewFields
+	tooManyFields
+	openQuote
+	strayQuote
+	nulByte
+	loneReturn
+	emptyID
+	notNumber
+	infinite
+	otherDecimal
+	missingNumber
+	negative
+	zeroDistance
+	notIndex
+	indexRange
+	notYesNo
+	outOfRange
+	repeatedNode
+	repeatedMeasurement
+)
+
+// explain puts a fault of a line into words. The layout knows how many fields
+// were expected, and which decimal sign.
+func (f fault) explain(line []byte, columns int, comma bool) (what, next string) {
+	text := quote(bytes.TrimSpace(line[min(f.start, len(line)):min(f.end, len(line))]))
+	const correct = "correct the line, or leave such rows out with --on-bad-row skip"
+	switch f.reason {
+	case tooFewFields:
+		return fmt.Sprintf("%s, but %d are expected", counted(f.count, "field"), columns),
+			"complete the line, or leave such rows out with --on-bad-row skip"
+	case tooManyFields:
+		return fmt.Sprintf("%s, but %d are expected; the first too many is %s", counted(f.count, "field"), columns, text),
+			"put quotes around a field that holds the delimiter, or leave such rows out with --on-bad-row skip"
+	case openQuote:
+		return "a quoted field does not end on its line", "close the quote; a field may not hold a line break"
+	case strayQuote:
+		return "text after the closing quote: " + text, `write a quote within quotes as ""`
+	case nulByte:
+		return "a NUL byte", "is this a file of text? " + correct
+	case loneReturn:
+		return "a carriage return within the line", "line ends must be LF or CRLF: " + correct
+	case emptyID:
+		return fmt.Sprintf("the %s is empty", f.role), correct
+	case notNumber:
+		return fmt.Sprintf("%s %s is not a number", f.role, text), correct
+	case infinite:
+		return fmt.Sprintf("%s %s is infinite", f.role, text), correct
+	case otherDecimal:
+		if comma {
+			return fmt.Sprintf("%s %s has a decimal point, but this file writes decimal commas", f.role, text),
+				"write all numbers alike, or settle it with --decimal point"
+		}
+		return fmt.Sprintf("%s %s has a comma in it, but this file writes decimal points", f.role, text),
+			"write no thousands separators; if it is a decimal comma say --decimal comma"
+	case missingNumber:
+		return fmt.Sprintf("the %s is missing", f.role),
+			"fill it in, take all edges as equal with --weights ignore, or leave such rows out with --on-bad-row skip"
+	case negative:
+		return fmt.Sprintf("%s %s is negative", f.role, text), correct
+	case zeroDistance:
+		return "the distance is zero, which would make the weight infinite", correct
+	case notIndex:
+		return fmt.Sprintf("%s %s is not a whole number", f.role, text), correct
+	case indexRange:
+		return fmt.Sprintf("%s %s is outside 1 to %d", f.role, text, f.count), correct
+	case notYesNo:
+		return fmt.Sprintf("%s %s is neither yes nor no", f.role, text), "write yes or no, true or false, 1 or 0"
+	case outOfRange:
+		return fmt.Sprintf("%s %s is no degree on the globe", f.role, text), "are lat and lon swapped? planar coordinates are called x and y"
+	case repeatedNode:
+		return fmt.Sprintf("%s %s is already on line %d, with other values", f.role, text, f.count), correct
+	case repeatedMeasurement:
+		return fmt.Sprintf("%s %s was already measured on line %d", f.role, text, f.count), "--repeats mean, keep or last would take it"
+	}
+	panic(fmt.Sprintf("graphio: fault %d has no words", f.reason))
+}

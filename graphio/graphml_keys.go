@@ -1,0 +1,102 @@
+package graphio
+
+import "encoding/xml"
+
+// graphMLKey declares an attribute.
+type graphMLKey struct {
+	id, name, kind string
+	forEdge        bool
+	forNode        bool
+	fallback       string
+	hasFallback    bool
+}
+
+func (g *graphML) key(t xml.StartElement) error {
+	k := graphMLKey{id: attr(t, "id"), name: attr(t, "attr.name"), kind: attr(t, "attr.type")}
+	if k.name == "" {
+		k.name = k.id
+	}
+	domain := attr(t, "for")
+	k.forEdge = domain == "edge" || domain == "all" || domain == ""
+	k.forNode = domain == "node" || domain == "all" || domain == ""
+	for {
+		token, err := g.inner()
+		if err != nil {
+			return err
+		}
+		switch inner := token.(type) {
+		case xml.StartElement:
+			if inner.Name.Local != "default" {
+				if err := g.skip(); err != nil {
+					return err
+				}
+				continue
+			}
+			text, err := g.text()
+			if err != nil {
+				return err
+			}
+			k.fallback, k.hasFallback = text, true
+		case xml.EndElement:
+			g.keys = append(g.keys, k)
+			return nil
+		}
+	}
+}
+
+// choose decides, before the first graph, which keys are used.
+func (g *graphML) choose() error {
+	if g.chosen {
+		return nil
+	}
+	g.chosen = true
+	edges, index := g.keySheet(func(k graphMLKey) bool { return k.forEdge }, edgeTable)
+	c := edgeColumns{source: -1, target: -1, weight: -1}
+	if err := edges.chooseWeight(&c, g.opts, g.r); err != nil {
+		return err
+	}
+	g.columns = c
+	if c.weight >= 0 {
+		g.columns.weight = index[c.weight]
+	}
+	edges.unused(g.r, c.weight)
+	if g.opts.Nodes == nil {
+		nodes, index := g.keySheet(func(k graphMLKey) bool { return k.forNode }, nodeTable)
+		used, err := nodes.chooseOptional(nil, nodeTable.roles[1:], Options{})
+		if err != nil {
+			return err
+		}
+		for _, u := range used {
+			g.roles[g.keys[index[u.column]].id] = u.role
+			g.r.Columns = append(g.r.Columns, nodes.told(u.role, u.column, u.why))
+		}
+	}
+	for i := range g.r.Columns {
+		g.r.Columns[i].Number = 0 // attributes have names, not places
+	}
+	return nil
+}
+
+// keySheet presents attributes as the columns of a table, to choose from them
+// by the same rules.
+func (g *graphML) keySheet(use func(graphMLKey) bool, kind tableKind) (*sheet, []int) {
+	s := &sheet{in: g.in, table: kind, namesFrom: "the keys", names: []string{}}
+	var index []int
+	for i, k := range g.keys {
+		if !use(k) {
+			continue
+		}
+		index = append(index, i)
+		s.names = append(s.names, k.name)
+		switch k.kind {
+		case "int", "long":
+			s.types = append(s.types, typeInteger)
+		case "float", "double":
+			s.types = append(s.types, typeNumber)
+		default:
+			s.types = append(s.types, typeText)
+		}
+	}
+	s.columns = len(s.names)
+	return s, index
+}

@@ -1,0 +1,266 @@
+package graphio
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"grfgp/graph"
+)
+
+// Repeats says what several measurements of one node become.
+type Repeats string
+
+// The choices for repeats.
+const (
+	RepeatsMean  Repeats = ""      // their mean, with the count kept
+	RepeatsKeep  Repeats = "keep"  // as many measurements
+	RepeatsLast  Repeats = "last"  // the last one
+	RepeatsError Repeats = "error" // a bad row
+)
+
+// Measurements are values at some nodes of a graph: Values[k] was measured at
+// node Nodes[k]. Nodes come in the order in which they are first seen.
+type Measurements struct {
+	Nodes  []int
+	Values []float64
+	SD     []float64 // standard deviation of each value, NaN where it is missing; nil without such a column
+	Count  []int     // readings behind each value
+	Report *Report
+}
+
+// ReadMeasurements reads a table of values at nodes of g: node, value and,
+// where there is such a column, sd. Rows with a missing value and rows of nodes
+// that g has not are counted and left out.
+//
+// The mean of n readings with standard deviations s_i has √(Σ s_i²) / n.
+func ReadMeasurements(ctx context.Context, src Source, g *graph.Graph, opts Options) (*Measurements, error) {
+	t, err := openTable(ctx, src, measurementTable, opts)
+	if err != nil {
+		return nil, err
+	}
+	defer t.in.close()
+	m := &measurementReader{table: t, labels: g.Labels(), repeats: opts.Repeats, sd: -1, at: map[int]int{}}
+	m.result.Report = t.report
+	if err := m.choose(opts); err != nil {
+		return nil, err
+	}
+	if err := t.read(ctx, m.row, opts); err != nil {
+		return nil, err
+	}
+	l := &t.report.Ledger
+	l.Missing, l.Unknown, l.Repeats = m.missing, m.unknown, m.repeated
+	l.Rows = t.lines.rows - m.missing - m.unknown - m.repeated
+	if err := l.close(t.in.name); err != nil {
+		return nil, err
+	}
+	t.report.Missing += m.missing
+	m.average()
+	return &m.result, m.judge()
+}
+
+type measurementReader struct {
+	table     *table
+	labels    *graph.Labels
+	repeats   Repeats
+	id, value int
+	sd        int // column, -1 without one
+	result    Measurements
+	at        map[int]int // node → its place in result
+	lines     []int64     // of the first reading of each place
+
+	missing, unknown, repeated int64
+	strangers                  strangers
+	scratch                    []byte
+}
+
+func (m *measurementReader) row(line []byte, fields []field, at int64) fault {
+	f := fields[m.id]
+	id := f.text(line, &m.scratch)
+	if len(id) == 0 {
+		return fault{reason: emptyID, role: RoleNode, start: f.start, end: f.end}
+	}
+	node, known := m.labels.Lookup(id)
+	value, present, bad := m.table.layout.number(line, fields[m.value], RoleValue, &m.scratch)
+	if bad.reason != noFault {
+		return bad
+	}
+	sd := math.NaN()
+	if m.sd >= 0 && m.sd < len(fields) {
+		v, ok, bad := m.table.layout.number(line, fields[m.sd], RoleSD, &m.scratch)
+		switch {
+		case bad.reason != noFault:
+			return bad
+		case ok && v < 0:
+			return fault{reason: negative, role: RoleSD, start: fields[m.sd].start, end: fields[m.sd].end}
+		case ok:
+			sd = v
+		default:
+			m.table.report.Missing++
+		}
+	}
+	switch {
+	case !known:
+		m.unknown++
+		m.strangers.add(f.text(line, &m.scratch))
+	case !present:
+		m.missing++
+	default:
+		return m.put(node, value, sd, f, at)
+	}
+	return fault{}
+}
+
+// put records a reading.
+func (m *measurementReader) put(node int, value, sd float64, f field, at int64) fault {
+	r := &m.result
+	k, again := m.at[node]
+	switch {
+	case again && m.repeats == RepeatsError:
+		return fault{reason: repeatedMeasurement, role: RoleNode, start: f.start, end: f.end, count: int(m.lines[k])}
+	case again && m.repeats == RepeatsLast:
+		r.Values[k], r.SD[k] = value, sd
+		m.repeated++
+		return fault{}
+	case again && m.repeats == RepeatsMean:
+		r.Values[k] += value
+		r.SD[k] = math.Hypot(r.SD[k], sd)
+		r.Count[k]++
+		m.repeated++
+		return fault{}
+	}
+	m.at[node] = len(r.Nodes)
+	m.lines = append(m.lines, at)
+	r.Nodes, r.Values = append(r.Nodes, node), append(r.Values, value)
+	r.SD, r.Count = append(r.SD, sd), append(r.Count, 1)
+	return fault{}
+}
+
+// average turns sums into means.
+func (m *measurementReader) average() {
+	r := &m.result
+	for k, n := range r.Count {
+		if n > 1 {
+			r.Values[k] /= float64(n)
+			r.SD[k] /= float64(n)
+		}
+	}
+	if m.sd < 0 {
+		r.SD = nil
+	}
+}
+
+// judge says what a model could not work with.
+func (m *measurementReader) judge() error {
+	t, r := m.table, &m.result
+	l := t.report.Ledger
+	switch {
+	case len(r.Nodes) == 0 && m.unknown > 0:
+		return &Error{Kind: ErrData, File: t.in.name,
+			What: fmt.Sprintf("none of its ids is a node of the graph, such as %s; the graph has %s", m.strangers.examples(), examples(m.labels, 0)),
+			Next: m.strangers.hint(m.labels)}
+	case len(r.Nodes) == 0 && m.missing > 0:
+		return t.in.fail("all its values are missing", "name the column of values: --column value=…")
+	case len(r.Nodes) == 0:
+		return t.empty()
+	}
+	t.report.Nodes = len(m.at)
+	if m.unknown > 0 {
+		t.report.warn("rows with ids that the graph has not: %d, such as %s", m.unknown, m.strangers.examples())
+		if few := 2*m.unknown > l.Rows+l.Repeats+l.Missing+l.Unknown; few || m.strangers.countFromZero(m.labels) {
+			t.report.warn("%s", m.strangers.hint(m.labels))
+		}
+	}
+	lo, hi := slices.Min(r.Values), slices.Max(r.Values)
+	switch {
+	case math.IsInf(lo, 0) || math.IsInf(hi, 0):
+		return t.in.fail("the sum of the values of a node is too large", "give the values in another unit")
+	case len(m.at) == 1:
+		t.report.warn("only one node was measured: there is nothing to learn from")
+	case lo == hi:
+		t.report.warn("all values are %g: there is nothing to learn from", lo)
+	}
+	return nil
+}
+
+// choose finds the columns of ids, values and standard deviations.
+func (m *measurementReader) choose(opts Options) error {
+	s := m.table.sheet
+	id, why, err := s.chooseID(RoleNode, m.labels, opts)
+	if err != nil {
+		return err
+	}
+	used := []usedColumn{{RoleNode, id, why}}
+	with, err := s.chooseOptional(used, []Role{RoleSD}, opts)
+	if err != nil {
+		return err
+	}
+	if len(with) > 1 {
+		m.sd = with[1].column
+	}
+	value, why, err := s.chooseValue(id, m.sd, opts)
+	if err != nil {
+		return err
+	}
+	if value == id || m.sd == id || m.sd == value {
+		return s.in.ask("one column has two roles", "give different columns for node, value and sd")
+	}
+	m.id, m.value = id, value
+	used = append([]usedColumn{used[0], {RoleValue, value, why}}, with[1:]...)
+	if err := m.table.use(used, opts); err != nil {
+		return err
+	}
+	m.table.layout.needed = max(id, value) + 1
+	return nil
+}
+
+// chooseValue finds the column of values: as told, by name, or by being the
+// only other column of numbers.
+func (s *sheet) chooseValue(id, sd int, opts Options) (column int, why string, err error) {
+	if spec, ok := opts.Columns[RoleValue]; ok {
+		column, err = s.column(RoleValue, spec)
+		return column, asTold, err
+	}
+	coordinates := len(s.best(RoleX, func(int) bool { return true })) > 0
+	named := s.best(RoleValue, func(j int) bool {
+		if j == id || j == sd || coordinates && RoleY.rank(s.names[j]) == rankSure {
+			return false
+		}
+		return s.types[j].number() || RoleValue.rank(s.names[j]) == rankSure
+	})
+	if len(named) == 1 {
+		return named[0], "by name, from " + s.namesFrom, nil
+	}
+	why = "by name, from " + s.namesFrom
+	if len(named) == 0 {
+		why = "the only other column of numbers"
+		for j, t := range s.types {
+			if j != id && j != sd && t.number() && !s.noValue(j) {
+				named = append(named, j)
+			}
+		}
+	}
+	switch len(named) {
+	case 0:
+		return 0, "", s.in.fail("there is no column of numbers beside the ids, among "+s.describe(nil), "name the column of values: --column value=…")
+	case 1:
+		return named[0], why, nil
+	}
+	return 0, "", s.in.ask("the value may be "+list(s.namesOf(named), "or"), "say which: --column value="+s.nameOf(named[0]))
+}
+
+// noValue excludes numbers that are something else by their name.
+func (s *sheet) noValue(column int) bool {
+	if column >= len(s.names) {
+		return false
+	}
+	name := s.names[column]
+	for _, role := range []Role{RoleNode, RoleLat, RoleLon, RoleSD} {
+		if role.rank(name) < rankNone {
+			return true
+		}
+	}
+	return anyOf(words(name), strings.Fields("time timestamp date datetime year ts hour day var variance"))
+}

@@ -1,0 +1,308 @@
+package graphio
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"grfgp/graph"
+)
+
+// Nodes is what is known about each node. A column that no file has is nil; a
+// number that is missing is NaN.
+type Nodes struct {
+	Labels   *graph.Labels // the ids
+	Label    []string      // a name or a class
+	Lat, Lon []float64     // degrees
+	X, Y     []float64
+	Cost     []float64
+	Allowed  []bool // may be measured
+	Group    []string
+	Report   *Report // nil when the nodes came with the graph
+}
+
+// labels returns the ids; nil of nil.
+func (n *Nodes) labels() *graph.Labels {
+	if n == nil {
+		return nil
+	}
+	return n.Labels
+}
+
+// text returns the column of a role that is text.
+func (n *Nodes) text(role Role) *[]string {
+	if role == RoleLabel {
+		return &n.Label
+	}
+	return &n.Group
+}
+
+// numbers returns the column of a role that is a number.
+func (n *Nodes) numbers(role Role) *[]float64 {
+	switch role {
+	case RoleLat:
+		return &n.Lat
+	case RoleLon:
+		return &n.Lon
+	case RoleX:
+		return &n.X
+	case RoleY:
+		return &n.Y
+	}
+	return &n.Cost
+}
+
+// has reports whether there is a column for the role.
+func (n *Nodes) has(role Role) bool {
+	switch role {
+	case RoleLabel, RoleGroup:
+		return *n.text(role) != nil
+	case RoleAllowed:
+		return n.Allowed != nil
+	}
+	return *n.numbers(role) != nil
+}
+
+// grow makes room for nodes up to size in the columns of the given roles. What
+// nobody sets is missing, and a node that no file allows may not be measured.
+func (n *Nodes) grow(size int, roles []Role) {
+	for _, role := range roles {
+		switch role {
+		case RoleLabel, RoleGroup:
+			for col := n.text(role); len(*col) < size; {
+				*col = append(*col, "")
+			}
+		case RoleAllowed:
+			for len(n.Allowed) < size {
+				n.Allowed = append(n.Allowed, false)
+			}
+		default:
+			for col := n.numbers(role); len(*col) < size; {
+				*col = append(*col, math.NaN())
+			}
+		}
+	}
+}
+
+// cell is one value of a node, as read.
+type cell struct {
+	role    Role
+	text    string
+	number  float64
+	allowed bool
+}
+
+// readCell reads the text of a node's column; missing numbers are NaN.
+func readCell(role Role, text []byte, comma bool) (c cell, missing bool, reason reasonCode) {
+	c = cell{role: role, number: math.NaN()}
+	switch role {
+	case RoleLabel, RoleGroup:
+		c.text = string(text)
+		return c, len(text) == 0, noFault
+	case RoleAllowed:
+		var ok bool
+		if c.allowed, ok = yesNo(text); !ok {
+			return c, false, notYesNo
+		}
+		return c, false, noFault
+	}
+	v, state := parseNumber(text, comma)
+	switch state {
+	case numberMissing:
+		return c, true, noFault
+	case numberInfinite:
+		return c, false, infinite
+	case numberDecimal:
+		return c, false, otherDecimal
+	case numberNone:
+		return c, false, notNumber
+	}
+	switch {
+	case role == RoleLat && math.Abs(v) > 90, role == RoleLon && (v < -180 || v > 360):
+		return c, false, outOfRange
+	case role == RoleCost && v < 0:
+		return c, false, negative
+	}
+	c.number = v
+	return c, false, noFault
+}
+
+func yesNo(text []byte) (yes, ok bool) {
+	switch strings.ToLower(string(text)) {
+	case "yes", "y", "true", "t", "1":
+		return true, true
+	case "no", "n", "false", "f", "0":
+		return false, true
+	}
+	return false, false
+}
+
+// put sets what a cell says about node i.
+func (n *Nodes) put(i int, c cell) {
+	switch c.role {
+	case RoleLabel, RoleGroup:
+		(*n.text(c.role))[i] = c.text
+	case RoleAllowed:
+		n.Allowed[i] = c.allowed
+	default:
+		(*n.numbers(c.role))[i] = c.number
+	}
+}
+
+// agrees reports whether node i has what the cell says.
+func (n *Nodes) agrees(i int, c cell) bool {
+	switch c.role {
+	case RoleLabel, RoleGroup:
+		return (*n.text(c.role))[i] == c.text
+	case RoleAllowed:
+		return n.Allowed[i] == c.allowed
+	}
+	v := (*n.numbers(c.role))[i]
+	return v == c.number || math.IsNaN(v) && math.IsNaN(c.number)
+}
+
+// extend returns the nodes with a row for every node of a graph that began with
+// them and met others in its edges.
+func (n *Nodes) extend(labels *graph.Labels, r *Report) *Nodes {
+	if n == nil {
+		return nil
+	}
+	had, now := n.Labels.Len(), labels.Len()
+	all := &Nodes{Labels: labels, Report: n.Report,
+		Label: slices.Clone(n.Label), Lat: slices.Clone(n.Lat), Lon: slices.Clone(n.Lon), X: slices.Clone(n.X),
+		Y: slices.Clone(n.Y), Cost: slices.Clone(n.Cost), Allowed: slices.Clone(n.Allowed), Group: slices.Clone(n.Group)}
+	all.grow(now, slices.DeleteFunc(slices.Clone(nodeTable.roles[1:]), func(role Role) bool { return !n.has(role) }))
+	if now > had {
+		extra := ""
+		if n.Allowed != nil {
+			extra = "; they are taken as not allowed"
+		}
+		r.warn("nodes of the edges that the table of nodes has not: %d, such as %s%s", now-had, examples(labels, had), extra)
+	}
+	return all
+}
+
+// examples quotes a few ids, from the given number on.
+func examples(labels *graph.Labels, from int) string {
+	var out []string
+	for i := from; i < labels.Len() && len(out) < 3; i++ {
+		out = append(out, quote(labels.Bytes(i)))
+	}
+	return list(out, "and")
+}
+
+// ReadNodes reads a table with a row per node: its id and, where there are such
+// columns, label, lat, lon, x, y, cost, allowed and group.
+func ReadNodes(ctx context.Context, src Source, opts Options) (*Nodes, error) {
+	t, err := openTable(ctx, src, nodeTable, opts)
+	if err != nil {
+		return nil, err
+	}
+	defer t.in.close()
+	used, err := t.chooseNodes(opts)
+	if err != nil {
+		return nil, err
+	}
+	n := &Nodes{Labels: graph.NewLabels(0), Report: t.report}
+	roles := make([]Role, 0, len(used))
+	for _, u := range used[1:] {
+		roles = append(roles, u.role)
+	}
+	reader := nodeReader{Nodes: n, table: t, id: used[0].column, used: used[1:], roles: roles}
+	if err := t.read(ctx, reader.row, opts); err != nil {
+		return nil, err
+	}
+	t.report.Ledger.Repeats = reader.repeats
+	t.report.Ledger.Rows = t.lines.rows - reader.repeats
+	t.report.Nodes = n.Labels.Len()
+	if err := t.report.Ledger.close(t.in.name); err != nil {
+		return nil, err
+	}
+	if n.Labels.Len() == 0 {
+		return nil, t.empty()
+	}
+	if (n.Lat == nil) != (n.Lon == nil) || (n.X == nil) != (n.Y == nil) {
+		t.report.warn("only one of two coordinates was found; name the other with --column, as in --column lon=NAME")
+	}
+	return n, nil
+}
+
+type nodeReader struct {
+	*Nodes
+	table   *table
+	id      int
+	used    []usedColumn
+	roles   []Role
+	lines   []int64 // where each node was first seen
+	cells   []cell
+	scratch []byte
+	repeats int64
+}
+
+func (r *nodeReader) row(line []byte, fields []field, at int64) fault {
+	r.cells = r.cells[:0]
+	gaps := int64(0)
+	for _, u := range r.used {
+		f := field{start: len(line), end: len(line)}
+		if u.column < len(fields) {
+			f = fields[u.column]
+		}
+		c, missing, reason := readCell(u.role, f.text(line, &r.scratch), r.table.layout.comma)
+		if reason != noFault {
+			return fault{reason: reason, role: u.role, start: f.start, end: f.end}
+		}
+		if missing {
+			gaps++
+		}
+		r.cells = append(r.cells, c)
+	}
+	f := fields[r.id]
+	id := f.text(line, &r.scratch)
+	if len(bytes.TrimSpace(id)) == 0 {
+		return fault{reason: emptyID, role: RoleID, start: f.start, end: f.end}
+	}
+	if i, ok := r.Labels.Lookup(id); ok {
+		for _, c := range r.cells {
+			if !r.agrees(i, c) {
+				return fault{reason: repeatedNode, role: RoleID, start: f.start, end: f.end, count: int(r.lines[i])}
+			}
+		}
+		r.repeats++
+		return fault{}
+	}
+	i := r.Labels.Intern(id)
+	r.grow(i+1, r.roles)
+	for _, c := range r.cells {
+		r.put(i, c)
+	}
+	r.lines = append(r.lines, at)
+	r.table.report.Missing += gaps
+	return fault{}
+}
+
+// chooseNodes decides which columns of a table of nodes are used; the first is
+// the id.
+func (t *table) chooseNodes(opts Options) ([]usedColumn, error) {
+	s := t.sheet
+	id, why, err := s.chooseID(RoleID, nil, opts)
+	if err != nil {
+		return nil, err
+	}
+	used := []usedColumn{{RoleID, id, why}}
+	if used, err = s.chooseOptional(used, nodeTable.roles[1:], opts); err != nil {
+		return nil, err
+	}
+	return used, t.use(used, opts)
+}
+
+// empty is the error of a table in which no row could be used.
+func (t *table) empty() error {
+	next := "name another file"
+	if len(t.report.BadRows) > 0 {
+		next = "the first bad row is " + t.report.BadRows[0]
+	}
+	return t.in.fail(fmt.Sprintf("there is no %s in it", t.sheet.table.noun), next)
+}

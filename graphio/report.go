@@ -1,0 +1,90 @@
+package graphio
+
+import (
+	"fmt"
+	"io"
+)
+
+// Report says what was found in a file, what was made of it, and why.
+type Report struct {
+	File        string   `json:"file"`
+	Format      string   `json:"format"`
+	Compression string   `json:"compression,omitempty"`
+	Delimiter   string   `json:"delimiter,omitempty"`
+	Header      string   `json:"header,omitempty"`  // in words
+	Decimal     string   `json:"decimal,omitempty"` // "comma", or nothing for the usual point
+	Columns     []Column `json:"columns,omitempty"`
+	Unused      []string `json:"unused_columns,omitempty"`
+	Weights     string   `json:"weights,omitempty"` // in words
+	Ledger      Ledger   `json:"ledger"`
+	Nodes       int      `json:"nodes"`
+	Edges       int      `json:"edges"`
+	Missing     int64    `json:"missing_values"`     // cells without a number, in the columns that were used
+	BadRows     []string `json:"bad_rows,omitempty"` // the first few, in words
+	Warnings    []string `json:"warnings,omitempty"`
+}
+
+// Column says which column has a role, and why.
+type Column struct {
+	Role   Role   `json:"role"`
+	Number int    `json:"number,omitempty"` // from 1
+	Name   string `json:"name,omitempty"`
+	Why    string `json:"why"`
+}
+
+// String returns the column in words.
+func (c Column) String() string {
+	switch {
+	case c.Number == 0:
+		return fmt.Sprintf("%s: %q (%s)", c.Role, c.Name, c.Why)
+	case c.Name == "":
+		return fmt.Sprintf("%s: column %d (%s)", c.Role, c.Number, c.Why)
+	}
+	return fmt.Sprintf("%s: column %d %q (%s)", c.Role, c.Number, c.Name, c.Why)
+}
+
+func (r *Report) warn(format string, args ...any) {
+	r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...))
+}
+
+// badKept is how many bad rows a report quotes.
+const badKept = 5
+
+// rejects deals with bad rows as the options say.
+type rejects struct {
+	file    string
+	columns int
+	comma   bool
+	skip    bool
+	w       io.Writer
+	report  *Report
+}
+
+// take returns the error of the first bad row, or keeps and writes them all.
+func (r *rejects) take(bad []badRow) error {
+	for _, row := range bad {
+		if row.reason == missingNumber {
+			r.report.Missing++
+		}
+		_, line, _ := cutLine(row.raw)
+		if !r.skip || len(r.report.BadRows) < badKept {
+			what, next := row.explain(line, r.columns, r.comma)
+			e := &Error{Kind: ErrData, File: r.file, Line: row.at, Column: character(line, row.start), What: what, Next: next}
+			if !r.skip {
+				return e
+			}
+			e.Next = ""
+			r.report.BadRows = append(r.report.BadRows, e.Error())
+		}
+		if r.w != nil {
+			if _, err := r.w.Write(row.raw); err != nil {
+				return fmt.Errorf("graphio: writing rejected rows of %s: %w", r.file, err)
+			}
+		}
+	}
+	return nil
+}
+
+func newRejects(r *Report, l *rowLayout, opts Options) *rejects {
+	return &rejects{file: r.File, columns: l.columns, comma: l.comma, skip: opts.BadRows == BadRowsSkip, w: opts.Rejects, report: r}
+}

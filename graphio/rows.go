@@ -1,0 +1,159 @@
+package graphio
+
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
+// rowLayout says how the lines of a file become rows of fields.
+type rowLayout struct {
+	delim      Delimiter
+	comma      bool // numbers have decimal commas
+	columns    int
+	needed     int   // how many columns a row must have at least
+	headerLine int64 // 0 without a header
+	bannerLine int64 // the line of a matrix that comes before its header; 0 elsewhere
+	firstRow   int64
+}
+
+func (s *sheet) layout(used ...int) rowLayout {
+	l := rowLayout{delim: s.delim, comma: s.comma, columns: s.columns, headerLine: s.headerLine, firstRow: s.firstRow}
+	for _, j := range used {
+		l.needed = max(l.needed, j+1)
+	}
+	return l
+}
+
+// each sorts the lines of a block into the classes of its tally and calls row
+// for those that are rows; the row is bad if that returns a fault.
+func (l *rowLayout) each(b *block, row func(line []byte, fields []field, at int64) fault) {
+	quotes := bytes.IndexByte(b.text, '"') >= 0
+	odd := bytes.IndexByte(b.text, '\r') >= 0 || bytes.IndexByte(b.text, 0) >= 0
+	foreign := !utf8.Valid(b.text)
+	var fields []field
+	rest := b.text
+	for at := b.first; len(rest) > 0; at++ {
+		var raw, line []byte
+		raw, line, rest = cutLine(rest)
+		if foreign && !utf8.Valid(line) {
+			b.foreign++
+		}
+		if at == l.headerLine || at == l.bannerLine {
+			b.header++
+			continue
+		}
+		switch l.delim.classify(line) {
+		case blankLine:
+			b.blank++
+			continue
+		case commentLine:
+			b.comments++
+			if at > l.firstRow && l.columns > 1 {
+				if fields, _ = l.delim.split(line, fields); len(fields) == l.columns {
+					b.hidden++
+					if b.hidden == 1 {
+						b.hiddenLine = at
+					}
+				}
+			}
+			continue
+		}
+		var bad fault
+		if odd {
+			bad = oddByte(line)
+		}
+		if bad.reason == noFault {
+			switch {
+			case quotes:
+				fields, bad = l.delim.split(line, fields)
+			case l.delim == Blanks:
+				fields = splitBlanks(line, fields[:0])
+			default:
+				fields = l.delim.splitPlain(line, fields[:0])
+			}
+		}
+		short := len(fields) < l.columns
+		if bad.reason == noFault && len(fields) != l.columns {
+			bad = l.count(line, fields)
+		}
+		if bad.reason == noFault {
+			bad = row(line, fields, at)
+		}
+		if bad.reason != noFault {
+			b.bad = append(b.bad, badRow{bad, at, raw})
+			continue
+		}
+		b.rows++
+		if short {
+			b.short++
+		}
+	}
+}
+
+// oddByte finds what no line of text holds.
+func oddByte(line []byte) fault {
+	if i := bytes.IndexByte(line, 0); i >= 0 {
+		return fault{reason: nulByte, start: i, end: i + 1}
+	}
+	if i := bytes.IndexByte(line, '\r'); i >= 0 {
+		return fault{reason: loneReturn, start: i, end: i + 1}
+	}
+	return fault{}
+}
+
+// count judges a row that has not as many fields as there are columns. Fields
+// that nobody needs may be absent; more may only be empty.
+func (l *rowLayout) count(line []byte, fields []field) fault {
+	if len(fields) < l.needed {
+		return fault{reason: tooFewFields, start: len(line), end: len(line), count: len(fields)}
+	}
+	for _, f := range fields[min(l.columns, len(fields)):] {
+		if f.start != f.end {
+			return fault{reason: tooManyFields, start: f.start, end: f.end, count: len(fields)}
+		}
+	}
+	return fault{}
+}
+
+// number reads a field as a number. Missing is no fault: it returns false.
+func (l *rowLayout) number(line []byte, f field, role Role, scratch *[]byte) (float64, bool, fault) {
+	v, state := parseNumber(f.text(line, scratch), l.comma)
+	bad := fault{role: role, start: f.start, end: f.end}
+	switch state {
+	case numberOK:
+		return v, true, fault{}
+	case numberMissing:
+		return 0, false, fault{}
+	case numberInfinite:
+		bad.reason = infinite
+	case numberDecimal:
+		bad.reason = otherDecimal
+	default:
+		bad.reason = notNumber
+	}
+	return 0, false, bad
+}
+
+// gather adds up what is remarkable about the lines of all blocks.
+func (t *tally) gather(b *block) {
+	if t.hidden == 0 {
+		t.hiddenLine = b.hiddenLine
+	}
+	t.rows += b.rows
+	t.short += b.short
+	t.foreign += b.foreign
+	t.hidden += b.hidden
+}
+
+// tellLines warns of what was odd about lines without making them bad.
+func (r *Report) tellLines(t *tally) {
+	if t.short > 0 {
+		r.warn("rows with fewer fields than there are columns: %d (the fields in use are there)", t.short)
+	}
+	if t.foreign > 0 {
+		r.warn("lines that are not UTF-8: %d; ids are compared byte by byte, but to show them right convert the file: iconv -f LATIN1 -t UTF-8 FILE > NEW", t.foreign)
+	}
+	if t.hidden > 0 {
+		r.warn("comments among the rows that look like rows: %d, first on line %d; put quotes around ids that begin with # or %%", t.hidden, t.hiddenLine)
+	}
+}

@@ -1,0 +1,333 @@
+package graphio
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// sheet is what the first lines tell about a file of delimited text.
+type sheet struct {
+	in         *input
+	delim      Delimiter
+	comma      bool     // numbers have decimal commas
+	names      []string // nil when the columns have none
+	namesFrom  string   // in words
+	headerLine int64    // 0 without a header
+	firstRow   int64    // line of the first row of data
+	columns    int
+	types      []columnType
+	sample     [][]string // the first rows of data
+	table      tableKind
+}
+
+// tableKind is what a file is read for; it decides which names are known.
+type tableKind struct {
+	noun  string // what a row is
+	roles []Role
+}
+
+var (
+	edgeTable        = tableKind{"edge", []Role{RoleSource, RoleTarget, RoleWeight, RoleDistance}}
+	nodeTable        = tableKind{"node", []Role{RoleID, RoleLabel, RoleLat, RoleLon, RoleX, RoleY, RoleCost, RoleAllowed, RoleGroup}}
+	measurementTable = tableKind{"measurement", []Role{RoleNode, RoleValue, RoleSD}}
+)
+
+// columnType is what all values of a column in the sample have in common.
+type columnType uint8
+
+const (
+	typeEmpty   columnType = iota // nothing in it
+	typeInteger                   // digits alone
+	typeNumber                    // numbers, some with a sign or a fraction
+	typeText
+)
+
+func (t columnType) number() bool { return t == typeInteger || t == typeNumber }
+
+// sampleRows is how many rows are looked at.
+const sampleRows = 1000
+
+// inspect looks at the first lines of a file.
+func inspect(c *cutter, table tableKind, opts Options) (*sheet, error) {
+	s := &sheet{in: c.in, table: table}
+	for size := lookAhead; ; size *= 2 {
+		head, err := c.peek(size)
+		if err != nil {
+			return nil, err
+		}
+		if bytes.IndexByte(head, '\r') >= 0 && bytes.IndexByte(head, '\n') < 0 && c.end {
+			return nil, c.in.fail("its lines end in a carriage return alone, as on old Macs", `convert it: tr '\r' '\n' < FILE > NEW`)
+		}
+		rows, comment := dataLines(head)
+		if len(rows) == 0 && !c.end && size < longestLine {
+			continue // nothing but comments so far
+		}
+		if len(rows) == 0 {
+			return nil, c.in.fail(fmt.Sprintf("there is no %s in it, only comments and blank lines", table.noun), "name another file")
+		}
+		return s, s.read(rows, comment, opts)
+	}
+}
+
+// numbered is a line and its number.
+type numbered struct {
+	text []byte
+	at   int64
+}
+
+// dataLines returns the first lines that are neither blank nor comments, and
+// the last comment before them.
+func dataLines(head []byte) (rows []numbered, comment []byte) {
+	for at := int64(1); len(head) > 0 && len(rows) <= sampleRows; at++ {
+		var line []byte
+		_, line, head = cutLine(head)
+		switch Blanks.classify(line) {
+		case dataLine:
+			rows = append(rows, numbered{line, at})
+		case commentLine:
+			if len(rows) == 0 {
+				comment = line
+			}
+		}
+	}
+	return rows, comment
+}
+
+func (s *sheet) read(rows []numbered, comment []byte, opts Options) error {
+	s.delim = opts.Delimiter
+	if s.delim == DelimiterAuto {
+		d, err := s.findDelimiter(rows)
+		if err != nil {
+			return err
+		}
+		s.delim = d
+	}
+	rows = slices.DeleteFunc(rows, func(row numbered) bool { return s.delim.classify(row.text) != dataLine })
+	cells := make([][]string, len(rows))
+	for i, row := range rows {
+		cells[i] = s.cells(row.text)
+	}
+	if len(cells) == 0 {
+		return s.in.fail(fmt.Sprintf("there is no %s in it, only delimiters", s.table.noun), "name another file")
+	}
+	header, err := s.hasHeader(cells, rows[0].at, opts.Header)
+	if err != nil {
+		return err
+	}
+	s.firstRow = rows[0].at
+	if header {
+		s.headerLine = rows[0].at
+		s.names, cells = trimEmpty(cells[0]), cells[1:]
+		s.namesFrom = fmt.Sprintf("line %d", s.headerLine)
+		if len(rows) > 1 {
+			s.firstRow = rows[1].at
+		}
+	}
+	s.columns, _ = mode(cells)
+	if header {
+		if err := s.fitHeader(cells); err != nil {
+			return err
+		}
+	} else {
+		s.namesFromComment(comment)
+	}
+	s.sample = cells
+	s.types = make([]columnType, s.columns)
+	for j := range s.types {
+		s.types[j] = s.typeOf(j)
+	}
+	return nil
+}
+
+// cells splits a line into text; a line with broken quotes has no cells.
+func (s *sheet) cells(line []byte) []string {
+	fields, bad := s.delim.split(line, nil)
+	if bad.reason != noFault {
+		return nil
+	}
+	var scratch []byte
+	out := make([]string, len(fields))
+	for i, f := range fields {
+		out[i] = string(f.text(line, &scratch))
+	}
+	return out
+}
+
+func trimEmpty(cells []string) []string {
+	for len(cells) > 0 && cells[len(cells)-1] == "" {
+		cells = cells[:len(cells)-1]
+	}
+	return cells
+}
+
+// mode returns the commonest number of cells of a row, and the share of rows
+// that have it.
+func mode(rows [][]string) (cells int, share float64) {
+	counts := map[int]int{}
+	for _, row := range rows {
+		counts[len(row)]++
+	}
+	best := 0
+	for n, count := range counts {
+		if count > best || count == best && n > cells {
+			cells, best = n, count
+		}
+	}
+	return cells, float64(best) / float64(max(1, len(rows)))
+}
+
+// fitHeader compares the names with the rows below them.
+func (s *sheet) fitHeader(rows [][]string) error {
+	n := len(s.names)
+	if len(rows) == 0 || n >= s.columns {
+		s.columns = n
+		return nil
+	}
+	for _, row := range rows {
+		if len(row) > n && strings.Join(row[n:], "") != "" {
+			next := "name all columns, or say --header no if the first line is not a header"
+			if n == s.columns-1 {
+				next = "if R wrote it, write it with row.names = FALSE; else name all columns, or say --header no if the first line is not a header"
+			}
+			return s.in.fail(fmt.Sprintf("line %d names %s, but the rows have %d", s.headerLine, counted(n, "column"), s.columns), next)
+		}
+	}
+	for len(s.names) < s.columns {
+		s.names = append(s.names, "") // trailing delimiters
+	}
+	return nil
+}
+
+// namesFromComment takes the names of the columns from the last comment before
+// the data, as in the files of SNAP ("# FromNodeId ToNodeId").
+func (s *sheet) namesFromComment(comment []byte) {
+	text := bytes.TrimLeft(comment, "#% \t")
+	for _, d := range []Delimiter{s.delim, Blanks} {
+		other := sheet{delim: d}
+		if names := trimEmpty(other.cells(text)); len(names) == s.columns && s.table.knows(names) {
+			s.names, s.namesFrom = names, "the comment before the first row"
+			return
+		}
+	}
+}
+
+// knows reports whether names hold a name that this kind of table has.
+func (t tableKind) knows(names []string) bool {
+	if slices.Contains(t.roles, RoleSource) {
+		return len(endPairs(names)) > 0
+	}
+	return slices.ContainsFunc(names, func(name string) bool {
+		return slices.ContainsFunc(t.roles, func(r Role) bool { return r.rank(name) <= rankLikely })
+	})
+}
+
+func (s *sheet) typeOf(column int) columnType {
+	t := typeEmpty
+	for _, row := range s.sample {
+		if column >= len(row) {
+			continue
+		}
+		t = max(t, cellType(row[column]))
+	}
+	return t
+}
+
+func cellType(cell string) columnType {
+	switch _, state := scanNumber([]byte(cell)); state {
+	case numberMissing:
+		return typeEmpty
+	case numberOK, numberInfinite:
+		if strings.Trim(cell, "0123456789") == "" {
+			return typeInteger
+		}
+		return typeNumber
+	}
+	return typeText
+}
+
+// findDecimal decides how the numbers of the given columns are written.
+func (s *sheet) findDecimal(opts Options, columns ...int) error {
+	switch {
+	case opts.Decimal == DecimalComma && s.delim == Comma:
+		return s.in.ask("decimal commas cannot be told from commas between fields", "put another delimiter between fields")
+	case opts.Decimal != DecimalAuto || s.delim == Comma:
+		s.comma = opts.Decimal == DecimalComma
+		return nil
+	}
+	points, commas := "", ""
+	for _, row := range s.sample {
+		for _, j := range columns {
+			if j < 0 || j >= len(row) {
+				continue
+			}
+			switch sign, state := scanNumber([]byte(row[j])); {
+			case state != numberOK:
+			case sign == '.':
+				points = row[j]
+			case sign == ',':
+				commas = row[j]
+			}
+		}
+	}
+	if points != "" && commas != "" {
+		return s.in.ask(fmt.Sprintf("some numbers have a point (%s) and others a comma (%s)", points, commas),
+			"write them alike, or say which is the decimal sign: --decimal point or comma")
+	}
+	s.comma = commas != ""
+	return nil
+}
+
+// column finds a column by its name or its number from 1.
+func (s *sheet) column(role Role, spec string) (int, error) {
+	var found []int
+	for i, name := range s.names {
+		if name == spec {
+			found = append(found, i)
+		}
+	}
+	if len(found) == 0 {
+		for i, name := range s.names {
+			if strings.EqualFold(name, spec) {
+				found = append(found, i)
+			}
+		}
+	}
+	switch n, err := strconv.Atoi(spec); {
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) > 1:
+		return 0, s.in.ask(fmt.Sprintf("%d columns are called %q", len(found), spec),
+			fmt.Sprintf("give the number: --column %s=%d", role, found[0]+1))
+	case err == nil && n >= 1 && n <= s.columns:
+		return n - 1, nil
+	}
+	return 0, s.in.ask(fmt.Sprintf("there is no column %q for %s", spec, role), "there are "+s.describe(nil))
+}
+
+// describe names columns for a message; nil means all.
+func (s *sheet) describe(columns []int) string {
+	if columns == nil {
+		for j := range min(s.columns, 20) {
+			columns = append(columns, j)
+		}
+	}
+	out := make([]string, len(columns))
+	for i, j := range columns {
+		out[i] = s.nameOf(j)
+	}
+	if s.columns > len(out) && len(columns) == 20 {
+		out = append(out, "…")
+	}
+	return list(out, "and")
+}
+
+// nameOf returns how messages call a column, which is also what --column takes.
+func (s *sheet) nameOf(column int) string {
+	if column < len(s.names) && s.names[column] != "" {
+		return s.names[column]
+	}
+	return fmt.Sprint(column + 1)
+}

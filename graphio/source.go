@@ -1,0 +1,267 @@
+package graphio
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+)
+
+// Source is where a file comes from.
+type Source struct {
+	name   string
+	path   string
+	reader io.Reader
+}
+
+// File is the file at a path; "-" is standard input.
+func File(path string) Source {
+	if path == "-" {
+		return Reader("standard input", os.Stdin)
+	}
+	return Source{name: path, path: path}
+}
+
+// Reader is whatever r holds; messages call it name.
+func Reader(name string, r io.Reader) Source { return Source{name: name, reader: r} }
+
+// Name is what messages call the source.
+func (s Source) Name() string { return s.name }
+
+// input is an open source: unpacked bytes, with the first of them looked at.
+type input struct {
+	name        string
+	text        *bufio.Reader // unpacked, without byte-order mark
+	compression string        // "" when it was not packed
+	raw         *meter
+	size        int64 // of the packed file; 0 when unknown
+	progress    func(done, total int64)
+	closers     []func()
+}
+
+// lookAhead is how much of a file is looked at to find out what it is.
+const lookAhead = 64 << 10
+
+func open(ctx context.Context, src Source, opts Options) (*input, error) {
+	if err := opts.check(src.name); err != nil {
+		return nil, err
+	}
+	in := &input{name: src.name, progress: opts.Progress}
+	raw, err := in.openRaw(ctx, src)
+	if err != nil {
+		return nil, err
+	}
+	in.raw = &meter{r: raw}
+	if err := in.unpack(); err != nil {
+		in.close()
+		return nil, err
+	}
+	return in, nil
+}
+
+func (in *input) openRaw(ctx context.Context, src Source) (io.Reader, error) {
+	if src.reader != nil {
+		return in.pump(ctx, src.reader), nil
+	}
+	f, err := os.Open(src.path)
+	if err != nil {
+		return nil, missing(src.path, err)
+	}
+	in.closers = append(in.closers, func() { f.Close() })
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		in.close()
+		return nil, &Error{Kind: ErrUsage, File: src.path, What: "cannot be read", Next: "check the disk", Err: err}
+	case info.IsDir():
+		in.close()
+		return nil, &Error{Kind: ErrUsage, File: src.path, What: "is a directory", Next: "name a file" + inside(f)}
+	case !info.Mode().IsRegular():
+		return in.pump(ctx, f), nil // a pipe: reading it may block
+	}
+	in.size = info.Size()
+	return &interruptible{ctx, f}, nil
+}
+
+// missing says why a file cannot be opened, and what may have been meant.
+func missing(path string, err error) error {
+	e := &Error{Kind: ErrUsage, File: path, What: "cannot be opened: " + reason(err), Next: "check the name and the permissions", Err: err}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return e
+	}
+	e.What, e.Next = "there is no such file", "check the name"
+	for _, other := range []string{path + ".gz", path + ".zst", strings.TrimSuffix(path, filepath.Ext(path))} {
+		if info, err := os.Stat(other); err == nil && info.Mode().IsRegular() && other != path {
+			e.Next = "did you mean " + other + "?"
+			break
+		}
+	}
+	return e
+}
+
+// reason is an operating system error without the operation and the path.
+func reason(err error) string {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err.Error()
+	}
+	return err.Error()
+}
+
+// inside names a few files of a directory.
+func inside(dir *os.File) string {
+	entries, _ := dir.ReadDir(100) // what cannot be listed is not offered
+	var names []string
+	for _, e := range entries {
+		if e.Type().IsRegular() && len(names) < 3 {
+			names = append(names, e.Name())
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return " in it, such as " + list(names, "or")
+}
+
+func (in *input) close() {
+	for i := len(in.closers) - 1; i >= 0; i-- {
+		in.closers[i]()
+	}
+	in.closers = nil
+}
+
+// tell reports progress.
+func (in *input) tell() {
+	if in.progress != nil {
+		in.progress(in.raw.n.Load(), in.size)
+	}
+}
+
+// fail returns an error about the data of the file as a whole.
+func (in *input) fail(what, next string) error {
+	return &Error{Kind: ErrData, File: in.name, What: what, Next: next}
+}
+
+// ask returns an error that an option settles.
+func (in *input) ask(what, next string) error {
+	return &Error{Kind: ErrUsage, File: in.name, What: what, Next: next}
+}
+
+// meter counts the bytes that have been read.
+type meter struct {
+	r io.Reader
+	n atomic.Int64
+}
+
+func (m *meter) Read(p []byte) (int, error) {
+	n, err := m.r.Read(p)
+	m.n.Add(int64(n))
+	return n, err
+}
+
+// interruptible reads from something that answers soon, until ctx ends.
+type interruptible struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (i *interruptible) Read(p []byte) (int, error) {
+	if err := i.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return i.r.Read(p)
+}
+
+// pump reads r on a goroutine of its own, so that the end of ctx is noticed
+// even while r keeps silent. That goroutine ends when r next answers.
+func (in *input) pump(ctx context.Context, r io.Reader) io.Reader {
+	ctx, cancel := context.WithCancel(ctx)
+	in.closers = append(in.closers, cancel)
+	p := &pump{ctx: ctx, full: make(chan piece), empty: make(chan []byte, 2)}
+	p.empty <- make([]byte, lookAhead)
+	p.empty <- make([]byte, lookAhead)
+	go p.run(r)
+	return p
+}
+
+type piece struct {
+	data []byte
+	err  error
+}
+
+type pump struct {
+	ctx   context.Context
+	full  chan piece
+	empty chan []byte
+	now   piece // being handed out
+	rest  []byte
+}
+
+func (p *pump) run(r io.Reader) {
+	for {
+		var buf []byte
+		select {
+		case buf = <-p.empty:
+		case <-p.ctx.Done():
+			return
+		}
+		n, err := r.Read(buf)
+		select {
+		case p.full <- piece{buf[:n], err}:
+		case <-p.ctx.Done():
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (p *pump) Read(dst []byte) (int, error) {
+	for len(p.rest) == 0 {
+		if p.now.err != nil {
+			return 0, p.now.err
+		}
+		if p.now.data != nil {
+			p.empty <- p.now.data[:cap(p.now.data)]
+			p.now.data = nil
+		}
+		select {
+		case p.now = <-p.full:
+			p.rest = p.now.data
+		case <-p.ctx.Done():
+			return 0, context.Cause(p.ctx)
+		}
+	}
+	n := copy(dst, p.rest)
+	p.rest = p.rest[n:]
+	return n, nil
+}
+
+// readError puts an error of the unpacked stream into words.
+func (in *input) readError(err error) error {
+	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	case in.compression != "" && errors.Is(err, io.ErrUnexpectedEOF):
+		return &Error{Kind: ErrData, File: in.name, Err: err,
+			What: fmt.Sprintf("the %s stream ends in the middle", in.compression),
+			Next: "the file was cut short, perhaps by an interrupted download: fetch it again"}
+	case in.compression != "" && !isPath(err):
+		return &Error{Kind: ErrData, File: in.name, Err: err,
+			What: fmt.Sprintf("the %s stream is damaged (%v)", in.compression, err),
+			Next: "fetch or pack the file again"}
+	}
+	return &Error{Kind: ErrData, File: in.name, What: "cannot be read: " + reason(err), Next: "check the disk or the connection", Err: err}
+}
+
+func isPath(err error) bool {
+	var path *fs.PathError
+	return errors.As(err, &path)
+}

@@ -1,0 +1,150 @@
+package graphio
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// unpack sets in.text: gzip and zstd are known by their first bytes, whatever
+// the name of the file says, and so are the kinds of files that are not text.
+func (in *input) unpack() error {
+	raw := bufio.NewReaderSize(in.raw, 256<<10)
+	head, err := peek(raw, 2048)
+	if err != nil {
+		return in.readError(err)
+	}
+	if len(head) == 0 {
+		return in.fail("the file is empty", "write it again, or name another file")
+	}
+	var text io.Reader = raw
+	switch {
+	case bytes.HasPrefix(head, []byte("\x1f\x8b")):
+		in.compression = "gzip"
+		z, err := gzip.NewReader(raw)
+		if err != nil {
+			return in.readError(err)
+		}
+		text = z
+	case isZstd(head):
+		in.compression = "zstd"
+		z, err := zstd.NewReader(raw, zstd.WithDecoderConcurrency(1))
+		if err != nil {
+			return fmt.Errorf("graphio: unpacking %s: %w", in.name, err)
+		}
+		in.closers = append(in.closers, z.Close)
+		text = z
+	}
+	in.text = bufio.NewReaderSize(text, lookAhead)
+	if head, err = peek(in.text, lookAhead); err != nil {
+		return in.readError(err)
+	}
+	if len(head) == 0 {
+		return in.fail(fmt.Sprintf("the %s stream is empty", in.compression), "pack the file again, or name another file")
+	}
+	if what, next := notText(head); what != "" {
+		return in.fail(what, next)
+	}
+	if bytes.HasPrefix(head, []byte("\xef\xbb\xbf")) {
+		if _, err := in.text.Discard(3); err != nil {
+			return in.readError(err)
+		}
+	}
+	return nil
+}
+
+// peek returns the first n bytes, or all where there are fewer.
+func peek(r *bufio.Reader, n int) ([]byte, error) {
+	head, err := r.Peek(n)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return head, err
+}
+
+// isZstd knows frames and skippable frames.
+func isZstd(head []byte) bool {
+	return bytes.HasPrefix(head, []byte("\x28\xb5\x2f\xfd")) ||
+		len(head) >= 4 && head[0]&0xf0 == 0x50 && bytes.Equal(head[1:4], []byte("\x2a\x4d\x18"))
+}
+
+// notText says what a file is that holds no text, and what to do with it.
+func notText(head []byte) (what, next string) {
+	has := func(magic string) bool { return bytes.HasPrefix(head, []byte(magic)) }
+	within := func(text string) bool { return bytes.Contains(head[:min(len(head), 2048)], []byte(text)) }
+	switch {
+	case has("PK\x03\x04") && (within("[Content_Types].xml") || within("xl/") || within("opendocument")):
+		return "is a spreadsheet, not text", "open it and save the sheet as CSV (UTF-8)"
+	case has("PK\x03\x04"), has("PK\x05\x06"):
+		return "is a zip archive", "unpack it and name the file inside"
+	case has("\xd0\xcf\x11\xe0"):
+		return "is an old Excel or Word file, not text", "open it and save the sheet as CSV (UTF-8)"
+	case has("BZh"):
+		return "is packed with bzip2, which is not read", "unpack it with bunzip2, or pack it with gzip or zstd"
+	case has("\xfd7zXZ\x00"):
+		return "is packed with xz, which is not read", "unpack it with unxz, or pack it with gzip or zstd"
+	case has("\x1f\x8b"), isZstd(head):
+		return "is packed twice", "unpack it once"
+	case has("%PDF-"):
+		return "is a PDF document", "name a file that holds the data as text"
+	case has("PAR1"):
+		return "is a Parquet file, which is not read", "write it as CSV"
+	case len(head) > 262 && string(head[257:262]) == "ustar":
+		return "is a tar archive", "unpack it with tar -xf and name the file inside"
+	case has("\xff\xfe"), has("\xfe\xff"):
+		return "is text in UTF-16", "convert it: iconv -f UTF-16 -t UTF-8 FILE > NEW, or save it as CSV (UTF-8)"
+	}
+	nul := bytes.Count(head, []byte{0})
+	switch {
+	case nul == 0:
+		return "", ""
+	case nul >= len(head)*2/5 && nul <= len(head)*3/5:
+		return "looks like text in UTF-16 without a byte-order mark", "convert it: iconv -f UTF-16LE -t UTF-8 FILE > NEW"
+	}
+	return "is a binary file: it holds NUL bytes", "name a file of text: delimited columns, MatrixMarket or GraphML"
+}
+
+// The formats of a text file.
+const (
+	formatDelimited    = "delimited text"
+	formatMatrixMarket = "MatrixMarket"
+	formatGraphML      = "GraphML"
+)
+
+// format looks at the first bytes of the text.
+func (in *input) format() (string, error) {
+	head, err := peek(in.text, lookAhead-3)
+	if err != nil {
+		return "", in.readError(err)
+	}
+	if len(head) == 0 {
+		return "", in.fail("the file is empty but for its byte-order mark", "write it again, or name another file")
+	}
+	start := bytes.ToLower(bytes.TrimLeft(head, " \t\r\n"))
+	has := func(prefix string) bool { return bytes.HasPrefix(start, []byte(prefix)) }
+	within := func(text string) bool { return bytes.Contains(start, []byte(text)) }
+	switch {
+	case has("%%matrixmarket"):
+		return formatMatrixMarket, nil
+	case has("<!doctype html"), has("<html"):
+		return "", in.fail("is a web page, not data", "the download saved the page instead of the file: fetch the file itself")
+	case has("<") && within("<gexf"):
+		return "", in.fail("is GEXF, which is not read", "save the graph as GraphML or as CSV")
+	case has("<") && (within("<graphml") || has("<?xml") || has("<!--")):
+		return formatGraphML, nil
+	case has("{"), has("[{"), has("[["), has("[\n"), has("[\""):
+		return "", in.fail("is JSON, which is not read", "write the edges as CSV, one per line: source,target,weight")
+	case has("*vertices"), has("*network"), has("*arcs"), has("*edges"):
+		return "", in.fail("is a Pajek file, which is not read", "save the graph as GraphML or as CSV")
+	case (has("graph") || has("creator ")) && (within("graph [") || within("graph\n[") || within("graph\r\n[")):
+		return "", in.fail("is GML, which is not read", "save the graph as GraphML or as CSV")
+	case has("graph {"), has("digraph "), has("strict graph"), has("strict digraph"):
+		return "", in.fail("is a Graphviz file, which is not read", "save the graph as GraphML or as CSV")
+	}
+	return formatDelimited, nil
+}
