@@ -209,7 +209,7 @@ func TestFromEdgesEqualsNaive(t *testing.T) {
 // Enough edges for several chunks, nodes for many buckets, and long rows.
 func TestFromEdgesEqualsNaiveAtSize(t *testing.T) {
 	draw := rand.New(rng.New(2, "naive"))
-	const n, m = 3000, 300_000
+	const n, m = 3000, 150_000
 	for _, weighted := range []bool{false, true} {
 		var e Edges
 		for range m {
@@ -295,7 +295,7 @@ func TestFromEdgesLeavesItsInput(t *testing.T) {
 
 func TestFromEdgesIsDeterministic(t *testing.T) {
 	// Weights that round, and repeats whose order of summation would show.
-	e := randomEdges(2000, 300_000, true, 5)
+	e := randomEdges(2000, 200_000, true, 5)
 	sameAtAnyProcs(t, func() *Graph {
 		g, _, err := FromEdges(NumberLabels(2000), e, BuildOptions{})
 		if err != nil {

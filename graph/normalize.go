@@ -88,14 +88,21 @@ func (g *Graph) WalkScale(n Normalization) []float64 {
 	return v
 }
 
-// scaled returns w/√(a·b), the same for (b, a), for any w ≤ min(a, b).
+// scaled returns w/√(a·b) for any weights, the same for (b, a).
 func scaled(w, a, b float64) float64 {
 	const smallestNormal = 0x1p-1022
 	if p := a * b; p >= smallestNormal && p <= math.MaxFloat64 {
 		return w / math.Sqrt(p)
 	}
-	// The product is out of range; w/√min ≤ √min is not.
-	return w / math.Sqrt(min(a, b)) / math.Sqrt(max(a, b))
+	// The product is out of range: compute with exponents apart.
+	fw, ew := math.Frexp(w)
+	fa, ea := math.Frexp(a)
+	fb, eb := math.Frexp(b)
+	p, e := fa*fb, ea+eb
+	if e%2 != 0 {
+		p, e = 2*p, e-1
+	}
+	return math.Ldexp(fw/math.Sqrt(p), ew-e/2)
 }
 
 // reweighted returns the adjacency pattern with other values.

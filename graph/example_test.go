@@ -1,0 +1,134 @@
+package graph_test
+
+import (
+	"fmt"
+	"log"
+
+	"gonum.org/v1/gonum/mat"
+
+	"grfgp/graph"
+)
+
+func ExampleFromEdges() {
+	labels := graph.NewLabels(0)
+	var e graph.Edges
+	for _, road := range []struct {
+		from, to string
+		weight   float64
+	}{
+		{"Ulm", "Bonn", 0.5},
+		{"Bonn", "Ulm", 0.25}, // a second road: weights add up
+		{"Bonn", "Kiel", 2},
+		{"Kiel", "Kiel", 1}, // a self loop is dropped
+	} {
+		e.U = append(e.U, uint32(labels.Intern([]byte(road.from))))
+		e.V = append(e.V, uint32(labels.Intern([]byte(road.to))))
+		e.W = append(e.W, road.weight)
+	}
+	g, counts, err := graph.FromEdges(labels, e, graph.BuildOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(g.Len(), "nodes,", g.Edges(), "edges,", counts.Repeats, "repeat,", counts.Loops, "self loop")
+	for i, strength := range g.Strengths() {
+		fmt.Println(g.Labels().At(i), strength)
+	}
+	// Output:
+	// 3 nodes, 2 edges, 1 repeat, 1 self loop
+	// Ulm 0.75
+	// Bonn 2.75
+	// Kiel 2
+}
+
+func ExampleRing() {
+	g, err := graph.Ring(5)
+	if err != nil {
+		log.Fatal(err)
+	}
+	neighbours, _ := g.Adjacency().Row(0)
+	fmt.Println(g.Edges(), neighbours)
+	// Output: 5 [1 4]
+}
+
+func ExampleGrid() {
+	g, err := graph.Grid(3, 4)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(g.Len(), g.Edges(), g.Degrees())
+	// Output: 12 17 [2 3 3 2 3 4 4 3 2 3 3 2]
+}
+
+func ExampleStochasticBlock() {
+	// Two groups that keep to themselves.
+	g, err := graph.StochasticBlock([]int{50, 50}, func(a, b int) float64 {
+		if a == b {
+			return 0.5
+		}
+		return 0
+	}, 1)
+	if err != nil {
+		log.Fatal(err)
+	}
+	_, sizes := g.Components()
+	fmt.Println(sizes)
+	// Output: [50 50]
+}
+
+func ExampleKNN() {
+	// Fiji and Samoa face each other across the date line.
+	places := mat.NewDense(4, 2, []float64{
+		-18.1, 178.4, // Suva
+		-13.8, -171.8, // Apia
+		52.5, 13.4, // Berlin
+		48.9, 2.4, // Paris
+	})
+	g, err := graph.KNN(places, 1, graph.GreatCircle)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for i := range g.Len() {
+		neighbours, _ := g.Adjacency().Row(i)
+		fmt.Println(i, neighbours)
+	}
+	// Output:
+	// 0 [1]
+	// 1 [0]
+	// 2 [3]
+	// 3 [2]
+}
+
+func ExampleGraph_Order() {
+	// A path whose nodes are numbered at random: 2-1-4-0-3.
+	g, _, err := graph.FromEdges(graph.NumberLabels(5), graph.Edges{
+		U: []uint32{2, 1, 4, 0},
+		V: []uint32{1, 4, 0, 3},
+	}, graph.BuildOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	order := g.Order()
+	near, err := g.Permute(order)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(order)
+	fmt.Println(near.Labels().At(0), near.Labels().At(4))
+	// Output:
+	// [2 1 4 0 3]
+	// 2 3
+}
+
+func ExampleGraph_Normalized() {
+	g, err := graph.Ring(4)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, n := range []graph.Normalization{graph.NormalizedAdjacency, graph.NormalizedLaplacian} {
+		w := g.Normalized(n)
+		fmt.Println(n, w.At(0, 0), w.At(0, 1), w.At(0, 2))
+	}
+	// Output:
+	// normalized-adjacency 0 0.5 0
+	// normalized-laplacian 1 -0.5 0
+}
