@@ -15,19 +15,19 @@ import (
 // Estimate is what a run would cost and how sharp it would be, from a pilot run
 // over a few rows.
 type Estimate struct {
-	PilotRows  int     `json:"pilotRows"`
-	Entries    float64 `json:"entriesPerRow"`
-	Values     float64 `json:"valuesPerRow"`
-	ExactShare float64 `json:"exactShare"` // of rows without sampling error
-	Bytes      int64   `json:"bytes"`      // features of all rows
-	PeakBytes  int64   `json:"peakBytes"`  // while sampling: with the step tables and two standard errors on top
+	PilotRows  int     `json:"pilot_rows"`
+	Entries    float64 `json:"entries_per_row"`
+	Values     float64 `json:"values_per_row"`
+	ExactShare float64 `json:"exact_share"` // of rows without sampling error
+	Bytes      int64   `json:"bytes"`       // features of all rows
+	PeakBytes  int64   `json:"peak_bytes"`  // while sampling: with the step tables and two standard errors on top
 
 	// Error is ‖Φ − Ψ‖/‖Ψ‖ over the pilot rows in the Frobenius norm, for the
 	// given coefficients, measured by two independent ensembles per row; SE is
 	// its standard error, and ByLength the same of every Ψ_l alone.
 	Error    float64   `json:"error"`
-	SE       float64   `json:"errorSE"`
-	ByLength []float64 `json:"errorByLength"`
+	SE       float64   `json:"error_se"`
+	ByLength []float64 `json:"error_by_length"`
 }
 
 // Pilot estimates size and error of the features that Sample would give, from
@@ -193,8 +193,9 @@ type Goal struct {
 }
 
 // Tune returns opts with the fewest walkers, and twice as many nodes as budget,
-// that reach the goal's error by pilot runs, or with as many as fit into its
-// memory. Met says which.
+// that reach the goal's error by pilot runs, or with about as many as fit into
+// its memory. Met says which; where not even one walker fits, the estimate shows
+// it.
 func Tune(ctx context.Context, w *sparse.CSR, opts Options, coeff []float64, goal Goal) (tuned Options, est Estimate, met bool, err error) {
 	if !(goal.Error > 0) {
 		return opts, est, false, fmt.Errorf("%w: wanted error %v, want a positive number", ErrOptions, goal.Error)
@@ -206,25 +207,35 @@ func Tune(ctx context.Context, w *sparse.CSR, opts Options, coeff []float64, goa
 		goal.Rows = 128
 	}
 	p := newPlan(w, opts)
-	for walks := 25; ; {
+	try := func(walks int) error {
 		p.opts.Walks, p.opts.Budget = walks, 2*walks
-		e, err := p.pilot(ctx, coeff, goal.Rows)
-		if err != nil {
+		tuned = p.opts
+		est, err = p.pilot(ctx, coeff, goal.Rows)
+		return err
+	}
+	fits := func() bool { return goal.Bytes == 0 || est.PeakBytes <= goal.Bytes }
+
+	walks := 25
+	for {
+		if err := try(walks); err != nil {
 			return opts, est, false, err
 		}
-		if goal.Bytes > 0 && e.PeakBytes > goal.Bytes && est.PilotRows > 0 {
-			return tuned, est, false, nil // the last step still fitted
+		if fits() || walks == 1 {
+			break
 		}
-		tuned, est = p.opts, e
-		tuned.Scale = opts.Scale
-		if e.Error <= goal.Error {
-			return tuned, est, true, nil
-		}
-		if goal.Bytes > 0 && e.PeakBytes > goal.Bytes || walks == MaxWalks {
-			return tuned, est, false, nil
-		}
-		// The error falls as n^-½ or faster.
-		need := float64(walks) * (e.Error / goal.Error) * (e.Error / goal.Error)
-		walks = min(MaxWalks, int(min(max(need, 1.3*float64(walks)), 4*float64(walks))))
+		walks /= 2
 	}
+	for fits() && est.Error > goal.Error && walks < MaxWalks {
+		// The error falls as n^-½ or faster.
+		need := float64(walks) * (est.Error / goal.Error) * (est.Error / goal.Error)
+		walks = min(MaxWalks, int(min(max(need, 1.3*float64(walks)+1), 4*float64(walks))))
+		last, lastEst := tuned, est
+		if err := try(walks); err != nil {
+			return opts, est, false, err
+		}
+		if !fits() {
+			return last, lastEst, false, nil
+		}
+	}
+	return tuned, est, fits() && est.Error <= goal.Error, nil
 }

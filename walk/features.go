@@ -96,10 +96,10 @@ func within(ends []uint32, r int) (lo, hi int) {
 // Size says what features hold.
 type Size struct {
 	Rows      int   `json:"rows"`
-	Entries   int64 `json:"entries"`   // of the common pattern: the non-zeros of Φ
-	Values    int64 `json:"values"`    // the non-zeros of Ψ_0 … Ψ_L together
-	ExactRows int64 `json:"exactRows"` // rows free of sampling error
-	Bytes     int64 `json:"bytes"`     // memory, and about the size of the file
+	Entries   int64 `json:"entries"`    // of the common pattern: the non-zeros of Φ
+	Values    int64 `json:"values"`     // the non-zeros of Ψ_0 … Ψ_L together
+	ExactRows int64 `json:"exact_rows"` // rows free of sampling error
+	Bytes     int64 `json:"bytes"`      // memory, and about the size of the file
 }
 
 // Size counts what f holds.

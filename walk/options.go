@@ -47,10 +47,10 @@ const (
 type Options struct {
 	Sampler Sampler   `json:"sampler"`
 	Steps   Steps     `json:"steps"`
-	Walks   int       `json:"walks"`  // walkers per node
-	Halt    float64   `json:"halt"`   // chance that a walk ends before a step; Repelling never halts and ignores it
-	MaxLen  int       `json:"maxLen"` // L: lengths 0, 1, …, MaxLen are kept
-	Budget  int       `json:"budget"` // Repelling: a length is exact while the row has at most so many nodes
+	Walks   int       `json:"walks"`   // walkers per node
+	Halt    float64   `json:"halt"`    // chance that a walk ends before a step; Repelling never halts and ignores it
+	MaxLen  int       `json:"max_len"` // L: lengths 0, 1, …, MaxLen are kept
+	Budget  int       `json:"budget"`  // Repelling: a length is exact while the row has at most so many nodes
 	Seed    uint64    `json:"seed"`
 	Scale   []float64 `json:"-"` // v for Proportional steps; nil means all ones
 	Lo      int       `json:"lo"`

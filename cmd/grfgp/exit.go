@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"grfgp/graphio"
+	"grfgp/walk"
 )
 
 // Exit codes are part of the interface: scripts rely on them.
@@ -29,6 +32,10 @@ func usagef(format string, args ...any) error {
 	return &exitError{exitUsage, fmt.Errorf(format, args...)}
 }
 
+func dataf(format string, args ...any) error {
+	return &exitError{exitBadData, fmt.Errorf(format, args...)}
+}
+
 // report prints err, if any, and returns the exit code.
 func (a *app) report(ctx context.Context, err error) int {
 	if err == nil {
@@ -50,6 +57,12 @@ func exitCode(ctx context.Context, err error) int {
 		return exitInterrupted
 	case errors.As(err, &coded):
 		return coded.code
+	case errors.Is(err, graphio.ErrUsage):
+		return exitUsage
+	case errors.Is(err, graphio.ErrData):
+		return exitBadData
+	case errors.Is(err, walk.ErrOptions):
+		return exitUsage
 	}
 	return exitInternal
 }

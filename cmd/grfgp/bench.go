@@ -1,0 +1,175 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"grfgp/graph"
+	"grfgp/graphio"
+	"grfgp/internal/bench"
+)
+
+// benchAnswer is the answer in JSON; parts that were not run are missing.
+type benchAnswer struct {
+	Version  int                `json:"version"`
+	Machine  bench.Limits       `json:"machine"`
+	Reading  *bench.Read        `json:"reading,omitempty"`
+	Sampling []bench.Sampled    `json:"sampling,omitempty"`
+	Product  []bench.Multiplied `json:"product,omitempty"`
+	Accuracy []bench.Accuracy   `json:"accuracy,omitempty"`
+	Scaling  []bench.Growth     `json:"scaling,omitempty"`
+}
+
+var benchParts = []string{"reading", "sampling", "product", "accuracy", "scaling"}
+
+func benchVerb(a *app) *cobra.Command {
+	var quick bool
+	cmd := &cobra.Command{
+		Use:   "bench [" + strings.Join(benchParts, " | ") + "]...",
+		Short: "Measure this machine, and grfgp as a share of it",
+		Long: `Bench measures the machine's memory first, and then reading, sampling, sparse
+products, accuracy and scaling as ratios within this run. Without arguments it
+runs all parts, in some minutes; --quick is for a first look on small graphs.
+
+Accuracy uses Cora and Facebook where the folder GRFGP_DATA holds them, and
+generated graphs where not.`,
+		Example:   "  grfgp bench sampling product\n  GRFGP_DATA=~/data grfgp bench accuracy --json",
+		ValidArgs: benchParts,
+		RunE: func(cmd *cobra.Command, parts []string) error {
+			for _, p := range parts {
+				if !slices.Contains(benchParts, p) {
+					return usagef("there is no part %q; the parts are %s", p, strings.Join(benchParts, ", "))
+				}
+			}
+			if len(parts) == 0 {
+				parts = benchParts
+			}
+			return a.bench(cmd.Context(), parts, quick)
+		},
+	}
+	cmd.Flags().BoolVar(&quick, "quick", false, "small graphs: seconds instead of minutes, and less telling")
+	return cmd
+}
+
+func (a *app) bench(ctx context.Context, parts []string, quick bool) error {
+	nodes, side, edges, top := 1<<20, 1000, 3_000_000, 22
+	if quick {
+		nodes, side, edges, top = 1<<16, 300, 200_000, 17
+	}
+	r := benchAnswer{Version: 1}
+	stage := func(name string, do func() error) error {
+		if name != "machine" && !slices.Contains(parts, name) {
+			return nil
+		}
+		s := a.talk.Stage(name)
+		if err := do(); err != nil {
+			return err
+		}
+		s.Done("measured")
+		return nil
+	}
+	for _, part := range []struct {
+		name string
+		do   func() error
+	}{
+		{"machine", func() (err error) { r.Machine, err = bench.Machine(ctx); return }},
+		{"reading", func() (err error) { r.Reading, err = bench.Reading(ctx, edges, a.seed); return }},
+		{"sampling", func() (err error) { r.Sampling, err = bench.Sampling(ctx, r.Machine, nodes, a.seed); return }},
+		{"product", func() (err error) { r.Product, err = bench.Product(ctx, r.Machine, side); return }},
+		{"accuracy", func() (err error) {
+			graphs, err := a.accuracyGraphs(ctx, quick)
+			if err == nil {
+				r.Accuracy, err = bench.Accuracies(ctx, graphs, []float64{2, 10}, a.seed)
+			}
+			return err
+		}},
+		{"scaling", func() (err error) { r.Scaling, err = bench.Scaling(ctx, 12, top, a.seed); return }},
+	} {
+		if err := stage(part.name, part.do); err != nil {
+			return err
+		}
+	}
+	if a.json {
+		return json.NewEncoder(a.Out).Encode(r)
+	}
+	return a.printBench(&r)
+}
+
+// accuracyGraphs reads the paper's graphs from GRFGP_DATA, or makes others.
+func (a *app) accuracyGraphs(ctx context.Context, quick bool) ([]bench.Named, error) {
+	var all []bench.Named
+	for name, path := range map[string]string{"Cora": "cora/cora.cites.gz", "Facebook": "snap/musae_facebook_edges.csv.gz"} {
+		file := filepath.Join(os.Getenv("GRFGP_DATA"), filepath.FromSlash(path))
+		if _, err := os.Stat(file); os.Getenv("GRFGP_DATA") == "" || err != nil {
+			continue
+		}
+		net, err := graphio.ReadGraph(ctx, graphio.File(file), graphio.Options{})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, bench.Named{Name: name, Graph: net.Graph})
+	}
+	slices.SortFunc(all, func(a, b bench.Named) int { return strings.Compare(a.Name, b.Name) })
+	if len(all) > 0 {
+		return all, nil
+	}
+	a.talk.Say("GRFGP_DATA does not lead to Cora or Facebook: taking a generated graph instead")
+	n := 20_000
+	if quick {
+		n = 3000
+	}
+	g, err := graph.BarabasiAlbert(n, 3, a.seed)
+	return []bench.Named{{Name: fmt.Sprintf("Barabási–Albert, %d nodes", n), Graph: g}}, err
+}
+
+func (a *app) printBench(r *benchAnswer) error {
+	t := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
+	const giga, mega = 1e9, 1e6
+	m := r.Machine
+	fmt.Fprintf(t, "machine\tcopy %.1f GB/s\ttriad %.1f GB/s\tread %.1f GB/s\t%.0f M random reads/s over %s\n",
+		m.Copy/giga, m.Triad/giga, m.Read/giga, m.RandomReads/mega, size(m.WorkingSet))
+	if x := r.Reading; x != nil {
+		fmt.Fprintf(t, "\nreading\tedges\tnodes\tseconds\tMB/s\tpeak memory / CSR\n")
+		fmt.Fprintf(t, "text file\t%d\t%d\t%.2f\t%.0f\t%.2f\n", x.Edges, x.Nodes, x.Seconds, x.BytesPerSecond/mega, x.PeakShare)
+	}
+	if r.Sampling != nil {
+		fmt.Fprintf(t, "\nsampling\tsampler\tsteps\twalks\thops\tseconds\tM steps/s\tshare of random reads\tentries a row\n")
+		for _, s := range r.Sampling {
+			rate, share := "", ""
+			if s.StepsPerSecond > 0 {
+				rate, share = fmt.Sprintf("%.0f", s.StepsPerSecond/mega), fmt.Sprintf("%.2f", s.ReadShare)
+			}
+			fmt.Fprintf(t, "%s, %d nodes\t%s\t%s\t%d\t0..%d\t%.2f\t%s\t%s\t%.0f\n", s.Graph, s.Nodes, s.Options.Sampler, s.Options.Steps,
+				s.Options.Walks, s.Options.MaxLen, s.Seconds, rate, share, float64(s.Size.Entries)/float64(s.Size.Rows))
+		}
+	}
+	if r.Product != nil {
+		fmt.Fprintf(t, "\nproduct on a grid\tright sides\tseconds\tns per non-zero\tGB/s\tshare of triad\n")
+		for _, p := range r.Product {
+			fmt.Fprintf(t, "%d rows\t%d\t%.4f\t%.2f\t%.1f\t%.2f\n", p.Rows, p.RightSides, p.Seconds, p.NanosPerNNZ, p.BytesPerSec/giga, p.ShareOfTriad)
+		}
+	}
+	if r.Accuracy != nil {
+		fmt.Fprintf(t, "\naccuracy, hops 0..10\tβ\tsampler\twalks\tentries a row\terror of rows\terror of kernel\n")
+		for _, x := range r.Accuracy {
+			fmt.Fprintf(t, "%s\t%g\t%s\t%d\t%.0f\t%.4f\t%.4f\n", x.Graph, x.Beta, x.Sampler, x.Walks, x.Stored, x.RowError, x.KernelError)
+		}
+	}
+	if r.Scaling != nil {
+		fmt.Fprintf(t, "\nscaling on rings\tnodes\ttime exponent (95 %%)\tmemory exponent (95 %%)\ttime at most nodes\n")
+		for _, g := range r.Scaling {
+			last := g.Points[len(g.Points)-1]
+			fmt.Fprintf(t, "%s\t%d to %d\t%.3f (%.3f to %.3f)\t%.3f (%.3f to %.3f)\t%.2f s\n", g.Sampler, g.Points[0].Nodes, last.Nodes,
+				g.Time.Value, g.Time.Lower, g.Time.Upper, g.Memory.Value, g.Memory.Lower, g.Memory.Upper, last.Seconds)
+		}
+	}
+	return t.Flush()
+}

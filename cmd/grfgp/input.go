@@ -1,0 +1,164 @@
+package main
+
+import (
+	"context"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/spf13/pflag"
+	"gonum.org/v1/gonum/mat"
+
+	"grfgp/graph"
+	"grfgp/graphio"
+)
+
+// input are the flags by which every verb takes a graph.
+type input struct {
+	edges, nodes string
+	knn          int
+	weights      string
+	columns      []string
+	onBadRow     string
+	rejects      string
+	parallel     string
+	keepLoops    bool
+	header       string
+	decimal      string
+}
+
+func (in *input) flags(f *pflag.FlagSet) {
+	f.StringVar(&in.edges, "edges", "", "file of edges: delimited text, MatrixMarket or GraphML, plain, gzip or zstd; - is standard input")
+	f.StringVar(&in.nodes, "nodes", "", "file of nodes: id and any of label, lat, lon, x, y, cost, allowed, group")
+	f.IntVar(&in.knn, "knn", 0, "without --edges: join each node of --nodes to its `K` nearest, by lat, lon or x, y")
+	f.StringVar(&in.weights, "weights", "auto", "what the numbers of an edge mean: auto, similarity, distance or ignore")
+	f.StringArrayVar(&in.columns, "column", nil, "which column has a role, as `ROLE=NAME` or ROLE=NUMBER; may be repeated")
+	f.StringVar(&in.onBadRow, "on-bad-row", "fail", "what becomes of rows that cannot be used: fail or skip")
+	f.StringVar(&in.rejects, "rejects", "", "`file` for skipped bad rows, as they were")
+	f.StringVar(&in.parallel, "parallel-edges", "auto", "several edges between two nodes: auto, sum or once")
+	f.BoolVar(&in.keepLoops, "keep-loops", false, "keep edges from a node to itself")
+	f.StringVar(&in.header, "header", "auto", "whether the first row holds names: auto, yes or no")
+	f.StringVar(&in.decimal, "decimal", "auto", "decimal sign of numbers: auto, point or comma")
+}
+
+// options turns the flags into those of the readers. Rejects is left open.
+func (in *input) options() (graphio.Options, error) {
+	opts := graphio.Options{KeepLoops: in.keepLoops, Columns: map[graphio.Role]string{}}
+	for _, c := range in.columns {
+		role, name, ok := strings.Cut(c, "=")
+		if !ok || name == "" {
+			return opts, usagef("--column %q: give a role and a column, as in --column source=from", c)
+		}
+		opts.Columns[graphio.Role(role)] = name
+	}
+	var err error
+	choose := func(flag, value string, choices ...string) string {
+		for _, c := range choices {
+			if value == c {
+				return strings.TrimPrefix(strings.TrimPrefix(value, "auto"), "fail")
+			}
+		}
+		err = usagef("--%s %q: give %s", flag, value, strings.Join(choices, ", "))
+		return ""
+	}
+	opts.Weights = graphio.Weights(choose("weights", in.weights, "auto", "similarity", "distance", "ignore"))
+	opts.BadRows = graphio.BadRows(choose("on-bad-row", in.onBadRow, "fail", "skip"))
+	opts.Header = graphio.Header(choose("header", in.header, "auto", "yes", "no"))
+	opts.Decimal = graphio.Decimal(choose("decimal", in.decimal, "auto", "point", "comma"))
+	switch choose("parallel-edges", in.parallel, "auto", "sum", "once") {
+	case "sum":
+		opts.Parallel = graph.ParallelSum
+	case "once":
+		opts.Parallel = graph.ParallelOnce
+	}
+	if err == nil && in.rejects != "" && opts.BadRows != graphio.BadRowsSkip {
+		err = usagef("--rejects %s needs --on-bad-row skip", in.rejects)
+	}
+	return opts, err
+}
+
+// load reads the graph that the flags name. Rejected rows go to the file of
+// --rejects once all is read.
+func (in *input) load(ctx context.Context, a *app) (net *graphio.Network, err error) {
+	opts, err := in.options()
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case in.edges == "" && in.knn == 0:
+		return nil, usagef("no graph: give --edges FILE, or --nodes FILE with --knn K")
+	case in.edges != "" && in.knn != 0:
+		return nil, usagef("--edges and --knn both make the edges: give one of them")
+	case in.edges == "" && in.nodes == "":
+		return nil, usagef("--knn needs the coordinates of --nodes FILE")
+	}
+	if in.rejects == "" {
+		return in.read(ctx, a, opts)
+	}
+	err = graphio.WriteFile(in.rejects, func(w io.Writer) error {
+		opts.Rejects = w
+		net, err = in.read(ctx, a, opts)
+		return err
+	})
+	return net, err
+}
+
+func (in *input) read(ctx context.Context, a *app, opts graphio.Options) (*graphio.Network, error) {
+	if in.nodes != "" {
+		s := a.talk.Stage("reading nodes")
+		opts.Progress = s.Update
+		nodes, err := graphio.ReadNodes(ctx, a.source(in.nodes), opts)
+		if err != nil {
+			return nil, err
+		}
+		s.Done("%d nodes from %s", nodes.Labels.Len(), nodes.Report.File)
+		opts.Nodes = nodes
+	}
+	if in.knn > 0 {
+		return nearest(a, opts.Nodes, in.knn)
+	}
+	s := a.talk.Stage("reading edges")
+	opts.Progress = s.Update
+	net, err := graphio.ReadGraph(ctx, a.source(in.edges), opts)
+	if err != nil {
+		return nil, err
+	}
+	s.Done("%d nodes and %d edges from %s", net.Graph.Len(), net.Graph.Edges(), net.Report.File)
+	return net, nil
+}
+
+// nearest joins nodes to their neighbours in space; the ids stay.
+func nearest(a *app, nodes *graphio.Nodes, k int) (*graphio.Network, error) {
+	first, second, metric := nodes.Lat, nodes.Lon, graph.GreatCircle
+	if first == nil || second == nil {
+		first, second, metric = nodes.X, nodes.Y, graph.Planar
+	}
+	if first == nil || second == nil {
+		return nil, usagef("--knn: %s has no columns lat and lon, or x and y; name them with --column, as in --column lat=NAME", nodes.Report.File)
+	}
+	s := a.talk.Stage("joining neighbours")
+	coords := mat.NewDense(len(first), 2, nil)
+	for i := range first {
+		if math.IsNaN(first[i]) || math.IsNaN(second[i]) {
+			return nil, dataf("--knn: node %q of %s has no coordinates; give them, or leave the node out", nodes.Labels.At(i), nodes.Report.File)
+		}
+		coords.SetRow(i, []float64{first[i], second[i]})
+	}
+	g, err := graph.KNN(coords, k, metric)
+	if err != nil {
+		return nil, usagef("--knn: %v", err)
+	}
+	if g, err = graph.New(g.Adjacency(), nodes.Labels); err != nil {
+		return nil, err
+	}
+	s.Done("%d edges to the %d nearest", g.Edges(), k)
+	return &graphio.Network{Graph: g, Nodes: nodes, Report: nodes.Report}, nil
+}
+
+// source opens a path, "-" being the standard input that Run was given.
+func (a *app) source(path string) graphio.Source {
+	if path == "-" {
+		return graphio.Reader("standard input", a.In)
+	}
+	return graphio.File(path)
+}

@@ -1,0 +1,62 @@
+// Package bench measures the project's speed and accuracy as shares of what the
+// machine and the exact method give, all within one run: on shared and noisy
+// machines only ratios mean something.
+package bench
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"grfgp/internal/machine"
+)
+
+// Limits are the machine's own speeds, to compare with.
+type Limits struct {
+	Copy        float64 `json:"copy_bytes_per_second"`
+	Triad       float64 `json:"triad_bytes_per_second"`
+	Read        float64 `json:"read_bytes_per_second"`
+	RandomReads float64 `json:"random_reads_per_second"` // over WorkingSet bytes
+	WorkingSet  int     `json:"working_set_bytes"`
+}
+
+// workingSet is about what the walks over the Barabási–Albert graph of Sampling
+// touch at random: row pointers and columns.
+const workingSet = 32 << 20
+
+// Machine measures the limits.
+func Machine(ctx context.Context) (Limits, error) {
+	s, err := machine.Bandwidth(ctx)
+	if err != nil {
+		return Limits{}, err
+	}
+	reads, err := machine.RandomReads(ctx, workingSet)
+	if err != nil {
+		return Limits{}, err
+	}
+	return Limits{s.Copy, s.Triad, s.Read, reads, workingSet}, nil
+}
+
+// patience is how long the repetitions of one measurement take at least.
+var patience = time.Second / 2
+
+// quickest returns the least time in seconds of several calls of do: at least
+// three, and until they have taken patience together.
+func quickest(ctx context.Context, do func() error) (float64, error) {
+	least, total := time.Duration(0), time.Duration(0)
+	for r := 0; r < 3 || total < patience; r++ {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		start := time.Now()
+		if err := do(); err != nil {
+			return 0, fmt.Errorf("bench: %w", err)
+		}
+		took := time.Since(start)
+		total += took
+		if r == 0 || took < least {
+			least = took
+		}
+	}
+	return least.Seconds(), nil
+}
