@@ -106,7 +106,7 @@ func (a *CSR) T() *CSR {
 // on the number of blocks.
 func (a *CSR) transposed() *CSR {
 	// A counter per column and block must stay small beside the entries.
-	n := parallel.Workers(len(a.val) / max(1, 2*a.cols))
+	n := parallel.Workers(len(a.val) / max(1, a.cols))
 	next := make([][]int, n)
 	parallel.Ranges(n, 1, func(b, _ int) {
 		count := make([]int, a.cols)

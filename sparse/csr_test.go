@@ -102,7 +102,7 @@ func TestTranspose(t *testing.T) {
 				t.Errorf("%s, %d threads: wrong entries", name, threads)
 			}
 		}
-		if a.T() != a.T() {
+		if at := a.T(); a.T() != at {
 			t.Errorf("%s: the transpose is made twice", name)
 		}
 	}

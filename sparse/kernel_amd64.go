@@ -11,7 +11,7 @@ import (
 
 // streamBytes is the size of a dst from which writing past the caches pays: it
 // saves reading what is about to be overwritten, and dst would not stay anyway.
-const streamBytes = 64 << 20
+const streamBytes = 32 << 20
 
 // mulRows sets rows lo to hi of dst to those of A·x, as mulRowsGo does.
 func mulRows(a *CSR, dst, x blas64.General, lo, hi int) {
