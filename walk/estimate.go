@@ -192,10 +192,10 @@ type Goal struct {
 	Rows  int     // of each pilot; 0 means 128
 }
 
-// Tune returns opts with the fewest walkers, and twice as many nodes as budget,
-// that reach the goal's error by pilot runs, or with about as many as fit into
-// its memory. Met says which; where not even one walker fits, the estimate shows
-// it.
+// Tune returns opts with about the fewest walkers, and twice as many nodes as
+// budget, that reach the goal's error by pilot runs, or with about the most that
+// fit into its memory. Met says which; where not even one walker fits, the
+// estimate shows it.
 func Tune(ctx context.Context, w *sparse.CSR, opts Options, coeff []float64, goal Goal) (tuned Options, est Estimate, met bool, err error) {
 	if !(goal.Error > 0) {
 		return opts, est, false, fmt.Errorf("%w: wanted error %v, want a positive number", ErrOptions, goal.Error)
@@ -207,35 +207,62 @@ func Tune(ctx context.Context, w *sparse.CSR, opts Options, coeff []float64, goa
 		goal.Rows = 128
 	}
 	p := newPlan(w, opts)
-	try := func(walks int) error {
+	try := func(walks int) (trial, error) {
 		p.opts.Walks, p.opts.Budget = walks, 2*walks
-		tuned = p.opts
-		est, err = p.pilot(ctx, coeff, goal.Rows)
-		return err
+		e, err := p.pilot(ctx, coeff, goal.Rows)
+		return trial{walks, e, goal.Bytes == 0 || e.PeakBytes <= goal.Bytes, e.Error <= goal.Error}, err
 	}
-	fits := func() bool { return goal.Bytes == 0 || est.PeakBytes <= goal.Bytes }
+	best, err := search(try)
+	if err != nil {
+		return opts, est, false, err
+	}
+	tuned = opts
+	tuned.Walks, tuned.Budget = best.walks, 2*best.walks
+	return tuned, best.Estimate, best.fits && best.sharp, nil
+}
 
-	walks := 25
-	for {
-		if err := try(walks); err != nil {
-			return opts, est, false, err
-		}
-		if fits() || walks == 1 {
-			break
-		}
-		walks /= 2
+// trial is what a pilot run says of a number of walkers.
+type trial struct {
+	walks int
+	Estimate
+	fits, sharp bool
+}
+
+// search finds the fewest walkers that are sharp, or the most that fit, within a
+// quarter: sharp ones are wanted, but only those that fit will do.
+func search(try func(walks int) (trial, error)) (trial, error) {
+	const start, factor, close = 25, 4, 1.25
+	t, err := try(start)
+	for err == nil && !t.fits && t.walks > 1 {
+		t, err = try(t.walks / 2)
 	}
-	for fits() && est.Error > goal.Error && walks < MaxWalks {
-		// The error falls as n^-½ or faster.
-		need := float64(walks) * (est.Error / goal.Error) * (est.Error / goal.Error)
-		walks = min(MaxWalks, int(min(max(need, 1.3*float64(walks)+1), 4*float64(walks))))
-		last, lastEst := tuned, est
-		if err := try(walks); err != nil {
-			return opts, est, false, err
+	if err != nil || !t.fits || t.sharp {
+		return t, err
+	}
+	// t fits but is not sharp. Double twice until something gives, then halve
+	// the gap.
+	good, beyond := t, t
+	for beyond.fits && !beyond.sharp {
+		if good = beyond; good.walks == MaxWalks {
+			return good, nil
 		}
-		if !fits() {
-			return last, lastEst, false, nil
+		if beyond, err = try(min(MaxWalks, factor*good.walks)); err != nil {
+			return beyond, err
 		}
 	}
-	return tuned, est, fits() && est.Error <= goal.Error, nil
+	for float64(beyond.walks) > close*float64(good.walks) {
+		t, err := try(int(math.Sqrt(float64(good.walks) * float64(beyond.walks))))
+		if err != nil {
+			return t, err
+		}
+		if t.fits && !t.sharp {
+			good = t
+		} else {
+			beyond = t
+		}
+	}
+	if beyond.fits {
+		return beyond, nil
+	}
+	return good, nil
 }

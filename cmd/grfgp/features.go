@@ -260,7 +260,8 @@ func (a *app) answerFeatures(r *featuresAnswer) error {
 	line := func(name, format string, args ...any) { fmt.Fprintf(t, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
 	o, s, e := r.Options, r.Size, r.Estimate
 	rows := float64(max(1, s.Rows))
-	line("graph", "%d nodes, %d edges (%s)", r.Nodes, r.Edges, r.Input.Ledger)
+	line("graph", "%d nodes, %d edges", r.Nodes, r.Edges)
+	line("", "%s: %s", r.Input.File, r.Input.Ledger)
 	line("walked on", "%s", r.Matrix)
 	line("kernel", "%s", r.Kernel)
 	line("sampler", "%s, %d walkers, hops 0 to %d, seed %d", o.Sampler, o.Walks, o.MaxLen, o.Seed)
@@ -270,12 +271,16 @@ func (a *app) answerFeatures(r *featuresAnswer) error {
 	line("entries", "%d of Φ, %.1f a row; %d values of Ψ_0 … Ψ_%d", s.Entries, float64(s.Entries)/rows, s.Values, o.MaxLen)
 	line("size", "%s", size(s.Bytes))
 	line("exact rows", "%.1f %%", 100*float64(s.ExactRows)/rows)
-	line("error of Φ", "%.2g ± %.1g (relative; two ensembles on %d rows)", e.Error, e.SE, e.PilotRows)
-	var by []string
-	for _, x := range e.ByLength {
-		by = append(by, fmt.Sprintf("%.2g", x))
+	if e.Error == 0 {
+		line("error", "none: all of the %d rows tried are exact", e.PilotRows)
+	} else {
+		line("error of Φ", "%.2g ± %.1g (relative; two ensembles on %d rows)", e.Error, e.SE, e.PilotRows)
+		var by []string
+		for _, x := range e.ByLength {
+			by = append(by, fmt.Sprintf("%.2g", x))
+		}
+		line("error of Ψ_l", "%s", strings.Join(by, " "))
 	}
-	line("error of Ψ_l", "%s", strings.Join(by, " "))
 	line("time", "%.2f s", r.Seconds)
 	if r.File != "" {
 		line("file", "%s", r.File)

@@ -16,6 +16,7 @@ import (
 // input are the flags by which every verb takes a graph.
 type input struct {
 	edges, nodes string
+	generated    string
 	knn          int
 	weights      string
 	columns      []string
@@ -31,6 +32,7 @@ func (in *input) flags(f *pflag.FlagSet) {
 	f.StringVar(&in.edges, "edges", "", "file of edges: delimited text, MatrixMarket or GraphML, plain, gzip or zstd; - is standard input")
 	f.StringVar(&in.nodes, "nodes", "", "file of nodes: id and any of label, lat, lon, x, y, cost, allowed, group")
 	f.IntVar(&in.knn, "knn", 0, "without --edges: join each node of --nodes to its `K` nearest, by lat, lon or x, y")
+	f.StringVar(&in.generated, "generate", "", generateHelp)
 	f.StringVar(&in.weights, "weights", "auto", "what the numbers of an edge mean: auto, similarity, distance or ignore")
 	f.StringArrayVar(&in.columns, "column", nil, "which column has a role, as `ROLE=NAME` or ROLE=NUMBER; may be repeated")
 	f.StringVar(&in.onBadRow, "on-bad-row", "fail", "what becomes of rows that cannot be used: fail or skip")
@@ -85,8 +87,12 @@ func (in *input) load(ctx context.Context, a *app) (net *graphio.Network, err er
 		return nil, err
 	}
 	switch {
+	case in.generated != "" && (in.edges != "" || in.nodes != ""):
+		return nil, usagef("--generate makes the whole graph: leave out --edges and --nodes")
+	case in.generated != "":
+		return a.generate(in.generated)
 	case in.edges == "" && in.knn == 0:
-		return nil, usagef("no graph: give --edges FILE, or --nodes FILE with --knn K")
+		return nil, usagef("no graph: give --edges FILE, or --nodes FILE with --knn K, or --generate grid:30x30")
 	case in.edges != "" && in.knn != 0:
 		return nil, usagef("--edges and --knn both make the edges: give one of them")
 	case in.edges == "" && in.nodes == "":
