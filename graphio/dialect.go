@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -22,7 +23,7 @@ func (s *sheet) findDelimiter(rows []numbered) (Delimiter, error) {
 		other := sheet{delim: d}
 		cells := make([][]string, len(rows))
 		for i, row := range rows {
-			cells[i] = other.cells(row.text)
+			cells[i] = trimEmpty(other.cells(row.text))
 		}
 		if fields, share := mode(cells); fields > 1 {
 			found = append(found, candidate{d, fields, share})
@@ -68,13 +69,15 @@ func onlyDecimalCommas(rows []numbered) bool {
 }
 
 // hasHeader decides whether the first row holds names.
-func (s *sheet) hasHeader(rows [][]string, line int64, said Header) (bool, error) {
+func (s *sheet) hasHeader(rows [][]string, line int64, opts Options) (bool, error) {
 	first, rest := rows[0], rows[1:]
 	switch {
-	case said != HeaderAuto:
-		return said == HeaderYes, nil
+	case opts.Header != HeaderAuto:
+		return opts.Header == HeaderYes, nil
 	case len(trimEmpty(first)) == 0:
 		return false, nil
+	case s.namedByOptions(first, opts):
+		return true, nil
 	}
 	numeric, typed := false, false
 	for j, cell := range first {
@@ -107,6 +110,19 @@ func (s *sheet) hasHeader(rows [][]string, line int64, said Header) (bool, error
 			"say --header yes or --header no")
 	}
 	return false, nil
+}
+
+// namedByOptions reports whether a column was asked for by a name that stands
+// in the first row.
+func (s *sheet) namedByOptions(first []string, opts Options) bool {
+	for _, role := range s.table.roles {
+		spec := opts.Columns[role]
+		if _, err := strconv.Atoi(spec); err != nil && spec != "" &&
+			slices.ContainsFunc(first, func(cell string) bool { return strings.EqualFold(cell, spec) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // mayBeName reports whether a number in the first row may be the name of a

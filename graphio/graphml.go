@@ -227,7 +227,9 @@ func (g *graphML) data(element string, use func(key, text string) error) error {
 			}
 		case xml.StartElement:
 			if t.Name.Local == "data" {
+				line, column := g.line, g.column
 				text, err := g.text()
+				g.line, g.column = line, column
 				if err == nil {
 					err = use(attr(t, "key"), text)
 				}

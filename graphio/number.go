@@ -32,7 +32,9 @@ func parseNumber(text []byte, comma bool) (float64, numberState) {
 	var err error
 	if sign == ',' {
 		var buf [64]byte
-		v, err = strconv.ParseFloat(string(bytes.Replace(append(buf[:0], text...), []byte{','}, []byte{'.'}, 1)), 64)
+		point := append(buf[:0], text...)
+		point[bytes.IndexByte(point, ',')] = '.'
+		v, err = strconv.ParseFloat(string(point), 64)
 	} else {
 		v, err = strconv.ParseFloat(string(text), 64)
 	}

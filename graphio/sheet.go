@@ -113,7 +113,7 @@ func (s *sheet) read(rows []numbered, comment []byte, opts Options) error {
 	if len(cells) == 0 {
 		return s.in.fail(fmt.Sprintf("there is no %s in it, only delimiters", s.table.noun), "name another file")
 	}
-	header, err := s.hasHeader(cells, rows[0].at, opts.Header)
+	header, err := s.hasHeader(cells, rows[0].at, opts)
 	if err != nil {
 		return err
 	}
@@ -181,23 +181,20 @@ func mode(rows [][]string) (cells int, share float64) {
 
 // fitHeader compares the names with the rows below them.
 func (s *sheet) fitHeader(rows [][]string) error {
-	n := len(s.names)
-	if len(rows) == 0 || n >= s.columns {
-		s.columns = n
-		return nil
-	}
+	n, longer := len(s.names), 0
 	for _, row := range rows {
-		if len(row) > n && strings.Join(row[n:], "") != "" {
-			next := "name all columns, or say --header no if the first line is not a header"
-			if n == s.columns-1 {
-				next = "if R wrote it, write it with row.names = FALSE; else name all columns, or say --header no if the first line is not a header"
-			}
-			return s.in.fail(fmt.Sprintf("line %d names %s, but the rows have %d", s.headerLine, counted(n, "column"), s.columns), next)
+		if len(trimEmpty(row)) > n {
+			longer++
 		}
 	}
-	for len(s.names) < s.columns {
-		s.names = append(s.names, "") // trailing delimiters
+	if 2*longer > len(rows) {
+		next := "name all columns, or say --header no if the first line is not a header"
+		if n == s.columns-1 {
+			next = "if R wrote it, write it with row.names = FALSE; else " + next
+		}
+		return s.in.fail(fmt.Sprintf("line %d names %s, but the rows have %d", s.headerLine, counted(n, "column"), s.columns), next)
 	}
+	s.columns = n // what is beyond is empty or bad
 	return nil
 }
 
@@ -304,7 +301,11 @@ func (s *sheet) column(role Role, spec string) (int, error) {
 	case err == nil && n >= 1 && n <= s.columns:
 		return n - 1, nil
 	}
-	return 0, s.in.ask(fmt.Sprintf("there is no column %q for %s", spec, role), "there are "+s.describe(nil))
+	next := "there are " + s.describe(nil)
+	if s.names == nil {
+		next = fmt.Sprintf("give a number from 1 to %d, or say --header yes if the first line holds names", s.columns)
+	}
+	return 0, s.in.ask(fmt.Sprintf("there is no column %q for %s", spec, role), next)
 }
 
 // describe names columns for a message; nil means all.

@@ -80,8 +80,9 @@ func (in *input) openRaw(ctx context.Context, src Source) (io.Reader, error) {
 		in.close()
 		return nil, &Error{Kind: ErrUsage, File: src.path, What: "cannot be read", Next: "check the disk", Err: err}
 	case info.IsDir():
+		next := "name a file" + inside(f)
 		in.close()
-		return nil, &Error{Kind: ErrUsage, File: src.path, What: "is a directory", Next: "name a file" + inside(f)}
+		return nil, &Error{Kind: ErrUsage, File: src.path, What: "is a directory", Next: next}
 	case !info.Mode().IsRegular():
 		return in.pump(ctx, f), nil // a pipe: reading it may block
 	}

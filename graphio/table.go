@@ -116,11 +116,15 @@ func (s *sheet) chooseID(role Role, known *graph.Labels, opts Options) (column i
 	return 0, "the first column", nil
 }
 
-// matching returns the columns most of whose values are known ids.
+// matching returns the columns most of whose values are known ids. Values may
+// be small numbers, as ids are: a column that is called a value is none.
 func (s *sheet) matching(known *graph.Labels) []int {
+	value := func(j int) bool {
+		return j < len(s.names) && (RoleValue.rank(s.names[j]) < rankNone || RoleSD.rank(s.names[j]) < rankNone)
+	}
 	var found []int
 	for j := range s.columns {
-		if s.overlap(j, known) >= 0.5 {
+		if !value(j) && s.overlap(j, known) >= 0.5 {
 			found = append(found, j)
 		}
 	}

@@ -1,0 +1,156 @@
+package graphio
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+)
+
+func zipped(text string) string {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, _ = w.Write([]byte(text))
+	_ = w.Close()
+	return b.String()
+}
+
+// What people read when something is wrong. Each message says where, what, and
+// what next.
+func TestGraphErrors(t *testing.T) {
+	const (
+		skip  = "; correct the line, or leave such rows out with --on-bad-row skip"
+		three = "; say --weights similarity (larger means more alike), --weights distance (w = mean distance / distance) or --weights ignore (all edges equal)"
+	)
+	utf16 := "\xff\xfea\x00,\x00b\x00\n\x00"
+	packed := zipped(strings.Repeat("0,1\n1,2\n", 1000))
+	for _, c := range []struct {
+		name, text string
+		opts       Options
+		kind       error
+		want       string
+	}{
+		{"empty", "", Options{}, ErrData, "e: the file is empty; write it again, or name another file"},
+		{"only a byte-order mark", "\xef\xbb\xbf", Options{}, ErrData, "e: the file is empty but for its byte-order mark; write it again, or name another file"},
+		{"empty gzip", zipped(""), Options{}, ErrData, "e: the gzip stream is empty; pack the file again, or name another file"},
+		{"cut gzip", packed[:len(packed)-12], Options{}, ErrData, "e: the gzip stream ends in the middle; the file was cut short, perhaps by an interrupted download: fetch it again"},
+		{"damaged gzip", packed[:len(packed)-6] + "xxxxxx", Options{}, ErrData, "e: the gzip stream is damaged (gzip: invalid checksum); fetch or pack the file again"},
+		{"cut zstd", "\x28\xb5\x2f\xfd\x04", Options{}, ErrData, "e: the zstd stream ends in the middle; the file was cut short, perhaps by an interrupted download: fetch it again"},
+		{"packed twice", zipped(zipped("0,1\n")), Options{}, ErrData, "e: is packed twice; unpack it once"},
+		{"binary", "\x7fELF\x02\x01\x01\x00", Options{}, ErrData, "e: is a binary file: it holds NUL bytes; name a file of text: delimited columns, MatrixMarket or GraphML"},
+		{"UTF-16", utf16, Options{}, ErrData, "e: is text in UTF-16; convert it: iconv -f UTF-16 -t UTF-8 FILE > NEW, or save it as CSV (UTF-8)"},
+		{"UTF-16 without mark", utf16[2:], Options{}, ErrData, "e: looks like text in UTF-16 without a byte-order mark; convert it: iconv -f UTF-16LE -t UTF-8 FILE > NEW"},
+		{"zip", "PK\x03\x04\x14\x00edges.csv", Options{}, ErrData, "e: is a zip archive; unpack it and name the file inside"},
+		{"xlsx", "PK\x03\x04\x14\x00[Content_Types].xml", Options{}, ErrData, "e: is a spreadsheet, not text; open it and save the sheet as CSV (UTF-8)"},
+		{"bzip2", "BZh91AY&SY", Options{}, ErrData, "e: is packed with bzip2, which is not read; unpack it with bunzip2, or pack it with gzip or zstd"},
+		{"PDF", "%PDF-1.7\n", Options{}, ErrData, "e: is a PDF document; name a file that holds the data as text"},
+		{"web page", "<!DOCTYPE html>\n<html>", Options{}, ErrData, "e: is a web page, not data; the download saved the page instead of the file: fetch the file itself"},
+		{"JSON", `{"nodes": []}`, Options{}, ErrData, "e: is JSON, which is not read; write the edges as CSV, one per line: source,target,weight"},
+		{"Pajek", "*Vertices 2\n1 \"a\"\n", Options{}, ErrData, "e: is a Pajek file, which is not read; save the graph as GraphML or as CSV"},
+		{"GML", "Creator \"x\"\ngraph\n[\n", Options{}, ErrData, "e: is GML, which is not read; save the graph as GraphML or as CSV"},
+		{"old Mac", "0,1\r1,2\r", Options{}, ErrData, `e: its lines end in a carriage return alone, as on old Macs; convert it: tr '\r' '\n' < FILE > NEW`},
+		{"only comments", "# a\n\n% b\n", Options{}, ErrData, "e: there is no edge in it, only comments and blank lines; name another file"},
+		{"only a header", "source,target\n", Options{}, ErrData, "e: there is no edge in it; name another file, or build the edges from coordinates with --nodes FILE --knn K"},
+		{"one column", "node\n1\n2\n", Options{}, ErrData, "e: an edge needs two ends, but there is only one column; name the delimiter with --delimiter, or give a file of edges"},
+		{"adjacency list", "a b c d\nb c\nc a b e f\nd b f\n", Options{}, ErrData, "e: its lines have very different numbers of fields; put one edge on each line (is it an adjacency list?), or name the delimiter with --delimiter"},
+		{"networkx with data", "1 2 {'weight': 3}\n", Options{}, ErrData, `e: edges carry Python dictionaries ("{'weight':"); write plain columns, with networkx: write_weighted_edgelist or to_pandas_edgelist(G).to_csv`},
+		{"row names of R", "from,to\n1,a,b\n2,b,c\n", Options{}, ErrData, "e: line 1 names 2 columns, but the rows have 3; if R wrote it, write it with row.names = FALSE; else name all columns, or say --header no if the first line is not a header"},
+
+		{"distance", "u,v,length_m\n0,1,5\n", Options{}, ErrUsage, "e: column length_m looks like a distance; taken as a weight it would make far things alike" + three},
+		{"distance as the weight column", "u,v,km\n0,1,5\n", Options{Columns: map[Role]string{RoleWeight: "km"}}, ErrUsage, "e: column km looks like a distance; taken as a weight it would make far things alike" + three},
+		{"numbers without name", "0 1 0.5\n1 2 0.7\n", Options{}, ErrUsage, "e: column 3 holds numbers and has no name: it may be a weight or a distance" + three},
+		{"two weights", "u,v,weight,strength\n0,1,5,6\n", Options{}, ErrUsage, "e: the weight may be weight or strength; say which: --column weight=weight"},
+		{"no weights", "u,v\n0,1\n", Options{Weights: WeightsDistance}, ErrUsage, "e: --weights distance needs a column of numbers beside the ends, and there is none that looks so; name it: --column weight=…"},
+		{"two pairs of ends", "from,to,source,target\na,b,c,d\n", Options{}, ErrUsage, "e: the ends of an edge may be from and to or source and target; say which, as in --column source=from --column target=to"},
+		{"any two columns", "p,q,r\na,b,1\nc,d,2\n", Options{}, ErrUsage, "e: the ends of an edge may be any two of p, q and r; say which, as in --column source=p --column target=r"},
+		{"header or edge", "Person,Friend\nAnn,Bob\nCid,Dan\nEve,Fay\nGil,Hal\n", Options{}, ErrUsage, `e: line 1 ("Person" and "Friend") may be a header or the first edge; say --header yes or --header no`},
+		{"no such column", "p,q\n1,2\n", Options{Columns: map[Role]string{RoleSource: "x"}}, ErrUsage, `e: there is no column "x" for source; there are p and q`},
+		{"no names", "p,q\na,b\n", Options{Columns: map[Role]string{RoleSource: "x"}}, ErrUsage, `e: there is no column "x" for source; give a number from 1 to 2, or say --header yes if the first line holds names`},
+		{"column twice", "p,p,q\na,b,c\n", Options{Columns: map[Role]string{RoleSource: "p", RoleTarget: "q"}}, ErrUsage, `e: 2 columns are called "p"; give the number: --column source=1`},
+		{"no such role", "p,q\n", Options{Columns: map[Role]string{"colour": "p"}}, ErrUsage, `e: there is no role "colour" for a column; the roles are [source target weight distance id label lat lon x y cost allowed group node value sd]`},
+		{"both decimal signs", "u;v;w\na;b;1,5\nb;c;1.5\n", Options{}, ErrUsage, "e: some numbers have a point (1.5) and others a comma (1,5); write them alike, or say which is the decimal sign: --decimal point or comma"},
+		{"decimal commas between commas", "u,v,w\na,b,1\n", Options{Decimal: DecimalComma}, ErrUsage, "e: decimal commas cannot be told from commas between fields; put another delimiter between fields"},
+
+		{"not a number", "u,v,w\na,b,1\nb,c,abc\n", Options{}, ErrData, `e:3:5: weight "abc" is not a number` + skip},
+		{"column in characters", "u,v,w\näöü,b,x\n", Options{}, ErrData, `e:2:7: weight "x" is not a number` + skip},
+		{"hexadecimal", "u,v,w\na,b,0x1p4\n", Options{}, ErrData, `e:2:5: weight "0x1p4" is not a number` + skip},
+		{"underscores", "u,v,w\na,b,1_000\n", Options{}, ErrData, `e:2:5: weight "1_000" is not a number` + skip},
+		{"infinite", "u,v,w\na,b,Inf\n", Options{}, ErrData, `e:2:5: weight "Inf" is infinite` + skip},
+		{"too large", "u,v,w\na,b,1e999\n", Options{}, ErrData, `e:2:5: weight "1e999" is infinite` + skip},
+		{"negative", "u,v,w\na,b,-1\n", Options{}, ErrData, `e:2:5: weight "-1" is negative` + skip},
+		{"missing", "u,v,w\na,b,NaN\n", Options{}, ErrData, "e:2:5: the weight is missing; fill it in, take all edges as equal with --weights ignore, or leave such rows out with --on-bad-row skip"},
+		{"thousands", "u,v,w\na,b,\"1,000\"\n", Options{}, ErrData, `e:2:6: weight "1,000" has a comma in it, but this file writes decimal points; write no thousands separators; if it is a decimal comma say --decimal comma`},
+		{"zero distance", "u,v,km\na,b,0\n", Options{Weights: WeightsDistance}, ErrData, "e:2:5: the distance is zero, which would make the weight infinite" + skip},
+		{"negative distance", "u,v,km\na,b,-2\n", Options{Weights: WeightsDistance}, ErrData, `e:2:5: distance "-2" is negative` + skip},
+		{"no source", "u,v\n,b\n", Options{}, ErrData, "e:2:1: the source is empty" + skip},
+		{"too few", "u,v,w\na,b,1\nb\n", Options{}, ErrData, "e:3:2: 1 field, but 3 are expected; complete the line, or leave such rows out with --on-bad-row skip"},
+		{"too many", "u,v\na,b\nc,d,e\n", Options{}, ErrData, `e:3:5: 3 fields, but 2 are expected; the first too many is "e"; put quotes around a field that holds the delimiter, or leave such rows out with --on-bad-row skip`},
+		{"open quote", "u,v\n\"a,b\n", Options{}, ErrData, "e:2:1: a quoted field does not end on its line; close the quote; a field may not hold a line break"},
+		{"stray quote", "u,v\n\"a\"x,b\n", Options{}, ErrData, `e:2:4: text after the closing quote: "x,b"; write a quote within quotes as ""`},
+		{"lone return", "u,v\na\rb,c\n", Options{}, ErrData, "e:2:2: a carriage return within the line; line ends must be LF or CRLF" + strings.Replace(skip, ";", ":", 1)},
+		{"weights too large together", "u,v,w\na,b,1e308\na,b,1e308\n", Options{}, ErrData, `e: the edges make no graph (graph: not a valid graph: the weights at node "a" add up to more than 1.7976931348623157e+308: scale them down); correct the weights`},
+		{"all bad", "u,v,w\na,b,x\n", Options{BadRows: BadRowsSkip}, ErrData, `e: there is no edge in it; the first bad row is e:2:5: weight "x" is not a number`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := ReadGraph(context.Background(), Reader("e", strings.NewReader(c.text)), c.opts)
+			checkError(t, err, c.kind, c.want)
+		})
+	}
+}
+
+func checkError(t *testing.T, err, kind error, want string) {
+	t.Helper()
+	var typed *Error
+	switch {
+	case err == nil:
+		t.Fatalf("no error, want %s", want)
+	case err.Error() != want:
+		t.Errorf("error\n%s\nwant\n%s", err, want)
+	case !errors.As(err, &typed) || !errors.Is(err, kind):
+		t.Errorf("%T of kind %v, want %v", err, typed.Kind, kind)
+	case typed.Next == "":
+		t.Errorf("%v does not say what next", err)
+	}
+}
+
+func TestFileErrors(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"edges.csv.gz": zipped("0,1\n"), "sub/a.csv": "0,1\n"} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct{ path, want string }{
+		{"none.csv", "none.csv: there is no such file; check the name"},
+		{"edges.csv", "edges.csv: there is no such file; did you mean edges.csv.gz?"},
+		{"edges.csv.gz.zst", "edges.csv.gz.zst: there is no such file; did you mean edges.csv.gz?"},
+		{"sub", "sub: is a directory; name a file in it, such as a.csv"},
+		{"edges.csv.gz/x", "edges.csv.gz/x: cannot be opened: not a directory; check the name and the permissions"},
+	} {
+		t.Run(c.path, func(t *testing.T) {
+			_, err := ReadGraph(context.Background(), File(filepath.Join(dir, c.path)), Options{})
+			if err == nil {
+				t.Fatal("no error")
+			}
+			if got := strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), ""); got != c.want {
+				t.Errorf("error %s, want %s", got, c.want)
+			}
+			if !errors.Is(err, ErrUsage) {
+				t.Errorf("%v is not a usage error", err)
+			}
+		})
+	}
+	_, err := ReadGraph(context.Background(), File(filepath.Join(dir, "none")), Options{})
+	if !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%v does not wrap the cause", err)
+	}
+}

@@ -1,0 +1,181 @@
+package graphio
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"grfgp/graph"
+)
+
+func readNodes(text string, opts Options) (*Nodes, error) {
+	return ReadNodes(context.Background(), Reader("n", strings.NewReader(text)), opts)
+}
+
+func readMeasurements(g *graph.Graph, text string, opts Options) (*Measurements, error) {
+	return ReadMeasurements(context.Background(), Reader("m", strings.NewReader(text)), g, opts)
+}
+
+func TestReadNodes(t *testing.T) {
+	n, err := readNodes("Station;Name;Latitude;Longitude;cost;allowed;region;note\n"+
+		"007;Ulm;48,4;9,99;10;yes;south;x\n8;;NA;10;;no;;y\n\n007;Ulm;48,4;9,99;10;yes;south;z\n9;Kiel;54;10;2;TRUE;north\n", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := n.Report.Ledger.String(), "6 lines = 1 header + 3 rows + 1 repeats + 1 blank"; got != want {
+		t.Errorf("ledger %s, want %s", got, want)
+	}
+	if n.Labels.At(0) != "007" || !slices.Equal(n.Label, []string{"Ulm", "", "Kiel"}) || !slices.Equal(n.Group, []string{"south", "", "north"}) ||
+		!slices.Equal(n.Allowed, []bool{true, false, true}) {
+		t.Errorf("labels %q, groups %q, allowed %v", n.Label, n.Group, n.Allowed)
+	}
+	if n.Lat[0] != 48.4 || !math.IsNaN(n.Lat[1]) || n.Lon[2] != 10 || n.Cost[2] != 2 || !math.IsNaN(n.Cost[1]) || n.X != nil {
+		t.Errorf("lat %v, lon %v, cost %v, x %v", n.Lat, n.Lon, n.Cost, n.X)
+	}
+	if n.Report.Missing != 4 || n.Report.Decimal != "comma" || !slices.Equal(n.Report.Unused, []string{"note"}) {
+		t.Errorf("%d missing, decimal %q, unused %q", n.Report.Missing, n.Report.Decimal, n.Report.Unused)
+	}
+}
+
+func TestNodeErrors(t *testing.T) {
+	const skip = "; correct the line, or leave such rows out with --on-bad-row skip"
+	for _, c := range []struct {
+		name, text string
+		opts       Options
+		kind       error
+		want       string
+	}{
+		{"contradiction", "id,lat,lon\na,1,2\nb,1,2\na,1,3\n", Options{}, ErrData, `n:4:1: id "a" is already on line 2, with other values` + skip},
+		{"latitude", "id,lat,lon\na,122,37\n", Options{}, ErrData, `n:2:3: lat "122" is no degree on the globe; are lat and lon swapped? planar coordinates are called x and y`},
+		{"allowed", "id,allowed\na,maybe\n", Options{}, ErrData, `n:2:3: allowed "maybe" is neither yes nor no; write yes or no, true or false, 1 or 0`},
+		{"no id", "id,x,y\n,1,2\n", Options{}, ErrData, "n:2:1: the id is empty" + skip},
+		{"two ids", "id_number,station\n1,2\n", Options{}, ErrUsage, "n: the ids may be in column id_number or station; say which: --column id=id_number"},
+		{"no rows", "id,lat\n", Options{}, ErrData, "n: there is no node in it; name another file"},
+		{"graph", "<graphml/>", Options{}, ErrData, "n: is GraphML, but a table of nodes is wanted; give it as --edges, and a table of delimited text here"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := readNodes(c.text, c.opts)
+			checkError(t, err, c.kind, c.want)
+		})
+	}
+}
+
+func ring(ids ...string) *graph.Graph {
+	labels, _ := graph.LabelsOf(ids)
+	var e graph.Edges
+	for i := range ids {
+		e.U, e.V = append(e.U, uint32(i)), append(e.V, uint32((i+1)%len(ids)))
+	}
+	g, _, err := graph.FromEdges(labels, e, graph.BuildOptions{})
+	if err != nil {
+		panic(err)
+	}
+	return g
+}
+
+func TestReadMeasurements(t *testing.T) {
+	g := ring("a", "b", "c", "7")
+	for _, c := range []struct {
+		name, text string
+		opts       Options
+		want       string // node=value±sd×count
+		ledger     string
+	}{
+		{"plain", "node,value\nb,2\na,1\n", Options{}, "1=2 0=1", "3 lines = 1 header + 2 rows"},
+		{"no header", "a 1.5\nb 2\n", Options{}, "0=1.5 1=2", "2 lines = 2 rows"},
+		{"values first", "1.5 a\n2 b\n", Options{}, "0=1.5 1=2", "2 lines = 2 rows"},
+		{"mean", "node,value\na,1\nb,5\na,3\n", Options{}, "0=2×2 1=5", "4 lines = 1 header + 2 rows + 1 repeats"},
+		{"mean with sd", "node,value,sd\na,1,3\na,3,4\nb,1,\n", Options{}, "0=2±2.5×2 1=1±NaN", "4 lines = 1 header + 2 rows + 1 repeats"},
+		{"keep", "node,value\na,1\nb,5\na,3\n", Options{Repeats: RepeatsKeep}, "0=1 1=5 0=3", "4 lines = 1 header + 3 rows"},
+		{"last", "node,value\na,1\nb,5\na,3\n", Options{Repeats: RepeatsLast}, "0=3 1=5", "4 lines = 1 header + 2 rows + 1 repeats"},
+		{"missing", "station,reading\na,NA\nb,\nc,-\n7,2\na,1\n", Options{}, "3=2 0=1", "6 lines = 1 header + 2 rows + 3 missing values"},
+		{"unknown", "node,value\nzz,1\na,2\nb,3\n", Options{}, "0=2 1=3", "4 lines = 1 header + 2 rows + 1 unknown ids"},
+		{"negative values", "node,value\na,-1\nb,-2e3\n", Options{}, "0=-1 1=-2000", "3 lines = 1 header + 2 rows"},
+		{"names", "sensor_id,node,speed_mph,speed_sd\n1,a,50,2\n2,b,60,3\n", Options{}, "0=50±2 1=60±3", "3 lines = 1 header + 2 rows"},
+		{"only column of numbers", "station,when,depth\na,x,1\nb,y,2\n", Options{}, "0=1 1=2", "3 lines = 1 header + 2 rows"},
+		{"ids by overlap", "thing,other,value\nq,a,1\nr,b,2\n", Options{}, "0=1 1=2", "3 lines = 1 header + 2 rows"},
+		{"columns as told", "q;a;1;5\nr;b;2;6\n", Options{Columns: map[Role]string{RoleNode: "2", RoleValue: "4", RoleSD: "3"}}, "0=5±1 1=6±2", "2 lines = 2 rows"},
+		{"skipped", "node,value\na,1\nb,x\nc,inf\n", Options{BadRows: BadRowsSkip}, "0=1", "4 lines = 1 header + 1 rows + 2 bad"},
+		{"decimal commas", "node;value\na;1,5\nb;2\n", Options{}, "0=1.5 1=2", "3 lines = 1 header + 2 rows"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m, err := readMeasurements(g, c.text, c.opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for k, node := range m.Nodes {
+				s := fmt.Sprintf("%d=%g", node, m.Values[k])
+				if m.SD != nil {
+					s += fmt.Sprintf("±%g", m.SD[k])
+				}
+				if m.Count[k] > 1 {
+					s += fmt.Sprintf("×%d", m.Count[k])
+				}
+				got = append(got, s)
+			}
+			if text := strings.Join(got, " "); text != c.want {
+				t.Errorf("measurements %s, want %s", text, c.want)
+			}
+			if l := m.Report.Ledger; l.String() != c.ledger || !l.Balanced() {
+				t.Errorf("ledger %s, want %s", l, c.ledger)
+			}
+		})
+	}
+}
+
+func TestMeasurementErrors(t *testing.T) {
+	const skip = "; correct the line, or leave such rows out with --on-bad-row skip"
+	const never = "ids are text and are never changed silently: rewrite one of the files"
+	for _, c := range []struct {
+		name, text string
+		opts       Options
+		kind       error
+		want       string
+	}{
+		{"not a number", "node,value\n1,2\n2,fast\n", Options{}, ErrData, `m:3:3: value "fast" is not a number` + skip},
+		{"infinite", "node,value\n1,inf\n", Options{}, ErrData, `m:2:3: value "inf" is infinite` + skip},
+		{"negative sd", "node,value,sd\n1,2,-1\n", Options{}, ErrData, `m:2:5: sd "-1" is negative` + skip},
+		{"no node", "node,value\n,2\n", Options{}, ErrData, "m:2:1: the node is empty" + skip},
+		{"twice", "node,value\n1,2\n1,3\n", Options{Repeats: RepeatsError}, ErrData, `m:3:1: node "1" was already measured on line 2; --repeats mean, keep or last would take it`},
+		{"two values", "node,speed,pressure\n1,2,3\n", Options{}, ErrUsage, "m: the value may be speed or pressure; say which: --column value=speed"},
+		{"coordinates", "node,x,y\n1,2,3\n", Options{}, ErrUsage, "m: the value may be x or y; say which: --column value=x"},
+		{"no numbers", "node,topic\n1,a\n2,b\n", Options{}, ErrData, "m: there is no column of numbers beside the ids, among node and topic; name the column of values: --column value=…"},
+		{"all missing", "node,value\n1,NA\n2,NA\n", Options{}, ErrData, "m: all its values are missing; name the column of values: --column value=…"},
+		{"nothing", "node,value\n", Options{}, ErrData, "m: there is no measurement in it; name another file"},
+		{"leading zeros", "node,value\n001,2\n002,3\n", Options{}, ErrData, `m: none of its ids is a node of the graph, such as "001" and "002"; the graph has "1", "2" and "3"; 2 of 2 such ids differ from the graph's only by leading zeros ("001" here, "1" in the graph); ` + never},
+		{"decimals", "node,value\n1.0,2\n2.0,3\n", Options{}, ErrData, `m: none of its ids is a node of the graph, such as "1.0" and "2.0"; the graph has "1", "2" and "3"; 2 of 2 such ids differ from the graph's only by a trailing .0 ("1.0" here, "1" in the graph); ` + never},
+		{"prefix", "node,value\nn1,2\nn2,3\n", Options{}, ErrData, `m: none of its ids is a node of the graph, such as "n1" and "n2"; the graph has "1", "2" and "3"; 2 of 2 such ids differ from the graph's only by letters before the number ("n1" here, "1" in the graph); ` + never},
+		{"blanks", "node,value\n\"1 \",2\n\"2 \",3\n", Options{}, ErrData, `m: none of its ids is a node of the graph, such as "1 " and "2 "; the graph has "1", "2" and "3"; 2 of 2 such ids differ from the graph's only by blanks ("1 " here, "1" in the graph); ` + never},
+		{"other ids", "node,value\nx,2\ny,3\n", Options{}, ErrData, `m: none of its ids is a node of the graph, such as "x" and "y"; the graph has "1", "2" and "3"; check that both files use the same ids; ` + never},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := readMeasurements(ring("1", "2", "3", "Ab"), c.text, c.opts)
+			checkError(t, err, c.kind, c.want)
+		})
+	}
+}
+
+func TestMeasurementWarnings(t *testing.T) {
+	const never = "ids are text and are never changed silently: rewrite one of the files"
+	for _, c := range []struct{ name, text, want string }{
+		{"single", "node,value\n1,2\n", "only one node was measured: there is nothing to learn from"},
+		{"constant", "node,value\n1,2\n2,2\n", "all values are 2: there is nothing to learn from"},
+		{"unknown", "node,value\n1,2\n2,3\nx,4\n", `rows with ids that the graph has not: 1, such as "x"`},
+		{"few match", "node,value\n1,2\nAB,3\naB,4\n", `2 of 2 such ids differ from the graph's only in upper and lower case ("AB" here, "Ab" in the graph); ` + never},
+		{"counted from 0", "node,value\n0,1\n1,2\n2,3\n", "the graph has no node 0: are the ids of the measurements counted from 0, and those of the graph from 1? " + never},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m, err := readMeasurements(ring("1", "2", "4", "Ab"), c.text, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Contains(m.Report.Warnings, c.want) {
+				t.Errorf("warnings %q, want %q", m.Report.Warnings, c.want)
+			}
+		})
+	}
+}

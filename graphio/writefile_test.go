@@ -1,0 +1,69 @@
+package graphio
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestWriteFile(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "out.csv")
+	text := func(s string) func(io.Writer) error {
+		return func(w io.Writer) error { _, err := io.WriteString(w, s); return err }
+	}
+	if err := WriteFile(path, text("one")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteFile(path, text("two")); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("a private file became %v", info.Mode())
+	}
+
+	// Failure and panic leave the old file, and nothing else.
+	broken := errors.New("broken")
+	fail := func(w io.Writer) error { _, _ = io.WriteString(w, strings.Repeat("x", 1<<20)); return broken }
+	if err := WriteFile(path, fail); !errors.Is(err, broken) {
+		t.Errorf("got %v, want %v", err, broken)
+	}
+	func() {
+		defer func() { _ = recover() }()
+		_ = WriteFile(path, func(io.Writer) error { panic("no") })
+	}()
+	if got, _ := os.ReadFile(path); string(got) != "two" {
+		t.Errorf("the file holds %q after failures, want %q", got, "two")
+	}
+	if entries, _ := os.ReadDir(dir); len(entries) != 1 {
+		t.Errorf("files left behind: %v", entries)
+	}
+
+	link := filepath.Join(dir, "link.csv")
+	if err := os.Symlink(path, link); err != nil {
+		t.Skip("no symbolic links here")
+	}
+	if err := WriteFile(link, text("three")); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := os.ReadFile(path); string(got) != "three" {
+		t.Errorf("the target of the link holds %q", got)
+	}
+	if err := WriteFile(dir, text("x")); !errors.Is(err, ErrUsage) {
+		t.Errorf("a directory: %v", err)
+	}
+	if err := WriteFile(filepath.Join(dir, "none", "x"), text("x")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no such folder: %v", err)
+	}
+	if _, err := os.Stat("/dev/null"); err == nil {
+		if err := WriteFile("/dev/null", text("x")); err != nil {
+			t.Errorf("a device: %v", err)
+		}
+	}
+}
