@@ -80,6 +80,11 @@ wanted error and the memory; each can be set instead.`,
 	flags.Var(&f.memory, "memory", "most memory for the features (default: 80 % of what is free)")
 	flags.StringVar(&f.rows, "rows", "", "only start nodes `LO:HI` in the stored order, as one shard of several")
 	flags.StringVar(&f.show, "show", "", "print the features of one `node` instead of the summary")
+	complete(cmd, "kernel", "diffusion", "matern")
+	complete(cmd, "sampler", walk.Repelling.String(), walk.Independent.String(), walk.AdHoc.String())
+	complete(cmd, "steps", walk.Proportional.String(), walk.Uniform.String())
+	complete(cmd, "matrix", graph.NormalizedAdjacency.String(), graph.NormalizedLaplacian.String(), graph.RawAdjacency.String(), graph.RawDiffusion.String())
+	f.input.complete(cmd)
 	return cmd
 }
 
@@ -118,8 +123,11 @@ func (a *app) features(ctx context.Context, f *featuresFlags, changed func(strin
 	}
 	w := g.Normalized(norm)
 	opts := walk.Options{
-		Sampler: f.sampler, Steps: f.steps, Walks: max(1, f.walks), Halt: f.halt, MaxLen: f.hops,
+		Sampler: f.sampler, Steps: f.steps, Walks: f.walks, Halt: f.halt, MaxLen: f.hops,
 		Seed: a.seed, Scale: g.WalkScale(norm),
+	}
+	if !changed("walks") {
+		opts.Walks = walk.Default().Walks // until Tune knows better
 	}
 	if err := f.shard(&opts, g.Len()); err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"gonum.org/v1/gonum/mat"
 
@@ -41,6 +42,23 @@ func (in *input) flags(f *pflag.FlagSet) {
 	f.BoolVar(&in.keepLoops, "keep-loops", false, "keep edges from a node to itself")
 	f.StringVar(&in.header, "header", "auto", "whether the first row holds names: auto, yes or no")
 	f.StringVar(&in.decimal, "decimal", "auto", "decimal sign of numbers: auto, point or comma")
+}
+
+// complete lets the shell complete the values of flags.
+func (in *input) complete(cmd *cobra.Command) {
+	complete(cmd, "weights", "auto", "similarity", "distance", "ignore")
+	complete(cmd, "on-bad-row", "fail", "skip")
+	complete(cmd, "parallel-edges", "auto", "sum", "once")
+	complete(cmd, "header", "auto", "yes", "no")
+	complete(cmd, "decimal", "auto", "point", "comma")
+}
+
+// complete lets the shell complete a flag of cmd to one of the values.
+func complete(cmd *cobra.Command, flag string, values ...string) {
+	err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+	if err != nil {
+		panic(err) // there is no such flag
+	}
 }
 
 // options turns the flags into those of the readers. Rejects is left open.

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"grfgp/internal/mmap"
+	"grfgp/walk"
+)
+
+// chain is a small file with what files have: a comment, a blank line, a repeat
+// in the other direction, a self loop.
+const chain = "# a chain\nsource,target\na,b\nb,c\nc,d\n\nb,a\nd,d\n"
+
+func TestFeaturesSummary(t *testing.T) {
+	r := grfgp(t, chain, "features", "--edges", "-", "--hops", "2")
+	if r.code != exitOK {
+		t.Fatalf("%+v", r)
+	}
+	for _, want := range []string{"4 nodes, 3 edges", "8 lines = 1 header + 3 edges + 1 repeats + 1 self loops + 1 blank + 1 comments", "exact rows  100.0 %"} {
+		if !strings.Contains(r.out, want) {
+			t.Errorf("no %q in\n%s", want, r.out)
+		}
+	}
+	for _, stage := range []string{"reading edges", "ordering nodes", "pilot run", "sampling features"} {
+		if !strings.Contains(r.err, stage) {
+			t.Errorf("nothing said of %s in\n%s", stage, r.err)
+		}
+	}
+	if quiet := grfgp(t, chain, "features", "--edges", "-", "--hops", "2", "--quiet"); quiet.err != "" {
+		t.Errorf("--quiet said %q", quiet.err)
+	}
+}
+
+func TestFeaturesOfOneNode(t *testing.T) {
+	r := grfgp(t, chain, "features", "--edges", "-", "--hops", "2", "--show", "a")
+	want := strings.Join([]string{
+		"reached from a (exact to hop 2)  hops  values",
+		"a                                0 2   1 0.5",
+		"b                                1     0.70710677",
+		"c                                2     0.35355338",
+		"",
+	}, "\n")
+	if r.code != exitOK || r.out != want {
+		t.Errorf("exit %d, got\n%s\nwant\n%s", r.code, r.out, want)
+	}
+}
+
+// The same command gives the same bytes at any number of threads.
+func TestFeaturesAreTheSameAtAnyNumberOfThreads(t *testing.T) {
+	dir := t.TempDir()
+	var first []byte
+	for _, threads := range []string{"1", "2", "5"} {
+		path := filepath.Join(dir, threads)
+		r := grfgp(t, "", "features", "--generate", "ba:3000,3", "--threads", threads, "-o", path)
+		if r.code != exitOK {
+			t.Fatalf("%+v", r)
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = data
+		}
+		if string(data) != string(first) {
+			t.Errorf("%s threads give another file", threads)
+		}
+	}
+}
+
+func TestFeaturesFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f.grf")
+	r := grfgp(t, "", "features", "--generate", "grid:20x20", "--json", "-o", path)
+	if r.code != exitOK {
+		t.Fatalf("%+v", r)
+	}
+	var answer featuresAnswer
+	if err := json.Unmarshal([]byte(r.out), &answer); err != nil {
+		t.Fatal(err)
+	}
+	file, err := mmap.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	f, matrix, err := walk.Decode(file.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Size() != answer.Size || answer.Version != 1 || answer.Nodes != 400 || !strings.HasPrefix(matrix, "normalized-adjacency ") {
+		t.Errorf("file has %+v of %s, the answer says %+v", f.Size(), matrix, answer)
+	}
+}
+
+// Shards put together are the whole.
+func TestFeaturesShards(t *testing.T) {
+	entries := func(args ...string) int64 {
+		r := grfgp(t, "", append([]string{"features", "--generate", "ba:500,2", "--walks", "10", "--json"}, args...)...)
+		var answer featuresAnswer
+		if err := json.Unmarshal([]byte(r.out), &answer); r.code != exitOK || err != nil {
+			t.Fatalf("%v %+v", err, r)
+		}
+		return answer.Size.Entries
+	}
+	if whole, parts := entries(), entries("--rows", "0:200")+entries("--rows", "200:500"); whole != parts {
+		t.Errorf("%d entries in all, %d in the shards", whole, parts)
+	}
+}
+
+func TestFeaturesTooLarge(t *testing.T) {
+	r := grfgp(t, "", "features", "--generate", "ba:2000,3", "--walks", "100", "--memory", "10K")
+	if r.code != exitTooLarge || !strings.Contains(r.err, "10 KiB is the limit") || !strings.Contains(r.err, "--rows") {
+		t.Errorf("%+v", r)
+	}
+	// With the choice left to it, it takes what fits and says so.
+	r = grfgp(t, "", "features", "--generate", "ba:2000,3", "--memory", "1M", "--error", "0.001")
+	if r.code != exitOK || !strings.Contains(r.out, "the wanted error of 0.001 is not reached") {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestFeaturesOfNearestNeighbours(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "n.csv")
+	nodes := "id,lat,lon\nparis,48.9,2.4\nlondon,51.5,-0.1\nrome,41.9,12.5\nmadrid,40.4,-3.7\n"
+	if err := os.WriteFile(path, []byte(nodes), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := grfgp(t, "", "features", "--nodes", path, "--knn", "1", "--show", "paris", "--hops", "1")
+	if r.code != exitOK || !strings.Contains(r.out, "london") {
+		t.Errorf("%+v", r)
+	}
+	gap := strings.Replace(nodes, "41.9", "", 1)
+	if err := os.WriteFile(path, []byte(gap), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := grfgp(t, "", "features", "--nodes", path, "--knn", "1"); r.code != exitBadData || !strings.Contains(r.err, `"rome"`) {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestGenerate(t *testing.T) {
+	for spec, want := range map[string]string{
+		"ring:10": "10 nodes, 10 edges", "ring:10,2": "10 nodes, 20 edges", "grid:3x4": "12 nodes, 17 edges",
+		"ba:50,2": "50 nodes", "rmat:5,60": "32 nodes", "blocks:40,4,5,1": "40 nodes",
+	} {
+		if r := grfgp(t, "", "features", "--generate", spec); r.code != exitOK || !strings.Contains(r.out, want) {
+			t.Errorf("%s: %+v, want %s", spec, r, want)
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+)
+
+// result is what one command line gave.
+type result struct {
+	code     int
+	out, err string
+}
+
+// grfgp runs a command line with the given standard input.
+func grfgp(t testing.TB, stdin string, args ...string) result {
+	t.Helper()
+	return grfgpContext(t, context.Background(), stdin, args...)
+}
+
+func grfgpContext(t testing.TB, ctx context.Context, stdin string, args ...string) result {
+	t.Helper()
+	var out, err bytes.Buffer
+	code := Run(ctx, args, Streams{In: strings.NewReader(stdin), Out: &out, Err: &err})
+	return result{code, out.String(), err.String()}
+}
+
+func TestWithoutArguments(t *testing.T) {
+	r := grfgp(t, "")
+	if lines := strings.Count(strings.TrimSpace(r.out), "\n") + 1; r.code != exitOK || lines > 12 || r.err != "" {
+		t.Errorf("%+v: want some ten lines", r)
+	}
+	for _, verb := range []string{"check", "features"} {
+		if !strings.Contains(r.out, "grfgp "+verb) {
+			t.Errorf("no example of %s in\n%s", verb, r.out)
+		}
+	}
+}
+
+func TestUsageErrors(t *testing.T) {
+	for _, c := range []struct{ args, want string }{
+		{"frob", `there is no verb "frob"`},
+		{"--frob", "unknown flag: --frob"},
+		{"features --frob", "'grfgp features --help' lists the flags"},
+		{"features", "no graph: give --edges FILE"},
+		{"features --edges e --knn 3", "give one of them"},
+		{"features --knn 3", "needs the coordinates"},
+		{"features --generate ring:9 --edges e", "leave out --edges"},
+		{"features --generate ring:x", "write it as ring:1000"},
+		{"features --generate ring:9 --beta -1", "--beta -1"},
+		{"features --generate ring:9 --kernel rbf", "give diffusion or matern"},
+		{"features --generate ring:9 --kernel matern --nu 0", "must be positive"},
+		{"features --generate ring:9 --matrix foo", "--matrix"},
+		{"features --generate ring:9 --sampler foo", "no sampler is called"},
+		{"features --generate ring:9 --walks 0", "0 walks a node"},
+		{"features --generate ring:9 --hops -1", "longest walk -1"},
+		{"features --generate ring:9 --halt 1 --sampler independent", "halting probability 1"},
+		{"features --generate ring:9 --error 0", "wanted error 0"},
+		{"features --generate ring:9 --memory lots", "is no size"},
+		{"features --generate ring:9 --rows 5:2", "give LO:HI"},
+		{"features --generate ring:9 --rows 5:20", "give LO:HI"},
+		{"features --generate ring:9 --show 77", "no such node"},
+		{"features --edges e --weights heavy", "similarity, distance, ignore"},
+		{"features --edges e --column source", "give a role and a column"},
+		{"features --edges e --rejects r", "needs --on-bad-row skip"},
+		{"features --generate ring:9 --threads -2", "--threads is -2"},
+		{"bench nothing", `there is no part "nothing"`},
+	} {
+		r := grfgp(t, "", strings.Fields(c.args)...)
+		if r.code != exitUsage || !strings.Contains(r.err, c.want) || r.out != "" {
+			t.Errorf("grfgp %s: exit %d, %q; want exit %d and %q", c.args, r.code, r.err, exitUsage, c.want)
+		}
+	}
+}
+
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	r := grfgpContext(t, ctx, "", "features", "--generate", "ring:5000")
+	if r.code != exitInterrupted || r.out != "" || !strings.Contains(r.err, "nothing was written") {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestCompletion(t *testing.T) {
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		if r := grfgp(t, "", "completion", shell); r.code != exitOK || !strings.Contains(r.out, "grfgp") {
+			t.Errorf("completion for %s: exit %d", shell, r.code)
+		}
+	}
+	r := grfgp(t, "", "__complete", "features", "--sampler", "")
+	if !strings.Contains(r.out, "repelling\n") || !strings.Contains(r.out, "ad-hoc\n") {
+		t.Errorf("--sampler completes to\n%s", r.out)
+	}
+}
+
+func TestSize(t *testing.T) {
+	for text, want := range map[string]size{
+		"1": 1, "10B": 10, "1k": 1 << 10, "1.5K": 1536, "2M": 2 << 20, "2MB": 2 << 20, "2 MiB": 2 << 20, "8GiB": 8 << 30, "1T": 1 << 40,
+	} {
+		var s size
+		if err := s.Set(text); err != nil || s != want {
+			t.Errorf("%q is %d, %v; want %d", text, s, err, want)
+		}
+	}
+	for _, text := range []string{"", "G", "-1", "0", "1X", "1MG", "nan", "inf", "1e300T"} {
+		var s size
+		if err := s.Set(text); err == nil {
+			t.Errorf("%q was read as %d", text, s)
+		}
+	}
+	for s, want := range map[size]string{0: "0 B", 1023: "1023 B", 1536: "1.5 KiB", 5 << 30: "5 GiB", 123456789: "118 MiB"} {
+		if got := s.String(); got != want {
+			t.Errorf("%d is shown as %q, want %q", int64(s), got, want)
+		}
+	}
+}
