@@ -3,7 +3,9 @@ package sparse
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -11,11 +13,12 @@ import (
 	"grfgp/internal/rng"
 )
 
-// BenchmarkMul states products as a share of what the machine can do, measured
-// in the same run: GB/s counts the matrix, x and dst once each, %triad is that
-// against the streaming triad, and xGo is the time of the pure Go kernel over
-// ours. Best times count, and the better triad of before and after, so that a
-// busy neighbour matters less.
+// BenchmarkMul states products as a share of what the machine can do. One
+// iteration measures the streaming triad, our product and the pure Go kernel,
+// each at its best of a few, right after one another; medians over iterations
+// are reported, so that busy neighbours matter less. GB/s counts the matrix, x
+// and dst once each, %triad is that against the triad, and xGo is the time of
+// the Go kernel over ours.
 func BenchmarkMul(b *testing.B) {
 	for _, m := range []struct {
 		name   string
@@ -29,20 +32,25 @@ func BenchmarkMul(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/%d", m.name, width), func(b *testing.B) {
 				a := m.matrix
 				x, dst := randomBlock(a.cols, width, width), emptyBlock(a.rows, width, width)
-				triad := bandwidth(b)
-				var ours, plain time.Duration
+				bytes := float64(12*a.NNZ() + 8*a.rows + 8*width*(a.rows+a.cols))
+				var rate, share, perEntry, speedup []float64
 				for b.Loop() {
-					ours = faster(ours, func() { a.mul(dst, x, mulRows) })
+					limit, err := machine.Bandwidth(context.Background())
+					if err != nil {
+						b.Fatal(err)
+					}
+					ours := best(5, func() { a.mul(dst, x, mulRows) })
+					plain := best(3, func() { a.mul(dst, x, mulRowsGo) })
+					rate = append(rate, bytes/ours/1e9)
+					share = append(share, 100*bytes/ours/limit.Triad)
+					perEntry = append(perEntry, 1e9*ours/float64(a.NNZ()))
+					speedup = append(speedup, plain/ours)
 				}
-				for range 3 {
-					plain = faster(plain, func() { a.mul(dst, x, mulRowsGo) })
-				}
-				triad = max(triad, bandwidth(b))
-				rate := float64(12*a.NNZ()+8*a.rows+8*width*(a.rows+a.cols)) / ours.Seconds()
-				b.ReportMetric(rate/1e9, "GB/s")
-				b.ReportMetric(100*rate/triad, "%triad")
-				b.ReportMetric(float64(ours.Nanoseconds())/float64(a.NNZ()), "ns/nnz")
-				b.ReportMetric(plain.Seconds()/ours.Seconds(), "xGo")
+				b.ReportMetric(0, "ns/op")
+				b.ReportMetric(median(rate), "GB/s")
+				b.ReportMetric(median(share), "%triad")
+				b.ReportMetric(median(perEntry), "ns/nnz")
+				b.ReportMetric(median(speedup), "xGo")
 			})
 		}
 	}
@@ -57,32 +65,31 @@ func BenchmarkTranspose(b *testing.B) {
 		{"shuffledGrid", grid(b, 1000, 1)},
 	} {
 		b.Run(m.name, func(b *testing.B) {
-			var best time.Duration
+			var perEntry []float64
 			for b.Loop() {
-				best = faster(best, func() { m.matrix.transposed() })
+				seconds := best(3, func() { m.matrix.transposed() })
+				perEntry = append(perEntry, 1e9*seconds/float64(m.matrix.NNZ()))
 			}
-			b.ReportMetric(float64(best.Nanoseconds())/float64(m.matrix.NNZ()), "ns/nnz")
+			b.ReportMetric(0, "ns/op")
+			b.ReportMetric(median(perEntry), "ns/nnz")
 		})
 	}
 }
 
-// bandwidth is the rate of the streaming triad in bytes per second.
-func bandwidth(b *testing.B) float64 {
-	s, err := machine.Bandwidth(context.Background())
-	if err != nil {
-		b.Fatal(err)
+// best returns the shortest of n times of do, in seconds.
+func best(n int, do func()) float64 {
+	shortest := math.Inf(1)
+	for range n {
+		start := time.Now()
+		do()
+		shortest = min(shortest, time.Since(start).Seconds())
 	}
-	return s.Triad
+	return shortest
 }
 
-// faster returns the smaller of best and the time of do; a best of 0 is none.
-func faster(best time.Duration, do func()) time.Duration {
-	start := time.Now()
-	do()
-	if d := time.Since(start); best == 0 || d < best {
-		return d
-	}
-	return best
+func median(v []float64) float64 {
+	slices.Sort(v)
+	return v[len(v)/2]
 }
 
 // grid is the adjacency matrix of an n×n grid, numbered row by row, or at random

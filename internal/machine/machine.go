@@ -123,14 +123,15 @@ func triad(a, b, c []float64, s float64) {
 
 // sum adds up a with enough sums side by side that only memory limits it.
 func sum(a []float64) float64 {
-	var s [4]float64
+	// Four variables: the compiler would keep an array in memory.
+	var s0, s1, s2, s3 float64
 	for ; len(a) >= 4; a = a[4:] {
-		s[0] += a[0]
-		s[1] += a[1]
-		s[2] += a[2]
-		s[3] += a[3]
+		s0 += a[0]
+		s1 += a[1]
+		s2 += a[2]
+		s3 += a[3]
 	}
-	return s[0] + s[1] + s[2] + s[3]
+	return s0 + s1 + s2 + s3
 }
 
 // gather adds up readBlock words at places drawn by a multiplicative hash of
