@@ -350,6 +350,19 @@ func TestSortRowDoesNotAllocate(t *testing.T) {
 	}
 }
 
+// The number of allocations does not grow with edges, rows or their length.
+func TestFromEdgesAllocatesLittle(t *testing.T) {
+	const n, m = 5000, 200_000
+	e, labels := randomEdges(n, m, true, 7), NumberLabels(n)
+	if allocs := testing.AllocsPerRun(2, func() {
+		if _, _, err := FromEdges(labels, e, BuildOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}); allocs > 200 {
+		t.Errorf("%v allocations for %d nodes and %d edges", allocs, n, m)
+	}
+}
+
 func BenchmarkFromEdges(b *testing.B) {
 	const n, m = 1 << 20, 3 << 20
 	labels := NumberLabels(n)

@@ -28,8 +28,14 @@ func KNN(coords *mat.Dense, k int, m Metric) (*Graph, error) {
 		return nil, err
 	}
 	n := len(points)
-	if k < 1 || k >= n {
-		return nil, fmt.Errorf("%w: %d nearest neighbours among %d points, want 1 to %d", ErrInvalid, k, n, n-1)
+	if k < 1 {
+		return nil, fmt.Errorf("%w: %d nearest neighbours, want 1 or more", ErrInvalid, k)
+	}
+	if k >= n {
+		return nil, fmt.Errorf("%w: %d nearest neighbours among %d points, a point has only %d others", ErrInvalid, k, n, max(0, n-1))
+	}
+	if err := checkEdges(float64(n) * float64(k)); err != nil {
+		return nil, err
 	}
 	e := Edges{U: make([]uint32, n*k), V: make([]uint32, n*k)}
 	newKDTree(points).neighbours(k, e.U, e.V)

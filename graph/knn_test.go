@@ -173,8 +173,8 @@ func TestKNNRejects(t *testing.T) {
 		m    Metric
 		says string
 	}{
-		{"no neighbours", ok, 0, Planar, "0 nearest neighbours among 3 points, want 1 to 2"},
-		{"as many as points", ok, 3, Planar, "want 1 to 2"},
+		{"no neighbours", ok, 0, Planar, "0 nearest neighbours, want 1 or more"},
+		{"as many as points", ok, 3, Planar, "3 nearest neighbours among 3 points, a point has only 2 others"},
 		{"no points", &mat.Dense{}, 1, Planar, "0 columns"},
 		{"one column", mat.NewDense(2, 1, nil), 1, Planar, "1 columns"},
 		{"four columns", mat.NewDense(2, 4, nil), 1, Planar, "4 columns"},

@@ -101,7 +101,8 @@ func (p *pairs) sort() {
 		s, key := &work[worker], p.key[p.lo[b]:p.hi[b]]
 		first, last := p.rows(b)
 		// Row i starts at end[i+1], which the scattering moves to where it ends.
-		s.end = append(s.end[:0], make([]int, last-first+2)...)
+		s.end = grow(s.end, last-first+2)
+		clear(s.end)
 		for _, k := range key {
 			s.end[int(k>>32)-first+2]++
 		}
@@ -252,8 +253,9 @@ func (p *pairs) symmetric() (rowPtr []int, col []uint32, val []float64) {
 	work := make([][]int, parallel.Workers(len(p.lo)))
 	p.forBuckets(func(worker, b int) {
 		first, last := p.rows(b)
-		next := append(work[worker][:0], make([]int, last-first+1)...)
+		next := grow(work[worker], last-first+1)
 		work[worker] = next
+		clear(next)
 		for _, from := range []*pairs{mirror, p} {
 			for _, k := range from.key[from.lo[b]:from.hi[b]] {
 				next[int(k>>32)-first+1]++
