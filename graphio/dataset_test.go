@@ -43,7 +43,7 @@ func TestDatasetEdges(t *testing.T) {
 	}{
 		{"cora/cora.cites.gz", Options{}, 2708, 5278, "5429 lines = 5278 edges + 151 repeats"},
 		{"cora/cora_lcc_edges.csv.gz", Options{}, 2485, 5069, "5070 lines = 1 header + 5069 edges"},
-		{"traffic_sanjose/road_edges.csv.gz", Options{}, 1016, 1172, "1174 lines = 1 header + 1172 edges + 1 repeats"},
+		{"traffic_sanjose/road_edges.csv.gz", Options{}, 1016, 1172, "1174 lines = 1 header + 1172 edges + 1 repeat"},
 		{"wind_era5/grid_edges.csv.gz", Options{Weights: WeightsDistance}, 10512, 20880, "20881 lines = 1 header + 20880 edges"},
 		{"snap/email-Enron.edges.csv.gz", Options{}, 36692, 183831, "183832 lines = 1 header + 183831 edges"},
 		{"snap/musae_facebook_edges.csv.gz", Options{}, 22470, 170823, "171003 lines = 1 header + 170823 edges + 179 self loops"},

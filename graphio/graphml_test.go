@@ -36,7 +36,7 @@ func TestGraphML(t *testing.T) {
 	if got, want := edgesOf(n), "a-b&c:1.5 a-x:2"; got != want {
 		t.Errorf("edges %s, want %s", got, want)
 	}
-	if got, want := n.Report.Ledger.String(), "4 edge elements = 2 edges + 1 repeats + 1 self loops"; got != want {
+	if got, want := n.Report.Ledger.String(), "4 edge elements = 2 edges + 1 repeat + 1 self loop"; got != want {
 		t.Errorf("ledger %s, want %s", got, want)
 	}
 	if !slices.Equal(n.Nodes.Label, []string{"Aachen", "", "Bonn", ""}) || n.Nodes.Lat[0] != 50.8 || !math.IsNaN(n.Nodes.Lat[3]) || len(n.Nodes.Lon) != 4 {
@@ -63,7 +63,7 @@ func TestGraphMLRejects(t *testing.T) {
 	if got, want := rejects.String(), bad+"\n"+bad+"\n"+`<edge source="a" target=""/>`+"\n"+`<edge source="a" target="c"/>`+"\n"; got != want {
 		t.Errorf("rejects\n%s\nwant\n%s", got, want)
 	}
-	if got, want := n.Report.Ledger.String(), "5 edge elements = 1 edges + 4 bad"; got != want {
+	if got, want := n.Report.Ledger.String(), "5 edge elements = 1 edge + 4 bad"; got != want {
 		t.Errorf("ledger %s, want %s", got, want)
 	}
 	if got, want := n.Report.BadRows[1], `edges.csv:2:2: weight "x" is not a number`; got != want {

@@ -29,6 +29,14 @@ type Class struct {
 	Count int64
 }
 
+// String returns the class as in "1 edge" or "2 edges".
+func (c Class) String() string {
+	if c.Count == 1 {
+		return "1 " + strings.TrimSuffix(c.Name, "s")
+	}
+	return fmt.Sprintf("%d %s", c.Count, c.Name)
+}
+
 // Classes returns the classes in the order in which they are told. Those of
 // Ledger that have no count in this kind of file are zero.
 func (l Ledger) Classes() []Class {
@@ -52,13 +60,13 @@ func (l Ledger) String() string {
 	var terms []string
 	for _, c := range l.Classes() {
 		if c.Count > 0 {
-			terms = append(terms, fmt.Sprintf("%d %s", c.Count, c.Name))
+			terms = append(terms, c.String())
 		}
 	}
 	if len(terms) == 0 {
 		terms = []string{"0"}
 	}
-	return fmt.Sprintf("%d %s = %s", l.Total, l.Unit, strings.Join(terms, " + "))
+	return fmt.Sprintf("%v = %s", Class{l.Unit, l.Total}, strings.Join(terms, " + "))
 }
 
 // Balanced reports whether the classes add up to Total.

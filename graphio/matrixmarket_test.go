@@ -15,15 +15,15 @@ func TestMatrixMarket(t *testing.T) {
 		ledger     string
 	}{
 		{"pattern symmetric", "%%MatrixMarket matrix coordinate pattern symmetric\n% made by hand\n4 4 3\n2 1\n3 2\n3 3\n", Options{},
-			4, "1-2 2-3", "6 lines = 2 header + 2 edges + 1 self loops + 1 comments"},
+			4, "1-2 2-3", "6 lines = 2 header + 2 edges + 1 self loop + 1 comment"},
 		{"real general", "%%MatrixMarket matrix coordinate real general\n\n3 3 4\n1 2 0.5\n2 1 0.5\n2 3 2\n3 2 2\n", Options{},
 			3, "1-2:0.5 2-3:2", "7 lines = 2 header + 2 edges + 2 repeats + 1 blank"},
 		{"one direction", "%%MatrixMarket matrix coordinate integer general\n3 3 2\n3 1 4\n2 3 0\n", Options{},
-			3, "1-3:4", "4 lines = 2 header + 1 edges + 1 zero weights"},
-		{"Windows", "%%MatrixMarket matrix coordinate pattern general\r\n2 2 1\r\n1 2\r\n", Options{}, 2, "1-2", "3 lines = 2 header + 1 edges"},
-		{"weights ignored", "%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n2 1 -3\n", Options{Weights: WeightsIgnore}, 2, "1-2", "3 lines = 2 header + 1 edges"},
+			3, "1-3:4", "4 lines = 2 header + 1 edge + 1 zero weight"},
+		{"Windows", "%%MatrixMarket matrix coordinate pattern general\r\n2 2 1\r\n1 2\r\n", Options{}, 2, "1-2", "3 lines = 2 header + 1 edge"},
+		{"weights ignored", "%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n2 1 -3\n", Options{Weights: WeightsIgnore}, 2, "1-2", "3 lines = 2 header + 1 edge"},
 		{"distances", "%%MatrixMarket matrix coordinate real symmetric\n3 3 2\n2 1 1\n3 1 3\n", Options{Weights: WeightsDistance}, 3, "1-2:2 1-3:0.6666666666666666", "4 lines = 2 header + 2 edges"},
-		{"skipped", "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 3\n1 9\nx 1\n2 1\n", Options{BadRows: BadRowsSkip}, 3, "1-2", "5 lines = 2 header + 1 edges + 2 bad"},
+		{"skipped", "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 3\n1 9\nx 1\n2 1\n", Options{BadRows: BadRowsSkip}, 3, "1-2", "5 lines = 2 header + 1 edge + 2 bad"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			n, err := readText(c.text, c.opts)

@@ -25,7 +25,7 @@ func TestReadNodes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := n.Report.Ledger.String(), "6 lines = 1 header + 3 rows + 1 repeats + 1 blank"; got != want {
+	if got, want := n.Report.Ledger.String(), "6 lines = 1 header + 3 rows + 1 repeat + 1 blank"; got != want {
 		t.Errorf("ledger %s, want %s", got, want)
 	}
 	if n.Labels.At(0) != "007" || !slices.Equal(n.Label, []string{"Ulm", "", "Kiel"}) || !slices.Equal(n.Group, []string{"south", "", "north"}) ||
@@ -87,18 +87,18 @@ func TestReadMeasurements(t *testing.T) {
 		{"plain", "node,value\nb,2\na,1\n", Options{}, "1=2 0=1", "3 lines = 1 header + 2 rows"},
 		{"no header", "a 1.5\nb 2\n", Options{}, "0=1.5 1=2", "2 lines = 2 rows"},
 		{"values first", "1.5 a\n2 b\n", Options{}, "0=1.5 1=2", "2 lines = 2 rows"},
-		{"mean", "node,value\na,1\nb,5\na,3\n", Options{}, "0=2×2 1=5", "4 lines = 1 header + 2 rows + 1 repeats"},
-		{"mean with sd", "node,value,sd\na,1,3\na,3,4\nb,1,\n", Options{}, "0=2±2.5×2 1=1±NaN", "4 lines = 1 header + 2 rows + 1 repeats"},
+		{"mean", "node,value\na,1\nb,5\na,3\n", Options{}, "0=2×2 1=5", "4 lines = 1 header + 2 rows + 1 repeat"},
+		{"mean with sd", "node,value,sd\na,1,3\na,3,4\nb,1,\n", Options{}, "0=2±2.5×2 1=1±NaN", "4 lines = 1 header + 2 rows + 1 repeat"},
 		{"keep", "node,value\na,1\nb,5\na,3\n", Options{Repeats: RepeatsKeep}, "0=1 1=5 0=3", "4 lines = 1 header + 3 rows"},
-		{"last", "node,value\na,1\nb,5\na,3\n", Options{Repeats: RepeatsLast}, "0=3 1=5", "4 lines = 1 header + 2 rows + 1 repeats"},
+		{"last", "node,value\na,1\nb,5\na,3\n", Options{Repeats: RepeatsLast}, "0=3 1=5", "4 lines = 1 header + 2 rows + 1 repeat"},
 		{"missing", "station,reading\na,NA\nb,\nc,-\n7,2\na,1\n", Options{}, "3=2 0=1", "6 lines = 1 header + 2 rows + 3 missing values"},
-		{"unknown", "node,value\nzz,1\na,2\nb,3\n", Options{}, "0=2 1=3", "4 lines = 1 header + 2 rows + 1 unknown ids"},
+		{"unknown", "node,value\nzz,1\na,2\nb,3\n", Options{}, "0=2 1=3", "4 lines = 1 header + 2 rows + 1 unknown id"},
 		{"negative values", "node,value\na,-1\nb,-2e3\n", Options{}, "0=-1 1=-2000", "3 lines = 1 header + 2 rows"},
 		{"names", "sensor_id,node,speed_mph,speed_sd\n1,a,50,2\n2,b,60,3\n", Options{}, "0=50±2 1=60±3", "3 lines = 1 header + 2 rows"},
 		{"only column of numbers", "station,when,depth\na,x,1\nb,y,2\n", Options{}, "0=1 1=2", "3 lines = 1 header + 2 rows"},
 		{"ids by overlap", "thing,other,value\nq,a,1\nr,b,2\n", Options{}, "0=1 1=2", "3 lines = 1 header + 2 rows"},
 		{"columns as told", "q;a;1;5\nr;b;2;6\n", Options{Columns: map[Role]string{RoleNode: "2", RoleValue: "4", RoleSD: "3"}}, "0=5±1 1=6±2", "2 lines = 2 rows"},
-		{"skipped", "node,value\na,1\nb,x\nc,inf\n", Options{BadRows: BadRowsSkip}, "0=1", "4 lines = 1 header + 1 rows + 2 bad"},
+		{"skipped", "node,value\na,1\nb,x\nc,inf\n", Options{BadRows: BadRowsSkip}, "0=1", "4 lines = 1 header + 1 row + 2 bad"},
 		{"decimal commas", "node;value\na;1,5\nb;2\n", Options{}, "0=1.5 1=2", "3 lines = 1 header + 2 rows"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

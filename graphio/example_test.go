@@ -1,0 +1,67 @@
+package graphio_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"grfgp/graphio"
+)
+
+func ExampleReadGraph() {
+	roads := strings.NewReader(`# downloaded today
+from;to;weight
+A7;B12;1,5
+B12;C3;2
+C3;C3;1
+`)
+	network, err := graphio.ReadGraph(context.Background(), graphio.Reader("roads.csv", roads), graphio.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, column := range network.Report.Columns {
+		fmt.Println(column)
+	}
+	fmt.Println(network.Report.Ledger)
+	fmt.Println(network.Graph.Len(), "nodes")
+	// Output:
+	// source: column 1 "from" (by name, from line 2)
+	// target: column 2 "to" (by name, from line 2)
+	// weight: column 3 "weight" (by name, from line 2)
+	// 5 lines = 1 header + 2 edges + 1 self loop + 1 comment
+	// 3 nodes
+}
+
+// A file that can be read in two ways is a question, not a guess.
+func ExampleError() {
+	roads := strings.NewReader("from,to,km\nA,B,12\n")
+	_, err := graphio.ReadGraph(context.Background(), graphio.Reader("roads.csv", roads), graphio.Options{})
+	var e *graphio.Error
+	if errors.As(err, &e) && errors.Is(err, graphio.ErrUsage) {
+		fmt.Println(e.File + ": " + e.What)
+	}
+	// Output:
+	// roads.csv: column km looks like a distance; taken as a weight it would make far things alike
+}
+
+func ExampleReadMeasurements() {
+	ctx := context.Background()
+	network, err := graphio.ReadGraph(ctx, graphio.Reader("edges", strings.NewReader("a,b\nb,c\n")), graphio.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	speeds := strings.NewReader("station,speed_kmh\na,50\nc,NA\na,54\nz,1\n")
+	m, err := graphio.ReadMeasurements(ctx, graphio.Reader("speeds", speeds), network.Graph, graphio.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(m.Report.Ledger)
+	fmt.Println(network.Graph.Labels().At(m.Nodes[0]), m.Values[0], m.Count[0])
+	// Output:
+	// 5 lines = 1 header + 1 row + 1 repeat + 1 missing value + 1 unknown id
+	// a 52 2
+}

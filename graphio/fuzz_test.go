@@ -1,0 +1,184 @@
+package graphio
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// outcome is all that a reader says about a text, as one string.
+type outcome func(text string, opts Options) string
+
+// sameEverywhere checks that neither the number of processors nor the size of
+// blocks shows in what a reader says.
+func sameEverywhere(t *testing.T, text string, opts Options, read outcome) {
+	t.Helper()
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	want := read(text, opts)
+	for _, size := range []int{1, 7, 64} {
+		runtime.GOMAXPROCS(2)
+		opts.blockSize = size
+		if got := read(text, opts); got != want {
+			t.Fatalf("blocks of %d bytes on 2 processors:\n%s\nwant\n%s", size, got, want)
+		}
+	}
+}
+
+// judged turns a report or an error into text, after looking at the rules that
+// every reader keeps.
+func judged(t *testing.T, report *Report, err error, rest ...string) string {
+	if err != nil {
+		var typed *Error
+		if !errors.As(err, &typed) || typed.What == "" || typed.Next == "" || (typed.Kind != ErrData && typed.Kind != ErrUsage) {
+			t.Fatalf("the error does not say what and what next: %#v", err)
+		}
+		return err.Error()
+	}
+	if !report.Ledger.Balanced() {
+		t.Fatalf("%v does not add up", report.Ledger)
+	}
+	text, err := json.Marshal(report)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(append(rest, string(text)), "\n")
+}
+
+// choices derives options from a byte.
+func choices(b byte) Options {
+	opts := Options{}
+	if b&1 != 0 {
+		opts.BadRows = BadRowsSkip
+	}
+	opts.Weights = []Weights{WeightsAuto, WeightsSimilarity, WeightsDistance, WeightsIgnore}[b>>1&3]
+	opts.Header = []Header{HeaderAuto, HeaderYes, HeaderNo, HeaderAuto}[b>>3&3]
+	opts.KeepLoops = b>>5&1 != 0
+	opts.Repeats = []Repeats{RepeatsMean, RepeatsKeep, RepeatsLast, RepeatsError}[b>>6&3]
+	return opts
+}
+
+func graphOutcome(t *testing.T) outcome {
+	return func(text string, opts Options) string {
+		var rejects bytes.Buffer
+		opts.Rejects = &rejects
+		n, err := ReadGraph(context.Background(), Reader("f", strings.NewReader(text)), opts)
+		if err != nil {
+			return judged(t, nil, err)
+		}
+		l := n.Report.Ledger
+		if l.Unit == "lines" {
+			if want := lineCount(text); l.Total != want {
+				t.Fatalf("%d lines in the ledger, %d in the file", l.Total, want)
+			}
+			if rejected := lineCount(rejects.String()); rejected != l.Bad {
+				t.Fatalf("%d bad lines, but %d rejected", l.Bad, rejected)
+			}
+		}
+		if int64(n.Graph.Edges()) != l.Edges || n.Graph.Len() != n.Report.Nodes {
+			t.Fatalf("the graph has %d edges and %d nodes; the report says %+v", n.Graph.Edges(), n.Graph.Len(), n.Report)
+		}
+		return judged(t, n.Report, nil, edgesOf(n), rejects.String())
+	}
+}
+
+func lineCount(text string) int64 {
+	n := strings.Count(text, "\n")
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		n++
+	}
+	return int64(n)
+}
+
+func FuzzDelimited(f *testing.F) {
+	for _, text := range []string{
+		"a,b\nb,c\n", "u,v,w\r\n0,1,0.5\r\n1,1,2\r\n", "# FromNodeId\tToNodeId\n0\t1\n#0\t2\n", "a;b;1,5\nb;c;2\n",
+		"\"a \"\"x\"\"\",b\n\"open,b\n", "1 2\n\n 2  3 \n", "u,v,km\na,b,0\nb,c,-1\nc,d,NaN\n", "\ufeffsource|target|\n007|7|\n",
+		"a,b\x00\n", "a\rb,c\n", "u,v\n0,1\n0,1,2\n0\n", "\xff,b\nb,c\n",
+	} {
+		for _, b := range []byte{0, 1, 3, 5, 33} {
+			f.Add(text, b)
+		}
+	}
+	f.Fuzz(func(t *testing.T, text string, b byte) {
+		if strings.HasPrefix(strings.TrimLeft(text, "\ufeff \t\r\n"), "%%") || strings.Contains(text, "<") {
+			return // the other formats have their own
+		}
+		sameEverywhere(t, text, choices(b), graphOutcome(t))
+	})
+}
+
+func FuzzMatrixMarket(f *testing.F) {
+	for _, text := range []string{
+		"pattern symmetric\n4 4 3\n2 1\n3 2\n3 3\n", "real general\n% c\n3 3 2\n1 2 0.5\n2 1 0.5\n", "integer general\n2 2 1\n1 3 4\n",
+		"array general\n2 2\n", "real symmetric\n\n3 3 9\n1 1 1\n",
+	} {
+		f.Add(text, byte(0))
+		f.Add(text, byte(1))
+	}
+	f.Fuzz(func(t *testing.T, text string, b byte) {
+		text = "%%MatrixMarket matrix coordinate " + text
+		if h, found, err := parseMatrixHeader([]byte(text), "f"); err == nil && found && h.rows > 1e5 {
+			return // a label for each row: too slow to do thousands of times
+		}
+		sameEverywhere(t, text, choices(b), graphOutcome(t))
+	})
+}
+
+func FuzzGraphML(f *testing.F) {
+	f.Add(small, byte(0))
+	f.Add(`<graphml><key id="k" for="edge" attr.name="weight"/><graph><edge source="a" target="b"><data key="k">x</data></edge></graph></graphml>`, byte(1))
+	f.Add(`<graphml><graph><node id="a"><graph><node id="b"/><edge source="a" target="b"/></graph></node></graph></graphml>`, byte(3))
+	f.Add(`<graphml><graph><edge source="a" target="a"/><edge source="" target="b"/>`, byte(33))
+	f.Fuzz(func(t *testing.T, text string, b byte) {
+		if !strings.HasPrefix(text, "<") {
+			text = "<graphml>" + text
+		}
+		sameEverywhere(t, text, choices(b), graphOutcome(t))
+	})
+}
+
+func FuzzTable(f *testing.F) {
+	for _, text := range []string{
+		"node,value,sd\na,1,2\nb,NA,1\na,3,\nzz,1,1\n", "a 1.5\nb 2,5\n", "id;lat;lon;allowed\na;1;2;yes\na;1;2;no\nb;200;1;x\n",
+		"station_id,reading\r\n\"a\",1\r\n,2\r\n", "node,label,x,y\na,q,1,2\n", "id\n1\n2\n1\n",
+	} {
+		for _, b := range []byte{0, 1, 65, 129, 193} {
+			f.Add(text, b)
+		}
+	}
+	g := ring("a", "b", "1", "2")
+	f.Fuzz(func(t *testing.T, text string, b byte) {
+		sameEverywhere(t, text, choices(b), func(text string, opts Options) string {
+			var rejects bytes.Buffer
+			opts.Rejects = &rejects
+			src := func() Source { return Reader("f", strings.NewReader(text)) }
+			out := ""
+			m, err := ReadMeasurements(context.Background(), src(), g, opts)
+			if err != nil {
+				out = judged(t, nil, err)
+			} else {
+				out = judged(t, m.Report, nil, rejects.String(), fmt.Sprint(m.Nodes, m.Values, m.SD, m.Count))
+				for k := range m.Nodes {
+					if m.Count[k] < 1 || m.Nodes[k] < 0 || m.Nodes[k] >= g.Len() || m.Values[k]-m.Values[k] != 0 {
+						t.Fatalf("measurement %d: node %d, value %v, count %d", k, m.Nodes[k], m.Values[k], m.Count[k])
+					}
+				}
+			}
+			n, err := ReadNodes(context.Background(), src(), opts)
+			if err != nil {
+				return out + judged(t, nil, err)
+			}
+			for _, size := range []int{len(n.Label), len(n.Lat), len(n.Lon), len(n.X), len(n.Y), len(n.Cost), len(n.Allowed), len(n.Group)} {
+				if size != 0 && size != n.Labels.Len() {
+					t.Fatalf("a column of %d for %d nodes", size, n.Labels.Len())
+				}
+			}
+			return out + judged(t, n.Report, nil, fmt.Sprint(n.Label, n.Lat, n.Lon, n.X, n.Y, n.Cost, n.Allowed, n.Group))
+		})
+	})
+}
