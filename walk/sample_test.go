@@ -188,7 +188,7 @@ var variants = []variant{
 // (and entries without any spread equal it to float32 accuracy), and the mean of
 // the squared deviations in standard errors stays near one.
 func TestUnbiased(t *testing.T) {
-	const maxLen, runs = 4, 3000
+	const maxLen, runs = 4, 1500
 	for _, m := range smallMedia(t) {
 		want := powers(m.w, maxLen)
 		n, _ := m.w.Dims()

@@ -103,9 +103,9 @@ func TestTheorem1(t *testing.T) {
 
 // Kernel estimates off the diagonal are unbiased because roots are independent;
 // on the diagonal n independent walks are biased up by b/n, and two independent
-// ensembles not at all. Means of 4,000 runs, within five standard errors.
+// ensembles not at all. Means of 2,000 runs, within five standard errors.
 func TestDiagonalBias(t *testing.T) {
-	const maxLen, runs = 4, 4000
+	const maxLen, runs = 4, 2000
 	coeff := make([]float64, maxLen+1)
 	kernel.Diffusion{}.Coeffs(coeff, 2)
 	m := smallMedia(t)[2]
