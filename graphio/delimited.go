@@ -213,11 +213,14 @@ func readEdges(ctx context.Context, c *cutter, l *edgeLayout, names *namer, r *R
 // buildNetwork turns the edges that were read into a graph.
 func buildNetwork(list *edgeList, columns edgeColumns, names *namer, r *Report, opts Options) (*Network, error) {
 	if list.n == 0 {
-		next := "name another file, or build the edges from coordinates with --nodes FILE --knn K"
+		what, next := "there is no edge in it", "name another file, or build the edges from coordinates with --nodes FILE --knn K"
+		if r.Ledger.Header > 0 && r.Ledger.Bad == 0 {
+			what += ", only a header"
+		}
 		if len(r.BadRows) > 0 {
 			next = "the first bad row is " + r.BadRows[0]
 		}
-		return nil, &Error{Kind: ErrData, File: r.File, What: "there is no edge in it", Next: next}
+		return nil, &Error{Kind: ErrData, File: r.File, What: what, Next: next}
 	}
 	edges := list.join(columns.weight >= 0)
 	if err := list.finish(&edges, columns, r); err != nil {

@@ -45,7 +45,7 @@ func (s *sheet) findDelimiter(rows []numbered) (Delimiter, error) {
 	best := slices.MaxFunc(found, func(a, b candidate) int { return cmp.Compare(a.share, b.share) })
 	if best.share < 0.5 {
 		return 0, s.in.fail("its lines have very different numbers of fields",
-			fmt.Sprintf("put one %s on each line (is it an adjacency list?), or name the delimiter with --delimiter", s.table.noun))
+			fmt.Sprintf("put one %s on each line (is it an adjacency list?), or name the delimiter, as in --delimiter %ss=tab", s.table.noun, s.table.noun))
 	}
 	return best.d, nil
 }
@@ -107,7 +107,7 @@ func (s *sheet) hasHeader(rows [][]string, line int64, opts Options) (bool, erro
 	if !again && len(rest) >= enough && len(first) > 1 && !numberedAlike(first, rest[0]) {
 		return false, s.in.ask(
 			fmt.Sprintf("line %d (%s) may be a header or the first %s", line, quoteAll(first), s.table.noun),
-			"say --header yes or --header no")
+			fmt.Sprintf("say --header %[1]ss=yes or --header %[1]ss=no", s.table.noun))
 	}
 	return false, nil
 }

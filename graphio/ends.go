@@ -20,11 +20,15 @@ func (s *sheet) chooseEdges(known *graph.Labels, opts Options, r *Report) (edgeC
 	c := edgeColumns{weight: -1}
 	if s.columns < 2 {
 		return c, s.in.fail("an edge needs two ends, but there is only one column",
-			"name the delimiter with --delimiter, or give a file of edges")
+			"name the delimiter, as in --delimiter edges=tab, or give a file of edges")
 	}
 	if dict := s.findCell(func(cell string) bool { return strings.HasPrefix(cell, "{'") || strings.HasPrefix(cell, `{"`) }); dict != "" {
 		return c, s.in.fail("edges carry Python dictionaries ("+quote([]byte(dict))+")",
 			"write plain columns, with networkx: write_weighted_edgelist or to_pandas_edgelist(G).to_csv")
+	}
+	if s.looksLikeMatrix() && len(opts.Columns) == 0 {
+		return c, s.in.fail(fmt.Sprintf("looks like a matrix of %d columns, not like edges", s.columns),
+			"write one edge per line: source,target,weight; or name the columns: --column source=1 --column target=2")
 	}
 	why, err := s.chooseEnds(&c, known, opts)
 	if err != nil {
@@ -41,6 +45,16 @@ func (s *sheet) chooseEdges(known *graph.Labels, opts Options, r *Report) (edgeC
 	}
 	s.unused(r, c.source, c.target, c.weight)
 	return c, nil
+}
+
+// looksLikeMatrix tells a square of numbers without names, or a wide table of
+// them, from edges.
+func (s *sheet) looksLikeMatrix() bool {
+	const few, wide = 4, 20
+	if s.names != nil || s.columns < few || len(s.sample) != s.columns && s.columns < wide {
+		return false
+	}
+	return !slices.ContainsFunc(s.types, func(t columnType) bool { return !t.number() })
 }
 
 func (s *sheet) findCell(is func(string) bool) string {
@@ -122,7 +136,7 @@ func (s *sheet) endCandidates(fixed [2]int, known *graph.Labels) (pairs [][2]int
 		}
 	}
 	if len(pairs) > 0 {
-		return pairs, "by name, from " + s.namesFrom, nil
+		return pairs, "by name", nil
 	}
 	var ids []int // columns that may hold ids
 	for j := range s.columns {

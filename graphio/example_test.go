@@ -27,9 +27,9 @@ C3;C3;1
 	fmt.Println(network.Report.Ledger)
 	fmt.Println(network.Graph.Len(), "nodes")
 	// Output:
-	// source: column 1 "from" (by name, from line 2)
-	// target: column 2 "to" (by name, from line 2)
-	// weight: column 3 "weight" (by name, from line 2)
+	// source: column 1 "from" (by name)
+	// target: column 2 "to" (by name)
+	// weight: column 3 "weight" (by name)
 	// 5 lines = 1 header + 2 edges + 1 self loop + 1 comment
 	// 3 nodes
 }

@@ -39,17 +39,16 @@ const (
 	repeatedMeasurement
 )
 
-// explain puts a fault of a line into words. The layout knows how many fields
-// were expected, and which decimal sign.
-func (f fault) explain(line []byte, columns int, comma bool) (what, next string) {
+// explain puts a fault of a line into words.
+func (f fault) explain(line []byte, l *rowLayout) (what, next string) {
 	text := quote(bytes.TrimSpace(line[min(f.start, len(line)):min(f.end, len(line))]))
 	const correct = "correct the line, or leave such rows out with --on-bad-row skip"
 	switch f.reason {
 	case tooFewFields:
-		return fmt.Sprintf("%s, but %d are expected", counted(f.count, "field"), columns),
+		return fmt.Sprintf("%s, but %d are expected", counted(f.count, "field"), l.columns),
 			"complete the line, or leave such rows out with --on-bad-row skip"
 	case tooManyFields:
-		return fmt.Sprintf("%s, but %d are expected; the first too many is %s", counted(f.count, "field"), columns, text),
+		return fmt.Sprintf("%s, but %d are expected; the first too many is %s", counted(f.count, "field"), l.columns, text),
 			"put quotes around a field that holds the delimiter, or leave such rows out with --on-bad-row skip"
 	case openQuote:
 		return "a quoted field does not end on its line", "close the quote; a field may not hold a line break"
@@ -66,12 +65,12 @@ func (f fault) explain(line []byte, columns int, comma bool) (what, next string)
 	case infinite:
 		return fmt.Sprintf("%s %s is infinite", f.role, text), correct
 	case otherDecimal:
-		if comma {
+		if l.comma {
 			return fmt.Sprintf("%s %s has a decimal point, but this file writes decimal commas", f.role, text),
-				"write all numbers alike, or settle it with --decimal point"
+				"write all numbers alike, or settle it with --decimal " + l.file + "=point"
 		}
 		return fmt.Sprintf("%s %s has a comma in it, but this file writes decimal points", f.role, text),
-			"write no thousands separators; if it is a decimal comma say --decimal comma"
+			"write no thousands separators; if it is a decimal comma say --decimal " + l.file + "=comma"
 	case missingNumber:
 		return fmt.Sprintf("the %s is missing", f.role),
 			"fill it in, take all edges as equal with --weights ignore, or leave such rows out with --on-bad-row skip"

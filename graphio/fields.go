@@ -2,6 +2,7 @@ package graphio
 
 import (
 	"bytes"
+	"fmt"
 	"unicode/utf8"
 )
 
@@ -18,21 +19,25 @@ const (
 	Blanks        Delimiter = ' ' // any run of blanks and tabs
 )
 
+var delimiterNames = map[Delimiter]string{
+	DelimiterAuto: "auto", Comma: "comma", Semicolon: "semicolon", Tab: "tab", Pipe: "pipe", Blanks: "blanks",
+}
+
 // String returns the name of the delimiter in words.
-func (d Delimiter) String() string {
-	switch d {
-	case Comma:
-		return "comma"
-	case Semicolon:
-		return "semicolon"
-	case Tab:
-		return "tab"
-	case Pipe:
-		return "pipe"
-	case Blanks:
-		return "blanks"
+func (d Delimiter) String() string { return delimiterNames[d] }
+
+// MarshalText returns the name of the delimiter.
+func (d Delimiter) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// UnmarshalText takes the name of a delimiter, or the delimiter itself.
+func (d *Delimiter) UnmarshalText(text []byte) error {
+	for known, name := range delimiterNames {
+		if string(text) == name || known != DelimiterAuto && string(text) == string(rune(known)) {
+			*d = known
+			return nil
+		}
 	}
-	return "auto"
+	return fmt.Errorf("%q is no delimiter; give comma, semicolon, tab, pipe, blanks or auto", text)
 }
 
 // field is a piece of a line, without the quotes and the blanks around it.

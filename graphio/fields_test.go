@@ -90,3 +90,19 @@ func TestSplitDoesNotAllocate(t *testing.T) {
 		t.Errorf("%v allocations a run", n)
 	}
 }
+
+func TestDelimiterNames(t *testing.T) {
+	for d, name := range delimiterNames {
+		var got Delimiter
+		if err := got.UnmarshalText([]byte(name)); err != nil || got != d {
+			t.Errorf("%q is %v, %v", name, got, err)
+		}
+		if err := got.UnmarshalText([]byte{byte(d)}); d != DelimiterAuto && (err != nil || got != d) {
+			t.Errorf("%q is %v, %v", byte(d), got, err)
+		}
+	}
+	var d Delimiter
+	if err := d.UnmarshalText([]byte("x")); err == nil {
+		t.Error("x was taken for a delimiter")
+	}
+}

@@ -128,8 +128,11 @@ func TestReportSaysWhy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := n.Report.Columns[0].String(), `source: column 1 "FromNodeId" (by name, from the comment before the first row)`; got != want {
+	if got, want := n.Report.Columns[0].String(), `source: column 1 "FromNodeId" (by name)`; got != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+	if want := "the comment before the first row"; n.Report.Header != want {
+		t.Errorf("names from %s, want %s", n.Report.Header, want)
 	}
 	for _, c := range []struct{ name, text, warning string }{
 		{"hidden rows", "a,b\nb,c\n#c,d\n", "comments among the rows that look like rows: 1, first on line 3; put quotes around ids that begin with # or %"},
@@ -220,7 +223,7 @@ func TestNodesComeFirst(t *testing.T) {
 	if want := []bool{true, false, true, false}; !slices.Equal(n.Nodes.Allowed, want) {
 		t.Errorf("allowed %v, want %v", n.Nodes.Allowed, want)
 	}
-	want := `nodes of the edges that the table of nodes has not: 1, such as "b"; they are taken as not allowed`
+	want := `nodes that are in the edges but not in the table of nodes: 1, such as "b"; they are taken as not allowed`
 	if !slices.Contains(n.Report.Warnings, want) {
 		t.Errorf("warnings %q, want %q", n.Report.Warnings, want)
 	}

@@ -197,7 +197,7 @@ func (g *graphML) node(t xml.StartElement) error {
 		}
 		c, missing, reason := readCell(role, []byte(text), false)
 		if reason != noFault {
-			what, next := fault{reason: reason, role: role, end: len(text)}.explain([]byte(text), 0, false)
+			what, next := fault{reason: reason, role: role, end: len(text)}.explain([]byte(text), &rowLayout{file: "edges"})
 			return g.fail(what, next)
 		}
 		if missing {
@@ -310,7 +310,7 @@ func (g *graphML) strength(text string, has, dropped bool) (float64, fault) {
 
 // bad fails, or counts, quotes and rejects the element that was just read.
 func (g *graphML) bad(bad fault, text string, line, column int) error {
-	what, next := bad.explain([]byte(text), 0, false)
+	what, next := bad.explain([]byte(text), &rowLayout{file: "edges"})
 	e := &Error{Kind: ErrData, File: g.in.name, Line: int64(line), Column: column, What: what, Next: next}
 	if g.opts.BadRows != BadRowsSkip {
 		return e

@@ -80,7 +80,7 @@ func (g *graphML) choose() error {
 // keySheet presents attributes as the columns of a table, to choose from them
 // by the same rules.
 func (g *graphML) keySheet(use func(graphMLKey) bool, kind tableKind) (*sheet, []int) {
-	s := &sheet{in: g.in, table: kind, namesFrom: "the keys", names: []string{}}
+	s := &sheet{in: g.in, table: kind, names: []string{}}
 	var index []int
 	for i, k := range g.keys {
 		if !use(k) {

@@ -46,7 +46,7 @@ func TestGraphML(t *testing.T) {
 	if !slices.Equal(n.Report.Warnings, want) {
 		t.Errorf("warnings %q, want %q", n.Report.Warnings, want)
 	}
-	if got, want := n.Report.Columns[0].String(), `weight: "weight" (by name, from the keys)`; got != want {
+	if got, want := n.Report.Columns[0].String(), `weight: "weight" (by name)`; got != want {
 		t.Errorf("column %s, want %s", got, want)
 	}
 }

@@ -17,7 +17,7 @@ type Ledger struct {
 	SelfLoops   int64  `json:"self_loops"`   // dropped edges from a node to itself
 	ZeroWeights int64  `json:"zero_weights"` // dropped edges of weight zero
 	Missing     int64  `json:"missing"`      // measurements without a value
-	Unknown     int64  `json:"unknown"`      // measurements of nodes that the graph has not
+	Unknown     int64  `json:"unknown"`      // measurements of nodes that are not in the graph
 	Blank       int64  `json:"blank"`
 	Comments    int64  `json:"comments"`
 	Bad         int64  `json:"bad"`

@@ -32,8 +32,8 @@ type Measurements struct {
 }
 
 // ReadMeasurements reads a table of values at nodes of g: node, value and,
-// where there is such a column, sd. Rows with a missing value and rows of nodes
-// that g has not are counted and left out.
+// where there is such a column, sd. Rows with a missing value and rows whose ids
+// are not in g are counted and left out.
 //
 // The mean of n readings with standard deviations s_i has √(Σ s_i²) / n.
 func ReadMeasurements(ctx context.Context, src Source, g *graph.Graph, opts Options) (*Measurements, error) {
@@ -168,7 +168,7 @@ func (m *measurementReader) judge() error {
 	}
 	t.report.Nodes = len(m.at)
 	if m.unknown > 0 {
-		t.report.warn("rows with ids that the graph has not: %d, such as %s", m.unknown, m.strangers.examples())
+		t.report.warn("rows whose ids are not in the graph: %d, such as %s", m.unknown, m.strangers.examples())
 		if few := 2*m.unknown > l.Rows+l.Repeats+l.Missing+l.Unknown; few || m.strangers.countFromZero(m.labels) {
 			t.report.warn("%s", m.strangers.hint(m.labels))
 		}
@@ -230,10 +230,7 @@ func (s *sheet) chooseValue(id, sd int, opts Options) (column int, why string, e
 		}
 		return s.types[j].number() || RoleValue.rank(s.names[j]) == rankSure
 	})
-	if len(named) == 1 {
-		return named[0], "by name, from " + s.namesFrom, nil
-	}
-	why = "by name, from " + s.namesFrom
+	why = "by name"
 	if len(named) == 0 {
 		why = "the only other column of numbers"
 		for j, t := range s.types {

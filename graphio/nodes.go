@@ -180,7 +180,7 @@ func (n *Nodes) extend(labels *graph.Labels, r *Report) *Nodes {
 		if n.Allowed != nil {
 			extra = "; they are taken as not allowed"
 		}
-		r.warn("nodes of the edges that the table of nodes has not: %d, such as %s%s", now-had, examples(labels, had), extra)
+		r.warn("nodes that are in the edges but not in the table of nodes: %d, such as %s%s", now-had, examples(labels, had), extra)
 	}
 	return all
 }
@@ -300,9 +300,12 @@ func (t *table) chooseNodes(opts Options) ([]usedColumn, error) {
 
 // empty is the error of a table in which no row could be used.
 func (t *table) empty() error {
-	next := "name another file"
-	if len(t.report.BadRows) > 0 {
+	what, next := fmt.Sprintf("there is no %s in it", t.sheet.table.noun), "name another file"
+	switch l := t.report.Ledger; {
+	case len(t.report.BadRows) > 0:
 		next = "the first bad row is " + t.report.BadRows[0]
+	case l.Header > 0:
+		what += ", only a header"
 	}
-	return t.in.fail(fmt.Sprintf("there is no %s in it", t.sheet.table.noun), next)
+	return t.in.fail(what, next)
 }

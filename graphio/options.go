@@ -88,7 +88,7 @@ func (o Options) check(name string) error {
 		}
 	}
 	switch {
-	case !slices.Contains([]Delimiter{DelimiterAuto, Comma, Semicolon, Tab, Pipe, Blanks}, o.Delimiter):
+	case delimiterNames[o.Delimiter] == "":
 		return ask(fmt.Sprintf("%q is no delimiter", byte(o.Delimiter)), "comma, semicolon, tab, pipe and blanks are")
 	case !slices.Contains([]Header{HeaderAuto, HeaderYes, HeaderNo}, o.Header):
 		return ask(fmt.Sprintf("header %q is not known", o.Header), "give yes or no")

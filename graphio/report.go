@@ -52,12 +52,10 @@ const badKept = 5
 
 // rejects deals with bad rows as the options say.
 type rejects struct {
-	file    string
-	columns int
-	comma   bool
-	skip    bool
-	w       io.Writer
-	report  *Report
+	layout *rowLayout
+	skip   bool
+	w      io.Writer
+	report *Report
 }
 
 // take returns the error of the first bad row, or keeps and writes them all.
@@ -68,8 +66,8 @@ func (r *rejects) take(bad []badRow) error {
 		}
 		_, line, _ := cutLine(row.raw)
 		if !r.skip || len(r.report.BadRows) < badKept {
-			what, next := row.explain(line, r.columns, r.comma)
-			e := &Error{Kind: ErrData, File: r.file, Line: row.at, Column: character(line, row.start), What: what, Next: next}
+			what, next := row.explain(line, r.layout)
+			e := &Error{Kind: ErrData, File: r.report.File, Line: row.at, Column: character(line, row.start), What: what, Next: next}
 			if !r.skip {
 				return e
 			}
@@ -78,7 +76,7 @@ func (r *rejects) take(bad []badRow) error {
 		}
 		if r.w != nil {
 			if _, err := r.w.Write(row.raw); err != nil {
-				return fmt.Errorf("graphio: writing rejected rows of %s: %w", r.file, err)
+				return fmt.Errorf("graphio: writing rejected rows of %s: %w", r.report.File, err)
 			}
 		}
 	}
@@ -86,5 +84,5 @@ func (r *rejects) take(bad []badRow) error {
 }
 
 func newRejects(r *Report, l *rowLayout, opts Options) *rejects {
-	return &rejects{file: r.File, columns: l.columns, comma: l.comma, skip: opts.BadRows == BadRowsSkip, w: opts.Rejects, report: r}
+	return &rejects{layout: l, skip: opts.BadRows == BadRowsSkip, w: opts.Rejects, report: r}
 }

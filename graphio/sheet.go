@@ -188,7 +188,7 @@ func (s *sheet) fitHeader(rows [][]string) error {
 		}
 	}
 	if 2*longer > len(rows) {
-		next := "name all columns, or say --header no if the first line is not a header"
+		next := fmt.Sprintf("name all columns, or say --header %ss=no if the first line is not a header", s.table.noun)
 		if n == s.columns-1 {
 			next = "if R wrote it, write it with row.names = FALSE; else " + next
 		}
@@ -271,7 +271,7 @@ func (s *sheet) findDecimal(opts Options, columns ...int) error {
 	}
 	if points != "" && commas != "" {
 		return s.in.ask(fmt.Sprintf("some numbers have a point (%s) and others a comma (%s)", points, commas),
-			"write them alike, or say which is the decimal sign: --decimal point or comma")
+			fmt.Sprintf("write them alike, or say which is the decimal sign: --decimal %[1]ss=point or --decimal %[1]ss=comma", s.table.noun))
 	}
 	s.comma = commas != ""
 	return nil
@@ -303,7 +303,7 @@ func (s *sheet) column(role Role, spec string) (int, error) {
 	}
 	next := "there are " + s.describe(nil)
 	if s.names == nil {
-		next = fmt.Sprintf("give a number from 1 to %d, or say --header yes if the first line holds names", s.columns)
+		next = fmt.Sprintf("give a number from 1 to %d, or say --header %ss=yes if the first line holds names", s.columns, s.table.noun)
 	}
 	return 0, s.in.ask(fmt.Sprintf("there is no column %q for %s", spec, role), next)
 }

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 )
@@ -120,14 +121,15 @@ func inside(dir *os.File) string {
 	entries, _ := dir.ReadDir(100) // what cannot be listed is not offered
 	var names []string
 	for _, e := range entries {
-		if e.Type().IsRegular() && len(names) < 3 {
+		if e.Type().IsRegular() {
 			names = append(names, e.Name())
 		}
 	}
 	if len(names) == 0 {
 		return ""
 	}
-	return " in it, such as " + list(names, "or")
+	slices.Sort(names)
+	return " in it, such as " + list(names[:min(3, len(names))], "or")
 }
 
 func (in *input) close() {

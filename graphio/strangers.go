@@ -8,7 +8,7 @@ import (
 	"grfgp/graph"
 )
 
-// strangers are ids that the graph has not.
+// strangers are ids that are not in the graph.
 type strangers struct {
 	ids  []string
 	seen map[string]bool

@@ -90,7 +90,7 @@ func (s *sheet) chooseID(role Role, known *graph.Labels, opts Options) (column i
 	matching := s.matching(known)
 	switch {
 	case len(named) == 1:
-		column, why = named[0], "by name, from "+s.namesFrom
+		column, why = named[0], "by name"
 		if known != nil && s.overlap(column, known) < 0.5 {
 			for _, j := range matching {
 				if s.overlap(j, known) >= 0.9 {
@@ -177,7 +177,7 @@ func (s *sheet) chooseOptional(used []usedColumn, roles []Role, opts Options) ([
 				column = j
 			}
 		}
-		used = append(used, usedColumn{role, column, "by name, from " + s.namesFrom})
+		used = append(used, usedColumn{role, column, "by name"})
 	}
 	return used, nil
 }

@@ -53,7 +53,7 @@ func TestNodeErrors(t *testing.T) {
 		{"allowed", "id,allowed\na,maybe\n", Options{}, ErrData, `n:2:3: allowed "maybe" is neither yes nor no; write yes or no, true or false, 1 or 0`},
 		{"no id", "id,x,y\n,1,2\n", Options{}, ErrData, "n:2:1: the id is empty" + skip},
 		{"two ids", "id_number,station\n1,2\n", Options{}, ErrUsage, "n: the ids may be in column id_number or station; say which: --column id=id_number"},
-		{"no rows", "id,lat\n", Options{}, ErrData, "n: there is no node in it; name another file"},
+		{"no rows", "id,lat\n", Options{}, ErrData, "n: there is no node in it, only a header; name another file"},
 		{"graph", "<graphml/>", Options{}, ErrData, "n: is GraphML, but a table of nodes is wanted; give it as --edges, and a table of delimited text here"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -145,7 +145,7 @@ func TestMeasurementErrors(t *testing.T) {
 		{"coordinates", "node,x,y\n1,2,3\n", Options{}, ErrUsage, "m: the value may be x or y; say which: --column value=x"},
 		{"no numbers", "node,topic\n1,a\n2,b\n", Options{}, ErrData, "m: there is no column of numbers beside the ids, among node and topic; name the column of values: --column value=…"},
 		{"all missing", "node,value\n1,NA\n2,NA\n", Options{}, ErrData, "m: all its values are missing; name the column of values: --column value=…"},
-		{"nothing", "node,value\n", Options{}, ErrData, "m: there is no measurement in it; name another file"},
+		{"nothing", "node,value\n", Options{}, ErrData, "m: there is no measurement in it, only a header; name another file"},
 		{"leading zeros", "node,value\n001,2\n002,3\n", Options{}, ErrData, `m: none of its ids is a node of the graph, such as "001" and "002"; the graph has "1", "2" and "3"; 2 of 2 such ids differ from the graph's only by leading zeros ("001" here, "1" in the graph); ` + never},
 		{"decimals", "node,value\n1.0,2\n2.0,3\n", Options{}, ErrData, `m: none of its ids is a node of the graph, such as "1.0" and "2.0"; the graph has "1", "2" and "3"; 2 of 2 such ids differ from the graph's only by a trailing .0 ("1.0" here, "1" in the graph); ` + never},
 		{"prefix", "node,value\nn1,2\nn2,3\n", Options{}, ErrData, `m: none of its ids is a node of the graph, such as "n1" and "n2"; the graph has "1", "2" and "3"; 2 of 2 such ids differ from the graph's only by letters before the number ("n1" here, "1" in the graph); ` + never},
@@ -164,7 +164,7 @@ func TestMeasurementWarnings(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"single", "node,value\n1,2\n", "only one node was measured: there is nothing to learn from"},
 		{"constant", "node,value\n1,2\n2,2\n", "all values are 2: there is nothing to learn from"},
-		{"unknown", "node,value\n1,2\n2,3\nx,4\n", `rows with ids that the graph has not: 1, such as "x"`},
+		{"unknown", "node,value\n1,2\n2,3\nx,4\n", `rows whose ids are not in the graph: 1, such as "x"`},
 		{"few match", "node,value\n1,2\nAB,3\naB,4\n", `2 of 2 such ids differ from the graph's only in upper and lower case ("AB" here, "Ab" in the graph); ` + never},
 		{"counted from 0", "node,value\n0,1\n1,2\n2,3\n", "the graph has no node 0: are the ids of the measurements counted from 0, and those of the graph from 1? " + never},
 	} {

@@ -61,7 +61,7 @@ func (s *sheet) chooseWeight(c *edgeColumns, opts Options, r *Report) error {
 		if len(distances) > 0 {
 			r.warn("column %s looks like a distance and is not used; the weight is column %s", s.nameOf(distances[0]), s.nameOf(weights[0]))
 		}
-		return set(weights[0], false, "by name, from "+s.namesFrom)
+		return set(weights[0], false, "by name")
 	case len(distances) > 0:
 		return s.looksLikeDistance(distances[0])
 	case len(nameless) > 0:

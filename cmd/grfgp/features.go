@@ -40,8 +40,10 @@ type featuresFlags struct {
 }
 
 const (
-	kernelTail = 1e-3 // share of a kernel that hops may leave out
-	pilotRows  = 128
+	defaultBeta  = 2.0
+	defaultError = 0.05
+	kernelTail   = 1e-3 // share of a kernel that hops may leave out
+	pilotRows    = 128
 )
 
 func featuresVerb(a *app) *cobra.Command {
@@ -67,7 +69,7 @@ wanted error and the memory; each can be set instead.`,
 	flags.StringVarP(&f.out, "out", "o", "", "`file` to keep the features in")
 	flags.StringVar(&f.normalize, "matrix", graph.NormalizedAdjacency.String(), "what is walked on: normalized-adjacency, normalized-laplacian, raw-adjacency or raw-diffusion")
 	flags.StringVar(&f.family, "kernel", "diffusion", "kernel whose reach and error count: diffusion or matern")
-	flags.Float64Var(&f.beta, "beta", 2, "length scale β of the diffusion kernel exp(−β(I−W))")
+	flags.Float64Var(&f.beta, "beta", defaultBeta, "length scale β of the diffusion kernel exp(−β(I−W))")
 	flags.Float64Var(&f.nu, "nu", 1.5, "smoothness ν of the Matérn kernel")
 	flags.Float64Var(&f.kappa, "kappa", 1, "length scale κ of the Matérn kernel")
 	flags.TextVar(&f.sampler, "sampler", d.Sampler, "repelling (exact, then walkers that keep apart), independent (the paper's) or ad-hoc (its ablation)")
@@ -76,7 +78,7 @@ wanted error and the memory; each can be set instead.`,
 	flags.IntVar(&f.walks, "walks", 0, "walkers per node (default: what reaches --error within --memory)")
 	flags.IntVar(&f.budget, "budget", 0, "repelling: most nodes of an exact length (default: twice the walkers)")
 	flags.Float64Var(&f.halt, "halt", d.Halt, "independent and ad-hoc: chance that a walk ends before each step")
-	flags.Float64Var(&f.wanted, "error", 0.05, "wanted relative error of the features")
+	flags.Float64Var(&f.wanted, "error", defaultError, "wanted relative error of the features")
 	flags.Var(&f.memory, "memory", "most memory for the features (default: 80 % of what is free)")
 	flags.StringVar(&f.rows, "rows", "", "only start nodes `LO:HI` in the stored order, as one shard of several")
 	flags.StringVar(&f.show, "show", "", "print the features of one `node` instead of the summary")

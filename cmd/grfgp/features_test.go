@@ -20,7 +20,7 @@ func TestFeaturesSummary(t *testing.T) {
 	if r.code != exitOK {
 		t.Fatalf("%+v", r)
 	}
-	for _, want := range []string{"4 nodes, 3 edges", "8 lines = 1 header + 3 edges + 1 repeats + 1 self loops + 1 blank + 1 comments", "exact rows  100.0 %"} {
+	for _, want := range []string{"4 nodes, 3 edges", "8 lines = 1 header + 3 edges + 1 repeat + 1 self loop + 1 blank + 1 comment", "exact rows  100.0 %"} {
 		if !strings.Contains(r.out, want) {
 			t.Errorf("no %q in\n%s", want, r.out)
 		}

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -25,8 +28,45 @@ type input struct {
 	rejects      string
 	parallel     string
 	keepLoops    bool
-	header       string
-	decimal      string
+	delimiter    perFile
+	header       perFile
+	decimal      perFile
+}
+
+// perFile is a flag that holds for all files, or for one: "edges=yes".
+type perFile struct {
+	choices []string // the first stands for the default
+	of      map[string]string
+}
+
+func newPerFile(choices ...string) perFile { return perFile{choices, map[string]string{}} }
+
+// Set takes one of the choices, after the name of a file or not.
+func (p perFile) Set(text string) error {
+	file, value, ok := strings.Cut(text, "=")
+	if !ok {
+		file, value = "", text
+	}
+	if !slices.Contains([]string{"", "edges", "nodes", "measurements"}, file) || !slices.Contains(p.choices, value) {
+		return fmt.Errorf("give %s, for all files or as in edges=%s", strings.Join(p.choices, ", "), p.choices[len(p.choices)-1])
+	}
+	p.of[file] = value
+	return nil
+}
+
+func (p perFile) Type() string   { return "[FILE=]CHOICE" }
+func (p perFile) String() string { return "" }
+
+// get returns the choice for a file, "" for the default.
+func (p perFile) get(file string) string {
+	value, ok := p.of[file]
+	if !ok {
+		value = p.of[""]
+	}
+	if value == p.choices[0] {
+		return ""
+	}
+	return value
 }
 
 func (in *input) flags(f *pflag.FlagSet) {
@@ -40,8 +80,12 @@ func (in *input) flags(f *pflag.FlagSet) {
 	f.StringVar(&in.rejects, "rejects", "", "`file` for skipped bad rows, as they were")
 	f.StringVar(&in.parallel, "parallel-edges", "auto", "several edges between two nodes: auto, sum or once")
 	f.BoolVar(&in.keepLoops, "keep-loops", false, "keep edges from a node to itself")
-	f.StringVar(&in.header, "header", "auto", "whether the first row holds names: auto, yes or no")
-	f.StringVar(&in.decimal, "decimal", "auto", "decimal sign of numbers: auto, point or comma")
+	in.delimiter = newPerFile("auto", "comma", "semicolon", "tab", "pipe", "blanks")
+	in.header = newPerFile("auto", "yes", "no")
+	in.decimal = newPerFile("auto", "point", "comma")
+	f.Var(in.delimiter, "delimiter", "between fields: auto, comma, semicolon, tab, pipe or blanks; of one file as in edges=tab")
+	f.Var(in.header, "header", "whether the first row holds names: auto, yes or no; of one file as in edges=yes")
+	f.Var(in.decimal, "decimal", "decimal sign of numbers: auto, point or comma; of one file as in edges=comma")
 }
 
 // complete lets the shell complete the values of flags.
@@ -49,8 +93,9 @@ func (in *input) complete(cmd *cobra.Command) {
 	complete(cmd, "weights", "auto", "similarity", "distance", "ignore")
 	complete(cmd, "on-bad-row", "fail", "skip")
 	complete(cmd, "parallel-edges", "auto", "sum", "once")
-	complete(cmd, "header", "auto", "yes", "no")
-	complete(cmd, "decimal", "auto", "point", "comma")
+	complete(cmd, "delimiter", in.delimiter.choices...)
+	complete(cmd, "header", in.header.choices...)
+	complete(cmd, "decimal", in.decimal.choices...)
 }
 
 // complete lets the shell complete a flag of cmd to one of the values.
@@ -61,7 +106,8 @@ func complete(cmd *cobra.Command, flag string, values ...string) {
 	}
 }
 
-// options turns the flags into those of the readers. Rejects is left open.
+// options turns the flags into those of the readers. Rejects is left open, and
+// so is what may differ from file to file: see of.
 func (in *input) options() (graphio.Options, error) {
 	opts := graphio.Options{KeepLoops: in.keepLoops, Columns: map[graphio.Role]string{}}
 	for _, c := range in.columns {
@@ -83,8 +129,6 @@ func (in *input) options() (graphio.Options, error) {
 	}
 	opts.Weights = graphio.Weights(choose("weights", in.weights, "auto", "similarity", "distance", "ignore"))
 	opts.BadRows = graphio.BadRows(choose("on-bad-row", in.onBadRow, "fail", "skip"))
-	opts.Header = graphio.Header(choose("header", in.header, "auto", "yes", "no"))
-	opts.Decimal = graphio.Decimal(choose("decimal", in.decimal, "auto", "point", "comma"))
 	switch choose("parallel-edges", in.parallel, "auto", "sum", "once") {
 	case "sum":
 		opts.Parallel = graph.ParallelSum
@@ -97,9 +141,25 @@ func (in *input) options() (graphio.Options, error) {
 	return opts, err
 }
 
+// of returns opts as they are for one file: edges, nodes or measurements.
+func (in *input) of(file string, opts graphio.Options) graphio.Options {
+	if err := opts.Delimiter.UnmarshalText([]byte(cmp.Or(in.delimiter.get(file), "auto"))); err != nil {
+		panic(err) // Set took one of the names
+	}
+	opts.Header = graphio.Header(in.header.get(file))
+	opts.Decimal = graphio.Decimal(in.decimal.get(file))
+	return opts
+}
+
 // load reads the graph that the flags name. Rejected rows go to the file of
 // --rejects once all is read.
-func (in *input) load(ctx context.Context, a *app) (net *graphio.Network, err error) {
+func (in *input) load(ctx context.Context, a *app) (*graphio.Network, error) {
+	return in.loadThen(ctx, a, func(*graphio.Network, graphio.Options) error { return nil })
+}
+
+// loadThen is load for verbs that read more files: then reads them with the same
+// options, and its rejected rows go to the same file.
+func (in *input) loadThen(ctx context.Context, a *app, then func(*graphio.Network, graphio.Options) error) (net *graphio.Network, err error) {
 	opts, err := in.options()
 	if err != nil {
 		return nil, err
@@ -107,31 +167,36 @@ func (in *input) load(ctx context.Context, a *app) (net *graphio.Network, err er
 	switch {
 	case in.generated != "" && (in.edges != "" || in.nodes != ""):
 		return nil, usagef("--generate makes the whole graph: leave out --edges and --nodes")
-	case in.generated != "":
-		return a.generate(in.generated)
-	case in.edges == "" && in.knn == 0:
+	case in.edges == "" && in.knn == 0 && in.generated == "":
 		return nil, usagef("no graph: give --edges FILE, or --nodes FILE with --knn K, or --generate grid:30x30")
 	case in.edges != "" && in.knn != 0:
 		return nil, usagef("--edges and --knn both make the edges: give one of them")
-	case in.edges == "" && in.nodes == "":
+	case in.edges == "" && in.nodes == "" && in.generated == "":
 		return nil, usagef("--knn needs the coordinates of --nodes FILE")
 	}
-	if in.rejects == "" {
-		return in.read(ctx, a, opts)
-	}
-	err = graphio.WriteFile(in.rejects, func(w io.Writer) error {
+	read := func(w io.Writer) (err error) {
 		opts.Rejects = w
-		net, err = in.read(ctx, a, opts)
-		return err
-	})
+		if net, err = in.read(ctx, a, opts); err != nil {
+			return err
+		}
+		return then(net, opts)
+	}
+	if in.rejects == "" {
+		err = read(nil)
+	} else {
+		err = graphio.WriteFile(in.rejects, read)
+	}
 	return net, err
 }
 
 func (in *input) read(ctx context.Context, a *app, opts graphio.Options) (*graphio.Network, error) {
+	if in.generated != "" {
+		return a.generate(in.generated)
+	}
 	if in.nodes != "" {
 		s := a.talk.Stage("reading nodes")
 		opts.Progress = s.Update
-		nodes, err := graphio.ReadNodes(ctx, a.source(in.nodes), opts)
+		nodes, err := graphio.ReadNodes(ctx, a.source(in.nodes), in.of("nodes", opts))
 		if err != nil {
 			return nil, err
 		}
@@ -143,7 +208,7 @@ func (in *input) read(ctx context.Context, a *app, opts graphio.Options) (*graph
 	}
 	s := a.talk.Stage("reading edges")
 	opts.Progress = s.Update
-	net, err := graphio.ReadGraph(ctx, a.source(in.edges), opts)
+	net, err := graphio.ReadGraph(ctx, a.source(in.edges), in.of("edges", opts))
 	if err != nil {
 		return nil, err
 	}

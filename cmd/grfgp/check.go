@@ -1,0 +1,255 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"grfgp/graph"
+	"grfgp/graphio"
+	"grfgp/kernel"
+	"grfgp/walk"
+)
+
+// checkFlags are the flags of the verb.
+type checkFlags struct {
+	input
+	measurements string
+	repeats      string
+}
+
+func checkVerb(a *app) *cobra.Command {
+	var f checkFlags
+	cmd := &cobra.Command{
+		Use:   "check --edges FILE [--nodes FILE] [--measurements FILE]",
+		Short: "Say what was understood of files, what was dropped and why, and what a run will cost",
+		Long: `Check reads the files as every other verb does and says what came of each line,
+which column means what and why, what the graph looks like, which parts of it
+have no measurement, and what features of it will cost. Nothing is modelled.
+
+Columns are found by their names, then by what is in them. Where that leaves two
+readings, check stops and lists them; --column settles it. The roles are
+  of edges         source, target, weight or distance
+  of nodes         id, label, lat, lon, x, y, cost, allowed, group
+  of measurements  node, value, sd`,
+		Example: `  grfgp check --edges roads.csv --measurements speeds.csv
+  grfgp check --edges roads.csv --weights distance --on-bad-row skip --rejects bad.csv
+  grfgp check --nodes wells.csv --knn 8 --measurements levels.csv --json`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.check(cmd.Context(), &f) },
+	}
+	flags := cmd.Flags()
+	f.input.flags(flags)
+	flags.StringVar(&f.measurements, "measurements", "", "file of measurements: node, value and, if known, sd")
+	flags.StringVar(&f.repeats, "repeats", "mean", "several measurements of one node: mean, keep, last or error")
+	f.input.complete(cmd)
+	complete(cmd, "repeats", "mean", "keep", "last", "error")
+	return cmd
+}
+
+// checkAnswer is the answer in JSON.
+type checkAnswer struct {
+	Version      int             `json:"version"`
+	Edges        *graphio.Report `json:"edges,omitempty"` // not with --knn
+	Nodes        *graphio.Report `json:"nodes,omitempty"`
+	Measurements *graphio.Report `json:"measurements,omitempty"`
+	Graph        graphFacts      `json:"graph"`
+	Measured     *measuredFacts  `json:"measured,omitempty"`
+	Features     costFacts       `json:"features"`
+}
+
+// graphFacts say what a graph looks like.
+type graphFacts struct {
+	Nodes        int     `json:"nodes"`
+	Edges        int     `json:"edges"`
+	DegreeMin    int     `json:"degree_min"` // neighbours of a node
+	DegreeMedian float64 `json:"degree_median"`
+	DegreeMax    int     `json:"degree_max"`
+	WeightMin    float64 `json:"weight_min"`
+	WeightMax    float64 `json:"weight_max"`
+	Lone         int     `json:"lone_nodes"` // without any edge; each is a component too
+	Components   parts   `json:"components"`
+}
+
+// parts are the components of a graph, or some of them.
+type parts struct {
+	Count int   `json:"count"`
+	Nodes int   `json:"nodes"` // of all of them
+	Sizes []int `json:"sizes"` // the largest, a thousand at most
+}
+
+func (p *parts) add(size int) {
+	const kept = 1000
+	p.Count++
+	p.Nodes += size
+	if len(p.Sizes) < kept {
+		p.Sizes = append(p.Sizes, size)
+	}
+}
+
+// measuredFacts say how measurements lie on a graph.
+type measuredFacts struct {
+	Nodes    int     `json:"nodes"` // distinct nodes with a value
+	Readings int     `json:"readings"`
+	Min      float64 `json:"min"`
+	Mean     float64 `json:"mean"`
+	Max      float64 `json:"max"`
+	SD       float64 `json:"sd"` // over the values, divisor n
+	Blind    parts   `json:"components_without_any"`
+}
+
+// costFacts say what the verb features would need with its default settings.
+type costFacts struct {
+	Hops      int     `json:"hops"`
+	Walkers   int     `json:"walkers"`
+	Bytes     int64   `json:"bytes"`
+	PeakBytes int64   `json:"peak_bytes"`
+	Seconds   float64 `json:"seconds"` // about, from a part of the rows
+	Error     float64 `json:"error"`
+	Fits      bool    `json:"fits"` // into 80 % of the free memory
+}
+
+func (a *app) check(ctx context.Context, f *checkFlags) error {
+	answer := checkAnswer{Version: 1}
+	net, err := f.loadThen(ctx, a, func(net *graphio.Network, opts graphio.Options) error {
+		if f.measurements == "" {
+			return nil
+		}
+		m, err := f.readMeasurements(ctx, a, net.Graph, opts)
+		if err == nil {
+			answer.Measurements, answer.Measured = m.Report, measured(net.Graph, m)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if f.knn == 0 {
+		answer.Edges = net.Report
+	}
+	if net.Nodes != nil {
+		answer.Nodes = net.Nodes.Report
+	}
+	answer.Graph = look(net.Graph)
+	if answer.Features, err = a.cost(ctx, net.Graph); err != nil {
+		return err
+	}
+	if a.json {
+		return json.NewEncoder(a.Out).Encode(answer)
+	}
+	return a.printCheck(&answer)
+}
+
+func (f *checkFlags) readMeasurements(ctx context.Context, a *app, g *graph.Graph, opts graphio.Options) (*graphio.Measurements, error) {
+	switch f.repeats {
+	case "mean":
+	case "keep", "last", "error":
+		opts.Repeats = graphio.Repeats(f.repeats)
+	default:
+		return nil, usagef("--repeats %q: give mean, keep, last or error", f.repeats)
+	}
+	s := a.talk.Stage("reading measurements")
+	opts.Progress = s.Update
+	m, err := graphio.ReadMeasurements(ctx, a.source(f.measurements), g, f.of("measurements", opts))
+	if err == nil {
+		s.Done("%d values from %s", len(m.Values), m.Report.File)
+	}
+	return m, err
+}
+
+// look measures a graph.
+func look(g *graph.Graph) graphFacts {
+	facts := graphFacts{Nodes: g.Len(), Edges: g.Edges()}
+	_, sizes := g.Components()
+	for _, size := range sizes {
+		facts.Components.add(size)
+	}
+	degrees := g.Degrees()
+	slices.Sort(degrees)
+	if n := len(degrees); n > 0 {
+		facts.DegreeMin, facts.DegreeMax = degrees[0], degrees[n-1]
+		facts.DegreeMedian = float64(degrees[(n-1)/2]+degrees[n/2]) / 2
+	}
+	facts.Lone, _ = slices.BinarySearch(degrees, 1)
+	if _, _, weights := g.Adjacency().Raw(); len(weights) > 0 {
+		facts.WeightMin, facts.WeightMax = slices.Min(weights), slices.Max(weights)
+	}
+	return facts
+}
+
+// measured compares measurements with the components of the graph.
+func measured(g *graph.Graph, m *graphio.Measurements) *measuredFacts {
+	facts := &measuredFacts{Blind: parts{Sizes: []int{}}, Min: slices.Min(m.Values), Max: slices.Max(m.Values)}
+	component, sizes := g.Components()
+	seen, here := make([]bool, len(sizes)), make([]bool, g.Len())
+	n := float64(len(m.Values))
+	for k, node := range m.Nodes {
+		if !here[node] {
+			here[node] = true
+			facts.Nodes++
+		}
+		seen[component[node]] = true
+		facts.Readings += m.Count[k]
+		facts.Mean += m.Values[k] / n
+	}
+	for _, v := range m.Values {
+		facts.SD += (v - facts.Mean) * (v - facts.Mean) / n
+	}
+	facts.SD = math.Sqrt(facts.SD)
+	for c, size := range sizes {
+		if !seen[c] {
+			facts.Blind.add(size)
+		}
+	}
+	return facts
+}
+
+// cost estimates, by a pilot run and a timed part of the rows, what the verb
+// features would need with its default settings.
+func (a *app) cost(ctx context.Context, g *graph.Graph) (costFacts, error) {
+	const timedRows = 2048
+	s := a.talk.Stage("estimating cost")
+	g, err := g.Permute(g.Order())
+	if err != nil {
+		return costFacts{}, err
+	}
+	m, beta := kernel.Diffusion{}, defaultBeta
+	w := g.Normalized(graph.NormalizedAdjacency)
+	opts := walk.Default()
+	opts.Seed, opts.Scale = a.seed, g.WalkScale(graph.NormalizedAdjacency)
+	opts.MaxLen = kernel.Hops(m, beta, kernelTail, walk.MaxMaxLen)
+	coeff := make([]float64, opts.MaxLen+1)
+	m.Coeffs(coeff, beta)
+	limit := int64(freeMemory() / 10 * 8)
+	opts, estimate, _, err := walk.Tune(ctx, w, opts, coeff, walk.Goal{Error: defaultError, Bytes: limit, Rows: pilotRows})
+	if err != nil {
+		return costFacts{}, err
+	}
+	timed := func(lo, hi int) (float64, error) {
+		part := opts
+		part.Lo, part.Hi = lo, hi
+		start := time.Now()
+		_, err := walk.Sample(ctx, w, part)
+		return time.Since(start).Seconds(), err
+	}
+	lo := max(0, g.Len()/2-timedRows/2)
+	hi := min(g.Len(), lo+timedRows)
+	before, err := timed(hi, hi) // what does not grow with the rows
+	if err != nil {
+		return costFacts{}, err
+	}
+	seconds, err := timed(lo, hi)
+	if err != nil {
+		return costFacts{}, err
+	}
+	seconds = before + max(0, seconds-before)*float64(g.Len())/float64(hi-lo)
+	s.Done("%d walkers, hops 0 to %d", opts.Walks, opts.MaxLen)
+	return costFacts{
+		Hops: opts.MaxLen, Walkers: opts.Walks, Bytes: estimate.Bytes, PeakBytes: estimate.PeakBytes,
+		Seconds: seconds, Error: estimate.Error, Fits: limit == 0 || estimate.PeakBytes <= limit,
+	}, nil
+}
