@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
+	"runtime"
 
 	"grfgp/graph"
 )
@@ -94,9 +94,11 @@ func (l *edgeLayout) strength(b *block, line []byte, f field, dropped bool) (flo
 	return 0, bad
 }
 
-// edgeList collects edges block by block, without ever copying a growing slice.
+// edgeList collects edges block by block without ever copying a growing slice:
+// into one chunk if their number was foreseen, into several if not.
 type edgeList struct {
 	chunks []graph.Edges
+	hint   int // how many edges the first chunk should have room for
 	n      int
 	sum    float64 // of all weights but those of dropped loops, in the order of the file
 	terms  int
@@ -126,12 +128,35 @@ func (e *edgeList) take(b *edgeBlock, keepLoops bool) {
 			e.lo, e.hi = min(e.lo, w), max(e.hi, w)
 		}
 	}
+	c := e.room(len(b.u), len(b.w) > 0)
+	c.U, c.V, c.W = append(c.U, b.u...), append(c.V, b.v...), append(c.W, b.w...)
 	e.n += len(b.u)
-	e.chunks = append(e.chunks, graph.Edges{U: slices.Clone(b.u), V: slices.Clone(b.v), W: slices.Clone(b.w)})
+}
+
+// room returns a chunk with room for n more edges.
+func (e *edgeList) room(n int, weighted bool) *graph.Edges {
+	last := len(e.chunks) - 1
+	if last >= 0 && cap(e.chunks[last].U)-len(e.chunks[last].U) >= n {
+		return &e.chunks[last]
+	}
+	if last < 0 {
+		n = max(n, e.hint)
+	}
+	c := graph.Edges{U: make([]uint32, 0, n), V: make([]uint32, 0, n)}
+	if weighted {
+		c.W = make([]float64, 0, n)
+	}
+	e.chunks = append(e.chunks, c)
+	return &e.chunks[last+1]
 }
 
 // join returns all edges and lets go of the pieces.
 func (e *edgeList) join(weighted bool) graph.Edges {
+	if len(e.chunks) == 1 {
+		all := e.chunks[0]
+		e.chunks = nil
+		return all
+	}
 	all := graph.Edges{U: make([]uint32, 0, e.n), V: make([]uint32, 0, e.n)}
 	if weighted {
 		all.W = make([]float64, 0, e.n)
@@ -203,6 +228,10 @@ func readEdges(ctx context.Context, c *cutter, l *edgeLayout, names *namer, r *R
 		if l.nodes == 0 {
 			names.rename(b.u, b.v, &b.ids)
 		}
+		if list.hint == 0 && c.in.compression == "" {
+			// The rest of the file is about as dense; 2 % is for doubt.
+			list.hint = 1 + int(1.02*float64(c.in.size)/float64(len(b.text))*float64(len(b.u)))
+		}
 		list.take(&b.edgeBlock, l.keepLoops)
 		return nil
 	})
@@ -225,6 +254,11 @@ func buildNetwork(list *edgeList, columns edgeColumns, names *namer, r *Report, 
 	edges := list.join(columns.weight >= 0)
 	if err := list.finish(&edges, columns, r); err != nil {
 		return nil, err
+	}
+	names.small, names.local = nil, nil // the graph needs the labels alone
+	const many = 1 << 20
+	if list.n > many {
+		runtime.GC() // what reading left behind would come on top of the peak
 	}
 	g, counts, err := graph.FromEdges(names.labels, edges, graph.BuildOptions{Parallel: opts.Parallel, KeepLoops: opts.KeepLoops})
 	if err != nil {

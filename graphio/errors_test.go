@@ -68,6 +68,7 @@ func TestGraphErrors(t *testing.T) {
 		{"two weights", "u,v,weight,strength\n0,1,5,6\n", Options{}, ErrUsage, "e: the weight may be weight or strength; say which: --column weight=weight"},
 		{"no weights", "u,v\n0,1\n", Options{Weights: WeightsDistance}, ErrUsage, "e: --weights distance needs a column of numbers beside the ends, and there is none that looks so; name it: --column weight=…"},
 		{"two pairs of ends", "from,to,source,target\na,b,c,d\n", Options{}, ErrUsage, "e: the ends of an edge may be from and to or source and target; say which, as in --column source=from --column target=to"},
+		{"names twice", "source,source,target\na,b,c\nd,e,f\n", Options{}, ErrUsage, "e: the ends of an edge may be 1 and target or 2 and target; say which, as in --column source=1 --column target=target"},
 		{"any two columns", "p,q,r\na,b,1\nc,d,2\n", Options{}, ErrUsage, "e: the ends of an edge may be any two of p, q and r; say which, as in --column source=p --column target=r"},
 		{"header or edge", "Person,Friend\nAnn,Bob\nCid,Dan\nEve,Fay\nGil,Hal\n", Options{}, ErrUsage, `e: line 1 ("Person" and "Friend") may be a header or the first edge; say --header edges=yes or --header edges=no`},
 		{"no such column", "p,q\n1,2\n", Options{Columns: map[Role]string{RoleSource: "x"}}, ErrUsage, `e: there is no column "x" for source; there are p and q`},

@@ -173,16 +173,33 @@ func (m *measurementReader) judge() error {
 			t.report.warn("%s", m.strangers.hint(m.labels))
 		}
 	}
-	lo, hi := slices.Min(r.Values), slices.Max(r.Values)
-	switch {
-	case math.IsInf(lo, 0) || math.IsInf(hi, 0):
+	if lo, hi := slices.Min(r.Values), slices.Max(r.Values); math.IsInf(lo, 0) || math.IsInf(hi, 0) {
 		return t.in.fail("the sum of the values of a node is too large", "give the values in another unit")
-	case len(m.at) == 1:
-		t.report.warn("only one node was measured: there is nothing to learn from")
-	case lo == hi:
-		t.report.warn("all values are %g: there is nothing to learn from", lo)
+	}
+	if what := r.idle(); what != "" {
+		t.report.warn("%s", what)
 	}
 	return nil
+}
+
+// Enough returns an error where a model would have nothing to learn from: one
+// measured node alone, or values that are all the same.
+func (m *Measurements) Enough() error {
+	if what := m.idle(); what != "" {
+		return &Error{Kind: ErrData, File: m.Report.File, What: what, Next: "measure more nodes, or name another column: --column value=…"}
+	}
+	return nil
+}
+
+// idle says why there is nothing to learn, "" if there is something.
+func (m *Measurements) idle() string {
+	switch {
+	case !slices.ContainsFunc(m.Nodes, func(node int) bool { return node != m.Nodes[0] }):
+		return "only one node was measured: there is nothing to learn from"
+	case slices.Min(m.Values) == slices.Max(m.Values):
+		return fmt.Sprintf("all values are %g: there is nothing to learn from", m.Values[0])
+	}
+	return ""
 }
 
 // choose finds the columns of ids, values and standard deviations.

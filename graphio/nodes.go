@@ -1,7 +1,6 @@
 package graphio
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"math"
@@ -261,7 +260,7 @@ func (r *nodeReader) row(line []byte, fields []field, at int64) fault {
 	}
 	f := fields[r.id]
 	id := f.text(line, &r.scratch)
-	if len(bytes.TrimSpace(id)) == 0 {
+	if len(id) == 0 {
 		return fault{reason: emptyID, role: RoleID, start: f.start, end: f.end}
 	}
 	if i, ok := r.Labels.Lookup(id); ok {

@@ -43,7 +43,7 @@ var Roles = []Role{
 var roleNames = map[Role]struct{ sure, likely string }{
 	RoleWeight: {
 		"weight weights w strength similarity affinity edgeweight",
-		"weight strength similarity sim affinity count frequency freq trips flow volume score correlation probability confidence capacity conductance interactions contacts calls messages",
+		"weight strength similarity sim affinity count frequency freq trips flow volume score correlation probability confidence capacity conductance interactions contacts calls messages value",
 	},
 	RoleDistance: {
 		"distance dist length len cost km miles metres meters duration traveltime",

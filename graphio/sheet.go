@@ -328,7 +328,10 @@ func (s *sheet) describe(columns []int) string {
 // nameOf returns how messages call a column, which is also what --column takes.
 func (s *sheet) nameOf(column int) string {
 	if column < len(s.names) && s.names[column] != "" {
-		return s.names[column]
+		same := func(name string) bool { return strings.EqualFold(name, s.names[column]) }
+		if first := slices.IndexFunc(s.names, same); first == column && !slices.ContainsFunc(s.names[first+1:], same) {
+			return s.names[column]
+		}
 	}
 	return fmt.Sprint(column + 1)
 }

@@ -165,7 +165,7 @@ func TestMeasurementWarnings(t *testing.T) {
 		{"single", "node,value\n1,2\n", "only one node was measured: there is nothing to learn from"},
 		{"constant", "node,value\n1,2\n2,2\n", "all values are 2: there is nothing to learn from"},
 		{"unknown", "node,value\n1,2\n2,3\nx,4\n", `rows whose ids are not in the graph: 1, such as "x"`},
-		{"few match", "node,value\n1,2\nAB,3\naB,4\n", `2 of 2 such ids differ from the graph's only in upper and lower case ("AB" here, "Ab" in the graph); ` + never},
+		{"few match", "node,value\n1,2\n2,1\nAB,3\naB,4\naB,5\n", `2 of 2 such ids differ from the graph's only in upper and lower case ("AB" here, "Ab" in the graph); ` + never},
 		{"counted from 0", "node,value\n0,1\n1,2\n2,3\n", "the graph has no node 0: are the ids of the measurements counted from 0, and those of the graph from 1? " + never},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -175,6 +175,11 @@ func TestMeasurementWarnings(t *testing.T) {
 			}
 			if !slices.Contains(m.Report.Warnings, c.want) {
 				t.Errorf("warnings %q, want %q", m.Report.Warnings, c.want)
+			}
+			if err := m.Enough(); strings.Contains(c.want, "nothing to learn") != (err != nil) {
+				t.Errorf("enough to learn from: %v", err)
+			} else if err != nil {
+				checkError(t, err, ErrData, "m: "+c.want+"; measure more nodes, or name another column: --column value=…")
 			}
 		})
 	}

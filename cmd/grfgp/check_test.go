@@ -107,6 +107,7 @@ func TestCheckErrors(t *testing.T) {
 		{"--edges roads.csv --measurements badm.csv", exitBadData, "badm.csv:2:3: value \"fast\" is not a number"},
 		{"--edges roads.csv --measurements speeds.csv --repeats error", exitBadData, "was already measured on line 2"},
 		{"--edges roads.csv --measurements speeds.csv --repeats never", exitUsage, `--repeats "never"`},
+		{"--edges - --measurements -", exitUsage, "only one file can come from standard input"},
 		{"--edges roads.csv --column colour=x", exitUsage, `there is no role "colour"`},
 		{"--edges roads.csv --header perhaps", exitUsage, "give auto, yes, no"},
 		{"--edges roads.csv --delimiter trees=tab", exitUsage, "give auto, comma"},
