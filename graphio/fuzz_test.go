@@ -20,7 +20,11 @@ func sameEverywhere(t *testing.T, text string, opts Options, read outcome) {
 	t.Helper()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	want := read(text, opts)
-	for _, size := range []int{1, 7, 64} {
+	sizes := []int{1, 7, 64}
+	if len(text) > lookAhead {
+		sizes = []int{256, 4096, 100_000}
+	}
+	for _, size := range sizes {
 		runtime.GOMAXPROCS(2)
 		opts.blockSize = size
 		if got := read(text, opts); got != want {
