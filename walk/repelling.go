@@ -24,6 +24,7 @@ type repelling struct {
 	weight                []float64 // all ones: masses are unbiased as they are
 	crowds                []crowd
 	arrivals              []arrival
+	nodes                 []uint32 // where the arrivals are
 	words                 []uint64
 }
 
@@ -36,10 +37,10 @@ type crowd struct {
 	count int32
 }
 
-// arrival is walkers that have chosen their next node.
+// arrival is walkers that have chosen their next node, an entry of W.
 type arrival struct {
 	mass  float64
-	node  uint32
+	entry uint32
 	count int32
 }
 
@@ -67,8 +68,8 @@ func (r *repelling) row(t *tally, root uint32, stream *rng.Stream) (exact uint8)
 	for ; l < r.maxLen && len(r.crowds) > 0; l++ {
 		r.deal(stream)
 		t.next()
-		for _, a := range r.arrivals {
-			t.add(a.node, a.mass, a.count)
+		for q, a := range r.arrivals {
+			t.add(r.nodes[q], a.mass, a.count)
 		}
 		r.gather(t)
 	}
@@ -148,8 +149,9 @@ func (r *repelling) recruit(front []visit, node []uint32, stream *rng.Stream) {
 	}
 }
 
-// deal sends every crowd to neighbours of its node. It reads the graph in two
-// tight loops, row bounds first, so that the cache misses of many crowds overlap.
+// deal sends every crowd to neighbours of its node. It reads the graph in tight
+// loops, row bounds first and columns last, so that many cache misses are under
+// way at a time.
 func (r *repelling) deal(stream *rng.Stream) {
 	r.words = grow(r.words[:0], len(r.crowds))
 	stream.Fill(r.words)
@@ -168,11 +170,14 @@ func (r *repelling) deal(stream *rng.Stream) {
 		case int(c.count) >= c.b-c.a:
 			r.dealAll(c, u)
 		case c.count == 1 && unit:
-			p := c.a + int(u*float64(c.b-c.a))
-			r.arrivals = append(r.arrivals, arrival{c.mass, r.col[p], 1})
+			r.arrivals = append(r.arrivals, arrival{c.mass, uint32(c.a + int(u*float64(c.b-c.a))), 1})
 		default:
 			r.dealSome(c, u)
 		}
+	}
+	r.nodes = grow(r.nodes[:0], len(r.arrivals))
+	for q := range r.arrivals {
+		r.nodes[q] = r.col[r.arrivals[q].entry]
 	}
 }
 
@@ -185,7 +190,7 @@ func (r *repelling) dealAll(c *crowd, u float64) {
 	for e := range d {
 		upTo := min(k, int(math.Ceil(float64(e+1)*ratio-u)))
 		p := c.a + e
-		r.arrivals = append(r.arrivals, arrival{r.share(c.node, p, c.mass, flat), r.col[p], int32(max(1, upTo-taken))})
+		r.arrivals = append(r.arrivals, arrival{r.share(c.node, p, c.mass, flat), uint32(p), int32(max(1, upTo-taken))})
 		taken = upTo
 	}
 }
@@ -197,7 +202,7 @@ func (r *repelling) dealSome(c *crowd, u float64) {
 	ratio, load := float64(d)/float64(k), c.mass/float64(k)
 	for w := range k {
 		p := c.a + min(d-1, int((float64(w)+u)*ratio))
-		r.arrivals = append(r.arrivals, arrival{load * r.factor(c.node, p), r.col[p], 1})
+		r.arrivals = append(r.arrivals, arrival{load * r.factor(c.node, p), uint32(p), 1})
 	}
 }
 
@@ -221,6 +226,6 @@ func (r *repelling) dealWeighted(c *crowd, u float64) {
 		if odds*float64(k) >= 1 {
 			mass = r.share(c.node, p, c.mass, 0)
 		}
-		r.arrivals = append(r.arrivals, arrival{mass, r.col[p], int32(count)})
+		r.arrivals = append(r.arrivals, arrival{mass, uint32(p), int32(count)})
 	}
 }

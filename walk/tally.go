@@ -164,16 +164,16 @@ func (t *tally) flush(b *block, s *steps, root uint32, weight []float64) {
 
 // rescale fills ratio: what turns masses from root i at node j into values.
 func (t *tally) rescale(s *steps, root uint32) {
-	t.ratio = t.ratio[:0]
+	t.ratio = grow(t.ratio[:0], len(t.node))
 	if s.scale == nil {
-		for range t.node {
-			t.ratio = append(t.ratio, 1)
+		for e := range t.ratio {
+			t.ratio[e] = 1
 		}
 		return
 	}
-	vi := s.scale[root]
-	for _, j := range t.node {
-		t.ratio = append(t.ratio, vi/s.scale[j])
+	vi, ratio := s.scale[root], t.ratio
+	for e, j := range t.node {
+		ratio[e] = vi / s.scale[j]
 	}
 }
 

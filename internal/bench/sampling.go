@@ -15,9 +15,9 @@ type Sampled struct {
 	Options walk.Options `json:"options"`
 	Seconds float64      `json:"seconds"`
 	Size    walk.Size    `json:"size"`
-	// Steps of walkers a second, counting two random reads a step (where a row
-	// begins, which column), and those as a share of the machine's random-read
-	// rate. Zero for samplers that do not step walker by
+	// Steps of walkers a second, and their random reads as a share of the
+	// machine's rate: two a step (where a row begins, which column), and with
+	// uniform steps a third (the weight). Zero for samplers that do not step walker by
 	// walker.
 	StepsPerSecond float64 `json:"steps_per_second"`
 	ReadShare      float64 `json:"read_share"`
@@ -62,7 +62,11 @@ func Sampling(ctx context.Context, limits Limits, n int, seed uint64) ([]Sampled
 			}
 			if opts.Sampler != walk.Repelling {
 				s.StepsPerSecond = expectedSteps(opts) * float64(n) / s.Seconds
-				s.ReadShare = 2 * s.StepsPerSecond / limits.RandomReads
+				reads := 2.0
+				if opts.Steps == walk.Uniform {
+					reads = 3
+				}
+				s.ReadShare = reads * s.StepsPerSecond / limits.RandomReads
 			}
 			all = append(all, s)
 		}
