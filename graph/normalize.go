@@ -15,8 +15,8 @@ import (
 type Normalization int
 
 const (
-	NormalizedAdjacency Normalization = iota // Ã = D^-½ A D^-½, the default
-	NormalizedLaplacian                      // I − Ã; 1 on the diagonal of a lone node
+	NormalizedAdjacency Normalization = iota // Ã = D^-½ A D^-½, the default; 1 on the diagonal of a lone node
+	NormalizedLaplacian                      // I − Ã
 	RawAdjacency                             // A
 	RawDiffusion                             // I − L/d_max, L = D − A, d_max the largest D_i; I without edges
 )
@@ -39,20 +39,30 @@ func ParseNormalization(name string) (Normalization, error) {
 	return 0, fmt.Errorf("graph: no normalisation is called %q: use %s", name, strings.Join(normalizationNames, ", "))
 }
 
-// Normalized returns W. Entries (i, j) and (j, i) are the same bits. It panics
-// if n is none of the constants.
+// Normalized returns W. Entries (i, j) and (j, i) are the same bits. A lone node
+// has no Laplacian, so that walks stay there and a kernel gives it the variance
+// of a component of its own. It panics if n is none of the constants.
 func (g *Graph) Normalized(n Normalization) *sparse.CSR {
 	switch n {
 	case NormalizedAdjacency:
 		d := g.Strengths()
-		return g.reweighted(func(i, j int, w float64) float64 { return scaled(w, d[i], d[j]) })
+		value := func(i, j int, w float64) float64 { return scaled(w, d[i], d[j]) }
+		if !slices.Contains(d, 0) {
+			return g.reweighted(value)
+		}
+		return g.withDiagonal(value, func(i int, loop float64) float64 {
+			if d[i] == 0 {
+				return 1
+			}
+			return loop / d[i]
+		})
 	case NormalizedLaplacian:
 		d := g.Strengths()
 		return g.withDiagonal(
 			func(i, j int, w float64) float64 { return -scaled(w, d[i], d[j]) },
 			func(i int, loop float64) float64 {
 				if d[i] == 0 {
-					return 1
+					return 0
 				}
 				return 1 - loop/d[i]
 			})
@@ -119,15 +129,19 @@ func (g *Graph) reweighted(value func(i, j int, w float64) float64) *sparse.CSR 
 	return mustCSR(g.Len(), rowPtr, col, val)
 }
 
-// withDiagonal returns the adjacency pattern and the whole diagonal, with other
-// values; diagonal is given the weight of the self loop.
+// withDiagonal returns the adjacency pattern with other values, and what is not
+// zero of another diagonal, which is given the weight of the self loop.
 func (g *Graph) withDiagonal(value func(i, j int, w float64) float64, diagonal func(i int, loop float64) float64) *sparse.CSR {
 	n := g.Len()
 	oldPtr, _, _ := g.adj.Raw()
 	rowPtr := make([]int, n+1)
 	for i := range n {
 		rowPtr[i+1] = rowPtr[i] + oldPtr[i+1] - oldPtr[i]
-		if g.loop(i) == 0 {
+		loop := g.loop(i)
+		if loop != 0 {
+			rowPtr[i+1]--
+		}
+		if diagonal(i, loop) != 0 {
 			rowPtr[i+1]++
 		}
 	}
@@ -148,8 +162,10 @@ func (g *Graph) withDiagonal(value func(i, j int, w float64) float64, diagonal f
 				}
 			}
 			put(0, at)
-			col[q], val[q] = uint32(i), diagonal(i, loop)
-			q++
+			if d := diagonal(i, loop); d != 0 {
+				col[q], val[q] = uint32(i), d
+				q++
+			}
 			put(after, len(cols))
 		}
 	})
