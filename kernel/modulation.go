@@ -1,5 +1,3 @@
-// Package kernel says what a covariance on a graph is. A family of kernels is a
-// modulation: coefficients f_l, by walk length, with Ψ = Σ f_l W^l and K = ΨΨᵀ.
 package kernel
 
 import (
@@ -7,69 +5,152 @@ import (
 	"math"
 )
 
-// Modulation is a family of kernels K = (Σ f_l W^l)² on W = D^-½AD^-½, with one
-// parameter that sets its length scale.
-type Modulation interface {
-	// Coeffs sets dst[l] = f_l(theta) for l = 0 … len(dst)−1.
-	Coeffs(dst []float64, theta float64)
-	// Sum returns Σ f_l over all l, the norm of Ψ on a connected graph.
-	Sum(theta float64) float64
-	String() string
-}
-
-// Diffusion is exp(−β·L̃) with L̃ = I − W and parameter β > 0:
-// f_l = e^(−β/2) (β/2)^l / l!.
+// Diffusion is σ² exp(−β·L̃) with L̃ = I − W and parameters σ², β > 0:
+// f_l = σ e^(−β/2) (β/2)^l / l!.
 type Diffusion struct{}
 
-// Coeffs sets dst[l] = e^(−β/2) (β/2)^l / l!, the probabilities of a Poisson
-// variable with mean β/2.
-func (Diffusion) Coeffs(dst []float64, beta float64) {
-	logHalf := math.Log(beta / 2)
+// Params returns the variance σ² and the length scale β.
+func (Diffusion) Params() []Param {
+	return []Param{{"variance", 1, true}, {"beta", 4, true}}
+}
+
+// Coeffs sets dst[l] to σ times the probability of l under a Poisson law with
+// mean β/2.
+func (Diffusion) Coeffs(dst, theta []float64) {
+	sd, half := math.Sqrt(theta[0]), theta[1]/2
 	for l := range dst {
-		lgamma, _ := math.Lgamma(float64(l + 1))
-		dst[l] = math.Exp(-beta/2 + float64(l)*logHalf - lgamma)
-	}
-	if beta == 0 && len(dst) > 0 {
-		dst[0] = 1 // 0·log 0
+		dst[l] = sd * poisson(half, l)
 	}
 }
 
-// Sum is 1 at every β.
-func (Diffusion) Sum(float64) float64 { return 1 }
+// CoeffsGrad sets the derivatives by σ² and β.
+func (Diffusion) CoeffsGrad(dst [][]float64, theta []float64) {
+	sd, half := math.Sqrt(theta[0]), theta[1]/2
+	before := 0.0 // f_{l−1}/σ
+	for l := range dst[0] {
+		f := poisson(half, l)
+		dst[0][l] = f / (2 * sd)
+		dst[1][l] = sd * (before - f) / 2
+		before = f
+	}
+}
+
+// Density is σ² exp(−β(1−w)).
+func (Diffusion) Density(w float64, theta []float64) float64 {
+	return theta[0] * math.Exp(-theta[1]*(1-w))
+}
+
+// DensityGrad sets the derivatives by σ² and β.
+func (Diffusion) DensityGrad(dst []float64, w float64, theta []float64) {
+	dst[0] = math.Exp(-theta[1] * (1 - w))
+	dst[1] = -(1 - w) * theta[0] * dst[0]
+}
 
 func (Diffusion) String() string { return "diffusion" }
 
-// Matern is (2ν/κ² + L̃)^−ν with L̃ = I − W, smoothness ν > 0 and parameter
-// κ > 0: f_l = c^(−ν/2−l) (ν/2)_l / l! with c = 1 + 2ν/κ² and the rising
-// factorial (a)_l.
+// poisson is e^−m m^l / l!, without overflow.
+func poisson(m float64, l int) float64 {
+	if l == 0 {
+		return math.Exp(-m)
+	}
+	lgamma, _ := math.Lgamma(float64(l + 1))
+	return math.Exp(-m + float64(l)*math.Log(m) - lgamma)
+}
+
+// Matern is σ² (1 + κ²L̃/2ν)^−ν with L̃ = I − W, smoothness ν > 0 and parameters
+// σ², κ > 0. With c = 1 + 2ν/κ², f_l = σ (1−1/c)^(ν/2) c^−l (ν/2)_l / l!, where
+// (a)_l is the rising factorial. It is the usual (2ν/κ² + L̃)^−ν, scaled to
+// eigenvalue σ² on constant functions.
 type Matern struct{ Nu float64 }
 
-// Coeffs sets dst[l] = c^(−ν/2−l) (ν/2)_l / l!.
-func (m Matern) Coeffs(dst []float64, kappa float64) {
-	c := 1 + 2*m.Nu/(kappa*kappa)
-	f := math.Pow(c, -m.Nu/2)
+// Params returns the variance σ² and the length scale κ.
+func (Matern) Params() []Param {
+	return []Param{{"variance", 1, true}, {"kappa", 3, true}}
+}
+
+// Coeffs sets dst[l] = σ (1−1/c)^(ν/2) c^−l (ν/2)_l / l!.
+func (m Matern) Coeffs(dst, theta []float64) {
+	c := 1 + 2*m.Nu/(theta[1]*theta[1])
+	f := math.Sqrt(theta[0]) * math.Pow(1-1/c, m.Nu/2)
 	for l := range dst {
 		dst[l] = f
 		f *= (m.Nu/2 + float64(l)) / (float64(l+1) * c)
 	}
 }
 
-// Sum is (2ν/κ²)^(−ν/2).
-func (m Matern) Sum(kappa float64) float64 {
-	return math.Pow(2*m.Nu/(kappa*kappa), -m.Nu/2)
+// CoeffsGrad sets the derivatives by σ² and κ.
+func (m Matern) CoeffsGrad(dst [][]float64, theta []float64) {
+	m.Coeffs(dst[1], theta)
+	kappa := theta[1]
+	c := 1 + 2*m.Nu/(kappa*kappa)
+	dc := -4 * m.Nu / (kappa * kappa * kappa)
+	for l, f := range dst[1] {
+		dst[0][l] = f / (2 * theta[0])
+		// d log f/dc = (ν/2)/(c(c−1)) − l/c
+		dst[1][l] = f * (m.Nu/2/(c*(c-1)) - float64(l)/c) * dc
+	}
+}
+
+// Density is σ² (1 + κ²(1−w)/2ν)^−ν.
+func (m Matern) Density(w float64, theta []float64) float64 {
+	return theta[0] * math.Pow(1+theta[1]*theta[1]*(1-w)/(2*m.Nu), -m.Nu)
+}
+
+// DensityGrad sets the derivatives by σ² and κ.
+func (m Matern) DensityGrad(dst []float64, w float64, theta []float64) {
+	base := 1 + theta[1]*theta[1]*(1-w)/(2*m.Nu)
+	dst[0] = math.Pow(base, -m.Nu)
+	dst[1] = -theta[0] * dst[0] / base * theta[1] * (1 - w)
 }
 
 func (m Matern) String() string { return fmt.Sprintf("Matérn(ν=%g)", m.Nu) }
 
+// Free has the coefficients f_0 … f_Len themselves as parameters: the fully
+// learnable kernel. It is a Modulation only.
+type Free struct{ Len int }
+
+// Params returns f_0 … f_Len, starting from a diffusion kernel with β = 4.
+func (f Free) Params() []Param {
+	start := make([]float64, f.Len+1)
+	Diffusion{}.Coeffs(start, []float64{1, 4})
+	params := make([]Param, len(start))
+	for l := range params {
+		params[l] = Param{fmt.Sprintf("f%d", l), start[l], false}
+	}
+	return params
+}
+
+// Coeffs copies theta; lengths beyond it have coefficient zero.
+func (f Free) Coeffs(dst, theta []float64) {
+	clear(dst)
+	copy(dst, theta)
+}
+
+// CoeffsGrad sets the unit vectors.
+func (f Free) CoeffsGrad(dst [][]float64, _ []float64) {
+	for j := range dst {
+		clear(dst[j])
+		if j < len(dst[j]) {
+			dst[j][j] = 1
+		}
+	}
+}
+
+func (f Free) String() string { return fmt.Sprintf("free, %d hops", f.Len) }
+
 // Hops returns the fewest lengths that carry all but a share tail of a kernel:
-// the least L ≤ most with Σ_{l>L} f_l ≤ tail·Σ f_l. It returns most when even
-// that is too few.
-func Hops(m Modulation, theta, tail float64, most int) int {
-	f := make([]float64, most+1)
+// the least L ≤ most with Σ_{L<l≤most} |f_l| ≤ tail·Σ |f_l|. It returns most when
+// the coefficients have not died away by then.
+func Hops(m Modulation, theta []float64, tail float64, most int) int {
+	f := make([]float64, 4*most+1) // far enough to see the tail
 	m.Coeffs(f, theta)
-	sum, total := 0.0, m.Sum(theta)
-	for l, v := range f {
-		sum += v
+	total := 0.0
+	for _, v := range f {
+		total += math.Abs(v)
+	}
+	sum := 0.0
+	for l, v := range f[:most+1] {
+		sum += math.Abs(v)
 		if total-sum <= tail*total {
 			return l
 		}

@@ -6,35 +6,88 @@ import (
 	"testing"
 )
 
+type family interface {
+	Modulation
+	Spectrum
+}
+
+var families = []family{Diffusion{}, Matern{0.5}, Matern{1}, Matern{2.5}, Matern{4}}
+
 // At an eigenvalue w of W the series must equal the closed form of the family:
-// (Σ f_l w^l)² = exp(−β(1−w)) and (2ν/κ² + 1 − w)^−ν.
+// both forms of each family are the same kernel.
 func TestSeriesEqualsSpectrum(t *testing.T) {
-	f := make([]float64, 2000)
-	for _, w := range []float64{-1, -0.5, 0, 0.3, 0.9, 1} {
-		for _, theta := range []float64{0.1, 1, 2, 10} {
-			check := func(m Modulation, want float64) {
+	f := make([]float64, 3000)
+	for _, m := range families {
+		for _, w := range []float64{-1, -0.5, 0, 0.3, 0.9, 1} {
+			for _, scale := range []float64{0.1, 1, 2, 10} {
+				theta := []float64{0.7, scale}
 				m.Coeffs(f, theta)
 				psi, power := 0.0, 1.0
 				for _, v := range f {
 					psi += v * power
 					power *= w
 				}
-				if got := psi * psi; math.Abs(got-want) > 1e-9*want {
-					t.Errorf("%v at θ=%v, w=%v: series gives %v, want %v", m, theta, w, got, want)
+				if got, want := psi*psi, m.Density(w, theta); math.Abs(got-want) > 1e-9*want {
+					t.Errorf("%v at θ=%v, w=%v: series gives %v, closed form %v", m, theta, w, got, want)
 				}
 			}
-			check(Diffusion{}, math.Exp(-theta*(1-w)))
-			for _, nu := range []float64{0.5, 1, 2.5, 4} {
-				check(Matern{nu}, math.Pow(2*nu/(theta*theta)+1-w, -nu))
+		}
+	}
+}
+
+// Derivatives against central differences, to their accuracy of some 1e-8.
+func TestDerivatives(t *testing.T) {
+	const hops, h = 12, 1e-5
+	for _, m := range append([]Modulation{Free{hops}}, Diffusion{}, Matern{1}, Matern{2.5}) {
+		theta := make([]float64, len(m.Params()))
+		for j, p := range m.Params() {
+			theta[j] = p.Start * 1.1
+		}
+		grad := make([][]float64, len(theta))
+		for j := range grad {
+			grad[j] = make([]float64, hops+1)
+		}
+		m.CoeffsGrad(grad, theta)
+		up, down := make([]float64, hops+1), make([]float64, hops+1)
+		for j := range theta {
+			at := theta[j]
+			theta[j] = at + h
+			m.Coeffs(up, theta)
+			theta[j] = at - h
+			m.Coeffs(down, theta)
+			theta[j] = at
+			for l := range up {
+				if want := (up[l] - down[l]) / (2 * h); math.Abs(grad[j][l]-want) > 1e-8 {
+					t.Errorf("%v: ∂f_%d/∂θ_%d = %v, differences give %v", m, l, j, grad[j][l], want)
+				}
+			}
+		}
+	}
+	for _, m := range families {
+		theta := []float64{0.8, 2.3}
+		dst := make([]float64, 2)
+		for _, w := range []float64{-1, 0.2, 1} {
+			m.DensityGrad(dst, w, theta)
+			for j := range theta {
+				at := theta[j]
+				theta[j] = at + h
+				up := m.Density(w, theta)
+				theta[j] = at - h
+				down := m.Density(w, theta)
+				theta[j] = at
+				if want := (up - down) / (2 * h); math.Abs(dst[j]-want) > 1e-8 {
+					t.Errorf("%v: ∂density(%v)/∂θ_%d = %v, differences give %v", m, w, j, dst[j], want)
+				}
 			}
 		}
 	}
 }
 
 func TestHopsLeaveTheStatedTail(t *testing.T) {
-	f := make([]float64, 3000)
+	f := make([]float64, 5000)
 	for _, m := range []Modulation{Diffusion{}, Matern{1.5}} {
-		for _, theta := range []float64{0.5, 2, 10} {
+		for _, scale := range []float64{0.5, 2, 10} {
+			theta := []float64{3, scale}
 			l := Hops(m, theta, 1e-3, 254)
 			m.Coeffs(f, theta)
 			sum := func(lo int) (s float64) {
@@ -51,17 +104,20 @@ func TestHopsLeaveTheStatedTail(t *testing.T) {
 			}
 		}
 	}
-	if got := Hops(Matern{1}, 1e6, 1e-3, 254); got != 254 {
+	if got := Hops(Matern{1}, []float64{1, 1e6}, 1e-3, 254); got != 254 {
 		t.Errorf("an endless kernel got %d hops, want the most", got)
 	}
-	if got := Hops(Diffusion{}, 0, 1e-3, 254); got != 0 {
+	if got := Hops(Diffusion{}, []float64{1, 0}, 1e-3, 254); got != 0 {
 		t.Errorf("β = 0 needs %d hops, want 0", got)
+	}
+	if got := Hops(Free{3}, []float64{1, 0.5, -0.5, 0.25}, 1e-3, 254); got != 3 {
+		t.Errorf("free coefficients to length 3 need %d hops", got)
 	}
 }
 
 func ExampleHops() {
 	for _, beta := range []float64{2, 10, 40} {
-		fmt.Println(beta, Hops(Diffusion{}, beta, 1e-3, 254))
+		fmt.Println(beta, Hops(Diffusion{}, []float64{1, beta}, 1e-3, 254))
 	}
 	// Output:
 	// 2 5

@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
-
-	"grfgp/kernel"
 )
 
 // The error that two ensembles measure is the true one: compared with exact rows
@@ -15,7 +13,7 @@ import (
 func TestPilotErrorIsTheTrueError(t *testing.T) {
 	m := bigRing(t, 600)
 	coeff := make([]float64, 9)
-	kernel.Diffusion{}.Coeffs(coeff, 6)
+	diffusion(coeff, 6)
 	psi, _ := exactGram(m, coeff)
 	for _, v := range variants[:6] {
 		opts := Options{Sampler: v.sampler, Steps: v.steps, Walks: 12, Halt: 0.1, MaxLen: 8, Budget: v.budget, Seed: 2}
@@ -59,7 +57,7 @@ func TestPilotOfExactRows(t *testing.T) {
 func TestTuneReachesTheError(t *testing.T) {
 	m := bigRing(t, 3000)
 	coeff := make([]float64, 31)
-	kernel.Diffusion{}.Coeffs(coeff, 30)
+	diffusion(coeff, 30)
 	opts := Options{MaxLen: 30, Walks: 1, Seed: 4}
 	tuned, est, met, err := Tune(context.Background(), m.w, opts, coeff, Goal{Error: 0.05})
 	if err != nil {

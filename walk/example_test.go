@@ -23,7 +23,7 @@ func ExampleSample() {
 		log.Fatal(err)
 	}
 	f := make([]float64, features.MaxLen()+1)
-	kernel.Diffusion{}.Coeffs(f, 2)
+	kernel.Diffusion{}.Coeffs(f, []float64{1, 2})
 	phi, err := features.Combine(f)
 	if err != nil {
 		log.Fatal(err)
@@ -66,7 +66,7 @@ func ExamplePilot() {
 	opts.MaxLen = 5
 	opts.Scale = g.WalkScale(graph.NormalizedAdjacency)
 	f := make([]float64, opts.MaxLen+1)
-	kernel.Diffusion{}.Coeffs(f, 2)
+	kernel.Diffusion{}.Coeffs(f, []float64{1, 2})
 	e, err := walk.Pilot(context.Background(), g.Normalized(graph.NormalizedAdjacency), opts, f, 200)
 	if err != nil {
 		log.Fatal(err)

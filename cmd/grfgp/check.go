@@ -226,13 +226,13 @@ func (a *app) cost(ctx context.Context, g *graph.Graph) (costFacts, error) {
 	if err != nil {
 		return costFacts{}, err
 	}
-	m, beta := kernel.Diffusion{}, defaultBeta
+	m, theta := kernel.Diffusion{}, []float64{1, defaultBeta}
 	w := g.Normalized(graph.NormalizedAdjacency)
 	opts := walk.Default()
 	opts.Seed, opts.Scale = a.seed, g.WalkScale(graph.NormalizedAdjacency)
-	opts.MaxLen = kernel.Hops(m, beta, kernelTail, walk.MaxMaxLen)
+	opts.MaxLen = kernel.Hops(m, theta, kernelTail, walk.MaxMaxLen)
 	coeff := make([]float64, opts.MaxLen+1)
-	m.Coeffs(coeff, beta)
+	m.Coeffs(coeff, theta)
 	limit := int64(freeMemory() / 10 * 8)
 	opts, estimate, _, err := walk.Tune(ctx, w, opts, coeff, walk.Goal{Error: defaultError, Bytes: limit, Rows: pilotRows})
 	if err != nil {

@@ -167,27 +167,27 @@ func (a *app) features(ctx context.Context, f *featuresFlags, changed func(strin
 }
 
 // modulation returns the kernel that the flags name and its length scale.
-func (f *featuresFlags) modulation() (kernel.Modulation, float64, error) {
+func (f *featuresFlags) modulation() (kernel.Modulation, []float64, error) {
 	switch f.family {
 	case "diffusion":
 		if !(f.beta >= 0 && f.beta < 1e6) {
-			return nil, 0, usagef("--beta %v: give a number from 0 to a million", f.beta)
+			return nil, nil, usagef("--beta %v: give a number from 0 to a million", f.beta)
 		}
-		return kernel.Diffusion{}, f.beta, nil
+		return kernel.Diffusion{}, []float64{1, f.beta}, nil
 	case "matern":
 		if !(f.nu > 0 && f.nu < 1e3) || !(f.kappa > 0 && f.kappa < 1e6) {
-			return nil, 0, usagef("--nu %v and --kappa %v must be positive", f.nu, f.kappa)
+			return nil, nil, usagef("--nu %v and --kappa %v must be positive", f.nu, f.kappa)
 		}
-		return kernel.Matern{Nu: f.nu}, f.kappa, nil
+		return kernel.Matern{Nu: f.nu}, []float64{1, f.kappa}, nil
 	}
-	return nil, 0, usagef("--kernel %q: give diffusion or matern", f.family)
+	return nil, nil, usagef("--kernel %q: give diffusion or matern", f.family)
 }
 
-func describe(m kernel.Modulation, theta float64) string {
+func describe(m kernel.Modulation, theta []float64) string {
 	if _, ok := m.(kernel.Diffusion); ok {
-		return fmt.Sprintf("%v, β = %g", m, theta)
+		return fmt.Sprintf("%v, β = %g", m, theta[1])
 	}
-	return fmt.Sprintf("%v, κ = %g", m, theta)
+	return fmt.Sprintf("%v, κ = %g", m, theta[1])
 }
 
 // shard sets the rows of --rows.

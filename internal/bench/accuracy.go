@@ -62,7 +62,7 @@ func Accuracies(ctx context.Context, graphs []Named, betas []float64, seed uint6
 		}
 		for _, beta := range betas {
 			coeff := make([]float64, accuracyHops+1)
-			kernel.Diffusion{}.Coeffs(coeff, beta)
+			kernel.Diffusion{}.Coeffs(coeff, []float64{1, beta})
 			exact := newExact(w, coeff, seed)
 			for _, f := range []*walk.Features{fPaper, fOurs} {
 				a, err := exact.compare(f, coeff)

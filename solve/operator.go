@@ -1,0 +1,39 @@
+// Package solve solves symmetric positive definite systems that are known by
+// their action alone. It knows no graph, kernel or Gaussian process.
+package solve
+
+import (
+	"context"
+	"errors"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Operator is a matrix seen by its action. Implementations are safe for
+// concurrent use.
+type Operator interface {
+	Dims() (r, c int)
+	// Apply sets dst = A·x for a block of right-hand sides; dst and x must not
+	// overlap.
+	Apply(ctx context.Context, dst, x *mat.Dense) error
+}
+
+// Direct is an Operator that solves (A + diag(noise))·dst = b by itself: by a
+// factor, by Woodbury's formula, on a device.
+type Direct interface {
+	Operator
+	SolveShifted(ctx context.Context, dst, b *mat.Dense, noise []float64) error
+}
+
+// Columner is an Operator whose columns can be had one by one, cheaper than by
+// Apply: what a pivoted partial factor needs.
+type Columner interface {
+	Operator
+	Column(dst []float64, j int)
+}
+
+// Errors of this package.
+var (
+	ErrNotConverged        = errors.New("solve: not converged")
+	ErrNotPositiveDefinite = errors.New("solve: not positive definite")
+)
