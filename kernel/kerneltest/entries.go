@@ -1,0 +1,170 @@
+package kerneltest
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"grfgp/kernel"
+	"grfgp/solve"
+)
+
+// testTheta: At refuses values that make no kernel, and copies those it takes.
+func (s *suite) testTheta(t *testing.T) {
+	refuse := func(theta []float64, why string) {
+		t.Helper()
+		if _, err := s.At(theta); !errors.Is(err, kernel.ErrTheta) {
+			t.Errorf("%s: error %v, want %v", why, err, kernel.ErrTheta)
+		}
+	}
+	refuse(append(slices.Clone(s.Theta), 1), "a value too many")
+	if len(s.Theta) > 0 {
+		refuse(s.Theta[1:], "a value too few")
+	}
+	for j, p := range s.Params() {
+		bad := []float64{math.NaN(), math.Inf(1)}
+		if p.Positive {
+			bad = append(bad, 0, -1)
+		}
+		for _, v := range bad {
+			theta := slices.Clone(s.Theta)
+			theta[j] = v
+			refuse(theta, p.Name)
+		}
+	}
+	theta := slices.Clone(s.Theta)
+	cov, err := s.At(theta)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j := range theta {
+		theta[j] *= 2
+	}
+	if !mat.Equal(s.gram(t, cov, s.all), s.k) {
+		t.Error("a covariance changed with the theta it was made from")
+	}
+}
+
+// testEntries: Gram of a list and Diag are entries of K.
+func (s *suite) testEntries(t *testing.T) {
+	k := s.gram(t, s.cov, s.rows)
+	diag := make([]float64, len(s.rows))
+	fill(diag)
+	if err := s.cov.Diag(t.Context(), diag, s.rows); err != nil {
+		t.Fatalf("Diag: %v", err)
+	}
+	for a, i := range s.rows {
+		s.close(t, diag[a], s.k.At(i, i), exact*s.size, "Diag of node %d", i)
+		for b, j := range s.rows {
+			s.close(t, k.At(a, b), s.k.At(i, j), exact*s.size, "Gram of nodes %d, %d", i, j)
+		}
+	}
+}
+
+// testProducts: Cross acts as the entries of K say, for lists of all kinds.
+func (s *suite) testProducts(t *testing.T) {
+	lists := []struct {
+		name       string
+		rows, cols []int
+	}{
+		{"rows × cols", s.rows, s.cols},
+		{"cols × rows", s.cols, s.rows},
+		{"rows × rows", s.rows, s.rows},
+		{"all × rows", s.all, s.rows},
+		{"rows × all", s.rows, s.all},
+		{"all × all", s.all, s.all},
+		{"one × cols", s.rows[:1], s.cols},
+		{"rows × one", s.rows, s.cols[:1]},
+	}
+	for _, l := range lists {
+		op := s.cov.Cross(l.rows, l.cols)
+		if r, c := op.Dims(); r != len(l.rows) || c != len(l.cols) {
+			t.Errorf("%s: dimensions %d×%d, want %d×%d", l.name, r, c, len(l.rows), len(l.cols))
+			continue
+		}
+		for _, width := range []int{1, 3, 17} {
+			x := wave(len(l.cols), width, float64(width))
+			before := mat.DenseCopyOf(x)
+			got := s.apply(t, op, x)
+			if !mat.Equal(x, before) {
+				t.Errorf("%s: Apply changed x", l.name)
+			}
+			for a, i := range l.rows {
+				for c := range width {
+					want, scale := 0.0, 0.0
+					for b, j := range l.cols {
+						want += s.k.At(i, j) * x.At(b, c)
+						scale += math.Abs(s.k.At(i, j) * x.At(b, c))
+					}
+					s.close(t, got.At(a, c), want, exact*(s.size+scale), "%s, %d right-hand sides: entry %d, %d", l.name, width, a, c)
+				}
+			}
+		}
+	}
+}
+
+func (s *suite) apply(t *testing.T, op solve.Operator, x *mat.Dense) *mat.Dense {
+	t.Helper()
+	r, _ := op.Dims()
+	_, width := x.Dims()
+	dst := poisoned(r, width)
+	if err := op.Apply(t.Context(), dst, x); err != nil {
+		t.Fatalf("Apply: %v", err)
+	}
+	return dst
+}
+
+// testSemidefinite: K has no eigenvalue below −1e-10 of the largest.
+func (s *suite) testSemidefinite(t *testing.T) {
+	var eig mat.EigenSym
+	if !eig.Factorize(s.k, false) {
+		t.Fatal("no eigenvalues")
+	}
+	values := eig.Values(nil)
+	least, most := values[0], values[len(values)-1]
+	if !(most > 0) || least < -exact*most {
+		t.Errorf("eigenvalues from %v to %v", least, most)
+	}
+}
+
+// testColumns: where an operator gives columns, they are those of K.
+func (s *suite) testColumns(t *testing.T) {
+	op, ok := s.cov.Cross(s.rows, s.rows).(solve.Columner)
+	if !ok {
+		t.Skip("no solve.Columner")
+	}
+	dst := make([]float64, len(s.rows))
+	for b, j := range s.rows {
+		fill(dst)
+		op.Column(dst, b)
+		for a, i := range s.rows {
+			s.close(t, dst[a], s.k.At(i, j), exact*s.size, "entry %d of column %d", a, b)
+		}
+	}
+}
+
+// testSolve: where an operator solves by itself, it solves.
+func (s *suite) testSolve(t *testing.T) {
+	op, ok := s.cov.Cross(s.rows, s.rows).(solve.Direct)
+	if !ok {
+		t.Skip("no solve.Direct")
+	}
+	noise := make([]float64, len(s.rows))
+	for i := range noise {
+		noise[i] = s.size * (0.05 + 0.01*float64(i%4))
+	}
+	b := wave(len(s.rows), 3, 2)
+	x := poisoned(len(s.rows), 3)
+	if err := op.SolveShifted(t.Context(), x, b, noise); err != nil {
+		t.Fatalf("SolveShifted: %v", err)
+	}
+	back := s.apply(t, op, x)
+	for i := range s.rows {
+		for c := range 3 {
+			s.close(t, back.At(i, c)+noise[i]*x.At(i, c), b.At(i, c), 1e-8, "(K + noise)·solution at %d, %d", i, c)
+		}
+	}
+}
