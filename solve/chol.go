@@ -1,0 +1,151 @@
+package solve
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"grfgp/internal/parallel"
+)
+
+// Cholesky is the factor H = L·Lᵀ of a dense positive definite matrix, for some
+// thousands of rows. It grows row by row with Append; otherwise it is immutable
+// and safe for concurrent use. Its methods panic when sizes do not fit.
+type Cholesky struct {
+	l blas64.General // the lower triangle; the stride leaves room to grow
+}
+
+// NewCholesky factors h, which is left as it is, in O(n³). The error names the
+// pivot at which h ceases to be positive definite.
+func NewCholesky(h *mat.SymDense) (*Cholesky, error) {
+	n := h.SymmetricDim()
+	c := &Cholesky{l: blas64.General{Rows: n, Cols: n, Stride: max(n, 1), Data: make([]float64, n*n)}}
+	if n == 0 {
+		return c, nil
+	}
+	// gonum keeps the upper triangle. Blocks of rows here are blocks of columns
+	// there, few enough for the cache.
+	raw := h.RawSymmetric()
+	parallel.Ranges(n, leaf, func(lo, hi int) {
+		for j := range hi {
+			from := raw.Data[j*raw.Stride:]
+			for i := max(lo, j); i < hi; i++ {
+				c.l.Data[i*n+j] = from[i]
+			}
+		}
+	})
+	if pivot := factor(c.l); pivot >= 0 {
+		return nil, fmt.Errorf("solve: Cholesky factor: pivot %d of %d is %.3g, with %.3g on the diagonal: %w; add noise",
+			pivot, n, c.l.Data[pivot*n+pivot], h.At(pivot, pivot), ErrNotPositiveDefinite)
+	}
+	return c, nil
+}
+
+// N returns the number of rows.
+func (c *Cholesky) N() int { return c.l.Rows }
+
+// Append extends H by one row and column in O(n²): row holds its elements up to
+// and including the diagonal. After an error the factor is as it was.
+func (c *Cholesky) Append(row []float64) error {
+	n := c.l.Rows
+	if len(row) != n+1 {
+		return fmt.Errorf("solve: append to Cholesky factor: %w: %d elements for row %d", ErrArgument, len(row), n)
+	}
+	c.grow()
+	l := block(c.l, 0, n, 0, n)
+	next := c.l.Data[n*c.l.Stride:][:n+1]
+	copy(next, row)
+	if n > 0 {
+		solveLower(l, blas64.General{Rows: n, Cols: 1, Stride: 1, Data: next[:n]})
+	}
+	d := next[n] - dot(next[:n], next)
+	if !(d > 0) || math.IsInf(d, 1) {
+		return fmt.Errorf("solve: append to Cholesky factor: pivot %d is %.3g, with %.3g on the diagonal: %w; add noise",
+			n, d, row[n], ErrNotPositiveDefinite)
+	}
+	next[n] = math.Sqrt(d)
+	c.l.Rows, c.l.Cols = n+1, n+1
+	return nil
+}
+
+// grow makes room for one more row, and then some.
+func (c *Cholesky) grow() {
+	n, room := c.l.Rows, c.l.Stride
+	if n < room && len(c.l.Data) >= room*room {
+		return
+	}
+	room = n + n/4 + leaf
+	data := make([]float64, room*room)
+	for i := range n {
+		copy(data[i*room:][:i+1], row(c.l, i))
+	}
+	c.l.Stride, c.l.Data = room, data
+}
+
+// Solve sets dst = H⁻¹·b; the two may be one matrix.
+func (c *Cholesky) Solve(dst, b *mat.Dense) {
+	c.SolveLower(dst, b)
+	if c.N() > 0 {
+		solveLowerT(c.l, dst.RawMatrix())
+	}
+}
+
+// SolveLower sets dst = L⁻¹·b; the two may be one matrix. The squares of a
+// column of L⁻¹·K add up to what observations take from a prior variance.
+func (c *Cholesky) SolveLower(dst, b *mat.Dense) {
+	r, k := b.Dims()
+	if dr, dk := dst.Dims(); r != c.N() || dr != r || dk != k {
+		panic(fmt.Sprintf("solve: %d×%d solutions of %d×%d right-hand sides for a factor of %d", dr, dk, r, k, c.N()))
+	}
+	dst.Copy(b)
+	if c.N() > 0 {
+		solveLower(c.l, dst.RawMatrix())
+	}
+}
+
+// LogDet returns log det H.
+func (c *Cholesky) LogDet() float64 {
+	sum := 0.0
+	for i := range c.N() {
+		sum += math.Log(c.l.Data[i*c.l.Stride+i])
+	}
+	return 2 * sum
+}
+
+// Inverse sets dst = H⁻¹.
+func (c *Cholesky) Inverse(dst *mat.SymDense) {
+	n := c.N()
+	if dst.SymmetricDim() != n {
+		panic(fmt.Sprintf("solve: inverse of %d rows for a factor of %d", dst.SymmetricDim(), n))
+	}
+	if n == 0 {
+		return
+	}
+	inv := inverseLower(c.l)
+	raw := dst.RawSymmetric()
+	out := blas64.General{Rows: n, Cols: n, Stride: raw.Stride, Data: raw.Data}
+	// (L⁻ᵀL⁻¹)_ij sums over the rows from max(i, j) on: panels of the upper
+	// triangle, a few elements below the diagonal with them.
+	const panel = 2 * leaf
+	for c0 := 0; c0 < n; c0 += panel {
+		c1 := min(c0+panel, n)
+		blas64.Gemm(blas.Trans, blas.NoTrans, 1, block(inv, c0, n, 0, c1), block(inv, c0, n, c0, c1), 0, block(out, 0, c1, c0, c1))
+	}
+}
+
+// InverseDiag sets dst to the diagonal of H⁻¹, at about half the cost of Inverse.
+func (c *Cholesky) InverseDiag(dst []float64) {
+	if len(dst) != c.N() {
+		panic(fmt.Sprintf("solve: %d elements for a factor of %d", len(dst), c.N()))
+	}
+	clear(dst)
+	inv := inverseLower(c.l)
+	for i := range dst {
+		for j, v := range row(inv, i)[:i+1] {
+			dst[j] += v * v
+		}
+	}
+}

@@ -1,0 +1,134 @@
+package solve
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"grfgp/internal/parallel"
+)
+
+// LowRank is P = U·Uᵀ + diag(noise), with an inverse by Woodbury's formula. It
+// is immutable and safe for concurrent use.
+//
+// With D = diag(noise), V = D^-½U, the small factor I + VᵀV = LLᵀ and B = VL⁻ᵀ,
+//
+//	P⁻¹ = D^-½ (I − BBᵀ) D^-½
+//	P   = F·Fᵀ,  F⁻¹ = (I − B·S·Bᵀ) D^-½,  S = I − (I + L)⁻ᵀ
+//	log det P = Σ log noise + 2 Σ log L_ii
+//
+// F is D^½(I + V(I+L)⁻¹Vᵀ): multiplied out, F·Fᵀ is P because
+// (I+L)(I+L)ᵀ = (I+L) + (I+L)ᵀ + VᵀV.
+type LowRank struct {
+	invSqrt []float64 // noise^-½
+	b       blas64.General
+	s       blas64.Triangular
+	logDet  float64
+}
+
+// NewLowRank returns P for U with a row per element of noise, which must be
+// positive. It takes O(n·k²) for k columns; U is not kept.
+func NewLowRank(u *mat.Dense, noise []float64) (*LowRank, error) {
+	n, k := u.Dims()
+	if n != len(noise) {
+		return nil, fmt.Errorf("solve: low rank: %w: %d noise variances for %d rows", ErrArgument, len(noise), n)
+	}
+	if n == 0 {
+		return nil, fmt.Errorf("solve: low rank: %w: no rows", ErrArgument)
+	}
+	p := &LowRank{invSqrt: make([]float64, n)}
+	for i, v := range noise {
+		if !(v > 0) || math.IsInf(v, 1) {
+			return nil, fmt.Errorf("solve: low rank: noise variance %d is %g: %w", i, v, ErrNotPositiveDefinite)
+		}
+		p.invSqrt[i] = 1 / math.Sqrt(v)
+		p.logDet += math.Log(v)
+	}
+	v := mat.NewDense(n, k, nil)
+	scaleRows(v, u, p.invSqrt)
+	p.b = v.RawMatrix()
+
+	gram := blas64.General{Rows: k, Cols: k, Stride: k, Data: make([]float64, k*k)}
+	blas64.Gemm(blas.Trans, blas.NoTrans, 1, p.b, p.b, 0, gram)
+	for i := range k {
+		gram.Data[i*k+i]++
+	}
+	if pivot := factor(gram); pivot >= 0 {
+		return nil, fmt.Errorf("solve: low rank: pivot %d of %d: %w", pivot, k, ErrNotPositiveDefinite)
+	}
+	for i := range k {
+		p.logDet += 2 * math.Log(gram.Data[i*k+i])
+	}
+	parallel.Ranges(n, blockRows, func(lo, hi int) { solveRight(gram, block(p.b, lo, hi, 0, k)) })
+
+	// S = I − (I + L)⁻ᵀ, upper.
+	for i := range k {
+		gram.Data[i*k+i]++
+	}
+	inv := inverseLower(gram)
+	p.s = blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: k, Stride: k, Data: gram.Data}
+	for i := range k {
+		for j := range k {
+			s := -inv.Data[j*k+i]
+			if i == j {
+				s++
+			}
+			gram.Data[i*k+j] = s
+		}
+	}
+	return p, nil
+}
+
+// Rank returns the number of columns of U.
+func (p *LowRank) Rank() int { return p.b.Cols }
+
+// LogDet returns log det P.
+func (p *LowRank) LogDet() float64 { return p.logDet }
+
+// Apply sets dst = P⁻¹·r.
+func (p *LowRank) Apply(dst, r *mat.Dense) {
+	scaleRows(dst, r, p.invSqrt)
+	p.reflect(dst, func(*mat.Dense) {})
+	scaleRows(dst, dst, p.invSqrt)
+}
+
+// Whiten sets dst = F⁻¹·x.
+func (p *LowRank) Whiten(dst, x *mat.Dense) {
+	scaleRows(dst, x, p.invSqrt)
+	// The coefficients are rows here: cᵀ ← cᵀ·Sᵀ.
+	p.reflect(dst, func(c *mat.Dense) { blas64.Trmm(blas.Right, blas.Trans, 1, p.s, c.RawMatrix()) })
+}
+
+// WhitenT sets dst = F⁻ᵀ·x.
+func (p *LowRank) WhitenT(dst, x *mat.Dense) {
+	dst.Copy(x)
+	p.reflect(dst, func(c *mat.Dense) { blas64.Trmm(blas.Right, blas.NoTrans, 1, p.s, c.RawMatrix()) })
+	scaleRows(dst, dst, p.invSqrt)
+}
+
+// reflect sets x −= B·c, where c is Bᵀx after a change by the caller, who sees
+// it transposed: a row per column of x.
+func (p *LowRank) reflect(x *mat.Dense, change func(c *mat.Dense)) {
+	n, w := x.Dims()
+	k := p.b.Cols
+	// Few blocks, whatever n is: each has a k×w part of the sum.
+	const most = 32
+	rows := max(blockRows, (n+most-1)/most)
+	parts := make([]blas64.General, (n+rows-1)/rows)
+	parallel.Ranges(n, rows, func(lo, hi int) {
+		part := blas64.General{Rows: w, Cols: k, Stride: k, Data: make([]float64, w*k)}
+		blas64.Gemm(blas.Trans, blas.NoTrans, 1, block(x.RawMatrix(), lo, hi, 0, w), block(p.b, lo, hi, 0, k), 0, part)
+		parts[lo/rows] = part
+	})
+	sum := parts[0]
+	for _, part := range parts[1:] {
+		for i, v := range part.Data {
+			sum.Data[i] += v
+		}
+	}
+	change(mat.NewDense(w, k, sum.Data))
+	blas64.Gemm(blas.NoTrans, blas.Trans, -1, p.b, sum, 1, x.RawMatrix())
+}

@@ -1,0 +1,97 @@
+package solve
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// ErrArgument is wrapped when sizes do not fit, an option is out of range or a
+// number is not finite.
+var ErrArgument = errors.New("solve: bad argument")
+
+// Options say when a solver stops. They are literal: no zero stands for a
+// default. Start from DefaultOptions.
+type Options struct {
+	// Tol is the relative residual ‖b − Hx‖/‖b‖ to reach in every column.
+	Tol float64
+	// MaxIter is the largest number of iterations; 0 only measures the residual.
+	MaxIter int
+	// Precond approximates H⁻¹; nil means none.
+	Precond Preconditioner
+	// Progress, if not nil, is called after every iteration with the largest
+	// relative residual, as the recursion has it.
+	Progress func(iteration int, residual float64)
+}
+
+// DefaultOptions asks for a relative residual of 1e-6 within 1000 iterations,
+// without a preconditioner.
+func DefaultOptions() Options { return Options{Tol: 1e-6, MaxIter: 1000} }
+
+// Stats say how a solve went.
+type Stats struct {
+	Iterations int
+	// Products counts calls of Operator.Apply, each for a block of columns.
+	Products int
+	// Residuals are the final ‖b − Hx‖/‖b‖ per column, computed from x and not
+	// by recursion; 0 for a column of zeros.
+	Residuals []float64
+	// Converged reports that no residual is above Tol.
+	Converged bool
+}
+
+// Worst returns the largest residual and its column.
+func (s Stats) Worst() (residual float64, column int) {
+	for j, r := range s.Residuals {
+		if !(r <= residual) {
+			residual, column = r, j
+		}
+	}
+	return residual, column
+}
+
+// check validates what every solver is given.
+func check(dst *mat.Dense, a Operator, noise []float64, b *mat.Dense, opts Options) error {
+	n, k := b.Dims()
+	if err := checkShifted(a, noise); err != nil {
+		return err
+	}
+	if r, _ := a.Dims(); r != n {
+		return fmt.Errorf("%w: matrix of %d rows, right-hand sides of %d", ErrArgument, r, n)
+	}
+	if r, c := dst.Dims(); r != n || c != k {
+		return fmt.Errorf("%w: %d×%d solutions for %d×%d right-hand sides", ErrArgument, r, c, n, k)
+	}
+	if !(opts.Tol > 0) || math.IsInf(opts.Tol, 1) {
+		return fmt.Errorf("%w: tolerance %g; start from DefaultOptions", ErrArgument, opts.Tol)
+	}
+	if opts.MaxIter < 0 {
+		return fmt.Errorf("%w: at most %d iterations", ErrArgument, opts.MaxIter)
+	}
+	return nil
+}
+
+// checkShifted validates a square matrix with noise on its diagonal.
+func checkShifted(a Operator, noise []float64) error {
+	r, c := a.Dims()
+	if r != c {
+		return fmt.Errorf("%w: %d×%d matrix is not square", ErrArgument, r, c)
+	}
+	if len(noise) != r {
+		return fmt.Errorf("%w: %d noise variances for %d rows", ErrArgument, len(noise), r)
+	}
+	return checkFinite("noise variance", noise)
+}
+
+func checkFinite(what string, x []float64) error {
+	for i, v := range x {
+		if !finite(v) {
+			return fmt.Errorf("%w: %s %d is %g", ErrArgument, what, i, v)
+		}
+	}
+	return nil
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
