@@ -1,0 +1,70 @@
+package gp
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/optimize"
+
+	"grfgp/solve"
+)
+
+// objective is a log likelihood with its gradient, in natural parameters.
+type objective func(ctx context.Context, theta []float64) (value float64, grad []float64, err error)
+
+// climb maximises an exact objective and the weak prior from theta by L-BFGS.
+func (p *params) climb(ctx context.Context, theta []float64, maxIter int, of objective) (best []float64, r FitReport, err error) {
+	var failure error
+	var lastX, lastGrad []float64
+	last := math.Inf(1)
+	// Value and gradient come together but are asked for one by one.
+	at := func(x []float64) {
+		if slices.Equal(x, lastX) {
+			return
+		}
+		lastX, last, lastGrad = slices.Clone(x), math.Inf(1), make([]float64, len(x))
+		theta := p.natural(x)
+		value, grad, err := of(ctx, theta)
+		if errors.Is(err, solve.ErrNotPositiveDefinite) {
+			return // a step too far: the line search turns back
+		}
+		if err != nil {
+			failure = err
+			return
+		}
+		r.Evaluations++
+		p.chain(grad, theta)
+		last = -(value + p.prior(grad, x))
+		for j, g := range grad {
+			lastGrad[j] = -g
+		}
+	}
+	problem := optimize.Problem{
+		Func: func(x []float64) float64 { at(x); return last },
+		Grad: func(grad, x []float64) { at(x); copy(grad, lastGrad) },
+		Status: func() (optimize.Status, error) {
+			if failure != nil {
+				return optimize.Failure, failure
+			}
+			return optimize.NotTerminated, nil
+		},
+	}
+	settings := &optimize.Settings{
+		MajorIterations:   maxIter,
+		GradientThreshold: 1e-3,
+		Converger:         &optimize.FunctionConverge{Absolute: 1e-5, Relative: 1e-9, Iterations: 4},
+	}
+	result, err := optimize.Minimize(problem, p.free(theta), settings, &optimize.LBFGS{})
+	if failure != nil {
+		return nil, r, failure
+	}
+	if result == nil || math.IsInf(result.F, 0) || math.IsNaN(result.F) {
+		return nil, r, errors.Join(errors.New("the likelihood has no finite value at the start"), err)
+	}
+	r.Iterations = result.MajorIterations
+	// At the optimum a line search may find nothing better: that is no failure.
+	r.Converged = result.Status != optimize.IterationLimit
+	return p.natural(result.X), r, nil
+}

@@ -1,0 +1,105 @@
+package gp
+
+import (
+	"context"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"grfgp/kernel"
+	"grfgp/solve"
+)
+
+// likelihood is the exact log marginal likelihood of standardised data as a
+// function of the hyperparameters:
+//
+//	log p(y) = −½ yᵀH⁻¹y − ½ log det H − (T/2) log 2π,  H = K_xx + noise.
+//
+// Its gradient is tr(G ∂H/∂θ) with G = ½(ααᵀ − H⁻¹), α = H⁻¹y.
+type likelihood struct {
+	kernel  kernel.Kernel
+	data    Data
+	meanVar float64
+	params  *params
+}
+
+// factor is H, factored, at one set of hyperparameters.
+type factor struct {
+	cov   kernel.Covariance
+	chol  *solve.Cholesky
+	alpha []float64
+	lml   float64
+}
+
+// factor computes H and its factor.
+func (l *likelihood) factor(ctx context.Context, theta []float64) (*factor, error) {
+	own, noise := l.params.split(theta)
+	cov, err := l.kernel.At(own)
+	if err != nil {
+		return nil, err
+	}
+	cov = floating(cov, l.meanVar)
+	n := l.data.Len()
+	h := mat.NewSymDense(n, nil)
+	if err := cov.Gram(ctx, h, l.data.Nodes); err != nil {
+		return nil, err
+	}
+	for i, v := range noises(l.data, noise) {
+		h.SetSym(i, i, h.At(i, i)+v)
+	}
+	f := &factor{cov: cov, alpha: make([]float64, n)}
+	if f.chol, err = solve.NewCholesky(h); err != nil {
+		return nil, err
+	}
+	copy(f.alpha, l.data.Y)
+	f.chol.Solve(mat.NewDense(n, 1, f.alpha), mat.NewDense(n, 1, append([]float64(nil), l.data.Y...)))
+	fit := 0.0
+	for i, a := range f.alpha {
+		fit += a * l.data.Y[i]
+	}
+	f.lml = -fit/2 - f.chol.LogDet()/2 - float64(n)/2*math.Log(2*math.Pi)
+	return f, nil
+}
+
+// noises returns the noise variance of every measurement.
+func noises(d Data, noise float64) []float64 {
+	if d.NoiseVar != nil {
+		return d.NoiseVar
+	}
+	all := make([]float64, d.Len())
+	for i := range all {
+		all[i] = noise
+	}
+	return all
+}
+
+// gradient returns ∂ log p(y)/∂θ in natural parameters.
+func (l *likelihood) gradient(ctx context.Context, f *factor, size int) ([]float64, error) {
+	n := l.data.Len()
+	g := mat.NewSymDense(n, nil)
+	f.chol.Inverse(g)
+	trace := 0.0
+	for i := range n {
+		for j := i; j < n; j++ {
+			g.SetSym(i, j, (f.alpha[i]*f.alpha[j]-g.At(i, j))/2)
+		}
+		trace += g.At(i, i)
+	}
+	grad := make([]float64, size)
+	own := grad
+	if l.params.noise {
+		own = grad[:size-1]
+		grad[size-1] = trace
+	}
+	return grad, f.cov.GramGrad(ctx, own, l.data.Nodes, g)
+}
+
+// evaluate returns the log likelihood and its gradient in natural parameters.
+func (l *likelihood) evaluate(ctx context.Context, theta []float64) (float64, []float64, error) {
+	f, err := l.factor(ctx, theta)
+	if err != nil {
+		return 0, nil, err
+	}
+	grad, err := l.gradient(ctx, f, len(theta))
+	return f.lml, grad, err
+}

@@ -1,0 +1,222 @@
+package gp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"grfgp/kernel"
+	"grfgp/solve"
+)
+
+// Solver says how systems with the training covariance are solved.
+type Solver int
+
+const (
+	// Auto takes Exact up to 3,000 measurements and Iterative beyond.
+	Auto Solver = iota
+	// Exact factors the training covariance: O(T³), exact gradients.
+	Exact
+	// Iterative uses preconditioned conjugate gradients and random probes.
+	Iterative
+)
+
+// exactLimit is the most measurements that Auto factors.
+const exactLimit = 3000
+
+// FitOptions say how hyperparameters are learned; the zero value is a good
+// choice.
+type FitOptions struct {
+	Solver     Solver
+	Mean       *float64    // known mean; nil: unknown, with the spread of the data as its own
+	NoiseSD    *float64    // known noise, where Data has none; nil: learned
+	NoiseFloor float64     // least noise variance, as a share of the data's; 0 means 1e-4
+	Starts     [][]float64 // of the kernel's parameters: the likeliest is climbed from; nil means the kernel's own
+	MaxIter    int         // of L-BFGS; 0 means 100
+	Epochs     int         // Iterative: steps of Adam; 0 means 50
+	Fixed      bool        // take the likeliest start as it is: nothing is learned
+	Seed       uint64      // of random probes
+}
+
+// Model is a kernel with its hyperparameters, and the units in which they are.
+// It holds no measurements.
+type Model struct {
+	kernel  kernel.Kernel
+	theta   []float64
+	noise   float64 // variance, standardised
+	units   Units
+	meanVar float64 // of the unknown mean, standardised
+	solver  Solver
+}
+
+// Theta returns the kernel's hyperparameters, for standardised values.
+func (m *Model) Theta() []float64 { return append([]float64(nil), m.theta...) }
+
+// NoiseSD returns the learned or given noise, in the units of the data.
+func (m *Model) NoiseSD() float64 { return math.Sqrt(m.noise) * m.units.Scale }
+
+// Units returns how values are standardised.
+func (m *Model) Units() Units { return m.units }
+
+// FitReport says how a fit went.
+type FitReport struct {
+	Solver          Solver    `json:"solver"`
+	Names           []string  `json:"names"`
+	Theta           []float64 `json:"theta"`             // standardised
+	NoiseSD         float64   `json:"noise_sd"`          // in the units of the data
+	LogLikelihood   float64   `json:"log_likelihood"`    // of the standardised data
+	LogLikelihoodSE float64   `json:"log_likelihood_se"` // its standard error; 0 when exact
+	LOOScore        float64   `json:"loo_score"`         // mean leave-one-out log density, standardised; exact solver only
+	Iterations      int       `json:"iterations"`
+	Evaluations     int       `json:"evaluations"`
+	Residual        float64   `json:"residual"` // largest relative residual of the last step's solves; iterative solver only
+	Converged       bool      `json:"converged"`
+}
+
+// likeliest returns the start at which likelihoods are highest together.
+func likeliest(ctx context.Context, all []*likelihood, starts [][]float64) ([]float64, error) {
+	if len(starts) == 1 {
+		return starts[0], nil
+	}
+	best, most := starts[0], math.Inf(-1)
+	for _, theta := range starts {
+		total := 0.0
+		for _, l := range all {
+			f, err := l.factor(ctx, theta)
+			if errors.Is(err, solve.ErrNotPositiveDefinite) {
+				total = math.Inf(-1)
+				break
+			}
+			if err != nil {
+				return nil, err
+			}
+			total += f.lml
+		}
+		if total > most {
+			best, most = theta, total
+		}
+	}
+	return best, nil
+}
+
+// Fit learns the hyperparameters of k from data by maximising the marginal
+// likelihood (with a weak prior that matters only where data are few).
+func Fit(ctx context.Context, k kernel.Kernel, d Data, opts FitOptions) (*Model, FitReport, error) {
+	var r FitReport
+	if err := d.check(k.Nodes()); err != nil {
+		return nil, r, err
+	}
+	if opts.NoiseFloor == 0 {
+		opts.NoiseFloor = 1e-4
+	}
+	if opts.MaxIter == 0 {
+		opts.MaxIter = 100
+	}
+	if opts.Epochs == 0 {
+		opts.Epochs = 50
+	}
+	m := &Model{kernel: k, meanVar: 1, solver: opts.Solver}
+	var err error
+	if m.units, err = unitsOf(d.Y); err != nil {
+		return nil, r, err
+	}
+	if opts.Mean != nil {
+		m.units.Center, m.meanVar = *opts.Mean, 0
+	}
+	if m.solver == Auto {
+		m.solver = Exact
+		if d.Len() > exactLimit {
+			m.solver = Iterative
+		}
+	}
+	s := m.units.standard(d)
+	if d.NoiseVar == nil && opts.NoiseSD != nil {
+		v := *opts.NoiseSD / m.units.Scale
+		s.NoiseVar = make([]float64, d.Len())
+		for i := range s.NoiseVar {
+			s.NoiseVar[i] = v * v
+		}
+	}
+	p, starts, err := newParams(k, opts, s.NoiseVar != nil)
+	if err != nil {
+		return nil, r, err
+	}
+	l := &likelihood{k, s, m.meanVar, p}
+	var theta []float64
+	if m.solver == Exact {
+		theta, r, err = l.fitExactly(ctx, starts, opts)
+	} else {
+		theta, r, err = l.fitIteratively(ctx, starts, opts)
+	}
+	if err != nil {
+		return nil, r, fmt.Errorf("gp: fitting: %w", err)
+	}
+	m.theta, m.noise = p.split(theta)
+	if d.NoiseVar == nil && opts.NoiseSD != nil {
+		m.noise = s.NoiseVar[0]
+	}
+	r.Solver, r.Theta, r.NoiseSD = m.solver, m.Theta(), m.NoiseSD()
+	for _, q := range k.Params() {
+		r.Names = append(r.Names, q.Name)
+	}
+	return m, r, nil
+}
+
+// fitExactly climbs from the likeliest start and adds the leave-one-out score.
+func (l *likelihood) fitExactly(ctx context.Context, starts [][]float64, opts FitOptions) (theta []float64, r FitReport, err error) {
+	if theta, err = likeliest(ctx, []*likelihood{l}, starts); err != nil {
+		return nil, r, err
+	}
+	if r.Converged = opts.Fixed; !opts.Fixed {
+		if theta, r, err = l.params.climb(ctx, theta, opts.MaxIter, l.evaluate); err != nil {
+			return nil, r, err
+		}
+	}
+	f, err := l.factor(ctx, theta)
+	if err != nil {
+		return nil, r, err
+	}
+	r.LogLikelihood = f.lml
+	mean, variance := f.leaveOneOut(l.data)
+	for i, y := range l.data.Y {
+		r.LOOScore += logNormal(y, mean[i], variance[i]) / float64(len(l.data.Y))
+	}
+	return theta, r, nil
+}
+
+// fitIteratively starts from an exact fit to a few patches and goes on by
+// stochastic gradients of the whole.
+func (l *likelihood) fitIteratively(ctx context.Context, starts [][]float64, opts FitOptions) (theta []float64, r FitReport, err error) {
+	patches := l.patches()
+	if theta, err = likeliest(ctx, patches, starts); err != nil {
+		return nil, r, err
+	}
+	if r.Converged = opts.Fixed; !opts.Fixed {
+		if theta, _, err = l.params.climb(ctx, theta, patchMaxIter, sum(patches)); err != nil {
+			return nil, r, err
+		}
+		if theta, r, err = l.learn(ctx, theta, opts.Epochs, opts.Seed); err != nil {
+			return nil, r, err
+		}
+	}
+	r.LogLikelihood, r.LogLikelihoodSE, err = l.estimate(ctx, theta, opts.Seed)
+	return theta, r, err
+}
+
+// leaveOneOut returns mean and variance of each measurement given all others:
+// y_i − α_i/[H⁻¹]_ii and 1/[H⁻¹]_ii, noise included.
+func (f *factor) leaveOneOut(d Data) (mean, variance []float64) {
+	n := d.Len()
+	mean, variance = make([]float64, n), make([]float64, n)
+	f.chol.InverseDiag(variance)
+	for i, q := range variance {
+		mean[i] = d.Y[i] - f.alpha[i]/q
+		variance[i] = 1 / q
+	}
+	return mean, variance
+}
+
+func logNormal(y, mean, variance float64) float64 {
+	return -(y-mean)*(y-mean)/(2*variance) - math.Log(2*math.Pi*variance)/2
+}

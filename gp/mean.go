@@ -1,0 +1,113 @@
+package gp
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/mat"
+
+	"grfgp/internal/rng"
+	"grfgp/kernel"
+	"grfgp/solve"
+)
+
+// withMean is K + c·11ᵀ: a covariance whose functions float on an unknown
+// constant of variance c. Means, variances and samples then allow for what is
+// not known of the mean, with no formulas of their own.
+type withMean struct {
+	kernel.Covariance
+	c float64
+}
+
+// floating adds an unknown constant to a covariance; a known mean has c = 0.
+func floating(k kernel.Covariance, c float64) kernel.Covariance {
+	if c == 0 {
+		return k
+	}
+	return withMean{k, c}
+}
+
+func (m withMean) Gram(ctx context.Context, dst *mat.SymDense, rows []int) error {
+	if err := m.Covariance.Gram(ctx, dst, rows); err != nil {
+		return err
+	}
+	for i := range rows {
+		for j := i; j < len(rows); j++ {
+			dst.SetSym(i, j, dst.At(i, j)+m.c)
+		}
+	}
+	return nil
+}
+
+func (m withMean) Diag(ctx context.Context, dst []float64, rows []int) error {
+	if err := m.Covariance.Diag(ctx, dst, rows); err != nil {
+		return err
+	}
+	for i := range dst {
+		dst[i] += m.c
+	}
+	return nil
+}
+
+func (m withMean) Prior(ctx context.Context, dst *mat.Dense, seed uint64) error {
+	if err := m.Covariance.Prior(ctx, dst, seed); err != nil {
+		return err
+	}
+	n, draws := dst.Dims()
+	for s := range draws {
+		shift := math.Sqrt(m.c) * rand.New(rng.New(seed, "prior mean", uint64(s))).NormFloat64()
+		for i := range n {
+			dst.Set(i, s, dst.At(i, s)+shift)
+		}
+	}
+	return nil
+}
+
+func (m withMean) Cross(rows, cols []int) solve.Operator {
+	op := meanOperator{m.Covariance.Cross(rows, cols), m.c}
+	if c, ok := op.Operator.(solve.Columner); ok {
+		return meanColumner{op, c}
+	}
+	return op
+}
+
+// meanOperator is A + c·11ᵀ.
+type meanOperator struct {
+	solve.Operator
+	c float64
+}
+
+func (o meanOperator) Apply(ctx context.Context, dst, x *mat.Dense) error {
+	if err := o.Operator.Apply(ctx, dst, x); err != nil {
+		return err
+	}
+	n, k := x.Dims()
+	sums := make([]float64, k)
+	for i := range n {
+		for s, v := range x.RawRowView(i) {
+			sums[s] += v
+		}
+	}
+	rows, _ := dst.Dims()
+	for i := range rows {
+		row := dst.RawRowView(i)
+		for s := range row {
+			row[s] += o.c * sums[s]
+		}
+	}
+	return nil
+}
+
+// meanColumner keeps the cheap columns of its operator.
+type meanColumner struct {
+	meanOperator
+	columns solve.Columner
+}
+
+func (o meanColumner) Column(dst []float64, j int) {
+	o.columns.Column(dst, j)
+	for i := range dst {
+		dst[i] += o.c
+	}
+}

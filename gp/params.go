@@ -1,0 +1,120 @@
+package gp
+
+import (
+	"fmt"
+	"math"
+
+	"grfgp/kernel"
+)
+
+// params are the hyperparameters that a fit may change: those of the kernel and,
+// last, the noise variance unless it is known. The optimiser sees positive ones
+// by their logarithms.
+type params struct {
+	list  []kernel.Param
+	noise bool // the last one is the noise
+	floor float64
+}
+
+// spread is the standard deviation, in e-folds, of the weak log-normal prior on
+// positive hyperparameters. It decides only what the data leave open: with three
+// measurements a good deal, with three hundred nearly nothing.
+const spread = 3
+
+// newParams returns the hyperparameters of a fit and where it may start.
+func newParams(k kernel.Kernel, opts FitOptions, known bool) (*params, [][]float64, error) {
+	p := &params{list: k.Params(), floor: opts.NoiseFloor}
+	starts := opts.Starts
+	if len(starts) == 0 {
+		own := make([]float64, len(p.list))
+		for j, q := range p.list {
+			own[j] = q.Start
+		}
+		starts = [][]float64{own}
+	}
+	if !known {
+		p.noise = true
+		p.list = append(p.list[:len(p.list):len(p.list)], kernel.Param{Name: "noise", Start: 0.1, Positive: true})
+	}
+	all := make([][]float64, len(starts))
+	for s, start := range starts {
+		if len(start) != len(k.Params()) {
+			return nil, nil, fmt.Errorf("gp: fitting: %d starting values for %d parameters", len(start), len(k.Params()))
+		}
+		all[s] = append([]float64(nil), start...)
+		if !known {
+			all[s] = append(all[s], max(0.1, 2*p.floor))
+		}
+	}
+	return p, all, nil
+}
+
+// free returns what the optimiser changes: log θ, log(noise − floor), or θ.
+func (p *params) free(theta []float64) []float64 {
+	x := make([]float64, len(theta))
+	for j, v := range theta {
+		switch {
+		case p.isNoise(j):
+			x[j] = math.Log(v - p.floor)
+		case p.list[j].Positive:
+			x[j] = math.Log(v)
+		default:
+			x[j] = v
+		}
+	}
+	return x
+}
+
+// natural is the inverse of free.
+func (p *params) natural(x []float64) []float64 {
+	theta := make([]float64, len(x))
+	for j, v := range x {
+		switch {
+		case p.isNoise(j):
+			theta[j] = p.floor + math.Exp(v)
+		case p.list[j].Positive:
+			theta[j] = math.Exp(v)
+		default:
+			theta[j] = v
+		}
+	}
+	return theta
+}
+
+// chain turns a gradient by natural parameters into one by free ones.
+func (p *params) chain(grad, theta []float64) {
+	for j := range grad {
+		switch {
+		case p.isNoise(j):
+			grad[j] *= theta[j] - p.floor
+		case p.list[j].Positive:
+			grad[j] *= theta[j]
+		}
+	}
+}
+
+// prior returns the log density, up to a constant, of the weak prior at x, and
+// adds its gradient.
+func (p *params) prior(grad, x []float64) float64 {
+	sum := 0.0
+	for j, q := range p.list {
+		if !q.Positive {
+			continue
+		}
+		z := (x[j] - math.Log(q.Start)) / spread
+		sum -= z * z / 2
+		grad[j] -= z / spread
+	}
+	return sum
+}
+
+func (p *params) isNoise(j int) bool { return p.noise && j == len(p.list)-1 }
+
+// split returns the kernel's parameters and the noise variance (0 if known).
+func (p *params) split(theta []float64) ([]float64, float64) {
+	if !p.noise {
+		return theta, 0
+	}
+	last := len(theta) - 1
+	return theta[:last], theta[last]
+}

@@ -1,0 +1,262 @@
+package gp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/mat"
+
+	"grfgp/internal/rng"
+	"grfgp/kernel"
+	"grfgp/solve"
+)
+
+// Posterior is a model given measurements. It is immutable and safe for
+// concurrent use.
+type Posterior struct {
+	model  *Model
+	cov    kernel.Covariance // with the unknown mean
+	data   Data              // standardised
+	noise  []float64
+	system system
+	alpha  []float64 // H⁻¹y
+}
+
+// system solves H·dst = b with H = K_xx + noise.
+type system interface {
+	solve(ctx context.Context, dst, b *mat.Dense) error
+}
+
+// Condition returns the model given measurements, which may be others than those
+// it was fitted to.
+func (m *Model) Condition(ctx context.Context, d Data) (*Posterior, error) {
+	if err := d.check(m.kernel.Nodes()); err != nil {
+		return nil, err
+	}
+	k, err := m.kernel.At(m.theta)
+	if err != nil {
+		return nil, err
+	}
+	s := m.units.standard(d)
+	p := &Posterior{model: m, cov: floating(k, m.meanVar), data: s, noise: noises(s, m.noise)}
+	if p.system, err = newSystem(ctx, p); err != nil {
+		return nil, fmt.Errorf("gp: conditioning: %w", err)
+	}
+	p.alpha = make([]float64, s.Len())
+	y := mat.NewDense(s.Len(), 1, append([]float64(nil), s.Y...))
+	if err := p.system.solve(ctx, mat.NewDense(s.Len(), 1, p.alpha), y); err != nil {
+		return nil, fmt.Errorf("gp: conditioning: %w", err)
+	}
+	return p, nil
+}
+
+// exactSystem has H factored.
+type exactSystem struct{ *solve.Cholesky }
+
+func (s exactSystem) solve(_ context.Context, dst, b *mat.Dense) error {
+	s.Cholesky.Solve(dst, b)
+	return nil
+}
+
+// newSystem factors H, or prepares to solve it by iteration.
+func newSystem(ctx context.Context, p *Posterior) (system, error) {
+	if p.model.solver == Iterative {
+		return newIterativeSystem(ctx, p.cov, p.data, p.noise)
+	}
+	h := mat.NewSymDense(p.data.Len(), nil)
+	if err := p.cov.Gram(ctx, h, p.data.Nodes); err != nil {
+		return nil, err
+	}
+	for i, v := range p.noise {
+		h.SetSym(i, i, h.At(i, i)+v)
+	}
+	c, err := solve.NewCholesky(h)
+	if err != nil {
+		return nil, err
+	}
+	return exactSystem{c}, nil
+}
+
+// Mean returns the posterior mean at the given nodes.
+func (p *Posterior) Mean(ctx context.Context, nodes []int) ([]float64, error) {
+	mean := mat.NewDense(max(1, len(nodes)), 1, nil)
+	if len(nodes) == 0 {
+		return nil, nil
+	}
+	alpha := mat.NewDense(len(p.alpha), 1, p.alpha)
+	if err := p.cov.Cross(nodes, p.data.Nodes).Apply(ctx, mean, alpha); err != nil {
+		return nil, fmt.Errorf("gp: posterior mean: %w", err)
+	}
+	u := p.model.units
+	out := make([]float64, len(nodes))
+	for i := range out {
+		out[i] = u.Center + u.Scale*mean.At(i, 0)
+	}
+	return out, nil
+}
+
+// crossEntries is how many covariances between nodes and measurements are held
+// at a time.
+const crossEntries = 32 << 20
+
+// Variance returns the posterior variance of the quantity itself at the given
+// nodes; a new reading has the noise variance on top.
+func (p *Posterior) Variance(ctx context.Context, nodes []int) ([]float64, error) {
+	if p.Exact(len(nodes)) {
+		return p.exactVariance(ctx, nodes)
+	}
+	return p.sampledVariance(ctx, nodes)
+}
+
+const (
+	varianceFlops = 2e11 // of exact variances; beyond, they are sampled
+	varianceDraws = 256
+	varianceBlock = 64
+)
+
+// Exact reports whether Variance at so many nodes is exact. Where it is not, it
+// comes from 256 posterior samples, with a relative standard error of
+// √(2/256) ≈ 9 %.
+func (p *Posterior) Exact(nodes int) bool {
+	t := float64(p.data.Len())
+	_, factored := p.system.(exactSystem)
+	return factored && float64(nodes)*t*t <= varianceFlops
+}
+
+// sampledVariance is the mean square of posterior samples about the exact mean.
+func (p *Posterior) sampledVariance(ctx context.Context, nodes []int) ([]float64, error) {
+	mean, err := p.Mean(ctx, nodes)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]float64, len(nodes))
+	for b := range varianceDraws / varianceBlock {
+		draws, err := p.Sample(ctx, nodes, varianceBlock, varianceSeed+uint64(b))
+		if err != nil {
+			return nil, err
+		}
+		for i := range out {
+			for _, v := range draws.RawRowView(i) {
+				out[i] += (v - mean[i]) * (v - mean[i]) / varianceDraws
+			}
+		}
+	}
+	return out, nil
+}
+
+// varianceSeed is far from seeds that people choose.
+const varianceSeed = 0x76617269616e6365
+
+// exactVariance computes K_ii − ‖L⁻¹k_i‖² for all nodes, some at a time.
+func (p *Posterior) exactVariance(ctx context.Context, nodes []int) ([]float64, error) {
+	out := make([]float64, len(nodes))
+	if err := p.cov.Diag(ctx, out, nodes); err != nil {
+		return nil, fmt.Errorf("gp: posterior variance: %w", err)
+	}
+	chol := p.system.(exactSystem)
+	size := max(1, crossEntries/p.data.Len())
+	for lo := 0; lo < len(nodes); lo += size {
+		hi := min(len(nodes), lo+size)
+		cross, err := p.cross(ctx, nodes[lo:hi])
+		if err != nil {
+			return nil, fmt.Errorf("gp: posterior variance: %w", err)
+		}
+		chol.SolveLower(cross, cross)
+		t, c := cross.Dims()
+		for i := range t {
+			for q, v := range cross.RawRowView(i)[:c] {
+				out[lo+q] -= v * v
+			}
+		}
+	}
+	scale := p.model.units.Scale
+	for i := range out {
+		out[i] = max(out[i], 0) * scale * scale
+	}
+	return out, nil
+}
+
+// cross returns K[x, nodes], by as few columns as possible.
+func (p *Posterior) cross(ctx context.Context, nodes []int) (*mat.Dense, error) {
+	t, n := p.data.Len(), len(nodes)
+	if n <= t {
+		dst := mat.NewDense(t, n, nil)
+		return dst, p.cov.Cross(p.data.Nodes, nodes).Apply(ctx, dst, identity(n))
+	}
+	dst := mat.NewDense(n, t, nil)
+	if err := p.cov.Cross(nodes, p.data.Nodes).Apply(ctx, dst, identity(t)); err != nil {
+		return nil, err
+	}
+	return mat.DenseCopyOf(dst.T()), nil
+}
+
+func identity(n int) *mat.Dense {
+	one := mat.NewDense(n, n, nil)
+	for i := range n {
+		one.Set(i, i, 1)
+	}
+	return one
+}
+
+// Sample returns draws of the quantity at the given nodes, a column each, by
+// Matheron's rule: a prior draw g plus K_·x H⁻¹(y − g_x − ε). The same seed gives
+// the same draws, and draw s does not depend on how many are asked for.
+func (p *Posterior) Sample(ctx context.Context, nodes []int, draws int, seed uint64) (*mat.Dense, error) {
+	out, err := p.sample(ctx, nodes, draws, seed)
+	if err != nil {
+		return nil, fmt.Errorf("gp: posterior samples: %w", err)
+	}
+	u := p.model.units
+	out.Apply(func(_, _ int, v float64) float64 { return u.Center + u.Scale*v }, out)
+	return out, nil
+}
+
+func (p *Posterior) sample(ctx context.Context, nodes []int, draws int, seed uint64) (*mat.Dense, error) {
+	prior := mat.NewDense(p.model.kernel.Nodes(), draws, nil)
+	if err := p.cov.Prior(ctx, prior, seed); err != nil {
+		return nil, err
+	}
+	t := p.data.Len()
+	rest, weights := mat.NewDense(t, draws, nil), mat.NewDense(t, draws, nil)
+	for s := range draws {
+		normal := rand.New(rng.New(seed, "measurement noise", uint64(s)))
+		for k, i := range p.data.Nodes {
+			e := math.Sqrt(p.noise[k]) * normal.NormFloat64()
+			rest.Set(k, s, p.data.Y[k]-prior.At(i, s)-e)
+		}
+	}
+	if err := p.system.solve(ctx, weights, rest); err != nil {
+		return nil, err
+	}
+	out := mat.NewDense(len(nodes), draws, nil)
+	if err := p.cov.Cross(nodes, p.data.Nodes).Apply(ctx, out, weights); err != nil {
+		return nil, err
+	}
+	for r, i := range nodes {
+		row, g := out.RawRowView(r), prior.RawRowView(i)
+		for s := range row {
+			row[s] += g[s]
+		}
+	}
+	return out, nil
+}
+
+// LeaveOneOut returns, for every measurement, mean and standard deviation of a
+// reading there given all other measurements. It needs the exact solver.
+func (p *Posterior) LeaveOneOut() (mean, sd []float64, err error) {
+	exact, ok := p.system.(exactSystem)
+	if !ok {
+		return nil, nil, errors.New("gp: leave-one-out needs the exact solver")
+	}
+	f := &factor{chol: exact.Cholesky, alpha: p.alpha}
+	mean, sd = f.leaveOneOut(p.data)
+	u := p.model.units
+	for i := range mean {
+		mean[i] = u.Center + u.Scale*mean[i]
+		sd[i] = u.Scale * math.Sqrt(sd[i])
+	}
+	return mean, sd, nil
+}
