@@ -1,0 +1,215 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync"
+
+	"gonum.org/v1/gonum/mat"
+
+	"grfgp/internal/parallel"
+	"grfgp/internal/rng"
+	"grfgp/solve"
+	"grfgp/walk"
+)
+
+// ErrFeatures is wrapped by errors about features that make no such kernel.
+var ErrFeatures = errors.New("kernel: features do not fit the kernel")
+
+// maxCoeff bounds the coefficients |f_l|, so that no entry of K overflows.
+const maxCoeff = 1e100
+
+// GRF is the kernel of random features: K = ΦΦᵀ with Φ = Σ f_l(θ) Ψ_l. For the
+// node lists used last it keeps where their features are, 12 bytes per entry of
+// Φ: with new hyperparameters only values are computed anew.
+type GRF struct {
+	features *walk.Features
+	family   Modulation
+	patterns recent[*pattern]
+
+	all    func() []int // every node in order
+	labels sync.Pool    // *[]uint32: per node, all zero
+	blocks sync.Pool    // *mat.Dense: scratch for products
+}
+
+// NewGRF returns the kernel of a family by features that cover every node.
+func NewGRF(f *walk.Features, m Modulation) (*GRF, error) {
+	n := f.Nodes()
+	if lo, hi := f.Rows(); lo != 0 || hi != n {
+		return nil, fmt.Errorf("%w: they are a shard, rows [%d, %d) of %d nodes; sample all rows", ErrFeatures, lo, hi, n)
+	}
+	if free, ok := m.(Free); ok && free.Len > f.MaxLen() {
+		return nil, fmt.Errorf("%w: free coefficients to length %d, features to length %d; sample longer walks", ErrFeatures, free.Len, f.MaxLen())
+	}
+	k := &GRF{features: f, family: m}
+	k.all = sync.OnceValue(func() []int {
+		all := make([]int, n)
+		for i := range all {
+			all[i] = i
+		}
+		return all
+	})
+	k.labels.New = func() any {
+		labels := make([]uint32, n)
+		return &labels
+	}
+	k.blocks.New = func() any { return new(mat.Dense) }
+	return k, nil
+}
+
+// Nodes returns the number of nodes.
+func (k *GRF) Nodes() int { return k.features.Nodes() }
+
+// Params returns the parameters of the family.
+func (k *GRF) Params() []Param { return k.family.Params() }
+
+// At returns the covariance at theta. It costs nothing; features are combined
+// for the nodes that are asked for, when they are asked for.
+func (k *GRF) At(theta []float64) (Covariance, error) {
+	c, err := k.at(theta)
+	if err != nil {
+		return nil, err // and no interface around a nil pointer
+	}
+	return c, nil
+}
+
+func (k *GRF) at(theta []float64) (*grfCovariance, error) {
+	if err := checkTheta(theta, k.Params()); err != nil {
+		return nil, err
+	}
+	c := &grfCovariance{GRF: k, theta: slices.Clone(theta), coeff: make([]float64, k.features.MaxLen()+1)}
+	k.family.Coeffs(c.coeff, c.theta)
+	for l, f := range c.coeff {
+		if !(math.Abs(f) <= maxCoeff) {
+			return nil, fmt.Errorf("%w: at %v the coefficient of length %d is %v, beyond ±%g", ErrTheta, theta, l, f, maxCoeff)
+		}
+	}
+	return c, nil
+}
+
+// grfCovariance is a GRF at one theta.
+type grfCovariance struct {
+	*GRF
+	theta, coeff []float64
+	factors      recent[*factor]
+}
+
+// Cross returns K[rows, cols]. Where rows and cols are the same list it is a
+// solve.Columner.
+func (c *grfCovariance) Cross(rows, cols []int) solve.Operator {
+	right := c.factor(cols)
+	if slices.Equal(rows, cols) {
+		return &grfGram{grfCross{c.GRF, right.phi, right.transpose(), right.err}}
+	}
+	left := right.beside(rows)
+	return &grfCross{c.GRF, left.phi, right.transpose(), errors.Join(left.err, right.err)}
+}
+
+// Gram sets dst = K[rows, rows].
+func (c *grfCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows []int) error {
+	f := c.factor(rows)
+	if f.err != nil {
+		return f.err
+	}
+	checkOrder(dst, rows)
+	phiT := f.transpose()
+	raw := dst.RawSymmetric()
+	return eachRow(ctx, len(rows), gramRows, func(_, i int) {
+		out := raw.Data[i*raw.Stride:][:len(rows)]
+		clear(out[i:])
+		nodes, vals := f.phi.Row(i)
+		for p, node := range nodes {
+			v := vals[p]
+			others, weights := phiT.Row(int(node))
+			from, _ := slices.BinarySearch(others, uint32(i))
+			others, weights = others[from:], weights[from:]
+			for q, j := range others {
+				out[j] += float64(v * weights[q])
+			}
+		}
+	})
+}
+
+// Diag sets dst[a] to the squared norm of row rows[a] of Φ.
+func (c *grfCovariance) Diag(ctx context.Context, dst []float64, rows []int) error {
+	const size = 1024
+	blocks := (len(rows) + size - 1) / size
+	scratch := make([][]float64, parallel.Workers(blocks))
+	return eachRow(ctx, len(rows), size, func(worker, a int) {
+		phi := room(&scratch[worker], len(c.features.Reached(rows[a])))
+		c.features.CombineRow(phi, c.coeff, rows[a])
+		sum := 0.0
+		for _, v := range phi {
+			sum += float64(v * v)
+		}
+		dst[a] = sum
+	})
+}
+
+// Prior sets the columns of dst to Φw with w ~ N(0, I).
+func (c *grfCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint64) error {
+	f := c.factor(c.all())
+	if f.err != nil {
+		return f.err
+	}
+	_, width := f.phi.Dims()
+	return strips(dst, func(lo int, dst *mat.Dense) error {
+		_, columns := dst.Dims()
+		w := c.block(width, columns)
+		defer c.blocks.Put(w)
+		if err := normals(ctx, w, seed, "prior", lo); err != nil {
+			return err
+		}
+		f.phi.Mul(dst, w)
+		return ctx.Err()
+	})
+}
+
+// normals fills w with independent N(0, 1) numbers. A number depends on seed,
+// purpose, its row and its column, counted from first, alone.
+func normals(ctx context.Context, w *mat.Dense, seed uint64, purpose string, first int) error {
+	const size = 1024
+	raw := w.RawMatrix()
+	blocks := (raw.Rows + size - 1) / size
+	return parallel.Blocks(ctx, blocks*raw.Cols, func(_, k int) error {
+		b, column := k/raw.Cols, k%raw.Cols
+		random := rand.New(rng.New(seed, purpose, uint64(first+column), uint64(b)))
+		for i := b * size; i < min(raw.Rows, (b+1)*size); i++ {
+			raw.Data[i*raw.Stride+column] = random.NormFloat64()
+		}
+		return nil
+	})
+}
+
+// eachRow calls do(worker, i) for every i in [0, n), by blocks of the given size.
+func eachRow(ctx context.Context, n, size int, do func(worker, i int)) error {
+	return parallel.Blocks(ctx, (n+size-1)/size, func(worker, b int) error {
+		for i := b * size; i < min(n, (b+1)*size); i++ {
+			do(worker, i)
+		}
+		return nil
+	})
+}
+
+// gramRows is how many rows of a Gram matrix a block has: few, for later rows of
+// a triangle are shorter.
+const gramRows = 8
+
+// checkOrder panics unless a is as large as the list.
+func checkOrder(a mat.Symmetric, rows []int) {
+	if n := a.SymmetricDim(); n != len(rows) {
+		panic(fmt.Sprintf("kernel: a matrix of order %d for %d nodes", n, len(rows)))
+	}
+}
+
+// room returns *buf with n elements, grown where it is too small.
+func room(buf *[]float64, n int) []float64 {
+	if cap(*buf) < n {
+		*buf = make([]float64, n)
+	}
+	return (*buf)[:n]
+}

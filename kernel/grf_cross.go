@@ -1,0 +1,99 @@
+package kernel
+
+import (
+	"context"
+
+	"gonum.org/v1/gonum/mat"
+
+	"grfgp/sparse"
+)
+
+// stripColumns is how many right-hand sides go through a product together: it
+// bounds the scratch, a number per touched node and right-hand side.
+const stripColumns = 64
+
+// grfCross is K[rows, cols] = Φ_rows·Φ_colsᵀ.
+type grfCross struct {
+	kernel      *GRF
+	left, right *sparse.CSR
+	err         error // why there is no such matrix
+}
+
+// Dims returns the lengths of the two lists.
+func (o *grfCross) Dims() (r, c int) {
+	r, _ = o.left.Dims()
+	_, c = o.right.Dims()
+	return r, c
+}
+
+// Apply sets dst = Φ_rows·(Φ_colsᵀ·x).
+func (o *grfCross) Apply(ctx context.Context, dst, x *mat.Dense) error {
+	if o.err != nil {
+		return o.err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	r, c := o.Dims()
+	_, columns := dst.Dims()
+	switch {
+	case r == 0:
+		return nil
+	case c == 0:
+		dst.Zero()
+		return nil
+	case columns <= stripColumns:
+		return o.strip(ctx, dst, x) // without views, which are allocated
+	}
+	return strips(dst, func(lo int, dst *mat.Dense) error {
+		return o.strip(ctx, dst, columnsOf(x, lo, dst))
+	})
+}
+
+func (o *grfCross) strip(ctx context.Context, dst, x *mat.Dense) error {
+	width, _ := o.right.Dims()
+	_, columns := x.Dims()
+	mid := o.kernel.block(width, columns)
+	defer o.kernel.blocks.Put(mid)
+	o.right.Mul(mid, x)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	o.left.Mul(dst, mid)
+	return ctx.Err()
+}
+
+// strips calls do with each strip of the columns of dst and its first column.
+func strips(dst *mat.Dense, do func(lo int, dst *mat.Dense) error) error {
+	rows, columns := dst.Dims()
+	for lo := 0; lo < columns; lo += stripColumns {
+		hi := min(columns, lo+stripColumns)
+		if err := do(lo, dst.Slice(0, rows, lo, hi).(*mat.Dense)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// columnsOf returns as many columns of x, from lo on, as like has.
+func columnsOf(x *mat.Dense, lo int, like *mat.Dense) *mat.Dense {
+	rows, _ := x.Dims()
+	_, columns := like.Dims()
+	return x.Slice(0, rows, lo, lo+columns).(*mat.Dense)
+}
+
+// grfGram is K[rows, rows].
+type grfGram struct{ grfCross }
+
+// Column sets dst to column j: row j of Φ, scattered through Φᵀ.
+func (o *grfGram) Column(dst []float64, j int) {
+	clear(dst)
+	nodes, vals := o.left.Row(j)
+	for p, node := range nodes {
+		v := vals[p]
+		others, weights := o.right.Row(int(node))
+		for q, i := range others {
+			dst[i] += float64(v * weights[q])
+		}
+	}
+}

@@ -1,0 +1,268 @@
+package kernel
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"sync"
+
+	"gonum.org/v1/gonum/mat"
+
+	"grfgp/internal/parallel"
+	"grfgp/sparse"
+)
+
+// pattern is where the features of a list of nodes are; it holds for every θ.
+// Columns are relabelled to those touched, in order of first touch, unless these
+// are most nodes: then a column is a node.
+type pattern struct {
+	rows  []int
+	nodes []uint32 // the node of each column; nil: columns are nodes
+	width int
+	ptr   []int
+	col   []uint32
+
+	transposeOnce sync.Once
+	tPtr          []int
+	tCol          []uint32
+	from          []uint32 // per entry of the transpose: its place in the original; nil where 32 bits are not enough
+}
+
+func (k *GRF) pattern(rows []int) *pattern {
+	return k.patterns.get(rows, k.newPattern)
+}
+
+func (k *GRF) newPattern(rows []int) *pattern {
+	p := &pattern{rows: rows, ptr: make([]int, len(rows)+1)}
+	for a, i := range rows {
+		p.ptr[a+1] = p.ptr[a] + len(k.features.Reached(i))
+	}
+	p.col = make([]uint32, p.ptr[len(rows)])
+	table := k.labels.Get().(*[]uint32)
+	defer k.labels.Put(table)
+	labels := *table // label+1 of a node, 0 if it has none
+	p.nodes = k.touched(rows, labels)
+	if p.nodes == nil {
+		p.width = k.Nodes()
+		k.eachBlock(rows, func(a, i int) { copy(p.col[p.ptr[a]:], k.features.Reached(i)) })
+		return p
+	}
+	p.width = len(p.nodes)
+	k.eachBlock(rows, func(a, i int) {
+		out := p.col[p.ptr[a]:]
+		for e, node := range k.features.Reached(i) {
+			out[e] = labels[node] - 1
+		}
+	})
+	unlabel(labels, p.nodes)
+	return p
+}
+
+// touched labels the nodes that rows reach and returns them; nil, and labels as
+// they were, if these are more than half of all.
+func (k *GRF) touched(rows []int, labels []uint32) []uint32 {
+	nodes := []uint32{}
+	for _, i := range rows {
+		for _, node := range k.features.Reached(i) {
+			if labels[node] == 0 {
+				nodes = append(nodes, node)
+				labels[node] = uint32(len(nodes))
+			}
+		}
+		if 2*len(nodes) > len(labels) {
+			unlabel(labels, nodes)
+			return nil
+		}
+	}
+	return nodes
+}
+
+func unlabel(labels, nodes []uint32) {
+	for _, node := range nodes {
+		labels[node] = 0
+	}
+}
+
+// eachBlock calls do(a, rows[a]) for all a, in parallel.
+func (k *GRF) eachBlock(rows []int, do func(a, i int)) {
+	parallel.Ranges(len(rows), 1024, func(lo, hi int) {
+		for a := lo; a < hi; a++ {
+			do(a, rows[a])
+		}
+	})
+}
+
+// transpose sorts the entries by column, once.
+func (p *pattern) transpose() {
+	p.transposeOnce.Do(func() {
+		if len(p.col) > math.MaxUint32 {
+			return
+		}
+		// The transpose of the matrix that holds the place of each entry.
+		place := make([]float64, len(p.col))
+		for q := range place {
+			place[q] = float64(q)
+		}
+		a, err := sparse.NewCSR(len(p.rows), p.width, p.ptr, p.col, place)
+		if err != nil {
+			return // for the factor to say
+		}
+		p.tPtr, p.tCol, place = a.T().Raw()
+		p.from = make([]uint32, len(place))
+		for q, v := range place {
+			p.from[q] = uint32(v)
+		}
+	})
+}
+
+// factor is Φ[rows, :] at one theta, with the columns of the pattern.
+type factor struct {
+	*pattern
+	cov *grfCovariance
+	phi *sparse.CSR
+	err error
+
+	once sync.Once
+	phiT *sparse.CSR
+}
+
+func (c *grfCovariance) factor(rows []int) *factor {
+	return c.factors.get(rows, func(rows []int) *factor {
+		p := c.pattern(rows)
+		val := make([]float64, len(p.col))
+		c.eachBlock(rows, func(a, i int) { c.features.CombineRow(val[p.ptr[a]:p.ptr[a+1]], c.coeff, i) })
+		phi, err := sparse.NewCSR(len(rows), p.width, p.ptr, p.col, val)
+		return newFactor(c, p, phi, err)
+	})
+}
+
+// newFactor stands an empty matrix in for one that failed.
+func newFactor(c *grfCovariance, p *pattern, phi *sparse.CSR, err error) *factor {
+	if err != nil {
+		err = errors.Join(ErrFeatures, err)
+		phi, _ = sparse.NewCSR(len(p.rows), p.width, make([]int, len(p.rows)+1), nil, nil)
+	}
+	return &factor{pattern: p, cov: c, phi: phi, err: err}
+}
+
+// transpose returns Φᵀ.
+func (f *factor) transpose() *sparse.CSR {
+	f.once.Do(func() {
+		f.pattern.transpose()
+		_, _, val := f.phi.Raw()
+		if len(f.from) != len(val) {
+			f.phiT = f.phi.T()
+			return
+		}
+		valT := make([]float64, len(val))
+		parallel.Ranges(len(val), 1<<16, func(lo, hi int) {
+			for q := lo; q < hi; q++ {
+				valT[q] = val[f.from[q]]
+			}
+		})
+		f.phiT, _ = sparse.NewCSR(f.width, len(f.rows), f.tPtr, f.tCol, valT) // no worse than phi
+	})
+	return f.phiT
+}
+
+// beside returns Φ[rows, :] with the columns of f; what has none is left out, as
+// it meets nothing in products with f.
+func (f *factor) beside(rows []int) *factor {
+	c := f.cov
+	if f.nodes == nil && c.pattern(rows).nodes == nil {
+		return c.factor(rows)
+	}
+	table := c.labels.Get().(*[]uint32)
+	defer c.labels.Put(table)
+	labels := *table
+	label := func(node uint32) uint32 { return node + 1 }
+	if f.nodes != nil {
+		for j, node := range f.nodes {
+			labels[node] = uint32(j + 1)
+		}
+		defer unlabel(labels, f.nodes)
+		label = func(node uint32) uint32 { return labels[node] }
+	}
+
+	ptr := make([]int, len(rows)+1)
+	c.eachBlock(rows, func(a, i int) {
+		for _, node := range c.features.Reached(i) {
+			if label(node) != 0 {
+				ptr[a+1]++
+			}
+		}
+	})
+	for a := range rows {
+		ptr[a+1] += ptr[a]
+	}
+	col, val := make([]uint32, ptr[len(rows)]), make([]float64, ptr[len(rows)])
+	parallel.Ranges(len(rows), 1024, func(lo, hi int) {
+		var scratch []float64
+		q := ptr[lo]
+		for _, i := range rows[lo:hi] {
+			reached := c.features.Reached(i)
+			phi := room(&scratch, len(reached))
+			c.features.CombineRow(phi, c.coeff, i)
+			for e, node := range reached {
+				if j := label(node); j != 0 {
+					col[q], val[q] = j-1, phi[e]
+					q++
+				}
+			}
+		}
+	})
+	phi, err := sparse.NewCSR(len(rows), f.width, ptr, col, val)
+	return newFactor(c, &pattern{rows: rows, width: f.width}, phi, err)
+}
+
+// block returns r×c scratch with undefined contents, to be put back.
+func (k *GRF) block(r, c int) *mat.Dense {
+	m := k.blocks.Get().(*mat.Dense)
+	raw := m.RawMatrix()
+	if cap(raw.Data) < r*c {
+		raw.Data = make([]float64, r*c)
+	}
+	raw.Rows, raw.Cols, raw.Stride, raw.Data = r, c, max(1, c), raw.Data[:r*c]
+	m.SetRawMatrix(raw)
+	return m
+}
+
+// recent keeps what was made for the node lists that were used last.
+type recent[V any] struct {
+	mu   sync.Mutex
+	made []*made[V] // the last used first
+}
+
+// keep is how many lists are remembered: those of training, of prediction and of
+// all nodes.
+const keep = 3
+
+type made[V any] struct {
+	rows  []int
+	once  sync.Once
+	value V
+}
+
+// get returns the value of a list, made now unless it is remembered; others may
+// wait for it meanwhile. The function given may keep its argument.
+func (r *recent[V]) get(rows []int, fresh func(rows []int) V) V {
+	m := r.find(rows)
+	m.once.Do(func() { m.value = fresh(m.rows) })
+	return m.value
+}
+
+func (r *recent[V]) find(rows []int) *made[V] {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at := slices.IndexFunc(r.made, func(m *made[V]) bool { return slices.Equal(m.rows, rows) })
+	if at < 0 {
+		m := &made[V]{rows: slices.Clone(rows)}
+		r.made = slices.Insert(r.made, 0, m)
+		r.made = r.made[:min(len(r.made), keep)]
+		return m
+	}
+	m := r.made[at]
+	copy(r.made[1:], r.made[:at])
+	r.made[0] = m
+	return m
+}

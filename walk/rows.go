@@ -1,0 +1,44 @@
+package walk
+
+// Reached returns the nodes reached from start node i, in the order of Row. It
+// is to be read only.
+func (f *Features) Reached(i int) []uint32 {
+	b, r := f.locate(i)
+	lo, hi := b.entries(r)
+	return b.col[lo:hi:hi]
+}
+
+// CombineRow sets dst[e] = Σ_l coeff[l]·Ψ_l at entry e of row i. There is a
+// coefficient for every length up to MaxLen, and room for every entry.
+func (f *Features) CombineRow(dst, coeff []float64, i int) {
+	num, lens, vals := f.row(i)
+	v := 0
+	for e, k := range num {
+		sum := 0.0
+		for end := v + int(k); v < end; v++ {
+			sum += float64(coeff[lens[v]] * float64(vals[v]))
+		}
+		dst[e] = sum
+	}
+}
+
+// ProjectRow adds Σ_e weight[e]·Ψ_l over the entries e of row i to dst[l]: the
+// adjoint of CombineRow.
+func (f *Features) ProjectRow(dst, weight []float64, i int) {
+	num, lens, vals := f.row(i)
+	v := 0
+	for e, k := range num {
+		w := weight[e]
+		for end := v + int(k); v < end; v++ {
+			dst[lens[v]] += float64(w * float64(vals[v]))
+		}
+	}
+}
+
+// row returns the arrays of row i: values per entry, and their lengths and Ψ.
+func (f *Features) row(i int) (num, lens []uint8, vals []float32) {
+	b, r := f.locate(i)
+	lo, hi := b.entries(r)
+	v, end := b.values(r)
+	return b.num[lo:hi], b.len[v:end], b.val[v:end]
+}
