@@ -19,16 +19,20 @@ func (p *params) climb(ctx context.Context, theta []float64, maxIter int, of obj
 	var failure error
 	var lastX, lastGrad []float64
 	last := math.Inf(1)
-	// Value and gradient come together but are asked for one by one.
+	// Value and gradient come together but are asked for one by one. Where there
+	// is no value the step was too long, and the line search turns back.
 	at := func(x []float64) {
 		if slices.Equal(x, lastX) {
 			return
 		}
 		lastX, last, lastGrad = slices.Clone(x), math.Inf(1), make([]float64, len(x))
+		if p.far(x) {
+			return
+		}
 		theta := p.natural(x)
 		value, grad, err := of(ctx, theta)
 		if errors.Is(err, solve.ErrNotPositiveDefinite) {
-			return // a step too far: the line search turns back
+			return // as if too far
 		}
 		if err != nil {
 			failure = err

@@ -108,6 +108,18 @@ func (p *params) prior(grad, x []float64) float64 {
 	return sum
 }
 
+// far reports whether a positive parameter is beyond all reason: a long first
+// step of a line search may lead there.
+func (p *params) far(x []float64) bool {
+	const limit = 5 * spread
+	for j, q := range p.list {
+		if q.Positive && !(math.Abs(x[j]-math.Log(q.Start)) < limit) {
+			return true
+		}
+	}
+	return false
+}
+
 func (p *params) isNoise(j int) bool { return p.noise && j == len(p.list)-1 }
 
 // split returns the kernel's parameters and the noise variance (0 if known).

@@ -18,8 +18,7 @@ import (
 // checkFlags are the flags of the verb.
 type checkFlags struct {
 	input
-	measurements string
-	repeats      string
+	measurementFlags
 }
 
 func checkVerb(a *app) *cobra.Command {
@@ -44,10 +43,9 @@ readings, check stops and lists them; --column settles it. The roles are
 	}
 	flags := cmd.Flags()
 	f.input.flags(flags)
-	flags.StringVar(&f.measurements, "measurements", "", "file of measurements: node, value and, if known, sd")
-	flags.StringVar(&f.repeats, "repeats", "mean", "several measurements of one node: mean, keep, last or error")
+	f.measurementFlags.flags(flags)
 	f.input.complete(cmd)
-	complete(cmd, "repeats", "mean", "keep", "last", "error")
+	f.measurementFlags.complete(cmd)
 	return cmd
 }
 
@@ -128,7 +126,7 @@ func (a *app) check(ctx context.Context, f *checkFlags) error {
 		if f.measurements == "" {
 			return nil
 		}
-		m, err := f.readMeasurements(ctx, a, net.Graph, opts)
+		m, err := f.readMeasurements(ctx, a, net.Graph, f.of("measurements", opts))
 		if err == nil {
 			answer.Measurements, answer.Measured = m.Report, measured(net.Graph, m)
 		}
@@ -151,23 +149,6 @@ func (a *app) check(ctx context.Context, f *checkFlags) error {
 		return json.NewEncoder(a.Out).Encode(answer)
 	}
 	return a.printCheck(&answer)
-}
-
-func (f *checkFlags) readMeasurements(ctx context.Context, a *app, g *graph.Graph, opts graphio.Options) (*graphio.Measurements, error) {
-	switch f.repeats {
-	case "mean":
-	case "keep", "last", "error":
-		opts.Repeats = graphio.Repeats(f.repeats)
-	default:
-		return nil, usagef("--repeats %q: give mean, keep, last or error", f.repeats)
-	}
-	s := a.talk.Stage("reading measurements")
-	opts.Progress = s.Update
-	m, err := graphio.ReadMeasurements(ctx, a.source(f.measurements), g, f.of("measurements", opts))
-	if err == nil {
-		s.Done("%d values from %s", len(m.Values), m.Report.File)
-	}
-	return m, err
 }
 
 // look measures a graph.

@@ -74,14 +74,14 @@ features        about 314 B and less than 0.1 s, exact (25 walkers, hops 0 to 5)
 func TestCheck(t *testing.T) {
 	path := folder(t, checkFiles)
 	args := []string{"check", "--edges", path("roads.csv"), "--nodes", path("nodes.csv"), "--measurements", path("speeds.csv")}
-	r := grfgp(t, "", args...)
+	r := runLine(t, "", args...)
 	got := strings.ReplaceAll(r.out, path("")+string(filepath.Separator), "")
 	features := regexp.MustCompile(`(?m)^features .*$`) // a matter of package walk
 	if features.ReplaceAllString(got, "") != features.ReplaceAllString(checkedRoads, "") || r.code != exitOK {
 		t.Errorf("exit %d\n%s\nwant\n%s", r.code, got, checkedRoads)
 	}
 
-	r = grfgp(t, "", append(args, "--json")...)
+	r = runLine(t, "", append(args, "--json")...)
 	var answer checkAnswer
 	if err := json.Unmarshal([]byte(r.out), &answer); err != nil || answer.Version != 1 {
 		t.Fatalf("%v in %s", err, r.out)
@@ -120,7 +120,7 @@ func TestCheckErrors(t *testing.T) {
 			}
 			args = append(args, arg)
 		}
-		if r := grfgp(t, "", args...); r.code != c.code || r.out != "" || !strings.Contains(r.err, c.want) {
+		if r := runLine(t, "", args...); r.code != c.code || r.out != "" || !strings.Contains(r.err, c.want) {
 			t.Errorf("check %s: exit %d, %q; want exit %d and %q", c.args, r.code, r.err, c.code, c.want)
 		}
 	}
@@ -129,7 +129,7 @@ func TestCheckErrors(t *testing.T) {
 // Flags for one file leave the others alone.
 func TestCheckFlagsPerFile(t *testing.T) {
 	path := folder(t, map[string]string{"e.csv": "Ann,Bob\nBob,Cid\n", "m.csv": "Ann,3\nBob,4\n"})
-	r := grfgp(t, "", "check", "--edges", path("e.csv"), "--measurements", path("m.csv"), "--header", "edges=yes", "--delimiter", "measurements=comma")
+	r := runLine(t, "", "check", "--edges", path("e.csv"), "--measurements", path("m.csv"), "--header", "edges=yes", "--delimiter", "measurements=comma")
 	if r.code != exitOK || !strings.Contains(r.out, "2 lines = 1 header + 1 edge\n") || !strings.Contains(r.out, "2 lines = 1 row + 1 unknown id\n") {
 		t.Errorf("%+v", r)
 	}
@@ -139,7 +139,7 @@ func TestCheckFlagsPerFile(t *testing.T) {
 func TestCheckRejects(t *testing.T) {
 	path := folder(t, checkFiles)
 	args := []string{"check", "--edges", path("bad.csv"), "--rejects", path("rejects"), "--on-bad-row", "skip"}
-	if r := grfgp(t, "", append(args, "--measurements", path("badm.csv"))...); r.code != exitOK {
+	if r := runLine(t, "", append(args, "--measurements", path("badm.csv"))...); r.code != exitOK {
 		t.Fatalf("%+v", r)
 	}
 	if got, err := os.ReadFile(path("rejects")); err != nil || string(got) != "b,c,x\na,fast\n" {
@@ -148,7 +148,7 @@ func TestCheckRejects(t *testing.T) {
 	if err := os.Remove(path("rejects")); err != nil {
 		t.Fatal(err)
 	}
-	if r := grfgp(t, "", append(args, "--measurements", path("none"))...); r.code != exitUsage {
+	if r := runLine(t, "", append(args, "--measurements", path("none"))...); r.code != exitUsage {
 		t.Errorf("%+v", r)
 	}
 	if _, err := os.Stat(path("rejects")); err == nil {
@@ -157,20 +157,20 @@ func TestCheckRejects(t *testing.T) {
 }
 
 func TestCheckStandardInput(t *testing.T) {
-	r := grfgp(t, "a,b\nb,c\n", "check", "--edges", "-", "-q")
+	r := runLine(t, "a,b\nb,c\n", "check", "--edges", "-", "-q")
 	if r.code != exitOK || !strings.Contains(r.out, "standard input") || r.err != "" {
 		t.Errorf("%+v", r)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if r := grfgpContext(t, ctx, "a,b\n", "check", "--edges", "-"); r.code != exitInterrupted || r.out != "" {
+	if r := runLineContext(t, ctx, "a,b\n", "check", "--edges", "-"); r.code != exitInterrupted || r.out != "" {
 		t.Errorf("%+v", r)
 	}
 }
 
 func TestCheckNearest(t *testing.T) {
 	path := folder(t, checkFiles)
-	r := grfgp(t, "", "check", "--nodes", path("nodes.csv"), "--knn", "1", "--json")
+	r := runLine(t, "", "check", "--nodes", path("nodes.csv"), "--knn", "1", "--json")
 	var answer checkAnswer
 	if err := json.Unmarshal([]byte(r.out), &answer); err != nil || answer.Edges != nil || answer.Graph.Edges != 2 || answer.Nodes.Ledger.Rows != 3 {
 		t.Errorf("%v, %+v", err, r)

@@ -15,6 +15,7 @@ const (
 	exitInternal    = 1
 	exitUsage       = 2 // wrong flags, or input that can be read in two ways
 	exitBadData     = 3
+	exitNotFitted   = 4
 	exitTooLarge    = 9 // does not fit this machine
 	exitInterrupted = 130
 )

@@ -16,7 +16,7 @@ import (
 const chain = "# a chain\nsource,target\na,b\nb,c\nc,d\n\nb,a\nd,d\n"
 
 func TestFeaturesSummary(t *testing.T) {
-	r := grfgp(t, chain, "features", "--edges", "-", "--hops", "2")
+	r := runLine(t, chain, "features", "--edges", "-", "--hops", "2")
 	if r.code != exitOK {
 		t.Fatalf("%+v", r)
 	}
@@ -30,13 +30,13 @@ func TestFeaturesSummary(t *testing.T) {
 			t.Errorf("nothing said of %s in\n%s", stage, r.err)
 		}
 	}
-	if quiet := grfgp(t, chain, "features", "--edges", "-", "--hops", "2", "--quiet"); quiet.err != "" {
+	if quiet := runLine(t, chain, "features", "--edges", "-", "--hops", "2", "--quiet"); quiet.err != "" {
 		t.Errorf("--quiet said %q", quiet.err)
 	}
 }
 
 func TestFeaturesOfOneNode(t *testing.T) {
-	r := grfgp(t, chain, "features", "--edges", "-", "--hops", "2", "--show", "a")
+	r := runLine(t, chain, "features", "--edges", "-", "--hops", "2", "--show", "a")
 	want := strings.Join([]string{
 		"reached from a (exact to hop 2)  hops  values",
 		"a                                0 2   1 0.5",
@@ -55,7 +55,7 @@ func TestFeaturesAreTheSameAtAnyNumberOfThreads(t *testing.T) {
 	var first []byte
 	for _, threads := range []string{"1", "2", "5"} {
 		path := filepath.Join(dir, threads)
-		r := grfgp(t, "", "features", "--generate", "ba:3000,3", "--threads", threads, "-o", path)
+		r := runLine(t, "", "features", "--generate", "ba:3000,3", "--threads", threads, "-o", path)
 		if r.code != exitOK {
 			t.Fatalf("%+v", r)
 		}
@@ -74,7 +74,7 @@ func TestFeaturesAreTheSameAtAnyNumberOfThreads(t *testing.T) {
 
 func TestFeaturesFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f.grf")
-	r := grfgp(t, "", "features", "--generate", "grid:20x20", "--json", "-o", path)
+	r := runLine(t, "", "features", "--generate", "grid:20x20", "--json", "-o", path)
 	if r.code != exitOK {
 		t.Fatalf("%+v", r)
 	}
@@ -99,7 +99,7 @@ func TestFeaturesFile(t *testing.T) {
 // Shards put together are the whole.
 func TestFeaturesShards(t *testing.T) {
 	entries := func(args ...string) int64 {
-		r := grfgp(t, "", append([]string{"features", "--generate", "ba:500,2", "--walks", "10", "--json"}, args...)...)
+		r := runLine(t, "", append([]string{"features", "--generate", "ba:500,2", "--walks", "10", "--json"}, args...)...)
 		var answer featuresAnswer
 		if err := json.Unmarshal([]byte(r.out), &answer); r.code != exitOK || err != nil {
 			t.Fatalf("%v %+v", err, r)
@@ -112,12 +112,12 @@ func TestFeaturesShards(t *testing.T) {
 }
 
 func TestFeaturesTooLarge(t *testing.T) {
-	r := grfgp(t, "", "features", "--generate", "ba:2000,3", "--walks", "100", "--memory", "10K")
+	r := runLine(t, "", "features", "--generate", "ba:2000,3", "--walks", "100", "--memory", "10K")
 	if r.code != exitTooLarge || !strings.Contains(r.err, "10 KiB is the limit") || !strings.Contains(r.err, "--rows") {
 		t.Errorf("%+v", r)
 	}
 	// With the choice left to it, it takes what fits and says so.
-	r = grfgp(t, "", "features", "--generate", "ba:2000,3", "--memory", "1M", "--error", "0.001")
+	r = runLine(t, "", "features", "--generate", "ba:2000,3", "--memory", "1M", "--error", "0.001")
 	if r.code != exitOK || !strings.Contains(r.out, "the wanted error of 0.001 is not reached") {
 		t.Errorf("%+v", r)
 	}
@@ -129,7 +129,7 @@ func TestFeaturesOfNearestNeighbours(t *testing.T) {
 	if err := os.WriteFile(path, []byte(nodes), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r := grfgp(t, "", "features", "--nodes", path, "--knn", "1", "--show", "paris", "--hops", "1")
+	r := runLine(t, "", "features", "--nodes", path, "--knn", "1", "--show", "paris", "--hops", "1")
 	if r.code != exitOK || !strings.Contains(r.out, "london") {
 		t.Errorf("%+v", r)
 	}
@@ -137,7 +137,7 @@ func TestFeaturesOfNearestNeighbours(t *testing.T) {
 	if err := os.WriteFile(path, []byte(gap), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if r := grfgp(t, "", "features", "--nodes", path, "--knn", "1"); r.code != exitBadData || !strings.Contains(r.err, `"rome"`) {
+	if r := runLine(t, "", "features", "--nodes", path, "--knn", "1"); r.code != exitBadData || !strings.Contains(r.err, `"rome"`) {
 		t.Errorf("%+v", r)
 	}
 }
@@ -147,7 +147,7 @@ func TestGenerate(t *testing.T) {
 		"ring:10": "10 nodes, 10 edges", "ring:10,2": "10 nodes, 20 edges", "grid:3x4": "12 nodes, 17 edges",
 		"ba:50,2": "50 nodes", "rmat:5,60": "32 nodes", "blocks:40,4,5,1": "40 nodes",
 	} {
-		if r := grfgp(t, "", "features", "--generate", spec); r.code != exitOK || !strings.Contains(r.out, want) {
+		if r := runLine(t, "", "features", "--generate", spec); r.code != exitOK || !strings.Contains(r.out, want) {
 			t.Errorf("%s: %+v, want %s", spec, r, want)
 		}
 	}

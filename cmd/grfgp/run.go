@@ -96,4 +96,4 @@ func (a *app) root() *cobra.Command {
 
 // verbs are the commands, in the order of the help text; each lives in the file
 // of its name.
-var verbs = []func(*app) *cobra.Command{checkVerb, featuresVerb, benchVerb}
+var verbs = []func(*app) *cobra.Command{checkVerb, predictVerb, validateVerb, featuresVerb, benchVerb}

@@ -13,13 +13,13 @@ type result struct {
 	out, err string
 }
 
-// grfgp runs a command line with the given standard input.
-func grfgp(t testing.TB, stdin string, args ...string) result {
+// runLine runs a command line with the given standard input.
+func runLine(t testing.TB, stdin string, args ...string) result {
 	t.Helper()
-	return grfgpContext(t, context.Background(), stdin, args...)
+	return runLineContext(t, context.Background(), stdin, args...)
 }
 
-func grfgpContext(t testing.TB, ctx context.Context, stdin string, args ...string) result {
+func runLineContext(t testing.TB, ctx context.Context, stdin string, args ...string) result {
 	t.Helper()
 	var out, err bytes.Buffer
 	code := Run(ctx, args, Streams{In: strings.NewReader(stdin), Out: &out, Err: &err})
@@ -27,7 +27,7 @@ func grfgpContext(t testing.TB, ctx context.Context, stdin string, args ...strin
 }
 
 func TestWithoutArguments(t *testing.T) {
-	r := grfgp(t, "")
+	r := runLine(t, "")
 	if lines := strings.Count(strings.TrimSpace(r.out), "\n") + 1; r.code != exitOK || lines > 12 || r.err != "" {
 		t.Errorf("%+v: want some ten lines", r)
 	}
@@ -67,7 +67,7 @@ func TestUsageErrors(t *testing.T) {
 		{"features --generate ring:9 --threads -2", "--threads is -2"},
 		{"bench nothing", `there is no part "nothing"`},
 	} {
-		r := grfgp(t, "", strings.Fields(c.args)...)
+		r := runLine(t, "", strings.Fields(c.args)...)
 		if r.code != exitUsage || !strings.Contains(r.err, c.want) || r.out != "" {
 			t.Errorf("grfgp %s: exit %d, %q; want exit %d and %q", c.args, r.code, r.err, exitUsage, c.want)
 		}
@@ -77,7 +77,7 @@ func TestUsageErrors(t *testing.T) {
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	r := grfgpContext(t, ctx, "", "features", "--generate", "ring:5000")
+	r := runLineContext(t, ctx, "", "features", "--generate", "ring:5000")
 	if r.code != exitInterrupted || r.out != "" || !strings.Contains(r.err, "nothing was written") {
 		t.Errorf("%+v", r)
 	}
@@ -85,11 +85,11 @@ func TestInterrupted(t *testing.T) {
 
 func TestCompletion(t *testing.T) {
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
-		if r := grfgp(t, "", "completion", shell); r.code != exitOK || !strings.Contains(r.out, "grfgp") {
+		if r := runLine(t, "", "completion", shell); r.code != exitOK || !strings.Contains(r.out, "grfgp") {
 			t.Errorf("completion for %s: exit %d", shell, r.code)
 		}
 	}
-	r := grfgp(t, "", "__complete", "features", "--sampler", "")
+	r := runLine(t, "", "__complete", "features", "--sampler", "")
 	if !strings.Contains(r.out, "repelling\n") || !strings.Contains(r.out, "ad-hoc\n") {
 		t.Errorf("--sampler completes to\n%s", r.out)
 	}

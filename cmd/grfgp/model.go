@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"grfgp"
+)
+
+// modelFlags are the flags by which a verb takes the model.
+type modelFlags struct {
+	spec    grfgp.Spec
+	family  string
+	method  string
+	mean    float64
+	noiseSD float64
+	level   float64
+}
+
+func (m *modelFlags) flags(f *pflag.FlagSet) {
+	f.StringVar(&m.family, "family", "auto", "family of kernels: auto, "+strings.Join(grfgp.Families, ", "))
+	f.StringVar(&m.method, "method", "auto", "how the kernel is represented: auto, "+strings.Join(grfgp.Methods, ", "))
+	f.Float64Var(&m.spec.Nu, "nu", 0, "smoothness ν of the family matern (default: chosen by likelihood)")
+	f.IntVar(&m.spec.Hops, "hops", 0, "reach of series, grf and lowrank in hops (default: chosen)")
+	f.IntVar(&m.spec.Walks, "walks", 0, "walkers per node of grf and lowrank (default 100)")
+	f.IntVar(&m.spec.Rank, "rank", 0, "rank of lowrank (default 256)")
+	f.Float64Var(&m.mean, "mean", 0, "known mean (default: learned)")
+	f.Float64Var(&m.noiseSD, "noise-sd", 0, "known standard deviation of the noise (default: learned)")
+	f.Float64Var(&m.level, "level", 0.95, "level of intervals")
+}
+
+func (m *modelFlags) complete(cmd *cobra.Command) {
+	complete(cmd, "family", append([]string{"auto"}, grfgp.Families...)...)
+	complete(cmd, "method", append([]string{"auto"}, grfgp.Methods...)...)
+}
+
+// resolve fills the Spec from the flags that were given.
+func (m *modelFlags) resolve(a *app, changed func(string) bool) (grfgp.Spec, error) {
+	spec := m.spec
+	spec.Seed = a.seed
+	spec.Family, spec.Method = strings.TrimPrefix(m.family, "auto"), strings.TrimPrefix(m.method, "auto")
+	if changed("mean") {
+		spec.Mean = &m.mean
+	}
+	if changed("noise-sd") {
+		spec.NoiseSD = &m.noiseSD
+	}
+	if !(m.level > 0 && m.level < 1) {
+		return spec, usagef("--level %v: give a number between 0 and 1, such as 0.95", m.level)
+	}
+	return spec, nil
+}
+
+// fit fits the model and says what was chosen.
+func (a *app) fit(ctx context.Context, d *modelData, spec grfgp.Spec) (*grfgp.Model, error) {
+	s := a.talk.Stage("fitting")
+	m, err := grfgp.Fit(ctx, d.net.Graph, d.data, spec)
+	if err != nil {
+		return nil, fitError(ctx, err)
+	}
+	c := m.Choice()
+	s.Done("%s by %s, noise %.3g, log likelihood %.2f", c.Family, c.Method, m.NoiseSD(), c.Fit.LogLikelihood)
+	for _, why := range c.Why {
+		a.talk.Say("  %s", why)
+	}
+	for k, name := range c.Fit.Names {
+		a.talk.Say("  %s = %.4g", name, c.Fit.Theta[k])
+	}
+	if !c.Fit.Converged {
+		a.talk.Say("  warning: learning stopped after %d iterations before it had settled", c.Fit.Iterations)
+	}
+	return m, nil
+}
+
+// fitError gives errors of fitting their exit code.
+func fitError(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return err
+	case errors.Is(err, grfgp.ErrSpec):
+		return &exitError{exitUsage, err}
+	}
+	return &exitError{exitNotFitted, fmt.Errorf("the model could not be fitted: %w", err)}
+}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"io"
+	"math"
+	"strconv"
+
+	"github.com/spf13/cobra"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"grfgp"
+	"grfgp/graphio"
+)
+
+// predictFlags are the flags of the verb.
+type predictFlags struct {
+	input
+	measurementFlags
+	modelFlags
+	out     string
+	reading bool
+}
+
+func predictVerb(a *app) *cobra.Command {
+	var f predictFlags
+	cmd := &cobra.Command{
+		Use:   "predict --edges FILE --measurements FILE [-o FILE]",
+		Short: "Predict a value with an honest range at every node",
+		Long: `Predict fits a Gaussian process to the measurements and writes a row per node:
+node, mean, sd, lower, upper, measured, value, n. The sd and the interval are
+those of the quantity itself, or with --reading those of a new reading of it.`,
+		Example: `  grfgp predict --edges roads.csv --measurements speeds.csv -o pred.csv
+  grfgp predict --edges roads.csv --measurements speeds.csv --family matern --reading`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.predict(cmd.Context(), &f, cmd.Flags().Changed)
+		},
+	}
+	flags := cmd.Flags()
+	f.input.flags(flags)
+	f.measurementFlags.flags(flags)
+	f.modelFlags.flags(flags)
+	flags.StringVarP(&f.out, "out", "o", "", "`file` for the predictions (default: standard output)")
+	flags.BoolVar(&f.reading, "reading", false, "sd and interval of a new reading, with its noise")
+	f.input.complete(cmd)
+	f.measurementFlags.complete(cmd)
+	f.modelFlags.complete(cmd)
+	return cmd
+}
+
+// predictRow is a node in JSON.
+type predictRow struct {
+	Node     string   `json:"node"`
+	Mean     float64  `json:"mean"`
+	SD       float64  `json:"sd"`
+	Lower    float64  `json:"lower"`
+	Upper    float64  `json:"upper"`
+	Measured bool     `json:"measured"`
+	Value    *float64 `json:"value,omitempty"` // the mean of its readings
+	N        int      `json:"n"`
+}
+
+// predictAnswer is the answer in JSON.
+type predictAnswer struct {
+	Version int          `json:"version"`
+	SDOf    string       `json:"sd_of"` // quantity or reading
+	Level   float64      `json:"level"`
+	NoiseSD float64      `json:"noise_sd"`
+	Choice  grfgp.Choice `json:"choice"`
+	Nodes   []predictRow `json:"nodes"`
+}
+
+func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string) bool) error {
+	spec, err := f.resolve(a, changed)
+	if err != nil {
+		return err
+	}
+	d, err := loadData(ctx, a, &f.input, &f.measurementFlags)
+	if err != nil {
+		return err
+	}
+	m, err := a.fit(ctx, d, spec)
+	if err != nil {
+		return err
+	}
+	s := a.talk.Stage("predicting")
+	nodes := make([]int, d.net.Graph.Len())
+	for i := range nodes {
+		nodes[i] = i
+	}
+	p, err := m.Predict(ctx, nodes)
+	if err != nil {
+		return fitError(ctx, err)
+	}
+	s.Done("%d nodes", len(nodes))
+	answer := predictAnswer{Version: 1, SDOf: "quantity", Level: f.level, NoiseSD: m.NoiseSD(), Choice: m.Choice(), Nodes: f.rows(d, m, p)}
+	if f.reading {
+		answer.SDOf = "reading"
+	}
+	if f.out == "" {
+		return a.writePredictions(a.Out, &answer)
+	}
+	return graphio.WriteFile(f.out, func(w io.Writer) error { return a.writePredictions(w, &answer) })
+}
+
+// rows joins predictions and measurements, in the order of the graph.
+func (f *predictFlags) rows(d *modelData, m *grfgp.Model, p grfgp.Prediction) []predictRow {
+	z := distuv.UnitNormal.Quantile(0.5 + f.level/2)
+	rows := make([]predictRow, len(p.Mean))
+	for i := range rows {
+		sd := p.SD[i]
+		if f.reading {
+			sd = math.Hypot(sd, m.NoiseSD())
+		}
+		rows[i] = predictRow{Node: d.net.Graph.Labels().At(i), Mean: p.Mean[i], SD: sd, Lower: p.Mean[i] - z*sd, Upper: p.Mean[i] + z*sd}
+	}
+	for k, i := range d.measurements.Nodes {
+		r, n := &rows[i], d.measurements.Count[k]
+		sum := d.measurements.Values[k] * float64(n)
+		if r.Measured {
+			sum += *r.Value * float64(r.N)
+		}
+		r.Measured, r.N = true, r.N+n
+		value := sum / float64(r.N)
+		r.Value = &value
+	}
+	return rows
+}
+
+func (a *app) writePredictions(w io.Writer, answer *predictAnswer) error {
+	if a.json {
+		return json.NewEncoder(w).Encode(answer)
+	}
+	buffered := bufio.NewWriter(w)
+	out := csv.NewWriter(buffered)
+	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 8, 64) }
+	if err := out.Write([]string{"node", "mean", "sd", "lower", "upper", "measured", "value", "n"}); err != nil {
+		return err
+	}
+	for _, r := range answer.Nodes {
+		value := ""
+		if r.Value != nil {
+			value = number(*r.Value)
+		}
+		err := out.Write([]string{r.Node, number(r.Mean), number(r.SD), number(r.Lower), number(r.Upper), strconv.FormatBool(r.Measured), value, strconv.Itoa(r.N)})
+		if err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	if err := out.Error(); err != nil {
+		return err
+	}
+	return buffered.Flush()
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"grfgp"
+)
+
+// validateFlags are the flags of the verb.
+type validateFlags struct {
+	input
+	measurementFlags
+	modelFlags
+	folds  int
+	scheme string
+}
+
+func validateVerb(a *app) *cobra.Command {
+	var f validateFlags
+	cmd := &cobra.Command{
+		Use:   "validate --edges FILE --measurements FILE",
+		Short: "Say how far to trust predictions: error against simple rules, coverage of intervals",
+		Long: `Validate leaves out part of the measurements, fits to the others, and compares
+what is predicted with what was measured, fold by fold. Scattered folds tell how
+well a node is known between others, neighbourhoods how well where nothing was
+measured nearby.`,
+		Example: `  grfgp validate --edges roads.csv --measurements speeds.csv
+  grfgp validate --edges roads.csv --measurements speeds.csv --leave-out neighbourhoods --folds 5`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.validate(cmd.Context(), &f, cmd.Flags().Changed)
+		},
+	}
+	flags := cmd.Flags()
+	f.input.flags(flags)
+	f.measurementFlags.flags(flags)
+	f.modelFlags.flags(flags)
+	flags.IntVar(&f.folds, "folds", 10, "number of folds; at most that of measurements")
+	flags.StringVar(&f.scheme, "leave-out", string(grfgp.Scattered), "what is left out together: scattered or neighbourhoods")
+	f.input.complete(cmd)
+	f.measurementFlags.complete(cmd)
+	f.modelFlags.complete(cmd)
+	complete(cmd, "leave-out", string(grfgp.Scattered), string(grfgp.Neighbourhoods))
+	return cmd
+}
+
+func (a *app) validate(ctx context.Context, f *validateFlags, changed func(string) bool) error {
+	spec, err := f.resolve(a, changed)
+	if err != nil {
+		return err
+	}
+	scheme := grfgp.Scheme(f.scheme)
+	if scheme != grfgp.Scattered && scheme != grfgp.Neighbourhoods {
+		return usagef("--leave-out %q: give scattered or neighbourhoods", f.scheme)
+	}
+	d, err := loadData(ctx, a, &f.input, &f.measurementFlags)
+	if err != nil {
+		return err
+	}
+	folds := min(f.folds, d.data.Len())
+	s := a.talk.Stage("validating")
+	v, err := grfgp.Validate(ctx, d.net.Graph, d.data, spec, folds, scheme, s.Update)
+	if err != nil {
+		return fitError(ctx, err)
+	}
+	s.Done("%d measurements in %d folds", len(v.Left), folds)
+	if a.json {
+		return json.NewEncoder(a.Out).Encode(struct {
+			Version int `json:"version"`
+			*grfgp.Validation
+		}{1, v})
+	}
+	return a.printValidation(v)
+}
+
+func (a *app) printValidation(v *grfgp.Validation) error {
+	t := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "error (RMSE)\t%.4g ± %.2g\tthis model\n", v.RMSE, v.RMSESE)
+	for _, name := range grfgp.Baselines {
+		fmt.Fprintf(t, "\t%.4g\t%s\n", v.BaselineRMSE[name], name)
+	}
+	fmt.Fprintf(t, "log density\t%.4g\tper reading\n", -v.NLPD)
+	for _, level := range grfgp.Levels {
+		fmt.Fprintf(t, "coverage\t%.1f %%\tof %g %% intervals\n", 100*v.Coverage[fmt.Sprint(level)], 100*level)
+	}
+	return t.Flush()
+}

@@ -1,0 +1,90 @@
+// Package grfgp fits Gaussian processes to measurements on the nodes of a graph
+// and predicts every other node. It chooses what the user leaves open: the
+// family of kernels, how it is represented, its reach and its hyperparameters.
+// Every choice is printed with its reason, and can be made by hand.
+package grfgp
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"grfgp/kernel"
+	"grfgp/walk"
+)
+
+// ErrSpec is wrapped by every error about a Spec that makes no sense.
+var ErrSpec = errors.New("grfgp: bad specification")
+
+// Spec says which model is fitted, in Go, in flags and in JSON alike. The zero
+// value leaves every choice to Fit.
+type Spec struct {
+	Family string  `json:"family,omitempty"` // diffusion, matern or free; empty: chosen by likelihood
+	Nu     float64 `json:"nu,omitempty"`     // smoothness of matern; 0: chosen by likelihood
+	Method string  `json:"method,omitempty"` // dense, series, grf or lowrank; empty: chosen by cost
+	Hops   int     `json:"hops,omitempty"`   // reach of series, grf and lowrank; 0: chosen by likelihood
+	Walks  int     `json:"walks,omitempty"`  // walkers per node of grf and lowrank; 0: 100
+	Rank   int     `json:"rank,omitempty"`   // of lowrank; 0: 256
+	Seed   uint64  `json:"seed"`
+
+	Mean    *float64 `json:"mean,omitempty"`     // known mean
+	NoiseSD *float64 `json:"noise_sd,omitempty"` // known noise
+}
+
+// Names of families and methods.
+var (
+	Families = []string{"diffusion", "matern", "free"}
+	Methods  = []string{"dense", "series", "grf", "lowrank"}
+)
+
+func (s Spec) check() error {
+	switch {
+	case s.Family != "" && !slices.Contains(Families, s.Family):
+		return fmt.Errorf("%w: no family is called %q; there are %s", ErrSpec, s.Family, strings.Join(Families, ", "))
+	case s.Method != "" && !slices.Contains(Methods, s.Method):
+		return fmt.Errorf("%w: no method is called %q; there are %s", ErrSpec, s.Method, strings.Join(Methods, ", "))
+	case s.Family == "free" && s.Method == "dense":
+		return fmt.Errorf("%w: free coefficients have no dense form; take series or grf", ErrSpec)
+	case s.Nu < 0 || s.Nu > 0 && s.Family != "matern":
+		return fmt.Errorf("%w: ν = %v goes with the family matern and is positive", ErrSpec, s.Nu)
+	case s.Hops < 0 || s.Hops > walk.MaxMaxLen:
+		return fmt.Errorf("%w: %d hops, want 1 to %d", ErrSpec, s.Hops, walk.MaxMaxLen)
+	case s.Walks < 0 || s.Walks > walk.MaxWalks:
+		return fmt.Errorf("%w: %d walkers, want 1 to %d", ErrSpec, s.Walks, walk.MaxWalks)
+	case s.Rank < 0:
+		return fmt.Errorf("%w: rank %d is negative", ErrSpec, s.Rank)
+	case s.NoiseSD != nil && !(*s.NoiseSD >= 0):
+		return fmt.Errorf("%w: noise %v is negative", ErrSpec, *s.NoiseSD)
+	}
+	return nil
+}
+
+// family is a kernel by walk length and, unless it is free, by eigenvalue.
+type family struct {
+	name       string
+	modulation kernel.Modulation
+	spectrum   kernel.Spectrum
+}
+
+// families returns the candidates that the Spec leaves.
+func (s Spec) families(hops int) []family {
+	diffusion := family{"diffusion", kernel.Diffusion{}, kernel.Diffusion{}}
+	matern := func(nu float64) family {
+		m := kernel.Matern{Nu: nu}
+		return family{fmt.Sprintf("matern, ν = %g", nu), m, m}
+	}
+	rough, smooth := matern(0.5), matern(2)
+	switch s.Family {
+	case "diffusion":
+		return []family{diffusion}
+	case "free":
+		return []family{{"free", kernel.Free{Len: hops}, nil}}
+	case "matern":
+		if s.Nu > 0 {
+			return []family{matern(s.Nu)}
+		}
+		return []family{rough, matern(1), smooth, matern(4)}
+	}
+	return []family{diffusion, rough, smooth}
+}

@@ -1,0 +1,134 @@
+package grfgp
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"grfgp/gp"
+	"grfgp/graph"
+)
+
+// Levels are the interval levels whose coverage is checked.
+var Levels = []float64{0.5, 0.8, 0.95}
+
+// Left is a measurement as it was predicted without its fold.
+type Left struct {
+	Node  int     `json:"node"`
+	Fold  int     `json:"fold"`
+	Value float64 `json:"value"`
+	Mean  float64 `json:"mean"`
+	SD    float64 `json:"sd"`  // of a reading: the quantity and the noise
+	PIT   float64 `json:"pit"` // chance of a lower reading: uniform if the model is right
+}
+
+// Validation says how far to trust a model, by measurements that it did not see.
+type Validation struct {
+	Scheme       Scheme             `json:"scheme"`
+	Folds        int                `json:"folds"`
+	Left         []Left             `json:"left"`
+	RMSE         float64            `json:"rmse"`
+	RMSESE       float64            `json:"rmse_se"` // standard error of RMSE
+	NLPD         float64            `json:"nlpd"`    // mean negative log density of the readings
+	Coverage     map[string]float64 `json:"coverage"`
+	BaselineRMSE map[string]float64 `json:"baseline_rmse"`
+}
+
+// Validate leaves out folds of measurements, fits to the others, and compares
+// what is predicted with what was measured, beside the simple rules.
+func Validate(ctx context.Context, g *graph.Graph, d gp.Data, spec Spec, k int, scheme Scheme, progress func(done, total int64)) (*Validation, error) {
+	if k < 2 || k > d.Len() {
+		return nil, fmt.Errorf("%w: %d folds of %d measurements", ErrSpec, k, d.Len())
+	}
+	w, err := newWorkshop(g, spec)
+	if err != nil {
+		return nil, err
+	}
+	v := &Validation{Scheme: scheme, Folds: k, Coverage: map[string]float64{}, BaselineRMSE: map[string]float64{}}
+	fold := folds(g, d, k, scheme, spec.Seed)
+	squares := map[string]float64{}
+	for f := range k {
+		train, test := split(d, fold, f)
+		if test.Len() == 0 {
+			continue
+		}
+		m, err := w.fit(ctx, train)
+		if err != nil {
+			return nil, fmt.Errorf("fold %d of %d: %w", f+1, k, err)
+		}
+		p, err := m.Predict(ctx, test.Nodes)
+		if err != nil {
+			return nil, fmt.Errorf("fold %d of %d: %w", f+1, k, err)
+		}
+		for r, i := range test.Nodes {
+			noise := m.noiseSD
+			if d.NoiseVar != nil {
+				noise = math.Sqrt(test.NoiseVar[r])
+			}
+			sd := math.Hypot(p.SD[r], noise)
+			z := (test.Y[r] - p.Mean[r]) / sd
+			v.Left = append(v.Left, Left{i, f, test.Y[r], p.Mean[r], sd, distuv.UnitNormal.CDF(z)})
+		}
+		for _, name := range Baselines {
+			all := baseline(name, g, train)
+			for r, i := range test.Nodes {
+				squares[name] += (all[i] - test.Y[r]) * (all[i] - test.Y[r])
+			}
+		}
+		if progress != nil {
+			progress(int64(f+1), int64(k))
+		}
+	}
+	v.summarise(squares)
+	return v, nil
+}
+
+// split returns the measurements outside and inside fold f.
+func split(d gp.Data, fold []int, f int) (train, test gp.Data) {
+	for r := range d.Nodes {
+		to := &train
+		if fold[r] == f {
+			to = &test
+		}
+		to.Nodes = append(to.Nodes, d.Nodes[r])
+		to.Y = append(to.Y, d.Y[r])
+		if d.NoiseVar != nil {
+			to.NoiseVar = append(to.NoiseVar, d.NoiseVar[r])
+		}
+	}
+	return train, test
+}
+
+// summarise fills the figures from Left and the squared errors of baselines.
+func (v *Validation) summarise(squares map[string]float64) {
+	n := float64(len(v.Left))
+	sum, sum4 := 0.0, 0.0
+	for _, l := range v.Left {
+		e := (l.Value - l.Mean) * (l.Value - l.Mean)
+		sum += e / n
+		sum4 += e * e / n
+		v.NLPD += (e/(2*l.SD*l.SD) + math.Log(2*math.Pi*l.SD*l.SD)/2) / n
+		for _, level := range Levels {
+			if math.Abs(l.PIT-0.5) <= level/2 {
+				v.Coverage[fmt.Sprint(level)] += 1 / n
+			}
+		}
+	}
+	v.RMSE = math.Sqrt(sum)
+	if v.RMSE > 0 {
+		v.RMSESE = math.Sqrt(max(0, sum4-sum*sum)/n) / (2 * v.RMSE)
+	}
+	for name, s := range squares {
+		v.BaselineRMSE[name] = math.Sqrt(s / n)
+	}
+}
+
+func roots(v []float64) []float64 {
+	out := make([]float64, len(v))
+	for i, x := range v {
+		out[i] = math.Sqrt(x)
+	}
+	return out
+}
