@@ -1,0 +1,272 @@
+package solve
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Sizes around the leaves and cuts of the recursions.
+var cholSizes = []int{1, 2, 63, 64, 65, 100, 128, 129, 192, 200, 321}
+
+func TestCholeskyAgainstGonum(t *testing.T) {
+	for _, n := range cholSizes {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			h := withSpectrum(t, spectrum(n), 1).SymDense
+			c, err := NewCholesky(h)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkCholesky(t, c, h)
+		})
+	}
+}
+
+// spectrum runs from 1 to 1e3.
+func spectrum(n int) []float64 {
+	v := make([]float64, n)
+	for i := range v {
+		v[i] = math.Pow(1e3, float64(i)/float64(n))
+	}
+	return v
+}
+
+func checkCholesky(t *testing.T, c *Cholesky, h *mat.SymDense) {
+	t.Helper()
+	const tol = 1e-10
+	n := h.SymmetricDim()
+	if c.N() != n {
+		t.Fatalf("factor of %d rows, want %d", c.N(), n)
+	}
+	var ref mat.Cholesky
+	if !ref.Factorize(h) {
+		t.Fatal("test matrix is not positive definite")
+	}
+	for _, k := range []int{1, 3, 130} {
+		b := normals(n, k, 2)
+		var want mat.Dense
+		if err := ref.SolveTo(&want, b); err != nil {
+			t.Fatal(err)
+		}
+		got := mat.NewDense(n, k, nil)
+		c.Solve(got, b)
+		if d := distance(got, &want); d > tol {
+			t.Errorf("solution of %d columns is off by %g", k, d)
+		}
+		var lower mat.TriDense
+		ref.LTo(&lower)
+		c.SolveLower(got, b)
+		var back mat.Dense
+		back.Mul(&lower, got)
+		if d := distance(&back, b); d > tol {
+			t.Errorf("L·L⁻¹b of %d columns is off b by %g", k, d)
+		}
+		inPlace := mat.DenseCopyOf(b)
+		c.SolveLower(inPlace, inPlace)
+		if !mat.Equal(inPlace, got) {
+			t.Error("in place differs")
+		}
+	}
+	if d := math.Abs(c.LogDet() - ref.LogDet()); d > tol*(1+math.Abs(ref.LogDet())) {
+		t.Errorf("log det %g, want %g", c.LogDet(), ref.LogDet())
+	}
+	want, got := mat.NewSymDense(n, nil), mat.NewSymDense(n, nil)
+	if err := ref.InverseTo(want); err != nil {
+		t.Fatal(err)
+	}
+	c.Inverse(got)
+	if d := distance(got, want); d > tol {
+		t.Errorf("inverse is off by %g", d)
+	}
+	diag := constant(n, math.NaN())
+	c.InverseDiag(diag)
+	for i, v := range diag {
+		if math.Abs(v-want.At(i, i)) > tol*want.At(i, i) {
+			t.Fatalf("inverse diagonal %d is %g, want %g", i, v, want.At(i, i))
+		}
+	}
+}
+
+// TestCholeskyAppend grows a factor from nothing, and from a part, to the whole.
+func TestCholeskyAppend(t *testing.T) {
+	const n = 150
+	h := withSpectrum(t, spectrum(n), 1)
+	for _, start := range []int{0, 1, 70, 149} {
+		part := &mat.SymDense{}
+		if start > 0 {
+			part = h.SliceSym(0, start).(*mat.SymDense)
+		}
+		c, err := NewCholesky(part)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := start; i < n; i++ {
+			if err := c.Append(mat.Row(nil, i, h)[:i+1]); err != nil {
+				t.Fatal(err)
+			}
+			if i == start || i == n/2 {
+				checkCholesky(t, c, h.SliceSym(0, i+1).(*mat.SymDense))
+			}
+		}
+		checkCholesky(t, c, h.SymDense)
+
+		// A row of its own kind is refused, and changes nothing.
+		before := c.LogDet()
+		same := append(mat.Row(nil, 3, h), h.At(3, 3)-1e-6)
+		if err := c.Append(same); !errors.Is(err, ErrNotPositiveDefinite) || !strings.Contains(err.Error(), "pivot 150") {
+			t.Errorf("row given twice: %v", err)
+		}
+		if err := c.Append(same[:5]); !errors.Is(err, ErrArgument) {
+			t.Errorf("short row: %v", err)
+		}
+		if c.N() != n || c.LogDet() != before {
+			t.Error("a refused row changed the factor")
+		}
+		checkCholesky(t, c, h.SymDense)
+	}
+}
+
+func TestCholeskyNotPositiveDefinite(t *testing.T) {
+	for _, n := range []int{5, 150} {
+		for _, pivot := range []int{0, n / 3, n - 1} {
+			for _, bad := range []float64{0, -1, math.NaN(), math.Inf(1)} {
+				h := mat.NewSymDense(n, nil)
+				for i := range n {
+					h.SetSym(i, i, 2)
+				}
+				h.SetSym(pivot, pivot, bad)
+				_, err := NewCholesky(h)
+				if !errors.Is(err, ErrNotPositiveDefinite) || !strings.Contains(err.Error(), fmt.Sprintf("pivot %d of %d", pivot, n)) {
+					t.Errorf("%g at %d of %d: %v", bad, pivot, n, err)
+				}
+			}
+		}
+	}
+}
+
+func TestCholeskyEmpty(t *testing.T) {
+	c, err := NewCholesky(&mat.SymDense{})
+	if err != nil || c.N() != 0 || c.LogDet() != 0 {
+		t.Fatalf("%v, %v", c, err)
+	}
+	c.Inverse(&mat.SymDense{})
+	c.InverseDiag(nil)
+	c.Solve(&mat.Dense{}, &mat.Dense{})
+}
+
+func TestCholeskyPanics(t *testing.T) {
+	c, err := NewCholesky(withSpectrum(t, spectrum(4), 1).SymDense)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, call := range map[string]func(){
+		"right-hand side": func() { c.Solve(mat.NewDense(5, 1, nil), mat.NewDense(5, 1, nil)) },
+		"solution":        func() { c.Solve(mat.NewDense(4, 2, nil), mat.NewDense(4, 1, nil)) },
+		"inverse":         func() { c.Inverse(mat.NewSymDense(3, nil)) },
+		"diagonal":        func() { c.InverseDiag(make([]float64, 5)) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s of the wrong size passes", name)
+				}
+			}()
+			call()
+		}()
+	}
+}
+
+func TestCholeskyDeterministic(t *testing.T) {
+	const n = 400
+	h := mat.NewSymDense(n, nil)
+	h.SymOuterK(1, normals(n, n, 1))
+	for i := range n {
+		h.SetSym(i, i, h.At(i, i)+1)
+	}
+	inverse := func(procs int) *mat.SymDense {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
+		c, err := NewCholesky(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		inv := mat.NewSymDense(n, nil)
+		c.Inverse(inv)
+		return inv
+	}
+	if !mat.Equal(inverse(1), inverse(4)) {
+		t.Error("other bits on four processors")
+	}
+}
+
+// TestCholeskyAppendAllocations: room is made rarely.
+func TestCholeskyAppendAllocations(t *testing.T) {
+	const n = 100
+	c, err := NewCholesky(withSpectrum(t, spectrum(n), 1).SymDense)
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := func() []float64 {
+		r := make([]float64, c.N()+1)
+		r[c.N()] = 1
+		return r
+	}
+	if err := c.Append(next()); err != nil {
+		t.Fatal(err)
+	}
+	rows := make([][]float64, 21)
+	for i := range rows {
+		rows[i] = make([]float64, c.N()+1+i)
+		rows[i][c.N()+i] = 1
+	}
+	i := 0
+	if allocs := testing.AllocsPerRun(20, func() {
+		if err := c.Append(rows[i]); err != nil {
+			t.Fatal(err)
+		}
+		i++
+	}); allocs != 0 {
+		t.Errorf("%v allocations a row", allocs)
+	}
+}
+
+func BenchmarkCholesky(b *testing.B) {
+	for _, n := range []int{500, 2485} {
+		h := mat.NewSymDense(n, nil)
+		h.SymOuterK(1/float64(n), normals(n, n, 1))
+		for i := range n {
+			h.SetSym(i, i, h.At(i, i)+1)
+		}
+		c, err := NewCholesky(h)
+		if err != nil {
+			b.Fatal(err)
+		}
+		var ref mat.Cholesky
+		inv, diag, rhs, x := mat.NewSymDense(n, nil), make([]float64, n), normals(n, n, 2), mat.NewDense(n, n, nil)
+		one, y := normals(n, 1, 3), mat.NewDense(n, 1, nil)
+		ref.Factorize(h)
+		for _, run := range []struct {
+			name string
+			do   func()
+		}{
+			{"factor", func() { _, _ = NewCholesky(h) }},
+			{"factor-gonum", func() { ref.Factorize(h) }},
+			{"inverse", func() { c.Inverse(inv) }},
+			{"inverse-gonum", func() { _ = ref.InverseTo(inv) }},
+			{"inverse-diag", func() { c.InverseDiag(diag) }},
+			{"solve-n-columns", func() { c.Solve(x, rhs) }},
+			{"solve-n-columns-gonum", func() { _ = ref.SolveTo(x, rhs) }},
+			{"solve-1-column", func() { c.Solve(y, one) }},
+		} {
+			b.Run(fmt.Sprintf("n=%d/%s", n, run.name), func(b *testing.B) {
+				for b.Loop() {
+					run.do()
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,192 @@
+package solve
+
+import (
+	"context"
+	"errors"
+	"math"
+	"runtime"
+	"testing"
+)
+
+func TestLogDet(t *testing.T) {
+	const n = 120
+	a, noise := lowRankMatrix(t, n, 40, 1), variances(n)
+	want := logDet(t, a.shifted(noise))
+	jacobi, err := NewJacobi(a.diag(), noise)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pivoted, err := PivotedCholesky(background, a, a.diag(), noise, 25)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var errs []float64
+	for _, c := range []struct {
+		name    string
+		precond Factored
+		probes  int
+		steps   int
+	}{
+		{"plain", nil, 64, 60},
+		{"Jacobi", jacobi, 64, 60},
+		{"pivoted", pivoted, 64, 20},
+	} {
+		value, se, err := LogDet(background, a, noise, LogDetOptions{Probes: c.probes, Steps: c.steps, Precond: c.precond, Seed: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%s: %g ± %g, exactly %g", c.name, value, se, want)
+		// Four standard errors: a fixed seed, so this passes always or never.
+		if math.Abs(value-want) > 4*se {
+			t.Errorf("%s: %g ± %g, want %g", c.name, value, se, want)
+		}
+		errs = append(errs, se)
+	}
+	if errs[2] > errs[0]/5 {
+		t.Errorf("standard error %g with a preconditioner, %g without", errs[2], errs[0])
+	}
+}
+
+// TestLogDetExact: nothing is left to chance for a diagonal matrix, and when
+// the preconditioner is the matrix; nor to quadrature with n steps.
+func TestLogDetExact(t *testing.T) {
+	const n = 70
+	a, noise := withCondition(t, n, 1e3, 1), variances(n)
+	want := logDet(t, a.shifted(noise))
+	full, err := PivotedCholesky(background, a, a.diag(), noise, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	value, se, err := LogDet(background, a, noise, LogDetOptions{Probes: 3, Steps: 5, Precond: full})
+	if err != nil || math.Abs(value-want) > 1e-9 || se > 1e-9 {
+		t.Errorf("full preconditioner: %g ± %g, want %g: %v", value, se, want, err)
+	}
+
+	diagonal := withSpectrum(t, make([]float64, n), 1)
+	sum := 0.0
+	for _, v := range noise {
+		sum += math.Log(v)
+	}
+	value, se, err = LogDet(background, diagonal, noise, LogDetOptions{Probes: 3, Steps: n})
+	if err != nil || math.Abs(value-sum) > 1e-9 || se > 1e-9 {
+		t.Errorf("diagonal: %g ± %g, want %g: %v", value, se, sum, err)
+	}
+
+	// The quadrature of one probe is zᵀ·log(H)·z, and the mean over a whole
+	// orthogonal set of probes is the trace: here n = 2, probes (1,1), (1,−1).
+	two := withSpectrum(t, []float64{1, 9}, 4)
+	values, err := quadratures(background, two, make([]float64, 2), LogDetOptions{Probes: 20, Steps: 10}, basisFloats)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := math.NaN()
+	for _, v := range values {
+		if math.Abs(v-values[0]) > 1e-9 {
+			other = v
+		}
+	}
+	if got := (values[0] + other) / 2; math.Abs(got-math.Log(9)) > 1e-12 {
+		t.Errorf("mean of the two quadratures %g, want %g", got, math.Log(9))
+	}
+}
+
+// TestLogDetGroups: the probes that share products do not show in the result,
+// nor does the number of processors.
+func TestLogDetGroups(t *testing.T) {
+	const n, steps = 1500, 8
+	noise := constant(n, 0.5)
+	opts := LogDetOptions{Probes: 5, Steps: steps, Seed: 1}
+	want, err := quadratures(background, laplacian(n), noise, opts, basisFloats)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ room, procs int }{{0, 1}, {2 * n * (steps + 1), 1}, {basisFloats, 4}} {
+		func() {
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(c.procs))
+			got, err := quadratures(background, laplacian(n), noise, opts, c.room)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for p := range want {
+				if got[p] != want[p] {
+					t.Errorf("%+v: probe %d gives %v, want %v", c, p, got[p], want[p])
+				}
+			}
+		}()
+	}
+}
+
+// TestLanczosOrthogonal: the basis stays orthonormal although the spectrum makes
+// the plain recursion lose it.
+func TestLanczosOrthogonal(t *testing.T) {
+	const n, steps = 80, 60
+	a := withCondition(t, n, 1e8, 1)
+	l := newLanczos(a, constant(n, 0), nil, steps, 1)
+	l.probe(0, 1, 0)
+	if err := l.run(background); err != nil {
+		t.Fatal(err)
+	}
+	for i := range steps {
+		for j := range i + 1 {
+			want := 0.0
+			if i == j {
+				want = 1
+			}
+			if got := dot(l.basis[i].RawMatrix().Data, l.basis[j].RawMatrix().Data); math.Abs(got-want) > 1e-12 {
+				t.Fatalf("vectors %d and %d have product %g", i, j, got)
+			}
+		}
+	}
+}
+
+func TestLogDetErrors(t *testing.T) {
+	const n = 20
+	a, noise := withCondition(t, n, 10, 1), variances(n)
+	for _, opts := range []LogDetOptions{{}, {Probes: 1, Steps: 5}, {Probes: 4}} {
+		if _, _, err := LogDet(background, a, noise, opts); !errors.Is(err, ErrArgument) {
+			t.Errorf("%+v: %v", opts, err)
+		}
+	}
+	if _, _, err := LogDet(background, a, noise[:2], DefaultLogDetOptions()); !errors.Is(err, ErrArgument) {
+		t.Error(err)
+	}
+	if v, se, err := LogDet(background, laplacian(0), nil, DefaultLogDetOptions()); v != 0 || se != 0 || err != nil {
+		t.Errorf("empty matrix: %g ± %g, %v", v, se, err)
+	}
+	indefinite := constant(n, 1)
+	indefinite[0] = -1
+	if _, _, err := LogDet(background, withSpectrum(t, indefinite, 1), constant(n, 0), DefaultLogDetOptions()); !errors.Is(err, ErrNotPositiveDefinite) {
+		t.Error(err)
+	}
+	ctx, cancel := context.WithCancel(background)
+	defer cancel()
+	if _, _, err := LogDet(ctx, &failing{laplacian: n, left: 3, cancel: cancel}, noise, DefaultLogDetOptions()); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	broken := errors.New("broken")
+	jacobi, err := NewJacobi(a.diag(), noise)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []Factored{nil, jacobi} {
+		opts := DefaultLogDetOptions()
+		opts.Precond = p
+		if _, _, err := LogDet(background, &failing{laplacian: n, left: 2, err: broken}, noise, opts); !errors.Is(err, broken) {
+			t.Error(err)
+		}
+	}
+	a.SetSym(3, 3, math.NaN())
+	if _, _, err := LogDet(background, a, noise, DefaultLogDetOptions()); !errors.Is(err, ErrNotPositiveDefinite) {
+		t.Error(err)
+	}
+}
+
+func BenchmarkLogDet(b *testing.B) {
+	const n = 1 << 15
+	noise := constant(n, 0.1)
+	for b.Loop() {
+		if _, _, err := LogDet(background, laplacian(n), noise, DefaultLogDetOptions()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
