@@ -1,0 +1,238 @@
+package kernel
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/mat"
+
+	"grfgp/internal/rng"
+	"grfgp/solve"
+	"grfgp/sparse"
+)
+
+// MaxDense is the most nodes that NewDense takes: the eigenvectors of so many
+// take some 40 seconds and 140 MiB.
+const MaxDense = 3000
+
+// Dense is the exact kernel of a family on a small graph, by the eigenvectors
+// of W = UΛUᵀ: K = U g(Λ) Uᵀ, with no cut-off.
+type Dense struct {
+	family Spectrum
+	values []float64
+	u      *mat.Dense // a row per node, an eigenvector per column
+}
+
+// NewDense decomposes W, which must be symmetric to 1e-12 of each row. That is
+// done once, whatever the parameters.
+func NewDense(w *sparse.CSR, s Spectrum) (*Dense, error) {
+	if err := checkSymmetric(w); err != nil {
+		return nil, err
+	}
+	n, _ := w.Dims()
+	if n > MaxDense {
+		return nil, fmt.Errorf("%w: %d nodes are too many for eigenvectors, want at most %d: take NewSeries", ErrMatrix, n, MaxDense)
+	}
+	u := mat.NewDense(n, n, nil)
+	data := u.RawMatrix().Data
+	for i := range n {
+		cols, vals := w.Row(i)
+		for p, j := range cols {
+			data[i*n+int(j)] += vals[p]
+		}
+	}
+	values, err := eigen(data, n)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrMatrix, err)
+	}
+	return &Dense{family: s, values: values, u: u}, nil
+}
+
+// With returns the kernel of another family on the same graph, without
+// decomposing W again.
+func (d *Dense) With(s Spectrum) *Dense { return &Dense{family: s, values: d.values, u: d.u} }
+
+// Nodes returns the number of rows of W.
+func (d *Dense) Nodes() int { return len(d.values) }
+
+// Params returns the parameters of the family.
+func (d *Dense) Params() []Param { return d.family.Params() }
+
+// At returns the covariance at theta.
+func (d *Dense) At(theta []float64) (Covariance, error) {
+	params := d.Params()
+	if err := checkTheta(theta, params); err != nil {
+		return nil, err
+	}
+	n := d.Nodes()
+	c := &denseCovariance{dense: d, g: make([]float64, n), sd: make([]float64, n), dg: mat.NewDense(n, len(params), nil)}
+	for k, w := range d.values {
+		c.g[k] = d.family.Density(w, theta)
+		c.sd[k] = math.Sqrt(c.g[k])
+		d.family.DensityGrad(c.dg.RawRowView(k), w, theta)
+		if !(c.g[k] >= 0) || math.IsInf(c.g[k], 0) {
+			return nil, fmt.Errorf("%w: variance %v at %v for eigenvalue %.6g of the matrix: take a normalised matrix",
+				ErrTheta, c.g[k], theta, w)
+		}
+	}
+	return c, nil
+}
+
+// denseCovariance is a Dense at a theta.
+type denseCovariance struct {
+	dense *Dense
+	g, sd []float64  // eigenvalues of K, and their roots
+	dg    *mat.Dense // derivatives of g, a column per parameter
+}
+
+// basis returns a copy of rows of U.
+func (d *Dense) basis(rows []int) *mat.Dense {
+	m := mat.NewDense(len(rows), d.Nodes(), nil)
+	for a, i := range rows {
+		copy(m.RawRowView(a), d.u.RawRowView(i))
+	}
+	return m
+}
+
+// scaleColumns multiplies column k of m by factor[k].
+func scaleColumns(m *mat.Dense, factor []float64) {
+	rows, _ := m.Dims()
+	for a := range rows {
+		out := m.RawRowView(a)
+		for k, v := range factor {
+			out[k] *= v
+		}
+	}
+}
+
+func (c *denseCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows []int) error {
+	if err := ctx.Err(); err != nil || len(rows) == 0 {
+		return err
+	}
+	half := c.dense.basis(rows)
+	scaleColumns(half, c.sd)
+	var k mat.Dense // all of it: gonum's general product runs on all processors
+	k.Mul(half, half.T())
+	out := dst.RawSymmetric()
+	for a := range rows {
+		copy(out.Data[a*out.Stride+a:][:len(rows)-a], k.RawRowView(a)[a:])
+	}
+	return ctx.Err()
+}
+
+func (c *denseCovariance) Diag(ctx context.Context, dst []float64, rows []int) error {
+	for a, i := range rows {
+		sum := 0.0
+		for k, v := range c.dense.u.RawRowView(i) {
+			sum += c.g[k] * v * v
+		}
+		dst[a] = sum
+	}
+	return ctx.Err()
+}
+
+// Prior returns U·g(Λ)^½·w with a standard normal w per column.
+func (c *denseCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint64) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	_, n := dst.Dims()
+	w := mat.NewDense(c.dense.Nodes(), n, nil)
+	for s := range n {
+		r := rand.New(rng.New(seed, "prior", uint64(s)))
+		for k := range c.g {
+			w.Set(k, s, c.sd[k]*r.NormFloat64())
+		}
+	}
+	dst.Mul(c.dense.u, w)
+	return ctx.Err()
+}
+
+// Grad uses uᵀ(∂K/∂θ_j)w = Σ_k ∂g_k/∂θ_j·(Uᵀu)_k·(Uᵀw)_k.
+func (c *denseCovariance) Grad(ctx context.Context, grad []float64, rows []int, u, w *mat.Dense) error {
+	if err := ctx.Err(); err != nil || len(rows) == 0 {
+		return err
+	}
+	basis := c.dense.basis(rows)
+	var left, right mat.Dense
+	left.Mul(basis.T(), u)
+	right.Mul(basis.T(), w)
+	left.MulElem(&left, &right)
+	for k := range c.g {
+		weight := 0.0
+		for _, v := range left.RawRowView(k) {
+			weight += v
+		}
+		c.addSlope(grad, k, weight)
+	}
+	return ctx.Err()
+}
+
+// GramGrad uses ⟨g, ∂K/∂θ_j⟩ = Σ_k ∂g_k/∂θ_j·(UᵀgU)_kk.
+func (c *denseCovariance) GramGrad(ctx context.Context, grad []float64, rows []int, g *mat.SymDense) error {
+	if err := ctx.Err(); err != nil || len(rows) == 0 {
+		return err
+	}
+	basis := c.dense.basis(rows)
+	var gu mat.Dense
+	gu.Mul(mat.DenseCopyOf(g), basis) // a general product: those with symmetric matrices use one processor
+	weights := make([]float64, c.dense.Nodes())
+	for a := range rows {
+		in := gu.RawRowView(a)
+		for k, v := range basis.RawRowView(a) {
+			weights[k] += v * in[k]
+		}
+	}
+	for k, v := range weights {
+		c.addSlope(grad, k, v)
+	}
+	return ctx.Err()
+}
+
+// addSlope adds weight·∂g_k/∂θ_j to grad[j].
+func (c *denseCovariance) addSlope(grad []float64, k int, weight float64) {
+	for j, v := range c.dg.RawRowView(k) {
+		grad[j] += weight * v
+	}
+}
+
+// denseCross is K[rows, cols] = U[rows]·g(Λ)·U[cols]ᵀ.
+type denseCross struct {
+	left, right *mat.Dense // left has the factor g(Λ)
+	rows, cols  int
+}
+
+func (c *denseCovariance) Cross(rows, cols []int) solve.Operator {
+	o := &denseCross{rows: len(rows), cols: len(cols)}
+	if len(rows) > 0 && len(cols) > 0 {
+		o.left, o.right = c.dense.basis(rows), c.dense.basis(cols)
+		scaleColumns(o.left, c.g)
+	}
+	return o
+}
+
+func (o *denseCross) Dims() (r, c int) { return o.rows, o.cols }
+
+func (o *denseCross) Apply(ctx context.Context, dst, x *mat.Dense) error {
+	switch {
+	case o.rows == 0:
+		return ctx.Err()
+	case o.cols == 0:
+		dst.Zero()
+		return ctx.Err()
+	}
+	var inner mat.Dense
+	inner.Mul(o.right.T(), x)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	dst.Mul(o.left, &inner)
+	return ctx.Err()
+}
+
+// Column sets dst to column j: all of K at one node.
+func (o *denseCross) Column(dst []float64, j int) {
+	mat.NewVecDense(o.rows, dst).MulVec(o.left, o.right.RowView(j))
+}

@@ -1,0 +1,179 @@
+package kernel
+
+import (
+	"errors"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/lapack/gonum"
+
+	"grfgp/internal/parallel"
+)
+
+// eigen overwrites the symmetric n×n matrix a, row-major, with its orthonormal
+// eigenvectors as columns, and returns their eigenvalues, in no order.
+//
+// Gonum reduces to tridiagonal form; its own iterations after that take minutes
+// for two thousand rows, because they walk down columns.
+func eigen(a []float64, n int) ([]float64, error) {
+	d, e, tau := make([]float64, n), make([]float64, n), make([]float64, n)
+	var lapack gonum.Implementation
+	query := make([]float64, 1)
+	lapack.Dsytrd(blas.Lower, n, a, n, d, e, tau, query, -1)
+	work := make([]float64, max(int(query[0]), 64*n))
+	lapack.Dsytrd(blas.Lower, n, a, n, d, e[:n-1], tau[:n-1], work, len(work))
+	lapack.Dorgtr(blas.Lower, n, a, n, tau[:n-1], work, len(work))
+	q := &rotations{z: a, n: n}
+	if err := tridiagonalQL(d, e, q); err != nil {
+		return nil, err
+	}
+	q.flush()
+	return d, nil
+}
+
+// tridiagonalQL turns the tridiagonal matrix with diagonal d, below it e[:n−1],
+// into its eigenvalues d by implicitly shifted QL sweeps, and hands every
+// rotation to q.
+func tridiagonalQL(d, e []float64, q *rotations) error {
+	n := len(d)
+	e[n-1] = 0
+	norm := 0.0
+	for i := range d {
+		norm = max(norm, math.Abs(d[i])+math.Abs(e[i]))
+	}
+	const eps = 0x1p-52
+	negligible := eps * norm // as far as a kernel, a smooth function of W, can tell
+	sweeps := 0
+	for l := range d {
+		for {
+			m := l // rows l … m are a block of their own
+			for m < n-1 && math.Abs(e[m]) > negligible {
+				m++
+			}
+			if m == l {
+				break
+			}
+			if sweeps++; sweeps > 40*n { // two a value are usual
+				return errors.New("eigenvalues do not converge")
+			}
+			sweep(d, e, l, m, q)
+		}
+	}
+	return nil
+}
+
+// sweep is one QL step on rows l … m with Wilkinson's shift: a rotation of rows
+// m−1 and m brings in the shift, and each further one, of rows i and i+1, moves
+// the bulge that it leaves up by a row.
+func sweep(d, e []float64, l, m int, q *rotations) {
+	delta := (d[l+1] - d[l]) / (2 * e[l])
+	shift := d[l] - e[l]/(delta+math.Copysign(math.Hypot(delta, 1), delta))
+	g := d[m] - shift // the element to keep, beside the bulge f to annihilate
+	c, s := 1.0, 1.0
+	moved := 0.0 // what the last rotation took off the diagonal
+	q.begin(m)
+	for i := m - 1; i >= l; i-- {
+		f, b := s*e[i], c*e[i]
+		r := math.Hypot(f, g)
+		e[i+1] = r
+		if r == 0 { // the block falls apart here
+			d[i+1] -= moved
+			e[m] = 0
+			return
+		}
+		s, c = f/r, g/r
+		g = d[i+1] - moved
+		r = (d[i]-g)*s + 2*c*b
+		moved = s * r
+		d[i+1] = g + moved
+		g = c*r - b
+		q.add(c, s)
+	}
+	d[l] -= moved
+	e[l], e[m] = g, 0
+}
+
+// rotations gathers plane rotations of neighbouring columns of z and applies
+// many at once, row by row: a row stays in the cache, and rows are independent.
+type rotations struct {
+	z      []float64 // n×n, row-major
+	n      int
+	sweeps []sweepAt
+	cs     []float64 // cosine and sine of each rotation
+}
+
+// sweepAt is a run of rotations: of columns top−1 and top, then one further
+// left with each.
+type sweepAt struct{ top, from int }
+
+const rotationBatch = 1 << 16 // rotations applied at once: 1 MiB of cosines and sines
+
+func (q *rotations) begin(top int) {
+	if len(q.cs) >= 2*rotationBatch {
+		q.flush()
+	}
+	q.sweeps = append(q.sweeps, sweepAt{top, len(q.cs)})
+}
+
+func (q *rotations) add(c, s float64) { q.cs = append(q.cs, c, s) }
+
+func (q *rotations) flush() {
+	parallel.Ranges(q.n, 32, func(lo, hi int) {
+		row := func(i int) []float64 { return q.z[i*q.n : (i+1)*q.n] }
+		for ; lo+4 <= hi; lo += 4 {
+			q.apply4(row(lo), row(lo+1), row(lo+2), row(lo+3))
+		}
+		for ; lo < hi; lo++ {
+			q.apply1(row(lo))
+		}
+	})
+	q.sweeps, q.cs = q.sweeps[:0], q.cs[:0]
+}
+
+// run returns the cosines and sines of sweep k.
+func (q *rotations) run(k int) []float64 {
+	end := len(q.cs)
+	if k+1 < len(q.sweeps) {
+		end = q.sweeps[k+1].from
+	}
+	return q.cs[q.sweeps[k].from:end]
+}
+
+// apply1 rotates a row: (z_{i}, z_{i+1}) becomes (c·z_i − s·z_{i+1}, s·z_i + c·z_{i+1}).
+func (q *rotations) apply1(z []float64) {
+	for k, sweep := range q.sweeps {
+		i := sweep.top
+		right := z[i]
+		for cs := q.run(k); len(cs) >= 2; cs = cs[2:] {
+			c, s, left := cs[0], cs[1], z[i-1]
+			z[i] = s*left + c*right
+			right = c*left - s*right
+			i--
+		}
+		z[i] = right
+	}
+}
+
+// apply4 is apply1 for four rows at once, whose chains of operations overlap.
+func (q *rotations) apply4(z0, z1, z2, z3 []float64) {
+	n := len(z0)
+	z1, z2, z3 = z1[:n], z2[:n], z3[:n]
+	for k, sweep := range q.sweeps {
+		i := sweep.top
+		r0, r1, r2, r3 := z0[i], z1[i], z2[i], z3[i]
+		for cs := q.run(k); len(cs) >= 2 && i > 0; cs = cs[2:] {
+			c, s := cs[0], cs[1]
+			l0, l1, l2, l3 := z0[i-1], z1[i-1], z2[i-1], z3[i-1]
+			z0[i] = s*l0 + c*r0
+			z1[i] = s*l1 + c*r1
+			z2[i] = s*l2 + c*r2
+			z3[i] = s*l3 + c*r3
+			r0 = c*l0 - s*r0
+			r1 = c*l1 - s*r1
+			r2 = c*l2 - s*r2
+			r3 = c*l3 - s*r3
+			i--
+		}
+		z0[i], z1[i], z2[i], z3[i] = r0, r1, r2, r3
+	}
+}

@@ -1,0 +1,136 @@
+package kernel
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"grfgp/graph"
+	"grfgp/internal/rng"
+)
+
+// Eigenvalues against gonum's, orthogonality and reconstruction, on matrices
+// with simple, multiple, clustered and zero eigenvalues, to 1e-13 of the norm.
+func TestEigen(t *testing.T) {
+	must := func(g *graph.Graph, err error) *graph.Graph {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g
+	}
+	normalized := func(g *graph.Graph) *mat.SymDense {
+		w := g.Normalized(graph.NormalizedAdjacency)
+		n := g.Len()
+		a := mat.NewSymDense(n, nil)
+		for i := range n {
+			cols, vals := w.Row(i)
+			for p, j := range cols {
+				a.SetSym(i, int(j), vals[p])
+			}
+		}
+		return a
+	}
+	star := graph.Edges{}
+	for i := range 40 {
+		star.U, star.V = append(star.U, 0), append(star.V, uint32(i+1))
+	}
+	hub, _, err := graph.FromEdges(graph.NumberLabels(45), star, graph.BuildOptions{}) // and four lone nodes
+	if err != nil {
+		t.Fatal(err)
+	}
+	random := mat.NewSymDense(67, nil)
+	graded := mat.NewSymDense(30, nil)
+	stream := rng.New(1, "matrix")
+	for i := range 67 {
+		for j := i; j < 67; j++ {
+			random.SetSym(i, j, stream.Float64()-0.5)
+			if j < 30 {
+				graded.SetSym(i, j, math.Pow(10, -float64(i+j)/3))
+			}
+		}
+	}
+	for name, a := range map[string]*mat.SymDense{
+		"one":       mat.NewSymDense(1, []float64{-3}),
+		"two":       mat.NewSymDense(2, []float64{1, 2, 2, -1}),
+		"zero":      mat.NewSymDense(7, nil),
+		"identity":  mat.NewSymDense(3, []float64{1, 0, 0, 0, 1, 0, 0, 0, 1}),
+		"ring":      normalized(must(graph.Ring(100))),
+		"grid":      normalized(must(graph.Grid(9, 9))),
+		"hubs":      normalized(must(graph.BarabasiAlbert(131, 2, 1))),
+		"star":      normalized(hub),
+		"random":    random,
+		"graded":    graded,
+		"blocks":    normalized(must(graph.StochasticBlock([]int{20, 1, 30}, func(a, b int) float64 { return map[bool]float64{true: 0.3}[a == b] }, 2))),
+		"tiny":      scaledSym(1e-60, random),
+		"enormous":  scaledSym(1e60, random),
+		"long path": path(200),
+	} {
+		n := a.SymmetricDim()
+		u := mat.DenseCopyOf(a)
+		values, err := eigen(u.RawMatrix().Data, n)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		var g mat.EigenSym
+		if !g.Factorize(a, false) {
+			t.Fatalf("%s: gonum finds no eigenvalues", name)
+		}
+		want, sorted := g.Values(nil), slices.Sorted(slices.Values(values))
+		norm := max(math.Abs(want[0]), math.Abs(want[n-1]))
+		for k := range want {
+			if math.Abs(sorted[k]-want[k]) > 1e-13*norm {
+				t.Errorf("%s: eigenvalue %d is %v, want %v", name, k, sorted[k], want[k])
+			}
+		}
+		var gram, again mat.Dense
+		gram.Mul(u.T(), u)
+		again.Mul(u, mat.NewDiagDense(n, values))
+		again.Mul(&again, u.T())
+		for i := range n {
+			for j := range n {
+				unit := 0.0
+				if i == j {
+					unit = 1
+				}
+				if d := math.Abs(gram.At(i, j) - unit); d > 1e-13 {
+					t.Fatalf("%s: eigenvectors %d and %d are %v off being orthonormal", name, i, j, d)
+				}
+				if d := math.Abs(again.At(i, j) - a.At(i, j)); d > 1e-13*norm {
+					t.Fatalf("%s: entry %d, %d comes back %v off", name, i, j, d)
+				}
+			}
+		}
+	}
+}
+
+func scaledSym(f float64, a *mat.SymDense) *mat.SymDense {
+	var s mat.SymDense
+	s.ScaleSym(f, a)
+	return &s
+}
+
+// path is tridiagonal already, with eigenvalues that crowd at both ends.
+func path(n int) *mat.SymDense {
+	a := mat.NewSymDense(n, nil)
+	for i := range n - 1 {
+		a.SetSym(i, i+1, 0.5)
+	}
+	return a
+}
+
+func BenchmarkEigen(b *testing.B) {
+	g, err := graph.BarabasiAlbert(1016, 2, 1)
+	if err != nil {
+		b.Fatal(err)
+	}
+	w := g.Normalized(graph.NormalizedAdjacency)
+	for b.Loop() {
+		if _, err := NewDense(w, Diffusion{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

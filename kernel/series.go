@@ -1,0 +1,170 @@
+package kernel
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"grfgp/internal/parallel"
+	"grfgp/internal/rng"
+	"grfgp/sparse"
+)
+
+// ErrMatrix is wrapped by every error about the matrix W of a kernel; the
+// message says what is wrong with it.
+var ErrMatrix = errors.New("kernel: matrix cannot be used")
+
+// Series is the exact kernel of a family cut off at a walk length L:
+// K = Ψ², Ψ = Σ_{l≤L} f_l W^l, by products with W alone, at any size.
+//
+// The polynomials are evaluated as Σ c_k T_k(W/ρ), with Chebyshev's polynomials
+// T_k and a bound ρ of the norm of W. The coefficients follow from those of
+// the family exactly, and die away far sooner: diffusion with β = 110 takes 84
+// terms in place of 200, a Matérn kernel with ν = 5/2 and κ = 10 takes 116 in
+// place of 767. Terms that add up to 1e-14 of all are left out, so a generous L
+// costs next to nothing.
+type Series struct {
+	*recurrence
+	family Modulation
+	maxLen int
+	kept   *kept // nil unless asked for
+}
+
+// NewSeries returns the kernel of a family on W, which must be symmetric to
+// 1e-12 of each row, with walks up to length maxLen.
+func NewSeries(w *sparse.CSR, m Modulation, maxLen int) (*Series, error) {
+	if maxLen < 0 {
+		return nil, fmt.Errorf("kernel: series up to walk length %d: want 0 or more", maxLen)
+	}
+	r, err := newRecurrence(w)
+	if err != nil {
+		return nil, err
+	}
+	return &Series{recurrence: r, family: m, maxLen: maxLen}, nil
+}
+
+// Nodes returns the number of rows of W.
+func (s *Series) Nodes() int { return s.nodes() }
+
+// Params returns the parameters of the family.
+func (s *Series) Params() []Param { return s.family.Params() }
+
+// At returns the covariance at theta. Besides the methods of Covariance it has
+// those of GramGrader.
+func (s *Series) At(theta []float64) (Covariance, error) { return s.at(theta) }
+
+// Terms returns how many products with W a column of K takes at theta, and with
+// its derivatives: what a Gram matrix costs is that times nodes times rows.
+func (s *Series) Terms(theta []float64) (gram, grad int, err error) {
+	c, err := s.at(theta)
+	if err != nil {
+		return 0, 0, err
+	}
+	return len(c.k) - 1, c.terms() - 1, nil
+}
+
+func (s *Series) at(theta []float64) (*seriesCovariance, error) {
+	params := s.Params()
+	if err := checkTheta(theta, params); err != nil {
+		return nil, err
+	}
+	f := make([]float64, s.maxLen+1)
+	df := make([][]float64, len(params))
+	for j := range df {
+		df[j] = make([]float64, s.maxLen+1)
+	}
+	s.family.Coeffs(f, theta)
+	s.family.CoeffsGrad(df, theta)
+
+	psi := chebyshev(f, s.norm)
+	k := psi.times(psi)
+	finite := k.finite()
+	c := &seriesCovariance{recurrence: s.recurrence, kept: s.kept, psi: psi.trimmed(), k: k.trimmed()}
+	for _, d := range df {
+		for l := range d {
+			d[l] *= 2
+		}
+		dk := psi.times(chebyshev(d, s.norm)) // ∂K = 2Ψ·∂Ψ
+		finite = finite && dk.finite()
+		c.dk = append(c.dk, dk.trimmed())
+	}
+	if !finite {
+		return nil, fmt.Errorf("%w: %d powers of a matrix of norm %.3g overflow at %v: take a normalised matrix or shorter walks",
+			ErrTheta, s.maxLen, s.norm, theta)
+	}
+	return c, nil
+}
+
+// checkSymmetric returns an error unless w is square, not empty and symmetric:
+// w·v and wᵀ·v agree for a random v, to 1e-12 of what each row adds up. Other
+// matrices pass with probability zero.
+func checkSymmetric(w *sparse.CSR) error {
+	n, cols := w.Dims()
+	if n != cols || n == 0 {
+		return fmt.Errorf("%w: it is %d×%d, want as many columns as rows, and at least one", ErrMatrix, n, cols)
+	}
+	v := make([]float64, n)
+	stream := rng.New(0, "symmetry")
+	for i := range v {
+		v[i] = 1 + stream.Float64()
+	}
+	gap, size := make([]float64, n), make([]float64, n)
+	for i := range n {
+		cols, vals := w.Row(i)
+		for p, j := range cols {
+			gap[i] += vals[p] * v[j]
+			gap[j] -= vals[p] * v[i]
+			size[i] += math.Abs(vals[p] * v[j])
+			size[j] += math.Abs(vals[p] * v[i])
+		}
+	}
+	for i := range n {
+		if math.Abs(gap[i]) > 1e-12*size[i] {
+			return fmt.Errorf("%w: it is not symmetric: row %d differs from column %d", ErrMatrix, i, i)
+		}
+	}
+	return nil
+}
+
+// normBound returns an upper bound of ‖w‖, or 1 for the zero matrix, within a
+// thousandth where 64 products come that close. For every positive v the
+// largest (|w|v)_i/v_i is a bound (Collatz, Wielandt), and vᵀ|w|v/vᵀv is below the
+// best; v starts as the eigenvector of an unweighted graph's D^-½ A D^-½.
+func normBound(w *sparse.CSR) float64 {
+	const rowBlock = 1 << 13
+	n, _ := w.Dims()
+	v, y := make([]float64, n), make([]float64, n)
+	for i := range v {
+		cols, _ := w.Row(i)
+		v[i] = math.Sqrt(float64(max(1, len(cols))))
+	}
+	best := math.Inf(1)
+	for range 64 {
+		parallel.Ranges(n, rowBlock, func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				cols, vals := w.Row(i)
+				sum := 0.0
+				for p, j := range cols {
+					sum += math.Abs(vals[p]) * v[j]
+				}
+				y[i] = sum
+			}
+		})
+		most, vy, vv := 0.0, 0.0, 0.0
+		for i := range v {
+			most = max(most, y[i]/v[i])
+			vy += v[i] * y[i]
+			vv += v[i] * v[i]
+		}
+		if best = min(best, most); best == 0 {
+			return 1
+		}
+		if best <= 1.001*vy/vv {
+			break
+		}
+		for i := range v { // at most doubles; stays positive where rows are empty
+			v[i] += y[i] / best
+		}
+	}
+	return best
+}

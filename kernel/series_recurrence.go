@@ -1,0 +1,138 @@
+package kernel
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"grfgp/internal/parallel"
+	"grfgp/sparse"
+)
+
+// recurrence runs columns through T_k(W/ρ), ρ ≥ ‖W‖:
+// T_0 = I, T_1 = W/ρ, T_{k+1} = 2(W/ρ)·T_k − T_{k−1}.
+type recurrence struct {
+	norm   float64     // ρ
+	twice  *sparse.CSR // 2W/ρ
+	blocks sync.Pool   // of *[]float64, for columns under way
+}
+
+func newRecurrence(w *sparse.CSR) (*recurrence, error) {
+	if err := checkSymmetric(w); err != nil {
+		return nil, err
+	}
+	norm := normBound(w)
+	rowPtr, col, val := w.Raw()
+	twice := slices.Clone(val)
+	for p := range twice {
+		twice[p] *= 2 / norm
+	}
+	n, _ := w.Dims()
+	t, err := sparse.NewCSR(n, n, rowPtr, col, twice)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrMatrix, err)
+	}
+	return &recurrence{norm: norm, twice: t}, nil
+}
+
+func (r *recurrence) nodes() int {
+	n, _ := r.twice.Dims()
+	return n
+}
+
+// width returns how many columns go through the recurrence together: 32, where
+// products are fastest, or as many as keep the three blocks within 64 MiB, at
+// least 8.
+func (r *recurrence) width() int {
+	return max(8, min(32, (64<<20)/(3*8*r.nodes())&^7))
+}
+
+// columns cuts n columns into blocks and calls do(block, lo, hi) for each, on
+// all processors.
+func (r *recurrence) columns(ctx context.Context, n int, do func(block, lo, hi int) error) error {
+	width := r.width()
+	return parallel.Blocks(ctx, (n+width-1)/width, func(_, b int) error {
+		return do(b, b*width, min(n, (b+1)*width))
+	})
+}
+
+// recur calls visit with T_k(W/ρ)·X for k = 0 … terms−1, where start writes the
+// columns of X onto zeros.
+func (r *recurrence) recur(ctx context.Context, columns, terms int, start func(x blas64.General), visit func(k int, t blas64.General)) error {
+	size := r.nodes() * columns
+	buffer, _ := r.blocks.Get().(*[]float64)
+	if buffer == nil || len(*buffer) < 3*size {
+		fresh := make([]float64, 3*size)
+		buffer = &fresh
+	}
+	defer r.blocks.Put(buffer)
+	block := func(k int) *mat.Dense { return mat.NewDense(r.nodes(), columns, (*buffer)[k*size:(k+1)*size]) }
+	before, t, next := block(0), block(1), block(2)
+
+	clear(t.RawMatrix().Data)
+	start(t.RawMatrix())
+	visit(0, t.RawMatrix())
+	for k := 1; k < terms; k++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		r.twice.Mul(next, t)
+		out, old := next.RawMatrix().Data, before.RawMatrix().Data
+		parallel.Ranges(size, 1<<16, func(lo, hi int) {
+			out, old := out[lo:hi], old[lo:hi]
+			if k == 1 {
+				for i := range out {
+					out[i] /= 2
+				}
+				return
+			}
+			for i, v := range old {
+				out[i] -= v
+			}
+		})
+		before, t, next = t, next, before
+		visit(k, t.RawMatrix())
+	}
+	return nil
+}
+
+// units writes the unit vectors of the given nodes.
+func units(nodes []int) func(x blas64.General) {
+	return func(x blas64.General) {
+		for c, i := range nodes {
+			x.Data[i*x.Stride+c] = 1
+		}
+	}
+}
+
+// apply sets columns lo to hi of dst to rows of p(W)·X.
+func (r *recurrence) apply(ctx context.Context, dst blas64.General, lo, hi int, rows []int, p polynomial, start func(x blas64.General)) error {
+	return r.recur(ctx, hi-lo, len(p), start, func(k int, t blas64.General) {
+		parallel.Ranges(len(rows), 1<<12, func(from, to int) {
+			for a := from; a < to; a++ {
+				out := dst.Data[a*dst.Stride+lo : a*dst.Stride+hi]
+				in := t.Data[rows[a]*t.Stride:][:len(out)]
+				if k == 0 {
+					clear(out)
+				}
+				for c, v := range in {
+					out[c] += p[k] * v
+				}
+			}
+		})
+	})
+}
+
+// scatter adds row b of src, from column lo on, to row nodes[b] of x.
+func scatter(x blas64.General, nodes []int, src blas64.General, lo int) {
+	for b, j := range nodes {
+		out := x.Data[j*x.Stride:][:x.Cols]
+		for c, v := range src.Data[b*src.Stride+lo:][:x.Cols] {
+			out[c] += v
+		}
+	}
+}
