@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"math"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -103,6 +104,34 @@ func TestEigen(t *testing.T) {
 					t.Fatalf("%s: entry %d, %d comes back %v off", name, i, j, d)
 				}
 			}
+		}
+	}
+}
+
+// The same bits on any number of processors, with several batches of rotations.
+func TestEigenThreads(t *testing.T) {
+	const n = 400
+	a := make([]float64, n*n)
+	for i := range n {
+		for j := range i + 1 {
+			a[i*n+j] = math.Sin(float64(i*j + i + j))
+			a[j*n+i] = a[i*n+j]
+		}
+	}
+	decompose := func(threads int) (values, vectors []float64) {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
+		vectors = slices.Clone(a)
+		values, err := eigen(vectors, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return values, vectors
+	}
+	values, vectors := decompose(1)
+	for _, threads := range []int{2, 5} {
+		v, u := decompose(threads)
+		if !slices.Equal(v, values) || !slices.Equal(u, vectors) {
+			t.Errorf("other eigenvectors on %d processors", threads)
 		}
 	}
 }

@@ -12,8 +12,9 @@ import (
 	"grfgp/solve"
 )
 
-// GramGrader is a Covariance that has K[rows, rows] and its derivatives by all
-// parameters from one pass, for little more than the price of Gram alone.
+// GramGrader is a Covariance that has K[rows, rows] and its derivatives from one
+// pass. For two or three parameters that costs less than Gram and GramGrad do
+// apart; for many it costs more.
 type GramGrader interface {
 	Covariance
 	// GramAndGrads sets k = K[rows, rows] and dk[j] = ∂K[rows, rows]/∂θ_j. It
@@ -41,7 +42,7 @@ func (c *seriesCovariance) terms() int {
 
 // seriesCross is K[rows, cols].
 type seriesCross struct {
-	*seriesCovariance
+	cov        *seriesCovariance
 	rows, cols []int
 }
 
@@ -57,8 +58,8 @@ func (o *seriesCross) Apply(ctx context.Context, dst, x *mat.Dense) error {
 	}
 	_, n := dst.Dims()
 	in := x.RawMatrix()
-	return o.columns(ctx, n, func(_, lo, hi int) error {
-		return o.apply(ctx, dst.RawMatrix(), lo, hi, o.rows, o.k, func(x blas64.General) { scatter(x, o.cols, in, lo) })
+	return o.cov.columns(ctx, n, func(_, lo, hi int) error {
+		return o.cov.apply(ctx, dst.RawMatrix(), lo, hi, o.rows, o.cov.k, func(x blas64.General) { scatter(x, o.cols, in, lo) })
 	})
 }
 
