@@ -110,7 +110,7 @@ func TestEigen(t *testing.T) {
 
 // The same bits on any number of processors, with several batches of rotations.
 func TestEigenThreads(t *testing.T) {
-	const n = 400
+	const n = 320
 	a := make([]float64, n*n)
 	for i := range n {
 		for j := range i + 1 {
@@ -128,11 +128,9 @@ func TestEigenThreads(t *testing.T) {
 		return values, vectors
 	}
 	values, vectors := decompose(1)
-	for _, threads := range []int{2, 5} {
-		v, u := decompose(threads)
-		if !slices.Equal(v, values) || !slices.Equal(u, vectors) {
-			t.Errorf("other eigenvectors on %d processors", threads)
-		}
+	v, u := decompose(3)
+	if !slices.Equal(v, values) || !slices.Equal(u, vectors) {
+		t.Error("other eigenvectors on three processors than on one")
 	}
 }
 
