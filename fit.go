@@ -11,8 +11,11 @@ import (
 // Model is a Gaussian process on a graph, fitted to measurements and conditioned
 // on them. Nodes are numbered as in the graph that was given.
 type Model struct {
-	spec      Spec
+	spec      Spec // with the choices filled in
 	choice    Choice
+	hash      [32]byte // of the graph
+	data      gp.Data  // as given
+	state     gp.State
 	place     []int // place[node] is the node's number in the ordered graph
 	noiseSD   float64
 	posterior *gp.Posterior
@@ -41,6 +44,9 @@ func (m *Model) Choice() Choice { return m.choice }
 // NoiseSD returns the standard deviation of a measurement's noise.
 func (m *Model) NoiseSD() float64 { return m.noiseSD }
 
+// Data returns the measurements that the model is conditioned on.
+func (m *Model) Data() gp.Data { return m.data }
+
 // Fit chooses a kernel as spec says, learns its hyperparameters, and conditions
 // on the measurements.
 func Fit(ctx context.Context, g *graph.Graph, d gp.Data, spec Spec) (*Model, error) {
@@ -53,12 +59,10 @@ func Fit(ctx context.Context, g *graph.Graph, d gp.Data, spec Spec) (*Model, err
 
 // fit tries the families that the Spec leaves and keeps the likeliest.
 func (w *workshop) fit(ctx context.Context, d gp.Data) (*Model, error) {
-	for k, i := range d.Nodes {
-		if i < 0 || i >= len(w.place) {
-			return nil, fmt.Errorf("%w: measurement %d is at node %d of %d", gp.ErrData, k, i, len(w.place))
-		}
+	if err := w.checkNodes(d.Nodes); err != nil {
+		return nil, err
 	}
-	m := &Model{spec: w.spec, place: w.place}
+	m := &Model{spec: w.spec, place: w.place, hash: w.hash, data: d}
 	own := gp.Data{Nodes: m.internal(d.Nodes), Y: d.Y, NoiseVar: d.NoiseVar}
 	m.choice.Method, m.choice.Hops, m.choice.Why = w.decide(own.Len())
 
@@ -75,15 +79,27 @@ func (w *workshop) fit(ctx context.Context, d gp.Data) (*Model, error) {
 		m.choice.Candidates = append(m.choice.Candidates, Candidate{f.name, report.LogLikelihood, report.LOOScore})
 		if best == nil || report.LogLikelihood > m.choice.Fit.LogLikelihood {
 			best, m.choice.Fit, m.choice.Family = fitted, report, f.name
+			m.spec.Family, m.spec.Nu = f.family, f.nu
 		}
 	}
 	if len(m.choice.Candidates) > 1 {
 		m.choice.Why = append(m.choice.Why, fmt.Sprintf("%s has the highest likelihood of the %d families tried", m.choice.Family, len(m.choice.Candidates)))
 	}
-	m.noiseSD = best.NoiseSD()
+	m.spec.Method, m.spec.Hops = m.choice.Method, m.choice.Hops
+	m.noiseSD, m.state = best.NoiseSD(), best.State()
 	var err error
 	m.posterior, err = best.Condition(ctx, own)
 	return m, err
+}
+
+// checkNodes says which measurement is at no node.
+func (w *workshop) checkNodes(nodes []int) error {
+	for k, i := range nodes {
+		if i < 0 || i >= len(w.place) {
+			return fmt.Errorf("%w: measurement %d is at node %d of %d", gp.ErrData, k, i, len(w.place))
+		}
+	}
+	return nil
 }
 
 // internal returns the numbers of nodes in the ordered graph.

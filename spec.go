@@ -62,24 +62,26 @@ func (s Spec) check() error {
 
 // family is a kernel by walk length and, unless it is free, by eigenvalue.
 type family struct {
-	name       string
+	name       string // in words
+	family     string // as in Spec
+	nu         float64
 	modulation kernel.Modulation
 	spectrum   kernel.Spectrum
 }
 
 // families returns the candidates that the Spec leaves.
 func (s Spec) families(hops int) []family {
-	diffusion := family{"diffusion", kernel.Diffusion{}, kernel.Diffusion{}}
+	diffusion := family{"diffusion", "diffusion", 0, kernel.Diffusion{}, kernel.Diffusion{}}
 	matern := func(nu float64) family {
 		m := kernel.Matern{Nu: nu}
-		return family{fmt.Sprintf("matern, ν = %g", nu), m, m}
+		return family{fmt.Sprintf("matern, ν = %g", nu), "matern", nu, m, m}
 	}
 	rough, smooth := matern(0.5), matern(2)
 	switch s.Family {
 	case "diffusion":
 		return []family{diffusion}
 	case "free":
-		return []family{{"free", kernel.Free{Len: hops}, nil}}
+		return []family{{"free", "free", 0, kernel.Free{Len: hops}, nil}}
 	case "matern":
 		if s.Nu > 0 {
 			return []family{matern(s.Nu)}

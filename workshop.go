@@ -16,7 +16,8 @@ type workshop struct {
 	spec     Spec
 	graph    *graph.Graph // ordered
 	w        *sparse.CSR
-	place    []int // place[node] is the number of a given node in the ordered graph
+	hash     [32]byte // of the graph as given
+	place    []int    // place[node] is the number of a given node in the ordered graph
 	dense    *kernel.Dense
 	features *walk.Features
 }
@@ -30,7 +31,7 @@ func newWorkshop(g *graph.Graph, spec Spec) (*workshop, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &workshop{spec: spec, graph: h, w: h.Normalized(graph.NormalizedAdjacency), place: make([]int, len(order))}
+	w := &workshop{spec: spec, graph: h, w: h.Normalized(graph.NormalizedAdjacency), hash: g.Hash(), place: make([]int, len(order))}
 	for at, node := range order {
 		w.place[node] = at
 	}

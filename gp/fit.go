@@ -22,6 +22,9 @@ const (
 	Iterative
 )
 
+// keptBytes is the most memory that a kernel may keep between evaluations.
+const keptBytes = 3 << 30
+
 // exactLimit is the most measurements that Auto factors.
 const exactLimit = 3000
 
@@ -48,6 +51,31 @@ type Model struct {
 	units   Units
 	meanVar float64 // of the unknown mean, standardised
 	solver  Solver
+}
+
+// State is what a Model is made of beside its kernel: what a file must hold.
+type State struct {
+	Theta   []float64 `json:"theta"`    // of the kernel, for standardised values
+	Noise   float64   `json:"noise"`    // variance, standardised
+	MeanVar float64   `json:"mean_var"` // variance of the unknown mean, standardised
+	Units   Units     `json:"units"`
+	Solver  Solver    `json:"solver"`
+}
+
+// State returns what NewModel needs to make the same model again.
+func (m *Model) State() State {
+	return State{m.Theta(), m.noise, m.meanVar, m.units, m.solver}
+}
+
+// NewModel makes a model of a kernel and a State.
+func NewModel(k kernel.Kernel, s State) (*Model, error) {
+	if _, err := k.At(s.Theta); err != nil {
+		return nil, fmt.Errorf("gp: making a model: %w", err)
+	}
+	if !(s.Noise >= 0) || !(s.MeanVar >= 0) || !(s.Units.Scale > 0) || math.IsNaN(s.Units.Center) || s.Solver != Exact && s.Solver != Iterative {
+		return nil, fmt.Errorf("gp: making a model: %+v makes no sense", s)
+	}
+	return &Model{kernel: k, theta: append([]float64(nil), s.Theta...), noise: s.Noise, units: s.Units, meanVar: s.MeanVar, solver: s.Solver}, nil
 }
 
 // Theta returns the kernel's hyperparameters, for standardised values.
@@ -165,6 +193,9 @@ func Fit(ctx context.Context, k kernel.Kernel, d Data, opts FitOptions) (*Model,
 
 // fitExactly climbs from the likeliest start and adds the leave-one-out score.
 func (l *likelihood) fitExactly(ctx context.Context, starts [][]float64, opts FitOptions) (theta []float64, r FitReport, err error) {
+	if k, ok := l.kernel.(kernel.Keeper); ok {
+		l = &likelihood{k.Keep(l.data.Nodes, keptBytes), l.data, l.meanVar, l.params}
+	}
 	if theta, err = likeliest(ctx, []*likelihood{l}, starts); err != nil {
 		return nil, r, err
 	}

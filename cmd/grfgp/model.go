@@ -4,22 +4,26 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"grfgp"
+	"grfgp/graph"
 )
 
 // modelFlags are the flags by which a verb takes the model.
 type modelFlags struct {
-	spec    grfgp.Spec
-	family  string
-	method  string
-	mean    float64
-	noiseSD float64
-	level   float64
+	spec      grfgp.Spec
+	family    string
+	method    string
+	mean      float64
+	noiseSD   float64
+	level     float64
+	modelFile string
+	saveFile  string
 }
 
 func (m *modelFlags) flags(f *pflag.FlagSet) {
@@ -32,6 +36,12 @@ func (m *modelFlags) flags(f *pflag.FlagSet) {
 	f.Float64Var(&m.mean, "mean", 0, "known mean (default: learned)")
 	f.Float64Var(&m.noiseSD, "noise-sd", 0, "known standard deviation of the noise (default: learned)")
 	f.Float64Var(&m.level, "level", 0.95, "level of intervals")
+}
+
+// fileFlags are those of verbs that can keep the fitted model.
+func (m *modelFlags) fileFlags(f *pflag.FlagSet) {
+	f.StringVar(&m.saveFile, "save-model", "", "`file` to keep the fitted model in")
+	f.StringVar(&m.modelFile, "model", "", "`file` with a fitted model of the same graph: nothing is learned, no measurements are read")
 }
 
 func (m *modelFlags) complete(cmd *cobra.Command) {
@@ -74,6 +84,22 @@ func (a *app) fit(ctx context.Context, d *modelData, spec grfgp.Spec) (*grfgp.Mo
 	if !c.Fit.Converged {
 		a.talk.Say("  warning: learning stopped after %d iterations before it had settled", c.Fit.Iterations)
 	}
+	return m, nil
+}
+
+// loadModel reads a model that was kept for the graph.
+func (a *app) loadModel(ctx context.Context, path string, g *graph.Graph) (*grfgp.Model, error) {
+	s := a.talk.Stage("loading the model")
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, usagef("--model: %v", err)
+	}
+	defer f.Close()
+	m, err := grfgp.Load(ctx, f, g)
+	if err != nil {
+		return nil, dataf("%s: %w", path, err)
+	}
+	s.Done("%s by %s, %d measurements", m.Choice().Family, m.Choice().Method, m.Data().Len())
 	return m, nil
 }
 

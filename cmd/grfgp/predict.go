@@ -44,6 +44,7 @@ those of the quantity itself, or with --reading those of a new reading of it.`,
 	f.input.flags(flags)
 	f.measurementFlags.flags(flags)
 	f.modelFlags.flags(flags)
+	f.modelFlags.fileFlags(flags)
 	flags.StringVarP(&f.out, "out", "o", "", "`file` for the predictions (default: standard output)")
 	flags.BoolVar(&f.reading, "reading", false, "sd and interval of a new reading, with its noise")
 	f.input.complete(cmd)
@@ -79,13 +80,14 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 	if err != nil {
 		return err
 	}
-	d, err := loadData(ctx, a, &f.input, &f.measurementFlags)
+	d, m, err := f.model(ctx, a, spec)
 	if err != nil {
 		return err
 	}
-	m, err := a.fit(ctx, d, spec)
-	if err != nil {
-		return err
+	if f.saveFile != "" {
+		if err := graphio.WriteFile(f.saveFile, m.Save); err != nil {
+			return err
+		}
 	}
 	s := a.talk.Stage("predicting")
 	nodes := make([]int, d.net.Graph.Len())
@@ -107,6 +109,30 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 	return graphio.WriteFile(f.out, func(w io.Writer) error { return a.writePredictions(w, &answer) })
 }
 
+// model fits to measurements, or loads what was fitted before.
+func (f *predictFlags) model(ctx context.Context, a *app, spec grfgp.Spec) (*modelData, *grfgp.Model, error) {
+	if f.modelFile == "" {
+		d, err := loadData(ctx, a, &f.input, &f.measurementFlags)
+		if err != nil {
+			return nil, nil, err
+		}
+		m, err := a.fit(ctx, d, spec)
+		return d, m, err
+	}
+	if f.measurements != "" {
+		return nil, nil, usagef("--model holds its measurements: leave out --measurements")
+	}
+	net, err := f.input.load(ctx, a)
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := a.loadModel(ctx, f.modelFile, net.Graph)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &modelData{net: net, data: m.Data()}, m, nil
+}
+
 // rows joins predictions and measurements, in the order of the graph.
 func (f *predictFlags) rows(d *modelData, m *grfgp.Model, p grfgp.Prediction) []predictRow {
 	z := distuv.UnitNormal.Quantile(0.5 + f.level/2)
@@ -118,9 +144,12 @@ func (f *predictFlags) rows(d *modelData, m *grfgp.Model, p grfgp.Prediction) []
 		}
 		rows[i] = predictRow{Node: d.net.Graph.Labels().At(i), Mean: p.Mean[i], SD: sd, Lower: p.Mean[i] - z*sd, Upper: p.Mean[i] + z*sd}
 	}
-	for k, i := range d.measurements.Nodes {
-		r, n := &rows[i], d.measurements.Count[k]
-		sum := d.measurements.Values[k] * float64(n)
+	for k, i := range d.data.Nodes {
+		r, n := &rows[i], 1
+		if d.measurements != nil {
+			n = d.measurements.Count[k]
+		}
+		sum := d.data.Y[k] * float64(n)
 		if r.Measured {
 			sum += *r.Value * float64(r.N)
 		}

@@ -1,0 +1,179 @@
+package grfgp_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+
+	"grfgp"
+	"grfgp/gp"
+	"grfgp/graph"
+)
+
+// field is a smooth function on a grid, measured at every third node.
+func field(t testing.TB, side int) (*graph.Graph, gp.Data) {
+	t.Helper()
+	g, err := graph.Grid(side, side)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var d gp.Data
+	for i := 0; i < g.Len(); i += 3 {
+		x, y := float64(i%side), float64(i/side)
+		d.Nodes = append(d.Nodes, i)
+		d.Y = append(d.Y, 20+5*math.Sin(x/4)+3*math.Cos(y/3)+0.5*math.Sin(float64(7*i)))
+	}
+	return g, d
+}
+
+var specs = []grfgp.Spec{
+	{},
+	{Family: "matern"},
+	{Family: "matern", Nu: 1, Method: "series"},
+	{Family: "diffusion", Method: "grf", Walks: 50, Hops: 12, Seed: 3},
+	{Family: "free", Method: "grf", Hops: 6},
+	{Family: "diffusion", Method: "lowrank", Rank: 150},
+}
+
+// Every representation predicts the smooth part of the field far better than its
+// mean, with more certainty at measured nodes than between them.
+func TestEveryRepresentationPredicts(t *testing.T) {
+	g, d := field(t, 15)
+	for _, spec := range specs {
+		m, err := grfgp.Fit(context.Background(), g, d, spec)
+		if err != nil {
+			t.Fatalf("%+v: %v", spec, err)
+		}
+		nodes := []int{1, 2, 100, 110, 224}
+		p, err := m.Predict(context.Background(), nodes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for r, i := range nodes {
+			x, y := float64(i%15), float64(i/15)
+			want := 20 + 5*math.Sin(x/4) + 3*math.Cos(y/3)
+			if math.Abs(p.Mean[r]-want) > 4*p.SD[r] || p.SD[r] <= 0 || p.SD[r] > 4 {
+				t.Errorf("%+v: node %d is %.2f ± %.2f, the truth is %.2f", spec, i, p.Mean[r], p.SD[r], want)
+			}
+		}
+		c := m.Choice()
+		if len(c.Why) == 0 || c.Family == "" || c.Method == "" {
+			t.Errorf("%+v: no reason for %+v", spec, c)
+		}
+	}
+}
+
+// A model that was saved and loaded gives the same bits; another graph, a torn
+// and a foreign file are refused.
+func TestSaveAndLoad(t *testing.T) {
+	ctx := context.Background()
+	g, d := field(t, 10)
+	other, _ := field(t, 11)
+	for _, spec := range specs {
+		m, err := grfgp.Fit(ctx, g, d, spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var file bytes.Buffer
+		if err := m.Save(&file); err != nil {
+			t.Fatal(err)
+		}
+		saved := file.Bytes()
+		again, err := grfgp.Load(ctx, bytes.NewReader(saved), g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		nodes := []int{0, 5, 99}
+		want, err := m.Predict(ctx, nodes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := again.Predict(ctx, nodes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if fmt.Sprint(got) != fmt.Sprint(want) || again.NoiseSD() != m.NoiseSD() {
+			t.Errorf("%+v: %v after loading, %v before", spec, got, want)
+		}
+		for name, bad := range map[string][]byte{"empty": nil, "foreign": []byte("node,value\n1,2\n"), "torn": saved[:len(saved)/2], "altered": bytes.Replace(saved, []byte("theta"), []byte("thetb"), 1)} {
+			if _, err := grfgp.Load(ctx, bytes.NewReader(bad), g); !errors.Is(err, grfgp.ErrFile) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if _, err := grfgp.Load(ctx, bytes.NewReader(saved), other); !errors.Is(err, grfgp.ErrFile) {
+			t.Errorf("another graph: %v", err)
+		}
+	}
+}
+
+func TestSpecIsChecked(t *testing.T) {
+	g, d := field(t, 6)
+	noise := -1.0
+	for _, spec := range []grfgp.Spec{
+		{Family: "rbf"}, {Method: "magic"}, {Family: "free", Method: "dense"}, {Nu: 2}, {Family: "matern", Nu: -1},
+		{Hops: -1}, {Hops: 1000}, {Walks: -1}, {Rank: -1}, {NoiseSD: &noise},
+	} {
+		if _, err := grfgp.Fit(context.Background(), g, d, spec); !errors.Is(err, grfgp.ErrSpec) {
+			t.Errorf("%+v: %v", spec, err)
+		}
+	}
+	d.Nodes[0] = 36
+	if _, err := grfgp.Fit(context.Background(), g, d, grfgp.Spec{}); !errors.Is(err, gp.ErrData) {
+		t.Errorf("a measurement outside the graph: %v", err)
+	}
+}
+
+// On a smooth field the model beats every simple rule, and its intervals cover
+// about what they say: within four binomial standard deviations of 225/3 = 75.
+func TestValidate(t *testing.T) {
+	g, d := field(t, 15)
+	for _, scheme := range []grfgp.Scheme{grfgp.Scattered, grfgp.Neighbourhoods} {
+		v, err := grfgp.Validate(context.Background(), g, d, grfgp.Spec{Family: "diffusion"}, 5, scheme, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(v.Left) != d.Len() {
+			t.Errorf("%s: %d of %d measurements were left out", scheme, len(v.Left), d.Len())
+		}
+		for name, rmse := range v.BaselineRMSE {
+			if scheme == grfgp.Scattered && v.RMSE > rmse {
+				t.Errorf("%s: RMSE %v, %s has %v", scheme, v.RMSE, name, rmse)
+			}
+		}
+		for _, level := range grfgp.Levels {
+			got := v.Coverage[fmt.Sprint(level)]
+			if off := math.Abs(got - level); scheme == grfgp.Scattered && off > 4*math.Sqrt(level*(1-level)/float64(d.Len())) {
+				t.Errorf("%s: %v %% intervals cover %v", scheme, 100*level, got)
+			}
+		}
+	}
+	if _, err := grfgp.Validate(context.Background(), g, d, grfgp.Spec{}, 1, grfgp.Scattered, nil); !errors.Is(err, grfgp.ErrSpec) {
+		t.Errorf("one fold: %v", err)
+	}
+}
+
+// From a graph and a few measurements to a value with its range anywhere.
+func ExampleFit() {
+	g, err := graph.Ring(60)
+	if err != nil {
+		panic(err)
+	}
+	var d gp.Data
+	for i := 0; i < 60; i += 4 {
+		d.Nodes = append(d.Nodes, i)
+		d.Y = append(d.Y, 10+3*math.Sin(2*math.Pi*float64(i)/60))
+	}
+	m, err := grfgp.Fit(context.Background(), g, d, grfgp.Spec{})
+	if err != nil {
+		panic(err)
+	}
+	p, err := m.Predict(context.Background(), []int{14, 46})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Printf("%.1f %.1f\n", p.Mean[0], p.Mean[1])
+	// Output: 13.0 7.0
+}
