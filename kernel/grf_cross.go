@@ -10,7 +10,7 @@ import (
 
 // stripColumns is how many right-hand sides go through a product together: it
 // bounds the scratch, a number per touched node and right-hand side.
-const stripColumns = 64
+const stripColumns = 32
 
 // grfCross is K[rows, cols] = Φ_rows·Φ_colsᵀ.
 type grfCross struct {

@@ -1,7 +1,7 @@
 package kernel
 
 import (
-	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"sync"
@@ -139,7 +139,7 @@ func (c *grfCovariance) factor(rows []int) *factor {
 // newFactor stands an empty matrix in for one that failed.
 func newFactor(c *grfCovariance, p *pattern, phi *sparse.CSR, err error) *factor {
 	if err != nil {
-		err = errors.Join(ErrFeatures, err)
+		err = fmt.Errorf("%w: %w", ErrFeatures, err)
 		phi, _ = sparse.NewCSR(len(p.rows), p.width, make([]int, len(p.rows)+1), nil, nil)
 	}
 	return &factor{pattern: p, cov: c, phi: phi, err: err}

@@ -3,6 +3,7 @@ package kernel
 import (
 	"context"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/parallel"
@@ -21,17 +22,14 @@ func (c *grfCovariance) Grad(ctx context.Context, grad []float64, rows []int, u,
 	err := strips(u, func(lo int, u *mat.Dense) error {
 		w := columnsOf(w, lo, u)
 		_, columns := u.Dims()
-		a, b := c.block(f.width, columns), c.block(f.width, columns)
-		defer c.blocks.Put(a)
-		defer c.blocks.Put(b)
+		ba := c.block(f.width, 2*columns) // B and A side by side
+		defer c.blocks.Put(ba)
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		phiT.Mul(a, u)
-		phiT.Mul(b, w)
-		return c.project(ctx, slope, f.pattern, func(dst []float64, i int, cols []uint32) {
-			pairDots(dst, cols, u.RawRowView(i), b, w.RawRowView(i), a)
-		})
+		phiT.Mul(ba.Slice(0, f.width, 0, columns).(*mat.Dense), w)
+		phiT.Mul(ba.Slice(0, f.width, columns, 2*columns).(*mat.Dense), u)
+		return c.projectPairs(ctx, slope, f.pattern, u, w, ba)
 	})
 	c.chain(grad, slope, err)
 	return err
@@ -48,7 +46,7 @@ func (c *grfCovariance) GramGrad(ctx context.Context, grad []float64, rows []int
 	checkOrder(g, rows)
 	whole := full(g)
 	slope := make([]float64, len(c.coeff))
-	err := c.project(ctx, slope, f.pattern, func(dst []float64, i int, cols []uint32) {
+	err := c.project(ctx, slope, f.pattern, func(_ int, dst []float64, i int, cols []uint32) {
 		gi := whole.RawRowView(i)
 		for e, col := range cols {
 			others, vals := phiT.Row(int(col))
@@ -86,7 +84,7 @@ func (c *grfCovariance) chain(grad, slope []float64, err error) {
 // project adds Σ_ic Ψ_l[i,c]·Q_ic to slope[l], where weigh sets dst[e] = Q_ic for
 // the entries e of row i, in the given columns. Blocks of rows add up apart and
 // then in order.
-func (c *grfCovariance) project(ctx context.Context, slope []float64, p *pattern, weigh func(dst []float64, i int, cols []uint32)) error {
+func (c *grfCovariance) project(ctx context.Context, slope []float64, p *pattern, weigh func(worker int, dst []float64, i int, cols []uint32)) error {
 	const size = 64
 	blocks := (len(p.rows) + size - 1) / size
 	lengths := len(slope)
@@ -95,7 +93,7 @@ func (c *grfCovariance) project(ctx context.Context, slope []float64, p *pattern
 	err := eachRow(ctx, len(p.rows), size, func(worker, i int) {
 		cols := p.col[p.ptr[i]:p.ptr[i+1]]
 		weights := room(&scratch[worker], len(cols))
-		weigh(weights, i, cols)
+		weigh(worker, weights, i, cols)
 		b := i / size
 		c.features.ProjectRow(sums[b*lengths:(b+1)*lengths], weights, p.rows[i])
 	})
@@ -108,31 +106,25 @@ func (c *grfCovariance) project(ctx context.Context, slope []float64, p *pattern
 	return nil
 }
 
-// pairDots sets dst[e] = ⟨u, b_c⟩ + ⟨w, a_c⟩ with c = cols[e].
-func pairDots(dst []float64, cols []uint32, u []float64, b *mat.Dense, w []float64, a *mat.Dense) {
-	rawB, rawA := b.RawMatrix(), a.RawMatrix()
-	for e, c := range cols {
-		dst[e] = dot(u, rawB.Data[int(c)*rawB.Stride:]) + dot(w, rawA.Data[int(c)*rawA.Stride:])
-	}
+// projectPairs is project for Q_ic = ⟨u_i, B_c⟩ + ⟨w_i, A_c⟩, where ba holds B and
+// A side by side.
+func (c *grfCovariance) projectPairs(ctx context.Context, slope []float64, p *pattern, u, w, ba *mat.Dense) error {
+	_, columns := u.Dims()
+	pairs := make([][]float64, parallel.Workers(len(p.rows)))
+	return c.project(ctx, slope, p, func(worker int, dst []float64, i int, cols []uint32) {
+		uw := room(&pairs[worker], 2*columns)
+		copy(uw, u.RawRowView(i))
+		copy(uw[columns:], w.RawRowView(i))
+		dots(dst, uw, ba, cols)
+	})
 }
 
-// dot is Σ u_s·v_s over the elements of u, in four sums that do not wait for each
-// other. Conversions forbid fused sums, which round differently from one
-// processor to the next.
-func dot(u, v []float64) float64 {
-	v = v[:len(u)]
-	var s0, s1, s2, s3 float64
-	for len(u) >= 4 && len(v) >= 4 {
-		s0 += float64(u[0] * v[0])
-		s1 += float64(u[1] * v[1])
-		s2 += float64(u[2] * v[2])
-		s3 += float64(u[3] * v[3])
-		u, v = u[4:], v[4:]
+// dots sets dst[e] = ⟨u, v_c⟩ with c = cols[e].
+func dots(dst, u []float64, v *mat.Dense, cols []uint32) {
+	raw := v.RawMatrix()
+	for e, c := range cols {
+		dst[e] = floats.Dot(u, raw.Data[int(c)*raw.Stride:][:len(u)])
 	}
-	for s, x := range u {
-		s0 += float64(x * v[s])
-	}
-	return (s0 + s1) + (s2 + s3)
 }
 
 // full returns g with both triangles filled in.

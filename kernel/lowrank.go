@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/parallel"
@@ -135,7 +136,7 @@ func (c *lowRankCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows []
 	return eachRow(ctx, len(rows), gramRows, func(_, i int) {
 		ki := f.k1.RawRowView(i)
 		for j := i; j < len(rows); j++ {
-			raw.Data[i*raw.Stride+j] = dot(ki, f.k1.RawRowView(j))
+			raw.Data[i*raw.Stride+j] = floats.Dot(ki, f.k1.RawRowView(j))
 		}
 	})
 }
@@ -145,7 +146,7 @@ func (c *lowRankCovariance) Diag(ctx context.Context, dst []float64, rows []int)
 	f := c.factor(rows)
 	for a := range rows {
 		ka := f.k1.RawRowView(a)
-		dst[a] = dot(ka, ka)
+		dst[a] = floats.Dot(ka, ka)
 	}
 	if f.err != nil {
 		return f.err
@@ -177,7 +178,7 @@ func (c *lowRankCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint
 			c.gaussianRow(g, i)
 			out := gw.RawRowView(i)
 			for s := range out {
-				out[s] = dot(g, wT.RawRowView(s))
+				out[s] = floats.Dot(g, wT.RawRowView(s))
 			}
 		})
 		if err != nil {
@@ -201,14 +202,11 @@ func (c *lowRankCovariance) Grad(ctx context.Context, grad []float64, rows []int
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		var small, a, b mat.Dense
-		small.Mul(f.k1.T(), u)
-		a.Mul(f.g, &small)
-		small.Mul(f.k1.T(), w)
-		b.Mul(f.g, &small)
-		return c.grf.project(ctx, slope, f.pattern, func(dst []float64, i int, cols []uint32) {
-			pairDots(dst, cols, u.RawRowView(i), &b, w.RawRowView(i), &a)
-		})
+		var wu, small, ba mat.Dense
+		wu.Augment(w, u)
+		small.Mul(f.k1.T(), &wu)
+		ba.Mul(f.g, &small)
+		return c.grf.projectPairs(ctx, slope, f.pattern, u, w, &ba)
 	})
 	c.grf.chain(grad, slope, err)
 	return err
@@ -226,11 +224,10 @@ func (c *lowRankCovariance) GramGrad(ctx context.Context, grad []float64, rows [
 	checkOrder(g, rows)
 	var gk mat.Dense
 	gk.Mul(full(g), f.k1) // a general product: it runs on all processors
+	gk.Scale(2, &gk)
 	slope := make([]float64, len(c.grf.coeff))
-	err := c.grf.project(ctx, slope, f.pattern, func(dst []float64, i int, cols []uint32) {
-		for e, col := range cols {
-			dst[e] = 2 * dot(gk.RawRowView(i), f.g.RawRowView(int(col)))
-		}
+	err := c.grf.project(ctx, slope, f.pattern, func(_ int, dst []float64, i int, cols []uint32) {
+		dots(dst, gk.RawRowView(i), f.g, cols)
 	})
 	c.grf.chain(grad, slope, err)
 	return err

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/solve"
@@ -55,7 +56,7 @@ func (o *lowRankGram) Column(dst []float64, j int) {
 	k1 := o.left.k1
 	kj := k1.RawRowView(j)
 	for i := range dst {
-		dst[i] = dot(kj, k1.RawRowView(i))
+		dst[i] = floats.Dot(kj, k1.RawRowView(i))
 	}
 }
 

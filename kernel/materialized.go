@@ -18,7 +18,7 @@ const MaxMaterialized = 1 << 14
 // hyperparameters change; systems are solved by a Cholesky factor. It is what
 // sparse features are compared with, and gives the same results. Draws from the
 // prior and gradients are those of the GRF.
-type Materialized struct{ *GRF }
+type Materialized struct{ grf *GRF }
 
 // NewMaterialized returns k as a dense kernel.
 func NewMaterialized(k *GRF) (*Materialized, error) {
@@ -28,13 +28,19 @@ func NewMaterialized(k *GRF) (*Materialized, error) {
 	return &Materialized{k}, nil
 }
 
+// Nodes returns the number of nodes.
+func (m *Materialized) Nodes() int { return m.grf.Nodes() }
+
+// Params returns the parameters of the family.
+func (m *Materialized) Params() []Param { return m.grf.Params() }
+
 // At forms K at theta.
 func (m *Materialized) At(theta []float64) (Covariance, error) {
-	c, err := m.at(theta)
+	c, err := m.grf.at(theta)
 	if err != nil {
 		return nil, err
 	}
-	all := m.all()
+	all := m.grf.all()
 	k := mat.NewSymDense(len(all), nil)
 	if err := c.Gram(context.Background(), k, all); err != nil {
 		return nil, err
