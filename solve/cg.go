@@ -31,7 +31,9 @@ func Solve(ctx context.Context, dst *mat.Dense, a Operator, noise []float64, b *
 // When the residual that is carried along has reached Tol but the true one has
 // not, CG starts again from the solution so far, as long as that helps. After
 // ErrNotConverged dst holds the last iterates, of all iterates the nearest to
-// the solution in the norm of A + diag(noise).
+// the solution in the norm of A + diag(noise). Other errors leave dst somewhere
+// on the way, and no residuals. Three blocks of the size of B are allocated,
+// four with a preconditioner.
 func CG(ctx context.Context, dst *mat.Dense, a Operator, noise []float64, b *mat.Dense, opts Options) (Stats, error) {
 	c, err := newConjugate(dst, a, noise, b, opts)
 	if err != nil {
@@ -46,6 +48,7 @@ func CG(ctx context.Context, dst *mat.Dense, a Operator, noise []float64, b *mat
 			err = c.descend(ctx)
 		}
 		if err != nil {
+			c.stats.Residuals = nil // none for what dst holds now
 			return c.stats, fmt.Errorf("solve: conjugate gradients: iteration %d: %w", c.stats.Iterations, err)
 		}
 	}
@@ -77,7 +80,7 @@ type conjugate struct {
 	done       []bool
 	r, z, p, q *mat.Dense
 
-	rz, alpha, beta, sum []float64 // per column in work
+	rz, alpha, beta, sum []float64 // per column in work; sum is rᵀr between iterations
 	parts                []float64
 	buf                  struct{ r, z, p, q []float64 }
 }
@@ -164,7 +167,7 @@ func (c *conjugate) restart(ctx context.Context) error {
 		}
 		before, now := c.stats.Residuals[j], math.Sqrt(rr)
 		c.stats.Residuals[j] = now
-		if c.stats.Iterations > 0 && now > before/2 {
+		if c.stats.Iterations > 0 && now > 0.9*before {
 			c.stalled[j] = true
 		}
 		if now > c.opts.Tol && !c.stalled[j] && c.stats.Iterations < c.opts.MaxIter {
@@ -172,6 +175,7 @@ func (c *conjugate) restart(ctx context.Context) error {
 		}
 	}
 	narrow(c.buf.r, n, k, c.cols)
+	narrow(c.sum, 1, k, c.cols)
 	clear(c.buf.p)
 	clear(c.done)
 	c.cold = false
@@ -186,10 +190,10 @@ func (c *conjugate) descend(ctx context.Context) error {
 	dots, turn, curvature, step := c.dotRows, c.turnRows, c.curvatureRows, c.stepRows
 	for first := true; c.stats.Iterations < c.opts.MaxIter; first = false {
 		k := len(c.cols)
-		if c.opts.Precond != nil {
+		if c.opts.Precond != nil { // otherwise sum is rᵀr, which is rᵀz
 			c.opts.Precond.Apply(c.z, c.r)
+			sweep(n, c.sum[:k], c.parts, dots)
 		}
-		sweep(n, c.sum[:k], c.parts, dots) // rᵀz
 		for t, rz := range c.sum[:k] {
 			if c.beta[t] = 0; c.done[t] {
 				continue
@@ -202,7 +206,7 @@ func (c *conjugate) descend(ctx context.Context) error {
 			}
 			c.rz[t] = rz
 		}
-		sweep(n, c.sum[:k], c.parts, turn) // p = z + βp
+		sweep(n, nil, nil, turn) // p = z + βp
 		if err := c.apply(ctx, c.q, c.p); err != nil {
 			return err
 		}
@@ -265,8 +269,10 @@ func (c *conjugate) drop() {
 	}
 	narrow(c.buf.r, n, k, keep)
 	narrow(c.buf.p, n, k, keep)
+	narrow(c.sum, 1, k, keep)
+	narrow(c.rz, 1, k, keep)
 	for t, from := range keep {
-		c.cols[t], c.rz[t], c.done[t] = c.cols[from], c.rz[from], false
+		c.cols[t], c.done[t] = c.cols[from], false
 	}
 	c.cols = c.cols[:len(keep)]
 	c.view()

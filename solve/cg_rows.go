@@ -32,8 +32,8 @@ func (c *conjugate) dotRows(lo, hi int, part []float64) {
 }
 
 // turnRows sets p = z + βp.
-func (c *conjugate) turnRows(lo, hi int, part []float64) {
-	ps, zs, beta := c.p.RawMatrix(), c.z.RawMatrix(), c.beta[:len(part)]
+func (c *conjugate) turnRows(lo, hi int, _ []float64) {
+	ps, zs, beta := c.p.RawMatrix(), c.z.RawMatrix(), c.beta[:len(c.cols)]
 	for i := lo; i < hi; i++ {
 		p, z := row(ps, i), row(zs, i)
 		for t, b := range beta {

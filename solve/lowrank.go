@@ -51,8 +51,7 @@ func NewLowRank(u *mat.Dense, noise []float64) (*LowRank, error) {
 	scaleRows(v, u, p.invSqrt)
 	p.b = v.RawMatrix()
 
-	gram := blas64.General{Rows: k, Cols: k, Stride: k, Data: make([]float64, k*k)}
-	blas64.Gemm(blas.Trans, blas.NoTrans, 1, p.b, p.b, 0, gram)
+	gram := crossProduct(p.b, p.b)
 	for i := range k {
 		gram.Data[i*k+i]++
 	}
@@ -62,7 +61,9 @@ func NewLowRank(u *mat.Dense, noise []float64) (*LowRank, error) {
 	for i := range k {
 		p.logDet += 2 * math.Log(gram.Data[i*k+i])
 	}
-	parallel.Ranges(n, blockRows, func(lo, hi int) { solveRight(gram, block(p.b, lo, hi, 0, k)) })
+	parallel.Ranges(n, blockRows, func(lo, hi int) {
+		blas64.Trsm(blas.Right, blas.Trans, 1, lower(gram), block(p.b, lo, hi, 0, k))
+	})
 
 	// S = I − (I + L)⁻ᵀ, upper.
 	for i := range k {
@@ -91,7 +92,7 @@ func (p *LowRank) LogDet() float64 { return p.logDet }
 // Apply sets dst = P⁻¹·r.
 func (p *LowRank) Apply(dst, r *mat.Dense) {
 	scaleRows(dst, r, p.invSqrt)
-	p.reflect(dst, func(*mat.Dense) {})
+	p.reflect(dst, func(blas64.General) {})
 	scaleRows(dst, dst, p.invSqrt)
 }
 
@@ -99,28 +100,38 @@ func (p *LowRank) Apply(dst, r *mat.Dense) {
 func (p *LowRank) Whiten(dst, x *mat.Dense) {
 	scaleRows(dst, x, p.invSqrt)
 	// The coefficients are rows here: cᵀ ← cᵀ·Sᵀ.
-	p.reflect(dst, func(c *mat.Dense) { blas64.Trmm(blas.Right, blas.Trans, 1, p.s, c.RawMatrix()) })
+	p.reflect(dst, func(c blas64.General) { blas64.Trmm(blas.Right, blas.Trans, 1, p.s, c) })
 }
 
 // WhitenT sets dst = F⁻ᵀ·x.
 func (p *LowRank) WhitenT(dst, x *mat.Dense) {
 	dst.Copy(x)
-	p.reflect(dst, func(c *mat.Dense) { blas64.Trmm(blas.Right, blas.NoTrans, 1, p.s, c.RawMatrix()) })
+	p.reflect(dst, func(c blas64.General) { blas64.Trmm(blas.Right, blas.NoTrans, 1, p.s, c) })
 	scaleRows(dst, dst, p.invSqrt)
 }
 
 // reflect sets x −= B·c, where c is Bᵀx after a change by the caller, who sees
 // it transposed: a row per column of x.
-func (p *LowRank) reflect(x *mat.Dense, change func(c *mat.Dense)) {
-	n, w := x.Dims()
-	k := p.b.Cols
-	// Few blocks, whatever n is: each has a k×w part of the sum.
-	const most = 32
+func (p *LowRank) reflect(x *mat.Dense, change func(c blas64.General)) {
+	c := crossProduct(x.RawMatrix(), p.b)
+	change(c)
+	blas64.Gemm(blas.NoTrans, blas.Trans, -1, p.b, c, 1, x.RawMatrix())
+}
+
+// crossProduct returns xᵀ·y for matrices of many rows and few columns.
+func crossProduct(x, y blas64.General) blas64.General {
+	n := x.Rows
+	// Few blocks of rows, whatever n is: each has its part of the sum. A large
+	// result needs none, as blas runs on all processors then.
+	const most, large = 32, 128 * 128
 	rows := max(blockRows, (n+most-1)/most)
+	if x.Cols*y.Cols >= large {
+		rows = n
+	}
 	parts := make([]blas64.General, (n+rows-1)/rows)
 	parallel.Ranges(n, rows, func(lo, hi int) {
-		part := blas64.General{Rows: w, Cols: k, Stride: k, Data: make([]float64, w*k)}
-		blas64.Gemm(blas.Trans, blas.NoTrans, 1, block(x.RawMatrix(), lo, hi, 0, w), block(p.b, lo, hi, 0, k), 0, part)
+		part := blas64.General{Rows: x.Cols, Cols: y.Cols, Stride: y.Cols, Data: make([]float64, x.Cols*y.Cols)}
+		blas64.Gemm(blas.Trans, blas.NoTrans, 1, block(x, lo, hi, 0, x.Cols), block(y, lo, hi, 0, y.Cols), 0, part)
 		parts[lo/rows] = part
 	})
 	sum := parts[0]
@@ -129,6 +140,5 @@ func (p *LowRank) reflect(x *mat.Dense, change func(c *mat.Dense)) {
 			sum.Data[i] += v
 		}
 	}
-	change(mat.NewDense(w, k, sum.Data))
-	blas64.Gemm(blas.NoTrans, blas.Trans, -1, p.b, sum, 1, x.RawMatrix())
+	return sum
 }

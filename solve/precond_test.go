@@ -254,7 +254,7 @@ func TestPivotedCholeskyErrors(t *testing.T) {
 // TestPreconditionersPay: low rank plus noise of unequal size, condition about
 // 1e6. Iterations to 1e-8 fall from step to step.
 func TestPreconditionersPay(t *testing.T) {
-	const n, k = 200, 30
+	const n, k = 120, 30
 	a := lowRankMatrix(t, n, k, 1)
 	noise := constant(n, 0)
 	for i := range noise {
