@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -99,21 +98,34 @@ func sum(all []*likelihood) objective {
 	}
 }
 
-// learner climbs the likelihood by Adam with stochastic gradients. Its probes
-// z_s = g_s(x) + ε_s are prior draws of readings, so that E[z zᵀ] = H and
-//
-//	tr(H⁻¹ ∂H) = E[vᵀ ∂H v],  v = H⁻¹z.
-//
-// Draws are the same in every step, so solutions change little and start warm.
+// learner climbs the likelihood by Adam with stochastic gradients: random signs z
+// give tr(H⁻¹ ∂H) = E[(H⁻¹z)ᵀ ∂H z] (Hutchinson). The right-hand sides are the
+// same in every step, so that solutions change little and start warm.
 type learner struct {
 	*likelihood
-	seed      uint64
-	solutions *mat.Dense // H⁻¹[y, z_1, …]
+	sides     *mat.Dense // [y, z_1, …]
+	solutions *mat.Dense // H⁻¹ of them
 	worst     float64    // residual of the last step
 }
 
+func newLearner(l *likelihood, seed uint64) *learner {
+	n := l.data.Len()
+	w := &learner{likelihood: l, sides: mat.NewDense(n, 1+probes, nil), solutions: mat.NewDense(n, 1+probes, nil)}
+	signs := rng.New(seed, "probes")
+	for k, y := range l.data.Y {
+		row, bits := w.sides.RawRowView(k), signs.Uint64()
+		row[0] = y
+		for s := range probes {
+			row[1+s] = float64(int(bits>>s&1)*2 - 1)
+		}
+	}
+	return w
+}
+
+// learn takes so many steps of Adam from theta, with a rate that falls to a
+// tenth.
 func (l *likelihood) learn(ctx context.Context, theta []float64, epochs int, seed uint64) ([]float64, FitReport, error) {
-	w := &learner{likelihood: l, seed: seed, solutions: mat.NewDense(l.data.Len(), 1+probes, nil)}
+	w := newLearner(l, seed)
 	x := l.params.free(theta)
 	first, second := make([]float64, len(x)), make([]float64, len(x))
 	const decay1, decay2, tiny = 0.9, 0.999, 1e-8
@@ -125,11 +137,12 @@ func (l *likelihood) learn(ctx context.Context, theta []float64, epochs int, see
 		}
 		l.params.chain(grad, theta)
 		l.params.prior(grad, x)
+		rate := learnRate * math.Pow(0.1, float64(t-1)/float64(epochs))
 		for j, g := range grad {
 			first[j] = decay1*first[j] + (1-decay1)*g
 			second[j] = decay2*second[j] + (1-decay2)*g*g
 			m, v := first[j]/(1-math.Pow(decay1, float64(t))), second[j]/(1-math.Pow(decay2, float64(t)))
-			x[j] += learnRate * m / (math.Sqrt(v) + tiny)
+			x[j] += rate * m / (math.Sqrt(v) + tiny)
 		}
 	}
 	return l.params.natural(x), FitReport{Iterations: epochs, Evaluations: epochs, Converged: true, Residual: w.worst}, nil
@@ -143,34 +156,29 @@ func (w *learner) step(ctx context.Context, theta []float64) ([]float64, error) 
 		return nil, err
 	}
 	cov := floating(base, w.meanVar)
-	noiseVar := noises(w.data, noise)
-	b, err := w.rightSides(ctx, cov, noiseVar)
+	system, err := newIterativeSystem(ctx, cov, w.data, noises(w.data, noise))
 	if err != nil {
 		return nil, err
 	}
-	system, err := newIterativeSystem(ctx, cov, w.data, noiseVar)
-	if err != nil {
-		return nil, err
-	}
-	stats, err := system.solveTo(ctx, w.solutions, b, learnTol)
+	stats, err := system.solveTo(ctx, w.solutions, w.sides, learnTol)
 	if err != nil && !errors.Is(err, solve.ErrNotConverged) {
 		return nil, err
 	}
 	w.worst, _ = stats.Worst()
 
-	// ½ αᵀ∂Hα − ½ mean_s v_sᵀ∂Hv_s, as one block with signed weights.
-	weighted := mat.DenseCopyOf(w.solutions)
+	// ½ αᵀ∂Hα − ½ mean_s v_sᵀ∂Hz_s, as one block with signed weights.
+	u, z := mat.DenseCopyOf(w.solutions), mat.DenseCopyOf(w.sides)
 	trace := 0.0
-	n, k := weighted.Dims()
-	for i := range n {
-		row := weighted.RawRowView(i)
-		for s := range k {
+	for i := range w.data.Len() {
+		ui, zi := u.RawRowView(i), z.RawRowView(i)
+		zi[0] = ui[0]
+		for s := range ui {
 			c := 0.5
 			if s > 0 {
 				c = -0.5 / probes
 			}
-			trace += c * row[s] * row[s]
-			row[s] *= c
+			ui[s] *= c
+			trace += ui[s] * zi[s]
 		}
 	}
 	grad := make([]float64, len(theta))
@@ -179,26 +187,7 @@ func (w *learner) step(ctx context.Context, theta []float64) ([]float64, error) 
 		kernelGrad = grad[:len(grad)-1]
 		grad[len(grad)-1] = trace
 	}
-	return grad, cov.Grad(ctx, kernelGrad, w.data.Nodes, weighted, w.solutions)
-}
-
-// rightSides returns [y, z_1, …].
-func (w *learner) rightSides(ctx context.Context, cov kernel.Covariance, noise []float64) (*mat.Dense, error) {
-	prior := mat.NewDense(w.kernel.Nodes(), probes, nil)
-	if err := cov.Prior(ctx, prior, w.seed); err != nil {
-		return nil, err
-	}
-	b := mat.NewDense(w.data.Len(), 1+probes, nil)
-	for s := range probes {
-		normal := rand.New(rng.New(w.seed, "probe noise", uint64(s)))
-		for k, i := range w.data.Nodes {
-			b.Set(k, 1+s, prior.At(i, s)+math.Sqrt(noise[k])*normal.NormFloat64())
-		}
-	}
-	for k, y := range w.data.Y {
-		b.Set(k, 0, y)
-	}
-	return b, nil
+	return grad, cov.Grad(ctx, kernelGrad, w.data.Nodes, u, z)
 }
 
 // estimate returns the log likelihood at theta by one solve and a stochastic

@@ -70,8 +70,9 @@ func (Matern) Params() []Param {
 
 // Coeffs sets dst[l] = σ (1−1/c)^(ν/2) c^−l (ν/2)_l / l!.
 func (m Matern) Coeffs(dst, theta []float64) {
-	c := 1 + 2*m.Nu/(theta[1]*theta[1])
-	f := math.Sqrt(theta[0]) * math.Pow(1-1/c, m.Nu/2)
+	x := 2 * m.Nu / (theta[1] * theta[1])
+	c := 1 + x
+	f := math.Sqrt(theta[0]) * math.Pow(x/c, m.Nu/2) // x/c is 1 − 1/c without cancelling
 	for l := range dst {
 		dst[l] = f
 		f *= (m.Nu/2 + float64(l)) / (float64(l+1) * c)
@@ -138,22 +139,25 @@ func (f Free) CoeffsGrad(dst [][]float64, _ []float64) {
 
 func (f Free) String() string { return fmt.Sprintf("free, %d hops", f.Len) }
 
-// Hops returns the fewest lengths that carry all but a share tail of a kernel:
-// the least L ≤ most with Σ_{L<l≤most} |f_l| ≤ tail·Σ |f_l|. It returns most when
-// the coefficients have not died away by then.
-func Hops(m Modulation, theta []float64, tail float64, most int) int {
-	f := make([]float64, 4*most+1) // far enough to see the tail
+// Hops returns the fewest lengths L ≤ most that carry all but a share tail of a
+// kernel on a matrix of norm 1, and the share Σ_{l≤L} |f_l| / Σ |f_l| that they
+// carry: less than 1 − tail where even most lengths are too few.
+func Hops(m Modulation, theta []float64, tail float64, most int) (hops int, carried float64) {
+	f := make([]float64, most+1)
 	m.Coeffs(f, theta)
 	total := 0.0
-	for _, v := range f {
-		total += math.Abs(v)
-	}
-	sum := 0.0
-	for l, v := range f[:most+1] {
-		sum += math.Abs(v)
-		if total-sum <= tail*total {
-			return l
+	if s, ok := m.(Spectrum); ok {
+		total = math.Sqrt(s.Density(1, theta)) // Σ f_l·1^l, all f_l ≥ 0
+	} else {
+		for _, v := range f {
+			total += math.Abs(v)
 		}
 	}
-	return most
+	sum := 0.0
+	for l, v := range f {
+		if sum += math.Abs(v); sum >= (1-tail)*total {
+			return l, min(1, sum/total)
+		}
+	}
+	return most, sum / total
 }

@@ -88,7 +88,7 @@ func TestHopsLeaveTheStatedTail(t *testing.T) {
 	for _, m := range []Modulation{Diffusion{}, Matern{1.5}} {
 		for _, scale := range []float64{0.5, 2, 10} {
 			theta := []float64{3, scale}
-			l := Hops(m, theta, 1e-3, 254)
+			l, _ := Hops(m, theta, 1e-3, 254)
 			m.Coeffs(f, theta)
 			sum := func(lo int) (s float64) {
 				for _, v := range f[lo:] {
@@ -104,23 +104,31 @@ func TestHopsLeaveTheStatedTail(t *testing.T) {
 			}
 		}
 	}
-	if got := Hops(Matern{1}, []float64{1, 1e6}, 1e-3, 254); got != 254 {
-		t.Errorf("an endless kernel got %d hops, want the most", got)
-	}
-	if got := Hops(Diffusion{}, []float64{1, 0}, 1e-3, 254); got != 0 {
-		t.Errorf("β = 0 needs %d hops, want 0", got)
-	}
-	if got := Hops(Free{3}, []float64{1, 0.5, -0.5, 0.25}, 1e-3, 254); got != 3 {
-		t.Errorf("free coefficients to length 3 need %d hops", got)
+	for _, c := range []struct {
+		m        Modulation
+		theta    []float64
+		hops     int
+		lo, most float64 // of what is carried
+	}{
+		{Matern{1}, []float64{1, 1e6}, 254, 0, 0.1},
+		{Diffusion{}, []float64{2, 1000}, 254, 0, 0.1}, // the mean length is 500
+		{Diffusion{}, []float64{2, 1e5}, 254, 0, 0.1},  // every coefficient underflows
+		{Diffusion{}, []float64{1, 0}, 0, 1, 1},
+		{Free{3}, []float64{1, 0.5, -0.5, 0.25}, 3, 1, 1},
+	} {
+		if hops, carried := Hops(c.m, c.theta, 1e-3, 254); hops != c.hops || carried < c.lo || carried > c.most {
+			t.Errorf("%v at %v: %d hops carry %v, want %d and %v to %v", c.m, c.theta, hops, carried, c.hops, c.lo, c.most)
+		}
 	}
 }
 
 func ExampleHops() {
 	for _, beta := range []float64{2, 10, 40} {
-		fmt.Println(beta, Hops(Diffusion{}, []float64{1, beta}, 1e-3, 254))
+		hops, carried := Hops(Diffusion{}, []float64{1, beta}, 1e-3, 254)
+		fmt.Printf("β = %g: %d hops carry %.4f\n", beta, hops, carried)
 	}
 	// Output:
-	// 2 5
-	// 10 13
-	// 40 35
+	// β = 2: 5 hops carry 0.9994
+	// β = 10: 13 hops carry 0.9993
+	// β = 40: 35 hops carry 0.9992
 }

@@ -20,7 +20,8 @@ func ExampleNewSeries() {
 	w := ring.Normalized(graph.NormalizedAdjacency)
 	family := kernel.Diffusion{}
 	theta := []float64{1, 20} // variance, beta
-	series, err := kernel.NewSeries(w, family, kernel.Hops(family, theta, 1e-12, 1000))
+	hops, _ := kernel.Hops(family, theta, 1e-12, 1000)
+	series, err := kernel.NewSeries(w, family, hops)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -232,7 +232,7 @@ func TestSeriesEqualsDense(t *testing.T) {
 		}
 		for _, scale := range []float64{0.2, 2, 8} {
 			theta := []float64{1.7, scale}
-			maxLen := kernel.Hops(m, theta, 1e-13, 4000)
+			maxLen, _ := kernel.Hops(m, theta, 1e-13, 4000)
 			if maxLen == 4000 {
 				t.Fatalf("%v at %v: the coefficients do not die away", m, theta)
 			}

@@ -53,7 +53,7 @@ func (p *plan) pilot(ctx context.Context, coeff []float64, rows int) (Estimate, 
 			painters[worker] = p.painter()
 		}
 		found[k] = painters[worker].compare(roots[k], p.opts.Seed, full)
-		return nil
+		return painters[worker].tally.err
 	})
 	if err != nil {
 		return Estimate{}, err
@@ -164,8 +164,9 @@ func (p *plan) summary(found []finding) Estimate {
 			signal += f.signal[l]
 		}
 		ratio := 0.0
-		if noise > 0 && signal > 0 {
-			ratio = math.Sqrt(noise / signal)
+		if noise > 0 {
+			// A signal that drowns in the noise counts as a billionth of it.
+			ratio = math.Sqrt(noise / max(signal, 1e-18*noise))
 		}
 		if l <= maxLen {
 			e.ByLength = append(e.ByLength, ratio)
@@ -179,7 +180,7 @@ func (p *plan) summary(found []finding) Estimate {
 				d := f.noise[l] - ratio*ratio*f.signal[l]
 				sum += d * d
 			}
-			e.SE = math.Sqrt(sum) / signal / (2 * ratio)
+			e.SE = math.Sqrt(sum) / max(signal, 1e-18*noise) / (2 * ratio)
 		}
 	}
 	return e

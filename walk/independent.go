@@ -7,7 +7,8 @@ import "grfgp/internal/rng"
 type independent struct {
 	*steps
 	walks, maxLen int
-	survive       []uint64 // survive[l] = 2³²·P(a walk takes more than l steps | it may)
+	survive       []float64 // s_l = P(a walk takes at least l steps)
+	wide          bool      // 32 random bits are too few to tell the longest
 	weight        []float64
 
 	at    []uint32
@@ -23,14 +24,15 @@ func newIndependent(s *steps, opts Options) *independent {
 		at:    make([]uint32, opts.Walks),
 		next:  make([]uint32, opts.Walks),
 		load:  make([]float64, opts.Walks),
-		words: make([]uint64, (opts.Walks+1)/2),
+		words: make([]uint64, opts.Walks),
 		alive: make([]int, opts.MaxLen+2),
 	}
 	// A walk has at least l steps with probability s_l = (1−p)^l. AdHoc does
 	// not divide by it.
 	s1, reach := 1-opts.Halt, 1.0
 	for range opts.MaxLen + 1 {
-		r.survive = append(r.survive, uint64(reach*0x1p32))
+		r.survive = append(r.survive, reach)
+		r.wide = reach < 0x1p-12
 		w := 1 / float64(opts.Walks)
 		if opts.Sampler != AdHoc {
 			w /= reach
@@ -56,13 +58,14 @@ func (r *independent) row(t *tally, root uint32, stream *rng.Stream) (exact uint
 		t.next()
 		k := r.alive[l]
 		words := r.words[:(k+1)/2]
-		stream.Fill(words)
 		switch {
 		case r.cum != nil:
 			r.searchSteps(k, stream)
 		case r.unit():
+			stream.Fill(words)
 			r.unitSteps(words, k)
 		default:
+			stream.Fill(words)
 			r.flatSteps(words, k)
 		}
 		for w, node := range r.at[:k] {
@@ -76,9 +79,18 @@ func (r *independent) row(t *tally, root uint32, stream *rng.Stream) (exact uint
 // not matter which of them they are: the first alive[l] have at least l steps.
 func (r *independent) lengths(stream *rng.Stream) {
 	clear(r.alive)
-	stream.Fill(r.words)
+	words := r.words[:(r.walks+1)/2]
+	if r.wide {
+		words = r.words
+	}
+	stream.Fill(words)
 	for w := range r.walks {
-		u := half(r.words, w)
+		u := 0.0
+		if r.wide {
+			u = float64(words[w]>>11) * 0x1p-53
+		} else {
+			u = float64(half(words, w)) * 0x1p-32
+		}
 		l := 0
 		for l < r.maxLen && u < r.survive[l+1] {
 			l++

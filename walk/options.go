@@ -42,8 +42,8 @@ const (
 	Uniform
 )
 
-// Options are taken literally: no zero stands for something else. Start from
-// Default and change what matters.
+// Options are taken literally: no zero stands for something else, but for Hi.
+// Start from Default and change what matters.
 type Options struct {
 	Sampler Sampler   `json:"sampler"`
 	Steps   Steps     `json:"steps"`
@@ -57,10 +57,12 @@ type Options struct {
 	Hi      int       `json:"hi"` // start nodes [Lo, Hi), a shard of all rows; Hi = 0 means to the last node
 }
 
-// Largest length and number of walkers; both are stored in small integers.
+// The most that options may ask for; lengths and counts are stored in small
+// integers.
 const (
 	MaxMaxLen = 254
 	MaxWalks  = 1 << 24
+	MaxBudget = 1 << 30
 )
 
 // Default returns the options that fit most graphs: 100 repelling walkers,
@@ -91,8 +93,8 @@ func (o *Options) validate(w *sparse.CSR) error {
 		return fmt.Errorf("%w: halting probability %v, want 0 ≤ p < 1", ErrOptions, o.Halt)
 	case o.MaxLen < 0 || o.MaxLen > MaxMaxLen:
 		return fmt.Errorf("%w: longest walk %d, want 0 to %d", ErrOptions, o.MaxLen, MaxMaxLen)
-	case o.Budget < 0:
-		return fmt.Errorf("%w: budget %d is negative", ErrOptions, o.Budget)
+	case o.Budget < 0 || o.Budget > MaxBudget:
+		return fmt.Errorf("%w: budget %d, want 0 to %d", ErrOptions, o.Budget, MaxBudget)
 	case o.Lo < 0 || o.Lo > o.Hi || o.Hi > n:
 		return fmt.Errorf("%w: rows [%d, %d) of %d nodes", ErrOptions, o.Lo, o.Hi, n)
 	case o.Scale != nil && len(o.Scale) != n:

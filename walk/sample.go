@@ -41,6 +41,9 @@ func SampleProgress(ctx context.Context, w *sparse.CSR, opts Options, progress f
 		for root := lo; root < hi; root++ {
 			s.paint(uint32(root), p.key.At(uint64(root)))
 		}
+		if s.tally.err != nil {
+			return s.tally.err
+		}
 		f.blocks[i] = s.out.clone()
 		if progress != nil {
 			progress(done.Add(int64(hi-lo)), int64(total))

@@ -2,6 +2,7 @@ package walk
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"runtime"
@@ -130,7 +131,18 @@ func smallMedia(t testing.TB) []medium {
 		normalized(t, "one node", [][]float64{{0}}),
 		normalized(t, "lone node", lonely),
 		{"one way", fromDense(t, [][]float64{{0, .5, .25}, {0, 0, 1}, {0, 0, 0}}), nil},
+		{"sink", fromDense(t, [][]float64{{0, 1, 0}, {0, 0, 0}, {1, 0, 0}}), nil},
+		{"stored zeros", storedZeros(t), nil},
 	}
+}
+
+// storedZeros has a row that holds an entry of weight zero: 0 → 1 → nowhere.
+func storedZeros(t testing.TB) *sparse.CSR {
+	w, err := sparse.NewCSR(2, 2, []int{0, 1, 2}, []uint32{1, 0}, []float64{1, 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
 }
 
 // powers returns W^0 … W^L as dense matrices.
@@ -435,6 +447,32 @@ func TestNoHaltingAndNoSteps(t *testing.T) {
 	}
 }
 
+// Values beyond float32 are an error, not infinite features.
+func TestOverflowIsAnError(t *testing.T) {
+	w := fromDense(t, [][]float64{{0, 1e10}, {1e10, 0}})
+	for _, v := range variants {
+		opts := Options{Sampler: v.sampler, Steps: v.steps, Walks: 3, MaxLen: 6, Budget: v.budget}
+		if _, err := Sample(context.Background(), w, opts); !errors.Is(err, ErrOptions) {
+			t.Errorf("%v: Sample gave %v", v, err)
+		}
+		if _, err := Pilot(context.Background(), w, opts, []float64{1}, 2); !errors.Is(err, ErrOptions) {
+			t.Errorf("%v: Pilot gave %v", v, err)
+		}
+	}
+}
+
+// The last position of a row never leads into the next one.
+func TestSearchStaysInItsRow(t *testing.T) {
+	m := smallMedia(t)[3]
+	s := newSteps(m.w, Options{Scale: m.scale})
+	for i := range uint32(9) {
+		_, end := s.row(i)
+		if p := s.search(i, 1); p >= end {
+			t.Errorf("node %d: entry %d is beyond %d", i, p, end)
+		}
+	}
+}
+
 func TestOptionsAreChecked(t *testing.T) {
 	m := normalized(t, "ring", ringAdjacency(5))
 	wide, err := sparse.NewCSR(1, 2, []int{0, 0}, nil, nil)
@@ -452,6 +490,7 @@ func TestOptionsAreChecked(t *testing.T) {
 		"halt not a number": {m.w, func(o *Options) { o.Halt = math.NaN() }},
 		"negative length":   {m.w, func(o *Options) { o.MaxLen = -1 }},
 		"long walks":        {m.w, func(o *Options) { o.MaxLen = MaxMaxLen + 1 }},
+		"huge budget":       {m.w, func(o *Options) { o.Budget = MaxBudget + 1 }},
 		"negative budget":   {m.w, func(o *Options) { o.Budget = -1 }},
 		"rows reversed":     {m.w, func(o *Options) { o.Lo, o.Hi = 3, 2 }},
 		"rows outside":      {m.w, func(o *Options) { o.Hi = 6 }},

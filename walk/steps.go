@@ -23,6 +23,7 @@ type steps struct {
 	cum    []float64 // cumulated p_ij of each row; nil when every row is flat: p_ij = 1/d_i
 	growth []float64 // c_i = Σ_j |W_ij|v_j/v_i, so that g_ij = ±c_i; nil when all are one
 	signed bool      // some weight is negative
+	sinks  bool      // some row is empty
 	edge   edgeFactor
 }
 
@@ -71,7 +72,7 @@ func (s *steps) proportional() {
 	const rows = 4096
 	n := len(s.rowPtr) - 1
 	blocks := (n + rows - 1) / rows
-	type facts struct{ steep, grows, signed bool }
+	type facts struct{ steep, grows, signed, sinks bool }
 	found := make([]facts, blocks)
 	growth := make([]float64, n)
 	parallel.Ranges(n, rows, func(lo, hi int) {
@@ -84,16 +85,18 @@ func (s *steps) proportional() {
 				least, most, sum = min(least, t), max(most, t), sum+t
 				f.signed = f.signed || s.val[p] < 0
 			}
-			f.steep = f.steep || most-least > flatTolerance*most
+			// A row of stored zeros is a sink that only the search can see.
+			f.steep = f.steep || most-least > flatTolerance*most || a < b && sum == 0
+			f.sinks = f.sinks || a == b
 			growth[i] = sum / s.v(uint32(i))
 			f.grows = f.grows || sum > 0 && math.Abs(growth[i]-1) > flatTolerance
 		}
 	})
 	var all facts
 	for _, f := range found {
-		all = facts{all.steep || f.steep, all.grows || f.grows, all.signed || f.signed}
+		all = facts{all.steep || f.steep, all.grows || f.grows, all.signed || f.signed, all.sinks || f.sinks}
 	}
-	s.signed = all.signed
+	s.signed, s.sinks = all.signed, all.sinks
 	if all.grows {
 		s.growth = growth
 	}
@@ -139,6 +142,7 @@ func (s *steps) sink(i uint32) bool {
 
 // search returns the entry of node i whose share of [0, 1) holds u.
 func (s *steps) search(i uint32, u float64) int {
+	u = min(u, 1-0x1p-53) // (k−1+u)/k may round up to 1
 	a, b := s.row(i)
 	for b-a > 8 {
 		mid := int(uint(a+b) >> 1)
@@ -172,6 +176,8 @@ func (s *steps) factor(i uint32, p int) float64 {
 	return g
 }
 
-// unit reports whether every step has factor one, so that loads need no
-// carrying: the case of D^-½AD^-½ with v = √D.
-func (s *steps) unit() bool { return s.edge == growthFactor && s.growth == nil && !s.signed }
+// unit reports whether every step has factor one and leads on, so that loads
+// need no carrying: the case of D^-½AD^-½ with v = √D.
+func (s *steps) unit() bool {
+	return s.edge == growthFactor && s.growth == nil && !s.signed && !s.sinks
+}

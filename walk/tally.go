@@ -1,5 +1,10 @@
 package walk
 
+import (
+	"fmt"
+	"math"
+)
+
 // tally collects one row: which nodes were reached at which length with what
 // mass. It is scratch that is used again for every row.
 type tally struct {
@@ -16,6 +21,8 @@ type tally struct {
 	visits []visit
 	begin  int // first visit of the current length
 	length int
+
+	err error // the first row that cannot be stored
 
 	// Scratch of flush, per entry.
 	ends  []int     // where its next value goes
@@ -155,8 +162,15 @@ func (t *tally) flush(b *block, s *steps, root uint32, weight []float64) {
 		v := &t.visits[i]
 		q := t.ends[v.entry]
 		t.ends[v.entry]++
-		b.val[q] = float32(v.mass * weight[v.length] * t.ratio[v.entry])
+		x := float32(v.mass * weight[v.length] * t.ratio[v.entry])
+		if x-x != 0 && t.err == nil { // infinite, or not a number
+			t.err = fmt.Errorf("%w: values of length %d from node %d are beyond float32: the matrix grows; take a normalised one, or fewer hops", ErrOptions, v.length, root)
+		}
+		b.val[q] = x
 		b.len[q] = v.length
+	}
+	if len(b.val) > math.MaxUint32 && t.err == nil {
+		t.err = fmt.Errorf("%w: %d rows have more than 2³² values; take fewer walkers", ErrOptions, blockRows)
 	}
 	b.entryEnd = append(b.entryEnd, uint32(len(b.col)))
 	b.valueEnd = append(b.valueEnd, uint32(len(b.val)))

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"grfgp/sparse"
 )
 
 // diffusion sets coeff[l] = e^(−β/2) (β/2)^l / l!.
@@ -48,16 +50,16 @@ func exactGram(m medium, coeff []float64) (psi, k *mat.Dense) {
 	return psi, k
 }
 
-// Theorem 1 of the paper, both halves, on a ring and on a grid-like graph with
-// n independent walks of halting probability p:
+// The first half of the paper's Theorem 1, for n independent walks that halt with
+// probability p:
 //
-//	P(|φ(i)ᵀφ(j) − K_ij| > t) ≤ 2 exp(−t²n³ / (2(2n−1)²c⁴)), c = Σ |f_r| (max W_ij d_i/(1−p))^r,
+//	P(|φ(i)ᵀφ(j) − K_ij| > t) ≤ 2 exp(−t²n³ / (2(2n−1)²c⁴)), c = Σ |f_r| (max W_ij d_i/(1−p))^r.
 //
-// and a row has at most n·log(1−(1−δ)^{1/n}) / log(1−p) non-zeros with
-// probability 1−δ. Frequencies over 600 runs may exceed a bound by five binomial
-// standard deviations.
-func TestTheorem1(t *testing.T) {
-	const walks, halt, maxLen, runs = 8, 0.2, 5, 600
+// With 16,384 walks the deviation t of probability 0.1 is well below K_01, so that
+// walks with wrong loads would break the bound. Frequencies over 100 runs may
+// exceed it by five binomial standard deviations.
+func TestTheorem1Concentration(t *testing.T) {
+	const walks, halt, maxLen, runs, bound = 16384, 0.2, 5, 100, 0.1
 	coeff := make([]float64, maxLen+1)
 	diffusion(coeff, 1)
 	for _, m := range smallMedia(t)[:2] {
@@ -74,37 +76,72 @@ func TestTheorem1(t *testing.T) {
 		for r, f := range coeff {
 			c += f * math.Pow(grows, float64(r))
 		}
-		bounds := []float64{0.5, 0.1}
-		var far, dense [2]int
+		dev := math.Sqrt(-math.Log(bound/2) * 2 * (2*walks - 1) * (2*walks - 1) * math.Pow(c, 4) / (walks * walks * walks))
+		if dev > exact.At(0, 1)/2 {
+			t.Fatalf("%s: the bound allows %v about %v and says nothing", m.name, dev, exact.At(0, 1))
+		}
+		far := 0
 		for run := range runs {
-			f, err := Sample(context.Background(), m.w, Options{Sampler: Independent, Steps: Uniform, Walks: walks, Halt: halt, MaxLen: maxLen, Seed: uint64(run)})
+			f, err := Sample(context.Background(), m.w, Options{Sampler: Independent, Steps: Uniform, Walks: walks, Halt: halt, MaxLen: maxLen, Seed: uint64(run), Hi: 2})
 			if err != nil {
 				t.Fatal(err)
 			}
-			phi, k := gram(t, f, coeff)
-			for b, bound := range bounds {
-				dev := math.Sqrt(-math.Log(bound/2) * 2 * (2*walks - 1) * (2*walks - 1) * math.Pow(c, 4) / (walks * walks * walks))
-				if math.Abs(k.At(0, 1)-exact.At(0, 1)) > dev {
-					far[b]++
-				}
-				most := walks * math.Log(1-math.Pow(1-bound, 1.0/walks)) / math.Log(1-halt)
-				nonZero := 0
-				for j := range n {
-					if phi.At(0, j) != 0 {
-						nonZero++
-					}
-				}
-				if float64(nonZero) > most {
-					dense[b]++
-				}
+			phi, err := f.Combine(coeff)
+			if err != nil {
+				t.Fatal(err)
+			}
+			k := 0.0
+			cols, vals := phi.Row(0)
+			for p, j := range cols {
+				k += vals[p] * phi.At(1, int(j))
+			}
+			if math.Abs(k-exact.At(0, 1)) > dev {
+				far++
 			}
 		}
-		for b, bound := range bounds {
-			limit := runs*bound + 5*math.Sqrt(runs*bound*(1-bound))
-			if float64(far[b]) > limit || float64(dense[b]) > limit {
-				t.Errorf("%s: at probability %v, %d of %d runs were too far off and %d too dense", m.name, bound, far[b], runs, dense[b])
+		if limit := runs*bound + 5*math.Sqrt(runs*bound*(1-bound)); float64(far) > limit {
+			t.Errorf("%s: %d of %d runs were off by more than %v", m.name, far, runs, dev)
+		}
+	}
+}
+
+// The second half: a row has at most n·log(1−(1−δ)^{1/n}) / log(1−p) non-zeros
+// with probability 1−δ, on a graph of 401 nodes where walks rarely meet. The same
+// limit must fail for walks that halt four times less often, or it says nothing.
+func TestTheorem1Sparsity(t *testing.T) {
+	const nodes, walks, halt, runs, delta = 401, 4, 0.2, 600, 0.1
+	var rowPtr, col, val = []int{0}, []uint32(nil), []float64(nil)
+	for i := range nodes {
+		for _, step := range []int{1, 7, 31, 101} {
+			for _, j := range []int{i + step, i - step + nodes} {
+				col, val = append(col, uint32(j%nodes)), append(val, 0.125)
 			}
 		}
+		rowPtr = append(rowPtr, len(col))
+	}
+	w, err := sparse.NewCSR(nodes, nodes, rowPtr, col, val)
+	if err != nil {
+		t.Fatal(err)
+	}
+	most := walks * math.Log(1-math.Pow(1-delta, 1.0/walks)) / math.Log(1-halt)
+	dense := func(halt float64) (count float64) {
+		for run := range runs {
+			f, err := Sample(context.Background(), w, Options{Sampler: Independent, Steps: Uniform, Walks: walks, Halt: halt, MaxLen: 200, Seed: uint64(run), Hi: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if float64(f.Size().Entries) > most {
+				count++
+			}
+		}
+		return count
+	}
+	limit := runs*delta + 5*math.Sqrt(runs*delta*(1-delta))
+	if got := dense(halt); got > limit {
+		t.Errorf("%v of %d rows have more than %v non-zeros", got, runs, most)
+	}
+	if got := dense(halt / 4); got < limit {
+		t.Errorf("only %v of %d rows of longer walks break the limit of %v: it says nothing", got, runs, most)
 	}
 }
 

@@ -211,7 +211,7 @@ func (a *app) cost(ctx context.Context, g *graph.Graph) (costFacts, error) {
 	w := g.Normalized(graph.NormalizedAdjacency)
 	opts := walk.Default()
 	opts.Seed, opts.Scale = a.seed, g.WalkScale(graph.NormalizedAdjacency)
-	opts.MaxLen = kernel.Hops(m, theta, kernelTail, walk.MaxMaxLen)
+	opts.MaxLen, _ = kernel.Hops(m, theta, kernelTail, walk.MaxMaxLen)
 	coeff := make([]float64, opts.MaxLen+1)
 	m.Coeffs(coeff, theta)
 	limit := int64(freeMemory() / 10 * 8)

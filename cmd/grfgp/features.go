@@ -136,8 +136,9 @@ func (a *app) features(ctx context.Context, f *featuresFlags, changed func(strin
 	}
 	answer := featuresAnswer{Version: 1, Nodes: g.Len(), Edges: g.Edges(), Input: net.Report, Matrix: norm.String(), Kernel: describe(m, theta), File: f.out}
 	if !changed("hops") {
-		opts.MaxLen = kernel.Hops(m, theta, kernelTail, walk.MaxMaxLen)
-		answer.Why = append(answer.Why, fmt.Sprintf("hops 0 to %d carry all but 0.1 %% of the kernel", opts.MaxLen))
+		var carried float64
+		opts.MaxLen, carried = kernel.Hops(m, theta, kernelTail, walk.MaxMaxLen)
+		answer.Why = append(answer.Why, fmt.Sprintf("hops 0 to %d carry %.4g %% of the kernel", opts.MaxLen, 100*carried))
 	}
 	coeff := make([]float64, opts.MaxLen+1)
 	m.Coeffs(coeff, theta)

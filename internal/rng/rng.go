@@ -32,8 +32,9 @@ type Stream struct {
 	hasSpare          bool
 }
 
-// New returns the stream of the given seed, purpose and indices. Streams that
-// differ in any of them are independent for all practical purposes.
+// New returns the stream of the given seed, purpose and indices; no index is
+// index 0. Streams that differ in any of them are independent for all practical
+// purposes.
 func New(seed uint64, purpose string, indices ...uint64) *Stream {
 	s := Derive(seed, purpose).At(0)
 	for k, i := range indices {

@@ -1,0 +1,292 @@
+package plot
+
+import (
+	"fmt"
+	"image"
+	"image/color"
+	"iter"
+	"math"
+	"slices"
+
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// MapData is a graph in the plane with a value at each node.
+type MapData struct {
+	Title  string
+	Unit   string              // beside the colours; may be empty
+	X, Y   []float64           // places, in equal units; a node without one (NaN) is not drawn
+	Edges  iter.Seq2[int, int] // each edge once; nil draws none
+	Values []float64           // colours
+	Like   []float64           // further values that the colours span, for maps side by side
+	Marked []int               // nodes with an outline
+	Mark   string              // what the outline says
+}
+
+// What a map shows at most. Beyond MaxNodes, nodes become dots of an image
+// without edges.
+const (
+	MaxNodes = 20_000
+	MaxEdges = 60_000
+)
+
+const (
+	mapWidth   = 480 // points, of the whole picture
+	mapTallest = 420 // of the map in it
+	barRoom    = 76  // to the right of the map, for the colours
+	headRoom   = 40
+	footRoom   = 26
+)
+
+// farthest is where coordinates stop making sense: their squares overflow.
+const farthest = 1e150
+
+// Map draws nodes coloured by their values.
+func Map(m MapData) *Picture {
+	v := newView(m)
+	p := &Picture{
+		title: clean(m.Title), note: v.note,
+		width: mapWidth, height: v.height + headRoom + footRoom,
+	}
+	p.draw = func(c draw.Canvas) {
+		c.FillText(letters(bigText, ink, true), vg.Point{X: margin, Y: c.Max.Y - 20}, p.title)
+		v.drawGraph(c)
+		v.drawBar(c)
+		v.drawMarkKey(c)
+	}
+	return p
+}
+
+// view places a graph on the paper.
+type view struct {
+	MapData
+	colors        scale
+	shown         []int // nodes that have a place
+	marked        map[int]bool
+	width, height vg.Length
+	left, bottom  vg.Length // of the map
+	perUnit       float64   // points per unit of X and Y
+	x0, y0        float64   // where X and Y are at left and bottom
+	radius        vg.Length
+	everyEdge     int // 1: all are drawn; 0: none
+	note          string
+}
+
+func newView(m MapData) *view {
+	v := &view{MapData: m, colors: scaleOf(slices.Concat(m.Values, m.Like)), marked: map[int]bool{}, left: margin, bottom: footRoom}
+	xs, ys := scale{math.Inf(1), math.Inf(-1)}, scale{math.Inf(1), math.Inf(-1)}
+	for i, x := range m.X {
+		y := m.Y[i]
+		if !(math.Abs(x) < farthest && math.Abs(y) < farthest) {
+			continue
+		}
+		v.shown = append(v.shown, i)
+		xs, ys = scale{min(xs.lo, x), max(xs.hi, x)}, scale{min(ys.lo, y), max(ys.hi, y)}
+	}
+	if len(v.shown) == 0 {
+		xs, ys = scale{0, 1}, scale{0, 1}
+	}
+	for _, i := range m.Marked {
+		v.marked[i] = true
+	}
+	// A map that is a line still gets a strip of paper.
+	w, h := xs.hi-xs.lo, ys.hi-ys.lo
+	longest := max(w, h, math.SmallestNonzeroFloat64*1e16)
+	w, h = max(w, longest/1000), max(h, longest/1000)
+	room := float64(mapWidth - barRoom - 2*margin)
+	v.radius = vg.Length(min(5, max(0.8, 0.25*math.Sqrt(room*min(room*h/w, mapTallest)/float64(1+len(v.shown))))))
+	inner := room - 2*float64(v.radius) - 4
+	v.perUnit = min(inner/w, (mapTallest-2*float64(v.radius)-4)/h)
+	v.width = vg.Length(room)
+	v.height = vg.Length(max(120, h*v.perUnit+2*float64(v.radius)+4))
+	v.x0 = (xs.lo+xs.hi)/2 - room/2/v.perUnit
+	v.y0 = (ys.lo+ys.hi)/2 - float64(v.height)/2/v.perUnit
+	v.thin()
+	return v
+}
+
+// thin decides which edges are drawn, and says what is not.
+func (v *view) thin() {
+	edges := 0
+	if v.Edges != nil {
+		for range v.Edges {
+			edges++
+		}
+	}
+	switch {
+	case edges == 0:
+	case len(v.shown) > MaxNodes:
+		v.say("%d nodes are drawn as dots; the %d edges are not drawn", len(v.shown), edges)
+	default:
+		v.everyEdge = (edges + MaxEdges - 1) / MaxEdges
+		if v.everyEdge > 1 {
+			v.say("of %d edges, one in %d is drawn", edges, v.everyEdge)
+		}
+	}
+	if lost := len(v.X) - len(v.shown); lost > 0 {
+		v.say("%d nodes without coordinates are not drawn", lost)
+	}
+}
+
+func (v *view) say(format string, args ...any) {
+	if v.note != "" {
+		v.note += "; "
+	}
+	v.note += fmt.Sprintf(format, args...)
+}
+
+// at returns the place of a node, to a tenth of a point, which keeps files small.
+func (v *view) at(i int) vg.Point {
+	tenth := func(x float64) vg.Length { return vg.Length(math.Round(10*x) / 10) }
+	return vg.Point{
+		X: v.left + tenth((v.X[i]-v.x0)*v.perUnit),
+		Y: v.bottom + tenth((v.Y[i]-v.y0)*v.perUnit),
+	}
+}
+
+func (v *view) drawGraph(c draw.Canvas) {
+	if len(v.shown) > MaxNodes {
+		v.drawDots(c)
+		return
+	}
+	v.drawEdges(c)
+	// One path per colour: a fraction of the size of a path per node.
+	var plain [shades + 1]vg.Path
+	for _, i := range v.shown {
+		if !v.marked[i] {
+			k := v.colors.shade(v.Values[i]) + 1
+			plain[k] = circle(plain[k], v.at(i), v.radius)
+		}
+	}
+	for k, path := range plain {
+		if len(path) > 0 {
+			c.SetColor(shadeColor(k - 1))
+			c.Fill(path)
+		}
+	}
+	var outlined [shades + 1]vg.Path
+	for _, i := range v.shown {
+		if v.marked[i] {
+			k := v.colors.shade(v.Values[i]) + 1
+			outlined[k] = circle(outlined[k], v.at(i), v.markRadius())
+		}
+	}
+	for k, path := range outlined {
+		if len(path) > 0 {
+			c.SetColor(shadeColor(k - 1))
+			c.Fill(path)
+			c.SetLineStyle(draw.LineStyle{Color: ink, Width: v.markWidth()})
+			c.Stroke(path)
+		}
+	}
+}
+
+func (v *view) markRadius() vg.Length { return v.radius*1.15 + 0.4 }
+func (v *view) markWidth() vg.Length  { return min(1.2, max(0.6, v.radius/3)) }
+
+func circle(path vg.Path, at vg.Point, radius vg.Length) vg.Path {
+	path.Move(vg.Point{X: at.X + radius, Y: at.Y})
+	path.Arc(at, radius, 0, 2*math.Pi)
+	path.Close()
+	return path
+}
+
+func (v *view) drawEdges(c draw.Canvas) {
+	if v.everyEdge == 0 {
+		return
+	}
+	placed := make([]bool, len(v.X))
+	for _, i := range v.shown {
+		placed[i] = true
+	}
+	var path vg.Path
+	k := 0
+	for i, j := range v.Edges {
+		if k++; k%v.everyEdge == 0 && i != j && placed[i] && placed[j] {
+			path.Move(v.at(i))
+			path.Line(v.at(j))
+		}
+	}
+	if len(path) == 0 {
+		return
+	}
+	style := hairs
+	style.Width = min(0.9, max(0.25, v.radius/3.5))
+	c.SetLineStyle(style)
+	c.Stroke(path)
+}
+
+// drawDots draws the nodes into an image: its size does not grow with theirs.
+func (v *view) drawDots(c draw.Canvas) {
+	const perPoint = 3 // pixels
+	img := image.NewNRGBA(image.Rect(0, 0, int(math.Ceil(float64(v.width)*perPoint)), int(math.Ceil(float64(v.height)*perPoint))))
+	disc := func(i int, radius float64, fill color.NRGBA) {
+		at := v.at(i)
+		x, y := float64(at.X-v.left)*perPoint, float64(img.Rect.Dy())-float64(at.Y-v.bottom)*perPoint
+		for py := int(y - radius); py <= int(y+radius); py++ {
+			for px := int(x - radius); px <= int(x+radius); px++ {
+				dx, dy := float64(px)+0.5-x, float64(py)+0.5-y
+				if dx*dx+dy*dy <= radius*radius && (image.Point{X: px, Y: py}).In(img.Rect) {
+					img.SetNRGBA(px, py, fill)
+				}
+			}
+		}
+	}
+	radius := float64(v.radius) * perPoint
+	for _, i := range v.shown {
+		disc(i, radius, shadeColor(v.colors.shade(v.Values[i])))
+	}
+	for _, i := range v.shown {
+		if v.marked[i] {
+			disc(i, radius+2, ink)
+			disc(i, radius+0.8, shadeColor(v.colors.shade(v.Values[i])))
+		}
+	}
+	size := vg.Point{X: vg.Length(img.Rect.Dx()) / perPoint, Y: vg.Length(img.Rect.Dy()) / perPoint}
+	low := vg.Point{X: v.left, Y: v.bottom}
+	c.DrawImage(vg.Rectangle{Min: low, Max: low.Add(size)}, img)
+}
+
+// drawBar draws the colours with their values.
+func (v *view) drawBar(c draw.Canvas) {
+	const wide = 12
+	left := c.Max.X - barRoom + 8
+	height := min(v.height-20, 260)
+	bottom := v.bottom + (v.height-height)/2
+	for k := range shades {
+		// Up to the top each: no gaps shine through.
+		low := bottom + height*vg.Length(k)/shades
+		c.FillPolygon(shadeColor(k), []vg.Point{{X: left, Y: low}, {X: left + wide, Y: low}, {X: left + wide, Y: bottom + height}, {X: left, Y: bottom + height}})
+	}
+	style := letters(lowText, ink, false)
+	style.YAlign = text.YCenter
+	for _, t := range (roundTicks{}).Ticks(v.colors.lo, v.colors.hi) {
+		share := (t.Value - v.colors.lo) / (v.colors.hi - v.colors.lo)
+		if !(share >= 0 && share <= 1) {
+			continue
+		}
+		y := bottom + height*vg.Length(share)
+		c.StrokeLine2(draw.LineStyle{Color: soft, Width: 0.7}, left+wide, y, left+wide+4, y)
+		c.FillText(style, vg.Point{X: left + wide + 7, Y: y}, t.Label)
+	}
+	if unit := clean(v.Unit); unit != "" {
+		style := letters(lowText, soft, false)
+		x := min(left, c.Max.X-margin-style.Width(unit))
+		c.FillText(style, vg.Point{X: x, Y: bottom + height + 10}, unit)
+	}
+}
+
+// drawMarkKey says below the map what an outline means.
+func (v *view) drawMarkKey(c draw.Canvas) {
+	if len(v.marked) == 0 || v.Mark == "" {
+		return
+	}
+	at := vg.Point{X: v.left + 6, Y: 12}
+	c.SetLineStyle(draw.LineStyle{Color: ink, Width: 1})
+	c.Stroke(circle(nil, at, 3.5))
+	style := letters(lowText, soft, false)
+	style.YAlign = text.YCenter
+	c.FillText(style, vg.Point{X: at.X + 9, Y: at.Y}, clean(v.Mark))
+}
