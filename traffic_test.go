@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"compress/gzip"
 	"context"
-	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -136,34 +135,62 @@ func trafficTasks(t testing.TB) []task {
 	return tasks
 }
 
-// Mean over the five splits of San Jose, trained on the training nodes alone, for
-// each way to represent the kernel.
-func TestTraffic(t *testing.T) {
-	tasks := trafficTasks(t)
-	sdOf := func(d gp.Data) float64 {
-		mean, square := 0.0, 0.0
-		for _, y := range d.Y {
-			mean += y / float64(d.Len())
-			square += y * y / float64(d.Len())
-		}
-		return math.Sqrt(square - mean*mean)
+// average is the mean score over tasks; NLPD is of standardised values, as in the
+// paper.
+func average(t testing.TB, tasks []task, spec grfgp.Spec) (mean score) {
+	t.Helper()
+	n := float64(len(tasks))
+	for _, k := range tasks {
+		s := k.score(t, spec)
+		mean.rmse += s.rmse / n
+		mean.nlpd += (s.nlpd - math.Log(spreadOf(k.train.Y))) / n
+		mean.cover80 += s.cover80 / n
+		mean.cover95 += s.cover95 / n
+		mean.choice = s.choice
 	}
-	for name, spec := range map[string]grfgp.Spec{
-		"auto":          {},
-		"dense":         {Family: "diffusion", Method: "dense"},
-		"series":        {Family: "diffusion", Method: "series"},
-		"grf diffusion": {Family: "diffusion", Method: "grf", Walks: 1000, Hops: 60},
-		"grf free":      {Family: "free", Method: "grf", Walks: 1000, Hops: 10},
-	} {
-		var rmse, nlpd, c80, c95 float64
-		for _, k := range tasks {
-			s := k.score(t, spec)
-			rmse += s.rmse / 5
-			nlpd += (s.nlpd - math.Log(sdOf(k.train))) / 5 // of standardised values, as in the paper
-			c80 += s.cover80 / 5
-			c95 += s.cover95 / 5
-			t.Logf("%s: %.3f %+v", name, s.rmse, s.choice.Fit)
-		}
-		fmt.Printf("%s: RMSE %.3f NLPD %.3f coverage %.3f %.3f\n", name, rmse, nlpd, c80, c95)
+	t.Logf("%+v: RMSE %.3f, NLPD %.3f, coverage %.3f and %.3f", spec, mean.rmse, mean.nlpd, mean.cover80, mean.cover95)
+	return mean
+}
+
+func spreadOf(y []float64) float64 {
+	mean, square := 0.0, 0.0
+	for _, v := range y {
+		mean += v / float64(len(y))
+		square += v * v / float64(len(y))
+	}
+	return math.Sqrt(square - mean*mean)
+}
+
+// heavy skips experiments on real data where they would take too long.
+func heavy(t testing.TB) {
+	t.Helper()
+	if raced || testing.Short() {
+		t.Skip("experiments on real data are run without -race and -short")
+	}
+}
+
+// The paper's five splits of San Jose, trained on the training nodes alone. The
+// paper's best, learnable features with 8,192 walks, has 13.586 mph and 1.216.
+func TestTraffic(t *testing.T) {
+	heavy(t)
+	tasks := trafficTasks(t)
+	auto := average(t, tasks, grfgp.Spec{})
+	if auto.rmse > 13.0 {
+		t.Errorf("auto has RMSE %.3f, want at most 13.0", auto.rmse)
+	}
+	if math.Abs(auto.cover80-0.8) > 0.03 || math.Abs(auto.cover95-0.95) > 0.03 {
+		t.Errorf("auto covers %.3f and %.3f, want 0.80 and 0.95 within 0.03", auto.cover80, auto.cover95)
+	}
+	free := average(t, tasks, grfgp.Spec{Family: "free", Method: "grf", Walks: 1000, Hops: 10})
+	if free.rmse > 13.59 || free.nlpd > 1.216 {
+		t.Errorf("learnable features have RMSE %.3f and NLPD %.3f, want at most 13.59 and 1.216", free.rmse, free.nlpd)
+	}
+	// Exact kernels agree; features agree up to what they leave out beyond 60 hops.
+	first := tasks[:1]
+	dense := average(t, first, grfgp.Spec{Family: "diffusion", Method: "dense"})
+	series := average(t, first, grfgp.Spec{Family: "diffusion", Method: "series"})
+	features := average(t, first, grfgp.Spec{Family: "diffusion", Method: "grf", Walks: 1000, Hops: 60})
+	if math.Abs(dense.rmse-12.6) > 0.15 || math.Abs(dense.rmse-series.rmse) > 1e-3 || math.Abs(dense.rmse-features.rmse) > 0.15 {
+		t.Errorf("trained diffusion on the first split: dense %.4f, series %.4f, features %.4f; want 12.6", dense.rmse, series.rmse, features.rmse)
 	}
 }

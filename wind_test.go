@@ -1,7 +1,6 @@
 package grfgp_test
 
 import (
-	"fmt"
 	"math"
 	"testing"
 
@@ -27,12 +26,10 @@ func windTask(t testing.TB, level int, weights graphio.Weights) task {
 		part.Nodes = append(part.Nodes, at(t, k.graph, row[0]))
 		part.Y = append(part.Y, math.Hypot(number(t, row[column]), number(t, row[column+1])))
 	}
-	mean, square := 0.0, 0.0
+	mean, sd := 0.0, spreadOf(k.train.Y)
 	for _, y := range k.train.Y {
 		mean += y / float64(k.train.Len())
-		square += y * y / float64(k.train.Len())
 	}
-	sd := math.Sqrt(square - mean*mean)
 	for _, part := range []*[]float64{&k.train.Y, &k.test.Y} {
 		for i := range *part {
 			(*part)[i] = ((*part)[i] - mean) / sd
@@ -41,9 +38,14 @@ func windTask(t testing.TB, level int, weights graphio.Weights) task {
 	return k
 }
 
+// Wind speed from 1,424 nodes under a satellite's track. The paper's learnable
+// features have RMSE 0.730 and NLPD 1.050 at 1000 hPa; an untuned exact diffusion
+// kernel has 0.568.
 func TestWind(t *testing.T) {
-	for _, level := range []int{1000, 800, 500} {
-		s := windTask(t, level, graphio.WeightsIgnore).score(t, grfgp.Spec{})
-		fmt.Printf("%d hPa: RMSE %.4f NLPD %.4f coverage %.3f %.3f %+v\n", level, s.rmse, s.nlpd, s.cover80, s.cover95, s.choice)
+	heavy(t)
+	s := windTask(t, 1000, graphio.WeightsIgnore).score(t, grfgp.Spec{Family: "matern", Nu: 2})
+	t.Logf("RMSE %.4f, NLPD %.4f, coverage %.3f and %.3f, %+v", s.rmse, s.nlpd, s.cover80, s.cover95, s.choice)
+	if s.rmse > 0.57 || s.nlpd > 1.05 {
+		t.Errorf("RMSE %.4f and NLPD %.4f, want at most 0.57 and 1.05", s.rmse, s.nlpd)
 	}
 }

@@ -1,0 +1,5 @@
+//go:build !race
+
+package grfgp_test
+
+const raced = false
