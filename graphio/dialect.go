@@ -68,9 +68,9 @@ func onlyDecimalCommas(rows []numbered) bool {
 	return true
 }
 
-// hasHeader decides whether the first row holds names.
-func (s *sheet) hasHeader(rows [][]string, line int64, opts Options) (bool, error) {
-	first, rest := rows[0], rows[1:]
+// hasHeader decides whether the first row holds names. The rows do not hold
+// copies of the first.
+func (s *sheet) hasHeader(first []string, rest [][]string, copies int, line int64, opts Options) (bool, error) {
 	switch {
 	case opts.Header != HeaderAuto:
 		return opts.Header == HeaderYes, nil
@@ -98,18 +98,23 @@ func (s *sheet) hasHeader(rows [][]string, line int64, opts Options) (bool, erro
 	}
 	pairs := endPairs(first)
 	letters := len(pairs) > 0 && pairs[0].letters && !strings.EqualFold(first[pairs[0].source], "u")
+	known := s.table.knows(first) && !letters
 	again := s.recurs(first, rest)
-	if s.table.knows(first) && !letters && !again {
+	alike := len(rest) > 0 && numberedAlike(first, rest[0])
+	switch {
+	case known && !again && !alike:
 		return true, nil
+	case !known && (again || alike || copies > 0), again && alike:
+		return false, nil // ids, which recur
+	case !known && (len(rest) == 0 || len(first) == 1):
+		return false, nil
 	}
 	// Words above words: names, or the first edge.
-	const enough = 4
-	if !again && len(rest) >= enough && len(first) > 1 && !numberedAlike(first, rest[0]) {
-		return false, s.in.ask(
-			fmt.Sprintf("line %d (%s) may be a header or the first %s", line, quoteAll(first), s.table.noun),
-			fmt.Sprintf("say --header %[1]ss=yes or --header %[1]ss=no", s.table.noun))
+	what := fmt.Sprintf("line %d (%s) may be a header or the first %s", line, quoteAll(first), s.table.noun)
+	if again {
+		what += ": its words are known names, but one of them stands in a row too"
 	}
-	return false, nil
+	return false, s.in.ask(what, fmt.Sprintf("say --header %[1]ss=yes or --header %[1]ss=no", s.table.noun))
 }
 
 // namedByOptions reports whether a column was asked for by a name that stands

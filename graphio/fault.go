@@ -20,6 +20,7 @@ const (
 	noFault reasonCode = iota
 	tooFewFields
 	tooManyFields
+	repeatedHeader
 	openQuote
 	strayQuote
 	nulByte
@@ -50,6 +51,8 @@ func (f fault) explain(line []byte, l *rowLayout) (what, next string) {
 	case tooManyFields:
 		return fmt.Sprintf("%s, but %d are expected; the first too many is %s", counted(f.count, "field"), l.columns, text),
 			"put quotes around a field that holds the delimiter, or leave such rows out with --on-bad-row skip"
+	case repeatedHeader:
+		return fmt.Sprintf("the header of line %d again", f.count), "were files joined? " + correct
 	case openQuote:
 		return "a quoted field does not end on its line", "close the quote; a field may not hold a line break"
 	case strayQuote:

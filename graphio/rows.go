@@ -11,14 +11,15 @@ type rowLayout struct {
 	delim      Delimiter
 	comma      bool // numbers have decimal commas
 	columns    int
-	needed     int   // how many columns a row must have at least
-	headerLine int64 // 0 without a header
-	bannerLine int64 // the line of a matrix that comes before its header; 0 elsewhere
+	needed     int    // how many columns a row must have at least
+	headerLine int64  // 0 without a header
+	header     []byte // that line; further copies of it are bad rows
+	bannerLine int64  // the line of a matrix that comes before its header; 0 elsewhere
 	firstRow   int64
 }
 
 func (s *sheet) layout(used ...int) rowLayout {
-	l := rowLayout{file: s.table.noun + "s", delim: s.delim, comma: s.comma, columns: s.columns, headerLine: s.headerLine, firstRow: s.firstRow}
+	l := rowLayout{file: s.table.noun + "s", delim: s.delim, comma: s.comma, columns: s.columns, headerLine: s.headerLine, header: s.header, firstRow: s.firstRow}
 	for _, j := range used {
 		l.needed = max(l.needed, j+1)
 	}
@@ -60,7 +61,10 @@ func (l *rowLayout) each(b *block, row func(line []byte, fields []field, at int6
 			continue
 		}
 		var bad fault
-		if odd {
+		switch {
+		case l.header != nil && sameHeader(line, l.header):
+			bad = fault{reason: repeatedHeader, count: int(l.headerLine)}
+		case odd:
 			bad = oddByte(line)
 		}
 		if bad.reason == noFault {

@@ -16,6 +16,7 @@ type sheet struct {
 	names      []string // nil when the columns have none
 	namesFrom  string   // in words
 	headerLine int64    // 0 without a header
+	header     []byte   // that line
 	firstRow   int64    // line of the first row of data
 	columns    int
 	types      []columnType
@@ -106,21 +107,26 @@ func (s *sheet) read(rows []numbered, comment []byte, opts Options) error {
 		s.delim = d
 	}
 	rows = slices.DeleteFunc(rows, func(row numbered) bool { return s.delim.classify(row.text) != dataLine })
-	cells := make([][]string, len(rows))
-	for i, row := range rows {
-		cells[i] = s.cells(row.text)
-	}
-	if len(cells) == 0 {
+	if len(rows) == 0 {
 		return s.in.fail(fmt.Sprintf("there is no %s in it, only delimiters", s.table.noun), "name another file")
 	}
-	header, err := s.hasHeader(cells, rows[0].at, opts)
+	first := rows[0]
+	cells := make([][]string, len(rows))
+	var others [][]string // without copies of the first
+	s.firstRow = first.at
+	for i, row := range rows {
+		cells[i] = s.cells(row.text)
+		if i > 0 && !sameHeader(row.text, first.text) {
+			others = append(others, cells[i])
+		}
+	}
+	header, err := s.hasHeader(cells[0], others, len(rows)-1-len(others), first.at, opts)
 	if err != nil {
 		return err
 	}
-	s.firstRow = rows[0].at
 	if header {
-		s.headerLine = rows[0].at
-		s.names, cells = trimEmpty(cells[0]), cells[1:]
+		s.headerLine, s.header = first.at, bytes.Clone(first.text)
+		s.names, cells = trimEmpty(cells[0]), others
 		s.namesFrom = fmt.Sprintf("line %d", s.headerLine)
 		if len(rows) > 1 {
 			s.firstRow = rows[1].at
@@ -140,6 +146,12 @@ func (s *sheet) read(rows []numbered, comment []byte, opts Options) error {
 		s.types[j] = s.typeOf(j)
 	}
 	return nil
+}
+
+// sameHeader reports whether a line repeats the header, as where files were
+// joined; the header of the second may have kept its byte-order mark.
+func sameHeader(line, header []byte) bool {
+	return bytes.Equal(bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")), header)
 }
 
 // cells splits a line into text; a line with broken quotes has no cells.

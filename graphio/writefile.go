@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
 )
 
 // WriteFile writes a file all or nothing: write fills a file of another name in
@@ -35,6 +36,8 @@ func WriteFile(path string, write func(io.Writer) error) error {
 	if err != nil {
 		return &Error{Kind: ErrUsage, File: path, What: "cannot be written: " + reason(err), Next: "check the folder and its permissions", Err: err}
 	}
+	unfinished.Store(f.Name(), nil)
+	defer unfinished.Delete(f.Name())
 	done := false
 	defer func() {
 		if !done { // also when write panics
@@ -62,6 +65,18 @@ func WriteFile(path string, write func(io.Writer) error) error {
 	done = true
 	syncFolder(filepath.Dir(path))
 	return nil
+}
+
+// unfinished are the names of the files that WriteFile is filling.
+var unfinished sync.Map
+
+// RemoveUnfinished removes the files that calls of WriteFile are filling, which
+// then fail. It is for programs that end without waiting for those calls.
+func RemoveUnfinished() {
+	unfinished.Range(func(name, _ any) bool {
+		_ = os.Remove(name.(string)) // gone is what it should be
+		return true
+	})
 }
 
 // createBeside creates a new file next to path, with the permissions that a
