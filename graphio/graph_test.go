@@ -158,6 +158,7 @@ func TestReportSaysWhy(t *testing.T) {
 	}
 }
 
+// Verbatim, but for a newline that the last line may lack.
 func TestRejectsAreVerbatim(t *testing.T) {
 	var rejects bytes.Buffer
 	text := "u,v,w\r\na,b,1\r\n  a, b ,x\r\nb,c,2\r\n\"q,c\r\nc,d,"
@@ -165,7 +166,7 @@ func TestRejectsAreVerbatim(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := rejects.String(), "  a, b ,x\r\n\"q,c\r\nc,d,"; got != want {
+	if got, want := rejects.String(), "  a, b ,x\r\n\"q,c\r\nc,d,\n"; got != want {
 		t.Errorf("rejects %q, want %q", got, want)
 	}
 	want := []string{

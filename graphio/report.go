@@ -1,6 +1,7 @@
 package graphio
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 )
@@ -75,7 +76,11 @@ func (r *rejects) take(bad []badRow) error {
 			r.report.BadRows = append(r.report.BadRows, e.Error())
 		}
 		if r.w != nil {
-			if _, err := r.w.Write(row.raw); err != nil {
+			raw := row.raw
+			if !bytes.HasSuffix(raw, []byte{'\n'}) {
+				raw = append(bytes.Clone(raw), '\n') // the last line; those of another file may follow
+			}
+			if _, err := r.w.Write(raw); err != nil {
 				return fmt.Errorf("graphio: writing rejected rows of %s: %w", r.report.File, err)
 			}
 		}
