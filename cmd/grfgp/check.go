@@ -186,16 +186,26 @@ func measured(g *graph.Graph, m *graphio.Measurements) *measuredFacts {
 		facts.Readings += m.Count[k]
 		facts.Mean += m.Values[k] / n
 	}
-	for _, v := range m.Values {
-		facts.SD += (v - facts.Mean) * (v - facts.Mean) / n
-	}
-	facts.SD = math.Sqrt(facts.SD)
+	facts.Mean = min(max(facts.Mean, facts.Min), facts.Max)
+	facts.SD = deviation(m.Values, facts.Mean)
 	for c, size := range sizes {
 		if !seen[c] {
 			facts.Blind.add(size)
 		}
 	}
 	return facts
+}
+
+// deviation returns the standard deviation about the mean, divisor n. Values are
+// scaled below 1, by a power of two, so that no square overflows.
+func deviation(values []float64, mean float64) float64 {
+	_, exp := math.Frexp(max(math.Abs(slices.Min(values)), math.Abs(slices.Max(values))))
+	sum := 0.0
+	for _, v := range values {
+		d := math.Ldexp(v, -exp) - math.Ldexp(mean, -exp)
+		sum += d * d / float64(len(values))
+	}
+	return min(math.Ldexp(math.Sqrt(sum), exp), math.MaxFloat64)
 }
 
 // cost estimates, by a pilot run and a timed part of the rows, what the verb

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -173,6 +174,34 @@ func TestCheckNearest(t *testing.T) {
 	r := runLine(t, "", "check", "--nodes", path("nodes.csv"), "--knn", "1", "--json")
 	var answer checkAnswer
 	if err := json.Unmarshal([]byte(r.out), &answer); err != nil || answer.Edges != nil || answer.Graph.Edges != 2 || answer.Nodes.Ledger.Rows != 3 {
+		t.Errorf("%v, %+v", err, r)
+	}
+}
+
+func TestDeviation(t *testing.T) {
+	for _, c := range []struct {
+		values     []float64
+		mean, want float64
+	}{
+		{[]float64{40, 52}, 46, 6},
+		{[]float64{3}, 3, 0},
+		{[]float64{0, 0}, 0, 0},
+		{[]float64{-1e308, 1e308}, 0, 1e308},
+		{[]float64{-math.MaxFloat64, math.MaxFloat64, -math.MaxFloat64, math.MaxFloat64}, 0, math.MaxFloat64},
+		{[]float64{-1e-300, 1e-300}, 0, 1e-300},
+		{[]float64{-5e-324, 5e-324}, 0, 5e-324},
+	} {
+		if got := deviation(c.values, c.mean); math.Abs(got-c.want) > 1e-15*c.want {
+			t.Errorf("deviation of %g is %g, want %g", c.values, got, c.want)
+		}
+	}
+}
+
+func TestCheckHugeValues(t *testing.T) {
+	path := folder(t, map[string]string{"e.csv": "1,2\n2,3\n", "m.csv": "node,value\n1,1.7e308\n2,-1.7e308\n3,1.7e308\n"})
+	r := runLine(t, "", "check", "--edges", path("e.csv"), "--measurements", path("m.csv"), "--json")
+	var answer checkAnswer
+	if err := json.Unmarshal([]byte(r.out), &answer); err != nil || r.code != exitOK || answer.Measured.Max != 1.7e308 || answer.Measured.SD < 1e308 {
 		t.Errorf("%v, %+v", err, r)
 	}
 }
