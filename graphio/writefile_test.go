@@ -67,3 +67,17 @@ func TestWriteFile(t *testing.T) {
 		}
 	}
 }
+
+func TestRemoveUnfinished(t *testing.T) {
+	dir := t.TempDir()
+	err := WriteFile(filepath.Join(dir, "a.csv"), func(io.Writer) error {
+		RemoveUnfinished()
+		return nil
+	})
+	if err == nil {
+		t.Error("a file that was removed while it was written took its name")
+	}
+	if entries, _ := os.ReadDir(dir); len(entries) != 0 {
+		t.Errorf("files left behind: %v", entries)
+	}
+}

@@ -20,6 +20,9 @@ const (
 	exitInterrupted = 130
 )
 
+// interrupted is the last word of a run that a signal ended.
+const interrupted = "grfgp: interrupted; no file was left half written\n"
+
 // exitError carries the exit code of an error that a verb returns.
 type exitError struct {
 	code int
@@ -33,6 +36,10 @@ func usagef(format string, args ...any) error {
 	return &exitError{exitUsage, fmt.Errorf(format, args...)}
 }
 
+func tooLargef(format string, args ...any) error {
+	return &exitError{exitTooLarge, fmt.Errorf(format, args...)}
+}
+
 func dataf(format string, args ...any) error {
 	return &exitError{exitBadData, fmt.Errorf(format, args...)}
 }
@@ -44,7 +51,7 @@ func (a *app) report(ctx context.Context, err error) int {
 	}
 	code := exitCode(ctx, err)
 	if code == exitInterrupted {
-		fmt.Fprintln(a.Err, "grfgp: interrupted; nothing was written")
+		fmt.Fprint(a.Err, interrupted)
 		return code
 	}
 	fmt.Fprintf(a.Err, "grfgp: %v\n", err)

@@ -216,10 +216,7 @@ func (a *app) ordered(g *graph.Graph) (*graph.Graph, error) {
 // settle chooses what the flags leave open, estimates cost and error by a pilot
 // run, and refuses what does not fit.
 func (a *app) settle(ctx context.Context, f *featuresFlags, w *sparse.CSR, coeff []float64, changed func(string) bool, opts *walk.Options, answer *featuresAnswer) (err error) {
-	limit := f.memory
-	if limit == 0 {
-		limit = freeMemory() / 10 * 8
-	}
+	limit := f.memory.most()
 	s := a.talk.Stage("pilot run")
 	switch {
 	case changed("walks"):
@@ -242,7 +239,7 @@ func (a *app) settle(ctx context.Context, f *featuresFlags, w *sparse.CSR, coeff
 	}
 	e := answer.Estimate
 	if limit > 0 && size(e.PeakBytes) > limit {
-		return &exitError{exitTooLarge, fmt.Errorf("the features need about %s, and %s is the limit; take fewer walkers (--walks), fewer hops (--hops), or one shard of the rows at a time (--rows)", size(e.PeakBytes), limit)}
+		return tooLargef("the features need about %s, and %s is the limit; take fewer walkers (--walks), fewer hops (--hops), or one shard of the rows at a time (--rows)", size(e.PeakBytes), limit)
 	}
 	s.Done("%d walkers, hops 0 to %d: about %s, error about %.2g", opts.Walks, opts.MaxLen, size(e.Bytes), e.Error)
 	return nil

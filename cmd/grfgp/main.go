@@ -6,11 +6,39 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
+
+	"grfgp/graphio"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := Run(ctx, os.Args[1:], Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
-	stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once
+	code := within(ctx, patience, func() int {
+		return Run(ctx, os.Args[1:], Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
+	})
 	os.Exit(code)
+}
+
+// patience is how long interrupted work may take to end in its own way.
+const patience = time.Second
+
+// within returns the exit code of run. Once ctx has ended it waits no longer
+// than patience: run is then left where it is, without its unfinished files.
+func within(ctx context.Context, patience time.Duration, run func() int) int {
+	code := make(chan int, 1)
+	go func() { code <- run() }()
+	select {
+	case c := <-code:
+		return c
+	case <-ctx.Done():
+	}
+	select {
+	case c := <-code:
+		return c
+	case <-time.After(patience):
+		graphio.RemoveUnfinished()
+		os.Stderr.WriteString("\n" + interrupted)
+		return exitInterrupted
+	}
 }

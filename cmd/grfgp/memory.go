@@ -1,9 +1,11 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
+	"io/fs"
 	"os"
+	"path"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -51,21 +53,85 @@ func (s *size) Set(text string) error {
 
 // freeMemory returns how much memory programs can still have, or 0 where the
 // system does not say.
-func freeMemory() size {
-	f, err := os.Open("/proc/meminfo")
-	if err != nil {
-		return 0
+func freeMemory() size { return freeMemoryOf(os.DirFS("/")) }
+
+// freeMemoryOf looks at the machine and, on a Linux that has them, at the limits
+// of the control groups that this program is in.
+func freeMemoryOf(system fs.FS) size {
+	free := size(0)
+	if kib, ok := field(system, "proc/meminfo", "MemAvailable:"); ok {
+		free = size(kib << 10)
 	}
-	defer f.Close()
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		fields := strings.Fields(lines.Text())
-		if len(fields) >= 2 && fields[0] == "MemAvailable:" {
-			kib, err := strconv.ParseInt(fields[1], 10, 64)
-			if err != nil {
-				return 0
+	groups, _ := fs.ReadFile(system, "proc/self/cgroup") // none: no limits
+	for line := range strings.Lines(string(groups)) {
+		parts := strings.SplitN(strings.TrimSpace(line), ":", 3) // number:controllers:path
+		if len(parts) < 3 {
+			continue
+		}
+		root, files := "sys/fs/cgroup", groupFiles{"memory.max", "memory.current", "inactive_file"}
+		if parts[1] != "" {
+			if !slices.Contains(strings.Split(parts[1], ","), "memory") {
+				continue
 			}
-			return size(kib << 10)
+			root, files = "sys/fs/cgroup/memory", groupFiles{"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"}
+		}
+		// A limit of any group above holds as well; within a container the path
+		// may not be there, but the root is.
+		for dir := path.Join(root, parts[2]); ; dir = path.Dir(dir) {
+			if room, ok := files.room(system, dir); ok && (free == 0 || room < free) {
+				free = max(1, room)
+			}
+			if dir == root || dir == "." {
+				break
+			}
 		}
 	}
-	return 0
+	return free
+}
+
+// groupFiles are the names of the files of a control group: its limit, its use,
+// and the entry of memory.stat for pages that can be dropped.
+type groupFiles struct{ limit, use, droppable string }
+
+// room returns what a control group leaves.
+func (g groupFiles) room(system fs.FS, dir string) (size, bool) {
+	limit, ok := field(system, path.Join(dir, g.limit), "")
+	if !ok {
+		return 0, false
+	}
+	used, _ := field(system, path.Join(dir, g.use), "")
+	droppable, _ := field(system, path.Join(dir, "memory.stat"), g.droppable)
+	return size(limit - max(0, used-droppable)), true
+}
+
+// field returns the number after a word that begins a line of a file, or the
+// first one of the file if the word is empty.
+func field(system fs.FS, name, word string) (int64, bool) {
+	text, err := fs.ReadFile(system, name)
+	if err != nil {
+		return 0, false
+	}
+	for line := range strings.Lines(string(text)) {
+		fields := strings.Fields(line)
+		if word != "" {
+			if len(fields) < 2 || fields[0] != word {
+				continue
+			}
+			fields = fields[1:]
+		}
+		if len(fields) > 0 {
+			n, err := strconv.ParseInt(fields[0], 10, 64) // "max" is none
+			return n, err == nil
+		}
+	}
+	return 0, false
+}
+
+// most is the memory that a run may take: the limit, or most of what is free if
+// there is none; 0 where nobody knows.
+func (s size) most() size {
+	if s > 0 {
+		return s
+	}
+	return freeMemory() / 10 * 8
 }

@@ -25,6 +25,10 @@ type app struct {
 	quiet   bool
 }
 
+// maxThreads is more than any machine makes use of; far more, and the runtime
+// dies of it.
+const maxThreads = 1024
+
 // Run executes one command line and returns its exit code.
 func Run(ctx context.Context, args []string, streams Streams) int {
 	// --threads sets GOMAXPROCS, which belongs to the process: put it back for
@@ -63,8 +67,8 @@ func (a *app) root() *cobra.Command {
 		SilenceUsage:  true,
 		Args:          cobra.ArbitraryArgs,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			if a.threads < 0 {
-				return usagef("--threads is %d; give 1 or more, or 0 for all processors", a.threads)
+			if a.threads < 0 || a.threads > maxThreads {
+				return usagef("--threads is %d; give 1 to %d, or 0 for all processors", a.threads, maxThreads)
 			}
 			if a.threads > 0 {
 				runtime.GOMAXPROCS(a.threads)

@@ -65,6 +65,7 @@ func TestUsageErrors(t *testing.T) {
 		{"features --edges e --column source", "give a role and a column"},
 		{"features --edges e --rejects r", "needs --on-bad-row skip"},
 		{"features --generate ring:9 --threads -2", "--threads is -2"},
+		{"features --generate ring:9 --threads 1000000", "give 1 to 1024"},
 		{"bench nothing", `there is no part "nothing"`},
 	} {
 		r := runLine(t, "", strings.Fields(c.args)...)
@@ -78,7 +79,7 @@ func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	r := runLineContext(t, ctx, "", "features", "--generate", "ring:5000")
-	if r.code != exitInterrupted || r.out != "" || !strings.Contains(r.err, "nothing was written") {
+	if r.code != exitInterrupted || r.out != "" || !strings.Contains(r.err, "no file was left half written") {
 		t.Errorf("%+v", r)
 	}
 }
