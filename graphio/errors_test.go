@@ -65,6 +65,8 @@ func TestGraphErrors(t *testing.T) {
 		{"distance", "u,v,length_m\n0,1,5\n", Options{}, ErrUsage, "e: column length_m looks like a distance; taken as a weight it would make far things alike" + three},
 		{"distance as the weight column", "u,v,km\n0,1,5\n", Options{Columns: map[Role]string{RoleWeight: "km"}}, ErrUsage, "e: column km looks like a distance; taken as a weight it would make far things alike" + three},
 		{"numbers without name", "0 1 0.5\n1 2 0.7\n", Options{}, ErrUsage, "e: column 3 holds numbers and has no name: it may be a weight or a distance" + three},
+		{"numbers of a strange name", "source,target,gewicht\na,b,1\nb,c,2\n", Options{}, ErrUsage, "e: column gewicht holds numbers: it may be a weight, a distance or neither" + three},
+		{"two columns of strange names", "u,v,p,q\na,b,1,2\n", Options{Weights: WeightsSimilarity}, ErrUsage, "e: the column of weights may be p or q; say which: --column weight=p"},
 		{"two weights", "u,v,weight,strength\n0,1,5,6\n", Options{}, ErrUsage, "e: the weight may be weight or strength; say which: --column weight=weight"},
 		{"no weights", "u,v\n0,1\n", Options{Weights: WeightsDistance}, ErrUsage, "e: --weights distance needs a column of numbers beside the ends, and there is none that looks so; name it: --column weight=…"},
 		{"two pairs of ends", "from,to,source,target\na,b,c,d\n", Options{}, ErrUsage, "e: the ends of an edge may be from and to or source and target; say which, as in --column source=from --column target=to"},

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"grfgp/graph"
 )
@@ -276,5 +275,5 @@ func (s *sheet) noValue(column int) bool {
 			return true
 		}
 	}
-	return anyOf(words(name), strings.Fields("time timestamp date datetime year ts hour day var variance"))
+	return anyOf(words(name), timeWords) || anyOf(words(name), notSDs)
 }

@@ -74,10 +74,12 @@ var endWords = [][2]string{
 
 // Words that say nothing beside an end word, and words that say it is no end.
 var (
-	idWords  = strings.Fields("node id nodeid vertex numeric station key code index idx user")
-	notIDs   = strings.Fields("lat latitude lon lng longitude x y z weight time date year type class label degree distance length")
-	notSDs   = strings.Fields("var variance")
-	notNodes = strings.Fields("name title") // "station_name" beside "station_id"
+	idWords    = strings.Fields("node id nodeid vertex numeric station key code index idx user")
+	notIDs     = strings.Fields("lat latitude lon lng longitude x y z weight time date year type class label degree distance length")
+	notSDs     = strings.Fields("var variance")
+	notWeights = strings.Fields("id index idx key code unnamed lat latitude lon lng longitude x y z")
+	timeWords  = strings.Fields("time timestamp date datetime year ts hour day")
+	notNodes   = strings.Fields("name title") // "station_name" beside "station_id"
 )
 
 // words cuts a column name at capitals, digits and anything that is neither

@@ -47,12 +47,12 @@ func (s *sheet) chooseWeight(c *edgeColumns, opts Options, r *Report) error {
 	}
 
 	weights, distances := s.named(c, RoleWeight), s.named(c, RoleDistance)
-	nameless := s.nameless(c)
+	nameless, strange := s.nameless(c), s.strange(c)
 	switch opts.Weights {
 	case WeightsSimilarity:
-		return s.only(set, false, "--weights similarity", weights, distances, nameless)
+		return s.only(set, false, "--weights similarity", weights, distances, nameless, strange)
 	case WeightsDistance:
-		return s.only(set, true, "--weights distance", distances, weights, nameless)
+		return s.only(set, true, "--weights distance", distances, weights, nameless, strange)
 	}
 	switch {
 	case len(weights) > 1:
@@ -66,8 +66,12 @@ func (s *sheet) chooseWeight(c *edgeColumns, opts Options, r *Report) error {
 		return s.looksLikeDistance(distances[0])
 	case len(nameless) > 0:
 		return s.in.ask(fmt.Sprintf("column %d holds numbers and has no name: it may be a weight or a distance", nameless[0]+1), threeWays)
+	case len(strange) == 1:
+		return s.in.ask(fmt.Sprintf("column %s holds numbers: it may be a weight, a distance or neither", s.nameOf(strange[0])), threeWays)
+	case len(strange) > 1:
+		r.warn("columns %s hold numbers and are not used; if one is the weight say --column weight=%s", list(s.namesOf(strange), "and"), s.nameOf(strange[0]))
 	}
-	r.Weights = "all edges are equal: there is no column of weights"
+	r.Weights = "all edges are equal: no column is named as a weight"
 	return nil
 }
 
@@ -99,23 +103,12 @@ func (s *sheet) namesOf(columns []int) []string {
 // named returns the columns whose names fit the role best. A name that fits a
 // distance is no weight; a merely likely name needs numbers below it.
 func (s *sheet) named(c *edgeColumns, role Role) []int {
-	best, found := rankNone, []int(nil)
-	for j, name := range s.names {
-		if j == c.source || j == c.target || role == RoleWeight && RoleDistance.rank(name) < rankNone {
-			continue
-		}
-		rank := role.rank(name)
-		if rank == rankNone || rank > rankSure && s.types[j] == typeText {
-			continue
-		}
-		if rank < best {
-			best, found = rank, nil
-		}
-		if rank == best {
-			found = append(found, j)
-		}
-	}
-	return found
+	return s.best(role, func(j int) bool {
+		name := s.names[j]
+		return j != c.source && j != c.target &&
+			(role != RoleWeight || RoleDistance.rank(name) == rankNone) &&
+			(s.types[j] != typeText || role.rank(name) == rankSure)
+	})
 }
 
 // nameless returns the first column of numbers in a file without names.
@@ -129,4 +122,17 @@ func (s *sheet) nameless(c *edgeColumns) []int {
 		}
 	}
 	return nil
+}
+
+// strange returns the columns of numbers that are called neither a weight or a
+// distance nor anything else that is known, such as an id or a time.
+func (s *sheet) strange(c *edgeColumns) (found []int) {
+	for j, name := range s.names {
+		known := RoleWeight.rank(name) < rankNone || RoleDistance.rank(name) < rankNone ||
+			anyOf(words(name), notWeights) || anyOf(words(name), timeWords)
+		if j != c.source && j != c.target && s.types[j].number() && name != "" && !known {
+			found = append(found, j)
+		}
+	}
+	return found
 }
