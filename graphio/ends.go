@@ -30,6 +30,9 @@ func (s *sheet) chooseEdges(known *graph.Labels, opts Options, r *Report) (edgeC
 		return c, s.in.fail(fmt.Sprintf("looks like a matrix of %d columns, not like edges", s.columns),
 			"write one edge per line: source,target,weight; or name the columns: --column source=1 --column target=2")
 	}
+	if s.looksLikeLabelledMatrix(s.sample, 1) && len(opts.Columns) == 0 {
+		return c, s.labelledMatrix()
+	}
 	why, err := s.chooseEnds(&c, known, opts)
 	if err != nil {
 		return c, err
@@ -55,6 +58,27 @@ func (s *sheet) looksLikeMatrix() bool {
 		return false
 	}
 	return !slices.ContainsFunc(s.types, func(t columnType) bool { return !t.number() })
+}
+
+// looksLikeLabelledMatrix tells an adjacency matrix whose rows and columns have
+// names: below the header, the first column holds the same names, from the given
+// place on.
+func (s *sheet) looksLikeLabelledMatrix(rows [][]string, from int) bool {
+	n := len(s.names) - from
+	if n < 2 || len(rows) < min(n, sampleRows) || len(rows) > n {
+		return false
+	}
+	for i, row := range rows {
+		if len(row) == 0 || row[0] != s.names[from+i] {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *sheet) labelledMatrix() error {
+	return s.in.fail("is an adjacency matrix with names, which is not read: its first column repeats the header",
+		"write one edge per line: source,target,weight; with pandas: m.stack().rename_axis(['source', 'target']).reset_index(name='weight').to_csv('edges.csv', index=False)")
 }
 
 func (s *sheet) findCell(is func(string) bool) string {
@@ -157,8 +181,8 @@ func (s *sheet) endCandidates(fixed [2]int, known *graph.Labels) (pairs [][2]int
 		return [][2]int{{ids[0], ids[1]}}, why, nil
 	case fixed[0] < 0 && fixed[1] < 0 && s.columns == 2:
 		return [][2]int{{0, 1}}, "there are two columns", nil
-	case fixed[0] < 0 && fixed[1] < 0 && s.names == nil && len(ids) > 2:
-		return [][2]int{{ids[0], ids[1]}}, "no names: the first two columns of ids", nil
+	case fixed[0] < 0 && fixed[1] < 0 && s.names == nil && s.pairThenNumbers(ids):
+		return [][2]int{{0, 1}}, "no names: the first two columns, numbers follow", nil
 	case len(ids) == 0:
 		return nil, "", s.in.ask("no column looks like the end of an edge, among "+s.describe(nil), "name them: --column source=… --column target=…")
 	}
@@ -166,9 +190,20 @@ func (s *sheet) endCandidates(fixed [2]int, known *graph.Labels) (pairs [][2]int
 		fmt.Sprintf("say which, as in --column source=%s --column target=%s", s.nameOf(ids[0]), s.nameOf(ids[len(ids)-1])))
 }
 
-// mayBeEnd excludes what is empty, a fraction, or called a weight or a distance.
+// pairThenNumbers reports whether a row is two ids of one type and numbers, as
+// in "1 2 5", and not a triple such as "ann,knows,bob".
+func (s *sheet) pairThenNumbers(ids []int) bool {
+	return len(ids) > 2 && ids[1] == 1 && s.types[0] == s.types[1] &&
+		!slices.ContainsFunc(ids[2:], func(j int) bool { return !s.types[j].number() })
+}
+
+// mayBeEnd excludes what is empty, a fraction, what networkx writes for no data,
+// or what is called a weight or a distance.
 func (s *sheet) mayBeEnd(column int) bool {
 	if t := s.types[column]; t == typeEmpty || t == typeNumber {
+		return false
+	}
+	if !slices.ContainsFunc(s.sample, func(row []string) bool { return column < len(row) && row[column] != "{}" }) {
 		return false
 	}
 	return column >= len(s.names) ||

@@ -25,6 +25,7 @@ func zipped(text string) string {
 func TestGraphErrors(t *testing.T) {
 	const (
 		skip  = "; correct the line, or leave such rows out with --on-bad-row skip"
+		stack = ", which is not read: its first column repeats the header; write one edge per line: source,target,weight; with pandas: m.stack().rename_axis(['source', 'target']).reset_index(name='weight').to_csv('edges.csv', index=False)"
 		three = "; say --weights similarity (larger means more alike), --weights distance (w = mean distance / distance) or --weights ignore (all edges equal)"
 	)
 	utf16 := "\xff\xfea\x00,\x00b\x00\n\x00"
@@ -59,6 +60,8 @@ func TestGraphErrors(t *testing.T) {
 		{"one column", "node\n1\n2\n", Options{}, ErrData, "e: an edge needs two ends, but there is only one column; name the delimiter, as in --delimiter edges=tab, or give a file of edges"},
 		{"adjacency list", "a b c d\nb c\nc a b e f\nd b f\n", Options{}, ErrData, "e: its lines have very different numbers of fields; put one edge on each line (is it an adjacency list?), or name the delimiter, as in --delimiter edges=tab"},
 		{"adjacency matrix", "0 1 0 1\n1 0 1 0\n0 1 0 1\n1 0 1 0\n", Options{}, ErrData, "e: looks like a matrix of 4 columns, not like edges; write one edge per line: source,target,weight; or name the columns: --column source=1 --column target=2"},
+		{"matrix with names", ",a,b,c\na,0,1,0\nb,1,0,1\nc,0,1,0\n", Options{}, ErrData, "e: is an adjacency matrix with names" + stack},
+		{"matrix with names, of R", "a;b\na;0;1,5\nb;1,5;0\n", Options{}, ErrData, "e: is an adjacency matrix with names" + stack},
 		{"networkx with data", "1 2 {'weight': 3}\n", Options{}, ErrData, `e: edges carry Python dictionaries ("{'weight':"); write plain columns, with networkx: write_weighted_edgelist or to_pandas_edgelist(G).to_csv`},
 		{"row names of R", "from,to\n1,a,b\n2,b,c\n", Options{}, ErrData, "e: line 1 names 2 columns, but the rows have 3; if R wrote it, write it with row.names = FALSE; else name all columns, or say --header edges=no if the first line is not a header"},
 
@@ -67,6 +70,9 @@ func TestGraphErrors(t *testing.T) {
 		{"numbers without name", "0 1 0.5\n1 2 0.7\n", Options{}, ErrUsage, "e: column 3 holds numbers and has no name: it may be a weight or a distance" + three},
 		{"numbers of a strange name", "source,target,gewicht\na,b,1\nb,c,2\n", Options{}, ErrUsage, "e: column gewicht holds numbers: it may be a weight, a distance or neither" + three},
 		{"two columns of strange names", "u,v,p,q\na,b,1,2\n", Options{Weights: WeightsSimilarity}, ErrUsage, "e: the column of weights may be p or q; say which: --column weight=p"},
+		{"whole numbers without name", "0 1 5\n1 2 7\n", Options{}, ErrUsage, "e: column 3 holds numbers and has no name: it may be a weight or a distance" + three},
+		{"triples", "ann,knows,bob\nbob,likes,ann\n", Options{}, ErrUsage, "e: the ends of an edge may be any two of 1, 2 and 3; say which, as in --column source=1 --column target=3"},
+		{"numbers between ids", "a 1 b\nb 2 a\n", Options{}, ErrUsage, "e: the ends of an edge may be any two of 1, 2 and 3; say which, as in --column source=1 --column target=3"},
 		{"two weights", "u,v,weight,strength\n0,1,5,6\n", Options{}, ErrUsage, "e: the weight may be weight or strength; say which: --column weight=weight"},
 		{"no weights", "u,v\n0,1\n", Options{Weights: WeightsDistance}, ErrUsage, "e: --weights distance needs a column of numbers beside the ends, and there is none that looks so; name it: --column weight=…"},
 		{"two pairs of ends", "from,to,source,target\na,b,c,d\n", Options{}, ErrUsage, "e: the ends of an edge may be from and to or source and target; say which, as in --column source=from --column target=to"},

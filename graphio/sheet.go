@@ -200,6 +200,9 @@ func (s *sheet) fitHeader(rows [][]string) error {
 		}
 	}
 	if 2*longer > len(rows) {
+		if s.looksLikeLabelledMatrix(rows, 0) {
+			return s.labelledMatrix() // as R writes it
+		}
 		next := fmt.Sprintf("name all columns, or say --header %ss=no if the first line is not a header", s.table.noun)
 		if n == s.columns-1 {
 			next = "if R wrote it, write it with row.names = FALSE; else " + next
