@@ -74,7 +74,7 @@ func (a *app) root() *cobra.Command {
 				runtime.GOMAXPROCS(a.threads)
 			}
 			a.talk = newTalk(a.Err, a.quiet)
-			return nil
+			return a.checkFiles(cmd.Flags())
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {

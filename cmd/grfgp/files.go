@@ -1,0 +1,102 @@
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/pflag"
+)
+
+// Flags that name files, in every verb that has them.
+var (
+	inputFlags  = []string{"edges", "nodes", "measurements", "model", "from"}
+	outputFlags = []string{"out", "rejects", "save-model"}
+)
+
+// checkFiles refuses, before any work is done, outputs that cannot be written
+// and outputs that would replace an input or one another.
+func (a *app) checkFiles(flags *pflag.FlagSet) error {
+	type named struct {
+		flag, path string
+		info       fs.FileInfo
+	}
+	var taken []named // what no output may be
+	for _, flag := range inputFlags {
+		if path := valueOf(flags, flag); path != "" {
+			if info, err := a.stat(path); err == nil { // reading says what is wrong with others
+				taken = append(taken, named{flag, path, info})
+			}
+		}
+	}
+	for _, flag := range outputFlags {
+		path := valueOf(flags, flag)
+		if path == "" {
+			continue
+		}
+		place, err := filepath.EvalSymlinks(path)
+		if err != nil {
+			place = path // new
+		}
+		info, err := os.Stat(place)
+		switch {
+		case err != nil || info.Mode().IsRegular():
+			if err := writable(place); err != nil {
+				return usagef("--%s %s: %v", flag, path, err)
+			}
+		case info.IsDir():
+			return usagef("--%s %s is a folder; name a file in it", flag, path)
+		default:
+			continue // a device or a pipe: nothing is lost there
+		}
+		for _, other := range taken {
+			if info != nil && other.info != nil && os.SameFile(info, other.info) || samePlace(place, other.path) {
+				return usagef("--%s %s would be written over --%s %s; name another file", flag, path, other.flag, other.path)
+			}
+		}
+		taken = append(taken, named{flag, place, info})
+	}
+	return nil
+}
+
+// valueOf returns the value of a flag, "" where the verb has no such flag.
+func valueOf(flags *pflag.FlagSet, name string) string {
+	if f := flags.Lookup(name); f != nil {
+		return f.Value.String()
+	}
+	return ""
+}
+
+// stat looks at a file, "-" being the standard input that Run was given.
+func (a *app) stat(path string) (fs.FileInfo, error) {
+	if path != "-" {
+		return os.Stat(path)
+	}
+	if f, ok := a.In.(*os.File); ok {
+		return f.Stat()
+	}
+	return nil, fs.ErrNotExist
+}
+
+// samePlace tells whether two paths, of files that may not exist yet, are one.
+func samePlace(a, b string) bool {
+	a, errA := filepath.Abs(a)
+	b, errB := filepath.Abs(b)
+	return errA == nil && errB == nil && a == b
+}
+
+// writable says why no file can be made at path, if so: files are written under
+// another name in the same folder first.
+func writable(path string) error {
+	dir := filepath.Dir(path)
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return fmt.Errorf("there is no folder %s; make it first", dir)
+	}
+	f, err := os.CreateTemp(dir, ".grfgp-*.tmp")
+	if err != nil {
+		return fmt.Errorf("nothing can be written in %s; check its permissions (%w)", dir, err)
+	}
+	f.Close()
+	return os.Remove(f.Name())
+}
