@@ -15,9 +15,10 @@ import (
 )
 
 const (
-	probes       = 15   // random right-hand sides beside the measurements
-	learnTol     = 1e-2 // relative residual while learning
-	solveTol     = 1e-4 // and of the posterior
+	probes       = 7    // random right-hand sides beside the measurements
+	learnTol     = 1e-2 // relative residual while learning,
+	meanTol      = 1e-4 // of the posterior mean
+	sampleTol    = 1e-3 // and of samples
 	solveMost    = 1000 // iterations
 	learnRate    = 0.1  // of Adam, in e-folds
 	patchCount   = 4
@@ -44,8 +45,8 @@ func newIterativeSystem(ctx context.Context, cov kernel.Covariance, d Data, nois
 	return &iterativeSystem{cov.Cross(d.Nodes, d.Nodes), noise, precond}, nil
 }
 
-func (s *iterativeSystem) solve(ctx context.Context, dst, b *mat.Dense) error {
-	_, err := s.solveTo(ctx, dst, b, solveTol)
+func (s *iterativeSystem) solve(ctx context.Context, dst, b *mat.Dense, tol float64) error {
+	_, err := s.solveTo(ctx, dst, b, tol)
 	return err
 }
 
@@ -206,10 +207,10 @@ func (l *likelihood) estimate(ctx context.Context, theta []float64, seed uint64)
 	n := l.data.Len()
 	y := mat.NewDense(n, 1, slices.Clone(l.data.Y))
 	alpha := mat.NewDense(n, 1, nil)
-	if err := system.solve(ctx, alpha, y); err != nil {
+	if err := system.solve(ctx, alpha, y, meanTol); err != nil {
 		return 0, 0, fmt.Errorf("log likelihood: %w", err)
 	}
-	logDet, se, err := solve.LogDet(ctx, system.op, noiseVar, solve.LogDetOptions{Probes: 16, Steps: 40, Seed: seed})
+	logDet, se, err := solve.LogDet(ctx, system.op, noiseVar, solve.LogDetOptions{Probes: 8, Steps: 25, Seed: seed})
 	if err != nil {
 		return 0, 0, fmt.Errorf("log likelihood: %w", err)
 	}

@@ -25,9 +25,10 @@ type Posterior struct {
 	alpha  []float64 // H⁻¹y
 }
 
-// system solves H·dst = b with H = K_xx + noise.
+// system solves H·dst = b with H = K_xx + noise, to a relative residual of tol
+// unless it is exact.
 type system interface {
-	solve(ctx context.Context, dst, b *mat.Dense) error
+	solve(ctx context.Context, dst, b *mat.Dense, tol float64) error
 }
 
 // Condition returns the model given measurements, which may be others than those
@@ -47,7 +48,7 @@ func (m *Model) Condition(ctx context.Context, d Data) (*Posterior, error) {
 	}
 	p.alpha = make([]float64, s.Len())
 	y := mat.NewDense(s.Len(), 1, append([]float64(nil), s.Y...))
-	if err := p.system.solve(ctx, mat.NewDense(s.Len(), 1, p.alpha), y); err != nil {
+	if err := p.system.solve(ctx, mat.NewDense(s.Len(), 1, p.alpha), y, meanTol); err != nil {
 		return nil, fmt.Errorf("gp: conditioning: %w", err)
 	}
 	return p, nil
@@ -56,7 +57,7 @@ func (m *Model) Condition(ctx context.Context, d Data) (*Posterior, error) {
 // exactSystem has H factored.
 type exactSystem struct{ *solve.Cholesky }
 
-func (s exactSystem) solve(_ context.Context, dst, b *mat.Dense) error {
+func (s exactSystem) solve(_ context.Context, dst, b *mat.Dense, _ float64) error {
 	s.Cholesky.Solve(dst, b)
 	return nil
 }
@@ -228,7 +229,7 @@ func (p *Posterior) sample(ctx context.Context, nodes []int, draws int, seed uin
 			rest.Set(k, s, p.data.Y[k]-prior.At(i, s)-e)
 		}
 	}
-	if err := p.system.solve(ctx, weights, rest); err != nil {
+	if err := p.system.solve(ctx, weights, rest, sampleTol); err != nil {
 		return nil, err
 	}
 	out := mat.NewDense(len(nodes), draws, nil)
