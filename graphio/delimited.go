@@ -255,6 +255,9 @@ func buildNetwork(list *edgeList, columns edgeColumns, names *namer, r *Report, 
 	if err := list.finish(&edges, columns, r); err != nil {
 		return nil, err
 	}
+	if err := opts.Nodes.meet(&edges, names.labels, r); err != nil {
+		return nil, err
+	}
 	names.small, names.local = nil, nil // the graph needs the labels alone
 	const many = 1 << 20
 	if list.n > many {

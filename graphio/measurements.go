@@ -159,7 +159,7 @@ func (m *measurementReader) judge() error {
 	case len(r.Nodes) == 0 && m.unknown > 0:
 		return &Error{Kind: ErrData, File: t.in.name,
 			What: fmt.Sprintf("none of its ids is a node of the graph, such as %s; the graph has %s", m.strangers.examples(), examples(m.labels, 0)),
-			Next: m.strangers.hint(m.labels)}
+			Next: m.strangers.hint(m.labels, "the graph")}
 	case len(r.Nodes) == 0 && m.missing > 0:
 		return t.in.fail("all its values are missing", "name the column of values: --column value=…")
 	case len(r.Nodes) == 0:
@@ -169,7 +169,7 @@ func (m *measurementReader) judge() error {
 	if m.unknown > 0 {
 		t.report.warn("rows whose ids are not in the graph: %d, such as %s", m.unknown, m.strangers.examples())
 		if few := 2*m.unknown > l.Rows+l.Repeats+l.Missing+l.Unknown; few || m.strangers.countFromZero(m.labels) {
-			t.report.warn("%s", m.strangers.hint(m.labels))
+			t.report.warn("%s", m.strangers.hint(m.labels, "the graph"))
 		}
 	}
 	if lo, hi := slices.Min(r.Values), slices.Max(r.Values); math.IsInf(lo, 0) || math.IsInf(hi, 0) {

@@ -180,8 +180,36 @@ func (n *Nodes) extend(labels *graph.Labels, r *Report) *Nodes {
 			extra = "; they are taken as not allowed"
 		}
 		r.warn("nodes that are in the edges but not in the table of nodes: %d, such as %s%s", now-had, examples(labels, had), extra)
+		if why := beyond(labels, had).explain(n.Labels, "the table of nodes"); why != "" {
+			r.warn("%s", why)
+		}
 	}
 	return all
+}
+
+// meet returns an error if no end of an edge is in the table of nodes. Labels are
+// those of the table and then those that are in the edges alone.
+func (n *Nodes) meet(edges *graph.Edges, labels *graph.Labels, r *Report) error {
+	if n == nil || n.Labels.Len() == 0 {
+		return nil
+	}
+	known := func(node uint32) bool { return int(node) < n.Labels.Len() }
+	if slices.ContainsFunc(edges.U, known) || slices.ContainsFunc(edges.V, known) {
+		return nil
+	}
+	had := n.Labels.Len()
+	return &Error{Kind: ErrData, File: r.File,
+		What: fmt.Sprintf("none of its ids is in the table of nodes, such as %s; the table has %s", examples(labels, had), examples(n.Labels, 0)),
+		Next: beyond(labels, had).hint(n.Labels, "the table of nodes")}
+}
+
+// beyond returns the ids that come after the first ones.
+func beyond(labels *graph.Labels, first int) *strangers {
+	s := &strangers{}
+	for i := first; i < labels.Len() && len(s.ids) < strangersKept; i++ {
+		s.add(labels.Bytes(i))
+	}
+	return s
 }
 
 // examples quotes a few ids, from the given number on.

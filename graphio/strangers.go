@@ -2,13 +2,15 @@ package graphio
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
 	"grfgp/graph"
 )
 
-// strangers are ids that are not in the graph.
+// strangers are ids that are not among others: those of the graph, or of the
+// table of nodes.
 type strangers struct {
 	ids  []string
 	seen map[string]bool
@@ -58,35 +60,60 @@ var spellings = []struct {
 	}},
 }
 
-// hint says what would make the ids match, if anything known would.
-func (s *strangers) hint(labels *graph.Labels) string {
-	const never = "ids are text and are never changed silently: rewrite one of the files"
+// hint says what would make the ids match those of the named place.
+func (s *strangers) hint(labels *graph.Labels, place string) string {
+	if why := s.explain(labels, place); why != "" {
+		return why
+	}
+	return "check that both files use the same ids; " + neverChanged
+}
+
+const neverChanged = "ids are text and are never changed silently: rewrite one of the files"
+
+// explain says how most of the ids differ from those of the named place; "" if
+// that is not known.
+func (s *strangers) explain(labels *graph.Labels, place string) string {
 	best, hits, example := "", 0, ""
-	for _, way := range spellings {
-		forms := map[string]int{}
-		for i := range labels.Len() {
-			forms[way.common(labels.At(i))] = i
+	for k, matches := range s.match(labels) {
+		if len(matches) <= hits {
+			continue
 		}
-		n, first := 0, ""
-		for _, id := range s.ids {
-			if i, ok := forms[way.common(id)]; ok {
-				if n == 0 {
-					first = fmt.Sprintf("%q here, %q in the graph", id, labels.At(i))
-				}
-				n++
-			}
-		}
-		if n > hits {
-			best, hits, example = way.differ, n, first
-		}
+		best, hits = spellings[k].differ, len(matches)
+		first := slices.IndexFunc(s.ids, func(id string) bool { _, ok := matches[id]; return ok })
+		example = fmt.Sprintf("%q here, %q in %s", s.ids[first], labels.At(matches[s.ids[first]]), place)
 	}
 	switch {
 	case hits > 0 && 2*hits >= len(s.ids):
-		return fmt.Sprintf("%d of %d such ids differ from the graph's only %s (%s); %s", hits, len(s.ids), best, example, never)
+		return fmt.Sprintf("%d of %d such ids differ from those of %s only %s (%s); %s", hits, len(s.ids), place, best, example, neverChanged)
 	case s.countFromZero(labels):
-		return "the graph has no node 0: are the ids of the measurements counted from 0, and those of the graph from 1? " + never
+		return place + " has no node 0: are ids here counted from 0, and there from 1? " + neverChanged
 	}
-	return "check that both files use the same ids; " + never
+	return ""
+}
+
+// match returns, for each of the spellings, the strangers that have the common
+// form of a label, and the first such label. The strangers are indexed, of which
+// there are few, and not the labels.
+func (s *strangers) match(labels *graph.Labels) []map[string]int {
+	forms, matches := make([]map[string][]string, len(spellings)), make([]map[string]int, len(spellings))
+	for k, way := range spellings {
+		forms[k], matches[k] = map[string][]string{}, map[string]int{}
+		for _, id := range s.ids {
+			form := way.common(id)
+			forms[k][form] = append(forms[k][form], id)
+		}
+	}
+	for i := range labels.Len() {
+		label := labels.At(i)
+		for k, way := range spellings {
+			form := way.common(label)
+			for _, id := range forms[k][form] {
+				matches[k][id] = i
+			}
+			delete(forms[k], form)
+		}
+	}
+	return matches
 }
 
 // countFromZero reports whether 0 is the stranger among ids counted from 1.

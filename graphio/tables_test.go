@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -146,10 +147,10 @@ func TestMeasurementErrors(t *testing.T) {
 		{"no numbers", "node,topic\n1,a\n2,b\n", Options{}, ErrData, "m: there is no column of numbers beside the ids, among node and topic; name the column of values: --column value=…"},
 		{"all missing", "node,value\n1,NA\n2,NA\n", Options{}, ErrData, "m: all its values are missing; name the column of values: --column value=…"},
 		{"nothing", "node,value\n", Options{}, ErrData, "m: there is no measurement in it, only a header; name another file"},
-		{"leading zeros", "node,value\n001,2\n002,3\n", Options{}, ErrData, `m: none of its ids is a node of the graph, such as "001" and "002"; the graph has "1", "2" and "3"; 2 of 2 such ids differ from the graph's only by leading zeros ("001" here, "1" in the graph); ` + never},
-		{"decimals", "node,value\n1.0,2\n2.0,3\n", Options{}, ErrData, `m: none of its ids is a node of the graph, such as "1.0" and "2.0"; the graph has "1", "2" and "3"; 2 of 2 such ids differ from the graph's only by a trailing .0 ("1.0" here, "1" in the graph); ` + never},
-		{"prefix", "node,value\nn1,2\nn2,3\n", Options{}, ErrData, `m: none of its ids is a node of the graph, such as "n1" and "n2"; the graph has "1", "2" and "3"; 2 of 2 such ids differ from the graph's only by letters before the number ("n1" here, "1" in the graph); ` + never},
-		{"blanks", "node,value\n\"1 \",2\n\"2 \",3\n", Options{}, ErrData, `m: none of its ids is a node of the graph, such as "1 " and "2 "; the graph has "1", "2" and "3"; 2 of 2 such ids differ from the graph's only by blanks ("1 " here, "1" in the graph); ` + never},
+		{"leading zeros", "node,value\n001,2\n002,3\n", Options{}, ErrData, `m: none of its ids is a node of the graph, such as "001" and "002"; the graph has "1", "2" and "3"; 2 of 2 such ids differ from those of the graph only by leading zeros ("001" here, "1" in the graph); ` + never},
+		{"decimals", "node,value\n1.0,2\n2.0,3\n", Options{}, ErrData, `m: none of its ids is a node of the graph, such as "1.0" and "2.0"; the graph has "1", "2" and "3"; 2 of 2 such ids differ from those of the graph only by a trailing .0 ("1.0" here, "1" in the graph); ` + never},
+		{"prefix", "node,value\nn1,2\nn2,3\n", Options{}, ErrData, `m: none of its ids is a node of the graph, such as "n1" and "n2"; the graph has "1", "2" and "3"; 2 of 2 such ids differ from those of the graph only by letters before the number ("n1" here, "1" in the graph); ` + never},
+		{"blanks", "node,value\n\"1 \",2\n\"2 \",3\n", Options{}, ErrData, `m: none of its ids is a node of the graph, such as "1 " and "2 "; the graph has "1", "2" and "3"; 2 of 2 such ids differ from those of the graph only by blanks ("1 " here, "1" in the graph); ` + never},
 		{"other ids", "node,value\nx,2\ny,3\n", Options{}, ErrData, `m: none of its ids is a node of the graph, such as "x" and "y"; the graph has "1", "2" and "3"; check that both files use the same ids; ` + never},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -165,8 +166,8 @@ func TestMeasurementWarnings(t *testing.T) {
 		{"single", "node,value\n1,2\n", "only one node was measured: there is nothing to learn from"},
 		{"constant", "node,value\n1,2\n2,2\n", "all values are 2: there is nothing to learn from"},
 		{"unknown", "node,value\n1,2\n2,3\nx,4\n", `rows whose ids are not in the graph: 1, such as "x"`},
-		{"few match", "node,value\n1,2\n2,1\nAB,3\naB,4\naB,5\n", `2 of 2 such ids differ from the graph's only in upper and lower case ("AB" here, "Ab" in the graph); ` + never},
-		{"counted from 0", "node,value\n0,1\n1,2\n2,3\n", "the graph has no node 0: are the ids of the measurements counted from 0, and those of the graph from 1? " + never},
+		{"few match", "node,value\n1,2\n2,1\nAB,3\naB,4\naB,5\n", `2 of 2 such ids differ from those of the graph only in upper and lower case ("AB" here, "Ab" in the graph); ` + never},
+		{"counted from 0", "node,value\n0,1\n1,2\n2,3\n", "the graph has no node 0: are ids here counted from 0, and there from 1? " + never},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m, err := readMeasurements(ring("1", "2", "4", "Ab"), c.text, Options{})
@@ -182,5 +183,44 @@ func TestMeasurementWarnings(t *testing.T) {
 				checkError(t, err, ErrData, "m: "+c.want+"; measure more nodes, or name another column: --column value=…")
 			}
 		})
+	}
+}
+
+// Edges and a table of nodes that write ids differently.
+func TestIDsOfNodesAndEdges(t *testing.T) {
+	const never = "ids are text and are never changed silently: rewrite one of the files"
+	nodes, err := readNodes("id,lat,lon\n001,0,0\n002,0,1\nx,0,2\n", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const differ = `2 of 2 such ids differ from those of the table of nodes only by leading zeros ("1" here, "001" in the table of nodes); ` + never
+	n, err := readText("1,2\n2,x\n", Options{Nodes: nodes})
+	if err != nil || !slices.Contains(n.Report.Warnings, differ) {
+		t.Errorf("%v; warnings %q, want %q", err, n.Report.Warnings, differ)
+	}
+	_, err = readText("1,2\n", Options{Nodes: nodes})
+	checkError(t, err, ErrData, `edges.csv: none of its ids is in the table of nodes, such as "1" and "2"; the table has "001", "002" and "x"; `+differ)
+	_, err = readText("%%MatrixMarket matrix coordinate pattern symmetric\n2 2 1\n2 1\n", Options{Nodes: nodes})
+	checkError(t, err, ErrData, `edges.csv: none of its ids is in the table of nodes, such as "1" and "2"; the table has "001", "002" and "x"; `+differ)
+}
+
+// What is wrong with a few ids is found without an index of all labels.
+func TestStrangersAreIndexed(t *testing.T) {
+	labels := graph.NewLabels(0)
+	for i := range 20000 {
+		labels.Intern(fmt.Appendf(nil, "%d", i))
+	}
+	var s strangers
+	s.add([]byte("00017"))
+	s.add([]byte("x"))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	got := s.explain(labels, "the graph")
+	runtime.ReadMemStats(&after)
+	if want := `1 of 2 such ids differ from those of the graph only by leading zeros ("00017" here, "17" in the graph)`; !strings.HasPrefix(got, want) {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if bytes, most := after.TotalAlloc-before.TotalAlloc, uint64(32*labels.Len()); bytes > most {
+		t.Errorf("%d bytes, want at most %d", bytes, most)
 	}
 }
