@@ -103,6 +103,7 @@ type edgeList struct {
 	sum    float64 // of all weights but those of dropped loops, in the order of the file
 	terms  int
 	lo, hi float64 // smallest and largest weight above zero
+	lines  tally   // of the whole file
 }
 
 func newEdgeList() *edgeList { return &edgeList{lo: math.Inf(1)} }
@@ -218,10 +219,9 @@ func (s *sheet) report() *Report {
 func readEdges(ctx context.Context, c *cutter, l *edgeLayout, names *namer, r *Report, opts Options) (*edgeList, error) {
 	rejects := newRejects(r, &l.rowLayout, opts)
 	list := newEdgeList()
-	var lines tally
 	err := c.stream(ctx, l.parse, func(b *block) error {
 		r.Ledger.add(b)
-		lines.gather(b)
+		list.lines.gather(b)
 		if err := rejects.take(b.bad); err != nil {
 			return err
 		}
@@ -235,7 +235,7 @@ func readEdges(ctx context.Context, c *cutter, l *edgeLayout, names *namer, r *R
 		list.take(&b.edgeBlock, l.keepLoops)
 		return nil
 	})
-	r.tellLines(&lines)
+	r.tellLines(&list.lines)
 	return list, err
 }
 
@@ -248,6 +248,8 @@ func buildNetwork(list *edgeList, columns edgeColumns, names *namer, r *Report, 
 		}
 		if len(r.BadRows) > 0 {
 			next = "the first bad row is " + r.BadRows[0]
+		} else if list.lines.hidden > 0 {
+			next = list.lines.unhide()
 		}
 		return nil, &Error{Kind: ErrData, File: r.File, What: what, Next: next}
 	}

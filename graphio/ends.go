@@ -154,8 +154,15 @@ func (s *sheet) endCandidates(fixed [2]int, known *graph.Labels) (pairs [][2]int
 	fits := func(p [2]int) bool {
 		return (fixed[0] < 0 || fixed[0] == p[0]) && (fixed[1] < 0 || fixed[1] == p[1])
 	}
+	var fractions []endPair // named as ends, but they hold fractions
 	for _, p := range endPairs(s.names) {
-		if pair := [2]int{p.source, p.target}; fits(pair) && s.types[p.source] != typeNumber && s.types[p.target] != typeNumber {
+		switch pair := [2]int{p.source, p.target}; {
+		case !fits(pair):
+		case s.types[p.source] == typeNumber || s.types[p.target] == typeNumber:
+			if p.rank == rankSure {
+				fractions = append(fractions, p)
+			}
+		default:
 			pairs = append(pairs, pair)
 		}
 	}
@@ -167,6 +174,11 @@ func (s *sheet) endCandidates(fixed [2]int, known *graph.Labels) (pairs [][2]int
 		if s.mayBeEnd(j) && j != fixed[0] && j != fixed[1] {
 			ids = append(ids, j)
 		}
+	}
+	if len(fractions) == 1 && len(ids) < 2 {
+		source, target := s.nameOf(fractions[0].source), s.nameOf(fractions[0].target)
+		return nil, "", s.in.ask(fmt.Sprintf("columns %s and %s are named as the ends of an edge, but hold numbers with a sign or a fraction", source, target),
+			fmt.Sprintf("write ids as whole numbers, or take them as they are: --column source=%s --column target=%s", source, target))
 	}
 	why = "by type: it holds ids"
 	if matching := slices.DeleteFunc(slices.Clone(ids), func(j int) bool { return s.overlap(j, known) < 0.5 }); len(matching) > 0 && len(matching) < len(ids) {
@@ -183,6 +195,9 @@ func (s *sheet) endCandidates(fixed [2]int, known *graph.Labels) (pairs [][2]int
 		return [][2]int{{0, 1}}, "there are two columns", nil
 	case fixed[0] < 0 && fixed[1] < 0 && s.names == nil && s.pairThenNumbers(ids):
 		return [][2]int{{0, 1}}, "no names: the first two columns, numbers follow", nil
+	case len(ids) == 1 && fixed[0] < 0 && fixed[1] < 0:
+		return nil, "", s.in.ask(fmt.Sprintf("only column %s looks like the end of an edge, among %s", s.nameOf(ids[0]), s.describe(nil)),
+			"give a file of edges, or name both ends: --column source=… --column target=…")
 	case len(ids) == 0:
 		return nil, "", s.in.ask("no column looks like the end of an edge, among "+s.describe(nil), "name them: --column source=… --column target=…")
 	}

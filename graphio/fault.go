@@ -72,8 +72,13 @@ func (f fault) explain(line []byte, l *rowLayout) (what, next string) {
 			return fmt.Sprintf("%s %s has a decimal point, but this file writes decimal commas", f.role, text),
 				"write all numbers alike, or settle it with --decimal " + l.file + "=point"
 		}
-		return fmt.Sprintf("%s %s has a comma in it, but this file writes decimal points", f.role, text),
-			"write no thousands separators; if it is a decimal comma say --decimal " + l.file + "=comma"
+		next := "write no thousands separators; if it is a decimal comma "
+		if l.delim == Comma {
+			next += "put another delimiter between fields"
+		} else {
+			next += "say --decimal " + l.file + "=comma"
+		}
+		return fmt.Sprintf("%s %s has a comma in it, but this file writes decimal points", f.role, text), next
 	case missingNumber:
 		return fmt.Sprintf("the %s is missing", f.role),
 			"fill it in, take all edges as equal with --weights ignore, or leave such rows out with --on-bad-row skip"

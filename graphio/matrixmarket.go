@@ -12,7 +12,6 @@ import (
 type matrixHeader struct {
 	banner, size  int64 // their line numbers
 	field         string
-	symmetric     bool
 	rows, entries int64
 }
 
@@ -50,9 +49,12 @@ func readMatrixMarket(ctx context.Context, in *input, opts Options) (*Network, e
 		return nil, err
 	}
 	if found := int64(list.n) + r.Ledger.Bad; found != h.entries {
+		next := "was the file cut short? fetch it again, or correct the line"
+		if found > h.entries {
+			next = "correct the line, or remove what does not belong there"
+		}
 		return nil, &Error{Kind: ErrData, File: in.name, Line: h.size,
-			What: fmt.Sprintf("the size line promises %s, but there are %d", counted(h.entries, "entry"), found),
-			Next: "was the file cut short? fetch it again, or correct the line"}
+			What: fmt.Sprintf("the size line promises %s, but there are %d", counted(h.entries, "entry"), found), Next: next}
 	}
 	if h.rows > 1<<20 && h.rows > 100*h.entries {
 		return nil, &Error{Kind: ErrData, File: in.name, Line: h.size,
@@ -131,9 +133,7 @@ func (h *matrixHeader) readBanner(text string) (what, next string) {
 		return fmt.Sprintf("entries are %s, but a weight is a real number", h.field), "write real, integer or pattern entries"
 	}
 	switch words[4] {
-	case "general":
-	case "symmetric":
-		h.symmetric = true
+	case "general", "symmetric":
 	default:
 		return fmt.Sprintf("the matrix is %s, but weights are the same in both directions", words[4]), "write it as general or symmetric"
 	}

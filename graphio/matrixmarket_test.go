@@ -67,6 +67,7 @@ func TestMatrixMarketErrors(t *testing.T) {
 		{"size word", "%%MatrixMarket matrix coordinate real general\n3 3 x\n", `e:2: "x" in the size line is not a whole number` + square},
 		{"rectangular", "%%MatrixMarket matrix coordinate real general\n3 4 1\n", "e:2: the matrix has 3 rows and 4 columns: it is not square" + square},
 		{"cut short", "%%MatrixMarket matrix coordinate pattern general\n3 3 2\n1 2\n", "e:2: the size line promises 2 entries, but there are 1; was the file cut short? fetch it again, or correct the line"},
+		{"too many", "%%MatrixMarket matrix coordinate pattern general\n3 3 1\n1 2\n2 3\n", "e:2: the size line promises 1 entry, but there are 2; correct the line, or remove what does not belong there"},
 		{"outside", "%%MatrixMarket matrix coordinate pattern general\n3 3 1\n1 4\n", `e:3:3: target "4" is outside 1 to 3` + skip},
 		{"zero", "%%MatrixMarket matrix coordinate pattern general\n3 3 1\n0 1\n", `e:3:1: source "0" is outside 1 to 3` + skip},
 		{"no index", "%%MatrixMarket matrix coordinate pattern general\n3 3 1\n1.0 2\n", `e:3:1: source "1.0" is not a whole number` + skip},

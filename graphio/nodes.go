@@ -328,11 +328,14 @@ func (t *table) chooseNodes(opts Options) ([]usedColumn, error) {
 // empty is the error of a table in which no row could be used.
 func (t *table) empty() error {
 	what, next := fmt.Sprintf("there is no %s in it", t.sheet.table.noun), "name another file"
-	switch l := t.report.Ledger; {
+	switch {
 	case len(t.report.BadRows) > 0:
 		next = "the first bad row is " + t.report.BadRows[0]
-	case l.Header > 0:
+	case t.report.Ledger.Header > 0:
 		what += ", only a header"
+	}
+	if t.lines.hidden > 0 && len(t.report.BadRows) == 0 {
+		next = t.lines.unhide()
 	}
 	return t.in.fail(what, next)
 }

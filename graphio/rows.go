@@ -2,6 +2,7 @@ package graphio
 
 import (
 	"bytes"
+	"fmt"
 	"unicode/utf8"
 )
 
@@ -159,6 +160,11 @@ func (r *Report) tellLines(t *tally) {
 		r.warn("lines that are not UTF-8: %d; ids are compared byte by byte, but to show them right convert the file: iconv -f LATIN1 -t UTF-8 FILE > NEW", t.foreign)
 	}
 	if t.hidden > 0 {
-		r.warn("comments among the rows that look like rows: %d, first on line %d; put quotes around ids that begin with # or %%", t.hidden, t.hiddenLine)
+		r.warn("%s", t.unhide())
 	}
+}
+
+// unhide says how comments that look like rows become rows.
+func (t *tally) unhide() string {
+	return fmt.Sprintf("comments among the rows that look like rows: %d, first on line %d; put quotes around ids that begin with # or %%", t.hidden, t.hiddenLine)
 }

@@ -99,14 +99,32 @@ func notText(head []byte) (what, next string) {
 	case has("\xff\xfe"), has("\xfe\xff"):
 		return "is text in UTF-16", "convert it: iconv -f UTF-16 -t UTF-8 FILE > NEW, or save it as CSV (UTF-8)"
 	}
-	nul := bytes.Count(head, []byte{0})
-	switch {
-	case nul == 0:
+	if bytes.IndexByte(head, 0) < 0 {
 		return "", ""
-	case nul >= len(head)*2/5 && nul <= len(head)*3/5:
-		return "looks like text in UTF-16 without a byte-order mark", "convert it: iconv -f UTF-16LE -t UTF-8 FILE > NEW"
+	}
+	if order := wideText(head); order != "" {
+		return "looks like text in UTF-16 without a byte-order mark", "convert it: iconv -f UTF-16" + order + " -t UTF-8 FILE > NEW"
 	}
 	return "is a binary file: it holds NUL bytes", "name a file of text: delimited columns, MatrixMarket or GraphML"
+}
+
+// wideText returns the byte order, LE or BE, of what looks like UTF-16: NUL is
+// nearly every second byte, and hardly ever another one.
+func wideText(head []byte) string {
+	var nul [2]int
+	for i, c := range head {
+		if c == 0 {
+			nul[i%2]++
+		}
+	}
+	most, few := len(head)*2/5, len(head)/100
+	switch {
+	case nul[1] >= most && nul[0] <= few:
+		return "LE"
+	case nul[0] >= most && nul[1] <= few:
+		return "BE"
+	}
+	return ""
 }
 
 // The formats of a text file.
