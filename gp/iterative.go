@@ -146,7 +146,7 @@ func (l *likelihood) learn(ctx context.Context, theta []float64, epochs int, see
 			x[j] += rate * m / (math.Sqrt(v) + tiny)
 		}
 	}
-	return l.params.natural(x), FitReport{Iterations: epochs, Evaluations: epochs, Converged: true, Residual: w.worst}, nil
+	return l.params.natural(x), FitReport{Iterations: epochs, Evaluations: epochs, Converged: w.worst <= learnTol, Residual: w.worst}, nil
 }
 
 // step returns the stochastic gradient at theta, in natural parameters.

@@ -66,8 +66,11 @@ func (m withMean) Prior(ctx context.Context, dst *mat.Dense, seed uint64) error 
 
 func (m withMean) Cross(rows, cols []int) solve.Operator {
 	op := meanOperator{m.Covariance.Cross(rows, cols), m.c}
-	if c, ok := op.Operator.(solve.Columner); ok {
-		return meanColumner{op, c}
+	switch a := op.Operator.(type) {
+	case solve.Direct:
+		return meanDirect{op, a}
+	case solve.Columner:
+		return meanColumner{op, a}
 	}
 	return op
 }
@@ -94,6 +97,39 @@ func (o meanOperator) Apply(ctx context.Context, dst, x *mat.Dense) error {
 		row := dst.RawRowView(i)
 		for s := range row {
 			row[s] += o.c * sums[s]
+		}
+	}
+	return nil
+}
+
+// meanDirect keeps the direct solves of its operator, by the formula of Sherman
+// and Morrison: with x = (A+N)⁻¹b and u = (A+N)⁻¹1 the solution is
+// x − u·c1ᵀx/(1 + c1ᵀu).
+type meanDirect struct {
+	meanOperator
+	direct solve.Direct
+}
+
+func (o meanDirect) SolveShifted(ctx context.Context, dst, b *mat.Dense, noise []float64) error {
+	n, k := b.Dims()
+	sides, solved := mat.NewDense(n, k+1, nil), mat.NewDense(n, k+1, nil)
+	for i := range n {
+		copy(sides.RawRowView(i), b.RawRowView(i))
+		sides.Set(i, k, 1)
+	}
+	if err := o.direct.SolveShifted(ctx, solved, sides, noise); err != nil {
+		return err
+	}
+	sums := make([]float64, k+1)
+	for i := range n {
+		for s, v := range solved.RawRowView(i) {
+			sums[s] += v
+		}
+	}
+	for i := range n {
+		row := solved.RawRowView(i)
+		for s := range k {
+			dst.Set(i, s, row[s]-row[k]*o.c*sums[s]/(1+o.c*sums[k]))
 		}
 	}
 	return nil

@@ -47,6 +47,18 @@ func TestSmallRuns(t *testing.T) {
 			t.Errorf("%+v", p)
 		}
 	}
+	regressions, _, _, err := Regressions(ctx, 8, 10, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dense, err := RegressOnRing(ctx, 1<<8, 10, 50, true, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Both arms learn the same model from the same data by the same steps.
+	if sparse := regressions[0]; math.Abs(dense.RMSE-sparse.RMSE) > 0.05*sparse.RMSE || dense.RMSE > 0.5 {
+		t.Errorf("RMSE %v dense, %v sparse", dense.RMSE, sparse.RMSE)
+	}
 	growth, err := Scaling(ctx, 5, 7, 1)
 	if err != nil {
 		t.Fatal(err)
