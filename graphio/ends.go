@@ -201,8 +201,15 @@ func (s *sheet) endCandidates(fixed [2]int, known *graph.Labels) (pairs [][2]int
 	case len(ids) == 0:
 		return nil, "", s.in.ask("no column looks like the end of an edge, among "+s.describe(nil), "name them: --column source=… --column target=…")
 	}
+	source, target := ids[0], ids[len(ids)-1]
+	if fixed[0] >= 0 {
+		source = fixed[0]
+	}
+	if fixed[1] >= 0 {
+		target = fixed[1]
+	}
 	return nil, "", s.in.ask("the ends of an edge may be any two of "+s.describe(nil),
-		fmt.Sprintf("say which, as in --column source=%s --column target=%s", s.nameOf(ids[0]), s.nameOf(ids[len(ids)-1])))
+		fmt.Sprintf("say which, as in --column source=%s --column target=%s", s.nameOf(source), s.nameOf(target)))
 }
 
 // pairThenNumbers reports whether a row is two ids of one type and numbers, as
