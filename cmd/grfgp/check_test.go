@@ -107,7 +107,7 @@ func TestCheckErrors(t *testing.T) {
 		{"--edges none.csv", exitUsage, "none.csv: there is no such file; check the name"},
 		{"--edges roads.csv --measurements badm.csv", exitBadData, "badm.csv:2:3: value \"fast\" is not a number"},
 		{"--edges roads.csv --measurements speeds.csv --repeats error", exitBadData, "was already measured on line 2"},
-		{"--edges roads.csv --measurements speeds.csv --repeats never", exitUsage, `--repeats "never"`},
+		{"--edges roads.csv --measurements speeds.csv --repeats never", exitUsage, `"never"`},
 		{"--edges - --measurements -", exitUsage, "only one file can come from standard input"},
 		{"--edges roads.csv --column colour=x", exitUsage, `there is no role "colour"`},
 		{"--edges roads.csv --header perhaps", exitUsage, "give auto, yes, no"},
