@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"grfgp/graphio"
 	"grfgp/walk"
@@ -54,12 +55,17 @@ func (a *app) report(ctx context.Context, err error) int {
 		fmt.Fprint(a.Err, interrupted)
 		return code
 	}
+	var file *fs.PathError
+	if errors.As(err, &file) && file.Op == "write" {
+		err = fmt.Errorf("what was asked for could not be written: %w; make room there, or name another place", file)
+	}
 	fmt.Fprintf(a.Err, "grfgp: %v\n", err)
 	return code
 }
 
 func exitCode(ctx context.Context, err error) int {
 	var coded *exitError
+	var file *fs.PathError
 	switch {
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
 		return exitInterrupted
@@ -70,6 +76,8 @@ func exitCode(ctx context.Context, err error) int {
 	case errors.Is(err, graphio.ErrData):
 		return exitBadData
 	case errors.Is(err, walk.ErrOptions):
+		return exitUsage
+	case errors.As(err, &file): // the place of an output, not the program, is at fault
 		return exitUsage
 	}
 	return exitInternal

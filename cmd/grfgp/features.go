@@ -2,18 +2,14 @@ package main
 
 import (
 	"context"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
-	"io"
+	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"grfgp/graph"
-	"grfgp/graphio"
 	"grfgp/kernel"
 	"grfgp/sparse"
 	"grfgp/walk"
@@ -35,7 +31,8 @@ type featuresFlags struct {
 	halt      float64
 	wanted    float64
 	memory    size
-	rows      string
+	rows      shard
+	from      string
 	show      string
 }
 
@@ -49,16 +46,17 @@ const (
 func featuresVerb(a *app) *cobra.Command {
 	var f featuresFlags
 	cmd := &cobra.Command{
-		Use:   "features --edges FILE [-o FILE]",
+		Use:   "features --edges FILE [-o FILE | --from FILE]",
 		Short: "Build the sparse random features of a graph, with their measured error",
 		Long: `Features samples, for every node, the sparse rows of Ψ_0 … Ψ_L whose
 combinations Φ = Σ f_l Ψ_l give kernels ΦΦᵀ, and says how large, how exact and
 how far off they are. Lengths follow from the kernel's reach, walkers from the
-wanted error and the memory; each can be set instead.`,
+wanted error and the memory; each can be set instead. Features that were kept in
+a file are checked against the graph and shown by --from.`,
 		Example: `  grfgp features --edges roads.csv.gz -o roads.grf
   grfgp features --edges com-youtube.ungraph.txt.gz --beta 10 --error 0.1
+  grfgp features --edges roads.csv.gz --from roads.grf --show 5
   grfgp features --edges e.csv --sampler independent --steps uniform --walks 1000 --hops 3`,
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.features(cmd.Context(), &f, cmd.Flags().Changed)
 		},
@@ -79,8 +77,10 @@ wanted error and the memory; each can be set instead.`,
 	flags.IntVar(&f.budget, "budget", 0, "repelling: most nodes of an exact length (default: twice the walkers)")
 	flags.Float64Var(&f.halt, "halt", d.Halt, "independent and ad-hoc: chance that a walk ends before each step")
 	flags.Float64Var(&f.wanted, "error", defaultError, "wanted relative error of the features")
-	flags.Var(&f.memory, "memory", "most memory for the features (default: 80 % of what is free)")
-	flags.StringVar(&f.rows, "rows", "", "only start nodes `LO:HI` in the stored order, as one shard of several")
+	flags.Var(&f.memory, "memory", "most memory for the features (default: 80 % of what is free); where it binds fewer walkers are taken, so give it to have the same result on every machine")
+	flags.Lookup("memory").DefValue = ""
+	flags.Var(&f.rows, "rows", "only start nodes `LO:HI` in the stored order, as one shard of several: the rows are those of a run over all")
+	flags.StringVar(&f.from, "from", "", "`file` of features of this graph, to look at instead of sampling")
 	flags.StringVar(&f.show, "show", "", "print the features of one `node` instead of the summary")
 	complete(cmd, "kernel", "diffusion", "matern")
 	complete(cmd, "sampler", walk.Repelling.String(), walk.Independent.String(), walk.AdHoc.String())
@@ -90,23 +90,76 @@ wanted error and the memory; each can be set instead.`,
 	return cmd
 }
 
-// featuresAnswer is the answer in JSON.
-type featuresAnswer struct {
-	Version  int             `json:"version"`
-	Nodes    int             `json:"nodes"`
-	Edges    int             `json:"edges"`
-	Input    *graphio.Report `json:"input"`
-	Matrix   string          `json:"matrix"`
-	Kernel   string          `json:"kernel"`
-	Options  walk.Options    `json:"options"`
-	Why      []string        `json:"why"`
-	Size     walk.Size       `json:"size"`
-	Estimate walk.Estimate   `json:"estimate"`
-	Seconds  float64         `json:"seconds"`
-	File     string          `json:"file,omitempty"`
+// shard is a flag for a range of rows, written LO:HI; empty means all.
+type shard struct{ lo, hi int }
+
+func (r *shard) Type() string { return "LO:HI" }
+
+func (r *shard) String() string {
+	if r.hi == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d:%d", r.lo, r.hi)
+}
+
+// Set reads LO:HI.
+func (r *shard) Set(text string) error {
+	first, last, _ := strings.Cut(text, ":")
+	lo, errLo := strconv.Atoi(first)
+	hi, errHi := strconv.Atoi(last)
+	if errLo != nil || errHi != nil || lo < 0 || hi <= lo {
+		return fmt.Errorf("give LO:HI with 0 ≤ LO < HI")
+	}
+	r.lo, r.hi = lo, hi
+	return nil
+}
+
+// check refuses, before anything is read, values that make no sense and flags
+// that nothing would come of beside others.
+func (f *featuresFlags) check(changed func(string) bool) error {
+	switch {
+	case f.hops < 0 || f.hops > walk.MaxMaxLen:
+		return usagef("--hops %d: give 0 to %d", f.hops, walk.MaxMaxLen)
+	case changed("walks") && (f.walks < 1 || f.walks > walk.MaxWalks):
+		return usagef("--walks %d: give 1 to %d", f.walks, walk.MaxWalks)
+	case f.budget < 0 || f.budget > walk.MaxBudget:
+		return usagef("--budget %d: give 0 to %d", f.budget, walk.MaxBudget)
+	case !(f.halt >= 0 && f.halt < 1):
+		return usagef("--halt %v: give a chance of 0 or more and below 1", f.halt)
+	case !(f.wanted > 0):
+		return usagef("--error %v: give a positive number", f.wanted)
+	}
+	if f.from != "" {
+		for _, flag := range []string{"out", "matrix", "kernel", "beta", "nu", "kappa", "sampler", "steps", "hops", "walks", "budget", "halt", "error", "memory", "rows"} {
+			if changed(flag) {
+				return usagef("--from shows features as they were made: leave out --%s", flag)
+			}
+		}
+	}
+	for _, c := range []struct {
+		flag string
+		void bool
+		why  string
+	}{
+		{"budget", f.sampler != walk.Repelling, "goes with --sampler repelling"},
+		{"budget", !changed("walks"), "goes with --walks; without it both are chosen"},
+		{"halt", f.sampler == walk.Repelling, "goes with --sampler independent or ad-hoc; repelling walkers never halt"},
+		{"error", changed("walks"), "chooses the number of walkers; leave out one of --error and --walks"},
+		{"beta", f.family != "diffusion", "goes with --kernel diffusion"},
+		{"nu", f.family != "matern", "goes with --kernel matern"},
+		{"kappa", f.family != "matern", "goes with --kernel matern"},
+	} {
+		if changed(c.flag) && c.void {
+			return usagef("--%s %s", c.flag, c.why)
+		}
+	}
+	return nil
 }
 
 func (a *app) features(ctx context.Context, f *featuresFlags, changed func(string) bool) error {
+	if err := f.check(changed); err != nil {
+		return err
+	}
 	m, theta, err := f.modulation()
 	if err != nil {
 		return err
@@ -123,18 +176,45 @@ func (a *app) features(ctx context.Context, f *featuresFlags, changed func(strin
 	if err != nil {
 		return err
 	}
+	if f.rows.hi > g.Len() {
+		return usagef("--rows %v: give LO:HI with HI at most %d, the number of nodes", &f.rows, g.Len())
+	}
+	if err := f.checkShown(g); err != nil {
+		return err
+	}
+	answer := featuresAnswer{Version: 1, Nodes: g.Len(), Edges: g.Edges(), Input: net.Report}
+	if net.Nodes != nil {
+		answer.NodesInput = net.Nodes.Report
+	}
+	if f.from != "" {
+		return a.lookAt(f, g, &answer)
+	}
+	answer.Matrix, answer.Kernel, answer.File = norm.String(), describe(m, theta), f.out
+	features, err := a.sample(ctx, f, g, norm, m, theta, changed, &answer)
+	if err != nil {
+		return err
+	}
+	if f.out != "" {
+		if err := a.keep(features, f.out, g, norm); err != nil {
+			return err
+		}
+	}
+	return a.answerFeatures(f, g, features, &answer)
+}
+
+// sample settles the options and samples.
+func (a *app) sample(ctx context.Context, f *featuresFlags, g *graph.Graph, norm graph.Normalization, m kernel.Modulation, theta []float64, changed func(string) bool, answer *featuresAnswer) (*walk.Features, error) {
 	w := g.Normalized(norm)
 	opts := walk.Options{
-		Sampler: f.sampler, Steps: f.steps, Walks: f.walks, Halt: f.halt, MaxLen: f.hops,
+		Sampler: f.sampler, Steps: f.steps, Walks: f.walks, Budget: 2 * f.walks, Halt: f.halt, MaxLen: f.hops,
 		Seed: a.seed, Scale: g.WalkScale(norm),
+	}
+	if changed("budget") {
+		opts.Budget = f.budget
 	}
 	if !changed("walks") {
 		opts.Walks = walk.Default().Walks // until Tune knows better
 	}
-	if err := f.shard(&opts, g.Len()); err != nil {
-		return err
-	}
-	answer := featuresAnswer{Version: 1, Nodes: g.Len(), Edges: g.Edges(), Input: net.Report, Matrix: norm.String(), Kernel: describe(m, theta), File: f.out}
 	if !changed("hops") {
 		var carried float64
 		opts.MaxLen, carried = kernel.Hops(m, theta, kernelTail, walk.MaxMaxLen)
@@ -142,29 +222,18 @@ func (a *app) features(ctx context.Context, f *featuresFlags, changed func(strin
 	}
 	coeff := make([]float64, opts.MaxLen+1)
 	m.Coeffs(coeff, theta)
-	if err := a.settle(ctx, f, w, coeff, changed, &opts, &answer); err != nil {
-		return err
+	if err := a.settle(ctx, f, w, coeff, changed("walks"), &opts, answer); err != nil {
+		return nil, err
 	}
-	answer.Options = opts
-
 	s := a.talk.Stage("sampling features")
 	start := time.Now()
 	features, err := walk.SampleProgress(ctx, w, opts, s.Update)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	answer.Seconds = time.Since(start).Seconds()
-	answer.Size = features.Size()
-	s.Done("%d entries, %s", answer.Size.Entries, size(answer.Size.Bytes))
-	if f.out != "" {
-		if err := a.keep(features, f.out, g, norm); err != nil {
-			return err
-		}
-	}
-	if f.show != "" {
-		return a.showRow(features, g, f.show)
-	}
-	return a.answerFeatures(&answer)
+	s.Done("%d entries, %s", features.Size().Entries, size(features.Size().Bytes))
+	return features, nil
 }
 
 // modulation returns the kernel that the flags name and its length scale.
@@ -191,17 +260,6 @@ func describe(m kernel.Modulation, theta []float64) string {
 	return fmt.Sprintf("%v, κ = %g", m, theta[1])
 }
 
-// shard sets the rows of --rows.
-func (f *featuresFlags) shard(opts *walk.Options, n int) error {
-	if f.rows == "" {
-		return nil
-	}
-	if k, err := fmt.Sscanf(f.rows, "%d:%d", &opts.Lo, &opts.Hi); k != 2 || err != nil || opts.Lo < 0 || opts.Hi <= opts.Lo || opts.Hi > n {
-		return usagef("--rows %q: give LO:HI with 0 ≤ LO < HI ≤ %d", f.rows, n)
-	}
-	return nil
-}
-
 // ordered renumbers the nodes so that neighbours are near each other in memory.
 // Labels go along, so nothing that is printed shows it.
 func (a *app) ordered(g *graph.Graph) (*graph.Graph, error) {
@@ -214,117 +272,37 @@ func (a *app) ordered(g *graph.Graph) (*graph.Graph, error) {
 }
 
 // settle chooses what the flags leave open, estimates cost and error by a pilot
-// run, and refuses what does not fit.
-func (a *app) settle(ctx context.Context, f *featuresFlags, w *sparse.CSR, coeff []float64, changed func(string) bool, opts *walk.Options, answer *featuresAnswer) (err error) {
+// run, and refuses what does not fit. What is chosen is the same for every shard:
+// only whether it fits is a matter of its rows.
+func (a *app) settle(ctx context.Context, f *featuresFlags, w *sparse.CSR, coeff []float64, given bool, opts *walk.Options, answer *featuresAnswer) error {
 	limit := f.memory.most()
 	s := a.talk.Stage("pilot run")
-	switch {
-	case changed("walks"):
-		opts.Budget = 2 * opts.Walks
-		if changed("budget") {
-			opts.Budget = f.budget
+	var estimate walk.Estimate
+	if !given {
+		tuned, e, met, err := walk.Tune(ctx, w, *opts, coeff, walk.Goal{Error: f.wanted, Bytes: int64(limit), Rows: pilotRows})
+		if err != nil {
+			return err
 		}
-		answer.Estimate, err = walk.Pilot(ctx, w, *opts, coeff, pilotRows)
-	default:
-		var met bool
-		*opts, answer.Estimate, met, err = walk.Tune(ctx, w, *opts, coeff, walk.Goal{Error: f.wanted, Bytes: int64(limit), Rows: pilotRows})
+		*opts, estimate = tuned, e
 		if met {
 			answer.Why = append(answer.Why, fmt.Sprintf("%d walkers reach the wanted error of %g", opts.Walks, f.wanted))
 		} else {
 			answer.Why = append(answer.Why, fmt.Sprintf("%d walkers are what fits into %s; the wanted error of %g is not reached", opts.Walks, limit, f.wanted))
 		}
 	}
-	if err != nil {
-		return err
+	if part := f.rows.hi > 0; given || part {
+		if part {
+			opts.Lo, opts.Hi = f.rows.lo, f.rows.hi
+		}
+		var err error
+		if estimate, err = walk.Pilot(ctx, w, *opts, coeff, pilotRows); err != nil {
+			return err
+		}
 	}
-	e := answer.Estimate
-	if limit > 0 && size(e.PeakBytes) > limit {
-		return tooLargef("the features need about %s, and %s is the limit; take fewer walkers (--walks), fewer hops (--hops), or one shard of the rows at a time (--rows)", size(e.PeakBytes), limit)
+	if limit > 0 && size(estimate.PeakBytes) > limit {
+		return tooLargef("the features need about %s, and %s is the limit; take fewer walkers (--walks), fewer hops (--hops), or one shard of the rows at a time (--rows)", size(estimate.PeakBytes), limit)
 	}
-	s.Done("%d walkers, hops 0 to %d: about %s, error about %.2g", opts.Walks, opts.MaxLen, size(e.Bytes), e.Error)
+	answer.Estimate = &estimate
+	s.Done("%d walkers, hops 0 to %d: about %s, error about %.2g", opts.Walks, opts.MaxLen, size(estimate.Bytes), estimate.Error)
 	return nil
-}
-
-// keep writes the features to a file that names the matrix they belong to.
-func (a *app) keep(features *walk.Features, path string, g *graph.Graph, norm graph.Normalization) error {
-	s := a.talk.Stage("writing features")
-	hash := g.Hash()
-	err := graphio.WriteFile(path, func(w io.Writer) error {
-		_, err := features.WriteTo(w, norm.String()+" "+hex.EncodeToString(hash[:]))
-		return err
-	})
-	if err == nil {
-		s.Done("%s", path)
-	}
-	return err
-}
-
-// answerFeatures prints the summary.
-func (a *app) answerFeatures(r *featuresAnswer) error {
-	if a.json {
-		return json.NewEncoder(a.Out).Encode(r)
-	}
-	t := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
-	line := func(name, format string, args ...any) { fmt.Fprintf(t, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
-	o, s, e := r.Options, r.Size, r.Estimate
-	rows := float64(max(1, s.Rows))
-	line("graph", "%d nodes, %d edges", r.Nodes, r.Edges)
-	line("", "%s: %s", r.Input.File, r.Input.Ledger)
-	line("walked on", "%s", r.Matrix)
-	line("kernel", "%s", r.Kernel)
-	line("sampler", "%s, %d walkers, hops 0 to %d, seed %d", o.Sampler, o.Walks, o.MaxLen, o.Seed)
-	for _, why := range r.Why {
-		line("", "%s", why)
-	}
-	line("entries", "%d of Φ, %.1f a row; %d values of Ψ_0 … Ψ_%d", s.Entries, float64(s.Entries)/rows, s.Values, o.MaxLen)
-	line("size", "%s", size(s.Bytes))
-	line("exact rows", "%.1f %%", 100*float64(s.ExactRows)/rows)
-	if e.Error == 0 {
-		line("error", "none: all of the %d rows tried are exact", e.PilotRows)
-	} else {
-		line("error of Φ", "%.2g ± %.1g (relative; two ensembles on %d rows)", e.Error, e.SE, e.PilotRows)
-		var by []string
-		for _, x := range e.ByLength {
-			by = append(by, fmt.Sprintf("%.2g", x))
-		}
-		line("error of Ψ_l", "%s", strings.Join(by, " "))
-	}
-	line("time", "%.2f s", r.Seconds)
-	if r.File != "" {
-		line("file", "%s", r.File)
-	}
-	return t.Flush()
-}
-
-// showRow prints the features of one node, nearest lengths first.
-func (a *app) showRow(features *walk.Features, g *graph.Graph, id string) error {
-	i, ok := g.Labels().Lookup([]byte(id))
-	if !ok {
-		return usagef("--show %q: the graph has no such node", id)
-	}
-	if lo, hi := features.Rows(); i < lo || i >= hi {
-		return usagef("--show %q: the node is not in the rows of this shard", id)
-	}
-	type cell struct {
-		Node   string    `json:"node"`
-		Hops   []int     `json:"hops"`
-		Values []float32 `json:"values"`
-	}
-	var cells []cell
-	for e := range features.Row(i) {
-		c := cell{Node: g.Labels().At(e.Node), Values: e.Values}
-		for _, l := range e.Lengths {
-			c.Hops = append(c.Hops, int(l))
-		}
-		cells = append(cells, c)
-	}
-	if a.json {
-		return json.NewEncoder(a.Out).Encode(map[string]any{"version": 1, "node": id, "exact_to": features.ExactTo(i), "features": cells})
-	}
-	t := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "reached from %s (exact to hop %d)\thops\tvalues\n", id, features.ExactTo(i))
-	for _, c := range cells {
-		fmt.Fprintf(t, "%s\t%s\t%s\n", c.Node, strings.Trim(fmt.Sprint(c.Hops), "[]"), strings.Trim(fmt.Sprint(c.Values), "[]"))
-	}
-	return t.Flush()
 }

@@ -96,18 +96,85 @@ func TestFeaturesFile(t *testing.T) {
 	}
 }
 
-// Shards put together are the whole.
+// Shards put together are the whole, and have its settings, also where those are
+// left to the program and where rows differ much.
 func TestFeaturesShards(t *testing.T) {
-	entries := func(args ...string) int64 {
-		r := runLine(t, "", append([]string{"features", "--generate", "ba:500,2", "--walks", "10", "--json"}, args...)...)
-		var answer featuresAnswer
-		if err := json.Unmarshal([]byte(r.out), &answer); r.code != exitOK || err != nil {
-			t.Fatalf("%v %+v", err, r)
+	for _, flags := range [][]string{{"--walks", "10"}, {"--error", "0.2"}} {
+		run := func(args ...string) featuresAnswer {
+			args = append([]string{"features", "--generate", "ba:1500,3", "--json"}, args...)
+			r := runLine(t, "", append(args, flags...)...)
+			var answer featuresAnswer
+			if err := json.Unmarshal([]byte(r.out), &answer); r.code != exitOK || err != nil {
+				t.Fatalf("%v %+v", err, r)
+			}
+			return answer
 		}
-		return answer.Size.Entries
+		whole := run()
+		entries := int64(0)
+		for _, rows := range []string{"0:40", "40:1500"} {
+			part := run("--rows", rows)
+			entries += part.Size.Entries
+			if part.Options.Walks != whole.Options.Walks || part.Options.Budget != whole.Options.Budget {
+				t.Errorf("%v: rows %s are made with %+v, all with %+v", flags, rows, part.Options, whole.Options)
+			}
+		}
+		if entries != whole.Size.Entries {
+			t.Errorf("%v: %d entries in all, %d in the shards", flags, whole.Size.Entries, entries)
+		}
 	}
-	if whole, parts := entries(), entries("--rows", "0:200")+entries("--rows", "200:500"); whole != parts {
-		t.Errorf("%d entries in all, %d in the shards", whole, parts)
+}
+
+// What was kept in a file is what was sampled, and belongs to one graph.
+func TestFeaturesFrom(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "f.grf")
+	show := []string{"features", "--edges", "-", "--show", "a"}
+	sampled := runLine(t, chain, append(show, "-o", path)...)
+	if kept := runLine(t, chain, append(show, "--from", path)...); kept.code != exitOK || kept.out != sampled.out {
+		t.Errorf("%+v, want\n%s", kept, sampled.out)
+	}
+	r := runLine(t, chain, "features", "--edges", "-", "--from", path, "--json")
+	var answer featuresAnswer
+	if err := json.Unmarshal([]byte(r.out), &answer); err != nil || answer.Size.Rows != 4 || answer.Matrix != "normalized-adjacency" || answer.File != path {
+		t.Errorf("%v, %+v", err, r)
+	}
+	if r := runLine(t, chain+"d,e\n", "features", "--edges", "-", "--from", path); r.code != exitBadData || !strings.Contains(r.err, "another graph") {
+		t.Errorf("another graph: %+v", r)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data[:len(data)-8], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := runLine(t, chain, "features", "--edges", "-", "--from", path); r.code != exitBadData || !strings.Contains(r.err, "incomplete") {
+		t.Errorf("cut short: %+v", r)
+	}
+	if r := runLine(t, chain, "features", "--edges", "-", "--from", filepath.Join(dir, "none")); r.code != exitUsage {
+		t.Errorf("no file: %+v", r)
+	}
+}
+
+// How files were understood is said, not only by check.
+func TestFeaturesTellWhatWasRead(t *testing.T) {
+	nodes := filepath.Join(t.TempDir(), "n.csv")
+	if err := os.WriteFile(nodes, []byte("id,label\na,A\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const edges = "source,target,weight\na,b,2\nb,a,3\nb,c,-1\n"
+	r := runLine(t, edges, "features", "--edges", "-", "--nodes", nodes, "--on-bad-row", "skip", "--json")
+	for _, want := range []string{"source: column 1", "weights: ", "bad rows left out: 1", "note: ", `label: column 2 "label"`} {
+		if !strings.Contains(r.err, want) {
+			t.Errorf("no %q in\n%s", want, r.err)
+		}
+	}
+	var answer featuresAnswer
+	if err := json.Unmarshal([]byte(r.out), &answer); err != nil || answer.NodesInput == nil || answer.NodesInput.File != nodes {
+		t.Errorf("%v, %+v", err, r)
+	}
+	if !strings.Contains(r.out, `"walks":`) || !strings.Contains(r.out, `"hops":`) {
+		t.Errorf("names other than those of the flags in %s", r.out)
 	}
 }
 

@@ -22,11 +22,11 @@ type input struct {
 	edges, nodes string
 	generated    string
 	knn          int
-	weights      string
+	weights      choice
 	columns      []string
-	onBadRow     string
+	onBadRow     choice
 	rejects      string
-	parallel     string
+	parallel     choice
 	keepLoops    bool
 	delimiter    perFile
 	header       perFile
@@ -74,11 +74,14 @@ func (in *input) flags(f *pflag.FlagSet) {
 	f.StringVar(&in.nodes, "nodes", "", "file of nodes: id and any of label, lat, lon, x, y, cost, allowed, group")
 	f.IntVar(&in.knn, "knn", 0, "without --edges: join each node of --nodes to its `K` nearest, by lat, lon or x, y")
 	f.StringVar(&in.generated, "generate", "", generateHelp)
-	f.StringVar(&in.weights, "weights", "auto", "what the numbers of an edge mean: auto, similarity, distance or ignore")
+	in.weights = newChoice("auto", "similarity", "distance", "ignore")
+	in.onBadRow = newChoice("fail", "skip")
+	in.parallel = newChoice("auto", "sum", "once")
+	f.Var(&in.weights, "weights", "what the numbers of an edge mean: auto, similarity, distance or ignore")
 	f.StringArrayVar(&in.columns, "column", nil, "which column has a role, as `ROLE=NAME` or ROLE=NUMBER; may be repeated")
-	f.StringVar(&in.onBadRow, "on-bad-row", "fail", "what becomes of rows that cannot be used: fail or skip")
+	f.Var(&in.onBadRow, "on-bad-row", "what becomes of rows that cannot be used: fail or skip")
 	f.StringVar(&in.rejects, "rejects", "", "`file` for skipped bad rows, as they were")
-	f.StringVar(&in.parallel, "parallel-edges", "auto", "several edges between two nodes: auto, sum or once")
+	f.Var(&in.parallel, "parallel-edges", "several edges between two nodes: auto, sum or once")
 	f.BoolVar(&in.keepLoops, "keep-loops", false, "keep edges from a node to itself")
 	in.delimiter = newPerFile("auto", "comma", "semicolon", "tab", "pipe", "blanks")
 	in.header = newPerFile("auto", "yes", "no")
@@ -90,20 +93,12 @@ func (in *input) flags(f *pflag.FlagSet) {
 
 // complete lets the shell complete the values of flags.
 func (in *input) complete(cmd *cobra.Command) {
-	complete(cmd, "weights", "auto", "similarity", "distance", "ignore")
-	complete(cmd, "on-bad-row", "fail", "skip")
-	complete(cmd, "parallel-edges", "auto", "sum", "once")
+	complete(cmd, "weights", in.weights.words...)
+	complete(cmd, "on-bad-row", in.onBadRow.words...)
+	complete(cmd, "parallel-edges", in.parallel.words...)
 	complete(cmd, "delimiter", in.delimiter.choices...)
 	complete(cmd, "header", in.header.choices...)
 	complete(cmd, "decimal", in.decimal.choices...)
-}
-
-// complete lets the shell complete a flag of cmd to one of the values.
-func complete(cmd *cobra.Command, flag string, values ...string) {
-	err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
-	if err != nil {
-		panic(err) // there is no such flag
-	}
 }
 
 // options turns the flags into those of the readers. Rejects is left open, and
@@ -117,28 +112,18 @@ func (in *input) options() (graphio.Options, error) {
 		}
 		opts.Columns[graphio.Role(role)] = name
 	}
-	var err error
-	choose := func(flag, value string, choices ...string) string {
-		for _, c := range choices {
-			if value == c {
-				return strings.TrimPrefix(strings.TrimPrefix(value, "auto"), "fail")
-			}
-		}
-		err = usagef("--%s %q: give %s", flag, value, strings.Join(choices, ", "))
-		return ""
-	}
-	opts.Weights = graphio.Weights(choose("weights", in.weights, "auto", "similarity", "distance", "ignore"))
-	opts.BadRows = graphio.BadRows(choose("on-bad-row", in.onBadRow, "fail", "skip"))
-	switch choose("parallel-edges", in.parallel, "auto", "sum", "once") {
+	opts.Weights = graphio.Weights(in.weights.chosen())
+	opts.BadRows = graphio.BadRows(in.onBadRow.chosen())
+	switch in.parallel.chosen() {
 	case "sum":
 		opts.Parallel = graph.ParallelSum
 	case "once":
 		opts.Parallel = graph.ParallelOnce
 	}
-	if err == nil && in.rejects != "" && opts.BadRows != graphio.BadRowsSkip {
-		err = usagef("--rejects %s needs --on-bad-row skip", in.rejects)
+	if in.rejects != "" && opts.BadRows != graphio.BadRowsSkip {
+		return opts, usagef("--rejects %s needs --on-bad-row skip", in.rejects)
 	}
-	return opts, err
+	return opts, nil
 }
 
 // of returns opts as they are for one file: edges, nodes or measurements.
@@ -154,7 +139,11 @@ func (in *input) of(file string, opts graphio.Options) graphio.Options {
 // load reads the graph that the flags name. Rejected rows go to the file of
 // --rejects once all is read.
 func (in *input) load(ctx context.Context, a *app) (*graphio.Network, error) {
-	return in.loadThen(ctx, a, func(*graphio.Network, graphio.Options) error { return nil })
+	net, err := in.loadThen(ctx, a, func(*graphio.Network, graphio.Options) error { return nil })
+	if err == nil {
+		a.tellNetwork(net)
+	}
+	return net, err
 }
 
 // loadThen is load for verbs that read more files: then reads them with the same
@@ -165,6 +154,8 @@ func (in *input) loadThen(ctx context.Context, a *app, then func(*graphio.Networ
 		return nil, err
 	}
 	switch {
+	case in.knn < 0:
+		return nil, usagef("--knn %d: give 1 or more", in.knn)
 	case in.generated != "" && (in.edges != "" || in.nodes != ""):
 		return nil, usagef("--generate makes the whole graph: leave out --edges and --nodes")
 	case in.edges == "" && in.knn == 0 && in.generated == "":
@@ -242,6 +233,40 @@ func nearest(a *app, nodes *graphio.Nodes, k int) (*graphio.Network, error) {
 	}
 	s.Done("%d edges to the %d nearest", g.Edges(), k)
 	return &graphio.Network{Graph: g, Nodes: nodes, Report: nodes.Report}, nil
+}
+
+// tellNetwork says how the files of a graph were understood.
+func (a *app) tellNetwork(net *graphio.Network) {
+	if net.Nodes != nil && net.Nodes.Report != net.Report {
+		a.tell(net.Nodes.Report)
+	}
+	a.tell(net.Report)
+}
+
+// tell says how a file was understood and what was left out of it; the verb
+// check tells more.
+func (a *app) tell(r *graphio.Report) {
+	if r == nil {
+		return
+	}
+	for _, c := range r.Columns {
+		a.talk.Say("  %s", c)
+	}
+	if len(r.Unused) > 0 {
+		a.talk.Say("  not used: %s", strings.Join(r.Unused, ", "))
+	}
+	if r.Weights != "" {
+		a.talk.Say("  weights: %s", r.Weights)
+	}
+	if r.Ledger.Bad > 0 {
+		a.talk.Say("  bad rows left out: %d", r.Ledger.Bad)
+	}
+	for _, bad := range r.BadRows {
+		a.talk.Say("    %s", bad)
+	}
+	for _, w := range r.Warnings {
+		a.talk.Say("  note: %s", w)
+	}
 }
 
 // source opens a path, "-" being the standard input that Run was given.

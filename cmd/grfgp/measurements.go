@@ -14,27 +14,22 @@ import (
 // measurementFlags are the flags by which a verb takes measurements.
 type measurementFlags struct {
 	measurements string
-	repeats      string
+	repeats      choice
 }
 
 func (m *measurementFlags) flags(f *pflag.FlagSet) {
 	f.StringVar(&m.measurements, "measurements", "", "file of measurements: node, value and, if known, sd")
-	f.StringVar(&m.repeats, "repeats", "mean", "several measurements of one node: mean, keep, last or error")
+	m.repeats = newChoice("mean", "keep", "last", "error")
+	f.Var(&m.repeats, "repeats", "several measurements of one node: mean, keep, last or error")
 }
 
 func (m *measurementFlags) complete(cmd *cobra.Command) {
-	complete(cmd, "repeats", "mean", "keep", "last", "error")
+	complete(cmd, "repeats", m.repeats.words...)
 }
 
 // readMeasurements reads the file that the flags name.
 func (m *measurementFlags) readMeasurements(ctx context.Context, a *app, g *graph.Graph, opts graphio.Options) (*graphio.Measurements, error) {
-	switch m.repeats {
-	case "mean":
-	case "keep", "last", "error":
-		opts.Repeats = graphio.Repeats(m.repeats)
-	default:
-		return nil, usagef("--repeats %q: give mean, keep, last or error", m.repeats)
-	}
+	opts.Repeats = graphio.Repeats(m.repeats.chosen())
 	s := a.talk.Stage("reading measurements")
 	opts.Progress = s.Update
 	read, err := graphio.ReadMeasurements(ctx, a.source(m.measurements), g, opts)
@@ -64,6 +59,8 @@ func loadData(ctx context.Context, a *app, in *input, mf *measurementFlags) (*mo
 	if err != nil {
 		return nil, err
 	}
+	a.tellNetwork(net)
+	a.tell(d.measurements.Report)
 	if err := d.measurements.Enough(); err != nil {
 		return nil, err
 	}

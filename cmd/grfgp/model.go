@@ -17,8 +17,8 @@ import (
 // modelFlags are the flags by which a verb takes the model.
 type modelFlags struct {
 	spec      grfgp.Spec
-	family    string
-	method    string
+	family    choice
+	method    choice
 	mean      float64
 	noiseSD   float64
 	level     float64
@@ -27,8 +27,10 @@ type modelFlags struct {
 }
 
 func (m *modelFlags) flags(f *pflag.FlagSet) {
-	f.StringVar(&m.family, "family", "auto", "family of kernels: auto, "+strings.Join(grfgp.Families, ", "))
-	f.StringVar(&m.method, "method", "auto", "how the kernel is represented: auto, "+strings.Join(grfgp.Methods, ", "))
+	m.family = newChoice(append([]string{"auto"}, grfgp.Families...)...)
+	m.method = newChoice(append([]string{"auto"}, grfgp.Methods...)...)
+	f.Var(&m.family, "family", "family of kernels: auto, "+strings.Join(grfgp.Families, ", "))
+	f.Var(&m.method, "method", "how the kernel is represented: auto, "+strings.Join(grfgp.Methods, ", "))
 	f.Float64Var(&m.spec.Nu, "nu", 0, "smoothness ν of the family matern (default: chosen by likelihood)")
 	f.IntVar(&m.spec.Hops, "hops", 0, "reach of series, grf and lowrank in hops (default: chosen)")
 	f.IntVar(&m.spec.Walks, "walks", 0, "walkers per node of grf and lowrank (default 100)")
@@ -45,15 +47,15 @@ func (m *modelFlags) fileFlags(f *pflag.FlagSet) {
 }
 
 func (m *modelFlags) complete(cmd *cobra.Command) {
-	complete(cmd, "family", append([]string{"auto"}, grfgp.Families...)...)
-	complete(cmd, "method", append([]string{"auto"}, grfgp.Methods...)...)
+	complete(cmd, "family", m.family.words...)
+	complete(cmd, "method", m.method.words...)
 }
 
 // resolve fills the Spec from the flags that were given.
 func (m *modelFlags) resolve(a *app, changed func(string) bool) (grfgp.Spec, error) {
 	spec := m.spec
 	spec.Seed = a.seed
-	spec.Family, spec.Method = strings.TrimPrefix(m.family, "auto"), strings.TrimPrefix(m.method, "auto")
+	spec.Family, spec.Method = m.family.chosen(), m.method.chosen()
 	if changed("mean") {
 		spec.Mean = &m.mean
 	}

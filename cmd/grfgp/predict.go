@@ -35,7 +35,6 @@ node, mean, sd, lower, upper, measured, value, n. The sd and the interval are
 those of the quantity itself, or with --reading those of a new reading of it.`,
 		Example: `  grfgp predict --edges roads.csv --measurements speeds.csv -o pred.csv
   grfgp predict --edges roads.csv --measurements speeds.csv --family matern --reading`,
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.predict(cmd.Context(), &f, cmd.Flags().Changed)
 		},
@@ -80,6 +79,13 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 	if err != nil {
 		return err
 	}
+	if f.modelFile != "" {
+		for _, flag := range []string{"measurements", "repeats", "family", "method", "nu", "hops", "walks", "rank", "mean", "noise-sd"} {
+			if changed(flag) {
+				return usagef("--model holds its measurements and what was learned of them: leave out --%s", flag)
+			}
+		}
+	}
 	d, m, err := f.model(ctx, a, spec)
 	if err != nil {
 		return err
@@ -118,9 +124,6 @@ func (f *predictFlags) model(ctx context.Context, a *app, spec grfgp.Spec) (*mod
 		}
 		m, err := a.fit(ctx, d, spec)
 		return d, m, err
-	}
-	if f.measurements != "" {
-		return nil, nil, usagef("--model holds its measurements: leave out --measurements")
 	}
 	net, err := f.input.load(ctx, a)
 	if err != nil {

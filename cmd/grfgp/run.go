@@ -42,6 +42,9 @@ func Run(ctx context.Context, args []string, streams Streams) int {
 	root.SetOut(streams.Out)
 	root.SetErr(streams.Err)
 	err := root.ExecuteContext(ctx)
+	if err != nil && a.talk == nil {
+		err = &exitError{exitUsage, err} // no verb has begun
+	}
 	a.talk.close()
 	return a.report(ctx, err)
 }
@@ -52,6 +55,7 @@ You have a network and a few costly, noisy measurements on its nodes; grfgp
 reads both, accounts for every line, and works with millions of nodes on one
 machine.
 
+  grfgp demo
   grfgp check --edges roads.csv --measurements speeds.csv
   grfgp features --edges roads.csv -o roads.grf
 
@@ -93,9 +97,24 @@ func (a *app) root() *cobra.Command {
 		return usagef("%v; '%s --help' lists the flags", err, cmd.CommandPath())
 	})
 	for _, verb := range verbs {
-		root.AddCommand(verb(a))
+		cmd := verb(a)
+		if cmd.ValidArgs == nil {
+			cmd.Args = noArguments
+		}
+		root.AddCommand(cmd)
 	}
 	return root
+}
+
+// noArguments refuses words that belong to no flag.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if cmd.Flags().Lookup("edges") != nil {
+		return usagef("%q belongs to no flag; did you mean --edges %s?", args[0], args[0])
+	}
+	return usagef("%q belongs to no flag; '%s --help' lists the flags", args[0], cmd.CommandPath())
 }
 
 // verbs are the commands, in the order of the help text; each lives in the file

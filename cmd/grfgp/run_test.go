@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"os"
 	"strings"
 	"testing"
 )
@@ -53,14 +54,35 @@ func TestUsageErrors(t *testing.T) {
 		{"features --generate ring:9 --kernel matern --nu 0", "must be positive"},
 		{"features --generate ring:9 --matrix foo", "--matrix"},
 		{"features --generate ring:9 --sampler foo", "no sampler is called"},
-		{"features --generate ring:9 --walks 0", "0 walks a node"},
-		{"features --generate ring:9 --hops -1", "longest walk -1"},
-		{"features --generate ring:9 --halt 1 --sampler independent", "halting probability 1"},
-		{"features --generate ring:9 --error 0", "wanted error 0"},
+		{"features --generate ring:9 --walks 0", "--walks 0"},
+		{"features --generate ring:9 --hops -1", "--hops -1"},
+		{"features --generate ring:9 --halt 1 --sampler independent", "--halt 1"},
+		{"features --generate ring:9 --error 0", "--error 0"},
 		{"features --generate ring:9 --memory lots", "is no size"},
 		{"features --generate ring:9 --rows 5:2", "give LO:HI"},
 		{"features --generate ring:9 --rows 5:20", "give LO:HI"},
+		{"features --generate ring:9 --rows 0:3abc", "give LO:HI"},
+		{"features --generate ring:9 --rows 3", "give LO:HI"},
 		{"features --generate ring:9 --show 77", "no such node"},
+		{"features --generate ring:9 --rows 0:1 --show 5", "not in --rows 0:1"},
+		{"features --edges e --budget 5", "--budget goes with --walks"},
+		{"features --edges e --budget 5 --walks 5 --sampler independent", "--budget goes with --sampler repelling"},
+		{"features --edges e --halt 0.2", "--halt goes with --sampler independent or ad-hoc"},
+		{"features --edges e --error 0.2 --walks 5", "leave out one of --error and --walks"},
+		{"features --edges e --kappa 2", "--kappa goes with --kernel matern"},
+		{"features --edges e --nu 2", "--nu goes with --kernel matern"},
+		{"features --edges e --kernel matern --beta 2", "--beta goes with --kernel diffusion"},
+		{"features --edges e --from f.grf --walks 5", "leave out --walks"},
+		{"features --edges e --hops 300", "--hops 300"},
+		{"features e.csv", "did you mean --edges e.csv?"},
+		{"check extra", "did you mean --edges extra?"},
+		{"completion bash x", `unknown command "x"`},
+		{"features --nodes n --knn -1", "--knn -1: give 1 or more"},
+		{"predict --edges e --measurements m --repeats foo", "give mean, keep, last, error"},
+		{"predict --edges e --measurements m --family foo", "give auto, diffusion"},
+		{"predict --edges e --model m --family matern", "leave out --family"},
+		{"validate --edges e --measurements m --leave-out foo", "give scattered, neighbourhoods"},
+		{"validate --edges e --measurements m --folds 1", "--folds 1"},
 		{"features --edges e --weights heavy", "similarity, distance, ignore"},
 		{"features --edges e --column source", "give a role and a column"},
 		{"features --edges e --rejects r", "needs --on-bad-row skip"},
@@ -115,5 +137,22 @@ func TestSize(t *testing.T) {
 		if got := s.String(); got != want {
 			t.Errorf("%d is shown as %q, want %q", int64(s), got, want)
 		}
+	}
+}
+
+// A disk that is full is no fault of the program.
+func TestFullDisk(t *testing.T) {
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip("this system has no /dev/full")
+	}
+	r := runLine(t, "", "features", "--generate", "ring:9", "-o", "/dev/full")
+	if r.code != exitUsage || !strings.Contains(r.err, "name another place") {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestHelp(t *testing.T) {
+	if r := runLine(t, "", "features", "--help"); r.code != exitOK || strings.Contains(r.out, "0 B") {
+		t.Errorf("the help shows a size of nothing:\n%s", r.out)
 	}
 }

@@ -17,7 +17,7 @@ type validateFlags struct {
 	measurementFlags
 	modelFlags
 	folds  int
-	scheme string
+	scheme choice
 }
 
 func validateVerb(a *app) *cobra.Command {
@@ -31,7 +31,6 @@ well a node is known between others, neighbourhoods how well where nothing was
 measured nearby.`,
 		Example: `  grfgp validate --edges roads.csv --measurements speeds.csv
   grfgp validate --edges roads.csv --measurements speeds.csv --leave-out neighbourhoods --folds 5`,
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.validate(cmd.Context(), &f, cmd.Flags().Changed)
 		},
@@ -41,11 +40,12 @@ measured nearby.`,
 	f.measurementFlags.flags(flags)
 	f.modelFlags.flags(flags)
 	flags.IntVar(&f.folds, "folds", 10, "number of folds; at most that of measurements")
-	flags.StringVar(&f.scheme, "leave-out", string(grfgp.Scattered), "what is left out together: scattered or neighbourhoods")
+	f.scheme = newChoice(string(grfgp.Scattered), string(grfgp.Neighbourhoods))
+	flags.Var(&f.scheme, "leave-out", "what is left out together: scattered or neighbourhoods")
 	f.input.complete(cmd)
 	f.measurementFlags.complete(cmd)
 	f.modelFlags.complete(cmd)
-	complete(cmd, "leave-out", string(grfgp.Scattered), string(grfgp.Neighbourhoods))
+	complete(cmd, "leave-out", f.scheme.words...)
 	return cmd
 }
 
@@ -54,9 +54,8 @@ func (a *app) validate(ctx context.Context, f *validateFlags, changed func(strin
 	if err != nil {
 		return err
 	}
-	scheme := grfgp.Scheme(f.scheme)
-	if scheme != grfgp.Scattered && scheme != grfgp.Neighbourhoods {
-		return usagef("--leave-out %q: give scattered or neighbourhoods", f.scheme)
+	if f.folds < 2 {
+		return usagef("--folds %d: give 2 or more", f.folds)
 	}
 	d, err := loadData(ctx, a, &f.input, &f.measurementFlags)
 	if err != nil {
@@ -64,7 +63,7 @@ func (a *app) validate(ctx context.Context, f *validateFlags, changed func(strin
 	}
 	folds := min(f.folds, d.data.Len())
 	s := a.talk.Stage("validating")
-	v, err := grfgp.Validate(ctx, d.net.Graph, d.data, spec, folds, scheme, s.Update)
+	v, err := grfgp.Validate(ctx, d.net.Graph, d.data, spec, folds, grfgp.Scheme(f.scheme.value), s.Update)
 	if err != nil {
 		return fitError(ctx, err)
 	}

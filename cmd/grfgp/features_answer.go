@@ -1,0 +1,138 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"grfgp/graph"
+	"grfgp/graphio"
+	"grfgp/walk"
+)
+
+// featuresAnswer is the answer in JSON.
+type featuresAnswer struct {
+	Version    int             `json:"version"`
+	Nodes      int             `json:"nodes"`
+	Edges      int             `json:"edges"`
+	Input      *graphio.Report `json:"input"`
+	NodesInput *graphio.Report `json:"nodes_input,omitempty"`
+	Matrix     string          `json:"matrix"`
+	Kernel     string          `json:"kernel,omitempty"` // not with --from
+	Options    settings        `json:"options"`
+	Why        []string        `json:"why,omitempty"`
+	Size       walk.Size       `json:"size"`
+	Estimate   *walk.Estimate  `json:"estimate,omitempty"`
+	Seconds    float64         `json:"seconds"` // of sampling
+	File       string          `json:"file,omitempty"`
+}
+
+// settings are the options of features under the names of the flags.
+type settings struct {
+	Sampler walk.Sampler `json:"sampler"`
+	Steps   walk.Steps   `json:"steps"`
+	Walks   int          `json:"walks"`
+	Hops    int          `json:"hops"`
+	Budget  int          `json:"budget"`
+	Halt    float64      `json:"halt"`
+	Seed    uint64       `json:"seed"`
+	Lo      int          `json:"lo"`
+	Hi      int          `json:"hi"`
+}
+
+func settingsOf(o walk.Options) settings {
+	return settings{o.Sampler, o.Steps, o.Walks, o.MaxLen, o.Budget, o.Halt, o.Seed, o.Lo, o.Hi}
+}
+
+// answerFeatures prints the row of --show, or the summary.
+func (a *app) answerFeatures(f *featuresFlags, g *graph.Graph, features *walk.Features, r *featuresAnswer) error {
+	if f.show != "" {
+		return a.showRow(features, g, f.show)
+	}
+	r.Options, r.Size = settingsOf(features.Options()), features.Size()
+	if a.json {
+		return json.NewEncoder(a.Out).Encode(r)
+	}
+	t := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
+	line := func(name, format string, args ...any) { fmt.Fprintf(t, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
+	o, s, e := r.Options, r.Size, r.Estimate
+	rows := float64(max(1, s.Rows))
+	line("graph", "%d nodes, %d edges", r.Nodes, r.Edges)
+	line("", "%s: %s", r.Input.File, r.Input.Ledger)
+	line("walked on", "%s", r.Matrix)
+	if r.Kernel != "" {
+		line("kernel", "%s", r.Kernel)
+	}
+	line("sampler", "%s, %d walkers, hops 0 to %d, seed %d", o.Sampler, o.Walks, o.Hops, o.Seed)
+	for _, why := range r.Why {
+		line("", "%s", why)
+	}
+	line("entries", "%d of Φ, %.1f a row; %d values of Ψ_0 … Ψ_%d", s.Entries, float64(s.Entries)/rows, s.Values, o.Hops)
+	line("size", "%s", size(s.Bytes))
+	line("exact rows", "%.1f %%", 100*float64(s.ExactRows)/rows)
+	switch {
+	case e == nil: // not sampled in this run
+	case e.Error == 0:
+		line("error", "none: all of the %d rows tried are exact", e.PilotRows)
+	default:
+		line("error of Φ", "%.2g ± %.1g (relative; two ensembles on %d rows)", e.Error, e.SE, e.PilotRows)
+		var by []string
+		for _, x := range e.ByLength {
+			by = append(by, fmt.Sprintf("%.2g", x))
+		}
+		line("error of Ψ_l", "%s", strings.Join(by, " "))
+	}
+	if e != nil {
+		line("time", "%.2f s", r.Seconds)
+	}
+	if r.File != "" {
+		line("file", "%s", r.File)
+	}
+	return t.Flush()
+}
+
+// checkShown refuses a node of --show that the rows to be made do not hold.
+func (f *featuresFlags) checkShown(g *graph.Graph) error {
+	if f.show == "" {
+		return nil
+	}
+	i, ok := g.Labels().Lookup([]byte(f.show))
+	if !ok {
+		return usagef("--show %q: the graph has no such node", f.show)
+	}
+	if f.rows.hi > 0 && (i < f.rows.lo || i >= f.rows.hi) {
+		return usagef("--show %q: the node is row %d, not in --rows %v", f.show, i, &f.rows)
+	}
+	return nil
+}
+
+// showRow prints the features of one node, nearest lengths first.
+func (a *app) showRow(features *walk.Features, g *graph.Graph, id string) error {
+	i, _ := g.Labels().Lookup([]byte(id)) // checkShown has found it
+	if lo, hi := features.Rows(); i < lo || i >= hi {
+		return usagef("--show %q: the node is row %d, and the file holds rows %d:%d", id, i, lo, hi)
+	}
+	type cell struct {
+		Node   string    `json:"node"`
+		Hops   []int     `json:"hops"`
+		Values []float32 `json:"values"`
+	}
+	var cells []cell
+	for e := range features.Row(i) {
+		c := cell{Node: g.Labels().At(e.Node), Values: e.Values}
+		for _, l := range e.Lengths {
+			c.Hops = append(c.Hops, int(l))
+		}
+		cells = append(cells, c)
+	}
+	if a.json {
+		return json.NewEncoder(a.Out).Encode(map[string]any{"version": 1, "node": id, "exact_to": features.ExactTo(i), "features": cells})
+	}
+	t := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "reached from %s (exact to hop %d)\thops\tvalues\n", id, features.ExactTo(i))
+	for _, c := range cells {
+		fmt.Fprintf(t, "%s\t%s\t%s\n", c.Node, strings.Trim(fmt.Sprint(c.Hops), "[]"), strings.Trim(fmt.Sprint(c.Values), "[]"))
+	}
+	return t.Flush()
+}

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"encoding/hex"
+	"io"
+	"strings"
+
+	"grfgp/graph"
+	"grfgp/graphio"
+	"grfgp/internal/mmap"
+	"grfgp/walk"
+)
+
+// matrixName names in a features file what was walked on.
+func matrixName(g *graph.Graph, normalization string) string {
+	hash := g.Hash()
+	return normalization + " " + hex.EncodeToString(hash[:])
+}
+
+// keep writes the features to a file that names the matrix they belong to.
+func (a *app) keep(features *walk.Features, path string, g *graph.Graph, norm graph.Normalization) error {
+	s := a.talk.Stage("writing features")
+	err := graphio.WriteFile(path, func(w io.Writer) error {
+		_, err := features.WriteTo(w, matrixName(g, norm.String()))
+		return err
+	})
+	if err == nil {
+		s.Done("%s", path)
+	}
+	return err
+}
+
+// lookAt answers from a file of features, if they are those of the graph.
+func (a *app) lookAt(f *featuresFlags, g *graph.Graph, answer *featuresAnswer) error {
+	s := a.talk.Stage("opening features")
+	file, err := mmap.Open(f.from)
+	if err != nil {
+		return usagef("--from: %v", err)
+	}
+	defer file.Close()
+	features, matrix, err := walk.Decode(file.Bytes())
+	if err != nil {
+		return dataf("%s: %w", f.from, err)
+	}
+	answer.Matrix, _, _ = strings.Cut(matrix, " ")
+	answer.File = f.from
+	if matrix != matrixName(g, answer.Matrix) {
+		return dataf("%s holds features of another graph; give the files and flags that it was made with", f.from)
+	}
+	s.Done("every checksum holds, and they are of this graph")
+	return a.answerFeatures(f, g, features, answer)
+}
