@@ -93,7 +93,10 @@ func newView(m MapData) *view {
 	}
 	// A map that is a line still gets a strip of paper.
 	w, h := xs.hi-xs.lo, ys.hi-ys.lo
-	longest := max(w, h, math.SmallestNonzeroFloat64*1e16)
+	longest := max(w, h)
+	if longest < 1/farthest { // all at one place
+		longest = 1
+	}
 	w, h = max(w, longest/1000), max(h, longest/1000)
 	room := float64(mapWidth - barRoom - 2*margin)
 	v.radius = vg.Length(min(5, max(0.8, 0.25*math.Sqrt(room*min(room*h/w, mapTallest)/float64(1+len(v.shown))))))

@@ -135,7 +135,7 @@ func (s scale) shade(v float64) int {
 		return -1
 	}
 	t := (v/2 - s.lo/2) / (s.hi/2 - s.lo/2) // halves: the range itself may overflow
-	return min(shades-1, max(0, int(t*shades)))
+	return int(min(shades-1, max(0, t*shades)))
 }
 
 func shadeColor(k int) color.NRGBA {

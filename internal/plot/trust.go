@@ -220,7 +220,7 @@ func Bars(title, unit string, bars []Bar) *Picture {
 		if unit = clean(unit); unit != "" {
 			unitPart = letters(lowText, soft, false).Width(unit) + 6
 		}
-		per := (c.Max.X - margin - room - 12 - unitPart - zero) / vg.Length(max(most, math.SmallestNonzeroFloat64*1e16))
+		per := (c.Max.X - margin - room - 12 - unitPart - zero) / vg.Length(max(most, 1/farthest))
 		for k, b := range bars {
 			y := c.Max.Y - headRoom - vg.Length(k*row) - row/2
 			c.FillText(name, vg.Point{X: zero - 8, Y: y}, clean(b.Name))

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"grfgp"
+	"grfgp/gp"
+	"grfgp/graphio"
+	"grfgp/internal/city"
+)
+
+func demoVerb(a *app) *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use:   "demo [-o demo.html]",
+		Short: "Show the whole path on a made-up city, no file needed",
+		Long: `Demo makes a city of some 1,200 junctions with speed sensors at 150 of them,
+fits, predicts and validates, compares with the truth, which is known here, and
+writes a report with maps. --seed makes another city.`,
+		Example: `  grfgp demo
+  grfgp demo --seed 7 -o seven.html`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.demo(cmd.Context(), out) },
+	}
+	cmd.Flags().StringVarP(&out, "out", "o", "demo.html", "`file` for the report")
+	return cmd
+}
+
+func (a *app) demo(ctx context.Context, out string) error {
+	s := a.talk.Stage("making a city")
+	r := newDemo(a.seed)
+	s.Done("%d junctions, %d sensors", len(r.truth), r.data.data.Len())
+	if err := a.run(ctx, r); err != nil {
+		return err
+	}
+	if err := a.writePage(ctx, out, r); err != nil {
+		return err
+	}
+	if a.json {
+		return json.NewEncoder(a.Out).Encode(r.answer(out))
+	}
+	return a.printDemo(r, out)
+}
+
+func newDemo(seed uint64) *study {
+	c := city.New(seed)
+	return &study{
+		data: cityData(c), title: "Traffic in a city that does not exist", unit: "km/h", label: "km/h",
+		spec: grfgp.Spec{Seed: seed}, level: 0.95, folds: 5, scheme: grfgp.Scattered, truth: c.Truth,
+	}
+}
+
+// cityData presents a city as if it had been read from files.
+func cityData(c *city.City) *modelData {
+	n, m := int64(c.Graph.Edges()), int64(len(c.Sensors))
+	streets := &graphio.Report{File: "streets of a made-up city", Format: "generated", Nodes: c.Graph.Len(), Edges: int(n)}
+	streets.Ledger = graphio.Ledger{Unit: "edges", Total: n, Edges: n}
+	sensors := &graphio.Report{File: "its speed sensors", Format: "generated"}
+	sensors.Ledger = graphio.Ledger{Unit: "rows", Total: m, Rows: m}
+	once := make([]int, m)
+	for k := range once {
+		once[k] = 1
+	}
+	return &modelData{
+		net: &graphio.Network{
+			Graph:  c.Graph,
+			Nodes:  &graphio.Nodes{Labels: c.Graph.Labels(), X: c.X, Y: c.Y},
+			Report: streets,
+		},
+		measurements: &graphio.Measurements{Nodes: c.Sensors, Values: c.Readings, Count: once, Report: sensors},
+		data:         gp.Data{Nodes: c.Sensors, Y: c.Readings},
+	}
+}
+
+func (a *app) printDemo(r *study, out string) error {
+	g, v, truth := r.data.net.Graph, r.validation, r.againstTruth()
+	t := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "A made-up city: %d junctions, %d streets, speed sensors at %d junctions.\n\n", g.Len(), g.Edges(), r.data.data.Len())
+	fmt.Fprintf(t, "model\t%s, noise %.2g km/h (the true one is %d)\n", r.model.Choice().Family, r.model.NoiseSD(), city.NoiseSD)
+	fmt.Fprintf(t, "error\t%.3g km/h at sensors that were left out\n", v.RMSE)
+	for _, name := range grfgp.Baselines {
+		fmt.Fprintf(t, "\t%.3g km/h by the simple rule: %s\n", v.BaselineRMSE[name], name)
+	}
+	fmt.Fprintf(t, "trust\t95 %% intervals hold %.1f %% of the left-out readings\n", 100*v.Coverage["0.95"])
+	fmt.Fprintf(t, "truth\t%.3g km/h off at the %d junctions without a sensor; 95 %% intervals hold %.1f %% of them\n", truth.RMSE, truth.Nodes, 100*truth.Coverage)
+	var least []string
+	for _, i := range r.mostUncertain()[:5] {
+		least = append(least, g.Labels().At(i))
+	}
+	fmt.Fprintf(t, "least known\t%s\n", strings.Join(least, ", "))
+	where, err := filepath.Abs(out)
+	if err != nil {
+		where = out
+	}
+	fmt.Fprintf(t, "\nThe maps and the whole report are in %s: open it in a browser.\n", where)
+	fmt.Fprintf(t, "With files of your own: grfgp report --edges roads.csv --measurements speeds.csv\n")
+	return t.Flush()
+}

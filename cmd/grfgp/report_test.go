@@ -1,0 +1,188 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"grfgp"
+)
+
+// reportFiles writes a path of n nodes, whose first id is a trap, with values
+// at every second node.
+func reportFiles(t testing.TB, n int) (edges, measurements string) {
+	t.Helper()
+	ids := make([]string, n)
+	for i := range ids {
+		ids[i] = fmt.Sprintf("n%d", i)
+	}
+	ids[0] = evilID
+	var e, m strings.Builder
+	e.WriteString("source\ttarget\n")
+	m.WriteString("node\tlevel </text><b>\n")
+	for i := range n {
+		if i+1 < n {
+			fmt.Fprintf(&e, "%s\t%s\n", ids[i], ids[i+1])
+		}
+		if i%2 == 0 {
+			fmt.Fprintf(&m, "%s\t%.4f\n", ids[i], math.Sin(float64(i)/4)+0.1*math.Cos(float64(i*i)))
+		}
+	}
+	dir := t.TempDir()
+	edges, measurements = filepath.Join(dir, "e.tsv"), filepath.Join(dir, "m.tsv")
+	for path, text := range map[string]string{edges: e.String(), measurements: m.String()} {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return edges, measurements
+}
+
+const evilID = `<script>alert('x')</script>"&`
+
+func runReport(t testing.TB, args ...string) (page string, r result) {
+	t.Helper()
+	edges, measurements := reportFiles(t, 40)
+	out := filepath.Join(t.TempDir(), "r.html")
+	r = runLine(t, "", append([]string{"report", "--edges", edges, "--measurements", measurements, "--column", "value=2", "-o", out}, args...)...)
+	if r.code != exitOK {
+		t.Fatalf("%+v", r)
+	}
+	text, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text), r
+}
+
+func TestReportHoldsEverything(t *testing.T) {
+	page, r := runReport(t, "--folds", "4", "--title", "Levels & more", "--unit", "m", "--seed", "5")
+	for _, want := range []string{
+		`<h1>Levels &amp; more</h1>`, `id="maps"`, `id="uncertain"`, `id="validation"`, `id="residuals"`, `id="model"`, `id="read"`, `id="settings"`,
+		"40 lines = 1 header &#43; 39 edges", "21 lines = 1 header &#43; 20 rows", // ledgers
+		"Predicted mean", "Standard deviation", "nodes are placed by their edges",
+		"nearest measured node", "Coverage of intervals", "Where measurements fell (PIT)", "Predicted against measured",
+		"log likelihood", "4 folds, scattered", "<dt>seed</dt><dd>5</dd>", "grfgp " + version(),
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %q in the report", want)
+		}
+	}
+	if rows := strings.Count(page, "<bdi>"); rows != 2*listed {
+		t.Errorf("%d rows of nodes, want %d", rows, 2*listed)
+	}
+	if !strings.Contains(r.out, "r.html") {
+		t.Errorf("where is it? %q", r.out)
+	}
+}
+
+// A report opens offline and runs nothing, whatever ids are.
+func TestReportIsSelfContainedAndEscaped(t *testing.T) {
+	page, _ := runReport(t, "--folds", "4")
+	if strings.Contains(page, "<script") || strings.Contains(page, "</text><b>") {
+		t.Error("text from a file became markup")
+	}
+	if !strings.Contains(page, "&lt;script&gt;alert(") {
+		t.Error("the first node is not among the least known")
+	}
+	for _, outside := range regexp.MustCompile(`(?i)(src|href|url|@import)\s*[=(]?\s*["']?\s*(https?:)?//`).FindAllString(page, -1) {
+		t.Errorf("the report points outside: %s", outside)
+	}
+	svg := regexp.MustCompile(`(?s)<svg .*?</svg>`).FindAllString(page, -1)
+	if len(svg) != 6 {
+		t.Errorf("%d pictures, want 6", len(svg))
+	}
+	for _, s := range svg {
+		dec := xml.NewDecoder(strings.NewReader(s))
+		for {
+			if _, err := dec.Token(); errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				t.Errorf("a picture is no XML: %v", err)
+				break
+			}
+		}
+	}
+}
+
+func TestReportIsTheSameBytes(t *testing.T) {
+	edges, measurements := reportFiles(t, 40)
+	pages := map[string][]byte{}
+	for _, threads := range []string{"1", "4"} {
+		out := filepath.Join(t.TempDir(), "r.html")
+		r := runLine(t, "", "report", "--edges", edges, "--measurements", measurements, "--column", "value=2", "-o", out, "--folds", "3", "--threads", threads)
+		if r.code != exitOK {
+			t.Fatalf("%+v", r)
+		}
+		pages[threads], _ = os.ReadFile(out)
+	}
+	if !bytes.Equal(pages["1"], pages["4"]) {
+		t.Error("the report depends on the number of threads")
+	}
+}
+
+func TestReportWithoutValidation(t *testing.T) {
+	page, r := runReport(t, "--folds", "0", "--json")
+	if !strings.Contains(page, "No validation was asked for") || strings.Contains(page, "Coverage of intervals") {
+		t.Error("there is a validation nobody asked for")
+	}
+	var answer reportAnswer
+	if err := json.Unmarshal([]byte(r.out), &answer); err != nil || answer.Version != 1 || answer.Nodes != 40 || answer.RMSE != nil || len(answer.Uncertain) != listed {
+		t.Errorf("%v, %+v", err, answer)
+	}
+}
+
+func TestReportUsage(t *testing.T) {
+	edges, measurements := reportFiles(t, 40)
+	for flag, want := range map[string]string{"--folds=1": "--folds 1", "--leave-out=all": "scattered", "--level=2": "--level 2"} {
+		out := filepath.Join(t.TempDir(), "r.html")
+		r := runLine(t, "", "report", "--edges", edges, "--measurements", measurements, "-o", out, flag)
+		if _, err := os.Stat(out); r.code != exitUsage || !strings.Contains(r.err, want) || err == nil {
+			t.Errorf("%s: %+v", flag, r)
+		}
+	}
+}
+
+func TestMostUncertain(t *testing.T) {
+	r := &study{prediction: grfgp.Prediction{SD: []float64{1, 3, 2, 3, 0, 5, 1, 1, 1, 1, 1, 1, 4}}}
+	if got := fmt.Sprint(r.mostUncertain()); got != "[5 12 1 3 2 0 6 7 8 9]" {
+		t.Errorf("least known are %v", got)
+	}
+}
+
+func TestVerdicts(t *testing.T) {
+	v := &grfgp.Validation{Left: make([]grfgp.Left, 100), RMSE: 2,
+		BaselineRMSE: map[string]float64{"overall mean": 9, "nearest measured node": 4, "smoothing": 5},
+		Coverage:     map[string]float64{"0.5": 0.52, "0.8": 0.6, "0.95": 1}}
+	text := strings.Join(verdicts(v), "\n")
+	for _, want := range []string{
+		"is 2, 50 % less than the best simple rule, nearest measured node.",
+		"50 % hold 52.0 % of them, as they should (chance alone gives 40 to 60 %).",
+		"80 % hold 60.0 % of them, fewer than chance explains", "95 % hold 100.0 % of them, more than chance explains",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	v.RMSE = 4.2
+	if text := verdicts(v)[0]; !strings.Contains(text, "no less than the simple rule nearest measured node") {
+		t.Error(text)
+	}
+}
+
+func TestShort(t *testing.T) {
+	for v, want := range map[float64]string{54.2: "54.20", -7.83: "−7.830", 0: "0.000", 1234: "1234", 12345678: "1.235e+07", 1e-20: "0.000"} {
+		if got := short(v); got != want {
+			t.Errorf("%v is shown as %q, want %q", v, got, want)
+		}
+	}
+}
