@@ -307,16 +307,24 @@ func (e *edgeList) finish(edges *graph.Edges, columns edgeColumns, r *Report) er
 	return nil
 }
 
-// tellCounts warns of what may not be meant.
+// tellCounts says what became of edges that are not simply there, and warns of
+// what may not be meant.
 func (r *Report) tellCounts(c graph.BuildCounts, weighted bool) {
 	switch {
 	case c.BothWays:
 		r.warn("every edge is listed in both directions; each counts once")
 	case c.WeightsAdd:
 		r.warn("edges that repeat an earlier one: %d; their weights were added up", c.Repeats)
-	}
-	if given := c.Given(); !weighted && c.Repeats > 0 && !c.BothWays && 2*c.Repeats > given {
+	case !weighted && 2*c.Repeats > c.Given():
 		r.warn("more than half of the rows repeat an edge; each edge counts once")
+	case c.Repeats > 0:
+		r.warn("edges that repeat an earlier one: %d; the first of each counts", c.Repeats)
+	}
+	if c.Loops > 0 {
+		r.warn("edges from a node to itself: %d; left out, --keep-loops keeps them", c.Loops)
+	}
+	if c.KeptLoops > 0 {
+		r.warn("edges from a node to itself: %d; kept", c.KeptLoops)
 	}
 	if r.Ledger.Bad*2 > r.Ledger.Total {
 		r.warn("more than half of the lines are bad; is the file read the right way?")

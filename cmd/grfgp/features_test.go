@@ -25,10 +25,16 @@ func TestFeaturesSummary(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, r.out)
 		}
 	}
-	for _, stage := range []string{"reading edges", "ordering nodes", "pilot run", "sampling features"} {
-		if !strings.Contains(r.err, stage) {
-			t.Errorf("nothing said of %s in\n%s", stage, r.err)
+	for _, said := range []string{
+		"reading edges", "ordering nodes", "pilot run", "sampling features",
+		"edges that repeat an earlier one: 1; the first of each counts", "edges from a node to itself: 1; left out",
+	} {
+		if !strings.Contains(r.err, said) {
+			t.Errorf("no %q in\n%s", said, r.err)
 		}
+	}
+	if loops := runLine(t, chain, "features", "--edges", "-", "--hops", "2", "--keep-loops"); !strings.Contains(loops.err, "edges from a node to itself: 1; kept") {
+		t.Errorf("kept loops are not counted: %+v", loops)
 	}
 	if quiet := runLine(t, chain, "features", "--edges", "-", "--hops", "2", "--quiet"); quiet.err != "" {
 		t.Errorf("--quiet said %q", quiet.err)
@@ -99,7 +105,7 @@ func TestFeaturesFile(t *testing.T) {
 // Shards put together are the whole, and have its settings, also where those are
 // left to the program and where rows differ much.
 func TestFeaturesShards(t *testing.T) {
-	for _, flags := range [][]string{{"--walks", "10"}, {"--error", "0.2"}} {
+	for _, flags := range [][]string{{"--walks", "10"}, {"--error", "0.02"}} {
 		run := func(args ...string) featuresAnswer {
 			args = append([]string{"features", "--generate", "ba:1500,3", "--json"}, args...)
 			r := runLine(t, "", append(args, flags...)...)
