@@ -38,7 +38,8 @@ var (
 	Methods  = []string{"dense", "series", "grf", "lowrank"}
 )
 
-func (s Spec) check() error {
+// Check says what is wrong with a Spec, whatever the graph.
+func (s Spec) Check() error {
 	switch {
 	case s.Family != "" && !slices.Contains(Families, s.Family):
 		return fmt.Errorf("%w: no family is called %q; there are %s", ErrSpec, s.Family, strings.Join(Families, ", "))

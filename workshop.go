@@ -23,7 +23,7 @@ type workshop struct {
 }
 
 func newWorkshop(g *graph.Graph, spec Spec) (*workshop, error) {
-	if err := spec.check(); err != nil {
+	if err := spec.Check(); err != nil {
 		return nil, err
 	}
 	order := g.Order()

@@ -18,7 +18,7 @@ const (
 	probes       = 7    // random right-hand sides beside the measurements
 	learnTol     = 1e-2 // relative residual while learning,
 	meanTol      = 1e-4 // of the posterior mean
-	sampleTol    = 1e-3 // and of samples
+	sampleTol    = 1e-2 // and of samples
 	solveMost    = 1000 // iterations
 	learnRate    = 0.1  // of Adam, in e-folds
 	patchCount   = 4

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/internal/parallel"
 	"grfgp/internal/rng"
 	"grfgp/kernel"
 	"grfgp/solve"
@@ -85,21 +86,42 @@ func (o meanOperator) Apply(ctx context.Context, dst, x *mat.Dense) error {
 	if err := o.Operator.Apply(ctx, dst, x); err != nil {
 		return err
 	}
-	n, k := x.Dims()
-	sums := make([]float64, k)
-	for i := range n {
-		for s, v := range x.RawRowView(i) {
-			sums[s] += v
-		}
+	sums := columnSums(x)
+	for s := range sums {
+		sums[s] *= o.c
 	}
 	rows, _ := dst.Dims()
-	for i := range rows {
-		row := dst.RawRowView(i)
-		for s := range row {
-			row[s] += o.c * sums[s]
+	parallel.Ranges(rows, sumRows, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			row := dst.RawRowView(i)
+			for s, v := range sums {
+				row[s] += v
+			}
 		}
-	}
+	})
 	return nil
+}
+
+const sumRows = 8192
+
+// columnSums adds up each column, by blocks of rows so that the result is the
+// same at any number of threads.
+func columnSums(x *mat.Dense) []float64 {
+	n, k := x.Dims()
+	blocks := make([]float64, (n+sumRows-1)/sumRows*k)
+	parallel.Ranges(n, sumRows, func(lo, hi int) {
+		part := blocks[lo/sumRows*k:][:k]
+		for i := lo; i < hi; i++ {
+			for s, v := range x.RawRowView(i) {
+				part[s] += v
+			}
+		}
+	})
+	sums := make([]float64, k)
+	for q, v := range blocks {
+		sums[q%k] += v
+	}
+	return sums
 }
 
 // meanDirect keeps the direct solves of its operator, by the formula of Sherman
@@ -120,12 +142,7 @@ func (o meanDirect) SolveShifted(ctx context.Context, dst, b *mat.Dense, noise [
 	if err := o.direct.SolveShifted(ctx, solved, sides, noise); err != nil {
 		return err
 	}
-	sums := make([]float64, k+1)
-	for i := range n {
-		for s, v := range solved.RawRowView(i) {
-			sums[s] += v
-		}
-	}
+	sums := columnSums(solved)
 	for i := range n {
 		row := solved.RawRowView(i)
 		for s := range k {

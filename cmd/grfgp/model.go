@@ -65,6 +65,9 @@ func (m *modelFlags) resolve(a *app, changed func(string) bool) (grfgp.Spec, err
 	if !(m.level > 0 && m.level < 1) {
 		return spec, usagef("--level %v: give a number between 0 and 1, such as 0.95", m.level)
 	}
+	if err := spec.Check(); err != nil {
+		return spec, &exitError{exitUsage, err}
+	}
 	return spec, nil
 }
 
