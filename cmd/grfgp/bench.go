@@ -26,9 +26,14 @@ type benchAnswer struct {
 	Product  []bench.Multiplied `json:"product,omitempty"`
 	Accuracy []bench.Accuracy   `json:"accuracy,omitempty"`
 	Scaling  []bench.Growth     `json:"scaling,omitempty"`
+
+	Regression []bench.Regression `json:"regression,omitempty"`
+	Training   *bench.Exponent    `json:"training_exponent,omitempty"`
+	Inference  *bench.Exponent    `json:"inference_exponent,omitempty"`
+	Arms       []bench.Regression `json:"arms,omitempty"` // dense, then sparse
 }
 
-var benchParts = []string{"reading", "sampling", "product", "accuracy", "scaling"}
+var benchParts = []string{"reading", "sampling", "product", "accuracy", "scaling", "regression", "arms"}
 
 func benchVerb(a *app) *cobra.Command {
 	var quick bool
@@ -36,7 +41,8 @@ func benchVerb(a *app) *cobra.Command {
 		Use:   "bench [" + strings.Join(benchParts, " | ") + "]...",
 		Short: "Measure this machine, and grfgp as a share of it",
 		Long: `Bench measures the machine's memory first, and then reading, sampling, sparse
-products, accuracy and scaling as ratios within this run. Without arguments it
+products, accuracy, scaling and whole regressions as ratios within this run; arms
+compares the same regression with the kernel formed and factored. Without arguments it
 runs all parts, in some minutes; --quick is for a first look on small graphs.
 
 Accuracy uses Cora and Facebook where the folder GRFGP_DATA holds them, and
@@ -59,10 +65,15 @@ generated graphs where not.`,
 	return cmd
 }
 
+// armEpochs are few: each factors a matrix of thousands of rows.
+const armEpochs = 5
+
 func (a *app) bench(ctx context.Context, parts []string, quick bool) error {
 	nodes, side, edges, top := 1<<20, 1000, 3_000_000, 22
+	lowest, highest, arms := 15, 20, 1<<13
 	if quick {
 		nodes, side, edges, top = 1<<16, 300, 200_000, 17
+		lowest, highest, arms = 10, 12, 1<<10
 	}
 	r := benchAnswer{Version: 1}
 	stage := func(name string, do func() error) error {
@@ -92,6 +103,22 @@ func (a *app) bench(ctx context.Context, parts []string, quick bool) error {
 			return err
 		}},
 		{"scaling", func() (err error) { r.Scaling, err = bench.Scaling(ctx, 12, top, a.seed); return }},
+		{"regression", func() (err error) {
+			var training, inference bench.Exponent
+			r.Regression, training, inference, err = bench.Regressions(ctx, lowest, highest, a.seed)
+			r.Training, r.Inference = &training, &inference
+			return err
+		}},
+		{"arms", func() error {
+			for _, dense := range []bool{true, false} {
+				arm, err := bench.RegressOnRing(ctx, arms, 3, armEpochs, dense, a.seed)
+				if err != nil {
+					return err
+				}
+				r.Arms = append(r.Arms, arm)
+			}
+			return nil
+		}},
 	} {
 		if err := stage(part.name, part.do); err != nil {
 			return err
@@ -170,6 +197,20 @@ func (a *app) printBench(r *benchAnswer) error {
 			fmt.Fprintf(t, "%s\t%d to %d\t%.3f (%.3f to %.3f)\t%.3f (%.3f to %.3f)\t%.2f s\n", g.Sampler, g.Points[0].Nodes, last.Nodes,
 				g.Time.Value, g.Time.Lower, g.Time.Upper, g.Memory.Value, g.Memory.Lower, g.Memory.Upper, last.Seconds)
 		}
+	}
+	if r.Regression != nil {
+		fmt.Fprintf(t, "\nregression on rings\tfeatures s\ttraining s\tinference s\ttotal s\tRMSE\theap\n")
+		for _, x := range r.Regression {
+			fmt.Fprintf(t, "%d nodes, hops 0..%d, %d epochs\t%.2f\t%.2f\t%.2f\t%.2f\t%.4f\t%s\n", x.Nodes, x.Hops, x.Epochs, x.Features, x.Training, x.Inference, x.Total(), x.RMSE, size(x.Bytes))
+		}
+		fmt.Fprintf(t, "exponents (95 %%)\t\t%.3f (%.3f to %.3f)\t%.3f (%.3f to %.3f)\n", r.Training.Value, r.Training.Lower, r.Training.Upper, r.Inference.Value, r.Inference.Lower, r.Inference.Upper)
+	}
+	if r.Arms != nil {
+		fmt.Fprintf(t, "\nthe same regression\ttraining s\tinference s\ttotal s\tRMSE\n")
+		for k, x := range r.Arms {
+			fmt.Fprintf(t, "%s, %d nodes, %d epochs\t%.2f\t%.2f\t%.2f\t%.4f\n", []string{"dense", "sparse"}[k], x.Nodes, x.Epochs, x.Training, x.Inference, x.Total(), x.RMSE)
+		}
+		fmt.Fprintf(t, "speed-up\t%.1f\t%.1f\t%.1f\n", r.Arms[0].Training/r.Arms[1].Training, r.Arms[0].Inference/r.Arms[1].Inference, r.Arms[0].Total()/r.Arms[1].Total())
 	}
 	return t.Flush()
 }
