@@ -26,7 +26,6 @@ fits, predicts and validates, compares with the truth, which is known here, and
 writes a report with maps. --seed makes another city.`,
 		Example: `  grfgp demo
   grfgp demo --seed 7 -o seven.html`,
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.demo(cmd.Context(), out) },
 	}
 	cmd.Flags().StringVarP(&out, "out", "o", "demo.html", "`file` for the report")
@@ -53,7 +52,8 @@ func newDemo(seed uint64) *study {
 	c := city.New(seed)
 	return &study{
 		data: cityData(c), title: "Traffic in a city that does not exist", unit: "km/h", label: "km/h",
-		spec: grfgp.Spec{Seed: seed}, level: 0.95, folds: 5, scheme: grfgp.Scattered, truth: c.Truth,
+		// The series is exact here too, and takes a fifth of the time of eigenvectors.
+		spec: grfgp.Spec{Seed: seed, Method: "series"}, level: 0.95, folds: 10, scheme: grfgp.Scattered, truth: c.Truth,
 	}
 }
 

@@ -36,7 +36,6 @@ and coverage of intervals.
 Nodes are drawn at lat, lon or x, y of --nodes, and otherwise by their edges.`,
 		Example: `  grfgp report --edges roads.csv --measurements speeds.csv -o speeds.html
   grfgp report --edges roads.csv --nodes places.csv --measurements speeds.csv --title "Speeds in May" --unit km/h`,
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.makeReport(cmd.Context(), &f, cmd.Flags().Changed)
 		},
