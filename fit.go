@@ -117,6 +117,16 @@ type Prediction struct {
 	SD   []float64 // of the quantity itself; a reading has the noise on top
 }
 
+// SDError is the relative standard error of the standard deviations that Predict
+// gives for so many nodes: 0 where they are exact, and about 0.04 where they come
+// from posterior samples because exact ones would take too long.
+func (m *Model) SDError(nodes int) float64 {
+	if m.posterior.Exact(nodes) {
+		return 0
+	}
+	return gp.SampledSDError
+}
+
 // Predict returns mean and standard deviation of the quantity at the nodes.
 func (m *Model) Predict(ctx context.Context, nodes []int) (Prediction, error) {
 	at := m.internal(nodes)

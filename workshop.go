@@ -41,7 +41,7 @@ func newWorkshop(g *graph.Graph, spec Spec) (*workshop, error) {
 const (
 	denseNodes  = 1500 // eigenvectors of that many nodes take seconds
 	seriesHops  = 200
-	seriesFlops = 5e10 // of one evaluation of the likelihood
+	seriesFlops = 2e10 // of one evaluation of the likelihood
 	seriesTerms = 64   // products with W that an evaluation takes, about
 )
 

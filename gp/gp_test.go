@@ -616,3 +616,41 @@ func TestProbesGiveTheGradient(t *testing.T) {
 		}
 	}
 }
+
+// Where a diagonal is dear, variances are sampled, and say so.
+func TestDearDiagonalsAreSampled(t *testing.T) {
+	g, err := graph.Grid(60, 60)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := kernel.NewSeries(g.Normalized(graph.NormalizedAdjacency), kernel.Diffusion{}, 200)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := someData(3600, 20, 11)
+	m, err := NewModel(k, State{Theta: []float64{1, 50}, Noise: 0.1, Units: Units{0, 1}, Solver: Exact})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := m.Condition(background, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !p.Exact(10) || p.Exact(10_000_000) {
+		t.Errorf("exact at 10 nodes: %v, at 10 million: %v", p.Exact(10), p.Exact(10_000_000))
+	}
+	nodes := []int{5, 500, 3000}
+	exact, err := p.exactVariance(background, nodes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sampled, err := p.sampledVariance(background, nodes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for r := range nodes {
+		if ratio := math.Sqrt(sampled[r] / exact[r]); math.Abs(ratio-1) > 5*SampledSDError {
+			t.Errorf("node %d: sampled sd is %v times the exact one", nodes[r], ratio)
+		}
+	}
+}

@@ -15,7 +15,6 @@ import (
 )
 
 const (
-	probes       = 7    // random right-hand sides beside the measurements
 	learnTol     = 1e-2 // relative residual while learning,
 	meanTol      = 1e-4 // of the posterior mean
 	sampleTol    = 1e-2 // and of samples
@@ -25,6 +24,11 @@ const (
 	patchNodes   = 300
 	patchMaxIter = 30
 )
+
+// probeCount is how many random right-hand sides go beside n measurements. The
+// trace that they estimate has a relative error of about 1/√(n·probes), so many
+// measurements need few.
+func probeCount(n int) int { return max(3, min(15, 300_000/n)) }
 
 // iterativeSystem solves H·x = b by conjugate gradients.
 type iterativeSystem struct {
@@ -111,6 +115,7 @@ type learner struct {
 
 func newLearner(l *likelihood, seed uint64) *learner {
 	n := l.data.Len()
+	probes := probeCount(n)
 	w := &learner{likelihood: l, sides: mat.NewDense(n, 1+probes, nil), solutions: mat.NewDense(n, 1+probes, nil)}
 	signs := rng.New(seed, "probes")
 	for k, y := range l.data.Y {
@@ -176,7 +181,7 @@ func (w *learner) step(ctx context.Context, theta []float64) ([]float64, error) 
 		for s := range ui {
 			c := 0.5
 			if s > 0 {
-				c = -0.5 / probes
+				c = -0.5 / float64(len(ui)-1)
 			}
 			ui[s] *= c
 			trace += ui[s] * zi[s]

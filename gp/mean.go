@@ -41,6 +41,14 @@ func (m withMean) Gram(ctx context.Context, dst *mat.SymDense, rows []int) error
 	return nil
 }
 
+// DiagFlops are those of the covariance beneath, if it counts them.
+func (m withMean) DiagFlops(rows int) float64 {
+	if c, ok := m.Covariance.(kernel.DiagCoster); ok {
+		return c.DiagFlops(rows)
+	}
+	return 0
+}
+
 func (m withMean) Diag(ctx context.Context, dst []float64, rows []int) error {
 	if err := m.Covariance.Diag(ctx, dst, rows); err != nil {
 		return err

@@ -118,13 +118,21 @@ const (
 	varianceBlock = 64
 )
 
+// SampledSDError is the relative standard error of a standard deviation from
+// varianceDraws samples, 1/√(2·256).
+const SampledSDError = 0.0442
+
 // Exact reports whether Variance at so many nodes is exact. Where it is not, it
 // comes from 256 posterior samples, with a relative standard error of
 // √(2/256) ≈ 9 %.
 func (p *Posterior) Exact(nodes int) bool {
 	t := float64(p.data.Len())
+	flops := float64(nodes) * t * t
+	if c, ok := p.cov.(kernel.DiagCoster); ok {
+		flops += c.DiagFlops(nodes)
+	}
 	_, factored := p.system.(exactSystem)
-	return factored && float64(nodes)*t*t <= varianceFlops
+	return factored && flops <= varianceFlops
 }
 
 // sampledVariance is the mean square of posterior samples about the exact mean.

@@ -46,6 +46,14 @@ type Covariance interface {
 	GramGrad(ctx context.Context, grad []float64, rows []int, g *mat.SymDense) error
 }
 
+// DiagCoster is a Covariance whose diagonal is far from free.
+type DiagCoster interface {
+	Covariance
+	// DiagFlops estimates the floating-point operations of Diag at so many
+	// nodes.
+	DiagFlops(rows int) float64
+}
+
 // Modulation is a family by walk length: K = Ψ², Ψ = Σ f_l(θ) W^l.
 type Modulation interface {
 	Params() []Param

@@ -107,6 +107,11 @@ func (c *seriesCovariance) GramAndGrads(ctx context.Context, k *mat.SymDense, dk
 	})
 }
 
+// DiagFlops counts a product with W for every term of Ψ and every node.
+func (c *seriesCovariance) DiagFlops(rows int) float64 {
+	return 2 * float64(rows) * float64(len(c.psi)) * float64(c.twice.NNZ())
+}
+
 func (c *seriesCovariance) Diag(ctx context.Context, dst []float64, rows []int) error {
 	return c.columns(ctx, len(rows), func(_, lo, hi int) error {
 		clear(dst[lo:hi])
