@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	learnTol     = 1e-2 // relative residual while learning,
+	learnTol     = 3e-2 // relative residual while learning,
 	meanTol      = 1e-4 // of the posterior mean
 	sampleTol    = 1e-2 // and of samples
 	solveMost    = 1000 // iterations
