@@ -1,6 +1,7 @@
 package grfgp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -66,13 +67,19 @@ func (w *workshop) fit(ctx context.Context, d gp.Data) (*Model, error) {
 	own := gp.Data{Nodes: m.internal(d.Nodes), Y: d.Y, NoiseVar: d.NoiseVar}
 	m.choice.Method, m.choice.Hops, m.choice.Why = w.decide(own.Len())
 
+	var solver gp.Solver
+	if err := solver.UnmarshalText([]byte(cmp.Or(w.spec.Solver, "auto"))); err != nil {
+		return nil, err
+	}
 	var best *gp.Model
 	for _, f := range w.spec.families(m.choice.Hops) {
 		k, err := w.kernel(ctx, f, m.choice.Method, m.choice.Hops)
 		if err != nil {
 			return nil, err
 		}
-		fitted, report, err := gp.Fit(ctx, k, own, gp.FitOptions{Mean: w.spec.Mean, NoiseSD: w.spec.NoiseSD, Starts: starts(f), Seed: w.spec.Seed})
+		fitted, report, err := gp.Fit(ctx, k, own, gp.FitOptions{
+			Solver: solver, Mean: w.spec.Mean, NoiseSD: w.spec.NoiseSD, Starts: starts(f), Seed: w.spec.Seed,
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -85,11 +92,20 @@ func (w *workshop) fit(ctx context.Context, d gp.Data) (*Model, error) {
 	if len(m.choice.Candidates) > 1 {
 		m.choice.Why = append(m.choice.Why, fmt.Sprintf("%s has the highest likelihood of the %d families tried", m.choice.Family, len(m.choice.Candidates)))
 	}
+	m.choice.Why = append(m.choice.Why, solved(m.choice.Fit, own.Len()))
 	m.spec.Method, m.spec.Hops = m.choice.Method, m.choice.Hops
 	m.noiseSD, m.state = best.NoiseSD(), best.State()
 	var err error
 	m.posterior, err = best.Condition(ctx, own)
 	return m, err
+}
+
+// solved says how systems were solved.
+func solved(r gp.FitReport, measurements int) string {
+	if r.Solver == gp.Exact {
+		return fmt.Sprintf("%d measurements are few enough to solve exactly", measurements)
+	}
+	return fmt.Sprintf("%d measurements are solved by iteration, to a residual of %.1g while learning", measurements, r.Residual)
 }
 
 // checkNodes says which measurement is at no node.

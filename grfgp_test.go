@@ -36,6 +36,7 @@ var specs = []grfgp.Spec{
 	{Family: "diffusion", Method: "grf", Walks: 50, Hops: 12, Seed: 3},
 	{Family: "free", Method: "grf", Hops: 6},
 	{Family: "diffusion", Method: "lowrank", Rank: 150},
+	{Family: "diffusion", Method: "grf", Solver: "iterative"},
 }
 
 // Every representation predicts the smooth part of the field far better than its
@@ -114,7 +115,7 @@ func TestSpecIsChecked(t *testing.T) {
 	noise := -1.0
 	for _, spec := range []grfgp.Spec{
 		{Family: "rbf"}, {Method: "magic"}, {Family: "free", Method: "dense"}, {Nu: 2}, {Family: "matern", Nu: -1},
-		{Hops: -1}, {Hops: 1000}, {Walks: -1}, {Rank: -1}, {NoiseSD: &noise},
+		{Hops: -1}, {Hops: 1000}, {Solver: "magic"}, {Walks: -1}, {Rank: -1}, {NoiseSD: &noise},
 	} {
 		if _, err := grfgp.Fit(context.Background(), g, d, spec); !errors.Is(err, grfgp.ErrSpec) {
 			t.Errorf("%+v: %v", spec, err)

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"grfgp/gp"
 	"grfgp/kernel"
 	"grfgp/walk"
 )
@@ -26,6 +27,7 @@ type Spec struct {
 	Hops   int     `json:"hops,omitempty"`   // reach of series, grf and lowrank; 0: chosen by likelihood
 	Walks  int     `json:"walks,omitempty"`  // walkers per node of grf and lowrank; 0: 100
 	Rank   int     `json:"rank,omitempty"`   // of lowrank; 0: 256
+	Solver string  `json:"solver,omitempty"` // exact or iterative; empty: exact up to 3,000 measurements
 	Seed   uint64  `json:"seed"`
 
 	Mean    *float64 `json:"mean,omitempty"`     // known mean
@@ -49,6 +51,8 @@ func (s Spec) Check() error {
 		return fmt.Errorf("%w: free coefficients have no dense form; take series or grf", ErrSpec)
 	case s.Nu < 0 || s.Nu > 0 && s.Family != "matern":
 		return fmt.Errorf("%w: ν = %v goes with the family matern and is positive", ErrSpec, s.Nu)
+	case s.Solver != "" && !slices.Contains(gp.Solvers[1:], s.Solver):
+		return fmt.Errorf("%w: no solver is called %q; there are %s", ErrSpec, s.Solver, strings.Join(gp.Solvers[1:], ", "))
 	case s.Hops < 0 || s.Hops > walk.MaxMaxLen:
 		return fmt.Errorf("%w: %d hops, want 1 to %d", ErrSpec, s.Hops, walk.MaxMaxLen)
 	case s.Walks < 0 || s.Walks > walk.MaxWalks:

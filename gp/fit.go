@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"grfgp/kernel"
 	"grfgp/solve"
@@ -21,6 +22,30 @@ const (
 	// Iterative uses preconditioned conjugate gradients and random probes.
 	Iterative
 )
+
+// Solvers are the names of the solvers.
+var Solvers = []string{"auto", "exact", "iterative"}
+
+// String returns the solver's name.
+func (s Solver) String() string {
+	if s < 0 || int(s) >= len(Solvers) {
+		return fmt.Sprintf("Solver(%d)", int(s))
+	}
+	return Solvers[s]
+}
+
+// MarshalText writes the name.
+func (s Solver) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads the name.
+func (s *Solver) UnmarshalText(text []byte) error {
+	k := slices.Index(Solvers, string(text))
+	if k < 0 {
+		return fmt.Errorf("gp: no solver is called %q; there are %q", text, Solvers)
+	}
+	*s = Solver(k)
+	return nil
+}
 
 // keptBytes is the most memory that a kernel may keep between evaluations.
 const keptBytes = 3 << 30

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"grfgp"
+	"grfgp/gp"
 	"grfgp/graph"
 )
 
@@ -19,6 +20,7 @@ type modelFlags struct {
 	spec      grfgp.Spec
 	family    choice
 	method    choice
+	solver    choice
 	mean      float64
 	noiseSD   float64
 	level     float64
@@ -29,8 +31,10 @@ type modelFlags struct {
 func (m *modelFlags) flags(f *pflag.FlagSet) {
 	m.family = newChoice(append([]string{"auto"}, grfgp.Families...)...)
 	m.method = newChoice(append([]string{"auto"}, grfgp.Methods...)...)
+	m.solver = newChoice(gp.Solvers...)
 	f.Var(&m.family, "family", "family of kernels: auto, "+strings.Join(grfgp.Families, ", "))
 	f.Var(&m.method, "method", "how the kernel is represented: auto, "+strings.Join(grfgp.Methods, ", "))
+	f.Var(&m.solver, "solver", "how systems are solved: auto (exact up to 3,000 measurements), exact or iterative")
 	f.Float64Var(&m.spec.Nu, "nu", 0, "smoothness ν of the family matern (default: chosen by likelihood)")
 	f.IntVar(&m.spec.Hops, "hops", 0, "reach of series, grf and lowrank in hops (default: chosen)")
 	f.IntVar(&m.spec.Walks, "walks", 0, "walkers per node of grf and lowrank (default 100)")
@@ -49,13 +53,14 @@ func (m *modelFlags) fileFlags(f *pflag.FlagSet) {
 func (m *modelFlags) complete(cmd *cobra.Command) {
 	complete(cmd, "family", m.family.words...)
 	complete(cmd, "method", m.method.words...)
+	complete(cmd, "solver", m.solver.words...)
 }
 
 // resolve fills the Spec from the flags that were given.
 func (m *modelFlags) resolve(a *app, changed func(string) bool) (grfgp.Spec, error) {
 	spec := m.spec
 	spec.Seed = a.seed
-	spec.Family, spec.Method = m.family.chosen(), m.method.chosen()
+	spec.Family, spec.Method, spec.Solver = m.family.chosen(), m.method.chosen(), m.solver.chosen()
 	if changed("mean") {
 		spec.Mean = &m.mean
 	}
@@ -87,7 +92,12 @@ func (a *app) fit(ctx context.Context, d *modelData, spec grfgp.Spec) (*grfgp.Mo
 		a.talk.Say("  %s = %.4g", name, c.Fit.Theta[k])
 	}
 	if !c.Fit.Converged {
-		a.talk.Say("  warning: learning stopped after %d iterations before it had settled", c.Fit.Iterations)
+		a.talk.Say("  warning: learning stopped after %d iterations before it had settled (residual %.1g)", c.Fit.Iterations, c.Fit.Residual)
+	}
+	if d.measurements != nil {
+		if blind := measured(d.net.Graph, d.measurements).Blind; blind.Count > 0 {
+			a.talk.Say("  %d nodes lie in %d components without any measurement: there the prior remains", blind.Nodes, blind.Count)
+		}
 	}
 	return m, nil
 }

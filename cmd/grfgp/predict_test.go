@@ -1,0 +1,131 @@
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// ladder writes a graph of 40 rungs and readings on every other node of one side.
+func ladder(t testing.TB) (edges, measurements string) {
+	t.Helper()
+	var e, m strings.Builder
+	e.WriteString("source,target\n")
+	m.WriteString("node,value\n")
+	for i := range 40 {
+		fmt.Fprintf(&e, "a%d,b%d\n", i, i)
+		if i > 0 {
+			fmt.Fprintf(&e, "a%d,a%d\nb%d,b%d\n", i-1, i, i-1, i)
+		}
+		if i%2 == 0 {
+			fmt.Fprintf(&m, "a%d,%g\n", i, 10+3*math.Sin(float64(i)/6)+0.1*math.Cos(float64(5*i)))
+		}
+	}
+	e.WriteString("x,y\n") // a component without readings
+	dir := t.TempDir()
+	edges, measurements = filepath.Join(dir, "e.csv"), filepath.Join(dir, "m.csv")
+	for path, text := range map[string]string{edges: e.String(), measurements: m.String()} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return edges, measurements
+}
+
+func TestPredict(t *testing.T) {
+	edges, measurements := ladder(t)
+	r := runLine(t, "", "predict", "--edges", edges, "--measurements", measurements)
+	if r.code != exitOK {
+		t.Fatalf("%+v", r)
+	}
+	rows, err := csv.NewReader(strings.NewReader(r.out)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(rows[0], ","); got != "node,mean,sd,lower,upper,measured,value,n" || len(rows) != 83 {
+		t.Errorf("%d rows under %s", len(rows), got)
+	}
+	if rows[1][0] != "a0" || rows[1][5] != "true" || rows[1][7] != "1" || rows[2][0] != "b0" || rows[2][5] != "false" || rows[2][6] != "" {
+		t.Errorf("first rows %v", rows[1:3])
+	}
+	for _, said := range []string{"few enough to solve exactly", "2 nodes lie in 1 components without any measurement"} {
+		if !strings.Contains(r.err, said) {
+			t.Errorf("nothing said of %q in\n%s", said, r.err)
+		}
+	}
+}
+
+// A kept model gives the same file, needs no measurements, and belongs to its
+// graph.
+func TestPredictFromAModel(t *testing.T) {
+	edges, measurements := ladder(t)
+	dir := t.TempDir()
+	model := filepath.Join(dir, "m.model")
+	fitted := runLine(t, "", "predict", "--edges", edges, "--measurements", measurements, "--save-model", model)
+	loaded := runLine(t, "", "predict", "--edges", edges, "--model", model)
+	if fitted.code != exitOK || loaded.code != exitOK || fitted.out != loaded.out {
+		t.Errorf("exit %d and %d, same output: %v\n%s", fitted.code, loaded.code, fitted.out == loaded.out, loaded.err)
+	}
+	if r := runLine(t, "", "predict", "--generate", "ring:82", "--model", model); r.code != exitBadData || !strings.Contains(r.err, "another graph") {
+		t.Errorf("%+v", r)
+	}
+	if r := runLine(t, "", "predict", "--edges", edges, "--model", measurements); r.code != exitBadData {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestPredictJSON(t *testing.T) {
+	edges, measurements := ladder(t)
+	r := runLine(t, "", "predict", "--edges", edges, "--measurements", measurements, "--json", "--reading", "--solver", "iterative", "--method", "grf")
+	var answer predictAnswer
+	if err := json.Unmarshal([]byte(r.out), &answer); r.code != exitOK || err != nil {
+		t.Fatalf("%v %+v", err, r)
+	}
+	if answer.Version != 1 || answer.SDOf != "reading" || len(answer.Nodes) != 82 || answer.Choice.Fit.Solver.String() != "iterative" {
+		t.Errorf("%+v", answer.Choice)
+	}
+}
+
+func TestPredictRefuses(t *testing.T) {
+	edges, measurements := ladder(t)
+	constant := filepath.Join(t.TempDir(), "c.csv")
+	if err := os.WriteFile(constant, []byte("node,value\na0,1\na1,1\na2,1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		code int
+		want string
+		args []string
+	}{
+		{exitUsage, "no measurements", []string{"--edges", edges}},
+		{exitBadData, "all values are 1", []string{"--edges", edges, "--measurements", constant}},
+		{exitUsage, "--level", []string{"--edges", edges, "--measurements", measurements, "--level", "2"}},
+		{exitUsage, "goes with the family matern", []string{"--edges", edges, "--measurements", measurements, "--nu", "2"}},
+		{exitUsage, "--family", []string{"--edges", edges, "--measurements", measurements, "--family", "rbf"}},
+	} {
+		r := runLine(t, "", append([]string{"predict"}, c.args...)...)
+		if r.code != c.code || !strings.Contains(r.err, c.want) || r.out != "" {
+			t.Errorf("%v: exit %d, %q; want exit %d and %q", c.args, r.code, r.err, c.code, c.want)
+		}
+	}
+}
+
+func TestValidateVerb(t *testing.T) {
+	edges, measurements := ladder(t)
+	for _, scheme := range []string{"scattered", "neighbourhoods"} {
+		r := runLine(t, "", "validate", "--edges", edges, "--measurements", measurements, "--folds", "4", "--leave-out", scheme)
+		for _, want := range []string{"this model", "overall mean", "nearest measured node", "smoothing", "of 95 % intervals"} {
+			if r.code != exitOK || !strings.Contains(r.out, want) {
+				t.Errorf("%s: exit %d, no %q in\n%s%s", scheme, r.code, want, r.out, r.err)
+			}
+		}
+	}
+	if r := runLine(t, "", "validate", "--edges", edges, "--measurements", measurements, "--leave-out", "some"); r.code != exitUsage {
+		t.Errorf("%+v", r)
+	}
+}
