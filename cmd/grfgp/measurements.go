@@ -47,13 +47,13 @@ type modelData struct {
 }
 
 // loadData reads a graph and measurements, and refuses what no model can use.
-func loadData(ctx context.Context, a *app, in *input, mf *measurementFlags) (*modelData, error) {
-	if mf.measurements == "" {
+func loadData(ctx context.Context, a *app, f *fitFlags) (*modelData, error) {
+	if f.measurements == "" {
 		return nil, usagef("no measurements: give --measurements FILE")
 	}
 	var d modelData
-	net, err := in.loadThen(ctx, a, func(net *graphio.Network, opts graphio.Options) (err error) {
-		d.measurements, err = mf.readMeasurements(ctx, a, net.Graph, in.of("measurements", opts))
+	net, err := f.loadThen(ctx, a, func(net *graphio.Network, opts graphio.Options) (err error) {
+		d.measurements, err = f.readMeasurements(ctx, a, net.Graph, f.of("measurements", opts))
 		return err
 	})
 	if err != nil {

@@ -44,6 +44,36 @@ func (m *modelFlags) flags(f *pflag.FlagSet) {
 	f.Float64Var(&m.level, "level", 0.95, "level of intervals")
 }
 
+// fitFlags are those of every verb that fits a model to files.
+type fitFlags struct {
+	input
+	measurementFlags
+	modelFlags
+}
+
+func (f *fitFlags) register(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	f.input.flags(flags)
+	f.measurementFlags.flags(flags)
+	f.modelFlags.flags(flags)
+	f.input.complete(cmd)
+	f.measurementFlags.complete(cmd)
+	f.modelFlags.complete(cmd)
+}
+
+// foldFlags are those of verbs that leave measurements out.
+type foldFlags struct {
+	folds  int
+	scheme choice
+}
+
+func (f *foldFlags) register(cmd *cobra.Command, help string) {
+	cmd.Flags().IntVar(&f.folds, "folds", 10, help)
+	f.scheme = newChoice(string(grfgp.Scattered), string(grfgp.Neighbourhoods))
+	cmd.Flags().Var(&f.scheme, "leave-out", "what is left out together: scattered or neighbourhoods")
+	complete(cmd, "leave-out", f.scheme.words...)
+}
+
 // fileFlags are those of verbs that can keep the fitted model.
 func (m *modelFlags) fileFlags(f *pflag.FlagSet) {
 	f.StringVar(&m.saveFile, "save-model", "", "`file` to keep the fitted model in")

@@ -18,9 +18,7 @@ import (
 
 // predictFlags are the flags of the verb.
 type predictFlags struct {
-	input
-	measurementFlags
-	modelFlags
+	fitFlags
 	out     string
 	reading bool
 }
@@ -40,15 +38,10 @@ those of the quantity itself, or with --reading those of a new reading of it.`,
 		},
 	}
 	flags := cmd.Flags()
-	f.input.flags(flags)
-	f.measurementFlags.flags(flags)
-	f.modelFlags.flags(flags)
+	f.fitFlags.register(cmd)
 	f.modelFlags.fileFlags(flags)
 	flags.StringVarP(&f.out, "out", "o", "", "`file` for the predictions (default: standard output)")
 	flags.BoolVar(&f.reading, "reading", false, "sd and interval of a new reading, with its noise")
-	f.input.complete(cmd)
-	f.measurementFlags.complete(cmd)
-	f.modelFlags.complete(cmd)
 	return cmd
 }
 
@@ -121,7 +114,7 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 // model fits to measurements, or loads what was fitted before.
 func (f *predictFlags) model(ctx context.Context, a *app, spec grfgp.Spec) (*modelData, *grfgp.Model, error) {
 	if f.modelFile == "" {
-		d, err := loadData(ctx, a, &f.input, &f.measurementFlags)
+		d, err := loadData(ctx, a, &f.fitFlags)
 		if err != nil {
 			return nil, nil, err
 		}

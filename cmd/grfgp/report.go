@@ -15,12 +15,9 @@ import (
 
 // reportFlags are the flags of the verb.
 type reportFlags struct {
-	input
-	measurementFlags
-	modelFlags
+	fitFlags
 	out, title, unit string
-	folds            int
-	scheme           choice
+	foldFlags
 }
 
 func reportVerb(a *app) *cobra.Command {
@@ -41,19 +38,11 @@ Nodes are drawn at lat, lon or x, y of --nodes, and otherwise by their edges.`,
 		},
 	}
 	flags := cmd.Flags()
-	f.input.flags(flags)
-	f.measurementFlags.flags(flags)
-	f.modelFlags.flags(flags)
+	f.fitFlags.register(cmd)
 	flags.StringVarP(&f.out, "out", "o", "report.html", "`file` for the report")
 	flags.StringVar(&f.title, "title", "", "heading of the report (default: the file of measurements)")
 	flags.StringVar(&f.unit, "unit", "", "unit of the values, as in km/h")
-	flags.IntVar(&f.folds, "folds", 10, "folds of the validation, at most the number of measurements; 0: none")
-	f.scheme = newChoice(string(grfgp.Scattered), string(grfgp.Neighbourhoods))
-	flags.Var(&f.scheme, "leave-out", "what is left out together: scattered or neighbourhoods")
-	f.input.complete(cmd)
-	f.measurementFlags.complete(cmd)
-	f.modelFlags.complete(cmd)
-	complete(cmd, "leave-out", f.scheme.words...)
+	f.foldFlags.register(cmd, "folds of the validation, at most the number of measurements; 0: none")
 	return cmd
 }
 
@@ -65,7 +54,7 @@ func (a *app) makeReport(ctx context.Context, f *reportFlags, changed func(strin
 	if f.folds < 0 || f.folds == 1 {
 		return usagef("--folds %d: give 2 or more, or 0 for no validation", f.folds)
 	}
-	d, err := loadData(ctx, a, &f.input, &f.measurementFlags)
+	d, err := loadData(ctx, a, &f.fitFlags)
 	if err != nil {
 		return err
 	}

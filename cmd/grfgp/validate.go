@@ -13,11 +13,8 @@ import (
 
 // validateFlags are the flags of the verb.
 type validateFlags struct {
-	input
-	measurementFlags
-	modelFlags
-	folds  int
-	scheme choice
+	fitFlags
+	foldFlags
 }
 
 func validateVerb(a *app) *cobra.Command {
@@ -35,17 +32,8 @@ measured nearby.`,
 			return a.validate(cmd.Context(), &f, cmd.Flags().Changed)
 		},
 	}
-	flags := cmd.Flags()
-	f.input.flags(flags)
-	f.measurementFlags.flags(flags)
-	f.modelFlags.flags(flags)
-	flags.IntVar(&f.folds, "folds", 10, "number of folds; at most that of measurements")
-	f.scheme = newChoice(string(grfgp.Scattered), string(grfgp.Neighbourhoods))
-	flags.Var(&f.scheme, "leave-out", "what is left out together: scattered or neighbourhoods")
-	f.input.complete(cmd)
-	f.measurementFlags.complete(cmd)
-	f.modelFlags.complete(cmd)
-	complete(cmd, "leave-out", f.scheme.words...)
+	f.fitFlags.register(cmd)
+	f.foldFlags.register(cmd, "number of folds; at most that of measurements")
 	return cmd
 }
 
@@ -57,7 +45,7 @@ func (a *app) validate(ctx context.Context, f *validateFlags, changed func(strin
 	if f.folds < 2 {
 		return usagef("--folds %d: give 2 or more", f.folds)
 	}
-	d, err := loadData(ctx, a, &f.input, &f.measurementFlags)
+	d, err := loadData(ctx, a, &f.fitFlags)
 	if err != nil {
 		return err
 	}
