@@ -51,13 +51,16 @@ func TestSmallRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dense, err := RegressOnRing(ctx, 1<<8, 10, 50, true, 1)
+	dense, err := RegressOnRing(ctx, 1<<10, 10, 50, true, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Both arms learn the same model from the same data by the same steps.
-	if sparse := regressions[0]; math.Abs(dense.RMSE-sparse.RMSE) > 0.05*sparse.RMSE || dense.RMSE > 0.5 {
+	// Both arms learn the same model from the same data by the same steps; they
+	// differ in the tolerance of solves, 3 % while learning, alone.
+	if sparse := regressions[2]; math.Abs(dense.RMSE-sparse.RMSE) > 0.05*sparse.RMSE || dense.RMSE > 0.5 {
 		t.Errorf("RMSE %v dense, %v sparse", dense.RMSE, sparse.RMSE)
+	} else {
+		t.Logf("RMSE %v dense, %v sparse", dense.RMSE, sparse.RMSE)
 	}
 	growth, err := Scaling(ctx, 5, 7, 1)
 	if err != nil {
