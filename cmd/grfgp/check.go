@@ -103,7 +103,7 @@ type measuredFacts struct {
 // costFacts say what the verb features would need with its default settings.
 type costFacts struct {
 	Hops      int     `json:"hops"`
-	Walkers   int     `json:"walkers"`
+	Walkers   int     `json:"walks"`
 	Bytes     int64   `json:"bytes"`
 	PeakBytes int64   `json:"peak_bytes"`
 	Seconds   float64 `json:"seconds"` // about, from a part of the rows

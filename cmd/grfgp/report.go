@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -60,7 +61,7 @@ func (a *app) makeReport(ctx context.Context, f *reportFlags, changed func(strin
 	}
 	file := d.measurements.Report
 	r := &study{
-		data: d, title: cmp.Or(f.title, file.File), unit: f.unit, label: cmp.Or(f.unit, valueName(file)),
+		data: d, title: cmp.Or(f.title, filepath.Base(file.File)), unit: f.unit, label: cmp.Or(f.unit, valueName(file)),
 		spec: spec, level: f.level, folds: min(f.folds, d.data.Len()), scheme: grfgp.Scheme(f.scheme.value),
 	}
 	if err := a.run(ctx, r); err != nil {

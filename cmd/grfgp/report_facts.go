@@ -123,7 +123,7 @@ func coverageVerdict(v *grfgp.Validation, level float64) string {
 	case inside > hi:
 		words = "more than chance explains: they are wider than need be"
 	}
-	return fmt.Sprintf("Intervals of %g %% hold %.1f %% of them, %s (chance alone gives %.0f to %.0f %%).",
+	return fmt.Sprintf("Intervals of %g %% hold %.1f %% of them, %s (chance alone gives %.1f to %.1f %%).",
 		100*level, 100*share, words, 100*float64(lo)/float64(n), 100*float64(hi)/float64(n))
 }
 

@@ -166,7 +166,7 @@ func TestVerdicts(t *testing.T) {
 	text := strings.Join(verdicts(v), "\n")
 	for _, want := range []string{
 		"is 2, 50 % less than the best simple rule, nearest measured node.",
-		"50 % hold 52.0 % of them, as they should (chance alone gives 40 to 60 %).",
+		"50 % hold 52.0 % of them, as they should (chance alone gives 40.0 to 60.0 %).",
 		"80 % hold 60.0 % of them, fewer than chance explains", "95 % hold 100.0 % of them, more than chance explains",
 	} {
 		if !strings.Contains(text, want) {
