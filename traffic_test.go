@@ -169,6 +169,29 @@ func heavy(t testing.TB) {
 	}
 }
 
+// full runs what fills the tables of docs/regression.md, in some twenty minutes.
+func full(t testing.TB) {
+	t.Helper()
+	if os.Getenv("GRFGP_FULL") == "" {
+		t.Skip("set GRFGP_FULL=1 for every row of the tables in docs/regression.md")
+	}
+}
+
+// Every row of the traffic table, logged.
+func TestTrafficTable(t *testing.T) {
+	full(t)
+	tasks := trafficTasks(t)
+	for _, spec := range []grfgp.Spec{
+		{},
+		{Family: "diffusion", Method: "dense"},
+		{Family: "diffusion", Method: "series"},
+		{Family: "diffusion", Method: "grf", Walks: 1000, Hops: 60},
+		{Family: "free", Method: "grf", Walks: 1000, Hops: 10},
+	} {
+		average(t, tasks, spec)
+	}
+}
+
 // The paper's five splits of San Jose, trained on the training nodes alone. The
 // paper's best, learnable features with 8,192 walks, has 13.586 mph and 1.216.
 func TestTraffic(t *testing.T) {

@@ -37,6 +37,7 @@ var benchParts = []string{"reading", "sampling", "product", "accuracy", "scaling
 
 func benchVerb(a *app) *cobra.Command {
 	var quick bool
+	var largest int
 	cmd := &cobra.Command{
 		Use:   "bench [" + strings.Join(benchParts, " | ") + "]...",
 		Short: "Measure this machine, and grfgp as a share of it",
@@ -58,9 +59,10 @@ generated graphs where not.`,
 			if len(parts) == 0 {
 				parts = benchParts
 			}
-			return a.bench(cmd.Context(), parts, quick)
+			return a.bench(cmd.Context(), parts, quick, largest)
 		},
 	}
+	cmd.Flags().IntVar(&largest, "largest", 20, "regression: rings of up to 2^`N` nodes")
 	cmd.Flags().BoolVar(&quick, "quick", false, "small graphs: seconds instead of minutes, and less telling")
 	return cmd
 }
@@ -68,9 +70,9 @@ generated graphs where not.`,
 // armEpochs are few: each factors a matrix of thousands of rows.
 const armEpochs = 5
 
-func (a *app) bench(ctx context.Context, parts []string, quick bool) error {
+func (a *app) bench(ctx context.Context, parts []string, quick bool, largest int) error {
 	nodes, side, edges, top := 1<<20, 1000, 3_000_000, 22
-	lowest, highest, arms := 15, 20, 1<<13
+	lowest, highest, arms := 15, max(16, min(largest, 28)), 1<<13
 	if quick {
 		nodes, side, edges, top = 1<<16, 300, 200_000, 17
 		lowest, highest, arms = 10, 12, 1<<10
