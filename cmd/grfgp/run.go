@@ -57,7 +57,7 @@ machine.
 
   grfgp demo
   grfgp check --edges roads.csv --measurements speeds.csv
-  grfgp features --edges roads.csv -o roads.grf
+  grfgp predict --edges roads.csv --measurements speeds.csv -o pred.csv
 
 Every verb explains itself: grfgp VERB --help.`
 
