@@ -84,6 +84,8 @@ type task struct {
 // 95 % intervals on the test part.
 type score struct {
 	rmse, nlpd, cover80, cover95 float64
+	variance, kurtosis           float64 // of standardised errors: 1 and 3 if the model is right
+	pole80                       float64 // coverage of 80 % at nodes with three neighbours: the poles of the globe
 	choice                       grfgp.Choice
 }
 
@@ -98,19 +100,32 @@ func (k task) score(t testing.TB, spec grfgp.Spec) score {
 		t.Fatal(err)
 	}
 	s, n := score{choice: m.Choice()}, float64(k.test.Len())
+	degrees, poles := k.graph.Degrees(), 0.0
 	for r, y := range k.test.Y {
 		sd := math.Hypot(p.SD[r], m.NoiseSD())
 		e := y - p.Mean[r]
 		s.rmse += e * e / n
 		s.nlpd += (e*e/(2*sd*sd) + math.Log(2*math.Pi*sd*sd)/2) / n
-		if math.Abs(e) < 1.2815515655*sd {
+		z := e / sd
+		s.variance += z * z / n
+		s.kurtosis += z * z * z * z / n
+		in80 := math.Abs(z) < 1.2815515655
+		if in80 {
 			s.cover80 += 1 / n
 		}
-		if math.Abs(e) < 1.9599639845*sd {
+		if degrees[k.test.Nodes[r]] == 3 {
+			poles++
+			if in80 {
+				s.pole80++
+			}
+		}
+		if math.Abs(z) < 1.9599639845 {
 			s.cover95 += 1 / n
 		}
 	}
 	s.rmse = math.Sqrt(s.rmse)
+	s.kurtosis /= s.variance * s.variance
+	s.pole80 /= max(1, poles)
 	return s
 }
 
@@ -148,7 +163,7 @@ func average(t testing.TB, tasks []task, spec grfgp.Spec) (mean score) {
 		mean.cover95 += s.cover95 / n
 		mean.choice = s.choice
 	}
-	t.Logf("%+v: RMSE %.3f, NLPD %.3f, coverage %.3f and %.3f", spec, mean.rmse, mean.nlpd, mean.cover80, mean.cover95)
+	t.Logf("%+v: RMSE %.3f, NLPD %.3f, coverage %.3f and %.3f, last fit %v", spec, mean.rmse, mean.nlpd, mean.cover80, mean.cover95, mean.choice.Fit.Theta)
 	return mean
 }
 

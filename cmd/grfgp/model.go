@@ -126,7 +126,7 @@ func (a *app) fit(ctx context.Context, d *modelData, spec grfgp.Spec) (*grfgp.Mo
 	}
 	if d.measurements != nil {
 		if blind := measured(d.net.Graph, d.measurements).Blind; blind.Count > 0 {
-			a.talk.Say("  %d nodes lie in %d components without any measurement: there the prior remains", blind.Nodes, blind.Count)
+			a.talk.Say("  components without any measurement: %d, with %d nodes; there the prior remains", blind.Count, blind.Nodes)
 		}
 	}
 	return m, nil
