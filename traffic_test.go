@@ -184,7 +184,7 @@ func heavy(t testing.TB) {
 	}
 }
 
-// full runs what fills the tables of docs/regression.md, in some twenty minutes.
+// full runs what fills the tables of docs/regression.md, in some five minutes.
 func full(t testing.TB) {
 	t.Helper()
 	if os.Getenv("GRFGP_FULL") == "" {
