@@ -132,3 +132,18 @@ func ExampleGraph_Normalized() {
 	// normalized-adjacency 0 0.5 0
 	// normalized-laplacian 1 -0.5 0
 }
+
+func ExampleGraph_Coarsen() {
+	g, err := graph.Ring(4096)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, level := range g.Coarsen(100) {
+		below, cells := level.Prolong.Dims()
+		fmt.Println(below, "nodes in", cells, "cells")
+	}
+	// Output:
+	// 4096 nodes in 1024 cells
+	// 1024 nodes in 256 cells
+	// 256 nodes in 64 cells
+}
