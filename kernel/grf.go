@@ -14,6 +14,7 @@ import (
 	"grfgp/internal/parallel"
 	"grfgp/internal/rng"
 	"grfgp/solve"
+	"grfgp/sparse"
 	"grfgp/walk"
 )
 
@@ -121,17 +122,22 @@ func (c *grfCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows []int)
 	return eachRow(ctx, len(rows), gramRows, func(_, i int) {
 		out := raw.Data[i*raw.Stride:][:len(rows)]
 		clear(out[i:])
-		nodes, vals := f.phi.Row(i)
-		for p, node := range nodes {
-			v := vals[p]
-			others, weights := phiT.Row(int(node))
-			from, _ := slices.BinarySearch(others, uint32(i))
-			others, weights = others[from:], weights[from:]
-			for q, j := range others {
-				out[j] += float64(v * weights[q])
-			}
-		}
+		addGramRow(out, f.phi, phiT, i, 1)
 	})
+}
+
+// addGramRow adds columns i and beyond of row i of scale·ΦΦᵀ to out.
+func addGramRow(out []float64, phi, phiT *sparse.CSR, i int, scale float64) {
+	nodes, vals := phi.Row(i)
+	for p, node := range nodes {
+		v := scale * vals[p]
+		others, weights := phiT.Row(int(node))
+		from, _ := slices.BinarySearch(others, uint32(i))
+		others, weights = others[from:], weights[from:]
+		for q, j := range others {
+			out[j] += float64(v * weights[q])
+		}
+	}
 }
 
 // Diag sets dst[a] to the squared norm of row rows[a] of Φ.

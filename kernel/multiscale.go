@@ -1,0 +1,169 @@
+package kernel
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"grfgp/sparse"
+	"grfgp/walk"
+)
+
+// ErrScales is wrapped by errors about scales that do not fit together.
+var ErrScales = errors.New("kernel: scales do not fit together")
+
+// Multiscale is a sum over coarser and coarser graphs, for functions that vary
+// over distances which no walk on the finest graph covers:
+//
+//	K = K_0 + Σ_k s_k² P_k C_k P_kᵀ.
+//
+// K_0 is any kernel on the nodes. C_k is the kernel of a family on scale k by
+// random features, scaled to variance one at every node, so that no aggregate
+// weighs more than another; P_k = Q_1 ⋯ Q_k interpolates from scale k to the
+// nodes. Everything is applied in factored form, scale by scale: products cost
+// as much as the features of all scales together, linear in the nodes.
+type Multiscale struct {
+	fine   Kernel
+	scales []scale
+	shape  []Param // of the family, without its variance
+	free   bool    // a shape for every scale
+	chains recent[*chain]
+}
+
+// Scale is a graph of a Multiscale, coarser than the one before it.
+type Scale struct {
+	Prolong  *sparse.CSR    // interpolates from its nodes to those of the scale before: rows add up to one
+	Features *walk.Features // of walks on it
+}
+
+type scale struct {
+	prolong *sparse.CSR
+	grf     *GRF
+}
+
+// MultiscaleOptions say how hyperparameters are shared.
+type MultiscaleOptions struct {
+	// FreeLengths gives every scale a length of its own; else all coarse scales
+	// share one, counted in their own hops.
+	FreeLengths bool
+}
+
+// NewMultiscale returns the sum of a kernel and of a family's on the given
+// scales, from fine to coarse. Parameters are those of the fine kernel, then the
+// family's without its variance, once or for every scale, then the variances of
+// the scales.
+func NewMultiscale(fine Kernel, family Modulation, scales []Scale, opts MultiscaleOptions) (*Multiscale, error) {
+	m := &Multiscale{fine: fine, free: opts.FreeLengths, shape: family.Params()}
+	if hasVariance(family) {
+		m.shape = m.shape[1:]
+	}
+	if len(scales) == 0 {
+		return nil, fmt.Errorf("%w: there are none; take the fine kernel alone", ErrScales)
+	}
+	below := fine.Nodes()
+	for k, s := range scales {
+		rows, cols := s.Prolong.Dims()
+		if rows != below || cols != s.Features.Nodes() {
+			return nil, fmt.Errorf("%w: scale %d has features of %d nodes and interpolates from %d to %d, but there are %d below",
+				ErrScales, k+1, s.Features.Nodes(), cols, rows, below)
+		}
+		grf, err := NewGRF(s.Features, family)
+		if err != nil {
+			return nil, fmt.Errorf("scale %d: %w", k+1, err)
+		}
+		m.scales = append(m.scales, scale{s.Prolong, grf})
+		below = cols
+	}
+	return m, nil
+}
+
+// hasVariance reports whether the first parameter of a family is its variance.
+func hasVariance(family Modulation) bool {
+	p := family.Params()
+	return len(p) > 0 && p[0].Name == "variance"
+}
+
+// Nodes returns the number of nodes of the finest graph.
+func (m *Multiscale) Nodes() int { return m.fine.Nodes() }
+
+// Sizes returns the number of nodes of every coarser scale.
+func (m *Multiscale) Sizes() []int {
+	sizes := make([]int, len(m.scales))
+	for k, s := range m.scales {
+		sizes[k] = s.grf.Nodes()
+	}
+	return sizes
+}
+
+// Params returns the parameters of the fine kernel, of the scales' shape, and
+// the variances of the scales.
+func (m *Multiscale) Params() []Param {
+	all := slices.Clone(m.fine.Params())
+	for k := range m.shapes() {
+		for _, p := range m.shape {
+			if p.Name = "coarse " + p.Name; m.free {
+				p.Name = fmt.Sprintf("%s %d", p.Name, k+1)
+			}
+			all = append(all, p)
+		}
+	}
+	for k := range m.scales {
+		all = append(all, Param{fmt.Sprintf("variance %d", k+1), 1 / float64(len(m.scales)), true})
+	}
+	return all
+}
+
+// shapes returns how many shapes there are.
+func (m *Multiscale) shapes() int {
+	if m.free {
+		return len(m.scales)
+	}
+	return 1
+}
+
+// shapeAt returns where the shape of scale k begins in theta.
+func (m *Multiscale) shapeAt(k int) int {
+	at := len(m.fine.Params())
+	if m.free {
+		at += k * len(m.shape)
+	}
+	return at
+}
+
+// varianceAt returns where the variance of scale k is in theta.
+func (m *Multiscale) varianceAt(k int) int {
+	return len(m.fine.Params()) + m.shapes()*len(m.shape) + k
+}
+
+// At returns the covariance at theta, a Coarser.
+func (m *Multiscale) At(theta []float64) (Covariance, error) {
+	if err := checkTheta(theta, m.Params()); err != nil {
+		return nil, err
+	}
+	c := &multiscaleCovariance{Multiscale: m}
+	var err error
+	if c.fine, err = m.fine.At(theta[:len(m.fine.Params())]); err != nil {
+		return nil, err
+	}
+	for k, s := range m.scales {
+		var own []float64
+		if len(m.shape) < len(s.grf.Params()) {
+			own = append(own, 1) // C_k has variance one whatever it is here
+		}
+		own = append(own, theta[m.shapeAt(k):][:len(m.shape)]...)
+		raw, err := s.grf.at(own)
+		if err != nil {
+			return nil, fmt.Errorf("scale %d: %w", k+1, err)
+		}
+		c.parts = append(c.parts, unit{raw, theta[m.varianceAt(k)]})
+	}
+	return c, nil
+}
+
+// Keep makes a Keeper of the fine kernel, if it is one.
+func (m *Multiscale) Keep(rows []int, maxBytes int) Kernel {
+	if k, ok := m.fine.(Keeper); ok {
+		return &Multiscale{fine: k.Keep(rows, maxBytes), scales: m.scales, shape: m.shape, free: m.free}
+	}
+	return m
+}

@@ -1,0 +1,311 @@
+package kernel
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"grfgp/internal/parallel"
+	"grfgp/internal/rng"
+	"grfgp/solve"
+	"grfgp/sparse"
+)
+
+// Coarser is a Covariance with a part of low rank that carries its largest
+// eigenvalues: what conjugate gradients should be preconditioned by.
+type Coarser interface {
+	Covariance
+	// Coarse splits K[rows, rows] into A·C·Aᵀ, with a sparse A of at most so
+	// many columns, and a rest whose diagonal is about d. A is nil if there is
+	// no such part; rows of A add up to one.
+	Coarse(ctx context.Context, rows []int, most int) (a *sparse.CSR, c *mat.SymDense, d []float64, err error)
+}
+
+// multiscaleCovariance is a Multiscale at one theta.
+type multiscaleCovariance struct {
+	*Multiscale
+	fine  Covariance
+	parts []unit // of the scales
+}
+
+// Cross returns K[rows, cols].
+func (c *multiscaleCovariance) Cross(rows, cols []int) solve.Operator {
+	o := &multiscaleCross{cov: c, fine: c.fine.Cross(rows, cols), rows: c.chain(rows), cols: c.chain(cols)}
+	for k, u := range c.parts {
+		o.parts = append(o.parts, u.cross(context.Background(), o.rows.nodes[k+1], o.cols.nodes[k+1]))
+	}
+	return o
+}
+
+// multiscaleCross is K[rows, cols].
+type multiscaleCross struct {
+	cov        *multiscaleCovariance
+	fine       solve.Operator
+	rows, cols *chain
+	parts      []unitCross
+}
+
+// Dims returns the lengths of the two lists.
+func (o *multiscaleCross) Dims() (r, c int) { return o.fine.Dims() }
+
+// Apply sets dst = K[rows, cols]·x.
+func (o *multiscaleCross) Apply(ctx context.Context, dst, x *mat.Dense) error {
+	if r, c := o.Dims(); r == 0 || c == 0 {
+		return o.fine.Apply(ctx, dst, x)
+	}
+	if _, columns := dst.Dims(); columns <= stripColumns {
+		return o.strip(ctx, dst, x)
+	}
+	return strips(dst, func(lo int, dst *mat.Dense) error {
+		return o.strip(ctx, dst, columnsOf(x, lo, dst))
+	})
+}
+
+// strip goes down the scales by transposed prolongations, across each by its
+// features, and up again.
+func (o *multiscaleCross) strip(ctx context.Context, dst, x *mat.Dense) error {
+	if err := o.fine.Apply(ctx, dst, x); err != nil {
+		return err
+	}
+	_, columns := x.Dims()
+	down := make([]*mat.Dense, len(o.parts))
+	below := x
+	for k, up := range o.cols.up {
+		grf := o.cov.scales[k].grf
+		down[k] = grf.block(len(o.cols.nodes[k+1]), columns)
+		defer grf.blocks.Put(down[k])
+		up.T().Mul(down[k], below)
+		below = down[k]
+	}
+	return o.cov.climb(ctx, o.rows, dst, func(k int, y *mat.Dense) error { return o.parts[k].apply(ctx, y, down[k]) })
+}
+
+// climb sets what is called f_k on the nodes of a chain, from the coarsest scale
+// to the finest, and adds Σ P_k f_k to dst. What f does not set is undefined.
+func (m *Multiscale) climb(ctx context.Context, c *chain, dst *mat.Dense, f func(k int, y *mat.Dense) error) error {
+	_, columns := dst.Dims()
+	var above *mat.Dense
+	for k := len(m.scales) - 1; k >= -1; k-- {
+		if k < 0 {
+			to := m.scales[0].grf.block(len(c.nodes[0]), columns)
+			defer m.scales[0].grf.blocks.Put(to)
+			c.up[0].Mul(to, above)
+			addRows(dst, to)
+			break
+		}
+		grf := m.scales[k].grf
+		y := grf.block(len(c.nodes[k+1]), columns)
+		defer grf.blocks.Put(y)
+		if err := f(k, y); err != nil {
+			return err
+		}
+		if above != nil {
+			from := grf.block(len(c.nodes[k+1]), columns)
+			defer grf.blocks.Put(from)
+			c.up[k+1].Mul(from, above)
+			addRows(y, from)
+		}
+		above = y
+	}
+	return ctx.Err()
+}
+
+// Prior adds a draw of each scale, interpolated, to a draw of the fine kernel.
+func (c *multiscaleCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint64) error {
+	if err := c.fine.Prior(ctx, dst, seed); err != nil {
+		return err
+	}
+	all := make([]int, c.Nodes())
+	for i := range all {
+		all[i] = i
+	}
+	chain := c.chain(all)
+	return c.climb(ctx, chain, dst, func(k int, y *mat.Dense) error {
+		u := c.parts[k]
+		inv, err := u.inverses(ctx, chain.nodes[k+1])
+		if err != nil {
+			return err
+		}
+		for i := range inv {
+			inv[i] *= math.Sqrt(u.variance)
+		}
+		draw := y
+		n := u.raw.Nodes()
+		if len(inv) < n { // nodes of the scale that interpolate to nothing
+			_, columns := y.Dims()
+			draw = u.raw.block(n, columns)
+			defer u.raw.blocks.Put(draw)
+		}
+		if err := u.raw.Prior(ctx, draw, uint64(rng.Derive(seed, fmt.Sprintf("scale %d", k+1)))); err != nil {
+			return err
+		}
+		if draw != y {
+			for a, i := range chain.nodes[k+1] {
+				copy(y.RawRowView(a), draw.RawRowView(i))
+			}
+		}
+		scaleRows(y, inv)
+		return nil
+	})
+}
+
+// Gram sets dst = K[rows, rows].
+func (c *multiscaleCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows []int) error {
+	if err := c.fine.Gram(ctx, dst, rows); err != nil {
+		return err
+	}
+	return c.addGram(ctx, dst, c.chain(rows), c.parts)
+}
+
+// addGram adds Σ_k P_k C_k P_kᵀ over the scales above the list of a chain.
+func (c *multiscaleCovariance) addGram(ctx context.Context, dst *mat.SymDense, list *chain, parts []unit) error {
+	for k, u := range parts {
+		phi, _, _, err := u.onto(ctx, list, k)
+		if err != nil {
+			return err
+		}
+		if err := addSquare(ctx, dst, phi, u.variance); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// onto returns P_k·Φ̂_k for the list of a chain, where scale k counts from zero
+// above it, and what it is made of.
+func (u unit) onto(ctx context.Context, list *chain, k int) (phi *sparse.CSR, f *factor, inv []float64, err error) {
+	nodes := list.nodes[k+1]
+	if inv, err = u.inverses(ctx, nodes); err != nil {
+		return nil, nil, nil, err
+	}
+	whole, err := list.whole(k + 1)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	f = u.raw.factor(nodes)
+	phi, err = u.spread(whole, f, inv)
+	return phi, f, inv, err
+}
+
+// addSquare adds scale·ΦΦᵀ to the upper triangle of dst.
+func addSquare(ctx context.Context, dst *mat.SymDense, phi *sparse.CSR, scale float64) error {
+	raw := dst.RawSymmetric()
+	if rows, width := phi.Dims(); float64(phi.NNZ()) > 0.1*float64(rows)*float64(width) {
+		return addDenseSquare(ctx, raw, phi, scale)
+	}
+	phiT := phi.T()
+	return eachRow(ctx, raw.N, gramRows, func(_, i int) { addGramRow(raw.Data[i*raw.Stride:][:raw.N], phi, phiT, i, scale) })
+}
+
+// addDenseSquare is addSquare by dense blocks, for rows that are mostly full.
+func addDenseSquare(ctx context.Context, dst blas64.Symmetric, phi *sparse.CSR, scale float64) error {
+	rows, width := phi.Dims()
+	full := blas64.General{Rows: rows, Cols: width, Stride: width, Data: make([]float64, rows*width)}
+	for i := range rows {
+		cols, vals := phi.Row(i)
+		for p, j := range cols {
+			full.Data[i*width+int(j)] += vals[p]
+		}
+	}
+	const size = 128
+	out := blas64.General{Stride: dst.Stride, Data: dst.Data}
+	part := func(m blas64.General, lo, hi int) blas64.General {
+		return blas64.General{Rows: hi - lo, Cols: m.Cols, Stride: m.Stride, Data: m.Data[lo*m.Stride:]}
+	}
+	return parallel.Blocks(ctx, (rows+size-1)/size, func(_, b int) error {
+		lo, hi := b*size, min(rows, (b+1)*size)
+		to := blas64.General{Rows: hi - lo, Cols: rows - lo, Stride: out.Stride, Data: out.Data[lo*out.Stride+lo:]}
+		blas64.Gemm(blas.NoTrans, blas.Trans, scale, part(full, lo, hi), part(full, lo, rows), 1, to)
+		return nil
+	})
+}
+
+// Diag sets dst[a] = K[rows[a], rows[a]].
+func (c *multiscaleCovariance) Diag(ctx context.Context, dst []float64, rows []int) error {
+	if err := c.fine.Diag(ctx, dst, rows); err != nil {
+		return err
+	}
+	const size = 4096 // few enough nodes that their features fit into memory
+	for lo := 0; lo < len(rows); lo += size {
+		hi := min(len(rows), lo+size)
+		list := newChain(rows[lo:hi], c.scales)
+		for k, u := range c.parts {
+			phi, _, _, err := u.onto(ctx, list, k)
+			if err != nil {
+				return err
+			}
+			for a := range hi - lo {
+				_, vals := phi.Row(a)
+				sum := 0.0
+				for _, v := range vals {
+					sum += float64(v * v)
+				}
+				dst[lo+a] += u.variance * sum
+			}
+		}
+	}
+	return nil
+}
+
+// DiagFlops adds the products of features and prolongations to what the fine
+// kernel needs.
+func (c *multiscaleCovariance) DiagFlops(rows int) float64 {
+	flops := 0.0
+	if fine, ok := c.fine.(DiagCoster); ok {
+		flops = fine.DiagFlops(rows)
+	}
+	const parents, overhead = 8, 10
+	for _, u := range c.parts {
+		size := u.raw.features.Size()
+		flops += overhead * parents * float64(rows) * float64(size.Entries) / float64(max(1, u.raw.Nodes()))
+	}
+	return flops
+}
+
+// Coarse returns all scales of at most so many nodes as one: C is their sum on
+// the finest of them.
+func (c *multiscaleCovariance) Coarse(ctx context.Context, rows []int, most int) (*sparse.CSR, *mat.SymDense, []float64, error) {
+	first := 0
+	for first < len(c.scales) && c.scales[first].grf.Nodes() > most {
+		first++
+	}
+	if first == len(c.scales) {
+		return nil, nil, nil, nil
+	}
+	d := make([]float64, len(rows))
+	if err := c.fine.Diag(ctx, d, rows); err != nil {
+		return nil, nil, nil, err
+	}
+	between := 0.0 // variance of the scales between, before interpolation
+	for _, u := range c.parts[:first] {
+		between += u.variance
+	}
+	for a := range d {
+		d[a] += between
+	}
+	list := c.chain(rows)
+	a, err := list.whole(first + 1)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	nodes := list.nodes[first+1]
+	u := c.parts[first]
+	inv, err := u.inverses(ctx, nodes)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	phi, err := u.spread(nil, u.raw.factor(nodes), inv)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	sum := mat.NewSymDense(len(nodes), nil)
+	if err := addSquare(ctx, sum, phi, u.variance); err != nil {
+		return nil, nil, nil, err
+	}
+	err = c.addGram(ctx, sum, list.above(first+1, c.scales), c.parts[first+1:])
+	return a, sum, d, err
+}

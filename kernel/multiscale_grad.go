@@ -1,0 +1,117 @@
+package kernel
+
+import (
+	"context"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"grfgp/internal/parallel"
+)
+
+// Grad adds Σ_s u_sᵀ(∂K/∂θ_j)w_s to grad[j]. On scale k, with ũ = P_kᵀu and
+// w̃ = P_kᵀw, A = Φ̂ᵀũ and B = Φ̂ᵀw̃,
+//
+//	d(ũᵀΦ̂Φ̂ᵀw̃) = Σ_ic dΦ̂_ic·(⟨ũ_i, B_c⟩ + ⟨w̃_i, A_c⟩).
+func (c *multiscaleCovariance) Grad(ctx context.Context, grad []float64, rows []int, u, w *mat.Dense) error {
+	if err := c.fine.Grad(ctx, grad[:len(c.Multiscale.fine.Params())], rows, u, w); err != nil || len(rows) == 0 {
+		return err
+	}
+	list := c.chain(rows)
+	return strips(u, func(lo int, u *mat.Dense) error { return c.stripGrad(ctx, grad, list, u, columnsOf(w, lo, u)) })
+}
+
+func (c *multiscaleCovariance) stripGrad(ctx context.Context, grad []float64, list *chain, u, w *mat.Dense) error {
+	_, columns := u.Dims()
+	for k, part := range c.parts {
+		nodes := list.nodes[k+1]
+		below := c.scales[k].grf
+		uk, wk := below.block(len(nodes), columns), below.block(len(nodes), columns)
+		defer below.blocks.Put(uk)
+		defer below.blocks.Put(wk)
+		list.up[k].T().Mul(uk, u)
+		list.up[k].T().Mul(wk, w)
+		u, w = uk, wk
+		if err := c.partGrad(ctx, grad, k, nodes, part, u, w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// partGrad is the gradient of scale k, given what belongs to its nodes.
+func (c *multiscaleCovariance) partGrad(ctx context.Context, grad []float64, k int, nodes []int, part unit, u, w *mat.Dense) error {
+	f := part.raw.factor(nodes)
+	if f.err != nil {
+		return f.err
+	}
+	inv, err := part.inverses(ctx, nodes)
+	if err != nil {
+		return err
+	}
+	_, columns := u.Dims()
+	uw := part.raw.block(len(nodes), 2*columns) // N⁻¹ũ and N⁻¹w̃ side by side
+	ab := part.raw.block(f.width, 2*columns)    // A and B
+	defer part.raw.blocks.Put(uw)
+	defer part.raw.blocks.Put(ab)
+	for i := range nodes {
+		row := uw.RawRowView(i)
+		copy(row, u.RawRowView(i))
+		copy(row[columns:], w.RawRowView(i))
+		floats.Scale(inv[i], row)
+	}
+	f.transpose().Mul(ab, uw)
+	pairs := make([][]float64, parallel.Workers(len(nodes)))
+	twice, err := part.project(ctx, grad[c.shapeAt(k):][:len(c.shape)], f, inv, func(worker int, dst []float64, i int, cols []uint32) {
+		wu := room(&pairs[worker], 2*columns)
+		copy(wu, w.RawRowView(i))
+		copy(wu[columns:], u.RawRowView(i))
+		dots(dst, wu, ab, cols)
+	})
+	grad[c.varianceAt(k)] += twice / 2
+	return err
+}
+
+// GramGrad adds ⟨g, ∂K/∂θ_j⟩ to grad[j]. With F = P_kΦ̂_k it is 2⟨P_kᵀgF, dΦ̂_k⟩ on
+// scale k, taken only where Φ_k is not zero.
+func (c *multiscaleCovariance) GramGrad(ctx context.Context, grad []float64, rows []int, g *mat.SymDense) error {
+	if err := c.fine.GramGrad(ctx, grad[:len(c.Multiscale.fine.Params())], rows, g); err != nil || len(rows) == 0 {
+		return err
+	}
+	checkOrder(g, rows)
+	whole := full(g)
+	list := c.chain(rows)
+	for k, u := range c.parts {
+		phi, f, inv, err := u.onto(ctx, list, k)
+		if err != nil {
+			return err
+		}
+		onto, err := list.whole(k + 1)
+		if err != nil {
+			return err
+		}
+		phiT, ontoT := phi.T(), onto.T()
+		sums := make([][]float64, parallel.Workers(len(inv)))
+		twice, err := u.project(ctx, grad[c.shapeAt(k):][:len(c.shape)], f, inv, func(worker int, dst []float64, i int, cols []uint32) {
+			q := room(&sums[worker], len(rows)) // row i of P_kᵀg
+			clear(q)
+			from, weights := ontoT.Row(i)
+			for p, a := range from {
+				floats.AddScaled(q, weights[p], whole.RawRowView(int(a)))
+			}
+			for e, col := range cols {
+				others, vals := phiT.Row(int(col))
+				sum := 0.0
+				for p, a := range others {
+					sum += float64(vals[p] * q[a])
+				}
+				dst[e] = 2 * sum
+			}
+		})
+		if err != nil {
+			return err
+		}
+		grad[c.varianceAt(k)] += twice / 2
+	}
+	return nil
+}

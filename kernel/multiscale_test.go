@@ -1,0 +1,259 @@
+package kernel_test
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"grfgp/graph"
+	"grfgp/kernel"
+	"grfgp/kernel/kerneltest"
+)
+
+// scalesOf coarsens g until a scale has at most so many nodes.
+func scalesOf(t testing.TB, g *graph.Graph, most int) []kernel.Scale {
+	t.Helper()
+	var scales []kernel.Scale
+	for _, l := range g.Coarsen(most) {
+		scales = append(scales, kernel.Scale{Prolong: l.Prolong, Features: sampled(t, l.Graph, nil, same)})
+	}
+	return scales
+}
+
+func newMultiscale(t testing.TB, g *graph.Graph, err error, m kernel.Modulation, most int, opts kernel.MultiscaleOptions) *kernel.Multiscale {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := kernel.NewMultiscale(newGRF(t, sampled(t, g, nil, same), m), m, scalesOf(t, g, most), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+func TestMultiscaleContract(t *testing.T) {
+	free := kernel.MultiscaleOptions{FreeLengths: true}
+	t.Run("ring", func(t *testing.T) {
+		g, err := graph.Ring(120)
+		k := newMultiscale(t, g, err, kernel.Diffusion{}, 10, kernel.MultiscaleOptions{})
+		if n := len(k.Sizes()); n < 2 {
+			t.Fatalf("%d scales, want some", n)
+		}
+		kerneltest.Run(t, k, kerneltest.Options{})
+	})
+	t.Run("grid, free lengths", func(t *testing.T) {
+		g, err := graph.Grid(12, 12)
+		kerneltest.Run(t, newMultiscale(t, g, err, kernel.Matern{Nu: 1.5}, 4, free), kerneltest.Options{})
+	})
+	t.Run("free coefficients", func(t *testing.T) {
+		g, err := graph.Grid(9, 11)
+		kerneltest.Run(t, newMultiscale(t, g, err, kernel.Free{Len: 4}, 5, kernel.MultiscaleOptions{}), kerneltest.Options{})
+	})
+	t.Run("scale-free", func(t *testing.T) {
+		g, err := graph.BarabasiAlbert(150, 2, 1)
+		kerneltest.Run(t, newMultiscale(t, g, err, kernel.Diffusion{}, 10, kernel.MultiscaleOptions{}), kerneltest.Options{})
+	})
+	t.Run("series below", func(t *testing.T) {
+		g, err := graph.Grid(10, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fine, err := kernel.NewSeries(g.Normalized(graph.NormalizedAdjacency), kernel.Diffusion{}, 20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		k, err := kernel.NewMultiscale(fine, kernel.Diffusion{}, scalesOf(t, g, 8), kernel.MultiscaleOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		kerneltest.Run(t, k, kerneltest.Options{})
+	})
+}
+
+// TestMultiscaleSum: K is what the definition says, formed by dense matrices.
+func TestMultiscaleSum(t *testing.T) {
+	g, err := graph.Grid(11, 13)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fine := newGRF(t, sampled(t, g, nil, same), kernel.Diffusion{})
+	scales := scalesOf(t, g, 6)
+	k, err := kernel.NewMultiscale(fine, kernel.Diffusion{}, scales, kernel.MultiscaleOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const beta, coarse = 3, 2
+	theta := []float64{0.7, beta, coarse}
+	for k := range scales {
+		theta = append(theta, 0.3+0.4*float64(k))
+	}
+	want := gramOfAll(t, fine, []float64{0.7, beta})
+	var p mat.Matrix
+	for k, s := range scales {
+		n, m := s.Prolong.Dims()
+		q := mat.NewDense(n, m, nil)
+		for i := range n {
+			cols, vals := s.Prolong.Row(i)
+			for e, j := range cols {
+				q.Set(i, int(j), vals[e])
+			}
+		}
+		if p == nil {
+			p = q
+		} else {
+			var next mat.Dense
+			next.Mul(p, q)
+			p = &next
+		}
+		c := gramOfAll(t, newGRF(t, s.Features, kernel.Diffusion{}), []float64{1, coarse})
+		var unit mat.Dense
+		unit.Apply(func(i, j int, v float64) float64 { return v / math.Sqrt(c.At(i, i)*c.At(j, j)) }, c)
+		var part mat.Dense
+		part.Product(p, &unit, p.T())
+		part.Scale(theta[3+k], &part)
+		var sum mat.Dense
+		sum.Add(want, &part)
+		want = &sum
+	}
+	got := gramOfAll(t, k, theta)
+	if !mat.EqualApprox(got, want, 1e-12) {
+		t.Error("Gram is not the sum of its parts")
+	}
+}
+
+func gramOfAll(t *testing.T, k kernel.Kernel, theta []float64) mat.Matrix {
+	t.Helper()
+	cov, err := k.At(theta)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dst := mat.NewSymDense(k.Nodes(), nil)
+	if err := cov.Gram(t.Context(), dst, upTo(k.Nodes())); err != nil {
+		t.Fatal(err)
+	}
+	return dst
+}
+
+func upTo(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// TestMultiscaleCoarse: A·C·Aᵀ is the part of K that small scales carry.
+func TestMultiscaleCoarse(t *testing.T) {
+	g, err := graph.Grid(14, 14)
+	k := newMultiscale(t, g, err, kernel.Diffusion{}, 4, kernel.MultiscaleOptions{})
+	sizes := k.Sizes()
+	if len(sizes) < 2 {
+		t.Fatalf("scales of %v nodes, want two", sizes)
+	}
+	theta := []float64{0.7, 3, 2}
+	for k := range sizes {
+		theta = append(theta, 0.3+0.4*float64(k))
+	}
+	cov, err := k.At(theta)
+	if err != nil {
+		t.Fatal(err)
+	}
+	coarser := cov.(kernel.Coarser)
+	rows := []int{3, 190, 77, 77, 12, 140}
+	for first, size := range sizes {
+		a, c, d, err := coarser.Coarse(t.Context(), rows, size)
+		if err != nil {
+			t.Fatal(err)
+		}
+		theta := append([]float64{1e-300}, theta[1:]...)
+		rest := 0.7
+		for k := range first {
+			theta[3+k] = 1e-300
+			rest += 0.3 + 0.4*float64(k)
+		}
+		part, err := k.At(theta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := mat.NewSymDense(len(rows), nil)
+		if err := part.Gram(t.Context(), want, rows); err != nil {
+			t.Fatal(err)
+		}
+		n, m := a.Dims()
+		got := mat.NewDense(n, m, nil)
+		for i := range n {
+			cols, vals := a.Row(i)
+			for e, j := range cols {
+				got.Set(i, int(j), vals[e])
+			}
+		}
+		var product mat.Dense
+		product.Product(got, c, got.T())
+		if !mat.EqualApprox(&product, want, 1e-12) {
+			t.Errorf("at most %d nodes: A·C·Aᵀ differs from the coarse part of K", size)
+		}
+		for _, v := range d {
+			if !(v > 0) || v > rest {
+				t.Errorf("at most %d nodes: diagonal of the rest %v, want (0, %v]", size, v, rest)
+			}
+		}
+	}
+	if a, _, _, err := coarser.Coarse(t.Context(), rows, 1); a != nil || err != nil {
+		t.Errorf("no scale has one node: %v, %v", a, err)
+	}
+}
+
+// TestMultiscaleFair: the variance of a scale is nearly the same at every node,
+// whatever cell it is in: within a tenth of the highest from a length of β = 4 on.
+func TestMultiscaleFair(t *testing.T) {
+	grid, err1 := graph.Grid(40, 40)
+	free, err2 := graph.BarabasiAlbert(2000, 3, 1)
+	for name, g := range map[string]*graph.Graph{"grid": grid, "scale-free": free} {
+		k := newMultiscale(t, g, errors.Join(err1, err2), kernel.Diffusion{}, 20, kernel.MultiscaleOptions{})
+		for s := range k.Sizes() {
+			theta := []float64{1e-12, 1, 4}
+			for range k.Sizes() {
+				theta = append(theta, 1e-12)
+			}
+			theta[3+s] = 1
+			cov, err := k.At(theta)
+			if err != nil {
+				t.Fatal(err)
+			}
+			diag := make([]float64, k.Nodes())
+			if err := cov.Diag(t.Context(), diag, upTo(len(diag))); err != nil {
+				t.Fatal(err)
+			}
+			lo, hi := math.Inf(1), 0.0
+			for _, v := range diag {
+				lo, hi = min(lo, v), max(hi, v)
+			}
+			t.Logf("%s, scale %d of %d nodes: variance %.3f to %.3f", name, s+1, k.Sizes()[s], lo, hi)
+			if lo < 0.6*hi {
+				t.Errorf("%s, scale %d: variance %.3f to %.3f", name, s+1, lo, hi)
+			}
+		}
+	}
+}
+
+// TestMultiscaleRejects: scales must fit together.
+func TestMultiscaleRejects(t *testing.T) {
+	g, err := graph.Grid(12, 12)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fine := newGRF(t, sampled(t, g, nil, same), kernel.Diffusion{})
+	scales := scalesOf(t, g, 4)
+	for name, scales := range map[string][]kernel.Scale{
+		"none":                      nil,
+		"out of step":               scales[1:],
+		"features of another scale": {{Prolong: scales[0].Prolong, Features: scales[1].Features}},
+	} {
+		if _, err := kernel.NewMultiscale(fine, kernel.Diffusion{}, scales, kernel.MultiscaleOptions{}); !errors.Is(err, kernel.ErrScales) {
+			t.Errorf("%s: error %v, want %v", name, err, kernel.ErrScales)
+		}
+	}
+}

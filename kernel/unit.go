@@ -1,0 +1,156 @@
+package kernel
+
+import (
+	"context"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"grfgp/internal/parallel"
+	"grfgp/solve"
+	"grfgp/sparse"
+)
+
+// unit is s²·Φ̂Φ̂ᵀ, Φ̂ = N⁻¹Φ with N the norms of the rows of Φ: features scaled to
+// the same variance s² at every node.
+type unit struct {
+	raw      *grfCovariance
+	variance float64
+}
+
+// inverses returns 1/N_i for the given nodes.
+func (u unit) inverses(ctx context.Context, nodes []int) ([]float64, error) {
+	inv := make([]float64, len(nodes))
+	if err := u.raw.Diag(ctx, inv, nodes); err != nil {
+		return nil, err
+	}
+	for a, v := range inv {
+		if inv[a] = 0; v > 0 {
+			inv[a] = 1 / math.Sqrt(v)
+		}
+	}
+	return inv, nil
+}
+
+// spread returns A·Φ̂[nodes], with the columns of factor f, which is Φ[nodes];
+// nil stands for A = I.
+func (u unit) spread(a *sparse.CSR, f *factor, inv []float64) (*sparse.CSR, error) {
+	if f.err != nil {
+		return nil, f.err
+	}
+	if a == nil {
+		ptr, col, val := f.phi.Raw()
+		scaled := make([]float64, len(val))
+		for i, v := range inv {
+			for p := ptr[i]; p < ptr[i+1]; p++ {
+				scaled[p] = v * val[p]
+			}
+		}
+		return sparse.NewCSR(len(inv), f.width, ptr, col, scaled)
+	}
+	rows, cols := a.Dims()
+	ptr, col, val := a.Raw()
+	scaled := make([]float64, len(val))
+	for p, j := range col {
+		scaled[p] = val[p] * inv[j]
+	}
+	b, err := sparse.NewCSR(rows, cols, ptr, col, scaled)
+	if err != nil {
+		return nil, err
+	}
+	return b.Times(f.phi)
+}
+
+// unitCross is s²·Φ̂_rows·Φ̂_colsᵀ, which may change what it is applied to.
+type unitCross struct {
+	raw         solve.Operator
+	left, right []float64 // 1/N; left times s²
+	err         error
+}
+
+func (u unit) cross(ctx context.Context, rows, cols []int) unitCross {
+	o := unitCross{raw: u.raw.Cross(rows, cols)}
+	if o.right, o.err = u.inverses(ctx, cols); o.err != nil {
+		return o
+	}
+	if o.left, o.err = u.inverses(ctx, rows); o.err != nil {
+		return o
+	}
+	for a := range o.left {
+		o.left[a] *= u.variance
+	}
+	return o
+}
+
+func (o unitCross) apply(ctx context.Context, dst, x *mat.Dense) error {
+	if o.err != nil {
+		return o.err
+	}
+	scaleRows(x, o.right)
+	if err := o.raw.Apply(ctx, dst, x); err != nil {
+		return err
+	}
+	scaleRows(dst, o.left)
+	return nil
+}
+
+// project adds Σ_ic Ψ̂_l[i,c]·Q_ic to the gradient by the shape, where weigh sets
+// dst[e] = Q_ic for the entries e of row i of Φ, and returns Σ_ic Φ̂_ic Q_ic. The
+// scaling follows Φ: with n = N_i and q the row of Q,
+//
+//	⟨q, dΦ̂_i⟩ = ⟨q/n − (q·Φ_i) Φ_i/n³, dΦ_i⟩.
+func (u unit) project(ctx context.Context, grad []float64, f *factor, inv []float64, weigh func(worker int, dst []float64, i int, cols []uint32)) (float64, error) {
+	slope := make([]float64, len(u.raw.coeff))
+	along := make([]float64, len(inv)) // q·Φ̂_i
+	err := u.raw.project(ctx, slope, f.pattern, func(worker int, dst []float64, i int, cols []uint32) {
+		weigh(worker, dst, i, cols)
+		_, phi := f.phi.Row(i)
+		dot := 0.0
+		for e, v := range phi {
+			dot += float64(v * dst[e])
+		}
+		along[i] = dot * inv[i]
+		for e, v := range phi {
+			dst[e] = (dst[e] - dot*inv[i]*inv[i]*v) * inv[i]
+		}
+	})
+	if err != nil {
+		return 0, err
+	}
+	full := make([]float64, len(u.raw.theta))
+	u.raw.chain(full, slope, nil)
+	for j, g := range full[len(full)-len(grad):] { // without the variance, if there is one
+		grad[j] += g * u.variance
+	}
+	total := 0.0
+	for _, v := range along {
+		total += v
+	}
+	return total, nil
+}
+
+// scaleRows multiplies row i of x by scale[i].
+func scaleRows(x *mat.Dense, scale []float64) {
+	raw := x.RawMatrix()
+	parallel.Ranges(raw.Rows, 4096, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			row := raw.Data[i*raw.Stride:][:raw.Cols]
+			for s := range row {
+				row[s] *= scale[i]
+			}
+		}
+	})
+}
+
+// addRows sets dst += x.
+func addRows(dst, x *mat.Dense) {
+	to, from := dst.RawMatrix(), x.RawMatrix()
+	parallel.Ranges(to.Rows, 4096, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			row := to.Data[i*to.Stride:][:to.Cols]
+			for s, v := range from.Data[i*from.Stride:][:from.Cols] {
+				row[s] += v
+			}
+		}
+	})
+}
