@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -32,9 +33,10 @@ type GRF struct {
 	family   Modulation
 	patterns recent[*pattern]
 
-	all    func() []int // every node in order
-	labels sync.Pool    // *[]uint32: per node, all zero
-	blocks sync.Pool    // *mat.Dense: scratch for products
+	all    func() []int    // every node in order
+	whole  func() *pattern // of all nodes
+	labels sync.Pool       // *[]uint32: per node, all zero
+	blocks sync.Pool       // *mat.Dense: scratch for products
 }
 
 // NewGRF returns the kernel of a family by features that cover every node.
@@ -54,6 +56,7 @@ func NewGRF(f *walk.Features, m Modulation) (*GRF, error) {
 		}
 		return all
 	})
+	k.whole = sync.OnceValue(func() *pattern { return k.newPattern(k.all()) })
 	k.labels.New = func() any {
 		labels := make([]uint32, n)
 		return &labels
@@ -97,6 +100,8 @@ type grfCovariance struct {
 	*GRF
 	theta, coeff []float64
 	factors      recent[*factor]
+	once         sync.Once
+	entire       atomic.Pointer[factor] // of all nodes; nil until it was asked for
 }
 
 // Cross returns K[rows, cols]. Where rows and cols are the same list it is a
@@ -104,10 +109,17 @@ type grfCovariance struct {
 func (c *grfCovariance) Cross(rows, cols []int) solve.Operator {
 	right := c.factor(cols)
 	if slices.Equal(rows, cols) {
-		return &grfGram{grfCross{c.GRF, right.phi, right.transpose(), right.err}}
+		return &grfGram{grfCross{kernel: c.GRF, left: right.phi, right: right.transpose(), err: right.err}}
 	}
-	left := right.beside(rows)
-	return &grfCross{c.GRF, left.phi, right.transpose(), errors.Join(left.err, right.err)}
+	o := &grfCross{kernel: c.GRF, right: right.transpose()}
+	left := c.entire.Load()
+	if left != nil && left.nodes == nil && right.nodes != nil && c.isAll(rows) {
+		o.spread = right.nodes // quicker than to make Φ anew for these columns
+	} else {
+		left = right.beside(rows)
+	}
+	o.left, o.err = left.phi, errors.Join(left.err, right.err)
+	return o
 }
 
 // Gram sets dst = K[rows, rows].

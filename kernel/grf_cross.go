@@ -16,7 +16,8 @@ const stripColumns = 32
 type grfCross struct {
 	kernel      *GRF
 	left, right *sparse.CSR
-	err         error // why there is no such matrix
+	spread      []uint32 // the column of left that each row of right belongs to; nil: its own
+	err         error    // why there is no such matrix
 }
 
 // Dims returns the lengths of the two lists.
@@ -58,6 +59,16 @@ func (o *grfCross) strip(ctx context.Context, dst, x *mat.Dense) error {
 	o.right.Mul(mid, x)
 	if err := ctx.Err(); err != nil {
 		return err
+	}
+	if o.spread != nil {
+		_, width := o.left.Dims()
+		wide := o.kernel.block(width, columns)
+		defer o.kernel.blocks.Put(wide)
+		wide.Zero()
+		for a, node := range o.spread {
+			copy(wide.RawRowView(int(node)), mid.RawRowView(a))
+		}
+		mid = wide
 	}
 	o.left.Mul(dst, mid)
 	return ctx.Err()

@@ -29,8 +29,15 @@ type pattern struct {
 }
 
 func (k *GRF) pattern(rows []int) *pattern {
+	if k.isAll(rows) {
+		return k.whole()
+	}
 	return k.patterns.get(rows, k.newPattern)
 }
+
+// isAll reports whether rows are all nodes in order. What is made for them costs
+// most and is wanted again and again, so it is kept beside what is recent.
+func (k *GRF) isAll(rows []int) bool { return len(rows) == k.Nodes() && increasing(rows) }
 
 func (k *GRF) newPattern(rows []int) *pattern {
 	p := &pattern{rows: rows, ptr: make([]int, len(rows)+1)}
@@ -127,13 +134,19 @@ type factor struct {
 }
 
 func (c *grfCovariance) factor(rows []int) *factor {
-	return c.factors.get(rows, func(rows []int) *factor {
-		p := c.pattern(rows)
-		val := make([]float64, len(p.col))
-		c.eachBlock(rows, func(a, i int) { c.features.CombineRow(val[p.ptr[a]:p.ptr[a+1]], c.coeff, i) })
-		phi, err := sparse.NewCSR(len(rows), p.width, p.ptr, p.col, val)
-		return newFactor(c, p, phi, err)
-	})
+	if !c.isAll(rows) {
+		return c.factors.get(rows, c.newFactor)
+	}
+	c.once.Do(func() { c.entire.Store(c.newFactor(c.all())) })
+	return c.entire.Load()
+}
+
+func (c *grfCovariance) newFactor(rows []int) *factor {
+	p := c.pattern(rows)
+	val := make([]float64, len(p.col))
+	c.eachBlock(rows, func(a, i int) { c.features.CombineRow(val[p.ptr[a]:p.ptr[a+1]], c.coeff, i) })
+	phi, err := sparse.NewCSR(len(rows), p.width, p.ptr, p.col, val)
+	return newFactor(c, p, phi, err)
 }
 
 // newFactor stands an empty matrix in for one that failed.
