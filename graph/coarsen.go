@@ -1,7 +1,9 @@
 package graph
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
 	"grfgp/sparse"
 )
@@ -15,19 +17,17 @@ type Level struct {
 }
 
 const (
-	wideReach   = 3    // hops round a seed that hold no other: distances grow by 3 to 4
-	narrowReach = 2    // the same where balls of the wide reach are too large
-	mostPerCell = 32   // nodes of a mean cell that are too many
+	mostPerCell = 32   // nodes of a mean cell; where there are more, seeds move together
 	strong      = 0.25 // of the heaviest edge at one of its ends: what makes a neighbour
 	leastShrink = 0.2  // of the nodes that may go: what makes a level worth having
 )
 
 // Coarsen returns coarser and coarser graphs, from fine to coarse, down to one
 // of at most the given number of nodes; none if g has no more than that. Cells
-// are connected and never join two components. The last level is larger than
-// wanted where cells no longer shrink, or where there are more components than
-// that: then those with the most nodes to spare end at that many above the
-// number of components. Time and memory grow with nodes and edges.
+// are connected and never join two components. The last level is larger where
+// another would hardly be smaller, and where there are as many components as
+// that or more: then so many cells beyond one per component are enough. Time and
+// memory grow with nodes and edges; the numbers of the nodes hardly matter.
 //
 // Weights too large to be added up are scaled down first, all by the same power
 // of two.
@@ -47,7 +47,8 @@ func (g *Graph) Coarsen(most int) []Level {
 	}
 	var levels []Level
 	for below := g; below.Len() > most; {
-		cell, cells := below.cells()
+		t := below.tile()
+		cell, cells := t.cell, len(t.seeds)
 		if float64(cells-parts) > (1-leastShrink)*float64(below.Len()-parts) {
 			break
 		}
@@ -55,11 +56,46 @@ func (g *Graph) Coarsen(most int) []Level {
 		for i, c := range cell {
 			coarse[c] += mass[i]
 		}
-		l := Level{Graph: below.aggregate(cell, cells), Cell: cell, Mass: coarse, Prolong: below.prolong(cell, cells)}
+		l := Level{Graph: below.aggregate(cell, cells), Cell: cell, Mass: coarse, Prolong: below.prolong(cell, cells, int(t.reach))}
 		levels = append(levels, l)
 		below, mass = l.Graph, coarse
 	}
 	return levels
+}
+
+// Quality says how evenly a level cuts the graph below, and how well its cells
+// hold together.
+type Quality struct {
+	Cells                 int
+	MeanSize, LargestSize float64 // nodes of the graph below in a cell
+	MeanMass, LargestMass float64 // nodes of the finest graph in a cell
+	Inside                float64 // share of the weight of edges below that lies inside cells
+}
+
+// Quality measures the level; below is the graph whose nodes it cuts into cells.
+func (l Level) Quality(below *Graph) Quality {
+	q := Quality{Cells: l.Graph.Len()}
+	size := make([]float64, q.Cells)
+	total, inside := 0.0, 0.0
+	for i, c := range l.Cell {
+		size[c]++
+		cols, vals := below.adj.Row(i)
+		for p, j := range cols {
+			if int(j) < i {
+				w := vals[p] * 0x1p-40 // sums stay finite
+				total += w
+				if l.Cell[j] == c {
+					inside += w
+				}
+			}
+		}
+	}
+	q.MeanSize, q.LargestSize = sum(size)/float64(q.Cells), slices.Max(size)
+	q.MeanMass, q.LargestMass = sum(l.Mass)/float64(q.Cells), slices.Max(l.Mass)
+	if total > 0 {
+		q.Inside = inside / total
+	}
+	return q
 }
 
 // aggregate returns the graph of the cells.
@@ -69,7 +105,7 @@ func (g *Graph) aggregate(cell []uint32, cells int) *Graph {
 	if math.IsInf(sum(val), 1) {
 		scale = 0x1p-40 // there are fewer entries than that
 	}
-	var e Edges
+	e := newEdges(len(val) / 2)
 	for i := range g.Len() {
 		cols, vals := g.adj.Row(i)
 		for p, j := range cols {
@@ -86,16 +122,25 @@ func (g *Graph) aggregate(cell []uint32, cells int) *Graph {
 	return coarse
 }
 
-// cells cuts the graph into balls round seeds and returns the ball of every
-// node, numbered by their first nodes, and how many there are.
-func (g *Graph) cells() (cell []uint32, cells int) {
+// tile cuts the graph into balls round seeds.
+//
+// Three hops round a seed without another make distances grow by 3 to 4 on rings
+// and grids alike. Among hubs they hold almost all there is: there seeds move
+// together, and at last a hub must share its neighbours, unless it is all that
+// they have.
+func (g *Graph) tile() *tiling {
 	t := newTiling(g)
-	t.seed(wideReach)
-	if len(t.seeds)*mostPerCell < g.Len() {
-		t.seed(narrowReach)
+	for reach := uint8(3); reach > 0; reach-- {
+		t.seed(reach)
+		if len(t.seeds)*mostPerCell >= g.Len() {
+			break
+		}
+	}
+	if t.reach == 1 && 2*len(t.seeds) > g.Len() {
+		t.seed(2)
 	}
 	t.fill()
-	return t.cell, len(t.seeds)
+	return t
 }
 
 // tiling is a cut into cells on its way. Distances are hops along edges that are
@@ -129,14 +174,16 @@ func newTiling(g *Graph) *tiling {
 	return t
 }
 
-// joins tells whether an edge of node i counts for distances.
+// joins tells whether an edge counts for distances. Next to a hub all would be
+// weak but those to the hub itself: balls of one hop take every edge.
 func (t *tiling) joins(i, j uint32, w float64) bool {
-	return w >= strong*min(t.top[i], t.top[j])
+	return w >= strong*min(t.top[i], t.top[j]) || t.reach == 1
 }
 
 // seed chooses nodes of which no two are within reach of each other, and every
 // other node is within reach of one. Those just out of reach of earlier ones
 // come first, so that balls are packed tightly whatever the numbers of nodes.
+// Balls of one hop are small: beyond that the neighbours of a seed are free.
 func (t *tiling) seed(reach uint8) {
 	t.seeds, t.reach = t.seeds[:0], reach
 	for i := range t.hops {
@@ -166,6 +213,9 @@ func (t *tiling) cover(seed uint32) {
 		next := t.hops[i] + 1
 		cols, vals := t.g.adj.Row(int(i))
 		for p, j := range cols {
+			if t.reach == 1 && len(t.queue) > mostPerCell && next == 1 {
+				break
+			}
 			if t.hops[j] <= next || !t.joins(i, j, vals[p]) {
 				continue
 			}
@@ -181,47 +231,72 @@ func (t *tiling) cover(seed uint32) {
 	}
 }
 
-// fill gives every node the cell of a neighbour nearer to a seed: the cell that
-// it has the heaviest edges to, of several the smallest, then the first.
+// fill gives every node the cell of a neighbour nearer to a seed, the nearest
+// nodes first. Nodes at the same distance take turns that look random: in the
+// order of their numbers, cells would all lean to the same side.
 func (t *tiling) fill() {
-	size := make([]int, len(t.seeds))
+	f := filling{tiling: t, size: make([]int, len(t.seeds)), weight: make([]float64, len(t.seeds))}
 	for c, i := range t.seeds {
-		t.cell[i], size[c] = uint32(c), 1
+		t.cell[i], f.size[c] = uint32(c), 1
 	}
-	weight := make([]float64, len(t.seeds))
-	var near []uint32 // cells that have a weight
+	const turns = 8
 	for hops := uint8(1); hops <= t.reach; hops++ {
-		for i, h := range t.hops {
-			if h != hops {
-				continue
-			}
-			cols, vals := t.g.adj.Row(i)
-			near = near[:0]
-			for p, j := range cols {
-				if t.hops[j] < hops {
-					c := t.cell[j]
-					if weight[c] == 0 {
-						near = append(near, c)
-					}
-					weight[c] += vals[p]
+		for turn := range uint32(turns) {
+			for i, h := range t.hops {
+				if h == hops && scramble(uint32(i))%turns == turn {
+					c := f.choose(i)
+					t.cell[i] = c
+					f.size[c]++
 				}
 			}
-			best := near[0]
-			for _, c := range near[1:] {
-				switch w := weight[c]; {
-				case w < weight[best]:
-				case w > weight[best] || size[c] < size[best] || size[c] == size[best] && c < best:
-					best = c
-				}
-			}
-			for _, c := range near {
-				weight[c] = 0
-			}
-			t.cell[i] = best
-			size[best]++
 		}
 	}
 	t.number()
+}
+
+type filling struct {
+	*tiling
+	size   []int     // nodes of every cell so far
+	weight []float64 // zero but for the cells that are near
+	near   []uint32
+}
+
+// choose returns a cell next to node i: one that is not full if there is any,
+// that with the heaviest edges to i, the smallest, or any.
+func (f *filling) choose(i int) uint32 {
+	const full = 2 * mostPerCell
+	f.near = f.near[:0]
+	cols, vals := f.g.adj.Row(i)
+	for p, j := range cols {
+		if f.hops[j] < f.hops[i] {
+			c := f.cell[j]
+			if f.weight[c] == 0 {
+				f.near = append(f.near, c)
+			}
+			f.weight[c] += vals[p]
+		}
+	}
+	best := f.near[0]
+	for _, c := range f.near[1:] {
+		if cmp.Or(
+			cmp.Compare(f.size[c]/full, f.size[best]/full),
+			cmp.Compare(f.weight[best], f.weight[c]),
+			cmp.Compare(f.size[c], f.size[best]),
+			cmp.Compare(scramble(c), scramble(best))) < 0 {
+			best = c
+		}
+	}
+	for _, c := range f.near {
+		f.weight[c] = 0
+	}
+	return best
+}
+
+// scramble returns a number that looks random, another one for every x.
+func scramble(x uint32) uint32 {
+	x = (x ^ x>>16) * 0x85EBCA6B
+	x = (x ^ x>>13) * 0xC2B2AE35
+	return x ^ x>>16
 }
 
 // number renames the cells by their first nodes: neighbours in the order of the

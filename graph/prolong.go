@@ -8,104 +8,126 @@ import (
 )
 
 const (
-	prolongSteps = 3       // of averaging: a cell of four on a ring becomes a hat
 	prolongShare = 2.0 / 3 // of a node's value that a step takes from its neighbours
-	prolongCells = 8       // at most, that make the value of a node
-	prolongLeast = 1e-12   // of a value: what a cell must give to it
+	prolongLeast = 1e-6    // of a value: what a cell must give to it
 )
+
+// blend says which cells make the value of a node, the largest share first, with
+// zero shares at the end. It fits a line of the cache.
+type blend [8]struct {
+	cell  uint32
+	share float32
+}
 
 // prolong returns Sᵐ·P: P says which cell a node is in, and a step of averaging
 // S = (1−ω)·I + ω·D⁻¹A takes a share of the mean of the neighbours, self loops
 // apart. After every step a row keeps its largest entries and is made to sum to
 // 1 again, so that hubs do not fill it.
-func (g *Graph) prolong(cell []uint32, cells int) *sparse.CSR {
+func (g *Graph) prolong(cell []uint32, cells, steps int) *sparse.CSR {
 	n := g.Len()
-	rowPtr, col, val := make([]int, n+1), cell, make([]float64, n)
-	for i := range n {
-		rowPtr[i+1], val[i] = i+1, 1
+	from, to := make([]blend, n), make([]blend, n)
+	for i, c := range cell {
+		from[i][0].cell, from[i][0].share = c, 1
 	}
-	mixers := make([]mixer, parallel.Workers((n+rowBlock-1)/rowBlock))
+	blocks := (n + rowBlock - 1) / rowBlock
+	mixers := make([]mixer, parallel.Workers(blocks))
 	for w := range mixers {
 		mixers[w].weight = make([]float64, cells)
 	}
-	for range prolongSteps {
-		rowPtr, col, val = g.average(mixers, rowPtr, col, val)
+	for range steps {
+		_ = parallel.Blocks(context.Background(), blocks, func(worker, b int) error {
+			for i := b * rowBlock; i < min(n, (b+1)*rowBlock); i++ {
+				mixers[worker].average(g, i, from, &to[i])
+			}
+			return nil
+		})
+		from, to = to, from
 	}
-	m, err := sparse.NewCSR(n, cells, rowPtr, col, val)
+	return rowsOf(from, cells)
+}
+
+// rowsOf returns blends as a matrix with columns in increasing order.
+func rowsOf(blends []blend, cells int) *sparse.CSR {
+	rowPtr := make([]int, len(blends)+1)
+	for i := range blends {
+		rowPtr[i+1] = rowPtr[i] + blends[i].len()
+	}
+	col, val := make([]uint32, rowPtr[len(blends)]), make([]float64, rowPtr[len(blends)])
+	parallel.Ranges(len(blends), rowBlock, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			cols, vals := col[rowPtr[i]:rowPtr[i+1]], val[rowPtr[i]:rowPtr[i+1]]
+			for p := range cols {
+				cols[p], vals[p] = blends[i][p].cell, float64(blends[i][p].share)
+			}
+			insertionSort(cols, vals)
+			total := sum(vals)
+			for p := range vals {
+				vals[p] /= total
+			}
+		}
+	})
+	m, err := sparse.NewCSR(len(blends), cells, rowPtr, col, val)
 	if err != nil {
 		panic("graph: a prolongation of valid cells: " + err.Error())
 	}
 	return m
 }
 
-// average returns one step of averaging, blocks of rows side by side.
-func (g *Graph) average(mixers []mixer, oldPtr []int, oldCol []uint32, oldVal []float64) (rowPtr []int, col []uint32, val []float64) {
-	n := g.Len()
-	blocks := (n + rowBlock - 1) / rowBlock
-	cols, vals := make([][]uint32, blocks), make([][]float64, blocks)
-	rowPtr = make([]int, n+1)
-	_ = parallel.Blocks(context.Background(), blocks, func(worker, b int) error {
-		m := &mixers[worker]
-		m.col, m.val = m.col[:0], m.val[:0]
-		for i := b * rowBlock; i < min(n, (b+1)*rowBlock); i++ {
-			add := func(j int, share float64) {
-				for p := oldPtr[j]; p < oldPtr[j+1]; p++ {
-					m.add(oldCol[p], share*oldVal[p])
-				}
-			}
-			neighbours, weights := g.adj.Row(i)
-			strength := 0.0
-			for p, j := range neighbours {
-				if int(j) != i {
-					strength += weights[p]
-				}
-			}
-			if strength == 0 { // alone
-				add(i, 1)
-			} else {
-				add(i, 1-prolongShare)
-				for p, j := range neighbours {
-					if int(j) != i {
-						add(int(j), prolongShare*(weights[p]/strength))
-					}
-				}
-			}
-			rowPtr[i+1] = m.flush()
+// len returns how many cells the blend has.
+func (b *blend) len() int {
+	for p := range b {
+		if b[p].share == 0 {
+			return p
 		}
-		cols[b], vals[b] = append([]uint32(nil), m.col...), append([]float64(nil), m.val...)
-		return nil
-	})
-	total := addUp(rowPtr)
-	col, val = make([]uint32, total), make([]float64, total)
-	parallel.Ranges(blocks, 1, func(b, _ int) {
-		copy(col[rowPtr[b*rowBlock]:], cols[b])
-		copy(val[rowPtr[b*rowBlock]:], vals[b])
-	})
-	return rowPtr, col, val
+	}
+	return len(b)
 }
 
-// mixer adds up one row at a time and keeps the largest entries of each.
+// mixer adds up one blend at a time.
 type mixer struct {
-	weight []float64 // by cell; zero but for those of the row
-	near   []uint32  // the cells of the row
-	col    []uint32  // rows done
-	val    []float64
+	weight []float64 // by cell; zero but for those of the blend
+	near   []uint32  // the cells of the blend
 }
 
-func (m *mixer) add(cell uint32, w float64) {
-	if w == 0 {
+// average makes the blend of node i one step smoother.
+func (m *mixer) average(g *Graph, i int, from []blend, to *blend) {
+	cols, vals := g.adj.Row(i)
+	strength := 0.0
+	for p, j := range cols {
+		if int(j) != i {
+			strength += vals[p]
+		}
+	}
+	if strength == 0 { // alone
+		*to = from[i]
 		return
 	}
-	if m.weight[cell] == 0 {
-		m.near = append(m.near, cell)
+	m.add(&from[i], 1-prolongShare)
+	for p, j := range cols {
+		if int(j) != i {
+			m.add(&from[j], prolongShare*(vals[p]/strength))
+		}
 	}
-	m.weight[cell] += w
+	m.keep(to)
 }
 
-// flush ends the row and returns how many entries it kept: the largest, of equal
-// ones those with the smaller numbers, by column.
-func (m *mixer) flush() int {
-	var best [prolongCells]uint32
+func (m *mixer) add(b *blend, share float64) {
+	for _, e := range b {
+		w := share * float64(e.share)
+		if w == 0 {
+			return
+		}
+		if m.weight[e.cell] == 0 {
+			m.near = append(m.near, e.cell)
+		}
+		m.weight[e.cell] += w
+	}
+}
+
+// keep ends the blend: its largest shares, of equal ones those of the cells with
+// the smaller numbers, scaled to sum to 1.
+func (m *mixer) keep(to *blend) {
+	var best [len(blend{})]uint32
 	kept := 0
 	for _, c := range m.near {
 		w, q := m.weight[c], kept
@@ -115,25 +137,23 @@ func (m *mixer) flush() int {
 		for q > 0 && (w > m.weight[best[q-1]] || w == m.weight[best[q-1]] && c < best[q-1]) {
 			q--
 		}
-		if q == prolongCells {
+		if q == len(best) {
 			continue
 		}
-		kept = min(kept+1, prolongCells)
+		kept = min(kept+1, len(best))
 		copy(best[q+1:kept], best[q:kept])
 		best[q] = c
 	}
-	insertionSort(best[:kept], nil)
 	total := 0.0
 	for _, c := range best[:kept] {
 		total += m.weight[c]
 	}
-	for _, c := range best[:kept] {
-		m.col = append(m.col, c)
-		m.val = append(m.val, m.weight[c]/total)
+	*to = blend{}
+	for p, c := range best[:kept] {
+		to[p].cell, to[p].share = c, float32(m.weight[c]/total)
 	}
 	for _, c := range m.near {
 		m.weight[c] = 0
 	}
 	m.near = m.near[:0]
-	return kept
 }
