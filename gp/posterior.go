@@ -23,6 +23,7 @@ type Posterior struct {
 	noise  []float64
 	system system
 	alpha  []float64 // H⁻¹y
+	start  []float64 // where Extend starts to solve by iteration; nil: at alpha
 }
 
 // system solves H·dst = b with H = K_xx + noise, to a relative residual of tol

@@ -3,6 +3,7 @@ package solve
 import (
 	"fmt"
 	"math"
+	"sync/atomic"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -16,7 +17,8 @@ import (
 // thousands of rows. It grows row by row with Append; otherwise it is immutable
 // and safe for concurrent use. Its methods panic when sizes do not fit.
 type Cholesky struct {
-	l blas64.General // the lower triangle; the stride leaves room to grow
+	l    blas64.General // the lower triangle; the stride leaves room to grow
+	used *atomic.Int64  // rows of l.Data that this factor or a copy has taken; nil while there is no room
 }
 
 // NewCholesky factors h, which is left as it is, in O(n³). The error names the
@@ -48,6 +50,10 @@ func NewCholesky(h *mat.SymDense) (*Cholesky, error) {
 // N returns the number of rows.
 func (c *Cholesky) N() int { return c.l.Rows }
 
+// Copy returns a factor that grows by itself. It costs nothing: the two share
+// their rows, and the first to grow takes the room that is left.
+func (c *Cholesky) Copy() *Cholesky { return &Cholesky{c.l, c.used} }
+
 // Append extends H by one row and column in O(n²): row holds its elements up to
 // and including the diagonal. After an error the factor is as it was.
 func (c *Cholesky) Append(row []float64) error {
@@ -64,6 +70,7 @@ func (c *Cholesky) Append(row []float64) error {
 	}
 	d := next[n] - dot(next[:n], next)
 	if !(d > 0) || math.IsInf(d, 1) {
+		c.used.Add(-1)
 		return fmt.Errorf("solve: append to Cholesky factor: pivot %d is %.3g, with %.3g on the diagonal: %w; add noise",
 			n, d, row[n], ErrNotPositiveDefinite)
 	}
@@ -72,10 +79,11 @@ func (c *Cholesky) Append(row []float64) error {
 	return nil
 }
 
-// grow makes room for one more row, and then some.
+// grow takes room for one more row. Where there is none, or a copy has taken it,
+// it moves to memory of its own, with room for some more.
 func (c *Cholesky) grow() {
 	n, room := c.l.Rows, c.l.Stride
-	if n < room && len(c.l.Data) >= room*room {
+	if n < room && len(c.l.Data) >= room*room && c.used.CompareAndSwap(int64(n), int64(n+1)) {
 		return
 	}
 	room = n + n/4 + leaf
@@ -83,7 +91,8 @@ func (c *Cholesky) grow() {
 	for i := range n {
 		copy(data[i*room:][:i+1], row(c.l, i))
 	}
-	c.l.Stride, c.l.Data = room, data
+	c.l.Stride, c.l.Data, c.used = room, data, new(atomic.Int64)
+	c.used.Store(int64(n + 1))
 }
 
 // Solve sets dst = H⁻¹·b; the two may be one matrix.

@@ -1,0 +1,69 @@
+package gp
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Nodes returns the number of nodes of the kernel.
+func (p *Posterior) Nodes() int { return p.model.kernel.Nodes() }
+
+// Model returns what was conditioned.
+func (p *Posterior) Model() *Model { return p.model }
+
+// Measured returns the node of every measurement, in their order.
+func (p *Posterior) Measured() []int { return p.data.Nodes }
+
+// NoiseVar returns the noise variance of one more reading: that of the model, or
+// the mean of those given with the measurements.
+func (p *Posterior) NoiseVar() float64 {
+	v := p.model.noise
+	if p.data.NoiseVar != nil {
+		v = 0
+		for _, one := range p.noise {
+			v += one / float64(len(p.noise))
+		}
+	}
+	return v * p.model.units.Scale * p.model.units.Scale
+}
+
+// covarianceColumns is how many columns of a covariance are computed together.
+const covarianceColumns = 64
+
+// Covariance returns the posterior covariance between the quantity at rows and
+// at cols, K[rows, cols] − K[rows, x] H⁻¹ K[x, cols], for one product with the
+// kernel.
+func (p *Posterior) Covariance(ctx context.Context, rows, cols []int) (*mat.Dense, error) {
+	if len(rows) == 0 || len(cols) == 0 {
+		return &mat.Dense{}, nil
+	}
+	out := mat.NewDense(len(rows), len(cols), nil)
+	for lo := 0; lo < len(cols); lo += covarianceColumns {
+		hi := min(len(cols), lo+covarianceColumns)
+		if err := p.covariance(ctx, out.Slice(0, len(rows), lo, hi).(*mat.Dense), rows, cols[lo:hi]); err != nil {
+			return nil, fmt.Errorf("gp: posterior covariance: %w", err)
+		}
+	}
+	return out, nil
+}
+
+func (p *Posterior) covariance(ctx context.Context, dst *mat.Dense, rows, cols []int) error {
+	t, n := p.data.Len(), len(cols)
+	cross, weights := mat.NewDense(t, n, nil), mat.NewDense(t+n, n, nil)
+	if err := p.cov.Cross(p.data.Nodes, cols).Apply(ctx, cross, identity(n)); err != nil {
+		return err
+	}
+	gain := weights.Slice(0, t, 0, n).(*mat.Dense)
+	if err := p.system.solve(ctx, gain, cross, meanTol); err != nil {
+		return err
+	}
+	scale := p.model.units.Scale * p.model.units.Scale
+	gain.Scale(-scale, gain)
+	for k := range n {
+		weights.Set(t+k, k, scale)
+	}
+	return p.cov.Cross(rows, slices.Concat(p.data.Nodes, cols)).Apply(ctx, dst, weights)
+}

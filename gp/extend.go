@@ -1,0 +1,70 @@
+package gp
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Extend returns the posterior given more measurements, with hyperparameters and
+// units as they are: what Condition gives for all data, to rounding, for O(T²)
+// per measurement with the exact solver. It takes noise variances if Condition
+// was given them. Extending in one go or bit by bit gives the same bytes; p
+// stays as it was, and the two share what they have in common.
+func (p *Posterior) Extend(ctx context.Context, d Data) (*Posterior, error) {
+	if d.Len() == 0 {
+		return p, nil
+	}
+	if err := d.check(p.Nodes()); err != nil {
+		return nil, err
+	}
+	if (d.NoiseVar == nil) != (p.data.NoiseVar == nil) {
+		return nil, fmt.Errorf("%w: noise variances go with all measurements or with none", ErrData)
+	}
+	s := p.model.units.standard(d)
+	q := &Posterior{model: p.model, cov: p.cov, noise: slices.Concat(p.noise, noises(s, p.model.noise))}
+	q.data = Data{Nodes: slices.Concat(p.data.Nodes, s.Nodes), Y: slices.Concat(p.data.Y, s.Y)}
+	if s.NoiseVar != nil {
+		q.data.NoiseVar = q.noise
+	}
+	if err := q.extend(ctx, p); err != nil {
+		return nil, fmt.Errorf("gp: extending by %d measurements: %w", d.Len(), err)
+	}
+	return q, nil
+}
+
+// extend solves the system of q, of which that of p is a part.
+func (q *Posterior) extend(ctx context.Context, p *Posterior) error {
+	q.alpha = make([]float64, q.data.Len())
+	switch s := p.system.(type) {
+	case exactSystem:
+		c := s.Copy()
+		for k := p.data.Len(); k < q.data.Len(); k++ {
+			row := make([]float64, k+1) // K[x, x_k]
+			if err := p.cov.Cross(q.data.Nodes[:k+1], q.data.Nodes[k:k+1]).Apply(ctx, mat.NewDense(k+1, 1, row), identity(1)); err != nil {
+				return err
+			}
+			row[k] += q.noise[k]
+			if err := c.Append(row); err != nil {
+				return err
+			}
+		}
+		q.system = exactSystem{c}
+	default:
+		// Conjugate gradients start from the solution that Condition found. The
+		// last one would be nearer, but results would depend on the way here.
+		q.start = p.start
+		if q.start == nil {
+			q.start = p.alpha
+		}
+		copy(q.alpha, q.start)
+		var err error
+		if q.system, err = newSystem(ctx, q); err != nil {
+			return err
+		}
+	}
+	y := mat.NewDense(q.data.Len(), 1, slices.Clone(q.data.Y))
+	return q.system.solve(ctx, mat.NewDense(len(q.alpha), 1, q.alpha), y, meanTol)
+}
