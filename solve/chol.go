@@ -9,8 +9,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
-
-	"grfgp/internal/parallel"
 )
 
 // Cholesky is the factor H = L·Lᵀ of a dense positive definite matrix, for some
@@ -25,21 +23,10 @@ type Cholesky struct {
 // pivot at which h ceases to be positive definite.
 func NewCholesky(h *mat.SymDense) (*Cholesky, error) {
 	n := h.SymmetricDim()
-	c := &Cholesky{l: blas64.General{Rows: n, Cols: n, Stride: max(n, 1), Data: make([]float64, n*n)}}
+	c := &Cholesky{l: lowerOf(h)}
 	if n == 0 {
 		return c, nil
 	}
-	// gonum keeps the upper triangle. Blocks of rows here are blocks of columns
-	// there, few enough for the cache.
-	raw := h.RawSymmetric()
-	parallel.Ranges(n, leaf, func(lo, hi int) {
-		for j := range hi {
-			from := raw.Data[j*raw.Stride:]
-			for i := max(lo, j); i < hi; i++ {
-				c.l.Data[i*n+j] = from[i]
-			}
-		}
-	})
 	if pivot := factor(c.l); pivot >= 0 {
 		return nil, fmt.Errorf("solve: Cholesky factor: pivot %d of %d is %.3g, with %.3g on the diagonal: %w; add noise",
 			pivot, n, c.l.Data[pivot*n+pivot], h.At(pivot, pivot), ErrNotPositiveDefinite)

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/solve"
+	"grfgp/sparse"
 )
 
 // ring is the adjacency matrix of a ring, seen by its action.
@@ -47,6 +48,27 @@ func ExampleCG() {
 	// Output:
 	// 1.0000 0.4472
 	// converged: true
+}
+
+// Two cells of three nodes each, strongly correlated: the solver starts from an
+// exact inverse of that part.
+func ExampleCoarse() {
+	cells, err := sparse.NewCSR(6, 2, []int{0, 1, 2, 3, 4, 5, 6}, []uint32{0, 0, 0, 1, 1, 1}, []float64{1, 1, 1, 1, 1, 1})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	between := mat.NewSymDense(2, []float64{100, 99, 99, 100})
+	p, err := solve.NewCoarse(cells, between, []float64{1, 1, 1, 1, 1, 1})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	// P times ones is 1 + 3·(100 + 99) everywhere.
+	x, b := mat.NewDense(6, 1, nil), mat.NewDense(6, 1, []float64{598, 598, 598, 598, 598, 598})
+	p.Apply(x, b)
+	fmt.Printf("rank %d, %.3f\n", p.Rank(), mat.Col(nil, 0, x))
+	// Output: rank 2, [1.000 1.000 1.000 1.000 1.000 1.000]
 }
 
 // A factor grows by one observation at a time.

@@ -3,6 +3,7 @@ package solve
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -25,7 +26,7 @@ import (
 type LowRank struct {
 	invSqrt []float64 // noise^-½
 	b       blas64.General
-	s       blas64.Triangular
+	onePlus blas64.General // I + L
 	logDet  float64
 }
 
@@ -39,47 +40,24 @@ func NewLowRank(u *mat.Dense, noise []float64) (*LowRank, error) {
 	if n == 0 {
 		return nil, fmt.Errorf("solve: low rank: %w: no rows", ErrArgument)
 	}
-	p := &LowRank{invSqrt: make([]float64, n)}
-	for i, v := range noise {
-		if !(v > 0) || math.IsInf(v, 1) {
-			return nil, fmt.Errorf("solve: low rank: noise variance %d is %g: %w", i, v, ErrNotPositiveDefinite)
-		}
-		p.invSqrt[i] = 1 / math.Sqrt(v)
-		p.logDet += math.Log(v)
+	invSqrt, logDet, err := inverseRoots(noise)
+	if err != nil {
+		return nil, fmt.Errorf("solve: low rank: noise variance %w", err)
 	}
 	v := mat.NewDense(n, k, nil)
-	scaleRows(v, u, p.invSqrt)
-	p.b = v.RawMatrix()
+	scaleRows(v, u, invSqrt)
+	p := &LowRank{invSqrt: invSqrt, b: v.RawMatrix(), logDet: logDet}
 
-	gram := crossProduct(p.b, p.b)
-	for i := range k {
-		gram.Data[i*k+i]++
+	p.onePlus = crossProduct(p.b, p.b)
+	small, err := factorOnePlus(p.onePlus)
+	if err != nil {
+		return nil, fmt.Errorf("solve: low rank: %w", err)
 	}
-	if pivot := factor(gram); pivot >= 0 {
-		return nil, fmt.Errorf("solve: low rank: pivot %d of %d: %w", pivot, k, ErrNotPositiveDefinite)
-	}
-	for i := range k {
-		p.logDet += 2 * math.Log(gram.Data[i*k+i])
-	}
+	p.logDet += small
 	parallel.Ranges(n, blockRows, func(lo, hi int) {
-		blas64.Trsm(blas.Right, blas.Trans, 1, lower(gram), block(p.b, lo, hi, 0, k))
+		blas64.Trsm(blas.Right, blas.Trans, 1, lower(p.onePlus), block(p.b, lo, hi, 0, k))
 	})
-
-	// S = I − (I + L)⁻ᵀ, upper.
-	for i := range k {
-		gram.Data[i*k+i]++
-	}
-	inv := inverseLower(gram)
-	p.s = blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: k, Stride: k, Data: gram.Data}
-	for i := range k {
-		for j := range k {
-			s := -inv.Data[j*k+i]
-			if i == j {
-				s++
-			}
-			gram.Data[i*k+j] = s
-		}
-	}
+	addOne(p.onePlus)
 	return p, nil
 }
 
@@ -99,14 +77,13 @@ func (p *LowRank) Apply(dst, r *mat.Dense) {
 // Whiten sets dst = F⁻¹·x.
 func (p *LowRank) Whiten(dst, x *mat.Dense) {
 	scaleRows(dst, x, p.invSqrt)
-	// The coefficients are rows here: cᵀ ← cᵀ·Sᵀ.
-	p.reflect(dst, func(c blas64.General) { blas64.Trmm(blas.Right, blas.Trans, 1, p.s, c) })
+	p.reflect(dst, func(c blas64.General) { shrink(c, blas.Trans, p.onePlus) })
 }
 
 // WhitenT sets dst = F⁻ᵀ·x.
 func (p *LowRank) WhitenT(dst, x *mat.Dense) {
 	dst.Copy(x)
-	p.reflect(dst, func(c blas64.General) { blas64.Trmm(blas.Right, blas.NoTrans, 1, p.s, c) })
+	p.reflect(dst, func(c blas64.General) { shrink(c, blas.NoTrans, p.onePlus) })
 	scaleRows(dst, dst, p.invSqrt)
 }
 
@@ -116,6 +93,53 @@ func (p *LowRank) reflect(x *mat.Dense, change func(c blas64.General)) {
 	c := crossProduct(x.RawMatrix(), p.b)
 	change(c)
 	blas64.Gemm(blas.NoTrans, blas.Trans, -1, p.b, c, 1, x.RawMatrix())
+}
+
+// inverseRoots returns d^-½ and Σ log d, for d that must be positive.
+func inverseRoots(d []float64) (invSqrt []float64, logDet float64, err error) {
+	invSqrt = make([]float64, len(d))
+	for i, v := range d {
+		if !(v > 0) || math.IsInf(v, 1) {
+			return nil, 0, fmt.Errorf("%d is %g: %w", i, v, ErrNotPositiveDefinite)
+		}
+		invSqrt[i] = 1 / math.Sqrt(v)
+		logDet += math.Log(v)
+	}
+	return invSqrt, logDet, nil
+}
+
+// factorOnePlus replaces the lower triangle of a by L, with I + a = L·Lᵀ, and
+// returns log det(I + a).
+func factorOnePlus(a blas64.General) (logDet float64, err error) {
+	addOne(a)
+	if pivot := factor(a); pivot >= 0 {
+		return 0, fmt.Errorf("pivot %d of %d: %w", pivot, a.Rows, ErrNotPositiveDefinite)
+	}
+	for i := range a.Rows {
+		logDet += 2 * math.Log(a.Data[i*a.Stride+i])
+	}
+	return logDet, nil
+}
+
+// addOne adds the identity.
+func addOne(a blas64.General) {
+	for i := range a.Rows {
+		a.Data[i*a.Stride+i]++
+	}
+}
+
+// shrink multiplies coefficients, a row per right-hand side, by
+// S = I − (I + L)⁻ᵀ or by Sᵀ from the right.
+func shrink(c blas64.General, t blas.Transpose, onePlus blas64.General) {
+	before := slices.Clone(c.Data)
+	inverse := blas.Trans
+	if t == blas.Trans {
+		inverse = blas.NoTrans
+	}
+	blas64.Trsm(blas.Right, inverse, 1, lower(onePlus), c)
+	for i, v := range before {
+		c.Data[i] = v - c.Data[i]
+	}
 }
 
 // crossProduct returns xᵀ·y for matrices of many rows and few columns.

@@ -6,6 +6,9 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack/lapack64"
+	"gonum.org/v1/gonum/mat"
+
+	"grfgp/internal/parallel"
 )
 
 // Recursions that leave nearly all work of a triangular solve to products of
@@ -56,6 +59,24 @@ func solveLeaf(t blas.Transpose, l, b blas64.General) {
 // lower is the lower triangle of a.
 func lower(a blas64.General) blas64.Triangular {
 	return blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: a.Rows, Stride: a.Stride, Data: a.Data}
+}
+
+// lowerOf returns the lower triangle of h, with zeros above the diagonal.
+func lowerOf(h *mat.SymDense) blas64.General {
+	n := h.SymmetricDim()
+	l := blas64.General{Rows: n, Cols: n, Stride: max(n, 1), Data: make([]float64, n*n)}
+	// gonum keeps the upper triangle. Blocks of rows here are blocks of columns
+	// there, few enough for the cache.
+	raw := h.RawSymmetric()
+	parallel.Ranges(n, leaf, func(lo, hi int) {
+		for j := range hi {
+			from := raw.Data[j*raw.Stride:]
+			for i := max(lo, j); i < hi; i++ {
+				l.Data[i*n+j] = from[i]
+			}
+		}
+	})
+	return l
 }
 
 // factor replaces the lower triangle of a by its Cholesky factor. It returns

@@ -1,0 +1,242 @@
+package solve
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
+	"gonum.org/v1/gonum/mat"
+
+	"grfgp/internal/parallel"
+)
+
+// Coarse is P = D + A·C·Aᵀ, with A sparse of many rows and few columns, C dense
+// and positive semidefinite, D diagonal: a matrix whose strong part lives on a
+// coarse grid. It is immutable and safe for concurrent use.
+//
+// It is LowRank with U = A·B, C = B·Bᵀ, but never forms U. With M = AᵀD⁻¹A, the
+// small factor I + BᵀMB = LLᵀ and G = BL⁻ᵀ,
+//
+//	P⁻¹ = D⁻¹ − D⁻¹A · G·Gᵀ · AᵀD⁻¹
+//	P   = F·Fᵀ,  F⁻¹ = D^-½ − D^-½A · G·S·Gᵀ · AᵀD⁻¹,  S = I − (I + L)⁻ᵀ
+//	log det P = Σ log D_ii + 2 Σ log L_ii
+//
+// B is the pivoted Cholesky factor of C, as wide as the rank of C. What it
+// leaves of C, no more than rounding, is no part of P.
+type Coarse struct {
+	a, t         multiplier     // A and its transpose
+	inv, invSqrt []float64      // D⁻¹, D^-½
+	g            blas64.General // a row per column of A
+	onePlus      blas64.General // I + L
+	logDet       float64
+}
+
+// Sparse is a matrix M by rows, such as a *sparse.CSR. Its methods are safe for
+// concurrent use.
+type Sparse[M any] interface {
+	Dims() (rows, cols int)
+	// Row returns the columns and values of row i. A column that comes twice
+	// adds up.
+	Row(i int) ([]uint32, []float64)
+	// T returns the transpose.
+	T() M
+	multiplier
+}
+
+// multiplier is what of a matrix is needed once P is known.
+type multiplier interface {
+	// Mul sets dst to the product with x; the two do not overlap.
+	Mul(dst, x *mat.Dense)
+}
+
+// NewCoarse returns P for A with a row per element of d, which must be positive,
+// and a column per row of c. It keeps a and its transpose; c and d are not kept.
+// It takes O(m³) for m columns, and the sum of the squares of the numbers of
+// entries per row of A.
+func NewCoarse[M Sparse[M]](a M, c *mat.SymDense, d []float64) (*Coarse, error) {
+	n, m := a.Dims()
+	switch {
+	case n != len(d):
+		return nil, fmt.Errorf("solve: coarse: %w: diagonal of %d for %d rows", ErrArgument, len(d), n)
+	case m != c.SymmetricDim():
+		return nil, fmt.Errorf("solve: coarse: %w: matrix of %d between %d columns", ErrArgument, c.SymmetricDim(), m)
+	case n == 0:
+		return nil, fmt.Errorf("solve: coarse: %w: no rows", ErrArgument)
+	}
+	p := &Coarse{a: a, t: a.T(), inv: make([]float64, n)}
+	var err error
+	if p.invSqrt, p.logDet, err = inverseRoots(d); err != nil {
+		return nil, fmt.Errorf("solve: coarse: diagonal element %w", err)
+	}
+	for i, v := range d {
+		p.inv[i] = 1 / v
+	}
+	b, order, err := semidefiniteFactor(c)
+	if err != nil {
+		return nil, fmt.Errorf("solve: coarse: %w", err)
+	}
+	rank := b.Cols
+	if rank == 0 {
+		return p, nil
+	}
+	p.onePlus = congruent(b, order, weightedGram(a, p.inv))
+	small, err := factorOnePlus(p.onePlus)
+	if err != nil {
+		return nil, fmt.Errorf("solve: coarse: %w", err)
+	}
+	p.logDet += small
+
+	p.g = blas64.General{Rows: m, Cols: rank, Stride: rank, Data: make([]float64, m*rank)}
+	for i, j := range order {
+		copy(row(p.g, j), row(b, i))
+	}
+	parallel.Ranges(m, leaf, func(lo, hi int) {
+		blas64.Trsm(blas.Right, blas.Trans, 1, lower(p.onePlus), block(p.g, lo, hi, 0, rank))
+	})
+	addOne(p.onePlus)
+	return p, nil
+}
+
+// Rank returns the rank of C, as far as rounding lets it be known.
+func (p *Coarse) Rank() int { return p.g.Cols }
+
+// LogDet returns log det P.
+func (p *Coarse) LogDet() float64 { return p.logDet }
+
+// Apply sets dst = P⁻¹·r.
+func (p *Coarse) Apply(dst, r *mat.Dense) {
+	p.subtract(dst, p.inv, p.inv, r, p.inv, func(blas64.General) {})
+}
+
+// Whiten sets dst = F⁻¹·x.
+func (p *Coarse) Whiten(dst, x *mat.Dense) {
+	p.subtract(dst, p.invSqrt, p.invSqrt, x, p.inv, func(c blas64.General) { shrink(c, blas.Trans, p.onePlus) })
+}
+
+// WhitenT sets dst = F⁻ᵀ·x.
+func (p *Coarse) WhitenT(dst, x *mat.Dense) {
+	p.subtract(dst, p.invSqrt, p.inv, x, p.invSqrt, func(c blas64.General) { shrink(c, blas.NoTrans, p.onePlus) })
+}
+
+// subtract sets dst = diag(keep)·x − diag(out)·A·G·c, where c is
+// GᵀAᵀ·diag(in)·x after a change by the caller, who sees it transposed: a row
+// per column of x.
+func (p *Coarse) subtract(dst *mat.Dense, keep, out []float64, x *mat.Dense, in []float64, change func(c blas64.General)) {
+	if p.Rank() == 0 { // gonum has no matrices without columns
+		scaleRows(dst, x, keep)
+		return
+	}
+	n, k := x.Dims()
+	scaleRows(dst, x, in)
+	small := mat.NewDense(p.g.Rows, k, nil)
+	p.t.Mul(small, dst)
+	c := crossProduct(small.RawMatrix(), p.g)
+	change(c)
+	blas64.Gemm(blas.NoTrans, blas.Trans, 1, p.g, c, 0, small.RawMatrix())
+	p.a.Mul(dst, small)
+
+	ds, xs := dst.RawMatrix(), x.RawMatrix()
+	parallel.Ranges(n, blockRows, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			d, s, o := row(ds, i), keep[i], out[i]
+			for t, v := range row(xs, i) {
+				d[t] = s*v - o*d[t]
+			}
+		}
+	})
+}
+
+// semidefiniteFactor returns the lower trapezoidal B and the order of the rows
+// for which B·Bᵀ is c up to rounding: element (i, j) of the product is element
+// (order[i], order[j]) of c. B has as many columns as c has rank.
+func semidefiniteFactor(c *mat.SymDense) (b blas64.General, order []int, err error) {
+	m := c.SymmetricDim()
+	raw, top := c.RawSymmetric(), 0.0
+	for i := range m {
+		for j, v := range raw.Data[i*raw.Stride:][i:m] {
+			if !finite(v) {
+				return b, nil, fmt.Errorf("%w: element (%d, %d) of C is %g", ErrArgument, i, i+j, v)
+			}
+		}
+		top = max(top, c.At(i, i))
+	}
+	l := lowerOf(c)
+	order = make([]int, m)
+	rank := 0
+	if m > 0 {
+		_, rank, _ = lapack64.Pstrf(blas64.Symmetric{Uplo: blas.Lower, N: m, Stride: l.Stride, Data: l.Data}, order, -1, make([]float64, 2*m))
+	}
+	b = block(l, 0, m, 0, rank)
+	// Rounding is forgiven generously: whatever is left, P is positive definite.
+	const slack = 0x1p-26
+	for i := rank; i < m; i++ {
+		left := c.At(order[i], order[i])
+		for _, v := range row(l, i)[:rank] {
+			left -= v * v
+		}
+		if left < -slack*top {
+			return b, nil, fmt.Errorf("diagonal element %d of C is %.3g after %d pivots, with %.3g on the diagonal: %w",
+				order[i], left, rank, c.At(order[i], order[i]), ErrNotPositiveDefinite)
+		}
+	}
+	return b, order, nil
+}
+
+// weightedGram returns Aᵀ·diag(w)·A. It reads A once, row by row: the entries
+// of a column may be anywhere.
+func weightedGram[M Sparse[M]](a M, w []float64) blas64.General {
+	n, m := a.Dims()
+	// Few blocks of rows, whatever n is: each has its part of the sum.
+	const most = 4
+	size := max(blockRows, (n+most-1)/most)
+	parts := make([]blas64.General, (n+size-1)/size)
+	parallel.Ranges(n, size, func(lo, hi int) {
+		part := blas64.General{Rows: m, Cols: m, Stride: m, Data: make([]float64, m*m)}
+		for i := lo; i < hi; i++ {
+			cols, vals := a.Row(i)
+			for p, j := range cols {
+				sum, v := row(part, int(j)), w[i]*vals[p]
+				for q, l := range cols {
+					sum[l] += v * vals[q]
+				}
+			}
+		}
+		parts[lo/size] = part
+	})
+	sum := parts[0]
+	parallel.Ranges(len(sum.Data), blockRows, func(lo, hi int) {
+		for _, part := range parts[1:] {
+			for i := lo; i < hi; i++ {
+				sum.Data[i] += part.Data[i]
+			}
+		}
+	})
+	return sum
+}
+
+// congruent returns the lower triangle of BᵀMB for lower trapezoidal B, whose
+// row i goes with row and column order[i] of M. M may be mostly zeros.
+func congruent(b blas64.General, order []int, m blas64.General) blas64.General {
+	n, k := b.Rows, b.Cols
+	mb := blas64.General{Rows: n, Cols: k, Stride: k, Data: make([]float64, n*k)}
+	const few = 8 // rows that share a row of B while it is at hand
+	parallel.Ranges(n, few, func(lo, hi int) {
+		for j := range n {
+			from := blas64.Vector{N: min(j+1, k), Inc: 1, Data: row(b, j)}
+			for i := lo; i < hi; i++ {
+				if v := m.Data[order[i]*m.Stride+order[j]]; v != 0 {
+					blas64.Axpy(v, from, blas64.Vector{N: from.N, Inc: 1, Data: row(mb, i)})
+				}
+			}
+		}
+	})
+	c := blas64.General{Rows: k, Cols: k, Stride: k, Data: make([]float64, k*k)}
+	const size = 2 * leaf
+	for lo := 0; lo < k; lo += size {
+		hi := min(lo+size, k)
+		// The columns from lo on are zero above row lo.
+		blas64.Gemm(blas.Trans, blas.NoTrans, 1, block(b, lo, n, lo, hi), block(mb, lo, n, 0, hi), 0, block(c, lo, hi, 0, hi))
+	}
+	return c
+}
