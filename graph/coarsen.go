@@ -56,7 +56,7 @@ func (g *Graph) Coarsen(most int) []Level {
 		for i, c := range cell {
 			coarse[c] += mass[i]
 		}
-		l := Level{Graph: below.aggregate(cell, cells), Cell: cell, Mass: coarse, Prolong: below.prolong(cell, cells, int(t.reach))}
+		l := Level{Graph: below.aggregate(cell, cells), Cell: cell, Mass: coarse, Prolong: t.prolong()}
 		levels = append(levels, l)
 		below, mass = l.Graph, coarse
 	}
@@ -148,12 +148,13 @@ func (g *Graph) tile() *tiling {
 type tiling struct {
 	g       *Graph
 	top     []float64 // the weight of the heaviest edge of every node
+	sure    float64   // a weight that is strong anywhere, so that few look at top
+	reach   uint8     // hops round a seed without another
 	seeds   []uint32
-	hops    []uint8 // from the nearest seed; more than the reach if none is near
-	reach   uint8
-	cell    []uint32
-	queue   []uint32
-	waiting []uint32
+	hops    []uint8  // from the nearest seed; more than the reach if none is near
+	cell    []uint32 // of every node, once filled
+	queue   []uint32 // nodes that a new seed is nearer to than all before
+	waiting []uint32 // nodes that may become the next seeds
 }
 
 const (
@@ -170,6 +171,7 @@ func newTiling(g *Graph) *tiling {
 				t.top[i] = max(t.top[i], vals[p])
 			}
 		}
+		t.sure = max(t.sure, strong*t.top[i])
 	}
 	return t
 }
@@ -177,7 +179,7 @@ func newTiling(g *Graph) *tiling {
 // joins tells whether an edge counts for distances. Next to a hub all would be
 // weak but those to the hub itself: balls of one hop take every edge.
 func (t *tiling) joins(i, j uint32, w float64) bool {
-	return w >= strong*min(t.top[i], t.top[j]) || t.reach == 1
+	return w >= t.sure || w >= strong*min(t.top[i], t.top[j]) || t.reach == 1
 }
 
 // seed chooses nodes of which no two are within reach of each other, and every

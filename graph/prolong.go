@@ -19,27 +19,40 @@ type blend [8]struct {
 	share float32
 }
 
-// prolong returns Sᵐ·P: P says which cell a node is in, and a step of averaging
-// S = (1−ω)·I + ω·D⁻¹A takes a share of the mean of the neighbours, self loops
-// apart. After every step a row keeps its largest entries and is made to sum to
-// 1 again, so that hubs do not fill it.
-func (g *Graph) prolong(cell []uint32, cells, steps int) *sparse.CSR {
-	n := g.Len()
-	from, to := make([]blend, n), make([]blend, n)
-	for i, c := range cell {
-		from[i][0].cell, from[i][0].share = c, 1
-	}
+// prolong returns Sᵐ·P. P gives a node between cells a mean of those who are
+// nearer to a seed, so that where it fell does not show; a step of averaging
+// S = (1−ω)·I + ω·D⁻¹A then takes a share of the mean of all neighbours, self
+// loops apart. After every step a row keeps its largest entries and is made to
+// sum to 1 again, so that hubs do not fill it.
+func (t *tiling) prolong() *sparse.CSR {
+	n, cells := len(t.cell), len(t.seeds)
 	blocks := (n + rowBlock - 1) / rowBlock
 	mixers := make([]mixer, parallel.Workers(blocks))
 	for w := range mixers {
 		mixers[w].weight = make([]float64, cells)
 	}
-	for range steps {
+	forNodes := func(do func(m *mixer, i int)) {
 		_ = parallel.Blocks(context.Background(), blocks, func(worker, b int) error {
 			for i := b * rowBlock; i < min(n, (b+1)*rowBlock); i++ {
-				mixers[worker].average(g, i, from, &to[i])
+				do(&mixers[worker], i)
 			}
 			return nil
+		})
+	}
+	from, to := make([]blend, n), make([]blend, n)
+	for _, i := range t.seeds {
+		from[i][0].cell, from[i][0].share = t.cell[i], 1
+	}
+	for hops := uint8(1); hops <= t.reach; hops++ {
+		forNodes(func(m *mixer, i int) {
+			if t.hops[i] == hops {
+				m.average(t.g, i, from, &from[i], 1, func(j uint32) bool { return t.hops[j] < hops })
+			}
+		})
+	}
+	for range t.reach {
+		forNodes(func(m *mixer, i int) {
+			m.average(t.g, i, from, &to[i], prolongShare, func(j uint32) bool { return int(j) != i })
 		})
 		from, to = to, from
 	}
@@ -89,12 +102,13 @@ type mixer struct {
 	near   []uint32  // the cells of the blend
 }
 
-// average makes the blend of node i one step smoother.
-func (m *mixer) average(g *Graph, i int, from []blend, to *blend) {
+// average takes a share of the blend of node i from the mean of its neighbours,
+// or of some of them.
+func (m *mixer) average(g *Graph, i int, from []blend, to *blend, share float64, counts func(j uint32) bool) {
 	cols, vals := g.adj.Row(i)
 	strength := 0.0
 	for p, j := range cols {
-		if int(j) != i {
+		if counts(j) {
 			strength += vals[p]
 		}
 	}
@@ -102,10 +116,10 @@ func (m *mixer) average(g *Graph, i int, from []blend, to *blend) {
 		*to = from[i]
 		return
 	}
-	m.add(&from[i], 1-prolongShare)
+	m.add(&from[i], 1-share)
 	for p, j := range cols {
-		if int(j) != i {
-			m.add(&from[j], prolongShare*(vals[p]/strength))
+		if counts(j) {
+			m.add(&from[j], share*(vals[p]/strength))
 		}
 	}
 	m.keep(to)
