@@ -17,6 +17,7 @@ type Level struct {
 }
 
 const (
+	widestReach = 3    // hops round a seed without another
 	mostPerCell = 32   // nodes of a mean cell; where there are more, seeds move together
 	strong      = 0.25 // of the heaviest edge at one of its ends: what makes a neighbour
 	leastShrink = 0.2  // of the nodes that may go: what makes a level worth having
@@ -47,7 +48,7 @@ func (g *Graph) Coarsen(most int) []Level {
 	}
 	var levels []Level
 	for below := g; below.Len() > most; {
-		t := below.tile()
+		t := below.tile(parts)
 		cell, cells := t.cell, len(t.seeds)
 		if float64(cells-parts) > (1-leastShrink)*float64(below.Len()-parts) {
 			break
@@ -122,21 +123,23 @@ func (g *Graph) aggregate(cell []uint32, cells int) *Graph {
 	return coarse
 }
 
-// tile cuts the graph into balls round seeds.
+// tile cuts the graph, which has the given number of components, into balls
+// round seeds.
 //
 // Three hops round a seed without another make distances grow by 3 to 4 on rings
 // and grids alike. Among hubs they hold almost all there is: there seeds move
 // together, and at last a hub must share its neighbours, unless it is all that
 // they have.
-func (g *Graph) tile() *tiling {
+func (g *Graph) tile(parts int) *tiling {
 	t := newTiling(g)
-	for reach := uint8(3); reach > 0; reach-- {
+	nodes := g.Len() - parts // components of one node count for nothing
+	for reach := uint8(widestReach); reach > 0; reach-- {
 		t.seed(reach)
-		if len(t.seeds)*mostPerCell >= g.Len() {
+		if (len(t.seeds)-parts)*mostPerCell >= nodes {
 			break
 		}
 	}
-	if t.reach == 1 && 2*len(t.seeds) > g.Len() {
+	if t.reach == 1 && 2*(len(t.seeds)-parts) > nodes {
 		t.seed(2)
 	}
 	t.fill()
@@ -185,7 +188,7 @@ func (t *tiling) joins(i, j uint32, w float64) bool {
 // seed chooses nodes of which no two are within reach of each other, and every
 // other node is within reach of one. Those just out of reach of earlier ones
 // come first, so that balls are packed tightly whatever the numbers of nodes.
-// Balls of one hop are small: beyond that the neighbours of a seed are free.
+// A ball of one hop takes but so many neighbours; the others stay free.
 func (t *tiling) seed(reach uint8) {
 	t.seeds, t.reach = t.seeds[:0], reach
 	for i := range t.hops {
@@ -215,7 +218,7 @@ func (t *tiling) cover(seed uint32) {
 		next := t.hops[i] + 1
 		cols, vals := t.g.adj.Row(int(i))
 		for p, j := range cols {
-			if t.reach == 1 && len(t.queue) > mostPerCell && next == 1 {
+			if t.reach == 1 && i == seed && len(t.queue) > mostPerCell {
 				break
 			}
 			if t.hops[j] <= next || !t.joins(i, j, vals[p]) {

@@ -238,21 +238,28 @@ func TestCoarsenNothing(t *testing.T) {
 	}
 }
 
-// Lone nodes do not keep the rest from shrinking.
+// Lone nodes neither keep the rest from shrinking nor hide that it shrinks too
+// fast.
 func TestCoarsenBesideLoneNodes(t *testing.T) {
-	grid := must[*Graph](t)(Grid(60, 60))
-	var e Edges
-	for i := range grid.Len() {
-		cols, _ := grid.adj.Row(i)
-		for _, j := range cols {
-			e.add(i, int(j))
+	for name, g := range map[string]*Graph{
+		"grid": must[*Graph](t)(Grid(60, 60)),
+		"hubs": must[*Graph](t)(BarabasiAlbert(5000, 3, 1)),
+	} {
+		const lone = 6400
+		var e Edges
+		for i := range g.Len() {
+			cols, _ := g.adj.Row(i)
+			for _, j := range cols {
+				e.add(i, int(j))
+			}
 		}
-	}
-	g := must[*Graph](t)(fromPattern(10_000, e))
-	levels := g.Coarsen(100)
-	const lone = 6400
-	if got := levels[len(levels)-1].Graph.Len() - lone; got < 1 || got > 101 {
-		t.Errorf("the grid has %d cells at last, want at most 101", got)
+		levels := must[*Graph](t)(fromPattern(g.Len()+lone, e)).Coarsen(100)
+		if got := levels[0].Graph.Len() - lone; got < g.Len()/64 {
+			t.Errorf("%s: %d cells at first", name, got)
+		}
+		if got := levels[len(levels)-1].Graph.Len() - lone; got < 1 || got > 101 {
+			t.Errorf("%s: %d cells at last, want at most 101", name, got)
+		}
 	}
 }
 
@@ -362,7 +369,8 @@ func TestQuality(t *testing.T) {
 // Where no row is cut, a prolongation is the product of its definition.
 func TestProlongEqualsNaive(t *testing.T) {
 	for _, g := range []*Graph{must[*Graph](t)(Ring(100)), must[*Graph](t)(Grid(1, 50)), randomGraph(t, 100, 60, 1), pieces(t)} {
-		tiles := g.tile()
+		_, parts := g.Components()
+		tiles := g.tile(len(parts))
 		n, cells := g.Len(), len(tiles.seeds)
 		want := mat.NewDense(n, cells, nil)
 		for hops := range tiles.reach + 1 {
@@ -401,7 +409,7 @@ func TestProlongEqualsNaive(t *testing.T) {
 				step.Set(i, i, 1-prolongShare)
 			}
 		}
-		for range tiles.reach {
+		for range tiles.steps() {
 			var next mat.Dense
 			next.Mul(step, want)
 			want = &next
@@ -413,8 +421,8 @@ func TestProlongEqualsNaive(t *testing.T) {
 				continue // perhaps cut
 			}
 			for c := range cells {
-				// Shares are kept as float32, and those below 1e-6 dropped.
-				if diff := math.Abs(d.At(i, c) - want.At(i, c)); diff > 1e-5 {
+				// A few shares below 1e-3 are dropped.
+				if diff := math.Abs(d.At(i, c) - want.At(i, c)); diff > 5e-3 {
 					t.Fatalf("node %d of %d, cell %d: %v, want %v", i, n, c, d.At(i, c), want.At(i, c))
 				}
 			}

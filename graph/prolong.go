@@ -9,7 +9,7 @@ import (
 
 const (
 	prolongShare = 2.0 / 3 // of a node's value that a step takes from its neighbours
-	prolongLeast = 1e-6    // of a value: what a cell must give to it
+	prolongLeast = 1e-3    // of a value: what a cell must give to it
 )
 
 // blend says which cells make the value of a node, the largest share first, with
@@ -50,13 +50,23 @@ func (t *tiling) prolong() *sparse.CSR {
 			}
 		})
 	}
-	for range t.reach {
+	for range t.steps() {
 		forNodes(func(m *mixer, i int) {
 			m.average(t.g, i, from, &to[i], prolongShare, func(j uint32) bool { return int(j) != i })
 		})
 		from, to = to, from
 	}
 	return rowsOf(from, cells)
+}
+
+// steps returns how often to average: three times leave no edges between the
+// cells of a ring or a grid; where seeds had to move together, neighbours are
+// many, and once is enough.
+func (t *tiling) steps() int {
+	if t.reach == widestReach {
+		return 3
+	}
+	return 1
 }
 
 // rowsOf returns blends as a matrix with columns in increasing order.
