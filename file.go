@@ -91,7 +91,7 @@ func (w *workshop) revive(ctx context.Context, s *savedModel) (*Model, error) {
 		return nil, fmt.Errorf("%w: %w", ErrFile, err)
 	}
 	families := s.Spec.families(s.Spec.Hops)
-	k, err := w.kernel(ctx, families[0], s.Spec.Method, s.Spec.Hops)
+	k, err := w.kernel(ctx, families[0], s.Spec.Method, s.Spec.Hops, s.Spec.Scales == "many")
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 
+	"gonum.org/v1/gonum/mat"
+
 	"grfgp/gp"
 	"grfgp/graph"
 )
@@ -26,13 +28,14 @@ type Model struct {
 type Choice struct {
 	Family     string       `json:"family"`
 	Method     string       `json:"method"`
+	Scales     string       `json:"scales"`
 	Hops       int          `json:"hops,omitempty"`
 	Why        []string     `json:"why"`
 	Fit        gp.FitReport `json:"fit"`
 	Candidates []Candidate  `json:"candidates"`
 }
 
-// Candidate is a family that was tried.
+// Candidate is a kernel that was tried.
 type Candidate struct {
 	Family        string  `json:"family"`
 	LogLikelihood float64 `json:"log_likelihood"`
@@ -58,7 +61,24 @@ func Fit(ctx context.Context, g *graph.Graph, d gp.Data, spec Spec) (*Model, err
 	return w.fit(ctx, d)
 }
 
-// fit tries the families that the Spec leaves and keeps the likeliest.
+// candidate is a kernel that the Spec leaves open.
+type candidate struct {
+	family
+	many bool // scales
+}
+
+func (c candidate) String() string {
+	if c.many {
+		return c.name + ", many scales"
+	}
+	return c.name
+}
+
+// sketchFrom is the number of measurements from which candidates are compared by
+// a sample of them.
+const sketchFrom = 1500
+
+// fit tries the kernels that the Spec leaves and keeps the likeliest.
 func (w *workshop) fit(ctx context.Context, d gp.Data) (*Model, error) {
 	if err := w.checkNodes(d.Nodes); err != nil {
 		return nil, err
@@ -66,38 +86,73 @@ func (w *workshop) fit(ctx context.Context, d gp.Data) (*Model, error) {
 	m := &Model{spec: w.spec, place: w.place, hash: w.hash, data: d}
 	own := gp.Data{Nodes: m.internal(d.Nodes), Y: d.Y, NoiseVar: d.NoiseVar}
 	m.choice.Method, m.choice.Hops, m.choice.Why = w.decide(own.Len())
-
-	var solver gp.Solver
-	if err := solver.UnmarshalText([]byte(cmp.Or(w.spec.Solver, "auto"))); err != nil {
+	scales, why, err := w.decideScales(own.Nodes, m.choice.Method, m.choice.Hops)
+	if err != nil {
 		return nil, err
 	}
+	m.choice.Why = append(m.choice.Why, why)
+	opts := gp.FitOptions{Mean: w.spec.Mean, NoiseSD: w.spec.NoiseSD, Seed: w.spec.Seed}
+	if err := opts.Solver.UnmarshalText([]byte(cmp.Or(w.spec.Solver, "auto"))); err != nil {
+		return nil, err
+	}
+	var all []candidate
+	for _, many := range scales {
+		for _, f := range w.spec.families(m.choice.Hops) {
+			all = append(all, candidate{f, many})
+		}
+	}
+	sketch := len(all) > 1 && own.Len() > sketchFrom
+	opts.Sketch = sketch
+
 	var best *gp.Model
-	for _, f := range w.spec.families(m.choice.Hops) {
-		k, err := w.kernel(ctx, f, m.choice.Method, m.choice.Hops)
+	var chosen candidate
+	for _, c := range all {
+		k, err := w.kernel(ctx, c.family, m.choice.Method, m.choice.Hops, c.many)
 		if err != nil {
 			return nil, err
 		}
-		fitted, report, err := gp.Fit(ctx, k, own, gp.FitOptions{
-			Solver: solver, Mean: w.spec.Mean, NoiseSD: w.spec.NoiseSD, Starts: starts(f), Seed: w.spec.Seed,
-		})
+		opts.Starts = c.starts(k)
+		fitted, report, err := gp.Fit(ctx, k, own, opts)
 		if err != nil {
 			return nil, err
 		}
-		m.choice.Candidates = append(m.choice.Candidates, Candidate{f.name, report.LogLikelihood, report.LOOScore})
+		m.choice.Candidates = append(m.choice.Candidates, Candidate{c.String(), report.LogLikelihood, report.LOOScore})
 		if best == nil || report.LogLikelihood > m.choice.Fit.LogLikelihood {
-			best, m.choice.Fit, m.choice.Family = fitted, report, f.name
-			m.spec.Family, m.spec.Nu = f.family, f.nu
+			best, m.choice.Fit, chosen = fitted, report, c
 		}
 	}
-	if len(m.choice.Candidates) > 1 {
-		m.choice.Why = append(m.choice.Why, fmt.Sprintf("%s has the highest likelihood of the %d families tried", m.choice.Family, len(m.choice.Candidates)))
+	if sketch {
+		k, err := w.kernel(ctx, chosen.family, m.choice.Method, m.choice.Hops, chosen.many)
+		if err != nil {
+			return nil, err
+		}
+		opts.Sketch, opts.Starts = false, [][]float64{best.Theta()}
+		if best, m.choice.Fit, err = gp.Fit(ctx, k, own, opts); err != nil {
+			return nil, err
+		}
 	}
-	m.choice.Why = append(m.choice.Why, solved(m.choice.Fit, own.Len()))
-	m.spec.Method, m.spec.Hops = m.choice.Method, m.choice.Hops
+	m.choose(chosen, sketch, own.Len())
 	m.noiseSD, m.state = best.NoiseSD(), best.State()
-	var err error
 	m.posterior, err = best.Condition(ctx, own)
 	return m, err
+}
+
+// choose fills in what was chosen, and why.
+func (m *Model) choose(c candidate, sketch bool, measurements int) {
+	m.choice.Family, m.choice.Scales = c.name, "one"
+	if c.many {
+		m.choice.Scales = "many"
+	}
+	m.spec.Family, m.spec.Nu, m.spec.Scales = c.family.family, c.nu, m.choice.Scales
+	m.spec.Method, m.spec.Hops = m.choice.Method, m.choice.Hops
+	if n := len(m.choice.Candidates); n > 1 {
+		by := ""
+		if sketch {
+			by = ", by a sample of the measurements"
+		}
+		m.choice.Why = append(m.choice.Why, fmt.Sprintf("%v has the highest likelihood of the %d kernels tried%s", c, n, by))
+	}
+	m.choice.Why = append(m.choice.Why, solved(m.choice.Fit, measurements))
 }
 
 // solved says how systems were solved.
@@ -155,4 +210,11 @@ func (m *Model) Predict(ctx context.Context, nodes []int) (Prediction, error) {
 		return Prediction{}, err
 	}
 	return Prediction{mean, roots(variance)}, nil
+}
+
+// Sample returns draws of the quantity at the nodes, a column each: functions
+// that the measurements leave possible. Draw s is the same for the same seed,
+// however many are asked for.
+func (m *Model) Sample(ctx context.Context, nodes []int, draws int, seed uint64) (*mat.Dense, error) {
+	return m.posterior.Sample(ctx, m.internal(nodes), draws, seed)
 }

@@ -25,6 +25,7 @@ type Spec struct {
 	Nu     float64 `json:"nu,omitempty"`     // smoothness of matern; 0: chosen by likelihood
 	Method string  `json:"method,omitempty"` // dense, series, grf or lowrank; empty: chosen by cost
 	Hops   int     `json:"hops,omitempty"`   // reach of series, grf and lowrank; 0: chosen by likelihood
+	Scales string  `json:"scales,omitempty"` // one, or many: coarser graphs on top; empty: chosen by likelihood
 	Walks  int     `json:"walks,omitempty"`  // walkers per node of grf and lowrank; 0: 100
 	Rank   int     `json:"rank,omitempty"`   // of lowrank; 0: 256
 	Solver string  `json:"solver,omitempty"` // exact or iterative; empty: exact up to 3,000 measurements
@@ -34,10 +35,11 @@ type Spec struct {
 	NoiseSD *float64 `json:"noise_sd,omitempty"` // known noise
 }
 
-// Names of families and methods.
+// Names of families, methods and scales.
 var (
 	Families = []string{"diffusion", "matern", "free"}
 	Methods  = []string{"dense", "series", "grf", "lowrank"}
+	Scales   = []string{"one", "many"}
 )
 
 // Check says what is wrong with a Spec, whatever the graph.
@@ -49,6 +51,10 @@ func (s Spec) Check() error {
 		return fmt.Errorf("%w: no method is called %q; there are %s", ErrSpec, s.Method, strings.Join(Methods, ", "))
 	case s.Family == "free" && s.Method == "dense":
 		return fmt.Errorf("%w: free coefficients have no dense form; take series or grf", ErrSpec)
+	case s.Scales != "" && !slices.Contains(Scales, s.Scales):
+		return fmt.Errorf("%w: scales are %s, not %q", ErrSpec, strings.Join(Scales, " or "), s.Scales)
+	case s.Scales == "many" && s.Method == "lowrank":
+		return fmt.Errorf("%w: lowrank has one scale; take grf, series or dense for many", ErrSpec)
 	case s.Nu < 0 || s.Nu > 0 && s.Family != "matern":
 		return fmt.Errorf("%w: ν = %v goes with the family matern and is positive", ErrSpec, s.Nu)
 	case s.Solver != "" && !slices.Contains(gp.Solvers[1:], s.Solver):

@@ -3,6 +3,8 @@ package grfgp
 import (
 	"context"
 	"fmt"
+	"slices"
+	"sync"
 
 	"grfgp/graph"
 	"grfgp/kernel"
@@ -20,6 +22,8 @@ type workshop struct {
 	place    []int    // place[node] is the number of a given node in the ordered graph
 	dense    *kernel.Dense
 	features *walk.Features
+	levels   func() []graph.Level // coarser graphs, made when first asked for
+	scales   []kernel.Scale       // their features
 }
 
 func newWorkshop(g *graph.Graph, spec Spec) (*workshop, error) {
@@ -35,6 +39,7 @@ func newWorkshop(g *graph.Graph, spec Spec) (*workshop, error) {
 	for at, node := range order {
 		w.place[node] = at
 	}
+	w.levels = sync.OnceValue(func() []graph.Level { return h.Coarsen(max(coarseLeast, min(coarseNodes, h.Len()/8))) })
 	return w, nil
 }
 
@@ -77,8 +82,47 @@ func (w *workshop) decide(measurements int) (method string, hops int, why []stri
 	return method, hops, why
 }
 
-// kernel returns the kernel of a family in a representation.
-func (w *workshop) kernel(ctx context.Context, f family, method string, hops int) (kernel.Kernel, error) {
+const (
+	coarseLeast = 16  // nodes that the coarsest graph may always have,
+	coarseNodes = 150 // and the most
+	coarseHops  = 10
+)
+
+// kernel returns the kernel of a family in a representation, on one scale or
+// many.
+func (w *workshop) kernel(ctx context.Context, f family, method string, hops int, many bool) (kernel.Kernel, error) {
+	fine, err := w.fine(ctx, f, method, hops)
+	if err != nil || !many {
+		return fine, err
+	}
+	if w.scales == nil {
+		for _, l := range w.levels() {
+			hops := coarseHops
+			if free, ok := f.modulation.(kernel.Free); ok {
+				hops = max(hops, free.Len)
+			}
+			features, err := w.sample(ctx, l.Graph, hops)
+			if err != nil {
+				return nil, err
+			}
+			w.scales = append(w.scales, kernel.Scale{Prolong: l.Prolong, Features: features})
+		}
+	}
+	return kernel.NewMultiscale(fine, f.modulation, w.scales, kernel.MultiscaleOptions{})
+}
+
+// sample walks on a graph.
+func (w *workshop) sample(ctx context.Context, g *graph.Graph, hops int) (*walk.Features, error) {
+	opts := walk.Default()
+	opts.MaxLen, opts.Seed, opts.Scale = hops, w.spec.Seed, g.WalkScale(graph.NormalizedAdjacency)
+	if w.spec.Walks > 0 {
+		opts.Walks, opts.Budget = w.spec.Walks, 2*w.spec.Walks
+	}
+	return walk.Sample(ctx, g.Normalized(graph.NormalizedAdjacency), opts)
+}
+
+// fine returns the kernel of a family on the graph itself.
+func (w *workshop) fine(ctx context.Context, f family, method string, hops int) (kernel.Kernel, error) {
 	switch method {
 	case "dense":
 		if w.dense != nil {
@@ -91,13 +135,8 @@ func (w *workshop) kernel(ctx context.Context, f family, method string, hops int
 		return kernel.NewSeries(w.w, f.modulation, hops)
 	}
 	if w.features == nil {
-		opts := walk.Default()
-		opts.MaxLen, opts.Seed, opts.Scale = hops, w.spec.Seed, w.graph.WalkScale(graph.NormalizedAdjacency)
-		if w.spec.Walks > 0 {
-			opts.Walks, opts.Budget = w.spec.Walks, 2*w.spec.Walks
-		}
 		var err error
-		if w.features, err = walk.Sample(ctx, w.w, opts); err != nil {
+		if w.features, err = w.sample(ctx, w.graph, hops); err != nil {
 			return nil, err
 		}
 	}
@@ -111,18 +150,106 @@ func (w *workshop) kernel(ctx context.Context, f family, method string, hops int
 	return kernel.NewGRF(w.features, f.modulation)
 }
 
-// starts are length scales from two to a hundred hops, to be tried by
-// likelihood.
-func starts(f family) [][]float64 {
-	if f.spectrum == nil {
+// decideScales says whether one scale or many are tried, or both.
+func (w *workshop) decideScales(nodes []int, method string, hops int) (many []bool, why string, err error) {
+	levels := 0
+	if w.spec.Scales != "one" && method != "lowrank" {
+		levels = len(w.levels())
+	}
+	apart := w.spacing(nodes)
+	switch {
+	case w.spec.Scales == "one":
+		return []bool{false}, "one scale was asked for", nil
+	case w.spec.Scales == "many" && levels == 0:
+		return nil, "", fmt.Errorf("%w: a graph of %d nodes has no coarser scales; take scales one", ErrSpec, w.graph.Len())
+	case w.spec.Scales == "many":
+		return []bool{true}, fmt.Sprintf("many scales were asked for: %d coarser graphs", levels), nil
+	case levels == 0 || method == "dense" || method == "series" && float64(hops) >= reachSpacings*apart:
+		return []bool{false}, fmt.Sprintf("measurements lie %.3g hops apart, within the reach of one scale", apart), nil
+	}
+	return []bool{false, true}, fmt.Sprintf("measurements lie %.3g hops apart and walks reach %d: %d coarser graphs were tried", apart, hops, levels), nil
+}
+
+// reachSpacings is how many times the distance between measurements a kernel
+// should reach to have nothing to gain from coarser scales.
+const reachSpacings = 20
+
+// spacing returns the mean distance in hops from a measured node to the nearest
+// other one, over the first measurements by number; nodes with none in their
+// component count for nothing.
+func (w *workshop) spacing(nodes []int) float64 {
+	const most = 200
+	adj := w.graph.Adjacency()
+	measured := make([]bool, w.graph.Len())
+	for _, i := range nodes {
+		measured[i] = true
+	}
+	unique := slices.Compact(slices.Sorted(slices.Values(nodes)))
+	seen := make([]int, w.graph.Len()) // 1 + the start that met a node last
+	sum, found := 0, 0
+	step := (len(unique) + most - 1) / most
+	for s := 0; s < len(unique); s += step {
+		queue, depth := []uint32{uint32(unique[s])}, 0
+		seen[unique[s]] = s + 1
+	search:
+		for len(queue) > 0 {
+			depth++
+			var next []uint32
+			for _, i := range queue {
+				cols, _ := adj.Row(int(i))
+				for _, j := range cols {
+					if seen[j] == s+1 {
+						continue
+					}
+					if measured[j] {
+						sum, found = sum+depth, found+1
+						break search
+					}
+					seen[j] = s + 1
+					next = append(next, j)
+				}
+			}
+			queue = next
+		}
+	}
+	return float64(sum) / float64(max(1, found))
+}
+
+// starts are length scales from two to a hundred hops, and with many scales
+// shares of them in the variance, to be tried by likelihood.
+func (c candidate) starts(k kernel.Kernel) [][]float64 {
+	if c.spectrum == nil {
 		return nil
 	}
-	var all [][]float64
+	var lengths [][]float64
 	for _, scale := range []float64{2, 8, 32, 128} {
-		if _, ok := f.modulation.(kernel.Matern); ok {
+		if _, ok := c.modulation.(kernel.Matern); ok {
 			scale /= 2
 		}
-		all = append(all, []float64{1, scale})
+		lengths = append(lengths, []float64{1, scale})
+	}
+	m, ok := k.(*kernel.Multiscale)
+	if !ok {
+		return lengths
+	}
+	// Some variance on every scale, and nearly all of it on one of them.
+	var all [][]float64
+	n := len(m.Sizes())
+	for _, length := range lengths[:2] {
+		for most := -1; most < n; most++ {
+			theta := []float64{0.1, length[1], lengths[1][1]}
+			for k := range n {
+				share := 0.01
+				switch {
+				case most < 0:
+					share = 1 / float64(n)
+				case k == most:
+					share = 1
+				}
+				theta = append(theta, share)
+			}
+			all = append(all, theta)
+		}
 	}
 	return all
 }

@@ -64,6 +64,7 @@ type FitOptions struct {
 	MaxIter    int         // of L-BFGS; 0 means 100
 	Epochs     int         // Iterative: steps of Adam; 0 means 50
 	Fixed      bool        // take the likeliest start as it is: nothing is learned
+	Sketch     bool        // fit to a sample of the measurements, in patches and scattered: to compare kernels by
 	Seed       uint64      // of random probes
 }
 
@@ -197,9 +198,12 @@ func Fit(ctx context.Context, k kernel.Kernel, d Data, opts FitOptions) (*Model,
 	}
 	l := &likelihood{k, s, m.meanVar, p}
 	var theta []float64
-	if m.solver == Exact {
+	switch {
+	case opts.Sketch:
+		theta, r, err = l.params.climbFrom(ctx, l.patches(true), starts, opts.MaxIter)
+	case m.solver == Exact:
 		theta, r, err = l.fitExactly(ctx, starts, opts)
-	} else {
+	default:
 		theta, r, err = l.fitIteratively(ctx, starts, opts)
 	}
 	if err != nil {
@@ -244,20 +248,45 @@ func (l *likelihood) fitExactly(ctx context.Context, starts [][]float64, opts Fi
 // fitIteratively starts from an exact fit to a few patches and goes on by
 // stochastic gradients of the whole.
 func (l *likelihood) fitIteratively(ctx context.Context, starts [][]float64, opts FitOptions) (theta []float64, r FitReport, err error) {
-	patches := l.patches()
-	if theta, err = likeliest(ctx, patches, starts); err != nil {
+	scattered, err := l.scattered(starts[0])
+	if err != nil {
 		return nil, r, err
 	}
-	if r.Converged = opts.Fixed; !opts.Fixed {
-		if theta, _, err = l.params.climb(ctx, theta, patchMaxIter, sum(patches)); err != nil {
-			return nil, r, err
-		}
+	patches := l.patches(scattered)
+	if opts.Fixed {
+		r.Converged = true
+		theta, err = likeliest(ctx, patches, starts)
+	} else {
+		theta, _, err = l.params.climbFrom(ctx, patches, starts, patchMaxIter)
+	}
+	if err != nil {
+		return nil, r, err
+	}
+	if !opts.Fixed {
 		if theta, r, err = l.learn(ctx, theta, opts.Epochs, opts.Seed); err != nil {
 			return nil, r, err
 		}
 	}
 	r.LogLikelihood, r.LogLikelihoodSE, err = l.estimate(ctx, theta, opts.Seed)
 	return theta, r, err
+}
+
+// climbFrom climbs several likelihoods together, from the likeliest start.
+func (p *params) climbFrom(ctx context.Context, all []*likelihood, starts [][]float64, most int) (theta []float64, r FitReport, err error) {
+	if theta, err = likeliest(ctx, all, starts); err != nil {
+		return nil, r, err
+	}
+	if theta, r, err = p.climb(ctx, theta, most, sum(all)); err != nil {
+		return nil, r, err
+	}
+	for _, l := range all {
+		f, err := l.factor(ctx, theta)
+		if err != nil {
+			return nil, r, err
+		}
+		r.LogLikelihood += f.lml
+	}
+	return theta, r, nil
 }
 
 // leaveOneOut returns mean and variance of each measurement given all others:

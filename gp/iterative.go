@@ -15,14 +15,15 @@ import (
 )
 
 const (
-	learnTol     = 3e-2 // relative residual while learning,
-	meanTol      = 1e-4 // of the posterior mean
-	sampleTol    = 1e-2 // and of samples
-	solveMost    = 1000 // iterations
-	learnRate    = 0.1  // of Adam, in e-folds
-	patchCount   = 4
-	patchNodes   = 300
-	patchMaxIter = 30
+	learnTol       = 3e-2 // relative residual while learning,
+	meanTol        = 1e-4 // of the posterior mean
+	sampleTol      = 1e-2 // and of samples
+	solveMost      = 1000 // iterations
+	learnRate      = 0.1  // of Adam, in e-folds
+	patchCount     = 4
+	patchNodes     = 300
+	scatteredNodes = 800
+	patchMaxIter   = 30
 )
 
 // probeCount is how many random right-hand sides go beside n measurements. The
@@ -34,19 +35,29 @@ func probeCount(n int) int { return max(3, min(15, 300_000/n)) }
 type iterativeSystem struct {
 	op      solve.Operator
 	noise   []float64
-	precond solve.Preconditioner
+	precond solve.Factored
 }
 
 func newIterativeSystem(ctx context.Context, cov kernel.Covariance, d Data, noise []float64) (*iterativeSystem, error) {
-	diag := make([]float64, d.Len())
-	if err := cov.Diag(ctx, diag, d.Nodes); err != nil {
-		return nil, err
-	}
-	precond, err := solve.NewJacobi(diag, noise)
+	precond, err := newPreconditioner(ctx, cov, d.Nodes, noise)
 	if err != nil {
 		return nil, err
 	}
 	return &iterativeSystem{cov.Cross(d.Nodes, d.Nodes), noise, precond}, nil
+}
+
+// newPreconditioner returns the covariance's own, or the diagonal.
+func newPreconditioner(ctx context.Context, cov kernel.Covariance, nodes []int, noise []float64) (solve.Factored, error) {
+	if c, ok := cov.(kernel.Conditioner); ok {
+		if p, err := c.Precondition(ctx, nodes, 0, noise); p != nil || err != nil {
+			return p, err
+		}
+	}
+	diag := make([]float64, len(nodes))
+	if err := cov.Diag(ctx, diag, nodes); err != nil {
+		return nil, err
+	}
+	return solve.NewJacobi(diag, noise)
 }
 
 func (s *iterativeSystem) solve(ctx context.Context, dst, b *mat.Dense, tol float64) error {
@@ -59,21 +70,20 @@ func (s *iterativeSystem) solveTo(ctx context.Context, dst, b *mat.Dense, tol fl
 }
 
 // patches returns likelihoods of a few windows of measurements that are near
-// each other: nodes are numbered by locality, so near numbers are near nodes.
-// Fitted exactly, they are a start that costs the same at any size.
-func (l *likelihood) patches() []*likelihood {
+// each other: nodes are numbered by locality, so near numbers are near nodes. A
+// kernel of several scales sees measurements from all over as well. Fitted
+// exactly, they are a start that costs the same at any size.
+func (l *likelihood) patches(scattered bool) []*likelihood {
 	n := l.data.Len()
 	order := make([]int, n)
 	for k := range order {
 		order[k] = k
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return l.data.Nodes[a] - l.data.Nodes[b] })
-	size := min(n, patchNodes)
 	var all []*likelihood
-	for p := range patchCount {
-		lo := (n - size) * (2*p + 1) / (2 * patchCount)
+	add := func(chosen []int) {
 		var d Data
-		for _, k := range order[lo : lo+size] {
+		for _, k := range chosen {
 			d.Nodes = append(d.Nodes, l.data.Nodes[k])
 			d.Y = append(d.Y, l.data.Y[k])
 			if l.data.NoiseVar != nil {
@@ -82,7 +92,29 @@ func (l *likelihood) patches() []*likelihood {
 		}
 		all = append(all, &likelihood{l.kernel, d, l.meanVar, l.params})
 	}
+	size := min(n, patchNodes)
+	for p := range patchCount {
+		lo := (n - size) * (2*p + 1) / (2 * patchCount)
+		add(order[lo : lo+size])
+	}
+	if scattered {
+		size := min(n, scatteredNodes)
+		chosen := make([]int, size)
+		for q := range chosen {
+			chosen[q] = order[(2*q+1)*n/(2*size)]
+		}
+		add(chosen)
+	}
 	return all
+}
+
+// scattered reports whether the kernel has a coarse part at theta: then
+// measurements far from each other tell something about it.
+func (l *likelihood) scattered(theta []float64) (bool, error) {
+	own, _ := l.params.split(theta)
+	cov, err := l.kernel.At(own)
+	_, coarse := cov.(kernel.Conditioner)
+	return coarse, err
 }
 
 // sum is the objective of several likelihoods together.
@@ -215,7 +247,7 @@ func (l *likelihood) estimate(ctx context.Context, theta []float64, seed uint64)
 	if err := system.solve(ctx, alpha, y, meanTol); err != nil {
 		return 0, 0, fmt.Errorf("log likelihood: %w", err)
 	}
-	logDet, se, err := solve.LogDet(ctx, system.op, noiseVar, solve.LogDetOptions{Probes: 8, Steps: 25, Seed: seed})
+	logDet, se, err := solve.LogDet(ctx, system.op, noiseVar, solve.LogDetOptions{Probes: 8, Steps: 25, Precond: system.precond, Seed: seed})
 	if err != nil {
 		return 0, 0, fmt.Errorf("log likelihood: %w", err)
 	}

@@ -49,6 +49,14 @@ func (m withMean) DiagFlops(rows int) float64 {
 	return 0
 }
 
+// Precondition is that of the covariance beneath, if it has one.
+func (m withMean) Precondition(ctx context.Context, rows []int, constant float64, noise []float64) (solve.Factored, error) {
+	if c, ok := m.Covariance.(kernel.Conditioner); ok {
+		return c.Precondition(ctx, rows, constant+m.c, noise)
+	}
+	return nil, nil
+}
+
 func (m withMean) Diag(ctx context.Context, dst []float64, rows []int) error {
 	if err := m.Covariance.Diag(ctx, dst, rows); err != nil {
 		return err

@@ -99,6 +99,11 @@ func (m *Multiscale) Sizes() []int {
 // the variances of the scales.
 func (m *Multiscale) Params() []Param {
 	all := slices.Clone(m.fine.Params())
+	if all[0].Name == "variance" {
+		// Where measurements are far apart nothing tells the fine scale from noise:
+		// let it be noise.
+		all[0].Start /= 100
+	}
 	for k := range m.shapes() {
 		for _, p := range m.shape {
 			if p.Name = "coarse " + p.Name; m.free {
@@ -135,7 +140,7 @@ func (m *Multiscale) varianceAt(k int) int {
 	return len(m.fine.Params()) + m.shapes()*len(m.shape) + k
 }
 
-// At returns the covariance at theta, a Coarser.
+// At returns the covariance at theta, a Conditioner.
 func (m *Multiscale) At(theta []float64) (Covariance, error) {
 	if err := checkTheta(theta, m.Params()); err != nil {
 		return nil, err

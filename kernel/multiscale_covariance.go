@@ -15,14 +15,13 @@ import (
 	"grfgp/sparse"
 )
 
-// Coarser is a Covariance with a part of low rank that carries its largest
-// eigenvalues: what conjugate gradients should be preconditioned by.
-type Coarser interface {
+// Conditioner is a Covariance that knows a preconditioner of its own, because a
+// part of low rank carries its largest eigenvalues.
+type Conditioner interface {
 	Covariance
-	// Coarse splits K[rows, rows] into A·C·Aᵀ, with a sparse A of at most so
-	// many columns, and a rest whose diagonal is about d. A is nil if there is
-	// no such part; rows of A add up to one.
-	Coarse(ctx context.Context, rows []int, most int) (a *sparse.CSR, c *mat.SymDense, d []float64, err error)
+	// Precondition approximates K[rows, rows] + constant·11ᵀ + diag(noise); nil
+	// stands for nothing better than the diagonal.
+	Precondition(ctx context.Context, rows []int, constant float64, noise []float64) (solve.Factored, error)
 }
 
 // multiscaleCovariance is a Multiscale at one theta.
@@ -266,46 +265,63 @@ func (c *multiscaleCovariance) DiagFlops(rows int) float64 {
 	return flops
 }
 
-// Coarse returns all scales of at most so many nodes as one: C is their sum on
-// the finest of them.
-func (c *multiscaleCovariance) Coarse(ctx context.Context, rows []int, most int) (*sparse.CSR, *mat.SymDense, []float64, error) {
+// coarseMost bounds the scales that are inverted as a whole whenever θ changes.
+const coarseMost = 1200
+
+// Precondition inverts all scales of at most coarseMost nodes as one, their sum
+// on the finest of them, and the diagonal of the rest.
+func (c *multiscaleCovariance) Precondition(ctx context.Context, rows []int, constant float64, noise []float64) (solve.Factored, error) {
 	first := 0
-	for first < len(c.scales) && c.scales[first].grf.Nodes() > most {
+	for first < len(c.scales) && c.scales[first].grf.Nodes() > coarseMost {
 		first++
 	}
-	if first == len(c.scales) {
-		return nil, nil, nil, nil
+	if first == len(c.scales) || len(rows) == 0 {
+		return nil, nil
 	}
 	d := make([]float64, len(rows))
 	if err := c.fine.Diag(ctx, d, rows); err != nil {
-		return nil, nil, nil, err
+		return nil, err
 	}
 	between := 0.0 // variance of the scales between, before interpolation
 	for _, u := range c.parts[:first] {
 		between += u.variance
 	}
 	for a := range d {
-		d[a] += between
+		d[a] += between + noise[a]
 	}
 	list := c.chain(rows)
 	a, err := list.whole(first + 1)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, err
 	}
+	sum, err := c.small(ctx, list, first)
+	if err != nil {
+		return nil, err
+	}
+	n := sum.SymmetricDim()
+	for i := range n { // rows of A add up to one
+		for j := i; j < n; j++ {
+			sum.SetSym(i, j, sum.At(i, j)+constant)
+		}
+	}
+	return solve.NewCoarse(a, sum, d)
+}
+
+// small returns the sum of all scales from the given one on, on its nodes.
+func (c *multiscaleCovariance) small(ctx context.Context, list *chain, first int) (*mat.SymDense, error) {
 	nodes := list.nodes[first+1]
 	u := c.parts[first]
 	inv, err := u.inverses(ctx, nodes)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, err
 	}
 	phi, err := u.spread(nil, u.raw.factor(nodes), inv)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, err
 	}
 	sum := mat.NewSymDense(len(nodes), nil)
 	if err := addSquare(ctx, sum, phi, u.variance); err != nil {
-		return nil, nil, nil, err
+		return nil, err
 	}
-	err = c.addGram(ctx, sum, list.above(first+1, c.scales), c.parts[first+1:])
-	return a, sum, d, err
+	return sum, c.addGram(ctx, sum, list.above(first+1, c.scales), c.parts[first+1:])
 }

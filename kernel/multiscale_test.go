@@ -10,6 +10,7 @@ import (
 	"grfgp/graph"
 	"grfgp/kernel"
 	"grfgp/kernel/kerneltest"
+	"grfgp/solve"
 )
 
 // scalesOf coarsens g until a scale has at most so many nodes.
@@ -145,64 +146,105 @@ func upTo(n int) []int {
 	return all
 }
 
-// TestMultiscaleCoarse: A·C·Aᵀ is the part of K that small scales carry.
-func TestMultiscaleCoarse(t *testing.T) {
+// TestMultiscalePrecondition: the preconditioner is the coarse part of K as it
+// is, a constant, and the diagonal of the rest.
+func TestMultiscalePrecondition(t *testing.T) {
 	g, err := graph.Grid(14, 14)
 	k := newMultiscale(t, g, err, kernel.Diffusion{}, 4, kernel.MultiscaleOptions{})
-	sizes := k.Sizes()
-	if len(sizes) < 2 {
-		t.Fatalf("scales of %v nodes, want two", sizes)
-	}
 	theta := []float64{0.7, 3, 2}
-	for k := range sizes {
+	for k := range k.Sizes() {
 		theta = append(theta, 0.3+0.4*float64(k))
+	}
+	rows := []int{3, 190, 77, 77, 12, 140}
+	noise := []float64{0.1, 0.2, 0.1, 0.3, 0.1, 0.1}
+	gram := func(fine float64) *mat.SymDense {
+		cov, err := k.At(append([]float64{fine}, theta[1:]...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		dst := mat.NewSymDense(len(rows), nil)
+		if err := cov.Gram(t.Context(), dst, rows); err != nil {
+			t.Fatal(err)
+		}
+		return dst
+	}
+	whole, want := gram(0.7), gram(1e-300)
+	const constant = 0.4
+	for a := range rows {
+		rest := whole.At(a, a) - want.At(a, a)
+		for b := range a + 1 {
+			want.SetSym(a, b, want.At(a, b)+constant)
+		}
+		want.SetSym(a, a, want.At(a, a)+rest+noise[a])
 	}
 	cov, err := k.At(theta)
 	if err != nil {
 		t.Fatal(err)
 	}
-	coarser := cov.(kernel.Coarser)
-	rows := []int{3, 190, 77, 77, 12, 140}
-	for first, size := range sizes {
-		a, c, d, err := coarser.Coarse(t.Context(), rows, size)
-		if err != nil {
-			t.Fatal(err)
-		}
-		theta := append([]float64{1e-300}, theta[1:]...)
-		rest := 0.7
-		for k := range first {
-			theta[3+k] = 1e-300
-			rest += 0.3 + 0.4*float64(k)
-		}
-		part, err := k.At(theta)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want := mat.NewSymDense(len(rows), nil)
-		if err := part.Gram(t.Context(), want, rows); err != nil {
-			t.Fatal(err)
-		}
-		n, m := a.Dims()
-		got := mat.NewDense(n, m, nil)
-		for i := range n {
-			cols, vals := a.Row(i)
-			for e, j := range cols {
-				got.Set(i, int(j), vals[e])
-			}
-		}
-		var product mat.Dense
-		product.Product(got, c, got.T())
-		if !mat.EqualApprox(&product, want, 1e-12) {
-			t.Errorf("at most %d nodes: A·C·Aᵀ differs from the coarse part of K", size)
-		}
-		for _, v := range d {
-			if !(v > 0) || v > rest {
-				t.Errorf("at most %d nodes: diagonal of the rest %v, want (0, %v]", size, v, rest)
-			}
-		}
+	p, err := cov.(kernel.Conditioner).Precondition(t.Context(), rows, constant, noise)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if a, _, _, err := coarser.Coarse(t.Context(), rows, 1); a != nil || err != nil {
-		t.Errorf("no scale has one node: %v, %v", a, err)
+	var one mat.Dense
+	inverse := mat.NewDense(len(rows), len(rows), nil)
+	p.Apply(inverse, mat.DenseCopyOf(eye(len(rows))))
+	one.Mul(want, inverse)
+	if !mat.EqualApprox(&one, eye(len(rows)), 1e-9) {
+		t.Errorf("P⁻¹ is not the inverse of the coarse part and the diagonal of the rest:\n%.3g", mat.Formatted(&one))
+	}
+}
+
+func eye(n int) *mat.DiagDense {
+	d := mat.NewDiagDense(n, nil)
+	for i := range n {
+		d.SetDiag(i, 1)
+	}
+	return d
+}
+
+// TestMultiscaleIterations: conjugate gradients take a few times fewer steps with
+// the kernel's own preconditioner than with the diagonal.
+func TestMultiscaleIterations(t *testing.T) {
+	g, err := graph.Grid(60, 60)
+	k := newMultiscale(t, g, err, kernel.Diffusion{}, 20, kernel.MultiscaleOptions{})
+	theta := []float64{0.05, 3, 4}
+	for range k.Sizes() {
+		theta = append(theta, 1)
+	}
+	cov, err := k.At(theta)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := upTo(k.Nodes())
+	noise, diag := make([]float64, len(rows)), make([]float64, len(rows))
+	b := mat.NewDense(len(rows), 1, nil)
+	for i := range rows {
+		noise[i] = 0.01
+		b.Set(i, 0, math.Sin(0.7*float64(i)*float64(i)))
+	}
+	if err := cov.Diag(t.Context(), diag, rows); err != nil {
+		t.Fatal(err)
+	}
+	jacobi, err := solve.NewJacobi(diag, noise)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := cov.(kernel.Conditioner).Precondition(t.Context(), rows, 0, noise)
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := func(p solve.Preconditioner) int {
+		x := mat.NewDense(len(rows), 1, nil)
+		stats, err := solve.CG(t.Context(), x, cov.Cross(rows, rows), noise, b, solve.Options{Tol: 1e-3, MaxIter: 2000, Precond: p})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return stats.Iterations
+	}
+	without, with := steps(jacobi), steps(own)
+	t.Logf("%d iterations with the diagonal, %d with the coarse part", without, with)
+	if 3*with > without {
+		t.Errorf("%d iterations with the coarse part, %d with the diagonal", with, without)
 	}
 }
 
