@@ -1,0 +1,364 @@
+package bayesopt_test
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"grfgp/bayesopt"
+	"grfgp/gp"
+	"grfgp/graph"
+	"grfgp/internal/rng"
+	"grfgp/kernel"
+	"grfgp/walk"
+)
+
+var background = context.Background()
+
+func must[V any](v V, err error) V {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// dense is the exact diffusion kernel of a graph.
+func dense(g *graph.Graph) kernel.Kernel {
+	return must(kernel.NewDense(g.Normalized(graph.NormalizedAdjacency), kernel.Diffusion{}))
+}
+
+// grf is the same kernel by random features of few walks.
+func grf(g *graph.Graph, hops, walks int) kernel.Kernel {
+	opts := walk.Default()
+	opts.MaxLen, opts.Walks, opts.Budget, opts.Scale = hops, walks, 2*walks, g.WalkScale(graph.NormalizedAdjacency)
+	f := must(walk.Sample(background, g.Normalized(graph.NormalizedAdjacency), opts))
+	return must(kernel.NewGRF(f, kernel.Diffusion{}))
+}
+
+// model has the given variance, length scale and noise, all standardised.
+func model(k kernel.Kernel, variance, beta, noise float64) *gp.Model {
+	return must(gp.NewModel(k, gp.State{Theta: []float64{variance, beta}, Noise: noise, Units: gp.Units{Center: 0, Scale: 1}, Solver: gp.Exact}))
+}
+
+func all(n int) []int {
+	nodes := make([]int, n)
+	for i := range nodes {
+		nodes[i] = i
+	}
+	return nodes
+}
+
+func candidates(of int, nodes []int, l bayesopt.Limits) *bayesopt.Candidates {
+	return must(bayesopt.NewCandidates(of, nodes, l))
+}
+
+func nodesOf(picks []bayesopt.Choice) []int {
+	var nodes []int
+	for _, p := range picks {
+		nodes = append(nodes, p.Node)
+	}
+	return nodes
+}
+
+// posterior is a small one with some measurements.
+func posterior(t testing.TB, k kernel.Kernel, count int, seed uint64) *gp.Posterior {
+	t.Helper()
+	random := rand.New(rng.New(seed, "bayesopt test"))
+	d := gp.Data{}
+	for _, i := range random.Perm(k.Nodes())[:count] {
+		d.Nodes, d.Y = append(d.Nodes, i), append(d.Y, random.NormFloat64())
+	}
+	return must(model(k, 1, 4, 0.05).Condition(background, d))
+}
+
+// Thompson picks each node as often as it is the best: over 20,000 seeds, against
+// the chances by 200,000 draws of a dense formula, χ² with 11 degrees of freedom
+// is below its quantile of 0.999.
+func TestThompsonPicksByTheChanceOfBeingBest(t *testing.T) {
+	k := dense(must(graph.Grid(3, 4)))
+	p := posterior(t, k, 4, 1)
+	n := k.Nodes()
+	mean := must(p.Mean(background, all(n)))
+	cov := must(p.Covariance(background, all(n), all(n)))
+	sym := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := i; j < n; j++ {
+			sym.SetSym(i, j, cov.At(i, j))
+		}
+		sym.SetSym(i, i, cov.At(i, i)+1e-12)
+	}
+	var chol mat.Cholesky
+	if !chol.Factorize(sym) {
+		t.Fatal("no factor")
+	}
+	var l mat.TriDense
+	chol.LTo(&l)
+	const wanted, seeds = 200_000, 20_000
+	chance := make([]float64, n)
+	random := rand.New(rng.New(2, "formula"))
+	w := make([]float64, n)
+	for range wanted {
+		for i := range w {
+			w[i] = random.NormFloat64()
+		}
+		best, most := 0, math.Inf(-1)
+		for i := range n {
+			v := mean[i]
+			for j := range i + 1 {
+				v += l.At(i, j) * w[j]
+			}
+			if v > most {
+				best, most = i, v
+			}
+		}
+		chance[best] += 1.0 / wanted
+	}
+	count := make([]float64, n)
+	for seed := range uint64(seeds) {
+		picks := must(bayesopt.Thompson{}.Pick(background, p, candidates(n, all(n), bayesopt.Limits{}), 1, seed))
+		count[picks[0].Node]++
+	}
+	chi2, rest, restWant := 0.0, 0.0, 0.0
+	for i := range n {
+		want := seeds * chance[i]
+		if want < 10 {
+			rest, restWant = rest+count[i], restWant+want
+			continue
+		}
+		// The chances themselves have an error: seeds/wanted of this.
+		chi2 += (count[i] - want) * (count[i] - want) / want / (1 + seeds/wanted)
+	}
+	if restWant > 0 {
+		chi2 += (rest - restWant) * (rest - restWant) / max(restWant, 5)
+	}
+	t.Logf("χ² %.1f; chances %.3f", chi2, chance)
+	if chi2 > 31.3 {
+		t.Errorf("χ² is %.1f: counts %v, chances %.4f", chi2, count, chance)
+	}
+}
+
+// A batch is distinct nodes of separate draws: its first picks do not depend on
+// how many follow.
+func TestBatches(t *testing.T) {
+	g := must(graph.Grid(6, 6))
+	p := posterior(t, dense(g), 8, 3)
+	for _, name := range bayesopt.PolicyNames {
+		policy := must(bayesopt.PolicyNamed(name, bayesopt.Threshold(0.3), g.Adjacency()))
+		pick := func(n int) []int {
+			return nodesOf(must(policy.Pick(background, p, candidates(36, all(36), bayesopt.Limits{}), n, 5)))
+		}
+		many := pick(20)
+		seen := map[int]bool{}
+		for _, i := range many {
+			if seen[i] {
+				t.Errorf("%s: node %d twice in %v", name, i, many)
+			}
+			seen[i] = true
+		}
+		if len(many) != 20 {
+			t.Errorf("%s: %d picks", name, len(many))
+		}
+		for k, i := range pick(3) {
+			if many[k] != i {
+				t.Errorf("%s: pick %d is %d of three and %d of twenty", name, k, i, many[k])
+			}
+		}
+		if every := pick(50); len(every) != 36 {
+			t.Errorf("%s: %d picks of 36 candidates", name, len(every))
+		}
+	}
+}
+
+// Greedy picks by covariances equal those by conditioning on each candidate in
+// turn and adding up exact variances, also when candidates are looked at in
+// rounds, and with costs.
+func TestVarianceReductionEqualsBruteForce(t *testing.T) {
+	g := must(graph.Grid(5, 6))
+	k := dense(g)
+	n := k.Nodes()
+	start := posterior(t, k, 6, 4)
+	costs := make([]float64, n)
+	for i := range costs {
+		costs[i] = 1 + float64(i%3)
+	}
+	total := func(p *gp.Posterior) float64 {
+		sum := 0.0
+		for _, v := range must(p.Variance(background, all(n))) {
+			sum += v
+		}
+		return sum
+	}
+	for what, l := range map[string]bayesopt.Limits{"no costs": {}, "costs": {Cost: costs}} {
+		p := start
+		var want []int
+		var falls []float64
+		for range 5 {
+			before := total(p)
+			best, most := -1, -1.0
+			var after *gp.Posterior
+			for i := range n {
+				q := must(p.Extend(background, gp.Data{Nodes: []int{i}, Y: []float64{0}}))
+				fall := before - total(q)
+				if l.Cost != nil {
+					fall /= l.Cost[i]
+				}
+				taken := false
+				for _, j := range want {
+					taken = taken || i == j
+				}
+				if !taken && fall > most {
+					best, most, after = i, fall, q
+				}
+			}
+			want, falls, p = append(want, best), append(falls, before-total(after)), after
+		}
+		for _, pool := range []int{0, n} {
+			picks := must(bayesopt.VarianceReduction{Pool: pool}.Pick(background, start, candidates(n, all(n), l), 5, 1))
+			for r, p := range picks {
+				if p.Node != want[r] || math.Abs(p.Value*float64(n)-falls[r]) > 1e-9 {
+					t.Errorf("%s: pick %d is node %d for %v, want %d for %v", what, r, p.Node, p.Value*float64(n), want[r], falls[r])
+				}
+			}
+		}
+	}
+	// In rounds of one: what was picked before is conditioned on.
+	picks := must(bayesopt.VarianceReduction{Pool: 7}.Pick(background, start, candidates(n, all(n), bayesopt.Limits{}), 6, 1))
+	p := start
+	for _, c := range picks {
+		q := must(p.Extend(background, gp.Data{Nodes: []int{c.Node}, Y: []float64{0}}))
+		if fall := total(p) - total(q); math.Abs(fall-c.Value*float64(n)) > 1e-9 {
+			t.Errorf("node %d takes %v from the variance, not %v", c.Node, fall, c.Value*float64(n))
+		}
+		p = q
+	}
+}
+
+// Variances of a batch by columns of the covariance equal those of extended
+// posteriors.
+func TestRankedBatchesEqualConditioning(t *testing.T) {
+	g := must(graph.Grid(5, 6))
+	p := posterior(t, dense(g), 6, 6)
+	picks := must(bayesopt.HighestVariance{}.Pick(background, p, candidates(30, all(30), bayesopt.Limits{}), 8, 0))
+	for r, c := range picks {
+		v := must(p.Variance(background, all(30)))
+		most := 0.0
+		for _, one := range v {
+			most = max(most, one)
+		}
+		if math.Abs(c.Value-v[c.Node]) > 1e-9 || most-v[c.Node] > 1e-9 {
+			t.Errorf("pick %d, node %d, has a variance of %v, is said to have %v, and the highest is %v", r, c.Node, v[c.Node], c.Value, most)
+		}
+		p = must(p.Extend(background, gp.Data{Nodes: []int{c.Node}, Y: []float64{0}}))
+	}
+}
+
+// Scores by their formulas, on numbers small enough to check by hand.
+func TestScores(t *testing.T) {
+	g := must(graph.Grid(4, 4))
+	p := posterior(t, dense(g), 5, 7)
+	nodes := all(16)
+	mean, variance := must(p.Mean(background, nodes)), must(p.Variance(background, nodes))
+	best := math.Inf(-1)
+	for _, i := range p.Measured() {
+		best = max(best, mean[i])
+	}
+	random := rand.New(rng.New(1, "improvement"))
+	z := make([]float64, 100_000)
+	for k := range z {
+		z[k] = random.NormFloat64()
+	}
+	argmax := func(score func(i int) float64) (int, float64) {
+		at := 0
+		for i := range nodes {
+			if score(i) > score(at) {
+				at = i
+			}
+		}
+		return at, score(at)
+	}
+	for _, c := range []struct {
+		policy bayesopt.Policy
+		score  func(i int) float64
+		tol    float64
+	}{
+		{bayesopt.UCB{}, func(i int) float64 { return mean[i] + 2*math.Sqrt(variance[i]) }, 1e-12},
+		{bayesopt.UCB{Minimize: true, Beta: 1}, func(i int) float64 { return -mean[i] + math.Sqrt(variance[i]) }, 1e-12},
+		{bayesopt.Straddle{Level: 0.2}, func(i int) float64 { return 1.96*math.Sqrt(variance[i]) - math.Abs(mean[i]-0.2) }, 1e-12},
+		{bayesopt.ExpectedImprovement{}, func(i int) float64 {
+			sum := 0.0
+			for _, v := range z {
+				sum += max(0, mean[i]+math.Sqrt(variance[i])*v-best)
+			}
+			return sum / float64(len(z))
+		}, 5 / math.Sqrt(100_000)},
+	} {
+		node, value := argmax(c.score)
+		pick := must(c.policy.Pick(background, p, candidates(16, nodes, bayesopt.Limits{}), 1, 0))[0]
+		if pick.Node != node || math.Abs(pick.Value-value) > c.tol {
+			t.Errorf("%T picks node %d for %v, want %d for %v", c.policy, pick.Node, pick.Value, node, value)
+		}
+	}
+}
+
+func TestBaselines(t *testing.T) {
+	//	0 - 1 - 2 - 3   and a star round 4: 5, 6, 7
+	var e graph.Edges
+	for _, uv := range [][2]uint32{{0, 1}, {1, 2}, {2, 3}, {4, 5}, {4, 6}, {4, 7}} {
+		e.U, e.V = append(e.U, uv[0]), append(e.V, uv[1])
+	}
+	g, _, err := graph.FromEdges(graph.NumberLabels(8), e, graph.BuildOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := dense(g)
+	d := gp.Data{Nodes: []int{1, 4}, Y: []float64{0, 1}}
+	p := must(model(k, 1, 2, 0.1).Condition(background, d))
+	pick := func(name string, n int) []int {
+		policy := must(bayesopt.PolicyNamed(name, bayesopt.Maximize, g.Adjacency()))
+		if _, blind := policy.(bayesopt.Blind); !blind {
+			t.Errorf("%s needs a model", name)
+		}
+		return nodesOf(must(policy.Pick(background, p, candidates(8, []int{0, 2, 3, 5, 6, 7}, bayesopt.Limits{}), n, 3)))
+	}
+	for name, want := range map[string][]int{
+		"bfs":    {0, 2, 5, 6, 7, 3},
+		"dfs":    {5, 6, 7, 0, 2, 3},
+		"degree": {2, 0, 3, 5, 6, 7},
+	} {
+		got := pick(name, 6)
+		for r := range want {
+			if got[r] != want[r] {
+				t.Errorf("%s visits %v, want %v", name, got, want)
+				break
+			}
+		}
+	}
+	if got := pick("random", 9); len(got) != 6 {
+		t.Errorf("random picks %v of six", got)
+	}
+	// Nothing measured: a random start, then its neighbours.
+	o := must(bayesopt.New(bayesopt.Train(k, gp.FitOptions{}), bayesopt.Options{Policy: bayesopt.BreadthFirst{Graph: g.Adjacency()}, Seed: 1}))
+	nodes, short, err := o.Next(background, 20)
+	if err != nil || len(nodes) != 8 || short != bayesopt.NoNodesLeft {
+		t.Errorf("%v, %q, %v", nodes, short, err)
+	}
+}
+
+// With costs, random draws are in proportion to 1/cost: of 6,000 first picks, a
+// share of 1/(1+¼) ± 5 standard errors is the cheap node.
+func TestRandomByCost(t *testing.T) {
+	const n = 6000
+	cheap := 0
+	for seed := range uint64(n) {
+		c := candidates(2, all(2), bayesopt.Limits{Cost: []float64{1, 4}})
+		if must(bayesopt.Random{}.Pick(background, nil, c, 1, seed))[0].Node == 0 {
+			cheap++
+		}
+	}
+	if share := float64(cheap) / n; math.Abs(share-0.8) > 5*math.Sqrt(0.8*0.2/n) {
+		t.Errorf("the cheap node has a share of %v", share)
+	}
+}
