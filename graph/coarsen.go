@@ -18,9 +18,10 @@ type Level struct {
 
 const (
 	widestReach = 3    // hops round a seed without another
-	mostPerCell = 32   // nodes of a mean cell; where there are more, seeds move together
+	mostPerCell = 32   // nodes in a cell, on average over the cells; with more, seeds move together
+	mostAround  = 128  // nodes in the cell of a node, on average over the nodes; likewise
+	leastShrink = 0.2  // of the nodes beyond one per component: what makes a level worth having
 	strong      = 0.25 // of the heaviest edge at one of its ends: what makes a neighbour
-	leastShrink = 0.2  // of the nodes that may go: what makes a level worth having
 )
 
 // Coarsen returns coarser and coarser graphs, from fine to coarse, down to one
@@ -49,15 +50,14 @@ func (g *Graph) Coarsen(most int) []Level {
 	var levels []Level
 	for below := g; below.Len() > most; {
 		t := below.tile(parts)
-		cell, cells := t.cell, len(t.seeds)
-		if float64(cells-parts) > (1-leastShrink)*float64(below.Len()-parts) {
+		if float64(t.cells-parts) > (1-leastShrink)*float64(below.Len()-parts) {
 			break
 		}
-		coarse := make([]float64, cells)
-		for i, c := range cell {
+		coarse := make([]float64, t.cells)
+		for i, c := range t.cell {
 			coarse[c] += mass[i]
 		}
-		l := Level{Graph: below.aggregate(cell, cells), Cell: cell, Mass: coarse, Prolong: t.prolong()}
+		l := Level{Graph: below.aggregate(t.cell, t.cells), Cell: t.cell, Mass: coarse, Prolong: t.prolong()}
 		levels = append(levels, l)
 		below, mass = l.Graph, coarse
 	}
@@ -107,6 +107,7 @@ func (g *Graph) aggregate(cell []uint32, cells int) *Graph {
 		scale = 0x1p-40 // there are fewer entries than that
 	}
 	e := newEdges(len(val) / 2)
+	e.W = make([]float64, 0, len(val)/2)
 	for i := range g.Len() {
 		cols, vals := g.adj.Row(i)
 		for p, j := range cols {
@@ -128,20 +129,18 @@ func (g *Graph) aggregate(cell []uint32, cells int) *Graph {
 //
 // Three hops round a seed without another make distances grow by 3 to 4 on rings
 // and grids alike. Among hubs they hold almost all there is: there seeds move
-// together, and at last a hub must share its neighbours, unless it is all that
-// they have.
+// together, and at last a hub shares its neighbours, but for those who have no
+// other.
 func (g *Graph) tile(parts int) *tiling {
 	t := newTiling(g)
 	nodes := g.Len() - parts // components of one node count for nothing
-	for reach := uint8(widestReach); reach > 0; reach-- {
+	for reach := uint8(widestReach); reach > 1; reach-- {
 		t.seed(reach)
-		if (len(t.seeds)-parts)*mostPerCell >= nodes {
-			break
+		if (len(t.seeds)-parts)*mostPerCell >= nodes && t.fill() <= mostAround {
+			return t
 		}
 	}
-	if t.reach == 1 && 2*(len(t.seeds)-parts) > nodes {
-		t.seed(2)
-	}
+	t.seed(1)
 	t.fill()
 	return t
 }
@@ -155,7 +154,8 @@ type tiling struct {
 	reach   uint8     // hops round a seed without another
 	seeds   []uint32
 	hops    []uint8  // from the nearest seed; more than the reach if none is near
-	cell    []uint32 // of every node, once filled
+	cell    []uint32 // of every node, once filled; a number below cells
+	cells   int
 	queue   []uint32 // nodes that a new seed is nearer to than all before
 	waiting []uint32 // nodes that may become the next seeds
 }
@@ -238,8 +238,10 @@ func (t *tiling) cover(seed uint32) {
 
 // fill gives every node the cell of a neighbour nearer to a seed, the nearest
 // nodes first. Nodes at the same distance take turns that look random: in the
-// order of their numbers, cells would all lean to the same side.
-func (t *tiling) fill() {
+// order of their numbers, cells would all lean to the same side. Seeds that are
+// left to themselves join a neighbour. It returns how many nodes the cell of a
+// node has on average, lone nodes apart.
+func (t *tiling) fill() (around float64) {
 	f := filling{tiling: t, size: make([]int, len(t.seeds)), weight: make([]float64, len(t.seeds))}
 	for c, i := range t.seeds {
 		t.cell[i], f.size[c] = uint32(c), 1
@@ -249,14 +251,26 @@ func (t *tiling) fill() {
 		for turn := range uint32(turns) {
 			for i, h := range t.hops {
 				if h == hops && scramble(uint32(i))%turns == turn {
-					c := f.choose(i)
-					t.cell[i] = c
-					f.size[c]++
+					f.join(i, hops)
 				}
 			}
 		}
 	}
+	for c, i := range t.seeds {
+		if f.size[c] == 1 && t.top[i] > 0 {
+			f.size[c] = 0
+			f.join(int(i), unseen)
+		}
+	}
 	t.number()
+	nodes := 0
+	for _, size := range f.size {
+		if size > 1 {
+			nodes += size
+			around += float64(size) * float64(size)
+		}
+	}
+	return around / max(1, float64(nodes))
 }
 
 type filling struct {
@@ -266,14 +280,15 @@ type filling struct {
 	near   []uint32
 }
 
-// choose returns a cell next to node i: one that is not full if there is any,
-// that with the heaviest edges to i, the smallest, or any.
-func (f *filling) choose(i int) uint32 {
+// join gives node i the cell of a neighbour of fewer hops than said: one that is
+// not full if there is any, that with the heaviest edges to i, the smallest, or
+// any.
+func (f *filling) join(i int, hops uint8) {
 	const full = 2 * mostPerCell
 	f.near = f.near[:0]
 	cols, vals := f.g.adj.Row(i)
 	for p, j := range cols {
-		if f.hops[j] < f.hops[i] {
+		if f.hops[j] < hops && int(j) != i {
 			c := f.cell[j]
 			if f.weight[c] == 0 {
 				f.near = append(f.near, c)
@@ -294,7 +309,8 @@ func (f *filling) choose(i int) uint32 {
 	for _, c := range f.near {
 		f.weight[c] = 0
 	}
-	return best
+	f.cell[i] = best
+	f.size[best]++
 }
 
 // scramble returns a number that looks random, another one for every x.
@@ -312,11 +328,11 @@ func (t *tiling) number() {
 	for c := range name {
 		name[c] = none
 	}
-	next := uint32(0)
+	t.cells = 0
 	for i, c := range t.cell {
 		if name[c] == none {
-			name[c] = next
-			next++
+			name[c] = uint32(t.cells)
+			t.cells++
 		}
 		t.cell[i] = name[c]
 	}

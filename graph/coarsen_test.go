@@ -94,6 +94,7 @@ func coarsenCases(t testing.TB) []coarsenCase {
 		{"pieces, few wanted", pieces(t), 1, 11},
 		{"heavy pairs", heavyPairs(t), 20, 20},
 		{"hubs", get(BarabasiAlbert(5000, 3, 1)), 50, 50},
+		{"hubs, leaves, lone nodes", get(RMAT(12, 1<<14, 0.57, 0.19, 0.19, 0.05, 1)), 50, 2100},
 		{"blocks", get(StochasticBlock([]int{500, 500, 500}, func(a, b int) float64 {
 			if a == b {
 				return 0.03
@@ -371,7 +372,7 @@ func TestProlongEqualsNaive(t *testing.T) {
 	for _, g := range []*Graph{must[*Graph](t)(Ring(100)), must[*Graph](t)(Grid(1, 50)), randomGraph(t, 100, 60, 1), pieces(t)} {
 		_, parts := g.Components()
 		tiles := g.tile(len(parts))
-		n, cells := g.Len(), len(tiles.seeds)
+		n, cells := g.Len(), tiles.cells
 		want := mat.NewDense(n, cells, nil)
 		for hops := range tiles.reach + 1 {
 			for i, h := range tiles.hops {

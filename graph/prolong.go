@@ -25,11 +25,11 @@ type blend [8]struct {
 // loops apart. After every step a row keeps its largest entries and is made to
 // sum to 1 again, so that hubs do not fill it.
 func (t *tiling) prolong() *sparse.CSR {
-	n, cells := len(t.cell), len(t.seeds)
+	n := len(t.cell)
 	blocks := (n + rowBlock - 1) / rowBlock
 	mixers := make([]mixer, parallel.Workers(blocks))
 	for w := range mixers {
-		mixers[w].weight = make([]float64, cells)
+		mixers[w].weight = make([]float64, t.cells)
 	}
 	forNodes := func(do func(m *mixer, i int)) {
 		_ = parallel.Blocks(context.Background(), blocks, func(worker, b int) error {
@@ -56,7 +56,7 @@ func (t *tiling) prolong() *sparse.CSR {
 		})
 		from, to = to, from
 	}
-	return rowsOf(from, cells)
+	return rowsOf(from, t.cells)
 }
 
 // steps returns how often to average: three times leave no edges between the
