@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // ErrData is wrapped by every error about measurements that cannot be modelled.
@@ -62,7 +63,8 @@ func unitsOf(y []float64) (Units, error) {
 	for _, v := range y {
 		largest = max(largest, math.Abs(v-mean))
 	}
-	if largest == 0 || math.IsInf(largest, 0) || math.IsInf(mean, 0) {
+	constant := !slices.ContainsFunc(y, func(v float64) bool { return v != y[0] }) // whatever the mean is rounded to
+	if constant || largest == 0 || math.IsInf(largest, 0) || math.IsInf(mean, 0) {
 		return Units{}, fmt.Errorf("%w: all %d values are %v; a constant says nothing about how values vary over the graph", ErrData, len(y), y[0])
 	}
 	sum := 0.0

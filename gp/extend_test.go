@@ -177,3 +177,18 @@ func TestCovarianceEqualsFormula(t *testing.T) {
 		}
 	}
 }
+
+// A constant is refused whatever its mean is rounded to: ⅙ of 2, six times, is
+// not 2.
+func TestConstantIsRefused(t *testing.T) {
+	k := kernels(t, smallGraph(t))["dense"]
+	for n := 1; n < 12; n++ {
+		d := Data{Nodes: allNodes(n), Y: make([]float64, n)}
+		for i := range d.Y {
+			d.Y[i] = 2
+		}
+		if _, _, err := Fit(background, k, d, FitOptions{}); !errors.Is(err, ErrData) {
+			t.Errorf("%d equal values: %v", n, err)
+		}
+	}
+}

@@ -1,0 +1,5 @@
+//go:build !race
+
+package bayesopt_test
+
+const raceDetector = false
