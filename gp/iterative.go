@@ -39,11 +39,12 @@ type iterativeSystem struct {
 }
 
 func newIterativeSystem(ctx context.Context, cov kernel.Covariance, d Data, noise []float64) (*iterativeSystem, error) {
+	op := cov.Cross(d.Nodes, d.Nodes) // before the preconditioner, which uses its features
 	precond, err := newPreconditioner(ctx, cov, d.Nodes, noise)
 	if err != nil {
 		return nil, err
 	}
-	return &iterativeSystem{cov.Cross(d.Nodes, d.Nodes), noise, precond}, nil
+	return &iterativeSystem{op, noise, precond}, nil
 }
 
 // newPreconditioner returns the covariance's own, or the diagonal.

@@ -410,12 +410,12 @@ func TestProlongEqualsNaive(t *testing.T) {
 				step.Set(i, i, 1-prolongShare)
 			}
 		}
-		for range tiles.steps() {
+		for range prolongSteps {
 			var next mat.Dense
 			next.Mul(step, want)
 			want = &next
 		}
-		got := tiles.prolong()
+		got := rowsOf(tiles.blends(), cells)
 		d := dense(got)
 		for i := range n {
 			if cols, _ := got.Row(i); len(cols) == 8 {
@@ -426,6 +426,34 @@ func TestProlongEqualsNaive(t *testing.T) {
 				if diff := math.Abs(d.At(i, c) - want.At(i, c)); diff > 5e-3 {
 					t.Fatalf("node %d of %d, cell %d: %v, want %v", i, n, c, d.At(i, c), want.At(i, c))
 				}
+			}
+		}
+	}
+}
+
+// Shares are moved no further than needed: their squares add up to the goal, or
+// the shares are the square roots.
+func TestFlatten(t *testing.T) {
+	for _, shares := range [][]float64{{1}, {0.5, 0.5}, {0.9, 0.1}, {0.7, 0.2, 0.1}, {0.26, 0.25, 0.25, 0.24}, {0.97, 0.01, 0.01, 0.01}} {
+		for _, goal := range []float64{0.2, 0.4, 0.6, 1} {
+			var b blend
+			before := 0.0
+			for p, w := range shares {
+				b[p].share = float32(w)
+				before += w * w
+			}
+			b.flatten(goal)
+			sum, after, roots := 0.0, 0.0, 0.0
+			for _, e := range b {
+				sum += float64(e.share)
+				after += float64(e.share) * float64(e.share)
+			}
+			for _, w := range shares {
+				roots += math.Sqrt(w)
+			}
+			least := 1 / (roots * roots) // Σ (√w/Σ√w)²
+			if want := max(least, min(before, goal)); math.Abs(after-want) > 1e-6 || math.Abs(sum-1) > 1e-6 {
+				t.Errorf("%v to %v: squares add up to %v, want %v; shares to %v", shares, goal, after, want, sum)
 			}
 		}
 	}

@@ -2,6 +2,8 @@ package graph
 
 import (
 	"context"
+	"math"
+	"slices"
 
 	"grfgp/internal/parallel"
 	"grfgp/sparse"
@@ -9,6 +11,7 @@ import (
 
 const (
 	prolongShare = 2.0 / 3 // of a node's value that a step takes from its neighbours
+	prolongSteps = 3       // leave no edges between the cells of a ring or a grid
 	prolongLeast = 1e-3    // of a value: what a cell must give to it
 )
 
@@ -24,7 +27,16 @@ type blend [8]struct {
 // S = (1−ω)·I + ω·D⁻¹A then takes a share of the mean of all neighbours, self
 // loops apart. After every step a row keeps its largest entries and is made to
 // sum to 1 again, so that hubs do not fill it.
+//
+// Last, shares are evened out: see flattenAll.
 func (t *tiling) prolong() *sparse.CSR {
+	blends := t.blends()
+	flattenAll(blends)
+	return rowsOf(blends, t.cells)
+}
+
+// blends returns the rows of Sᵐ·P.
+func (t *tiling) blends() []blend {
 	n := len(t.cell)
 	blocks := (n + rowBlock - 1) / rowBlock
 	mixers := make([]mixer, parallel.Workers(blocks))
@@ -50,23 +62,59 @@ func (t *tiling) prolong() *sparse.CSR {
 			}
 		})
 	}
-	for range t.steps() {
+	for range prolongSteps {
 		forNodes(func(m *mixer, i int) {
 			m.average(t.g, i, from, &to[i], prolongShare, func(j uint32) bool { return int(j) != i })
 		})
 		from, to = to, from
 	}
-	return rowsOf(from, t.cells)
+	return from
 }
 
-// steps returns how often to average: three times leave no edges between the
-// cells of a ring or a grid; where seeds had to move together, neighbours are
-// many, and once is enough.
-func (t *tiling) steps() int {
-	if t.reach == widestReach {
-		return 3
+// flattenAll brings Σ share² of most nodes to the same value, that of the lowest
+// fifth: then values of the cells that vary at random make values as large near
+// the middle of a cell as between cells.
+func flattenAll(blends []blend) {
+	squares := make([]float64, len(blends))
+	for i := range blends {
+		for _, e := range blends[i] {
+			squares[i] += float64(e.share) * float64(e.share)
+		}
 	}
-	return 1
+	slices.Sort(squares)
+	goal := squares[len(squares)/5]
+	parallel.Ranges(len(blends), rowBlock, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			blends[i].flatten(goal)
+		}
+	})
+}
+
+// flatten moves shares w towards v ∝ √w, to (1−λ)·w + λ·v with squares that add
+// up to goal, or as far as λ = 1.
+func (b *blend) flatten(goal float64) {
+	total := 0.0
+	for _, e := range b {
+		total += math.Sqrt(float64(e.share))
+	}
+	ww, wv, vv := 0.0, 0.0, 0.0
+	for _, e := range b {
+		w := float64(e.share)
+		v := math.Sqrt(w) / total
+		ww, wv, vv = ww+w*w, wv+w*v, vv+v*v
+	}
+	if ww <= goal {
+		return
+	}
+	lambda := 1.0
+	if vv < goal { // a·λ² − 2·h·λ + c = 0
+		a, h, c := ww-2*wv+vv, ww-wv, ww-goal
+		lambda = (h - math.Sqrt(max(0, h*h-a*c))) / a
+	}
+	for p, e := range b {
+		w := float64(e.share)
+		b[p].share = float32((1-lambda)*w + lambda*math.Sqrt(w)/total)
+	}
 }
 
 // rowsOf returns blends as a matrix with columns in increasing order.

@@ -155,17 +155,27 @@ func addGramRow(out []float64, phi, phiT *sparse.CSR, i int, scale float64) {
 // Diag sets dst[a] to the squared norm of row rows[a] of Φ.
 func (c *grfCovariance) Diag(ctx context.Context, dst []float64, rows []int) error {
 	const size = 1024
+	if f, ok := c.factors.peek(rows); ok && f.err == nil {
+		return eachRow(ctx, len(rows), size, func(_, a int) {
+			_, phi := f.phi.Row(a)
+			dst[a] = squares(phi)
+		})
+	}
 	blocks := (len(rows) + size - 1) / size
 	scratch := make([][]float64, parallel.Workers(blocks))
 	return eachRow(ctx, len(rows), size, func(worker, a int) {
 		phi := room(&scratch[worker], len(c.features.Reached(rows[a])))
 		c.features.CombineRow(phi, c.coeff, rows[a])
-		sum := 0.0
-		for _, v := range phi {
-			sum += float64(v * v)
-		}
-		dst[a] = sum
+		dst[a] = squares(phi)
 	})
+}
+
+func squares(x []float64) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += float64(v * v)
+	}
+	return sum
 }
 
 // Prior sets the columns of dst to Φw with w ~ N(0, I).

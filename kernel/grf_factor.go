@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -246,13 +247,14 @@ type recent[V any] struct {
 	made []*made[V] // the last used first
 }
 
-// keep is how many lists are remembered: those of training, of prediction and of
-// all nodes.
-const keep = 3
+// keep is how many lists are remembered: those of training, whole and in a few
+// patches, of prediction and of all nodes.
+const keep = 7
 
 type made[V any] struct {
 	rows  []int
 	once  sync.Once
+	done  atomic.Bool
 	value V
 }
 
@@ -260,8 +262,22 @@ type made[V any] struct {
 // wait for it meanwhile. The function given may keep its argument.
 func (r *recent[V]) get(rows []int, fresh func(rows []int) V) V {
 	m := r.find(rows)
-	m.once.Do(func() { m.value = fresh(m.rows) })
+	m.once.Do(func() {
+		m.value = fresh(m.rows)
+		m.done.Store(true)
+	})
 	return m.value
+}
+
+// peek returns the value of a list if it is remembered and made.
+func (r *recent[V]) peek(rows []int) (value V, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at := slices.IndexFunc(r.made, func(m *made[V]) bool { return slices.Equal(m.rows, rows) })
+	if at < 0 || !r.made[at].done.Load() {
+		return value, false
+	}
+	return r.made[at].value, true
 }
 
 func (r *recent[V]) find(rows []int) *made[V] {

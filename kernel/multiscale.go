@@ -160,7 +160,7 @@ func (m *Multiscale) At(theta []float64) (Covariance, error) {
 		if err != nil {
 			return nil, fmt.Errorf("scale %d: %w", k+1, err)
 		}
-		c.parts = append(c.parts, unit{raw, theta[m.varianceAt(k)]})
+		c.parts = append(c.parts, newUnit(raw, theta[m.varianceAt(k)]))
 	}
 	return c, nil
 }

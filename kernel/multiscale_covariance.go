@@ -35,7 +35,7 @@ type multiscaleCovariance struct {
 func (c *multiscaleCovariance) Cross(rows, cols []int) solve.Operator {
 	o := &multiscaleCross{cov: c, fine: c.fine.Cross(rows, cols), rows: c.chain(rows), cols: c.chain(cols)}
 	for k, u := range c.parts {
-		o.parts = append(o.parts, u.cross(context.Background(), o.rows.nodes[k+1], o.cols.nodes[k+1]))
+		o.parts = append(o.parts, u.cross(o.rows.nodes[k+1], o.cols.nodes[k+1]))
 	}
 	return o
 }
@@ -125,13 +125,7 @@ func (c *multiscaleCovariance) Prior(ctx context.Context, dst *mat.Dense, seed u
 	chain := c.chain(all)
 	return c.climb(ctx, chain, dst, func(k int, y *mat.Dense) error {
 		u := c.parts[k]
-		inv, err := u.inverses(ctx, chain.nodes[k+1])
-		if err != nil {
-			return err
-		}
-		for i := range inv {
-			inv[i] *= math.Sqrt(u.variance)
-		}
+		inv := u.inverses(chain.nodes[k+1])
 		draw := y
 		n := u.raw.Nodes()
 		if len(inv) < n { // nodes of the scale that interpolate to nothing
@@ -147,7 +141,7 @@ func (c *multiscaleCovariance) Prior(ctx context.Context, dst *mat.Dense, seed u
 				copy(y.RawRowView(a), draw.RawRowView(i))
 			}
 		}
-		scaleRows(y, inv)
+		scaleRows(y, inv, math.Sqrt(u.variance))
 		return nil
 	})
 }
@@ -163,7 +157,7 @@ func (c *multiscaleCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows
 // addGram adds Σ_k P_k C_k P_kᵀ over the scales above the list of a chain.
 func (c *multiscaleCovariance) addGram(ctx context.Context, dst *mat.SymDense, list *chain, parts []unit) error {
 	for k, u := range parts {
-		phi, _, _, err := u.onto(ctx, list, k)
+		phi, _, err := u.onto(list, k)
 		if err != nil {
 			return err
 		}
@@ -175,19 +169,16 @@ func (c *multiscaleCovariance) addGram(ctx context.Context, dst *mat.SymDense, l
 }
 
 // onto returns P_k·Φ̂_k for the list of a chain, where scale k counts from zero
-// above it, and what it is made of.
-func (u unit) onto(ctx context.Context, list *chain, k int) (phi *sparse.CSR, f *factor, inv []float64, err error) {
-	nodes := list.nodes[k+1]
-	if inv, err = u.inverses(ctx, nodes); err != nil {
-		return nil, nil, nil, err
-	}
+// above it, and Φ_k.
+func (u unit) onto(list *chain, k int) (*sparse.CSR, *factor, error) {
 	whole, err := list.whole(k + 1)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
-	f = u.raw.factor(nodes)
-	phi, err = u.spread(whole, f, inv)
-	return phi, f, inv, err
+	nodes := list.nodes[k+1]
+	f := u.raw.factor(nodes)
+	phi, err := u.spread(whole, f, u.inverses(nodes))
+	return phi, f, err
 }
 
 // addSquare adds scale·ΦΦᵀ to the upper triangle of dst.
@@ -233,17 +224,13 @@ func (c *multiscaleCovariance) Diag(ctx context.Context, dst []float64, rows []i
 		hi := min(len(rows), lo+size)
 		list := newChain(rows[lo:hi], c.scales)
 		for k, u := range c.parts {
-			phi, _, _, err := u.onto(ctx, list, k)
+			phi, _, err := u.onto(list, k)
 			if err != nil {
 				return err
 			}
 			for a := range hi - lo {
 				_, vals := phi.Row(a)
-				sum := 0.0
-				for _, v := range vals {
-					sum += float64(v * v)
-				}
-				dst[lo+a] += u.variance * sum
+				dst[lo+a] += u.variance * squares(vals)
 			}
 		}
 	}
@@ -311,11 +298,7 @@ func (c *multiscaleCovariance) Precondition(ctx context.Context, rows []int, con
 func (c *multiscaleCovariance) small(ctx context.Context, list *chain, first int) (*mat.SymDense, error) {
 	nodes := list.nodes[first+1]
 	u := c.parts[first]
-	inv, err := u.inverses(ctx, nodes)
-	if err != nil {
-		return nil, err
-	}
-	phi, err := u.spread(nil, u.raw.factor(nodes), inv)
+	phi, err := u.spread(nil, u.raw.factor(nodes), u.inverses(nodes))
 	if err != nil {
 		return nil, err
 	}

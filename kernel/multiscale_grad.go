@@ -45,10 +45,7 @@ func (c *multiscaleCovariance) partGrad(ctx context.Context, grad []float64, k i
 	if f.err != nil {
 		return f.err
 	}
-	inv, err := part.inverses(ctx, nodes)
-	if err != nil {
-		return err
-	}
+	inv := part.inverses(nodes)
 	_, columns := u.Dims()
 	uw := part.raw.block(len(nodes), 2*columns) // N⁻¹ũ and N⁻¹w̃ side by side
 	ab := part.raw.block(f.width, 2*columns)    // A and B
@@ -82,7 +79,7 @@ func (c *multiscaleCovariance) GramGrad(ctx context.Context, grad []float64, row
 	whole := full(g)
 	list := c.chain(rows)
 	for k, u := range c.parts {
-		phi, f, inv, err := u.onto(ctx, list, k)
+		phi, f, err := u.onto(list, k)
 		if err != nil {
 			return err
 		}
@@ -90,7 +87,7 @@ func (c *multiscaleCovariance) GramGrad(ctx context.Context, grad []float64, row
 		if err != nil {
 			return err
 		}
-		phiT, ontoT := phi.T(), onto.T()
+		phiT, ontoT, inv := phi.T(), onto.T(), u.inverses(list.nodes[k+1])
 		sums := make([][]float64, parallel.Workers(len(inv)))
 		twice, err := u.project(ctx, grad[c.shapeAt(k):][:len(c.shape)], f, inv, func(worker int, dst []float64, i int, cols []uint32) {
 			q := room(&sums[worker], len(rows)) // row i of P_kᵀg

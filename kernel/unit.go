@@ -16,20 +16,25 @@ import (
 type unit struct {
 	raw      *grfCovariance
 	variance float64
+	inverse  *recent[[]float64]
 }
 
-// inverses returns 1/N_i for the given nodes.
-func (u unit) inverses(ctx context.Context, nodes []int) ([]float64, error) {
-	inv := make([]float64, len(nodes))
-	if err := u.raw.Diag(ctx, inv, nodes); err != nil {
-		return nil, err
-	}
-	for a, v := range inv {
-		if inv[a] = 0; v > 0 {
-			inv[a] = 1 / math.Sqrt(v)
+func newUnit(raw *grfCovariance, variance float64) unit {
+	return unit{raw, variance, new(recent[[]float64])}
+}
+
+// inverses returns 1/N_i for the given nodes, to be read only.
+func (u unit) inverses(nodes []int) []float64 {
+	return u.inverse.get(nodes, func(nodes []int) []float64 {
+		inv := make([]float64, len(nodes))
+		_ = u.raw.Diag(context.Background(), inv, nodes) // fails with its context alone
+		for a, v := range inv {
+			if inv[a] = 0; v > 0 {
+				inv[a] = 1 / math.Sqrt(v)
+			}
 		}
-	}
-	return inv, nil
+		return inv
+	})
 }
 
 // spread returns A·Φ̂[nodes], with the columns of factor f, which is Φ[nodes];
@@ -61,36 +66,24 @@ func (u unit) spread(a *sparse.CSR, f *factor, inv []float64) (*sparse.CSR, erro
 	return b.Times(f.phi)
 }
 
-// unitCross is s²·Φ̂_rows·Φ̂_colsᵀ, which may change what it is applied to.
+// unitCross is s²·Φ̂_rows·Φ̂_colsᵀ.
 type unitCross struct {
 	raw         solve.Operator
-	left, right []float64 // 1/N; left times s²
-	err         error
+	left, right []float64 // 1/N
+	variance    float64
 }
 
-func (u unit) cross(ctx context.Context, rows, cols []int) unitCross {
-	o := unitCross{raw: u.raw.Cross(rows, cols)}
-	if o.right, o.err = u.inverses(ctx, cols); o.err != nil {
-		return o
-	}
-	if o.left, o.err = u.inverses(ctx, rows); o.err != nil {
-		return o
-	}
-	for a := range o.left {
-		o.left[a] *= u.variance
-	}
-	return o
+func (u unit) cross(rows, cols []int) unitCross {
+	return unitCross{u.raw.Cross(rows, cols), u.inverses(rows), u.inverses(cols), u.variance}
 }
 
+// apply sets dst to the product with x, and scales x on the way.
 func (o unitCross) apply(ctx context.Context, dst, x *mat.Dense) error {
-	if o.err != nil {
-		return o.err
-	}
-	scaleRows(x, o.right)
+	scaleRows(x, o.right, o.variance)
 	if err := o.raw.Apply(ctx, dst, x); err != nil {
 		return err
 	}
-	scaleRows(dst, o.left)
+	scaleRows(dst, o.left, 1)
 	return nil
 }
 
@@ -129,14 +122,14 @@ func (u unit) project(ctx context.Context, grad []float64, f *factor, inv []floa
 	return total, nil
 }
 
-// scaleRows multiplies row i of x by scale[i].
-func scaleRows(x *mat.Dense, scale []float64) {
+// scaleRows multiplies row i of x by all·each[i].
+func scaleRows(x *mat.Dense, each []float64, all float64) {
 	raw := x.RawMatrix()
 	parallel.Ranges(raw.Rows, 4096, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			row := raw.Data[i*raw.Stride:][:raw.Cols]
+			row, v := raw.Data[i*raw.Stride:][:raw.Cols], all*each[i]
 			for s := range row {
-				row[s] *= scale[i]
+				row[s] *= v
 			}
 		}
 	})
