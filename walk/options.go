@@ -45,16 +45,23 @@ const (
 // Options are taken literally: no zero stands for something else, but for Hi.
 // Start from Default and change what matters.
 type Options struct {
-	Sampler Sampler   `json:"sampler"`
-	Steps   Steps     `json:"steps"`
-	Walks   int       `json:"walks"`   // walkers per node
-	Halt    float64   `json:"halt"`    // chance that a walk ends before a step; Repelling never halts and ignores it
-	MaxLen  int       `json:"max_len"` // L: lengths 0, 1, …, MaxLen are kept
-	Budget  int       `json:"budget"`  // Repelling: a length is exact while the row has at most so many nodes
-	Seed    uint64    `json:"seed"`
-	Scale   []float64 `json:"-"` // v for Proportional steps; nil means all ones
-	Lo      int       `json:"lo"`
-	Hi      int       `json:"hi"` // start nodes [Lo, Hi), a shard of all rows; Hi = 0 means to the last node
+	Sampler Sampler `json:"sampler"`
+	Steps   Steps   `json:"steps"`
+	Walks   int     `json:"walks"`   // walkers per node
+	Halt    float64 `json:"halt"`    // chance that a walk ends before a step; Repelling never halts and ignores it
+	MaxLen  int     `json:"max_len"` // L: lengths 0, 1, …, MaxLen are kept
+	Budget  int     `json:"budget"`  // Repelling: a length is exact while the row has at most so many nodes
+	// HubWalks is the least number of walkers per neighbour of the start node,
+	// and half of the least Budget (Repelling). The load of a walk from i to j is
+	// √(D_i/D_j), so the error of a row goes with D_i/walkers, and ‖φ_i‖² is above
+	// K_ii by its square: with 100 walkers the variance of a hub of 1,000
+	// neighbours is four times too high. One walker per neighbour bounds that for
+	// every hub, and all nodes together have no more neighbours than edges.
+	HubWalks float64   `json:"hub_walks,omitempty"`
+	Seed     uint64    `json:"seed"`
+	Scale    []float64 `json:"-"` // v for Proportional steps; nil means all ones
+	Lo       int       `json:"lo"`
+	Hi       int       `json:"hi"` // start nodes [Lo, Hi), a shard of all rows; Hi = 0 means to the last node
 }
 
 // The most that options may ask for; lengths and counts are stored in small
@@ -65,10 +72,10 @@ const (
 	MaxBudget = 1 << 30
 )
 
-// Default returns the options that fit most graphs: 100 repelling walkers,
-// lengths up to 10.
+// Default returns the options that fit most graphs: 100 repelling walkers, or one
+// per neighbour of the start node where these are more, and lengths up to 10.
 func Default() Options {
-	return Options{Walks: 100, Halt: 0.1, MaxLen: 10, Budget: 200, Seed: 1}
+	return Options{Walks: 100, Halt: 0.1, MaxLen: 10, Budget: 200, HubWalks: 1, Seed: 1}
 }
 
 // validate checks o against the matrix and resolves Hi.
@@ -93,6 +100,8 @@ func (o *Options) validate(w *sparse.CSR) error {
 		return fmt.Errorf("%w: halting probability %v, want 0 ≤ p < 1", ErrOptions, o.Halt)
 	case o.MaxLen < 0 || o.MaxLen > MaxMaxLen:
 		return fmt.Errorf("%w: longest walk %d, want 0 to %d", ErrOptions, o.MaxLen, MaxMaxLen)
+	case !(o.HubWalks >= 0 && o.HubWalks <= MaxWalks):
+		return fmt.Errorf("%w: %v walks per neighbour, want 0 to %d", ErrOptions, o.HubWalks, MaxWalks)
 	case o.Budget < 0 || o.Budget > MaxBudget:
 		return fmt.Errorf("%w: budget %d, want 0 to %d", ErrOptions, o.Budget, MaxBudget)
 	case o.Lo < 0 || o.Lo > o.Hi || o.Hi > n:

@@ -20,12 +20,14 @@ const expansion = 4
 //     the mass, any other m_i·g_ij/k with probability q.
 type repelling struct {
 	*steps
-	walks, budget, maxLen int
-	weight                []float64 // all ones: masses are unbiased as they are
-	crowds                []crowd
-	arrivals              []arrival
-	nodes                 []uint32 // where the arrivals are
-	words                 []uint64
+	opts          Options
+	walks, budget int // of the root
+	maxLen        int
+	weight        []float64 // all ones: masses are unbiased as they are
+	crowds        []crowd
+	arrivals      []arrival
+	nodes         []uint32 // where the arrivals are
+	words         []uint64
 }
 
 // crowd is the walkers on one node, with the mass that they carry together and
@@ -45,7 +47,7 @@ type arrival struct {
 }
 
 func newRepelling(s *steps, opts Options) *repelling {
-	r := &repelling{steps: s, walks: opts.Walks, budget: opts.Budget, maxLen: opts.MaxLen}
+	r := &repelling{steps: s, opts: opts, maxLen: opts.MaxLen}
 	r.weight = make([]float64, opts.MaxLen+1)
 	for l := range r.weight {
 		r.weight[l] = 1
@@ -55,6 +57,9 @@ func newRepelling(s *steps, opts Options) *repelling {
 
 // row estimates the row of one root and returns up to which length it is exact.
 func (r *repelling) row(t *tally, root uint32, stream *rng.Stream) (exact uint8) {
+	a, b := r.steps.row(root)
+	own := int(min(MaxWalks, math.Ceil(r.opts.HubWalks*float64(b-a))))
+	r.walks, r.budget = max(r.opts.Walks, own), max(r.opts.Budget, 2*own)
 	t.reset()
 	t.add(root, 1, 0)
 	l := 0

@@ -184,15 +184,18 @@ type variant struct {
 	sampler Sampler
 	steps   Steps
 	budget  int
+	hub     float64
 }
 
-func (v variant) String() string { return fmt.Sprintf("%v,%v,budget %d", v.sampler, v.steps, v.budget) }
+func (v variant) String() string {
+	return fmt.Sprintf("%v,%v,budget %d,hub %g", v.sampler, v.steps, v.budget, v.hub)
+}
 
 var variants = []variant{
-	{Independent, Proportional, 0}, {Independent, Uniform, 0},
-	{Repelling, Proportional, 0}, {Repelling, Uniform, 0},
-	{Repelling, Proportional, 5}, {Repelling, Uniform, 5},
-	{Repelling, Proportional, 1000},
+	{Independent, Proportional, 0, 0}, {Independent, Uniform, 0, 0},
+	{Repelling, Proportional, 0, 0}, {Repelling, Uniform, 0, 0},
+	{Repelling, Proportional, 5, 0}, {Repelling, Uniform, 5, 0},
+	{Repelling, Proportional, 0, 1.5}, {Repelling, Proportional, 1000, 0},
 }
 
 // E[Ψ_l] = W^l for every sampler, kind of steps and graph: over R independent
@@ -206,7 +209,7 @@ func TestUnbiased(t *testing.T) {
 		n, _ := m.w.Dims()
 		for _, v := range variants {
 			t.Run(m.name+"/"+v.String(), func(t *testing.T) {
-				opts := Options{Sampler: v.sampler, Steps: v.steps, Walks: 6, Halt: 0.2, MaxLen: maxLen, Budget: v.budget, Scale: m.scale}
+				opts := Options{Sampler: v.sampler, Steps: v.steps, Walks: 6, Halt: 0.2, MaxLen: maxLen, Budget: v.budget, HubWalks: v.hub, Scale: m.scale}
 				size := (maxLen + 1) * n * n
 				sum, square := make([]float64, size), make([]float64, size)
 				for run := range runs {
