@@ -61,6 +61,17 @@ func newPreconditioner(ctx context.Context, cov kernel.Covariance, nodes []int, 
 	return solve.NewJacobi(diag, noise)
 }
 
+// learnTol is the residual that a step of learning may leave. A kernel that
+// reaches far explains nearly all of the data, so the residual must be small
+// beside the noise, or it is taken for a part of it; its own preconditioner makes
+// that cheap.
+func (s *iterativeSystem) learnTol() float64 {
+	if _, diagonal := s.precond.(*solve.Jacobi); diagonal {
+		return learnTol
+	}
+	return learnTol * min(1, max(0.05, 2*math.Sqrt(slices.Min(s.noise))))
+}
+
 func (s *iterativeSystem) solve(ctx context.Context, dst, b *mat.Dense, tol float64) error {
 	_, err := s.solveTo(ctx, dst, b, tol)
 	return err
@@ -199,7 +210,7 @@ func (w *learner) step(ctx context.Context, theta []float64) ([]float64, error) 
 	if err != nil {
 		return nil, err
 	}
-	stats, err := system.solveTo(ctx, w.solutions, w.sides, learnTol)
+	stats, err := system.solveTo(ctx, w.solutions, w.sides, system.learnTol())
 	if err != nil && !errors.Is(err, solve.ErrNotConverged) {
 		return nil, err
 	}
