@@ -128,11 +128,11 @@ func TestSuggestionsAfterARestart(t *testing.T) {
 
 // On a star whose leaves all have the mean value, Thompson sampling by random
 // features does not prefer the hub beyond what it does by the exact kernel: over
-// 2,000 draws its share is higher by less than five standard errors of the
+// 1,000 draws its share is higher by less than five standard errors of the
 // difference. Without walkers for hubs it would be, for then the features give
 // the hub a variance of many times the exact one.
 func TestNoPreferenceForTheHub(t *testing.T) {
-	const leaves, seeds = 300, 2000
+	const leaves, seeds = 200, 1000
 	var e graph.Edges
 	for leaf := uint32(1); leaf <= leaves; leaf++ {
 		e.U, e.V = append(e.U, 0), append(e.V, leaf)

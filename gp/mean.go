@@ -2,13 +2,10 @@ package gp
 
 import (
 	"context"
-	"math"
-	"math/rand/v2"
 
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/parallel"
-	"grfgp/internal/rng"
 	"grfgp/kernel"
 	"grfgp/solve"
 )
@@ -72,8 +69,7 @@ func (m withMean) Prior(ctx context.Context, dst *mat.Dense, seed uint64) error 
 		return err
 	}
 	n, draws := dst.Dims()
-	for s := range draws {
-		shift := math.Sqrt(m.c) * rand.New(rng.New(seed, "prior mean", uint64(s))).NormFloat64()
+	for s, shift := range meanDraws(m.c, draws, seed) {
 		for i := range n {
 			dst.Set(i, s, dst.At(i, s)+shift)
 		}

@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 
 	"gonum.org/v1/gonum/mat"
 
-	"grfgp/internal/rng"
 	"grfgp/kernel"
 	"grfgp/solve"
 )
@@ -225,20 +223,19 @@ func (p *Posterior) Sample(ctx context.Context, nodes []int, draws int, seed uin
 }
 
 func (p *Posterior) sample(ctx context.Context, nodes []int, draws int, seed uint64) (*mat.Dense, error) {
-	prior := mat.NewDense(p.model.kernel.Nodes(), draws, nil)
+	if d, c, ok := p.drawer(); ok && 2*len(nodes) >= p.Nodes() {
+		out := mat.NewDense(p.Nodes(), draws, nil)
+		if err := p.draw(ctx, out, d, c, seed); err != nil {
+			return nil, err
+		}
+		return rowsOf(out, nodes), nil
+	}
+	prior := mat.NewDense(p.Nodes(), draws, nil)
 	if err := p.cov.Prior(ctx, prior, seed); err != nil {
 		return nil, err
 	}
-	t := p.data.Len()
-	rest, weights := mat.NewDense(t, draws, nil), mat.NewDense(t, draws, nil)
-	for s := range draws {
-		normal := rand.New(rng.New(seed, "measurement noise", uint64(s)))
-		for k, i := range p.data.Nodes {
-			e := math.Sqrt(p.noise[k]) * normal.NormFloat64()
-			rest.Set(k, s, p.data.Y[k]-prior.At(i, s)-e)
-		}
-	}
-	if err := p.system.solve(ctx, weights, rest, sampleTol); err != nil {
+	weights, err := p.update(ctx, rowsOf(prior, p.data.Nodes), seed)
+	if err != nil {
 		return nil, err
 	}
 	out := mat.NewDense(len(nodes), draws, nil)
@@ -252,6 +249,23 @@ func (p *Posterior) sample(ctx context.Context, nodes []int, draws int, seed uin
 		}
 	}
 	return out, nil
+}
+
+// rowsOf returns rows of x: x itself, if these are all in order.
+func rowsOf(x *mat.Dense, rows []int) *mat.Dense {
+	n, c := x.Dims()
+	all := len(rows) == n
+	for r := 0; all && r < n; r++ {
+		all = rows[r] == r
+	}
+	if all {
+		return x
+	}
+	out := mat.NewDense(len(rows), c, nil)
+	for r, i := range rows {
+		copy(out.RawRowView(r), x.RawRowView(i))
+	}
+	return out
 }
 
 // LeaveOneOut returns, for every measurement, mean and standard deviation of a

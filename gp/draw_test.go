@@ -1,0 +1,41 @@
+package gp
+
+import (
+	"testing"
+)
+
+// Draws at all nodes in one pass are those at a few nodes in two.
+func TestDrawsInOnePass(t *testing.T) {
+	g := smallGraph(t)
+	zero := 4.0
+	for name, k := range kernels(t, g) {
+		for what, opts := range map[string]FitOptions{"unknown mean": {}, "known mean": {Mean: &zero}, "iterative": {Solver: Iterative, Epochs: 2}} {
+			d := someData(g.Len(), 9, 8)
+			d.Nodes, d.Y = append(d.Nodes, d.Nodes[0]), append(d.Y, 5)
+			m, _, err := Fit(background, k, d, opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := step[*Posterior](t)(m.Condition(background, d))
+			if _, _, ok := p.drawer(); ok != (name == "grf" || name == "free") {
+				t.Errorf("%s draws in one pass: %v", name, ok)
+			}
+			nodes := []int{33, 2, 17}
+			few, err := p.Sample(background, nodes, 40, 5)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all, err := p.Sample(background, allNodes(g.Len()), 40, 5)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tol := 1e-9
+			if opts.Solver == Iterative {
+				tol = 0.1 // ten times that of solves
+			}
+			for r, i := range nodes {
+				near(t, name+", "+what+": draw", all.RawRowView(i), few.RawRowView(r), tol)
+			}
+		}
+	}
+}
