@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 
 	"grfgp/graph"
@@ -163,11 +165,20 @@ func (w *workshop) decideScales(nodes []int, method string, hops int) (many []bo
 	case w.spec.Scales == "many" && levels == 0:
 		return nil, "", fmt.Errorf("%w: a graph of %d nodes has no coarser scales; take scales one", ErrSpec, w.graph.Len())
 	case w.spec.Scales == "many":
-		return []bool{true}, fmt.Sprintf("many scales were asked for: %d coarser graphs", levels), nil
+		return []bool{true}, fmt.Sprintf("many scales were asked for: coarser graphs of %s nodes", w.sizes()), nil
 	case levels == 0 || method == "dense" || method == "series" && float64(hops) >= reachSpacings*apart:
 		return []bool{false}, fmt.Sprintf("measurements lie %.3g hops apart, within the reach of one scale", apart), nil
 	}
-	return []bool{false, true}, fmt.Sprintf("measurements lie %.3g hops apart and walks reach %d: %d coarser graphs were tried", apart, hops, levels), nil
+	return []bool{false, true}, fmt.Sprintf("measurements lie %.3g hops apart and walks reach %d: coarser graphs of %s nodes were tried", apart, hops, w.sizes()), nil
+}
+
+// sizes lists the nodes of the coarser graphs.
+func (w *workshop) sizes() string {
+	var all []string
+	for _, l := range w.levels() {
+		all = append(all, strconv.Itoa(l.Graph.Len()))
+	}
+	return strings.Join(all, ", ")
 }
 
 // reachSpacings is how many times the distance between measurements a kernel

@@ -20,6 +20,7 @@ type modelFlags struct {
 	spec      grfgp.Spec
 	family    choice
 	method    choice
+	scales    choice
 	solver    choice
 	mean      float64
 	noiseSD   float64
@@ -31,9 +32,11 @@ type modelFlags struct {
 func (m *modelFlags) flags(f *pflag.FlagSet) {
 	m.family = newChoice(append([]string{"auto"}, grfgp.Families...)...)
 	m.method = newChoice(append([]string{"auto"}, grfgp.Methods...)...)
+	m.scales = newChoice(append([]string{"auto"}, grfgp.Scales...)...)
 	m.solver = newChoice(gp.Solvers...)
 	f.Var(&m.family, "family", "family of kernels: auto, "+strings.Join(grfgp.Families, ", "))
 	f.Var(&m.method, "method", "how the kernel is represented: auto, "+strings.Join(grfgp.Methods, ", "))
+	f.Var(&m.scales, "scales", "auto, one, or many: coarser graphs on top, for functions that vary over hundreds of hops")
 	f.Var(&m.solver, "solver", "how systems are solved: auto (exact up to 3,000 measurements), exact or iterative")
 	f.Float64Var(&m.spec.Nu, "nu", 0, "smoothness ν of the family matern (default: chosen by likelihood)")
 	f.IntVar(&m.spec.Hops, "hops", 0, "reach of series, grf and lowrank in hops (default: chosen)")
@@ -83,6 +86,7 @@ func (m *modelFlags) fileFlags(f *pflag.FlagSet) {
 func (m *modelFlags) complete(cmd *cobra.Command) {
 	complete(cmd, "family", m.family.words...)
 	complete(cmd, "method", m.method.words...)
+	complete(cmd, "scales", m.scales.words...)
 	complete(cmd, "solver", m.solver.words...)
 }
 
@@ -90,7 +94,7 @@ func (m *modelFlags) complete(cmd *cobra.Command) {
 func (m *modelFlags) resolve(a *app, changed func(string) bool) (grfgp.Spec, error) {
 	spec := m.spec
 	spec.Seed = a.seed
-	spec.Family, spec.Method, spec.Solver = m.family.chosen(), m.method.chosen(), m.solver.chosen()
+	spec.Family, spec.Method, spec.Scales, spec.Solver = m.family.chosen(), m.method.chosen(), m.scales.chosen(), m.solver.chosen()
 	if changed("mean") {
 		spec.Mean = &m.mean
 	}
@@ -114,7 +118,8 @@ func (a *app) fit(ctx context.Context, d *modelData, spec grfgp.Spec) (*grfgp.Mo
 		return nil, fitError(ctx, err)
 	}
 	c := m.Choice()
-	s.Done("%s by %s, noise %.3g, log likelihood %.2f", c.Family, c.Method, m.NoiseSD(), c.Fit.LogLikelihood)
+	scales := map[string]string{"one": "one scale", "many": "many scales"}[c.Scales]
+	s.Done("%s by %s on %s, noise %.3g, log likelihood %.2f", c.Family, c.Method, scales, m.NoiseSD(), c.Fit.LogLikelihood)
 	for _, why := range c.Why {
 		a.talk.Say("  %s", why)
 	}
