@@ -241,6 +241,26 @@ func TestVarianceReductionEqualsBruteForce(t *testing.T) {
 	}
 }
 
+// Ten nodes to learn leave less variance than the ten of highest variance, and
+// far less than ten at random.
+func TestLearningBeatsBaselines(t *testing.T) {
+	g := must(graph.Grid(12, 12))
+	p := posterior(t, dense(g), 6, 9)
+	left := func(policy bayesopt.Policy) float64 {
+		picks := nodesOf(must(policy.Pick(background, p, candidates(144, all(144), bayesopt.Limits{}), 10, 1)))
+		sum := 0.0
+		for _, v := range must(must(p.Extend(background, gp.Data{Nodes: picks, Y: make([]float64, 10)})).Variance(background, all(144))) {
+			sum += v
+		}
+		return sum
+	}
+	learn, variance, random := left(bayesopt.VarianceReduction{}), left(bayesopt.HighestVariance{}), left(bayesopt.Random{})
+	t.Logf("total variance left: %.2f by learning, %.2f by highest variance, %.2f at random", learn, variance, random)
+	if learn >= variance || learn >= random {
+		t.Errorf("%v by learning, %v by highest variance, %v at random", learn, variance, random)
+	}
+}
+
 // Variances of a batch by columns of the covariance equal those of extended
 // posteriors.
 func TestRankedBatchesEqualConditioning(t *testing.T) {

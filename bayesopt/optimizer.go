@@ -49,7 +49,6 @@ type Optimizer struct {
 	trainedAt int // measurements; 0: never
 	taken     int // measurements taken in
 	posterior *gp.Posterior
-	since     surprise
 
 	effort Effort
 }
@@ -59,7 +58,7 @@ type Effort struct {
 	Trainings  int           `json:"trainings"`
 	Extensions int           `json:"extensions"`
 	Train      time.Duration `json:"train_ns"`   // learning hyperparameters
-	Extend     time.Duration `json:"extend_ns"`  // conditioning, and scoring predictions
+	Extend     time.Duration `json:"extend_ns"`  // conditioning on what is new
 	Pick       time.Duration `json:"pick_ns"`    // the policy
 	Explain    time.Duration `json:"explain_ns"` // means, variances and chances of what was picked
 }
@@ -165,18 +164,20 @@ func (o *Optimizer) Update(ctx context.Context) (*gp.Posterior, error) {
 	if o.posterior == nil {
 		return nil, fmt.Errorf("%w: %d measurements", ErrNoModel, o.data.Len())
 	}
-	if known := len(o.posterior.Measured()); known < o.taken { // by iteration
-		if err := o.extend(ctx, known, o.taken); err != nil {
-			return nil, fmt.Errorf("bayesopt: %w", err)
-		}
+	if err := o.extend(ctx, o.taken); err != nil { // by iteration
+		return nil, fmt.Errorf("bayesopt: %w", err)
 	}
 	return o.posterior, nil
 }
 
-// extend adds measurements [lo, hi) to the posterior.
-func (o *Optimizer) extend(ctx context.Context, lo, hi int) error {
+// extend brings the posterior to the first now measurements.
+func (o *Optimizer) extend(ctx context.Context, now int) error {
+	known := len(o.posterior.Measured())
+	if known == now {
+		return nil
+	}
 	start := time.Now()
-	p, err := o.posterior.Extend(ctx, gp.Data{Nodes: o.data.Nodes[lo:hi], Y: o.data.Y[lo:hi]})
+	p, err := o.posterior.Extend(ctx, gp.Data{Nodes: o.data.Nodes[known:now], Y: o.data.Y[known:now]})
 	if err != nil {
 		return err
 	}
@@ -190,33 +191,26 @@ func (o *Optimizer) extend(ctx context.Context, lo, hi int) error {
 // iteration it leaves the posterior behind, for Update to extend it once; that
 // gives the same bytes.
 func (o *Optimizer) take(ctx context.Context, now int) error {
-	if o.posterior == nil {
-		if !o.opts.Retrain.due(now, 0, o.since) {
-			return nil
-		}
+	if o.opts.Retrain.due(now, o.trainedAt) {
 		return o.train(ctx, now)
 	}
-	exact, since := o.posterior.Exact(1), o.since
-	if exact && o.opts.Retrain.Drift >= 0 {
-		start := time.Now()
-		if err := since.of(ctx, o.posterior, o.data.Nodes[now-1], o.data.Y[now-1]); err != nil {
-			return err
-		}
-		o.effort.Extend += time.Since(start)
+	if o.posterior == nil || !o.posterior.Exact(1) {
+		return nil
 	}
-	if o.opts.Retrain.due(now, o.trainedAt, since) {
+	err := o.extend(ctx, now)
+	if errors.Is(err, solve.ErrNotPositiveDefinite) {
+		return o.train(ctx, now) // readings of one node contradict a noise of zero
+	}
+	if err != nil {
+		return err
+	}
+	z, err := o.posterior.Innovations()
+	if err != nil {
+		return err
+	}
+	if o.opts.Retrain.drifted(z[o.trainedAt:]) {
 		return o.train(ctx, now)
 	}
-	if exact {
-		err := o.extend(ctx, now-1, now)
-		if errors.Is(err, solve.ErrNotPositiveDefinite) {
-			return o.train(ctx, now) // readings of one node contradict a noise of zero
-		}
-		if err != nil {
-			return err
-		}
-	}
-	o.since = since
 	return nil
 }
 
@@ -244,7 +238,7 @@ func (o *Optimizer) adopt(ctx context.Context, trained *Trained, now int) error 
 		return err
 	}
 	o.effort.Extend += time.Since(start)
-	o.last, o.trainedAt, o.posterior, o.since = trained, now, p, surprise{}
+	o.last, o.trainedAt, o.posterior = trained, now, p
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/internal/parallel"
 	"grfgp/internal/rng"
 )
 
@@ -20,18 +21,35 @@ import (
 // from the sum over nodes j, whatever its value. With costs: per cost. Value is
 // the reduction of the mean variance.
 //
-// Covariances are exact. With M columns for N nodes they cost N·M² operations,
-// so M is at most √(2³⁴/N): all candidates up to some 2,500 nodes, 1,300 of
-// 10,000, 130 of a million, drawn by the seed. Beyond that many picks at a time
-// candidates are drawn anew, and where even that takes too much (hundreds of
-// picks among a million nodes) the sum is over a sample of nodes.
+// Covariances are exact: of every node with each candidate that is looked at.
+// These are at most 1,024, drawn by the seed where there are more, and 134 of a
+// million nodes, for the sake of memory (2²⁷ covariances, 1 GiB). For many picks
+// candidates are drawn anew after every fourth of them; where the time of that,
+// 2³² operations, is not enough either, the sum is over a sample of nodes.
 type VarianceReduction struct {
 	Over []int // the nodes whose variance counts; nil: all
-	Pool int   // most candidates looked at in a round; 0: as above
+	Pool int   // most candidates looked at together; 0: as above
 }
 
-// reductionFlops bounds N·M².
-const reductionFlops = 1 << 34
+const (
+	reductionPool    = 1024
+	reductionEntries = 1 << 27
+	reductionFlops   = 1 << 32
+)
+
+// sizes returns how many candidates to look at together for n picks of so many,
+// and over how many nodes.
+func (v VarianceReduction) sizes(n, candidates, nodes int) (pool, over int) {
+	entries := min(reductionEntries, reductionFlops/n)
+	if v.Pool > 0 {
+		return v.Pool, nodes
+	}
+	columns := max(min(reductionPool, entries/nodes), 2*n+64)
+	if candidates <= columns {
+		return candidates, min(nodes, max(1, entries/candidates))
+	}
+	return columns - n, min(nodes, max(1, entries/columns)) // room for the picks
+}
 
 // Pick implements Policy.
 func (v VarianceReduction) Pick(ctx context.Context, s Surrogate, c *Candidates, n int, seed uint64) ([]Choice, error) {
@@ -43,12 +61,8 @@ func (v VarianceReduction) Pick(ctx context.Context, s Surrogate, c *Candidates,
 	if n == 0 || len(over) == 0 {
 		return nil, nil
 	}
-	pool := v.Pool
-	if pool == 0 {
-		most := max(int(math.Sqrt(reductionFlops/float64(len(over)))), 2*n+64)
-		pool = most - n
-		over = some(over, reductionFlops/(most*most), rng.New(seed, "variance over"))
-	}
+	pool, most := v.sizes(n, c.Len(), len(over))
+	over = some(over, most, rng.New(seed, "variance over"))
 	var picks []Choice
 	var past []int
 	for round := uint64(0); len(picks) < n; round++ {
@@ -64,15 +78,19 @@ func (v VarianceReduction) Pick(ctx context.Context, s Surrogate, c *Candidates,
 		if err != nil {
 			return nil, err
 		}
+		before := len(picks)
 		for range most {
 			choice, ok := plan.next(c)
 			if !ok {
 				break
 			}
 			if len(looked) < len(open) {
-				choice.Why += fmt.Sprintf(" of %d candidates looked at", len(looked))
+				choice.Why += fmt.Sprintf(", of %d candidates looked at", len(looked))
 			}
 			picks, past = append(picks, choice), append(past, choice.Node)
+		}
+		if len(picks) == before {
+			break
 		}
 	}
 	return picks, nil
@@ -91,16 +109,20 @@ func some(list []int, n int, random *rng.Stream) []int {
 	return drawn
 }
 
-// reduction holds covariances between columns: nodes picked before, then the
-// candidates. With B the covariances of nodes and columns, total = BᵀB and own
-// are rows of B; as nodes are picked both change by terms of low rank.
+// reduction holds covariances of nodes, and of columns, with columns: nodes
+// picked before, then candidates. As nodes are picked they become those given
+// the picks.
 type reduction struct {
-	total, own *mat.Dense
-	noise      float64
-	nodes      float64 // that B has
-	first      int     // column of the first candidate
-	at         []int   // number of each candidate
-	gone       []bool
+	nodes  *mat.Dense // B; behind by the last pick
+	own    *mat.Dense
+	square []float64 // ‖b_a‖² for the columns of B
+	noise  float64
+	first  int   // column of the first candidate
+	at     []int // number of each candidate
+	gone   []bool
+
+	last  int       // column picked last, −1 if none
+	share []float64 // by how much of it each column is behind
 }
 
 func newReduction(ctx context.Context, s Surrogate, over, past []int, c *Candidates, looked []int) (*reduction, error) {
@@ -116,13 +138,37 @@ func newReduction(ctx context.Context, s Surrogate, over, past []int, c *Candida
 	if err != nil {
 		return nil, err
 	}
-	r := &reduction{total: &mat.Dense{}, own: own, noise: s.NoiseVar(), nodes: float64(len(over)), first: len(past), at: looked}
-	r.gone = make([]bool, len(looked))
-	r.total.Mul(b.T(), b)
+	r := &reduction{nodes: b, own: own, noise: s.NoiseVar(), first: len(past), at: looked, last: -1}
+	r.gone, r.share = make([]bool, len(looked)), make([]float64, len(columns))
+	r.square = r.sums(func(sum, row []float64) {
+		for a, v := range row {
+			sum[a] += v * v
+		}
+	})
 	for i := range past {
 		r.given(i)
 	}
 	return r, nil
+}
+
+// sums adds up what is computed from each row of B, by blocks of rows so that
+// the result is the same at any number of threads.
+func (r *reduction) sums(add func(sum, row []float64)) []float64 {
+	const size = 512
+	n, m := r.nodes.Dims()
+	blocks := (n + size - 1) / size
+	parts := make([]float64, blocks*m)
+	parallel.Ranges(n, size, func(lo, hi int) {
+		part := parts[lo/size*m:][:m]
+		for j := lo; j < hi; j++ {
+			add(part, r.nodes.RawRowView(j))
+		}
+	})
+	sum := make([]float64, m)
+	for q, v := range parts {
+		sum[q%m] += v
+	}
+	return sum
 }
 
 // gain is how far the mean variance falls if column i is measured.
@@ -131,7 +177,8 @@ func (r *reduction) gain(i int) float64 {
 	if !(v > 0) {
 		return 0
 	}
-	return max(0, r.total.At(i, i)) / v / r.nodes
+	n, _ := r.nodes.Dims()
+	return max(0, r.square[i]) / v / float64(n)
 }
 
 // next picks the best candidate.
@@ -156,22 +203,36 @@ func (r *reduction) next(c *Candidates) (Choice, bool) {
 }
 
 // given takes column i as measured: a column b_a of B becomes b_a − d_a·b_i with
-// d_a = cov(a, i)/(var_i + noise).
+// d_a = cov(a, i)/(var_i + noise). One pass over B does so for the pick before
+// and finds b_aᵀb_i for this one.
 func (r *reduction) given(i int) {
-	m, _ := r.own.Dims()
 	v := r.own.At(i, i) + r.noise
 	if !(v > 0) {
 		return
 	}
-	d, g := make([]float64, m), slices.Clone(r.total.RawRowView(i))
+	last, behind := r.last, r.share
+	along := r.sums(func(sum, row []float64) {
+		if last >= 0 {
+			u := row[last]
+			for a, d := range behind {
+				row[a] -= d * u
+			}
+		}
+		u := row[i]
+		for a, w := range row {
+			sum[a] += u * w
+		}
+	})
+	d := make([]float64, len(along))
 	for a := range d {
 		d[a] = r.own.At(a, i) / v
 	}
-	for a := range m {
-		total, own := r.total.RawRowView(a), r.own.RawRowView(a)
-		for b := range m {
-			total[b] -= d[b]*g[a] + d[a]*g[b] - d[a]*d[b]*g[i]
+	for a := range d {
+		r.square[a] += d[a] * (d[a]*along[i] - 2*along[a])
+		own := r.own.RawRowView(a)
+		for b := range own {
 			own[b] -= d[a] * d[b] * v
 		}
 	}
+	r.last, r.share = i, d
 }

@@ -61,11 +61,12 @@ func (o oneKernel) Restore(_ context.Context, _ string, s gp.State) (*gp.Model, 
 //
 // Drift is how many nats per measurement the log score of what was measured
 // since the last training lies from what the model then expected of itself: with
-// z the distance of a value from its prediction in standard deviations, noise
-// included, the mean of (z² − 1)/2. It is 0 on average if the model is right,
-// and positive if predictions are too sure. It counts when it is above Drift,
-// either way, and three standard errors, 3·√(1/2m) for m ≥ 10 measurements.
-// Only the exact solver has it: by iteration, variances cost too much.
+// z the distance of a value from its prediction by all values before, in standard
+// deviations, noise included, the mean of (z² − 1)/2. It is 0 on average if the
+// model is right, and positive if predictions are too sure. It counts when it is
+// above Drift, either way, and three standard errors, 3·√(1/2m) for m ≥ 10
+// measurements. Only the exact solver has it: by iteration, variances cost too
+// much.
 type Schedule struct {
 	First  int     // measurements before the first training; 0 means 5
 	Growth float64 // of measurements since the last training, as a share; 0 means 0.25, or none if Every is set
@@ -92,41 +93,26 @@ func (s Schedule) check() (Schedule, error) {
 }
 
 // due reports whether to train at so many measurements, with the last training
-// at so many and the surprise since then.
-func (s Schedule) due(now, last int, since surprise) bool {
+// at so many.
+func (s Schedule) due(now, last int) bool {
 	switch {
 	case last == 0:
 		return now >= s.First
 	case s.Every > 0 && now >= last+s.Every:
 		return true
-	case s.Growth > 0 && float64(now) >= float64(last)*(1+s.Growth):
-		return true
 	}
-	m := float64(since.count)
-	return s.Drift >= 0 && since.count >= driftLeast && math.Abs(since.sum/m) > max(s.Drift, 3*math.Sqrt(1/(2*m)))
+	return s.Growth > 0 && float64(now) >= float64(last)*(1+s.Growth)
 }
 
-// surprise adds up (z² − 1)/2 over measurements.
-type surprise struct {
-	sum   float64
-	count int
-}
-
-// of adds one measurement, before the posterior is extended by it.
-func (s *surprise) of(ctx context.Context, p *gp.Posterior, node int, value float64) error {
-	at := []int{node}
-	mean, err := p.Mean(ctx, at)
-	if err != nil {
-		return err
+// drifted reports whether measurements since the last training came out too far
+// from their predictions, or too near: z are their innovations.
+func (s Schedule) drifted(z []float64) bool {
+	if s.Drift < 0 || len(z) < driftLeast {
+		return false
 	}
-	variance, err := p.Variance(ctx, at)
-	if err != nil {
-		return err
+	m, sum := float64(len(z)), 0.0
+	for _, v := range z {
+		sum += (v*v - 1) / 2
 	}
-	d := value - mean[0]
-	if total := variance[0] + p.NoiseVar(); total > 0 {
-		s.sum += (d*d/total - 1) / 2
-	}
-	s.count++
-	return nil
+	return math.Abs(sum/m) > max(s.Drift, 3*math.Sqrt(1/(2*m)))
 }

@@ -2,6 +2,7 @@ package gp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -67,4 +68,18 @@ func (q *Posterior) extend(ctx context.Context, p *Posterior) error {
 	}
 	y := mat.NewDense(q.data.Len(), 1, slices.Clone(q.data.Y))
 	return q.system.solve(ctx, mat.NewDense(len(q.alpha), 1, q.alpha), y, meanTol)
+}
+
+// Innovations returns how far each measurement came out from its prediction by
+// those before it, in standard deviations, noise included: L⁻¹y, where H = LLᵀ.
+// They are independent N(0, 1) if the model is right. It needs the exact solver,
+// and takes O(T²).
+func (p *Posterior) Innovations() ([]float64, error) {
+	s, ok := p.system.(exactSystem)
+	if !ok {
+		return nil, errors.New("gp: innovations need the exact solver")
+	}
+	z := mat.NewDense(p.data.Len(), 1, slices.Clone(p.data.Y))
+	s.SolveLower(z, z)
+	return z.RawMatrix().Data, nil
 }

@@ -192,3 +192,21 @@ func TestConstantIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// Innovations are what the mean and variance before each measurement say.
+func TestInnovations(t *testing.T) {
+	g := smallGraph(t)
+	d := someData(g.Len(), 12, 7)
+	m, _, err := Fit(background, kernels(t, g)["grf"], d, FitOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	post, numbers := step[*Posterior](t), step[[]float64](t)
+	z := numbers(post(m.Condition(background, d)).Innovations())
+	for k := 1; k < d.Len(); k++ {
+		before := post(m.Condition(background, d.part(0, k)))
+		at := d.Nodes[k : k+1]
+		mean, variance := numbers(before.Mean(background, at)), numbers(before.Variance(background, at))
+		near(t, "innovation", z[k:k+1], []float64{(d.Y[k] - mean[0]) / math.Sqrt(variance[0]+before.NoiseVar())}, 1e-9)
+	}
+}
