@@ -95,30 +95,37 @@ func (w *workshop) fit(ctx context.Context, d gp.Data) (*Model, error) {
 	if err := opts.Solver.UnmarshalText([]byte(cmp.Or(w.spec.Solver, "auto"))); err != nil {
 		return nil, err
 	}
-	var all []candidate
-	for _, many := range scales {
-		for _, f := range w.spec.families(m.choice.Hops) {
-			all = append(all, candidate{f, many})
-		}
-	}
-	sketch := len(all) > 1 && own.Len() > sketchFrom
+	families := w.spec.families(m.choice.Hops)
+	sketch := len(families)*len(scales) > 1 && own.Len() > sketchFrom
 	opts.Sketch = sketch
 
 	var best *gp.Model
 	var chosen candidate
-	for _, c := range all {
+	try := func(c candidate) error {
 		k, err := w.kernel(ctx, c.family, m.choice.Method, m.choice.Hops, c.many)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		opts.Starts = c.starts(k)
 		fitted, report, err := gp.Fit(ctx, k, own, opts)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		m.choice.Candidates = append(m.choice.Candidates, Candidate{c.String(), report.LogLikelihood, report.LOOScore})
 		if best == nil || report.LogLikelihood > m.choice.Fit.LogLikelihood {
 			best, m.choice.Fit, chosen = fitted, report, c
+		}
+		return nil
+	}
+	// The first family decides on the scales, the others are tried on those.
+	for _, many := range scales {
+		if err := try(candidate{families[0], many}); err != nil {
+			return nil, err
+		}
+	}
+	for _, f := range families[1:] {
+		if err := try(candidate{f, chosen.many}); err != nil {
+			return nil, err
 		}
 	}
 	if sketch {

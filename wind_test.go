@@ -49,7 +49,7 @@ func TestWindTable(t *testing.T) {
 		row(level, graphio.WeightsIgnore, grfgp.Spec{})
 	}
 	for _, walks := range []int{128, 512} {
-		row(1000, graphio.WeightsSimilarity, grfgp.Spec{Family: "free", Method: "grf", Hops: 4, Walks: walks})
+		row(1000, graphio.WeightsSimilarity, grfgp.Spec{Family: "free", Method: "grf", Scales: "one", Hops: 4, Walks: walks})
 	}
 }
 

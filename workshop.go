@@ -158,18 +158,23 @@ func (w *workshop) decideScales(nodes []int, method string, hops int) (many []bo
 	if w.spec.Scales != "one" && method != "lowrank" {
 		levels = len(w.levels())
 	}
-	apart := w.spacing(nodes)
 	switch {
 	case w.spec.Scales == "one":
 		return []bool{false}, "one scale was asked for", nil
+	case method == "lowrank":
+		return []bool{false}, "low rank has one scale", nil
 	case w.spec.Scales == "many" && levels == 0:
 		return nil, "", fmt.Errorf("%w: a graph of %d nodes has no coarser scales; take scales one", ErrSpec, w.graph.Len())
 	case w.spec.Scales == "many":
 		return []bool{true}, fmt.Sprintf("many scales were asked for: coarser graphs of %s nodes", w.sizes()), nil
-	case levels == 0 || method == "dense" || method == "series" && float64(hops) >= reachSpacings*apart:
-		return []bool{false}, fmt.Sprintf("measurements lie %.3g hops apart, within the reach of one scale", apart), nil
+	case levels == 0:
+		return []bool{false}, "the graph is too small for coarser scales", nil
 	}
-	return []bool{false, true}, fmt.Sprintf("measurements lie %.3g hops apart and walks reach %d: coarser graphs of %s nodes were tried", apart, hops, w.sizes()), nil
+	reach := fmt.Sprintf("walks reach %d", hops)
+	if method == "dense" {
+		reach = "the kernel reaches everywhere"
+	}
+	return []bool{false, true}, fmt.Sprintf("measurements lie %.3g hops apart and %s: coarser graphs of %s nodes were tried", w.spacing(nodes), reach, w.sizes()), nil
 }
 
 // sizes lists the nodes of the coarser graphs.
@@ -180,10 +185,6 @@ func (w *workshop) sizes() string {
 	}
 	return strings.Join(all, ", ")
 }
-
-// reachSpacings is how many times the distance between measurements a kernel
-// should reach to have nothing to gain from coarser scales.
-const reachSpacings = 20
 
 // spacing returns the mean distance in hops from a measured node to the nearest
 // other one, over the first measurements by number; nodes with none in their
