@@ -35,3 +35,43 @@ func TestGRFCrossOfAllNodes(t *testing.T) {
 		t.Error("products differ after a draw from the prior")
 	}
 }
+
+// A draw that is updated in one pass is a draw from the prior plus a product.
+func TestGRFDraw(t *testing.T) {
+	const n, draws = 200, 3
+	k := newGRF(t, ringFeatures(t, n, 6), kernel.Diffusion{})
+	cov := atStart(t, k).(kernel.Drawer)
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	for _, x := range [][]int{{7, 3, 150, 3}, all} { // few columns, and a column per node
+		prior, update, got := mat.NewDense(n, draws, nil), mat.NewDense(n, draws, nil), mat.NewDense(n, draws, nil)
+		u := mat.NewDense(len(x), draws, nil)
+		u.Apply(func(i, j int, _ float64) float64 { return float64(i%5) - float64(j) }, u)
+		if err := cov.Prior(t.Context(), prior, 9); err != nil {
+			t.Fatal(err)
+		}
+		if err := cov.Cross(all, x).Apply(t.Context(), update, u); err != nil {
+			t.Fatal(err)
+		}
+		d, err := cov.Draw(t.Context(), draws, 9, x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for r, i := range x {
+			for s := range draws {
+				if g := d.At().At(r, s); g != prior.At(i, s) {
+					t.Fatalf("draw %d at node %d is %v, from the prior %v", s, i, g, prior.At(i, s))
+				}
+			}
+		}
+		if err := d.Update(t.Context(), got, u); err != nil {
+			t.Fatal(err)
+		}
+		prior.Add(prior, update)
+		if !mat.EqualApprox(got, prior, 1e-12) {
+			t.Error("an updated draw is not a draw plus a product")
+		}
+	}
+}
