@@ -23,14 +23,26 @@ func (p *Posterior) drawer() (kernel.Drawer, float64, bool) {
 	return d, c, ok
 }
 
-// draw sets out, a row per node, to standardised draws from the posterior: those
-// of sample, to rounding, for one pass over the features instead of two.
-func (p *Posterior) draw(ctx context.Context, out *mat.Dense, d kernel.Drawer, c float64, seed uint64) error {
-	n, draws := out.Dims()
-	g, err := d.Draw(ctx, draws, seed, p.data.Nodes)
-	if err != nil {
-		return err
+// draw returns standardised draws from the posterior, a row per node: those of
+// sample, to rounding, for one pass over the features instead of two. It returns
+// nil where there is no such way.
+func (p *Posterior) draw(ctx context.Context, draws int, seed uint64) (*mat.Dense, error) {
+	d, c, ok := p.drawer()
+	if !ok {
+		return nil, nil
 	}
+	g, err := d.Draw(ctx, draws, seed, p.data.Nodes)
+	if g == nil || err != nil {
+		return nil, err
+	}
+	out := mat.NewDense(p.Nodes(), draws, nil)
+	return out, p.finish(ctx, out, g, c, seed)
+}
+
+// finish conditions draws g, of which the constant of variance c is no part, on
+// the measurements.
+func (p *Posterior) finish(ctx context.Context, out *mat.Dense, g kernel.Draw, c float64, seed uint64) error {
+	n, draws := out.Dims()
 	at := mat.DenseCopyOf(g.At())
 	shift := meanDraws(c, draws, seed)
 	for k := range p.data.Nodes {

@@ -223,12 +223,12 @@ func (p *Posterior) Sample(ctx context.Context, nodes []int, draws int, seed uin
 }
 
 func (p *Posterior) sample(ctx context.Context, nodes []int, draws int, seed uint64) (*mat.Dense, error) {
-	if d, c, ok := p.drawer(); ok && 2*len(nodes) >= p.Nodes() {
-		out := mat.NewDense(p.Nodes(), draws, nil)
-		if err := p.draw(ctx, out, d, c, seed); err != nil {
+	if 2*len(nodes) >= p.Nodes() {
+		if out, err := p.draw(ctx, draws, seed); err != nil {
 			return nil, err
+		} else if out != nil {
+			return rowsOf(out, nodes), nil
 		}
-		return rowsOf(out, nodes), nil
 	}
 	prior := mat.NewDense(p.Nodes(), draws, nil)
 	if err := p.cov.Prior(ctx, prior, seed); err != nil {

@@ -11,7 +11,8 @@ import (
 // over Φ.
 type Drawer interface {
 	Covariance
-	// Draw begins draws from the prior: those of Prior with the same seed.
+	// Draw begins draws from the prior: those of Prior with the same seed. It is
+	// nil if a part of the covariance cannot.
 	Draw(ctx context.Context, draws int, seed uint64, x []int) (Draw, error)
 }
 

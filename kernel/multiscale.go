@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"grfgp/sparse"
 	"grfgp/walk"
@@ -28,6 +29,7 @@ type Multiscale struct {
 	shape  []Param // of the family, without its variance
 	free   bool    // a shape for every scale
 	chains recent[*chain]
+	whole  func() *chain // of all nodes
 }
 
 // Scale is a graph of a Multiscale, coarser than the one before it.
@@ -74,7 +76,19 @@ func NewMultiscale(fine Kernel, family Modulation, scales []Scale, opts Multisca
 		m.scales = append(m.scales, scale{s.Prolong, grf})
 		below = cols
 	}
-	return m, nil
+	return m.ready(), nil
+}
+
+// ready makes m fit for use.
+func (m *Multiscale) ready() *Multiscale {
+	m.whole = sync.OnceValue(func() *chain {
+		all := make([]int, m.Nodes())
+		for i := range all {
+			all[i] = i
+		}
+		return newChain(all, m.scales)
+	})
+	return m
 }
 
 // hasVariance reports whether the first parameter of a family is its variance.
@@ -168,7 +182,8 @@ func (m *Multiscale) At(theta []float64) (Covariance, error) {
 // Keep makes a Keeper of the fine kernel, if it is one.
 func (m *Multiscale) Keep(rows []int, maxBytes int) Kernel {
 	if k, ok := m.fine.(Keeper); ok {
-		return &Multiscale{fine: k.Keep(rows, maxBytes), scales: m.scales, shape: m.shape, free: m.free}
+		kept := &Multiscale{fine: k.Keep(rows, maxBytes), scales: m.scales, shape: m.shape, free: m.free}
+		return kept.ready()
 	}
 	return m
 }

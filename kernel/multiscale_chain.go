@@ -21,6 +21,9 @@ type chain struct {
 }
 
 func (m *Multiscale) chain(rows []int) *chain {
+	if len(rows) == m.Nodes() && increasing(rows) {
+		return m.whole()
+	}
 	return m.chains.get(rows, func(rows []int) *chain { return newChain(rows, m.scales) })
 }
 
@@ -80,9 +83,6 @@ func increasing(rows []int) bool {
 	}
 	return true
 }
-
-// scales returns how many scales the chain has above its list.
-func (c *chain) scales() int { return len(c.up) }
 
 // whole returns the interpolation from nodes[k], k > 0, to nodes[0].
 func (c *chain) whole(k int) (*sparse.CSR, error) {

@@ -2,15 +2,12 @@ package kernel
 
 import (
 	"context"
-	"fmt"
-	"math"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/parallel"
-	"grfgp/internal/rng"
 	"grfgp/solve"
 	"grfgp/sparse"
 )
@@ -111,39 +108,6 @@ func (m *Multiscale) climb(ctx context.Context, c *chain, dst *mat.Dense, f func
 		above = y
 	}
 	return ctx.Err()
-}
-
-// Prior adds a draw of each scale, interpolated, to a draw of the fine kernel.
-func (c *multiscaleCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint64) error {
-	if err := c.fine.Prior(ctx, dst, seed); err != nil {
-		return err
-	}
-	all := make([]int, c.Nodes())
-	for i := range all {
-		all[i] = i
-	}
-	chain := c.chain(all)
-	return c.climb(ctx, chain, dst, func(k int, y *mat.Dense) error {
-		u := c.parts[k]
-		inv := u.inverses(chain.nodes[k+1])
-		draw := y
-		n := u.raw.Nodes()
-		if len(inv) < n { // nodes of the scale that interpolate to nothing
-			_, columns := y.Dims()
-			draw = u.raw.block(n, columns)
-			defer u.raw.blocks.Put(draw)
-		}
-		if err := u.raw.Prior(ctx, draw, uint64(rng.Derive(seed, fmt.Sprintf("scale %d", k+1)))); err != nil {
-			return err
-		}
-		if draw != y {
-			for a, i := range chain.nodes[k+1] {
-				copy(y.RawRowView(a), draw.RawRowView(i))
-			}
-		}
-		scaleRows(y, inv, math.Sqrt(u.variance))
-		return nil
-	})
 }
 
 // Gram sets dst = K[rows, rows].

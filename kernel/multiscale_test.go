@@ -249,6 +249,51 @@ func TestMultiscaleIterations(t *testing.T) {
 	}
 }
 
+// TestMultiscaleDraw: a draw in one pass is a draw from the prior, and what K
+// makes of u on top.
+func TestMultiscaleDraw(t *testing.T) {
+	g, err := graph.Grid(14, 11)
+	k := newMultiscale(t, g, err, kernel.Diffusion{}, 4, kernel.MultiscaleOptions{})
+	theta := make([]float64, len(k.Params()))
+	for j, p := range k.Params() {
+		theta[j] = 1.3 * p.Start
+	}
+	cov, err := k.At(theta)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const draws, seed = 3, 7
+	all, x := upTo(k.Nodes()), []int{150, 3, 77, 77, 12}
+	want := mat.NewDense(k.Nodes(), draws, nil)
+	if err := cov.Prior(t.Context(), want, seed); err != nil {
+		t.Fatal(err)
+	}
+	d, err := cov.(kernel.Drawer).Draw(t.Context(), draws, seed, x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for a, i := range x {
+		if !mat.EqualApprox(d.At().RowView(a), want.RowView(i), 1e-12) {
+			t.Errorf("node %d: drawn %v, the prior has %v", i, d.At().RawRowView(a), want.RawRowView(i))
+		}
+	}
+	u := mat.NewDense(len(x), draws, nil)
+	u.Apply(func(i, j int, _ float64) float64 { return math.Sin(float64(3*i + 5*j)) }, u)
+	var on mat.Dense
+	on.ReuseAs(k.Nodes(), draws)
+	if err := cov.Cross(all, x).Apply(t.Context(), &on, u); err != nil {
+		t.Fatal(err)
+	}
+	want.Add(want, &on)
+	got := mat.NewDense(k.Nodes(), draws, nil)
+	if err := d.Update(t.Context(), got, u); err != nil {
+		t.Fatal(err)
+	}
+	if !mat.EqualApprox(got, want, 1e-12) {
+		t.Error("a draw is not updated by K[·, x]·u")
+	}
+}
+
 // TestMultiscaleFair: the variance of a scale hardly depends on which cell a node
 // is in. From a length of β = 8 on, nine nodes of ten are within 15 % of each
 // other, and all within 35 %: corners of a grid have few cells around them.

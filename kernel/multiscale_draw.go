@@ -1,0 +1,108 @@
+package kernel
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"grfgp/internal/rng"
+)
+
+// drawSeed is the seed of the draws of scale k.
+func drawSeed(seed uint64, k int) uint64 {
+	return uint64(rng.Derive(seed, fmt.Sprintf("scale %d", k+1)))
+}
+
+// Prior adds a draw of each scale, interpolated, to a draw of the fine kernel.
+func (c *multiscaleCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint64) error {
+	if err := c.fine.Prior(ctx, dst, seed); err != nil {
+		return err
+	}
+	return c.raise(ctx, dst, func(k int, y *mat.Dense) error { return c.parts[k].raw.Prior(ctx, y, drawSeed(seed, k)) })
+}
+
+// raise adds Σ_k s_k P_k N⁻¹ f_k to dst, a row per node, where f sets f_k, a row
+// per node of the scale.
+func (c *multiscaleCovariance) raise(ctx context.Context, dst *mat.Dense, f func(k int, y *mat.Dense) error) error {
+	chain := c.whole()
+	return c.climb(ctx, chain, dst, func(k int, y *mat.Dense) error {
+		u, nodes := c.parts[k], chain.nodes[k+1]
+		all := y
+		if n := u.raw.Nodes(); len(nodes) < n { // some interpolate to nothing
+			_, columns := y.Dims()
+			all = u.raw.block(n, columns)
+			defer u.raw.blocks.Put(all)
+		}
+		if err := f(k, all); err != nil {
+			return err
+		}
+		if all != y {
+			for a, i := range nodes {
+				copy(y.RawRowView(a), all.RawRowView(i))
+			}
+		}
+		scaleRows(y, u.inverses(nodes), math.Sqrt(u.variance))
+		return nil
+	})
+}
+
+// Draw begins draws from the prior, with a pass over the features of each scale.
+// It is nil where the fine kernel cannot.
+func (c *multiscaleCovariance) Draw(ctx context.Context, draws int, seed uint64, x []int) (Draw, error) {
+	fine, ok := c.fine.(Drawer)
+	if !ok {
+		return nil, nil
+	}
+	d := &multiscaleDraw{cov: c, x: c.chain(x)}
+	var err error
+	if d.fine, err = fine.Draw(ctx, draws, seed, x); err != nil {
+		return nil, err
+	}
+	for k, u := range c.parts {
+		part, err := u.raw.Draw(ctx, draws, drawSeed(seed, k), d.x.nodes[k+1])
+		if err != nil {
+			return nil, err
+		}
+		d.parts = append(d.parts, part)
+	}
+	d.at = mat.DenseCopyOf(d.fine.At())
+	return d, c.climb(ctx, d.x, d.at, func(k int, y *mat.Dense) error {
+		y.Copy(d.parts[k].At())
+		scaleRows(y, c.parts[k].inverses(d.x.nodes[k+1]), math.Sqrt(c.parts[k].variance))
+		return nil
+	})
+}
+
+// multiscaleDraw is a draw of every scale.
+type multiscaleDraw struct {
+	cov   *multiscaleCovariance
+	x     *chain
+	fine  Draw
+	parts []Draw
+	at    *mat.Dense
+}
+
+func (d *multiscaleDraw) At() *mat.Dense { return d.at }
+
+// Update brings u down to every scale, where with s² N⁻¹ΦΦᵀN⁻¹ for K the sum
+// g + K[·, x]·u is s N⁻¹ times the same sum of the raw features for s N⁻¹u.
+func (d *multiscaleDraw) Update(ctx context.Context, dst, u *mat.Dense) error {
+	if err := d.fine.Update(ctx, dst, u); err != nil {
+		return err
+	}
+	_, draws := u.Dims()
+	down := make([]*mat.Dense, len(d.parts))
+	below := u
+	for k, up := range d.x.up {
+		down[k] = mat.NewDense(len(d.x.nodes[k+1]), draws, nil)
+		up.T().Mul(down[k], below)
+		below = down[k]
+	}
+	return d.cov.raise(ctx, dst, func(k int, y *mat.Dense) error {
+		part := d.cov.parts[k]
+		scaleRows(down[k], part.inverses(d.x.nodes[k+1]), math.Sqrt(part.variance))
+		return d.parts[k].Update(ctx, y, down[k])
+	})
+}
