@@ -90,8 +90,7 @@ func (w *workshop) revive(ctx context.Context, s *savedModel) (*Model, error) {
 	if err := w.checkNodes(s.Nodes); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFile, err)
 	}
-	families := s.Spec.families(s.Spec.Hops)
-	k, err := w.kernel(ctx, families[0], s.Spec.Method, s.Spec.Hops, s.Spec.Scales == "many")
+	k, err := w.chosenKernel(ctx, s.Spec)
 	if err != nil {
 		return nil, err
 	}

@@ -78,31 +78,51 @@ func (c candidate) String() string {
 // a sample of them.
 const sketchFrom = 1500
 
-// fit tries the kernels that the Spec leaves and keeps the likeliest.
+// fit tries the kernels that the Spec leaves, keeps the likeliest, and conditions
+// it on the measurements.
 func (w *workshop) fit(ctx context.Context, d gp.Data) (*Model, error) {
 	if err := w.checkNodes(d.Nodes); err != nil {
 		return nil, err
 	}
-	m := &Model{spec: w.spec, place: w.place, hash: w.hash, data: d}
-	own := gp.Data{Nodes: m.internal(d.Nodes), Y: d.Y, NoiseVar: d.NoiseVar}
-	m.choice.Method, m.choice.Hops, m.choice.Why = w.decide(own.Len())
-	scales, why, err := w.decideScales(own.Nodes, m.choice.Method, m.choice.Hops)
+	m := &Model{place: w.place, hash: w.hash, data: d}
+	own := gp.Data{Nodes: w.internal(d.Nodes), Y: d.Y, NoiseVar: d.NoiseVar}
+	best, err := w.train(ctx, own)
 	if err != nil {
 		return nil, err
 	}
-	m.choice.Why = append(m.choice.Why, why)
-	opts := gp.FitOptions{Mean: w.spec.Mean, NoiseSD: w.spec.NoiseSD, Seed: w.spec.Seed}
-	if err := opts.Solver.UnmarshalText([]byte(cmp.Or(w.spec.Solver, "auto"))); err != nil {
+	m.spec, m.choice = best.spec, best.choice
+	m.noiseSD, m.state = best.model.NoiseSD(), best.model.State()
+	m.posterior, err = best.model.Condition(ctx, own)
+	return m, err
+}
+
+// trained is a model, and the choices behind it.
+type trained struct {
+	model  *gp.Model
+	spec   Spec // with the choices filled in
+	choice Choice
+}
+
+// train tries the kernels that the Spec leaves and keeps the likeliest.
+func (w *workshop) train(ctx context.Context, own gp.Data) (*trained, error) {
+	t := &trained{spec: w.spec}
+	t.choice.Method, t.choice.Hops, t.choice.Why = w.decide(own.Len())
+	scales, why, err := w.decideScales(own.Nodes, t.choice.Method, t.choice.Hops)
+	if err != nil {
 		return nil, err
 	}
-	families := w.spec.families(m.choice.Hops)
+	t.choice.Why = append(t.choice.Why, why)
+	opts, err := w.fitOptions()
+	if err != nil {
+		return nil, err
+	}
+	families := w.spec.families(t.choice.Hops)
 	sketch := len(families)*len(scales) > 1 && own.Len() > sketchFrom
 	opts.Sketch = sketch
 
-	var best *gp.Model
 	var chosen candidate
 	try := func(c candidate) error {
-		k, err := w.kernel(ctx, c.family, m.choice.Method, m.choice.Hops, c.many)
+		k, err := w.kernel(ctx, c.family, t.choice.Method, t.choice.Hops, c.many)
 		if err != nil {
 			return err
 		}
@@ -111,9 +131,9 @@ func (w *workshop) fit(ctx context.Context, d gp.Data) (*Model, error) {
 		if err != nil {
 			return err
 		}
-		m.choice.Candidates = append(m.choice.Candidates, Candidate{c.String(), report.LogLikelihood, report.LOOScore})
-		if best == nil || report.LogLikelihood > m.choice.Fit.LogLikelihood {
-			best, m.choice.Fit, chosen = fitted, report, c
+		t.choice.Candidates = append(t.choice.Candidates, Candidate{c.String(), report.LogLikelihood, report.LOOScore})
+		if t.model == nil || worth(report) > worth(t.choice.Fit) {
+			t.model, t.choice.Fit, chosen = fitted, report, c
 		}
 		return nil
 	}
@@ -128,38 +148,54 @@ func (w *workshop) fit(ctx context.Context, d gp.Data) (*Model, error) {
 			return nil, err
 		}
 	}
+	t.choose(chosen, sketch)
 	if sketch {
-		k, err := w.kernel(ctx, chosen.family, m.choice.Method, m.choice.Hops, chosen.many)
-		if err != nil {
-			return nil, err
-		}
-		opts.Sketch, opts.Starts = false, [][]float64{best.Theta()}
-		if best, m.choice.Fit, err = gp.Fit(ctx, k, own, opts); err != nil {
-			return nil, err
-		}
+		t.model, t.choice.Fit, err = w.retrain(ctx, own, t.spec, t.model.Theta())
 	}
-	m.choose(chosen, sketch, own.Len())
-	m.noiseSD, m.state = best.NoiseSD(), best.State()
-	m.posterior, err = best.Condition(ctx, own)
-	return m, err
+	t.choice.Why = append(t.choice.Why, solved(t.choice.Fit, own.Len()))
+	return t, err
+}
+
+// worth is what kernels are compared by: the likelihood, less one nat for every
+// hyperparameter that was free to raise it (Akaike).
+func worth(r gp.FitReport) float64 { return r.LogLikelihood - float64(len(r.Theta)) }
+
+// retrain learns the hyperparameters of a kernel that is chosen already, from
+// where they were.
+func (w *workshop) retrain(ctx context.Context, own gp.Data, spec Spec, theta []float64) (*gp.Model, gp.FitReport, error) {
+	k, err := w.chosenKernel(ctx, spec)
+	if err != nil {
+		return nil, gp.FitReport{}, err
+	}
+	opts, err := w.fitOptions()
+	if err != nil {
+		return nil, gp.FitReport{}, err
+	}
+	opts.Starts = [][]float64{theta}
+	return gp.Fit(ctx, k, own, opts)
+}
+
+// fitOptions are those of the Spec.
+func (w *workshop) fitOptions() (gp.FitOptions, error) {
+	opts := gp.FitOptions{Mean: w.spec.Mean, NoiseSD: w.spec.NoiseSD, Seed: w.spec.Seed}
+	return opts, opts.Solver.UnmarshalText([]byte(cmp.Or(w.spec.Solver, "auto")))
 }
 
 // choose fills in what was chosen, and why.
-func (m *Model) choose(c candidate, sketch bool, measurements int) {
-	m.choice.Family, m.choice.Scales = c.name, "one"
+func (t *trained) choose(c candidate, sketch bool) {
+	t.choice.Family, t.choice.Scales = c.name, "one"
 	if c.many {
-		m.choice.Scales = "many"
+		t.choice.Scales = "many"
 	}
-	m.spec.Family, m.spec.Nu, m.spec.Scales = c.family.family, c.nu, m.choice.Scales
-	m.spec.Method, m.spec.Hops = m.choice.Method, m.choice.Hops
-	if n := len(m.choice.Candidates); n > 1 {
+	t.spec.Family, t.spec.Nu, t.spec.Scales = c.family.family, c.nu, t.choice.Scales
+	t.spec.Method, t.spec.Hops = t.choice.Method, t.choice.Hops
+	if n := len(t.choice.Candidates); n > 1 {
 		by := ""
 		if sketch {
 			by = ", by a sample of the measurements"
 		}
-		m.choice.Why = append(m.choice.Why, fmt.Sprintf("%v has the highest likelihood of the %d kernels tried%s", c, n, by))
+		t.choice.Why = append(t.choice.Why, fmt.Sprintf("%v has the highest likelihood of the %d kernels tried%s, less one nat for every hyperparameter", c, n, by))
 	}
-	m.choice.Why = append(m.choice.Why, solved(m.choice.Fit, measurements))
 }
 
 // solved says how systems were solved.
@@ -181,10 +217,14 @@ func (w *workshop) checkNodes(nodes []int) error {
 }
 
 // internal returns the numbers of nodes in the ordered graph.
-func (m *Model) internal(nodes []int) []int {
+func (w *workshop) internal(nodes []int) []int { return renumbered(nodes, w.place) }
+
+func (m *Model) internal(nodes []int) []int { return renumbered(nodes, m.place) }
+
+func renumbered(nodes, place []int) []int {
 	at := make([]int, len(nodes))
 	for k, i := range nodes {
-		at[k] = m.place[i]
+		at[k] = place[i]
 	}
 	return at
 }
@@ -207,12 +247,15 @@ func (m *Model) SDError(nodes int) float64 {
 
 // Predict returns mean and standard deviation of the quantity at the nodes.
 func (m *Model) Predict(ctx context.Context, nodes []int) (Prediction, error) {
-	at := m.internal(nodes)
-	mean, err := m.posterior.Mean(ctx, at)
+	return predict(ctx, m.posterior, m.internal(nodes))
+}
+
+func predict(ctx context.Context, p *gp.Posterior, nodes []int) (Prediction, error) {
+	mean, err := p.Mean(ctx, nodes)
 	if err != nil {
 		return Prediction{}, err
 	}
-	variance, err := m.posterior.Variance(ctx, at)
+	variance, err := p.Variance(ctx, nodes)
 	if err != nil {
 		return Prediction{}, err
 	}

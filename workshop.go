@@ -113,6 +113,11 @@ func (w *workshop) kernel(ctx context.Context, f family, method string, hops int
 	return kernel.NewMultiscale(fine, f.modulation, w.scales, kernel.MultiscaleOptions{})
 }
 
+// chosenKernel returns the kernel of a Spec that leaves nothing open.
+func (w *workshop) chosenKernel(ctx context.Context, s Spec) (kernel.Kernel, error) {
+	return w.kernel(ctx, s.families(s.Hops)[0], s.Method, s.Hops, s.Scales == "many")
+}
+
 // sample walks on a graph.
 func (w *workshop) sample(ctx context.Context, g *graph.Graph, hops int) (*walk.Features, error) {
 	opts := walk.Default()

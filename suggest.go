@@ -1,0 +1,185 @@
+package grfgp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"grfgp/bayesopt"
+	"grfgp/gp"
+	"grfgp/graph"
+)
+
+// Optimizer suggests nodes of a graph to measure and is told what was measured:
+// a bayesopt.Optimizer whose kernel is chosen as in Fit. Nodes are numbered as in
+// the graph that was given, in options too. It is not safe for concurrent use.
+type Optimizer struct {
+	inner *bayesopt.Optimizer
+	place []int // of a given node in the ordered graph
+	given []int // its inverse
+}
+
+// NewOptimizer returns an Optimizer that was told nothing. The policy is
+// Options.Policy, or one of bayesopt.PolicyNames; with neither, as the goal says.
+func NewOptimizer(g *graph.Graph, spec Spec, policy string, opts bayesopt.Options) (*Optimizer, error) {
+	w, err := newWorkshop(g, spec)
+	if err != nil {
+		return nil, err
+	}
+	o := &Optimizer{place: w.place, given: make([]int, len(w.place))}
+	for node, at := range w.place {
+		o.given[at] = node
+	}
+	for _, i := range opts.Allowed {
+		if i < 0 || i >= len(w.place) {
+			return nil, fmt.Errorf("%w: there is no node %d of %d to allow", bayesopt.ErrOptions, i, len(w.place))
+		}
+	}
+	if opts.Allowed != nil {
+		opts.Allowed = renumbered(opts.Allowed, o.place)
+	}
+	opts.Cost, opts.Group = moved(opts.Cost, o.given), moved(opts.Group, o.given)
+	if opts.Policy == nil {
+		if opts.Policy, err = bayesopt.PolicyNamed(policy, opts.Goal, w.graph.Adjacency()); err != nil {
+			return nil, err
+		}
+	}
+	o.inner, err = bayesopt.New(trainer{w}, opts)
+	return o, err
+}
+
+// moved returns values by node in the order of the ordered graph; values of
+// another length are left to those who check them.
+func moved[T any](values []T, given []int) []T {
+	if len(values) != len(given) {
+		return values
+	}
+	out := make([]T, len(values))
+	for at, node := range given {
+		out[at] = values[node]
+	}
+	return out
+}
+
+// at returns the number of a node in the ordered graph; one that does not exist
+// stays as it is, for the Optimizer beneath to refuse.
+func (o *Optimizer) at(node int) int {
+	if node < 0 || node >= len(o.place) {
+		return node
+	}
+	return o.place[node]
+}
+
+// Tell adds a measurement, of a node that was asked for or of any other.
+func (o *Optimizer) Tell(node int, value float64) error { return o.inner.Tell(o.at(node), value) }
+
+// Hold marks a node as pending: it is not suggested meanwhile.
+func (o *Optimizer) Hold(node int) error { return o.inner.Hold(o.at(node)) }
+
+// Release takes back a node that is pending. It may be suggested again.
+func (o *Optimizer) Release(node int) { o.inner.Release(o.at(node)) }
+
+// Exclude releases a node and never suggests it again.
+func (o *Optimizer) Exclude(node int) error { return o.inner.Exclude(o.at(node)) }
+
+// Ask suggests up to n nodes, says what is known of them, and holds them.
+func (o *Optimizer) Ask(ctx context.Context, n int) (bayesopt.Answer, error) {
+	a, err := o.inner.Ask(ctx, n)
+	for k := range a.Suggestions {
+		a.Suggestions[k].Node = o.given[a.Suggestions[k].Node]
+	}
+	return a, err
+}
+
+// Next is Ask without explanations: on large graphs they take longer than the
+// picks.
+func (o *Optimizer) Next(ctx context.Context, n int) ([]int, bayesopt.Reason, error) {
+	nodes, reason, err := o.inner.Next(ctx, n)
+	return renumbered(nodes, o.given), reason, err
+}
+
+// Data returns what was told, in order.
+func (o *Optimizer) Data() gp.Data {
+	d := o.inner.Data()
+	d.Nodes = renumbered(d.Nodes, o.given)
+	return d
+}
+
+// Best returns the best node told so far and its value; false if nothing was
+// told, or if the goal is not to find the best.
+func (o *Optimizer) Best() (node int, value float64, ok bool) {
+	node, value, ok = o.inner.Best()
+	if ok {
+		node = o.given[node]
+	}
+	return node, value, ok
+}
+
+// Effort returns what was done so far.
+func (o *Optimizer) Effort() bayesopt.Effort { return o.inner.Effort() }
+
+// Checkpoint returns the last training, and false before the first.
+func (o *Optimizer) Checkpoint() (bayesopt.Checkpoint, bool) { return o.inner.Checkpoint() }
+
+// Resume starts from a checkpoint instead of doing all trainings again.
+func (o *Optimizer) Resume(ctx context.Context, c bayesopt.Checkpoint) error {
+	return o.inner.Resume(ctx, c)
+}
+
+// Predict takes in what was told and returns mean and standard deviation of the
+// quantity at the nodes.
+func (o *Optimizer) Predict(ctx context.Context, nodes []int) (Prediction, error) {
+	p, err := o.inner.Update(ctx)
+	if err != nil {
+		return Prediction{}, err
+	}
+	return predict(ctx, p, renumbered(nodes, o.place))
+}
+
+// trainer learns from measurements on the ordered graph. The kernel is chosen
+// anew whenever there are four times the measurements that it was chosen by.
+type trainer struct{ *workshop }
+
+const chooseAgain = 4
+
+// chosenBy is a kernel in the words of the trainer.
+type chosenBy struct {
+	Spec         Spec `json:"spec"`
+	Measurements int  `json:"measurements"`
+}
+
+func (t trainer) Nodes() int { return t.graph.Len() }
+
+func (t trainer) Fit(ctx context.Context, d gp.Data, last *bayesopt.Trained) (*bayesopt.Trained, error) {
+	if last != nil {
+		var by chosenBy
+		if err := json.Unmarshal([]byte(last.Kernel), &by); err != nil {
+			return nil, fmt.Errorf("grfgp: the last training: %w", err)
+		}
+		if d.Len() < chooseAgain*by.Measurements {
+			m, _, err := t.retrain(ctx, d, by.Spec, last.Model.Theta())
+			return &bayesopt.Trained{Model: m, Kernel: last.Kernel}, err
+		}
+	}
+	best, err := t.train(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	name, err := json.Marshal(chosenBy{best.spec, d.Len()})
+	return &bayesopt.Trained{Model: best.model, Kernel: string(name)}, err
+}
+
+func (t trainer) Restore(ctx context.Context, name string, s gp.State) (*gp.Model, error) {
+	var by chosenBy
+	if err := json.Unmarshal([]byte(name), &by); err != nil {
+		return nil, fmt.Errorf("grfgp: a training to resume from: %w", err)
+	}
+	if err := by.Spec.Check(); err != nil {
+		return nil, err
+	}
+	k, err := t.chosenKernel(ctx, by.Spec)
+	if err != nil {
+		return nil, err
+	}
+	return gp.NewModel(k, s)
+}
