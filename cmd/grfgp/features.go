@@ -207,7 +207,8 @@ func (a *app) sample(ctx context.Context, f *featuresFlags, g *graph.Graph, norm
 	w := g.Normalized(norm)
 	opts := walk.Options{
 		Sampler: f.sampler, Steps: f.steps, Walks: f.walks, Budget: 2 * f.walks, Halt: f.halt, MaxLen: f.hops,
-		Seed: a.seed, Scale: g.WalkScale(norm),
+		HubWalks: walk.Default().HubWalks,
+		Seed:     a.seed, Scale: g.WalkScale(norm),
 	}
 	if changed("budget") {
 		opts.Budget = f.budget
