@@ -31,9 +31,10 @@ type benchAnswer struct {
 	Training   *bench.Exponent    `json:"training_exponent,omitempty"`
 	Inference  *bench.Exponent    `json:"inference_exponent,omitempty"`
 	Arms       []bench.Regression `json:"arms,omitempty"` // dense, then sparse
+	Multiscale *bench.Multiscale  `json:"multiscale,omitempty"`
 }
 
-var benchParts = []string{"reading", "sampling", "product", "accuracy", "scaling", "regression", "arms"}
+var benchParts = []string{"reading", "sampling", "product", "accuracy", "scaling", "regression", "arms", "multiscale"}
 
 func benchVerb(a *app) *cobra.Command {
 	var quick bool
@@ -43,8 +44,9 @@ func benchVerb(a *app) *cobra.Command {
 		Short: "Measure this machine, and grfgp as a share of it",
 		Long: `Bench measures the machine's memory first, and then reading, sampling, sparse
 products, accuracy, scaling and whole regressions as ratios within this run; arms
-compares the same regression with the kernel formed and factored. Without arguments it
-runs all parts, in some minutes; --quick is for a first look on small graphs.
+compares the same regression with the kernel formed and factored, and multiscale tasks
+of long reach on one scale and on many. Without arguments it runs all parts, in some
+ten minutes; --quick is for a first look on small graphs.
 
 Accuracy uses Cora and Facebook where the folder GRFGP_DATA holds them, and
 generated graphs where not.`,
@@ -62,7 +64,7 @@ generated graphs where not.`,
 			return a.bench(cmd.Context(), parts, quick, largest)
 		},
 	}
-	cmd.Flags().IntVar(&largest, "largest", 20, "regression: rings of up to 2^`N` nodes")
+	cmd.Flags().IntVar(&largest, "largest", 20, "regression and multiscale: rings of up to 2^`N` nodes")
 	cmd.Flags().BoolVar(&quick, "quick", false, "small graphs: seconds instead of minutes, and less telling")
 	return cmd
 }
@@ -73,9 +75,11 @@ const armEpochs = 5
 func (a *app) bench(ctx context.Context, parts []string, quick bool, largest int) error {
 	nodes, side, edges, top := 1<<20, 1000, 3_000_000, 22
 	lowest, highest, arms := 15, max(16, min(largest, 28)), 1<<13
+	least, most := lowest, highest // of multiscale
 	if quick {
 		nodes, side, edges, top = 1<<16, 300, 200_000, 17
 		lowest, highest, arms = 10, 12, 1<<10
+		least, most = 8, 10
 	}
 	r := benchAnswer{Version: 1}
 	stage := func(name string, do func() error) error {
@@ -120,6 +124,10 @@ func (a *app) bench(ctx context.Context, parts []string, quick bool, largest int
 				r.Arms = append(r.Arms, arm)
 			}
 			return nil
+		}},
+		{"multiscale", func() (err error) {
+			r.Multiscale, err = bench.Multiscales(ctx, least, most, bench.ScaleTasks(quick), a.seed, a.talk.Say)
+			return err
 		}},
 	} {
 		if err := stage(part.name, part.do); err != nil {
@@ -214,5 +222,6 @@ func (a *app) printBench(r *benchAnswer) error {
 		}
 		fmt.Fprintf(t, "speed-up\t%.1f\t%.1f\t%.1f\n", r.Arms[0].Training/r.Arms[1].Training, r.Arms[0].Inference/r.Arms[1].Inference, r.Arms[0].Total()/r.Arms[1].Total())
 	}
+	printMultiscale(t, r.Multiscale)
 	return t.Flush()
 }

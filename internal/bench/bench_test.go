@@ -6,7 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"gonum.org/v1/gonum/stat"
+
 	"grfgp/graph"
+	"grfgp/internal/objective"
 )
 
 func TestFitFindsThePower(t *testing.T) {
@@ -89,5 +92,64 @@ func TestAccuracyAtEqualStorage(t *testing.T) {
 		if ours.Stored > paper.Stored || ours.RowError > paper.RowError || ours.KernelError > paper.KernelError {
 			t.Errorf("paper %+v, ours %+v", paper, ours)
 		}
+	}
+}
+
+// Many scales are no worse than one where one reaches far enough, need fewer
+// iterations than the diagonal, and win where it does not.
+func TestMultiscales(t *testing.T) {
+	ring := Task{"ring", 100, func(seed uint64) (*objective.Task, error) { return objective.Ring(2048, seed) }}
+	said := 0
+	m, err := Multiscales(context.Background(), 7, 8, []Task{ring}, 1, func(string, ...any) { said++ })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(m.Ring) != 4 || len(m.Tasks) != 2 || said != 6 {
+		t.Fatalf("%d rings and %d tasks, %d lines", len(m.Ring), len(m.Tasks), said)
+	}
+	for k := 0; k < len(m.Ring); k += 2 {
+		one, many := m.Ring[k], m.Ring[k+1]
+		if one.Scales != "one" || many.Scales != "many" || len(many.Coarse) == 0 || many.RMSE > 1.1*one.RMSE || many.RMSE > 0.15 {
+			t.Errorf("one %+v, many %+v", one, many)
+		}
+		// 26 and 51 test nodes: three standard errors of a share of 0.95.
+		if many.Coverage < 0.95-3*math.Sqrt(0.05*0.95/26) || many.Bytes <= one.Bytes || many.Total() <= 0 {
+			t.Errorf("many %+v beside %v bytes on one", many, one.Bytes)
+		}
+	}
+	if i := m.Iterations; i.Nodes != 128 || i.Own < 1 || i.Own >= i.Jacobi || i.Residual > i.Tol {
+		t.Errorf("%+v", i)
+	}
+	one, many := m.Tasks[0], m.Tasks[1]
+	if many.RMSE > 0.15 || many.R2 < 0.99 || one.RMSE < 2*many.RMSE || many.Test != 2048-100 || many.TrueSD != 0.1 {
+		t.Errorf("one %+v, many %+v", one, many)
+	}
+	t.Logf("one %.4f, many %.4f, coverage %.3f", one.RMSE, many.RMSE, many.Coverage)
+}
+
+// The field of averages has mean 0 and variance 1, is alike at neighbours, and
+// the same for the same seed.
+func TestAverages(t *testing.T) {
+	g, err := graph.Grid(40, 40)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := averages("grid", g, 1), averages("grid", g, 1)
+	mean, sd := stat.PopMeanStdDev(a.Truth, nil)
+	if math.Abs(mean) > 1e-9 || math.Abs(sd-1) > 1e-9 {
+		t.Errorf("mean %v, standard deviation %v", mean, sd)
+	}
+	if like := stat.Correlation(a.Truth[1:], a.Truth[:1599], nil); like < 0.8 {
+		t.Errorf("neighbours correlate by %.3f", like)
+	}
+	noise := 0.0
+	for i, v := range a.Table {
+		if v != b.Table[i] {
+			t.Fatalf("node %d is %v, then %v", i, v, b.Table[i])
+		}
+		noise += (v - a.Truth[i]) * (v - a.Truth[i]) / 1600
+	}
+	if math.Abs(math.Sqrt(noise)-0.1) > 0.01 { // five standard errors
+		t.Errorf("noise %.4f", math.Sqrt(noise))
 	}
 }
