@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/gp"
 	"grfgp/graph"
+	"grfgp/walk"
 )
 
 // Model is a Gaussian process on a graph, fitted to measurements and conditioned
@@ -65,6 +67,7 @@ func Fit(ctx context.Context, g *graph.Graph, d gp.Data, spec Spec) (*Model, err
 type candidate struct {
 	family
 	many bool // scales
+	hops int  // of the finest
 }
 
 func (c candidate) String() string {
@@ -122,7 +125,7 @@ func (w *workshop) train(ctx context.Context, own gp.Data) (*trained, error) {
 
 	var chosen candidate
 	try := func(c candidate) error {
-		k, err := w.kernel(ctx, c.family, t.choice.Method, t.choice.Hops, c.many)
+		k, err := w.kernel(ctx, c.family, t.choice.Method, c.hops, c.many)
 		if err != nil {
 			return err
 		}
@@ -139,16 +142,17 @@ func (w *workshop) train(ctx context.Context, own gp.Data) (*trained, error) {
 	}
 	// The first family decides on the scales, the others are tried on those.
 	for _, many := range scales {
-		if err := try(candidate{families[0], many}); err != nil {
+		if err := try(candidate{families[0], many, w.fineHops(many, t.choice.Method, t.choice.Hops)}); err != nil {
 			return nil, err
 		}
 	}
 	for _, f := range families[1:] {
-		if err := try(candidate{f, chosen.many}); err != nil {
+		if err := try(candidate{f, chosen.many, chosen.hops}); err != nil {
 			return nil, err
 		}
 	}
 	t.choose(chosen, sketch)
+	maps.DeleteFunc(w.features, func(hops int, _ *walk.Features) bool { return hops != chosen.hops }) // gigabytes
 	if sketch {
 		t.model, t.choice.Fit, err = w.retrain(ctx, own, t.spec, t.model.Theta())
 	}
@@ -183,7 +187,7 @@ func (w *workshop) fitOptions() (gp.FitOptions, error) {
 
 // choose fills in what was chosen, and why.
 func (t *trained) choose(c candidate, sketch bool) {
-	t.choice.Family, t.choice.Scales = c.name, "one"
+	t.choice.Family, t.choice.Scales, t.choice.Hops = c.name, "one", c.hops
 	if c.many {
 		t.choice.Scales = "many"
 	}

@@ -23,9 +23,9 @@ type workshop struct {
 	hash     [32]byte // of the graph as given
 	place    []int    // place[node] is the number of a given node in the ordered graph
 	dense    *kernel.Dense
-	features *walk.Features
-	levels   func() []graph.Level // coarser graphs, made when first asked for
-	scales   []kernel.Scale       // their features
+	features map[int]*walk.Features // by hops
+	levels   func() []graph.Level   // coarser graphs, made when first asked for
+	scales   []kernel.Scale         // their features
 }
 
 func newWorkshop(g *graph.Graph, spec Spec) (*workshop, error) {
@@ -37,7 +37,7 @@ func newWorkshop(g *graph.Graph, spec Spec) (*workshop, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &workshop{spec: spec, graph: h, w: h.Normalized(graph.NormalizedAdjacency), hash: g.Hash(), place: make([]int, len(order))}
+	w := &workshop{spec: spec, graph: h, w: h.Normalized(graph.NormalizedAdjacency), hash: g.Hash(), place: make([]int, len(order)), features: map[int]*walk.Features{}}
 	for at, node := range order {
 		w.place[node] = at
 	}
@@ -88,7 +88,17 @@ const (
 	coarseLeast = 16  // nodes that the coarsest graph may always have,
 	coarseNodes = 150 // and the most
 	coarseHops  = 10
+	finestHops  = 5 // of features with coarser scales above them
 )
+
+// fineHops returns the reach of the finest of many scales, or of the only one:
+// what is farther than a few hops belongs to the scale above.
+func (w *workshop) fineHops(many bool, method string, hops int) int {
+	if many && method == "grf" && w.spec.Hops == 0 && w.spec.Family != "free" {
+		return finestHops
+	}
+	return hops
+}
 
 // kernel returns the kernel of a family in a representation, on one scale or
 // many.
@@ -141,20 +151,22 @@ func (w *workshop) fine(ctx context.Context, f family, method string, hops int) 
 	case "series":
 		return kernel.NewSeries(w.w, f.modulation, hops)
 	}
-	if w.features == nil {
+	features := w.features[hops]
+	if features == nil {
 		var err error
-		if w.features, err = w.sample(ctx, w.graph, hops); err != nil {
+		if features, err = w.sample(ctx, w.graph, hops); err != nil {
 			return nil, err
 		}
+		w.features[hops] = features
 	}
 	if method == "lowrank" {
 		rank := w.spec.Rank
 		if rank == 0 {
 			rank = 256
 		}
-		return kernel.NewLowRank(w.features, f.modulation, kernel.LowRankOptions{Dim: rank, Seed: w.spec.Seed})
+		return kernel.NewLowRank(features, f.modulation, kernel.LowRankOptions{Dim: rank, Seed: w.spec.Seed})
 	}
-	return kernel.NewGRF(w.features, f.modulation)
+	return kernel.NewGRF(features, f.modulation)
 }
 
 // decideScales says whether one scale or many are tried, or both.
