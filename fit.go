@@ -4,13 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/gp"
 	"grfgp/graph"
-	"grfgp/walk"
 )
 
 // Model is a Gaussian process on a graph, fitted to measurements and conditioned
@@ -152,7 +150,7 @@ func (w *workshop) train(ctx context.Context, own gp.Data) (*trained, error) {
 		}
 	}
 	t.choose(chosen, sketch)
-	maps.DeleteFunc(w.features, func(hops int, _ *walk.Features) bool { return hops != chosen.hops }) // gigabytes
+	w.forget(chosen.hops)
 	if sketch {
 		t.model, t.choice.Fit, err = w.retrain(ctx, own, t.spec, t.model.Theta())
 	}

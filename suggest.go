@@ -26,6 +26,11 @@ func NewOptimizer(g *graph.Graph, spec Spec, policy string, opts bayesopt.Option
 	if err != nil {
 		return nil, err
 	}
+	return w.optimizer(policy, opts)
+}
+
+// optimizer returns one that shares the workshop, which several may do at once.
+func (w *workshop) optimizer(policy string, opts bayesopt.Options) (_ *Optimizer, err error) {
 	o := &Optimizer{place: w.place, given: make([]int, len(w.place))}
 	for node, at := range w.place {
 		o.given[at] = node

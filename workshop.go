@@ -3,6 +3,7 @@ package grfgp
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,15 +18,27 @@ import (
 // workshop makes the kernels of one graph, and keeps what several fits share:
 // the order of nodes, eigenvectors, features.
 type workshop struct {
-	spec     Spec
-	graph    *graph.Graph // ordered
-	w        *sparse.CSR
-	hash     [32]byte // of the graph as given
-	place    []int    // place[node] is the number of a given node in the ordered graph
+	spec   Spec
+	graph  *graph.Graph // ordered
+	w      *sparse.CSR
+	hash   [32]byte             // of the graph as given
+	place  []int                // place[node] is the number of a given node in the ordered graph
+	levels func() []graph.Level // coarser graphs, made when first asked for
+
+	mu       sync.Mutex // of what follows: replays share a workshop
 	dense    *kernel.Dense
 	features map[int]*walk.Features // by hops
-	levels   func() []graph.Level   // coarser graphs, made when first asked for
-	scales   []kernel.Scale         // their features
+	scales   []kernel.Scale         // of the levels
+	last     chosen
+	shared   bool // by several trainings: features that one does not choose stay
+}
+
+// chosen is the kernel of a Spec that leaves nothing open. The last one is kept:
+// it knows where the features of all nodes are, and training it again makes only
+// their values anew.
+type chosen struct {
+	spec   Spec
+	kernel kernel.Kernel
 }
 
 func newWorkshop(g *graph.Graph, spec Spec) (*workshop, error) {
@@ -103,6 +116,12 @@ func (w *workshop) fineHops(many bool, method string, hops int) int {
 // kernel returns the kernel of a family in a representation, on one scale or
 // many.
 func (w *workshop) kernel(ctx context.Context, f family, method string, hops int, many bool) (kernel.Kernel, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.newKernel(ctx, f, method, hops, many)
+}
+
+func (w *workshop) newKernel(ctx context.Context, f family, method string, hops int, many bool) (kernel.Kernel, error) {
 	fine, err := w.fine(ctx, f, method, hops)
 	if err != nil || !many {
 		return fine, err
@@ -125,7 +144,26 @@ func (w *workshop) kernel(ctx context.Context, f family, method string, hops int
 
 // chosenKernel returns the kernel of a Spec that leaves nothing open.
 func (w *workshop) chosenKernel(ctx context.Context, s Spec) (kernel.Kernel, error) {
-	return w.kernel(ctx, s.families(s.Hops)[0], s.Method, s.Hops, s.Scales == "many")
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s.Mean, s.NoiseSD, s.Solver = nil, nil, "" // no matter of the kernel
+	if w.last.kernel != nil && w.last.spec == s {
+		return w.last.kernel, nil
+	}
+	k, err := w.newKernel(ctx, s.families(s.Hops)[0], s.Method, s.Hops, s.Scales == "many")
+	if err == nil {
+		w.last = chosen{s, k}
+	}
+	return k, err
+}
+
+// forget drops features of another reach: gigabytes, on large graphs.
+func (w *workshop) forget(but int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.shared {
+		maps.DeleteFunc(w.features, func(hops int, _ *walk.Features) bool { return hops != but })
+	}
 }
 
 // sample walks on a graph.
