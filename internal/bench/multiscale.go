@@ -109,12 +109,16 @@ type ringRun struct {
 
 const (
 	ringHops   = 10
+	finestHops = 5 // with coarser scales above, as in grfgp.Fit
 	ringEpochs = 50
 )
 
 // regress learns, and predicts mean and 64 samples at the test nodes.
 func (r *ringRun) regress(ctx context.Context) (RingArm, error) {
 	arm := RingArm{Regression: Regression{Nodes: r.nodes, Hops: ringHops, Epochs: ringEpochs}, Scales: "one"}
+	if r.many {
+		arm.Scales, arm.Hops = "many", finestHops
+	}
 	before := heap()
 	ring, err := graph.Ring(r.nodes)
 	if err != nil {
@@ -123,15 +127,14 @@ func (r *ringRun) regress(ctx context.Context) (RingArm, error) {
 	var test gp.Data
 	r.train, test = ringTask(r.nodes, r.seed)
 	start := time.Now()
-	features, err := r.sample(ctx, ring)
+	features, err := r.sample(ctx, ring, arm.Hops)
 	if err != nil {
 		return arm, err
 	}
 	var scales []kernel.Scale
 	if r.many {
-		arm.Scales = "many"
 		for _, l := range ring.Coarsen(max(16, min(150, r.nodes/8))) { // as in grfgp.Fit
-			f, err := r.sample(ctx, l.Graph)
+			f, err := r.sample(ctx, l.Graph, ringHops)
 			if err != nil {
 				return arm, err
 			}
@@ -185,10 +188,10 @@ func (r *ringRun) regress(ctx context.Context) (RingArm, error) {
 	return arm, nil
 }
 
-// sample walks ten hops, as grfgp.Fit does on every scale.
-func (r *ringRun) sample(ctx context.Context, g *graph.Graph) (*walk.Features, error) {
+// sample walks on the ring, or on a coarser one.
+func (r *ringRun) sample(ctx context.Context, g *graph.Graph, hops int) (*walk.Features, error) {
 	opts := walk.Default()
-	opts.MaxLen, opts.Seed, opts.Scale = ringHops, r.seed, g.WalkScale(graph.NormalizedAdjacency)
+	opts.MaxLen, opts.Seed, opts.Scale = hops, r.seed, g.WalkScale(graph.NormalizedAdjacency)
 	return walk.Sample(ctx, g.Normalized(graph.NormalizedAdjacency), opts)
 }
 

@@ -1,0 +1,361 @@
+package grfgp_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/stat"
+
+	"grfgp"
+	"grfgp/gp"
+	"grfgp/graph"
+	"grfgp/graphio"
+	"grfgp/internal/objective"
+	"grfgp/internal/rng"
+)
+
+// ringTask has the signal of a ring at some nodes; it varies over thousands of
+// hops, and is tested at 2,000 others.
+func ringTask(t testing.TB, nodes, train int) task {
+	t.Helper()
+	ring, err := objective.Ring(nodes, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := task{graph: ring.Graph}
+	order := rand.New(rng.New(1, "ring split")).Perm(nodes)
+	for r, i := range order[:train+2000] {
+		part := &k.train
+		if r >= train {
+			part = &k.test
+		}
+		part.Nodes, part.Y = append(part.Nodes, i), append(part.Y, ring.Table[i])
+	}
+	return k
+}
+
+// 300 measurements on a ring of 2¹⁴ nodes lie 27 hops apart on average, where the
+// noise is 0.1 and the signal has a standard deviation of 1.5. Intervals are
+// right up to three standard errors: 0.5 points by the 2,000 tests, and 0.9 by
+// the noise, which 300 measurements show to 4 %.
+func TestManyScalesReachFar(t *testing.T) {
+	k := ringTask(t, 1<<14, 300)
+	one := k.score(t, grfgp.Spec{Family: "diffusion", Method: "grf", Scales: "one"})
+	auto := k.score(t, grfgp.Spec{Family: "diffusion", Method: "grf"})
+	t.Logf("one: RMSE %.4f, coverage %.3f; auto: RMSE %.4f, coverage %.3f", one.rmse, one.cover95, auto.rmse, auto.cover95)
+	if one.rmse < 0.5 || auto.rmse > 0.12 {
+		t.Errorf("RMSE %.4f on one scale and %.4f on many, want more than 0.5 and at most 0.12", one.rmse, auto.rmse)
+	}
+	if math.Abs(auto.cover95-0.95) > 0.03 {
+		t.Errorf("95 %% intervals cover %.3f", auto.cover95)
+	}
+	if auto.choice.Scales != "many" || len(auto.choice.Candidates) != 2 {
+		t.Errorf("auto took %+v", auto.choice)
+	}
+	why := strings.Join(auto.choice.Why, "; ")
+	for _, want := range []string{"hops apart", "coarser graphs", "many scales has the highest likelihood"} {
+		if !strings.Contains(why, want) {
+			t.Errorf("auto does not say %q: %s", want, why)
+		}
+	}
+}
+
+// Where measurements are dense, one scale is taken if the kernel reaches far; if
+// not, what is taken is at least as likely as the others, up to a nat for each of
+// the three hyperparameters of two coarser graphs. The reason is given.
+func TestScalesOfDenseMeasurements(t *testing.T) {
+	g, d := field(t, 15)
+	for _, spec := range []grfgp.Spec{{}, {Family: "diffusion", Method: "grf"}, {Family: "diffusion", Method: "series"}, {Family: "free", Method: "grf", Hops: 4}} {
+		m, err := grfgp.Fit(context.Background(), g, d, spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := m.Choice()
+		if spec.Method != "grf" && c.Scales != "one" {
+			t.Errorf("%+v took %s scales: %q", spec, c.Scales, c.Why)
+		}
+		for _, other := range c.Candidates {
+			if other.LogLikelihood > c.Fit.LogLikelihood+3 {
+				t.Errorf("%+v: %s has likelihood %.3f, what was taken %.3f", spec, other.Family, other.LogLikelihood, c.Fit.LogLikelihood)
+			}
+		}
+		if !strings.Contains(strings.Join(c.Why, "; "), "hops apart") {
+			t.Errorf("%+v: no reason for %s scales: %q", spec, c.Scales, c.Why)
+		}
+	}
+}
+
+// Predictions of many scales are the same after saving and loading, and with any
+// number of threads.
+func TestManyScalesAreReproducible(t *testing.T) {
+	ctx := context.Background()
+	k := ringTask(t, 2500, 60)
+	nodes := []int{0, 17, 1250, 2499}
+	for _, spec := range []grfgp.Spec{
+		{Family: "diffusion", Method: "grf", Scales: "many", Seed: 7},
+		{Family: "matern", Nu: 1, Method: "series", Hops: 20, Scales: "many"},
+		{Family: "diffusion", Method: "grf", Scales: "many", Solver: "iterative"},
+	} {
+		var first string
+		for _, threads := range []int{1, 2} {
+			before := runtime.GOMAXPROCS(threads)
+			m, err := grfgp.Fit(ctx, k.graph, k.train, spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var file bytes.Buffer
+			if err := m.Save(&file); err != nil {
+				t.Fatal(err)
+			}
+			runtime.GOMAXPROCS(before)
+			loaded, err := grfgp.Load(ctx, &file, k.graph)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := loaded.Choice(); fmt.Sprint(got) != fmt.Sprint(m.Choice()) || got.Scales != "many" {
+				t.Errorf("%+v: %+v after loading, %+v before", spec, got, m.Choice())
+			}
+			for what, model := range map[string]*grfgp.Model{"fitted": m, "loaded": loaded} {
+				p, err := model.Predict(ctx, nodes)
+				if err != nil {
+					t.Fatal(err)
+				}
+				draws, err := model.Sample(ctx, nodes, 2, 5)
+				if err != nil {
+					t.Fatal(err)
+				}
+				all := fmt.Sprint(p, draws.RawMatrix().Data)
+				if first == "" {
+					first = all
+				}
+				if all != first {
+					t.Errorf("%+v, %s with %d threads: %s, at first %s", spec, what, threads, all, first)
+				}
+			}
+		}
+	}
+}
+
+func TestScalesThatMakeNoSense(t *testing.T) {
+	ring, err := graph.Ring(5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := gp.Data{Nodes: []int{0, 1, 3}, Y: []float64{1, 2, 4}}
+	for _, c := range []struct {
+		spec grfgp.Spec
+		want string
+	}{
+		{grfgp.Spec{Scales: "few"}, `not "few"`},
+		{grfgp.Spec{Scales: "many", Method: "lowrank"}, "lowrank has one scale"},
+		{grfgp.Spec{Scales: "many"}, "a graph of 5 nodes has no coarser scales"},
+	} {
+		if _, err := grfgp.Fit(context.Background(), ring, d, c.spec); !errors.Is(err, grfgp.ErrSpec) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v, want an error that says %q", c.spec, err, c.want)
+		}
+	}
+	m, err := grfgp.Fit(context.Background(), ring, d, grfgp.Spec{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Choice().Scales != "one" {
+		t.Errorf("five nodes have %s scales", m.Choice().Scales)
+	}
+}
+
+// losses are squared error and negative log density of every test reading.
+type losses struct {
+	squared, density []float64
+	choice           grfgp.Choice
+}
+
+func (k task) losses(t testing.TB, spec grfgp.Spec) losses {
+	t.Helper()
+	m, err := grfgp.Fit(context.Background(), k.graph, k.train, spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := m.Predict(context.Background(), k.test.Nodes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := losses{choice: m.Choice()}
+	for r, y := range k.test.Y {
+		e, v := y-p.Mean[r], p.SD[r]*p.SD[r]+m.NoiseSD()*m.NoiseSD()
+		l.squared = append(l.squared, e*e)
+		l.density = append(l.density, e*e/(2*v)+math.Log(2*math.Pi*v)/2)
+	}
+	return l
+}
+
+// paired returns the mean of a − b and its standard error, by groups of readings
+// that are not independent: the spread of the groups' sums.
+func paired(a, b []float64, group []int) (mean, se float64) {
+	n := float64(len(a))
+	for i := range a {
+		mean += (a[i] - b[i]) / n
+	}
+	sums := map[int]float64{}
+	for i := range a {
+		sums[group[i]] += a[i] - b[i] - mean
+	}
+	square := 0.0
+	for _, g := range slices.Sorted(maps.Keys(sums)) {
+		square += sums[g] * sums[g]
+	}
+	groups := float64(len(sums))
+	return mean, math.Sqrt(square*groups/(groups-1)) / n
+}
+
+// compare holds specs with many scales against the best on one scale, over tasks
+// whose test readings are in groups.
+func compare(t *testing.T, name string, tasks []task, group func(task, node int) int, one, many []grfgp.Spec) {
+	t.Helper()
+	var groups []int
+	for k, task := range tasks {
+		for _, i := range task.test.Nodes {
+			groups = append(groups, group(k, i))
+		}
+	}
+	all := func(spec grfgp.Spec) (l losses) {
+		for _, k := range tasks {
+			own := k.losses(t, spec)
+			l.squared, l.density, l.choice = append(l.squared, own.squared...), append(l.density, own.density...), own.choice
+		}
+		t.Logf("%s, %+v: RMSE %.4f, NLPD %.4f; last took %s, %s, %s scales", name, spec,
+			math.Sqrt(stat.Mean(l.squared, nil)), stat.Mean(l.density, nil), l.choice.Method, l.choice.Family, l.choice.Scales)
+		return l
+	}
+	var best losses
+	for k, spec := range one {
+		if l := all(spec); k == 0 || stat.Mean(l.squared, nil) < stat.Mean(best.squared, nil) {
+			best = l
+		}
+	}
+	for _, spec := range many {
+		l := all(spec)
+		square, squareSE := paired(l.squared, best.squared, groups)
+		density, densitySE := paired(l.density, best.density, groups)
+		rmse := math.Sqrt(stat.Mean(best.squared, nil))
+		t.Logf("%s, %+v against the best on one scale (%s): RMSE %+.4f ± %.4f, NLPD %+.4f ± %.4f", name, spec, best.choice.Family,
+			math.Sqrt(stat.Mean(l.squared, nil))-rmse, squareSE/(2*rmse), density, densitySE)
+		if square > squareSE {
+			t.Errorf("%s, %+v: squared errors are larger by %.4g ± %.4g than on one scale", name, spec, square, squareSE)
+		}
+	}
+}
+
+var singles = []grfgp.Spec{
+	{Scales: "one"},
+	{Scales: "one", Family: "diffusion"},
+	{Scales: "one", Family: "matern", Nu: 0.5},
+	{Scales: "one", Family: "matern", Nu: 2},
+}
+
+// Both tables of docs/multiscale.md: on real data many scales are never worse
+// than the best kernel on one, by more than a standard error. Errors are
+// grouped by split, and on the globe by fields of 20 by 30 degrees.
+func TestMultiscaleTable(t *testing.T) {
+	full(t)
+	many := []grfgp.Spec{{Scales: "many"}, {}}
+	compare(t, "traffic", trafficTasks(t), func(split, _ int) int { return split }, singles, many)
+	compare(t, "traffic by features", trafficTasks(t), func(split, _ int) int { return split },
+		[]grfgp.Spec{{Method: "grf", Scales: "one"}}, []grfgp.Spec{{Method: "grf", Scales: "many"}, {Method: "grf"}})
+	for _, level := range []int{1000, 800, 500} {
+		wind := []task{windTask(t, level, graphio.WeightsIgnore)}
+		compare(t, fmt.Sprintf("wind at %d hPa", level), wind, globeField, singles[:1], many)
+	}
+}
+
+// globeField numbers fields of 20 by 30 degrees on the globe of 73 × 144 nodes.
+func globeField(_, node int) int { return node/144/8*12 + node%144/12 }
+
+// The first split of San Jose, as TestMultiscaleTable does for all.
+func TestManyScalesOnTraffic(t *testing.T) {
+	heavy(t)
+	compare(t, "traffic", trafficTasks(t)[:1], func(_, node int) int { return node },
+		[]grfgp.Spec{{Scales: "one", Family: "matern", Nu: 2}}, []grfgp.Spec{{Scales: "many", Family: "matern", Nu: 2}})
+}
+
+// globeTask is a sum of spherical harmonics of degree up to six, each about an
+// axis of its own, on the nodes of the wind data: 300 measured with noise 0.1.
+func globeTask(t testing.TB) task {
+	t.Helper()
+	k := task{graph: readGraph(t, "wind_era5/grid_edges.csv.gz", graphio.Options{Weights: graphio.WeightsIgnore})}
+	random := rand.New(rng.New(1, "globe"))
+	type wave struct {
+		axis   [3]float64
+		height float64
+		degree int
+	}
+	var waves []wave
+	for r := range 60 {
+		w := wave{degree: 1 + r%6, height: random.NormFloat64()}
+		length := 0.0
+		for c := range w.axis {
+			w.axis[c] = random.NormFloat64()
+			length = math.Hypot(length, w.axis[c])
+		}
+		for c := range w.axis {
+			w.axis[c] /= length
+		}
+		waves = append(waves, w)
+	}
+	var nodes []int
+	var values []float64
+	for _, row := range table(t, "wind_era5/era5_wind_2010-01_2.5deg.csv.gz") {
+		sinLat, cosLat := math.Sincos(number(t, row[1]) * math.Pi / 180)
+		sinLon, cosLon := math.Sincos(number(t, row[2]) * math.Pi / 180)
+		value := 0.0
+		for _, w := range waves {
+			value += w.height * legendre(w.degree, w.axis[0]*cosLat*cosLon+w.axis[1]*cosLat*sinLon+w.axis[2]*sinLat)
+		}
+		nodes, values = append(nodes, at(t, k.graph, row[0])), append(values, value)
+	}
+	mean, sd := stat.PopMeanStdDev(values, nil)
+	for r, i := range random.Perm(len(nodes)) {
+		part := &k.train
+		if r >= 300 {
+			part = &k.test
+		}
+		part.Nodes, part.Y = append(part.Nodes, nodes[i]), append(part.Y, (values[i]-mean)/sd+0.1*random.NormFloat64())
+	}
+	return k
+}
+
+// legendre returns the polynomial P_degree(x).
+func legendre(degree int, x float64) float64 {
+	last, p := 1.0, x
+	for n := 1; n < degree; n++ {
+		last, p = p, (float64(2*n+1)*x*p-float64(n)*last)/float64(n+1)
+	}
+	return p
+}
+
+// A smooth field on the globe from 300 nodes: features on many scales learn it,
+// on one they see ten hops of it.
+func TestManyScalesOnTheGlobe(t *testing.T) {
+	heavy(t)
+	k := globeTask(t)
+	score := func(method, scales string) score {
+		s := k.score(t, grfgp.Spec{Family: "diffusion", Method: method, Scales: scales})
+		t.Logf("%s, %s scales: RMSE %.4f, NLPD %.4f, coverage %.3f", method, scales, s.rmse, s.nlpd, s.cover95)
+		return s
+	}
+	one, many := score("grf", "one"), score("grf", "many")
+	if one.rmse < 0.35 || many.rmse > 0.2 || many.nlpd > one.nlpd {
+		t.Errorf("RMSE %.4f and NLPD %.4f on one scale, %.4f and %.4f on many", one.rmse, one.nlpd, many.rmse, many.nlpd)
+	}
+	if math.Abs(many.cover95-0.95) > 0.03 {
+		t.Errorf("95 %% intervals cover %.3f", many.cover95)
+	}
+}
