@@ -131,6 +131,17 @@ func (o *Optimizer) Resume(ctx context.Context, c bayesopt.Checkpoint) error {
 	return o.inner.Resume(ctx, c)
 }
 
+// Chosen returns the kernel of the last training: the Spec with its choices filled
+// in, and false before the first.
+func (o *Optimizer) Chosen() (Spec, bool) {
+	var by chosenBy
+	c, ok := o.Checkpoint()
+	if ok {
+		ok = json.Unmarshal([]byte(c.Kernel), &by) == nil
+	}
+	return by.Spec, ok
+}
+
 // Predict takes in what was told and returns mean and standard deviation of the
 // quantity at the nodes.
 func (o *Optimizer) Predict(ctx context.Context, nodes []int) (Prediction, error) {

@@ -16,6 +16,10 @@ var (
 	ErrData = errors.New("graphio: bad data")
 )
 
+// ErrEmpty is the cause of an error about a file with nothing in it but, perhaps,
+// a header.
+var ErrEmpty = errors.New("graphio: nothing in it")
+
 // Error tells the owner of a file what is wrong, where, and what to do next.
 type Error struct {
 	Kind   error // ErrUsage or ErrData

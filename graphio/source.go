@@ -151,6 +151,11 @@ func (in *input) fail(what, next string) error {
 	return &Error{Kind: ErrData, File: in.name, What: what, Next: next}
 }
 
+// empty returns an error about a file with nothing in it.
+func (in *input) empty(what, next string) error {
+	return &Error{Kind: ErrData, File: in.name, What: what, Next: next, Err: ErrEmpty}
+}
+
 // ask returns an error that an option settles.
 func (in *input) ask(what, next string) error {
 	return &Error{Kind: ErrUsage, File: in.name, What: what, Next: next}

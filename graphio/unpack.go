@@ -20,7 +20,7 @@ func (in *input) unpack() error {
 		return in.readError(err)
 	}
 	if len(head) == 0 {
-		return in.fail("the file is empty", "write it again, or name another file")
+		return in.empty("the file is empty", "write it again, or name another file")
 	}
 	var text io.Reader = raw
 	switch {
