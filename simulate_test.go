@@ -1,0 +1,341 @@
+package grfgp_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"grfgp"
+	"grfgp/bayesopt"
+	"grfgp/graph"
+)
+
+// hill is a ring with one broad hill on it; every tenth value is not known.
+func hill(t testing.TB, n int) (*graph.Graph, []float64) {
+	t.Helper()
+	g, err := graph.Ring(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	truth := make([]float64, n)
+	for i := range truth {
+		a := 2 * math.Pi * float64(i) / float64(n)
+		truth[i] = 3*math.Cos(a-1) + math.Cos(3*a) + 0.05*math.Sin(float64(13*i))
+		if i%10 == 7 {
+			truth[i] = math.NaN()
+		}
+	}
+	return g, truth
+}
+
+func simulate(t testing.TB, g *graph.Graph, truth []float64, spec grfgp.Spec, opts grfgp.SimulateOptions) *grfgp.Simulation {
+	t.Helper()
+	s, err := grfgp.Simulate(context.Background(), g, truth, spec, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// After 25 measurements of a smooth ring, random search has 0.07 left to find in
+// expectation. Thompson sampling must leave at most a fifth of that, and its lead
+// must be beyond chance over eight paired seeds. Random picks themselves must come
+// out as expected, within four standard errors.
+func TestSimulateBeatsRandom(t *testing.T) {
+	g, truth := hill(t, 300)
+	s := simulate(t, g, truth, grfgp.Spec{Seed: 1}, grfgp.SimulateOptions{
+		Goal: bayesopt.Maximize, Policies: []string{"thompson", "random"}, Start: 10, Steps: 15, Seeds: 8, Seed: 1,
+	})
+	expected := s.Uniform[24].Loss
+	if e := s.Final("thompson"); e.Mean > expected/5 || e.Seeds != 8 {
+		t.Errorf("thompson ends at %+v, uniform draws at %.3g", e, expected)
+	}
+	if e := s.Gain("thompson", "random"); !e.Clear() || e.Mean <= 0 {
+		t.Errorf("thompson is better than random by %+v", e)
+	}
+	if e := s.GainOverUniform("random"); math.Abs(e.Mean) > 4*e.SE {
+		t.Errorf("random is better than uniform draws by %+v", e)
+	}
+	if s.Best.Value != slices.MaxFunc(truth, func(a, b float64) int {
+		if math.IsNaN(a) || a < b {
+			return -1
+		}
+		return 1
+	}) || truth[s.Best.Node] != s.Best.Value || s.Best.Nodes != 1 || s.Known != 270 {
+		t.Errorf("%+v of %d", s.Best, s.Known)
+	}
+}
+
+// Policies begin alike, measure no node twice, and none that is not known; regret
+// never rises.
+func TestReplays(t *testing.T) {
+	g, truth := hill(t, 60)
+	policies := []string{"thompson", "bfs", "degree", "random"}
+	s := simulate(t, g, truth, grfgp.Spec{}, grfgp.SimulateOptions{
+		Goal: bayesopt.Minimize, Policies: policies, Start: 6, Steps: 20, Batch: 3, Seeds: 2, Seed: 5,
+	})
+	for r, replay := range s.Replays {
+		first := s.Replays[r/len(policies)*len(policies)]
+		if replay.Policy != policies[r%4] || replay.Seed != r/4 || !replay.Done || len(replay.Nodes) != 26 || len(replay.Curve) != 26 {
+			t.Fatalf("replay %d: %+v", r, replay)
+		}
+		if !slices.Equal(replay.Nodes[:6], first.Nodes[:6]) {
+			t.Errorf("%s begins with %v, %s with %v", replay.Policy, replay.Nodes[:6], first.Policy, first.Nodes[:6])
+		}
+		least := math.Inf(1)
+		for k, i := range replay.Nodes {
+			if math.IsNaN(truth[i]) || slices.Contains(replay.Nodes[:k], i) {
+				t.Errorf("%s measured node %d in vain", replay.Policy, i)
+			}
+			least = min(least, truth[i]-s.Best.Value)
+			if p := replay.Curve[k]; p.Measured != k+1 || p.Loss != least {
+				t.Errorf("%s after %d: %+v, want %v", replay.Policy, k+1, p, least)
+			}
+		}
+	}
+	if slices.Equal(s.Replays[0].Nodes[:6], s.Replays[4].Nodes[:6]) {
+		t.Error("two seeds begin alike")
+	}
+	curve := s.Mean("bfs")
+	want := (s.Replays[1].Curve[9].Loss + s.Replays[5].Curve[9].Loss) / 2
+	if len(curve) != 26 || curve[9].Seeds != 2 || math.Abs(curve[9].Mean-want) > 1e-15 {
+		t.Errorf("mean %+v, want %v", curve[9], want)
+	}
+}
+
+// Uniform is the mean and the deviation over all sets of nodes.
+func TestUniformRegret(t *testing.T) {
+	g, err := graph.Ring(9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	truth := []float64{3, -1, 4, 1, -5, 9, 2, 9, math.NaN()}
+	s := simulate(t, g, truth, grfgp.Spec{}, grfgp.SimulateOptions{Policies: []string{"random"}, Start: 2, Steps: 99, Seeds: 1})
+	if len(s.Uniform) != 8 || s.Steps != 6 || s.Best.Nodes != 2 || s.Best.Node != 5 {
+		t.Fatalf("%+v", s)
+	}
+	for m := 1; m <= 8; m++ {
+		sets, mean, square := 0.0, 0.0, 0.0
+		for set := range uint(1 << 8) {
+			if bits.OnesCount(set) != m {
+				continue
+			}
+			regret := math.Inf(1)
+			for i := range 8 {
+				if set>>i&1 == 1 {
+					regret = min(regret, 9-truth[i])
+				}
+			}
+			sets, mean, square = sets+1, mean+regret, square+regret*regret
+		}
+		mean, square = mean/sets, square/sets
+		p := s.Uniform[m-1]
+		if p.Measured != m || math.Abs(p.Loss-mean) > 1e-12 || math.Abs(p.SD-math.Sqrt(square-mean*mean)) > 1e-7 {
+			t.Errorf("%d draws: %+v, want %v ± %v", m, p, mean, math.Sqrt(square-mean*mean))
+		}
+	}
+}
+
+var simulations = []struct {
+	goal     bayesopt.Goal
+	policies []string
+	spec     grfgp.Spec
+}{
+	{bayesopt.Maximize, []string{"thompson", "ei", "dfs"}, grfgp.Spec{Seed: 2}},
+	{bayesopt.Learn, []string{"learn", "variance", "random"}, grfgp.Spec{Seed: 2, Method: "grf", Scales: "many"}},
+	{bayesopt.Threshold(1), []string{"straddle", "random"}, grfgp.Spec{Seed: 2, Family: "diffusion", Method: "series"}},
+}
+
+// Replays beside each other share kernels: neither that nor the number of threads
+// changes a bit.
+func TestSimulateAtAnyNumberOfThreads(t *testing.T) {
+	g, truth := hill(t, 80)
+	for _, c := range simulations {
+		var first []byte
+		for _, threads := range []int{1, 4} {
+			before := runtime.GOMAXPROCS(threads)
+			s := simulate(t, g, truth, c.spec, grfgp.SimulateOptions{Goal: c.goal, Policies: c.policies, Start: 6, Steps: 8, Seeds: 2, Seed: 9})
+			runtime.GOMAXPROCS(before)
+			text, err := json.Marshal(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if first == nil {
+				first = text
+			} else if string(text) != string(first) {
+				t.Errorf("%v by %v: another result with %d threads", c.goal, c.policies, threads)
+			}
+		}
+	}
+}
+
+// What is scored is what an Optimizer of its own predicts after the same
+// measurements.
+func TestSimulateScores(t *testing.T) {
+	g, truth := hill(t, 80)
+	for _, c := range simulations[1:] {
+		s := simulate(t, g, truth, c.spec, grfgp.SimulateOptions{Goal: c.goal, Policies: c.policies, Start: 6, Steps: 8, Seeds: 1, Seed: 9, Looks: 4})
+		for _, r := range s.Replays {
+			o, err := grfgp.NewOptimizer(g, c.spec, "random", bayesopt.Options{Retrain: bayesopt.Schedule{First: 6}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var rest []int
+			for i, v := range truth {
+				if !math.IsNaN(v) && !slices.Contains(r.Nodes, i) {
+					rest = append(rest, i)
+				}
+			}
+			for _, i := range r.Nodes {
+				if err := o.Tell(i, truth[i]); err != nil {
+					t.Fatal(err)
+				}
+			}
+			p, err := o.Predict(context.Background(), rest)
+			if err != nil {
+				t.Fatal(err)
+			}
+			square, sd, wrong := 0.0, 0.0, 0.0
+			for k, i := range rest {
+				square += (p.Mean[k] - truth[i]) * (p.Mean[k] - truth[i])
+				sd += p.SD[k]
+				if (p.Mean[k] > 1) != (truth[i] > 1) {
+					wrong++
+				}
+			}
+			n := float64(len(rest))
+			want := grfgp.Point{Measured: 14, Loss: math.Sqrt(square / n), SD: sd / n}
+			if c.goal != bayesopt.Learn {
+				want = grfgp.Point{Measured: 14, Loss: wrong / float64(s.Known)}
+			}
+			got := r.Curve[len(r.Curve)-1]
+			if got.Measured != 14 || math.Abs(got.Loss-want.Loss) > 1e-9 || math.Abs(got.SD-want.SD) > 1e-9 {
+				t.Errorf("%v, %s: %+v, want %+v", c.goal, r.Policy, got, want)
+			}
+			if len(r.Curve) != 5 || r.Curve[0].Measured != 6 {
+				t.Errorf("%v, %s: looks %+v", c.goal, r.Policy, r.Curve)
+			}
+		}
+	}
+}
+
+// An interrupted simulation gives what is finished.
+func TestSimulateInterrupted(t *testing.T) {
+	g, truth := hill(t, 80)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	ctx, cancel := context.WithCancel(context.Background())
+	s, err := grfgp.Simulate(ctx, g, truth, grfgp.Spec{}, grfgp.SimulateOptions{
+		Policies: []string{"random", "bfs"}, Start: 5, Steps: 10, Seeds: 3,
+		Progress: func(done, total int64) {
+			if total != 60 {
+				t.Errorf("%d of %d", done, total)
+			}
+			if done == 34 {
+				cancel()
+			}
+		},
+	})
+	if !errors.Is(err, context.Canceled) || s == nil {
+		t.Fatalf("%v, %v", s, err)
+	}
+	for r, want := range []int{15, 15, 15, 9, 0, 0} {
+		if got := s.Replays[r]; len(got.Nodes) != want || len(got.Curve) != want || got.Done != (want == 15) {
+			t.Errorf("replay %d: %d nodes, done: %v; want %d", r, len(got.Nodes), got.Done, want)
+		}
+	}
+	if s.Final("random").Seeds != 2 || s.Final("bfs").Seeds != 1 || s.Gain("bfs", "random").Seeds != 1 {
+		t.Errorf("%+v %+v", s.Final("random"), s.Final("bfs"))
+	}
+}
+
+func TestSimulateRefuses(t *testing.T) {
+	g, truth := hill(t, 20)
+	fine := grfgp.SimulateOptions{Policies: []string{"random"}, Start: 2, Steps: 2, Seeds: 1}
+	for want, change := range map[string]func(o *grfgp.SimulateOptions) []float64{
+		"no policy":         func(o *grfgp.SimulateOptions) []float64 { o.Policies = nil; return truth },
+		"named twice":       func(o *grfgp.SimulateOptions) []float64 { o.Policies = []string{"random", "random"}; return truth },
+		`is called "luck"`:  func(o *grfgp.SimulateOptions) []float64 { o.Policies = []string{"luck"}; return truth },
+		"0 seeds":           func(o *grfgp.SimulateOptions) []float64 { o.Seeds = 0; return truth },
+		"-1 nodes to start": func(o *grfgp.SimulateOptions) []float64 { o.Start = -1; return truth },
+		"nothing to choose": func(o *grfgp.SimulateOptions) []float64 { o.Start = 18; return truth },
+		"19 values for 20":  func(o *grfgp.SimulateOptions) []float64 { return truth[1:] },
+		"node 3 is infinite": func(o *grfgp.SimulateOptions) []float64 {
+			odd := slices.Clone(truth)
+			odd[3] = math.Inf(1)
+			return odd
+		},
+	} {
+		opts := fine
+		values := change(&opts)
+		if _, err := grfgp.Simulate(context.Background(), g, values, grfgp.Spec{}, opts); !errors.Is(err, bayesopt.ErrOptions) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	if _, err := grfgp.Simulate(context.Background(), g, truth, grfgp.Spec{Family: "rbf"}, fine); !errors.Is(err, grfgp.ErrSpec) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestEstimateClear(t *testing.T) {
+	for _, c := range []struct {
+		e    grfgp.Estimate
+		want bool
+	}{
+		{grfgp.Estimate{Mean: 9, Seeds: 1}, false},
+		{grfgp.Estimate{Mean: 2.7, SE: 1, Seeds: 5}, false}, // t is 2.776
+		{grfgp.Estimate{Mean: -2.8, SE: 1, Seeds: 5}, true},
+		{grfgp.Estimate{Mean: 2.1, SE: 1, Seeds: 20}, true}, // 2.093
+		{grfgp.Estimate{Seeds: 5}, false},
+	} {
+		if got := c.e.Clear(); got != c.want {
+			t.Errorf("%+v is clear: %v", c.e, got)
+		}
+	}
+}
+
+// Would suggestions have found the highest place sooner than luck?
+func ExampleSimulate() {
+	g, _ := graph.Grid(12, 12)
+	heights := make([]float64, g.Len())
+	for i := range heights {
+		heights[i] = 9 - math.Hypot(float64(i%12)-8, float64(i/12)-3)
+	}
+	s, err := grfgp.Simulate(context.Background(), g, heights, grfgp.Spec{}, grfgp.SimulateOptions{
+		Goal: bayesopt.Maximize, Policies: []string{"thompson", "random"}, Start: 5, Steps: 20, Seeds: 8,
+	})
+	if err != nil {
+		panic(err)
+	}
+	gain := s.Gain("thompson", "random")
+	fmt.Printf("thompson misses the best by %.1f, and beats random: %v\n", s.Final("thompson").Mean, gain.Mean > 0 && gain.Clear())
+	// Output: thompson misses the best by 0.0, and beats random: true
+}
+
+// The loop by hand: ask, measure, tell.
+func ExampleNewOptimizer() {
+	ctx := context.Background()
+	g, _ := graph.Grid(12, 12)
+	measure := func(node int) float64 { return 9 - math.Hypot(float64(node%12)-8, float64(node/12)-3) }
+
+	o, err := grfgp.NewOptimizer(g, grfgp.Spec{}, "", bayesopt.Options{Goal: bayesopt.Maximize, Seed: 1})
+	if err != nil {
+		panic(err)
+	}
+	for range 25 {
+		nodes, _, err := o.Next(ctx, 1)
+		if err != nil {
+			panic(err)
+		}
+		o.Tell(nodes[0], measure(nodes[0]))
+	}
+	node, value, _ := o.Best()
+	fmt.Printf("column %d, row %d, value %v\n", node%12, node/12, value)
+	// Output: column 8, row 3, value 9
+}
