@@ -11,8 +11,8 @@ import (
 
 // Flags that name files, in every verb that has them.
 var (
-	inputFlags  = []string{"edges", "nodes", "measurements", "model", "from"}
-	outputFlags = []string{"out", "rejects", "save-model"}
+	inputFlags  = []string{"edges", "nodes", "measurements", "model", "from", "truth", "allowed", "exclude", "pending", "cost", "group"}
+	outputFlags = []string{"out", "rejects", "save-model", "plot"}
 )
 
 // checkFiles refuses, before any work is done, outputs that cannot be written

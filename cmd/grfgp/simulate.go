@@ -1,0 +1,175 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"grfgp"
+	"grfgp/bayesopt"
+	"grfgp/graph"
+	"grfgp/graphio"
+)
+
+// simulateFlags are the flags of the verb.
+type simulateFlags struct {
+	input
+	modelFlags
+	goalFlags
+	truth    string
+	policies []string
+	start    int
+	steps    int
+	batch    int
+	seeds    int
+	csv      bool
+	out      string
+	plot     string
+}
+
+func simulateVerb(a *app) *cobra.Command {
+	var f simulateFlags
+	cmd := &cobra.Command{
+		Use:   "simulate --edges FILE --truth FILE --goal GOAL",
+		Short: "Say whether suggestions would have beaten random ones, on values that are known",
+		Long: `Simulate hides a table of known values and uncovers them one by one, as suggest
+and simpler rules would have asked for them, several times from different nodes to
+start from. It prints how far each rule got, and whether the first beats random.
+
+To maximize or minimize, regret is the distance of the best value found from the
+best there is; to learn, the error is that of predictions at nodes not measured;
+for a threshold, it is the share of nodes taken to be on its wrong side. Nodes
+without a value in the table are no candidates.`,
+		Example: `  grfgp simulate --edges roads.csv --truth last-year.csv --goal learn --steps 20
+  grfgp simulate --edges follows.csv --truth known.csv --goal maximize --policies thompson,random,bfs,dfs --steps 100 --start 10 --seeds 5 --plot regret.png -o steps.csv`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.simulate(cmd.Context(), &f, cmd.Flags().Changed)
+		},
+	}
+	flags := cmd.Flags()
+	f.input.flags(flags)
+	f.modelFlags.flags(flags)
+	f.goalFlags.flags(flags)
+	f.input.complete(cmd)
+	f.modelFlags.complete(cmd)
+	f.goalFlags.complete(cmd)
+	flags.StringVar(&f.truth, "truth", "", "file of known values: node and value")
+	flags.StringSliceVar(&f.policies, "policies", nil, "rules to compare, the first of them with random: "+strings.Join(bayesopt.PolicyNames, ", ")+" (default: that of the goal, and random)")
+	complete(cmd, "policies", bayesopt.PolicyNames...)
+	flags.IntVar(&f.start, "start", 10, "nodes measured at random before the first rule is asked")
+	flags.IntVar(&f.steps, "steps", 50, "nodes measured after them")
+	flags.IntVar(&f.batch, "batch", 1, "nodes asked for at a time")
+	flags.IntVar(&f.seeds, "seeds", 5, "how often to replay, from other nodes to start from")
+	flags.BoolVar(&f.csv, "csv", false, "answer in CSV: a row for every measurement of every replay")
+	flags.StringVarP(&f.out, "out", "o", "", "`file` for every measurement of every replay, as CSV or with --json as JSON")
+	flags.StringVar(&f.plot, "plot", "", "`file` for a picture of the curves (PNG)")
+	return cmd
+}
+
+func (a *app) simulate(ctx context.Context, f *simulateFlags, changed func(string) bool) error {
+	spec, err := f.resolve(a, changed)
+	if err != nil {
+		return err
+	}
+	if err := f.check(a); err != nil {
+		return err
+	}
+	g, truth, err := f.load(ctx, a)
+	if err != nil {
+		return err
+	}
+	known := 0
+	for _, v := range truth {
+		if v == v {
+			known++
+		}
+	}
+	switch {
+	case f.start >= known:
+		return usagef("--start %d leaves nothing to choose: the values of %d nodes are known", f.start, known)
+	case f.start+f.steps > known:
+		a.talk.Say("  note: the values of %d nodes are known, which leaves %d steps of the %d", known, known-f.start, f.steps)
+	}
+	s := a.talk.Stage("simulating")
+	sim, err := grfgp.Simulate(ctx, g, truth, spec, grfgp.SimulateOptions{
+		Goal: f.goal, Policies: f.policies, Start: f.start, Steps: f.steps, Batch: f.batch, Seeds: f.seeds, Seed: a.seed, Progress: s.Update,
+	})
+	if sim == nil || err != nil && ctx.Err() == nil {
+		return suggestError(ctx, err)
+	}
+	done := 0
+	for _, r := range sim.Replays {
+		if r.Done {
+			done++
+		}
+	}
+	s.Done("%d of %d replays, %d measurements each", done, len(sim.Replays), sim.Start+sim.Steps)
+	if done == 0 {
+		return err
+	}
+	return errors.Join(a.answerSimulate(f, g, sim), err) // interrupted: what is finished, and the code
+}
+
+// check fills in what the goal says, and says which flags make no sense.
+func (f *simulateFlags) check(a *app) error {
+	if f.truth == "" {
+		return usagef("no known values: give --truth FILE")
+	}
+	if err := f.resolveGoal(); err != nil {
+		return err
+	}
+	if len(f.policies) == 0 {
+		f.policies = []string{goalPolicy(f.goal), "random"}
+	}
+	for k, name := range f.policies {
+		if err := f.checkPolicy("policies", name); err != nil {
+			return err
+		}
+		if slices.Contains(f.policies[:k], name) {
+			return usagef("--policies: %s is named twice", name)
+		}
+	}
+	for _, n := range []struct {
+		flag         string
+		value, least int
+	}{{"start", f.start, 0}, {"steps", f.steps, 1}, {"batch", f.batch, 1}, {"seeds", f.seeds, 1}} {
+		if n.value < n.least {
+			return usagef("--%s %d: give %d or more", n.flag, n.value, n.least)
+		}
+	}
+	if f.csv && a.json {
+		return usagef("--csv and --json: give one of them")
+	}
+	return nil
+}
+
+// load reads the graph and the known values: a number for every node, NaN where
+// there is none.
+func (f *simulateFlags) load(ctx context.Context, a *app) (*graph.Graph, []float64, error) {
+	var read *graphio.Measurements
+	net, err := f.loadThen(ctx, a, func(net *graphio.Network, opts graphio.Options) (err error) {
+		opts = f.of("measurements", opts)
+		s := a.talk.Stage("reading known values")
+		opts.Progress = s.Update
+		if read, err = graphio.ReadMeasurements(ctx, a.source(f.truth), net.Graph, opts); err == nil {
+			s.Done("%d values from %s", len(read.Values), read.Report.File)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	a.tellNetwork(net)
+	a.tell(read.Report)
+	if err := read.Enough(); err != nil {
+		return nil, nil, err
+	}
+	truth := missingNumbers(net.Graph.Len())
+	for k, node := range read.Nodes {
+		truth[node] = read.Values[k]
+	}
+	return net.Graph, truth, nil
+}

@@ -1,0 +1,309 @@
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"text/tabwriter"
+
+	"grfgp"
+	"grfgp/bayesopt"
+	"grfgp/graph"
+	"grfgp/graphio"
+	"grfgp/internal/plot"
+)
+
+// policyFacts is how a policy did, in JSON.
+type policyFacts struct {
+	Policy     string          `json:"policy"`
+	Final      grfgp.Estimate  `json:"final"`
+	FinalSD    *grfgp.Estimate `json:"final_sd,omitempty"`    // of predictions, to learn
+	OverRandom *grfgp.Estimate `json:"over_random,omitempty"` // by how much it is better, seed by seed
+}
+
+// simulateAnswer is the answer in JSON.
+type simulateAnswer struct {
+	Version int            `json:"version"`
+	Goal    bayesopt.Goal  `json:"goal"`
+	Loss    string         `json:"loss"` // what losses are, in words
+	Known   int            `json:"known"`
+	Start   int            `json:"start"`
+	Steps   int            `json:"steps"`
+	Seeds   int            `json:"seeds"`
+	Verdict string         `json:"verdict"`
+	Best    *bestFacts     `json:"best,omitempty"`
+	Uniform []grfgp.Point  `json:"uniform,omitempty"` // regret to expect of random draws, exact
+	Results []policyFacts  `json:"results"`
+	Replays []replayAnswer `json:"replays"`
+	sim     *grfgp.Simulation
+}
+
+// bestFacts is where the best of the known values is.
+type bestFacts struct {
+	Node  string  `json:"node"`
+	Value float64 `json:"value"`
+	Nodes int     `json:"nodes"` // that have it
+}
+
+// replayAnswer is a replay by the ids of nodes.
+type replayAnswer struct {
+	Policy string        `json:"policy"`
+	Seed   int           `json:"seed"`
+	Done   bool          `json:"done"`
+	Nodes  []string      `json:"nodes"`
+	Curve  []grfgp.Point `json:"curve"`
+}
+
+// lossWords name what is lost, for tables and axes.
+func lossWords(sim *grfgp.Simulation) string {
+	switch goalPolicy(sim.Goal) {
+	case "learn":
+		return "error (RMSE)"
+	case "straddle":
+		return "share misjudged"
+	}
+	return "regret"
+}
+
+func newSimulateAnswer(g *graph.Graph, sim *grfgp.Simulation) *simulateAnswer {
+	answer := &simulateAnswer{
+		Version: 1, Goal: sim.Goal, Loss: lossWords(sim), Known: sim.Known, Start: sim.Start, Steps: sim.Steps, Seeds: sim.Seeds,
+		Uniform: sim.Uniform, sim: sim,
+	}
+	for _, name := range sim.Policies {
+		f := policyFacts{Policy: name, Final: sim.Final(name)}
+		if goalPolicy(sim.Goal) == "learn" {
+			sd := sim.FinalSD(name)
+			f.FinalSD = &sd
+		}
+		if name != "random" && slices.Contains(sim.Policies, "random") {
+			gain := sim.Gain(name, "random")
+			f.OverRandom = &gain
+		}
+		answer.Results = append(answer.Results, f)
+	}
+	if b := sim.Best; b != nil {
+		answer.Best = &bestFacts{g.Labels().At(b.Node), b.Value, b.Nodes}
+	}
+	for _, r := range sim.Replays {
+		mine := replayAnswer{r.Policy, r.Seed, r.Done, make([]string, len(r.Nodes)), r.Curve}
+		for k, node := range r.Nodes {
+			mine.Nodes[k] = g.Labels().At(node)
+		}
+		answer.Replays = append(answer.Replays, mine)
+	}
+	answer.Verdict = verdict(sim, answer.Loss)
+	return answer
+}
+
+// verdict says in one sentence whether the first policy that is not random beats
+// random.
+func verdict(sim *grfgp.Simulation, loss string) string {
+	at := slices.IndexFunc(sim.Policies, func(name string) bool { return name != "random" })
+	if at < 0 {
+		return "Only random picks were replayed: there is nothing to compare."
+	}
+	name := sim.Policies[at]
+	mine := sim.Final(name)
+	var gain grfgp.Estimate
+	theirs, over, how := 0.0, "random", "seed by seed"
+	switch {
+	case slices.Contains(sim.Policies, "random"):
+		gain, theirs = sim.Gain(name, "random"), sim.Final("random").Mean
+	case len(sim.Uniform) > 0:
+		gain, theirs = sim.GainOverUniform(name), sim.Uniform[len(sim.Uniform)-1].Loss
+		over, how = "what random draws reach in expectation", "against that expectation"
+	default:
+		return "Random picks were not replayed: add random to --policies for a comparison."
+	}
+	numbers := fmt.Sprintf("%s %.4g, random %.4g", loss, mine.Mean, theirs)
+	by := fmt.Sprintf("%.2g ± %.2g (mean ± standard error of %d replays, %s)", abs(gain.Mean), gain.SE, gain.Seeds, how)
+	after := fmt.Sprintf("after %d measurements", sim.Start+sim.Steps)
+	switch {
+	case gain.Seeds == 0:
+		return fmt.Sprintf("There is no verdict on %s: no pair of replays is finished.", name)
+	case gain.Seeds == 1:
+		return fmt.Sprintf("One replay is too few to tell whether %s beats %s: %s %s.", name, over, numbers, after)
+	case gain.Mean == 0 && gain.SE == 0:
+		return fmt.Sprintf("%s does as well as %s: %s %s, in all %d replays.", name, over, numbers, after, gain.Seeds)
+	case !gain.Clear():
+		return fmt.Sprintf("No clear difference between %s and %s: %s %s, a difference of %s.", name, over, numbers, after, by)
+	case gain.Mean > 0:
+		return fmt.Sprintf("%s beats %s: %s %s, better by %s.", name, over, numbers, after, by)
+	}
+	return fmt.Sprintf("%s is worse than %s: %s %s, by %s.", name, over, numbers, after, by)
+}
+
+func abs(v float64) float64 { return max(v, -v) }
+
+// answerSimulate writes the picture, the steps and the table.
+func (a *app) answerSimulate(f *simulateFlags, g *graph.Graph, sim *grfgp.Simulation) error {
+	answer := newSimulateAnswer(g, sim)
+	if f.plot != "" {
+		s := a.talk.Stage("drawing")
+		picture := simulatePicture(answer).PNG(150)
+		err := graphio.WriteFile(f.plot, func(w io.Writer) error { _, err := w.Write(picture); return err })
+		if err != nil {
+			return err
+		}
+		s.Done("%s", f.plot)
+	}
+	steps := func(w io.Writer) error { return simulateCSV(w, answer) }
+	if a.json {
+		steps = func(w io.Writer) error { return json.NewEncoder(w).Encode(answer) }
+	}
+	switch {
+	case f.out != "":
+		if err := graphio.WriteFile(f.out, steps); err != nil {
+			return err
+		}
+		a.talk.Say("every measurement of every replay is in %s", f.out)
+	case a.json || f.csv:
+		return steps(a.Out)
+	}
+	return simulateTable(a.Out, answer)
+}
+
+// simulateCSV writes a row for every measurement of every replay. Losses stand
+// where they were taken.
+func simulateCSV(w io.Writer, answer *simulateAnswer) error {
+	kind := goalPolicy(answer.Goal)
+	learn := kind == "learn"
+	name := map[string]string{"learn": "rmse", "straddle": "misjudged", "thompson": "regret"}[kind]
+	head := []string{"policy", "seed", "measured", "phase", "node", name}
+	if learn {
+		head = append(head, "mean_sd")
+	}
+	out := csv.NewWriter(w)
+	if err := out.Write(head); err != nil {
+		return err
+	}
+	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 8, 64) }
+	for _, r := range answer.Replays {
+		at := map[int]grfgp.Point{}
+		for _, p := range r.Curve {
+			at[p.Measured] = p
+		}
+		for k, node := range r.Nodes {
+			phase := "start"
+			if k >= answer.Start {
+				phase = "step"
+			}
+			row := []string{r.Policy, strconv.Itoa(r.Seed), strconv.Itoa(k + 1), phase, node, ""}
+			p, ok := at[k+1]
+			if ok {
+				row[5] = number(p.Loss)
+			}
+			if learn {
+				row = append(row, "")
+				if ok {
+					row[6] = number(p.SD)
+				}
+			}
+			if err := out.Write(row); err != nil {
+				return err
+			}
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// simulateTable writes the answer for people.
+func simulateTable(w io.Writer, answer *simulateAnswer) error {
+	sim := answer.sim
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	learn, random := answer.Results[0].FinalSD != nil, slices.Contains(sim.Policies, "random")
+	fmt.Fprintf(t, "policy\t%s\t", answer.Loss)
+	if learn {
+		fmt.Fprint(t, "mean sd\t")
+	}
+	if random {
+		fmt.Fprint(t, "better than random by\t")
+	}
+	fmt.Fprint(t, "replays\n")
+	for _, r := range answer.Results {
+		fmt.Fprintf(t, "%s\t%s\t", r.Policy, shownEstimate(r.Final))
+		if learn {
+			fmt.Fprintf(t, "%s\t", shownEstimate(*r.FinalSD))
+		}
+		if random {
+			gain := "–"
+			if r.OverRandom != nil {
+				gain = shownEstimate(*r.OverRandom)
+			}
+			fmt.Fprintf(t, "%s\t", gain)
+		}
+		fmt.Fprintf(t, "%d\n", r.Final.Seeds)
+	}
+	if n := len(sim.Uniform); n > 0 {
+		fmt.Fprintf(t, "uniform draws\t%.4g, exact\t", sim.Uniform[n-1].Loss)
+		if random {
+			fmt.Fprint(t, "–\t")
+		}
+		fmt.Fprintf(t, "their expectation; a single replay varies by ± %.2g\n", sim.Uniform[n-1].SD)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	if b := answer.Best; b != nil {
+		of := "highest"
+		if sim.Goal.String() == "minimize" {
+			of = "lowest"
+		}
+		others := ""
+		if b.Nodes > 1 {
+			others = fmt.Sprintf(" and %d more", b.Nodes-1)
+		}
+		fmt.Fprintf(w, "The %s of %d known values is %.4g, at %s%s.\n", of, sim.Known, b.Value, b.Node, others)
+	}
+	_, err := fmt.Fprintln(w, answer.Verdict)
+	return err
+}
+
+// shownEstimate shows a mean with its standard error, if there is one.
+func shownEstimate(e grfgp.Estimate) string {
+	switch e.Seeds {
+	case 0:
+		return "–"
+	case 1:
+		return fmt.Sprintf("%.4g", e.Mean)
+	}
+	return fmt.Sprintf("%.4g ± %.2g", e.Mean, e.SE)
+}
+
+// simulatePicture draws the curves from where policies begin to differ, with
+// bands of one standard error.
+func simulatePicture(answer *simulateAnswer) *plot.Picture {
+	sim := answer.sim
+	var curves []plot.Curve
+	for _, name := range sim.Policies {
+		c := plot.Curve{Name: name}
+		for _, p := range sim.Mean(name) {
+			if p.Measured < max(1, sim.Start) {
+				continue
+			}
+			c.X, c.Y = append(c.X, float64(p.Measured)), append(c.Y, p.Mean)
+			if sim.Seeds > 1 {
+				c.Low, c.High = append(c.Low, p.Mean-p.SE), append(c.High, p.Mean+p.SE)
+			}
+		}
+		curves = append(curves, c)
+	}
+	if sim.Uniform != nil {
+		c := plot.Curve{Name: "uniform draws, expected", Reference: true}
+		for _, p := range sim.Uniform[max(0, sim.Start-1):] {
+			c.X, c.Y = append(c.X, float64(p.Measured)), append(c.Y, p.Loss)
+		}
+		curves = append(curves, c)
+	}
+	what := map[string]string{"thompson": "Distance from the best", "learn": "Error of predictions", "straddle": "Nodes on the wrong side"}
+	title := fmt.Sprintf("%s: mean of %d replays", what[goalPolicy(sim.Goal)], sim.Seeds)
+	if sim.Seeds > 1 {
+		title += " ± standard error"
+	}
+	return plot.Curves(title, "measurements", answer.Loss, curves)
+}

@@ -1,0 +1,201 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"image/png"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"grfgp"
+	"grfgp/bayesopt"
+	"grfgp/graph"
+)
+
+// known writes values for all but the last rung of the ladder, with one highest.
+func known(t testing.TB) (edges, truth string) {
+	t.Helper()
+	edges, _ = ladder(t)
+	var b strings.Builder
+	b.WriteString("node,value\n")
+	for i := range 39 {
+		v := 10 - math.Abs(float64(i)-24.2)/4
+		fmt.Fprintf(&b, "a%d,%g\nb%d,%g\n", i, v, i, v-0.5)
+	}
+	return edges, write(t, t.TempDir(), "t.csv", b.String())
+}
+
+// Rules that look at no value give the same answer whatever the model becomes.
+func TestSimulateTable(t *testing.T) {
+	edges, truth := known(t)
+	r := runLine(t, "", "simulate", "--edges", edges, "--truth", truth, "--goal", "maximize", "--policies", "bfs,random,degree", "--start", "3", "--steps", "12", "--seeds", "4")
+	const want = `policy         regret        better than random by  replays
+bfs            0.825 ± 0.22  -0.45 ± 0.28           4
+random         0.375 ± 0.24  –                      4
+degree         1.2 ± 0.23    -0.825 ± 0.34          4
+uniform draws  0.395, exact  –                      their expectation; a single replay varies by ± 0.33
+The highest of 78 known values is 9.95, at a24.
+No clear difference between bfs and random: regret 0.825, random 0.375 after 15 measurements, a difference of 0.45 ± 0.28 (mean ± standard error of 4 replays, seed by seed).
+`
+	if r.code != exitOK || r.out != want || !strings.Contains(r.err, "simulating: 12 of 12 replays, 15 measurements each") {
+		t.Errorf("exit %d\n%s%s", r.code, r.out, r.err)
+	}
+}
+
+func TestSimulateFiles(t *testing.T) {
+	edges, truth := known(t)
+	dir := t.TempDir()
+	out, picture := filepath.Join(dir, "steps.csv"), filepath.Join(dir, "regret.png")
+	args := []string{"simulate", "--edges", edges, "--truth", truth, "--start", "5", "--steps", "6", "--seeds", "2"}
+	for _, c := range []struct{ goal, column, table string }{
+		{"minimize", "regret", "thompson"},
+		{"learn", "rmse", "mean sd"},
+		{"threshold=8", "misjudged", "straddle"},
+	} {
+		r := runLine(t, "", append(args, "--goal", c.goal, "-o", out, "--plot", picture)...)
+		if r.code != exitOK || !strings.Contains(r.out, c.table) || !strings.Contains(r.out, "random") {
+			t.Fatalf("%s: %+v", c.goal, r)
+		}
+		text, err := os.ReadFile(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := parseRows(t, string(text))
+		if len(rows) != 2*2*11 || rows[4]["phase"] != "start" || rows[5]["phase"] != "step" || rows[10]["measured"] != "11" || rows[10][c.column] == "" {
+			t.Errorf("%s: %d rows, such as %v", c.goal, len(rows), rows[10])
+		}
+		pixels, err := os.ReadFile(picture)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := png.Decode(bytes.NewReader(pixels)); err != nil {
+			t.Errorf("%s: %v", c.goal, err)
+		}
+		if r := runLine(t, "", append(args, "--goal", c.goal, "--csv")...); r.out != string(text) {
+			t.Errorf("%s: --csv and -o differ", c.goal)
+		}
+	}
+	r := runLine(t, "", append(args, "--goal", "learn", "--json", "--policies", "learn")...)
+	var answer simulateAnswer
+	if err := json.Unmarshal([]byte(r.out), &answer); err != nil || r.code != exitOK || len(answer.Replays) != 2 || answer.Known != 78 ||
+		!strings.HasPrefix(answer.Verdict, "Random picks were not replayed") || len(answer.Replays[0].Nodes) != 11 {
+		t.Errorf("%v: %+v", err, r)
+	}
+}
+
+func TestSimulateThreads(t *testing.T) {
+	edges, truth := known(t)
+	var first string
+	for _, threads := range []string{"1", "4"} {
+		r := runLine(t, "", "simulate", "--edges", edges, "--truth", truth, "--goal", "maximize", "--steps", "8", "--seeds", "3", "--json", "--threads", threads)
+		if first == "" {
+			first = r.out
+		}
+		if r.code != exitOK || r.out != first {
+			t.Errorf("--threads %s: exit %d, same: %v", threads, r.code, r.out == first)
+		}
+	}
+}
+
+// What an interrupted simulation finished is told, and no more.
+func TestSimulateInterrupted(t *testing.T) {
+	g, err := graph.Ring(30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	truth := make([]float64, 30)
+	for i := range truth {
+		truth[i] = math.Sin(float64(i) / 5)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	sim, err := grfgp.Simulate(ctx, g, truth, grfgp.Spec{}, grfgp.SimulateOptions{
+		Goal: bayesopt.Maximize, Policies: []string{"bfs", "random"}, Start: 2, Steps: 4, Seeds: 50,
+		Progress: func(done, _ int64) {
+			if done == 43 {
+				cancel()
+			}
+		},
+	})
+	if err == nil || sim == nil {
+		t.Fatalf("%v, %v", sim, err)
+	}
+	var out bytes.Buffer
+	if err := simulateTable(&out, newSimulateAnswer(g, sim)); err != nil {
+		t.Fatal(err)
+	}
+	n := sim.Final("bfs").Seeds
+	if n < 2 || n > 8 || !strings.Contains(out.String(), fmt.Sprintf("of %d replays", sim.Gain("bfs", "random").Seeds)) {
+		t.Errorf("%d replays\n%s", n, out.String())
+	}
+	cancelled, stop := context.WithCancel(context.Background())
+	stop()
+	edges, values := known(t)
+	if r := runLineContext(t, cancelled, "", "simulate", "--edges", edges, "--truth", values, "--goal", "learn"); r.code != exitInterrupted || r.out != "" {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestVerdict(t *testing.T) {
+	replays := func(mine, theirs []float64) *grfgp.Simulation {
+		s := &grfgp.Simulation{Policies: []string{"ei", "random"}, Start: 1, Steps: 2, Seeds: len(mine)}
+		for k := range mine {
+			s.Replays = append(s.Replays,
+				grfgp.Replay{Policy: "ei", Seed: k, Done: true, Curve: []grfgp.Point{{Measured: 3, Loss: mine[k]}}},
+				grfgp.Replay{Policy: "random", Seed: k, Done: true, Curve: []grfgp.Point{{Measured: 3, Loss: theirs[k]}}})
+		}
+		return s
+	}
+	alone := replays([]float64{1, 1.5}, []float64{0, 0})
+	alone.Policies, alone.Uniform = []string{"ei"}, []grfgp.Point{{}, {}, {Measured: 3, Loss: 9}}
+	random := replays([]float64{1}, []float64{1})
+	random.Policies = []string{"random"}
+	for want, s := range map[string]*grfgp.Simulation{
+		"ei beats random: regret 1, random 3 after 3 measurements, better by 2 ± 0.":                     replays([]float64{1, 1, 1}, []float64{3, 3.1, 2.9}),
+		"ei is worse than random: regret 3":                                                              replays([]float64{3, 3.1, 2.9}, []float64{1, 1, 1}),
+		"No clear difference between ei and random":                                                      replays([]float64{1, 5, 1}, []float64{3, 3, 3}),
+		"ei does as well as random: regret 2, random 2 after 3 measurements, in all 2 replays.":          replays([]float64{2, 2}, []float64{2, 2}),
+		"One replay is too few to tell whether ei beats random: regret 1, random 3":                      replays([]float64{1}, []float64{3}),
+		"There is no verdict on ei":                                                                      replays(nil, nil),
+		"ei beats what random draws reach in expectation: regret 1.25, random 9 after 3 measurements, b": alone,
+		"Only random picks were replayed":                                                                random,
+	} {
+		if got := verdict(s, "regret"); !strings.HasPrefix(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestSimulateRefuses(t *testing.T) {
+	edges, truth := known(t)
+	dir := t.TempDir()
+	same := write(t, dir, "same.csv", "node,value\na1,1\na2,1\n")
+	strange := write(t, dir, "strange.csv", "node,value\nA1,1\nA2,2\n")
+	for _, c := range []struct {
+		code int
+		want string
+		args string
+	}{
+		{exitUsage, "no known values: give --truth", "--goal learn"},
+		{exitUsage, "--goal is missing", "--truth " + truth},
+		{exitUsage, "--policies luck: there is no such policy", "--goal learn --policies random,luck --truth " + truth},
+		{exitUsage, "random is named twice", "--goal learn --policies random,random --truth " + truth},
+		{exitUsage, "straddle goes with", "--goal learn --policies straddle --truth " + truth},
+		{exitUsage, "--seeds 0: give 1 or more", "--goal learn --seeds 0 --truth " + truth},
+		{exitUsage, "--start -1: give 0 or more", "--goal learn --start -1 --truth " + truth},
+		{exitUsage, "--start 78 leaves nothing to choose", "--goal learn --start 78 --truth " + truth},
+		{exitUsage, "give one of them", "--goal learn --csv --json --truth " + truth},
+		{exitUsage, "would be written over --truth", "--goal learn --truth " + truth + " --plot " + truth},
+		{exitBadData, "all values are 1", "--goal learn --truth " + same},
+		{exitBadData, "none of its ids", "--goal learn --truth " + strange},
+	} {
+		r := runLine(t, "", append([]string{"simulate", "--edges", edges}, strings.Fields(c.args)...)...)
+		if r.code != c.code || !strings.Contains(r.err, c.want) || r.out != "" {
+			t.Errorf("%s: exit %d, %q; want exit %d and %q", c.args, r.code, r.err, c.code, c.want)
+		}
+	}
+}

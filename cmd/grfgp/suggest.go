@@ -1,0 +1,328 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"grfgp"
+	"grfgp/bayesopt"
+	"grfgp/gp"
+	"grfgp/graph"
+	"grfgp/graphio"
+)
+
+// goalFlags say what measurements are for.
+type goalFlags struct {
+	goalText string
+	goal     bayesopt.Goal
+}
+
+func (f *goalFlags) flags(flags *pflag.FlagSet) {
+	flags.StringVar(&f.goalText, "goal", "", "what measurements are for: maximize, minimize, learn (know all nodes well) or threshold=`V` (know which are above V)")
+}
+
+func (f *goalFlags) complete(cmd *cobra.Command) {
+	complete(cmd, "goal", "maximize", "minimize", "learn", "threshold=")
+}
+
+// resolveGoal reads the goal.
+func (f *goalFlags) resolveGoal() (err error) {
+	const give = "give maximize, minimize, learn or threshold=V, as in --goal threshold=50"
+	if f.goalText == "" {
+		return usagef("--goal is missing: what are the measurements for? %s", give)
+	}
+	if f.goal, err = bayesopt.ParseGoal(f.goalText); err != nil {
+		return usagef("--goal %s: %s", f.goalText, give)
+	}
+	return nil
+}
+
+// checkPolicy says why a policy is none for the goal.
+func (f *goalFlags) checkPolicy(flag, name string) error {
+	_, level := f.goal.Policy().(bayesopt.Straddle)
+	switch {
+	case !slices.Contains(bayesopt.PolicyNames, name):
+		return usagef("--%s %s: there is no such policy; there are %s", flag, name, strings.Join(bayesopt.PolicyNames, ", "))
+	case name == "straddle" && !level:
+		return usagef("--%s straddle goes with --goal threshold=V", flag)
+	}
+	return nil
+}
+
+// goalPolicy names the policy that a goal has by itself.
+func goalPolicy(g bayesopt.Goal) string {
+	switch g.Policy().(type) {
+	case bayesopt.VarianceReduction:
+		return "learn"
+	case bayesopt.Straddle:
+		return "straddle"
+	}
+	return "thompson"
+}
+
+// suggestFlags are the flags of the verb.
+type suggestFlags struct {
+	fitFlags
+	goalFlags
+	siteFlags
+	policy string
+	count  int
+	again  bool
+	csv    bool
+	out    string
+}
+
+func suggestVerb(a *app) *cobra.Command {
+	var f suggestFlags
+	cmd := &cobra.Command{
+		Use:   "suggest --edges FILE --measurements FILE --goal GOAL [-n 5]",
+		Short: "Say which nodes to measure next, each with a reason",
+		Long: `Suggest fits a Gaussian process to the measurements and picks the nodes to
+measure next. They are picked together: five of them are not five neighbours.
+
+Goals: maximize and minimize find the highest or the lowest node, learn makes all
+nodes known well, and threshold=V finds out which nodes are above V.
+
+The sd is that of the quantity itself; a reading has the noise on top. A chance of
+being the best is counted in draws from the posterior and shown with its standard
+error. Without measurements nodes are drawn at random.
+
+Cost, allowed and group of a node may also be columns of --nodes. With costs, nodes
+are picked by what they bring per cost.`,
+		Example: `  grfgp suggest --edges roads.csv --measurements speeds.csv --goal learn -n 10
+  grfgp suggest --edges pipes.csv --measurements loggers.csv --goal threshold=0.5 --allowed sites.csv
+  grfgp suggest --edges follows.csv --measurements tried.csv --goal maximize --cost fees.csv --budget 500 --pending asked.csv`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.suggest(cmd.Context(), &f, cmd.Flags().Changed)
+		},
+	}
+	flags := cmd.Flags()
+	f.fitFlags.register(cmd)
+	f.goalFlags.flags(flags)
+	f.goalFlags.complete(cmd)
+	f.siteFlags.flags(flags)
+	flags.IntVarP(&f.count, "count", "n", 5, "how many nodes")
+	flags.StringVar(&f.policy, "policy", "", "how nodes are picked: "+strings.Join(bayesopt.PolicyNames, ", ")+" (default: as the goal says)")
+	complete(cmd, "policy", bayesopt.PolicyNames...)
+	flags.BoolVar(&f.again, "again", false, "measured nodes may be suggested again")
+	flags.BoolVar(&f.csv, "csv", false, "answer in CSV")
+	flags.StringVarP(&f.out, "out", "o", "", "`file` for the suggestions, as CSV or with --json as JSON (default: a table on standard output)")
+	return cmd
+}
+
+func (a *app) suggest(ctx context.Context, f *suggestFlags, changed func(string) bool) error {
+	spec, err := f.resolve(a, changed)
+	if err != nil {
+		return err
+	}
+	if err := f.resolveGoal(); err != nil {
+		return err
+	}
+	if f.policy == "" {
+		f.policy = goalPolicy(f.goal)
+	}
+	if err := f.checkPolicy("policy", f.policy); err != nil {
+		return err
+	}
+	switch {
+	case f.count < 1:
+		return usagef("-n %d: give 1 or more", f.count)
+	case f.csv && a.json:
+		return usagef("--csv and --json: give one of them")
+	}
+	if err := f.siteFlags.check(changed); err != nil {
+		return err
+	}
+	t, err := f.load(ctx, a)
+	if err != nil {
+		return err
+	}
+	answer, err := a.ask(ctx, f, spec, t)
+	if err != nil {
+		return err
+	}
+	return a.answerSuggest(f, answer)
+}
+
+// suggestData is all that suggestions are made from.
+type suggestData struct {
+	net          *graphio.Network
+	measurements *graphio.Measurements // nil: none yet
+	sites        *sites
+	idle         string // why there is no model, "" if there is one
+}
+
+// load reads the graph, the measurements, which may be none, and what limits the
+// choice.
+func (f *suggestFlags) load(ctx context.Context, a *app) (*suggestData, error) {
+	t := &suggestData{idle: "there are no measurements yet"}
+	net, err := f.loadThen(ctx, a, func(net *graphio.Network, opts graphio.Options) (err error) {
+		if f.measurements != "" {
+			t.measurements, err = f.readMeasurements(ctx, a, net.Graph, f.of("measurements", opts))
+			if errors.Is(err, graphio.ErrEmpty) {
+				t.measurements, err = nil, nil
+				t.idle = f.measurements + " holds no measurements yet"
+			}
+		}
+		if err == nil {
+			t.sites, err = f.siteFlags.read(ctx, a, net, f.of("nodes", opts))
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	a.tellNetwork(net)
+	t.net = net
+	m := t.measurements
+	if m == nil {
+		return t, nil
+	}
+	a.tell(m.Report)
+	t.idle = ""
+	var what *graphio.Error
+	if err := m.Enough(); errors.As(err, &what) {
+		t.idle = what.What
+	}
+	if m.SD != nil {
+		a.talk.Say("  note: suggest learns one noise for all readings; the column sd is not used")
+	}
+	return t, nil
+}
+
+// Draws behind a chance of being the best: so many numbers in all, within limits.
+const (
+	chanceNumbers = 50_000_000
+	mostDraws     = 1000
+	leastDraws    = 64
+)
+
+// ask tells what was measured and asks for suggestions.
+func (a *app) ask(ctx context.Context, f *suggestFlags, spec grfgp.Spec, t *suggestData) (*suggestAnswer, error) {
+	g := t.net.Graph
+	var d gp.Data
+	if t.measurements != nil {
+		d = gp.Data{Nodes: t.measurements.Nodes, Y: t.measurements.Values}
+	}
+	opts := bayesopt.Options{
+		Goal: f.goal, Seed: a.seed, Allowed: t.sites.allowed, Repeats: f.again, Limits: t.sites.limits, Free: d.Len(),
+		Draws:   min(mostDraws, max(leastDraws, chanceNumbers/max(1, g.Len()))),
+		Retrain: bayesopt.Schedule{First: max(1, d.Len()), Drift: -1}, // once, from all
+	}
+	if t.idle != "" {
+		opts.Retrain.First = math.MaxInt
+		a.talk.Say("%s: nodes are picked without a model, by %s; measure them and ask again", t.idle, blind(f.policy))
+	}
+	o, err := grfgp.NewOptimizer(g, spec, f.policy, opts)
+	if err != nil {
+		return nil, suggestError(ctx, err)
+	}
+	for k, node := range d.Nodes {
+		if err := o.Tell(node, d.Y[k]); err != nil {
+			return nil, suggestError(ctx, err)
+		}
+	}
+	for _, node := range t.sites.pending {
+		if err := o.Hold(node); err != nil {
+			return nil, suggestError(ctx, err)
+		}
+	}
+	for _, node := range t.sites.excluded {
+		if err := o.Exclude(node); err != nil {
+			return nil, suggestError(ctx, err)
+		}
+	}
+	s := a.talk.Stage("suggesting")
+	answer, err := o.Ask(ctx, f.count)
+	if err != nil {
+		return nil, suggestError(ctx, err)
+	}
+	by := f.policy
+	if t.idle != "" {
+		by = blind(by)
+	}
+	s.Done("%d of %d nodes by %s", len(answer.Suggestions), f.count, by)
+	out := newSuggestAnswer(f, t, answer)
+	if chosen, ok := o.Chosen(); ok {
+		out.Model = &chosen
+		a.talk.Say("  %s by %s on %s", chosen.Family, chosen.Method, scaleWords[chosen.Scales])
+	}
+	if t.measurements != nil {
+		if blind := measured(g, t.measurements).Blind; blind.Count > 0 {
+			a.talk.Say("  components without any measurement: %d, with %d nodes; there the prior remains", blind.Count, blind.Nodes)
+		}
+	}
+	return out, nil
+}
+
+var scaleWords = map[string]string{"one": "one scale", "many": "many scales"}
+
+// blind names what picks nodes in place of a policy while there is no model.
+func blind(policy string) string {
+	if slices.Contains([]string{"bfs", "dfs", "degree"}, policy) {
+		return policy
+	}
+	return "random"
+}
+
+// suggestError gives errors of suggesting their exit code.
+func suggestError(ctx context.Context, err error) error {
+	if errors.Is(err, bayesopt.ErrOptions) {
+		return &exitError{exitUsage, err}
+	}
+	return fitError(ctx, err)
+}
+
+// hopsTo returns how many hops each of some nodes is from the nearest of others,
+// −1 where there is no way.
+func hopsTo(g *graph.Graph, from, nodes []int) []int {
+	hops := make([]int, g.Len())
+	for i := range hops {
+		hops[i] = -1
+	}
+	var front []int
+	for _, i := range from {
+		if hops[i] < 0 {
+			hops[i] = 0
+			front = append(front, i)
+		}
+	}
+	for depth := 1; len(front) > 0; depth++ {
+		var next []int
+		for _, i := range front {
+			cols, _ := g.Adjacency().Row(i)
+			for _, j := range cols {
+				if hops[j] < 0 {
+					hops[j] = depth
+					next = append(next, int(j))
+				}
+			}
+		}
+		front = next
+	}
+	out := make([]int, len(nodes))
+	for k, i := range nodes {
+		out[k] = hops[i]
+	}
+	return out
+}
+
+// shortWords puts into words why there are fewer suggestions than asked for.
+func shortWords(r bayesopt.Reason) string {
+	switch r {
+	case bayesopt.NoNodesLeft:
+		return "all that are left are measured, pending, excluded or not allowed; --again allows measured ones"
+	case bayesopt.BudgetReached:
+		return "what is left costs more than --budget leaves, pending nodes counted"
+	case bayesopt.GroupsFull:
+		return "what is left is in groups that have their --group-cap, pending nodes counted"
+	}
+	return fmt.Sprint(r)
+}

@@ -1,0 +1,218 @@
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"text/tabwriter"
+
+	"grfgp"
+	"grfgp/bayesopt"
+	"grfgp/graphio"
+)
+
+// suggestRow is a suggestion in JSON. What is not known is left out.
+type suggestRow struct {
+	Node        string   `json:"node"`
+	Mean        *float64 `json:"mean,omitempty"`
+	SD          *float64 `json:"sd,omitempty"` // of the quantity itself
+	ChanceBest  *float64 `json:"chance_best,omitempty"`
+	ChanceSE    *float64 `json:"chance_se,omitempty"` // standard error of ChanceBest
+	ChanceAbove *float64 `json:"chance_above,omitempty"`
+	Reduction   *float64 `json:"variance_reduction,omitempty"` // of the mean variance over all nodes, given the rows before
+	Cost        float64  `json:"cost"`
+	Hops        *int     `json:"hops,omitempty"` // to the nearest measured node
+	Why         string   `json:"why"`
+}
+
+// suggestAnswer is the answer in JSON.
+type suggestAnswer struct {
+	Version      int             `json:"version"`
+	Goal         bayesopt.Goal   `json:"goal"`
+	Policy       string          `json:"policy"`
+	Measurements int             `json:"measurements"`
+	NoModel      string          `json:"no_model,omitempty"` // why
+	Model        *grfgp.Spec     `json:"model,omitempty"`
+	Draws        int             `json:"draws,omitempty"` // behind chance_best
+	Asked        int             `json:"asked"`
+	Short        bayesopt.Reason `json:"short,omitempty"`
+	ShortWhy     string          `json:"short_why,omitempty"`
+	Suggestions  []suggestRow    `json:"suggestions"`
+}
+
+func newSuggestAnswer(f *suggestFlags, t *suggestData, answer bayesopt.Answer) *suggestAnswer {
+	out := &suggestAnswer{
+		Version: 1, Goal: f.goal, Policy: f.policy, NoModel: t.idle, Draws: answer.Draws,
+		Asked: f.count, Short: answer.Short, Suggestions: []suggestRow{},
+	}
+	if answer.Short != bayesopt.Enough {
+		out.ShortWhy = shortWords(answer.Short)
+	}
+	var from, nodes []int
+	if t.measurements != nil {
+		from, out.Measurements = t.measurements.Nodes, len(t.measurements.Nodes)
+	}
+	for _, s := range answer.Suggestions {
+		nodes = append(nodes, s.Node)
+	}
+	hops := hopsTo(t.net.Graph, from, nodes)
+	kind := goalPolicy(f.goal)
+	for k, s := range answer.Suggestions {
+		r := suggestRow{Node: t.net.Graph.Labels().At(s.Node), Cost: s.Cost, Why: s.Why}
+		if hops[k] >= 0 {
+			r.Hops = &hops[k]
+		}
+		if s.Modelled {
+			r.Mean, r.SD = &s.Mean, &s.SD
+			switch {
+			case kind == "thompson":
+				se := chanceSE(s.Chance, answer.Draws)
+				r.ChanceBest, r.ChanceSE = &s.Chance, &se
+			case kind == "straddle":
+				r.ChanceAbove = &s.Chance
+			case f.policy == "learn":
+				r.Reduction = &s.Value
+			}
+		}
+		out.Suggestions = append(out.Suggestions, r)
+	}
+	return out
+}
+
+// chanceSE is the standard error of a chance that was counted in so many draws.
+// One success and one failure more keep it from being 0 where the count is.
+func chanceSE(chance float64, draws int) float64 {
+	n := float64(draws)
+	p := (chance*n + 1) / (n + 2)
+	return math.Sqrt(p * (1 - p) / (n + 2))
+}
+
+// answerSuggest writes the answer where it belongs. None at all is an exit code of
+// its own.
+func (a *app) answerSuggest(f *suggestFlags, answer *suggestAnswer) error {
+	none := len(answer.Suggestions) == 0
+	write := a.suggestTable
+	switch {
+	case a.json:
+		write = func(w io.Writer, answer *suggestAnswer) error { return json.NewEncoder(w).Encode(answer) }
+	case f.csv || f.out != "":
+		write = suggestCSV
+	}
+	var err error
+	switch {
+	case none && !a.json:
+	case f.out != "":
+		err = graphio.WriteFile(f.out, func(w io.Writer) error { return write(w, answer) })
+	default:
+		err = write(a.Out, answer)
+	}
+	switch {
+	case err != nil:
+		return err
+	case none:
+		return &exitError{exitNothing, fmt.Errorf("nothing to suggest: %s", answer.ShortWhy)}
+	case answer.Short != bayesopt.Enough:
+		a.talk.Say("%d of the %d nodes asked for: %s", len(answer.Suggestions), answer.Asked, answer.ShortWhy)
+	}
+	return nil
+}
+
+// measure is the column that belongs to the goal.
+type measure struct {
+	name, title string
+	of          func(suggestRow) *float64
+}
+
+func (answer *suggestAnswer) measure() measure {
+	switch goalPolicy(answer.Goal) {
+	case "straddle":
+		return measure{"chance_above", "chance above", func(r suggestRow) *float64 { return r.ChanceAbove }}
+	case "learn":
+		return measure{"variance_reduction", "mean variance falls by", func(r suggestRow) *float64 { return r.Reduction }}
+	}
+	return measure{"chance_best", "chance of best", func(r suggestRow) *float64 { return r.ChanceBest }}
+}
+
+func suggestCSV(w io.Writer, answer *suggestAnswer) error {
+	m := answer.measure()
+	out := csv.NewWriter(w)
+	rows := [][]string{{"node", "mean", "sd", m.name, "chance_se", "cost", "hops", "why"}}
+	if m.name != "chance_best" {
+		rows[0] = append(rows[0][:4:4], rows[0][5:]...)
+	}
+	number := func(v *float64) string {
+		if v == nil {
+			return ""
+		}
+		return strconv.FormatFloat(*v, 'g', 8, 64)
+	}
+	for _, r := range answer.Suggestions {
+		row := []string{r.Node, number(r.Mean), number(r.SD), number(m.of(r))}
+		if m.name == "chance_best" {
+			row = append(row, number(r.ChanceSE))
+		}
+		hops := ""
+		if r.Hops != nil {
+			hops = strconv.Itoa(*r.Hops)
+		}
+		rows = append(rows, append(row, number(&r.Cost), hops, r.Why))
+	}
+	return out.WriteAll(rows)
+}
+
+// suggestTable writes the answer for people. Columns of which nothing is known are
+// left out.
+func (a *app) suggestTable(w io.Writer, answer *suggestAnswer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	m := answer.measure()
+	shown := func(v *float64) string {
+		if v == nil {
+			return "–"
+		}
+		return fmt.Sprintf("%.4g", *v)
+	}
+	known := answer.Suggestions[0].Mean != nil
+	fmt.Fprint(t, "node\t")
+	if known {
+		fmt.Fprint(t, "mean\tsd\t")
+		if m.of(answer.Suggestions[0]) != nil {
+			fmt.Fprintf(t, "%s\t", m.title)
+		}
+	}
+	fmt.Fprint(t, "cost\thops\twhy\n")
+	for _, r := range answer.Suggestions {
+		fmt.Fprintf(t, "%s\t", r.Node)
+		if known {
+			fmt.Fprintf(t, "%s\t%s\t", shown(r.Mean), shown(r.SD))
+			switch {
+			case r.ChanceBest != nil && *r.ChanceBest == 0:
+				fmt.Fprintf(t, "< %.1g\t", 3/float64(answer.Draws))
+			case r.ChanceBest != nil:
+				fmt.Fprintf(t, "%.3f ± %.1g\t", *r.ChanceBest, *r.ChanceSE)
+			case m.of(r) != nil:
+				fmt.Fprintf(t, "%s\t", shown(m.of(r)))
+			}
+		}
+		hops := "–"
+		if r.Hops != nil {
+			hops = strconv.Itoa(*r.Hops)
+		}
+		fmt.Fprintf(t, "%.4g\t%s\t%s\n", r.Cost, hops, r.Why)
+	}
+	if err := t.Flush(); err != nil || !known {
+		return err
+	}
+	a.talk.Say("  sd: of the quantity itself; hops: to the nearest measured node")
+	switch {
+	case answer.Draws > 0:
+		a.talk.Say("  chance of best: of all allowed nodes, measured ones too, from %d draws, ± its standard error; < where no draw had it there", answer.Draws)
+	case m.name == "chance_above":
+		a.talk.Say("  chance above: that the quantity is above the threshold, if the model is right")
+	case answer.Policy == "learn":
+		a.talk.Say("  mean variance: over all nodes, each row given those before it")
+	}
+	return nil
+}

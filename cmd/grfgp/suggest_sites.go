@@ -1,0 +1,230 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"grfgp/bayesopt"
+	"grfgp/graphio"
+)
+
+// siteFlags limit which nodes are suggested.
+type siteFlags struct {
+	allowed, exclude, pending string
+	cost, group               string
+	groupCap                  int
+	budget                    float64
+	hasBudget                 bool
+}
+
+func (f *siteFlags) flags(flags *pflag.FlagSet) {
+	flags.StringVar(&f.allowed, "allowed", "", "file of nodes that may be suggested (default: all)")
+	flags.StringVar(&f.exclude, "exclude", "", "file of nodes that may not")
+	flags.StringVar(&f.pending, "pending", "", "file of nodes that somebody is about to measure: not suggested, but counted by --budget and --group-cap")
+	flags.StringVar(&f.cost, "cost", "", "file of what nodes cost: node and cost")
+	flags.StringVar(&f.group, "group", "", "file of groups: node and group")
+	flags.IntVar(&f.groupCap, "group-cap", 0, "most nodes of a group (default: no limit)")
+	flags.Float64Var(&f.budget, "budget", 0, "most that suggested and pending nodes may cost together (default: no limit)")
+}
+
+// check says which flags make no sense.
+func (f *siteFlags) check(changed func(string) bool) error {
+	f.hasBudget = changed("budget")
+	switch {
+	case f.hasBudget && !(f.budget >= 0):
+		return usagef("--budget %v: give a number ≥ 0", f.budget)
+	case changed("group-cap") && f.groupCap < 1:
+		return usagef("--group-cap %d: give 1 or more", f.groupCap)
+	case f.group != "" && f.groupCap == 0:
+		return usagef("--group needs --group-cap: how many nodes of a group at most?")
+	}
+	return nil
+}
+
+// sites are the limits as nodes of a graph.
+type sites struct {
+	allowed           []int // nil: all
+	excluded, pending []int
+	limits            bayesopt.Limits
+}
+
+// read reads the files of the flags. Cost, allowed and group come from the table
+// of nodes where there is no file of their own.
+func (f *siteFlags) read(ctx context.Context, a *app, net *graphio.Network, opts graphio.Options) (*sites, error) {
+	r := &siteReader{ctx: ctx, app: a, net: net, opts: opts}
+	s := &sites{excluded: r.list("exclude", f.exclude), pending: r.list("pending", f.pending)}
+	if f.hasBudget {
+		s.limits.Budget = &f.budget
+	}
+	if s.allowed = r.list("allowed", f.allowed); f.allowed == "" && net.Nodes != nil && net.Nodes.Allowed != nil {
+		s.allowed = []int{}
+		for i, may := range net.Nodes.Allowed {
+			if may {
+				s.allowed = append(s.allowed, i)
+			}
+		}
+	}
+	s.limits.Cost = r.costs(f.cost, s)
+	if f.groupCap > 0 {
+		s.limits.GroupCap, s.limits.Group = f.groupCap, r.groups(f.group)
+	}
+	return s, r.err
+}
+
+// siteReader reads tables of nodes until one of them is bad.
+type siteReader struct {
+	ctx  context.Context
+	app  *app
+	net  *graphio.Network
+	opts graphio.Options
+	err  error
+}
+
+// table reads a file of nodes, and finds which nodes of the graph they are: −1
+// for those that are none.
+func (r *siteReader) table(flag, path string) (*graphio.Nodes, []int) {
+	if path == "" || r.err != nil {
+		return nil, nil
+	}
+	opts, s := r.opts, r.app.talk.Stage("reading --"+flag)
+	opts.Progress = s.Update
+	opts.Columns = map[graphio.Role]string{}
+	if name, told := r.opts.Columns[graphio.Role(flag)]; told { // cost or group
+		opts.Columns[graphio.Role(flag)] = name
+	}
+	n, err := graphio.ReadNodes(r.ctx, r.app.source(path), opts)
+	if err != nil {
+		r.err = err
+		return nil, nil
+	}
+	at, strangers := make([]int, n.Labels.Len()), []string(nil)
+	for k := range at {
+		node, ok := r.net.Graph.Labels().Lookup(n.Labels.Bytes(k))
+		if !ok {
+			node = -1
+			strangers = append(strangers, fmt.Sprintf("%q", n.Labels.At(k)))
+		}
+		at[k] = node
+	}
+	s.Done("%d nodes from %s", len(at)-len(strangers), n.Report.File)
+	some := strings.Join(strangers[:min(3, len(strangers))], ", ")
+	switch {
+	case len(strangers) == len(at):
+		r.err = dataf("%s: none of its ids is a node of the graph, such as %s; the graph has %q: use the same ids in both files", n.Report.File, some, r.net.Graph.Labels().At(0))
+	case len(strangers) > 0:
+		r.app.talk.Say("  note: ids that are not in the graph: %d, such as %s", len(strangers), some)
+	}
+	return n, at
+}
+
+// list returns the nodes of a file; of --allowed only those that a column of that
+// name allows.
+func (r *siteReader) list(flag, path string) []int {
+	n, at := r.table(flag, path)
+	if n == nil {
+		return nil
+	}
+	nodes := []int{}
+	for k, node := range at {
+		if node >= 0 && (flag != "allowed" || n.Allowed == nil || n.Allowed[k]) {
+			nodes = append(nodes, node)
+		}
+	}
+	return nodes
+}
+
+// costs returns what every node costs, nil if nothing is said. Nodes that may be
+// suggested must have one.
+func (r *siteReader) costs(path string, s *sites) []float64 {
+	var cost []float64
+	file := "--cost " + path
+	if n, at := r.table("cost", path); n != nil {
+		if n.Cost == nil {
+			r.err = dataf("%s: there is no column called cost; name it so in the first line, or say which with --column cost=2", n.Report.File)
+			return nil
+		}
+		cost = missingNumbers(r.net.Graph.Len())
+		for k, node := range at {
+			if node >= 0 {
+				cost[node] = n.Cost[k]
+			}
+		}
+	} else if nodes := r.net.Nodes; nodes != nil && nodes.Cost != nil {
+		cost, file = append(cost, nodes.Cost...), "--nodes"
+	}
+	if cost == nil || r.err != nil {
+		return nil
+	}
+	closed := make([]bool, len(cost))
+	if s.allowed != nil {
+		for i := range closed {
+			closed[i] = true
+		}
+		for _, i := range s.allowed {
+			closed[i] = false
+		}
+	}
+	for _, i := range s.excluded {
+		closed[i] = true
+	}
+	for i, c := range cost {
+		label := r.net.Graph.Labels().At(i)
+		switch {
+		case !closed[i] && math.IsNaN(c):
+			r.err = dataf("%s: node %q has no cost and may be suggested; give it one, or leave it out with --exclude or --allowed", file, label)
+			return nil
+		case math.IsNaN(c):
+			cost[i] = 1 // never asked for
+		case c == 0:
+			r.err = dataf("%s: node %q costs 0, and what it brings per cost would be infinite; give it a small cost", file, label)
+			return nil
+		}
+	}
+	return cost
+}
+
+// groups numbers the groups of nodes. A node without one is a group by itself.
+func (r *siteReader) groups(path string) []int {
+	names := make([]string, r.net.Graph.Len())
+	if n, at := r.table("group", path); n != nil {
+		if n.Group == nil {
+			r.err = dataf("%s: there is no column called group; name it so in the first line, or say which with --column group=2", n.Report.File)
+			return nil
+		}
+		for k, node := range at {
+			if node >= 0 {
+				names[node] = n.Group[k]
+			}
+		}
+	} else if nodes := r.net.Nodes; nodes != nil && nodes.Group != nil {
+		copy(names, nodes.Group)
+	} else if r.err == nil {
+		r.err = usagef("--group-cap needs groups: give --group FILE, or a column group in --nodes")
+	}
+	number, next := map[string]int{}, 0
+	groups := make([]int, len(names))
+	for i, name := range names {
+		g, known := number[name]
+		if !known || name == "" {
+			g = next
+			next++
+			if name != "" {
+				number[name] = g
+			}
+		}
+		groups[i] = g
+	}
+	return groups
+}
+
+func missingNumbers(n int) []float64 {
+	all := make([]float64, n)
+	for i := range all {
+		all[i] = math.NaN()
+	}
+	return all
+}
