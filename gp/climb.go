@@ -57,8 +57,9 @@ func (p *params) climb(ctx context.Context, theta []float64, maxIter int, of obj
 	}
 	settings := &optimize.Settings{
 		MajorIterations:   maxIter,
-		GradientThreshold: 1e-3,
-		Converger:         &optimize.FunctionConverge{Absolute: 1e-5, Relative: 1e-9, Iterations: 4},
+		GradientThreshold: 1e-2,
+		// A thousandth of a nat in four iterations decides nothing.
+		Converger: &optimize.FunctionConverge{Absolute: 1e-3, Relative: 1e-9, Iterations: 4},
 	}
 	result, err := optimize.Minimize(problem, p.free(theta), settings, &optimize.LBFGS{})
 	if failure != nil {

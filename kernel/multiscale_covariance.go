@@ -26,6 +26,27 @@ type multiscaleCovariance struct {
 	*Multiscale
 	fine  Covariance
 	parts []unit // of the scales
+	ontos recent[[]onto]
+}
+
+// onto is P_k·Φ̂_k for a list of nodes, and Φ_k.
+type onto struct {
+	phi *sparse.CSR
+	raw *factor
+	err error
+}
+
+// onto returns the features of all scales at the given nodes; Gram and its
+// gradient share them.
+func (c *multiscaleCovariance) onto(rows []int) []onto {
+	return c.ontos.get(rows, func(rows []int) []onto {
+		list := c.chain(rows)
+		all := make([]onto, len(c.parts))
+		for k, u := range c.parts {
+			all[k].phi, all[k].raw, all[k].err = u.onto(list, k)
+		}
+		return all
+	})
 }
 
 // Cross returns K[rows, cols].
@@ -115,7 +136,15 @@ func (c *multiscaleCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows
 	if err := c.fine.Gram(ctx, dst, rows); err != nil {
 		return err
 	}
-	return c.addGram(ctx, dst, c.chain(rows), c.parts)
+	for k, o := range c.onto(rows) {
+		if o.err != nil {
+			return o.err
+		}
+		if err := addSquare(ctx, dst, o.phi, c.parts[k].variance); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // addGram adds Σ_k P_k C_k P_kᵀ over the scales above the list of a chain.

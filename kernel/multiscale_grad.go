@@ -78,11 +78,11 @@ func (c *multiscaleCovariance) GramGrad(ctx context.Context, grad []float64, row
 	checkOrder(g, rows)
 	whole := full(g)
 	list := c.chain(rows)
-	for k, u := range c.parts {
-		phi, f, err := u.onto(list, k)
-		if err != nil {
-			return err
+	for k, o := range c.onto(rows) {
+		if o.err != nil {
+			return o.err
 		}
+		u, phi, f := c.parts[k], o.phi, o.raw
 		onto, err := list.whole(k + 1)
 		if err != nil {
 			return err
