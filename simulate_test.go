@@ -253,8 +253,8 @@ func TestSimulateInterrupted(t *testing.T) {
 			t.Errorf("replay %d: %d nodes, done: %v; want %d", r, len(got.Nodes), got.Done, want)
 		}
 	}
-	if s.Final("random").Seeds != 2 || s.Final("bfs").Seeds != 1 || s.Gain("bfs", "random").Seeds != 1 {
-		t.Errorf("%+v %+v", s.Final("random"), s.Final("bfs"))
+	if s.Final("random").Seeds != 1 || s.Gain("bfs", "random").Seeds != 1 || s.Mean("bfs")[14].Seeds != 1 || s.Gain("bfs", "dfs").Seeds != 0 {
+		t.Errorf("seeds that one policy alone has finished count: %+v %+v", s.Final("random"), s.Gain("bfs", "random"))
 	}
 }
 

@@ -133,7 +133,21 @@ func (e Estimate) Clear() bool {
 	return math.Abs(e.Mean) > t.Quantile(0.975)*e.SE
 }
 
-// Final returns the last loss of a policy, over the replays that are finished.
+// Whole reports which seeds every policy has finished and was scored at: all,
+// unless the simulation was interrupted or too short for a model. Only they count
+// in what follows, so that policies are compared from the same nodes.
+func (s *Simulation) Whole() []bool {
+	whole := make([]bool, s.Seeds)
+	for k := range whole {
+		whole[k] = true
+	}
+	for _, r := range s.Replays {
+		whole[r.Seed] = whole[r.Seed] && r.Done && len(r.Curve) > 0
+	}
+	return whole
+}
+
+// Final returns the last loss of a policy.
 func (s *Simulation) Final(policy string) Estimate { return estimate(s.finals(policy, loss)) }
 
 // FinalSD is Final for the mean standard deviation of predictions.
@@ -145,8 +159,9 @@ func loss(p Point) float64 { return p.Loss }
 
 func (s *Simulation) finals(policy string, of func(Point) float64) []float64 {
 	var all []float64
+	whole := s.Whole()
 	for _, r := range s.Replays {
-		if r.Policy == policy && r.Done && len(r.Curve) > 0 {
+		if r.Policy == policy && whole[r.Seed] {
 			all = append(all, of(r.Curve[len(r.Curve)-1]))
 		}
 	}
@@ -157,19 +172,12 @@ func (s *Simulation) finals(policy string, of func(Point) float64) []float64 {
 // seed by seed: both began with the same nodes, so what these have to do with it
 // cancels out.
 func (s *Simulation) Gain(policy, over string) Estimate {
-	last := map[[2]any]float64{}
-	for _, r := range s.Replays {
-		if r.Done && len(r.Curve) > 0 {
-			last[[2]any{r.Policy, r.Seed}] = r.Curve[len(r.Curve)-1].Loss
-		}
+	gains, theirs := s.finals(policy, loss), s.finals(over, loss)
+	if len(gains) != len(theirs) {
+		return Estimate{} // one of them was not replayed
 	}
-	var gains []float64
-	for seed := range s.Seeds {
-		mine, ok := last[[2]any{policy, seed}]
-		theirs, also := last[[2]any{over, seed}]
-		if ok && also {
-			gains = append(gains, theirs-mine)
-		}
+	for k := range gains {
+		gains[k] = theirs[k] - gains[k]
 	}
 	return estimate(gains)
 }
@@ -192,11 +200,11 @@ type MeanPoint struct {
 	Estimate
 }
 
-// Mean returns the curve of a policy, over the replays that are finished.
+// Mean returns the curve of a policy.
 func (s *Simulation) Mean(policy string) []MeanPoint {
-	at := map[int][]float64{}
+	at, whole := map[int][]float64{}, s.Whole()
 	for _, r := range s.Replays {
-		if r.Policy == policy && r.Done {
+		if r.Policy == policy && whole[r.Seed] {
 			for _, p := range r.Curve {
 				at[p.Measured] = append(at[p.Measured], p.Loss)
 			}

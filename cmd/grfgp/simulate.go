@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -107,8 +108,19 @@ func (a *app) simulate(ctx context.Context, f *simulateFlags, changed func(strin
 		}
 	}
 	s.Done("%d of %d replays, %d measurements each", done, len(sim.Replays), sim.Start+sim.Steps)
-	if done == 0 {
+	whole := 0
+	for _, ok := range sim.Whole() {
+		if ok {
+			whole++
+		}
+	}
+	switch {
+	case whole == 0 && err != nil:
 		return err
+	case whole == 0:
+		return &exitError{exitNotFitted, fmt.Errorf("nothing was scored: %d measurements are too few for a model, or all the same", sim.Start+sim.Steps)}
+	case err != nil:
+		a.talk.Say("interrupted: what follows is of the %d seeds that every policy had finished", whole)
 	}
 	return errors.Join(a.answerSimulate(f, g, sim), err) // interrupted: what is finished, and the code
 }
