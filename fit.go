@@ -127,7 +127,7 @@ func (w *workshop) train(ctx context.Context, own gp.Data) (*trained, error) {
 		if err != nil {
 			return err
 		}
-		opts.Starts = c.starts(k)
+		opts.Starts = c.starts()
 		fitted, report, err := gp.Fit(ctx, k, own, opts)
 		if err != nil {
 			return err

@@ -282,41 +282,18 @@ func (w *workshop) spacing(nodes []int) float64 {
 	return float64(sum) / float64(max(1, found))
 }
 
-// starts are length scales from two to a hundred hops, and with many scales
-// shares of them in the variance, to be tried by likelihood.
-func (c candidate) starts(k kernel.Kernel) [][]float64 {
-	if c.spectrum == nil {
+// starts are length scales from two to a hundred hops, to be tried by likelihood;
+// nil leaves it to the kernel.
+func (c candidate) starts() [][]float64 {
+	if c.spectrum == nil || c.many {
 		return nil
 	}
-	var lengths [][]float64
+	var all [][]float64
 	for _, scale := range []float64{2, 8, 32, 128} {
 		if _, ok := c.modulation.(kernel.Matern); ok {
 			scale /= 2
 		}
-		lengths = append(lengths, []float64{1, scale})
-	}
-	m, ok := k.(*kernel.Multiscale)
-	if !ok {
-		return lengths
-	}
-	// Some variance on every scale, and nearly all of it on one of them.
-	var all [][]float64
-	n := len(m.Sizes())
-	for _, length := range lengths[:2] {
-		for most := -1; most < n; most++ {
-			theta := []float64{0.1, length[1], lengths[1][1]}
-			for k := range n {
-				share := 0.01
-				switch {
-				case most < 0:
-					share = 1 / float64(n)
-				case k == most:
-					share = 1
-				}
-				theta = append(theta, share)
-			}
-			all = append(all, theta)
-		}
+		all = append(all, []float64{1, scale})
 	}
 	return all
 }

@@ -25,6 +25,9 @@ const spread = 3
 func newParams(k kernel.Kernel, opts FitOptions, known bool) (*params, [][]float64, error) {
 	p := &params{list: k.Params(), floor: opts.NoiseFloor}
 	starts := opts.Starts
+	if own, ok := k.(kernel.Starter); ok && len(starts) == 0 {
+		starts = own.Starts()
+	}
 	if len(starts) == 0 {
 		own := make([]float64, len(p.list))
 		for j, q := range p.list {

@@ -26,6 +26,13 @@ type Kernel interface {
 	At(theta []float64) (Covariance, error)
 }
 
+// Starter is a Kernel with several optima: learning should start from the
+// likeliest of these values.
+type Starter interface {
+	Kernel
+	Starts() [][]float64
+}
+
 // Covariance is a positive semidefinite matrix K over nodes, never formed as a
 // whole. It is immutable and safe for concurrent use. Node lists are explicit,
 // may repeat nodes and come in any order.

@@ -120,6 +120,9 @@ func (m *Multiscale) Params() []Param {
 	}
 	for k := range m.shapes() {
 		for _, p := range m.shape {
+			if p.Positive {
+				p.Start *= 2 // scales are a few hops apart
+			}
 			if p.Name = "coarse " + p.Name; m.free {
 				p.Name = fmt.Sprintf("%s %d", p.Name, k+1)
 			}
@@ -128,6 +131,35 @@ func (m *Multiscale) Params() []Param {
 	}
 	for k := range m.scales {
 		all = append(all, Param{fmt.Sprintf("variance %d", k+1), 1 / float64(len(m.scales)), true})
+	}
+	return all
+}
+
+// Starts put some variance on every scale, or nearly all of it on one of them,
+// for a short and a long reach of the fine kernel.
+func (m *Multiscale) Starts() [][]float64 {
+	params, fine := m.Params(), len(m.fine.Params())
+	var all [][]float64
+	for _, longer := range []float64{0.5, 2} {
+		for most := -1; most < len(m.scales); most++ {
+			theta := make([]float64, len(params))
+			for j, p := range params {
+				if theta[j] = p.Start; j == 1 && j < fine && p.Positive {
+					theta[j] *= longer
+				}
+			}
+			for k := range m.scales {
+				share := 0.01
+				switch {
+				case most < 0:
+					share = 1 / float64(len(m.scales))
+				case k == most:
+					share = 1
+				}
+				theta[m.varianceAt(k)] = share
+			}
+			all = append(all, theta)
+		}
 	}
 	return all
 }
