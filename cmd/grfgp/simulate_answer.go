@@ -57,25 +57,27 @@ type replayAnswer struct {
 	Curve  []grfgp.Point `json:"curve"`
 }
 
-// lossWords name what is lost, for tables and axes.
-func lossWords(sim *grfgp.Simulation) string {
-	switch goalPolicy(sim.Goal) {
+// lossNames name what is lost by a goal.
+type lossNames struct{ column, words, title string }
+
+func lossOf(g bayesopt.Goal) lossNames {
+	switch goalPolicy(g) {
 	case "learn":
-		return "error (RMSE)"
+		return lossNames{"rmse", "error (RMSE)", "Error of predictions"}
 	case "straddle":
-		return "share misjudged"
+		return lossNames{"misjudged", "share misjudged", "Nodes on the wrong side"}
 	}
-	return "regret"
+	return lossNames{"regret", "regret", "Distance from the best"}
 }
 
 func newSimulateAnswer(g *graph.Graph, sim *grfgp.Simulation) *simulateAnswer {
 	answer := &simulateAnswer{
-		Version: 1, Goal: sim.Goal, Loss: lossWords(sim), Known: sim.Known, Start: sim.Start, Steps: sim.Steps, Seeds: sim.Seeds,
+		Version: 1, Goal: sim.Goal, Loss: lossOf(sim.Goal).words, Known: sim.Known, Start: sim.Start, Steps: sim.Steps, Seeds: sim.Seeds,
 		Uniform: sim.Uniform, sim: sim,
 	}
 	for _, name := range sim.Policies {
 		f := policyFacts{Policy: name, Final: sim.Final(name)}
-		if goalPolicy(sim.Goal) == "learn" {
+		if sim.Goal == bayesopt.Learn {
 			sd := sim.FinalSD(name)
 			f.FinalSD = &sd
 		}
@@ -170,10 +172,8 @@ func (a *app) answerSimulate(f *simulateFlags, g *graph.Graph, sim *grfgp.Simula
 // simulateCSV writes a row for every measurement of every replay. Losses stand
 // where they were taken.
 func simulateCSV(w io.Writer, answer *simulateAnswer) error {
-	kind := goalPolicy(answer.Goal)
-	learn := kind == "learn"
-	name := map[string]string{"learn": "rmse", "straddle": "misjudged", "thompson": "regret"}[kind]
-	head := []string{"policy", "seed", "measured", "phase", "node", name}
+	learn := answer.Goal == bayesopt.Learn
+	head := []string{"policy", "seed", "measured", "phase", "node", lossOf(answer.Goal).column}
 	if learn {
 		head = append(head, "mean_sd")
 	}
@@ -251,7 +251,7 @@ func simulateTable(w io.Writer, answer *simulateAnswer) error {
 	}
 	if b := answer.Best; b != nil {
 		of := "highest"
-		if sim.Goal.String() == "minimize" {
+		if sim.Goal == bayesopt.Minimize {
 			of = "lowest"
 		}
 		others := ""
@@ -300,8 +300,7 @@ func simulatePicture(answer *simulateAnswer) *plot.Picture {
 		}
 		curves = append(curves, c)
 	}
-	what := map[string]string{"thompson": "Distance from the best", "learn": "Error of predictions", "straddle": "Nodes on the wrong side"}
-	title := fmt.Sprintf("%s: mean of %d replays", what[goalPolicy(sim.Goal)], sim.Seeds)
+	title := fmt.Sprintf("%s: mean of %d replays", lossOf(sim.Goal).title, sim.Final(sim.Policies[0]).Seeds)
 	if sim.Seeds > 1 {
 		title += " ± standard error"
 	}

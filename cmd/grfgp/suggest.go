@@ -171,9 +171,14 @@ func (f *suggestFlags) load(ctx context.Context, a *app) (*suggestData, error) {
 				t.idle = f.measurements + " holds no measurements yet"
 			}
 		}
-		if err == nil {
-			t.sites, err = f.siteFlags.read(ctx, a, net, f.of("nodes", opts))
+		if err != nil {
+			return err
 		}
+		var done []int
+		if t.measurements != nil && !f.again {
+			done = t.measurements.Nodes
+		}
+		t.sites, err = f.siteFlags.read(ctx, a, net, done, f.of("nodes", opts))
 		return err
 	})
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -53,8 +54,8 @@ type sites struct {
 }
 
 // read reads the files of the flags. Cost, allowed and group come from the table
-// of nodes where there is no file of their own.
-func (f *siteFlags) read(ctx context.Context, a *app, net *graphio.Network, opts graphio.Options) (*sites, error) {
+// of nodes where there is no file of their own. Nodes of done are not suggested.
+func (f *siteFlags) read(ctx context.Context, a *app, net *graphio.Network, done []int, opts graphio.Options) (*sites, error) {
 	r := &siteReader{ctx: ctx, app: a, net: net, opts: opts}
 	s := &sites{excluded: r.list("exclude", f.exclude), pending: r.list("pending", f.pending)}
 	if f.hasBudget {
@@ -68,11 +69,30 @@ func (f *siteFlags) read(ctx context.Context, a *app, net *graphio.Network, opts
 			}
 		}
 	}
-	s.limits.Cost = r.costs(f.cost, s)
+	s.limits.Cost = r.costs(f.cost, s.priced(net.Graph.Len(), done))
 	if f.groupCap > 0 {
 		s.limits.GroupCap, s.limits.Group = f.groupCap, r.groups(f.group)
 	}
 	return s, r.err
+}
+
+// priced reports which of n nodes must have a cost: those that may be suggested,
+// and those pending.
+func (s *sites) priced(n int, done []int) []bool {
+	must := make([]bool, n)
+	for i := range must {
+		must[i] = s.allowed == nil
+	}
+	for _, i := range s.allowed {
+		must[i] = true
+	}
+	for _, i := range append(slices.Clone(done), s.excluded...) {
+		must[i] = false
+	}
+	for _, i := range s.pending {
+		must[i] = true
+	}
+	return must
 }
 
 // siteReader reads tables of nodes until one of them is bad.
@@ -137,9 +157,8 @@ func (r *siteReader) list(flag, path string) []int {
 	return nodes
 }
 
-// costs returns what every node costs, nil if nothing is said. Nodes that may be
-// suggested must have one.
-func (r *siteReader) costs(path string, s *sites) []float64 {
+// costs returns what every node costs, nil if nothing is said. Some must have one.
+func (r *siteReader) costs(path string, must []bool) []float64 {
 	var cost []float64
 	file := "--cost " + path
 	if n, at := r.table("cost", path); n != nil {
@@ -159,23 +178,11 @@ func (r *siteReader) costs(path string, s *sites) []float64 {
 	if cost == nil || r.err != nil {
 		return nil
 	}
-	closed := make([]bool, len(cost))
-	if s.allowed != nil {
-		for i := range closed {
-			closed[i] = true
-		}
-		for _, i := range s.allowed {
-			closed[i] = false
-		}
-	}
-	for _, i := range s.excluded {
-		closed[i] = true
-	}
 	for i, c := range cost {
 		label := r.net.Graph.Labels().At(i)
 		switch {
-		case !closed[i] && math.IsNaN(c):
-			r.err = dataf("%s: node %q has no cost and may be suggested; give it one, or leave it out with --exclude or --allowed", file, label)
+		case must[i] && math.IsNaN(c):
+			r.err = dataf("%s: node %q has no cost and may be suggested, or is pending; give it one, or leave it out with --exclude or --allowed", file, label)
 			return nil
 		case math.IsNaN(c):
 			cost[i] = 1 // never asked for
