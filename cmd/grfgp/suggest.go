@@ -25,7 +25,7 @@ type goalFlags struct {
 }
 
 func (f *goalFlags) flags(flags *pflag.FlagSet) {
-	flags.StringVar(&f.goalText, "goal", "", "what measurements are for: maximize, minimize, learn (know all nodes well) or threshold=`V` (know which are above V)")
+	flags.StringVar(&f.goalText, "goal", "", "what measurements are for, the `GOAL`: maximize, minimize, learn (know all nodes well) or threshold=V (know which are above V)")
 }
 
 func (f *goalFlags) complete(cmd *cobra.Command) {
@@ -85,7 +85,8 @@ func suggestVerb(a *app) *cobra.Command {
 		Use:   "suggest --edges FILE --measurements FILE --goal GOAL [-n 5]",
 		Short: "Say which nodes to measure next, each with a reason",
 		Long: `Suggest fits a Gaussian process to the measurements and picks the nodes to
-measure next. They are picked together: five of them are not five neighbours.
+measure next. They are picked one after the other, each by a draw of its own or as
+if those before it had been measured, so that a batch does not ask one thing twice.
 
 Goals: maximize and minimize find the highest or the lowest node, learn makes all
 nodes known well, and threshold=V finds out which nodes are above V.
