@@ -1,0 +1,174 @@
+package gp
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"grfgp/kernel"
+)
+
+// Classifier gives every node the chance of each class. It is immutable and safe
+// for concurrent use.
+type Classifier interface {
+	// Classes returns the number of classes.
+	Classes() int
+	// Probabilities returns the chance of each class, a row per node. Rows add
+	// up to one.
+	Probabilities(ctx context.Context, nodes []int) (*mat.Dense, error)
+	// Sample returns draws of the chances, each with a row per node: functions
+	// that the labels leave possible, whose mean over many draws is what
+	// Probabilities gives. Draw s does not depend on how many are asked for.
+	Sample(ctx context.Context, nodes []int, draws int, seed uint64) ([]*mat.Dense, error)
+	// LeftOut returns the chance of each class at every label given all other
+	// labels, or nil where that is not cheap.
+	LeftOut() *mat.Dense
+}
+
+// ClassMethod says how classes are modelled.
+type ClassMethod int
+
+const (
+	// Dirichlet is regression to the logarithms of gamma variables, a class at a
+	// time (Milios et al., 2018): a likelihood in closed form, at any size.
+	Dirichlet ClassMethod = iota
+	// OneVsAll is regression to ±1 with the same noise for every label: one
+	// factor for all classes.
+	OneVsAll
+	// Variational is the softmax likelihood with a normal approximation on
+	// inducing nodes.
+	Variational
+	// RobustMax is Variational with the likelihood that the largest latent
+	// function is right but for a chance of 0.001.
+	RobustMax
+	// Spreading is label spreading: chances ∝ K·Y, nothing is learned or solved.
+	Spreading
+)
+
+// ClassMethods are the names of the methods.
+var ClassMethods = []string{"dirichlet", "one-vs-all", "variational", "robustmax", "spreading"}
+
+// String returns the method's name.
+func (m ClassMethod) String() string {
+	if m < 0 || int(m) >= len(ClassMethods) {
+		return fmt.Sprintf("ClassMethod(%d)", int(m))
+	}
+	return ClassMethods[m]
+}
+
+// MarshalText writes the name.
+func (m ClassMethod) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+
+// UnmarshalText reads the name.
+func (m *ClassMethod) UnmarshalText(text []byte) error {
+	k := slices.Index(ClassMethods, string(text))
+	if k < 0 {
+		return fmt.Errorf("gp: no method of classification is called %q; there are %q", text, ClassMethods)
+	}
+	*m = ClassMethod(k)
+	return nil
+}
+
+// ClassState is what a classifier is made of beside its kernel and labels: what
+// a file must hold.
+type ClassState struct {
+	Method ClassMethod `json:"method"`
+	Solver Solver      `json:"solver"`
+	Theta  []float64   `json:"theta"` // of the kernel and, one-vs-all, the noise variance
+	Calibration
+}
+
+// ClassifyOptions say how a classifier is fitted; the zero value is a good
+// choice.
+type ClassifyOptions struct {
+	Method   ClassMethod
+	Solver   Solver      // Auto takes Exact up to 3,000 labels
+	Starts   [][]float64 // of the kernel's parameters: the likeliest is climbed from; nil means the kernel's own
+	MaxIter  int         // of L-BFGS; 0 means 30
+	Inducing int         // Variational: nodes; 0 means 300
+	Steps    int         // Variational: of learning; 0 means 40
+	Sketch   bool        // learn and score, but give no classifier: to compare kernels by
+	State    *ClassState // learn nothing, take this
+	Seed     uint64
+}
+
+// ClassifyReport says how a fit went.
+type ClassifyReport struct {
+	ClassState
+	Names         []string `json:"names"`          // of Theta
+	LogLikelihood float64  `json:"log_likelihood"` // of what was learned from: all labels or a sample, or a bound of it
+	Score         float64  `json:"score"`          // mean log probability of labels by the others
+	Accuracy      float64  `json:"accuracy"`       // share of labels that the others predict
+	Scored        int      `json:"scored"`         // labels that Score and Accuracy are of: all, or those held out
+	Evaluations   int      `json:"evaluations"`
+	Converged     bool     `json:"converged"`
+}
+
+// Classify learns hyperparameters from labels, calibrates so that labels are
+// likeliest by each other, and returns the classifier.
+func Classify(ctx context.Context, k kernel.Kernel, l Labels, opts ClassifyOptions) (Classifier, ClassifyReport, error) {
+	if err := l.check(k.Nodes()); err != nil {
+		return nil, ClassifyReport{}, err
+	}
+	if opts.State != nil {
+		opts.Method, opts.Solver = opts.State.Method, opts.State.Solver
+		if !opts.State.valid() {
+			return nil, ClassifyReport{}, fmt.Errorf("gp: classifying: calibration %+v makes no sense", opts.State.Calibration)
+		}
+	}
+	if opts.Solver == Auto {
+		opts.Solver = Exact
+		if l.Len() > exactLimit {
+			opts.Solver = Iterative
+		}
+	}
+	if opts.MaxIter == 0 {
+		opts.MaxIter = 30
+	}
+	var c Classifier
+	var r ClassifyReport
+	var err error
+	switch opts.Method {
+	case Dirichlet, OneVsAll:
+		c, r, err = classifyByRegression(ctx, k, l, opts)
+	case Variational, RobustMax:
+		c, r, err = classifyVariationally(ctx, k, l, opts)
+	case Spreading:
+		c, r, err = spreadLabels(ctx, k, l, opts)
+	default:
+		return nil, r, fmt.Errorf("gp: classifying: no method %v; there are %q", opts.Method, ClassMethods)
+	}
+	if err != nil {
+		return nil, r, fmt.Errorf("gp: classifying: %w", err)
+	}
+	for _, p := range k.Params() {
+		r.Names = append(r.Names, p.Name)
+	}
+	if len(r.Theta) > len(r.Names) {
+		r.Names = append(r.Names, "noise")
+	}
+	return c, r, nil
+}
+
+// score fills in how well labels are predicted by the others.
+func (r *ClassifyReport) score(p *mat.Dense, class []int) {
+	r.Score, r.Scored, r.Accuracy = logScore(p, class), len(class), 0
+	for i, c := range class {
+		if argmax(p.RawRowView(i)) == c {
+			r.Accuracy += 1 / float64(len(class))
+		}
+	}
+}
+
+// argmax returns the first of the largest values.
+func argmax(p []float64) int {
+	best := 0
+	for c, v := range p {
+		if v > p[best] {
+			best = c
+		}
+	}
+	return best
+}

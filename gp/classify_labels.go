@@ -1,0 +1,74 @@
+package gp
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Labels are what is known of classes: node Nodes[k] is of class Class[k], one of
+// 0 … Classes−1. A node may be labelled more than once, and a class may have no
+// label at all.
+type Labels struct {
+	Nodes   []int
+	Class   []int
+	Classes int
+}
+
+// Len returns the number of labels.
+func (l Labels) Len() int { return len(l.Nodes) }
+
+// Counts returns the number of labels of each class.
+func (l Labels) Counts() []int {
+	counts := make([]int, l.Classes)
+	for _, c := range l.Class {
+		counts[c]++
+	}
+	return counts
+}
+
+// check says what is wrong with the labels, for a kernel over so many nodes.
+func (l Labels) check(nodes int) error {
+	if len(l.Class) != len(l.Nodes) {
+		return fmt.Errorf("%w: %d nodes and %d classes", ErrData, len(l.Nodes), len(l.Class))
+	}
+	if len(l.Nodes) == 0 {
+		return fmt.Errorf("%w: there are no labels", ErrData)
+	}
+	for k, i := range l.Nodes {
+		switch c := l.Class[k]; {
+		case i < 0 || i >= nodes:
+			return fmt.Errorf("%w: label %d is at node %d of %d", ErrData, k, i, nodes)
+		case c < 0 || c >= l.Classes:
+			return fmt.Errorf("%w: label %d is of class %d of %d", ErrData, k, c, l.Classes)
+		}
+	}
+	if c := l.Class[0]; !slices.ContainsFunc(l.Class, func(d int) bool { return d != c }) {
+		return fmt.Errorf("%w: all %d labels are of one class; label a node of another", ErrData, l.Len())
+	}
+	return nil
+}
+
+// pick returns the chosen labels, in that order.
+func (l Labels) pick(chosen []int) Labels {
+	part := Labels{make([]int, len(chosen)), make([]int, len(chosen)), l.Classes}
+	for q, k := range chosen {
+		part.Nodes[q], part.Class[q] = l.Nodes[k], l.Class[k]
+	}
+	return part
+}
+
+// byClass returns the numbers of the labels class by class, in the given order
+// within each, and where each class begins.
+func (l Labels) byClass() (order, begin []int) {
+	begin = make([]int, l.Classes+1)
+	for c, count := range l.Counts() {
+		begin[c+1] = begin[c] + count
+	}
+	next := slices.Clone(begin)
+	order = make([]int, l.Len())
+	for k, c := range l.Class {
+		order[next[c]] = k
+		next[c]++
+	}
+	return order, begin
+}

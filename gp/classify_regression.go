@@ -1,0 +1,304 @@
+package gp
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"grfgp/kernel"
+	"grfgp/solve"
+)
+
+// side is what regression sees of a label: a value and its noise variance.
+type side struct{ target, noise float64 }
+
+// regressions are one regression for each class on the same nodes: a label is
+// one side for its own class and another for every other. Hyperparameters are
+// shared, and the log likelihoods of all classes add up.
+type regressions struct {
+	kernel     kernel.Kernel
+	nodes      []int // of the labels, class by class
+	begin      []int // of each class among nodes
+	own, other side
+	meanVar    float64
+	params     *params // the noise is learned, the same for both sides, if it is a parameter
+}
+
+func (r *regressions) classes() int { return len(r.begin) - 1 }
+
+// members returns where the labels of class c are.
+func (r *regressions) members(c int) (lo, hi int) { return r.begin[c], r.begin[c+1] }
+
+// sides returns both sides with the noise of theta, if it is learned.
+func (r *regressions) sides(theta []float64) (own, other side) {
+	own, other = r.own, r.other
+	if _, noise := r.params.split(theta); r.params.noise {
+		own.noise, other.noise = noise, noise
+	}
+	return own, other
+}
+
+// targets returns y, a column per class.
+func (r *regressions) targets() *mat.Dense {
+	y := mat.NewDense(len(r.nodes), r.classes(), nil)
+	for c := range r.classes() {
+		lo, hi := r.members(c)
+		for k := range r.nodes {
+			if y.Set(k, c, r.other.target); lo <= k && k < hi {
+				y.Set(k, c, r.own.target)
+			}
+		}
+	}
+	return y
+}
+
+// covariance returns the kernel at theta with the unknown mean.
+func (r *regressions) covariance(theta []float64) (kernel.Covariance, error) {
+	own, _ := r.params.split(theta)
+	cov, err := r.kernel.At(own)
+	if err != nil {
+		return nil, err
+	}
+	return floating(cov, r.meanVar), nil
+}
+
+// classFactor is the factor of every class at one theta. With B = K + other·I and
+// δ = other − own the matrix of class c is H_c = B − δ·E_c·E_cᵀ, where E_c picks
+// the labels of the class. So one inverse of B serves all classes,
+//
+//	H_c⁻¹ = B⁻¹ + V_c·V_cᵀ,  V_cᵀ = L_c⁻¹·E_cᵀB⁻¹,  L_cL_cᵀ = I/δ − E_cᵀB⁻¹E_c,
+//
+// and as the classes share out the labels, all V_c together are as large as B.
+type classFactor struct {
+	*regressions
+	cov     kernel.Covariance
+	inverse *mat.Dense // B⁻¹
+	vt      *mat.Dense // the V_cᵀ below each other; nil where δ = 0
+	y       *mat.Dense
+	alpha   *mat.Dense // H_c⁻¹y_c, a column per class
+	noise   [2]float64 // own, other
+	lml     float64    // of all classes
+}
+
+// factor computes the factor at theta.
+func (r *regressions) factor(ctx context.Context, theta []float64) (*classFactor, error) {
+	cov, err := r.covariance(theta)
+	if err != nil {
+		return nil, err
+	}
+	own, other := r.sides(theta)
+	n, classes := len(r.nodes), r.classes()
+	f := &classFactor{regressions: r, cov: cov, y: r.targets(), noise: [2]float64{own.noise, other.noise}}
+	b := mat.NewSymDense(n, nil)
+	if err := cov.Gram(ctx, b, r.nodes); err != nil {
+		return nil, err
+	}
+	for i := range n {
+		b.SetSym(i, i, b.At(i, i)+other.noise)
+	}
+	chol, err := solve.NewCholesky(b)
+	if err != nil {
+		return nil, err
+	}
+	logDet := float64(classes) * chol.LogDet()
+	chol.Inverse(b)
+	f.inverse = mirrored(b)
+	if delta := other.noise - own.noise; delta != 0 {
+		more, err := f.correct(delta)
+		if err != nil {
+			return nil, err
+		}
+		logDet += more
+	}
+	f.alpha = mat.NewDense(n, classes, nil)
+	if err := f.solve(ctx, f.alpha, f.y, 1, 0); err != nil {
+		return nil, err
+	}
+	fit := 0.0
+	for k := range n {
+		for c, a := range f.alpha.RawRowView(k) {
+			fit += a * f.y.At(k, c)
+		}
+	}
+	f.lml = -fit/2 - logDet/2 - float64(n*classes)/2*math.Log(2*math.Pi)
+	return f, ctx.Err()
+}
+
+// correct sets vt, and returns Σ_c log det H_c − log det B.
+func (f *classFactor) correct(delta float64) (logDet float64, err error) {
+	n := len(f.nodes)
+	f.vt = mat.NewDense(n, n, nil)
+	for c := range f.classes() {
+		lo, hi := f.members(c)
+		if lo == hi {
+			continue
+		}
+		s := mat.NewSymDense(hi-lo, nil)
+		for i := lo; i < hi; i++ {
+			for j := i; j < hi; j++ {
+				s.SetSym(i-lo, j-lo, -f.inverse.At(i, j))
+			}
+			s.SetSym(i-lo, i-lo, 1/delta-f.inverse.At(i, i))
+		}
+		chol, err := solve.NewCholesky(s)
+		if err != nil {
+			return 0, fmt.Errorf("class %d: %w", c, err)
+		}
+		logDet += chol.LogDet() + float64(hi-lo)*math.Log(delta)
+		chol.SolveLower(f.vt.Slice(lo, hi, 0, n).(*mat.Dense), f.inverse.Slice(lo, hi, 0, n).(*mat.Dense))
+	}
+	return logDet, nil
+}
+
+// mirrored returns a as a full matrix in the same memory.
+func mirrored(a *mat.SymDense) *mat.Dense {
+	raw := a.RawSymmetric()
+	for i := range raw.N {
+		for j := range i {
+			raw.Data[i*raw.Stride+j] = raw.Data[j*raw.Stride+i]
+		}
+	}
+	return mat.NewDense(raw.N, raw.N, raw.Data)
+}
+
+// solve sets dst = H_c⁻¹·b for blocks of so many columns per class, class by
+// class.
+func (f *classFactor) solve(_ context.Context, dst, b *mat.Dense, columns int, _ float64) error {
+	dst.Mul(f.inverse, b)
+	n := len(f.nodes)
+	for c := range f.classes() {
+		lo, hi := f.members(c)
+		if lo == hi || f.vt == nil {
+			continue
+		}
+		v := f.vt.Slice(lo, hi, 0, n)
+		var small, more mat.Dense
+		small.Mul(v, b.Slice(0, n, c*columns, (c+1)*columns))
+		more.Mul(v.T(), &small)
+		to := dst.Slice(0, n, c*columns, (c+1)*columns).(*mat.Dense)
+		to.Add(to, &more)
+	}
+	return nil
+}
+
+// gradient returns the derivative of lml by the natural parameters:
+// Σ_c tr(G_c ∂H_c), G_c = ½(α_cα_cᵀ − H_c⁻¹).
+func (f *classFactor) gradient(ctx context.Context, size int) ([]float64, error) {
+	n, classes := len(f.nodes), float64(f.classes())
+	g := mat.NewSymDense(n, nil)
+	out := blas64.General{Rows: n, Cols: n, Stride: n, Data: g.RawSymmetric().Data}
+	alpha := f.alpha.RawMatrix()
+	const block = 256
+	trace := 0.0
+	for lo := 0; lo < n; lo += block {
+		hi := min(n, lo+block)
+		to := blas64.General{Rows: hi - lo, Cols: n - lo, Stride: n, Data: out.Data[lo*n+lo:]}
+		for i := lo; i < hi; i++ {
+			for j, v := range f.inverse.RawRowView(i)[lo:] {
+				to.Data[(i-lo)*n+j] = -classes * v / 2
+			}
+		}
+		rows := func(a blas64.General, lo, hi int) blas64.General {
+			return blas64.General{Rows: hi - lo, Cols: a.Cols, Stride: a.Stride, Data: a.Data[lo*a.Stride:]}
+		}
+		blas64.Gemm(blas.NoTrans, blas.Trans, 0.5, rows(alpha, lo, hi), rows(alpha, lo, n), 1, to)
+		if f.vt != nil {
+			vt := f.vt.RawMatrix()
+			columns := func(lo, hi int) blas64.General {
+				return blas64.General{Rows: n, Cols: hi - lo, Stride: n, Data: vt.Data[lo:]}
+			}
+			blas64.Gemm(blas.Trans, blas.NoTrans, -0.5, columns(lo, hi), columns(lo, n), 1, to)
+		}
+	}
+	for i := range n {
+		trace += g.At(i, i)
+	}
+	grad := make([]float64, size)
+	own := grad
+	if f.params.noise {
+		own = grad[:size-1]
+		grad[size-1] = trace
+	}
+	return grad, f.cov.GramGrad(ctx, own, f.nodes, g)
+}
+
+// evaluate is the objective of learning.
+func (r *regressions) evaluate(ctx context.Context, theta []float64) (float64, []float64, error) {
+	f, err := r.factor(ctx, theta)
+	if err != nil {
+		return 0, nil, err
+	}
+	grad, err := f.gradient(ctx, len(theta))
+	return f.lml, grad, err
+}
+
+// leaveOneOut returns what is known of every label's node without that label:
+// mean y − α/[H⁻¹]_kk, and variance 1/[H⁻¹]_kk less the noise.
+func (f *classFactor) leaveOneOut() latents {
+	n, classes := f.y.Dims()
+	out := latents{mat.NewDense(n, classes, nil), mat.NewDense(n, classes, nil)}
+	for c := range classes {
+		lo, hi := f.members(c)
+		q := make([]float64, n)
+		for k := range q {
+			q[k] = f.inverse.At(k, k)
+		}
+		for m := lo; m < hi && f.vt != nil; m++ {
+			for k, v := range f.vt.RawRowView(m) {
+				q[k] += v * v
+			}
+		}
+		for k, v := range q {
+			noise := f.noise[1]
+			if lo <= k && k < hi {
+				noise = f.noise[0]
+			}
+			out.mean.Set(k, c, f.y.At(k, c)-f.alpha.At(k, c)/v)
+			out.variance.Set(k, c, max(0, 1/v-noise))
+		}
+	}
+	return out
+}
+
+// predict returns the posterior at the given nodes.
+func (f *classFactor) predict(ctx context.Context, nodes []int) (latents, error) {
+	n, m, classes := len(f.nodes), len(nodes), f.classes()
+	out := latents{mat.NewDense(m, classes, nil), mat.NewDense(m, classes, nil)}
+	prior := make([]float64, m)
+	if err := f.cov.Diag(ctx, prior, nodes); err != nil {
+		return latents{}, err
+	}
+	size := max(1, crossEntries/n)
+	for lo := 0; lo < m; lo += size {
+		hi := min(m, lo+size)
+		cross := mat.NewDense(n, hi-lo, nil)
+		if err := f.cov.Cross(f.nodes, nodes[lo:hi]).Apply(ctx, cross, identity(hi-lo)); err != nil {
+			return latents{}, err
+		}
+		out.mean.Slice(lo, hi, 0, classes).(*mat.Dense).Mul(cross.T(), f.alpha)
+		var solved, corrected mat.Dense
+		solved.Mul(f.inverse, cross)
+		if f.vt != nil {
+			corrected.Mul(f.vt, cross)
+		}
+		for q := range hi - lo {
+			left := prior[lo+q]
+			for k := range n {
+				left -= cross.At(k, q) * solved.At(k, q)
+			}
+			for c := range classes {
+				v := left
+				from, to := f.members(c)
+				for k := from; k < to && f.vt != nil; k++ {
+					v -= corrected.At(k, q) * corrected.At(k, q)
+				}
+				out.variance.Set(lo+q, c, max(0, v))
+			}
+		}
+	}
+	return out, ctx.Err()
+}

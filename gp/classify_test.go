@@ -1,0 +1,568 @@
+package gp
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"grfgp/graph"
+	"grfgp/internal/rng"
+	"grfgp/kernel"
+	"grfgp/kernel/kerneltest"
+	"grfgp/walk"
+)
+
+// someLabels are labels of the small graph: its left, its right, and the triangle.
+func someLabels(count int, seed uint64) Labels {
+	l := Labels{Classes: 3}
+	for _, i := range rand.New(rng.New(seed, "labels")).Perm(34)[:count] {
+		c := 0
+		switch {
+		case i >= 30:
+			c = 2
+		case i%6 >= 3:
+			c = 1
+		}
+		l.Nodes, l.Class = append(l.Nodes, i), append(l.Class, c)
+	}
+	return l
+}
+
+// startOf returns the starting values of a kernel and, if it is learned, of the
+// noise.
+func startOf(t testing.TB, k kernel.Kernel, m ClassMethod) (*params, []float64) {
+	t.Helper()
+	p, starts, err := newParams(k, FitOptions{NoiseFloor: noiseFloor}, m == Dirichlet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, starts[0]
+}
+
+// single returns the factor of the regression of one class by itself.
+func single(t testing.TB, r *regressions, theta []float64, class int) (*factor, Data) {
+	t.Helper()
+	own, other := r.sides(theta)
+	d := Data{Nodes: r.nodes}
+	lo, hi := r.members(class)
+	for k := range r.nodes {
+		s := other
+		if lo <= k && k < hi {
+			s = own
+		}
+		d.Y, d.NoiseVar = append(d.Y, s.target), append(d.NoiseVar, s.noise)
+	}
+	shape, _ := r.params.split(theta)
+	l := &likelihood{r.kernel, d, r.meanVar, &params{list: r.params.list[:len(shape)]}}
+	f, err := l.factor(background, shape)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f, d
+}
+
+// One factor for all classes is what a factor for each would be: likelihood,
+// weights, leaving one out, and prediction.
+func TestSharedFactor(t *testing.T) {
+	g := smallGraph(t)
+	for name, k := range kernels(t, g) {
+		for _, method := range []ClassMethod{Dirichlet, OneVsAll} {
+			t.Run(fmt.Sprint(name, " ", method), func(t *testing.T) {
+				k := Even(k)
+				p, theta := startOf(t, k, method)
+				l := someLabels(20, 1)
+				r, _ := newRegressions(method, k, l, p)
+				f, err := r.factor(background, theta)
+				if err != nil {
+					t.Fatal(err)
+				}
+				left := f.leaveOneOut()
+				some := []int{0, 7, 31, 33}
+				predicted, err := f.predict(background, some)
+				if err != nil {
+					t.Fatal(err)
+				}
+				total := 0.0
+				for c := range l.Classes {
+					one, d := single(t, r, theta, c)
+					total += one.lml
+					mean, variance := one.leaveOneOut(d)
+					for i := range d.Nodes {
+						about(t, "alpha", f.alpha.At(i, c), one.alpha[i], 1e-9)
+						about(t, "mean left out", left.mean.At(i, c), mean[i], 1e-9)
+						about(t, "variance left out", left.variance.At(i, c), max(0, variance[i]-d.NoiseVar[i]), 1e-9)
+					}
+					cross := mat.NewDense(l.Len(), len(some), nil)
+					if err := f.cov.Cross(r.nodes, some).Apply(background, cross, identity(len(some))); err != nil {
+						t.Fatal(err)
+					}
+					prior := make([]float64, len(some))
+					if err := f.cov.Diag(background, prior, some); err != nil {
+						t.Fatal(err)
+					}
+					for q := range some {
+						mean := 0.0
+						for i := range d.Nodes {
+							mean += cross.At(i, q) * one.alpha[i]
+						}
+						about(t, "mean", predicted.mean.At(q, c), mean, 1e-9)
+					}
+					one.chol.SolveLower(cross, cross)
+					for q, less := range columnSquares(cross) {
+						about(t, "variance", predicted.variance.At(q, c), prior[q]-less, 1e-9)
+					}
+				}
+				about(t, "log likelihood", f.lml, total, 1e-8)
+			})
+		}
+	}
+}
+
+func about(t testing.TB, what string, got, want, tol float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tol*(1+math.Abs(want))) {
+		t.Errorf("%s is %v, want %v", what, got, want)
+	}
+}
+
+// The gradient of the summed likelihood is that of differences.
+func TestClassGradient(t *testing.T) {
+	g := smallGraph(t)
+	for name, k := range kernels(t, g) {
+		for _, method := range []ClassMethod{Dirichlet, OneVsAll} {
+			p, theta := startOf(t, Even(k), method)
+			r, _ := newRegressions(method, Even(k), someLabels(20, 1), p)
+			_, grad, err := r.evaluate(background, theta)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for j := range theta {
+				const h = 1e-5
+				value := func(by float64) float64 {
+					moved := slices.Clone(theta)
+					moved[j] += by
+					f, err := r.factor(background, moved)
+					if err != nil {
+						t.Fatal(err)
+					}
+					return f.lml
+				}
+				about(t, fmt.Sprint(name, " ", method, " slope ", j), grad[j], (value(h)-value(-h))/(2*h), 1e-5)
+			}
+		}
+	}
+}
+
+// An even kernel keeps the contract, and has one variance.
+func TestEven(t *testing.T) {
+	g := smallGraph(t)
+	for name, k := range kernels(t, g) {
+		t.Run(name, func(t *testing.T) {
+			kerneltest.Run(t, Even(k), kerneltest.Options{})
+			theta := make([]float64, len(Even(k).Params()))
+			for j, p := range Even(k).Params() {
+				theta[j] = p.Start
+			}
+			theta[0] = 2.5
+			cov, err := Even(k).At(theta)
+			if err != nil {
+				t.Fatal(err)
+			}
+			gram := mat.NewSymDense(34, nil)
+			if err := cov.Gram(background, gram, allNodes(34)); err != nil {
+				t.Fatal(err)
+			}
+			for i := range 34 {
+				about(t, fmt.Sprint("variance of node ", i), gram.At(i, i), 2.5, 1e-12)
+			}
+		})
+	}
+}
+
+// The expectation of a softmax: for two classes against a sum over one variable,
+// for seven against many random draws.
+func TestSoftmaxExpectation(t *testing.T) {
+	for _, sd := range []float64{0, 0.5, 2, 4} {
+		for _, m := range []float64{-3, 0, 1, 5} {
+			l := latents{mat.NewDense(1, 2, []float64{m, 0}), mat.NewDense(1, 2, []float64{sd * sd / 2, sd * sd / 2})}
+			p := mat.NewDense(1, 2, nil)
+			l.probabilities(p, asIs)
+			want, total := 0.0, 0.0
+			for z := -8.0; z <= 8; z += 0.001 {
+				w := math.Exp(-z * z / 2)
+				want += w / (1 + math.Exp(-m-sd*z))
+				total += w
+			}
+			if got := p.At(0, 0); math.Abs(got-want/total) > 0.015 {
+				t.Errorf("E logistic of N(%v, %v²) is %.4f, want %.4f", m, sd, got, want/total)
+			}
+			about(t, "sum", p.At(0, 0)+p.At(0, 1), 1, 1e-12)
+		}
+	}
+	random := rand.New(rng.New(1, "softmax"))
+	const draws = 100_000
+	for range 10 {
+		mean, variance := mat.NewDense(1, 7, nil), mat.NewDense(1, 7, nil)
+		for c := range 7 {
+			mean.Set(0, c, 3*random.NormFloat64())
+			variance.Set(0, c, 4*random.Float64())
+		}
+		p, want, f := mat.NewDense(1, 7, nil), make([]float64, 7), make([]float64, 7)
+		latents{mean, variance}.probabilities(p, Calibration{2, 1})
+		for range draws {
+			for c := range f {
+				f[c] = (mean.At(0, c) + math.Sqrt(variance.At(0, c))*random.NormFloat64()) / 2
+			}
+			softmax(f, f)
+			for c, v := range f {
+				want[c] += v / draws
+			}
+		}
+		for c, v := range want { // the draws have a standard error of 0.001
+			if math.Abs(p.At(0, c)-v) > 0.015 {
+				t.Errorf("class %d has %.4f, want %.4f", c, p.At(0, c), v)
+			}
+		}
+	}
+}
+
+// The temperature undoes a scale that latent functions were given by mistake.
+func TestCalibration(t *testing.T) {
+	random := rand.New(rng.New(2, "temperature"))
+	const n, classes = 4000, 4
+	l := latents{mat.NewDense(n, classes, nil), mat.NewDense(n, classes, nil)}
+	class, p := make([]int, n), make([]float64, classes)
+	for i := range n {
+		for c := range p {
+			p[c] = 2 * random.NormFloat64()
+			l.mean.Set(i, c, 3*p[c])
+		}
+		softmax(p, p)
+		u := random.Float64()
+		for c := 0; u > p[c] && c < classes-1; c++ {
+			u -= p[c]
+			class[i] = c + 1
+		}
+	}
+	got := l.calibrate(class) // its standard error is about 3/√n
+	if math.Abs(got.Temperature-3) > 0.2 {
+		t.Errorf("temperature %.3f, want 3", got.Temperature)
+	}
+}
+
+// Systems of all classes solved as one by iteration are those solved exactly.
+func TestStackedClasses(t *testing.T) {
+	g := smallGraph(t)
+	for name, k := range kernels(t, g) {
+		for _, method := range []ClassMethod{Dirichlet, OneVsAll} {
+			p, theta := startOf(t, Even(k), method)
+			l := someLabels(25, 3)
+			exact := tuner{kernel: Even(k), labels: l, params: p, method: method, solver: Exact}
+			iterative := exact
+			iterative.solver = Iterative
+			a, err := exact.condition(background, l, theta, asIs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := iterative.condition(background, l, theta, asIs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var gap mat.Dense
+			gap.Sub(a.alpha, b.alpha)
+			if worst := mat.Norm(&gap, 2) / mat.Norm(a.alpha, 2); worst > 1e-3 {
+				t.Errorf("%s, %v: weights differ by %.2g", name, method, worst)
+			}
+			x, err := a.Sample(background, allNodes(34), 3, 5)
+			if err != nil {
+				t.Fatal(err)
+			}
+			y, err := b.Sample(background, allNodes(34), 3, 5)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for s := range x {
+				gap.Reset()
+				gap.Sub(x[s], y[s])
+				if worst := mat.Max(&gap); worst > 0.05 {
+					t.Errorf("%s, %v: draw %d differs by %.2g", name, method, s, worst)
+				}
+			}
+		}
+	}
+}
+
+// The mean of many draws is the probability.
+func TestClassSamples(t *testing.T) {
+	g := smallGraph(t)
+	k := Even(kernels(t, g)["grf"])
+	for _, method := range []ClassMethod{Dirichlet, OneVsAll, Variational, RobustMax} {
+		c, _, err := Classify(background, k, someLabels(15, 1), ClassifyOptions{Method: method, Steps: 25})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := c.Probabilities(background, allNodes(34))
+		if err != nil {
+			t.Fatal(err)
+		}
+		const draws = 2000
+		all, err := c.Sample(background, allNodes(34), draws, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		few, err := c.Sample(background, []int{4, 33}, 2, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		about(t, "a draw among fewer", few[1].At(1, 2), all[1].At(33, 2), 1e-9)
+		for i := range 34 {
+			sum := 0.0
+			for k := range 3 {
+				mean := 0.0
+				for _, one := range all {
+					mean += one.At(i, k) / draws
+				}
+				// Draws have a standard error of at most 0.5/√2000 = 0.011.
+				if math.Abs(mean-p.At(i, k)) > 0.045 {
+					t.Errorf("%v: node %d, class %d: draws have mean %.3f, want %.3f", method, i, k, mean, p.At(i, k))
+				}
+				sum += p.At(i, k)
+			}
+			about(t, "sum", sum, 1, 1e-9)
+		}
+	}
+}
+
+// blocks is a graph of communities, its classes, and an even kernel.
+func blocks(t testing.TB, size, classes int, within, between float64, seed uint64) (kernel.Kernel, []int) {
+	t.Helper()
+	sizes := make([]int, classes)
+	for c := range sizes {
+		sizes[c] = size
+	}
+	g, err := graph.StochasticBlock(sizes, func(a, b int) float64 {
+		if a == b {
+			return within / float64(size)
+		}
+		return between / float64(size*(classes-1))
+	}, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts := walk.Default()
+	opts.MaxLen, opts.Walks, opts.Budget, opts.Scale = 5, 50, 100, g.WalkScale(graph.NormalizedAdjacency)
+	f, err := walk.Sample(background, g.Normalized(graph.NormalizedAdjacency), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := kernel.NewGRF(f, kernel.Matern{Nu: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	class := make([]int, size*classes)
+	for i := range class {
+		class[i] = i / size
+	}
+	return Even(k), class
+}
+
+// pickLabels labels some nodes at random and returns the others.
+func pickLabels(class []int, classes, count int, seed uint64) (l Labels, rest []int) {
+	perm := rand.New(rng.New(seed, "labels")).Perm(len(class))
+	l = Labels{Classes: classes}
+	for _, i := range perm[:count] {
+		l.Nodes, l.Class = append(l.Nodes, i), append(l.Class, class[i])
+	}
+	return l, perm[count:]
+}
+
+// All methods find communities, and agree on the nodes that they are sure of.
+func TestClassMethodsAgree(t *testing.T) {
+	k, class := blocks(t, 100, 4, 7, 2, 1)
+	l, rest := pickLabels(class, 4, 120, 1)
+	sure := map[ClassMethod][]int{}
+	for _, method := range []ClassMethod{Dirichlet, OneVsAll, Variational, RobustMax, Spreading} {
+		c, r, err := Classify(background, k, l, ClassifyOptions{Method: method, Inducing: 120})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := c.Probabilities(background, rest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		right := 0.0
+		for i, node := range rest {
+			best := argmax(p.RawRowView(i))
+			if best == class[node] {
+				right += 1 / float64(len(rest))
+			}
+			if p.At(i, best) > 0.9 {
+				sure[method] = append(sure[method], 10*node+best)
+			}
+		}
+		t.Logf("%v: %.3f right, sure of %d, %+v", method, right, len(sure[method]), r)
+		if right < 0.8 {
+			t.Errorf("%v: %.3f right, want at least 0.8", method, right)
+		}
+	}
+	for _, method := range []ClassMethod{OneVsAll, Variational} {
+		both := 0
+		for _, v := range sure[method] {
+			if slices.Contains(sure[Dirichlet], v) {
+				both++
+			}
+		}
+		if fewer := min(len(sure[method]), len(sure[Dirichlet])); fewer < 50 || 10*both < 9*fewer {
+			t.Errorf("%v is sure of %d nodes, Dirichlet of %d, both of %d", method, len(sure[method]), len(sure[Dirichlet]), both)
+		}
+	}
+}
+
+// Samples, held-out labels and stacked systems predict as well as the exact way.
+func TestClassifyIteratively(t *testing.T) {
+	k, class := blocks(t, 300, 4, 7, 2, 1)
+	l, rest := pickLabels(class, 4, 400, 1)
+	var right [2]float64
+	for s, solver := range []Solver{Exact, Iterative} {
+		c, r, err := Classify(background, k, l, ClassifyOptions{Solver: solver})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (c.LeftOut() == nil) != (solver == Iterative) {
+			t.Errorf("%v: leaving one out is %v", solver, c.LeftOut() != nil)
+		}
+		p, err := c.Probabilities(background, rest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var class2 []int
+		for _, i := range rest {
+			class2 = append(class2, class[i])
+		}
+		score := ClassifyReport{}
+		score.score(p, class2)
+		right[s] = score.Accuracy
+		t.Logf("%v: %+v; test %.3f right, score %.3f", solver, r, score.Accuracy, score.Score)
+		if score.Score < -0.6 {
+			t.Errorf("%v: log score %.3f", solver, score.Score)
+		}
+	}
+	if math.Abs(right[0]-right[1]) > 0.03 {
+		t.Errorf("exactly %.3f are right, by iteration %.3f", right[0], right[1])
+	}
+}
+
+func TestLabelErrors(t *testing.T) {
+	k := Even(kernels(t, smallGraph(t))["grf"])
+	for name, l := range map[string]Labels{
+		"none":         {Classes: 2},
+		"one class":    {Nodes: []int{1, 2}, Class: []int{1, 1}, Classes: 2},
+		"at no node":   {Nodes: []int{1, 34}, Class: []int{0, 1}, Classes: 2},
+		"no class":     {Nodes: []int{1, 2}, Class: []int{0, 2}, Classes: 2},
+		"lengths":      {Nodes: []int{1, 2}, Class: []int{0}, Classes: 2},
+		"a negative":   {Nodes: []int{1, 2}, Class: []int{0, -1}, Classes: 2},
+		"no class at ": {Nodes: []int{1, 2}, Class: []int{0, 1}},
+	} {
+		if _, _, err := Classify(background, k, l, ClassifyOptions{}); !errors.Is(err, ErrData) {
+			t.Errorf("%s: %v, want ErrData", name, err)
+		}
+	}
+	if _, _, err := Classify(background, k, someLabels(5, 1), ClassifyOptions{Method: 9}); err == nil {
+		t.Error("a method that is none was taken")
+	}
+	if _, _, err := Classify(background, k, someLabels(5, 1), ClassifyOptions{State: &ClassState{Theta: []float64{1}, Calibration: asIs}}); err == nil {
+		t.Error("a state of another kernel was taken")
+	}
+}
+
+// A class with one label, one with none, two labels in all, and a node labelled
+// twice: all work, and rows are probabilities.
+func TestFewLabels(t *testing.T) {
+	k := Even(kernels(t, smallGraph(t))["grf"])
+	for name, l := range map[string]Labels{
+		"one member":     {Nodes: []int{0, 1, 2, 33}, Class: []int{0, 0, 0, 1}, Classes: 2},
+		"no member":      {Nodes: []int{0, 1, 5}, Class: []int{0, 0, 2}, Classes: 3},
+		"two labels":     {Nodes: []int{0, 5}, Class: []int{0, 1}, Classes: 2},
+		"labelled twice": {Nodes: []int{0, 0, 5}, Class: []int{0, 1, 1}, Classes: 2},
+	} {
+		for m := range ClassMethods {
+			c, r, err := Classify(background, k, l, ClassifyOptions{Method: ClassMethod(m), Steps: 20})
+			if err != nil {
+				t.Errorf("%s, %v: %v", name, ClassMethod(m), err)
+				continue
+			}
+			p, err := c.Probabilities(background, allNodes(34))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range 34 {
+				sum := 0.0
+				for _, v := range p.RawRowView(i) {
+					sum += v
+					if !(v >= 0) {
+						t.Fatalf("%s, %v: node %d has chance %v (%+v)", name, ClassMethod(m), i, v, r)
+					}
+				}
+				about(t, "sum", sum, 1, 1e-9)
+			}
+		}
+	}
+}
+
+// The same bytes at any number of threads, and again from the state.
+func TestClassifyDeterministic(t *testing.T) {
+	k, class := blocks(t, 60, 3, 6, 2, 1)
+	l, rest := pickLabels(class, 3, 90, 1)
+	for m := range ClassMethods {
+		for _, solver := range []Solver{Exact, Iterative} {
+			var first *mat.Dense
+			var state ClassState
+			for _, threads := range []int{1, 4} {
+				before := runtime.GOMAXPROCS(threads)
+				c, r, err := Classify(background, k, l, ClassifyOptions{Method: ClassMethod(m), Solver: solver, Steps: 10, Inducing: 30})
+				runtime.GOMAXPROCS(before)
+				if err != nil {
+					t.Fatal(err)
+				}
+				p, err := c.Probabilities(background, rest)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if first == nil {
+					first, state = p, r.ClassState
+				} else if !mat.Equal(first, p) {
+					t.Errorf("%v, %v: threads change the result", ClassMethod(m), solver)
+				}
+			}
+			if ClassMethod(m) == Variational || ClassMethod(m) == RobustMax {
+				continue // q is climbed to again, from elsewhere
+			}
+			c, _, err := Classify(background, k, l, ClassifyOptions{State: &state})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p, err := c.Probabilities(background, rest); err != nil || !mat.Equal(first, p) {
+				t.Errorf("%v, %v: the state gives something else (%v)", ClassMethod(m), solver, err)
+			}
+		}
+	}
+}
+
+func TestClassMethodNames(t *testing.T) {
+	for m := range ClassMethods {
+		var back ClassMethod
+		text, _ := ClassMethod(m).MarshalText()
+		if err := back.UnmarshalText(text); err != nil || back != ClassMethod(m) {
+			t.Errorf("%s came back as %v: %v", text, back, err)
+		}
+	}
+	if err := new(ClassMethod).UnmarshalText([]byte("tea leaves")); err == nil {
+		t.Error("tea leaves were taken")
+	}
+}

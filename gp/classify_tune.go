@@ -1,0 +1,200 @@
+package gp
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"grfgp/internal/rng"
+	"grfgp/kernel"
+	"grfgp/solve"
+)
+
+// tuner learns the hyperparameters of classification by regression.
+type tuner struct {
+	kernel kernel.Kernel
+	labels Labels
+	params *params
+	method ClassMethod
+	solver Solver
+	seed   uint64
+}
+
+const (
+	learnLabels = 800 // that likelihoods are learned from as a whole; beyond, from samples:
+	windowCount = 3   // windows of labels near each other,
+	windowSize  = 300
+	spreadSize  = 600 // and labels from all over
+)
+
+// learn climbs the likelihood from the likeliest start.
+func (t *tuner) learn(ctx context.Context, starts [][]float64, maxIter int, r *ClassifyReport) error {
+	var all []*regressions
+	for _, part := range t.samples() {
+		one, _ := newRegressions(t.method, t.kernel, part, t.params)
+		if k, ok := t.kernel.(kernel.Keeper); ok {
+			one.kernel = k.Keep(one.nodes, keptBytes/4)
+		}
+		all = append(all, one)
+	}
+	total := func(ctx context.Context, theta []float64) (value float64, err error) {
+		for _, one := range all {
+			f, err := one.factor(ctx, theta)
+			if err != nil {
+				return 0, err
+			}
+			value += f.lml
+		}
+		return value, nil
+	}
+	best, most := starts[0], math.Inf(-1)
+	for _, theta := range starts {
+		if len(starts) == 1 {
+			break
+		}
+		value, err := total(ctx, theta)
+		if errors.Is(err, solve.ErrNotPositiveDefinite) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if value > most {
+			best, most = theta, value
+		}
+	}
+	theta, fit, err := t.params.climb(ctx, best, maxIter, func(ctx context.Context, theta []float64) (sum float64, grad []float64, err error) {
+		grad = make([]float64, len(theta))
+		for _, one := range all {
+			value, g, err := one.evaluate(ctx, theta)
+			if err != nil {
+				return 0, nil, err
+			}
+			sum += value
+			for j, v := range g {
+				grad[j] += v
+			}
+		}
+		return sum, grad, nil
+	})
+	if err != nil {
+		return err
+	}
+	r.Theta, r.Evaluations, r.Converged = theta, fit.Evaluations, fit.Converged
+	r.LogLikelihood, err = total(ctx, theta)
+	return err
+}
+
+// samples returns the labels that are learned from: all, or windows of labels
+// that are near each other (nodes are numbered by locality) and some from all
+// over.
+func (t *tuner) samples() []Labels {
+	n := t.labels.Len()
+	if n <= learnLabels {
+		return []Labels{t.labels}
+	}
+	order := make([]int, n)
+	for k := range order {
+		order[k] = k
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return t.labels.Nodes[a] - t.labels.Nodes[b] })
+	var all []Labels
+	for w := range windowCount {
+		lo := (n - windowSize) * (2*w + 1) / (2 * windowCount)
+		all = append(all, t.labels.pick(order[lo:lo+windowSize]))
+	}
+	chosen := make([]int, spreadSize)
+	for q := range chosen {
+		chosen[q] = order[(2*q+1)*n/(2*spreadSize)]
+	}
+	return append(all, t.labels.pick(chosen))
+}
+
+const (
+	scaleStep   = 0.4 // by which the variance is multiplied from trial to trial
+	scaleTrials = 6
+	scaleSpread = 3    // e-folds: how far from the likelihood the score may lead
+	heldLabels  = 2000 // that are held out where leaving one out is too much work
+)
+
+// tune sets the variance, starting from what the likelihood says, and the
+// calibration so that labels are likeliest by the others. The likelihood of a
+// regression is not that of classes, and puts the variance too high.
+func (t *tuner) tune(ctx context.Context, r *ClassifyReport) error {
+	best, most := *r, math.Inf(-1)
+	for k, factor := 0, 1.0; k < scaleTrials; k, factor = k+1, factor*scaleStep {
+		trial := *r
+		trial.Theta = t.amplified(r.Theta, factor)
+		if err := t.trial(ctx, &trial); err != nil {
+			return err
+		}
+		x := math.Log(factor) / scaleSpread
+		value := trial.Score - x*x/(2*float64(trial.Scored))
+		if value <= most {
+			break
+		}
+		best, most = trial, value
+	}
+	*r = best
+	return nil
+}
+
+// amplified returns theta with all variances of the kernel times factor.
+func (t *tuner) amplified(theta []float64, factor float64) []float64 {
+	out := slices.Clone(theta)
+	for j, p := range t.params.list {
+		if isVariance(p) {
+			out[j] *= factor
+		}
+	}
+	return out
+}
+
+// isVariance reports whether the covariance is proportional to a parameter, as
+// part of a sum.
+func isVariance(p kernel.Param) bool { return len(p.Name) >= 8 && p.Name[:8] == "variance" }
+
+// trial scores theta: by leaving out one label at a time, or a part of them.
+func (t *tuner) trial(ctx context.Context, r *ClassifyReport) error {
+	if t.solver == Exact {
+		reg, scale := newRegressions(t.method, t.kernel, t.labels, t.params)
+		f, err := reg.factor(ctx, r.Theta)
+		if err != nil {
+			return err
+		}
+		order, _ := t.labels.byClass()
+		t.rate(r, f.leaveOneOut().scaled(scale), t.labels.pick(order).Class)
+		return nil
+	}
+	held, rest := t.split()
+	c, err := t.condition(ctx, rest, r.Theta, asIs)
+	if err != nil {
+		return err
+	}
+	f, err := c.latents(ctx, held.Nodes)
+	if err != nil {
+		return err
+	}
+	t.rate(r, f, held.Class)
+	return nil
+}
+
+// rate sets the calibration and the scores.
+func (t *tuner) rate(r *ClassifyReport, f latents, class []int) {
+	r.Calibration = f.calibrate(class)
+	p := mat.NewDense(len(class), t.labels.Classes, nil)
+	f.probabilities(p, r.Calibration)
+	r.score(p, class)
+}
+
+// split holds out a tenth of the labels, at most heldLabels.
+func (t *tuner) split() (held, rest Labels) {
+	n := t.labels.Len()
+	perm := rand.New(rng.New(t.seed, "held-out labels")).Perm(n)
+	size := min(heldLabels, n/10)
+	return t.labels.pick(perm[:size]), t.labels.pick(perm[size:])
+}

@@ -1,0 +1,376 @@
+package gp
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"grfgp/internal/parallel"
+	"grfgp/internal/rng"
+	"grfgp/kernel"
+)
+
+const (
+	inducingNodes   = 300
+	variationalStep = 40
+	naturalShare    = 0.5 // of the way to the natural target in one step
+	settleSteps     = 8   // of q before hyperparameters are moved
+	variationalRate = 0.05
+	latentMeanVar   = 4 // of the unknown mean of a latent function
+)
+
+// variationalClassifier has a variational posterior at inducing nodes.
+type variationalClassifier struct {
+	inducing *inducing
+	q        *variational
+	robust   bool // likelihood
+	nodes    int  // of the graph
+
+	calibration Calibration // none if robust
+	left        latents     // at every label without it
+	leftOut     *mat.Dense
+}
+
+// classifyVariationally fits Variational or RobustMax: natural gradients for q,
+// and Adam for the hyperparameters, which start from the Dirichlet fit. With more
+// labels than Exact takes they stay there.
+func classifyVariationally(ctx context.Context, k kernel.Kernel, l Labels, opts ClassifyOptions) (Classifier, ClassifyReport, error) {
+	r := ClassifyReport{ClassState: ClassState{Method: opts.Method, Solver: opts.Solver, Calibration: asIs}}
+	if opts.State != nil {
+		r.Theta, r.Converged = slices.Clone(opts.State.Theta), true
+		r.Calibration = opts.State.Calibration
+	} else {
+		first := opts
+		first.Method, first.Sketch = Dirichlet, true
+		_, start, err := classifyByRegression(ctx, k, l, first)
+		if err != nil {
+			return nil, r, err
+		}
+		r.Theta, r.Evaluations = start.Theta, start.Evaluations
+		_, scale := newDirichlet(k, l, nil)
+		for j, p := range k.Params() {
+			if isVariance(p) { // from standardised units to those of log odds
+				r.Theta[j] *= scale * scale / (start.Temperature * start.Temperature)
+			}
+		}
+	}
+	p, _, err := newParams(k, FitOptions{}, true)
+	if err != nil {
+		return nil, r, err
+	}
+	f := &variationalFit{kernel: k, labels: l, params: p, learn: opts.State == nil && opts.Solver == Exact}
+	f.steps = opts.Steps
+	if f.steps == 0 {
+		f.steps = variationalStep
+	}
+	if f.likelihood = newSoftmaxLikelihood(l.Classes); opts.Method == RobustMax {
+		f.likelihood = newRobustMax()
+	}
+	size := opts.Inducing
+	if size == 0 {
+		size = inducingNodes
+	}
+	if f.at, err = f.choose(ctx, r.Theta, min(size, l.Len())); err != nil {
+		return nil, r, err
+	}
+	c, err := f.climb(ctx, &r)
+	if err != nil {
+		return nil, r, err
+	}
+	if c.robust = opts.Method == RobustMax; c.robust {
+		r.Calibration = asIs
+	} else if opts.State == nil {
+		r.Calibration = c.left.calibrate(l.Class)
+	}
+	c.calibration = r.Calibration
+	c.leftOut = c.chances(c.left)
+	r.score(c.leftOut, l.Class)
+	return c, r, nil
+}
+
+// variationalFit is the climb of the bound.
+type variationalFit struct {
+	kernel     kernel.Kernel
+	labels     Labels
+	params     *params
+	likelihood classLikelihood
+	at         []int // of the labels: those whose nodes are inducing
+	steps      int
+	learn      bool // hyperparameters
+}
+
+// chooseFrom is the most labels that inducing nodes are chosen from.
+const chooseFrom = 2000
+
+// choose returns labels whose nodes tell the most about all others: one by one
+// that with the largest variance given those before it.
+func (f *variationalFit) choose(ctx context.Context, theta []float64, size int) ([]int, error) {
+	n := f.labels.Len()
+	from := make([]int, min(n, chooseFrom))
+	for q := range from {
+		from[q] = (2*q + 1) * n / (2 * len(from))
+	}
+	cov, err := f.kernel.At(theta)
+	if err != nil {
+		return nil, err
+	}
+	k := mat.NewSymDense(len(from), nil)
+	if err := cov.Gram(ctx, k, f.labels.pick(from).Nodes); err != nil {
+		return nil, err
+	}
+	left, top := make([]float64, len(from)), 0.0
+	for i := range left {
+		left[i] = k.At(i, i)
+		top = max(top, left[i])
+	}
+	rows := mat.NewDense(size, len(from), nil) // of the pivoted factor
+	var chosen []int
+	for m := range min(size, len(from)) {
+		pivot := argmax(left)
+		if left[pivot] <= 1e-6*top {
+			break // the others follow from these
+		}
+		row, root := rows.RawRowView(m), math.Sqrt(left[pivot])
+		for i := range row {
+			row[i] = k.At(pivot, i)
+		}
+		for p := range m {
+			earlier := rows.RawRowView(p)
+			w := earlier[pivot]
+			for i, v := range earlier {
+				row[i] -= w * v
+			}
+		}
+		for i := range row {
+			row[i] /= root
+			left[i] = max(0, left[i]-row[i]*row[i])
+		}
+		left[pivot] = 0
+		chosen = append(chosen, from[pivot])
+	}
+	slices.Sort(chosen)
+	return chosen, nil
+}
+
+// prepare returns the inducing nodes at theta, the projection of the labels and
+// their prior variance.
+func (f *variationalFit) prepare(ctx context.Context, theta []float64) (z *inducing, a *mat.Dense, prior []float64, err error) {
+	cov, err := f.kernel.At(theta)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	cov = floating(cov, latentMeanVar)
+	if z, err = newInducing(ctx, cov, f.labels.pick(f.at).Nodes); err != nil {
+		return nil, nil, nil, err
+	}
+	if a, err = z.project(ctx, f.labels.Nodes); err != nil {
+		return nil, nil, nil, err
+	}
+	prior = make([]float64, f.labels.Len())
+	return z, a, prior, cov.Diag(ctx, prior, f.labels.Nodes)
+}
+
+// climb raises the bound, and keeps the last q at the last theta.
+func (f *variationalFit) climb(ctx context.Context, r *ClassifyReport) (*variationalClassifier, error) {
+	q, err := newVariational(len(f.at), f.labels.Classes)
+	if err != nil {
+		return nil, err
+	}
+	z, a, prior, err := f.prepare(ctx, r.Theta)
+	if err != nil {
+		return nil, err
+	}
+	adam := newAdam(len(r.Theta))
+	last := math.Inf(-1)
+	for t := range f.steps {
+		b := newBound(q, a, prior, f.labels.Class, f.likelihood)
+		r.LogLikelihood = b.value
+		r.Converged = math.Abs(b.value-last) < 1e-4*float64(f.labels.Len())
+		if r.Converged && !f.learn {
+			break
+		}
+		last = b.value
+		// Hyperparameters rest at the end, so that q fits them.
+		if f.learn && t >= settleSteps && t < f.steps-settleSteps {
+			grad := make([]float64, len(r.Theta))
+			if err := b.gradient(ctx, grad, q, z, a, f.labels.Nodes, f.at); err != nil {
+				return nil, err
+			}
+			x := f.params.free(r.Theta)
+			f.params.chain(grad, r.Theta)
+			f.params.prior(grad, x)
+			adam.step(x, grad, variationalRate)
+			r.Theta = f.params.natural(x)
+			r.Evaluations++
+			if z, a, prior, err = f.prepare(ctx, r.Theta); err != nil {
+				return nil, err
+			}
+			b = newBound(q, a, prior, f.labels.Class, f.likelihood)
+		}
+		if q, err = q.step(a, b, naturalShare); err != nil {
+			return nil, err
+		}
+	}
+	left := newBound(q, a, prior, f.labels.Class, f.likelihood).leaveOneOut()
+	return &variationalClassifier{inducing: z, q: q, nodes: f.kernel.Nodes(), left: left}, nil
+}
+
+// adam keeps the moments of gradients.
+type adam struct {
+	first, second []float64
+	steps         float64
+}
+
+func newAdam(n int) *adam { return &adam{make([]float64, n), make([]float64, n), 0} }
+
+// step climbs along grad.
+func (a *adam) step(x, grad []float64, rate float64) {
+	const decay1, decay2, tiny = 0.9, 0.999, 1e-8
+	a.steps++
+	for j, g := range grad {
+		a.first[j] = decay1*a.first[j] + (1-decay1)*g
+		a.second[j] = decay2*a.second[j] + (1-decay2)*g*g
+		m, v := a.first[j]/(1-math.Pow(decay1, a.steps)), a.second[j]/(1-math.Pow(decay2, a.steps))
+		x[j] += rate * m / (math.Sqrt(v) + tiny)
+	}
+}
+
+func (c *variationalClassifier) Classes() int { return len(c.q.precision) }
+
+// LeftOut takes a label out of q as if it were a normal reading.
+func (c *variationalClassifier) LeftOut() *mat.Dense { return mat.DenseCopyOf(c.leftOut) }
+
+func (c *variationalClassifier) Probabilities(ctx context.Context, nodes []int) (*mat.Dense, error) {
+	if len(nodes) == 0 {
+		return &mat.Dense{}, nil
+	}
+	p := mat.NewDense(len(nodes), c.Classes(), nil)
+	size := max(1, crossEntries/8/len(c.inducing.nodes))
+	for lo := 0; lo < len(nodes); lo += size {
+		hi := min(len(nodes), lo+size)
+		part := p.Slice(lo, hi, 0, c.Classes()).(*mat.Dense)
+		if err := c.probabilities(ctx, part, nodes[lo:hi]); err != nil {
+			return nil, fmt.Errorf("gp: class probabilities: %w", err)
+		}
+	}
+	return p, nil
+}
+
+func (c *variationalClassifier) probabilities(ctx context.Context, p *mat.Dense, nodes []int) error {
+	a, err := c.inducing.project(ctx, nodes)
+	if err != nil {
+		return err
+	}
+	prior := make([]float64, len(nodes))
+	if err := c.inducing.cov.Diag(ctx, prior, nodes); err != nil {
+		return err
+	}
+	p.Copy(c.chances(c.q.marginals(a, prior)))
+	return nil
+}
+
+// chances returns the chance of each class under latent functions.
+func (c *variationalClassifier) chances(f latents) *mat.Dense {
+	n, classes := f.mean.Dims()
+	p := mat.NewDense(n, classes, nil)
+	if !c.robust {
+		f.probabilities(p, c.calibration)
+		return p
+	}
+	l := newRobustMax()
+	parallel.Ranges(n, softmaxRows, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			l.predict(p.RawRowView(i), f.mean.RawRowView(i), f.variance.RawRowView(i))
+		}
+	})
+	return p
+}
+
+// Sample draws latent functions by Matheron's rule at the inducing nodes, a prior
+// draw g plus K_·z L⁻ᵀ(v − L⁻¹g_z) with v from q.
+func (c *variationalClassifier) Sample(ctx context.Context, nodes []int, draws int, seed uint64) ([]*mat.Dense, error) {
+	if len(nodes) == 0 || draws == 0 {
+		return nil, nil
+	}
+	f, err := c.draw(ctx, nodes, draws, seed)
+	if err != nil {
+		return nil, fmt.Errorf("gp: samples of class probabilities: %w", err)
+	}
+	a, err := c.inducing.project(ctx, nodes)
+	if err != nil {
+		return nil, fmt.Errorf("gp: samples of class probabilities: %w", err)
+	}
+	mean := mat.NewDense(len(nodes), c.Classes(), nil)
+	mean.Mul(a.T(), c.q.mean)
+	all := c.calibration.softmax(f, mean, draws, 1)
+	if !c.robust {
+		return all, nil
+	}
+	for _, p := range all { // the largest wins
+		for i := range nodes {
+			row := p.RawRowView(i)
+			best := argmax(row)
+			for k := range row {
+				if row[k] = robustError / float64(len(row)-1); k == best {
+					row[k] = 1 - robustError
+				}
+			}
+		}
+	}
+	return all, nil
+}
+
+func (c *variationalClassifier) draw(ctx context.Context, nodes []int, draws int, seed uint64) (*mat.Dense, error) {
+	z := c.inducing
+	classes, size := c.Classes(), len(z.nodes)
+	out, weights := mat.NewDense(len(nodes), classes*draws, nil), mat.NewDense(size, classes*draws, nil)
+	prior := mat.NewDense(c.nodes, draws, nil)
+	for k := range classes {
+		if err := z.cov.Prior(ctx, prior, uint64(rng.Derive(seed, fmt.Sprintf("class %d", k)))); err != nil {
+			return nil, err
+		}
+		for r, i := range nodes {
+			copy(out.RawRowView(r)[k*draws:], prior.RawRowView(i))
+		}
+		white := mat.DenseCopyOf(rowsOf(prior, z.nodes))
+		z.solve(blas.NoTrans, white)
+		noise := mat.NewDense(size, draws, nil)
+		for s := range draws {
+			normal := rand.New(rng.New(seed, "variational", uint64(k), uint64(s)))
+			for i := range size {
+				noise.Set(i, s, normal.NormFloat64())
+			}
+		}
+		c.q.colour(k, noise)
+		for i := range size {
+			for s := range draws {
+				weights.Set(i, k*draws+s, c.q.mean.At(i, k)+noise.At(i, s)-white.At(i, s))
+			}
+		}
+	}
+	z.solve(blas.Trans, weights)
+	update := mat.NewDense(len(nodes), classes*draws, nil)
+	if err := z.cov.Cross(nodes, z.nodes).Apply(ctx, update, weights); err != nil {
+		return nil, err
+	}
+	out.Add(out, update)
+	return out, nil
+}
+
+// colour makes draws from N(0, Λ⁻¹) of standard normal ones: a symmetric root is
+// not needed, F⁻ᵀ of Λ = FFᵀ does.
+func (q *variational) colour(class int, x *mat.Dense) {
+	var chol mat.Cholesky
+	if !chol.Factorize(q.lambda[class]) {
+		panic("gp: a precision that was factored before has no factor")
+	}
+	var l mat.TriDense
+	chol.LTo(&l)
+	blas64.Trsm(blas.Left, blas.Trans, 1, l.RawTriangular(), x.RawMatrix())
+}
