@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"grfgp/graph"
+	"grfgp/internal/randomstate"
 )
 
 const (
@@ -17,12 +18,12 @@ const (
 // edges, levels and noise in this order.
 func Community() (*Task, error) {
 	const name, n = "community", communities * communitySize
-	r := newRandomState(paperSeed)
+	r := randomstate.New(paperSeed)
 	group := make([]uint8, n)
 	for i := range group {
 		group[i] = uint8(i / communitySize)
 	}
-	shuffle(r, group)
+	randomstate.Shuffle(r, group)
 	e := communityEdges(r, group)
 	g, _, err := graph.FromEdges(graph.NumberLabels(n), e, graph.BuildOptions{})
 	if err != nil {
@@ -30,7 +31,7 @@ func Community() (*Task, error) {
 	}
 	var level [communities]float64
 	for c := range level {
-		level[c] = r.uniform(-2, 2)
+		level[c] = r.Uniform(-2, 2)
 	}
 	y := make([]float64, n)
 	for i, c := range group {
@@ -40,7 +41,7 @@ func Community() (*Task, error) {
 }
 
 // communityEdges draws one uniform for every pair i < j, row by row.
-func communityEdges(r *randomState, group []uint8) graph.Edges {
+func communityEdges(r *randomstate.State, group []uint8) graph.Edges {
 	const inside, between = 0.01, 0.001
 	// u < p is bits53 < p·2⁵³, and no division in the inner loop.
 	limit := [2]uint64{bits53Below(between), bits53Below(inside)}
@@ -51,7 +52,7 @@ func communityEdges(r *randomState, group []uint8) graph.Edges {
 			if group[j] == c {
 				same = 1
 			}
-			if r.bits53() < limit[same] {
+			if r.Bits53() < limit[same] {
 				e.U = append(e.U, uint32(i))
 				e.V = append(e.V, uint32(j))
 			}

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"grfgp/graph"
+	"grfgp/internal/randomstate"
 )
 
 // ErrInvalid is wrapped by every error that rejects a task.
@@ -32,10 +33,10 @@ const (
 
 // newTask adds noise to y, in the order of the nodes, and scales both such that
 // the table has mean 0 and (population) standard deviation 1. It keeps y.
-func newTask(name string, g *graph.Graph, y []float64, r *randomState) *Task {
+func newTask(name string, g *graph.Graph, y []float64, r *randomstate.State) *Task {
 	table := make([]float64, len(y))
 	for i := range y {
-		table[i] = y[i] + noiseSD*r.normal()
+		table[i] = y[i] + noiseSD*r.Normal()
 	}
 	mean, sd := stat.PopMeanStdDev(table, nil)
 	for i := range y {

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"grfgp/graph"
+	"grfgp/internal/randomstate"
 )
 
 func make1000(task func(side int) (*Task, error)) func() (*Task, error) {
@@ -122,7 +123,7 @@ func TestCommunityEdgesEqualUniforms(t *testing.T) {
 	for i := range group {
 		group[i] = uint8(i * i % communities)
 	}
-	r := newRandomState(7)
+	r := randomstate.New(7)
 	var want graph.Edges
 	for i := range group {
 		for j := i + 1; j < len(group); j++ {
@@ -130,12 +131,12 @@ func TestCommunityEdgesEqualUniforms(t *testing.T) {
 			if group[i] == group[j] {
 				p = 0.01
 			}
-			if r.uniform(0, 1) < p {
+			if r.Uniform(0, 1) < p {
 				want.U, want.V = append(want.U, uint32(i)), append(want.V, uint32(j))
 			}
 		}
 	}
-	got := communityEdges(newRandomState(7), group)
+	got := communityEdges(randomstate.New(7), group)
 	if len(want.U) == 0 || !slices.Equal(got.U, want.U) || !slices.Equal(got.V, want.V) {
 		t.Errorf("%d edges, want %d, or others", len(got.U), len(want.U))
 	}

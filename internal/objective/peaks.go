@@ -6,6 +6,7 @@ import (
 
 	"grfgp/graph"
 	"grfgp/internal/parallel"
+	"grfgp/internal/randomstate"
 )
 
 // peak is a Gaussian hill, turned by an angle.
@@ -32,7 +33,7 @@ func (p peak) surface() func(x, y float64) float64 {
 // SinglePeak returns one hill on a grid of side × side nodes, row by row. The
 // paper's has side 1000.
 func SinglePeak(side int) (*Task, error) {
-	return onGrid("single-peak", side, 1, func(*randomState) []peak {
+	return onGrid("single-peak", side, 1, func(*randomstate.State) []peak {
 		return []peak{{x: 0.2, y: -0.3, height: 2, sx: 0.3, sy: 0.4, angle: math.Pi / 6}}
 	})
 }
@@ -40,7 +41,7 @@ func SinglePeak(side int) (*Task, error) {
 // TwoPeaks returns a high and a less high hill on a grid of 100 × 100 nodes, the
 // task that the paper calls multi-modal.
 func TwoPeaks() (*Task, error) {
-	return onGrid("two-peaks", 100, 2, func(*randomState) []peak {
+	return onGrid("two-peaks", 100, 2, func(*randomstate.State) []peak {
 		return []peak{
 			{x: -1, y: 0.5, height: 2, sx: 0.4, sy: 0.3, angle: 0.3},
 			{x: 1.2, y: -0.7, height: 1.5, sx: 0.3, sy: 0.5, angle: -0.5},
@@ -51,18 +52,18 @@ func TwoPeaks() (*Task, error) {
 // FivePeaks returns five random hills, some of them hollows, on a grid of side ×
 // side nodes, row by row. The paper's has side 1000.
 func FivePeaks(side int) (*Task, error) {
-	return onGrid("five-peaks", side, 2, func(r *randomState) []peak {
+	return onGrid("five-peaks", side, 2, func(r *randomstate.State) []peak {
 		peaks := make([]peak, 5)
 		for k := range peaks {
 			p := &peaks[k]
-			p.x, p.y = r.uniform(-1.5, 1.5), r.uniform(-1.5, 1.5)
-			p.height = r.uniform(0.5, 2)
+			p.x, p.y = r.Uniform(-1.5, 1.5), r.Uniform(-1.5, 1.5)
+			p.height = r.Uniform(0.5, 2)
 			// The first two are hills; the others draw a sign of −1 or 1 next.
-			if k >= 2 && r.below(2) == 0 {
+			if k >= 2 && r.Below(2) == 0 {
 				p.height = -p.height
 			}
-			p.sx, p.sy = r.uniform(0.2, 0.6), r.uniform(0.2, 0.6)
-			p.angle = r.uniform(0, 2*math.Pi)
+			p.sx, p.sy = r.Uniform(0.2, 0.6), r.Uniform(0.2, 0.6)
+			p.angle = r.Uniform(0, 2*math.Pi)
 		}
 		return peaks
 	})
@@ -70,7 +71,7 @@ func FivePeaks(side int) (*Task, error) {
 
 // onGrid lays the sum of peaks on a square grid over [−reach, reach]²: x runs
 // along a row, y from row to row. The peaks are drawn before the noise.
-func onGrid(name string, side int, reach float64, draw func(*randomState) []peak) (*Task, error) {
+func onGrid(name string, side int, reach float64, draw func(*randomstate.State) []peak) (*Task, error) {
 	if side < 2 {
 		return nil, fmt.Errorf("%w: %s on a grid of side %d, want 2 or more", ErrInvalid, name, side)
 	}
@@ -78,7 +79,7 @@ func onGrid(name string, side int, reach float64, draw func(*randomState) []peak
 	if err != nil {
 		return nil, failed(name, err)
 	}
-	r := newRandomState(paperSeed)
+	r := randomstate.New(paperSeed)
 	var surfaces []func(x, y float64) float64
 	for _, p := range draw(r) {
 		surfaces = append(surfaces, p.surface())

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"grfgp/graph"
+	"grfgp/internal/randomstate"
 	"grfgp/internal/rng"
 )
 
@@ -17,12 +18,12 @@ func Circle() (*Task, error) {
 	if err != nil {
 		return nil, failed(name, err)
 	}
-	r := newRandomState(paperSeed)
+	r := randomstate.New(paperSeed)
 	y := make([]float64, n)
 	for range 3 {
-		frequency := 1 + float64(r.below(5))
-		height := r.uniform(0.5, 2)
-		phase := r.uniform(0, 2*math.Pi)
+		frequency := 1 + float64(r.Below(5))
+		height := r.Uniform(0.5, 2)
+		phase := r.Uniform(0, 2*math.Pi)
 		for i := range y {
 			y[i] += height * math.Sin(frequency*angle(i, n)+phase)
 		}

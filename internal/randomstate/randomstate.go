@@ -1,4 +1,7 @@
-package objective
+// Package randomstate draws the numbers that numpy's RandomState draws, for tasks
+// and splits that others have defined by it. Everything else draws from
+// internal/rng.
+package randomstate
 
 import (
 	"math"
@@ -17,18 +20,18 @@ const (
 	spreads = 1812433253 // multiplier of the seeding
 )
 
-// randomState is the generator that numpy calls RandomState: MT19937 with
-// numpy's frozen ways to turn its words into numbers. The paper's tasks are
-// defined by its stream; everything else here draws from internal/rng.
-type randomState struct {
+// State is the generator that numpy calls RandomState: MT19937 with numpy's
+// frozen ways to turn its words into numbers.
+type State struct {
 	word     [words]uint32
 	next     int     // word to be given out next
 	spare    float64 // second normal deviate of the last pair
 	hasSpare bool
 }
 
-func newRandomState(seed uint32) *randomState {
-	r := &randomState{next: words}
+// New returns the generator of a seed.
+func New(seed uint32) *State {
+	r := &State{next: words}
 	r.word[0] = seed
 	for i := 1; i < words; i++ {
 		prev := r.word[i-1]
@@ -38,7 +41,7 @@ func newRandomState(seed uint32) *randomState {
 }
 
 // refill makes the next 624 words.
-func (r *randomState) refill() {
+func (r *State) refill() {
 	w := &r.word
 	for i := range words - middle {
 		w[i] = w[i+middle] ^ twist(w[i], w[i+1])
@@ -54,7 +57,7 @@ func twist(a, b uint32) uint32 {
 	return (a&upper|b&lower)>>1 ^ -(b&1)&matrix
 }
 
-func (r *randomState) uint32() uint32 {
+func (r *State) uint32() uint32 {
 	if r.next == words {
 		r.refill()
 	}
@@ -66,28 +69,28 @@ func (r *randomState) uint32() uint32 {
 	return x ^ x>>18
 }
 
-// bits53 returns a uniform integer below 2⁵³: 27 bits of one word above 26 of
+// Bits53 returns a uniform integer below 2⁵³: 27 bits of one word above 26 of
 // the next.
-func (r *randomState) bits53() uint64 {
+func (r *State) Bits53() uint64 {
 	hi := uint64(r.uint32() >> 5)
 	return hi<<26 | uint64(r.uint32()>>6)
 }
 
-// uniform returns a number in [lo, hi). As below, the conversion keeps a product
+// Uniform returns a number in [lo, hi). As below, the conversion keeps a product
 // from being fused into a sum on machines that can.
-func (r *randomState) uniform(lo, hi float64) float64 {
-	return lo + float64((hi-lo)*(float64(r.bits53())*0x1p-53))
+func (r *State) Uniform(lo, hi float64) float64 {
+	return lo + float64((hi-lo)*(float64(r.Bits53())*0x1p-53))
 }
 
-// normal returns a standard normal deviate by Marsaglia's polar method, which
+// Normal returns a standard normal deviate by Marsaglia's polar method, which
 // makes two at a time: the second of the pair comes first.
-func (r *randomState) normal() float64 {
+func (r *State) Normal() float64 {
 	if r.hasSpare {
 		r.hasSpare = false
 		return r.spare
 	}
 	for {
-		x, y := r.uniform(-1, 1), r.uniform(-1, 1)
+		x, y := r.Uniform(-1, 1), r.Uniform(-1, 1)
 		square := float64(x*x) + float64(y*y)
 		if square >= 1 || square == 0 {
 			continue
@@ -98,9 +101,9 @@ func (r *randomState) normal() float64 {
 	}
 }
 
-// below returns a uniform integer in [0, n), n ≥ 1: words are cut to the bits of
+// Below returns a uniform integer in [0, n), n ≥ 1: words are cut to the bits of
 // n−1 and drawn again while too large. n = 1 draws nothing.
-func (r *randomState) below(n uint32) uint32 {
+func (r *State) Below(n uint32) uint32 {
 	most := n - 1
 	if most == 0 {
 		return 0
@@ -113,10 +116,10 @@ func (r *randomState) below(n uint32) uint32 {
 	}
 }
 
-// shuffle puts x in random order, from the back.
-func shuffle[T any](r *randomState, x []T) {
+// Shuffle puts x in random order, from the back.
+func Shuffle[T any](r *State, x []T) {
 	for i := len(x) - 1; i > 0; i-- {
-		j := r.below(uint32(i) + 1)
+		j := r.Below(uint32(i) + 1)
 		x[i], x[j] = x[j], x[i]
 	}
 }
