@@ -109,9 +109,17 @@ func (w *workshop) classify(ctx context.Context, l gp.Labels, method gp.ClassMet
 		}
 	}
 	w.forget(chosen.hops)
-	opts.State = &c.choice.Fit.ClassState
-	if c.classifier, _, err = gp.Classify(ctx, kept, own, opts); err != nil {
+	if method == c.choice.Fit.Method {
+		opts.State = &c.choice.Fit.ClassState
+	} else {
+		opts.Starts = [][]float64{c.choice.Fit.Theta}
+	}
+	fit := c.choice.Fit
+	if c.classifier, c.choice.Fit, err = gp.Classify(ctx, kept, own, opts); err != nil {
 		return nil, err
+	}
+	if opts.State != nil {
+		c.choice.Fit = fit // which knows how it was learned
 	}
 	c.choose(chosen)
 	return c, nil

@@ -116,28 +116,48 @@ func (t *tuner) samples() []Labels {
 
 const (
 	scaleStep   = 0.4 // by which the variance is multiplied from trial to trial
-	scaleTrials = 6
+	scaleTrials = 5
 	scaleSpread = 3    // e-folds: how far from the likelihood the score may lead
 	heldLabels  = 2000 // that are held out where leaving one out is too much work
 )
 
 // tune sets the variance, starting from what the likelihood says, and the
-// calibration so that labels are likeliest by the others. The likelihood of a
-// regression is not that of classes, and puts the variance too high.
+// calibration so that labels are likeliest by the others: the likelihood of a
+// regression is not that of classes, and mostly puts the variance too high.
 func (t *tuner) tune(ctx context.Context, r *ClassifyReport) error {
 	best, most := *r, math.Inf(-1)
-	for k, factor := 0, 1.0; k < scaleTrials; k, factor = k+1, factor*scaleStep {
+	better := func(factor float64) (bool, error) {
 		trial := *r
 		trial.Theta = t.amplified(r.Theta, factor)
 		if err := t.trial(ctx, &trial); err != nil {
-			return err
+			return false, err
 		}
 		x := math.Log(factor) / scaleSpread
 		value := trial.Score - x*x/(2*float64(trial.Scored))
 		if value <= most {
-			break
+			return false, nil
 		}
 		best, most = trial, value
+		return true, nil
+	}
+	if _, err := better(1); err != nil {
+		return err
+	}
+	for _, step := range []float64{scaleStep, 1 / scaleStep} {
+		trials := 0
+		for factor := step; trials < scaleTrials; factor *= step {
+			ok, err := better(factor)
+			if err != nil {
+				return err
+			}
+			if !ok {
+				break
+			}
+			trials++
+		}
+		if trials > 0 {
+			break // what is better below is not better above
+		}
 	}
 	*r = best
 	return nil
