@@ -270,6 +270,12 @@ func TestMultiscaleTable(t *testing.T) {
 	compare(t, "traffic", trafficTasks(t), func(split, _ int) int { return split }, singles, many)
 	compare(t, "traffic by features", trafficTasks(t), func(split, _ int) int { return split },
 		[]grfgp.Spec{{Method: "grf", Scales: "one"}}, []grfgp.Spec{{Method: "grf", Scales: "many"}, {Method: "grf"}})
+}
+
+// The same for wind.
+func TestMultiscaleWindTable(t *testing.T) {
+	full(t)
+	many := []grfgp.Spec{{Scales: "many"}, {}}
 	for _, level := range []int{1000, 800, 500} {
 		wind := []task{windTask(t, level, graphio.WeightsIgnore)}
 		compare(t, fmt.Sprintf("wind at %d hPa", level), wind, globeField, singles[:1], many)

@@ -153,7 +153,6 @@ func (r *ringRun) regress(ctx context.Context) (RingArm, error) {
 		if r.kernel, err = kernel.NewMultiscale(r.kernel, kernel.Diffusion{}, scales, kernel.MultiscaleOptions{}); err != nil {
 			return arm, err
 		}
-		opts.Starts = scaleStarts(len(scales))
 	}
 	var report gp.FitReport
 	r.model, report, err = gp.Fit(ctx, r.kernel, r.train, opts)
@@ -188,29 +187,6 @@ func (r *ringRun) regress(ctx context.Context) (RingArm, error) {
 	arm.Bytes = heap() - before
 	runtime.KeepAlive(p) // with features, graphs and measurements
 	return arm, nil
-}
-
-// scaleStarts are those of grfgp.Fit: some variance on every scale, and nearly all
-// of it on one of them.
-func scaleStarts(scales int) [][]float64 {
-	var all [][]float64
-	for _, length := range []float64{2, 8} {
-		for most := -1; most < scales; most++ {
-			theta := []float64{0.1, length, 8}
-			for k := range scales {
-				share := 0.01
-				switch {
-				case most < 0:
-					share = 1 / float64(scales)
-				case k == most:
-					share = 1
-				}
-				theta = append(theta, share)
-			}
-			all = append(all, theta)
-		}
-	}
-	return all
 }
 
 // sample walks on the ring, or on a coarser one.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"time"
 
 	"grfgp/gp"
@@ -103,6 +104,7 @@ func RegressOnRing(ctx context.Context, n, hops, epochs int, dense bool, seed ui
 		r.RMSE += (y - mean[i]) * (y - mean[i]) / float64(test.Len())
 	}
 	r.RMSE, r.Bytes = math.Sqrt(r.RMSE), heap()
+	runtime.KeepAlive(p) // with features and measurements
 	return r, nil
 }
 

@@ -103,7 +103,7 @@ func fit(points []ScalingPoint, cost func(ScalingPoint) float64) Exponent {
 	}
 	free := float64(len(x) - 2)
 	if free < 1 {
-		return Exponent{b, math.Inf(-1), math.Inf(1)}
+		return Exponent{b, b, b} // two points have no spread to judge by
 	}
 	half := distuv.StudentsT{Sigma: 1, Nu: free}.Quantile(0.975) * math.Sqrt(rest/free/spread)
 	return Exponent{b, b - half, b + half}

@@ -84,7 +84,8 @@ func (roundTicks) Ticks(lo, hi float64) []gonum.Tick {
 		}
 	}
 	var ticks []gonum.Tick
-	for k := math.Ceil(lo / step); k*step <= hi && len(ticks) < 12; k++ {
+	// Adding zero makes 0 of −0.
+	for k := math.Ceil(lo/step) + 0; k*step <= hi && len(ticks) < 12; k++ {
 		ticks = append(ticks, gonum.Tick{Value: k * step, Label: tickLabel(k*step, step)})
 	}
 	return ticks
