@@ -54,7 +54,7 @@ func newWorkshop(g *graph.Graph, spec Spec) (*workshop, error) {
 	for at, node := range order {
 		w.place[node] = at
 	}
-	w.levels = sync.OnceValue(func() []graph.Level { return h.Coarsen(max(coarseLeast, min(coarseNodes, h.Len()/8))) })
+	w.levels = sync.OnceValue(func() []graph.Level { return levels(h) })
 	return w, nil
 }
 
@@ -98,10 +98,11 @@ func (w *workshop) decide(measurements int) (method string, hops int, why []stri
 }
 
 const (
-	coarseLeast = 16  // nodes that the coarsest graph may always have,
-	coarseNodes = 150 // and the most
-	coarseHops  = 10
-	finestHops  = 5 // of features with coarser scales above them
+	coarseLeast  = 16  // nodes that the coarsest graph may always have,
+	coarseNodes  = 150 // and the most
+	coarseHops   = 10
+	coarseInside = 0.05 // share of the weight
+	finestHops   = 5    // of features with coarser scales above them
 )
 
 // fineHops returns the reach of the finest of many scales, or of the only one:
@@ -111,6 +112,19 @@ func (w *workshop) fineHops(many bool, method string, hops int) int {
 		return finestHops
 	}
 	return hops
+}
+
+// levels returns coarser graphs, as long as cells are places: beyond the first
+// level, where hardly any weight lies inside cells, nodes of a cell are no nearer
+// to each other than to others.
+func levels(g *graph.Graph) []graph.Level {
+	all := g.Coarsen(max(coarseLeast, min(coarseNodes, g.Len()/8)))
+	for k := 1; k < len(all); k++ {
+		if all[k].Quality(all[k-1].Graph).Inside < coarseInside {
+			return all[:k]
+		}
+	}
+	return all
 }
 
 // kernel returns the kernel of a family in a representation, on one scale or
