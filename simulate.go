@@ -95,7 +95,7 @@ func Simulate(ctx context.Context, g *graph.Graph, truth []float64, spec Spec, o
 			return nil, err
 		}
 	}
-	w, err := newWorkshop(g, spec)
+	w, err := newWorkshop(g, drawing(g, spec))
 	if err != nil {
 		return nil, err
 	}

@@ -22,11 +22,20 @@ type Optimizer struct {
 // NewOptimizer returns an Optimizer that was told nothing. The policy is
 // Options.Policy, or one of bayesopt.PolicyNames; with neither, as the goal says.
 func NewOptimizer(g *graph.Graph, spec Spec, policy string, opts bayesopt.Options) (*Optimizer, error) {
-	w, err := newWorkshop(g, spec)
+	w, err := newWorkshop(g, drawing(g, spec))
 	if err != nil {
 		return nil, err
 	}
 	return w.optimizer(policy, opts)
+}
+
+// drawing is the Spec for models that are drawn from again and again: on all but
+// small graphs features are the quickest to draw from.
+func drawing(g *graph.Graph, spec Spec) Spec {
+	if spec.Method == "" && g.Len() > denseNodes {
+		spec.Method = "grf"
+	}
+	return spec
 }
 
 // optimizer returns one that shares the workshop, which several may do at once.
