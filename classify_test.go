@@ -1,0 +1,160 @@
+package grfgp_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"testing"
+	"time"
+
+	"grfgp"
+	"grfgp/gp"
+	"grfgp/graph"
+	"grfgp/internal/rng"
+)
+
+// communities is a stochastic block model of equal classes in which a node has so
+// many neighbours within its class and in all others, and a share of nodes is
+// labelled.
+func communities(t testing.TB, nodes, classes int, within, between, share float64) classTask {
+	t.Helper()
+	sizes, size := make([]int, classes), nodes/classes
+	for c := range sizes {
+		sizes[c] = size
+	}
+	g, err := graph.StochasticBlock(sizes, func(a, b int) float64 {
+		if a == b {
+			return within / float64(size)
+		}
+		return between / float64(size*(classes-1))
+	}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	class := make([]int, g.Len())
+	for i := range class {
+		class[i] = i / size
+	}
+	perm := rand.New(rng.New(1, "communities")).Perm(g.Len())
+	cut := int(share * float64(g.Len()))
+	return classTask{g, labelled(perm[:cut], class, classes), labelled(perm[cut:], class, classes)}
+}
+
+// Everything is chosen, said, and in the numbering of the graph.
+func TestClassify(t *testing.T) {
+	k := communities(t, 240, 3, 6, 2, 0.3)
+	for _, method := range []gp.ClassMethod{gp.Dirichlet, gp.OneVsAll, gp.Variational, gp.Spreading} {
+		s, c := k.score(t, grfgp.Spec{}, method)
+		choice := c.Choice()
+		t.Logf("%v: %+v; %v", method, s, choice.Why)
+		if s.accuracy < 0.85 {
+			t.Errorf("%v: accuracy %.3f, want at least 0.85", method, s.accuracy)
+		}
+		if len(choice.Why) == 0 || choice.Family == "" || c.Classes() != 3 {
+			t.Errorf("%v: nothing is said of the choice %+v", method, choice)
+		}
+		if left := c.LeftOut(); left == nil || scoreClasses(left, k.train.Class).accuracy < 0.8 {
+			t.Errorf("%v: labels are not predicted by the others", method)
+		}
+		draws, err := c.Sample(context.Background(), k.test.Nodes[:3], 2, 1)
+		if (err != nil) != (method == gp.Spreading) || err == nil && len(draws) != 2 {
+			t.Errorf("%v: %d draws, %v", method, len(draws), err)
+		}
+	}
+}
+
+// Many scales and every family and representation work.
+func TestClassifySpecs(t *testing.T) {
+	k := communities(t, 400, 2, 6, 2, 0.2)
+	for _, spec := range []grfgp.Spec{
+		{Scales: "many"},
+		{Method: "grf", Scales: "many", Solver: "iterative"},
+		{Method: "grf", Family: "free", Hops: 4, Scales: "one"},
+		{Method: "series", Family: "diffusion", Scales: "one"},
+		{Method: "grf", Family: "matern", Nu: 2, Solver: "iterative", Scales: "one"},
+	} {
+		if s, _ := k.score(t, spec, gp.Dirichlet); s.accuracy < 0.8 {
+			t.Errorf("%+v: accuracy %.3f, want at least 0.8", spec, s.accuracy)
+		}
+	}
+}
+
+func TestClassifyErrors(t *testing.T) {
+	k := communities(t, 80, 2, 4, 1, 0.5)
+	for name, l := range map[string]gp.Labels{
+		"none":       {Classes: 2},
+		"at no node": {Nodes: []int{0, 80}, Class: []int{0, 1}, Classes: 2},
+		"one class":  {Nodes: []int{0, 1}, Class: []int{1, 1}, Classes: 2},
+	} {
+		for m := range gp.ClassMethods {
+			if _, err := grfgp.Classify(context.Background(), k.graph, l, grfgp.Spec{}, gp.ClassMethod(m)); !errors.Is(err, gp.ErrData) {
+				t.Errorf("%s, %v: %v, want ErrData", name, gp.ClassMethod(m), err)
+			}
+		}
+	}
+	if _, err := grfgp.Classify(context.Background(), k.graph, k.train, grfgp.Spec{Family: "cubist"}, gp.Dirichlet); !errors.Is(err, grfgp.ErrSpec) {
+		t.Errorf("a family that is none: %v", err)
+	}
+}
+
+// A million nodes, 50,000 labels and eight classes, beside a tenth of it: the
+// figures of docs/classification.md, in some minutes and 10 GiB.
+func TestClassifyMillion(t *testing.T) {
+	full(t)
+	if os.Getenv("GRFGP_MILLION") == "" {
+		t.Skip("set GRFGP_MILLION=1 too: it takes 12 GiB")
+	}
+	var accuracy []float64
+	for _, nodes := range []int{100_000, 1_000_000} {
+		k := communities(t, nodes, 8, 9, 3, 0.05)
+		began := time.Now()
+		spec := grfgp.Spec{Method: "grf", Family: "matern", Nu: 2, Hops: 4, Walks: 40, Scales: "one"}
+		s, c := k.score(t, spec, gp.Dirichlet)
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		t.Logf("%d nodes: %+v in %.0f s, %.1f GiB; %v; %+v", nodes, s, time.Since(began).Seconds(), float64(m.Sys)/(1<<30), c.Choice().Why, c.Choice().Fit)
+		accuracy = append(accuracy, s.accuracy)
+	}
+	if math.Abs(accuracy[0]-accuracy[1]) > 0.01 {
+		t.Errorf("accuracy %.4f and %.4f at a tenth and at all", accuracy[0], accuracy[1])
+	}
+}
+
+func ExampleClassify() {
+	// Two triangles with a bridge; one node of each is labelled.
+	labels, _ := graph.LabelsOf([]string{"a", "b", "c", "d", "e", "f"})
+	g, _, err := graph.FromEdges(labels, graph.Edges{
+		U: []uint32{0, 1, 2, 3, 4, 5, 2},
+		V: []uint32{1, 2, 0, 4, 5, 3, 3},
+	}, graph.BuildOptions{})
+	if err != nil {
+		panic(err)
+	}
+	c, err := grfgp.Classify(context.Background(), g, gp.Labels{Nodes: []int{0, 5}, Class: []int{0, 1}, Classes: 2}, grfgp.Spec{}, gp.Dirichlet)
+	if err != nil {
+		panic(err)
+	}
+	p, err := c.Probabilities(context.Background(), []int{0, 1, 2, 3, 4, 5})
+	if err != nil {
+		panic(err)
+	}
+	for i := range 6 {
+		fmt.Print(labels.At(i), " ")
+		if p.At(i, 0) > p.At(i, 1) {
+			fmt.Println("like a")
+		} else {
+			fmt.Println("like f")
+		}
+	}
+	// Output:
+	// a like a
+	// b like a
+	// c like a
+	// d like f
+	// e like f
+	// f like f
+}
