@@ -158,6 +158,9 @@ func (s *simulator) replay(ctx context.Context, r *Replay) error {
 	opts := bayesopt.Options{Goal: s.opts.Goal, Seed: rng.New(s.opts.Seed, "simulate", uint64(r.Seed)).Uint64(), Retrain: s.opts.Retrain}
 	if len(s.known) < len(s.truth) {
 		opts.Allowed = s.known
+		if r.Policy == "learn" { // what is not known is not scored
+			opts.Policy = bayesopt.VarianceReduction{Over: renumbered(s.known, s.workshop.place)}
+		}
 	}
 	o, err := s.workshop.optimizer(r.Policy, opts)
 	if err != nil {
