@@ -146,7 +146,7 @@ func TestPanelsTable(t *testing.T) {
 				{"bfs", "bfs", grfgp.Spec{}, bayesopt.Schedule{}},
 				{"dfs", "dfs", grfgp.Spec{}, bayesopt.Schedule{}},
 				{"degree", "degree", grfgp.Spec{}, bayesopt.Schedule{}},
-				{"ours", "thompson", grfgp.Spec{Family: "diffusion"}, bayesopt.Schedule{Every: 500, Drift: -1}},
+				{"ours", "thompson", grfgp.Spec{Family: "diffusion"}, bayesopt.Schedule{Every: 1000, Drift: -1}},
 				{"authors' kernel", "thompson", authors, bayesopt.Schedule{Every: 600, Drift: -1}},
 			} {
 				if only := os.Getenv("GRFGP_ARM"); only != "" && only != arm.name {
