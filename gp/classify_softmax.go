@@ -116,29 +116,52 @@ var spreads = []float64{1, 0.7, 0.4, 0.2, 0.05}
 // calibrate returns the calibration under which the classes are likeliest, with
 // that prior.
 func (l latents) calibrate(class []int) Calibration {
+	l, class = l.thinned(class)
 	n, classes := l.mean.Dims()
 	p := mat.NewDense(n, classes, nil)
-	var best Calibration
-	most := math.Inf(-1)
+	best, most := asIs, math.Inf(-1)
+	lo, hi := math.Log(1.0/100), math.Log(20)
 	for _, spread := range spreads {
 		value := func(x float64) float64 {
 			l.probabilities(p, Calibration{math.Exp(x), spread})
 			return logScore(p, class) - x*x/(2*temperatureSpread*temperatureSpread*float64(n))
 		}
-		x := peak(math.Log(1.0/100), math.Log(20), value)
+		x := peak(lo, hi, value)
 		v := value(x)
 		if v <= most {
 			break
 		}
 		best, most = Calibration{math.Exp(x), spread}, v
+		lo, hi = max(lo, x-1), min(hi, x+1) // less spread moves it little
 	}
 	return best
 }
 
-// peak returns where a function with one peak in [lo, hi] has it, to 0.01, by
+// calibrationLabels is the most labels that a calibration is found from: two
+// numbers do not need more.
+const calibrationLabels = 1000
+
+// thinned returns every so many rows.
+func (l latents) thinned(class []int) (latents, []int) {
+	n, classes := l.mean.Dims()
+	if n <= calibrationLabels {
+		return l, class
+	}
+	few := latents{mat.NewDense(calibrationLabels, classes, nil), mat.NewDense(calibrationLabels, classes, nil)}
+	some := make([]int, calibrationLabels)
+	for q := range some {
+		i := (2*q + 1) * n / (2 * calibrationLabels)
+		copy(few.mean.RawRowView(q), l.mean.RawRowView(i))
+		copy(few.variance.RawRowView(q), l.variance.RawRowView(i))
+		some[q] = class[i]
+	}
+	return few, some
+}
+
+// peak returns where a function with one peak in [lo, hi] has it, to 0.02, by
 // golden sections.
 func peak(lo, hi float64, f func(x float64) float64) float64 {
-	const ratio, tol = 0.6180339887498949, 0.01
+	const ratio, tol = 0.6180339887498949, 0.02
 	a, b := hi-ratio*(hi-lo), lo+ratio*(hi-lo)
 	fa, fb := f(a), f(b)
 	for hi-lo > tol {

@@ -2,17 +2,11 @@ package gp
 
 import (
 	"context"
-	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
-	"grfgp/internal/parallel"
-	"grfgp/internal/rng"
 	"grfgp/kernel"
 )
 
@@ -24,18 +18,6 @@ const (
 	variationalRate = 0.05
 	latentMeanVar   = 4 // of the unknown mean of a latent function
 )
-
-// variationalClassifier has a variational posterior at inducing nodes.
-type variationalClassifier struct {
-	inducing *inducing
-	q        *variational
-	robust   bool // likelihood
-	nodes    int  // of the graph
-
-	calibration Calibration // none if robust
-	left        latents     // at every label without it
-	leftOut     *mat.Dense
-}
 
 // classifyVariationally fits Variational or RobustMax: natural gradients for q,
 // and Adam for the hyperparameters, which start from the Dirichlet fit. With more
@@ -239,138 +221,4 @@ func (a *adam) step(x, grad []float64, rate float64) {
 		m, v := a.first[j]/(1-math.Pow(decay1, a.steps)), a.second[j]/(1-math.Pow(decay2, a.steps))
 		x[j] += rate * m / (math.Sqrt(v) + tiny)
 	}
-}
-
-func (c *variationalClassifier) Classes() int { return len(c.q.precision) }
-
-// LeftOut takes a label out of q as if it were a normal reading.
-func (c *variationalClassifier) LeftOut() *mat.Dense { return mat.DenseCopyOf(c.leftOut) }
-
-func (c *variationalClassifier) Probabilities(ctx context.Context, nodes []int) (*mat.Dense, error) {
-	if len(nodes) == 0 {
-		return &mat.Dense{}, nil
-	}
-	p := mat.NewDense(len(nodes), c.Classes(), nil)
-	size := max(1, crossEntries/8/len(c.inducing.nodes))
-	for lo := 0; lo < len(nodes); lo += size {
-		hi := min(len(nodes), lo+size)
-		part := p.Slice(lo, hi, 0, c.Classes()).(*mat.Dense)
-		if err := c.probabilities(ctx, part, nodes[lo:hi]); err != nil {
-			return nil, fmt.Errorf("gp: class probabilities: %w", err)
-		}
-	}
-	return p, nil
-}
-
-func (c *variationalClassifier) probabilities(ctx context.Context, p *mat.Dense, nodes []int) error {
-	a, err := c.inducing.project(ctx, nodes)
-	if err != nil {
-		return err
-	}
-	prior := make([]float64, len(nodes))
-	if err := c.inducing.cov.Diag(ctx, prior, nodes); err != nil {
-		return err
-	}
-	p.Copy(c.chances(c.q.marginals(a, prior)))
-	return nil
-}
-
-// chances returns the chance of each class under latent functions.
-func (c *variationalClassifier) chances(f latents) *mat.Dense {
-	n, classes := f.mean.Dims()
-	p := mat.NewDense(n, classes, nil)
-	if !c.robust {
-		f.probabilities(p, c.calibration)
-		return p
-	}
-	l := newRobustMax()
-	parallel.Ranges(n, softmaxRows, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			l.predict(p.RawRowView(i), f.mean.RawRowView(i), f.variance.RawRowView(i))
-		}
-	})
-	return p
-}
-
-// Sample draws latent functions by Matheron's rule at the inducing nodes, a prior
-// draw g plus K_·z L⁻ᵀ(v − L⁻¹g_z) with v from q.
-func (c *variationalClassifier) Sample(ctx context.Context, nodes []int, draws int, seed uint64) ([]*mat.Dense, error) {
-	if len(nodes) == 0 || draws == 0 {
-		return nil, nil
-	}
-	f, err := c.draw(ctx, nodes, draws, seed)
-	if err != nil {
-		return nil, fmt.Errorf("gp: samples of class probabilities: %w", err)
-	}
-	a, err := c.inducing.project(ctx, nodes)
-	if err != nil {
-		return nil, fmt.Errorf("gp: samples of class probabilities: %w", err)
-	}
-	mean := mat.NewDense(len(nodes), c.Classes(), nil)
-	mean.Mul(a.T(), c.q.mean)
-	all := c.calibration.softmax(f, mean, draws, 1)
-	if !c.robust {
-		return all, nil
-	}
-	for _, p := range all { // the largest wins
-		for i := range nodes {
-			row := p.RawRowView(i)
-			best := argmax(row)
-			for k := range row {
-				if row[k] = robustError / float64(len(row)-1); k == best {
-					row[k] = 1 - robustError
-				}
-			}
-		}
-	}
-	return all, nil
-}
-
-func (c *variationalClassifier) draw(ctx context.Context, nodes []int, draws int, seed uint64) (*mat.Dense, error) {
-	z := c.inducing
-	classes, size := c.Classes(), len(z.nodes)
-	out, weights := mat.NewDense(len(nodes), classes*draws, nil), mat.NewDense(size, classes*draws, nil)
-	prior := mat.NewDense(c.nodes, draws, nil)
-	for k := range classes {
-		if err := z.cov.Prior(ctx, prior, uint64(rng.Derive(seed, fmt.Sprintf("class %d", k)))); err != nil {
-			return nil, err
-		}
-		for r, i := range nodes {
-			copy(out.RawRowView(r)[k*draws:], prior.RawRowView(i))
-		}
-		white := mat.DenseCopyOf(rowsOf(prior, z.nodes))
-		z.solve(blas.NoTrans, white)
-		noise := mat.NewDense(size, draws, nil)
-		for s := range draws {
-			normal := rand.New(rng.New(seed, "variational", uint64(k), uint64(s)))
-			for i := range size {
-				noise.Set(i, s, normal.NormFloat64())
-			}
-		}
-		c.q.colour(k, noise)
-		for i := range size {
-			for s := range draws {
-				weights.Set(i, k*draws+s, c.q.mean.At(i, k)+noise.At(i, s)-white.At(i, s))
-			}
-		}
-	}
-	z.solve(blas.Trans, weights)
-	update := mat.NewDense(len(nodes), classes*draws, nil)
-	if err := z.cov.Cross(nodes, z.nodes).Apply(ctx, update, weights); err != nil {
-		return nil, err
-	}
-	out.Add(out, update)
-	return out, nil
-}
-
-// colour makes draws from N(0, Λ⁻¹) of standard normal ones: a symmetric root is
-// not needed, F⁻ᵀ of Λ = FFᵀ does.
-func (q *variational) colour(class int, x *mat.Dense) {
-	var chol mat.Cholesky
-	if !chol.Factorize(q.lambda[class]) {
-		panic("gp: a precision that was factored before has no factor")
-	}
-	var l mat.TriDense
-	chol.LTo(&l)
-	blas64.Trsm(blas.Left, blas.Trans, 1, l.RawTriangular(), x.RawMatrix())
 }
