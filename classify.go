@@ -59,8 +59,10 @@ func Classify(ctx context.Context, g *graph.Graph, l gp.Labels, spec Spec, metho
 // classify tries the kernels that the Spec leaves and keeps the one under which
 // labels are likeliest by the others.
 func (w *workshop) classify(ctx context.Context, l gp.Labels, method gp.ClassMethod) (*Classification, error) {
-	if err := w.checkNodes(l.Nodes); err != nil {
-		return nil, err
+	for k, i := range l.Nodes {
+		if i < 0 || i >= len(w.place) {
+			return nil, fmt.Errorf("%w: label %d is at node %d of %d", gp.ErrData, k, i, len(w.place))
+		}
 	}
 	c := &Classification{spec: w.spec, place: w.place}
 	own := gp.Labels{Nodes: w.internal(l.Nodes), Class: l.Class, Classes: l.Classes}

@@ -177,8 +177,7 @@ func (c *normalClassifier) eachBlock(nodes []int, do func(lo, hi int) error) err
 }
 
 // classDraws is how many draws, over all classes, a variance comes from: it has a
-// relative standard error of √(2/64) ≈ 18 %, which moves a probability by about
-// 0.01 at most.
+// relative standard error of √(2/64) ≈ 18 %.
 const classDraws = 64
 
 // drawnVariance returns the mean square of draws about the mean. Classes differ

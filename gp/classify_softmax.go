@@ -13,9 +13,9 @@ import (
 // class, whose softmax is the chance of a class.
 type latents struct{ mean, variance *mat.Dense }
 
-// softmaxDraws is how many points an expectation over all classes takes; the
-// largest error of a probability, over three to eight classes and deviations up
-// to four, is 0.03, and mostly below 0.005.
+// softmaxDraws is how many points an expectation over all classes takes. With
+// deviations up to four a probability is off by 0.01, root mean square over two to
+// twenty classes, and by 0.045 at most; with deviations of one by 0.005 and 0.03.
 const softmaxDraws = 128
 
 // normalPoints returns points that are spread like a standard normal variable of
