@@ -38,6 +38,7 @@ const (
 	outOfRange
 	repeatedNode
 	repeatedMeasurement
+	otherClass
 )
 
 // explain puts a fault of a line into words.
@@ -98,6 +99,9 @@ func (f fault) explain(line []byte, l *rowLayout) (what, next string) {
 		return fmt.Sprintf("%s %s is already on line %d, with other values", f.role, text, f.count), correct
 	case repeatedMeasurement:
 		return fmt.Sprintf("%s %s was already measured on line %d", f.role, text, f.count), "--repeats mean, keep or last would take it"
+	case otherClass:
+		return fmt.Sprintf("%s %s of a node that has another class on line %d", f.role, text, f.count),
+			"keep one of the two, or leave the later ones out with --on-bad-row skip"
 	}
 	panic(fmt.Sprintf("graphio: fault %d has no words", f.reason))
 }

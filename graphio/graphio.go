@@ -3,7 +3,7 @@
 // left out, and why.
 //
 // [ReadGraph] reads edges, [ReadNodes] what is known about each node,
-// [ReadMeasurements] the values at some of them. Each finds out by itself how a
+// [ReadMeasurements] the values at some of them, [ReadLabels] their classes. Each finds out by itself how a
 // file is packed, cut into fields and which column means what, and says so in a
 // [Report]. Where a file can be read in two ways it stops and lists them.
 package graphio

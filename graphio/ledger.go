@@ -16,8 +16,8 @@ type Ledger struct {
 	Repeats     int64  `json:"repeats"`      // fell on an edge, a node or a measurement given before
 	SelfLoops   int64  `json:"self_loops"`   // dropped edges from a node to itself
 	ZeroWeights int64  `json:"zero_weights"` // dropped edges of weight zero
-	Missing     int64  `json:"missing"`      // measurements without a value
-	Unknown     int64  `json:"unknown"`      // measurements of nodes that are not in the graph
+	Missing     int64  `json:"missing"`      // measurements without a value, labels without a class
+	Unknown     int64  `json:"unknown"`      // measurements and labels of nodes that are not in the graph
 	Blank       int64  `json:"blank"`
 	Comments    int64  `json:"comments"`
 	Bad         int64  `json:"bad"`

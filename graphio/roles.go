@@ -9,7 +9,7 @@ import (
 // Role is what a column is for.
 type Role string
 
-// The roles of columns: of a table of edges, of nodes, and of measurements.
+// The roles of columns: of a table of edges, of nodes, of measurements and of labels.
 const (
 	RoleSource   Role = "source"
 	RoleTarget   Role = "target"
@@ -29,13 +29,14 @@ const (
 	RoleNode  Role = "node"
 	RoleValue Role = "value"
 	RoleSD    Role = "sd"
+	RoleClass Role = "class"
 )
 
 // Roles are all roles, in the order in which they are told.
 var Roles = []Role{
 	RoleSource, RoleTarget, RoleWeight, RoleDistance,
 	RoleID, RoleLabel, RoleLat, RoleLon, RoleX, RoleY, RoleCost, RoleAllowed, RoleGroup,
-	RoleNode, RoleValue, RoleSD,
+	RoleNode, RoleValue, RoleSD, RoleClass,
 }
 
 // roleNames holds, per role, the names that are certain, and words that make a
@@ -59,6 +60,7 @@ var roleNames = map[Role]struct{ sure, likely string }{
 	RoleAllowed: {"allowed candidate eligible available permitted", "allowed eligible"},
 	RoleGroup:   {"group cluster community region district zone", "group cluster community region district zone"},
 	RoleValue:   {"value y reading measurement observation measured observed", "value reading measurement observation speed temperature temp level score result pressure concentration rate rating"},
+	RoleClass:   {"class label classes labels", "class label category topic type kind group community"},
 	RoleSD:      {"sd std stdev stddev sigma noise se stderr uncertainty error", "sd std stdev stddev sigma noise stderr uncertainty"},
 }
 

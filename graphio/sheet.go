@@ -34,6 +34,7 @@ var (
 	edgeTable        = tableKind{"edge", []Role{RoleSource, RoleTarget, RoleWeight, RoleDistance}}
 	nodeTable        = tableKind{"node", []Role{RoleID, RoleLabel, RoleLat, RoleLon, RoleX, RoleY, RoleCost, RoleAllowed, RoleGroup}}
 	measurementTable = tableKind{"measurement", []Role{RoleNode, RoleValue, RoleSD}}
+	labelTable       = tableKind{"label", []Role{RoleNode, RoleClass}}
 )
 
 // columnType is what all values of a column in the sample have in common.

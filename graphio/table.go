@@ -52,7 +52,7 @@ func (t *table) use(used []usedColumn, opts Options) error {
 	for _, u := range used {
 		all = append(all, u.column)
 		t.report.Columns = append(t.report.Columns, t.sheet.told(u.role, u.column, u.why))
-		if !slices.Contains([]Role{RoleID, RoleNode, RoleLabel, RoleGroup, RoleAllowed}, u.role) {
+		if !slices.Contains([]Role{RoleID, RoleNode, RoleLabel, RoleGroup, RoleAllowed, RoleClass}, u.role) {
 			numbers = append(numbers, u.column)
 		}
 	}
@@ -117,10 +117,10 @@ func (s *sheet) chooseID(role Role, known *graph.Labels, opts Options) (column i
 }
 
 // matching returns the columns most of whose values are known ids. Values may
-// be small numbers, as ids are: a column that is called a value is none.
+// be small numbers, as ids are: a column that is called a value or a class is none.
 func (s *sheet) matching(known *graph.Labels) []int {
 	value := func(j int) bool {
-		return j < len(s.names) && (RoleValue.rank(s.names[j]) < rankNone || RoleSD.rank(s.names[j]) < rankNone)
+		return j < len(s.names) && (RoleValue.rank(s.names[j]) < rankNone || RoleSD.rank(s.names[j]) < rankNone || RoleClass.rank(s.names[j]) == rankSure)
 	}
 	var found []int
 	for j := range s.columns {

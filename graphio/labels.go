@@ -1,0 +1,304 @@
+package graphio
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"grfgp/graph"
+)
+
+// MaxClasses is how many classes labels may have: more are no classes but names,
+// or measurements.
+const MaxClasses = 1000
+
+// Labels are classes at some nodes of a graph: node Nodes[k] is of the class
+// Classes[Class[k]]. Each node is there once, in the order in which nodes are
+// first seen.
+type Labels struct {
+	Nodes   []int
+	Class   []int
+	Classes []string // numbers by value, others by spelling
+	Report  *Report
+}
+
+// ReadLabels reads a table of classes at nodes of g: node and class, which is
+// text. Rows with an empty class, or a word for a missing one, and rows whose ids
+// are not in g are counted and left out. A node of two classes is a bad row.
+func ReadLabels(ctx context.Context, src Source, g *graph.Graph, opts Options) (*Labels, error) {
+	t, err := openTable(ctx, src, labelTable, opts)
+	if err != nil {
+		return nil, err
+	}
+	defer t.in.close()
+	r := &labelReader{table: t, ids: g.Labels(), at: map[int]int{}, number: map[string]int{}}
+	r.result.Report = t.report
+	if err := r.choose(opts); err != nil {
+		return nil, err
+	}
+	if err := t.read(ctx, r.row, opts); err != nil {
+		return nil, err
+	}
+	l := &t.report.Ledger
+	l.Missing, l.Unknown, l.Repeats = r.missing, r.unknown, r.repeated
+	l.Rows = t.lines.rows - r.missing - r.unknown - r.repeated
+	if err := l.close(t.in.name); err != nil {
+		return nil, err
+	}
+	t.report.Missing += r.missing
+	if err := r.judge(); err != nil {
+		return nil, err
+	}
+	r.sort()
+	return &r.result, r.judgeClasses()
+}
+
+type labelReader struct {
+	table     *table
+	ids       *graph.Labels
+	id, class int
+	told      bool // which column holds classes
+	result    Labels
+	at        map[int]int    // node → its place in result
+	lines     []int64        // of each place
+	number    map[string]int // class → its place in result.Classes
+
+	missing, unknown, repeated int64
+	words                      strangers // that stand for a missing class
+	strangers                  strangers
+	scratch                    []byte
+}
+
+func (r *labelReader) row(line []byte, fields []field, at int64) fault {
+	f := fields[r.id]
+	id := f.text(line, &r.scratch)
+	if len(id) == 0 {
+		return fault{reason: emptyID, role: RoleNode, start: f.start, end: f.end}
+	}
+	node, known := r.ids.Lookup(id)
+	if !known {
+		r.unknown++
+		r.strangers.add(id)
+		return fault{}
+	}
+	c := field{start: len(line), end: len(line)}
+	if r.class < len(fields) {
+		c = fields[r.class]
+	}
+	class := c.text(line, &r.scratch)
+	if wordState(class) == numberMissing {
+		r.missing++
+		if len(class) > 0 {
+			r.words.add(class)
+		}
+		return fault{}
+	}
+	k, labelled := r.at[node]
+	switch {
+	case !labelled:
+		r.put(node, class, at)
+	case r.result.Classes[r.result.Class[k]] == string(class):
+		r.repeated++
+	default:
+		return fault{reason: otherClass, role: RoleClass, start: c.start, end: c.end, count: int(r.lines[k])}
+	}
+	return fault{}
+}
+
+// put records the label of a node.
+func (r *labelReader) put(node int, class []byte, at int64) {
+	l := &r.result
+	c, known := r.number[string(class)]
+	if !known {
+		c = len(l.Classes)
+		l.Classes = append(l.Classes, string(class))
+		r.number[string(class)] = c
+	}
+	r.at[node] = len(l.Nodes)
+	r.lines = append(r.lines, at)
+	l.Nodes, l.Class = append(l.Nodes, node), append(l.Class, c)
+}
+
+// sort puts the classes into an order that does not depend on that of the rows.
+func (r *labelReader) sort() {
+	l := &r.result
+	value, numeric := l.numbers()
+	order := make([]int, len(l.Classes))
+	for c := range order {
+		order[c] = c
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		if numeric && value[a] != value[b] {
+			return cmp.Compare(value[a], value[b])
+		}
+		return strings.Compare(l.Classes[a], l.Classes[b])
+	})
+	names, place := make([]string, len(order)), make([]int, len(order))
+	for to, from := range order {
+		names[to], place[from] = l.Classes[from], to
+	}
+	for k, c := range l.Class {
+		l.Class[k] = place[c]
+	}
+	l.Classes = names
+}
+
+// numbers returns the classes as numbers, and whether all of them are.
+func (l *Labels) numbers() (value []float64, all bool) {
+	for _, name := range l.Classes {
+		v, state := parseNumber([]byte(name), false)
+		if state == numberDecimal {
+			v, state = parseNumber([]byte(name), true)
+		}
+		if state != numberOK {
+			return nil, false
+		}
+		value = append(value, v)
+	}
+	return value, true
+}
+
+// Counts returns the number of labels of each class.
+func (l *Labels) Counts() []int {
+	counts := make([]int, len(l.Classes))
+	for _, c := range l.Class {
+		counts[c]++
+	}
+	return counts
+}
+
+// judge says what is wrong with the rows.
+func (r *labelReader) judge() error {
+	t, l := r.table, r.table.report.Ledger
+	switch {
+	case len(r.result.Nodes) == 0 && r.unknown > 0 && r.missing == 0:
+		return &Error{Kind: ErrData, File: t.in.name,
+			What: fmt.Sprintf("none of its ids is a node of the graph, such as %s; the graph has %s", r.strangers.examples(), examples(r.ids, 0)),
+			Next: r.strangers.hint(r.ids, "the graph")}
+	case len(r.result.Nodes) == 0 && r.missing > 0:
+		return t.in.fail("all its classes are missing", "label some nodes, or name the column of classes: --column class=…")
+	case len(r.result.Nodes) == 0:
+		return t.empty()
+	}
+	t.report.Nodes = len(r.result.Nodes)
+	if r.unknown > 0 {
+		t.report.warn("rows whose ids are not in the graph: %d, such as %s", r.unknown, r.strangers.examples())
+		if few := 2*r.unknown > l.Rows+l.Repeats+l.Missing+l.Unknown; few || r.strangers.countFromZero(r.ids) {
+			t.report.warn("%s", r.strangers.hint(r.ids, "the graph"))
+		}
+	}
+	if len(r.words.ids) > 0 {
+		t.report.warn("words that stand for a missing class: %s; if one of them is a class, write it in another way", r.words.examples())
+	}
+	return nil
+}
+
+// judgeClasses says what is wrong with the classes, or odd about them.
+func (r *labelReader) judgeClasses() error {
+	t, l := r.table, &r.result
+	const predict = "grfgp predict --measurements FILE takes measurements"
+	value, numeric := l.numbers()
+	switch n := len(l.Classes); {
+	case n > MaxClasses && numeric:
+		return t.in.fail(fmt.Sprintf("there are %d different numbers, and at most %d classes", n, MaxClasses), predict)
+	case n > MaxClasses:
+		return t.in.fail(fmt.Sprintf("there are %d classes, such as %s, and at most %d are possible", n, l.some(l.Classes), MaxClasses),
+			"are these names? give the column of classes: --column class=…")
+	case numeric && !r.told && likeAmounts(value, len(l.Nodes)):
+		return t.in.ask(fmt.Sprintf("there are %d different numbers in %s, such as %s: they look like measurements, not like classes", n, counted(len(l.Nodes), "label"), l.some(l.Classes)),
+			predict+"; if they are classes say so: --column class="+t.sheet.nameOf(r.class))
+	case numeric:
+		t.report.warn("the classes look like numbers and are taken as names, not as amounts: %s; %s", l.some(l.Classes), predict)
+	}
+	var single, alike []string
+	spelled := map[string]string{}
+	for c, count := range l.Counts() {
+		name := l.Classes[c]
+		if count == 1 {
+			single = append(single, name)
+		}
+		folded := strings.ToLower(name)
+		if other, ok := spelled[folded]; ok {
+			alike = append(alike, other, name)
+		}
+		spelled[folded] = name
+	}
+	if len(single) > 0 && len(l.Classes) > 1 {
+		t.report.warn("classes with one label: %d, such as %s; little can be learned of them, and without that label nothing", len(single), l.some(single))
+	}
+	if len(alike) > 0 {
+		t.report.warn("classes that differ only in upper and lower case: %s; they are taken as different", l.some(alike))
+	}
+	return nil
+}
+
+// some quotes the first few names.
+func (l *Labels) some(names []string) string { return quoteAll(names[:min(3, len(names))]) }
+
+// likeAmounts reports whether numbers at so many labels look like measurements:
+// some have a fraction, or there are many and few of them recur.
+func likeAmounts(values []float64, labels int) bool {
+	for _, v := range values {
+		if v != math.Trunc(v) {
+			return true
+		}
+	}
+	return len(values) > 20 && 5*len(values) > labels
+}
+
+// Enough returns an error where a classifier would have nothing to learn from:
+// one class alone.
+func (l *Labels) Enough() error {
+	if len(l.Classes) > 1 {
+		return nil
+	}
+	return &Error{Kind: ErrData, File: l.Report.File,
+		What: fmt.Sprintf("all labels are %s: there is nothing to learn from", quoteAll(l.Classes)),
+		Next: "label a node of another class, or name another column: --column class=…"}
+}
+
+// choose finds the columns of ids and classes.
+func (r *labelReader) choose(opts Options) error {
+	s := r.table.sheet
+	id, why, err := s.chooseID(RoleNode, r.ids, opts)
+	if err != nil {
+		return err
+	}
+	used := []usedColumn{{RoleNode, id, why}}
+	if r.class, why, err = s.chooseClass(id, opts); err != nil {
+		return err
+	}
+	if r.class == id {
+		return s.in.ask("one column has two roles", "give different columns for node and class")
+	}
+	r.id, r.told = id, why == asTold
+	return r.table.use(append(used, usedColumn{RoleClass, r.class, why}), opts)
+}
+
+// chooseClass finds the column of classes: as told, by name, or by being the only
+// other column.
+func (s *sheet) chooseClass(id int, opts Options) (column int, why string, err error) {
+	if spec, ok := opts.Columns[RoleClass]; ok {
+		column, err = s.column(RoleClass, spec)
+		return column, asTold, err
+	}
+	found, why := s.best(RoleClass, func(j int) bool { return j != id }), "by name"
+	if len(found) == 0 {
+		why = "the only other column"
+		for j := range s.columns {
+			if j != id {
+				found = append(found, j)
+			}
+		}
+	}
+	switch len(found) {
+	case 0:
+		return 0, "", s.in.fail("there is no column beside the ids", "give a table of two columns: node and class")
+	case 1:
+		return found[0], why, nil
+	}
+	return 0, "", s.in.ask("the class may be in column "+list(s.namesOf(found[:min(len(found), 20)]), "or"), "say which: --column class="+s.nameOf(found[0]))
+}
