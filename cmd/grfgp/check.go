@@ -173,27 +173,35 @@ func look(g *graph.Graph) graphFacts {
 
 // measured compares measurements with the components of the graph.
 func measured(g *graph.Graph, m *graphio.Measurements) *measuredFacts {
-	facts := &measuredFacts{Blind: parts{Sizes: []int{}}, Min: slices.Min(m.Values), Max: slices.Max(m.Values)}
-	component, sizes := g.Components()
-	seen, here := make([]bool, len(sizes)), make([]bool, g.Len())
+	facts := &measuredFacts{Blind: unseen(g, m.Nodes), Min: slices.Min(m.Values), Max: slices.Max(m.Values)}
+	here := make([]bool, g.Len())
 	n := float64(len(m.Values))
 	for k, node := range m.Nodes {
 		if !here[node] {
 			here[node] = true
 			facts.Nodes++
 		}
-		seen[component[node]] = true
 		facts.Readings += m.Count[k]
 		facts.Mean += m.Values[k] / n
 	}
 	facts.Mean = min(max(facts.Mean, facts.Min), facts.Max)
 	facts.SD = deviation(m.Values, facts.Mean)
+	return facts
+}
+
+// unseen returns the components that none of the nodes is in.
+func unseen(g *graph.Graph, nodes []int) parts {
+	component, sizes := g.Components()
+	seen, blind := make([]bool, len(sizes)), parts{Sizes: []int{}}
+	for _, i := range nodes {
+		seen[component[i]] = true
+	}
 	for c, size := range sizes {
 		if !seen[c] {
-			facts.Blind.add(size)
+			blind.add(size)
 		}
 	}
-	return facts
+	return blind
 }
 
 // deviation returns the standard deviation about the mean, divisor n. Values are

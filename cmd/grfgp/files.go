@@ -11,7 +11,7 @@ import (
 
 // Flags that name files, in every verb that has them.
 var (
-	inputFlags  = []string{"edges", "nodes", "measurements", "model", "from", "truth", "allowed", "exclude", "pending", "cost", "group"}
+	inputFlags  = []string{"edges", "nodes", "measurements", "labels", "model", "from", "truth", "allowed", "exclude", "pending", "cost", "group"}
 	outputFlags = []string{"out", "rejects", "save-model", "plot"}
 )
 

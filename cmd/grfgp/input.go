@@ -47,7 +47,7 @@ func (p perFile) Set(text string) error {
 	if !ok {
 		file, value = "", text
 	}
-	if !slices.Contains([]string{"", "edges", "nodes", "measurements"}, file) || !slices.Contains(p.choices, value) {
+	if !slices.Contains([]string{"", "edges", "nodes", "measurements", "labels"}, file) || !slices.Contains(p.choices, value) {
 		return fmt.Errorf("give %s, for all files or as in edges=%s", strings.Join(p.choices, ", "), p.choices[len(p.choices)-1])
 	}
 	p.of[file] = value
@@ -126,7 +126,7 @@ func (in *input) options() (graphio.Options, error) {
 	return opts, nil
 }
 
-// of returns opts as they are for one file: edges, nodes or measurements.
+// of returns opts as they are for one file: edges, nodes, measurements or labels.
 func (in *input) of(file string, opts graphio.Options) graphio.Options {
 	if err := opts.Delimiter.UnmarshalText([]byte(cmp.Or(in.delimiter.get(file), "auto"))); err != nil {
 		panic(err) // Set took one of the names

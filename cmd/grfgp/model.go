@@ -30,6 +30,14 @@ type modelFlags struct {
 }
 
 func (m *modelFlags) flags(f *pflag.FlagSet) {
+	m.kernelFlags(f)
+	f.Float64Var(&m.mean, "mean", 0, "known mean (default: learned)")
+	f.Float64Var(&m.noiseSD, "noise-sd", 0, "known standard deviation of the noise (default: learned)")
+	f.Float64Var(&m.level, "level", 0.95, "level of intervals")
+}
+
+// kernelFlags are those that classes have too.
+func (m *modelFlags) kernelFlags(f *pflag.FlagSet) {
 	m.family = newChoice(append([]string{"auto"}, grfgp.Families...)...)
 	m.method = newChoice(append([]string{"auto"}, grfgp.Methods...)...)
 	m.scales = newChoice(append([]string{"auto"}, grfgp.Scales...)...)
@@ -37,14 +45,11 @@ func (m *modelFlags) flags(f *pflag.FlagSet) {
 	f.Var(&m.family, "family", "family of kernels: auto, "+strings.Join(grfgp.Families, ", "))
 	f.Var(&m.method, "method", "how the kernel is represented: auto, "+strings.Join(grfgp.Methods, ", "))
 	f.Var(&m.scales, "scales", "auto, one, or many: coarser graphs on top, for functions that vary over hundreds of hops")
-	f.Var(&m.solver, "solver", "how systems are solved: auto (exact up to 3,000 measurements), exact or iterative")
+	f.Var(&m.solver, "solver", "how systems are solved: auto (exact up to 3,000 measurements or labels), exact or iterative")
 	f.Float64Var(&m.spec.Nu, "nu", 0, "smoothness ν of the family matern (default: chosen by likelihood)")
 	f.IntVar(&m.spec.Hops, "hops", 0, "reach of series, grf and lowrank in hops (default: chosen)")
 	f.IntVar(&m.spec.Walks, "walks", 0, "walkers per node of grf and lowrank (default 100)")
 	f.IntVar(&m.spec.Rank, "rank", 0, "rank of lowrank (default 256)")
-	f.Float64Var(&m.mean, "mean", 0, "known mean (default: learned)")
-	f.Float64Var(&m.noiseSD, "noise-sd", 0, "known standard deviation of the noise (default: learned)")
-	f.Float64Var(&m.level, "level", 0.95, "level of intervals")
 }
 
 // fitFlags are those of every verb that fits a model to files.
@@ -92,9 +97,7 @@ func (m *modelFlags) complete(cmd *cobra.Command) {
 
 // resolve fills the Spec from the flags that were given.
 func (m *modelFlags) resolve(a *app, changed func(string) bool) (grfgp.Spec, error) {
-	spec := m.spec
-	spec.Seed = a.seed
-	spec.Family, spec.Method, spec.Scales, spec.Solver = m.family.chosen(), m.method.chosen(), m.scales.chosen(), m.solver.chosen()
+	spec := m.kernelSpec(a)
 	if changed("mean") {
 		spec.Mean = &m.mean
 	}
@@ -104,10 +107,22 @@ func (m *modelFlags) resolve(a *app, changed func(string) bool) (grfgp.Spec, err
 	if !(m.level > 0 && m.level < 1) {
 		return spec, usagef("--level %v: give a number between 0 and 1, such as 0.95", m.level)
 	}
+	return spec, checkSpec(spec)
+}
+
+// kernelSpec is what kernelFlags say.
+func (m *modelFlags) kernelSpec(a *app) grfgp.Spec {
+	spec := m.spec
+	spec.Seed = a.seed
+	spec.Family, spec.Method, spec.Scales, spec.Solver = m.family.chosen(), m.method.chosen(), m.scales.chosen(), m.solver.chosen()
+	return spec
+}
+
+func checkSpec(spec grfgp.Spec) error {
 	if err := spec.Check(); err != nil {
-		return spec, &exitError{exitUsage, err}
+		return &exitError{exitUsage, err}
 	}
-	return spec, nil
+	return nil
 }
 
 // fit fits the model and says what was chosen.

@@ -1,0 +1,233 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"gonum.org/v1/gonum/mat"
+
+	"grfgp"
+	"grfgp/gp"
+	"grfgp/graphio"
+)
+
+// classifyFlags are the flags of the verb.
+type classifyFlags struct {
+	input
+	labelFlags
+	modelFlags
+	out string
+}
+
+func classifyVerb(a *app) *cobra.Command {
+	var f classifyFlags
+	cmd := &cobra.Command{
+		Use:   "classify --edges FILE --labels FILE [-o FILE]",
+		Short: "Give every node a class, with the probability of each",
+		Long: `Classify learns from the classes of some nodes and writes a row per node: node,
+class, given, the probability of each class as p_CLASS, and the entropy of these
+in nats. The class is the given one where there is a label, and else the
+likeliest; the probabilities are the model's at every node.
+
+Labels are text: node and class. A node without a label, or with an empty one, is
+to be predicted. Classes that look like numbers are names all the same; for
+amounts take grfgp predict.
+
+Classifiers: dirichlet (regression on log counts) is the default, at any size;
+one-vs-all is the quickest; variational and robustmax are sparse variational, with
+the softmax likelihood and the one that the largest function decides; spreading is
+label spreading, a baseline. Probabilities are set so that labels are likeliest
+when each is predicted by the others.`,
+		Example: `  grfgp classify --edges citations.csv --labels topics.csv -o classes.csv
+  grfgp classify --edges citations.csv --labels topics.csv --classifier one-vs-all --json`,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.classify(cmd.Context(), &f) },
+	}
+	flags := cmd.Flags()
+	f.input.flags(flags)
+	f.labelFlags.flags(flags)
+	f.modelFlags.kernelFlags(flags)
+	f.input.complete(cmd)
+	f.labelFlags.complete(cmd)
+	f.modelFlags.complete(cmd)
+	flags.StringVarP(&f.out, "out", "o", "", "`file` for the classes (default: standard output)")
+	return cmd
+}
+
+func (a *app) classify(ctx context.Context, f *classifyFlags) error {
+	spec := f.kernelSpec(a)
+	if err := checkSpec(spec); err != nil {
+		return err
+	}
+	d, err := f.labelFlags.load(ctx, a, &f.input)
+	if err != nil {
+		return err
+	}
+	c, err := a.fitClasses(ctx, d, spec, f.classMethod())
+	if err != nil {
+		return err
+	}
+	s := a.talk.Stage("predicting")
+	p, err := c.Probabilities(ctx, allNodes(d.net.Graph.Len()))
+	if err != nil {
+		return fitError(ctx, err)
+	}
+	answer := d.answer(c, f.classMethod(), p)
+	s.Done("%d nodes", len(answer.Nodes))
+	a.talk.Say("  nodes without a label: %s", d.tally(answer.predicted()))
+	a.sayOdd(d, c)
+	if f.out == "" {
+		return a.writeClasses(a.Out, answer)
+	}
+	return graphio.WriteFile(f.out, func(w io.Writer) error { return a.writeClasses(w, answer) })
+}
+
+func allNodes(n int) []int {
+	nodes := make([]int, n)
+	for i := range nodes {
+		nodes[i] = i
+	}
+	return nodes
+}
+
+// classifyAnswer is the answer in JSON.
+type classifyAnswer struct {
+	Version    int               `json:"version"`
+	Classifier gp.ClassMethod    `json:"classifier"`
+	Classes    []classRow        `json:"classes"`
+	Choice     grfgp.ClassChoice `json:"choice"`
+	Nodes      []nodeClass       `json:"nodes"`
+}
+
+// classRow is a class in JSON.
+type classRow struct {
+	Name      string `json:"name"`
+	Labels    int    `json:"labels"`
+	Predicted int    `json:"predicted"` // nodes without a label for which it is the likeliest
+}
+
+// nodeClass is a node in JSON.
+type nodeClass struct {
+	Node          string    `json:"node"`
+	Class         string    `json:"class"`
+	Given         bool      `json:"given"`         // by a label
+	Probabilities []float64 `json:"probabilities"` // in the order of the classes
+	Entropy       float64   `json:"entropy"`       // in nats
+}
+
+// answer joins labels and probabilities, in the order of the graph.
+func (d *classData) answer(c *grfgp.Classification, method gp.ClassMethod, p *mat.Dense) *classifyAnswer {
+	answer := &classifyAnswer{Version: 1, Classifier: method, Choice: c.Choice(), Nodes: make([]nodeClass, d.net.Graph.Len())}
+	for k, n := range d.data.Counts() {
+		answer.Classes = append(answer.Classes, classRow{Name: d.labels.Classes[k], Labels: n})
+	}
+	given := d.given()
+	for i := range answer.Nodes {
+		row := p.RawRowView(i)
+		class := given[i]
+		if class < 0 {
+			class = likeliest(row)
+			answer.Classes[class].Predicted++
+		}
+		answer.Nodes[i] = nodeClass{d.net.Graph.Labels().At(i), d.labels.Classes[class], given[i] >= 0, row, entropy(row)}
+	}
+	return answer
+}
+
+// given returns the class of every node by its label, −1 where it has none.
+func (d *classData) given() []int {
+	given := make([]int, d.net.Graph.Len())
+	for i := range given {
+		given[i] = -1
+	}
+	for k, i := range d.data.Nodes {
+		given[i] = d.data.Class[k]
+	}
+	return given
+}
+
+func (r *classifyAnswer) predicted() []int {
+	counts := make([]int, len(r.Classes))
+	for k, c := range r.Classes {
+		counts[k] = c.Predicted
+	}
+	return counts
+}
+
+// likeliest returns the first of the classes with the largest probability.
+func likeliest(p []float64) int { return slices.Index(p, slices.Max(p)) }
+
+// entropy is −Σ p log p.
+func entropy(p []float64) float64 {
+	sum := 0.0
+	for _, v := range p {
+		if v > 0 {
+			sum -= v * math.Log(v)
+		}
+	}
+	return max(0, sum)
+}
+
+// sayOdd names the labels that the others contradict most.
+func (a *app) sayOdd(d *classData, c *grfgp.Classification) {
+	const most, odd = 3, 0.05
+	left := c.LeftOut()
+	if left == nil {
+		return
+	}
+	chance := func(k int) float64 { return left.At(k, d.data.Class[k]) }
+	var found []int
+	for k := range d.data.Nodes {
+		if chance(k) < odd {
+			found = append(found, k)
+		}
+	}
+	if len(found) == 0 {
+		return
+	}
+	slices.SortStableFunc(found, func(x, y int) int { return cmp.Compare(chance(x), chance(y)) })
+	var words []string
+	for _, k := range found[:min(most, len(found))] {
+		words = append(words, fmt.Sprintf("node %q, %q with chance %.2g", d.net.Graph.Labels().At(d.data.Nodes[k]), d.labels.Classes[d.data.Class[k]], chance(k)))
+	}
+	a.talk.Say("  labels that the others give a chance below %g: %d; check %s", odd, len(found), strings.Join(words, "; "))
+}
+
+func (a *app) writeClasses(w io.Writer, answer *classifyAnswer) error {
+	if a.json {
+		return json.NewEncoder(w).Encode(answer)
+	}
+	buffered := bufio.NewWriter(w)
+	out := csv.NewWriter(buffered)
+	row := []string{"node", "class", "given"}
+	for _, c := range answer.Classes {
+		row = append(row, "p_"+c.Name)
+	}
+	if err := out.Write(append(row, "entropy")); err != nil {
+		return err
+	}
+	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 8, 64) }
+	for _, n := range answer.Nodes {
+		row = append(row[:0], n.Node, n.Class, strconv.FormatBool(n.Given))
+		for _, p := range n.Probabilities {
+			row = append(row, number(p))
+		}
+		if err := out.Write(append(row, number(n.Entropy))); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	if err := out.Error(); err != nil {
+		return err
+	}
+	return buffered.Flush()
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"grfgp"
+	"grfgp/gp"
+	"grfgp/graph"
+	"grfgp/graphio"
+)
+
+// labelFlags are the flags by which a verb takes labels.
+type labelFlags struct {
+	labels     string
+	classifier choice
+}
+
+func (l *labelFlags) flags(f *pflag.FlagSet) {
+	f.StringVar(&l.labels, "labels", "", "file of labels: node and class; an empty class is to be predicted")
+	l.classifier = newChoice(gp.ClassMethods...)
+	f.Var(&l.classifier, "classifier", "how classes are modelled: "+strings.Join(gp.ClassMethods, ", "))
+}
+
+func (l *labelFlags) complete(cmd *cobra.Command) {
+	complete(cmd, "classifier", l.classifier.words...)
+}
+
+// classMethod returns the classifier that was asked for.
+func (l *labelFlags) classMethod() (m gp.ClassMethod) {
+	if err := m.UnmarshalText([]byte(l.classifier.value)); err != nil {
+		panic(err) // Set took one of the names
+	}
+	return m
+}
+
+// readLabels reads the file that the flags name.
+func (l *labelFlags) readLabels(ctx context.Context, a *app, g *graph.Graph, opts graphio.Options) (*graphio.Labels, error) {
+	s := a.talk.Stage("reading labels")
+	opts.Progress = s.Update
+	read, err := graphio.ReadLabels(ctx, a.source(l.labels), g, opts)
+	if err == nil {
+		s.Done("%v of %v from %s", count(len(read.Nodes), "labels"), count(len(read.Classes), "classes"), read.Report.File)
+	}
+	return read, err
+}
+
+// classData is a graph with the labels that a classifier is fitted to.
+type classData struct {
+	net    *graphio.Network
+	labels *graphio.Labels
+	data   gp.Labels
+}
+
+// load reads a graph and labels, and refuses what no classifier can use.
+func (l *labelFlags) load(ctx context.Context, a *app, in *input) (*classData, error) {
+	if l.labels == "" {
+		return nil, usagef("no labels: give --labels FILE")
+	}
+	var d classData
+	net, err := in.loadThen(ctx, a, func(net *graphio.Network, opts graphio.Options) (err error) {
+		d.labels, err = l.readLabels(ctx, a, net.Graph, in.of("labels", opts))
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	a.tellNetwork(net)
+	a.tell(d.labels.Report)
+	if err := d.labels.Enough(); err != nil {
+		return nil, err
+	}
+	d.net = net
+	d.data = gp.Labels{Nodes: d.labels.Nodes, Class: d.labels.Class, Classes: len(d.labels.Classes)}
+	return &d, nil
+}
+
+// fitClasses fits a classifier and says what was chosen.
+func (a *app) fitClasses(ctx context.Context, d *classData, spec grfgp.Spec, method gp.ClassMethod) (*grfgp.Classification, error) {
+	g := d.net.Graph
+	// Probabilities and what they are made of, for every node and class.
+	if need, free := size(4*8*g.Len()*d.data.Classes), freeMemory(); free > 0 && need > free/5*4 {
+		return nil, tooLargef("%d classes of %d nodes take %v, more than 80 %% of the %v that are free; join some classes, or take a machine with more memory", d.data.Classes, g.Len(), need, free)
+	}
+	s := a.talk.Stage("fitting")
+	c, err := grfgp.Classify(ctx, g, d.data, spec, method)
+	if err != nil {
+		return nil, fitError(ctx, err)
+	}
+	choice := c.Choice()
+	s.Done("%s by %s on %s, %v classifier", choice.Family, choice.Method, scaleWords[choice.Scales], method)
+	a.talk.Say("  labels: %s", d.tally(d.data.Counts()))
+	for _, why := range choice.Why {
+		a.talk.Say("  %s", why)
+	}
+	for k, name := range choice.Fit.Names {
+		a.talk.Say("  %s = %.4g", name, choice.Fit.Theta[k])
+	}
+	if !choice.Fit.Converged {
+		a.talk.Say("  warning: learning stopped after %d evaluations before it had settled", choice.Fit.Evaluations)
+	}
+	if blind := unseen(g, d.data.Nodes); blind.Count > 0 {
+		a.talk.Say("  components without any label: %d, with %d nodes; there the prior remains", blind.Count, blind.Nodes)
+	}
+	return c, nil
+}
+
+// tally lists classes with a number each, the first ten.
+func (d *classData) tally(counts []int) string {
+	const most = 10
+	var all []string
+	for c, n := range counts[:min(most, len(counts))] {
+		all = append(all, fmt.Sprintf("%q %d", d.labels.Classes[c], n))
+	}
+	text := strings.Join(all, ", ")
+	if more := len(counts) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more classes", more)
+	}
+	return text
+}

@@ -1,0 +1,221 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// blockEdges are two blocks of nodes, each a ring with chords, that one edge joins,
+// and a component of its own.
+func blockEdges(size int) string {
+	var e strings.Builder
+	e.WriteString("source,target\n")
+	for _, block := range []string{"a", "b"} {
+		for i := range size {
+			fmt.Fprintf(&e, "%[1]s%[2]d,%[1]s%[3]d\n%[1]s%[2]d,%[1]s%[4]d\n", block, i, (i+1)%size, (i+2)%size)
+		}
+	}
+	fmt.Fprintf(&e, "a%d,b0\nx,y\n", size-1)
+	return e.String()
+}
+
+// twoBlocks writes blocks of six nodes, and labels of some of them.
+func twoBlocks(t testing.TB) (edges, labels string) {
+	t.Helper()
+	dir := t.TempDir()
+	return write(t, dir, "e.csv", blockEdges(6)), write(t, dir, "l.csv", "node,class\na0,red\na2,red\nb3,blue\nb5,blue\na1,\n")
+}
+
+// twoLabelledBlocks writes larger blocks with most nodes labelled, one of them
+// against all around it.
+func twoLabelledBlocks(t testing.TB) (edges, labels string) {
+	t.Helper()
+	var l strings.Builder
+	l.WriteString("node,class\n")
+	for i := range 15 {
+		odd := "red"
+		if i == 7 {
+			odd = "blue"
+		}
+		fmt.Fprintf(&l, "a%d,%s\nb%d,blue\n", i, odd, i)
+	}
+	dir := t.TempDir()
+	return write(t, dir, "e.csv", blockEdges(20)), write(t, dir, "l.csv", l.String())
+}
+
+func TestClassify(t *testing.T) {
+	edges, labels := twoBlocks(t)
+	for _, classifier := range []string{"dirichlet", "one-vs-all", "variational", "robustmax", "spreading"} {
+		r := runLine(t, "", "classify", "--edges", edges, "--labels", labels, "--classifier", classifier)
+		if r.code != exitOK {
+			t.Fatalf("%s: %+v", classifier, r)
+		}
+		if head, _, _ := strings.Cut(r.out, "\n"); head != "node,class,given,p_blue,p_red,entropy" {
+			t.Errorf("%s: columns %s", classifier, head)
+		}
+		var got []string
+		for _, row := range parseRows(t, r.out) {
+			if row["node"] != "x" && row["node"] != "y" { // of which nothing is known
+				got = append(got, fmt.Sprintf("%s %s %s", row["node"], row["class"], row["given"]))
+			}
+			blue, red := parseNumber(t, row["p_blue"]), parseNumber(t, row["p_red"])
+			if math.Abs(blue+red-1) > 1e-6 {
+				t.Errorf("%s: probabilities of %s are %v and %v", classifier, row["node"], blue, red)
+			}
+			if want := entropy([]float64{blue, red}); math.Abs(want-parseNumber(t, row["entropy"])) > 1e-6 {
+				t.Errorf("%s: entropy of %s is %s, want %v", classifier, row["node"], row["entropy"], want)
+			}
+		}
+		const want = "a0 red true, a1 red false, a2 red true, a3 red false, a4 red false, a5 red false, " +
+			"b0 blue false, b1 blue false, b2 blue false, b3 blue true, b4 blue false, b5 blue true"
+		if text := strings.Join(got, ", "); text != want {
+			t.Errorf("%s: %s\nwant %s", classifier, text, want)
+		}
+		for _, said := range []string{
+			"reading labels: 4 labels of 2 classes from", `labels: "blue" 2, "red" 2`, classifier + " classifier",
+			"components without any label: 1, with 2 nodes", "nodes without a label: ",
+		} {
+			if !strings.Contains(r.err, said) {
+				t.Errorf("%s: nothing said of %q in\n%s", classifier, said, r.err)
+			}
+		}
+	}
+	r := runLine(t, "", "classify", "--edges", edges, "--labels", labels)
+	if !strings.Contains(r.err, "of 4 labels left out one at a time, 100.0 % are predicted right, with log score") {
+		t.Errorf("nothing said of the labels left out:\n%s", r.err)
+	}
+}
+
+func parseNumber(t *testing.T, text string) float64 {
+	t.Helper()
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// Label spreading has nothing to learn: its answer is known to the last digit.
+func TestClassifySpreadingOnAPair(t *testing.T) {
+	r := runLine(t, "a b\nb c\nc d\n", "classify", "--edges", "-", "--labels", write(t, t.TempDir(), "l", "a x\nd y\n"), "--header", "labels=no", "--classifier", "spreading", "-q")
+	rows := parseRows(t, r.out)
+	if r.code != exitOK || len(rows) != 4 || rows[0]["p_x"] != rows[3]["p_y"] || rows[1]["p_x"] != rows[2]["p_y"] || rows[1]["class"] != "x" || r.err != "" {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestClassifyJSON(t *testing.T) {
+	edges, labels := twoBlocks(t)
+	r := runLine(t, "", "classify", "--edges", edges, "--labels", labels, "--json", "--family", "diffusion", "--method", "grf", "--scales", "one", "--hops", "4", "--walks", "50", "--seed", "7")
+	var answer classifyAnswer
+	if err := json.Unmarshal([]byte(r.out), &answer); r.code != exitOK || err != nil {
+		t.Fatalf("%v %+v", err, r)
+	}
+	c := answer.Choice
+	if answer.Version != 1 || c.Family != "diffusion" || c.Method != "grf" || c.Hops != 4 || len(answer.Nodes) != 14 || len(c.Why) == 0 {
+		t.Errorf("%+v", answer)
+	}
+	total := 0
+	for _, class := range answer.Classes {
+		total += class.Labels + class.Predicted
+	}
+	if total != 14 || answer.Classes[0].Name != "blue" || answer.Classes[0].Labels != 2 {
+		t.Errorf("classes %+v", answer.Classes)
+	}
+	if n := answer.Nodes[0]; n.Node != "a0" || !n.Given || n.Class != "red" || len(n.Probabilities) != 2 || n.Probabilities[1] < 0.5 {
+		t.Errorf("first node %+v", n)
+	}
+}
+
+// The file is what standard output would have been, at any number of threads.
+func TestClassifyFile(t *testing.T) {
+	edges, labels := twoBlocks(t)
+	for _, classifier := range []string{"dirichlet", "variational"} {
+		var want string
+		for _, threads := range []string{"1", "2", "5"} {
+			out := filepath.Join(t.TempDir(), "classes.csv")
+			r := runLine(t, "", "classify", "--edges", edges, "--labels", labels, "--classifier", classifier, "--threads", threads, "-o", out)
+			text, err := os.ReadFile(out)
+			if r.code != exitOK || err != nil || r.out != "" {
+				t.Fatalf("%v %+v", err, r)
+			}
+			if want == "" {
+				want = runLine(t, "", "classify", "--edges", edges, "--labels", labels, "--classifier", classifier).out
+			}
+			if string(text) != want {
+				t.Errorf("%s on %s threads:\n%s\nwant\n%s", classifier, threads, text, want)
+			}
+		}
+	}
+}
+
+// A label against all its neighbours is named.
+func TestClassifyOddLabels(t *testing.T) {
+	edges, odd := twoLabelledBlocks(t)
+	r := runLine(t, "", "classify", "--edges", edges, "--labels", odd)
+	if r.code != exitOK || !strings.Contains(r.err, `; check node "a7", "blue" with chance`) {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestClassifyRefuses(t *testing.T) {
+	edges, labels := twoBlocks(t)
+	dir := t.TempDir()
+	file := func(name, text string) string { return write(t, dir, name, text) }
+	var amounts strings.Builder
+	amounts.WriteString("node,class\n")
+	for i := range 6 {
+		fmt.Fprintf(&amounts, "a%d,%g\nb%d,%g\n", i, 1.5+float64(i), i, 20.25+float64(i))
+	}
+	for _, c := range []struct {
+		code int
+		want string
+		args []string
+	}{
+		{exitUsage, "no labels: give --labels FILE", nil},
+		{exitUsage, "no graph", []string{"--edges", "", "--labels", labels}},
+		{exitUsage, "give dirichlet, one-vs-all, variational, robustmax, spreading", []string{"--labels", labels, "--classifier", "forest"}},
+		{exitUsage, "goes with the family matern", []string{"--labels", labels, "--nu", "2"}},
+		{exitUsage, "unknown flag: --level", []string{"--labels", labels, "--level", "0.5"}},
+		{exitUsage, "no such file", []string{"--labels", filepath.Join(dir, "none")}},
+		{exitUsage, "would be written over --labels", []string{"--labels", labels, "-o", labels}},
+		{exitBadData, `all labels are "red": there is nothing to learn from; label a node of another class`, []string{"--labels", file("one", "node,class\na0,red\na1,red\n")}},
+		{exitBadData, "there is no label in it, only a header", []string{"--labels", file("head", "node,class\n")}},
+		{exitBadData, "all its classes are missing", []string{"--labels", file("blank", "node,class\na0,\na1,\n")}},
+		{exitBadData, `:4:4: class "blue" of a node that has another class on line 2`, []string{"--labels", file("two", "node,class\na0,red\nb0,blue\na0,blue\n")}},
+		{exitBadData, "none of its ids is a node of the graph", []string{"--labels", file("far", "node,class\nq,red\nr,blue\n")}},
+		{exitUsage, "they look like measurements, not like classes; grfgp predict --measurements FILE", []string{"--labels", file("amounts", amounts.String())}},
+		{exitUsage, "the class may be in column class or label", []string{"--labels", file("both", "node,class,label\na0,1,x\nb0,2,y\n")}},
+	} {
+		args := []string{"classify"}
+		if len(c.args) == 0 || c.args[0] != "--edges" {
+			args = append(args, "--edges", edges)
+		}
+		r := runLine(t, "", append(args, c.args...)...)
+		if r.code != c.code || !strings.Contains(r.err, c.want) || r.out != "" {
+			t.Errorf("%v: exit %d, %q; want exit %d and %q", c.args, r.code, r.err, c.code, c.want)
+		}
+	}
+}
+
+// What is odd about labels is said, and does not stop the work.
+func TestClassifyNotes(t *testing.T) {
+	edges, _ := twoBlocks(t)
+	for _, c := range []struct{ text, want string }{
+		{"node,class\na0,1\na2,1\nb3,2\nb4,2\n", "the classes look like numbers and are taken as names, not as amounts"},
+		{"node,class\na0,x\na2,x\nb3,y\n", `classes with one label: 1, such as "y"`},
+		{"node,class\na0,x\nq,x\nb3,y\n", `rows whose ids are not in the graph: 1, such as "q"`},
+		{"node,class\na0,x\nb3,y\nb4,None\n", `words that stand for a missing class: "None"`},
+	} {
+		r := runLine(t, "", "classify", "--edges", edges, "--labels", write(t, t.TempDir(), "l", c.text))
+		if r.code != exitOK || !strings.Contains(r.err, c.want) {
+			t.Errorf("%q: %+v; want %q", c.text, r, c.want)
+		}
+	}
+}
