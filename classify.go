@@ -43,6 +43,9 @@ type ClassCandidate struct {
 // Choice returns what was chosen, and why.
 func (c *Classification) Choice() ClassChoice { return c.choice }
 
+// Spec returns the Spec with the choices filled in.
+func (c *Classification) Spec() Spec { return c.spec }
+
 // Classes returns the number of classes.
 func (c *Classification) Classes() int { return c.classifier.Classes() }
 

@@ -19,7 +19,7 @@ func TestSoftmaxExpectation(t *testing.T) {
 			p := mat.NewDense(1, 2, nil)
 			l.probabilities(p, asIs)
 			want, total := 0.0, 0.0
-			for z := -8.0; z <= 8; z += 0.001 {
+			for z := -8.0; z <= 8; z += 0.01 {
 				w := math.Exp(-z * z / 2)
 				want += w / (1 + math.Exp(-m-sd*z))
 				total += w
@@ -31,7 +31,7 @@ func TestSoftmaxExpectation(t *testing.T) {
 		}
 	}
 	random := rand.New(rng.New(1, "softmax"))
-	const draws = 100_000
+	const draws = 30_000
 	for range 10 {
 		mean, variance := mat.NewDense(1, 7, nil), mat.NewDense(1, 7, nil)
 		for c := range 7 {
@@ -49,7 +49,7 @@ func TestSoftmaxExpectation(t *testing.T) {
 				want[c] += v / draws
 			}
 		}
-		for c, v := range want { // the draws have a standard error of 0.001
+		for c, v := range want { // the draws have a standard error of 0.002
 			if math.Abs(p.At(0, c)-v) > 0.015 {
 				t.Errorf("class %d has %.4f, want %.4f", c, p.At(0, c), v)
 			}
@@ -60,7 +60,7 @@ func TestSoftmaxExpectation(t *testing.T) {
 // The temperature undoes a scale that latent functions were given by mistake.
 func TestCalibration(t *testing.T) {
 	random := rand.New(rng.New(2, "temperature"))
-	const n, classes = 4000, 4
+	const n, classes = 1000, 4
 	l := latents{mat.NewDense(n, classes, nil), mat.NewDense(n, classes, nil)}
 	class, p := make([]int, n), make([]float64, classes)
 	for i := range n {
@@ -75,8 +75,8 @@ func TestCalibration(t *testing.T) {
 			class[i] = c + 1
 		}
 	}
-	got := l.calibrate(class) // its standard error is about 3/√n
-	if math.Abs(got.Temperature-3) > 0.2 {
+	got := l.calibrate(class) // its standard error is about 4/√n
+	if math.Abs(got.Temperature-3) > 0.4 {
 		t.Errorf("temperature %.3f, want 3", got.Temperature)
 	}
 }

@@ -171,8 +171,8 @@ func TestClassMethodsAgree(t *testing.T) {
 
 // Samples, held-out labels and stacked systems predict as well as the exact way.
 func TestClassifyIteratively(t *testing.T) {
-	k, class := blocks(t, 300, 4, 7, 2, 1)
-	l, rest := pickLabels(class, 4, 400, 1)
+	k, class := blocks(t, 200, 4, 7, 2, 1)
+	l, rest := pickLabels(class, 4, 300, 1)
 	var right [2]float64
 	for s, solver := range []Solver{Exact, Iterative} {
 		c, r, err := Classify(background, k, l, ClassifyOptions{Solver: solver})
@@ -262,8 +262,8 @@ func TestFewLabels(t *testing.T) {
 
 // The same bytes at any number of threads, and again from the state.
 func TestClassifyDeterministic(t *testing.T) {
-	k, class := blocks(t, 60, 3, 6, 2, 1)
-	l, rest := pickLabels(class, 3, 90, 1)
+	k, class := blocks(t, 40, 3, 6, 2, 1)
+	l, rest := pickLabels(class, 3, 50, 1)
 	for m := range ClassMethods {
 		for _, solver := range []Solver{Exact, Iterative} {
 			var first *mat.Dense

@@ -176,7 +176,7 @@ func (f *variationalFit) evidence(t testing.TB, theta []float64, robust bool) fl
 	}
 	m := len(f.at)
 	l := mat.NewTriDense(m, mat.Lower, z.l.Data)
-	const step, most = 0.1, 6.0
+	const step, most = 0.2, 6.0
 	total, mass := 0.0, 0.0
 	v, d := mat.NewVecDense(m, nil), mat.NewVecDense(m, nil)
 	for x := -most; x <= most; x += step {
