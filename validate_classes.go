@@ -77,7 +77,9 @@ func ScoreClasses(p *mat.Dense, class []int) (s ClassScore) {
 		s.Accuracy += b.Accuracy * float64(b.Count) / n
 		s.ECE += math.Abs(b.Accuracy-b.Confidence) * float64(b.Count) / n
 	}
-	s.AccuracySE = math.Sqrt(max(0, s.Accuracy*(1-s.Accuracy)) / n)
+	// One right and one wrong more keep it from being 0 where all are alike.
+	share := (s.Accuracy*n + 1) / (n + 2)
+	s.AccuracySE = math.Sqrt(share * (1 - share) / (n + 2))
 	return s
 }
 

@@ -18,7 +18,7 @@ func TestScoreClasses(t *testing.T) {
 	class := []int{0, 1, 1, 0}
 	s := grfgp.ScoreClasses(p, class)
 	want := grfgp.ClassScore{
-		Accuracy: 0.5, AccuracySE: 0.25,
+		Accuracy: 0.5, AccuracySE: math.Sqrt(0.25 / 6),
 		NLL: -(math.Log(0.9) + math.Log(0.1) + math.Log(0.7) + math.Log(0.4)) / 4,
 		ECE: (2*0.4 + 0.3 + 0.6) / 4,
 	}

@@ -68,7 +68,7 @@ func (a *app) classify(ctx context.Context, f *classifyFlags) error {
 	if err := checkSpec(spec); err != nil {
 		return err
 	}
-	d, err := f.labelFlags.load(ctx, a, &f.input)
+	d, err := f.loadLabels(ctx, a, &f.input)
 	if err != nil {
 		return err
 	}

@@ -38,6 +38,26 @@ func (l *labelFlags) classMethod() (m gp.ClassMethod) {
 	return m
 }
 
+// either refuses flags that do not go together in a verb that takes labels in
+// place of measurements.
+func (l *labelFlags) either(changed func(string) bool) error {
+	if l.labels == "" {
+		if changed("classifier") {
+			return usagef("--classifier goes with --labels")
+		}
+		return nil
+	}
+	if changed("measurements") {
+		return usagef("--labels and --measurements: give one of them")
+	}
+	for _, flag := range []string{"repeats", "mean", "noise-sd", "level", "unit", "policy"} {
+		if changed(flag) {
+			return usagef("--%s goes with --measurements, not with --labels", flag)
+		}
+	}
+	return nil
+}
+
 // readLabels reads the file that the flags name.
 func (l *labelFlags) readLabels(ctx context.Context, a *app, g *graph.Graph, opts graphio.Options) (*graphio.Labels, error) {
 	s := a.talk.Stage("reading labels")
@@ -56,8 +76,8 @@ type classData struct {
 	data   gp.Labels
 }
 
-// load reads a graph and labels, and refuses what no classifier can use.
-func (l *labelFlags) load(ctx context.Context, a *app, in *input) (*classData, error) {
+// loadLabels reads a graph and labels, and refuses what no classifier can use.
+func (l *labelFlags) loadLabels(ctx context.Context, a *app, in *input) (*classData, error) {
 	if l.labels == "" {
 		return nil, usagef("no labels: give --labels FILE")
 	}

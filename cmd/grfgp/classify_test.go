@@ -219,3 +219,63 @@ func TestClassifyNotes(t *testing.T) {
 		}
 	}
 }
+
+func TestValidateLabels(t *testing.T) {
+	edges, labels := twoLabelledBlocks(t)
+	for _, scheme := range []string{"scattered", "neighbourhoods"} {
+		r := runLine(t, "", "validate", "--edges", edges, "--labels", labels, "--folds", "4", "--leave-out", scheme, "--family", "diffusion")
+		for _, want := range []string{"accuracy  ", "NLL  ", "ECE  ", "this model", "majority class", "label spreading", "given \\ predicted  blue  red\nblue "} {
+			if r.code != exitOK || !strings.Contains(r.out, want) {
+				t.Errorf("%s: exit %d, no %q in\n%s%s", scheme, r.code, want, r.out, r.err)
+			}
+		}
+	}
+	r := runLine(t, "", "validate", "--edges", edges, "--labels", labels, "--folds", "2", "--family", "diffusion", "--json")
+	var answer struct {
+		Version   int
+		Classes   []string
+		Left      []struct{ Class, Predicted int }
+		Accuracy  float64
+		ECE       float64
+		Baselines map[string]struct{ Accuracy, NLL float64 }
+		Confusion [][]int
+	}
+	if err := json.Unmarshal([]byte(r.out), &answer); r.code != exitOK || err != nil {
+		t.Fatalf("%v %+v", err, r)
+	}
+	if answer.Version != 1 || len(answer.Classes) != 2 || len(answer.Left) != 30 || answer.Accuracy < 0.8 || len(answer.Baselines) != 2 || len(answer.Confusion) != 2 {
+		t.Errorf("%+v", answer)
+	}
+	lone := write(t, t.TempDir(), "l", "node,class\na0,x\na1,x\nb3,y\n")
+	for _, c := range []struct {
+		code int
+		want string
+		args []string
+	}{
+		{exitUsage, "--labels and --measurements: give one of them", []string{"--labels", labels, "--measurements", labels}},
+		{exitUsage, "--level goes with --measurements, not with --labels", []string{"--labels", labels, "--level", "0.5"}},
+		{exitUsage, "--classifier goes with --labels", []string{"--measurements", labels, "--classifier", "spreading"}},
+		{exitUsage, "--folds 1", []string{"--labels", labels, "--folds", "1"}},
+		{exitBadData, "at most one class has two labels or more", []string{"--labels", lone}},
+	} {
+		r := runLine(t, "", append([]string{"validate", "--edges", edges}, c.args...)...)
+		if r.code != c.code || !strings.Contains(r.err, c.want) || r.out != "" {
+			t.Errorf("%v: exit %d, %q; want exit %d and %q", c.args, r.code, r.err, c.code, c.want)
+		}
+	}
+}
+
+// Of many classes the commonest confusions are shown.
+func TestValidateManyClasses(t *testing.T) {
+	var l strings.Builder
+	l.WriteString("node,class\n")
+	for i := range 20 {
+		fmt.Fprintf(&l, "a%d,a class with a long name %d\nb%d,b%d\n", i, i/2, i, i/2)
+	}
+	dir := t.TempDir()
+	edges, labels := write(t, dir, "e", blockEdges(20)), write(t, dir, "l", l.String())
+	r := runLine(t, "", "validate", "--edges", edges, "--labels", labels, "--folds", "2", "--family", "diffusion")
+	if r.code != exitOK || !strings.Contains(r.out, "predicted             labels\na class with a long…  ") || !strings.Contains(r.err, "the 10 commonest confusions of ") {
+		t.Errorf("%+v", r)
+	}
+}

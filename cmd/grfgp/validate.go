@@ -14,26 +14,35 @@ import (
 // validateFlags are the flags of the verb.
 type validateFlags struct {
 	fitFlags
+	labelFlags
 	foldFlags
 }
 
 func validateVerb(a *app) *cobra.Command {
 	var f validateFlags
 	cmd := &cobra.Command{
-		Use:   "validate --edges FILE --measurements FILE",
+		Use:   "validate --edges FILE --measurements FILE | --labels FILE",
 		Short: "Say how far to trust predictions: error against simple rules, coverage of intervals",
 		Long: `Validate leaves out part of the measurements, fits to the others, and compares
 what is predicted with what was measured, fold by fold. Scattered folds tell how
 well a node is known between others, neighbourhoods how well where nothing was
-measured nearby.`,
+measured nearby.
+
+With --labels it does the same for classes: how many are right, how likely the
+right class was (NLL, the mean negative log probability), how far the largest
+probability is from how often it is right (ECE, in 15 bins), and which classes are
+taken for which, beside the majority class and label spreading.`,
 		Example: `  grfgp validate --edges roads.csv --measurements speeds.csv
-  grfgp validate --edges roads.csv --measurements speeds.csv --leave-out neighbourhoods --folds 5`,
+  grfgp validate --edges roads.csv --measurements speeds.csv --leave-out neighbourhoods --folds 5
+  grfgp validate --edges citations.csv --labels topics.csv --folds 5`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.validate(cmd.Context(), &f, cmd.Flags().Changed)
 		},
 	}
 	f.fitFlags.register(cmd)
-	f.foldFlags.register(cmd, "number of folds; at most that of measurements")
+	f.labelFlags.flags(cmd.Flags())
+	f.labelFlags.complete(cmd)
+	f.foldFlags.register(cmd, "number of folds; at most that of measurements or labels")
 	return cmd
 }
 
@@ -44,6 +53,12 @@ func (a *app) validate(ctx context.Context, f *validateFlags, changed func(strin
 	}
 	if f.folds < 2 {
 		return usagef("--folds %d: give 2 or more", f.folds)
+	}
+	if err := f.either(changed); err != nil {
+		return err
+	}
+	if f.labels != "" {
+		return a.validateLabels(ctx, f, spec)
 	}
 	d, err := loadData(ctx, a, &f.fitFlags)
 	if err != nil {

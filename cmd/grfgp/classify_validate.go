@@ -1,0 +1,130 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"text/tabwriter"
+
+	"grfgp"
+	"grfgp/gp"
+)
+
+func (a *app) validateLabels(ctx context.Context, f *validateFlags, spec grfgp.Spec) error {
+	d, err := f.loadLabels(ctx, a, &f.input)
+	if err != nil {
+		return err
+	}
+	v, err := a.validateClasses(ctx, d, spec, f.classMethod(), &f.foldFlags)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return json.NewEncoder(a.Out).Encode(struct {
+			Version int      `json:"version"`
+			Classes []string `json:"classes"`
+			*grfgp.ClassValidation
+		}{1, d.labels.Classes, v})
+	}
+	return a.printClassValidation(d, v)
+}
+
+// validateClasses leaves labels out as the flags say.
+func (a *app) validateClasses(ctx context.Context, d *classData, spec grfgp.Spec, method gp.ClassMethod, f *foldFlags) (*grfgp.ClassValidation, error) {
+	twice := 0
+	for _, n := range d.data.Counts() {
+		if n > 1 {
+			twice++
+		}
+	}
+	if twice < 2 {
+		return nil, dataf("%s: at most one class has two labels or more, so with labels left out only one class remains; label more nodes", d.labels.Report.File)
+	}
+	folds := min(f.folds, d.data.Len())
+	s := a.talk.Stage("validating")
+	v, err := grfgp.ValidateClasses(ctx, d.net.Graph, d.data, spec, method, folds, grfgp.Scheme(f.scheme.value), s.Update)
+	if err != nil {
+		return nil, fitError(ctx, err)
+	}
+	s.Done("%d labels in %d folds, %v classifier", len(v.Left), folds, method)
+	return v, nil
+}
+
+func (a *app) printClassValidation(d *classData, v *grfgp.ClassValidation) error {
+	t := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
+	score := func(name string, of func(grfgp.ClassScore) string) {
+		fmt.Fprintf(t, "%s\t%s\tthis model\n", name, of(v.ClassScore))
+		for _, rule := range grfgp.ClassBaselines {
+			fmt.Fprintf(t, "\t%s\t%s\n", of(v.Baselines[rule]), rule)
+		}
+	}
+	score("accuracy", func(s grfgp.ClassScore) string {
+		return fmt.Sprintf("%.1f ± %.1f %%", 100*s.Accuracy, 100*s.AccuracySE)
+	})
+	score("NLL", func(s grfgp.ClassScore) string { return fmt.Sprintf("%.3f ± %.3f", s.NLL, s.NLLSE) })
+	score("ECE", func(s grfgp.ClassScore) string { return fmt.Sprintf("%.3f", s.ECE) })
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintln(a.Out); err != nil {
+		return err
+	}
+	if d.data.Classes > widestConfusion {
+		return a.printConfusions(d, v)
+	}
+	fmt.Fprint(t, "given \\ predicted")
+	for _, name := range d.labels.Classes {
+		fmt.Fprintf(t, "\t%s", short20(name))
+	}
+	fmt.Fprintln(t)
+	for c, row := range v.Confusion {
+		fmt.Fprint(t, short20(d.labels.Classes[c]))
+		for _, n := range row {
+			fmt.Fprintf(t, "\t%d", n)
+		}
+		fmt.Fprintln(t)
+	}
+	return t.Flush()
+}
+
+// widestConfusion is the most classes of which a whole confusion matrix is shown.
+const widestConfusion = 12
+
+// short20 cuts a name for a table.
+func short20(name string) string {
+	if r := []rune(name); len(r) > 20 {
+		return string(r[:19]) + "…"
+	}
+	return name
+}
+
+// confusion is how often one class was taken for another.
+type confusion struct{ given, predicted, count int }
+
+// confusions returns the commonest first.
+func confusions(v *grfgp.ClassValidation) []confusion {
+	var all []confusion
+	for c, row := range v.Confusion {
+		for p, n := range row {
+			if c != p && n > 0 {
+				all = append(all, confusion{c, p, n})
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(x, y confusion) int { return cmp.Compare(y.count, x.count) })
+	return all
+}
+
+// printConfusions is for matrices that are too wide to print.
+func (a *app) printConfusions(d *classData, v *grfgp.ClassValidation) error {
+	t := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "given\tpredicted\tlabels")
+	all := confusions(v)
+	for _, k := range all[:min(len(all), listed)] {
+		fmt.Fprintf(t, "%s\t%s\t%d\n", short20(d.labels.Classes[k.given]), short20(d.labels.Classes[k.predicted]), k.count)
+	}
+	a.talk.Say("the %d commonest confusions of %d; --json has all", min(len(all), listed), len(all))
+	return t.Flush()
+}
