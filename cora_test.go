@@ -168,7 +168,8 @@ func TestCora(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if density := float64(f.Size().Entries) / 2485 / 2485; density > 0.055 {
+	density := float64(f.Size().Entries) / 2485 / 2485
+	if t.Logf("features have density %.4f", density); density > 0.055 {
 		t.Errorf("features have density %.4f, want at most 0.055", density)
 	}
 	s := coraTable(t, []classTask{k}, coraGRF, gp.Dirichlet)

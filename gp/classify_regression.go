@@ -275,8 +275,8 @@ func (f *classFactor) predict(ctx context.Context, nodes []int) (latents, error)
 	size := max(1, crossEntries/n)
 	for lo := 0; lo < m; lo += size {
 		hi := min(m, lo+size)
-		cross := mat.NewDense(n, hi-lo, nil)
-		if err := f.cov.Cross(f.nodes, nodes[lo:hi]).Apply(ctx, cross, identity(hi-lo)); err != nil {
+		cross, err := between(ctx, f.cov, f.nodes, nodes[lo:hi])
+		if err != nil {
 			return latents{}, err
 		}
 		out.mean.Slice(lo, hi, 0, classes).(*mat.Dense).Mul(cross.T(), f.alpha)
@@ -301,4 +301,17 @@ func (f *classFactor) predict(ctx context.Context, nodes []int) (latents, error)
 		}
 	}
 	return out, ctx.Err()
+}
+
+// between returns K[rows, cols], by as few columns of the kernel as possible.
+func between(ctx context.Context, cov kernel.Covariance, rows, cols []int) (*mat.Dense, error) {
+	if len(cols) > len(rows) {
+		k, err := between(ctx, cov, cols, rows)
+		if err != nil {
+			return nil, err
+		}
+		return mat.DenseCopyOf(k.T()), nil
+	}
+	k := mat.NewDense(len(rows), len(cols), nil)
+	return k, cov.Cross(rows, cols).Apply(ctx, k, identity(len(cols)))
 }

@@ -46,12 +46,10 @@ func newInducing(ctx context.Context, cov kernel.Covariance, nodes []int) (*indu
 
 // project returns A = L⁻¹·K[z, nodes].
 func (z *inducing) project(ctx context.Context, nodes []int) (*mat.Dense, error) {
-	m := len(z.nodes)
-	cross := mat.NewDense(len(nodes), m, nil)
-	if err := z.cov.Cross(nodes, z.nodes).Apply(ctx, cross, identity(m)); err != nil {
+	a, err := between(ctx, z.cov, z.nodes, nodes)
+	if err != nil {
 		return nil, err
 	}
-	a := mat.DenseCopyOf(cross.T())
 	z.solve(blas.NoTrans, a)
 	return a, nil
 }
