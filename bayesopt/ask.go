@@ -109,7 +109,7 @@ func (o *Optimizer) pick(ctx context.Context, n int) ([]Choice, Reason, *gp.Post
 	}
 	short := Enough
 	if len(picks) < n {
-		short = c.short()
+		short = c.Short()
 	}
 	return picks, short, posterior, nil
 }

@@ -165,8 +165,8 @@ const (
 	GroupsFull    Reason = "groups_full"      // what is left is in groups that have their share
 )
 
-// short says why no candidate is open.
-func (c *Candidates) short() Reason {
+// Short says why no candidate is open.
+func (c *Candidates) Short() Reason {
 	reason := NoNodesLeft
 	for at := range c.nodes {
 		switch {
