@@ -279,3 +279,81 @@ func TestValidateManyClasses(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+func TestSuggestLabels(t *testing.T) {
+	edges, labels := twoBlocks(t)
+	base := []string{"suggest", "--edges", edges, "--labels", labels, "--goal", "learn", "--family", "diffusion"}
+	run := func(args ...string) result { return runLine(t, "", append(base[:len(base):len(base)], args...)...) }
+	r := run("-n", "3")
+	if head, _, _ := strings.Cut(r.out, "\n"); r.code != exitOK || head != "node  likeliest  probability  entropy  uncertainty falls by  cost  hops  why" || strings.Count(r.out, "\n") != 4 {
+		t.Errorf("%+v", r)
+	}
+	csv := run("-n", "3", "--csv", "--threads", "1")
+	rows := parseRows(t, csv.out)
+	if csv.code != exitOK || len(rows) != 3 || rows[0]["hops"] != "" || rows[0]["why"] != "no way leads to a label from here" || !strings.Contains("x y", rows[0]["node"]) {
+		t.Errorf("%+v: want the component without labels first", csv)
+	}
+	for _, row := range rows {
+		if strings.Contains("a0 a2 b3 b5", row["node"]) || parseNumber(t, row["uncertainty_reduction"]) <= 0 || row["cost"] != "1" {
+			t.Errorf("%v", row)
+		}
+	}
+	out := filepath.Join(t.TempDir(), "s.csv")
+	if r := run("-n", "3", "-o", out, "--threads", "3"); r.code != exitOK || r.out != "" {
+		t.Errorf("%+v", r)
+	}
+	if text, err := os.ReadFile(out); err != nil || string(text) != csv.out {
+		t.Errorf("%v: the file holds\n%s\nwant\n%s", err, text, csv.out)
+	}
+	var answer labelAnswer
+	r = run("--json", "-n", "30")
+	if err := json.Unmarshal([]byte(r.out), &answer); r.code != exitOK || err != nil {
+		t.Fatalf("%v %+v", err, r)
+	}
+	if answer.Version != 1 || len(answer.Suggestions) != 10 || answer.Short != "no_allowed_nodes" || answer.Labels != 4 || len(answer.Classes) != 2 {
+		t.Errorf("%+v", answer)
+	}
+	if !strings.Contains(r.err, "10 of the 30 nodes asked for: all that are left are labelled") {
+		t.Errorf("nothing said of nodes that are missing in\n%s", r.err)
+	}
+	allowed := write(t, t.TempDir(), "allowed", "node\na1\na3\nb1\n")
+	if rows := parseRows(t, run("--allowed", allowed, "--exclude", write(t, t.TempDir(), "x", "node\na3\n"), "--csv").out); len(rows) != 2 {
+		t.Errorf("%v, want a1 and b1", rows)
+	}
+	if rows := parseRows(t, run("--pending", write(t, t.TempDir(), "p", "node\nx\n"), "--budget", "3", "--csv").out); len(rows) != 2 || rows[0]["node"] == "x" {
+		t.Errorf("%v, want two nodes beside the pending one", rows)
+	}
+}
+
+// Labels that nothing can be learned from, and flags that do not go with them.
+func TestSuggestLabelsWithoutAModel(t *testing.T) {
+	edges, labels := twoBlocks(t)
+	dir := t.TempDir()
+	for name, c := range map[string]struct{ text, want string }{
+		"empty": {"node,class\n", "holds no labels yet: nodes are picked without a model, by random"},
+		"one":   {"node,class\na0,red\na1,red\n", `all labels are "red": there is nothing to learn from: nodes are picked without a model, by random`},
+	} {
+		r := runLine(t, "", "suggest", "--edges", edges, "--labels", write(t, dir, name, c.text), "--goal", "learn", "-n", "14", "--csv")
+		rows := parseRows(t, r.out)
+		if r.code != exitOK || !strings.Contains(r.err, c.want) || len(rows) != 14-strings.Count(c.text, "red") {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+	all := write(t, dir, "all", "node\na0\na2\n")
+	for _, c := range []struct {
+		code int
+		want string
+		args []string
+	}{
+		{exitUsage, "--goal maximize goes with --measurements; with --labels the goal is learn", []string{"--goal", "maximize"}},
+		{exitUsage, "--classifier spreading knows no uncertainty", []string{"--goal", "learn", "--classifier", "spreading"}},
+		{exitUsage, "--policy goes with --measurements", []string{"--goal", "learn", "--policy", "random"}},
+		{exitUsage, "--again goes with --measurements", []string{"--goal", "learn", "--again"}},
+		{exitNothing, "nothing to suggest: all that are left are labelled", []string{"--goal", "learn", "--allowed", all}},
+	} {
+		r := runLine(t, "", append([]string{"suggest", "--edges", edges, "--labels", labels}, c.args...)...)
+		if r.code != c.code || !strings.Contains(r.err, c.want) || r.out != "" {
+			t.Errorf("%v: exit %d, %q; want exit %d and %q", c.args, r.code, r.err, c.code, c.want)
+		}
+	}
+}

@@ -70,6 +70,7 @@ func goalPolicy(g bayesopt.Goal) string {
 // suggestFlags are the flags of the verb.
 type suggestFlags struct {
 	fitFlags
+	labelFlags
 	goalFlags
 	siteFlags
 	policy string
@@ -82,7 +83,7 @@ type suggestFlags struct {
 func suggestVerb(a *app) *cobra.Command {
 	var f suggestFlags
 	cmd := &cobra.Command{
-		Use:   "suggest --edges FILE --measurements FILE --goal GOAL [-n 5]",
+		Use:   "suggest --edges FILE --measurements FILE | --labels FILE --goal GOAL [-n 5]",
 		Short: "Say which nodes to measure next, each with a reason",
 		Long: `Suggest fits a Gaussian process to the measurements and picks the nodes to
 measure next. They are picked one after the other, each by a draw of its own or as
@@ -95,17 +96,27 @@ The sd is that of the quantity itself; a reading has the noise on top. A chance 
 being the best is counted in draws from the posterior and shown with its standard
 error. Without measurements nodes are drawn at random.
 
+With --labels and the goal learn it picks the nodes whose labels would tell most
+about the classes of all nodes: by how the probabilities of classes vary together
+over draws from the posterior, each node as if those before it had been labelled.
+Look-alikes tell little once one of them is known, so a batch spreads out. On large
+graphs some hundreds of nodes are considered, the least certain and others at
+random.
+
 Cost, allowed and group of a node may also be columns of --nodes. With costs, nodes
 are picked by what they bring per cost.`,
 		Example: `  grfgp suggest --edges roads.csv --measurements speeds.csv --goal learn -n 10
   grfgp suggest --edges pipes.csv --measurements loggers.csv --goal threshold=0.5 --allowed sites.csv
-  grfgp suggest --edges follows.csv --measurements tried.csv --goal maximize --cost fees.csv --budget 500 --pending asked.csv`,
+  grfgp suggest --edges follows.csv --measurements tried.csv --goal maximize --cost fees.csv --budget 500 --pending asked.csv
+  grfgp suggest --edges citations.csv --labels topics.csv --goal learn -n 10`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.suggest(cmd.Context(), &f, cmd.Flags().Changed)
 		},
 	}
 	flags := cmd.Flags()
 	f.fitFlags.register(cmd)
+	f.labelFlags.flags(flags)
+	f.labelFlags.complete(cmd)
 	f.goalFlags.flags(flags)
 	f.goalFlags.complete(cmd)
 	f.siteFlags.flags(flags)
@@ -121,6 +132,9 @@ are picked by what they bring per cost.`,
 func (a *app) suggest(ctx context.Context, f *suggestFlags, changed func(string) bool) error {
 	spec, err := f.resolve(a, changed)
 	if err != nil {
+		return err
+	}
+	if err := f.either(changed); err != nil {
 		return err
 	}
 	if err := f.resolveGoal(); err != nil {
@@ -140,6 +154,9 @@ func (a *app) suggest(ctx context.Context, f *suggestFlags, changed func(string)
 	}
 	if err := f.siteFlags.check(changed); err != nil {
 		return err
+	}
+	if f.labels != "" {
+		return a.suggestLabels(ctx, f, spec)
 	}
 	t, err := f.load(ctx, a)
 	if err != nil {

@@ -1,0 +1,244 @@
+package main
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"text/tabwriter"
+
+	"grfgp"
+	"grfgp/bayesopt"
+	"grfgp/gp"
+	"grfgp/graphio"
+)
+
+// labelRow is a suggestion of a node to label, in JSON.
+type labelRow struct {
+	Node        string  `json:"node"`
+	Class       string  `json:"class"` // the likeliest
+	Probability float64 `json:"probability"`
+	Entropy     float64 `json:"entropy"`
+	Reduction   float64 `json:"uncertainty_reduction"` // share of what is uncertain about all nodes, given the rows before
+	Cost        float64 `json:"cost"`
+	Hops        *int    `json:"hops,omitempty"` // to the nearest labelled node
+	Why         string  `json:"why"`
+}
+
+// labelAnswer is the answer in JSON.
+type labelAnswer struct {
+	Version     int               `json:"version"`
+	Goal        bayesopt.Goal     `json:"goal"`
+	Classifier  gp.ClassMethod    `json:"classifier"`
+	Classes     []string          `json:"classes"`
+	Labels      int               `json:"labels"`
+	Choice      grfgp.ClassChoice `json:"choice"`
+	Asked       int               `json:"asked"`
+	Short       bayesopt.Reason   `json:"short,omitempty"`
+	ShortWhy    string            `json:"short_why,omitempty"`
+	Suggestions []labelRow        `json:"suggestions"`
+}
+
+// suggestLabels is suggest for nodes to label.
+func (a *app) suggestLabels(ctx context.Context, f *suggestFlags, spec grfgp.Spec) error {
+	switch {
+	case goalPolicy(f.goal) != "learn":
+		return usagef("--goal %s goes with --measurements; with --labels the goal is learn", f.goalText)
+	case f.classMethod() == gp.Spreading:
+		return usagef("--classifier spreading knows no uncertainty to learn by; take dirichlet")
+	}
+	d, sites, idle, err := f.loadSites(ctx, a)
+	if err != nil {
+		return err
+	}
+	if idle != "" {
+		t := &suggestData{net: d.net, sites: sites, idle: idle}
+		answer, err := a.ask(ctx, f, spec, t)
+		if err != nil {
+			return err
+		}
+		return a.answerSuggest(f, answer)
+	}
+	c, err := a.fitClasses(ctx, d, spec, f.classMethod())
+	if err != nil {
+		return err
+	}
+	s := a.talk.Stage("suggesting")
+	opts := grfgp.LabelOptions{Allowed: d.unlabelled(sites), Pending: sites.pending, Limits: sites.limits, Seed: a.seed}
+	picks, short, err := c.SuggestLabels(ctx, f.count, opts)
+	if err != nil {
+		return suggestError(ctx, err)
+	}
+	s.Done("%d of %d nodes by what their labels would tell", len(picks), f.count)
+	answer := &labelAnswer{
+		Version: 1, Goal: f.goal, Classifier: f.classMethod(), Classes: d.labels.Classes, Labels: d.data.Len(),
+		Choice: c.Choice(), Asked: f.count, Short: short, Suggestions: d.labelRows(picks),
+	}
+	if short != bayesopt.Enough {
+		answer.ShortWhy = labelShortWords(short)
+	}
+	return a.answerLabels(f, answer)
+}
+
+// loadSites reads the graph, the labels, and what limits the choice. Labels that
+// nothing can be learned from are no error: idle says why.
+func (f *suggestFlags) loadSites(ctx context.Context, a *app) (d *classData, s *sites, idle string, err error) {
+	d = &classData{}
+	d.net, err = f.loadThen(ctx, a, func(net *graphio.Network, opts graphio.Options) (err error) {
+		d.labels, err = f.readLabels(ctx, a, net.Graph, f.of("labels", opts))
+		var done []int
+		switch {
+		case errors.Is(err, graphio.ErrEmpty):
+			idle = f.labels + " holds no labels yet"
+		case err != nil:
+			return err
+		default:
+			done = d.labels.Nodes
+		}
+		s, err = f.siteFlags.read(ctx, a, net, done, f.of("nodes", opts))
+		return err
+	})
+	if err != nil {
+		return nil, nil, "", err
+	}
+	a.tellNetwork(d.net)
+	if idle != "" {
+		return d, s, idle, nil
+	}
+	a.tell(d.labels.Report)
+	d.data = gp.Labels{Nodes: d.labels.Nodes, Class: d.labels.Class, Classes: len(d.labels.Classes)}
+	var what *graphio.Error
+	if err := d.labels.Enough(); errors.As(err, &what) {
+		idle = what.What
+		s.excluded = append(s.excluded, d.labels.Nodes...)
+	}
+	return d, s, idle, nil
+}
+
+// unlabelled returns the nodes that may be suggested.
+func (d *classData) unlabelled(s *sites) []int {
+	may := make([]bool, d.net.Graph.Len())
+	for i := range may {
+		may[i] = s.allowed == nil
+	}
+	for _, i := range s.allowed {
+		may[i] = true
+	}
+	for _, i := range slices.Concat(d.data.Nodes, s.excluded, s.pending) {
+		may[i] = false
+	}
+	var nodes []int
+	for i, ok := range may {
+		if ok {
+			nodes = append(nodes, i)
+		}
+	}
+	return nodes
+}
+
+func (d *classData) labelRows(picks []grfgp.LabelSuggestion) []labelRow {
+	nodes := make([]int, len(picks))
+	for k, p := range picks {
+		nodes[k] = p.Node
+	}
+	hops := hopsTo(d.net.Graph, d.data.Nodes, nodes)
+	rows := make([]labelRow, len(picks))
+	for k, p := range picks {
+		best := likeliest(p.Probabilities)
+		r := &rows[k]
+		*r = labelRow{
+			Node: d.net.Graph.Labels().At(p.Node), Class: d.labels.Classes[best], Probability: p.Probabilities[best],
+			Entropy: entropy(p.Probabilities), Reduction: p.Reduction, Cost: p.Cost, Why: d.whyLabel(p.Probabilities, best, hops[k]),
+		}
+		if hops[k] >= 0 {
+			r.Hops = &hops[k]
+		}
+	}
+	return rows
+}
+
+// whyLabel says why a label would tell much.
+func (d *classData) whyLabel(p []float64, best, hops int) string {
+	second := -1
+	for c, v := range p {
+		if c != best && (second < 0 || v > p[second]) {
+			second = c
+		}
+	}
+	switch {
+	case hops < 0:
+		return "no way leads to a label from here"
+	case p[best] > 0.95:
+		return fmt.Sprintf("probably %q; what is left to learn is little", d.labels.Classes[best])
+	}
+	return fmt.Sprintf("%q or %q (%.2f against %.2f), and others with it", d.labels.Classes[best], d.labels.Classes[second], p[best], p[second])
+}
+
+// labelShortWords is shortWords for labels.
+func labelShortWords(r bayesopt.Reason) string {
+	if r == bayesopt.NoNodesLeft {
+		return "all that are left are labelled, pending, excluded or not allowed"
+	}
+	return shortWords(r)
+}
+
+// answerLabels writes the answer where it belongs. None at all is an exit code of
+// its own.
+func (a *app) answerLabels(f *suggestFlags, answer *labelAnswer) error {
+	none := len(answer.Suggestions) == 0
+	write := a.labelTable
+	switch {
+	case a.json:
+		write = func(w io.Writer, answer *labelAnswer) error { return json.NewEncoder(w).Encode(answer) }
+	case f.csv || f.out != "":
+		write = labelCSV
+	}
+	var err error
+	switch {
+	case none && !a.json:
+	case f.out != "":
+		err = graphio.WriteFile(f.out, func(w io.Writer) error { return write(w, answer) })
+	default:
+		err = write(a.Out, answer)
+	}
+	switch {
+	case err != nil:
+		return err
+	case none:
+		return &exitError{exitNothing, fmt.Errorf("nothing to suggest: %s", answer.ShortWhy)}
+	case answer.Short != bayesopt.Enough:
+		a.talk.Say("%d of the %d nodes asked for: %s", len(answer.Suggestions), answer.Asked, answer.ShortWhy)
+	}
+	return nil
+}
+
+func labelCSV(w io.Writer, answer *labelAnswer) error {
+	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 8, 64) }
+	rows := [][]string{{"node", "class", "probability", "entropy", "uncertainty_reduction", "cost", "hops", "why"}}
+	for _, r := range answer.Suggestions {
+		hops := ""
+		if r.Hops != nil {
+			hops = strconv.Itoa(*r.Hops)
+		}
+		rows = append(rows, []string{r.Node, r.Class, number(r.Probability), number(r.Entropy), number(r.Reduction), number(r.Cost), hops, r.Why})
+	}
+	return csv.NewWriter(w).WriteAll(rows)
+}
+
+func (a *app) labelTable(w io.Writer, answer *labelAnswer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprint(t, "node\tlikeliest\tprobability\tentropy\tuncertainty falls by\tcost\thops\twhy\n")
+	for _, r := range answer.Suggestions {
+		hops := "–"
+		if r.Hops != nil {
+			hops = strconv.Itoa(*r.Hops)
+		}
+		fmt.Fprintf(t, "%s\t%s\t%.3f\t%.3f\t%.2g %%\t%.4g\t%s\t%s\n", r.Node, short20(r.Class), r.Probability, r.Entropy, 100*r.Reduction, r.Cost, hops, r.Why)
+	}
+	a.talk.Say("  uncertainty: variance of the probabilities of all nodes, each row given those before it; hops: to the nearest labelled node")
+	return t.Flush()
+}
