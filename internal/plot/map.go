@@ -15,14 +15,15 @@ import (
 
 // MapData is a graph in the plane with a value at each node.
 type MapData struct {
-	Title  string
-	Unit   string              // beside the colours; may be empty
-	X, Y   []float64           // places, in equal units; a node without one (NaN) is not drawn
-	Edges  iter.Seq2[int, int] // each edge once; nil draws none
-	Values []float64           // colours
-	Like   []float64           // further values that the colours span, for maps side by side
-	Marked []int               // nodes with an outline
-	Mark   string              // what the outline says
+	Title   string
+	Unit    string              // beside the colours; may be empty
+	X, Y    []float64           // places, in equal units; a node without one (NaN) is not drawn
+	Edges   iter.Seq2[int, int] // each edge once; nil draws none
+	Values  []float64           // colours; with Classes numbers of them
+	Classes []string            // names; nil where values are amounts
+	Like    []float64           // further values that the colours span, for maps side by side
+	Marked  []int               // nodes with an outline
+	Mark    string              // what the outline says
 }
 
 // What a map shows at most. Beyond MaxNodes, nodes become dots of an image
@@ -36,6 +37,7 @@ const (
 	mapWidth   = 480 // points, of the whole picture
 	mapTallest = 420 // of the map in it
 	barRoom    = 76  // to the right of the map, for the colours
+	classRoom  = 130 // the same, for the names of classes
 	headRoom   = 40
 	footRoom   = 26
 )
@@ -53,7 +55,11 @@ func Map(m MapData) *Picture {
 	p.draw = func(c draw.Canvas) {
 		c.FillText(letters(bigText, ink, true), vg.Point{X: margin, Y: c.Max.Y - 20}, p.title)
 		v.drawGraph(c)
-		v.drawBar(c)
+		if m.Classes != nil {
+			v.drawClasses(c)
+		} else {
+			v.drawBar(c)
+		}
 		v.drawMarkKey(c)
 	}
 	return p
@@ -98,12 +104,16 @@ func newView(m MapData) *view {
 		longest = 1
 	}
 	w, h = max(w, longest/1000), max(h, longest/1000)
-	room := float64(mapWidth - barRoom - 2*margin)
+	room, least := float64(mapWidth-barRoom-2*margin), 120.0
+	if m.Classes != nil {
+		room = float64(mapWidth - classRoom - 2*margin)
+		least = max(least, float64(classRow*min(len(m.Classes), MaxColors+1)+10))
+	}
 	v.radius = vg.Length(min(5, max(0.8, 0.25*math.Sqrt(room*min(room*h/w, mapTallest)/float64(1+len(v.shown))))))
 	inner := room - 2*float64(v.radius) - 4
 	v.perUnit = min(inner/w, (mapTallest-2*float64(v.radius)-4)/h)
 	v.width = vg.Length(room)
-	v.height = vg.Length(max(120, h*v.perUnit+2*float64(v.radius)+4))
+	v.height = vg.Length(max(least, h*v.perUnit+2*float64(v.radius)+4))
 	v.x0 = (xs.lo+xs.hi)/2 - room/2/v.perUnit
 	v.y0 = (ys.lo+ys.hi)/2 - float64(v.height)/2/v.perUnit
 	v.thin()
@@ -159,26 +169,26 @@ func (v *view) drawGraph(c draw.Canvas) {
 	var plain [shades + 1]vg.Path
 	for _, i := range v.shown {
 		if !v.marked[i] {
-			k := v.colors.shade(v.Values[i]) + 1
+			k := v.shade(i) + 1
 			plain[k] = circle(plain[k], v.at(i), v.radius)
 		}
 	}
 	for k, path := range plain {
 		if len(path) > 0 {
-			c.SetColor(shadeColor(k - 1))
+			c.SetColor(v.color(k - 1))
 			c.Fill(path)
 		}
 	}
 	var outlined [shades + 1]vg.Path
 	for _, i := range v.shown {
 		if v.marked[i] {
-			k := v.colors.shade(v.Values[i]) + 1
+			k := v.shade(i) + 1
 			outlined[k] = circle(outlined[k], v.at(i), v.markRadius())
 		}
 	}
 	for k, path := range outlined {
 		if len(path) > 0 {
-			c.SetColor(shadeColor(k - 1))
+			c.SetColor(v.color(k - 1))
 			c.Fill(path)
 			c.SetLineStyle(draw.LineStyle{Color: ink, Width: v.markWidth()})
 			c.Stroke(path)
@@ -239,12 +249,12 @@ func (v *view) drawDots(c draw.Canvas) {
 	}
 	radius := float64(v.radius) * perPoint
 	for _, i := range v.shown {
-		disc(i, radius, shadeColor(v.colors.shade(v.Values[i])))
+		disc(i, radius, v.color(v.shade(i)))
 	}
 	for _, i := range v.shown {
 		if v.marked[i] {
 			disc(i, radius+2, ink)
-			disc(i, radius+0.8, shadeColor(v.colors.shade(v.Values[i])))
+			disc(i, radius+0.8, v.color(v.shade(i)))
 		}
 	}
 	size := vg.Point{X: vg.Length(img.Rect.Dx()) / perPoint, Y: vg.Length(img.Rect.Dy()) / perPoint}

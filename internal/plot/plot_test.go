@@ -6,6 +6,7 @@ import (
 	"errors"
 	"image/png"
 	"io"
+	"maps"
 	"math"
 	"regexp"
 	"strings"
@@ -51,7 +52,7 @@ func gallery() map[string]*Picture {
 	evil := lattice(2)
 	evil.Title, evil.Unit, evil.Mark = `<script>"&'`, "\x00</text>\xff\n", strings.Repeat("long ", 40)
 	many, _ := leftOut(3 * MaxLeft)
-	return map[string]*Picture{
+	all := map[string]*Picture{
 		"map": Map(lattice(12)), "map of nothing": Map(MapData{}), "map of a point": Map(point),
 		"odd map": Map(odd), "huge map": Map(huge), "evil map": Map(evil), "large map": Map(lattice(150)),
 		"residuals": Residuals("Residuals", "m", left), "no residuals": Residuals("None", "", nil),
@@ -61,6 +62,8 @@ func gallery() map[string]*Picture {
 		"bars":    Bars("Bars", "m", []Bar{{"this", 1, 0.1}, {"<other>", 2, 0}}),
 		"no bars": Bars("None", "", nil), "odd bars": Bars("Odd", "", []Bar{{"a", math.NaN(), 0}, {"b", 0, 0}}),
 	}
+	maps.Copy(all, classPictures())
+	return all
 }
 
 func TestPicturesAreWholeAndAlwaysTheSame(t *testing.T) {
