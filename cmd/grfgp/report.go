@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"html/template"
 	"io"
 	"path/filepath"
 
@@ -17,6 +18,7 @@ import (
 // reportFlags are the flags of the verb.
 type reportFlags struct {
 	fitFlags
+	labelFlags
 	out, title, unit string
 	foldFlags
 }
@@ -24,26 +26,31 @@ type reportFlags struct {
 func reportVerb(a *app) *cobra.Command {
 	var f reportFlags
 	cmd := &cobra.Command{
-		Use:   "report --edges FILE --measurements FILE [-o report.html]",
+		Use:   "report --edges FILE --measurements FILE | --labels FILE [-o report.html]",
 		Short: "Write one file to e-mail: what was read, the maps, and how far to trust them",
 		Long: `Report fits, predicts and validates, and writes what came of it as one HTML file
 that needs nothing else: maps of the mean and of its uncertainty, the nodes that
 are least known, the measurements that surprise most, error against simple rules
-and coverage of intervals.
+and coverage of intervals. With --labels it is about classes: maps of them and of
+their entropy, how many left-out labels are predicted right, whether probabilities
+can be trusted, and which classes are taken for which.
 
 Nodes are drawn at lat, lon or x, y of --nodes, and otherwise by their edges.`,
 		Example: `  grfgp report --edges roads.csv --measurements speeds.csv -o speeds.html
-  grfgp report --edges roads.csv --nodes places.csv --measurements speeds.csv --title "Speeds in May" --unit km/h`,
+  grfgp report --edges roads.csv --nodes places.csv --measurements speeds.csv --title "Speeds in May" --unit km/h
+  grfgp report --edges citations.csv --labels topics.csv -o topics.html`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.makeReport(cmd.Context(), &f, cmd.Flags().Changed)
 		},
 	}
 	flags := cmd.Flags()
 	f.fitFlags.register(cmd)
+	f.labelFlags.flags(flags)
+	f.labelFlags.complete(cmd)
 	flags.StringVarP(&f.out, "out", "o", "report.html", "`file` for the report")
-	flags.StringVar(&f.title, "title", "", "heading of the report (default: the file of measurements)")
+	flags.StringVar(&f.title, "title", "", "heading of the report (default: the file of measurements or labels)")
 	flags.StringVar(&f.unit, "unit", "", "unit of the values, as in km/h")
-	f.foldFlags.register(cmd, "folds of the validation, at most the number of measurements; 0: none")
+	f.foldFlags.register(cmd, "folds of the validation, at most the number of measurements or labels; 0: none")
 	return cmd
 }
 
@@ -54,6 +61,12 @@ func (a *app) makeReport(ctx context.Context, f *reportFlags, changed func(strin
 	}
 	if f.folds < 0 || f.folds == 1 {
 		return usagef("--folds %d: give 2 or more, or 0 for no validation", f.folds)
+	}
+	if err := f.either(changed); err != nil {
+		return err
+	}
+	if f.labels != "" {
+		return a.reportLabels(ctx, f, spec)
 	}
 	d, err := loadData(ctx, a, &f.fitFlags)
 	if err != nil {
@@ -133,12 +146,17 @@ func (a *app) run(ctx context.Context, r *study) (err error) {
 
 // writePage draws the report and writes it.
 func (a *app) writePage(ctx context.Context, path string, r *study) error {
+	return a.drawPage(ctx, path, pageTemplate, func() any { return r.page() })
+}
+
+// drawPage writes what a template makes of a page.
+func (a *app) drawPage(ctx context.Context, path string, t *template.Template, draw func() any) error {
 	s := a.talk.Stage("drawing")
-	p := r.page()
+	p := draw()
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := graphio.WriteFile(path, func(w io.Writer) error { return pageTemplate.Execute(w, p) }); err != nil {
+	if err := graphio.WriteFile(path, func(w io.Writer) error { return t.Execute(w, p) }); err != nil {
 		return err
 	}
 	s.Done("%s", path)

@@ -10,6 +10,7 @@ import (
 
 	"grfgp"
 	"grfgp/graph"
+	"grfgp/graphio"
 	"grfgp/internal/layout"
 	"grfgp/internal/plot"
 )
@@ -142,8 +143,8 @@ func edges(g *graph.Graph) func(yield func(i, j int) bool) {
 }
 
 // places returns where nodes are drawn, and says how that came about.
-func (r *study) places() (p layout.Points, how string) {
-	if nodes := r.data.net.Nodes; nodes != nil {
+func places(net *graphio.Network, seed uint64) (p layout.Points, how string) {
+	if nodes := net.Nodes; nodes != nil {
 		switch {
 		case mostlyKnown(nodes.Lat, nodes.Lon):
 			return layout.Geographic(nodes.Lat, nodes.Lon), "Nodes are at their lat and lon."
@@ -151,7 +152,7 @@ func (r *study) places() (p layout.Points, how string) {
 			return layout.Points{X: nodes.X, Y: nodes.Y}, "Nodes are at their x and y."
 		}
 	}
-	return layout.Of(r.data.net.Graph, r.spec.Seed),
+	return layout.Of(net.Graph, seed),
 		"There are no coordinates: nodes are placed by their edges. What is near is joined closely; directions mean nothing."
 }
 

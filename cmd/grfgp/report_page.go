@@ -104,39 +104,45 @@ func (p *page) tiles(r *study) {
 	p.Tiles = append(p.Tiles, tile{in(r.model.NoiseSD()), "noise of a measurement (sd)"})
 }
 
-// facts say what was read.
-func (p *page) facts(r *study) {
-	into := func(list *[]fact) func(name, format string, args ...any) {
-		return func(name, format string, args ...any) {
-			*list = append(*list, fact{strings.TrimSpace(name), fmt.Sprintf(format, args...)})
-		}
+// into returns a function that adds a fact to a list.
+func into(list *[]fact) func(name, format string, args ...any) {
+	return func(name, format string, args ...any) {
+		*list = append(*list, fact{strings.TrimSpace(name), fmt.Sprintf(format, args...)})
 	}
-	net := r.data.net
+}
+
+// files say what was read: the graph, and the file of that name.
+func (p *page) files(net *graphio.Network, name string, report *graphio.Report) {
 	file := func(name string, report *graphio.Report) {
 		if len(p.Files) > 0 {
 			p.Files = append(p.Files, fact{})
 		}
 		printReport(into(&p.Files), name, report)
 	}
-	name := "edges"
+	first := "edges"
 	if net.Nodes != nil && net.Nodes.Report == net.Report { // made by --knn
-		name = "nodes"
+		first = "nodes"
 	}
-	file(name, net.Report)
-	if net.Nodes != nil && net.Nodes.Report != nil && name == "edges" {
+	file(first, net.Report)
+	if net.Nodes != nil && net.Nodes.Report != nil && first == "edges" {
 		file("nodes", net.Nodes.Report)
 	}
-	file("measurements", r.data.measurements.Report)
+	file(name, report)
 
-	line := into(&p.Graph)
-	facts, m := look(net.Graph), measured(net.Graph, r.data.measurements)
+	line, facts := into(&p.Graph), look(net.Graph)
 	line("degrees", "%d to %d, median %g", facts.DegreeMin, facts.DegreeMax, facts.DegreeMedian)
 	if facts.WeightMin != facts.WeightMax {
 		line("weights", "%.4g to %.4g", facts.WeightMin, facts.WeightMax)
 	}
 	line("components", "%v", facts.Components)
 	line("lone nodes", "%d", facts.Lone)
-	line("measured", "%d of %d nodes (%.3g %%), by %v", m.Nodes, facts.Nodes, 100*float64(m.Nodes)/float64(facts.Nodes), count(m.Readings, "readings"))
+}
+
+// facts say what was read.
+func (p *page) facts(r *study) {
+	p.files(r.data.net, "measurements", r.data.measurements.Report)
+	line, m, nodes := into(&p.Graph), measured(r.data.net.Graph, r.data.measurements), r.data.net.Graph.Len()
+	line("measured", "%d of %d nodes (%.3g %%), by %v", m.Nodes, nodes, 100*float64(m.Nodes)/float64(nodes), count(m.Readings, "readings"))
 	line("values", "%.5g to %.5g, mean %.5g, sd %.4g", m.Min, m.Max, m.Mean, m.SD)
 	if m.Blind.Count > 0 {
 		line("unmeasured", "components without any measurement: %v; predictions there are the overall mean with the largest uncertainty", m.Blind)
@@ -168,7 +174,7 @@ func (p *page) model(r *study) {
 }
 
 func (p *page) maps(r *study) {
-	places, how := r.places()
+	places, how := places(r.data.net, r.spec.Seed)
 	p.MapNote = how
 	g := r.data.net.Graph
 	draw := func(title string, values, like []float64) {
