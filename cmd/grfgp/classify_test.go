@@ -357,3 +357,50 @@ func TestSuggestLabelsWithoutAModel(t *testing.T) {
 		}
 	}
 }
+
+func TestReportLabels(t *testing.T) {
+	const evil = `</svg><script>alert("x")</script>`
+	edges, labels := twoLabelledBlocks(t)
+	text, err := os.ReadFile(labels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	quoted := `"` + strings.ReplaceAll(evil, `"`, `""`) + `"`
+	labels = write(t, t.TempDir(), "l.csv", strings.ReplaceAll(string(text), "blue", quoted))
+	report := func(args ...string) (string, result) {
+		t.Helper()
+		out := filepath.Join(t.TempDir(), "r.html")
+		r := runLine(t, "", append([]string{"report", "--edges", edges, "--labels", labels, "-o", out, "--folds", "3", "--family", "diffusion"}, args...)...)
+		page, err := os.ReadFile(out)
+		if r.code != exitOK || err != nil {
+			t.Fatalf("%v %+v", err, r)
+		}
+		return string(page), r
+	}
+	page, _ := report("--title", "Two blocks", "--threads", "1")
+	for _, want := range []string{
+		"<h1>Two blocks</h1>", "42 nodes, 82 edges, 30 labels of 2 classes", "of left-out labels predicted right", "Likeliest class", "Entropy of the class",
+		"Can probabilities be trusted?", "Which class is taken for which", "Of the 30 left-out labels", "Labels that surprise most", "components without any label",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %q in the report", want)
+		}
+	}
+	if strings.Contains(page, "<script") || strings.Contains(page, "NaN") {
+		t.Error("a class of the file is part of the page, or no number is shown as one")
+	}
+	if again, _ := report("--title", "Two blocks", "--threads", "3"); again != page {
+		t.Error("another report on three threads")
+	}
+	page, r := report("--folds", "0", "--json")
+	var answer classReportAnswer
+	if err := json.Unmarshal([]byte(r.out), &answer); err != nil || answer.Labels != 30 || len(answer.Classes) != 2 || len(answer.Uncertain) != 10 || answer.Score != nil {
+		t.Errorf("%v %+v", err, answer)
+	}
+	if !strings.Contains(page, "No validation was asked for") || strings.Contains(page, "Can probabilities be trusted?") {
+		t.Error("a validation that nobody asked for")
+	}
+	if r := runLine(t, "", "report", "--edges", edges, "--labels", labels, "--unit", "m"); r.code != exitUsage || !strings.Contains(r.err, "--unit goes with --measurements") {
+		t.Errorf("%+v", r)
+	}
+}
