@@ -58,7 +58,7 @@ func TestWindTable(t *testing.T) {
 // kernel has 0.568.
 func TestWind(t *testing.T) {
 	heavy(t)
-	s := windTask(t, 1000, graphio.WeightsIgnore).score(t, grfgp.Spec{Family: "matern", Nu: 2})
+	s := windTask(t, 1000, graphio.WeightsIgnore).score(t, grfgp.Spec{Family: "matern", Nu: 2, Scales: "one"})
 	t.Logf("RMSE %.4f, NLPD %.4f, coverage %.3f and %.3f, %.3f at the poles; standardised errors have variance %.3f and kurtosis %.2f",
 		s.rmse, s.nlpd, s.cover80, s.cover95, s.pole80, s.variance, s.kurtosis)
 	if s.rmse > 0.57 || s.nlpd > 1.05 {
