@@ -93,6 +93,10 @@ func (w *workshop) decide(measurements int) (method string, hops int, why []stri
 		hops = seriesHops
 	default:
 		hops = walk.Default().MaxLen
+		if method != "series" && n > largeNodes {
+			hops = finestHops
+			say("walks of %d hops, for memory: farther nodes are left to coarser scales", hops)
+		}
 	}
 	return method, hops, why
 }
@@ -101,8 +105,9 @@ const (
 	coarseLeast  = 16  // nodes that the coarsest graph may always have,
 	coarseNodes  = 150 // and the most
 	coarseHops   = 10
-	coarseInside = 0.05 // share of the weight
-	finestHops   = 5    // of features with coarser scales above them
+	coarseInside = 0.05    // share of the weight
+	largeNodes   = 200_000 // from here on features are shorter and fewer
+	finestHops   = 5       // of features with coarser scales above them
 )
 
 // fineHops returns the reach of the finest of many scales, or of the only one:
@@ -183,6 +188,9 @@ func (w *workshop) forget(but int) {
 // sample walks on a graph.
 func (w *workshop) sample(ctx context.Context, g *graph.Graph, hops int) (*walk.Features, error) {
 	opts := walk.Default()
+	if g.Len() > largeNodes {
+		opts.Walks, opts.Budget = opts.Walks/2, opts.Budget/2
+	}
 	opts.MaxLen, opts.Seed, opts.Scale = hops, w.spec.Seed, g.WalkScale(graph.NormalizedAdjacency)
 	if w.spec.Walks > 0 {
 		opts.Walks, opts.Budget = w.spec.Walks, 2*w.spec.Walks
