@@ -28,26 +28,28 @@ type LabelSuggestion struct {
 	Probabilities []float64
 	Cost          float64
 	// Reduction is the share of what is uncertain about the classes of all nodes
-	// that the label would take away, given those suggested before: of the mean
-	// posterior variance of the probabilities, by the best linear estimate.
+	// that the label would take away, given those suggested before: of the
+	// posterior variance of the probabilities, by a linear estimate.
 	Reduction float64
 }
 
 const (
 	labelDraws   = 256
-	labelNumbers = 2e7 // of all covariances
-	labelMost    = 2000
+	labelNumbers = 2e7       // of all covariances
+	labelMost    = 2000      // nodes
+	labelChance  = 16. / 256 // squared correlations below are chance: 4 standard errors
 )
 
 // SuggestLabels picks up to n nodes whose labels would tell most about the classes
 // of all nodes, one after the other, each as if those before it had been labelled:
 // look-alikes tell little once one of them is known. Costs divide what they tell.
-// On large graphs a part of the nodes is considered: the least certain and some at
-// random.
+// On large graphs a part of the nodes is considered: the least certain, and some of
+// the others at random.
 //
-// A label at node i is an indicator per class, with the mean p_i and the variance
-// p_i·(1 − p_i) given the probabilities p. With the covariances k_ij of p over
-// posterior draws it takes k_ij²/(k_ii + E[p_i·(1 − p_i)]) from the variance of p_j.
+// Let f be the latent function of a class, p its probability, and covariances be
+// over posterior draws. A label at node i explains the share
+// e_i = cov(f_i, p_i)²/(var f_i · E p_i · (1 − E p_i)) of var f_i, and of var f_j
+// that times the squared correlation of f_i and f_j. So much of var p_j goes too.
 func (c *Classification) SuggestLabels(ctx context.Context, n int, opts LabelOptions) ([]LabelSuggestion, bayesopt.Reason, error) {
 	s, err := c.newLabelPicker(ctx, n, opts)
 	if err != nil {
@@ -77,7 +79,7 @@ func (c *Classification) SuggestLabels(ctx context.Context, n int, opts LabelOpt
 		}
 		share := 0.0
 		if total := s.total(); total > 0 {
-			share = min(1, max(0, gain/total))
+			share = min(1, gain/total)
 		}
 		picks = append(picks, LabelSuggestion{s.nodes[best], s.p.RawRowView(best), s.candidates.Cost(best), share})
 		s.candidates.Take(best)
@@ -86,22 +88,25 @@ func (c *Classification) SuggestLabels(ctx context.Context, n int, opts LabelOpt
 	return picks, bayesopt.Enough, nil
 }
 
-// labelPicker holds the covariances of class probabilities between some nodes:
-// pending ones, candidates, and targets that stand for all nodes.
+// labelPicker holds what is uncertain about some nodes: those pending, candidates,
+// and others that stand for all nodes.
 type labelPicker struct {
 	nodes      []int
 	candidates *bayesopt.Candidates // the first of nodes
-	target     []bool
-	targets    float64 // how many
-	all        float64 // nodes of the graph
+	weight     []float64            // how many nodes a node stands for
 	p          *mat.Dense
-	cov        []*mat.Dense // by class
-	noise      [][]float64  // by class and node: the mean variance of an indicator given the probabilities
-	draws      float64
+	classes    []labelClass
+}
+
+// labelClass is the uncertainty of one class.
+type labelClass struct {
+	cov   *mat.Dense // of latent functions
+	noise []float64  // of f_i as a label tells it
+	scale []float64  // var p_i for each var f_i
 }
 
 func (c *Classification) newLabelPicker(ctx context.Context, n int, opts LabelOptions) (*labelPicker, error) {
-	s := &labelPicker{all: float64(len(c.place)), draws: labelDraws}
+	s := &labelPicker{}
 	if err := s.choose(ctx, c, n, opts); err != nil {
 		return nil, err
 	}
@@ -109,56 +114,95 @@ func (c *Classification) newLabelPicker(ctx context.Context, n int, opts LabelOp
 	if err != nil {
 		return nil, err
 	}
-	widen(draws, c.choice.Fit.Spread)
 	if s.p, err = c.Probabilities(ctx, s.nodes); err != nil {
 		return nil, err
 	}
-	z := mat.NewDense(len(s.nodes), labelDraws, nil)
+	latent := widen(draws, c.choice.Fit.Spread)
 	for class := range c.Classes() {
-		noise := make([]float64, len(s.nodes))
-		for i := range s.nodes {
-			row, mean := z.RawRowView(i), 0.0
-			for d, draw := range draws {
-				row[d] = draw.At(i, class)
-				mean += row[d] / labelDraws
-				noise[i] += row[d] * (1 - row[d]) / labelDraws
-			}
-			for d := range row {
-				row[d] = (row[d] - mean) / math.Sqrt(labelDraws-1)
-			}
-		}
-		k := mat.NewDense(len(s.nodes), len(s.nodes), nil)
-		k.Mul(z, z.T())
-		s.cov, s.noise = append(s.cov, k), append(s.noise, noise)
+		s.classes = append(s.classes, newLabelClass(latent, draws, s.p, class))
 	}
 	return s, nil
 }
 
-// widen undoes the spread of a calibration. It is set where labels are, and there
-// functions are known well; what a label would tell elsewhere depends on how far
-// apart they are by the model itself.
-func widen(draws []*mat.Dense, spread float64) {
-	if !(spread > 0 && spread < 1) {
-		return
+// newLabelClass takes the moments of draws. Where calibration is surer than they
+// are, a label tells less.
+func newLabelClass(latent, p []*mat.Dense, calibrated *mat.Dense, class int) labelClass {
+	n, _ := calibrated.Dims()
+	of := labelClass{mat.NewDense(n, n, nil), make([]float64, n), make([]float64, n)}
+	f, q := mat.NewDense(n, labelDraws, nil), make([]float64, labelDraws)
+	for i := range n {
+		row := f.RawRowView(i)
+		for d := range row {
+			row[d], q[d] = latent[d].At(i, class), p[d].At(i, class)
+		}
+		mean := center(q)
+		center(row)
+		varF, varP, both := dot(row, row), dot(q, q), dot(row, q)
+		sure := calibrated.At(i, class)
+		label := max(varP, mean*(1-mean)) // variance of its indicator
+		explained := 0.0
+		if varF > 0 && label > 0 {
+			doubt := min(1, sure*(1-sure)/label)
+			explained = min(1, doubt*both*both/(varF*label))
+			of.scale[i] = varP / varF
+		}
+		of.noise[i] = varF * (1/max(explained, 1e-12) - 1)
+	}
+	of.cov.Mul(f, f.T())
+	return of
+}
+
+// center takes the mean off and divides by √(n − 1), so that products are
+// covariances; it returns the mean.
+func center(x []float64) float64 {
+	mean := meanOf(x)
+	for k := range x {
+		x[k] = (x[k] - mean) / math.Sqrt(float64(len(x)-1))
+	}
+	return mean
+}
+
+func dot(x, y []float64) float64 {
+	sum := 0.0
+	for k, v := range x {
+		sum += v * y[k]
+	}
+	return sum
+}
+
+// widen undoes the spread of a calibration, and returns the latent functions too.
+// The spread is set where labels are, and there functions are known well; what a
+// label would tell elsewhere depends on how far apart they are by the model itself.
+func widen(draws []*mat.Dense, spread float64) []*mat.Dense {
+	if !(spread > 0) {
+		spread = 1
 	}
 	n, classes := draws[0].Dims()
+	latent := make([]*mat.Dense, len(draws))
+	for d := range latent {
+		latent[d] = mat.NewDense(n, classes, nil)
+	}
 	mean := make([]float64, classes)
 	for i := range n {
 		clear(mean)
-		for _, p := range draws {
-			row := p.RawRowView(i)
-			for c, v := range row {
-				row[c] = math.Log(max(v, 1e-300))
-				mean[c] += row[c] / float64(len(draws))
+		for d, p := range draws {
+			to := latent[d].RawRowView(i)
+			for c, v := range p.RawRowView(i) {
+				to[c] = math.Log(max(v, 1e-300))
+			}
+			level := meanOf(to) // means nothing: the softmax takes it off
+			for c := range to {
+				to[c] -= level
+				mean[c] += to[c] / float64(len(draws))
 			}
 		}
-		for _, p := range draws {
-			row := p.RawRowView(i)
-			for c, v := range row {
-				row[c] = mean[c] + (v-mean[c])/spread
+		for d, p := range draws {
+			row, to := p.RawRowView(i), latent[d].RawRowView(i)
+			for c, v := range to {
+				to[c] = mean[c] + (v-mean[c])/spread
 			}
-			most, sum := slices.Max(row), 0.0
-			for c, v := range row {
+			most, sum := slices.Max(to), 0.0
+			for c, v := range to {
 				row[c] = math.Exp(v - most)
 				sum += row[c]
 			}
@@ -167,126 +211,134 @@ func widen(draws []*mat.Dense, spread float64) {
 			}
 		}
 	}
+	return latent
 }
 
-// choose decides which nodes are looked at.
+// choose decides which nodes are looked at: all, or the least certain and some of
+// the others, which stand for many each; and candidates beyond them.
 func (s *labelPicker) choose(ctx context.Context, c *Classification, n int, opts LabelOptions) error {
 	room := max(16, int(min(labelMost, math.Sqrt(labelNumbers/float64(c.Classes())))))
-	allowed, targets := opts.Allowed, allOf(len(c.place))
-	random := rand.New(rng.New(opts.Seed, "labels"))
-	if len(c.place) > room {
-		targets = sampled(targets, room/3, random)
-		if pool := room - room/3 - len(opts.Pending); len(allowed) > pool {
-			if n > pool {
-				return fmt.Errorf("%w: %d labels at once beside %d pending, at most %d", bayesopt.ErrOptions, n, len(opts.Pending), max(0, pool))
-			}
-			var err error
-			if allowed, err = c.leastCertain(ctx, allowed, pool, random); err != nil {
-				return err
-			}
-		}
+	order, err := c.byCertainty(ctx)
+	if err != nil {
+		return err
 	}
-	pending := make([]bool, len(c.place))
-	first := slices.Clone(opts.Pending)
-	for _, i := range opts.Pending {
-		if i >= 0 && i < len(pending) {
-			pending[i] = true
-		}
+	weight := make([]float64, len(order)) // by node
+	for i := range weight {
+		weight[i] = 1
 	}
-	for _, i := range allowed {
-		if i < 0 || i >= len(pending) || !pending[i] {
-			first = append(first, i)
+	chosen := order
+	if len(order) > room {
+		doubtful := room * 3 / 4
+		rest := order[doubtful:]
+		some := renumbered(rand.New(rng.New(opts.Seed, "labels")).Perm(len(rest))[:room-doubtful], rest)
+		for _, i := range rest {
+			weight[i] = 0
 		}
+		for _, i := range some {
+			weight[i] = float64(len(rest)) / float64(len(some))
+		}
+		chosen = slices.Concat(order[:doubtful], some)
 	}
-	var err error
-	if s.candidates, err = bayesopt.NewCandidates(len(c.place), first, opts.Limits); err != nil {
+	first, err := candidatesOf(order, weight, room/4, n, opts)
+	if err != nil {
+		return err
+	}
+	if s.candidates, err = bayesopt.NewCandidates(len(order), first, opts.Limits); err != nil {
 		return err
 	}
 	s.nodes = slices.Clone(first)
-	at := make(map[int]int, len(first))
-	for k, i := range s.nodes {
-		at[i] = k
+	in := make([]bool, len(order))
+	for _, i := range first {
+		in[i] = true
 	}
-	s.target = make([]bool, len(s.nodes))
-	for _, i := range targets {
-		k, known := at[i]
-		if !known {
-			k = len(s.nodes)
-			s.nodes, s.target = append(s.nodes, i), append(s.target, false)
+	for _, i := range chosen {
+		if !in[i] {
+			s.nodes = append(s.nodes, i)
 		}
-		s.target[k] = true
 	}
-	s.targets = float64(len(targets))
+	for _, i := range s.nodes {
+		s.weight = append(s.weight, weight[i])
+	}
 	return nil
 }
 
-func allOf(n int) []int {
-	all := make([]int, n)
-	for i := range all {
-		all[i] = i
+// candidatesOf returns the pending nodes and those that may be suggested, of which
+// at most extra stand for none. Nodes come in the order given.
+func candidatesOf(order []int, weight []float64, extra, n int, opts LabelOptions) ([]int, error) {
+	may := make([]bool, len(order))
+	for _, i := range slices.Concat(opts.Allowed, opts.Pending) {
+		if i < 0 || i >= len(order) {
+			return nil, fmt.Errorf("%w: there is no node %d of %d to label", bayesopt.ErrOptions, i, len(order))
+		}
+		may[i] = true
 	}
-	return all
+	for _, i := range opts.Pending {
+		may[i] = false
+	}
+	first, left := slices.Clone(opts.Pending), 0
+	for _, i := range order {
+		switch {
+		case !may[i]:
+		case weight[i] > 0:
+			first = append(first, i)
+		case extra > 0:
+			extra--
+			first = append(first, i)
+		default:
+			left++
+		}
+	}
+	if found := len(first) - len(opts.Pending); left > 0 && n > found {
+		return nil, fmt.Errorf("%w: %d labels at once, at most %d", bayesopt.ErrOptions, n, found)
+	}
+	return first, nil
 }
 
-// sampled returns n of the nodes, in their order.
-func sampled(nodes []int, n int, random *rand.Rand) []int {
-	chosen := random.Perm(len(nodes))[:min(n, len(nodes))]
-	slices.Sort(chosen)
-	return renumbered(chosen, nodes)
-}
-
-// leastCertain returns n of the nodes: half of them have the smallest largest
-// probability, and the others are drawn at random.
-func (c *Classification) leastCertain(ctx context.Context, nodes []int, n int, random *rand.Rand) ([]int, error) {
-	p, err := c.Probabilities(ctx, nodes)
+// byCertainty returns all nodes, those of the smallest largest probability first.
+func (c *Classification) byCertainty(ctx context.Context) ([]int, error) {
+	order := make([]int, len(c.place))
+	for i := range order {
+		order[i] = i
+	}
+	p, err := c.Probabilities(ctx, order)
 	if err != nil {
 		return nil, err
 	}
-	sure := make([]float64, len(nodes))
-	for k := range sure {
-		sure[k] = slices.Max(p.RawRowView(k))
+	sure := make([]float64, len(order))
+	for i := range sure {
+		sure[i] = slices.Max(p.RawRowView(i))
 	}
-	order := allOf(len(nodes))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(sure[a], sure[b]) })
-	half := n / 2
-	return append(renumbered(order[:half], nodes), sampled(renumbered(order[half:], nodes), n-half, random)...), nil
+	return order, nil
 }
 
-// indicator returns the variance of a label's indicator of a class.
-func (s *labelPicker) indicator(at, class int) float64 {
-	return s.noise[class][at] + max(0, s.cov[class].At(at, at)) + 1e-12
-}
-
-// gain returns what a label would take from the mean variance over all nodes. The
-// squares of covariances that are 0 have an expectation above 0 over few draws,
-// which is taken off.
+// gain returns what a label would take from the variance of the probabilities of
+// all nodes.
 func (s *labelPicker) gain(at int) float64 {
 	sum := 0.0
-	for class, k := range s.cov {
-		row := k.RawRowView(at)
-		own, others, count := row[at]*row[at], 0.0, 0.0
+	for _, class := range s.classes {
+		row := class.cov.RawRowView(at)
+		own := row[at]
+		if !(own > 0) {
+			continue
+		}
+		part := own * own * class.scale[at]
 		for j, v := range row {
-			if s.target[j] && j != at {
-				others += v*v - row[at]*k.At(j, j)/s.draws
-				count++
+			if s.weight[j] > 0 && j != at && v*v > labelChance*own*class.cov.At(j, j) {
+				part += s.weight[j] * v * v * class.scale[j]
 			}
 		}
-		if count > 0 {
-			others *= (s.all - 1) / count
-		}
-		sum += (own + others) / s.all / s.indicator(at, class)
+		sum += part / (own + class.noise[at])
 	}
 	return sum
 }
 
-// total returns the mean variance over all nodes, of all classes.
+// total returns the variance of the probabilities of all nodes.
 func (s *labelPicker) total() float64 {
 	sum := 0.0
-	for _, k := range s.cov {
-		for j := range s.nodes {
-			if s.target[j] {
-				sum += max(0, k.At(j, j)) / s.targets
-			}
+	for _, class := range s.classes {
+		for j, w := range s.weight {
+			sum += w * max(0, class.cov.At(j, j)) * class.scale[j]
 		}
 	}
 	return sum
@@ -295,14 +347,22 @@ func (s *labelPicker) total() float64 {
 // learn takes from all covariances what a label would.
 func (s *labelPicker) learn(at int) {
 	column := make([]float64, len(s.nodes))
-	for class, k := range s.cov {
-		copy(column, k.RawRowView(at))
-		scale := 1 / s.indicator(at, class)
+	for _, class := range s.classes {
+		copy(column, class.cov.RawRowView(at))
+		own := column[at]
+		if !(own > 0) {
+			continue
+		}
+		for j, v := range column {
+			if j != at && v*v <= labelChance*own*class.cov.At(j, j) {
+				column[j] = 0
+			}
+		}
 		for i, v := range column {
 			if v == 0 {
 				continue
 			}
-			row, by := k.RawRowView(i), v*scale
+			row, by := class.cov.RawRowView(i), v/(own+class.noise[at])
 			for j, u := range column {
 				row[j] -= by * u
 			}
