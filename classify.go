@@ -20,6 +20,8 @@ type Classification struct {
 	spec       Spec // with the choices filled in
 	place      []int
 	classifier gp.Classifier
+	blind      []bool    // by node of the ordered graph: no label in its component
+	share      []float64 // of the classes in the labels, with one more of each
 }
 
 // ClassChoice says what was chosen, and why.
@@ -69,6 +71,7 @@ func (w *workshop) classify(ctx context.Context, l gp.Labels, method gp.ClassMet
 	}
 	c := &Classification{spec: w.spec, place: w.place}
 	own := gp.Labels{Nodes: w.internal(l.Nodes), Class: l.Class, Classes: l.Classes}
+	c.blind, c.share = w.blind(own.Nodes), shares(own)
 	if method == gp.Spreading {
 		return c, w.spread(ctx, c, own)
 	}
@@ -201,13 +204,58 @@ func (c *Classification) choose(chosen candidate) {
 
 // Probabilities returns the chance of each class, a row per node.
 func (c *Classification) Probabilities(ctx context.Context, nodes []int) (*mat.Dense, error) {
-	return c.classifier.Probabilities(ctx, renumbered(nodes, c.place))
+	p, err := c.classifier.Probabilities(ctx, renumbered(nodes, c.place))
+	if err == nil {
+		c.hide(p, nodes)
+	}
+	return p, err
 }
 
 // Sample returns draws of the chances of each class: functions that the labels
 // leave possible, each with a row per node.
 func (c *Classification) Sample(ctx context.Context, nodes []int, draws int, seed uint64) ([]*mat.Dense, error) {
-	return c.classifier.Sample(ctx, renumbered(nodes, c.place), draws, seed)
+	all, err := c.classifier.Sample(ctx, renumbered(nodes, c.place), draws, seed)
+	for _, p := range all {
+		c.hide(p, nodes)
+	}
+	return all, err
+}
+
+// hide sets the chances where no label reaches to the shares of the classes. A
+// calibration is found among labels, and is too sure where there are none.
+func (c *Classification) hide(p *mat.Dense, nodes []int) {
+	for r, i := range nodes {
+		if c.blind[c.place[i]] {
+			p.SetRow(r, c.share)
+		}
+	}
+}
+
+// blind reports for every node whether none of the given ones is in its
+// component.
+func (w *workshop) blind(nodes []int) []bool {
+	comp, sizes := w.graph.Components()
+	seen := make([]bool, len(sizes))
+	for _, i := range nodes {
+		seen[comp[i]] = true
+	}
+	blind := make([]bool, len(comp))
+	for i, k := range comp {
+		blind[i] = !seen[k]
+	}
+	return blind
+}
+
+// shares returns the share of every class, counted with one label more of each.
+func shares(l gp.Labels) []float64 {
+	share := make([]float64, l.Classes)
+	for c := range share {
+		share[c] = 1 / float64(l.Len()+l.Classes)
+	}
+	for _, c := range l.Class {
+		share[c] += 1 / float64(l.Len()+l.Classes)
+	}
+	return share
 }
 
 // LeftOut returns the chance of each class at every label given all others, or

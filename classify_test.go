@@ -158,3 +158,39 @@ func ExampleClassify() {
 	// e like f
 	// f like f
 }
+
+// Where no label reaches, the chances are the shares of the classes.
+func TestClassesWithoutLabels(t *testing.T) {
+	var edges graph.Edges
+	for ring := range uint32(2) {
+		for i := range uint32(40) {
+			edges.U, edges.V = append(edges.U, 40*ring+i), append(edges.V, 40*ring+(i+1)%40)
+		}
+	}
+	g, _, err := graph.FromEdges(graph.NumberLabels(80), edges, graph.BuildOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := gp.Labels{Classes: 2}
+	for i := range 20 {
+		l.Nodes, l.Class = append(l.Nodes, 2*i), append(l.Class, min(1, i/5))
+	}
+	for _, method := range []gp.ClassMethod{gp.Dirichlet, gp.OneVsAll, gp.Spreading} {
+		c, err := grfgp.Classify(t.Context(), g, l, grfgp.Spec{Family: "diffusion"}, method)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := c.Probabilities(t.Context(), []int{79, 1, 41})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range []int{0, 2} {
+			if math.Abs(p.At(r, 0)-6.0/22) > 1e-12 || math.Abs(p.At(r, 1)-16.0/22) > 1e-12 {
+				t.Errorf("%v: a node without labels has %v, want 6/22 and 16/22", method, p.RawRowView(r))
+			}
+		}
+		if p.At(1, 0) < 0.6 {
+			t.Errorf("%v: a node among labels of class 0 has %v", method, p.RawRowView(1))
+		}
+	}
+}

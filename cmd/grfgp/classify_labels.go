@@ -124,7 +124,7 @@ func (a *app) fitClasses(ctx context.Context, d *classData, spec grfgp.Spec, met
 		a.talk.Say("  warning: learning stopped after %d evaluations before it had settled", choice.Fit.Evaluations)
 	}
 	if blind := unseen(g, d.data.Nodes); blind.Count > 0 {
-		a.talk.Say("  components without any label: %d, with %d nodes; there the prior remains", blind.Count, blind.Nodes)
+		a.talk.Say("  components without any label: %d, with %d nodes; there the shares of the classes remain", blind.Count, blind.Nodes)
 	}
 	return c, nil
 }

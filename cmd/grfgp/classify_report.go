@@ -137,7 +137,7 @@ func (r *classStudy) page() *classPage {
 	line := into(&p.Graph)
 	line("labelled", "%d of %d nodes (%.3g %%)", d.data.Len(), g.Len(), 100*float64(d.data.Len())/float64(g.Len()))
 	if blind := unseen(g, d.data.Nodes); blind.Count > 0 {
-		line("unlabelled", "components without any label: %v; there the prior remains", blind)
+		line("unlabelled", "components without any label: %v; there the shares of the classes remain", blind)
 	}
 	r.model(p)
 	r.maps(p)
