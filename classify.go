@@ -212,13 +212,10 @@ func (c *Classification) Probabilities(ctx context.Context, nodes []int) (*mat.D
 }
 
 // Sample returns draws of the chances of each class: functions that the labels
-// leave possible, each with a row per node.
+// leave possible, each with a row per node. Where no label reaches they are the
+// model's own, whose mean is not what Probabilities says there.
 func (c *Classification) Sample(ctx context.Context, nodes []int, draws int, seed uint64) ([]*mat.Dense, error) {
-	all, err := c.classifier.Sample(ctx, renumbered(nodes, c.place), draws, seed)
-	for _, p := range all {
-		c.hide(p, nodes)
-	}
-	return all, err
+	return c.classifier.Sample(ctx, renumbered(nodes, c.place), draws, seed)
 }
 
 // hide sets the chances where no label reaches to the shares of the classes. A
