@@ -98,6 +98,9 @@ func TestAccuracyAtEqualStorage(t *testing.T) {
 // Many scales are no worse than one where one reaches far enough, need fewer
 // iterations than the diagonal, and win where it does not.
 func TestMultiscales(t *testing.T) {
+	if testing.Short() {
+		t.Skip("whole regressions, some seconds each")
+	}
 	ring := Task{"ring", 100, func(seed uint64) (*objective.Task, error) { return objective.Ring(2048, seed) }}
 	said := 0
 	m, err := Multiscales(context.Background(), 7, 8, []Task{ring}, 1, func(string, ...any) { said++ })
