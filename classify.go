@@ -154,9 +154,9 @@ func (w *workshop) classKernel(ctx context.Context, c candidate, method string) 
 	}
 	fine, err := w.fine(ctx, c.family, method, c.hops)
 	if err != nil || !c.many {
-		return gp.Even(fine), err
+		return kernel.Even(fine), err
 	}
-	return kernel.NewMultiscale(gp.Even(fine), c.modulation, w.scales, kernel.MultiscaleOptions{})
+	return kernel.NewMultiscale(kernel.Even(fine), c.modulation, w.scales, kernel.MultiscaleOptions{})
 }
 
 // spreadShares are the shares α of its neighbours' labels that a node takes on in

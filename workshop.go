@@ -147,6 +147,7 @@ func (w *workshop) newKernel(ctx context.Context, f family, method string, hops 
 		return fine, err
 	}
 	if w.scales == nil {
+		var scales []kernel.Scale
 		for _, l := range w.levels() {
 			hops := coarseHops
 			if free, ok := f.modulation.(kernel.Free); ok {
@@ -156,8 +157,9 @@ func (w *workshop) newKernel(ctx context.Context, f family, method string, hops 
 			if err != nil {
 				return nil, err
 			}
-			w.scales = append(w.scales, kernel.Scale{Prolong: l.Prolong, Features: features})
+			scales = append(scales, kernel.Scale{Prolong: l.Prolong, Features: features})
 		}
+		w.scales = scales
 	}
 	return kernel.NewMultiscale(fine, f.modulation, w.scales, kernel.MultiscaleOptions{})
 }
@@ -266,8 +268,8 @@ func (w *workshop) sizes() string {
 }
 
 // spacing returns the mean distance in hops from a measured node to the nearest
-// other one, over the first measurements by number; nodes with none in their
-// component count for nothing.
+// other one, over some of them; nodes with none in their component count for
+// nothing.
 func (w *workshop) spacing(nodes []int) float64 {
 	const most = 200
 	adj := w.graph.Adjacency()

@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"grfgp/kernel/kerneltest"
+	"grfgp/kernel"
 )
 
 // single returns the factor of the regression of one class by itself.
@@ -40,7 +40,7 @@ func TestSharedFactor(t *testing.T) {
 	for name, k := range kernels(t, g) {
 		for _, method := range []ClassMethod{Dirichlet, OneVsAll} {
 			t.Run(fmt.Sprint(name, " ", method), func(t *testing.T) {
-				k := Even(k)
+				k := kernel.Even(k)
 				p, theta := startOf(t, k, method)
 				l := someLabels(20, 1)
 				r, _ := newRegressions(method, k, l, p)
@@ -102,8 +102,8 @@ func TestClassGradient(t *testing.T) {
 	g := smallGraph(t)
 	for name, k := range kernels(t, g) {
 		for _, method := range []ClassMethod{Dirichlet, OneVsAll} {
-			p, theta := startOf(t, Even(k), method)
-			r, _ := newRegressions(method, Even(k), someLabels(20, 1), p)
+			p, theta := startOf(t, kernel.Even(k), method)
+			r, _ := newRegressions(method, kernel.Even(k), someLabels(20, 1), p)
 			_, grad, err := r.evaluate(background, theta)
 			if err != nil {
 				t.Fatal(err)
@@ -125,40 +125,14 @@ func TestClassGradient(t *testing.T) {
 	}
 }
 
-// An even kernel keeps the contract, and has one variance.
-func TestEven(t *testing.T) {
-	g := smallGraph(t)
-	for name, k := range kernels(t, g) {
-		t.Run(name, func(t *testing.T) {
-			kerneltest.Run(t, Even(k), kerneltest.Options{})
-			theta := make([]float64, len(Even(k).Params()))
-			for j, p := range Even(k).Params() {
-				theta[j] = p.Start
-			}
-			theta[0] = 2.5
-			cov, err := Even(k).At(theta)
-			if err != nil {
-				t.Fatal(err)
-			}
-			gram := mat.NewSymDense(34, nil)
-			if err := cov.Gram(background, gram, allNodes(34)); err != nil {
-				t.Fatal(err)
-			}
-			for i := range 34 {
-				about(t, fmt.Sprint("variance of node ", i), gram.At(i, i), 2.5, 1e-12)
-			}
-		})
-	}
-}
-
 // Systems of all classes solved as one by iteration are those solved exactly.
 func TestStackedClasses(t *testing.T) {
 	g := smallGraph(t)
 	for name, k := range kernels(t, g) {
 		for _, method := range []ClassMethod{Dirichlet, OneVsAll} {
-			p, theta := startOf(t, Even(k), method)
+			p, theta := startOf(t, kernel.Even(k), method)
 			l := someLabels(25, 3)
-			exact := tuner{kernel: Even(k), labels: l, params: p, method: method, solver: Exact}
+			exact := tuner{kernel: kernel.Even(k), labels: l, params: p, method: method, solver: Exact}
 			iterative := exact
 			iterative.solver = Iterative
 			a, err := exact.condition(background, l, theta, asIs)

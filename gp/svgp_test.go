@@ -8,13 +8,14 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/kernel"
 	"grfgp/solve"
 )
 
 // newVariationalFit is a small problem, with most labels as inducing nodes.
 func newVariationalFit(t testing.TB, kernelName string, l Labels, size int, robust bool) (*variationalFit, []float64) {
 	t.Helper()
-	k := Even(kernels(t, smallGraph(t))[kernelName])
+	k := kernel.Even(kernels(t, smallGraph(t))[kernelName])
 	p, theta := startOf(t, k, Dirichlet)
 	f := &variationalFit{kernel: k, labels: l, params: p, likelihood: newSoftmaxLikelihood(l.Classes), steps: 60}
 	if robust {

@@ -27,7 +27,7 @@ type Kernel interface {
 }
 
 // Starter is a Kernel with several optima: learning should start from the
-// likeliest of these values.
+// likeliest of these values. None means from those of Params.
 type Starter interface {
 	Kernel
 	Starts() [][]float64

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -186,34 +185,11 @@ func labelShortWords(r bayesopt.Reason) string {
 	return shortWords(r)
 }
 
-// answerLabels writes the answer where it belongs. None at all is an exit code of
-// its own.
+// answerLabels writes the answer where it belongs.
 func (a *app) answerLabels(f *suggestFlags, answer *labelAnswer) error {
-	none := len(answer.Suggestions) == 0
-	write := a.labelTable
-	switch {
-	case a.json:
-		write = func(w io.Writer, answer *labelAnswer) error { return json.NewEncoder(w).Encode(answer) }
-	case f.csv || f.out != "":
-		write = labelCSV
-	}
-	var err error
-	switch {
-	case none && !a.json:
-	case f.out != "":
-		err = graphio.WriteFile(f.out, func(w io.Writer) error { return write(w, answer) })
-	default:
-		err = write(a.Out, answer)
-	}
-	switch {
-	case err != nil:
-		return err
-	case none:
-		return &exitError{exitNothing, fmt.Errorf("nothing to suggest: %s", answer.ShortWhy)}
-	case answer.Short != bayesopt.Enough:
-		a.talk.Say("%d of the %d nodes asked for: %s", len(answer.Suggestions), answer.Asked, answer.ShortWhy)
-	}
-	return nil
+	return a.answerNodes(f, answer, asked{len(answer.Suggestions), answer.Asked, answer.Short, answer.ShortWhy},
+		func(w io.Writer) error { return a.labelTable(w, answer) },
+		func(w io.Writer) error { return labelCSV(w, answer) })
 }
 
 func labelCSV(w io.Writer, answer *labelAnswer) error {

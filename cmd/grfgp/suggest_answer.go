@@ -90,32 +90,45 @@ func chanceSE(chance float64, draws int) float64 {
 	return math.Sqrt(p * (1 - p) / (n + 2))
 }
 
-// answerSuggest writes the answer where it belongs. None at all is an exit code of
-// its own.
+// answerSuggest writes the answer where it belongs.
 func (a *app) answerSuggest(f *suggestFlags, answer *suggestAnswer) error {
-	none := len(answer.Suggestions) == 0
-	write := a.suggestTable
+	return a.answerNodes(f, answer, asked{len(answer.Suggestions), answer.Asked, answer.Short, answer.ShortWhy},
+		func(w io.Writer) error { return a.suggestTable(w, answer) },
+		func(w io.Writer) error { return suggestCSV(w, answer) })
+}
+
+// asked is how many nodes were found of those asked for, and why not all.
+type asked struct {
+	found, wanted int
+	short         bayesopt.Reason
+	why           string
+}
+
+// answerNodes writes an answer as JSON, by table or by csv, to the file or to
+// standard output. None at all is an exit code of its own.
+func (a *app) answerNodes(f *suggestFlags, answer any, n asked, table, csv func(w io.Writer) error) error {
+	write := table
 	switch {
 	case a.json:
-		write = func(w io.Writer, answer *suggestAnswer) error { return json.NewEncoder(w).Encode(answer) }
+		write = func(w io.Writer) error { return json.NewEncoder(w).Encode(answer) }
 	case f.csv || f.out != "":
-		write = suggestCSV
+		write = csv
 	}
 	var err error
 	switch {
-	case none && !a.json:
+	case n.found == 0 && !a.json:
 	case f.out != "":
-		err = graphio.WriteFile(f.out, func(w io.Writer) error { return write(w, answer) })
+		err = graphio.WriteFile(f.out, write)
 	default:
-		err = write(a.Out, answer)
+		err = write(a.Out)
 	}
 	switch {
 	case err != nil:
 		return err
-	case none:
-		return &exitError{exitNothing, fmt.Errorf("nothing to suggest: %s", answer.ShortWhy)}
-	case answer.Short != bayesopt.Enough:
-		a.talk.Say("%d of the %d nodes asked for: %s", len(answer.Suggestions), answer.Asked, answer.ShortWhy)
+	case n.found == 0:
+		return &exitError{exitNothing, fmt.Errorf("nothing to suggest: %s", n.why)}
+	case n.short != bayesopt.Enough:
+		a.talk.Say("%d of the %d nodes asked for: %s", n.found, n.wanted, n.why)
 	}
 	return nil
 }

@@ -1,14 +1,12 @@
-package gp
+package kernel
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/parallel"
-	"grfgp/kernel"
 	"grfgp/solve"
 )
 
@@ -16,9 +14,9 @@ import (
 // every node. On a graph with hubs K_ii goes with the degree of node i; classes
 // do not, so labels are far likelier under the even kernel. Parameters are s² and
 // those of k without its variance.
-func Even(k kernel.Kernel) kernel.Kernel {
+func Even(k Kernel) Kernel {
 	params := k.Params()
-	e := &even{kernel: k, params: []kernel.Param{{Name: "variance", Start: 1, Positive: true}}}
+	e := &even{kernel: k, params: []Param{{Name: "variance", Start: 1, Positive: true}}}
 	if len(params) > 0 && params[0].Name == "variance" {
 		e.drop, params = 1, params[1:]
 	}
@@ -28,21 +26,18 @@ func Even(k kernel.Kernel) kernel.Kernel {
 
 // even is a kernel scaled to one variance.
 type even struct {
-	kernel kernel.Kernel
-	params []kernel.Param
+	kernel Kernel
+	params []Param
 	drop   int // of the parameters of kernel: its variance, if it has one
 }
 
-func (e *even) Nodes() int             { return e.kernel.Nodes() }
-func (e *even) Params() []kernel.Param { return e.params }
+func (e *even) Nodes() int      { return e.kernel.Nodes() }
+func (e *even) Params() []Param { return e.params }
 
 // At returns the covariance at theta.
-func (e *even) At(theta []float64) (kernel.Covariance, error) {
-	if len(theta) != len(e.params) {
-		return nil, fmt.Errorf("%w: %d values for %d parameters", kernel.ErrTheta, len(theta), len(e.params))
-	}
-	if v := theta[0]; !(v > 0) || math.IsInf(v, 1) {
-		return nil, fmt.Errorf("%w: variance is %v, want a positive number", kernel.ErrTheta, v)
+func (e *even) At(theta []float64) (Covariance, error) {
+	if err := checkTheta(theta, e.params); err != nil {
+		return nil, err
 	}
 	var own []float64
 	if e.drop > 0 {
@@ -56,17 +51,31 @@ func (e *even) At(theta []float64) (kernel.Covariance, error) {
 }
 
 // Keep makes a Keeper of the kernel beneath, if it is one.
-func (e *even) Keep(rows []int, maxBytes int) kernel.Kernel {
-	if k, ok := e.kernel.(kernel.Keeper); ok {
+func (e *even) Keep(rows []int, maxBytes int) Kernel {
+	if k, ok := e.kernel.(Keeper); ok {
 		return &even{k.Keep(rows, maxBytes), e.params, e.drop}
 	}
 	return e
 }
 
+// Starts are those of the kernel beneath, if it has its own, with a variance of
+// one.
+func (e *even) Starts() [][]float64 {
+	k, ok := e.kernel.(Starter)
+	if !ok {
+		return nil
+	}
+	starts := k.Starts()
+	for s, theta := range starts {
+		starts[s] = append([]float64{1}, theta[e.drop:]...)
+	}
+	return starts
+}
+
 // evenCovariance is an even kernel at one theta.
 type evenCovariance struct {
 	*even
-	raw      kernel.Covariance
+	raw      Covariance
 	variance float64
 }
 
@@ -106,25 +115,12 @@ func (o *evenCross) Apply(ctx context.Context, dst, x *mat.Dense) error {
 		return o.err
 	}
 	scaled := mat.DenseCopyOf(x)
-	scaleBy(scaled, o.right)
+	scaleRows(scaled, o.right, 1)
 	if err := o.raw.Apply(ctx, dst, scaled); err != nil {
 		return err
 	}
-	scaleBy(dst, o.left)
+	scaleRows(dst, o.left, 1)
 	return nil
-}
-
-// scaleBy multiplies row i of x by each[i].
-func scaleBy(x *mat.Dense, each []float64) {
-	rows, _ := x.Dims()
-	parallel.Ranges(rows, sumRows, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			row, v := x.RawRowView(i), each[i]
-			for s := range row {
-				row[s] *= v
-			}
-		}
-	})
 }
 
 func (c *evenCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows []int) error {
@@ -163,7 +159,7 @@ func (c *evenCovariance) Diag(ctx context.Context, dst []float64, rows []int) er
 }
 
 func (c *evenCovariance) DiagFlops(rows int) float64 {
-	if d, ok := c.raw.(kernel.DiagCoster); ok {
+	if d, ok := c.raw.(DiagCoster); ok {
 		return d.DiagFlops(rows)
 	}
 	return 0
@@ -182,7 +178,7 @@ func (c *evenCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint64)
 	if err != nil {
 		return err
 	}
-	scaleBy(dst, d)
+	scaleRows(dst, d, 1)
 	return nil
 }
 
@@ -245,8 +241,8 @@ func (c *evenCovariance) Grad(ctx context.Context, grad []float64, rows []int, u
 	}
 	n, columns := u.Dims()
 	du, dw := mat.DenseCopyOf(u), mat.DenseCopyOf(w)
-	scaleBy(du, d)
-	scaleBy(dw, d)
+	scaleRows(du, d, 1)
+	scaleRows(dw, d, 1)
 	ku, kw := mat.NewDense(n, columns, nil), mat.NewDense(n, columns, nil)
 	op := c.raw.Cross(rows, rows)
 	if err := op.Apply(ctx, ku, du); err != nil {

@@ -1,0 +1,59 @@
+package kernel_test
+
+import (
+	"math"
+	"testing"
+
+	"grfgp/graph"
+	"grfgp/kernel"
+	"grfgp/kernel/kerneltest"
+)
+
+// An even kernel keeps the contract, and has one variance at every node.
+func TestEven(t *testing.T) {
+	hubs, err := graph.BarabasiAlbert(120, 2, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	series, err := kernel.NewSeries(hubs.Normalized(graph.NormalizedAdjacency), kernel.Matern{Nu: 1}, 12)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, k := range map[string]kernel.Kernel{
+		"features":          newGRF(t, scaleFreeFeatures(t), kernel.Diffusion{}),
+		"free coefficients": newGRF(t, scaleFreeFeatures(t), kernel.Free{Len: 3}),
+		"series":            series,
+		"many scales":       newMultiscale(t, hubs, nil, kernel.Diffusion{}, 10, kernel.MultiscaleOptions{}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			even := kernel.Even(k)
+			kerneltest.Run(t, even, kerneltest.Options{})
+			theta := make([]float64, len(even.Params()))
+			for j, p := range even.Params() {
+				theta[j] = p.Start
+			}
+			theta[0] = 2.5
+			gram := gramOfAll(t, even, theta)
+			for i := range even.Nodes() {
+				if v := gram.At(i, i); math.Abs(v-2.5) > 1e-12 {
+					t.Fatalf("node %d has variance %v, want 2.5", i, v)
+				}
+			}
+		})
+	}
+}
+
+// Where the kernel beneath says where to start, so does the even one.
+func TestEvenStarts(t *testing.T) {
+	ring, err := graph.Ring(200)
+	k := kernel.Even(newMultiscale(t, ring, err, kernel.Diffusion{}, 10, kernel.MultiscaleOptions{}))
+	starts := k.(kernel.Starter).Starts()
+	if len(starts) < 2 {
+		t.Fatalf("%d starts, want several", len(starts))
+	}
+	for _, theta := range starts {
+		if _, err := k.At(theta); err != nil {
+			t.Error(err)
+		}
+	}
+}
