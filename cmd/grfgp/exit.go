@@ -17,6 +17,7 @@ const (
 	exitUsage       = 2 // wrong flags, or input that can be read in two ways
 	exitBadData     = 3
 	exitNotFitted   = 4
+	exitHeld        = 5 // another process is at work there
 	exitNothing     = 8 // left to suggest
 	exitTooLarge    = 9 // does not fit this machine
 	exitInterrupted = 130

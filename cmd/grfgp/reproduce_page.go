@@ -1,0 +1,92 @@
+package main
+
+import (
+	_ "embed"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"html/template"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"grfgp/experiment"
+	"grfgp/graphio"
+)
+
+//go:embed reproduce.html
+var reproducePageText string
+
+var reproducePageTemplate = template.Must(template.Must(pageTemplate.Clone()).New("reproduction").Parse(reproducePageText))
+
+// reproducePage is what the template shows.
+type reproducePage struct {
+	Title    string
+	Chapters []chapterPage
+	Missing  []string // experiments that have no results here
+}
+
+type chapterPage struct {
+	*chapter
+	Command string
+	Figures []figurePage
+	Costs   bool
+}
+
+type figurePage struct {
+	Image   template.URL // of our own making
+	Caption string
+	Wide    bool
+}
+
+// writeReport writes report.html over every experiment that has results in the
+// folder, whenever they were made.
+func (b *binder) writeReport() error {
+	p := reproducePage{Title: "Graph random features for scalable Gaussian processes, again"}
+	for _, e := range experiment.All() {
+		c, err := b.chapter(e.Name)
+		if err != nil {
+			return err
+		}
+		if c == nil {
+			p.Missing = append(p.Missing, e.Name)
+			continue
+		}
+		page := chapterPage{chapter: c, Command: command(c), Costs: e.HasCosts()}
+		for _, f := range c.Section.Figures {
+			image, err := os.ReadFile(b.figure(e.Name, f))
+			if errors.Is(err, fs.ErrNotExist) {
+				return dataf("the figure %s is gone; run 'grfgp reproduce %s' again", b.figure(e.Name, f), e.Name)
+			}
+			if err != nil {
+				return err
+			}
+			data := "data:image/png;base64," + base64.StdEncoding.EncodeToString(image)
+			page.Figures = append(page.Figures, figurePage{template.URL(data), f.Caption, f.Wide})
+		}
+		p.Chapters = append(p.Chapters, page)
+	}
+	if len(p.Chapters) == 0 {
+		return nil
+	}
+	return graphio.WriteFile(filepath.Join(b.dir, "report.html"), func(w io.Writer) error {
+		return reproducePageTemplate.Execute(w, p)
+	})
+}
+
+// command is the line that gives the chapter again.
+func command(c *chapter) string {
+	words := []string{"grfgp", "reproduce", c.Name}
+	if c.Options.Quick {
+		words = append(words, "--quick")
+	}
+	if c.Options.Seeds > 0 {
+		words = append(words, fmt.Sprintf("--seeds %d", c.Options.Seeds))
+	}
+	if c.Options.Seed != 1 {
+		words = append(words, fmt.Sprintf("--seed %d", c.Options.Seed))
+	}
+	return strings.Join(words, " ")
+}
