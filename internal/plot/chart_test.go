@@ -52,7 +52,7 @@ func TestDecades(t *testing.T) {
 		{32, 1 << 20, "100 1000 10⁴ 10⁵ 10⁶"},
 		{0.9, 9, "1 2 5"},
 		{2e-5, 3e-4, "2e−5 5e−5 1e−4 2e−4"},
-		{1e-12, 1e9, "1e−12 1e−8 1e−4 1 10⁴ 10⁸"},
+		{1e-12, 1e9, "1e−12 1e−9 1e−6 0.001 1 1000 10⁶ 10⁹"},
 	} {
 		var got []string
 		for _, tick := range (decades{}).Ticks(c.lo, c.hi) {
