@@ -1,0 +1,232 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"grfgp/dataset"
+)
+
+// exitUnreachable is the code of a server that does not answer as it should.
+const exitUnreachable = 7
+
+func datasetVerb(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "dataset list | fetch | verify",
+		Short: "List, download and check the public data of the paper",
+		Long: `Dataset knows the data of the paper by name. It is looked for in the folder that
+GRFGP_DATA names, then in the user's cache; fetch downloads it from its publisher
+into the cache. No other command uses the network.`,
+		Example:   "  grfgp dataset list\n  grfgp dataset fetch enron facebook\n  grfgp dataset verify",
+		ValidArgs: []string{"list", "fetch", "verify"},
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef("dataset does not %s; it has list, fetch and verify", args[0])
+			}
+			return usagef("say what to do: grfgp dataset list, fetch or verify")
+		},
+	}
+	list := &cobra.Command{
+		Use: "list", Short: "What there is, and where it is on this machine", Args: noArguments,
+		RunE: func(*cobra.Command, []string) error { return a.listDatasets(dataset.Default()) },
+	}
+	fetch := &cobra.Command{
+		Use: "fetch NAME...", Short: "Download what is not on this machine yet", ValidArgs: datasetNames(),
+		Long: `Fetch downloads data sets from their publishers into the user's cache. An
+interrupted download goes on where it stopped when it is asked for again. A file is
+kept only if it holds the nodes and edges of the paper; publishers state no sums, so
+that of the first download is recorded, and verify compares with it.`,
+		RunE: func(cmd *cobra.Command, names []string) error {
+			if len(names) == 0 {
+				return usagef("name what to fetch: %s", strings.Join(datasetNames(), ", "))
+			}
+			return a.fetchDatasets(cmd.Context(), dataset.Default(), names)
+		},
+	}
+	verify := &cobra.Command{
+		Use: "verify [NAME...]", Short: "Compare sums, nodes and edges with those that are known", ValidArgs: datasetNames(),
+		Long: `Verify compares the sums of files, and the nodes and edges that they hold, with those
+that are known. Without names it looks at all that is on this machine.`,
+		RunE: func(cmd *cobra.Command, names []string) error {
+			return a.verifyDatasets(cmd.Context(), dataset.Default(), names)
+		},
+	}
+	cmd.AddCommand(list, fetch, verify)
+	return cmd
+}
+
+func datasetNames() []string {
+	var names []string
+	for _, set := range dataset.All() {
+		names = append(names, set.Name)
+	}
+	return names
+}
+
+// datasetsNamed returns the sets of the given names.
+func datasetsNamed(names []string) ([]dataset.Set, error) {
+	var sets []dataset.Set
+	for _, name := range names {
+		set, err := dataset.Named(name)
+		if err != nil {
+			return nil, &exitError{exitUsage, err}
+		}
+		sets = append(sets, set)
+	}
+	return sets, nil
+}
+
+// datasetAnswer is one set in JSON.
+type datasetAnswer struct {
+	Name    string   `json:"name"`
+	Title   string   `json:"title"`
+	Home    string   `json:"home"`
+	Address string   `json:"address,omitempty"` // of the download
+	Licence string   `json:"licence"`
+	StandIn string   `json:"stands_in_for,omitempty"`
+	Note    string   `json:"note,omitempty"`
+	Nodes   int      `json:"nodes"`
+	Edges   int      `json:"edges"`
+	Files   []string `json:"files"`            // on this machine; none: not here
+	SHA256  []string `json:"sha256,omitempty"` // of each, where verified
+	Basis   []string `json:"compared_with,omitempty"`
+}
+
+func datasetOf(set dataset.Set, files []string) datasetAnswer {
+	form, _ := set.Download()
+	if files == nil {
+		files = []string{}
+	}
+	return datasetAnswer{Name: set.Name, Title: set.Title, Home: set.Home, Address: form.URL, Licence: set.Licence,
+		StandIn: set.StandIn, Note: set.Note, Nodes: set.Nodes, Edges: set.Edges, Files: files}
+}
+
+// answerDatasets writes sets in JSON.
+func (a *app) answerDatasets(sets []datasetAnswer) error {
+	return json.NewEncoder(a.Out).Encode(struct {
+		Version int             `json:"version"`
+		Sets    []datasetAnswer `json:"sets"`
+	}{1, sets})
+}
+
+func (a *app) listDatasets(store dataset.Store) error {
+	var answers []datasetAnswer
+	for _, set := range dataset.All() {
+		files, err := store.Where(set)
+		if err != nil && !errors.Is(err, dataset.ErrMissing) {
+			return err
+		}
+		answers = append(answers, datasetOf(set, files))
+	}
+	if a.json {
+		return a.answerDatasets(answers)
+	}
+	w := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "name\tnodes\tedges\twhere\twhat")
+	for _, d := range answers {
+		where := "not here; fetch downloads it"
+		switch {
+		case len(d.Files) > 0:
+			where = filepath.Dir(d.Files[0])
+		case d.Address == "":
+			where = "not here; no download"
+		}
+		what := d.Title
+		if d.StandIn != "" {
+			what += fmt.Sprintf(" (a stand-in for %s, not the paper's data)", d.StandIn)
+		}
+		fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%s\n", d.Name, d.Nodes, d.Edges, where, what)
+	}
+	return w.Flush()
+}
+
+func (a *app) fetchDatasets(ctx context.Context, store dataset.Store, names []string) error {
+	sets, err := datasetsNamed(names)
+	if err != nil {
+		return err
+	}
+	var answers []datasetAnswer
+	for _, set := range sets {
+		files, err := store.Where(set)
+		if errors.Is(err, dataset.ErrMissing) {
+			form, _ := set.Download()
+			s := a.talk.Stage("fetching " + set.Name)
+			files, err = store.Fetch(ctx, set, dataset.FetchOptions{Progress: s.Update})
+			if err == nil {
+				s.Done("%d nodes and %d edges from %s; no sum is published, so that of this download was recorded", set.Nodes, set.Edges, form.URL)
+			}
+		}
+		if err != nil {
+			return datasetError(err)
+		}
+		answers = append(answers, datasetOf(set, files))
+	}
+	return a.answerFiles(answers)
+}
+
+// answerFiles writes the files of sets, a line each, or all in JSON.
+func (a *app) answerFiles(answers []datasetAnswer) error {
+	if a.json {
+		return a.answerDatasets(answers)
+	}
+	for _, d := range answers {
+		for k, file := range d.Files {
+			line := d.Name + ": " + file
+			if len(d.Basis) > 0 {
+				line += fmt.Sprintf(": sum %s…, as %s", d.SHA256[k][:12], d.Basis[k])
+			}
+			fmt.Fprintln(a.Out, line)
+		}
+	}
+	return nil
+}
+
+func (a *app) verifyDatasets(ctx context.Context, store dataset.Store, names []string) error {
+	sets, err := datasetsNamed(names)
+	if err != nil {
+		return err
+	}
+	if len(names) == 0 {
+		for _, set := range dataset.All() {
+			if _, err := store.Where(set); !errors.Is(err, dataset.ErrMissing) {
+				sets = append(sets, set)
+			}
+		}
+	}
+	if len(sets) == 0 {
+		return dataf("no data is on this machine; 'grfgp dataset list' says what there is")
+	}
+	var answers []datasetAnswer
+	for _, set := range sets {
+		s := a.talk.Stage("verifying " + set.Name)
+		v, err := store.Verify(ctx, set)
+		if err != nil {
+			return datasetError(err)
+		}
+		s.Done("%d nodes and %d edges, as they should be", v.Nodes, v.Edges)
+		answer := datasetOf(set, nil)
+		for _, f := range v.Files {
+			answer.Files, answer.SHA256, answer.Basis = append(answer.Files, f.Path), append(answer.SHA256, f.SHA256), append(answer.Basis, f.Basis)
+		}
+		answers = append(answers, answer)
+	}
+	return a.answerFiles(answers)
+}
+
+// datasetError gives errors about data their exit code.
+func datasetError(err error) error {
+	switch {
+	case errors.Is(err, dataset.ErrUnreachable):
+		return &exitError{exitUnreachable, err}
+	case errors.Is(err, dataset.ErrMissing), errors.Is(err, dataset.ErrDamaged):
+		return &exitError{exitBadData, err}
+	}
+	return err
+}

@@ -1,0 +1,123 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"grfgp/graph"
+)
+
+// Store is where data is looked for.
+type Store struct {
+	Roots []string // folders of data, in the order in which they are looked into
+	Cache string   // the one among them that Fetch writes to; "" where there is none
+}
+
+// Variable is the environment variable that names a folder of data.
+const Variable = "GRFGP_DATA"
+
+// Default looks into the folder that GRFGP_DATA names, and then into the user's
+// cache.
+func Default() Store {
+	var s Store
+	if dir := os.Getenv(Variable); dir != "" {
+		s.Roots = append(s.Roots, dir)
+	}
+	if dir, err := os.UserCacheDir(); err == nil {
+		s.Cache = filepath.Join(dir, "grfgp")
+		s.Roots = append(s.Roots, s.Cache)
+	}
+	return s
+}
+
+// place is a form of a set in a folder of data.
+type place struct {
+	root string
+	form Form
+}
+
+// path returns where a file of the form is.
+func (p place) path(file string) string { return filepath.Join(p.root, filepath.FromSlash(file)) }
+
+// only returns where the only file of the form is.
+func (p place) only() string { return p.path(p.form.Files[0].Path) }
+
+// Where returns the files of a set, or an error that wraps ErrMissing and says
+// what to do.
+func (s Store) Where(set Set) ([]string, error) {
+	p, err := s.find(set)
+	if err != nil {
+		return nil, err
+	}
+	var files []string
+	for _, f := range p.form.Files {
+		files = append(files, p.path(f.Path))
+	}
+	return files, nil
+}
+
+func (s Store) find(set Set) (place, error) {
+	for _, root := range s.Roots {
+		for _, form := range set.Forms {
+			p := place{root, form}
+			whole := true
+			for _, f := range form.Files {
+				info, err := os.Stat(p.path(f.Path))
+				if err != nil && !errors.Is(err, fs.ErrNotExist) {
+					return p, fmt.Errorf("dataset: looking for %s: %w", set.Name, err)
+				}
+				whole = whole && err == nil && info.Mode().IsRegular()
+			}
+			if whole {
+				return p, nil
+			}
+		}
+	}
+	return place{}, s.missing(set)
+}
+
+// missing says where a set was looked for, and how to get it.
+func (s Store) missing(set Set) error {
+	places := strings.Join(s.Roots, " and ")
+	if places == "" {
+		places = "no folder: set " + Variable
+	}
+	next := fmt.Sprintf("nobody publishes it in the form that is read; prepare %s from %s and put them there", strings.Join(set.names(0), ", "), set.Home)
+	if _, ok := set.Download(); ok {
+		next = "'grfgp dataset fetch " + set.Name + "' downloads it"
+	}
+	return fmt.Errorf("%w: %s; looked in %s; %s", ErrMissing, set.Name, places, next)
+}
+
+// names returns the files of a form.
+func (s Set) names(form int) []string {
+	var names []string
+	for k, f := range s.Forms[form].Files {
+		name := f.Path
+		if k > 0 {
+			name = path.Base(name)
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
+// Graph returns the graph of a set, nodes numbered by increasing id, so that all
+// forms of a set give the same graph. Cora is numbered as in the paper's code.
+func (s Store) Graph(ctx context.Context, set Set) (*graph.Graph, error) {
+	p, err := s.find(set)
+	if err != nil {
+		return nil, err
+	}
+	g, err := set.read(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	return g, set.check(g)
+}

@@ -1,0 +1,112 @@
+package dataset
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"grfgp/graph"
+	"grfgp/graphio"
+)
+
+// Files of the wind set.
+const (
+	windEdges  = "wind_era5/grid_edges.csv.gz"
+	windSpeeds = "wind_era5/era5_wind_2010-01_2.5deg.csv.gz"
+	windTrack  = "wind_era5/aeolus_train_nodes.csv.gz"
+)
+
+// Levels are the pressures of the wind set in hPa: at some 0.1, 2 and 5 km.
+var Levels = [3]int{1000, 800, 500}
+
+// Wind is the mean wind of a month on a grid of 2.5 degrees around the globe,
+// rows of WindColumns nodes from the north pole to the south.
+type Wind struct {
+	Graph    *graph.Graph // every node joined to its neighbours north, south, east and west, all alike
+	Lat, Lon []float64    // in degrees
+	East     [3][]float64 // wind towards the east at each of Levels, in m/s
+	North    [3][]float64
+	Track    []int // nodes under the track of a satellite
+	distance func(context.Context) (*graph.Graph, error)
+}
+
+// WindColumns is the number of nodes on a circle of latitude.
+const WindColumns = 144
+
+// Wind reads the wind and its grid.
+func (s Store) Wind(ctx context.Context) (*Wind, error) {
+	set, err := Named("wind")
+	if err != nil {
+		return nil, err
+	}
+	p, err := s.find(set)
+	if err != nil {
+		return nil, err
+	}
+	w := &Wind{distance: func(ctx context.Context) (*graph.Graph, error) {
+		return readByID(ctx, graphio.File(p.path(windEdges)), graphio.Options{Weights: graphio.WeightsSimilarity})
+	}}
+	if w.Graph, err = readWindGraph(ctx, p); err != nil {
+		return nil, err
+	}
+	if err := set.check(w.Graph); err != nil {
+		return nil, err
+	}
+	n := w.Graph.Len()
+	w.Lat, w.Lon = make([]float64, n), make([]float64, n)
+	for l := range Levels {
+		w.East[l], w.North[l] = make([]float64, n), make([]float64, n)
+	}
+	if err := eachRow(p.path(windSpeeds), "node,lat,lon,u_1000hPa,v_1000hPa,u_800hPa,v_800hPa,u_500hPa,v_500hPa", func(cells []string) error {
+		i, err := nodeBelow(cells[0], n)
+		if err != nil {
+			return err
+		}
+		return numbers(cells[1:], &w.Lat[i], &w.Lon[i], &w.East[0][i], &w.North[0][i], &w.East[1][i], &w.North[1][i], &w.East[2][i], &w.North[2][i])
+	}); err != nil {
+		return nil, err
+	}
+	return w, eachRow(p.path(windTrack), "node", func(cells []string) error {
+		i, err := nodeBelow(cells[0], n)
+		w.Track = append(w.Track, i)
+		return err
+	})
+}
+
+func readWindGraph(ctx context.Context, p place) (*graph.Graph, error) {
+	return readByID(ctx, graphio.File(p.path(windEdges)), graphio.Options{Weights: graphio.WeightsIgnore})
+}
+
+// Distances returns the grid as the paper's code has it: a weight is the distance
+// of two nodes on the unit sphere, so that those far apart count as more alike.
+func (w *Wind) Distances(ctx context.Context) (*graph.Graph, error) { return w.distance(ctx) }
+
+// Speed returns the speed of the wind at a level, in m/s.
+func (w *Wind) Speed(level int) ([]float64, error) {
+	for l, pressure := range Levels {
+		if pressure == level {
+			speed := make([]float64, len(w.Lat))
+			for i := range speed {
+				speed[i] = math.Hypot(w.East[l][i], w.North[l][i])
+			}
+			return speed, nil
+		}
+	}
+	return nil, fmt.Errorf("%w: no wind at %d hPa; there are levels %v", ErrUnknown, level, Levels)
+}
+
+// Split parts the nodes under the track from all others.
+func (w *Wind) Split() (train, test []int) {
+	under := make([]bool, len(w.Lat))
+	for _, i := range w.Track {
+		under[i] = true
+	}
+	for i, yes := range under {
+		if yes {
+			train = append(train, i)
+		} else {
+			test = append(test, i)
+		}
+	}
+	return train, test
+}
