@@ -17,6 +17,7 @@ type Optimizer struct {
 	inner *bayesopt.Optimizer
 	place []int // of a given node in the ordered graph
 	given []int // its inverse
+	fresh func() (*Optimizer, error)
 }
 
 // NewOptimizer returns an Optimizer that was told nothing. The policy is
@@ -40,7 +41,8 @@ func drawing(g *graph.Graph, spec Spec) Spec {
 
 // optimizer returns one that shares the workshop, which several may do at once.
 func (w *workshop) optimizer(policy string, opts bayesopt.Options) (_ *Optimizer, err error) {
-	o := &Optimizer{place: w.place, given: make([]int, len(w.place))}
+	as := opts
+	o := &Optimizer{place: w.place, given: make([]int, len(w.place)), fresh: func() (*Optimizer, error) { return w.optimizer(policy, as) }}
 	for node, at := range w.place {
 		o.given[at] = node
 	}

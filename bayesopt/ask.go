@@ -38,10 +38,7 @@ func (o *Optimizer) Ask(ctx context.Context, n int) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	a := Answer{Short: short}
-	for _, p := range picks {
-		a.Suggestions = append(a.Suggestions, Suggestion{Node: p.Node, Cost: o.opts.cost(p.Node), Why: p.Why, Value: p.Value})
-	}
+	a := o.answer(picks, short)
 	if posterior != nil && len(picks) > 0 {
 		start := time.Now()
 		if err := o.explain(ctx, &a, posterior); err != nil {
@@ -52,6 +49,15 @@ func (o *Optimizer) Ask(ctx context.Context, n int) (Answer, error) {
 	o.hold(picks)
 	a.Effort = o.effort.less(before)
 	return a, nil
+}
+
+// answer returns picks as suggestions of which nothing is known.
+func (o *Optimizer) answer(picks []Choice, short Reason) Answer {
+	a := Answer{Short: short}
+	for _, p := range picks {
+		a.Suggestions = append(a.Suggestions, Suggestion{Node: p.Node, Cost: o.opts.cost(p.Node), Why: p.Why, Value: p.Value})
+	}
+	return a
 }
 
 // Next is Ask without explanations: on large graphs they take longer than the
@@ -75,9 +81,15 @@ func (o *Optimizer) hold(picks []Choice) {
 	}
 }
 
-// pick takes in what was told and lets the policy pick. The posterior is nil
-// where there is no model, or no use for one.
+// pick takes in what was told and lets the policy pick of what is open.
 func (o *Optimizer) pick(ctx context.Context, n int) ([]Choice, Reason, *gp.Posterior, error) {
+	return o.pickFrom(ctx, o.candidates(), n, o.seed(), nil)
+}
+
+// pickFrom takes in what was told and lets the policy pick. The posterior is nil
+// where there is no model, or no use for one. Policies that plan ahead foresee
+// some nodes.
+func (o *Optimizer) pickFrom(ctx context.Context, c *Candidates, n int, seed uint64, ahead []int) ([]Choice, Reason, *gp.Posterior, error) {
 	if n < 1 {
 		return nil, Enough, nil, fmt.Errorf("%w: %d suggestions", ErrOptions, n)
 	}
@@ -89,6 +101,11 @@ func (o *Optimizer) pick(ctx context.Context, n int) ([]Choice, Reason, *gp.Post
 		switch posterior, err = o.Update(ctx); {
 		case err == nil:
 			known = posterior
+			if _, draws := policy.(Thompson); !draws && len(ahead) > 0 {
+				if known, err = foresee(ctx, posterior, ahead); err != nil {
+					return nil, Enough, nil, fmt.Errorf("bayesopt: looking ahead: %w", err)
+				}
+			}
 		case errors.Is(err, ErrNoModel):
 			policy, why = Random{}, fmt.Sprintf("drawn at random: %d measurements are too few for a model, or all the same", o.data.Len())
 		default:
@@ -96,8 +113,7 @@ func (o *Optimizer) pick(ctx context.Context, n int) ([]Choice, Reason, *gp.Post
 		}
 	}
 	start := time.Now()
-	c := o.candidates()
-	picks, err := policy.Pick(ctx, known, c, n, o.seed())
+	picks, err := policy.Pick(ctx, known, c, n, seed)
 	if err != nil {
 		return nil, Enough, nil, fmt.Errorf("bayesopt: picking: %w", err)
 	}
@@ -131,13 +147,7 @@ func (o *Optimizer) candidates() *Candidates {
 			closed[i] = true
 		}
 	}
-	nodes := make([]int, 0, len(o.allowed))
-	for _, i := range o.allowed {
-		if !closed[i] {
-			nodes = append(nodes, i)
-		}
-	}
-	c := newCandidates(len(o.measured), nodes, o.opts.Limits)
+	c := newCandidates(len(o.measured), o.allowedBut(closed), o.opts.Limits)
 	for _, i := range o.data.Nodes[min(o.opts.Free, o.data.Len()):] {
 		c.left -= o.opts.cost(i)
 	}
@@ -147,8 +157,31 @@ func (o *Optimizer) candidates() *Candidates {
 	return c
 }
 
-// explain fills in what is known of suggestions.
+// allowedBut returns the allowed nodes that are not closed.
+func (o *Optimizer) allowedBut(closed []bool) []int {
+	nodes := make([]int, 0, len(o.allowed))
+	for _, i := range o.allowed {
+		if !closed[i] {
+			nodes = append(nodes, i)
+		}
+	}
+	return nodes
+}
+
+// explain fills in what is known of suggestions, and their chances.
 func (o *Optimizer) explain(ctx context.Context, a *Answer, p *gp.Posterior) error {
+	if err := o.tellKnown(ctx, a, p); err != nil {
+		return err
+	}
+	if kind := o.opts.Goal.kind; kind == maximize || kind == minimize {
+		a.Draws = o.opts.Draws
+		return o.chances(ctx, a, p)
+	}
+	return nil
+}
+
+// tellKnown fills in what is known of suggestions.
+func (o *Optimizer) tellKnown(ctx context.Context, a *Answer, p *gp.Posterior) error {
 	nodes := make([]int, len(a.Suggestions))
 	for k, s := range a.Suggestions {
 		nodes[k] = s.Node
@@ -167,10 +200,6 @@ func (o *Optimizer) explain(ctx context.Context, a *Answer, p *gp.Posterior) err
 		if o.opts.Goal.kind == threshold {
 			s.Chance = above(s.Mean, s.SD, o.opts.Goal.level)
 		}
-	}
-	if kind := o.opts.Goal.kind; kind == maximize || kind == minimize {
-		a.Draws = o.opts.Draws
-		return o.chances(ctx, a, p)
 	}
 	return nil
 }

@@ -1,0 +1,107 @@
+package grfgp
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"grfgp/bayesopt"
+	"grfgp/gp"
+	"grfgp/graph"
+)
+
+// Fresh returns an Optimizer of the same options that was told nothing. The two
+// share what is costly to make, and may be used at once.
+func (o *Optimizer) Fresh() (*Optimizer, error) { return o.fresh() }
+
+// Suggest answers a caller who keeps the books of what is pending, closed and
+// spent; nodes are numbered as in the graph that was given.
+func (o *Optimizer) Suggest(ctx context.Context, r bayesopt.Request) (bayesopt.Answer, error) {
+	for _, nodes := range []*[]int{&r.Pending, &r.Closed} {
+		at := make([]int, len(*nodes))
+		for k, node := range *nodes {
+			at[k] = o.at(node)
+		}
+		*nodes = at
+	}
+	a, err := o.inner.Suggest(ctx, r)
+	for k := range a.Suggestions {
+		a.Suggestions[k].Node = o.given[a.Suggestions[k].Node]
+	}
+	return a, err
+}
+
+// Knowledge is what an Optimizer knew after some measurements. It is immutable
+// and safe for concurrent use.
+type Knowledge struct {
+	posterior *gp.Posterior
+	place     []int
+	data      gp.Data // nodes as given
+	chosen    Spec
+}
+
+// Knowledge takes in what was told and returns what is known; the error wraps
+// bayesopt.ErrNoModel where too little was told.
+func (o *Optimizer) Knowledge(ctx context.Context) (*Knowledge, error) {
+	p, err := o.inner.Update(ctx)
+	if err != nil {
+		return nil, err
+	}
+	k := &Knowledge{posterior: p, place: o.place, data: o.Data()}
+	k.chosen, _ = o.Chosen()
+	return k, nil
+}
+
+// Chosen is the Spec of the model with its choices filled in.
+func (k *Knowledge) Chosen() Spec { return k.chosen }
+
+// NoiseSD is the standard deviation of the noise of a reading.
+func (k *Knowledge) NoiseSD() float64 { return math.Sqrt(k.posterior.NoiseVar()) }
+
+// Predict returns mean and standard deviation of the quantity at the nodes.
+func (k *Knowledge) Predict(ctx context.Context, nodes []int) (Prediction, error) {
+	return predict(ctx, k.posterior, renumbered(nodes, k.place))
+}
+
+// Validate leaves out folds of measurements, conditions on the others and
+// compares what is predicted with what was measured, beside the simple rules. The
+// hyperparameters stay as they are, so it takes a fraction of what Validate of
+// the package takes, and is a little kinder to the model. g is the graph that the
+// Optimizer was made for.
+func (k *Knowledge) Validate(ctx context.Context, g *graph.Graph, seed uint64) (*Validation, error) {
+	const most = 10
+	v := &Validation{Scheme: Scattered, Folds: min(most, k.data.Len()), Coverage: map[string]float64{}, BaselineRMSE: map[string]float64{}}
+	fold := folds(g, k.data, v.Folds, Scattered, seed)
+	squares := map[string]float64{}
+	for f := range v.Folds {
+		train, test := split(k.data, fold, f)
+		if test.Len() == 0 || train.Len() == 0 {
+			continue
+		}
+		inner := train
+		inner.Nodes = renumbered(train.Nodes, k.place)
+		p, err := k.posterior.Model().Condition(ctx, inner)
+		if err != nil {
+			return nil, fmt.Errorf("fold %d of %d: %w", f+1, v.Folds, err)
+		}
+		known, err := predict(ctx, p, renumbered(test.Nodes, k.place))
+		if err != nil {
+			return nil, fmt.Errorf("fold %d of %d: %w", f+1, v.Folds, err)
+		}
+		for r, i := range test.Nodes {
+			sd := math.Hypot(known.SD[r], k.NoiseSD())
+			z := (test.Y[r] - known.Mean[r]) / sd
+			v.Left = append(v.Left, Left{i, f, test.Y[r], known.Mean[r], sd, distuv.UnitNormal.CDF(z)})
+		}
+		for _, name := range Baselines {
+			all := baseline(name, g, train)
+			for r, i := range test.Nodes {
+				squares[name] += (all[i] - test.Y[r]) * (all[i] - test.Y[r])
+			}
+		}
+	}
+	v.summarise(squares)
+	return v, nil
+}

@@ -1,0 +1,196 @@
+package study
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// check says why an event cannot follow. All rules of a study are here, and hold
+// for commands, replays and imports alike.
+func (s *State) check(e Event) error {
+	if e.Seq != s.Seq+1 {
+		return fmt.Errorf("%w: event %d where %d is next", ErrSequence, e.Seq, s.Seq+1)
+	}
+	if err := checkText("a name", e.By, MaxID); err != nil {
+		return err
+	}
+	if _, first := e.Data.(Created); first != (s.Seq == 0) {
+		return fmt.Errorf("%w: a study is created once, by its first event", ErrCorrupt)
+	}
+	switch p := e.Data.(type) {
+	case Created:
+		return p.Settings.check()
+	case Asked:
+		return s.checkAsked(p)
+	case Told:
+		return s.checkTold(p)
+	case Observed:
+		return s.checkObserved(p)
+	case Renewed:
+		_, err := s.pending(p.Trial)
+		return err
+	case Released:
+		_, err := s.pending(p.Trial)
+		return err
+	case Abandoned:
+		return s.checkAbandoned(p)
+	case Expired:
+		for k, id := range p.Trials {
+			if slices.Contains(p.Trials[:k], id) {
+				return fmt.Errorf("%w: trial %d twice", ErrCorrupt, id)
+			}
+			if _, err := s.pending(id); err != nil {
+				return err
+			}
+		}
+		return nil
+	case Retracted:
+		return s.checkRetracted(p)
+	case Paused:
+		return s.checkStatus("pause", StatusOpen)
+	case Resumed:
+		return s.checkStatus("resume", StatusPaused)
+	case Closed:
+		return s.checkStatus("close", StatusOpen, StatusPaused)
+	}
+	return fmt.Errorf("%w: an event of the kind %T", ErrCorrupt, e.Data)
+}
+
+func (s *State) checkAsked(p Asked) error {
+	if err := checkText("a key", p.Key, MaxID); err != nil {
+		return err
+	}
+	if _, used := s.asks[p.Key]; used {
+		return fmt.Errorf("%w: the key %q was used before", ErrConflict, p.Key)
+	}
+	if s.Status != StatusOpen {
+		return fmt.Errorf("%w: the study is %s", ErrConflict, s.Status)
+	}
+	if len(p.Trials) < 1 || len(p.Trials) > p.Count || p.Basis >= s.Seq+1 {
+		return fmt.Errorf("%w: %d trials of %d asked for, by events up to %d", ErrCorrupt, len(p.Trials), p.Count, p.Basis)
+	}
+	cost, taken := s.Spent(), map[string]bool{}
+	for k, i := range p.Trials {
+		if err := checkText("a node", i.Node, MaxID); err != nil {
+			return err
+		}
+		switch {
+		case i.Trial != len(s.Trials)+1+k:
+			return fmt.Errorf("%w: trial %d where %d is next", ErrCorrupt, i.Trial, len(s.Trials)+1+k)
+		case !(i.Cost > 0):
+			return fmt.Errorf("%w: trial %d costs %v", ErrCorrupt, i.Trial, i.Cost)
+		case !s.Open(i.Node) || taken[i.Node]:
+			return fmt.Errorf("%w: node %q is measured, reserved or abandoned", ErrConflict, i.Node)
+		}
+		taken[i.Node] = true
+		cost += i.Cost
+	}
+	if b := s.Settings.Budget; b != nil && cost > *b*(1+budgetRounding) {
+		return fmt.Errorf("%w: trials would cost %v of a budget of %v", ErrConflict, cost, *b)
+	}
+	return nil
+}
+
+// budgetRounding is what sums of costs may be off by, as a share.
+const budgetRounding = 1e-9
+
+func (s *State) checkTold(p Told) error {
+	t, err := s.trial(p.Trial)
+	if err != nil {
+		return err
+	}
+	if err := checkText("a note", p.Note, MaxNote); err != nil {
+		return err
+	}
+	if p.Value != nil {
+		if err := checkFinite(t.Node, *p.Value); err != nil {
+			return err
+		}
+	}
+	switch {
+	case t.State == TrialDone:
+		return fmt.Errorf("%w: trial %d has the value %v; retract observation %d first, then tell the new value", ErrConflict, t.Trial, *t.Value, t.Number)
+	case t.State == TrialFailed:
+		return fmt.Errorf("%w: trial %d was told to have failed; give a value that came after all as an observation of node %q", ErrConflict, t.Trial, t.Node)
+	case p.Value == nil && (t.State == TrialAbandoned || t.State == TrialRetracted):
+		return fmt.Errorf("%w: trial %d is %s, and can no longer fail", ErrConflict, t.Trial, t.State)
+	}
+	return nil
+}
+
+func checkFinite(node string, v float64) error {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return fmt.Errorf("%w: node %q has the value %v", ErrNotFinite, node, v)
+	}
+	return nil
+}
+
+func (s *State) checkObserved(p Observed) error {
+	if err := checkText("a key", p.Key, MaxID); err != nil {
+		return err
+	}
+	if _, used := s.observed[p.Key]; used {
+		return fmt.Errorf("%w: the key %q was used before", ErrConflict, p.Key)
+	}
+	if s.Status == StatusClosed {
+		return fmt.Errorf("%w: the study is closed; only results of its trials are taken", ErrConflict)
+	}
+	if len(p.Values) == 0 {
+		return fmt.Errorf("%w: no values", ErrInvalid)
+	}
+	for _, r := range p.Values {
+		if err := checkText("a node", r.Node, MaxID); err != nil {
+			return err
+		}
+		if err := checkFinite(r.Node, r.Value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *State) checkAbandoned(p Abandoned) error {
+	t, err := s.trial(p.Trial)
+	switch {
+	case err != nil:
+		return err
+	case t.State == TrialDone || t.State == TrialAbandoned:
+		return fmt.Errorf("%w: trial %d is %s", ErrConflict, t.Trial, t.State)
+	}
+	return checkText("a note", p.Note, MaxNote)
+}
+
+func (s *State) checkRetracted(p Retracted) error {
+	if p.Value < 1 || p.Value > len(s.Values) {
+		return fmt.Errorf("%w: there is no observation %d of %d", ErrNotFound, p.Value, len(s.Values))
+	}
+	if s.Values[p.Value-1].Retracted {
+		return fmt.Errorf("%w: observation %d was retracted before", ErrConflict, p.Value)
+	}
+	return checkText("a note", p.Note, MaxNote)
+}
+
+func (s *State) checkStatus(what string, from ...Status) error {
+	if !slices.Contains(from, s.Status) {
+		return fmt.Errorf("%w: cannot %s a study that is %s", ErrConflict, what, s.Status)
+	}
+	return nil
+}
+
+// trial returns the trial of a number.
+func (s *State) trial(id int) (*Trial, error) {
+	if id < 1 || id > len(s.Trials) {
+		return nil, fmt.Errorf("%w: there is no trial %d of %d", ErrNotFound, id, len(s.Trials))
+	}
+	return &s.Trials[id-1], nil
+}
+
+// pending returns the trial of a number, which must be pending.
+func (s *State) pending(id int) (*Trial, error) {
+	t, err := s.trial(id)
+	if err == nil && t.State != TrialPending {
+		err = fmt.Errorf("%w: trial %d is %s, not pending; its result is taken all the same", ErrConflict, id, t.State)
+	}
+	return t, err
+}

@@ -1,0 +1,203 @@
+package study
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Outcome is what came of a trial.
+type Outcome struct {
+	Value  float64
+	Failed bool // there is no value
+	Note   string
+}
+
+// Tell ends a trial. Telling the same again is harmless; telling something else
+// is a conflict. A result is never too late: it is taken from a trial that
+// expired, or was released or abandoned, too.
+func (s *Study) Tell(ctx context.Context, trial int, o Outcome, by string) (Trial, error) {
+	decide := func(st *State) (Payload, error) {
+		t, err := st.trial(trial)
+		if err != nil {
+			return nil, err
+		}
+		if t.says(o) {
+			return nil, nil
+		}
+		p := Told{Trial: trial, Note: o.Note}
+		if !o.Failed {
+			p.Value = &o.Value
+		}
+		return p, nil
+	}
+	return s.changeTrial(ctx, trial, by, decide)
+}
+
+// says reports whether a trial was told this outcome before.
+func (t *Trial) says(o Outcome) bool {
+	switch t.State {
+	case TrialDone, TrialRetracted:
+		return !o.Failed && *t.Value == o.Value
+	case TrialFailed:
+		return o.Failed
+	}
+	return false
+}
+
+// changeTrial runs a command about a trial and returns the trial after it.
+func (s *Study) changeTrial(ctx context.Context, trial int, by string, decide func(*State) (Payload, error)) (t Trial, err error) {
+	err = s.commit(ctx, by, decide, func(st *State) { t = st.Trials[trial-1] })
+	return t, err
+}
+
+// Observe takes values at nodes that nobody asked for, all or none. The same key
+// takes effect once; the values that it gave are returned.
+func (s *Study) Observe(ctx context.Context, key string, readings []Reading, by string) ([]Value, error) {
+	engine, err := s.Engine(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for k, r := range readings {
+		if _, ok := engine.Nodes().Lookup([]byte(r.Node)); !ok {
+			return nil, &RowError{k, fmt.Errorf("%w: %q", ErrUnknownNode, r.Node)}
+		}
+		if err := checkFinite(r.Node, r.Value); err != nil {
+			return nil, &RowError{k, err}
+		}
+	}
+	var values []Value
+	var again error
+	decide := func(st *State) (Payload, error) {
+		at, used := st.observed[key]
+		if key == "" || !used {
+			return Observed{key, slices.Clone(readings)}, nil
+		}
+		if values = st.valuesOf(at); !slices.EqualFunc(values, readings, func(v Value, r Reading) bool { return v.Reading == r }) {
+			again = fmt.Errorf("%w: the key %q was used for other values; take a new one", ErrConflict, key)
+		}
+		return nil, again
+	}
+	err = s.commit(ctx, by, decide, func(st *State) {
+		if values == nil {
+			values = slices.Clone(st.Values[len(st.Values)-len(readings):])
+		}
+	})
+	return values, err
+}
+
+// RowError is an error about one of several rows.
+type RowError struct {
+	Row int // from 0
+	Err error
+}
+
+func (e *RowError) Error() string { return fmt.Sprintf("row %d: %v", e.Row+1, e.Err) }
+
+// Unwrap returns what is wrong with the row.
+func (e *RowError) Unwrap() error { return e.Err }
+
+// valuesOf returns the values of an event.
+func (s *State) valuesOf(seq int64) []Value {
+	var all []Value
+	for _, v := range s.Values {
+		if v.Seq == seq {
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+// Retract withdraws a value by its number. It stays in the log; its node may be
+// suggested again, and another value told to its trial. A value that was
+// retracted before stays so.
+func (s *Study) Retract(ctx context.Context, number int, note, by string) (v Value, err error) {
+	decide := func(st *State) (Payload, error) {
+		if number >= 1 && number <= len(st.Values) && st.Values[number-1].Retracted {
+			return nil, nil
+		}
+		return Retracted{number, note}, nil
+	}
+	err = s.commit(ctx, by, decide, func(st *State) { v = st.Values[number-1] })
+	return v, err
+}
+
+// Renew makes the lease of a pending trial end so much from now; 0: as the study
+// says.
+func (s *Study) Renew(ctx context.Context, trial int, lease time.Duration, by string) (Trial, error) {
+	if lease < 0 {
+		return Trial{}, fmt.Errorf("%w: a lease of %v", ErrInvalid, lease)
+	}
+	return s.changeTrial(ctx, trial, by, func(st *State) (Payload, error) {
+		if lease == 0 {
+			lease = time.Duration(st.Settings.Lease)
+		}
+		return Renewed{trial, stamp(s.now().Add(lease))}, nil
+	})
+}
+
+// Release gives the node of a pending trial back to the pool. Releasing again is
+// harmless.
+func (s *Study) Release(ctx context.Context, trial int, by string) (Trial, error) {
+	return s.changeTrial(ctx, trial, by, func(st *State) (Payload, error) {
+		if t, err := st.trial(trial); err == nil && (t.State == TrialReleased || t.State == TrialExpired) {
+			return nil, nil
+		}
+		return Released{trial}, nil
+	})
+}
+
+// Abandon ends a trial that has no value, and says that its node is never to be
+// suggested again. Abandoning again is harmless.
+func (s *Study) Abandon(ctx context.Context, trial int, note, by string) (Trial, error) {
+	return s.changeTrial(ctx, trial, by, func(st *State) (Payload, error) {
+		if t, err := st.trial(trial); err == nil && t.State == TrialAbandoned {
+			return nil, nil
+		}
+		return Abandoned{trial, note}, nil
+	})
+}
+
+// Expire returns the nodes to the pool whose leases have run out. Ask does so
+// first.
+func (s *Study) Expire(ctx context.Context) error {
+	return s.commit(ctx, "", func(st *State) (Payload, error) {
+		var p Expired
+		now := stamp(s.now())
+		for _, t := range st.Trials {
+			if t.State == TrialPending && !t.Until.After(now) {
+				p.Trials = append(p.Trials, t.Trial)
+			}
+		}
+		if p.Trials == nil {
+			return nil, nil
+		}
+		return p, nil
+	}, nil)
+}
+
+// Pause stops suggestions; results are still taken. Pausing again is harmless.
+func (s *Study) Pause(ctx context.Context, note, by string) error {
+	return s.setStatus(ctx, by, StatusPaused, Paused{note})
+}
+
+// Resume ends a pause. Resuming again is harmless.
+func (s *Study) Resume(ctx context.Context, by string) error {
+	return s.setStatus(ctx, by, StatusOpen, Resumed{})
+}
+
+// Close ends suggestions for good; results of trials are still taken. Closing
+// again is harmless.
+func (s *Study) Close(ctx context.Context, note, by string) error {
+	return s.setStatus(ctx, by, StatusClosed, Closed{note})
+}
+
+func (s *Study) setStatus(ctx context.Context, by string, to Status, p Payload) error {
+	return s.commit(ctx, by, func(st *State) (Payload, error) {
+		if st.Status == to {
+			return nil, nil
+		}
+		return p, nil
+	}, nil)
+}

@@ -1,0 +1,64 @@
+package study
+
+import (
+	"time"
+
+	"grfgp/bayesopt"
+)
+
+// Point is a value as it came, beside what was expected of it.
+type Point struct {
+	Number int       `json:"observation"`
+	Trial  int       `json:"trial,omitempty"`
+	Time   time.Time `json:"time"`
+	Reading
+	Best *float64 `json:"best,omitempty"` // so far; nil unless the goal is to find it
+	Mean *float64 `json:"mean,omitempty"` // as predicted when the node was asked for
+	SD   *float64 `json:"sd,omitempty"`   // of the quantity itself
+}
+
+// History returns the values that count, in the order in which they came.
+func (s *State) History() []Point {
+	points := []Point{}
+	var best *float64
+	for _, v := range s.Values {
+		if v.Retracted {
+			continue
+		}
+		p := Point{Number: v.Number, Trial: v.Trial, Time: v.Time, Reading: v.Reading}
+		if v.Trial > 0 {
+			p.Mean, p.SD = s.Trials[v.Trial-1].Mean, s.Trials[v.Trial-1].SD
+		}
+		if s.better(v.Value, best) {
+			best = &v.Value
+		}
+		p.Best = best
+		points = append(points, p)
+	}
+	return points
+}
+
+// better reports whether a value is better than the best so far, if any; never
+// where the goal is not to find the best.
+func (s *State) better(v float64, best *float64) bool {
+	switch s.Settings.Goal {
+	case bayesopt.Maximize:
+		return best == nil || v > *best
+	case bayesopt.Minimize:
+		return best == nil || v < *best
+	}
+	return false
+}
+
+// Best returns the best value that counts; false if there is none, or if the goal
+// is not to find it.
+func (s *State) Best() (Value, bool) {
+	var best *float64
+	var of Value
+	for _, v := range s.Values {
+		if !v.Retracted && s.better(v.Value, best) {
+			best, of = &v.Value, v
+		}
+	}
+	return of, best != nil
+}

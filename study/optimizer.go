@@ -1,0 +1,237 @@
+package study
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"grfgp"
+	"grfgp/bayesopt"
+	"grfgp/graph"
+	"grfgp/graphio"
+)
+
+// Optimizer is the Engine of a graph: a grfgp.Optimizer that is told what it was
+// not told yet, and begins anew where a value was withdrawn.
+type Optimizer struct {
+	graph    *graph.Graph
+	settings Settings
+
+	mu    sync.Mutex
+	inner *grfgp.Optimizer
+	told  []Reading
+}
+
+// NewOptimizer returns the engine of a study on a graph. What the settings leave
+// open of cost, allowed and group is taken from nodes, which may be nil.
+func NewOptimizer(g *graph.Graph, nodes *graphio.Nodes, s Settings) (*Optimizer, error) {
+	o := &Optimizer{graph: g, settings: s}
+	opts := bayesopt.Options{Goal: s.Goal, Seed: s.Seed, Repeats: s.Repeats}
+	var err error
+	if opts.Allowed, err = o.allowed(nodes); err != nil {
+		return nil, err
+	}
+	if opts.Cost, err = o.costs(nodes, opts.Allowed); err != nil {
+		return nil, err
+	}
+	if opts.GroupCap = s.GroupCap; s.GroupCap > 0 {
+		if opts.Group, err = o.groups(nodes); err != nil {
+			return nil, err
+		}
+	}
+	if o.inner, err = grfgp.NewOptimizer(g, s.Spec, s.Policy, opts); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	return o, nil
+}
+
+// Nodes implements Engine.
+func (o *Optimizer) Nodes() Nodes { return o.graph.Labels() }
+
+// Graph is what the study is about.
+func (o *Optimizer) Graph() *graph.Graph { return o.graph }
+
+func (o *Optimizer) allowed(nodes *graphio.Nodes) ([]int, error) {
+	if o.settings.Allowed != nil {
+		all, err := o.numbers(o.settings.Allowed)
+		slices.Sort(all)
+		return slices.Compact(all), err
+	}
+	if nodes == nil || nodes.Allowed == nil {
+		return nil, nil
+	}
+	all := []int{}
+	for i, may := range nodes.Allowed {
+		if may {
+			all = append(all, i)
+		}
+	}
+	return all, nil
+}
+
+// costs returns what every node costs, nil where nobody says. Nodes that may be
+// suggested must have one.
+func (o *Optimizer) costs(nodes *graphio.Nodes, allowed []int) ([]float64, error) {
+	cost := make([]float64, o.graph.Len())
+	for i := range cost {
+		cost[i] = 1
+	}
+	if o.settings.Cost != nil {
+		for id, c := range o.settings.Cost {
+			i, err := o.number(id)
+			if err != nil {
+				return nil, err
+			}
+			cost[i] = c
+		}
+		return cost, nil
+	}
+	if nodes == nil || nodes.Cost == nil {
+		return nil, nil
+	}
+	for i, c := range nodes.Cost {
+		_, may := slices.BinarySearch(allowed, i)
+		switch {
+		case c > 0:
+			cost[i] = c
+		case (may || allowed == nil) && (math.IsNaN(c) || c == 0):
+			return nil, fmt.Errorf("%w: node %q may be suggested and has no cost, or 0; give it one > 0", ErrInvalid, o.graph.Labels().At(i))
+		}
+	}
+	return cost, nil
+}
+
+// groups numbers the groups of nodes. A node without one is a group by itself.
+func (o *Optimizer) groups(nodes *graphio.Nodes) ([]int, error) {
+	names := make([]string, o.graph.Len())
+	switch {
+	case o.settings.Group != nil:
+		for id, group := range o.settings.Group {
+			i, err := o.number(id)
+			if err != nil {
+				return nil, err
+			}
+			names[i] = group
+		}
+	case nodes != nil && nodes.Group != nil:
+		copy(names, nodes.Group)
+	default:
+		return nil, fmt.Errorf("%w: at most %d nodes of a group, but there are no groups; give them, or leave out the cap", ErrInvalid, o.settings.GroupCap)
+	}
+	number, groups, next := map[string]int{}, make([]int, len(names)), 0
+	for i, name := range names {
+		g, known := number[name]
+		if !known || name == "" {
+			g, next = next, next+1
+			if name != "" {
+				number[name] = g
+			}
+		}
+		groups[i] = g
+	}
+	return groups, nil
+}
+
+func (o *Optimizer) number(id string) (int, error) {
+	i, ok := o.graph.Labels().Lookup([]byte(id))
+	if !ok {
+		return 0, fmt.Errorf("%w: %q", ErrUnknownNode, id)
+	}
+	return i, nil
+}
+
+func (o *Optimizer) numbers(ids []string) ([]int, error) {
+	all := make([]int, len(ids))
+	for k, id := range ids {
+		i, err := o.number(id)
+		if err != nil {
+			return nil, err
+		}
+		all[k] = i
+	}
+	return all, nil
+}
+
+// tell brings the inner optimizer to the readings.
+func (o *Optimizer) tell(readings []Reading) error {
+	if len(o.told) > len(readings) || !slices.Equal(o.told, readings[:len(o.told)]) {
+		inner, err := o.inner.Fresh()
+		if err != nil {
+			return err
+		}
+		o.inner, o.told = inner, nil
+	}
+	for _, r := range readings[len(o.told):] {
+		node, err := o.number(r.Node)
+		if err != nil {
+			return err
+		}
+		if err := o.inner.Tell(node, r.Value); err != nil {
+			return err
+		}
+		o.told = append(o.told, r)
+	}
+	return nil
+}
+
+// Suggest implements Engine.
+func (o *Optimizer) Suggest(ctx context.Context, q Query) (Suggestions, error) {
+	r := bayesopt.Request{Count: q.Count, Budget: q.Left, Seed: q.Seed}
+	var err error
+	if r.Pending, err = o.numbers(q.Reserved); err != nil {
+		return Suggestions{}, err
+	}
+	if r.Closed, err = o.numbers(q.Closed); err != nil {
+		return Suggestions{}, err
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if err := o.tell(q.Readings); err != nil {
+		return Suggestions{}, err
+	}
+	a, err := o.inner.Suggest(ctx, r)
+	if err != nil {
+		return Suggestions{}, err
+	}
+	out := Suggestions{Short: a.Short}
+	for _, s := range a.Suggestions {
+		p := Pick{Node: o.graph.Labels().At(s.Node), Cost: s.Cost, Why: s.Why}
+		if s.Modelled && finite(s.Mean) && finite(s.SD) {
+			p.Mean, p.SD = &s.Mean, &s.SD
+		}
+		out.Picks = append(out.Picks, p)
+	}
+	return out, nil
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// Learn implements Engine.
+func (o *Optimizer) Learn(ctx context.Context, readings []Reading) (Knowledge, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if err := o.tell(readings); err != nil {
+		return nil, err
+	}
+	k, err := o.inner.Knowledge(ctx)
+	switch {
+	case errors.Is(err, bayesopt.ErrNoModel):
+		return nil, fmt.Errorf("%w: %d values, of which some must differ", ErrNoModel, len(readings))
+	case err != nil:
+		return nil, err
+	}
+	return knowledge{k, o}, nil
+}
+
+// knowledge adds the graph to what is known.
+type knowledge struct {
+	*grfgp.Knowledge
+	of *Optimizer
+}
+
+func (k knowledge) Validate(ctx context.Context) (*grfgp.Validation, error) {
+	return k.Knowledge.Validate(ctx, k.of.graph, k.of.settings.Seed)
+}
