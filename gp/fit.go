@@ -63,6 +63,7 @@ type FitOptions struct {
 	Starts     [][]float64 // of the kernel's parameters: the likeliest is climbed from; nil means the kernel's own
 	MaxIter    int         // of L-BFGS; 0 means 100
 	Epochs     int         // Iterative: steps of Adam; 0 means 50
+	Cold       bool        // Iterative: Adam begins at the first start as it is, not at a fit to a few patches
 	Fixed      bool        // take the likeliest start as it is: nothing is learned
 	Sketch     bool        // fit to a sample of the measurements, in patches and scattered: to compare kernels by
 	Seed       uint64      // of random probes
@@ -253,10 +254,13 @@ func (l *likelihood) fitIteratively(ctx context.Context, starts [][]float64, opt
 		return nil, r, err
 	}
 	patches := l.patches(scattered)
-	if opts.Fixed {
+	switch {
+	case opts.Fixed:
 		r.Converged = true
 		theta, err = likeliest(ctx, patches, starts)
-	} else {
+	case opts.Cold:
+		theta = starts[0]
+	default:
 		theta, _, err = l.params.climbFrom(ctx, patches, starts, patchMaxIter)
 	}
 	if err != nil {

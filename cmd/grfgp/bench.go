@@ -117,7 +117,7 @@ func (a *app) bench(ctx context.Context, parts []string, quick bool, largest int
 		}},
 		{"arms", func() error {
 			for _, dense := range []bool{true, false} {
-				arm, err := bench.RegressOnRing(ctx, arms, 3, armEpochs, dense, a.seed)
+				arm, err := (&bench.RingRun{Nodes: arms, Hops: 3, Epochs: armEpochs, Dense: dense, Seed: a.seed}).Regress(ctx)
 				if err != nil {
 					return err
 				}

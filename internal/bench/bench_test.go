@@ -54,7 +54,7 @@ func TestSmallRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dense, err := RegressOnRing(ctx, 1<<10, 10, 50, true, 1)
+	dense, err := (&RingRun{Nodes: 1 << 10, Hops: ringHops, Epochs: ringEpochs, Dense: true, Seed: 1}).Regress(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,11 +2,7 @@ package bench
 
 import (
 	"context"
-	"math"
 	"runtime"
-
-	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
 
 	"grfgp/graph"
 	"grfgp/walk"
@@ -17,13 +13,6 @@ type ScalingPoint struct {
 	Nodes   int     `json:"nodes"`
 	Seconds float64 `json:"seconds"`
 	Bytes   float64 `json:"bytes"` // on the heap: graph, matrix and features
-}
-
-// Exponent is b of cost ∝ N^b, with its 95 % interval.
-type Exponent struct {
-	Value float64 `json:"value"`
-	Lower float64 `json:"lower"`
-	Upper float64 `json:"upper"`
 }
 
 // Growth is how the cost of a sampler grows.
@@ -87,24 +76,4 @@ func heap() float64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return float64(m.HeapAlloc)
-}
-
-// fit regresses log cost on log N.
-func fit(points []ScalingPoint, cost func(ScalingPoint) float64) Exponent {
-	x, y := make([]float64, len(points)), make([]float64, len(points))
-	for i, p := range points {
-		x[i], y[i] = math.Log2(float64(p.Nodes)), math.Log2(cost(p))
-	}
-	a, b := stat.LinearRegression(x, y, nil, false)
-	rest, spread, mean := 0.0, 0.0, stat.Mean(x, nil)
-	for i := range x {
-		rest += (y[i] - a - b*x[i]) * (y[i] - a - b*x[i])
-		spread += (x[i] - mean) * (x[i] - mean)
-	}
-	free := float64(len(x) - 2)
-	if free < 1 {
-		return Exponent{b, b, b} // two points have no spread to judge by
-	}
-	half := distuv.StudentsT{Sigma: 1, Nu: free}.Quantile(0.975) * math.Sqrt(rest/free/spread)
-	return Exponent{b, b - half, b + half}
 }
