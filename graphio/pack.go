@@ -1,0 +1,239 @@
+package graphio
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+
+	"grfgp/graph"
+	"grfgp/sparse"
+)
+
+// A packed network is a line with the kind and the version, a line of JSON that
+// says what follows, and then arrays of little-endian numbers. The same network
+// gives the same bytes.
+const packKind = "grfgp-network 1\n"
+
+// packHead says which arrays follow.
+type packHead struct {
+	Nodes   int    `json:"nodes"`
+	Entries int    `json:"entries"`           // of the symmetric matrix of weights
+	Ones    bool   `json:"ones,omitempty"`    // all weights are 1, and left out
+	Columns []Role `json:"columns,omitempty"` // of the table of nodes
+}
+
+// packedRoles are the columns that a table of nodes may have, in their order.
+var packedRoles = []Role{RoleLabel, RoleGroup, RoleAllowed, RoleLat, RoleLon, RoleX, RoleY, RoleCost}
+
+// Pack returns a network as bytes, without its report. Unpack gives the same
+// network back: numbers of nodes and weights are the same to the bit.
+func Pack(net *Network) ([]byte, error) {
+	g := net.Graph
+	rowPtr, col, val := g.Adjacency().Raw()
+	head := packHead{Nodes: g.Len(), Entries: len(col), Ones: !slices.ContainsFunc(val, func(v float64) bool { return v != 1 })}
+	if net.Nodes != nil {
+		for _, role := range packedRoles {
+			if net.Nodes.has(role) {
+				head.Columns = append(head.Columns, role)
+			}
+		}
+	}
+	line, err := json.Marshal(head)
+	if err != nil {
+		return nil, fmt.Errorf("graphio: packing: %w", err)
+	}
+	p := packer(append(append([]byte(packKind), line...), '\n'))
+	for i := range g.Len() {
+		p.count(rowPtr[i+1] - rowPtr[i])
+	}
+	for _, j := range col {
+		p = binary.LittleEndian.AppendUint32(p, j)
+	}
+	if !head.Ones {
+		p.numbers(val)
+	}
+	p.texts(g.Len(), g.Labels().Bytes)
+	for _, role := range head.Columns {
+		switch role {
+		case RoleLabel, RoleGroup:
+			column := *net.Nodes.text(role)
+			p.texts(g.Len(), func(i int) []byte { return []byte(column[i]) })
+		case RoleAllowed:
+			for _, may := range net.Nodes.Allowed {
+				p = append(p, map[bool]byte{true: 1}[may])
+			}
+		default:
+			p.numbers(*net.Nodes.numbers(role))
+		}
+	}
+	return p, nil
+}
+
+// packer appends arrays.
+type packer []byte
+
+func (p *packer) count(n int) { *p = binary.LittleEndian.AppendUint32(*p, uint32(n)) }
+
+func (p *packer) numbers(values []float64) {
+	for _, v := range values {
+		*p = binary.LittleEndian.AppendUint64(*p, math.Float64bits(v))
+	}
+}
+
+func (p *packer) texts(n int, at func(i int) []byte) {
+	for i := range n {
+		p.count(len(at(i)))
+	}
+	for i := range n {
+		*p = append(*p, at(i)...)
+	}
+}
+
+// Unpack reads what Pack wrote, and checks it as any other graph. Errors wrap
+// ErrData.
+func Unpack(packed []byte) (*Network, error) {
+	bad := func(err error) error {
+		return &Error{Kind: ErrData, File: "packed network", What: "cannot be used: " + err.Error(), Next: "was it cut off, or written by a newer program?", Err: err}
+	}
+	rest, ok := bytes.CutPrefix(packed, []byte(packKind))
+	line, rest, cut := bytes.Cut(rest, []byte("\n"))
+	var head packHead
+	if !ok || !cut {
+		return nil, bad(fmt.Errorf("it does not begin with %q", packKind))
+	}
+	if err := json.Unmarshal(line, &head); err != nil {
+		return nil, bad(err)
+	}
+	if head.Nodes < 0 || head.Entries < 0 || head.Nodes > len(rest) || head.Entries > len(rest) {
+		return nil, bad(fmt.Errorf("%d nodes and %d entries in %d bytes", head.Nodes, head.Entries, len(rest)))
+	}
+	u := &unpacker{rest: rest}
+	net, err := u.network(head)
+	if err != nil {
+		return nil, bad(err)
+	}
+	return net, nil
+}
+
+// unpacker reads arrays until one is short.
+type unpacker struct {
+	rest  []byte
+	short bool
+}
+
+func (u *unpacker) take(n int) []byte {
+	if u.short || n < 0 || n > len(u.rest) {
+		u.short = true
+		return nil
+	}
+	out := u.rest[:n:n]
+	u.rest = u.rest[n:]
+	return out
+}
+
+func (u *unpacker) counts(n int) []int {
+	raw := u.take(4 * n)
+	out := make([]int, len(raw)/4)
+	for i := range out {
+		out[i] = int(binary.LittleEndian.Uint32(raw[4*i:]))
+	}
+	return out
+}
+
+func (u *unpacker) numbers(n int) []float64 {
+	raw := u.take(8 * n)
+	out := make([]float64, len(raw)/8)
+	for i := range out {
+		out[i] = math.Float64frombits(binary.LittleEndian.Uint64(raw[8*i:]))
+	}
+	return out
+}
+
+func (u *unpacker) texts(n int) []string {
+	out := make([]string, 0, n)
+	for _, size := range u.counts(n) {
+		out = append(out, string(u.take(size)))
+	}
+	return out
+}
+
+func (u *unpacker) network(head packHead) (*Network, error) {
+	n := head.Nodes
+	rowPtr := make([]int, n+1)
+	for i, size := range u.counts(n) {
+		rowPtr[i+1] = rowPtr[i] + size
+	}
+	col := make([]uint32, 0, head.Entries)
+	for _, j := range u.counts(head.Entries) {
+		col = append(col, uint32(j))
+	}
+	val := make([]float64, head.Entries)
+	for p := range val {
+		val[p] = 1
+	}
+	if !head.Ones {
+		val = u.numbers(head.Entries)
+	}
+	ids := u.texts(n)
+	if u.short {
+		return nil, fmt.Errorf("it is too short for %d nodes and %d entries", n, head.Entries)
+	}
+	labels, distinct := graph.LabelsOf(ids)
+	if !distinct {
+		return nil, fmt.Errorf("an id of a node repeats")
+	}
+	w, err := sparse.NewCSR(n, n, rowPtr, col, val)
+	if err != nil {
+		return nil, err
+	}
+	g, err := graph.New(w, labels)
+	if err != nil {
+		return nil, err
+	}
+	net := &Network{Graph: g}
+	if head.Columns != nil {
+		net.Nodes = &Nodes{Labels: labels}
+	}
+	for k, role := range head.Columns {
+		if !slices.Contains(packedRoles, role) || slices.Contains(head.Columns[:k], role) {
+			return nil, fmt.Errorf("a column %q", role)
+		}
+		u.column(net.Nodes, role, n)
+	}
+	if u.short || len(u.rest) > 0 {
+		return nil, fmt.Errorf("its table of nodes is too short or too long")
+	}
+	return net, net.Nodes.checkPacked()
+}
+
+func (u *unpacker) column(to *Nodes, role Role, n int) {
+	switch role {
+	case RoleLabel, RoleGroup:
+		*to.text(role) = u.texts(n)
+	case RoleAllowed:
+		to.Allowed = make([]bool, 0, n)
+		for _, b := range u.take(n) {
+			to.Allowed = append(to.Allowed, b != 0)
+		}
+	default:
+		*to.numbers(role) = u.numbers(n)
+	}
+}
+
+// checkPacked refuses numbers that no file can hold.
+func (n *Nodes) checkPacked() error {
+	if n == nil {
+		return nil
+	}
+	for _, role := range packedRoles[3:] {
+		for i, v := range *n.numbers(role) {
+			if math.IsInf(v, 0) || role == RoleCost && v < 0 {
+				return fmt.Errorf("node %q has %s %v", n.Labels.At(i), role, v)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,100 @@
+package graphio_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"grfgp/graph"
+	"grfgp/graphio"
+)
+
+func readText(t testing.TB, edges, nodes string) *graphio.Network {
+	t.Helper()
+	ctx := context.Background()
+	var opts graphio.Options
+	if nodes != "" {
+		n, err := graphio.ReadNodes(ctx, graphio.Reader("nodes", strings.NewReader(nodes)), opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		opts.Nodes = n
+	}
+	net, err := graphio.ReadGraph(ctx, graphio.Reader("edges", strings.NewReader(edges)), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return net
+}
+
+func packs(t testing.TB) map[string]*graphio.Network {
+	grid, err := graph.Grid(3, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string]*graphio.Network{
+		"grid":    {Graph: grid},
+		"weights": readText(t, "source,target,weight\na,b,0.5\nb,c,1e-300\n\"a,b\",c,7\n", ""),
+		"table":   readText(t, "source,target\na,b\nb,c\n", "id,label,lat,lon,cost,allowed,group\nz,Zürich,47.4,8.5,2,yes,g\na,,1,2,,no,\nb,B,3,4,5,yes,h\n"),
+	}
+}
+
+func TestPack(t *testing.T) {
+	for name, net := range packs(t) {
+		t.Run(name, func(t *testing.T) {
+			packed, err := graphio.Pack(net)
+			if err != nil {
+				t.Fatal(err)
+			}
+			back, err := graphio.Unpack(packed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if back.Graph.Hash() != net.Graph.Hash() {
+				t.Error("another graph came back")
+			}
+			again, err := graphio.Pack(back)
+			if err != nil || !bytes.Equal(again, packed) {
+				t.Errorf("other bytes the second time: %v", err)
+			}
+			if net.Nodes != nil && (!reflect.DeepEqual(back.Nodes.Label, net.Nodes.Label) || !reflect.DeepEqual(back.Nodes.Allowed, net.Nodes.Allowed) || !reflect.DeepEqual(back.Nodes.Group, net.Nodes.Group)) {
+				t.Errorf("table %+v, want %+v", back.Nodes, net.Nodes)
+			}
+			for cut := range packed {
+				if _, err := graphio.Unpack(packed[:cut]); !errors.Is(err, graphio.ErrData) {
+					t.Fatalf("cut off after %d of %d bytes: %v", cut, len(packed), err)
+				}
+			}
+			if _, err := graphio.Unpack(append(packed, 0)); !errors.Is(err, graphio.ErrData) {
+				t.Errorf("a byte too many: %v", err)
+			}
+		})
+	}
+}
+
+func FuzzUnpack(f *testing.F) {
+	for _, net := range packs(f) {
+		packed, err := graphio.Pack(net)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(packed)
+	}
+	f.Fuzz(func(t *testing.T, packed []byte) {
+		net, err := graphio.Unpack(packed)
+		if err != nil {
+			return
+		}
+		again, err := graphio.Pack(net)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := graphio.Unpack(again)
+		if err != nil || back.Graph.Hash() != net.Graph.Hash() {
+			t.Fatalf("what was packed again: %v", err)
+		}
+	})
+}
