@@ -121,3 +121,13 @@ func (s Store) Graph(ctx context.Context, set Set) (*graph.Graph, error) {
 	}
 	return g, set.check(g)
 }
+
+// Has tells whether all files of the set of a name are here.
+func (s Store) Has(name string) bool {
+	set, err := Named(name)
+	if err != nil {
+		return false
+	}
+	_, err = s.find(set)
+	return err == nil
+}

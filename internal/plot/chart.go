@@ -21,6 +21,7 @@ type Chart struct {
 	LogX, LogY  bool // numbers that are not positive are left out
 	Zero        bool // the y axis begins at 0
 	Small       bool // a panel among others
+	Bare        bool // no legend
 	Lines       []Line
 }
 
@@ -177,7 +178,7 @@ func (c Chart) legend(canvas draw.Canvas, colors map[string]color.NRGBA) vg.Leng
 		all = append(all, entry{l.Name, x, rows})
 		x += wide
 	}
-	if len(all) == 0 {
+	if len(all) == 0 || c.Bare {
 		return 0
 	}
 	for _, e := range all {
