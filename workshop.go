@@ -105,7 +105,7 @@ const (
 	coarseLeast  = 16  // nodes that the coarsest graph may always have,
 	coarseNodes  = 150 // and the most
 	coarseHops   = 10
-	coarseWalks  = 25      // where rows are not exact: cells of a graph with hubs reach all others
+	coarseWalks  = 25      // where rows are not exact, hubs too: cells of a graph with hubs reach all others
 	coarseInside = 0.05    // share of the weight
 	largeNodes   = 200_000 // from here on features are shorter and fewer
 	finestHops   = 5       // of features with coarser scales above them
@@ -153,7 +153,7 @@ func (w *workshop) newKernel(ctx context.Context, f family, method string, hops 
 			if free, ok := f.modulation.(kernel.Free); ok {
 				hops = max(hops, free.Len)
 			}
-			features, err := w.sample(ctx, l.Graph, hops, coarseWalks)
+			features, err := w.sample(ctx, l.Graph, hops, coarseWalks, 0)
 			if err != nil {
 				return nil, err
 			}
@@ -189,9 +189,9 @@ func (w *workshop) forget(but int) {
 }
 
 // sample walks on a graph.
-func (w *workshop) sample(ctx context.Context, g *graph.Graph, hops, walks int) (*walk.Features, error) {
+func (w *workshop) sample(ctx context.Context, g *graph.Graph, hops, walks int, hubWalks float64) (*walk.Features, error) {
 	opts := walk.Default()
-	opts.Walks = walks
+	opts.Walks, opts.HubWalks = walks, hubWalks
 	if g.Len() > largeNodes {
 		opts.Walks, opts.Budget = opts.Walks/2, opts.Budget/2
 	}
@@ -218,7 +218,7 @@ func (w *workshop) fine(ctx context.Context, f family, method string, hops int) 
 	features := w.features[hops]
 	if features == nil {
 		var err error
-		if features, err = w.sample(ctx, w.graph, hops, walk.Default().Walks); err != nil {
+		if features, err = w.sample(ctx, w.graph, hops, walk.Default().Walks, walk.Default().HubWalks); err != nil {
 			return nil, err
 		}
 		w.features[hops] = features

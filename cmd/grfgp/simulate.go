@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -26,6 +28,7 @@ type simulateFlags struct {
 	steps    int
 	batch    int
 	seeds    int
+	retrain  string
 	csv      bool
 	out      string
 	plot     string
@@ -64,6 +67,8 @@ without a value in the table are no candidates.`,
 	flags.IntVar(&f.steps, "steps", 50, "nodes measured after them")
 	flags.IntVar(&f.batch, "batch", 1, "nodes asked for at a time")
 	flags.IntVar(&f.seeds, "seeds", 5, "how often to replay, from other nodes to start from")
+	flags.StringVar(&f.retrain, "retrain", "auto", "when the model is learned anew: auto (as measurements grow, or surprise), never (after the start, so that sds of rules compare) or every so many measurements")
+	complete(cmd, "retrain", "auto", "never")
 	flags.BoolVar(&f.csv, "csv", false, "answer in CSV: a row for every measurement of every replay")
 	flags.StringVarP(&f.out, "out", "o", "", "`file` for every measurement of every replay, as CSV or with --json as JSON")
 	flags.StringVar(&f.plot, "plot", "", "`file` for a picture of the curves (PNG)")
@@ -76,6 +81,10 @@ func (a *app) simulate(ctx context.Context, f *simulateFlags, changed func(strin
 		return err
 	}
 	if err := f.check(a); err != nil {
+		return err
+	}
+	schedule, err := f.schedule()
+	if err != nil {
 		return err
 	}
 	g, truth, err := f.load(ctx, a)
@@ -96,7 +105,7 @@ func (a *app) simulate(ctx context.Context, f *simulateFlags, changed func(strin
 	}
 	s := a.talk.Stage("simulating")
 	sim, err := grfgp.Simulate(ctx, g, truth, spec, grfgp.SimulateOptions{
-		Goal: f.goal, Policies: f.policies, Start: f.start, Steps: f.steps, Batch: f.batch, Seeds: f.seeds, Seed: a.seed, Progress: s.Update,
+		Goal: f.goal, Policies: f.policies, Start: f.start, Steps: f.steps, Batch: f.batch, Seeds: f.seeds, Seed: a.seed, Retrain: schedule, Progress: s.Update,
 	})
 	if sim == nil || err != nil && ctx.Err() == nil {
 		return suggestError(ctx, err)
@@ -156,6 +165,21 @@ func (f *simulateFlags) check(a *app) error {
 		return usagef("--csv and --json: give one of them")
 	}
 	return nil
+}
+
+// schedule says when the model is learned anew.
+func (f *simulateFlags) schedule() (bayesopt.Schedule, error) {
+	switch f.retrain {
+	case "auto":
+		return bayesopt.Schedule{}, nil
+	case "never":
+		return bayesopt.Schedule{Every: math.MaxInt / 2, Drift: -1}, nil
+	}
+	every, err := strconv.Atoi(f.retrain)
+	if err != nil || every < 1 {
+		return bayesopt.Schedule{}, usagef("--retrain %s: give auto, never or a number of measurements", f.retrain)
+	}
+	return bayesopt.Schedule{Every: every, Drift: -1}, nil
 }
 
 // load reads the graph and the known values: a number for every node, NaN where

@@ -186,6 +186,7 @@ func TestSimulateRefuses(t *testing.T) {
 		{exitUsage, "random is named twice", "--goal learn --policies random,random --truth " + truth},
 		{exitUsage, "straddle goes with", "--goal learn --policies straddle --truth " + truth},
 		{exitUsage, "--seeds 0: give 1 or more", "--goal learn --seeds 0 --truth " + truth},
+		{exitUsage, "--retrain now: give auto, never or a number of measurements", "--goal learn --retrain now --truth " + truth},
 		{exitUsage, "--start -1: give 0 or more", "--goal learn --start -1 --truth " + truth},
 		{exitUsage, "--start 78 leaves nothing to choose", "--goal learn --start 78 --truth " + truth},
 		{exitUsage, "give one of them", "--goal learn --csv --json --truth " + truth},
