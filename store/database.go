@@ -1,0 +1,255 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"grfgp/study"
+)
+
+// database is a Store in SQL. The statements are those that SQLite and PostgreSQL
+// both know; dialect is where they differ. There is one connection, which owns
+// the store.
+type database struct {
+	db      *sql.DB
+	dialect dialect
+}
+
+// dialect is what differs between databases.
+type dialect interface {
+	// schema are the statements that make the tables where there are none.
+	schema() []string
+	// explain wraps an error of the driver in one of this package's or study's.
+	explain(err error) error
+	// release gives up what Close of the database does not.
+	release() error
+}
+
+// schemaVersion is that of the tables.
+const schemaVersion = 1
+
+// patience is how long the database may take for a statement or a transaction.
+const patience = time.Minute
+
+// prepare makes the tables where there are none, and takes the store.
+func (d *database) prepare(ctx context.Context) error {
+	err := d.write(ctx, func(tx *sql.Tx) error {
+		for _, statement := range d.dialect.schema() {
+			if _, err := tx.ExecContext(ctx, statement); err != nil {
+				return err
+			}
+		}
+		if _, err := tx.ExecContext(ctx, `INSERT INTO grfgp_meta (name, value) VALUES ('version', $1) ON CONFLICT (name) DO NOTHING`, fmt.Sprint(schemaVersion)); err != nil {
+			return err
+		}
+		var version string
+		if err := tx.QueryRowContext(ctx, `SELECT value FROM grfgp_meta WHERE name = 'version'`).Scan(&version); err != nil {
+			return err
+		}
+		if version != fmt.Sprint(schemaVersion) {
+			return fmt.Errorf("%w: its tables are of version %s, and this program knows %d; is there a newer one?", ErrForeign, version, schemaVersion)
+		}
+		return nil
+	})
+	return err
+}
+
+// write runs a transaction.
+func (d *database) write(ctx context.Context, do func(tx *sql.Tx) error) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	tx, err := d.db.BeginTx(ctx, nil)
+	if err != nil {
+		return d.dialect.explain(err)
+	}
+	defer tx.Rollback()
+	if err := do(tx); err != nil {
+		return d.dialect.explain(err)
+	}
+	if err := tx.Commit(); err != nil {
+		return d.dialect.explain(err)
+	}
+	return nil
+}
+
+// Close gives the store up.
+func (d *database) Close() error { return errors.Join(d.db.Close(), d.dialect.release()) }
+
+// Log returns the events of a study.
+func (d *database) Log(name string) study.Log { return &log{d, name} }
+
+// log is the events of one study.
+type log struct {
+	*database
+	study string
+}
+
+// Append implements study.Log.
+func (l *log) Append(ctx context.Context, events ...study.Event) error {
+	return l.write(ctx, func(tx *sql.Tx) error {
+		var last int64
+		if err := tx.QueryRowContext(ctx, `SELECT COALESCE(MAX(seq), 0) FROM grfgp_events WHERE study = $1`, l.study).Scan(&last); err != nil {
+			return err
+		}
+		if err := study.CheckSequence(last, events); err != nil {
+			return err
+		}
+		for _, e := range events {
+			body, err := json.Marshal(e)
+			if err != nil {
+				return fmt.Errorf("store: event %d: %w", e.Seq, err)
+			}
+			if _, err := tx.ExecContext(ctx, `INSERT INTO grfgp_events (study, seq, at, body) VALUES ($1, $2, $3, $4)`, l.study, e.Seq, e.Time.UnixMicro(), string(body)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// page is how many events are read at once: the connection is free while the
+// caller looks at them.
+const page = 512
+
+// Events implements study.Log.
+func (l *log) Events(ctx context.Context, after int64) iter.Seq2[study.Event, error] {
+	return func(yield func(study.Event, error) bool) {
+		for {
+			events, err := l.page(ctx, after)
+			if err != nil {
+				yield(study.Event{}, err)
+				return
+			}
+			for _, e := range events {
+				if !yield(e, nil) {
+					return
+				}
+			}
+			if len(events) < page {
+				return
+			}
+			after += page
+		}
+	}
+}
+
+func (l *log) page(ctx context.Context, after int64) ([]study.Event, error) {
+	var events []study.Event
+	err := l.rows(ctx, func(scan func(...any) error) error {
+		var seq int64
+		var body string
+		if err := scan(&seq, &body); err != nil {
+			return err
+		}
+		var e study.Event
+		if err := json.Unmarshal([]byte(body), &e); err != nil {
+			return err
+		}
+		if want := after + 1 + int64(len(events)); seq != want || e.Seq != want {
+			return fmt.Errorf("%w: %q has event %d, called %d, where %d is next", study.ErrCorrupt, l.study, seq, e.Seq, want)
+		}
+		events = append(events, e)
+		return nil
+	}, `SELECT seq, body FROM grfgp_events WHERE study = $1 AND seq > $2 ORDER BY seq LIMIT $3`, l.study, after, page)
+	return events, err
+}
+
+// rows runs a query and hands on its rows.
+func (d *database) rows(ctx context.Context, each func(scan func(...any) error) error, query string, args ...any) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	rows, err := d.db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return d.dialect.explain(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := each(rows.Scan); err != nil {
+			return err
+		}
+	}
+	return d.dialect.explain(rows.Err())
+}
+
+// Studies implements Store.
+func (d *database) Studies(ctx context.Context) ([]StudyInfo, error) {
+	all := []StudyInfo{}
+	err := d.rows(ctx, func(scan func(...any) error) error {
+		var i StudyInfo
+		var created, updated int64
+		if err := scan(&i.Name, &i.Events, &created, &updated); err != nil {
+			return err
+		}
+		i.Created, i.Updated = time.UnixMicro(created).UTC(), time.UnixMicro(updated).UTC()
+		all = append(all, i)
+		return nil
+	}, `SELECT s.study, s.events, f.at, l.at
+		FROM (SELECT study, MAX(seq) AS events FROM grfgp_events GROUP BY study) AS s
+		JOIN grfgp_events AS f ON f.study = s.study AND f.seq = 1
+		JOIN grfgp_events AS l ON l.study = s.study AND l.seq = s.events
+		ORDER BY s.study`)
+	return all, err
+}
+
+// PutGraph implements Store. Graphs are compressed.
+func (d *database) PutGraph(ctx context.Context, packed []byte) (string, error) {
+	id := GraphID(packed)
+	var there bool
+	if err := d.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM grfgp_graphs WHERE id = $1)`, id).Scan(&there); err != nil || there {
+		return id, d.dialect.explain(err)
+	}
+	enc, err := zstd.NewWriter(nil)
+	if err != nil {
+		return "", err
+	}
+	defer enc.Close()
+	body := enc.EncodeAll(packed, nil)
+	err = d.write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `INSERT INTO grfgp_graphs (id, size, body) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING`, id, len(packed), body)
+		return err
+	})
+	return id, err
+}
+
+// Graph implements Store.
+func (d *database) Graph(ctx context.Context, id string) ([]byte, error) {
+	var body []byte
+	err := d.db.QueryRowContext(ctx, `SELECT body FROM grfgp_graphs WHERE id = $1`, id).Scan(&body)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, noGraph(id)
+	}
+	if err != nil {
+		return nil, d.dialect.explain(err)
+	}
+	dec, err := zstd.NewReader(nil)
+	if err != nil {
+		return nil, err
+	}
+	defer dec.Close()
+	packed, err := dec.DecodeAll(body, nil)
+	if err != nil || GraphID(packed) != id {
+		return nil, fmt.Errorf("%w: graph %s is not what was put there: %v", study.ErrCorrupt, id, err)
+	}
+	return packed, nil
+}
+
+// Graphs implements Store.
+func (d *database) Graphs(ctx context.Context) ([]GraphInfo, error) {
+	all := []GraphInfo{}
+	err := d.rows(ctx, func(scan func(...any) error) error {
+		var i GraphInfo
+		if err := scan(&i.ID, &i.Size); err != nil {
+			return err
+		}
+		all = append(all, i)
+		return nil
+	}, `SELECT id, size FROM grfgp_graphs ORDER BY id`)
+	return all, err
+}

@@ -1,0 +1,85 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"grfgp/study"
+)
+
+// memory is a Store that is lost with the process.
+type memory struct {
+	mu     sync.Mutex
+	logs   map[string]*study.MemoryLog
+	graphs map[string][]byte
+}
+
+func newMemory() *memory {
+	return &memory{logs: map[string]*study.MemoryLog{}, graphs: map[string][]byte{}}
+}
+
+func (m *memory) Log(name string) study.Log {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.logs[name] == nil {
+		m.logs[name] = new(study.MemoryLog)
+	}
+	return m.logs[name]
+}
+
+func (m *memory) Studies(ctx context.Context) ([]StudyInfo, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	all := []StudyInfo{}
+	for _, name := range slices.Sorted(maps.Keys(m.logs)) {
+		info := StudyInfo{Name: name}
+		for e, err := range m.logs[name].Events(ctx, 0) {
+			if err != nil {
+				return nil, err
+			}
+			if e.Seq == 1 {
+				info.Created = e.Time
+			}
+			info.Events, info.Updated = e.Seq, e.Time
+		}
+		if info.Events > 0 {
+			all = append(all, info)
+		}
+	}
+	return all, nil
+}
+
+func (m *memory) PutGraph(_ context.Context, packed []byte) (string, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	id := GraphID(packed)
+	m.graphs[id] = slices.Clone(packed)
+	return id, nil
+}
+
+func (m *memory) Graph(_ context.Context, id string) ([]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	packed, ok := m.graphs[id]
+	if !ok {
+		return nil, noGraph(id)
+	}
+	return slices.Clone(packed), nil
+}
+
+func noGraph(id string) error { return fmt.Errorf("%w: there is no graph %s", ErrNotFound, id) }
+
+func (m *memory) Graphs(context.Context) ([]GraphInfo, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	all := []GraphInfo{}
+	for _, id := range slices.Sorted(maps.Keys(m.graphs)) {
+		all = append(all, GraphInfo{id, int64(len(m.graphs[id]))})
+	}
+	return all, nil
+}
+
+func (m *memory) Close() error { return nil }

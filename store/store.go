@@ -1,0 +1,90 @@
+// Package store keeps studies and graphs in a database: SQLite in one file,
+// PostgreSQL by URL, or memory. One process owns a store at a time.
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"grfgp/study"
+)
+
+// Errors of this package.
+var (
+	// ErrHeld says that another process owns the store, and which.
+	ErrHeld = errors.New("store: held by another process")
+	// ErrNotFound is wrapped where there is no such store or graph.
+	ErrNotFound = errors.New("store: not found")
+	// ErrFull says that there is no room left; nothing was written.
+	ErrFull = errors.New("store: no room left")
+	// ErrForeign is wrapped where a file or database holds something else.
+	ErrForeign = errors.New("store: not a store of this program")
+)
+
+// Store keeps studies and graphs. It is safe for concurrent use.
+type Store interface {
+	// Log returns the events of a study, none if there is no such study. The
+	// study exists from its first event on.
+	Log(name string) study.Log
+	// Studies lists the studies by name.
+	Studies(ctx context.Context) ([]StudyInfo, error)
+	// PutGraph keeps a packed graph and returns its id. Putting it again is
+	// harmless.
+	PutGraph(ctx context.Context, packed []byte) (id string, err error)
+	// Graph returns a packed graph; the error wraps ErrNotFound if there is none.
+	Graph(ctx context.Context, id string) (packed []byte, err error)
+	// Graphs lists the graphs by id.
+	Graphs(ctx context.Context) ([]GraphInfo, error)
+	// Close gives the store up.
+	Close() error
+}
+
+// StudyInfo is a line about a study.
+type StudyInfo struct {
+	Name    string    `json:"name"`
+	Events  int64     `json:"events"`
+	Created time.Time `json:"created"`
+	Updated time.Time `json:"updated"`
+}
+
+// GraphInfo is a line about a graph.
+type GraphInfo struct {
+	ID   string `json:"id"`
+	Size int64  `json:"size"` // bytes, unpacked
+}
+
+// Options of Open.
+type Options struct {
+	MustExist bool // a file that is not there is an error, not a new store
+}
+
+// Memory is the place of a store that is lost with the process.
+const Memory = "memory:"
+
+// Open opens the store at a place: a file name, a URL that begins with
+// postgres:// or postgresql://, or Memory. The error wraps ErrHeld if another
+// process owns it, and says which.
+func Open(ctx context.Context, place string, opts Options) (Store, error) {
+	switch {
+	case place == "":
+		return nil, fmt.Errorf("%w: no place given", ErrNotFound)
+	case place == Memory:
+		return newMemory(), nil
+	case strings.HasPrefix(place, "postgres://"), strings.HasPrefix(place, "postgresql://"):
+		return openPostgres(ctx, place)
+	case strings.Contains(place, "://"):
+		return nil, fmt.Errorf("%w: %q is no file name and no postgres:// URL", ErrNotFound, place)
+	}
+	return openSQLite(ctx, place, opts)
+}
+
+// GraphID is the id of a packed graph: the SHA-256 of its bytes.
+func GraphID(packed []byte) string {
+	sum := sha256.Sum256(packed)
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,300 @@
+package storetest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"grfgp/bayesopt"
+	"grfgp/store"
+	"grfgp/study"
+)
+
+// Run checks that stores keep the contract. place returns a place with nothing in
+// it; stores of kept places outlast Close.
+func Run(t *testing.T, kept bool, place func(t *testing.T) string) {
+	for name, test := range map[string]func(t *testing.T, s store.Store){
+		"empty":         empty,
+		"events":        events,
+		"sequence":      sequence,
+		"many events":   manyEvents,
+		"writers race":  writersRace,
+		"studies":       studies,
+		"graphs":        graphs,
+		"study creates": creates,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, open(t, place(t))) })
+	}
+	if kept {
+		t.Run("reopened", func(t *testing.T) { reopened(t, place(t)) })
+		t.Run("held", func(t *testing.T) { held(t, place(t)) })
+	}
+}
+
+func open(t *testing.T, place string) store.Store {
+	t.Helper()
+	s, err := store.Open(t.Context(), place, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 123456000, time.UTC)
+
+// All are events of every kind, in an order that can be.
+func All(name string) []study.Event {
+	one, half := 1.0, 0.5
+	settings := study.Settings{Name: name, Graph: "g", Goal: bayesopt.Threshold(0.25), Seed: 7, Budget: &one, Lease: study.DefaultLease, Cost: map[string]float64{"ä": 0.1, "b": 0.2}}
+	trial := func(id int, node string) study.Issued {
+		return study.Issued{Trial: id, Node: node, Cost: 0.1, Why: "because", Mean: &half, SD: &one}
+	}
+	var all []study.Event
+	for _, p := range []study.Payload{
+		study.Created{Settings: settings},
+		study.Asked{Key: "k", Count: 3, Basis: 1, Until: noon.Add(time.Hour), Short: bayesopt.NoNodesLeft, Trials: []study.Issued{trial(1, "ä"), trial(2, "b\"\n")}},
+		study.Told{Trial: 1, Value: &half, Note: "n"},
+		study.Observed{Key: "o", Values: []study.Reading{{Node: "c", Value: 1e308}, {Node: "d", Value: -5e-324}}},
+		study.Renewed{Trial: 2, Until: noon.Add(2 * time.Hour)},
+		study.Expired{Trials: []int{2}},
+		study.Told{Trial: 2},
+		study.Asked{Count: 3, Basis: 7, Until: noon, Trials: []study.Issued{trial(3, "e"), trial(4, "f")}},
+		study.Released{Trial: 3},
+		study.Abandoned{Trial: 4, Note: "gone"},
+		study.Retracted{Value: 1, Note: "wrong"},
+		study.Paused{Note: "p"},
+		study.Resumed{},
+		study.Closed{Note: "c"},
+	} {
+		all = append(all, study.Event{Seq: int64(len(all) + 1), Time: noon.Add(time.Duration(len(all)) * time.Second), By: "someone", Data: p})
+	}
+	return all
+}
+
+// plain are events without meaning, numbered from first.
+func plain(first, n int) []study.Event {
+	all := make([]study.Event, n)
+	for k := range all {
+		all[k] = study.Event{Seq: int64(first + k), Time: noon, Data: study.Paused{Note: fmt.Sprint(first + k)}}
+	}
+	return all
+}
+
+// read returns the events after a number.
+func read(t *testing.T, l study.Log, after int64) []study.Event {
+	t.Helper()
+	var all []study.Event
+	for e, err := range l.Events(t.Context(), after) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, e)
+	}
+	return all
+}
+
+// same compares events by what they are in JSON.
+func same(t *testing.T, got, want []study.Event) {
+	t.Helper()
+	a, errA := json.Marshal(got)
+	b, errB := json.Marshal(want)
+	if errA != nil || errB != nil || !bytes.Equal(a, b) {
+		t.Errorf("events (%v, %v)\n%s\nwant\n%s", errA, errB, a, b)
+	}
+}
+
+func empty(t *testing.T, s store.Store) {
+	all, err := s.Studies(t.Context())
+	if err != nil || all == nil || len(all) != 0 {
+		t.Errorf("studies %v, %v", all, err)
+	}
+	graphs, err := s.Graphs(t.Context())
+	if err != nil || graphs == nil || len(graphs) != 0 {
+		t.Errorf("graphs %v, %v", graphs, err)
+	}
+	if got := read(t, s.Log("nobody"), 0); len(got) != 0 {
+		t.Errorf("events %v", got)
+	}
+}
+
+func events(t *testing.T, s store.Store) {
+	all := All("s")
+	if _, err := study.Replay(all...); err != nil {
+		t.Fatal(err)
+	}
+	l := s.Log("s")
+	if err := l.Append(t.Context(), all[:5]...); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range all[5:] {
+		if err := l.Append(t.Context(), e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	same(t, read(t, l, 0), all)
+	same(t, read(t, l, 4), all[4:])
+	same(t, read(t, s.Log("s"), int64(len(all))), nil)
+}
+
+func sequence(t *testing.T, s store.Store) {
+	l := s.Log("s")
+	for _, bad := range [][]study.Event{plain(2, 1), plain(0, 1), append(plain(1, 2), plain(4, 1)...)} {
+		if err := l.Append(t.Context(), bad...); !errors.Is(err, study.ErrSequence) {
+			t.Errorf("events %v: %v", bad, err)
+		}
+	}
+	if got := read(t, l, 0); len(got) != 0 {
+		t.Fatalf("%v was written all the same", got)
+	}
+	if err := l.Append(t.Context(), plain(1, 3)...); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Append(t.Context(), plain(3, 2)...); !errors.Is(err, study.ErrSequence) {
+		t.Errorf("number 3 twice: %v", err)
+	}
+	same(t, read(t, l, 0), plain(1, 3))
+}
+
+func manyEvents(t *testing.T, s store.Store) {
+	const n = 1300
+	l := s.Log("s")
+	if err := l.Append(t.Context(), plain(1, n)...); err != nil {
+		t.Fatal(err)
+	}
+	same(t, read(t, l, 0), plain(1, n))
+	same(t, read(t, l, n-1), plain(n, 1))
+	for e, err := range l.Events(t.Context(), 0) { // a reader does not keep a writer waiting
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Seq == 700 {
+			if err := l.Append(t.Context(), plain(n+1, 1)...); err != nil {
+				t.Fatal(err)
+			}
+			break
+		}
+	}
+	same(t, read(t, l, n), plain(n+1, 1))
+}
+
+func writersRace(t *testing.T, s store.Store) {
+	const writers, each = 8, 25
+	l := s.Log("s")
+	var won atomic.Int64
+	var wg sync.WaitGroup
+	for w := range writers {
+		wg.Go(func() {
+			for n := 1; n <= each; n++ {
+				e := study.Event{Seq: int64(n), Time: noon, Data: study.Paused{Note: fmt.Sprint(w)}}
+				err := l.Append(context.Background(), e)
+				for errors.Is(err, study.ErrSequence) && len(read(t, l, int64(n-1))) == 0 { // not yet
+					err = l.Append(context.Background(), e)
+				}
+				switch {
+				case err == nil:
+					won.Add(1)
+				case !errors.Is(err, study.ErrSequence):
+					t.Errorf("event %d: %v", n, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if got := read(t, l, 0); len(got) != each || won.Load() != each {
+		t.Errorf("%d events, %d of them said to be written; want %d", len(got), won.Load(), each)
+	}
+}
+
+func studies(t *testing.T, s store.Store) {
+	for _, name := range []string{"b", "a'; --", "Ü"} {
+		if err := s.Log(name).Append(t.Context(), All(name)[:3]...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := s.Studies(t.Context())
+	if err != nil || len(got) != 3 || got[0].Name != "a'; --" || got[1].Name != "b" || got[2].Name != "Ü" {
+		t.Fatalf("%v, %v", got, err)
+	}
+	for _, i := range got {
+		if i.Events != 3 || !i.Created.Equal(noon) || !i.Updated.Equal(noon.Add(2*time.Second)) {
+			t.Errorf("%+v", i)
+		}
+		same(t, read(t, s.Log(i.Name), 0), All(i.Name)[:3])
+	}
+}
+
+func graphs(t *testing.T, s store.Store) {
+	big := bytes.Repeat([]byte("graph\x00\xff"), 200_000)
+	for _, packed := range [][]byte{[]byte("small"), big, big} {
+		id, err := s.PutGraph(t.Context(), packed)
+		if err != nil || id != store.GraphID(packed) {
+			t.Fatalf("id %s, %v", id, err)
+		}
+		back, err := s.Graph(t.Context(), id)
+		if err != nil || !bytes.Equal(back, packed) {
+			t.Fatalf("%d bytes back of %d, %v", len(back), len(packed), err)
+		}
+	}
+	if _, err := s.Graph(t.Context(), "nothing"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("no graph: %v", err)
+	}
+	if all, err := s.Graphs(t.Context()); err != nil || len(all) != 2 {
+		t.Errorf("%v, %v", all, err)
+	}
+}
+
+func creates(t *testing.T, s store.Store) {
+	settings := study.Settings{Name: "s", Graph: "g"}
+	for _, want := range []bool{true, false} {
+		if isNew, err := study.Create(t.Context(), s.Log("s"), settings, "", noon); err != nil || isNew != want {
+			t.Errorf("new %v, %v; want %v", isNew, err, want)
+		}
+	}
+	settings.Seed = 9
+	if _, err := study.Create(t.Context(), s.Log("s"), settings, "", noon); !errors.Is(err, study.ErrConflict) {
+		t.Errorf("other settings: %v", err)
+	}
+	if _, err := study.Open(t.Context(), s.Log("t"), study.Options{}); !errors.Is(err, study.ErrNotFound) {
+		t.Errorf("no study: %v", err)
+	}
+}
+
+func reopened(t *testing.T, place string) {
+	s := open(t, place)
+	if err := s.Log("s").Append(t.Context(), All("s")...); err != nil {
+		t.Fatal(err)
+	}
+	id, err := s.PutGraph(t.Context(), []byte("graph"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = open(t, place)
+	same(t, read(t, s.Log("s"), 0), All("s"))
+	if back, err := s.Graph(t.Context(), id); err != nil || string(back) != "graph" {
+		t.Errorf("%q, %v", back, err)
+	}
+}
+
+func held(t *testing.T, place string) {
+	s := open(t, place)
+	if other, err := store.Open(t.Context(), place, store.Options{}); !errors.Is(err, store.ErrHeld) {
+		t.Fatalf("a second owner: %v, %v", other, err)
+	}
+	if err := s.Log("s").Append(t.Context(), plain(1, 1)...); err != nil {
+		t.Errorf("the first owner, after that: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	open(t, place)
+}

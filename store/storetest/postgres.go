@@ -1,0 +1,87 @@
+// Package storetest is the contract of a store, as tests, and a private
+// PostgreSQL server to run them on.
+package storetest
+
+import (
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"testing"
+)
+
+// Postgres starts a PostgreSQL server for one test, on a socket that nobody else
+// knows, and returns the URL of its empty database. The test is skipped where the
+// programs of a server are not on the machine.
+func Postgres(t testing.TB) string {
+	t.Helper()
+	bin := postgresPrograms()
+	if bin == "" {
+		t.Skip("no PostgreSQL server on this machine: initdb and pg_ctl are in no /usr/lib/postgresql/*/bin and not on the path")
+	}
+	dir, err := os.MkdirTemp("", "grfgp-pg") // the path of a socket is short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	as := unprivileged(t, dir)
+	data := filepath.Join(dir, "data")
+	run := func(name string, args ...string) {
+		t.Helper()
+		line := append(append([]string{}, as...), append([]string{filepath.Join(bin, name)}, args...)...)
+		cmd := exec.Command(line[0], line[1:]...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", name, err, out)
+		}
+	}
+	run("initdb", "--pgdata="+data, "--username=grfgp", "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C")
+	run("pg_ctl", "start", "--pgdata="+data, "--wait", "--silent", "--log="+filepath.Join(dir, "log"),
+		"-o", fmt.Sprintf("-c listen_addresses='' -c unix_socket_directories='%s' -c fsync=off -c shared_buffers=16MB", dir))
+	t.Cleanup(func() { run("pg_ctl", "stop", "--pgdata="+data, "--mode=immediate", "--silent") })
+	return "postgres:///postgres?" + url.Values{"host": {dir}, "user": {"grfgp"}}.Encode()
+}
+
+// postgresPrograms returns the folder of initdb and pg_ctl, "" if there is none.
+func postgresPrograms() string {
+	dirs, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
+	if path, err := exec.LookPath("pg_ctl"); err == nil {
+		dirs = append(dirs, filepath.Dir(path))
+	}
+	for _, dir := range dirs {
+		if _, err := exec.LookPath(filepath.Join(dir, "initdb")); err == nil {
+			if _, err := exec.LookPath(filepath.Join(dir, "pg_ctl")); err == nil {
+				return dir
+			}
+		}
+	}
+	return ""
+}
+
+// unprivileged returns how to run a program as someone else where this is root,
+// for whom no server starts, and gives the folder to that user.
+func unprivileged(t testing.TB, dir string) []string {
+	t.Helper()
+	if os.Getuid() != 0 {
+		return nil
+	}
+	for _, name := range []string{"postgres", "nobody"} {
+		u, err := user.Lookup(name)
+		if err != nil {
+			continue
+		}
+		uid, errU := strconv.Atoi(u.Uid)
+		gid, errG := strconv.Atoi(u.Gid)
+		if errU != nil || errG != nil || os.Chown(dir, uid, gid) != nil {
+			continue
+		}
+		if path, err := exec.LookPath("setpriv"); err == nil {
+			return []string{path, "--reuid=" + u.Uid, "--regid=" + u.Gid, "--clear-groups"}
+		}
+	}
+	t.Skip("no PostgreSQL server as root: there is no user postgres or nobody to run it as, or no setpriv")
+	return nil
+}
