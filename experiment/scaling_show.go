@@ -39,9 +39,9 @@ func printed(table []ringCost, column string) (x, y []float64) {
 	return x, y
 }
 
-// above fits the exponent of sizes from a least one on; where fewer than three
-// are so large, of the upper half.
-func above(from float64, x, y []float64) bench.Exponent {
+// above returns the costs of sizes from a least one on; where fewer than three are
+// so large, of the upper half.
+func above(from float64, x, y []float64) (largeX, largeY []float64) {
 	at := 0
 	for at < len(x) && x[at] < from {
 		at++
@@ -49,7 +49,7 @@ func above(from float64, x, y []float64) bench.Exponent {
 	if len(x)-at < 3 {
 		at = min(len(x)/2, max(0, len(x)-3))
 	}
-	return bench.FitExponent(x[at:], y[at:])
+	return x[at:], y[at:]
 }
 
 func shownExponent(e bench.Exponent) string {
@@ -83,15 +83,15 @@ func exponents(rows Rows) Table {
 	for _, c := range ringCosts {
 		fit := func(arm string, from float64) string {
 			x, y := means(rows, arm, c.column)
-			return shownExponent(above(from, x, y))
+			return shownExponent(bench.FitExponent(above(from, x, y)))
 		}
 		dense := Beside{What: c.name + ", dense", Paper: c.paperDense, Theirs: fit(denseArm, denseFrom)}
 		sparse := Beside{What: c.name + ", sparse", Paper: c.paperSparse, Theirs: fit(featuresArm, sparseFrom), Clean: fit(cleanArm, sparseFrom)}
 		if c.column == "init_seconds" {
 			x, y := printed(paperDense, c.column)
-			dense.Differs = "from 512 nodes on, the paper's own Table 2 gives " + shownExponent(above(denseFrom, x, y))
+			dense.Differs = "from 512 nodes on, the paper's own Table 2 gives " + shownExponent(bench.FitExponent(above(denseFrom, x, y)))
 			x, y = printed(paperSparse, c.column)
-			sparse.Differs = "from 32,768 nodes on, the paper's own Table 3 gives " + shownExponent(above(sparseFrom, x, y))
+			sparse.Differs = "from 32,768 nodes on, the paper's own Table 3 gives " + shownExponent(bench.FitExponent(above(sparseFrom, x, y)))
 		}
 		if c.column == "training_seconds" {
 			dense.Differs = "ours factors a matrix in every epoch, the paper's runs on a GPU that small sizes do not fill"
@@ -200,17 +200,15 @@ func ringFigure(rows Rows) *plot.Picture {
 				if arm == denseArm {
 					from = denseFrom
 				}
-				chart.Lines = append(chart.Lines, line, trend(names[arm], x, above(from, x, y)))
+				largeX, largeY := above(from, x, y)
+				chart.Lines = append(chart.Lines, line, trend(names[arm], largeX, bench.FitExponent(largeX, largeY)))
 				continue
 			}
 			chart.Lines = append(chart.Lines, line)
 		}
-		for _, p := range []struct {
-			name  string
-			table []ringCost
-		}{{"paper, dense and sparse", paperDense}, {"paper, dense and sparse", paperSparse}} {
-			x, y := printed(p.table, c.column)
-			chart.Lines = append(chart.Lines, plot.Line{Name: p.name, X: x, Y: y, Reference: true})
+		for _, table := range [][]ringCost{paperDense, paperSparse} {
+			x, y := printed(table, c.column)
+			chart.Lines = append(chart.Lines, plot.Line{Name: "paper, dense and sparse", X: x, Y: y, Reference: true})
 		}
 		panels = append(panels, chart.Picture())
 	}
