@@ -33,7 +33,7 @@ var drawers = []string{"util", "utils", "common", "helper", "helpers", "misc", "
 
 // Packages that may use the root package, files, and the network.
 var (
-	mayUseRoot = []string{"cmd/grfgp", "internal/bench", "study"}
+	mayUseRoot = []string{"cmd/grfgp", "experiment", "internal/bench", "server", "study"}
 	mayUseOS   = []string{"graphio", "dataset", "store", "store/storetest", "cmd/grfgp", "internal/mmap"}
 	mayUseHTTP = []string{"dataset", "store", "store/storetest", "cmd/grfgp"}
 )
