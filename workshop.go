@@ -255,7 +255,7 @@ func (w *workshop) decideScales(nodes []int, method string, hops int) (many []bo
 	if method == "dense" {
 		reach = "the kernel reaches everywhere"
 	}
-	return []bool{false, true}, fmt.Sprintf("measurements lie %.3g hops apart and %s: coarser graphs of %s nodes were tried", w.spacing(nodes), reach, w.sizes()), nil
+	return []bool{false, true}, fmt.Sprintf("known nodes lie %.3g hops apart and %s: coarser graphs of %s nodes were tried", w.spacing(nodes), reach, w.sizes()), nil
 }
 
 // sizes lists the nodes of the coarser graphs.
