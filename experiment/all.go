@@ -2,7 +2,7 @@ package experiment
 
 // All returns the experiments in the order of the paper.
 func All() []*Experiment {
-	return []*Experiment{scaling(), ablation(), traffic(), wind(), bayesOptimisation(), theory()}
+	return []*Experiment{scaling(), ablation(), traffic(), wind(), bayesOptimisation(), cora(), theory()}
 }
 
 // Named returns the experiment of a name, nil if there is none.
