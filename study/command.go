@@ -165,8 +165,8 @@ func (s *Study) Expire(ctx context.Context) error {
 	return s.commit(ctx, "", func(st *State) (Payload, error) {
 		var p Expired
 		now := stamp(s.now())
-		for _, t := range st.Trials {
-			if t.State == TrialPending && !t.Until.After(now) {
+		for k := range st.Trials {
+			if t := &st.Trials[k]; t.State == TrialPending && !t.Until.After(now) {
 				p.Trials = append(p.Trials, t.Trial)
 			}
 		}

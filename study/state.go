@@ -82,6 +82,7 @@ type State struct {
 	Asks     []Ask
 
 	nodes     map[string]*node
+	abandoned []string         // nodes, in increasing order
 	asks      map[string]int   // by key
 	observed  map[string]int64 // event by key
 	failedAt  map[string]int64 // event of the last failure of a node
@@ -143,7 +144,7 @@ func (s *State) apply(e Event) {
 	case Abandoned:
 		t := s.end(e, p.Trial, TrialAbandoned)
 		t.Note = p.Note
-		s.node(t.Node).abandoned = true
+		s.abandon(t.Node)
 	case Expired:
 		for _, id := range p.Trials {
 			s.end(e, id, TrialExpired)
@@ -231,8 +232,8 @@ func (s *State) Open(id string) bool {
 // Spent is what trials cost that are pending or done.
 func (s *State) Spent() float64 {
 	spent := 0.0
-	for _, t := range s.Trials {
-		if t.State == TrialPending || t.State == TrialDone {
+	for k := range s.Trials {
+		if t := &s.Trials[k]; t.State == TrialPending || t.State == TrialDone {
 			spent += t.Cost
 		}
 	}
@@ -262,8 +263,8 @@ func (s *State) Readings() []Reading {
 // Reserved are the nodes of pending trials, in the order of trials.
 func (s *State) Reserved() []string {
 	var all []string
-	for _, t := range s.Trials {
-		if t.State == TrialPending {
+	for k := range s.Trials {
+		if t := &s.Trials[k]; t.State == TrialPending {
 			all = append(all, t.Node)
 		}
 	}
@@ -271,15 +272,13 @@ func (s *State) Reserved() []string {
 }
 
 // AbandonedNodes are never suggested again, in increasing order.
-func (s *State) AbandonedNodes() []string {
-	var all []string
-	for id, n := range s.nodes {
-		if n.abandoned {
-			all = append(all, id)
-		}
+func (s *State) AbandonedNodes() []string { return slices.Clone(s.abandoned) }
+
+func (s *State) abandon(node string) {
+	s.node(node).abandoned = true
+	if at, there := slices.BinarySearch(s.abandoned, node); !there {
+		s.abandoned = slices.Insert(s.abandoned, at, node)
 	}
-	slices.Sort(all)
-	return all
 }
 
 // Counts returns how many trials are in each state.

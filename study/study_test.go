@@ -20,7 +20,8 @@ import (
 	"grfgp/study"
 )
 
-// draws is an Engine that draws open nodes of n0, n1, … at random.
+// draws is an Engine that takes the first open nodes of n0, n1, … from a random
+// one on.
 type draws struct {
 	settings study.Settings
 	labels   *graph.Labels
@@ -38,13 +39,17 @@ func newDraws(n int, s study.Settings) *draws {
 func (d *draws) Nodes() study.Nodes { return d.labels }
 
 func (d *draws) Suggest(_ context.Context, q study.Query) (study.Suggestions, error) {
-	closed := map[string]bool{}
-	for _, node := range slices.Concat(q.Reserved, q.Closed) {
-		closed[node] = true
+	closed := make([]bool, d.labels.Len())
+	shut := func(id string) {
+		i, _ := d.labels.Lookup([]byte(id))
+		closed[i] = true
+	}
+	for _, id := range slices.Concat(q.Reserved, q.Closed) {
+		shut(id)
 	}
 	if !d.settings.Repeats {
 		for _, r := range q.Readings {
-			closed[r.Node] = true
+			shut(r.Node)
 		}
 	}
 	left := math.Inf(1)
@@ -52,14 +57,15 @@ func (d *draws) Suggest(_ context.Context, q study.Query) (study.Suggestions, er
 		left = *q.Left
 	}
 	out := study.Suggestions{Short: bayesopt.NoNodesLeft}
-	for _, i := range rand.New(rand.NewPCG(q.Seed, 0)).Perm(d.labels.Len()) {
-		switch node := d.labels.At(i); {
-		case closed[node]:
+	first := rand.New(rand.NewPCG(q.Seed, 0)).IntN(len(closed))
+	for k := range closed {
+		switch i := (first + k) % len(closed); {
+		case closed[i]:
 		case left < 1:
 			out.Short = bayesopt.BudgetReached
 		default:
 			left--
-			out.Picks = append(out.Picks, study.Pick{Node: node, Cost: 1, Why: "drawn"})
+			out.Picks = append(out.Picks, study.Pick{Node: d.labels.At(i), Cost: 1, Why: "drawn"})
 			if len(out.Picks) == q.Count {
 				out.Short = bayesopt.Enough
 				return out, nil
