@@ -165,32 +165,6 @@ func (c *evenCovariance) DiagFlops(rows int) float64 {
 	return 0
 }
 
-// Precondition is that of the kernel beneath, scaled, if it has one:
-//
-//	D·K·D + diag(noise) = D·(K + diag(noise)·D⁻²)·D.
-func (c *evenCovariance) Precondition(ctx context.Context, rows []int, constant float64, noise []float64) (solve.Factored, error) {
-	beneath, ok := c.raw.(Conditioner)
-	if !ok || constant != 0 { // a constant is none beneath the scales
-		return nil, nil
-	}
-	d, err := c.scales(ctx, rows)
-	if err != nil {
-		return nil, err
-	}
-	own := make([]float64, len(rows))
-	for a, v := range d {
-		if v == 0 { // a node that K leaves out
-			return nil, nil
-		}
-		own[a] = noise[a] / (v * v)
-	}
-	p, err := beneath.Precondition(ctx, rows, 0, own)
-	if p == nil || err != nil {
-		return nil, err
-	}
-	return solve.NewScaled(p, d)
-}
-
 func (c *evenCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint64) error {
 	if err := c.raw.Prior(ctx, dst, seed); err != nil {
 		return err

@@ -195,53 +195,6 @@ func TestMultiscalePrecondition(t *testing.T) {
 	}
 }
 
-// TestEvenPrecondition: the even kernel scales the preconditioner beneath it.
-func TestEvenPrecondition(t *testing.T) {
-	g, err := graph.Grid(14, 14)
-	k := newMultiscale(t, g, err, kernel.Diffusion{}, 4, kernel.MultiscaleOptions{})
-	params := kernel.Even(k).Params()
-	theta := make([]float64, len(params))
-	for j, p := range params {
-		theta[j] = p.Start
-	}
-	theta[0] = 1.7
-	even, err := kernel.Even(k).At(theta)
-	if err != nil {
-		t.Fatal(err)
-	}
-	raw, err := k.At(append([]float64{1}, theta[1:]...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows := []int{3, 190, 77, 12, 140}
-	n := len(rows)
-	noise, beneath, d := []float64{0.1, 0.2, 0.1, 0.3, 0.1}, make([]float64, n), make([]float64, n)
-	if err := raw.Diag(t.Context(), d, rows); err != nil {
-		t.Fatal(err)
-	}
-	for a, v := range d {
-		d[a] = math.Sqrt(theta[0] / v)
-		beneath[a] = noise[a] / (d[a] * d[a])
-	}
-	inverse := func(cov kernel.Covariance, noise []float64) *mat.Dense {
-		p, err := cov.(kernel.Conditioner).Precondition(t.Context(), rows, 0, noise)
-		if err != nil {
-			t.Fatal(err)
-		}
-		dst := mat.NewDense(n, n, nil)
-		p.Apply(dst, mat.DenseCopyOf(eye(n)))
-		return dst
-	}
-	got, want := inverse(even, noise), inverse(raw, beneath)
-	want.Apply(func(a, b int, v float64) float64 { return v / d[a] / d[b] }, want)
-	if !mat.EqualApprox(got, want, 1e-10) {
-		t.Errorf("got\n%.3g\nwant\n%.3g", mat.Formatted(got), mat.Formatted(want))
-	}
-	if p, err := even.(kernel.Conditioner).Precondition(t.Context(), rows, 0.5, noise); p != nil || err != nil {
-		t.Errorf("with a constant: %v, %v", p, err)
-	}
-}
-
 func eye(n int) *mat.DiagDense {
 	d := mat.NewDiagDense(n, nil)
 	for i := range n {

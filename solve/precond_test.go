@@ -324,28 +324,3 @@ func BenchmarkLowRankApply(b *testing.B) {
 		})
 	}
 }
-
-func TestScaled(t *testing.T) {
-	const n = 20
-	diag, noise, d := constant(n, 1), variances(n), make([]float64, n)
-	j, err := NewJacobi(diag, noise)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := mat.NewSymDense(n, nil)
-	for i := range d {
-		d[i] = 0.3 + float64(i)
-		want.SetSym(i, i, d[i]*(1+noise[i])*d[i])
-	}
-	s, err := NewScaled(j, d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	checkFactored(t, s, want, 1e-12)
-	for _, bad := range []float64{0, -1, math.NaN(), math.Inf(1)} {
-		d[3] = bad
-		if _, err := NewScaled(j, d); !errors.Is(err, ErrArgument) {
-			t.Errorf("scale %g: %v", bad, err)
-		}
-	}
-}
