@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"fmt"
+	"slices"
 
 	"grfgp/internal/plot"
 )
@@ -29,14 +30,15 @@ func showAblation(o Options, r *Results) (*Section, error) {
 	picture := func(title string, values, like []float64) *plot.Picture {
 		return plot.Mesh(plot.MeshData{Title: title, Rows: meshSide, Cols: meshSide, Values: values, Like: like, Marked: measured, Mark: "measured"})
 	}
-	means, sds := []*plot.Picture{picture("function", truth, truth)}, []*plot.Picture(nil)
 	shown := []string{"exact", "grf", "ad-hoc", "raw", "clean-grf"}
-	var spread []float64 // all standard deviations, for one scale of colours
+	field, spread := slices.Clone(truth), []float64(nil) // for one scale of colours each
 	for _, arm := range shown {
+		field = append(field, r.Array(first, "mean-"+arm)...)
 		spread = append(spread, r.Array(first, "sd-"+arm)...)
 	}
+	means, sds := []*plot.Picture{picture("function", truth, field)}, []*plot.Picture(nil)
 	for _, arm := range shown {
-		means = append(means, picture(meshNames[arm], r.Array(first, "mean-"+arm), truth))
+		means = append(means, picture(meshNames[arm], r.Array(first, "mean-"+arm), field))
 		sds = append(sds, picture(meshNames[arm], r.Array(first, "sd-"+arm), spread))
 	}
 	s.Figures = []Figure{

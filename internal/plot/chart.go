@@ -226,15 +226,18 @@ func (decades) Ticks(lo, hi float64) []gonum.Tick {
 	return ticks
 }
 
-var superscripts = strings.NewReplacer("0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴", "5", "⁵", "6", "⁶", "7", "⁷", "8", "⁸", "9", "⁹")
+var superscripts = strings.NewReplacer("1", "¹", "2", "²", "3", "³", "4", "⁴", "5", "⁵", "6", "⁶", "7", "⁷", "8", "⁸", "9", "⁹")
 
 // power writes m·10^e, plainly where that is short.
 func power(m float64, e int) string {
 	if e >= -3 && e <= 3 {
 		return strconv.FormatFloat(m*math.Pow(10, float64(e)), 'g', 4, 64)
 	}
-	if e < 0 { // the font has no raised minus
+	switch { // the font has no raised minus and no raised zero
+	case e < 0:
 		return fmt.Sprintf("%ge−%d", m, -e)
+	case e%10 == 0:
+		return fmt.Sprintf("%ge%d", m, e)
 	}
 	text := "10" + superscripts.Replace(strconv.Itoa(e))
 	if m > 1 {
