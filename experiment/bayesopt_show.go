@@ -101,10 +101,8 @@ func meanSE(s Spread, sd []float64) string {
 		return "–"
 	case len(sd) == 1:
 		return fmt.Sprintf("%.3f ± %.3f", s.Mean, sd[0])
-	case s.N == 1:
-		return fmt.Sprintf("%.3f", s.Mean)
 	}
-	return fmt.Sprintf("%.3f ± %.3f", s.Mean, s.SE())
+	return plusMinus(s, 3)
 }
 
 // chart draws the regret of all arms.
@@ -141,7 +139,8 @@ func bayesoptFindings(r *Results, store dataset.Store) []string {
 	for _, against := range arms[1:5] {
 		var better, worse, even []string
 		for _, p := range panels(store) {
-			gain := pairedGain(r.Rows.Where("panel", p.key), "ours", against.key)
+			rows := r.Rows.Where("panel", p.key)
+			gain := less(rows.Where("arm", against.key), rows.Where("arm", "ours"), "seed", "regret")
 			switch {
 			case gain.N < 2 || math.IsNaN(gain.Mean):
 			case gain.Mean > 2*gain.SE():
@@ -166,16 +165,4 @@ func list(names []string) string {
 		return "none"
 	}
 	return strings.Join(names, ", ")
-}
-
-// pairedGain is by how much the regret of one arm is below that of another, seed by
-// seed: both began with the same nodes.
-func pairedGain(rows Rows, arm, against string) Spread {
-	var gains []float64
-	for _, row := range rows.Where("arm", arm) {
-		for _, other := range rows.Where("arm", against).Where("seed", row.Num("seed")) {
-			gains = append(gains, other.Num("regret")-row.Num("regret"))
-		}
-	}
-	return SpreadOf(gains)
 }

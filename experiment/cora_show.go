@@ -63,10 +63,10 @@ func randomSplits(r *Results, arm string) (rows Rows) {
 
 func cleanPercent(r *Results, arm string) string {
 	s := randomSplits(r, arm).Over("accuracy")
-	if s.N < 2 {
-		return percent(s)
+	if s.N == 0 {
+		return ""
 	}
-	return fmt.Sprintf("%.2f ± %.2f", s.Mean, s.SE())
+	return plusMinus(s, 2)
 }
 
 // topicTable has every arm with log score and calibration.
@@ -89,14 +89,6 @@ func topicTable(r *Results) Table {
 		line(arm, "authors'", r.Rows.Where("arm", arm).Where("split", "authors"))
 	}
 	return t
-}
-
-// plusMinus shows a mean with its standard error.
-func plusMinus(s Spread, digits int) string {
-	if s.N < 2 {
-		return fmt.Sprintf("%.*f", digits, s.Mean)
-	}
-	return fmt.Sprintf("%.*f ± %.*f", digits, s.Mean, digits, s.SE())
 }
 
 // coraFigures draw the network with what is wrong, and how far to trust

@@ -2,8 +2,11 @@ package experiment
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -36,6 +39,8 @@ type regressionScore struct {
 	nlpd             float64 // mean negative log density of a reading, noise included, in standard deviations of the training part
 	bare             float64 // the same without noise, as the authors have it for wind
 	cover80, cover95 float64 // share of readings inside intervals
+
+	squared, density []float64 // of each reading: squared error and negative log density, in standard deviations
 }
 
 // scoreOf compares means and standard deviations (of the quantity, without noise)
@@ -46,8 +51,9 @@ func (k regressionTask) scoreOf(mean, sd []float64, noise float64) regressionSco
 	_, unit := stat.PopMeanStdDev(k.train.Y, nil)
 	for r, y := range k.test.Y {
 		e, reading := y-mean[r], math.Hypot(sd[r], noise)
+		s.squared, s.density = append(s.squared, e*e/unit/unit), append(s.density, nlpd(e/unit, reading/unit))
 		s.rmse += e * e / n
-		s.nlpd += nlpd(e/unit, reading/unit) / n
+		s.nlpd += s.density[r] / n
 		s.bare += nlpd(e/unit, sd[r]/unit) / n
 		if z := math.Abs(e / reading); z < 1.2815515655 {
 			s.cover80 += 1 / n
@@ -154,4 +160,31 @@ func (d laplacianDiffusion) CoeffsGrad(dst [][]float64, theta []float64) {
 		dst[0][l] = v / (2 * theta[0])
 		dst[1][l] = float64(l) * v / theta[1]
 	}
+}
+
+// plusMinus shows a mean with its standard error.
+func plusMinus(s Spread, digits int) string {
+	if s.N < 2 {
+		return fmt.Sprintf("%.*f", digits, s.Mean)
+	}
+	return fmt.Sprintf("%.*f ± %.*f", digits, s.Mean, digits, s.SE())
+}
+
+// grouped returns the mean of a − b and its standard error where readings of a
+// group are not independent: by the spread of the groups' sums.
+func grouped(a, b []float64, group func(k int) int) (mean, se float64) {
+	n := float64(len(a))
+	for k := range a {
+		mean += (a[k] - b[k]) / n
+	}
+	sums := map[int]float64{}
+	for k := range a {
+		sums[group(k)] += a[k] - b[k] - mean
+	}
+	square := 0.0
+	for _, g := range slices.Sorted(maps.Keys(sums)) {
+		square += sums[g] * sums[g]
+	}
+	groups := float64(len(sums))
+	return mean, math.Sqrt(square*groups/(groups-1)) / n
 }

@@ -25,6 +25,9 @@ const (
 	repellingArm  = "repelling, learnable" // our walks, free coefficients
 	trainedArm    = "diffusion, trained"   // exact
 	maternArm     = "matern, trained"      // exact, ν = 2
+	roughArm      = "matern 1/2, trained"  // exact, ν = ½
+	oneArm        = "auto, one scale"      // the family by likelihood
+	manyArm       = "auto, many scales"    // the same
 	autoArm       = "auto"                 // what grfgp takes by itself
 )
 
@@ -105,6 +108,11 @@ func trafficCells(o Options) []Cell {
 		add(trainedArm, 0, 0, grfgp.Spec{Family: "diffusion", Method: "dense", Scales: "one"})
 		add(maternArm, 0, 0, grfgp.Spec{Family: "matern", Nu: 2, Method: "dense", Scales: "one"})
 		add(autoArm, 0, 0, grfgp.Spec{})
+		if !o.Quick {
+			add(roughArm, 0, 0, grfgp.Spec{Family: "matern", Nu: 0.5, Method: "dense", Scales: "one"})
+			add(oneArm, 0, 0, grfgp.Spec{Scales: "one"})
+			add(manyArm, 0, 0, grfgp.Spec{Scales: "many"})
+		}
 	}
 	var cells []Cell
 	for _, s := range all {

@@ -51,7 +51,7 @@ func showTraffic(_ Options, r *Results) (*Section, error) {
 			Beside{"exact Matérn, ν = 2", "", "", both(of(maternArm, 0)), "not in the paper"},
 			Beside{"grfgp by itself", "", "", both(of(autoArm, 0)), "family and scales by likelihood"},
 		),
-		trafficCoverage(r),
+		trafficTable(r), trafficScales(r),
 	}}
 	section.Findings = trafficFindings(r)
 	section.Figures = append(section.Figures, Figure{Name: "walks", Wide: true, Picture: trafficCurves(r),
@@ -64,17 +64,45 @@ func showTraffic(_ Options, r *Results) (*Section, error) {
 	return section, nil
 }
 
-// trafficCoverage says how honest intervals are.
-func trafficCoverage(r *Results) Table {
-	t := Table{Title: "Share of test readings inside intervals", Head: []string{"arm", "walks", "80 %", "95 %", "log likelihood"}}
-	for _, arm := range []string{untrainedArm, polynomialArm, shapeArm, learnableArm, repellingArm, trainedArm, maternArm, autoArm} {
+// trafficScales holds many scales against the best kernel on one.
+func trafficScales(r *Results) Table {
+	t := Table{Title: "Many scales less the best kernel on one, split by split", Head: []string{"", "best on one scale", "RMSE, mph", "NLPD"}, Note: "Mean ± standard error over the splits."}
+	best := ""
+	for _, arm := range []string{trainedArm, maternArm, roughArm, oneArm} {
+		if rows := r.Rows.Where("arm", arm); len(rows) > 0 && (best == "" || rows.Over("rmse").Mean < r.Rows.Where("arm", best).Over("rmse").Mean) {
+			best = arm
+		}
+	}
+	for _, arm := range []string{manyArm, autoArm} {
+		if rows := r.Rows.Where("arm", arm); len(rows) > 0 && best != "" {
+			t.Rows = append(t.Rows, []string{arm, best, plusMinus(less(rows, r.Rows.Where("arm", best), "split", "rmse"), 3), plusMinus(less(rows, r.Rows.Where("arm", best), "split", "nlpd"), 3)})
+		}
+	}
+	return t
+}
+
+// less is the difference of a column between rows that have the same key.
+func less(rows, others Rows, key, column string) Spread {
+	var all []float64
+	for _, row := range rows {
+		for _, other := range others.Where(key, row.Num(key)) {
+			all = append(all, row.Num(column)-other.Num(column))
+		}
+	}
+	return SpreadOf(all)
+}
+
+// trafficTable has every arm.
+func trafficTable(r *Results) Table {
+	t := Table{Title: "All arms", Head: []string{"arm", "walks", "RMSE, mph", "NLPD", "80 %", "95 %", "log likelihood"}, Note: "80 % and 95 %: share of test readings inside intervals."}
+	for _, arm := range []string{untrainedArm, polynomialArm, shapeArm, learnableArm, repellingArm, trainedArm, maternArm, roughArm, oneArm, manyArm, autoArm} {
 		for _, n := range r.Rows.Where("arm", arm).Distinct("walks") {
 			rows := r.Rows.Where("arm", arm).Where("walks", n)
 			walks := Short(n)
 			if n == 0 {
 				walks = "–"
 			}
-			t.Rows = append(t.Rows, []string{arm, walks, rows.Over("cover80").String(), rows.Over("cover95").String(), rows.Over("log_likelihood").String()})
+			t.Rows = append(t.Rows, []string{arm, walks, rows.Over("rmse").String(), rows.Over("nlpd").String(), rows.Over("cover80").String(), rows.Over("cover95").String(), rows.Over("log_likelihood").String()})
 		}
 	}
 	return t

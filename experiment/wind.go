@@ -79,16 +79,18 @@ func windCells(o Options) []Cell {
 		for _, level := range dataset.Levels {
 			add(repellingArm, distanceWeights, 4, 128, level, free, 0)
 			add(repellingArm, evenWeights, 4, 128, level, free, 0)
-			add(maternArm, evenWeights, 0, 0, level, matern, 0)
+			add(oneArm, evenWeights, 0, 0, level, grfgp.Spec{Scales: "one"}, 0)
+			add(manyArm, evenWeights, 0, 0, level, grfgp.Spec{Scales: "many"}, 0)
 			add(autoArm, evenWeights, 0, 0, level, none, 0)
 		}
 		add(trainedArm, evenWeights, 0, 0, 1000, grfgp.Spec{Family: "diffusion", Method: "series", Scales: "one"}, 0)
+		add(maternArm, evenWeights, 0, 0, 1000, matern, 0)
 		add(maternArm, inverseWeights, 0, 0, 1000, matern, 0)
 	}
 	var cells []Cell
 	for _, s := range all {
 		work := 20 + float64(s.Walks)/100
-		if s.Arm == autoArm || s.Arm == maternArm || s.Arm == trainedArm {
+		if s.Walks == 0 {
 			work = 120
 		}
 		cells = append(cells, Cell{Name: s.windName(), Settings: s, Work: work, Run: func(ctx context.Context, _ func(done, total int64)) (*Result, error) {
@@ -137,6 +139,9 @@ func (s regressionSettings) wind(ctx context.Context, d *dataset.Wind) (*Result,
 	}
 	if err != nil {
 		return nil, err
+	}
+	if s.Arm == oneArm || s.Arm == manyArm || s.Arm == autoArm {
+		r.Arrays["squared"], r.Arrays["density"] = score.squared, score.density
 	}
 	_, unit := stat.PopMeanStdDev(k.train.Y, nil)
 	r.Rows = []Row{{"arm": s.Arm, "weights": s.Weight, "walks": s.Walks, "level": s.Split, "seed": int(s.Seed), "rmse": score.rmse / unit, "rmse_ms": score.rmse,

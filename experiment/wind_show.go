@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/stat"
+
 	"grfgp/dataset"
 	"grfgp/internal/plot"
 )
@@ -45,6 +47,11 @@ func showWind(o Options, r *Results) (*Section, error) {
 		rows = append(rows, Beside{fmt.Sprintf("%d hPa, clean", level), "", "", both(of(autoArm, evenWeights, level), "nlpd"), differs})
 	}
 	section := &Section{Tables: []Table{Compare("RMSE; NLPD, in standard deviations of the training part", "The paper shows one level: that which its files call 500 hPa and which is 1000 hPa here. ± is the standard deviation over seeds of walks.", rows...), windTable(r)}}
+	scales, err := windScales(o, r)
+	if err != nil {
+		return nil, err
+	}
+	section.Tables = append(section.Tables, scales...)
 	section.Figures = append(section.Figures, Figure{Name: "walks", Wide: true, Picture: windCurves(r),
 		Caption: "Figure 3 c, d: error and score (without noise) at 1000 hPa against walks per node, on the grid weighted by distance."})
 	globes, err := windGlobes(o, r)
@@ -56,12 +63,43 @@ func showWind(o Options, r *Results) (*Section, error) {
 	return section, nil
 }
 
+// windScales holds many scales against one, by fields of 20 by 30 degrees.
+func windScales(o Options, r *Results) ([]Table, error) {
+	t := Table{Title: "Many scales less one scale, on the same test nodes", Head: []string{"level, hPa", "", "RMSE", "NLPD"},
+		Note: "± is a standard error by fields of 20 by 30 degrees, within which errors go together."}
+	if len(r.Rows.Where("arm", oneArm)) == 0 {
+		return nil, nil
+	}
+	d, err := dataset.Default().Wind(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	_, test := d.Split()
+	field := func(k int) int { return test[k]/dataset.WindColumns/8*12 + test[k]%dataset.WindColumns/12 }
+	of := func(arm string, level int, what string) []float64 {
+		return r.Array(regressionSettings{Arm: arm, Split: level, Weight: evenWeights, Seed: o.Seed}.windName(), what)
+	}
+	for _, level := range dataset.Levels {
+		for _, arm := range []string{manyArm, autoArm} {
+			one, many := of(oneArm, level, "squared"), of(arm, level, "squared")
+			if len(one) != len(test) || len(many) != len(test) {
+				continue
+			}
+			square, squareSE := grouped(many, one, field)
+			density, densitySE := grouped(of(arm, level, "density"), of(oneArm, level, "density"), field)
+			rmse := math.Sqrt(stat.Mean(one, nil))
+			t.Rows = append(t.Rows, []string{fmt.Sprint(level), arm, fmt.Sprintf("%+.4f ± %.4f", square/(2*rmse), squareSE/(2*rmse)), fmt.Sprintf("%+.4f ± %.4f", density, densitySE)})
+		}
+	}
+	return []Table{t}, nil
+}
+
 // windTable has every row, with the noise in its score.
 func windTable(r *Results) Table {
 	t := Table{Title: "All arms, noise in the score", Head: []string{"arm", "weights", "walks", "level, hPa", "RMSE", "RMSE, m/s", "NLPD", "80 %", "95 %", "log likelihood"},
 		Note: "80 % and 95 %: share of test values inside intervals."}
 	for _, level := range dataset.Levels {
-		for _, arm := range []string{shapeArm, learnableArm, repellingArm, trainedArm, maternArm, autoArm} {
+		for _, arm := range []string{shapeArm, learnableArm, repellingArm, trainedArm, maternArm, oneArm, manyArm, autoArm} {
 			for _, weights := range []string{distanceWeights, evenWeights, inverseWeights} {
 				rows := r.Rows.Where("arm", arm).Where("weights", weights).Where("level", level)
 				for _, n := range rows.Distinct("walks") {
