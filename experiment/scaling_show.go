@@ -151,30 +151,28 @@ func ringTable(title string, rows Rows, paper []ringCost) Table {
 	t := Table{Title: title, Head: []string{"nodes"}}
 	columns := []struct{ column, head string }{{"stored_mb", "memory MB"}, {"init_seconds", "init s"}, {"training_seconds", "training s"}, {"inference_seconds", "inference s"}, {"rmse", "RMSE"}}
 	for _, c := range columns {
+		head := c.head
 		if paper != nil {
-			t.Head = append(t.Head, "paper: "+c.head)
+			head += " (paper | ours)"
 		}
-		t.Head = append(t.Head, "ours: "+c.head)
+		t.Head = append(t.Head, head)
 	}
-	t.Head = append(t.Head, "ours: coverage", "seeds")
+	t.Head = append(t.Head, "coverage", "seeds")
 	for _, n := range rows.Distinct("nodes") {
 		here := rows.Where("nodes", n)
 		line := []string{fmt.Sprintf("%.0f", n)}
 		for _, c := range columns {
-			if paper != nil {
-				theirs := math.NaN()
-				for _, p := range paper {
-					if p.nodes == n {
-						theirs = p.of(c.column)
-					}
-				}
-				line = append(line, Short(theirs))
-			}
 			mine := here.Over(c.column)
 			if c.column != "rmse" {
 				mine.N = min(mine.N, 1) // the mean alone
 			}
-			line = append(line, mine.String())
+			text := mine.String()
+			for _, p := range paper {
+				if p.nodes == n {
+					text = Short(p.of(c.column)) + " | " + text
+				}
+			}
+			line = append(line, text)
 		}
 		t.Rows = append(t.Rows, append(line, fmt.Sprintf("%.3f", here.Over("coverage").Mean), fmt.Sprint(len(here))))
 	}
