@@ -97,7 +97,8 @@ func SpreadOf(values []float64) Spread {
 // SE is the standard error of the mean.
 func (s Spread) SE() float64 { return s.SD / math.Sqrt(float64(s.N)) }
 
-// String shows mean ± standard deviation, "–" where there is nothing.
+// String shows mean ± standard deviation, both to the second digit of the latter;
+// "–" where there is nothing.
 func (s Spread) String() string {
 	switch {
 	case s.N == 0:
@@ -105,7 +106,11 @@ func (s Spread) String() string {
 	case s.N == 1 || math.IsNaN(s.SD):
 		return Short(s.Mean)
 	}
-	return fmt.Sprintf("%s ± %s", Short(s.Mean), strconv.FormatFloat(s.SD, 'g', 2, 64))
+	digits := 1 - int(math.Floor(math.Log10(s.SD))) // after the point
+	if s.SD == 0 || digits > 6 || digits < 0 {
+		return fmt.Sprintf("%s ± %s", Short(s.Mean), strconv.FormatFloat(s.SD, 'g', 2, 64))
+	}
+	return fmt.Sprintf("%.*f ± %.*f", digits, s.Mean, digits, s.SD)
 }
 
 // Short shows a number with four digits, "–" for NaN.

@@ -62,7 +62,7 @@ where it was, and a part whose settings have changed is run anew.`,
 					chosen = append(chosen, e)
 				}
 			}
-			return a.reproduce(cmd.Context(), chosen, &f)
+			return a.reproduce(cmd.Context(), experiment.All(), chosen, &f)
 		},
 	}
 	flags := cmd.Flags()
@@ -86,9 +86,10 @@ type failure struct {
 	Why  string `json:"why"`
 }
 
-// reproduce runs the experiments one after the other. One that fails does not
-// keep the others from running.
-func (a *app) reproduce(ctx context.Context, chosen []*experiment.Experiment, f *reproduceFlags) error {
+// reproduce runs the chosen experiments one after the other. One that fails does
+// not keep the others from running. The report is over all that are known and have
+// results.
+func (a *app) reproduce(ctx context.Context, known, chosen []*experiment.Experiment, f *reproduceFlags) error {
 	b, err := openBinder(f.dir)
 	if err != nil {
 		return err
@@ -111,7 +112,7 @@ func (a *app) reproduce(ctx context.Context, chosen []*experiment.Experiment, f 
 		}
 		answer.Experiments = append(answer.Experiments, c)
 	}
-	if err := b.writeReport(); err != nil {
+	if err := b.writeReport(known); err != nil {
 		return err
 	}
 	if err := a.answerReproduce(&answer); err != nil {

@@ -1,0 +1,233 @@
+package experiment
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// memory is a shelf without files.
+type memory map[string][]byte
+
+func (m memory) Load(name string) ([]byte, error) {
+	if data, ok := m[name]; ok {
+		return data, nil
+	}
+	return nil, fs.ErrNotExist
+}
+
+func (m memory) Save(name string, data []byte) error {
+	m[name] = slices.Clone(data)
+	return nil
+}
+
+// squares is an experiment of n cells that counts how often each is run.
+func squares(n int, runs map[string]int) *Experiment {
+	return &Experiment{
+		Name: "squares", Title: "Squares", Version: 1,
+		Columns: []Column{{"k", Key, ""}, {"name", Key, ""}, {"square", Number, ""}, {"odd", Number, ""}, {"seconds", Cost, ""}},
+		Cells: func(o Options) []Cell {
+			var cells []Cell
+			for k := range n {
+				c := Cell{Name: fmt.Sprintf("cell-%d", k), Settings: []any{k, o.Seed}, Work: float64(1 + k)}
+				c.Run = func(_ context.Context, progress func(done, total int64)) (*Result, error) {
+					runs[c.Name]++
+					progress(1, 2)
+					row := Row{"k": k, "name": "n,<" + c.Name, "square": float64(k*k) / 3, "seconds": float64(runs[c.Name])}
+					if k == 1 {
+						row["odd"] = math.Inf(1)
+					}
+					return &Result{Rows: []Row{row}, Arrays: map[string][]float64{"a": {float64(k), math.NaN()}}}, nil
+				}
+				cells = append(cells, c)
+			}
+			return cells
+		},
+	}
+}
+
+func mustRun(t *testing.T, e *Experiment, o Options, shelf Shelf) (*Results, []string) {
+	t.Helper()
+	var said []string
+	r, err := Run(context.Background(), e, o, shelf, Watch{Say: func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, said
+}
+
+func csvOf(t *testing.T, write func(w *bytes.Buffer) error) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := write(&out); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func TestFinishedCellsAreNotRunAgain(t *testing.T) {
+	runs, shelf := map[string]int{}, memory{}
+	e := squares(3, runs)
+	first, _ := mustRun(t, e, Options{}, shelf)
+	second, said := mustRun(t, e, Options{}, shelf)
+	if first.Kept != 0 || second.Kept != 3 || len(said) != 0 || !maps.Equal(runs, map[string]int{"cell-0": 1, "cell-1": 1, "cell-2": 1}) {
+		t.Errorf("kept %d, then %d; runs %v; said %q", first.Kept, second.Kept, runs, said)
+	}
+	text := csvOf(t, func(w *bytes.Buffer) error { return e.WriteCSV(w, first.Rows) })
+	const want = "k,name,square,odd\n0,\"n,<cell-0\",0,\n1,\"n,<cell-1\",0.3333333333333333,\n2,\"n,<cell-2\",1.3333333333333333,\n"
+	if again := csvOf(t, func(w *bytes.Buffer) error { return e.WriteCSV(w, second.Rows) }); text != want || again != want {
+		t.Errorf("%q, then %q", text, again)
+	}
+	costs := csvOf(t, func(w *bytes.Buffer) error { return e.WriteCosts(w, second.Rows) })
+	if costs != "k,name,seconds\n0,\"n,<cell-0\",1\n1,\"n,<cell-1\",1\n2,\"n,<cell-2\",1\n" || !e.HasCosts() {
+		t.Errorf("costs %q", costs)
+	}
+	if a := second.Array("cell-2", "a"); len(a) != 2 || a[0] != 2 || !math.IsNaN(a[1]) || second.Array("cell-9", "a") != nil {
+		t.Errorf("array %v", a)
+	}
+	if v := second.Rows[1].Num("odd"); !math.IsNaN(v) {
+		t.Errorf("infinity came back as %v", v)
+	}
+}
+
+func TestDamagedCellsAreRunAgain(t *testing.T) {
+	for name, damage := range map[string]func(data, other []byte) []byte{
+		"cut off": func(data, _ []byte) []byte { return data[:len(data)/2] },
+		"empty":   func([]byte, []byte) []byte { return nil },
+		"changed": func(data, _ []byte) []byte {
+			return bytes.Replace(data, []byte(`"square":0.333`), []byte(`"square":0.433`), 1)
+		},
+		"of another cell": func(_, other []byte) []byte { return other },
+		"no result":       func([]byte, []byte) []byte { return []byte(`{"format":1}`) },
+	} {
+		runs, shelf := map[string]int{}, memory{}
+		e := squares(3, runs)
+		mustRun(t, e, Options{}, shelf)
+		names := slices.Sorted(maps.Keys(shelf))
+		was := shelf[names[1]]
+		shelf[names[1]] = damage(was, shelf[names[2]])
+		if bytes.Equal(was, shelf[names[1]]) {
+			t.Fatalf("%s: nothing was damaged", name)
+		}
+		r, said := mustRun(t, e, Options{}, shelf)
+		if len(said) != 1 || !strings.Contains(said[0], "cell-1") || !strings.Contains(said[0], "run again") || r.Kept != 2 || runs["cell-1"] != 2 || runs["cell-0"] != 1 {
+			t.Errorf("%s: said %q, kept %d, runs %v", name, said, r.Kept, runs)
+		}
+		if again, said := mustRun(t, e, Options{}, shelf); again.Kept != 3 || len(said) != 0 {
+			t.Errorf("%s: not mended: %q", name, said)
+		}
+	}
+}
+
+func TestOtherSettingsAreOtherCells(t *testing.T) {
+	runs, shelf := map[string]int{}, memory{}
+	e := squares(2, runs)
+	for k, c := range []struct {
+		version int
+		seed    uint64
+		kept    int
+	}{{1, 0, 0}, {1, 7, 0}, {1, 0, 2}, {2, 0, 0}, {1, 7, 2}, {2, 0, 2}} {
+		e.Version = c.version
+		if r, said := mustRun(t, e, Options{Seed: c.seed}, shelf); r.Kept != c.kept || len(said) != 0 {
+			t.Errorf("run %d kept %d, want %d; said %q", k, r.Kept, c.kept, said)
+		}
+	}
+}
+
+// What was finished before an interruption or a failure is kept, and the next run
+// goes on from there.
+func TestInterruptedRunsGoOn(t *testing.T) {
+	broken := errors.New("broken")
+	for name, want := range map[string]error{"cancelled": context.Canceled, "failed": broken} {
+		runs, shelf := map[string]int{}, memory{}
+		e := squares(4, runs)
+		whole := e.Cells
+		ctx, stop := context.WithCancel(context.Background())
+		e.Cells = func(o Options) []Cell {
+			cells := whole(o)
+			cells[2].Run = func(ctx context.Context, _ func(done, total int64)) (*Result, error) {
+				if name == "failed" {
+					return nil, broken
+				}
+				stop()
+				return nil, ctx.Err()
+			}
+			return cells
+		}
+		_, err := Run(ctx, e, Options{}, shelf, Watch{})
+		stop()
+		if !errors.Is(err, want) || !strings.Contains(err.Error(), "cell-2") || len(shelf) != 2 {
+			t.Errorf("%s: %v, with %d cells kept", name, err, len(shelf))
+		}
+		e.Cells = whole
+		if r, _ := mustRun(t, e, Options{}, shelf); r.Kept != 2 || len(r.Rows) != 4 || runs["cell-0"] != 1 {
+			t.Errorf("%s: kept %d, %d rows, runs %v", name, r.Kept, len(r.Rows), runs)
+		}
+	}
+}
+
+func TestReadyIsAskedOnlyIfThereIsWork(t *testing.T) {
+	shelf := memory{}
+	e := squares(2, map[string]int{})
+	mustRun(t, e, Options{}, shelf)
+	e.Ready = func() error { return ErrNoData }
+	mustRun(t, e, Options{}, shelf)
+	if _, err := Run(context.Background(), e, Options{Seed: 9}, shelf, Watch{}); !errors.Is(err, ErrNoData) {
+		t.Errorf("without data: %v", err)
+	}
+}
+
+func TestProgress(t *testing.T) {
+	shelf := memory{}
+	mustRun(t, squares(2, map[string]int{}), Options{}, shelf)
+	var last Progress
+	_, err := Run(context.Background(), squares(4, map[string]int{}), Options{}, shelf, Watch{Progress: func(p Progress) {
+		if p.Done < last.Done || p.Work != 3+4 || p.Kept != 2 || p.Cells != 4 {
+			t.Errorf("%+v after %+v", p, last)
+		}
+		last = p
+	}})
+	if err != nil || last.Done != last.Work || last.Ended != 2 {
+		t.Errorf("at the end %+v, %v", last, err)
+	}
+}
+
+func TestMisuseIsFound(t *testing.T) {
+	for name, change := range map[string]func(c []Cell){
+		"named twice": func(c []Cell) { c[1].Name = c[0].Name },
+		"odd name":    func(c []Cell) { c[1].Name = "../x" },
+		"no column": func(c []Cell) {
+			c[1].Run = func(context.Context, func(done, total int64)) (*Result, error) {
+				return &Result{Rows: []Row{{"x": 1}}}, nil
+			}
+		},
+		"odd value": func(c []Cell) {
+			c[1].Run = func(context.Context, func(done, total int64)) (*Result, error) {
+				return &Result{Rows: []Row{{"k": true}}}, nil
+			}
+		},
+	} {
+		e := squares(2, map[string]int{})
+		whole := e.Cells
+		e.Cells = func(o Options) []Cell {
+			cells := whole(o)
+			change(cells)
+			return cells
+		}
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s went through", name)
+				}
+			}()
+			_, _ = Run(context.Background(), e, Options{}, memory{}, Watch{})
+		}()
+	}
+}
