@@ -332,3 +332,27 @@ func Example() {
 	s.View(func(st *study.State) { fmt.Println(len(st.Values), "values,", st.Spent(), "spent,", st.Seq, "events") })
 	// Output: 2 values, 2 spent, 4 events
 }
+
+func TestVerify(t *testing.T) {
+	f := newField(t, nil, nil)
+	hard(t, f, func(f *field) *field { return f })
+	engine, err := study.NewOptimizer(f.graph, nil, f.Settings())
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := study.Verify(f.ctx, f.Events(f.ctx, 0), engine, nil)
+	if err != nil || int64(v.Events) != f.Seq() || v.Suggestions != 25 {
+		t.Errorf("%+v, %v", v, err)
+	}
+	other := f.Settings()
+	other.Spec.Family, other.Goal = "matern", bayesopt.Minimize
+	if engine, err = study.NewOptimizer(f.graph, nil, other); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := study.Verify(f.ctx, f.Events(f.ctx, 0), engine, nil); !errors.Is(err, study.ErrCorrupt) {
+		t.Errorf("by another model: %v", err)
+	}
+	if _, err := study.Verify(f.ctx, f.Events(f.ctx, 3), nil, nil); !errors.Is(err, study.ErrCorrupt) {
+		t.Errorf("from the middle: %v", err)
+	}
+}

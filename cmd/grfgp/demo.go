@@ -48,9 +48,9 @@ func (a *app) demo(ctx context.Context, out string) error {
 	return a.printDemo(r, out)
 }
 
-func newDemo(seed uint64) *study {
+func newDemo(seed uint64) *subject {
 	c := city.New(seed)
-	return &study{
+	return &subject{
 		data: cityData(c), title: "Traffic in a city that does not exist", unit: "km/h", label: "km/h",
 		// The series is exact here too, and takes a fifth of the time of eigenvectors.
 		spec: grfgp.Spec{Seed: seed, Method: "series"}, level: 0.95, folds: 10, scheme: grfgp.Scattered, truth: c.Truth,
@@ -79,7 +79,7 @@ func cityData(c *city.City) *modelData {
 	}
 }
 
-func (a *app) printDemo(r *study, out string) error {
+func (a *app) printDemo(r *subject, out string) error {
 	g, v, truth := r.data.net.Graph, r.validation, r.againstTruth()
 	t := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "A made-up city: %d junctions, %d streets, speed sensors at %d junctions.\n\n", g.Len(), g.Edges(), r.data.data.Len())

@@ -18,6 +18,7 @@ const (
 	exitBadData     = 3
 	exitNotFitted   = 4
 	exitHeld        = 5 // another process is at work there
+	exitConflict    = 6 // with what is known already
 	exitNothing     = 8 // left to suggest
 	exitTooLarge    = 9 // does not fit this machine
 	exitInterrupted = 130

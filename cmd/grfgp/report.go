@@ -73,7 +73,7 @@ func (a *app) makeReport(ctx context.Context, f *reportFlags, changed func(strin
 		return err
 	}
 	file := d.measurements.Report
-	r := &study{
+	r := &subject{
 		data: d, title: cmp.Or(f.title, filepath.Base(file.File)), unit: f.unit, label: cmp.Or(f.unit, valueName(file)),
 		spec: spec, level: f.level, folds: min(f.folds, d.data.Len()), scheme: grfgp.Scheme(f.scheme.value),
 	}
@@ -101,8 +101,8 @@ func valueName(r *graphio.Report) string {
 	return ""
 }
 
-// study is all that a report is about.
-type study struct {
+// subject is all that a report is about.
+type subject struct {
 	data   *modelData
 	title  string
 	unit   string // of the values, if known
@@ -119,7 +119,7 @@ type study struct {
 }
 
 // run fits, predicts and validates.
-func (a *app) run(ctx context.Context, r *study) (err error) {
+func (a *app) run(ctx context.Context, r *subject) (err error) {
 	if r.model, err = a.fit(ctx, r.data, r.spec); err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func (a *app) run(ctx context.Context, r *study) (err error) {
 }
 
 // writePage draws the report and writes it.
-func (a *app) writePage(ctx context.Context, path string, r *study) error {
+func (a *app) writePage(ctx context.Context, path string, r *subject) error {
 	return a.drawPage(ctx, path, pageTemplate, func() any { return r.page() })
 }
 
@@ -179,7 +179,7 @@ type reportAnswer struct {
 	Truth        *truthFacts        `json:"truth,omitempty"`
 }
 
-func (r *study) answer(file string) reportAnswer {
+func (r *subject) answer(file string) reportAnswer {
 	g := r.data.net.Graph
 	answer := reportAnswer{
 		Version: 1, File: file, Nodes: g.Len(), Edges: g.Edges(), Measurements: r.data.data.Len(),

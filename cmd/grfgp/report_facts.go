@@ -19,7 +19,7 @@ import (
 const listed = 10
 
 // mostUncertain returns the nodes of largest sd, the first of equals first.
-func (r *study) mostUncertain() []int {
+func (r *subject) mostUncertain() []int {
 	sd := r.prediction.SD
 	var top []int
 	for i := range sd {
@@ -41,7 +41,7 @@ func (r *study) mostUncertain() []int {
 
 // surprises returns the left-out measurements that are most sds from what was
 // predicted.
-func (r *study) surprises() []grfgp.Left {
+func (r *subject) surprises() []grfgp.Left {
 	if r.validation == nil {
 		return nil
 	}
@@ -53,7 +53,7 @@ func (r *study) surprises() []grfgp.Left {
 func surprise(l grfgp.Left) float64 { return math.Abs(l.Value-l.Mean) / l.SD }
 
 // measured marks the nodes with a measurement.
-func (r *study) measured() []bool {
+func (r *subject) measured() []bool {
 	marks := make([]bool, r.data.net.Graph.Len())
 	for _, i := range r.data.data.Nodes {
 		marks[i] = true
@@ -69,7 +69,7 @@ type truthFacts struct {
 }
 
 // againstTruth returns nil where the truth is not known.
-func (r *study) againstTruth() *truthFacts {
+func (r *subject) againstTruth() *truthFacts {
 	if r.truth == nil {
 		return nil
 	}

@@ -66,7 +66,7 @@ type validationPage struct {
 func newFigure(p *plot.Picture) figure { return figure{template.HTML(p.SVG()), p.Note()} }
 
 // page draws the report.
-func (r *study) page() *page {
+func (r *subject) page() *page {
 	g := r.data.net.Graph
 	p := &page{
 		Title:    r.title,
@@ -92,7 +92,7 @@ func (r *study) page() *page {
 	return p
 }
 
-func (p *page) tiles(r *study) {
+func (p *page) tiles(r *subject) {
 	in := func(v float64) string { return strings.TrimSpace(short(v) + " " + r.unit) }
 	if v := r.validation; v != nil {
 		p.Tiles = []tile{
@@ -139,7 +139,7 @@ func (p *page) files(net *graphio.Network, name string, report *graphio.Report) 
 }
 
 // facts say what was read.
-func (p *page) facts(r *study) {
+func (p *page) facts(r *subject) {
 	p.files(r.data.net, "measurements", r.data.measurements.Report)
 	line, m, nodes := into(&p.Graph), measured(r.data.net.Graph, r.data.measurements), r.data.net.Graph.Len()
 	line("measured", "%d of %d nodes (%.3g %%), by %v", m.Nodes, nodes, 100*float64(m.Nodes)/float64(nodes), count(m.Readings, "readings"))
@@ -149,7 +149,7 @@ func (p *page) facts(r *study) {
 	}
 }
 
-func (p *page) model(r *study) {
+func (p *page) model(r *subject) {
 	c := r.model.Choice()
 	add := func(name, format string, args ...any) {
 		p.Model = append(p.Model, fact{name, fmt.Sprintf(format, args...)})
@@ -173,7 +173,7 @@ func (p *page) model(r *study) {
 	}
 }
 
-func (p *page) maps(r *study) {
+func (p *page) maps(r *subject) {
 	places, how := places(r.data.net, r.spec.Seed)
 	p.MapNote = how
 	g := r.data.net.Graph
@@ -191,7 +191,7 @@ func (p *page) maps(r *study) {
 }
 
 // row is what is known of node i.
-func (r *study) row(i int) nodeRow {
+func (r *subject) row(i int) nodeRow {
 	z := distuv.UnitNormal.Quantile(0.5 + r.level/2)
 	mean, sd := r.prediction.Mean[i], r.prediction.SD[i]
 	row := r.name(i)
@@ -200,7 +200,7 @@ func (r *study) row(i int) nodeRow {
 	return row
 }
 
-func (r *study) name(i int) nodeRow {
+func (r *subject) name(i int) nodeRow {
 	row := nodeRow{Node: r.data.net.Graph.Labels().At(i)}
 	if nodes := r.data.net.Nodes; nodes != nil && nodes.Label != nil {
 		row.Label = nodes.Label[i]
@@ -218,7 +218,7 @@ func short(v float64) string {
 	return strings.Replace(text, "-", "−", 1)
 }
 
-func (r *study) validationPage() *validationPage {
+func (r *subject) validationPage() *validationPage {
 	v := r.validation
 	p := &validationPage{Verdicts: verdicts(v)}
 	bars := []plot.Bar{{Name: "this model", Value: v.RMSE, SE: v.RMSESE}}
@@ -247,7 +247,7 @@ func (r *study) validationPage() *validationPage {
 	return p
 }
 
-func (p *page) settings(r *study) {
+func (p *page) settings(r *subject) {
 	spec, err := json.Marshal(r.spec)
 	if err != nil { // numbers from flags are finite where they matter
 		spec = []byte(err.Error())

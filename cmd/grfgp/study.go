@@ -1,0 +1,146 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"grfgp/graphio"
+	"grfgp/store"
+	"grfgp/study"
+)
+
+// studyFlags are those of all that is done with studies.
+type studyFlags struct {
+	store string
+	by    string
+}
+
+// storeEnv names the store where --store does not.
+const storeEnv = "GRFGP_STORE"
+
+func studyVerb(a *app) *cobra.Command {
+	f := new(studyFlags)
+	cmd := &cobra.Command{
+		Use:   "study COMMAND --store PLACE",
+		Short: "Share a search: several people or machines ask for nodes and tell results",
+		Long: `A study is a search for nodes to measure that several people or machines share.
+They ask for nodes, which are then reserved for them, and tell what came of it, in
+any order and at any time. All that happens is kept as events in a store: a SQLite
+file, or a PostgreSQL database by its URL. The next suggestion depends on nothing
+but the study's seed and the events so far.
+
+A reservation is a lease. When it runs out the node may be handed out again; a
+result that comes late is taken all the same.`,
+		Example: `  grfgp study create pipes --store studies.db --edges pipes.csv --goal maximize --budget 40
+  grfgp study ask pipes -n 5 --store studies.db --by anna
+  grfgp study tell pipes 1=0.52 2=-1.3 3=failed --store studies.db --by anna
+  grfgp study show pipes --store studies.db`,
+		ValidArgs: []string{},
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef("there is no command %q of study; 'grfgp study --help' lists them", args[0])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	flags := cmd.PersistentFlags()
+	flags.StringVar(&f.store, "store", "", "where studies are kept, the `PLACE`: a file, or a postgres:// URL (default: "+storeEnv+" in the environment)")
+	flags.StringVar(&f.by, "by", "", "who does this, for the log and as holder of what is asked for (default: your name on this machine)")
+	for _, command := range []func(*app, *studyFlags) *cobra.Command{
+		studyCreate, studyList, studyShow, studyAsk, studyTell, studyObserve, studyRenew, studyRelease, studyAbandon, studyRetract,
+		studyPause, studyResume, studyClose, studyExport, studyImport, studyVerify,
+	} {
+		cmd.AddCommand(command(a, f))
+	}
+	return cmd
+}
+
+// who is the one that does this.
+func (f *studyFlags) who() string {
+	return cmp.Or(f.by, os.Getenv("USER"), os.Getenv("USERNAME"))
+}
+
+// named takes the name of a study and perhaps more words.
+func named(least int, words string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < least || least == 1 && len(args) > 1 {
+			return usagef("give %s, as in '%s %s'", words, cmd.CommandPath(), words)
+		}
+		return nil
+	}
+}
+
+// withStudy opens the study of args[0] and lets do work with it.
+func (a *app) withStudy(f *studyFlags, do func(ctx context.Context, s sharedStudy, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		return a.withStudies(cmd.Context(), f, true, func(ctx context.Context, all studies) error {
+			s, err := all.Study(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			return do(ctx, s, args[1:])
+		})
+	}
+}
+
+// withStudies opens the place of studies and gives errors their exit code.
+func (a *app) withStudies(ctx context.Context, f *studyFlags, mustExist bool, do func(ctx context.Context, all studies) error) error {
+	place := cmp.Or(f.store, os.Getenv(storeEnv))
+	if place == "" {
+		return usagef("no store: give --store FILE.db or a postgres:// URL, or set %s", storeEnv)
+	}
+	all, err := a.openStudies(ctx, place, mustExist)
+	if err != nil {
+		return studyError(ctx, err)
+	}
+	err = do(ctx, all)
+	if closed := all.Close(); err == nil {
+		err = closed
+	}
+	return studyError(ctx, err)
+}
+
+// studyError gives errors of studies and stores their exit code.
+func studyError(ctx context.Context, err error) error {
+	var coded *exitError
+	code := func(c int) error { return &exitError{c, errors.New(plainWords(err))} }
+	switch {
+	case err == nil, ctx.Err() != nil, errors.As(err, &coded), errors.Is(err, graphio.ErrUsage), errors.Is(err, graphio.ErrData):
+		return err
+	case errors.Is(err, store.ErrHeld):
+		return code(exitHeld)
+	case errors.Is(err, study.ErrConflict):
+		return code(exitConflict)
+	case errors.Is(err, study.ErrNotFinite), errors.Is(err, study.ErrUnknownNode), errors.Is(err, study.ErrCorrupt), errors.Is(err, store.ErrForeign):
+		return code(exitBadData)
+	case errors.Is(err, study.ErrInvalid), errors.Is(err, study.ErrNotFound), errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrFull):
+		return code(exitUsage)
+	}
+	return err
+}
+
+// plainWords is an error without the names of packages, which mean nothing to
+// those who type commands.
+func plainWords(err error) string {
+	words := err.Error()
+	for _, name := range []string{"study: ", "store: ", "bayesopt: ", "grfgp: "} {
+		words = strings.ReplaceAll(words, name, "")
+	}
+	return words
+}
+
+// answer writes JSON if it was asked for, and what text writes if not.
+func (a *app) answer(v any, text func(w io.Writer) error) error {
+	if a.json {
+		return json.NewEncoder(a.Out).Encode(v)
+	}
+	return text(a.Out)
+}

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"grfgp/study"
+)
+
+// studySummary is a line about a study.
+type studySummary struct {
+	Name    string                   `json:"name"`
+	Status  study.Status             `json:"status"`
+	Goal    string                   `json:"goal"`
+	Events  int64                    `json:"events"`
+	Values  int                      `json:"values"` // that count
+	Trials  map[study.TrialState]int `json:"trials"`
+	Spent   float64                  `json:"spent"`
+	Left    *float64                 `json:"left,omitempty"` // of the budget
+	Best    *study.Value             `json:"best,omitempty"`
+	Created time.Time                `json:"created"`
+	Updated time.Time                `json:"updated"`
+}
+
+func summaryOf(st *study.State) studySummary {
+	s := studySummary{
+		Name: st.Settings.Name, Status: st.Status, Goal: st.Settings.Goal.String(), Events: st.Seq, Values: len(st.Readings()),
+		Trials: st.Counts(), Spent: st.Spent(), Left: st.Left(), Created: st.Created, Updated: st.Updated,
+	}
+	if best, ok := st.Best(); ok {
+		s.Best = &best
+	}
+	return s
+}
+
+// studyShown is all of a study.
+type studyShown struct {
+	Version int `json:"version"`
+	studySummary
+	Settings study.Settings `json:"settings"`
+	All      []study.Trial  `json:"all_trials"`
+	Observed []study.Value  `json:"observations"`
+}
+
+func showState(st *study.State) *studyShown {
+	return &studyShown{1, summaryOf(st), st.Settings, append([]study.Trial{}, st.Trials...), append([]study.Value{}, st.Values...)}
+}
+
+func studyList(a *app, f *studyFlags) *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: "List the studies of a store",
+		Args:  noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.withStudies(cmd.Context(), f, true, func(ctx context.Context, all studies) error {
+				list, err := all.List(ctx)
+				if err != nil {
+					return err
+				}
+				return a.answer(struct {
+					Version int            `json:"version"`
+					Studies []studySummary `json:"studies"`
+				}{1, list}, func(w io.Writer) error { return listTable(w, list) })
+			})
+		},
+	}
+}
+
+func listTable(w io.Writer, list []studySummary) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "study\tstatus\tgoal\tvalues\tpending\tspent\tleft\tlast event")
+	for _, s := range list {
+		left := "no limit"
+		if s.Left != nil {
+			left = fmt.Sprintf("%.4g", *s.Left)
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t%.4g\t%s\t%s\n", s.Name, s.Status, s.Goal, s.Values, s.Trials[study.TrialPending], s.Spent, left, clockTime(s.Updated))
+	}
+	return t.Flush()
+}
+
+// clockTime is a time as people read it.
+func clockTime(t time.Time) string { return t.Local().Format("2006-01-02 15:04") }
+
+func studyShow(a *app, f *studyFlags) *cobra.Command {
+	var trials bool
+	cmd := &cobra.Command{
+		Use:   "show NAME",
+		Short: "Show a study: what is pending, what came of it, what is left",
+		Args:  named(1, "NAME"),
+		RunE: a.withStudy(f, func(ctx context.Context, s sharedStudy, _ []string) error {
+			shown, err := s.Show(ctx)
+			if err != nil {
+				return err
+			}
+			return a.answer(shown, func(w io.Writer) error { return showText(w, shown, trials) })
+		}),
+	}
+	cmd.Flags().BoolVar(&trials, "trials", false, "show all trials, not only those pending")
+	return cmd
+}
+
+func showText(w io.Writer, s *studyShown, trials bool) error {
+	fmt.Fprintf(w, "study %s, %s, to %s\n", s.Name, s.Status, s.Goal)
+	fmt.Fprintf(w, "%d values", s.Values)
+	if s.Best != nil {
+		fmt.Fprintf(w, ", the best %.6g at node %s", s.Best.Value, s.Best.Node)
+	}
+	fmt.Fprintf(w, "\nspent %.6g, pending counted", s.Spent)
+	if s.Left != nil {
+		fmt.Fprintf(w, ", and %.6g left", *s.Left)
+	}
+	fmt.Fprintf(w, "\ntrials: ")
+	for k, state := range study.TrialStates {
+		if k > 0 {
+			fmt.Fprint(w, ", ")
+		}
+		fmt.Fprintf(w, "%d %s", s.Trials[state], state)
+	}
+	fmt.Fprintln(w)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	rows := 0
+	for _, trial := range s.All {
+		if !trials && trial.State != study.TrialPending {
+			continue
+		}
+		if rows++; rows == 1 {
+			fmt.Fprintln(t, "\ntrial\tnode\tstate\tvalue\tholder\tlease ends\tnote")
+		}
+		value := "–"
+		if trial.Value != nil {
+			value = fmt.Sprintf("%.6g", *trial.Value)
+		}
+		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", trial.Trial, trial.Node, trial.State, value, trial.Holder, clockTime(trial.Until), trial.Note)
+	}
+	return t.Flush()
+}

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"grfgp/graphio"
+	"grfgp/study"
+)
+
+// onStudy is a command that does one thing to a whole study.
+func onStudy(a *app, f *studyFlags, use, short string, do func(ctx context.Context, s sharedStudy) error) *cobra.Command {
+	return &cobra.Command{
+		Use:   use + " NAME",
+		Short: short,
+		Args:  named(1, "NAME"),
+		RunE: a.withStudy(f, func(ctx context.Context, s sharedStudy, _ []string) error {
+			if err := do(ctx, s); err != nil {
+				return err
+			}
+			shown, err := s.Show(ctx)
+			if err != nil {
+				return err
+			}
+			return a.answer(struct {
+				Version int          `json:"version"`
+				Name    string       `json:"name"`
+				Status  study.Status `json:"status"`
+			}{1, shown.Name, shown.Status}, func(w io.Writer) error {
+				_, err := fmt.Fprintf(w, "study %s is %s\n", shown.Name, shown.Status)
+				return err
+			})
+		}),
+	}
+}
+
+func studyPause(a *app, f *studyFlags) *cobra.Command {
+	var note string
+	cmd := onStudy(a, f, "pause", "Stop suggestions for a while; results are still taken", func(ctx context.Context, s sharedStudy) error {
+		return s.Pause(ctx, note, f.who())
+	})
+	cmd.Flags().StringVar(&note, "note", "", "why")
+	return cmd
+}
+
+func studyResume(a *app, f *studyFlags) *cobra.Command {
+	return onStudy(a, f, "resume", "End a pause", func(ctx context.Context, s sharedStudy) error { return s.Resume(ctx, f.who()) })
+}
+
+func studyClose(a *app, f *studyFlags) *cobra.Command {
+	var note string
+	cmd := onStudy(a, f, "close", "End suggestions for good; results of trials are still taken", func(ctx context.Context, s sharedStudy) error {
+		return s.Close(ctx, note, f.who())
+	})
+	cmd.Flags().StringVar(&note, "note", "", "why")
+	return cmd
+}
+
+func studyExport(a *app, f *studyFlags) *cobra.Command {
+	var out string
+	var bare bool
+	cmd := &cobra.Command{
+		Use:   "export NAME [-o FILE]",
+		Short: "Write a study, all of its events and its graph, as JSON lines",
+		Args:  named(1, "NAME"),
+		RunE: a.withStudy(f, func(ctx context.Context, s sharedStudy, _ []string) error {
+			write := func(w io.Writer) error { return s.Export(ctx, w, !bare) }
+			if out != "" {
+				return graphio.WriteFile(out, write)
+			}
+			return write(a.Out)
+		}),
+	}
+	cmd.Flags().StringVarP(&out, "out", "o", "", "`file` to write (default: standard output)")
+	cmd.Flags().BoolVar(&bare, "without-graph", false, "leave the graph out; whoever imports the study must have it")
+	return cmd
+}
+
+func studyImport(a *app, f *studyFlags) *cobra.Command {
+	var name string
+	cmd := &cobra.Command{
+		Use:   "import FILE",
+		Short: "Take a study that was exported; it goes on as it would have there",
+		Args:  named(1, "FILE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in := a.In
+			if args[0] != "-" {
+				file, err := os.Open(args[0])
+				if err != nil {
+					return usagef("%v", err)
+				}
+				defer file.Close()
+				in = file
+			}
+			return a.withStudies(cmd.Context(), f, false, func(ctx context.Context, all studies) error {
+				as, err := all.Import(ctx, in, name)
+				if err != nil {
+					return fmt.Errorf("%s: %w", args[0], err)
+				}
+				s, err := all.Study(ctx, as)
+				if err != nil {
+					return err
+				}
+				shown, err := s.Show(ctx)
+				if err != nil {
+					return err
+				}
+				return a.answer(shown, func(w io.Writer) error { return showText(w, shown, false) })
+			})
+		},
+	}
+	cmd.Flags().StringVar(&name, "name", "", "another name for the study")
+	return cmd
+}
+
+func studyVerify(a *app, f *studyFlags) *cobra.Command {
+	var suggestions bool
+	cmd := &cobra.Command{
+		Use:   "verify NAME",
+		Short: "Replay a study and check that its events can have happened so",
+		Long: `Verify reads every event of a study and checks that each can follow those before
+it, and that the graph is the one the study was made for. With --suggestions it makes
+every suggestion again, from the seed and the events that it was made from.`,
+		Args: named(1, "NAME"),
+		RunE: a.withStudy(f, func(ctx context.Context, s sharedStudy, _ []string) error {
+			v, err := s.Verify(ctx, suggestions)
+			if err != nil {
+				return err
+			}
+			return a.answer(struct {
+				Version int `json:"version"`
+				study.Verified
+			}{1, v}, func(w io.Writer) error {
+				_, err := fmt.Fprintf(w, "all good: %d events, %d suggestions made again\n", v.Events, v.Suggestions)
+				return err
+			})
+		}),
+	}
+	cmd.Flags().BoolVar(&suggestions, "suggestions", false, "make every suggestion again")
+	return cmd
+}

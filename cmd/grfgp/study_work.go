@@ -1,0 +1,342 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"grfgp/bayesopt"
+	"grfgp/graphio"
+	"grfgp/study"
+)
+
+func studyAsk(a *app, f *studyFlags) *cobra.Command {
+	var r study.Request
+	cmd := &cobra.Command{
+		Use:   "ask NAME [-n 1]",
+		Short: "Ask for nodes to measure; they are reserved for you",
+		Long: `Ask picks nodes and reserves them until the lease ends. With --key the same ask may
+be repeated, after a lost connection say: it gets the same nodes again, and no more.`,
+		Args: named(1, "NAME"),
+		RunE: a.withStudy(f, func(ctx context.Context, s sharedStudy, _ []string) error {
+			if r.Count < 1 {
+				return usagef("-n %d: give 1 or more", r.Count)
+			}
+			if r.Lease < 0 {
+				return usagef("--lease %v: give a time such as 90m or 48h", r.Lease)
+			}
+			r.Holder = f.who()
+			stage := a.talk.Stage("suggesting")
+			answer, err := s.Ask(ctx, r)
+			if err != nil {
+				return err
+			}
+			stage.Done("%d of %d nodes", len(answer.Trials), r.Count)
+			return a.answerAsk(s.Settings().Name, answer)
+		}),
+	}
+	flags := cmd.Flags()
+	flags.IntVarP(&r.Count, "count", "n", 1, "how many nodes")
+	flags.StringVar(&r.Key, "key", "", "the same key gets the same answer, once and for all")
+	flags.DurationVar(&r.Lease, "lease", 0, "how long the nodes stay reserved (default: as the study says)")
+	return cmd
+}
+
+func (a *app) answerAsk(name string, answer study.Ask) error {
+	err := a.answer(struct {
+		Version int `json:"version"`
+		study.Ask
+		ShortWhy string `json:"short_why,omitempty"`
+	}{1, answer, askShort(answer.Short)}, func(w io.Writer) error {
+		if len(answer.Trials) == 0 {
+			return nil
+		}
+		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(t, "trial\tnode\tmean\tsd\tcost\twhy")
+		for _, i := range answer.Trials {
+			mean, sd := "–", "–"
+			if i.Mean != nil {
+				mean, sd = fmt.Sprintf("%.4g", *i.Mean), fmt.Sprintf("%.4g", *i.SD)
+			}
+			fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%.4g\t%s\n", i.Trial, i.Node, mean, sd, i.Cost, i.Why)
+		}
+		return t.Flush()
+	})
+	switch {
+	case err != nil:
+		return err
+	case len(answer.Trials) == 0:
+		return &exitError{exitNothing, fmt.Errorf("nothing to suggest: %s", askShort(answer.Short))}
+	case answer.Short != bayesopt.Enough:
+		a.talk.Say("%d of the %d nodes asked for: %s", len(answer.Trials), answer.Count, askShort(answer.Short))
+	}
+	a.talk.Say("reserved until %s; tell what comes of each as in 'grfgp study tell %s %d=VALUE'", clockTime(answer.Until), name, answer.Trials[0].Trial)
+	return nil
+}
+
+// askShort puts into words why there are fewer nodes than asked for.
+func askShort(r study.Reason) string {
+	switch r {
+	case bayesopt.Enough:
+		return ""
+	case bayesopt.NoNodesLeft:
+		return "every allowed node is measured, reserved or abandoned"
+	case bayesopt.BudgetReached:
+		return "what is left costs more than the budget leaves, pending trials counted"
+	case bayesopt.GroupsFull:
+		return "what is left is in groups that have their share of pending trials"
+	case study.ReasonPaused:
+		return "the study is paused; 'grfgp study resume' ends that"
+	case study.ReasonClosed:
+		return "the study is closed"
+	}
+	return string(r)
+}
+
+func studyTell(a *app, f *studyFlags) *cobra.Command {
+	var note string
+	cmd := &cobra.Command{
+		Use:   "tell NAME TRIAL=VALUE …",
+		Short: "Tell what came of trials: a value each, or failed",
+		Long: `Tell ends trials. Telling the same again is harmless; another value is a conflict:
+retract the first one, then tell the second. Results of trials whose lease ran out
+are taken all the same.`,
+		Example: `  grfgp study tell pipes 1=0.52 2=-1.3 3=failed --store studies.db`,
+		Args:    named(2, "NAME TRIAL=VALUE …"),
+		RunE: a.withStudy(f, func(ctx context.Context, s sharedStudy, args []string) error {
+			type result struct {
+				trial   int
+				outcome study.Outcome
+			}
+			var all []result
+			for _, arg := range args { // all are read before any is told
+				id, value, ok := strings.Cut(arg, "=")
+				if !ok {
+					return usagef("%q: give a trial and its value, as in 3=0.52 or 3=failed", arg)
+				}
+				trial, err := strconv.Atoi(id)
+				if err != nil {
+					return usagef("%q: a trial is a number, as 'grfgp study show' lists them", arg)
+				}
+				o := study.Outcome{Failed: value == "failed", Note: note}
+				if !o.Failed {
+					if o.Value, err = readValue(value); err != nil {
+						return err
+					}
+				}
+				all = append(all, result{trial, o})
+			}
+			var trials []study.Trial
+			for _, r := range all {
+				t, err := s.Tell(ctx, r.trial, r.outcome, f.who())
+				if err != nil {
+					return err
+				}
+				trials = append(trials, t)
+			}
+			return a.answerTrials(trials)
+		}),
+	}
+	cmd.Flags().StringVar(&note, "note", "", "a note that stays with the results")
+	return cmd
+}
+
+// readValue reads a finite number as people write it.
+func readValue(text string) (float64, error) {
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) || strings.ContainsAny(text, "xX_pP") {
+		return 0, dataf("%q is no finite number", text)
+	}
+	return v, nil
+}
+
+func (a *app) answerTrials(trials []study.Trial) error {
+	return a.answer(struct {
+		Version int           `json:"version"`
+		Trials  []study.Trial `json:"trials"`
+	}{1, trials}, func(w io.Writer) error {
+		for _, t := range trials {
+			fmt.Fprintf(w, "trial %d, node %s: %s", t.Trial, t.Node, t.State)
+			if t.State == study.TrialDone {
+				fmt.Fprintf(w, ", %v (observation %d)", *t.Value, t.Number)
+			}
+			if t.State == study.TrialPending {
+				fmt.Fprintf(w, " until %s", clockTime(t.Until))
+			}
+			fmt.Fprintln(w)
+		}
+		return nil
+	})
+}
+
+func studyObserve(a *app, f *studyFlags) *cobra.Command {
+	var key string
+	var in measurementFlags
+	cmd := &cobra.Command{
+		Use:   "observe NAME NODE=VALUE … | --measurements FILE",
+		Short: "Tell values of nodes that nobody asked for, all or none",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) < 1 || (len(args) == 1) == (in.measurements == "") {
+				return usagef("give NAME and either values as in a7=0.52 or --measurements FILE")
+			}
+			return nil
+		},
+		RunE: a.withStudy(f, func(ctx context.Context, s sharedStudy, args []string) error {
+			readings, err := a.readings(ctx, s, &in, args)
+			if err != nil {
+				return err
+			}
+			values, err := s.Observe(ctx, key, readings, f.who())
+			if err != nil {
+				return err
+			}
+			return a.answerValues(values)
+		}),
+	}
+	flags := cmd.Flags()
+	in.flags(flags)
+	in.complete(cmd)
+	flags.StringVar(&key, "key", "", "the same key takes effect once")
+	return cmd
+}
+
+// readings are those of the arguments, or of a file.
+func (a *app) readings(ctx context.Context, s sharedStudy, in *measurementFlags, args []string) ([]study.Reading, error) {
+	var all []study.Reading
+	for _, arg := range args {
+		at := strings.LastIndexByte(arg, '=') // an id may hold one
+		if at < 0 {
+			return nil, usagef("%q: give a node and its value, as in a7=0.52", arg)
+		}
+		v, err := readValue(arg[at+1:])
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, study.Reading{Node: arg[:at], Value: v})
+	}
+	if in.measurements == "" {
+		return all, nil
+	}
+	net, err := s.Network(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m, err := in.readMeasurements(ctx, a, net.Graph, graphio.Options{})
+	if err != nil {
+		return nil, err
+	}
+	a.tell(m.Report)
+	for k, node := range m.Nodes {
+		all = append(all, study.Reading{Node: net.Graph.Labels().At(node), Value: m.Values[k]})
+	}
+	return all, nil
+}
+
+func (a *app) answerValues(values []study.Value) error {
+	return a.answer(struct {
+		Version int           `json:"version"`
+		Values  []study.Value `json:"observations"`
+	}{1, values}, func(w io.Writer) error {
+		for _, v := range values {
+			state := ""
+			if v.Retracted {
+				state = ", retracted"
+			}
+			fmt.Fprintf(w, "observation %d, node %s: %v%s\n", v.Number, v.Node, v.Value, state)
+		}
+		return nil
+	})
+}
+
+// onTrials is a command that does one thing to trials by number.
+func onTrials(a *app, f *studyFlags, use, short string, do func(ctx context.Context, s sharedStudy, trial int) (study.Trial, error)) *cobra.Command {
+	return &cobra.Command{
+		Use:   use + " NAME TRIAL …",
+		Short: short,
+		Args:  named(2, "NAME TRIAL …"),
+		RunE: a.withStudy(f, func(ctx context.Context, s sharedStudy, args []string) error {
+			ids, err := numbersOf(args)
+			if err != nil {
+				return err
+			}
+			var trials []study.Trial
+			for _, id := range ids {
+				t, err := do(ctx, s, id)
+				if err != nil {
+					return err
+				}
+				trials = append(trials, t)
+			}
+			return a.answerTrials(trials)
+		}),
+	}
+}
+
+func numbersOf(args []string) ([]int, error) {
+	var all []int
+	for _, arg := range args {
+		n, err := strconv.Atoi(arg)
+		if err != nil {
+			return nil, usagef("%q is no number; 'grfgp study show' lists them", arg)
+		}
+		all = append(all, n)
+	}
+	return all, nil
+}
+
+func studyRenew(a *app, f *studyFlags) *cobra.Command {
+	var lease time.Duration
+	cmd := onTrials(a, f, "renew", "Make leases end later", func(ctx context.Context, s sharedStudy, trial int) (study.Trial, error) {
+		return s.Renew(ctx, trial, lease, f.who())
+	})
+	cmd.Flags().DurationVar(&lease, "lease", 0, "how long from now (default: as the study says)")
+	return cmd
+}
+
+func studyRelease(a *app, f *studyFlags) *cobra.Command {
+	return onTrials(a, f, "release", "Give nodes back that you will not measure", func(ctx context.Context, s sharedStudy, trial int) (study.Trial, error) {
+		return s.Release(ctx, trial, f.who())
+	})
+}
+
+func studyAbandon(a *app, f *studyFlags) *cobra.Command {
+	var note string
+	cmd := onTrials(a, f, "abandon", "Say that nodes can never be measured: they are not suggested again", func(ctx context.Context, s sharedStudy, trial int) (study.Trial, error) {
+		return s.Abandon(ctx, trial, note, f.who())
+	})
+	cmd.Flags().StringVar(&note, "note", "", "why")
+	return cmd
+}
+
+func studyRetract(a *app, f *studyFlags) *cobra.Command {
+	var note string
+	cmd := &cobra.Command{
+		Use:   "retract NAME OBSERVATION …",
+		Short: "Withdraw values that were wrong; they stay in the log",
+		Args:  named(2, "NAME OBSERVATION …"),
+		RunE: a.withStudy(f, func(ctx context.Context, s sharedStudy, args []string) error {
+			ids, err := numbersOf(args)
+			if err != nil {
+				return err
+			}
+			var values []study.Value
+			for _, id := range ids {
+				v, err := s.Retract(ctx, id, note, f.who())
+				if err != nil {
+					return err
+				}
+				values = append(values, v)
+			}
+			return a.answerValues(values)
+		}),
+	}
+	cmd.Flags().StringVar(&note, "note", "", "why")
+	return cmd
+}

@@ -1,0 +1,76 @@
+package study
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+)
+
+// Verified says what was looked at.
+type Verified struct {
+	Events      int `json:"events"`
+	Suggestions int `json:"suggestions"` // that were made again
+}
+
+// Verify replays events and, unless engine is nil, makes every suggestion again
+// from the events that it was made from. The error wraps ErrCorrupt where one
+// cannot follow or comes out differently. progress, unless nil, is told of every
+// event.
+func Verify(ctx context.Context, events iter.Seq2[Event, error], engine Engine, progress func(done int64)) (Verified, error) {
+	var v Verified
+	now, then := new(State), new(State) // then is as of the basis of the last ask
+	var ahead []Event                   // that then has not seen
+	for e, err := range events {
+		if err != nil {
+			return v, err
+		}
+		if err := now.Apply(e); err != nil {
+			return v, fmt.Errorf("%w: event %d: %w", ErrCorrupt, e.Seq, err)
+		}
+		v.Events++
+		if progress != nil {
+			progress(e.Seq)
+		}
+		if engine == nil {
+			continue
+		}
+		ahead = append(ahead, e)
+		p, asked := e.Data.(Asked)
+		if !asked {
+			continue
+		}
+		for len(ahead) > 0 && ahead[0].Seq <= p.Basis {
+			then.apply(ahead[0])
+			ahead = ahead[1:]
+		}
+		if err := verifyAsk(ctx, then, p, engine); err != nil {
+			return v, fmt.Errorf("event %d: %w", e.Seq, err)
+		}
+		v.Suggestions++
+	}
+	return v, nil
+}
+
+// verifyAsk makes a suggestion again from the state of its basis.
+func verifyAsk(ctx context.Context, s *State, p Asked, engine Engine) error {
+	if s.Seq != p.Basis {
+		return fmt.Errorf("%w: made from events up to %d, after one from events up to %d", ErrCorrupt, p.Basis, s.Seq)
+	}
+	again, err := suggest(ctx, engine, s.Query(p.Count), s.resting())
+	if err != nil {
+		return err
+	}
+	if !slices.EqualFunc(again.Picks, p.Trials, func(a Pick, b Issued) bool { return a.Node == b.Node }) {
+		return fmt.Errorf("%w: nodes %v were suggested; seed and events give %v", ErrCorrupt, nodesOf(p.Trials), again.Picks)
+	}
+	return nil
+}
+
+func nodesOf(trials []Issued) []string {
+	var all []string
+	for _, i := range trials {
+		all = append(all, i.Node)
+	}
+	return all
+}
