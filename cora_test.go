@@ -187,35 +187,6 @@ func TestCoraFew(t *testing.T) {
 	}
 }
 
-// Every row of the Cora table, in an hour or so.
-func TestCoraTable(t *testing.T) {
-	full(t)
-	only := os.Getenv("GRFGP_ROW") // a part of a row's name
-	splits := coraSplits(t, 10)
-	for _, row := range []struct {
-		name   string
-		spec   grfgp.Spec
-		method gp.ClassMethod
-		tasks  []classTask
-	}{
-		{"features", coraGRF, gp.Dirichlet, splits},
-		{"features, authors' split", coraGRF, gp.Dirichlet, []classTask{coraAuthors(t)}},
-		{"spreading", grfgp.Spec{}, gp.Spreading, splits},
-		{"exact matern", grfgp.Spec{Method: "series", Family: "matern", Nu: 2, Scales: "one"}, gp.Dirichlet, splits},
-		{"exact diffusion", grfgp.Spec{Method: "series", Family: "diffusion", Scales: "one"}, gp.Dirichlet, splits},
-		{"one-vs-all", coraGRF, gp.OneVsAll, splits},
-		{"variational", coraGRF, gp.Variational, splits[:2]},
-		{"robustmax", coraGRF, gp.RobustMax, splits[:2]},
-		{"auto", grfgp.Spec{}, gp.Dirichlet, splits},
-		{"20 labels a class", grfgp.Spec{}, gp.Dirichlet, coraFew(t, 20, 20)},
-		{"20 labels a class, spreading", grfgp.Spec{}, gp.Spreading, coraFew(t, 20, 20)},
-	} {
-		if strings.Contains(row.name, only) {
-			t.Run(row.name, func(t *testing.T) { coraTable(t, row.tasks, row.spec, row.method) })
-		}
-	}
-}
-
 // Dirichlet, one-vs-all and variational are sure of the same nodes.
 func TestCoraAgreement(t *testing.T) {
 	full(t)

@@ -184,26 +184,11 @@ func heavy(t testing.TB) {
 	}
 }
 
-// full runs what fills the tables of docs/regression.md, in some five minutes.
+// full runs what takes minutes or writes the pictures of the documentation.
 func full(t testing.TB) {
 	t.Helper()
 	if os.Getenv("GRFGP_FULL") == "" {
-		t.Skip("set GRFGP_FULL=1 for every row of the tables in docs/regression.md")
-	}
-}
-
-// Every row of the traffic table, logged.
-func TestTrafficTable(t *testing.T) {
-	full(t)
-	tasks := trafficTasks(t)
-	for _, spec := range []grfgp.Spec{
-		{},
-		{Family: "diffusion", Method: "dense", Scales: "one"},
-		{Family: "diffusion", Method: "series", Scales: "one"},
-		{Family: "diffusion", Method: "grf", Scales: "one", Walks: 1000, Hops: 60},
-		{Family: "free", Method: "grf", Scales: "one", Walks: 1000, Hops: 10},
-	} {
-		average(t, tasks, spec)
+		t.Skip("set GRFGP_FULL=1 for what takes minutes")
 	}
 }
 

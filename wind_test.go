@@ -38,21 +38,6 @@ func windTask(t testing.TB, level int, weights graphio.Weights) task {
 	return k
 }
 
-// Every row of the wind table, logged.
-func TestWindTable(t *testing.T) {
-	full(t)
-	row := func(level int, weights graphio.Weights, spec grfgp.Spec) {
-		s := windTask(t, level, weights).score(t, spec)
-		t.Logf("%d hPa, weights %q, %+v: RMSE %.4f, NLPD %.4f, coverage %.3f and %.3f", level, weights, spec, s.rmse, s.nlpd, s.cover80, s.cover95)
-	}
-	for _, level := range []int{1000, 800, 500} {
-		row(level, graphio.WeightsIgnore, grfgp.Spec{})
-	}
-	for _, walks := range []int{128, 512} {
-		row(1000, graphio.WeightsSimilarity, grfgp.Spec{Family: "free", Method: "grf", Scales: "one", Hops: 4, Walks: walks})
-	}
-}
-
 // Wind speed from 1,424 nodes under a satellite's track. The paper's learnable
 // features have RMSE 0.730 and NLPD 1.050 at 1000 hPa; an untuned exact diffusion
 // kernel has 0.568.
