@@ -48,6 +48,7 @@ type topicArm struct {
 	spec   grfgp.Spec
 	method gp.ClassMethod
 	splits int // random ones, beside the authors'
+	few    int // labels of each class that are given, all others predicted; 0: 80 % of all
 	work   float64
 }
 
@@ -55,14 +56,16 @@ type topicArm struct {
 var coraFeatures = grfgp.Spec{Method: "grf", Family: "matern", Nu: 2, Scales: "one", Walks: 40, Hops: 10}
 
 var topicArms = []topicArm{
-	{"features, Dirichlet", coraFeatures, gp.Dirichlet, 10, 10},
-	{"features, one-vs-all", coraFeatures, gp.OneVsAll, 10, 10},
-	{"features, softmax", coraFeatures, gp.Variational, 3, 60},
-	{"features, RobustMax", coraFeatures, gp.RobustMax, 3, 60},
-	{"matern, Dirichlet", grfgp.Spec{Method: "series", Family: "matern", Nu: 2, Scales: "one"}, gp.Dirichlet, 10, 20},
-	{"diffusion, Dirichlet", grfgp.Spec{Method: "series", Family: "diffusion", Scales: "one"}, gp.Dirichlet, 10, 20},
-	{"auto", grfgp.Spec{}, gp.Dirichlet, 10, 40},
-	{"spreading", grfgp.Spec{}, gp.Spreading, 10, 1},
+	{"features, Dirichlet", coraFeatures, gp.Dirichlet, 10, 0, 10},
+	{"features, one-vs-all", coraFeatures, gp.OneVsAll, 10, 0, 10},
+	{"features, softmax", coraFeatures, gp.Variational, 3, 0, 60},
+	{"features, RobustMax", coraFeatures, gp.RobustMax, 3, 0, 60},
+	{"matern, Dirichlet", grfgp.Spec{Method: "series", Family: "matern", Nu: 2, Scales: "one"}, gp.Dirichlet, 10, 0, 20},
+	{"diffusion, Dirichlet", grfgp.Spec{Method: "series", Family: "diffusion", Scales: "one"}, gp.Dirichlet, 10, 0, 20},
+	{"auto", grfgp.Spec{}, gp.Dirichlet, 10, 0, 40},
+	{"spreading", grfgp.Spec{}, gp.Spreading, 10, 0, 1},
+	{"auto, 20 labels a class", grfgp.Spec{}, gp.Dirichlet, 20, 20, 5},
+	{"spreading, 20 labels a class", grfgp.Spec{}, gp.Spreading, 20, 20, 1},
 }
 
 // The arms with the authors' features.
@@ -79,6 +82,7 @@ type topicSettings struct {
 	Walks    int `json:",omitempty"` // of the authors' features
 	Hops     int `json:",omitempty"`
 	Inducing int `json:",omitempty"`
+	Few      int `json:",omitempty"` // labels of each class
 	Split    int // −1: the authors'
 	Seed     uint64
 }
@@ -110,8 +114,12 @@ func coraCells(o Options) []Cell {
 		} else if o.Seeds > 0 {
 			splits = min(splits, o.Seeds)
 		}
-		for split := range splits + 1 {
-			add(topicSettings{Arm: a.key, Spec: a.spec, Method: a.method, Split: split - 1, Seed: o.Seed}, a.work)
+		first := -1
+		if a.few > 0 {
+			first = 0
+		}
+		for split := first; split < splits; split++ {
+			add(topicSettings{Arm: a.key, Spec: a.spec, Method: a.method, Few: a.few, Split: split, Seed: o.Seed}, a.work)
 		}
 	}
 	for seed := range o.Repeats(1, 5) {
@@ -148,11 +156,7 @@ func topicSlug(arm string) string {
 
 // run fits one arm to one split.
 func (s topicSettings) run(ctx context.Context, c *dataset.Cora) (*Result, error) {
-	train, test := c.AuthorsSplit()
-	if s.Split >= 0 {
-		order := rand.New(rng.New(uint64(s.Split), "cora split")).Perm(c.Graph.Len())
-		train, test = order[:len(train)], order[len(train):]
-	}
+	train, test := s.divide(c)
 	labels := gp.Labels{Nodes: train, Class: classesAt(c, train), Classes: len(c.Classes)}
 	began := time.Now()
 	row := Row{"arm": s.Arm, "split": s.split(), "seed": int(s.Seed)}
@@ -173,6 +177,27 @@ func (s topicSettings) run(ctx context.Context, c *dataset.Cora) (*Result, error
 		r.Arrays = map[string][]float64{"probabilities": p.RawMatrix().Data} // a row for each test paper
 	}
 	return r, nil
+}
+
+// divide parts the papers into labelled ones and those to predict.
+func (s topicSettings) divide(c *dataset.Cora) (train, test []int) {
+	if train, test = c.AuthorsSplit(); s.Split < 0 {
+		return train, test
+	}
+	if s.Few == 0 {
+		order := rand.New(rng.New(uint64(s.Split), "cora split")).Perm(c.Graph.Len())
+		return order[:len(train)], order[len(train):]
+	}
+	seen := make([]int, len(c.Classes))
+	train, test = nil, nil
+	for _, i := range rand.New(rng.New(uint64(s.Split), "cora few")).Perm(c.Graph.Len()) {
+		if seen[c.Class[i]]++; seen[c.Class[i]] <= s.Few {
+			train = append(train, i)
+		} else {
+			test = append(test, i)
+		}
+	}
+	return train, test
 }
 
 func classesAt(c *dataset.Cora, nodes []int) []int {

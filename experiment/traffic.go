@@ -23,6 +23,7 @@ const (
 	shapeArm      = "features, diffusion"  // their walks, coefficients in the shape of a diffusion kernel
 	learnableArm  = "features, learnable"  // their walks, free coefficients
 	repellingArm  = "repelling, learnable" // our walks, free coefficients
+	longArm       = "repelling, 60 hops"   // our walks, a diffusion kernel of long reach
 	trainedArm    = "diffusion, trained"   // exact
 	maternArm     = "matern, trained"      // exact, ν = 2
 	roughArm      = "matern 1/2, trained"  // exact, ν = ½
@@ -109,6 +110,7 @@ func trafficCells(o Options) []Cell {
 		add(maternArm, 0, 0, grfgp.Spec{Family: "matern", Nu: 2, Method: "dense", Scales: "one"})
 		add(autoArm, 0, 0, grfgp.Spec{})
 		if !o.Quick {
+			add(longArm, 60, 1000, grfgp.Spec{Family: "diffusion", Method: "grf", Scales: "one", Hops: 60, Walks: 1000})
 			add(roughArm, 0, 0, grfgp.Spec{Family: "matern", Nu: 0.5, Method: "dense", Scales: "one"})
 			add(oneArm, 0, 0, grfgp.Spec{Scales: "one"})
 			add(manyArm, 0, 0, grfgp.Spec{Scales: "many"})

@@ -48,6 +48,7 @@ func showTraffic(_ Options, r *Results) (*Section, error) {
 			Beside{fmt.Sprintf("features in the shape of diffusion, n = %d", most), "14.17 ± 1.01; 1.245", both(of(shapeArm, most)), "", "the paper's has n = 8192"},
 			Beside{fmt.Sprintf("learnable features, n = %d", most), "13.59 ± 1.06; 1.216", both(of(learnableArm, most)), both(of(repellingArm, ours)),
 				fmt.Sprintf("the paper's has n = 8192; clean: repelling walkers on the adjacency, n = %d, 10 hops", ours)},
+			Beside{"features of long reach", "", "", both(of(longArm, 1000)), "not in the paper: diffusion, repelling walkers, n = 1000, 60 hops"},
 			Beside{"exact Matérn, ν = 2", "", "", both(of(maternArm, 0)), "not in the paper"},
 			Beside{"grfgp by itself", "", "", both(of(autoArm, 0)), "family and scales by likelihood"},
 		),
@@ -95,7 +96,7 @@ func less(rows, others Rows, key, column string) Spread {
 // trafficTable has every arm.
 func trafficTable(r *Results) Table {
 	t := Table{Title: "All arms", Head: []string{"arm", "walks", "RMSE, mph", "NLPD", "80 %", "95 %", "log likelihood"}, Note: "80 % and 95 %: share of test readings inside intervals."}
-	for _, arm := range []string{untrainedArm, polynomialArm, shapeArm, learnableArm, repellingArm, trainedArm, maternArm, roughArm, oneArm, manyArm, autoArm} {
+	for _, arm := range []string{untrainedArm, polynomialArm, shapeArm, learnableArm, repellingArm, longArm, trainedArm, maternArm, roughArm, oneArm, manyArm, autoArm} {
 		for _, n := range r.Rows.Where("arm", arm).Distinct("walks") {
 			rows := r.Rows.Where("arm", arm).Where("walks", n)
 			walks := Short(n)
