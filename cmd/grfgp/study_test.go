@@ -1,0 +1,251 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"grfgp/store"
+	"grfgp/study"
+)
+
+// desk is a folder with a ladder and a store, and runs study commands on it.
+type desk struct {
+	t            testing.TB
+	dir          string
+	edges, store string
+}
+
+func newDesk(t testing.TB) *desk {
+	t.Helper()
+	edges, _ := ladder(t)
+	dir := t.TempDir()
+	return &desk{t, dir, edges, filepath.Join(dir, "studies.db")}
+}
+
+// run runs 'grfgp study LINE'.
+func (d *desk) run(line string, more ...string) result {
+	d.t.Helper()
+	args := append([]string{"study"}, strings.Fields(line)...)
+	return runLine(d.t, "", append(append(args, "--store", d.store, "--by", "anna"), more...)...)
+}
+
+// ok is run for what must go well.
+func (d *desk) ok(line string, more ...string) result {
+	d.t.Helper()
+	r := d.run(line, more...)
+	if r.code != exitOK {
+		d.t.Fatalf("study %s: %+v", line, r)
+	}
+	return r
+}
+
+// asks returns the trials of an ask.
+func (d *desk) asks(line string) []study.Issued {
+	d.t.Helper()
+	var a study.Ask
+	if err := json.Unmarshal([]byte(d.ok("ask "+line, "--json").out), &a); err != nil {
+		d.t.Fatal(err)
+	}
+	return a.Trials
+}
+
+func (d *desk) shown(name string) (s studyShown) {
+	d.t.Helper()
+	if err := json.Unmarshal([]byte(d.ok("show "+name, "--json").out), &s); err != nil {
+		d.t.Fatal(err)
+	}
+	return s
+}
+
+func TestStudyLife(t *testing.T) {
+	d := newDesk(t)
+	create := "create s --goal maximize --budget 8 --lease 2h --edges " + d.edges
+	if r := d.ok(create); !strings.Contains(r.out, "study s is made: maximize on 82 nodes") {
+		t.Errorf("%+v", r)
+	}
+	if r := d.ok(create); !strings.Contains(r.out, "is there already") {
+		t.Errorf("%+v", r)
+	}
+	if r := d.run("create s --goal minimize --edges " + d.edges); r.code != exitConflict || !strings.Contains(r.err, `there is a study called "s" already`) {
+		t.Errorf("%+v", r)
+	}
+	three := d.asks("s -n 3 --key k")
+	if again := d.asks("s -n 3 --key k"); len(three) != 3 || !slices.EqualFunc(three, again, func(a, b study.Issued) bool { return a.Trial == b.Trial && a.Node == b.Node }) {
+		t.Errorf("%v, then %v", three, again)
+	}
+	if r := d.ok("tell s 1=0.5 2=-1e-3 3=failed", "--note", "rain"); strings.Count(r.out, "done") != 2 || strings.Count(r.out, "failed") != 1 {
+		t.Errorf("%+v", r)
+	}
+	d.ok("tell s 1=0.5")
+	if r := d.run("tell s 1=0.6"); r.code != exitConflict || !strings.Contains(r.err, "retract observation 1 first") {
+		t.Errorf("%+v", r)
+	}
+	d.ok("retract s 1 --note typo")
+	d.ok("tell s 1=0.6")
+	d.ok("observe s a0=0.1 b7=0.2")
+	four := d.asks("s -n 4")
+	d.ok(fmt.Sprintf("renew s %d --lease 3h", four[0].Trial))
+	d.ok(fmt.Sprintf("release s %d", four[1].Trial))
+	d.ok(fmt.Sprintf("abandon s %d --note gone", four[2].Trial))
+	if r := d.run("ask s -n 99"); r.code != exitOK || !strings.Contains(r.err, "more than the budget leaves") {
+		t.Errorf("%+v", r)
+	}
+	s := d.shown("s")
+	if s.Spent != 8 || *s.Left != 0 || s.Values != 4 || s.Best.Value != 0.6 || s.Trials[study.TrialAbandoned] != 1 || s.All[2].Note != "rain" || s.All[0].Holder != "anna" {
+		t.Errorf("%+v", s.studySummary)
+	}
+	r := d.run("ask s", "--json")
+	var none study.Ask
+	if err := json.Unmarshal([]byte(r.out), &none); err != nil || r.code != exitNothing || none.Short != "budget_reached" {
+		t.Errorf("%+v, %v", r, err)
+	}
+	d.ok("pause s")
+	if r := d.run("ask s"); r.code != exitNothing || !strings.Contains(r.err, "paused") || r.out != "" {
+		t.Errorf("%+v", r)
+	}
+	d.ok("resume s")
+	d.ok("close s")
+	if r := d.run("resume s"); r.code != exitConflict {
+		t.Errorf("%+v", r)
+	}
+	if r := d.ok("list"); !strings.Contains(r.out, "closed") {
+		t.Errorf("%+v", r)
+	}
+	if r := d.ok("show s --trials"); strings.Count(r.out, "\n") < 4+len(s.All) {
+		t.Errorf("%+v", r)
+	}
+	if r := d.ok("verify s --suggestions"); !strings.Contains(r.out, "3 suggestions made again") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// What is exported goes on elsewhere as it does here.
+func TestStudyExport(t *testing.T) {
+	d := newDesk(t)
+	_, measurements := ladder(t)
+	d.ok("create s --goal learn --edges " + d.edges + " --measurements " + measurements)
+	d.asks("s -n 2")
+	file := filepath.Join(d.dir, "s.jsonl")
+	d.ok("export s -o " + file)
+	there := newDesk(t)
+	there.ok("import " + file)
+	here := d.asks("s -n 3")
+	for k, i := range there.asks("s -n 3") {
+		if i.Node != here[k].Node || *i.Mean != *here[k].Mean {
+			t.Errorf("%+v there, %+v here", i, here[k])
+		}
+	}
+	if r := there.run("import " + file); r.code != exitConflict || !strings.Contains(r.err, "take another name") {
+		t.Errorf("%+v", r)
+	}
+	there.ok("import " + file + " --name copy")
+	bare := d.ok("export s --without-graph").out
+	if r := runLine(t, bare, "study", "import", "-", "--store", newDesk(t).store); r.code != exitUsage || !strings.Contains(r.err, "the graph was not exported") {
+		t.Errorf("%+v", r)
+	}
+	if r := runLine(t, bare[:len(bare)/2], "study", "import", "-", "--store", d.store); r.code != exitBadData {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestStudyRefuses(t *testing.T) {
+	d := newDesk(t)
+	d.ok("create s --goal maximize --edges " + d.edges)
+	d.asks("s -n 1")
+	for _, c := range []struct {
+		code       int
+		want, line string
+	}{
+		{exitUsage, "there is no command \"frob\"", "frob"},
+		{exitUsage, "--goal is missing", "create t --edges " + d.edges},
+		{exitUsage, "no graph", "create t --goal learn"},
+		{exitUsage, "the name \"a/b\"", "create a/b --goal learn --edges " + d.edges},
+		{exitUsage, "--lease -1s", "create t --goal learn --lease -1s --edges " + d.edges},
+		{exitUsage, "give NAME", "ask"},
+		{exitUsage, "there is no study \"t\"", "ask t"},
+		{exitUsage, "-n 0", "ask s -n 0"},
+		{exitUsage, "give a trial and its value", "tell s 1"},
+		{exitUsage, "a trial is a number", "tell s a=1"},
+		{exitUsage, "there is no trial 7", "tell s 7=1"},
+		{exitBadData, "no finite number", "tell s 1=nan"},
+		{exitBadData, "no finite number", "tell s 1=+Inf"},
+		{exitBadData, "no finite number", "tell s 1=0x1p4"},
+		{exitBadData, "no such node: \"nowhere\"", "observe s nowhere=1"},
+		{exitUsage, "either values", "observe s"},
+		{exitUsage, "there is no observation 1", "retract s 1"},
+		{exitUsage, "is no number", "release s one"},
+		{exitUsage, "no such file", "import nowhere.jsonl"},
+	} {
+		r := d.run(c.line)
+		if r.code != c.code || !strings.Contains(r.err, c.want) || r.out != "" {
+			t.Errorf("study %s: %+v; want exit %d and %q", c.line, r, c.code, c.want)
+		}
+	}
+	if s := d.shown("s"); s.Events != 2 {
+		t.Errorf("%d events of what was refused", s.Events-2)
+	}
+	t.Setenv(storeEnv, "")
+	if r := runLine(t, "", "study", "list"); r.code != exitUsage || !strings.Contains(r.err, "no store") {
+		t.Errorf("%+v", r)
+	}
+	t.Setenv(storeEnv, filepath.Join(d.dir, "missing.db"))
+	if r := runLine(t, "", "study", "list"); r.code != exitUsage || !strings.Contains(r.err, "there is no store") {
+		t.Errorf("%+v", r)
+	}
+	t.Setenv(storeEnv, d.store)
+	if r := runLine(t, "", "study", "list"); r.code != exitOK {
+		t.Errorf("%+v", r)
+	}
+}
+
+// Sites come from files, and stay with the graph.
+func TestStudySites(t *testing.T) {
+	d := newDesk(t)
+	allowed := write(t, d.dir, "allowed.csv", "a1\na2\na3\nb1\n")
+	cost := write(t, d.dir, "cost.csv", "node,cost\na1,2\na2,2\na3,2\nb1,9\n")
+	group := write(t, d.dir, "group.csv", "node,group\na1,g\na2,g\n")
+	d.ok("create s --goal learn --budget 8 --group-cap 1 --allowed " + allowed + " --cost " + cost + " --group " + group + " --edges " + d.edges)
+	got := d.asks("s -n 9")
+	if len(got) != 2 || got[0].Cost != 2 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A store that a process holds is said to be held, by whom, with a code of its
+// own.
+func TestStudyHeld(t *testing.T) {
+	if place := os.Getenv("GRFGP_TEST_HOLD"); place != "" { // the other process
+		s, err := store.Open(t.Context(), place, store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Println("held")
+		bufio.NewReader(os.Stdin).ReadString('\n')
+		s.Close()
+		return
+	}
+	d := newDesk(t)
+	cmd := exec.Command(os.Args[0], "-test.run=^TestStudyHeld$", "-test.v")
+	cmd.Env = append(os.Environ(), "GRFGP_TEST_HOLD="+d.store)
+	in, errIn := cmd.StdinPipe()
+	out, errOut := cmd.StdoutPipe()
+	if err := errors.Join(errIn, errOut, cmd.Start()); err != nil {
+		t.Fatal(err)
+	}
+	for lines := bufio.NewScanner(out); lines.Scan() && !strings.Contains(lines.Text(), "held"); {
+	}
+	if r := d.run("list"); r.code != exitHeld || !strings.Contains(r.err, fmt.Sprintf("is used by process %d", cmd.Process.Pid)) {
+		t.Errorf("%+v", r)
+	}
+	in.Close()
+	cmd.Wait()
+	d.ok("list")
+}
