@@ -141,17 +141,7 @@ func (s topicSettings) split() string {
 }
 
 func (s topicSettings) name() string {
-	return fmt.Sprintf("%s-%s-seed%d", topicSlug(s.Arm), s.split(), s.Seed)
-}
-
-func topicSlug(arm string) string {
-	out := []byte(slug(arm))
-	for k, c := range out {
-		if c == '\'' {
-			out[k] = '_'
-		}
-	}
-	return string(out)
+	return fmt.Sprintf("%s-%s-seed%d", slug(s.Arm), s.split(), s.Seed)
 }
 
 // run fits one arm to one split.

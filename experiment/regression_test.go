@@ -168,3 +168,20 @@ func TestZoomed(t *testing.T) {
 		}
 	}
 }
+
+// Cells of all experiments, quick or whole, have names of their own that are fit
+// for files.
+func TestCellNames(t *testing.T) {
+	sharedData(t)
+	for _, e := range All() {
+		for _, o := range []Options{{Quick: true, Seed: 1}, {Seed: 1}, {Seeds: 2}} {
+			seen := map[string]bool{}
+			for _, c := range e.Cells(o) {
+				if seen[c.Name] || !nameForm.MatchString(c.Name) {
+					t.Errorf("%s has a cell %q, twice or oddly", e.Name, c.Name)
+				}
+				seen[c.Name] = true
+			}
+		}
+	}
+}

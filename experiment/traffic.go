@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -140,13 +142,12 @@ func (s regressionSettings) name() string {
 
 // slug makes a name fit for cells.
 func slug(text string) string {
-	out := []byte(text)
-	for k, c := range out {
-		if c == ' ' || c == ',' {
-			out[k] = '_'
+	return strings.Map(func(c rune) rune {
+		if c < 128 && (unicode.IsLetter(c) || unicode.IsDigit(c)) {
+			return c
 		}
-	}
-	return string(out)
+		return '_'
+	}, text)
 }
 
 // traffic fits one arm to one split.
