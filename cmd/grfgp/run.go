@@ -119,4 +119,4 @@ func noArguments(cmd *cobra.Command, args []string) error {
 
 // verbs are the commands, in the order of the help text; each lives in the file
 // of its name.
-var verbs = []func(*app) *cobra.Command{checkVerb, predictVerb, classifyVerb, validateVerb, suggestVerb, simulateVerb, reportVerb, studyVerb, demoVerb, featuresVerb, datasetVerb, reproduceVerb, benchVerb}
+var verbs = []func(*app) *cobra.Command{checkVerb, predictVerb, classifyVerb, validateVerb, suggestVerb, simulateVerb, reportVerb, studyVerb, serveVerb, demoVerb, featuresVerb, datasetVerb, reproduceVerb, benchVerb}

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"grfgp/server"
+	"grfgp/store"
+)
+
+// serveFlags are the flags of the verb.
+type serveFlags struct {
+	store     string
+	listen    string
+	remote    bool
+	tokenFile string
+	hosts     []string
+	readOnly  bool
+	log       choice
+	verbose   bool
+	limits    server.Limits
+}
+
+func serveVerb(a *app) *cobra.Command {
+	f := serveFlags{limits: server.DefaultLimits(), log: newChoice("text", "json")}
+	cmd := &cobra.Command{
+		Use:   "serve --store FILE [--listen ADDRESS]",
+		Short: "Let several people and machines work on studies, over HTTP and on a page",
+		Long: `Serve answers requests about the studies of a store, and shows them on a page.
+'grfgp study … --store http://ADDRESS' works on them from other machines.
+
+It listens on this machine alone. For others to reach it, give --listen an address
+of the network, with --allow-remote and --token-file FILE: whoever shows the token
+may do everything. What travels is not encrypted; put a proxy with TLS in front.
+
+It ends at once and in order on Ctrl-C or SIGTERM. All that it answered with success
+is on disk by then, and after a crash too.`,
+		Example: `  grfgp serve --store team.db
+  grfgp serve --store postgres://grfgp@db/studies --listen 0.0.0.0:8080 --allow-remote --token-file token.txt --allow-host lab.example.org`,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context(), &f) },
+	}
+	f.flags(cmd.Flags())
+	complete(cmd, "log", f.log.words...)
+	return cmd
+}
+
+func (f *serveFlags) flags(flags *pflag.FlagSet) {
+	flags.StringVar(&f.store, "store", "", "where studies are kept: a `file`, or a postgres:// URL (default: "+storeEnv+" in the environment)")
+	flags.StringVar(&f.listen, "listen", "127.0.0.1:8080", "`address` to listen on; port 0 takes a free one")
+	flags.BoolVar(&f.remote, "allow-remote", false, "listen on an address that other machines can reach; needs --token-file")
+	flags.StringVar(&f.tokenFile, "token-file", "", "`file` with the token that requests must show")
+	flags.StringArrayVar(&f.hosts, "allow-host", nil, "`name` by which clients call this server, beside localhost and addresses in digits; may be repeated")
+	flags.BoolVar(&f.readOnly, "read-only", false, "show everything, change nothing")
+	flags.Var(&f.log, "log", "how the log is written to standard error: text or json")
+	flags.BoolVar(&f.verbose, "verbose", false, "log every request, not only those that change something")
+	l := &f.limits
+	flags.Int64Var(&l.Body, "max-body", l.Body, "`bytes` of a request, unpacked")
+	flags.Int64Var(&l.Graph, "max-graph", l.Graph, "`bytes` of a graph or an exported study, unpacked")
+	flags.IntVar(&l.Rows, "max-rows", l.Rows, "observations in one request")
+	flags.IntVar(&l.Page, "max-page", l.Page, "rows in one answer")
+	flags.IntVar(&l.Concurrent, "max-requests", l.Concurrent, "requests at once; more are told to come back")
+	flags.IntVar(&l.Streams, "max-streams", l.Streams, "event streams at once")
+	flags.IntVar(&l.MapNodes, "max-map", l.MapNodes, "nodes drawn on a map")
+	flags.DurationVar(&l.Patience, "patience", l.Patience, "how long a request waits for what is worked out, before it is told to come back")
+	flags.DurationVar(&l.BodyTime, "body-timeout", l.BodyTime, "time for the headers and the body of a request to come")
+	flags.DurationVar(&l.IdleTime, "idle-timeout", l.IdleTime, "time between requests of a connection, and for a client to take a piece of an answer")
+}
+
+// tokenLeast is how long a token is at least: shorter ones can be guessed.
+const tokenLeast = 16
+
+// grace is what requests under way have when the server ends; main ends soon after.
+const grace = 800 * time.Millisecond
+
+func (a *app) serve(ctx context.Context, f *serveFlags) error {
+	token, err := f.check()
+	if err != nil {
+		return err
+	}
+	kept, err := store.Open(ctx, f.store, store.Options{})
+	if err != nil {
+		return studyError(ctx, err)
+	}
+	defer kept.Close()
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", f.listen)
+	if err != nil {
+		return usagef("--listen %s: %v; is another server there? port 0 takes a free one", f.listen, err)
+	}
+	s := server.New(server.Options{
+		Store: kept, Log: f.logger(a.Err, a.quiet), Version: version(), Limits: f.limits, Token: token, Hosts: f.hosts, ReadOnly: f.readOnly,
+	})
+	defer s.Close()
+	fmt.Fprintf(a.Out, "http://%s\n", listener.Addr())
+	a.talk.Say("studies of %s; Ctrl-C ends", withoutPassword(f.store))
+	return s.Serve(ctx, listener, grace)
+}
+
+// withoutPassword is the place of a store as it may be shown.
+func withoutPassword(place string) string {
+	if u, err := url.Parse(place); err == nil && u.Scheme != "" {
+		return u.Redacted()
+	}
+	return place
+}
+
+// check looks at flags that depend on each other, and reads the token.
+func (f *serveFlags) check() (token string, err error) {
+	if f.store = cmp.Or(f.store, os.Getenv(storeEnv)); f.store == "" {
+		return "", usagef("no store: give --store FILE.db or a postgres:// URL, or set %s", storeEnv)
+	}
+	host, _, err := net.SplitHostPort(f.listen)
+	if err != nil {
+		return "", usagef("--listen %s: give an address and a port, as in 127.0.0.1:8080", f.listen)
+	}
+	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		switch {
+		case !f.remote:
+			return "", usagef("--listen %s: other machines can reach that address; give --allow-remote and --token-file FILE if they may", f.listen)
+		case f.tokenFile == "":
+			return "", usagef("--allow-remote needs --token-file FILE: whoever reaches this server must show the token in it")
+		}
+	}
+	l := f.limits
+	if min(l.Body, l.Graph, int64(l.Rows), int64(l.Page), int64(l.Concurrent), int64(l.Streams), int64(l.MapNodes), int64(l.Patience), int64(l.BodyTime), int64(l.IdleTime)) < 1 {
+		return "", usagef("a limit is 0 or less; give 1 or more")
+	}
+	return readToken(f.tokenFile)
+}
+
+// readToken reads a file with a token; no file, no token.
+func readToken(file string) (string, error) {
+	if file == "" {
+		return "", nil
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return "", usagef("--token-file: %v", err)
+	}
+	token := string(bytes.TrimSpace(text))
+	if len(token) < tokenLeast || strings.ContainsAny(token, " \t\r\n") {
+		return "", usagef("--token-file %s: a token is one line without blanks, of %d characters or more", file, tokenLeast)
+	}
+	return token, nil
+}
+
+func (f *serveFlags) logger(w io.Writer, quiet bool) *slog.Logger {
+	opts := &slog.HandlerOptions{Level: slog.LevelInfo}
+	switch {
+	case quiet:
+		opts.Level = slog.LevelError
+	case f.verbose:
+		opts.Level = slog.LevelDebug
+	}
+	if f.log.chosen() == "json" {
+		return slog.New(slog.NewJSONHandler(w, opts))
+	}
+	return slog.New(slog.NewTextHandler(w, opts))
+}

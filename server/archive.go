@@ -1,0 +1,90 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"grfgp/graphio"
+	"grfgp/store"
+	"grfgp/study"
+)
+
+// export sends a study as a file, with its graph unless that is not wanted.
+func (s *Server) export(w http.ResponseWriter, r *http.Request) error {
+	q := only(r, "graph")
+	with := q.choice("graph", "yes", "no") == "yes"
+	if q.err != nil {
+		return q.err
+	}
+	o, err := s.named(r)
+	if err != nil {
+		return err
+	}
+	var packed []byte
+	if with {
+		if packed, err = s.opts.Store.Graph(r.Context(), o.Settings().Graph); err != nil {
+			return err
+		}
+	}
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	w.Header().Set("Content-Disposition", "attachment; filename*=UTF-8''"+url.PathEscape(o.name)+".jsonl")
+	return study.Export(w, packed, o.Events(r.Context(), 0))
+}
+
+// importStudy takes an exported study, perhaps under another name.
+func (s *Server) importStudy(w http.ResponseWriter, r *http.Request) error {
+	q := only(r, "name")
+	if q.err != nil {
+		return q.err
+	}
+	body, err := s.uploaded(w, r)
+	if err != nil {
+		return err
+	}
+	a, err := study.ReadArchive(body)
+	bodyRead(w)
+	if err != nil {
+		return uploadError(err)
+	}
+	if name := q.text("name"); name != "" {
+		if err := a.Rename(name); err != nil {
+			return err
+		}
+	}
+	if err := s.importGraph(r, a); err != nil {
+		return err
+	}
+	name := a.State.Settings.Name
+	if err := a.Write(r.Context(), s.opts.Store.Log(name)); err != nil {
+		return err
+	}
+	o, err := s.study(r.Context(), name)
+	if err != nil {
+		return err
+	}
+	return s.created(w, o, true)
+}
+
+// importGraph keeps the graph of an archive, or sees that it is there already.
+func (s *Server) importGraph(r *http.Request, a *study.Archive) error {
+	wanted := a.State.Settings.Graph
+	if a.Graph == nil {
+		_, err := s.opts.Store.Graph(r.Context(), wanted)
+		return err
+	}
+	if id := store.GraphID(a.Graph); id != wanted {
+		return badData.because("the study is on graph %s, and the file holds %s", wanted, id)
+	}
+	net, err := graphio.Unpack(a.Graph)
+	if err != nil {
+		return uploadError(err)
+	}
+	if err := checkIDs(net); err != nil {
+		return err
+	}
+	if _, _, err := s.keep(r.Context(), a.Graph); err != nil {
+		return fmt.Errorf("server: the graph of a study: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,210 @@
+package server
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// readJSON reads the body of a request into v, strictly. A body that is empty
+// leaves v as it is.
+func (s *Server) readJSON(w http.ResponseWriter, r *http.Request, v any) error {
+	text, err := s.readBody(w, r)
+	if err != nil || len(bytes.TrimSpace(text)) == 0 {
+		return err
+	}
+	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/json" {
+		return mediaType.because("send JSON, with the header Content-Type: application/json")
+	}
+	return decode(text, v)
+}
+
+func decode(text []byte, v any) error {
+	if !utf8.Valid(text) {
+		return malformed.because("the body is not UTF-8")
+	}
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	err := dec.Decode(v)
+	if err == nil {
+		if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+			return malformed.because("something follows the JSON value")
+		}
+		return nil
+	}
+	var syntax *json.SyntaxError
+	var shape *json.UnmarshalTypeError
+	var p *problem
+	switch {
+	case errors.As(err, &p):
+		return p
+	case errors.As(err, &syntax):
+		if word := wordAt(text, syntax.Offset-1); nonFinite(word) {
+			return notFinite.because("%s is no finite number", word)
+		}
+		return malformed.because("no JSON: %v, at byte %d", syntax, syntax.Offset)
+	case errors.As(err, &shape) && strings.HasPrefix(shape.Value, "number ") && strings.HasPrefix(shape.Type.String(), "float"):
+		return notFinite.because("%s is no finite number", strings.TrimPrefix(shape.Value, "number ")).at(pointer(shape.Field))
+	case errors.As(err, &shape):
+		return malformed.because("%s cannot be %s", shape.Field, shape.Value).at(pointer(shape.Field))
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return malformed.because("the JSON value has no end")
+	}
+	return malformed.because("%s", strings.TrimPrefix(err.Error(), "json: "))
+}
+
+func pointer(field string) string { return "/" + strings.ReplaceAll(field, ".", "/") }
+
+// wordAt returns the letters around a place.
+func wordAt(text []byte, at int64) string {
+	letter := func(i int64) bool {
+		return i >= 0 && i < int64(len(text)) && (text[i]|0x20 >= 'a' && text[i]|0x20 <= 'z' || text[i] == '+' || text[i] == '-')
+	}
+	lo, hi := at, at
+	for letter(lo - 1) {
+		lo--
+	}
+	for letter(hi) {
+		hi++
+	}
+	if lo < 0 || lo >= hi || hi > int64(len(text)) {
+		return ""
+	}
+	return string(text[lo:hi])
+}
+
+// nonFinite reports whether a word is how some write a number that is none.
+func nonFinite(word string) bool {
+	switch strings.ToLower(strings.TrimLeft(word, "+-")) {
+	case "nan", "inf", "infinity":
+		return true
+	}
+	return false
+}
+
+// reading is a number that is told. What others write for numbers that are not
+// finite is read as such: the study refuses it, and says in which row.
+type reading float64
+
+// UnmarshalJSON reads a number.
+func (v *reading) UnmarshalJSON(text []byte) error {
+	word := strings.Trim(string(text), `"`)
+	if number, err := strconv.ParseFloat(word, 64); nonFinite(word) || errors.Is(err, strconv.ErrRange) {
+		*v = reading(number)
+		return nil
+	}
+	return json.Unmarshal(text, (*float64)(v))
+}
+
+// readBody reads a body within the limits.
+func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	body, err := s.unpacked(w, r, s.opts.Limits.Body)
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(body)
+	bodyRead(w)
+	return text, bodyError(err)
+}
+
+// bodyRead ends the time that a body has: what is left on the connection is for
+// the next request.
+func bodyRead(w http.ResponseWriter) { http.NewResponseController(w).SetReadDeadline(time.Time{}) }
+
+// unpacked returns the body, at most so many bytes of it before and after
+// unpacking. Reading more is an error.
+func (s *Server) unpacked(w http.ResponseWriter, r *http.Request, most int64) (io.Reader, error) {
+	raw := http.MaxBytesReader(w, r.Body, most)
+	switch r.Header.Get("Content-Encoding") {
+	case "", "identity":
+		return raw, nil
+	case "gzip":
+		z, err := gzip.NewReader(raw)
+		if err != nil {
+			return nil, bodyError(err)
+		}
+		return &atMost{z, most}, nil
+	}
+	return nil, mediaType.because("a body may be plain or gzip, not %q", r.Header.Get("Content-Encoding"))
+}
+
+// atMost is a reader that fails beyond so many bytes.
+type atMost struct {
+	r    io.Reader
+	left int64
+}
+
+func (a *atMost) Read(p []byte) (int, error) {
+	if int64(len(p)) > a.left+1 {
+		p = p[:a.left+1]
+	}
+	n, err := a.r.Read(p)
+	if int64(n) > a.left {
+		return int(a.left), &http.MaxBytesError{}
+	}
+	a.left -= int64(n)
+	return n, err
+}
+
+// bodyError says what is wrong with a body that could not be read.
+func bodyError(err error) error {
+	var large *http.MaxBytesError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &large):
+		return tooLarge.because("the body is larger than this server takes, unpacked or not; /v1/meta tells its limits")
+	case timeoutIn(err) != nil:
+		return slow.because("the body came too slowly")
+	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum):
+		return malformed.because("the body is not what gzip wrote")
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return malformed.because("the body was cut off")
+	}
+	return malformed.because("the body cannot be read: %v", err)
+}
+
+// timeoutIn returns the error of a connection that waited too long, if there is
+// one in err.
+func timeoutIn(err error) error {
+	var late net.Error
+	if errors.As(err, &late) && late.Timeout() {
+		return late
+	}
+	return nil
+}
+
+// steady is the body of an upload. It must come at no less than leastRate after
+// the time that any body has.
+type steady struct {
+	io.Reader
+	control  *http.ResponseController
+	deadline time.Time
+}
+
+const leastRate = 64 << 10 // bytes a second
+
+func (s *steady) Read(p []byte) (int, error) {
+	s.control.SetReadDeadline(s.deadline)
+	n, err := s.Reader.Read(p)
+	s.deadline = s.deadline.Add(time.Duration(n) * time.Second / leastRate)
+	return n, err
+}
+
+// uploaded returns the body of an upload. The caller ends with bodyRead.
+func (s *Server) uploaded(w http.ResponseWriter, r *http.Request) (io.Reader, error) {
+	r.Body = struct {
+		io.Reader
+		io.Closer
+	}{&steady{r.Body, http.NewResponseController(w), time.Now().Add(s.opts.Limits.BodyTime)}, r.Body}
+	return s.unpacked(w, r, s.opts.Limits.Graph)
+}

@@ -1,0 +1,241 @@
+package server
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/klauspost/compress/zstd"
+
+	"grfgp/graphio"
+	"grfgp/store"
+	"grfgp/study"
+)
+
+// NetworkType is the media type of a packed network.
+const NetworkType = "application/vnd.grfgp.network"
+
+func (s *Server) listGraphs(w http.ResponseWriter, r *http.Request) error {
+	graphs, err := s.opts.Store.Graphs(r.Context())
+	if err != nil {
+		return err
+	}
+	return respond(w, http.StatusOK, map[string]any{"graphs": graphs})
+}
+
+// getGraph sends a graph as it is kept.
+func (s *Server) getGraph(w http.ResponseWriter, r *http.Request) error {
+	packed, err := s.opts.Store.Graph(r.Context(), r.PathValue("g"))
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", NetworkType)
+	w.Write(packed)
+	return nil
+}
+
+// putGraph reads a graph as it comes and keeps it under the hash of its content.
+func (s *Server) putGraph(w http.ResponseWriter, r *http.Request) error {
+	opts, err := graphOptions(r)
+	if err != nil {
+		return err
+	}
+	body, err := s.uploaded(w, r)
+	if err != nil {
+		return err
+	}
+	net, err := s.readGraph(r, body, opts)
+	bodyRead(w)
+	if err != nil {
+		return uploadError(err)
+	}
+	if err := checkIDs(net); err != nil {
+		return err
+	}
+	packed, err := graphio.Pack(net)
+	if err != nil {
+		return err
+	}
+	isNew, id, err := s.keep(r.Context(), packed)
+	if err != nil {
+		return err
+	}
+	answer := struct {
+		ID          string          `json:"id"`
+		Nodes       int             `json:"nodes"`
+		Edges       int             `json:"edges"`
+		Coordinates string          `json:"coordinates"`
+		Report      *graphio.Report `json:"report,omitempty"`
+		NodesReport *graphio.Report `json:"nodes_report,omitempty"`
+	}{id, net.Graph.Len(), net.Graph.Edges(), coordinates(net.Nodes), net.Report, nil}
+	if net.Nodes != nil {
+		answer.NodesReport = net.Nodes.Report
+	}
+	status := http.StatusOK
+	if isNew {
+		status = http.StatusCreated
+		s.log.Info("a graph was taken", "graph", id, "nodes", answer.Nodes, "edges", answer.Edges)
+	}
+	return respond(w, status, answer)
+}
+
+// keep puts a packed graph into the store and tells whether it is new there.
+func (s *Server) keep(ctx context.Context, packed []byte) (isNew bool, id string, err error) {
+	known, err := s.opts.Store.Graphs(ctx)
+	if err != nil {
+		return false, "", err
+	}
+	id = store.GraphID(packed)
+	if slices.ContainsFunc(known, func(g store.GraphInfo) bool { return g.ID == id }) {
+		return false, id, nil
+	}
+	id, err = s.opts.Store.PutGraph(ctx, packed)
+	return true, id, err
+}
+
+// graphOptions reads how the files of a graph are to be understood.
+func graphOptions(r *http.Request) (graphio.Options, error) {
+	q := only(r, "weights", "column", "on_bad_row", "header")
+	opts := graphio.Options{Columns: map[graphio.Role]string{}}
+	if weights := q.choice("weights", "auto", "similarity", "distance", "ignore"); weights != "auto" {
+		opts.Weights = graphio.Weights(weights)
+	}
+	if q.choice("on_bad_row", "fail", "skip") == "skip" {
+		opts.BadRows = graphio.BadRowsSkip
+	}
+	if header := q.choice("header", "auto", "yes", "no"); header != "auto" {
+		opts.Header = graphio.Header(header)
+	}
+	for _, c := range r.URL.Query()["column"] {
+		role, name, ok := strings.Cut(c, "=")
+		if !ok || name == "" {
+			return opts, malformed.because("column is a role and a column, as in column=source=from, not %q", c)
+		}
+		opts.Columns[graphio.Role(role)] = name
+	}
+	return opts, q.err
+}
+
+// readGraph reads the body of an upload: edges, or nodes and edges, or a packed
+// network.
+func (s *Server) readGraph(r *http.Request, body io.Reader, opts graphio.Options) (*graphio.Network, error) {
+	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil {
+		return nil, mediaType.because("say what the body is, as in Content-Type: text/csv")
+	}
+	switch kind {
+	case NetworkType:
+		packed, err := io.ReadAll(body)
+		if err != nil {
+			return nil, err
+		}
+		return graphio.Unpack(packed)
+	case "multipart/form-data":
+		return s.readParts(r.Context(), multipart.NewReader(body, params["boundary"]), opts)
+	case "text/csv", "text/plain", "text/tab-separated-values", "application/octet-stream", "application/gzip", "application/zstd", "application/xml", "application/graphml+xml":
+		edges, err := s.plain(body)
+		if err != nil {
+			return nil, err
+		}
+		return graphio.ReadGraph(r.Context(), graphio.Reader("edges", edges), opts)
+	}
+	return nil, mediaType.because("a graph is text/csv, multipart/form-data or %s, not %q", NetworkType, kind)
+}
+
+// readParts reads a form of files: nodes, which may be missing, and edges.
+func (s *Server) readParts(ctx context.Context, parts *multipart.Reader, opts graphio.Options) (*graphio.Network, error) {
+	for {
+		part, err := parts.NextPart()
+		if errors.Is(err, io.EOF) {
+			return nil, malformed.because("the form has no part called edges")
+		}
+		if err != nil {
+			return nil, err
+		}
+		file, err := s.plain(part)
+		if err != nil {
+			return nil, err
+		}
+		switch part.FormName() {
+		case "nodes":
+			if opts.Nodes, err = graphio.ReadNodes(ctx, graphio.Reader("nodes", file), opts); err != nil {
+				return nil, err
+			}
+		case "edges":
+			return graphio.ReadGraph(ctx, graphio.Reader("edges", file), opts)
+		default:
+			return nil, malformed.because("the form has a part %q; there are nodes and edges, in this order", part.FormName())
+		}
+	}
+}
+
+// plain unpacks a file within the limit, once.
+func (s *Server) plain(file io.Reader) (io.Reader, error) {
+	for packed := true; ; packed = false {
+		in := bufio.NewReader(file)
+		head, err := in.Peek(4)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, err
+		}
+		isGzip, isZstd := bytes.HasPrefix(head, []byte("\x1f\x8b")), bytes.HasPrefix(head, []byte("\x28\xb5\x2f\xfd"))
+		switch {
+		case !isGzip && !isZstd:
+			return in, nil
+		case !packed:
+			return nil, mediaType.because("the file is packed twice")
+		case isGzip:
+			z, err := gzip.NewReader(in)
+			if err != nil {
+				return nil, err
+			}
+			file = &atMost{z, s.opts.Limits.Graph}
+		case isZstd:
+			z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(256<<20))
+			if err != nil {
+				return nil, err
+			}
+			file = &atMost{z, s.opts.Limits.Graph}
+		}
+	}
+}
+
+// uploadError tells what is wrong with a file apart from how it came.
+func uploadError(err error) error {
+	var p *problem
+	var known *graphio.Error
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &p):
+		return p
+	case errors.As(err, &large):
+		return bodyError(large)
+	case errors.As(err, &known):
+		if late := timeoutIn(err); late != nil {
+			return bodyError(late)
+		}
+		return badData.because("%s", known.Error())
+	case errors.Is(err, study.ErrCorrupt):
+		return badData.because("%s", words(err))
+	}
+	return bodyError(err)
+}
+
+// checkIDs refuses ids that JSON or a person cannot hold.
+func checkIDs(net *graphio.Network) error {
+	labels := net.Graph.Labels()
+	for i := range labels.Len() {
+		if id := labels.Bytes(i); len(id) > study.MaxID || !utf8.Valid(id) {
+			return badData.because("node %d has the id %.40q; ids are UTF-8 text of at most %d bytes", i+1, id, study.MaxID)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,170 @@
+package server
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+)
+
+// contentPolicy lets the page load its own files and nothing else.
+const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; font-src 'self'; " +
+	"worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// guard is what every request goes through before its route is looked for: it is
+// counted and logged, and refused if it was led here by a stranger.
+func (s *Server) guard(next http.Handler) http.Handler {
+	origins := http.NewCrossOriginProtection()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		out := &answer{ResponseWriter: w, control: http.NewResponseController(w), patience: s.opts.Limits.IdleTime, status: http.StatusOK}
+		began := time.Now()
+		defer func() {
+			if v := recover(); v != nil {
+				if v == http.ErrAbortHandler {
+					panic(v)
+				}
+				s.log.Error("a handler panicked", "route", r.Pattern, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+				if out.wrote {
+					panic(http.ErrAbortHandler)
+				}
+				internal.because("the server's log says more").write(out)
+			}
+			s.finish(r, out, time.Since(began))
+		}()
+		h := w.Header()
+		h.Set("Content-Security-Policy", contentPolicy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("X-Frame-Options", "DENY")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
+		h.Set("Cache-Control", "no-store")
+		switch {
+		case !s.answersTo(r.Host):
+			wrongHost.because("this server is not called %q; start it with --allow-host to give it that name", r.Host).write(out)
+		case origins.Check(r) != nil:
+			crossSite.because("a page of another site cannot change anything here").write(out)
+		default:
+			next.ServeHTTP(out, r)
+		}
+	})
+}
+
+// answersTo reports whether the server may be called by a name. A site that points
+// its own name at this machine keeps that name in the browser, so addresses in
+// digits are safe.
+func (s *Server) answersTo(host string) bool {
+	name := host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		name = h
+	}
+	name = strings.ToLower(strings.Trim(name, "[]"))
+	if name == "localhost" || net.ParseIP(name) != nil {
+		return true
+	}
+	return slices.ContainsFunc(s.opts.Hosts, func(h string) bool { return h == "*" || strings.EqualFold(h, name) })
+}
+
+// endpoint answers requests of a route.
+func (s *Server) endpoint(rt route) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := s.run(rt, w, r); err != nil {
+			if out, ok := w.(*answer); ok && out.wrote {
+				s.log.Debug("an answer was cut off", "route", rt.path, "error", err)
+				panic(http.ErrAbortHandler) // so that the client sees it
+			}
+			s.problemOf(r, err).write(w)
+		}
+	})
+}
+
+func (s *Server) run(rt route, w http.ResponseWriter, r *http.Request) error {
+	if r.Body != http.NoBody {
+		// What nobody reads must not hold the connection either.
+		http.NewResponseController(w).SetReadDeadline(time.Now().Add(s.opts.Limits.BodyTime))
+	}
+	if rt.kind == public {
+		return rt.handle(s, w, r)
+	}
+	if !s.mayEnter(r) {
+		return unauthorized.because("send the server's token, as in: Authorization: Bearer TOKEN")
+	}
+	if s.opts.ReadOnly && r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return readOnly.because("the server was started with --read-only")
+	}
+	queue := s.gate
+	if rt.path == eventsPath && wantsStream(r) {
+		queue = s.streams
+	}
+	select {
+	case queue <- struct{}{}:
+		defer func() { <-queue }()
+	default:
+		return busy.because("%d requests are being answered; try again soon", cap(queue)).after(1)
+	}
+	return rt.handle(s, w, r)
+}
+
+// mayEnter reports whether a request shows the token. It takes the same time for
+// all tokens.
+func (s *Server) mayEnter(r *http.Request) bool {
+	if s.opts.Token == "" {
+		return true
+	}
+	shown, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	a, b := sha256.Sum256([]byte(shown)), sha256.Sum256([]byte(s.opts.Token))
+	return subtle.ConstantTimeCompare(a[:], b[:]) == 1 && ok
+}
+
+// finish counts and logs a request. Neither headers nor queries are logged.
+func (s *Server) finish(r *http.Request, out *answer, took time.Duration) {
+	pattern := r.Pattern
+	if pattern == "" {
+		pattern = "refused"
+	}
+	s.metrics.request(pattern, r.Method, out.status, took)
+	level := slog.LevelInfo
+	switch {
+	case out.status >= 500 && out.status != http.StatusServiceUnavailable:
+		level = slog.LevelError
+	case r.Method == http.MethodGet || r.Method == http.MethodHead:
+		level = slog.LevelDebug
+	}
+	s.log.Log(r.Context(), level, "request", "method", r.Method, "path", r.URL.Path, "status", out.status, "bytes", out.size, "took", took, "from", r.RemoteAddr)
+}
+
+// answer notes what was sent, and gives the client so much time for each piece.
+type answer struct {
+	http.ResponseWriter
+	control  *http.ResponseController
+	patience time.Duration
+	status   int
+	size     int64
+	wrote    bool
+}
+
+func (a *answer) WriteHeader(status int) {
+	if !a.wrote {
+		a.status, a.wrote = status, true
+	}
+	a.control.SetWriteDeadline(time.Now().Add(a.patience))
+	a.ResponseWriter.WriteHeader(status)
+}
+
+func (a *answer) Write(p []byte) (int, error) {
+	a.wrote = true
+	a.control.SetWriteDeadline(time.Now().Add(a.patience))
+	n, err := a.ResponseWriter.Write(p)
+	a.size += int64(n)
+	return n, err
+}
+
+// Unwrap is for http.ResponseController.
+func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }

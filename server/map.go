@@ -1,0 +1,327 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"grfgp/study"
+)
+
+// box is a part of the plane.
+type box struct{ x0, y0, x1, y1 float64 }
+
+// nowhere is a box that holds nothing.
+var nowhere = box{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)}
+
+// take makes the box hold a place.
+func (b *box) take(x, y float64) {
+	b.x0, b.y0, b.x1, b.y1 = min(b.x0, x), min(b.y0, y), max(b.x1, x), max(b.y1, y)
+}
+
+func (b box) holds(x, y float64) bool { return x >= b.x0 && x <= b.x1 && y >= b.y0 && y <= b.y1 }
+
+// list is the box in JSON.
+func (b box) list() []number {
+	return []number{number(b.x0), number(b.y0), number(b.x1), number(b.y1)}
+}
+
+// readBox reads "x0,y0,x1,y1".
+func readBox(text string) (b box, err error) {
+	parts := strings.Split(text, ",")
+	for k, to := range []*float64{&b.x0, &b.y0, &b.x1, &b.y1} {
+		if len(parts) == 4 {
+			*to, err = strconv.ParseFloat(parts[k], 64)
+		}
+		if len(parts) != 4 || err != nil || !finite(*to) {
+			return b, malformed.because("box is four numbers x0,y0,x1,y1, not %q", text)
+		}
+	}
+	if b.x0 > b.x1 || b.y0 > b.y1 {
+		return b, malformed.because("box is x0,y0,x1,y1 with x0 ≤ x1 and y0 ≤ y1, not %q", text)
+	}
+	return b, nil
+}
+
+// What a map says of a node.
+const (
+	flagMeasured = 1 << iota
+	flagPending
+	flagAbandoned
+	flagForbidden
+)
+
+// mapEdges is the most edges that a map shows.
+const mapEdges = 60_000
+
+// showMap sends the nodes of a part of the plane, thinned if they are many.
+func (s *Server) showMap(w http.ResponseWriter, r *http.Request) error {
+	q := only(r, "box", "nodes", "edges")
+	most := q.count("nodes", s.opts.Limits.MapNodes, 1, s.opts.Limits.MapNodes)
+	edges := q.choice("edges", "yes", "no") == "yes"
+	if q.err != nil {
+		return q.err
+	}
+	o, err := s.named(r)
+	if err != nil {
+		return err
+	}
+	p, err := o.predictedSoon(r)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := s.patience(r)
+	defer cancel()
+	if err := o.net.wait(ctx, true); err != nil {
+		return err
+	}
+	area := o.net.bounds
+	if text := q.text("box"); text != "" {
+		if area, err = readBox(text); err != nil {
+			return err
+		}
+	}
+	m := newMapView(o, p, area, most)
+	if unchanged(w, r, fmt.Sprintf("map-%d-%d", m.seq, m.known)) {
+		return nil
+	}
+	return m.send(w, edges)
+}
+
+// predictedSoon returns the predictions, those before the last values if new ones
+// take long, and nil where there are none yet.
+func (o *shared) predictedSoon(r *http.Request) (*study.Predictions, error) {
+	p, err := o.predicted(r.Context())
+	_, broken := o.ready(r.Context())
+	switch {
+	case err == nil:
+		return p, nil
+	case broken != nil:
+		return nil, broken
+	case errors.Is(err, errLoading):
+		return o.lastPredictions(), nil
+	case errors.Is(err, study.ErrNoModel):
+		return nil, nil
+	}
+	return nil, err
+}
+
+// mapView is what is shown of a part of the plane.
+type mapView struct {
+	*network
+	seq     int64              // of the last event that the flags know
+	known   int64              // of the last event that the predictions know; 0: there are none
+	p       *study.Predictions // nil: no model
+	flags   map[int]byte       // of nodes that have any
+	may     []bool             // be suggested; nil: all
+	area    box
+	visible int
+	shown   []int // nodes, in order of their numbers
+	stands  []uint32
+}
+
+func newMapView(o *shared, p *study.Predictions, area box, most int) *mapView {
+	m := &mapView{network: o.net, p: p, flags: map[int]byte{}, may: o.allowedNodes(), area: area}
+	labels := o.net.Graph.Labels()
+	flag := func(id string, bit byte) {
+		if i, ok := labels.Lookup([]byte(id)); ok {
+			m.flags[i] |= bit
+		}
+	}
+	o.View(func(st *study.State) {
+		m.seq = st.Seq
+		for _, r := range st.Readings() {
+			flag(r.Node, flagMeasured)
+		}
+		for _, id := range st.Reserved() {
+			flag(id, flagPending)
+		}
+		for _, id := range st.AbandonedNodes() {
+			flag(id, flagAbandoned)
+		}
+	})
+	if p != nil {
+		m.known = p.Seq
+	}
+	var inside []int
+	for i := range m.points.X {
+		if m.hasPlace(i) && area.holds(m.points.X[i], m.points.Y[i]) {
+			inside = append(inside, i)
+		}
+	}
+	m.visible = len(inside)
+	m.shown, m.stands = m.thin(inside, most)
+	return m
+}
+
+// thin returns at most so many of the nodes, in order of their numbers, and for
+// how many each stands. Nodes at which something happened come first; of the others
+// one per cell of a grid is shown, the one whose mean is nearest to the average of
+// its cell, so that the map has the colours that all nodes together would give.
+func (m *mapView) thin(inside []int, most int) (shown []int, stands []uint32) {
+	if len(inside) <= most {
+		return inside, slices.Repeat([]uint32{1}, len(inside))
+	}
+	kept := map[int]uint32{}
+	var rest []int
+	for _, i := range inside {
+		if m.flags[i] != 0 && len(kept) < most {
+			kept[i] = 1
+		} else {
+			rest = append(rest, i)
+		}
+	}
+	if room := most - len(kept); room > 0 {
+		for i, n := range m.oneEach(rest, room) {
+			kept[i] = n
+		}
+	}
+	for i := range kept {
+		shown = append(shown, i)
+	}
+	slices.Sort(shown)
+	for _, i := range shown {
+		stands = append(stands, kept[i])
+	}
+	return shown, stands
+}
+
+// oneEach returns one node of each cell of a grid with at most so many cells, and
+// how many nodes the cell has.
+func (m *mapView) oneEach(nodes []int, cells int) map[int]uint32 {
+	area := nowhere
+	for _, i := range nodes {
+		area.take(m.points.X[i], m.points.Y[i])
+	}
+	wide, high := max(area.x1-area.x0, math.SmallestNonzeroFloat32), max(area.y1-area.y0, math.SmallestNonzeroFloat32)
+	across := min(cells, max(1, int(math.Sqrt(float64(cells)*wide/high))))
+	down := max(1, cells/across)
+	cell := func(i int) int {
+		x := min(across-1, int(float64(across)*((m.points.X[i]-area.x0)/wide)))
+		y := min(down-1, int(float64(down)*((m.points.Y[i]-area.y0)/high)))
+		return y*across + x
+	}
+	count, sum := make([]uint32, across*down), make([]float64, across*down)
+	for _, i := range nodes {
+		c := cell(i)
+		count[c]++
+		sum[c] += m.mean(i)
+	}
+	best := make([]int, across*down)
+	off := make([]float64, across*down)
+	for k := range best {
+		best[k], off[k] = -1, math.Inf(1)
+	}
+	for _, i := range nodes {
+		c := cell(i)
+		if d := math.Abs(m.mean(i) - sum[c]/float64(count[c])); d < off[c] || best[c] < 0 {
+			best[c], off[c] = i, d
+		}
+	}
+	one := map[int]uint32{}
+	for c, i := range best {
+		if i >= 0 {
+			one[i] = count[c]
+		}
+	}
+	return one
+}
+
+// mean is what is expected at a node, 0 where there is no model.
+func (m *mapView) mean(i int) float64 {
+	if m.p == nil {
+		return 0
+	}
+	return m.p.Mean[i]
+}
+
+// flag returns what the map says of a node.
+func (m *mapView) flag(i int) byte {
+	f := m.flags[i]
+	if m.may != nil && !m.may[i] {
+		f |= flagForbidden
+	}
+	return f
+}
+
+// mapHead is the head of a map.
+type mapHead struct {
+	Kind        string              `json:"kind"`
+	Seq         int64               `json:"seq"`
+	Known       int64               `json:"known,omitempty"` // last event that the predictions know
+	Model       bool                `json:"model"`
+	Coordinates string              `json:"coordinates"`
+	Bounds      []number            `json:"bounds"`
+	Box         []number            `json:"box"`
+	Total       int                 `json:"total"`
+	Visible     int                 `json:"visible"`
+	Shown       int                 `json:"shown"`
+	Thinned     bool                `json:"thinned"`
+	Range       map[string][]number `json:"range,omitempty"`
+}
+
+func (m *mapView) send(w http.ResponseWriter, edges bool) error {
+	head := mapHead{
+		Kind: "map", Seq: m.seq, Known: m.known, Model: m.p != nil, Coordinates: m.coordinates, Bounds: m.bounds.list(), Box: m.area.list(),
+		Visible: m.visible, Shown: len(m.shown), Thinned: len(m.shown) < m.visible,
+	}
+	for i := range m.points.X {
+		if m.hasPlace(i) {
+			head.Total++
+		}
+	}
+	var c columns
+	numbers, flags := make([]uint32, len(m.shown)), make([]byte, len(m.shown))
+	for k, i := range m.shown {
+		numbers[k], flags[k] = uint32(i), m.flag(i)
+	}
+	c.counts("number", numbers)
+	c.floats("x", len(m.shown), func(k int) float64 { return m.points.X[m.shown[k]] })
+	c.floats("y", len(m.shown), func(k int) float64 { return m.points.Y[m.shown[k]] })
+	if m.p != nil {
+		head.Range = map[string][]number{"mean": span(m.p.Mean), "sd": span(m.p.SD)}
+		c.floats("mean", len(m.shown), func(k int) float64 { return m.p.Mean[m.shown[k]] })
+		c.floats("sd", len(m.shown), func(k int) float64 { return m.p.SD[m.shown[k]] })
+	}
+	c.bytes("flags", flags)
+	c.counts("stands", m.stands)
+	if from, to := m.edges(); edges && len(from) <= mapEdges {
+		c.counts("edge_from", from)
+		c.counts("edge_to", to)
+	}
+	c.texts("id", len(m.shown), func(k int) []byte { return m.Graph.Labels().Bytes(m.shown[k]) })
+	return c.send(w, head)
+}
+
+// span returns the lowest and the highest of some numbers.
+func span(values []float64) []number {
+	if len(values) == 0 {
+		return nil
+	}
+	return []number{number(slices.Min(values)), number(slices.Max(values))}
+}
+
+// edges returns those between nodes that are shown, each once, by their rows; one
+// more than are drawn if they are too many.
+func (m *mapView) edges() (from, to []uint32) {
+	row := make(map[int]uint32, len(m.shown))
+	for k, i := range m.shown {
+		row[i] = uint32(k)
+	}
+	for k, i := range m.shown {
+		cols, _ := m.Graph.Adjacency().Row(i)
+		for _, j := range cols {
+			if other, ok := row[int(j)]; ok && int(j) > i {
+				from, to = append(from, uint32(k)), append(to, other)
+			}
+		}
+		if len(from) > mapEdges {
+			break
+		}
+	}
+	return from, to
+}

@@ -1,0 +1,85 @@
+package server
+
+import (
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"io/fs"
+	"mime"
+	"net/http"
+	"path"
+
+	"grfgp/server/web"
+	"grfgp/study"
+)
+
+// apiVersion is that of the paths and bodies.
+const apiVersion = 1
+
+//go:embed openapi.json
+var openAPIDocument []byte
+
+func (s *Server) openAPI(w http.ResponseWriter, _ *http.Request) error {
+	w.Header().Set("Content-Type", "application/json")
+	w.Write(openAPIDocument)
+	return nil
+}
+
+func (s *Server) health(w http.ResponseWriter, _ *http.Request) error {
+	select {
+	case <-s.stopping:
+		return stopping.because("the server is about to end").after(2)
+	default:
+		return respond(w, http.StatusOK, map[string]string{"status": "ok"})
+	}
+}
+
+func (s *Server) meta(w http.ResponseWriter, r *http.Request) error {
+	studies, err := s.opts.Store.Studies(r.Context())
+	if err != nil {
+		return err
+	}
+	l := s.opts.Limits
+	return respond(w, http.StatusOK, map[string]any{
+		"program": "grfgp", "version": s.opts.Version, "api": apiVersion, "read_only": s.opts.ReadOnly, "token": s.opts.Token != "", "studies": len(studies),
+		"limits": map[string]any{
+			"body_bytes": l.Body, "graph_bytes": l.Graph, "rows": l.Rows, "page": l.Page, "id_bytes": study.MaxID, "note_bytes": study.MaxNote, "ask_count": study.MaxCount,
+			"concurrent": l.Concurrent, "streams": l.Streams, "map_nodes": l.MapNodes, "patience": l.Patience.String(), "body_timeout": l.BodyTime.String(), "idle_timeout": l.IdleTime.String(),
+		},
+	})
+}
+
+// page sends a file of the page. There is no other way to a file.
+func (s *Server) page(w http.ResponseWriter, r *http.Request) error {
+	name := "index.html"
+	if p := r.PathValue("path"); p != "" {
+		name = "assets/" + p
+	}
+	body, err := fs.ReadFile(web.Files, name) // refuses names that are not plain
+	if err != nil {
+		return notFound.because("there is no such file")
+	}
+	kind := mime.TypeByExtension(path.Ext(name))
+	if known, ok := fileTypes[path.Ext(name)]; ok {
+		kind = known
+	}
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Cache-Control", "no-cache")
+	if unchanged(w, r, fileTag(body)) {
+		return nil
+	}
+	w.Write(body)
+	return nil
+}
+
+// fileTypes are those of the page, whatever the machine thinks of them.
+var fileTypes = map[string]string{
+	".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml",
+	".png": "image/png", ".woff2": "font/woff2", ".webmanifest": "application/manifest+json",
+}
+
+// fileTag names the content of a file.
+func fileTag(body []byte) string {
+	sum := sha256.Sum256(body)
+	return hex.EncodeToString(sum[:12])
+}

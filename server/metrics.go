@@ -1,0 +1,60 @@
+package server
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// metrics are what the server counts.
+type metrics struct {
+	registry *prometheus.Registry
+	handler  http.Handler
+	requests *prometheus.CounterVec
+	took     *prometheus.HistogramVec
+	streams  prometheus.Gauge
+	issued   prometheus.Counter
+	told     prometheus.Counter
+}
+
+func newMetrics(s *Server) *metrics {
+	m := &metrics{
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "grfgp_requests_total", Help: "Requests answered, by route, method and status."}, []string{"route", "method", "status"}),
+		took: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "grfgp_request_seconds", Help: "Time to answer, by route.", Buckets: []float64{0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30},
+		}, []string{"route"}),
+		streams: prometheus.NewGauge(prometheus.GaugeOpts{Name: "grfgp_event_streams", Help: "Event streams that are open."}),
+		issued:  prometheus.NewCounter(prometheus.CounterOpts{Name: "grfgp_trials_issued_total", Help: "Trials in answers to asks, repeated answers included."}),
+		told:    prometheus.NewCounter(prometheus.CounterOpts{Name: "grfgp_values_told_total", Help: "Results and observations taken, repeated ones included."}),
+	}
+	open := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "grfgp_studies_open", Help: "Studies in memory."}, func() float64 { return float64(len(s.open())) })
+	underWay := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "grfgp_requests_in_flight", Help: "Requests being answered, streams not counted."}, func() float64 { return float64(len(s.gate)) })
+	m.registry.MustRegister(m.requests, m.took, m.streams, m.issued, m.told, open, underWay,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.handler = promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+	return m
+}
+
+// methods are those that are counted by name.
+var methods = map[string]bool{"GET": true, "HEAD": true, "POST": true, "PUT": true, "DELETE": true}
+
+// request counts one. Labels are of a fixed set, whatever a client sends.
+func (m *metrics) request(route, method string, status int, took time.Duration) {
+	if !methods[method] {
+		method = "other"
+	}
+	m.requests.WithLabelValues(route, method, strconv.Itoa(status)).Inc()
+	if route != "GET "+eventsPath { // streams last as long as somebody looks
+		m.took.WithLabelValues(route).Observe(took.Seconds())
+	}
+}
+
+func (s *Server) showMetrics(w http.ResponseWriter, r *http.Request) error {
+	s.metrics.handler.ServeHTTP(w, r)
+	return nil
+}

@@ -1,0 +1,178 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"grfgp/graphio"
+	"grfgp/store"
+	"grfgp/study"
+)
+
+// problem is an answer that says what is wrong: RFC 9457.
+type problem struct {
+	Type   string  `json:"type"`
+	Title  string  `json:"title"`
+	Status int     `json:"status"`
+	Detail string  `json:"detail,omitempty"`
+	Errors []fault `json:"errors,omitempty"`
+
+	retry int    // seconds after which to come back; 0: nothing said
+	allow string // methods
+}
+
+// fault is what is wrong in one place of a body.
+type fault struct {
+	Pointer string `json:"pointer"` // JSON pointer, as a fragment
+	Detail  string `json:"detail"`
+}
+
+const problemType = "urn:grfgp:problem:"
+
+// kind is a kind of problem.
+type kind struct {
+	name   string
+	status int
+	title  string
+}
+
+// The kinds of problems.
+var (
+	malformed    = kind{"malformed", http.StatusBadRequest, "The request cannot be read"}
+	invalid      = kind{"invalid", http.StatusBadRequest, "The request makes no sense"}
+	unauthorized = kind{"unauthorized", http.StatusUnauthorized, "A token is needed"}
+	crossSite    = kind{"cross-site", http.StatusForbidden, "Another site may not write here"}
+	readOnly     = kind{"read-only", http.StatusForbidden, "This server only shows"}
+	notFound     = kind{"not-found", http.StatusNotFound, "There is no such thing"}
+	wrongMethod  = kind{"method", http.StatusMethodNotAllowed, "That cannot be done here"}
+	slow         = kind{"slow", http.StatusRequestTimeout, "The body came too slowly"}
+	conflict     = kind{"conflict", http.StatusConflict, "That contradicts what is known"}
+	noModel      = kind{"no-model", http.StatusConflict, "There is no model yet"}
+	tooLarge     = kind{"too-large", http.StatusRequestEntityTooLarge, "That is too much at once"}
+	mediaType    = kind{"media-type", http.StatusUnsupportedMediaType, "A body of that type is not taken"}
+	wrongHost    = kind{"wrong-host", http.StatusMisdirectedRequest, "This server has another name"}
+	notFinite    = kind{"not-finite", http.StatusUnprocessableEntity, "Only finite numbers are taken"}
+	unknownNode  = kind{"unknown-node", http.StatusUnprocessableEntity, "There is no such node"}
+	badData      = kind{"bad-data", http.StatusUnprocessableEntity, "The file cannot be used"}
+	busy         = kind{"busy", http.StatusTooManyRequests, "Too many requests at once"}
+	internal     = kind{"internal", http.StatusInternalServerError, "Something went wrong here"}
+	loading      = kind{"loading", http.StatusServiceUnavailable, "Not ready yet"}
+	stopping     = kind{"stopping", http.StatusServiceUnavailable, "The server is about to end"}
+	full         = kind{"full", http.StatusInsufficientStorage, "There is no room left"}
+)
+
+// because makes a problem of the kind.
+func (k kind) because(format string, args ...any) *problem {
+	return &problem{Type: problemType + k.name, Title: k.title, Status: k.status, Detail: fmt.Sprintf(format, args...)}
+}
+
+func (p *problem) Error() string { return p.Detail }
+
+// at points at the place of the body that is meant.
+func (p *problem) at(pointer string) *problem {
+	p.Errors = append(p.Errors, fault{"#" + pointer, p.Detail})
+	return p
+}
+
+// after says when to come back.
+func (p *problem) after(seconds int) *problem {
+	p.retry = seconds
+	return p
+}
+
+// errLoading is wrapped by errors about what is not worked out yet.
+var errLoading = errors.New("not ready yet")
+
+// sentinels are the kinds of errors of other packages; the first that fits counts.
+var sentinels = []struct {
+	err  error
+	kind kind
+}{
+	{errLoading, loading},
+	{study.ErrNotFinite, notFinite},
+	{study.ErrUnknownNode, unknownNode},
+	{study.ErrNoModel, noModel},
+	{study.ErrNotFound, notFound},
+	{store.ErrNotFound, notFound},
+	{study.ErrConflict, conflict},
+	{store.ErrFull, full},
+	{study.ErrInvalid, invalid},
+	{graphio.ErrUsage, badData},
+	{graphio.ErrData, badData},
+}
+
+// problemOf puts an error into words for those who asked. What is wrong inside is
+// for the log alone.
+func (s *Server) problemOf(r *http.Request, err error) *problem {
+	var p *problem
+	if errors.As(err, &p) {
+		return p
+	}
+	if stopped := s.ctx.Err() != nil; stopped && errors.Is(err, context.Canceled) {
+		return stopping.because("the server is about to end; ask again in a while").after(2)
+	}
+	for _, c := range sentinels {
+		if errors.Is(err, c.err) {
+			p = c.kind.because("%s", words(err))
+			break
+		}
+	}
+	switch {
+	case p == nil:
+		s.log.Error("a request failed", "method", r.Method, "route", r.Pattern, "error", err)
+		return internal.because("the server's log says more")
+	case p.Status == http.StatusServiceUnavailable:
+		p.after(2)
+	}
+	var row *study.RowError
+	if errors.As(err, &row) {
+		field := "value"
+		if errors.Is(err, study.ErrUnknownNode) {
+			field = "node"
+		}
+		p.Errors = []fault{{fmt.Sprintf("#/observations/%d/%s", row.Row, field), words(row.Err)}}
+		p.Detail += "; nothing was taken"
+	}
+	return p
+}
+
+// words are an error's, without the names of packages.
+func words(err error) string {
+	text := err.Error()
+	for _, name := range []string{"study: ", "store: ", "graphio: ", "bayesopt: ", "grfgp: "} {
+		text = strings.ReplaceAll(text, name, "")
+	}
+	return text
+}
+
+// write sends the problem.
+func (p *problem) write(w http.ResponseWriter) {
+	h := w.Header()
+	for _, name := range []string{"Content-Disposition", "ETag", "Location"} {
+		h.Del(name)
+	}
+	h.Set("Content-Type", "application/problem+json")
+	if p.retry > 0 {
+		h.Set("Retry-After", strconv.Itoa(p.retry))
+	}
+	if p.allow != "" {
+		h.Set("Allow", p.allow)
+	}
+	if p.Status == http.StatusUnauthorized {
+		h.Set("WWW-Authenticate", `Bearer realm="grfgp"`)
+	}
+	if p.Status == http.StatusRequestTimeout || p.Status == http.StatusRequestEntityTooLarge {
+		h.Set("Connection", "close") // the rest of the body is not waited for
+	}
+	body, err := json.Marshal(p)
+	if err != nil {
+		panic(err) // texts and a number
+	}
+	w.WriteHeader(p.Status)
+	w.Write(append(body, '\n'))
+}

@@ -1,0 +1,181 @@
+// Package server is the HTTP service for studies that several people share, with
+// a page to look at.
+//
+// Handlers are thin: what a study is and may do is in package study. What needs
+// the graph or a model is worked out in the background; requests wait for it for
+// a while and are then told to come back.
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"grfgp/graphio"
+	"grfgp/store"
+	"grfgp/study"
+)
+
+// Options of a Server.
+type Options struct {
+	Store   store.Store
+	Log     *slog.Logger
+	Version string
+	Limits  Limits
+
+	// Token is what requests must show; empty: they need none.
+	Token string
+	// Hosts are the names by which the server may be called, beside those of
+	// loopback; "*" is any. What asks for another name was led here by a stranger.
+	Hosts    []string
+	ReadOnly bool // writes are refused
+
+	// Now is the clock of studies; nil: time.Now.
+	Now func() time.Time
+	// NewEngine makes the engine of a study; nil: study.NewOptimizer.
+	NewEngine func(*graphio.Network, study.Settings) (study.Engine, error)
+}
+
+// Limits are what the server takes and gives at most.
+type Limits struct {
+	Body       int64         // bytes of a body, unpacked
+	Graph      int64         // bytes of a graph or an exported study, unpacked
+	Rows       int           // observations in one request
+	Page       int           // rows in one answer
+	Concurrent int           // requests at once
+	Streams    int           // event streams at once
+	MapNodes   int           // nodes drawn on a map
+	Patience   time.Duration // for what is worked out in the background
+	BodyTime   time.Duration // for a body to come; of a graph: from one piece to the next
+	IdleTime   time.Duration // between requests of a connection, and for a client to take a piece of an answer
+}
+
+// DefaultLimits are those of a server for a team.
+func DefaultLimits() Limits {
+	return Limits{
+		Body: 1 << 20, Graph: 1 << 30, Rows: 100_000, Page: 1000, Concurrent: 256, Streams: 256, MapNodes: 20_000,
+		Patience: 10 * time.Second, BodyTime: 10 * time.Second, IdleTime: time.Minute,
+	}
+}
+
+// Server answers requests. It owns what it works out in the background, until
+// Close.
+type Server struct {
+	opts    Options
+	log     *slog.Logger
+	metrics *metrics
+	handler http.Handler
+	gate    chan struct{} // held by requests
+	streams chan struct{} // held by event streams
+
+	ctx      context.Context // of work in the background
+	stop     context.CancelFunc
+	stopping chan struct{} // closed when no more is taken
+	ending   sync.Once
+	work     sync.WaitGroup
+
+	mu      sync.Mutex
+	studies map[string]*entry
+	graphs  map[string]*network
+}
+
+// New returns a server that is ready to answer.
+func New(opts Options) *Server {
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	if opts.Log == nil {
+		opts.Log = slog.New(slog.DiscardHandler)
+	}
+	if opts.NewEngine == nil {
+		opts.NewEngine = func(net *graphio.Network, s study.Settings) (study.Engine, error) {
+			return study.NewOptimizer(net.Graph, net.Nodes, s)
+		}
+	}
+	s := &Server{
+		opts: opts, log: opts.Log, gate: make(chan struct{}, opts.Limits.Concurrent), streams: make(chan struct{}, opts.Limits.Streams),
+		stopping: make(chan struct{}), studies: map[string]*entry{}, graphs: map[string]*network{},
+	}
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	s.metrics = newMetrics(s)
+	s.handler = s.guard(s.mux())
+	if !opts.ReadOnly {
+		s.background(s.expireLeases)
+	}
+	return s
+}
+
+// ServeHTTP answers a request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
+
+// Serve answers requests until ctx ends. Then it takes no more, ends event
+// streams, and gives requests under way so much grace.
+func (s *Server) Serve(ctx context.Context, l net.Listener, grace time.Duration) error {
+	h := &http.Server{
+		Handler:           s,
+		ReadHeaderTimeout: s.opts.Limits.BodyTime,
+		IdleTimeout:       s.opts.Limits.IdleTime,
+		MaxHeaderBytes:    32 << 10,
+		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+		BaseContext:       func(net.Listener) context.Context { return s.ctx },
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- h.Serve(l) }()
+	select {
+	case err := <-failed:
+		return fmt.Errorf("server: %w", err)
+	case <-ctx.Done():
+	}
+	s.end()
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+	defer cancel()
+	err := h.Shutdown(end)
+	if errors.Is(err, context.DeadlineExceeded) {
+		s.log.Warn("requests were cut off", "grace", grace)
+		return h.Close()
+	}
+	return err
+}
+
+// end says that no more is taken.
+func (s *Server) end() { s.ending.Do(func() { close(s.stopping) }) }
+
+// Close ends what goes on in the background. The store may be closed after it.
+func (s *Server) Close() {
+	s.end()
+	s.stop()
+	s.work.Wait()
+}
+
+// background runs f until it returns; Close waits for it.
+func (s *Server) background(f func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ctx.Err() == nil {
+		s.work.Go(f)
+	}
+}
+
+// expireLeases returns nodes to the pool when their leases run out, so that lists
+// show it before somebody asks.
+func (s *Server) expireLeases() {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-s.ctx.Done():
+			return
+		}
+		for _, e := range s.open() {
+			if err := e.Expire(s.ctx); err != nil && s.ctx.Err() == nil {
+				s.log.Error("leases could not be ended", "study", e.name, "error", err)
+			}
+		}
+	}
+}

@@ -1,0 +1,177 @@
+package server
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"time"
+
+	"grfgp/study"
+)
+
+// studyView is what is shown of a study.
+type studyView struct {
+	Name     string                   `json:"name"`
+	Settings study.Settings           `json:"settings"`
+	Seq      int64                    `json:"seq"`
+	Status   study.Status             `json:"status"`
+	Created  time.Time                `json:"created"`
+	Updated  time.Time                `json:"updated"`
+	Trials   map[study.TrialState]int `json:"trials"`
+	Values   int                      `json:"values"` // that count
+	Spent    float64                  `json:"spent"`
+	Left     *float64                 `json:"left,omitempty"`
+	Best     *study.Value             `json:"best,omitempty"`
+	Graph    graphView                `json:"graph"`
+	Engine   engineStatus             `json:"engine"`
+}
+
+type graphView struct {
+	ID          string `json:"id"`
+	Nodes       int    `json:"nodes,omitempty"`
+	Edges       int    `json:"edges,omitempty"`
+	Coordinates string `json:"coordinates,omitempty"`
+}
+
+func (o *shared) view() studyView {
+	var v studyView
+	o.View(func(st *study.State) {
+		v = studyView{
+			Name: st.Settings.Name, Settings: st.Settings, Seq: st.Seq, Status: st.Status, Created: st.Created, Updated: st.Updated,
+			Trials: st.Counts(), Values: len(st.Readings()), Spent: st.Spent(), Left: st.Left(),
+		}
+		if best, ok := st.Best(); ok {
+			v.Best = &best
+		}
+	})
+	v.Graph.ID = v.Settings.Graph
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	v.Engine = o.status
+	if o.net != nil && o.net.isLoaded() {
+		v.Graph.Nodes, v.Graph.Edges = o.net.Graph.Len(), o.net.Graph.Edges()
+	}
+	if o.net != nil && o.net.isPlaced() {
+		v.Graph.Coordinates = o.net.coordinates
+	}
+	return v
+}
+
+// named returns the study of a path.
+func (s *Server) named(r *http.Request) (*shared, error) {
+	return s.study(r.Context(), r.PathValue("s"))
+}
+
+func (s *Server) listStudies(w http.ResponseWriter, r *http.Request) error {
+	infos, err := s.opts.Store.Studies(r.Context())
+	if err != nil {
+		return err
+	}
+	all := make([]studyView, 0, len(infos))
+	for _, i := range infos {
+		o, err := s.study(r.Context(), i.Name)
+		if err != nil {
+			return err
+		}
+		all = append(all, o.view())
+	}
+	return respond(w, http.StatusOK, map[string]any{"studies": all})
+}
+
+func (s *Server) showStudy(w http.ResponseWriter, r *http.Request) error {
+	o, err := s.named(r)
+	if err != nil {
+		return err
+	}
+	o.start()
+	return respond(w, http.StatusOK, o.view())
+}
+
+// createStudy makes a study. What cannot be worked on is refused before there is
+// one.
+func (s *Server) createStudy(w http.ResponseWriter, r *http.Request) error {
+	q := only(r, "by")
+	var settings study.Settings
+	if err := errors.Join(q.err, s.readJSON(w, r, &settings)); err != nil {
+		return err
+	}
+	settings, err := settings.Complete()
+	if err != nil {
+		return err
+	}
+	var net *network
+	var engine study.Engine
+	if _, err := s.study(r.Context(), settings.Name); err != nil {
+		if net, engine, err = s.prepare(r, settings); err != nil {
+			return err
+		}
+	}
+	isNew, err := study.Create(r.Context(), s.opts.Store.Log(settings.Name), settings, q.text("by"), s.opts.Now())
+	if err != nil {
+		return err
+	}
+	o, err := s.study(r.Context(), settings.Name)
+	if err != nil {
+		return err
+	}
+	if engine != nil {
+		o.adopt(net, engine)
+	}
+	return s.created(w, o, isNew)
+}
+
+// prepare makes the engine of a study that is about to be created.
+func (s *Server) prepare(r *http.Request, settings study.Settings) (*network, study.Engine, error) {
+	net := s.network(settings.Graph)
+	ctx, cancel := s.patience(r)
+	defer cancel()
+	if err := net.wait(ctx, false); err != nil {
+		return nil, nil, err
+	}
+	engine, err := s.opts.NewEngine(net.Network, settings)
+	return net, engine, err
+}
+
+func (s *Server) created(w http.ResponseWriter, o *shared, isNew bool) error {
+	status := http.StatusOK
+	if isNew {
+		status = http.StatusCreated
+		w.Header().Set("Location", "/v1/studies/"+url.PathEscape(o.name))
+		s.log.Info("a study was created", "study", o.name)
+	}
+	return respond(w, status, o.view())
+}
+
+// remark is the body of commands that need no more.
+type remark struct {
+	Note string `json:"note"`
+	By   string `json:"by"`
+}
+
+// change runs a command about a study and shows what it is after it.
+func (s *Server) change(w http.ResponseWriter, r *http.Request, do func(o *shared, m remark) error) error {
+	var m remark
+	if err := s.readJSON(w, r, &m); err != nil {
+		return err
+	}
+	o, err := s.named(r)
+	if err != nil {
+		return err
+	}
+	if err := do(o, m); err != nil {
+		return err
+	}
+	return respond(w, http.StatusOK, o.view())
+}
+
+func (s *Server) pause(w http.ResponseWriter, r *http.Request) error {
+	return s.change(w, r, func(o *shared, m remark) error { return o.Pause(r.Context(), m.Note, m.By) })
+}
+
+func (s *Server) resume(w http.ResponseWriter, r *http.Request) error {
+	return s.change(w, r, func(o *shared, m remark) error { return o.Resume(r.Context(), m.By) })
+}
+
+func (s *Server) close(w http.ResponseWriter, r *http.Request) error {
+	return s.change(w, r, func(o *shared, m remark) error { return o.Close(r.Context(), m.Note, m.By) })
+}

@@ -1,0 +1,215 @@
+package server
+
+import (
+	"math"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"grfgp/study"
+)
+
+// key returns the Idempotency-Key of a request.
+func key(r *http.Request) (string, error) {
+	k := r.Header.Get("Idempotency-Key")
+	if len(k) > study.MaxID || !utf8.ValidString(k) {
+		return "", invalid.because("an Idempotency-Key is text of at most %d bytes", study.MaxID)
+	}
+	return k, nil
+}
+
+// ask hands out nodes. The model learns first, in the background: a client who
+// cannot wait loses nothing, and no node is reserved for nobody.
+func (s *Server) ask(w http.ResponseWriter, r *http.Request) error {
+	body := struct {
+		Count  int            `json:"count"`
+		Holder string         `json:"holder"`
+		Lease  study.Duration `json:"lease"`
+	}{Count: 1}
+	if err := s.readJSON(w, r, &body); err != nil {
+		return err
+	}
+	k, err := key(r)
+	if err != nil {
+		return err
+	}
+	if body.Count < 1 || body.Count > study.MaxCount {
+		return invalid.because("count is %d; ask for 1 to %d nodes", body.Count, study.MaxCount).at("/count")
+	}
+	o, err := s.named(r)
+	if err != nil {
+		return err
+	}
+	if o.mayIssue() && o.modelled() {
+		if err := o.learned(r.Context()); err != nil {
+			return err
+		}
+	} else if _, err := o.ready(r.Context()); err != nil {
+		return err
+	}
+	a, err := o.Ask(r.Context(), study.Request{Count: body.Count, Key: k, Holder: body.Holder, Lease: time.Duration(body.Lease)})
+	if err != nil {
+		return err
+	}
+	s.metrics.issued.Add(float64(len(a.Trials)))
+	status := http.StatusOK
+	if a.Seq > 0 {
+		status = http.StatusCreated
+	}
+	return respond(w, status, a)
+}
+
+// mayIssue reports whether an ask may need a model: a study that is not open, or
+// has nothing left to spend, hands out nothing.
+func (o *shared) mayIssue() (may bool) {
+	o.View(func(st *study.State) {
+		left := st.Left()
+		may = st.Status == study.StatusOpen && (left == nil || *left > 0)
+	})
+	return may
+}
+
+func (s *Server) listTrials(w http.ResponseWriter, r *http.Request) error {
+	q := only(r, "state", "after", "limit", "order", "format")
+	p, format := s.pageOf(q), q.choice("format", "json", "csv")
+	states := make([]study.TrialState, 0, 1)
+	for _, text := range r.URL.Query()["state"] {
+		state := study.TrialState(text)
+		if !slices.Contains(study.TrialStates, state) {
+			return malformed.because("no trial is %q; there are %q", text, study.TrialStates)
+		}
+		states = append(states, state)
+	}
+	if q.err != nil {
+		return q.err
+	}
+	o, err := s.named(r)
+	if err != nil {
+		return err
+	}
+	if format == "csv" {
+		p.limit = math.MaxInt
+	}
+	var list listed[study.Trial]
+	o.View(func(st *study.State) {
+		list = listOf(p, st.Trials, func(t study.Trial) (int, bool) {
+			return t.Trial, len(states) == 0 || slices.Contains(states, t.State)
+		})
+	})
+	if format == "csv" {
+		return trialTable(w, o.name, list.items)
+	}
+	return respond(w, http.StatusOK, list.as("trials"))
+}
+
+func trialTable(w http.ResponseWriter, name string, trials []study.Trial) error {
+	head := []string{"trial", "node", "state", "holder", "asked", "until", "value", "observation", "cost", "mean", "sd", "late", "note", "why"}
+	return table(w, name+"-trials", head, func(row func(...string)) {
+		for _, t := range trials {
+			row(strconv.Itoa(t.Trial), cell(t.Node), string(t.State), cell(t.Holder), moment(t.Asked), moment(t.Until), figureAt(t.Value), ordinal(t.Number),
+				figure(t.Cost), figureAt(t.Mean), figureAt(t.SD), strconv.FormatBool(t.Late), cell(t.Note), cell(t.Why))
+		}
+	})
+}
+
+func moment(t time.Time) string { return t.Format(time.RFC3339) }
+
+// ordinal is a number from 1 in a cell, "" where there is none.
+func ordinal(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+func (s *Server) showTrial(w http.ResponseWriter, r *http.Request) error {
+	o, err := s.named(r)
+	if err != nil {
+		return err
+	}
+	number, err := numbered(r, "t", "trial")
+	if err != nil {
+		return err
+	}
+	var t *study.Trial
+	o.View(func(st *study.State) {
+		if number <= len(st.Trials) {
+			copied := st.Trials[number-1]
+			t = &copied
+		}
+	})
+	if t == nil {
+		return notFound.because("there is no trial %d", number)
+	}
+	return respond(w, http.StatusOK, t)
+}
+
+// trial runs a command about a trial and shows what it is after it.
+func (s *Server) trial(w http.ResponseWriter, r *http.Request, body any, do func(o *shared, number int) (study.Trial, error)) error {
+	if err := s.readJSON(w, r, body); err != nil {
+		return err
+	}
+	o, err := s.named(r)
+	if err != nil {
+		return err
+	}
+	number, err := numbered(r, "t", "trial")
+	if err != nil {
+		return err
+	}
+	t, err := do(o, number)
+	if err != nil {
+		return err
+	}
+	return respond(w, http.StatusOK, t)
+}
+
+// tell takes the result of a trial.
+func (s *Server) tell(w http.ResponseWriter, r *http.Request) error {
+	var body struct {
+		Value  *reading `json:"value"`
+		Failed bool     `json:"failed"`
+		remark
+	}
+	return s.trial(w, r, &body, func(o *shared, number int) (study.Trial, error) {
+		outcome := study.Outcome{Failed: body.Failed, Note: body.Note}
+		switch {
+		case (body.Value == nil) != body.Failed:
+			return study.Trial{}, malformed.because(`give {"value": NUMBER} or {"failed": true}`)
+		case body.Value != nil:
+			outcome.Value = float64(*body.Value)
+		}
+		t, err := o.Tell(r.Context(), number, outcome, body.By)
+		if err == nil {
+			s.metrics.told.Inc()
+			o.learnSoon(false)
+		}
+		return t, err
+	})
+}
+
+func (s *Server) renew(w http.ResponseWriter, r *http.Request) error {
+	var body struct {
+		Lease study.Duration `json:"lease"`
+		By    string         `json:"by"`
+	}
+	return s.trial(w, r, &body, func(o *shared, number int) (study.Trial, error) {
+		return o.Renew(r.Context(), number, time.Duration(body.Lease), body.By)
+	})
+}
+
+func (s *Server) release(w http.ResponseWriter, r *http.Request) error {
+	var body remark
+	return s.trial(w, r, &body, func(o *shared, number int) (study.Trial, error) {
+		return o.Release(r.Context(), number, body.By)
+	})
+}
+
+func (s *Server) abandon(w http.ResponseWriter, r *http.Request) error {
+	var body remark
+	return s.trial(w, r, &body, func(o *shared, number int) (study.Trial, error) {
+		return o.Abandon(r.Context(), number, body.Note, body.By)
+	})
+}

@@ -1,0 +1,59 @@
+// The page: which part of it is shown, by the address.
+
+import { get } from "./api.js";
+import { comparePage } from "./compare.js";
+import { createPage } from "./create.js";
+import { h, show } from "./dom.js";
+import { wordsOf } from "./notice.js";
+import { here } from "./route.js";
+import { studiesPage } from "./studies.js";
+import { StudyPage } from "./study.js";
+
+const main = document.getElementById("main");
+let meta = null;
+let open = null; // the study that is shown
+let turn = 0; // only the last of quick changes counts
+
+async function turnTo() {
+  const mine = ++turn;
+  const [kind, name, view] = here();
+  if (open && !(kind === "studies" && name === open.name)) {
+    open.close();
+    open = null;
+  }
+  try {
+    meta ??= await get("/v1/meta");
+    if (kind === "studies" && name !== undefined) {
+      const fresh = open === null;
+      open ??= new StudyPage(meta, name);
+      await open.open(view);
+      if (fresh && mine === turn) show(main, open.element);
+      return;
+    }
+    const page = await (kind === "new" ? createPage(meta) : kind === "compare" ? comparePage(name, view) : studiesPage(meta));
+    if (mine === turn) show(main, page);
+  } catch (error) {
+    if (mine !== turn) return;
+    const { title, text } = wordsOf(error);
+    open?.close();
+    open = null;
+    show(main, h("section", { class: "card" },
+      h("h1", null, title),
+      h("p", { role: "alert" }, text),
+      h("p", { class: "actions" }, h("button", { type: "button", class: "primary", onclick: turnTo }, "Try again"), h("a", { class: "button", href: "#/" }, "All studies"))));
+  }
+}
+
+// A new page is read from its top, by eyes and by screen readers.
+async function turned() {
+  const before = document.title;
+  await turnTo();
+  if (document.title !== before && document.activeElement === document.body) main.focus();
+}
+
+window.addEventListener("hashchange", turned);
+document.getElementById("skip").addEventListener("click", (event) => {
+  event.preventDefault();
+  main.focus();
+});
+turnTo();

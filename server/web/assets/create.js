@@ -1,0 +1,128 @@
+// A new study: a graph, a goal, and limits.
+
+import { call, get, post } from "./api.js";
+import { field, h, show } from "./dom.js";
+import { count, parseNumber, plural } from "./format.js";
+import { accept, busy, refuse } from "./notice.js";
+import { person, personField } from "./person.js";
+import { address } from "./route.js";
+
+const goals = [
+  ["maximize", "Find the highest node"],
+  ["minimize", "Find the lowest node"],
+  ["learn", "Learn all nodes: a good map everywhere"],
+  ["threshold", "Find where it is above a level"],
+];
+const policies = ["thompson", "ei", "ucb", "learn", "straddle", "random", "bfs", "dfs", "degree", "variance"];
+
+export async function createPage(meta) {
+  const [{ graphs }, { studies }] = await Promise.all([get("/v1/graphs"), get("/v1/studies")]);
+  document.title = "New study · grfgp";
+  return new CreatePage(meta, graphs, studies).element;
+}
+
+class CreatePage {
+  constructor(meta, graphs, studies) {
+    const input = (id, props) => {
+      const made = h("input", { id, autocomplete: "off", ...props, oninput: () => accept(made) });
+      return made;
+    };
+    const select = (id, options, chosen) => h("select", { id }, options.map(([value, text]) => h("option", { value, selected: value === chosen }, text)));
+    this.name = input("new-name", { required: true, maxlength: 128 });
+    this.known = select("new-graph", [["", "a new one, from files"], ...graphs.map((g) => [g.id, graphName(g, studies)])], "");
+    this.edges = input("new-edges", { type: "file" });
+    this.nodes = input("new-nodes", { type: "file" });
+    this.weights = select("new-weights", [["", "as the columns say"], ["similarity", "similarity: larger is closer"], ["distance", "distance: larger is farther"], ["ignore", "none: all edges alike"]], "");
+    this.goal = select("new-goal", goals, "maximize");
+    this.level = input("new-level", { inputmode: "decimal" });
+    this.budget = input("new-budget", { inputmode: "decimal" });
+    this.lease = input("new-lease", { placeholder: "24h" });
+    this.policy = select("new-policy", [["", "as the goal says"], ...policies.map((p) => [p, p])], "");
+    this.seed = input("new-seed", { inputmode: "numeric", placeholder: "0" });
+    this.status = h("p", { role: "status", class: "soft" });
+    this.element = this.form(meta);
+    this.known.addEventListener("change", () => this.adapt());
+    this.goal.addEventListener("change", () => this.adapt());
+    this.adapt();
+  }
+
+  form(meta) {
+    const button = h("button", { class: "primary", disabled: meta.read_only }, "Create");
+    this.files = h("div", { class: "fields" },
+      field("Edges", this.edges, `A table of pairs (CSV, TSV, GraphML; also gzip or zstd), up to ${count(meta.limits.graph_bytes / 2 ** 20)} MiB.`),
+      field("Nodes, if there is a table", this.nodes, "Columns id, label, lat, lon, x, y, cost, allowed, group; all but id are optional."),
+      field("Weights of edges", this.weights));
+    this.levelField = field("Level", this.level);
+    return h("form", { class: "create", onsubmit: (e) => { e.preventDefault(); busy(button, () => this.create()); } },
+      h("h1", null, "New study"),
+      meta.read_only && h("p", { class: "refusal" }, "This server is read only: nothing can be created here."),
+      h("section", { class: "card" }, h("h2", null, "Name and network"),
+        h("div", { class: "fields" }, field("Name", this.name, "Letters and digits, and - _ . after the first."), field("Network", this.known)),
+        this.files),
+      h("section", { class: "card" }, h("h2", null, "What for"),
+        h("div", { class: "fields" }, field("Goal", this.goal), this.levelField,
+          field("Budget", this.budget, "The most that measurements may cost together; empty: no limit. A node costs 1 unless its table says otherwise."),
+          field("Reserved for", this.lease, "How long a node is kept for whoever asked, as in 90m or 24h."),
+          personField("new-by"))),
+      h("details", { class: "card" }, h("summary", null, "For those who know the method"),
+        h("div", { class: "fields" }, field("Rule that chooses nodes", this.policy), field("Seed", this.seed, "The same seed and results give the same suggestions."))),
+      h("p", { class: "actions" }, button, this.status));
+  }
+
+  // adapt hides what does not matter.
+  adapt() {
+    this.files.hidden = this.known.value !== "";
+    this.edges.required = this.known.value === "";
+    this.levelField.hidden = this.goal.value !== "threshold";
+    this.level.required = this.goal.value === "threshold";
+  }
+
+  async create() {
+    let at = this.name; // the control that an error is about
+    const read = (control, parse = parseNumber) => {
+      at = control;
+      const v = parse(control.value);
+      at = this.name;
+      return v;
+    };
+    try {
+      const settings = { name: this.name.value.trim(), goal: this.goal.value };
+      if (settings.goal === "threshold") settings.goal += `=${read(this.level)}`;
+      if (this.budget.value.trim() !== "") settings.budget = read(this.budget);
+      if (this.lease.value.trim() !== "") settings.lease = this.lease.value.trim();
+      if (this.policy.value !== "") settings.policy = this.policy.value;
+      if (this.seed.value.trim() !== "") settings.seed = read(this.seed);
+      settings.graph = this.known.value;
+      if (settings.graph === "") {
+        at = this.edges;
+        settings.graph = await this.upload();
+        at = this.name;
+      }
+      const by = person() ? `?by=${encodeURIComponent(person())}` : "";
+      const study = await post(`/v1/studies${by}`, settings);
+      location.hash = address("studies", study.name, "next");
+    } catch (error) {
+      show(this.status, "");
+      refuse(at, error);
+    }
+  }
+
+  // upload sends the files and returns the graph's id.
+  async upload() {
+    show(this.status, "Reading the network …");
+    const form = new FormData();
+    if (this.nodes.files.length > 0) form.append("nodes", this.nodes.files[0]);
+    form.append("edges", this.edges.files[0]);
+    const query = this.weights.value ? `?weights=${this.weights.value}` : "";
+    const graph = await (await call("POST", `/v1/graphs${query}`, { body: form })).json();
+    show(this.status, `${plural(graph.nodes, "node")}, ${plural(graph.edges, "edge")}.`);
+    return graph.id;
+  }
+}
+
+// graphName tells graphs apart: by the studies on them.
+function graphName({ id, size }, studies) {
+  const users = studies.filter((s) => s.settings.graph === id).map((s) => s.name);
+  const on = users.length > 0 ? `that of ${users.slice(0, 3).join(", ")}` : id.slice(0, 12);
+  return `${on} (${count(Math.ceil(size / 1024))} KiB)`;
+}

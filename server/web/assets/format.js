@@ -1,0 +1,65 @@
+// Numbers and times as people read them.
+
+// number shows four digits; what is no number is a dash.
+export function number(v, digits = 4) {
+  if (v === null || v === undefined || !Number.isFinite(v)) return "–";
+  if (v === 0) return "0";
+  const size = Math.abs(v);
+  if (size >= 1e6 || size < 1e-4) return v.toExponential(digits - 1).replace("e+", "e").replaceAll("-", "−");
+  const decimals = Math.max(0, digits - 1 - Math.floor(Math.log10(size)));
+  return String(Number(v.toFixed(decimals))).replace("-", "−");
+}
+
+// count groups thousands.
+export function count(n) {
+  return Math.round(n).toLocaleString("en-GB");
+}
+
+// plural is "1 node" or "3 nodes".
+export function plural(n, one, many = `${one}s`) {
+  return `${count(n)} ${n === 1 ? one : many}`;
+}
+
+export function percent(share) {
+  return Number.isFinite(share) ? `${Math.round(share * 100)} %` : "–";
+}
+
+const clock = new Intl.DateTimeFormat("en-GB", { dateStyle: "short", timeStyle: "medium" });
+
+// moment is a point in time, in the reader's own time zone.
+export function moment(text) {
+  const t = new Date(text);
+  return Number.isNaN(t.getTime()) ? "–" : clock.format(t);
+}
+
+// until says how long it is from now to a point in time.
+export function until(text, now = Date.now()) {
+  const seconds = Math.round((new Date(text).getTime() - now) / 1000);
+  if (Number.isNaN(seconds)) return "–";
+  const ago = seconds < 0;
+  const s = Math.abs(seconds);
+  const span = s < 90 ? `${s} s` : s < 5400 ? `${Math.round(s / 60)} min` : s < 172800 ? `${Math.round(s / 3600)} h` : `${Math.round(s / 86400)} days`;
+  return ago ? `${span} ago` : `in ${span}`;
+}
+
+// ticks are round numbers within a range, some five of them.
+export function ticks(low, high, about = 5) {
+  if (!(high > low)) return [low];
+  const rough = (high - low) / about;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= rough);
+  const list = [];
+  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-9; k++) list.push(Number((k * step).toPrecision(12)));
+  return list;
+}
+
+// parseNumber reads a number as people write it, and throws what is wrong.
+export function parseNumber(text) {
+  const plain = text.trim().replace("−", "-");
+  if (plain === "") throw { title: "A number is missing" };
+  if (/^[+-]?\d+,\d+$/.test(plain)) throw { title: `Write ${plain.replace(",", ".")} with a point`, detail: "a comma could mean thousands" };
+  const v = Number(plain);
+  if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(plain)) throw { title: `“${plain}” is no number`, detail: "write it as 3.3, −2 or 1.5e6" };
+  if (!Number.isFinite(v)) throw { title: `${plain} is too large` };
+  return v;
+}

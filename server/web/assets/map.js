@@ -1,0 +1,253 @@
+// The map: every node where it lies, coloured by what is known of it.
+
+import { get, patiently, studyPath } from "./api.js";
+import { Camera } from "./camera.js";
+import { dark } from "./colour.js";
+import { readColumns } from "./columns.js";
+import { h, show } from "./dom.js";
+import { count, plural } from "./format.js";
+import { steer } from "./gestures.js";
+import { legend } from "./legend.js";
+import { NodePanel } from "./node.js";
+import { complain, wordsOf } from "./notice.js";
+import { Refresher } from "./refresher.js";
+import { Scene, pending, selected, suggested } from "./scene.js";
+
+const starCount = 5; // suggestions that are starred
+const reach = 14; // pixels from a click to the node that it means
+
+// mapView shows a study's map. The camera outlives the view.
+export function mapView(context) {
+  context.camera ??= new Camera();
+  return new MapView(context);
+}
+
+class MapView {
+  constructor(context) {
+    this.context = context;
+    this.camera = context.camera;
+    this.by = "mean";
+    this.edges = true;
+    this.data = null;
+    this.stars = [];
+    this.chosen = null; // id of the node that was clicked
+    this.element = this.build();
+    this.refresher = new Refresher((signal) => this.load(signal), (error) => this.fail(error));
+    this.starring = new Refresher((signal) => this.loadStars(signal), () => {}, 2000);
+    this.resizing = new ResizeObserver(() => this.resize());
+    this.repaint = () => this.paint();
+    dark.addEventListener("change", this.repaint);
+    try {
+      this.scene = new Scene(this.canvas);
+    } catch (error) {
+      this.fail(error);
+      return;
+    }
+    this.resizing.observe(this.canvas);
+    steer(this.canvas, this.camera, { moved: () => this.moved(), clicked: (x, y) => this.click(x, y) });
+    this.refresh();
+  }
+
+  build() {
+    this.canvas = h("canvas", { id: "map", tabindex: "0", role: "application", "aria-label": "Map of nodes. Arrow keys move, plus and minus zoom, 0 shows all, Enter picks the node at the middle." });
+    this.status = h("p", { class: "soft", role: "status", id: "map-status" }, "Loading the map …");
+    this.legend = h("div", { class: "map-legend" });
+    this.panel = new NodePanel(this.context, () => this.choose(null));
+    return h("div", { class: "map-view" },
+      h("div", { class: "card map-card" },
+        this.toolbar(),
+        h("div", { class: "map-frame" }, this.canvas, h("div", { class: "crosshair", "aria-hidden": "true" })),
+        this.legend,
+        this.status),
+      h("div", { class: "map-side" }, this.panel.element));
+  }
+
+  toolbar() {
+    const colourBy = (value, label) => h("label", { class: "choice" },
+      h("input", { type: "radio", name: "colour-by", value, checked: value === this.by, onchange: () => this.colourBy(value) }), label);
+    const find = h("input", { id: "find", type: "search", placeholder: "Node id", "aria-label": "Find a node by its id", autocomplete: "off" });
+    const button = (label, text, act) => h("button", { type: "button", class: "square", "aria-label": label, title: label, onclick: act }, text);
+    return h("div", { class: "toolbar" },
+      h("fieldset", { class: "choices" }, h("legend", null, "Colour by"), colourBy("mean", "mean"), colourBy("sd", "uncertainty")),
+      h("label", { class: "choice" },
+        h("input", { type: "checkbox", checked: true, onchange: (e) => { this.edges = e.target.checked; this.refresh(); } }), "edges"),
+      h("form", { class: "find", role: "search", onsubmit: (e) => { e.preventDefault(); this.find(find.value.trim()); } },
+        find, h("button", null, "Find")),
+      h("div", { class: "zoom" },
+        button("Zoom in", "+", () => { this.camera.scale(1.5); this.moved(); }),
+        button("Zoom out", "−", () => { this.camera.scale(1 / 1.5); this.moved(); }),
+        button("Show all", "⤢", () => { this.camera.fit(); this.moved(); })));
+  }
+
+  // refresh is called when the study has changed.
+  refresh() {
+    if (!this.scene) return;
+    this.refresher.refresh();
+    this.starring.refresh();
+  }
+
+  async load(signal) {
+    const query = new URLSearchParams({ nodes: this.context.meta.limits.map_nodes });
+    if (!this.edges) query.set("edges", "no");
+    if (this.data?.head.thinned && this.camera.zoomed()) query.set("box", this.camera.box(0.3).join(","));
+    const path = `${studyPath(this.context.name, "map")}?${query}`;
+    const response = await patiently("GET", path, { signal }, (problem) => this.waiting(problem));
+    const data = readColumns(await response.arrayBuffer());
+    if (this.camera.zoom === 0 || this.data === null) {
+      this.camera.whole = data.head.bounds;
+      if (this.camera.zoom === 0) this.camera.fit();
+    }
+    this.data = data;
+    this.scene.place(data.columns.x, data.columns.y, data.columns.edge_from, data.columns.edge_to);
+    this.colour();
+    this.mark();
+    this.describe();
+    if (this.chosen !== null) this.panel.show(this.chosen);
+  }
+
+  async loadStars(signal) {
+    const path = `${studyPath(this.context.name, "candidates")}?count=${starCount}`;
+    const answer = this.context.study.status === "open" ? await (await patiently("GET", path, { signal })).json() : { candidates: [] };
+    this.stars = answer.candidates;
+    if (this.data) this.mark();
+  }
+
+  colourBy(by) {
+    this.by = by;
+    if (this.data) this.colour();
+  }
+
+  colour() {
+    const { head, columns } = this.data;
+    this.scene.value(head.model ? columns[this.by] : null, head.model ? head.range[this.by] : [0, 1], this.by);
+    show(this.legend, legend(this.by, head));
+    this.paint();
+  }
+
+  // mark flags what is suggested and selected, on top of what the server says.
+  mark() {
+    const { columns } = this.data;
+    const flags = Uint8Array.from(columns.flags);
+    const add = (id, flag) => {
+      const row = columns.id.find(id);
+      if (row >= 0 && !(flag === suggested && flags[row] & pending)) flags[row] |= flag;
+    };
+    for (const { node } of this.stars) add(node, suggested);
+    if (this.chosen !== null) add(this.chosen, selected);
+    this.scene.flag(flags);
+    this.paint();
+  }
+
+  describe() {
+    const { head } = this.data;
+    const all = head.thinned
+      ? `${count(head.shown)} of ${count(head.visible)} nodes in sight are drawn, each for those around it; zoom in to see all.`
+      : `${plural(head.shown, "node")}.`;
+    const model = head.model ? "" : " No predictions yet: at least five values that differ are needed.";
+    show(this.status, all + model);
+    this.canvas.dataset.seq = head.seq;
+  }
+
+  waiting(problem) {
+    show(this.status, problem.detail || "The server is at work; the map follows.");
+  }
+
+  fail(error) {
+    const { title, text } = wordsOf(error);
+    show(this.status, h("span", { class: "refusal" }, text ? `${title}: ${text}` : title));
+  }
+
+  resize() {
+    const { width, height } = this.canvas.getBoundingClientRect();
+    const whole = this.camera.zoom > 0 && !this.camera.zoomed();
+    this.camera.resize(width, height);
+    if (whole || (this.data && this.camera.zoom === 0)) this.camera.fit();
+    this.paint();
+  }
+
+  // moved is called when the camera has: at once for what is here, soon for what
+  // the server left out.
+  moved() {
+    this.paint();
+    clearTimeout(this.moving);
+    if (this.data?.head.thinned || this.data?.head.box) this.moving = setTimeout(() => this.refresher.refresh(), 200);
+  }
+
+  paint() {
+    if (!this.scene || !this.data || this.painting) return;
+    this.painting = requestAnimationFrame(() => {
+      this.painting = 0;
+      const size = this.nodeSize();
+      this.scene.draw(this.camera, size, Math.max(11, size * 1.15), theme());
+    });
+  }
+
+  // nodeSize fills the screen as far as nodes do not hide each other.
+  nodeSize() {
+    const { x, y } = this.data.columns;
+    const [x0, y0, x1, y1] = this.camera.box();
+    let seen = 0;
+    for (let i = 0; i < x.length; i++) if (x[i] >= x0 && x[i] <= x1 && y[i] >= y0 && y[i] <= y1) seen++;
+    return Math.min(18, Math.max(2.5, 0.55 * Math.sqrt((this.camera.width * this.camera.height) / Math.max(seen, 1))));
+  }
+
+  click(sx, sy) {
+    if (!this.data) return;
+    const { x, y, id } = this.data.columns;
+    let nearest = -1, least = reach * reach;
+    for (let i = 0; i < x.length; i++) {
+      const [px, py] = this.camera.screen(x[i], y[i]);
+      const d = (px - sx) ** 2 + (py - sy) ** 2;
+      if (d < least) [nearest, least] = [i, d];
+    }
+    this.choose(nearest < 0 ? null : id.at(nearest));
+  }
+
+  choose(id) {
+    this.chosen = id;
+    this.panel.show(id);
+    if (this.data) this.mark();
+  }
+
+  async find(id) {
+    if (id === "" || !this.data) return;
+    const { columns } = this.data;
+    const row = columns.id.find(id);
+    if (row >= 0) this.lookAt(columns.x[row], columns.y[row]);
+    try {
+      if (row < 0) {
+        const { nodes } = await get(`${studyPath(this.context.name, "predictions")}?node=${encodeURIComponent(id)}`);
+        if (nodes[0]?.x !== undefined) this.lookAt(nodes[0].x, nodes[0].y);
+      }
+      this.choose(id);
+    } catch (error) {
+      complain(error);
+    }
+  }
+
+  lookAt(x, y) {
+    this.camera.x = x;
+    this.camera.y = y;
+    this.camera.zoom = Math.max(this.camera.zoom, 3 * this.camera.fitting());
+    this.moved();
+  }
+
+  close() {
+    this.refresher.close();
+    this.starring.close();
+    this.resizing.disconnect();
+    this.panel.close();
+    clearTimeout(this.moving);
+    cancelAnimationFrame(this.painting);
+    dark.removeEventListener("change", this.repaint);
+    this.scene?.close();
+    this.scene = null;
+  }
+}
+
+// theme reads the colours of the page, as shares of red, green and blue.
+function theme() {
+  const style = getComputedStyle(document.documentElement);
+  const rgb = (name) => [1, 3, 5].map((k) => parseInt(style.getPropertyValue(name).trim().slice(k, k + 2), 16) / 255);
+  return { ink: rgb("--ink"), paper: rgb("--card"), plain: rgb("--plain"), line: [...rgb("--edge"), 0.55] };
+}

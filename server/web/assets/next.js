@@ -1,0 +1,166 @@
+// Next measurements: reserve nodes, enter results, give nodes back.
+
+import { Once, get, patiently, remove, studyPath } from "./api.js";
+import { field, h, show, table } from "./dom.js";
+import { moment, number, plural } from "./format.js";
+import { complain, busy, refuse, accept, say } from "./notice.js";
+import { observeForm } from "./observe.js";
+import { person, personField } from "./person.js";
+import { Refresher } from "./refresher.js";
+import { TrialCard } from "./trial.js";
+
+const most = 100; // cards at a time
+const latest = 20; // values in the table
+
+const shorts = {
+  budget_reached: "The budget is reached: nothing is left to hand out.",
+  no_allowed_nodes: "No node is left that may be measured.",
+  groups_full: "Every group has as many nodes being measured as it may.",
+  paused: "The study is paused; resume it to get suggestions.",
+  closed: "The study is closed.",
+};
+
+export function nextView(context) {
+  return new NextView(context);
+}
+
+class NextView {
+  constructor(context) {
+    this.context = context;
+    this.cards = new Map(); // by trial
+    this.once = new Once();
+    this.list = h("ul", { class: "trials", "aria-label": "Reserved nodes" });
+    this.count = h("p", { class: "soft", role: "status" });
+    this.values = h("div", null);
+    this.element = h("div", { class: "next-view" },
+      context.meta.read_only ? null : this.askForm(),
+      h("section", { class: "wide" }, h("h2", null, "Being measured"), this.count, this.list),
+      context.meta.read_only ? null : observeForm(context),
+      h("section", { class: "card wide" }, h("h2", null, "Latest values"), this.values));
+    this.refresher = new Refresher((signal) => this.load(signal), complain);
+    this.clock = setInterval(() => this.tick(), 5000);
+    this.refresh();
+  }
+
+  askForm() {
+    this.wanted = h("input", { id: "ask-count", type: "number", min: 1, max: this.context.meta.limits.ask_count, value: 1, required: true, oninput: () => accept(this.wanted) });
+    this.leased = h("input", { id: "ask-lease", placeholder: this.context.study.settings.lease, autocomplete: "off" });
+    this.asking = h("p", { role: "status", class: "soft" });
+    const button = h("button", { class: "primary" }, "Reserve");
+    return h("section", { class: "card" },
+      h("h2", null, "What to measure next"),
+      h("form", { onsubmit: (e) => { e.preventDefault(); busy(button, () => this.ask()); } },
+        h("div", { class: "fields" },
+          field("How many nodes", this.wanted),
+          field("For how long", this.leased, "As in 90m or 24h; left empty: as the study says."),
+          personField("ask-name")),
+        h("p", { class: "actions" }, button, this.asking)));
+  }
+
+  async ask() {
+    const body = { count: Number(this.wanted.value), holder: person() };
+    if (this.leased.value.trim() !== "") body.lease = this.leased.value.trim();
+    try {
+      const path = studyPath(this.context.name, "asks");
+      const wait = (problem) => show(this.asking, problem.detail || "The server is at work …");
+      const response = await patiently("POST", path, { body, headers: this.once.headers(body) }, wait);
+      const answer = await response.json();
+      this.once.answered();
+      show(this.asking, answer.short ? shorts[answer.short] ?? answer.short : "");
+      if (answer.trials.length > 0) say(`${plural(answer.trials.length, "node")} reserved.`);
+      this.fresh = answer.trials[0]?.trial;
+      this.context.changed();
+    } catch (error) {
+      show(this.asking, "");
+      refuse(this.wanted, error);
+    }
+  }
+
+  refresh() {
+    this.refresher.refresh();
+  }
+
+  async load(signal) {
+    const path = studyPath(this.context.name, "trials");
+    const [{ trials, total }, { observations }] = await Promise.all([
+      get(`${path}?state=pending&order=desc&limit=${most}`, { signal }),
+      get(`${studyPath(this.context.name, "observations")}?order=desc&limit=${latest}`, { signal }),
+    ]);
+    this.showTrials(trials, total);
+    this.showValues(observations);
+  }
+
+  // showTrials keeps the cards that stay: people may be typing in them.
+  showTrials(trials, total) {
+    const focused = document.activeElement?.closest?.(".trial");
+    const gone = new Set(this.cards.keys());
+    let before = null;
+    for (const trial of trials) {
+      gone.delete(trial.trial);
+      let card = this.cards.get(trial.trial);
+      if (card) {
+        card.update(trial);
+      } else {
+        card = new TrialCard(this.context, trial);
+        this.cards.set(trial.trial, card);
+        if (before) before.after(card.element);
+        else this.list.prepend(card.element);
+      }
+      card.until = trial.until;
+      before = card.element;
+    }
+    for (const id of gone) {
+      const { element } = this.cards.get(id);
+      if (element === focused) this.passFocus(element);
+      element.remove();
+      this.cards.delete(id);
+    }
+    const shown = total > trials.length ? `, the newest ${trials.length} are shown` : "";
+    show(this.count, total === 0 ? "No node is reserved. Ask for some above." : `${plural(total, "node")} reserved${shown}.`);
+    if (this.fresh !== undefined && this.cards.has(this.fresh)) {
+      this.cards.get(this.fresh).element.querySelector("input")?.focus();
+      this.fresh = undefined;
+    }
+  }
+
+  // passFocus hands the focus on from a card that goes.
+  passFocus(element) {
+    const other = element.nextElementSibling ?? element.previousElementSibling;
+    (other?.querySelector("input") ?? document.getElementById("ask-count"))?.focus();
+  }
+
+  showValues(observations) {
+    show(this.values, table("Latest values", [
+      { name: "node", text: (o) => o.node, class: "t" },
+      { name: "value", text: (o) => number(o.value, 6) },
+      { name: "when", text: (o) => moment(o.time), class: "c" },
+      { name: "by", text: (o) => o.by ?? "", class: "t" },
+      { name: "", text: (o) => (o.retracted ? "retracted" : this.retractButton(o)), class: "c" },
+    ], observations, "No value yet."));
+  }
+
+  retractButton(o) {
+    if (this.context.meta.read_only) return "";
+    const retract = async () => {
+      if (!window.confirm(`Withdraw the value ${number(o.value, 6)} at ${o.node}? It stays in the log.`)) return;
+      try {
+        await remove(`${studyPath(this.context.name, "observations", o.observation)}?by=${encodeURIComponent(person())}`);
+        say(`The value at ${o.node} is withdrawn.`);
+        this.context.changed();
+      } catch (error) {
+        complain(error);
+      }
+    };
+    const button = h("button", { type: "button", id: `retract-${o.observation}`, "aria-label": `Retract the value at ${o.node}`, onclick: () => busy(button, retract) }, "Retract");
+    return button;
+  }
+
+  tick() {
+    for (const card of this.cards.values()) card.update(card);
+  }
+
+  close() {
+    clearInterval(this.clock);
+    this.refresher.close();
+  }
+}

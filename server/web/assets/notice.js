@@ -1,0 +1,64 @@
+// What went wrong and what was done, said where people look.
+
+import { h } from "./dom.js";
+
+const board = () => document.getElementById("notices");
+
+// say tells of something done. It goes by itself.
+export function say(text) {
+  const note = h("div", { class: "notice done", role: "status" }, text);
+  board().append(note);
+  setTimeout(() => note.remove(), 6000);
+}
+
+// complain tells of a problem. It stays until it is dismissed, and does not
+// repeat itself.
+export function complain(error) {
+  const { title, text } = wordsOf(error);
+  const old = [...board().querySelectorAll(".wrong")].find((n) => n.dataset.text === title + text);
+  old?.remove();
+  const note = h("div", { class: "notice wrong", role: "alert", "data-text": title + text },
+    h("div", null, h("strong", null, title), text && h("p", null, text)),
+    h("button", { type: "button", class: "quiet", "aria-label": `Dismiss: ${title}`, onclick: () => note.remove() }, "✕"));
+  board().append(note);
+}
+
+// wordsOf says what an error is in words for people.
+export function wordsOf(error) {
+  if (error.title === undefined) return { title: "The page made a mistake", text: String(error.message ?? error) };
+  const detail = error.detail ?? "";
+  return { title: error.title, text: detail.charAt(0).toUpperCase() + detail.slice(1) };
+}
+
+// refuse shows a problem at the control that it is about, and puts the focus
+// there.
+export function refuse(control, error) {
+  accept(control);
+  const { title, text } = wordsOf(error);
+  const note = h("p", { class: "refusal", id: `${control.id}-refusal`, role: "alert" }, text ? `${title}. ${text}` : title);
+  control.setAttribute("aria-invalid", "true");
+  control.dataset.described = control.getAttribute("aria-describedby") ?? "";
+  control.setAttribute("aria-describedby", `${note.id} ${control.dataset.described}`.trim());
+  (control.closest(".field") ?? control).append(note);
+  control.focus();
+}
+
+// accept takes a refusal back.
+export function accept(control) {
+  document.getElementById(`${control.id}-refusal`)?.remove();
+  control.removeAttribute("aria-invalid");
+  if (control.dataset.described) control.setAttribute("aria-describedby", control.dataset.described);
+  delete control.dataset.described;
+}
+
+// busy does work for a button; the button does nothing else until it is done.
+// It is not disabled: that would take the focus away.
+export async function busy(button, work) {
+  if (button.getAttribute("aria-busy")) return;
+  button.setAttribute("aria-busy", "true");
+  try {
+    await work();
+  } finally {
+    button.removeAttribute("aria-busy");
+  }
+}

@@ -1,0 +1,61 @@
+// Events of a study as they happen. EventSource sends no token, so the stream is
+// read by hand.
+
+import { call, sleep, studyPath } from "./api.js";
+
+// follow hands lists of events to onEvents, in order and each once, until the
+// signal is aborted; what the engine does goes to onEngine. onLink is told
+// whether the stream stands.
+export async function follow(name, after, { signal, onEvents, onEngine, onLink }) {
+  for (let wait = 1; ; wait = Math.min(2 * wait, 30)) {
+    try {
+      const response = await call("GET", `${studyPath(name, "events")}?after=${after}`, { signal, headers: { Accept: "text/event-stream" } });
+      onLink(true);
+      wait = 1;
+      for await (const messages of messagesOf(response.body)) {
+        const events = [];
+        for (const { id, event, data } of messages) {
+          if (event === "engine") onEngine(JSON.parse(data));
+          if (id !== "" && Number(id) > after) {
+            events.push(JSON.parse(data));
+            after = Number(id);
+          }
+        }
+        if (events.length > 0) onEvents(events);
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error.status === 404) return;
+    }
+    onLink(false);
+    try {
+      await sleep(wait * 1000, signal);
+    } catch {
+      return;
+    }
+  }
+}
+
+// messagesOf reads server-sent messages, all that came together at a time.
+async function* messagesOf(body) {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    const blocks = (rest + value).replaceAll("\r\n", "\n").split("\n\n");
+    rest = blocks.pop();
+    const messages = blocks.map(messageOf).filter((m) => m.data !== "");
+    if (messages.length > 0) yield messages;
+  }
+}
+
+function messageOf(block) {
+  const message = { id: "", event: "message", data: "" };
+  for (const line of block.split("\n")) {
+    const colon = line.indexOf(":");
+    if (colon < 1) continue;
+    message[line.slice(0, colon)] = line.slice(colon + 1).replace(/^ /, "");
+  }
+  return message;
+}

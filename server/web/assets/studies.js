@@ -1,0 +1,58 @@
+// All studies.
+
+import { call, get } from "./api.js";
+import { h } from "./dom.js";
+import { moment, number, plural } from "./format.js";
+import { busy, complain } from "./notice.js";
+import { address } from "./route.js";
+import { goalName } from "./study.js";
+
+export async function studiesPage(meta) {
+  const { studies } = await get("/v1/studies");
+  document.title = "Studies · grfgp";
+  return h("div", null,
+    h("div", { class: "between" },
+      h("h1", null, "Studies"),
+      meta.read_only ? h("span", { class: "badge" }, "read only") : h("div", { class: "actions" }, importButton(), h("a", { class: "button primary", href: address("new") }, "New study"))),
+    studies.length === 0 ? empty() : h("ul", { class: "studies" }, studies.map(card)));
+}
+
+function empty() {
+  return h("section", { class: "card" },
+    h("h2", null, "No study yet"),
+    h("p", null, "A study is a network and what several people measure on its nodes. It says which node to measure next, and what to expect of all the others."),
+    h("p", { class: "actions" }, h("a", { class: "button primary", href: address("new") }, "Create the first")));
+}
+
+function card(study) {
+  const facts = [
+    goalName(study.settings.goal),
+    plural(study.values, "value"),
+    `${study.trials.pending} being measured`,
+    study.left !== undefined && `${number(study.left)} of ${number(study.settings.budget)} left`,
+    study.best && `best ${number(study.best.value)}`,
+  ];
+  return h("li", { class: "card" },
+    h("div", { class: "between" },
+      h("h2", null, h("a", { class: "id", href: address("studies", study.name, "map") }, study.name)),
+      h("span", { class: `badge ${study.status}` }, study.status)),
+    h("p", { class: "facts" }, facts.filter(Boolean).map((f) => h("span", null, f))),
+    h("p", { class: "soft" }, `last change ${moment(study.updated)}`));
+}
+
+// importButton takes a study that was exported.
+function importButton() {
+  const file = h("input", { type: "file", id: "import-file", class: "unseen", tabindex: "-1", "aria-label": "Exported study", accept: ".ndjson,.json" });
+  const button = h("button", { type: "button", onclick: () => file.click() }, "Import");
+  file.addEventListener("change", () => busy(button, async () => {
+    try {
+      const response = await call("POST", "/v1/imports", { body: file.files[0], headers: { "Content-Type": "application/x-ndjson" } });
+      location.hash = address("studies", (await response.json()).name, "map");
+    } catch (error) {
+      complain(error);
+    } finally {
+      file.value = "";
+    }
+  }));
+  return [file, button];
+}

@@ -1,0 +1,159 @@
+// A study: its head, its views, and the stream that keeps them fresh.
+
+import { download, get, post, studyPath } from "./api.js";
+import { h, show } from "./dom.js";
+import { count, number, plural } from "./format.js";
+import { logView } from "./log.js";
+import { mapView } from "./map.js";
+import { nextView } from "./next.js";
+import { busy, complain, say } from "./notice.js";
+import { person } from "./person.js";
+import { progressView } from "./progress.js";
+import { Refresher } from "./refresher.js";
+import { address } from "./route.js";
+import { follow } from "./stream.js";
+import { trustView } from "./trust.js";
+
+const views = [
+  ["map", "Map", mapView],
+  ["next", "Next", nextView],
+  ["progress", "Progress", progressView],
+  ["trust", "Can I trust it?", trustView],
+  ["log", "Log", logView],
+];
+
+const working = { loading: "Loading", learning: "Learning" };
+
+export class StudyPage {
+  constructor(meta, name) {
+    this.name = name;
+    this.meta = meta;
+    this.head = h("header", { class: "study-head" });
+    this.tabs = h("nav", { class: "tabs", "aria-label": "Views of the study" });
+    this.body = h("div", { class: "view" });
+    this.element = h("div", null, this.head, this.tabs, this.body);
+    this.ending = new AbortController();
+    this.context = { meta, name, study: null, changed: () => this.refresh() };
+    this.refresher = new Refresher((signal) => this.load(signal), complain, 250);
+  }
+
+  // open shows one of the views; the first time, it loads the study.
+  async open(which) {
+    if (this.study === undefined) {
+      this.setStudy(await get(studyPath(this.name)));
+      follow(this.name, this.study.seq, {
+        signal: this.ending.signal,
+        onEvents: (events) => this.happened(events),
+        onEngine: (engine) => this.setEngine(engine),
+        onLink: (up) => this.setLink(up),
+      });
+    }
+    const [id, title, make] = views.find(([id]) => id === which) ?? views[0];
+    document.title = `${title} · ${this.name} · grfgp`;
+    show(this.tabs, views.map(([v, text]) => h("a", { id: `tab-${v}`, href: address("studies", this.name, v), "aria-current": v === id ? "page" : null }, text)));
+    if (this.which === id) return;
+    this.which = id;
+    this.view?.close();
+    this.view = make(this.context);
+    show(this.body, this.view.element);
+  }
+
+  async load(signal) {
+    this.setStudy(await get(studyPath(this.name), { signal }));
+  }
+
+  refresh() {
+    this.refresher.refresh();
+    this.view?.refresh();
+  }
+
+  happened(events) {
+    this.view?.events?.(events);
+    this.refresh();
+  }
+
+  setEngine(engine) {
+    const was = this.study.engine.state;
+    this.setStudy({ ...this.study, engine });
+    if (was !== engine.state && engine.state === "ready") this.refresh();
+  }
+
+  setLink(up) {
+    if (this.linked !== up) {
+      this.linked = up;
+      this.setStudy(this.study);
+    }
+  }
+
+  setStudy(study) {
+    this.study = study;
+    this.context.study = study;
+    const shown = JSON.stringify([study, this.linked]);
+    if (shown === this.shown) return;
+    this.shown = shown;
+    show(this.head, this.title(study), this.tiles(study));
+  }
+
+  title(study) {
+    const { engine } = study;
+    return h("div", { class: "between" },
+      h("div", null,
+        h("h1", { class: "id" }, study.name),
+        h("p", { class: "soft" },
+          h("span", { class: `badge ${study.status}` }, study.status), " ",
+          goalName(study.settings.goal),
+          study.graph.nodes !== undefined && ` · ${plural(study.graph.nodes, "node")}, ${plural(study.graph.edges, "edge")}`,
+          this.linked === false && h("span", { class: "refusal" }, " · not connected, trying again …")),
+        working[engine.state] && h("p", { class: "working", role: "status" }, `${working[engine.state]}: ${engine.stage ?? "please wait"} …`),
+        engine.state === "failed" && h("p", { class: "refusal", role: "alert" }, engine.error)),
+      h("div", { class: "actions" },
+        this.meta.read_only ? h("span", { class: "badge" }, "read only") : this.statusButtons(study),
+        h("button", { type: "button", id: "export", onclick: () => download(studyPath(this.name, "export"), `${this.name}.ndjson`).catch(complain) }, "Export"),
+        h("a", { class: "button", id: "compare", href: address("compare", this.name) }, "Compare")));
+  }
+
+  statusButtons({ status }) {
+    const button = (id, text, sure) => {
+      const b = h("button", { type: "button", id, onclick: () => busy(b, () => this.command(id, sure)) }, text);
+      return b;
+    };
+    return [
+      status === "open" && button("pause", "Pause"),
+      status === "paused" && button("resume", "Resume"),
+      status !== "closed" && button("close", "Close", "Close the study for good? Nothing more is suggested; results of reserved nodes are still taken."),
+    ];
+  }
+
+  async command(which, sure) {
+    if (sure && !window.confirm(sure)) return;
+    try {
+      this.setStudy(await post(studyPath(this.name, which), { by: person() }));
+      say(`The study is ${this.study.status}.`);
+      (document.getElementById("pause") ?? document.getElementById("resume") ?? document.getElementById("export")).focus();
+    } catch (error) {
+      complain(error);
+    }
+  }
+
+  tiles(study) {
+    const { pending, done } = study.trials;
+    const tile = (value, name) => h("div", { class: "tile" }, h("b", null, value), h("span", null, name));
+    return h("div", { class: "tiles" },
+      tile(count(study.values), study.values === 1 ? "value" : "values"),
+      tile(count(pending), "being measured"),
+      study.left === undefined ? tile(count(done), "results asked for") : tile(number(study.left), `of ${number(study.settings.budget)} left to spend`),
+      study.best && tile(number(study.best.value), h("span", null, "best, at ", h("span", { class: "id" }, study.best.node))));
+  }
+
+  close() {
+    this.ending.abort();
+    this.refresher.close();
+    this.view?.close();
+  }
+}
+
+// goalName says in words what a study is for.
+export function goalName(goal) {
+  const [kind, level] = goal.split("=");
+  return { maximize: "find the highest", minimize: "find the lowest", learn: "learn all nodes", threshold: `find where it is above ${level}` }[kind] ?? goal;
+}

@@ -1,0 +1,34 @@
+// The token of a server that wants one. It is kept as long as the tab is open.
+
+import { field, h } from "./dom.js";
+
+const place = "grfgp-token";
+let asking = null;
+
+export function token() {
+  return sessionStorage.getItem(place) ?? "";
+}
+
+// askToken asks the reader, once for all calls that wait for it.
+export function askToken(why) {
+  asking ??= new Promise((resolve) => {
+    const input = h("input", { id: "token", type: "password", autocomplete: "off", required: true });
+    const dialog = h("dialog", { class: "card", "aria-labelledby": "token-title", oncancel: (e) => e.preventDefault() },
+      h("form", {
+        onsubmit(event) {
+          event.preventDefault();
+          sessionStorage.setItem(place, input.value.trim());
+          dialog.remove();
+          asking = null;
+          resolve();
+        },
+      },
+      h("h2", { id: "token-title" }, "This server wants a token"),
+      why && h("p", { class: "wrong", role: "alert" }, why),
+      field("Token", input, "Whoever runs the server has it. It is forgotten when this tab is closed."),
+      h("p", { class: "actions" }, h("button", { class: "primary" }, "Go on"))));
+    document.body.append(dialog);
+    dialog.showModal();
+  });
+  return asking;
+}

@@ -1,0 +1,88 @@
+// TrialCard is a node to measure: what is expected of it, and what can be done.
+
+import { post, put, studyPath } from "./api.js";
+import { field, h, show } from "./dom.js";
+import { number, parseNumber, until } from "./format.js";
+import { accept, busy, complain, refuse, say } from "./notice.js";
+import { person } from "./person.js";
+
+export class TrialCard {
+  constructor(context, trial) {
+    this.context = context;
+    this.lease = h("span", { class: "soft" });
+    this.element = h("li", { class: "card trial", id: `trial-${trial.trial}`, tabindex: "-1", "data-node": trial.node });
+    this.build(trial);
+    this.update(trial);
+  }
+
+  build(trial) {
+    const expected = trial.mean === undefined ? "" : `expected ${number(trial.mean)} ± ${number(2 * trial.sd, 2)}`;
+    show(this.element,
+      h("div", { class: "between" },
+        h("h3", { class: "id" }, trial.node),
+        h("span", { class: "soft" }, `trial ${trial.trial}`)),
+      h("p", { class: "why" }, trial.why),
+      h("p", { class: "facts" },
+        expected && h("span", null, expected),
+        trial.cost !== 1 && h("span", null, `cost ${number(trial.cost)}`),
+        trial.holder && h("span", null, `held by ${trial.holder}`),
+        this.lease),
+      this.context.meta.read_only ? null : this.controls(trial));
+  }
+
+  controls(trial) {
+    const input = h("input", { id: `value-${trial.trial}`, class: "value", inputmode: "decimal", autocomplete: "off", oninput: () => accept(input) });
+    const save = h("button", { class: "primary" }, "Save");
+    const button = (text, title, path, done) => {
+      const b = h("button", { type: "button", title, "aria-label": `${text} ${trial.node}`, onclick: () => busy(b, () => this.act(trial, path, done)) }, text);
+      return b;
+    };
+    const failed = h("button", { type: "button", title: "There is no value; the node may be offered again later", "aria-label": `Failed: ${trial.node}`,
+      onclick: () => busy(failed, () => this.result(trial, { failed: true }, `${trial.node} is noted as failed.`, failed)) }, "Failed");
+    return [
+      h("form", { class: "inline", onsubmit: (e) => { e.preventDefault(); busy(save, () => this.enter(trial, input)); } },
+        field("Result", input), save),
+      h("p", { class: "actions" }, failed,
+        button("Extend", "Keep it reserved for another lease", "lease", `${trial.node} stays reserved.`),
+        button("Release", "Give the node back; it may be suggested again", "release", `${trial.node} is given back.`),
+        button("Abandon", "This node cannot be measured; never suggest it again", "abandon", `${trial.node} is never suggested again.`)),
+    ];
+  }
+
+  // update shows how long the node is still reserved.
+  update(trial) {
+    show(this.lease, `reserved, ends ${until(trial.until)}`);
+  }
+
+  async enter(trial, input) {
+    let value;
+    try {
+      value = parseNumber(input.value);
+    } catch (error) {
+      refuse(input, error);
+      return;
+    }
+    await this.result(trial, { value }, `${number(value)} at ${trial.node} is saved.`, input);
+  }
+
+  async result(trial, outcome, done, control) {
+    try {
+      const told = await put(studyPath(this.context.name, "trials", trial.trial, "result"), { ...outcome, by: person() });
+      say(told.late ? `${done} It came late, and counts.` : done);
+      this.context.changed();
+    } catch (error) {
+      if (control.tagName === "INPUT") refuse(control, error);
+      else complain(error);
+    }
+  }
+
+  async act(trial, path, done) {
+    try {
+      await post(studyPath(this.context.name, "trials", trial.trial, path), { by: person() });
+      say(done);
+      this.context.changed();
+    } catch (error) {
+      complain(error);
+    }
+  }
+}
