@@ -12,9 +12,11 @@ import (
 	"grfgp/graph"
 )
 
-// Fresh returns an Optimizer of the same options that was told nothing. The two
-// share what is costly to make, and may be used at once.
-func (o *Optimizer) Fresh() (*Optimizer, error) { return o.fresh() }
+// Sibling returns an Optimizer on the same graph and with the same Spec that was
+// told nothing. The two share what is costly to make, and may be used at once.
+func (o *Optimizer) Sibling(policy string, opts bayesopt.Options) (*Optimizer, error) {
+	return o.of.optimizer(policy, opts)
+}
 
 // Suggest answers a caller who keeps the books of what is pending, closed and
 // spent; nodes are numbered as in the graph that was given.

@@ -15,9 +15,9 @@ import (
 // the graph that was given, in options too. It is not safe for concurrent use.
 type Optimizer struct {
 	inner *bayesopt.Optimizer
+	of    *workshop
 	place []int // of a given node in the ordered graph
 	given []int // its inverse
-	fresh func() (*Optimizer, error)
 }
 
 // NewOptimizer returns an Optimizer that was told nothing. The policy is
@@ -41,8 +41,7 @@ func drawing(g *graph.Graph, spec Spec) Spec {
 
 // optimizer returns one that shares the workshop, which several may do at once.
 func (w *workshop) optimizer(policy string, opts bayesopt.Options) (_ *Optimizer, err error) {
-	as := opts
-	o := &Optimizer{place: w.place, given: make([]int, len(w.place)), fresh: func() (*Optimizer, error) { return w.optimizer(policy, as) }}
+	o := &Optimizer{of: w, place: w.place, given: make([]int, len(w.place))}
 	for node, at := range w.place {
 		o.given[at] = node
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"sync"
 
@@ -19,6 +20,7 @@ import (
 type Optimizer struct {
 	graph    *graph.Graph
 	settings Settings
+	opts     bayesopt.Options
 
 	mu    sync.Mutex
 	inner *grfgp.Optimizer
@@ -28,21 +30,40 @@ type Optimizer struct {
 // NewOptimizer returns the engine of a study on a graph. What the settings leave
 // open of cost, allowed and group is taken from nodes, which may be nil.
 func NewOptimizer(g *graph.Graph, nodes *graphio.Nodes, s Settings) (*Optimizer, error) {
-	o := &Optimizer{graph: g, settings: s}
-	opts := bayesopt.Options{Goal: s.Goal, Seed: s.Seed, Repeats: s.Repeats}
+	return newOptimizer(g, nodes, s, func(opts bayesopt.Options) (*grfgp.Optimizer, error) {
+		return grfgp.NewOptimizer(g, s.Spec, s.Policy, opts)
+	})
+}
+
+// Sibling returns the engine of another study on the same graph. If the two have
+// the same Spec they share what is costly to make.
+func (o *Optimizer) Sibling(nodes *graphio.Nodes, s Settings) (*Optimizer, error) {
+	if !reflect.DeepEqual(s.Spec, o.settings.Spec) {
+		return NewOptimizer(o.graph, nodes, s)
+	}
+	o.mu.Lock()
+	inner := o.inner
+	o.mu.Unlock()
+	return newOptimizer(o.graph, nodes, s, func(opts bayesopt.Options) (*grfgp.Optimizer, error) {
+		return inner.Sibling(s.Policy, opts)
+	})
+}
+
+func newOptimizer(g *graph.Graph, nodes *graphio.Nodes, s Settings, build func(bayesopt.Options) (*grfgp.Optimizer, error)) (*Optimizer, error) {
+	o := &Optimizer{graph: g, settings: s, opts: bayesopt.Options{Goal: s.Goal, Seed: s.Seed, Repeats: s.Repeats}}
 	var err error
-	if opts.Allowed, err = o.allowed(nodes); err != nil {
+	if o.opts.Allowed, err = o.allowed(nodes); err != nil {
 		return nil, err
 	}
-	if opts.Cost, err = o.costs(nodes, opts.Allowed); err != nil {
+	if o.opts.Cost, err = o.costs(nodes, o.opts.Allowed); err != nil {
 		return nil, err
 	}
-	if opts.GroupCap = s.GroupCap; s.GroupCap > 0 {
-		if opts.Group, err = o.groups(nodes); err != nil {
+	if o.opts.GroupCap = s.GroupCap; s.GroupCap > 0 {
+		if o.opts.Group, err = o.groups(nodes); err != nil {
 			return nil, err
 		}
 	}
-	if o.inner, err = grfgp.NewOptimizer(g, s.Spec, s.Policy, opts); err != nil {
+	if o.inner, err = build(o.opts); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
 	return o, nil
@@ -158,7 +179,7 @@ func (o *Optimizer) numbers(ids []string) ([]int, error) {
 // tell brings the inner optimizer to the readings.
 func (o *Optimizer) tell(readings []Reading) error {
 	if len(o.told) > len(readings) || !slices.Equal(o.told, readings[:len(o.told)]) {
-		inner, err := o.inner.Fresh()
+		inner, err := o.inner.Sibling(o.settings.Policy, o.opts)
 		if err != nil {
 			return err
 		}

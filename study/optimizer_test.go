@@ -352,6 +352,17 @@ func TestVerify(t *testing.T) {
 	if _, err := study.Verify(f.ctx, f.Events(f.ctx, 0), engine, nil); !errors.Is(err, study.ErrCorrupt) {
 		t.Errorf("by another model: %v", err)
 	}
+	// One that shares features with another study comes to the same.
+	sibling, err := engine.Sibling(nil, f.Settings())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sibling, err = sibling.Sibling(nil, f.Settings()); err != nil {
+		t.Fatal(err)
+	}
+	if v, err := study.Verify(f.ctx, f.Events(f.ctx, 0), sibling, nil); err != nil || v.Suggestions != 25 {
+		t.Errorf("%+v, %v", v, err)
+	}
 	if _, err := study.Verify(f.ctx, f.Events(f.ctx, 3), nil, nil); !errors.Is(err, study.ErrCorrupt) {
 		t.Errorf("from the middle: %v", err)
 	}
