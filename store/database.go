@@ -198,6 +198,33 @@ func (d *database) Studies(ctx context.Context) ([]StudyInfo, error) {
 	return all, err
 }
 
+// Keeper keeps what an engine of a study has learned.
+func (d *database) Keeper(name string) study.Keeper { return &keeper{d, name} }
+
+// keeper has a row of its own for a study.
+type keeper struct {
+	*database
+	study string
+}
+
+// Keep implements study.Keeper.
+func (k *keeper) Keep(ctx context.Context, learned []byte) error {
+	return k.write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `INSERT INTO grfgp_learned (study, body) VALUES ($1, $2) ON CONFLICT (study) DO UPDATE SET body = excluded.body`, k.study, learned)
+		return err
+	})
+}
+
+// Kept implements study.Keeper.
+func (k *keeper) Kept(ctx context.Context) ([]byte, error) {
+	var learned []byte
+	err := k.db.QueryRowContext(ctx, `SELECT body FROM grfgp_learned WHERE study = $1`, k.study).Scan(&learned)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	return learned, k.dialect.explain(err)
+}
+
 // PutGraph implements Store. Graphs are compressed.
 func (d *database) PutGraph(ctx context.Context, packed []byte) (string, error) {
 	id := GraphID(packed)

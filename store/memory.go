@@ -15,10 +15,11 @@ type memory struct {
 	mu     sync.Mutex
 	logs   map[string]*study.MemoryLog
 	graphs map[string][]byte
+	kept   map[string][]byte
 }
 
 func newMemory() *memory {
-	return &memory{logs: map[string]*study.MemoryLog{}, graphs: map[string][]byte{}}
+	return &memory{logs: map[string]*study.MemoryLog{}, graphs: map[string][]byte{}, kept: map[string][]byte{}}
 }
 
 func (m *memory) Log(name string) study.Log {
@@ -28,6 +29,26 @@ func (m *memory) Log(name string) study.Log {
 		m.logs[name] = new(study.MemoryLog)
 	}
 	return m.logs[name]
+}
+
+func (m *memory) Keeper(name string) study.Keeper { return memoryKeeper{m, name} }
+
+type memoryKeeper struct {
+	*memory
+	study string
+}
+
+func (k memoryKeeper) Keep(_ context.Context, learned []byte) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.kept[k.study] = slices.Clone(learned)
+	return nil
+}
+
+func (k memoryKeeper) Kept(context.Context) ([]byte, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return slices.Clone(k.kept[k.study]), nil
 }
 
 func (m *memory) Studies(ctx context.Context) ([]StudyInfo, error) {

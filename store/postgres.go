@@ -62,6 +62,7 @@ func (p *postgres) schema() []string {
 		`CREATE TABLE IF NOT EXISTS grfgp_meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)`,
 		`CREATE TABLE IF NOT EXISTS grfgp_events (study TEXT COLLATE "C" NOT NULL, seq BIGINT NOT NULL, at BIGINT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (study, seq))`,
 		`CREATE TABLE IF NOT EXISTS grfgp_graphs (id TEXT COLLATE "C" PRIMARY KEY, size BIGINT NOT NULL, body BYTEA NOT NULL)`,
+		`CREATE TABLE IF NOT EXISTS grfgp_learned (study TEXT COLLATE "C" PRIMARY KEY, body BYTEA NOT NULL)`,
 	}
 }
 

@@ -90,6 +90,7 @@ func (f *sqliteFile) schema() []string {
 		`CREATE TABLE IF NOT EXISTS grfgp_meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)`,
 		`CREATE TABLE IF NOT EXISTS grfgp_events (study TEXT NOT NULL, seq INTEGER NOT NULL, at INTEGER NOT NULL, body TEXT NOT NULL, PRIMARY KEY (study, seq))`,
 		`CREATE TABLE IF NOT EXISTS grfgp_graphs (id TEXT PRIMARY KEY, size INTEGER NOT NULL, body BLOB NOT NULL)`,
+		`CREATE TABLE IF NOT EXISTS grfgp_learned (study TEXT PRIMARY KEY, body BLOB NOT NULL)`,
 	}
 }
 

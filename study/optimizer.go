@@ -25,6 +25,7 @@ type Optimizer struct {
 	mu    sync.Mutex
 	inner *grfgp.Optimizer
 	told  []Reading
+	keep  keeping
 }
 
 // NewOptimizer returns the engine of a study on a graph. What the settings leave
@@ -177,13 +178,13 @@ func (o *Optimizer) numbers(ids []string) ([]int, error) {
 }
 
 // tell brings the inner optimizer to the readings.
-func (o *Optimizer) tell(readings []Reading) error {
+func (o *Optimizer) tell(ctx context.Context, readings []Reading) error {
 	if len(o.told) > len(readings) || !slices.Equal(o.told, readings[:len(o.told)]) {
 		inner, err := o.inner.Sibling(o.settings.Policy, o.opts)
 		if err != nil {
 			return err
 		}
-		o.inner, o.told = inner, nil
+		o.inner, o.told, o.keep.tried = inner, nil, false
 	}
 	for _, r := range readings[len(o.told):] {
 		node, err := o.number(r.Node)
@@ -195,7 +196,7 @@ func (o *Optimizer) tell(readings []Reading) error {
 		}
 		o.told = append(o.told, r)
 	}
-	return nil
+	return o.restore(ctx)
 }
 
 // Suggest implements Engine.
@@ -210,13 +211,14 @@ func (o *Optimizer) Suggest(ctx context.Context, q Query) (Suggestions, error) {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if err := o.tell(q.Readings); err != nil {
+	if err := o.tell(ctx, q.Readings); err != nil {
 		return Suggestions{}, err
 	}
 	a, err := o.inner.Suggest(ctx, r)
 	if err != nil {
 		return Suggestions{}, err
 	}
+	o.save(ctx)
 	out := Suggestions{Short: a.Short}
 	for _, s := range a.Suggestions {
 		p := Pick{Node: o.graph.Labels().At(s.Node), Cost: s.Cost, Why: s.Why}
@@ -234,10 +236,11 @@ func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 func (o *Optimizer) Learn(ctx context.Context, readings []Reading) (Knowledge, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if err := o.tell(readings); err != nil {
+	if err := o.tell(ctx, readings); err != nil {
 		return nil, err
 	}
 	k, err := o.inner.Knowledge(ctx)
+	o.save(ctx)
 	switch {
 	case errors.Is(err, bayesopt.ErrNoModel):
 		return nil, fmt.Errorf("%w: %d values, of which some must differ", ErrNoModel, len(readings))

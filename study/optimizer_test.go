@@ -26,6 +26,7 @@ type field struct {
 	nodes *graphio.Nodes
 	clock *clock
 	ctx   context.Context
+	keep  study.Keeper // nil: none
 }
 
 const side = 9
@@ -57,10 +58,14 @@ func newField(t testing.TB, nodes *graphio.Nodes, change func(*study.Settings)) 
 // restart replays the log with a new engine.
 func (f *field) restart(t testing.TB) *field {
 	t.Helper()
-	g := &field{log: f.log, graph: f.graph, nodes: f.nodes, clock: f.clock, ctx: t.Context()}
+	g := &field{log: f.log, graph: f.graph, nodes: f.nodes, clock: f.clock, keep: f.keep, ctx: t.Context()}
 	var err error
 	g.Study, err = study.Open(t.Context(), g.log, study.Options{Now: g.clock.Now, Engine: func(context.Context) (study.Engine, error) {
-		return study.NewOptimizer(g.graph, g.nodes, g.Settings())
+		o, err := study.NewOptimizer(g.graph, g.nodes, g.Settings())
+		if err == nil && g.keep != nil {
+			o.KeepIn(g.keep)
+		}
+		return o, err
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -168,6 +173,50 @@ func TestRestarts(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// shelf is a Keeper that counts.
+type shelf struct {
+	learned    []byte
+	kept, read int
+}
+
+func (s *shelf) Keep(_ context.Context, learned []byte) error {
+	s.learned = slices.Clone(learned)
+	s.kept++
+	return nil
+}
+
+func (s *shelf) Kept(context.Context) ([]byte, error) {
+	s.read++
+	return s.learned, nil
+}
+
+// What is kept spares trainings and changes nothing, retractions included.
+func TestKeeper(t *testing.T) {
+	want := hard(t, newField(t, nil, nil), func(f *field) *field { return f })
+	f, s := newField(t, nil, nil), new(shelf)
+	f.keep = s
+	f = f.restart(t)
+	if got := hard(t, f, func(f *field) *field { return f.restart(t) }); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+	if s.kept < 4 || s.kept > 15 || s.read < 20 {
+		t.Errorf("kept %d times and read %d times in 25 steps", s.kept, s.read)
+	}
+	for _, foreign := range []string{"", "{}", `{"from":"x","checkpoint":{"measurements":9}}`, string(s.learned[:len(s.learned)/2])} {
+		f, g := newField(t, nil, nil), newField(t, nil, nil)
+		g.keep = &shelf{learned: []byte(foreign)}
+		g = g.restart(t)
+		for range 3 {
+			a, b := f.ask(t, 4), g.ask(t, 4)
+			if a[3].Node != b[3].Node {
+				t.Errorf("%.20q changed what is suggested", foreign)
+			}
+			f.measure(t, a)
+			g.measure(t, b)
+		}
 	}
 }
 

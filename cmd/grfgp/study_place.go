@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
+	"os"
 	"strings"
 	"time"
 
@@ -52,9 +54,13 @@ type sharedStudy interface {
 }
 
 // openStudies opens the place of studies.
-func (a *app) openStudies(ctx context.Context, place string, mustExist bool) (studies, error) {
+func (a *app) openStudies(ctx context.Context, f *studyFlags, place string, mustExist bool) (studies, error) {
 	if strings.HasPrefix(place, "http://") || strings.HasPrefix(place, "https://") {
-		return nil, usagef("--store %s: give a file or a postgres:// URL", place)
+		token, err := readToken(cmp.Or(f.tokenFile, os.Getenv(tokenEnv)))
+		if err != nil {
+			return nil, err
+		}
+		return a.remoteStudies(place, token)
 	}
 	s, err := store.Open(ctx, place, store.Options{MustExist: mustExist})
 	if err != nil {
@@ -103,7 +109,7 @@ func (l *storedStudies) Study(ctx context.Context, name string) (sharedStudy, er
 func (l *storedStudies) open(ctx context.Context, name string) (*storedStudy, error) {
 	s := &storedStudy{place: l}
 	var err error
-	s.Study, err = study.Open(ctx, l.store.Log(name), study.Options{Engine: func(ctx context.Context) (study.Engine, error) { return s.newEngine(ctx) }})
+	s.Study, err = study.Open(ctx, l.store.Log(name), study.Options{Engine: s.engine})
 	if errors.Is(err, study.ErrNotFound) {
 		return nil, usagef("there is no study %q in this store; 'grfgp study list' lists them", name)
 	}
@@ -162,7 +168,17 @@ func (s *storedStudy) Network(ctx context.Context) (*graphio.Network, error) {
 	return s.net, err
 }
 
-func (s *storedStudy) newEngine(ctx context.Context) (study.Engine, error) {
+// engine returns one that goes on from what was learned before.
+func (s *storedStudy) engine(ctx context.Context) (study.Engine, error) {
+	o, err := s.newEngine(ctx)
+	if err != nil {
+		return nil, err
+	}
+	o.KeepIn(s.place.store.Keeper(s.Settings().Name))
+	return o, nil
+}
+
+func (s *storedStudy) newEngine(ctx context.Context) (*study.Optimizer, error) {
 	net, err := s.Network(ctx)
 	if err != nil {
 		return nil, err

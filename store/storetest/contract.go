@@ -27,6 +27,7 @@ func Run(t *testing.T, kept bool, place func(t *testing.T) string) {
 		"writers race":  writersRace,
 		"studies":       studies,
 		"graphs":        graphs,
+		"learned":       learned,
 		"study creates": creates,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, open(t, place(t))) })
@@ -247,6 +248,23 @@ func graphs(t *testing.T, s store.Store) {
 	}
 	if all, err := s.Graphs(t.Context()); err != nil || len(all) != 2 {
 		t.Errorf("%v, %v", all, err)
+	}
+}
+
+func learned(t *testing.T, s store.Store) {
+	if got, err := s.Keeper("s").Kept(t.Context()); err != nil || got != nil {
+		t.Errorf("nothing was kept: %q, %v", got, err)
+	}
+	for _, want := range []string{"one", "two\x00"} {
+		if err := s.Keeper("s").Keep(t.Context(), []byte(want)); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := s.Keeper("s").Kept(t.Context()); err != nil || string(got) != want {
+			t.Errorf("%q, %v; want %q", got, err, want)
+		}
+	}
+	if got, err := s.Keeper("t").Kept(t.Context()); err != nil || got != nil {
+		t.Errorf("another study: %q, %v", got, err)
 	}
 }
 
