@@ -18,12 +18,17 @@ import (
 
 // studyFlags are those of all that is done with studies.
 type studyFlags struct {
-	store string
-	by    string
+	store     string
+	tokenFile string
+	by        string
 }
 
-// storeEnv names the store where --store does not.
-const storeEnv = "GRFGP_STORE"
+// Where the environment names the store, and the file with the token of a server,
+// if flags do not.
+const (
+	storeEnv = "GRFGP_STORE"
+	tokenEnv = "GRFGP_TOKEN_FILE"
+)
 
 func studyVerb(a *app) *cobra.Command {
 	f := new(studyFlags)
@@ -33,7 +38,8 @@ func studyVerb(a *app) *cobra.Command {
 		Long: `A study is a search for nodes to measure that several people or machines share.
 They ask for nodes, which are then reserved for them, and tell what came of it, in
 any order and at any time. All that happens is kept as events in a store: a SQLite
-file, or a PostgreSQL database by its URL. The next suggestion depends on nothing
+file, or a PostgreSQL database by its URL. One process at a time owns a store; let
+that be 'grfgp serve' where several people work, and give its URL as the store. The next suggestion depends on nothing
 but the study's seed and the events so far.
 
 A reservation is a lease. When it runs out the node may be handed out again; a
@@ -52,7 +58,8 @@ result that comes late is taken all the same.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	flags := cmd.PersistentFlags()
-	flags.StringVar(&f.store, "store", "", "where studies are kept, the `PLACE`: a file, or a postgres:// URL (default: "+storeEnv+" in the environment)")
+	flags.StringVar(&f.store, "store", "", "where studies are kept, the `PLACE`: a file, a postgres:// URL, or the http:// URL of 'grfgp serve' (default: "+storeEnv+" in the environment)")
+	flags.StringVar(&f.tokenFile, "token-file", "", "`file` with the token of that server, if it needs one (default: "+tokenEnv+" in the environment)")
 	flags.StringVar(&f.by, "by", "", "who does this, for the log and as holder of what is asked for (default: your name on this machine)")
 	for _, command := range []func(*app, *studyFlags) *cobra.Command{
 		studyCreate, studyList, studyShow, studyAsk, studyTell, studyObserve, studyRenew, studyRelease, studyAbandon, studyRetract,
@@ -95,9 +102,9 @@ func (a *app) withStudy(f *studyFlags, do func(ctx context.Context, s sharedStud
 func (a *app) withStudies(ctx context.Context, f *studyFlags, mustExist bool, do func(ctx context.Context, all studies) error) error {
 	place := cmp.Or(f.store, os.Getenv(storeEnv))
 	if place == "" {
-		return usagef("no store: give --store FILE.db or a postgres:// URL, or set %s", storeEnv)
+		return usagef("no store: give --store FILE.db, a postgres:// URL or the URL of a server, or set %s", storeEnv)
 	}
-	all, err := a.openStudies(ctx, place, mustExist)
+	all, err := a.openStudies(ctx, f, place, mustExist)
 	if err != nil {
 		return studyError(ctx, err)
 	}

@@ -1,0 +1,281 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"grfgp/server"
+	"grfgp/store"
+	"grfgp/study"
+)
+
+// remoteStudies are those of a server.
+type remoteStudies struct {
+	app   *app
+	base  string // URL, without a slash at its end
+	token string
+	http  *http.Client
+}
+
+func (a *app) remoteStudies(place, token string) (*remoteStudies, error) {
+	u, err := url.Parse(place)
+	if err != nil || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+		return nil, usagef("--store %s: the URL of a server is like http://127.0.0.1:8080; a token comes from --token-file", place)
+	}
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }} // the token is for this server alone
+	return &remoteStudies{a, strings.TrimRight(u.String(), "/"), token, client}, nil
+}
+
+func (r *remoteStudies) Close() error {
+	r.http.CloseIdleConnections()
+	return nil
+}
+
+// call is a request to the server.
+type call struct {
+	method, path string
+	query        url.Values
+	body         any    // sent as JSON; nil: none
+	raw          []byte // sent as it is, in place of body
+	kind         string // media type of raw
+	key          string // Idempotency-Key
+}
+
+// Tries of a request that the server had no time for, or whose answer was lost.
+const (
+	tries     = 5
+	firstWait = 200 * time.Millisecond
+)
+
+// do sends a request and reads the answer into v. What can be repeated without
+// harm is tried again when the connection breaks; what the server was not ready
+// for is tried until it is.
+func (r *remoteStudies) do(ctx context.Context, c call, v any) (status int, err error) {
+	wait, waiting := firstWait, (*stage)(nil)
+	for try := 1; ; {
+		status, err = r.once(ctx, c, func(resp *http.Response) error {
+			if v == nil {
+				return nil
+			}
+			return json.NewDecoder(resp.Body).Decode(v)
+		})
+		var p *remoteProblem
+		switch {
+		case errors.As(err, &p) && p.kind() == "loading":
+			if waiting == nil {
+				waiting = r.app.talk.Stage("the server is getting ready")
+			}
+			wait = p.wait
+		case errors.As(err, &p) && p.kind() == "busy", errors.Is(err, errUnreachable) && c.repeatable():
+			if try++; try > tries {
+				return status, err
+			}
+			wait *= 2
+		default:
+			if waiting != nil && err == nil {
+				waiting.Done("ready")
+			}
+			return status, err
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return status, ctx.Err()
+		}
+	}
+}
+
+// repeatable reports whether sending a request twice is as good as once.
+func (c call) repeatable() bool { return c.method != http.MethodPost || c.key != "" }
+
+// errUnreachable says that there was no answer, or none that makes sense.
+var errUnreachable = errors.New("the server cannot be reached")
+
+// once sends a request and lets take read an answer that says success.
+func (r *remoteStudies) once(ctx context.Context, c call, take func(*http.Response) error) (int, error) {
+	raw, kind := c.raw, c.kind
+	if c.body != nil {
+		var err error
+		if raw, err = json.Marshal(c.body); err != nil {
+			return 0, err
+		}
+		kind = "application/json"
+	}
+	address := r.base + c.path
+	if len(c.query) > 0 {
+		address += "?" + c.query.Encode()
+	}
+	req, err := http.NewRequestWithContext(ctx, c.method, address, bytes.NewReader(raw))
+	if err != nil {
+		return 0, err
+	}
+	if kind != "" {
+		req.Header.Set("Content-Type", kind)
+	}
+	if c.key != "" {
+		req.Header.Set("Idempotency-Key", c.key)
+	}
+	if r.token != "" {
+		req.Header.Set("Authorization", "Bearer "+r.token)
+	}
+	resp, err := r.http.Do(req)
+	if err != nil {
+		return 0, r.unreachable(ctx, err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode/100 != 2 {
+		return resp.StatusCode, readProblem(resp)
+	}
+	if err := take(resp); err != nil {
+		return resp.StatusCode, r.unreachable(ctx, err)
+	}
+	return resp.StatusCode, nil
+}
+
+func (r *remoteStudies) unreachable(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	var inner *url.Error
+	if errors.As(err, &inner) {
+		err = inner.Err
+	}
+	return &exitError{exitUnreachable, fmt.Errorf("%w: %s: %w; is 'grfgp serve' running there?", errUnreachable, r.base, err)}
+}
+
+// remoteProblem is what a server said was wrong.
+type remoteProblem struct {
+	Type   string `json:"type"`
+	Status int    `json:"status"`
+	Detail string `json:"detail"`
+	wait   time.Duration
+}
+
+// readProblem reads an answer that says what is wrong.
+func readProblem(resp *http.Response) error {
+	p := &remoteProblem{Status: resp.StatusCode}
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	if err := json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(p); kind != "application/problem+json" || err != nil {
+		return &exitError{exitUnreachable, fmt.Errorf("%w: it answers %s, and not as 'grfgp serve' does", errUnreachable, resp.Status)}
+	}
+	seconds, _ := strconv.Atoi(resp.Header.Get("Retry-After"))
+	p.wait = time.Duration(max(1, seconds)) * time.Second
+	return p
+}
+
+func (p *remoteProblem) kind() string { return strings.TrimPrefix(p.Type, "urn:grfgp:problem:") }
+
+func (p *remoteProblem) Error() string { return p.Detail }
+
+// Unwrap returns the error that a study of this process would have given, so that
+// exit codes are the same.
+func (p *remoteProblem) Unwrap() error {
+	switch p.kind() {
+	case "conflict", "no-model":
+		return study.ErrConflict
+	case "not-finite":
+		return study.ErrNotFinite
+	case "unknown-node":
+		return study.ErrUnknownNode
+	case "bad-data":
+		return study.ErrCorrupt
+	case "not-found":
+		return study.ErrNotFound
+	case "full":
+		return store.ErrFull
+	case "unauthorized", "cross-site", "wrong-host", "read-only", "busy", "stopping":
+		return &exitError{exitUnreachable, errors.New(p.Detail)}
+	}
+	if p.Status < 500 {
+		return study.ErrInvalid
+	}
+	return nil
+}
+
+// onceOnly returns a key under which a request may be repeated.
+func onceOnly(key string) string { return cmp.Or(key, rand.Text()) }
+
+func by(who string) url.Values {
+	if who == "" {
+		return nil
+	}
+	return url.Values{"by": {who}}
+}
+
+func (r *remoteStudies) Create(ctx context.Context, s study.Settings, packed []byte, who string) (bool, error) {
+	s.Graph = store.GraphID(packed)
+	c := call{method: http.MethodPost, path: "/v1/studies", query: by(who), body: s}
+	status, err := r.do(ctx, c, nil)
+	var p *remoteProblem
+	if errors.As(err, &p) && p.kind() == "not-found" { // the graph is not there yet
+		up := call{method: http.MethodPost, path: "/v1/graphs", raw: packed, kind: server.NetworkType}
+		if _, err := r.do(ctx, up, nil); err != nil {
+			return false, err
+		}
+		status, err = r.do(ctx, c, nil)
+	}
+	return status == http.StatusCreated, err
+}
+
+// remoteView is what a server shows of a study.
+type remoteView struct {
+	studySummary
+	Seq      int64          `json:"seq"`
+	Settings study.Settings `json:"settings"`
+}
+
+func (v *remoteView) summary() studySummary {
+	s := v.studySummary
+	s.Goal, s.Events = v.Settings.Goal.String(), v.Seq
+	return s
+}
+
+func (r *remoteStudies) List(ctx context.Context) ([]studySummary, error) {
+	var list struct {
+		Studies []remoteView `json:"studies"`
+	}
+	if _, err := r.do(ctx, call{method: http.MethodGet, path: "/v1/studies"}, &list); err != nil {
+		return nil, err
+	}
+	all := []studySummary{}
+	for _, v := range list.Studies {
+		all = append(all, v.summary())
+	}
+	return all, nil
+}
+
+func (r *remoteStudies) Study(ctx context.Context, name string) (sharedStudy, error) {
+	s := &remoteStudy{remoteStudies: r, path: "/v1/studies/" + url.PathEscape(name)}
+	view, err := s.view(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.settings = view.Settings
+	return s, nil
+}
+
+func (r *remoteStudies) Import(ctx context.Context, in io.Reader, name string) (string, error) {
+	raw, err := io.ReadAll(in)
+	if err != nil {
+		return "", err
+	}
+	c := call{method: http.MethodPost, path: "/v1/imports", raw: raw, kind: "application/x-ndjson"}
+	if name != "" {
+		c.query = url.Values{"name": {name}}
+	}
+	var view remoteView
+	_, err = r.do(ctx, c, &view)
+	return view.Name, err
+}
