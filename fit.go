@@ -77,7 +77,7 @@ func (c candidate) String() string {
 
 // sketchFrom is the number of measurements from which candidates are compared by
 // a sample of them.
-const sketchFrom = 1500
+const sketchFrom = 700
 
 // fit tries the kernels that the Spec leaves, keeps the likeliest, and conditions
 // it on the measurements.

@@ -201,7 +201,7 @@ func Fit(ctx context.Context, k kernel.Kernel, d Data, opts FitOptions) (*Model,
 	var theta []float64
 	switch {
 	case opts.Sketch:
-		theta, r, err = l.params.climbFrom(ctx, l.patches(true), starts, opts.MaxIter)
+		theta, r, err = l.params.climbFrom(ctx, l.patches(sketchNodes), starts, opts.MaxIter)
 	case m.solver == Exact:
 		theta, r, err = l.fitExactly(ctx, starts, opts)
 	default:

@@ -22,7 +22,8 @@ const (
 	learnRate      = 0.1  // of Adam, in e-folds
 	patchCount     = 4
 	patchNodes     = 300
-	scatteredNodes = 800
+	scatteredNodes = 800 // to start from,
+	sketchNodes    = 500 // and to compare kernels by
 	patchMaxIter   = 30
 )
 
@@ -83,9 +84,9 @@ func (s *iterativeSystem) solveTo(ctx context.Context, dst, b *mat.Dense, tol fl
 
 // patches returns likelihoods of a few windows of measurements that are near
 // each other: nodes are numbered by locality, so near numbers are near nodes. A
-// kernel of several scales sees measurements from all over as well. Fitted
-// exactly, they are a start that costs the same at any size.
-func (l *likelihood) patches(scattered bool) []*likelihood {
+// kernel of several scales sees so many measurements from all over as well.
+// Fitted exactly, they are a start that costs the same at any size.
+func (l *likelihood) patches(scattered int) []*likelihood {
 	n := l.data.Len()
 	order := make([]int, n)
 	for k := range order {
@@ -109,8 +110,8 @@ func (l *likelihood) patches(scattered bool) []*likelihood {
 		lo := (n - size) * (2*p + 1) / (2 * patchCount)
 		add(order[lo : lo+size])
 	}
-	if scattered {
-		size := min(n, scatteredNodes)
+	if scattered > 0 {
+		size := min(n, scattered)
 		chosen := make([]int, size)
 		for q := range chosen {
 			chosen[q] = order[(2*q+1)*n/(2*size)]
@@ -120,13 +121,15 @@ func (l *likelihood) patches(scattered bool) []*likelihood {
 	return all
 }
 
-// scattered reports whether the kernel has a coarse part at theta: then
-// measurements far from each other tell something about it.
-func (l *likelihood) scattered(theta []float64) (bool, error) {
+// scattered returns how many measurements to take from all over. If the kernel
+// has a coarse part at theta, those far from each other tell something about it.
+func (l *likelihood) scattered(theta []float64) (int, error) {
 	own, _ := l.params.split(theta)
 	cov, err := l.kernel.At(own)
-	_, coarse := cov.(kernel.Conditioner)
-	return coarse, err
+	if _, coarse := cov.(kernel.Conditioner); coarse {
+		return scatteredNodes, err
+	}
+	return 0, err
 }
 
 // sum is the objective of several likelihoods together.
