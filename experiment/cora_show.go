@@ -15,7 +15,7 @@ import (
 
 func showCora(o Options, r *Results) (*Section, error) {
 	theirs := func(arm string) string {
-		return percent(r.Rows.Where("arm", arm).Where("split", "authors").Over("accuracy"))
+		return meanSD(r.Rows.Where("arm", arm).Where("split", "authors").Over("accuracy"), 2)
 	}
 	section := &Section{Tables: []Table{
 		Compare("Accuracy in %", "The paper and ours by the authors' protocol: their split, mean ± standard deviation over seeds. Clean: mean ± standard error over random splits.",
@@ -39,16 +39,6 @@ func either(a, b string) string {
 		return a
 	}
 	return b
-}
-
-func percent(s Spread) string {
-	switch s.N {
-	case 0:
-		return ""
-	case 1:
-		return fmt.Sprintf("%.2f", s.Mean)
-	}
-	return fmt.Sprintf("%.2f ± %.2f", s.Mean, s.SD)
 }
 
 // randomSplits are the rows of an arm that are not of the authors' split.

@@ -162,6 +162,18 @@ func (d laplacianDiffusion) CoeffsGrad(dst [][]float64, theta []float64) {
 	}
 }
 
+// meanSD shows a mean with the standard deviation between repetitions, "" where
+// there is nothing.
+func meanSD(s Spread, digits int) string {
+	switch s.N {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf("%.*f", digits, s.Mean)
+	}
+	return fmt.Sprintf("%.*f ± %.*f", digits, s.Mean, digits, s.SD)
+}
+
 // plusMinus shows a mean with its standard error.
 func plusMinus(s Spread, digits int) string {
 	if s.N < 2 {

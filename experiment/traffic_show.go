@@ -39,7 +39,7 @@ func showTraffic(_ Options, r *Results) (*Section, error) {
 		if len(rows) == 0 {
 			return ""
 		}
-		return rows.Over("rmse").String() + "; " + rows.Over("nlpd").String()
+		return meanSD(rows.Over("rmse"), 2) + "; " + meanSD(rows.Over("nlpd"), 3)
 	}
 	section := &Section{Tables: []Table{
 		Compare("RMSE in mph; NLPD in nats per test node (mean ± standard deviation over the splits)", "",
@@ -56,7 +56,7 @@ func showTraffic(_ Options, r *Results) (*Section, error) {
 	}}
 	section.Findings = trafficFindings(r)
 	section.Figures = append(section.Figures, Figure{Name: "walks", Wide: true, Picture: trafficCurves(r),
-		Caption: "Figure 3 a, b: error against walks per node; bands are one standard deviation over the splits."})
+		Caption: "Figure 3 a, b: error against walks per node; bands are one standard error over the splits."})
 	maps, err := trafficMaps(r)
 	if err != nil {
 		return nil, err
@@ -103,7 +103,7 @@ func trafficTable(r *Results) Table {
 			if n == 0 {
 				walks = "–"
 			}
-			t.Rows = append(t.Rows, []string{arm, walks, rows.Over("rmse").String(), rows.Over("nlpd").String(), rows.Over("cover80").String(), rows.Over("cover95").String(), rows.Over("log_likelihood").String()})
+			t.Rows = append(t.Rows, []string{arm, walks, meanSD(rows.Over("rmse"), 2), meanSD(rows.Over("nlpd"), 3), meanSD(rows.Over("cover80"), 3), meanSD(rows.Over("cover95"), 3), meanSD(rows.Over("log_likelihood"), 1)})
 		}
 	}
 	return t
@@ -147,14 +147,14 @@ func trafficCurves(r *Results) *plot.Picture {
 	return plot.Shared("", 2, chart("Error", "RMSE, mph", "rmse", trafficLearnableRMSE, trafficShapeRMSE), chart("Log score", "NLPD, nats per node", "nlpd", trafficLearnableNLPD, trafficShapeNLPD))
 }
 
-// againstWalks is a curve over walks with a band of one standard deviation.
+// againstWalks is a curve over walks with a band of one standard error.
 func againstWalks(rows Rows, name, column string) plot.Line {
 	line := plot.Line{Name: name}
 	for _, n := range rows.Distinct("walks") {
 		s := rows.Where("walks", n).Over(column)
 		line.X, line.Y = append(line.X, n), append(line.Y, s.Mean)
 		if s.N > 1 {
-			line.Low, line.High = append(line.Low, s.Mean-s.SD), append(line.High, s.Mean+s.SD)
+			line.Low, line.High = append(line.Low, s.Mean-s.SE()), append(line.High, s.Mean+s.SE())
 		}
 	}
 	if len(line.Low) != len(line.X) {

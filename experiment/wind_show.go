@@ -29,7 +29,7 @@ func showWind(o Options, r *Results) (*Section, error) {
 		if len(rows) == 0 {
 			return ""
 		}
-		return rows.Over("rmse").String() + "; " + rows.Over(score).String()
+		return meanSD(rows.Over("rmse"), 4) + "; " + meanSD(rows.Over(score), 3)
 	}
 	var rows []Beside
 	for _, n := range []int{512, 8192} {
@@ -53,7 +53,7 @@ func showWind(o Options, r *Results) (*Section, error) {
 	}
 	section.Tables = append(section.Tables, scales...)
 	section.Figures = append(section.Figures, Figure{Name: "walks", Wide: true, Picture: windCurves(r),
-		Caption: "Figure 3 c, d: error and score (without noise) at 1000 hPa against walks per node, on the grid weighted by distance."})
+		Caption: "Figure 3 c, d: error and score (without noise) at 1000 hPa against walks per node, on the grid weighted by distance; bands are one standard error over seeds of walks."})
 	globes, err := windGlobes(o, r)
 	if err != nil {
 		return nil, err
@@ -108,8 +108,8 @@ func windTable(r *Results) Table {
 					if n == 0 {
 						walks = "–"
 					}
-					t.Rows = append(t.Rows, []string{arm, weights, walks, fmt.Sprint(level), own.Over("rmse").String(), own.Over("rmse_ms").String(), own.Over("nlpd").String(),
-						own.Over("cover80").String(), own.Over("cover95").String(), own.Over("log_likelihood").String()})
+					t.Rows = append(t.Rows, []string{arm, weights, walks, fmt.Sprint(level), meanSD(own.Over("rmse"), 4), meanSD(own.Over("rmse_ms"), 3), meanSD(own.Over("nlpd"), 4),
+						meanSD(own.Over("cover80"), 3), meanSD(own.Over("cover95"), 3), meanSD(own.Over("log_likelihood"), 1)})
 				}
 			}
 		}
