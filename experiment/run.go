@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"io/fs"
 	"regexp"
+	"sync"
 )
 
 // Watch is told how a run goes. Nil functions are not called.
 type Watch struct {
 	// Say is given sentences that a user should read.
 	Say func(format string, args ...any)
-	// Progress is called while cells run, from any goroutine.
+	// Progress is called while cells run, from any goroutine but one at a time.
 	Progress func(Progress)
 }
 
@@ -35,6 +36,12 @@ func Run(ctx context.Context, e *Experiment, opts Options, shelf Shelf, watch Wa
 	}
 	if watch.Progress == nil {
 		watch.Progress = func(Progress) {}
+	}
+	var one sync.Mutex
+	tell := func(p Progress) {
+		one.Lock()
+		defer one.Unlock()
+		watch.Progress(p)
 	}
 	cells := e.Cells(opts)
 	found := make([]*Result, len(cells))
@@ -65,12 +72,12 @@ func Run(ctx context.Context, e *Experiment, opts Options, shelf Shelf, watch Wa
 			continue
 		}
 		p.Cell = c.Name
-		watch.Progress(p)
+		tell(p)
 		r, err := e.compute(ctx, c, shelf, func(done, total int64) {
 			if total > 0 {
 				now := p
 				now.Done += c.work() * min(1, float64(done)/float64(total))
-				watch.Progress(now)
+				tell(now)
 			}
 		})
 		if err != nil {
@@ -79,7 +86,7 @@ func Run(ctx context.Context, e *Experiment, opts Options, shelf Shelf, watch Wa
 		found[i] = r
 		p.Done += c.work()
 		p.Ended++
-		watch.Progress(p)
+		tell(p)
 	}
 	all := &Results{Kept: p.Kept, arrays: map[string]map[string][]float64{}}
 	for i, c := range cells {

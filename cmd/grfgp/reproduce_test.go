@@ -1,0 +1,234 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"grfgp/experiment"
+	"grfgp/internal/plot"
+)
+
+// doubling is a small experiment; run is called before each of its cells.
+func doubling(name string, run func(cell int) error) *experiment.Experiment {
+	return &experiment.Experiment{
+		Name: name, Title: "Doubling <" + name + ">", About: "about & more", Version: 1,
+		Columns: []experiment.Column{{Name: "k", About: "a number"}, {Name: "double", Kind: experiment.Number, About: "twice it"}, {Name: "seconds", Kind: experiment.Cost, About: "time"}},
+		Cells: func(o experiment.Options) []experiment.Cell {
+			var cells []experiment.Cell
+			for k := range o.Repeats(2, 3) {
+				cells = append(cells, experiment.Cell{Name: fmt.Sprintf("k%d", k), Settings: k, Run: func(context.Context, func(done, total int64)) (*experiment.Result, error) {
+					if err := run(k); err != nil {
+						return nil, err
+					}
+					return &experiment.Result{Rows: []experiment.Row{{"k": k, "double": 2 * k, "seconds": 0.5}}}, nil
+				}})
+			}
+			return cells
+		},
+		Show: func(_ experiment.Options, r *experiment.Results) (*experiment.Section, error) {
+			return &experiment.Section{
+				Tables:   []experiment.Table{experiment.Compare("Table <T>", "", experiment.Beside{What: "sum", Paper: "6", Theirs: r.Rows.Over("double").String(), Differs: "nothing"})},
+				Figures:  []experiment.Figure{{Name: "line", Caption: "a line & a caption", Picture: plot.Chart{Title: "t"}.Picture()}},
+				Findings: []string{"found <it>"},
+			}, nil
+		},
+	}
+}
+
+// reproduceOf runs experiments of a test as the verb would.
+func reproduceOf(ctx context.Context, dir string, quick, asJSON bool, known, chosen []*experiment.Experiment) result {
+	var out, talk bytes.Buffer
+	a := &app{Streams: Streams{Out: &out, Err: &talk}, json: asJSON, seed: 1}
+	a.talk = newTalk(&talk, false)
+	err := a.reproduce(ctx, known, chosen, &reproduceFlags{quick: quick, dir: dir})
+	code := a.report(ctx, err)
+	return result{code, out.String(), talk.String()}
+}
+
+func names(t *testing.T, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, e := range entries {
+		all = append(all, e.Name())
+	}
+	return all
+}
+
+func TestReproduce(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new", "folder")
+	runs := 0
+	count := func(int) error { runs++; return nil }
+	one, two := doubling("one", count), doubling("two", count)
+	known := []*experiment.Experiment{one, two}
+	r := reproduceOf(context.Background(), dir, false, false, known, known[:1])
+	if r.code != exitOK || !strings.Contains(r.out, "Table <T>") || !strings.Contains(r.out, "2.0 ± 2.0") || !strings.Contains(r.out, "found <it>") || !strings.Contains(r.err, "one: 3 parts") {
+		t.Fatalf("%+v", r)
+	}
+	if want := []string{".lock", "one", "one-costs.csv", "one-line.png", "one.csv", "one.json", "report.html"}; !slices.Equal(names(t, dir), want) || len(names(t, filepath.Join(dir, "one"))) != 3 {
+		t.Errorf("files %q", names(t, dir))
+	}
+	page := readText(t, filepath.Join(dir, "report.html"))
+	for _, want := range []string{"Doubling &lt;one&gt;", "Table &lt;T&gt;", "found &lt;it&gt;", "about &amp; more", "data:image/png;base64,", "Not run here: two", "grfgp reproduce one", "prefers-color-scheme: dark"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %q in the report", want)
+		}
+	}
+	if strings.Contains(page, "ZgotmplZ") || strings.Contains(page, "http://") || strings.Contains(page, "https://") || strings.Contains(page, "<script") {
+		t.Error("the report is not made of its own parts alone")
+	}
+	csv := readText(t, filepath.Join(dir, "one.csv"))
+
+	r = reproduceOf(context.Background(), dir, false, true, known, known)
+	var answer struct {
+		Version     int
+		Experiments []struct {
+			Name    string
+			Section struct{ Tables []experiment.Table }
+		}
+	}
+	if err := json.Unmarshal([]byte(r.out), &answer); err != nil || r.code != exitOK || answer.Version != 1 || len(answer.Experiments) != 2 || answer.Experiments[1].Section.Tables[0].Rows[0][1] != "6" {
+		t.Errorf("%v: %+v", err, r)
+	}
+	if runs != 6 || !strings.Contains(r.err, "one: 3 parts, 3 of them from before") || readText(t, filepath.Join(dir, "one.csv")) != csv {
+		t.Errorf("%d runs; %s", runs, r.err)
+	}
+	if page := readText(t, filepath.Join(dir, "report.html")); !strings.Contains(page, `id="one"`) || !strings.Contains(page, `id="two"`) || strings.Contains(page, "Not run here") {
+		t.Error("the report is not over both")
+	}
+}
+
+func readText(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// An interrupted run keeps what is finished, and the next one goes on.
+func TestReproduceInterrupted(t *testing.T) {
+	dir := t.TempDir()
+	runs := map[int]int{}
+	ctx, stop := context.WithCancel(context.Background())
+	stopping := []*experiment.Experiment{doubling("one", func(k int) error {
+		runs[k]++
+		if k == 1 && runs[k] == 1 {
+			stop()
+			return ctx.Err()
+		}
+		return nil
+	})}
+	r := reproduceOf(ctx, dir, false, false, stopping, stopping)
+	if r.code != exitInterrupted || !strings.Contains(r.err, "the same command goes on from there") || len(names(t, filepath.Join(dir, "one"))) != 1 {
+		t.Errorf("%+v", r)
+	}
+	r = reproduceOf(context.Background(), dir, false, false, stopping, stopping)
+	if r.code != exitOK || !maps.Equal(runs, map[int]int{0: 1, 1: 2, 2: 1}) {
+		t.Errorf("%+v, runs %v", r, runs)
+	}
+}
+
+// What cannot be run does not keep the rest from it, and is said at the end.
+func TestReproduceWithoutData(t *testing.T) {
+	dir := t.TempDir()
+	fine, bare, broken := doubling("fine", func(int) error { return nil }), doubling("bare", nil), doubling("broken", func(int) error { return errors.New("it broke") })
+	bare.Ready = func() error { return fmt.Errorf("%w: run 'grfgp dataset fetch bare'", experiment.ErrNoData) }
+	all := []*experiment.Experiment{bare, fine, broken}
+	r := reproduceOf(context.Background(), dir, false, false, all, all)
+	if r.code != exitBadData || !strings.Contains(r.err, "grfgp dataset fetch bare") || !strings.Contains(r.err, "2 of 3 experiments are missing (bare, broken)") || !strings.Contains(r.out, "fine") {
+		t.Errorf("%+v", r)
+	}
+	if r := reproduceOf(context.Background(), dir, false, false, all, all[2:]); r.code != exitInternal || !strings.Contains(r.err, "it broke") {
+		t.Errorf("%+v", r)
+	}
+	if page := readText(t, filepath.Join(dir, "report.html")); !strings.Contains(page, "Not run here: bare, broken") {
+		t.Error("the report does not say what is missing")
+	}
+}
+
+// Quick results and others live side by side.
+func TestReproduceDamaged(t *testing.T) {
+	dir := t.TempDir()
+	runs := 0
+	all := []*experiment.Experiment{doubling("one", func(int) error { runs++; return nil })}
+	reproduceOf(context.Background(), dir, true, false, all, all)
+	cells := filepath.Join(dir, "one")
+	if err := os.WriteFile(filepath.Join(cells, names(t, cells)[0]), []byte(`{"format":`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if r := reproduceOf(context.Background(), dir, false, false, all, all); r.code != exitOK || !strings.Contains(r.err, "damaged; it is run again") || runs != 4 {
+		t.Errorf("%d runs, %+v", runs, r)
+	}
+	if page := readText(t, filepath.Join(dir, "report.html")); strings.Contains(page, "quick") {
+		t.Error("the report is of the quick run")
+	}
+	if err := os.WriteFile(filepath.Join(dir, "one.json"), []byte("{"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if r := reproduceOf(context.Background(), dir, false, false, all, nil); r.code != exitBadData || !strings.Contains(r.err, "is damaged") {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestReproduceLocked(t *testing.T) {
+	dir := t.TempDir()
+	held, err := openBinder(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := runLine(t, "", "reproduce", "theory", "--quick", "-o", dir)
+	if r.code != exitHeld || !strings.Contains(r.err, "another grfgp is at work") {
+		t.Errorf("%+v", r)
+	}
+	held.close()
+	again, err := openBinder(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again.close()
+}
+
+func TestReproduceUsage(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"reproduce"}, "no experiment: name some of"},
+		{[]string{"reproduce", "frob"}, `there is no experiment "frob"`},
+		{[]string{"reproduce", "theory", "--seeds", "-1"}, "--seeds -1"},
+		{[]string{"reproduce", "theory", "-o", file}, "name another folder"},
+	} {
+		if r := runLine(t, "", c.args...); r.code != exitUsage || !strings.Contains(r.err, c.want) {
+			t.Errorf("%q: %+v, want %q", c.args, r, c.want)
+		}
+	}
+	help := runLine(t, "", "reproduce", "--help")
+	for _, e := range experiment.All() {
+		if !strings.Contains(help.out, "\n  "+e.Name) {
+			t.Errorf("%s is not in the help:\n%s", e.Name, help.out)
+		}
+	}
+	for _, want := range []string{"--quick", "--seeds", "-o, --dir folder", "report.html", "all"} {
+		if !strings.Contains(help.out, want) {
+			t.Errorf("no %q in the help:\n%s", want, help.out)
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package experiment
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The arms are the same task: dense and sparse agree to the tolerance of solves
+// while learning, 3 % and some, and many scales come near the noise.
+func TestScalingQuickly(t *testing.T) {
+	r, _ := quickly(t, scaling(), func(c Cell) bool { return c.Work < 0.1 || strings.HasPrefix(c.Name, "clean-64-") })
+	dense, sparse := r.Rows.Where("arm", denseArm), r.Rows.Where("arm", featuresArm)
+	if len(dense) < 3 {
+		t.Fatalf("%d rows", len(dense))
+	}
+	for _, d := range dense {
+		s := sparse.Where("nodes", d.Num("nodes"))
+		if len(s) != 1 || math.Abs(d.Num("rmse")-s[0].Num("rmse")) > 0.05*d.Num("rmse") {
+			t.Errorf("%v nodes: RMSE %v dense, %v sparse", d.Num("nodes"), d.Num("rmse"), s.Nums("rmse"))
+		}
+		if n := d.Num("nodes"); d.Num("stored_mb") != 8*n*n/(1<<20) {
+			t.Errorf("%v nodes take %v MB", n, d.Num("stored_mb"))
+		}
+	}
+	for _, c := range r.Rows.Where("arm", cleanArm) {
+		if c.Num("rmse") > 0.2 {
+			t.Errorf("%v nodes: RMSE %v with many scales", c.Num("nodes"), c.Num("rmse"))
+		}
+	}
+}
+
+func TestSeedsOfRings(t *testing.T) {
+	count := func(o Options, prefix string) int {
+		n := 0
+		for _, c := range scalingCells(o) {
+			if strings.HasPrefix(c.Name, prefix) {
+				n++
+			}
+		}
+		return n
+	}
+	for _, c := range []struct {
+		o      Options
+		prefix string
+		want   int
+	}{
+		{Options{}, "dense-8192-", 1}, {Options{}, "dense-4096-", 3}, {Options{}, "dense-16384-", 0}, {Options{}, "features-1048576-", 3}, {Options{}, "features-32-", 5},
+		{Options{Seeds: 2}, "dense-8192-", 2}, {Options{Quick: true}, "clean-1024-", 1}, {Options{Quick: true, Seeds: 4}, "clean-1024-", 4},
+	} {
+		if got := count(c.o, c.prefix); got != c.want {
+			t.Errorf("%+v: %d cells %s, want %d", c.o, got, c.prefix, c.want)
+		}
+	}
+}
+
+func TestLargeSizesAreFitted(t *testing.T) {
+	x := []float64{1, 2, 4, 8, 16, 32}
+	for from, want := range map[float64][]float64{4: {4, 8, 16, 32}, 1: x, 16: {8, 16, 32}, 1e9: {8, 16, 32}} {
+		if got, _ := above(from, x, x); !slices.Equal(got, want) {
+			t.Errorf("from %v: %v, want %v", from, got, want)
+		}
+	}
+	if got, _ := above(5, nil, nil); len(got) != 0 {
+		t.Errorf("of nothing: %v", got)
+	}
+}
+
+// The paper's own tables give the exponents that its text states, but for those of
+// initialisation.
+func TestPaperTables(t *testing.T) {
+	if len(paperDense) != 9 || len(paperSparse) != 16 {
+		t.Fatalf("%d and %d sizes", len(paperDense), len(paperSparse))
+	}
+	for _, table := range [][]ringCost{paperDense, paperSparse} {
+		for k, c := range table {
+			if c.nodes != math.Exp2(float64(5+k)) {
+				t.Errorf("size %d is %v", k, c.nodes)
+			}
+		}
+	}
+}
