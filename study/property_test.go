@@ -92,7 +92,7 @@ func anyCommand(x *table, random *rand.Rand, nodes int) (err error) {
 	return err
 }
 
-func checkInvariants(t *testing.T, s *study.State) {
+func checkInvariants(t testing.TB, s *study.State) {
 	t.Helper()
 	reserved := slices.Sorted(slices.Values(s.Reserved()))
 	if distinct := slices.Compact(slices.Clone(reserved)); len(distinct) != len(reserved) {
