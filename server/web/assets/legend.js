@@ -12,9 +12,13 @@ const names = {
 
 const marks = [[measured, "measured"], [pending, "pending"], [suggested, "would be next"], [abandoned, "abandoned"], [forbidden, "not allowed"]];
 
-// legend explains a map that is coloured by mean or sd.
-export function legend(by, head) {
-  return [head.model && bar(by, head.range[by]), h("ul", { class: "legend" }, marks.map(([flag, name]) => h("li", null, mark(flag), name)))];
+const always = measured | pending | suggested;
+
+// legend explains a map that is coloured by mean or sd; rare marks only where
+// they occur.
+export function legend(by, head, flags) {
+  const seen = flags.reduce((all, f) => all | f, always);
+  return [head.model && bar(by, head.range[by]), h("ul", { class: "legend" }, marks.filter(([flag]) => flag & seen).map(([flag, name]) => h("li", null, mark(flag), name)))];
 }
 
 function bar(by, [low, high]) {

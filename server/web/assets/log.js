@@ -7,16 +7,16 @@ import { complain } from "./notice.js";
 
 const most = 300; // rows that are kept
 
-// sentences say what an event is about.
+// sentences say what an event is about; of gives the node of a trial.
 const sentences = {
   created: ({ settings }) => `created the study: ${settings.goal}`,
   asked: ({ trials, count, short }) => `reserved ${trials.map((t) => t.node).join(", ")}${short ? ` (${trials.length} of ${count}: ${short.replaceAll("_", " ")})` : ""}`,
-  told: ({ trial, value, note }) => (value === undefined ? `trial ${trial} failed` : `trial ${trial} is ${number(value, 6)}`) + noted(note),
+  told: ({ trial, value, note }, of) => (value === undefined ? `${of(trial)} failed` : `${of(trial)} is ${number(value, 6)}`) + noted(note),
   observed: ({ values }) => (values.length <= 3 ? values.map((v) => `${v.node} is ${number(v.value, 6)}`).join(", ") : `gave ${plural(values.length, "value")}`),
-  renewed: ({ trial, until }) => `extended trial ${trial} to ${moment(until)}`,
-  released: ({ trial }) => `gave trial ${trial} back`,
-  abandoned: ({ trial, note }) => `abandoned trial ${trial}${noted(note)}`,
-  expired: ({ trials }) => `${trials.length === 1 ? "the lease of trial" : "the leases of trials"} ${trials.join(", ")} ran out`,
+  renewed: ({ trial, until }, of) => `keeps ${of(trial)} until ${moment(until)}`,
+  released: ({ trial }, of) => `gave ${of(trial)} back`,
+  abandoned: ({ trial, note }, of) => `abandoned ${of(trial)}${noted(note)}`,
+  expired: ({ trials }, of) => `${trials.length === 1 ? "the lease of" : "the leases of"} ${trials.map(of).join(", ")} ran out`,
   retracted: ({ value, note }) => `withdrew value ${value}${noted(note)}`,
   paused: ({ note }) => `paused the study${noted(note)}`,
   resumed: () => "resumed the study",
@@ -27,15 +27,12 @@ function noted(note) {
   return note ? `: ${note}` : "";
 }
 
-// sentence is an event in words.
-export function sentence({ kind, data }) {
-  return sentences[kind]?.(data) ?? kind;
-}
-
 export function logView(context) {
   const status = h("p", { class: "soft", role: "status" }, "Loading …");
   const list = h("ol", { class: "log", role: "log", "aria-label": "Events, the newest first", tabindex: "0" });
   const element = h("section", { class: "card" }, h("h2", null, "What happened"), status, list);
+  const nodes = new Map(); // by trial, as far as they were seen
+  const nodeOf = (trial) => nodes.get(trial) ?? `trial ${trial}`;
   let last = 0;
   let waiting = [];
   let frame = 0;
@@ -46,7 +43,8 @@ export function logView(context) {
     const fresh = waiting.filter((e) => e.seq > last).sort((a, b) => a.seq - b.seq).slice(-most);
     waiting = [];
     if (fresh.length > 0) last = fresh[fresh.length - 1].seq;
-    list.prepend(...fresh.reverse().map(row));
+    for (const { kind, data } of fresh) if (kind === "asked") for (const t of data.trials) nodes.set(t.trial, t.node);
+    list.prepend(...fresh.reverse().map((event) => row(event, nodeOf)));
     while (list.children.length > most) list.lastElementChild.remove();
     show(status, last > most ? `The newest ${most} of ${plural(last, "event")}, live.` : `${plural(last, "event")}, live.`);
   };
@@ -63,10 +61,10 @@ export function logView(context) {
   return { element, refresh() {}, events, close: () => cancelAnimationFrame(frame) };
 }
 
-function row(event) {
+function row(event, nodeOf) {
   return h("li", null,
     h("span", { class: "seq" }, event.seq),
     h("time", { datetime: event.time }, moment(event.time)),
     h("span", { class: `badge ${event.kind}` }, event.kind),
-    h("span", { class: "what" }, event.by && h("strong", null, event.by, " "), sentence(event)));
+    h("span", { class: "what" }, event.by && h("strong", null, event.by, " "), sentences[event.kind]?.(event.data, nodeOf) ?? event.kind));
 }

@@ -120,7 +120,7 @@ class MapView {
   colour() {
     const { head, columns } = this.data;
     this.scene.value(head.model ? columns[this.by] : null, head.model ? head.range[this.by] : [0, 1], this.by);
-    show(this.legend, legend(this.by, head));
+    show(this.legend, legend(this.by, head, columns.flags));
     this.paint();
   }
 
@@ -178,7 +178,7 @@ class MapView {
     this.painting = requestAnimationFrame(() => {
       this.painting = 0;
       const size = this.nodeSize();
-      this.scene.draw(this.camera, size, Math.max(11, size * 1.15), theme());
+      this.scene.draw(this.camera, size, Math.max(11, size * 1.5), theme());
     });
   }
 
@@ -188,7 +188,7 @@ class MapView {
     const [x0, y0, x1, y1] = this.camera.box();
     let seen = 0;
     for (let i = 0; i < x.length; i++) if (x[i] >= x0 && x[i] <= x1 && y[i] >= y0 && y[i] <= y1) seen++;
-    return Math.min(18, Math.max(2.5, 0.55 * Math.sqrt((this.camera.width * this.camera.height) / Math.max(seen, 1))));
+    return Math.min(14, Math.max(2.5, 0.42 * Math.sqrt((this.camera.width * this.camera.height) / Math.max(seen, 1))));
   }
 
   click(sx, sy) {

@@ -34,8 +34,8 @@ class NextView {
     this.values = h("div", null);
     this.element = h("div", { class: "next-view" },
       context.meta.read_only ? null : this.askForm(),
-      h("section", { class: "wide" }, h("h2", null, "Being measured"), this.count, this.list),
       context.meta.read_only ? null : observeForm(context),
+      h("section", { class: "wide" }, h("h2", null, "Being measured"), this.count, this.list),
       h("section", { class: "card wide" }, h("h2", null, "Latest values"), this.values));
     this.refresher = new Refresher((signal) => this.load(signal), complain);
     this.clock = setInterval(() => this.tick(), 5000);

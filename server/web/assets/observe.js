@@ -24,8 +24,8 @@ export function observeForm(context) {
       refuse(text, error);
     }
   };
-  return h("section", { class: "card" },
-    h("h2", null, "Other values"),
+  return h("details", { class: "card", open: window.matchMedia("(min-width: 52rem)").matches },
+    h("summary", null, h("h2", null, "Other values")),
     h("form", { onsubmit: (e) => { e.preventDefault(); busy(button, save); } },
       field("Measured without being asked for", text, "A line for each: node, comma or tab, value. All are taken or none."),
       h("p", { class: "actions" }, button)));

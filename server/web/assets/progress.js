@@ -70,7 +70,7 @@ function expectedChart(points) {
     h("h2", null, "Expected and measured"),
     h("p", { class: "soft" }, "Bars are intervals of 95 % for the quantity, as predicted when the node was handed out; points are what was measured then. Where the search works, bars grow shorter."),
     chart({
-      title: `${plural(some.length, "value")} that were asked for`, xName: "measurements", yName: "value", x: [0.5, points.length + 0.5], y: span(low, high, of((p) => p.value)),
+      title: `${plural(some.length, "value")} that were asked for`, xName: "measurements", yName: "value", x: [some[0] + 0.5, points.length + 0.5], y: span(low, high, of((p) => p.value)),
       layers: [
         { kind: "points", class: "expected", name: "expected", x: some.map((k) => k + 1), y: of((p) => p.mean), low, high },
         { kind: "points", class: "values", name: "measured", x: some.map((k) => k + 1), y: of((p) => p.value), titles: of(title) },

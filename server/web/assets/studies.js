@@ -42,7 +42,7 @@ function card(study) {
 
 // importButton takes a study that was exported.
 function importButton() {
-  const file = h("input", { type: "file", id: "import-file", class: "unseen", tabindex: "-1", "aria-label": "Exported study", accept: ".ndjson,.json" });
+  const file = h("input", { type: "file", id: "import-file", hidden: true, accept: ".ndjson,.json" });
   const button = h("button", { type: "button", onclick: () => file.click() }, "Import");
   file.addEventListener("change", () => busy(button, async () => {
     try {

@@ -18,7 +18,7 @@ const views = [
   ["map", "Map", mapView],
   ["next", "Next", nextView],
   ["progress", "Progress", progressView],
-  ["trust", "Can I trust it?", trustView],
+  ["trust", "Trust", trustView],
   ["log", "Log", logView],
 ];
 
@@ -51,6 +51,7 @@ export class StudyPage {
     const [id, title, make] = views.find(([id]) => id === which) ?? views[0];
     document.title = `${title} · ${this.name} · grfgp`;
     show(this.tabs, views.map(([v, text]) => h("a", { id: `tab-${v}`, href: address("studies", this.name, v), "aria-current": v === id ? "page" : null }, text)));
+    this.tabs.querySelector("[aria-current]").scrollIntoView({ block: "nearest", inline: "nearest" });
     if (this.which === id) return;
     this.which = id;
     this.view?.close();

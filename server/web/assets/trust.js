@@ -25,11 +25,12 @@ export function trustView(context) {
 
 function contents(c) {
   return [
-    h("section", { class: "card wide" }, h("h2", null, "In short"), h("ul", { class: "verdicts" }, verdicts(c).map((v) => h("li", null, v)))),
+    h("section", { class: "card wide" }, h("h2", null, "Can I trust it?"), h("ul", { class: "verdicts" }, verdicts(c).map((v) => h("li", null, v)))),
     h("section", { class: "card" }, h("h2", null, "Left-out predictions"), leftOut(c.left)),
-    h("section", { class: "card" }, h("h2", null, "Intervals"), coverage(c)),
-    h("section", { class: "card" }, h("h2", null, "Error against simple rules"), errors(c)),
-    h("section", { class: "card" }, h("h2", null, "Largest surprises"), surprises(c.left)),
+    h("div", { class: "stack" },
+      h("section", { class: "card" }, h("h2", null, "Intervals"), coverage(c)),
+      h("section", { class: "card" }, h("h2", null, "Error against simple rules"), errors(c))),
+    h("section", { class: "card wide" }, h("h2", null, "Largest surprises"), surprises(c.left)),
   ];
 }
 
@@ -49,7 +50,7 @@ export function verdicts(c) {
   if (Number.isFinite(at95)) {
     const [low, high] = chance(0.95, n);
     if (at95 < low) said.push(`Intervals are too narrow: those of 95 % hold ${percent(at95)} of left-out values.`);
-    else if (at95 > high) said.push(`Intervals are wider than need be: those of 95 % hold ${percent(at95)} of left-out values.`);
+    else if (at95 > high + 1e-9) said.push(`Intervals are wider than need be: those of 95 % hold ${percent(at95)} of left-out values.`);
     else said.push(`Intervals keep their word: those of 95 % hold ${percent(at95)} of left-out values.`);
   }
   if (n < 30) said.push(`${plural(n, "value")} are few: all of this may still change.`);
