@@ -43,9 +43,8 @@ func (s *Server) importStudy(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	a, err := study.ReadArchive(body)
-	bodyRead(w)
-	if err != nil {
-		return uploadError(err)
+	if err := body.done(w, err); err != nil {
+		return err
 	}
 	if name := q.text("name"); name != "" {
 		if err := a.Rename(name); err != nil {
@@ -78,7 +77,7 @@ func (s *Server) importGraph(r *http.Request, a *study.Archive) error {
 	}
 	net, err := graphio.Unpack(a.Graph)
 	if err != nil {
-		return uploadError(err)
+		return err
 	}
 	if err := checkIDs(net); err != nil {
 		return err

@@ -13,6 +13,9 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"grfgp/graphio"
+	"grfgp/study"
 )
 
 // readJSON reads the body of a request into v, strictly. A body that is empty
@@ -112,12 +115,15 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error
 		return nil, err
 	}
 	text, err := io.ReadAll(body)
-	bodyRead(w)
+	if err == nil {
+		bodyRead(w)
+	}
 	return text, bodyError(err)
 }
 
-// bodyRead ends the time that a body has: what is left on the connection is for
-// the next request.
+// bodyRead ends the time that a body has, after it came in full: what follows on
+// the connection is the next request. The rest of a body that did not come in full
+// is not waited for.
 func bodyRead(w http.ResponseWriter) { http.NewResponseController(w).SetReadDeadline(time.Time{}) }
 
 // unpacked returns the body, at most so many bytes of it before and after
@@ -158,12 +164,13 @@ func (a *atMost) Read(p []byte) (int, error) {
 // bodyError says what is wrong with a body that could not be read.
 func bodyError(err error) error {
 	var large *http.MaxBytesError
+	var late net.Error
 	switch {
 	case err == nil:
 		return nil
 	case errors.As(err, &large):
 		return tooLarge.because("the body is larger than this server takes, unpacked or not; /v1/meta tells its limits")
-	case timeoutIn(err) != nil:
+	case errors.As(err, &late) && late.Timeout():
 		return slow.because("the body came too slowly")
 	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum):
 		return malformed.because("the body is not what gzip wrote")
@@ -171,16 +178,6 @@ func bodyError(err error) error {
 		return malformed.because("the body was cut off")
 	}
 	return malformed.because("the body cannot be read: %v", err)
-}
-
-// timeoutIn returns the error of a connection that waited too long, if there is
-// one in err.
-func timeoutIn(err error) error {
-	var late net.Error
-	if errors.As(err, &late) && late.Timeout() {
-		return late
-	}
-	return nil
 }
 
 // steady is the body of an upload. It must come at no less than leastRate after
@@ -200,11 +197,50 @@ func (s *steady) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// uploaded returns the body of an upload. The caller ends with bodyRead.
-func (s *Server) uploaded(w http.ResponseWriter, r *http.Request) (io.Reader, error) {
+// upload is the body of a request that is read as it comes. It keeps the error that
+// ended it, for readers of files put their own in its place.
+type upload struct {
+	io.Reader
+	err error
+}
+
+func (u *upload) Read(p []byte) (int, error) {
+	n, err := u.Reader.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		u.err = err
+	}
+	return n, err
+}
+
+// uploaded returns the body of an upload. The caller ends with done.
+func (s *Server) uploaded(w http.ResponseWriter, r *http.Request) (*upload, error) {
 	r.Body = struct {
 		io.Reader
 		io.Closer
 	}{&steady{r.Body, http.NewResponseController(w), time.Now().Add(s.opts.Limits.BodyTime)}, r.Body}
-	return s.unpacked(w, r, s.opts.Limits.Graph)
+	body, err := s.unpacked(w, r, s.opts.Limits.Graph)
+	return &upload{Reader: body}, err
+}
+
+// done says what came of reading an upload: err is that of the reader of the file.
+func (u *upload) done(w http.ResponseWriter, err error) error {
+	var p *problem
+	var large *http.MaxBytesError
+	var known *graphio.Error
+	switch {
+	case u.err != nil:
+		return bodyError(u.err)
+	case errors.As(err, &large): // of a file that was packed
+		return bodyError(large)
+	case err == nil:
+		bodyRead(w)
+		return nil
+	case errors.As(err, &p):
+		return p
+	case errors.As(err, &known):
+		return badData.because("%s", known.Error())
+	case errors.Is(err, study.ErrCorrupt):
+		return badData.because("%s", words(err))
+	}
+	return bodyError(err)
 }

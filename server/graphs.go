@@ -54,9 +54,8 @@ func (s *Server) putGraph(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	net, err := s.readGraph(r, body, opts)
-	bodyRead(w)
-	if err != nil {
-		return uploadError(err)
+	if err := body.done(w, err); err != nil {
+		return err
 	}
 	if err := checkIDs(net); err != nil {
 		return err
@@ -206,27 +205,6 @@ func (s *Server) plain(file io.Reader) (io.Reader, error) {
 			file = &atMost{z, s.opts.Limits.Graph}
 		}
 	}
-}
-
-// uploadError tells what is wrong with a file apart from how it came.
-func uploadError(err error) error {
-	var p *problem
-	var known *graphio.Error
-	var large *http.MaxBytesError
-	switch {
-	case errors.As(err, &p):
-		return p
-	case errors.As(err, &large):
-		return bodyError(large)
-	case errors.As(err, &known):
-		if late := timeoutIn(err); late != nil {
-			return bodyError(late)
-		}
-		return badData.because("%s", known.Error())
-	case errors.Is(err, study.ErrCorrupt):
-		return badData.because("%s", words(err))
-	}
-	return bodyError(err)
 }
 
 // checkIDs refuses ids that JSON or a person cannot hold.

@@ -44,6 +44,20 @@ type nodeView struct {
 	N         int      `json:"n"`
 	Pending   bool     `json:"pending,omitempty"`
 	Abandoned bool     `json:"abandoned,omitempty"`
+	place
+}
+
+// place is where a node is on the map, if it is there.
+type place struct {
+	X *float64 `json:"x,omitempty"`
+	Y *float64 `json:"y,omitempty"`
+}
+
+func (n *network) placeOf(i int) (p place) {
+	if n.isPlaced() && n.hasPlace(i) {
+		p.X, p.Y = &n.points.X[i], &n.points.Y[i]
+	}
+	return p
 }
 
 // sum is what was read at a node.
@@ -78,11 +92,11 @@ func (o *shared) books() books {
 }
 
 // row returns what is known of a node.
-func (b books) row(labels *graph.Labels, p *study.Predictions, i int) nodeView {
-	id := labels.At(i)
+func (b books) row(net *network, p *study.Predictions, i int) nodeView {
+	id := net.Graph.Labels().At(i)
 	half := halfWidth * p.SD[i]
 	v := nodeView{Number: i, Node: id, Mean: number(p.Mean[i]), SD: number(p.SD[i]), Lower: number(p.Mean[i] - half), Upper: number(p.Mean[i] + half),
-		Pending: b.pending[id], Abandoned: b.abandoned[id]}
+		Pending: b.pending[id], Abandoned: b.abandoned[id], place: net.placeOf(i)}
 	if read := b.read[id]; read.n > 0 {
 		v.Measured, v.N = 1, read.n
 		if finite(read.mean) {
@@ -148,7 +162,7 @@ func (s *Server) predictions(w http.ResponseWriter, r *http.Request) error {
 	}
 	b := o.books()
 	for _, i := range nodes {
-		answer.Nodes = append(answer.Nodes, b.row(labels, p, i))
+		answer.Nodes = append(answer.Nodes, b.row(o.net, p, i))
 	}
 	return respond(w, http.StatusOK, answer)
 }
@@ -191,7 +205,7 @@ func predictionTable(w http.ResponseWriter, o *shared, labels *graph.Labels, p *
 	b := o.books()
 	return table(w, o.name+"-predictions", []string{"node", "mean", "sd", "lower", "upper", "measured", "value", "n"}, func(row func(...string)) {
 		for i := range labels.Len() {
-			v := b.row(labels, p, i)
+			v := b.row(o.net, p, i)
 			row(cell(v.Node), figure(float64(v.Mean)), figure(float64(v.SD)), figure(float64(v.Lower)), figure(float64(v.Upper)), strconv.Itoa(v.Measured), figureAt(v.Value), strconv.Itoa(v.N))
 		}
 	})
@@ -355,11 +369,13 @@ func (s *Server) candidates(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	type candidate struct {
-		Node string  `json:"node"`
-		Cost float64 `json:"cost"`
-		Why  string  `json:"why"`
-		Mean *number `json:"mean,omitempty"`
-		SD   *number `json:"sd,omitempty"`
+		Number int     `json:"number"`
+		Node   string  `json:"node"`
+		Cost   float64 `json:"cost"`
+		Why    string  `json:"why"`
+		Mean   *number `json:"mean,omitempty"`
+		SD     *number `json:"sd,omitempty"`
+		place
 	}
 	answer := struct {
 		Seq        int64        `json:"seq"`
@@ -367,7 +383,8 @@ func (s *Server) candidates(w http.ResponseWriter, r *http.Request) error {
 		Short      study.Reason `json:"short,omitempty"`
 	}{seq, []candidate{}, picked.Short}
 	for _, p := range picked.Picks {
-		answer.Candidates = append(answer.Candidates, candidate{p.Node, p.Cost, p.Why, (*number)(p.Mean), (*number)(p.SD)})
+		i, _ := engine.Nodes().Lookup([]byte(p.Node))
+		answer.Candidates = append(answer.Candidates, candidate{i, p.Node, p.Cost, p.Why, (*number)(p.Mean), (*number)(p.SD), o.net.placeOf(i)})
 	}
 	return respond(w, http.StatusOK, answer)
 }

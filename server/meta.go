@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"path"
 
+	"grfgp/bayesopt"
 	"grfgp/server/web"
 	"grfgp/study"
 )
@@ -42,6 +43,7 @@ func (s *Server) meta(w http.ResponseWriter, r *http.Request) error {
 	l := s.opts.Limits
 	return respond(w, http.StatusOK, map[string]any{
 		"program": "grfgp", "version": s.opts.Version, "api": apiVersion, "read_only": s.opts.ReadOnly, "token": s.opts.Token != "", "studies": len(studies),
+		"goals": []string{"maximize", "minimize", "learn", "threshold="}, "policies": bayesopt.PolicyNames,
 		"limits": map[string]any{
 			"body_bytes": l.Body, "graph_bytes": l.Graph, "rows": l.Rows, "page": l.Page, "id_bytes": study.MaxID, "note_bytes": study.MaxNote, "ask_count": study.MaxCount,
 			"concurrent": l.Concurrent, "streams": l.Streams, "map_nodes": l.MapNodes, "patience": l.Patience.String(), "body_timeout": l.BodyTime.String(), "idle_timeout": l.IdleTime.String(),
@@ -49,12 +51,18 @@ func (s *Server) meta(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// page sends a file of the page. There is no other way to a file.
-func (s *Server) page(w http.ResponseWriter, r *http.Request) error {
-	name := "index.html"
-	if p := r.PathValue("path"); p != "" {
-		name = "assets/" + p
-	}
+// index sends the page.
+func (s *Server) index(w http.ResponseWriter, r *http.Request) error {
+	return sendFile(w, r, "index.html")
+}
+
+// asset sends a file that the page needs.
+func (s *Server) asset(w http.ResponseWriter, r *http.Request) error {
+	return sendFile(w, r, "assets/"+r.PathValue("path"))
+}
+
+// sendFile sends a file of the page. There is no other way to a file.
+func sendFile(w http.ResponseWriter, r *http.Request, name string) error {
 	body, err := fs.ReadFile(web.Files, name) // refuses names that are not plain
 	if err != nil {
 		return notFound.because("there is no such file")

@@ -24,8 +24,8 @@ const (
 
 // routes are all there are.
 var routes = []route{
-	{"GET", "/{$}", (*Server).page, public},
-	{"GET", "/assets/{path...}", (*Server).page, public},
+	{"GET", "/{$}", (*Server).index, public},
+	{"GET", "/assets/{path...}", (*Server).asset, public},
 	{"GET", "/healthz", (*Server).health, public},
 	{"GET", "/metrics", (*Server).showMetrics, ordinary},
 	{"GET", "/v1/meta", (*Server).meta, ordinary},

@@ -1,0 +1,191 @@
+package server_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"grfgp/server"
+)
+
+// zipped packs text.
+func zipped(t testing.TB, text []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if _, err := z.Write(text); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func small(o *server.Options) {
+	o.Limits.Body, o.Limits.Graph, o.Limits.Rows, o.Limits.Page = 4096, 16<<10, 20, 10
+}
+
+func TestBodiesWithinLimits(t *testing.T) {
+	h := newHost(t, small)
+	h.create(40)
+	bomb := zipped(t, bytes.Repeat([]byte(" "), 1<<20))
+	long := fmt.Sprintf(`{"note":%q}`, strings.Repeat("x", 5000))
+	tell := "/v1/studies/s/trials/1/result"
+	csv := with("Content-Type: text/csv")
+	packed := with("Content-Encoding: gzip")
+	var rows []map[string]any
+	for range 21 {
+		rows = append(rows, map[string]any{"node": "n1", "value": 1})
+	}
+	for _, test := range []struct {
+		name    string
+		method  string
+		path    string
+		body    any
+		headers []with
+		kind    string
+		status  int
+	}{
+		{"large", "POST", "/v1/studies/s/pause", long, nil, "too-large", 413},
+		{"large and packed", "POST", "/v1/studies/s/pause", zipped(t, []byte(long)), []with{packed}, "too-large", 413},
+		{"bomb", "PUT", tell, bomb, []with{packed}, "too-large", 413},
+		{"large graph", "POST", "/v1/graphs", ring(5000), []with{csv}, "too-large", 413},
+		{"large graph, packed", "POST", "/v1/graphs", zipped(t, []byte(ring(5000))), []with{csv}, "too-large", 413},
+		{"large graph, packed on the way", "POST", "/v1/graphs", zipped(t, []byte(ring(5000))), []with{csv, packed}, "too-large", 413},
+		{"graph packed twice", "POST", "/v1/graphs", zipped(t, zipped(t, []byte(ring(5)))), []with{csv}, "media-type", 415},
+		{"bomb of a graph", "POST", "/v1/graphs", bomb, []with{csv}, "too-large", 413},
+		{"large import", "POST", "/v1/imports", strings.Repeat("x", 17<<10), []with{csv}, "too-large", 413},
+		{"bomb of an import", "POST", "/v1/imports", bomb, []with{packed}, "too-large", 413},
+		{"many rows", "POST", "/v1/studies/s/observations", map[string]any{"observations": rows}, nil, "too-large", 413},
+		{"unknown packing", "PUT", tell, `{}`, []with{"Content-Encoding: br"}, "media-type", 415},
+		{"not packed", "PUT", tell, `{}`, []with{packed}, "malformed", 400},
+		{"cut off", "PUT", tell, zipped(t, []byte(`{"value":1}`))[:15], []with{packed}, "malformed", 400},
+		{"not JSON", "PUT", tell, `value=1`, nil, "malformed", 400},
+		{"two values", "PUT", tell, `{"value":1}{"value":2}`, nil, "malformed", 400},
+		{"no end", "PUT", tell, `{"value":1`, nil, "malformed", 400},
+		{"wrong shape", "PUT", tell, `{"value":"one"}`, nil, "malformed", 400},
+		{"unknown field", "PUT", tell, `{"value":1,"volume":2}`, nil, "malformed", 400},
+		{"no value", "PUT", tell, `{}`, nil, "malformed", 400},
+		{"null", "PUT", tell, `{"value":null}`, nil, "malformed", 400},
+		{"value and failed", "PUT", tell, `{"value":1,"failed":true}`, nil, "malformed", 400},
+		{"not UTF-8", "PUT", tell, "{\"note\":\"\xff\"}", nil, "malformed", 400},
+		{"a form", "PUT", tell, `{"value":1}`, []with{"Content-Type: application/x-www-form-urlencoded"}, "media-type", 415},
+		{"plain text", "POST", "/v1/studies/s/asks", `{"count":1}`, []with{"Content-Type: text/plain"}, "media-type", 415},
+		{"large page", "GET", "/v1/studies/s/trials?limit=11", nil, nil, "malformed", 400},
+		{"unknown parameter", "GET", "/v1/studies/s/trials?lmit=5", nil, nil, "malformed", 400},
+		{"long key", "POST", "/v1/studies/s/asks", `{}`, []with{with("Idempotency-Key: " + strings.Repeat("k", 257))}, "invalid", 400},
+		{"long holder", "POST", "/v1/studies/s/asks", map[string]any{"holder": strings.Repeat("h", 257)}, nil, "invalid", 400},
+		{"none", "POST", "/v1/studies/s/asks", `{"count":0}`, nil, "invalid", 400},
+		{"too many", "POST", "/v1/studies/s/asks", `{"count":10001}`, nil, "invalid", 400},
+		{"negative lease", "POST", "/v1/studies/s/asks", `{"lease":"-1h"}`, nil, "invalid", 400},
+		{"long id", "POST", "/v1/graphs", "a," + strings.Repeat("b", 257) + "\n", []with{csv}, "bad-data", 422},
+		{"bad graph", "POST", "/v1/graphs", "source,target,weight\na,b,-1\n", []with{csv}, "bad-data", 422},
+		{"image of a graph", "POST", "/v1/graphs", ring(5), []with{"Content-Type: image/png"}, "media-type", 415},
+		{"no archive", "POST", "/v1/imports", "hello\n", nil, "bad-data", 422},
+		{"no such graph", "POST", "/v1/studies", `{"name":"x","graph":"0000"}`, nil, "not-found", 404},
+		{"no such study", "POST", "/v1/studies/x/asks", nil, nil, "not-found", 404},
+		{"no such trial", "PUT", "/v1/studies/s/trials/7/result", `{"value":1}`, nil, "not-found", 404},
+		{"no such observation", "DELETE", "/v1/studies/s/observations/7", nil, nil, "not-found", 404},
+		{"no such node", "POST", "/v1/studies", map[string]any{"name": "x", "graph": h.putRing(40), "allowed": []string{"zz"}}, nil, "unknown-node", 422},
+		{"no such goal", "POST", "/v1/studies", map[string]any{"name": "x", "graph": h.putRing(40), "goal": "win"}, nil, "malformed", 400},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			on := *h
+			on.t = t
+			on.refused(test.kind, test.status, test.method, test.path, test.body, test.headers...)
+		})
+	}
+	var view struct{ Seq int64 }
+	if h.must("GET", "/v1/studies/s", nil, &view); view.Seq != 1 {
+		t.Errorf("%d events after nothing that was right", view.Seq)
+	}
+	h.must("POST", "/v1/studies/s/pause", zipped(t, []byte(`{"note":"in time"}`)), nil, packed)
+}
+
+// Where is what in a body: pointers lead to the row.
+func TestRowPointers(t *testing.T) {
+	h := newHost(t)
+	h.create(10)
+	for body, want := range map[string]string{
+		`{"observations":[{"node":"n1","value":1},{"node":"zz","value":1}]}`:     "#/observations/1/node",
+		`{"observations":[{"node":"n1","value":1},{"node":"n2","value":1e999}]}`: "#/observations/1/value",
+		`{"observations":[{"node":"n1","value":"NaN"}]}`:                         "#/observations/0/value",
+		`{"observations":[{"node":"n1"}]}`:                                       "#/observations/0/value",
+		`{"observations":[{"value":1}]}`:                                         "#/observations/0/node",
+		`{"observations":[]}`:                                                    "#/observations",
+	} {
+		p := h.problem(h.do("POST", "/v1/studies/s/observations", body))
+		if len(p.Errors) != 1 || p.Errors[0].Pointer != want {
+			t.Errorf("%s: %+v, want %s", body, p, want)
+		}
+	}
+	var list struct{ Total int }
+	if h.must("GET", "/v1/studies/s/observations", nil, &list); list.Total != 0 {
+		t.Errorf("%d rows were taken of what is all or none", list.Total)
+	}
+}
+
+// A body that trickles in is cut off, and so is a request without an end.
+func TestSlowBodies(t *testing.T) {
+	h := newHost(t, func(o *server.Options) { o.Limits.BodyTime = 200 * time.Millisecond })
+	h.create(10)
+	for _, path := range []string{"/v1/studies/s/pause", "/v1/graphs", "/v1/imports"} {
+		conn, err := net.Dial("tcp", h.http.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/csv\r\nContent-Length: 1000\r\n\r\n{", path)
+		conn.SetReadDeadline(time.Now().Add(20 * time.Second))
+		text, err := io.ReadAll(conn) // ends: the server hangs up
+		if err != nil || !strings.HasPrefix(string(text), "HTTP/1.1 408 ") || !strings.Contains(string(text), "urn:grfgp:problem:slow") {
+			t.Errorf("%s: %v\n%s", path, err, text)
+		}
+	}
+}
+
+// Those who come when all places are taken are told to come back.
+func TestTooManyAtOnce(t *testing.T) {
+	h := newHost(t, func(o *server.Options) { o.Limits.Concurrent, o.Limits.Streams = 1, 1 })
+	h.create(10)
+	reader, writer := io.Pipe()
+	done := make(chan answer, 1)
+	go func() {
+		a, err := h.try("POST", "/v1/graphs", reader, "Content-Type: text/csv")
+		if err != nil {
+			t.Error(err)
+		}
+		done <- a
+	}()
+	if _, err := writer.Write([]byte("source,target\n")); err != nil {
+		t.Fatal(err)
+	}
+	for h.do("GET", "/v1/meta", nil).status != http.StatusTooManyRequests {
+		time.Sleep(time.Millisecond) // until the upload has its place
+	}
+	a := h.do("GET", "/v1/meta", nil)
+	if p := h.problem(a); p.Type != "urn:grfgp:problem:busy" || a.header.Get("Retry-After") == "" {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	if a := h.do("GET", "/healthz", nil); a.status != 200 {
+		t.Errorf("health: %d", a.status)
+	}
+	first := h.stream("s", "")
+	if a := h.do("GET", "/v1/studies/s/events", nil, "Accept: text/event-stream"); a.status != http.StatusTooManyRequests {
+		t.Errorf("second stream: %d", a.status)
+	}
+	first.close()
+	writer.Write([]byte("a,b\n"))
+	writer.Close()
+	if a := <-done; a.status != 201 {
+		t.Errorf("upload: %d %s", a.status, a.body)
+	}
+	h.must("GET", "/v1/meta", nil, nil)
+}
