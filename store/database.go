@@ -40,7 +40,7 @@ const patience = time.Minute
 
 // prepare makes the tables where there are none, and takes the store.
 func (d *database) prepare(ctx context.Context) error {
-	err := d.write(ctx, func(tx *sql.Tx) error {
+	return d.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		for _, statement := range d.dialect.schema() {
 			if _, err := tx.ExecContext(ctx, statement); err != nil {
 				return err
@@ -58,11 +58,10 @@ func (d *database) prepare(ctx context.Context) error {
 		}
 		return nil
 	})
-	return err
 }
 
 // write runs a transaction.
-func (d *database) write(ctx context.Context, do func(tx *sql.Tx) error) error {
+func (d *database) write(ctx context.Context, do func(ctx context.Context, tx *sql.Tx) error) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	tx, err := d.db.BeginTx(ctx, nil)
@@ -70,7 +69,7 @@ func (d *database) write(ctx context.Context, do func(tx *sql.Tx) error) error {
 		return d.dialect.explain(err)
 	}
 	defer tx.Rollback()
-	if err := do(tx); err != nil {
+	if err := do(ctx, tx); err != nil {
 		return d.dialect.explain(err)
 	}
 	if err := tx.Commit(); err != nil {
@@ -93,7 +92,7 @@ type log struct {
 
 // Append implements study.Log.
 func (l *log) Append(ctx context.Context, events ...study.Event) error {
-	return l.write(ctx, func(tx *sql.Tx) error {
+	return l.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		var last int64
 		if err := tx.QueryRowContext(ctx, `SELECT COALESCE(MAX(seq), 0) FROM grfgp_events WHERE study = $1`, l.study).Scan(&last); err != nil {
 			return err
@@ -209,7 +208,7 @@ type keeper struct {
 
 // Keep implements study.Keeper.
 func (k *keeper) Keep(ctx context.Context, learned []byte) error {
-	return k.write(ctx, func(tx *sql.Tx) error {
+	return k.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO grfgp_learned (study, body) VALUES ($1, $2) ON CONFLICT (study) DO UPDATE SET body = excluded.body`, k.study, learned)
 		return err
 	})
@@ -238,7 +237,7 @@ func (d *database) PutGraph(ctx context.Context, packed []byte) (string, error) 
 	}
 	defer enc.Close()
 	body := enc.EncodeAll(packed, nil)
-	err = d.write(ctx, func(tx *sql.Tx) error {
+	err = d.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO grfgp_graphs (id, size, body) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING`, id, len(packed), body)
 		return err
 	})

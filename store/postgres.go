@@ -40,8 +40,17 @@ func openPostgres(ctx context.Context, place string) (Store, error) {
 // that of the schema.
 const lockClass = 0x67726670 // "grfp"
 
-// own takes the lock, for as long as the connection lasts.
+// own takes the lock, for as long as the connection lasts, or ends the
+// connection.
 func (p *postgres) own(ctx context.Context, c *pgx.Conn) error {
+	err := p.lock(ctx, c)
+	if err != nil {
+		c.Close(ctx) // the driver leaves it open
+	}
+	return err
+}
+
+func (p *postgres) lock(ctx context.Context, c *pgx.Conn) error {
 	var mine bool
 	if err := c.QueryRow(ctx, `SELECT pg_try_advisory_lock($1, hashtext(current_schema()))`, lockClass).Scan(&mine); err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 
 	"grfgp/store"
 	"grfgp/store/storetest"
+	"grfgp/study"
 )
 
 func TestMemory(t *testing.T) {
@@ -26,20 +27,70 @@ func TestSQLite(t *testing.T) {
 
 func TestPostgres(t *testing.T) {
 	server := storetest.Postgres(t)
+	ctx := context.Background()
+	admin, err := pgx.Connect(ctx, server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer admin.Close(ctx)
 	var last atomic.Int64
 	storetest.Run(t, true, func(t *testing.T) string {
-		ctx := context.Background()
-		c, err := pgx.Connect(ctx, server)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer c.Close(ctx)
 		name := fmt.Sprintf("db%d", last.Add(1))
-		if _, err := c.Exec(ctx, "CREATE DATABASE "+name); err != nil {
+		if _, err := admin.Exec(ctx, "CREATE DATABASE "+name); err != nil {
 			t.Fatal(err)
 		}
 		return strings.Replace(server, "/postgres?", "/"+name+"?", 1)
 	})
+	t.Run("broken connection", func(t *testing.T) { brokenConnection(t, server, admin) })
+}
+
+// A connection that breaks takes the lock with it: the store comes back, unless
+// somebody else was quicker.
+func brokenConnection(t *testing.T, server string, admin *pgx.Conn) {
+	ctx := t.Context()
+	s, err := store.Open(ctx, server, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := store.Open(ctx, server, store.Options{}); !errors.Is(err, store.ErrHeld) || !strings.Contains(err.Error(), fmt.Sprintf("grfgp, process %d on ", os.Getpid())) {
+		t.Errorf("a second owner: %v", err)
+	}
+	all := storetest.All("s")
+	cut := func() {
+		t.Helper()
+		var n int
+		if err := admin.QueryRow(ctx, `SELECT count(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity WHERE application_name LIKE 'grfgp, %' AND datname = current_database()`).Scan(&n); err != nil || n < 1 { // one that was refused may still be ending
+			t.Fatalf("%d connections were cut: %v", n, err)
+		}
+	}
+	// The first word after a break may be lost: it is said again.
+	say := func(e study.Event) error {
+		err := s.Log("s").Append(ctx, e)
+		if err != nil && !errors.Is(err, store.ErrHeld) {
+			err = s.Log("s").Append(ctx, e)
+		}
+		return err
+	}
+	for k, e := range all[:3] {
+		if err := say(e); err != nil {
+			t.Fatalf("event %d: %v", k+1, err)
+		}
+		cut()
+	}
+	other, err := store.Open(ctx, server, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := say(all[3]); !errors.Is(err, store.ErrHeld) {
+		t.Errorf("another process owns it, and an event was taken: %v", err)
+	}
+	if err := other.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := say(all[3]); err != nil {
+		t.Errorf("it is free again: %v", err)
+	}
 }
 
 func TestOpenRefuses(t *testing.T) {
