@@ -29,6 +29,7 @@ type host struct {
 	t      testing.TB
 	server *server.Server
 	http   *httptest.Server
+	store  store.Store
 	log    *lockedBuffer
 	token  string
 }
@@ -44,7 +45,7 @@ func newHost(t testing.TB, change ...func(*server.Options)) *host {
 	if opts.Store == nil {
 		opts.Store = openStore(t, store.Memory)
 	}
-	s.token = opts.Token
+	s.token, s.store = opts.Token, opts.Store
 	s.server = server.New(opts)
 	s.http = httptest.NewServer(s.server)
 	t.Cleanup(s.close)
