@@ -52,9 +52,10 @@ const patience = 90 * time.Second
 // tab is a page of the browser. What it writes to the console as an error fails
 // the test, but for refusals that were expected.
 type tab struct {
-	t    *testing.T
-	ctx  context.Context
-	base string // of the server
+	t      *testing.T
+	ctx    context.Context
+	base   string // of the server
+	loaded bool   // the page is there
 
 	mu       sync.Mutex
 	expected []string // parts of console errors that are no failure
@@ -67,7 +68,9 @@ func newTab(t *testing.T, browser context.Context, base string, width, height in
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
 	p := &tab{t: t, ctx: ctx, base: base}
-	p.do(chromedp.EmulateViewport(width, height))
+	if err := chromedp.Do(ctx, chromedp.EmulateViewport(width, height)); err != nil { // without a time limit: the tab would end with it
+		t.Fatal(err)
+	}
 	console := chromedp.Console(ctx)
 	read := make(chan struct{})
 	go func() {
@@ -124,17 +127,24 @@ func (p *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 // eval returns the value of an expression of JavaScript.
 func eval[T any](p *tab, expression string) T {
 	p.t.Helper()
-	v, err := chromedp.Run(p.ctx, chromedp.Evaluate[T](expression))
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression))
 	if err != nil {
 		p.t.Fatalf("%s: %v", expression, err)
 	}
 	return v
 }
 
-// open goes to an address within the page.
+// open goes to an address within the page, loading it the first time.
 func (p *tab) open(address string) {
 	p.t.Helper()
+	if p.loaded {
+		eval[string](p, fmt.Sprintf("location.hash = %q", address))
+		return
+	}
 	p.do(chromedp.Navigate(p.base + "/" + address))
+	p.loaded = true
 }
 
 // wait returns when an expression is true. It asks again and again from outside:
@@ -175,7 +185,8 @@ func (p *tab) click(selector string) {
 func (p *tab) enter(selector, text string) {
 	p.t.Helper()
 	p.waitFor(selector)
-	p.do(chromedp.Clear(chromedp.CSS(selector)), chromedp.SendKeys(chromedp.CSS(selector), text))
+	eval[bool](p, fmt.Sprintf("document.querySelector(%q).select() ?? true", selector))
+	p.do(chromedp.SendKeys(chromedp.CSS(selector), text))
 }
 
 // press sends keys to whatever has the focus.
@@ -198,7 +209,9 @@ func (p *tab) prefer(scheme string) {
 // picture is what an element looks like.
 func (p *tab) picture(selector string) []byte {
 	p.t.Helper()
-	png, err := chromedp.Run(p.ctx, chromedp.Screenshot(chromedp.CSS(selector)))
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	png, err := chromedp.Run(ctx, chromedp.Screenshot(chromedp.CSS(selector)))
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -212,7 +225,9 @@ func (p *tab) shoot(name string) {
 	if dir == "" {
 		return
 	}
-	png, err := chromedp.Run(p.ctx, chromedp.FullScreenshot(100))
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	png, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644)
 	}

@@ -1,11 +1,21 @@
 package server_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"grfgp/graphio"
 	"grfgp/internal/city"
+	"grfgp/server"
+	"grfgp/study"
 )
 
 // TestPage looks at the page in a real browser. GRFGP_SCREENSHOTS=DIR keeps
@@ -17,44 +27,74 @@ func TestPage(t *testing.T) {
 		run  func(*testing.T, context.Context)
 	}{
 		{"every view on every screen", testViews},
+		{"create a study", testCreate},
+		{"ask, enter a result, see the map change", testAskAndTell},
+		{"refusals", testRefusals},
+		{"keyboard alone", testKeyboard},
+		{"token", testToken},
+		{"read only", testReadOnly},
+		{"a million nodes thinned", testThinned},
+		{"open while many tells arrive", testFlood},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, browser) })
 	}
 }
 
-// busySite has a study under way and a second one to compare with.
-func busySite(t *testing.T) *site {
-	s := newSite(t, nil)
+// withEngine is the engine that people get.
+func withEngine(o *server.Options) { o.NewEngine = nil }
+
+// model is one that is quickly trained.
+var model = map[string]any{"seed": 1, "family": "matern", "nu": 2, "method": "dense", "scales": "one"}
+
+// cityHost has a study of speeds in a city under way, and as many more as names
+// say.
+func cityHost(t *testing.T, names ...string) (*host, *city.City) {
+	t.Helper()
 	c := city.New(1)
-	id := s.putCity(c)
-	for k, name := range []string{"speeds", "second"} {
-		s.study(name, id, map[string]any{"goal": "maximize", "budget": 60, "seed": k})
-		var first []reading
+	packed, err := graphio.Pack(&graphio.Network{Graph: c.Graph, Nodes: &graphio.Nodes{Labels: c.Graph.Labels(), X: c.X, Y: c.Y}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := newHost(t, withEngine)
+	var graph struct{ ID string }
+	h.must("POST", "/v1/graphs", packed, &graph, "Content-Type: application/vnd.grfgp.network")
+	for k, name := range append([]string{"speeds"}, names...) {
+		h.must("POST", "/v1/studies", map[string]any{"name": name, "graph": graph.ID, "budget": 60, "seed": k, "spec": model}, nil)
+		var rows []study.Reading
 		for r, i := range c.Sensors {
 			if r%6 == k {
-				first = append(first, reading{c.Graph.Labels().At(i), c.Readings[r]})
+				rows = append(rows, study.Reading{Node: c.Graph.Labels().At(i), Value: c.Readings[r]})
 			}
 		}
-		s.observe(name, first...)
-		for range 8 {
-			for _, trial := range s.ask(name, 2, "anna") {
-				i, _ := c.Graph.Labels().Lookup([]byte(trial.Node))
-				s.tell(name, trial.Trial, c.Truth[i])
-			}
-		}
-		s.ask(name, 3, "ben")
+		h.must("POST", "/v1/studies/"+name+"/observations", map[string]any{"observations": rows, "by": "anna"}, nil)
 	}
-	return s
+	return h, c
+}
+
+// measure asks and tells the truth, so many times two.
+func measure(h *host, c *city.City, name string, rounds int) {
+	for range rounds {
+		var ask study.Ask
+		h.must("POST", "/v1/studies/"+name+"/asks", map[string]any{"count": 2, "holder": "anna"}, &ask)
+		for _, trial := range ask.Trials {
+			i, _ := c.Graph.Labels().Lookup([]byte(trial.Node))
+			h.must("PUT", fmt.Sprintf("/v1/studies/%s/trials/%d/result", name, trial.Trial), map[string]any{"value": c.Truth[i], "by": "ben"}, nil)
+		}
+	}
 }
 
 // Every view is there on a desk and on a phone, in light and in dark, and none
 // is wider than its screen.
 func testViews(t *testing.T, browser context.Context) {
-	s := busySite(t)
+	h, c := cityHost(t, "second")
+	for _, name := range []string{"speeds", "second"} {
+		measure(h, c, name, 8)
+		h.must("POST", "/v1/studies/"+name+"/asks", map[string]any{"count": 3, "holder": "ben"}, nil)
+	}
 	views := []struct{ name, address, ready string }{
 		{"studies", "#/", ".studies .card"},
 		{"new", "#/new", "#new-name"},
-		{"map", "#/studies/speeds/map", "#map[data-seq] ~ *"},
+		{"map", "#/studies/speeds/map", ".map-legend .ramp"},
 		{"next", "#/studies/speeds/next", ".trial"},
 		{"progress", "#/studies/speeds/progress", ".line.best"},
 		{"trust", "#/studies/speeds/trust", ".bar-goal"},
@@ -70,23 +110,250 @@ func testViews(t *testing.T, browser context.Context) {
 		{"phone", "light", 360, 740},
 	} {
 		t.Run(screen.name, func(t *testing.T) {
-			p := newTab(t, browser, s.URL, screen.width, screen.height)
+			p := newTab(t, browser, h.http.URL, screen.width, screen.height)
 			p.prefer(screen.scheme)
 			for _, view := range views {
 				p.open(view.address)
 				p.waitFor(view.ready)
-				if view.name == "map" {
-					p.wait(`document.querySelector(".map-legend .ramp")`)
-				}
 				if wide := eval[int64](p, "document.documentElement.scrollWidth"); wide > screen.width {
 					t.Errorf("%s is %d pixels wide", view.name, wide)
 				}
-				p.shoot(fmt.Sprintf("%s-%s", screen.name, view.name))
+				if view.name == "map" {
+					p.enter("#find", "M35\r")
+					p.waitText(".node-panel", "Interval of 95 %")
+				}
+				p.shoot(screen.name + "-" + view.name)
 			}
 			light := eval[bool](p, `getComputedStyle(document.body).backgroundColor.match(/\d+/g).slice(0, 3).every((v) => Number(v) > 128)`)
 			if light != (screen.scheme == "light") {
 				t.Errorf("the page is light: %v, in %s", light, screen.scheme)
 			}
 		})
+	}
+}
+
+// A study comes from a file of edges; a name that is taken is refused, and what
+// was entered stays.
+func testCreate(t *testing.T, browser context.Context) {
+	h := newHost(t)
+	file := filepath.Join(t.TempDir(), "edges.csv")
+	if err := os.WriteFile(file, []byte(ring(30)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p := newTab(t, browser, h.http.URL, 1000, 900)
+	p.open("#/")
+	p.waitText("main", "No study yet")
+	p.click("a.button.primary")
+	p.enter("#new-name", "ring")
+	p.do(chromedp.SetUploadFiles(chromedp.CSS("#new-edges"), []string{file}))
+	p.enter("#new-budget", "12")
+	p.click(".create button.primary")
+	p.waitFor("#ask-count")
+	p.waitText(".study-head", "30 nodes, 30 edges")
+	p.waitText(".tiles", "of 12 left to spend")
+
+	p.expect("409")
+	p.open("#/new")
+	p.enter("#new-name", "ring")
+	p.do(chromedp.SetValue(chromedp.CSS("#new-graph"), eval[string](p, `document.querySelector("#new-graph option:last-child").value`)))
+	eval[bool](p, `document.querySelector("#new-graph").dispatchEvent(new Event("change"))`)
+	p.enter("#new-budget", "13")
+	p.click(".create button.primary")
+	p.waitFor("#new-name-refusal")
+	if got := eval[string](p, `document.querySelector("#new-budget").value`); got != "13" {
+		t.Errorf("the budget is now %q", got)
+	}
+	p.shoot("refused-create")
+}
+
+// The way of every day: reserve nodes, enter results, give one back, and see the
+// map change.
+func testAskAndTell(t *testing.T, browser context.Context) {
+	h, _ := cityHost(t)
+	p := newTab(t, browser, h.http.URL, 1280, 900)
+	p.open("#/studies/speeds/next")
+	p.enter("#ask-name", "carla")
+	p.enter("#ask-count", "4")
+	p.click(".next-view button.primary")
+	p.wait(`document.querySelectorAll(".trial").length === 4`)
+	p.waitText(".tiles", "of 60 left to spend")
+	node := eval[string](p, `document.querySelector(".trial").dataset.node`)
+	p.enter(".trial input.value", "99.5\r")
+	p.wait(`document.querySelectorAll(".trial").length === 3`)
+	p.waitText("#notices", "99.5 at "+node+" is saved")
+	p.waitText(".next-view", "Latest values")
+	p.click(`.trial button[aria-label^="Release"]`)
+	p.wait(`document.querySelectorAll(".trial").length === 2`)
+	p.click(`.trial button[aria-label^="Abandon"]`)
+	p.wait(`document.querySelectorAll(".trial").length === 1`)
+	p.shoot("told")
+
+	p.click("#tab-map")
+	p.waitFor("#map[data-seq]")
+	p.waitFor(".map-legend .ramp")
+	before := p.picture("#map")
+	seq := eval[string](p, `document.querySelector("#map").dataset.seq`)
+	p.enter("#find", node+"\r")
+	p.waitText(".node-panel", "Interval of 95 %")
+	p.waitText(".node-panel", "99.5")
+	p.shoot("node")
+	other := eval[string](p, `document.querySelector("#find").value`)
+	if other != node {
+		t.Errorf("looked for %s, not %s", other, node)
+	}
+	p.enter("#node-value", "5\r") // far from all others: colours must change
+	p.wait(fmt.Sprintf(`document.querySelector("#map").dataset.seq !== %q`, seq))
+	p.waitText(".node-panel", "mean of 2")
+	p.click(`.zoom button[aria-label="Show all"]`)
+	p.click(".node-panel button.quiet")
+	if after := p.picture("#map"); bytes.Equal(before, after) {
+		t.Error("the map is the same after a result")
+	}
+
+	p.click("#tab-log")
+	p.waitText(".log", "carla reserved")
+	p.waitText(".log", node+" is 99.5")
+	p.click("#pause")
+	p.waitText(".study-head .badge", "paused")
+	p.click("#tab-next")
+	p.click(".next-view button.primary")
+	p.waitText(".next-view", "The study is paused")
+	p.click("#resume")
+	p.waitText(".study-head .badge", "open")
+}
+
+// What the server refuses is said at the field, and what was entered stays.
+func testRefusals(t *testing.T, browser context.Context) {
+	h := newHost(t)
+	h.create(30)
+	p := newTab(t, browser, h.http.URL, 1280, 900)
+	p.expect("422")
+	p.expect("404")
+	p.open("#/studies/s/next")
+	p.enter("#observe", "n1, 2\nnowhere, 3")
+	p.click("details button.primary")
+	p.waitText("#observe-refusal", "nowhere")
+	if got := eval[string](p, `document.querySelector("#observe").value`); !strings.Contains(got, "n1, 2") {
+		t.Errorf("what was entered is now %q", got)
+	}
+	if got := eval[string](p, `document.activeElement.id + document.activeElement.getAttribute("aria-invalid")`); got != "observetrue" {
+		t.Errorf("the focus is at %s", got)
+	}
+	p.shoot("refused")
+	p.enter("#observe", "n1; 2,5")
+	p.click("details button.primary")
+	p.waitText("#observe-refusal", "2.5 with a point")
+	p.enter("#observe", "n1, 2.5")
+	p.wait(`!document.querySelector("#observe-refusal")`)
+	p.click("details button.primary")
+	p.waitText("#notices", "1 value saved")
+
+	// An id is text, whatever it looks like.
+	const odd = "<img src=x onerror=alert(1)>"
+	var graph struct{ ID string }
+	h.must("POST", "/v1/graphs", "source,target\n"+odd+",b\nb,c\n", &graph, "Content-Type: text/csv")
+	h.must("POST", "/v1/studies", map[string]any{"name": "odd", "graph": graph.ID}, nil)
+	h.must("POST", "/v1/studies/odd/observations", map[string]any{"observations": []study.Reading{{Node: odd, Value: 1}}, "by": "<b>anna</b>"}, nil)
+	for view, where := range map[string]string{"log": ".log", "next": ".next-view", "progress": ".progress-view"} {
+		p.open("#/studies/odd/" + view)
+		p.waitText(where, odd)
+		if n := p.count("main img, main b b"); n != 0 {
+			t.Errorf("an id became %d elements of %s", n, view)
+		}
+	}
+
+	p.open("#/studies/nobody/map")
+	p.waitText("main", "nobody")
+	p.waitText("main", "Try again")
+	p.shoot("not-found")
+}
+
+// Everything that a mouse does, keys do.
+func testKeyboard(t *testing.T, browser context.Context) {
+	h, _ := cityHost(t)
+	p := newTab(t, browser, h.http.URL, 1280, 900)
+	p.open("#/")
+	p.waitFor(".studies .card")
+	// tabTo presses Tab until an element has the focus, and looks whether it shows.
+	tabTo := func(selector string) {
+		t.Helper()
+		for range 60 {
+			p.press(kb.Tab)
+			if eval[bool](p, fmt.Sprintf("document.activeElement.matches(%q)", selector)) {
+				if eval[string](p, "getComputedStyle(document.activeElement).outlineStyle") == "none" {
+					t.Errorf("nothing shows that %s has the focus", selector)
+				}
+				return
+			}
+		}
+		t.Fatalf("Tab never comes to %s", selector)
+	}
+	tabTo(`.studies a`)
+	p.press(kb.Enter)
+	p.waitFor("#map[data-seq]")
+	p.waitFor(".map-legend .ramp")
+	tabTo("#map")
+	before := p.picture("#map")
+	p.press("++++")
+	p.press(kb.ArrowLeft + kb.ArrowUp)
+	if bytes.Equal(before, p.picture("#map")) {
+		t.Error("keys do not move the map")
+	}
+	p.press("0")
+	for k := 0; p.count(".node-panel h2.id") == 0; k++ {
+		if k == 40 {
+			t.Fatal("no node is under the crosshair")
+		}
+		p.press([]string{kb.ArrowRight, kb.ArrowDown}[k%2] + kb.Enter)
+	}
+	p.waitText(".node-panel", "Interval of 95 %")
+	p.shoot("keyboard-map")
+	eval[bool](p, `document.querySelector("#tab-next").focus() ?? true`)
+	p.press(kb.Enter)
+	p.waitFor("#ask-count")
+	tabTo("#ask-count")
+	p.press("3" + kb.Enter) // in place of the 1, which is selected
+	p.wait(`document.querySelectorAll(".trial").length === 3`)
+	p.wait(`document.activeElement.matches(".trial input.value")`)
+	p.press("50" + kb.Enter)
+	p.wait(`document.querySelectorAll(".trial").length === 2`)
+	p.wait(`document.activeElement.matches(".trial input.value")`)
+	tabTo(`button[aria-label^="Failed"]`)
+	p.press(kb.Enter)
+	p.wait(`document.querySelectorAll(".trial").length === 1`)
+	p.wait(`document.activeElement.matches(".trial input.value")`)
+}
+
+// A server with a token asks for it, once, and says when it is wrong.
+func testToken(t *testing.T, browser context.Context) {
+	h := newHost(t, func(o *server.Options) { o.Token = "sesame-sesame-sesame" })
+	h.create(30)
+	h.observe(five)
+	p := newTab(t, browser, h.http.URL, 800, 700)
+	p.expect("401")
+	p.open("#/studies/s/log")
+	p.enter("#token", "wrong\r")
+	p.waitText("dialog", "does not know that token")
+	p.shoot("token")
+	p.enter("#token", "sesame-sesame-sesame\r")
+	p.waitText(".log", "gave 5 values")
+	if n := p.count("dialog"); n != 0 {
+		t.Errorf("%d dialogs are left", n)
+	}
+}
+
+// Without the right to write there is nothing to write with.
+func testReadOnly(t *testing.T, browser context.Context) {
+	kept := openStore(t, "memory:")
+	writer := newHost(t, func(o *server.Options) { o.Store = kept })
+	writer.create(30)
+	writer.observe(five)
+	reader := newHost(t, func(o *server.Options) { o.Store, o.ReadOnly = kept, true })
+	p := newTab(t, browser, reader.http.URL, 800, 700)
+	p.open("#/studies/s/next")
+	p.waitText(".next-view", "Latest values")
+	p.waitText(".study-head", "read only")
+	if n := p.count(".view button, .view input"); n != 0 {
+		t.Errorf("%d controls", n)
 	}
 }

@@ -42,6 +42,11 @@ export function until(text, now = Date.now()) {
   return ago ? `${span} ago` : `in ${span}`;
 }
 
+// lasting shortens a duration: 24h0m0s is 24h.
+export function lasting(text) {
+  return text.replace(/([hm])0s$/, "$1").replace(/h0m$/, "h");
+}
+
 // ticks are round numbers within a range, some five of them.
 export function ticks(low, high, about = 5) {
   if (!(high > low)) return [low];

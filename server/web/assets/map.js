@@ -30,7 +30,7 @@ class MapView {
     this.edges = true;
     this.data = null;
     this.stars = [];
-    this.chosen = null; // id of the node that was clicked
+    this.chosen = null; // the node that was clicked: its id, and what is known of it
     this.element = this.build();
     this.refresher = new Refresher((signal) => this.load(signal), (error) => this.fail(error));
     this.starring = new Refresher((signal) => this.loadStars(signal), () => {}, 2000);
@@ -89,7 +89,7 @@ class MapView {
   async load(signal) {
     const query = new URLSearchParams({ nodes: this.context.meta.limits.map_nodes });
     if (!this.edges) query.set("edges", "no");
-    if (this.data?.head.thinned && this.camera.zoomed()) query.set("box", this.camera.box(0.3).join(","));
+    if (this.large && this.camera.zoomed()) query.set("box", this.camera.box(0.3).join(","));
     const path = `${studyPath(this.context.name, "map")}?${query}`;
     const response = await patiently("GET", path, { signal }, (problem) => this.waiting(problem));
     const data = readColumns(await response.arrayBuffer());
@@ -98,43 +98,43 @@ class MapView {
       if (this.camera.zoom === 0) this.camera.fit();
     }
     this.data = data;
-    this.scene.place(data.columns.x, data.columns.y, data.columns.edge_from, data.columns.edge_to);
-    this.colour();
-    this.mark();
+    this.large = data.head.total > this.context.meta.limits.map_nodes; // what is drawn depends on the camera
+    this.scene.join(data.columns.edge_from, data.columns.edge_to);
+    this.arrange();
     this.describe();
-    if (this.chosen !== null) this.panel.show(this.chosen);
+    this.panel.refresh();
   }
 
   async loadStars(signal) {
     const path = `${studyPath(this.context.name, "candidates")}?count=${starCount}`;
     const answer = this.context.study.status === "open" ? await (await patiently("GET", path, { signal })).json() : { candidates: [] };
     this.stars = answer.candidates;
-    if (this.data) this.mark();
+    this.arrange();
   }
 
   colourBy(by) {
     this.by = by;
-    if (this.data) this.colour();
+    this.arrange();
   }
 
-  colour() {
+  // arrange hands the scene its nodes: those that the server sent, and those
+  // that are suggested or chosen though it left them out.
+  arrange() {
+    if (!this.data) return;
     const { head, columns } = this.data;
-    this.scene.value(head.model ? columns[this.by] : null, head.model ? head.range[this.by] : [0, 1], this.by);
-    show(this.legend, legend(this.by, head, columns.flags));
-    this.paint();
-  }
-
-  // mark flags what is suggested and selected, on top of what the server says.
-  mark() {
-    const { columns } = this.data;
-    const flags = Uint8Array.from(columns.flags);
-    const add = (id, flag) => {
-      const row = columns.id.find(id);
-      if (row >= 0 && !(flag === suggested && flags[row] & pending)) flags[row] |= flag;
-    };
-    for (const { node } of this.stars) add(node, suggested);
-    if (this.chosen !== null) add(this.chosen, selected);
+    const marked = [...this.stars.map((s) => [s, suggested]), ...(this.chosen ? [[this.chosen, selected]] : [])];
+    const rows = marked.map(([{ node }]) => columns.id.find(node));
+    const extra = marked.filter(([node], k) => rows[k] < 0 && node.x !== undefined);
+    const joined = (column, of, Kind) => Kind.from([...column, ...extra.map(([node, flag]) => of(node, flag))]);
+    const flags = joined(columns.flags, (_, flag) => flag, Uint8Array);
+    marked.forEach(([, flag], k) => {
+      if (rows[k] >= 0 && !(flag === suggested && flags[rows[k]] & pending)) flags[rows[k]] |= flag;
+    });
+    this.scene.place(joined(columns.x, (n) => n.x, Float32Array), joined(columns.y, (n) => n.y, Float32Array));
     this.scene.flag(flags);
+    if (head.model) this.scene.value(joined(columns[this.by], (n) => n[this.by] ?? 0, Float32Array), head.range[this.by], this.by);
+    else this.scene.value(null, [0, 1], this.by);
+    show(this.legend, legend(this.by, head, columns.flags));
     this.paint();
   }
 
@@ -170,7 +170,7 @@ class MapView {
   moved() {
     this.paint();
     clearTimeout(this.moving);
-    if (this.data?.head.thinned || this.data?.head.box) this.moving = setTimeout(() => this.refresher.refresh(), 200);
+    if (this.large) this.moving = setTimeout(() => this.refresher.refresh(), 200);
   }
 
   paint() {
@@ -200,26 +200,25 @@ class MapView {
       const d = (px - sx) ** 2 + (py - sy) ** 2;
       if (d < least) [nearest, least] = [i, d];
     }
-    this.choose(nearest < 0 ? null : id.at(nearest));
+    this.choose(nearest < 0 ? null : { node: id.at(nearest) });
   }
 
-  choose(id) {
-    this.chosen = id;
-    this.panel.show(id);
-    if (this.data) this.mark();
+  choose(node) {
+    this.chosen = node;
+    this.panel.show(node === null ? null : node.node);
+    this.arrange();
   }
 
   async find(id) {
     if (id === "" || !this.data) return;
     const { columns } = this.data;
     const row = columns.id.find(id);
-    if (row >= 0) this.lookAt(columns.x[row], columns.y[row]);
     try {
-      if (row < 0) {
-        const { nodes } = await get(`${studyPath(this.context.name, "predictions")}?node=${encodeURIComponent(id)}`);
-        if (nodes[0]?.x !== undefined) this.lookAt(nodes[0].x, nodes[0].y);
-      }
-      this.choose(id);
+      const node = row >= 0
+        ? { node: id, x: columns.x[row], y: columns.y[row] }
+        : (await get(`${studyPath(this.context.name, "predictions")}?node=${encodeURIComponent(id)}`)).nodes[0];
+      if (node.x !== undefined) this.lookAt(node.x, node.y);
+      this.choose(node);
     } catch (error) {
       complain(error);
     }

@@ -2,7 +2,7 @@
 
 import { Once, get, patiently, remove, studyPath } from "./api.js";
 import { field, h, show, table } from "./dom.js";
-import { moment, number, plural } from "./format.js";
+import { lasting, moment, number, plural } from "./format.js";
 import { complain, busy, refuse, accept, say } from "./notice.js";
 import { observeForm } from "./observe.js";
 import { person, personField } from "./person.js";
@@ -44,7 +44,7 @@ class NextView {
 
   askForm() {
     this.wanted = h("input", { id: "ask-count", type: "number", min: 1, max: this.context.meta.limits.ask_count, value: 1, required: true, oninput: () => accept(this.wanted) });
-    this.leased = h("input", { id: "ask-lease", placeholder: this.context.study.settings.lease, autocomplete: "off" });
+    this.leased = h("input", { id: "ask-lease", placeholder: lasting(this.context.study.settings.lease), autocomplete: "off" });
     this.asking = h("p", { role: "status", class: "soft" });
     const button = h("button", { class: "primary" }, "Reserve");
     return h("section", { class: "card" },
@@ -133,9 +133,9 @@ class NextView {
     show(this.values, table("Latest values", [
       { name: "node", text: (o) => o.node, class: "t" },
       { name: "value", text: (o) => number(o.value, 6) },
+      { name: "", text: (o) => (o.retracted ? "retracted" : this.retractButton(o)), class: "c" },
       { name: "when", text: (o) => moment(o.time), class: "c" },
       { name: "by", text: (o) => o.by ?? "", class: "t" },
-      { name: "", text: (o) => (o.retracted ? "retracted" : this.retractButton(o)), class: "c" },
     ], observations, "No value yet."));
   }
 

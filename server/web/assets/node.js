@@ -16,6 +16,7 @@ export class NodePanel {
   }
 
   empty() {
+    this.element.classList.remove("chosen");
     show(this.element, h("h2", null, "Node"), h("p", { class: "soft" }, "Pick a node on the map to see its value and interval, or find it by its id. Drag to move, scroll or pinch to zoom."));
   }
 
@@ -25,6 +26,7 @@ export class NodePanel {
       this.id = id;
       if (id === null) return this.empty();
       this.facts = h("dl", null);
+      this.element.classList.add("chosen");
       show(this.element,
         h("div", { class: "between" },
           h("h2", { class: "id" }, id),
@@ -32,6 +34,12 @@ export class NodePanel {
         this.facts,
         this.context.meta.read_only ? null : this.form());
     }
+    await this.refresh();
+  }
+
+  // refresh tells the latest of the node.
+  async refresh() {
+    const { id } = this;
     if (id === null) return;
     try {
       const answer = await get(`${studyPath(this.context.name, "predictions")}?node=${encodeURIComponent(id)}`);

@@ -4,8 +4,11 @@ import { h } from "./dom.js";
 
 const board = () => document.getElementById("notices");
 
+const most = 3; // things done that are told at a time
+
 // say tells of something done. It goes by itself.
 export function say(text) {
+  [...board().querySelectorAll(".done")].slice(0, 1 - most).forEach((old) => old.remove());
   const note = h("div", { class: "notice done", role: "status" }, text);
   board().append(note);
   setTimeout(() => note.remove(), 6000);

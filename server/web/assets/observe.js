@@ -31,13 +31,13 @@ export function observeForm(context) {
       h("p", { class: "actions" }, button)));
 }
 
-// readLines splits each line at its last comma, semicolon or tab: ids may hold
-// some. It throws what is wrong with the first bad line.
+// readLines splits each line at its last tab, or else semicolon, or else comma:
+// ids may hold some. It throws what is wrong with the first bad line.
 export function readLines(text) {
   const rows = [];
   text.split("\n").forEach((line, k) => {
     if (line.trim() === "") return;
-    const parts = /^(.*)[,;\t](.*)$/.exec(line);
+    const parts = /^(.*)\t(.*)$/.exec(line) ?? /^(.*);(.*)$/.exec(line) ?? /^(.*),(.*)$/.exec(line);
     if (!parts) throw { title: `Line ${k + 1} has no comma`, detail: `“${line.trim()}” should be a node, a comma and a value` };
     try {
       rows.push({ node: parts[1].trim(), value: parseNumber(parts[2]) });

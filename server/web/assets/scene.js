@@ -24,22 +24,26 @@ export class Scene {
     gl.blendFuncSeparate(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA, gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
   }
 
-  // place sets where nodes are, and which rows edges join.
-  place(x, y, from, to) {
+  // place sets where nodes are.
+  place(x, y) {
     const { gl, buffers } = this;
     const places = new Float32Array(2 * x.length);
     for (let i = 0; i < x.length; i++) {
       places[2 * i] = x[i];
       places[2 * i + 1] = y[i];
     }
-    const pairs = new Uint32Array(2 * (from?.length ?? 0));
-    for (let k = 0; k < pairs.length / 2; k++) {
+    upload(gl, gl.ARRAY_BUFFER, buffers.place, places);
+    this.count = x.length;
+  }
+
+  // join sets the edges, by the rows of their ends; without any there are none.
+  join(from = [], to = []) {
+    const pairs = new Uint32Array(2 * from.length);
+    for (let k = 0; k < from.length; k++) {
       pairs[2 * k] = from[k];
       pairs[2 * k + 1] = to[k];
     }
-    upload(gl, gl.ARRAY_BUFFER, buffers.place, places);
-    upload(gl, gl.ELEMENT_ARRAY_BUFFER, buffers.pairs, pairs);
-    this.count = x.length;
+    upload(this.gl, this.gl.ELEMENT_ARRAY_BUFFER, this.buffers.pairs, pairs);
     this.lines = pairs.length;
   }
 

@@ -1,0 +1,86 @@
+package server_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"grfgp/server"
+	"grfgp/study"
+)
+
+// A map of more nodes than are drawn is thinned, tells so, and shows more on the
+// way in. The server draws fewer here than it would, so that the test is quick.
+func testThinned(t *testing.T, browser context.Context) {
+	nodes := 1_000_000
+	if testing.Short() {
+		nodes = 20_000
+	}
+	h := newHost(t, func(o *server.Options) { o.Limits.MapNodes = 5000 })
+	h.create(nodes)
+	h.observe(five)
+	p := newTab(t, browser, h.http.URL, 1280, 900)
+	p.expect("503") // while the graph is loaded
+	p.open("#/studies/s/map")
+	p.waitText("#map-status", "nodes in sight are drawn")
+	p.shoot("thinned")
+	for range 12 {
+		p.click(`.zoom button[aria-label="Zoom in"]`)
+	}
+	p.wait(`!document.querySelector("#map-status").innerText.includes("in sight are drawn")`)
+	p.enter("#find", fmt.Sprintf("n%d\r", nodes-1))
+	p.waitText(".node-panel", fmt.Sprintf("n%d", nodes-1))
+	p.waitText(".node-panel", "Interval of 95 %")
+	p.shoot("thinned-node")
+}
+
+// The page is open while results pour in: it stays whole, and shows the last of
+// them.
+func testFlood(t *testing.T, browser context.Context) {
+	tells := 10_000
+	if testing.Short() {
+		tells = 1000
+	}
+	h := newHost(t)
+	h.create(100, func(s *study.Settings) { s.Repeats = true })
+	h.observe(five)
+	log := newTab(t, browser, h.http.URL, 1280, 900)
+	log.open("#/studies/s/log")
+	log.waitText(".log", "gave 5 values")
+	look := newTab(t, browser, h.http.URL, 1280, 900)
+	look.open("#/studies/s/map")
+	look.waitFor("#map[data-seq]")
+
+	const clients = 4
+	failed := make(chan error, clients)
+	for c := range clients {
+		go func() {
+			for k := c; k < tells; k += clients {
+				body := map[string]any{"observations": []study.Reading{{Node: fmt.Sprintf("n%d", k%100), Value: float64(k)}}}
+				if a, err := h.try("POST", "/v1/studies/s/observations", body); err != nil || a.status != 201 {
+					failed <- fmt.Errorf("%d %s %v", a.status, a.body, err)
+					return
+				}
+			}
+			failed <- nil
+		}()
+	}
+	// Meanwhile somebody uses the page.
+	for _, view := range []string{"next", "progress", "map"} {
+		look.click("#tab-" + view)
+		look.waitFor(".view > *")
+	}
+	for range clients {
+		if err := <-failed; err != nil {
+			t.Fatal(err)
+		}
+	}
+	last := tells + 2 // created, and the first five
+	log.wait(fmt.Sprintf(`document.querySelector(".log .seq")?.innerText === "%d"`, last))
+	if rows := log.count(".log li"); rows > 300 {
+		t.Errorf("%d rows", rows)
+	}
+	look.wait(fmt.Sprintf(`document.querySelector("#map").dataset.seq === "%d"`, last))
+	look.waitText(".tiles", fmt.Sprintf("%d,%03d", (tells+5)/1000, (tells+5)%1000))
+	log.shoot("flood")
+}
