@@ -271,6 +271,8 @@ func (o *shared) whileLearning(f func()) {
 // learned waits until the model knows the values. That there is none yet is no
 // error.
 func (o *shared) learned(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, o.server.opts.Limits.Patience)
+	defer cancel()
 	if _, err := o.ready(ctx); err != nil {
 		return err
 	}
@@ -283,6 +285,8 @@ func (o *shared) learned(ctx context.Context) error {
 
 // predicted waits for the predictions of all nodes.
 func (o *shared) predicted(ctx context.Context) (*study.Predictions, error) {
+	ctx, cancel := context.WithTimeout(ctx, o.server.opts.Limits.Patience)
+	defer cancel()
 	if _, err := o.ready(ctx); err != nil {
 		return nil, err
 	}
@@ -355,7 +359,7 @@ func (t *task[T]) get(ctx context.Context, s *Server, f func() (T, error)) (v T,
 				return r.v, r.err
 			}
 		case <-waiting.Done():
-			if ctx.Err() != nil {
+			if errors.Is(ctx.Err(), context.Canceled) { // the client went away
 				return v, ctx.Err()
 			}
 			return v, fmt.Errorf("%w: the model learns from the values; ask again soon", errLoading)

@@ -259,11 +259,11 @@ func (r *remoteStudies) List(ctx context.Context) ([]studySummary, error) {
 func (r *remoteStudies) Study(ctx context.Context, name string) (sharedStudy, error) {
 	s := &remoteStudy{remoteStudies: r, path: "/v1/studies/" + url.PathEscape(name)}
 	view, err := s.view(ctx)
-	if err != nil {
-		return nil, err
+	if errors.Is(err, study.ErrNotFound) {
+		return nil, usagef("there is no study %q on this server; 'grfgp study list' lists them", name)
 	}
 	s.settings = view.Settings
-	return s, nil
+	return s, err
 }
 
 func (r *remoteStudies) Import(ctx context.Context, in io.Reader, name string) (string, error) {

@@ -65,8 +65,10 @@ func (d *desk) shown(name string) (s studyShown) {
 	return s
 }
 
-func TestStudyLife(t *testing.T) {
-	d := newDesk(t)
+func TestStudyLife(t *testing.T) { studyLife(t, newDesk(t)) }
+
+// studyLife does all that can be done with a study, wherever it is.
+func studyLife(t *testing.T, d *desk) {
 	create := "create s --goal maximize --budget 8 --lease 2h --edges " + d.edges
 	if r := d.ok(create); !strings.Contains(r.out, "study s is made: maximize on 82 nodes") {
 		t.Errorf("%+v", r)
@@ -128,14 +130,15 @@ func TestStudyLife(t *testing.T) {
 }
 
 // What is exported goes on elsewhere as it does here.
-func TestStudyExport(t *testing.T) {
-	d := newDesk(t)
+func TestStudyExport(t *testing.T) { exportedStudy(t, newDesk(t), newDesk(t)) }
+
+// exportedStudy takes a study from one place to another.
+func exportedStudy(t *testing.T, d, there *desk) {
 	_, measurements := ladder(t)
 	d.ok("create s --goal learn --edges " + d.edges + " --measurements " + measurements)
 	d.asks("s -n 2")
 	file := filepath.Join(d.dir, "s.jsonl")
 	d.ok("export s -o " + file)
-	there := newDesk(t)
 	there.ok("import " + file)
 	here := d.asks("s -n 3")
 	for k, i := range there.asks("s -n 3") {

@@ -1,0 +1,298 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"grfgp/study"
+)
+
+// TestServeProcess is no test but the program, for tests that need another process.
+func TestServeProcess(t *testing.T) {
+	line := os.Getenv("GRFGP_TEST_SERVE")
+	if line == "" {
+		t.Skip("run by other tests")
+	}
+	os.Args = append([]string{"grfgp"}, strings.Fields(line)...)
+	main()
+}
+
+// process is a server in another process.
+type process struct {
+	t   testing.TB
+	cmd *exec.Cmd
+	url string
+	err *bytes.Buffer
+}
+
+// startServer runs 'grfgp serve' in another process.
+func startServer(t testing.TB, flags string) *process {
+	t.Helper()
+	p := &process{t: t, cmd: exec.Command(os.Args[0], "-test.run=^TestServeProcess$"), err: new(bytes.Buffer)}
+	p.cmd.Env = append(os.Environ(), "GRFGP_TEST_SERVE=serve --listen 127.0.0.1:0 "+flags)
+	p.cmd.Stderr = p.err
+	out, err := p.cmd.StdoutPipe()
+	if err := errors.Join(err, p.cmd.Start()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.cmd.Process.Kill(); p.cmd.Wait() })
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil || !strings.HasPrefix(line, "http://127.0.0.1:") {
+		p.cmd.Wait()
+		t.Fatalf("%q, %v; %s", line, err, p.err)
+	}
+	p.url = strings.TrimSpace(line)
+	return p
+}
+
+// end sends a signal and returns the exit code.
+func (p *process) end(sig os.Signal) int {
+	p.t.Helper()
+	if err := p.cmd.Process.Signal(sig); err != nil {
+		p.t.Fatal(err)
+	}
+	p.cmd.Wait()
+	return p.cmd.ProcessState.ExitCode()
+}
+
+// serveHere runs 'grfgp serve' in this process until the test ends, and returns
+// its URL.
+func serveHere(t testing.TB, flags ...string) string {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	r, w := io.Pipe()
+	done := make(chan int, 1)
+	var talk bytes.Buffer
+	go func() {
+		done <- Run(ctx, append([]string{"serve", "--listen", "127.0.0.1:0"}, flags...), Streams{In: strings.NewReader(""), Out: w, Err: &talk})
+		w.Close()
+	}()
+	t.Cleanup(func() {
+		cancel()
+		if code := <-done; code != exitOK {
+			t.Errorf("serve: exit %d; %s", code, talk.String())
+		}
+	})
+	line, err := bufio.NewReader(r).ReadString('\n')
+	if err != nil {
+		t.Fatalf("serve: %v; %s", err, talk.String())
+	}
+	go io.Copy(io.Discard, r)
+	return strings.TrimSpace(line)
+}
+
+// remoteDesk is a desk whose studies are those of a server.
+func remoteDesk(t testing.TB, flags ...string) *desk {
+	d := newDesk(t)
+	d.store = serveHere(t, append([]string{"--store", d.store}, flags...)...)
+	return d
+}
+
+func TestRemoteStudyLife(t *testing.T)   { studyLife(t, remoteDesk(t)) }
+func TestRemoteStudyExport(t *testing.T) { exportedStudy(t, remoteDesk(t), newDesk(t)) }
+
+// What goes wrong has the same exit code there as here.
+func TestRemoteStudyRefuses(t *testing.T) {
+	d := remoteDesk(t)
+	d.ok("create s --goal maximize --edges " + d.edges)
+	d.asks("s -n 1")
+	for _, c := range []struct {
+		code       int
+		want, line string
+	}{
+		{exitUsage, "the name \"a/b\"", "create a/b --goal learn --edges " + d.edges},
+		{exitUsage, "there is no study \"t\"", "ask t"},
+		{exitUsage, "there is no trial 7", "tell s 7=1"},
+		{exitBadData, "no such node: \"nowhere\"", "observe s nowhere=1"},
+		{exitUsage, "there is no observation 1", "retract s 1"},
+		{exitConflict, "already, with other settings", "create s --goal minimize --edges " + d.edges},
+	} {
+		if r := d.run(c.line); r.code != c.code || !strings.Contains(r.err, c.want) || r.out != "" {
+			t.Errorf("study %s: %+v; want exit %d and %q", c.line, r, c.code, c.want)
+		}
+	}
+	nobody := &desk{t, d.dir, d.edges, "http://127.0.0.1:9"}
+	if r := nobody.run("list"); r.code != exitUnreachable || !strings.Contains(r.err, "cannot be reached") {
+		t.Errorf("%+v", r)
+	}
+	if r := (&desk{t, d.dir, d.edges, "http://anna:secret@127.0.0.1:9"}).run("list"); r.code != exitUsage {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestServeFlags(t *testing.T) {
+	dir := t.TempDir()
+	short := write(t, dir, "short", "tiny\n")
+	blanks := write(t, dir, "blanks", "two words of text\n")
+	good := write(t, dir, "good", strings.Repeat("t", 20)+"\n")
+	file := filepath.Join(dir, "s.db")
+	for _, c := range []struct{ want, line string }{
+		{"no store", ""},
+		{"other machines can reach that address", "--store " + file + " --listen 0.0.0.0:0"},
+		{"other machines can reach that address", "--store " + file + " --listen :0"},
+		{"other machines can reach that address", "--store " + file + " --listen lab.example.org:0 --token-file " + good},
+		{"needs --token-file", "--store " + file + " --listen 0.0.0.0:0 --allow-remote"},
+		{"of 16 characters or more", "--store " + file + " --token-file " + short},
+		{"without blanks", "--store " + file + " --token-file " + blanks},
+		{"no such file", "--store " + file + " --token-file nowhere"},
+		{"give an address and a port", "--store " + file + " --listen 8080"},
+		{"give 1 or more", "--store " + file + " --max-body 0"},
+		{"there is no folder", "--store " + filepath.Join(dir, "no", "s.db")},
+	} {
+		r := runLine(t, "", append([]string{"serve"}, strings.Fields(c.line)...)...)
+		if r.code != exitUsage || !strings.Contains(r.err, c.want) || r.out != "" {
+			t.Errorf("serve %s: %+v; want %q", c.line, r, c.want)
+		}
+	}
+}
+
+// With a token, only those who have it see anything.
+func TestServeToken(t *testing.T) {
+	dir := t.TempDir()
+	token := write(t, dir, "token", "correct-horse-battery\n")
+	d := remoteDesk(t, "--token-file", token)
+	if r := d.run("list"); r.code != exitUnreachable || !strings.Contains(r.err, "token") {
+		t.Errorf("%+v", r)
+	}
+	d.ok("list", "--token-file", token)
+	t.Setenv(tokenEnv, token)
+	d.ok("create s --goal maximize --edges " + d.edges)
+	if r := d.run("list", "--token-file", write(t, dir, "other", "correct-horse-buttery\n")); r.code != exitUnreachable {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestServeReadOnly(t *testing.T) {
+	d := newDesk(t)
+	d.ok("create s --goal maximize --edges " + d.edges)
+	d.store = serveHere(t, "--store", d.store, "--read-only")
+	d.ok("show s")
+	if r := d.run("ask s"); r.code != exitUnreachable || !strings.Contains(r.err, "read-only") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// One process owns a store: a second server says who, and ends with a code of its
+// own. The first ends in order when it is asked to.
+func TestTwoServersOneStore(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "s.db")
+	p := startServer(t, "--store "+file)
+	r := runLine(t, "", "serve", "--listen", "127.0.0.1:0", "--store", file)
+	if r.code != exitHeld || !strings.Contains(r.err, fmt.Sprintf("is used by process %d", p.cmd.Process.Pid)) || r.out != "" {
+		t.Errorf("%+v", r)
+	}
+	if code := p.end(syscall.SIGTERM); code != exitOK {
+		t.Errorf("exit %d after SIGTERM; %s", code, p.err)
+	}
+	second := startServer(t, "--store "+file)
+	if code := second.end(os.Interrupt); code != exitOK {
+		t.Errorf("exit %d after Ctrl-C; %s", code, second.err)
+	}
+}
+
+// The server is killed while eight clients tell: all that it answered with success
+// is there afterwards, once. What it did not answer is told again under its key.
+func TestServerKilled(t *testing.T) {
+	rounds := 10
+	if testing.Short() {
+		rounds = 2
+	}
+	d := newDesk(t)
+	d.ok("create s --goal maximize --edges " + d.edges)
+	file := d.store
+	const clients = 8
+	next := make([]int, clients) // what each client tells next: all before was answered
+	for round := range rounds {
+		p := startServer(t, "--store "+file)
+		var wg sync.WaitGroup
+		var acknowledged sync.WaitGroup
+		acknowledged.Add(2 * clients) // each has got two answers
+		for c := range clients {
+			wg.Go(func() {
+				for answers := 0; ; answers++ {
+					if !observeOnce(p.url, c, next[c]) {
+						for ; answers < 2; answers++ {
+							acknowledged.Done()
+						}
+						return
+					}
+					next[c]++
+					if answers < 2 {
+						acknowledged.Done()
+					}
+				}
+			})
+		}
+		acknowledged.Wait()
+		time.Sleep(time.Duration(round%5) * 3 * time.Millisecond)
+		p.end(syscall.SIGKILL)
+		wg.Wait()
+		d.ok("verify s")
+		checkObserved(t, d, next)
+	}
+	told := 0
+	for _, n := range next {
+		told += n
+	}
+	if told < 2*clients*rounds {
+		t.Errorf("only %d values were answered", told)
+	}
+}
+
+// observeOnce tells value k of client c and reports whether it was acknowledged.
+func observeOnce(base string, c, k int) bool {
+	body := fmt.Sprintf(`{"observations":[{"node":"a%d","value":%d}]}`, c, 1000*c+k)
+	req, err := http.NewRequest("POST", base+"/v1/studies/s/observations", strings.NewReader(body))
+	if err != nil {
+		return false
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Idempotency-Key", fmt.Sprintf("%d-%d", c, k))
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return false
+	}
+	defer resp.Body.Close()
+	var taken struct{ Observations []study.Value }
+	return resp.StatusCode == http.StatusCreated && json.NewDecoder(resp.Body).Decode(&taken) == nil && len(taken.Observations) == 1
+}
+
+// checkObserved looks for every value that was acknowledged, once; one more of each
+// client may be there, of which the answer was lost.
+func checkObserved(t *testing.T, d *desk, next []int) {
+	t.Helper()
+	seen := map[int]int{}
+	for _, v := range d.shown("s").Observed {
+		seen[int(v.Value)]++
+	}
+	total := 0
+	for c, n := range next {
+		for k := range n {
+			if seen[1000*c+k] != 1 {
+				t.Fatalf("value %d of client %d is there %d times", k, c, seen[1000*c+k])
+			}
+		}
+		if lost := seen[1000*c+n]; lost > 1 {
+			t.Fatalf("value %d of client %d is there %d times", n, c, lost)
+		} else {
+			total += n + lost
+		}
+	}
+	if len(seen) != total {
+		t.Fatalf("%d values, of which %d were told", len(seen), total)
+	}
+}
