@@ -39,8 +39,8 @@ authors' protocol and by a clean one, with what differs between the two.
 ` + about.String() + `
 
 In the folder of -o it writes for each experiment a CSV with every seed, figures, and
-one report.html over all that was run there. Seconds and bytes, which are never the same
-twice, have a CSV of their own. Finished parts are kept: an interrupted run goes on
+one report over all that was run there, as report.html and report.md. Seconds and bytes,
+which are never the same twice, have a CSV of their own. Finished parts are kept: an interrupted run goes on
 where it was, and a part whose settings have changed is run anew.`,
 		Example:   "  grfgp reproduce ablation\n  grfgp reproduce all --quick -o first-look",
 		ValidArgs: append(slices.Clone(names), "all"),

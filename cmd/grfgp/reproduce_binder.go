@@ -126,8 +126,10 @@ func (b *binder) write(e *experiment.Experiment, r *experiment.Results, c *chapt
 }
 
 func (b *binder) figure(name string, f experiment.Figure) string {
-	return filepath.Join(b.dir, name+"-"+f.Name+".png")
+	return filepath.Join(b.dir, figureFile(name, f))
 }
+
+func figureFile(name string, f experiment.Figure) string { return name + "-" + f.Name + ".png" }
 
 // chapter returns what is kept of an experiment, nil if nothing is.
 func (b *binder) chapter(name string) (*chapter, error) {

@@ -41,8 +41,8 @@ type figurePage struct {
 	Wide    bool
 }
 
-// writeReport writes report.html over every experiment that has results in the
-// folder, whenever they were made.
+// writeReport writes report.html and report.md over every experiment that has
+// results in the folder, whenever they were made.
 func (b *binder) writeReport(known []*experiment.Experiment) error {
 	p := reproducePage{Title: "Graph random features for scalable Gaussian processes, again"}
 	for _, e := range known {
@@ -70,6 +70,9 @@ func (b *binder) writeReport(known []*experiment.Experiment) error {
 	}
 	if len(p.Chapters) == 0 {
 		return nil
+	}
+	if err := graphio.WriteFile(filepath.Join(b.dir, "report.md"), p.writeMarkdown); err != nil {
+		return err
 	}
 	return graphio.WriteFile(filepath.Join(b.dir, "report.html"), func(w io.Writer) error {
 		return reproducePageTemplate.Execute(w, p)

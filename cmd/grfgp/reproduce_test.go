@@ -77,7 +77,7 @@ func TestReproduce(t *testing.T) {
 	if r.code != exitOK || !strings.Contains(r.out, "Table <T>") || !strings.Contains(r.out, "2.0 ± 2.0") || !strings.Contains(r.out, "found <it>") || !strings.Contains(r.err, "one: 3 parts") {
 		t.Fatalf("%+v", r)
 	}
-	if want := []string{".lock", "one", "one-costs.csv", "one-line.png", "one.csv", "one.json", "report.html"}; !slices.Equal(names(t, dir), want) || len(names(t, filepath.Join(dir, "one"))) != 3 {
+	if want := []string{".lock", "one", "one-costs.csv", "one-line.png", "one.csv", "one.json", "report.html", "report.md"}; !slices.Equal(names(t, dir), want) || len(names(t, filepath.Join(dir, "one"))) != 3 {
 		t.Errorf("files %q", names(t, dir))
 	}
 	page := readText(t, filepath.Join(dir, "report.html"))
@@ -88,6 +88,10 @@ func TestReproduce(t *testing.T) {
 	}
 	if strings.Contains(page, "ZgotmplZ") || strings.Contains(page, "http://") || strings.Contains(page, "https://") || strings.Contains(page, "<script") {
 		t.Error("the report is not made of its own parts alone")
+	}
+	const want = "| sum | 6 | 2.0 ± 2.0 | – | nothing |\n\n![a line & a caption](one-line.png)"
+	if text := readText(t, filepath.Join(dir, "report.md")); !strings.Contains(text, want) {
+		t.Errorf("no %q in\n%s", want, text)
 	}
 	csv := readText(t, filepath.Join(dir, "one.csv"))
 
