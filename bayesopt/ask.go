@@ -102,7 +102,7 @@ func (o *Optimizer) pickFrom(ctx context.Context, c *Candidates, n int, seed uin
 		case err == nil:
 			known = posterior
 			if _, draws := policy.(Thompson); !draws && len(ahead) > 0 {
-				if known, err = foresee(ctx, posterior, ahead); err != nil {
+				if known, err = believing(ctx, posterior, ahead); err != nil {
 					return nil, Enough, nil, fmt.Errorf("bayesopt: looking ahead: %w", err)
 				}
 			}

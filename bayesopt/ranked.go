@@ -1,9 +1,13 @@
 package bayesopt
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
+	"slices"
+
+	"grfgp/internal/rng"
 )
 
 // The policies of this file score candidates by mean and standard deviation and
@@ -18,13 +22,13 @@ type ExpectedImprovement struct {
 }
 
 // Pick implements Policy.
-func (e ExpectedImprovement) Pick(ctx context.Context, s Surrogate, c *Candidates, n int, _ uint64) ([]Choice, error) {
+func (e ExpectedImprovement) Pick(ctx context.Context, s Surrogate, c *Candidates, n int, seed uint64) ([]Choice, error) {
 	toward := sign(e.Minimize)
 	best, err := incumbent(ctx, s, toward)
 	if err != nil {
 		return nil, err
 	}
-	return ranked(ctx, s, c, n, "the highest improvement to expect", func(mean, sd, cost float64) (value, score float64) {
+	return ranked(ctx, s, c, n, seed, "the highest improvement to expect", func(mean, sd, cost float64) (value, score float64) {
 		value = improvement(toward*mean-best, sd)
 		return value, value / cost
 	}, func(mean float64) { best = max(best, toward*mean) })
@@ -49,7 +53,7 @@ type UCB struct {
 }
 
 // Pick implements Policy.
-func (u UCB) Pick(ctx context.Context, s Surrogate, c *Candidates, n int, _ uint64) ([]Choice, error) {
+func (u UCB) Pick(ctx context.Context, s Surrogate, c *Candidates, n int, seed uint64) ([]Choice, error) {
 	if u.Beta == 0 {
 		u.Beta = 2
 	}
@@ -58,7 +62,7 @@ func (u UCB) Pick(ctx context.Context, s Surrogate, c *Candidates, n int, _ uint
 	if err != nil {
 		return nil, err
 	}
-	return ranked(ctx, s, c, n, fmt.Sprintf("the best that is likely: mean and %g sd", u.Beta), func(mean, sd, cost float64) (value, score float64) {
+	return ranked(ctx, s, c, n, seed, fmt.Sprintf("the best that is likely: mean and %g sd", u.Beta), func(mean, sd, cost float64) (value, score float64) {
 		value = toward*mean + u.Beta*sd
 		return value, perCost(value-best, cost)
 	}, nil)
@@ -71,8 +75,8 @@ type Straddle struct {
 }
 
 // Pick implements Policy.
-func (t Straddle) Pick(ctx context.Context, s Surrogate, c *Candidates, n int, _ uint64) ([]Choice, error) {
-	return ranked(ctx, s, c, n, fmt.Sprintf("hardest to tell whether it is above %g", t.Level), func(mean, sd, cost float64) (value, score float64) {
+func (t Straddle) Pick(ctx context.Context, s Surrogate, c *Candidates, n int, seed uint64) ([]Choice, error) {
+	return ranked(ctx, s, c, n, seed, fmt.Sprintf("hardest to tell whether it is above %g", t.Level), func(mean, sd, cost float64) (value, score float64) {
 		value = 1.96*sd - math.Abs(mean-t.Level)
 		return value, perCost(value, cost)
 	}, nil)
@@ -82,44 +86,115 @@ func (t Straddle) Pick(ctx context.Context, s Surrogate, c *Candidates, n int, _
 type HighestVariance struct{}
 
 // Pick implements Policy.
-func (HighestVariance) Pick(ctx context.Context, s Surrogate, c *Candidates, n int, _ uint64) ([]Choice, error) {
-	return ranked(ctx, s, c, n, "known least of all", func(_, sd, cost float64) (value, score float64) {
+func (HighestVariance) Pick(ctx context.Context, s Surrogate, c *Candidates, n int, seed uint64) ([]Choice, error) {
+	return ranked(ctx, s, c, n, seed, "known least of all", func(_, sd, cost float64) (value, score float64) {
 		return sd * sd, sd * sd / cost
 	}, nil)
 }
 
+// closeLook is how many candidates are looked at closely: variances of all nodes
+// of a large graph take a minute.
+const closeLook = 4096
+
+// scoring says what a candidate is worth, and by what it is ranked.
+type scoring func(mean, sd, cost float64) (value, rank float64)
+
 // ranked takes the best candidates by score, one after the other; picked, if not
 // nil, hears of the mean of each.
-func ranked(ctx context.Context, s Surrogate, c *Candidates, n int, why string, score func(mean, sd, cost float64) (value, score float64), picked func(mean float64)) ([]Choice, error) {
-	mean, err := s.Mean(ctx, c.nodes)
-	if err != nil {
-		return nil, err
-	}
-	variance, err := s.Variance(ctx, c.nodes)
-	if err != nil {
-		return nil, err
-	}
-	known := &foresight{surrogate: s, nodes: c.nodes, variance: variance}
+func ranked(ctx context.Context, s Surrogate, c *Candidates, n int, seed uint64, why string, score scoring, picked func(mean float64)) ([]Choice, error) {
 	var picks []Choice
 	for len(picks) < n {
-		of := func(at int) (value, rank float64) { return score(mean[at], math.Sqrt(known.variance[at]), c.Cost(at)) }
-		at := c.best(func(at int) float64 { _, rank := of(at); return rank })
-		if at < 0 {
-			break
+		open, mean, err := look(ctx, s, c, max(closeLook, 4*n), seed, score)
+		if err != nil || len(open) == 0 {
+			return picks, err
 		}
-		value, _ := of(at)
-		c.Take(at)
-		picks = append(picks, Choice{c.nodes[at], value, why})
-		if picked != nil {
-			picked(mean[at])
+		known, err := foresee(ctx, s, chosen(c.nodes, open), picks)
+		if err != nil {
+			return nil, err
 		}
-		if len(picks) < n {
-			if err := known.measure(ctx, at); err != nil {
-				return nil, err
+		for len(picks) < n { // most often this is all; but those that were looked at may be of a group that is full
+			best, most, worth := -1, math.Inf(-1), 0.0
+			for k, at := range open {
+				if !c.Open(at) {
+					continue
+				}
+				value, rank := score(mean[k], math.Sqrt(known.variance[k]), c.Cost(at))
+				if rank > most || best < 0 && rank == most {
+					best, most, worth = k, rank, value
+				}
+			}
+			if best < 0 {
+				break
+			}
+			c.Take(open[best])
+			picks = append(picks, Choice{c.nodes[open[best]], worth, why})
+			if picked != nil {
+				picked(mean[best])
+			}
+			if len(picks) < n {
+				if err := known.measure(ctx, best); err != nil {
+					return nil, err
+				}
 			}
 		}
 	}
 	return picks, nil
+}
+
+// look returns the numbers of the open candidates, or of the most that promise
+// best, and their means.
+func look(ctx context.Context, s Surrogate, c *Candidates, most int, seed uint64, score scoring) (open []int, mean []float64, err error) {
+	open = c.open()
+	nodes := chosen(c.nodes, open)
+	if mean, err = s.Mean(ctx, nodes); err != nil || len(open) <= most {
+		return open, mean, err
+	}
+	sd, err := roughSD(ctx, s, nodes, mean, seed)
+	if err != nil {
+		return nil, nil, err
+	}
+	best := highest(len(open), most, func(k int) float64 { _, rank := score(mean[k], sd[k], c.Cost(open[k])); return rank })
+	return chosen(open, best), chosen(mean, best), nil
+}
+
+// roughSD is the standard deviation at nodes by a few draws, with a relative
+// standard error of √(1/(2·16)) ≈ 18 %: enough to tell which nodes to look at.
+func roughSD(ctx context.Context, s Surrogate, nodes []int, mean []float64, seed uint64) ([]float64, error) {
+	draws, row, err := drawAt(ctx, s, nodes, drawsAtOnce, rng.New(seed, "rough").Uint64())
+	if err != nil {
+		return nil, err
+	}
+	sd := make([]float64, len(nodes))
+	for k := range sd {
+		sum := 0.0
+		for _, v := range draws.RawRowView(row(k)) {
+			sum += (v - mean[k]) * (v - mean[k])
+		}
+		sd[k] = math.Sqrt(sum / drawsAtOnce)
+	}
+	return sd, nil
+}
+
+// highest returns the numbers, in increasing order, of the most with the highest
+// rank; of equal ones the first.
+func highest(n, most int, rank func(k int) float64) []int {
+	order, ranks := allNodes(n), make([]float64, n)
+	for k := range ranks {
+		ranks[k] = rank(k)
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(ranks[b], ranks[a]) }) // what is no number comes last
+	best := order[:most]
+	slices.Sort(best)
+	return best
+}
+
+// chosen returns some of a list.
+func chosen[T any](of []T, which []int) []T {
+	out := make([]T, len(which))
+	for k, i := range which {
+		out[k] = of[i]
+	}
+	return out
 }
 
 // foresight is the variance at nodes once some of them will have been measured,
@@ -129,6 +204,25 @@ type foresight struct {
 	nodes     []int
 	variance  []float64
 	columns   [][]float64 // cov(·, pick)/√(var + noise), given the picks before
+}
+
+// foresee returns the variance at nodes once picks will have been measured.
+func foresee(ctx context.Context, s Surrogate, nodes []int, picks []Choice) (*foresight, error) {
+	first := len(nodes)
+	for _, p := range picks {
+		nodes = append(nodes, p.Node)
+	}
+	variance, err := s.Variance(ctx, nodes)
+	if err != nil {
+		return nil, err
+	}
+	f := &foresight{surrogate: s, nodes: nodes, variance: variance}
+	for k := range picks {
+		if err := f.measure(ctx, first+k); err != nil {
+			return nil, err
+		}
+	}
+	return f, nil
 }
 
 // measure takes node number at as measured: variance_j −= cov_j²/(var + noise).

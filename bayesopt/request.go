@@ -72,9 +72,9 @@ func (o *Optimizer) open(r Request) (*Candidates, error) {
 	return c, nil
 }
 
-// foresee returns the posterior as if nodes had been measured and had come out
+// believing returns the posterior as if nodes had been measured and had come out
 // at their means.
-func foresee(ctx context.Context, p *gp.Posterior, nodes []int) (*gp.Posterior, error) {
+func believing(ctx context.Context, p *gp.Posterior, nodes []int) (*gp.Posterior, error) {
 	if len(nodes) == 0 {
 		return p, nil
 	}
