@@ -44,6 +44,9 @@ func loaded(t testing.TB, f func() (*objective.Task, error)) *searchTask {
 // What an oracle without noise reaches on the paper's single peak, and uniform
 // draws on other tasks, was computed elsewhere.
 func TestHonestyRows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a grid of a million nodes, in -short")
+	}
 	peak := loaded(t, func() (*objective.Task, error) { return objective.SinglePeak(1000) })
 	r := oracle(peak, searchSettings{Steps: 1000}, Row{})
 	all := &Results{arrays: map[string]map[string][]float64{}}
