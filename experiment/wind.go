@@ -62,14 +62,6 @@ func windCells(o Options) []Cell {
 		all = append(all, s)
 	}
 	none := grfgp.Spec{}
-	for seed := range o.Repeats(1, 3) {
-		for _, n := range walks {
-			add(learnableArm, distanceWeights, 4, n, 1000, none, seed)
-			if !o.Quick {
-				add(shapeArm, distanceWeights, 4, n, 1000, none, seed)
-			}
-		}
-	}
 	free := grfgp.Spec{Family: "free", Method: "grf", Scales: "one", Hops: 4, Walks: 128}
 	matern := grfgp.Spec{Family: "matern", Nu: 2, Method: "series", Scales: "one"}
 	if o.Quick {
@@ -86,6 +78,14 @@ func windCells(o Options) []Cell {
 		add(trainedArm, evenWeights, 0, 0, 1000, grfgp.Spec{Family: "diffusion", Method: "series", Scales: "one"}, 0)
 		add(maternArm, evenWeights, 0, 0, 1000, matern, 0)
 		add(maternArm, inverseWeights, 0, 0, 1000, matern, 0)
+	}
+	for seed := range o.Repeats(1, 3) {
+		for _, n := range walks {
+			add(learnableArm, distanceWeights, 4, n, 1000, none, seed)
+			if !o.Quick {
+				add(shapeArm, distanceWeights, 4, n, 1000, none, seed)
+			}
+		}
 	}
 	var cells []Cell
 	for _, s := range all {
