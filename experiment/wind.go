@@ -64,9 +64,8 @@ func windCells(o Options) []Cell {
 	none := grfgp.Spec{}
 	free := grfgp.Spec{Family: "free", Method: "grf", Scales: "one", Hops: 4, Walks: 128}
 	matern := grfgp.Spec{Family: "matern", Nu: 2, Method: "series", Scales: "one"}
-	if o.Quick {
-		matern = grfgp.Spec{Family: "diffusion", Method: "grf", Scales: "one", Walks: 20} // seconds
-		add(autoArm, evenWeights, 0, 0, 1000, matern, 0)
+	if o.Quick { // seconds
+		add(autoArm, evenWeights, 0, 0, 1000, grfgp.Spec{Family: "diffusion", Method: "grf", Scales: "one", Walks: 20}, 0)
 	} else {
 		for _, level := range dataset.Levels {
 			add(repellingArm, distanceWeights, 4, 128, level, free, 0)
