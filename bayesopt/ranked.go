@@ -178,13 +178,29 @@ func roughSD(ctx context.Context, s Surrogate, nodes []int, mean []float64, seed
 // highest returns the numbers, in increasing order, of the most with the highest
 // rank; of equal ones the first.
 func highest(n, most int, rank func(k int) float64) []int {
-	order, ranks := allNodes(n), make([]float64, n)
+	ranks := make([]float64, n)
 	for k := range ranks {
 		ranks[k] = rank(k)
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(ranks[b], ranks[a]) }) // what is no number comes last
-	best := order[:most]
-	slices.Sort(best)
+	sorted := slices.Clone(ranks)
+	slices.Sort(sorted) // what is no number comes first
+	cut := sorted[n-most]
+	equal := 0 // how many of the cut's rank are wanted
+	for _, r := range sorted[n-most:] {
+		if cmp.Compare(r, cut) == 0 {
+			equal++
+		}
+	}
+	best := make([]int, 0, most)
+	for k, r := range ranks {
+		order := cmp.Compare(r, cut)
+		if order == 0 {
+			equal--
+		}
+		if order > 0 || order == 0 && equal >= 0 {
+			best = append(best, k)
+		}
+	}
 	return best
 }
 
