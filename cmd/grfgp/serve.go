@@ -52,6 +52,7 @@ is on disk by then, and after a crash too.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context(), &f) },
 	}
 	f.flags(cmd.Flags())
+	cmd.AddCommand(serveLoad(a))
 	complete(cmd, "log", f.log.words...)
 	return cmd
 }
