@@ -46,6 +46,11 @@ func (d *download) fill(ctx context.Context, f *os.File) error {
 		return fmt.Errorf("dataset: opening a download: %w", err)
 	}
 	resp, err := d.ask(ctx, have)
+	if err == nil && resp.StatusCode == http.StatusRequestedRangeNotSatisfiable && have > 0 {
+		resp.Body.Close() // there is nothing after what is here, which was not accepted: all of it again
+		have = 0
+		resp, err = d.ask(ctx, have)
+	}
 	if err != nil {
 		return d.unreachable(ctx, err)
 	}
@@ -57,8 +62,6 @@ func (d *download) fill(ctx context.Context, f *os.File) error {
 		if want := fmt.Sprintf("bytes %d-", have); !strings.HasPrefix(resp.Header.Get("Content-Range"), want) {
 			return fmt.Errorf("%w: %s was asked for bytes from %d and gave %q", ErrUnreachable, d.url, have, resp.Header.Get("Content-Range"))
 		}
-	case http.StatusRequestedRangeNotSatisfiable: // what is here is no part of it
-		return errors.Join(fmt.Errorf("%w: what was there of %s is not a part of it, and was removed; try again", ErrUnreachable, d.url), d.remove())
 	default:
 		return fmt.Errorf("%w: %s answers %q; see whether its page has moved", ErrUnreachable, d.url, resp.Status)
 	}

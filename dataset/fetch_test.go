@@ -167,7 +167,7 @@ func TestFetchFails(t *testing.T) {
 			case <-time.After(time.Minute):
 			}
 		}, nil, ErrUnreachable, "silent"},
-		"beyond": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusRequestedRangeNotSatisfiable) }, nil, ErrUnreachable, "was removed"},
+		"beyond": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusRequestedRangeNotSatisfiable) }, nil, ErrUnreachable, "416"},
 		"elsewhere": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Range", "bytes 7-8/9")
 			w.WriteHeader(http.StatusPartialContent)
@@ -201,6 +201,30 @@ func TestFetchFails(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A download that was whole but not looked at before the program ended is asked for
+// again.
+func TestFetchWhatIsWhole(t *testing.T) {
+	data := ring(t, 400)
+	asked := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked++
+		w.Header().Set("ETag", `"one"`)
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
+	}))
+	defer server.Close()
+	s, set := newStore(t), published(server.URL, 400)
+	part := filepath.Join(s.Cache, unfinished, "made", "ring.txt.gz")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(part), 0o755), os.WriteFile(part, data, 0o644), os.WriteFile(part+".version", []byte(`"one"`), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Fetch(context.Background(), set, FetchOptions{}); err != nil || asked != 2 {
+		t.Errorf("asked %d times, %v", asked, err)
+	}
+	if _, err := s.Verify(context.Background(), set); err != nil {
+		t.Error(err)
 	}
 }
 
