@@ -175,10 +175,17 @@ func (p *tab) count(selector string) int {
 	return eval[int](p, fmt.Sprintf("document.querySelectorAll(%q).length", selector))
 }
 
+// click presses the mouse in the middle of an element, as people do.
 func (p *tab) click(selector string) {
 	p.t.Helper()
 	p.waitFor(selector)
-	p.do(chromedp.ScrollIntoView(chromedp.CSS(selector)), chromedp.Click(chromedp.CSS(selector)))
+	at := eval[[2]float64](p, fmt.Sprintf(`(() => {
+		const element = document.querySelector(%q);
+		element.scrollIntoView({ block: "nearest" });
+		const box = element.getBoundingClientRect();
+		return [box.left + box.width / 2, box.top + box.height / 2];
+	})()`, selector))
+	p.do(chromedp.MouseClickXY(at[0], at[1]))
 }
 
 // enter types a text into a field in place of what is there.
@@ -218,10 +225,13 @@ func (p *tab) picture(selector string) []byte {
 	return png
 }
 
-// shoot writes a picture of the whole page to the folder GRFGP_SCREENSHOTS, if it
-// is set.
+// pictures is the variable that names the folder of pictures.
+const pictures = "GRFGP_SCREENSHOTS"
+
+// shoot writes a picture of the whole page to the folder of pictures, if there is
+// one.
 func (p *tab) shoot(name string) {
-	dir := os.Getenv("GRFGP_SCREENSHOTS")
+	dir := os.Getenv(pictures)
 	if dir == "" {
 		return
 	}

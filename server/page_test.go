@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"grfgp/graph"
 	"grfgp/graphio"
 	"grfgp/internal/city"
 	"grfgp/server"
@@ -28,6 +30,7 @@ func TestPage(t *testing.T) {
 	}{
 		{"every view on every screen", testViews},
 		{"create a study", testCreate},
+		{"learn", testLearn},
 		{"ask, enter a result, see the map change", testAskAndTell},
 		{"refusals", testRefusals},
 		{"keyboard alone", testKeyboard},
@@ -40,45 +43,76 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// withEngine is the engine that people get.
-func withEngine(o *server.Options) { o.NewEngine = nil }
+// withEngine is the engine that people get, on a machine that may be busy.
+func withEngine(o *server.Options) { o.NewEngine, o.Limits.Patience = nil, patience }
 
 // model is one that is quickly trained.
 var model = map[string]any{"seed": 1, "family": "matern", "nu": 2, "method": "dense", "scales": "one"}
 
-// cityHost has a study of speeds in a city under way, and as many more as names
-// say.
-func cityHost(t *testing.T, names ...string) (*host, *city.City) {
-	t.Helper()
+// land is a network whose truth is known.
+type land struct {
+	*graphio.Network
+	truth []float64
+	known []int // nodes measured before anybody asks
+}
+
+// theCity is good to look at.
+func theCity() land {
 	c := city.New(1)
-	packed, err := graphio.Pack(&graphio.Network{Graph: c.Graph, Nodes: &graphio.Nodes{Labels: c.Graph.Labels(), X: c.X, Y: c.Y}})
+	return land{&graphio.Network{Graph: c.Graph, Nodes: &graphio.Nodes{Labels: c.Graph.Labels(), X: c.X, Y: c.Y}}, c.Truth, c.Sensors}
+}
+
+// theVillage is small: its models are learned at once.
+func theVillage(t *testing.T) land {
+	t.Helper()
+	const side = 13
+	g, err := graph.Grid(side, side)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := land{Network: &graphio.Network{Graph: g, Nodes: &graphio.Nodes{Labels: g.Labels()}}}
+	for i := range side * side {
+		x, y := float64(i/side), float64(i%side)
+		l.Nodes.X, l.Nodes.Y = append(l.Nodes.X, x), append(l.Nodes.Y, y)
+		l.truth = append(l.truth, 50+20*math.Sin(x/3)*math.Cos(y/4))
+		if i%2 == 1 {
+			l.known = append(l.known, i)
+		}
+	}
+	return l
+}
+
+// landHost has studies of a land, with some values each.
+func landHost(t *testing.T, l land, goal string, names ...string) *host {
+	t.Helper()
+	packed, err := graphio.Pack(l.Network)
 	if err != nil {
 		t.Fatal(err)
 	}
 	h := newHost(t, withEngine)
-	var graph struct{ ID string }
-	h.must("POST", "/v1/graphs", packed, &graph, "Content-Type: application/vnd.grfgp.network")
-	for k, name := range append([]string{"speeds"}, names...) {
-		h.must("POST", "/v1/studies", map[string]any{"name": name, "graph": graph.ID, "budget": 60, "seed": k, "spec": model}, nil)
+	var kept struct{ ID string }
+	h.must("POST", "/v1/graphs", packed, &kept, "Content-Type: application/vnd.grfgp.network")
+	for k, name := range names {
+		h.must("POST", "/v1/studies", map[string]any{"name": name, "graph": kept.ID, "goal": goal, "budget": 60, "seed": k, "spec": model}, nil)
 		var rows []study.Reading
-		for r, i := range c.Sensors {
+		for r, i := range l.known {
 			if r%6 == k {
-				rows = append(rows, study.Reading{Node: c.Graph.Labels().At(i), Value: c.Readings[r]})
+				rows = append(rows, study.Reading{Node: l.Graph.Labels().At(i), Value: l.truth[i]})
 			}
 		}
 		h.must("POST", "/v1/studies/"+name+"/observations", map[string]any{"observations": rows, "by": "anna"}, nil)
 	}
-	return h, c
+	return h
 }
 
 // measure asks and tells the truth, so many times two.
-func measure(h *host, c *city.City, name string, rounds int) {
+func (l land) measure(h *host, name string, rounds int) {
 	for range rounds {
 		var ask study.Ask
 		h.must("POST", "/v1/studies/"+name+"/asks", map[string]any{"count": 2, "holder": "anna"}, &ask)
 		for _, trial := range ask.Trials {
-			i, _ := c.Graph.Labels().Lookup([]byte(trial.Node))
-			h.must("PUT", fmt.Sprintf("/v1/studies/%s/trials/%d/result", name, trial.Trial), map[string]any{"value": c.Truth[i], "by": "ben"}, nil)
+			i, _ := l.Graph.Labels().Lookup([]byte(trial.Node))
+			h.must("PUT", fmt.Sprintf("/v1/studies/%s/trials/%d/result", name, trial.Trial), map[string]any{"value": l.truth[i], "by": "ben"}, nil)
 		}
 	}
 }
@@ -86,9 +120,13 @@ func measure(h *host, c *city.City, name string, rounds int) {
 // Every view is there on a desk and on a phone, in light and in dark, and none
 // is wider than its screen.
 func testViews(t *testing.T, browser context.Context) {
-	h, c := cityHost(t, "second")
+	l := theVillage(t)
+	if os.Getenv(pictures) != "" {
+		l = theCity()
+	}
+	h := landHost(t, l, "maximize", "speeds", "second")
 	for _, name := range []string{"speeds", "second"} {
-		measure(h, c, name, 8)
+		l.measure(h, name, 8)
 		h.must("POST", "/v1/studies/"+name+"/asks", map[string]any{"count": 3, "holder": "ben"}, nil)
 	}
 	views := []struct{ name, address, ready string }{
@@ -119,10 +157,16 @@ func testViews(t *testing.T, browser context.Context) {
 					t.Errorf("%s is %d pixels wide", view.name, wide)
 				}
 				if view.name == "map" {
-					p.enter("#find", "M35\r")
+					p.enter("#find", l.Graph.Labels().At(l.known[0])+"\r")
 					p.waitText(".node-panel", "Interval of 95 %")
 				}
 				p.shoot(screen.name + "-" + view.name)
+				if view.name == "map" {
+					p.click(`input[value="sd"]`)
+					p.waitText(".map-legend", "Standard deviation")
+					p.click(`.zoom button[aria-label="Show all"]`)
+					p.shoot(screen.name + "-sd")
+				}
 			}
 			light := eval[bool](p, `getComputedStyle(document.body).backgroundColor.match(/\d+/g).slice(0, 3).every((v) => Number(v) > 128)`)
 			if light != (screen.scheme == "light") {
@@ -164,12 +208,38 @@ func testCreate(t *testing.T, browser context.Context) {
 		t.Errorf("the budget is now %q", got)
 	}
 	p.shoot("refused-create")
+
+	// A study that was exported comes back elsewhere, and here it is refused.
+	archive := filepath.Join(t.TempDir(), "ring.ndjson")
+	if err := os.WriteFile(archive, h.must("GET", "/v1/studies/ring/export", nil, nil).body, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p.open("#/")
+	p.waitFor("#import-file")
+	p.do(chromedp.SetUploadFiles(chromedp.CSS("#import-file"), []string{archive}, chromedp.NodeReady))
+	p.waitText("#notices .wrong", "ring")
+	elsewhere := newTab(t, browser, newHost(t).http.URL, 1000, 900)
+	elsewhere.open("#/")
+	elsewhere.waitFor("#import-file")
+	elsewhere.do(chromedp.SetUploadFiles(chromedp.CSS("#import-file"), []string{archive}, chromedp.NodeReady))
+	elsewhere.waitText(".study-head", "30 nodes, 30 edges")
+}
+
+// A study that learns shows how far its predictions are off.
+func testLearn(t *testing.T, browser context.Context) {
+	l := theVillage(t)
+	h := landHost(t, l, "learn", "all")
+	l.measure(h, "all", 7)
+	p := newTab(t, browser, h.http.URL, 1280, 900)
+	p.open("#/studies/all/progress")
+	p.waitText(".progress-view", "Typical error of the last 10 predictions")
+	p.shoot("learn")
 }
 
 // The way of every day: reserve nodes, enter results, give one back, and see the
 // map change.
 func testAskAndTell(t *testing.T, browser context.Context) {
-	h, _ := cityHost(t)
+	h := landHost(t, theVillage(t), "maximize", "speeds")
 	p := newTab(t, browser, h.http.URL, 1280, 900)
 	p.open("#/studies/speeds/next")
 	p.enter("#ask-name", "carla")
@@ -270,7 +340,7 @@ func testRefusals(t *testing.T, browser context.Context) {
 
 // Everything that a mouse does, keys do.
 func testKeyboard(t *testing.T, browser context.Context) {
-	h, _ := cityHost(t)
+	h := landHost(t, theVillage(t), "maximize", "speeds")
 	p := newTab(t, browser, h.http.URL, 1280, 900)
 	p.open("#/")
 	p.waitFor(".studies .card")
@@ -308,7 +378,7 @@ func testKeyboard(t *testing.T, browser context.Context) {
 	}
 	p.waitText(".node-panel", "Interval of 95 %")
 	p.shoot("keyboard-map")
-	eval[bool](p, `document.querySelector("#tab-next").focus() ?? true`)
+	tabTo("#tab-next") // around, from the last element to the first
 	p.press(kb.Enter)
 	p.waitFor("#ask-count")
 	tabTo("#ask-count")

@@ -9,6 +9,7 @@ import { pendingNote } from "./pending.js";
 import { Refresher } from "./refresher.js";
 
 const most = 600; // points in a chart
+const lately = 10; // values that an error is taken over
 
 export function progressView(context) {
   const element = h("div", { class: "progress-view" }, h("p", { class: "soft", role: "status" }, "Loading …"));
@@ -23,7 +24,7 @@ export function progressView(context) {
 function contents({ goal, points, random }) {
   if (points.length === 0) return h("p", { class: "card soft" }, "No value yet. Results appear here as they come.");
   const searched = goal === "maximize" || goal === "minimize";
-  return [searched && bestChart(goal, points, random), expectedChart(points)];
+  return [searched ? bestChart(goal, points, random) : errorChart(points), expectedChart(points)];
 }
 
 // bestChart shows the best value after each measurement.
@@ -76,6 +77,19 @@ function expectedChart(points) {
         { kind: "points", class: "values", name: "measured", x: some.map((k) => k + 1), y: of((p) => p.value), titles: of(title) },
       ],
     }));
+}
+
+// errorChart shows how far predictions were off, over the last so many values.
+function errorChart(points) {
+  const asked = points.map((_, k) => k).filter((k) => Number.isFinite(points[k].mean));
+  if (asked.length < lately) return null;
+  const x = asked.slice(lately - 1);
+  const y = x.map((_, i) => Math.sqrt(asked.slice(i, i + lately).reduce((sum, k) => sum + (points[k].value - points[k].mean) ** 2, 0) / lately));
+  return h("section", { class: "card" },
+    h("h2", null, `Typical error of the last ${lately} predictions: ${number(y[y.length - 1], 3)}`),
+    h("p", { class: "soft" }, "Nodes are chosen where least is known, so this falls more slowly than the error on the map."),
+    chart({ title: `Root mean square over ${lately} values, made before each was measured`, xName: "measurements", yName: "error", x: [x[0] + 0.5, points.length + 0.5], y: [0, Math.max(...y) * 1.08 || 1],
+      layers: [{ kind: "line", class: "best", name: "error", x: x.map((k) => k + 1), y }] }));
 }
 
 function title(p) {

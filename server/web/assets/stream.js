@@ -5,35 +5,55 @@ import { call, sleep, studyPath } from "./api.js";
 
 // follow hands lists of events to onEvents, in order and each once, until the
 // signal is aborted; what the engine does goes to onEngine. onLink is told
-// whether the stream stands.
+// whether the stream stands. A tab that nobody sees has none: browsers open few
+// connections to a server, for all tabs together.
 export async function follow(name, after, { signal, onEvents, onEngine, onLink }) {
-  for (let wait = 1; ; wait = Math.min(2 * wait, 30)) {
+  const take = (messages) => {
+    const events = [];
+    for (const { id, event, data } of messages) {
+      if (event === "engine") onEngine(JSON.parse(data));
+      if (id !== "" && Number(id) > after) {
+        events.push(JSON.parse(data));
+        after = Number(id);
+      }
+    }
+    if (events.length > 0) onEvents(events);
+  };
+  for (let wait = 1; !signal.aborted; wait = Math.min(2 * wait, 30)) {
+    await seen(signal);
+    const hidden = new AbortController();
+    const look = () => document.hidden && hidden.abort();
+    document.addEventListener("visibilitychange", look);
     try {
-      const response = await call("GET", `${studyPath(name, "events")}?after=${after}`, { signal, headers: { Accept: "text/event-stream" } });
+      const either = AbortSignal.any([signal, hidden.signal]);
+      const response = await call("GET", `${studyPath(name, "events")}?after=${after}`, { signal: either, headers: { Accept: "text/event-stream" } });
       onLink(true);
       wait = 1;
-      for await (const messages of messagesOf(response.body)) {
-        const events = [];
-        for (const { id, event, data } of messages) {
-          if (event === "engine") onEngine(JSON.parse(data));
-          if (id !== "" && Number(id) > after) {
-            events.push(JSON.parse(data));
-            after = Number(id);
-          }
-        }
-        if (events.length > 0) onEvents(events);
-      }
+      for await (const messages of messagesOf(response.body)) take(messages);
     } catch (error) {
-      if (signal.aborted) return;
       if (error.status === 404) return;
+      if (hidden.signal.aborted) continue;
+    } finally {
+      document.removeEventListener("visibilitychange", look);
     }
+    if (signal.aborted) return;
     onLink(false);
-    try {
-      await sleep(wait * 1000, signal);
-    } catch {
-      return;
-    }
+    await sleep(wait * 1000, signal).catch(() => {});
   }
+}
+
+// seen waits until the page is looked at.
+function seen(signal) {
+  return new Promise((resolve) => {
+    const look = () => {
+      if (document.hidden && !signal.aborted) return;
+      document.removeEventListener("visibilitychange", look);
+      resolve();
+    };
+    document.addEventListener("visibilitychange", look);
+    signal.addEventListener("abort", look);
+    look();
+  });
 }
 
 // messagesOf reads server-sent messages, all that came together at a time.

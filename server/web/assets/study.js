@@ -28,29 +28,44 @@ export class StudyPage {
   constructor(meta, name) {
     this.name = name;
     this.meta = meta;
-    this.head = h("header", { class: "study-head" });
-    this.tabs = h("nav", { class: "tabs", "aria-label": "Views of the study" });
+    this.title = h("div", null);
+    this.actions = h("div", { class: "actions" });
+    this.tiles = h("div", { class: "tiles" });
+    this.tabs = h("nav", { class: "tabs", "aria-label": "Views of the study" },
+      views.map(([view, text]) => h("a", { id: `tab-${view}`, href: address("studies", name, view) }, text)));
     this.body = h("div", { class: "view" });
-    this.element = h("div", null, this.head, this.tabs, this.body);
+    this.element = h("div", null,
+      h("header", { class: "study-head" }, h("div", { class: "between" }, this.title, this.actions), this.tiles),
+      this.tabs, this.body);
+    this.shown = new Map(); // what was last drawn of the head, by part
     this.ending = new AbortController();
     this.context = { meta, name, study: null, changed: () => this.refresh() };
     this.refresher = new Refresher((signal) => this.load(signal), complain, 250);
   }
 
+  // start loads the study and follows its events.
+  async start() {
+    const { signal } = this.ending;
+    this.setStudy(await get(studyPath(this.name), { signal }));
+    follow(this.name, this.study.seq, {
+      signal,
+      onEvents: (events) => this.happened(events),
+      onEngine: (engine) => this.setEngine(engine),
+      onLink: (up) => this.setLink(up),
+    });
+  }
+
   // open shows one of the views; the first time, it loads the study.
   async open(which) {
-    if (this.study === undefined) {
-      this.setStudy(await get(studyPath(this.name)));
-      follow(this.name, this.study.seq, {
-        signal: this.ending.signal,
-        onEvents: (events) => this.happened(events),
-        onEngine: (engine) => this.setEngine(engine),
-        onLink: (up) => this.setLink(up),
-      });
-    }
+    this.started ??= this.start();
+    await this.started;
+    if (this.ending.signal.aborted) return;
     const [id, title, make] = views.find(([id]) => id === which) ?? views[0];
     document.title = `${title} · ${this.name} · grfgp`;
-    show(this.tabs, views.map(([v, text]) => h("a", { id: `tab-${v}`, href: address("studies", this.name, v), "aria-current": v === id ? "page" : null }, text)));
+    for (const tab of this.tabs.children) {
+      if (tab.id !== `tab-${id}`) tab.removeAttribute("aria-current");
+      else tab.setAttribute("aria-current", "page");
+    }
     this.tabs.querySelector("[aria-current]").scrollIntoView({ block: "nearest", inline: "nearest" });
     if (this.which === id) return;
     this.which = id;
@@ -86,31 +101,43 @@ export class StudyPage {
     }
   }
 
+  // setStudy draws what has changed of the head, and nothing else: a button that
+  // somebody is about to press stays.
   setStudy(study) {
     this.study = study;
     this.context.study = study;
-    const shown = JSON.stringify([study, this.linked]);
-    if (shown === this.shown) return;
-    this.shown = shown;
-    show(this.head, this.title(study), this.tiles(study));
+    this.draw(this.title, [study.status, study.graph, study.engine, this.linked], () => this.titleOf(study));
+    this.draw(this.actions, [study.status], () => this.actionsOf(study));
+    this.draw(this.tiles, [study.values, study.trials, study.left, study.best], () => this.tilesOf(study));
   }
 
-  title(study) {
+  draw(part, state, make) {
+    const text = JSON.stringify(state);
+    if (this.shown.get(part) === text) return;
+    this.shown.set(part, text);
+    show(part, make());
+  }
+
+  titleOf(study) {
     const { engine } = study;
-    return h("div", { class: "between" },
-      h("div", null,
-        h("h1", { class: "id" }, study.name),
-        h("p", { class: "soft" },
-          h("span", { class: `badge ${study.status}` }, study.status), " ",
-          goalName(study.settings.goal),
-          study.graph.nodes !== undefined && ` · ${plural(study.graph.nodes, "node")}, ${plural(study.graph.edges, "edge")}`,
-          this.linked === false && h("span", { class: "refusal" }, " · not connected, trying again …")),
-        working[engine.state] && h("p", { class: "working", role: "status" }, `${working[engine.state]}: ${engine.stage ?? "please wait"} …`),
-        engine.state === "failed" && h("p", { class: "refusal", role: "alert" }, engine.error)),
-      h("div", { class: "actions" },
-        this.meta.read_only ? h("span", { class: "badge" }, "read only") : this.statusButtons(study),
-        h("button", { type: "button", id: "export", onclick: () => download(studyPath(this.name, "export"), `${this.name}.ndjson`).catch(complain) }, "Export"),
-        h("a", { class: "button", id: "compare", href: address("compare", this.name) }, "Compare")));
+    return [
+      h("h1", { class: "id" }, study.name),
+      h("p", { class: "soft" },
+        h("span", { class: `badge ${study.status}` }, study.status), " ",
+        goalName(study.settings.goal),
+        study.graph.nodes !== undefined && ` · ${plural(study.graph.nodes, "node")}, ${plural(study.graph.edges, "edge")}`,
+        this.linked === false && h("span", { class: "refusal" }, " · not connected, trying again …")),
+      working[engine.state] && h("p", { class: "working", role: "status" }, `${working[engine.state]}: ${engine.stage ?? "please wait"} …`),
+      engine.state === "failed" && h("p", { class: "refusal", role: "alert" }, engine.error),
+    ];
+  }
+
+  actionsOf(study) {
+    return [
+      this.meta.read_only ? h("span", { class: "badge" }, "read only") : this.statusButtons(study),
+      h("button", { type: "button", id: "export", onclick: () => download(studyPath(this.name, "export"), `${this.name}.ndjson`).catch(complain) }, "Export"),
+      h("a", { class: "button", id: "compare", href: address("compare", this.name) }, "Compare"),
+    ];
   }
 
   statusButtons({ status }) {
@@ -136,14 +163,15 @@ export class StudyPage {
     }
   }
 
-  tiles(study) {
+  tilesOf(study) {
     const { pending, done } = study.trials;
     const tile = (value, name) => h("div", { class: "tile" }, h("b", null, value), h("span", null, name));
-    return h("div", { class: "tiles" },
+    return [
       tile(count(study.values), study.values === 1 ? "value" : "values"),
       tile(count(pending), "being measured"),
       study.left === undefined ? tile(count(done), "results asked for") : tile(number(study.left), `of ${number(study.settings.budget)} left to spend`),
-      study.best && tile(number(study.best.value), h("span", null, "best, at ", h("span", { class: "id" }, study.best.node))));
+      study.best && tile(number(study.best.value), ["best, at ", h("span", { class: "id" }, study.best.node)]),
+    ];
   }
 
   close() {
