@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"grfgp/bayesopt"
 	"grfgp/gp"
 	"grfgp/graph"
@@ -92,17 +90,8 @@ func (k *Knowledge) Validate(ctx context.Context, g *graph.Graph, seed uint64) (
 		if err != nil {
 			return nil, fmt.Errorf("fold %d of %d: %w", f+1, v.Folds, err)
 		}
-		for r, i := range test.Nodes {
-			sd := math.Hypot(known.SD[r], k.NoiseSD())
-			z := (test.Y[r] - known.Mean[r]) / sd
-			v.Left = append(v.Left, Left{i, f, test.Y[r], known.Mean[r], sd, distuv.UnitNormal.CDF(z)})
-		}
-		for _, name := range Baselines {
-			all := baseline(name, g, train)
-			for r, i := range test.Nodes {
-				squares[name] += (all[i] - test.Y[r]) * (all[i] - test.Y[r])
-			}
-		}
+		v.compare(f, test, known, k.NoiseSD())
+		addSquares(squares, g, train, test)
 	}
 	v.summarise(squares)
 	return v, nil

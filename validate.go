@@ -62,27 +62,37 @@ func Validate(ctx context.Context, g *graph.Graph, d gp.Data, spec Spec, k int, 
 		if err != nil {
 			return nil, fmt.Errorf("fold %d of %d: %w", f+1, k, err)
 		}
-		for r, i := range test.Nodes {
-			noise := m.noiseSD
-			if d.NoiseVar != nil {
-				noise = math.Sqrt(test.NoiseVar[r])
-			}
-			sd := math.Hypot(p.SD[r], noise)
-			z := (test.Y[r] - p.Mean[r]) / sd
-			v.Left = append(v.Left, Left{i, f, test.Y[r], p.Mean[r], sd, distuv.UnitNormal.CDF(z)})
-		}
-		for _, name := range Baselines {
-			all := baseline(name, g, train)
-			for r, i := range test.Nodes {
-				squares[name] += (all[i] - test.Y[r]) * (all[i] - test.Y[r])
-			}
-		}
+		v.compare(f, test, p, m.noiseSD)
+		addSquares(squares, g, train, test)
 		if progress != nil {
 			progress(int64(f+1), int64(k))
 		}
 	}
 	v.summarise(squares)
 	return v, nil
+}
+
+// compare adds what was predicted of a fold and what was measured. The noise is
+// that of readings which say nothing of their own.
+func (v *Validation) compare(fold int, test gp.Data, p Prediction, noise float64) {
+	for r, i := range test.Nodes {
+		if test.NoiseVar != nil {
+			noise = math.Sqrt(test.NoiseVar[r])
+		}
+		sd := math.Hypot(p.SD[r], noise)
+		z := (test.Y[r] - p.Mean[r]) / sd
+		v.Left = append(v.Left, Left{i, fold, test.Y[r], p.Mean[r], sd, distuv.UnitNormal.CDF(z)})
+	}
+}
+
+// addSquares adds the squared errors of the simple rules.
+func addSquares(squares map[string]float64, g *graph.Graph, train, test gp.Data) {
+	for _, name := range Baselines {
+		all := baseline(name, g, train)
+		for r, i := range test.Nodes {
+			squares[name] += (all[i] - test.Y[r]) * (all[i] - test.Y[r])
+		}
+	}
 }
 
 // split returns the measurements outside and inside fold f.
