@@ -88,7 +88,7 @@ func (s Store) missing(set Set) error {
 	if places == "" {
 		places = "no folder: set " + Variable
 	}
-	next := fmt.Sprintf("nobody publishes it in the form that is read; prepare %s from %s and put them there", strings.Join(set.names(0), ", "), set.Home)
+	next := fmt.Sprintf("nobody publishes it in the form that is read; prepare %s from %s and put them there (docs/datasets.md has their columns)", strings.Join(set.names(0), ", "), set.Home)
 	if _, ok := set.Download(); ok {
 		next = "'grfgp dataset fetch " + set.Name + "' downloads it"
 	}
