@@ -5,7 +5,6 @@ import (
 	"errors"
 	"iter"
 	"math"
-	"math/rand/v2"
 	"reflect"
 	"slices"
 	"sync"
@@ -14,7 +13,6 @@ import (
 
 	"grfgp"
 	"grfgp/bayesopt"
-	"grfgp/graph"
 	"grfgp/study"
 )
 
