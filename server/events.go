@@ -18,7 +18,7 @@ const eventsPath = "/v1/studies/{s}/events"
 
 // wantsStream reports whether a request is for a stream of events.
 func wantsStream(r *http.Request) bool {
-	return strings.Contains(r.Header.Get("Accept"), "text/event-stream")
+	return r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/event-stream")
 }
 
 // events lists what happened, or goes on telling it.

@@ -25,17 +25,18 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		out := &answer{ResponseWriter: w, control: http.NewResponseController(w), patience: s.opts.Limits.IdleTime, status: http.StatusOK}
 		began := time.Now()
 		defer func() {
-			if v := recover(); v != nil {
-				if v == http.ErrAbortHandler {
-					panic(v)
-				}
+			v := recover()
+			if v != nil && v != http.ErrAbortHandler {
 				s.log.Error("a handler panicked", "route", r.Pattern, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
-				if out.wrote {
-					panic(http.ErrAbortHandler)
+				if !out.wrote {
+					internal.because("the server's log says more").write(out)
+					v = nil
 				}
-				internal.because("the server's log says more").write(out)
 			}
 			s.finish(r, out, time.Since(began))
+			if v != nil {
+				panic(http.ErrAbortHandler) // the client sees that the answer is not whole
+			}
 		}()
 		h := w.Header()
 		h.Set("Content-Security-Policy", contentPolicy)
@@ -78,7 +79,7 @@ func (s *Server) endpoint(rt route) http.Handler {
 		if err := s.run(rt, w, r); err != nil {
 			if out, ok := w.(*answer); ok && out.wrote {
 				s.log.Debug("an answer was cut off", "route", rt.path, "error", err)
-				panic(http.ErrAbortHandler) // so that the client sees it
+				panic(http.ErrAbortHandler)
 			}
 			s.problemOf(r, err).write(w)
 		}

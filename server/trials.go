@@ -42,11 +42,14 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if o.mayIssue() && o.modelled() {
-		if err := o.learned(r.Context()); err != nil {
-			return err
-		}
-	} else if _, err := o.ready(r.Context()); err != nil {
+	switch known, may := o.mayIssue(k); {
+	case known:
+	case may && o.modelled():
+		err = o.learned(r.Context())
+	default:
+		_, err = o.ready(r.Context())
+	}
+	if err != nil {
 		return err
 	}
 	a, err := o.Ask(r.Context(), study.Request{Count: body.Count, Key: k, Holder: body.Holder, Lease: time.Duration(body.Lease)})
@@ -61,14 +64,16 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request) error {
 	return respond(w, status, a)
 }
 
-// mayIssue reports whether an ask may need a model: a study that is not open, or
-// has nothing left to spend, hands out nothing.
-func (o *shared) mayIssue() (may bool) {
+// mayIssue reports whether the answer to a key is known already, and whether an ask
+// may need a model: a study that is not open, or has nothing left to spend, hands
+// out nothing.
+func (o *shared) mayIssue(key string) (known, may bool) {
 	o.View(func(st *study.State) {
+		known = key != "" && slices.ContainsFunc(st.Asks, func(a study.Ask) bool { return a.Key == key })
 		left := st.Left()
 		may = st.Status == study.StatusOpen && (left == nil || *left > 0)
 	})
-	return may
+	return known, may
 }
 
 func (s *Server) listTrials(w http.ResponseWriter, r *http.Request) error {

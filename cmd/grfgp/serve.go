@@ -103,9 +103,16 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 		Store: kept, Log: f.logger(a.Err, a.quiet), Version: version(), Limits: f.limits, Token: token, Hosts: f.hosts, ReadOnly: f.readOnly,
 	})
 	defer s.Close()
-	fmt.Fprintf(a.Out, "http://%s\n", listener.Addr())
+	fmt.Fprintf(a.Out, "http://%s\n", f.address(listener))
 	a.talk.Say("studies of %s; Ctrl-C ends", withoutPassword(f.store))
 	return s.Serve(ctx, listener, grace)
+}
+
+// address is where the server is, by the name that was given and the port it has.
+func (f *serveFlags) address(l net.Listener) string {
+	host, _, _ := net.SplitHostPort(f.listen) // check has seen to it
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	return net.JoinHostPort(cmp.Or(host, "0.0.0.0"), port)
 }
 
 // withoutPassword is the place of a store as it may be shown.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -21,14 +22,21 @@ import (
 	"grfgp/study"
 )
 
-// TestServeProcess is no test but the program, for tests that need another process.
-func TestServeProcess(t *testing.T) {
-	line := os.Getenv("GRFGP_TEST_SERVE")
-	if line == "" {
+// TestProgram is no test but the program, for tests that need another process. Its
+// arguments come after --.
+func TestProgram(t *testing.T) {
+	if os.Getenv("GRFGP_TEST_PROGRAM") == "" {
 		t.Skip("run by other tests")
 	}
-	os.Args = append([]string{"grfgp"}, strings.Fields(line)...)
+	os.Args = append([]string{"grfgp"}, flag.Args()...)
 	main()
+}
+
+// program is a command that runs grfgp in another process.
+func program(args ...string) *exec.Cmd {
+	cmd := exec.Command(os.Args[0], append([]string{"-test.run=^TestProgram$", "--"}, args...)...)
+	cmd.Env = append(os.Environ(), "GRFGP_TEST_PROGRAM=1")
+	return cmd
 }
 
 // process is a server in another process.
@@ -42,8 +50,7 @@ type process struct {
 // startServer runs 'grfgp serve' in another process.
 func startServer(t testing.TB, flags string) *process {
 	t.Helper()
-	p := &process{t: t, cmd: exec.Command(os.Args[0], "-test.run=^TestServeProcess$"), err: new(bytes.Buffer)}
-	p.cmd.Env = append(os.Environ(), "GRFGP_TEST_SERVE=serve --listen 127.0.0.1:0 "+flags)
+	p := &process{t: t, cmd: program(append([]string{"serve", "--listen", "127.0.0.1:0"}, strings.Fields(flags)...)...), err: new(bytes.Buffer)}
 	p.cmd.Stderr = p.err
 	out, err := p.cmd.StdoutPipe()
 	if err := errors.Join(err, p.cmd.Start()); err != nil {
