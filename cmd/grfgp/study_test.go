@@ -90,6 +90,9 @@ func studyLife(t *testing.T, d *desk) {
 	if r := d.run("tell s 1=0.6"); r.code != exitConflict || !strings.Contains(r.err, "retract observation 1 first") {
 		t.Errorf("%+v", r)
 	}
+	if r := d.run("tell s 2=-1e-3 1=0.6"); r.code != exitConflict || !strings.HasPrefix(r.out, "trial 2, ") || strings.Count(r.out, "\n") != 1 {
+		t.Errorf("what was told before the conflict is not shown: %+v", r)
+	}
 	d.ok("retract s 1 --note typo")
 	d.ok("tell s 1=0.6")
 	d.ok("observe s a0=0.1 b7=0.2")

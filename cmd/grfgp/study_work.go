@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -137,7 +138,7 @@ are taken all the same.`,
 			for _, r := range all {
 				t, err := s.Tell(ctx, r.trial, r.outcome, f.who())
 				if err != nil {
-					return err
+					return endedBy(err, trials, a.answerTrials)
 				}
 				trials = append(trials, t)
 			}
@@ -270,13 +271,21 @@ func onTrials(a *app, f *studyFlags, use, short string, do func(ctx context.Cont
 			for _, id := range ids {
 				t, err := do(ctx, s, id)
 				if err != nil {
-					return err
+					return endedBy(err, trials, a.answerTrials)
 				}
 				trials = append(trials, t)
 			}
 			return a.answerTrials(trials)
 		}),
 	}
+}
+
+// endedBy shows what was done before an error.
+func endedBy[T any](err error, done []T, show func([]T) error) error {
+	if len(done) == 0 {
+		return err
+	}
+	return errors.Join(show(done), err)
 }
 
 func numbersOf(args []string) ([]int, error) {
@@ -330,7 +339,7 @@ func studyRetract(a *app, f *studyFlags) *cobra.Command {
 			for _, id := range ids {
 				v, err := s.Retract(ctx, id, note, f.who())
 				if err != nil {
-					return err
+					return endedBy(err, values, a.answerValues)
 				}
 				values = append(values, v)
 			}
