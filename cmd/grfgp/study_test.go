@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"grfgp/store"
+	"grfgp/store/storetest"
 	"grfgp/study"
 )
 
@@ -254,4 +255,59 @@ func TestStudyHeld(t *testing.T) {
 	in.Close()
 	cmd.Wait()
 	d.ok("list")
+}
+
+// Twenty asks in one process are twenty asks with a restart after each command,
+// at 1 and at 8 threads.
+func TestStudyRestarts(t *testing.T) {
+	d := newDesk(t)
+	d.ok("create s --goal maximize --scales one --edges " + d.edges)
+	measure := func(node string) string { return fmt.Sprint(len(node)) + "." + node[1:] }
+	a := &app{talk: newTalk(os.Stderr, true)}
+	s, err := store.Open(t.Context(), store.Memory, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := &storedStudies{a, s}
+	if _, err := all.Import(t.Context(), strings.NewReader(d.ok("export s").out), ""); err != nil {
+		t.Fatal(err)
+	}
+	straight, err := all.Study(t.Context(), "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for step := range 20 {
+		threads := []string{"1", "8"}[step%2]
+		got := d.asks("s --threads " + threads)[0]
+		want, err := straight.Ask(t.Context(), study.Request{Count: 1, Holder: "anna"})
+		if err != nil || want.Trials[0].Node != got.Node {
+			t.Fatalf("step %d: %s with restarts, %+v without, %v", step, got.Node, want.Trials, err)
+		}
+		d.ok(fmt.Sprintf("tell s %d=%s --threads %s", got.Trial, measure(got.Node), threads))
+		value, err := readValue(measure(got.Node))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := straight.Tell(t.Context(), got.Trial, study.Outcome{Value: value}, "anna"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r := d.ok("verify s --suggestions"); !strings.Contains(r.out, "20 suggestions made again") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// The same commands work on PostgreSQL.
+func TestStudyPostgres(t *testing.T) {
+	d := newDesk(t)
+	d.store = storetest.Postgres(t)
+	d.ok("create s --goal learn --edges " + d.edges)
+	d.asks("s -n 2")
+	d.ok("tell s 1=0.5 2=0.7")
+	if s := d.shown("s"); s.Values != 2 || s.Events != 4 {
+		t.Errorf("%+v", s.studySummary)
+	}
+	if r := d.ok("list"); !strings.Contains(r.out, "learn") {
+		t.Errorf("%+v", r)
+	}
 }
