@@ -32,6 +32,9 @@ func fenced(t *testing.T, file string) (all []block) {
 // Every command of docs/service.md runs, in order, and prints the lines that are
 // shown below it.
 func TestServiceDocument(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts some thirty processes")
+	}
 	for _, tool := range []string{"bash", "curl"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Skipf("there is no %s on this machine to run docs/service.md with", tool)

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"mime"
+	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -78,7 +79,7 @@ func (r *remoteStudies) do(ctx context.Context, c call, v any) (status int, err 
 				waiting = r.app.talk.Stage("the server is getting ready")
 			}
 			wait = p.wait
-		case errors.As(err, &p) && p.kind() == "busy", errors.Is(err, errUnreachable) && c.repeatable():
+		case errors.As(err, &p) && p.kind() == "busy", errors.Is(err, errLost) && c.repeatable():
 			if try++; try > tries {
 				return status, err
 			}
@@ -100,8 +101,12 @@ func (r *remoteStudies) do(ctx context.Context, c call, v any) (status int, err 
 // repeatable reports whether sending a request twice is as good as once.
 func (c call) repeatable() bool { return c.method != http.MethodPost || c.key != "" }
 
-// errUnreachable says that there was no answer, or none that makes sense.
-var errUnreachable = errors.New("the server cannot be reached")
+var (
+	// errUnreachable says that there is no server.
+	errUnreachable = errors.New("the server cannot be reached")
+	// errLost says that an answer did not come, or not in full.
+	errLost = errors.New("the connection to the server was lost")
+)
 
 // once sends a request and lets take read an answer that says success.
 func (r *remoteStudies) once(ctx context.Context, c call, take func(*http.Response) error) (int, error) {
@@ -152,7 +157,12 @@ func (r *remoteStudies) unreachable(ctx context.Context, err error) error {
 	if errors.As(err, &inner) {
 		err = inner.Err
 	}
-	return &exitError{exitUnreachable, fmt.Errorf("%w: %s: %w; is 'grfgp serve' running there?", errUnreachable, r.base, err)}
+	lost := errLost
+	var dialled *net.OpError
+	if errors.As(err, &dialled) && dialled.Op == "dial" {
+		lost = errUnreachable
+	}
+	return &exitError{exitUnreachable, fmt.Errorf("%w: %s: %w; is 'grfgp serve' running there?", lost, r.base, err)}
 }
 
 // remoteProblem is what a server said was wrong.
