@@ -117,6 +117,12 @@ func (l land) measure(h *host, name string, rounds int) {
 	}
 }
 
+// namelessElements are controls and pictures that a screen reader cannot name,
+// and ids that occur twice.
+const namelessElements = `[...document.querySelectorAll("input, select, textarea, button, a, canvas, svg, nav, dialog")].filter((e) =>
+	!e.hidden && !e.labels?.length && !e.getAttribute("aria-label") && !e.getAttribute("aria-labelledby") && !e.textContent.trim() && e.getAttribute("aria-hidden") !== "true"
+).concat([...document.querySelectorAll("[id]")].filter((e) => document.querySelectorAll("#" + CSS.escape(e.id)).length > 1)).map((e) => e.outerHTML)`
+
 // Every view is there on a desk and on a phone, in light and in dark, and none
 // is wider than its screen.
 func testViews(t *testing.T, browser context.Context) {
@@ -155,6 +161,9 @@ func testViews(t *testing.T, browser context.Context) {
 				p.waitFor(view.ready)
 				if wide := eval[int64](p, "document.documentElement.scrollWidth"); wide > screen.width {
 					t.Errorf("%s is %d pixels wide", view.name, wide)
+				}
+				if nameless := eval[[]string](p, namelessElements); len(nameless) > 0 {
+					t.Errorf("%s: without a name for those who do not see: %q", view.name, nameless)
 				}
 				if view.name == "map" {
 					p.enter("#find", l.Graph.Labels().At(l.known[0])+"\r")
@@ -290,6 +299,14 @@ func testAskAndTell(t *testing.T, browser context.Context) {
 	p.waitText(".next-view", "The study is paused")
 	p.click("#resume")
 	p.waitText(".study-head .badge", "open")
+
+	eval[bool](p, "(window.confirm = () => true) && true") // what people answer
+	p.click(`button[id^="retract-"]`)
+	p.waitText(".next-view table", "retracted")
+	p.click("#close")
+	p.waitText(".study-head .badge", "closed")
+	p.click(".next-view button.primary")
+	p.waitText(".next-view", "The study is closed")
 }
 
 // What the server refuses is said at the field, and what was entered stays.

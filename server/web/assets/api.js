@@ -3,7 +3,7 @@
 import { askToken, token } from "./token.js";
 
 // Problem is an answer that says no, or none at all.
-export class Problem extends Error {
+class Problem extends Error {
   constructor({ type = "", title = "Something went wrong", status = 0, detail = "", errors = [] }, retryAfter = 0) {
     super(title);
     this.kind = type.split(":").pop();

@@ -88,7 +88,7 @@ function figures(sides) {
     of("in short", ({ calibration: c }) => (c ? verdicts(c)[0] ?? "–" : "no model yet")),
   ];
   return table("Both studies", [
-    { name: "", text: (r) => r.name, class: "t" },
+    { name: "", text: (r) => r.name, class: "w" },
     ...sides.map((s, k) => ({ name: s.name, text: (r) => r.cells[k], class: "t" })),
   ], rows);
 }

@@ -20,15 +20,20 @@ function fill(element, props, children) {
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
     else element.setAttribute(name, value === true ? "" : value);
   }
-  element.append(...children.flat(Infinity).filter((c) => c !== null && c !== undefined && c !== false));
+  element.append(...parts(children));
   return element;
+}
+
+// parts are what is there of nested lists of children.
+function parts(children) {
+  return children.flat(Infinity).filter((c) => c !== null && c !== undefined && c !== false);
 }
 
 // show puts new children in place of old ones, and keeps the focus on the child
 // of the same id.
 export function show(parent, ...children) {
   const focused = parent.contains(document.activeElement) ? document.activeElement.id : "";
-  parent.replaceChildren(...children.flat(Infinity).filter((c) => c !== null && c !== undefined && c !== false));
+  parent.replaceChildren(...parts(children));
   if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
 }
 

@@ -34,7 +34,7 @@ function bar(by, [low, high]) {
 }
 
 // mark draws what the map shows at a node of this state.
-export function mark(flag) {
+function mark(flag) {
   const circle = (name) => svg("circle", { class: name, cx: 9, cy: 9, r: 6 });
   const shapes = {
     [measured]: () => [circle("mark outlined")],

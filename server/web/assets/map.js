@@ -178,7 +178,7 @@ class MapView {
     this.painting = requestAnimationFrame(() => {
       this.painting = 0;
       const size = this.nodeSize();
-      this.scene.draw(this.camera, size, Math.max(11, size * 1.5), theme());
+      this.scene.draw(this.camera, size, Math.max(13, size * 1.6), theme());
     });
   }
 

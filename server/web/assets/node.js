@@ -55,7 +55,7 @@ export class NodePanel {
     const facts = [
       ["Predicted mean", number(node.mean)],
       ["Interval of 95 %", `${number(node.lower)} to ${number(node.upper)}`],
-      ["Standard deviation", number(node.sd)],
+      ["Uncertainty (sd)", number(node.sd)],
       ["Measured", node.measured ? `${number(node.value)}${node.n > 1 ? `, mean of ${node.n}` : ""}` : "no"],
     ];
     if (node.pending) facts.push(["Reserved", "yes: somebody is measuring it"]);

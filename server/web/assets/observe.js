@@ -33,7 +33,7 @@ export function observeForm(context) {
 
 // readLines splits each line at its last tab, or else semicolon, or else comma:
 // ids may hold some. It throws what is wrong with the first bad line.
-export function readLines(text) {
+function readLines(text) {
   const rows = [];
   text.split("\n").forEach((line, k) => {
     if (line.trim() === "") return;

@@ -71,11 +71,13 @@ void main() {
     float d = star(p, markSize * 0.82);
     layer(paper, 0.5 - d + 2.0);
     layer(ink, 0.5 - d);
-    layer(fill, 0.5 - d - line * 0.8);
+    layer(paper, 0.5 - d - line * 0.6);
+    layer(fill, 0.5 - d - line * 1.1);
   } else if ((bits & 3) != 0) {                             // measured or pending: an outline
     layer(paper, disc + 1.5 - r);
     layer(ink, disc + 0.5 - r);
-    layer(fill, disc + 0.5 - line - r);
+    layer(paper, disc + 0.5 - line - r);                    // a gap: dark values are outlined, too
+    layer(fill, disc + 0.5 - line * 1.6 - r);
     if ((bits & 2) != 0) {                                  // pending: hatched
       float stripe = abs(mod(p.x + p.y, line * 3.2) - line * 1.6);
       layer(ink, min(line * 0.75 - stripe + 0.5, disc - r));
