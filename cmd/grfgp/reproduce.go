@@ -105,7 +105,7 @@ func (a *app) reproduce(ctx context.Context, known, chosen []*experiment.Experim
 			return ctx.Err()
 		}
 		if err != nil {
-			a.talk.Say("%s: %v", e.Name, err)
+			a.talk.Say("%s: left out, for a reason that is given at the end", e.Name)
 			answer.Failed = append(answer.Failed, failure{e.Name, err.Error()})
 			failed = append(failed, err)
 			continue
