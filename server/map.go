@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"grfgp/study"
 )
@@ -92,10 +94,19 @@ func (s *Server) showMap(w http.ResponseWriter, r *http.Request) error {
 	return m.send(w, edges)
 }
 
+// glance is how long a map waits for new predictions while it has old ones.
+const glance = time.Second
+
 // predictedSoon returns the predictions, those before the last values if new ones
 // take long, and nil where there are none yet.
 func (o *shared) predictedSoon(r *http.Request) (*study.Predictions, error) {
-	p, err := o.predicted(r.Context())
+	ctx, cancel := o.server.patience(r)
+	defer cancel()
+	if o.lastPredictions() != nil {
+		ctx, cancel = context.WithTimeout(ctx, glance)
+		defer cancel()
+	}
+	p, err := o.predicted(ctx)
 	_, broken := o.ready(r.Context())
 	switch {
 	case err == nil:

@@ -9,7 +9,11 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -301,5 +305,37 @@ func checkObserved(t *testing.T, d *desk, next []int) {
 	}
 	if len(seen) != total {
 		t.Fatalf("%d values, of which %d were told", len(seen), total)
+	}
+}
+
+// Answers that are lost on the way are asked for again, and what they are about
+// happens once.
+func TestRemoteLostAnswers(t *testing.T) {
+	d := remoteDesk(t)
+	target, err := url.Parse(d.store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var seen sync.Map // by method, path and key
+	behind := httputil.NewSingleHostReverseProxy(target)
+	behind.ModifyResponse = func(resp *http.Response) error {
+		r := resp.Request
+		if _, again := seen.LoadOrStore(r.Method+r.URL.Path+r.Header.Get("Idempotency-Key"), true); !again && (r.Method != "POST" || r.Header.Get("Idempotency-Key") != "") {
+			panic(http.ErrAbortHandler) // it was done, and nobody learns of it
+		}
+		return nil
+	}
+	behind.ErrorLog = log.New(io.Discard, "", 0)
+	bad := httptest.NewServer(behind)
+	t.Cleanup(bad.Close)
+	d.store = bad.URL
+	d.ok("create s --goal maximize --edges " + d.edges)
+	d.asks("s -n 2")
+	d.asks("s -n 2")
+	d.ok("tell s 1=5 2=failed")
+	d.ok("observe s a0=1 a1=2")
+	d.ok("retract s 1")
+	if s := d.shown("s"); s.Events != 7 || len(s.All) != 4 || len(s.Observed) != 3 {
+		t.Errorf("%d events, %d trials, %d values", s.Events, len(s.All), len(s.Observed))
 	}
 }
