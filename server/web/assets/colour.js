@@ -4,7 +4,7 @@ const ramps = {
   // Low is dark, high is bright: the map of the report.
   mean: ["442a74", "414487", "34608d", "2a788e", "21918c", "28ae80", "5ec962", "addc30", "f5e026"],
   // Little is known where it is bright.
-  sd: ["1b2745", "3b3168", "66357a", "963d78", "c24a67", "e36450", "f58b3e", "fbb847", "fbe58a"],
+  sd: ["3a447c", "55418c", "753f91", "983f8b", "ba487c", "d95a68", "ee7853", "f99f4c", "fdd174"],
 };
 
 const steps = 256;

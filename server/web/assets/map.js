@@ -182,13 +182,17 @@ class MapView {
     });
   }
 
-  // nodeSize fills the screen as far as nodes do not hide each other.
+  // nodeSize leaves room between nodes for their edges; those that stand for
+  // others leave none.
   nodeSize() {
-    const { x, y } = this.data.columns;
-    const [x0, y0, x1, y1] = this.camera.box();
-    let seen = 0;
+    const { head, columns: { x, y } } = this.data;
+    const view = this.camera.box();
+    const [x0, y0] = [0, 1].map((k) => Math.max(view[k], head.bounds[k]));
+    const [x1, y1] = [2, 3].map((k) => Math.min(view[k], head.bounds[k]));
+    let seen = 1;
     for (let i = 0; i < x.length; i++) if (x[i] >= x0 && x[i] <= x1 && y[i] >= y0 && y[i] <= y1) seen++;
-    return Math.min(14, Math.max(2.5, 0.42 * Math.sqrt((this.camera.width * this.camera.height) / Math.max(seen, 1))));
+    const apart = this.camera.zoom * Math.sqrt((Math.max(0, x1 - x0) * Math.max(0, y1 - y0)) / seen);
+    return Math.min(14, Math.max(2.5, (head.thinned ? 1.1 : 0.5) * apart));
   }
 
   click(sx, sy) {

@@ -11,7 +11,7 @@ export class Scene {
   // The error says what to do where the browser cannot draw.
   constructor(canvas) {
     this.canvas = canvas;
-    const gl = canvas.getContext("webgl2", { antialias: true, alpha: true, premultipliedAlpha: false });
+    const gl = canvas.getContext("webgl2", { antialias: true });
     if (!gl) throw { title: "This browser cannot draw the map", detail: "it needs WebGL 2; the other views work without" };
     this.gl = gl;
     this.nodes = program(gl, nodeVertex, nodeFragment);

@@ -18,7 +18,7 @@ void main() {
   shade = (value - range.x) / max(range.y - range.x, 1e-30);
   gl_Position = vec4((place - centre) * unit, 0.0, 1.0);
   gl_PointSize = marked ? markSize : size;
-  if ((bits & 16) != 0) gl_PointSize = markSize * 1.7;
+  if ((bits & 16) != 0) gl_PointSize = markSize * 2.0;
   if ((bits & 32) != 0) gl_PointSize = markSize * 2.2;
   if (marked != marks) gl_Position = vec4(2.0, 2.0, 2.0, 1.0);
 }`;
@@ -58,7 +58,7 @@ void layer(vec3 c, float cover) {
 void main() {
   bool marked = (bits & 51) != 0;
   float wide = marked ? markSize : size;
-  if ((bits & 16) != 0) wide = markSize * 1.7;
+  if ((bits & 16) != 0) wide = markSize * 2.0;
   if ((bits & 32) != 0) wide = markSize * 2.2;
   vec2 p = (gl_PointCoord - 0.5) * wide * vec2(1.0, -1.0); // in pixels, y up
   float r = length(p);
@@ -68,7 +68,7 @@ void main() {
   float line = max(1.5, markSize / 7.0);
   colour = vec4(fill, 0.0);
   if ((bits & 16) != 0) {                                   // suggested: a star
-    float d = star(p, markSize * 0.82);
+    float d = star(p, markSize * 0.92);
     layer(paper, 0.5 - d + 2.0);
     layer(ink, 0.5 - d);
     layer(paper, 0.5 - d - line * 0.6);
