@@ -65,9 +65,13 @@ func showWind(o Options, r *Results) (*Section, error) {
 
 // windScales holds many scales against one, by fields of 20 by 30 degrees.
 func windScales(o Options, r *Results) ([]Table, error) {
-	t := Table{Title: "Many scales less one scale, on the same test nodes", Head: []string{"level, hPa", "", "RMSE", "NLPD"},
+	t := Table{Title: "1000 hPa: many scales less one scale, on the same test nodes", Head: []string{"", "RMSE", "NLPD"},
 		Note: "± is a standard error by fields of 20 by 30 degrees, within which errors go together."}
-	if len(r.Rows.Where("arm", oneArm)) == 0 {
+	of := func(arm, what string) []float64 {
+		return r.Array(regressionSettings{Arm: arm, Split: 1000, Weight: evenWeights, Seed: o.Seed}.windName(), what)
+	}
+	one := of(oneArm, "squared")
+	if one == nil {
 		return nil, nil
 	}
 	d, err := dataset.Default().Wind(context.Background())
@@ -76,19 +80,12 @@ func windScales(o Options, r *Results) ([]Table, error) {
 	}
 	_, test := d.Split()
 	field := func(k int) int { return test[k]/dataset.WindColumns/8*12 + test[k]%dataset.WindColumns/12 }
-	of := func(arm string, level int, what string) []float64 {
-		return r.Array(regressionSettings{Arm: arm, Split: level, Weight: evenWeights, Seed: o.Seed}.windName(), what)
-	}
-	for _, level := range dataset.Levels {
-		for _, arm := range []string{manyArm, autoArm} {
-			one, many := of(oneArm, level, "squared"), of(arm, level, "squared")
-			if len(one) != len(test) || len(many) != len(test) {
-				continue
-			}
+	rmse := math.Sqrt(stat.Mean(one, nil))
+	for _, arm := range []string{manyArm, autoArm} {
+		if many := of(arm, "squared"); many != nil {
 			square, squareSE := grouped(many, one, field)
-			density, densitySE := grouped(of(arm, level, "density"), of(oneArm, level, "density"), field)
-			rmse := math.Sqrt(stat.Mean(one, nil))
-			t.Rows = append(t.Rows, []string{fmt.Sprint(level), arm, fmt.Sprintf("%+.4f ± %.4f", square/(2*rmse), squareSE/(2*rmse)), fmt.Sprintf("%+.4f ± %.4f", density, densitySE)})
+			density, densitySE := grouped(of(arm, "density"), of(oneArm, "density"), field)
+			t.Rows = append(t.Rows, []string{arm, fmt.Sprintf("%+.4f ± %.4f", square/(2*rmse), squareSE/(2*rmse)), fmt.Sprintf("%+.4f ± %.4f", density, densitySE)})
 		}
 	}
 	return []Table{t}, nil
