@@ -167,9 +167,7 @@ func TestTooManyAtOnce(t *testing.T) {
 	if _, err := writer.Write([]byte("source,target\n")); err != nil {
 		t.Fatal(err)
 	}
-	for h.do("GET", "/v1/meta", nil).status != http.StatusTooManyRequests {
-		time.Sleep(time.Millisecond) // until the upload has its place
-	}
+	eventually(t, func() bool { return h.do("GET", "/v1/meta", nil).status == http.StatusTooManyRequests }) // the upload has its place
 	a := h.do("GET", "/v1/meta", nil)
 	if p := h.problem(a); p.Type != "urn:grfgp:problem:busy" || a.header.Get("Retry-After") == "" {
 		t.Errorf("%d %s", a.status, a.body)

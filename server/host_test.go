@@ -345,3 +345,13 @@ func (c *clock) pass(d time.Duration) {
 	defer c.mu.Unlock()
 	c.at = c.at.Add(d)
 }
+
+// eventually waits until something is so.
+func eventually(t testing.TB, so func() bool) {
+	t.Helper()
+	for began := time.Now(); !so(); time.Sleep(time.Millisecond) {
+		if time.Since(began) > time.Minute {
+			t.Fatal("it never is")
+		}
+	}
+}

@@ -169,9 +169,9 @@ func TestServeEndsInOrder(t *testing.T) {
 	if _, err := writer.Write([]byte("source,target\n")); err != nil {
 		t.Fatal(err)
 	}
-	for !strings.Contains(string(h.must("GET", "/metrics", nil, nil).body), "grfgp_requests_in_flight 2\n") {
-		time.Sleep(time.Millisecond) // this one and the upload
-	}
+	eventually(t, func() bool { // this request and the upload
+		return strings.Contains(string(h.must("GET", "/metrics", nil, nil).body), "grfgp_requests_in_flight 2\n")
+	})
 	cancel()
 	if _, err := io.ReadAll(stream.Body); err != nil {
 		t.Errorf("the stream was cut off: %v", err)
