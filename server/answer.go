@@ -24,6 +24,19 @@ func respond(w http.ResponseWriter, status int, v any) error {
 	return nil
 }
 
+// unchanged answers a client who has what there is: it sets the tag, and reports
+// whether the client showed the same.
+func unchanged(w http.ResponseWriter, r *http.Request, tag string) bool {
+	tag = `"` + tag + `"`
+	w.Header().Set("ETag", tag)
+	w.Header().Set("Cache-Control", "private, no-cache")
+	if r.Header.Get("If-None-Match") != tag {
+		return false
+	}
+	w.WriteHeader(http.StatusNotModified)
+	return true
+}
+
 // number is a float64 of which JSON shows null where it is not finite.
 type number float64
 

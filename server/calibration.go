@@ -1,0 +1,65 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+
+	"grfgp"
+)
+
+// leftView is a reading that was predicted from the others.
+type leftView struct {
+	Node  string  `json:"node"`
+	Fold  int     `json:"fold"`
+	Value float64 `json:"value"`
+	Mean  number  `json:"mean"`
+	SD    number  `json:"sd"`
+	PIT   number  `json:"pit"`
+}
+
+// calibration says how far to trust the model.
+func (s *Server) calibration(w http.ResponseWriter, r *http.Request) error {
+	o, err := s.named(r)
+	if err != nil {
+		return err
+	}
+	if _, err := o.ready(r.Context()); err != nil {
+		return err
+	}
+	seq := o.Seq()
+	if unchanged(w, r, fmt.Sprintf("calibration-%d", seq)) {
+		return nil
+	}
+	v, err := o.validating.get(r.Context(), s, func() (v *grfgp.Validation, err error) {
+		o.whileLearning(func() { v, err = o.Calibration(s.ctx) })
+		return v, err
+	})
+	if err != nil {
+		return err
+	}
+	answer := struct {
+		Seq      int64             `json:"seq"`
+		Readings int               `json:"readings"`
+		Scheme   grfgp.Scheme      `json:"scheme"`
+		Folds    int               `json:"folds"`
+		RMSE     number            `json:"rmse"`
+		RMSESE   number            `json:"rmse_se"`
+		NLPD     number            `json:"nlpd"`
+		Coverage map[string]number `json:"coverage"`
+		Baseline map[string]number `json:"baseline_rmse"`
+		Left     []leftView        `json:"left"`
+	}{seq, len(v.Left), v.Scheme, v.Folds, number(v.RMSE), number(v.RMSESE), number(v.NLPD), numbers(v.Coverage), numbers(v.BaselineRMSE), []leftView{}}
+	labels := o.net.Graph.Labels()
+	for _, l := range v.Left {
+		answer.Left = append(answer.Left, leftView{labels.At(l.Node), l.Fold, l.Value, number(l.Mean), number(l.SD), number(l.PIT)})
+	}
+	return respond(w, http.StatusOK, answer)
+}
+
+func numbers(of map[string]float64) map[string]number {
+	out := map[string]number{}
+	for name, v := range of {
+		out[name] = number(v)
+	}
+	return out
+}

@@ -1,0 +1,64 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"grfgp/study"
+)
+
+// mostCandidates is how many nodes may be looked at without reserving them.
+const mostCandidates = 100
+
+// candidates tells what would be suggested next; nothing is reserved.
+func (s *Server) candidates(w http.ResponseWriter, r *http.Request) error {
+	q := only(r, "count")
+	count := q.count("count", 5, 1, mostCandidates)
+	if q.err != nil {
+		return q.err
+	}
+	o, err := s.named(r)
+	if err != nil {
+		return err
+	}
+	if err := o.learned(r.Context()); err != nil {
+		return err
+	}
+	engine, err := o.ready(r.Context())
+	if err != nil {
+		return err
+	}
+	var ask study.Query
+	var seq int64
+	o.View(func(st *study.State) { ask, seq = st.Query(count), st.Seq })
+	ctx, cancel := s.patience(r)
+	defer cancel()
+	picked, err := engine.Suggest(ctx, ask)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("%w: suggestions take longer; ask again soon", errLoading)
+	}
+	if err != nil {
+		return err
+	}
+	type candidate struct {
+		Number int     `json:"number"`
+		Node   string  `json:"node"`
+		Cost   float64 `json:"cost"`
+		Why    string  `json:"why"`
+		Mean   *number `json:"mean,omitempty"`
+		SD     *number `json:"sd,omitempty"`
+		place
+	}
+	answer := struct {
+		Seq        int64        `json:"seq"`
+		Candidates []candidate  `json:"candidates"`
+		Short      study.Reason `json:"short,omitempty"`
+	}{seq, []candidate{}, picked.Short}
+	for _, p := range picked.Picks {
+		i, _ := engine.Nodes().Lookup([]byte(p.Node))
+		answer.Candidates = append(answer.Candidates, candidate{i, p.Node, p.Cost, p.Why, (*number)(p.Mean), (*number)(p.SD), o.net.placeOf(i)})
+	}
+	return respond(w, http.StatusOK, answer)
+}

@@ -1,0 +1,77 @@
+package server
+
+import (
+	"errors"
+	"math"
+	"net/http"
+	"slices"
+
+	"grfgp/study"
+)
+
+// band is what a search at random would have found, by what the model expects now.
+type band struct {
+	Low    []float64 `json:"low"` // 10 %
+	Middle []float64 `json:"middle"`
+	High   []float64 `json:"high"` // 90 %
+}
+
+// history tells the values as they came, and what chance would have found.
+func (s *Server) history(w http.ResponseWriter, r *http.Request) error {
+	q := only(r, "random")
+	random := q.choice("random", "no", "yes") == "yes"
+	if q.err != nil {
+		return q.err
+	}
+	o, err := s.named(r)
+	if err != nil {
+		return err
+	}
+	var answer struct {
+		Seq    int64         `json:"seq"`
+		Goal   string        `json:"goal"`
+		Points []study.Point `json:"points"`
+		Random *band         `json:"random,omitempty"`
+	}
+	o.View(func(st *study.State) {
+		answer.Seq, answer.Goal, answer.Points = st.Seq, st.Settings.Goal.String(), st.History()
+	})
+	if sign, ok := seeksBest(o.Settings().Goal); ok && random && len(answer.Points) > 0 {
+		p, err := o.predicted(r.Context())
+		if err != nil && !errors.Is(err, study.ErrNoModel) {
+			return err
+		}
+		if err == nil {
+			answer.Random = newBand(o.allowedNodes(), p.Mean, sign, len(answer.Points))
+		}
+	}
+	return respond(w, http.StatusOK, answer)
+}
+
+// newBand returns the quantiles of the best of k nodes at random, for k from 1 on:
+// P(best ≤ v) = F(v)^k, with F the distribution of the means.
+func newBand(allowed []bool, means []float64, sign float64, most int) *band {
+	var sorted []float64
+	for i, v := range means {
+		if allowed == nil || allowed[i] {
+			sorted = append(sorted, sign*v)
+		}
+	}
+	if len(sorted) == 0 {
+		return nil
+	}
+	slices.Sort(sorted)
+	best := func(q float64, k int) float64 {
+		at := int(math.Ceil(math.Pow(q, 1/float64(k))*float64(len(sorted)))) - 1
+		return sign * sorted[min(max(0, at), len(sorted)-1)]
+	}
+	b := new(band)
+	low, high := 0.1, 0.9
+	if sign < 0 {
+		low, high = high, low
+	}
+	for k := 1; k <= most; k++ {
+		b.Low, b.Middle, b.High = append(b.Low, best(low, k)), append(b.Middle, best(0.5, k)), append(b.High, best(high, k))
+	}
+	return b
+}
