@@ -70,12 +70,12 @@ func windCells(o Options) []Cell {
 		for _, level := range dataset.Levels {
 			add(repellingArm, distanceWeights, 4, 128, level, free, 0)
 			add(repellingArm, evenWeights, 4, 128, level, free, 0)
+			add(maternArm, evenWeights, 0, 0, level, matern, 0)
 			add(autoArm, evenWeights, 0, 0, level, none, 0)
 		}
 		add(oneArm, evenWeights, 0, 0, 1000, grfgp.Spec{Scales: "one"}, 0)
 		add(manyArm, evenWeights, 0, 0, 1000, grfgp.Spec{Scales: "many"}, 0)
 		add(trainedArm, evenWeights, 0, 0, 1000, grfgp.Spec{Family: "diffusion", Method: "series", Scales: "one"}, 0)
-		add(maternArm, evenWeights, 0, 0, 1000, matern, 0)
 		add(maternArm, inverseWeights, 0, 0, 1000, matern, 0)
 	}
 	for seed := range o.Repeats(1, 3) {
