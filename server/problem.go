@@ -60,6 +60,7 @@ var (
 	unknownNode  = kind{"unknown-node", http.StatusUnprocessableEntity, "There is no such node"}
 	badData      = kind{"bad-data", http.StatusUnprocessableEntity, "The file cannot be used"}
 	busy         = kind{"busy", http.StatusTooManyRequests, "Too many requests at once"}
+	gone         = kind{"gone", 499, "The client went away"}
 	internal     = kind{"internal", http.StatusInternalServerError, "Something went wrong here"}
 	loading      = kind{"loading", http.StatusServiceUnavailable, "Not ready yet"}
 	stopping     = kind{"stopping", http.StatusServiceUnavailable, "The server is about to end"}
@@ -116,6 +117,9 @@ func (s *Server) problemOf(r *http.Request, err error) *problem {
 	if stopped := s.ctx.Err() != nil; stopped && errors.Is(err, context.Canceled) {
 		return stopping.because("the server is about to end; ask again in a while").after(2)
 	}
+	if r.Context().Err() != nil && errors.Is(err, r.Context().Err()) {
+		return gone.because("the client went away") // nobody reads it but the log
+	}
 	for _, c := range sentinels {
 		if errors.Is(err, c.err) {
 			p = c.kind.because("%s", words(err))
@@ -139,6 +143,16 @@ func (s *Server) problemOf(r *http.Request, err error) *problem {
 		p.Detail += "; nothing was taken"
 	}
 	return p
+}
+
+// reason is why there is no engine, for those who look at a study.
+func reason(err error) string {
+	for _, c := range sentinels {
+		if errors.Is(err, c.err) {
+			return words(err)
+		}
+	}
+	return "something went wrong; the server's log says more"
 }
 
 // words are an error's, without the names of packages.

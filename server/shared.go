@@ -132,11 +132,12 @@ func (o *shared) start() {
 }
 
 func (o *shared) load() {
-	engine, err := o.makeEngine()
+	var engine study.Engine
+	err := safely(func() (err error) { engine, err = o.makeEngine(); return err })
 	o.mu.Lock()
 	if err != nil {
 		o.err = err
-		o.set(engineStatus{State: "failed", Error: words(err)})
+		o.set(engineStatus{State: "failed", Error: reason(err)})
 		o.mu.Unlock()
 		o.server.log.Error("a study cannot be worked on", "study", o.name, "error", err)
 		return

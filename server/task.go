@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"sync"
 )
 
@@ -31,12 +32,23 @@ func (t *task[T]) start(s *Server, f func() (T, error)) (_ *run[T], began bool) 
 	t.run = r
 	s.background(func() {
 		defer close(r.done)
-		r.v, r.err = f()
+		r.err = safely(func() (err error) { r.v, err = f(); return err })
 		t.mu.Lock()
 		t.run = nil
 		t.mu.Unlock()
 	})
 	return r, true
+}
+
+// safely turns a panic of f into an error: one study that cannot be worked on must
+// not end the server for all others.
+func safely(f func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("server: panic: %v\n%s", v, debug.Stack())
+		}
+	}()
+	return f()
 }
 
 // get waits for work that began no earlier than the call. When the patience of

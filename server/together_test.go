@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -323,4 +324,32 @@ func (e slowEngine) Learn(ctx context.Context, r []study.Reading) (study.Knowled
 		return nil, ctx.Err()
 	}
 	return e.Engine.Learn(ctx, r)
+}
+
+// brokenEngine breaks on every value.
+type brokenEngine struct{ study.Engine }
+
+func (brokenEngine) Learn(context.Context, []study.Reading) (study.Knowledge, error) {
+	panic("out of order")
+}
+
+// A study that cannot be worked on does not end the server for others.
+func TestOneStudyBreaks(t *testing.T) {
+	h := newHost(t, func(o *server.Options) {
+		o.NewEngine = func(net *graphio.Network, s study.Settings) (study.Engine, error) {
+			e, err := newSimple(net, s)
+			if s.Name == "s" {
+				e = brokenEngine{e}
+			}
+			return e, err
+		}
+	})
+	h.create(10)
+	h.must("POST", "/v1/studies", study.Settings{Name: "well", Graph: h.putRing(10)}, nil)
+	h.refused("internal", 500, "POST", "/v1/studies/s/asks", nil)
+	h.refused("internal", 500, "GET", "/v1/studies/s/predictions", nil)
+	h.must("POST", "/v1/studies/well/asks", nil, nil)
+	if !strings.Contains(h.log.String(), "out of order") {
+		t.Error("the log does not say why")
+	}
 }
