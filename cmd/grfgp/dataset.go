@@ -14,9 +14,6 @@ import (
 	"grfgp/dataset"
 )
 
-// exitUnreachable is the code of a server that does not answer as it should.
-const exitUnreachable = 7
-
 func datasetVerb(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "dataset list | fetch | verify",

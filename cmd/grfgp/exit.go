@@ -19,6 +19,7 @@ const (
 	exitNotFitted   = 4
 	exitHeld        = 5 // another process is at work there
 	exitConflict    = 6 // with what is known already
+	exitUnreachable = 7 // a server that does not answer, or not this caller
 	exitNothing     = 8 // left to suggest
 	exitTooLarge    = 9 // does not fit this machine
 	exitInterrupted = 130
