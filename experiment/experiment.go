@@ -10,6 +10,7 @@ package experiment
 import (
 	"context"
 	"errors"
+	"regexp"
 )
 
 // ErrNoData is wrapped by errors about data that an experiment needs and that is
@@ -38,6 +39,10 @@ type Options struct {
 	Quick bool   `json:"quick"` // a minute's work, to see that all is well
 	Seeds int    `json:"seeds"` // repetitions; 0 means as many as the experiment finds proper
 	Seed  uint64 `json:"seed"`
+	// Only leaves the cells whose names it matches; nil leaves all.
+	Only *regexp.Regexp `json:"only,omitempty"`
+	// Finished runs nothing: results are of cells on the shelf alone.
+	Finished bool `json:"finished,omitempty"`
 }
 
 // Repeats returns how often to repeat: as asked for, or as many as are proper.

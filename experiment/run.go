@@ -43,24 +43,35 @@ func Run(ctx context.Context, e *Experiment, opts Options, shelf Shelf, watch Wa
 		defer one.Unlock()
 		watch.Progress(p)
 	}
-	cells := e.Cells(opts)
-	found := make([]*Result, len(cells))
-	p := Progress{Cells: len(cells)}
+	var cells []Cell
+	var found []*Result
+	var p Progress
 	seen := map[string]bool{}
-	for i, c := range cells {
+	for _, c := range e.Cells(opts) {
 		if seen[c.Name] || !nameForm.MatchString(c.Name) {
 			panic(fmt.Sprintf("experiment: %s: the cell %q is named twice or oddly", e.Name, c.Name))
 		}
 		seen[c.Name] = true
-		var err error
-		if found[i], err = e.load(shelf, c, watch.Say); err != nil {
+		if opts.Only != nil && !opts.Only.MatchString(c.Name) {
+			continue
+		}
+		r, err := e.load(shelf, c, watch.Say)
+		if err != nil {
 			return nil, err
 		}
-		if found[i] != nil {
+		if r == nil && opts.Finished {
+			continue
+		}
+		cells, found = append(cells, c), append(found, r)
+		p.Cells++
+		if r != nil {
 			p.Kept++
 		} else {
 			p.Work += c.work()
 		}
+	}
+	if len(cells) == 0 && len(seen) > 0 {
+		return nil, fmt.Errorf("%w: no part of %s matches, or is finished", ErrNoData, e.Name)
 	}
 	if p.Kept < p.Cells && e.Ready != nil {
 		if err := e.Ready(); err != nil {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -229,5 +230,23 @@ func TestMisuseIsFound(t *testing.T) {
 			}()
 			_, _ = Run(context.Background(), e, Options{}, memory{}, Watch{})
 		}()
+	}
+}
+
+func TestRunSome(t *testing.T) {
+	runs, shelf := map[string]int{}, memory{}
+	e := squares(4, runs)
+	r, _ := mustRun(t, e, Options{Seed: 1, Only: regexp.MustCompile("-[13]$")}, shelf)
+	if got := r.Rows.Nums("k"); !slices.Equal(got, []float64{1, 3}) || len(runs) != 2 {
+		t.Errorf("only some: %v, %v were run", got, runs)
+	}
+	r, _ = mustRun(t, e, Options{Seed: 1, Finished: true}, shelf)
+	if got := r.Rows.Nums("k"); !slices.Equal(got, []float64{1, 3}) || len(runs) != 2 {
+		t.Errorf("what is finished: %v, %v were run", got, runs)
+	}
+	for _, o := range []Options{{Seed: 1, Only: regexp.MustCompile("none")}, {Seed: 2, Finished: true}} {
+		if _, err := Run(context.Background(), e, o, shelf, Watch{}); !errors.Is(err, ErrNoData) {
+			t.Errorf("%+v: %v", o, err)
+		}
 	}
 }

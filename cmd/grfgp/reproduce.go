@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -16,9 +17,11 @@ import (
 
 // reproduceFlags are the flags of the verb.
 type reproduceFlags struct {
-	quick bool
-	seeds int
-	dir   string
+	quick    bool
+	seeds    int
+	only     string
+	finished bool
+	dir      string
 }
 
 func reproduceVerb(a *app) *cobra.Command {
@@ -68,6 +71,8 @@ where it was, and a part whose settings have changed is run anew.`,
 	flags := cmd.Flags()
 	flags.BoolVar(&f.quick, "quick", false, "small sizes and few seeds: minutes instead of hours, and less telling")
 	flags.IntVar(&f.seeds, "seeds", 0, "repetitions of what is random (default: as many as each experiment needs)")
+	flags.StringVar(&f.only, "only", "", "only parts whose names match this `pattern` (a regular expression); names are those of the files in DIR/EXPERIMENT")
+	flags.BoolVar(&f.finished, "finished", false, "run nothing: tables and figures of the parts that are finished")
 	flags.StringVarP(&f.dir, "dir", "o", "reproduction", "`folder` for results, finished parts and the report")
 	return cmd
 }
@@ -90,12 +95,19 @@ type failure struct {
 // not keep the others from running. The report is over all that are known and have
 // results.
 func (a *app) reproduce(ctx context.Context, known, chosen []*experiment.Experiment, f *reproduceFlags) error {
+	var only *regexp.Regexp
+	if f.only != "" {
+		var err error
+		if only, err = regexp.Compile(f.only); err != nil {
+			return usagef("--only %s: %v", f.only, err)
+		}
+	}
 	b, err := openBinder(f.dir)
 	if err != nil {
 		return err
 	}
 	defer b.close()
-	opts := experiment.Options{Quick: f.quick, Seeds: f.seeds, Seed: a.seed}
+	opts := experiment.Options{Quick: f.quick, Seeds: f.seeds, Seed: a.seed, Only: only, Finished: f.finished}
 	answer := reproduceAnswer{Version: 1, Dir: f.dir}
 	var failed []error
 	for _, e := range chosen {

@@ -88,6 +88,12 @@ func command(c *chapter) string {
 	if c.Options.Seeds > 0 {
 		words = append(words, fmt.Sprintf("--seeds %d", c.Options.Seeds))
 	}
+	if c.Options.Only != nil {
+		words = append(words, fmt.Sprintf("--only '%s'", c.Options.Only))
+	}
+	if c.Options.Finished {
+		words = append(words, "--finished")
+	}
 	if c.Options.Seed != 1 {
 		words = append(words, fmt.Sprintf("--seed %d", c.Options.Seed))
 	}
