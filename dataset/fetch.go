@@ -23,7 +23,8 @@ type FetchOptions struct {
 const unfinished = "unfinished"
 
 // Fetch downloads a set from its publisher into the cache, unless it is in the
-// store already, and returns where it is. An interrupted download goes on where
+// store already, and returns where it is; what is there is not looked into, as by
+// [Store.Verify]. An interrupted download goes on where
 // it stopped. A file takes its name only when it is whole and holds the graph
 // that it should; where no sum is known, the one that it has is recorded.
 func (s Store) Fetch(ctx context.Context, set Set, opts FetchOptions) ([]string, error) {
@@ -84,11 +85,7 @@ func (s Store) accept(ctx context.Context, set Set, part place) (string, error) 
 	if file.SHA256 != "" && sum != file.SHA256 {
 		return "", fmt.Errorf("%w: %s gave %d bytes with the sum %s, want %s; it was not kept", ErrDamaged, part.form.URL, size, sum, file.SHA256)
 	}
-	g, err := set.read(ctx, part)
-	if err == nil {
-		err = set.check(g)
-	}
-	if err != nil {
+	if _, err := set.graph(ctx, part); err != nil {
 		return "", fmt.Errorf("%s gave %d bytes, which were not kept: %w", part.form.URL, size, err)
 	}
 	return sum, nil

@@ -84,7 +84,14 @@ func (s Store) find(set Set) (place, error) {
 
 // missing says where a set was looked for, and how to get it.
 func (s Store) missing(set Set) error {
-	places := strings.Join(s.Roots, " and ")
+	var roots []string
+	for _, root := range s.Roots {
+		if _, err := os.Stat(root); errors.Is(err, fs.ErrNotExist) && root != s.Cache {
+			root += " (there is no such folder)"
+		}
+		roots = append(roots, root)
+	}
+	places := strings.Join(roots, " and ")
 	if places == "" {
 		places = "no folder: set " + Variable
 	}
@@ -115,11 +122,7 @@ func (s Store) Graph(ctx context.Context, set Set) (*graph.Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	g, err := set.read(ctx, p)
-	if err != nil {
-		return nil, err
-	}
-	return g, set.check(g)
+	return set.load(ctx, p)
 }
 
 // Has tells whether all files of the set of a name are here.

@@ -2,7 +2,12 @@ package dataset
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
+
+	"grfgp/graph"
+	"grfgp/graphio"
 )
 
 // Verification is what was found of a set.
@@ -52,14 +57,51 @@ func (s Store) Verify(ctx context.Context, set Set) (Verification, error) {
 			want, basis = sum, BasisNone
 		}
 		if sum != want {
-			return v, fmt.Errorf("%w: %s has %d bytes and the sum %s, not %s as %s; remove the file and fetch it again", ErrDamaged, p.path(f.Path), size, sum, want, basis)
+			return v, fmt.Errorf("%w: %s has %d bytes and the sum %s, not %s as %s; %s", ErrDamaged, p.path(f.Path), size, sum, want, basis, set.afresh())
 		}
 		v.Files = append(v.Files, VerifiedFile{p.path(f.Path), sum, basis})
 	}
-	g, err := set.read(ctx, p)
+	g, err := set.load(ctx, p)
 	if err != nil {
 		return v, err
 	}
 	v.Nodes, v.Edges = g.Len(), g.Edges()
-	return v, set.check(g)
+	return v, nil
+}
+
+// load reads a set from its place and looks whether it is the one of the paper. If
+// not, the error names the files and says how to get others.
+func (s Set) load(ctx context.Context, p place) (*graph.Graph, error) {
+	g, err := s.graph(ctx, p)
+	if errors.Is(err, ErrDamaged) {
+		var files []string
+		for _, f := range p.form.Files {
+			files = append(files, p.path(f.Path))
+		}
+		err = fmt.Errorf("%w; it was read from %s; %s", err, strings.Join(files, ", "), s.afresh())
+	}
+	return g, err
+}
+
+// graph is load without the place.
+func (s Set) graph(ctx context.Context, p place) (*graph.Graph, error) {
+	g, err := s.read(ctx, p)
+	var file *graphio.Error
+	if errors.As(err, &file) {
+		plain := *file
+		plain.Next = "" // it names flags for files of one's own
+		return nil, fmt.Errorf("%w: %w", ErrDamaged, &plain)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return g, s.check(g)
+}
+
+// afresh says what to do about damaged files.
+func (s Set) afresh() string {
+	if _, ok := s.Download(); ok {
+		return "remove it, and 'grfgp dataset fetch " + s.Name + "' downloads it again"
+	}
+	return "prepare it again from " + s.Home
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"text/tabwriter"
@@ -36,8 +37,8 @@ into the cache. No other command uses the network.`,
 	}
 	fetch := &cobra.Command{
 		Use: "fetch NAME...", Short: "Download what is not on this machine yet", ValidArgs: datasetNames(),
-		Long: `Fetch downloads data sets from their publishers into the user's cache. An
-interrupted download goes on where it stopped when it is asked for again. A file is
+		Long: `Fetch downloads data sets from their publishers into the user's cache; what is on
+this machine already is checked, as verify does. An interrupted download goes on where it stopped when it is asked for again. A file is
 kept only if it holds the nodes and edges of the paper; publishers state no sums, so
 that of the first download is recorded, and verify compares with it.`,
 		RunE: func(cmd *cobra.Command, names []string) error {
@@ -141,6 +142,12 @@ func (a *app) listDatasets(store dataset.Store) error {
 		}
 		fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%s\n", d.Name, d.Nodes, d.Edges, where, what)
 	}
+	if dir := os.Getenv(dataset.Variable); dir != "" {
+		if _, err := os.Stat(dir); err != nil {
+			a.talk.Say("note: %s names no folder: %v", dataset.Variable, err)
+		}
+	}
+	a.talk.Say("files are looked for by name here; 'grfgp dataset verify' looks into them")
 	return w.Flush()
 }
 
@@ -149,23 +156,21 @@ func (a *app) fetchDatasets(ctx context.Context, store dataset.Store, names []st
 	if err != nil {
 		return err
 	}
-	var answers []datasetAnswer
-	for _, set := range sets {
-		files, err := store.Where(set)
-		if errors.Is(err, dataset.ErrMissing) {
-			form, _ := set.Download()
-			s := a.talk.Stage("fetching " + set.Name)
-			files, err = store.Fetch(ctx, set, dataset.FetchOptions{Progress: s.Update})
-			if err == nil {
-				s.Done("%d nodes and %d edges from %s; no sum is published, so that of this download was recorded", set.Nodes, set.Edges, form.URL)
-			}
-		}
-		if err != nil {
-			return datasetError(err)
-		}
-		answers = append(answers, datasetOf(set, files))
+	return a.eachDataset(ctx, sets, func(set dataset.Set) (datasetAnswer, error) { return a.fetchDataset(ctx, store, set) })
+}
+
+// fetchDataset downloads a set, or checks the one that is here.
+func (a *app) fetchDataset(ctx context.Context, store dataset.Store, set dataset.Set) (datasetAnswer, error) {
+	if _, err := store.Where(set); !errors.Is(err, dataset.ErrMissing) {
+		return a.verifyDataset(ctx, store, set)
 	}
-	return a.answerFiles(answers)
+	form, _ := set.Download()
+	s := a.talk.Stage("fetching " + set.Name)
+	files, err := store.Fetch(ctx, set, dataset.FetchOptions{Progress: s.Update})
+	if err == nil {
+		s.Done("%d nodes and %d edges from %s; no sum is published, so that of this download was recorded", set.Nodes, set.Edges, form.URL)
+	}
+	return datasetOf(set, files), err
 }
 
 // answerFiles writes the files of sets, a line each, or all in JSON.
@@ -200,21 +205,43 @@ func (a *app) verifyDatasets(ctx context.Context, store dataset.Store, names []s
 	if len(sets) == 0 {
 		return dataf("no data is on this machine; 'grfgp dataset list' says what there is")
 	}
+	return a.eachDataset(ctx, sets, func(set dataset.Set) (datasetAnswer, error) { return a.verifyDataset(ctx, store, set) })
+}
+
+// eachDataset does the same with every set, whatever becomes of the others.
+func (a *app) eachDataset(ctx context.Context, sets []dataset.Set, do func(dataset.Set) (datasetAnswer, error)) error {
 	var answers []datasetAnswer
+	var failed []error
 	for _, set := range sets {
-		s := a.talk.Stage("verifying " + set.Name)
-		v, err := store.Verify(ctx, set)
-		if err != nil {
-			return datasetError(err)
+		answer, err := do(set)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			failed = append(failed, datasetError(err))
+		default:
+			answers = append(answers, answer)
 		}
-		s.Done("%d nodes and %d edges, as they should be", v.Nodes, v.Edges)
-		answer := datasetOf(set, nil)
-		for _, f := range v.Files {
-			answer.Files, answer.SHA256, answer.Basis = append(answer.Files, f.Path), append(answer.SHA256, f.SHA256), append(answer.Basis, f.Basis)
-		}
-		answers = append(answers, answer)
 	}
-	return a.answerFiles(answers)
+	if len(answers) > 0 {
+		failed = append(failed, a.answerFiles(answers))
+	}
+	return errors.Join(failed...)
+}
+
+// verifyDataset checks a set that is here.
+func (a *app) verifyDataset(ctx context.Context, store dataset.Store, set dataset.Set) (datasetAnswer, error) {
+	s := a.talk.Stage("verifying " + set.Name)
+	answer := datasetOf(set, nil)
+	v, err := store.Verify(ctx, set)
+	if err != nil {
+		return answer, err
+	}
+	s.Done("%d nodes and %d edges, as they should be", v.Nodes, v.Edges)
+	for _, f := range v.Files {
+		answer.Files, answer.SHA256, answer.Basis = append(answer.Files, f.Path), append(answer.SHA256, f.SHA256), append(answer.Basis, f.Basis)
+	}
+	return answer, nil
 }
 
 // datasetError gives errors about data their exit code.

@@ -26,6 +26,7 @@ func TestDataset(t *testing.T) {
 		{"dataset fetch", exitUsage, "name what to fetch: cora"},
 		{"dataset fetch karate", exitUsage, `"karate"; there are cora`},
 		{"dataset fetch wind", exitBadData, "https://cds.climate.copernicus.eu"},
+		{"dataset fetch wind traffic", exitBadData, "https://github.com/vabor112"},
 		{"dataset verify", exitBadData, "no data is on this machine"},
 		{"dataset verify enron", exitBadData, "'grfgp dataset fetch enron' downloads it"},
 	} {
@@ -45,6 +46,40 @@ func TestDataset(t *testing.T) {
 		if set.Home == "" || set.Licence == "" || set.Nodes == 0 {
 			t.Errorf("%+v", set)
 		}
+	}
+}
+
+// A file that only has the name of a set does not pass for it, and the others are
+// looked at all the same.
+func TestDatasetDamaged(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv(dataset.Variable, dir)
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	if err := os.Mkdir(filepath.Join(dir, "snap"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	file := write(t, filepath.Join(dir, "snap"), "email-Enron.txt.gz", "hello")
+	for _, line := range []string{"fetch enron wind", "verify enron wind"} {
+		r := runLine(t, "", append([]string{"dataset"}, strings.Fields(line)...)...)
+		if r.code != exitBadData || r.out != "" || strings.Contains(r.err, "--delimiter") {
+			t.Errorf("%s: %+v", line, r)
+		}
+		for _, want := range []string{file, "remove it, and 'grfgp dataset fetch enron' downloads it again", "not here: wind"} {
+			if !strings.Contains(r.err, want) {
+				t.Errorf("%s says %s, not %q", line, r.err, want)
+			}
+		}
+	}
+	write(t, filepath.Join(dir, "snap"), "email-Enron.txt.gz", "1 2\n2 3\n")
+	if r := runLine(t, "", "dataset", "verify"); r.code != exitBadData || !strings.Contains(r.err, "3 nodes and 2 edges, want 36692") || !strings.Contains(r.err, file) {
+		t.Errorf("%+v", r)
+	}
+	t.Setenv(dataset.Variable, filepath.Join(dir, "none"))
+	if r := runLine(t, "", "dataset", "list"); !strings.Contains(r.err, "GRFGP_DATA names no folder") {
+		t.Errorf("%+v", r)
+	}
+	if r := runLine(t, "", "dataset", "verify", "wind"); !strings.Contains(r.err, "none (there is no such folder)") {
+		t.Errorf("%+v", r)
 	}
 }
 
