@@ -278,6 +278,7 @@ func buildNetwork(list *edgeList, columns edgeColumns, names *namer, r *Report, 
 	r.tellCounts(counts, columns.weight >= 0)
 	network := &Network{Graph: g, Report: r}
 	network.Nodes = opts.Nodes.extend(g.Labels(), r)
+	opts.Nodes.tellLone(g, r)
 	return network, nil
 }
 

@@ -235,6 +235,10 @@ func TestNodesComeFirst(t *testing.T) {
 	if !slices.Contains(n.Report.Warnings, want) {
 		t.Errorf("warnings %q, want %q", n.Report.Warnings, want)
 	}
+	want = `nodes that are in the table of nodes but that no edge joins to another: 1, such as "lone"; if that is not so, compare their ids with those of the edges`
+	if !slices.Contains(n.Report.Warnings, want) {
+		t.Errorf("warnings %q, want %q", n.Report.Warnings, want)
+	}
 	if nodes.Labels.Len() != 3 || len(nodes.Allowed) != 3 {
 		t.Error("reading edges changed the table of nodes")
 	}

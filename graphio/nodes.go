@@ -187,6 +187,26 @@ func (n *Nodes) extend(labels *graph.Labels, r *Report) *Nodes {
 	return all
 }
 
+// tellLone warns of nodes of the table that no edge of the graph ends at: they are
+// as they should be, or their ids are mistyped.
+func (n *Nodes) tellLone(g *graph.Graph, r *Report) {
+	if n == nil {
+		return
+	}
+	count, such := 0, []string{}
+	for i, degree := range g.Degrees()[:n.Labels.Len()] {
+		if degree > 0 {
+			continue
+		}
+		if count++; count <= 3 {
+			such = append(such, quote(n.Labels.Bytes(i)))
+		}
+	}
+	if count > 0 {
+		r.warn("nodes that are in the table of nodes but that no edge joins to another: %d, such as %s; if that is not so, compare their ids with those of the edges", count, list(such, "and"))
+	}
+}
+
 // meet returns an error if no end of an edge is in the table of nodes. Labels are
 // those of the table and then those that are in the edges alone.
 func (n *Nodes) meet(edges *graph.Edges, labels *graph.Labels, r *Report) error {
