@@ -26,6 +26,9 @@ type database struct {
 type dialect interface {
 	// schema are the statements that make the tables where there are none.
 	schema() []string
+	// tables says whether there are tables of this program, and others that must
+	// be left alone.
+	tables(ctx context.Context, tx *sql.Tx) (ours, others bool, err error)
 	// explain wraps an error of the driver in one of this package's or study's.
 	explain(err error) error
 	// release gives up what Close of the database does not.
@@ -38,16 +41,19 @@ const schemaVersion = 1
 // patience is how long the database may take for a statement or a transaction.
 const patience = time.Minute
 
-// prepare makes the tables where there are none, and takes the store.
-func (d *database) prepare(ctx context.Context) error {
+// prepare takes the store, and makes the tables where there are none and may be.
+func (d *database) prepare(ctx context.Context, opts Options) error {
 	return d.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		for _, statement := range d.dialect.schema() {
-			if _, err := tx.ExecContext(ctx, statement); err != nil {
+		ours, others, err := d.dialect.tables(ctx, tx)
+		switch {
+		case err != nil:
+			return err
+		case !ours && (others || opts.MustExist):
+			return fmt.Errorf("%w: it has no tables of studies; name another place, or make a store with 'grfgp study create'", ErrForeign)
+		case !ours:
+			if err := d.makeTables(ctx, tx); err != nil {
 				return err
 			}
-		}
-		if _, err := tx.ExecContext(ctx, `INSERT INTO grfgp_meta (name, value) VALUES ('version', $1) ON CONFLICT (name) DO NOTHING`, fmt.Sprint(schemaVersion)); err != nil {
-			return err
 		}
 		var version string
 		if err := tx.QueryRowContext(ctx, `SELECT value FROM grfgp_meta WHERE name = 'version'`).Scan(&version); err != nil {
@@ -58,6 +64,16 @@ func (d *database) prepare(ctx context.Context) error {
 		}
 		return nil
 	})
+}
+
+func (d *database) makeTables(ctx context.Context, tx *sql.Tx) error {
+	for _, statement := range d.dialect.schema() {
+		if _, err := tx.ExecContext(ctx, statement); err != nil {
+			return err
+		}
+	}
+	_, err := tx.ExecContext(ctx, `INSERT INTO grfgp_meta (name, value) VALUES ('version', $1)`, fmt.Sprint(schemaVersion))
+	return err
 }
 
 // write runs a transaction.
@@ -139,6 +155,9 @@ func (l *log) Events(ctx context.Context, after int64) iter.Seq2[study.Event, er
 	}
 }
 
+// restore is what to do about events that are damaged.
+const restore = "restore the store from a backup, or import an export of the study under another name"
+
 func (l *log) page(ctx context.Context, after int64) ([]study.Event, error) {
 	var events []study.Event
 	err := l.rows(ctx, func(scan func(...any) error) error {
@@ -149,10 +168,10 @@ func (l *log) page(ctx context.Context, after int64) ([]study.Event, error) {
 		}
 		var e study.Event
 		if err := json.Unmarshal([]byte(body), &e); err != nil {
-			return err
+			return fmt.Errorf("%w: %q, event %d: %v; %s", study.ErrCorrupt, l.study, seq, err, restore)
 		}
 		if want := after + 1 + int64(len(events)); seq != want || e.Seq != want {
-			return fmt.Errorf("%w: %q has event %d, called %d, where %d is next", study.ErrCorrupt, l.study, seq, e.Seq, want)
+			return fmt.Errorf("%w: %q has event %d, called %d, where %d is next; %s", study.ErrCorrupt, l.study, seq, e.Seq, want, restore)
 		}
 		events = append(events, e)
 		return nil
@@ -190,8 +209,8 @@ func (d *database) Studies(ctx context.Context) ([]StudyInfo, error) {
 		all = append(all, i)
 		return nil
 	}, `SELECT s.study, s.events, f.at, l.at
-		FROM (SELECT study, MAX(seq) AS events FROM grfgp_events GROUP BY study) AS s
-		JOIN grfgp_events AS f ON f.study = s.study AND f.seq = 1
+		FROM (SELECT study, MIN(seq) AS first, MAX(seq) AS events FROM grfgp_events GROUP BY study) AS s
+		JOIN grfgp_events AS f ON f.study = s.study AND f.seq = s.first
 		JOIN grfgp_events AS l ON l.study = s.study AND l.seq = s.events
 		ORDER BY s.study`)
 	return all, err

@@ -11,6 +11,21 @@ import (
 	"grfgp/study"
 )
 
+// A store that may only be read is said to be so, and what to do.
+func TestReadOnly(t *testing.T) {
+	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "studies.db"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.(*database).db.Exec("PRAGMA query_only = 1"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.PutGraph(t.Context(), []byte("graph")); !errors.Is(err, ErrAccess) || !strings.Contains(err.Error(), "let this user write") {
+		t.Errorf("%v", err)
+	}
+}
+
 // When the disk is full a command fails and changes nothing; with room again the
 // study goes on.
 func TestDiskFull(t *testing.T) {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 
@@ -17,19 +18,19 @@ import (
 // one after a break included.
 type postgres struct{ where string }
 
-func openPostgres(ctx context.Context, place string) (Store, error) {
+func openPostgres(ctx context.Context, place string, opts Options) (Store, error) {
 	config, err := pgx.ParseConfig(place)
 	if err != nil {
 		return nil, fmt.Errorf("%w: the URL of the database: %w", ErrNotFound, err)
 	}
 	p := &postgres{fmt.Sprintf("database %s on %s", config.Database, config.Host)}
-	config.RuntimeParams["application_name"] = "grfgp, " + self()
+	config.RuntimeParams["application_name"] = "grfgp, " + self(opts.URL)
 	db := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(p.own))
 	db.SetMaxOpenConns(1)
 	db.SetConnMaxLifetime(0)
 	db.SetConnMaxIdleTime(0)
 	d := &database{db, p}
-	if err := d.prepare(ctx); err != nil {
+	if err := d.prepare(ctx, opts); err != nil {
 		db.Close()
 		return nil, err
 	}
@@ -63,23 +64,29 @@ func (p *postgres) lock(ctx context.Context, c *pgx.Conn) error {
 		FROM pg_locks JOIN pg_stat_activity USING (pid)
 		WHERE locktype = 'advisory' AND granted AND classid = $1 AND objid = hashtext(current_schema())::bigint & 4294967295
 			AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`, lockClass).Scan(&who)
-	return fmt.Errorf("%w: %s is used by %s; end that first, or talk to it", ErrHeld, p.where, who)
+	return heldBy(p.where, who)
 }
 
 func (p *postgres) schema() []string {
 	return []string{
-		`CREATE TABLE IF NOT EXISTS grfgp_meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)`,
-		`CREATE TABLE IF NOT EXISTS grfgp_events (study TEXT COLLATE "C" NOT NULL, seq BIGINT NOT NULL, at BIGINT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (study, seq))`,
-		`CREATE TABLE IF NOT EXISTS grfgp_graphs (id TEXT COLLATE "C" PRIMARY KEY, size BIGINT NOT NULL, body BYTEA NOT NULL)`,
-		`CREATE TABLE IF NOT EXISTS grfgp_learned (study TEXT COLLATE "C" PRIMARY KEY, body BYTEA NOT NULL)`,
+		`CREATE TABLE grfgp_meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)`,
+		`CREATE TABLE grfgp_events (study TEXT COLLATE "C" NOT NULL, seq BIGINT NOT NULL, at BIGINT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (study, seq))`,
+		`CREATE TABLE grfgp_graphs (id TEXT COLLATE "C" PRIMARY KEY, size BIGINT NOT NULL, body BYTEA NOT NULL)`,
+		`CREATE TABLE grfgp_learned (study TEXT COLLATE "C" PRIMARY KEY, body BYTEA NOT NULL)`,
 	}
+}
+
+// tables looks at the schema. Others may have tables there too.
+func (p *postgres) tables(ctx context.Context, tx *sql.Tx) (ours, others bool, err error) {
+	err = tx.QueryRowContext(ctx, `SELECT to_regclass('grfgp_meta') IS NOT NULL`).Scan(&ours)
+	return ours, false, err
 }
 
 func (p *postgres) explain(err error) error {
 	var e *pgconn.PgError
 	var connect *pgconn.ConnectError
 	switch {
-	case err == nil, errors.Is(err, ErrHeld), errors.Is(err, study.ErrSequence):
+	case err == nil, errors.Is(err, ErrHeld), errors.Is(err, ErrForeign), errors.Is(err, study.ErrSequence):
 		return err
 	case errors.As(err, &e) && e.Code == "23505": // unique_violation
 		return fmt.Errorf("%w: %w", study.ErrSequence, err)

@@ -24,6 +24,9 @@ var (
 	ErrFull = errors.New("store: no room left")
 	// ErrForeign is wrapped where a file or database holds something else.
 	ErrForeign = errors.New("store: not a store of this program")
+	// ErrAccess is wrapped where this process may not, or the disk cannot, read or
+	// write the store.
+	ErrAccess = errors.New("store: cannot be used from here")
 )
 
 // Store keeps studies and graphs. It is safe for concurrent use.
@@ -62,7 +65,14 @@ type GraphInfo struct {
 
 // Options of Open.
 type Options struct {
-	MustExist bool // a file that is not there is an error, not a new store
+	// MustExist makes it an error where there is no store yet. Without it one is
+	// made, in a new file or in a database that has no tables of this program.
+	MustExist bool
+	// Wait is how long to wait for another process to give the store up.
+	Wait time.Duration
+	// URL is where this process answers for the store: whoever finds it held is
+	// told.
+	URL string
 }
 
 // Memory is the place of a store that is lost with the process.
@@ -72,13 +82,28 @@ const Memory = "memory:"
 // postgres:// or postgresql://, or Memory. The error wraps ErrHeld if another
 // process owns it, and says which.
 func Open(ctx context.Context, place string, opts Options) (Store, error) {
+	const pause = 50 * time.Millisecond
+	for end := time.Now().Add(opts.Wait); ; {
+		s, err := openOnce(ctx, place, opts)
+		if !errors.Is(err, ErrHeld) || time.Now().After(end) {
+			return s, err
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+func openOnce(ctx context.Context, place string, opts Options) (Store, error) {
 	switch {
 	case place == "":
 		return nil, fmt.Errorf("%w: no place given", ErrNotFound)
 	case place == Memory:
 		return newMemory(), nil
 	case strings.HasPrefix(place, "postgres://"), strings.HasPrefix(place, "postgresql://"):
-		return openPostgres(ctx, place)
+		return openPostgres(ctx, place, opts)
 	case strings.Contains(place, "://"):
 		return nil, fmt.Errorf("%w: %q is no file name and no postgres:// URL", ErrNotFound, place)
 	}

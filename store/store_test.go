@@ -1,7 +1,9 @@
 package store_test
 
 import (
+	"bytes"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -9,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -105,6 +108,7 @@ func TestOpenRefuses(t *testing.T) {
 		filepath.Join(dir, "no", "s.db"):    store.ErrNotFound,
 		filepath.Join(dir, "missing.db"):    store.ErrNotFound,
 		foreign:                             store.ErrForeign,
+		dir:                                 store.ErrNotFound,
 		"postgres://localhost:1/none":       store.ErrNotFound,
 		"postgres://host:port/not a number": store.ErrNotFound,
 	} {
@@ -116,6 +120,65 @@ func TestOpenRefuses(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "missing.db")); err == nil {
 		t.Error("a store was made where it had to be")
 	}
+}
+
+// What somebody else keeps in a file stays as it is, to the byte, and an empty file
+// becomes a store only where one may be made.
+func TestOpenLeavesAlone(t *testing.T) {
+	dir := t.TempDir()
+	other, empty := filepath.Join(dir, "other.db"), filepath.Join(dir, "empty.csv")
+	db, err := sql.Open("sqlite", other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec(`CREATE TABLE bookmarks (url TEXT)`); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(db.Close(), os.WriteFile(empty, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		path string
+		opts store.Options
+	}{{other, store.Options{}}, {other, store.Options{MustExist: true}}, {empty, store.Options{MustExist: true}}} {
+		before, err := os.ReadFile(c.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s, err := store.Open(t.Context(), c.path, c.opts); !errors.Is(err, store.ErrForeign) {
+			t.Errorf("%s, %+v: %v, %v", c.path, c.opts, s, err)
+		}
+		if after, err := os.ReadFile(c.path); err != nil || !bytes.Equal(before, after) {
+			t.Errorf("%s was changed: %d bytes, and %d before, %v", c.path, len(after), len(before), err)
+		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 2 {
+		t.Errorf("files were left behind: %v, %v", left, err)
+	}
+	s, err := store.Open(t.Context(), empty, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+}
+
+// Whoever waits gets the store when its owner gives it up; whoever does not is told
+// where that one answers.
+func TestOpenWaits(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "studies.db")
+	first, err := store.Open(t.Context(), path, store.Options{URL: "http://127.0.0.1:8080"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Open(t.Context(), path, store.Options{}); !errors.Is(err, store.ErrHeld) || !strings.Contains(err.Error(), "; give http://127.0.0.1:8080 as the store") {
+		t.Errorf("without waiting: %v", err)
+	}
+	time.AfterFunc(300*time.Millisecond, func() { first.Close() })
+	second, err := store.Open(t.Context(), path, store.Options{MustExist: true, Wait: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	second.Close()
 }
 
 // No character of a file name means anything to the database.
