@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -11,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -45,8 +47,9 @@ It listens on this machine alone. For others to reach it, give --listen an addre
 of the network, with --allow-remote and --token-file FILE: whoever shows the token
 may do everything. What travels is not encrypted; put a proxy with TLS in front.
 
-It ends at once and in order on Ctrl-C or SIGTERM. All that it answered with success
-is on disk by then, and after a crash too.`,
+It ends at once and in order on Ctrl-C or SIGTERM, which is its usual end: the exit
+code is 0. All that it answered with success is on disk by then, and after a crash
+too.`,
 		Example: `  grfgp serve --store team.db
   grfgp serve --store postgres://grfgp@db/studies --listen 0.0.0.0:8080 --allow-remote --token-file token.txt --allow-host lab.example.org`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context(), &f) },
@@ -86,7 +89,7 @@ const tokenLeast = 16
 const grace = 800 * time.Millisecond
 
 func (a *app) serve(ctx context.Context, f *serveFlags) error {
-	token, err := f.check()
+	secret, err := f.check()
 	if err != nil {
 		return err
 	}
@@ -96,16 +99,36 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 	}
 	defer kept.Close()
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", f.listen)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return usagef("--listen %s: another program listens there; give another port, or 0 for a free one", f.listen)
+	}
 	if err != nil {
-		return usagef("--listen %s: %v; is another server there? port 0 takes a free one", f.listen, err)
+		return usagef("--listen %s: %v; give an address of this machine and a port up to 65535, as in 127.0.0.1:8080", f.listen, err)
+	}
+	if open, err := os.Stat(f.tokenFile); err == nil && open.Mode().Perm()&0o077 != 0 {
+		a.talk.Say("note: others on this machine can read %s; 'chmod 600 %s' keeps the token to you", f.tokenFile, f.tokenFile)
 	}
 	s := server.New(server.Options{
-		Store: kept, Log: f.logger(a.Err, a.quiet), Version: version(), Limits: f.limits, Token: token, Hosts: f.hosts, ReadOnly: f.readOnly,
+		Store: kept, Log: f.logger(a.Err, a.quiet), Version: version(), Limits: f.limits, Token: secret.text, Hosts: f.hosts, ReadOnly: f.readOnly,
 	})
 	defer s.Close()
-	fmt.Fprintf(a.Out, "http://%s\n", f.address(listener))
+	address := "http://" + f.address(listener)
+	answer := struct {
+		Version int    `json:"version"`
+		URL     string `json:"url"`
+	}{1, address}
+	if err := a.answer(answer, func(w io.Writer) error {
+		_, err := fmt.Fprintln(w, address)
+		return err
+	}); err != nil {
+		return err
+	}
 	a.talk.Say("studies of %s; Ctrl-C ends", withoutPassword(f.store))
-	return s.Serve(ctx, listener, grace)
+	err = s.Serve(ctx, listener, grace)
+	if err == nil {
+		a.talk.Say("ended, as asked to; all that was answered is kept")
+	}
+	return err
 }
 
 // address is where the server is, by the name that was given and the port it has.
@@ -124,43 +147,63 @@ func withoutPassword(place string) string {
 }
 
 // check looks at flags that depend on each other, and reads the token.
-func (f *serveFlags) check() (token string, err error) {
+func (f *serveFlags) check() (token, error) {
+	var none token
 	if f.store = cmp.Or(f.store, os.Getenv(storeEnv)); f.store == "" {
-		return "", usagef("no store: give --store FILE.db or a postgres:// URL, or set %s", storeEnv)
+		return none, usagef("no store: give --store FILE.db or a postgres:// URL, or set %s", storeEnv)
 	}
 	host, _, err := net.SplitHostPort(f.listen)
 	if err != nil {
-		return "", usagef("--listen %s: give an address and a port, as in 127.0.0.1:8080", f.listen)
+		return none, usagef("--listen %s: give an address and a port, as in 127.0.0.1:8080", f.listen)
 	}
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
 		switch {
 		case !f.remote:
-			return "", usagef("--listen %s: other machines can reach that address; give --allow-remote and --token-file FILE if they may", f.listen)
+			return none, usagef("--listen %s: other machines can reach that address; give --allow-remote and --token-file FILE if they may", f.listen)
 		case f.tokenFile == "":
-			return "", usagef("--allow-remote needs --token-file FILE: whoever reaches this server must show the token in it")
+			return none, usagef("--allow-remote needs --token-file FILE: whoever reaches this server must show the token in it")
 		}
 	}
 	l := f.limits
-	if min(l.Body, l.Graph, int64(l.Rows), int64(l.Page), int64(l.Concurrent), int64(l.Streams), int64(l.MapNodes), int64(l.Patience), int64(l.BodyTime), int64(l.IdleTime)) < 1 {
-		return "", usagef("a limit is 0 or less; give 1 or more")
+	for _, limit := range []struct {
+		flag  string
+		value int64
+	}{
+		{"max-body", l.Body}, {"max-graph", l.Graph}, {"max-rows", int64(l.Rows)}, {"max-page", int64(l.Page)}, {"max-requests", int64(l.Concurrent)},
+		{"max-streams", int64(l.Streams)}, {"max-map", int64(l.MapNodes)},
+	} {
+		if limit.value < 1 {
+			return none, usagef("--%s %d: give 1 or more", limit.flag, limit.value)
+		}
+	}
+	for _, limit := range []struct {
+		flag  string
+		value time.Duration
+	}{{"patience", l.Patience}, {"body-timeout", l.BodyTime}, {"idle-timeout", l.IdleTime}} {
+		if limit.value <= 0 {
+			return none, usagef("--%s %v: give a time such as 30s", limit.flag, limit.value)
+		}
 	}
 	return readToken(f.tokenFile)
 }
 
+// token is what requests show to a server, and the file that it came from.
+type token struct{ file, text string }
+
 // readToken reads a file with a token; no file, no token.
-func readToken(file string) (string, error) {
+func readToken(file string) (token, error) {
 	if file == "" {
-		return "", nil
+		return token{}, nil
 	}
-	text, err := os.ReadFile(file)
+	raw, err := os.ReadFile(file)
 	if err != nil {
-		return "", usagef("--token-file: %v", err)
+		return token{}, usagef("--token-file: %v", err)
 	}
-	token := string(bytes.TrimSpace(text))
-	if len(token) < tokenLeast || strings.ContainsAny(token, " \t\r\n") {
-		return "", usagef("--token-file %s: a token is one line without blanks, of %d characters or more", file, tokenLeast)
+	text := string(bytes.TrimSpace(raw))
+	if len(text) < tokenLeast || strings.ContainsAny(text, " \t\r\n") {
+		return token{}, usagef("--token-file %s: a token is one line without blanks, of %d characters or more", file, tokenLeast)
 	}
-	return token, nil
+	return token{file, text}, nil
 }
 
 func (f *serveFlags) logger(w io.Writer, quiet bool) *slog.Logger {

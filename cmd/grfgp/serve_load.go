@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -36,13 +38,14 @@ func serveLoad(a *app) *cobra.Command {
 		Long: `Load sends requests to a server from several clients at once and measures how long
 each takes. It makes two studies of its own there, on a ring, with names that begin
 with load-: one whose results are told, and one with a hundred values whose suggestions
-come from a model. Every result is on disk before it is answered.`,
+come from a model. Every result is on disk before it is answered. The two studies are
+closed afterwards and stay in the store, so measure a server with a store of its own.`,
 		Example: "  grfgp serve load http://127.0.0.1:8080 --time 5s",
 		Args:    named(1, "URL"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.load(cmd.Context(), &f, args[0]) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.tokenFile, "token-file", "", "`file` with the token of the server, if it needs one")
+	flags.StringVar(&f.tokenFile, "token-file", "", "`file` with the token of the server, if it needs one (default: "+tokenEnv+" in the environment)")
 	flags.IntVar(&f.clients, "clients", 8, "clients at once")
 	flags.IntVar(&f.nodes, "nodes", 10_000, "of the ring")
 	flags.DurationVar(&f.time, "time", 5*time.Second, "for each kind of request, at most")
@@ -68,11 +71,11 @@ func (a *app) load(ctx context.Context, f *loadFlags, place string) error {
 	if f.clients < 1 || f.nodes < 2*loadValues || f.time <= 0 {
 		return usagef("give 1 client or more, %d nodes or more, and a time > 0", 2*loadValues)
 	}
-	token, err := readToken(f.tokenFile)
+	secret, err := readToken(cmp.Or(f.tokenFile, os.Getenv(tokenEnv)))
 	if err != nil {
 		return err
 	}
-	all, err := a.remoteStudies(place, token)
+	all, err := a.remoteStudies(place, secret)
 	if err != nil {
 		return err
 	}
@@ -88,7 +91,7 @@ func (a *app) load(ctx context.Context, f *loadFlags, place string) error {
 	if err != nil {
 		return studyError(ctx, err)
 	}
-	suggestions, err := f.measure(ctx, a, "ask", f.nodes-loadValues, func(int) error {
+	suggestions, err := f.measure(ctx, a, "ask", f.nodes-loadValues-1, func(int) error {
 		answer, err := asks.Ask(ctx, study.Request{Count: 1, Holder: "load"})
 		if err == nil && len(answer.Trials) != 1 {
 			err = errors.New("an ask got nothing")
@@ -97,6 +100,11 @@ func (a *app) load(ctx context.Context, f *loadFlags, place string) error {
 	})
 	if err != nil {
 		return studyError(ctx, err)
+	}
+	for _, s := range []sharedStudy{tells, asks} {
+		if err := s.Close(ctx, "measured", "load"); err != nil {
+			return studyError(ctx, err)
+		}
 	}
 	answer := []loaded{results, suggestions}
 	return a.answer(struct {

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -136,6 +137,9 @@ func TestRemoteStudyRefuses(t *testing.T) {
 			t.Errorf("study %s: %+v; want exit %d and %q", c.line, r, c.code, c.want)
 		}
 	}
+	if r := (&desk{t, d.dir, d.edges, d.store + "/v1"}).run("list"); r.code != exitUsage || !strings.Contains(r.err, "leave /v1 out, as in --store "+d.store+"\n") {
+		t.Errorf("%+v", r)
+	}
 	nobody := &desk{t, d.dir, d.edges, "http://127.0.0.1:9"}
 	if r := nobody.run("list"); r.code != exitUnreachable || !strings.Contains(r.err, "cannot be reached") {
 		t.Errorf("%+v", r)
@@ -151,6 +155,11 @@ func TestServeFlags(t *testing.T) {
 	blanks := write(t, dir, "blanks", "two words of text\n")
 	good := write(t, dir, "good", strings.Repeat("t", 20)+"\n")
 	file := filepath.Join(dir, "s.db")
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
 	for _, c := range []struct{ want, line string }{
 		{"no store", ""},
 		{"other machines can reach that address", "--store " + file + " --listen 0.0.0.0:0"},
@@ -161,7 +170,10 @@ func TestServeFlags(t *testing.T) {
 		{"without blanks", "--store " + file + " --token-file " + blanks},
 		{"no such file", "--store " + file + " --token-file nowhere"},
 		{"give an address and a port", "--store " + file + " --listen 8080"},
-		{"give 1 or more", "--store " + file + " --max-body 0"},
+		{"--max-body 0: give 1 or more", "--store " + file + " --max-body 0"},
+		{"--patience -1s: give a time", "--store " + file + " --patience -1s"},
+		{"a port up to 65535", "--store " + file + " --listen 127.0.0.1:99999"},
+		{"another program listens there", "--store " + file + " --listen " + taken.Addr().String()},
 		{"there is no folder", "--store " + filepath.Join(dir, "no", "s.db")},
 	} {
 		r := runLine(t, "", append([]string{"serve"}, strings.Fields(c.line)...)...)
@@ -176,14 +188,61 @@ func TestServeToken(t *testing.T) {
 	dir := t.TempDir()
 	token := write(t, dir, "token", "correct-horse-battery\n")
 	d := remoteDesk(t, "--token-file", token)
-	if r := d.run("list"); r.code != exitUnreachable || !strings.Contains(r.err, "token") {
+	if r := d.run("list"); r.code != exitUnreachable || !strings.Contains(r.err, "needs a token: give --token-file FILE, or name the file in "+tokenEnv) {
 		t.Errorf("%+v", r)
 	}
 	d.ok("list", "--token-file", token)
 	t.Setenv(tokenEnv, token)
 	d.ok("create s --goal maximize --edges " + d.edges)
-	if r := d.run("list", "--token-file", write(t, dir, "other", "correct-horse-buttery\n")); r.code != exitUnreachable {
+	other := write(t, dir, "other", "correct-horse-buttery\n")
+	if r := d.run("list", "--token-file", other); r.code != exitUnreachable || !strings.Contains(r.err, "the token in "+other+" is not that of "+d.store) {
 		t.Errorf("%+v", r)
+	}
+}
+
+// A small ring has fewer nodes than there is time for: all are asked for, and no
+// more.
+func TestServeLoad(t *testing.T) {
+	d := remoteDesk(t)
+	var answer struct{ Load []loaded }
+	r := runLine(t, "", "serve", "load", d.store, "--nodes", "200", "--time", "1h", "--clients", "3", "--json")
+	if err := json.Unmarshal([]byte(r.out), &answer); r.code != exitOK || err != nil || len(answer.Load) != 2 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if tells, asks := answer.Load[0].Requests, answer.Load[1].Requests; tells != 200 || asks != 99 {
+		t.Errorf("%d tells and %d asks, want 200 and 99", tells, asks)
+	}
+	if list := d.ok("list").out; strings.Count(list, "closed") != 2 {
+		t.Errorf("studies are left open:\n%s", list)
+	}
+}
+
+// What a server says as it starts: where it is, in JSON too, and that its token is
+// open to others.
+func TestServeStarts(t *testing.T) {
+	dir := t.TempDir()
+	token := write(t, dir, "token", "correct-horse-battery\n")
+	if err := os.Chmod(token, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	r, w := io.Pipe()
+	var talk bytes.Buffer
+	done := make(chan int, 1)
+	go func() {
+		line := []string{"serve", "--json", "--listen", "127.0.0.1:0", "--store", filepath.Join(dir, "s.db"), "--token-file", token}
+		done <- Run(ctx, line, Streams{In: strings.NewReader(""), Out: w, Err: &talk})
+		w.Close()
+	}()
+	var answer struct{ URL string }
+	if err := json.NewDecoder(r).Decode(&answer); err != nil || !strings.HasPrefix(answer.URL, "http://127.0.0.1:") {
+		t.Errorf("%+v, %v", answer, err)
+	}
+	go io.Copy(io.Discard, r)
+	cancel()
+	if code := <-done; code != exitOK || !strings.Contains(talk.String(), "chmod 600 "+token) {
+		t.Errorf("exit %d; %s", code, talk.String())
 	}
 }
 
@@ -206,7 +265,7 @@ func TestTwoServersOneStore(t *testing.T) {
 	if r.code != exitHeld || !strings.Contains(r.err, fmt.Sprintf("is used by process %d", p.cmd.Process.Pid)) || r.out != "" {
 		t.Errorf("%+v", r)
 	}
-	if code := p.end(syscall.SIGTERM); code != exitOK {
+	if code := p.end(syscall.SIGTERM); code != exitOK || !strings.Contains(p.err.String(), "ended, as asked to") {
 		t.Errorf("exit %d after SIGTERM; %s", code, p.err)
 	}
 	second := startServer(t, "--store "+file)

@@ -26,17 +26,20 @@ import (
 type remoteStudies struct {
 	app   *app
 	base  string // URL, without a slash at its end
-	token string
+	token token
 	http  *http.Client
 }
 
-func (a *app) remoteStudies(place, token string) (*remoteStudies, error) {
+func (a *app) remoteStudies(place string, secret token) (*remoteStudies, error) {
 	u, err := url.Parse(place)
 	if err != nil || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
 		return nil, usagef("--store %s: the URL of a server is like http://127.0.0.1:8080; a token comes from --token-file", place)
 	}
+	if base, ok := strings.CutSuffix(strings.TrimRight(place, "/"), "/v1"); ok {
+		return nil, usagef("--store %s: leave /v1 out, as in --store %s", place, base)
+	}
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }} // the token is for this server alone
-	return &remoteStudies{a, strings.TrimRight(u.String(), "/"), token, client}, nil
+	return &remoteStudies{a, strings.TrimRight(u.String(), "/"), secret, client}, nil
 }
 
 func (r *remoteStudies) Close() error {
@@ -132,21 +135,32 @@ func (r *remoteStudies) once(ctx context.Context, c call, take func(*http.Respon
 	if c.key != "" {
 		req.Header.Set("Idempotency-Key", c.key)
 	}
-	if r.token != "" {
-		req.Header.Set("Authorization", "Bearer "+r.token)
+	if r.token.text != "" {
+		req.Header.Set("Authorization", "Bearer "+r.token.text)
 	}
 	resp, err := r.http.Do(req)
 	if err != nil {
 		return 0, r.unreachable(ctx, err)
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode/100 != 2 {
+	switch {
+	case resp.StatusCode == http.StatusUnauthorized:
+		return resp.StatusCode, r.unauthorized()
+	case resp.StatusCode/100 != 2:
 		return resp.StatusCode, readProblem(resp)
 	}
 	if err := take(resp); err != nil {
 		return resp.StatusCode, r.unreachable(ctx, err)
 	}
 	return resp.StatusCode, nil
+}
+
+// unauthorized says what is wrong with the token.
+func (r *remoteStudies) unauthorized() error {
+	if r.token.text == "" {
+		return &exitError{exitUnreachable, fmt.Errorf("%s needs a token: give --token-file FILE, or name the file in %s", r.base, tokenEnv)}
+	}
+	return &exitError{exitUnreachable, fmt.Errorf("the token in %s is not that of %s; ask whoever runs the server for it", r.token.file, r.base)}
 }
 
 func (r *remoteStudies) unreachable(ctx context.Context, err error) error {
@@ -205,7 +219,7 @@ func (p *remoteProblem) Unwrap() error {
 		return study.ErrNotFound
 	case "full":
 		return store.ErrFull
-	case "unauthorized", "cross-site", "wrong-host", "read-only", "busy", "stopping":
+	case "cross-site", "wrong-host", "read-only", "busy", "stopping":
 		return &exitError{exitUnreachable, errors.New(p.Detail)}
 	}
 	if p.Status < 500 {
