@@ -16,7 +16,10 @@ import (
 
 // An archive is JSON lines: a head, a line for every event, and a foot by which
 // a file that was cut off or altered is known.
-const archiveFormat = "grfgp-study"
+const (
+	archiveFormat = "grfgp-study"
+	archiveBegin  = `{"format":"` + archiveFormat + `"`
+)
 
 type archiveHead struct {
 	Format  string `json:"format"`
@@ -65,8 +68,12 @@ func Export(w io.Writer, graph []byte, events iter.Seq2[Event, error]) error {
 func ReadArchive(r io.Reader) (*Archive, error) {
 	a := archiveReader{lines: bufio.NewReader(r), sum: sha256.New()}
 	var head archiveHead
-	if err := a.next(&head); err != nil || head.Format != archiveFormat {
-		return nil, fmt.Errorf("%w: it does not begin as an exported study does", ErrCorrupt)
+	err := a.read()
+	if bytes.HasPrefix(a.line, []byte(archiveBegin)) && err != nil {
+		return nil, err
+	}
+	if err != nil || json.Unmarshal(a.line, &head) != nil || head.Format != archiveFormat {
+		return nil, fmt.Errorf("%w: it does not begin as an exported study does; name a file that 'grfgp study export' wrote", ErrCorrupt)
 	}
 	if head.Version != Version {
 		return nil, fmt.Errorf("%w: it is of version %d, and this program reads %d; is there a newer one?", ErrCorrupt, head.Version, Version)
@@ -92,8 +99,10 @@ func ReadArchive(r io.Reader) (*Archive, error) {
 
 func (f archiveFoot) check(events int, sum string, rest *bufio.Reader) error {
 	switch _, err := rest.ReadByte(); {
-	case f.Events != events || f.SHA256 != sum:
-		return fmt.Errorf("%w: it holds %d events of %d, or was altered", ErrCorrupt, events, f.Events)
+	case f.Events != events:
+		return fmt.Errorf("%w: it holds %d events of %d; export it again", ErrCorrupt, events, f.Events)
+	case f.SHA256 != sum:
+		return fmt.Errorf("%w: it was altered after it was exported; export it again", ErrCorrupt)
 	case events == 0:
 		return fmt.Errorf("%w: it holds no events", ErrCorrupt)
 	case !errors.Is(err, io.EOF):
@@ -116,17 +125,10 @@ func (a *archiveReader) read() (err error) {
 	a.before = a.sum.Sum(nil)
 	a.line, err = a.lines.ReadBytes('\n')
 	if errors.Is(err, io.EOF) {
-		return fmt.Errorf("%w: it ends at line %d, before its last one; was it cut off?", ErrCorrupt, a.at)
+		return fmt.Errorf("%w: it ends at line %d, before its last one, and was cut off; export it again", ErrCorrupt, a.at)
 	}
 	a.sum.Write(a.line)
 	return err
-}
-
-func (a *archiveReader) next(v any) error {
-	if err := a.read(); err != nil {
-		return err
-	}
-	return json.Unmarshal(a.line, v)
 }
 
 func (a *archiveReader) foot() (f archiveFoot, ok bool) {

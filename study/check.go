@@ -155,7 +155,9 @@ func (s *State) checkAbandoned(p Abandoned) error {
 	switch {
 	case err != nil:
 		return err
-	case t.State == TrialDone || t.State == TrialAbandoned:
+	case t.State == TrialDone:
+		return t.isDone()
+	case t.State == TrialAbandoned:
 		return fmt.Errorf("%w: trial %d is %s", ErrConflict, t.Trial, t.State)
 	}
 	return checkText("a note", p.Note, MaxNote)
@@ -189,8 +191,16 @@ func (s *State) trial(id int) (*Trial, error) {
 // pending returns the trial of a number, which must be pending.
 func (s *State) pending(id int) (*Trial, error) {
 	t, err := s.trial(id)
-	if err == nil && t.State != TrialPending {
+	switch {
+	case err == nil && t.State == TrialDone:
+		err = t.isDone()
+	case err == nil && t.State != TrialPending:
 		err = fmt.Errorf("%w: trial %d is %s, not pending; its result is taken all the same", ErrConflict, id, t.State)
 	}
 	return t, err
+}
+
+// isDone is the error of commands about a trial that has a value.
+func (t *Trial) isDone() error {
+	return fmt.Errorf("%w: trial %d is done, with the value %v; if that is wrong, retract observation %d", ErrConflict, t.Trial, *t.Value, t.Number)
 }

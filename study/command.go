@@ -124,7 +124,7 @@ func (s *Study) Retract(ctx context.Context, number int, note, by string) (v Val
 }
 
 // Renew makes the lease of a pending trial end so much from now; 0: as the study
-// says.
+// says. It is never cut short.
 func (s *Study) Renew(ctx context.Context, trial int, lease time.Duration, by string) (Trial, error) {
 	if lease < 0 {
 		return Trial{}, fmt.Errorf("%w: a lease of %v", ErrInvalid, lease)
@@ -133,7 +133,11 @@ func (s *Study) Renew(ctx context.Context, trial int, lease time.Duration, by st
 		if lease == 0 {
 			lease = time.Duration(st.Settings.Lease)
 		}
-		return Renewed{trial, stamp(s.now().Add(lease))}, nil
+		until := stamp(s.now().Add(lease))
+		if t, err := st.pending(trial); err == nil && until.Before(t.Until) {
+			return nil, fmt.Errorf("%w: trial %d is reserved until %s already, which is later than %v from now; give a longer lease", ErrInvalid, trial, t.Until.Format(time.DateTime), lease)
+		}
+		return Renewed{trial, until}, nil
 	})
 }
 

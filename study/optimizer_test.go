@@ -393,6 +393,40 @@ func TestVerify(t *testing.T) {
 	if err != nil || int64(v.Events) != f.Seq() || v.Suggestions != 25 {
 		t.Errorf("%+v, %v", v, err)
 	}
+	for what, alter := range map[string]func(study.Event) study.Payload{
+		"a mean": func(e study.Event) study.Payload {
+			if p, ok := e.Data.(study.Asked); ok && p.Trials[0].Mean != nil {
+				p.Trials = slices.Clone(p.Trials)
+				mean := *p.Trials[0].Mean + 1e-3
+				p.Trials[0].Mean = &mean
+				return p
+			}
+			return nil
+		},
+		"a value": func(e study.Event) study.Payload {
+			if p, ok := e.Data.(study.Told); ok && p.Value != nil {
+				value := *p.Value + 0.1
+				p.Value = &value
+				return p
+			}
+			return nil
+		},
+	} {
+		altered := func(yield func(study.Event, error) bool) {
+			done := false
+			for e, err := range f.Events(f.ctx, 0) {
+				if p := alter(e); p != nil && !done {
+					e.Data, done = p, true
+				}
+				if !yield(e, err) {
+					return
+				}
+			}
+		}
+		if _, err := study.Verify(f.ctx, altered, engine, nil); !errors.Is(err, study.ErrCorrupt) {
+			t.Errorf("%s was altered: %v", what, err)
+		}
+	}
 	other := f.Settings()
 	other.Spec.Family, other.Goal = "matern", bayesopt.Minimize
 	if engine, err = study.NewOptimizer(f.graph, nil, other); err != nil {

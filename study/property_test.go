@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -172,6 +173,15 @@ func TestArchiveDamaged(t *testing.T) {
 		bad[at] ^= 1
 		if _, err := study.ReadArchive(bytes.NewReader(bad)); !errors.Is(err, study.ErrCorrupt) {
 			t.Fatalf("a bit changed at %d, %q: %v", at, text[max(0, at-20):min(len(text), at+20)], err)
+		}
+	}
+	for want, bad := range map[string]string{
+		"was altered":       strings.Replace(string(text), `"value":2`, `"value":3`, 1),
+		"it ends at line 1": string(text[:30]),
+		"does not begin as": "node,value\n",
+	} {
+		if _, err := study.ReadArchive(strings.NewReader(bad)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v; want %q", err, want)
 		}
 	}
 	if _, err := study.ReadArchive(bytes.NewReader(append(text, text...))); !errors.Is(err, study.ErrCorrupt) {

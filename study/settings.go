@@ -71,7 +71,7 @@ func (s Settings) Complete() (Settings, error) {
 }
 
 func (s Settings) check() error {
-	if err := checkName(s.Name); err != nil {
+	if err := CheckName(s.Name); err != nil {
 		return err
 	}
 	if err := s.Spec.Check(); err != nil {
@@ -112,8 +112,8 @@ func (s Settings) Equal(t Settings) bool {
 	return errA == nil && errB == nil && bytes.Equal(a, b)
 }
 
-// checkName takes names that are safe in addresses and files.
-func checkName(name string) error {
+// CheckName takes names of studies that are safe in addresses and files.
+func CheckName(name string) error {
 	if name == "" || len(name) > MaxName || !utf8.ValidString(name) {
 		return fmt.Errorf("%w: the name of a study has 1 to %d bytes", ErrInvalid, MaxName)
 	}

@@ -13,6 +13,9 @@ const (
 	StatusOpen   Status = "open"
 	StatusPaused Status = "paused" // until it is resumed
 	StatusClosed Status = "closed" // for good
+
+	// StatusDamaged is that of a study in lists whose events cannot be replayed.
+	StatusDamaged Status = "damaged"
 )
 
 // TrialState says what became of a trial.
@@ -61,11 +64,11 @@ type Value struct {
 
 // Ask is an answer to an ask, as it was given.
 type Ask struct {
-	Seq    int64     `json:"seq"` // of its event; 0: nothing was handed out
+	Seq    int64     `json:"seq,omitempty"` // of its event; 0: nothing was handed out
 	Key    string    `json:"key,omitempty"`
 	Holder string    `json:"holder,omitempty"`
-	Count  int       `json:"count"` // nodes asked for
-	Until  time.Time `json:"until"` // end of the lease
+	Count  int       `json:"count"`          // nodes asked for
+	Until  time.Time `json:"until,omitzero"` // end of the lease
 	Short  Reason    `json:"short,omitempty"`
 	Trials []Issued  `json:"trials"`
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -200,6 +201,9 @@ func TestRenew(t *testing.T) {
 	x.clock.Add(50 * time.Second)
 	if r, err := x.Renew(x.ctx, 1, 2*time.Minute, ""); err != nil || !r.Until.Equal(x.clock.Now().Add(2*time.Minute)) {
 		t.Fatalf("%+v, %v", r, err)
+	}
+	if _, err := x.Renew(x.ctx, 1, time.Minute, ""); !errors.Is(err, study.ErrInvalid) || !strings.Contains(err.Error(), "give a longer lease") {
+		t.Errorf("a lease was cut short: %v", err)
 	}
 	x.clock.Add(time.Minute)
 	if err := x.Expire(x.ctx); err != nil || x.trial(1).State != study.TrialPending {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 )
 
@@ -15,7 +16,7 @@ type Verified struct {
 
 // Verify replays events and, unless engine is nil, makes every suggestion again
 // from the events that it was made from. The error wraps ErrCorrupt where one
-// cannot follow or comes out differently. progress, unless nil, is told of every
+// cannot follow or comes out differently: another node, cost, mean or sd. progress, unless nil, is told of every
 // event.
 func Verify(ctx context.Context, events iter.Seq2[Event, error], engine Engine, progress func(done int64)) (Verified, error) {
 	var v Verified
@@ -64,7 +65,37 @@ func verifyAsk(ctx context.Context, s *State, p Asked, engine Engine) error {
 	if !slices.EqualFunc(again.Picks, p.Trials, func(a Pick, b Issued) bool { return a.Node == b.Node }) {
 		return fmt.Errorf("%w: nodes %v were suggested; seed and events give %v", ErrCorrupt, nodesOf(p.Trials), again.Picks)
 	}
+	for k, now := range again.Picks {
+		if was := p.Trials[k]; !was.near(now) {
+			return fmt.Errorf("%w: trial %d, node %q, has cost %v, mean %s and sd %s; seed and events give %v, %s and %s: a value told before it, or the trial, was altered",
+				ErrCorrupt, was.Trial, was.Node, was.Cost, orNone(was.Mean), orNone(was.SD), now.Cost, orNone(now.Mean), orNone(now.SD))
+		}
+	}
 	return nil
+}
+
+// rounding is what numbers may be off by, as a share: another machine may sum up
+// with other instructions.
+const rounding = 1e-6
+
+// near reports whether a trial was handed out as it is picked now.
+func (i Issued) near(p Pick) bool {
+	within := func(a, b, scale float64) bool { return math.Abs(a-b) <= rounding*(scale+math.Abs(b)) }
+	modelled := p.Mean != nil && p.SD != nil
+	switch {
+	case (i.Mean != nil) != modelled, (i.SD != nil) != modelled, !within(i.Cost, p.Cost, 0):
+		return false
+	case !modelled:
+		return true
+	}
+	return within(*i.Mean, *p.Mean, *p.SD) && within(*i.SD, *p.SD, 0)
+}
+
+func orNone(v *float64) string {
+	if v == nil {
+		return "none"
+	}
+	return fmt.Sprint(*v)
 }
 
 func nodesOf(trials []Issued) []string {
