@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -115,14 +116,45 @@ func (m *modelFlags) kernelSpec(a *app) grfgp.Spec {
 	spec := m.spec
 	spec.Seed = a.seed
 	spec.Family, spec.Method, spec.Scales, spec.Solver = m.family.chosen(), m.method.chosen(), m.scales.chosen(), m.solver.chosen()
+	m.tellIdle(a, spec)
 	return spec
 }
 
+// checkSpec says what is wrong with a Spec, by the flag that says so.
 func checkSpec(spec grfgp.Spec) error {
-	if err := spec.Check(); err != nil {
-		return &exitError{exitUsage, err}
+	switch err := spec.Check(); {
+	case err == nil:
+		return nil
+	case spec.Nu < 0 || spec.Nu > 0 && spec.Family != "matern":
+		return usagef("--nu %v: give a number > 0, with --family matern", spec.Nu)
+	case spec.NoiseSD != nil && !(*spec.NoiseSD >= 0):
+		return usagef("--noise-sd %v: give 0 or more", *spec.NoiseSD)
+	default:
+		return specError(err)
 	}
-	return nil
+}
+
+// specError is an error about a Spec without the name of the package, which is that
+// of the program.
+func specError(err error) error {
+	return usagef("%s", strings.TrimPrefix(err.Error(), "grfgp: "))
+}
+
+// tellIdle says which flags of the kernel the method has no use for.
+func (m *modelFlags) tellIdle(a *app, spec grfgp.Spec) {
+	for _, f := range []struct {
+		flag  string
+		value int
+		of    []string // methods
+	}{
+		{"hops", spec.Hops, []string{"", "series", "grf", "lowrank"}},
+		{"walks", spec.Walks, []string{"", "grf", "lowrank"}},
+		{"rank", spec.Rank, []string{"", "lowrank"}},
+	} {
+		if f.value != 0 && !slices.Contains(f.of, spec.Method) {
+			a.talk.Say("note: --%s %d has no effect with --method %s", f.flag, f.value, spec.Method)
+		}
+	}
 }
 
 // fit fits the model and says what was chosen.
@@ -174,7 +206,7 @@ func fitError(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return err
 	case errors.Is(err, grfgp.ErrSpec):
-		return &exitError{exitUsage, err}
+		return specError(err)
 	}
 	return &exitError{exitNotFitted, fmt.Errorf("the model could not be fitted: %w", err)}
 }

@@ -105,7 +105,10 @@ func TestPredictRefuses(t *testing.T) {
 		{exitUsage, "no measurements", []string{"--edges", edges}},
 		{exitBadData, "all values are 1", []string{"--edges", edges, "--measurements", constant}},
 		{exitUsage, "--level", []string{"--edges", edges, "--measurements", measurements, "--level", "2"}},
-		{exitUsage, "goes with the family matern", []string{"--edges", edges, "--measurements", measurements, "--nu", "2"}},
+		{exitUsage, "grfgp: --nu 2: give a number > 0, with --family matern", []string{"--edges", edges, "--measurements", measurements, "--nu", "2"}},
+		{exitUsage, "grfgp: --noise-sd -1: give 0 or more", []string{"--edges", edges, "--measurements", measurements, "--noise-sd", "-1"}},
+		{exitUsage, "grfgp: bad specification: rank -1 is negative", []string{"--edges", edges, "--measurements", measurements, "--rank", "-1"}},
+		{exitUsage, "note: --hops 3 has no effect with --method dense", []string{"--edges", edges, "--measurements", measurements, "--method", "dense", "--hops", "3", "--nu", "1"}},
 		{exitUsage, "--family", []string{"--edges", edges, "--measurements", measurements, "--family", "rbf"}},
 	} {
 		r := runLine(t, "", append([]string{"predict"}, c.args...)...)

@@ -92,7 +92,7 @@ func (a *app) root() *cobra.Command {
 	flags.Uint64Var(&a.seed, "seed", 1, "seed of everything random; the same seed gives the same bytes")
 	flags.IntVar(&a.threads, "threads", 0, "processors to use (0: all); never changes the result")
 	flags.BoolVar(&a.json, "json", false, "answer in JSON")
-	flags.BoolVarP(&a.quiet, "quiet", "q", false, "no progress and no talk, errors only")
+	flags.BoolVarP(&a.quiet, "quiet", "q", false, "no progress and no talk: answers and errors only")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usagef("%v; '%s --help' lists the flags", err, cmd.CommandPath())
 	})

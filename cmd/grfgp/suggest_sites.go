@@ -182,7 +182,7 @@ func (r *siteReader) costs(path string, must []bool) []float64 {
 		label := r.net.Graph.Labels().At(i)
 		switch {
 		case must[i] && math.IsNaN(c):
-			r.err = dataf("%s: node %q has no cost and may be suggested, or is pending; give it one, or leave it out with --exclude or --allowed", file, label)
+			r.err = dataf("%s: node %q has no cost and may be suggested, or is pending; give it one, or leave it out of --allowed FILE", file, label)
 			return nil
 		case math.IsNaN(c):
 			cost[i] = 1 // never asked for

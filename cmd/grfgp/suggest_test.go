@@ -242,7 +242,7 @@ func TestSuggestRefuses(t *testing.T) {
 		{exitBadData, "none of its ids is a node of the graph", "--goal learn --exclude " + strange},
 		{exitBadData, "there is no column called group", "--goal learn --group-cap 1 --group " + list},
 		{exitBadData, "there is no column called cost", "--goal learn --cost " + list},
-		{exitBadData, `node "b0" has no cost and may be suggested`, "--goal learn --cost " + few},
+		{exitBadData, `node "b0" has no cost and may be suggested, or is pending; give it one, or leave it out of --allowed FILE`, "--goal learn --cost " + few},
 		{exitBadData, `node "a1" costs 0`, "--goal learn --allowed " + list + " --exclude " + few + " --cost " + free},
 		{exitBadData, "minus.csv:3:4: cost \"-2\" is negative", "--goal learn --cost " + minus},
 	} {
