@@ -23,7 +23,7 @@ func (s *Server) export(w http.ResponseWriter, r *http.Request) error {
 	}
 	var packed []byte
 	if with {
-		if packed, err = s.opts.Store.Graph(r.Context(), o.Settings().Graph); err != nil {
+		if packed, err = s.packed(r.Context(), o.Settings().Graph); err != nil {
 			return err
 		}
 	}
@@ -69,7 +69,7 @@ func (s *Server) importStudy(w http.ResponseWriter, r *http.Request) error {
 func (s *Server) importGraph(r *http.Request, a *study.Archive) error {
 	wanted := a.State.Settings.Graph
 	if a.Graph == nil {
-		_, err := s.opts.Store.Graph(r.Context(), wanted)
+		_, err := s.packed(r.Context(), wanted)
 		return err
 	}
 	if id := store.GraphID(a.Graph); id != wanted {

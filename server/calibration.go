@@ -1,7 +1,6 @@
 package server
 
 import (
-	"fmt"
 	"net/http"
 
 	"grfgp"
@@ -27,7 +26,7 @@ func (s *Server) calibration(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	seq := o.Seq()
-	if unchanged(w, r, fmt.Sprintf("calibration-%d", seq)) {
+	if unchanged(w, r, o.tag("calibration", seq)) {
 		return nil
 	}
 	v, err := o.validating.get(r.Context(), s, func() (v *grfgp.Validation, err error) {

@@ -10,3 +10,11 @@ func RouteList() (list []struct{ Method, Path string }) {
 
 // OpenAPI is the document as it is served.
 func OpenAPI() []byte { return openAPIDocument }
+
+// Specs is how many models are prepared for a graph.
+func (s *Server) Specs(graph string) int {
+	n := s.network(graph)
+	n.making.Lock()
+	defer n.making.Unlock()
+	return len(n.optimizers)
+}

@@ -34,7 +34,7 @@ func (s *Server) listGraphs(w http.ResponseWriter, r *http.Request) error {
 
 // getGraph sends a graph as it is kept.
 func (s *Server) getGraph(w http.ResponseWriter, r *http.Request) error {
-	packed, err := s.opts.Store.Graph(r.Context(), r.PathValue("g"))
+	packed, err := s.packed(r.Context(), r.PathValue("g"))
 	if err != nil {
 		return err
 	}

@@ -159,12 +159,20 @@ func (a *answer) WriteHeader(status int) {
 	a.ResponseWriter.WriteHeader(status)
 }
 
-func (a *answer) Write(p []byte) (int, error) {
+// piece is how many bytes a client must take within the patience.
+const piece = 64 << 10
+
+func (a *answer) Write(p []byte) (n int, err error) {
 	a.wrote = true
-	a.control.SetWriteDeadline(time.Now().Add(a.patience))
-	n, err := a.ResponseWriter.Write(p)
-	a.size += int64(n)
-	return n, err
+	for {
+		a.control.SetWriteDeadline(time.Now().Add(a.patience))
+		m, err := a.ResponseWriter.Write(p[n:min(n+piece, len(p))])
+		n += m
+		a.size += int64(m)
+		if err != nil || n == len(p) {
+			return n, err
+		}
+	}
 }
 
 // Unwrap is for http.ResponseController.

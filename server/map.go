@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"net/http"
 	"slices"
@@ -88,7 +87,7 @@ func (s *Server) showMap(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	m := newMapView(o, p, area, most)
-	if unchanged(w, r, fmt.Sprintf("map-%d-%d", m.seq, m.known)) {
+	if unchanged(w, r, o.tag("map", m.seq, m.known)) {
 		return nil
 	}
 	return m.send(w, edges)

@@ -2,11 +2,15 @@ package server
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"math"
+	"strings"
+	"sync"
 
 	"grfgp/graphio"
 	"grfgp/internal/layout"
+	"grfgp/study"
 )
 
 // network is a graph of the store in memory, with a place for each node. It is
@@ -16,6 +20,10 @@ type network struct {
 	loaded chan struct{} // closed when net or err is there
 	placed chan struct{} // closed when the places are, too
 	err    error
+	adrift error // why there are no places
+
+	making     sync.Mutex
+	optimizers map[string]*study.Optimizer // by Spec; they are told nothing
 
 	*graphio.Network
 	coordinates string // geographic, planar or layout
@@ -40,7 +48,8 @@ func (s *Server) network(id string) *network {
 }
 
 func (s *Server) load(n *network) {
-	if n.Network, n.err = s.readNetwork(n.id); n.err != nil {
+	n.err = safely(func() (err error) { n.Network, err = s.readNetwork(n.id); return err })
+	if n.err != nil {
 		s.mu.Lock()
 		delete(s.graphs, n.id)
 		s.mu.Unlock()
@@ -49,17 +58,34 @@ func (s *Server) load(n *network) {
 		return
 	}
 	close(n.loaded)
-	n.place()
+	n.adrift = safely(func() error { n.place(); return nil })
 	close(n.placed)
+	if n.adrift != nil {
+		s.log.Error("a graph cannot be drawn", "graph", n.id, "error", n.adrift)
+		return
+	}
 	s.log.Info("a graph is loaded", "graph", n.id, "nodes", n.Graph.Len(), "edges", n.Graph.Edges(), "places", n.coordinates)
 }
 
 func (s *Server) readNetwork(id string) (*graphio.Network, error) {
-	packed, err := s.opts.Store.Graph(s.ctx, id)
+	packed, err := s.packed(s.ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	return graphio.Unpack(packed)
+}
+
+// packed returns a graph as it is kept. What is no id never reaches the store.
+func (s *Server) packed(ctx context.Context, id string) ([]byte, error) {
+	if !isGraphID(id) {
+		return nil, notFound.because("there is no graph %.80q; GET /v1/graphs lists them", id)
+	}
+	return s.opts.Store.Graph(ctx, id)
+}
+
+// isGraphID reports whether a text is the hash of a graph.
+func isGraphID(id string) bool {
+	return len(id) == 2*sha256.Size && strings.Trim(id, "0123456789abcdef") == ""
 }
 
 // layoutSeed is that of places which no coordinates give.
@@ -116,6 +142,9 @@ func (n *network) wait(ctx context.Context, placed bool) error {
 			return fmt.Errorf("%w: the graph is being loaded; ask again soon", errLoading)
 		}
 	}
+	if placed && n.err == nil {
+		return n.adrift
+	}
 	return n.err
 }
 
@@ -133,7 +162,7 @@ func (n *network) isLoaded() bool {
 func (n *network) isPlaced() bool {
 	select {
 	case <-n.placed:
-		return n.err == nil
+		return n.err == nil && n.adrift == nil
 	default:
 		return false
 	}

@@ -2,7 +2,6 @@ package server
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"net/http"
 	"slices"
@@ -116,7 +115,7 @@ func (s *Server) predictions(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if unchanged(w, r, fmt.Sprintf("predictions-%d-%d", p.Seq, o.Seq())) {
+	if unchanged(w, r, o.tag("predictions", p.Seq, o.Seq())) {
 		return nil
 	}
 	labels := o.net.Graph.Labels()

@@ -64,6 +64,7 @@ var (
 	internal     = kind{"internal", http.StatusInternalServerError, "Something went wrong here"}
 	loading      = kind{"loading", http.StatusServiceUnavailable, "Not ready yet"}
 	stopping     = kind{"stopping", http.StatusServiceUnavailable, "The server is about to end"}
+	unavailable  = kind{"unavailable", http.StatusServiceUnavailable, "The store cannot be reached"}
 	full         = kind{"full", http.StatusInsufficientStorage, "There is no room left"}
 )
 

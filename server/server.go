@@ -37,7 +37,8 @@ type Options struct {
 
 	// Now is the clock of studies; nil: time.Now.
 	Now func() time.Time
-	// NewEngine makes the engine of a study; nil: study.NewOptimizer.
+	// NewEngine makes the engine of a study; nil: a study.Optimizer that keeps what
+	// it learns in the store.
 	NewEngine func(*graphio.Network, study.Settings) (study.Engine, error)
 }
 
@@ -92,11 +93,6 @@ func New(opts Options) *Server {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
-	if opts.NewEngine == nil {
-		opts.NewEngine = func(net *graphio.Network, s study.Settings) (study.Engine, error) {
-			return study.NewOptimizer(net.Graph, net.Nodes, s)
-		}
-	}
 	s := &Server{
 		opts: opts, log: opts.Log, gate: make(chan struct{}, opts.Limits.Concurrent), streams: make(chan struct{}, opts.Limits.Streams),
 		stopping: make(chan struct{}), studies: map[string]*entry{}, graphs: map[string]*network{},
@@ -145,10 +141,16 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, grace time.Duration)
 // end says that no more is taken.
 func (s *Server) end() { s.ending.Do(func() { close(s.stopping) }) }
 
-// Close ends what goes on in the background. The store may be closed after it.
-func (s *Server) Close() {
+// Stop tells what goes on in the background to end, and does not wait for it.
+// The store may be closed after it: what comes too late is refused there.
+func (s *Server) Stop() {
 	s.end()
 	s.stop()
+}
+
+// Close ends what goes on in the background.
+func (s *Server) Close() {
+	s.Stop()
 	s.work.Wait()
 }
 

@@ -51,13 +51,16 @@ type engineStatus struct {
 
 // study returns a study, which is opened if this is the first time.
 func (s *Server) study(ctx context.Context, name string) (*shared, error) {
+	if study.CheckName(name) != nil { // the store need not know what to do with it
+		return nil, noStudy(name)
+	}
 	s.mu.Lock()
 	e := s.studies[name]
 	if e == nil {
 		e = &entry{ready: make(chan struct{})}
 		s.studies[name] = e
 		s.mu.Unlock()
-		if e.study, e.err = s.openStudy(name); e.err != nil {
+		if e.err = safely(func() (err error) { e.study, err = s.openStudy(name); return err }); e.err != nil {
 			s.mu.Lock()
 			delete(s.studies, name)
 			s.mu.Unlock()
@@ -78,13 +81,29 @@ func (s *Server) openStudy(name string) (*shared, error) {
 	o := &shared{server: s, name: name, status: engineStatus{State: "idle", Since: s.opts.Now().UTC()}, changed: make(chan struct{})}
 	st, err := study.Open(s.ctx, s.opts.Store.Log(name), study.Options{Now: s.opts.Now, Engine: o.engineNow})
 	if errors.Is(err, study.ErrNotFound) {
-		return nil, notFound.because("there is no study called %q; GET /v1/studies lists them", name)
+		return nil, noStudy(name)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("server: opening %q: %w", name, err)
 	}
 	o.Study = st
 	return o, nil
+}
+
+func noStudy(name string) error {
+	return notFound.because("there is no study called %q; GET /v1/studies lists them", name)
+}
+
+// tag names a state of the study, of whichever store it is: after which events,
+// and whether its graph has places yet.
+func (o *shared) tag(what string, after ...int64) string {
+	var created time.Time
+	o.View(func(st *study.State) { created = st.Created })
+	tag := fmt.Sprintf("%s-%.16s-%x-%t", what, o.net.id, created.UnixMicro(), o.net.isPlaced())
+	for _, seq := range after {
+		tag += fmt.Sprintf("-%d", seq)
+	}
+	return tag
 }
 
 // open returns the studies that are open.
@@ -155,7 +174,7 @@ func (o *shared) makeEngine() (study.Engine, error) {
 	o.mu.Lock()
 	o.set(engineStatus{State: "loading", Stage: "preparing the graph"})
 	o.mu.Unlock()
-	return o.server.opts.NewEngine(o.net.Network, o.Settings())
+	return o.server.newEngine(o.net, o.Settings())
 }
 
 // adopt takes an engine that was made before the study.

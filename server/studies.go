@@ -128,7 +128,7 @@ func (s *Server) prepare(r *http.Request, settings study.Settings) (*network, st
 	if err := net.wait(ctx, false); err != nil {
 		return nil, nil, err
 	}
-	engine, err := s.opts.NewEngine(net.Network, settings)
+	engine, err := s.newEngine(net, settings)
 	return net, engine, err
 }
 

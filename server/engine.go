@@ -1,0 +1,54 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+
+	"grfgp/study"
+)
+
+// newEngine makes the engine of a study. It goes on from what was learned before
+// the server was started.
+func (s *Server) newEngine(net *network, settings study.Settings) (study.Engine, error) {
+	if s.opts.NewEngine != nil {
+		return s.opts.NewEngine(net.Network, settings)
+	}
+	o, err := net.optimizer(settings)
+	if err != nil {
+		return nil, err
+	}
+	keeper := s.opts.Store.Keeper(settings.Name)
+	if s.opts.ReadOnly {
+		keeper = frozen{keeper}
+	}
+	o.KeepIn(keeper)
+	return o, nil
+}
+
+// optimizer makes one that shares what is costly to make with all others of the
+// same Spec on the graph.
+func (n *network) optimizer(settings study.Settings) (*study.Optimizer, error) {
+	spec, err := json.Marshal(settings.Spec)
+	if err != nil {
+		return nil, err
+	}
+	n.making.Lock()
+	defer n.making.Unlock()
+	first := n.optimizers[string(spec)]
+	if first == nil {
+		if first, err = study.NewOptimizer(n.Graph, n.Nodes, settings); err != nil {
+			return nil, err
+		}
+		if n.optimizers == nil {
+			n.optimizers = map[string]*study.Optimizer{}
+		}
+		n.optimizers[string(spec)] = first
+	}
+	return first.Sibling(n.Nodes, settings)
+}
+
+// frozen is a Keeper of a server that changes nothing.
+type frozen struct{ study.Keeper }
+
+// Keep implements study.Keeper.
+func (frozen) Keep(context.Context, []byte) error { return nil }
