@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 )
 
@@ -28,8 +29,13 @@ func (r *Results) add(cell string, result *Result) {
 // WriteCSV writes keys and numbers: the same bytes for the same settings.
 func (e *Experiment) WriteCSV(w io.Writer, rows Rows) error { return e.writeCSV(w, rows, Number) }
 
-// WriteCosts writes keys and costs, if the experiment has any.
-func (e *Experiment) WriteCosts(w io.Writer, rows Rows) error { return e.writeCSV(w, rows, Cost) }
+// WriteCosts writes keys and costs of the rows that have any.
+func (e *Experiment) WriteCosts(w io.Writer, rows Rows) error {
+	free := func(r Row) bool {
+		return !slices.ContainsFunc(e.Columns, func(c Column) bool { return c.Kind == Cost && r[c.Name] != nil })
+	}
+	return e.writeCSV(w, slices.DeleteFunc(slices.Clone(rows), free), Cost)
+}
 
 // HasCosts tells whether there is a column of costs.
 func (e *Experiment) HasCosts() bool {

@@ -86,7 +86,9 @@ func TestFinishedCellsAreNotRunAgain(t *testing.T) {
 	if again := csvOf(t, func(w *bytes.Buffer) error { return e.WriteCSV(w, second.Rows) }); text != want || again != want {
 		t.Errorf("%q, then %q", text, again)
 	}
-	costs := csvOf(t, func(w *bytes.Buffer) error { return e.WriteCosts(w, second.Rows) })
+	costs := csvOf(t, func(w *bytes.Buffer) error {
+		return e.WriteCosts(w, append(slices.Clone(second.Rows), Row{"k": 3, "square": 3.0}))
+	})
 	if costs != "k,name,seconds\n0,\"n,<cell-0\",1\n1,\"n,<cell-1\",1\n2,\"n,<cell-2\",1\n" || !e.HasCosts() {
 		t.Errorf("costs %q", costs)
 	}
