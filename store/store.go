@@ -105,7 +105,7 @@ func openOnce(ctx context.Context, place string, opts Options) (Store, error) {
 	case strings.HasPrefix(place, "postgres://"), strings.HasPrefix(place, "postgresql://"):
 		return openPostgres(ctx, place, opts)
 	case strings.Contains(place, "://"):
-		return nil, fmt.Errorf("%w: %q is no file name and no postgres:// URL", ErrNotFound, place)
+		return nil, fmt.Errorf("%w: %q is no file name and no postgres:// URL; that of a server begins with http:// or https://", ErrNotFound, place)
 	}
 	return openSQLite(ctx, place, opts)
 }

@@ -140,6 +140,11 @@ func TestRemoteStudyRefuses(t *testing.T) {
 	if r := (&desk{t, d.dir, d.edges, d.store + "/v1"}).run("list"); r.code != exitUsage || !strings.Contains(r.err, "leave /v1 out, as in --store "+d.store+"\n") {
 		t.Errorf("%+v", r)
 	}
+	for _, place := range []string{"HTTP://127.0.0.1:9", "ftp://127.0.0.1"} {
+		if r := (&desk{t, d.dir, d.edges, place}).run("list"); r.code != exitUsage || !strings.Contains(r.err, "begins with http:// or https://") {
+			t.Errorf("%+v", r)
+		}
+	}
 	nobody := &desk{t, d.dir, d.edges, "http://127.0.0.1:9"}
 	if r := nobody.run("list"); r.code != exitUnreachable || !strings.Contains(r.err, "cannot be reached") {
 		t.Errorf("%+v", r)
