@@ -12,9 +12,10 @@ import (
 // studyView is what is shown of a study.
 type studyView struct {
 	Name     string                   `json:"name"`
-	Settings study.Settings           `json:"settings"`
+	Settings study.Settings           `json:"settings,omitzero"`
 	Seq      int64                    `json:"seq"`
 	Status   study.Status             `json:"status"`
+	Problem  string                   `json:"problem,omitempty"` // of a study that is damaged
 	Created  time.Time                `json:"created"`
 	Updated  time.Time                `json:"updated"`
 	Trials   map[study.TrialState]int `json:"trials"`
@@ -69,11 +70,18 @@ func (s *Server) listStudies(w http.ResponseWriter, r *http.Request) error {
 	}
 	all := make([]studyView, 0, len(infos))
 	for _, i := range infos {
-		o, err := s.study(r.Context(), i.Name)
-		if err != nil {
+		switch o, err := s.study(r.Context(), i.Name); {
+		case errors.Is(err, study.ErrCorrupt): // the others are shown all the same
+			s.log.Error("a study is damaged", "study", i.Name, "error", err)
+			all = append(all, studyView{
+				Name: i.Name, Seq: i.Events, Status: study.StatusDamaged, Problem: words(err), Created: i.Created, Updated: i.Updated,
+				Trials: new(study.State).Counts(), Engine: engineStatus{State: "failed", Since: i.Updated},
+			})
+		case err != nil:
 			return err
+		default:
+			all = append(all, o.view())
 		}
-		all = append(all, o.view())
 	}
 	return respond(w, http.StatusOK, map[string]any{"studies": all})
 }

@@ -264,6 +264,9 @@ func (a *app) tell(r *graphio.Report) {
 	for _, bad := range r.BadRows {
 		a.talk.Say("    %s", bad)
 	}
+	if r.Ledger.Missing > 0 {
+		a.talk.Say("  rows without a value left out: %d", r.Ledger.Missing)
+	}
 	for _, w := range r.Warnings {
 		a.talk.Say("  note: %s", w)
 	}

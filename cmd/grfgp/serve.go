@@ -93,11 +93,6 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 	if err != nil {
 		return err
 	}
-	kept, err := store.Open(ctx, f.store, store.Options{})
-	if err != nil {
-		return studyError(ctx, err)
-	}
-	defer kept.Close()
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", f.listen)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return usagef("--listen %s: another program listens there; give another port, or 0 for a free one", f.listen)
@@ -108,11 +103,17 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 	if open, err := os.Stat(f.tokenFile); err == nil && open.Mode().Perm()&0o077 != 0 {
 		a.talk.Say("note: others on this machine can read %s; 'chmod 600 %s' keeps the token to you", f.tokenFile, f.tokenFile)
 	}
+	address := "http://" + f.address(listener)
+	kept, err := store.Open(ctx, f.store, store.Options{MustExist: f.readOnly, URL: address})
+	if err != nil {
+		listener.Close()
+		return studyError(ctx, err)
+	}
+	defer kept.Close()
 	s := server.New(server.Options{
 		Store: kept, Log: f.logger(a.Err, a.quiet), Version: version(), Limits: f.limits, Token: secret.text, Hosts: f.hosts, ReadOnly: f.readOnly,
 	})
 	defer s.Close()
-	address := "http://" + f.address(listener)
 	answer := struct {
 		Version int    `json:"version"`
 		URL     string `json:"url"`

@@ -267,7 +267,7 @@ func TestTwoServersOneStore(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "s.db")
 	p := startServer(t, "--store "+file)
 	r := runLine(t, "", "serve", "--listen", "127.0.0.1:0", "--store", file)
-	if r.code != exitHeld || !strings.Contains(r.err, fmt.Sprintf("is used by process %d", p.cmd.Process.Pid)) || r.out != "" {
+	if r.code != exitHeld || !strings.Contains(r.err, fmt.Sprintf("is used by the server %s, process %d", p.url, p.cmd.Process.Pid)) || r.out != "" {
 		t.Errorf("%+v", r)
 	}
 	if code := p.end(syscall.SIGTERM); code != exitOK || !strings.Contains(p.err.String(), "ended, as asked to") {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/user"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -72,7 +73,13 @@ result that comes late is taken all the same.`,
 
 // who is the one that does this.
 func (f *studyFlags) who() string {
-	return cmp.Or(f.by, os.Getenv("USER"), os.Getenv("USERNAME"))
+	if who := cmp.Or(f.by, os.Getenv("USER"), os.Getenv("USERNAME")); who != "" {
+		return who
+	}
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return ""
 }
 
 // named takes the name of a study and perhaps more words.
@@ -128,7 +135,7 @@ func studyError(ctx context.Context, err error) error {
 		return code(exitConflict)
 	case errors.Is(err, study.ErrNotFinite), errors.Is(err, study.ErrUnknownNode), errors.Is(err, study.ErrCorrupt), errors.Is(err, store.ErrForeign):
 		return code(exitBadData)
-	case errors.Is(err, study.ErrInvalid), errors.Is(err, study.ErrNotFound), errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrFull):
+	case errors.Is(err, study.ErrInvalid), errors.Is(err, study.ErrNotFound), errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrFull), errors.Is(err, store.ErrAccess):
 		return code(exitUsage)
 	}
 	return err

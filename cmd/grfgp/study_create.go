@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -75,6 +76,7 @@ func (a *app) createStudy(ctx context.Context, f *studyFlags, c *createFlags, na
 		return err
 	}
 	var first []study.Reading
+	var told *graphio.Report
 	net, err := c.loadThen(ctx, a, func(net *graphio.Network, opts graphio.Options) error {
 		var done []int
 		if c.measurements != "" {
@@ -82,7 +84,7 @@ func (a *app) createStudy(ctx context.Context, f *studyFlags, c *createFlags, na
 			if err != nil {
 				return err
 			}
-			done = m.Nodes
+			done, told = m.Nodes, m.Report
 			for k, node := range m.Nodes {
 				first = append(first, study.Reading{Node: net.Graph.Labels().At(node), Value: m.Values[k]})
 			}
@@ -97,6 +99,7 @@ func (a *app) createStudy(ctx context.Context, f *studyFlags, c *createFlags, na
 		return err
 	}
 	a.tellNetwork(net)
+	a.tell(told)
 	packed, err := graphio.Pack(net)
 	if err != nil {
 		return err
@@ -113,13 +116,17 @@ func (a *app) createStudy(ctx context.Context, f *studyFlags, c *createFlags, na
 		return err
 	}
 	if first != nil { // the key keeps them from being told twice
-		if _, err := s.Observe(ctx, "create", first, f.who()); err != nil {
-			return err
-		}
+		_, err = s.Observe(ctx, "create", first, f.who())
 	}
+	observed := err
 	shown, err := s.Show(ctx)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case errors.Is(observed, study.ErrConflict) && shown.Status != study.StatusClosed:
+		return fmt.Errorf("%w: study %s was made with other measurements; add these by 'grfgp study observe %s --measurements %s'", study.ErrConflict, name, name, c.measurements)
+	case observed != nil:
+		return observed
 	}
 	answer := createdAnswer{1, isNew, shown.Settings, net.Graph.Len(), net.Graph.Edges(), len(first)}
 	return a.answer(answer, func(w io.Writer) error {

@@ -62,22 +62,43 @@ func (a *app) openStudies(ctx context.Context, f *studyFlags, place string, must
 		}
 		return a.remoteStudies(place, token)
 	}
-	s, err := store.Open(ctx, place, store.Options{MustExist: mustExist})
-	if err != nil {
-		return nil, err
+	all := &storedStudies{app: a, place: place}
+	if !mustExist {
+		return all, nil
 	}
-	return &storedStudies{a, s}, nil
+	return all, all.need(ctx, true)
 }
 
-// storedStudies are those of a store that this process owns.
+// storedStudies are those of a store that this process owns. What may make a store
+// opens it when all else is known to be well: no command that fails leaves one.
 type storedStudies struct {
 	app   *app
-	store store.Store
+	place string
+	store store.Store // nil: not opened yet
 }
 
-func (l *storedStudies) Close() error { return l.store.Close() }
+// heldWait is how long a command waits for another one to end that has the store.
+const heldWait = 3 * time.Second
+
+// need opens the store.
+func (l *storedStudies) need(ctx context.Context, mustExist bool) (err error) {
+	if l.store == nil {
+		l.store, err = store.Open(ctx, l.place, store.Options{MustExist: mustExist, Wait: heldWait})
+	}
+	return err
+}
+
+func (l *storedStudies) Close() error {
+	if l.store == nil {
+		return nil
+	}
+	return l.store.Close()
+}
 
 func (l *storedStudies) Create(ctx context.Context, s study.Settings, packed []byte, by string) (bool, error) {
+	if err := l.need(ctx, false); err != nil {
+		return false, err
+	}
 	id, err := l.store.PutGraph(ctx, packed)
 	if err != nil {
 		return false, err
@@ -93,11 +114,16 @@ func (l *storedStudies) List(ctx context.Context) ([]studySummary, error) {
 	}
 	all := []studySummary{}
 	for _, i := range infos {
-		s, err := l.open(ctx, i.Name)
-		if err != nil {
+		switch s, err := l.open(ctx, i.Name); {
+		case errors.Is(err, study.ErrCorrupt): // the others are listed all the same
+			all = append(all, studySummary{
+				Name: i.Name, Status: study.StatusDamaged, Problem: plainWords(err), Events: i.Events, Trials: new(study.State).Counts(), Created: i.Created, Updated: i.Updated,
+			})
+		case err != nil:
 			return nil, fmt.Errorf("study %s: %w", i.Name, err)
+		default:
+			s.View(func(st *study.State) { all = append(all, summaryOf(st)) })
 		}
-		s.View(func(st *study.State) { all = append(all, summaryOf(st)) })
 	}
 	return all, nil
 }
@@ -128,7 +154,11 @@ func (l *storedStudies) Import(ctx context.Context, r io.Reader, name string) (s
 	}
 	id := a.State.Settings.Graph
 	if a.Graph == nil {
-		if _, err := l.store.Graph(ctx, id); err != nil {
+		err := l.need(ctx, true) // a new store has no graph
+		if err == nil {
+			_, err = l.store.Graph(ctx, id)
+		}
+		if err != nil {
 			return "", fmt.Errorf("the graph was not exported: %w; export it again with its graph", err)
 		}
 	} else {
@@ -137,6 +167,9 @@ func (l *storedStudies) Import(ctx context.Context, r io.Reader, name string) (s
 		}
 		if store.GraphID(a.Graph) != id {
 			return "", fmt.Errorf("%w: the graph in the file is not the one of the study", study.ErrCorrupt)
+		}
+		if err := l.need(ctx, false); err != nil {
+			return "", err
 		}
 		if _, err := l.store.PutGraph(ctx, a.Graph); err != nil {
 			return "", err

@@ -262,7 +262,10 @@ type remoteView struct {
 
 func (v *remoteView) summary() studySummary {
 	s := v.studySummary
-	s.Goal, s.Events = v.Settings.Goal.String(), v.Seq
+	s.Events = v.Seq
+	if s.Problem == "" {
+		s.Goal = v.Settings.Goal.String()
+	}
 	return s
 }
 

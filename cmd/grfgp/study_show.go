@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -16,7 +17,8 @@ import (
 type studySummary struct {
 	Name    string                   `json:"name"`
 	Status  study.Status             `json:"status"`
-	Goal    string                   `json:"goal"`
+	Problem string                   `json:"problem,omitempty"` // of a study that is damaged
+	Goal    string                   `json:"goal,omitempty"`
 	Events  int64                    `json:"events"`
 	Values  int                      `json:"values"` // that count
 	Trials  map[study.TrialState]int `json:"trials"`
@@ -65,16 +67,21 @@ func studyList(a *app, f *studyFlags) *cobra.Command {
 				return a.answer(struct {
 					Version int            `json:"version"`
 					Studies []studySummary `json:"studies"`
-				}{1, list}, func(w io.Writer) error { return listTable(w, list) })
+				}{1, list}, func(w io.Writer) error { return a.listTable(w, list) })
 			})
 		},
 	}
 }
 
-func listTable(w io.Writer, list []studySummary) error {
+func (a *app) listTable(w io.Writer, list []studySummary) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "study\tstatus\tgoal\tvalues\tpending\tspent\tleft\tlast event")
 	for _, s := range list {
+		if s.Problem != "" {
+			fmt.Fprintf(t, "%s\t%s\t–\t–\t–\t–\t–\t%s\n", s.Name, s.Status, clockTime(s.Updated))
+			a.talk.Say("note: study %s is damaged: %s", s.Name, s.Problem)
+			continue
+		}
 		left := "no limit"
 		if s.Left != nil {
 			left = fmt.Sprintf("%.4g", *s.Left)
@@ -88,7 +95,7 @@ func listTable(w io.Writer, list []studySummary) error {
 func clockTime(t time.Time) string { return t.Local().Format("2006-01-02 15:04") }
 
 func studyShow(a *app, f *studyFlags) *cobra.Command {
-	var trials bool
+	var trials, observations bool
 	cmd := &cobra.Command{
 		Use:   "show NAME",
 		Short: "Show a study: what is pending, what came of it, what is left",
@@ -98,10 +105,16 @@ func studyShow(a *app, f *studyFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.answer(shown, func(w io.Writer) error { return showText(w, shown, trials) })
+			return a.answer(shown, func(w io.Writer) error {
+				if err := showText(w, shown, trials); err != nil || !observations {
+					return err
+				}
+				return observationTable(w, shown.Observed)
+			})
 		}),
 	}
 	cmd.Flags().BoolVar(&trials, "trials", false, "show all trials, not only those pending")
+	cmd.Flags().BoolVar(&observations, "observations", false, "show all observations, by the numbers that retract takes")
 	return cmd
 }
 
@@ -137,6 +150,22 @@ func showText(w io.Writer, s *studyShown, trials bool) error {
 			value = fmt.Sprintf("%.6g", *trial.Value)
 		}
 		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", trial.Trial, trial.Node, trial.State, value, trial.Holder, clockTime(trial.Until), trial.Note)
+	}
+	return t.Flush()
+}
+
+func observationTable(w io.Writer, values []study.Value) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "\nobservation\tnode\tvalue\ttrial\tby\ttime\tnote")
+	for _, v := range values {
+		trial, note := "–", v.Note
+		if v.Trial > 0 {
+			trial = fmt.Sprint(v.Trial)
+		}
+		if v.Retracted {
+			note = strings.TrimSuffix("retracted: "+v.Note, ": ")
+		}
+		fmt.Fprintf(t, "%d\t%s\t%.6g\t%s\t%s\t%s\t%s\n", v.Number, v.Node, v.Value, trial, v.By, clockTime(v.Time), note)
 	}
 	return t.Flush()
 }

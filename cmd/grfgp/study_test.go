@@ -142,8 +142,18 @@ func exportedStudy(t *testing.T, d, there *desk) {
 	d.ok("create s --goal learn --edges " + d.edges + " --measurements " + measurements)
 	d.asks("s -n 2")
 	file := filepath.Join(d.dir, "s.jsonl")
-	d.ok("export s -o " + file)
-	there.ok("import " + file)
+	if r := d.ok("export s -o " + file); !strings.Contains(r.err, "3 events to "+file) {
+		t.Errorf("%+v", r)
+	}
+	if text, err := os.ReadFile(file); err != nil || d.ok("export s -o -").out != string(text) {
+		t.Errorf("another export by standard output, %v", err)
+	}
+	if r := d.run("export s -o " + file + ".gz"); r.code != exitUsage || !strings.Contains(r.err, "plain text") {
+		t.Errorf("%+v", r)
+	}
+	if r := there.ok("import " + file); !strings.HasPrefix(r.out, "study s is taken: 3 events") || strings.Count(r.out, "\n") != 1 {
+		t.Errorf("%+v", r)
+	}
 	here := d.asks("s -n 3")
 	for k, i := range there.asks("s -n 3") {
 		if i.Node != here[k].Node || *i.Mean != *here[k].Mean {
@@ -182,14 +192,15 @@ func TestStudyRefuses(t *testing.T) {
 		{exitUsage, "give a trial and its value", "tell s 1"},
 		{exitUsage, "a trial is a number", "tell s a=1"},
 		{exitUsage, "there is no trial 7", "tell s 7=1"},
-		{exitBadData, "no finite number", "tell s 1=nan"},
+		{exitBadData, "1=nan: \"nan\" is no finite number", "tell s 1=nan"},
+		{exitBadData, "write it with a point", "tell s 1=1,5"},
 		{exitBadData, "no finite number", "tell s 1=+Inf"},
 		{exitBadData, "no finite number", "tell s 1=0x1p4"},
 		{exitBadData, "no such node: \"nowhere\"", "observe s nowhere=1"},
 		{exitUsage, "either values", "observe s"},
 		{exitUsage, "there is no observation 1", "retract s 1"},
 		{exitUsage, "is no number", "release s one"},
-		{exitUsage, "no such file", "import nowhere.jsonl"},
+		{exitUsage, "there is no file", "import nowhere.jsonl"},
 	} {
 		r := d.run(c.line)
 		if r.code != c.code || !strings.Contains(r.err, c.want) || r.out != "" {
@@ -268,7 +279,7 @@ func TestStudyRestarts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := &storedStudies{a, s}
+	all := &storedStudies{app: a, store: s}
 	if _, err := all.Import(t.Context(), strings.NewReader(d.ok("export s").out), ""); err != nil {
 		t.Fatal(err)
 	}
@@ -284,7 +295,7 @@ func TestStudyRestarts(t *testing.T) {
 			t.Fatalf("step %d: %s with restarts, %+v without, %v", step, got.Node, want.Trials, err)
 		}
 		d.ok(fmt.Sprintf("tell s %d=%s --threads %s", got.Trial, measure(got.Node), threads))
-		value, err := readValue(measure(got.Node))
+		value, err := readValue("", measure(got.Node))
 		if err != nil {
 			t.Fatal(err)
 		}

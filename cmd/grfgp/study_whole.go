@@ -1,10 +1,15 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -66,18 +71,38 @@ func studyExport(a *app, f *studyFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export NAME [-o FILE]",
 		Short: "Write a study, all of its events and its graph, as JSON lines",
-		Args:  named(1, "NAME"),
-		RunE: a.withStudy(f, func(ctx context.Context, s sharedStudy, _ []string) error {
-			write := func(w io.Writer) error { return s.Export(ctx, w, !bare) }
-			if out != "" {
-				return graphio.WriteFile(out, write)
+		Args: func(cmd *cobra.Command, args []string) error {
+			if ext := filepath.Ext(out); ext == ".gz" || ext == ".zst" {
+				return usagef("-o %s: what is written is plain text; name it %s, or pack it after that", out, strings.TrimSuffix(out, ext))
 			}
-			return write(a.Out)
+			return named(1, "NAME")(cmd, args)
+		},
+		RunE: a.withStudy(f, func(ctx context.Context, s sharedStudy, _ []string) error {
+			if out == "" || out == "-" {
+				return s.Export(ctx, a.Out, !bare)
+			}
+			lines := 0
+			err := graphio.WriteFile(out, func(w io.Writer) error { return s.Export(ctx, lineCounter{w, &lines}, !bare) })
+			if err == nil {
+				a.talk.Say("%d events to %s", lines-2, out) // beside the head and the foot
+			}
+			return err
 		}),
 	}
-	cmd.Flags().StringVarP(&out, "out", "o", "", "`file` to write (default: standard output)")
+	cmd.Flags().StringVarP(&out, "out", "o", "", "`file` to write (default, and -: standard output)")
 	cmd.Flags().BoolVar(&bare, "without-graph", false, "leave the graph out; whoever imports the study must have it")
 	return cmd
+}
+
+// lineCounter counts what is written through it.
+type lineCounter struct {
+	io.Writer
+	lines *int
+}
+
+func (c lineCounter) Write(p []byte) (int, error) {
+	*c.lines += bytes.Count(p, []byte("\n"))
+	return c.Writer.Write(p)
 }
 
 func studyImport(a *app, f *studyFlags) *cobra.Command {
@@ -90,8 +115,11 @@ func studyImport(a *app, f *studyFlags) *cobra.Command {
 			in := a.In
 			if args[0] != "-" {
 				file, err := os.Open(args[0])
+				if errors.Is(err, fs.ErrNotExist) {
+					return usagef("there is no file %s; name one that 'grfgp study export' wrote", args[0])
+				}
 				if err != nil {
-					return usagef("%v", err)
+					return usagef("%v; name a file that can be read", err)
 				}
 				defer file.Close()
 				in = file
@@ -109,7 +137,10 @@ func studyImport(a *app, f *studyFlags) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return a.answer(shown, func(w io.Writer) error { return showText(w, shown, false) })
+				return a.answer(shown, func(w io.Writer) error {
+					_, err := fmt.Fprintf(w, "study %s is taken: %d events, %d values\n", shown.Name, shown.Events, shown.Values)
+					return err
+				})
 			})
 		},
 	}
@@ -124,7 +155,8 @@ func studyVerify(a *app, f *studyFlags) *cobra.Command {
 		Short: "Replay a study and check that its events can have happened so",
 		Long: `Verify reads every event of a study and checks that each can follow those before
 it, and that the graph is the one the study was made for. With --suggestions it makes
-every suggestion again, from the seed and the events that it was made from.`,
+every suggestion again, from the seed and the events that it was made from, and
+compares nodes, costs, means and sds.`,
 		Args: named(1, "NAME"),
 		RunE: a.withStudy(f, func(ctx context.Context, s sharedStudy, _ []string) error {
 			v, err := s.Verify(ctx, suggestions)

@@ -39,6 +39,7 @@ be repeated, after a lost connection say: it gets the same nodes again, and no m
 			if err != nil {
 				return err
 			}
+			answer.Key, answer.Holder = r.Key, r.Holder // a server is given a key in any case
 			stage.Done("%d of %d nodes", len(answer.Trials), r.Count)
 			return a.answerAsk(s.Settings().Name, answer)
 		}),
@@ -108,7 +109,8 @@ func studyTell(a *app, f *studyFlags) *cobra.Command {
 		Short: "Tell what came of trials: a value each, or failed",
 		Long: `Tell ends trials. Telling the same again is harmless; another value is a conflict:
 retract the first one, then tell the second. Results of trials whose lease ran out
-are taken all the same.`,
+are taken all the same. Where a trial is not known, none is told; where one is in
+conflict, those before it are.`,
 		Example: `  grfgp study tell pipes 1=0.52 2=-1.3 3=failed --store studies.db`,
 		Args:    named(2, "NAME TRIAL=VALUE …"),
 		RunE: a.withStudy(f, func(ctx context.Context, s sharedStudy, args []string) error {
@@ -128,41 +130,38 @@ are taken all the same.`,
 				}
 				o := study.Outcome{Failed: value == "failed", Note: note}
 				if !o.Failed {
-					if o.Value, err = readValue(value); err != nil {
+					if o.Value, err = readValue(arg, value); err != nil {
 						return err
 					}
 				}
 				all = append(all, result{trial, o})
 			}
-			var trials []study.Trial
-			for _, r := range all {
-				t, err := s.Tell(ctx, r.trial, r.outcome, f.who())
-				if err != nil {
-					return endedBy(err, trials, a.answerTrials)
-				}
-				trials = append(trials, t)
-			}
-			return a.answerTrials(trials)
+			number := func(r result) int { return r.trial }
+			return each(ctx, s, all, number, trialCount, a.answerTrials, func(r result) (study.Trial, error) {
+				return s.Tell(ctx, r.trial, r.outcome, f.who())
+			})
 		}),
 	}
 	cmd.Flags().StringVar(&note, "note", "", "a note that stays with the results")
 	return cmd
 }
 
-// readValue reads a finite number as people write it.
-func readValue(text string) (float64, error) {
+// readValue reads the finite number of an argument as people write it.
+func readValue(arg, text string) (float64, error) {
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) || strings.ContainsAny(text, "xX_pP") {
-		return 0, dataf("%q is no finite number", text)
+		return 0, dataf("%s: %q is no finite number; write it with a point, as in 0.52 or -1.3e-4", arg, text)
 	}
 	return v, nil
 }
 
-func (a *app) answerTrials(trials []study.Trial) error {
+// answerTrials shows trials, and how many more were not come to.
+func (a *app) answerTrials(trials []study.Trial, left int) error {
 	return a.answer(struct {
 		Version int           `json:"version"`
 		Trials  []study.Trial `json:"trials"`
-	}{1, trials}, func(w io.Writer) error {
+		Left    int           `json:"not_done,omitempty"`
+	}{1, trials, left}, func(w io.Writer) error {
 		for _, t := range trials {
 			fmt.Fprintf(w, "trial %d, node %s: %s", t.Trial, t.Node, t.State)
 			if t.State == study.TrialDone {
@@ -195,10 +194,14 @@ func studyObserve(a *app, f *studyFlags) *cobra.Command {
 				return err
 			}
 			values, err := s.Observe(ctx, key, readings, f.who())
+			var row *study.RowError
+			if errors.As(err, &row) {
+				return fmt.Errorf("%w; nothing was taken", err)
+			}
 			if err != nil {
 				return err
 			}
-			return a.answerValues(values)
+			return a.answerValues(values, 0)
 		}),
 	}
 	flags := cmd.Flags()
@@ -216,7 +219,7 @@ func (a *app) readings(ctx context.Context, s sharedStudy, in *measurementFlags,
 		if at < 0 {
 			return nil, usagef("%q: give a node and its value, as in a7=0.52", arg)
 		}
-		v, err := readValue(arg[at+1:])
+		v, err := readValue(arg, arg[at+1:])
 		if err != nil {
 			return nil, err
 		}
@@ -234,17 +237,22 @@ func (a *app) readings(ctx context.Context, s sharedStudy, in *measurementFlags,
 		return nil, err
 	}
 	a.tell(m.Report)
+	if l := m.Report.Ledger; l.Unknown+l.Missing+l.Bad > 0 {
+		return nil, dataf("%s: of its rows %d are of no node of the graph, and %d have no value; nothing was taken: correct them, or leave them out", m.Report.File, l.Unknown, l.Missing+l.Bad)
+	}
 	for k, node := range m.Nodes {
 		all = append(all, study.Reading{Node: net.Graph.Labels().At(node), Value: m.Values[k]})
 	}
 	return all, nil
 }
 
-func (a *app) answerValues(values []study.Value) error {
+// answerValues shows observations, and how many more were not come to.
+func (a *app) answerValues(values []study.Value, left int) error {
 	return a.answer(struct {
 		Version int           `json:"version"`
 		Values  []study.Value `json:"observations"`
-	}{1, values}, func(w io.Writer) error {
+		Left    int           `json:"not_done,omitempty"`
+	}{1, values, left}, func(w io.Writer) error {
 		for _, v := range values {
 			state := ""
 			if v.Retracted {
@@ -263,37 +271,62 @@ func onTrials(a *app, f *studyFlags, use, short string, do func(ctx context.Cont
 		Short: short,
 		Args:  named(2, "NAME TRIAL …"),
 		RunE: a.withStudy(f, func(ctx context.Context, s sharedStudy, args []string) error {
-			ids, err := numbersOf(args)
+			ids, err := numbersOf(args, "--trials")
 			if err != nil {
 				return err
 			}
-			var trials []study.Trial
-			for _, id := range ids {
-				t, err := do(ctx, s, id)
-				if err != nil {
-					return endedBy(err, trials, a.answerTrials)
-				}
-				trials = append(trials, t)
-			}
-			return a.answerTrials(trials)
+			return each(ctx, s, ids, itself, trialCount, a.answerTrials, func(id int) (study.Trial, error) { return do(ctx, s, id) })
 		}),
 	}
 }
 
-// endedBy shows what was done before an error.
-func endedBy[T any](err error, done []T, show func([]T) error) error {
-	if len(done) == 0 {
-		return err
-	}
-	return errors.Join(show(done), err)
+// counted are things of a study that are numbered from 1.
+type counted struct {
+	name, flag string // the flag of study show
+	count      func(*studyShown) int
 }
 
-func numbersOf(args []string) ([]int, error) {
+var (
+	trialCount       = counted{"trial", "--trials", func(s *studyShown) int { return len(s.All) }}
+	observationCount = counted{"observation", "--observations", func(s *studyShown) int { return len(s.Observed) }}
+)
+
+func itself(n int) int { return n }
+
+// each does one thing to several numbered things: to none if one is not there, and
+// else up to the first that cannot be done. What was done is shown.
+func each[A, B any](ctx context.Context, s sharedStudy, all []A, number func(A) int, of counted, show func(done []B, left int) error, do func(A) (B, error)) error {
+	if len(all) > 1 {
+		shown, err := s.Show(ctx)
+		if err != nil {
+			return err
+		}
+		for _, x := range all {
+			if n := number(x); n < 1 || n > of.count(shown) {
+				return usagef("there is no %s %d of %d; nothing was done ('grfgp study show %s %s' lists them)", of.name, n, of.count(shown), shown.Name, of.flag)
+			}
+		}
+	}
+	var done []B
+	for k, x := range all {
+		b, err := do(x)
+		switch {
+		case err != nil && k == 0:
+			return err
+		case err != nil:
+			return errors.Join(show(done, len(all)-k), fmt.Errorf("%w; %d of %d were done before", err, k, len(all)))
+		}
+		done = append(done, b)
+	}
+	return show(done, 0)
+}
+
+func numbersOf(args []string, flag string) ([]int, error) {
 	var all []int
 	for _, arg := range args {
 		n, err := strconv.Atoi(arg)
 		if err != nil {
-			return nil, usagef("%q is no number; 'grfgp study show' lists them", arg)
+			return nil, usagef("%q is no number; 'grfgp study show NAME %s' lists them", arg, flag)
 		}
 		all = append(all, n)
 	}
@@ -329,21 +362,17 @@ func studyRetract(a *app, f *studyFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "retract NAME OBSERVATION …",
 		Short: "Withdraw values that were wrong; they stay in the log",
-		Args:  named(2, "NAME OBSERVATION …"),
+		Long: `Retract withdraws observations by their numbers, which 'grfgp study show NAME
+--observations' lists.`,
+		Args: named(2, "NAME OBSERVATION …"),
 		RunE: a.withStudy(f, func(ctx context.Context, s sharedStudy, args []string) error {
-			ids, err := numbersOf(args)
+			ids, err := numbersOf(args, "--observations")
 			if err != nil {
 				return err
 			}
-			var values []study.Value
-			for _, id := range ids {
-				v, err := s.Retract(ctx, id, note, f.who())
-				if err != nil {
-					return endedBy(err, values, a.answerValues)
-				}
-				values = append(values, v)
-			}
-			return a.answerValues(values)
+			return each(ctx, s, ids, itself, observationCount, a.answerValues, func(id int) (study.Value, error) {
+				return s.Retract(ctx, id, note, f.who())
+			})
 		}),
 	}
 	cmd.Flags().StringVar(&note, "note", "", "why")

@@ -9,7 +9,7 @@ import { goalName } from "./study.js";
 import { verdicts } from "./trust.js";
 
 export async function comparePage(first, second) {
-  const { studies } = await get("/v1/studies");
+  const studies = (await get("/v1/studies")).studies.filter((s) => !s.problem);
   document.title = "Compare · grfgp";
   const chosen = [first ?? studies[0]?.name, second ?? studies.find((s) => s.name !== (first ?? studies[0]?.name))?.name];
   const body = h("div", { class: "compare-view" });

@@ -122,7 +122,7 @@ class CreatePage {
 
 // graphName tells graphs apart: by the studies on them.
 function graphName({ id, size }, studies) {
-  const users = studies.filter((s) => s.settings.graph === id).map((s) => s.name);
+  const users = studies.filter((s) => s.settings?.graph === id).map((s) => s.name);
   const on = users.length > 0 ? `that of ${users.slice(0, 3).join(", ")}` : id.slice(0, 12);
   return `${on} (${count(Math.ceil(size / 1024))} KiB)`;
 }

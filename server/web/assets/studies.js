@@ -25,6 +25,11 @@ function empty() {
 }
 
 function card(study) {
+  if (study.problem) {
+    return h("li", { class: "card" },
+      h("div", { class: "between" }, h("h2", { class: "id" }, study.name), h("span", { class: `badge ${study.status}` }, study.status)),
+      h("p", { class: "soft" }, study.problem));
+  }
   const facts = [
     goalName(study.settings.goal),
     plural(study.values, "value"),
