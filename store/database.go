@@ -76,9 +76,22 @@ func (d *database) makeTables(ctx context.Context, tx *sql.Tx) error {
 	return err
 }
 
+// steady is ctx without its end, but for a limit of its own: a caller who goes
+// away in the middle of a statement would take the one connection along.
+func steady(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), limit)
+}
+
 // write runs a transaction.
 func (d *database) write(ctx context.Context, do func(ctx context.Context, tx *sql.Tx) error) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	return d.writeWithin(ctx, patience, do)
+}
+
+func (d *database) writeWithin(ctx context.Context, limit time.Duration, do func(ctx context.Context, tx *sql.Tx) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	ctx, cancel := steady(ctx, limit)
 	defer cancel()
 	tx, err := d.db.BeginTx(ctx, nil)
 	if err != nil {
@@ -94,8 +107,37 @@ func (d *database) write(ctx context.Context, do func(ctx context.Context, tx *s
 	return nil
 }
 
-// Close gives the store up.
-func (d *database) Close() error { return errors.Join(d.db.Close(), d.dialect.release()) }
+// one scans the only row of a query; the error is sql.ErrNoRows if there is none.
+func (d *database) one(ctx context.Context, to any, query string, args ...any) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	ctx, cancel := steady(ctx, patience)
+	defer cancel()
+	err := d.db.QueryRowContext(ctx, query, args...).Scan(to)
+	if errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	return d.dialect.explain(err)
+}
+
+// lastWord is how long Close waits for a statement that is under way.
+const lastWord = 5 * time.Second
+
+// Close gives the store up, after what is under way.
+func (d *database) Close() error {
+	if d.db.Stats().InUse == 0 {
+		return errors.Join(d.db.Close(), d.dialect.release())
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), lastWord)
+	defer cancel()
+	last, wait := d.db.Conn(ctx)
+	err := d.db.Close()
+	if wait == nil {
+		err = errors.Join(err, last.Close()) // with which the connection itself ends
+	}
+	return errors.Join(err, d.dialect.release())
+}
 
 // Log returns the events of a study.
 func (d *database) Log(name string) study.Log { return &log{d, name} }
@@ -106,9 +148,14 @@ type log struct {
 	study string
 }
 
+// perEvent is what each of many events may take beside patience: a round trip to
+// a database that is far away.
+const perEvent = 100 * time.Millisecond
+
 // Append implements study.Log.
 func (l *log) Append(ctx context.Context, events ...study.Event) error {
-	return l.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	limit := patience + time.Duration(len(events))*perEvent
+	return l.writeWithin(ctx, limit, func(ctx context.Context, tx *sql.Tx) error {
 		var last int64
 		if err := tx.QueryRowContext(ctx, `SELECT COALESCE(MAX(seq), 0) FROM grfgp_events WHERE study = $1`, l.study).Scan(&last); err != nil {
 			return err
@@ -181,7 +228,10 @@ func (l *log) page(ctx context.Context, after int64) ([]study.Event, error) {
 
 // rows runs a query and hands on its rows.
 func (d *database) rows(ctx context.Context, each func(scan func(...any) error) error, query string, args ...any) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	ctx, cancel := steady(ctx, patience)
 	defer cancel()
 	rows, err := d.db.QueryContext(ctx, query, args...)
 	if err != nil {
@@ -236,19 +286,19 @@ func (k *keeper) Keep(ctx context.Context, learned []byte) error {
 // Kept implements study.Keeper.
 func (k *keeper) Kept(ctx context.Context) ([]byte, error) {
 	var learned []byte
-	err := k.db.QueryRowContext(ctx, `SELECT body FROM grfgp_learned WHERE study = $1`, k.study).Scan(&learned)
+	err := k.one(ctx, &learned, `SELECT body FROM grfgp_learned WHERE study = $1`, k.study)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
-	return learned, k.dialect.explain(err)
+	return learned, err
 }
 
 // PutGraph implements Store. Graphs are compressed.
 func (d *database) PutGraph(ctx context.Context, packed []byte) (string, error) {
 	id := GraphID(packed)
 	var there bool
-	if err := d.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM grfgp_graphs WHERE id = $1)`, id).Scan(&there); err != nil || there {
-		return id, d.dialect.explain(err)
+	if err := d.one(ctx, &there, `SELECT EXISTS (SELECT 1 FROM grfgp_graphs WHERE id = $1)`, id); err != nil || there {
+		return id, err
 	}
 	enc, err := zstd.NewWriter(nil)
 	if err != nil {
@@ -266,12 +316,12 @@ func (d *database) PutGraph(ctx context.Context, packed []byte) (string, error) 
 // Graph implements Store.
 func (d *database) Graph(ctx context.Context, id string) ([]byte, error) {
 	var body []byte
-	err := d.db.QueryRowContext(ctx, `SELECT body FROM grfgp_graphs WHERE id = $1`, id).Scan(&body)
+	err := d.one(ctx, &body, `SELECT body FROM grfgp_graphs WHERE id = $1`, id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, noGraph(id)
 	}
 	if err != nil {
-		return nil, d.dialect.explain(err)
+		return nil, err
 	}
 	dec, err := zstd.NewReader(nil)
 	if err != nil {

@@ -3,8 +3,15 @@ package store
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
+	"net"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -16,21 +23,29 @@ import (
 // postgres is a store in a PostgreSQL database. An advisory lock of the one
 // connection says who owns it: without the lock there is no connection, a new
 // one after a break included.
-type postgres struct{ where string }
+type postgres struct {
+	where string
+	name  string      // of connections of this process
+	owned atomic.Bool // before
+}
 
 func openPostgres(ctx context.Context, place string, opts Options) (Store, error) {
 	config, err := pgx.ParseConfig(place)
 	if err != nil {
 		return nil, fmt.Errorf("%w: the URL of the database: %w", ErrNotFound, err)
 	}
-	p := &postgres{fmt.Sprintf("database %s on %s", config.Database, config.Host)}
-	config.RuntimeParams["application_name"] = "grfgp, " + self(opts.URL)
+	p := &postgres{where: fmt.Sprintf("database %s on %s", config.Database, config.Host), name: "grfgp, " + self(opts.URL)}
+	config.RuntimeParams["application_name"] = p.name
 	db := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(p.own))
 	db.SetMaxOpenConns(1)
 	db.SetConnMaxLifetime(0)
 	db.SetConnMaxIdleTime(0)
 	d := &database{db, p}
-	if err := d.prepare(ctx, opts); err != nil {
+	err = p.explain(db.PingContext(ctx)) // which the caller may give up
+	if err == nil {
+		err = d.prepare(ctx, opts)
+	}
+	if err != nil {
 		db.Close()
 		return nil, err
 	}
@@ -45,26 +60,60 @@ const lockClass = 0x67726670 // "grfp"
 // connection.
 func (p *postgres) own(ctx context.Context, c *pgx.Conn) error {
 	err := p.lock(ctx, c)
+	if err == nil {
+		err = durable(ctx, c)
+	}
 	if err != nil {
 		c.Close(ctx) // the driver leaves it open
 	}
 	return err
 }
 
+// durable sees to it that what is committed is on disk, whatever the database is
+// set to; stricter settings stay.
+func durable(ctx context.Context, c *pgx.Conn) error {
+	_, err := c.Exec(ctx, `SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`)
+	return err
+}
+
+// afterBreak is how long the lock of a connection that broke may outlast it.
+const afterBreak = 3 * time.Second
+
 func (p *postgres) lock(ctx context.Context, c *pgx.Conn) error {
-	var mine bool
-	if err := c.QueryRow(ctx, `SELECT pg_try_advisory_lock($1, hashtext(current_schema()))`, lockClass).Scan(&mine); err != nil {
-		return err
+	const pause = 50 * time.Millisecond
+	for end := time.Now().Add(afterBreak); ; {
+		var mine bool
+		if err := c.QueryRow(ctx, `SELECT pg_try_advisory_lock($1, hashtext(current_schema()))`, lockClass).Scan(&mine); err != nil {
+			return err
+		}
+		if mine {
+			p.owned.Store(true)
+			return nil
+		}
+		who := p.holder(ctx, c)
+		itself := p.owned.Load() && strings.HasPrefix(who, p.name[:min(len(p.name), longestName)])
+		if !itself || time.Now().After(end) {
+			return heldBy(p.where, who)
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
-	if mine {
-		return nil
-	}
+}
+
+// longestName is how much PostgreSQL keeps of the name of a connection, in bytes.
+const longestName = 63
+
+// holder says who has the lock.
+func (p *postgres) holder(ctx context.Context, c *pgx.Conn) string {
 	who := "another process"
 	_ = c.QueryRow(ctx, `SELECT application_name || ', since ' || date_trunc('second', backend_start)
 		FROM pg_locks JOIN pg_stat_activity USING (pid)
 		WHERE locktype = 'advisory' AND granted AND classid = $1 AND objid = hashtext(current_schema())::bigint & 4294967295
 			AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`, lockClass).Scan(&who)
-	return heldBy(p.where, who)
+	return who
 }
 
 func (p *postgres) schema() []string {
@@ -93,9 +142,23 @@ func (p *postgres) explain(err error) error {
 	case errors.As(err, &e) && e.Code == "53100": // disk_full
 		return fmt.Errorf("%w: %s: %w; make room on that disk", ErrFull, p.where, err)
 	case errors.As(err, &connect):
-		return fmt.Errorf("%w: %s: %w; is it running, and are name and password right?", ErrNotFound, p.where, err)
+		return fmt.Errorf("%w: %s: %w; is it running, and are name and password right?", ErrUnavailable, p.where, err)
+	case broken(err):
+		return fmt.Errorf("%w: %s: %w", ErrUnavailable, p.where, err)
 	}
 	return fmt.Errorf("store: %s: %w", p.where, err)
+}
+
+// broken reports whether an error is about the connection, not about what was
+// said over it.
+func broken(err error) bool {
+	var e *pgconn.PgError
+	if errors.As(err, &e) {
+		return strings.HasPrefix(e.Code, "57P0") || strings.HasPrefix(e.Code, "08") || e.Code == "53300" // shut down, connection lost, too many
+	}
+	var net net.Error
+	return errors.As(err, &net) || pgconn.SafeToRetry(err) || slices.ContainsFunc([]error{io.EOF, io.ErrUnexpectedEOF, driver.ErrBadConn, context.DeadlineExceeded},
+		func(known error) bool { return errors.Is(err, known) })
 }
 
 func (p *postgres) release() error { return nil }

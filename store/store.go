@@ -24,6 +24,9 @@ var (
 	ErrFull = errors.New("store: no room left")
 	// ErrForeign is wrapped where a file or database holds something else.
 	ErrForeign = errors.New("store: not a store of this program")
+	// ErrUnavailable says that a database does not answer, or no longer; what was
+	// being written may be there or not.
+	ErrUnavailable = errors.New("store: the database does not answer")
 	// ErrAccess is wrapped where this process may not, or the disk cannot, read or
 	// write the store.
 	ErrAccess = errors.New("store: cannot be used from here")

@@ -44,7 +44,11 @@ func TestPostgres(t *testing.T) {
 		}
 		return strings.Replace(server, "/postgres?", "/"+name+"?", 1)
 	})
-	t.Run("broken connection", func(t *testing.T) { brokenConnection(t, server, admin) })
+	for name, test := range map[string]func(*testing.T, string, *pgx.Conn){
+		"broken connection": brokenConnection, "callers go away": callersGoAway, "durable": durable, "not there": notThere,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, server, admin) })
+	}
 }
 
 // A connection that breaks takes the lock with it: the store comes back, unless
@@ -109,7 +113,7 @@ func TestOpenRefuses(t *testing.T) {
 		filepath.Join(dir, "missing.db"):    store.ErrNotFound,
 		foreign:                             store.ErrForeign,
 		dir:                                 store.ErrNotFound,
-		"postgres://localhost:1/none":       store.ErrNotFound,
+		"postgres://localhost:1/none":       store.ErrUnavailable,
 		"postgres://host:port/not a number": store.ErrNotFound,
 	} {
 		s, err := store.Open(t.Context(), place, store.Options{MustExist: true})
