@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"runtime"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // Streams are the three standard streams. The answer goes to Out, talk to Err.
@@ -94,7 +96,7 @@ func (a *app) root() *cobra.Command {
 	flags.BoolVar(&a.json, "json", false, "answer in JSON")
 	flags.BoolVarP(&a.quiet, "quiet", "q", false, "no progress and no talk: answers and errors only")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usagef("%v; '%s --help' lists the flags", err, cmd.CommandPath())
+		return usagef("%s; '%s --help' lists the flags", flagWords(err), cmd.CommandPath())
 	})
 	for _, verb := range verbs {
 		cmd := verb(a)
@@ -104,6 +106,26 @@ func (a *app) root() *cobra.Command {
 		root.AddCommand(cmd)
 	}
 	return root
+}
+
+// flagWords says what is wrong with a flag, in words of those who type it.
+func flagWords(err error) string {
+	var bad *pflag.InvalidValueError
+	if !errors.As(err, &bad) {
+		return err.Error()
+	}
+	next := ""
+	switch bad.GetFlag().Value.Type() {
+	case "duration":
+		next = "give a time such as 90m or 48h"
+	case "int", "int64", "uint64":
+		next = "give a whole number that is not too large"
+	case "float64":
+		next = "give a number, with a point as in 0.52"
+	default:
+		return err.Error()
+	}
+	return fmt.Sprintf("--%s %q: %s", bad.GetFlag().Name, bad.GetValue(), next)
 }
 
 // noArguments refuses words that belong to no flag.

@@ -189,6 +189,8 @@ func TestStudyRefuses(t *testing.T) {
 		{exitUsage, "give NAME", "ask"},
 		{exitUsage, "there is no study \"t\"", "ask t"},
 		{exitUsage, "-n 0", "ask s -n 0"},
+		{exitUsage, "--count \"99999999999999999999\": give a whole number", "ask s -n 99999999999999999999"},
+		{exitUsage, "--lease \"1d\": give a time such as 90m or 48h", "ask s --lease 1d"},
 		{exitUsage, "give a trial and its value", "tell s 1"},
 		{exitUsage, "a trial is a number", "tell s a=1"},
 		{exitUsage, "there is no trial 7", "tell s 7=1"},
