@@ -156,7 +156,8 @@ func studyVerify(a *app, f *studyFlags) *cobra.Command {
 		Long: `Verify reads every event of a study and checks that each can follow those before
 it, and that the graph is the one the study was made for. With --suggestions it makes
 every suggestion again, from the seed and the events that it was made from, and
-compares nodes, costs, means and sds.`,
+compares nodes, costs, means and sds: a value that was altered in the store shows in
+the next suggestion that a model made.`,
 		Args: named(1, "NAME"),
 		RunE: a.withStudy(f, func(ctx context.Context, s sharedStudy, _ []string) error {
 			v, err := s.Verify(ctx, suggestions)
