@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -85,10 +86,13 @@ func (f *serveFlags) flags(flags *pflag.FlagSet) {
 // tokenLeast is how long a token is at least: shorter ones can be guessed.
 const tokenLeast = 16
 
-// grace is what requests under way have when the server ends; main ends soon after.
+// grace is what requests under way have when the server ends, and then what goes
+// on in the background.
 const grace = 800 * time.Millisecond
 
 func (a *app) serve(ctx context.Context, f *serveFlags) error {
+	a.Err = &lines{w: a.Err}
+	a.talk.w = a.Err
 	secret, err := f.check()
 	if err != nil {
 		return err
@@ -109,11 +113,23 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 		listener.Close()
 		return studyError(ctx, err)
 	}
-	defer kept.Close()
 	s := server.New(server.Options{
 		Store: kept, Log: f.logger(a.Err, a.quiet), Version: version(), Limits: f.limits, Token: secret.text, Hosts: f.hosts, ReadOnly: f.readOnly,
 	})
-	defer s.Close()
+	err = a.answerUntil(ctx, s, listener, address, withoutPassword(f.store))
+	// The store comes before what goes on in the background: a model may learn for
+	// minutes, and a file that was closed is whole without others beside it.
+	s.Stop()
+	err = errors.Join(err, studyError(context.WithoutCancel(ctx), kept.Close()))
+	waitFor(s.Close, grace)
+	if err == nil {
+		a.talk.Say("ended, as asked to; all that was answered is kept")
+	}
+	return err
+}
+
+// answerUntil says where the server is, and answers until ctx ends.
+func (a *app) answerUntil(ctx context.Context, s *server.Server, l net.Listener, address, place string) error {
 	answer := struct {
 		Version int    `json:"version"`
 		URL     string `json:"url"`
@@ -122,14 +138,33 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 		_, err := fmt.Fprintln(w, address)
 		return err
 	}); err != nil {
+		l.Close()
 		return err
 	}
-	a.talk.Say("studies of %s; Ctrl-C ends", withoutPassword(f.store))
-	err = s.Serve(ctx, listener, grace)
-	if err == nil {
-		a.talk.Say("ended, as asked to; all that was answered is kept")
+	a.talk.Say("studies of %s; Ctrl-C ends", place)
+	return s.Serve(ctx, l, grace)
+}
+
+// waitFor runs f, and goes on without it after a while.
+func waitFor(f func(), a time.Duration) {
+	done := make(chan struct{})
+	go func() { f(); close(done) }()
+	select {
+	case <-done:
+	case <-time.After(a):
 	}
-	return err
+}
+
+// lines lets a log and what else is said write to the same place, in turn.
+type lines struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (l *lines) Write(line []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.w.Write(line)
 }
 
 // address is where the server is, by the name that was given and the port it has.
@@ -139,9 +174,11 @@ func (f *serveFlags) address(l net.Listener) string {
 	return net.JoinHostPort(cmp.Or(host, "0.0.0.0"), port)
 }
 
-// withoutPassword is the place of a store as it may be shown.
+// withoutPassword is the place of a store as it may be shown. A password may be
+// among the parameters of a URL, too.
 func withoutPassword(place string) string {
 	if u, err := url.Parse(place); err == nil && u.Scheme != "" {
+		u.RawQuery, u.ForceQuery, u.Fragment = "", false, ""
 		return u.Redacted()
 	}
 	return place

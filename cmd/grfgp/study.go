@@ -131,6 +131,8 @@ func studyError(ctx context.Context, err error) error {
 		return err
 	case errors.Is(err, store.ErrHeld):
 		return code(exitHeld)
+	case errors.Is(err, store.ErrUnavailable):
+		return code(exitUnreachable)
 	case errors.Is(err, study.ErrConflict):
 		return code(exitConflict)
 	case errors.Is(err, study.ErrNotFinite), errors.Is(err, study.ErrUnknownNode), errors.Is(err, study.ErrCorrupt), errors.Is(err, store.ErrForeign):

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// A server that is told to end while a model learns leaves one file that is whole:
+// a copy of it is a backup.
+func TestServeEndsWithWholeFile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a model of 90,000 nodes")
+	}
+	d := newDesk(t)
+	file := filepath.Join(t.TempDir(), "team.db")
+	p := startServer(t, "--store "+file)
+	d.store = p.url
+	d.ok("create s --goal maximize --generate grid:300x300")
+	d.ok("observe s 0=1 1=2 5=3 70=5 900=8 1000=2")
+	if code := p.end(syscall.SIGTERM); code != exitOK {
+		t.Errorf("exit %d; %s", code, p.err)
+	}
+	if info, err := os.Stat(file + "-wal"); err == nil && info.Size() > 0 {
+		t.Errorf("%d bytes are left beside the file", info.Size())
+	}
+	body, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.store = filepath.Join(t.TempDir(), "backup.db")
+	if err := os.WriteFile(d.store, body, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out := d.ok("show s").out; !strings.Contains(out, "6 values") {
+		t.Errorf("the copy shows\n%s", out)
+	}
+}
+
+func TestWithoutPassword(t *testing.T) {
+	for place, want := range map[string]string{
+		"team.db":                         "team.db",
+		"postgres://u:secret@h/db":        "postgres://u:xxxxx@h/db",
+		"postgres://u@h/db?password=pass": "postgres://u@h/db",
+		"postgres:///db?password=p#q":     "postgres:///db",
+	} {
+		if got := withoutPassword(place); got != want {
+			t.Errorf("%s is shown as %s, want %s", place, got, want)
+		}
+	}
+}
