@@ -85,8 +85,11 @@ func (f *studyFlags) who() string {
 // named takes the name of a study and perhaps more words.
 func named(least int, words string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if len(args) < least || least == 1 && len(args) > 1 {
+		if len(args) < least {
 			return usagef("give %s, as in '%s %s'", words, cmd.CommandPath(), words)
+		}
+		if least == 1 && len(args) > 1 {
+			return usagef("%q is a word too many: one %s is taken, as in '%s %s'", args[1], words, cmd.CommandPath(), words)
 		}
 		return nil
 	}

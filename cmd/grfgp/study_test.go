@@ -187,6 +187,7 @@ func TestStudyRefuses(t *testing.T) {
 		{exitUsage, "the name \"a/b\"", "create a/b --goal learn --edges " + d.edges},
 		{exitUsage, "--lease -1s", "create t --goal learn --lease -1s --edges " + d.edges},
 		{exitUsage, "give NAME", "ask"},
+		{exitUsage, `"extra" is a word too many`, "ask s extra"},
 		{exitUsage, "there is no study \"t\"", "ask t"},
 		{exitUsage, "-n 0", "ask s -n 0"},
 		{exitUsage, "--count \"99999999999999999999\": give a whole number", "ask s -n 99999999999999999999"},
