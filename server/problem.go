@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -92,20 +93,34 @@ var errLoading = errors.New("not ready yet")
 
 // sentinels are the kinds of errors of other packages; the first that fits counts.
 var sentinels = []struct {
-	err  error
-	kind kind
+	err    error
+	kind   kind
+	detail string // in place of the error's own words, which are for the log alone
 }{
-	{errLoading, loading},
-	{study.ErrNotFinite, notFinite},
-	{study.ErrUnknownNode, unknownNode},
-	{study.ErrNoModel, noModel},
-	{study.ErrNotFound, notFound},
-	{store.ErrNotFound, notFound},
-	{study.ErrConflict, conflict},
-	{store.ErrFull, full},
-	{study.ErrInvalid, invalid},
-	{graphio.ErrUsage, badData},
-	{graphio.ErrData, badData},
+	{err: errLoading, kind: loading},
+	{store.ErrUnavailable, unavailable, "the database does not answer; ask again soon"},
+	{store.ErrHeld, unavailable, "another process has the database; ask again soon"},
+	{err: study.ErrNotFinite, kind: notFinite},
+	{err: study.ErrUnknownNode, kind: unknownNode},
+	{err: study.ErrNoModel, kind: noModel},
+	{err: study.ErrNotFound, kind: notFound},
+	{err: store.ErrNotFound, kind: notFound},
+	{err: study.ErrConflict, kind: conflict},
+	{store.ErrFull, full, "there is no room left on the server's disk; nothing was taken"},
+	{err: study.ErrInvalid, kind: invalid},
+	{err: graphio.ErrUsage, kind: badData},
+	{err: graphio.ErrData, kind: badData},
+}
+
+// known returns the kind of an error of another package and what to say of it;
+// inside tells that the log says more.
+func known(err error) (k kind, detail string, inside, ok bool) {
+	for _, c := range sentinels {
+		if errors.Is(err, c.err) {
+			return c.kind, cmp.Or(c.detail, words(err)), c.detail != "", true
+		}
+	}
+	return internal, "", false, false
 }
 
 // problemOf puts an error into words for those who asked. What is wrong inside is
@@ -121,17 +136,14 @@ func (s *Server) problemOf(r *http.Request, err error) *problem {
 	if r.Context().Err() != nil && errors.Is(err, r.Context().Err()) {
 		return gone.because("the client went away") // nobody reads it but the log
 	}
-	for _, c := range sentinels {
-		if errors.Is(err, c.err) {
-			p = c.kind.because("%s", words(err))
-			break
-		}
-	}
-	switch {
-	case p == nil:
+	k, detail, inside, ok := known(err)
+	if inside || !ok {
 		s.log.Error("a request failed", "method", r.Method, "route", r.Pattern, "error", err)
+	}
+	if !ok {
 		return internal.because("the server's log says more")
-	case p.Status == http.StatusServiceUnavailable:
+	}
+	if p = k.because("%s", detail); p.Status == http.StatusServiceUnavailable {
 		p.after(2)
 	}
 	var row *study.RowError
@@ -148,10 +160,8 @@ func (s *Server) problemOf(r *http.Request, err error) *problem {
 
 // reason is why there is no engine, for those who look at a study.
 func reason(err error) string {
-	for _, c := range sentinels {
-		if errors.Is(err, c.err) {
-			return words(err)
-		}
+	if _, detail, _, ok := known(err); ok {
+		return detail
 	}
 	return "something went wrong; the server's log says more"
 }
@@ -159,7 +169,7 @@ func reason(err error) string {
 // words are an error's, without the names of packages.
 func words(err error) string {
 	text := err.Error()
-	for _, name := range []string{"study: ", "store: ", "graphio: ", "bayesopt: ", "grfgp: "} {
+	for _, name := range []string{"server: ", "study: ", "store: ", "graphio: ", "bayesopt: ", "grfgp: "} {
 		text = strings.ReplaceAll(text, name, "")
 	}
 	return text

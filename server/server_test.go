@@ -54,6 +54,25 @@ func TestGraphHasOneID(t *testing.T) {
 	}
 }
 
+// One study whose events cannot be replayed hides no other.
+func TestListDamaged(t *testing.T) {
+	h := newHost(t)
+	h.create(10)
+	if err := h.store.Log("broken").Append(t.Context(), study.Event{Seq: 1, Time: time.Unix(0, 0).UTC(), Data: study.Resumed{}}); err != nil {
+		t.Fatal(err)
+	}
+	var list struct {
+		Studies []struct {
+			Name, Problem string
+			Status        study.Status
+		}
+	}
+	h.must("GET", "/v1/studies", nil, &list)
+	if len(list.Studies) != 2 || list.Studies[0].Status != study.StatusDamaged || !strings.Contains(list.Studies[0].Problem, "event 1") || list.Studies[1].Status != study.StatusOpen {
+		t.Errorf("%+v", list.Studies)
+	}
+}
+
 func TestMetaTellsLimits(t *testing.T) {
 	h := newHost(t, small, func(o *server.Options) { o.Token, o.ReadOnly = secret, true })
 	var meta struct {
