@@ -8,17 +8,17 @@ import (
 	"testing"
 )
 
-// A server that is told to end while a model learns leaves one file that is whole:
+// A server that is told to end while it still works on a graph leaves one file that is whole:
 // a copy of it is a backup.
 func TestServeEndsWithWholeFile(t *testing.T) {
 	if testing.Short() {
-		t.Skip("a model of 90,000 nodes")
+		t.Skip("a graph of a million nodes")
 	}
 	d := newDesk(t)
 	file := filepath.Join(t.TempDir(), "team.db")
 	p := startServer(t, "--store "+file)
 	d.store = p.url
-	d.ok("create s --goal maximize --generate grid:300x300")
+	d.ok("create s --goal maximize --generate ring:1000000")
 	d.ok("observe s 0=1 1=2 5=3 70=5 900=8 1000=2")
 	if code := p.end(syscall.SIGTERM); code != exitOK {
 		t.Errorf("exit %d; %s", code, p.err)
