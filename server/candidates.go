@@ -30,12 +30,9 @@ func (s *Server) candidates(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	var ask study.Query
-	var seq int64
-	o.View(func(st *study.State) { ask, seq = st.Query(count), st.Seq })
 	ctx, cancel := s.patience(r)
 	defer cancel()
-	picked, err := engine.Suggest(ctx, ask)
+	picked, seq, err := o.Preview(ctx, count)
 	if errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("%w: suggestions take longer; ask again soon", errLoading)
 	}

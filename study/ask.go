@@ -118,6 +118,23 @@ func (s *Study) ask(ctx context.Context, r Request) (Ask, error) {
 	return answer, err
 }
 
+// Preview returns what Ask would hand out now, and the number of the last event
+// behind it. Nothing is reserved.
+func (s *Study) Preview(ctx context.Context, count int) (Suggestions, int64, error) {
+	if none, done, err := s.answered(Request{Count: count}); done {
+		return Suggestions{Short: none.Short}, s.Seq(), err
+	}
+	engine, err := s.Engine(ctx)
+	if err != nil {
+		return Suggestions{}, 0, err
+	}
+	s.mu.RLock()
+	q, resting, basis := s.state.Query(count), s.state.resting(), s.state.Seq
+	s.mu.RUnlock()
+	picked, err := suggest(ctx, engine, q, resting)
+	return picked, basis, err
+}
+
 // Query is the next ask for so many nodes in the eyes of an Engine.
 func (s *State) Query(count int) Query {
 	return Query{

@@ -86,6 +86,9 @@ func (s *State) checkAsked(p Asked) error {
 		taken[i.Node] = true
 		cost += i.Cost
 	}
+	if math.IsInf(cost, 0) {
+		return fmt.Errorf("%w: trials would cost more than a number can hold; ask for fewer, or give smaller costs", ErrConflict)
+	}
 	if b := s.Settings.Budget; b != nil && cost > *b*(1+budgetRounding) {
 		return fmt.Errorf("%w: trials would cost %v of a budget of %v", ErrConflict, cost, *b)
 	}

@@ -23,7 +23,10 @@ func (s *Study) Tell(ctx context.Context, trial int, o Outcome, by string) (Tria
 		if err != nil {
 			return nil, err
 		}
-		if t.says(o) {
+		switch said := t.says(o); {
+		case said && t.State == TrialRetracted:
+			return nil, fmt.Errorf("%w: the value %v of trial %d was retracted; if it is right after all, give it as an observation of node %q", ErrConflict, o.Value, t.Trial, t.Node)
+		case said:
 			return nil, nil
 		}
 		p := Told{Trial: trial, Note: o.Note}

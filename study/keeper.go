@@ -36,7 +36,8 @@ type learnedFrom struct {
 }
 
 // restore goes on from the last training that was kept, if it was made from the
-// first of these readings. It is tried once there are readings.
+// first of these readings. It is tried once there are readings. An error is of no
+// account unless ctx has ended: it is all learned again.
 func (o *Optimizer) restore(ctx context.Context) error {
 	if o.keep.in == nil || o.keep.tried || len(o.told) == 0 {
 		return nil
@@ -44,7 +45,7 @@ func (o *Optimizer) restore(ctx context.Context) error {
 	o.keep.tried, o.keep.at = true, 0
 	text, err := o.keep.in.Kept(ctx)
 	if err != nil {
-		return err
+		return o.forget(ctx)
 	}
 	var was learnedFrom
 	if json.Unmarshal(text, &was) != nil {
@@ -54,8 +55,18 @@ func (o *Optimizer) restore(ctx context.Context) error {
 	if n < 1 || n > len(o.told) || was.From != o.digest(n) {
 		return nil
 	}
+	if o.inner.Resume(ctx, was.Checkpoint) != nil {
+		return o.forget(ctx)
+	}
 	o.keep.at = n
-	return o.inner.Resume(ctx, was.Checkpoint)
+	return nil
+}
+
+// forget goes on without what was kept, unless ctx has ended: then it is tried
+// again.
+func (o *Optimizer) forget(ctx context.Context) error {
+	o.keep.tried = ctx.Err() == nil
+	return ctx.Err()
 }
 
 // save keeps the last training if it is a new one. An error is of no account: it

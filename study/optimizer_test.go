@@ -180,6 +180,7 @@ func TestRestarts(t *testing.T) {
 type shelf struct {
 	learned    []byte
 	kept, read int
+	err        error // of reading
 }
 
 func (s *shelf) Keep(_ context.Context, learned []byte) error {
@@ -190,7 +191,7 @@ func (s *shelf) Keep(_ context.Context, learned []byte) error {
 
 func (s *shelf) Kept(context.Context) ([]byte, error) {
 	s.read++
-	return s.learned, nil
+	return s.learned, s.err
 }
 
 // What is kept spares trainings and changes nothing, retractions included.
@@ -205,9 +206,13 @@ func TestKeeper(t *testing.T) {
 	if s.kept < 4 || s.kept > 15 || s.read < 20 {
 		t.Errorf("kept %d times and read %d times in 25 steps", s.kept, s.read)
 	}
-	for _, foreign := range []string{"", "{}", `{"from":"x","checkpoint":{"measurements":9}}`, string(s.learned[:len(s.learned)/2])} {
+	for _, foreign := range []string{"", "{}", `{"from":"x","checkpoint":{"measurements":9}}`, string(s.learned[:len(s.learned)/2]), "cannot be read"} {
 		f, g := newField(t, nil, nil), newField(t, nil, nil)
-		g.keep = &shelf{learned: []byte(foreign)}
+		other := &shelf{learned: []byte(foreign)}
+		if foreign == "cannot be read" {
+			other.err = errors.New(foreign)
+		}
+		g.keep = other
 		g = g.restart(t)
 		for range 3 {
 			a, b := f.ask(t, 4), g.ask(t, 4)

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"math"
 	"slices"
 	"time"
 )
@@ -232,7 +233,7 @@ func (s *State) Open(id string) bool {
 	return n == nil || n.pending == 0 && !n.abandoned && (n.values == 0 || s.Settings.Repeats)
 }
 
-// Spent is what trials cost that are pending or done.
+// Spent is what trials cost that are pending or done, a finite number.
 func (s *State) Spent() float64 {
 	spent := 0.0
 	for k := range s.Trials {
@@ -240,7 +241,7 @@ func (s *State) Spent() float64 {
 			spent += t.Cost
 		}
 	}
-	return spent
+	return min(spent, math.MaxFloat64)
 }
 
 // Left is what may still be spent; nil: there is no limit.

@@ -62,7 +62,7 @@ func TestTrialStates(t *testing.T) {
 		{"told, then abandoned", []command{tell(1), abandon}, study.TrialDone, study.ErrConflict, false},
 		{"retracted", []command{tell(1), retract}, study.TrialRetracted, nil, true},
 		{"retracted twice", []command{tell(1), retract, retract}, study.TrialRetracted, nil, true},
-		{"retracted, then told as before", []command{tell(1), retract, tell(1)}, study.TrialRetracted, nil, true},
+		{"retracted, then told as before", []command{tell(1), retract, tell(1)}, study.TrialRetracted, study.ErrConflict, true},
 		{"retracted, then told anew", []command{tell(1), retract, tell(2)}, study.TrialDone, nil, false},
 		{"retracted, then failed", []command{tell(1), retract, fail}, study.TrialRetracted, study.ErrConflict, true},
 		{"nothing to retract", []command{retract}, study.TrialPending, study.ErrNotFound, false},
