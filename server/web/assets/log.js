@@ -54,8 +54,9 @@ export function logView(context) {
     frame ||= requestAnimationFrame(draw);
   };
   const load = async () => {
-    const after = Math.max(0, context.study.seq - most);
-    events((await get(`${studyPath(context.name, "events")}?after=${after}&limit=${most}`)).events);
+    const rows = Math.min(most, context.meta.limits.page);
+    const after = Math.max(0, context.study.seq - rows);
+    events((await get(`${studyPath(context.name, "events")}?after=${after}&limit=${rows}`)).events);
   };
   load().catch(complain);
   return { element, refresh() {}, events, close: () => cancelAnimationFrame(frame) };

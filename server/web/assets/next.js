@@ -82,9 +82,10 @@ class NextView {
 
   async load(signal) {
     const path = studyPath(this.context.name, "trials");
+    const page = (rows) => Math.min(rows, this.context.meta.limits.page);
     const [{ trials, total }, { observations }] = await Promise.all([
-      get(`${path}?state=pending&order=desc&limit=${most}`, { signal }),
-      get(`${studyPath(this.context.name, "observations")}?order=desc&limit=${latest}`, { signal }),
+      get(`${path}?state=pending&order=desc&limit=${page(most)}`, { signal }),
+      get(`${studyPath(this.context.name, "observations")}?order=desc&limit=${page(latest)}`, { signal }),
     ]);
     this.showTrials(trials, total);
     this.showValues(observations);

@@ -47,7 +47,7 @@ function card(study) {
 
 // importButton takes a study that was exported.
 function importButton() {
-  const file = h("input", { type: "file", id: "import-file", hidden: true, accept: ".ndjson,.json" });
+  const file = h("input", { type: "file", id: "import-file", hidden: true, accept: ".jsonl,.ndjson,.json" });
   const button = h("button", { type: "button", onclick: () => file.click() }, "Import");
   file.addEventListener("change", () => busy(button, async () => {
     try {
