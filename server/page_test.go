@@ -36,6 +36,7 @@ func TestPage(t *testing.T) {
 		{"keyboard alone", testKeyboard},
 		{"token", testToken},
 		{"read only", testReadOnly},
+		{"small pages", testSmallPages},
 		{"a million nodes thinned", testThinned},
 		{"open while many tells arrive", testFlood},
 	} {
@@ -442,5 +443,19 @@ func testReadOnly(t *testing.T, browser context.Context) {
 	p.waitText(".study-head", "read only")
 	if n := p.count(".view button, .view input"); n != 0 {
 		t.Errorf("%d controls", n)
+	}
+}
+
+// A server may give fewer rows at once than the page would like.
+func testSmallPages(t *testing.T, browser context.Context) {
+	h := newHost(t, func(o *server.Options) { o.Limits.Page = 5 })
+	h.create(30)
+	for k := range 8 {
+		h.observe(map[string]float64{fmt.Sprintf("n%d", k): float64(k)})
+	}
+	p := newTab(t, browser, h.http.URL, 800, 700)
+	for view, text := range map[string]string{"next": "n7", "log": "n7 is 7"} {
+		p.open("#/studies/s/" + view)
+		p.waitText(".view", text)
 	}
 }
