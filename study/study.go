@@ -24,9 +24,11 @@ type Study struct {
 	log Log
 	now func() time.Time
 
-	mu      sync.RWMutex
-	state   *State
-	stale   bool          // the log may have events that state has not
+	writing sync.Mutex // held by the command that is being written
+	stale   bool       // the log may have events that state has not
+
+	mu      sync.RWMutex  // held for moments: who reads does not wait for the log
+	state   *State        // changed only by who holds writing as well
 	changed chan struct{} // closed at the next event
 
 	asking chan struct{} // held by the ask that is being answered
@@ -86,24 +88,25 @@ func stamp(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 
 // catchUp applies what the log has and the state has not.
 func (s *Study) catchUp(ctx context.Context) error {
-	before := s.state.Seq
-	for e, err := range s.log.Events(ctx, before) {
+	for e, err := range s.log.Events(ctx, s.state.Seq) {
 		if err != nil {
 			return fmt.Errorf("study: reading events: %w", err)
 		}
-		if err := s.state.Apply(e); err != nil {
+		if err := s.state.check(e); err != nil {
 			return fmt.Errorf("%w: event %d: %w", ErrCorrupt, e.Seq, err)
 		}
+		s.apply(e)
 	}
 	s.stale = false
-	if s.state.Seq != before {
-		s.announce()
-	}
 	return nil
 }
 
-// announce wakes those who wait for an event.
-func (s *Study) announce() {
+// apply changes the state by an event that was checked, and wakes those who wait
+// for one.
+func (s *Study) apply(e Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state.apply(e)
 	close(s.changed)
 	s.changed = make(chan struct{})
 }
@@ -112,8 +115,8 @@ func (s *Study) announce() {
 // happen, or nil where nothing is. An event that was appended is applied; then is
 // told of the state with it, or without one where nothing happened.
 func (s *Study) commit(ctx context.Context, by string, decide func(*State) (Payload, error), then func(*State)) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.writing.Lock()
+	defer s.writing.Unlock()
 	const tries = 4
 	for try := 1; ; try++ {
 		if s.stale || try > 1 {
@@ -156,8 +159,7 @@ func (s *Study) append(ctx context.Context, e Event) error {
 		}
 		return fmt.Errorf("study: writing event %d: %w", e.Seq, err)
 	}
-	s.state.apply(e)
-	s.announce()
+	s.apply(e)
 	return nil
 }
 

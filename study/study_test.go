@@ -466,3 +466,39 @@ func TestTwoWriters(t *testing.T) {
 		}
 	})
 }
+
+// stuck is a log whose next event takes as long as somebody wants.
+type stuck struct {
+	study.MemoryLog
+	began, end chan struct{} // nil: none is stuck
+}
+
+func (s *stuck) Append(ctx context.Context, events ...study.Event) error {
+	if s.began != nil {
+		close(s.began)
+		<-s.end
+	}
+	return s.MemoryLog.Append(ctx, events...)
+}
+
+// Who reads does not wait for a disk that hangs, and sees what is on it.
+func TestReadingWhileWriting(t *testing.T) {
+	log := new(stuck)
+	if _, err := study.Create(t.Context(), log, settings(nil), "", time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	x := reopen(t, &table{log: log, clock: &clock{now: time.Now()}, nodes: 9})
+	log.began, log.end = make(chan struct{}), make(chan struct{})
+	paused := make(chan error, 1)
+	go func() { paused <- x.Pause(x.ctx, "", "") }()
+	<-log.began
+	x.View(func(s *study.State) {
+		if s.Seq != 1 || s.Status != study.StatusOpen {
+			t.Errorf("event %d, %s: not written yet", s.Seq, s.Status)
+		}
+	})
+	close(log.end)
+	if err := <-paused; err != nil || x.Seq() != 2 {
+		t.Errorf("event %d, %v", x.Seq(), err)
+	}
+}
