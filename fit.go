@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -77,7 +78,7 @@ func (c candidate) String() string {
 
 // sketchFrom is the number of measurements from which candidates are compared by
 // a sample of them.
-const sketchFrom = 700
+const sketchFrom = 1500
 
 // fit tries the kernels that the Spec leaves, keeps the likeliest, and conditions
 // it on the measurements.
@@ -118,44 +119,40 @@ func (w *workshop) train(ctx context.Context, own gp.Data) (*trained, error) {
 		return nil, err
 	}
 	families := w.spec.families(t.choice.Hops)
-	sketch := len(families)*len(scales) > 1 && own.Len() > sketchFrom
-	opts.Sketch = sketch
-
-	var chosen candidate
-	try := func(c candidate) error {
-		k, err := w.kernel(ctx, c.family, t.choice.Method, c.hops, c.many)
-		if err != nil {
-			return err
-		}
-		opts.Starts = c.starts()
-		fitted, report, err := gp.Fit(ctx, k, own, opts)
-		if err != nil {
-			return err
-		}
-		t.choice.Candidates = append(t.choice.Candidates, Candidate{c.String(), report.LogLikelihood, report.LOOScore})
-		if t.model == nil || worth(report) > worth(t.choice.Fit) {
-			t.model, t.choice.Fit, chosen = fitted, report, c
-		}
-		return nil
-	}
-	// The first family decides on the scales, the others are tried on those.
-	for _, many := range scales {
-		if err := try(candidate{families[0], many, w.fineHops(many, t.choice.Method, t.choice.Hops)}); err != nil {
-			return nil, err
+	opts.Sketch = len(families)*len(scales) > 1 && own.Len() > sketchFrom
+	var tried []attempt
+	for _, f := range families {
+		for _, many := range scales {
+			c := candidate{f, many, w.fineHops(many, t.choice.Method, t.choice.Hops)}
+			k, err := w.kernel(ctx, c.family, t.choice.Method, c.hops, c.many)
+			if err != nil {
+				return nil, err
+			}
+			opts.Starts = c.starts()
+			fitted, report, err := gp.Fit(ctx, k, own, opts)
+			if err != nil {
+				return nil, err
+			}
+			tried = append(tried, attempt{c, fitted, report})
+			t.choice.Candidates = append(t.choice.Candidates, Candidate{c.String(), report.LogLikelihood, report.LOOScore})
 		}
 	}
-	for _, f := range families[1:] {
-		if err := try(candidate{f, chosen.many, chosen.hops}); err != nil {
-			return nil, err
-		}
-	}
-	t.choose(chosen, sketch)
-	w.forget(chosen.hops)
-	if sketch {
+	best := slices.MaxFunc(tried, func(a, b attempt) int { return cmp.Compare(worth(a.report), worth(b.report)) })
+	t.model, t.choice.Fit = best.model, best.report
+	t.choose(best.candidate, opts.Sketch)
+	w.forget(best.hops)
+	if opts.Sketch {
 		t.model, t.choice.Fit, err = w.retrain(ctx, own, t.spec, t.model.Theta())
 	}
 	t.choice.Why = append(t.choice.Why, solved(t.choice.Fit, own.Len()))
 	return t, err
+}
+
+// attempt is a candidate and its fit.
+type attempt struct {
+	candidate
+	model  *gp.Model
+	report gp.FitReport
 }
 
 // worth is what kernels are compared by: the likelihood, less one nat for every

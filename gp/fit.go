@@ -122,7 +122,7 @@ type FitReport struct {
 	NoiseSD         float64   `json:"noise_sd"`          // in the units of the data
 	LogLikelihood   float64   `json:"log_likelihood"`    // of the standardised data
 	LogLikelihoodSE float64   `json:"log_likelihood_se"` // its standard error; 0 when exact
-	LOOScore        float64   `json:"loo_score"`         // mean leave-one-out log density, standardised; exact solver only
+	LOOScore        float64   `json:"loo_score"`         // mean leave-one-out log density, standardised; 0 by iteration
 	Iterations      int       `json:"iterations"`
 	Evaluations     int       `json:"evaluations"`
 	Residual        float64   `json:"residual"` // largest relative residual of the last step's solves; iterative solver only
@@ -201,9 +201,9 @@ func Fit(ctx context.Context, k kernel.Kernel, d Data, opts FitOptions) (*Model,
 	var theta []float64
 	switch {
 	case opts.Sketch:
-		theta, r, err = l.params.climbFrom(ctx, l.patches(sketchNodes), starts, opts.MaxIter)
+		theta, r, err = l.fitTogether(ctx, l.patches(sketchNodes), starts, opts)
 	case m.solver == Exact:
-		theta, r, err = l.fitExactly(ctx, starts, opts)
+		theta, r, err = l.fitTogether(ctx, []*likelihood{l}, starts, opts)
 	default:
 		theta, r, err = l.fitIteratively(ctx, starts, opts)
 	}
@@ -221,29 +221,42 @@ func Fit(ctx context.Context, k kernel.Kernel, d Data, opts FitOptions) (*Model,
 	return m, r, nil
 }
 
-// fitExactly climbs from the likeliest start and adds the leave-one-out score.
-func (l *likelihood) fitExactly(ctx context.Context, starts [][]float64, opts FitOptions) (theta []float64, r FitReport, err error) {
-	if k, ok := l.kernel.(kernel.Keeper); ok {
-		l = &likelihood{k.Keep(l.data.Nodes, keptBytes), l.data, l.meanVar, l.params}
-	}
-	if theta, err = likeliest(ctx, []*likelihood{l}, starts); err != nil {
+// fitTogether climbs likelihoods of parts of the data, or of all of it, from the
+// likeliest start, and adds the leave-one-out score.
+func (l *likelihood) fitTogether(ctx context.Context, parts []*likelihood, starts [][]float64, opts FitOptions) (theta []float64, r FitReport, err error) {
+	keep(parts)
+	if theta, err = likeliest(ctx, parts, starts); err != nil {
 		return nil, r, err
 	}
 	if r.Converged = opts.Fixed; !opts.Fixed {
-		if theta, r, err = l.params.climb(ctx, theta, opts.MaxIter, l.evaluate); err != nil {
+		if theta, r, err = l.params.climb(ctx, theta, opts.MaxIter, sum(parts)); err != nil {
 			return nil, r, err
 		}
 	}
-	f, err := l.factor(ctx, theta)
-	if err != nil {
-		return nil, r, err
+	count := 0
+	for _, l := range parts {
+		f, err := l.factor(ctx, theta)
+		if err != nil {
+			return nil, r, err
+		}
+		r.LogLikelihood += f.lml
+		mean, variance := f.leaveOneOut(l.data)
+		for i, y := range l.data.Y {
+			r.LOOScore += logNormal(y, mean[i], variance[i])
+		}
+		count += l.data.Len()
 	}
-	r.LogLikelihood = f.lml
-	mean, variance := f.leaveOneOut(l.data)
-	for i, y := range l.data.Y {
-		r.LOOScore += logNormal(y, mean[i], variance[i]) / float64(len(l.data.Y))
-	}
+	r.LOOScore /= float64(count)
 	return theta, r, nil
+}
+
+// keep makes kernels keep what is the same in every evaluation.
+func keep(parts []*likelihood) {
+	for p, l := range parts {
+		if k, ok := l.kernel.(kernel.Keeper); ok {
+			parts[p] = &likelihood{k.Keep(l.data.Nodes, keptBytes/len(parts)), l.data, l.meanVar, l.params}
+		}
+	}
 }
 
 // fitIteratively starts from an exact fit to a few patches and goes on by
@@ -261,7 +274,8 @@ func (l *likelihood) fitIteratively(ctx context.Context, starts [][]float64, opt
 	case opts.Cold:
 		theta = starts[0]
 	default:
-		theta, _, err = l.params.climbFrom(ctx, patches, starts, patchMaxIter)
+		opts.MaxIter = patchMaxIter
+		theta, _, err = l.fitTogether(ctx, patches, starts, opts)
 	}
 	if err != nil {
 		return nil, r, err
@@ -273,24 +287,6 @@ func (l *likelihood) fitIteratively(ctx context.Context, starts [][]float64, opt
 	}
 	r.LogLikelihood, r.LogLikelihoodSE, err = l.estimate(ctx, theta, opts.Seed)
 	return theta, r, err
-}
-
-// climbFrom climbs several likelihoods together, from the likeliest start.
-func (p *params) climbFrom(ctx context.Context, all []*likelihood, starts [][]float64, most int) (theta []float64, r FitReport, err error) {
-	if theta, err = likeliest(ctx, all, starts); err != nil {
-		return nil, r, err
-	}
-	if theta, r, err = p.climb(ctx, theta, most, sum(all)); err != nil {
-		return nil, r, err
-	}
-	for _, l := range all {
-		f, err := l.factor(ctx, theta)
-		if err != nil {
-			return nil, r, err
-		}
-		r.LogLikelihood += f.lml
-	}
-	return theta, r, nil
 }
 
 // leaveOneOut returns mean and variance of each measurement given all others:
