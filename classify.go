@@ -64,6 +64,9 @@ func Classify(ctx context.Context, g *graph.Graph, l gp.Labels, spec Spec, metho
 // classify tries the kernels that the Spec leaves and keeps the one under which
 // labels are likeliest by the others.
 func (w *workshop) classify(ctx context.Context, l gp.Labels, method gp.ClassMethod) (*Classification, error) {
+	if w.spec.Trend == "degree" {
+		return nil, fmt.Errorf("%w: classes have no trend with the degree", ErrSpec)
+	}
 	for k, i := range l.Nodes {
 		if i < 0 || i >= len(w.place) {
 			return nil, fmt.Errorf("%w: label %d is at node %d of %d", gp.ErrData, k, i, len(w.place))
@@ -107,12 +110,12 @@ func (w *workshop) classify(ctx context.Context, l gp.Labels, method gp.ClassMet
 	families := w.spec.classFamilies(c.choice.Hops)
 	// The first family decides on the scales, the others are tried on those.
 	for _, many := range scales {
-		if err := try(candidate{families[0], many, w.fineHops(many, c.choice.Method, c.choice.Hops)}); err != nil {
+		if err := try(candidate{family: families[0], many: many, hops: w.fineHops(many, c.choice.Method, c.choice.Hops)}); err != nil {
 			return nil, err
 		}
 	}
 	for _, f := range families[1:] {
-		if err := try(candidate{f, chosen.many, chosen.hops}); err != nil {
+		if err := try(candidate{family: f, many: chosen.many, hops: chosen.hops}); err != nil {
 			return nil, err
 		}
 	}
@@ -147,16 +150,11 @@ func (s Spec) classFamilies(hops int) []family {
 func (w *workshop) classKernel(ctx context.Context, c candidate, method string) (kernel.Kernel, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if c.many { // makes the scales
-		if _, err := w.newKernel(ctx, c.family, method, c.hops, true); err != nil {
-			return nil, err
-		}
-	}
 	fine, err := w.fine(ctx, c.family, method, c.hops)
 	if err != nil || !c.many {
 		return kernel.Even(fine), err
 	}
-	return kernel.NewMultiscale(kernel.Even(fine), c.modulation, w.scales, kernel.MultiscaleOptions{})
+	return w.onTop(ctx, kernel.Even(fine), c.family)
 }
 
 // spreadShares are the shares α of its neighbours' labels that a node takes on in

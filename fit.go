@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -30,6 +29,7 @@ type Choice struct {
 	Family     string       `json:"family"`
 	Method     string       `json:"method"`
 	Scales     string       `json:"scales"`
+	Trend      string       `json:"trend"`
 	Hops       int          `json:"hops,omitempty"`
 	Why        []string     `json:"why"`
 	Fit        gp.FitReport `json:"fit"`
@@ -62,24 +62,6 @@ func Fit(ctx context.Context, g *graph.Graph, d gp.Data, spec Spec) (*Model, err
 	return w.fit(ctx, d)
 }
 
-// candidate is a kernel that the Spec leaves open.
-type candidate struct {
-	family
-	many bool // scales
-	hops int  // of the finest
-}
-
-func (c candidate) String() string {
-	if c.many {
-		return c.name + ", many scales"
-	}
-	return c.name
-}
-
-// sketchFrom is the number of measurements from which candidates are compared by
-// a sample of them.
-const sketchFrom = 1500
-
 // fit tries the kernels that the Spec leaves, keeps the likeliest, and conditions
 // it on the measurements.
 func (w *workshop) fit(ctx context.Context, d gp.Data) (*Model, error) {
@@ -97,67 +79,6 @@ func (w *workshop) fit(ctx context.Context, d gp.Data) (*Model, error) {
 	m.posterior, err = best.model.Condition(ctx, own)
 	return m, err
 }
-
-// trained is a model, and the choices behind it.
-type trained struct {
-	model  *gp.Model
-	spec   Spec // with the choices filled in
-	choice Choice
-}
-
-// train tries the kernels that the Spec leaves and keeps the likeliest.
-func (w *workshop) train(ctx context.Context, own gp.Data) (*trained, error) {
-	t := &trained{spec: w.spec}
-	t.choice.Method, t.choice.Hops, t.choice.Why = w.decide(own.Len())
-	scales, why, err := w.decideScales(own.Nodes, t.choice.Method, t.choice.Hops)
-	if err != nil {
-		return nil, err
-	}
-	t.choice.Why = append(t.choice.Why, why)
-	opts, err := w.fitOptions()
-	if err != nil {
-		return nil, err
-	}
-	families := w.spec.families(t.choice.Hops)
-	opts.Sketch = len(families)*len(scales) > 1 && own.Len() > sketchFrom
-	var tried []attempt
-	for _, f := range families {
-		for _, many := range scales {
-			c := candidate{f, many, w.fineHops(many, t.choice.Method, t.choice.Hops)}
-			k, err := w.kernel(ctx, c.family, t.choice.Method, c.hops, c.many)
-			if err != nil {
-				return nil, err
-			}
-			opts.Starts = c.starts()
-			fitted, report, err := gp.Fit(ctx, k, own, opts)
-			if err != nil {
-				return nil, err
-			}
-			tried = append(tried, attempt{c, fitted, report})
-			t.choice.Candidates = append(t.choice.Candidates, Candidate{c.String(), report.LogLikelihood, report.LOOScore})
-		}
-	}
-	best := slices.MaxFunc(tried, func(a, b attempt) int { return cmp.Compare(worth(a.report), worth(b.report)) })
-	t.model, t.choice.Fit = best.model, best.report
-	t.choose(best.candidate, opts.Sketch)
-	w.forget(best.hops)
-	if opts.Sketch {
-		t.model, t.choice.Fit, err = w.retrain(ctx, own, t.spec, t.model.Theta())
-	}
-	t.choice.Why = append(t.choice.Why, solved(t.choice.Fit, own.Len()))
-	return t, err
-}
-
-// attempt is a candidate and its fit.
-type attempt struct {
-	candidate
-	model  *gp.Model
-	report gp.FitReport
-}
-
-// worth is what kernels are compared by: the likelihood, less one nat for every
-// hyperparameter that was free to raise it (Akaike).
-func worth(r gp.FitReport) float64 { return r.LogLikelihood - float64(len(r.Theta)) }
 
 // retrain learns the hyperparameters of a kernel that is chosen already, from
 // where they were.
@@ -178,23 +99,6 @@ func (w *workshop) retrain(ctx context.Context, own gp.Data, spec Spec, theta []
 func (w *workshop) fitOptions() (gp.FitOptions, error) {
 	opts := gp.FitOptions{Mean: w.spec.Mean, NoiseSD: w.spec.NoiseSD, Seed: w.spec.Seed}
 	return opts, opts.Solver.UnmarshalText([]byte(cmp.Or(w.spec.Solver, "auto")))
-}
-
-// choose fills in what was chosen, and why.
-func (t *trained) choose(c candidate, sketch bool) {
-	t.choice.Family, t.choice.Scales, t.choice.Hops = c.name, "one", c.hops
-	if c.many {
-		t.choice.Scales = "many"
-	}
-	t.spec.Family, t.spec.Nu, t.spec.Scales = c.family.family, c.nu, t.choice.Scales
-	t.spec.Method, t.spec.Hops = t.choice.Method, t.choice.Hops
-	if n := len(t.choice.Candidates); n > 1 {
-		by := ""
-		if sketch {
-			by = ", by a sample of the measurements"
-		}
-		t.choice.Why = append(t.choice.Why, fmt.Sprintf("%v has the highest likelihood of the %d kernels tried%s, less one nat for every hyperparameter", c, n, by))
-	}
 }
 
 // solved says how systems were solved.

@@ -37,6 +37,7 @@ var specs = []grfgp.Spec{
 	{Family: "free", Method: "grf", Hops: 6},
 	{Family: "diffusion", Method: "lowrank", Rank: 150},
 	{Family: "diffusion", Method: "grf", Solver: "iterative"},
+	{Family: "diffusion", Method: "grf", Trend: "degree"},
 }
 
 // Every representation predicts the smooth part of the field far better than its
@@ -116,6 +117,7 @@ func TestSpecIsChecked(t *testing.T) {
 	for _, spec := range []grfgp.Spec{
 		{Family: "rbf"}, {Method: "magic"}, {Family: "free", Method: "dense"}, {Nu: 2}, {Family: "matern", Nu: -1},
 		{Hops: -1}, {Hops: 1000}, {Solver: "magic"}, {Walks: -1}, {Rank: -1}, {NoiseSD: &noise},
+		{Trend: "up"}, {Method: "lowrank", Trend: "degree"},
 	} {
 		if _, err := grfgp.Fit(context.Background(), g, d, spec); !errors.Is(err, grfgp.ErrSpec) {
 			t.Errorf("%+v: %v", spec, err)

@@ -26,6 +26,7 @@ type Spec struct {
 	Method string  `json:"method,omitempty"` // dense, series, grf or lowrank; empty: chosen by cost
 	Hops   int     `json:"hops,omitempty"`   // reach of series, grf and lowrank; 0: chosen by likelihood
 	Scales string  `json:"scales,omitempty"` // one, or many: coarser graphs on top; empty: chosen by likelihood
+	Trend  string  `json:"trend,omitempty"`  // degree: a multiple of its logarithm on top, or none; empty: chosen by likelihood
 	Walks  int     `json:"walks,omitempty"`  // walkers per node of grf and lowrank; 0: 100
 	Rank   int     `json:"rank,omitempty"`   // of lowrank; 0: 256
 	Solver string  `json:"solver,omitempty"` // exact or iterative; empty: exact up to 3,000 measurements
@@ -35,11 +36,12 @@ type Spec struct {
 	NoiseSD *float64 `json:"noise_sd,omitempty"` // known noise
 }
 
-// Names of families, methods and scales.
+// Names of families, methods, scales and trends.
 var (
 	Families = []string{"diffusion", "matern", "free"}
 	Methods  = []string{"dense", "series", "grf", "lowrank"}
 	Scales   = []string{"one", "many"}
+	Trends   = []string{"none", "degree"}
 )
 
 // Check says what is wrong with a Spec, whatever the graph.
@@ -55,6 +57,10 @@ func (s Spec) Check() error {
 		return fmt.Errorf("%w: scales are %s, not %q", ErrSpec, strings.Join(Scales, " or "), s.Scales)
 	case s.Scales == "many" && s.Method == "lowrank":
 		return fmt.Errorf("%w: lowrank has one scale; take grf, series or dense for many", ErrSpec)
+	case s.Trend != "" && !slices.Contains(Trends, s.Trend):
+		return fmt.Errorf("%w: trends are %s, not %q", ErrSpec, strings.Join(Trends, " or "), s.Trend)
+	case s.Trend == "degree" && s.Method == "lowrank":
+		return fmt.Errorf("%w: lowrank has no trend; take grf, series or dense for one", ErrSpec)
 	case s.Nu < 0 || s.Nu > 0 && s.Family != "matern":
 		return fmt.Errorf("%w: ν = %v goes with the family matern and is positive", ErrSpec, s.Nu)
 	case s.Solver != "" && !slices.Contains(gp.Solvers[1:], s.Solver):

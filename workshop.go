@@ -23,7 +23,8 @@ type workshop struct {
 	w      *sparse.CSR
 	hash   [32]byte             // of the graph as given
 	place  []int                // place[node] is the number of a given node in the ordered graph
-	levels func() []graph.Level // coarser graphs, made when first asked for
+	levels func() []graph.Level // coarser graphs, and
+	degree func() degree        // degrees, made when first asked for
 
 	mu       sync.Mutex // of what follows: replays share a workshop
 	dense    *kernel.Dense
@@ -55,6 +56,7 @@ func newWorkshop(g *graph.Graph, spec Spec) (*workshop, error) {
 		w.place[node] = at
 	}
 	w.levels = sync.OnceValue(func() []graph.Level { return levels(h) })
+	w.degree = sync.OnceValue(func() degree { return degreeOf(h) })
 	return w, nil
 }
 
@@ -133,19 +135,26 @@ func levels(g *graph.Graph) []graph.Level {
 	return all
 }
 
-// kernel returns the kernel of a family in a representation, on one scale or
-// many.
-func (w *workshop) kernel(ctx context.Context, f family, method string, hops int, many bool) (kernel.Kernel, error) {
+// kernel returns the kernel of a candidate in a representation.
+func (w *workshop) kernel(ctx context.Context, c candidate, method string) (kernel.Kernel, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.newKernel(ctx, f, method, hops, many)
+	return w.newKernel(ctx, c, method)
 }
 
-func (w *workshop) newKernel(ctx context.Context, f family, method string, hops int, many bool) (kernel.Kernel, error) {
-	fine, err := w.fine(ctx, f, method, hops)
-	if err != nil || !many {
-		return fine, err
+func (w *workshop) newKernel(ctx context.Context, c candidate, method string) (kernel.Kernel, error) {
+	k, err := w.fine(ctx, c.family, method, c.hops)
+	if err == nil && c.many {
+		k, err = w.onTop(ctx, k, c.family)
 	}
+	if err == nil && c.trend {
+		k = kernel.Trend(k, w.degree().x)
+	}
+	return k, err
+}
+
+// onTop adds coarser graphs to a kernel.
+func (w *workshop) onTop(ctx context.Context, fine kernel.Kernel, f family) (kernel.Kernel, error) {
 	if w.scales == nil {
 		var scales []kernel.Scale
 		for _, l := range w.levels() {
@@ -172,7 +181,7 @@ func (w *workshop) chosenKernel(ctx context.Context, s Spec) (kernel.Kernel, err
 	if w.last.kernel != nil && w.last.spec == s {
 		return w.last.kernel, nil
 	}
-	k, err := w.newKernel(ctx, s.families(s.Hops)[0], s.Method, s.Hops, s.Scales == "many")
+	k, err := w.newKernel(ctx, candidate{s.families(s.Hops)[0], s.Scales == "many", s.Trend == "degree", s.Hops}, s.Method)
 	if err == nil {
 		w.last = chosen{s, k}
 	}
@@ -306,20 +315,4 @@ func (w *workshop) spacing(nodes []int) float64 {
 		}
 	}
 	return float64(sum) / float64(max(1, found))
-}
-
-// starts are length scales from two to a hundred hops, to be tried by likelihood;
-// nil leaves it to the kernel.
-func (c candidate) starts() [][]float64 {
-	if c.spectrum == nil || c.many {
-		return nil
-	}
-	var all [][]float64
-	for _, scale := range []float64{2, 8, 32, 128} {
-		if _, ok := c.modulation.(kernel.Matern); ok {
-			scale /= 2
-		}
-		all = append(all, []float64{1, scale})
-	}
-	return all
 }

@@ -1,14 +1,23 @@
 package gp
 
 import (
+	"math"
 	"testing"
+
+	"grfgp/kernel"
 )
 
 // Draws at all nodes in one pass are those at a few nodes in two.
 func TestDrawsInOnePass(t *testing.T) {
 	g := smallGraph(t)
 	zero := 4.0
-	for name, k := range kernels(t, g) {
+	all := kernels(t, g)
+	x := make([]float64, g.Len())
+	for i := range x {
+		x[i] = math.Sin(float64(i))
+	}
+	all["trend"] = kernel.Trend(all["grf"], x)
+	for name, k := range all {
 		for what, opts := range map[string]FitOptions{"unknown mean": {}, "known mean": {Mean: &zero}, "iterative": {Solver: Iterative, Epochs: 2}} {
 			d := someData(g.Len(), 9, 8)
 			d.Nodes, d.Y = append(d.Nodes, d.Nodes[0]), append(d.Y, 5)
@@ -17,7 +26,7 @@ func TestDrawsInOnePass(t *testing.T) {
 				t.Fatal(err)
 			}
 			p := step[*Posterior](t)(m.Condition(background, d))
-			if _, _, ok := p.drawer(); ok != (name == "grf" || name == "free") {
+			if _, _, ok := p.drawer(); ok != (name == "grf" || name == "free" || name == "trend") {
 				t.Errorf("%s draws in one pass: %v", name, ok)
 			}
 			nodes := []int{33, 2, 17}
@@ -25,7 +34,7 @@ func TestDrawsInOnePass(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			all, err := p.Sample(background, allNodes(g.Len()), 40, 5)
+			everywhere, err := p.Sample(background, allNodes(g.Len()), 40, 5)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -34,7 +43,7 @@ func TestDrawsInOnePass(t *testing.T) {
 				tol = 0.1 // ten times that of solves
 			}
 			for r, i := range nodes {
-				near(t, name+", "+what+": draw", all.RawRowView(i), few.RawRowView(r), tol)
+				near(t, name+", "+what+": draw", everywhere.RawRowView(i), few.RawRowView(r), tol)
 			}
 		}
 	}

@@ -22,6 +22,7 @@ type modelFlags struct {
 	family    choice
 	method    choice
 	scales    choice
+	trend     choice
 	solver    choice
 	mean      float64
 	noiseSD   float64
@@ -32,6 +33,8 @@ type modelFlags struct {
 
 func (m *modelFlags) flags(f *pflag.FlagSet) {
 	m.kernelFlags(f)
+	m.trend = newChoice(append([]string{"auto"}, grfgp.Trends...)...)
+	f.Var(&m.trend, "trend", "auto, none, or degree: a multiple of the logarithm of a node's degree on top")
 	f.Float64Var(&m.mean, "mean", 0, "known mean (default: learned)")
 	f.Float64Var(&m.noiseSD, "noise-sd", 0, "known standard deviation of the noise (default: learned)")
 	f.Float64Var(&m.level, "level", 0.95, "level of intervals")
@@ -93,12 +96,16 @@ func (m *modelFlags) complete(cmd *cobra.Command) {
 	complete(cmd, "family", m.family.words...)
 	complete(cmd, "method", m.method.words...)
 	complete(cmd, "scales", m.scales.words...)
+	if cmd.Flags().Lookup("trend") != nil {
+		complete(cmd, "trend", m.trend.words...)
+	}
 	complete(cmd, "solver", m.solver.words...)
 }
 
 // resolve fills the Spec from the flags that were given.
 func (m *modelFlags) resolve(a *app, changed func(string) bool) (grfgp.Spec, error) {
 	spec := m.kernelSpec(a)
+	spec.Trend = m.trend.chosen()
 	if changed("mean") {
 		spec.Mean = &m.mean
 	}
@@ -165,7 +172,10 @@ func (a *app) fit(ctx context.Context, d *modelData, spec grfgp.Spec) (*grfgp.Mo
 		return nil, fitError(ctx, err)
 	}
 	c := m.Choice()
-	scales := map[string]string{"one": "one scale", "many": "many scales"}[c.Scales]
+	scales := scaleWords[c.Scales]
+	if c.Trend == "degree" {
+		scales += " with a trend"
+	}
 	s.Done("%s by %s on %s, noise %.3g, log likelihood %.2f", c.Family, c.Method, scales, m.NoiseSD(), c.Fit.LogLikelihood)
 	for _, why := range c.Why {
 		a.talk.Say("  %s", why)

@@ -1,0 +1,51 @@
+package grfgp
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/stat"
+
+	"grfgp/graph"
+)
+
+// degree is the logarithm of every node's degree, with mean 0 and variance 1. Many
+// quantities on social networks go with it, and who holds the graph knows it.
+type degree struct {
+	x      []float64
+	spread float64 // standard deviation of the logarithm
+}
+
+func degreeOf(g *graph.Graph) degree {
+	d := degree{x: make([]float64, g.Len())}
+	for i, v := range g.Degrees() {
+		d.x[i] = math.Log(float64(max(1, v)))
+	}
+	mean := 0.0
+	if mean, d.spread = stat.PopMeanStdDev(d.x, nil); d.spread > 0 {
+		for i := range d.x {
+			d.x[i] = (d.x[i] - mean) / d.spread
+		}
+	}
+	return d
+}
+
+// spreadLeast is the spread, in e-folds, from which a trend with the degree is
+// tried: a grid has less.
+const spreadLeast = 0.3
+
+// decideTrend says whether kernels have a trend, and whether the best without one
+// is tried with it.
+func (w *workshop) decideTrend(method string) (all, last bool, why string) {
+	switch {
+	case w.spec.Trend == "degree":
+		return true, false, "a trend with the degree was asked for"
+	case w.spec.Trend == "none":
+		return false, false, "no trend was asked for"
+	case method == "lowrank":
+		return false, false, "low rank has no trend"
+	case w.degree().spread < spreadLeast:
+		return false, false, "degrees are too much alike for a trend with them"
+	}
+	return false, true, fmt.Sprintf("degrees differ by a factor of %.2g either way: a trend with their logarithm was tried", math.Exp(w.degree().spread))
+}
