@@ -154,7 +154,7 @@ func (c *conjugate) restart(ctx context.Context) error {
 	if n == 0 || k == 0 {
 		return nil
 	}
-	c.r, c.q = dense(n, k, c.buf.r), dense(n, k, c.buf.q)
+	c.r, c.q = shaped(n, k, c.buf.r), shaped(n, k, c.buf.q)
 	if c.cold {
 		clear(c.buf.q)
 	} else if err := c.apply(ctx, c.q, c.x); err != nil {
@@ -285,9 +285,9 @@ func (c *conjugate) view() {
 	if k == 0 {
 		return
 	}
-	c.r, c.p, c.q = dense(n, k, c.buf.r), dense(n, k, c.buf.p), dense(n, k, c.buf.q)
+	c.r, c.p, c.q = shaped(n, k, c.buf.r), shaped(n, k, c.buf.p), shaped(n, k, c.buf.q)
 	if c.z = c.r; c.opts.Precond != nil {
-		c.z = dense(n, k, c.buf.z)
+		c.z = shaped(n, k, c.buf.z)
 	}
 }
 

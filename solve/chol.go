@@ -7,8 +7,9 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
+
+	"grfgp/internal/dense"
 )
 
 // Cholesky is the factor H = L·Lᵀ of a dense positive definite matrix, for some
@@ -27,7 +28,7 @@ func NewCholesky(h *mat.SymDense) (*Cholesky, error) {
 	if n == 0 {
 		return c, nil
 	}
-	if pivot := factor(c.l); pivot >= 0 {
+	if pivot := factor(dense.Of(c.l)); pivot >= 0 {
 		return nil, fmt.Errorf("solve: Cholesky factor: pivot %d of %d is %.3g, with %.3g on the diagonal: %w; add noise",
 			pivot, n, c.l.Data[pivot*n+pivot], h.At(pivot, pivot), ErrNotPositiveDefinite)
 	}
@@ -53,7 +54,7 @@ func (c *Cholesky) Append(row []float64) error {
 	next := c.l.Data[n*c.l.Stride:][:n+1]
 	copy(next, row)
 	if n > 0 {
-		solveLower(l, blas64.General{Rows: n, Cols: 1, Stride: 1, Data: next[:n]})
+		solveColumn(blas.NoTrans, l, next[:n], 1)
 	}
 	d := next[n] - dot(next[:n], next)
 	if !(d > 0) || math.IsInf(d, 1) {
@@ -85,8 +86,12 @@ func (c *Cholesky) grow() {
 // Solve sets dst = H⁻¹·b; the two may be one matrix.
 func (c *Cholesky) Solve(dst, b *mat.Dense) {
 	c.SolveLower(dst, b)
-	if c.N() > 0 {
-		solveLowerT(c.l, dst.RawMatrix())
+	switch x := dst.RawMatrix(); {
+	case c.N() == 0:
+	case x.Cols == 1:
+		solveColumn(blas.Trans, c.l, x.Data, x.Stride)
+	default:
+		solveLowerT(dense.Of(c.l), dense.Of(x))
 	}
 }
 
@@ -98,8 +103,12 @@ func (c *Cholesky) SolveLower(dst, b *mat.Dense) {
 		panic(fmt.Sprintf("solve: %d×%d solutions of %d×%d right-hand sides for a factor of %d", dr, dk, r, k, c.N()))
 	}
 	dst.Copy(b)
-	if c.N() > 0 {
-		solveLower(c.l, dst.RawMatrix())
+	switch x := dst.RawMatrix(); {
+	case c.N() == 0:
+	case x.Cols == 1:
+		solveColumn(blas.NoTrans, c.l, x.Data, x.Stride)
+	default:
+		solveLower(dense.Of(c.l), dense.Of(x))
 	}
 }
 
@@ -121,13 +130,11 @@ func (c *Cholesky) Inverse(dst *mat.SymDense) {
 	if n == 0 {
 		return
 	}
-	raw := dst.RawSymmetric()
-	for i := range n {
-		for j, v := range row(c.l, i)[:i+1] {
-			raw.Data[j*raw.Stride+i] = v
-		}
-	}
-	lapack64.Potri(blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: n, Stride: raw.Stride, Data: raw.Data})
+	upper := dst.RawSymmetric()
+	l := dense.OfSymmetric(upper).T()
+	copyLower(l, dense.Of(c.l))
+	invert(l)
+	square(upper)
 }
 
 // InverseDiag sets dst to the diagonal of H⁻¹, at about half the cost of Inverse.

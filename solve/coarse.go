@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/internal/dense"
 	"grfgp/internal/parallel"
 )
 
@@ -91,9 +92,7 @@ func NewCoarse[M Sparse[M]](a M, c *mat.SymDense, d []float64) (*Coarse, error) 
 	for i, j := range order {
 		copy(row(p.g, j), row(b, i))
 	}
-	parallel.Ranges(m, leaf, func(lo, hi int) {
-		blas64.Trsm(blas.Right, blas.Trans, 1, lower(p.onePlus), block(p.g, lo, hi, 0, rank))
-	})
+	solveLower(dense.Of(p.onePlus), dense.Of(p.g).T())
 	addOne(p.onePlus)
 	return p, nil
 }
@@ -232,11 +231,11 @@ func congruent(b blas64.General, order []int, m blas64.General) blas64.General {
 		}
 	})
 	c := blas64.General{Rows: k, Cols: k, Stride: k, Data: make([]float64, k*k)}
-	const size = 2 * leaf
+	const size = 128
 	for lo := 0; lo < k; lo += size {
 		hi := min(lo+size, k)
 		// The columns from lo on are zero above row lo.
-		blas64.Gemm(blas.Trans, blas.NoTrans, 1, block(b, lo, n, lo, hi), block(mb, lo, n, 0, hi), 0, block(c, lo, hi, 0, hi))
+		dense.Add(dense.Of(block(c, lo, hi, 0, hi)), 1, dense.Of(block(b, lo, n, lo, hi)).T(), dense.Of(block(mb, lo, n, 0, hi)))
 	}
 	return c
 }

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/internal/dense"
 	"grfgp/internal/parallel"
 )
 
@@ -54,9 +55,7 @@ func NewLowRank(u *mat.Dense, noise []float64) (*LowRank, error) {
 		return nil, fmt.Errorf("solve: low rank: %w", err)
 	}
 	p.logDet += small
-	parallel.Ranges(n, blockRows, func(lo, hi int) {
-		blas64.Trsm(blas.Right, blas.Trans, 1, lower(p.onePlus), block(p.b, lo, hi, 0, k))
-	})
+	solveLower(dense.Of(p.onePlus), dense.Of(p.b).T())
 	addOne(p.onePlus)
 	return p, nil
 }
@@ -112,7 +111,7 @@ func inverseRoots(d []float64) (invSqrt []float64, logDet float64, err error) {
 // returns log det(I + a).
 func factorOnePlus(a blas64.General) (logDet float64, err error) {
 	addOne(a)
-	if pivot := factor(a); pivot >= 0 {
+	if pivot := factor(dense.Of(a)); pivot >= 0 {
 		return 0, fmt.Errorf("pivot %d of %d: %w", pivot, a.Rows, ErrNotPositiveDefinite)
 	}
 	for i := range a.Rows {

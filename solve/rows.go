@@ -49,5 +49,5 @@ func block(a blas64.General, r0, r1, c0, c1 int) blas64.General {
 	return v
 }
 
-// dense is the first n×k values of buf as a matrix.
-func dense(n, k int, buf []float64) *mat.Dense { return mat.NewDense(n, k, buf[:n*k]) }
+// shaped is the first n×k values of buf as a matrix.
+func shaped(n, k int, buf []float64) *mat.Dense { return mat.NewDense(n, k, buf[:n*k]) }

@@ -1,59 +1,125 @@
 package solve
 
 import (
-	"math"
-
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/internal/dense"
 	"grfgp/internal/parallel"
 )
 
-// Recursions that leave nearly all work of a triangular solve to products of
-// large blocks, which run on all processors. Only lower triangles are read.
+// Recursions that leave nearly all work on triangles to products of large
+// blocks, which run on all processors. Only lower triangles are read.
 
-// leaf is the size below which plain loops take over.
-const leaf = 64
+// strip is how many right-hand sides of a small triangle one processor takes at
+// a time.
+const strip = 192
 
 // half is where a matrix of size n > leaf is cut: at a multiple of leaf.
 func half(n int) int { return (n/leaf + 1) / 2 * leaf }
 
-// solveLower replaces b by L⁻¹·b.
-func solveLower(l, b blas64.General) {
-	n, m := l.Rows, b.Cols
-	if n <= leaf || m == 1 {
-		solveLeaf(blas.NoTrans, l, b)
-		return
-	}
-	h := half(n)
-	b1, b2 := block(b, 0, h, 0, m), block(b, h, n, 0, m)
-	solveLower(block(l, 0, h, 0, h), b1)
-	blas64.Gemm(blas.NoTrans, blas.NoTrans, -1, block(l, h, n, 0, h), b1, 1, b2)
-	solveLower(block(l, h, n, h, n), b2)
+// quarters returns the blocks of a lower triangle larger than leaf.
+func quarters(l dense.Matrix) (l11, l21, l22 dense.Matrix) {
+	n, h := l.Rows, half(l.Rows)
+	return l.Block(0, h, 0, h), l.Block(h, n, 0, h), l.Block(h, n, h, n)
 }
 
-// solveLowerT replaces b by L⁻ᵀ·b.
-func solveLowerT(l, b blas64.General) {
+// solveLower replaces b by L⁻¹·b. For b·L⁻ᵀ give it bᵀ.
+func solveLower(l, b dense.Matrix) {
 	n, m := l.Rows, b.Cols
-	if n <= leaf || m == 1 {
-		solveLeaf(blas.Trans, l, b)
+	if n <= dense.MaxTriangle {
+		parallel.Ranges(m, strip, func(lo, hi int) { dense.Solve(l, b.Block(0, n, lo, hi)) })
 		return
 	}
-	h := half(n)
-	b1, b2 := block(b, 0, h, 0, m), block(b, h, n, 0, m)
-	solveLowerT(block(l, h, n, h, n), b2)
-	blas64.Gemm(blas.Trans, blas.NoTrans, -1, block(l, h, n, 0, h), b2, 1, b1)
-	solveLowerT(block(l, 0, h, 0, h), b1)
+	l11, l21, l22 := quarters(l)
+	b1, b2 := b.Block(0, l11.Rows, 0, m), b.Block(l11.Rows, n, 0, m)
+	solveLower(l11, b1)
+	dense.Add(b2, -1, l21, b1)
+	solveLower(l22, b2)
 }
 
-func solveLeaf(t blas.Transpose, l, b blas64.General) {
-	if b.Cols == 1 {
-		blas64.Trsv(t, lower(l), blas64.Vector{N: b.Rows, Inc: b.Stride, Data: b.Data})
+// solveLowerT replaces b by L⁻ᵀ·b. For b·L⁻¹ give it bᵀ.
+func solveLowerT(l, b dense.Matrix) {
+	n, m := l.Rows, b.Cols
+	if n <= dense.MaxTriangle {
+		parallel.Ranges(m, strip, func(lo, hi int) { dense.SolveT(l, b.Block(0, n, lo, hi)) })
 		return
 	}
-	blas64.Trsm(blas.Left, t, 1, lower(l), b)
+	l11, l21, l22 := quarters(l)
+	b1, b2 := b.Block(0, l11.Rows, 0, m), b.Block(l11.Rows, n, 0, m)
+	solveLowerT(l22, b2)
+	dense.Add(b1, -1, l21.T(), b2)
+	solveLowerT(l11, b1)
+}
+
+// solveColumn replaces the vector b, whose elements are inc apart, by L⁻¹·b or
+// L⁻ᵀ·b. It reads L once and allocates nothing.
+func solveColumn(t blas.Transpose, l blas64.General, b []float64, inc int) {
+	blas64.Trsv(t, lower(l), blas64.Vector{N: l.Rows, Inc: inc, Data: b})
+}
+
+// factor replaces the lower triangle of a by its Cholesky factor. It returns
+// the first pivot that is not positive and finite, which is left in its place,
+// or −1.
+func factor(a dense.Matrix) int {
+	if a.Rows <= leaf {
+		return factorLeaf(a)
+	}
+	a11, a21, a22 := quarters(a)
+	if pivot := factor(a11); pivot >= 0 {
+		return pivot
+	}
+	solveLower(a11, a21.T())
+	dense.AddLower(a22, -1, a21, a21.T())
+	if pivot := factor(a22); pivot >= 0 {
+		return a11.Rows + pivot
+	}
+	return -1
+}
+
+// invert replaces L by L⁻¹. The block below the diagonal becomes −L22⁻¹·L21·L11⁻¹.
+func invert(l dense.Matrix) {
+	if l.Rows <= leaf {
+		invertLeaf(l)
+		return
+	}
+	l11, l21, l22 := quarters(l)
+	solveLowerT(l11, l21.T())
+	solveLower(l22, l21)
+	negate(l21)
+	invert(l11)
+	invert(l22)
+}
+
+// square replaces U = Lᵀ, which is on and above the diagonal of u, by UUᵀ = LᵀL.
+// Panel after panel of its columns is taken out and its square put in.
+func square(u blas64.Symmetric) {
+	const panel = 96
+	sum, buf := dense.OfSymmetric(u), make([]float64, u.N*panel)
+	for lo := 0; lo < u.N; lo += panel {
+		hi := min(u.N, lo+panel)
+		taken := blas64.General{Rows: hi, Cols: hi - lo, Stride: hi - lo, Data: buf[:hi*(hi-lo)]}
+		clear(taken.Data)
+		for i := range hi {
+			from := u.Data[i*u.Stride:][max(i, lo):hi]
+			copy(row(taken, i)[max(i, lo)-lo:], from)
+			clear(from)
+		}
+		p := dense.Of(taken)
+		dense.AddLower(sum.Block(0, hi, 0, hi).T(), 1, p, p.T())
+	}
+}
+
+// inverseLower returns L⁻¹, with zeros above the diagonal.
+func inverseLower(l blas64.General) blas64.General {
+	n := l.Rows
+	inv := blas64.General{Rows: n, Cols: n, Stride: max(n, 1), Data: make([]float64, n*n)}
+	for i := range n {
+		copy(row(inv, i)[:i+1], row(l, i))
+	}
+	invert(dense.Of(inv))
+	return inv
 }
 
 // lower is the lower triangle of a.
@@ -65,42 +131,36 @@ func lower(a blas64.General) blas64.Triangular {
 func lowerOf(h *mat.SymDense) blas64.General {
 	n := h.SymmetricDim()
 	l := blas64.General{Rows: n, Cols: n, Stride: max(n, 1), Data: make([]float64, n*n)}
-	// gonum keeps the upper triangle. Blocks of rows here are blocks of columns
-	// there, few enough for the cache.
-	raw := h.RawSymmetric()
-	parallel.Ranges(n, leaf, func(lo, hi int) {
-		for j := range hi {
-			from := raw.Data[j*raw.Stride:]
-			for i := max(lo, j); i < hi; i++ {
-				l.Data[i*n+j] = from[i]
-			}
-		}
-	})
+	copyLower(dense.Of(l), dense.OfSymmetric(h.RawSymmetric()).T())
 	return l
 }
 
-// factor replaces the lower triangle of a by its Cholesky factor. It returns
-// the first pivot that is not positive and finite, which is left in its place,
-// or −1.
-func factor(a blas64.General) int {
-	lapack64.Potrf(blas64.Symmetric{Uplo: blas.Lower, N: a.Rows, Stride: a.Stride, Data: a.Data})
-	for i := range a.Rows {
-		if d := a.Data[i*a.Stride+i]; !(d > 0) || math.IsInf(d, 1) {
-			return i
+// copyLower copies what is on and below the diagonal, in pieces that fit the
+// cache whichever way the two lie in memory.
+func copyLower(dst, src dense.Matrix) {
+	const size = 64
+	parallel.Ranges(dst.Rows, size, func(lo, hi int) {
+		for left := 0; left < hi; left += size {
+			for i := lo; i < hi; i++ {
+				to, from := dst.Data[i*dst.RowStep:], src.Data[i*src.RowStep:]
+				for j := left; j < min(left+size, i+1); j++ {
+					to[j*dst.ColStep] = from[j*src.ColStep]
+				}
+			}
 		}
-	}
-	return -1
+	})
 }
 
-// inverseLower returns L⁻¹, with zeros above the diagonal.
-func inverseLower(l blas64.General) blas64.General {
-	n := l.Rows
-	inv := blas64.General{Rows: n, Cols: n, Stride: max(n, 1), Data: make([]float64, n*n)}
-	for i := range n {
-		copy(row(inv, i)[:i+1], row(l, i))
+// negate changes all signs.
+func negate(a dense.Matrix) {
+	if a.ColStep != 1 {
+		a = a.T()
 	}
-	lapack64.Trtri(lower(inv))
-	return inv
+	for i := range a.Rows {
+		for j, v := range a.Data[i*a.RowStep:][:a.Cols] {
+			a.Data[i*a.RowStep+j] = -v
+		}
+	}
 }
 
 // dot is xᵀy over the length of x.

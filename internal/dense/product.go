@@ -1,0 +1,144 @@
+package dense
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+
+	"grfgp/internal/parallel"
+)
+
+// Sizes of what is packed at a time: a panel of b stays in the first cache, both
+// blocks in the second. Only depth has a say in results: sums are begun anew
+// after as many steps.
+const (
+	depth     = 128
+	blockRows = 192
+	blockCols = 384
+)
+
+// Below this number of multiplications goroutines cost more than they save.
+const worthwhile = 1 << 19
+
+// part is which elements of a product are wanted.
+type part int
+
+const (
+	whole part = iota
+	lower      // on and below the diagonal
+	upper      // on and above it
+)
+
+// Add adds alpha·a·b to c, which overlaps neither.
+func Add(c Matrix, alpha float64, a, b Matrix) { add(whole, c, alpha, a, b) }
+
+// AddLower adds alpha·a·b to the elements of c on and below the diagonal and
+// leaves all others as they are, for products known to be symmetric.
+func AddLower(c Matrix, alpha float64, a, b Matrix) { add(lower, c, alpha, a, b) }
+
+func add(want part, c Matrix, alpha float64, a, b Matrix) {
+	if a.Rows != c.Rows || b.Cols != c.Cols || a.Cols != b.Rows {
+		panic(fmt.Sprintf("dense: product of %d×%d and %d×%d for %d×%d", a.Rows, a.Cols, b.Rows, b.Cols, c.Rows, c.Cols))
+	}
+	if c.Rows == 0 || c.Cols == 0 || a.Cols == 0 {
+		return
+	}
+	if c.ColStep != 1 {
+		// The kernel writes rows: cᵀ += alpha·bᵀ·aᵀ.
+		c, a, b = c.T(), b.T(), a.T()
+		if want == lower {
+			want = upper
+		}
+	}
+	rows, cols := blockRows, blockCols
+	busy := c.Rows*c.Cols*a.Cols >= worthwhile
+	for busy && cuts(c.Rows, rows)*cuts(c.Cols, cols) < 4*runtime.GOMAXPROCS(0) && rows > 48 {
+		rows, cols = rows/2, cols/2
+	}
+	across := cuts(c.Cols, cols)
+	do := func(lo, hi int) {
+		buf := buffers.Get().(*buffer)
+		defer buffers.Put(buf)
+		for i := lo; i < hi; i++ {
+			r, k := i/across*rows, i%across*cols
+			buf.block(want, c, alpha, a, b, r, min(c.Rows, r+rows), k, min(c.Cols, k+cols))
+		}
+	}
+	if blocks := cuts(c.Rows, rows) * across; busy {
+		parallel.Ranges(blocks, 1, do)
+	} else {
+		do(0, blocks)
+	}
+}
+
+// cuts returns how many pieces of at most size n falls into.
+func cuts(n, size int) int { return (n + size - 1) / size }
+
+// covers tells whether all, or any, of rows [r0, r1) and columns [c0, c1) are wanted.
+func (want part) covers(r0, r1, c0, c1 int) (all, some bool) {
+	switch want {
+	case lower:
+		return r0 >= c1-1, r1 > c0
+	case upper:
+		return c0 >= r1-1, c1 > r0
+	}
+	return true, true
+}
+
+// buffer is the scratch of one goroutine.
+type buffer struct {
+	a    [blockRows * depth]float64
+	b    [blockCols * depth]float64
+	edge [tileRows * tileCols]float64
+}
+
+var buffers = sync.Pool{New: func() any { return new(buffer) }}
+
+// block adds to rows [r0, r1) and columns [c0, c1) of c.
+func (buf *buffer) block(want part, c Matrix, alpha float64, a, b Matrix, r0, r1, c0, c1 int) {
+	if _, some := want.covers(r0, r1, c0, c1); !some {
+		return
+	}
+	for p := 0; p < a.Cols; p += depth {
+		last := min(a.Cols, p+depth)
+		steps := last - p
+		pack(buf.a[:], a.Block(r0, r1, p, last).T(), tileRows)
+		pack(buf.b[:], b.Block(p, last, c0, c1), tileCols)
+		for j := c0; j < c1; j += tileCols {
+			right := buf.b[(j-c0)*steps:][:tileCols*steps]
+			for i := r0; i < r1; i += tileRows {
+				left := buf.a[(i-r0)*steps:][:tileRows*steps]
+				iEnd, jEnd := min(r1, i+tileRows), min(c1, j+tileCols)
+				all, some := want.covers(i, iEnd, j, jEnd)
+				switch {
+				case all && iEnd-i == tileRows && jEnd-j == tileCols:
+					tile(steps, alpha, left, right, c.Data[i*c.RowStep+j:], c.RowStep)
+				case some:
+					buf.partial(want, c, alpha, left, right, i, iEnd, j, jEnd)
+				}
+			}
+		}
+	}
+}
+
+// partial adds to a tile of which not all is wanted, or there.
+func (buf *buffer) partial(want part, c Matrix, alpha float64, left, right []float64, i0, i1, j0, j1 int) {
+	steps := len(left) / tileRows
+	each := func(do func(edge, c []float64)) {
+		for i := i0; i < i1; i++ {
+			lo, hi := j0, j1
+			switch want {
+			case lower:
+				hi = min(hi, i+1)
+			case upper:
+				lo = max(lo, i)
+			}
+			if lo < hi {
+				do(buf.edge[(i-i0)*tileCols+lo-j0:][:hi-lo], c.Data[i*c.RowStep+lo:][:hi-lo])
+			}
+		}
+	}
+	each(func(edge, c []float64) { copy(edge, c) })
+	tile(steps, alpha, left, right, buf.edge[:], tileCols)
+	each(func(edge, c []float64) { copy(c, edge) })
+}
