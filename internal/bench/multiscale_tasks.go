@@ -140,7 +140,7 @@ func (k Task) run(ctx context.Context, scales string, seed uint64) (TaskArm, err
 	arm.Test = len(test)
 
 	start := time.Now()
-	m, err := grfgp.Fit(ctx, task.Graph, d, grfgp.Spec{Family: "diffusion", Method: "grf", Scales: scales, Seed: seed})
+	m, err := grfgp.Fit(ctx, task.Graph, d, grfgp.Spec{Family: "diffusion", Method: "grf", Scales: scales, Trend: "none", Seed: seed})
 	if err != nil {
 		return arm, err
 	}
