@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/internal/dense"
 	"grfgp/kernel"
 	"grfgp/solve"
 )
@@ -168,7 +167,7 @@ func mirrored(a *mat.SymDense) *mat.Dense {
 // solve sets dst = H_c⁻¹·b for blocks of so many columns per class, class by
 // class.
 func (f *classFactor) solve(_ context.Context, dst, b *mat.Dense, columns int, _ float64) error {
-	dst.Mul(f.inverse, b)
+	dense.Mul(dense.View(dst), dense.View(f.inverse), dense.View(b))
 	n := len(f.nodes)
 	for c := range f.classes() {
 		lo, hi := f.members(c)
@@ -190,30 +189,20 @@ func (f *classFactor) solve(_ context.Context, dst, b *mat.Dense, columns int, _
 func (f *classFactor) gradient(ctx context.Context, size int) ([]float64, error) {
 	n, classes := len(f.nodes), float64(f.classes())
 	g := mat.NewSymDense(n, nil)
-	out := blas64.General{Rows: n, Cols: n, Stride: n, Data: g.RawSymmetric().Data}
-	alpha := f.alpha.RawMatrix()
-	const block = 256
-	trace := 0.0
-	for lo := 0; lo < n; lo += block {
-		hi := min(n, lo+block)
-		to := blas64.General{Rows: hi - lo, Cols: n - lo, Stride: n, Data: out.Data[lo*n+lo:]}
-		for i := lo; i < hi; i++ {
-			for j, v := range f.inverse.RawRowView(i)[lo:] {
-				to.Data[(i-lo)*n+j] = -classes * v / 2
-			}
-		}
-		rows := func(a blas64.General, lo, hi int) blas64.General {
-			return blas64.General{Rows: hi - lo, Cols: a.Cols, Stride: a.Stride, Data: a.Data[lo*a.Stride:]}
-		}
-		blas64.Gemm(blas.NoTrans, blas.Trans, 0.5, rows(alpha, lo, hi), rows(alpha, lo, n), 1, to)
-		if f.vt != nil {
-			vt := f.vt.RawMatrix()
-			columns := func(lo, hi int) blas64.General {
-				return blas64.General{Rows: n, Cols: hi - lo, Stride: n, Data: vt.Data[lo:]}
-			}
-			blas64.Gemm(blas.Trans, blas.NoTrans, -0.5, columns(lo, hi), columns(lo, n), 1, to)
+	out := g.RawSymmetric()
+	for i := range n {
+		for j, v := range f.inverse.RawRowView(i)[i:] {
+			out.Data[i*n+i+j] = -classes * v / 2
 		}
 	}
+	// The upper triangle of g is the lower one of its transpose.
+	triangle, alpha := dense.OfSymmetric(out).T(), dense.View(f.alpha)
+	dense.AddLower(triangle, 0.5, alpha, alpha.T())
+	if f.vt != nil {
+		vt := dense.View(f.vt)
+		dense.AddLower(triangle, -0.5, vt.T(), vt)
+	}
+	trace := 0.0
 	for i := range n {
 		trace += g.At(i, i)
 	}
@@ -280,10 +269,12 @@ func (f *classFactor) predict(ctx context.Context, nodes []int) (latents, error)
 			return latents{}, err
 		}
 		out.mean.Slice(lo, hi, 0, classes).(*mat.Dense).Mul(cross.T(), f.alpha)
-		var solved, corrected mat.Dense
-		solved.Mul(f.inverse, cross)
+		solved := mat.NewDense(n, hi-lo, nil)
+		dense.Mul(dense.View(solved), dense.View(f.inverse), dense.View(cross))
+		var corrected *mat.Dense
 		if f.vt != nil {
-			corrected.Mul(f.vt, cross)
+			corrected = mat.NewDense(n, hi-lo, nil)
+			dense.Mul(dense.View(corrected), dense.View(f.vt), dense.View(cross))
 		}
 		for q := range hi - lo {
 			left := prior[lo+q]

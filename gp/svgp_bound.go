@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/internal/dense"
 	"grfgp/internal/parallel"
 	"grfgp/kernel"
 	"grfgp/solve"
@@ -187,8 +188,8 @@ func (q *variational) step(a *mat.Dense, b *bound, share float64) (*variational,
 				to[i] = v * root[i]
 			}
 		}
-		var sum mat.Dense
-		sum.Mul(weighted, weighted.T())
+		sum := mat.NewDense(size, size, nil)
+		dense.AddLower(dense.View(sum).T(), 1, dense.View(weighted), dense.View(weighted).T())
 		before := q.lambda[c]
 		lambda := mat.NewSymDense(size, nil)
 		for i := range size {
@@ -268,8 +269,8 @@ func (b *bound) gradient(ctx context.Context, grad []float64, q *variational, z 
 			to[i] -= 2 * v * total[i]
 		}
 	}
-	var inner mat.Dense
-	inner.Mul(&back, a.T())
+	inner := mat.NewDense(size, size, nil)
+	dense.AddLower(dense.View(inner), 1, dense.View(&back), dense.View(a).T())
 	both := mat.NewDense(size, size, nil)
 	for i := range size {
 		for j := range size { // Φ + Φᵀ has the lower triangle on both sides

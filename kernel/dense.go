@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/internal/dense"
 	"grfgp/internal/rng"
 	"grfgp/solve"
 	"grfgp/sparse"
@@ -113,12 +114,11 @@ func (c *denseCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows []in
 	}
 	half := c.dense.basis(rows)
 	scaleColumns(half, c.sd)
-	var k mat.Dense // all of it: gonum's general product runs on all processors
-	k.Mul(half, half.T())
-	out := dst.RawSymmetric()
+	out, left := dst.RawSymmetric(), dense.View(half)
 	for a := range rows {
-		copy(out.Data[a*out.Stride+a:][:len(rows)-a], k.RawRowView(a)[a:])
+		clear(out.Data[a*out.Stride:][a:len(rows)])
 	}
+	dense.AddLower(dense.OfSymmetric(out).T(), 1, left, left.T())
 	return ctx.Err()
 }
 
@@ -146,7 +146,7 @@ func (c *denseCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint64
 			w.Set(k, s, c.sd[k]*r.NormFloat64())
 		}
 	}
-	dst.Mul(c.dense.u, w)
+	dense.Mul(dense.View(dst), dense.View(c.dense.u), dense.View(w))
 	return ctx.Err()
 }
 
@@ -176,8 +176,8 @@ func (c *denseCovariance) GramGrad(ctx context.Context, grad []float64, rows []i
 		return err
 	}
 	basis := c.dense.basis(rows)
-	var gu mat.Dense
-	gu.Mul(mat.DenseCopyOf(g), basis) // a general product: those with symmetric matrices use one processor
+	gu := mat.NewDense(len(rows), c.dense.Nodes(), nil)
+	dense.Mul(dense.View(gu), dense.View(mat.DenseCopyOf(g)), dense.View(basis))
 	weights := make([]float64, c.dense.Nodes())
 	for a := range rows {
 		in := gu.RawRowView(a)
@@ -223,12 +223,14 @@ func (o *denseCross) Apply(ctx context.Context, dst, x *mat.Dense) error {
 		dst.Zero()
 		return ctx.Err()
 	}
-	var inner mat.Dense
-	inner.Mul(o.right.T(), x)
+	_, nodes := o.right.Dims()
+	_, columns := x.Dims()
+	inner := mat.NewDense(nodes, columns, nil)
+	dense.Mul(dense.View(inner), dense.View(o.right).T(), dense.View(x))
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	dst.Mul(o.left, &inner)
+	dense.Mul(dense.View(dst), dense.View(o.left), dense.View(inner))
 	return ctx.Err()
 }
 

@@ -3,11 +3,10 @@ package kernel
 import (
 	"context"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
-	"grfgp/internal/parallel"
+	"grfgp/internal/dense"
 	"grfgp/solve"
 	"grfgp/sparse"
 )
@@ -184,7 +183,7 @@ func addSquare(ctx context.Context, dst *mat.SymDense, phi *sparse.CSR, scale fl
 	return eachRow(ctx, raw.N, gramRows, func(_, i int) { addGramRow(raw.Data[i*raw.Stride:][:raw.N], phi, phiT, i, scale) })
 }
 
-// addDenseSquare is addSquare by dense blocks, for rows that are mostly full.
+// addDenseSquare is addSquare for rows that are mostly full.
 func addDenseSquare(ctx context.Context, dst blas64.Symmetric, phi *sparse.CSR, scale float64) error {
 	rows, width := phi.Dims()
 	full := blas64.General{Rows: rows, Cols: width, Stride: width, Data: make([]float64, rows*width)}
@@ -194,17 +193,9 @@ func addDenseSquare(ctx context.Context, dst blas64.Symmetric, phi *sparse.CSR, 
 			full.Data[i*width+int(j)] += vals[p]
 		}
 	}
-	const size = 128
-	out := blas64.General{Stride: dst.Stride, Data: dst.Data}
-	part := func(m blas64.General, lo, hi int) blas64.General {
-		return blas64.General{Rows: hi - lo, Cols: m.Cols, Stride: m.Stride, Data: m.Data[lo*m.Stride:]}
-	}
-	return parallel.Blocks(ctx, (rows+size-1)/size, func(_, b int) error {
-		lo, hi := b*size, min(rows, (b+1)*size)
-		to := blas64.General{Rows: hi - lo, Cols: rows - lo, Stride: out.Stride, Data: out.Data[lo*out.Stride+lo:]}
-		blas64.Gemm(blas.NoTrans, blas.Trans, scale, part(full, lo, hi), part(full, lo, rows), 1, to)
-		return nil
-	})
+	// The upper triangle of dst is the lower one of its transpose.
+	dense.AddLower(dense.OfSymmetric(dst).T(), scale, dense.Of(full), dense.Of(full).T())
+	return ctx.Err()
 }
 
 // Diag sets dst[a] = K[rows[a], rows[a]].

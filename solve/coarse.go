@@ -132,7 +132,7 @@ func (p *Coarse) subtract(dst *mat.Dense, keep, out []float64, x *mat.Dense, in 
 	p.t.Mul(small, dst)
 	c := crossProduct(small.RawMatrix(), p.g)
 	change(c)
-	blas64.Gemm(blas.NoTrans, blas.Trans, 1, p.g, c, 0, small.RawMatrix())
+	dense.Mul(dense.View(small), dense.Of(p.g), dense.Of(c).T())
 	p.a.Mul(dst, small)
 
 	ds, xs := dst.RawMatrix(), x.RawMatrix()

@@ -91,7 +91,7 @@ func (p *LowRank) WhitenT(dst, x *mat.Dense) {
 func (p *LowRank) reflect(x *mat.Dense, change func(c blas64.General)) {
 	c := crossProduct(x.RawMatrix(), p.b)
 	change(c)
-	blas64.Gemm(blas.NoTrans, blas.Trans, -1, p.b, c, 1, x.RawMatrix())
+	dense.Add(dense.View(x), -1, dense.Of(p.b), dense.Of(c).T())
 }
 
 // inverseRoots returns d^-½ and Σ log d, for d that must be positive.
@@ -145,7 +145,7 @@ func shrink(c blas64.General, t blas.Transpose, onePlus blas64.General) {
 func crossProduct(x, y blas64.General) blas64.General {
 	n := x.Rows
 	// Few blocks of rows, whatever n is: each has its part of the sum. A large
-	// result needs none, as blas runs on all processors then.
+	// result needs none: its product runs on all processors as it is.
 	const most, large = 32, 128 * 128
 	rows := max(blockRows, (n+most-1)/most)
 	if x.Cols*y.Cols >= large {
@@ -154,7 +154,7 @@ func crossProduct(x, y blas64.General) blas64.General {
 	parts := make([]blas64.General, (n+rows-1)/rows)
 	parallel.Ranges(n, rows, func(lo, hi int) {
 		part := blas64.General{Rows: x.Cols, Cols: y.Cols, Stride: y.Cols, Data: make([]float64, x.Cols*y.Cols)}
-		blas64.Gemm(blas.Trans, blas.NoTrans, 1, block(x, lo, hi, 0, x.Cols), block(y, lo, hi, 0, y.Cols), 0, part)
+		dense.Add(dense.Of(part), 1, dense.Of(block(x, lo, hi, 0, x.Cols)).T(), dense.Of(block(y, lo, hi, 0, y.Cols)))
 		parts[lo/rows] = part
 	})
 	sum := parts[0]

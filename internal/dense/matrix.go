@@ -5,6 +5,7 @@ package dense
 
 import (
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
 )
 
 // Matrix is a view of a dense matrix: element (i, j) is Data[i·RowStep + j·ColStep].
@@ -19,6 +20,9 @@ type Matrix struct {
 func Of(a blas64.General) Matrix {
 	return Matrix{Rows: a.Rows, Cols: a.Cols, RowStep: a.Stride, ColStep: 1, Data: a.Data}
 }
+
+// View is a as a view.
+func View(a *mat.Dense) Matrix { return Of(a.RawMatrix()) }
 
 // OfSymmetric is the square in whose upper triangle a lies; what is below the
 // diagonal means nothing.

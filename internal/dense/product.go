@@ -36,6 +36,18 @@ func Add(c Matrix, alpha float64, a, b Matrix) { add(whole, c, alpha, a, b) }
 // leaves all others as they are, for products known to be symmetric.
 func AddLower(c Matrix, alpha float64, a, b Matrix) { add(lower, c, alpha, a, b) }
 
+// Mul sets c = a·b, with a c that overlaps neither.
+func Mul(c, a, b Matrix) {
+	rows := c
+	if rows.ColStep != 1 {
+		rows = rows.T()
+	}
+	for i := range rows.Rows {
+		clear(rows.Data[i*rows.RowStep:][:rows.Cols])
+	}
+	Add(c, 1, a, b)
+}
+
 func add(want part, c Matrix, alpha float64, a, b Matrix) {
 	if a.Rows != c.Rows || b.Cols != c.Cols || a.Cols != b.Rows {
 		panic(fmt.Sprintf("dense: product of %d×%d and %d×%d for %d×%d", a.Rows, a.Cols, b.Rows, b.Cols, c.Rows, c.Cols))
@@ -45,29 +57,45 @@ func add(want part, c Matrix, alpha float64, a, b Matrix) {
 	}
 	if c.ColStep != 1 {
 		// The kernel writes rows: cᵀ += alpha·bᵀ·aᵀ.
-		c, a, b = c.T(), b.T(), a.T()
 		if want == lower {
 			want = upper
 		}
+		addRows(want, c.T(), alpha, b.T(), a.T())
+		return
 	}
-	rows, cols := blockRows, blockCols
-	busy := c.Rows*c.Cols*a.Cols >= worthwhile
-	for busy && cuts(c.Rows, rows)*cuts(c.Cols, cols) < 4*runtime.GOMAXPROCS(0) && rows > 48 {
+	addRows(want, c, alpha, a, b)
+}
+
+// addRows is add for a c of contiguous rows.
+func addRows(want part, c Matrix, alpha float64, a, b Matrix) {
+	if c.Rows*c.Cols*a.Cols < worthwhile {
+		blocks := cuts(c.Rows, blockRows) * cuts(c.Cols, blockCols)
+		addBlocks(want, c, alpha, a, b, blockRows, blockCols, 0, blocks)
+		return
+	}
+	rows, cols := share(c)
+	parallel.Ranges(cuts(c.Rows, rows)*cuts(c.Cols, cols), 1, func(lo, hi int) {
+		addBlocks(want, c, alpha, a, b, rows, cols, lo, hi)
+	})
+}
+
+// share returns the size of blocks of c that keep all processors busy.
+func share(c Matrix) (rows, cols int) {
+	rows, cols = blockRows, blockCols
+	for cuts(c.Rows, rows)*cuts(c.Cols, cols) < 4*runtime.GOMAXPROCS(0) && rows > 48 {
 		rows, cols = rows/2, cols/2
 	}
+	return rows, cols
+}
+
+// addBlocks adds to the blocks [lo, hi) of c, counted row by row.
+func addBlocks(want part, c Matrix, alpha float64, a, b Matrix, rows, cols, lo, hi int) {
+	buf := buffers.Get().(*buffer)
+	defer buffers.Put(buf)
 	across := cuts(c.Cols, cols)
-	do := func(lo, hi int) {
-		buf := buffers.Get().(*buffer)
-		defer buffers.Put(buf)
-		for i := lo; i < hi; i++ {
-			r, k := i/across*rows, i%across*cols
-			buf.block(want, c, alpha, a, b, r, min(c.Rows, r+rows), k, min(c.Cols, k+cols))
-		}
-	}
-	if blocks := cuts(c.Rows, rows) * across; busy {
-		parallel.Ranges(blocks, 1, do)
-	} else {
-		do(0, blocks)
+	for i := lo; i < hi; i++ {
+		r, k := i/across*rows, i%across*cols
+		buf.block(want, c, alpha, a, b, r, min(c.Rows, r+rows), k, min(c.Cols, k+cols))
 	}
 }
 
