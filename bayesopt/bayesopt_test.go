@@ -387,3 +387,30 @@ func TestRandomByCost(t *testing.T) {
 		t.Errorf("the cheap node has a share of %v", share)
 	}
 }
+
+// On a graph too large for all candidates over all nodes, those that a sample of
+// nodes calls best are compared over all: the fall of the mean variance that they
+// are said to cause is what comes.
+func TestVarianceReductionOverASample(t *testing.T) {
+	const side = 300
+	p := posterior(t, grf(must(graph.Grid(side, side)), 10, 50), 100, 1)
+	nodes := all(side * side)
+	picks := must(bayesopt.VarianceReduction{}.Pick(background, p, candidates(len(nodes), nodes, bayesopt.Limits{}), 5, 1))
+	if len(picks) != 5 {
+		t.Fatalf("%d picks, want 5", len(picks))
+	}
+	variance := func(p *gp.Posterior) (sum float64) {
+		for _, v := range must(p.Variance(background, nodes)) {
+			sum += v / float64(len(nodes))
+		}
+		return sum
+	}
+	after := must(p.Extend(background, gp.Data{Nodes: nodesOf(picks), Y: make([]float64, len(picks))}))
+	said, got := 0.0, variance(p)-variance(after)
+	for _, c := range picks {
+		said += c.Value
+	}
+	if math.Abs(said/got-1) > 1e-6 {
+		t.Errorf("the mean variance falls by %.5g, said was %.5g", got, said)
+	}
+}

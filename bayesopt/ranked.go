@@ -2,6 +2,7 @@ package bayesopt
 
 import (
 	"cmp"
+	"container/heap"
 	"context"
 	"fmt"
 	"math"
@@ -176,33 +177,44 @@ func roughSD(ctx context.Context, s Surrogate, nodes []int, mean []float64, seed
 }
 
 // highest returns the numbers, in increasing order, of the most with the highest
-// rank; of equal ones the first.
+// rank; of equal ones the first. What is no number ranks last.
 func highest(n, most int, rank func(k int) float64) []int {
-	ranks := make([]float64, n)
-	for k := range ranks {
-		ranks[k] = rank(k)
-	}
-	sorted := slices.Clone(ranks)
-	slices.Sort(sorted) // what is no number comes first
-	cut := sorted[n-most]
-	equal := 0 // how many of the cut's rank are wanted
-	for _, r := range sorted[n-most:] {
-		if cmp.Compare(r, cut) == 0 {
-			equal++
+	best := &lowestFirst{}
+	for k := range n {
+		r := rank(k)
+		if len(best.at) < most {
+			heap.Push(best, ranking{k, r})
+		} else if cmp.Compare(r, best.at[0].rank) > 0 {
+			best.at[0] = ranking{k, r}
+			heap.Fix(best, 0)
 		}
 	}
-	best := make([]int, 0, most)
-	for k, r := range ranks {
-		order := cmp.Compare(r, cut)
-		if order == 0 {
-			equal--
-		}
-		if order > 0 || order == 0 && equal >= 0 {
-			best = append(best, k)
-		}
+	numbers := make([]int, len(best.at))
+	for k, a := range best.at {
+		numbers[k] = a.number
 	}
-	return best
+	slices.Sort(numbers)
+	return numbers
 }
+
+type ranking struct {
+	number int
+	rank   float64
+}
+
+// lowestFirst is a heap with the lowest rank, of equal ones the last, on top.
+type lowestFirst struct{ at []ranking }
+
+func (h *lowestFirst) Len() int { return len(h.at) }
+func (h *lowestFirst) Less(a, b int) bool {
+	if order := cmp.Compare(h.at[a].rank, h.at[b].rank); order != 0 {
+		return order < 0
+	}
+	return h.at[a].number > h.at[b].number
+}
+func (h *lowestFirst) Swap(a, b int) { h.at[a], h.at[b] = h.at[b], h.at[a] }
+func (h *lowestFirst) Push(x any)    { h.at = append(h.at, x.(ranking)) }
+func (h *lowestFirst) Pop() any      { panic("bayesopt: nothing is taken from the heap") }
 
 // chosen returns some of a list.
 func chosen[T any](of []T, which []int) []T {

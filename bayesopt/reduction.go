@@ -21,34 +21,53 @@ import (
 // from the sum over nodes j, whatever its value. With costs: per cost. Value is
 // the reduction of the mean variance.
 //
-// Covariances are exact: of every node with each candidate that is looked at.
-// These are at most 1,024, drawn by the seed where there are more, and 134 of a
-// million nodes, for the sake of memory (2²⁷ covariances, 1 GiB). For many picks
-// candidates are drawn anew after every fourth of them; where the time of that,
-// 2³² operations, is not enough either, the sum is over a sample of nodes.
+// Covariances are exact: of every node with each candidate that is looked at,
+// 1,024 of them, drawn by the seed where there are more. On graphs where that is
+// too much it is 256, over 16,384 nodes, and only the best of these, a few more
+// than are asked for, are compared over all nodes. For many picks candidates are
+// drawn anew after every fourth of them.
 type VarianceReduction struct {
 	Over []int // the nodes whose variance counts; nil: all
-	Pool int   // most candidates looked at together; 0: as above
+	Pool int   // most candidates looked at together, over all nodes; 0: as above
 }
 
 const (
-	reductionPool    = 1024
-	reductionEntries = 1 << 27
+	reductionPool    = 1024 // candidates looked at together: the most,
+	reductionLeast   = 256  // and the least
+	reductionOver    = 16384
+	reductionEntries = 1 << 24 // covariances over all nodes,
+	reductionMost    = 1 << 27 // and at the very most: 1 GiB
 	reductionFlops   = 1 << 32
 )
 
-// sizes returns how many candidates to look at together for n picks of so many,
-// and over how many nodes.
-func (v VarianceReduction) sizes(n, candidates, nodes int) (pool, over int) {
-	entries := min(reductionEntries, reductionFlops/n)
+// reductionSizes say how much is looked at.
+type reductionSizes struct {
+	pool  int // candidates,
+	over  int // over so many nodes,
+	short int // and so many of them
+	last  int // over so many
+}
+
+// sizes returns what to look at for n picks of so many candidates; without a
+// short list, all of the pool is compared over the last number of nodes.
+func (v VarianceReduction) sizes(n, candidates, nodes int) reductionSizes {
 	if v.Pool > 0 {
-		return v.Pool, nodes
+		return reductionSizes{pool: v.Pool, last: nodes}
 	}
-	columns := max(min(reductionPool, entries/nodes), 2*n+64)
+	entries := min(reductionEntries, reductionFlops/n)
+	columns := max(min(reductionPool, max(reductionLeast, entries/nodes)), 2*n+64)
+	pool := columns - n // room for the picks
 	if candidates <= columns {
-		return candidates, min(nodes, max(1, entries/candidates))
+		pool, columns = candidates, candidates
 	}
-	return columns - n, min(nodes, max(1, entries/columns)) // room for the picks
+	if nodes*columns <= entries {
+		return reductionSizes{pool: pool, last: nodes}
+	}
+	short := max(n, min(4*n, entries/nodes))
+	return reductionSizes{
+		pool: pool, over: min(nodes, reductionOver, max(1, entries/columns)),
+		short: short, last: min(nodes, max(1, min(reductionMost, reductionFlops/n)/(short+n))),
+	}
 }
 
 // Pick implements Policy.
@@ -61,8 +80,8 @@ func (v VarianceReduction) Pick(ctx context.Context, s Surrogate, c *Candidates,
 	if n == 0 || len(over) == 0 {
 		return nil, nil
 	}
-	pool, most := v.sizes(n, c.Len(), len(over))
-	over = some(over, most, rng.New(seed, "variance over"))
+	size := v.sizes(n, c.Len(), len(over))
+	few, over := some(over, size.over, rng.New(seed, "variance over")), some(over, size.last, rng.New(seed, "variance over"))
 	var picks []Choice
 	var past []int
 	for round := uint64(0); len(picks) < n; round++ {
@@ -70,9 +89,17 @@ func (v VarianceReduction) Pick(ctx context.Context, s Surrogate, c *Candidates,
 		if len(open) == 0 {
 			break
 		}
-		looked, most := some(open, pool, rng.New(seed, "variance pool", round)), n-len(picks)
+		looked, why := some(open, size.pool, rng.New(seed, "variance pool", round)), ""
+		most := n - len(picks)
 		if len(looked) < len(open) {
-			most = min(most, max(1, pool/4))
+			most, why = min(most, max(1, size.pool/4)), fmt.Sprintf(", of %d candidates looked at", len(looked))
+		}
+		if size.short > 0 {
+			first, err := newReduction(ctx, s, few, past, c, looked)
+			if err != nil {
+				return nil, err
+			}
+			looked = first.shortlist(c, size.short)
 		}
 		plan, err := newReduction(ctx, s, over, past, c, looked)
 		if err != nil {
@@ -84,9 +111,7 @@ func (v VarianceReduction) Pick(ctx context.Context, s Surrogate, c *Candidates,
 			if !ok {
 				break
 			}
-			if len(looked) < len(open) {
-				choice.Why += fmt.Sprintf(", of %d candidates looked at", len(looked))
-			}
+			choice.Why += why
 			picks, past = append(picks, choice), append(past, choice.Node)
 		}
 		if len(picks) == before {
@@ -101,7 +126,18 @@ func some(list []int, n int, random *rng.Stream) []int {
 	if len(list) <= n {
 		return list
 	}
-	drawn := rand.New(random).Perm(len(list))[:n]
+	var drawn []int
+	if r := rand.New(random); n < len(list)/32 { // few of many: a permutation would take longer than the rest
+		taken := make(map[int]bool, n)
+		for len(drawn) < n {
+			if at := r.IntN(len(list)); !taken[at] {
+				taken[at] = true
+				drawn = append(drawn, at)
+			}
+		}
+	} else {
+		drawn = r.Perm(len(list))[:n]
+	}
 	slices.Sort(drawn)
 	for k, at := range drawn {
 		drawn[k] = list[at]
@@ -183,6 +219,29 @@ func (r *reduction) gain(i int) float64 {
 
 // next picks the best candidate.
 func (r *reduction) next(c *Candidates) (Choice, bool) {
+	k := r.best(c)
+	if k < 0 {
+		return Choice{}, false
+	}
+	choice := Choice{c.nodes[r.at[k]], r.gain(r.first + k), "takes most from the variance of all nodes together"}
+	r.take(k)
+	c.Take(r.at[k])
+	return choice, true
+}
+
+// shortlist returns the numbers of the n best candidates, each given those before.
+func (r *reduction) shortlist(c *Candidates, n int) []int {
+	var list []int
+	for k := r.best(c); k >= 0 && len(list) < n; k = r.best(c) {
+		list = append(list, r.at[k])
+		r.take(k)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// best returns which candidate is best, −1 if none is left.
+func (r *reduction) best(c *Candidates) int {
 	best, most := -1, math.Inf(-1)
 	for k, at := range r.at {
 		if r.gone[k] || !c.Open(at) {
@@ -192,14 +251,13 @@ func (r *reduction) next(c *Candidates) (Choice, bool) {
 			best, most = k, rank
 		}
 	}
-	if best < 0 {
-		return Choice{}, false
-	}
-	choice := Choice{c.nodes[r.at[best]], r.gain(r.first + best), "takes most from the variance of all nodes together"}
-	r.gone[best] = true
-	c.Take(r.at[best])
-	r.given(r.first + best)
-	return choice, true
+	return best
+}
+
+// take takes candidate k as measured.
+func (r *reduction) take(k int) {
+	r.gone[k] = true
+	r.given(r.first + k)
 }
 
 // given takes column i as measured: a column b_a of B becomes b_a − d_a·b_i with

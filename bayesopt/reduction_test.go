@@ -10,13 +10,16 @@ func TestVarianceReductionSizes(t *testing.T) {
 				if candidates < n || candidates > nodes {
 					continue
 				}
-				pool, over := VarianceReduction{}.sizes(n, candidates, nodes)
-				columns := pool
-				if pool < candidates {
-					columns += n
+				size := VarianceReduction{}.sizes(n, candidates, nodes)
+				columns, over := size.pool, size.last
+				if size.short > 0 {
+					columns, over = size.short+n, max(size.over, size.last)
+					if (size.pool+n)*size.over > reductionEntries {
+						t.Errorf("%d of %d nodes, %d candidates: a sample of %+v", n, nodes, candidates, size)
+					}
 				}
-				if columns*over > reductionEntries || n*columns*over > reductionFlops || over < 1 || over > nodes || pool < min(candidates, n) {
-					t.Errorf("%d of %d nodes: %d of %d candidates over %d nodes", n, nodes, pool, candidates, over)
+				if columns*over > reductionMost+n || over < 1 || over > nodes || size.pool < min(candidates, n) || size.short > 0 && size.short < n {
+					t.Errorf("%d of %d nodes, %d candidates: %+v", n, nodes, candidates, size)
 				}
 			}
 		}

@@ -31,7 +31,7 @@ func (p *Posterior) NoiseVar() float64 {
 }
 
 // covarianceColumns is how many columns of a covariance are computed together.
-const covarianceColumns = 64
+const covarianceColumns = 256
 
 // Covariance returns the posterior covariance between the quantity at rows and
 // at cols, K[rows, cols] − K[rows, x] H⁻¹ K[x, cols], for one product with the

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/internal/parallel"
 	"grfgp/kernel"
 	"grfgp/solve"
 )
@@ -217,8 +218,15 @@ func (p *Posterior) Sample(ctx context.Context, nodes []int, draws int, seed uin
 	if err != nil {
 		return nil, fmt.Errorf("gp: posterior samples: %w", err)
 	}
-	u := p.model.units
-	out.Apply(func(_, _ int, v float64) float64 { return u.Center + u.Scale*v }, out)
+	u, rows := p.model.units, len(nodes)
+	parallel.Ranges(rows, sumRows, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			row := out.RawRowView(i)
+			for s, v := range row {
+				row[s] = u.Center + u.Scale*v
+			}
+		}
+	})
 	return out, nil
 }
 
