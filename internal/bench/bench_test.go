@@ -79,6 +79,9 @@ func TestSmallRuns(t *testing.T) {
 // At no more stored entries the default sampler is at least as accurate as the
 // paper's walks, in rows and in kernel.
 func TestAccuracyAtEqualStorage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes minutes under the race detector, which learns nothing new from it")
+	}
 	g, err := graph.BarabasiAlbert(1500, 2, 1)
 	if err != nil {
 		t.Fatal(err)
