@@ -82,7 +82,10 @@ func (w *workshop) train(ctx context.Context, own gp.Data) (*trained, error) {
 	if err != nil {
 		return nil, err
 	}
-	trend, tryTrend, whyTrend := w.decideTrend(method)
+	trend, tryTrend, whyTrend, err := w.decideTrend(method)
+	if err != nil {
+		return nil, err
+	}
 	opts, err := w.fitOptions()
 	if err != nil {
 		return nil, err

@@ -29,7 +29,7 @@ type Choice struct {
 	Family     string       `json:"family"`
 	Method     string       `json:"method"`
 	Scales     string       `json:"scales"`
-	Trend      string       `json:"trend"`
+	Trend      string       `json:"trend,omitempty"`
 	Hops       int          `json:"hops,omitempty"`
 	Why        []string     `json:"why"`
 	Fit        gp.FitReport `json:"fit"`

@@ -90,12 +90,16 @@ func Simulate(ctx context.Context, g *graph.Graph, truth []float64, spec Spec, o
 	if err != nil {
 		return nil, err
 	}
+	draws := true
 	for _, name := range opts.Policies {
-		if _, err := bayesopt.PolicyNamed(name, opts.Goal, g.Adjacency()); err != nil {
+		policy, err := bayesopt.PolicyNamed(name, opts.Goal, g.Adjacency())
+		if err != nil {
 			return nil, err
 		}
+		_, blind := policy.(bayesopt.Blind)
+		draws = draws && (blind || onlyDraws(name, opts.Goal))
 	}
-	w, err := newWorkshop(g, drawing(g, spec))
+	w, err := newWorkshop(g, drawing(g, spec, draws))
 	if err != nil {
 		return nil, err
 	}

@@ -23,20 +23,36 @@ type Optimizer struct {
 // NewOptimizer returns an Optimizer that was told nothing. The policy is
 // Options.Policy, or one of bayesopt.PolicyNames; with neither, as the goal says.
 func NewOptimizer(g *graph.Graph, spec Spec, policy string, opts bayesopt.Options) (*Optimizer, error) {
-	w, err := newWorkshop(g, drawing(g, spec))
+	w, err := newWorkshop(g, drawing(g, spec, opts.Policy == nil && onlyDraws(policy, opts.Goal)))
 	if err != nil {
 		return nil, err
 	}
 	return w.optimizer(policy, opts)
 }
 
+const (
+	crowdDegree = 8       // mean degree from which a few hops reach everywhere,
+	crowdNNZ    = 800_000 // and edges, both ways, up to which a draw by series takes 0.1 s
+)
+
 // drawing is the Spec for models that are drawn from again and again: on all but
-// small graphs features are the quickest to draw from.
-func drawing(g *graph.Graph, spec Spec) Spec {
-	if spec.Method == "" && g.Len() > denseNodes {
-		spec.Method = "grf"
+// small graphs features are the quickest to draw from. Where nodes have many
+// neighbours features are long and noisy; there an exact series is as quick, if
+// all that is wanted is draws. Variances of many nodes it is slow at.
+func drawing(g *graph.Graph, spec Spec, onlyDraws bool) Spec {
+	if spec.Method != "" || g.Len() <= denseNodes {
+		return spec
+	}
+	nnz := g.Adjacency().NNZ()
+	if spec.Method = "grf"; onlyDraws && nnz > crowdDegree*g.Len() && nnz <= crowdNNZ {
+		spec.Method = "series"
 	}
 	return spec
+}
+
+// onlyDraws reports whether a policy needs nothing of a model but draws.
+func onlyDraws(policy string, goal bayesopt.Goal) bool {
+	return policy == "thompson" || policy == "" && seeks(goal)
 }
 
 // optimizer returns one that shares the workshop, which several may do at once.

@@ -32,20 +32,25 @@ func degreeOf(g *graph.Graph) degree {
 
 // spreadLeast is the spread, in e-folds, from which a trend with the degree is
 // tried: a grid has less.
-const spreadLeast = 0.3
+const (
+	spreadLeast = 0.3
+	spreadTiny  = 1e-9
+)
 
 // decideTrend says whether kernels have a trend, and whether the best without one
 // is tried with it.
-func (w *workshop) decideTrend(method string) (all, last bool, why string) {
+func (w *workshop) decideTrend(method string) (all, last bool, why string, err error) {
 	switch {
+	case w.spec.Trend == "degree" && w.degree().spread < spreadTiny:
+		return false, false, "", fmt.Errorf("%w: all nodes have the same degree; there is no trend with it", ErrSpec)
 	case w.spec.Trend == "degree":
-		return true, false, "a trend with the degree was asked for"
+		return true, false, "a trend with the degree was asked for", nil
 	case w.spec.Trend == "none":
-		return false, false, "no trend was asked for"
+		return false, false, "no trend was asked for", nil
 	case method == "lowrank":
-		return false, false, "low rank has no trend"
+		return false, false, "low rank has no trend", nil
 	case w.degree().spread < spreadLeast:
-		return false, false, "degrees are too much alike for a trend with them"
+		return false, false, "degrees are too much alike for a trend with them", nil
 	}
-	return false, true, fmt.Sprintf("degrees differ by a factor of %.2g either way: a trend with their logarithm was tried", math.Exp(w.degree().spread))
+	return false, true, fmt.Sprintf("degrees differ by a factor of %.2g either way: a trend with their logarithm was tried", math.Exp(w.degree().spread)), nil
 }

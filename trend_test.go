@@ -19,7 +19,7 @@ import (
 // a fifth). Nothing is taken for a trend where values have none, nor on a grid.
 func TestTrend(t *testing.T) {
 	ctx := context.Background()
-	g, err := graph.BarabasiAlbert(1600, 3, 5) // features, not eigenvectors
+	g, err := graph.BarabasiAlbert(1600, 3, 5)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func TestTrend(t *testing.T) {
 		flat.Nodes, flat.Y = append(flat.Nodes, i), append(flat.Y, noise)
 	}
 	rmse := func(d gp.Data, want string) float64 {
-		m, err := grfgp.Fit(ctx, g, d, grfgp.Spec{Family: "diffusion"})
+		m, err := grfgp.Fit(ctx, g, d, grfgp.Spec{Family: "diffusion", Method: "grf"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,6 +72,14 @@ func TestTrend(t *testing.T) {
 	}
 	if !slices.Contains(m.Choice().Why, "degrees are too much alike for a trend with them") {
 		t.Errorf("grid: %q", m.Choice().Why)
+	}
+	ring, err := graph.Ring(30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	few := gp.Data{Nodes: []int{1, 5, 9}, Y: []float64{1, 2, 4}}
+	if _, err := grfgp.Fit(ctx, ring, few, grfgp.Spec{Trend: "degree"}); !errors.Is(err, grfgp.ErrSpec) {
+		t.Errorf("a trend with equal degrees: %v", err)
 	}
 	labels := gp.Labels{Nodes: []int{0, 1}, Class: []int{0, 1}, Classes: 2}
 	if _, err := grfgp.Classify(ctx, grid, labels, grfgp.Spec{Trend: "degree"}, gp.Dirichlet); !errors.Is(err, grfgp.ErrSpec) {

@@ -23,9 +23,10 @@ import (
 //
 // Covariances are exact: of every node with each candidate that is looked at,
 // 1,024 of them, drawn by the seed where there are more. On graphs where that is
-// too much it is 256, over 16,384 nodes, and only the best of these, a few more
-// than are asked for, are compared over all nodes. For many picks candidates are
-// drawn anew after every fourth of them.
+// too much it is 256, over 16,384 nodes drawn by the seed, and only the best of
+// these, up to four times as many as are asked for, over all nodes. For many picks
+// candidates are drawn anew after every fourth of them, and sums are over as many
+// nodes as 2³² operations allow.
 type VarianceReduction struct {
 	Over []int // the nodes whose variance counts; nil: all
 	Pool int   // most candidates looked at together, over all nodes; 0: as above
@@ -64,10 +65,11 @@ func (v VarianceReduction) sizes(n, candidates, nodes int) reductionSizes {
 		return reductionSizes{pool: pool, last: nodes}
 	}
 	short := max(n, min(4*n, entries/nodes))
-	return reductionSizes{
-		pool: pool, over: min(nodes, reductionOver, max(1, entries/columns)),
-		short: short, last: min(nodes, max(1, min(reductionMost, reductionFlops/n)/(short+n))),
+	over, last := min(nodes, reductionOver, max(1, entries/columns)), min(nodes, max(1, min(reductionMost, reductionFlops/n)/(short+n)))
+	if short >= pool || last <= over {
+		return reductionSizes{pool: pool, last: min(nodes, max(1, entries/columns))}
 	}
+	return reductionSizes{pool, over, short, last}
 }
 
 // Pick implements Policy.
@@ -99,7 +101,7 @@ func (v VarianceReduction) Pick(ctx context.Context, s Surrogate, c *Candidates,
 			if err != nil {
 				return nil, err
 			}
-			looked = first.shortlist(c, size.short)
+			looked = first.shortlist(c, max(most, size.short*most/n))
 		}
 		plan, err := newReduction(ctx, s, over, past, c, looked)
 		if err != nil {

@@ -12,13 +12,19 @@ func TestVarianceReductionSizes(t *testing.T) {
 				}
 				size := VarianceReduction{}.sizes(n, candidates, nodes)
 				columns, over := size.pool, size.last
+				if size.pool < candidates {
+					columns += n // picked before
+				}
 				if size.short > 0 {
-					columns, over = size.short+n, max(size.over, size.last)
-					if (size.pool+n)*size.over > reductionEntries {
+					if columns*size.over > reductionEntries || size.short*columns*size.over > 4*reductionFlops {
 						t.Errorf("%d of %d nodes, %d candidates: a sample of %+v", n, nodes, candidates, size)
 					}
+					if size.short >= size.pool || size.over >= size.last {
+						t.Errorf("%d of %d nodes, %d candidates: an idle short list: %+v", n, nodes, candidates, size)
+					}
+					columns = size.short + n
 				}
-				if columns*over > reductionMost+n || over < 1 || over > nodes || size.pool < min(candidates, n) || size.short > 0 && size.short < n {
+				if columns*over > reductionMost || n*columns*over > reductionFlops || over < 1 || over > nodes || size.pool < min(candidates, n) || size.short > 0 && size.short < n {
 					t.Errorf("%d of %d nodes, %d candidates: %+v", n, nodes, candidates, size)
 				}
 			}

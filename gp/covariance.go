@@ -30,8 +30,9 @@ func (p *Posterior) NoiseVar() float64 {
 	return v * p.model.units.Scale * p.model.units.Scale
 }
 
-// covarianceColumns is how many columns of a covariance are computed together.
-const covarianceColumns = 256
+// covarianceColumns is how many columns of a covariance are computed together: as
+// many as fit with so many measurements.
+func covarianceColumns(measurements int) int { return max(16, min(256, crossEntries/8/measurements)) }
 
 // Covariance returns the posterior covariance between the quantity at rows and
 // at cols, K[rows, cols] − K[rows, x] H⁻¹ K[x, cols], for one product with the
@@ -41,8 +42,9 @@ func (p *Posterior) Covariance(ctx context.Context, rows, cols []int) (*mat.Dens
 		return &mat.Dense{}, nil
 	}
 	out := mat.NewDense(len(rows), len(cols), nil)
-	for lo := 0; lo < len(cols); lo += covarianceColumns {
-		hi := min(len(cols), lo+covarianceColumns)
+	size := covarianceColumns(p.data.Len())
+	for lo := 0; lo < len(cols); lo += size {
+		hi := min(len(cols), lo+size)
 		if err := p.covariance(ctx, out.Slice(0, len(rows), lo, hi).(*mat.Dense), rows, cols[lo:hi]); err != nil {
 			return nil, fmt.Errorf("gp: posterior covariance: %w", err)
 		}

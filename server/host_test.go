@@ -323,8 +323,15 @@ func (k simpleKnowledge) Validate(context.Context) (*grfgp.Validation, error) {
 	return v, nil
 }
 
-func (k simpleKnowledge) NoiseSD() float64   { return 0.1 }
-func (k simpleKnowledge) Chosen() grfgp.Spec { return grfgp.Spec{Family: "diffusion"} }
+func (k simpleKnowledge) NoiseSD() float64 { return 0.1 }
+
+// Chosen has every field.
+func (k simpleKnowledge) Chosen() grfgp.Spec {
+	one := 1.0
+	return grfgp.Spec{
+		Family: "matern", Nu: 2, Method: "grf", Hops: 5, Scales: "many", Trend: "none", Walks: 50, Rank: 3, Solver: "exact", Seed: 1, Mean: &one, NoiseSD: &one,
+	}
+}
 
 // clock is a clock that tests move.
 type clock struct {

@@ -207,8 +207,8 @@ func TestCholeskyDeterministic(t *testing.T) {
 	}
 }
 
-// TestCholeskyBits: factors, inverses and solutions are these bits on every
-// processor, with assembly and without.
+// TestCholeskyBits: factors, inverses and solutions of several columns are these
+// bits on every processor, with assembly and without.
 func TestCholeskyBits(t *testing.T) {
 	const n = 331
 	h, b := mat.NewSymDense(n, nil), mat.NewDense(n, 14, nil)

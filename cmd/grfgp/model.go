@@ -172,11 +172,7 @@ func (a *app) fit(ctx context.Context, d *modelData, spec grfgp.Spec) (*grfgp.Mo
 		return nil, fitError(ctx, err)
 	}
 	c := m.Choice()
-	scales := scaleWords[c.Scales]
-	if c.Trend == "degree" {
-		scales += " with a trend"
-	}
-	s.Done("%s by %s on %s, noise %.3g, log likelihood %.2f", c.Family, c.Method, scales, m.NoiseSD(), c.Fit.LogLikelihood)
+	s.Done("%s, noise %.3g, log likelihood %.2f", kernelWords(c.Family, c.Method, c.Scales, c.Trend), m.NoiseSD(), c.Fit.LogLikelihood)
 	for _, why := range c.Why {
 		a.talk.Say("  %s", why)
 	}
@@ -206,9 +202,24 @@ func (a *app) loadModel(ctx context.Context, path string, g *graph.Graph) (*grfg
 	if err != nil {
 		return nil, dataf("%s: %w", path, err)
 	}
-	s.Done("%s by %s, %d measurements", m.Choice().Family, m.Choice().Method, m.Data().Len())
+	c := m.Choice()
+	s.Done("%s, %d measurements", kernelWords(c.Family, c.Method, c.Scales, c.Trend), m.Data().Len())
 	return m, nil
 }
+
+// kernelWords names a kernel as it was chosen.
+func kernelWords(family, method, scales, trend string) string {
+	words := family + " by " + method
+	if scales != "" {
+		words += " on " + scaleWords[scales]
+	}
+	if trend == "degree" {
+		words += ", with a trend"
+	}
+	return words
+}
+
+var scaleWords = map[string]string{"one": "one scale", "many": "many scales"}
 
 // fitError gives errors of fitting their exit code.
 func fitError(ctx context.Context, err error) error {

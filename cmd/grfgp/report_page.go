@@ -159,6 +159,12 @@ func (p *page) model(r *subject) {
 	if c.Hops > 0 {
 		add("reach", "%d hops", c.Hops)
 	}
+	if c.Scales != "" {
+		add("scales", "%s", c.Scales)
+	}
+	if c.Trend == "degree" {
+		add("trend", "with the logarithm of the degree")
+	}
 	for k, name := range c.Fit.Names {
 		add(name, "%.4g", c.Fit.Theta[k])
 	}

@@ -275,7 +275,7 @@ func (a *app) ask(ctx context.Context, f *suggestFlags, spec grfgp.Spec, t *sugg
 	out := newSuggestAnswer(f, t, answer)
 	if chosen, ok := o.Chosen(); ok {
 		out.Model = &chosen
-		a.talk.Say("  %s by %s on %s", chosen.Family, chosen.Method, scaleWords[chosen.Scales])
+		a.talk.Say("  %s", kernelWords(chosen.Family, chosen.Method, chosen.Scales, chosen.Trend))
 	}
 	if t.measurements != nil {
 		if blind := measured(g, t.measurements).Blind; blind.Count > 0 {
@@ -284,8 +284,6 @@ func (a *app) ask(ctx context.Context, f *suggestFlags, spec grfgp.Spec, t *sugg
 	}
 	return out, nil
 }
-
-var scaleWords = map[string]string{"one": "one scale", "many": "many scales"}
 
 // blind names what picks nodes in place of a policy while there is no model.
 func blind(policy string) string {

@@ -80,7 +80,7 @@ func TestSmallRuns(t *testing.T) {
 // paper's walks, in rows and in kernel.
 func TestAccuracyAtEqualStorage(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes minutes under the race detector, which learns nothing new from it")
+		t.Skip("an accuracy table, long under the race detector")
 	}
 	g, err := graph.BarabasiAlbert(1500, 2, 1)
 	if err != nil {

@@ -33,7 +33,7 @@ const (
 func Add(c Matrix, alpha float64, a, b Matrix) { add(whole, c, alpha, a, b) }
 
 // AddLower adds alpha·a·b to the elements of c on and below the diagonal and
-// leaves all others as they are, for products known to be symmetric.
+// leaves all others as they are, where only that half is wanted.
 func AddLower(c Matrix, alpha float64, a, b Matrix) { add(lower, c, alpha, a, b) }
 
 // Mul sets c = a·b, with a c that overlaps neither.
