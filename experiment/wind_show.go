@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/stat"
-
 	"grfgp/dataset"
 	"grfgp/internal/plot"
 )
@@ -63,30 +61,37 @@ func showWind(o Options, r *Results) (*Section, error) {
 	return section, nil
 }
 
-// windScales holds many scales against one, by fields of 20 by 30 degrees.
+// windScales holds what grfgp takes against the best kernel on one scale, by fields
+// of 20 by 30 degrees.
 func windScales(o Options, r *Results) ([]Table, error) {
-	t := Table{Title: "1000 hPa: many scales less one scale, on the same test nodes", Head: []string{"", "RMSE", "NLPD"},
-		Note: "± is a standard error by fields of 20 by 30 degrees, within which errors go together."}
-	of := func(arm, what string) []float64 {
-		return r.Array(regressionSettings{Arm: arm, Split: 1000, Weight: evenWeights, Seed: o.Seed}.windName(), what)
-	}
-	one := of(oneArm, "squared")
-	if one == nil {
-		return nil, nil
-	}
+	t := Table{Title: "grfgp by itself less Matérn on one scale, on the same test nodes", Head: []string{"level, hPa", "RMSE of Matérn", "difference", "NLPD of Matérn", "difference"},
+		Note: "± is a standard error by fields of 20 by 30 degrees, within which errors go together; that of a difference is smaller, as both err at the same places."}
 	d, err := dataset.Default().Wind(context.Background())
 	if err != nil {
 		return nil, err
 	}
 	_, test := d.Split()
 	field := func(k int) int { return test[k]/dataset.WindColumns/8*12 + test[k]%dataset.WindColumns/12 }
-	rmse := math.Sqrt(stat.Mean(one, nil))
-	for _, arm := range []string{manyArm, autoArm} {
-		if many := of(arm, "squared"); many != nil {
-			square, squareSE := grouped(many, one, field)
-			density, densitySE := grouped(of(arm, "density"), of(oneArm, "density"), field)
-			t.Rows = append(t.Rows, []string{arm, fmt.Sprintf("%+.4f ± %.4f", square/(2*rmse), squareSE/(2*rmse)), fmt.Sprintf("%+.4f ± %.4f", density, densitySE)})
+	for _, level := range dataset.Levels {
+		of := func(arm, what string) []float64 {
+			return r.Array(regressionSettings{Arm: arm, Split: level, Weight: evenWeights, Seed: o.Seed}.windName(), what)
 		}
+		one, auto := of(maternArm, "squared"), of(autoArm, "squared")
+		if one == nil || auto == nil {
+			continue
+		}
+		none := make([]float64, len(one))
+		square, squareSE := grouped(one, none, field)
+		density, densitySE := grouped(of(maternArm, "density"), none, field)
+		more, moreSE := grouped(auto, one, field)
+		worse, worseSE := grouped(of(autoArm, "density"), of(maternArm, "density"), field)
+		slope := 1 / (2 * math.Sqrt(square)) // of a root
+		t.Rows = append(t.Rows, []string{fmt.Sprint(level),
+			fmt.Sprintf("%.4f ± %.4f", math.Sqrt(square), squareSE*slope), fmt.Sprintf("%+.4f ± %.4f", math.Sqrt(square+more)-math.Sqrt(square), moreSE*slope),
+			fmt.Sprintf("%.4f ± %.4f", density, densitySE), fmt.Sprintf("%+.4f ± %.4f", worse, worseSE)})
+	}
+	if t.Rows == nil {
+		return nil, nil
 	}
 	return []Table{t}, nil
 }
