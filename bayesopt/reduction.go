@@ -23,10 +23,11 @@ import (
 //
 // Covariances are exact: of every node with each candidate that is looked at,
 // 1,024 of them, drawn by the seed where there are more. On graphs where that is
-// too much it is 256, over 16,384 nodes drawn by the seed, and only the best of
-// these, up to four times as many as are asked for, over all nodes. For many picks
-// candidates are drawn anew after every fourth of them, and sums are over as many
-// nodes as 2³² operations allow.
+// too much it is 256, over 8,192 nodes drawn by the seed; the best of these, up to
+// four times as many as are asked for, are compared over 16,384 others. A node that
+// teaches something of one in a hundred is still seen by 164 of them. For many
+// picks candidates are drawn anew after every fourth of them, and sums are over as
+// many nodes as 2³² operations allow.
 type VarianceReduction struct {
 	Over []int // the nodes whose variance counts; nil: all
 	Pool int   // most candidates looked at together, over all nodes; 0: as above
@@ -35,9 +36,9 @@ type VarianceReduction struct {
 const (
 	reductionPool    = 1024 // candidates looked at together: the most,
 	reductionLeast   = 256  // and the least
-	reductionOver    = 16384
+	reductionOver    = 1 << 13
 	reductionEntries = 1 << 24 // covariances over all nodes,
-	reductionMost    = 1 << 27 // and at the very most: 1 GiB
+	reductionLast    = 1 << 14 // nodes that the best are compared over, at most
 	reductionFlops   = 1 << 32
 )
 
@@ -65,7 +66,7 @@ func (v VarianceReduction) sizes(n, candidates, nodes int) reductionSizes {
 		return reductionSizes{pool: pool, last: nodes}
 	}
 	short := max(n, min(4*n, entries/nodes))
-	over, last := min(nodes, reductionOver, max(1, entries/columns)), min(nodes, max(1, min(reductionMost, reductionFlops/n)/(short+n)))
+	over, last := min(nodes, reductionOver, max(1, entries/columns)), min(nodes, reductionLast, max(1, reductionFlops/n/(short+n)))
 	if short >= pool || last <= over {
 		return reductionSizes{pool: pool, last: min(nodes, max(1, entries/columns))}
 	}
@@ -83,7 +84,7 @@ func (v VarianceReduction) Pick(ctx context.Context, s Surrogate, c *Candidates,
 		return nil, nil
 	}
 	size := v.sizes(n, c.Len(), len(over))
-	few, over := some(over, size.over, rng.New(seed, "variance over")), some(over, size.last, rng.New(seed, "variance over"))
+	few, over := some(over, size.over, rng.New(seed, "variance over", 1)), some(over, size.last, rng.New(seed, "variance over"))
 	var picks []Choice
 	var past []int
 	for round := uint64(0); len(picks) < n; round++ {

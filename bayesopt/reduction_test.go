@@ -24,7 +24,7 @@ func TestVarianceReductionSizes(t *testing.T) {
 					}
 					columns = size.short + n
 				}
-				if columns*over > reductionMost || n*columns*over > reductionFlops || over < 1 || over > nodes || size.pool < min(candidates, n) || size.short > 0 && size.short < n {
+				if columns*over > 2*reductionEntries || n*columns*over > reductionFlops || over < 1 || over > nodes || size.pool < min(candidates, n) || size.short > 0 && size.short < n {
 					t.Errorf("%d of %d nodes, %d candidates: %+v", n, nodes, candidates, size)
 				}
 			}

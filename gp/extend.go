@@ -41,12 +41,15 @@ func (q *Posterior) extend(ctx context.Context, p *Posterior) error {
 	q.alpha = make([]float64, q.data.Len())
 	switch s := p.system.(type) {
 	case exactSystem:
-		c := s.Copy()
-		for k := p.data.Len(); k < q.data.Len(); k++ {
-			row := make([]float64, k+1) // K[x, x_k]
-			if err := p.cov.Cross(q.data.Nodes[:k+1], q.data.Nodes[k:k+1]).Apply(ctx, mat.NewDense(k+1, 1, row), identity(1)); err != nil {
-				return err
-			}
+		c, before, n := s.Copy(), p.data.Len(), q.data.Len()
+		cross := mat.NewDense(n, n-before, nil) // K[x, new x]
+		if err := p.cov.Cross(q.data.Nodes, q.data.Nodes[before:]).Apply(ctx, cross, identity(n-before)); err != nil {
+			return err
+		}
+		column := make([]float64, n)
+		for k := before; k < n; k++ {
+			mat.Col(column, k-before, cross)
+			row := column[:k+1]
 			row[k] += q.noise[k]
 			if err := c.Append(row); err != nil {
 				return err

@@ -287,7 +287,12 @@ func (r *recent[V]) find(rows []int) *made[V] {
 	if at < 0 {
 		m := &made[V]{rows: slices.Clone(rows)}
 		r.made = slices.Insert(r.made, 0, m)
-		r.made = r.made[:min(len(r.made), keep)]
+		if last := len(r.made) - 1; last == keep {
+			if len(r.made[last].rows) > len(r.made[last-1].rows) {
+				last-- // the longest takes longest to make, and stays
+			}
+			r.made = slices.Delete(r.made, last, last+1)
+		}
 		return m
 	}
 	m := r.made[at]

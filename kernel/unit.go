@@ -23,10 +23,18 @@ func newUnit(raw *grfCovariance, variance float64) unit {
 	return unit{raw, variance, new(recent[[]float64])}
 }
 
-// inverses returns 1/N_i for the given nodes, to be read only.
+// inverses returns 1/N_i for the given nodes, to be read only. Where they are many
+// it makes those of all: the next list is likely to be another part of these.
 func (u unit) inverses(nodes []int) []float64 {
 	return u.inverse.get(nodes, func(nodes []int) []float64 {
 		inv := make([]float64, len(nodes))
+		if n := u.raw.Nodes(); 8*len(nodes) > n && len(nodes) < n {
+			whole := u.inverses(u.raw.all())
+			for a, i := range nodes {
+				inv[a] = whole[i]
+			}
+			return inv
+		}
 		_ = u.raw.Diag(context.Background(), inv, nodes) // fails with its context alone
 		for a, v := range inv {
 			if inv[a] = 0; v > 0 {
