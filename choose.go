@@ -124,8 +124,14 @@ func (w *workshop) train(ctx context.Context, own gp.Data) (*trained, error) {
 	}
 
 	best := likeliest(tried)
+	if (method == "series" || method == "dense") && !opts.Sketch {
+		if best, err = w.proven(ctx, own, tried); err != nil {
+			return nil, err
+		}
+	}
+	whyBest := reason(best, tried, opts.Sketch)
 	t := &trained{best.model, w.spec, Choice{Method: method, Hops: hops, Why: append(why, whyScales, whyTrend), Fit: best.report}}
-	t.choose(best.candidate, tried, opts.Sketch)
+	t.choose(best.candidate, tried, whyBest)
 	w.forget(best.hops)
 	if opts.Sketch {
 		t.model, t.choice.Fit, err = w.retrain(ctx, own, t.spec, t.model.Theta())
@@ -134,8 +140,20 @@ func (w *workshop) train(ctx context.Context, own gp.Data) (*trained, error) {
 	return t, err
 }
 
+// reason says why the best of several is that.
+func reason(best attempt, tried []attempt, sketch bool) string {
+	by := ""
+	if sketch {
+		by = ", by a sample of the measurements"
+	}
+	if first := likeliest(tried); first.candidate != best.candidate {
+		return fmt.Sprintf("%v has the highest likelihood of the kernels tried on one scale; %v is likelier, but not clearly better from as far as other nodes lie from data", best, first)
+	}
+	return fmt.Sprintf("%v has the highest likelihood of the %d kernels tried%s, less one nat for every hyperparameter", best, len(tried), by)
+}
+
 // choose fills in what was chosen, and why.
-func (t *trained) choose(c candidate, tried []attempt, sketch bool) {
+func (t *trained) choose(c candidate, tried []attempt, why string) {
 	t.choice.Family, t.choice.Scales, t.choice.Trend, t.choice.Hops = c.name, "one", "none", c.hops
 	if c.many {
 		t.choice.Scales = "many"
@@ -148,12 +166,7 @@ func (t *trained) choose(c candidate, tried []attempt, sketch bool) {
 	for _, a := range tried {
 		t.choice.Candidates = append(t.choice.Candidates, Candidate{a.String(), a.report.LogLikelihood, a.report.LOOScore})
 	}
-	if len(tried) == 1 {
-		return
+	if len(tried) > 1 {
+		t.choice.Why = append(t.choice.Why, why)
 	}
-	by := ""
-	if sketch {
-		by = ", by a sample of the measurements"
-	}
-	t.choice.Why = append(t.choice.Why, fmt.Sprintf("%v has the highest likelihood of the %d kernels tried%s, less one nat for every hyperparameter", c, len(tried), by))
 }

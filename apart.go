@@ -1,0 +1,132 @@
+package grfgp
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"grfgp/gp"
+	"grfgp/internal/rng"
+)
+
+// Coarser scales are for reach. A kernel that reaches everywhere has to show that
+// it predicts better with them at the distance that counts: the likelihood of
+// measurements that lie in clusters or along tracks says more about what is near.
+
+const (
+	apartMost  = 300 // measurements that are predicted from afar,
+	apartLists = 200 // and left out for one of them
+)
+
+// proven returns the likeliest attempt, or the likeliest on one scale if that on
+// many is not clearly better from afar: by two standard errors of the mean
+// difference of log densities.
+func (w *workshop) proven(ctx context.Context, own gp.Data, tried []attempt) (attempt, error) {
+	best := likeliest(tried)
+	one := slices.DeleteFunc(slices.Clone(tried), func(a attempt) bool { return a.many })
+	if !best.many || len(one) == 0 {
+		return best, nil
+	}
+	lists := w.apart(own.Nodes)
+	simple := likeliest(one)
+	with, err := best.model.Apart(ctx, own, lists)
+	if err != nil {
+		return best, err
+	}
+	without, err := simple.model.Apart(ctx, own, lists)
+	if err != nil {
+		return best, err
+	}
+	if clearly(with, without) {
+		return best, nil
+	}
+	return simple, nil
+}
+
+// clearly reports whether the first scores are higher than the second, on
+// average, by more than two standard errors.
+func clearly(first, second []float64) bool {
+	n, mean, square := float64(len(first)), 0.0, 0.0
+	for k, v := range first {
+		d := v - second[k]
+		mean += d / n
+		square += d * d / n
+	}
+	return mean > 2*math.Sqrt(max(0, square-mean*mean)/n)
+}
+
+// apart returns lists of measurements. The first of each is to be predicted
+// without the others, which are those that are no farther from it than data is
+// from a node without: distances are dealt out as they are over such nodes.
+func (w *workshop) apart(nodes []int) [][]int {
+	distances := w.distances(nodes)
+	slices.Sort(distances)
+	random := rand.New(rng.New(w.spec.Seed, "apart"))
+	chosen := random.Perm(len(nodes))[:min(len(nodes), apartMost)]
+	at := map[int][]int{} // measurements by node
+	for k, i := range nodes {
+		at[i] = append(at[i], k)
+	}
+	lists := make([][]int, len(chosen))
+	for s, k := range chosen {
+		distance := 0
+		if len(distances) > 0 {
+			distance = distances[(2*s+1)*len(distances)/(2*len(chosen))] // of measurements in random order
+		}
+		lists[s] = w.near(k, nodes[k], distance, at)
+	}
+	return lists
+}
+
+// distances returns how many hops each node that is not measured, but in a
+// component with one that is, lies from the nearest such.
+func (w *workshop) distances(nodes []int) []int {
+	hops := make([]int, w.graph.Len()) // and one
+	var queue []int
+	for _, i := range nodes {
+		if hops[i] == 0 {
+			hops[i] = 1
+			queue = append(queue, i)
+		}
+	}
+	measured := len(queue)
+	for at := 0; at < len(queue); at++ {
+		cols, _ := w.graph.Adjacency().Row(queue[at])
+		for _, j := range cols {
+			if hops[j] == 0 {
+				hops[j] = hops[queue[at]] + 1
+				queue = append(queue, int(j))
+			}
+		}
+	}
+	all := make([]int, 0, len(queue)-measured)
+	for _, i := range queue[measured:] {
+		all = append(all, hops[i]-1)
+	}
+	return all
+}
+
+// near returns measurement k, and others up to so many hops from its node.
+func (w *workshop) near(k, node, distance int, at map[int][]int) []int {
+	list, depth, queue := []int{k}, map[int]int{node: 0}, []int{node}
+	for q := 0; q < len(queue) && len(list) < apartLists; q++ {
+		i := queue[q]
+		for _, other := range at[i] {
+			if other != k {
+				list = append(list, other)
+			}
+		}
+		if depth[i] == distance {
+			continue
+		}
+		cols, _ := w.graph.Adjacency().Row(i)
+		for _, j := range cols {
+			if _, seen := depth[int(j)]; !seen {
+				depth[int(j)] = depth[i] + 1
+				queue = append(queue, int(j))
+			}
+		}
+	}
+	return list
+}

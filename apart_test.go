@@ -1,0 +1,66 @@
+package grfgp
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"grfgp/graph"
+)
+
+// Of a path measured at its first nodes, what is left out with a measurement is
+// as near to it as data is to the other nodes: anything from 1 to 17 hops.
+func TestApart(t *testing.T) {
+	g, err := graph.Grid(20, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := newWorkshop(g, Spec{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodes := w.internal([]int{0, 1, 2, 2})
+	far := w.distances(nodes)
+	slices.Sort(far)
+	if want := []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17}; !slices.Equal(far, want) {
+		t.Errorf("nodes without data lie %v hops from data, want %v", far, want)
+	}
+	at := map[int][]int{nodes[0]: {0}, nodes[1]: {1}, nodes[2]: {2, 3}}
+	for _, c := range []struct {
+		k, distance int
+		want        []int
+	}{{0, 0, []int{0}}, {0, 1, []int{0, 1}}, {0, 2, []int{0, 1, 2, 3}}, {3, 0, []int{3, 2}}, {3, 9, []int{3, 0, 1, 2}}} {
+		got := w.near(c.k, nodes[c.k], c.distance, at)
+		if got[0] != c.k || !slices.Equal(slices.Sorted(slices.Values(got[1:])), slices.Sorted(slices.Values(c.want[1:]))) {
+			t.Errorf("within %d hops of measurement %d: %v, want %v", c.distance, c.k, got, c.want)
+		}
+	}
+	for k, list := range w.apart(nodes) {
+		if len(list) == 0 {
+			t.Errorf("list %d is empty", k)
+		}
+	}
+}
+
+// A difference is clear beyond two standard errors, which one in forty is by
+// chance: between 10 and 45 of 1,000 with no difference, nearly all of 1,000 with
+// one of half a standard deviation of 100 numbers.
+func TestClearly(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	count := func(shift float64) (clear int) {
+		for range 1000 {
+			a, b := make([]float64, 100), make([]float64, 100)
+			for k := range a {
+				b[k] = random.NormFloat64()
+				a[k] = b[k] + shift + random.NormFloat64()
+			}
+			if clearly(a, b) {
+				clear++
+			}
+		}
+		return clear
+	}
+	if none, half := count(0), count(0.5); none < 10 || none > 45 || half < 990 {
+		t.Errorf("clear: %d of 1,000 without a difference, %d with one", none, half)
+	}
+}
