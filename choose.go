@@ -147,7 +147,7 @@ func reason(best attempt, tried []attempt, sketch bool) string {
 		by = ", by a sample of the measurements"
 	}
 	if first := likeliest(tried); first.candidate != best.candidate {
-		return fmt.Sprintf("%v has the highest likelihood of the kernels tried on one scale; %v is likelier, but not clearly better from as far as other nodes lie from data", best, first)
+		return fmt.Sprintf("%v has the highest likelihood of the kernels tried on one scale; %v is likelier, but hardly better from as far as other nodes lie from data", best, first)
 	}
 	return fmt.Sprintf("%v has the highest likelihood of the %d kernels tried%s, less one nat for every hyperparameter", best, len(tried), by)
 }
