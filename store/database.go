@@ -31,8 +31,16 @@ type dialect interface {
 	tables(ctx context.Context, tx *sql.Tx) (ours, others bool, err error)
 	// explain wraps an error of the driver in one of this package's or study's.
 	explain(err error) error
+	// leave gives up, by a last statement, what the end of a connection gives up
+	// too late for who opens the store next.
+	leave(ctx context.Context, on execer)
 	// release gives up what Close of the database does not.
 	release() error
+}
+
+// execer is a database or one connection to it.
+type execer interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 }
 
 // schemaVersion is that of the tables.
@@ -126,12 +134,18 @@ const lastWord = 5 * time.Second
 
 // Close gives the store up, after what is under way.
 func (d *database) Close() error {
-	if d.db.Stats().InUse == 0 {
-		return errors.Join(d.db.Close(), d.dialect.release())
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), lastWord)
 	defer cancel()
+	if s := d.db.Stats(); s.InUse == 0 {
+		if s.OpenConnections > 0 {
+			d.dialect.leave(ctx, d.db)
+		}
+		return errors.Join(d.db.Close(), d.dialect.release())
+	}
 	last, wait := d.db.Conn(ctx)
+	if wait == nil {
+		d.dialect.leave(ctx, last)
+	}
 	err := d.db.Close()
 	if wait == nil {
 		err = errors.Join(err, last.Close()) // with which the connection itself ends

@@ -103,6 +103,12 @@ func (p *postgres) lock(ctx context.Context, c *pgx.Conn) error {
 	}
 }
 
+// leave gives the lock up. The server notices the end of a connection only after
+// Close has returned.
+func (p *postgres) leave(ctx context.Context, on execer) {
+	_, _ = on.ExecContext(ctx, `SELECT pg_advisory_unlock_all()`) // if not now, then with the connection
+}
+
 // longestName is how much PostgreSQL keeps of the name of a connection, in bytes.
 const longestName = 63
 

@@ -152,6 +152,8 @@ func (f *sqliteFile) holder() string {
 	return strings.TrimSpace(string(text))
 }
 
+func (f *sqliteFile) leave(context.Context, execer) {}
+
 // release takes the owner's name away.
 func (f *sqliteFile) release() error {
 	if err := os.Remove(f.owner); err != nil && !errors.Is(err, fs.ErrNotExist) {
