@@ -1,10 +1,12 @@
 package grfgp
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
+	"grfgp/gp"
 	"grfgp/graph"
 )
 
@@ -59,5 +61,52 @@ func TestHighestGain(t *testing.T) {
 	}
 	if below < 10 || below > 45 {
 		t.Errorf("%d of 1,000 are below the truth", below)
+	}
+}
+
+// Many scales that bring nothing are dropped, however likely; those that do bring
+// something stay, and so does the likeliest where it has one scale anyway.
+func TestProven(t *testing.T) {
+	g, err := graph.Grid(15, 15)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := newWorkshop(g, Spec{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var d gp.Data
+	for i := 0; i < g.Len(); i += 2 {
+		d.Nodes, d.Y = append(d.Nodes, w.place[i]), append(d.Y, math.Sin(float64(i%15)/3)+math.Cos(float64(i/15)/4))
+	}
+	k, err := w.kernel(t.Context(), candidate{family: w.spec.families(0)[0]}, "dense")
+	if err != nil {
+		t.Fatal(err)
+	}
+	model := func(length, noise float64) *gp.Model {
+		m, err := gp.NewModel(k, gp.State{Theta: []float64{30, length}, Noise: noise, MeanVar: 1, Units: gp.Units{Scale: 1}, Solver: gp.Exact})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	good, poor := model(10, 0.01), model(0.1, 1)
+	try := func(many bool, m *gp.Model, likelihood float64) attempt {
+		return attempt{candidate{many: many}, m, gp.FitReport{LogLikelihood: likelihood}}
+	}
+	for _, c := range []struct {
+		what  string
+		tried []attempt
+		many  bool
+	}{
+		{"the same", []attempt{try(false, good, -10), try(true, good, 0)}, false},
+		{"better", []attempt{try(false, poor, -10), try(true, good, 0)}, true},
+		{"one scale is likelier", []attempt{try(false, poor, 10), try(true, good, 0)}, false},
+		{"only many", []attempt{try(true, good, 0)}, true},
+	} {
+		best, err := w.proven(t.Context(), d, c.tried)
+		if err != nil || best.many != c.many {
+			t.Errorf("%s: many %v, %v", c.what, best.many, err)
+		}
 	}
 }

@@ -321,6 +321,40 @@ func ExampleSimulate() {
 	// Output: thompson misses the best by 0.0, and beats random: true
 }
 
+// Where nodes have many neighbours draws come from a series, and anything else from
+// features; so it is everywhere else.
+func TestWhatIsDrawnFrom(t *testing.T) {
+	crowded, err := graph.BarabasiAlbert(1600, 6, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	grid, err := graph.Grid(40, 40)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		graph *graph.Graph
+		goal  bayesopt.Goal
+		want  string
+	}{{crowded, bayesopt.Maximize, "series"}, {crowded, bayesopt.Learn, "grf"}, {grid, bayesopt.Maximize, "grf"}} {
+		o, err := grfgp.NewOptimizer(c.graph, grfgp.Spec{Family: "diffusion", Scales: "one"}, "", bayesopt.Options{Goal: c.goal})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 10 {
+			if err := o.Tell(100*i, float64(i%4)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, _, err := o.Next(t.Context(), 1); err != nil {
+			t.Fatal(err)
+		}
+		if spec, ok := o.Chosen(); !ok || spec.Method != c.want {
+			t.Errorf("%v on %d edges: %q, want %q", c.goal, c.graph.Adjacency().NNZ()/2, spec.Method, c.want)
+		}
+	}
+}
+
 // The loop by hand: ask, measure, tell.
 func ExampleNewOptimizer() {
 	ctx := context.Background()

@@ -42,7 +42,7 @@ const (
 func (w *workshop) decideTrend(method string) (all, last bool, why string, err error) {
 	switch {
 	case w.spec.Trend == "degree" && w.degree().spread < spreadTiny:
-		return false, false, "", fmt.Errorf("%w: all nodes have the same degree; there is no trend with it", ErrSpec)
+		return false, false, "", fmt.Errorf("%w: all nodes have the same degree, so there is no trend with it; leave it out", ErrSpec)
 	case w.spec.Trend == "degree":
 		return true, false, "a trend with the degree was asked for", nil
 	case w.spec.Trend == "none":

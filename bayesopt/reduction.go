@@ -83,7 +83,7 @@ func (v VarianceReduction) Pick(ctx context.Context, s Surrogate, c *Candidates,
 	if n == 0 || len(over) == 0 {
 		return nil, nil
 	}
-	size := v.sizes(n, c.Len(), len(over))
+	size, all := v.sizes(n, c.Len(), len(over)), len(over)
 	few, over := some(over, size.over, rng.New(seed, "variance over", 1)), some(over, size.last, rng.New(seed, "variance over"))
 	var picks []Choice
 	var past []int
@@ -103,6 +103,9 @@ func (v VarianceReduction) Pick(ctx context.Context, s Surrogate, c *Candidates,
 				return nil, err
 			}
 			looked = first.shortlist(c, max(most, size.short*most/n))
+		}
+		if len(over) < all {
+			why += fmt.Sprintf("; estimated by %d nodes", len(over))
 		}
 		plan, err := newReduction(ctx, s, over, past, c, looked)
 		if err != nil {

@@ -72,9 +72,9 @@ func windCells(o Options) []Cell {
 			add(repellingArm, evenWeights, 4, 128, level, free, 0)
 			add(maternArm, evenWeights, 0, 0, level, matern, 0)
 			add(autoArm, evenWeights, 0, 0, level, none, 0)
+			add(manyArm, evenWeights, 0, 0, level, grfgp.Spec{Scales: "many"}, 0)
 		}
 		add(oneArm, evenWeights, 0, 0, 1000, grfgp.Spec{Scales: "one"}, 0)
-		add(manyArm, evenWeights, 0, 0, 1000, grfgp.Spec{Scales: "many"}, 0)
 		add(trainedArm, evenWeights, 0, 0, 1000, grfgp.Spec{Family: "diffusion", Method: "series", Scales: "one"}, 0)
 		add(maternArm, inverseWeights, 0, 0, 1000, matern, 0)
 	}
@@ -139,7 +139,7 @@ func (s regressionSettings) wind(ctx context.Context, d *dataset.Wind) (*Result,
 	if err != nil {
 		return nil, err
 	}
-	if s.Weight == evenWeights && (s.Arm == maternArm || s.Arm == autoArm) {
+	if s.Weight == evenWeights && (s.Arm == maternArm || s.Arm == manyArm || s.Arm == autoArm) {
 		r.Arrays["squared"], r.Arrays["density"] = score.squared, score.density
 	}
 	_, unit := stat.PopMeanStdDev(k.train.Y, nil)

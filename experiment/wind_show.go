@@ -61,10 +61,10 @@ func showWind(o Options, r *Results) (*Section, error) {
 	return section, nil
 }
 
-// windScales holds what grfgp takes against the best kernel on one scale, by fields
-// of 20 by 30 degrees.
+// windScales holds what grfgp takes, and the likeliest kernel on many scales, against
+// the best on one, by fields of 20 by 30 degrees.
 func windScales(o Options, r *Results) ([]Table, error) {
-	t := Table{Title: "grfgp by itself less Matérn on one scale, on the same test nodes", Head: []string{"level, hPa", "RMSE of Matérn", "difference", "NLPD of Matérn", "difference"},
+	t := Table{Title: "Less Matérn on one scale, on the same test nodes", Head: []string{"level, hPa", "arm", "RMSE of Matérn", "difference", "NLPD of Matérn", "difference"},
 		Note: "± is a standard error by fields of 20 by 30 degrees, within which errors go together; that of a difference is smaller, as both err at the same places."}
 	d, err := dataset.Default().Wind(context.Background())
 	if err != nil {
@@ -76,19 +76,22 @@ func windScales(o Options, r *Results) ([]Table, error) {
 		of := func(arm, what string) []float64 {
 			return r.Array(regressionSettings{Arm: arm, Split: level, Weight: evenWeights, Seed: o.Seed}.windName(), what)
 		}
-		one, auto := of(maternArm, "squared"), of(autoArm, "squared")
-		if one == nil || auto == nil {
-			continue
-		}
+		one := of(maternArm, "squared")
 		none := make([]float64, len(one))
-		square, squareSE := grouped(one, none, field)
-		density, densitySE := grouped(of(maternArm, "density"), none, field)
-		more, moreSE := grouped(auto, one, field)
-		worse, worseSE := grouped(of(autoArm, "density"), of(maternArm, "density"), field)
-		slope := 1 / (2 * math.Sqrt(square)) // of a root
-		t.Rows = append(t.Rows, []string{fmt.Sprint(level),
-			fmt.Sprintf("%.4f ± %.4f", math.Sqrt(square), squareSE*slope), fmt.Sprintf("%+.4f ± %.4f", math.Sqrt(square+more)-math.Sqrt(square), moreSE*slope),
-			fmt.Sprintf("%.4f ± %.4f", density, densitySE), fmt.Sprintf("%+.4f ± %.4f", worse, worseSE)})
+		for _, arm := range []string{autoArm, manyArm} {
+			own := of(arm, "squared")
+			if one == nil || own == nil {
+				continue
+			}
+			square, squareSE := grouped(one, none, field)
+			density, densitySE := grouped(of(maternArm, "density"), none, field)
+			more, moreSE := grouped(own, one, field)
+			worse, worseSE := grouped(of(arm, "density"), of(maternArm, "density"), field)
+			slope := 1 / (2 * math.Sqrt(square)) // of a root
+			t.Rows = append(t.Rows, []string{fmt.Sprint(level), arm,
+				fmt.Sprintf("%.4f ± %.4f", math.Sqrt(square), squareSE*slope), fmt.Sprintf("%+.4f ± %.4f", math.Sqrt(square+more)-math.Sqrt(square), moreSE*slope),
+				fmt.Sprintf("%.4f ± %.4f", density, densitySE), fmt.Sprintf("%+.4f ± %.4f", worse, worseSE)})
+		}
 	}
 	if t.Rows == nil {
 		return nil, nil

@@ -9,8 +9,9 @@ import (
 	"grfgp/kernel/kerneltest"
 )
 
-// An even kernel keeps the contract, and has one variance at every node.
-func TestEven(t *testing.T) {
+// hubKernels are kernels on graphs with hubs, to be wrapped by others.
+func hubKernels(t *testing.T) map[string]kernel.Kernel {
+	t.Helper()
 	hubs, err := graph.BarabasiAlbert(120, 2, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -19,12 +20,17 @@ func TestEven(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, k := range map[string]kernel.Kernel{
+	return map[string]kernel.Kernel{
 		"features":          newGRF(t, scaleFreeFeatures(t), kernel.Diffusion{}),
 		"free coefficients": newGRF(t, scaleFreeFeatures(t), kernel.Free{Len: 3}),
 		"series":            series,
 		"many scales":       newMultiscale(t, hubs, nil, kernel.Diffusion{}, 10, kernel.MultiscaleOptions{}),
-	} {
+	}
+}
+
+// An even kernel keeps the contract, and has one variance at every node.
+func TestEven(t *testing.T) {
+	for name, k := range hubKernels(t) {
 		t.Run(name, func(t *testing.T) {
 			even := kernel.Even(k)
 			kerneltest.Run(t, even, kerneltest.Options{})

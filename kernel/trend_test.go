@@ -4,27 +4,13 @@ import (
 	"math"
 	"testing"
 
-	"grfgp/graph"
 	"grfgp/kernel"
 	"grfgp/kernel/kerneltest"
 )
 
 // A kernel with a trend keeps the contract of kernels, whatever is beneath.
 func TestTrend(t *testing.T) {
-	hubs, err := graph.BarabasiAlbert(120, 2, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	series, err := kernel.NewSeries(hubs.Normalized(graph.NormalizedAdjacency), kernel.Matern{Nu: 1}, 12)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, k := range map[string]kernel.Kernel{
-		"features":          newGRF(t, scaleFreeFeatures(t), kernel.Diffusion{}),
-		"free coefficients": newGRF(t, scaleFreeFeatures(t), kernel.Free{Len: 3}),
-		"series":            series,
-		"many scales":       newMultiscale(t, hubs, nil, kernel.Diffusion{}, 10, kernel.MultiscaleOptions{}),
-	} {
+	for name, k := range hubKernels(t) {
 		t.Run(name, func(t *testing.T) {
 			x := make([]float64, k.Nodes())
 			for i := range x {
