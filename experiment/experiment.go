@@ -68,6 +68,17 @@ type Cell struct {
 	Run func(ctx context.Context, progress func(done, total int64)) (*Result, error)
 }
 
+// on is the Run of a cell that needs data.
+func on[D any](load func() (D, error), run func(context.Context, D) (*Result, error)) func(context.Context, func(done, total int64)) (*Result, error) {
+	return func(ctx context.Context, _ func(done, total int64)) (*Result, error) {
+		data, err := load()
+		if err != nil {
+			return nil, err
+		}
+		return run(ctx, data)
+	}
+}
+
 // Kind says what a column holds.
 type Kind int
 

@@ -36,7 +36,7 @@ const (
 
 func traffic() *Experiment {
 	return &Experiment{
-		Name: "traffic", Title: "Speeds on the freeways of San Jose (Figure 3 a, b)", Version: 1,
+		Name: "traffic", Title: "Speeds on the freeways of San Jose (Figure 3 a, b)", Version: 2,
 		About: `Speeds at 325 detectors of a road network of 1,016 nodes, in the paper's five splits: 250 to learn from, 75 to predict. By the authors' protocol walks
 step uniformly on the normalised Laplacian with its diagonal and halt with probability 0.1; coefficients are free up to 3 hops and start from random numbers, or have the
 shape of a diffusion kernel up to 4 hops; both are learned by L-BFGS with the mean of the training part taken as known. The exact diffusion kernel that the paper plots has
@@ -120,13 +120,7 @@ func trafficCells(o Options) []Cell {
 	}
 	var cells []Cell
 	for _, s := range all {
-		cells = append(cells, Cell{Name: s.name(), Settings: s, Work: 1 + float64(s.Walks)/1000, Run: func(ctx context.Context, _ func(done, total int64)) (*Result, error) {
-			d, err := load()
-			if err != nil {
-				return nil, err
-			}
-			return s.traffic(ctx, d)
-		}})
+		cells = append(cells, Cell{Name: s.name(), Settings: s, Work: 1 + float64(s.Walks)/1000, Run: on(load, s.traffic)})
 	}
 	return cells
 }

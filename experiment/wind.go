@@ -92,13 +92,7 @@ func windCells(o Options) []Cell {
 		if s.Walks == 0 {
 			work = 120
 		}
-		cells = append(cells, Cell{Name: s.windName(), Settings: s, Work: work, Run: func(ctx context.Context, _ func(done, total int64)) (*Result, error) {
-			d, err := load()
-			if err != nil {
-				return nil, err
-			}
-			return s.wind(ctx, d)
-		}})
+		cells = append(cells, Cell{Name: s.windName(), Settings: s, Work: work, Run: on(load, s.wind)})
 	}
 	return cells
 }
