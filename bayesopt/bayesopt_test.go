@@ -1,12 +1,15 @@
 package bayesopt_test
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"grfgp/bayesopt"
 	"grfgp/gp"
@@ -80,8 +83,8 @@ func posterior(t testing.TB, k kernel.Kernel, count int, seed uint64) *gp.Poster
 }
 
 // Thompson picks each node as often as it is the best: over 20,000 seeds, against
-// the chances by 200,000 draws of a dense formula, χ² with 11 degrees of freedom
-// is below its quantile of 0.999.
+// the chances by 200,000 draws of a dense formula, χ² is below its quantile of
+// 0.999. Rare nodes are counted together.
 func TestThompsonPicksByTheChanceOfBeingBest(t *testing.T) {
 	k := dense(must(graph.Grid(3, 4)))
 	p := posterior(t, k, 4, 1)
@@ -126,22 +129,21 @@ func TestThompsonPicksByTheChanceOfBeingBest(t *testing.T) {
 		picks := must(bayesopt.Thompson{}.Pick(background, p, candidates(n, all(n), bayesopt.Limits{}), 1, seed))
 		count[picks[0].Node]++
 	}
-	chi2, rest, restWant := 0.0, 0.0, 0.0
-	for i := range n {
-		want := seeds * chance[i]
-		if want < 10 {
-			rest, restWant = rest+count[i], restWant+want
+	rarest := all(n)
+	slices.SortFunc(rarest, func(a, b int) int { return cmp.Compare(chance[a], chance[b]) })
+	chi2, cells, got, want := 0.0, 0, 0.0, 0.0
+	for _, i := range rarest {
+		if got, want = got+count[i], want+seeds*chance[i]; want < 10 {
 			continue
 		}
 		// The chances themselves have an error: seeds/wanted of this.
-		chi2 += (count[i] - want) * (count[i] - want) / want / (1 + seeds/wanted)
+		chi2 += (got - want) * (got - want) / want / (1 + float64(seeds)/wanted)
+		cells, got, want = cells+1, 0, 0
 	}
-	if restWant > 0 {
-		chi2 += (rest - restWant) * (rest - restWant) / max(restWant, 5)
-	}
-	t.Logf("χ² %.1f; chances %.3f", chi2, chance)
-	if chi2 > 31.3 {
-		t.Errorf("χ² is %.1f: counts %v, chances %.4f", chi2, count, chance)
+	bound := distuv.ChiSquared{K: float64(cells - 1)}.Quantile(0.999)
+	t.Logf("χ² %.1f of %d cells; chances %.3f", chi2, cells, chance)
+	if chi2 > bound || cells < 6 {
+		t.Errorf("χ² is %.1f of %d cells, want less than %.1f: counts %v, chances %.4f", chi2, cells, bound, count, chance)
 	}
 }
 
