@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"time"
 
 	"grfgp/gp"
@@ -31,7 +33,9 @@ type Answer struct {
 	Effort      Effort       `json:"effort"`          // of this answer
 }
 
-// Ask suggests up to n nodes, says what is known of them, and holds them.
+// Ask suggests up to n nodes, says what is known of them, and holds them. Policies
+// that plan ahead take nodes that are pending already as if they had been measured
+// and had come out at their means.
 func (o *Optimizer) Ask(ctx context.Context, n int) (Answer, error) {
 	before := o.effort
 	picks, short, posterior, err := o.pick(ctx, n)
@@ -83,13 +87,14 @@ func (o *Optimizer) hold(picks []Choice) {
 
 // pick takes in what was told and lets the policy pick of what is open.
 func (o *Optimizer) pick(ctx context.Context, n int) ([]Choice, Reason, *gp.Posterior, error) {
-	return o.pickFrom(ctx, o.candidates(), n, o.seed(), nil)
+	return o.pickFrom(ctx, o.candidates(), n, o.seed(), o.Pending())
 }
 
 // pickFrom takes in what was told and lets the policy pick. The posterior is nil
-// where there is no model, or no use for one. Policies that plan ahead foresee
-// some nodes.
-func (o *Optimizer) pickFrom(ctx context.Context, c *Candidates, n int, seed uint64, ahead []int) ([]Choice, Reason, *gp.Posterior, error) {
+// where there is no model, or no use for one. Policies that plan ahead take pending
+// nodes as if they had been measured and had come out at their means, so that asks
+// one by one spread out as a batch does.
+func (o *Optimizer) pickFrom(ctx context.Context, c *Candidates, n int, seed uint64, pending []int) ([]Choice, Reason, *gp.Posterior, error) {
 	if n < 1 {
 		return nil, Enough, nil, fmt.Errorf("%w: %d suggestions", ErrOptions, n)
 	}
@@ -101,18 +106,19 @@ func (o *Optimizer) pickFrom(ctx context.Context, c *Candidates, n int, seed uin
 		switch posterior, err = o.Update(ctx); {
 		case err == nil:
 			known = posterior
-			if _, draws := policy.(Thompson); !draws && len(ahead) > 0 {
-				if known, err = believing(ctx, posterior, ahead); err != nil {
-					return nil, Enough, nil, fmt.Errorf("bayesopt: looking ahead: %w", err)
-				}
-			}
 		case errors.Is(err, ErrNoModel):
-			policy, why = Random{}, fmt.Sprintf("drawn at random: %d measurements are too few for a model, or all the same", o.data.Len())
+			policy, why = Random{}, fmt.Sprintf("drawn at random: too few measurements for a model, %d, or all the same", o.data.Len())
 		default:
 			return nil, Enough, nil, err
 		}
 	}
 	start := time.Now()
+	if _, draws := policy.(Thompson); posterior != nil && !draws && len(pending) > 0 {
+		var err error
+		if known, err = believing(ctx, posterior, pending); err != nil {
+			return nil, Enough, nil, fmt.Errorf("bayesopt: looking ahead: %w", err)
+		}
+	}
 	picks, err := policy.Pick(ctx, known, c, n, seed)
 	if err != nil {
 		return nil, Enough, nil, fmt.Errorf("bayesopt: picking: %w", err)
@@ -138,34 +144,40 @@ func (o *Optimizer) seed() uint64 {
 
 // candidates returns the nodes that may be suggested now.
 func (o *Optimizer) candidates() *Candidates {
-	closed := make([]bool, len(o.measured))
-	if !o.opts.Repeats {
-		copy(closed, o.measured)
-	}
-	for _, some := range []map[int]bool{o.pending, o.excluded} {
-		for i := range some {
-			closed[i] = true
-		}
-	}
-	c := newCandidates(len(o.measured), o.allowedBut(closed), o.opts.Limits)
+	c := o.open(o.Pending(), slices.Collect(maps.Keys(o.excluded)), o.opts.Limits)
 	for _, i := range o.data.Nodes[min(o.opts.Free, o.data.Len()):] {
-		c.left -= o.opts.cost(i)
+		c.charge(i)
 	}
 	for _, i := range o.Pending() {
-		c.count(i)
+		c.charge(i)
 	}
 	return c
 }
 
-// allowedBut returns the allowed nodes that are not closed.
-func (o *Optimizer) allowedBut(closed []bool) []int {
+// open returns the allowed nodes that are neither measured, unless they may be
+// again, nor pending nor closed. Groups know of those pending; the budget is as
+// the limits say.
+func (o *Optimizer) open(pending, closed []int, l Limits) *Candidates {
+	shut := make([]bool, len(o.measured))
+	if !o.opts.Repeats {
+		copy(shut, o.measured)
+	}
+	for _, some := range [][]int{pending, closed} {
+		for _, i := range some {
+			shut[i] = true
+		}
+	}
 	nodes := make([]int, 0, len(o.allowed))
 	for _, i := range o.allowed {
-		if !closed[i] {
+		if !shut[i] {
 			nodes = append(nodes, i)
 		}
 	}
-	return nodes
+	c := newCandidates(len(o.measured), nodes, l)
+	for _, i := range pending {
+		c.crowd(i)
+	}
+	return c
 }
 
 // explain fills in what is known of suggestions, and their chances.
@@ -173,7 +185,7 @@ func (o *Optimizer) explain(ctx context.Context, a *Answer, p *gp.Posterior) err
 	if err := o.tellKnown(ctx, a, p); err != nil {
 		return err
 	}
-	if kind := o.opts.Goal.kind; kind == maximize || kind == minimize {
+	if o.opts.Goal.Seeks() {
 		a.Draws = o.opts.Draws
 		return o.chances(ctx, a, p)
 	}
@@ -197,8 +209,8 @@ func (o *Optimizer) tellKnown(ctx context.Context, a *Answer, p *gp.Posterior) e
 	for k := range nodes {
 		s := &a.Suggestions[k]
 		s.Modelled, s.Mean, s.SD = true, mean[k], math.Sqrt(max(0, cov.At(k, k)))
-		if o.opts.Goal.kind == threshold {
-			s.Chance = above(s.Mean, s.SD, o.opts.Goal.level)
+		if level, ok := o.opts.Goal.Level(); ok {
+			s.Chance = above(s.Mean, s.SD, level)
 		}
 	}
 	return nil
@@ -217,7 +229,7 @@ func above(mean, sd, level float64) float64 {
 
 // chances counts how often each suggestion is the best of all allowed nodes.
 func (o *Optimizer) chances(ctx context.Context, a *Answer, p *gp.Posterior) error {
-	toward := sign(o.opts.Goal.kind == minimize)
+	toward := o.opts.Goal.toward()
 	wins := map[int]int{}
 	for lo := 0; lo < a.Draws; lo += drawsAtOnce {
 		draws, row, err := drawAt(ctx, p, o.allowed, min(drawsAtOnce, a.Draws-lo), rng.New(o.seed(), "chance", uint64(lo)).Uint64())

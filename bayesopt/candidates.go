@@ -8,9 +8,9 @@ import (
 // Limits bound what may be picked together.
 type Limits struct {
 	Cost     []float64 // of every node, positive; nil: 1 each
-	Budget   *float64  // most that picks may cost together; nil: no limit
+	Budget   *float64  // most that picks may cost together, but for rounding; nil: no limit
 	Group    []int     // number of every node's group, from 0; nil: no groups
-	GroupCap int       // most picks of a group; 0: no cap
+	GroupCap int       // most nodes of a group that are picked or pending together; measured ones do not count; 0: no cap
 }
 
 // check says what is wrong with limits for so many nodes.
@@ -51,12 +51,18 @@ func (l Limits) cost(node int) float64 {
 // next, and perhaps others: those of a full group, and those that cost more than
 // is left.
 type Candidates struct {
-	nodes  []int
-	limits Limits
-	taken  []bool // by place in nodes
-	full   []int  // by group: how many are in it
-	left   float64
+	nodes   []int // in the numbers of the policy,
+	own     []int // and of the limits
+	limits  Limits
+	picked  []bool   // by place in nodes
+	inGroup []int    // by group: how many are picked or pending
+	left    *float64 // of the budget
+	slack   float64  // what left may be off by
 }
+
+// budgetRounding is what sums of costs may be off by, as a share of the budget:
+// three times 0.1 is more than 0.3.
+const budgetRounding = 1e-9
 
 // NewCandidates returns the given nodes, out of so many, as candidates. Nodes
 // are distinct.
@@ -75,12 +81,13 @@ func NewCandidates(of int, nodes []int, l Limits) (*Candidates, error) {
 }
 
 func newCandidates(of int, nodes []int, l Limits) *Candidates {
-	c := &Candidates{nodes: nodes, limits: l, taken: make([]bool, len(nodes)), left: math.Inf(1)}
+	left := math.Inf(1)
+	c := &Candidates{nodes: nodes, own: nodes, limits: l, picked: make([]bool, len(nodes)), left: &left}
 	if l.Budget != nil {
-		c.left = *l.Budget
+		left, c.slack = *l.Budget, *l.Budget*budgetRounding
 	}
 	if l.GroupCap > 0 {
-		c.full = make([]int, of)
+		c.inGroup = make([]int, of)
 	}
 	return c
 }
@@ -92,31 +99,42 @@ func (c *Candidates) Len() int { return len(c.nodes) }
 func (c *Candidates) Nodes() []int { return c.nodes }
 
 // Cost returns what candidate number at costs.
-func (c *Candidates) Cost(at int) float64 { return c.limits.cost(c.nodes[at]) }
+func (c *Candidates) Cost(at int) float64 { return c.limits.cost(c.own[at]) }
 
 // Open reports whether candidate number at may be picked.
 func (c *Candidates) Open(at int) bool {
-	return !c.taken[at] && !c.dear(at) && !c.crowded(at)
+	return !c.picked[at] && !c.dear(at) && !c.crowded(at)
 }
 
-func (c *Candidates) dear(at int) bool { return c.limits.cost(c.nodes[at]) > c.left }
+func (c *Candidates) dear(at int) bool { return c.Cost(at) > *c.left+c.slack }
 
 func (c *Candidates) crowded(at int) bool {
-	return c.full != nil && c.full[c.limits.Group[c.nodes[at]]] >= c.limits.GroupCap
+	return c.inGroup != nil && c.inGroup[c.limits.Group[c.own[at]]] >= c.limits.GroupCap
 }
 
 // Take closes candidate number at, and counts what it costs and its group.
 func (c *Candidates) Take(at int) {
-	c.taken[at] = true
-	c.count(c.nodes[at])
+	c.picked[at] = true
+	c.charge(c.own[at])
+	c.crowd(c.own[at])
 }
 
-// count charges a node to the budget and to its group.
-func (c *Candidates) count(node int) {
-	c.left -= c.limits.cost(node)
-	if c.full != nil {
-		c.full[c.limits.Group[node]]++
+// charge takes what a node costs from the budget.
+func (c *Candidates) charge(node int) { *c.left -= c.limits.cost(node) }
+
+// crowd counts a node in its group.
+func (c *Candidates) crowd(node int) {
+	if c.inGroup != nil {
+		c.inGroup[c.limits.Group[node]]++
 	}
+}
+
+// reason adds to why a candidate is best that costs count too, where they do.
+func (c *Candidates) reason(why string) string {
+	if c.limits.Cost != nil {
+		why += ", per cost"
+	}
+	return why
 }
 
 // open returns the numbers of the candidates that are open.
@@ -170,7 +188,7 @@ func (c *Candidates) Short() Reason {
 	reason := NoNodesLeft
 	for at := range c.nodes {
 		switch {
-		case c.taken[at]:
+		case c.picked[at]:
 		case c.dear(at):
 			return BudgetReached
 		case c.crowded(at):

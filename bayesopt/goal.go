@@ -74,18 +74,58 @@ func (g *Goal) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
+// Seeks reports whether the goal is to find the best node.
+func (g Goal) Seeks() bool { return g.kind == maximize || g.kind == minimize }
+
+// Level returns the level of a threshold; false for other goals.
+func (g Goal) Level() (level float64, ok bool) { return g.level, g.kind == threshold }
+
+// toward is 1 where higher is better and −1 where lower is.
+func (g Goal) toward() float64 { return sign(g.kind == minimize) }
+
+// check says what is wrong with a goal.
+func (g Goal) check() error {
+	if math.IsNaN(g.level) || math.IsInf(g.level, 0) {
+		return fmt.Errorf("%w: a threshold of %v, want a finite number", ErrOptions, g.level)
+	}
+	return nil
+}
+
+// PolicyName names the policy for the goal.
+func (g Goal) PolicyName() string {
+	switch g.kind {
+	case learn:
+		return "learn"
+	case threshold:
+		return "straddle"
+	}
+	return "thompson"
+}
+
 // Policy returns the policy for the goal: Thompson sampling for the highest or
 // lowest node, VarianceReduction to learn all, Straddle for a level.
 func (g Goal) Policy() Policy {
 	switch g.kind {
-	case minimize:
-		return Thompson{Minimize: true}
 	case learn:
 		return VarianceReduction{}
 	case threshold:
 		return Straddle{Level: g.level}
 	}
-	return Thompson{}
+	return Thompson{Minimize: g.kind == minimize}
+}
+
+// Suits reports whether a policy, by its name, works towards the goal. Those that
+// look at no predictions work towards none, and suit all.
+func (g Goal) Suits(policy string) bool {
+	switch policy {
+	case "thompson", "ei", "ucb":
+		return g.Seeks()
+	case "learn", "variance":
+		return !g.Seeks()
+	case "straddle":
+		return g.kind == threshold
+	}
+	return true
 }
 
 // sign turns values so that higher is better.

@@ -20,7 +20,7 @@ type Options struct {
 	Seed    uint64
 	Allowed []int // nodes that may be suggested; nil: all
 	Repeats bool  // measured nodes may be suggested again
-	Limits        // Budget is for all nodes told and pending, Group caps for those pending
+	Limits        // Budget is for all nodes told, pending and suggested, GroupCap for those pending and suggested
 	Free    int   // so many of the first nodes told cost nothing: they were there before
 	Draws   int   // posterior draws behind the chance of being the best; 0 means 64
 	Retrain Schedule
@@ -71,6 +71,9 @@ func (e Effort) less(f Effort) Effort {
 func New(t Trainer, opts Options) (*Optimizer, error) {
 	n := t.Nodes()
 	if err := opts.Limits.check(n); err != nil {
+		return nil, err
+	}
+	if err := opts.Goal.check(); err != nil {
 		return nil, err
 	}
 	var err error

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"runtime"
 	"slices"
 	"testing"
@@ -456,6 +457,7 @@ func TestOptionsAreChecked(t *testing.T) {
 		{Limits: bayesopt.Limits{Cost: []float64{1}}}, {Limits: bayesopt.Limits{Cost: []float64{1, 0, 1, 1}}},
 		{Limits: bayesopt.Limits{Cost: []float64{1, 1, 1, math.NaN()}}}, {Limits: bayesopt.Limits{Group: []int{0, 0, 0, 4}}},
 		{Limits: bayesopt.Limits{GroupCap: 2}}, {Limits: bayesopt.Limits{Budget: &less}},
+		{Goal: bayesopt.Threshold(math.NaN())}, {Goal: bayesopt.Threshold(math.Inf(1))},
 		{Retrain: bayesopt.Schedule{Every: -1}}, {Retrain: bayesopt.Schedule{Growth: math.NaN()}},
 	} {
 		if _, err := bayesopt.New(trainer, o); !errors.Is(err, bayesopt.ErrOptions) {
@@ -476,9 +478,53 @@ func TestGoals(t *testing.T) {
 			t.Errorf("%q is read as %v", text, g)
 		}
 	}
-	for _, name := range []string{"thompso", "bfs"} {
+	for _, name := range []string{"thompso", "bfs", "straddle"} {
 		if _, err := bayesopt.PolicyNamed(name, bayesopt.Learn, nil); !errors.Is(err, bayesopt.ErrOptions) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Every goal has a name for its policy, which suits it; what looks for the best
+// does not suit goals that do not.
+func TestPoliciesThatSuit(t *testing.T) {
+	for _, goal := range []bayesopt.Goal{bayesopt.Maximize, bayesopt.Minimize, bayesopt.Learn, bayesopt.Threshold(2)} {
+		if named := must(bayesopt.PolicyNamed(goal.PolicyName(), goal, nil)); !reflect.DeepEqual(named, goal.Policy()) {
+			t.Errorf("%v: %s is %#v, want %#v", goal, goal.PolicyName(), named, goal.Policy())
+		}
+		for _, name := range bayesopt.PolicyNames {
+			want := true
+			switch name {
+			case "thompson", "ei", "ucb":
+				want = goal.Seeks()
+			case "learn", "variance":
+				want = !goal.Seeks()
+			case "straddle":
+				_, want = goal.Level()
+			}
+			if goal.Suits(name) != want {
+				t.Errorf("%s suits %v: %v", name, goal, !want)
+			}
+		}
+	}
+}
+
+// A budget buys what it says, whatever the sums round to.
+func TestBudgetsRound(t *testing.T) {
+	const n = 20
+	cost := make([]float64, n)
+	for i := range cost {
+		cost[i] = 0.1
+	}
+	for want := range n {
+		budget := float64(want) / 10
+		limits := bayesopt.Limits{Cost: cost, Budget: &budget}
+		if picks := must(bayesopt.Random{}.Pick(background, nil, candidates(n, all(n), limits), n, 1)); len(picks) != want {
+			t.Errorf("a budget of %v buys %d nodes of 0.1", budget, len(picks))
+		}
+		o := must(bayesopt.New(bayesopt.Train(dense(must(graph.Ring(n))), gp.FitOptions{}), bayesopt.Options{Policy: bayesopt.Random{}, Limits: limits}))
+		if short := must(bayesopt.Run(background, o, n, func(_ context.Context, i int) (float64, error) { return float64(i), nil })); o.Data().Len() != want || short != bayesopt.BudgetReached {
+			t.Errorf("a budget of %v buys %d measurements of 0.1: %q", budget, o.Data().Len(), short)
 		}
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -41,7 +40,8 @@ type Choice struct {
 // one.
 type Surrogate interface {
 	Nodes() int
-	// Measured returns the nodes of all measurements, in their order.
+	// Measured returns the nodes of all measurements, in their order, and behind
+	// them nodes that are taken as measured because they are pending.
 	Measured() []int
 	// NoiseVar is the noise variance of one more reading.
 	NoiseVar() float64
@@ -61,12 +61,11 @@ type Blind interface {
 // PolicyNames are the names that PolicyNamed knows.
 var PolicyNames = []string{"thompson", "ei", "ucb", "learn", "straddle", "random", "bfs", "dfs", "degree", "variance"}
 
-// PolicyNamed returns the policy of a name, for a goal. The graph is for those
-// that look at it: bfs, dfs and degree.
+// PolicyNamed returns the policy of a name, for a goal; without a name that of the
+// goal. The graph is for those that look at it: bfs, dfs and degree. Goal.Suits
+// says which policies work towards a goal; any may be had for comparison but
+// straddle, which needs a level.
 func PolicyNamed(name string, goal Goal, g Graph) (Policy, error) {
-	if g == nil && slices.Contains([]string{"bfs", "dfs", "degree"}, name) {
-		return nil, fmt.Errorf("%w: the policy %s needs a graph", ErrOptions, name)
-	}
 	least := goal.kind == minimize
 	switch name {
 	case "":
@@ -80,17 +79,20 @@ func PolicyNamed(name string, goal Goal, g Graph) (Policy, error) {
 	case "learn":
 		return VarianceReduction{}, nil
 	case "straddle":
-		return Straddle{Level: goal.level}, nil
+		level, ok := goal.Level()
+		if !ok {
+			return nil, fmt.Errorf("%w: the policy straddle needs the goal threshold=V, not %v", ErrOptions, goal)
+		}
+		return Straddle{Level: level}, nil
 	case "random":
 		return Random{}, nil
-	case "bfs":
-		return BreadthFirst{g}, nil
-	case "dfs":
-		return DepthFirst{g}, nil
-	case "degree":
-		return HighestDegree{g}, nil
 	case "variance":
 		return HighestVariance{}, nil
+	case "bfs", "dfs", "degree":
+		if g == nil {
+			return nil, fmt.Errorf("%w: the policy %s needs a graph", ErrOptions, name)
+		}
+		return map[string]Policy{"bfs": BreadthFirst{g}, "dfs": DepthFirst{g}, "degree": HighestDegree{g}}[name], nil
 	}
 	return nil, fmt.Errorf("%w: no policy is called %q; there are %q", ErrOptions, name, PolicyNames)
 }

@@ -29,7 +29,7 @@ func (e ExpectedImprovement) Pick(ctx context.Context, s Surrogate, c *Candidate
 	if err != nil {
 		return nil, err
 	}
-	return ranked(ctx, s, c, n, seed, "the highest improvement to expect", func(mean, sd, cost float64) (value, score float64) {
+	return ranked(ctx, s, c, n, seed, "the highest improvement to expect of those left", func(mean, sd, cost float64) (value, score float64) {
 		value = improvement(toward*mean-best, sd)
 		return value, value / cost
 	}, func(mean float64) { best = max(best, toward*mean) })
@@ -63,7 +63,7 @@ func (u UCB) Pick(ctx context.Context, s Surrogate, c *Candidates, n int, seed u
 	if err != nil {
 		return nil, err
 	}
-	return ranked(ctx, s, c, n, seed, fmt.Sprintf("the best that is likely: mean and %g sd", u.Beta), func(mean, sd, cost float64) (value, score float64) {
+	return ranked(ctx, s, c, n, seed, fmt.Sprintf("the best of those left that is likely: mean and %g sd", u.Beta), func(mean, sd, cost float64) (value, score float64) {
 		value = toward*mean + u.Beta*sd
 		return value, perCost(value-best, cost)
 	}, nil)
@@ -77,7 +77,7 @@ type Straddle struct {
 
 // Pick implements Policy.
 func (t Straddle) Pick(ctx context.Context, s Surrogate, c *Candidates, n int, seed uint64) ([]Choice, error) {
-	return ranked(ctx, s, c, n, seed, fmt.Sprintf("hardest to tell whether it is above %g", t.Level), func(mean, sd, cost float64) (value, score float64) {
+	return ranked(ctx, s, c, n, seed, fmt.Sprintf("hardest of those left to tell whether it is above %g", t.Level), func(mean, sd, cost float64) (value, score float64) {
 		value = 1.96*sd - math.Abs(mean-t.Level)
 		return value, perCost(value, cost)
 	}, nil)
@@ -88,7 +88,7 @@ type HighestVariance struct{}
 
 // Pick implements Policy.
 func (HighestVariance) Pick(ctx context.Context, s Surrogate, c *Candidates, n int, seed uint64) ([]Choice, error) {
-	return ranked(ctx, s, c, n, seed, "known least of all", func(_, sd, cost float64) (value, score float64) {
+	return ranked(ctx, s, c, n, seed, "known least of those left", func(_, sd, cost float64) (value, score float64) {
 		return sd * sd, sd * sd / cost
 	}, nil)
 }
@@ -104,7 +104,9 @@ type scoring func(mean, sd, cost float64) (value, rank float64)
 // nil, hears of the mean of each.
 func ranked(ctx context.Context, s Surrogate, c *Candidates, n int, seed uint64, why string, score scoring, picked func(mean float64)) ([]Choice, error) {
 	var picks []Choice
+	why = c.reason(why)
 	for len(picks) < n {
+		before := len(picks)
 		open, mean, err := look(ctx, s, c, max(closeLook, 4*n), seed, score)
 		if err != nil || len(open) == 0 {
 			return picks, err
@@ -137,6 +139,9 @@ func ranked(ctx context.Context, s Surrogate, c *Candidates, n int, seed uint64,
 					return nil, err
 				}
 			}
+		}
+		if len(picks) == before {
+			return nil, fmt.Errorf("%w: no candidate can be ranked, as their scores are not numbers; look at the options of the policy", ErrOptions)
 		}
 	}
 	return picks, nil

@@ -2,7 +2,9 @@ package bayesopt_test
 
 import (
 	"context"
+	"errors"
 	"math"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -122,5 +124,32 @@ func TestRankedLooksAgain(t *testing.T) {
 	picks := must(bayesopt.UCB{}.Pick(background, flat{n}, c, 9, 1))
 	if len(picks) != 4 || picks[0].Node != 0 || picks[1].Node != 6000 || picks[3].Node != 18000 {
 		t.Errorf("%v", picks)
+	}
+}
+
+// Scores that are no numbers are an error, not a search without end.
+func TestRankedRefusesWhatIsNoNumber(t *testing.T) {
+	for _, policy := range []bayesopt.Policy{bayesopt.UCB{Beta: math.NaN()}, bayesopt.Straddle{Level: math.NaN()}} {
+		c := must(bayesopt.NewCandidates(9, all(9), bayesopt.Limits{}))
+		if picks, err := policy.Pick(background, flat{9}, c, 2, 1); !errors.Is(err, bayesopt.ErrOptions) {
+			t.Errorf("%+v: %v, %v", policy, picks, err)
+		}
+	}
+}
+
+// Reasons say where costs count.
+func TestReasonsNameCosts(t *testing.T) {
+	g := must(graph.Grid(3, 3))
+	p := posterior(t, dense(g), 4, 2)
+	costs := []float64{1, 2, 1, 2, 1, 2, 1, 2, 1}
+	for _, name := range []string{"thompson", "ei", "ucb", "learn", "straddle", "variance", "degree"} {
+		policy := must(bayesopt.PolicyNamed(name, bayesopt.Threshold(0), g.Adjacency()))
+		for _, l := range []bayesopt.Limits{{}, {Cost: costs}} {
+			for _, pick := range must(policy.Pick(background, p, candidates(9, all(9), l), 2, 1)) {
+				if strings.Contains(pick.Why, "per cost") != (l.Cost != nil) || !strings.Contains(pick.Why, " left") {
+					t.Errorf("%s with costs %v: %q", name, l.Cost, pick.Why)
+				}
+			}
+		}
 	}
 }

@@ -229,7 +229,7 @@ func (r *reduction) next(c *Candidates) (Choice, bool) {
 	if k < 0 {
 		return Choice{}, false
 	}
-	choice := Choice{c.nodes[r.at[k]], r.gain(r.first + k), "takes most from the variance of all nodes together"}
+	choice := Choice{c.nodes[r.at[k]], r.gain(r.first + k), c.reason("takes most of those left from the variance of all nodes together")}
 	r.take(k)
 	c.Take(r.at[k])
 	return choice, true

@@ -21,16 +21,22 @@ type Request struct {
 
 // Suggest answers a request. It holds nothing, and heeds neither what is held or
 // excluded nor Options.Budget, Options.Free and Options.Draws: suggestions have no
-// chance. Policies that plan ahead take pending nodes as if they had been measured
-// and had come out at their means, so that asks one by one spread out as a batch
-// does.
+// chance. Of pending nodes policies think as in Ask.
 func (o *Optimizer) Suggest(ctx context.Context, r Request) (Answer, error) {
 	before := o.effort
-	c, err := o.open(r)
-	if err != nil {
+	limits := o.opts.Limits
+	limits.Budget = r.Budget
+	if err := limits.check(len(o.measured)); err != nil {
 		return Answer{}, err
 	}
-	picks, short, posterior, err := o.pickFrom(ctx, c, r.Count, r.Seed, r.Pending)
+	for _, some := range [][]int{r.Pending, r.Closed} {
+		for _, i := range some {
+			if err := o.checkNode(i); err != nil {
+				return Answer{}, err
+			}
+		}
+	}
+	picks, short, posterior, err := o.pickFrom(ctx, o.open(r.Pending, r.Closed, limits), r.Count, r.Seed, r.Pending)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -44,40 +50,9 @@ func (o *Optimizer) Suggest(ctx context.Context, r Request) (Answer, error) {
 	return a, nil
 }
 
-// open returns the candidates of a request.
-func (o *Optimizer) open(r Request) (*Candidates, error) {
-	limits := o.opts.Limits
-	limits.Budget = r.Budget
-	if err := limits.check(len(o.measured)); err != nil {
-		return nil, err
-	}
-	closed := make([]bool, len(o.measured))
-	if !o.opts.Repeats {
-		copy(closed, o.measured)
-	}
-	for _, some := range [][]int{r.Pending, r.Closed} {
-		for _, i := range some {
-			if err := o.checkNode(i); err != nil {
-				return nil, err
-			}
-			closed[i] = true
-		}
-	}
-	c := newCandidates(len(o.measured), o.allowedBut(closed), limits)
-	if c.full != nil {
-		for _, i := range r.Pending {
-			c.full[limits.Group[i]]++
-		}
-	}
-	return c, nil
-}
-
 // believing returns the posterior as if nodes had been measured and had come out
 // at their means.
 func believing(ctx context.Context, p *gp.Posterior, nodes []int) (*gp.Posterior, error) {
-	if len(nodes) == 0 {
-		return p, nil
-	}
 	mean, err := p.Mean(ctx, nodes)
 	if err != nil {
 		return nil, err

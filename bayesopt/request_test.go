@@ -2,6 +2,7 @@ package bayesopt_test
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"testing"
 
@@ -50,6 +51,34 @@ func TestSuggestAndAsk(t *testing.T) {
 		}
 		if asked := must(o.Ask(background, n)); !slices.Equal(picked(asked), picked(batch)) || asked.Suggestions[1].Mean != batch.Suggestions[1].Mean || asked.Suggestions[1].SD != batch.Suggestions[1].SD {
 			t.Errorf("%s: Ask %+v, Suggest %+v", name, asked.Suggestions, batch.Suggestions)
+		}
+		for _, i := range o.Pending() {
+			o.Release(i)
+		}
+		var held []int
+		for k := range n {
+			a := must(o.Ask(background, 1))
+			held = append(held, picked(a)...)
+			if k < len(batch.Suggestions) && math.Abs(a.Suggestions[0].Value-batch.Suggestions[k].Value) > 1e-9 {
+				t.Errorf("%s: pick %d is worth %v with those before it held, %v in a batch", name, k, a.Suggestions[0].Value, batch.Suggestions[k].Value)
+			}
+		}
+		if !slices.Equal(held, picked(batch)) {
+			t.Errorf("%s: %v one by one and held, %v in a batch", name, held, picked(batch))
+		}
+		for _, i := range held {
+			o.Release(i)
+		}
+		var next []int
+		for range n {
+			nodes, _, err := o.Next(background, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			next = append(next, nodes...)
+		}
+		if !slices.Equal(next, held) {
+			t.Errorf("%s: Next gives %v, Ask %v", name, next, held)
 		}
 	}
 }

@@ -5,11 +5,20 @@ import (
 	"fmt"
 )
 
+// Loop is what Run needs of an optimizer. An *Optimizer is one, and so is a
+// *grfgp.Optimizer, which chooses its kernel by itself.
+type Loop interface {
+	// Next suggests up to n nodes and holds them.
+	Next(ctx context.Context, n int) ([]int, Reason, error)
+	Tell(node int, value float64) error
+	Release(node int)
+}
+
 // Run measures up to so many nodes, one after the other, by calling measure with
-// what the Optimizer suggests. It stops early when measure fails, when ctx ends,
-// or when there is nothing left to suggest, and says why. What was measured is
-// then in o.Data().
-func Run(ctx context.Context, o *Optimizer, steps int, measure func(ctx context.Context, node int) (float64, error)) (Reason, error) {
+// what the optimizer suggests. It stops early when measure fails, when ctx ends,
+// or when there is nothing left to suggest, and says why. The optimizer was told
+// all that was measured.
+func Run(ctx context.Context, o Loop, steps int, measure func(ctx context.Context, node int) (float64, error)) (Reason, error) {
 	for range steps {
 		nodes, short, err := o.Next(ctx, 1)
 		if err != nil || len(nodes) == 0 {
@@ -30,11 +39,10 @@ func Run(ctx context.Context, o *Optimizer, steps int, measure func(ctx context.
 // Best returns the best node told so far and its value; false if nothing was
 // told, or if the goal is not to find the best.
 func (o *Optimizer) Best() (node int, value float64, ok bool) {
-	kind := o.opts.Goal.kind
-	if o.data.Len() == 0 || kind != maximize && kind != minimize {
+	if o.data.Len() == 0 || !o.opts.Goal.Seeks() {
 		return 0, 0, false
 	}
-	best, toward := 0, sign(kind == minimize)
+	best, toward := 0, o.opts.Goal.toward()
 	for k, y := range o.data.Y {
 		if toward*y > toward*o.data.Y[best] {
 			best = k

@@ -24,6 +24,10 @@ func (Random) Blind() {}
 // Pick implements Policy.
 func (Random) Pick(_ context.Context, _ Surrogate, c *Candidates, n int, seed uint64) ([]Choice, error) {
 	random := rand.New(rng.New(seed, "random"))
+	why := "drawn at random"
+	if c.limits.Cost != nil {
+		why = "drawn at random, cheap ones more often"
+	}
 	var picks []Choice
 	for len(picks) < n {
 		at := drawOpen(c, random)
@@ -31,7 +35,7 @@ func (Random) Pick(_ context.Context, _ Surrogate, c *Candidates, n int, seed ui
 			break
 		}
 		c.Take(at)
-		picks = append(picks, Choice{c.nodes[at], 0, "drawn at random"})
+		picks = append(picks, Choice{c.nodes[at], 0, why})
 	}
 	return picks, nil
 }
@@ -168,7 +172,7 @@ func (h HighestDegree) Pick(_ context.Context, _ Surrogate, c *Candidates, n int
 			break
 		}
 		c.Take(at)
-		picks = append(picks, Choice{c.nodes[at], degree(at), "has most neighbours of all that are left"})
+		picks = append(picks, Choice{c.nodes[at], degree(at), c.reason("has most neighbours of all that are left")})
 	}
 	return picks, nil
 }

@@ -31,6 +31,10 @@ func (t Thompson) Pick(ctx context.Context, s Surrogate, c *Candidates, n int, s
 			return nil, err
 		}
 	}
+	why := "the best of those left in one of the ways the values may be, given what is measured"
+	if c.limits.Cost != nil {
+		why = "gains most per cost of those left in one of the ways the values may be, given what is measured"
+	}
 	var picks []Choice
 	n = min(n, c.Len())
 	for lo := 0; lo < n; lo += drawsAtOnce {
@@ -46,7 +50,7 @@ func (t Thompson) Pick(ctx context.Context, s Surrogate, c *Candidates, n int, s
 				return picks, nil
 			}
 			c.Take(at)
-			picks = append(picks, Choice{c.nodes[at], value(at), "the best in one of the ways the values may be, given what is measured"})
+			picks = append(picks, Choice{c.nodes[at], value(at), why})
 		}
 	}
 	return picks, nil
