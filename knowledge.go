@@ -62,7 +62,11 @@ func (k *Knowledge) NoiseSD() float64 { return math.Sqrt(k.posterior.NoiseVar())
 
 // Predict returns mean and standard deviation of the quantity at the nodes.
 func (k *Knowledge) Predict(ctx context.Context, nodes []int) (Prediction, error) {
-	return predict(ctx, k.posterior, renumbered(nodes, k.place))
+	at, err := places(nodes, k.place)
+	if err != nil {
+		return Prediction{}, err
+	}
+	return predict(ctx, k.posterior, at)
 }
 
 // Validate leaves out folds of measurements, conditions on the others and

@@ -69,8 +69,8 @@ const nodesAtOnce = 100_000
 // Simulate measures the nodes of a graph whose values are known already, as each
 // policy would have, and keeps score. A value that is NaN is not known, and its
 // node no candidate. Policies start from the same nodes, seed by seed; features
-// and eigenvectors are made once, by spec.Seed, and shared. The result is the
-// same at any GOMAXPROCS.
+// and eigenvectors are made once, by spec.Seed, and shared. What comes of a policy
+// does not depend on the others. The result is the same at any GOMAXPROCS.
 //
 // When ctx ends it returns what is finished, and the error.
 func Simulate(ctx context.Context, g *graph.Graph, truth []float64, spec Spec, opts SimulateOptions) (*Simulation, error) {
@@ -90,32 +90,34 @@ func Simulate(ctx context.Context, g *graph.Graph, truth []float64, spec Spec, o
 	if err != nil {
 		return nil, err
 	}
-	draws := true
+	s := &simulator{workshops: map[string]*workshop{}, opts: opts, truth: truth, known: known}
+	made := map[string]*workshop{} // by method
 	for _, name := range opts.Policies {
-		policy, err := bayesopt.PolicyNamed(name, opts.Goal, g.Adjacency())
-		if err != nil {
+		if _, err := bayesopt.PolicyNamed(name, opts.Goal, g.Adjacency()); err != nil {
 			return nil, err
 		}
-		_, blind := policy.(bayesopt.Blind)
-		draws = draws && (blind || onlyDraws(name, opts.Goal))
+		// Scores need variances of many nodes, and the same kernels for all policies.
+		fits := drawing(g, spec, opts.Goal.Seeks() && onlyDraws(name, opts.Goal))
+		w := made[fits.Method]
+		if w == nil {
+			if w, err = newWorkshop(g, fits); err != nil {
+				return nil, err
+			}
+			w.shared, made[fits.Method] = true, w
+		}
+		s.workshops[name] = w
 	}
-	w, err := newWorkshop(g, drawing(g, spec, draws))
-	if err != nil {
-		return nil, err
-	}
-	w.shared = true
-	s := &simulator{workshop: w, opts: opts, truth: truth, known: known}
 	return s.run(ctx)
 }
 
 // simulator replays.
 type simulator struct {
-	workshop *workshop
-	opts     SimulateOptions
-	truth    []float64
-	known    []int
-	best     float64 // of the truth, where the goal is to find it
-	done     atomic.Int64
+	workshops map[string]*workshop // by policy
+	opts      SimulateOptions
+	truth     []float64
+	known     []int
+	best      float64 // of the truth, where the goal is to find it
+	done      atomic.Int64
 }
 
 func (s *simulator) run(ctx context.Context) (*Simulation, error) {
@@ -124,7 +126,7 @@ func (s *simulator) run(ctx context.Context) (*Simulation, error) {
 		Goal: o.Goal, Policies: o.Policies, Known: len(s.known), Start: o.Start, Steps: o.Steps, Seeds: o.Seeds,
 		Replays: make([]Replay, o.Seeds*len(o.Policies)),
 	}
-	if sim.Seeks() {
+	if o.Goal.Seeks() {
 		sim.findBest(s.truth, s.known)
 		s.best = sim.Best.Value
 		sim.Uniform = uniformRegret(s.truth, s.known, s.best, o.Start+o.Steps)
@@ -134,7 +136,7 @@ func (s *simulator) run(ctx context.Context) (*Simulation, error) {
 	replay := func(_, r int) (err error) {
 		mine := &sim.Replays[r]
 		err = s.replay(ctx, mine)
-		if sim.Seeks() {
+		if o.Goal.Seeks() {
 			mine.Curve = s.regret(mine.Nodes)
 		}
 		if err != nil && ctx.Err() == nil {
@@ -163,10 +165,10 @@ func (s *simulator) replay(ctx context.Context, r *Replay) error {
 	if len(s.known) < len(s.truth) {
 		opts.Allowed = s.known
 		if r.Policy == "learn" { // what is not known is not scored
-			opts.Policy = bayesopt.VarianceReduction{Over: renumbered(s.known, s.workshop.place)}
+			opts.Policy = bayesopt.VarianceReduction{Over: s.known}
 		}
 	}
-	o, err := s.workshop.optimizer(r.Policy, opts)
+	o, err := s.workshops[r.Policy].optimizer(r.Policy, opts)
 	if err != nil {
 		return err
 	}
@@ -227,7 +229,7 @@ func (s *simulator) regret(nodes []int) []Point {
 // look scores predictions, where the goal has to do with them and there is a
 // model.
 func (s *simulator) look(ctx context.Context, o *Optimizer, r *Replay) error {
-	if seeks(s.opts.Goal) {
+	if s.opts.Goal.Seeks() {
 		return nil
 	}
 	p, err := o.inner.Update(ctx)
@@ -250,10 +252,10 @@ func (s *simulator) look(ctx context.Context, o *Optimizer, r *Replay) error {
 	point := Point{Measured: len(r.Nodes)}
 	if len(rest) > 0 {
 		at := renumbered(rest, o.place)
-		if t, ok := s.opts.Goal.Policy().(bayesopt.Straddle); ok {
-			point.Loss, err = s.misjudged(ctx, p, rest, at, t.Level)
+		if level, ok := s.opts.Goal.Level(); ok {
+			point.Loss, err = s.misjudged(ctx, p, rest, at, level)
 		} else {
-			point.Loss, point.SD, err = s.error(ctx, p, rest, at)
+			point.Loss, point.SD, err = s.missed(ctx, p, rest, at)
 		}
 	}
 	r.Curve = append(r.Curve, point)
@@ -273,9 +275,9 @@ func (s *simulator) misjudged(ctx context.Context, p *gp.Posterior, rest, at []i
 	return float64(wrong) / float64(len(s.known)), err
 }
 
-// error is the root mean square error of predictions of the rest, and the mean of
+// missed is the root mean square error of predictions of the rest, and the mean of
 // their standard deviations.
-func (s *simulator) error(ctx context.Context, p *gp.Posterior, rest, at []int) (rmse, sd float64, err error) {
+func (s *simulator) missed(ctx context.Context, p *gp.Posterior, rest, at []int) (rmse, sd float64, err error) {
 	q, err := predict(ctx, p, at)
 	if err != nil {
 		return 0, 0, err

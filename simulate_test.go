@@ -294,11 +294,53 @@ func TestEstimateClear(t *testing.T) {
 		{grfgp.Estimate{Mean: 9, Seeds: 1}, false},
 		{grfgp.Estimate{Mean: 2.7, SE: 1, Seeds: 5}, false}, // t is 2.776
 		{grfgp.Estimate{Mean: -2.8, SE: 1, Seeds: 5}, true},
+		{grfgp.Estimate{Mean: 9, SE: 0.1, Seeds: 4}, false}, // too few,
+		{grfgp.Estimate{Mean: 9, Seeds: 50}, false},         // and all the same
 		{grfgp.Estimate{Mean: 2.1, SE: 1, Seeds: 20}, true}, // 2.093
 		{grfgp.Estimate{Seeds: 5}, false},
 	} {
 		if got := c.e.Clear(); got != c.want {
 			t.Errorf("%+v is clear: %v", c.e, got)
+		}
+	}
+}
+
+// Replays that all find the best are as sure as so many random draws would be, no
+// surer: five of five with a chance of a half each happen once in 32 times.
+func TestGainOverUniformIsNeverSure(t *testing.T) {
+	s := &grfgp.Simulation{Policies: []string{"ei"}, Seeds: 5, Uniform: []grfgp.Point{{Measured: 1, Loss: 0.5, SD: 0.5}}}
+	for seed := range s.Seeds {
+		s.Replays = append(s.Replays, grfgp.Replay{Policy: "ei", Seed: seed, Done: true, Curve: []grfgp.Point{{Measured: 1}}})
+	}
+	e := s.GainOverUniform("ei")
+	if want := 0.5 / math.Sqrt(5); e.Mean != 0.5 || math.Abs(e.SE-want) > 1e-12 || e.Clear() {
+		t.Errorf("%+v, clear: %v; want a standard error of %v", e, e.Clear(), want)
+	}
+}
+
+// What a policy measures does not depend on which others are listed, also where
+// one draws from a series and the other needs variances.
+func TestPoliciesDoNotChangeEachOther(t *testing.T) {
+	g, err := graph.BarabasiAlbert(1600, 6, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	truth := make([]float64, g.Len())
+	for i := range truth {
+		truth[i] = math.Sin(float64(i) / 50)
+	}
+	replay := func(policies ...string) map[string][]int {
+		s := simulate(t, g, truth, grfgp.Spec{Family: "diffusion", Scales: "one"}, grfgp.SimulateOptions{Policies: policies, Start: 8, Steps: 4, Seeds: 1})
+		nodes := map[string][]int{}
+		for _, r := range s.Replays {
+			nodes[r.Policy] = r.Nodes
+		}
+		return nodes
+	}
+	together := replay("thompson", "ucb", "random")
+	for name, nodes := range together {
+		if alone := replay(name)[name]; !slices.Equal(alone, nodes) {
+			t.Errorf("%s measures %v alone, and %v beside others", name, alone, nodes)
 		}
 	}
 }

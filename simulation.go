@@ -52,12 +52,6 @@ type Point struct {
 	SD       float64 `json:"sd,omitempty"`
 }
 
-// seeks reports whether a goal is to find the best node.
-func seeks(g bayesopt.Goal) bool { return g == bayesopt.Maximize || g == bayesopt.Minimize }
-
-// Seeks reports whether the goal is to find the best node.
-func (s *Simulation) Seeks() bool { return seeks(s.Goal) }
-
 func (s *Simulation) findBest(truth []float64, known []int) {
 	b := &Best{Node: known[0], Value: truth[known[0]]}
 	for _, i := range known {
@@ -123,10 +117,15 @@ func estimate(values []float64) Estimate {
 	return e
 }
 
+// LeastSeeds is how many replays it takes to tell a difference from chance: of
+// fewer, nobody knows how they vary.
+const LeastSeeds = 5
+
 // Clear reports whether a mean is apart from 0 beyond chance: outside 95 % of
-// Student's distribution. One seed is never clear.
+// Student's distribution. Fewer than LeastSeeds are never clear, nor are values that
+// are all the same, for they do not show how they vary.
 func (e Estimate) Clear() bool {
-	if e.Seeds < 2 {
+	if e.Seeds < LeastSeeds || e.SE == 0 {
 		return false
 	}
 	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(e.Seeds - 1)}
@@ -182,16 +181,23 @@ func (s *Simulation) Gain(policy, over string) Estimate {
 	return estimate(gains)
 }
 
-// GainOverUniform is Gain over the regret to expect of as many uniform draws.
+// GainOverUniform is Gain over the regret to expect of as many uniform draws, which
+// is exact. The standard error is at least that of as many replays of such draws:
+// replays that happen to end alike do not make a difference sure.
 func (s *Simulation) GainOverUniform(policy string) Estimate {
 	if len(s.Uniform) == 0 {
 		return Estimate{}
 	}
 	gains := s.finals(policy, loss)
+	uniform := s.Uniform[len(s.Uniform)-1]
 	for k, v := range gains {
-		gains[k] = s.Uniform[len(s.Uniform)-1].Loss - v
+		gains[k] = uniform.Loss - v
 	}
-	return estimate(gains)
+	e := estimate(gains)
+	if e.Seeds > 0 {
+		e.SE = max(e.SE, uniform.SD/math.Sqrt(float64(e.Seeds)))
+	}
+	return e
 }
 
 // MeanPoint is the mean of points over seeds.

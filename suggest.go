@@ -22,6 +22,7 @@ type Optimizer struct {
 
 // NewOptimizer returns an Optimizer that was told nothing. The policy is
 // Options.Policy, or one of bayesopt.PolicyNames; with neither, as the goal says.
+// A policy of Options knows nodes as the graph does that was given.
 func NewOptimizer(g *graph.Graph, spec Spec, policy string, opts bayesopt.Options) (*Optimizer, error) {
 	w, err := newWorkshop(g, drawing(g, spec, opts.Policy == nil && onlyDraws(policy, opts.Goal)))
 	if err != nil {
@@ -52,7 +53,7 @@ func drawing(g *graph.Graph, spec Spec, onlyDraws bool) Spec {
 
 // onlyDraws reports whether a policy needs nothing of a model but draws.
 func onlyDraws(policy string, goal bayesopt.Goal) bool {
-	return policy == "thompson" || policy == "" && seeks(goal)
+	return policy == "thompson" || policy == "" && goal.Seeks()
 }
 
 // optimizer returns one that shares the workshop, which several may do at once.
@@ -61,22 +62,50 @@ func (w *workshop) optimizer(policy string, opts bayesopt.Options) (_ *Optimizer
 	for node, at := range w.place {
 		o.given[at] = node
 	}
-	for _, i := range opts.Allowed {
-		if i < 0 || i >= len(w.place) {
-			return nil, fmt.Errorf("%w: there is no node %d of %d to allow", bayesopt.ErrOptions, i, len(w.place))
-		}
-	}
 	if opts.Allowed != nil {
-		opts.Allowed = renumbered(opts.Allowed, o.place)
+		if opts.Allowed, err = o.places(opts.Allowed); err != nil {
+			return nil, fmt.Errorf("%w: allowed nodes: %w", bayesopt.ErrOptions, err)
+		}
 	}
 	opts.Cost, opts.Group = moved(opts.Cost, o.given), moved(opts.Group, o.given)
 	if opts.Policy == nil {
-		if opts.Policy, err = bayesopt.PolicyNamed(policy, opts.Goal, w.graph.Adjacency()); err != nil {
-			return nil, err
-		}
+		opts.Policy, err = bayesopt.PolicyNamed(policy, opts.Goal, w.graph.Adjacency())
+	} else {
+		opts.Policy, err = o.inOrder(opts.Policy)
+	}
+	if err != nil {
+		return nil, err
 	}
 	o.inner, err = bayesopt.New(trainer{w}, opts)
 	return o, err
+}
+
+// inOrder returns for the ordered graph a policy for the given one.
+func (o *Optimizer) inOrder(p bayesopt.Policy) (_ bayesopt.Policy, err error) {
+	switch p := p.(type) {
+	case bayesopt.Thompson, bayesopt.ExpectedImprovement, bayesopt.UCB, bayesopt.Straddle, bayesopt.HighestVariance, bayesopt.Random:
+		return p, nil // no node has a number in them
+	case bayesopt.VarianceReduction:
+		if p.Over != nil {
+			if p.Over, err = o.places(p.Over); err != nil {
+				return nil, fmt.Errorf("%w: nodes whose variance counts: %w", bayesopt.ErrOptions, err)
+			}
+		}
+		return p, nil
+	}
+	return bayesopt.Renumbered(p, o.given), nil
+}
+
+// places returns the numbers of nodes in the ordered graph.
+func (o *Optimizer) places(nodes []int) ([]int, error) { return places(nodes, o.place) }
+
+func places(nodes, place []int) ([]int, error) {
+	for _, i := range nodes {
+		if i < 0 || i >= len(place) {
+			return nil, fmt.Errorf("%w: there is no node %d of %d", bayesopt.ErrNode, i, len(place))
+		}
+	}
+	return renumbered(nodes, place), nil
 }
 
 // moved returns values by node in the order of the ordered graph; values of
@@ -171,11 +200,15 @@ func (o *Optimizer) Chosen() (Spec, bool) {
 // Predict takes in what was told and returns mean and standard deviation of the
 // quantity at the nodes.
 func (o *Optimizer) Predict(ctx context.Context, nodes []int) (Prediction, error) {
+	at, err := o.places(nodes)
+	if err != nil {
+		return Prediction{}, err
+	}
 	p, err := o.inner.Update(ctx)
 	if err != nil {
 		return Prediction{}, err
 	}
-	return predict(ctx, p, renumbered(nodes, o.place))
+	return predict(ctx, p, at)
 }
 
 // trainer learns from measurements on the ordered graph. The kernel is chosen

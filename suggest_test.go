@@ -1,0 +1,224 @@
+package grfgp_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"grfgp"
+	"grfgp/bayesopt"
+	"grfgp/graph"
+)
+
+// pathAndStar is a path over the even nodes, 0 to 18, and a star over the odd
+// ones round node 7: ordering it moves nearly every node.
+func pathAndStar(t testing.TB) *graph.Graph {
+	t.Helper()
+	var e graph.Edges
+	for i := uint32(0); i < 18; i += 2 {
+		e.U, e.V = append(e.U, i), append(e.V, i+2)
+	}
+	for i := uint32(1); i < 20; i += 2 {
+		if i != 7 {
+			e.U, e.V = append(e.U, 7), append(e.V, i)
+		}
+	}
+	g, _, err := graph.FromEdges(graph.NumberLabels(20), e, graph.BuildOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if slices.IsSorted(g.Order()) {
+		t.Fatal("the order is that of the numbers: there is nothing to show")
+	}
+	return g
+}
+
+// lowest picks the lowest numbers, and remembers what it saw as measured.
+type lowest struct{ saw *[]int }
+
+func (l lowest) Pick(ctx context.Context, s bayesopt.Surrogate, c *bayesopt.Candidates, n int, _ uint64) ([]bayesopt.Choice, error) {
+	*l.saw = s.Measured()
+	mean, err := s.Mean(ctx, c.Nodes())
+	if err != nil {
+		return nil, err
+	}
+	var picks []bayesopt.Choice
+	for len(picks) < n {
+		best := -1
+		for at, node := range c.Nodes() {
+			if c.Open(at) && (best < 0 || node < c.Nodes()[best]) {
+				best = at
+			}
+		}
+		if best < 0 {
+			break
+		}
+		c.Take(best)
+		picks = append(picks, bayesopt.Choice{Node: c.Nodes()[best], Value: mean[best]})
+	}
+	return picks, nil
+}
+
+// Policies of the caller know nodes by the numbers of the caller.
+func TestPoliciesKnowNodesAsGiven(t *testing.T) {
+	g := pathAndStar(t)
+	told := []int{4, 1, 16, 9, 3, 14}
+	value := func(node int) float64 { return math.Sin(float64(node)) + float64(node%2) }
+	build := func(opts bayesopt.Options) *grfgp.Optimizer {
+		o, err := grfgp.NewOptimizer(g, grfgp.Spec{Family: "diffusion", Scales: "one"}, "", opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range told {
+			if err := o.Tell(i, value(i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return o
+	}
+	next := func(o *grfgp.Optimizer, n int) []int {
+		nodes, _, err := o.Next(t.Context(), n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return nodes
+	}
+	odd := []int{1, 3, 5, 7, 9, 11, 13, 15, 17, 19}
+	for name, c := range map[string]struct {
+		policy bayesopt.Policy
+		want   []int
+	}{
+		"bfs":    {bayesopt.BreadthFirst{Graph: g.Adjacency()}, []int{2, 6, 7, 18}}, // beside 4, beside 1, beside 16
+		"dfs":    {bayesopt.DepthFirst{Graph: g.Adjacency()}, []int{12, 10, 8, 6}},  // from 14 down the path
+		"degree": {bayesopt.HighestDegree{Graph: g.Adjacency()}, []int{7}},
+	} {
+		if got := next(build(bayesopt.Options{Policy: c.policy}), len(c.want)); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+	for _, i := range next(build(bayesopt.Options{Policy: bayesopt.VarianceReduction{Over: odd}}), 3) {
+		if i%2 == 0 {
+			t.Errorf("node %d is of the path, which does not count", i)
+		}
+	}
+
+	var saw []int
+	budget, cost := 6.0, make([]float64, 20)
+	for i := range cost {
+		cost[i] = 1 + float64(i)
+	}
+	o := build(bayesopt.Options{Policy: lowest{&saw}, Limits: bayesopt.Limits{Cost: cost, Budget: &budget}, Free: len(told)})
+	a, err := o.Ask(t.Context(), 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(a.Suggestions) != 2 || a.Suggestions[0].Node != 0 || a.Suggestions[1].Node != 2 || a.Short != bayesopt.BudgetReached || !slices.Equal(saw, told) {
+		t.Errorf("%+v, and %v were seen as measured", a, saw)
+	}
+	for _, s := range a.Suggestions {
+		if s.Cost != cost[s.Node] || math.Abs(s.Value-s.Mean) > 1e-9 {
+			t.Errorf("%+v: want a cost of %v, and the mean that the policy saw", s, cost[s.Node])
+		}
+	}
+}
+
+func TestOptimizerRefuses(t *testing.T) {
+	g := pathAndStar(t)
+	for _, opts := range []bayesopt.Options{
+		{Allowed: []int{20}}, {Policy: bayesopt.VarianceReduction{Over: []int{-1}}}, {Goal: bayesopt.Threshold(math.NaN())},
+	} {
+		if _, err := grfgp.NewOptimizer(g, grfgp.Spec{}, "", opts); !errors.Is(err, bayesopt.ErrOptions) {
+			t.Errorf("%+v: %v", opts, err)
+		}
+	}
+	if _, err := grfgp.NewOptimizer(g, grfgp.Spec{}, "straddle", bayesopt.Options{}); !errors.Is(err, bayesopt.ErrOptions) {
+		t.Errorf("straddle to maximize: %v", err)
+	}
+	o, err := grfgp.NewOptimizer(g, grfgp.Spec{Family: "diffusion", Scales: "one"}, "", bayesopt.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 6 {
+		if err := o.Tell(i, float64(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	known, err := o.Knowledge(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, nodes := range [][]int{{-1}, {3, 20}} {
+		if _, err := o.Predict(t.Context(), nodes); !errors.Is(err, bayesopt.ErrNode) {
+			t.Errorf("%v: %v", nodes, err)
+		}
+		if _, err := known.Predict(t.Context(), nodes); !errors.Is(err, bayesopt.ErrNode) {
+			t.Errorf("%v: %v", nodes, err)
+		}
+	}
+}
+
+// The loop by a function, with a kernel that is chosen by itself: which of 60
+// places on a ring are above the level?
+func ExampleOptimizer_run() {
+	g, _ := graph.Ring(60)
+	measure := func(_ context.Context, node int) (float64, error) {
+		return math.Cos(2 * math.Pi * float64(node) / 60), nil
+	}
+	o, err := grfgp.NewOptimizer(g, grfgp.Spec{}, "", bayesopt.Options{Goal: bayesopt.Threshold(0.45), Seed: 1})
+	if err != nil {
+		panic(err)
+	}
+	if _, err := bayesopt.Run(context.Background(), o, 20, measure); err != nil {
+		panic(err)
+	}
+	var all []int
+	for i := range 60 {
+		all = append(all, i)
+	}
+	p, err := o.Predict(context.Background(), all)
+	if err != nil {
+		panic(err)
+	}
+	wrong := 0
+	for i, mean := range p.Mean {
+		if value, _ := measure(context.Background(), i); (mean > 0.45) != (value > 0.45) {
+			wrong++
+		}
+	}
+	fmt.Printf("after %d measurements %d of 60 are misjudged\n", o.Data().Len(), wrong)
+	// Output: after 20 measurements 0 of 60 are misjudged
+}
+
+// A caller who keeps the books says what others are measuring, and holds nothing.
+func ExampleOptimizer_Suggest() {
+	ctx := context.Background()
+	g, _ := graph.Grid(6, 6)
+	o, err := grfgp.NewOptimizer(g, grfgp.Spec{}, "", bayesopt.Options{Goal: bayesopt.Learn})
+	if err != nil {
+		panic(err)
+	}
+	for i := 0; i < 36; i += 5 {
+		o.Tell(i, float64(i%6+i/6))
+	}
+	budget := 2.0
+	first, err := o.Suggest(ctx, bayesopt.Request{Count: 1, Budget: &budget})
+	if err != nil {
+		panic(err)
+	}
+	budget--
+	busy := []int{first.Suggestions[0].Node}
+	second, err := o.Suggest(ctx, bayesopt.Request{Count: 5, Pending: busy, Budget: &budget})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(len(second.Suggestions), "more:", second.Short)
+	fmt.Println("another node:", second.Suggestions[0].Node != busy[0])
+	fmt.Println("teaches less:", second.Suggestions[0].Value < first.Suggestions[0].Value)
+	// Output:
+	// 1 more: budget_reached
+	// another node: true
+	// teaches less: true
+}
