@@ -67,6 +67,9 @@ func (s Settings) Complete() (Settings, error) {
 	if s.Lease == 0 {
 		s.Lease = DefaultLease
 	}
+	if _, level := s.Goal.Level(); s.Policy == "straddle" && !level { // no rule of check: studies of old may have it
+		return s, fmt.Errorf("%w: the policy straddle needs the goal threshold=V, not %v", ErrInvalid, s.Goal)
+	}
 	return s, s.check()
 }
 

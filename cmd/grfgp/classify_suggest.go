@@ -45,7 +45,7 @@ type labelAnswer struct {
 // suggestLabels is suggest for nodes to label.
 func (a *app) suggestLabels(ctx context.Context, f *suggestFlags, spec grfgp.Spec) error {
 	switch {
-	case goalPolicy(f.goal) != "learn":
+	case f.goal != bayesopt.Learn:
 		return usagef("--goal %s goes with --measurements; with --labels the goal is learn", f.goalText)
 	case f.classMethod() == gp.Spreading:
 		return usagef("--classifier spreading knows no uncertainty to learn by; take dirichlet")

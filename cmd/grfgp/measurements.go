@@ -39,6 +39,13 @@ func (m *measurementFlags) readMeasurements(ctx context.Context, a *app, g *grap
 	return read, err
 }
 
+// tellRepeats says what became of several measurements of one node.
+func (a *app) tellRepeats(r *graphio.Report, repeats choice) {
+	if n := r.Ledger.Repeats; n > 0 && repeats.value == "mean" {
+		a.talk.Say("  note: rows of nodes that had a value already: %d; the mean of a node's values is taken, --repeats says otherwise", n)
+	}
+}
+
 // modelData is a graph with the measurements that a model is fitted to.
 type modelData struct {
 	net          *graphio.Network

@@ -29,6 +29,7 @@ type simulateFlags struct {
 	batch    int
 	seeds    int
 	retrain  string
+	repeats  choice
 	csv      bool
 	out      string
 	plot     string
@@ -64,11 +65,14 @@ without a value in the table are no candidates.`,
 	flags.StringSliceVar(&f.policies, "policies", nil, "rules to compare, the first of them with random: "+strings.Join(bayesopt.PolicyNames, ", ")+" (default: that of the goal, and random)")
 	complete(cmd, "policies", bayesopt.PolicyNames...)
 	flags.IntVar(&f.start, "start", 10, "nodes measured at random before the first rule is asked")
-	flags.IntVar(&f.steps, "steps", 50, "nodes measured after them")
+	flags.IntVar(&f.steps, "steps", 50, "nodes measured after them; where nobody says, no more than a quarter of those known")
 	flags.IntVar(&f.batch, "batch", 1, "nodes asked for at a time")
 	flags.IntVar(&f.seeds, "seeds", 5, "how often to replay, from other nodes to start from")
 	flags.StringVar(&f.retrain, "retrain", "auto", "when the model is learned anew: auto (as measurements grow, or surprise), never (after the start, so that sds of rules compare) or every so many measurements")
 	complete(cmd, "retrain", "auto", "never")
+	f.repeats = newChoice("mean", "last", "error")
+	flags.Var(&f.repeats, "repeats", "several known values of one node: mean, last or error")
+	complete(cmd, "repeats", f.repeats.words...)
 	flags.BoolVar(&f.csv, "csv", false, "answer in CSV: a row for every measurement of every replay")
 	flags.StringVarP(&f.out, "out", "o", "", "`file` for every measurement of every replay, as CSV or with --json as JSON")
 	flags.StringVar(&f.plot, "plot", "", "`file` for a picture of the curves (PNG)")
@@ -97,11 +101,15 @@ func (a *app) simulate(ctx context.Context, f *simulateFlags, changed func(strin
 			known++
 		}
 	}
-	switch {
-	case f.start >= known:
+	if f.start >= known {
 		return usagef("--start %d leaves nothing to choose: the values of %d nodes are known", f.start, known)
-	case f.start+f.steps > known:
-		a.talk.Say("  note: the values of %d nodes are known, which leaves %d steps of the %d", known, known-f.start, f.steps)
+	}
+	if quarter := max(1, known/4); !changed("steps") && f.steps > quarter {
+		f.steps = quarter
+		a.talk.Say("  note: %d steps, a quarter of the %d nodes whose values are known; --steps says otherwise", f.steps, known)
+	}
+	if f.start+f.steps >= known {
+		a.talk.Say("  note: the values of %d nodes are known, and all get measured: in the end rules cannot differ", known)
 	}
 	s := a.talk.Stage("simulating")
 	sim, err := grfgp.Simulate(ctx, g, truth, spec, grfgp.SimulateOptions{
@@ -117,6 +125,7 @@ func (a *app) simulate(ctx context.Context, f *simulateFlags, changed func(strin
 		}
 	}
 	s.Done("%d of %d replays, %d measurements each", done, len(sim.Replays), sim.Start+sim.Steps)
+	a.tellEffort(sim)
 	whole := 0
 	for _, ok := range sim.Whole() {
 		if ok {
@@ -127,11 +136,29 @@ func (a *app) simulate(ctx context.Context, f *simulateFlags, changed func(strin
 	case whole == 0 && err != nil:
 		return err
 	case whole == 0:
-		return &exitError{exitNotFitted, fmt.Errorf("nothing was scored: %d measurements are too few for a model, or all the same", sim.Start+sim.Steps)}
+		return &exitError{exitNotFitted, fmt.Errorf("nothing was scored: too few measurements for a model (%d), or all the same", sim.Start+sim.Steps)}
 	case err != nil:
 		a.talk.Say("interrupted: what follows is of the %d seeds that every policy had finished", whole)
 	}
 	return errors.Join(a.answerSimulate(f, g, sim), err) // interrupted: what is finished, and the code
+}
+
+// tellEffort says how many seconds a step took, policy by policy.
+func (a *app) tellEffort(sim *grfgp.Simulation) {
+	for _, name := range sim.Policies {
+		var all bayesopt.Effort
+		steps := 0
+		for _, r := range sim.Replays {
+			if r.Policy == name && r.Done {
+				all.Train, all.Extend, all.Pick = all.Train+r.Effort.Train, all.Extend+r.Effort.Extend, all.Pick+r.Effort.Pick
+				all.Trainings += r.Effort.Trainings
+				steps += sim.Steps
+			}
+		}
+		if steps > 0 {
+			a.talk.Say("  seconds per step of %s: %s; trainings: %d", name, effortWords(all, steps), all.Trainings)
+		}
+	}
 }
 
 // check fills in what the goal says, and says which flags make no sense.
@@ -143,9 +170,11 @@ func (f *simulateFlags) check(a *app) error {
 		return err
 	}
 	if len(f.policies) == 0 {
-		f.policies = []string{goalPolicy(f.goal), "random"}
+		f.policies = []string{f.goal.PolicyName(), "random"}
 	}
-	for k, name := range f.policies {
+	for k := range f.policies {
+		f.policies[k] = strings.TrimSpace(f.policies[k])
+		name := f.policies[k]
 		if err := f.checkPolicy("policies", name); err != nil {
 			return err
 		}
@@ -189,7 +218,7 @@ func (f *simulateFlags) load(ctx context.Context, a *app) (*graph.Graph, []float
 	net, err := f.loadThen(ctx, a, func(net *graphio.Network, opts graphio.Options) (err error) {
 		opts = f.of("measurements", opts)
 		s := a.talk.Stage("reading known values")
-		opts.Progress = s.Update
+		opts.Progress, opts.Repeats = s.Update, graphio.Repeats(f.repeats.chosen())
 		if read, err = graphio.ReadMeasurements(ctx, a.source(f.truth), net.Graph, opts); err == nil {
 			s.Done("%d values from %s", len(read.Values), read.Report.File)
 		}
@@ -200,6 +229,7 @@ func (f *simulateFlags) load(ctx context.Context, a *app) (*graph.Graph, []float
 	}
 	a.tellNetwork(net)
 	a.tell(read.Report)
+	a.tellRepeats(read.Report, f.repeats)
 	if err := read.Enough(); err != nil {
 		return nil, nil, err
 	}

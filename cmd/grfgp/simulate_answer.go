@@ -61,11 +61,11 @@ type replayAnswer struct {
 type lossNames struct{ column, words, title string }
 
 func lossOf(g bayesopt.Goal) lossNames {
-	switch goalPolicy(g) {
-	case "learn":
-		return lossNames{"rmse", "error (RMSE)", "Error of predictions"}
-	case "straddle":
+	switch _, level := g.Level(); {
+	case level:
 		return lossNames{"misjudged", "share misjudged", "Nodes on the wrong side"}
+	case !g.Seeks():
+		return lossNames{"rmse", "error (RMSE)", "Error of predictions"}
 	}
 	return lossNames{"regret", "regret", "Distance from the best"}
 }
@@ -105,19 +105,22 @@ func newSimulateAnswer(g *graph.Graph, sim *grfgp.Simulation) *simulateAnswer {
 // random.
 func verdict(sim *grfgp.Simulation, loss string) string {
 	at := slices.IndexFunc(sim.Policies, func(name string) bool { return name != "random" })
-	if at < 0 {
+	switch {
+	case at < 0:
 		return "Only random picks were replayed: there is nothing to compare."
+	case sim.Start+sim.Steps == sim.Known:
+		return fmt.Sprintf("All %d known nodes were measured in the end, whatever the rule: there is nothing to compare. Give fewer --steps, or a smaller --start.", sim.Known)
 	}
 	name := sim.Policies[at]
 	mine := sim.Final(name)
 	var gain grfgp.Estimate
 	theirs, over, how := 0.0, "random", "seed by seed"
 	switch {
-	case slices.Contains(sim.Policies, "random"):
-		gain, theirs = sim.Gain(name, "random"), sim.Final("random").Mean
-	case len(sim.Uniform) > 0:
+	case len(sim.Uniform) > 0: // exact, where replays of random have an error of their own
 		gain, theirs = sim.GainOverUniform(name), sim.Uniform[len(sim.Uniform)-1].Loss
 		over, how = "what random draws reach in expectation", "against that expectation"
+	case slices.Contains(sim.Policies, "random"):
+		gain, theirs = sim.Gain(name, "random"), sim.Final("random").Mean
 	default:
 		return "Random picks were not replayed: add random to --policies for a comparison."
 	}
@@ -127,10 +130,12 @@ func verdict(sim *grfgp.Simulation, loss string) string {
 	switch {
 	case gain.Seeds == 0:
 		return fmt.Sprintf("There is no verdict on %s: no pair of replays is finished.", name)
-	case gain.Seeds == 1:
-		return fmt.Sprintf("One replay is too few to tell whether %s beats %s: %s %s.", name, over, numbers, after)
-	case gain.Mean == 0 && gain.SE == 0:
-		return fmt.Sprintf("%s does as well as %s: %s %s, in all %d replays.", name, over, numbers, after, gain.Seeds)
+	case gain.Seeds < grfgp.LeastSeeds:
+		return fmt.Sprintf("Too few replays, %d, to tell whether %s beats %s: %s %s. Give --seeds %d or more.", gain.Seeds, name, over, numbers, after, grfgp.LeastSeeds)
+	case gain.SE == 0 && gain.Mean == 0:
+		return fmt.Sprintf("No difference was seen between %s and %s: %s %s, in all %d replays.", name, over, numbers, after, gain.Seeds)
+	case gain.SE == 0:
+		return fmt.Sprintf("Too few replays, %d, to tell whether %s beats %s: %s %s, with the same difference in all of them. Give more --seeds.", gain.Seeds, name, over, numbers, after)
 	case !gain.Clear():
 		return fmt.Sprintf("No clear difference between %s and %s: %s %s, a difference of %s.", name, over, numbers, after, by)
 	case gain.Mean > 0:
@@ -165,6 +170,9 @@ func (a *app) answerSimulate(f *simulateFlags, g *graph.Graph, sim *grfgp.Simula
 		a.talk.Say("every measurement of every replay is in %s", f.out)
 	case a.json || f.csv:
 		return steps(a.Out)
+	}
+	if sim.Goal == bayesopt.Learn && len(sim.Policies) > 1 && f.retrain != "never" {
+		a.talk.Say("  mean sd: by the model that each rule learned, so it does not compare between rules; with --retrain never it does")
 	}
 	return simulateTable(a.Out, answer)
 }

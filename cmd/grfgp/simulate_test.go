@@ -40,10 +40,38 @@ random         0.375 ± 0.24  –                      4
 degree         1.2 ± 0.23    -0.825 ± 0.34          4
 uniform draws  0.395, exact  –                      their expectation; a single replay varies by ± 0.33
 The highest of 78 known values is 9.95, at a24.
-No clear difference between bfs and random: regret 0.825, random 0.375 after 15 measurements, a difference of 0.45 ± 0.28 (mean ± standard error of 4 replays, seed by seed).
+Too few replays, 4, to tell whether bfs beats what random draws reach in expectation: regret 0.825, random 0.395 after 15 measurements. Give --seeds 5 or more.
 `
-	if r.code != exitOK || r.out != want || !strings.Contains(r.err, "simulating: 12 of 12 replays, 15 measurements each") {
+	if r.code != exitOK || r.out != want || !strings.Contains(r.err, "simulating: 12 of 12 replays, 15 measurements each") || !strings.Contains(r.err, "seconds per step of bfs: learning 0, taking in 0, picking ") {
 		t.Errorf("exit %d\n%s%s", r.code, r.out, r.err)
+	}
+}
+
+// Nobody is told that rules do equally well because all got measured, or how a
+// node that was read twice came to its value.
+func TestSimulateSays(t *testing.T) {
+	edges, truth := known(t)
+	twice := write(t, t.TempDir(), "twice.csv", "node,value\na1,1\na2,2\na3,3\na4,4\na1,2\n")
+	for args, want := range map[string][]string{
+		"--truth " + truth + " --goal maximize --policies bfs": {"19 steps, a quarter of the 78 nodes", "5 of 5 replays, 29 measurements"},
+		"--truth " + twice + " --goal maximize --policies bfs --start 1": {
+			"rows of nodes that had a value already: 1; the mean", "1 steps, a quarter of the 4 nodes", "5 of 5 replays, 2 measurements"},
+		"--truth " + twice + " --goal maximize --policies bfs --start 1 --steps 9 --repeats last": {"and all get measured", "All 4 known nodes were measured in the end"},
+		"--truth " + truth + " --goal learn --policies variance,random --start 5 --steps 1":       {"mean sd: by the model that each rule learned"},
+	} {
+		r := runLine(t, "", append([]string{"simulate", "--edges", edges}, strings.Fields(args)...)...)
+		for _, said := range want {
+			if r.code != exitOK || !strings.Contains(r.err+r.out, said) {
+				t.Errorf("%s: exit %d, nothing said of %q in\n%s%s", args, r.code, said, r.err, r.out)
+			}
+		}
+	}
+	r := runLine(t, "", "simulate", "--edges", edges, "--truth", truth, "--goal", "maximize", "--policies", "bfs, random", "--steps", "2")
+	if r.code != exitOK {
+		t.Errorf("a space between policies: %+v", r)
+	}
+	if r := runLine(t, "", "simulate", "--edges", edges, "--truth", twice, "--goal", "maximize", "--repeats", "error"); r.code != exitBadData {
+		t.Errorf("--repeats error: %+v", r)
 	}
 }
 
@@ -129,7 +157,11 @@ func TestSimulateInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := sim.Final("bfs").Seeds
-	if n < 2 || n > 8 || !strings.Contains(out.String(), fmt.Sprintf("of %d replays", sim.Gain("bfs", "random").Seeds)) {
+	said := fmt.Sprintf("Too few replays, %d,", n)
+	if n >= grfgp.LeastSeeds {
+		said = fmt.Sprintf("of %d replays", n)
+	}
+	if n < 2 || n > 8 || !strings.Contains(out.String(), said) {
 		t.Errorf("%d replays\n%s", n, out.String())
 	}
 	cancelled, stop := context.WithCancel(context.Background())
@@ -142,7 +174,7 @@ func TestSimulateInterrupted(t *testing.T) {
 
 func TestVerdict(t *testing.T) {
 	replays := func(mine, theirs []float64) *grfgp.Simulation {
-		s := &grfgp.Simulation{Policies: []string{"ei", "random"}, Start: 1, Steps: 2, Seeds: len(mine)}
+		s := &grfgp.Simulation{Policies: []string{"ei", "random"}, Known: 9, Start: 1, Steps: 2, Seeds: len(mine)}
 		for k := range mine {
 			s.Replays = append(s.Replays,
 				grfgp.Replay{Policy: "ei", Seed: k, Done: true, Curve: []grfgp.Point{{Measured: 3, Loss: mine[k]}}},
@@ -150,18 +182,26 @@ func TestVerdict(t *testing.T) {
 		}
 		return s
 	}
-	alone := replays([]float64{1, 1.5}, []float64{0, 0})
-	alone.Policies, alone.Uniform = []string{"ei"}, []grfgp.Point{{}, {}, {Measured: 3, Loss: 9}}
+	one, two, three := []float64{1, 1, 1, 1, 1}, []float64{2, 2, 2, 2, 2}, []float64{3, 3.1, 2.9, 3.1, 2.9}
+	expected := func(s *grfgp.Simulation, loss, sd float64) *grfgp.Simulation {
+		s.Uniform = []grfgp.Point{{}, {}, {Measured: 3, Loss: loss, SD: sd}}
+		return s
+	}
 	random := replays([]float64{1}, []float64{1})
 	random.Policies = []string{"random"}
+	everything := replays(one, three)
+	everything.Known = 3
 	for want, s := range map[string]*grfgp.Simulation{
-		"ei beats random: regret 1, random 3 after 3 measurements, better by 2 ± 0.":                     replays([]float64{1, 1, 1}, []float64{3, 3.1, 2.9}),
-		"ei is worse than random: regret 3":                                                              replays([]float64{3, 3.1, 2.9}, []float64{1, 1, 1}),
-		"No clear difference between ei and random":                                                      replays([]float64{1, 5, 1}, []float64{3, 3, 3}),
-		"ei does as well as random: regret 2, random 2 after 3 measurements, in all 2 replays.":          replays([]float64{2, 2}, []float64{2, 2}),
-		"One replay is too few to tell whether ei beats random: regret 1, random 3":                      replays([]float64{1}, []float64{3}),
+		"ei beats random: regret 1, random 3 after 3 measurements, better by 2 ± 0.":                     replays(one, three),
+		"ei is worse than random: regret 3":                                                              replays(three, one),
+		"No clear difference between ei and random":                                                      replays([]float64{1, 5, 1, 5, 1}, three),
+		"No difference was seen between ei and random: regret 2, random 2 after 3 measurements, in all ": replays(two, two),
+		"Too few replays, 5, to tell whether ei beats random: regret 1, random 2 after 3 measurements, ": replays(one, two),
+		"Too few replays, 4, to tell whether ei beats random: regret 1, random 3":                        replays(one[1:], three[1:]),
+		"All 3 known nodes were measured in the end":                                                     everything,
 		"There is no verdict on ei":                                                                      replays(nil, nil),
-		"ei beats what random draws reach in expectation: regret 1.25, random 9 after 3 measurements, b": alone,
+		"ei beats what random draws reach in expectation: regret 1, random 9 after 3 measurements, bett": expected(replays(one, two), 9, 2),
+		"No clear difference between ei and what random draws reach in expectation: regret 1, random 9 ": expected(replays(one, two), 9, 20),
 		"Only random picks were replayed":                                                                random,
 	} {
 		if got := verdict(s, "regret"); !strings.HasPrefix(got, want) {
@@ -191,7 +231,7 @@ func TestSimulateRefuses(t *testing.T) {
 		{exitUsage, "--start 78 leaves nothing to choose", "--goal learn --start 78 --truth " + truth},
 		{exitUsage, "give one of them", "--goal learn --csv --json --truth " + truth},
 		{exitUsage, "would be written over --truth", "--goal learn --truth " + truth + " --plot " + truth},
-		{exitNotFitted, "3 measurements are too few", "--goal learn --start 1 --steps 2 --truth " + truth},
+		{exitNotFitted, "too few measurements for a model (3)", "--goal learn --start 1 --steps 2 --truth " + truth},
 		{exitBadData, "all values are 1", "--goal learn --truth " + same},
 		{exitBadData, "none of its ids", "--goal learn --truth " + strange},
 	} {

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -46,25 +47,13 @@ func (f *goalFlags) resolveGoal() (err error) {
 
 // checkPolicy says why a policy is none for the goal.
 func (f *goalFlags) checkPolicy(flag, name string) error {
-	_, level := f.goal.Policy().(bayesopt.Straddle)
-	switch {
+	switch _, level := f.goal.Level(); {
 	case !slices.Contains(bayesopt.PolicyNames, name):
 		return usagef("--%s %s: there is no such policy; there are %s", flag, name, strings.Join(bayesopt.PolicyNames, ", "))
 	case name == "straddle" && !level:
 		return usagef("--%s straddle goes with --goal threshold=V", flag)
 	}
 	return nil
-}
-
-// goalPolicy names the policy that a goal has by itself.
-func goalPolicy(g bayesopt.Goal) string {
-	switch g.Policy().(type) {
-	case bayesopt.VarianceReduction:
-		return "learn"
-	case bayesopt.Straddle:
-		return "straddle"
-	}
-	return "thompson"
 }
 
 // suggestFlags are the flags of the verb.
@@ -88,6 +77,7 @@ func suggestVerb(a *app) *cobra.Command {
 		Long: `Suggest fits a Gaussian process to the measurements and picks the nodes to
 measure next. They are picked one after the other, each by a draw of its own or as
 if those before it had been measured, so that a batch does not ask one thing twice.
+Nodes of --pending count as those before.
 
 Goals: maximize and minimize find the highest or the lowest node, learn makes all
 nodes known well, and threshold=V finds out which nodes are above V.
@@ -141,7 +131,7 @@ func (a *app) suggest(ctx context.Context, f *suggestFlags, changed func(string)
 		return err
 	}
 	if f.policy == "" {
-		f.policy = goalPolicy(f.goal)
+		f.policy = f.goal.PolicyName()
 	}
 	if err := f.checkPolicy("policy", f.policy); err != nil {
 		return err
@@ -154,6 +144,9 @@ func (a *app) suggest(ctx context.Context, f *suggestFlags, changed func(string)
 	}
 	if err := f.siteFlags.check(changed); err != nil {
 		return err
+	}
+	if !f.goal.Suits(f.policy) {
+		a.talk.Say("note: --policy %s does not work towards --goal %v; %s does", f.policy, f.goal, f.goal.PolicyName())
 	}
 	if f.labels != "" {
 		return a.suggestLabels(ctx, f, spec)
@@ -209,6 +202,7 @@ func (f *suggestFlags) load(ctx context.Context, a *app) (*suggestData, error) {
 		return t, nil
 	}
 	a.tell(m.Report)
+	a.tellRepeats(m.Report, f.repeats)
 	t.idle = ""
 	var what *graphio.Error
 	if err := m.Enough(); errors.As(err, &what) {
@@ -229,7 +223,7 @@ const (
 
 // ask tells what was measured and asks for suggestions.
 func (a *app) ask(ctx context.Context, f *suggestFlags, spec grfgp.Spec, t *suggestData) (*suggestAnswer, error) {
-	g := t.net.Graph
+	g, by := t.net.Graph, f.policy
 	var d gp.Data
 	if t.measurements != nil {
 		d = gp.Data{Nodes: t.measurements.Nodes, Y: t.measurements.Values}
@@ -241,7 +235,8 @@ func (a *app) ask(ctx context.Context, f *suggestFlags, spec grfgp.Spec, t *sugg
 	}
 	if t.idle != "" {
 		opts.Retrain.First = math.MaxInt
-		a.talk.Say("%s: nodes are picked without a model, by %s; measure them and ask again", t.idle, blind(f.policy))
+		by = blind(f.policy, f.goal, g)
+		a.talk.Say("%s: nodes are picked without a model, by %s; measure them and ask again", t.idle, by)
 	}
 	o, err := grfgp.NewOptimizer(g, spec, f.policy, opts)
 	if err != nil {
@@ -267,12 +262,9 @@ func (a *app) ask(ctx context.Context, f *suggestFlags, spec grfgp.Spec, t *sugg
 	if err != nil {
 		return nil, suggestError(ctx, err)
 	}
-	by := f.policy
-	if t.idle != "" {
-		by = blind(by)
-	}
 	s.Done("%d of %d nodes by %s", len(answer.Suggestions), f.count, by)
-	out := newSuggestAnswer(f, t, answer)
+	a.talk.Say("  seconds: %s, explaining %.2g", effortWords(answer.Effort, 1), answer.Effort.Explain.Seconds())
+	out := newSuggestAnswer(f, t, by, answer)
 	if chosen, ok := o.Chosen(); ok {
 		out.Model = &chosen
 		a.talk.Say("  %s", kernelWords(chosen.Family, chosen.Method, chosen.Scales, chosen.Trend))
@@ -286,11 +278,19 @@ func (a *app) ask(ctx context.Context, f *suggestFlags, spec grfgp.Spec, t *sugg
 }
 
 // blind names what picks nodes in place of a policy while there is no model.
-func blind(policy string) string {
-	if slices.Contains([]string{"bfs", "dfs", "degree"}, policy) {
-		return policy
+func blind(policy string, goal bayesopt.Goal, g *graph.Graph) string {
+	if p, err := bayesopt.PolicyNamed(policy, goal, g.Adjacency()); err == nil {
+		if _, blind := p.(bayesopt.Blind); blind {
+			return policy
+		}
 	}
 	return "random"
+}
+
+// effortWords says how many seconds each of so many steps took, and of what.
+func effortWords(e bayesopt.Effort, steps int) string {
+	per := func(d time.Duration) float64 { return d.Seconds() / float64(steps) }
+	return fmt.Sprintf("learning %.2g, taking in %.2g, picking %.2g", per(e.Train), per(e.Extend), per(e.Pick))
 }
 
 // suggestError gives errors of suggesting their exit code.

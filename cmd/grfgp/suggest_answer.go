@@ -32,7 +32,7 @@ type suggestRow struct {
 type suggestAnswer struct {
 	Version      int             `json:"version"`
 	Goal         bayesopt.Goal   `json:"goal"`
-	Policy       string          `json:"policy"`
+	Policy       string          `json:"policy"` // that picked
 	Measurements int             `json:"measurements"`
 	NoModel      string          `json:"no_model,omitempty"` // why
 	Model        *grfgp.Spec     `json:"model,omitempty"`
@@ -43,9 +43,9 @@ type suggestAnswer struct {
 	Suggestions  []suggestRow    `json:"suggestions"`
 }
 
-func newSuggestAnswer(f *suggestFlags, t *suggestData, answer bayesopt.Answer) *suggestAnswer {
+func newSuggestAnswer(f *suggestFlags, t *suggestData, by string, answer bayesopt.Answer) *suggestAnswer {
 	out := &suggestAnswer{
-		Version: 1, Goal: f.goal, Policy: f.policy, NoModel: t.idle, Draws: answer.Draws,
+		Version: 1, Goal: f.goal, Policy: by, NoModel: t.idle, Draws: answer.Draws,
 		Asked: f.count, Short: answer.Short, Suggestions: []suggestRow{},
 	}
 	if answer.Short != bayesopt.Enough {
@@ -59,7 +59,7 @@ func newSuggestAnswer(f *suggestFlags, t *suggestData, answer bayesopt.Answer) *
 		nodes = append(nodes, s.Node)
 	}
 	hops := hopsTo(t.net.Graph, from, nodes)
-	kind := goalPolicy(f.goal)
+	_, level := f.goal.Level()
 	for k, s := range answer.Suggestions {
 		r := suggestRow{Node: t.net.Graph.Labels().At(s.Node), Cost: s.Cost, Why: s.Why}
 		if hops[k] >= 0 {
@@ -68,10 +68,10 @@ func newSuggestAnswer(f *suggestFlags, t *suggestData, answer bayesopt.Answer) *
 		if s.Modelled {
 			r.Mean, r.SD = &s.Mean, &s.SD
 			switch {
-			case kind == "thompson":
+			case f.goal.Seeks():
 				se := chanceSE(s.Chance, answer.Draws)
 				r.ChanceBest, r.ChanceSE = &s.Chance, &se
-			case kind == "straddle":
+			case level:
 				r.ChanceAbove = &s.Chance
 			case f.policy == "learn":
 				r.Reduction = &s.Value
@@ -140,10 +140,10 @@ type measure struct {
 }
 
 func (answer *suggestAnswer) measure() measure {
-	switch goalPolicy(answer.Goal) {
-	case "straddle":
+	switch _, level := answer.Goal.Level(); {
+	case level:
 		return measure{"chance_above", "chance above", func(r suggestRow) *float64 { return r.ChanceAbove }}
-	case "learn":
+	case !answer.Goal.Seeks():
 		return measure{"variance_reduction", "mean variance falls by", func(r suggestRow) *float64 { return r.Reduction }}
 	}
 	return measure{"chance_best", "chance of best", func(r suggestRow) *float64 { return r.ChanceBest }}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -25,10 +26,10 @@ type siteFlags struct {
 func (f *siteFlags) flags(flags *pflag.FlagSet) {
 	flags.StringVar(&f.allowed, "allowed", "", "file of nodes that may be suggested (default: all)")
 	flags.StringVar(&f.exclude, "exclude", "", "file of nodes that may not")
-	flags.StringVar(&f.pending, "pending", "", "file of nodes that somebody is about to measure: not suggested, but counted by --budget and --group-cap")
+	flags.StringVar(&f.pending, "pending", "", "file of nodes that somebody is about to measure: not suggested, counted by --budget and --group-cap, and, but for thompson, others are picked as if these were known")
 	flags.StringVar(&f.cost, "cost", "", "file of what nodes cost: node and cost")
 	flags.StringVar(&f.group, "group", "", "file of groups: node and group")
-	flags.IntVar(&f.groupCap, "group-cap", 0, "most nodes of a group (default: no limit)")
+	flags.IntVar(&f.groupCap, "group-cap", 0, "most nodes of a group that are suggested or pending; measured ones do not count (default: no limit)")
 	flags.Float64Var(&f.budget, "budget", 0, "most that suggested and pending nodes may cost together (default: no limit)")
 }
 
@@ -58,6 +59,10 @@ type sites struct {
 func (f *siteFlags) read(ctx context.Context, a *app, net *graphio.Network, done []int, opts graphio.Options) (*sites, error) {
 	r := &siteReader{ctx: ctx, app: a, net: net, opts: opts}
 	s := &sites{excluded: r.list("exclude", f.exclude), pending: r.list("pending", f.pending)}
+	if still := without(s.pending, done); len(still) < len(s.pending) {
+		a.talk.Say("  note: pending nodes that are measured already: %d; they are no longer pending", len(s.pending)-len(still))
+		s.pending = still
+	}
 	if f.hasBudget {
 		s.limits.Budget = &f.budget
 	}
@@ -74,6 +79,15 @@ func (f *siteFlags) read(ctx context.Context, a *app, net *graphio.Network, done
 		s.limits.GroupCap, s.limits.Group = f.groupCap, r.groups(f.group)
 	}
 	return s, r.err
+}
+
+// without returns the nodes of a list that are not in another.
+func without(nodes, done []int) []int {
+	is := make(map[int]bool, len(done))
+	for _, i := range done {
+		is[i] = true
+	}
+	return slices.DeleteFunc(slices.Clone(nodes), func(i int) bool { return is[i] })
 }
 
 // priced reports which of n nodes must have a cost: those that may be suggested,
@@ -117,6 +131,10 @@ func (r *siteReader) table(flag, path string) (*graphio.Nodes, []int) {
 		opts.Columns[graphio.Role(flag)] = name
 	}
 	n, err := graphio.ReadNodes(r.ctx, r.app.source(path), opts)
+	if errors.Is(err, graphio.ErrEmpty) && (flag == "exclude" || flag == "pending") {
+		s.Done("no nodes in %s", path)
+		return nil, nil
+	}
 	if err != nil {
 		r.err = err
 		return nil, nil

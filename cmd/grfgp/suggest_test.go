@@ -4,9 +4,11 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -79,8 +81,66 @@ a2    1     –     has most neighbours of all that are left
 	same := write(t, dir, "same.csv", "node,value\na0,1\na1,1\na2,1\n")
 	r = runLine(t, "", "suggest", "--edges", edges, "--measurements", same, "--goal", "threshold=2", "--json")
 	var answer suggestAnswer
-	if err := json.Unmarshal([]byte(r.out), &answer); err != nil || answer.NoModel != "all values are 1: there is nothing to learn from" || answer.Suggestions[0].Mean != nil {
+	if err := json.Unmarshal([]byte(r.out), &answer); err != nil || answer.NoModel != "all values are 1: there is nothing to learn from" || answer.Suggestions[0].Mean != nil || answer.Policy != "random" {
 		t.Errorf("%v: %+v", err, r)
+	}
+}
+
+// Pending nodes teach what they will teach: the next suggestion is the third of a
+// batch, or its twin on the ladder, and is said to bring as much.
+func TestSuggestForeseesPending(t *testing.T) {
+	edges, measurements := ladder(t)
+	dir := t.TempDir()
+	for goal, column := range map[string]string{"learn": "variance_reduction", "threshold=10": "chance_above"} {
+		args := []string{"--edges", edges, "--measurements", measurements, "--goal", goal}
+		batch := suggestRows(t, append(args, "-n", "3")...)
+		pending := write(t, dir, "pending.csv", "node\n"+batch[0]["node"]+"\n"+batch[1]["node"]+"\n")
+		next := suggestRows(t, append(args, "-n", "1", "--pending", pending)...)
+		said, err := strconv.ParseFloat(next[0][column], 64)
+		want, err2 := strconv.ParseFloat(batch[2][column], 64)
+		if err != nil || err2 != nil || math.Abs(said-want) > 1e-6*want {
+			t.Errorf("%s: %v with two pending, %v as the third", goal, next[0], batch[2])
+		}
+	}
+}
+
+// Lists may be empty; what is measured is not pending any more, and costs nothing.
+func TestSuggestLists(t *testing.T) {
+	edges, measurements := ladder(t)
+	dir := t.TempDir()
+	args := []string{"suggest", "--edges", edges, "--measurements", measurements, "--goal", "learn", "-n", "1"}
+	for _, text := range []string{"", "node\n"} {
+		none := write(t, dir, "none.csv", text)
+		if r := runLine(t, "", append(args, "--pending", none, "--exclude", none)...); r.code != exitOK || strings.Count(r.err, "no nodes in ") != 2 {
+			t.Errorf("%q: %+v", text, r)
+		}
+		if r := runLine(t, "", append(args, "--allowed", none)...); r.code != exitBadData {
+			t.Errorf("%q allows nothing: %+v", text, r)
+		}
+	}
+	done := write(t, dir, "done.csv", "node\na0\nb1\n")
+	r := runLine(t, "", append(args, "--pending", done, "--budget", "2")...)
+	if r.code != exitOK || !strings.Contains(r.err, "pending nodes that are measured already: 1;") {
+		t.Errorf("%+v", r)
+	}
+	if r := runLine(t, "", append(args, "--pending", done, "--budget", "2", "--again")...); r.code != exitNothing {
+		t.Errorf("to be measured again: %+v", r)
+	}
+}
+
+func TestSuggestSays(t *testing.T) {
+	edges, measurements := ladder(t)
+	twice := write(t, t.TempDir(), "twice.csv", "node,value\na1,1\na2,2\na3,3\na4,4\na1,2\n")
+	for args, want := range map[string]string{
+		"--goal learn --policy ucb --measurements " + measurements:         "note: --policy ucb does not work towards --goal learn; learn does",
+		"--goal maximize --policy variance --measurements " + measurements: "note: --policy variance does not work towards --goal maximize; thompson does",
+		"--goal learn --measurements " + measurements:                      "  seconds: learning ",
+		"--goal learn --measurements " + twice:                             "rows of nodes that had a value already: 1; the mean",
+	} {
+		r := runLine(t, "", append([]string{"suggest", "--edges", edges}, strings.Fields(args)...)...)
+		if r.code != exitOK || !strings.Contains(r.err, want) {
+			t.Errorf("%s: exit %d, nothing said of %q in\n%s", args, r.code, want, r.err)
+		}
 	}
 }
 
