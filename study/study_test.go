@@ -350,6 +350,7 @@ func TestSettings(t *testing.T) {
 		"a dot":         func(s *study.Settings) { s.Name = ".hidden" },
 		"no graph":      func(s *study.Settings) { s.Graph = "" },
 		"policy":        func(s *study.Settings) { s.Policy = "luck" },
+		"no level":      func(s *study.Settings) { s.Goal, s.Policy = bayesopt.Maximize, "straddle" },
 		"budget":        func(s *study.Settings) { s.Budget = &minus },
 		"no budget":     func(s *study.Settings) { s.Budget = &nan },
 		"lease":         func(s *study.Settings) { s.Lease = -1 },
