@@ -137,11 +137,15 @@ func TestRankedRefusesWhatIsNoNumber(t *testing.T) {
 	}
 }
 
-// Reasons say where costs count.
+// Reasons say where costs count, and of which nodes they speak.
 func TestReasonsNameCosts(t *testing.T) {
 	g := must(graph.Grid(3, 3))
 	p := posterior(t, dense(g), 4, 2)
 	costs := []float64{1, 2, 1, 2, 1, 2, 1, 2, 1}
+	few := must(bayesopt.VarianceReduction{Over: []int{3}}.Pick(background, p, candidates(9, all(9), bayesopt.Limits{}), 1, 1))
+	if strings.Contains(few[0].Why, "all nodes") {
+		t.Errorf("one node counts: %q", few[0].Why)
+	}
 	for _, name := range []string{"thompson", "ei", "ucb", "learn", "straddle", "variance", "degree"} {
 		policy := must(bayesopt.PolicyNamed(name, bayesopt.Threshold(0), g.Adjacency()))
 		for _, l := range []bayesopt.Limits{{}, {Cost: costs}} {

@@ -75,9 +75,9 @@ func (v VarianceReduction) sizes(n, candidates, nodes int) reductionSizes {
 
 // Pick implements Policy.
 func (v VarianceReduction) Pick(ctx context.Context, s Surrogate, c *Candidates, n int, seed uint64) ([]Choice, error) {
-	over := v.Over
+	over, reason := v.Over, "takes most of those left from the variance of the nodes that count"
 	if over == nil {
-		over = allNodes(s.Nodes())
+		over, reason = allNodes(s.Nodes()), "takes most of those left from the variance of all nodes together"
 	}
 	n = min(n, c.Len())
 	if n == 0 || len(over) == 0 {
@@ -117,7 +117,7 @@ func (v VarianceReduction) Pick(ctx context.Context, s Surrogate, c *Candidates,
 			if !ok {
 				break
 			}
-			choice.Why += why
+			choice.Why = c.reason(reason) + why
 			picks, past = append(picks, choice), append(past, choice.Node)
 		}
 		if len(picks) == before {
@@ -229,7 +229,7 @@ func (r *reduction) next(c *Candidates) (Choice, bool) {
 	if k < 0 {
 		return Choice{}, false
 	}
-	choice := Choice{c.nodes[r.at[k]], r.gain(r.first + k), c.reason("takes most of those left from the variance of all nodes together")}
+	choice := Choice{Node: c.nodes[r.at[k]], Value: r.gain(r.first + k)}
 	r.take(k)
 	c.Take(r.at[k])
 	return choice, true
