@@ -20,30 +20,34 @@ type GlobeData struct {
 	Like       []float64 // further values that the colours span
 	Marked     []int     // nodes with a dot
 	Mark       string    // what the dot says
+	Most       float64   // what is higher has the colour of Most; 0: all have their own
 }
 
 const (
 	globeRadius = 88 // points
-	globeTilt   = 20 // degrees of latitude in the middle of each half
+	globeTilt   = 20 // degrees of latitude in the middle of the first half
 )
 
 // Globe draws the two halves of the globe as they are seen from afar: that around
-// the meridian of Greenwich, and the one behind it.
+// a place on the meridian of Greenwich, and the one behind it.
 func Globe(g GlobeData) *Picture {
 	const gap = 10
 	v := &view{MapData: MapData{Unit: g.Unit}, colors: scaleOf(slices.Concat(g.Values, g.Like)), left: margin, bottom: footRoom, height: 2 * globeRadius}
+	if g.Most != 0 && g.Most > v.colors.lo && g.Most < v.colors.hi {
+		v.colors.hi, v.clipped = g.Most, true
+	}
 	p := &Picture{title: clean(g.Title), width: 2*margin + 4*globeRadius + gap + barRoom, height: v.height + headRoom + footRoom}
 	p.draw = func(c draw.Canvas) {
 		c.FillText(letters(midText, ink, true), vg.Point{X: margin, Y: c.Max.Y - 22}, p.title)
 		for half := range 2 {
-			h := hemisphere{vg.Point{X: margin + globeRadius + vg.Length(half)*(2*globeRadius+gap), Y: v.bottom + globeRadius}, float64(180 * half)}
+			h := hemisphere{vg.Point{X: margin + globeRadius + vg.Length(half)*(2*globeRadius+gap), Y: v.bottom + globeRadius}, half == 1}
 			corner := vg.Point{X: globeRadius, Y: globeRadius}
 			c.DrawImage(vg.Rectangle{Min: h.middle.Sub(corner), Max: h.middle.Add(corner)}, g.image(h, v.colors))
 			h.grid(c)
 			var dots vg.Path
 			for _, i := range g.Marked {
-				if at, ok := h.place(90-180*float64(i/g.Cols)/float64(g.Rows-1), 360*float64(i%g.Cols)/float64(g.Cols)); ok {
-					dots = circle(dots, at, 0.9)
+				if at, ok := h.place(g.node(i)); ok {
+					dots = circle(dots, at, 0.8)
 				}
 			}
 			if len(dots) > 0 {
@@ -61,27 +65,41 @@ func Globe(g GlobeData) *Picture {
 	return p
 }
 
-// hemisphere is a half of the globe around a meridian.
-type hemisphere struct {
-	middle   vg.Point
-	meridian float64 // degrees
+// node returns the latitude and longitude of a node.
+func (g GlobeData) node(i int) (lat, lon float64) {
+	return 90 - 180*float64(i/g.Cols)/float64(g.Rows-1), 360 * float64(i%g.Cols) / float64(g.Cols)
 }
 
-// place returns where a point is seen; false if it is behind.
+// hemisphere is a half of the globe: that around latitude globeTilt on the
+// meridian of Greenwich, or the one around its antipode.
+type hemisphere struct {
+	middle vg.Point
+	behind bool
+}
+
+// place returns where a point is seen; false if it is in the other half. It is in
+// one of them for sure: from behind, all that changes are signs.
 func (h hemisphere) place(lat, lon float64) (vg.Point, bool) {
 	sinLat, cosLat := math.Sincos(lat * math.Pi / 180)
-	sinLon, cosLon := math.Sincos((lon - h.meridian) * math.Pi / 180)
+	sinLon, cosLon := math.Sincos(lon * math.Pi / 180)
 	sinTilt, cosTilt := math.Sincos(globeTilt * math.Pi / 180)
 	x, y, depth := cosLat*sinLon, cosTilt*sinLat-sinTilt*cosLat*cosLon, sinTilt*sinLat+cosTilt*cosLat*cosLon
-	return h.middle.Add(vg.Point{X: globeRadius * vg.Length(x), Y: globeRadius * vg.Length(y)}), depth > 0
+	seen := depth > 0
+	if h.behind {
+		x, seen = -x, !seen
+	}
+	return h.middle.Add(vg.Point{X: globeRadius * vg.Length(x), Y: globeRadius * vg.Length(y)}), seen
 }
 
 // point returns the latitude and longitude seen at (x, y) of the unit disc.
 func (h hemisphere) point(x, y float64) (lat, lon float64) {
 	depth := math.Sqrt(max(0, 1-x*x-y*y))
+	if h.behind {
+		x, depth = -x, -depth
+	}
 	sinTilt, cosTilt := math.Sincos(globeTilt * math.Pi / 180)
 	lat = math.Asin(max(-1, min(1, y*cosTilt+depth*sinTilt))) * 180 / math.Pi
-	lon = math.Atan2(x, depth*cosTilt-y*sinTilt)*180/math.Pi + h.meridian
+	lon = math.Atan2(x, depth*cosTilt-y*sinTilt) * 180 / math.Pi
 	return lat, math.Mod(lon+720, 360)
 }
 

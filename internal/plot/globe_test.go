@@ -11,20 +11,47 @@ import (
 
 // What is drawn at a point of the disc is what is there on the globe.
 func TestHemisphere(t *testing.T) {
-	for _, meridian := range []float64{0, 180} {
-		h := hemisphere{vg.Point{X: 100, Y: 200}, meridian}
+	for _, behind := range []bool{false, true} {
+		h := hemisphere{vg.Point{X: 100, Y: 200}, behind}
 		for _, p := range [][2]float64{{0, 0}, {0.3, -0.5}, {-0.7, 0.6}, {0.1, 0.95}} {
 			at, ok := h.place(h.point(p[0], p[1]))
 			if !ok || math.Abs(float64(at.X-100)/globeRadius-p[0]) > 1e-9 || math.Abs(float64(at.Y-200)/globeRadius-p[1]) > 1e-9 {
-				t.Errorf("around %v: %v is drawn at %v, %v", meridian, p, at, ok)
+				t.Errorf("behind %v: %v is drawn at %v, %v", behind, p, at, ok)
 			}
 		}
-		if _, ok := h.place(0, meridian+180); ok {
-			t.Errorf("around %v: the antipode is seen", meridian)
+		wantLat, wantLon := float64(globeTilt), 0.0
+		if behind {
+			wantLat, wantLon = -globeTilt, 180
 		}
-		if lat, lon := h.point(0, 0); math.Abs(lat-globeTilt) > 1e-9 || math.Abs(lon-meridian) > 1e-9 {
-			t.Errorf("the middle is at %v, %v", lat, lon)
+		if lat, lon := h.point(0, 0); math.Abs(lat-wantLat) > 1e-9 || math.Abs(lon-wantLon) > 1e-9 {
+			t.Errorf("behind %v: the middle is at %v, %v", behind, lat, lon)
 		}
+	}
+}
+
+// Every node is in one of the halves, and in one alone.
+func TestEveryNodeIsSeenOnce(t *testing.T) {
+	g := GlobeData{Rows: 73, Cols: 144}
+	for i := range g.Rows * g.Cols {
+		_, front := hemisphere{}.place(g.node(i))
+		_, back := hemisphere{behind: true}.place(g.node(i))
+		if front == back {
+			lat, lon := g.node(i)
+			t.Fatalf("the node at %v, %v is seen in front: %v, from behind: %v", lat, lon, front, back)
+		}
+	}
+}
+
+// One spot does not take all colours for itself where a limit is given, and the
+// bar says so.
+func TestGlobeClips(t *testing.T) {
+	g := GlobeData{Rows: 3, Cols: 4, Values: []float64{-1, 0, 0, 0, 1, 2, 3, 4, 0, 0, 0, 100}, Most: 4}
+	if svg := string(Globe(g).SVG()); !strings.Contains(svg, ">≥ 4<") || strings.Contains(svg, ">100<") {
+		t.Error("the colours go beyond the limit, or do not say that there is one")
+	}
+	g.Most = 0
+	if svg := string(Globe(g).SVG()); strings.Contains(svg, "≥") || !strings.Contains(svg, ">100<") {
+		t.Error("a limit where none was asked for")
 	}
 }
 

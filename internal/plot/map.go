@@ -7,7 +7,9 @@ import (
 	"iter"
 	"math"
 	"slices"
+	"strconv"
 
+	gonum "gonum.org/v1/plot"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -69,6 +71,7 @@ func Map(m MapData) *Picture {
 type view struct {
 	MapData
 	colors        scale
+	clipped       bool  // there are values above the colours
 	shown         []int // nodes that have a place
 	marked        map[int]bool
 	width, height vg.Length
@@ -275,7 +278,13 @@ func (v *view) drawBar(c draw.Canvas) {
 	}
 	style := letters(lowText, ink, false)
 	style.YAlign = text.YCenter
-	for _, t := range (roundTicks{}).Ticks(v.colors.lo, v.colors.hi) {
+	ticks := (roundTicks{}).Ticks(v.colors.lo, v.colors.hi)
+	if v.clipped { // the top says that there is more
+		near := v.colors.hi - 0.08*(v.colors.hi-v.colors.lo)
+		ticks = slices.DeleteFunc(ticks, func(t gonum.Tick) bool { return t.Value > near })
+		ticks = append(ticks, gonum.Tick{Value: v.colors.hi, Label: "≥ " + strconv.FormatFloat(v.colors.hi, 'g', 3, 64)})
+	}
+	for _, t := range ticks {
 		share := (t.Value - v.colors.lo) / (v.colors.hi - v.colors.lo)
 		if !(share >= 0 && share <= 1) {
 			continue
