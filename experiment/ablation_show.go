@@ -21,8 +21,20 @@ var meshNames = map[string]string{
 func showAblation(o Options, r *Results) (*Section, error) {
 	mesh := r.Rows.Where("graph", "mesh")
 	s := &Section{Tables: []Table{table5(mesh), meshTable("All arms on the mesh", mesh), meshTable("The same on a graph with hubs", r.Rows.Where("graph", "hubs"))}}
-	first := meshCellName("mesh", o.Seed)
+	s.Figures = meshFigures(r, meshCellName("mesh", o.Seed))
+	s.Findings = meshFindings(mesh)
+	if o.Quick {
+		s.Findings = append(s.Findings, "This was a quick look: two functions, and a tenth of the walks.")
+	}
+	return s, nil
+}
+
+// meshFigures draw the first function on the mesh with what each kernel makes of it.
+func meshFigures(r *Results, first string) []Figure {
 	truth := r.Array(first, "truth")
+	if truth == nil {
+		return nil
+	}
 	var measured []int
 	for _, i := range r.Array(first, "measured") {
 		measured = append(measured, int(i))
@@ -41,17 +53,12 @@ func showAblation(o Options, r *Results) (*Section, error) {
 		means = append(means, picture(meshNames[arm], r.Array(first, "mean-"+arm), field))
 		sds = append(sds, picture(meshNames[arm], r.Array(first, "sd-"+arm), spread))
 	}
-	s.Figures = []Figure{
+	return []Figure{
 		{Name: "means", Wide: true, Picture: plot.Panels("", 3, means...),
 			Caption: "Figure 5 again: the function, and what each kernel makes of 90 measurements (posterior means; the first draw)."},
 		{Name: "sds", Wide: true, Picture: plot.Panels("", 3, sds...),
 			Caption: "The standard deviation that each kernel gives the function, on one scale of colours. The paper shows none."},
 	}
-	s.Findings = meshFindings(mesh)
-	if o.Quick {
-		s.Findings = append(s.Findings, "This was a quick look: two functions, and a tenth of the walks.")
-	}
-	return s, nil
 }
 
 // table5 is Table 5 beside ours.

@@ -98,11 +98,15 @@ func quickly(t *testing.T, e *Experiment, short func(c Cell) bool) (*Results, *S
 	return r, s
 }
 
-// What has no results yet can be shown all the same.
+// What has no results yet can be shown all the same, without figures: neither empty
+// axes nor the paper's curves alone.
 func TestNothingCanBeShown(t *testing.T) {
-	for _, e := range []*Experiment{scaling(), ablation(), theory()} {
-		if _, err := e.Show(Options{Seed: 1}, &Results{}); err != nil {
+	for _, e := range []*Experiment{scaling(), ablation(), theory(), traffic(), bayesOptimisation()} {
+		s, err := e.Show(Options{Seed: 1}, &Results{})
+		if err != nil {
 			t.Errorf("%s: %v", e.Name, err)
+		} else if len(s.Figures) > 0 {
+			t.Errorf("%s: a figure %s of nothing", e.Name, s.Figures[0].Name)
 		}
 	}
 }

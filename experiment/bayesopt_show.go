@@ -3,6 +3,7 @@ package experiment
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"grfgp/dataset"
@@ -49,8 +50,8 @@ func showBayesopt(o Options, r *Results) (*Section, error) {
 		Compare("Final regret", "The paper: its method / BFS / DFS / random, read from its runs. Nodes to start from differ from the paper's, so its searches without a model and ours do too.", beside...),
 		all, costs,
 	}
-	section.Figures = []Figure{{Name: "panels", Wide: true, Picture: plot.Shared("Regret against steps, mean ± standard error", 4, charts...),
-		Caption: "Figure 4: panels a to k as in the paper, and the task of five peaks that it does not show. Regret in standard deviations of the table."}}
+	section.Figures = drawn(Figure{Name: "panels", Wide: true, Picture: plot.Shared("Regret against steps", 4, charts...),
+		Caption: "Figure 4: panels a to k as in the paper, and the task of five peaks that it does not show. Regret in standard deviations of the table; bands are one standard error over seeds."})
 	if len(missing) > 0 {
 		section.Findings = append(section.Findings, "Not run, for want of data: panels "+strings.Join(missing, ", ")+"; 'grfgp dataset list' says how to get it.")
 	}
@@ -105,19 +106,33 @@ func meanSE(s Spread, sd []float64) string {
 	return plusMinus(s, 3)
 }
 
-// chart draws the regret of all arms.
+// armLines are how arms are drawn, the first on top. Searches that start from the
+// same nodes lie upon each other for a while, so their dashes differ.
+var armLines = []struct {
+	key  string
+	line plot.Line
+}{
+	{"ours", plot.Line{Steps: true}},
+	{"authors", plot.Line{Steps: true}},
+	{"bfs", plot.Line{Steps: true, Dash: plot.Dashed}},
+	{"dfs", plot.Line{Steps: true, Dash: plot.Dotted}},
+	{"degree", plot.Line{Steps: true, Wide: true}},
+	{"random", plot.Line{Steps: true, Dash: plot.Mixed}},
+	{"uniform", plot.Line{Reference: true}},
+	{"oracle", plot.Line{Steps: true, Dash: plot.Dotted}},
+}
+
+// chart draws the regret of all arms; one without results keeps its colour.
 func (p panel) chart(r *Results, rows Rows) plot.Chart {
 	c := plot.Chart{Title: p.name(), X: "steps", Y: "regret", Zero: true, Small: true}
-	for _, a := range arms {
+	for _, a := range armLines {
+		line := a.line
+		line.Name = arms[slices.IndexFunc(arms, func(b arm) bool { return b.key == a.key })].title
 		var curves [][]float64
 		for _, row := range rows.Where("arm", a.key) {
 			curves = append(curves, unfolded(r, searchName(p.key, a.key, int(row.Num("seed")))))
 		}
-		if len(curves) == 0 {
-			continue
-		}
-		line := plot.Line{Name: a.title, Reference: a.policy == "" && a.key == "uniform", Dashed: a.key == "oracle"}
-		for k := range curves[0] {
+		for k := 0; len(curves) > 0 && k < len(curves[0]); k++ {
 			var at []float64
 			for _, curve := range curves {
 				at = append(at, curve[k])

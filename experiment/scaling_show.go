@@ -65,11 +65,11 @@ func showScaling(o Options, r *Results) (*Section, error) {
 		ringTable("Dense arm, size by size (Table 2)", r.Rows.Where("arm", denseArm), paperDense),
 		ringTable("Sparse features, size by size (Table 3)", r.Rows.Where("arm", featuresArm), paperSparse),
 		ringTable("The clean protocol, size by size", r.Rows.Where("arm", cleanArm), nil))
-	s.Figures = []Figure{{
+	s.Figures = drawn(Figure{
 		Name: "growth", Wide: true, Picture: ringFigure(r.Rows),
-		Caption: "Figure 2 again: cost against the number of nodes, with fitted powers (dashed), beside the paper's tables (grey). " +
+		Caption: "Figure 2 again: cost against the number of nodes (dots) with fitted powers (lines; exponents with 95 % intervals, of the sizes that the lines span), beside the paper's tables (dashed). " +
 			"The last panel is what the paper does not show: the error at test nodes, where 0.1 is the noise.",
-	}}
+	})
 	s.Findings = ringFindings(r.Rows)
 	if o.Quick {
 		s.Findings = append(s.Findings, "This was a quick look at small rings; exponents are of the larger half of these and mean little.")
@@ -185,37 +185,40 @@ func ringTable(title string, rows Rows, paper []ringCost) Table {
 
 // ringFigure is Figure 2 and a panel of errors.
 func ringFigure(rows Rows) *plot.Picture {
-	names := map[string]string{denseArm: "dense", featuresArm: "sparse features", cleanArm: "clean: many scales"}
-	var panels []*plot.Picture
+	arms := []struct {
+		key, name string
+		from      float64
+		paper     []ringCost
+	}{{denseArm, "dense", denseFrom, paperDense}, {featuresArm, "sparse features", sparseFrom, paperSparse}, {cleanArm, "clean: many scales", sparseFrom, nil}}
+	var charts []plot.Chart
 	for k, c := range append(ringCosts, struct{ column, name, axis, paperDense, paperSparse string }{column: "rmse", name: "error at test nodes", axis: "RMSE"}) {
 		chart := plot.Chart{Title: fmt.Sprintf("(%c) %s", 'a'+k, c.name), X: "nodes", Y: c.axis, LogX: true, LogY: true, Small: true}
-		for _, arm := range []string{denseArm, featuresArm, cleanArm} {
-			x, y := means(rows, arm, c.column)
-			line := plot.Line{Name: names[arm], X: x, Y: y}
+		for _, arm := range arms {
+			x, y := means(rows, arm.key, c.column)
+			// Dots, so that the dense arm and the sparse one, nearly the same in error, are both seen.
+			chart.Lines = append(chart.Lines, plot.Line{Name: arm.name, X: x, Y: y, Dots: c.column != "rmse" || arm.key == denseArm})
 			if c.column != "rmse" {
-				line.Dots = true
-				from := float64(sparseFrom)
-				if arm == denseArm {
-					from = denseFrom
-				}
-				largeX, largeY := above(from, x, y)
-				chart.Lines = append(chart.Lines, line, trend(names[arm], largeX, bench.FitExponent(largeX, largeY)))
-				continue
+				largeX, largeY := above(arm.from, x, y)
+				chart.Lines = append(chart.Lines, trend(arm.name, largeX, bench.FitExponent(largeX, largeY)))
 			}
-			chart.Lines = append(chart.Lines, line)
+			if x, y := printed(arm.paper, c.column); len(rows) > 0 && arm.paper != nil {
+				chart.Lines = append(chart.Lines, plot.Line{Name: arm.name + ", the paper's", Like: arm.name, X: x, Y: y, Dash: plot.Dashed})
+			}
 		}
-		for _, table := range [][]ringCost{paperDense, paperSparse} {
-			x, y := printed(table, c.column)
-			chart.Lines = append(chart.Lines, plot.Line{Name: "paper, dense and sparse", X: x, Y: y, Reference: true})
-		}
-		panels = append(panels, chart.Picture())
+		charts = append(charts, chart)
 	}
-	return plot.Panels("", 3, panels...)
+	return plot.Shared("", 3, charts...)
 }
 
-// trend draws a fitted power over the sizes.
+// trend draws a fitted power over the sizes, with its exponent.
 func trend(name string, x []float64, e bench.Exponent) plot.Line {
-	l := plot.Line{Name: name, Dashed: true, X: x}
+	if math.IsNaN(e.Value) {
+		return plot.Line{Name: name}
+	}
+	l := plot.Line{Name: name, X: x, Note: fmt.Sprintf("%s: N^{%.2f}", name, e.Value)}
+	if e.Upper > e.Lower {
+		l.Note = fmt.Sprintf("%s: N^{%.2f ± %.2f}", name, e.Value, (e.Upper-e.Lower)/2)
+	}
 	for _, n := range x {
 		l.Y = append(l.Y, e.Factor*math.Pow(n, e.Value))
 	}

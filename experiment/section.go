@@ -3,6 +3,7 @@ package experiment
 import (
 	"fmt"
 	"io"
+	"slices"
 	"text/tabwriter"
 
 	"grfgp/internal/plot"
@@ -69,4 +70,9 @@ type Figure struct {
 	Caption string        `json:"caption"`
 	Wide    bool          `json:"wide,omitempty"` // a row of panels
 	Picture *plot.Picture `json:"-"`
+}
+
+// drawn leaves out the figures that have nothing to show yet.
+func drawn(figures ...Figure) []Figure {
+	return slices.DeleteFunc(figures, func(f Figure) bool { return f.Picture == nil })
 }

@@ -23,14 +23,14 @@ var theoryGraphs = []string{"ring", "grid", "hubs"}
 func showTheory(o Options, r *Results) (*Section, error) {
 	s := &Section{
 		Tables: []Table{statements(r.Rows), growth(r.Rows), projections(r.Rows)},
-		Figures: []Figure{
-			{Name: "theorem1", Wide: true, Picture: theorem1Figure(r.Rows),
+		Figures: drawn(
+			Figure{Name: "theorem1", Wide: true, Picture: theorem1Figure(r.Rows),
 				Caption: "Theorem 1. Left and middle: how far a kernel entry between two neighbours is off in all but 5 % of runs, beside the bound. Right: non-zeros of all but 5 % of features, beside the bound; walks are not cut off."},
-			{Name: "theorem2", Wide: true, Picture: theorem2Figure(r.Rows),
-				Caption: "Theorem 2 and Lemma 1, with 100 walks a node and σ² = 0.01: what was observed (lines) and what is promised (dashed, in the same colour). Grey: medians in the authors' result files, with kernels of their own."},
-			{Name: "woodbury", Wide: true, Picture: woodburyFigure(r.Rows),
+			Figure{Name: "theorem2", Wide: true, Picture: theorem2Figure(r.Rows),
+				Caption: "Theorem 2 and Lemma 1, with 100 walks a node and σ² = 0.01: what was observed (lines) and what is promised (dashed, in the same colour). Grey: medians in the authors' result files, with kernels of their own; in (c) and (d) slopes to compare with, whose height means nothing."},
+			Figure{Name: "woodbury", Wide: true, Picture: woodburyFigure(r.Rows),
 				Caption: "Appendix B on a grid: errors of the kernel, of the solution of (K̂ + σ²I)v = b and of the posterior mean against the number m of dimensions, and the time of projecting and solving."},
-		},
+		),
 		Findings: theoryFindings(r.Rows),
 	}
 	if o.Quick {
@@ -151,29 +151,28 @@ func byWalks(rows Rows, column string) (x, y []float64) {
 }
 
 func theorem1Figure(rows Rows) *plot.Picture {
-	var panels []*plot.Picture
+	var charts []plot.Chart
 	for k, on := range []string{"grid", "hubs"} {
 		here := rows.Where("graph", on).Where("quantity", deviation)
 		x, y := byWalks(here, "observed")
 		_, bound := byWalks(here, "bound")
-		chart := plot.Chart{Title: fmt.Sprintf("(%c) kernel entry, %s", 'a'+k, on), X: "walks a node, n", Y: "deviation t", LogX: true, LogY: true, Small: true}
-		chart.Lines = []plot.Line{{Name: "observed", X: x, Y: y}, {Name: "bound", X: x, Y: bound, Reference: true}}
-		panels = append(panels, chart.Picture())
+		charts = append(charts, plot.Chart{Title: fmt.Sprintf("(%c) kernel entry, %s", 'a'+k, on), X: "walks a node, n", Y: "deviation t", LogX: true, LogY: true, Small: true,
+			Lines: []plot.Line{{Name: "observed", X: x, Y: y}, {Name: "bound", X: x, Y: bound, Reference: true}}})
 	}
 	chart := plot.Chart{Title: "(c) non-zeros of a feature", X: "walks a node, n", Y: "non-zeros", LogX: true, LogY: true, Small: true}
 	here := rows.Where("quantity", nonzeros)
 	for _, n := range here.Distinct("nodes") {
 		x, y := byWalks(here.Where("nodes", n), "observed")
-		chart.Lines = append(chart.Lines, plot.Line{Name: fmt.Sprintf("N = %.0f", n), X: x, Y: y})
+		chart.Lines = append(chart.Lines, plot.Line{Name: fmt.Sprintf("observed, N = %.0f", n), X: x, Y: y})
 	}
 	x, y := byWalks(here, "bound")
 	chart.Lines = append(chart.Lines, plot.Line{Name: "bound", X: x, Y: y, Reference: true})
-	return plot.Panels("", 3, append(panels, chart.Picture())...)
+	return plot.Shared("", 3, append(charts, chart)...)
 }
 
 func theorem2Figure(rows Rows) *plot.Picture {
-	chart := func(title, y string) plot.Chart {
-		return plot.Chart{Title: title, X: "nodes", Y: y, LogX: true, LogY: true, Small: true}
+	chart := func(title, y string) *plot.Chart {
+		return &plot.Chart{Title: title, X: "nodes", Y: y, LogX: true, LogY: true, Small: true}
 	}
 	kappa, steps := chart("(a) condition number", "κ"), chart("(b) conjugate gradients", "iterations")
 	product, solved := chart("(c) time of a product", "seconds"), chart("(d) time of a solve", "seconds")
@@ -182,38 +181,51 @@ func theorem2Figure(rows Rows) *plot.Picture {
 			chart    *plot.Chart
 			quantity string
 			column   string
-			dashed   bool
 		}{
-			{&kappa, condition, "observed", false}, {&kappa, condition, "bound", true},
-			{&steps, iterations, "observed", false}, {&steps, iterations, "bound", true},
-			{&product, entriesPerNode, "seconds", false}, {&solved, iterations, "seconds", false},
+			{kappa, condition, "observed"}, {kappa, condition, "bound"}, {steps, iterations, "observed"}, {steps, iterations, "bound"},
+			{product, entriesPerNode, "seconds"}, {solved, iterations, "seconds"},
 		} {
 			x, y := series(rows, on, c.quantity, c.column)
-			c.chart.Lines = append(c.chart.Lines, plot.Line{Name: on, X: x, Y: y, Dashed: c.dashed})
+			line := plot.Line{Name: on, X: x, Y: y}
+			if c.column == "bound" {
+				line.Name, line.Like, line.Dash = on+", promised", on, plot.Dashed
+			}
+			c.chart.Lines = append(c.chart.Lines, line)
 		}
 	}
-	var n, k, i []float64
-	for _, a := range authorsCG {
-		n, k, i = append(n, a.nodes), append(k, a.condition), append(i, a.iterations)
+	if len(rows.Where("quantity", condition)) > 0 {
+		var n, k, i []float64
+		for _, a := range authorsCG {
+			n, k, i = append(n, a.nodes), append(k, a.condition), append(i, a.iterations)
+		}
+		kappa.Lines = append(kappa.Lines, plot.Line{Name: "authors' runs", X: n, Y: k, Reference: true})
+		steps.Lines = append(steps.Lines, plot.Line{Name: "authors' runs", X: n, Y: i, Reference: true})
 	}
-	kappa.Lines = append(kappa.Lines, plot.Line{Name: "authors", X: n, Y: k, Reference: true})
-	steps.Lines = append(steps.Lines, plot.Line{Name: "authors", X: n, Y: i, Reference: true})
-	product.Lines = append(product.Lines, slope(product.Lines, 1, "N, to compare"))
-	solved.Lines = append(solved.Lines, slope(solved.Lines, 1.5, "N^1.5, to compare"))
-	return plot.Panels("", 2, kappa.Picture(), steps.Picture(), product.Picture(), solved.Picture())
+	product.Lines = append(product.Lines, slope(product.Lines, 1, "a slope of N", plot.Dotted))
+	solved.Lines = append(solved.Lines, slope(solved.Lines, lemma1, "a slope of N^{1.5}", plot.Mixed))
+	return plot.Shared("", 2, *kappa, *steps, *product, *solved)
 }
 
-// slope is a power of N through the first point of the first line.
-func slope(lines []plot.Line, power float64, name string) plot.Line {
-	l := plot.Line{Name: name, Reference: true}
-	if len(lines) == 0 || len(lines[0].X) == 0 {
-		return l
+// slope is a power of N over the last decade, below all lines: to compare slopes
+// with, not heights.
+func slope(lines []plot.Line, power float64, name string, dash plot.Dash) plot.Line {
+	last, low := 0.0, math.Inf(1)
+	for _, l := range lines {
+		for _, n := range l.X {
+			last = max(last, n)
+		}
 	}
-	x, y := lines[0].X, lines[0].Y
-	for _, n := range x {
-		l.X, l.Y = append(l.X, n), append(l.Y, y[0]*math.Pow(n/x[0], power))
+	for _, l := range lines {
+		for k, n := range l.X {
+			if n >= last/10 && l.Y[k] > 0 {
+				low = min(low, l.Y[k])
+			}
+		}
 	}
-	return l
+	if math.IsInf(low, 1) {
+		return plot.Line{Name: name, Reference: true}
+	}
+	return plot.Line{Name: name, Reference: true, Dash: dash, X: []float64{last / 10, last}, Y: []float64{low / 2 / math.Pow(10, power), low / 2}}
 }
 
 func woodburyFigure(rows Rows) *plot.Picture {
@@ -234,8 +246,8 @@ func woodburyFigure(rows Rows) *plot.Picture {
 	wrong.Lines = append(wrong.Lines, plot.Line{Name: "kernel, as expected", X: x, Y: y, Reference: true})
 	time := plot.Chart{Title: "(b) time of projecting and solving", X: "dimensions, m", Y: "seconds", LogX: true, LogY: true, Small: true}
 	x, y = by(rankSolve, "seconds")
-	time.Lines = []plot.Line{{Name: "observed", X: x, Y: y}}
-	return plot.Panels("", 2, wrong.Picture(), time.Picture())
+	time.Lines = []plot.Line{{Name: "projecting and solving", X: x, Y: y}}
+	return plot.Shared("", 2, wrong, time)
 }
 
 func theoryFindings(rows Rows) []string {

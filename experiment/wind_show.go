@@ -51,7 +51,7 @@ func showWind(o Options, r *Results) (*Section, error) {
 		return nil, err
 	}
 	section.Tables = append(section.Tables, scales...)
-	section.Figures = append(section.Figures, Figure{Name: "walks", Wide: true, Picture: windCurves(r),
+	section.Figures = drawn(Figure{Name: "walks", Wide: true, Picture: windCurves(r),
 		Caption: "Figure 3 c, d: error and score (without noise) at 1000 hPa against walks per node, on the grid weighted by distance; bands are one standard error over seeds of walks."})
 	globes, err := windGlobes(o, r)
 	if err != nil {
@@ -124,19 +124,15 @@ func windTable(r *Results) Table {
 }
 
 func windCurves(r *Results) *plot.Picture {
+	here := r.Rows.Where("level", 1000)
+	if len(here) == 0 {
+		return nil // not the paper's curves alone
+	}
 	chart := func(title, y, column string, learnable, shape []float64) plot.Chart {
+		weighted := here.Where("weights", distanceWeights)
 		c := plot.Chart{Title: title, X: "walks per node", Y: y, LogX: true, Small: true}
-		for _, arm := range []struct{ key, name string }{{learnableArm, "learnable, authors' walks"}, {shapeArm, "diffusion shape, authors' walks"}} {
-			rows := r.Rows.Where("arm", arm.key).Where("weights", distanceWeights).Where("level", 1000)
-			c.Lines = append(c.Lines, againstWalks(rows, arm.name, column))
-		}
-		span := []float64{windWalks[0], windWalks[len(windWalks)-1]}
-		exact := level(r.Rows.Where("arm", repellingArm).Where("weights", distanceWeights).Where("level", 1000), "learnable, without noise of walks", column, span)
-		auto := level(r.Rows.Where("arm", autoArm).Where("level", 1000), "grfgp by itself, all edges alike", column, span)
-		exact.Reference, auto.Reference = false, false
-		c.Lines = append(c.Lines, exact,
-			plot.Line{Name: "learnable, the paper's", X: windWalks, Y: learnable, Dashed: true},
-			plot.Line{Name: "diffusion shape, the paper's", X: windWalks, Y: shape, Dashed: true}, auto)
+		c.Lines = append(walkLines(weighted, column, windWalks, learnable, shape),
+			level(weighted.Where("arm", repellingArm), "learnable, without noise of walks", column), level(here.Where("arm", autoArm), "grfgp by itself, all edges alike", column))
 		return c
 	}
 	return plot.Shared("", 2, chart("Error", "RMSE, standard deviations", "rmse", windLearnableRMSE, windShapeRMSE), chart("Log score, without noise", "NLPD, nats per node", "nlpd_bare", windLearnableNLPD, windShapeNLPD))

@@ -1,12 +1,9 @@
 package plot
 
 import (
-	"fmt"
 	"image/color"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
 
 	gonum "gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -26,15 +23,33 @@ type Chart struct {
 }
 
 // Line is a curve of a Chart. Lines that have the same Name have one colour and
-// one place in the legend.
+// one place in the legend; those without points have none.
 type Line struct {
 	Name      string
+	Like      string // name of the lines whose colour it has; "": a colour of its own
 	X, Y      []float64
 	Low, High []float64 // a band around it, unless nil
-	Dots      bool      // dots without a line between them
-	Dashed    bool
-	Reference bool // grey: what the others are compared with
+	Dots      bool      // dots without a line between them, as for a single point
+	Level     bool      // across the whole chart at Y[0]; X is not used
+	Steps     bool      // each number lasts until the next
+	Wide      bool      // to be seen below others
+	Dash      Dash
+	Reference bool   // grey, and dashed if not otherwise: what the others are compared with
+	Note      string // in a corner of the chart, in the colour of the line
 }
+
+// Dash is how a line is broken.
+type Dash int
+
+// Patterns of lines.
+const (
+	Solid Dash = iota
+	Dashed
+	Dotted
+	Mixed // dashes and dots
+)
+
+var dashes = [...][]vg.Length{Solid: nil, Dashed: {4, 3}, Dotted: {1.2, 1.8}, Mixed: {6, 2, 1.2, 2}}
 
 // Picture draws the chart with its legend below.
 func (c Chart) Picture() *Picture {
@@ -42,48 +57,83 @@ func (c Chart) Picture() *Picture {
 	if c.Small {
 		p.Title.TextStyle.Font.Size = midText
 	}
+	xs, ys, notes := c.spans()
+	c.axis(&p.X, xs, c.LogX, false, 0)
+	c.axis(&p.Y, ys, c.LogY, c.Zero, len(notes))
 	colors := c.colors()
-	var bands, lines []gonum.Plotter
-	xs, ys := scale{math.Inf(1), math.Inf(-1)}, scale{math.Inf(1), math.Inf(-1)}
+	var bands, below, lines []gonum.Plotter
 	for _, l := range c.Lines {
-		points, low, high := c.points(l)
-		for k, q := range points {
-			xs, ys = scale{min(xs.lo, q.X), max(xs.hi, q.X)}, scale{min(ys.lo, q.Y), max(ys.hi, q.Y)}
-			if low != nil {
-				ys = scale{min(ys.lo, low[k].Y), max(ys.hi, high[k].Y)}
-			}
+		if l.Level && len(l.Y) > 0 {
+			l = l.across(p.X.Min, p.X.Max)
 		}
-		if len(points) == 0 {
-			continue
+		points, low, high := c.points(l)
+		if l.Steps {
+			points, low, high = steps(points), steps(low), steps(high)
 		}
 		if low != nil {
 			slices.Reverse(high)
 			fill := colors[l.Name]
-			fill.A = 0x2e
+			fill.A = 0x26
 			bands = append(bands, &plotter.Polygon{XYs: []plotter.XYs{append(low, high...)}, Color: fill})
 		}
-		if l.Dots {
-			lines = append(lines, &plotter.Scatter{XYs: points, GlyphStyle: draw.GlyphStyle{Color: colors[l.Name], Radius: 2.4, Shape: draw.CircleGlyph{}}})
-		} else {
-			lines = append(lines, line(c.style(l, colors), points...))
+		switch {
+		case len(points) == 0:
+		case c.dots(l):
+			lines = append(lines, &plotter.Scatter{XYs: points, GlyphStyle: dot(colors[l.Name])})
+		case l.Wide:
+			below = append(below, line(l.style(colors), points...))
+		default:
+			lines = append(lines, line(l.style(colors), points...))
 		}
 	}
 	slices.Reverse(lines) // the first on top
-	p.Add(append(bands, lines...)...)
-	c.axis(&p.X, xs, c.LogX, false)
-	c.axis(&p.Y, ys, c.LogY, c.Zero)
+	p.Add(slices.Concat(bands, below, lines)...)
 	width, height := vg.Length(curvesWidth), vg.Length(curvesHeight)
 	if c.Small {
 		width, height = 330, 270
 	}
 	return &Picture{title: p.Title.Text, width: width, height: height, draw: func(canvas draw.Canvas) {
-		room := c.legend(canvas, colors)
-		p.Draw(draw.Crop(canvas, margin, -margin-vg.Points(4), margin+room, -margin))
+		keys, room := c.keys(canvas.Max.X - canvas.Min.X)
+		c.drawKeys(canvas, keys, room, colors)
+		whole := draw.Crop(canvas, margin, -margin-vg.Points(4), margin+room, -margin)
+		p.Draw(whole)
+		corner := p.DataCanvas(whole)
+		for k, l := range notes {
+			style := letters(lowText, colors[l.Name], false)
+			style.YAlign = text.YTop
+			corner.FillText(style, vg.Point{X: corner.Min.X + 6, Y: corner.Max.Y - noteRow*vg.Length(k)}, clean(l.Note))
+		}
 	}}
+}
+
+const noteRow = 13 // points
+
+// spans returns what there is along both axes, and the lines with a note.
+func (c Chart) spans() (xs, ys scale, notes []Line) {
+	xs, ys = scale{math.Inf(1), math.Inf(-1)}, scale{math.Inf(1), math.Inf(-1)}
+	for _, l := range c.Lines {
+		points, low, high := c.points(l)
+		for k, q := range points {
+			if !l.Level {
+				xs = scale{min(xs.lo, q.X), max(xs.hi, q.X)}
+			}
+			ys = scale{min(ys.lo, q.Y), max(ys.hi, q.Y)}
+			if low != nil {
+				ys = scale{min(ys.lo, low[k].Y), max(ys.hi, high[k].Y)}
+			}
+		}
+		if l.Note != "" && len(points) > 0 {
+			notes = append(notes, l)
+		}
+	}
+	return xs, ys, notes
 }
 
 // points returns what can be drawn of a line, and of its band.
 func (c Chart) points(l Line) (points, low, high plotter.XYs) {
+	if l.Level && l.X == nil && len(l.Y) > 0 {
+		l = l.across(1, 1)
+	}
 	shown := func(v float64, log bool) bool { return finite(v) && (!log || v > 0) }
 	for k, x := range l.X {
 		if !shown(x, c.LogX) || !shown(l.Y[k], c.LogY) {
@@ -101,147 +151,96 @@ func (c Chart) points(l Line) (points, low, high plotter.XYs) {
 	return points, low, high
 }
 
+// across is a level from one end of the chart to the other.
+func (l Line) across(from, to float64) Line {
+	twice := func(v []float64) []float64 {
+		if len(v) == 0 {
+			return nil
+		}
+		return []float64{v[0], v[0]}
+	}
+	l.X, l.Y, l.Low, l.High = []float64{from, to}, twice(l.Y), twice(l.Low), twice(l.High)
+	return l
+}
+
+// steps lets every point last until the next.
+func steps(points plotter.XYs) (stairs plotter.XYs) {
+	for k, q := range points {
+		if k > 0 {
+			stairs = append(stairs, plotter.XY{X: q.X, Y: points[k-1].Y})
+		}
+		stairs = append(stairs, q)
+	}
+	return stairs
+}
+
+// dots tells whether a line is drawn as dots.
+func (c Chart) dots(l Line) bool {
+	points, _, _ := c.points(l)
+	return l.Dots || len(points) == 1 && !l.Level
+}
+
+func dot(c color.Color) draw.GlyphStyle {
+	return draw.GlyphStyle{Color: c, Radius: 2.4, Shape: draw.CircleGlyph{}}
+}
+
 // colors gives each name its colour.
 func (c Chart) colors() map[string]color.NRGBA {
 	colors, next := map[string]color.NRGBA{}, 0
 	for _, l := range c.Lines {
-		if _, ok := colors[l.Name]; ok {
-			continue
-		}
 		if l.Reference {
 			colors[l.Name] = soft
 			continue
 		}
-		colors[l.Name] = curveColors[next%len(curveColors)]
-		next++
+		name := l.Name
+		if l.Like != "" {
+			name = l.Like
+		}
+		if _, ok := colors[name]; !ok {
+			colors[name] = curveColors[next%len(curveColors)]
+			next++
+		}
+		colors[l.Name] = colors[name]
 	}
 	return colors
 }
 
-func (c Chart) style(l Line, colors map[string]color.NRGBA) draw.LineStyle {
-	s := draw.LineStyle{Color: colors[l.Name], Width: 1.5}
-	if l.Dashed || l.Reference {
-		s.Width, s.Dashes = 1.1, []vg.Length{4, 3}
+func (l Line) style(colors map[string]color.NRGBA) draw.LineStyle {
+	s := draw.LineStyle{Color: colors[l.Name], Width: 1.5, Dashes: dashes[l.Dash]}
+	if l.Reference && l.Dash == Solid {
+		s.Dashes = dashes[Dashed]
+	}
+	if s.Dashes != nil {
+		s.Width = 1.2
+	}
+	if l.Wide {
+		s.Width = 4
 	}
 	return s
 }
 
-// axis spans the numbers, with some room around them.
-func (c Chart) axis(a *gonum.Axis, s scale, log, zero bool) {
+// axis spans the numbers, with some room around them and for notes above.
+func (c Chart) axis(a *gonum.Axis, s scale, log, zero bool, notes int) {
+	above := 0.04 + 0.065*float64(notes) // of the span
 	switch {
 	case s.lo > s.hi:
 		s = scale{1, 10}
+	case log && s.lo == s.hi:
+		s = scale{s.lo / 2, s.hi * 2}
 	case log:
-		room := math.Pow(s.hi/s.lo, 0.04)
-		if s.lo == s.hi {
-			room = 2
-		}
-		s = scale{s.lo / room, s.hi * room}
+		s = scale{s.lo / math.Pow(s.hi/s.lo, 0.04), s.hi * math.Pow(s.hi/s.lo, above)}
 	default:
 		if zero {
 			s.lo = min(0, s.lo)
 		}
 		s = scaleOf([]float64{s.lo, s.hi})
-		room := 0.04 * (s.hi - s.lo)
-		if s.hi += room; !zero {
-			s.lo -= room
+		span := s.hi - s.lo
+		if s.hi += above * span; !zero {
+			s.lo -= 0.04 * span
 		}
 	}
 	a.Min, a.Max = s.lo, s.hi
 	if log {
 		a.Scale, a.Tick.Marker = gonum.LogScale{}, decades{}
 	}
-}
-
-// legend writes the names at the foot of the canvas, and returns its height.
-func (c Chart) legend(canvas draw.Canvas, colors map[string]color.NRGBA) vg.Length {
-	const dash, gap, row = 18, 14, 13
-	style := letters(lowText, ink, false)
-	style.YAlign = text.YCenter
-	type entry struct {
-		name string
-		x    vg.Length
-		row  int
-	}
-	var all []entry
-	seen := map[string]bool{}
-	x, rows := margin, 0
-	for _, l := range c.Lines {
-		if l.Name == "" || seen[l.Name] {
-			continue
-		}
-		seen[l.Name] = true
-		wide := dash + 4 + style.Width(clean(l.Name)) + gap
-		if x > margin && canvas.Min.X+x+wide > canvas.Max.X {
-			x, rows = margin, rows+1
-		}
-		all = append(all, entry{l.Name, x, rows})
-		x += wide
-	}
-	if len(all) == 0 || c.Bare {
-		return 0
-	}
-	for _, e := range all {
-		at := vg.Point{X: canvas.Min.X + e.x, Y: canvas.Min.Y + margin/2 + row*vg.Length(rows-e.row) + row/2}
-		var lines []Line
-		for _, l := range c.Lines {
-			if l.Name == e.name {
-				lines = append(lines, l)
-			}
-		}
-		for _, l := range lines {
-			if l.Dots {
-				canvas.DrawGlyph(draw.GlyphStyle{Color: colors[e.name], Radius: 2.4, Shape: draw.CircleGlyph{}}, vg.Point{X: at.X + dash/2, Y: at.Y})
-			} else {
-				canvas.StrokeLine2(c.style(l, colors), at.X, at.Y, at.X+dash, at.Y)
-			}
-		}
-		canvas.FillText(style, vg.Point{X: at.X + dash + 4, Y: at.Y}, clean(e.name))
-	}
-	return row*vg.Length(rows+1) + 2
-}
-
-// decades are ticks at powers of ten; where these are few, at 2 and 5 times them
-// as well.
-type decades struct{}
-
-func (decades) Ticks(lo, hi float64) []gonum.Tick {
-	first, last := int(math.Floor(math.Log10(lo))), int(math.Ceil(math.Log10(hi)))
-	every := max(1, (last-first+6)/7)
-	few := math.Log10(hi/lo) < 2
-	var ticks []gonum.Tick
-	for e := first; e <= last; e++ {
-		for _, m := range []float64{1, 2, 5} {
-			v := m * math.Pow(10, float64(e))
-			if v < lo || v > hi || m > 1 && every > 1 {
-				continue
-			}
-			label := ""
-			if m == 1 && e%every == 0 || few {
-				label = power(m, e)
-			}
-			ticks = append(ticks, gonum.Tick{Value: v, Label: label})
-		}
-	}
-	return ticks
-}
-
-var superscripts = strings.NewReplacer("1", "¹", "2", "²", "3", "³", "4", "⁴", "5", "⁵", "6", "⁶", "7", "⁷", "8", "⁸", "9", "⁹")
-
-// power writes m·10^e, plainly where that is short.
-func power(m float64, e int) string {
-	if e >= -3 && e <= 3 {
-		return strconv.FormatFloat(m*math.Pow(10, float64(e)), 'g', 4, 64)
-	}
-	switch { // the font has no raised minus and no raised zero
-	case e < 0:
-		return fmt.Sprintf("%ge−%d", m, -e)
-	case e%10 == 0:
-		return fmt.Sprintf("%ge%d", m, e)
-	}
-	text := "10" + superscripts.Replace(strconv.Itoa(e))
-	if m > 1 {
-		text = strconv.FormatFloat(m, 'g', 1, 64) + "·" + text
-	}
-	return text
 }

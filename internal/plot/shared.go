@@ -1,44 +1,63 @@
 package plot
 
 import (
+	"slices"
+
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
 
 // Shared puts charts side by side, so many in a row, with one legend for all: a
-// name has the same colour in each.
+// name has the same colour in each. Charts without a point are left out; nil is
+// returned where no chart has any.
 func Shared(title string, columns int, charts ...Chart) *Picture {
-	var all Chart // a line of every name
-	seen := map[string]bool{}
+	var all Chart    // every line that has points
+	var blank []Line // one of every name without points, for its colour and place
+	var drawn []Chart
 	for _, c := range charts {
+		some := false
 		for _, l := range c.Lines {
-			if !seen[l.Name] {
-				seen[l.Name] = true
-				all.Lines = append(all.Lines, Line{Name: l.Name, Reference: l.Reference, Dashed: l.Dashed, Dots: l.Dots})
+			if !slices.ContainsFunc(blank, func(b Line) bool { return b.Name == l.Name }) {
+				blank = append(blank, Line{Name: l.Name, Like: l.Like, Reference: l.Reference})
 			}
+			if points, _, _ := c.points(l); len(points) > 0 {
+				some, all.Lines = true, append(all.Lines, l)
+			}
+		}
+		if some {
+			drawn = append(drawn, c)
 		}
 	}
-	pictures := make([]*Picture, len(charts))
-	for k, c := range charts {
-		var lines []Line
-		for _, like := range all.Lines {
-			lines = append(lines, like)
-			for _, l := range c.Lines {
-				if l.Name == like.Name {
-					lines = append(lines, l)
-				}
-			}
-		}
-		c.Lines, c.Bare = lines, true
+	if drawn == nil {
+		return nil
+	}
+	all.Lines = inOrder(blank, all.Lines)
+	pictures := make([]*Picture, len(drawn))
+	for k, c := range drawn {
+		c.Lines, c.Bare = inOrder(blank, c.Lines), true
 		pictures[k] = c.Picture()
 	}
 	grid := Panels(title, columns, pictures...)
-	const foot = 30 // points
+	keys, height := all.keys(grid.width)
+	foot := height + margin/2
 	return &Picture{title: grid.title, width: grid.width, height: grid.height + foot, draw: func(c draw.Canvas) {
-		all.legend(draw.Crop(c, 0, 0, 0, -grid.height), all.colors())
+		all.drawKeys(c, keys, height, all.colors())
 		c.Push()
 		c.Translate(vg.Point{Y: foot})
 		grid.draw(draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{Max: vg.Point{X: grid.width, Y: grid.height}}})
 		c.Pop()
 	}}
+}
+
+// inOrder returns the blank lines, each with those of its name behind it.
+func inOrder(blank, lines []Line) (all []Line) {
+	for _, b := range blank {
+		all = append(all, b)
+		for _, l := range lines {
+			if l.Name == b.Name {
+				all = append(all, l)
+			}
+		}
+	}
+	return all
 }

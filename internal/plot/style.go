@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"fmt"
 	"image/color"
 	"math"
 	"strconv"
@@ -37,7 +38,7 @@ func letters(size vg.Length, c color.Color, bold bool) text.Style {
 	if bold {
 		f.Weight = xfont.WeightBold
 	}
-	return text.Style{Font: f, Color: c, Handler: gonum.DefaultTextHandler}
+	return text.Style{Font: f, Color: c, Handler: raised{gonum.DefaultTextHandler}}
 }
 
 // frame returns an empty plot over [lo, hi]² in the house style.
@@ -52,7 +53,8 @@ func frame(title, x, y string, lo, hi float64) *gonum.Plot {
 		a.Min, a.Max, a.Padding = lo, hi, vg.Points(3)
 		a.LineStyle.Color, a.LineStyle.Width = soft, vg.Points(0.7)
 		a.Tick.LineStyle.Color, a.Tick.LineStyle.Width, a.Tick.Length = soft, vg.Points(0.7), vg.Points(4)
-		a.Tick.Label.Font, a.Tick.Label.Color = letters(lowText, ink, false).Font, ink
+		low := letters(lowText, ink, false)
+		a.Tick.Label.Font, a.Tick.Label.Color, a.Tick.Label.Handler = low.Font, ink, low.Handler
 		a.Tick.Marker = roundTicks{}
 		a.Label.TextStyle.Font, a.Label.TextStyle.Color = letters(midText, ink, false).Font, ink
 		a.Label.Padding = vg.Points(4)
@@ -83,21 +85,41 @@ func (roundTicks) Ticks(lo, hi float64) []gonum.Tick {
 			break
 		}
 	}
+	most := max(math.Abs(lo), math.Abs(hi))
+	powers := most >= 1e6 || most < 1e-4 // one way to write all of them
 	var ticks []gonum.Tick
 	// Adding zero makes 0 of −0.
 	for k := math.Ceil(lo/step) + 0; k*step <= hi && len(ticks) < 12; k++ {
-		ticks = append(ticks, gonum.Tick{Value: k * step, Label: tickLabel(k*step, step)})
+		label := power(k * step)
+		if !powers {
+			label = tickLabel(k*step, step)
+		}
+		ticks = append(ticks, gonum.Tick{Value: k * step, Label: label})
 	}
 	return ticks
 }
 
 // tickLabel writes v with the digits that its step needs.
 func tickLabel(v, step float64) string {
-	if math.Abs(v) >= 1e6 || step < 1e-5 {
-		return strconv.FormatFloat(v, 'g', 4, 64)
-	}
 	label := strconv.FormatFloat(v, 'f', max(0, int(-math.Floor(math.Log10(step*1.001)))), 64)
 	return strings.Replace(label, "-", "−", 1)
+}
+
+// power writes a number as m·10^e.
+func power(v float64) string {
+	if v == 0 {
+		return "0"
+	}
+	mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(v, 'e', 3, 64), "e")
+	mantissa = strings.TrimRight(strings.TrimRight(mantissa, "0"), ".") + "·"
+	if mantissa == "1·" {
+		mantissa = ""
+	}
+	e, err := strconv.Atoi(exponent)
+	if err != nil {
+		return strconv.FormatFloat(v, 'g', 4, 64) // no finite number
+	}
+	return strings.ReplaceAll(fmt.Sprintf("%s10^{%d}", mantissa, e), "-", "−")
 }
 
 // scale is a colour for each value of a range, dark for low and bright for
