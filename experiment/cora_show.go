@@ -81,7 +81,7 @@ func topicTable(r *Results) Table {
 	return t
 }
 
-// coraFigures draw the network with what is wrong, and how far to trust
+// coraFigures draw the network, what is predicted wrongly, and how far to trust
 // probabilities, on the authors' split.
 func coraFigures(o Options, r *Results) ([]Figure, error) {
 	arm := "auto"
@@ -99,17 +99,17 @@ func coraFigures(o Options, r *Results) ([]Figure, error) {
 	_, test := c.AuthorsSplit()
 	p := mat.NewDense(len(test), len(c.Classes), chances)
 	class := classesAt(c, test)
-	values := make([]float64, len(c.Class))
+	const labelled, right, wrong = 0, 1, 2
+	topics, outcome, errors := make([]float64, len(c.Class)), make([]float64, len(c.Class)), 0
 	for i, v := range c.Class {
-		values[i] = float64(v)
+		topics[i], outcome[i] = float64(v), labelled
 	}
-	var wrong []int
 	for k, i := range test {
 		row := p.RawRowView(k)
-		predicted := slices.Index(row, slices.Max(row))
-		values[i] = float64(predicted)
-		if predicted != class[k] {
-			wrong = append(wrong, i)
+		outcome[i] = right
+		if slices.Index(row, slices.Max(row)) != class[k] {
+			outcome[i] = wrong
+			errors++
 		}
 	}
 	places := layout.Of(c.Graph, o.Seed)
@@ -121,9 +121,15 @@ func coraFigures(o Options, r *Results) ([]Figure, error) {
 	for _, b := range grfgp.Reliability(p, class) {
 		bins = append(bins, plot.Bin{Count: b.Count, Confidence: b.Confidence, Accuracy: b.Accuracy})
 	}
+	draw := func(m plot.MapData) *plot.Picture {
+		m.X, m.Y, m.Edges = places.X, places.Y, edgesOf(c.Graph)
+		return plot.Map(m)
+	}
 	return []Figure{
-		{Name: "graph", Wide: true, Caption: fmt.Sprintf("Cora, drawn by its citations: topics as given or, at the 497 papers of the authors' test set, as predicted (%s). The %d that are wrong are outlined.", arm, len(wrong)),
-			Picture: plot.Map(plot.MapData{Title: "Topics of papers", X: places.X, Y: places.Y, Edges: edgesOf(c.Graph), Values: values, Classes: names, Marked: wrong, Mark: "predicted wrongly"})},
+		{Name: "graph", Wide: true, Picture: plot.Panels("", 2,
+			draw(plot.MapData{Title: "Topics of papers", Values: topics, Classes: names}),
+			draw(plot.MapData{Title: "Predictions (" + arm + ")", Values: outcome, Classes: []string{"labelled", "predicted right", "predicted wrongly"}, Looks: []plot.Look{plot.Small, plot.Faded, plot.Strong}})),
+			Caption: fmt.Sprintf("Figure 11 again: Cora, drawn by its citations. Left, the true topics; right, what is made of the %d papers of the authors' test set, of which %d are predicted wrongly.", len(test), errors)},
 		{Name: "reliability", Caption: "How often the likeliest topic is right, by how likely it was said to be; the authors' test set.", Picture: plot.Reliability("Reliability", bins)},
 	}, nil
 }

@@ -165,13 +165,10 @@ func TestTopicSplits(t *testing.T) {
 	}
 }
 
-func TestZoomed(t *testing.T) {
-	x, y := []float64{0, 0.1, 0.2, 5, 5.1}, []float64{0, 0, 0, 5, 5}
-	zx, zy := zoomed(x, y, 0.5)
-	for i := range x {
-		if shown := i < 3; math.IsNaN(zx[i]) == shown || math.IsNaN(zy[i]) == shown {
-			t.Errorf("node %d at %v, %v", i, zx[i], zy[i])
-		}
+func TestDensest(t *testing.T) {
+	x, y := []float64{5, 5.1, 0, 0.4, 0.8}, []float64{5, 5, 0, 0, 0}
+	if i := densest(x, y, 0.5); i != 3 {
+		t.Errorf("node %d, want that in the middle of three", i)
 	}
 }
 

@@ -19,7 +19,6 @@ var (
 	trafficLearnableNLPD = perNode(99.0243, 96.0666, 95.0549, 92.0133, 93.5033, 94.2169, 93.5465, 91.2288)
 	trafficShapeRMSE     = []float64{15.6536, 15.4085, 15.2859, 15.2272, 14.5523, 14.6489, 14.1804, 14.1657}
 	trafficShapeNLPD     = perNode(99.6311, 98.6903, 98.5976, 99.7189, 95.4403, 96.5470, 94.4693, 93.3584)
-	trafficMarks         = "nodes with a detector to learn from"
 )
 
 // perNode divides what the authors add up over the test nodes.
@@ -207,43 +206,56 @@ func trafficMaps(r *Results) ([]Figure, error) {
 	for i := range mean {
 		x[i], y[i] = d.Lon[i]*perDegree*math.Cos(37.33*math.Pi/180), d.Lat[i]*perDegree
 	}
-	draw := func(title, unit string, x, y, values []float64) *plot.Picture {
-		var marked []int
-		for _, i := range d.Splits[0].Train {
-			if !math.IsNaN(x[i]) {
-				marked = append(marked, i)
-			}
-		}
-		return plot.Map(plot.MapData{Title: title, Unit: unit, X: x, Y: y, Edges: edgesOf(d.Graph), Values: values, Marked: marked, Mark: trafficMarks})
+	const far = 0.8
+	middle := densest(x, y, far)
+	frame := plot.Frame{Name: "junction", Left: x[middle] - far, Right: x[middle] + far, Low: y[middle] - far, High: y[middle] + far}
+	inside := func(i int) bool {
+		return frame.Left < x[i] && x[i] < frame.Right && frame.Low < y[i] && y[i] < frame.High
 	}
-	zx, zy := zoomed(x, y, 0.8)
-	around := func(values []float64) []float64 { // colours span what is shown
-		shown := slices.Clone(values)
-		for i := range shown {
-			if math.IsNaN(zx[i]) {
-				shown[i] = math.NaN()
+	draw := func(title string, values []float64, keep func(i int) bool, m plot.MapData) *plot.Picture {
+		m.Title, m.Unit, m.Length, m.Edges, m.Mark, m.Other = title, "mph", "km", edgesOf(d.Graph), "detector to learn from", "detector to be tested on"
+		m.X, m.Y, m.Values = slices.Clone(x), slices.Clone(y), slices.Clone(values)
+		m.Marked, m.Diamond = among(d.Splits[0].Train, keep), among(d.Splits[0].Test, keep)
+		for i := range values {
+			if !keep(i) { // colours span what is shown
+				m.X[i], m.Values[i] = math.NaN(), math.NaN()
 			}
 		}
-		return shown
+		return plot.Map(m)
+	}
+	whole := func(title string, values []float64) *plot.Picture {
+		return draw(title, values, func(int) bool { return true }, plot.MapData{Frame: &frame})
+	}
+	part := func(title string, values []float64) *plot.Picture {
+		return draw(title, values, inside, plot.MapData{Apart: true})
 	}
 	credit := "Roads © OpenStreetMap contributors."
 	return []Figure{
-		{Name: "map", Wide: true, Picture: plot.Panels("", 2, draw("Predicted speed", "mph", x, y, mean), draw("Its standard deviation", "mph", x, y, sd)),
-			Caption: "What grfgp predicts from the 250 detectors of the first split, Monday 2 January 2017 at 17:30. " + credit},
-		{Name: "junction", Wide: true, Picture: plot.Panels("", 2, draw("Predicted speed", "mph", zx, zy, around(mean)), draw("Its standard deviation", "mph", zx, zy, around(sd))),
-			Caption: "The same within 0.8 km of the densest junction: lanes that pass close by each other are far apart on the graph. " + credit},
+		{Name: "map", Wide: true, Picture: plot.Panels("", 2, whole("Predicted speed", mean), whole("Its standard deviation", sd)),
+			Caption: "What grfgp predicts from the 250 detectors of the first split, Monday 2 January 2017 at 17:30; the junction in the frame is in the next figure. " + credit},
+		{Name: "junction", Wide: true, Picture: plot.Panels("", 2, part("Predicted speed at the junction", mean), part("Its standard deviation", sd)),
+			Caption: "The same within 0.8 km of the densest junction. The two directions of a road are nodes of their own: close by each other, far apart on the graph, and of different speeds. " +
+				"Nodes that would hide each other are drawn side by side. " + credit},
 	}, nil
 }
 
-// zoomed keeps the places within so far of the node that has most others around
-// it; all others get none.
-func zoomed(x, y []float64, far float64) (zx, zy []float64) {
+// among returns the nodes that are kept.
+func among(nodes []int, keep func(i int) bool) (kept []int) {
+	for _, i := range nodes {
+		if keep(i) {
+			kept = append(kept, i)
+		}
+	}
+	return kept
+}
+
+// densest is the node that has most others within so far to all sides.
+func densest(x, y []float64, far float64) int {
 	best, most := 0, 0
-	near := func(i, j int) bool { return max(math.Abs(x[i]-x[j]), math.Abs(y[i]-y[j])) < far }
 	for i := range x {
 		count := 0
 		for j := range x {
-			if near(i, j) {
+			if max(math.Abs(x[i]-x[j]), math.Abs(y[i]-y[j])) < far {
 				count++
 			}
 		}
@@ -251,13 +263,7 @@ func zoomed(x, y []float64, far float64) (zx, zy []float64) {
 			best, most = i, count
 		}
 	}
-	zx, zy = slices.Clone(x), slices.Clone(y)
-	for i := range x {
-		if !near(i, best) {
-			zx[i], zy[i] = math.NaN(), math.NaN()
-		}
-	}
-	return zx, zy
+	return best
 }
 
 // edgesOf lists every edge once.

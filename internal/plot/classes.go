@@ -23,6 +23,31 @@ const classRow = 16
 // share a grey.
 const MaxColors = len(classColors)
 
+// Look is how the nodes of a class are drawn.
+type Look int
+
+// Looks of classes.
+const (
+	Plain  Look = iota // in a colour of its own
+	Strong             // large, in a colour that no other has
+	Faded              // light
+	Small              // small and grey
+)
+
+// lookColors and lookSizes are of Looks; sizes are times the usual radius.
+var (
+	lookColors = [...]color.NRGBA{Strong: {0xb2, 0x18, 0x2b, 0xff}, Faded: {0x92, 0xc5, 0xde, 0xff}, Small: faint}
+	lookSizes  = [...]vg.Length{Plain: 1, Strong: 1.8, Faded: 1.1, Small: 0.6}
+)
+
+// look returns that of the nodes of a colour.
+func (v *view) look(k int) Look {
+	if k < 0 || k >= len(v.Looks) {
+		return Plain
+	}
+	return v.Looks[k]
+}
+
 // shade returns the number of the colour of node i, -1 for what has none.
 func (v *view) shade(i int) int {
 	if v.Classes == nil {
@@ -38,6 +63,9 @@ func (v *view) color(k int) color.NRGBA {
 	if v.Classes == nil || k < 0 {
 		return shadeColor(k)
 	}
+	if look := v.look(k); look != Plain {
+		return lookColors[look]
+	}
 	return classColors[k]
 }
 
@@ -48,7 +76,7 @@ func (v *view) drawClasses(c draw.Canvas) {
 	style.YAlign = text.YCenter
 	say := func(k int, name string) {
 		c.SetColor(v.color(k))
-		c.Fill(circle(nil, vg.Point{X: left + 5, Y: y}, 4.5))
+		c.Fill(circle(nil, vg.Point{X: left + 5, Y: y}, min(5.5, 4.5*lookSizes[v.look(k)])))
 		c.FillText(style, vg.Point{X: left + 14, Y: y}, fitted(style, name, classRoom-30))
 		y -= classRow
 	}

@@ -23,9 +23,21 @@ type MapData struct {
 	Edges   iter.Seq2[int, int] // each edge once; nil draws none
 	Values  []float64           // colours; with Classes numbers of them
 	Classes []string            // names; nil where values are amounts
+	Looks   []Look              // of classes, later ones on top; nil: all are plain
 	Like    []float64           // further values that the colours span, for maps side by side
 	Marked  []int               // nodes with an outline
 	Mark    string              // what the outline says
+	Diamond []int               // nodes drawn as diamonds, up to MaxNodes
+	Other   string              // what the diamond says
+	Length  string              // unit of X and Y, for a scale below; "": none
+	Frame   *Frame              // what another map shows; nil: none
+	Apart   bool                // nodes that would hide each other are moved apart, where there are at most 1,000
+}
+
+// Frame is a part of a map, with a name.
+type Frame struct {
+	Name                   string
+	Left, Right, Low, High float64
 }
 
 // What a map shows at most. Beyond MaxNodes, nodes become dots of an image
@@ -57,6 +69,8 @@ func Map(m MapData) *Picture {
 	p.draw = func(c draw.Canvas) {
 		c.FillText(letters(bigText, ink, true), vg.Point{X: margin, Y: c.Max.Y - 20}, p.title)
 		v.drawGraph(c)
+		v.drawFrame(c)
+		v.drawLength(c)
 		if m.Classes != nil {
 			v.drawClasses(c)
 		} else {
@@ -74,6 +88,8 @@ type view struct {
 	clipped       bool  // there are values above the colours
 	shown         []int // nodes that have a place
 	marked        map[int]bool
+	diamond       map[int]bool
+	moved         map[int]vg.Point // nodes that are not where they should be
 	width, height vg.Length
 	left, bottom  vg.Length // of the map
 	perUnit       float64   // points per unit of X and Y
@@ -84,7 +100,7 @@ type view struct {
 }
 
 func newView(m MapData) *view {
-	v := &view{MapData: m, colors: scaleOf(slices.Concat(m.Values, m.Like)), marked: map[int]bool{}, left: margin, bottom: footRoom}
+	v := &view{MapData: m, colors: scaleOf(slices.Concat(m.Values, m.Like)), marked: set(m.Marked), diamond: set(m.Diamond), left: margin, bottom: footRoom}
 	xs, ys := scale{math.Inf(1), math.Inf(-1)}, scale{math.Inf(1), math.Inf(-1)}
 	for i, x := range m.X {
 		y := m.Y[i]
@@ -96,9 +112,6 @@ func newView(m MapData) *view {
 	}
 	if len(v.shown) == 0 {
 		xs, ys = scale{0, 1}, scale{0, 1}
-	}
-	for _, i := range m.Marked {
-		v.marked[i] = true
 	}
 	// A map that is a line still gets a strip of paper.
 	w, h := xs.hi-xs.lo, ys.hi-ys.lo
@@ -120,7 +133,18 @@ func newView(m MapData) *view {
 	v.x0 = (xs.lo+xs.hi)/2 - room/2/v.perUnit
 	v.y0 = (ys.lo+ys.hi)/2 - float64(v.height)/2/v.perUnit
 	v.thin()
+	if m.Apart {
+		v.moveApart()
+	}
 	return v
+}
+
+func set(nodes []int) map[int]bool {
+	all := map[int]bool{}
+	for _, i := range nodes {
+		all[i] = true
+	}
+	return all
 }
 
 // thin decides which edges are drawn, and says what is not.
@@ -155,6 +179,9 @@ func (v *view) say(format string, args ...any) {
 
 // at returns the place of a node, to a tenth of a point, which keeps files small.
 func (v *view) at(i int) vg.Point {
+	if p, ok := v.moved[i]; ok {
+		return p
+	}
 	tenth := func(x float64) vg.Length { return vg.Length(math.Round(10*x) / 10) }
 	return vg.Point{
 		X: v.left + tenth((v.X[i]-v.x0)*v.perUnit),
@@ -169,11 +196,16 @@ func (v *view) drawGraph(c draw.Canvas) {
 	}
 	v.drawEdges(c)
 	// One path per colour: a fraction of the size of a path per node.
-	var plain [shades + 1]vg.Path
+	var plain, circled, diamonds [shades + 1]vg.Path
 	for _, i := range v.shown {
-		if !v.marked[i] {
-			k := v.shade(i) + 1
-			plain[k] = circle(plain[k], v.at(i), v.radius)
+		k := v.shade(i)
+		switch {
+		case v.diamond[i]:
+			diamonds[k+1] = diamond(diamonds[k+1], v.at(i), v.markRadius())
+		case v.marked[i]:
+			circled[k+1] = circle(circled[k+1], v.at(i), v.markRadius())
+		default:
+			plain[k+1] = circle(plain[k+1], v.at(i), v.radius*lookSizes[v.look(k)])
 		}
 	}
 	for k, path := range plain {
@@ -182,19 +214,14 @@ func (v *view) drawGraph(c draw.Canvas) {
 			c.Fill(path)
 		}
 	}
-	var outlined [shades + 1]vg.Path
-	for _, i := range v.shown {
-		if v.marked[i] {
-			k := v.shade(i) + 1
-			outlined[k] = circle(outlined[k], v.at(i), v.markRadius())
-		}
-	}
-	for k, path := range outlined {
-		if len(path) > 0 {
-			c.SetColor(v.color(k - 1))
-			c.Fill(path)
-			c.SetLineStyle(draw.LineStyle{Color: ink, Width: v.markWidth()})
-			c.Stroke(path)
+	for _, outlined := range [][shades + 1]vg.Path{circled, diamonds} {
+		for k, path := range outlined {
+			if len(path) > 0 {
+				c.SetColor(v.color(k - 1))
+				c.Fill(path)
+				c.SetLineStyle(draw.LineStyle{Color: ink, Width: v.markWidth()})
+				c.Stroke(path)
+			}
 		}
 	}
 }
@@ -205,6 +232,17 @@ func (v *view) markWidth() vg.Length  { return min(1.2, max(0.6, v.radius/3)) }
 func circle(path vg.Path, at vg.Point, radius vg.Length) vg.Path {
 	path.Move(vg.Point{X: at.X + radius, Y: at.Y})
 	path.Arc(at, radius, 0, 2*math.Pi)
+	path.Close()
+	return path
+}
+
+// diamond is as large as a circle of the radius.
+func diamond(path vg.Path, at vg.Point, radius vg.Length) vg.Path {
+	r := 1.3 * radius
+	path.Move(vg.Point{X: at.X + r, Y: at.Y})
+	path.Line(vg.Point{X: at.X, Y: at.Y + r})
+	path.Line(vg.Point{X: at.X - r, Y: at.Y})
+	path.Line(vg.Point{X: at.X, Y: at.Y - r})
 	path.Close()
 	return path
 }
@@ -230,6 +268,9 @@ func (v *view) drawEdges(c draw.Canvas) {
 	}
 	style := hairs
 	style.Width = min(0.9, max(0.25, v.radius/3.5))
+	if v.Looks != nil { // few nodes matter
+		style.Color = band
+	}
 	c.SetLineStyle(style)
 	c.Stroke(path)
 }
@@ -300,15 +341,21 @@ func (v *view) drawBar(c draw.Canvas) {
 	}
 }
 
-// drawMarkKey says below the map what an outline means.
+// drawMarkKey says below the map what outlines mean.
 func (v *view) drawMarkKey(c draw.Canvas) {
-	if len(v.marked) == 0 || v.Mark == "" {
-		return
-	}
 	at := vg.Point{X: v.left + 6, Y: 12}
-	c.SetLineStyle(draw.LineStyle{Color: ink, Width: 1})
-	c.Stroke(circle(nil, at, 3.5))
 	style := letters(lowText, soft, false)
 	style.YAlign = text.YCenter
-	c.FillText(style, vg.Point{X: at.X + 9, Y: at.Y}, clean(v.Mark))
+	say := func(sign vg.Path, what string) {
+		c.SetLineStyle(draw.LineStyle{Color: ink, Width: 1})
+		c.Stroke(sign)
+		c.FillText(style, vg.Point{X: at.X + 9, Y: at.Y}, clean(what))
+		at.X += 9 + style.Width(clean(what)) + 18
+	}
+	if len(v.marked) > 0 && v.Mark != "" {
+		say(circle(nil, at, 3.5), v.Mark)
+	}
+	if len(v.diamond) > 0 && v.Other != "" && len(v.shown) <= MaxNodes {
+		say(diamond(nil, at, 3.5), v.Other)
+	}
 }

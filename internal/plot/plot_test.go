@@ -52,8 +52,10 @@ func gallery() map[string]*Picture {
 	evil := lattice(2)
 	evil.Title, evil.Unit, evil.Mark = `<script>"&'`, "\x00</text>\xff\n", strings.Repeat("long ", 40)
 	many, _ := leftOut(3 * MaxLeft)
+	framed := furnished()
+	framed.X[1], framed.Frame.Right, framed.Frame.Name = 1e300, math.MaxFloat64, evil.Title
 	all := map[string]*Picture{
-		"map": Map(lattice(12)), "map of nothing": Map(MapData{}), "map of a point": Map(point),
+		"furnished map": Map(furnished()), "odd frame": Map(framed), "map": Map(lattice(12)), "map of nothing": Map(MapData{}), "map of a point": Map(point),
 		"odd map": Map(odd), "huge map": Map(huge), "evil map": Map(evil), "large map": Map(lattice(150)),
 		"residuals": Residuals("Residuals", "m", left), "no residuals": Residuals("None", "", nil),
 		"many residuals": Residuals("Many", "", many), "odd residuals": Residuals("Odd", "", []Left{{math.NaN(), 1, 1}, {1, 1, math.Inf(1)}, {2, 2, 0}}),
