@@ -82,19 +82,17 @@ func TestLinesOfFewPoints(t *testing.T) {
 		if !strings.Contains(svg, ">one<") || strings.Contains(svg, ">none<") || strings.Contains(svg, ">negative<") {
 			t.Errorf("%s: the legend is not of what is drawn", name)
 		}
-		img, err := png.Decode(bytes.NewReader(p.PNG(100)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		dots := 0
-		for x := range img.Bounds().Dx() {
-			if has(img, x, curveColors[0]) {
-				dots++
-			}
-		}
-		if dots < 8 { // that in the legend has four
-			t.Errorf("%s: the point is not seen", name)
-		}
+	}
+	img, err := png.Decode(bytes.NewReader(Chart{LogY: true, Bare: true, Lines: one}.Picture().PNG(100)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := false
+	for x := range img.Bounds().Dx() {
+		seen = seen || has(img, x, curveColors[0])
+	}
+	if !seen {
+		t.Error("the point is not seen")
 	}
 }
 
