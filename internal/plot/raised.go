@@ -51,6 +51,7 @@ func (p part) rise(f font.Font) vg.Length {
 
 // Box returns width, height and depth of a line.
 func (r raised) Box(line string, f font.Font) (width, height, depth vg.Length) {
+	_, height, depth = r.Handler.Box("", f)
 	for _, p := range partsOf(line) {
 		w, h, d := r.Handler.Box(p.text, p.font(f))
 		width, height, depth = width+w, max(height, p.rise(f)+h), max(depth, d)
