@@ -4,7 +4,7 @@ package dataset
 // originals with every count checked; publishers of the originals state none.
 var sets = []Set{
 	{
-		Name: "cora", Title: "citations between papers on machine learning, in seven topics", Home: "https://linqs.org/datasets/",
+		Name: "cora", Short: "Cora", Title: "citations between papers on machine learning, in seven topics", Home: "https://linqs.org/datasets/",
 		Licence: "none stated", Nodes: 2485, Edges: 5069, read: readCoraGraph,
 		Forms: []Form{
 			{Files: []File{
@@ -15,7 +15,7 @@ var sets = []Set{
 		},
 	},
 	{
-		Name: "traffic", Title: "freeway speeds in San Jose, on OpenStreetMap's roads", Home: "https://github.com/vabor112/pems-regression",
+		Name: "traffic", Short: "San Jose", Title: "freeway speeds in San Jose, on OpenStreetMap's roads", Home: "https://github.com/vabor112/pems-regression",
 		Licence: "roads © OpenStreetMap contributors, ODbL 1.0; the benchmark Apache-2.0", Nodes: 1016, Edges: 1172, read: readTrafficGraph,
 		Forms: []Form{{Files: []File{
 			{trafficEdges, 24257, "aa9955ffb68ecf2456e7d5015ef8f2b433879cd5165a686a6b9359030a6c3ac6"},
@@ -26,7 +26,7 @@ var sets = []Set{
 		}}},
 	},
 	{
-		Name: "wind", Title: "monthly mean wind of ERA5 at three levels, January 2010, and a satellite's track", Home: "https://cds.climate.copernicus.eu",
+		Name: "wind", Short: "ERA5", Title: "monthly mean wind of ERA5 at three levels, January 2010, and a satellite's track", Home: "https://cds.climate.copernicus.eu",
 		Licence: "Licence to Use Copernicus Products; contains modified Copernicus Climate Change Service information 2010", Nodes: 10512, Edges: 20880, read: readWindGraph,
 		Note: "the paper says 1,441 training nodes: those are points of the track, which fall on 1,424 nodes; its files call the level of 1000 hPa \"500hPa\" and the other way round, here levels are the physical ones",
 		Forms: []Form{{Files: []File{
@@ -36,7 +36,7 @@ var sets = []Set{
 		}}},
 	},
 	{
-		Name: "enron", Title: "who wrote to whom at Enron", Home: "https://snap.stanford.edu/data/email-Enron.html",
+		Name: "enron", Short: "Enron", Title: "who wrote to whom at Enron", Home: "https://snap.stanford.edu/data/email-Enron.html",
 		Licence: "none stated", Nodes: 36692, Edges: 183831, read: readPairs(""),
 		Note: "the paper's table says 36,652 nodes; everything else agrees with 36,692",
 		Forms: []Form{
@@ -45,7 +45,7 @@ var sets = []Set{
 		},
 	},
 	{
-		Name: "facebook", Title: "pages of Facebook that like each other", Home: "https://snap.stanford.edu/data/facebook-large-page-page-network.html",
+		Name: "facebook", Short: "Facebook", Title: "pages of Facebook that like each other", Home: "https://snap.stanford.edu/data/facebook-large-page-page-network.html",
 		Licence: "MIT, as the author's repository", Nodes: 22470, Edges: 170823, read: readPairs("musae_facebook_edges.csv"),
 		Note: "the paper counts 179 self loops as edges: 171,002",
 		Forms: []Form{
@@ -54,17 +54,17 @@ var sets = []Set{
 		},
 	},
 	{
-		Name: "twitch", Title: "users of Twitch who follow each other", Home: "https://snap.stanford.edu/data/twitch_gamers.html",
+		Name: "twitch", Short: "Twitch", Title: "users of Twitch who follow each other", Home: "https://snap.stanford.edu/data/twitch_gamers.html",
 		Licence: "none stated", Nodes: 168114, Edges: 6797557, read: readPairs("large_twitch_edges.csv"),
 		Forms: []Form{{URL: "https://snap.stanford.edu/data/twitch_gamers.zip", Files: []File{{Path: "snap/twitch_gamers.zip"}}}},
 	},
 	{
-		Name: "youtube", Title: "friends on YouTube", Home: "https://snap.stanford.edu/data/com-Youtube.html",
+		Name: "youtube", Short: "YouTube", Title: "friends on YouTube", Home: "https://snap.stanford.edu/data/com-Youtube.html",
 		Licence: "none stated", Nodes: 1134890, Edges: 2987624, read: readPairs(""),
 		Forms: []Form{{URL: "https://snap.stanford.edu/data/bigdata/communities/com-youtube.ungraph.txt.gz", Files: []File{{Path: "snap/com-youtube.ungraph.txt.gz"}}}},
 	},
 	{
-		Name: "twitter", Title: "circles of friends on Twitter", Home: "https://snap.stanford.edu/data/ego-Twitter.html",
+		Name: "twitter", Short: "Twitter", Title: "circles of friends on Twitter", Home: "https://snap.stanford.edu/data/ego-Twitter.html",
 		Licence: "none stated", StandIn: "twitch", Nodes: 81306, Edges: 1342296, read: readPairs(""),
 		Note: "prepared with other node numbers than the download: the same graph, other random draws",
 		Forms: []Form{
@@ -73,7 +73,7 @@ var sets = []Set{
 		},
 	},
 	{
-		Name: "notredame", Title: "links between web pages of Notre Dame", Home: "https://snap.stanford.edu/data/web-NotreDame.html",
+		Name: "notredame", Short: "Notre Dame", Title: "links between web pages of Notre Dame", Home: "https://snap.stanford.edu/data/web-NotreDame.html",
 		Licence: "none stated", StandIn: "youtube", Nodes: 325729, Edges: 1090108, read: readPairs(""),
 		Note: "a web graph, not a social one, with 0.29 of YouTube's nodes",
 		Forms: []Form{

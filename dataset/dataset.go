@@ -25,6 +25,7 @@ var (
 // Set is a data set of the paper, or a stand-in for one.
 type Set struct {
 	Name    string
+	Short   string // its name in tables
 	Title   string
 	Home    string // page that describes it
 	Licence string

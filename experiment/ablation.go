@@ -85,13 +85,16 @@ func meshCells(o Options) []Cell {
 	for _, on := range []string{"mesh", "hubs"} {
 		for seed := range o.Repeats(2, 20) {
 			s := meshSettings{Graph: on, Arms: arms, Walks: 10_000, Halt: 0.01, Hops: 9, Beta: 10, Height: 10, Noise: 0.1, Train: 90, Seed: o.Seed + uint64(seed)}
-			if o.Quick {
-				s.Walks = 1000
-			}
+			work := 15.0
 			if on == "hubs" {
 				s.Height = 1 // such a function varies more: about as much as the other on the mesh
+				work = 30
 			}
-			cells = append(cells, Cell{Name: meshCellName(on, s.Seed), Settings: s, Run: s.run})
+			if o.Quick {
+				s.Walks = 1000
+				work /= 5
+			}
+			cells = append(cells, Cell{Name: meshCellName(on, s.Seed), Settings: s, Work: work, Run: s.run})
 		}
 	}
 	return cells
@@ -254,10 +257,7 @@ func (s meshSettings) learn(ctx context.Context, t *meshTask, arm meshArm) (row 
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	all := make([]int, len(t.truth))
-	for i := range all {
-		all[i] = i
-	}
+	all := allNodes(len(t.truth))
 	if mean, err = p.Mean(ctx, all); err != nil {
 		return nil, nil, nil, err
 	}
@@ -280,7 +280,6 @@ func judgeField(truth, mean, sd []float64, measured []int) Row {
 	for _, i := range measured {
 		skip[i] = true
 	}
-	const interval95 = 1.9599639845
 	square, density, inside, n := 0.0, 0.0, 0.0, 0.0
 	for i, v := range truth {
 		if skip[i] {
@@ -289,7 +288,7 @@ func judgeField(truth, mean, sd []float64, measured []int) Row {
 		e := v - mean[i]
 		n++
 		square += e * e
-		density += math.Log(2*math.Pi*sd[i]*sd[i])/2 + e*e/(2*sd[i]*sd[i])
+		density += nlpd(e, sd[i])
 		if math.Abs(e) < interval95*sd[i] {
 			inside++
 		}

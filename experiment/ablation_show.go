@@ -91,10 +91,10 @@ func meshTable(title string, rows Rows) Table {
 		Note: "Mean ± standard deviation between draws; “more than exact” is the mean difference from the exact kernel on the same draw ± its standard error. The noise is 0.1."}
 	for _, a := range meshArms {
 		mine := rows.Where("arm", a.name)
-		more := paired(rows, "rmse", a.name, "exact")
+		more := less(mine, rows.Where("arm", "exact"), "seed", "rmse")
 		gap := "–"
 		if more.N > 1 && a.name != "exact" {
-			gap = fmt.Sprintf("%.3f ± %.2g", more.Mean, more.SE())
+			gap = more.ofMean().String()
 		}
 		t.Rows = append(t.Rows, []string{
 			meshNames[a.name], mine.Over("rmse").String(), gap, mine.Over("nlpd").String(), fmt.Sprintf("%.3f", mine.Over("coverage").Mean),
@@ -104,35 +104,22 @@ func meshTable(title string, rows Rows) Table {
 	return t
 }
 
-// paired is the difference of two arms, seed by seed.
-func paired(rows Rows, column, arm, other string) Spread {
-	var differences []float64
-	for _, r := range rows.Where("arm", arm) {
-		for _, q := range rows.Where("arm", other).Where("seed", r.Num("seed")) {
-			differences = append(differences, r.Num(column)-q.Num(column))
-		}
-	}
-	return SpreadOf(differences)
-}
-
 func meshFindings(mesh Rows) []string {
-	compare := func(a, b string) string {
-		d := paired(mesh, "rmse", a, b)
-		switch {
-		case d.N < 2:
-			return "too few draws to tell"
-		case d.Mean > 2*d.SE():
-			return fmt.Sprintf("worse by %.3f ± %.2g in RMSE", d.Mean, d.SE())
-		case d.Mean < -2*d.SE():
-			return fmt.Sprintf("better by %.3f ± %.2g in RMSE", -d.Mean, d.SE())
-		}
-		return fmt.Sprintf("no clear difference in RMSE (%.3f ± %.2g)", d.Mean, d.SE())
+	compare := func(a, b string) (Spread, string) {
+		d := less(mesh.Where("arm", a), mesh.Where("arm", b), "seed", "rmse")
+		return d, judged(d, "RMSE", false)
+	}
+	_, clean := compare("clean-grf", "exact")
+	_, even := compare("clean-ad-hoc", "walks-grf")
+	bare, without := compare("ad-hoc", "grf")
+	_, raw := compare("raw", "grf")
+	if bare.N > 1 && bare.Mean < 2*bare.SE() {
+		without += ". Where degrees are nearly all the same, such coefficients can make up for much of the weights, and weighted walks on the Laplacian are noisy"
 	}
 	return []string{
-		"The clean features against the exact kernel: " + compare("clean-grf", "exact") + ".",
-		"Giving every step the same weight, the mean of all, the walks on Ã being the same: " + compare("clean-ad-hoc", "walks-grf") + ".",
-		"Leaving out the weights in the authors' features, with a learnable coefficient for every hop: " + compare("ad-hoc", "grf") +
-			". Where degrees are nearly all the same, such coefficients can make up for much of the weights, and weighted walks on the Laplacian are noisy.",
-		"What the authors' code calls ad hoc, weighted walks on the raw matrix A, against their features: " + compare("raw", "grf") + ".",
+		"The clean features against the exact kernel: " + clean + ".",
+		"Giving every step the same weight, the mean of all, the walks on Ã being the same: " + even + ".",
+		"Leaving out the weights in the authors' features, with a learnable coefficient for every hop: " + without + ".",
+		"What the authors' code calls ad hoc, weighted walks on the raw matrix A, against their features: " + raw + ".",
 	}
 }

@@ -38,12 +38,12 @@ func TestJudgeField(t *testing.T) {
 	}
 }
 
-func TestPaired(t *testing.T) {
+func TestLess(t *testing.T) {
 	rows := Rows{
 		{"arm": "a", "seed": 1, "x": 3.0}, {"arm": "b", "seed": 1, "x": 1.0},
 		{"arm": "a", "seed": 2, "x": 8.0}, {"arm": "b", "seed": 2, "x": 7.0}, {"arm": "b", "seed": 3, "x": 100.0},
 	}
-	if d := paired(rows, "x", "a", "b"); d.N != 2 || d.Mean != 1.5 {
+	if d := less(rows.Where("arm", "a"), rows.Where("arm", "b"), "seed", "x"); d.N != 2 || d.Mean != 1.5 {
 		t.Errorf("%+v", d)
 	}
 }

@@ -36,7 +36,6 @@ kernels that are all trained (the paper's diffusion baseline took five steps), a
 			{"density", Number, "% of entries of the features that are stored; none: no features"},
 			{"seconds", Cost, "walks, learning and predicting"},
 		},
-		Ready: ready("cora"),
 		Cells: coraCells,
 		Show:  showCora,
 	}
@@ -56,12 +55,12 @@ type topicArm struct {
 var coraFeatures = grfgp.Spec{Method: "grf", Family: "matern", Nu: 2, Scales: "one", Walks: 40, Hops: 10}
 
 var topicArms = []topicArm{
-	{"features, Dirichlet", coraFeatures, gp.Dirichlet, 10, 0, 10},
-	{"features, one-vs-all", coraFeatures, gp.OneVsAll, 10, 0, 10},
-	{"features, softmax", coraFeatures, gp.Variational, 3, 0, 60},
-	{"features, RobustMax", coraFeatures, gp.RobustMax, 3, 0, 60},
-	{"matern, Dirichlet", grfgp.Spec{Method: "series", Family: "matern", Nu: 2, Scales: "one"}, gp.Dirichlet, 10, 0, 20},
-	{"diffusion, Dirichlet", grfgp.Spec{Method: "series", Family: "diffusion", Scales: "one"}, gp.Dirichlet, 10, 0, 20},
+	{"features, Dirichlet", coraFeatures, gp.Dirichlet, 10, 0, 7},
+	{"features, one-vs-all", coraFeatures, gp.OneVsAll, 10, 0, 6},
+	{"features, softmax", coraFeatures, gp.Variational, 3, 0, 15},
+	{"features, RobustMax", coraFeatures, gp.RobustMax, 3, 0, 15},
+	{"matern, Dirichlet", grfgp.Spec{Method: "series", Family: "matern", Nu: 2, Scales: "one"}, gp.Dirichlet, 10, 0, 7},
+	{"diffusion, Dirichlet", grfgp.Spec{Method: "series", Family: "diffusion", Scales: "one"}, gp.Dirichlet, 10, 0, 5},
 	{"auto", grfgp.Spec{}, gp.Dirichlet, 10, 0, 40},
 	{"spreading", grfgp.Spec{}, gp.Spreading, 10, 0, 1},
 	{"auto, 20 labels a class", grfgp.Spec{}, gp.Dirichlet, 20, 20, 5},
@@ -89,10 +88,11 @@ type topicSettings struct {
 
 func coraCells(o Options) []Cell {
 	load := sync.OnceValues(func() (*dataset.Cora, error) { return dataset.Default().Cora(context.Background()) })
+	have := ready("cora")
 	var cells []Cell
 	add := func(s topicSettings, work float64) {
 		s.Spec.Seed = s.Seed
-		cells = append(cells, Cell{Name: s.name(), Settings: s, Work: work, Run: on(load, s.run)})
+		cells = append(cells, Cell{Name: s.name(), Settings: s, Work: work, Ready: have, Run: on(load, s.run)})
 	}
 	walks := 1 << 14
 	if o.Quick {
@@ -149,13 +149,18 @@ func (s topicSettings) run(ctx context.Context, c *dataset.Cora) (*Result, error
 	if s.Walks > 0 {
 		p, err = s.authors(ctx, c.Graph, labels, test, row)
 	} else {
-		p, err = s.clean(ctx, c.Graph, labels, test, row)
+		p, err = s.clean(ctx, c.Graph, labels, test)
 	}
 	if err != nil {
 		return nil, err
 	}
 	score := grfgp.ScoreClasses(p, classesAt(c, test))
 	row["accuracy"], row["nll"], row["ece"], row["seconds"] = 100*score.Accuracy, score.NLL, score.ECE, time.Since(began).Seconds()
+	if s.Spec.Method == "grf" { // not timed: the model has samples of its own
+		if row["density"], err = s.cleanDensity(ctx, c.Graph); err != nil {
+			return nil, err
+		}
+	}
 	r := &Result{Rows: []Row{row}}
 	if s.Split < 0 && s.Walks == 0 {
 		r.Arrays = map[string][]float64{"probabilities": p.RawMatrix().Data} // a row for each test paper
@@ -193,22 +198,24 @@ func classesAt(c *dataset.Cora, nodes []int) []int {
 }
 
 // clean is one of our own models.
-func (s topicSettings) clean(ctx context.Context, g *graph.Graph, labels gp.Labels, test []int, row Row) (*mat.Dense, error) {
-	if s.Spec.Method == "grf" {
-		opts := walk.Default()
-		opts.MaxLen, opts.Walks, opts.Budget, opts.Seed = s.Spec.Hops, s.Spec.Walks, 2*s.Spec.Walks, s.Spec.Seed
-		opts.Scale = g.WalkScale(graph.NormalizedAdjacency)
-		f, err := walk.Sample(ctx, g.Normalized(graph.NormalizedAdjacency), opts)
-		if err != nil {
-			return nil, err
-		}
-		row["density"] = density(f)
-	}
+func (s topicSettings) clean(ctx context.Context, g *graph.Graph, labels gp.Labels, test []int) (*mat.Dense, error) {
 	c, err := grfgp.Classify(ctx, g, labels, s.Spec, s.Method)
 	if err != nil {
 		return nil, err
 	}
 	return c.Probabilities(ctx, test)
+}
+
+// cleanDensity is that of the features of a model of our own.
+func (s topicSettings) cleanDensity(ctx context.Context, g *graph.Graph) (float64, error) {
+	opts := walk.Default()
+	opts.MaxLen, opts.Walks, opts.Budget, opts.Seed = s.Spec.Hops, s.Spec.Walks, 2*s.Spec.Walks, s.Spec.Seed
+	opts.Scale = g.WalkScale(graph.NormalizedAdjacency)
+	f, err := walk.Sample(ctx, g.Normalized(graph.NormalizedAdjacency), opts)
+	if err != nil {
+		return 0, err
+	}
+	return density(f), nil
 }
 
 // density is the share of entries that are stored, in %.

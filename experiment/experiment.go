@@ -13,9 +13,17 @@ import (
 	"regexp"
 )
 
-// ErrNoData is wrapped by errors about data that an experiment needs and that is
-// not on this machine.
-var ErrNoData = errors.New("experiment: no data")
+// Errors that callers tell apart.
+var (
+	// ErrNoData is about data that an experiment needs and that is not on this machine.
+	ErrNoData = errors.New("experiment: no data")
+	// ErrNoPart is about a choice that leaves no cell.
+	ErrNoPart = errors.New("experiment: no such part")
+	// ErrUnfinished is about finished cells where there are none.
+	ErrUnfinished = errors.New("experiment: nothing is finished")
+
+	errNeedless = errors.New("experiment: another cell takes its place")
+)
 
 // Experiment is one study of the paper.
 type Experiment struct {
@@ -24,9 +32,6 @@ type Experiment struct {
 	About   string // what is done, and how the two protocols differ: a paragraph
 	Version int    // to be raised when the code gives other results for the same settings
 	Columns []Column
-	// Ready says what keeps the cells from running, wrapping ErrNoData with how to
-	// get the data. Nil means that nothing is needed.
-	Ready func() error
 	// Cells lists the work. It must be quick and always the same for the same
 	// options: what is costly, such as reading data, belongs into the cells.
 	Cells func(Options) []Cell
@@ -63,20 +68,12 @@ type Cell struct {
 	// written as JSON: another value is another cell.
 	Settings any
 	Work     float64 // expected seconds or so, for the time left; 0 means 1
+	// Ready says what keeps the cell from running, wrapping ErrNoData with how to get
+	// the data. It is asked only if the cell must run. Nil means that nothing is needed.
+	Ready func() error
 	// Run computes the result, the same for the same settings but for columns of
 	// cost. It calls progress, from any goroutine, if it takes long.
 	Run func(ctx context.Context, progress func(done, total int64)) (*Result, error)
-}
-
-// on is the Run of a cell that needs data.
-func on[D any](load func() (D, error), run func(context.Context, D) (*Result, error)) func(context.Context, func(done, total int64)) (*Result, error) {
-	return func(ctx context.Context, _ func(done, total int64)) (*Result, error) {
-		data, err := load()
-		if err != nil {
-			return nil, err
-		}
-		return run(ctx, data)
-	}
 }
 
 // Kind says what a column holds.

@@ -3,10 +3,10 @@ package experiment
 import (
 	"context"
 	"fmt"
-	"maps"
 	"math"
 	"math/rand/v2"
-	"slices"
+	"strings"
+	"unicode"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -33,6 +33,36 @@ func dataAt(nodes []int, value func(node int) float64) gp.Data {
 	return d
 }
 
+// regressionSettings are all that a fit depends on.
+type regressionSettings struct {
+	Arm    string
+	Walks  int        `json:",omitempty"`
+	Hops   int        `json:",omitempty"`
+	Split  int        // seed of the split, or level of the wind
+	Weight string     `json:",omitempty"` // of the wind's grid
+	Spec   grfgp.Spec // of the clean arms
+	Seed   uint64     // of walks and starts
+}
+
+// name is that of the cell.
+func (s regressionSettings) name() string {
+	name := fmt.Sprintf("%d-%s", s.Split, slug(s.Arm))
+	if s.Walks > 0 {
+		name += fmt.Sprintf("-%d", s.Walks)
+	}
+	return name
+}
+
+// slug makes a name fit for cells.
+func slug(text string) string {
+	return strings.Map(func(c rune) rune {
+		if c < 128 && (unicode.IsLetter(c) || unicode.IsDigit(c)) {
+			return c
+		}
+		return '_'
+	}, text)
+}
+
 // regressionScore is how good predictions of the test part are.
 type regressionScore struct {
 	rmse             float64 // in the units of the data
@@ -55,16 +85,22 @@ func (k regressionTask) scoreOf(mean, sd []float64, noise float64) regressionSco
 		s.rmse += e * e / n
 		s.nlpd += s.density[r] / n
 		s.bare += nlpd(e/unit, sd[r]/unit) / n
-		if z := math.Abs(e / reading); z < 1.2815515655 {
+		if z := math.Abs(e / reading); z < interval80 {
 			s.cover80 += 1 / n
 			s.cover95 += 1 / n
-		} else if z < 1.9599639845 {
+		} else if z < interval95 {
 			s.cover95 += 1 / n
 		}
 	}
 	s.rmse = math.Sqrt(s.rmse)
 	return s
 }
+
+// Half widths of intervals, in standard deviations.
+const (
+	interval80 = 1.2815515655
+	interval95 = 1.9599639845
+)
 
 // nlpd is the negative log density of an error under a normal distribution.
 func nlpd(e, sd float64) float64 { return e*e/(2*sd*sd) + math.Log(2*math.Pi*sd*sd)/2 }
@@ -162,41 +198,43 @@ func (d laplacianDiffusion) CoeffsGrad(dst [][]float64, theta []float64) {
 	}
 }
 
-// meanSD shows a mean with the standard deviation between repetitions, "" where
-// there is nothing.
-func meanSD(s Spread, digits int) string {
-	switch s.N {
-	case 0:
-		return ""
-	case 1:
-		return fmt.Sprintf("%.*f", digits, s.Mean)
-	}
-	return fmt.Sprintf("%.*f ± %.*f", digits, s.Mean, digits, s.SD)
+func (k regressionTask) learned(ctx context.Context, kern kernel.Kernel, opts gp.FitOptions) (regressionScore, float64, error) {
+	score, report, err := k.fitKernel(ctx, kern, opts)
+	return score, report.LogLikelihood, err
 }
 
-// plusMinus shows a mean with its standard error.
-func plusMinus(s Spread, digits int) string {
-	if s.N < 2 {
-		return fmt.Sprintf("%.*f", digits, s.Mean)
+// authors are their walks with either kind of coefficients.
+func (k regressionTask) authors(ctx context.Context, s regressionSettings) (regressionScore, float64, error) {
+	f, err := authorsFeatures(ctx, k.graph, s.Walks, s.Hops, s.Seed+uint64(s.Split))
+	if err != nil {
+		return regressionScore{}, 0, err
 	}
-	return fmt.Sprintf("%.*f ± %.*f", digits, s.Mean, digits, s.SE())
+	var shape kernel.Modulation = laplacianDiffusion{}
+	var opts gp.FitOptions
+	if s.Arm == learnableArm {
+		shape, opts.Starts = kernel.Free{Len: s.Hops}, randomStart(s.Hops, s.Seed+uint64(s.Split))
+	}
+	kern, err := kernel.NewGRF(f, shape)
+	if err != nil {
+		return regressionScore{}, 0, err
+	}
+	return k.learned(ctx, kern, opts)
 }
 
-// grouped returns the mean of a − b and its standard error where readings of a
-// group are not independent: by the spread of the groups' sums.
-func grouped(a, b []float64, group func(k int) int) (mean, se float64) {
-	n := float64(len(a))
-	for k := range a {
-		mean += (a[k] - b[k]) / n
+// keepField keeps predictions of all nodes, for maps.
+func keepField(ctx context.Context, m *grfgp.Model, nodes int, r *Result) error {
+	p, err := m.Predict(ctx, allNodes(nodes))
+	if err != nil {
+		return err
 	}
-	sums := map[int]float64{}
-	for k := range a {
-		sums[group(k)] += a[k] - b[k] - mean
+	r.Arrays["mean"], r.Arrays["sd"] = p.Mean, p.SD
+	return nil
+}
+
+func allNodes(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
 	}
-	square := 0.0
-	for _, g := range slices.Sorted(maps.Keys(sums)) {
-		square += sums[g] * sums[g]
-	}
-	groups := float64(len(sums))
-	return mean, math.Sqrt(square*groups/(groups-1)) / n
+	return all
 }

@@ -14,6 +14,7 @@ type Results struct {
 	Rows   Rows // of all cells
 	Cells  []string
 	Kept   int // cells that were on the shelf already
+	Listed int // cells that there are in all, with those that did not run
 	arrays map[string]map[string][]float64
 }
 

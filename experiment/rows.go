@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"gonum.org/v1/gonum/stat"
 )
@@ -75,6 +76,15 @@ func (rows Rows) Distinct(column string) []float64 {
 // Over summarises a column.
 func (rows Rows) Over(column string) Spread { return SpreadOf(rows.Nums(column)) }
 
+// Along returns the different numbers of a key, in increasing order, and the mean of
+// a column at each.
+func (rows Rows) Along(key, column string) (x, y []float64) {
+	for _, v := range rows.Distinct(key) {
+		x, y = append(x, v), append(y, rows.Where(key, v).Over(column).Mean)
+	}
+	return x, y
+}
+
 // Spread is a mean with the standard deviation between N repetitions.
 type Spread struct {
 	Mean, SD float64
@@ -97,6 +107,34 @@ func SpreadOf(values []float64) Spread {
 // SE is the standard error of the mean.
 func (s Spread) SE() float64 { return s.SD / math.Sqrt(float64(s.N)) }
 
+// ofMean has the standard error of the mean in place of the standard deviation, to be
+// shown.
+func (s Spread) ofMean() Spread {
+	s.SD = s.SE()
+	return s
+}
+
+// Fixed shows mean ± standard deviation with so many digits after the point; "–"
+// where there is nothing.
+func (s Spread) Fixed(digits int) string {
+	switch {
+	case s.N == 0:
+		return "–"
+	case s.N == 1 || math.IsNaN(s.SD):
+		return fixed(s.Mean, digits)
+	}
+	return fmt.Sprintf("%s ± %.*f", fixed(s.Mean, digits), digits, s.SD)
+}
+
+// fixed writes a number with so many digits after the point, and no −0.
+func fixed(v float64, digits int) string {
+	text := strconv.FormatFloat(v, 'f', digits, 64)
+	if strings.Trim(text, "-0.") == "" {
+		return strings.TrimPrefix(text, "-")
+	}
+	return text
+}
+
 // String shows mean ± standard deviation, both to the second digit of the latter;
 // "–" where there is nothing.
 func (s Spread) String() string {
@@ -110,7 +148,7 @@ func (s Spread) String() string {
 	if s.SD == 0 || digits > 6 || digits < 0 {
 		return fmt.Sprintf("%s ± %s", Short(s.Mean), strconv.FormatFloat(s.SD, 'g', 2, 64))
 	}
-	return fmt.Sprintf("%.*f ± %.*f", digits, s.Mean, digits, s.SD)
+	return s.Fixed(digits)
 }
 
 // Short shows a number with four digits, "–" for NaN.

@@ -20,6 +20,9 @@ func TestRows(t *testing.T) {
 			t.Errorf("%s: %d rows, want %d", name, c.got, c.want)
 		}
 	}
+	if x, y := rows.Along("n", "x"); !slices.Equal(x, []float64{1, 2}) || !slices.Equal(y, []float64{1, 3}) {
+		t.Errorf("along n: %v, %v", x, y)
+	}
 	if got := rows.Distinct("n"); !slices.Equal(got, []float64{1, 2}) {
 		t.Errorf("distinct %v", got)
 	}
@@ -42,6 +45,27 @@ func TestSpreadInWords(t *testing.T) {
 		if got := c.s.String(); got != c.want {
 			t.Errorf("%+v is %q, want %q", c.s, got, c.want)
 		}
+	}
+}
+
+func TestSpreadFixed(t *testing.T) {
+	for _, c := range []struct {
+		s    Spread
+		want string
+	}{
+		{SpreadOf(nil), "–"},
+		{SpreadOf([]float64{-0.0001}), "0.000"},
+		{Spread{-0.00001, 0.00025, 4}, "0.000 ± 0.000"},
+		{Spread{-0.1, 0.02, 4}, "-0.100 ± 0.020"},
+		{Spread{-0.1, 0.02, 4}.ofMean(), "-0.100 ± 0.010"},
+		{SpreadOf([]float64{2}).ofMean(), "2.000"},
+	} {
+		if got := c.s.Fixed(3); got != c.want {
+			t.Errorf("%+v is %q, want %q", c.s, got, c.want)
+		}
+	}
+	if got := (Spread{-1e-5, 0.00025, 4}).String(); got != "-0.00001 ± 0.00025" {
+		t.Errorf("%q has no digits left", got)
 	}
 }
 

@@ -29,7 +29,8 @@ var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
 // Run computes the cells that are not on the shelf, in order, and returns the
 // results of all. When a cell fails or ctx ends, what was finished is on the
-// shelf, and the next Run goes on from there.
+// shelf, and the next Run goes on from there. Cells that lack data are left out, which
+// is said; if that leaves none, it is an error.
 func Run(ctx context.Context, e *Experiment, opts Options, shelf Shelf, watch Watch) (*Results, error) {
 	if watch.Say == nil {
 		watch.Say = func(string, ...any) {}
@@ -43,41 +44,15 @@ func Run(ctx context.Context, e *Experiment, opts Options, shelf Shelf, watch Wa
 		defer one.Unlock()
 		watch.Progress(p)
 	}
-	var cells []Cell
-	var found []*Result
-	var p Progress
-	seen := map[string]bool{}
-	for _, c := range e.Cells(opts) {
-		if seen[c.Name] || !nameForm.MatchString(c.Name) {
-			panic(fmt.Sprintf("experiment: %s: the cell %q is named twice or oddly", e.Name, c.Name))
-		}
-		seen[c.Name] = true
-		if opts.Only != nil && !opts.Only.MatchString(c.Name) {
-			continue
-		}
-		r, err := e.load(shelf, c, watch.Say)
-		if err != nil {
-			return nil, err
-		}
-		if r == nil && opts.Finished {
-			continue
-		}
-		cells, found = append(cells, c), append(found, r)
-		p.Cells++
-		if r != nil {
-			p.Kept++
-		} else {
-			p.Work += c.work()
-		}
+	plan, err := e.plan(opts, shelf, watch.Say)
+	if err != nil {
+		return nil, err
 	}
-	if len(cells) == 0 && len(seen) > 0 {
-		return nil, fmt.Errorf("%w: no part of %s matches, or is finished", ErrNoData, e.Name)
+	for _, why := range plan.missing {
+		watch.Say("%s: %v", e.Name, why)
 	}
-	if p.Kept < p.Cells && e.Ready != nil {
-		if err := e.Ready(); err != nil {
-			return nil, err
-		}
-	}
+	cells, found := plan.cells, plan.found
+	p := Progress{Cells: len(cells), Work: plan.work(), Kept: plan.kept()}
 	for i, c := range cells {
 		if found[i] != nil {
 			continue
@@ -99,7 +74,7 @@ func Run(ctx context.Context, e *Experiment, opts Options, shelf Shelf, watch Wa
 		p.Ended++
 		tell(p)
 	}
-	all := &Results{Kept: p.Kept, arrays: map[string]map[string][]float64{}}
+	all := &Results{Kept: p.Kept, Listed: plan.listed, arrays: map[string]map[string][]float64{}}
 	for i, c := range cells {
 		all.add(c.Name, found[i])
 	}

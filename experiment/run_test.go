@@ -176,14 +176,39 @@ func TestInterruptedRunsGoOn(t *testing.T) {
 	}
 }
 
-func TestReadyIsAskedOnlyIfThereIsWork(t *testing.T) {
-	shelf := memory{}
-	e := squares(2, map[string]int{})
-	mustRun(t, e, Options{}, shelf)
-	e.Ready = func() error { return ErrNoData }
-	mustRun(t, e, Options{}, shelf)
-	if _, err := Run(context.Background(), e, Options{Seed: 9}, shelf, Watch{}); !errors.Is(err, ErrNoData) {
+// lacking makes cells from one on say that they cannot run.
+func lacking(e *Experiment, from int, why error) *Experiment {
+	whole := e.Cells
+	e.Cells = func(o Options) []Cell {
+		cells := whole(o)
+		for k := from; k < len(cells); k++ {
+			cells[k].Ready = func() error { return why }
+		}
+		return cells
+	}
+	return e
+}
+
+// Finished cells are shown whether or not their data is here; others are left out,
+// which is said, unless nothing is left.
+func TestCellsWithoutData(t *testing.T) {
+	shelf, why := memory{}, fmt.Errorf("%w: fetch it", ErrNoData)
+	mustRun(t, squares(2, map[string]int{}), Options{}, shelf)
+	if r, said := mustRun(t, lacking(squares(2, map[string]int{}), 0, why), Options{}, shelf); r.Kept != 2 || r.Listed != 2 || len(said) != 0 {
+		t.Errorf("%d kept of %d; said %q", r.Kept, r.Listed, said)
+	}
+	r, said := mustRun(t, lacking(squares(5, map[string]int{}), 3, why), Options{}, shelf)
+	if len(r.Cells) != 3 || r.Listed != 5 || !slices.Equal(said, []string{"squares: 2 parts are left out: experiment: no data: fetch it"}) {
+		t.Errorf("%q of %d; said %q", r.Cells, r.Listed, said)
+	}
+	if _, err := Run(context.Background(), lacking(squares(2, map[string]int{}), 0, why), Options{Seed: 9}, shelf, Watch{}); !errors.Is(err, why) {
 		t.Errorf("without data: %v", err)
+	}
+	if r, said := mustRun(t, lacking(squares(5, map[string]int{}), 3, errNeedless), Options{}, shelf); r.Listed != 3 || len(said) != 0 {
+		t.Errorf("%d listed where two are not needed; said %q", r.Listed, said)
+	}
+	if _, err := Run(context.Background(), lacking(squares(9, map[string]int{}), 8, errors.New("broken")), Options{}, shelf, Watch{}); err == nil {
+		t.Error("an error that is not about missing data was passed over")
 	}
 }
 
@@ -246,9 +271,13 @@ func TestRunSome(t *testing.T) {
 	if got := r.Rows.Nums("k"); !slices.Equal(got, []float64{1, 3}) || len(runs) != 2 {
 		t.Errorf("what is finished: %v, %v were run", got, runs)
 	}
-	for _, o := range []Options{{Seed: 1, Only: regexp.MustCompile("none")}, {Seed: 2, Finished: true}} {
-		if _, err := Run(context.Background(), e, o, shelf, Watch{}); !errors.Is(err, ErrNoData) {
-			t.Errorf("%+v: %v", o, err)
-		}
+	if r.Listed != 4 {
+		t.Errorf("%d cells are listed", r.Listed)
+	}
+	if _, err := Run(context.Background(), e, Options{Only: regexp.MustCompile("none")}, shelf, Watch{}); !errors.Is(err, ErrNoPart) || !strings.Contains(err.Error(), "cell-0, cell-1") {
+		t.Errorf("no such part: %v", err)
+	}
+	if _, err := Run(context.Background(), e, Options{Seed: 2, Finished: true}, shelf, Watch{}); !errors.Is(err, ErrUnfinished) {
+		t.Errorf("nothing is finished: %v", err)
 	}
 }

@@ -14,6 +14,10 @@ const (
 	sparseFrom = 1 << 15
 )
 
+// solvesWithin is how far errors of the sparse and the dense arm may be apart for
+// the tolerance of solves while learning, 3 % and some.
+const solvesWithin = 0.05
+
 // ringCosts are the columns that grow, in the order of Figure 2.
 var ringCosts = []struct{ column, name, axis, paperDense, paperSparse string }{
 	{"stored_mb", "memory", "MB", "2.00 (2.00 to 2.00)", "1.00 (1.00 to 1.00)"},
@@ -24,11 +28,7 @@ var ringCosts = []struct{ column, name, axis, paperDense, paperSparse string }{
 
 // means returns the sizes of an arm and the mean of a column at each.
 func means(rows Rows, arm, column string) (x, y []float64) {
-	rows = rows.Where("arm", arm)
-	for _, n := range rows.Distinct("nodes") {
-		x, y = append(x, n), append(y, rows.Where("nodes", n).Over(column).Mean)
-	}
-	return x, y
+	return rows.Where("arm", arm).Along("nodes", column)
 }
 
 // printed returns a column of a table of the paper.
@@ -87,6 +87,9 @@ func exponents(rows Rows) Table {
 		}
 		dense := Beside{What: c.name + ", dense", Paper: c.paperDense, Theirs: fit(denseArm, denseFrom)}
 		sparse := Beside{What: c.name + ", sparse", Paper: c.paperSparse, Theirs: fit(featuresArm, sparseFrom), Clean: fit(cleanArm, sparseFrom)}
+		if c.column == "stored_mb" {
+			dense.Differs = "the paper counts three dense matrices, one a hop; ours is the one kernel that is factored"
+		}
 		if c.column == "init_seconds" {
 			x, y := printed(paperDense, c.column)
 			dense.Differs = "from 512 nodes on, the paper's own Table 2 gives " + shownExponent(bench.FitExponent(above(denseFrom, x, y)))
@@ -94,7 +97,7 @@ func exponents(rows Rows) Table {
 			sparse.Differs = "from 32,768 nodes on, the paper's own Table 3 gives " + shownExponent(bench.FitExponent(above(sparseFrom, x, y)))
 		}
 		if c.column == "training_seconds" {
-			dense.Differs = "ours factors a matrix in every epoch, the paper's runs on a GPU that small sizes do not fill"
+			dense.Differs = "ours has the features of the sparse arm, the paper's another kernel and library; ours factors a matrix in every epoch, the paper's runs on a GPU that small sizes do not fill"
 			sparse.Differs = "clean: a part of learning, exact fits to a sample, costs the same at any size"
 		}
 		all = append(all, dense, sparse)
@@ -138,7 +141,7 @@ func ringTotals(rows Rows) Table {
 			Clean: rows.Where("arm", cleanArm).Where("nodes", n).Over("rmse").String(), Differs: "not in the paper, but in the authors' result files; the noise is 0.1"}
 		for _, c := range paperSparse {
 			if c.nodes == n {
-				wrong.Paper = Short(c.end)
+				wrong.Paper = Short(c.rmse)
 			}
 		}
 		all = append(all, row, wrong)
@@ -179,6 +182,9 @@ func ringTable(title string, rows Rows, paper []ringCost) Table {
 	t.Note = "Means of seeds; coverage is the share of test values in 95 % intervals."
 	if paper != nil {
 		t.Note += " The paper's RMSE is that of the authors' result files."
+	}
+	if len(rows) > 0 && rows[0].Text("arm") == denseArm {
+		t.Note += " This is not the authors' dense arm: ours has the features of the sparse arm, which theirs has not, so errors differ (theirs learns another kernel); and its memory is one matrix of N × N, theirs three."
 	}
 	return t
 }
@@ -236,11 +242,15 @@ func ringFindings(rows Rows) []string {
 		}
 	}
 	if at > 0 {
-		all = append(all, fmt.Sprintf("The dense and the sparse arm are the same model: their errors differ by at most %.1f %% (at %.0f nodes), which is the tolerance of iterative solves while learning.", 100*worst, at))
+		within := "within the tolerance of iterative solves while learning"
+		if worst > solvesWithin {
+			within = fmt.Sprintf("more than the %.0f %% that iterative solves leave open while learning", 100*solvesWithin)
+		}
+		all = append(all, fmt.Sprintf("The dense and the sparse arm are the same model: their errors differ by at most %.1f %% (at %.0f nodes), %s.", 100*worst, at, within))
 	}
 	if sizes := sparse.Distinct("nodes"); len(sizes) > 0 {
 		n := sizes[len(sizes)-1]
-		text := fmt.Sprintf("Three hops of 100 walks on the Laplacian leave an error of %s at %.0f nodes, where the noise is 0.1", sparse.Where("nodes", n).Over("rmse"), n)
+		text := fmt.Sprintf("100 walks on the Laplacian with hops 0 to 2 leave an error of %s at %.0f nodes, where the noise is 0.1", sparse.Where("nodes", n).Over("rmse"), n)
 		if clean := rows.Where("arm", cleanArm); len(clean) > 0 {
 			most := clean.Distinct("nodes")
 			text += fmt.Sprintf("; several scales leave %s at %.0f", clean.Where("nodes", most[len(most)-1]).Over("rmse"), most[len(most)-1])

@@ -42,6 +42,12 @@ func Compare(title, note string, rows ...Beside) Table {
 	return t
 }
 
+// besides names what our numbers stand beside, where it is not what the paper prints.
+func (t Table) besides(source string) Table {
+	t.Head[1] = source
+	return t
+}
+
 // Fprint writes the table as text.
 func (t Table) Fprint(w io.Writer) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)

@@ -102,16 +102,16 @@ func theoryCells(o Options) []Cell {
 	return cells
 }
 
-// made is a graph of about so many nodes, with its matrix and the coefficients.
-type made struct {
+// walked is a graph of about so many nodes, with its matrix, the coefficients and c.
+type walked struct {
 	graph *graph.Graph
 	w     *sparse.CSR
 	coeff []float64
 	c     float64
 }
 
-func (s theorySettings) make() (*made, error) {
-	var m made
+func (s theorySettings) prepare() (*walked, error) {
+	var m walked
 	var err error
 	switch s.Graph {
 	case "ring":

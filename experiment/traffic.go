@@ -2,12 +2,9 @@ package experiment
 
 import (
 	"context"
-	"fmt"
 	"math"
-	"strings"
 	"sync"
 	"time"
-	"unicode"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -53,38 +50,9 @@ is the mean over test nodes of the negative log density of a reading, noise incl
 			{"log_likelihood", Number, "of the standardised training part"},
 			{"seconds", Cost, "walks, learning and predicting"},
 		},
-		Ready: ready("traffic"),
 		Cells: trafficCells,
 		Show:  showTraffic,
 	}
-}
-
-// ready says which of the sets that an experiment needs is not here.
-func ready(names ...string) func() error {
-	return func() error {
-		store := dataset.Default()
-		for _, name := range names {
-			set, err := dataset.Named(name)
-			if err != nil {
-				return err
-			}
-			if _, err := store.Where(set); err != nil {
-				return fmt.Errorf("%w: %w", ErrNoData, err)
-			}
-		}
-		return nil
-	}
-}
-
-// regressionSettings are all that a fit depends on.
-type regressionSettings struct {
-	Arm    string
-	Walks  int        `json:",omitempty"`
-	Hops   int        `json:",omitempty"`
-	Split  int        // seed of the split, or level of the wind
-	Weight string     `json:",omitempty"` // of the wind's grid
-	Spec   grfgp.Spec // of the clean arms
-	Seed   uint64     // of walks and starts
 }
 
 func trafficCells(o Options) []Cell {
@@ -118,30 +86,25 @@ func trafficCells(o Options) []Cell {
 			add(manyArm, 0, 0, grfgp.Spec{Scales: "many"})
 		}
 	}
+	have := ready("traffic")
 	var cells []Cell
 	for _, s := range all {
-		cells = append(cells, Cell{Name: s.name(), Settings: s, Work: 1 + float64(s.Walks)/1000, Run: on(load, s.traffic)})
+		cells = append(cells, Cell{Name: s.name(), Settings: s, Work: s.trafficWork(), Ready: have, Run: on(load, s.traffic)})
 	}
 	return cells
 }
 
-// name is that of the cell.
-func (s regressionSettings) name() string {
-	name := fmt.Sprintf("%d-%s", s.Split, slug(s.Arm))
-	if s.Walks > 0 {
-		name += fmt.Sprintf("-%d", s.Walks)
+// trafficWork is how many seconds a fit takes on two cores, or so.
+func (s regressionSettings) trafficWork() float64 {
+	switch s.Arm {
+	case shapeArm, learnableArm:
+		return 0.1 + float64(s.Walks)/2e4
+	case polynomialArm, repellingArm:
+		return 0.3
+	case longArm, autoArm, manyArm:
+		return 4
 	}
-	return name
-}
-
-// slug makes a name fit for cells.
-func slug(text string) string {
-	return strings.Map(func(c rune) rune {
-		if c < 128 && (unicode.IsLetter(c) || unicode.IsDigit(c)) {
-			return c
-		}
-		return '_'
-	}, text)
+	return 1.5
 }
 
 // traffic fits one arm to one split.
@@ -194,45 +157,4 @@ func (k regressionTask) given(ctx context.Context, d *dataset.Traffic, seed int)
 	_, unit := stat.PopMeanStdDev(k.train.Y, nil)
 	noise := math.Sqrt(ref.NoiseVar) * unit
 	return k.learned(ctx, kern, gp.FitOptions{Fixed: true, Starts: [][]float64{{ref.Scale * ref.Scale, ref.Beta}}, NoiseSD: &noise})
-}
-
-func (k regressionTask) learned(ctx context.Context, kern kernel.Kernel, opts gp.FitOptions) (regressionScore, float64, error) {
-	score, report, err := k.fitKernel(ctx, kern, opts)
-	return score, report.LogLikelihood, err
-}
-
-// authors are their walks with either kind of coefficients.
-func (k regressionTask) authors(ctx context.Context, s regressionSettings) (regressionScore, float64, error) {
-	f, err := authorsFeatures(ctx, k.graph, s.Walks, s.Hops, s.Seed+uint64(s.Split))
-	if err != nil {
-		return regressionScore{}, 0, err
-	}
-	var shape kernel.Modulation = laplacianDiffusion{}
-	var opts gp.FitOptions
-	if s.Arm == learnableArm {
-		shape, opts.Starts = kernel.Free{Len: s.Hops}, randomStart(s.Hops, s.Seed+uint64(s.Split))
-	}
-	kern, err := kernel.NewGRF(f, shape)
-	if err != nil {
-		return regressionScore{}, 0, err
-	}
-	return k.learned(ctx, kern, opts)
-}
-
-// keepField keeps predictions of all nodes, for maps.
-func keepField(ctx context.Context, m *grfgp.Model, nodes int, r *Result) error {
-	p, err := m.Predict(ctx, allNodes(nodes))
-	if err != nil {
-		return err
-	}
-	r.Arrays["mean"], r.Arrays["sd"] = p.Mean, p.SD
-	return nil
-}
-
-func allNodes(n int) []int {
-	all := make([]int, n)
-	for i := range all {
-		all[i] = i
-	}
-	return all
 }
