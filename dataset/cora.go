@@ -39,10 +39,13 @@ func (s Store) Cora(ctx context.Context) (*Cora, error) {
 		return nil, err
 	}
 	c, err := readCora(ctx, p)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = set.check(c.Graph)
 	}
-	return c, set.check(c.Graph)
+	if err != nil {
+		return nil, set.remedied(p, err)
+	}
+	return c, nil
 }
 
 // AuthorsSplit returns the paper's split: numpy's permutation of seed 1.

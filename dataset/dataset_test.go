@@ -66,6 +66,58 @@ func TestDefault(t *testing.T) {
 	}
 }
 
+// What is missing is said, file by file where some are there, and a folder that is a
+// file is called one.
+func TestMissing(t *testing.T) {
+	dir := t.TempDir()
+	set, err := Named("traffic")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{trafficEdges, trafficNodes} {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, nil, 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for root, want := range map[string]string{
+		dir:                              dir + " has some of its files but not sensor_speeds.csv.gz, splits.csv.gz, reference_exact_diffusion.csv",
+		filepath.Join(dir, "none"):       "none (there is no such folder)",
+		filepath.Join(dir, trafficEdges): "road_edges.csv.gz (which is not a folder)",
+	} {
+		if _, err := (Store{Roots: []string{root}}).Where(set); !errors.Is(err, ErrMissing) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+// Damaged files are named, with what to do about them.
+func TestDamagedSetsAreRemedied(t *testing.T) {
+	data := shared(t).Roots[0]
+	for name, c := range map[string]struct {
+		file string
+		load func(Store) error
+	}{
+		"cora":    {"cora/cora_labels.csv.gz", func(s Store) error { _, err := s.Cora(context.Background()); return err }},
+		"traffic": {trafficSpeeds, func(s Store) error { _, err := s.Traffic(context.Background()); return err }},
+		"roads":   {trafficEdges, func(s Store) error { _, err := s.Traffic(context.Background()); return err }},
+		"wind":    {windTrack, func(s Store) error { _, err := s.Wind(context.Background()); return err }},
+	} {
+		dir := t.TempDir()
+		if err := os.CopyFS(filepath.Join(dir, filepath.Dir(c.file)), os.DirFS(filepath.Join(data, filepath.Dir(c.file)))); err != nil {
+			t.Fatal(err)
+		}
+		bad := filepath.Join(dir, filepath.FromSlash(c.file))
+		if err := errors.Join(os.Chmod(filepath.Dir(bad), 0o755), os.Remove(bad), os.WriteFile(bad, []byte("hello"), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		err := c.load(Store{Roots: []string{dir}})
+		if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), bad) || !strings.Contains(err.Error(), "downloads it again") && !strings.Contains(err.Error(), "prepare it again") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // Sums, nodes and edges are those of the data's description.
 func TestVerify(t *testing.T) {
 	s := shared(t)

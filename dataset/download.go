@@ -32,7 +32,15 @@ func (d *download) run(ctx context.Context) error {
 		return fmt.Errorf("dataset: opening a download: %w", err)
 	}
 	err = d.fill(ctx, f)
-	return errors.Join(err, f.Close())
+	empty := false
+	if info, failed := f.Stat(); err != nil && failed == nil {
+		empty = info.Size() == 0
+	}
+	err = errors.Join(err, f.Close())
+	if empty { // there is nothing to go on from
+		err = errors.Join(err, d.remove())
+	}
+	return err
 }
 
 func (d *download) fill(ctx context.Context, f *os.File) error {

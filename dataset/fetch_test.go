@@ -199,10 +199,8 @@ func TestFetchFails(t *testing.T) {
 			if _, err := s.Where(set); !errors.Is(err, ErrMissing) {
 				t.Errorf("kept: %v", err)
 			}
-			if c.is != ErrUnreachable {
-				if left := leftovers(t, s); len(left) > 0 {
-					t.Errorf("left behind: %q", left)
-				}
+			if left := leftovers(t, s); len(left) > 0 {
+				t.Errorf("left behind: %q", left)
 			}
 		})
 	}

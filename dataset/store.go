@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"grfgp/graph"
 )
@@ -66,15 +67,10 @@ func (s Store) find(set Set) (place, error) {
 	for _, root := range s.Roots {
 		for _, form := range set.Forms {
 			p := place{root, form}
-			whole := true
-			for _, f := range form.Files {
-				info, err := os.Stat(p.path(f.Path))
-				if err != nil && !errors.Is(err, fs.ErrNotExist) {
-					return p, fmt.Errorf("dataset: looking for %s: %w", set.Name, err)
-				}
-				whole = whole && err == nil && info.Mode().IsRegular()
-			}
-			if whole {
+			switch lacks, err := p.lacks(); {
+			case err != nil:
+				return p, fmt.Errorf("dataset: looking for %s: %w; see who may read it, or let %s name another folder", set.Name, err, Variable)
+			case len(lacks) == 0:
 				return p, nil
 			}
 		}
@@ -82,12 +78,47 @@ func (s Store) find(set Set) (place, error) {
 	return place{}, s.missing(set)
 }
 
+// lacks returns the files of the form that are not there.
+func (p place) lacks() ([]string, error) {
+	var names []string
+	for _, f := range p.form.Files {
+		info, err := os.Stat(p.path(f.Path))
+		if err != nil && !absent(err) {
+			return nil, err
+		}
+		if err != nil || !info.Mode().IsRegular() {
+			names = append(names, path.Base(f.Path))
+		}
+	}
+	return names, nil
+}
+
+// absent tells whether there is nothing at a path, or a file where a folder should be.
+func absent(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) }
+
+// Lacks returns a folder that has some of the files of a set, and those that it lacks;
+// nothing where no folder has some but not all.
+func (s Store) Lacks(set Set) (root string, names []string) {
+	for _, root := range s.Roots {
+		for _, form := range set.Forms {
+			p := place{root, form}
+			if lacks, err := p.lacks(); err == nil && len(lacks) > 0 && len(lacks) < len(form.Files) {
+				return root, lacks
+			}
+		}
+	}
+	return "", nil
+}
+
 // missing says where a set was looked for, and how to get it.
 func (s Store) missing(set Set) error {
 	var roots []string
 	for _, root := range s.Roots {
-		if _, err := os.Stat(root); errors.Is(err, fs.ErrNotExist) && root != s.Cache {
+		switch info, err := os.Stat(root); {
+		case err != nil && absent(err) && root != s.Cache:
 			root += " (there is no such folder)"
+		case err == nil && !info.IsDir():
+			root += " (which is not a folder)"
 		}
 		roots = append(roots, root)
 	}
@@ -98,6 +129,9 @@ func (s Store) missing(set Set) error {
 	next := fmt.Sprintf("nobody publishes it in the form that is read; prepare %s from %s and put them there (docs/datasets.md has their columns)", strings.Join(set.names(0), ", "), set.Home)
 	if _, ok := set.Download(); ok {
 		next = "'grfgp dataset fetch " + set.Name + "' downloads it"
+	}
+	if root, lacks := s.Lacks(set); len(lacks) > 0 {
+		places += fmt.Sprintf("; %s has some of its files but not %s", root, strings.Join(lacks, ", "))
 	}
 	return fmt.Errorf("%w: %s; looked in %s; %s", ErrMissing, set.Name, places, next)
 }

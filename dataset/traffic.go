@@ -56,12 +56,17 @@ func (s Store) Traffic(ctx context.Context) (*Traffic, error) {
 		return nil, err
 	}
 	t := &Traffic{Speed: map[int]float64{}}
-	if t.Graph, err = readTrafficGraph(ctx, p); err != nil {
+	if t.Graph, err = set.load(ctx, p); err != nil {
 		return nil, err
 	}
-	if err := set.check(t.Graph); err != nil {
-		return nil, err
+	if err := t.read(p); err != nil {
+		return nil, set.remedied(p, err)
 	}
+	return t, nil
+}
+
+// read reads what there is beside the roads.
+func (t *Traffic) read(p place) error {
 	t.Lat, t.Lon = make([]float64, t.Graph.Len()), make([]float64, t.Graph.Len())
 	if err := eachRow(p.path(trafficNodes), "node,lat,lon,osmid", func(cells []string) error {
 		i, err := nodeBelow(cells[0], t.Graph.Len())
@@ -70,7 +75,7 @@ func (s Store) Traffic(ctx context.Context) (*Traffic, error) {
 		}
 		return numbers(cells[1:], &t.Lat[i], &t.Lon[i])
 	}); err != nil {
-		return nil, err
+		return err
 	}
 	if err := eachRow(p.path(trafficSpeeds), "node,sensor_id,speed_mph", func(cells []string) error {
 		i, err := nodeBelow(cells[0], t.Graph.Len())
@@ -82,12 +87,12 @@ func (s Store) Traffic(ctx context.Context) (*Traffic, error) {
 		t.Speed[i] = speed
 		return err
 	}); err != nil {
-		return nil, err
+		return err
 	}
 	if err := t.readSplits(p.path(trafficSplits)); err != nil {
-		return nil, err
+		return err
 	}
-	return t, t.readReference(p.path(trafficReference))
+	return t.readReference(p.path(trafficReference))
 }
 
 func readTrafficGraph(ctx context.Context, p place) (*graph.Graph, error) {

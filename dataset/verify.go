@@ -73,14 +73,19 @@ func (s Store) Verify(ctx context.Context, set Set) (Verification, error) {
 // not, the error names the files and says how to get others.
 func (s Set) load(ctx context.Context, p place) (*graph.Graph, error) {
 	g, err := s.graph(ctx, p)
-	if errors.Is(err, ErrDamaged) {
-		var files []string
-		for _, f := range p.form.Files {
-			files = append(files, p.path(f.Path))
-		}
-		err = fmt.Errorf("%w; it was read from %s; %s", err, strings.Join(files, ", "), s.afresh())
+	return g, s.remedied(p, err)
+}
+
+// remedied adds to an error about damage which files they are and how to get others.
+func (s Set) remedied(p place, err error) error {
+	if !errors.Is(err, ErrDamaged) {
+		return err
 	}
-	return g, err
+	var files []string
+	for _, f := range p.form.Files {
+		files = append(files, p.path(f.Path))
+	}
+	return fmt.Errorf("%w; it was read from %s; %s", err, strings.Join(files, ", "), s.afresh())
 }
 
 // graph is load without the place.

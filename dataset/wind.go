@@ -46,12 +46,17 @@ func (s Store) Wind(ctx context.Context) (*Wind, error) {
 	w := &Wind{distance: func(ctx context.Context) (*graph.Graph, error) {
 		return readByID(ctx, graphio.File(p.path(windEdges)), graphio.Options{Weights: graphio.WeightsSimilarity})
 	}}
-	if w.Graph, err = readWindGraph(ctx, p); err != nil {
+	if w.Graph, err = set.load(ctx, p); err != nil {
 		return nil, err
 	}
-	if err := set.check(w.Graph); err != nil {
-		return nil, err
+	if err := w.read(p); err != nil {
+		return nil, set.remedied(p, err)
 	}
+	return w, nil
+}
+
+// read reads what there is beside the grid.
+func (w *Wind) read(p place) error {
 	n := w.Graph.Len()
 	w.Lat, w.Lon = make([]float64, n), make([]float64, n)
 	for l := range Levels {
@@ -64,9 +69,9 @@ func (s Store) Wind(ctx context.Context) (*Wind, error) {
 		}
 		return numbers(cells[1:], &w.Lat[i], &w.Lon[i], &w.East[0][i], &w.North[0][i], &w.East[1][i], &w.North[1][i], &w.East[2][i], &w.North[2][i])
 	}); err != nil {
-		return nil, err
+		return err
 	}
-	return w, eachRow(p.path(windTrack), "node", func(cells []string) error {
+	return eachRow(p.path(windTrack), "node", func(cells []string) error {
 		i, err := nodeBelow(cells[0], n)
 		w.Track = append(w.Track, i)
 		return err
