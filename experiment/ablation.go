@@ -71,6 +71,7 @@ func ablation() *Experiment {
 			{"loglik", Number, "log marginal likelihood of the standardised measurements"},
 			{"fit_seconds", Cost, "walks and learning"},
 		},
+		Took:  []string{"fit_seconds"},
 		Cells: meshCells,
 		Show:  showAblation,
 	}

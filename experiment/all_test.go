@@ -22,6 +22,11 @@ func TestAllAreInOrder(t *testing.T) {
 				t.Errorf("%s: column %+v is not explained", e.Name, c)
 			}
 		}
+		for _, took := range e.Took {
+			if !slices.ContainsFunc(e.Columns, func(c Column) bool { return c.Name == took && c.Kind == Cost }) {
+				t.Errorf("%s has no costs %q", e.Name, took)
+			}
+		}
 		for _, o := range []Options{{Seed: 1}, {Seed: 1, Quick: true}, {Seed: 1, Seeds: 2}} {
 			cells := e.Cells(o)
 			if len(cells) == 0 {

@@ -36,6 +36,7 @@ kernels that are all trained (the paper's diffusion baseline took five steps), a
 			{"density", Number, "% of entries of the features that are stored; none: no features"},
 			{"seconds", Cost, "walks, learning and predicting"},
 		},
+		Took:  []string{"seconds"},
 		Cells: coraCells,
 		Show:  showCora,
 	}

@@ -32,6 +32,7 @@ type Experiment struct {
 	About   string // what is done, and how the two protocols differ: a paragraph
 	Version int    // to be raised when the code gives other results for the same settings
 	Columns []Column
+	Took    []string // columns of costs that add up to the seconds of a cell; none: nobody has measured them
 	// Cells lists the work. It must be quick and always the same for the same
 	// options: what is costly, such as reading data, belongs into the cells.
 	Cells func(Options) []Cell

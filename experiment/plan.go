@@ -66,6 +66,15 @@ func (e *Experiment) plan(opts Options, shelf Shelf, say func(string, ...any)) (
 	return p, nil
 }
 
+// Left is how many seconds of work are left, on two cores or so.
+func Left(e *Experiment, opts Options, shelf Shelf) float64 {
+	p, err := e.plan(opts, shelf, func(string, ...any) {})
+	if err != nil {
+		return 0 // Run says why
+	}
+	return p.work()
+}
+
 // some names the first few, and counts the others.
 func some(names []string, most int) string {
 	if len(names) <= most {

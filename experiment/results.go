@@ -38,6 +38,17 @@ func (e *Experiment) WriteCosts(w io.Writer, rows Rows) error {
 	return e.writeCSV(w, slices.DeleteFunc(slices.Clone(rows), free), Cost)
 }
 
+// Seconds is what the rows took in all, 0 where it was not measured.
+func (e *Experiment) Seconds(rows Rows) float64 {
+	sum := 0.0
+	for _, column := range e.Took {
+		for _, v := range rows.Nums(column) {
+			sum += v
+		}
+	}
+	return sum
+}
+
 // HasCosts tells whether there is a column of costs.
 func (e *Experiment) HasCosts() bool {
 	for _, c := range e.Columns {

@@ -37,6 +37,7 @@ func scaling() *Experiment {
 			{"inference_seconds", Cost, "mean and 64 samples at the test nodes"},
 			{"heap_mb", Cost, "MB (2^20 bytes) on the heap at the end, with graph and posterior"},
 		},
+		Took:  []string{"init_seconds", "training_seconds", "inference_seconds"},
 		Cells: scalingCells,
 		Show:  showScaling,
 	}

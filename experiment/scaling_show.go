@@ -103,7 +103,7 @@ func exponents(rows Rows) Table {
 		all = append(all, dense, sparse)
 	}
 	return Compare("Exponent b of cost ≈ a·N^b, with 95 % intervals (Tables 1 and 4)",
-		"Fitted to the means of seeds, from 512 nodes (dense) and 32,768 nodes (sparse) on, as the paper states; a quick run takes its larger sizes.", all...)
+		"Fitted to the means of seeds, from 512 nodes (dense) and 32,768 nodes (sparse) on, as the paper states; a quick run takes its larger sizes. Our dense arm is not the authors': it has the features of the sparse arm, theirs another library, optimiser and kernel.", all...)
 }
 
 // ringTotals compares whole runs.
@@ -146,7 +146,7 @@ func ringTotals(rows Rows) Table {
 		}
 		all = append(all, row, wrong)
 	}
-	return Compare("Whole runs: initialisation, 50 epochs, inference", "", all...)
+	return Compare("Whole runs: initialisation, 50 epochs, inference", "Means of seeds, of errors ± their standard deviation.", all...)
 }
 
 // ringTable lists an arm size by size beside a table of the paper, if there is one.
@@ -179,7 +179,7 @@ func ringTable(title string, rows Rows, paper []ringCost) Table {
 		}
 		t.Rows = append(t.Rows, append(line, fmt.Sprintf("%.3f", here.Over("coverage").Mean), fmt.Sprint(len(here))))
 	}
-	t.Note = "Means of seeds; coverage is the share of test values in 95 % intervals."
+	t.Note = "Means of seeds, of errors ± their standard deviation; coverage is the share of test values in 95 % intervals."
 	if paper != nil {
 		t.Note += " The paper's RMSE is that of the authors' result files."
 	}

@@ -50,6 +50,7 @@ is the mean over test nodes of the negative log density of a reading, noise incl
 			{"log_likelihood", Number, "of the standardised training part"},
 			{"seconds", Cost, "walks, learning and predicting"},
 		},
+		Took:  []string{"seconds"},
 		Cells: trafficCells,
 		Show:  showTraffic,
 	}

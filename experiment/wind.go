@@ -43,6 +43,7 @@ scores are in standard deviations of the training part. There is one split a lev
 			{"log_likelihood", Number, "of the standardised training part"},
 			{"seconds", Cost, "walks, learning and predicting"},
 		},
+		Took:  []string{"seconds"},
 		Cells: windCells,
 		Show:  showWind,
 	}

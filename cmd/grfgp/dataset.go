@@ -93,6 +93,7 @@ type datasetAnswer struct {
 	Nodes   int      `json:"nodes"`
 	Edges   int      `json:"edges"`
 	Files   []string `json:"files"`            // on this machine; none: not here
+	Lacks   []string `json:"lacks,omitempty"`  // files that are missing where others of the set are here
 	SHA256  []string `json:"sha256,omitempty"` // of each, where verified
 	Basis   []string `json:"compared_with,omitempty"`
 }
@@ -121,7 +122,11 @@ func (a *app) listDatasets(store dataset.Store) error {
 		if err != nil && !errors.Is(err, dataset.ErrMissing) {
 			return err
 		}
-		answers = append(answers, datasetOf(set, files))
+		answer := datasetOf(set, files)
+		if len(files) == 0 {
+			_, answer.Lacks = store.Lacks(set)
+		}
+		answers = append(answers, answer)
 	}
 	if a.json {
 		return a.answerDatasets(answers)
@@ -133,6 +138,8 @@ func (a *app) listDatasets(store dataset.Store) error {
 		switch {
 		case len(d.Files) > 0:
 			where = filepath.Dir(d.Files[0])
+		case len(d.Lacks) > 0:
+			where = "in part; it lacks " + strings.Join(d.Lacks, ", ")
 		case d.Address == "":
 			where = "not here; no download"
 		}
@@ -143,8 +150,10 @@ func (a *app) listDatasets(store dataset.Store) error {
 		fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%s\n", d.Name, d.Nodes, d.Edges, where, what)
 	}
 	if dir := os.Getenv(dataset.Variable); dir != "" {
-		if _, err := os.Stat(dir); err != nil {
+		if info, err := os.Stat(dir); err != nil {
 			a.talk.Say("note: %s names no folder: %v", dataset.Variable, err)
+		} else if !info.IsDir() {
+			a.talk.Say("note: %s names no folder: %s is a file", dataset.Variable, dir)
 		}
 	}
 	a.talk.Say("files are looked for by name here; 'grfgp dataset verify' looks into them")

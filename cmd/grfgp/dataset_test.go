@@ -81,6 +81,30 @@ func TestDatasetDamaged(t *testing.T) {
 	if r := runLine(t, "", "dataset", "verify", "wind"); !strings.Contains(r.err, "none (there is no such folder)") {
 		t.Errorf("%+v", r)
 	}
+	t.Setenv(dataset.Variable, file)
+	if r := runLine(t, "", "dataset", "list"); r.code != exitOK || !strings.Contains(r.err, "GRFGP_DATA names no folder") {
+		t.Errorf("%+v", r)
+	}
+	if r := runLine(t, "", "dataset", "verify", "wind"); r.code != exitBadData || !strings.Contains(r.err, "which is not a folder") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A set of which some files are here is listed with those that are not.
+func TestDatasetInPart(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv(dataset.Variable, dir)
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	if err := os.Mkdir(filepath.Join(dir, "cora"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "cora"), "cora.cites.gz", "hello")
+	if r := runLine(t, "", "dataset", "list"); !strings.Contains(r.out, "in part; it lacks cora_labels.csv.gz") {
+		t.Errorf("%+v", r)
+	}
+	if r := runLine(t, "", "dataset", "list", "--json"); !strings.Contains(r.out, `"lacks":["cora_labels.csv.gz"]`) {
+		t.Errorf("%+v", r)
+	}
 }
 
 func TestDatasetVerify(t *testing.T) {

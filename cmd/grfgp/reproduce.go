@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"grfgp/dataset"
 	"grfgp/experiment"
 )
 
@@ -107,22 +108,37 @@ func (a *app) reproduce(ctx context.Context, known, chosen []*experiment.Experim
 		return err
 	}
 	defer b.close()
+	if f.quick {
+		if err := b.keepsFull(chosen); err != nil {
+			return err
+		}
+	}
 	opts := experiment.Options{Quick: f.quick, Seeds: f.seeds, Seed: a.seed, Only: only, Finished: f.finished}
+	a.sayWork(chosen, opts, b)
 	answer := reproduceAnswer{Version: 1, Dir: f.dir}
-	var failed []error
+	var failed, unmatched []error
 	for _, e := range chosen {
 		c, err := a.runExperiment(ctx, e, opts, b)
 		if ctx.Err() != nil {
 			a.talk.Say("What is finished is kept in %s; the same command goes on from there.", f.dir)
 			return ctx.Err()
 		}
+		if errors.Is(err, experiment.ErrNoPart) {
+			unmatched = append(unmatched, err)
+			continue
+		}
 		if err != nil {
-			a.talk.Say("%s: left out, for a reason that is given at the end", e.Name)
+			if len(chosen) > 1 { // or else it is the last word
+				a.talk.Say("%s: left out: %v", e.Name, err)
+			}
 			answer.Failed = append(answer.Failed, failure{e.Name, err.Error()})
 			failed = append(failed, err)
 			continue
 		}
 		answer.Experiments = append(answer.Experiments, c)
+	}
+	if len(unmatched) == len(chosen) && len(chosen) > 0 {
+		return &exitError{exitUsage, fmt.Errorf("--only %s: %w", f.only, errors.Join(unmatched...))}
 	}
 	if err := b.writeReport(known); err != nil {
 		return err
@@ -143,10 +159,34 @@ func (a *app) incomplete(chosen int, failures []failure, err error) error {
 		names = append(names, f.Name)
 	}
 	code := exitInternal
-	if errors.Is(err, experiment.ErrNoData) {
-		code = exitBadData
+	for _, data := range []error{experiment.ErrNoData, experiment.ErrUnfinished, dataset.ErrMissing, dataset.ErrDamaged} {
+		if errors.Is(err, data) {
+			code = exitBadData
+		}
 	}
 	return &exitError{code, fmt.Errorf("%d of %d experiments are missing (%s): %w", len(failures), chosen, strings.Join(names, ", "), err)}
+}
+
+// sayWork says how long what is not finished will take, if that is long.
+func (a *app) sayWork(chosen []*experiment.Experiment, opts experiment.Options, b *binder) {
+	left := 0.0
+	for _, e := range chosen {
+		left += experiment.Left(e, opts, b.shelf(e.Name))
+	}
+	if left > 60 {
+		a.talk.Say("some %s of work on two idle cores; interrupted, the same command goes on", inWords(left))
+	}
+}
+
+// inWords shows seconds in units of their own.
+func inWords(seconds float64) string {
+	switch {
+	case seconds < 100:
+		return fmt.Sprintf("%.0f s", seconds)
+	case seconds < 100*60:
+		return fmt.Sprintf("%.0f min", seconds/60)
+	}
+	return fmt.Sprintf("%.0f h", seconds/3600)
 }
 
 // runExperiment runs one experiment and writes what came of it.
@@ -172,7 +212,8 @@ func (a *app) runExperiment(ctx context.Context, e *experiment.Experiment, opts 
 		return nil, fmt.Errorf("showing %s: %w", e.Name, err)
 	}
 	c := &chapter{
-		Version: 1, Name: e.Name, Title: e.Title, About: e.About, Options: opts, Cells: len(results.Cells), Columns: columnFacts(e.Columns), Section: section,
+		Version: 1, Name: e.Name, Title: e.Title, About: e.About, Options: opts, Cells: len(results.Cells), Listed: results.Listed,
+		Seconds: e.Seconds(results.Rows), Program: thisProgram(), Columns: columnFacts(e.Columns), Section: section,
 	}
 	if err := b.write(e, results, c); err != nil {
 		return nil, err
@@ -180,6 +221,9 @@ func (a *app) runExperiment(ctx context.Context, e *experiment.Experiment, opts 
 	note := ""
 	if results.Kept > 0 {
 		note = fmt.Sprintf(", %d of them from before", results.Kept)
+	}
+	if out := results.Listed - len(results.Cells); out > 0 {
+		note += fmt.Sprintf("; %d more are not there", out)
 	}
 	s.Done("%d parts%s", len(results.Cells), note)
 	return c, nil
@@ -191,7 +235,7 @@ const lineEvery = 20 * time.Second
 // timeLeft goes by the work that is done.
 func timeLeft(elapsed time.Duration, p experiment.Progress) string {
 	if p.Done <= 0 {
-		return "some time"
+		return "some " + inWords(p.Work)
 	}
 	return "about " + (time.Duration(float64(elapsed) * (p.Work - p.Done) / p.Done)).Round(time.Second).String()
 }

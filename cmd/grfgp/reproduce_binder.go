@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 
 	"grfgp/experiment"
 	"grfgp/graphio"
@@ -28,6 +29,9 @@ type chapter struct {
 	About   string              `json:"about"`
 	Options experiment.Options  `json:"options"`
 	Cells   int                 `json:"cells"`
+	Listed  int                 `json:"listed,omitempty"`  // cells that there are in all
+	Seconds float64             `json:"seconds,omitempty"` // that the cells took, wherever and whenever they ran; 0: not known
+	Program string              `json:"program,omitempty"` // and machine, by which the chapter was written
 	Columns []columnFact        `json:"columns"`
 	Section *experiment.Section `json:"section"`
 }
@@ -66,6 +70,21 @@ func openBinder(dir string) (*binder, error) {
 		return nil, usagef("-o %s: %v; name another folder", dir, err)
 	}
 	return &binder{dir, f}, nil
+}
+
+// keepsFull says that a quick look would overwrite the results of a full run.
+func (b *binder) keepsFull(chosen []*experiment.Experiment) error {
+	for _, e := range chosen {
+		if c, err := b.chapter(e.Name); err == nil && c != nil && !c.Options.Quick {
+			return usagef("-o %s has results of a full run of %s, which a quick one would overwrite; name another folder", b.dir, e.Name)
+		}
+	}
+	return nil
+}
+
+// thisProgram is the version, and the machine that it runs on.
+func thisProgram() string {
+	return fmt.Sprintf("grfgp %s, %s/%s, %d processors, threads: %d", version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.GOMAXPROCS(0))
 }
 
 // errLocked is what lockFile returns for a file that another process has locked.

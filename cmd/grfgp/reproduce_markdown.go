@@ -13,6 +13,9 @@ import (
 // flushed.
 func (p *reproducePage) writeMarkdown(w io.Writer) error {
 	fmt.Fprintf(w, "# %s\n", p.Title)
+	if len(p.Missing) > 0 {
+		fmt.Fprintf(w, "\nNot run here: %s.\n", strings.Join(p.Missing, ", "))
+	}
 	for _, c := range p.Chapters {
 		fmt.Fprintf(w, "\n## %s\n\n%s\n", c.Title, c.About)
 		if len(c.Section.Findings) > 0 {
@@ -27,7 +30,7 @@ func (p *reproducePage) writeMarkdown(w io.Writer) error {
 		for _, f := range c.Section.Figures {
 			fmt.Fprintf(w, "\n![%s](%s)\n\n*%[1]s*\n", markdownText(f.Caption), figureFile(c.Name, f))
 		}
-		fmt.Fprintf(w, "\nBy `%s`.\n", c.Command)
+		fmt.Fprintf(w, "\n%s By `%s`.\n", strings.Join(c.Origin(), " "), c.Command)
 	}
 	return nil
 }

@@ -79,7 +79,27 @@ func (b *binder) writeReport(known []*experiment.Experiment) error {
 	})
 }
 
-// command is the line that gives the chapter again.
+// Origin says what a chapter is made of, and by what.
+func (c chapterPage) Origin() []string {
+	var all []string
+	if c.Options.Quick {
+		all = append(all, "A quick look, at small sizes and with few seeds.")
+	}
+	parts := fmt.Sprintf("From %d parts.", c.Cells)
+	if c.Listed > 0 {
+		parts = fmt.Sprintf("From %d of %d parts.", c.Cells, c.Listed)
+	}
+	if c.Seconds > 0 {
+		parts = strings.TrimSuffix(parts, ".") + ", which took " + inWords(c.Seconds) + " in all where they ran."
+	}
+	all = append(all, parts)
+	if c.Program != "" {
+		all = append(all, "Written by "+c.Program+".")
+	}
+	return all
+}
+
+// command is the line that computes what the chapter shows.
 func command(c *chapter) string {
 	words := []string{"grfgp", "reproduce", c.Name}
 	if c.Options.Quick {
@@ -90,9 +110,6 @@ func command(c *chapter) string {
 	}
 	if c.Options.Only != nil {
 		words = append(words, fmt.Sprintf("--only '%s'", c.Options.Only))
-	}
-	if c.Options.Finished {
-		words = append(words, "--finished")
 	}
 	if c.Options.Seed != 1 {
 		words = append(words, fmt.Sprintf("--seed %d", c.Options.Seed))

@@ -9,10 +9,12 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
+	"grfgp/dataset"
 	"grfgp/experiment"
 	"grfgp/internal/plot"
 )
@@ -22,6 +24,7 @@ func doubling(name string, run func(cell int) error) *experiment.Experiment {
 	return &experiment.Experiment{
 		Name: name, Title: "Doubling <" + name + ">", About: "about & more", Version: 1,
 		Columns: []experiment.Column{{Name: "k", About: "a number"}, {Name: "double", Kind: experiment.Number, About: "twice it"}, {Name: "seconds", Kind: experiment.Cost, About: "time"}},
+		Took:    []string{"seconds"},
 		Cells: func(o experiment.Options) []experiment.Cell {
 			var cells []experiment.Cell
 			for k := range o.Repeats(2, 3) {
@@ -46,10 +49,14 @@ func doubling(name string, run func(cell int) error) *experiment.Experiment {
 
 // reproduceOf runs experiments of a test as the verb would.
 func reproduceOf(ctx context.Context, dir string, quick, asJSON bool, known, chosen []*experiment.Experiment) result {
+	return reproduceBy(ctx, reproduceFlags{quick: quick, dir: dir}, asJSON, known, chosen)
+}
+
+func reproduceBy(ctx context.Context, f reproduceFlags, asJSON bool, known, chosen []*experiment.Experiment) result {
 	var out, talk bytes.Buffer
 	a := &app{Streams: Streams{Out: &out, Err: &talk}, json: asJSON, seed: 1}
 	a.talk = newTalk(&talk, false)
-	err := a.reproduce(ctx, known, chosen, &reproduceFlags{quick: quick, dir: dir})
+	err := a.reproduce(ctx, known, chosen, &f)
 	code := a.report(ctx, err)
 	return result{code, out.String(), talk.String()}
 }
@@ -146,15 +153,25 @@ func TestReproduceInterrupted(t *testing.T) {
 	}
 }
 
-// What cannot be run does not keep the rest from it, and is said at the end.
+// What cannot be run does not keep the rest from it, and is said at once and at the end.
 func TestReproduceWithoutData(t *testing.T) {
 	dir := t.TempDir()
 	fine, bare, broken := doubling("fine", func(int) error { return nil }), doubling("bare", nil), doubling("broken", func(int) error { return errors.New("it broke") })
-	bare.Ready = func() error { return fmt.Errorf("%w: run 'grfgp dataset fetch bare'", experiment.ErrNoData) }
+	whole := bare.Cells
+	bare.Cells = func(o experiment.Options) []experiment.Cell {
+		cells := whole(o)
+		for k := range cells {
+			cells[k].Ready = func() error { return fmt.Errorf("%w: run 'grfgp dataset fetch bare'", experiment.ErrNoData) }
+		}
+		return cells
+	}
 	all := []*experiment.Experiment{bare, fine, broken}
 	r := reproduceOf(context.Background(), dir, false, false, all, all)
 	if r.code != exitBadData || !strings.Contains(r.err, "grfgp dataset fetch bare") || !strings.Contains(r.err, "2 of 3 experiments are missing (bare, broken)") || !strings.Contains(r.out, "fine") {
 		t.Errorf("%+v", r)
+	}
+	if reason, end := strings.Index(r.err, "bare: left out: experiment: no data: run 'grfgp dataset fetch bare'"), strings.Index(r.err, "fine: 3 parts"); reason < 0 || end < reason {
+		t.Errorf("the reason is not given at once: %s", r.err)
 	}
 	if r := reproduceOf(context.Background(), dir, false, false, all, all[2:]); r.code != exitInternal || !strings.Contains(r.err, "it broke") {
 		t.Errorf("%+v", r)
@@ -164,7 +181,78 @@ func TestReproduceWithoutData(t *testing.T) {
 	}
 }
 
-// Quick results and others live side by side.
+// Data that is not what it should be is the data's fault, and says what to do.
+func TestReproduceDamagedData(t *testing.T) {
+	bad := []*experiment.Experiment{doubling("one", func(int) error {
+		return fmt.Errorf("%w; 'grfgp dataset fetch one' downloads it again", dataset.ErrDamaged)
+	})}
+	if r := reproduceOf(context.Background(), t.TempDir(), false, false, bad, bad); r.code != exitBadData || !strings.Contains(r.err, "grfgp dataset fetch one") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// Patterns choose among all that is asked for; one that matches nothing is a mistake.
+func TestReproduceOnly(t *testing.T) {
+	fine := func(int) error { return nil }
+	one, two := doubling("one", fine), doubling("two", fine)
+	whole := two.Cells
+	two.Cells = func(o experiment.Options) []experiment.Cell {
+		cells := whole(o)
+		for k := range cells {
+			cells[k].Name = "other-" + cells[k].Name
+		}
+		return cells
+	}
+	all := []*experiment.Experiment{one, two}
+	for only, code := range map[string]int{"^k1$": exitOK, "^other": exitOK, "zzz": exitUsage} {
+		r := reproduceBy(context.Background(), reproduceFlags{dir: t.TempDir(), only: only}, false, all, all)
+		if r.code != code || code == exitUsage && !strings.Contains(r.err, "there are k0, k1, k2") {
+			t.Errorf("--only %s: %+v", only, r)
+		}
+	}
+	if r := reproduceBy(context.Background(), reproduceFlags{dir: t.TempDir(), finished: true}, false, all, all[:1]); r.code != exitBadData || !strings.Contains(r.err, "nothing is finished") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A quick look does not overwrite a full run, and a report says what it is made of.
+func TestReproduceQuickAndFull(t *testing.T) {
+	dir := t.TempDir()
+	all := []*experiment.Experiment{doubling("one", func(int) error { return nil }), doubling("two", func(int) error { return nil })}
+	quick := reproduceOf(context.Background(), dir, true, false, all, all[:1])
+	const looked = "A quick look, at small sizes and with few seeds. From 2 of 2 parts, which took 1 s in all where they ran. Written by grfgp "
+	for _, file := range []string{"report.html", "report.md"} {
+		text := readText(t, filepath.Join(dir, file))
+		for _, want := range []string{looked, runtime.GOOS + "/" + runtime.GOARCH, "grfgp reproduce one --quick", "Not run here: two"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("no %q in %s:\n%s", want, file, text)
+			}
+		}
+	}
+	full := reproduceBy(context.Background(), reproduceFlags{dir: dir, only: "k[01]"}, false, all, all[:1])
+	if quick.code != exitOK || full.code != exitOK {
+		t.Errorf("%+v, %+v", quick, full)
+	}
+	csv := readText(t, filepath.Join(dir, "one.csv"))
+	if r := reproduceOf(context.Background(), dir, true, false, all, all); r.code != exitUsage || !strings.Contains(r.err, "a full run of one") || readText(t, filepath.Join(dir, "one.csv")) != csv {
+		t.Errorf("%+v", r)
+	}
+	r := reproduceBy(context.Background(), reproduceFlags{dir: dir, finished: true}, false, all, all[:1])
+	text := readText(t, filepath.Join(dir, "report.md"))
+	if r.code != exitOK || !strings.Contains(text, "From 2 of 3 parts") || !strings.Contains(text, "By `grfgp reproduce one`.") || strings.Contains(text, "quick") {
+		t.Errorf("%+v: %s", r, text)
+	}
+}
+
+func TestInWords(t *testing.T) {
+	for seconds, want := range map[float64]string{5: "5 s", 600: "10 min", 36000: "10 h"} {
+		if got := inWords(seconds); got != want {
+			t.Errorf("%v: %q", seconds, got)
+		}
+	}
+}
+
+// A part that is damaged is run again; a chapter that is says so.
 func TestReproduceDamaged(t *testing.T) {
 	dir := t.TempDir()
 	runs := 0
