@@ -91,6 +91,9 @@ func meshTable(title string, rows Rows) Table {
 		Note: "Mean ± standard deviation between draws; “more than exact” is the mean difference from the exact kernel on the same draw ± its standard error. The noise is 0.1."}
 	for _, a := range meshArms {
 		mine := rows.Where("arm", a.name)
+		if len(mine) == 0 {
+			continue
+		}
 		more := less(mine, rows.Where("arm", "exact"), "seed", "rmse")
 		gap := "–"
 		if more.N > 1 && a.name != "exact" {

@@ -106,7 +106,8 @@ func quickly(t *testing.T, e *Experiment, short func(c Cell) bool) (*Results, *S
 // What has no results yet can be shown all the same, without figures: neither empty
 // axes nor the paper's curves alone.
 func TestNothingCanBeShown(t *testing.T) {
-	for _, e := range []*Experiment{scaling(), ablation(), theory(), traffic(), bayesOptimisation()} {
+	noData(t)
+	for _, e := range All() {
 		s, err := e.Show(Options{Seed: 1}, &Results{})
 		if err != nil {
 			t.Errorf("%s: %v", e.Name, err)

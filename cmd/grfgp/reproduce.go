@@ -211,6 +211,7 @@ func (a *app) runExperiment(ctx context.Context, e *experiment.Experiment, opts 
 	if err != nil {
 		return nil, fmt.Errorf("showing %s: %w", e.Name, err)
 	}
+	section.Tables = slices.DeleteFunc(section.Tables, func(t experiment.Table) bool { return len(t.Rows) == 0 }) // of parts that have not run
 	c := &chapter{
 		Version: 1, Name: e.Name, Title: e.Title, About: e.About, Options: opts, Cells: len(results.Cells), Listed: results.Listed,
 		Seconds: e.Seconds(results.Rows), Program: thisProgram(), Columns: columnFacts(e.Columns), Section: section,

@@ -39,7 +39,7 @@ func doubling(name string, run func(cell int) error) *experiment.Experiment {
 		},
 		Show: func(_ experiment.Options, r *experiment.Results) (*experiment.Section, error) {
 			return &experiment.Section{
-				Tables:   []experiment.Table{experiment.Compare("Table <T>", "", experiment.Beside{What: "sum", Paper: "6", Theirs: r.Rows.Over("double").String(), Differs: "nothing"})},
+				Tables:   []experiment.Table{experiment.Compare("Table <T>", "", experiment.Beside{What: "sum", Paper: "6", Theirs: r.Rows.Over("double").String(), Differs: "nothing"}), {Title: "Empty table", Head: []string{"a"}}},
 				Figures:  []experiment.Figure{{Name: "line", Caption: "a line & a caption", Picture: plot.Chart{Title: "t"}.Picture()}},
 				Findings: []string{"found <it>"},
 			}, nil
@@ -92,6 +92,9 @@ func TestReproduce(t *testing.T) {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in the report", want)
 		}
+	}
+	if strings.Contains(page, "Empty table") || strings.Contains(r.out, "Empty table") {
+		t.Error("a table without rows is shown")
 	}
 	if strings.Contains(page, "ZgotmplZ") || strings.Contains(page, "http://") || strings.Contains(page, "https://") || strings.Contains(page, "<script") {
 		t.Error("the report is not made of its own parts alone")
