@@ -77,7 +77,7 @@ func bayesoptCells(o Options) []Cell {
 	store, last := dataset.Default(), &lastTask{}
 	var cells []Cell
 	order := panels(store)
-	slices.SortStableFunc(order, func(p, q panel) int { return cmp.Compare(p.work, q.work) }) // small ones first
+	slices.SortStableFunc(order, func(p, q panel) int { return cmp.Compare(p.turn, q.turn) })
 	for _, p := range order {
 		if o.Quick && !p.quick {
 			continue
