@@ -49,9 +49,14 @@ func (s *Series) Nodes() int { return s.nodes() }
 // Params returns the parameters of the family.
 func (s *Series) Params() []Param { return s.family.Params() }
 
-// At returns the covariance at theta. Besides the methods of Covariance it has
-// those of GramGrader.
-func (s *Series) At(theta []float64) (Covariance, error) { return s.at(theta) }
+// At returns the covariance at theta.
+func (s *Series) At(theta []float64) (Covariance, error) {
+	c, err := s.at(theta)
+	if err != nil {
+		return nil, err // and no interface around a nil pointer
+	}
+	return c, nil
+}
 
 // Terms returns how many products with W a column of K takes at theta, and with
 // its derivatives: what a Gram matrix costs is that times nodes times rows.

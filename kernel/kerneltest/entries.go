@@ -16,8 +16,12 @@ import (
 func (s *suite) testTheta(t *testing.T) {
 	refuse := func(theta []float64, why string) {
 		t.Helper()
-		if _, err := s.At(theta); !errors.Is(err, kernel.ErrTheta) {
+		cov, err := s.At(theta)
+		if !errors.Is(err, kernel.ErrTheta) {
 			t.Errorf("%s: error %v, want %v", why, err, kernel.ErrTheta)
+		}
+		if err != nil && cov != nil {
+			t.Errorf("%s: a covariance of type %T beside an error, want nil", why, cov)
 		}
 	}
 	refuse(append(slices.Clone(s.Theta), 1), "a value too many")
