@@ -51,24 +51,6 @@ func (s *Series) Params() []Param { return s.family.Params() }
 
 // At returns the covariance at theta.
 func (s *Series) At(theta []float64) (Covariance, error) {
-	c, err := s.at(theta)
-	if err != nil {
-		return nil, err // and no interface around a nil pointer
-	}
-	return c, nil
-}
-
-// Terms returns how many products with W a column of K takes at theta, and with
-// its derivatives: what a Gram matrix costs is that times nodes times rows.
-func (s *Series) Terms(theta []float64) (gram, grad int, err error) {
-	c, err := s.at(theta)
-	if err != nil {
-		return 0, 0, err
-	}
-	return len(c.k) - 1, c.terms() - 1, nil
-}
-
-func (s *Series) at(theta []float64) (*seriesCovariance, error) {
 	params := s.Params()
 	if err := checkTheta(theta, params); err != nil {
 		return nil, err

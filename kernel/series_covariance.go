@@ -12,16 +12,6 @@ import (
 	"grfgp/solve"
 )
 
-// GramGrader is a Covariance that has K[rows, rows] and its derivatives from one
-// pass. For two or three parameters that costs less than Gram and GramGrad do
-// apart; for many it costs more.
-type GramGrader interface {
-	Covariance
-	// GramAndGrads sets k = K[rows, rows] and dk[j] = ∂K[rows, rows]/∂θ_j. It
-	// leaves out derivatives whose dk[j] is nil.
-	GramAndGrads(ctx context.Context, k *mat.SymDense, dk []*mat.SymDense, rows []int) error
-}
-
 // seriesCovariance is a Series at a theta. All it does is to run columns
 // through the T_k and to add up what is asked for on the way.
 type seriesCovariance struct {
@@ -64,43 +54,25 @@ func (o *seriesCross) Apply(ctx context.Context, dst, x *mat.Dense) error {
 }
 
 func (c *seriesCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows []int) error {
-	return c.GramAndGrads(ctx, dst, nil, rows)
-}
-
-func (c *seriesCovariance) GramAndGrads(ctx context.Context, k *mat.SymDense, dk []*mat.SymDense, rows []int) error {
-	sums, dsts := []polynomial{c.k}, []blas64.Symmetric{k.RawSymmetric()}
-	terms := len(c.k)
-	for j, d := range dk {
-		if d != nil {
-			sums, dsts = append(sums, c.dk[j]), append(dsts, d.RawSymmetric())
-			terms = max(terms, len(c.dk[j]))
-		}
-	}
-	t, err := c.kept.get(ctx, c.recurrence, rows, terms)
+	raw := dst.RawSymmetric()
+	t, err := c.kept.get(ctx, c.recurrence, rows, len(c.k))
 	if err != nil {
 		return err
 	}
 	if t != nil {
-		for q, p := range sums {
-			t.sum(dsts[q], p)
-		}
+		t.sum(raw, c.k)
 		return ctx.Err()
 	}
 	return c.columns(ctx, len(rows), func(_, lo, hi int) error {
-		return c.recur(ctx, hi-lo, terms, units(rows[lo:hi]), func(k int, t blas64.General) {
+		return c.recur(ctx, hi-lo, len(c.k), units(rows[lo:hi]), func(k int, t blas64.General) {
 			for a, i := range rows[:hi] {
 				first := max(a, lo) // the upper triangle alone: symmetric to the bit
-				in := t.Data[i*t.Stride+first-lo:][:hi-first]
-				for q, p := range sums {
-					out := dsts[q].Data[a*dsts[q].Stride+first:][:hi-first]
-					if k == 0 {
-						clear(out)
-					}
-					if k < len(p) {
-						for b, v := range in {
-							out[b] += p[k] * v
-						}
-					}
+				out := raw.Data[a*raw.Stride+first:][:hi-first]
+				if k == 0 {
+					clear(out)
+				}
+				for b, v := range t.Data[i*t.Stride+first-lo:][:hi-first] {
+					out[b] += c.k[k] * v
 				}
 			}
 		})

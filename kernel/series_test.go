@@ -142,20 +142,31 @@ func TestSeriesEqualsPowers(t *testing.T) {
 
 			cov := at(t, newSeries(t, w, c.m, c.maxLen), c.theta)
 			k := mat.NewSymDense(len(rows), nil)
-			dk := make([]*mat.SymDense, len(c.theta))
-			for j := range dk {
-				dk[j] = mat.NewSymDense(len(rows), nil)
+			g := mat.NewSymDense(len(rows), nil)
+			for a := range rows {
+				for b := a; b < len(rows); b++ {
+					g.SetSym(a, b, math.Sin(float64(a+b*b)))
+				}
 			}
-			if err := cov.(kernel.GramGrader).GramAndGrads(t.Context(), k, dk, rows); err != nil {
+			grad := make([]float64, len(c.theta))
+			if err := errors.Join(cov.Gram(t.Context(), k, rows), cov.GramGrad(t.Context(), grad, rows, g)); err != nil {
 				t.Fatal(err)
 			}
 			var want mat.Dense
 			want.Mul(psi, psi)
 			compare(t, "K", k, &want, rows, 1e-12*scale(f, c.norm)*scale(f, c.norm))
-			for j := range dk {
-				want.Mul(psi, powers(w, df[j]))
-				want.Scale(2, &want)
-				compare(t, fmt.Sprintf("∂K/∂θ_%d", j), dk[j], &want, rows, 2e-12*scale(f, c.norm)*scale(df[j], c.norm))
+			for j, got := range grad {
+				want.Mul(psi, powers(w, df[j])) // half of ∂K/∂θ_j
+				slope, size := 0.0, 0.0
+				for a, i := range rows {
+					for b, l := range rows {
+						slope += 2 * g.At(a, b) * want.At(i, l)
+						size += math.Abs(g.At(a, b))
+					}
+				}
+				if tol := 2e-12 * size * scale(f, c.norm) * scale(df[j], c.norm); !(math.Abs(got-slope) <= tol) {
+					t.Errorf("⟨g, ∂K/∂θ_%d⟩ is %v, want %v ± %.2g", j, got, slope, tol)
+				}
 			}
 		})
 	}
@@ -170,44 +181,6 @@ func compare(t *testing.T, what string, got mat.Symmetric, want mat.Matrix, rows
 				t.Fatalf("%s of nodes %d, %d is %v, want %v ± %.2g", what, i, j, got.At(a, b), want.At(i, j), tol)
 			}
 		}
-	}
-}
-
-// One pass with derivatives gives what the separate methods give, to the bit for
-// K; derivatives that are not asked for are left out.
-func TestGramAndGradsEqualsGramAndGramGrad(t *testing.T) {
-	w := patchwork(t).Normalized(graph.NormalizedAdjacency)
-	cov := at(t, newSeries(t, w, kernel.Matern{Nu: 1.5}, 80), []float64{1.3, 4})
-	rows := []int{50, 2, 2, 17, 33, 8}
-	want, k := mat.NewSymDense(len(rows), nil), mat.NewSymDense(len(rows), nil)
-	if err := cov.Gram(t.Context(), want, rows); err != nil {
-		t.Fatal(err)
-	}
-	dk := []*mat.SymDense{nil, mat.NewSymDense(len(rows), nil)}
-	if err := cov.(kernel.GramGrader).GramAndGrads(t.Context(), k, dk, rows); err != nil {
-		t.Fatal(err)
-	}
-	if !mat.Equal(k, want) {
-		t.Error("K changes when derivatives are asked for")
-	}
-	g := mat.NewSymDense(len(rows), nil)
-	sum := 0.0
-	for a := range rows {
-		for b := range rows {
-			g.SetSym(min(a, b), max(a, b), math.Sin(float64(a+b*b)))
-		}
-	}
-	for a := range rows {
-		for b := range rows {
-			sum += g.At(a, b) * dk[1].At(a, b)
-		}
-	}
-	grad := make([]float64, 2)
-	if err := cov.GramGrad(t.Context(), grad, rows, g); err != nil {
-		t.Fatal(err)
-	}
-	if math.Abs(grad[1]-sum) > 1e-12 {
-		t.Errorf("⟨g, ∂K⟩ is %v, by GramGrad %v", sum, grad[1])
 	}
 }
 
@@ -284,20 +257,19 @@ func TestSeriesKeeps(t *testing.T) {
 		for _, kappa := range []float64{1, 6, 0.5, 3} { // more terms, then fewer
 			theta := []float64{1.3, kappa}
 			for _, list := range [][]int{rows, rows[:20]} {
-				var k, dk [2]*mat.SymDense
+				var k [2]*mat.SymDense
 				var grad [2][]float64
 				for v, kern := range []kernel.Kernel{plain, keeps} {
 					cov := at(t, kern, theta)
-					k[v], dk[v] = mat.NewSymDense(len(list), nil), mat.NewSymDense(len(list), nil)
-					grad[v] = []float64{1, 2}
+					k[v], grad[v] = mat.NewSymDense(len(list), nil), []float64{1, 2}
 					if err := errors.Join(
-						cov.(kernel.GramGrader).GramAndGrads(t.Context(), k[v], []*mat.SymDense{nil, dk[v]}, list),
+						cov.Gram(t.Context(), k[v], list),
 						cov.GramGrad(t.Context(), grad[v], list, g.SliceSym(0, len(list)).(*mat.SymDense))); err != nil {
 						t.Fatal(err)
 					}
 				}
-				if !mat.Equal(k[0], k[1]) || !mat.Equal(dk[0], dk[1]) {
-					t.Errorf("κ = %v, %d rows, %d bytes: another K or ∂K", kappa, len(list), maxBytes)
+				if !mat.Equal(k[0], k[1]) {
+					t.Errorf("κ = %v, %d rows, %d bytes: another K", kappa, len(list), maxBytes)
 				}
 				for j := range grad[0] {
 					if math.Abs(grad[0][j]-grad[1][j]) > 1e-11*float64(len(list)) {
@@ -407,13 +379,8 @@ func BenchmarkSeries(b *testing.B) {
 		m     kernel.Modulation
 		theta []float64
 	}{{kernel.Diffusion{}, []float64{1, 40}}, {kernel.Diffusion{}, []float64{1, 110}}, {kernel.Matern{Nu: 2.5}, []float64{1, 10}}} {
-		s := newSeries(b, w, c.m, 250)
-		_, terms, err := s.Terms(c.theta)
-		if err != nil {
-			b.Fatal(err)
-		}
-		cov := at(b, s, c.theta)
-		k, dk := mat.NewSymDense(len(rows), nil), []*mat.SymDense{mat.NewSymDense(len(rows), nil), mat.NewSymDense(len(rows), nil)}
+		cov := at(b, newSeries(b, w, c.m, 250), c.theta)
+		k := mat.NewSymDense(len(rows), nil)
 		name := fmt.Sprintf("%v(%v)", c.m, c.theta[1])
 		b.Run(name+"/Gram", func(b *testing.B) {
 			for b.Loop() {
@@ -421,14 +388,6 @@ func BenchmarkSeries(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-		})
-		b.Run(name+"/GramAndGrads", func(b *testing.B) {
-			for b.Loop() {
-				if err := cov.(kernel.GramGrader).GramAndGrads(b.Context(), k, dk, rows); err != nil {
-					b.Fatal(err)
-				}
-			}
-			b.ReportMetric(float64(terms), "terms")
 		})
 		b.Run(name+"/GramGrad", func(b *testing.B) {
 			for b.Loop() {
