@@ -33,13 +33,24 @@ type Estimate struct {
 // Pilot estimates size and error of the features that Sample would give, from
 // the given number of random rows; coeff are the f_l of Φ = Σ f_l Ψ_l.
 func Pilot(ctx context.Context, w *sparse.CSR, opts Options, coeff []float64, rows int) (Estimate, error) {
-	if err := opts.validate(w); err != nil {
+	if err := opts.validatePilot(w, coeff, rows); err != nil {
 		return Estimate{}, err
 	}
-	if len(coeff) > opts.MaxLen+1 {
-		return Estimate{}, fmt.Errorf("%w: %d coefficients for lengths 0 to %d", ErrOptions, len(coeff), opts.MaxLen)
-	}
 	return newPlan(w, opts).pilot(ctx, coeff, rows)
+}
+
+// validatePilot is validate for a pilot run.
+func (o *Options) validatePilot(w *sparse.CSR, coeff []float64, rows int) error {
+	if err := o.validate(w); err != nil {
+		return err
+	}
+	if len(coeff) > o.MaxLen+1 {
+		return fmt.Errorf("%w: %d coefficients for lengths 0 to %d", ErrOptions, len(coeff), o.MaxLen)
+	}
+	if rows < 0 {
+		return fmt.Errorf("%w: a pilot of %d rows, want 0 or more", ErrOptions, rows)
+	}
+	return nil
 }
 
 func (p *plan) pilot(ctx context.Context, coeff []float64, rows int) (Estimate, error) {
@@ -153,7 +164,7 @@ func (p *plan) summary(found []finding) Estimate {
 	if len(found) == int(rows) {
 		se = 0
 	}
-	tables := int64(8*len(p.steps.rowPtr) + 8*len(p.steps.cum) + 8*len(p.steps.growth))
+	tables := int64(4*len(p.steps.rowPtr) + 8*len(p.steps.cum) + 8*len(p.steps.growth))
 	e.PeakBytes = int64((perRow+2*se)*float64(rows)) + tables
 
 	maxLen := p.opts.MaxLen
@@ -201,11 +212,11 @@ func Tune(ctx context.Context, w *sparse.CSR, opts Options, coeff []float64, goa
 	if !(goal.Error > 0) {
 		return opts, est, false, fmt.Errorf("%w: wanted error %v, want a positive number", ErrOptions, goal.Error)
 	}
-	if err := opts.validate(w); err != nil {
-		return opts, est, false, err
-	}
 	if goal.Rows == 0 {
 		goal.Rows = 128
+	}
+	if err := opts.validatePilot(w, coeff, goal.Rows); err != nil {
+		return opts, est, false, err
 	}
 	p := newPlan(w, opts)
 	try := func(walks int) (trial, error) {

@@ -2,6 +2,8 @@ package walk
 
 import (
 	"context"
+	"encoding/binary"
+	"errors"
 	"math"
 	"testing"
 
@@ -76,5 +78,39 @@ func TestTuneReachesTheError(t *testing.T) {
 	}
 	if _, _, _, err := Tune(context.Background(), m.w, opts, coeff, Goal{}); err == nil {
 		t.Error("an error of zero was accepted as a goal")
+	}
+}
+
+func TestPilotRefuses(t *testing.T) {
+	m := bigRing(t, 50)
+	opts := Options{MaxLen: 3, Walks: 5, Budget: 10}
+	for name, c := range map[string]struct {
+		coeff []float64
+		rows  int
+	}{
+		"negative rows":         {[]float64{1, 1}, -1},
+		"coefficients too many": {make([]float64, 5), 10},
+	} {
+		if _, err := Pilot(t.Context(), m.w, opts, c.coeff, c.rows); !errors.Is(err, ErrOptions) {
+			t.Errorf("%s: Pilot says %v, want %v", name, err, ErrOptions)
+		}
+		if _, _, _, err := Tune(t.Context(), m.w, opts, c.coeff, Goal{Error: 0.1, Rows: c.rows}); !errors.Is(err, ErrOptions) {
+			t.Errorf("%s: Tune says %v, want %v", name, err, ErrOptions)
+		}
+	}
+}
+
+// On top of the features there are the step tables, as they are in memory.
+func TestPilotCountsTheStepTables(t *testing.T) {
+	m := bigRing(t, 600)
+	opts := Options{MaxLen: 3, Walks: 5, Budget: 10, Seed: 1}
+	est, err := Pilot(t.Context(), m.w, opts, []float64{1, 1, 1, 1}, 600) // all rows: no standard error
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newSteps(m.w, opts)
+	want := binary.Size(s.rowPtr) + binary.Size(s.cum) + binary.Size(s.growth)
+	if got := est.PeakBytes - est.Bytes; got != int64(want) {
+		t.Errorf("%d bytes beside the features, want %d", got, want)
 	}
 }

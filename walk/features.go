@@ -146,18 +146,19 @@ func (f *Features) Combine(coeff []float64) (*sparse.CSR, error) {
 	parallel.Ranges(len(f.blocks), 1, func(i, _ int) {
 		b := &f.blocks[i]
 		copy(col[starts[i]:], b.col)
-		b.combine(val[starts[i]:starts[i+1]], full)
+		combine(val[starts[i]:starts[i+1]], full, b.num, b.len, b.val)
 	})
 	return sparse.NewCSR(rows, f.nodes, rowPtr, col, val)
 }
 
-// combine sets dst[e] = Σ_l coeff[l]·Ψ_l of every entry e.
-func (b *block) combine(dst, coeff []float64) {
+// combine sets dst[e] = Σ_l coeff[l]·Ψ_l of every entry e, which has num[e]
+// values.
+func combine(dst, coeff []float64, num, lens []uint8, vals []float32) {
 	v := 0
-	for e, k := range b.num {
+	for e, k := range num {
 		sum := 0.0
 		for end := v + int(k); v < end; v++ {
-			sum += float64(coeff[b.len[v]] * float64(b.val[v]))
+			sum += float64(coeff[lens[v]] * float64(vals[v]))
 		}
 		dst[e] = sum
 	}

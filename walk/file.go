@@ -45,9 +45,9 @@ type fileBlock struct {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// WriteTo writes f as one file. Matrix names what was walked on, so that a
-// reader can refuse features of another graph.
-func (f *Features) WriteTo(w io.Writer, matrix string) (int64, error) {
+// Encode writes f as one file, and returns its size. Matrix names what was
+// walked on, so that a reader can refuse features of another graph.
+func (f *Features) Encode(w io.Writer, matrix string) (int64, error) {
 	h := fileHeader{Nodes: f.nodes, Options: f.opts, Matrix: matrix, Blocks: make([]fileBlock, len(f.blocks))}
 	for i := range f.blocks {
 		b := &f.blocks[i]

@@ -10,12 +10,12 @@ import (
 func encoded(t testing.TB, f *Features) []byte {
 	t.Helper()
 	var buf bytes.Buffer
-	n, err := f.WriteTo(&buf, "ring")
+	n, err := f.Encode(&buf, "ring")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if int(n) != buf.Len() {
-		t.Fatalf("WriteTo says %d bytes, wrote %d", n, buf.Len())
+		t.Fatalf("Encode says %d bytes, wrote %d", n, buf.Len())
 	}
 	return buf.Bytes()
 }

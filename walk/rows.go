@@ -12,14 +12,7 @@ func (f *Features) Reached(i int) []uint32 {
 // coefficient for every length up to MaxLen, and room for every entry.
 func (f *Features) CombineRow(dst, coeff []float64, i int) {
 	num, lens, vals := f.row(i)
-	v := 0
-	for e, k := range num {
-		sum := 0.0
-		for end := v + int(k); v < end; v++ {
-			sum += float64(coeff[lens[v]] * float64(vals[v]))
-		}
-		dst[e] = sum
-	}
+	combine(dst, coeff, num, lens, vals)
 }
 
 // ProjectRow adds Σ_e weight[e]·Ψ_l over the entries e of row i to dst[l]: the

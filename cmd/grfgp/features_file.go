@@ -21,7 +21,7 @@ func matrixName(g *graph.Graph, normalization string) string {
 func (a *app) keep(features *walk.Features, path string, g *graph.Graph, norm graph.Normalization) error {
 	s := a.talk.Stage("writing features")
 	err := graphio.WriteFile(path, func(w io.Writer) error {
-		_, err := features.WriteTo(w, matrixName(g, norm.String()))
+		_, err := features.Encode(w, matrixName(g, norm.String()))
 		return err
 	})
 	if err == nil {
