@@ -15,7 +15,9 @@ func Workers(n int) int { return max(1, min(n, runtime.GOMAXPROCS(0))) }
 
 // Blocks calls do(worker, block) once for every block in [0, n), on Workers(n)
 // goroutines; worker indexes per-goroutine scratch. Blocks start in increasing
-// order. It stops early on the first error or when ctx ends, and returns that.
+// order. It stops early on the first error or when ctx ends, and returns that
+// error or ctx.Err(); once all blocks are done, the end of ctx is none of its
+// business.
 func Blocks(ctx context.Context, n int, do func(worker, block int) error) error {
 	workers := Workers(n)
 	if workers == 1 {
@@ -29,26 +31,31 @@ func Blocks(ctx context.Context, n int, do func(worker, block int) error) error 
 		}
 		return nil
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	var next atomic.Int64
+	var failed atomic.Pointer[error] // the first
 	var wg sync.WaitGroup
 	for w := range workers {
 		wg.Go(func() {
-			for ctx.Err() == nil {
+			for ctx.Err() == nil && failed.Load() == nil {
 				b := int(next.Add(1)) - 1
 				if b >= n {
 					return
 				}
 				if err := do(w, b); err != nil {
-					cancel(err)
+					failed.CompareAndSwap(nil, &err)
 					return
 				}
 			}
 		})
 	}
 	wg.Wait()
-	return context.Cause(ctx)
+	if err := failed.Load(); err != nil {
+		return *err
+	}
+	if int(next.Load()) >= n { // every block was begun, so every block is done
+		return nil
+	}
+	return ctx.Err()
 }
 
 // Ranges cuts [0, n) into blocks of at most size and calls do(lo, hi) for each,

@@ -57,6 +57,34 @@ func TestBlocksStopAtAnError(t *testing.T) {
 	}
 }
 
+// What Blocks says of a cancelled context does not depend on the number of
+// threads: nothing where all blocks are done, else ctx.Err(), whatever the cause.
+func TestBlocksAfterACancel(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for _, procs := range []int{1, 2, 4} {
+		runtime.GOMAXPROCS(procs)
+		for _, c := range []struct {
+			blocks int
+			want   error
+		}{{4, nil}, {1000, context.Canceled}} {
+			ctx, cancel := context.WithCancelCause(context.Background())
+			var ran atomic.Int32
+			err := Blocks(ctx, c.blocks, func(int, int) error {
+				if ran.Add(1) >= 4 { // or another block overtakes the cancel
+					cancel(errors.New("a cause"))
+				}
+				return nil
+			})
+			if err != c.want {
+				t.Errorf("%d processors: %v after a cancel in block 4 of %d, want %v", procs, err, c.blocks, c.want)
+			}
+			if err == nil && int(ran.Load()) != c.blocks {
+				t.Errorf("%d processors: no error after %d of %d blocks", procs, ran.Load(), c.blocks)
+			}
+		}
+	}
+}
+
 func TestRangesCoverAll(t *testing.T) {
 	for _, n := range []int{0, 1, 10, 11} {
 		var sum atomic.Int64
