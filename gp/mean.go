@@ -79,11 +79,8 @@ func (m withMean) Prior(ctx context.Context, dst *mat.Dense, seed uint64) error 
 
 func (m withMean) Cross(rows, cols []int) solve.Operator {
 	op := meanOperator{m.Covariance.Cross(rows, cols), m.c}
-	switch a := op.Operator.(type) {
-	case solve.Direct:
-		return meanDirect{op, a}
-	case solve.Columner:
-		return meanColumner{op, a}
+	if direct, ok := op.Operator.(solve.Direct); ok {
+		return meanDirect{op, direct}
 	}
 	return op
 }
@@ -162,17 +159,4 @@ func (o meanDirect) SolveShifted(ctx context.Context, dst, b *mat.Dense, noise [
 		}
 	}
 	return nil
-}
-
-// meanColumner keeps the cheap columns of its operator.
-type meanColumner struct {
-	meanOperator
-	columns solve.Columner
-}
-
-func (o meanColumner) Column(dst []float64, j int) {
-	o.columns.Column(dst, j)
-	for i := range dst {
-		dst[i] += o.c
-	}
 }

@@ -14,8 +14,8 @@ import (
 	"grfgp/sparse"
 )
 
-// MaxDense is the most nodes that NewDense takes: the eigenvectors of so many
-// take some 40 seconds and 140 MiB.
+// MaxDense is the most nodes that NewDense takes: eigenvectors take time by
+// the cube of the nodes and memory by their square.
 const MaxDense = 3000
 
 // Dense is the exact kernel of a family on a small graph, by the eigenvectors
@@ -232,9 +232,4 @@ func (o *denseCross) Apply(ctx context.Context, dst, x *mat.Dense) error {
 	}
 	dense.Mul(dense.View(dst), dense.View(o.left), dense.View(inner))
 	return ctx.Err()
-}
-
-// Column sets dst to column j: all of K at one node.
-func (o *denseCross) Column(dst []float64, j int) {
-	mat.NewVecDense(o.rows, dst).MulVec(o.left, o.right.RowView(j))
 }

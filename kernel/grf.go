@@ -104,12 +104,11 @@ type grfCovariance struct {
 	entire       atomic.Pointer[factor] // of all nodes; nil until it was asked for
 }
 
-// Cross returns K[rows, cols]. Where rows and cols are the same list it is a
-// solve.Columner.
+// Cross returns K[rows, cols].
 func (c *grfCovariance) Cross(rows, cols []int) solve.Operator {
 	right := c.factor(cols)
 	if slices.Equal(rows, cols) {
-		return &grfGram{grfCross{kernel: c.GRF, left: right.phi, right: right.transpose(), err: right.err}}
+		return &grfCross{kernel: c.GRF, left: right.phi, right: right.transpose(), err: right.err}
 	}
 	o := &grfCross{kernel: c.GRF, right: right.transpose()}
 	left := c.entire.Load()

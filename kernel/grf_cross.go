@@ -92,19 +92,3 @@ func columnsOf(x *mat.Dense, lo int, like *mat.Dense) *mat.Dense {
 	_, columns := like.Dims()
 	return x.Slice(0, rows, lo, lo+columns).(*mat.Dense)
 }
-
-// grfGram is K[rows, rows].
-type grfGram struct{ grfCross }
-
-// Column sets dst to column j: row j of Φ, scattered through Φᵀ.
-func (o *grfGram) Column(dst []float64, j int) {
-	clear(dst)
-	nodes, vals := o.left.Row(j)
-	for p, node := range nodes {
-		v := vals[p]
-		others, weights := o.right.Row(int(node))
-		for q, i := range others {
-			dst[i] += float64(v * weights[q])
-		}
-	}
-}

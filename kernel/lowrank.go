@@ -115,7 +115,7 @@ func (c *lowRankCovariance) factor(rows []int) *lowRankFactor {
 }
 
 // Cross returns K[rows, cols]. Where rows and cols are the same list it is a
-// solve.Columner and a solve.Direct.
+// solve.Direct.
 func (c *lowRankCovariance) Cross(rows, cols []int) solve.Operator {
 	left, right := c.factor(rows), c.factor(cols)
 	cross := lowRankCross{left, right}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sync"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/solve"
@@ -49,15 +48,6 @@ type lowRankGram struct {
 	mu       sync.Mutex
 	noise    []float64      // of the last solve
 	woodbury *solve.LowRank // K + diag(noise)
-}
-
-// Column sets dst to column j.
-func (o *lowRankGram) Column(dst []float64, j int) {
-	k1 := o.left.k1
-	kj := k1.RawRowView(j)
-	for i := range dst {
-		dst[i] = floats.Dot(kj, k1.RawRowView(i))
-	}
 }
 
 // SolveShifted solves (K + diag(noise))·dst = b by Woodbury's formula. For the

@@ -55,7 +55,7 @@ type materializedCovariance struct {
 }
 
 // Cross returns K[rows, cols]. Where rows and cols are the same list it is a
-// solve.Columner and a solve.Direct.
+// solve.Direct.
 func (c *materializedCovariance) Cross(rows, cols []int) solve.Operator {
 	part := materializedCross{len(rows), len(cols), nil}
 	if len(rows) > 0 && len(cols) > 0 {
@@ -120,9 +120,6 @@ func (o *materializedCross) Apply(ctx context.Context, dst, x *mat.Dense) error 
 
 // materializedGram is K[rows, rows] as a dense matrix.
 type materializedGram struct{ materializedCross }
-
-// Column sets dst to column j.
-func (o *materializedGram) Column(dst []float64, j int) { copy(dst, o.k.RawRowView(j)) }
 
 // SolveShifted solves (K + diag(noise))·dst = b by a Cholesky factor, made anew
 // in each call.

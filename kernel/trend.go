@@ -164,11 +164,7 @@ func (c *trendCovariance) GramGrad(ctx context.Context, grad []float64, rows []i
 }
 
 func (c *trendCovariance) Cross(rows, cols []int) solve.Operator {
-	op := &trendCross{c.Covariance.Cross(rows, cols), c.at(rows), c.at(cols), c.variance}
-	if columns, ok := op.Operator.(solve.Columner); ok {
-		return &trendColumner{op, columns}
-	}
-	return op
+	return &trendCross{c.Covariance.Cross(rows, cols), c.at(rows), c.at(cols), c.variance}
 }
 
 // trendCross is A + s²·xyᵀ.
@@ -188,19 +184,6 @@ func (o *trendCross) Apply(ctx context.Context, dst, x *mat.Dense) error {
 	}
 	addOuter(dst, o.left, sums)
 	return nil
-}
-
-// trendColumner keeps the cheap columns of its operator.
-type trendColumner struct {
-	*trendCross
-	columns solve.Columner
-}
-
-func (o *trendColumner) Column(dst []float64, j int) {
-	o.columns.Column(dst, j)
-	for i, v := range o.left {
-		dst[i] += o.variance * v * o.right[j]
-	}
 }
 
 // Draw begins draws from the prior; nil if the covariance beneath has none.

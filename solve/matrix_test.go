@@ -39,12 +39,6 @@ func (m *matrix) Apply(ctx context.Context, dst, x *mat.Dense) error {
 	return nil
 }
 
-func (m *matrix) Column(dst []float64, j int) {
-	for i := range dst {
-		dst[i] = m.At(i, j)
-	}
-}
-
 func (m *matrix) diag() []float64 {
 	d := make([]float64, m.SymmetricDim())
 	for i := range d {

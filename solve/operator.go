@@ -25,13 +25,6 @@ type Direct interface {
 	SolveShifted(ctx context.Context, dst, b *mat.Dense, noise []float64) error
 }
 
-// Columner is an Operator whose columns can be had one by one, cheaper than by
-// Apply: what a pivoted partial factor needs.
-type Columner interface {
-	Operator
-	Column(dst []float64, j int)
-}
-
 // Errors of this package.
 var (
 	ErrNotConverged        = errors.New("solve: not converged")

@@ -1,7 +1,6 @@
 package solve
 
 import (
-	"context"
 	"fmt"
 	"math"
 
@@ -84,72 +83,4 @@ func scaleRange(dst, x *mat.Dense, scale []float64, lo, hi int) {
 			d[t] = s * v
 		}
 	}
-}
-
-// PivotedCholesky returns the preconditioner P = L·Lᵀ + diag(noise), with L the
-// first columns of the pivoted Cholesky factor of A: each step takes the column
-// of the largest diagonal element left. It stops short of rank once nothing but
-// rounding is left of A; with rank n it is exact. diag is the diagonal of A.
-// It takes rank columns of A and O(n·rank²) operations.
-func PivotedCholesky(ctx context.Context, a Columner, diag, noise []float64, rank int) (*LowRank, error) {
-	l, err := pivotedFactor(ctx, a, diag, noise, rank)
-	if err == nil {
-		var p *LowRank
-		if p, err = NewLowRank(l, noise); err == nil {
-			return p, nil
-		}
-	}
-	return nil, fmt.Errorf("solve: pivoted Cholesky: %w", err)
-}
-
-func pivotedFactor(ctx context.Context, a Columner, diag, noise []float64, rank int) (*mat.Dense, error) {
-	if err := checkShifted(a, noise); err != nil {
-		return nil, err
-	}
-	n := len(noise)
-	if len(diag) != n {
-		return nil, fmt.Errorf("%w: %d diagonal elements for %d rows", ErrArgument, len(diag), n)
-	}
-	if n == 0 || rank < 1 {
-		return nil, fmt.Errorf("%w: rank %d of %d", ErrArgument, rank, n)
-	}
-	rank = min(rank, n)
-	left, top := append([]float64(nil), diag...), 0.0
-	for i, d := range diag {
-		if !(d >= 0) || math.IsInf(d, 1) {
-			return nil, fmt.Errorf("diagonal element %d is %g: %w", i, d, ErrNotPositiveDefinite)
-		}
-		top = max(top, d)
-	}
-	const eps = 0x1p-52
-	l, col := mat.NewDense(n, rank, nil), make([]float64, n)
-	ls := l.RawMatrix()
-	for m := range rank {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		pivot := 0
-		for i, d := range left {
-			if d > left[pivot] {
-				pivot = i
-			}
-		}
-		if left[pivot] <= float64(n)*eps*top {
-			return l.Slice(0, n, 0, max(m, 1)).(*mat.Dense), nil
-		}
-		a.Column(col, pivot)
-		lp, root := row(ls, pivot)[:m], math.Sqrt(left[pivot])
-		parallel.Ranges(n, blockRows, func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				li, v := row(ls, i), col[i]
-				for t, w := range lp {
-					v -= li[t] * w
-				}
-				li[m] = v / root
-				left[i] = max(0, left[i]-li[m]*li[m])
-			}
-		})
-		left[pivot] = 0
-	}
-	return l, nil
 }

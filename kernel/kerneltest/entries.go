@@ -134,22 +134,6 @@ func (s *suite) testSemidefinite(t *testing.T) {
 	}
 }
 
-// testColumns: where an operator gives columns, they are those of K.
-func (s *suite) testColumns(t *testing.T) {
-	op, ok := s.cov.Cross(s.rows, s.rows).(solve.Columner)
-	if !ok {
-		t.Skip("no solve.Columner")
-	}
-	dst := make([]float64, len(s.rows))
-	for b, j := range s.rows {
-		fill(dst)
-		op.Column(dst, b)
-		for a, i := range s.rows {
-			s.close(t, dst[a], s.k.At(i, j), exact*s.size, "entry %d of column %d", a, b)
-		}
-	}
-}
-
 // testSolve: where an operator solves by itself, it solves.
 func (s *suite) testSolve(t *testing.T) {
 	op, ok := s.cov.Cross(s.rows, s.rows).(solve.Direct)

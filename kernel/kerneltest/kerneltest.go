@@ -54,7 +54,6 @@ func Run(t *testing.T, k kernel.Kernel, opts Options) {
 	t.Run("entries", s.testEntries)
 	t.Run("products", s.testProducts)
 	t.Run("semidefinite", s.testSemidefinite)
-	t.Run("columns", s.testColumns)
 	t.Run("solve", s.testSolve)
 	t.Run("prior", s.testPrior)
 	t.Run("grad", s.testGrad)

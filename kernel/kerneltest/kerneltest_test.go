@@ -131,8 +131,6 @@ func (o plainOp) Apply(ctx context.Context, dst, x *mat.Dense) error {
 	return ctx.Err()
 }
 
-func (o plainOp) Column(dst []float64, j int) { mat.Col(dst, j, o.Dense) }
-
 func (o plainOp) SolveShifted(ctx context.Context, dst, b *mat.Dense, noise []float64) error {
 	a := mat.DenseCopyOf(o.Dense)
 	for i, v := range noise {
