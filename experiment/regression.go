@@ -176,7 +176,7 @@ func randomStart(hops int, seed uint64) [][]float64 {
 type laplacianDiffusion struct{}
 
 func (laplacianDiffusion) Params() []kernel.Param {
-	return []kernel.Param{{Name: "variance", Start: 1, Positive: true}, {Name: "beta", Start: 1, Positive: true}}
+	return []kernel.Param{{Name: "variance", Start: 1, Positive: true, Variance: true}, {Name: "beta", Start: 1, Positive: true}}
 }
 
 func (laplacianDiffusion) Coeffs(dst, theta []float64) {

@@ -167,16 +167,12 @@ func (t *tuner) tune(ctx context.Context, r *ClassifyReport) error {
 func (t *tuner) amplified(theta []float64, factor float64) []float64 {
 	out := slices.Clone(theta)
 	for j, p := range t.params.list {
-		if isVariance(p) {
+		if p.Variance {
 			out[j] *= factor
 		}
 	}
 	return out
 }
-
-// isVariance reports whether the covariance is proportional to a parameter, as
-// part of a sum.
-func isVariance(p kernel.Param) bool { return len(p.Name) >= 8 && p.Name[:8] == "variance" }
 
 // trial scores theta: by leaving out one label at a time, or a part of them.
 func (t *tuner) trial(ctx context.Context, r *ClassifyReport) error {

@@ -16,11 +16,14 @@ import (
 // those of k without its variance.
 func Even(k Kernel) Kernel {
 	params := k.Params()
-	e := &even{kernel: k, params: []Param{{Name: "variance", Start: 1, Positive: true}}}
-	if len(params) > 0 && params[0].Name == "variance" {
+	e := &even{kernel: k, params: []Param{{Name: "variance", Start: 1, Positive: true, Variance: true}}}
+	if hasVariance(params) {
 		e.drop, params = 1, params[1:]
 	}
-	e.params = append(e.params, params...)
+	for _, p := range params {
+		p.Variance = false // beneath the scaling it is a share of s²
+		e.params = append(e.params, p)
+	}
 	return e
 }
 

@@ -11,12 +11,16 @@ import (
 	"grfgp/solve"
 )
 
-// Param is a hyperparameter.
+// Param is a hyperparameter. The variance of a family is its first.
 type Param struct {
 	Name     string
 	Start    float64 // for data of mean 0 and variance 1
 	Positive bool    // learned by its logarithm
+	Variance bool    // K, or a part of the sum that it is, is proportional to it
 }
+
+// hasVariance reports whether a family or kernel begins with its variance.
+func hasVariance(params []Param) bool { return len(params) > 0 && params[0].Variance }
 
 // Kernel is a family of covariances on the nodes 0 … Nodes()−1 of a graph.
 type Kernel interface {

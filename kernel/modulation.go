@@ -11,7 +11,7 @@ type Diffusion struct{}
 
 // Params returns the variance σ² and the length scale β.
 func (Diffusion) Params() []Param {
-	return []Param{{"variance", 1, true}, {"beta", 4, true}}
+	return []Param{{Name: "variance", Start: 1, Positive: true, Variance: true}, {Name: "beta", Start: 4, Positive: true}}
 }
 
 // Coeffs sets dst[l] to σ times the probability of l under a Poisson law with
@@ -46,6 +46,7 @@ func (Diffusion) DensityGrad(dst []float64, w float64, theta []float64) {
 	dst[1] = -(1 - w) * theta[0] * dst[0]
 }
 
+// String returns the name of the family.
 func (Diffusion) String() string { return "diffusion" }
 
 // poisson is e^−m m^l / l!, without overflow.
@@ -65,7 +66,7 @@ type Matern struct{ Nu float64 }
 
 // Params returns the variance σ² and the length scale κ.
 func (Matern) Params() []Param {
-	return []Param{{"variance", 1, true}, {"kappa", 3, true}}
+	return []Param{{Name: "variance", Start: 1, Positive: true, Variance: true}, {Name: "kappa", Start: 3, Positive: true}}
 }
 
 // Coeffs sets dst[l] = σ (1−1/c)^(ν/2) c^−l (ν/2)_l / l!.
@@ -104,6 +105,7 @@ func (m Matern) DensityGrad(dst []float64, w float64, theta []float64) {
 	dst[1] = -theta[0] * dst[0] / base * theta[1] * (1 - w)
 }
 
+// String returns the name of the family with its smoothness.
 func (m Matern) String() string { return fmt.Sprintf("Matérn(ν=%g)", m.Nu) }
 
 // Free has the coefficients f_0 … f_Len themselves as parameters: the fully
@@ -116,7 +118,7 @@ func (f Free) Params() []Param {
 	Diffusion{}.Coeffs(start, []float64{1, 4})
 	params := make([]Param, len(start))
 	for l := range params {
-		params[l] = Param{fmt.Sprintf("f%d", l), start[l], false}
+		params[l] = Param{Name: fmt.Sprintf("f%d", l), Start: start[l]}
 	}
 	return params
 }
@@ -137,6 +139,7 @@ func (f Free) CoeffsGrad(dst [][]float64, _ []float64) {
 	}
 }
 
+// String returns the name of the family with its length.
 func (f Free) String() string { return fmt.Sprintf("free, %d hops", f.Len) }
 
 // Hops returns the fewest lengths L ≤ most that carry all but a share tail of a

@@ -56,7 +56,7 @@ type MultiscaleOptions struct {
 // the scales.
 func NewMultiscale(fine Kernel, family Modulation, scales []Scale, opts MultiscaleOptions) (*Multiscale, error) {
 	m := &Multiscale{fine: fine, free: opts.FreeLengths, shape: family.Params()}
-	if hasVariance(family) {
+	if hasVariance(m.shape) {
 		m.shape = m.shape[1:]
 	}
 	if len(scales) == 0 {
@@ -91,12 +91,6 @@ func (m *Multiscale) ready() *Multiscale {
 	return m
 }
 
-// hasVariance reports whether the first parameter of a family is its variance.
-func hasVariance(family Modulation) bool {
-	p := family.Params()
-	return len(p) > 0 && p[0].Name == "variance"
-}
-
 // Nodes returns the number of nodes of the finest graph.
 func (m *Multiscale) Nodes() int { return m.fine.Nodes() }
 
@@ -113,7 +107,7 @@ func (m *Multiscale) Sizes() []int {
 // the variances of the scales.
 func (m *Multiscale) Params() []Param {
 	all := slices.Clone(m.fine.Params())
-	if all[0].Name == "variance" {
+	if hasVariance(all) {
 		// Where measurements are far apart nothing tells the fine scale from noise:
 		// let it be noise.
 		all[0].Start /= 100
@@ -130,7 +124,7 @@ func (m *Multiscale) Params() []Param {
 		}
 	}
 	for k := range m.scales {
-		all = append(all, Param{fmt.Sprintf("variance %d", k+1), 1 / float64(len(m.scales)), true})
+		all = append(all, Param{Name: fmt.Sprintf("variance %d", k+1), Start: 1 / float64(len(m.scales)), Positive: true, Variance: true})
 	}
 	return all
 }

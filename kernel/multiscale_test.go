@@ -75,6 +75,47 @@ func TestMultiscaleContract(t *testing.T) {
 	})
 }
 
+// The variance of a kernel is known by its mark, not by its name or place.
+func TestVarianceIsMarked(t *testing.T) {
+	g, err := graph.Grid(6, 6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	grf := newGRF(t, sampled(t, g, nil, same), kernel.Diffusion{})
+	scales := scalesOf(t, g, 8)
+	sum := func(fine kernel.Kernel) []kernel.Param {
+		t.Helper()
+		k, err := kernel.NewMultiscale(fine, kernel.Diffusion{}, scales, kernel.MultiscaleOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return k.Params()
+	}
+	if n := len(sum(without{grf})); n != 1+len(scales) {
+		t.Errorf("%d parameters over a kernel without any, want those of %d scales and one length", n, len(scales))
+	}
+	if p := sum(named{grf}); p[0].Start != 0.01 || p[0].Name != "height" {
+		t.Errorf("the fine kernel's variance is %+v, want a start of 0.01", p[0])
+	}
+	if p := kernel.Even(named{grf}).Params(); len(p) != 2 {
+		t.Errorf("parameters of an even kernel: %+v, want a variance and a length", p)
+	}
+}
+
+// without is a kernel without parameters; named calls its variance otherwise.
+type (
+	without struct{ *kernel.GRF }
+	named   struct{ *kernel.GRF }
+)
+
+func (without) Params() []kernel.Param { return nil }
+
+func (k named) Params() []kernel.Param {
+	p := k.GRF.Params()
+	p[0].Name = "height"
+	return p
+}
+
 // TestMultiscaleSum: K is what the definition says, formed by dense matrices.
 func TestMultiscaleSum(t *testing.T) {
 	g, err := graph.Grid(11, 13)

@@ -21,7 +21,7 @@ func Trend(k Kernel, x []float64) Kernel {
 	if len(x) != k.Nodes() {
 		panic(fmt.Sprintf("kernel: a trend of %d values for %d nodes", len(x), k.Nodes()))
 	}
-	return &trend{k, x, append(slices.Clone(k.Params()), Param{Name: "trend variance", Start: 1, Positive: true})}
+	return &trend{k, x, append(slices.Clone(k.Params()), Param{Name: "trend variance", Start: 1, Positive: true, Variance: true})}
 }
 
 type trend struct {

@@ -52,6 +52,35 @@ func (s *suite) testTheta(t *testing.T) {
 	}
 }
 
+// testVariances: K is linear in every parameter that is marked as a variance, and
+// grows with it.
+func (s *suite) testVariances(t *testing.T) {
+	for j, p := range s.Params() {
+		if !p.Variance {
+			continue
+		}
+		var k [3]*mat.SymDense
+		for step := range k {
+			theta := slices.Clone(s.Theta)
+			theta[j] *= float64(1 + step)
+			cov, err := s.At(theta)
+			if err != nil {
+				t.Fatalf("At(%v): %v", theta, err)
+			}
+			k[step] = s.gram(t, cov, s.all)
+		}
+		for a := range s.all {
+			for b := range a + 1 {
+				first, second := k[1].At(a, b)-k[0].At(a, b), k[2].At(a, b)-k[1].At(a, b)
+				s.close(t, second, first, 3*exact*s.size, "K at nodes %d, %d from twice to thrice %s", a, b, p.Name)
+			}
+		}
+		if grown := mat.Trace(k[1]) - mat.Trace(k[0]); !(grown > 0) {
+			t.Errorf("K grows by %v with %s, want more than nothing", grown, p.Name)
+		}
+	}
+}
+
 // testEntries: Gram of a list and Diag are entries of K.
 func (s *suite) testEntries(t *testing.T) {
 	k := s.gram(t, s.cov, s.rows)

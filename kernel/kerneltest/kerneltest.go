@@ -51,6 +51,7 @@ func Run(t *testing.T, k kernel.Kernel, opts Options) {
 	s.k = s.gram(t, cov, s.all)
 	s.size = mat.Max(s.k)
 	t.Run("theta", s.testTheta)
+	t.Run("variances", s.testVariances)
 	t.Run("entries", s.testEntries)
 	t.Run("products", s.testProducts)
 	t.Run("semidefinite", s.testSemidefinite)

@@ -22,7 +22,10 @@ type plain struct{}
 func (plain) Nodes() int { return plainNodes }
 
 func (plain) Params() []kernel.Param {
-	return []kernel.Param{{Name: "a", Start: 0.7, Positive: true}, {Name: "b", Start: 0.2, Positive: true}}
+	return []kernel.Param{
+		{Name: "a", Start: 0.7, Positive: true, Variance: true},
+		{Name: "b", Start: 0.2, Positive: true, Variance: true},
+	}
 }
 
 func (plain) At(theta []float64) (kernel.Covariance, error) {
