@@ -33,7 +33,7 @@ func TestApart(t *testing.T) {
 			p := step[*Posterior](t)(m.Condition(background, rest))
 			at := d.Nodes[list[0]]
 			mean, variance := step[[]float64](t)(p.Mean(background, []int{at})), step[[]float64](t)(p.Variance(background, []int{at}))
-			scale := m.Units().Scale
+			scale := m.units.Scale
 			want := logNormal(d.Y[list[0]], mean[0], variance[0]+p.NoiseVar()) + math.Log(scale)
 			if math.Abs(scores[s]-want) > 1e-8 {
 				t.Errorf("%s: list %v has %v, want %v", name, list, scores[s], want)

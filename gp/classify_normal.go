@@ -34,7 +34,7 @@ type classSystem interface {
 // classifyByRegression fits Dirichlet or OneVsAll.
 func classifyByRegression(ctx context.Context, k kernel.Kernel, l Labels, opts ClassifyOptions) (Classifier, ClassifyReport, error) {
 	r := ClassifyReport{ClassState: ClassState{Method: opts.Method, Solver: opts.Solver}}
-	p, starts, err := newParams(k, FitOptions{Starts: opts.Starts, NoiseFloor: noiseFloor}, opts.Method == Dirichlet)
+	p, starts, err := newParams(k, opts.Starts, opts.Method == Dirichlet)
 	if err != nil {
 		return nil, r, err
 	}
@@ -59,9 +59,6 @@ func classifyByRegression(ctx context.Context, k kernel.Kernel, l Labels, opts C
 	c, err := t.condition(ctx, l, r.Theta, r.Calibration)
 	return c, r, err
 }
-
-// noiseFloor is the least noise variance, as a share of that of the targets.
-const noiseFloor = 1e-4
 
 // newRegressions returns the regressions of a method, and the scale of their
 // latent functions.

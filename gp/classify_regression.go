@@ -215,6 +215,14 @@ func (f *classFactor) gradient(ctx context.Context, size int) ([]float64, error)
 	return grad, f.cov.GramGrad(ctx, own, f.nodes, g)
 }
 
+func (r *regressions) logLikelihood(ctx context.Context, theta []float64) (float64, error) {
+	f, err := r.factor(ctx, theta)
+	if err != nil {
+		return 0, err
+	}
+	return f.lml, nil
+}
+
 // evaluate is the objective of learning.
 func (r *regressions) evaluate(ctx context.Context, theta []float64) (float64, []float64, error) {
 	f, err := r.factor(ctx, theta)

@@ -36,7 +36,7 @@ func someLabels(count int, seed uint64) Labels {
 // noise.
 func startOf(t testing.TB, k kernel.Kernel, m ClassMethod) (*params, []float64) {
 	t.Helper()
-	p, starts, err := newParams(k, FitOptions{NoiseFloor: noiseFloor}, m == Dirichlet)
+	p, starts, err := newParams(k, nil, m == Dirichlet)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package gp
 
 import (
 	"context"
-	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -11,7 +10,6 @@ import (
 
 	"grfgp/internal/rng"
 	"grfgp/kernel"
-	"grfgp/solve"
 )
 
 // tuner learns the hyperparameters of classification by regression.
@@ -41,77 +39,30 @@ func (t *tuner) learn(ctx context.Context, starts [][]float64, maxIter int, r *C
 		}
 		all = append(all, one)
 	}
-	total := func(ctx context.Context, theta []float64) (value float64, err error) {
-		for _, one := range all {
-			f, err := one.factor(ctx, theta)
-			if err != nil {
-				return 0, err
-			}
-			value += f.lml
-		}
-		return value, nil
+	best, err := likeliest(ctx, all, starts)
+	if err != nil {
+		return err
 	}
-	best, most := starts[0], math.Inf(-1)
-	for _, theta := range starts {
-		if len(starts) == 1 {
-			break
-		}
-		value, err := total(ctx, theta)
-		if errors.Is(err, solve.ErrNotPositiveDefinite) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if value > most {
-			best, most = theta, value
-		}
-	}
-	theta, fit, err := t.params.climb(ctx, best, maxIter, func(ctx context.Context, theta []float64) (sum float64, grad []float64, err error) {
-		grad = make([]float64, len(theta))
-		for _, one := range all {
-			value, g, err := one.evaluate(ctx, theta)
-			if err != nil {
-				return 0, nil, err
-			}
-			sum += value
-			for j, v := range g {
-				grad[j] += v
-			}
-		}
-		return sum, grad, nil
-	})
+	theta, fit, err := t.params.climb(ctx, best, maxIter, together(all))
 	if err != nil {
 		return err
 	}
 	r.Theta, r.Evaluations, r.Converged = theta, fit.Evaluations, fit.Converged
-	r.LogLikelihood, err = total(ctx, theta)
+	r.LogLikelihood, err = total(ctx, all, theta)
 	return err
 }
 
 // samples returns the labels that are learned from: all, or windows of labels
-// that are near each other (nodes are numbered by locality) and some from all
-// over.
+// that are near each other and some from all over.
 func (t *tuner) samples() []Labels {
-	n := t.labels.Len()
-	if n <= learnLabels {
+	if t.labels.Len() <= learnLabels {
 		return []Labels{t.labels}
 	}
-	order := make([]int, n)
-	for k := range order {
-		order[k] = k
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return t.labels.Nodes[a] - t.labels.Nodes[b] })
 	var all []Labels
-	for w := range windowCount {
-		lo := (n - windowSize) * (2*w + 1) / (2 * windowCount)
-		all = append(all, t.labels.pick(order[lo:lo+windowSize]))
+	for _, chosen := range pieces(t.labels.Nodes, windowCount, windowSize, spreadSize) {
+		all = append(all, t.labels.pick(chosen))
 	}
-	chosen := make([]int, spreadSize)
-	for q := range chosen {
-		chosen[q] = order[(2*q+1)*n/(2*spreadSize)]
-	}
-	return append(all, t.labels.pick(chosen))
+	return all
 }
 
 const (

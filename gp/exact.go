@@ -3,6 +3,7 @@ package gp
 import (
 	"context"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -47,12 +48,12 @@ func (l *likelihood) factor(ctx context.Context, theta []float64) (*factor, erro
 	for i, v := range noises(l.data, noise) {
 		h.SetSym(i, i, h.At(i, i)+v)
 	}
-	f := &factor{cov: cov, alpha: make([]float64, n)}
+	f := &factor{cov: cov, alpha: slices.Clone(l.data.Y)}
 	if f.chol, err = solve.NewCholesky(h); err != nil {
 		return nil, err
 	}
-	copy(f.alpha, l.data.Y)
-	f.chol.Solve(mat.NewDense(n, 1, f.alpha), mat.NewDense(n, 1, append([]float64(nil), l.data.Y...)))
+	alpha := mat.NewDense(n, 1, f.alpha)
+	f.chol.Solve(alpha, alpha)
 	fit := 0.0
 	for i, a := range f.alpha {
 		fit += a * l.data.Y[i]
@@ -92,6 +93,14 @@ func (l *likelihood) gradient(ctx context.Context, f *factor, size int) ([]float
 		grad[size-1] = trace
 	}
 	return grad, f.cov.GramGrad(ctx, own, l.data.Nodes, g)
+}
+
+func (l *likelihood) logLikelihood(ctx context.Context, theta []float64) (float64, error) {
+	f, err := l.factor(ctx, theta)
+	if err != nil {
+		return 0, err
+	}
+	return f.lml, nil
 }
 
 // evaluate returns the log likelihood and its gradient in natural parameters.

@@ -250,7 +250,7 @@ func TestLikelihoodGradient(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, starts, err := newParams(k, FitOptions{NoiseFloor: 1e-4}, false)
+		p, starts, err := newParams(k, nil, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -357,7 +357,7 @@ func TestIterativeAgreesWithExact(t *testing.T) {
 				break
 			}
 		}
-		p, _, err := newParams(k, FitOptions{NoiseFloor: 1e-4}, false)
+		p, _, err := newParams(k, nil, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -589,7 +589,7 @@ func TestProbesGiveTheGradient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, starts, err := newParams(k, FitOptions{NoiseFloor: 1e-4}, false)
+	p, starts, err := newParams(k, nil, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -62,11 +62,11 @@ func newPreconditioner(ctx context.Context, cov kernel.Covariance, nodes []int, 
 	return solve.NewJacobi(diag, noise)
 }
 
-// learnTol is the residual that a step of learning may leave. A kernel that
+// tolerance is the residual that a step of learning may leave. A kernel that
 // reaches far explains nearly all of the data, so the residual must be small
 // beside the noise, or it is taken for a part of it; its own preconditioner makes
 // that cheap.
-func (s *iterativeSystem) learnTol() float64 {
+func (s *iterativeSystem) tolerance() float64 {
 	if _, diagonal := s.precond.(*solve.Jacobi); diagonal {
 		return learnTol
 	}
@@ -83,18 +83,11 @@ func (s *iterativeSystem) solveTo(ctx context.Context, dst, b *mat.Dense, tol fl
 }
 
 // patches returns likelihoods of a few windows of measurements that are near
-// each other: nodes are numbered by locality, so near numbers are near nodes. A
-// kernel of several scales sees so many measurements from all over as well.
-// Fitted exactly, they are a start that costs the same at any size.
+// each other, and of so many from all over: a kernel of several scales sees these
+// as well. Fitted exactly, they are a start that costs the same at any size.
 func (l *likelihood) patches(scattered int) []*likelihood {
-	n := l.data.Len()
-	order := make([]int, n)
-	for k := range order {
-		order[k] = k
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return l.data.Nodes[a] - l.data.Nodes[b] })
 	var all []*likelihood
-	add := func(chosen []int) {
+	for _, chosen := range pieces(l.data.Nodes, patchCount, patchNodes, scattered) {
 		var d Data
 		for _, k := range chosen {
 			d.Nodes = append(d.Nodes, l.data.Nodes[k])
@@ -104,19 +97,6 @@ func (l *likelihood) patches(scattered int) []*likelihood {
 			}
 		}
 		all = append(all, &likelihood{l.kernel, d, l.meanVar, l.params})
-	}
-	size := min(n, patchNodes)
-	for p := range patchCount {
-		lo := (n - size) * (2*p + 1) / (2 * patchCount)
-		add(order[lo : lo+size])
-	}
-	if scattered > 0 {
-		size := min(n, scattered)
-		chosen := make([]int, size)
-		for q := range chosen {
-			chosen[q] = order[(2*q+1)*n/(2*size)]
-		}
-		add(chosen)
 	}
 	return all
 }
@@ -130,24 +110,6 @@ func (l *likelihood) scattered(theta []float64) (int, error) {
 		return scatteredNodes, err
 	}
 	return 0, err
-}
-
-// sum is the objective of several likelihoods together.
-func sum(all []*likelihood) objective {
-	return func(ctx context.Context, theta []float64) (total float64, grad []float64, err error) {
-		grad = make([]float64, len(theta))
-		for _, l := range all {
-			value, g, err := l.evaluate(ctx, theta)
-			if err != nil {
-				return 0, nil, err
-			}
-			total += value
-			for j := range g {
-				grad[j] += g[j]
-			}
-		}
-		return total, grad, nil
-	}
 }
 
 // learner climbs the likelihood by Adam with stochastic gradients: random signs z
@@ -180,9 +142,8 @@ func newLearner(l *likelihood, seed uint64) *learner {
 func (l *likelihood) learn(ctx context.Context, theta []float64, epochs int, seed uint64) ([]float64, FitReport, error) {
 	w := newLearner(l, seed)
 	x := l.params.free(theta)
-	first, second := make([]float64, len(x)), make([]float64, len(x))
-	const decay1, decay2, tiny = 0.9, 0.999, 1e-8
-	for t := 1; t <= epochs; t++ {
+	adam := newAdam(len(x))
+	for t := range epochs {
 		theta := l.params.natural(x)
 		grad, err := w.step(ctx, theta)
 		if err != nil {
@@ -190,13 +151,7 @@ func (l *likelihood) learn(ctx context.Context, theta []float64, epochs int, see
 		}
 		l.params.chain(grad, theta)
 		l.params.prior(grad, x)
-		rate := learnRate * math.Pow(0.1, float64(t-1)/float64(epochs))
-		for j, g := range grad {
-			first[j] = decay1*first[j] + (1-decay1)*g
-			second[j] = decay2*second[j] + (1-decay2)*g*g
-			m, v := first[j]/(1-math.Pow(decay1, float64(t))), second[j]/(1-math.Pow(decay2, float64(t)))
-			x[j] += rate * m / (math.Sqrt(v) + tiny)
-		}
+		adam.step(x, grad, learnRate*math.Pow(0.1, float64(t)/float64(epochs)))
 	}
 	return l.params.natural(x), FitReport{Iterations: epochs, Evaluations: epochs, Converged: w.worst <= learnTol, Residual: w.worst}, nil
 }
@@ -213,7 +168,7 @@ func (w *learner) step(ctx context.Context, theta []float64) ([]float64, error) 
 	if err != nil {
 		return nil, err
 	}
-	stats, err := system.solveTo(ctx, w.solutions, w.sides, system.learnTol())
+	stats, err := system.solveTo(ctx, w.solutions, w.sides, system.tolerance())
 	if err != nil && !errors.Is(err, solve.ErrNotConverged) {
 		return nil, err
 	}

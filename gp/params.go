@@ -13,18 +13,21 @@ import (
 type params struct {
 	list  []kernel.Param
 	noise bool // the last one is the noise
-	floor float64
 }
+
+// noiseFloor is the least noise variance that is learned, as a share of that of
+// the data.
+const noiseFloor = 1e-4
 
 // spread is the standard deviation, in e-folds, of the weak log-normal prior on
 // positive hyperparameters. It decides only what the data leave open: with three
 // measurements a good deal, with three hundred nearly nothing.
 const spread = 3
 
-// newParams returns the hyperparameters of a fit and where it may start.
-func newParams(k kernel.Kernel, opts FitOptions, known bool) (*params, [][]float64, error) {
-	p := &params{list: k.Params(), floor: opts.NoiseFloor}
-	starts := opts.Starts
+// newParams returns the hyperparameters of a fit, with a noise unless it is
+// known, and where they may start: as given, or as the kernel says.
+func newParams(k kernel.Kernel, starts [][]float64, known bool) (*params, [][]float64, error) {
+	p := &params{list: k.Params()}
 	if own, ok := k.(kernel.Starter); ok && len(starts) == 0 {
 		starts = own.Starts()
 	}
@@ -46,7 +49,7 @@ func newParams(k kernel.Kernel, opts FitOptions, known bool) (*params, [][]float
 		}
 		all[s] = append([]float64(nil), start...)
 		if !known {
-			all[s] = append(all[s], max(0.1, 2*p.floor))
+			all[s] = append(all[s], p.list[len(p.list)-1].Start)
 		}
 	}
 	return p, all, nil
@@ -58,7 +61,7 @@ func (p *params) free(theta []float64) []float64 {
 	for j, v := range theta {
 		switch {
 		case p.isNoise(j):
-			x[j] = math.Log(v - p.floor)
+			x[j] = math.Log(v - noiseFloor)
 		case p.list[j].Positive:
 			x[j] = math.Log(v)
 		default:
@@ -74,7 +77,7 @@ func (p *params) natural(x []float64) []float64 {
 	for j, v := range x {
 		switch {
 		case p.isNoise(j):
-			theta[j] = p.floor + math.Exp(v)
+			theta[j] = noiseFloor + math.Exp(v)
 		case p.list[j].Positive:
 			theta[j] = math.Exp(v)
 		default:
@@ -89,7 +92,7 @@ func (p *params) chain(grad, theta []float64) {
 	for j := range grad {
 		switch {
 		case p.isNoise(j):
-			grad[j] *= theta[j] - p.floor
+			grad[j] *= theta[j] - noiseFloor
 		case p.list[j].Positive:
 			grad[j] *= theta[j]
 		}

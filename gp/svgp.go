@@ -42,7 +42,7 @@ func classifyVariationally(ctx context.Context, k kernel.Kernel, l Labels, opts 
 			}
 		}
 	}
-	p, _, err := newParams(k, FitOptions{}, true)
+	p, _, err := newParams(k, nil, true)
 	if err != nil {
 		return nil, r, err
 	}
@@ -201,24 +201,4 @@ func (f *variationalFit) climb(ctx context.Context, r *ClassifyReport) (*variati
 	}
 	left := newBound(q, a, prior, f.labels.Class, f.likelihood).leaveOneOut()
 	return &variationalClassifier{inducing: z, q: q, nodes: f.kernel.Nodes(), left: left}, nil
-}
-
-// adam keeps the moments of gradients.
-type adam struct {
-	first, second []float64
-	steps         float64
-}
-
-func newAdam(n int) *adam { return &adam{make([]float64, n), make([]float64, n), 0} }
-
-// step climbs along grad.
-func (a *adam) step(x, grad []float64, rate float64) {
-	const decay1, decay2, tiny = 0.9, 0.999, 1e-8
-	a.steps++
-	for j, g := range grad {
-		a.first[j] = decay1*a.first[j] + (1-decay1)*g
-		a.second[j] = decay2*a.second[j] + (1-decay2)*g*g
-		m, v := a.first[j]/(1-math.Pow(decay1, a.steps)), a.second[j]/(1-math.Pow(decay2, a.steps))
-		x[j] += rate * m / (math.Sqrt(v) + tiny)
-	}
 }

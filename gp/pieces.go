@@ -1,0 +1,96 @@
+package gp
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"grfgp/solve"
+)
+
+// pieces returns which of the given nodes a sample of them takes: windows of
+// nodes that are near each other (nodes are numbered by locality, so near numbers
+// are near nodes), each of so many or all, and last so many from all over, if
+// any are asked for.
+func pieces(nodes []int, windows, size, scattered int) [][]int {
+	n := len(nodes)
+	order := make([]int, n)
+	for k := range order {
+		order[k] = k
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return nodes[a] - nodes[b] })
+	var all [][]int
+	size = min(n, size)
+	for w := range windows {
+		lo := (n - size) * (2*w + 1) / (2 * windows)
+		all = append(all, order[lo:lo+size])
+	}
+	if scattered > 0 {
+		chosen := make([]int, min(n, scattered))
+		for q := range chosen {
+			chosen[q] = order[(2*q+1)*n/(2*len(chosen))]
+		}
+		all = append(all, chosen)
+	}
+	return all
+}
+
+// piece is the exact log likelihood of some of what is known.
+type piece interface {
+	logLikelihood(ctx context.Context, theta []float64) (float64, error)
+	// evaluate returns the gradient as well, in natural parameters.
+	evaluate(ctx context.Context, theta []float64) (float64, []float64, error)
+}
+
+// total returns the log likelihood of pieces together.
+func total[P piece](ctx context.Context, all []P, theta []float64) (float64, error) {
+	sum := 0.0
+	for _, p := range all {
+		value, err := p.logLikelihood(ctx, theta)
+		if err != nil {
+			return 0, err
+		}
+		sum += value
+	}
+	return sum, nil
+}
+
+// together is the objective of pieces together.
+func together[P piece](all []P) objective {
+	return func(ctx context.Context, theta []float64) (sum float64, grad []float64, err error) {
+		grad = make([]float64, len(theta))
+		for _, p := range all {
+			value, g, err := p.evaluate(ctx, theta)
+			if err != nil {
+				return 0, nil, err
+			}
+			sum += value
+			for j, v := range g {
+				grad[j] += v
+			}
+		}
+		return sum, grad, nil
+	}
+}
+
+// likeliest returns the start at which pieces are likeliest together.
+func likeliest[P piece](ctx context.Context, all []P, starts [][]float64) ([]float64, error) {
+	if len(starts) == 1 {
+		return starts[0], nil
+	}
+	best, most := starts[0], math.Inf(-1)
+	for _, theta := range starts {
+		value, err := total(ctx, all, theta)
+		if errors.Is(err, solve.ErrNotPositiveDefinite) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if value > most {
+			best, most = theta, value
+		}
+	}
+	return best, nil
+}

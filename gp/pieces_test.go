@@ -1,0 +1,68 @@
+package gp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"testing"
+
+	"grfgp/solve"
+)
+
+func TestPieces(t *testing.T) {
+	nodes := []int{50, 40, 30, 20, 10, 0, 60, 70, 80, 90} // in order: 5 4 3 2 1 0 6 7 8 9
+	for _, c := range []struct {
+		windows, size, scattered int
+		want                     [][]int
+	}{
+		{2, 4, 0, [][]int{{4, 3, 2, 1}, {1, 0, 6, 7}}},
+		{2, 4, 3, [][]int{{4, 3, 2, 1}, {1, 0, 6, 7}, {4, 0, 8}}},
+		{1, 99, 99, [][]int{{5, 4, 3, 2, 1, 0, 6, 7, 8, 9}, {5, 4, 3, 2, 1, 0, 6, 7, 8, 9}}},
+	} {
+		if got := pieces(nodes, c.windows, c.size, c.scattered); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%d windows of %d and %d scattered: %v, want %v", c.windows, c.size, c.scattered, got, c.want)
+		}
+	}
+}
+
+// bump is highest at 2 and has no factor at 3.
+type bump struct{ failure error }
+
+func (b bump) logLikelihood(_ context.Context, theta []float64) (float64, error) {
+	if theta[0] == 3 {
+		return 0, fmt.Errorf("a bump: %w", b.failure)
+	}
+	return -(theta[0] - 2) * (theta[0] - 2), nil
+}
+
+func (b bump) evaluate(ctx context.Context, theta []float64) (float64, []float64, error) {
+	value, err := b.logLikelihood(ctx, theta)
+	return value, []float64{-2 * (theta[0] - 2)}, err
+}
+
+func TestLikeliest(t *testing.T) {
+	broken := errors.New("broken")
+	for _, c := range []struct {
+		starts  [][]float64
+		failure error
+		want    []float64
+		err     error
+	}{
+		{[][]float64{{3}}, broken, []float64{3}, nil}, // nothing to choose
+		{[][]float64{{0}, {2}, {1}}, nil, []float64{2}, nil},
+		{[][]float64{{0}, {3}, {1}}, solve.ErrNotPositiveDefinite, []float64{1}, nil},
+		{[][]float64{{3}, {3}}, solve.ErrNotPositiveDefinite, []float64{3}, nil},
+		{[][]float64{{0}, {3}, {1}}, broken, nil, broken},
+	} {
+		got, err := likeliest(background, []bump{{c.failure}, {c.failure}}, c.starts)
+		if !slices.Equal(got, c.want) || !errors.Is(err, c.err) {
+			t.Errorf("of %v: %v and error %v, want %v and %v", c.starts, got, err, c.want, c.err)
+		}
+	}
+	value, grad, err := together([]bump{{}, {}})(background, []float64{1})
+	if value != -2 || !slices.Equal(grad, []float64{4}) || err != nil {
+		t.Errorf("two together: %v, %v, %v", value, grad, err)
+	}
+}
