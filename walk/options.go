@@ -42,8 +42,8 @@ const (
 	Uniform
 )
 
-// Options are taken literally: no zero stands for something else, but for Hi.
-// Start from Default and change what matters.
+// Options are taken literally: no zero stands for something else, but for Hi and
+// Scale. Start from Default and change what matters.
 type Options struct {
 	Sampler Sampler `json:"sampler"`
 	Steps   Steps   `json:"steps"`
