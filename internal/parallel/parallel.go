@@ -16,8 +16,8 @@ func Workers(n int) int { return max(1, min(n, runtime.GOMAXPROCS(0))) }
 // Blocks calls do(worker, block) once for every block in [0, n), on Workers(n)
 // goroutines; worker indexes per-goroutine scratch. Blocks start in increasing
 // order. It stops early on the first error or when ctx ends, and returns that
-// error or ctx.Err(); once all blocks are done, the end of ctx is none of its
-// business.
+// error or ctx.Err(). Where all blocks are done it returns nil, whatever became
+// of ctx meanwhile.
 func Blocks(ctx context.Context, n int, do func(worker, block int) error) error {
 	workers := Workers(n)
 	if workers == 1 {
