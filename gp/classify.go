@@ -11,7 +11,8 @@ import (
 )
 
 // Classifier gives every node the chance of each class. It is immutable and safe
-// for concurrent use.
+// for concurrent use. Nodes are those of the kernel, and draws are not negative:
+// that is for the caller to see to.
 type Classifier interface {
 	// Classes returns the number of classes.
 	Classes() int
@@ -109,7 +110,7 @@ type ClassifyReport struct {
 // Classify learns hyperparameters from labels, calibrates so that labels are
 // likeliest by each other, and returns the classifier.
 func Classify(ctx context.Context, k kernel.Kernel, l Labels, opts ClassifyOptions) (Classifier, ClassifyReport, error) {
-	if err := l.check(k.Nodes()); err != nil {
+	if err := l.Check(k.Nodes()); err != nil {
 		return nil, ClassifyReport{}, err
 	}
 	if opts.State != nil {

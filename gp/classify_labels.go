@@ -26,8 +26,8 @@ func (l Labels) Counts() []int {
 	return counts
 }
 
-// check says what is wrong with the labels, for a kernel over so many nodes.
-func (l Labels) check(nodes int) error {
+// Check says what is wrong with the labels, for a kernel over so many nodes.
+func (l Labels) Check(nodes int) error {
 	if len(l.Class) != len(l.Nodes) {
 		return fmt.Errorf("%w: %d nodes and %d classes", ErrData, len(l.Nodes), len(l.Class))
 	}

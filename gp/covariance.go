@@ -14,7 +14,8 @@ func (p *Posterior) Nodes() int { return p.model.kernel.Nodes() }
 // Model returns what was conditioned.
 func (p *Posterior) Model() *Model { return p.model }
 
-// Measured returns the node of every measurement, in their order.
+// Measured returns the node of every measurement, in their order. It is not to be
+// changed.
 func (p *Posterior) Measured() []int { return p.data.Nodes }
 
 // NoiseVar returns the noise variance of one more reading: that of the model, or
@@ -38,6 +39,9 @@ func covarianceColumns(measurements int) int { return max(16, min(256, crossEntr
 // at cols, K[rows, cols] − K[rows, x] H⁻¹ K[x, cols], for one product with the
 // kernel.
 func (p *Posterior) Covariance(ctx context.Context, rows, cols []int) (*mat.Dense, error) {
+	if err := p.checkNodes(rows, cols); err != nil {
+		return nil, err
+	}
 	if len(rows) == 0 || len(cols) == 0 {
 		return &mat.Dense{}, nil
 	}

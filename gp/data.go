@@ -24,8 +24,13 @@ type Data struct {
 // Len returns the number of measurements.
 func (d Data) Len() int { return len(d.Nodes) }
 
-// check says what is wrong with the data, for a kernel over so many nodes.
-func (d Data) check(nodes int) error {
+// Clone returns a copy that shares nothing.
+func (d Data) Clone() Data {
+	return Data{slices.Clone(d.Nodes), slices.Clone(d.Y), slices.Clone(d.NoiseVar)}
+}
+
+// Check says what is wrong with the data, for a kernel over so many nodes.
+func (d Data) Check(nodes int) error {
 	if len(d.Y) != len(d.Nodes) || d.NoiseVar != nil && len(d.NoiseVar) != len(d.Nodes) {
 		return fmt.Errorf("%w: %d nodes, %d values and %d noise variances", ErrData, len(d.Nodes), len(d.Y), len(d.NoiseVar))
 	}
@@ -45,6 +50,8 @@ func (d Data) check(nodes int) error {
 	return nil
 }
 
+func (d Data) check(nodes int) error { return d.Check(nodes) }
+
 // Units turn values into standardised ones, (y − Center)/Scale, and back.
 type Units struct {
 	Center float64 `json:"center"`
@@ -53,9 +60,8 @@ type Units struct {
 
 // unitsOf returns the mean and standard deviation (divisor n) of y.
 func unitsOf(y []float64) (Units, error) {
-	// Halving first keeps sums of huge values finite.
 	n := float64(len(y))
-	mean := 0.0
+	mean := 0.0 // dividing before adding keeps sums of huge values finite
 	for _, v := range y {
 		mean += v / n
 	}
@@ -64,8 +70,11 @@ func unitsOf(y []float64) (Units, error) {
 		largest = max(largest, math.Abs(v-mean))
 	}
 	constant := !slices.ContainsFunc(y, func(v float64) bool { return v != y[0] }) // whatever the mean is rounded to
-	if constant || largest == 0 || math.IsInf(largest, 0) || math.IsInf(mean, 0) {
+	switch {
+	case constant || largest == 0:
 		return Units{}, fmt.Errorf("%w: all %d values are %v; a constant says nothing about how values vary over the graph", ErrData, len(y), y[0])
+	case math.IsInf(largest, 0) || math.IsInf(mean, 0):
+		return Units{}, fmt.Errorf("%w: values spread over more than a float64 holds; give them in another unit", ErrData)
 	}
 	sum := 0.0
 	for _, v := range y {
@@ -75,9 +84,10 @@ func unitsOf(y []float64) (Units, error) {
 	return Units{mean, largest * math.Sqrt(sum/n)}, nil
 }
 
-// standard returns the data in these units.
+// standard returns the data in these units, as a copy: who keeps it does not
+// follow what the caller does to d.
 func (u Units) standard(d Data) Data {
-	s := Data{Nodes: d.Nodes, Y: make([]float64, len(d.Y))}
+	s := Data{Nodes: slices.Clone(d.Nodes), Y: make([]float64, len(d.Y))}
 	for k, y := range d.Y {
 		s.Y[k] = (y - u.Center) / u.Scale
 	}

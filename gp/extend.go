@@ -18,7 +18,7 @@ func (p *Posterior) Extend(ctx context.Context, d Data) (*Posterior, error) {
 	if d.Len() == 0 {
 		return p, nil
 	}
-	if err := d.check(p.Nodes()); err != nil {
+	if err := d.Check(p.Nodes()); err != nil {
 		return nil, err
 	}
 	if (d.NoiseVar == nil) != (p.data.NoiseVar == nil) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -493,6 +494,7 @@ func TestBadData(t *testing.T) {
 		"constant":       {Nodes: []int{1, 2, 3}, Y: []float64{4, 4, 4}},
 		"not a number":   {Nodes: []int{1, 2}, Y: []float64{1, math.NaN()}},
 		"infinite":       {Nodes: []int{1, 2}, Y: []float64{1, math.Inf(1)}},
+		"too far apart":  {Nodes: []int{1, 2, 3}, Y: []float64{1.7e308, -1.7e308, -1.7e308}},
 		"outside":        {Nodes: []int{1, 34}, Y: []float64{1, 2}},
 		"negative node":  {Nodes: []int{1, -1}, Y: []float64{1, 2}},
 		"lengths":        {Nodes: []int{1, 2}, Y: []float64{1}},
@@ -501,6 +503,8 @@ func TestBadData(t *testing.T) {
 	} {
 		if _, _, err := Fit(background, k, d, FitOptions{}); !errors.Is(err, ErrData) {
 			t.Errorf("%s: %v", name, err)
+		} else if strings.Contains(err.Error(), "constant") != (name == "constant") {
+			t.Errorf("%s is said to be: %v", name, err)
 		}
 	}
 	if _, _, err := Fit(background, k, someData(34, 5, 1), FitOptions{Starts: [][]float64{{1}}}); err == nil {

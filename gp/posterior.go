@@ -14,7 +14,8 @@ import (
 )
 
 // Posterior is a model given measurements. It is immutable and safe for
-// concurrent use.
+// concurrent use. A node that the kernel does not have is an error; of no nodes,
+// and in no draws, there is nothing to know: the result is empty.
 type Posterior struct {
 	model  *Model
 	cov    kernel.Covariance // with the unknown mean
@@ -34,7 +35,7 @@ type system interface {
 // Condition returns the model given measurements, which may be others than those
 // it was fitted to.
 func (m *Model) Condition(ctx context.Context, d Data) (*Posterior, error) {
-	if err := d.check(m.kernel.Nodes()); err != nil {
+	if err := d.Check(m.kernel.Nodes()); err != nil {
 		return nil, err
 	}
 	k, err := m.kernel.At(m.theta)
@@ -81,12 +82,25 @@ func newSystem(ctx context.Context, p *Posterior) (system, error) {
 	return exactSystem{c}, nil
 }
 
+// checkNodes says which node is none.
+func (p *Posterior) checkNodes(lists ...[]int) error {
+	n := p.Nodes()
+	for _, nodes := range lists {
+		for _, i := range nodes {
+			if i < 0 || i >= n {
+				return fmt.Errorf("gp: there is no node %d of %d", i, n)
+			}
+		}
+	}
+	return nil
+}
+
 // Mean returns the posterior mean at the given nodes.
 func (p *Posterior) Mean(ctx context.Context, nodes []int) ([]float64, error) {
-	mean := mat.NewDense(max(1, len(nodes)), 1, nil)
-	if len(nodes) == 0 {
-		return nil, nil
+	if err := p.checkNodes(nodes); err != nil || len(nodes) == 0 {
+		return nil, err
 	}
+	mean := mat.NewDense(len(nodes), 1, nil)
 	alpha := mat.NewDense(len(p.alpha), 1, p.alpha)
 	if err := p.cov.Cross(nodes, p.data.Nodes).Apply(ctx, mean, alpha); err != nil {
 		return nil, fmt.Errorf("gp: posterior mean: %w", err)
@@ -106,6 +120,9 @@ const crossEntries = 32 << 20
 // Variance returns the posterior variance of the quantity itself at the given
 // nodes; a new reading has the noise variance on top.
 func (p *Posterior) Variance(ctx context.Context, nodes []int) ([]float64, error) {
+	if err := p.checkNodes(nodes); err != nil || len(nodes) == 0 {
+		return nil, err
+	}
 	if p.Exact(len(nodes)) {
 		return p.exactVariance(ctx, nodes)
 	}
@@ -214,6 +231,15 @@ func identity(n int) *mat.Dense {
 // Matheron's rule: a prior draw g plus K_·x H⁻¹(y − g_x − ε). The same seed gives
 // the same draws, and draw s does not depend on how many are asked for.
 func (p *Posterior) Sample(ctx context.Context, nodes []int, draws int, seed uint64) (*mat.Dense, error) {
+	if err := p.checkNodes(nodes); err != nil {
+		return nil, err
+	}
+	if draws < 0 {
+		return nil, fmt.Errorf("gp: %d posterior samples; ask for 0 or more", draws)
+	}
+	if len(nodes) == 0 || draws == 0 {
+		return &mat.Dense{}, nil
+	}
 	out, err := p.sample(ctx, nodes, draws, seed)
 	if err != nil {
 		return nil, fmt.Errorf("gp: posterior samples: %w", err)
