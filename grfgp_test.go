@@ -134,7 +134,7 @@ func TestSpecIsChecked(t *testing.T) {
 func TestValidate(t *testing.T) {
 	g, d := field(t, 15)
 	for _, scheme := range []grfgp.Scheme{grfgp.Scattered, grfgp.Neighbourhoods} {
-		v, err := grfgp.Validate(context.Background(), g, d, grfgp.Spec{Family: "diffusion"}, 5, scheme, nil)
+		v, err := grfgp.Validate(context.Background(), g, d, grfgp.Spec{Family: "diffusion"}, grfgp.ValidateOptions{Folds: 5, Scheme: scheme})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -153,7 +153,7 @@ func TestValidate(t *testing.T) {
 			}
 		}
 	}
-	if _, err := grfgp.Validate(context.Background(), g, d, grfgp.Spec{}, 1, grfgp.Scattered, nil); !errors.Is(err, grfgp.ErrSpec) {
+	if _, err := grfgp.Validate(context.Background(), g, d, grfgp.Spec{}, grfgp.ValidateOptions{Folds: 1, Scheme: grfgp.Scattered}); !errors.Is(err, grfgp.ErrSpec) {
 		t.Errorf("one fold: %v", err)
 	}
 }

@@ -36,12 +36,13 @@ type Spec struct {
 	NoiseSD *float64 `json:"noise_sd,omitempty"` // known noise
 }
 
-// Names of families, methods, scales and trends.
+// Names of families, methods, scales, trends and schemes.
 var (
 	Families = []string{"diffusion", "matern", "free"}
 	Methods  = []string{"dense", "series", "grf", "lowrank"}
 	Scales   = []string{"one", "many"}
 	Trends   = []string{"none", "degree"}
+	Schemes  = []string{string(Scattered), string(Neighbourhoods)}
 )
 
 // Check says what is wrong with a Spec, whatever the graph.

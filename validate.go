@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -36,18 +38,46 @@ type Validation struct {
 	BaselineRMSE map[string]float64 `json:"baseline_rmse"`
 }
 
+// ValidateOptions say what is left out.
+type ValidateOptions struct {
+	Folds    int                     // 2 or more, and no more than there is to leave out
+	Scheme   Scheme                  // one of Schemes
+	Progress func(done, total int64) // folds; may be nil
+}
+
+// check says what is wrong with the options for so many of what is left out.
+func (o ValidateOptions) check(known int, what string) error {
+	switch {
+	case o.Folds < 2 || o.Folds > known:
+		return fmt.Errorf("%w: %d folds of %d %s, want 2 to as many as there are", ErrSpec, o.Folds, known, what)
+	case !slices.Contains(Schemes, string(o.Scheme)):
+		return fmt.Errorf("%w: no scheme of folds is called %q; there are %s", ErrSpec, o.Scheme, strings.Join(Schemes, ", "))
+	}
+	return nil
+}
+
+func (o ValidateOptions) progress(done int) {
+	if o.Progress != nil {
+		o.Progress(int64(done), int64(o.Folds))
+	}
+}
+
 // Validate leaves out folds of measurements, fits to the others, and compares
 // what is predicted with what was measured, beside the simple rules.
-func Validate(ctx context.Context, g *graph.Graph, d gp.Data, spec Spec, k int, scheme Scheme, progress func(done, total int64)) (*Validation, error) {
-	if k < 2 || k > d.Len() {
-		return nil, fmt.Errorf("%w: %d folds of %d measurements", ErrSpec, k, d.Len())
+func Validate(ctx context.Context, g *graph.Graph, d gp.Data, spec Spec, opts ValidateOptions) (*Validation, error) {
+	if err := d.Check(g.Len()); err != nil {
+		return nil, err
+	}
+	if err := opts.check(d.Len(), "measurements"); err != nil {
+		return nil, err
 	}
 	w, err := newWorkshop(g, spec)
 	if err != nil {
 		return nil, err
 	}
-	v := &Validation{Scheme: scheme, Folds: k, Coverage: map[string]float64{}, BaselineRMSE: map[string]float64{}}
-	fold := folds(g, d, k, scheme, spec.Seed)
+	k := opts.Folds
+	v := &Validation{Scheme: opts.Scheme, Folds: k, Coverage: map[string]float64{}, BaselineRMSE: map[string]float64{}}
+	fold := folds(g, d, k, opts.Scheme, spec.Seed)
 	squares := map[string]float64{}
 	for f := range k {
 		train, test := split(d, fold, f)
@@ -64,9 +94,7 @@ func Validate(ctx context.Context, g *graph.Graph, d gp.Data, spec Spec, k int, 
 		}
 		v.compare(f, test, p, m.noiseSD)
 		addSquares(squares, g, train, test)
-		if progress != nil {
-			progress(int64(f+1), int64(k))
-		}
+		opts.progress(f + 1)
 	}
 	v.summarise(squares)
 	return v, nil

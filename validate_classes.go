@@ -107,19 +107,20 @@ type ClassValidation struct {
 // ValidateClasses leaves out folds of labels, learns from the others, and compares
 // what is predicted with the labels, beside the simple rules. Scattered folds have
 // about the same shares of classes each.
-func ValidateClasses(ctx context.Context, g *graph.Graph, l gp.Labels, spec Spec, method gp.ClassMethod, k int, scheme Scheme, progress func(done, total int64)) (*ClassValidation, error) {
-	if k < 2 || k > l.Len() {
-		return nil, fmt.Errorf("%w: %d folds of %d labels", ErrSpec, k, l.Len())
+func ValidateClasses(ctx context.Context, g *graph.Graph, l gp.Labels, spec Spec, method gp.ClassMethod, opts ValidateOptions) (*ClassValidation, error) {
+	if err := l.Check(g.Len()); err != nil {
+		return nil, err
+	}
+	if err := opts.check(l.Len(), "labels"); err != nil {
+		return nil, err
 	}
 	w, err := newWorkshop(g, spec)
 	if err != nil {
 		return nil, err
 	}
-	if err := w.checkNodes(l.Nodes); err != nil {
-		return nil, err
-	}
-	v := &ClassValidation{Scheme: scheme, Folds: k, Baselines: map[string]ClassScore{}}
-	fold := classFolds(g, l, k, scheme, spec.Seed)
+	k := opts.Folds
+	v := &ClassValidation{Scheme: opts.Scheme, Folds: k, Baselines: map[string]ClassScore{}}
+	fold := classFolds(g, l, k, opts.Scheme, spec.Seed)
 	var class []int
 	var own []float64
 	rules := map[string][]float64{}
@@ -148,9 +149,7 @@ func ValidateClasses(ctx context.Context, g *graph.Graph, l gp.Labels, spec Spec
 			}
 			rules[name] = append(rules[name], p.RawMatrix().Data...)
 		}
-		if progress != nil {
-			progress(int64(f+1), int64(k))
-		}
+		opts.progress(f + 1)
 	}
 	table := func(data []float64) *mat.Dense { return mat.NewDense(len(class), l.Classes, data) }
 	v.ClassScore = ScoreClasses(table(own), class)

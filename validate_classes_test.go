@@ -36,7 +36,7 @@ func TestScoreClasses(t *testing.T) {
 func TestValidateClasses(t *testing.T) {
 	k := communities(t, 120, 3, 6, 2, 0.5)
 	for _, scheme := range []grfgp.Scheme{grfgp.Scattered, grfgp.Neighbourhoods} {
-		v, err := grfgp.ValidateClasses(context.Background(), k.graph, k.train, grfgp.Spec{Family: "diffusion", Scales: "one"}, gp.Dirichlet, 3, scheme, nil)
+		v, err := grfgp.ValidateClasses(context.Background(), k.graph, k.train, grfgp.Spec{Family: "diffusion", Scales: "one"}, gp.Dirichlet, grfgp.ValidateOptions{Folds: 3, Scheme: scheme})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +77,7 @@ func TestValidateSmallClasses(t *testing.T) {
 	}
 	for seed := range uint64(5) {
 		spec := grfgp.Spec{Family: "diffusion", Scales: "one", Seed: seed}
-		v, err := grfgp.ValidateClasses(context.Background(), k.graph, few, spec, gp.Dirichlet, 2, grfgp.Scattered, nil)
+		v, err := grfgp.ValidateClasses(context.Background(), k.graph, few, spec, gp.Dirichlet, grfgp.ValidateOptions{Folds: 2, Scheme: grfgp.Scattered})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +91,7 @@ func TestValidateSmallClasses(t *testing.T) {
 			}
 		}
 	}
-	if _, err := grfgp.ValidateClasses(context.Background(), k.graph, few, grfgp.Spec{}, gp.Dirichlet, 7, grfgp.Scattered, nil); !errors.Is(err, grfgp.ErrSpec) {
+	if _, err := grfgp.ValidateClasses(context.Background(), k.graph, few, grfgp.Spec{}, gp.Dirichlet, grfgp.ValidateOptions{Folds: 7, Scheme: grfgp.Scattered}); !errors.Is(err, grfgp.ErrSpec) {
 		t.Errorf("more folds than labels: %v", err)
 	}
 }

@@ -44,7 +44,7 @@ func (a *app) validateClasses(ctx context.Context, d *classData, spec grfgp.Spec
 	}
 	folds := min(f.folds, d.data.Len())
 	s := a.talk.Stage("validating")
-	v, err := grfgp.ValidateClasses(ctx, d.net.Graph, d.data, spec, method, folds, grfgp.Scheme(f.scheme.value), s.Update)
+	v, err := grfgp.ValidateClasses(ctx, d.net.Graph, d.data, spec, method, grfgp.ValidateOptions{Folds: folds, Scheme: grfgp.Scheme(f.scheme.value), Progress: s.Update})
 	if err != nil {
 		return nil, fitError(ctx, err)
 	}

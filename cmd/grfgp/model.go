@@ -81,7 +81,7 @@ type foldFlags struct {
 
 func (f *foldFlags) register(cmd *cobra.Command, help string) {
 	cmd.Flags().IntVar(&f.folds, "folds", 10, help)
-	f.scheme = newChoice(string(grfgp.Scattered), string(grfgp.Neighbourhoods))
+	f.scheme = newChoice(grfgp.Schemes...)
 	cmd.Flags().Var(&f.scheme, "leave-out", "what is left out together: scattered or neighbourhoods")
 	complete(cmd, "leave-out", f.scheme.words...)
 }

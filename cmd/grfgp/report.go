@@ -136,7 +136,7 @@ func (a *app) run(ctx context.Context, r *subject) (err error) {
 		return nil
 	}
 	s = a.talk.Stage("validating")
-	r.validation, err = grfgp.Validate(ctx, r.data.net.Graph, r.data.data, r.spec, r.folds, r.scheme, s.Update)
+	r.validation, err = grfgp.Validate(ctx, r.data.net.Graph, r.data.data, r.spec, grfgp.ValidateOptions{Folds: r.folds, Scheme: r.scheme, Progress: s.Update})
 	if err != nil {
 		return fitError(ctx, err)
 	}

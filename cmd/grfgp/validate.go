@@ -66,7 +66,7 @@ func (a *app) validate(ctx context.Context, f *validateFlags, changed func(strin
 	}
 	folds := min(f.folds, d.data.Len())
 	s := a.talk.Stage("validating")
-	v, err := grfgp.Validate(ctx, d.net.Graph, d.data, spec, folds, grfgp.Scheme(f.scheme.value), s.Update)
+	v, err := grfgp.Validate(ctx, d.net.Graph, d.data, spec, grfgp.ValidateOptions{Folds: folds, Scheme: grfgp.Scheme(f.scheme.value), Progress: s.Update})
 	if err != nil {
 		return fitError(ctx, err)
 	}
