@@ -1,27 +1,25 @@
 package grfgp
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/bayesopt"
 	"grfgp/gp"
 	"grfgp/graph"
-	"grfgp/kernel"
 )
 
 // Classification is a classifier of the nodes of a graph, fitted to labels.
-// Nodes are numbered as in the graph that was given, classes as in the labels.
+// Nodes are numbered as in the graph that was given, classes as in the labels. It
+// does not change, and is safe for concurrent use.
 type Classification struct {
-	choice     ClassChoice
-	spec       Spec // with the choices filled in
-	place      []int
-	classifier gp.Classifier
-	blind      []bool    // by node of the ordered graph: no label in its component
-	share      []float64 // of the classes in the labels, with one more of each
+	learned
+	place []int
+	blind []bool    // by node of the ordered graph: no label in its component
+	share []float64 // of the classes in the labels, with one more of each
 }
 
 // ClassChoice says what was chosen, and why.
@@ -42,7 +40,7 @@ type ClassCandidate struct {
 	Accuracy float64 `json:"accuracy"` // share of labels that the others predict
 }
 
-// Choice returns what was chosen, and why.
+// Choice returns what was chosen, and why. Its lists are not to be changed.
 func (c *Classification) Choice() ClassChoice { return c.choice }
 
 // Spec returns the Spec with the choices filled in.
@@ -61,159 +59,53 @@ func Classify(ctx context.Context, g *graph.Graph, l gp.Labels, spec Spec, metho
 	return w.classify(ctx, l, method)
 }
 
-// classify tries the kernels that the Spec leaves and keeps the one under which
-// labels are likeliest by the others.
 func (w *workshop) classify(ctx context.Context, l gp.Labels, method gp.ClassMethod) (*Classification, error) {
 	if w.spec.Trend == "degree" {
 		return nil, fmt.Errorf("%w: classes have no trend with the degree", ErrSpec)
 	}
-	for k, i := range l.Nodes {
-		if i < 0 || i >= len(w.place) {
-			return nil, fmt.Errorf("%w: label %d is at node %d of %d", gp.ErrData, k, i, len(w.place))
-		}
+	if err := l.Check(len(w.place)); err != nil {
+		return nil, err
 	}
-	c := &Classification{spec: w.spec, place: w.place}
-	own := gp.Labels{Nodes: w.internal(l.Nodes), Class: l.Class, Classes: l.Classes}
-	c.blind, c.share = w.blind(own.Nodes), shares(own)
+	own := gp.Labels{Nodes: renumbered(l.Nodes, w.place), Class: slices.Clone(l.Class), Classes: l.Classes}
+	learn := w.learnClasses
 	if method == gp.Spreading {
-		return c, w.spread(ctx, c, own)
+		learn = w.spread
 	}
-	c.choice.Method, c.choice.Hops, c.choice.Why = w.decide(own.Len())
-	scales, why, err := w.decideScales(own.Nodes, c.choice.Method, c.choice.Hops)
+	made, err := learn(ctx, own, method)
 	if err != nil {
 		return nil, err
 	}
-	c.choice.Why = append(c.choice.Why, why, "every node has the same variance: classes do not go with degrees")
-	opts := gp.ClassifyOptions{Method: method, Seed: w.spec.Seed}
-	if err := opts.Solver.UnmarshalText([]byte(cmp.Or(w.spec.Solver, "auto"))); err != nil {
-		return nil, err
-	}
-	var chosen candidate
-	var kept kernel.Kernel
-	try := func(one candidate) error {
-		k, err := w.classKernel(ctx, one, c.choice.Method)
-		if err != nil {
-			return err
-		}
-		opts := opts
-		opts.Sketch, opts.Starts = true, one.starts()
-		_, report, err := gp.Classify(ctx, k, own, opts)
-		if err != nil {
-			return err
-		}
-		c.choice.Candidates = append(c.choice.Candidates, ClassCandidate{one.String(), report.Score, report.Accuracy})
-		if kept == nil || report.Score > c.choice.Fit.Score {
-			chosen, kept, c.choice.Fit = one, k, report
-		}
-		return nil
-	}
-	families := w.spec.classFamilies(c.choice.Hops)
-	// The first family decides on the scales, the others are tried on those.
-	for _, many := range scales {
-		if err := try(candidate{family: families[0], many: many, hops: w.fineHops(many, c.choice.Method, c.choice.Hops)}); err != nil {
-			return nil, err
-		}
-	}
-	for _, f := range families[1:] {
-		if err := try(candidate{family: f, many: chosen.many, hops: chosen.hops}); err != nil {
-			return nil, err
-		}
-	}
-	w.forget(chosen.hops)
-	if method == c.choice.Fit.Method {
-		opts.State = &c.choice.Fit.ClassState
-	} else {
-		opts.Starts = [][]float64{c.choice.Fit.Theta}
-	}
-	fit := c.choice.Fit
-	if c.classifier, c.choice.Fit, err = gp.Classify(ctx, kept, own, opts); err != nil {
-		return nil, err
-	}
-	if opts.State != nil {
-		c.choice.Fit = fit // which knows how it was learned
-	}
-	c.choose(chosen)
-	return c, nil
+	return &Classification{*made, w.place, w.blind(own.Nodes), shares(own)}, nil
 }
 
-// classFamilies returns the candidates that the Spec leaves: smooth ones, for a
-// class is shared by whole neighbourhoods.
-func (s Spec) classFamilies(hops int) []family {
-	if s.Family != "" {
-		return s.families(hops)
-	}
-	matern := Spec{Family: "matern"}.families(hops)
-	return append(matern[2:], s.families(hops)[0]) // ν = 2, ν = 4, diffusion
-}
-
-// classKernel is the kernel of a candidate, of the same variance at every node.
-func (w *workshop) classKernel(ctx context.Context, c candidate, method string) (kernel.Kernel, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	fine, err := w.fine(ctx, c.family, method, c.hops)
-	if err != nil || !c.many {
-		return kernel.Even(fine), err
-	}
-	return w.onTop(ctx, kernel.Even(fine), c.family)
-}
-
-// spreadShares are the shares α of its neighbours' labels that a node takes on in
-// label spreading; the first is the usual one.
-var spreadShares = []float64{0.9, 0.5, 0.7, 0.8, 0.95}
-
-// spread is label spreading, with the share that predicts labels best.
-func (w *workshop) spread(ctx context.Context, c *Classification, own gp.Labels) (err error) {
-	k, err := kernel.NewSeries(w.w, kernel.Matern{Nu: 1}, seriesHops)
-	if err != nil {
-		return err
-	}
-	opts := gp.ClassifyOptions{Method: gp.Spreading}
-	for _, share := range spreadShares {
-		opts.Starts = append(opts.Starts, []float64{1, math.Sqrt(2 * share / (1 - share))})
-	}
-	if c.classifier, c.choice.Fit, err = gp.Classify(ctx, k, own, opts); err != nil {
-		return err
-	}
-	kappa := c.choice.Fit.Theta[1]
-	c.choice.Family, c.choice.Method, c.choice.Scales, c.choice.Hops = "spreading", "series", "one", seriesHops
-	c.choice.Why = []string{fmt.Sprintf("label spreading: a node takes on %.2g of its neighbours' labels", kappa*kappa/(2+kappa*kappa))}
-	return nil
-}
-
-// choose fills in what was chosen, and why.
-func (c *Classification) choose(chosen candidate) {
-	c.choice.Family, c.choice.Scales, c.choice.Hops = chosen.name, "one", chosen.hops
-	if chosen.many {
-		c.choice.Scales = "many"
-	}
-	c.spec.Family, c.spec.Nu, c.spec.Scales = chosen.family.family, chosen.nu, c.choice.Scales
-	c.spec.Method, c.spec.Hops = c.choice.Method, c.choice.Hops
-	r := c.choice.Fit
-	how := "left out one at a time"
-	if r.Solver != gp.Exact {
-		how = "held out"
-	}
-	if n := len(c.choice.Candidates); n > 1 {
-		c.choice.Why = append(c.choice.Why, fmt.Sprintf("%v predicts labels best of the %d kernels tried", chosen, n))
-	}
-	c.choice.Why = append(c.choice.Why, fmt.Sprintf("of %d labels %s, %.1f %% are predicted right, with log score %.3f at temperature %.2f and spread %.1f",
-		r.Scored, how, 100*r.Accuracy, r.Score, r.Temperature, r.Spread))
-}
-
-// Probabilities returns the chance of each class, a row per node.
+// Probabilities returns the chance of each class, a row per node. The error wraps
+// bayesopt.ErrNode where the graph has no such node.
 func (c *Classification) Probabilities(ctx context.Context, nodes []int) (*mat.Dense, error) {
-	p, err := c.classifier.Probabilities(ctx, renumbered(nodes, c.place))
-	if err == nil {
-		c.hide(p, nodes)
+	at, err := places(nodes, c.place)
+	if err != nil {
+		return nil, err
 	}
-	return p, err
+	p, err := c.classifier.Probabilities(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	c.hide(p, nodes)
+	return p, nil
 }
 
 // Sample returns draws of the chances of each class: functions that the labels
 // leave possible, each with a row per node. Where no label reaches they are the
-// model's own, whose mean is not what Probabilities says there.
+// model's own, whose mean is not what Probabilities says there. Without nodes there
+// are no draws.
 func (c *Classification) Sample(ctx context.Context, nodes []int, draws int, seed uint64) ([]*mat.Dense, error) {
-	return c.classifier.Sample(ctx, renumbered(nodes, c.place), draws, seed)
+	at, err := places(nodes, c.place)
+	if err != nil {
+		return nil, err
+	}
+	if draws < 0 {
+		return nil, fmt.Errorf("%w: %d draws; ask for 0 or more", bayesopt.ErrOptions, draws)
+	}
+	return c.classifier.Sample(ctx, at, draws, seed)
 }
 
 // hide sets the chances where no label reaches to the shares of the classes. A

@@ -1,0 +1,171 @@
+package grfgp
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+
+	"grfgp/gp"
+	"grfgp/kernel"
+)
+
+// learned is a classifier, and the choices behind it.
+type learned struct {
+	classifier gp.Classifier
+	spec       Spec // with the choices filled in
+	choice     ClassChoice
+}
+
+// classAttempt is a candidate, and how well labels are predicted with it.
+type classAttempt struct {
+	candidate
+	kernel kernel.Kernel
+	report gp.ClassifyReport
+}
+
+// learnClasses tries the kernels that the Spec leaves and keeps the one under which
+// labels are likeliest by the others.
+func (w *workshop) learnClasses(ctx context.Context, own gp.Labels, method gp.ClassMethod) (*learned, error) {
+	opts := gp.ClassifyOptions{Method: method, Seed: w.spec.Seed}
+	if err := opts.Solver.UnmarshalText([]byte(cmp.Or(w.spec.Solver, "auto"))); err != nil {
+		return nil, err
+	}
+	c := &learned{spec: w.spec}
+	best, err := w.compareClasses(ctx, own, opts, &c.choice)
+	if err != nil {
+		return nil, err
+	}
+	w.forget(best.hops)
+	if method == best.report.Method {
+		opts.State = &best.report.ClassState
+	} else {
+		opts.Starts = [][]float64{best.report.Theta}
+	}
+	if c.classifier, c.choice.Fit, err = gp.Classify(ctx, best.kernel, own, opts); err != nil {
+		return nil, err
+	}
+	if opts.State != nil {
+		c.choice.Fit = best.report // which knows how it was learned
+	}
+	c.choose(best.candidate)
+	return c, nil
+}
+
+// compareClasses returns the best candidate, and tells of all. The first family
+// decides on the scales, the others are tried on those.
+func (w *workshop) compareClasses(ctx context.Context, own gp.Labels, opts gp.ClassifyOptions, tell *ClassChoice) (best classAttempt, err error) {
+	method, hops, why := w.decide(own.Len())
+	scales, whyScales, err := w.decideScales(own.Nodes, method, hops)
+	if err != nil {
+		return best, err
+	}
+	tell.Method = method
+	tell.Why = append(why, whyScales, "every node has the same variance: classes do not go with degrees")
+	opts.Sketch = true
+	try := func(c candidate) error {
+		k, err := w.classKernel(ctx, c, method)
+		if err != nil {
+			return err
+		}
+		opts.Starts = c.starts()
+		_, report, err := gp.Classify(ctx, k, own, opts)
+		if err != nil {
+			return err
+		}
+		tell.Candidates = append(tell.Candidates, ClassCandidate{c.String(), report.Score, report.Accuracy})
+		if best.kernel == nil || report.Score > best.report.Score {
+			best = classAttempt{c, k, report}
+		}
+		return nil
+	}
+	families := w.spec.classFamilies(hops)
+	for _, many := range scales {
+		if err := try(candidate{family: families[0], many: many, hops: w.fineHops(many, method, hops)}); err != nil {
+			return best, err
+		}
+	}
+	for _, f := range families[1:] {
+		if err := try(candidate{family: f, many: best.many, hops: best.hops}); err != nil {
+			return best, err
+		}
+	}
+	return best, nil
+}
+
+// classFamilies returns the candidates that the Spec leaves: smooth ones, for a
+// class is shared by whole neighbourhoods.
+func (s Spec) classFamilies(hops int) []family {
+	if s.Family != "" {
+		return s.families(hops)
+	}
+	matern := Spec{Family: "matern"}.families(hops)
+	return append(matern[2:], s.families(hops)[0]) // ν = 2, ν = 4, diffusion
+}
+
+// classKernel is the kernel of a candidate, of the same variance at every node.
+func (w *workshop) classKernel(ctx context.Context, c candidate, method string) (kernel.Kernel, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	fine, err := w.fine(ctx, c.family, method, c.hops)
+	if err != nil {
+		return nil, err
+	}
+	even := kernel.Even(fine)
+	if !c.many {
+		return even, nil
+	}
+	return w.onTop(ctx, even, c.family)
+}
+
+// choose fills in what was chosen, and why.
+func (c *learned) choose(chosen candidate) {
+	c.fill(chosen)
+	r := c.choice.Fit
+	how := "left out one at a time"
+	if r.Solver != gp.Exact {
+		how = "held out"
+	}
+	if n := len(c.choice.Candidates); n > 1 {
+		c.choice.Why = append(c.choice.Why, fmt.Sprintf("%v predicts labels best of the %d kernels tried", chosen, n))
+	}
+	c.choice.Why = append(c.choice.Why, fmt.Sprintf("of %d labels %s, %.1f %% are predicted right, with log score %.3f at temperature %.2f and spread %.1f",
+		r.Scored, how, 100*r.Accuracy, r.Score, r.Temperature, r.Spread))
+}
+
+// fill fills in what was chosen.
+func (c *learned) fill(chosen candidate) {
+	c.choice.Family, c.choice.Scales, c.choice.Hops = chosen.name, "one", chosen.hops
+	if chosen.many {
+		c.choice.Scales = "many"
+	}
+	c.spec.Family, c.spec.Nu, c.spec.Scales, c.spec.Trend = chosen.family.family, chosen.nu, c.choice.Scales, "none"
+	c.spec.Method, c.spec.Hops = c.choice.Method, c.choice.Hops
+}
+
+// spreadShares are the shares α of its neighbours' labels that a node takes on in
+// label spreading; the first is the usual one.
+var spreadShares = []float64{0.9, 0.5, 0.7, 0.8, 0.95}
+
+// spread is label spreading, with the share that predicts labels best.
+func (w *workshop) spread(ctx context.Context, own gp.Labels, method gp.ClassMethod) (*learned, error) {
+	matern := Spec{Family: "matern", Nu: 1}.families(seriesHops)[0]
+	k, err := kernel.NewSeries(w.w, matern.modulation, seriesHops)
+	if err != nil {
+		return nil, err
+	}
+	opts := gp.ClassifyOptions{Method: method}
+	for _, share := range spreadShares {
+		opts.Starts = append(opts.Starts, []float64{1, math.Sqrt(2 * share / (1 - share))})
+	}
+	c := &learned{spec: w.spec}
+	if c.classifier, c.choice.Fit, err = gp.Classify(ctx, k, own, opts); err != nil {
+		return nil, err
+	}
+	c.choice.Method = "series"
+	c.fill(candidate{family: matern, hops: seriesHops})
+	c.choice.Family = "spreading"
+	kappa := c.choice.Fit.Theta[1]
+	c.choice.Why = []string{fmt.Sprintf("label spreading: a node takes on %.2g of its neighbours' labels", kappa*kappa/(2+kappa*kappa))}
+	return c, nil
+}
