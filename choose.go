@@ -134,10 +134,12 @@ func (w *workshop) train(ctx context.Context, own gp.Data) (*trained, error) {
 	t.choose(best.candidate, tried, whyBest)
 	w.forget(best.hops)
 	if opts.Sketch {
-		t.model, t.choice.Fit, err = w.retrain(ctx, own, t.spec, t.model.Theta())
+		if t.model, t.choice.Fit, err = w.retrain(ctx, own, t.spec, t.model.Theta()); err != nil {
+			return nil, err
+		}
 	}
 	t.choice.Why = append(t.choice.Why, solved(t.choice.Fit, own.Len()))
-	return t, err
+	return t, nil
 }
 
 // reason says why the best of several is that.

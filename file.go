@@ -56,12 +56,15 @@ func (m *Model) Save(w io.Writer) error {
 func Load(ctx context.Context, r io.Reader, g *graph.Graph) (*Model, error) {
 	in := bufio.NewReader(r)
 	head, err := in.ReadString('\n')
+	if err != nil && err != io.EOF {
+		return nil, fmt.Errorf("grfgp: reading a model: %w", err)
+	}
 	if err != nil || !strings.HasPrefix(head, fileKind+" ") {
 		return nil, fmt.Errorf("%w: it does not begin with %q; was it written by this version of grfgp?", ErrFile, fileKind)
 	}
 	body, err := io.ReadAll(in)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("grfgp: reading a model: %w", err)
 	}
 	body = bytes.TrimSuffix(body, []byte("\n"))
 	var sum uint32
@@ -87,8 +90,11 @@ func Load(ctx context.Context, r io.Reader, g *graph.Graph) (*Model, error) {
 func (w *workshop) revive(ctx context.Context, s *savedModel) (*Model, error) {
 	m := &Model{spec: s.Spec, choice: s.Choice, place: w.place, hash: w.hash, state: s.State, noiseSD: s.NoiseSD,
 		data: gp.Data{Nodes: s.Nodes, Y: s.Y, NoiseVar: s.Noise}}
-	if err := w.checkNodes(s.Nodes); err != nil {
+	if err := m.data.Check(len(w.place)); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFile, err)
+	}
+	if !s.Spec.settled() {
+		return nil, fmt.Errorf("%w: it does not say which kernel it has; fit and save it again", ErrFile)
 	}
 	k, err := w.chosenKernel(ctx, s.Spec)
 	if err != nil {
@@ -98,6 +104,8 @@ func (w *workshop) revive(ctx context.Context, s *savedModel) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFile, err)
 	}
-	m.posterior, err = fitted.Condition(ctx, gp.Data{Nodes: m.internal(s.Nodes), Y: s.Y, NoiseVar: s.Noise})
-	return m, err
+	if m.posterior, err = fitted.Condition(ctx, w.internal(m.data)); err != nil {
+		return nil, err
+	}
+	return m, nil
 }

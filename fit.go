@@ -7,12 +7,14 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/bayesopt"
 	"grfgp/gp"
 	"grfgp/graph"
 )
 
 // Model is a Gaussian process on a graph, fitted to measurements and conditioned
-// on them. Nodes are numbered as in the graph that was given.
+// on them. Nodes are numbered as in the graph that was given. It does not change,
+// and is safe for concurrent use.
 type Model struct {
 	spec      Spec // with the choices filled in
 	choice    Choice
@@ -43,14 +45,14 @@ type Candidate struct {
 	LOOScore      float64 `json:"loo_score"` // mean leave-one-out log density
 }
 
-// Choice returns what was chosen, and why.
+// Choice returns what was chosen, and why. Its lists are not to be changed.
 func (m *Model) Choice() Choice { return m.choice }
 
 // NoiseSD returns the standard deviation of a measurement's noise.
 func (m *Model) NoiseSD() float64 { return m.noiseSD }
 
-// Data returns the measurements that the model is conditioned on.
-func (m *Model) Data() gp.Data { return m.data }
+// Data returns a copy of the measurements that the model is conditioned on.
+func (m *Model) Data() gp.Data { return m.data.Clone() }
 
 // Fit chooses a kernel as spec says, learns its hyperparameters, and conditions
 // on the measurements.
@@ -65,19 +67,21 @@ func Fit(ctx context.Context, g *graph.Graph, d gp.Data, spec Spec) (*Model, err
 // fit tries the kernels that the Spec leaves, keeps the likeliest, and conditions
 // it on the measurements.
 func (w *workshop) fit(ctx context.Context, d gp.Data) (*Model, error) {
-	if err := w.checkNodes(d.Nodes); err != nil {
+	if err := d.Check(len(w.place)); err != nil {
 		return nil, err
 	}
-	m := &Model{place: w.place, hash: w.hash, data: d}
-	own := gp.Data{Nodes: w.internal(d.Nodes), Y: d.Y, NoiseVar: d.NoiseVar}
+	m := &Model{place: w.place, hash: w.hash, data: d.Clone()}
+	own := w.internal(m.data)
 	best, err := w.train(ctx, own)
 	if err != nil {
 		return nil, err
 	}
 	m.spec, m.choice = best.spec, best.choice
 	m.noiseSD, m.state = best.model.NoiseSD(), best.model.State()
-	m.posterior, err = best.model.Condition(ctx, own)
-	return m, err
+	if m.posterior, err = best.model.Condition(ctx, own); err != nil {
+		return nil, err
+	}
+	return m, nil
 }
 
 // retrain learns the hyperparameters of a kernel that is chosen already, from
@@ -109,21 +113,22 @@ func solved(r gp.FitReport, measurements int) string {
 	return fmt.Sprintf("%d measurements are solved by iteration, to a residual of %.1g while learning", measurements, r.Residual)
 }
 
-// checkNodes says which measurement is at no node.
-func (w *workshop) checkNodes(nodes []int) error {
-	for k, i := range nodes {
-		if i < 0 || i >= len(w.place) {
-			return fmt.Errorf("%w: measurement %d is at node %d of %d", gp.ErrData, k, i, len(w.place))
-		}
-	}
-	return nil
+// internal returns measurements that were checked, by nodes of the ordered graph.
+func (w *workshop) internal(d gp.Data) gp.Data {
+	return gp.Data{Nodes: renumbered(d.Nodes, w.place), Y: d.Y, NoiseVar: d.NoiseVar}
 }
 
-// internal returns the numbers of nodes in the ordered graph.
-func (w *workshop) internal(nodes []int) []int { return renumbered(nodes, w.place) }
+// places returns the numbers in the ordered graph of nodes that somebody asks for.
+func places(nodes, place []int) ([]int, error) {
+	for _, i := range nodes {
+		if i < 0 || i >= len(place) {
+			return nil, fmt.Errorf("%w: there is no node %d of %d", bayesopt.ErrNode, i, len(place))
+		}
+	}
+	return renumbered(nodes, place), nil
+}
 
-func (m *Model) internal(nodes []int) []int { return renumbered(nodes, m.place) }
-
+// renumbered returns place[i] for every node i.
 func renumbered(nodes, place []int) []int {
 	at := make([]int, len(nodes))
 	for k, i := range nodes {
@@ -148,9 +153,14 @@ func (m *Model) SDError(nodes int) float64 {
 	return gp.SampledSDError
 }
 
-// Predict returns mean and standard deviation of the quantity at the nodes.
+// Predict returns mean and standard deviation of the quantity at the nodes. The
+// error wraps bayesopt.ErrNode where the graph has no such node.
 func (m *Model) Predict(ctx context.Context, nodes []int) (Prediction, error) {
-	return predict(ctx, m.posterior, m.internal(nodes))
+	at, err := places(nodes, m.place)
+	if err != nil {
+		return Prediction{}, err
+	}
+	return predict(ctx, m.posterior, at)
 }
 
 func predict(ctx context.Context, p *gp.Posterior, nodes []int) (Prediction, error) {
@@ -167,7 +177,11 @@ func predict(ctx context.Context, p *gp.Posterior, nodes []int) (Prediction, err
 
 // Sample returns draws of the quantity at the nodes, a column each: functions
 // that the measurements leave possible. Draw s is the same for the same seed,
-// however many are asked for.
+// however many are asked for. Without nodes or draws the matrix is empty.
 func (m *Model) Sample(ctx context.Context, nodes []int, draws int, seed uint64) (*mat.Dense, error) {
-	return m.posterior.Sample(ctx, m.internal(nodes), draws, seed)
+	at, err := places(nodes, m.place)
+	if err != nil {
+		return nil, err
+	}
+	return m.posterior.Sample(ctx, at, draws, seed)
 }

@@ -5,38 +5,15 @@ import (
 	"fmt"
 	"math"
 
-	"grfgp/bayesopt"
 	"grfgp/gp"
 	"grfgp/graph"
 )
-
-// Sibling returns an Optimizer on the same graph and with the same Spec that was
-// told nothing. The two share what is costly to make, and may be used at once.
-func (o *Optimizer) Sibling(policy string, opts bayesopt.Options) (*Optimizer, error) {
-	return o.of.optimizer(policy, opts)
-}
-
-// Suggest answers a caller who keeps the books of what is pending, closed and
-// spent; nodes are numbered as in the graph that was given.
-func (o *Optimizer) Suggest(ctx context.Context, r bayesopt.Request) (bayesopt.Answer, error) {
-	for _, nodes := range []*[]int{&r.Pending, &r.Closed} {
-		at := make([]int, len(*nodes))
-		for k, node := range *nodes {
-			at[k] = o.at(node)
-		}
-		*nodes = at
-	}
-	a, err := o.inner.Suggest(ctx, r)
-	for k := range a.Suggestions {
-		a.Suggestions[k].Node = o.given[a.Suggestions[k].Node]
-	}
-	return a, err
-}
 
 // Knowledge is what an Optimizer knew after some measurements. It is immutable
 // and safe for concurrent use.
 type Knowledge struct {
 	posterior *gp.Posterior
+	graph     *graph.Graph
 	place     []int
 	data      gp.Data // nodes as given
 	chosen    Spec
@@ -49,7 +26,7 @@ func (o *Optimizer) Knowledge(ctx context.Context) (*Knowledge, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &Knowledge{posterior: p, place: o.place, data: o.Data()}
+	k := &Knowledge{posterior: p, graph: o.of.given, place: o.place, data: o.Data()}
 	k.chosen, _ = o.Chosen()
 	return k, nil
 }
@@ -72,12 +49,11 @@ func (k *Knowledge) Predict(ctx context.Context, nodes []int) (Prediction, error
 // Validate leaves out folds of measurements, conditions on the others and
 // compares what is predicted with what was measured, beside the simple rules. The
 // hyperparameters stay as they are, so it takes a fraction of what Validate of
-// the package takes, and is a little kinder to the model. g is the graph that the
-// Optimizer was made for.
-func (k *Knowledge) Validate(ctx context.Context, g *graph.Graph, seed uint64) (*Validation, error) {
+// the package takes, and is a little kinder to the model.
+func (k *Knowledge) Validate(ctx context.Context, seed uint64) (*Validation, error) {
 	const most = 10
 	v := &Validation{Scheme: Scattered, Folds: min(most, k.data.Len()), Coverage: map[string]float64{}, BaselineRMSE: map[string]float64{}}
-	fold := folds(g, k.data, v.Folds, Scattered, seed)
+	fold := folds(k.graph, k.data, v.Folds, Scattered, seed)
 	squares := map[string]float64{}
 	for f := range v.Folds {
 		train, test := split(k.data, fold, f)
@@ -95,7 +71,7 @@ func (k *Knowledge) Validate(ctx context.Context, g *graph.Graph, seed uint64) (
 			return nil, fmt.Errorf("fold %d of %d: %w", f+1, v.Folds, err)
 		}
 		v.compare(f, test, known, k.NoiseSD())
-		addSquares(squares, g, train, test)
+		addSquares(squares, k.graph, train, test)
 	}
 	v.summarise(squares)
 	return v, nil

@@ -7,6 +7,8 @@ package grfgp
 import (
 	"errors"
 	"fmt"
+	"math"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -62,8 +64,8 @@ func (s Spec) Check() error {
 		return fmt.Errorf("%w: trends are %s, not %q", ErrSpec, strings.Join(Trends, " or "), s.Trend)
 	case s.Trend == "degree" && s.Method == "lowrank":
 		return fmt.Errorf("%w: lowrank has no trend; take grf, series or dense for one", ErrSpec)
-	case s.Nu < 0 || s.Nu > 0 && s.Family != "matern":
-		return fmt.Errorf("%w: ν = %v goes with the family matern and is positive", ErrSpec, s.Nu)
+	case !(s.Nu >= 0 && s.Nu <= math.MaxFloat64) || s.Nu > 0 && s.Family != "matern":
+		return fmt.Errorf("%w: ν = %v goes with the family matern and is positive and finite", ErrSpec, s.Nu)
 	case s.Solver != "" && !slices.Contains(gp.Solvers[1:], s.Solver):
 		return fmt.Errorf("%w: no solver is called %q; there are %s", ErrSpec, s.Solver, strings.Join(gp.Solvers[1:], ", "))
 	case s.Hops < 0 || s.Hops > walk.MaxMaxLen:
@@ -72,10 +74,53 @@ func (s Spec) Check() error {
 		return fmt.Errorf("%w: %d walkers, want 1 to %d", ErrSpec, s.Walks, walk.MaxWalks)
 	case s.Rank < 0:
 		return fmt.Errorf("%w: rank %d is negative", ErrSpec, s.Rank)
-	case s.NoiseSD != nil && !(*s.NoiseSD >= 0):
-		return fmt.Errorf("%w: noise %v is negative", ErrSpec, *s.NoiseSD)
+	case s.NoiseSD != nil && !(*s.NoiseSD >= 0 && *s.NoiseSD <= math.MaxFloat64):
+		return fmt.Errorf("%w: noise %v, want a finite number ≥ 0", ErrSpec, *s.NoiseSD)
+	case s.Mean != nil && !(math.Abs(*s.Mean) <= math.MaxFloat64):
+		return fmt.Errorf("%w: mean %v, want a finite number", ErrSpec, *s.Mean)
 	}
 	return nil
+}
+
+// own returns a Spec that does not follow what the caller does to this one.
+func (s Spec) own() Spec {
+	for _, known := range []**float64{&s.Mean, &s.NoiseSD} {
+		if *known != nil {
+			v := **known
+			*known = &v
+		}
+	}
+	return s
+}
+
+// settled reports whether a Spec leaves nothing of the kernel open.
+func (s Spec) settled() bool {
+	return s.Family != "" && s.Method != "" && s.Scales != "" && s.Trend != "" &&
+		(s.Nu > 0 || s.Family != "matern") && (s.Hops > 0 || s.Method == "dense")
+}
+
+// leadsTo reports whether a settled Spec is this one with its choices filled in.
+func (s Spec) leadsTo(settled Spec) bool {
+	open := settled
+	if s.Family == "" {
+		open.Family = ""
+	}
+	if s.Nu == 0 {
+		open.Nu = 0
+	}
+	if s.Method == "" {
+		open.Method = ""
+	}
+	if s.Hops == 0 || settled.Method == "dense" { // which has no reach
+		open.Hops = s.Hops
+	}
+	if s.Scales == "" {
+		open.Scales = ""
+	}
+	if s.Trend == "" {
+		open.Trend = ""
+	}
+	return settled.settled() && reflect.DeepEqual(open, s)
 }
 
 // family is a kernel by walk length and, unless it is free, by eigenvalue.

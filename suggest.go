@@ -76,8 +76,16 @@ func (w *workshop) optimizer(policy string, opts bayesopt.Options) (_ *Optimizer
 	if err != nil {
 		return nil, err
 	}
-	o.inner, err = bayesopt.New(trainer{w}, opts)
-	return o, err
+	if o.inner, err = bayesopt.New(trainer{w}, opts); err != nil {
+		return nil, err
+	}
+	return o, nil
+}
+
+// Sibling returns an Optimizer on the same graph and with the same Spec that was
+// told nothing. The two share what is costly to make, and may be used at once.
+func (o *Optimizer) Sibling(policy string, opts bayesopt.Options) (*Optimizer, error) {
+	return o.of.optimizer(policy, opts)
 }
 
 // inOrder returns for the ordered graph a policy for the given one.
@@ -98,15 +106,6 @@ func (o *Optimizer) inOrder(p bayesopt.Policy) (_ bayesopt.Policy, err error) {
 
 // places returns the numbers of nodes in the ordered graph.
 func (o *Optimizer) places(nodes []int) ([]int, error) { return places(nodes, o.place) }
-
-func places(nodes, place []int) ([]int, error) {
-	for _, i := range nodes {
-		if i < 0 || i >= len(place) {
-			return nil, fmt.Errorf("%w: there is no node %d of %d", bayesopt.ErrNode, i, len(place))
-		}
-	}
-	return renumbered(nodes, place), nil
-}
 
 // moved returns values by node in the order of the ordered graph; values of
 // another length are left to those who check them.
@@ -158,6 +157,23 @@ func (o *Optimizer) Next(ctx context.Context, n int) ([]int, bayesopt.Reason, er
 	return renumbered(nodes, o.given), reason, err
 }
 
+// Suggest answers a caller who keeps the books of what is pending, closed and
+// spent; nodes are numbered as in the graph that was given.
+func (o *Optimizer) Suggest(ctx context.Context, r bayesopt.Request) (bayesopt.Answer, error) {
+	for _, nodes := range []*[]int{&r.Pending, &r.Closed} {
+		at := make([]int, len(*nodes))
+		for k, node := range *nodes {
+			at[k] = o.at(node)
+		}
+		*nodes = at
+	}
+	a, err := o.inner.Suggest(ctx, r)
+	for k := range a.Suggestions {
+		a.Suggestions[k].Node = o.given[a.Suggestions[k].Node]
+	}
+	return a, err
+}
+
 // Data returns what was told, in order.
 func (o *Optimizer) Data() gp.Data {
 	d := o.inner.Data()
@@ -181,7 +197,8 @@ func (o *Optimizer) Effort() bayesopt.Effort { return o.inner.Effort() }
 // Checkpoint returns the last training, and false before the first.
 func (o *Optimizer) Checkpoint() (bayesopt.Checkpoint, bool) { return o.inner.Checkpoint() }
 
-// Resume starts from a checkpoint instead of doing all trainings again.
+// Resume starts from a checkpoint instead of doing all trainings again. One of
+// another Spec is refused.
 func (o *Optimizer) Resume(ctx context.Context, c bayesopt.Checkpoint) error {
 	return o.inner.Resume(ctx, c)
 }
@@ -233,7 +250,10 @@ func (t trainer) Fit(ctx context.Context, d gp.Data, last *bayesopt.Trained) (*b
 		}
 		if d.Len() < chooseAgain*by.Measurements {
 			m, _, err := t.retrain(ctx, d, by.Spec, last.Model.Theta())
-			return &bayesopt.Trained{Model: m, Kernel: last.Kernel}, err
+			if err != nil {
+				return nil, err
+			}
+			return &bayesopt.Trained{Model: m, Kernel: last.Kernel}, nil
 		}
 	}
 	best, err := t.train(ctx, d)
@@ -241,16 +261,22 @@ func (t trainer) Fit(ctx context.Context, d gp.Data, last *bayesopt.Trained) (*b
 		return nil, err
 	}
 	name, err := json.Marshal(chosenBy{best.spec, d.Len()})
-	return &bayesopt.Trained{Model: best.model, Kernel: string(name)}, err
+	if err != nil {
+		return nil, err
+	}
+	return &bayesopt.Trained{Model: best.model, Kernel: string(name)}, nil
 }
 
 func (t trainer) Restore(ctx context.Context, name string, s gp.State) (*gp.Model, error) {
 	var by chosenBy
 	if err := json.Unmarshal([]byte(name), &by); err != nil {
-		return nil, fmt.Errorf("grfgp: a training to resume from: %w", err)
+		return nil, fmt.Errorf("%w: a training to resume from: %w", bayesopt.ErrOptions, err)
 	}
 	if err := by.Spec.Check(); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: a training to resume from: %w", bayesopt.ErrOptions, err)
+	}
+	if !t.spec.leadsTo(by.Spec) {
+		return nil, fmt.Errorf("%w: a training to resume from is of another specification; resume with the one that it was made by", bayesopt.ErrOptions)
 	}
 	k, err := t.chosenKernel(ctx, by.Spec)
 	if err != nil {

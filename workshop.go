@@ -19,6 +19,7 @@ import (
 // the order of nodes, eigenvectors, features.
 type workshop struct {
 	spec   Spec
+	given  *graph.Graph
 	graph  *graph.Graph // ordered
 	w      *sparse.CSR
 	hash   [32]byte             // of the graph as given
@@ -51,7 +52,7 @@ func newWorkshop(g *graph.Graph, spec Spec) (*workshop, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &workshop{spec: spec, graph: h, w: h.Normalized(graph.NormalizedAdjacency), hash: g.Hash(), place: make([]int, len(order)), features: map[int]*walk.Features{}}
+	w := &workshop{spec: spec.own(), given: g, graph: h, w: h.Normalized(graph.NormalizedAdjacency), hash: g.Hash(), place: make([]int, len(order)), features: map[int]*walk.Features{}}
 	for at, node := range order {
 		w.place[node] = at
 	}
@@ -218,9 +219,12 @@ func (w *workshop) fine(ctx context.Context, f family, method string, hops int) 
 		if w.dense != nil {
 			return w.dense.With(f.spectrum), nil
 		}
-		var err error
-		w.dense, err = kernel.NewDense(w.w, f.spectrum)
-		return w.dense, err
+		k, err := kernel.NewDense(w.w, f.spectrum)
+		if err != nil {
+			return nil, err
+		}
+		w.dense = k
+		return k, nil
 	case "series":
 		return kernel.NewSeries(w.w, f.modulation, hops)
 	}

@@ -247,15 +247,15 @@ func (o *Optimizer) Learn(ctx context.Context, readings []Reading) (Knowledge, e
 	case err != nil:
 		return nil, err
 	}
-	return knowledge{k, o}, nil
+	return knowledge{k, o.settings.Seed}, nil
 }
 
-// knowledge adds the graph to what is known.
+// knowledge adds the seed of the study to what is known.
 type knowledge struct {
 	*grfgp.Knowledge
-	of *Optimizer
+	seed uint64
 }
 
 func (k knowledge) Validate(ctx context.Context) (*grfgp.Validation, error) {
-	return k.Knowledge.Validate(ctx, k.of.graph, k.of.settings.Seed)
+	return k.Knowledge.Validate(ctx, k.seed)
 }
