@@ -1,13 +1,16 @@
 package grfgp_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"log"
+	"math"
 	"strings"
 
 	"grfgp"
 	"grfgp/gp"
+	"grfgp/graph"
 	"grfgp/graphio"
 )
 
@@ -35,4 +38,88 @@ func Example() {
 	}
 	fmt.Println(net.Graph.Labels().At(3), p.Mean[0] > 35 && p.Mean[0] < 44, p.SD[0] < 10)
 	// Output: d true true
+}
+
+// ring is 60 places around a lake, and the temperature at every fourth.
+func ring() (*graph.Graph, gp.Data) {
+	g, err := graph.Ring(60)
+	if err != nil {
+		log.Fatal(err)
+	}
+	var d gp.Data
+	for i := 0; i < g.Len(); i += 4 {
+		d.Nodes = append(d.Nodes, i)
+		d.Y = append(d.Y, 10+3*math.Sin(2*math.Pi*float64(i)/60))
+	}
+	return g, d
+}
+
+// Is the model better than the simple rules, and do its intervals hold what they
+// say?
+func ExampleValidate() {
+	g, d := ring()
+	v, err := grfgp.Validate(context.Background(), g, d, grfgp.Spec{}, grfgp.ValidateOptions{Folds: 5, Scheme: grfgp.Scattered})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, rule := range grfgp.Baselines {
+		fmt.Printf("better than %s: %t\n", rule, v.RMSE < v.BaselineRMSE[rule])
+	}
+	fmt.Printf("95 %% intervals hold at least 90 %%: %t\n", v.Coverage["0.95"] >= 0.9)
+	// Output:
+	// better than overall mean: true
+	// better than nearest measured node: true
+	// better than smoothing: true
+	// 95 % intervals hold at least 90 %: true
+}
+
+// A model is kept in a file; who loads it brings the same graph.
+func ExampleLoad() {
+	ctx := context.Background()
+	g, d := ring()
+	model, err := grfgp.Fit(ctx, g, d, grfgp.Spec{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := model.Save(&file); err != nil {
+		log.Fatal(err)
+	}
+	again, err := grfgp.Load(ctx, &file, g)
+	if err != nil {
+		log.Fatal(err)
+	}
+	p, err := model.Predict(ctx, []int{14})
+	if err != nil {
+		log.Fatal(err)
+	}
+	q, err := again.Predict(ctx, []int{14})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("the same to the bit:", p.Mean[0] == q.Mean[0] && p.SD[0] == q.SD[0])
+	// Output: the same to the bit: true
+}
+
+// Of two rings one has labels. Which node is to be labelled next?
+func ExampleClassification_SuggestLabels() {
+	var e graph.Edges
+	for i := range uint32(8) {
+		e.U, e.V = append(e.U, i, 8+i), append(e.V, (i+1)%8, 8+(i+1)%8)
+	}
+	g, _, err := graph.FromEdges(graph.NumberLabels(16), e, graph.BuildOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	ctx := context.Background()
+	c, err := grfgp.Classify(ctx, g, gp.Labels{Nodes: []int{0, 1, 4, 5}, Class: []int{0, 0, 1, 1}, Classes: 2}, grfgp.Spec{}, gp.Dirichlet)
+	if err != nil {
+		log.Fatal(err)
+	}
+	picks, _, err := c.SuggestLabels(ctx, 1, grfgp.LabelOptions{Allowed: []int{2, 3, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("one of the ring without labels:", picks[0].Node >= 8)
+	// Output: one of the ring without labels: true
 }
