@@ -239,23 +239,25 @@ func TestModelIsItsOwn(t *testing.T) {
 	if after := save(); after != before {
 		t.Errorf("%s after everything was written over, %s before", after, before)
 	}
-	rings, l := fourRings(t)
-	c, err := grfgp.Classify(t.Context(), rings, l, plain, gp.Dirichlet)
-	if err != nil {
-		t.Fatal(err)
-	}
-	chances := func() string {
-		p, err := c.Probabilities(t.Context(), []int{1, 9, 20})
+	for _, method := range []gp.ClassMethod{gp.Dirichlet, gp.OneVsAll, gp.Variational, gp.Spreading} {
+		rings, l := fourRings(t)
+		c, err := grfgp.Classify(t.Context(), rings, l, plain, method)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return fmt.Sprint(p.RawMatrix().Data)
-	}
-	was := chances()
-	clear(l.Nodes)
-	clear(l.Class)
-	if now := chances(); now != was {
-		t.Errorf("%s after the labels were written over, %s before", now, was)
+		chances := func() string {
+			p, err := c.Probabilities(t.Context(), []int{1, 9, 20})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return fmt.Sprint(p.RawMatrix().Data, c.LeftOut().RawMatrix().Data)
+		}
+		was := chances()
+		clear(l.Nodes)
+		clear(l.Class)
+		if now := chances(); now != was {
+			t.Errorf("%v: %s after the labels were written over, %s before", method, now, was)
+		}
 	}
 }
 

@@ -3,7 +3,6 @@ package grfgp
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -66,7 +65,7 @@ func (w *workshop) classify(ctx context.Context, l gp.Labels, method gp.ClassMet
 	if err := l.Check(len(w.place)); err != nil {
 		return nil, err
 	}
-	own := gp.Labels{Nodes: renumbered(l.Nodes, w.place), Class: slices.Clone(l.Class), Classes: l.Classes}
+	own := gp.Labels{Nodes: renumbered(l.Nodes, w.place), Class: l.Class, Classes: l.Classes}
 	learn := w.learnClasses
 	if method == gp.Spreading {
 		learn = w.spread

@@ -168,7 +168,8 @@ func (s *simulator) replay(ctx context.Context, r *Replay) error {
 			opts.Policy = bayesopt.VarianceReduction{Over: s.known}
 		}
 	}
-	o, err := s.workshops[r.Policy].optimizer(r.Policy, opts)
+	w := s.workshops[r.Policy]
+	o, err := w.optimizer(w.spec, r.Policy, opts)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 // the graph that was given, in options too. It is not safe for concurrent use.
 type Optimizer struct {
 	inner *bayesopt.Optimizer
+	spec  Spec // as asked for
 	of    *workshop
 	place []int // of a given node in the ordered graph
 	given []int // its inverse
@@ -24,11 +25,22 @@ type Optimizer struct {
 // Options.Policy, or one of bayesopt.PolicyNames; with neither, as the goal says.
 // A policy of Options knows nodes as the graph does that was given.
 func NewOptimizer(g *graph.Graph, spec Spec, policy string, opts bayesopt.Options) (*Optimizer, error) {
-	w, err := newWorkshop(g, drawing(g, spec, opts.Policy == nil && onlyDraws(policy, opts.Goal)))
+	w, err := newWorkshop(g, suited(g, spec, policy, opts))
 	if err != nil {
 		return nil, err
 	}
-	return w.optimizer(policy, opts)
+	return w.optimizer(spec.own(), policy, opts)
+}
+
+// Sibling returns an Optimizer on the same graph and with the same Spec that was
+// told nothing. The two may be used at once, and share what is costly to make
+// unless their policies want other kernels: what it suggests is what a new one
+// would.
+func (o *Optimizer) Sibling(policy string, opts bayesopt.Options) (*Optimizer, error) {
+	if g := o.of.given; suited(g, o.spec, policy, opts).Method != o.of.spec.Method {
+		return NewOptimizer(g, o.spec, policy, opts)
+	}
+	return o.of.optimizer(o.spec, policy, opts)
 }
 
 const (
@@ -51,14 +63,19 @@ func drawing(g *graph.Graph, spec Spec, onlyDraws bool) Spec {
 	return spec
 }
 
+// suited is the Spec for what an Optimizer does.
+func suited(g *graph.Graph, spec Spec, policy string, opts bayesopt.Options) Spec {
+	return drawing(g, spec, opts.Policy == nil && onlyDraws(policy, opts.Goal))
+}
+
 // onlyDraws reports whether a policy needs nothing of a model but draws.
 func onlyDraws(policy string, goal bayesopt.Goal) bool {
 	return policy == "thompson" || policy == "" && goal.Seeks()
 }
 
 // optimizer returns one that shares the workshop, which several may do at once.
-func (w *workshop) optimizer(policy string, opts bayesopt.Options) (_ *Optimizer, err error) {
-	o := &Optimizer{of: w, place: w.place, given: make([]int, len(w.place))}
+func (w *workshop) optimizer(asked Spec, policy string, opts bayesopt.Options) (_ *Optimizer, err error) {
+	o := &Optimizer{spec: asked, of: w, place: w.place, given: make([]int, len(w.place))}
 	for node, at := range w.place {
 		o.given[at] = node
 	}
@@ -80,12 +97,6 @@ func (w *workshop) optimizer(policy string, opts bayesopt.Options) (_ *Optimizer
 		return nil, err
 	}
 	return o, nil
-}
-
-// Sibling returns an Optimizer on the same graph and with the same Spec that was
-// told nothing. The two share what is costly to make, and may be used at once.
-func (o *Optimizer) Sibling(policy string, opts bayesopt.Options) (*Optimizer, error) {
-	return o.of.optimizer(policy, opts)
 }
 
 // inOrder returns for the ordered graph a policy for the given one.

@@ -160,6 +160,37 @@ func TestOptimizerRefuses(t *testing.T) {
 	}
 }
 
+// A sibling has the kernel that it would have by itself, whoever came first.
+func TestSiblingsDoNotDependOnTheFirst(t *testing.T) {
+	g := communities(t, 1600, 2, 8, 3, 0.5).graph // where Thompson sampling is by series, all else by features
+	spec := grfgp.Spec{Family: "diffusion", Scales: "one", Trend: "none"}
+	draws, learns := bayesopt.Options{Seed: 1}, bayesopt.Options{Goal: bayesopt.Learn, Seed: 1}
+	method := func(o *grfgp.Optimizer, err error) string {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 6 {
+			if err := o.Tell(100*i, math.Sin(float64(i))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := o.Predict(t.Context(), []int{9}); err != nil {
+			t.Fatal(err)
+		}
+		chosen, _ := o.Chosen()
+		return chosen.Method
+	}
+	first, err := grfgp.NewOptimizer(g, spec, "", learns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	alone := method(grfgp.NewOptimizer(g, spec, "", draws))
+	if beside := method(first.Sibling("", draws)); beside != alone || beside == method(first.Sibling("", learns)) {
+		t.Errorf("%s as a sibling, %s alone", beside, alone)
+	}
+}
+
 // The loop by a function, with a kernel that is chosen by itself: which of 60
 // places on a ring are above the level?
 func ExampleOptimizer_run() {
