@@ -223,8 +223,9 @@ func (o *Optimizer) train(ctx context.Context, now int) error {
 	d := o.first(now)
 	trained, err := o.trainer.Fit(ctx, d, o.last)
 	o.effort.Train += time.Since(start)
-	if errors.Is(err, gp.ErrData) && o.posterior == nil {
-		return nil // constant so far: the next one may differ
+	if errors.Is(err, gp.ErrData) {
+		o.posterior = nil
+		return nil // constant so far, and the next one may differ; or too far apart, and one may be corrected
 	}
 	if err != nil {
 		return err

@@ -50,13 +50,15 @@ func (d Data) Check(nodes int) error {
 	return nil
 }
 
-func (d Data) check(nodes int) error { return d.Check(nodes) }
-
 // Units turn values into standardised ones, (y − Center)/Scale, and back.
 type Units struct {
 	Center float64 `json:"center"`
 	Scale  float64 `json:"scale"`
 }
+
+// mostSpread is how far values may be from their mean: variances are squares, and
+// predictions several standard deviations wide.
+const mostSpread = 1e150
 
 // unitsOf returns the mean and standard deviation (divisor n) of y.
 func unitsOf(y []float64) (Units, error) {
@@ -73,8 +75,8 @@ func unitsOf(y []float64) (Units, error) {
 	switch {
 	case constant || largest == 0:
 		return Units{}, fmt.Errorf("%w: all %d values are %v; a constant says nothing about how values vary over the graph", ErrData, len(y), y[0])
-	case math.IsInf(largest, 0) || math.IsInf(mean, 0):
-		return Units{}, fmt.Errorf("%w: values spread over more than a float64 holds; give them in another unit", ErrData)
+	case !(largest <= mostSpread) || math.IsInf(mean, 0):
+		return Units{}, fmt.Errorf("%w: values are up to %.3g from their mean, too far for a variance to be a number; correct them, or give them in another unit", ErrData, largest)
 	}
 	sum := 0.0
 	for _, v := range y {

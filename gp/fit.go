@@ -131,7 +131,7 @@ type FitReport struct {
 // likelihood (with a weak prior that matters only where data are few).
 func Fit(ctx context.Context, k kernel.Kernel, d Data, opts FitOptions) (*Model, FitReport, error) {
 	var r FitReport
-	if err := d.check(k.Nodes()); err != nil {
+	if err := d.Check(k.Nodes()); err != nil {
 		return nil, r, err
 	}
 	if opts.MaxIter == 0 {

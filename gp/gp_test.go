@@ -495,6 +495,7 @@ func TestBadData(t *testing.T) {
 		"not a number":   {Nodes: []int{1, 2}, Y: []float64{1, math.NaN()}},
 		"infinite":       {Nodes: []int{1, 2}, Y: []float64{1, math.Inf(1)}},
 		"too far apart":  {Nodes: []int{1, 2, 3}, Y: []float64{1.7e308, -1.7e308, -1.7e308}},
+		"huge variance":  {Nodes: []int{1, 2, 3}, Y: []float64{1e200, -1e200, 0}},
 		"outside":        {Nodes: []int{1, 34}, Y: []float64{1, 2}},
 		"negative node":  {Nodes: []int{1, -1}, Y: []float64{1, 2}},
 		"lengths":        {Nodes: []int{1, 2}, Y: []float64{1}},

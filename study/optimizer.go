@@ -243,7 +243,7 @@ func (o *Optimizer) Learn(ctx context.Context, readings []Reading) (Knowledge, e
 	o.save(ctx)
 	switch {
 	case errors.Is(err, bayesopt.ErrNoModel):
-		return nil, fmt.Errorf("%w: %d values, of which some must differ", ErrNoModel, len(readings))
+		return nil, fmt.Errorf("%w: %d values that are too few, all the same, or too far apart", ErrNoModel, len(readings))
 	case err != nil:
 		return nil, err
 	}

@@ -231,7 +231,7 @@ func TestSimulateRefuses(t *testing.T) {
 		{exitUsage, "--start 78 leaves nothing to choose", "--goal learn --start 78 --truth " + truth},
 		{exitUsage, "give one of them", "--goal learn --csv --json --truth " + truth},
 		{exitUsage, "would be written over --truth", "--goal learn --truth " + truth + " --plot " + truth},
-		{exitNotFitted, "too few measurements for a model (3)", "--goal learn --start 1 --steps 2 --truth " + truth},
+		{exitNotFitted, "no model of 3 measurements", "--goal learn --start 1 --steps 2 --truth " + truth},
 		{exitBadData, "all values are 1", "--goal learn --truth " + same},
 		{exitBadData, "none of its ids", "--goal learn --truth " + strange},
 	} {
