@@ -4,12 +4,15 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
 	"grfgp"
 	"grfgp/bayesopt"
 	"grfgp/dataset"
+	"grfgp/gp"
+	"grfgp/kernel"
 )
 
 // bayesOptimisation is Figure 4.
@@ -19,7 +22,8 @@ func bayesOptimisation() *Experiment {
 		About: `Figure 4: a fixed table of values over the nodes of a graph, z-scored, whose highest entry is looked for. 1,000 nodes are drawn at
 random, then 1,000 more are chosen one after the other (100 on social networks). Regret is the table's maximum less the best value seen. By the authors'
 protocol the kernel has free coefficients for as many hops as theirs, is trained at the start and every 600 measurements (wind: 500), and one draw from
-the posterior picks the next node (Thompson sampling); here it is learned by L-BFGS and its features are free of most of the noise of theirs. Our own
+the posterior picks the next node (Thompson sampling); here it is learned by L-BFGS and its features are free of most of the noise of theirs. On social networks their walks are run too, noise and all, with
+coefficients that are learned and with random ones, from which theirs start. Our own
 choice leaves family, reach, scales and a trend with the degree to the likelihood, and trains at the same measurements. Both start from the same nodes, seed by seed, as do
 searches without a model. What uniform draws reach in expectation is exact; an oracle reads the table in the order of the function without noise.`,
 		Columns: []Column{
@@ -50,7 +54,7 @@ searches without a model. What uniform draws reach in expectation is exact; an o
 // arm is a way to pick nodes.
 type arm struct {
 	key, title string
-	policy     string // of grfgp.Simulate; "" for what needs no simulation
+	policy     string // of grfgp.Simulate; "" for what goes without it
 }
 
 var arms = []arm{
@@ -60,14 +64,22 @@ var arms = []arm{
 	{"dfs", "DFS", "dfs"},
 	{"random", "random", "random"},
 	{"degree", "highest degree", "degree"},
+	{"walks", "authors' walks", ""},
+	{"untrained", "authors' walks, untrained", ""},
 	{"uniform", "uniform, in expectation", ""},
 	{"oracle", "oracle without noise", ""},
+}
+
+func armNamed(key string) arm {
+	return arms[slices.IndexFunc(arms, func(a arm) bool { return a.key == key })]
 }
 
 // searchSettings are all that a search depends on.
 type searchSettings struct {
 	Panel, Data, Arm string
 	Spec             grfgp.Spec
+	Walks, Hops      int  `json:",omitempty"` // of the authors' walks
+	Untrained        bool `json:",omitempty"` // coefficients stay at random
 	Retrain          bayesopt.Schedule
 	Start, Steps     int
 	Seed             uint64
@@ -84,11 +96,11 @@ func bayesoptCells(o Options) []Cell {
 		}
 		have := p.ready(store)
 		for _, a := range arms {
-			if a.key == "degree" && !p.social || a.key == "oracle" && p.data != "" {
+			if (a.key == "degree" || a.key == "walks" || a.key == "untrained") && !p.social || a.key == "oracle" && p.data != "" {
 				continue
 			}
 			seeds := o.Repeats(1, 5)
-			if a.policy == "" {
+			if a.key == "uniform" || a.key == "oracle" {
 				seeds = 1 // nothing random
 			}
 			for seed := range seeds {
@@ -114,6 +126,9 @@ func searchCell(p panel, a arm, o Options, seed uint64, last *lastTask) Cell {
 	case "authors":
 		s.Spec = grfgp.Spec{Family: "free", Method: "grf", Scales: "one", Hops: p.hops, Walks: p.walks, Trend: "none", Seed: s.Seed}
 		work /= 2
+	case "walks", "untrained":
+		s.Walks, s.Hops, s.Untrained = p.walks, p.hops, a.key == "untrained"
+		work /= 10
 	default:
 		work /= 100 // no model
 	}
@@ -128,6 +143,8 @@ func searchCell(p panel, a arm, o Options, seed uint64, last *lastTask) Cell {
 			return oracle(task, s, row), nil
 		case "uniform":
 			return uniform(ctx, task, s, row)
+		case "walks", "untrained":
+			return searchWalking(ctx, task, s, row)
 		}
 		return search(ctx, task, s, a, row, progress)
 	}}
@@ -152,10 +169,75 @@ func search(ctx context.Context, task *searchTask, s searchSettings, a arm, row 
 	for _, point := range replay.Curve[s.Start-1:] {
 		curve = append(curve, point.Loss)
 	}
-	row["trainings"] = replay.Effort.Trainings
-	row["seconds"], row["peak_bytes"] = time.Since(began).Seconds(), peak
-	row["train_seconds"], row["extend_seconds"], row["pick_seconds"] = replay.Effort.Train.Seconds(), replay.Effort.Extend.Seconds(), replay.Effort.Pick.Seconds()
+	costs(row, began, peak, replay.Effort)
 	return searched(row, curve), nil
+}
+
+// searchWalking searches with the authors' own walks.
+func searchWalking(ctx context.Context, task *searchTask, s searchSettings, row Row) (*Result, error) {
+	began, memory := time.Now(), watchMemory()
+	curve, effort, err := followWalks(ctx, task, s)
+	peak := memory()
+	if err != nil {
+		return nil, err
+	}
+	costs(row, began, peak, effort)
+	return searched(row, curve), nil
+}
+
+// followWalks starts from the same nodes as other searches. Walks are noisy, and the noise
+// adds to the prior variance of a node as its degree grows: where the value is the
+// degree, that alone may lead to the highest, without anything learned.
+func followWalks(ctx context.Context, task *searchTask, s searchSettings) ([]float64, bayesopt.Effort, error) {
+	none := bayesopt.Effort{}
+	f, err := authorsFeatures(ctx, task.graph, s.Walks, s.Hops, s.Seed)
+	if err != nil {
+		return nil, none, err
+	}
+	k, err := kernel.NewGRF(f, kernel.Free{Len: s.Hops})
+	if err != nil {
+		return nil, none, err
+	}
+	o, err := bayesopt.New(bayesopt.Train(k, gp.FitOptions{Fixed: s.Untrained, Starts: randomStart(s.Hops, s.Seed)}), bayesopt.Options{Goal: bayesopt.Maximize, Seed: s.Seed, Retrain: s.Retrain})
+	if err != nil {
+		return nil, none, err
+	}
+	start, err := startOf(ctx, task, s)
+	if err != nil {
+		return nil, none, err
+	}
+	most, best := slices.Max(task.table), math.Inf(-1)
+	for _, i := range start {
+		best = max(best, task.table[i])
+		if err := o.Tell(i, task.table[i]); err != nil {
+			return nil, none, err
+		}
+	}
+	curve := []float64{most - best}
+	_, err = bayesopt.Run(ctx, o, s.Steps, func(_ context.Context, i int) (float64, error) {
+		best = max(best, task.table[i])
+		curve = append(curve, most-best)
+		return task.table[i], nil
+	})
+	return curve, o.Effort(), err
+}
+
+// startOf returns the nodes that all searches of a seed start from.
+func startOf(ctx context.Context, task *searchTask, s searchSettings) ([]int, error) {
+	sim, err := grfgp.Simulate(ctx, task.graph, task.table, grfgp.Spec{}, grfgp.SimulateOptions{
+		Goal: bayesopt.Maximize, Policies: []string{"random"}, Start: s.Start, Steps: 1, Seeds: 1, Seed: s.Seed,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return sim.Replays[0].Nodes[:s.Start], nil
+}
+
+// costs fills in what a search took.
+func costs(row Row, began time.Time, peak float64, e bayesopt.Effort) {
+	row["trainings"] = e.Trainings
+	row["seconds"], row["peak_bytes"] = time.Since(began).Seconds(), peak
+	row["train_seconds"], row["extend_seconds"], row["pick_seconds"] = e.Train.Seconds(), e.Extend.Seconds(), e.Pick.Seconds()
 }
 
 // uniform is the regret to expect of nodes drawn uniformly.

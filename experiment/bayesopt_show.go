@@ -46,10 +46,10 @@ func showBayesopt(o Options, r *Results) (*Section, error) {
 		}
 		all.Rows = append(all.Rows, line)
 		beside = append(beside, Beside{
-			What: p.name(), Paper: p.papers(), Theirs: rows.Where("arm", "authors").Over("regret").ofMean().Fixed(3),
+			What: p.name(), Paper: p.papers(), Theirs: rows.Where("arm", p.theirs()).Over("regret").ofMean().Fixed(3),
 			Clean: rows.Where("arm", "ours").Over("regret").ofMean().Fixed(3), Differs: p.differs(r, rows),
 		})
-		for _, a := range arms[:2] {
+		for _, a := range []arm{armNamed("ours"), armNamed("authors"), armNamed("walks")} {
 			own := rows.Where("arm", a.key)
 			if len(own) == 0 {
 				continue
@@ -116,10 +116,22 @@ func (p panel) differs(r *Results, rows Rows) string {
 	if steps := rows.Over("steps").Mean; steps < float64(p.steps) {
 		all = append(all, fmt.Sprintf("a quick run of %.0f steps", steps))
 	}
+	if free := rows.Where("arm", "authors").Over("regret"); p.social && free.N > 0 {
+		all = append(all, fmt.Sprintf("authors' protocol with their walks; with the same kernel free of noise %s, with their walks and random coefficients %s",
+			free.ofMean().Fixed(3), rows.Where("arm", "untrained").Over("regret").ofMean().Fixed(3)))
+	}
 	if p.data == "wind" {
 		all = append(all, "the grid with all edges alike, not weighted by distance")
 	}
 	return strings.Join(all, "; ")
+}
+
+// theirs is the arm by the authors' protocol.
+func (p panel) theirs() string {
+	if p.social {
+		return "walks"
+	}
+	return "authors"
 }
 
 // meanRegret is the regret over all steps of an arm, mean ± standard error.
@@ -176,6 +188,8 @@ var armLines = []struct {
 	{"bfs", plot.Line{Steps: true, Dash: plot.Dashed}},
 	{"dfs", plot.Line{Steps: true, Dash: plot.Dotted}},
 	{"degree", plot.Line{Steps: true, Wide: true}},
+	{"walks", plot.Line{Steps: true, Dash: plot.Mixed}},
+	{"untrained", plot.Line{Steps: true, Dash: plot.Dashed}},
 	{"random", plot.Line{Steps: true, Dash: plot.Mixed}},
 	{"uniform", plot.Line{Reference: true}},
 	{"oracle", plot.Line{Steps: true, Dash: plot.Dotted}},
@@ -186,7 +200,7 @@ func (p panel) chart(r *Results, rows Rows) plot.Chart {
 	c := plot.Chart{Title: p.name(), X: "steps", Y: "regret", Zero: true, Small: true}
 	for _, a := range armLines {
 		line := a.line
-		line.Name = arms[slices.IndexFunc(arms, func(b arm) bool { return b.key == a.key })].title
+		line.Name = armNamed(a.key).title
 		var curves [][]float64
 		for _, row := range rows.Where("arm", a.key) {
 			curves = append(curves, unfolded(r, searchName(p.key, a.key, int(row.Num("seed")))))

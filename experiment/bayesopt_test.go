@@ -11,7 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"grfgp/bayesopt"
 	"grfgp/dataset"
+	"grfgp/graph"
 	"grfgp/internal/objective"
 )
 
@@ -124,6 +126,44 @@ func TestSearchIsReproducible(t *testing.T) {
 		if len(all) != 2 || !slices.Equal(all, first) {
 			t.Errorf("%q, at first %q", all, first)
 		}
+	}
+}
+
+// The authors' walks start from the nodes that other searches start from, and what
+// was learned of the coefficients makes a difference.
+func TestSearchWithTheAuthorsWalks(t *testing.T) {
+	g, err := graph.BarabasiAlbert(300, 2, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	task := &searchTask{graph: g}
+	for _, d := range g.Degrees() {
+		task.table = append(task.table, math.Log(float64(d)))
+	}
+	s := searchSettings{Walks: 20, Hops: 1, Start: 40, Steps: 15, Seed: 3, Retrain: bayesopt.Schedule{Every: 600, Drift: -1}}
+	start, err := startOf(t.Context(), task, s)
+	if err != nil || len(start) != s.Start {
+		t.Fatal(len(start), err)
+	}
+	best := math.Inf(-1)
+	for _, i := range start {
+		best = max(best, task.table[i])
+	}
+	var rows []string
+	for _, untrained := range []bool{false, true} {
+		s.Untrained = untrained
+		r, err := searchWalking(t.Context(), task, s, Row{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		row := r.Rows[0]
+		if row.Num("regret_start") != slices.Max(task.table)-best || row.Num("regret") > row.Num("regret_start") {
+			t.Errorf("regret from %v to %v, the best of the start being %v", row["regret_start"], row["regret"], best)
+		}
+		rows = append(rows, fmt.Sprint(r.Arrays["at"], r.Arrays["regret"]))
+	}
+	if rows[0] == rows[1] {
+		t.Errorf("learned or not, %s", rows[0])
 	}
 }
 
