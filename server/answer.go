@@ -61,9 +61,10 @@ func table(w http.ResponseWriter, name string, head []string, rows func(row func
 	return out.Error()
 }
 
-// cell is text that no spreadsheet takes for a formula.
+// cell is text of people that no spreadsheet takes for a formula. Numbers are none,
+// and ids go without it: they must come back as they were.
 func cell(text string) string {
-	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
+	if _, err := strconv.ParseFloat(text, 64); err != nil && text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
 		return "'" + text
 	}
 	return text

@@ -15,7 +15,8 @@ func (s *Server) observe(w http.ResponseWriter, r *http.Request) error {
 			Node  *string  `json:"node"`
 			Value *reading `json:"value"`
 		} `json:"observations"`
-		By string `json:"by"`
+		Note string `json:"note"`
+		By   string `json:"by"`
 	}
 	if err := s.readJSON(w, r, &body); err != nil {
 		return err
@@ -48,7 +49,7 @@ func (s *Server) observe(w http.ResponseWriter, r *http.Request) error {
 	if _, err := o.ready(r.Context()); err != nil {
 		return err
 	}
-	values, err := o.Observe(r.Context(), k, readings, body.By)
+	values, err := o.Observe(r.Context(), k, readings, body.Note, body.By)
 	if err != nil {
 		return err
 	}
@@ -80,7 +81,7 @@ func (s *Server) listObservations(w http.ResponseWriter, r *http.Request) error 
 	head := []string{"observation", "node", "value", "trial", "time", "by", "retracted", "note"}
 	return table(w, o.name+"-observations", head, func(row func(...string)) {
 		for _, v := range list.items {
-			row(strconv.Itoa(v.Number), cell(v.Node), figure(v.Value), ordinal(v.Trial), moment(v.Time), cell(v.By), strconv.FormatBool(v.Retracted), cell(v.Note))
+			row(strconv.Itoa(v.Number), v.Node, figure(v.Value), ordinal(v.Trial), moment(v.Time), cell(v.By), strconv.FormatBool(v.Retracted), cell(v.Note))
 		}
 	})
 }

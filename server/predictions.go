@@ -23,7 +23,7 @@ type nodeView struct {
 	SD        number   `json:"sd"`
 	Lower     number   `json:"lower"`
 	Upper     number   `json:"upper"`
-	Measured  int      `json:"measured"`
+	Measured  bool     `json:"measured"`
 	Value     *float64 `json:"value,omitempty"` // mean of the readings
 	N         int      `json:"n"`
 	Pending   bool     `json:"pending,omitempty"`
@@ -82,7 +82,7 @@ func (b books) row(net *network, p *study.Predictions, i int) nodeView {
 	v := nodeView{Number: i, Node: id, Mean: number(p.Mean[i]), SD: number(p.SD[i]), Lower: number(p.Mean[i] - half), Upper: number(p.Mean[i] + half),
 		Pending: b.pending[id], Abandoned: b.abandoned[id], place: net.placeOf(i)}
 	if read := b.read[id]; read.n > 0 {
-		v.Measured, v.N = 1, read.n
+		v.Measured, v.N = true, read.n
 		if finite(read.mean) {
 			v.Value = &read.mean
 		}
@@ -190,7 +190,7 @@ func predictionTable(w http.ResponseWriter, o *shared, labels *graph.Labels, p *
 	return table(w, o.name+"-predictions", []string{"node", "mean", "sd", "lower", "upper", "measured", "value", "n"}, func(row func(...string)) {
 		for i := range labels.Len() {
 			v := b.row(o.net, p, i)
-			row(cell(v.Node), figure(float64(v.Mean)), figure(float64(v.SD)), figure(float64(v.Lower)), figure(float64(v.Upper)), strconv.Itoa(v.Measured), figureAt(v.Value), strconv.Itoa(v.N))
+			row(v.Node, figure(float64(v.Mean)), figure(float64(v.SD)), figure(float64(v.Lower)), figure(float64(v.Upper)), strconv.FormatBool(v.Measured), figureAt(v.Value), strconv.Itoa(v.N))
 		}
 	})
 }

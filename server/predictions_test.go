@@ -103,7 +103,8 @@ func TestPredictionPages(t *testing.T) {
 	}
 }
 
-// A spreadsheet must not take an id for a formula.
+// Ids come back as they were; a spreadsheet must not take what else people wrote for
+// a formula.
 func TestCSVIsText(t *testing.T) {
 	h := newHost(t)
 	ids := []string{"=1+1", "+1", "-1", "@SUM(A1)", "a=b", "\"quoted\"", "x,y"}
@@ -122,6 +123,7 @@ func TestCSVIsText(t *testing.T) {
 		values[id] = float64(k)
 	}
 	h.observe(values)
+	h.must("POST", "/v1/studies/s/observations", `{"observations":[{"node":"-1","value":2}],"by":"=1+1","note":"-1"}`, nil)
 	for _, list := range []string{"predictions", "observations", "trials"} {
 		text := string(h.must("GET", "/v1/studies/s/"+list+"?format=csv", nil, nil).body)
 		rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
@@ -130,8 +132,15 @@ func TestCSVIsText(t *testing.T) {
 		}
 		for _, row := range rows[1:] {
 			for k, cell := range row {
-				if name := rows[0][k]; (name == "node" || name == "by" || name == "note") && strings.ContainsAny(cell[:min(1, len(cell))], "=+-@") {
+				switch name := rows[0][k]; {
+				case name == "node" && !slices.Contains(ids, cell):
+					t.Errorf("%s: there is no node %q", list, cell)
+				case name == "by" && strings.HasPrefix(cell, "="):
 					t.Errorf("%s: %q is a formula", list, cell)
+				case name == "note" && cell != "" && cell != "-1":
+					t.Errorf("%s: the number -1 became %q", list, cell)
+				case name == "measured" && cell != "true" && cell != "false":
+					t.Errorf("%s: measured is %q", list, cell)
 				}
 			}
 		}

@@ -15,6 +15,7 @@ type studyView struct {
 	Settings study.Settings           `json:"settings,omitzero"`
 	Seq      int64                    `json:"seq"`
 	Status   study.Status             `json:"status"`
+	Stopped  *study.Stop              `json:"stopped,omitempty"` // of a study that is paused or closed
 	Problem  string                   `json:"problem,omitempty"` // of a study that is damaged
 	Created  time.Time                `json:"created"`
 	Updated  time.Time                `json:"updated"`
@@ -38,7 +39,7 @@ func (o *shared) view() studyView {
 	var v studyView
 	o.View(func(st *study.State) {
 		v = studyView{
-			Name: st.Settings.Name, Settings: st.Settings, Seq: st.Seq, Status: st.Status, Created: st.Created, Updated: st.Updated,
+			Name: st.Settings.Name, Settings: st.Settings, Seq: st.Seq, Status: st.Status, Stopped: st.Stopped, Created: st.Created, Updated: st.Updated,
 			Trials: st.Counts(), Values: len(st.Readings()), Spent: st.Spent(), Left: st.Left(),
 		}
 		if best, ok := st.Best(); ok {

@@ -113,7 +113,7 @@ func trialTable(w http.ResponseWriter, name string, trials []study.Trial) error 
 	head := []string{"trial", "node", "state", "holder", "asked", "until", "value", "observation", "cost", "mean", "sd", "late", "note", "why"}
 	return table(w, name+"-trials", head, func(row func(...string)) {
 		for _, t := range trials {
-			row(strconv.Itoa(t.Trial), cell(t.Node), string(t.State), cell(t.Holder), moment(t.Asked), moment(t.Until), figureAt(t.Value), ordinal(t.Number),
+			row(strconv.Itoa(t.Trial), t.Node, string(t.State), cell(t.Holder), moment(t.Asked), moment(t.Until), figureAt(t.Value), ordinal(t.Number),
 				figure(t.Cost), figureAt(t.Mean), figureAt(t.SD), strconv.FormatBool(t.Late), cell(t.Note), cell(t.Why))
 		}
 	})

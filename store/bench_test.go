@@ -23,7 +23,7 @@ func BenchmarkObserve(b *testing.B) {
 				b.Fatal(err)
 			}
 			for b.Loop() {
-				if _, err := x.Observe(b.Context(), "", []study.Reading{{Node: "n", Value: 1}}, ""); err != nil {
+				if _, err := x.Observe(b.Context(), "", []study.Reading{{Node: "n", Value: 1}}, "", ""); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -139,6 +139,9 @@ func (s *State) checkObserved(p Observed) error {
 	if s.Status == StatusClosed {
 		return fmt.Errorf("%w: the study is closed; only results of its trials are taken", ErrConflict)
 	}
+	if err := checkText("a note", p.Note, MaxNote); err != nil {
+		return err
+	}
 	if len(p.Values) == 0 {
 		return fmt.Errorf("%w: no values", ErrInvalid)
 	}

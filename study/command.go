@@ -57,7 +57,7 @@ func (s *Study) changeTrial(ctx context.Context, trial int, by string, decide fu
 
 // Observe takes values at nodes that nobody asked for, all or none. The same key
 // takes effect once; the values that it gave are returned.
-func (s *Study) Observe(ctx context.Context, key string, readings []Reading, by string) ([]Value, error) {
+func (s *Study) Observe(ctx context.Context, key string, readings []Reading, note, by string) ([]Value, error) {
 	engine, err := s.Engine(ctx)
 	if err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func (s *Study) Observe(ctx context.Context, key string, readings []Reading, by 
 	decide := func(st *State) (Payload, error) {
 		at, used := st.observed[key]
 		if key == "" || !used {
-			return Observed{key, slices.Clone(readings)}, nil
+			return Observed{key, slices.Clone(readings), note}, nil
 		}
 		if values = st.valuesOf(at); !slices.EqualFunc(values, readings, func(v Value, r Reading) bool { return v.Reading == r }) {
 			again = fmt.Errorf("%w: the key %q was used for other values; take a new one", ErrConflict, key)

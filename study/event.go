@@ -46,6 +46,7 @@ type (
 	Observed struct {
 		Key    string    `json:"key,omitempty"`
 		Values []Reading `json:"values"`
+		Note   string    `json:"note,omitempty"`
 	}
 	// Renewed moves the end of a lease.
 	Renewed struct {

@@ -122,7 +122,7 @@ func hard(t *testing.T, f *field, restart func(*field) *field) string {
 		case 9:
 			_, err = f.Retract(f.ctx, 3, "", "")
 		case 12:
-			_, err = f.Observe(f.ctx, "", []study.Reading{{Node: "0", Value: truth(0)}, {Node: "7", Value: truth(7)}}, "")
+			_, err = f.Observe(f.ctx, "", []study.Reading{{Node: "0", Value: truth(0)}, {Node: "7", Value: truth(7)}}, "", "")
 		case 15:
 			f.clock.Add(25 * time.Hour)
 		case 18:

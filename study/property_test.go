@@ -72,7 +72,7 @@ func anyCommand(x *table, random *rand.Rand, nodes int) (err error) {
 	case 6:
 		_, err = x.Tell(x.ctx, trial, study.Outcome{Failed: true}, "h")
 	case 7:
-		_, err = x.Observe(x.ctx, key, []study.Reading{{Node: fmt.Sprint("n", random.IntN(nodes+1)), Value: value}}, "h")
+		_, err = x.Observe(x.ctx, key, []study.Reading{{Node: fmt.Sprint("n", random.IntN(nodes+1)), Value: value}}, "", "h")
 	case 8:
 		_, err = x.Release(x.ctx, trial, "h")
 	case 9:

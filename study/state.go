@@ -19,6 +19,13 @@ const (
 	StatusDamaged Status = "damaged"
 )
 
+// Stop says who paused or closed a study, when and why.
+type Stop struct {
+	Note string    `json:"note,omitempty"`
+	By   string    `json:"by,omitempty"`
+	Time time.Time `json:"time"`
+}
+
 // TrialState says what became of a trial.
 type TrialState string
 
@@ -60,7 +67,7 @@ type Value struct {
 	Time      time.Time `json:"time"`
 	By        string    `json:"by,omitempty"`
 	Retracted bool      `json:"retracted,omitempty"`
-	Note      string    `json:"note,omitempty"` // why it was retracted
+	Note      string    `json:"note,omitempty"` // of whoever observed it, or why it was retracted
 }
 
 // Ask is an answer to an ask, as it was given.
@@ -79,6 +86,7 @@ type State struct {
 	Settings Settings
 	Seq      int64 // of the last event; 0: none
 	Status   Status
+	Stopped  *Stop // nil: the study is open
 	Created  time.Time
 	Updated  time.Time // of the last event
 	Trials   []Trial   // number t is Trials[t−1]
@@ -139,7 +147,7 @@ func (s *State) apply(e Event) {
 			s.observed[p.Key] = e.Seq
 		}
 		for _, r := range p.Values {
-			s.add(e, r, 0)
+			s.Values[s.add(e, r, 0)-1].Note = p.Note
 		}
 	case Renewed:
 		s.Trials[p.Trial-1].Until = p.Until
@@ -156,11 +164,11 @@ func (s *State) apply(e Event) {
 	case Retracted:
 		s.retract(e, p)
 	case Paused:
-		s.Status = StatusPaused
+		s.Status, s.Stopped = StatusPaused, &Stop{p.Note, e.By, e.Time}
 	case Resumed:
-		s.Status = StatusOpen
+		s.Status, s.Stopped = StatusOpen, nil
 	case Closed:
-		s.Status = StatusClosed
+		s.Status, s.Stopped = StatusClosed, &Stop{p.Note, e.By, e.Time}
 	}
 }
 

@@ -263,11 +263,11 @@ func TestObserve(t *testing.T) {
 		{1, study.ErrNotFinite, []study.Reading{{Node: "n1", Value: 1}, {Node: "n2", Value: math.Inf(1)}}},
 	} {
 		var row *study.RowError
-		if _, err := x.Observe(x.ctx, "", c.rows, ""); !errors.Is(err, c.err) || !errors.As(err, &row) || row.Row != c.row {
+		if _, err := x.Observe(x.ctx, "", c.rows, "", ""); !errors.Is(err, c.err) || !errors.As(err, &row) || row.Row != c.row {
 			t.Errorf("%v: %v", c.rows, err)
 		}
 	}
-	if _, err := x.Observe(x.ctx, "", nil, ""); !errors.Is(err, study.ErrInvalid) {
+	if _, err := x.Observe(x.ctx, "", nil, "", ""); !errors.Is(err, study.ErrInvalid) {
 		t.Errorf("no rows: %v", err)
 	}
 	if x.Seq() != 1 {
@@ -275,7 +275,7 @@ func TestObserve(t *testing.T) {
 	}
 	rows := []study.Reading{{Node: "n1", Value: 1}, {Node: "n1", Value: -1e308}, {Node: "n3", Value: 3}}
 	for range 2 {
-		got, err := x.Observe(x.ctx, "k", rows, "me")
+		got, err := x.Observe(x.ctx, "k", rows, "", "me")
 		if err != nil || len(got) != 3 || got[2].Number != 3 || got[1].Reading != rows[1] || got[0].By != "me" {
 			t.Fatalf("%+v, %v", got, err)
 		}
@@ -283,7 +283,7 @@ func TestObserve(t *testing.T) {
 	if x.Seq() != 2 {
 		t.Errorf("%d events of one key", x.Seq()-1)
 	}
-	if _, err := x.Observe(x.ctx, "k", rows[:1], ""); !errors.Is(err, study.ErrConflict) {
+	if _, err := x.Observe(x.ctx, "k", rows[:1], "", ""); !errors.Is(err, study.ErrConflict) {
 		t.Errorf("the key for other values: %v", err)
 	}
 	for range 2 {
@@ -299,7 +299,7 @@ func TestObserve(t *testing.T) {
 	if err := x.Close(x.ctx, "", ""); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := x.Observe(x.ctx, "", rows, ""); !errors.Is(err, study.ErrConflict) {
+	if _, err := x.Observe(x.ctx, "", rows, "", ""); !errors.Is(err, study.ErrConflict) {
 		t.Errorf("closed: %v", err)
 	}
 }

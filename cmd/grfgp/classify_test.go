@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -234,7 +235,8 @@ func TestValidateLabels(t *testing.T) {
 	var answer struct {
 		Version   int
 		Classes   []string
-		Left      []struct{ Class, Predicted int }
+		Left      []struct{ Node, Class, Predicted string }
+		Verdict   []string
 		Accuracy  float64
 		ECE       float64
 		Baselines map[string]struct{ Accuracy, NLL float64 }
@@ -243,7 +245,12 @@ func TestValidateLabels(t *testing.T) {
 	if err := json.Unmarshal([]byte(r.out), &answer); r.code != exitOK || err != nil {
 		t.Fatalf("%v %+v", err, r)
 	}
-	if answer.Version != 1 || len(answer.Classes) != 2 || len(answer.Left) != 30 || answer.Accuracy < 0.8 || len(answer.Baselines) != 2 || len(answer.Confusion) != 2 {
+	for _, l := range answer.Left {
+		if !strings.Contains("ab", l.Node[:1]) || !slices.Contains(answer.Classes, l.Class) || !slices.Contains(answer.Classes, l.Predicted) {
+			t.Errorf("numbers in place of names: %+v", l)
+		}
+	}
+	if answer.Version != 1 || len(answer.Classes) != 2 || len(answer.Left) != 30 || len(answer.Verdict) != 3 || answer.Accuracy < 0.8 || len(answer.Baselines) != 2 || len(answer.Confusion) != 2 {
 		t.Errorf("%+v", answer)
 	}
 	lone := write(t, t.TempDir(), "l", "node,class\na0,x\na1,x\nb3,y\n")
@@ -253,7 +260,7 @@ func TestValidateLabels(t *testing.T) {
 		args []string
 	}{
 		{exitUsage, "--labels and --measurements: give one of them", []string{"--labels", labels, "--measurements", labels}},
-		{exitUsage, "--level goes with --measurements, not with --labels", []string{"--labels", labels, "--level", "0.5"}},
+		{exitUsage, "--noise-sd goes with --measurements, not with --labels", []string{"--labels", labels, "--noise-sd", "0.5"}},
 		{exitUsage, "--classifier goes with --labels", []string{"--measurements", labels, "--classifier", "spreading"}},
 		{exitUsage, "--folds 1", []string{"--labels", labels, "--folds", "1"}},
 		{exitBadData, "at most one class has two labels or more", []string{"--labels", lone}},

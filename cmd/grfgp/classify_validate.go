@@ -22,13 +22,37 @@ func (a *app) validateLabels(ctx context.Context, f *validateFlags, spec grfgp.S
 		return err
 	}
 	if a.json {
-		return json.NewEncoder(a.Out).Encode(struct {
-			Version int      `json:"version"`
-			Classes []string `json:"classes"`
-			*grfgp.ClassValidation
-		}{1, d.labels.Classes, v})
+		return json.NewEncoder(a.Out).Encode(newClassAnswer(d, v))
 	}
-	return a.printClassValidation(d, v)
+	if err := a.printClassValidation(d, v); err != nil {
+		return err
+	}
+	return a.printVerdict(classVerdicts(v))
+}
+
+// classAnswer is the answer in JSON, with ids and names in place of numbers.
+type classAnswer struct {
+	Version int      `json:"version"`
+	Classes []string `json:"classes"`
+	*grfgp.ClassValidation
+	Left    []leftLabel `json:"left"`
+	Verdict []string    `json:"verdict"`
+}
+
+// leftLabel is a label that was predicted without its fold.
+type leftLabel struct {
+	Node      string `json:"node"`
+	Class     string `json:"class"`
+	Predicted string `json:"predicted"`
+	grfgp.ClassLeft
+}
+
+func newClassAnswer(d *classData, v *grfgp.ClassValidation) *classAnswer {
+	answer := &classAnswer{1, d.labels.Classes, v, []leftLabel{}, classVerdicts(v)}
+	for _, l := range v.Left {
+		answer.Left = append(answer.Left, leftLabel{d.net.Graph.Labels().At(l.Node), d.labels.Classes[l.Class], d.labels.Classes[l.Predicted], l})
+	}
+	return answer
 }
 
 // validateClasses leaves labels out as the flags say.

@@ -23,14 +23,19 @@ type input struct {
 	generated    string
 	knn          int
 	weights      choice
-	columns      []string
-	onBadRow     choice
-	rejects      string
 	parallel     choice
 	keepLoops    bool
-	delimiter    perFile
-	header       perFile
-	decimal      perFile
+	reading
+}
+
+// reading are the flags by which every verb says how its files are to be read.
+type reading struct {
+	columns   []string
+	onBadRow  choice
+	rejects   string
+	delimiter perFile
+	header    perFile
+	decimal   perFile
 }
 
 // perFile is a flag that holds for all files, or for one: "edges=yes".
@@ -75,17 +80,21 @@ func (in *input) flags(f *pflag.FlagSet) {
 	f.IntVar(&in.knn, "knn", 0, "without --edges: join each node of --nodes to its `K` nearest, by lat, lon or x, y")
 	f.StringVar(&in.generated, "generate", "", generateHelp)
 	in.weights = newChoice("auto", "similarity", "distance", "ignore")
-	in.onBadRow = newChoice("fail", "skip")
 	in.parallel = newChoice("auto", "sum", "once")
 	f.Var(&in.weights, "weights", "what the numbers of an edge mean: auto, similarity, distance or ignore")
-	f.StringArrayVar(&in.columns, "column", nil, "which column has a role, as `ROLE=NAME` or ROLE=NUMBER; may be repeated")
-	f.Var(&in.onBadRow, "on-bad-row", "what becomes of rows that cannot be used: fail or skip")
-	f.StringVar(&in.rejects, "rejects", "", "`file` for skipped bad rows, as they were")
 	f.Var(&in.parallel, "parallel-edges", "several edges between two nodes: auto, sum or once")
 	f.BoolVar(&in.keepLoops, "keep-loops", false, "keep edges from a node to itself")
+	in.reading.flags(f)
+}
+
+func (in *reading) flags(f *pflag.FlagSet) {
+	in.onBadRow = newChoice("fail", "skip")
 	in.delimiter = newPerFile("auto", "comma", "semicolon", "tab", "pipe", "blanks")
 	in.header = newPerFile("auto", "yes", "no")
 	in.decimal = newPerFile("auto", "point", "comma")
+	f.StringArrayVar(&in.columns, "column", nil, "which column has a role, as `ROLE=NAME` or ROLE=NUMBER; may be repeated")
+	f.Var(&in.onBadRow, "on-bad-row", "what becomes of rows that cannot be used: fail or skip")
+	f.StringVar(&in.rejects, "rejects", "", "`file` for skipped bad rows, as they were")
 	f.Var(in.delimiter, "delimiter", "between fields: auto, comma, semicolon, tab, pipe or blanks; of one file as in edges=tab")
 	f.Var(in.header, "header", "whether the first row holds names: auto, yes or no; of one file as in edges=yes")
 	f.Var(in.decimal, "decimal", "decimal sign of numbers: auto, point or comma; of one file as in edges=comma")
@@ -94,8 +103,12 @@ func (in *input) flags(f *pflag.FlagSet) {
 // complete lets the shell complete the values of flags.
 func (in *input) complete(cmd *cobra.Command) {
 	complete(cmd, "weights", in.weights.words...)
-	complete(cmd, "on-bad-row", in.onBadRow.words...)
 	complete(cmd, "parallel-edges", in.parallel.words...)
+	in.reading.complete(cmd)
+}
+
+func (in *reading) complete(cmd *cobra.Command) {
+	complete(cmd, "on-bad-row", in.onBadRow.words...)
 	complete(cmd, "delimiter", in.delimiter.choices...)
 	complete(cmd, "header", in.header.choices...)
 	complete(cmd, "decimal", in.decimal.choices...)
@@ -104,7 +117,20 @@ func (in *input) complete(cmd *cobra.Command) {
 // options turns the flags into those of the readers. Rejects is left open, and
 // so is what may differ from file to file: see of.
 func (in *input) options() (graphio.Options, error) {
-	opts := graphio.Options{KeepLoops: in.keepLoops, Columns: map[graphio.Role]string{}}
+	opts, err := in.reading.options()
+	opts.KeepLoops = in.keepLoops
+	opts.Weights = graphio.Weights(in.weights.chosen())
+	switch in.parallel.chosen() {
+	case "sum":
+		opts.Parallel = graph.ParallelSum
+	case "once":
+		opts.Parallel = graph.ParallelOnce
+	}
+	return opts, err
+}
+
+func (in *reading) options() (graphio.Options, error) {
+	opts := graphio.Options{Columns: map[graphio.Role]string{}}
 	for _, c := range in.columns {
 		role, name, ok := strings.Cut(c, "=")
 		if !ok || name == "" {
@@ -112,14 +138,7 @@ func (in *input) options() (graphio.Options, error) {
 		}
 		opts.Columns[graphio.Role(role)] = name
 	}
-	opts.Weights = graphio.Weights(in.weights.chosen())
 	opts.BadRows = graphio.BadRows(in.onBadRow.chosen())
-	switch in.parallel.chosen() {
-	case "sum":
-		opts.Parallel = graph.ParallelSum
-	case "once":
-		opts.Parallel = graph.ParallelOnce
-	}
 	if in.rejects != "" && opts.BadRows != graphio.BadRowsSkip {
 		return opts, usagef("--rejects %s needs --on-bad-row skip", in.rejects)
 	}
@@ -127,7 +146,7 @@ func (in *input) options() (graphio.Options, error) {
 }
 
 // of returns opts as they are for one file: edges, nodes, measurements or labels.
-func (in *input) of(file string, opts graphio.Options) graphio.Options {
+func (in *reading) of(file string, opts graphio.Options) graphio.Options {
 	if err := opts.Delimiter.UnmarshalText([]byte(cmp.Or(in.delimiter.get(file), "auto"))); err != nil {
 		panic(err) // Set took one of the names
 	}
@@ -165,19 +184,22 @@ func (in *input) loadThen(ctx context.Context, a *app, then func(*graphio.Networ
 	case in.edges == "" && in.nodes == "" && in.generated == "":
 		return nil, usagef("--knn needs the coordinates of --nodes FILE")
 	}
-	read := func(w io.Writer) (err error) {
+	err = in.rejecting(func(w io.Writer) (err error) {
 		opts.Rejects = w
 		if net, err = in.read(ctx, a, opts); err != nil {
 			return err
 		}
 		return then(net, opts)
-	}
-	if in.rejects == "" {
-		err = read(nil)
-	} else {
-		err = graphio.WriteFile(in.rejects, read)
-	}
+	})
 	return net, err
+}
+
+// rejecting lets read write rejected rows to the file of --rejects, if there is one.
+func (in *reading) rejecting(read func(w io.Writer) error) error {
+	if in.rejects == "" {
+		return read(nil)
+	}
+	return graphio.WriteFile(in.rejects, read)
 }
 
 func (in *input) read(ctx context.Context, a *app, opts graphio.Options) (*graphio.Network, error) {

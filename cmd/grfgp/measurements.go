@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -9,6 +10,7 @@ import (
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/graphio"
+	"grfgp/study"
 )
 
 // measurementFlags are the flags by which a verb takes measurements.
@@ -18,9 +20,24 @@ type measurementFlags struct {
 }
 
 func (m *measurementFlags) flags(f *pflag.FlagSet) {
-	f.StringVar(&m.measurements, "measurements", "", "file of measurements: node, value and, if known, sd")
-	m.repeats = newChoice("mean", "keep", "last", "error")
-	f.Var(&m.repeats, "repeats", "several measurements of one node: mean, keep, last or error")
+	m.register(f, "node, value and, if known, sd", "mean", "keep", "last", "error")
+}
+
+// flagsWithoutSD are for verbs that learn one noise for all readings.
+func (m *measurementFlags) flagsWithoutSD(f *pflag.FlagSet) {
+	m.register(f, "node and value", "mean", "keep", "last", "error")
+}
+
+// flagsOfStudy are for studies, which hold as many observations of a node as there
+// are.
+func (m *measurementFlags) flagsOfStudy(f *pflag.FlagSet) {
+	m.register(f, "node and value", "keep", "mean", "last", "error")
+}
+
+func (m *measurementFlags) register(f *pflag.FlagSet, columns string, repeats ...string) {
+	f.StringVar(&m.measurements, "measurements", "", "file of measurements: "+columns)
+	m.repeats = newChoice(repeats...)
+	f.Var(&m.repeats, "repeats", "several measurements of one node: "+strings.Join(repeats[:3], ", ")+" or "+repeats[3])
 }
 
 func (m *measurementFlags) complete(cmd *cobra.Command) {
@@ -29,7 +46,9 @@ func (m *measurementFlags) complete(cmd *cobra.Command) {
 
 // readMeasurements reads the file that the flags name.
 func (m *measurementFlags) readMeasurements(ctx context.Context, a *app, g *graph.Graph, opts graphio.Options) (*graphio.Measurements, error) {
-	opts.Repeats = graphio.Repeats(m.repeats.chosen())
+	if m.repeats.value != "mean" {
+		opts.Repeats = graphio.Repeats(m.repeats.value)
+	}
 	s := a.talk.Stage("reading measurements")
 	opts.Progress = s.Update
 	read, err := graphio.ReadMeasurements(ctx, a.source(m.measurements), g, opts)
@@ -44,6 +63,29 @@ func (a *app) tellRepeats(r *graphio.Report, repeats choice) {
 	if n := r.Ledger.Repeats; n > 0 && repeats.value == "mean" {
 		a.talk.Say("  note: rows of nodes that had a value already: %d; the mean of a node's values is taken, --repeats says otherwise", n)
 	}
+}
+
+// tellUnusedSD says that sds are there which who has no use for.
+func (a *app) tellUnusedSD(m *graphio.Measurements, who string) {
+	if m.SD != nil {
+		a.talk.Say("  note: %s one noise for all readings; the column sd is not used", who)
+	}
+}
+
+// observations are measurements as a study takes them: all of them, unless rows
+// that cannot be used may be skipped.
+func (m *measurementFlags) observations(a *app, g *graph.Graph, read *graphio.Measurements, in *reading) ([]study.Reading, error) {
+	a.tell(read.Report)
+	a.tellRepeats(read.Report, m.repeats)
+	a.tellUnusedSD(read, "studies learn")
+	if l := read.Report.Ledger; l.Unknown+l.Missing > 0 && in.onBadRow.value != "skip" {
+		return nil, dataf("%s: of its rows %d are of no node of the graph, and %d have no value; nothing was taken: correct them, or leave them out with --on-bad-row skip", read.Report.File, l.Unknown, l.Missing)
+	}
+	var all []study.Reading
+	for k, node := range read.Nodes {
+		all = append(all, study.Reading{Node: g.Labels().At(node), Value: read.Values[k]})
+	}
+	return all, nil
 }
 
 // modelData is a graph with the measurements that a model is fitted to.
@@ -68,6 +110,7 @@ func loadData(ctx context.Context, a *app, f *fitFlags) (*modelData, error) {
 	}
 	a.tellNetwork(net)
 	a.tell(d.measurements.Report)
+	a.tellRepeats(d.measurements.Report, f.repeats)
 	if err := d.measurements.Enough(); err != nil {
 		return nil, err
 	}

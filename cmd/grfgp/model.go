@@ -37,6 +37,10 @@ func (m *modelFlags) flags(f *pflag.FlagSet) {
 	f.Var(&m.trend, "trend", "auto, none, or degree: a multiple of the logarithm of a node's degree on top")
 	f.Float64Var(&m.mean, "mean", 0, "known mean (default: learned)")
 	f.Float64Var(&m.noiseSD, "noise-sd", 0, "known standard deviation of the noise (default: learned)")
+}
+
+// levelFlag is that of verbs which show intervals.
+func (m *modelFlags) levelFlag(f *pflag.FlagSet) {
 	f.Float64Var(&m.level, "level", 0.95, "level of intervals")
 }
 
@@ -63,10 +67,13 @@ type fitFlags struct {
 	modelFlags
 }
 
-func (f *fitFlags) register(cmd *cobra.Command) {
+func (f *fitFlags) register(cmd *cobra.Command) { f.registerWith(cmd, f.measurementFlags.flags) }
+
+// registerWith is register with other flags of measurements.
+func (f *fitFlags) registerWith(cmd *cobra.Command, measurements func(*pflag.FlagSet)) {
 	flags := cmd.Flags()
 	f.input.flags(flags)
-	f.measurementFlags.flags(flags)
+	measurements(flags)
 	f.modelFlags.flags(flags)
 	f.input.complete(cmd)
 	f.measurementFlags.complete(cmd)
@@ -112,7 +119,7 @@ func (m *modelFlags) resolve(a *app, changed func(string) bool) (grfgp.Spec, err
 	if changed("noise-sd") {
 		spec.NoiseSD = &m.noiseSD
 	}
-	if !(m.level > 0 && m.level < 1) {
+	if changed("level") && !(m.level > 0 && m.level < 1) {
 		return spec, usagef("--level %v: give a number between 0 and 1, such as 0.95", m.level)
 	}
 	return spec, checkSpec(spec)

@@ -39,6 +39,7 @@ those of the quantity itself, or with --reading those of a new reading of it.`,
 	}
 	flags := cmd.Flags()
 	f.fitFlags.register(cmd)
+	f.levelFlag(flags)
 	f.modelFlags.fileFlags(flags)
 	flags.StringVarP(&f.out, "out", "o", "", "`file` for the predictions (default: standard output)")
 	flags.BoolVar(&f.reading, "reading", false, "sd and interval of a new reading, with its noise")

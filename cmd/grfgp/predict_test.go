@@ -132,3 +132,58 @@ func TestValidateVerb(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// What is left out is named by its id, and what came of it is said in words.
+func TestValidateJSON(t *testing.T) {
+	edges, measurements := ladder(t)
+	text, err := os.ReadFile(edges)
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := []string{"validate", "--edges", edges, "--measurements", measurements, "--folds", "2", "--family", "diffusion"}
+	r := runLine(t, "", append(base, "--json")...)
+	var answer struct {
+		Left []struct {
+			Node  string
+			Value float64
+			SD    float64
+		}
+		Verdict []string
+	}
+	if err := json.Unmarshal([]byte(r.out), &answer); err != nil || len(answer.Left) != 20 || answer.Left[0].SD <= 0 {
+		t.Fatalf("%v %+v", err, r)
+	}
+	for _, l := range answer.Left {
+		if !strings.Contains(string(text), l.Node+",") {
+			t.Errorf("%q is no id of the edges", l.Node)
+		}
+	}
+	if len(answer.Verdict) != 4 || !strings.HasPrefix(answer.Verdict[0], "The error of left-out measurements is ") {
+		t.Errorf("verdict %q", answer.Verdict)
+	}
+	if r := runLine(t, "", base...); !strings.HasSuffix(r.out, "\n\n"+strings.Join(answer.Verdict, "\n")+"\n") {
+		t.Errorf("no verdict in\n%s", r.out)
+	}
+}
+
+// Readings that are joined are told of, and flags that would do nothing are none.
+func TestMeasurementNotes(t *testing.T) {
+	edges, measurements := ladder(t)
+	text, err := os.ReadFile(measurements)
+	if err != nil {
+		t.Fatal(err)
+	}
+	twice := write(t, t.TempDir(), "m.csv", string(text)+"a0,11\n")
+	for _, verb := range []string{"predict", "validate"} {
+		r := runLine(t, "", verb, "--edges", edges, "--measurements", twice, "--family", "diffusion")
+		if r.code != exitOK || !strings.Contains(r.err, "rows of nodes that had a value already: 1; the mean") {
+			t.Errorf("%s: %+v", verb, r)
+		}
+	}
+	for _, verb := range []string{"validate", "suggest --goal learn", "study create s --goal learn --store s.db"} {
+		args := append(strings.Fields(verb), "--edges", edges, "--measurements", twice, "--level", "0.5")
+		if r := runLine(t, "", args...); r.code != exitUsage || !strings.Contains(r.err, "unknown flag: --level") {
+			t.Errorf("%s: %+v", verb, r)
+		}
+	}
+}

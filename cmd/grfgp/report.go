@@ -45,6 +45,7 @@ Nodes are drawn at lat, lon or x, y of --nodes, and otherwise by their edges.`,
 	}
 	flags := cmd.Flags()
 	f.fitFlags.register(cmd)
+	f.levelFlag(flags)
 	f.labelFlags.flags(flags)
 	f.labelFlags.complete(cmd)
 	flags.StringVarP(&f.out, "out", "o", "report.html", "`file` for the report")

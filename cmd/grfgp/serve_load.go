@@ -158,7 +158,7 @@ func (f *loadFlags) prepare(ctx context.Context, a *app, all studies) (tells, as
 		i := k * f.nodes / loadValues
 		first = append(first, study.Reading{Node: fmt.Sprint(i), Value: float64(k*k%31) / 10})
 	}
-	if _, err := asks.Observe(ctx, "first", first, "load"); err != nil {
+	if _, err := asks.Observe(ctx, "first", first, "", "load"); err != nil {
 		return nil, nil, err
 	}
 	if _, err := asks.Ask(ctx, study.Request{Count: 1, Holder: "load"}); err != nil { // the model is learned

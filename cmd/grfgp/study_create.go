@@ -45,7 +45,7 @@ what is pending and what is done.`,
 		},
 	}
 	flags := cmd.Flags()
-	c.fitFlags.register(cmd)
+	c.fitFlags.registerWith(cmd, c.flagsOfStudy)
 	c.goalFlags.flags(flags)
 	c.goalFlags.complete(cmd)
 	flags.StringVar(&c.allowed, "allowed", "", "file of nodes that may be suggested (default: all)")
@@ -75,19 +75,14 @@ func (a *app) createStudy(ctx context.Context, f *studyFlags, c *createFlags, na
 	if err != nil {
 		return err
 	}
-	var first []study.Reading
-	var told *graphio.Report
+	var read *graphio.Measurements
 	net, err := c.loadThen(ctx, a, func(net *graphio.Network, opts graphio.Options) error {
 		var done []int
 		if c.measurements != "" {
-			m, err := c.readMeasurements(ctx, a, net.Graph, c.of("measurements", opts))
-			if err != nil {
+			if read, err = c.readMeasurements(ctx, a, net.Graph, c.of("measurements", opts)); err != nil {
 				return err
 			}
-			done, told = m.Nodes, m.Report
-			for k, node := range m.Nodes {
-				first = append(first, study.Reading{Node: net.Graph.Labels().At(node), Value: m.Values[k]})
-			}
+			done = read.Nodes
 		}
 		sites, err := c.siteFlags.read(ctx, a, net, done, c.of("nodes", opts))
 		if err == nil {
@@ -99,7 +94,12 @@ func (a *app) createStudy(ctx context.Context, f *studyFlags, c *createFlags, na
 		return err
 	}
 	a.tellNetwork(net)
-	a.tell(told)
+	var first []study.Reading
+	if read != nil {
+		if first, err = c.observations(a, net.Graph, read, &c.reading); err != nil {
+			return err
+		}
+	}
 	packed, err := graphio.Pack(net)
 	if err != nil {
 		return err
@@ -116,7 +116,7 @@ func (a *app) createStudy(ctx context.Context, f *studyFlags, c *createFlags, na
 		return err
 	}
 	if first != nil { // the key keeps them from being told twice
-		_, err = s.Observe(ctx, "create", first, f.who())
+		_, err = s.Observe(ctx, "create", first, "", f.who())
 	}
 	observed := err
 	shown, err := s.Show(ctx)

@@ -34,7 +34,7 @@ type studies interface {
 type sharedStudy interface {
 	Ask(ctx context.Context, r study.Request) (study.Ask, error)
 	Tell(ctx context.Context, trial int, o study.Outcome, by string) (study.Trial, error)
-	Observe(ctx context.Context, key string, readings []study.Reading, by string) ([]study.Value, error)
+	Observe(ctx context.Context, key string, readings []study.Reading, note, by string) ([]study.Value, error)
 	Renew(ctx context.Context, trial int, lease time.Duration, by string) (study.Trial, error)
 	Release(ctx context.Context, trial int, by string) (study.Trial, error)
 	Abandon(ctx context.Context, trial int, note, by string) (study.Trial, error)

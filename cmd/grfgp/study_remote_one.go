@@ -57,11 +57,14 @@ func (s *remoteStudy) Tell(ctx context.Context, trial int, o study.Outcome, by s
 	return t, err
 }
 
-func (s *remoteStudy) Observe(ctx context.Context, key string, readings []study.Reading, by string) ([]study.Value, error) {
+func (s *remoteStudy) Observe(ctx context.Context, key string, readings []study.Reading, note, by string) ([]study.Value, error) {
 	var answer struct {
 		Observations []study.Value `json:"observations"`
 	}
 	body := map[string]any{"observations": readings, "by": by}
+	if note != "" { // servers of before do not know it
+		body["note"] = note
+	}
 	_, err := s.do(ctx, call{method: http.MethodPost, path: s.path + "/observations", body: body, key: onceOnly(key)}, &answer)
 	return answer.Observations, err
 }

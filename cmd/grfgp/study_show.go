@@ -17,6 +17,7 @@ import (
 type studySummary struct {
 	Name    string                   `json:"name"`
 	Status  study.Status             `json:"status"`
+	Stopped *study.Stop              `json:"stopped,omitempty"` // of a study that is paused or closed
 	Problem string                   `json:"problem,omitempty"` // of a study that is damaged
 	Goal    string                   `json:"goal,omitempty"`
 	Events  int64                    `json:"events"`
@@ -31,7 +32,7 @@ type studySummary struct {
 
 func summaryOf(st *study.State) studySummary {
 	s := studySummary{
-		Name: st.Settings.Name, Status: st.Status, Goal: st.Settings.Goal.String(), Events: st.Seq, Values: len(st.Readings()),
+		Name: st.Settings.Name, Status: st.Status, Stopped: st.Stopped, Goal: st.Settings.Goal.String(), Events: st.Seq, Values: len(st.Readings()),
 		Trials: st.Counts(), Spent: st.Spent(), Left: st.Left(), Created: st.Created, Updated: st.Updated,
 	}
 	if best, ok := st.Best(); ok {
@@ -91,6 +92,18 @@ func (a *app) listTable(w io.Writer, list []studySummary) error {
 	return t.Flush()
 }
 
+// stopWords say who paused or closed a study, when and why.
+func stopWords(s *study.Stop) string {
+	words := "on " + clockTime(s.Time)
+	if s.By != "" {
+		words = "by " + s.By + " " + words
+	}
+	if s.Note != "" {
+		words += ": " + s.Note
+	}
+	return words
+}
+
 // clockTime is a time as people read it.
 func clockTime(t time.Time) string { return t.Local().Format("2006-01-02 15:04") }
 
@@ -120,6 +133,9 @@ func studyShow(a *app, f *studyFlags) *cobra.Command {
 
 func showText(w io.Writer, s *studyShown, trials bool) error {
 	fmt.Fprintf(w, "study %s, %s, to %s\n", s.Name, s.Status, s.Goal)
+	if s.Stopped != nil {
+		fmt.Fprintf(w, "%s %s\n", s.Status, stopWords(s.Stopped))
+	}
 	fmt.Fprintf(w, "%d values", s.Values)
 	if s.Best != nil {
 		fmt.Fprintf(w, ", the best %.6g at node %s", s.Best.Value, s.Best.Node)

@@ -41,7 +41,17 @@ be repeated, after a lost connection say: it gets the same nodes again, and no m
 			}
 			answer.Key, answer.Holder = r.Key, r.Holder // a server is given a key in any case
 			stage.Done("%d of %d nodes", len(answer.Trials), r.Count)
-			return a.answerAsk(s.Settings().Name, answer)
+			why := askShort(answer.Short)
+			if answer.Short == study.ReasonPaused || answer.Short == study.ReasonClosed {
+				shown, err := s.Show(ctx)
+				if err != nil {
+					return err
+				}
+				if shown.Stopped != nil { // it may have been resumed meanwhile
+					why += " (" + string(shown.Status) + " " + stopWords(shown.Stopped) + ")"
+				}
+			}
+			return a.answerAsk(s.Settings().Name, answer, why)
 		}),
 	}
 	flags := cmd.Flags()
@@ -51,12 +61,13 @@ be repeated, after a lost connection say: it gets the same nodes again, and no m
 	return cmd
 }
 
-func (a *app) answerAsk(name string, answer study.Ask) error {
+// answerAsk shows what was handed out, and why no more.
+func (a *app) answerAsk(name string, answer study.Ask, why string) error {
 	err := a.answer(struct {
 		Version int `json:"version"`
 		study.Ask
 		ShortWhy string `json:"short_why,omitempty"`
-	}{1, answer, askShort(answer.Short)}, func(w io.Writer) error {
+	}{1, answer, why}, func(w io.Writer) error {
 		if len(answer.Trials) == 0 {
 			return nil
 		}
@@ -75,9 +86,9 @@ func (a *app) answerAsk(name string, answer study.Ask) error {
 	case err != nil:
 		return err
 	case len(answer.Trials) == 0:
-		return &exitError{exitNothing, fmt.Errorf("nothing to suggest: %s", askShort(answer.Short))}
+		return &exitError{exitNothing, fmt.Errorf("nothing to suggest: %s", why)}
 	case answer.Short != bayesopt.Enough:
-		a.talk.Say("%d of the %d nodes asked for: %s", len(answer.Trials), answer.Count, askShort(answer.Short))
+		a.talk.Say("%d of the %d nodes asked for: %s", len(answer.Trials), answer.Count, why)
 	}
 	a.talk.Say("reserved until %s; tell what comes of each as in 'grfgp study tell %s %d=VALUE'", clockTime(answer.Until), name, answer.Trials[0].Trial)
 	return nil
@@ -177,11 +188,14 @@ func (a *app) answerTrials(trials []study.Trial, left int) error {
 }
 
 func studyObserve(a *app, f *studyFlags) *cobra.Command {
-	var key string
-	var in measurementFlags
+	var key, note string
+	var in observeFlags
 	cmd := &cobra.Command{
 		Use:   "observe NAME NODE=VALUE … | --measurements FILE",
 		Short: "Tell values of nodes that nobody asked for, all or none",
+		Long: `Observe takes values at nodes that nobody asked for, several of a node if there are.
+A file with rows that cannot be used is refused as a whole; with --on-bad-row skip
+those rows are left out.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) < 1 || (len(args) == 1) == (in.measurements == "") {
 				return usagef("give NAME and either values as in a7=0.52 or --measurements FILE")
@@ -193,7 +207,7 @@ func studyObserve(a *app, f *studyFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			values, err := s.Observe(ctx, key, readings, f.who())
+			values, err := s.Observe(ctx, key, readings, note, f.who())
 			var row *study.RowError
 			if errors.As(err, &row) {
 				return fmt.Errorf("%w; nothing was taken", err)
@@ -205,14 +219,23 @@ func studyObserve(a *app, f *studyFlags) *cobra.Command {
 		}),
 	}
 	flags := cmd.Flags()
-	in.flags(flags)
-	in.complete(cmd)
+	in.measurementFlags.flagsOfStudy(flags)
+	in.measurementFlags.complete(cmd)
+	in.reading.flags(flags)
+	in.reading.complete(cmd)
 	flags.StringVar(&key, "key", "", "the same key takes effect once")
+	flags.StringVar(&note, "note", "", "a note that stays with the values")
 	return cmd
 }
 
+// observeFlags are the flags by which study observe reads a file.
+type observeFlags struct {
+	measurementFlags
+	reading
+}
+
 // readings are those of the arguments, or of a file.
-func (a *app) readings(ctx context.Context, s sharedStudy, in *measurementFlags, args []string) ([]study.Reading, error) {
+func (a *app) readings(ctx context.Context, s sharedStudy, in *observeFlags, args []string) ([]study.Reading, error) {
 	var all []study.Reading
 	for _, arg := range args {
 		at := strings.LastIndexByte(arg, '=') // an id may hold one
@@ -228,22 +251,24 @@ func (a *app) readings(ctx context.Context, s sharedStudy, in *measurementFlags,
 	if in.measurements == "" {
 		return all, nil
 	}
+	opts, err := in.reading.options()
+	if err != nil {
+		return nil, err
+	}
 	net, err := s.Network(ctx)
 	if err != nil {
 		return nil, err
 	}
-	m, err := in.readMeasurements(ctx, a, net.Graph, graphio.Options{})
+	var read *graphio.Measurements
+	err = in.rejecting(func(w io.Writer) (err error) {
+		opts.Rejects = w
+		read, err = in.readMeasurements(ctx, a, net.Graph, in.of("measurements", opts))
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	a.tell(m.Report)
-	if l := m.Report.Ledger; l.Unknown+l.Missing+l.Bad > 0 {
-		return nil, dataf("%s: of its rows %d are of no node of the graph, and %d have no value; nothing was taken: correct them, or leave them out", m.Report.File, l.Unknown, l.Missing+l.Bad)
-	}
-	for k, node := range m.Nodes {
-		all = append(all, study.Reading{Node: net.Graph.Labels().At(node), Value: m.Values[k]})
-	}
-	return all, nil
+	return in.observations(a, net.Graph, read, &in.reading)
 }
 
 // answerValues shows observations, and how many more were not come to.

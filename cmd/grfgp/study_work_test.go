@@ -5,12 +5,15 @@ import (
 	"testing"
 )
 
-// Rows that are left out of measurements are told of when a study is made, and
-// refused where values are told all or none.
+// Rows that cannot be used are refused with all others, unless they may be skipped.
 func TestStudyMeasurementsLeftOut(t *testing.T) {
 	d := newDesk(t)
 	file := write(t, d.dir, "v.csv", "node,value\na0,1\na1,2\na_O,3\na2,NaN\n")
-	r := d.ok("create s --goal learn --edges " + d.edges + " --measurements " + file)
+	create := "create s --goal learn --edges " + d.edges + " --measurements " + file
+	if r := d.run(create); r.code != exitBadData || !strings.Contains(r.err, "of its rows 1 are of no node of the graph, and 1 have no value; nothing was taken") {
+		t.Errorf("%+v", r)
+	}
+	r := d.ok(create + " --on-bad-row skip")
 	for _, want := range []string{"2 values so far", `ids are not in the graph: 1, such as "a_O"`, "rows without a value left out: 1", `value: column 2 "value"`} {
 		if !strings.Contains(r.out+r.err, want) {
 			t.Errorf("no %q in %+v", want, r)
@@ -21,16 +24,71 @@ func TestStudyMeasurementsLeftOut(t *testing.T) {
 		if r := d.run("observe s --measurements " + file); r.code != exitBadData || !strings.Contains(r.err, "nothing was taken") || r.out != "" {
 			t.Errorf("%+v", r)
 		}
+		if r := d.ok("observe s --on-bad-row skip --measurements " + file); strings.Count(r.out, "observation ") != 2 {
+			t.Errorf("%+v", r)
+		}
 	}
 	if r := d.run("observe s a0=1 a_O=2"); r.code != exitBadData || !strings.Contains(r.err, "nothing was taken") {
 		t.Errorf("%+v", r)
 	}
-	if s := d.shown("s"); s.Values != 2 {
+	if s := d.shown("s"); s.Values != 6 {
 		t.Errorf("%d values", s.Values)
 	}
 	other := write(t, d.dir, "other.csv", "node,value\na0,1\na1,3\n")
 	if r := d.run("create s --goal learn --edges " + d.edges + " --measurements " + other); r.code != exitConflict || !strings.Contains(r.err, "was made with other measurements; add these by 'grfgp study observe s") {
 		t.Errorf("%+v", r)
+	}
+}
+
+// A study keeps every reading of a node, says what it has no use for, and reads
+// files as they are.
+func TestStudyReadings(t *testing.T)       { studyReadings(t, newDesk(t)) }
+func TestRemoteStudyReadings(t *testing.T) { studyReadings(t, remoteDesk(t)) }
+
+func studyReadings(t *testing.T, d *desk) {
+	const unused = "studies learn one noise for all readings; the column sd is not used"
+	file := write(t, d.dir, "v.csv", "node,value,sd\na0,1,0.1\na0,2,0.1\na1,3,0.1\n")
+	if r := d.ok("create s --goal learn --edges " + d.edges + " --measurements " + file); !strings.Contains(r.out, "3 values so far") || !strings.Contains(r.err, unused) {
+		t.Errorf("%+v", r)
+	}
+	if r := d.ok("create mean --goal learn --repeats mean --edges " + d.edges + " --measurements " + file); !strings.Contains(r.out, "2 values so far") || !strings.Contains(r.err, "rows of nodes that had a value already: 1; the mean") {
+		t.Errorf("%+v", r)
+	}
+	wide := write(t, d.dir, "w.csv", "node;low;high;sd\na2;1,5;9;0\na2;2,5;9;0\n")
+	r := d.ok("observe s --column value=low --delimiter semicolon --decimal comma --note rain --measurements " + wide)
+	if strings.Count(r.out, "node a2") != 2 || !strings.Contains(r.err, unused) {
+		t.Errorf("%+v", r)
+	}
+	s := d.shown("s")
+	if last := s.Observed[len(s.Observed)-1]; s.Values != 5 || last.Value != 2.5 || last.Note != "rain" {
+		t.Errorf("%d values, the last %+v", s.Values, last)
+	}
+	if got := d.asks("s -n 1"); len(got) != 1 || got[0].Mean == nil {
+		t.Errorf("no suggestion by a model: %+v", got)
+	}
+}
+
+// Why a study was paused or closed is shown to those who look and to those who ask.
+func TestStudyStops(t *testing.T)       { studyStops(t, newDesk(t)) }
+func TestRemoteStudyStops(t *testing.T) { studyStops(t, remoteDesk(t)) }
+
+func studyStops(t *testing.T, d *desk) {
+	d.ok("create s --goal learn --edges " + d.edges)
+	for _, c := range []struct{ command, status string }{{"pause", "paused"}, {"close", "closed"}} {
+		d.ok(c.command+" s", "--note", "the ice is thin")
+		for _, r := range []result{d.ok("show s"), d.run("ask s")} {
+			if text := r.out + r.err; !strings.Contains(text, c.status+" by anna on ") || !strings.Contains(text, ": the ice is thin") {
+				t.Errorf("%s: %+v", c.command, r)
+			}
+		}
+		if s := d.shown("s"); s.Stopped == nil || s.Stopped.By != "anna" || s.Stopped.Note != "the ice is thin" || s.Stopped.Time.IsZero() {
+			t.Errorf("%s: %+v", c.command, s.Stopped)
+		}
+		if c.command == "pause" {
+			if d.ok("resume s"); d.shown("s").Stopped != nil {
+				t.Error("stopped after it was resumed")
+			}
+		}
 	}
 }
 

@@ -104,7 +104,7 @@ are picked by what they bring per cost.`,
 		},
 	}
 	flags := cmd.Flags()
-	f.fitFlags.register(cmd)
+	f.fitFlags.registerWith(cmd, f.flagsWithoutSD)
 	f.labelFlags.flags(flags)
 	f.labelFlags.complete(cmd)
 	f.goalFlags.flags(flags)
@@ -208,9 +208,7 @@ func (f *suggestFlags) load(ctx context.Context, a *app) (*suggestData, error) {
 	if err := m.Enough(); errors.As(err, &what) {
 		t.idle = what.What
 	}
-	if m.SD != nil {
-		a.talk.Say("  note: suggest learns one noise for all readings; the column sd is not used")
-	}
+	a.tellUnusedSD(m, "suggest learns")
 	return t, nil
 }
 

@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"grfgp"
+	"grfgp/graph"
 )
 
 // validateFlags are the flags of the verb.
@@ -72,12 +74,31 @@ func (a *app) validate(ctx context.Context, f *validateFlags, changed func(strin
 	}
 	s.Done("%d measurements in %d folds", len(v.Left), folds)
 	if a.json {
-		return json.NewEncoder(a.Out).Encode(struct {
-			Version int `json:"version"`
-			*grfgp.Validation
-		}{1, v})
+		return json.NewEncoder(a.Out).Encode(newValidateAnswer(d.net.Graph.Labels(), v))
 	}
 	return a.printValidation(v)
+}
+
+// validateAnswer is the answer in JSON, with ids in place of the numbers of nodes.
+type validateAnswer struct {
+	Version int `json:"version"`
+	*grfgp.Validation
+	Left    []leftNode `json:"left"`
+	Verdict []string   `json:"verdict"`
+}
+
+// leftNode is a measurement that was predicted without its fold.
+type leftNode struct {
+	Node string `json:"node"`
+	grfgp.Left
+}
+
+func newValidateAnswer(labels *graph.Labels, v *grfgp.Validation) *validateAnswer {
+	answer := &validateAnswer{1, v, []leftNode{}, verdicts(v)}
+	for _, l := range v.Left {
+		answer.Left = append(answer.Left, leftNode{labels.At(l.Node), l})
+	}
+	return answer
 }
 
 func (a *app) printValidation(v *grfgp.Validation) error {
@@ -90,5 +111,14 @@ func (a *app) printValidation(v *grfgp.Validation) error {
 	for _, level := range grfgp.Levels {
 		fmt.Fprintf(t, "coverage\t%.1f %%\tof %g %% intervals\n", 100*v.Coverage[fmt.Sprint(level)], 100*level)
 	}
-	return t.Flush()
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	return a.printVerdict(verdicts(v))
+}
+
+// printVerdict says below a table what it means.
+func (a *app) printVerdict(sentences []string) error {
+	_, err := fmt.Fprintf(a.Out, "\n%s\n", strings.Join(sentences, "\n"))
+	return err
 }

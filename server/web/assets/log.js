@@ -12,7 +12,7 @@ const sentences = {
   created: ({ settings }) => `created the study: ${settings.goal}`,
   asked: ({ trials, count, short }) => `reserved ${trials.map((t) => t.node).join(", ")}${short ? ` (${trials.length} of ${count}: ${short.replaceAll("_", " ")})` : ""}`,
   told: ({ trial, value, note }, of) => (value === undefined ? `${of(trial)} failed` : `${of(trial)} is ${number(value, 6)}`) + noted(note),
-  observed: ({ values }) => (values.length <= 3 ? values.map((v) => `${v.node} is ${number(v.value, 6)}`).join(", ") : `gave ${plural(values.length, "value")}`),
+  observed: ({ values, note }) => (values.length <= 3 ? values.map((v) => `${v.node} is ${number(v.value, 6)}`).join(", ") : `gave ${plural(values.length, "value")}`) + noted(note),
   renewed: ({ trial, until }, of) => `keeps ${of(trial)} until ${moment(until)}`,
   released: ({ trial }, of) => `gave ${of(trial)} back`,
   abandoned: ({ trial, note }, of) => `abandoned ${of(trial)}${noted(note)}`,

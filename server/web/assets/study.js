@@ -2,7 +2,7 @@
 
 import { download, get, post, studyPath } from "./api.js";
 import { h, show } from "./dom.js";
-import { count, number, plural } from "./format.js";
+import { count, moment, number, plural } from "./format.js";
 import { logView } from "./log.js";
 import { mapView } from "./map.js";
 import { nextView } from "./next.js";
@@ -23,6 +23,11 @@ const views = [
 ];
 
 const working = { loading: "Loading", learning: "Learning" };
+
+// stopWords say who paused or closed a study, when and why.
+function stopWords({ status, stopped: { note, by, time } }) {
+  return `${status}${by ? ` by ${by}` : ""} on ${moment(time)}${note ? `: ${note}` : ""}`;
+}
 
 export class StudyPage {
   constructor(meta, name) {
@@ -127,6 +132,7 @@ export class StudyPage {
         goalName(study.settings.goal),
         study.graph.nodes !== undefined && ` · ${plural(study.graph.nodes, "node")}, ${plural(study.graph.edges, "edge")}`,
         this.linked === false && h("span", { class: "refusal" }, " · not connected, trying again …")),
+      study.stopped && h("p", { class: "soft" }, stopWords(study)),
       working[engine.state] && h("p", { class: "working", role: "status" }, `${working[engine.state]}: ${engine.stage ?? "please wait"} …`),
       engine.state === "failed" && h("p", { class: "refusal", role: "alert" }, engine.error),
     ];
