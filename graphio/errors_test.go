@@ -92,7 +92,7 @@ func TestGraphErrors(t *testing.T) {
 		{"no such column", "p,q\n1,2\n", Options{Columns: map[Role]string{RoleSource: "x"}}, ErrUsage, `e: there is no column "x" for source; there are p and q`},
 		{"no names", "p,q\na,b\n", Options{Header: HeaderNo, Columns: map[Role]string{RoleSource: "x"}}, ErrUsage, `e: there is no column "x" for source; give a number from 1 to 2, or say --header edges=yes if the first line holds names`},
 		{"column twice", "p,p,q\na,b,c\n", Options{Columns: map[Role]string{RoleSource: "p", RoleTarget: "q"}}, ErrUsage, `e: 2 columns are called "p"; give the number: --column source=1`},
-		{"no such role", "p,q\n", Options{Columns: map[Role]string{"colour": "p"}}, ErrUsage, `e: there is no role "colour" for a column; the roles are [source target weight distance id label lat lon x y cost allowed group node value sd class]`},
+		{"no such role", "p,q\n", Options{Columns: map[Role]string{"colour": "p"}}, ErrUsage, `e: there is no role "colour" for a column; the roles are source, target, weight, distance, id, label, lat, lon, x, y, cost, allowed, group, node, value, sd and class`},
 		{"both decimal signs", "u;v;w\na;b;1,5\nb;c;1.5\n", Options{}, ErrUsage, "e: some numbers have a point (1.5) and others a comma (1,5); write them alike, or say which is the decimal sign: --decimal edges=point or --decimal edges=comma"},
 		{"decimal commas between commas", "u,v,w\na,b,1\n", Options{Decimal: DecimalComma}, ErrUsage, "e: decimal commas cannot be told from commas between fields; put another delimiter between fields"},
 

@@ -233,35 +233,66 @@ func (m *measurementReader) choose(opts Options) error {
 }
 
 // chooseValue finds the column of values: as told, by name, or by being the
-// only other column of numbers.
+// only other column of numbers. Where no column is all numbers, one that mostly is
+// will do: its bad cells are then named by their place.
 func (s *sheet) chooseValue(id, sd int, opts Options) (column int, why string, err error) {
 	if spec, ok := opts.Columns[RoleValue]; ok {
 		column, err = s.column(RoleValue, spec)
 		return column, asTold, err
 	}
 	coordinates := len(s.best(RoleX, func(int) bool { return true })) > 0
-	named := s.best(RoleValue, func(j int) bool {
-		if j == id || j == sd || coordinates && RoleY.rank(s.names[j]) == rankSure {
-			return false
-		}
-		return s.types[j].number() || RoleValue.rank(s.names[j]) == rankSure
-	})
-	why = "by name"
-	if len(named) == 0 {
-		why = "the only other column of numbers"
-		for j, t := range s.types {
-			if j != id && j != sd && t.number() && !s.noValue(j) {
-				named = append(named, j)
+	named := func(fits func(j int) bool) []int {
+		return s.best(RoleValue, func(j int) bool {
+			return j != id && j != sd && !(coordinates && RoleY.rank(s.names[j]) == rankSure) && fits(j)
+		})
+	}
+	others := func(fits func(j int) bool) (all []int) {
+		for j := range s.types {
+			if j != id && j != sd && !s.noValue(j) && fits(j) {
+				all = append(all, j)
 			}
 		}
+		return all
 	}
-	switch len(named) {
+	number := func(j int) bool { return s.types[j].number() }
+	why = "by name"
+	found := named(func(j int) bool { return number(j) || RoleValue.rank(s.names[j]) == rankSure })
+	if len(found) == 0 {
+		found = named(s.mostlyNumbers)
+	}
+	if len(found) == 0 {
+		why, found = "the only other column of numbers", others(number)
+	}
+	if len(found) == 0 {
+		why, found = "the only other column that is mostly numbers", others(s.mostlyNumbers)
+	}
+	switch len(found) {
 	case 0:
+		if s.names != nil && len(s.sample) == 0 {
+			return 0, "", s.in.empty(fmt.Sprintf("there is no %s in it, only a header", s.table.noun), "name another file")
+		}
 		return 0, "", s.in.fail("there is no column of numbers beside the ids, among "+s.describe(nil), "name the column of values: --column value=…")
 	case 1:
-		return named[0], why, nil
+		return found[0], why, nil
 	}
-	return 0, "", s.in.ask("the value may be "+list(s.namesOf(named), "or"), "say which: --column value="+s.nameOf(named[0]))
+	return 0, "", s.in.ask("the value may be "+list(s.namesOf(found), "or"), "say which: --column value="+s.nameOf(found[0]))
+}
+
+// mostlyNumbers reports whether more cells of a column are numbers than text.
+func (s *sheet) mostlyNumbers(column int) bool {
+	numbers, texts := 0, 0
+	for _, row := range s.sample {
+		if column >= len(row) {
+			continue
+		}
+		switch t := cellType(row[column]); {
+		case t.number():
+			numbers++
+		case t == typeText:
+			texts++
+		}
+	}
+	return numbers > texts
 }
 
 // noValue excludes numbers that are something else by their name.

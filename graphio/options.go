@@ -84,7 +84,11 @@ func (o Options) check(name string) error {
 	ask := func(what, next string) error { return &Error{Kind: ErrUsage, File: name, What: what, Next: next} }
 	for role := range o.Columns {
 		if !slices.Contains(Roles, role) {
-			return ask(fmt.Sprintf("there is no role %q for a column", role), fmt.Sprintf("the roles are %v", Roles))
+			var names []string
+			for _, r := range Roles {
+				names = append(names, string(r))
+			}
+			return ask(fmt.Sprintf("there is no role %q for a column", role), "the roles are "+list(names, "and"))
 		}
 	}
 	switch {

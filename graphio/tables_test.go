@@ -138,6 +138,9 @@ func TestMeasurementErrors(t *testing.T) {
 		want       string
 	}{
 		{"not a number", "node,value\n1,2\n2,fast\n", Options{}, ErrData, `m:3:3: value "fast" is not a number` + skip},
+		{"not a number, by a likely name", "node,speed,lane\n1,2,1\n2,abc,1\n3,4,2\n", Options{}, ErrData, `m:3:3: value "abc" is not a number` + skip},
+		{"not a number, the only column", "node,depth\n1,2\n2,abc\n3,4\n", Options{}, ErrData, `m:3:3: value "abc" is not a number` + skip},
+		{"only a header", "node,speed\n", Options{}, ErrData, "m: there is no measurement in it, only a header; name another file"},
 		{"infinite", "node,value\n1,inf\n", Options{}, ErrData, `m:2:3: value "inf" is infinite` + skip},
 		{"negative sd", "node,value,sd\n1,2,-1\n", Options{}, ErrData, `m:2:5: sd "-1" is negative` + skip},
 		{"no node", "node,value\n,2\n", Options{}, ErrData, "m:2:1: the node is empty" + skip},
