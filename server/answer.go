@@ -4,11 +4,12 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
-	"math"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
+
+	"grfgp/study"
 )
 
 // respond sends v as JSON. It is encoded before anything is sent: what cannot be
@@ -42,13 +43,11 @@ type number float64
 
 // MarshalJSON writes the number or null.
 func (v number) MarshalJSON() ([]byte, error) {
-	if !finite(float64(v)) {
+	if !study.Finite(float64(v)) {
 		return []byte("null"), nil
 	}
 	return json.Marshal(float64(v))
 }
-
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // table sends rows as CSV.
 func table(w http.ResponseWriter, name string, head []string, rows func(row func(...string))) error {
@@ -72,7 +71,7 @@ func cell(text string) string {
 
 // figure is a number in a cell, "" where it is not finite.
 func figure(v float64) string {
-	if !finite(v) {
+	if !study.Finite(v) {
 		return ""
 	}
 	return strconv.FormatFloat(v, 'g', -1, 64)

@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"grfgp/graphio"
+	"grfgp/internal/plain"
 	"grfgp/study"
 )
 
@@ -240,7 +241,7 @@ func (u *upload) done(w http.ResponseWriter, err error) error {
 	case errors.As(err, &known):
 		return badData.because("%s", known.Error())
 	case errors.Is(err, study.ErrCorrupt):
-		return badData.because("%s", words(err))
+		return badData.because("%s", plain.Words(err))
 	}
 	return bodyError(err)
 }

@@ -22,14 +22,16 @@ func (s *Server) calibration(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if _, err := o.ready(r.Context()); err != nil {
+	ctx, cancel := s.patience(r)
+	defer cancel()
+	if _, err := o.ready(ctx); err != nil {
 		return err
 	}
 	seq := o.Seq()
 	if unchanged(w, r, o.tag("calibration", seq)) {
 		return nil
 	}
-	v, err := o.validating.get(r.Context(), s, func() (v *grfgp.Validation, err error) {
+	v, err := o.validating.get(ctx, s, func() (v *grfgp.Validation, err error) {
 		o.whileLearning(func() { v, err = o.Calibration(s.ctx) })
 		return v, err
 	})

@@ -23,15 +23,15 @@ func (s *Server) candidates(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := o.learned(r.Context()); err != nil {
+	ctx, cancel := s.patience(r)
+	defer cancel()
+	if err := o.learned(ctx); err != nil {
 		return err
 	}
-	engine, err := o.ready(r.Context())
+	engine, err := o.ready(ctx)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := s.patience(r)
-	defer cancel()
 	picked, seq, err := o.Preview(ctx, count)
 	if errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("%w: suggestions take longer; ask again soon", errLoading)

@@ -12,11 +12,11 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/klauspost/compress/zstd"
 
 	"grfgp/graphio"
+	"grfgp/internal/plain"
 	"grfgp/store"
 	"grfgp/study"
 )
@@ -207,13 +207,10 @@ func (s *Server) plain(file io.Reader) (io.Reader, error) {
 	}
 }
 
-// checkIDs refuses ids that JSON or a person cannot hold.
+// checkIDs refuses a graph whose ids a study cannot hold.
 func checkIDs(net *graphio.Network) error {
-	labels := net.Graph.Labels()
-	for i := range labels.Len() {
-		if id := labels.Bytes(i); len(id) > study.MaxID || !utf8.Valid(id) {
-			return badData.because("node %d has the id %.40q; ids are UTF-8 text of at most %d bytes", i+1, id, study.MaxID)
-		}
+	if err := study.CheckIDs(net.Graph.Labels()); err != nil {
+		return badData.because("%s", plain.Words(err))
 	}
 	return nil
 }

@@ -38,7 +38,7 @@ func readBox(text string) (b box, err error) {
 		if len(parts) == 4 {
 			*to, err = strconv.ParseFloat(parts[k], 64)
 		}
-		if len(parts) != 4 || err != nil || !finite(*to) {
+		if len(parts) != 4 || err != nil || !study.Finite(*to) {
 			return b, malformed.because("box is four numbers x0,y0,x1,y1, not %q", text)
 		}
 	}
@@ -106,7 +106,7 @@ func (o *shared) predictedSoon(r *http.Request) (*study.Predictions, error) {
 		defer cancel()
 	}
 	p, err := o.predicted(ctx)
-	_, broken := o.ready(r.Context())
+	_, broken := o.ready(ctx)
 	switch {
 	case err == nil:
 		return p, nil

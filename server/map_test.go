@@ -83,14 +83,14 @@ func TestMapOfAll(t *testing.T) {
 			Node           string
 			Number         int
 			Mean, SD, X, Y float64
-			Measured       int
+			Measured       bool
 			Pending        bool
 		}
 	}
 	h.must("GET", "/v1/studies/s/predictions", nil, &page)
 	for k, n := range page.Nodes {
 		flags := 0
-		if n.Measured > 0 {
+		if n.Measured {
 			flags |= 1
 		}
 		if n.Pending {

@@ -83,7 +83,7 @@ func (b books) row(net *network, p *study.Predictions, i int) nodeView {
 		Pending: b.pending[id], Abandoned: b.abandoned[id], place: net.placeOf(i)}
 	if read := b.read[id]; read.n > 0 {
 		v.Measured, v.N = true, read.n
-		if finite(read.mean) {
+		if study.Finite(read.mean) {
 			v.Value = &read.mean
 		}
 	}

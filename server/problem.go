@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"strings"
 
 	"grfgp/graphio"
+	"grfgp/internal/plain"
 	"grfgp/store"
 	"grfgp/study"
 )
@@ -117,7 +117,7 @@ var sentinels = []struct {
 func known(err error) (k kind, detail string, inside, ok bool) {
 	for _, c := range sentinels {
 		if errors.Is(err, c.err) {
-			return c.kind, cmp.Or(c.detail, words(err)), c.detail != "", true
+			return c.kind, cmp.Or(c.detail, plain.Words(err)), c.detail != "", true
 		}
 	}
 	return internal, "", false, false
@@ -152,7 +152,7 @@ func (s *Server) problemOf(r *http.Request, err error) *problem {
 		if errors.Is(err, study.ErrUnknownNode) {
 			field = "node"
 		}
-		p.Errors = []fault{{fmt.Sprintf("#/observations/%d/%s", row.Row, field), words(row.Err)}}
+		p.Errors = []fault{{fmt.Sprintf("#/observations/%d/%s", row.Row, field), plain.Words(row.Err)}}
 		p.Detail += "; nothing was taken"
 	}
 	return p
@@ -164,15 +164,6 @@ func reason(err error) string {
 		return detail
 	}
 	return "something went wrong; the server's log says more"
-}
-
-// words are an error's, without the names of packages.
-func words(err error) string {
-	text := err.Error()
-	for _, name := range []string{"server: ", "study: ", "store: ", "graphio: ", "bayesopt: ", "grfgp: "} {
-		text = strings.ReplaceAll(text, name, "")
-	}
-	return text
 }
 
 // write sends the problem.

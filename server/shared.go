@@ -244,14 +244,9 @@ func (o *shared) learnSoon(any bool) {
 	o.mu.Lock()
 	there := o.engine != nil
 	o.mu.Unlock()
-	if there && o.modelled() && (any || o.engine.Nodes().Len() >= largeGraph) {
+	if there && o.Settings().Modelled() && (any || o.engine.Nodes().Len() >= largeGraph) {
 		o.learning.start(o.server, o.learn)
 	}
-}
-
-// modelled reports whether suggestions come from a model.
-func (o *shared) modelled() bool {
-	return !slices.Contains([]string{"random", "bfs", "dfs", "degree"}, o.Settings().Policy)
 }
 
 // learn works out what the values tell.
@@ -325,7 +320,7 @@ func (o *shared) predicted(ctx context.Context) (*study.Predictions, error) {
 	})
 }
 
-func infinite(v float64) bool { return !finite(v) }
+func infinite(v float64) bool { return !study.Finite(v) }
 
 // lastPredictions are the latest that were worked out; nil: none.
 func (o *shared) lastPredictions() *study.Predictions {

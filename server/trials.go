@@ -44,7 +44,7 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request) error {
 	}
 	switch known, may := o.mayIssue(k); {
 	case known:
-	case may && o.modelled():
+	case may && o.Settings().Modelled():
 		err = o.learned(r.Context())
 	default:
 		_, err = o.ready(r.Context())
@@ -69,7 +69,7 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request) error {
 // out nothing.
 func (o *shared) mayIssue(key string) (known, may bool) {
 	o.View(func(st *study.State) {
-		known = key != "" && slices.ContainsFunc(st.Asks, func(a study.Ask) bool { return a.Key == key })
+		known = st.Answered(key)
 		left := st.Left()
 		may = st.Status == study.StatusOpen && (left == nil || *left > 0)
 	})

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"unicode/utf8"
+
+	"grfgp/graph"
 )
 
 // check says why an event cannot follow. All rules of a study are here, and hold
@@ -122,8 +125,21 @@ func (s *State) checkTold(p Told) error {
 	return nil
 }
 
+// Finite reports whether a number may be the value of a reading.
+func Finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// CheckIDs refuses ids that JSON or a person cannot hold.
+func CheckIDs(labels *graph.Labels) error {
+	for i := range labels.Len() {
+		if id := labels.Bytes(i); len(id) > MaxID || !utf8.Valid(id) {
+			return fmt.Errorf("%w: node %d has the id %.40q; ids are UTF-8 text of at most %d bytes", ErrInvalid, i+1, id, MaxID)
+		}
+	}
+	return nil
+}
+
 func checkFinite(node string, v float64) error {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
+	if !Finite(v) {
 		return fmt.Errorf("%w: node %q has the value %v", ErrNotFinite, node, v)
 	}
 	return nil

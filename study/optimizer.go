@@ -222,15 +222,13 @@ func (o *Optimizer) Suggest(ctx context.Context, q Query) (Suggestions, error) {
 	out := Suggestions{Short: a.Short}
 	for _, s := range a.Suggestions {
 		p := Pick{Node: o.graph.Labels().At(s.Node), Cost: s.Cost, Why: s.Why}
-		if s.Modelled && finite(s.Mean) && finite(s.SD) {
+		if s.Modelled && Finite(s.Mean) && Finite(s.SD) {
 			p.Mean, p.SD = &s.Mean, &s.SD
 		}
 		out.Picks = append(out.Picks, p)
 	}
 	return out, nil
 }
-
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // Learn implements Engine.
 func (o *Optimizer) Learn(ctx context.Context, readings []Reading) (Knowledge, error) {

@@ -135,3 +135,15 @@ func checkText(what, text string, most int) error {
 	}
 	return nil
 }
+
+// Modelled reports whether suggestions come from a model.
+func (s Settings) Modelled() bool {
+	p, _ := bayesopt.PolicyNamed(s.Policy, s.Goal, noEdges{}) // the settings were checked
+	_, blind := p.(bayesopt.Blind)
+	return !blind
+}
+
+// noEdges is a graph for those who ask what a policy is, and not what it picks.
+type noEdges struct{}
+
+func (noEdges) Row(int) ([]uint32, []float64) { return nil, nil }

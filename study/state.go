@@ -235,6 +235,12 @@ func (s *State) node(id string) *node {
 	return n
 }
 
+// Answered reports whether an ask of the key was answered.
+func (s *State) Answered(key string) bool {
+	_, known := s.asks[key]
+	return known
+}
+
 // Open reports whether a node may be handed out, as far as its own history goes.
 func (s *State) Open(id string) bool {
 	n := s.nodes[id]

@@ -144,14 +144,8 @@ func checkSpec(spec grfgp.Spec) error {
 	case spec.NoiseSD != nil && !(*spec.NoiseSD >= 0):
 		return usagef("--noise-sd %v: give 0 or more", *spec.NoiseSD)
 	default:
-		return specError(err)
+		return &exitError{exitUsage, err}
 	}
-}
-
-// specError is an error about a Spec without the name of the package, which is that
-// of the program.
-func specError(err error) error {
-	return usagef("%s", strings.TrimPrefix(err.Error(), "grfgp: "))
 }
 
 // tellIdle says which flags of the kernel the method has no use for.
@@ -234,7 +228,7 @@ func fitError(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return err
 	case errors.Is(err, grfgp.ErrSpec):
-		return specError(err)
+		return &exitError{exitUsage, err}
 	}
 	return &exitError{exitNotFitted, fmt.Errorf("the model could not be fitted: %w", err)}
 }

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"os/user"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -128,7 +127,7 @@ func (a *app) withStudies(ctx context.Context, f *studyFlags, mustExist bool, do
 // studyError gives errors of studies and stores their exit code.
 func studyError(ctx context.Context, err error) error {
 	var coded *exitError
-	code := func(c int) error { return &exitError{c, errors.New(plainWords(err))} }
+	code := func(c int) error { return &exitError{c, err} }
 	switch {
 	case err == nil, ctx.Err() != nil, errors.As(err, &coded), errors.Is(err, graphio.ErrUsage), errors.Is(err, graphio.ErrData):
 		return err
@@ -144,16 +143,6 @@ func studyError(ctx context.Context, err error) error {
 		return code(exitUsage)
 	}
 	return err
-}
-
-// plainWords is an error without the names of packages, which mean nothing to
-// those who type commands.
-func plainWords(err error) string {
-	words := err.Error()
-	for _, name := range []string{"study: ", "store: ", "bayesopt: ", "grfgp: "} {
-		words = strings.ReplaceAll(words, name, "")
-	}
-	return words
 }
 
 // answer writes JSON if it was asked for, and what text writes if not.

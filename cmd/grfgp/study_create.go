@@ -100,6 +100,9 @@ func (a *app) createStudy(ctx context.Context, f *studyFlags, c *createFlags, na
 			return err
 		}
 	}
+	if err := study.CheckIDs(net.Graph.Labels()); err != nil {
+		return dataf("%w", err)
+	}
 	packed, err := graphio.Pack(net)
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"grfgp/graphio"
+	"grfgp/internal/plain"
 	"grfgp/store"
 	"grfgp/study"
 )
@@ -117,7 +118,7 @@ func (l *storedStudies) List(ctx context.Context) ([]studySummary, error) {
 		switch s, err := l.open(ctx, i.Name); {
 		case errors.Is(err, study.ErrCorrupt): // the others are listed all the same
 			all = append(all, studySummary{
-				Name: i.Name, Status: study.StatusDamaged, Problem: plainWords(err), Events: i.Events, Trials: new(study.State).Counts(), Created: i.Created, Updated: i.Updated,
+				Name: i.Name, Status: study.StatusDamaged, Problem: plain.Words(err), Events: i.Events, Trials: new(study.State).Counts(), Created: i.Created, Updated: i.Updated,
 			})
 		case err != nil:
 			return nil, fmt.Errorf("study %s: %w", i.Name, err)
@@ -162,8 +163,12 @@ func (l *storedStudies) Import(ctx context.Context, r io.Reader, name string) (s
 			return "", fmt.Errorf("the graph was not exported: %w; export it again with its graph", err)
 		}
 	} else {
-		if _, err := graphio.Unpack(a.Graph); err != nil {
+		net, err := graphio.Unpack(a.Graph)
+		if err != nil {
 			return "", err
+		}
+		if err := study.CheckIDs(net.Graph.Labels()); err != nil {
+			return "", dataf("%w", err)
 		}
 		if store.GraphID(a.Graph) != id {
 			return "", fmt.Errorf("%w: the graph in the file is not the one of the study", study.ErrCorrupt)

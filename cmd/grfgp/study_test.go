@@ -11,7 +11,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"grfgp/bayesopt"
+	"grfgp/graphio"
 	"grfgp/store"
 	"grfgp/store/storetest"
 	"grfgp/study"
@@ -322,6 +325,44 @@ func TestStudyPostgres(t *testing.T) {
 		t.Errorf("%+v", s.studySummary)
 	}
 	if r := d.ok("list"); !strings.Contains(r.out, "learn") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// Ids that the service could not hold are refused by whoever takes a graph, and a
+// key is told as it was given.
+func TestStudyText(t *testing.T) {
+	d := newDesk(t)
+	long := strings.Repeat("x", study.MaxID+1)
+	edges := write(t, d.dir, "long.csv", "source,target\na,"+long+"\n")
+	if r := d.run("create long --goal learn --edges " + edges); r.code != exitBadData || !strings.Contains(r.err, "ids are UTF-8 text of at most") {
+		t.Errorf("%+v", r)
+	}
+	net, err := graphio.ReadGraph(t.Context(), graphio.File(edges), graphio.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed, err := graphio.Pack(net)
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings, err := study.Settings{Name: "long", Graph: store.GraphID(packed), Goal: bayesopt.Learn}.Complete()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var archive strings.Builder
+	err = study.Export(&archive, packed, func(yield func(study.Event, error) bool) {
+		yield(study.Event{Seq: 1, Time: time.Now(), Data: study.Created{Settings: settings}}, nil)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := runLine(t, archive.String(), "study", "import", "-", "--store", d.store); r.code != exitBadData || !strings.Contains(r.err, "ids are UTF-8 text of at most") {
+		t.Errorf("%+v", r)
+	}
+	d.ok("create s --goal learn --edges " + d.edges)
+	d.ok("ask s -n 1", "--key", "study: k")
+	if r := d.run("ask s -n 2", "--key", "study: k"); r.code != exitConflict || !strings.HasPrefix(r.err, `grfgp: conflict: the key "study: k" was used for another ask`) {
 		t.Errorf("%+v", r)
 	}
 }

@@ -1,0 +1,27 @@
+package plain
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+)
+
+func TestWords(t *testing.T) {
+	conflict := errors.New("study: conflict")
+	options := errors.New("bayesopt: bad options")
+	for want, err := range map[string]error{
+		"conflict":                      conflict,
+		"conflict: trial 3 is done":     fmt.Errorf("%w: trial 3 is done", conflict),
+		"suggesting: bad options: no":   fmt.Errorf("study: suggesting: %w", fmt.Errorf("%w: no", options)),
+		"fold 1: bad options: conflict": fmt.Errorf("fold 1: %w: %w", options, conflict),
+		"conflict\nbad options":         errors.Join(conflict, options),
+		`conflict: the node "gp: 7"`:    fmt.Errorf("%w: the node %q", conflict, "gp: 7"),
+		`conflict: the key "study: a"`:  fmt.Errorf("%w: the key %q", conflict, "study: a"),
+		"a file called walk: x":         errors.New("a file called walk: x"),
+		"walkers: none":                 errors.New("walkers: none"),
+	} {
+		if got := Words(err); got != want {
+			t.Errorf("%v: %q, want %q", err, got, want)
+		}
+	}
+}
