@@ -112,15 +112,6 @@ type costFacts struct {
 }
 
 func (a *app) check(ctx context.Context, f *checkFlags) error {
-	streams := 0
-	for _, path := range []string{f.edges, f.nodes, f.measurements} {
-		if path == "-" {
-			streams++
-		}
-	}
-	if streams > 1 {
-		return usagef("only one file can come from standard input")
-	}
 	answer := checkAnswer{Version: 1}
 	net, err := f.loadThen(ctx, a, func(net *graphio.Network, opts graphio.Options) error {
 		if f.measurements == "" {

@@ -50,7 +50,9 @@ label spreading, a baseline. Probabilities are set so that labels are likeliest
 when each is predicted by the others.`,
 		Example: `  grfgp classify --edges citations.csv --labels topics.csv -o classes.csv
   grfgp classify --edges citations.csv --labels topics.csv --classifier one-vs-all --json`,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.classify(cmd.Context(), &f) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.classify(cmd.Context(), &f, cmd.Flags().Changed)
+		},
 	}
 	flags := cmd.Flags()
 	f.input.flags(flags)
@@ -63,11 +65,12 @@ when each is predicted by the others.`,
 	return cmd
 }
 
-func (a *app) classify(ctx context.Context, f *classifyFlags) error {
+func (a *app) classify(ctx context.Context, f *classifyFlags, changed func(string) bool) error {
 	spec := f.kernelSpec(a)
 	if err := checkSpec(spec); err != nil {
 		return err
 	}
+	f.tellIdleKernel(a, changed)
 	d, err := f.loadLabels(ctx, a, &f.input)
 	if err != nil {
 		return err
@@ -88,7 +91,11 @@ func (a *app) classify(ctx context.Context, f *classifyFlags) error {
 	if f.out == "" {
 		return a.writeClasses(a.Out, answer)
 	}
-	return graphio.WriteFile(f.out, func(w io.Writer) error { return a.writeClasses(w, answer) })
+	if err := graphio.WriteFile(f.out, func(w io.Writer) error { return a.writeClasses(w, answer) }); err != nil {
+		return err
+	}
+	a.talk.Say("the classes are in %s", f.out)
+	return nil
 }
 
 func allNodes(n int) []int {

@@ -58,6 +58,18 @@ func (l *labelFlags) either(changed func(string) bool) error {
 	return nil
 }
 
+// tellIdleKernel says which flags of the kernel label spreading has no use for.
+func (l *labelFlags) tellIdleKernel(a *app, changed func(string) bool) {
+	if l.labels == "" || l.classMethod() != gp.Spreading {
+		return
+	}
+	for _, flag := range []string{"family", "method", "scales", "solver", "nu", "hops", "walks", "rank"} {
+		if changed(flag) {
+			a.talk.Say("note: --%s has no effect with --classifier spreading", flag)
+		}
+	}
+}
+
 // readLabels reads the file that the flags name.
 func (l *labelFlags) readLabels(ctx context.Context, a *app, g *graph.Graph, opts graphio.Options) (*graphio.Labels, error) {
 	s := a.talk.Stage("reading labels")

@@ -36,6 +36,7 @@ func (a *app) demo(ctx context.Context, out string) error {
 	s := a.talk.Stage("making a city")
 	r := newDemo(a.seed)
 	s.Done("%d junctions, %d sensors", len(r.truth), r.data.data.Len())
+	a.talk.Say("the demo asks for the method %s: exact here too, in a fifth of the time of eigenvectors", r.spec.Method)
 	if err := a.run(ctx, r); err != nil {
 		return err
 	}

@@ -50,6 +50,18 @@ func dataf(format string, args ...any) error {
 	return &exitError{exitBadData, fmt.Errorf(format, args...)}
 }
 
+// unreadable says why the file of a flag cannot be read, and what to do.
+func unreadable(flag, path string, err error, next string) error {
+	var file *fs.PathError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return usagef("%s %s: there is no such file; %s", flag, path, next)
+	case errors.As(err, &file):
+		err = file.Err
+	}
+	return usagef("%s %s: %w; %s", flag, path, err, next)
+}
+
 // report prints err, if any, and returns the exit code.
 func (a *app) report(ctx context.Context, err error) int {
 	if err == nil {

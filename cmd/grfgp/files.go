@@ -15,15 +15,23 @@ var (
 	outputFlags = []string{"out", "rejects", "save-model", "plot"}
 )
 
-// checkFiles refuses, before any work is done, outputs that cannot be written
-// and outputs that would replace an input or one another.
+// checkFiles refuses, before any work is done, a second input from standard input,
+// outputs that cannot be written and outputs that would replace an input or one
+// another.
 func (a *app) checkFiles(flags *pflag.FlagSet) error {
 	type named struct {
 		flag, path string
 		info       fs.FileInfo
 	}
 	var taken []named // what no output may be
+	stream := ""      // the flag of standard input
 	for _, flag := range inputFlags {
+		if valueOf(flags, flag) == "-" {
+			if stream != "" {
+				return usagef("--%s - and --%s -: only one file can come from standard input", stream, flag)
+			}
+			stream = flag
+		}
 		if path := valueOf(flags, flag); path != "" {
 			if info, err := a.stat(path); err == nil { // reading says what is wrong with others
 				taken = append(taken, named{flag, path, info})

@@ -191,12 +191,20 @@ func (a *app) fit(ctx context.Context, d *modelData, spec grfgp.Spec) (*grfgp.Mo
 	return m, nil
 }
 
+func openModel(path string) (*os.File, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, unreadable("--model", path, err, "name one that --save-model wrote")
+	}
+	return f, nil
+}
+
 // loadModel reads a model that was kept for the graph.
 func (a *app) loadModel(ctx context.Context, path string, g *graph.Graph) (*grfgp.Model, error) {
 	s := a.talk.Stage("loading the model")
-	f, err := os.Open(path)
+	f, err := openModel(path)
 	if err != nil {
-		return nil, usagef("--model: %v", err)
+		return nil, err
 	}
 	defer f.Close()
 	m, err := grfgp.Load(ctx, f, g)

@@ -79,6 +79,11 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 				return usagef("--model holds its measurements and what was learned of them: leave out --%s", flag)
 			}
 		}
+		there, err := openModel(f.modelFile) // before the graph is read
+		if err != nil {
+			return err
+		}
+		there.Close()
 	}
 	d, m, err := f.model(ctx, a, spec)
 	if err != nil {
@@ -109,7 +114,11 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 	if f.out == "" {
 		return a.writePredictions(a.Out, &answer)
 	}
-	return graphio.WriteFile(f.out, func(w io.Writer) error { return a.writePredictions(w, &answer) })
+	if err := graphio.WriteFile(f.out, func(w io.Writer) error { return a.writePredictions(w, &answer) }); err != nil {
+		return err
+	}
+	a.talk.Say("the predictions are in %s", f.out)
+	return nil
 }
 
 // model fits to measurements, or loads what was fitted before.

@@ -187,3 +187,22 @@ func TestMeasurementNotes(t *testing.T) {
 		}
 	}
 }
+
+// Verbs say where they wrote.
+func TestWhereItIs(t *testing.T) {
+	edges, measurements := ladder(t)
+	dir := t.TempDir()
+	labels := write(t, dir, "l.csv", "node,class\na0,x\na1,x\nb30,y\nb31,y\n")
+	for line, want := range map[string]string{
+		"predict --family diffusion --measurements " + measurements:                                 "the predictions are in ",
+		"suggest --goal learn --policy random --family diffusion --measurements " + measurements:    "the suggestions are in ",
+		"classify --classifier spreading --family matern --labels " + labels:                        "the classes are in ",
+		"classify --classifier spreading --family matern --quiet=false --hops 2 --labels " + labels: "note: --family has no effect with --classifier spreading\nnote: --hops has no effect",
+	} {
+		out := filepath.Join(dir, "out.csv")
+		r := runLine(t, "", append(strings.Fields(line), "--edges", edges, "-o", out)...)
+		if r.code != exitOK || !strings.Contains(r.err, want) || !strings.Contains(r.err, out) {
+			t.Errorf("%s: %+v", line, r)
+		}
+	}
+}

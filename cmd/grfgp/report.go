@@ -66,6 +66,7 @@ func (a *app) makeReport(ctx context.Context, f *reportFlags, changed func(strin
 	if err := f.either(changed); err != nil {
 		return err
 	}
+	f.tellIdleKernel(a, changed)
 	if f.labels != "" {
 		return a.reportLabels(ctx, f, spec)
 	}

@@ -115,7 +115,7 @@ func (a *app) reproduce(ctx context.Context, known, chosen []*experiment.Experim
 	}
 	opts := experiment.Options{Quick: f.quick, Seeds: f.seeds, Seed: a.seed, Only: only, Finished: f.finished}
 	a.sayWork(chosen, opts, b)
-	answer := reproduceAnswer{Version: 1, Dir: f.dir}
+	answer := reproduceAnswer{Version: 1, Dir: f.dir, Experiments: []*chapter{}}
 	var failed, unmatched []error
 	for _, e := range chosen {
 		c, err := a.runExperiment(ctx, e, opts, b)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -84,7 +85,7 @@ func (a *app) root() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef("there is no verb %q; 'grfgp --help' lists the verbs", args[0])
+				return noVerb(cmd, args[0])
 			}
 			fmt.Fprintln(a.Out, about)
 			return nil
@@ -96,8 +97,13 @@ func (a *app) root() *cobra.Command {
 	flags.BoolVar(&a.json, "json", false, "answer in JSON")
 	flags.BoolVarP(&a.quiet, "quiet", "q", false, "no progress and no talk: answers and errors only")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usagef("%s; '%s --help' lists the flags", flagWords(err), cmd.CommandPath())
+		if words := cmd.Flags().Args(); cmd == root && len(words) > 0 { // its flags are not known either
+			return noVerb(root, words[0])
+		}
+		return usagef("%s; %s'%s --help' lists the flags", flagWords(err), otherFlag(cmd, err), cmd.CommandPath())
 	})
+	root.SuggestionsMinimumDistance = 2
+	root.SetHelpCommand(helpVerb())
 	for _, verb := range verbs {
 		cmd := verb(a)
 		if cmd.ValidArgs == nil {
@@ -106,6 +112,43 @@ func (a *app) root() *cobra.Command {
 		root.AddCommand(cmd)
 	}
 	return root
+}
+
+// noVerb says that there is no such verb, and which may have been meant.
+func noVerb(root *cobra.Command, word string) error {
+	if near := root.SuggestionsFor(word); len(near) > 0 {
+		return usagef("there is no verb %q; did you mean %s? 'grfgp --help' lists the verbs", word, near[0])
+	}
+	return usagef("there is no verb %q; 'grfgp --help' lists the verbs", word)
+}
+
+// helpVerb is that of the library, but for words that are no verbs.
+func helpVerb() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [VERB]",
+		Short: "Help about any verb",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			found, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return noVerb(cmd.Root(), strings.Join(args, " "))
+			}
+			found.InitDefaultHelpFlag()
+			return found.Help()
+		},
+	}
+}
+
+// otherFlag names what a verb takes in place of measurements.
+func otherFlag(cmd *cobra.Command, err error) string {
+	var none *pflag.NotExistError
+	if errors.As(err, &none) && none.GetSpecifiedName() == "measurements" {
+		for _, flag := range []string{"truth", "labels"} {
+			if cmd.Flags().Lookup(flag) != nil {
+				return fmt.Sprintf("%s takes --%s FILE; ", cmd.Name(), flag)
+			}
+		}
+	}
+	return ""
 }
 
 // flagWords says what is wrong with a flag, in words of those who type it.

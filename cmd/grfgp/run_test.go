@@ -88,6 +88,18 @@ func TestUsageErrors(t *testing.T) {
 		{"features --edges e --rejects r", "needs --on-bad-row skip"},
 		{"features --generate ring:9 --threads -2", "--threads is -2"},
 		{"features --generate ring:9 --threads 1000000", "give 1 to 1024"},
+		{"predct --edges e", `there is no verb "predct"; did you mean predict?`},
+		{"help nope", `there is no verb "nope"`},
+		{"help predct", "did you mean predict?"},
+		{"classify --edges e --measurements m", "classify takes --labels FILE"},
+		{"predict --edges - --measurements -", "--edges - and --measurements -: only one file can come from standard input"},
+		{"suggest --edges e --goal learn --allowed - --cost -", "only one file can come from standard input"},
+		{"predict --edges e --model nope.mod", "--model nope.mod: there is no such file; name one that --save-model wrote"},
+		{"serve --store http://127.0.0.1:1", "that is a running server; serve needs a file or a database"},
+		{"serve --store s.db --token-file nope", "--token-file nope: there is no such file"},
+		{"study list --store 127.0.0.1:18491", "if it is a server, give --store http://127.0.0.1:18491"},
+		{"bench --largest 15", "--largest 15: give 16 to 28"},
+		{"bench --largest 29", "--largest 29: give 16 to 28"},
 		{"bench nothing", `there is no part "nothing"`},
 	} {
 		r := runLine(t, "", strings.Fields(c.args)...)
@@ -152,6 +164,12 @@ func TestFullDisk(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
+	if r := runLine(t, "", "help", "study", "ask"); r.code != exitOK || !strings.Contains(r.out, "grfgp study ask NAME") {
+		t.Errorf("%+v", r)
+	}
+	if r := runLine(t, "", "help"); r.code != exitOK || !strings.Contains(r.out, "predict") {
+		t.Errorf("%+v", r)
+	}
 	if r := runLine(t, "", "features", "--help"); r.code != exitOK || strings.Contains(r.out, "0 B") {
 		t.Errorf("the help shows a size of nothing:\n%s", r.out)
 	}

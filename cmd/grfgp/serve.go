@@ -190,6 +190,9 @@ func (f *serveFlags) check() (token, error) {
 	if f.store = cmp.Or(f.store, os.Getenv(storeEnv)); f.store == "" {
 		return none, usagef("no store: give --store FILE.db or a postgres:// URL, or set %s", storeEnv)
 	}
+	if isServer(f.store) {
+		return none, usagef("--store %s: that is a running server; serve needs a file or a database", f.store)
+	}
 	host, _, err := net.SplitHostPort(f.listen)
 	if err != nil {
 		return none, usagef("--listen %s: give an address and a port, as in 127.0.0.1:8080", f.listen)
@@ -235,7 +238,7 @@ func readToken(file string) (token, error) {
 	}
 	raw, err := os.ReadFile(file)
 	if err != nil {
-		return token{}, usagef("--token-file: %v", err)
+		return token{}, unreadable("--token-file", file, err, "name the file that holds the token of the server")
 	}
 	text := string(bytes.TrimSpace(raw))
 	if len(text) < tokenLeast || strings.ContainsAny(text, " \t\r\n") {

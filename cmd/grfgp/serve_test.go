@@ -117,6 +117,15 @@ func remoteDesk(t testing.TB, flags ...string) *desk {
 func TestRemoteStudyLife(t *testing.T)   { studyLife(t, remoteDesk(t)) }
 func TestRemoteStudyExport(t *testing.T) { exportedStudy(t, remoteDesk(t), newDesk(t)) }
 
+// A server without TLS says so at once.
+func TestRemoteScheme(t *testing.T) {
+	d := remoteDesk(t)
+	d.store = strings.Replace(d.store, "http://", "https://", 1)
+	if r := d.run("list"); r.code != exitUnreachable || !strings.Contains(r.err, "speaks http, not https; give --store http://127.0.0.1:") {
+		t.Errorf("%+v", r)
+	}
+}
+
 // What goes wrong has the same exit code there as here.
 func TestRemoteStudyRefuses(t *testing.T) {
 	d := remoteDesk(t)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -193,6 +194,9 @@ func (f *simulateFlags) check(a *app) error {
 	if f.csv && a.json {
 		return usagef("--csv and --json: give one of them")
 	}
+	if ext := filepath.Ext(f.plot); ext != "" && !strings.EqualFold(ext, ".png") {
+		return usagef("--plot %s: pictures are PNG; name it %s.png", f.plot, strings.TrimSuffix(f.plot, ext))
+	}
 	return nil
 }
 
@@ -230,6 +234,7 @@ func (f *simulateFlags) load(ctx context.Context, a *app) (*graph.Graph, []float
 	a.tellNetwork(net)
 	a.tell(read.Report)
 	a.tellRepeats(read.Report, f.repeats)
+	a.tellUnusedSD(read, "simulate learns")
 	if err := read.Enough(); err != nil {
 		return nil, nil, err
 	}

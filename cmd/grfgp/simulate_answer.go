@@ -22,6 +22,8 @@ type policyFacts struct {
 	Final      grfgp.Estimate  `json:"final"`
 	FinalSD    *grfgp.Estimate `json:"final_sd,omitempty"`    // of predictions, to learn
 	OverRandom *grfgp.Estimate `json:"over_random,omitempty"` // by how much it is better, seed by seed
+	// OverUniform is by how much it is better than uniform draws are in expectation.
+	OverUniform *grfgp.Estimate `json:"over_uniform,omitempty"`
 }
 
 // simulateAnswer is the answer in JSON.
@@ -35,7 +37,7 @@ type simulateAnswer struct {
 	Seeds   int            `json:"seeds"`
 	Verdict string         `json:"verdict"`
 	Best    *bestFacts     `json:"best,omitempty"`
-	Uniform []grfgp.Point  `json:"uniform,omitempty"` // regret to expect of random draws, exact
+	Uniform []grfgp.Point  `json:"uniform,omitempty"` // regret to expect of uniform draws, exact
 	Results []policyFacts  `json:"results"`
 	Replays []replayAnswer `json:"replays"`
 	sim     *grfgp.Simulation
@@ -85,6 +87,10 @@ func newSimulateAnswer(g *graph.Graph, sim *grfgp.Simulation) *simulateAnswer {
 			gain := sim.Gain(name, "random")
 			f.OverRandom = &gain
 		}
+		if len(sim.Uniform) > 0 {
+			gain := sim.GainOverUniform(name)
+			f.OverUniform = &gain
+		}
 		answer.Results = append(answer.Results, f)
 	}
 	if b := sim.Best; b != nil {
@@ -114,17 +120,17 @@ func verdict(sim *grfgp.Simulation, loss string) string {
 	name := sim.Policies[at]
 	mine := sim.Final(name)
 	var gain grfgp.Estimate
-	theirs, over, how := 0.0, "random", "seed by seed"
+	theirs, other, over, how := 0.0, "random", "random", "seed by seed"
 	switch {
 	case len(sim.Uniform) > 0: // exact, where replays of random have an error of their own
 		gain, theirs = sim.GainOverUniform(name), sim.Uniform[len(sim.Uniform)-1].Loss
-		over, how = "what random draws reach in expectation", "against that expectation"
+		other, over, how = "uniform draws", "what uniform draws reach in expectation", "against that expectation"
 	case slices.Contains(sim.Policies, "random"):
 		gain, theirs = sim.Gain(name, "random"), sim.Final("random").Mean
 	default:
 		return "Random picks were not replayed: add random to --policies for a comparison."
 	}
-	numbers := fmt.Sprintf("%s %.4g, random %.4g", loss, mine.Mean, theirs)
+	numbers := fmt.Sprintf("%s %.4g, %s %.4g", loss, mine.Mean, other, theirs)
 	by := fmt.Sprintf("%.2g ± %.2g (mean ± standard error of %d replays, %s)", abs(gain.Mean), gain.SE, gain.Seeds, how)
 	after := fmt.Sprintf("after %d measurements", sim.Start+sim.Steps)
 	switch {
@@ -224,13 +230,16 @@ func simulateCSV(w io.Writer, answer *simulateAnswer) error {
 func simulateTable(w io.Writer, answer *simulateAnswer) error {
 	sim := answer.sim
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	learn, random := answer.Results[0].FinalSD != nil, slices.Contains(sim.Policies, "random")
+	learn, compared, than := answer.Results[0].FinalSD != nil, slices.Contains(sim.Policies, "random"), "random"
+	if len(sim.Uniform) > 0 { // as in the verdict
+		compared, than = true, "uniform draws"
+	}
 	fmt.Fprintf(t, "policy\t%s\t", answer.Loss)
 	if learn {
 		fmt.Fprint(t, "mean sd\t")
 	}
-	if random {
-		fmt.Fprint(t, "better than random by\t")
+	if compared {
+		fmt.Fprintf(t, "better than %s by\t", than)
 	}
 	fmt.Fprint(t, "replays\n")
 	for _, r := range answer.Results {
@@ -238,9 +247,12 @@ func simulateTable(w io.Writer, answer *simulateAnswer) error {
 		if learn {
 			fmt.Fprintf(t, "%s\t", shownEstimate(*r.FinalSD))
 		}
-		if random {
+		if compared {
 			gain := "–"
-			if r.OverRandom != nil {
+			switch {
+			case r.OverUniform != nil:
+				gain = shownEstimate(*r.OverUniform)
+			case r.OverRandom != nil:
 				gain = shownEstimate(*r.OverRandom)
 			}
 			fmt.Fprintf(t, "%s\t", gain)
@@ -248,14 +260,18 @@ func simulateTable(w io.Writer, answer *simulateAnswer) error {
 		fmt.Fprintf(t, "%d\n", r.Final.Seeds)
 	}
 	if n := len(sim.Uniform); n > 0 {
-		fmt.Fprintf(t, "uniform draws\t%.4g, exact\t", sim.Uniform[n-1].Loss)
-		if random {
-			fmt.Fprint(t, "–\t")
-		}
+		fmt.Fprintf(t, "uniform draws\t%.4g, exact\t–\t", sim.Uniform[n-1].Loss)
 		fmt.Fprintf(t, "their expectation; a single replay varies by ± %.2g\n", sim.Uniform[n-1].SD)
 	}
 	if err := t.Flush(); err != nil {
 		return err
+	}
+	if sim.Seeds > 1 {
+		words := "± is one standard error over replays"
+		if len(sim.Uniform) > 0 {
+			words += "; against uniform draws it is at least that of as many of their replays"
+		}
+		fmt.Fprintln(w, words+".")
 	}
 	if b := answer.Best; b != nil {
 		of := "highest"

@@ -34,13 +34,14 @@ func known(t testing.TB) (edges, truth string) {
 func TestSimulateTable(t *testing.T) {
 	edges, truth := known(t)
 	r := runLine(t, "", "simulate", "--edges", edges, "--truth", truth, "--goal", "maximize", "--policies", "bfs,random,degree", "--start", "3", "--steps", "12", "--seeds", "4")
-	const want = `policy         regret        better than random by  replays
-bfs            0.825 ± 0.22  -0.45 ± 0.28           4
-random         0.375 ± 0.24  –                      4
-degree         1.2 ± 0.23    -0.825 ± 0.34          4
-uniform draws  0.395, exact  –                      their expectation; a single replay varies by ± 0.33
+	const want = `policy         regret        better than uniform draws by  replays
+bfs            0.825 ± 0.22  -0.43 ± 0.22                  4
+random         0.375 ± 0.24  0.01996 ± 0.24                4
+degree         1.2 ± 0.23    -0.805 ± 0.23                 4
+uniform draws  0.395, exact  –                             their expectation; a single replay varies by ± 0.33
+± is one standard error over replays; against uniform draws it is at least that of as many of their replays.
 The highest of 78 known values is 9.95, at a24.
-Too few replays, 4, to tell whether bfs beats what random draws reach in expectation: regret 0.825, random 0.395 after 15 measurements. Give --seeds 5 or more.
+Too few replays, 4, to tell whether bfs beats what uniform draws reach in expectation: regret 0.825, uniform draws 0.395 after 15 measurements. Give --seeds 5 or more.
 `
 	if r.code != exitOK || r.out != want || !strings.Contains(r.err, "simulating: 12 of 12 replays, 15 measurements each") || !strings.Contains(r.err, "seconds per step of bfs: learning 0, taking in 0, picking ") {
 		t.Errorf("exit %d\n%s%s", r.code, r.out, r.err)
@@ -192,17 +193,17 @@ func TestVerdict(t *testing.T) {
 	everything := replays(one, three)
 	everything.Known = 3
 	for want, s := range map[string]*grfgp.Simulation{
-		"ei beats random: regret 1, random 3 after 3 measurements, better by 2 ± 0.":                     replays(one, three),
-		"ei is worse than random: regret 3":                                                              replays(three, one),
-		"No clear difference between ei and random":                                                      replays([]float64{1, 5, 1, 5, 1}, three),
-		"No difference was seen between ei and random: regret 2, random 2 after 3 measurements, in all ": replays(two, two),
-		"Too few replays, 5, to tell whether ei beats random: regret 1, random 2 after 3 measurements, ": replays(one, two),
-		"Too few replays, 4, to tell whether ei beats random: regret 1, random 3":                        replays(one[1:], three[1:]),
-		"All 3 known nodes were measured in the end":                                                     everything,
-		"There is no verdict on ei":                                                                      replays(nil, nil),
-		"ei beats what random draws reach in expectation: regret 1, random 9 after 3 measurements, bett": expected(replays(one, two), 9, 2),
-		"No clear difference between ei and what random draws reach in expectation: regret 1, random 9 ": expected(replays(one, two), 9, 20),
-		"Only random picks were replayed":                                                                random,
+		"ei beats random: regret 1, random 3 after 3 measurements, better by 2 ± 0.":                       replays(one, three),
+		"ei is worse than random: regret 3":                                                                replays(three, one),
+		"No clear difference between ei and random":                                                        replays([]float64{1, 5, 1, 5, 1}, three),
+		"No difference was seen between ei and random: regret 2, random 2 after 3 measurements, in all ":   replays(two, two),
+		"Too few replays, 5, to tell whether ei beats random: regret 1, random 2 after 3 measurements, ":   replays(one, two),
+		"Too few replays, 4, to tell whether ei beats random: regret 1, random 3":                          replays(one[1:], three[1:]),
+		"All 3 known nodes were measured in the end":                                                       everything,
+		"There is no verdict on ei":                                                                        replays(nil, nil),
+		"ei beats what uniform draws reach in expectation: regret 1, uniform draws 9 after 3 measurements": expected(replays(one, two), 9, 2),
+		"No clear difference between ei and what uniform draws reach in expectation: regret 1, uniform ":   expected(replays(one, two), 9, 20),
+		"Only random picks were replayed":                                                                  random,
 	} {
 		if got := verdict(s, "regret"); !strings.HasPrefix(got, want) {
 			t.Errorf("%q, want %q", got, want)
@@ -230,6 +231,8 @@ func TestSimulateRefuses(t *testing.T) {
 		{exitUsage, "--start -1: give 0 or more", "--goal learn --start -1 --truth " + truth},
 		{exitUsage, "--start 78 leaves nothing to choose", "--goal learn --start 78 --truth " + truth},
 		{exitUsage, "give one of them", "--goal learn --csv --json --truth " + truth},
+		{exitUsage, "--plot curves.jpg: pictures are PNG; name it curves.png", "--goal learn --plot curves.jpg --truth " + truth},
+		{exitUsage, "simulate takes --truth FILE; 'grfgp simulate --help'", "--goal learn --measurements " + truth},
 		{exitUsage, "would be written over --truth", "--goal learn --truth " + truth + " --plot " + truth},
 		{exitNotFitted, "no model of 3 measurements", "--goal learn --start 1 --steps 2 --truth " + truth},
 		{exitBadData, "all values are 1", "--goal learn --truth " + same},

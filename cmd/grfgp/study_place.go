@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"net"
 	"os"
 	"strings"
 	"time"
@@ -56,12 +57,17 @@ type sharedStudy interface {
 
 // openStudies opens the place of studies.
 func (a *app) openStudies(ctx context.Context, f *studyFlags, place string, mustExist bool) (studies, error) {
-	if strings.HasPrefix(place, "http://") || strings.HasPrefix(place, "https://") {
+	if isServer(place) {
 		token, err := readToken(cmp.Or(f.tokenFile, os.Getenv(tokenEnv)))
 		if err != nil {
 			return nil, err
 		}
 		return a.remoteStudies(place, token)
+	}
+	if host, port, err := net.SplitHostPort(place); err == nil && host != "" && isNumber(port) {
+		if _, err := os.Stat(place); err != nil {
+			return nil, usagef("--store %s: there is no such file; if it is a server, give --store http://%s", place, place)
+		}
 	}
 	all := &storedStudies{app: a, place: place}
 	if !mustExist {
@@ -69,6 +75,13 @@ func (a *app) openStudies(ctx context.Context, f *studyFlags, place string, must
 	}
 	return all, all.need(ctx, true)
 }
+
+// isServer reports whether a place is the URL of a server.
+func isServer(place string) bool {
+	return strings.HasPrefix(place, "http://") || strings.HasPrefix(place, "https://")
+}
+
+func isNumber(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
 
 // storedStudies are those of a store that this process owns. What may make a store
 // opens it when all else is known to be well: no command that fails leaves one.

@@ -167,6 +167,9 @@ func (r *remoteStudies) unreachable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+	if errors.Is(err, http.ErrSchemeMismatch) { // no other try would do better
+		return &exitError{exitUnreachable, fmt.Errorf("%s speaks http, not https; give --store http://%s", r.base, strings.TrimPrefix(r.base, "https://"))}
+	}
 	var inner *url.Error
 	if errors.As(err, &inner) {
 		err = inner.Err

@@ -148,6 +148,9 @@ func exportedStudy(t *testing.T, d, there *desk) {
 	if r := d.ok("export s -o " + file); !strings.Contains(r.err, "3 events to "+file) {
 		t.Errorf("%+v", r)
 	}
+	if r := d.ok("export s --json -o " + file); r.out != fmt.Sprintf("{\"version\":1,\"file\":%q,\"events\":3}\n", file) {
+		t.Errorf("%+v", r)
+	}
 	if text, err := os.ReadFile(file); err != nil || d.ok("export s -o -").out != string(text) {
 		t.Errorf("another export by standard output, %v", err)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -83,10 +84,19 @@ func studyExport(a *app, f *studyFlags) *cobra.Command {
 			}
 			lines := 0
 			err := graphio.WriteFile(out, func(w io.Writer) error { return s.Export(ctx, lineCounter{w, &lines}, !bare) })
-			if err == nil {
-				a.talk.Say("%d events to %s", lines-2, out) // beside the head and the foot
+			if err != nil {
+				return err
 			}
-			return err
+			events := lines - 2 // beside the head and the foot
+			a.talk.Say("%d events to %s", events, out)
+			if !a.json {
+				return nil
+			}
+			return json.NewEncoder(a.Out).Encode(struct {
+				Version int    `json:"version"`
+				File    string `json:"file"`
+				Events  int    `json:"events"`
+			}{1, out, events})
 		}),
 	}
 	cmd.Flags().StringVarP(&out, "out", "o", "", "`file` to write (default, and -: standard output)")

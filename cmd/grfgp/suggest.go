@@ -127,6 +127,7 @@ func (a *app) suggest(ctx context.Context, f *suggestFlags, changed func(string)
 	if err := f.either(changed); err != nil {
 		return err
 	}
+	f.tellIdleKernel(a, changed)
 	if err := f.resolveGoal(); err != nil {
 		return err
 	}

@@ -118,7 +118,9 @@ func (a *app) answerNodes(f *suggestFlags, answer any, n asked, table, csv func(
 	switch {
 	case n.found == 0 && !a.json:
 	case f.out != "":
-		err = graphio.WriteFile(f.out, write)
+		if err = graphio.WriteFile(f.out, write); err == nil {
+			a.talk.Say("the suggestions are in %s", f.out)
+		}
 	default:
 		err = write(a.Out)
 	}

@@ -59,6 +59,7 @@ func (a *app) validate(ctx context.Context, f *validateFlags, changed func(strin
 	if err := f.either(changed); err != nil {
 		return err
 	}
+	f.tellIdleKernel(a, changed)
 	if f.labels != "" {
 		return a.validateLabels(ctx, f, spec)
 	}
