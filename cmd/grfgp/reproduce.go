@@ -14,6 +14,7 @@ import (
 
 	"grfgp/dataset"
 	"grfgp/experiment"
+	"grfgp/internal/plain"
 )
 
 // reproduceFlags are the flags of the verb.
@@ -129,9 +130,9 @@ func (a *app) reproduce(ctx context.Context, known, chosen []*experiment.Experim
 		}
 		if err != nil {
 			if len(chosen) > 1 { // or else it is the last word
-				a.talk.Say("%s: left out: %v", e.Name, err)
+				a.talk.Say("%s: left out: %s", e.Name, plain.Words(err))
 			}
-			answer.Failed = append(answer.Failed, failure{e.Name, err.Error()})
+			answer.Failed = append(answer.Failed, failure{e.Name, plain.Words(err)})
 			failed = append(failed, err)
 			continue
 		}

@@ -173,7 +173,7 @@ func TestReproduceWithoutData(t *testing.T) {
 	if r.code != exitBadData || !strings.Contains(r.err, "grfgp dataset fetch bare") || !strings.Contains(r.err, "2 of 3 experiments are missing (bare, broken)") || !strings.Contains(r.out, "fine") {
 		t.Errorf("%+v", r)
 	}
-	if reason, end := strings.Index(r.err, "bare: left out: experiment: no data: run 'grfgp dataset fetch bare'"), strings.Index(r.err, "fine: 3 parts"); reason < 0 || end < reason {
+	if reason, end := strings.Index(r.err, "bare: left out: no data: run 'grfgp dataset fetch bare'"), strings.Index(r.err, "fine: 3 parts"); reason < 0 || end < reason {
 		t.Errorf("the reason is not given at once: %s", r.err)
 	}
 	if r := reproduceOf(context.Background(), dir, false, false, all, all[2:]); r.code != exitInternal || !strings.Contains(r.err, "it broke") {
@@ -214,6 +214,9 @@ func TestReproduceOnly(t *testing.T) {
 		}
 	}
 	if r := reproduceBy(context.Background(), reproduceFlags{dir: t.TempDir(), finished: true}, false, all, all[:1]); r.code != exitBadData || !strings.Contains(r.err, "nothing is finished") {
+		t.Errorf("%+v", r)
+	}
+	if r := reproduceBy(context.Background(), reproduceFlags{dir: t.TempDir(), finished: true}, true, all, all[:1]); !strings.Contains(r.out, `"experiments":[]`) {
 		t.Errorf("%+v", r)
 	}
 }
