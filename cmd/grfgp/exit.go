@@ -39,15 +39,15 @@ func (e *exitError) Error() string { return e.err.Error() }
 func (e *exitError) Unwrap() error { return e.err }
 
 func usagef(format string, args ...any) error {
-	return &exitError{exitUsage, fmt.Errorf(format, args...)}
+	return &exitError{exitUsage, plain.Own(fmt.Errorf(format, args...))}
 }
 
 func tooLargef(format string, args ...any) error {
-	return &exitError{exitTooLarge, fmt.Errorf(format, args...)}
+	return &exitError{exitTooLarge, plain.Own(fmt.Errorf(format, args...))}
 }
 
 func dataf(format string, args ...any) error {
-	return &exitError{exitBadData, fmt.Errorf(format, args...)}
+	return &exitError{exitBadData, plain.Own(fmt.Errorf(format, args...))}
 }
 
 // unreadable says why the file of a flag cannot be read, and what to do.

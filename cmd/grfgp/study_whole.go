@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"grfgp/graphio"
+	"grfgp/internal/plain"
 	"grfgp/study"
 )
 
@@ -137,7 +138,7 @@ func studyImport(a *app, f *studyFlags) *cobra.Command {
 			return a.withStudies(cmd.Context(), f, false, func(ctx context.Context, all studies) error {
 				as, err := all.Import(ctx, in, name)
 				if err != nil {
-					return fmt.Errorf("%s: %w", args[0], err)
+					return plain.Own(fmt.Errorf("%s: %w", args[0], err))
 				}
 				s, err := all.Study(ctx, as)
 				if err != nil {

@@ -4,6 +4,7 @@ package plain
 
 import (
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -21,10 +22,25 @@ func Words(err error) string {
 		}
 	}
 	text += rest
-	if name, said, ok := strings.Cut(text, ": "); ok && slices.Contains(packages, name) {
+	if name, said, ok := strings.Cut(text, ": "); ok && slices.Contains(packages, name) && ordinary(err) {
 		return said
 	}
 	return text
+}
+
+// Own marks an error whose words are for people: they may begin with the name of a
+// user's file, called graph say, which is no package. What it wraps is as ever.
+func Own(err error) error { return own{err} }
+
+type own struct{ error }
+
+func (o own) Unwrap() []error { return wrapped(o.error) }
+
+// ordinary reports whether an error is one of errors.New or fmt.Errorf. Those of
+// other types have words of their own.
+func ordinary(err error) bool {
+	t := reflect.TypeOf(err)
+	return t.Kind() == reflect.Pointer && slices.Contains([]string{"errors", "fmt"}, t.Elem().PkgPath())
 }
 
 // wrapped returns what err wraps, in the order of its text.
