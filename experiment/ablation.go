@@ -86,10 +86,10 @@ func meshCells(o Options) []Cell {
 	for _, on := range []string{"mesh", "hubs"} {
 		for seed := range o.Repeats(2, 20) {
 			s := meshSettings{Graph: on, Arms: arms, Walks: 10_000, Halt: 0.01, Hops: 9, Beta: 10, Height: 10, Noise: 0.1, Train: 90, Seed: o.Seed + uint64(seed)}
-			work := 15.0
+			work := 4.0
 			if on == "hubs" {
 				s.Height = 1 // such a function varies more: about as much as the other on the mesh
-				work = 30
+				work = 6
 			}
 			if o.Quick {
 				s.Walks = 1000

@@ -125,10 +125,10 @@ func searchCell(p panel, a arm, o Options, seed uint64, last *lastTask) Cell {
 		s.Spec = grfgp.Spec{Seed: s.Seed}
 	case "authors":
 		s.Spec = grfgp.Spec{Family: "free", Method: "grf", Scales: "one", Hops: p.hops, Walks: p.walks, Trend: "none", Seed: s.Seed}
-		work /= 2
+		work /= 5
 	case "walks", "untrained":
 		s.Walks, s.Hops, s.Untrained = p.walks, p.hops, a.key == "untrained"
-		work /= 10
+		work /= 20
 	default:
 		work /= 100 // no model
 	}

@@ -94,18 +94,17 @@ func windCells(o Options) []Cell {
 	return cells
 }
 
-// windWork is how many seconds a fit takes on two cores, or so. The authors' features
-// are learned slowest where walks are few.
+// windWork is how many seconds a fit takes on two cores, or so.
 func (s regressionSettings) windWork(quick bool) float64 {
 	switch {
 	case quick:
 		return 30
 	case s.Walks > 0:
-		return 60 + float64(s.Walks)/50
+		return 5 + float64(s.Walks)/2000
 	case s.Arm == maternArm || s.Arm == trainedArm:
-		return 60
+		return 30
 	}
-	return 200
+	return 100
 }
 
 // windName is that of the cell.
