@@ -17,7 +17,7 @@ import (
 func showBayesopt(o Options, r *Results) (*Section, error) {
 	section := &Section{}
 	all := Table{Title: "Regret after all steps, mean ± standard error", Head: []string{"panel", "nodes", "seeds"},
-		Note: "Uniform: the exact expectation of as many uniform draws, ± its standard deviation from one search to another. Oracle: the table read in the order of the function without noise, with no nodes to start from. Highest degree: on social networks the value is the logarithm of the degree, which whoever holds the graph knows."}
+		Note: "In brackets: of so many seeds, where these are not all. Uniform: the exact expectation of as many uniform draws, ± its standard deviation from one search to another. Oracle: the table read in the order of the function without noise, with no nodes to start from. Highest degree: on social networks the value is the logarithm of the degree, which whoever holds the graph knows."}
 	costs := Table{Title: "What a search took, mean over seeds", Head: []string{"panel", "arm", "seconds", "training", "extending", "picking", "trainings", "peak MB"}}
 	for _, a := range arms {
 		all.Head = append(all.Head, a.title)
@@ -42,7 +42,11 @@ func showBayesopt(o Options, r *Results) (*Section, error) {
 			if sd := r.Array(searchName(p.key, a.key, 0), "sd"); len(sd) == 1 {
 				s = Spread{s.Mean, sd[0], 2} // known, not estimated
 			}
-			line = append(line, s.Fixed(3))
+			text := s.Fixed(3)
+			if a.policy != "" && s.N > 0 && fmt.Sprint(s.N) != line[2] {
+				text += fmt.Sprintf(" (%d)", s.N) // an unfinished arm
+			}
+			line = append(line, text)
 		}
 		all.Rows = append(all.Rows, line)
 		beside = append(beside, Beside{
