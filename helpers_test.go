@@ -22,6 +22,15 @@ func heavy(t testing.TB) {
 	}
 }
 
+// slowWhenRaced skips what is about numbers, and takes a minute or so under the race
+// detector: smaller tests run the same code at once.
+func slowWhenRaced(t testing.TB) {
+	t.Helper()
+	if raced {
+		t.Skip("smaller tests do for the race detector")
+	}
+}
+
 // full runs what takes minutes or writes the pictures of the documentation.
 func full(t testing.TB) {
 	t.Helper()

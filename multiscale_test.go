@@ -46,6 +46,7 @@ func ringTask(t testing.TB, nodes, train int) task {
 // right up to three standard errors: 0.5 points by the 2,000 tests, and 0.9 by
 // the noise, which 300 measurements show to 4 %.
 func TestManyScalesReachFar(t *testing.T) {
+	slowWhenRaced(t)
 	k := ringTask(t, 1<<14, 300)
 	one := k.score(t, grfgp.Spec{Family: "diffusion", Method: "grf", Scales: "one"})
 	auto := k.score(t, grfgp.Spec{Family: "diffusion", Method: "grf"})
@@ -71,6 +72,7 @@ func TestManyScalesReachFar(t *testing.T) {
 // not, what is taken is at least as likely as the others, up to a nat for each of
 // the three hyperparameters of two coarser graphs. The reason is given.
 func TestScalesOfDenseMeasurements(t *testing.T) {
+	slowWhenRaced(t)
 	g, d := field(t, 15)
 	for _, spec := range []grfgp.Spec{{}, {Family: "diffusion", Method: "grf"}, {Family: "diffusion", Method: "series"}, {Family: "free", Method: "grf", Hops: 4}} {
 		m, err := grfgp.Fit(context.Background(), g, d, spec)

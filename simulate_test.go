@@ -49,9 +49,7 @@ func simulate(t testing.TB, g *graph.Graph, truth []float64, spec grfgp.Spec, op
 // must be beyond chance over eight paired seeds. Random picks themselves must come
 // out as expected, within four standard errors.
 func TestSimulateBeatsRandom(t *testing.T) {
-	if raced {
-		t.Skip("smaller simulations do for the race detector")
-	}
+	slowWhenRaced(t)
 	g, truth := hill(t, 300)
 	s := simulate(t, g, truth, grfgp.Spec{Seed: 1}, grfgp.SimulateOptions{
 		Goal: bayesopt.Maximize, Policies: []string{"thompson", "random"}, Start: 10, Steps: 15, Seeds: 8, Seed: 1,

@@ -77,6 +77,7 @@ func TestSuggestLabels(t *testing.T) {
 // On graphs with more nodes than are looked at, labels still spread out, and are
 // worth more than labels at random.
 func TestSuggestLabelsOfMany(t *testing.T) {
+	slowWhenRaced(t)
 	k := communities(t, 3000, 3, 6, 2, 0.01)
 	c, err := grfgp.Classify(context.Background(), k.graph, k.train, grfgp.Spec{Family: "diffusion", Method: "grf", Scales: "one"}, gp.Dirichlet)
 	if err != nil {

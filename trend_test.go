@@ -18,6 +18,7 @@ import (
 // is that of the noise, 0.1, up to a third (four standard errors of 200 nodes are
 // a fifth). Nothing is taken for a trend where values have none, nor on a grid.
 func TestTrend(t *testing.T) {
+	slowWhenRaced(t)
 	ctx := context.Background()
 	g, err := graph.BarabasiAlbert(1600, 3, 5)
 	if err != nil {

@@ -396,6 +396,9 @@ func TestRandomByCost(t *testing.T) {
 // that of the best of the same candidates. A kernel of few hops is the hardest case:
 // a sample sees little of what a pick moves.
 func TestVarianceReductionOverASample(t *testing.T) {
+	if testing.Short() {
+		t.Skip("32,400 nodes, in -short")
+	}
 	const side = 180
 	p := posterior(t, grf(must(graph.Grid(side, side)), 10, 50), 100, 1)
 	nodes := all(side * side)
