@@ -55,19 +55,20 @@ searches without a model. What uniform draws reach in expectation is exact; an o
 type arm struct {
 	key, title string
 	policy     string // of grfgp.Simulate; "" for what goes without it
+	social     bool   // on social networks alone
 }
 
 var arms = []arm{
-	{"ours", "ours", "thompson"},
-	{"authors", "authors' kernel", "thompson"},
-	{"bfs", "BFS", "bfs"},
-	{"dfs", "DFS", "dfs"},
-	{"random", "random", "random"},
-	{"degree", "highest degree", "degree"},
-	{"walks", "authors' walks", ""},
-	{"untrained", "authors' walks, untrained", ""},
-	{"uniform", "uniform, in expectation", ""},
-	{"oracle", "oracle without noise", ""},
+	{"ours", "ours", "thompson", false},
+	{"authors", "authors' kernel", "thompson", false},
+	{"bfs", "BFS", "bfs", false},
+	{"dfs", "DFS", "dfs", false},
+	{"random", "random", "random", false},
+	{"degree", "highest degree", "degree", true},
+	{"walks", "authors' walks", "", true},
+	{"untrained", "authors' walks, untrained", "", true},
+	{"uniform", "uniform, in expectation", "", false},
+	{"oracle", "oracle without noise", "", false},
 }
 
 func armNamed(key string) arm {
@@ -96,7 +97,7 @@ func bayesoptCells(o Options) []Cell {
 		}
 		have := p.ready(store)
 		for _, a := range arms {
-			if (a.key == "degree" || a.key == "walks" || a.key == "untrained") && !p.social || a.key == "oracle" && p.data != "" {
+			if a.social && !p.social || a.key == "oracle" && p.data != "" {
 				continue
 			}
 			seeds := o.Repeats(1, 5)

@@ -143,7 +143,7 @@ func verdict(sim *grfgp.Simulation, loss string) string {
 	case gain.SE == 0:
 		return fmt.Sprintf("Too few replays, %d, to tell whether %s beats %s: %s %s, with the same difference in all of them. Give more --seeds.", gain.Seeds, name, over, numbers, after)
 	case !gain.Clear():
-		return fmt.Sprintf("No clear difference between %s and %s: %s %s, a difference of %s.", name, over, numbers, after, by)
+		return fmt.Sprintf("No clear difference between %s and %s: %s %s, a difference of %s; more --seeds may tell.", name, over, numbers, after, by)
 	case gain.Mean > 0:
 		return fmt.Sprintf("%s beats %s: %s %s, better by %s.", name, over, numbers, after, by)
 	}
