@@ -1,25 +1,47 @@
 package graph
 
-import "slices"
+import (
+	"bytes"
+	"cmp"
+	"math"
+	"slices"
+
+	"grfgp/internal/parallel"
+)
 
 // Order returns an order of the nodes, order[new] = old, in which neighbours are
 // close to each other, so that products over the rows find what they need in
 // the cache: reverse Cuthill–McKee, component by component from the largest to
 // the lone nodes. Permute applies it.
+//
+// The order depends on the graph and on the ids of its nodes, not on how nodes are
+// numbered: a file with its rows shuffled gives the same ordered graph. Ids only
+// decide between nodes that look alike within some hops.
 func (g *Graph) Order() []int {
-	comp, sizes := g.Components()
 	s := newSearch(g)
-	starts := make([]int, len(sizes)) // the node of least degree, the first of them
+	comp, sizes := g.Components()
+	starts := make([]int, len(sizes)) // the first node by compare
 	for i := range starts {
 		starts[i] = -1
 	}
 	for i, c := range comp {
-		if r := starts[c]; r < 0 || s.degree[i] < s.degree[r] {
+		if r := starts[c]; r < 0 || s.compare(uint32(i), uint32(r)) < 0 {
 			starts[c] = i
 		}
 	}
+	bySize := make([]int, len(sizes))
+	for c := range bySize {
+		bySize[c] = c
+	}
+	slices.SortFunc(bySize, func(a, b int) int {
+		if sizes[a] != sizes[b] {
+			return sizes[b] - sizes[a]
+		}
+		return s.compare(uint32(starts[a]), uint32(starts[b]))
+	})
 	order := make([]int, 0, g.Len())
-	for c, start := range starts {
+	for _, c := range bySize {
+		start := starts[c]
 		if sizes[c] > 2 {
 			start = s.peripheral(start)
 		}
@@ -31,18 +53,90 @@ func (g *Graph) Order() []int {
 	return order
 }
 
+// colourRounds is how many hops around a node count for its colour: the fewer, the
+// larger the graph.
+func colourRounds(nodes int) int {
+	const most, few, large = 16, 4, 200_000
+	if nodes > large {
+		return few
+	}
+	return most
+}
+
+// colours returns a number for every node that depends on the weighted graph
+// within a few hops of it, whatever nodes are called (Weisfeiler and Leman,
+// by hashes). Different surroundings have different numbers but for collisions of
+// 64 bits, which do no harm.
+func (g *Graph) colours() []uint64 {
+	n := g.Len()
+	colour, next := make([]uint64, n), make([]uint64, n)
+	for range colourRounds(n) {
+		parallel.Ranges(n, rowBlock, func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				cols, vals := g.adj.Row(i)
+				sum := uint64(len(cols))
+				for p, j := range cols {
+					sum += mix(colour[j] ^ mix(math.Float64bits(vals[p]))) // in any order
+				}
+				next[i] = mix(colour[i] + 0x9E3779B97F4A7C15*sum)
+			}
+		})
+		colour, next = next, colour
+	}
+	return colour
+}
+
+// mix returns a number that looks random, another one for every x.
+func mix(x uint64) uint64 {
+	x = (x ^ x>>30) * 0xBF58476D1CE4E5B9
+	x = (x ^ x>>27) * 0x94D049BB133111EB
+	return x ^ x>>31
+}
+
+// compareIDs puts whole numbers first, by value, then other ids by their bytes.
+func compareIDs(a, b []byte) int {
+	whole := func(id []byte) bool {
+		for _, c := range id {
+			if c < '0' || c > '9' {
+				return false
+			}
+		}
+		return len(id) > 0 && (id[0] != '0' || len(id) == 1)
+	}
+	switch x, y := whole(a), whole(b); {
+	case x && y:
+		return cmp.Or(len(a)-len(b), bytes.Compare(a, b))
+	case x:
+		return -1
+	case y:
+		return 1
+	}
+	return bytes.Compare(a, b)
+}
+
 // search is breadth-first search from one node at a time.
 type search struct {
 	g      *Graph
 	degree []int
+	colour []uint64
 	round  int32
 	seen   []int32  // the last round that met a node
 	queue  []uint32 // the nodes of this round in the order in which they were met
-	keys   []uint64
 }
 
 func newSearch(g *Graph) *search {
-	return &search{g: g, degree: g.Degrees(), seen: make([]int32, g.Len()), queue: make([]uint32, 0, g.Len())}
+	return &search{g: g, degree: g.Degrees(), colour: g.colours(), seen: make([]int32, g.Len()), queue: make([]uint32, 0, g.Len())}
+}
+
+// compare puts nodes in order by degree, then by colour, then by id.
+func (s *search) compare(i, j uint32) int {
+	switch {
+	case s.degree[i] != s.degree[j]:
+		return s.degree[i] - s.degree[j]
+	case s.colour[i] != s.colour[j]:
+		return cmp.Compare(s.colour[i], s.colour[j])
+	}
+	return compareIDs(s.g.labels.Bytes(int(i)), s.g.labels.Bytes(int(j)))
 }
 
 func (s *search) begin(root int) {
@@ -52,7 +146,7 @@ func (s *search) begin(root int) {
 }
 
 // levels searches from root and returns how far away the farthest nodes are, and
-// which of them has the least degree.
+// which of them is the first by compare.
 func (s *search) levels(root int) (depth, last int) {
 	s.begin(root)
 	head := 0
@@ -75,7 +169,7 @@ func (s *search) levels(root int) (depth, last int) {
 	}
 	last = int(s.queue[head])
 	for _, i := range s.queue[head:] {
-		if s.degree[i] < s.degree[last] {
+		if s.compare(i, uint32(last)) < 0 {
 			last = int(i)
 		}
 	}
@@ -91,28 +185,25 @@ func (s *search) peripheral(root int) int {
 		if d <= depth {
 			break
 		}
-		root, depth, last = last, d, l
+		depth, last = d, l
 	}
 	return last
 }
 
 // cuthillMcKee returns the component of root as met by a search that takes the
-// new neighbours of a node by increasing degree, then by number.
+// new neighbours of a node in the order of compare.
 func (s *search) cuthillMcKee(root int) []uint32 {
 	s.begin(root)
 	for head := 0; head < len(s.queue); head++ {
 		cols, _ := s.g.adj.Row(int(s.queue[head]))
-		s.keys = s.keys[:0]
+		fresh := len(s.queue)
 		for _, j := range cols {
 			if s.seen[j] != s.round {
 				s.seen[j] = s.round
-				s.keys = append(s.keys, uint64(s.degree[j])<<32|uint64(j))
+				s.queue = append(s.queue, j)
 			}
 		}
-		slices.Sort(s.keys)
-		for _, key := range s.keys {
-			s.queue = append(s.queue, uint32(key))
-		}
+		slices.SortFunc(s.queue[fresh:], s.compare)
 	}
 	return s.queue
 }

@@ -53,11 +53,17 @@ func TestOrderKeepsComponentsTogether(t *testing.T) {
 		if !slices.Equal(slices.Sorted(slices.Values(order)), numbers(200)) {
 			t.Fatalf("seed %d: not a permutation: %v", seed, order)
 		}
-		comp, _ := g.Components()
-		for k := range len(order) - 1 {
-			a, b := comp[order[k]], comp[order[k+1]]
-			if b != a && b != a+1 {
-				t.Fatalf("seed %d: component %d follows %d", seed, b, a)
+		comp, sizes := g.Components()
+		for k := 0; k < len(order); {
+			c := comp[order[k]]
+			for _, i := range order[k : k+sizes[c]] {
+				if comp[i] != c {
+					t.Fatalf("seed %d: component %d is not in one piece", seed, c)
+				}
+			}
+			k += sizes[c]
+			if k < len(order) && sizes[comp[order[k]]] > sizes[c] {
+				t.Fatalf("seed %d: a component of %d nodes before one of %d", seed, sizes[c], sizes[comp[order[k]]])
 			}
 		}
 	}
@@ -79,7 +85,7 @@ func TestOrderOfFew(t *testing.T) {
 		{build(t, 0, false), []int{}},
 		{build(t, 1, false), []int{0}},
 		{build(t, 2, false, [3]float64{0, 1, 1}), []int{1, 0}},
-		{build(t, 5, true, [3]float64{1, 3, 1}, [3]float64{2, 2, 1}), []int{3, 1, 0, 2, 4}},
+		{build(t, 5, true, [3]float64{1, 3, 1}, [3]float64{2, 2, 1}), []int{3, 1, 0, 4, 2}},
 		// A star: from a leaf to the hub to the other leaves, reversed.
 		{build(t, 4, false, [3]float64{2, 0, 1}, [3]float64{2, 1, 1}, [3]float64{2, 3, 1}), []int{3, 0, 2, 1}},
 	} {
@@ -111,6 +117,58 @@ func TestOrderOfHub(t *testing.T) {
 	// others are its own.
 	if at := slices.Index(order, n); at < len(order)-3 {
 		t.Errorf("the hub comes at %d of %d, before its leaves", at, len(order))
+	}
+}
+
+// The same graph with its nodes numbered in another way is the same ordered graph;
+// with other ids as well, unless nodes cannot be told apart by anything else.
+func TestOrderIsCanonical(t *testing.T) {
+	for seed := range uint64(10) {
+		g := randomGraph(t, 300, 400, seed)
+		want := ordered(t, g).Hash()
+		if mixed := shuffled(t, g, seed+1); ordered(t, mixed).Hash() != want {
+			t.Errorf("seed %d: nodes in another order, and another ordered graph", seed)
+		}
+	}
+	g := must[*Graph](t)(BarabasiAlbert(2000, 4, 1)) // no two nodes look alike
+	rowPtr, col, val := ordered(t, g).Adjacency().Raw()
+	renamed := must[*Graph](t)(New(shuffled(t, g, 2).Adjacency(), nil))
+	ptr, c, v := ordered(t, renamed).Adjacency().Raw()
+	if !slices.Equal(ptr, rowPtr) || !slices.Equal(c, col) || !slices.Equal(v, val) {
+		t.Error("other ids, and another ordered graph")
+	}
+}
+
+func TestCompareIDs(t *testing.T) {
+	want := []string{"0", "7", "10", "123", "007", "a", "a1", "b"}
+	got := slices.Clone(want)
+	slices.Reverse(got)
+	slices.SortFunc(got, func(a, b string) int { return compareIDs([]byte(a), []byte(b)) })
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// Weights of repeated edges are added up to the same bits in any order.
+func TestRepeatsInAnyOrder(t *testing.T) {
+	weights := []float64{0.1, 0.2, 0.3, 1e-9, 7}
+	sum := func(weights []float64) float64 {
+		e := newEdges(len(weights))
+		for range weights {
+			e.add(0, 1)
+		}
+		e.W = weights
+		g, _, err := FromEdges(NumberLabels(2), e, BuildOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, vals := g.Adjacency().Row(0)
+		return vals[0]
+	}
+	want := sum(slices.Clone(weights))
+	slices.Reverse(weights)
+	if got := sum(weights); got != want {
+		t.Errorf("%v one way and %v the other", want, got)
 	}
 }
 

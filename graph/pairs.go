@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/bits"
+	"slices"
 
 	"grfgp/internal/parallel"
 )
@@ -141,7 +142,7 @@ func (p *pairs) sort() {
 func (p *pairs) merge(rule Parallel, c *BuildCounts) {
 	c.BothWays = p.bothWays()
 	once := rule == ParallelOnce || rule == ParallelAuto && p.val == nil
-	forwardOnly := rule == ParallelAuto && c.BothWays
+	bothWays := rule == ParallelAuto && c.BothWays
 	if rule == ParallelSum && p.val == nil {
 		p.val = make([]float64, len(p.key))
 		for x := range p.val {
@@ -157,7 +158,7 @@ func (p *pairs) merge(rule Parallel, c *BuildCounts) {
 			if p.val != nil {
 				w := p.val[x]
 				if !once && y-x > 1 {
-					w = p.sum(x, y, forwardOnly, c)
+					w = p.sum(x, y, bothWays, c)
 				}
 				p.val[out] = w
 			}
@@ -189,17 +190,21 @@ func (p *pairs) repeats(x, hi int) int {
 	return y
 }
 
-// sum adds up the weights of pairs x to y, or of those given forward alone.
-func (p *pairs) sum(x, y int, forwardOnly bool, c *BuildCounts) float64 {
-	sum, terms := 0.0, 0
-	for ; x < y; x++ {
-		if !forwardOnly || p.key[x]&reversed == 0 {
-			sum += p.val[x]
-			terms++
-		}
+// sum adds up the weights of pairs x to y; where all edges are listed in both
+// directions, half of each. It sorts the weights first, so that the order of the
+// list does not show in the last digit.
+func (p *pairs) sum(x, y int, bothWays bool, c *BuildCounts) float64 {
+	share, edges := 1.0, y-x
+	if u, v := pairEnds(p.key[x] &^ reversed); bothWays && u != v {
+		share, edges = 0.5, edges/2
 	}
-	if terms > 1 {
+	if edges > 1 {
 		c.WeightsAdd = true
+	}
+	slices.Sort(p.val[x:y])
+	sum := 0.0
+	for _, w := range p.val[x:y] {
+		sum += share * w
 	}
 	return sum
 }
