@@ -1,10 +1,12 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -22,7 +24,7 @@ const MaxDense = 3000
 // of W = UΛUᵀ: K = U g(Λ) Uᵀ, with no cut-off.
 type Dense struct {
 	family Spectrum
-	values []float64
+	values []float64  // in increasing order
 	u      *mat.Dense // a row per node, an eigenvector per column
 }
 
@@ -48,7 +50,28 @@ func NewDense(w *sparse.CSR, s Spectrum) (*Dense, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrMatrix, err)
 	}
+	sortColumns(u, values)
 	return &Dense{family: s, values: values, u: u}, nil
+}
+
+// sortColumns puts eigenvalues, and the columns that belong to them, into
+// increasing order.
+func sortColumns(u *mat.Dense, values []float64) {
+	order := make([]int, len(values))
+	for k := range order {
+		order[k] = k
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(values[a], values[b]) })
+	permuted := func(x []float64) {
+		old := slices.Clone(x)
+		for k, from := range order {
+			x[k] = old[from]
+		}
+	}
+	permuted(values)
+	for i := range values {
+		permuted(u.RawRowView(i))
+	}
 }
 
 // With returns the kernel of another family on the same graph, without
@@ -69,6 +92,7 @@ func (d *Dense) At(theta []float64) (Covariance, error) {
 	}
 	n := d.Nodes()
 	c := &denseCovariance{dense: d, g: make([]float64, n), sd: make([]float64, n), dg: mat.NewDense(n, len(params), nil)}
+	most := 0.0
 	for k, w := range d.values {
 		c.g[k] = d.family.Density(w, theta)
 		c.sd[k] = math.Sqrt(c.g[k])
@@ -77,22 +101,40 @@ func (d *Dense) At(theta []float64) (Covariance, error) {
 			return nil, fmt.Errorf("%w: variance %v at %v for eigenvalue %.6g of the matrix: take a normalised matrix",
 				ErrTheta, c.g[k], theta, w)
 		}
+		most = max(most, c.g[k])
 	}
+	c.hi = n
+	for c.hi > 1 && c.g[c.hi-1] <= denseTail*most {
+		c.hi--
+	}
+	for c.lo < c.hi-1 && c.g[c.lo] <= denseTail*most {
+		c.lo++
+	}
+	c.g, c.sd = c.g[c.lo:c.hi], c.sd[c.lo:c.hi]
 	return c, nil
 }
 
-// denseCovariance is a Dense at a theta.
+// denseTail is the share of the largest eigenvalue of K that rounding takes
+// anyway: eigenvectors at either end with less are left out. Of a kernel of long
+// reach few are left.
+const denseTail = 1e-17
+
+// denseCovariance is a Dense at a theta, by the eigenvectors lo to hi.
 type denseCovariance struct {
-	dense *Dense
-	g, sd []float64  // eigenvalues of K, and their roots
-	dg    *mat.Dense // derivatives of g, a column per parameter
+	dense  *Dense
+	lo, hi int
+	g, sd  []float64  // eigenvalues of K, and their roots
+	dg     *mat.Dense // derivatives of g by all eigenvalues of W, a column per parameter
 }
 
+// vector returns row i of the eigenvectors that count.
+func (c *denseCovariance) vector(i int) []float64 { return c.dense.u.RawRowView(i)[c.lo:c.hi] }
+
 // basis returns a copy of rows of U.
-func (d *Dense) basis(rows []int) *mat.Dense {
-	m := mat.NewDense(len(rows), d.Nodes(), nil)
+func (c *denseCovariance) basis(rows []int) *mat.Dense {
+	m := mat.NewDense(len(rows), len(c.g), nil)
 	for a, i := range rows {
-		copy(m.RawRowView(a), d.u.RawRowView(i))
+		copy(m.RawRowView(a), c.vector(i))
 	}
 	return m
 }
@@ -112,7 +154,7 @@ func (c *denseCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows []in
 	if err := ctx.Err(); err != nil || len(rows) == 0 {
 		return err
 	}
-	half := c.dense.basis(rows)
+	half := c.basis(rows)
 	scaleColumns(half, c.sd)
 	out, left := dst.RawSymmetric(), dense.View(half)
 	for a := range rows {
@@ -125,7 +167,7 @@ func (c *denseCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows []in
 func (c *denseCovariance) Diag(ctx context.Context, dst []float64, rows []int) error {
 	for a, i := range rows {
 		sum := 0.0
-		for k, v := range c.dense.u.RawRowView(i) {
+		for k, v := range c.vector(i) {
 			sum += c.g[k] * v * v
 		}
 		dst[a] = sum
@@ -139,14 +181,15 @@ func (c *denseCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint64
 		return err
 	}
 	_, n := dst.Dims()
-	w := mat.NewDense(c.dense.Nodes(), n, nil)
+	w := mat.NewDense(len(c.g), n, nil)
 	for s := range n {
 		r := rand.New(rng.New(seed, "prior", uint64(s)))
 		for k := range c.g {
 			w.Set(k, s, c.sd[k]*r.NormFloat64())
 		}
 	}
-	dense.Mul(dense.View(dst), dense.View(c.dense.u), dense.View(w))
+	u := c.dense.u.Slice(0, c.dense.Nodes(), c.lo, c.hi).(*mat.Dense)
+	dense.Mul(dense.View(dst), dense.View(u), dense.View(w))
 	return ctx.Err()
 }
 
@@ -155,7 +198,7 @@ func (c *denseCovariance) Grad(ctx context.Context, grad []float64, rows []int, 
 	if err := ctx.Err(); err != nil || len(rows) == 0 {
 		return err
 	}
-	basis := c.dense.basis(rows)
+	basis := c.basis(rows)
 	var left, right mat.Dense
 	left.Mul(basis.T(), u)
 	right.Mul(basis.T(), w)
@@ -175,10 +218,10 @@ func (c *denseCovariance) GramGrad(ctx context.Context, grad []float64, rows []i
 	if err := ctx.Err(); err != nil || len(rows) == 0 {
 		return err
 	}
-	basis := c.dense.basis(rows)
-	gu := mat.NewDense(len(rows), c.dense.Nodes(), nil)
+	basis := c.basis(rows)
+	gu := mat.NewDense(len(rows), len(c.g), nil)
 	dense.Mul(dense.View(gu), dense.View(mat.DenseCopyOf(g)), dense.View(basis))
-	weights := make([]float64, c.dense.Nodes())
+	weights := make([]float64, len(c.g))
 	for a := range rows {
 		in := gu.RawRowView(a)
 		for k, v := range basis.RawRowView(a) {
@@ -193,7 +236,7 @@ func (c *denseCovariance) GramGrad(ctx context.Context, grad []float64, rows []i
 
 // addSlope adds weight·∂g_k/∂θ_j to grad[j].
 func (c *denseCovariance) addSlope(grad []float64, k int, weight float64) {
-	for j, v := range c.dg.RawRowView(k) {
+	for j, v := range c.dg.RawRowView(c.lo + k) {
 		grad[j] += weight * v
 	}
 }
@@ -207,7 +250,7 @@ type denseCross struct {
 func (c *denseCovariance) Cross(rows, cols []int) solve.Operator {
 	o := &denseCross{rows: len(rows), cols: len(cols)}
 	if len(rows) > 0 && len(cols) > 0 {
-		o.left, o.right = c.dense.basis(rows), c.dense.basis(cols)
+		o.left, o.right = c.basis(rows), c.basis(cols)
 		scaleColumns(o.left, c.g)
 	}
 	return o

@@ -185,6 +185,50 @@ func (c *evenCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint64)
 	return nil
 }
 
+// Draw begins draws from the prior; nil if the covariance beneath has none. With
+// K̂ = DKD, a draw is Dg, and Dg + K̂[·, x]u = D(g + K[·, x]D_x u).
+func (c *evenCovariance) Draw(ctx context.Context, draws int, seed uint64, x []int) (Draw, error) {
+	own, ok := c.raw.(Drawer)
+	if !ok {
+		return nil, nil
+	}
+	below, err := own.Draw(ctx, draws, seed, x)
+	if below == nil || err != nil {
+		return nil, err
+	}
+	d := &evenDraw{below: below, at: mat.DenseCopyOf(below.At())}
+	if d.known, err = c.scales(ctx, x); err != nil {
+		return nil, err
+	}
+	all := make([]int, c.Nodes())
+	for i := range all {
+		all[i] = i
+	}
+	if d.all, err = c.scales(ctx, all); err != nil {
+		return nil, err
+	}
+	scaleRows(d.at, d.known, 1)
+	return d, nil
+}
+
+type evenDraw struct {
+	below      Draw
+	known, all []float64 // D at the nodes that are known, and at all
+	at         *mat.Dense
+}
+
+func (d *evenDraw) At() *mat.Dense { return d.at }
+
+func (d *evenDraw) Update(ctx context.Context, dst, u *mat.Dense) error {
+	scaled := mat.DenseCopyOf(u)
+	scaleRows(scaled, d.known, 1)
+	if err := d.below.Update(ctx, dst, scaled); err != nil {
+		return err
+	}
+	scaleRows(dst, d.all, 1)
+	return nil
+}
+
 // GramGrad follows the scaling: with K̂ = DKD and t_a = Σ_b g_ab K̂_ab,
 //
 //	Σ g_ab ∂K̂_ab = Σ D_a g_ab D_b ∂K_ab − Σ_a t_a ∂K_aa/K_aa.

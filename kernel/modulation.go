@@ -109,7 +109,8 @@ func (m Matern) DensityGrad(dst []float64, w float64, theta []float64) {
 func (m Matern) String() string { return fmt.Sprintf("Matérn(ν=%g)", m.Nu) }
 
 // Free has the coefficients f_0 … f_Len themselves as parameters: the fully
-// learnable kernel. It is a Modulation only.
+// learnable kernel of the paper. Coefficients of changing sign make neighbours
+// differ.
 type Free struct{ Len int }
 
 // Params returns f_0 … f_Len, starting from a diffusion kernel with β = 4.
@@ -139,6 +140,30 @@ func (f Free) CoeffsGrad(dst [][]float64, _ []float64) {
 	}
 }
 
+// Density is (Σ f_l w^l)².
+func (f Free) Density(w float64, theta []float64) float64 {
+	psi := horner(theta, w)
+	return psi * psi
+}
+
+// DensityGrad sets dst[l] = 2(Σ f_k w^k)·w^l.
+func (f Free) DensityGrad(dst []float64, w float64, theta []float64) {
+	slope := 2 * horner(theta, w)
+	for l := range dst {
+		dst[l] = slope
+		slope *= w
+	}
+}
+
+// horner returns Σ f_l w^l.
+func horner(f []float64, w float64) float64 {
+	sum := 0.0
+	for l := len(f) - 1; l >= 0; l-- {
+		sum = sum*w + f[l]
+	}
+	return sum
+}
+
 // String returns the name of the family with its length.
 func (f Free) String() string { return fmt.Sprintf("free, %d hops", f.Len) }
 
@@ -149,7 +174,8 @@ func Hops(m Modulation, theta []float64, tail float64, most int) (hops int, carr
 	f := make([]float64, most+1)
 	m.Coeffs(f, theta)
 	total := 0.0
-	if s, ok := m.(Spectrum); ok {
+	_, free := m.(Free)
+	if s, ok := m.(Spectrum); ok && !free {
 		total = math.Sqrt(s.Density(1, theta)) // Σ f_l·1^l, all f_l ≥ 0
 	} else {
 		for _, v := range f {

@@ -132,25 +132,30 @@ func (m *Multiscale) Params() []Param {
 // Starts put some variance on every scale, or nearly all of it on one of them,
 // for a short and a long reach of the fine kernel.
 func (m *Multiscale) Starts() [][]float64 {
-	params, fine := m.Params(), len(m.fine.Params())
+	return shareStarts(m.Params(), len(m.fine.Params()), len(m.scales))
+}
+
+// shareStarts are starts of a sum of a fine kernel, which has the first parameters,
+// and of scales, whose variances are the last ones.
+func shareStarts(params []Param, fine, scales int) [][]float64 {
 	var all [][]float64
 	for _, longer := range []float64{0.5, 2} {
-		for most := -1; most < len(m.scales); most++ {
+		for most := -1; most < scales; most++ {
 			theta := make([]float64, len(params))
 			for j, p := range params {
 				if theta[j] = p.Start; j == 1 && j < fine && p.Positive {
 					theta[j] *= longer
 				}
 			}
-			for k := range m.scales {
+			for k := range scales {
 				share := 0.01
 				switch {
 				case most < 0:
-					share = 1 / float64(len(m.scales))
+					share = 1 / float64(scales)
 				case k == most:
 					share = 1
 				}
-				theta[m.varianceAt(k)] = share
+				theta[len(params)-scales+k] = share
 			}
 			all = append(all, theta)
 		}

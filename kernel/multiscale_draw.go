@@ -57,7 +57,7 @@ func (c *multiscaleCovariance) Draw(ctx context.Context, draws int, seed uint64,
 	}
 	d := &multiscaleDraw{cov: c, x: c.chain(x)}
 	var err error
-	if d.fine, err = fine.Draw(ctx, draws, seed, x); err != nil {
+	if d.fine, err = fine.Draw(ctx, draws, seed, x); d.fine == nil || err != nil {
 		return nil, err
 	}
 	for k, u := range c.parts {

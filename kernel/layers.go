@@ -1,0 +1,242 @@
+package kernel
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"grfgp/solve"
+)
+
+// Layers is a sum of kernels of increasing reach on one small graph:
+//
+//	K = K_0 + Σ_k s_k² C_k,  C_k = exp(−16^k·β·L̃), scaled to variance one at every node.
+//
+// Each layer reaches four times as far as the one before; the last one is nearly
+// constant on a component. Nothing in it depends on how the nodes are numbered.
+// Where eigenvectors cost too much, Multiscale takes its place.
+type Layers struct {
+	fine  Kernel
+	parts []Kernel // parameters: a variance and the shared β
+}
+
+const (
+	layerStep = 16 // of β, from layer to layer: four times the reach
+	layerMost = 5
+	layerBeta = 4    // where learning starts
+	gapLeast  = 1e-9 // eigenvalues of W this close to the largest belong to components
+)
+
+// NewLayers returns the sum of a kernel and of layers on the graph of d. The second
+// result is false where there are none: one connected graph, across which the
+// first layer would already be constant.
+func NewLayers(fine Kernel, d *Dense) (*Layers, bool) {
+	if fine.Nodes() != d.Nodes() {
+		panic(fmt.Sprintf("kernel: layers of %d nodes on a kernel of %d", d.Nodes(), fine.Nodes()))
+	}
+	m := &Layers{fine: fine}
+	for _, by := range d.layers() {
+		m.parts = append(m.parts, Even(d.With(stretched{Diffusion{}, by})))
+	}
+	return m, len(m.parts) > 0
+}
+
+// layers returns the factors of β: as many as it takes until a layer is constant
+// on connected nodes and, if there are several components, one that is.
+func (d *Dense) layers() []float64 {
+	gap, components := 2.0, 0
+	for _, w := range d.values {
+		if below := 1 - w; below < gapLeast {
+			components++
+		} else {
+			gap = min(gap, below)
+		}
+	}
+	var all []float64
+	for by := float64(layerStep); len(all) < layerMost && by*layerBeta*gap < 1; by *= layerStep {
+		all = append(all, by)
+	}
+	if components > 1 && len(all) < layerMost {
+		last := 1.0
+		if len(all) > 0 {
+			last = all[len(all)-1]
+		}
+		all = append(all, last*layerStep)
+	}
+	return all
+}
+
+// stretched multiplies the length parameter of a family of two parameters.
+type stretched struct {
+	Spectrum
+	by float64
+}
+
+func (s stretched) Density(w float64, theta []float64) float64 {
+	return s.Spectrum.Density(w, []float64{theta[0], theta[1] * s.by})
+}
+
+func (s stretched) DensityGrad(dst []float64, w float64, theta []float64) {
+	s.Spectrum.DensityGrad(dst, w, []float64{theta[0], theta[1] * s.by})
+	dst[1] *= s.by
+}
+
+// Nodes returns the number of nodes.
+func (m *Layers) Nodes() int { return m.fine.Nodes() }
+
+// Len returns the number of layers.
+func (m *Layers) Len() int { return len(m.parts) }
+
+// Params returns those of the fine kernel, then β, then the variances of layers.
+func (m *Layers) Params() []Param {
+	all := slices.Clone(m.fine.Params())
+	if hasVariance(all) {
+		all[0].Start /= 100 // as in Multiscale
+	}
+	all = append(all, Param{Name: "coarse beta", Start: layerBeta, Positive: true})
+	for k := range m.parts {
+		all = append(all, Param{Name: fmt.Sprintf("variance %d", k+1), Start: 1 / float64(len(m.parts)), Positive: true, Variance: true})
+	}
+	return all
+}
+
+// Starts put some variance on every layer, or nearly all of it on one of them, for
+// a short and a long reach of the fine kernel.
+func (m *Layers) Starts() [][]float64 {
+	return shareStarts(m.Params(), len(m.fine.Params()), len(m.parts))
+}
+
+// At returns the covariance at theta.
+func (m *Layers) At(theta []float64) (Covariance, error) {
+	if err := checkTheta(theta, m.Params()); err != nil {
+		return nil, err
+	}
+	own := len(m.fine.Params())
+	c := &layersCovariance{fine: own, parts: make([]Covariance, 1+len(m.parts))}
+	var err error
+	if c.parts[0], err = m.fine.At(theta[:own]); err != nil {
+		return nil, err
+	}
+	for k, part := range m.parts {
+		if c.parts[1+k], err = part.At([]float64{theta[own+1+k], theta[own]}); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+// Keep makes a Keeper of the fine kernel, if it is one.
+func (m *Layers) Keep(rows []int, maxBytes int) Kernel {
+	if k, ok := m.fine.(Keeper); ok {
+		return &Layers{k.Keep(rows, maxBytes), m.parts}
+	}
+	return m
+}
+
+// layersCovariance is the sum at one theta.
+type layersCovariance struct {
+	fine  int          // parameters of the fine kernel
+	parts []Covariance // the fine one first
+}
+
+func (c *layersCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows []int) error {
+	if err := c.parts[0].Gram(ctx, dst, rows); err != nil {
+		return err
+	}
+	one := mat.NewSymDense(len(rows), nil)
+	for _, part := range c.parts[1:] {
+		if err := part.Gram(ctx, one, rows); err != nil {
+			return err
+		}
+		dst.AddSym(dst, one)
+	}
+	return nil
+}
+
+func (c *layersCovariance) Diag(ctx context.Context, dst []float64, rows []int) error {
+	if err := c.parts[0].Diag(ctx, dst, rows); err != nil {
+		return err
+	}
+	one := make([]float64, len(rows))
+	for _, part := range c.parts[1:] {
+		if err := part.Diag(ctx, one, rows); err != nil {
+			return err
+		}
+		for a, v := range one {
+			dst[a] += v
+		}
+	}
+	return nil
+}
+
+func (c *layersCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint64) error {
+	if err := c.parts[0].Prior(ctx, dst, seed); err != nil {
+		return err
+	}
+	one := mat.NewDense(dst.RawMatrix().Rows, dst.RawMatrix().Cols, nil)
+	for k, part := range c.parts[1:] {
+		if err := part.Prior(ctx, one, drawSeed(seed, k)); err != nil {
+			return err
+		}
+		addRows(dst, one)
+	}
+	return nil
+}
+
+func (c *layersCovariance) Grad(ctx context.Context, grad []float64, rows []int, u, w *mat.Dense) error {
+	return c.slopes(grad, func(part Covariance, grad []float64) error { return part.Grad(ctx, grad, rows, u, w) })
+}
+
+func (c *layersCovariance) GramGrad(ctx context.Context, grad []float64, rows []int, g *mat.SymDense) error {
+	return c.slopes(grad, func(part Covariance, grad []float64) error { return part.GramGrad(ctx, grad, rows, g) })
+}
+
+// slopes adds the gradients of the parts, which share β.
+func (c *layersCovariance) slopes(grad []float64, of func(part Covariance, grad []float64) error) error {
+	if err := of(c.parts[0], grad[:c.fine]); err != nil {
+		return err
+	}
+	for k, part := range c.parts[1:] {
+		own := make([]float64, 2)
+		if err := of(part, own); err != nil {
+			return err
+		}
+		grad[c.fine] += own[1]
+		grad[c.fine+1+k] += own[0]
+	}
+	return nil
+}
+
+// Cross returns K[rows, cols].
+func (c *layersCovariance) Cross(rows, cols []int) solve.Operator {
+	o := make(sumOperator, len(c.parts))
+	for k, part := range c.parts {
+		o[k] = part.Cross(rows, cols)
+	}
+	return o
+}
+
+// sumOperator is a sum of operators of the same size.
+type sumOperator []solve.Operator
+
+func (o sumOperator) Dims() (r, c int) { return o[0].Dims() }
+
+func (o sumOperator) Apply(ctx context.Context, dst, x *mat.Dense) error {
+	if err := o[0].Apply(ctx, dst, x); err != nil {
+		return err
+	}
+	rows, columns := dst.Dims()
+	if rows == 0 || columns == 0 {
+		return nil
+	}
+	one := mat.NewDense(rows, columns, nil)
+	for _, part := range o[1:] {
+		if err := part.Apply(ctx, one, x); err != nil {
+			return err
+		}
+		addRows(dst, one)
+	}
+	return nil
+}
