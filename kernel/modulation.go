@@ -149,7 +149,8 @@ func Hops(m Modulation, theta []float64, tail float64, most int) (hops int, carr
 	f := make([]float64, most+1)
 	m.Coeffs(f, theta)
 	total := 0.0
-	if s, ok := m.(Spectrum); ok {
+	_, signs := m.(*Power) // its f_l may be negative
+	if s, ok := m.(Spectrum); ok && !signs {
 		total = math.Sqrt(s.Density(1, theta)) // Σ f_l·1^l, all f_l ≥ 0
 	} else {
 		for _, v := range f {
