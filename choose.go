@@ -32,7 +32,7 @@ func (c candidate) String() string {
 // starts are length scales from two to a hundred hops, to be tried by likelihood;
 // nil leaves it to the kernel.
 func (c candidate) starts() [][]float64 {
-	if c.spectrum == nil || c.many {
+	if c.spectrum == nil || c.many || c.family.family == "power" {
 		return nil
 	}
 	var all [][]float64
@@ -132,7 +132,7 @@ func (w *workshop) train(ctx context.Context, own gp.Data) (*trained, error) {
 	whyBest := reason(best, tried, opts.Sketch)
 	t := &trained{best.model, w.spec, Choice{Method: method, Hops: hops, Why: append(why, whyScales, whyTrend), Fit: best.report}}
 	t.choose(best.candidate, tried, whyBest)
-	w.forget(best.hops)
+	w.forget(best.candidate)
 	if opts.Sketch {
 		if t.model, t.choice.Fit, err = w.retrain(ctx, own, t.spec, t.model.Theta()); err != nil {
 			return nil, err
@@ -164,7 +164,7 @@ func (t *trained) choose(c candidate, tried []attempt, why string) {
 		t.choice.Trend = "degree"
 	}
 	t.spec.Family, t.spec.Nu, t.spec.Scales, t.spec.Trend = c.family.family, c.nu, t.choice.Scales, t.choice.Trend
-	t.spec.Method, t.spec.Hops = t.choice.Method, c.hops
+	t.spec.Method, t.spec.Hops, t.spec.Laplacian = t.choice.Method, c.hops, c.laplacian
 	for _, a := range tried {
 		t.choice.Candidates = append(t.choice.Candidates, Candidate{a.String(), a.report.LogLikelihood, a.report.LOOScore})
 	}

@@ -36,7 +36,7 @@ func (w *workshop) learnClasses(ctx context.Context, own gp.Labels, method gp.Cl
 	if err != nil {
 		return nil, err
 	}
-	w.forget(best.hops)
+	w.forget(best.candidate)
 	if method == best.report.Method {
 		opts.State = &best.report.ClassState
 	} else {
@@ -99,7 +99,7 @@ func (s Spec) classFamilies(hops int) []family {
 	if s.Family != "" {
 		return s.families(hops)
 	}
-	matern := Spec{Family: "matern"}.families(hops)
+	matern := Spec{Family: "matern", Laplacian: s.Laplacian}.families(hops)
 	return append(matern[2:], s.families(hops)[0]) // ν = 2, ν = 4, diffusion
 }
 
@@ -140,7 +140,7 @@ func (c *learned) fill(chosen candidate) {
 		c.choice.Scales = "many"
 	}
 	c.spec.Family, c.spec.Nu, c.spec.Scales, c.spec.Trend = chosen.family.family, chosen.nu, c.choice.Scales, "none"
-	c.spec.Method, c.spec.Hops = c.choice.Method, c.choice.Hops
+	c.spec.Method, c.spec.Hops, c.spec.Laplacian = c.choice.Method, c.choice.Hops, chosen.laplacian
 }
 
 // spreadShares are the shares α of its neighbours' labels that a node takes on in

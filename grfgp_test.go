@@ -120,6 +120,8 @@ func TestSpecIsChecked(t *testing.T) {
 		{Trend: "up"}, {Method: "lowrank", Trend: "degree"},
 		{Family: "matern", Nu: none}, {Nu: none}, {Family: "matern", Nu: endless},
 		{NoiseSD: &none}, {NoiseSD: &endless}, {Mean: &none}, {Mean: &endless},
+		{Laplacian: "signed"}, {Family: "power"}, {Alpha: []float64{1}}, {Family: "power", Alpha: []float64{0, 1}},
+		{Family: "power", Alpha: []float64{1, none}}, {Family: "power", Alpha: []float64{1, 2}},
 	} {
 		if _, err := grfgp.Fit(context.Background(), g, d, spec); !errors.Is(err, grfgp.ErrSpec) {
 			t.Errorf("%+v: %v", spec, err)

@@ -5,6 +5,7 @@
 package grfgp
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -23,7 +24,7 @@ var ErrSpec = errors.New("grfgp: bad specification")
 // Spec says which model is fitted, in Go, in flags and in JSON alike. The zero
 // value leaves every choice to Fit.
 type Spec struct {
-	Family string  `json:"family,omitempty"` // diffusion, matern or free; empty: chosen by likelihood
+	Family string  `json:"family,omitempty"` // diffusion, matern, free or power; empty: chosen by likelihood
 	Nu     float64 `json:"nu,omitempty"`     // smoothness of matern; 0: chosen by likelihood
 	Method string  `json:"method,omitempty"` // dense, series, grf or lowrank; empty: chosen by cost
 	Hops   int     `json:"hops,omitempty"`   // reach of series, grf and lowrank; 0: chosen by likelihood
@@ -34,13 +35,16 @@ type Spec struct {
 	Solver string  `json:"solver,omitempty"` // exact or iterative; empty: exact up to 3,000 measurements
 	Seed   uint64  `json:"seed"`
 
+	Laplacian string    `json:"laplacian,omitempty"` // normalized or raw, see Laplacians; empty: normalized
+	Alpha     []float64 `json:"alpha,omitempty"`     // coefficients of the family power, K = σ² Σ α_r W^r
+
 	Mean    *float64 `json:"mean,omitempty"`     // known mean
 	NoiseSD *float64 `json:"noise_sd,omitempty"` // known noise
 }
 
 // Names of families, methods, scales, trends and schemes.
 var (
-	Families = []string{"diffusion", "matern", "free"}
+	Families = []string{"diffusion", "matern", "free", "power"}
 	Methods  = []string{"dense", "series", "grf", "lowrank"}
 	Scales   = []string{"one", "many"}
 	Trends   = []string{"none", "degree"}
@@ -66,6 +70,10 @@ func (s Spec) Check() error {
 		return fmt.Errorf("%w: lowrank has no trend; take grf, series or dense for one", ErrSpec)
 	case !(s.Nu >= 0 && s.Nu <= math.MaxFloat64) || s.Nu > 0 && s.Family != "matern":
 		return fmt.Errorf("%w: ν = %v goes with the family matern and is positive and finite", ErrSpec, s.Nu)
+	case s.Laplacian != "" && !slices.Contains(Laplacians, s.Laplacian):
+		return fmt.Errorf("%w: Laplacians are %s, not %q", ErrSpec, strings.Join(Laplacians, " or "), s.Laplacian)
+	case len(s.Alpha) > 0 && s.Family != "power":
+		return fmt.Errorf("%w: coefficients α go with the family power", ErrSpec)
 	case s.Solver != "" && !slices.Contains(gp.Solvers[1:], s.Solver):
 		return fmt.Errorf("%w: no solver is called %q; there are %s", ErrSpec, s.Solver, strings.Join(gp.Solvers[1:], ", "))
 	case s.Hops < 0 || s.Hops > walk.MaxMaxLen:
@@ -79,6 +87,11 @@ func (s Spec) Check() error {
 	case s.Mean != nil && !(math.Abs(*s.Mean) <= math.MaxFloat64):
 		return fmt.Errorf("%w: mean %v, want a finite number", ErrSpec, *s.Mean)
 	}
+	if s.Family == "power" {
+		if _, err := kernel.NewPower(s.Alpha); err != nil {
+			return fmt.Errorf("%w: the family power: %w", ErrSpec, err)
+		}
+	}
 	return nil
 }
 
@@ -90,6 +103,7 @@ func (s Spec) own() Spec {
 			*known = &v
 		}
 	}
+	s.Alpha = slices.Clone(s.Alpha)
 	return s
 }
 
@@ -120,6 +134,9 @@ func (s Spec) leadsTo(settled Spec) bool {
 	if s.Trend == "" {
 		open.Trend = ""
 	}
+	if s.Laplacian == "" {
+		open.Laplacian = ""
+	}
 	return settled.settled() && reflect.DeepEqual(open, s)
 }
 
@@ -130,21 +147,45 @@ type family struct {
 	nu         float64
 	modulation kernel.Modulation
 	spectrum   kernel.Spectrum
+	laplacian  string // as in Spec, not empty
+}
+
+// on returns the family on another Laplacian.
+func (f family) on(laplacian string) family {
+	if f.laplacian = laplacian; laplacian == "raw" {
+		f.name += ", raw Laplacian"
+	}
+	return f
 }
 
 // families returns the candidates that the Spec leaves.
 func (s Spec) families(hops int) []family {
-	diffusion := family{"diffusion", "diffusion", 0, kernel.Diffusion{}, kernel.Diffusion{}}
+	all := s.normalizedFamilies(hops)
+	for k, f := range all {
+		all[k] = f.on(cmp.Or(s.Laplacian, Laplacians[0]))
+	}
+	return all
+}
+
+// normalizedFamilies returns them for the normalised Laplacian.
+func (s Spec) normalizedFamilies(hops int) []family {
+	diffusion := family{"diffusion", "diffusion", 0, kernel.Diffusion{}, kernel.Diffusion{}, Laplacians[0]}
 	matern := func(nu float64) family {
 		m := kernel.Matern{Nu: nu}
-		return family{fmt.Sprintf("matern, ν = %g", nu), "matern", nu, m, m}
+		return family{fmt.Sprintf("matern, ν = %g", nu), "matern", nu, m, m, Laplacians[0]}
 	}
 	rough, smooth := matern(0.5), matern(2)
 	switch s.Family {
 	case "diffusion":
 		return []family{diffusion}
 	case "free":
-		return []family{{"free", "free", 0, kernel.Free{Len: hops}, nil}}
+		return []family{{"free", "free", 0, kernel.Free{Len: hops}, nil, Laplacians[0]}}
+	case "power":
+		p, err := kernel.NewPower(s.Alpha)
+		if err != nil {
+			panic(err) // Check took it
+		}
+		return []family{{"power series", "power", 0, p, p, Laplacians[0]}}
 	case "matern":
 		if s.Nu > 0 {
 			return []family{matern(s.Nu)}

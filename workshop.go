@@ -3,7 +3,7 @@ package grfgp
 import (
 	"context"
 	"fmt"
-	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,17 +20,16 @@ import (
 type workshop struct {
 	spec   Spec
 	given  *graph.Graph
-	graph  *graph.Graph // ordered
-	w      *sparse.CSR
+	graph  *graph.Graph         // ordered
+	w      *sparse.CSR          // of the normalised Laplacian
 	hash   [32]byte             // of the graph as given
 	place  []int                // place[node] is the number of a given node in the ordered graph
 	levels func() []graph.Level // coarser graphs, and
 	degree func() degree        // degrees, made when first asked for
 
-	mu       sync.Mutex // of what follows: replays share a workshop
-	dense    *kernel.Dense
-	features map[int]*walk.Features // by hops
-	scales   []kernel.Scale         // of the levels
+	mu       sync.Mutex         // of what follows: replays share a workshop
+	matrices map[string]*matrix // by Laplacian
+	scales   []kernel.Scale     // of the levels
 	last     chosen
 	shared   bool // by several trainings: features that one does not choose stay
 }
@@ -52,7 +51,7 @@ func newWorkshop(g *graph.Graph, spec Spec) (*workshop, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &workshop{spec: spec.own(), given: g, graph: h, w: h.Normalized(graph.NormalizedAdjacency), hash: g.Hash(), place: make([]int, len(order)), features: map[int]*walk.Features{}}
+	w := &workshop{spec: spec.own(), given: g, graph: h, w: h.Normalized(graph.NormalizedAdjacency), hash: g.Hash(), place: make([]int, len(order)), matrices: map[string]*matrix{}}
 	for at, node := range order {
 		w.place[node] = at
 	}
@@ -100,6 +99,7 @@ func (w *workshop) decide(measurements int) (method string, hops int, why []stri
 			hops = finestHops
 			say("walks of %d hops, for memory: farther nodes are left to coarser scales", hops)
 		}
+		hops = max(hops, min(len(w.spec.Alpha)-1, walk.MaxMaxLen))
 	}
 	return method, hops, why
 }
@@ -117,7 +117,7 @@ const (
 // fineHops returns the reach of the finest of many scales, or of the only one:
 // what is farther than a few hops belongs to the scale above.
 func (w *workshop) fineHops(many bool, method string, hops int) int {
-	if many && method == "grf" && w.spec.Hops == 0 && w.spec.Family != "free" {
+	if many && method == "grf" && w.spec.Hops == 0 && w.spec.Family != "free" && w.spec.Family != "power" {
 		return finestHops
 	}
 	return hops
@@ -154,7 +154,7 @@ func (w *workshop) newKernel(ctx context.Context, c candidate, method string) (k
 	return k, err
 }
 
-// onTop adds coarser graphs to a kernel.
+// onTop adds coarser graphs to a kernel. They have normalised Laplacians.
 func (w *workshop) onTop(ctx context.Context, fine kernel.Kernel, f family) (kernel.Kernel, error) {
 	if w.scales == nil {
 		var scales []kernel.Scale
@@ -163,7 +163,7 @@ func (w *workshop) onTop(ctx context.Context, fine kernel.Kernel, f family) (ker
 			if free, ok := f.modulation.(kernel.Free); ok {
 				hops = max(hops, free.Len)
 			}
-			features, err := w.sample(ctx, l.Graph, hops, coarseWalks, 0)
+			features, err := w.sample(ctx, l.Graph, graph.NormalizedAdjacency, hops, coarseWalks, 0)
 			if err != nil {
 				return nil, err
 			}
@@ -179,7 +179,7 @@ func (w *workshop) chosenKernel(ctx context.Context, s Spec) (kernel.Kernel, err
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	s.Mean, s.NoiseSD, s.Solver = nil, nil, "" // no matter of the kernel
-	if w.last.kernel != nil && w.last.spec == s {
+	if w.last.kernel != nil && reflect.DeepEqual(w.last.spec, s) {
 		return w.last.kernel, nil
 	}
 	k, err := w.newKernel(ctx, candidate{s.families(s.Hops)[0], s.Scales == "many", s.Trend == "degree", s.Hops}, s.Method)
@@ -189,52 +189,45 @@ func (w *workshop) chosenKernel(ctx context.Context, s Spec) (kernel.Kernel, err
 	return k, err
 }
 
-// forget drops features of another reach: gigabytes, on large graphs.
-func (w *workshop) forget(but int) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if !w.shared {
-		maps.DeleteFunc(w.features, func(hops int, _ *walk.Features) bool { return hops != but })
-	}
-}
-
-// sample walks on a graph.
-func (w *workshop) sample(ctx context.Context, g *graph.Graph, hops, walks int, hubWalks float64) (*walk.Features, error) {
+// sample walks on a matrix of a graph.
+func (w *workshop) sample(ctx context.Context, g *graph.Graph, kind graph.Normalization, hops, walks int, hubWalks float64) (*walk.Features, error) {
 	opts := walk.Default()
 	opts.Walks, opts.HubWalks = walks, hubWalks
 	if g.Len() > largeNodes {
 		opts.Walks, opts.Budget = opts.Walks/2, opts.Budget/2
 	}
-	opts.MaxLen, opts.Seed, opts.Scale = hops, w.spec.Seed, g.WalkScale(graph.NormalizedAdjacency)
+	opts.MaxLen, opts.Seed, opts.Scale = hops, w.spec.Seed, g.WalkScale(kind)
 	if w.spec.Walks > 0 {
 		opts.Walks, opts.Budget = w.spec.Walks, 2*w.spec.Walks
 	}
-	return walk.Sample(ctx, g.Normalized(graph.NormalizedAdjacency), opts)
+	return walk.Sample(ctx, g.Normalized(kind), opts)
 }
 
 // fine returns the kernel of a family on the graph itself.
 func (w *workshop) fine(ctx context.Context, f family, method string, hops int) (kernel.Kernel, error) {
+	m := w.matrix(f.laplacian)
+	f = m.of(f)
 	switch method {
 	case "dense":
-		if w.dense != nil {
-			return w.dense.With(f.spectrum), nil
+		if m.dense != nil {
+			return m.dense.With(f.spectrum), nil
 		}
-		k, err := kernel.NewDense(w.w, f.spectrum)
+		k, err := kernel.NewDense(m.w, f.spectrum)
 		if err != nil {
 			return nil, err
 		}
-		w.dense = k
+		m.dense = k
 		return k, nil
 	case "series":
-		return kernel.NewSeries(w.w, f.modulation, hops)
+		return kernel.NewSeries(m.w, f.modulation, hops)
 	}
-	features := w.features[hops]
+	features := m.features[hops]
 	if features == nil {
 		var err error
-		if features, err = w.sample(ctx, w.graph, hops, walk.Default().Walks, walk.Default().HubWalks); err != nil {
+		if features, err = w.sample(ctx, w.graph, m.kind, hops, walk.Default().Walks, walk.Default().HubWalks); err != nil {
 			return nil, err
 		}
-		w.features[hops] = features
+		m.features[hops] = features
 	}
 	if method == "lowrank" {
 		rank := w.spec.Rank

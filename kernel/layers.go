@@ -38,7 +38,7 @@ func NewLayers(fine Kernel, d *Dense) (*Layers, bool) {
 	}
 	m := &Layers{fine: fine}
 	for _, by := range d.layers() {
-		m.parts = append(m.parts, Even(d.With(stretched{Diffusion{}, by})))
+		m.parts = append(m.parts, Even(d.With(Stretch(Diffusion{}, by).(Spectrum))))
 	}
 	return m, len(m.parts) > 0
 }
@@ -66,21 +66,6 @@ func (d *Dense) layers() []float64 {
 		all = append(all, last*layerStep)
 	}
 	return all
-}
-
-// stretched multiplies the length parameter of a family of two parameters.
-type stretched struct {
-	Spectrum
-	by float64
-}
-
-func (s stretched) Density(w float64, theta []float64) float64 {
-	return s.Spectrum.Density(w, []float64{theta[0], theta[1] * s.by})
-}
-
-func (s stretched) DensityGrad(dst []float64, w float64, theta []float64) {
-	s.Spectrum.DensityGrad(dst, w, []float64{theta[0], theta[1] * s.by})
-	dst[1] *= s.by
 }
 
 // Nodes returns the number of nodes.

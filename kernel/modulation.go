@@ -174,9 +174,13 @@ func Hops(m Modulation, theta []float64, tail float64, most int) (hops int, carr
 	f := make([]float64, most+1)
 	m.Coeffs(f, theta)
 	total := 0.0
-	_, free := m.(Free)
-	if s, ok := m.(Spectrum); ok && !free {
-		total = math.Sqrt(s.Density(1, theta)) // Σ f_l·1^l, all f_l ≥ 0
+	positive := true // Σ f_l·1^l is Σ |f_l|
+	switch m.(type) {
+	case Free, *Power:
+		positive = false
+	}
+	if s, ok := m.(Spectrum); ok && positive {
+		total = math.Sqrt(s.Density(1, theta))
 	} else {
 		for _, v := range f {
 			total += math.Abs(v)

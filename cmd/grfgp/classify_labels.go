@@ -63,7 +63,7 @@ func (l *labelFlags) tellIdleKernel(a *app, changed func(string) bool) {
 	if l.labels == "" || l.classMethod() != gp.Spreading {
 		return
 	}
-	for _, flag := range []string{"family", "method", "scales", "solver", "nu", "hops", "walks", "rank"} {
+	for _, flag := range []string{"family", "method", "scales", "solver", "nu", "alpha", "laplacian", "hops", "walks", "rank"} {
 		if changed(flag) {
 			a.talk.Say("note: --%s has no effect with --classifier spreading", flag)
 		}

@@ -22,6 +22,7 @@ type modelFlags struct {
 	family    choice
 	method    choice
 	scales    choice
+	laplacian choice
 	trend     choice
 	solver    choice
 	mean      float64
@@ -49,8 +50,11 @@ func (m *modelFlags) kernelFlags(f *pflag.FlagSet) {
 	m.family = newChoice(append([]string{"auto"}, grfgp.Families...)...)
 	m.method = newChoice(append([]string{"auto"}, grfgp.Methods...)...)
 	m.scales = newChoice(append([]string{"auto"}, grfgp.Scales...)...)
+	m.laplacian = newChoice(append([]string{"auto"}, grfgp.Laplacians...)...)
 	m.solver = newChoice(gp.Solvers...)
 	f.Var(&m.family, "family", "family of kernels: auto, "+strings.Join(grfgp.Families, ", "))
+	f.Float64SliceVar(&m.spec.Alpha, "alpha", nil, "coefficients α_0,α_1,… of the family power, the kernel Σ α_r W^r times a variance that is learned")
+	f.Var(&m.laplacian, "laplacian", "auto, normalized (I − D^-½ A D^-½, the default) or raw (D − A, in units of the mean degree)")
 	f.Var(&m.method, "method", "how the kernel is represented: auto, "+strings.Join(grfgp.Methods, ", "))
 	f.Var(&m.scales, "scales", "auto, one, or many: coarser graphs on top, for functions that vary over hundreds of hops")
 	f.Var(&m.solver, "solver", "how systems are solved: auto (exact up to 3,000 measurements or labels), exact or iterative")
@@ -103,6 +107,7 @@ func (m *modelFlags) complete(cmd *cobra.Command) {
 	complete(cmd, "family", m.family.words...)
 	complete(cmd, "method", m.method.words...)
 	complete(cmd, "scales", m.scales.words...)
+	complete(cmd, "laplacian", m.laplacian.words...)
 	if cmd.Flags().Lookup("trend") != nil {
 		complete(cmd, "trend", m.trend.words...)
 	}
@@ -130,6 +135,7 @@ func (m *modelFlags) kernelSpec(a *app) grfgp.Spec {
 	spec := m.spec
 	spec.Seed = a.seed
 	spec.Family, spec.Method, spec.Scales, spec.Solver = m.family.chosen(), m.method.chosen(), m.scales.chosen(), m.solver.chosen()
+	spec.Laplacian = m.laplacian.chosen()
 	m.tellIdle(a, spec)
 	return spec
 }
@@ -141,6 +147,10 @@ func checkSpec(spec grfgp.Spec) error {
 		return nil
 	case spec.Nu < 0 || spec.Nu > 0 && spec.Family != "matern":
 		return usagef("--nu %v: give a number > 0, with --family matern", spec.Nu)
+	case len(spec.Alpha) > 0 && spec.Family != "power":
+		return usagef("--alpha goes with --family power")
+	case len(spec.Alpha) == 0 && spec.Family == "power":
+		return usagef("--family power: give the coefficients of its power series, such as --alpha 1,0.5,0.25")
 	case spec.NoiseSD != nil && !(*spec.NoiseSD >= 0):
 		return usagef("--noise-sd %v: give 0 or more", *spec.NoiseSD)
 	default:

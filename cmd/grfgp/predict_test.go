@@ -62,6 +62,37 @@ func TestPredict(t *testing.T) {
 
 // A kept model gives the same file, needs no measurements, and belongs to its
 // graph.
+// A power series and the raw Laplacian can be asked for, and are said.
+func TestPredictKernels(t *testing.T) {
+	edges, measurements := ladder(t)
+	for flags, said := range map[string]string{
+		"--family power --alpha 1,0.8,0.5,0.2 --scales one":         "power series by dense",
+		"--family power --alpha 1,0.8 --method grf --scales one":    "power series by grf",
+		"--family diffusion --laplacian raw --scales one":           "diffusion, raw Laplacian by dense",
+		"--laplacian raw --method series --family matern --nu 2":    "matern, ν = 2, raw Laplacian by series",
+		"--laplacian normalized --family diffusion --method series": "diffusion by series",
+	} {
+		line := append([]string{"predict", "--edges", edges, "--measurements", measurements}, strings.Fields(flags)...)
+		if r := runLine(t, "", line...); r.code != exitOK || !strings.Contains(r.err, said) {
+			t.Errorf("%s: %+v, want %q", flags, r, said)
+		}
+	}
+	for flags, said := range map[string]string{
+		"--alpha 1,2":                   "--alpha goes with --family power",
+		"--family power":                "such as --alpha 1,0.5,0.25",
+		"--family power --alpha 1,2":    "not negative between −1 and 1",
+		"--family power --alpha 0,1":    "α_0",
+		"--family power --alpha 1,x":    "--alpha",
+		"--laplacian signed":            "give auto, normalized, raw",
+		"--family power --alpha 1,-inf": "α_1",
+	} {
+		line := append([]string{"predict", "--edges", edges, "--measurements", measurements}, strings.Fields(flags)...)
+		if r := runLine(t, "", line...); r.code != exitUsage || !strings.Contains(r.err, said) {
+			t.Errorf("%s: %+v, want %q", flags, r, said)
+		}
+	}
+}
+
 func TestPredictFromAModel(t *testing.T) {
 	edges, measurements := ladder(t)
 	dir := t.TempDir()

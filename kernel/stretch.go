@@ -1,0 +1,51 @@
+package kernel
+
+import "math"
+
+// Stretch returns a family with the Laplacian unit·(I − W) in place of I − W:
+// exp(−β·unit·(I−W)) for Diffusion, (1 + κ²·unit·(I−W)/2ν)^−ν for Matern. It is
+// for matrices W = I − L/c that were scaled by a constant c to have norm one,
+// while lengths are to be measured by L in a unit of its own. Free and Power are
+// about powers of W, whatever its Laplacian, and stay as they are. The result is
+// a Spectrum if m is one.
+func Stretch(m Modulation, unit float64) Modulation {
+	switch f := m.(type) {
+	case Diffusion:
+		return stretched{f, f, unit}
+	case Matern:
+		return stretched{f, f, math.Sqrt(unit)}
+	}
+	return m
+}
+
+// stretched is a family of a variance and a length, with another unit of length.
+type stretched struct {
+	modulation Modulation
+	spectrum   Spectrum
+	factor     float64 // of the length
+}
+
+func (s stretched) Params() []Param { return s.modulation.Params() }
+
+// inner returns the parameters of the family itself.
+func (s stretched) inner(theta []float64) []float64 {
+	return []float64{theta[0], s.factor * theta[1]}
+}
+
+func (s stretched) Coeffs(dst, theta []float64) { s.modulation.Coeffs(dst, s.inner(theta)) }
+
+func (s stretched) CoeffsGrad(dst [][]float64, theta []float64) {
+	s.modulation.CoeffsGrad(dst, s.inner(theta))
+	for l := range dst[1] {
+		dst[1][l] *= s.factor
+	}
+}
+
+func (s stretched) Density(w float64, theta []float64) float64 {
+	return s.spectrum.Density(w, s.inner(theta))
+}
+
+func (s stretched) DensityGrad(dst []float64, w float64, theta []float64) {
+	s.spectrum.DensityGrad(dst, w, s.inner(theta))
+	dst[1] *= s.factor
+}

@@ -1,0 +1,84 @@
+package grfgp
+
+import (
+	"maps"
+
+	"grfgp/graph"
+	"grfgp/kernel"
+	"grfgp/sparse"
+	"grfgp/walk"
+)
+
+// Laplacians are the matrices L of kernels such as exp(−βL). With A the weights
+// and D their row sums, the normalised one is I − D^-½ A D^-½, and the raw one is
+// (D − A)/d̄, with d̄ the mean of D_i − A_ii over nodes with neighbours. Divided by
+// that, its eigenvalues are one on average as those of the other are, so that β
+// and κ begin where they do there and do not depend on the unit of the weights.
+var Laplacians = []string{"normalized", "raw"}
+
+// matrix is what kernels on one Laplacian share.
+type matrix struct {
+	kind graph.Normalization
+	w    *sparse.CSR // of norm one
+	unit float64     // the Laplacian is unit·(I − W)
+
+	dense    *kernel.Dense          // made when first asked for
+	features map[int]*walk.Features // by hops
+}
+
+// matrix returns the matrix of one of the Laplacians; that of no name is
+// normalised. The caller holds w.mu.
+func (w *workshop) matrix(laplacian string) *matrix {
+	if laplacian == "" {
+		laplacian = Laplacians[0]
+	}
+	m := w.matrices[laplacian]
+	if m == nil {
+		m = &matrix{graph.NormalizedAdjacency, w.w, 1, nil, map[int]*walk.Features{}}
+		if laplacian == "raw" {
+			m.kind = graph.RawDiffusion
+			m.w = w.graph.Normalized(m.kind)
+			m.unit = unit(m.w)
+		}
+		w.matrices[laplacian] = m
+	}
+	return m
+}
+
+// unit returns how many times I − W must be taken for a mean of one on the
+// diagonal, over nodes with neighbours.
+func unit(w *sparse.CSR) float64 {
+	n, _ := w.Dims()
+	nodes, sum := 0, 0.0
+	for i := range n {
+		if d := 1 - w.At(i, i); d != 0 {
+			nodes++
+			sum += d
+		}
+	}
+	if nodes == 0 {
+		return 1
+	}
+	return float64(nodes) / sum
+}
+
+// of returns a family in units of the Laplacian.
+func (m *matrix) of(f family) family {
+	f.modulation = kernel.Stretch(f.modulation, m.unit)
+	f.spectrum, _ = f.modulation.(kernel.Spectrum)
+	return f
+}
+
+// forget drops features of other kernels than the candidate's: gigabytes, on
+// large graphs.
+func (w *workshop) forget(but candidate) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.shared {
+		return
+	}
+	kept := w.matrix(but.laplacian)
+	for _, m := range w.matrices {
+		maps.DeleteFunc(m.features, func(hops int, _ *walk.Features) bool { return m != kept || hops != but.hops })
+	}
+}
