@@ -8,18 +8,23 @@ import (
 
 	"grfgp/gp"
 	"grfgp/kernel"
+	"grfgp/walk"
 )
 
 // candidate is a kernel that the Spec leaves open.
 type candidate struct {
 	family
 	many  bool // scales
+	unit  bool // the same variance at every node
 	trend bool // with the degree
 	hops  int  // of the finest scale
 }
 
 func (c candidate) String() string {
 	s := c.name
+	if c.unit {
+		s += ", unit variance"
+	}
 	if c.many {
 		s += ", many scales"
 	}
@@ -32,7 +37,7 @@ func (c candidate) String() string {
 // starts are length scales from two to a hundred hops, to be tried by likelihood;
 // nil leaves it to the kernel.
 func (c candidate) starts() [][]float64 {
-	if c.spectrum == nil || c.many || c.family.family == "power" {
+	if c.many || c.family.family == "free" || c.family.family == "power" {
 		return nil
 	}
 	var all [][]float64
@@ -64,9 +69,16 @@ func likeliest(tried []attempt) attempt {
 	return slices.MaxFunc(tried, func(a, b attempt) int { return cmp.Compare(a.worth(), b.worth()) })
 }
 
-// sketchFrom is the number of measurements from which candidates are compared by
-// a sample of them.
-const sketchFrom = 1500
+const (
+	// sketchFrom is the number of measurements from which candidates are compared
+	// by a sample of them.
+	sketchFrom   = 1500
+	sketchSample = 1700
+	// glanceFrom is the number from which an unusual kernel is first fitted to a
+	// small sample, and to all only if it promises to win.
+	glanceFrom   = 500
+	glanceSample = 400
+)
 
 // trained is a model, and the choices behind it.
 type trained struct {
@@ -75,10 +87,20 @@ type trained struct {
 	choice Choice
 }
 
+// contest tries kernels on one set of measurements.
+type contest struct {
+	*workshop
+	own    gp.Data
+	method string
+	hops   int
+	opts   gp.FitOptions
+	tried  []attempt
+}
+
 // train tries the kernels that the Spec leaves and keeps the likeliest.
 func (w *workshop) train(ctx context.Context, own gp.Data) (*trained, error) {
 	method, hops, why := w.decide(own.Len())
-	scales, whyScales, err := w.decideScales(own.Nodes, method, hops)
+	scales, whyScales, err := w.decideScales(ctx, own.Nodes, method, hops)
 	if err != nil {
 		return nil, err
 	}
@@ -90,50 +112,49 @@ func (w *workshop) train(ctx context.Context, own gp.Data) (*trained, error) {
 	if err != nil {
 		return nil, err
 	}
+	c := &contest{workshop: w, own: own, method: method, hops: hops, opts: opts}
 	families := w.spec.families(hops)
-	opts.Sketch = (len(families)*len(scales) > 1 || tryTrend) && own.Len() > sketchFrom
-
-	var tried []attempt
-	try := func(c candidate, starts [][]float64) error {
-		k, err := w.kernel(ctx, c, method)
-		if err != nil {
-			return err
-		}
-		opts.Starts = starts
-		fitted, report, err := gp.Fit(ctx, k, own, opts)
-		tried = append(tried, attempt{c, fitted, report})
-		return err
+	unit := w.spec.Variance == "unit"
+	open := w.spec.Family == "" || w.spec.Variance == "" && w.uneven()
+	if (len(families)*len(scales) > 1 || tryTrend || open) && own.Len() > sketchFrom {
+		c.opts.Sketch = sketchSample
 	}
 	for _, f := range families {
 		for _, many := range scales {
-			c := candidate{f, many, trend, w.fineHops(many, method, hops)}
-			if err := try(c, c.starts()); err != nil {
+			k := candidate{f, many, unit, trend, w.fineHops(many, method, hops)}
+			if err := c.try(ctx, k, k.starts()); err != nil {
 				return nil, err
 			}
 		}
 	}
 	if tryTrend { // on top of the best on one scale, and of the best on many
 		for _, many := range scales {
-			below := likeliest(slices.DeleteFunc(slices.Clone(tried), func(a attempt) bool { return a.many != many || a.trend }))
-			c, theta := below.candidate, below.model.Theta()
-			c.trend = true
-			if err := try(c, [][]float64{append(theta, 1), append(slices.Clone(theta), 0.01)}); err != nil {
+			below := c.best(func(a attempt) bool { return a.many == many && !a.trend })
+			k, theta := below.candidate, below.model.Theta()
+			k.trend = true
+			if err := c.try(ctx, k, [][]float64{append(theta, 1), append(slices.Clone(theta), 0.01)}); err != nil {
 				return nil, err
 			}
 		}
 	}
-
-	best := likeliest(tried)
-	if (method == "series" || method == "dense") && !opts.Sketch {
-		if best, err = w.proven(ctx, own, tried); err != nil {
+	if err := c.tryFree(ctx, scales); err != nil {
+		return nil, err
+	}
+	if err := c.tryUneven(ctx, scales); err != nil {
+		return nil, err
+	}
+	best := likeliest(c.tried)
+	sketch := c.opts.Sketch > 0
+	if (method == "series" || method == "dense") && !sketch {
+		if best, err = w.proven(ctx, own, c.tried); err != nil {
 			return nil, err
 		}
 	}
-	whyBest := reason(best, tried, opts.Sketch)
+	whyBest := reason(best, c.tried, sketch)
 	t := &trained{best.model, w.spec, Choice{Method: method, Hops: hops, Why: append(why, whyScales, whyTrend), Fit: best.report}}
-	t.choose(best.candidate, tried, whyBest)
+	t.choose(best.candidate, c.tried, whyBest)
 	w.forget(best.candidate)
-	if opts.Sketch {
+	if sketch {
 		if t.model, t.choice.Fit, err = w.retrain(ctx, own, t.spec, t.model.Theta()); err != nil {
 			return nil, err
 		}
@@ -142,28 +163,192 @@ func (w *workshop) train(ctx context.Context, own gp.Data) (*trained, error) {
 	return t, nil
 }
 
+// fit fits one candidate.
+func (c *contest) fit(ctx context.Context, k candidate, opts gp.FitOptions) (attempt, error) {
+	made, err := c.kernel(ctx, k, c.method)
+	if err != nil {
+		return attempt{}, err
+	}
+	fitted, report, err := gp.Fit(ctx, made, c.own, opts)
+	return attempt{k, fitted, report}, err
+}
+
+// try fits a candidate and remembers it.
+func (c *contest) try(ctx context.Context, k candidate, starts [][]float64) error {
+	opts := c.opts
+	opts.Starts = starts
+	a, err := c.fit(ctx, k, opts)
+	if err == nil {
+		c.tried = append(c.tried, a)
+	}
+	return err
+}
+
+// best returns the likeliest of some that were tried.
+func (c *contest) best(of func(a attempt) bool) attempt {
+	return likeliest(slices.DeleteFunc(slices.Clone(c.tried), func(a attempt) bool { return !of(a) }))
+}
+
+// tryUnusual tries a kernel that seldom wins against the one that it would take the
+// place of. Where measurements are many, both are first fitted to a sample of
+// them, and the candidate to all only if its gain there, in proportion, is worth
+// its hyperparameters.
+func (c *contest) tryUnusual(ctx context.Context, k candidate, starts [][]float64, against attempt) error {
+	if c.opts.Sketch == 0 && c.own.Len() > glanceFrom {
+		opts := c.opts
+		opts.Sketch, opts.Starts = glanceSample, starts
+		glance, err := c.fit(ctx, k, opts)
+		if err != nil {
+			return err
+		}
+		opts.Starts = [][]float64{against.model.Theta()}
+		usual, err := c.fit(ctx, against.candidate, opts)
+		if err != nil {
+			return err
+		}
+		gain := (glance.report.LogLikelihood - usual.report.LogLikelihood) * float64(c.own.Len()) / glanceSample
+		if gain < float64(len(glance.report.Theta)-len(usual.report.Theta)) {
+			return nil
+		}
+		starts = [][]float64{glance.model.Theta()}
+	}
+	return c.try(ctx, k, starts)
+}
+
+// tryFree tries free coefficients, the paper's own kernel: they alone can make
+// neighbours differ. They start from the shape of the best diffusion kernel, from
+// the same with changing signs, under which neighbours differ, and from its even
+// part, under which they are unrelated.
+func (c *contest) tryFree(ctx context.Context, scales []bool) error {
+	if c.spec.Family != "" || c.spec.Variance == "unit" {
+		return nil
+	}
+	free := Spec{Family: "free", Laplacian: c.spec.Laplacian}.families(c.freeHops())[0]
+	for _, many := range scales {
+		usual := c.best(func(a attempt) bool { return a.many == many })
+		k := candidate{free, many, false, usual.trend, c.freeHops()}
+		shape := make([]float64, k.hops+1)
+		kernel.Diffusion{}.Coeffs(shape, c.diffusionOnOneScale())
+		if many && len(scales) > 1 {
+			if fine := c.best(func(a attempt) bool { return !a.many }); fine.family.family != "free" {
+				return nil // on one scale they did not win: neighbours are alike
+			}
+		}
+		if err := c.tryUnusual(ctx, k, c.freeStarts(k, shape), usual); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// freeHops is the longest walk with a coefficient of its own.
+func (c *contest) freeHops() int {
+	if c.method == "grf" || c.method == "lowrank" {
+		return c.hops
+	}
+	return cmp.Or(c.spec.Hops, walk.Default().MaxLen)
+}
+
+// diffusionOnOneScale returns variance and β of the diffusion kernel, as learned if
+// it was tried on one scale.
+func (c *contest) diffusionOnOneScale() []float64 {
+	for _, a := range c.tried {
+		if a.family.family == "diffusion" && !a.many {
+			theta := a.model.Theta()
+			return []float64{theta[0], min(theta[1], float64(c.freeHops()))} // or the shape lies beyond the hops
+		}
+	}
+	return []float64{1, 4}
+}
+
+// freeStarts are starts of a free kernel from a shape of its coefficients.
+func (c *contest) freeStarts(k candidate, shape []float64) [][]float64 {
+	changing, even := slices.Clone(shape), slices.Clone(shape)
+	for l := range shape {
+		if l%2 == 1 {
+			changing[l], even[l] = -changing[l], 0
+		}
+	}
+	var all [][]float64
+	for _, f := range [][]float64{shape, changing, even} {
+		if k.many {
+			// Fine and coarse parts share the variance.
+			usual := c.best(func(a attempt) bool { return a.many }).model.Theta()
+			fine := len(c.best(func(a attempt) bool { return a.many }).modulation.Params())
+			f = append(slices.Clone(f), usual[fine:]...)
+		} else if k.trend {
+			f = append(slices.Clone(f), 1)
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+// uneven reports whether degrees differ enough that a kernel whose variance goes
+// with them is another than one whose variance does not.
+func (w *workshop) uneven() bool { return w.degree().spread >= spreadLeast }
+
+// tryUneven tries, on graphs whose degrees differ, kernels of unit variance and, on
+// small ones, the raw Laplacian: on a tree its Matérn kernel with ν = 1 is
+// Brownian motion, whose posterior mean is harmonic interpolation.
+func (c *contest) tryUneven(ctx context.Context, scales []bool) error {
+	if !c.uneven() {
+		return nil
+	}
+	for _, many := range scales {
+		usual := c.best(func(a attempt) bool { return a.many == many })
+		if c.spec.Laplacian == "" && c.spec.Family == "" && c.spec.Variance != "unit" && c.method == "dense" {
+			raw := Spec{Family: "matern", Nu: 1, Laplacian: "raw"}.families(c.hops)[0]
+			k := candidate{raw, many, false, usual.trend, usual.hops}
+			if err := c.tryUnusual(ctx, k, k.starts(), usual); err != nil {
+				return err
+			}
+		}
+		if c.spec.Variance == "" && c.method != "lowrank" {
+			plain := c.best(func(a attempt) bool {
+				return a.many == many && a.family.family != "free" && a.laplacian != "raw"
+			})
+			k, theta := plain.candidate, plain.model.Theta()
+			k.unit = true
+			if err := c.tryUnusual(ctx, k, [][]float64{theta}, usual); err != nil {
+				return err
+			}
+			if k.trend && c.spec.Trend == "" { // which may have stood in for it
+				k.trend = false
+				if err := c.tryUnusual(ctx, k, [][]float64{theta[:len(theta)-1]}, usual); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
 // reason says why the best of several is that.
 func reason(best attempt, tried []attempt, sketch bool) string {
 	by := ""
 	if sketch {
 		by = ", by a sample of the measurements"
 	}
-	if first := likeliest(tried); first.candidate != best.candidate {
-		return fmt.Sprintf("%v has the highest likelihood of the kernels tried on one scale; %v is likelier, but hardly better from as far as other nodes lie from data", best, first)
+	if first := likeliest(tried); first.String() != best.String() {
+		return fmt.Sprintf("%v has the highest likelihood of the kernels tried on one scale; %v has a higher one, but predicts nodes as far from measurements as most others hardly better", best, first)
 	}
 	return fmt.Sprintf("%v has the highest likelihood of the %d kernels tried%s, less one nat for every hyperparameter", best, len(tried), by)
 }
 
 // choose fills in what was chosen, and why.
 func (t *trained) choose(c candidate, tried []attempt, why string) {
-	t.choice.Family, t.choice.Scales, t.choice.Trend, t.choice.Hops = c.name, "one", "none", c.hops
+	t.choice.Family, t.choice.Scales, t.choice.Variance, t.choice.Trend, t.choice.Hops = c.name, "one", "natural", "none", c.hops
 	if c.many {
 		t.choice.Scales = "many"
+	}
+	if c.unit {
+		t.choice.Variance = "unit"
 	}
 	if c.trend {
 		t.choice.Trend = "degree"
 	}
-	t.spec.Family, t.spec.Nu, t.spec.Scales, t.spec.Trend = c.family.family, c.nu, t.choice.Scales, t.choice.Trend
+	t.spec.Family, t.spec.Nu, t.spec.Scales, t.spec.Variance, t.spec.Trend = c.family.family, c.nu, t.choice.Scales, t.choice.Variance, t.choice.Trend
 	t.spec.Method, t.spec.Hops, t.spec.Laplacian = t.choice.Method, c.hops, c.laplacian
 	for _, a := range tried {
 		t.choice.Candidates = append(t.choice.Candidates, Candidate{a.String(), a.report.LogLikelihood, a.report.LOOScore})

@@ -56,7 +56,7 @@ func (w *workshop) learnClasses(ctx context.Context, own gp.Labels, method gp.Cl
 // decides on the scales, the others are tried on those.
 func (w *workshop) compareClasses(ctx context.Context, own gp.Labels, opts gp.ClassifyOptions, tell *ClassChoice) (best classAttempt, err error) {
 	method, hops, why := w.decide(own.Len())
-	scales, whyScales, err := w.decideScales(own.Nodes, method, hops)
+	scales, whyScales, err := w.decideScales(ctx, own.Nodes, method, hops)
 	if err != nil {
 		return best, err
 	}
@@ -115,7 +115,7 @@ func (w *workshop) classKernel(ctx context.Context, c candidate, method string) 
 	if !c.many {
 		return even, nil
 	}
-	return w.onTop(ctx, even, c.family)
+	return w.onTop(ctx, even, c.family, method)
 }
 
 // choose fills in what was chosen, and why.
@@ -140,7 +140,7 @@ func (c *learned) fill(chosen candidate) {
 		c.choice.Scales = "many"
 	}
 	c.spec.Family, c.spec.Nu, c.spec.Scales, c.spec.Trend = chosen.family.family, chosen.nu, c.choice.Scales, "none"
-	c.spec.Method, c.spec.Hops, c.spec.Laplacian = c.choice.Method, c.choice.Hops, chosen.laplacian
+	c.spec.Method, c.spec.Hops, c.spec.Laplacian, c.spec.Variance = c.choice.Method, c.choice.Hops, chosen.laplacian, "unit"
 }
 
 // spreadShares are the shares α of its neighbours' labels that a node takes on in

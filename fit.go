@@ -31,6 +31,7 @@ type Choice struct {
 	Family     string       `json:"family"`
 	Method     string       `json:"method"`
 	Scales     string       `json:"scales"`
+	Variance   string       `json:"variance,omitempty"`
 	Trend      string       `json:"trend,omitempty"`
 	Hops       int          `json:"hops,omitempty"`
 	Why        []string     `json:"why"`

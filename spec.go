@@ -24,31 +24,33 @@ var ErrSpec = errors.New("grfgp: bad specification")
 // Spec says which model is fitted, in Go, in flags and in JSON alike. The zero
 // value leaves every choice to Fit.
 type Spec struct {
-	Family string  `json:"family,omitempty"` // diffusion, matern, free or power; empty: chosen by likelihood
-	Nu     float64 `json:"nu,omitempty"`     // smoothness of matern; 0: chosen by likelihood
-	Method string  `json:"method,omitempty"` // dense, series, grf or lowrank; empty: chosen by cost
-	Hops   int     `json:"hops,omitempty"`   // reach of series, grf and lowrank; 0: chosen by likelihood
-	Scales string  `json:"scales,omitempty"` // one, or many: coarser graphs on top; empty: chosen by likelihood
-	Trend  string  `json:"trend,omitempty"`  // degree: a multiple of its logarithm on top, or none; empty: chosen by likelihood
-	Walks  int     `json:"walks,omitempty"`  // walkers per node of grf and lowrank; 0: 100
-	Rank   int     `json:"rank,omitempty"`   // of lowrank; 0: 256
-	Solver string  `json:"solver,omitempty"` // exact or iterative; empty: exact up to 3,000 measurements
-	Seed   uint64  `json:"seed"`
+	Family   string  `json:"family,omitempty"`   // diffusion, matern, free or power; empty: chosen by likelihood
+	Nu       float64 `json:"nu,omitempty"`       // smoothness of matern; 0: chosen by likelihood
+	Method   string  `json:"method,omitempty"`   // dense, series, grf or lowrank; empty: chosen by cost
+	Hops     int     `json:"hops,omitempty"`     // reach of series, grf and lowrank; 0: chosen by likelihood
+	Scales   string  `json:"scales,omitempty"`   // one, or many: coarser graphs on top; empty: chosen by likelihood
+	Trend    string  `json:"trend,omitempty"`    // degree: a multiple of its logarithm on top, or none; empty: chosen by likelihood
+	Variance string  `json:"variance,omitempty"` // natural: as the kernel has it, or unit: the same at every node; empty: chosen by likelihood
+	Walks    int     `json:"walks,omitempty"`    // walkers per node of grf and lowrank; 0: 100
+	Rank     int     `json:"rank,omitempty"`     // of lowrank; 0: 256
+	Solver   string  `json:"solver,omitempty"`   // exact or iterative; empty: exact up to 3,000 measurements
+	Seed     uint64  `json:"seed"`
 
-	Laplacian string    `json:"laplacian,omitempty"` // normalized or raw, see Laplacians; empty: normalized
+	Laplacian string    `json:"laplacian,omitempty"` // normalized or raw, see Laplacians; empty: chosen by likelihood
 	Alpha     []float64 `json:"alpha,omitempty"`     // coefficients of the family power, K = σ² Σ α_r W^r
 
 	Mean    *float64 `json:"mean,omitempty"`     // known mean
 	NoiseSD *float64 `json:"noise_sd,omitempty"` // known noise
 }
 
-// Names of families, methods, scales, trends and schemes.
+// Names of families, methods, scales, variances, trends and schemes.
 var (
-	Families = []string{"diffusion", "matern", "free", "power"}
-	Methods  = []string{"dense", "series", "grf", "lowrank"}
-	Scales   = []string{"one", "many"}
-	Trends   = []string{"none", "degree"}
-	Schemes  = []string{string(Scattered), string(Neighbourhoods)}
+	Families  = []string{"diffusion", "matern", "free", "power"}
+	Methods   = []string{"dense", "series", "grf", "lowrank"}
+	Scales    = []string{"one", "many"}
+	Variances = []string{"natural", "unit"}
+	Trends    = []string{"none", "degree"}
+	Schemes   = []string{string(Scattered), string(Neighbourhoods)}
 )
 
 // Check says what is wrong with a Spec, whatever the graph.
@@ -58,12 +60,14 @@ func (s Spec) Check() error {
 		return fmt.Errorf("%w: no family is called %q; there are %s", ErrSpec, s.Family, strings.Join(Families, ", "))
 	case s.Method != "" && !slices.Contains(Methods, s.Method):
 		return fmt.Errorf("%w: no method is called %q; there are %s", ErrSpec, s.Method, strings.Join(Methods, ", "))
-	case s.Family == "free" && s.Method == "dense":
-		return fmt.Errorf("%w: free coefficients have no dense form; take series or grf", ErrSpec)
 	case s.Scales != "" && !slices.Contains(Scales, s.Scales):
 		return fmt.Errorf("%w: scales are %s, not %q", ErrSpec, strings.Join(Scales, " or "), s.Scales)
 	case s.Scales == "many" && s.Method == "lowrank":
 		return fmt.Errorf("%w: lowrank has one scale; take grf, series or dense for many", ErrSpec)
+	case s.Variance != "" && !slices.Contains(Variances, s.Variance):
+		return fmt.Errorf("%w: variances are %s, not %q", ErrSpec, strings.Join(Variances, " or "), s.Variance)
+	case s.Variance == "unit" && (s.Method == "lowrank" || s.Family == "free"):
+		return fmt.Errorf("%w: lowrank and free kernels have no unit variance; leave it natural", ErrSpec)
 	case s.Trend != "" && !slices.Contains(Trends, s.Trend):
 		return fmt.Errorf("%w: trends are %s, not %q", ErrSpec, strings.Join(Trends, " or "), s.Trend)
 	case s.Trend == "degree" && s.Method == "lowrank":
@@ -109,7 +113,7 @@ func (s Spec) own() Spec {
 
 // settled reports whether a Spec leaves nothing of the kernel open.
 func (s Spec) settled() bool {
-	return s.Family != "" && s.Method != "" && s.Scales != "" && s.Trend != "" &&
+	return s.Family != "" && s.Method != "" && s.Scales != "" && s.Trend != "" && s.Variance != "" && s.Laplacian != "" &&
 		(s.Nu > 0 || s.Family != "matern") && (s.Hops > 0 || s.Method == "dense")
 }
 
@@ -134,13 +138,16 @@ func (s Spec) leadsTo(settled Spec) bool {
 	if s.Trend == "" {
 		open.Trend = ""
 	}
+	if s.Variance == "" {
+		open.Variance = ""
+	}
 	if s.Laplacian == "" {
 		open.Laplacian = ""
 	}
 	return settled.settled() && reflect.DeepEqual(open, s)
 }
 
-// family is a kernel by walk length and, unless it is free, by eigenvalue.
+// family is a kernel by walk length and by eigenvalue.
 type family struct {
 	name       string // in words
 	family     string // as in Spec
@@ -179,7 +186,7 @@ func (s Spec) normalizedFamilies(hops int) []family {
 	case "diffusion":
 		return []family{diffusion}
 	case "free":
-		return []family{{"free", "free", 0, kernel.Free{Len: hops}, nil, Laplacians[0]}}
+		return []family{{"free", "free", 0, kernel.Free{Len: hops}, kernel.Free{Len: hops}, Laplacians[0]}}
 	case "power":
 		p, err := kernel.NewPower(s.Alpha)
 		if err != nil {
@@ -193,4 +200,12 @@ func (s Spec) normalizedFamilies(hops int) []family {
 		return []family{rough, matern(1), smooth, matern(4)}
 	}
 	return []family{diffusion, rough, smooth}
+}
+
+// freeLen is the longest walk that has a coefficient of its own in the family free.
+func (s Spec) freeLen() int {
+	if s.Hops == 0 {
+		return walk.Default().MaxLen
+	}
+	return s.Hops
 }

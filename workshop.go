@@ -77,7 +77,7 @@ func (w *workshop) decide(measurements int) (method string, hops int, why []stri
 	case w.spec.Method != "":
 		method = w.spec.Method
 		say("the method %s was asked for", method)
-	case n <= denseNodes && !free:
+	case n <= denseNodes:
 		method = "dense"
 		say("dense: eigenvectors of %d nodes are cheap, and the kernel is exact at any reach", n)
 	case flops <= seriesFlops:
@@ -88,6 +88,8 @@ func (w *workshop) decide(measurements int) (method string, hops int, why []stri
 		say("random features: an exact series would take %.1g operations a step", flops)
 	}
 	switch {
+	case method == "dense" && free:
+		hops = w.spec.freeLen()
 	case method == "dense":
 	case w.spec.Hops > 0:
 		hops = w.spec.Hops
@@ -145,8 +147,11 @@ func (w *workshop) kernel(ctx context.Context, c candidate, method string) (kern
 
 func (w *workshop) newKernel(ctx context.Context, c candidate, method string) (kernel.Kernel, error) {
 	k, err := w.fine(ctx, c.family, method, c.hops)
+	if err == nil && c.unit {
+		k = kernel.Even(k)
+	}
 	if err == nil && c.many {
-		k, err = w.onTop(ctx, k, c.family)
+		k, err = w.onTop(ctx, k, c.family, method)
 	}
 	if err == nil && c.trend {
 		k = kernel.Trend(k, w.degree().x)
@@ -154,24 +159,58 @@ func (w *workshop) newKernel(ctx context.Context, c candidate, method string) (k
 	return k, err
 }
 
-// onTop adds coarser graphs to a kernel. They have normalised Laplacians.
-func (w *workshop) onTop(ctx context.Context, fine kernel.Kernel, f family) (kernel.Kernel, error) {
+// onTop adds kernels of longer reach: layers where eigenvectors are at hand, coarser
+// graphs elsewhere. Their Laplacian is the normalised one.
+func (w *workshop) onTop(ctx context.Context, fine kernel.Kernel, f family, method string) (kernel.Kernel, error) {
+	if method == "dense" {
+		d, err := w.eigenvectors("")
+		if err != nil {
+			return nil, err
+		}
+		k, ok := kernel.NewLayers(fine, d)
+		if !ok {
+			return nil, w.noScales()
+		}
+		return k, nil
+	}
 	if w.scales == nil {
 		var scales []kernel.Scale
 		for _, l := range w.levels() {
-			hops := coarseHops
-			if free, ok := f.modulation.(kernel.Free); ok {
-				hops = max(hops, free.Len)
-			}
-			features, err := w.sample(ctx, l.Graph, graph.NormalizedAdjacency, hops, coarseWalks, 0)
+			features, err := w.sample(ctx, l.Graph, graph.NormalizedAdjacency, coarseHops, coarseWalks, 0)
 			if err != nil {
 				return nil, err
 			}
 			scales = append(scales, kernel.Scale{Prolong: l.Prolong, Features: features})
 		}
+		if len(scales) == 0 {
+			return nil, w.noScales()
+		}
 		w.scales = scales
 	}
-	return kernel.NewMultiscale(fine, f.modulation, w.scales, kernel.MultiscaleOptions{})
+	coarse := f.modulation
+	switch coarse.(type) {
+	case kernel.Free, *kernel.Power: // which know the neighbourhood alone
+		coarse = kernel.Diffusion{}
+	}
+	return kernel.NewMultiscale(fine, coarse, w.scales, kernel.MultiscaleOptions{})
+}
+
+// noScales is the error of a graph without coarser scales.
+func (w *workshop) noScales() error {
+	return fmt.Errorf("%w: a graph of %d nodes has no coarser scales; take scales one", ErrSpec, w.graph.Len())
+}
+
+// eigenvectors decomposes the matrix of a Laplacian, once. The caller holds w.mu.
+func (w *workshop) eigenvectors(laplacian string) (*kernel.Dense, error) {
+	m := w.matrix(laplacian)
+	if m.dense == nil {
+		d, err := kernel.NewDense(m.w, kernel.Diffusion{})
+		if err != nil {
+			return nil, err
+		}
+		m.dense = d
+	}
+	return m.dense, nil
 }
 
 // chosenKernel returns the kernel of a Spec that leaves nothing open.
@@ -182,7 +221,7 @@ func (w *workshop) chosenKernel(ctx context.Context, s Spec) (kernel.Kernel, err
 	if w.last.kernel != nil && reflect.DeepEqual(w.last.spec, s) {
 		return w.last.kernel, nil
 	}
-	k, err := w.newKernel(ctx, candidate{s.families(s.Hops)[0], s.Scales == "many", s.Trend == "degree", s.Hops}, s.Method)
+	k, err := w.newKernel(ctx, candidate{s.families(s.freeLen())[0], s.Scales == "many", s.Variance == "unit", s.Trend == "degree", s.Hops}, s.Method)
 	if err == nil {
 		w.last = chosen{s, k}
 	}
@@ -209,15 +248,11 @@ func (w *workshop) fine(ctx context.Context, f family, method string, hops int) 
 	f = m.of(f)
 	switch method {
 	case "dense":
-		if m.dense != nil {
-			return m.dense.With(f.spectrum), nil
-		}
-		k, err := kernel.NewDense(m.w, f.spectrum)
+		d, err := w.eigenvectors(f.laplacian)
 		if err != nil {
 			return nil, err
 		}
-		m.dense = k
-		return k, nil
+		return d.With(f.spectrum), nil
 	case "series":
 		return kernel.NewSeries(m.w, f.modulation, hops)
 	}
@@ -240,28 +275,47 @@ func (w *workshop) fine(ctx context.Context, f family, method string, hops int) 
 }
 
 // decideScales says whether one scale or many are tried, or both.
-func (w *workshop) decideScales(nodes []int, method string, hops int) (many []bool, why string, err error) {
-	levels := 0
-	if w.spec.Scales != "one" && method != "lowrank" {
-		levels = len(w.levels())
-	}
+func (w *workshop) decideScales(ctx context.Context, nodes []int, method string, hops int) (many []bool, why string, err error) {
 	switch {
 	case w.spec.Scales == "one":
 		return []bool{false}, "one scale was asked for", nil
 	case method == "lowrank":
 		return []bool{false}, "low rank has one scale", nil
-	case w.spec.Scales == "many" && levels == 0:
-		return nil, "", fmt.Errorf("%w: a graph of %d nodes has no coarser scales; take scales one", ErrSpec, w.graph.Len())
+	}
+	coarser, count, err := w.coarser(method)
+	switch {
+	case err != nil:
+		return nil, "", err
+	case w.spec.Scales == "many" && count == 0:
+		return nil, "", w.noScales()
 	case w.spec.Scales == "many":
-		return []bool{true}, fmt.Sprintf("many scales were asked for: coarser graphs of %s nodes", w.sizes()), nil
-	case levels == 0:
+		return []bool{true}, "many scales were asked for: " + coarser, nil
+	case count == 0:
 		return []bool{false}, "the graph is too small for coarser scales", nil
 	}
 	reach := fmt.Sprintf("walks reach %d", hops)
-	if method == "dense" {
+	if method != "grf" {
 		reach = "the kernel reaches everywhere"
 	}
-	return []bool{false, true}, fmt.Sprintf("known nodes lie %.3g hops apart and %s: coarser graphs of %s nodes were tried", w.spacing(nodes), reach, w.sizes()), nil
+	return []bool{false, true}, fmt.Sprintf("measured nodes lie %.3g hops apart and %s; %s were tried too", w.spacing(nodes), reach, coarser), ctx.Err()
+}
+
+// coarser says what many scales are, and how many there are.
+func (w *workshop) coarser(method string) (words string, count int, err error) {
+	if method != "dense" {
+		return fmt.Sprintf("coarser graphs of %s nodes", w.sizes()), len(w.levels()), nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	d, err := w.eigenvectors("")
+	if err != nil {
+		return "", 0, err
+	}
+	k, ok := kernel.NewLayers(d, d)
+	if !ok {
+		return "", 0, nil
+	}
+	return fmt.Sprintf("%d layers of longer and longer reach", k.Len()), k.Len(), nil
 }
 
 // sizes lists the nodes of the coarser graphs.

@@ -62,7 +62,7 @@ type FitOptions struct {
 	Epochs  int         // Iterative: steps of Adam; 0 means 50
 	Cold    bool        // Iterative: Adam begins at the first start as it is, not at a fit to a few patches
 	Fixed   bool        // take the likeliest start as it is: nothing is learned
-	Sketch  bool        // fit to a sample of the measurements, in patches and scattered: to compare kernels by
+	Sketch  int         // fit to a sample of about so many measurements, in patches and scattered, to compare kernels by; 0: to all
 	Seed    uint64      // of random probes
 }
 
@@ -166,11 +166,14 @@ func Fit(ctx context.Context, k kernel.Kernel, d Data, opts FitOptions) (*Model,
 	if err != nil {
 		return nil, r, err
 	}
+	if m.solver == Exact {
+		p.floor = noiseFloorExact
+	}
 	l := &likelihood{k, s, m.meanVar, p}
 	var theta []float64
 	switch {
-	case opts.Sketch:
-		theta, r, err = l.fitTogether(ctx, l.patches(sketchNodes), starts, opts)
+	case opts.Sketch > 0:
+		theta, r, err = l.fitTogether(ctx, l.patches(3*opts.Sketch/17, 5*opts.Sketch/17), starts, opts)
 	case m.solver == Exact:
 		theta, r, err = l.fitTogether(ctx, []*likelihood{l}, starts, opts)
 	default:
@@ -235,7 +238,7 @@ func (l *likelihood) fitIteratively(ctx context.Context, starts [][]float64, opt
 	if err != nil {
 		return nil, r, err
 	}
-	patches := l.patches(scattered)
+	patches := l.patches(patchNodes, scattered)
 	switch {
 	case opts.Fixed:
 		r.Converged = true

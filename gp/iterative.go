@@ -22,8 +22,7 @@ const (
 	learnRate      = 0.1  // of Adam, in e-folds
 	patchCount     = 4
 	patchNodes     = 300
-	scatteredNodes = 800 // to start from,
-	sketchNodes    = 500 // and to compare kernels by
+	scatteredNodes = 800 // to start from
 	patchMaxIter   = 30
 )
 
@@ -83,11 +82,11 @@ func (s *iterativeSystem) solveTo(ctx context.Context, dst, b *mat.Dense, tol fl
 }
 
 // patches returns likelihoods of a few windows of measurements that are near
-// each other, and of so many from all over: a kernel of several scales sees these
+// each other, of the given size each, and of so many from all over: a kernel of several scales sees these
 // as well. Fitted exactly, they are a start that costs the same at any size.
-func (l *likelihood) patches(scattered int) []*likelihood {
+func (l *likelihood) patches(size, scattered int) []*likelihood {
 	var all []*likelihood
-	for _, chosen := range pieces(l.data.Nodes, patchCount, patchNodes, scattered) {
+	for _, chosen := range pieces(l.data.Nodes, patchCount, size, scattered) {
 		var d Data
 		for _, k := range chosen {
 			d.Nodes = append(d.Nodes, l.data.Nodes[k])

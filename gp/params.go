@@ -13,11 +13,17 @@ import (
 type params struct {
 	list  []kernel.Param
 	noise bool // the last one is the noise
+	floor float64
 }
 
-// noiseFloor is the least noise variance that is learned, as a share of that of
-// the data.
-const noiseFloor = 1e-4
+// The least noise variance that is learned, as a share of that of the data. A
+// factored matrix allows for little noise: where parts of a graph lie far apart
+// in value, the variance of all data is large beside the noise. By iteration less
+// noise takes more steps.
+const (
+	noiseFloorExact     = 1e-6
+	noiseFloorIterative = 1e-4
+)
 
 // spread is the standard deviation, in e-folds, of the weak log-normal prior on
 // positive hyperparameters. It decides only what the data leave open: with three
@@ -27,7 +33,7 @@ const spread = 3
 // newParams returns the hyperparameters of a fit, with a noise unless it is
 // known, and where they may start: as given, or as the kernel says.
 func newParams(k kernel.Kernel, starts [][]float64, known bool) (*params, [][]float64, error) {
-	p := &params{list: k.Params()}
+	p := &params{list: k.Params(), floor: noiseFloorIterative}
 	if own, ok := k.(kernel.Starter); ok && len(starts) == 0 {
 		starts = own.Starts()
 	}
@@ -61,7 +67,7 @@ func (p *params) free(theta []float64) []float64 {
 	for j, v := range theta {
 		switch {
 		case p.isNoise(j):
-			x[j] = math.Log(v - noiseFloor)
+			x[j] = math.Log(v - p.floor)
 		case p.list[j].Positive:
 			x[j] = math.Log(v)
 		default:
@@ -77,7 +83,7 @@ func (p *params) natural(x []float64) []float64 {
 	for j, v := range x {
 		switch {
 		case p.isNoise(j):
-			theta[j] = noiseFloor + math.Exp(v)
+			theta[j] = p.floor + math.Exp(v)
 		case p.list[j].Positive:
 			theta[j] = math.Exp(v)
 		default:
@@ -92,7 +98,7 @@ func (p *params) chain(grad, theta []float64) {
 	for j := range grad {
 		switch {
 		case p.isNoise(j):
-			grad[j] *= theta[j] - noiseFloor
+			grad[j] *= theta[j] - p.floor
 		case p.list[j].Positive:
 			grad[j] *= theta[j]
 		}

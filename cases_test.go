@@ -1,0 +1,346 @@
+package grfgp_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"grfgp"
+	"grfgp/gp"
+	"grfgp/graph"
+	"grfgp/internal/rng"
+)
+
+// fieldCase is a graph with a known function on it.
+type fieldCase struct {
+	name     string
+	graph    func(random *rand.Rand) *graph.Graph
+	value    func(g *graph.Graph, random *rand.Rand) []float64
+	noise    float64
+	measured int
+}
+
+// draw makes the graph, the truth, and noisy measurements of random nodes.
+func (c fieldCase) draw(seed uint64) (*graph.Graph, []float64, gp.Data) {
+	random := rand.New(rng.New(seed, "case "+c.name))
+	g := c.graph(random)
+	truth := c.value(g, random)
+	var d gp.Data
+	for _, i := range random.Perm(g.Len())[:c.measured] {
+		d.Nodes = append(d.Nodes, i)
+		d.Y = append(d.Y, truth[i]+c.noise*random.NormFloat64())
+	}
+	return g, truth, d
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+func grid(rows, cols int) func(*rand.Rand) *graph.Graph {
+	return func(*rand.Rand) *graph.Graph { return must(graph.Grid(rows, cols)) }
+}
+
+// fromEdges builds a graph of n nodes.
+func fromEdges(n int, each func(add func(u, v int, w float64))) *graph.Graph {
+	e := graph.Edges{W: []float64{}}
+	each(func(u, v int, w float64) {
+		e.U, e.V, e.W = append(e.U, uint32(u)), append(e.V, uint32(v)), append(e.W, w)
+	})
+	g, _, err := graph.FromEdges(graph.NumberLabels(n), e, graph.BuildOptions{Parallel: graph.ParallelSum})
+	if err != nil {
+		panic(err)
+	}
+	return g
+}
+
+func pathGraph(n int) *graph.Graph {
+	return fromEdges(n, func(add func(u, v int, w float64)) {
+		for i := 1; i < n; i++ {
+			add(i-1, i, 1)
+		}
+	})
+}
+
+// blocks is a block model of so many nodes a block, with ids in random order.
+func blocks(sizes []int, inside, outside float64) func(*rand.Rand) *graph.Graph {
+	return func(random *rand.Rand) *graph.Graph {
+		return must(graph.StochasticBlock(sizes, func(a, b int) float64 {
+			if a == b {
+				return inside
+			}
+			return outside
+		}, random.Uint64()))
+	}
+}
+
+// hubBlocks is a degree-corrected model of four blocks: degrees have a heavy tail.
+func hubBlocks(n int) func(*rand.Rand) *graph.Graph {
+	return func(random *rand.Rand) *graph.Graph {
+		weight, total := make([]float64, n), 0.0
+		for i := range weight {
+			weight[i] = math.Pow(1-random.Float64(), -0.8)
+			total += weight[i]
+		}
+		return fromEdges(n, func(add func(u, v int, w float64)) {
+			for i := range n {
+				for j := range i {
+					p := 1.0
+					if i%4 == j%4 {
+						p = 20
+					}
+					if random.Float64() < p*weight[i]*weight[j]/total*0.35 {
+						add(i, j, 1)
+					}
+				}
+			}
+		})
+	}
+}
+
+// perBlock gives every block its own value.
+func perBlock(of func(g *graph.Graph, i int) int, values ...float64) func(*graph.Graph, *rand.Rand) []float64 {
+	return func(g *graph.Graph, _ *rand.Rand) []float64 {
+		y := make([]float64, g.Len())
+		for i := range y {
+			y[i] = values[of(g, i)]
+		}
+		return y
+	}
+}
+
+// smoothField averages white noise over neighbours, in steps, and scales it to
+// standard deviation 1.
+func smoothField(steps int) func(*graph.Graph, *rand.Rand) []float64 {
+	return func(g *graph.Graph, random *rand.Rand) []float64 {
+		y := make([]float64, g.Len())
+		for i := range y {
+			y[i] = random.NormFloat64()
+		}
+		for range steps {
+			next := make([]float64, len(y))
+			for i := range y {
+				cols, vals := g.Adjacency().Row(i)
+				sum, weight := 0.0, 0.0
+				for p, j := range cols {
+					sum += vals[p] * y[j]
+					weight += vals[p]
+				}
+				next[i] = y[i] / 2
+				if weight > 0 {
+					next[i] += sum / weight / 2
+				}
+			}
+			y = next
+		}
+		mean, square := 0.0, 0.0
+		for _, v := range y {
+			mean += v / float64(len(y))
+			square += v * v / float64(len(y))
+		}
+		sd := math.Sqrt(square - mean*mean)
+		for i := range y {
+			y[i] = (y[i] - mean) / sd
+		}
+		return y
+	}
+}
+
+// fieldCases are kinds of graphs and functions: smooth ones, steps, hubs,
+// neighbours that differ, far parts, and nothing but noise.
+func fieldCases() []fieldCase {
+	side := func(g *graph.Graph, i int) int { return i % 2 }
+	square := func(n int) func(*graph.Graph, int) int {
+		return func(_ *graph.Graph, i int) int { return (i/n + i%n) % 2 }
+	}
+	degreeValue := func(of func(float64) float64) func(*graph.Graph, *rand.Rand) []float64 {
+		return func(g *graph.Graph, _ *rand.Rand) []float64 {
+			y := make([]float64, g.Len())
+			for i, d := range g.Degrees() {
+				y[i] = of(float64(d))
+			}
+			return y
+		}
+	}
+	ba := func(n int) func(*rand.Rand) *graph.Graph {
+		return func(random *rand.Rand) *graph.Graph { return must(graph.BarabasiAlbert(n, 3, random.Uint64())) }
+	}
+	tree := func(random *rand.Rand) *graph.Graph {
+		return fromEdges(600, func(add func(u, v int, w float64)) {
+			for i := 1; i < 600; i++ {
+				add(i, max(0, i-1-random.IntN(20)), 1)
+			}
+		})
+	}
+	brownian := func(g *graph.Graph, random *rand.Rand) []float64 {
+		y := make([]float64, g.Len())
+		for i := 1; i < g.Len(); i++ {
+			cols, _ := g.Adjacency().Row(i)
+			y[i] = y[cols[0]] + 0.5*random.NormFloat64() // the parent has the smallest number
+		}
+		return y
+	}
+	quarter := func(g *graph.Graph, i int) int { return i * 4 / g.Len() }
+	return []fieldCase{
+		{"sbm community", blocks([]int{150, 150, 150, 150}, 0.05, 0.004), perBlock(quarter, -4, -1, 1, 4), 1, 100},
+		{"noise only (ba)", ba(800), func(g *graph.Graph, random *rand.Rand) []float64 {
+			y := make([]float64, g.Len())
+			for i := range y {
+				y[i] = random.NormFloat64()
+			}
+			return y
+		}, 0, 150},
+		{"degree (ba)", ba(800), degreeValue(func(d float64) float64 { return d }), 0.5, 150},
+		{"log degree (ba)", ba(800), degreeValue(math.Log), 0.1, 150},
+		{"checkerboard grid", grid(28, 28), perBlock(square(28), -1, 1), 0.2, 200},
+		{"bipartite sides", func(random *rand.Rand) *graph.Graph {
+			return fromEdges(400, func(add func(u, v int, w float64)) {
+				for range 1200 {
+					add(2*random.IntN(200), 2*random.IntN(200)+1, 1)
+				}
+			})
+		}, perBlock(side, -1, 1), 0.2, 120},
+		{"jump on a grid", grid(25, 25), perBlock(func(_ *graph.Graph, i int) int {
+			if i%25 < 12 {
+				return 0
+			}
+			return 1
+		}, -2.5, 2.5), 0.5, 100},
+		{"heavy tails on a grid", grid(30, 30), func(g *graph.Graph, random *rand.Rand) []float64 {
+			y := smoothField(60)(g, random)
+			for i := range y {
+				y[i] = math.Exp(2 * y[i])
+			}
+			return y
+		}, 0.3, 250},
+		{"star", func(*rand.Rand) *graph.Graph {
+			return fromEdges(300, func(add func(u, v int, w float64)) {
+				for i := 1; i < 300; i++ {
+					add(0, i, 1)
+				}
+			})
+		}, smoothField(0), 0.2, 80},
+		{"long path", func(*rand.Rand) *graph.Graph { return pathGraph(1400) }, func(g *graph.Graph, _ *rand.Rand) []float64 {
+			y := make([]float64, g.Len())
+			for i := range y {
+				y[i] = math.Sin(float64(i) / 60)
+			}
+			return y
+		}, 0.1, 60},
+		{"complete", func(*rand.Rand) *graph.Graph {
+			return fromEdges(120, func(add func(u, v int, w float64)) {
+				for i := range 120 {
+					for j := range i {
+						add(i, j, 1)
+					}
+				}
+			})
+		}, smoothField(0), 0.2, 50},
+		{"tree, Brownian", tree, brownian, 0.1, 150},
+		{"two far components", func(*rand.Rand) *graph.Graph {
+			return fromEdges(800, func(add func(u, v int, w float64)) {
+				for part := range 2 {
+					for i := range 400 {
+						at := part*400 + i
+						if i%20 > 0 {
+							add(at-1, at, 1)
+						}
+						if i >= 20 {
+							add(at-20, at, 1)
+						}
+					}
+				}
+			})
+		}, func(g *graph.Graph, random *rand.Rand) []float64 {
+			y := smoothField(40)(g, random)
+			for i := range y {
+				y[i] = 0.3*y[i] + []float64{-50, 50}[i/400]
+			}
+			return y
+		}, 0.1, 100},
+		{"weights of six decades", func(random *rand.Rand) *graph.Graph {
+			return fromEdges(500, func(add func(u, v int, w float64)) {
+				for range 2000 {
+					if u, v := random.IntN(500), random.IntN(500); u != v {
+						add(u, v, math.Pow(10, 6*random.Float64()-3))
+					}
+				}
+			})
+		}, smoothField(6), 0.3, 150},
+		{"smooth grid", grid(28, 28), smoothField(4), 0.3, 200},
+		{"unbalanced blocks", blocks([]int{40, 110, 450}, 0.06, 0.004), perBlock(func(g *graph.Graph, i int) int {
+			switch {
+			case i < 40:
+				return 0
+			case i < 150:
+				return 1
+			}
+			return 2
+		}, 12, -4, 2), 1, 120},
+		{"hubs in blocks", hubBlocks(700), perBlock(func(_ *graph.Graph, i int) int { return i % 4 }, -1.3, -0.4, 0.4, 1.3), 0.3, 150},
+		{"smooth road mesh", func(random *rand.Rand) *graph.Graph {
+			return fromEdges(900, func(add func(u, v int, w float64)) {
+				for i := range 900 {
+					if i%30 > 0 && random.Float64() < 0.8 {
+						add(i-1, i, 1)
+					}
+					if i >= 30 && random.Float64() < 0.8 {
+						add(i-30, i, 1)
+					}
+				}
+			})
+		}, smoothField(300), 0.3, 100},
+	}
+}
+
+// TestCasesTable prints the errors of Specs over all cases.
+func TestCasesTable(t *testing.T) {
+	full(t)
+	for _, c := range fieldCases() {
+		line := fmt.Sprintf("%-24s", c.name)
+		for _, spec := range []grfgp.Spec{{}} {
+			rmse, covered, family := 0.0, 0.0, ""
+			const draws = 3
+			for s := range uint64(draws) {
+				g, truth, d := c.draw(s)
+				m, err := grfgp.Fit(context.Background(), g, d, spec)
+				if err != nil {
+					t.Fatal(c.name, err)
+				}
+				measured := map[int]bool{}
+				for _, i := range d.Nodes {
+					measured[i] = true
+				}
+				var nodes []int
+				for i := range g.Len() {
+					if !measured[i] {
+						nodes = append(nodes, i)
+					}
+				}
+				p, err := m.Predict(context.Background(), nodes)
+				if err != nil {
+					t.Fatal(err)
+				}
+				sum, in := 0.0, 0.0
+				for k, i := range nodes {
+					e := p.Mean[k] - truth[i]
+					sum += e * e
+					if math.Abs(e) < 1.96*math.Hypot(p.SD[k], 0) {
+						in++
+					}
+				}
+				rmse += math.Sqrt(sum/float64(len(nodes))) / draws
+				covered += in / float64(len(nodes)) / draws
+				ch := m.Choice()
+				family += fmt.Sprintf(" [%s %s %s %s %.1f]", ch.Family, ch.Scales, ch.Variance, ch.Trend, ch.Fit.LogLikelihood-float64(len(ch.Fit.Theta)))
+			}
+			line += fmt.Sprintf(" %8.4f %4.0f%% %s", rmse, 100*covered, family)
+		}
+		t.Log(line)
+	}
+}
