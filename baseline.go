@@ -36,14 +36,18 @@ func meanOf(y []float64) float64 {
 	return sum
 }
 
-// measuredMeans returns the mean measurement of each measured node, and whether
+// measuredMeans returns the mean of all readings of each measured node, and whether
 // a node is one.
 func measuredMeans(n int, d gp.Data) (mean []float64, measured []bool) {
 	mean, measured = make([]float64, n), make([]bool, n)
 	count := make([]float64, n)
 	for k, i := range d.Nodes {
-		mean[i] += d.Y[k]
-		count[i]++
+		n := 1.0
+		if d.Count != nil {
+			n = float64(d.Count[k])
+		}
+		mean[i] += n * d.Y[k]
+		count[i] += n
 		measured[i] = true
 	}
 	for i, c := range count {

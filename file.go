@@ -21,8 +21,12 @@ import (
 var ErrFile = errors.New("grfgp: not a usable model file")
 
 // A model file is a line with the kind, the version and the CRC-32C of what
-// follows, and then JSON.
-const fileKind = "grfgp-model 1"
+// follows, and then JSON. Files of version 1 did not say how many readings a value
+// was the mean of; what was learned then may have a noise that is too small.
+const (
+	fileName = "grfgp-model"
+	fileKind = fileName + " 2"
+)
 
 // savedModel is everything that a model is made of but the graph, which the
 // reader brings: features and eigenvectors are made again from the seed.
@@ -34,6 +38,8 @@ type savedModel struct {
 	Nodes   []int     `json:"nodes"`
 	Y       []float64 `json:"y"`
 	Noise   []float64 `json:"noise_var,omitempty"`
+	Count   []int     `json:"count,omitempty"`
+	Scatter []float64 `json:"scatter,omitempty"`
 	NoiseSD float64   `json:"noise_sd"`
 }
 
@@ -42,7 +48,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // Save writes the model.
 func (m *Model) Save(w io.Writer) error {
 	body, err := json.Marshal(savedModel{
-		hex.EncodeToString(m.hash[:]), m.spec, m.choice, m.state, m.data.Nodes, m.data.Y, m.data.NoiseVar, m.noiseSD,
+		hex.EncodeToString(m.hash[:]), m.spec, m.choice, m.state, m.data.Nodes, m.data.Y, m.data.NoiseVar, m.data.Count, m.data.Scatter, m.noiseSD,
 	})
 	if err != nil {
 		return fmt.Errorf("grfgp: saving a model: %w", err)
@@ -59,8 +65,12 @@ func Load(ctx context.Context, r io.Reader, g *graph.Graph) (*Model, error) {
 	if err != nil && err != io.EOF {
 		return nil, fmt.Errorf("grfgp: reading a model: %w", err)
 	}
-	if err != nil || !strings.HasPrefix(head, fileKind+" ") {
-		return nil, fmt.Errorf("%w: it does not begin with %q; was it written by this version of grfgp?", ErrFile, fileKind)
+	switch {
+	case err == nil && strings.HasPrefix(head, fileKind+" "):
+	case strings.HasPrefix(head, fileName+" "):
+		return nil, fmt.Errorf("%w: it was written by another version of grfgp, which begins it with %q in place of %q; fit and save the model again", ErrFile, kindOf(head), fileKind)
+	default:
+		return nil, fmt.Errorf("%w: it does not begin with %q", ErrFile, fileKind)
 	}
 	body, err := io.ReadAll(in)
 	if err != nil {
@@ -86,10 +96,16 @@ func Load(ctx context.Context, r io.Reader, g *graph.Graph) (*Model, error) {
 	return w.revive(ctx, &s)
 }
 
+// kindOf returns kind and version of the first line of a model file.
+func kindOf(head string) string {
+	words := strings.Fields(head)
+	return strings.Join(words[:min(2, len(words))], " ")
+}
+
 // revive makes the kernel again and conditions it on the data.
 func (w *workshop) revive(ctx context.Context, s *savedModel) (*Model, error) {
 	m := &Model{spec: s.Spec, choice: s.Choice, place: w.place, hash: w.hash, state: s.State, noiseSD: s.NoiseSD,
-		data: gp.Data{Nodes: s.Nodes, Y: s.Y, NoiseVar: s.Noise}}
+		data: gp.Data{Nodes: s.Nodes, Y: s.Y, NoiseVar: s.Noise, Count: s.Count, Scatter: s.Scatter}}
 	if err := m.data.Check(len(w.place)); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFile, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -49,7 +50,8 @@ type Candidate struct {
 // Choice returns what was chosen, and why. Its lists are not to be changed.
 func (m *Model) Choice() Choice { return m.choice }
 
-// NoiseSD returns the standard deviation of a measurement's noise.
+// NoiseSD returns the standard deviation of the noise of one reading; where noise
+// variances came with the measurements, the root of their mean.
 func (m *Model) NoiseSD() float64 { return m.noiseSD }
 
 // Data returns a copy of the measurements that the model is conditioned on.
@@ -81,6 +83,9 @@ func (w *workshop) fit(ctx context.Context, d gp.Data) (*Model, error) {
 	m.noiseSD, m.state = best.model.NoiseSD(), best.model.State()
 	if m.posterior, err = best.model.Condition(ctx, own); err != nil {
 		return nil, err
+	}
+	if d.NoiseVar != nil {
+		m.noiseSD = math.Sqrt(m.posterior.NoiseVar())
 	}
 	return m, nil
 }
@@ -114,9 +119,13 @@ func solved(r gp.FitReport, measurements int) string {
 	return fmt.Sprintf("%d measurements are solved by iteration, to a residual of %.1g while learning", measurements, r.Residual)
 }
 
-// internal returns measurements that were checked, by nodes of the ordered graph.
+// internal returns measurements that were checked, by nodes of the ordered graph,
+// and those of one node as one: what they cost and what is chosen then does not
+// depend on whether readings come one by one or as their mean.
 func (w *workshop) internal(d gp.Data) gp.Data {
-	return gp.Data{Nodes: renumbered(d.Nodes, w.place), Y: d.Y, NoiseVar: d.NoiseVar}
+	d = d.Pool()
+	d.Nodes = renumbered(d.Nodes, w.place)
+	return d
 }
 
 // places returns the numbers in the ordered graph of nodes that somebody asks for.
@@ -141,7 +150,7 @@ func renumbered(nodes, place []int) []int {
 // Prediction is what is known of some nodes.
 type Prediction struct {
 	Mean []float64
-	SD   []float64 // of the quantity itself; a reading has the noise on top
+	SD   []float64 // of the quantity itself; a reading has the noise on top, the mean of n readings 1/√n of it
 }
 
 // SDError is the relative standard error of the standard deviations that Predict

@@ -34,7 +34,7 @@ func (o *Optimizer) Knowledge(ctx context.Context) (*Knowledge, error) {
 // Chosen is the Spec of the model with its choices filled in.
 func (k *Knowledge) Chosen() Spec { return k.chosen }
 
-// NoiseSD is the standard deviation of the noise of a reading.
+// NoiseSD is the standard deviation of the noise of one reading.
 func (k *Knowledge) NoiseSD() float64 { return math.Sqrt(k.posterior.NoiseVar()) }
 
 // Predict returns mean and standard deviation of the quantity at the nodes.

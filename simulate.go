@@ -24,6 +24,8 @@ type SimulateOptions struct {
 	Batch    int      // so many of them at a time; 0 means 1
 	Seeds    int      // replays of every policy
 	Seed     uint64
+	Count    []int                   // readings of which the value of each node is the mean; nil: one each
+	Scatter  []float64               // sum of squared deviations of these readings from it; nil: not known
 	Retrain  bayesopt.Schedule       // First: the nodes to start from, but at least 5
 	Looks    int                     // times that predictions are scored, where they are; 0 means 20
 	Progress func(done, total int64) // measurements; called concurrently
@@ -68,7 +70,8 @@ const nodesAtOnce = 100_000
 
 // Simulate measures the nodes of a graph whose values are known already, as each
 // policy would have, and keeps score. A value that is NaN is not known, and its
-// node no candidate. Policies start from the same nodes, seed by seed; features
+// node no candidate. What is uncovered is the value as it is known: where that is
+// the mean of several readings, opts.Count says of how many. Policies start from the same nodes, seed by seed; features
 // and eigenvectors are made once, by spec.Seed, and shared. What comes of a policy
 // does not depend on the others. The result is the same at any GOMAXPROCS.
 //
@@ -84,6 +87,11 @@ func Simulate(ctx context.Context, g *graph.Graph, truth []float64, spec Spec, o
 		}
 		if !math.IsNaN(v) {
 			known = append(known, i)
+		}
+	}
+	for what, n := range map[string]int{"counts": len(opts.Count), "scatters": len(opts.Scatter)} {
+		if n > 0 && n != g.Len() {
+			return nil, fmt.Errorf("%w: %d %s of readings for %d nodes", bayesopt.ErrOptions, n, what, g.Len())
 		}
 	}
 	opts, err := opts.check(len(known))
@@ -175,7 +183,14 @@ func (s *simulator) replay(ctx context.Context, r *Replay) error {
 	}
 	tell := func(node int) error {
 		r.Nodes = append(r.Nodes, node)
-		return o.Tell(node, s.truth[node])
+		d := gp.Data{Nodes: []int{node}, Y: []float64{s.truth[node]}}
+		if s.opts.Count != nil {
+			d.Count = []int{s.opts.Count[node]}
+		}
+		if s.opts.Scatter != nil {
+			d.Scatter = []float64{s.opts.Scatter[node]}
+		}
+		return o.TellAll(d)
 	}
 	random := rand.New(rng.New(s.opts.Seed, "simulate start", uint64(r.Seed)))
 	for _, at := range random.Perm(len(s.known))[:s.opts.Start] {

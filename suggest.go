@@ -143,6 +143,17 @@ func (o *Optimizer) at(node int) int {
 // Tell adds a measurement, of a node that was asked for or of any other.
 func (o *Optimizer) Tell(node int, value float64) error { return o.inner.Tell(o.at(node), value) }
 
+// TellAll adds measurements, which may be means of several readings; see
+// bayesopt.Optimizer.
+func (o *Optimizer) TellAll(d gp.Data) error {
+	at := make([]int, len(d.Nodes))
+	for k, node := range d.Nodes {
+		at[k] = o.at(node)
+	}
+	d.Nodes = at
+	return o.inner.TellAll(d)
+}
+
 // Hold marks a node as pending: it is not suggested meanwhile.
 func (o *Optimizer) Hold(node int) error { return o.inner.Hold(o.at(node)) }
 

@@ -22,8 +22,8 @@ type Left struct {
 	Fold  int     `json:"fold"`
 	Value float64 `json:"value"`
 	Mean  float64 `json:"mean"`
-	SD    float64 `json:"sd"`  // of a reading: the quantity and the noise
-	PIT   float64 `json:"pit"` // chance of a lower reading: uniform if the model is right
+	SD    float64 `json:"sd"`  // of what was measured: the quantity and the noise, σ/√n for the mean of n readings
+	PIT   float64 `json:"pit"` // chance of a lower value: uniform if the model is right
 }
 
 // Validation says how far to trust a model, by measurements that it did not see.
@@ -33,7 +33,7 @@ type Validation struct {
 	Left         []Left             `json:"left"`
 	RMSE         float64            `json:"rmse"`
 	RMSESE       float64            `json:"rmse_se"` // standard error of RMSE
-	NLPD         float64            `json:"nlpd"`    // mean negative log density of the readings
+	NLPD         float64            `json:"nlpd"`    // mean negative log density of what was measured
 	Coverage     map[string]float64 `json:"coverage"`
 	BaselineRMSE map[string]float64 `json:"baseline_rmse"`
 }
@@ -63,7 +63,9 @@ func (o ValidateOptions) progress(done int) {
 }
 
 // Validate leaves out folds of measurements, fits to the others, and compares
-// what is predicted with what was measured, beside the simple rules.
+// what is predicted with what was measured, beside the simple rules. All that was
+// measured at a node is left out together. A mean of n readings counts as one
+// measurement and is compared with the standard deviation of such a mean.
 func Validate(ctx context.Context, g *graph.Graph, d gp.Data, spec Spec, opts ValidateOptions) (*Validation, error) {
 	if err := d.Check(g.Len()); err != nil {
 		return nil, err
@@ -101,13 +103,17 @@ func Validate(ctx context.Context, g *graph.Graph, d gp.Data, spec Spec, opts Va
 }
 
 // compare adds what was predicted of a fold and what was measured. The noise is
-// that of readings which say nothing of their own.
+// that of one reading, for values that say nothing of their own.
 func (v *Validation) compare(fold int, test gp.Data, p Prediction, noise float64) {
 	for r, i := range test.Nodes {
-		if test.NoiseVar != nil {
-			noise = math.Sqrt(test.NoiseVar[r])
+		own := noise
+		switch {
+		case test.NoiseVar != nil:
+			own = math.Sqrt(test.NoiseVar[r])
+		case test.Count != nil:
+			own /= math.Sqrt(float64(test.Count[r]))
 		}
-		sd := math.Hypot(p.SD[r], noise)
+		sd := math.Hypot(p.SD[r], own)
 		z := (test.Y[r] - p.Mean[r]) / sd
 		v.Left = append(v.Left, Left{i, fold, test.Y[r], p.Mean[r], sd, distuv.UnitNormal.CDF(z)})
 	}
@@ -125,18 +131,15 @@ func addSquares(squares map[string]float64, g *graph.Graph, train, test gp.Data)
 
 // split returns the measurements outside and inside fold f.
 func split(d gp.Data, fold []int, f int) (train, test gp.Data) {
+	var in, out []int
 	for r := range d.Nodes {
-		to := &train
 		if fold[r] == f {
-			to = &test
-		}
-		to.Nodes = append(to.Nodes, d.Nodes[r])
-		to.Y = append(to.Y, d.Y[r])
-		if d.NoiseVar != nil {
-			to.NoiseVar = append(to.NoiseVar, d.NoiseVar[r])
+			in = append(in, r)
+		} else {
+			out = append(out, r)
 		}
 	}
-	return train, test
+	return d.Select(out), d.Select(in)
 }
 
 // summarise fills the figures from Left and the squared errors of baselines.

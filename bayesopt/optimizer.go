@@ -109,9 +109,31 @@ func (o *Optimizer) Tell(node int, value float64) error {
 	if math.IsNaN(value) || math.IsInf(value, 0) {
 		return fmt.Errorf("%w: node %d has the value %v, want a finite number", ErrNode, node, value)
 	}
-	o.data.Nodes, o.data.Y = append(o.data.Nodes, node), append(o.data.Y, value)
-	o.measured[node] = true
-	delete(o.pending, node)
+	return o.TellAll(gp.Data{Nodes: []int{node}, Y: []float64{value}})
+}
+
+// TellAll adds measurements, which may be means of several readings: d.Count and
+// d.Scatter say so. A mean counts as one measurement wherever these are counted.
+// Noise variances are refused, for one noise is learned of all readings.
+func (o *Optimizer) TellAll(d gp.Data) error {
+	if d.Len() == 0 {
+		return nil
+	}
+	if err := d.Check(len(o.measured)); err != nil {
+		return fmt.Errorf("%w: %w", ErrNode, err)
+	}
+	if d.NoiseVar != nil {
+		return fmt.Errorf("%w: measurements have noise variances of their own, but one noise is learned of all readings; leave them out", ErrNode)
+	}
+	all, err := o.data.Append(d)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrNode, err)
+	}
+	o.data = all
+	for _, i := range d.Nodes {
+		o.measured[i] = true
+		delete(o.pending, i)
+	}
 	return nil
 }
 
@@ -146,9 +168,7 @@ func (o *Optimizer) Exclude(node int) error {
 }
 
 // Data returns what was told, in order.
-func (o *Optimizer) Data() gp.Data {
-	return gp.Data{Nodes: slices.Clone(o.data.Nodes), Y: slices.Clone(o.data.Y)}
-}
+func (o *Optimizer) Data() gp.Data { return o.data.Clone() }
 
 // Pending returns the nodes that are held, in increasing order.
 func (o *Optimizer) Pending() []int { return slices.Sorted(maps.Keys(o.pending)) }
@@ -180,7 +200,7 @@ func (o *Optimizer) extend(ctx context.Context, now int) error {
 		return nil
 	}
 	start := time.Now()
-	p, err := o.posterior.Extend(ctx, gp.Data{Nodes: o.data.Nodes[known:now], Y: o.data.Y[known:now]})
+	p, err := o.posterior.Extend(ctx, o.data.Slice(known, now))
 	if err != nil {
 		return err
 	}
@@ -247,9 +267,7 @@ func (o *Optimizer) adopt(ctx context.Context, trained *Trained, now int) error 
 }
 
 // first returns the first measurements.
-func (o *Optimizer) first(n int) gp.Data {
-	return gp.Data{Nodes: o.data.Nodes[:n:n], Y: o.data.Y[:n:n]}
-}
+func (o *Optimizer) first(n int) gp.Data { return o.data.Slice(0, n) }
 
 // Checkpoint is the last training: with it an Optimizer goes on as if it had
 // done all trainings before.

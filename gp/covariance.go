@@ -19,14 +19,18 @@ func (p *Posterior) Model() *Model { return p.model }
 func (p *Posterior) Measured() []int { return p.data.Nodes }
 
 // NoiseVar returns the noise variance of one more reading: that of the model, or
-// the mean of those given with the measurements.
+// the mean over readings of those given with the measurements, where a value of n
+// readings and noise variance v counts as n readings of n·v.
 func (p *Posterior) NoiseVar() float64 {
 	v := p.model.noise
 	if p.data.NoiseVar != nil {
-		v = 0
-		for _, one := range p.noise {
-			v += one / float64(len(p.noise))
+		sum, all := 0.0, 0.0
+		for k, one := range p.noise {
+			n := p.data.readings(k)
+			sum += one * n * n
+			all += n
 		}
+		v = sum / all
 	}
 	return v * p.model.units.Scale * p.model.units.Scale
 }

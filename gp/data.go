@@ -15,26 +15,163 @@ var ErrData = errors.New("gp: measurements cannot be modelled")
 
 // Data are measurements: value Y[k] at node Nodes[k]. A node may be measured
 // more than once.
+//
+// A value may be the mean of several readings, which share one noise variance σ²:
+// the mean of n of them has the noise σ²/n. If their scatter is known as well,
+// nothing is lost by giving the mean: a model learns and predicts what it would
+// from all readings as values of their own.
 type Data struct {
 	Nodes    []int
 	Y        []float64
-	NoiseVar []float64 // variance of each measurement's noise; nil: one unknown noise for all
+	NoiseVar []float64 // variance of the noise of each value; nil: σ² over Count, with one σ² for all readings
+	Count    []int     // readings of which each value is the mean; nil: one each
+	Scatter  []float64 // sum of squared deviations of those readings from the value; nil: not known; not used with NoiseVar
 }
 
-// Len returns the number of measurements.
+// Len returns the number of values.
 func (d Data) Len() int { return len(d.Nodes) }
+
+// readings returns how many readings value k is the mean of.
+func (d Data) readings(k int) float64 {
+	if d.Count == nil {
+		return 1
+	}
+	return float64(d.Count[k])
+}
+
+// scatter returns the sum of squared deviations behind value k, 0 if not known.
+func (d Data) scatter(k int) float64 {
+	if d.Scatter == nil {
+		return 0
+	}
+	return d.Scatter[k]
+}
+
+// single reports whether every value is one reading.
+func (d Data) single() bool {
+	return !slices.ContainsFunc(d.Count, func(n int) bool { return n > 1 })
+}
 
 // Clone returns a copy that shares nothing.
 func (d Data) Clone() Data {
-	return Data{slices.Clone(d.Nodes), slices.Clone(d.Y), slices.Clone(d.NoiseVar)}
+	return Data{slices.Clone(d.Nodes), slices.Clone(d.Y), slices.Clone(d.NoiseVar), slices.Clone(d.Count), slices.Clone(d.Scatter)}
+}
+
+// Select returns a copy of some of the values, in the order of rows.
+func (d Data) Select(rows []int) Data {
+	return Data{chosen(d.Nodes, rows), chosen(d.Y, rows), chosen(d.NoiseVar, rows), chosen(d.Count, rows), chosen(d.Scatter, rows)}
+}
+
+func chosen[T any](all []T, rows []int) []T {
+	if all == nil {
+		return nil
+	}
+	some := make([]T, len(rows))
+	for k, r := range rows {
+		some[k] = all[r]
+	}
+	return some
+}
+
+// Slice returns the values [lo, hi). They are shared with d.
+func (d Data) Slice(lo, hi int) Data {
+	return Data{part(d.Nodes, lo, hi), part(d.Y, lo, hi), part(d.NoiseVar, lo, hi), part(d.Count, lo, hi), part(d.Scatter, lo, hi)}
+}
+
+func part[T any](all []T, lo, hi int) []T {
+	if all == nil {
+		return nil
+	}
+	return all[lo:hi:hi]
+}
+
+// Append returns the values of d and then those of e. Noise variances go with all
+// of them or with none, and so does the scatter of means.
+func (d Data) Append(e Data) (Data, error) {
+	switch {
+	case d.Len() == 0:
+		return e.Clone(), nil
+	case e.Len() == 0:
+		return d, nil
+	case (d.NoiseVar == nil) != (e.NoiseVar == nil):
+		return Data{}, fmt.Errorf("%w: noise variances go with all measurements or with none", ErrData)
+	case d.Scatter == nil && e.Scatter != nil && !d.single(), e.Scatter == nil && d.Scatter != nil && !e.single():
+		return Data{}, fmt.Errorf("%w: the scatter of readings goes with all means or with none", ErrData)
+	}
+	return Data{
+		append(d.Nodes, e.Nodes...), append(d.Y, e.Y...), append(d.NoiseVar, e.NoiseVar...),
+		joined(d.Count, e.Count, d.Len(), e.Len(), 1), joined(d.Scatter, e.Scatter, d.Len(), e.Len(), 0),
+	}, nil
+}
+
+// joined appends b, of m numbers, to a, of n; a list that is nil stands for so
+// many times usual.
+func joined[T any](a, b []T, n, m int, usual T) []T {
+	if a == nil && b == nil {
+		return nil
+	}
+	if a == nil {
+		a = slices.Repeat([]T{usual}, n)
+	}
+	if b == nil {
+		b = slices.Repeat([]T{usual}, m)
+	}
+	return append(a, b...)
+}
+
+// Pool returns one value for each node, the mean of all its readings with their
+// number and scatter, in the order in which nodes are first met. It says as much
+// as all readings: they have one noise. Where that is not so, for they have noise
+// variances of their own or are means whose scatter is not known, and where no
+// node comes twice, it returns d.
+func (d Data) Pool() Data {
+	if d.NoiseVar != nil || d.Scatter == nil && !d.single() {
+		return d
+	}
+	at := make(map[int]int, d.Len())
+	for k, i := range d.Nodes {
+		if _, again := at[i]; !again {
+			at[i] = k
+		}
+	}
+	if len(at) == d.Len() {
+		return d
+	}
+	clear(at)
+	p := Data{Count: []int{}, Scatter: []float64{}}
+	for k, i := range d.Nodes {
+		r, again := at[i]
+		if !again {
+			at[i] = p.Len()
+			p.Nodes, p.Y = append(p.Nodes, i), append(p.Y, d.Y[k])
+			p.Count, p.Scatter = append(p.Count, int(d.readings(k))), append(p.Scatter, d.scatter(k))
+			continue
+		}
+		n, m := p.readings(r), d.readings(k)
+		apart := d.Y[k] - p.Y[r]
+		p.Y[r] += apart * m / (n + m)
+		p.Scatter[r] += d.scatter(k) + apart*apart*n*m/(n+m)
+		p.Count[r] += int(m)
+	}
+	return p
 }
 
 // Check says what is wrong with the data, for a kernel over so many nodes.
 func (d Data) Check(nodes int) error {
-	if len(d.Y) != len(d.Nodes) || d.NoiseVar != nil && len(d.NoiseVar) != len(d.Nodes) {
-		return fmt.Errorf("%w: %d nodes, %d values and %d noise variances", ErrData, len(d.Nodes), len(d.Y), len(d.NoiseVar))
+	n := len(d.Nodes)
+	for _, list := range []struct {
+		what string
+		len  int
+		none bool
+	}{
+		{"values", len(d.Y), false}, {"noise variances", len(d.NoiseVar), d.NoiseVar == nil},
+		{"counts of readings", len(d.Count), d.Count == nil}, {"scatters of readings", len(d.Scatter), d.Scatter == nil},
+	} {
+		if !list.none && list.len != n {
+			return fmt.Errorf("%w: %d nodes and %d %s", ErrData, n, list.len, list.what)
+		}
 	}
-	if len(d.Nodes) == 0 {
+	if n == 0 {
 		return fmt.Errorf("%w: there are none", ErrData)
 	}
 	for k, i := range d.Nodes {
@@ -45,59 +182,43 @@ func (d Data) Check(nodes int) error {
 			return fmt.Errorf("%w: measurement %d is %v", ErrData, k, d.Y[k])
 		case d.NoiseVar != nil && !(d.NoiseVar[k] >= 0 && d.NoiseVar[k] <= math.MaxFloat64):
 			return fmt.Errorf("%w: noise variance of measurement %d is %v, want a finite number ≥ 0", ErrData, k, d.NoiseVar[k])
+		case d.Count != nil && d.Count[k] < 1:
+			return fmt.Errorf("%w: measurement %d is the mean of %d readings, want 1 or more", ErrData, k, d.Count[k])
+		case !(d.scatter(k) >= 0 && d.scatter(k) <= math.MaxFloat64):
+			return fmt.Errorf("%w: the scatter of the readings behind measurement %d is %v, want a finite number ≥ 0", ErrData, k, d.scatter(k))
+		case d.scatter(k) > 0 && d.readings(k) == 1:
+			return fmt.Errorf("%w: measurement %d is one reading, which has no scatter, but %v is given", ErrData, k, d.scatter(k))
 		}
 	}
 	return nil
 }
 
-// Units turn values into standardised ones, (y − Center)/Scale, and back.
-type Units struct {
-	Center float64 `json:"center"`
-	Scale  float64 `json:"scale"`
+// within returns the log density of how readings scatter about their means,
+//
+//	−½ Σ_k [(n_k − 1) log 2πσ² + log n_k + Scatter_k/σ²],
+//
+// and its derivative by σ². Together with the density of the means, each of noise
+// σ²/n_k, it is that of all readings.
+func (d Data) within(noise float64) (value, slope float64) {
+	if d.Scatter == nil || d.NoiseVar != nil || noise == 0 {
+		return 0, 0
+	}
+	for k, scatter := range d.Scatter {
+		n := d.readings(k)
+		value -= ((n-1)*math.Log(2*math.Pi*noise) + math.Log(n) + scatter/noise) / 2
+		slope -= ((n - 1) - scatter/noise) / noise / 2
+	}
+	return value, slope
 }
 
-// mostSpread is how far values may be from their mean: variances are squares, and
-// predictions several standard deviations wide.
-const mostSpread = 1e150
-
-// unitsOf returns the mean and standard deviation (divisor n) of y.
-func unitsOf(y []float64) (Units, error) {
-	n := float64(len(y))
-	mean := 0.0 // dividing before adding keeps sums of huge values finite
-	for _, v := range y {
-		mean += v / n
-	}
-	largest := 0.0
-	for _, v := range y {
-		largest = max(largest, math.Abs(v-mean))
-	}
-	constant := !slices.ContainsFunc(y, func(v float64) bool { return v != y[0] }) // whatever the mean is rounded to
-	switch {
-	case constant || largest == 0:
-		return Units{}, fmt.Errorf("%w: all %d values are %v; a constant says nothing about how values vary over the graph", ErrData, len(y), y[0])
-	case !(largest <= mostSpread) || math.IsInf(mean, 0):
-		return Units{}, fmt.Errorf("%w: values are up to %.3g from their mean, too far for a variance to be a number; correct them, or give them in another unit", ErrData, largest)
-	}
-	sum := 0.0
-	for _, v := range y {
-		r := (v - mean) / largest
-		sum += r * r
-	}
-	return Units{mean, largest * math.Sqrt(sum/n)}, nil
-}
-
-// standard returns the data in these units, as a copy: who keeps it does not
-// follow what the caller does to d.
-func (u Units) standard(d Data) Data {
-	s := Data{Nodes: slices.Clone(d.Nodes), Y: make([]float64, len(d.Y))}
-	for k, y := range d.Y {
-		s.Y[k] = (y - u.Center) / u.Scale
-	}
+// noises returns the noise variance of every value, for readings of the given one.
+func noises(d Data, noise float64) []float64 {
 	if d.NoiseVar != nil {
-		s.NoiseVar = make([]float64, len(d.NoiseVar))
-		for k, v := range d.NoiseVar {
-			s.NoiseVar[k] = v / u.Scale / u.Scale
-		}
+		return d.NoiseVar
 	}
-	return s
+	all := make([]float64, d.Len())
+	for k := range all {
+		all[k] = noise / d.readings(k)
+	}
+	return all
 }

@@ -16,7 +16,8 @@ import (
 //
 //	log p(y) = −½ yᵀH⁻¹y − ½ log det H − (T/2) log 2π,  H = K_xx + noise.
 //
-// Its gradient is tr(G ∂H/∂θ) with G = ½(ααᵀ − H⁻¹), α = H⁻¹y.
+// Its gradient is tr(G ∂H/∂θ) with G = ½(ααᵀ − H⁻¹), α = H⁻¹y. Where values are
+// means of readings whose scatter is known, Data.within comes on top.
 type likelihood struct {
 	kernel  kernel.Kernel
 	data    Data
@@ -30,6 +31,7 @@ type factor struct {
 	chol  *solve.Cholesky
 	alpha []float64
 	lml   float64
+	slope float64 // derivative by the noise variance of what lml has on top
 }
 
 // factor computes H and its factor.
@@ -58,20 +60,10 @@ func (l *likelihood) factor(ctx context.Context, theta []float64) (*factor, erro
 	for i, a := range f.alpha {
 		fit += a * l.data.Y[i]
 	}
-	f.lml = -fit/2 - f.chol.LogDet()/2 - float64(n)/2*math.Log(2*math.Pi)
+	within, slope := l.data.within(noise)
+	f.lml = -fit/2 - f.chol.LogDet()/2 - float64(n)/2*math.Log(2*math.Pi) + within
+	f.slope = slope
 	return f, nil
-}
-
-// noises returns the noise variance of every measurement.
-func noises(d Data, noise float64) []float64 {
-	if d.NoiseVar != nil {
-		return d.NoiseVar
-	}
-	all := make([]float64, d.Len())
-	for i := range all {
-		all[i] = noise
-	}
-	return all
 }
 
 // gradient returns ∂ log p(y)/∂θ in natural parameters.
@@ -79,18 +71,18 @@ func (l *likelihood) gradient(ctx context.Context, f *factor, size int) ([]float
 	n := l.data.Len()
 	g := mat.NewSymDense(n, nil)
 	f.chol.Inverse(g)
-	trace := 0.0
+	trace := 0.0 // tr(G ∂H/∂σ²): the noise of value i is σ² over its readings
 	for i := range n {
 		for j := i; j < n; j++ {
 			g.SetSym(i, j, (f.alpha[i]*f.alpha[j]-g.At(i, j))/2)
 		}
-		trace += g.At(i, i)
+		trace += g.At(i, i) / l.data.readings(i)
 	}
 	grad := make([]float64, size)
 	own := grad
 	if l.params.noise {
 		own = grad[:size-1]
-		grad[size-1] = trace
+		grad[size-1] = trace + f.slope
 	}
 	return grad, f.cov.GramGrad(ctx, own, l.data.Nodes, g)
 }

@@ -21,14 +21,11 @@ func (p *Posterior) Extend(ctx context.Context, d Data) (*Posterior, error) {
 	if err := d.Check(p.Nodes()); err != nil {
 		return nil, err
 	}
-	if (d.NoiseVar == nil) != (p.data.NoiseVar == nil) {
-		return nil, fmt.Errorf("%w: noise variances go with all measurements or with none", ErrData)
-	}
 	s := p.model.units.standard(d)
 	q := &Posterior{model: p.model, cov: p.cov, noise: slices.Concat(p.noise, noises(s, p.model.noise))}
-	q.data = Data{Nodes: slices.Concat(p.data.Nodes, s.Nodes), Y: slices.Concat(p.data.Y, s.Y)}
-	if s.NoiseVar != nil {
-		q.data.NoiseVar = q.noise
+	var err error
+	if q.data, err = p.data.Slice(0, p.data.Len()).Append(s); err != nil { // sliced: p keeps its own
+		return nil, err
 	}
 	if err := q.extend(ctx, p); err != nil {
 		return nil, fmt.Errorf("gp: extending by %d measurements: %w", d.Len(), err)

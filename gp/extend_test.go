@@ -10,15 +10,6 @@ import (
 	"grfgp/graph"
 )
 
-// part returns measurements [lo, hi).
-func (d Data) part(lo, hi int) Data {
-	p := Data{Nodes: d.Nodes[lo:hi], Y: d.Y[lo:hi]}
-	if d.NoiseVar != nil {
-		p.NoiseVar = d.NoiseVar[lo:hi]
-	}
-	return p
-}
-
 // step is a call that must not fail, for chains of them.
 func step[V any](t *testing.T) func(V, error) V {
 	return func(v V, err error) V {
@@ -45,14 +36,14 @@ func TestExtendEqualsCondition(t *testing.T) {
 		}
 		for what, d := range map[string]Data{"learned": d, "given noise": given} {
 			t.Run(name+"/"+what, func(t *testing.T) {
-				m, _, err := Fit(background, k, d.part(0, 9), FitOptions{})
+				m, _, err := Fit(background, k, d.Slice(0, 9), FitOptions{})
 				if err != nil {
 					t.Fatal(err)
 				}
-				base := post(m.Condition(background, d.part(0, 9)))
+				base := post(m.Condition(background, d.Slice(0, 9)))
 				whole := post(m.Condition(background, d))
-				bit := post(post(base.Extend(background, d.part(9, 10))).Extend(background, d.part(10, d.Len())))
-				once := post(base.Extend(background, d.part(9, d.Len())))
+				bit := post(post(base.Extend(background, d.Slice(9, 10))).Extend(background, d.Slice(10, d.Len())))
+				once := post(base.Extend(background, d.Slice(9, d.Len())))
 				all := allNodes(n)
 				want := numbers(whole.Mean(background, all))
 				near(t, "mean", numbers(bit.Mean(background, all)), want, 1e-9)
@@ -67,7 +58,7 @@ func TestExtendEqualsCondition(t *testing.T) {
 				}
 				near(t, "sample", draw.RawMatrix().Data, other.RawMatrix().Data, 1e-8)
 				// What was extended is as it was.
-				again := post(m.Condition(background, d.part(0, 9)))
+				again := post(m.Condition(background, d.Slice(0, 9)))
 				near(t, "old variance", numbers(base.Variance(background, all)), numbers(again.Variance(background, all)), 0)
 			})
 		}
@@ -84,7 +75,7 @@ func TestExtendInTwoWays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	base := post(post(m.Condition(background, d.part(0, 5))).Extend(background, d.part(5, 6)))
+	base := post(post(m.Condition(background, d.Slice(0, 5))).Extend(background, d.Slice(5, 6)))
 	ways := make([]*Posterior, 8)
 	var wg sync.WaitGroup
 	for w := range ways {
@@ -92,14 +83,14 @@ func TestExtendInTwoWays(t *testing.T) {
 			p := base
 			for k := 6; k < 20 && err == nil; k++ {
 				at := 6 + (k+3*w)%24
-				p, _ = p.Extend(background, d.part(at, at+1))
+				p, _ = p.Extend(background, d.Slice(at, at+1))
 			}
 			ways[w] = p
 		})
 	}
 	wg.Wait()
 	for w, p := range ways {
-		e := d.part(0, 6)
+		e := d.Slice(0, 6)
 		for k := 6; k < 20; k++ {
 			at := 6 + (k+3*w)%24
 			e.Nodes, e.Y = append(slices.Clip(e.Nodes), d.Nodes[at]), append(slices.Clip(e.Y), d.Y[at])
@@ -120,13 +111,13 @@ func TestExtendByIteration(t *testing.T) {
 	k := kernels(t, g)["grf"]
 	d := someData(225, 150, 5)
 	post, numbers := step[*Posterior](t), step[[]float64](t)
-	m, _, err := Fit(background, k, d.part(0, 100), FitOptions{Solver: Iterative})
+	m, _, err := Fit(background, k, d.Slice(0, 100), FitOptions{Solver: Iterative})
 	if err != nil {
 		t.Fatal(err)
 	}
-	base := post(m.Condition(background, d.part(0, 100)))
-	once := post(base.Extend(background, d.part(100, 150)))
-	bit := post(post(base.Extend(background, d.part(100, 120))).Extend(background, d.part(120, 150)))
+	base := post(m.Condition(background, d.Slice(0, 100)))
+	once := post(base.Extend(background, d.Slice(100, 150)))
+	bit := post(post(base.Extend(background, d.Slice(100, 120))).Extend(background, d.Slice(120, 150)))
 	if !slices.Equal(once.alpha, bit.alpha) {
 		t.Error("bit by bit is not as in one go")
 	}
@@ -204,7 +195,7 @@ func TestInnovations(t *testing.T) {
 	post, numbers := step[*Posterior](t), step[[]float64](t)
 	z := numbers(post(m.Condition(background, d)).Innovations())
 	for k := 1; k < d.Len(); k++ {
-		before := post(m.Condition(background, d.part(0, k)))
+		before := post(m.Condition(background, d.Slice(0, k)))
 		at := d.Nodes[k : k+1]
 		mean, variance := numbers(before.Mean(background, at)), numbers(before.Variance(background, at))
 		near(t, "innovation", z[k:k+1], []float64{(d.Y[k] - mean[0]) / math.Sqrt(variance[0]+before.NoiseVar())}, 1e-9)

@@ -56,7 +56,7 @@ const exactLimit = 3000
 type FitOptions struct {
 	Solver  Solver
 	Mean    *float64    // known mean; nil: unknown, with the spread of the data as its own
-	NoiseSD *float64    // known noise, where Data has none; nil: learned
+	NoiseSD *float64    // known noise of one reading, where Data has none; nil: learned
 	Starts  [][]float64 // of the kernel's parameters: the likeliest is climbed from; nil means the kernel's own
 	MaxIter int         // of L-BFGS; 0 means 100
 	Epochs  int         // Iterative: steps of Adam; 0 means 50
@@ -71,7 +71,7 @@ type FitOptions struct {
 type Model struct {
 	kernel  kernel.Kernel
 	theta   []float64
-	noise   float64 // variance, standardised
+	noise   float64 // variance of one reading, standardised
 	units   Units
 	meanVar float64 // of the unknown mean, standardised
 	solver  Solver
@@ -80,7 +80,7 @@ type Model struct {
 // State is what a Model is made of beside its kernel: what a file must hold.
 type State struct {
 	Theta   []float64 `json:"theta"`    // of the kernel, for standardised values
-	Noise   float64   `json:"noise"`    // variance, standardised
+	Noise   float64   `json:"noise"`    // variance of one reading, standardised
 	MeanVar float64   `json:"mean_var"` // variance of the unknown mean, standardised
 	Units   Units     `json:"units"`
 	Solver  Solver    `json:"solver"`
@@ -105,7 +105,8 @@ func NewModel(k kernel.Kernel, s State) (*Model, error) {
 // Theta returns the kernel's hyperparameters, for standardised values.
 func (m *Model) Theta() []float64 { return append([]float64(nil), m.theta...) }
 
-// NoiseSD returns the learned or given noise, in the units of the data.
+// NoiseSD returns the learned or given noise of one reading, in the units of the
+// data; 0 where noise variances came with the data.
 func (m *Model) NoiseSD() float64 { return math.Sqrt(m.noise) * m.units.Scale }
 
 // FitReport says how a fit went.
@@ -113,10 +114,10 @@ type FitReport struct {
 	Solver          Solver    `json:"solver"`
 	Names           []string  `json:"names"`
 	Theta           []float64 `json:"theta"`             // standardised
-	NoiseSD         float64   `json:"noise_sd"`          // in the units of the data
-	LogLikelihood   float64   `json:"log_likelihood"`    // of the standardised data
+	NoiseSD         float64   `json:"noise_sd"`          // of one reading, in the units of the data
+	LogLikelihood   float64   `json:"log_likelihood"`    // of the standardised data: of all readings, where the scatter of means is known
 	LogLikelihoodSE float64   `json:"log_likelihood_se"` // its standard error; 0 when exact
-	LOOScore        float64   `json:"loo_score"`         // mean leave-one-out log density, standardised; 0 by iteration
+	LOOScore        float64   `json:"loo_score"`         // mean log density of what was read at a node given all others, standardised; 0 by iteration
 	Iterations      int       `json:"iterations"`
 	Evaluations     int       `json:"evaluations"`
 	Residual        float64   `json:"residual"` // largest relative residual of the last step's solves; iterative solver only
@@ -128,7 +129,14 @@ type FitReport struct {
 }
 
 // Fit learns the hyperparameters of k from data by maximising the marginal
-// likelihood (with a weak prior that matters only where data are few).
+// likelihood (with a weak prior that matters only where data are few). Readings of
+// one node are pooled first, which changes nothing but the time it takes: see
+// Data.Pool.
+//
+// From readings that are all the same, or from a single one, nothing is learned
+// but what the prior says, and only if both mean and noise are known; the prior
+// is then in units of their distance from the mean, or of the noise if that is
+// larger.
 func Fit(ctx context.Context, k kernel.Kernel, d Data, opts FitOptions) (*Model, FitReport, error) {
 	var r FitReport
 	if err := d.Check(k.Nodes()); err != nil {
@@ -141,33 +149,34 @@ func Fit(ctx context.Context, k kernel.Kernel, d Data, opts FitOptions) (*Model,
 		opts.Epochs = 50
 	}
 	m := &Model{kernel: k, meanVar: 1, solver: opts.Solver}
-	var err error
-	if m.units, err = unitsOf(d.Y); err != nil {
-		return nil, r, err
-	}
-	if opts.Mean != nil {
-		m.units.Center, m.meanVar = *opts.Mean, 0
-	}
 	if m.solver == Auto {
 		m.solver = Exact
-		if d.Len() > exactLimit {
+		if d.Len() > exactLimit { // Condition may be given as many
 			m.solver = Iterative
 		}
 	}
-	s := m.units.standard(d)
-	if d.NoiseVar == nil && opts.NoiseSD != nil {
-		v := *opts.NoiseSD / m.units.Scale
-		s.NoiseVar = make([]float64, d.Len())
-		for i := range s.NoiseVar {
-			s.NoiseVar[i] = v * v
-		}
+	d = d.Pool()
+	var err error
+	if m.units, err = unitsOf(d, opts); err != nil {
+		return nil, r, err
 	}
-	p, starts, err := newParams(k, opts.Starts, s.NoiseVar != nil)
+	if opts.Mean != nil {
+		m.meanVar = 0
+	}
+	s := m.units.standard(d)
+	p, starts, err := newParams(k, opts.Starts, d.NoiseVar != nil || opts.NoiseSD != nil)
 	if err != nil {
 		return nil, r, err
 	}
 	if m.solver == Exact {
 		p.floor = noiseFloorExact
+	}
+	if d.NoiseVar == nil && opts.NoiseSD != nil {
+		v := *opts.NoiseSD / m.units.Scale
+		p.known = v * v
+		if p.known == 0 && slices.ContainsFunc(d.Scatter, func(v float64) bool { return v > 0 }) {
+			return nil, r, fmt.Errorf("%w: readings of one node differ, but the noise is given as 0; give one above 0, or let it be learned", ErrData)
+		}
 	}
 	l := &likelihood{k, s, m.meanVar, p}
 	var theta []float64
@@ -183,9 +192,6 @@ func Fit(ctx context.Context, k kernel.Kernel, d Data, opts FitOptions) (*Model,
 		return nil, r, fmt.Errorf("gp: fitting: %w", err)
 	}
 	m.theta, m.noise = p.split(theta)
-	if d.NoiseVar == nil && opts.NoiseSD != nil {
-		m.noise = s.NoiseVar[0]
-	}
 	r.Solver, r.Theta, r.NoiseSD = m.solver, m.Theta(), m.NoiseSD()
 	for _, q := range k.Params() {
 		r.Names = append(r.Names, q.Name)

@@ -247,7 +247,7 @@ func TestLikelihoodGradient(t *testing.T) {
 	g := smallGraph(t)
 	for name, k := range kernels(t, g) {
 		d := someData(g.Len(), 14, 3)
-		units, err := unitsOf(d.Y)
+		units, err := unitsOf(d, FitOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -590,7 +590,7 @@ func TestProbesGiveTheGradient(t *testing.T) {
 	}
 	k := kernels(t, g)["grf"]
 	d := someData(225, 120, 9)
-	units, err := unitsOf(d.Y)
+	units, err := unitsOf(d, FitOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -82,20 +82,13 @@ func (s *iterativeSystem) solveTo(ctx context.Context, dst, b *mat.Dense, tol fl
 }
 
 // patches returns likelihoods of a few windows of measurements that are near
-// each other, of the given size each, and of so many from all over: a kernel of several scales sees these
-// as well. Fitted exactly, they are a start that costs the same at any size.
+// each other, of the given size each, and of so many from all over: a kernel of
+// several scales sees these as well. Fitted exactly, they are a start that costs
+// the same at any size.
 func (l *likelihood) patches(size, scattered int) []*likelihood {
 	var all []*likelihood
 	for _, chosen := range pieces(l.data.Nodes, patchCount, size, scattered) {
-		var d Data
-		for _, k := range chosen {
-			d.Nodes = append(d.Nodes, l.data.Nodes[k])
-			d.Y = append(d.Y, l.data.Y[k])
-			if l.data.NoiseVar != nil {
-				d.NoiseVar = append(d.NoiseVar, l.data.NoiseVar[k])
-			}
-		}
-		all = append(all, &likelihood{l.kernel, d, l.meanVar, l.params})
+		all = append(all, &likelihood{l.kernel, l.data.Select(chosen), l.meanVar, l.params})
 	}
 	return all
 }
@@ -175,7 +168,7 @@ func (w *learner) step(ctx context.Context, theta []float64) ([]float64, error) 
 
 	// ½ αᵀ∂Hα − ½ mean_s v_sᵀ∂Hz_s, as one block with signed weights.
 	u, z := mat.DenseCopyOf(w.solutions), mat.DenseCopyOf(w.sides)
-	trace := 0.0
+	trace := 0.0 // as in gradient
 	for i := range w.data.Len() {
 		ui, zi := u.RawRowView(i), z.RawRowView(i)
 		zi[0] = ui[0]
@@ -185,14 +178,15 @@ func (w *learner) step(ctx context.Context, theta []float64) ([]float64, error) 
 				c = -0.5 / float64(len(ui)-1)
 			}
 			ui[s] *= c
-			trace += ui[s] * zi[s]
+			trace += ui[s] * zi[s] / w.data.readings(i)
 		}
 	}
 	grad := make([]float64, len(theta))
 	kernelGrad := grad
 	if w.params.noise {
 		kernelGrad = grad[:len(grad)-1]
-		grad[len(grad)-1] = trace
+		_, slope := w.data.within(noise)
+		grad[len(grad)-1] = trace + slope
 	}
 	return grad, cov.Grad(ctx, kernelGrad, w.data.Nodes, u, z)
 }
@@ -220,5 +214,6 @@ func (l *likelihood) estimate(ctx context.Context, theta []float64, seed uint64)
 	if err != nil {
 		return 0, 0, fmt.Errorf("log likelihood: %w", err)
 	}
-	return -mat.Dot(alpha.ColView(0), y.ColView(0))/2 - logDet/2 - float64(n)/2*math.Log(2*math.Pi), se / 2, nil
+	within, _ := l.data.within(noise)
+	return -mat.Dot(alpha.ColView(0), y.ColView(0))/2 - logDet/2 - float64(n)/2*math.Log(2*math.Pi) + within, se / 2, nil
 }

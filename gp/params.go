@@ -12,8 +12,9 @@ import (
 // by their logarithms.
 type params struct {
 	list  []kernel.Param
-	noise bool // the last one is the noise
-	floor float64
+	noise bool    // the last one is the noise
+	known float64 // noise variance of a reading where it is not learned
+	floor float64 // of the noise variance that is learned
 }
 
 // The least noise variance that is learned, as a share of that of the data. A
@@ -134,10 +135,10 @@ func (p *params) far(x []float64) bool {
 
 func (p *params) isNoise(j int) bool { return p.noise && j == len(p.list)-1 }
 
-// split returns the kernel's parameters and the noise variance (0 if known).
+// split returns the kernel's parameters and the noise variance.
 func (p *params) split(theta []float64) ([]float64, float64) {
 	if !p.noise {
-		return theta, 0
+		return theta, p.known
 	}
 	last := len(theta) - 1
 	return theta[:last], theta[last]

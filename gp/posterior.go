@@ -302,8 +302,9 @@ func rowsOf(x *mat.Dense, rows []int) *mat.Dense {
 	return out
 }
 
-// LeaveOneOut returns, for every measurement, mean and standard deviation of a
-// reading there given all other measurements. It needs the exact solver.
+// LeaveOneOut returns, for every measurement, mean and standard deviation of what
+// was measured there given all other measurements, noise included: for the mean of
+// n readings that of such a mean. It needs the exact solver.
 func (p *Posterior) LeaveOneOut() (mean, sd []float64, err error) {
 	exact, ok := p.system.(exactSystem)
 	if !ok {

@@ -38,6 +38,7 @@ const (
 	outOfRange
 	repeatedNode
 	repeatedMeasurement
+	otherExact
 	otherClass
 )
 
@@ -98,7 +99,10 @@ func (f fault) explain(line []byte, l *rowLayout) (what, next string) {
 	case repeatedNode:
 		return fmt.Sprintf("%s %s is already on line %d, with other values", f.role, text, f.count), correct
 	case repeatedMeasurement:
-		return fmt.Sprintf("%s %s was already measured on line %d", f.role, text, f.count), "--repeats mean, keep or last would take it"
+		return fmt.Sprintf("%s %s was already measured on line %d", f.role, text, f.count), "leave out --repeats error to take it"
+	case otherExact:
+		return fmt.Sprintf("the sd 0 says that this value of node %s is exact, but there is another exact one; the first value is on line %d", text, f.count),
+			"correct the values or their sds, or leave such rows out with --on-bad-row skip"
 	case otherClass:
 		return fmt.Sprintf("%s %s of a node that has another class on line %d", f.role, text, f.count),
 			"keep one of the two, or leave the later ones out with --on-bad-row skip"

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"strings"
 	"testing"
@@ -61,7 +62,7 @@ func choices(b byte) Options {
 	}
 	opts.Weights = []Weights{WeightsAuto, WeightsSimilarity, WeightsDistance, WeightsIgnore}[b>>1&3]
 	opts.Header = []Header{HeaderAuto, HeaderYes, HeaderNo, HeaderAuto}[b>>3&3]
-	opts.KeepLoops = b>>5&1 != 0
+	opts.KeepLoops, opts.IgnoreSD = b>>5&1 != 0, b>>5&1 != 0
 	opts.Repeats = []Repeats{RepeatsMean, RepeatsKeep, RepeatsLast, RepeatsError}[b>>6&3]
 	return opts
 }
@@ -166,10 +167,13 @@ func FuzzTable(f *testing.F) {
 			if err != nil {
 				out = judged(t, nil, err)
 			} else {
-				out = judged(t, m.Report, nil, rejects.String(), fmt.Sprint(m.Nodes, m.Values, m.SD, m.Count))
+				out = judged(t, m.Report, nil, rejects.String(), fmt.Sprint(m.Nodes, m.Values, m.SD, m.Count, m.Scatter))
 				for k := range m.Nodes {
 					if m.Count[k] < 1 || m.Nodes[k] < 0 || m.Nodes[k] >= g.Len() || m.Values[k]-m.Values[k] != 0 {
 						t.Fatalf("measurement %d: node %d, value %v, count %d", k, m.Nodes[k], m.Values[k], m.Count[k])
+					}
+					if s := m.Scatter; s != nil && (!(s[k] >= 0) || s[k] > math.MaxFloat64 || s[k] > 0 && m.Count[k] == 1) || (s == nil) == (m.SD == nil) {
+						t.Fatalf("measurement %d of %d readings: sds %v, scatters %v", k, m.Count[k], m.SD, s)
 					}
 				}
 			}

@@ -14,34 +14,45 @@ type Repeats string
 
 // The choices for repeats.
 const (
-	RepeatsMean  Repeats = ""      // their mean, with the count kept
+	RepeatsMean  Repeats = ""      // their mean, with their number and scatter
 	RepeatsKeep  Repeats = "keep"  // as many measurements
 	RepeatsLast  Repeats = "last"  // the last one
 	RepeatsError Repeats = "error" // a bad row
 )
 
 // Measurements are values at some nodes of a graph: Values[k] was measured at
-// node Nodes[k]. Nodes come in the order in which they are first seen.
+// node Nodes[k]. Nodes come in the order in which they are first seen. As
+// measurements of the package gp they are
+//
+//	gp.Data{Nodes: m.Nodes, Y: m.Values, NoiseVar: noise, Count: m.Count, Scatter: m.Scatter}
+//
+// with noise from NoiseVar. Without Count the mean of several readings would pass
+// for one reading.
 type Measurements struct {
-	Nodes  []int
-	Values []float64
-	SD     []float64 // standard deviation of each value, NaN where it is missing; nil without such a column
-	Count  []int     // readings behind each value
-	Report *Report
+	Nodes   []int
+	Values  []float64
+	SD      []float64 // standard deviation of the noise of each value, NaN where it is missing; nil without such a column
+	Count   []int     // readings of which each value is the mean
+	Scatter []float64 // sum of squared deviations of these readings from the value; nil with SD
+	Report  *Report
 }
 
 // ReadMeasurements reads a table of values at nodes of g: node, value and,
 // where there is such a column, sd. Rows with a missing value and rows whose ids
 // are not in g are counted and left out.
 //
-// The mean of n readings with standard deviations s_i has √(Σ s_i²) / n.
+// Readings of one node with standard deviations s_i become their mean with weights
+// 1/s_i², which has the standard deviation 1/√(Σ 1/s_i²). A reading with an sd of 0
+// is exact: it is the value, whatever the others are, and another exact one that
+// differs is a bad row. If one of the readings has no sd, their mean has none
+// either, and weights are equal. So they are, too, where opts.IgnoreSD is set.
 func ReadMeasurements(ctx context.Context, src Source, g *graph.Graph, opts Options) (*Measurements, error) {
 	t, err := openTable(ctx, src, measurementTable, opts)
 	if err != nil {
 		return nil, err
 	}
 	defer t.in.close()
-	m := &measurementReader{table: t, labels: g.Labels(), repeats: opts.Repeats, sd: -1, at: map[int]int{}}
+	m := &measurementReader{table: t, labels: g.Labels(), repeats: opts.Repeats, ignoreSD: opts.IgnoreSD, sd: -1, at: map[int]int{}}
 	m.result.Report = t.report
 	if err := m.choose(opts); err != nil {
 		return nil, err
@@ -56,7 +67,7 @@ func ReadMeasurements(ctx context.Context, src Source, g *graph.Graph, opts Opti
 		return nil, err
 	}
 	t.report.Missing += m.missing
-	m.average()
+	m.finish()
 	return &m.result, m.judge()
 }
 
@@ -64,9 +75,11 @@ type measurementReader struct {
 	table     *table
 	labels    *graph.Labels
 	repeats   Repeats
+	ignoreSD  bool
 	id, value int
 	sd        int // column, -1 without one
 	result    Measurements
+	weighted  []float64   // mean with weights 1/sd² for each place; the result has the plain one
 	at        map[int]int // node → its place in result
 	lines     []int64     // of the first reading of each place
 
@@ -119,35 +132,53 @@ func (m *measurementReader) put(node int, value, sd float64, f field, at int64) 
 	switch {
 	case again && m.repeats == RepeatsError:
 		return fault{reason: repeatedMeasurement, role: RoleNode, start: f.start, end: f.end, count: int(m.lines[k])}
+	case again && m.repeats == RepeatsMean && !m.ignoreSD && sd == 0 && r.SD[k] == 0 && value != m.weighted[k]:
+		return fault{reason: otherExact, role: RoleSD, start: f.start, end: f.end, count: int(m.lines[k])}
 	case again && m.repeats == RepeatsLast:
-		r.Values[k], r.SD[k] = value, sd
+		r.Values[k], r.SD[k], m.weighted[k] = value, sd, value
 		m.repeated++
 		return fault{}
 	case again && m.repeats == RepeatsMean:
-		r.Values[k] += value
-		r.SD[k] = math.Hypot(r.SD[k], sd)
-		r.Count[k]++
+		m.add(k, value, sd)
 		m.repeated++
 		return fault{}
 	}
 	m.at[node] = len(r.Nodes)
 	m.lines = append(m.lines, at)
-	r.Nodes, r.Values = append(r.Nodes, node), append(r.Values, value)
-	r.SD, r.Count = append(r.SD, sd), append(r.Count, 1)
+	r.Nodes, r.Values, m.weighted = append(r.Nodes, node), append(r.Values, value), append(m.weighted, value)
+	r.SD, r.Count, r.Scatter = append(r.SD, sd), append(r.Count, 1), append(r.Scatter, 0)
 	return fault{}
 }
 
-// average turns sums into means.
-func (m *measurementReader) average() {
+// add takes one more reading into the means of place k.
+func (m *measurementReader) add(k int, value, sd float64) {
 	r := &m.result
-	for k, n := range r.Count {
-		if n > 1 {
-			r.Values[k] /= float64(n)
-			r.SD[k] /= float64(n)
-		}
+	r.Count[k]++
+	before := r.Values[k]
+	r.Values[k] += (value - before) / float64(r.Count[k])
+	r.Scatter[k] += (value - before) * (value - r.Values[k])
+	if sd == 0 && r.SD[k] == 0 {
+		return // the same exact value again
 	}
-	if m.sd < 0 {
+	// Of two values the weights are a² and b², by the sd of the other one.
+	both := math.Hypot(r.SD[k], sd)
+	a, b := sd/both, r.SD[k]/both
+	m.weighted[k] = a*a*m.weighted[k] + b*b*value
+	r.SD[k] = b * sd
+}
+
+// finish takes the means that go with what is known of the noise.
+func (m *measurementReader) finish() {
+	r := &m.result
+	if m.sd < 0 || m.ignoreSD {
 		r.SD = nil
+		return
+	}
+	r.Scatter = nil
+	for k, sd := range r.SD {
+		if sd >= 0 { // not missing
+			r.Values[k] = m.weighted[k]
+		}
 	}
 }
 
@@ -172,8 +203,11 @@ func (m *measurementReader) judge() error {
 			t.report.warn("%s", m.strangers.hint(m.labels, "the graph"))
 		}
 	}
-	if lo, hi := slices.Min(r.Values), slices.Max(r.Values); math.IsInf(lo, 0) || math.IsInf(hi, 0) {
-		return t.in.fail("the sum of the values of a node is too large", "give the values in another unit")
+	if slices.ContainsFunc(r.Values, tooLarge) {
+		return t.in.fail("the values of a node are too far apart for their mean to be a number", "give the values in another unit")
+	}
+	if slices.ContainsFunc(r.Scatter, tooLarge) {
+		return t.in.fail("the values of a node are too far apart for their variance to be a number", "correct them, or give the values in another unit")
 	}
 	if what := r.idle(); what != "" {
 		t.report.warn("%s", what)
@@ -181,11 +215,36 @@ func (m *measurementReader) judge() error {
 	return nil
 }
 
+// tooLarge reports whether a number is none.
+func tooLarge(v float64) bool { return !(math.Abs(v) <= math.MaxFloat64) }
+
+// NoiseVar returns the variance of the noise of each value, nil without a column of
+// standard deviations. It is an error if some values have none.
+func (m *Measurements) NoiseVar() ([]float64, error) {
+	if m.SD == nil {
+		return nil, nil
+	}
+	missing := 0
+	all := make([]float64, len(m.SD))
+	for k, sd := range m.SD {
+		if all[k] = sd * sd; !(sd >= 0) {
+			missing++
+		}
+	}
+	if missing > 0 {
+		return nil, &Error{Kind: ErrData, File: m.Report.File, What: fmt.Sprintf("%d of %d values have no sd, or are means of readings some of which have none", missing, len(all)),
+			Next: "fill them in, leave these rows out, or take the column out of the file"}
+	}
+	return all, nil
+}
+
 // Enough returns an error where a model would have nothing to learn from: one
-// measured node alone, or values that are all the same.
-func (m *Measurements) Enough() error {
-	if what := m.idle(); what != "" {
-		return &Error{Kind: ErrData, File: m.Report.File, What: what, Next: "measure more nodes, or name another column: --column value=…"}
+// measured node alone, or values that are all the same. With mean and noise known
+// that will do; sds of the values are a known noise.
+func (m *Measurements) Enough(mean, noise bool) error {
+	if what := m.idle(); what != "" && !(mean && (noise || m.SD != nil)) {
+		return &Error{Kind: ErrData, File: m.Report.File, What: what,
+			Next: "measure more nodes, name another column with --column value=…, or give what is known: --mean and --noise-sd"}
 	}
 	return nil
 }
@@ -194,9 +253,9 @@ func (m *Measurements) Enough() error {
 func (m *Measurements) idle() string {
 	switch {
 	case !slices.ContainsFunc(m.Nodes, func(node int) bool { return node != m.Nodes[0] }):
-		return "only one node was measured: there is nothing to learn from"
-	case slices.Min(m.Values) == slices.Max(m.Values):
-		return fmt.Sprintf("all values are %g: there is nothing to learn from", m.Values[0])
+		return "only one node was measured: there is nothing to learn from unless mean and noise are known"
+	case slices.Min(m.Values) == slices.Max(m.Values) && (m.Scatter == nil || slices.Max(m.Scatter) == 0):
+		return fmt.Sprintf("all values are %g: there is nothing to learn from unless mean and noise are known", m.Values[0])
 	}
 	return ""
 }

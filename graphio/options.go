@@ -29,7 +29,8 @@ type Options struct {
 	Nodes     *Nodes         // nodes known already: they come first, and may be lone
 
 	// For measurements.
-	Repeats Repeats // what several values of one node become
+	Repeats  Repeats // what several values of one node become
+	IgnoreSD bool    // a column of standard deviations has no effect on values: all readings have one noise
 
 	blockSize int // bytes of text handed to a worker; tests vary it
 }

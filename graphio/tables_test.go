@@ -82,14 +82,21 @@ func TestReadMeasurements(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
 		opts       Options
-		want       string // node=value±sd×count
+		want       string // node=value±sd×count~scatter
 		ledger     string
 	}{
 		{"plain", "node,value\nb,2\na,1\n", Options{}, "1=2 0=1", "3 lines = 1 header + 2 rows"},
 		{"no header", "a 1.5\nb 2\n", Options{}, "0=1.5 1=2", "2 lines = 2 rows"},
 		{"values first", "1.5 a\n2 b\n", Options{}, "0=1.5 1=2", "2 lines = 2 rows"},
-		{"mean", "node,value\na,1\nb,5\na,3\n", Options{}, "0=2×2 1=5", "4 lines = 1 header + 2 rows + 1 repeat"},
-		{"mean with sd", "node,value,sd\na,1,3\na,3,4\nb,1,\n", Options{}, "0=2±2.5×2 1=1±NaN", "4 lines = 1 header + 2 rows + 1 repeat"},
+		{"mean", "node,value\na,1\nb,5\na,3\n", Options{}, "0=2×2~2 1=5", "4 lines = 1 header + 2 rows + 1 repeat"},
+		{"mean of four", "node,value\na,1\nb,5\na,3\na,4\na,8\n", Options{}, "0=4×4~26 1=5", "6 lines = 1 header + 2 rows + 3 repeats"},
+		{"mean of the same", "node,value\na,0.1\nb,5\na,0.1\na,0.1\n", Options{}, "0=0.1×3 1=5", "5 lines = 1 header + 2 rows + 2 repeats"},
+		{"mean with sd", "node,value,sd\na,1,2\na,6,1\nb,1,3\n", Options{}, "0=5±0.894427191×2 1=1±3", "4 lines = 1 header + 2 rows + 1 repeat"},
+		{"mean of three with sd", "node,value,sd\na,1,2\na,6,1\na,14,0.5\nb,1,3\n", Options{}, "0=11.85714286±0.4364357805×3 1=1±3", "5 lines = 1 header + 2 rows + 2 repeats"},
+		{"an exact reading wins", "node,value,sd\na,1,2\na,6,0\na,7,1\na,6,0\nb,1,3\n", Options{}, "0=6±0×4 1=1±3", "6 lines = 1 header + 2 rows + 3 repeats"},
+		{"mean with an sd missing", "node,value,sd\na,1,2\na,3,\na,8,0\nb,1,\n", Options{}, "0=4±NaN×3 1=1±NaN", "5 lines = 1 header + 2 rows + 2 repeats"},
+		{"sd of no use", "node,value,sd\na,1,2\na,6,0\na,8,0\nb,1,\n", Options{IgnoreSD: true}, "0=5×3~26 1=1", "5 lines = 1 header + 2 rows + 2 repeats"},
+		{"last with sd", "node,value,sd\na,1,2\na,6,1\nb,1,3\n", Options{Repeats: RepeatsLast}, "0=6±1 1=1±3", "4 lines = 1 header + 2 rows + 1 repeat"},
 		{"keep", "node,value\na,1\nb,5\na,3\n", Options{Repeats: RepeatsKeep}, "0=1 1=5 0=3", "4 lines = 1 header + 3 rows"},
 		{"last", "node,value\na,1\nb,5\na,3\n", Options{Repeats: RepeatsLast}, "0=3 1=5", "4 lines = 1 header + 2 rows + 1 repeat"},
 		{"missing", "station,reading\na,NA\nb,\nc,-\n7,2\na,1\n", Options{}, "3=2 0=1", "6 lines = 1 header + 2 rows + 3 missing values"},
@@ -109,12 +116,15 @@ func TestReadMeasurements(t *testing.T) {
 			}
 			var got []string
 			for k, node := range m.Nodes {
-				s := fmt.Sprintf("%d=%g", node, m.Values[k])
+				s := fmt.Sprintf("%d=%.10g", node, m.Values[k])
 				if m.SD != nil {
-					s += fmt.Sprintf("±%g", m.SD[k])
+					s += fmt.Sprintf("±%.10g", m.SD[k])
 				}
 				if m.Count[k] > 1 {
 					s += fmt.Sprintf("×%d", m.Count[k])
+				}
+				if m.Scatter != nil && m.Scatter[k] != 0 {
+					s += fmt.Sprintf("~%.10g", m.Scatter[k])
 				}
 				got = append(got, s)
 			}
@@ -144,7 +154,10 @@ func TestMeasurementErrors(t *testing.T) {
 		{"infinite", "node,value\n1,inf\n", Options{}, ErrData, `m:2:3: value "inf" is infinite` + skip},
 		{"negative sd", "node,value,sd\n1,2,-1\n", Options{}, ErrData, `m:2:5: sd "-1" is negative` + skip},
 		{"no node", "node,value\n,2\n", Options{}, ErrData, "m:2:1: the node is empty" + skip},
-		{"twice", "node,value\n1,2\n1,3\n", Options{Repeats: RepeatsError}, ErrData, `m:3:1: node "1" was already measured on line 2; --repeats mean, keep or last would take it`},
+		{"twice", "node,value\n1,2\n1,3\n", Options{Repeats: RepeatsError}, ErrData, `m:3:1: node "1" was already measured on line 2; leave out --repeats error to take it`},
+		{"two exact values", "node,value,sd\n1,2,1\n1,3,0\n1,4,0\n", Options{}, ErrData, `m:4:1: the sd 0 says that this value of node "1" is exact, but there is another exact one; the first value is on line 2; correct the values or their sds, or leave such rows out with --on-bad-row skip`},
+		{"no mean", "node,value\n1,1.7e308\n1,-1.7e308\n1,1.7e308\n2,1\n", Options{}, ErrData, "m: the values of a node are too far apart for their mean to be a number; give the values in another unit"},
+		{"no variance", "node,value\n1,1e200\n1,-1e200\n2,1\n", Options{}, ErrData, "m: the values of a node are too far apart for their variance to be a number; correct them, or give the values in another unit"},
 		{"two values", "node,speed,pressure\n1,2,3\n", Options{}, ErrUsage, "m: the value may be speed or pressure; say which: --column value=speed"},
 		{"coordinates", "node,x,y\n1,2,3\n", Options{}, ErrUsage, "m: the value may be x or y; say which: --column value=x"},
 		{"no numbers", "node,topic\n1,a\n2,b\n", Options{}, ErrData, "m: there is no column of numbers beside the ids, among node and topic; name the column of values: --column value=…"},
@@ -166,8 +179,8 @@ func TestMeasurementErrors(t *testing.T) {
 func TestMeasurementWarnings(t *testing.T) {
 	const never = "ids are text and are never changed silently: rewrite one of the files"
 	for _, c := range []struct{ name, text, want string }{
-		{"single", "node,value\n1,2\n", "only one node was measured: there is nothing to learn from"},
-		{"constant", "node,value\n1,2\n2,2\n", "all values are 2: there is nothing to learn from"},
+		{"single", "node,value\n1,2\n", "only one node was measured: there is nothing to learn from unless mean and noise are known"},
+		{"constant", "node,value\n1,2\n2,2\n", "all values are 2: there is nothing to learn from unless mean and noise are known"},
 		{"unknown", "node,value\n1,2\n2,3\nx,4\n", `rows whose ids are not in the graph: 1, such as "x"`},
 		{"few match", "node,value\n1,2\n2,1\nAB,3\naB,4\naB,5\n", `2 of 2 such ids differ from those of the graph only in upper and lower case ("AB" here, "Ab" in the graph); ` + never},
 		{"counted from 0", "node,value\n0,1\n1,2\n2,3\n", "the graph has no node 0: are ids here counted from 0, and there from 1? " + never},
@@ -180,12 +193,56 @@ func TestMeasurementWarnings(t *testing.T) {
 			if !slices.Contains(m.Report.Warnings, c.want) {
 				t.Errorf("warnings %q, want %q", m.Report.Warnings, c.want)
 			}
-			if err := m.Enough(); strings.Contains(c.want, "nothing to learn") != (err != nil) {
-				t.Errorf("enough to learn from: %v", err)
-			} else if err != nil {
-				checkError(t, err, ErrData, "m: "+c.want+"; measure more nodes, or name another column: --column value=…")
+			for _, known := range [][2]bool{{false, false}, {true, false}, {false, true}} {
+				if err := m.Enough(known[0], known[1]); strings.Contains(c.want, "nothing to learn") != (err != nil) {
+					t.Errorf("enough to learn from: %v", err)
+				} else if err != nil {
+					checkError(t, err, ErrData, "m: "+c.want+"; measure more nodes, name another column with --column value=…, or give what is known: --mean and --noise-sd")
+				}
+			}
+			if err := m.Enough(true, true); err != nil {
+				t.Errorf("with mean and noise known: %v", err)
 			}
 		})
+	}
+}
+
+// Standard deviations are a known noise, and means of readings that differ are
+// no constant.
+func TestEnough(t *testing.T) {
+	for _, c := range []struct {
+		text         string
+		mean, enough bool
+	}{
+		{"node,value,sd\n1,2,1\n", true, true},
+		{"node,value,sd\n1,2,1\n", false, false},
+		{"node,value\n1,1\n1,3\n2,2\n", false, true},
+		{"node,value\n1,2\n1,2\n2,2\n", false, false},
+	} {
+		m, err := readMeasurements(ring("1", "2", "3"), c.text, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := m.Enough(c.mean, false); (err == nil) != c.enough {
+			t.Errorf("%q with a known mean, %v: %v", c.text, c.mean, err)
+		}
+	}
+}
+
+func TestNoiseVar(t *testing.T) {
+	for text, want := range map[string]string{
+		"node,value\n1,2\n2,3\n":             "[] <nil>",
+		"node,value,sd\n1,2,3\n2,3,0.5\n":    "[9 0.25] <nil>",
+		"node,value,sd\n1,2,3\n2,3,\n3,1,\n": "[] m: 2 of 3 values have no sd, or are means of readings some of which have none; fill them in, leave these rows out, or take the column out of the file",
+	} {
+		m, err := readMeasurements(ring("1", "2", "3"), text, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		noise, err := m.NoiseVar()
+		if got := fmt.Sprint(noise, " ", err); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
 	}
 }
 

@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"grfgp"
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/graphio"
@@ -17,6 +19,7 @@ import (
 type measurementFlags struct {
 	measurements string
 	repeats      choice
+	oneNoise     bool // for all readings: sds are not used
 }
 
 func (m *measurementFlags) flags(f *pflag.FlagSet) {
@@ -25,19 +28,22 @@ func (m *measurementFlags) flags(f *pflag.FlagSet) {
 
 // flagsWithoutSD are for verbs that learn one noise for all readings.
 func (m *measurementFlags) flagsWithoutSD(f *pflag.FlagSet) {
+	m.oneNoise = true
 	m.register(f, "node and value", "mean", "keep", "last", "error")
 }
 
 // flagsOfStudy are for studies, which hold as many observations of a node as there
-// are.
+// are: a mean among them would pass for one reading.
 func (m *measurementFlags) flagsOfStudy(f *pflag.FlagSet) {
-	m.register(f, "node and value", "keep", "mean", "last", "error")
+	m.oneNoise = true
+	m.register(f, "node and value", "keep", "last", "error")
 }
 
 func (m *measurementFlags) register(f *pflag.FlagSet, columns string, repeats ...string) {
 	f.StringVar(&m.measurements, "measurements", "", "file of measurements: "+columns)
 	m.repeats = newChoice(repeats...)
-	f.Var(&m.repeats, "repeats", "several measurements of one node: "+strings.Join(repeats[:3], ", ")+" or "+repeats[3])
+	last := len(repeats) - 1
+	f.Var(&m.repeats, "repeats", "several measurements of one node: "+strings.Join(repeats[:last], ", ")+" or "+repeats[last])
 }
 
 func (m *measurementFlags) complete(cmd *cobra.Command) {
@@ -50,7 +56,7 @@ func (m *measurementFlags) readMeasurements(ctx context.Context, a *app, g *grap
 		opts.Repeats = graphio.Repeats(m.repeats.value)
 	}
 	s := a.talk.Stage("reading measurements")
-	opts.Progress = s.Update
+	opts.Progress, opts.IgnoreSD = s.Update, m.oneNoise
 	read, err := graphio.ReadMeasurements(ctx, a.source(m.measurements), g, opts)
 	if err == nil {
 		s.Done("%d values from %s", len(read.Values), read.Report.File)
@@ -61,13 +67,13 @@ func (m *measurementFlags) readMeasurements(ctx context.Context, a *app, g *grap
 // tellRepeats says what became of several measurements of one node.
 func (a *app) tellRepeats(r *graphio.Report, repeats choice) {
 	if n := r.Ledger.Repeats; n > 0 && repeats.value == "mean" {
-		a.talk.Say("  note: rows of nodes that had a value already: %d; the mean of a node's values is taken, --repeats says otherwise", n)
+		a.talk.Say("  note: rows of nodes that had a value already: %d; the mean of a node's values is taken, with the noise of such a mean; --repeats says otherwise", n)
 	}
 }
 
 // tellUnusedSD says that sds are there which who has no use for.
 func (a *app) tellUnusedSD(m *graphio.Measurements, who string) {
-	if m.SD != nil {
+	if slices.ContainsFunc(m.Report.Columns, func(c graphio.Column) bool { return c.Role == graphio.RoleSD }) {
 		a.talk.Say("  note: %s one noise for all readings; the column sd is not used", who)
 	}
 }
@@ -96,7 +102,7 @@ type modelData struct {
 }
 
 // loadData reads a graph and measurements, and refuses what no model can use.
-func loadData(ctx context.Context, a *app, f *fitFlags) (*modelData, error) {
+func loadData(ctx context.Context, a *app, f *fitFlags, spec grfgp.Spec) (*modelData, error) {
 	if f.measurements == "" {
 		return nil, usagef("no measurements: give --measurements FILE")
 	}
@@ -111,18 +117,21 @@ func loadData(ctx context.Context, a *app, f *fitFlags) (*modelData, error) {
 	a.tellNetwork(net)
 	a.tell(d.measurements.Report)
 	a.tellRepeats(d.measurements.Report, f.repeats)
-	if err := d.measurements.Enough(); err != nil {
+	if err := d.measurements.Enough(spec.Mean != nil, spec.NoiseSD != nil); err != nil {
 		return nil, err
 	}
 	d.net = net
-	d.data = gp.Data{Nodes: d.measurements.Nodes, Y: d.measurements.Values}
-	if d.measurements.SD != nil {
-		for k, sd := range d.measurements.SD {
-			if !(sd >= 0) {
-				return nil, dataf("the value of node %q has no sd while others have one; give all, or leave the column out with --column sd=…", net.Graph.Labels().At(d.data.Nodes[k]))
-			}
-			d.data.NoiseVar = append(d.data.NoiseVar, sd*sd)
-		}
-	}
-	return &d, nil
+	d.data, err = dataOf(d.measurements)
+	return &d, err
+}
+
+// dataOf returns measurements as a model takes them.
+func dataOf(m *graphio.Measurements) (gp.Data, error) {
+	noise, err := m.NoiseVar()
+	return gp.Data{Nodes: m.Nodes, Y: m.Values, NoiseVar: noise, Count: m.Count, Scatter: m.Scatter}, err
+}
+
+// measuredNodes returns how many nodes were measured: what can be left out.
+func (d *modelData) measuredNodes() int {
+	return len(slices.Compact(slices.Sorted(slices.Values(d.data.Nodes))))
 }

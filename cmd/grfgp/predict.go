@@ -30,7 +30,11 @@ func predictVerb(a *app) *cobra.Command {
 		Short: "Predict a value with an honest range at every node",
 		Long: `Predict fits a Gaussian process to the measurements and writes a row per node:
 node, mean, sd, lower, upper, measured, value, n. The sd and the interval are
-those of the quantity itself, or with --reading those of a new reading of it.`,
+those of the quantity itself, or with --reading those of one new reading of it,
+however many readings (n) a node has had: all readings have one noise, and the
+mean of n of them 1/√n of it. Where the file has sds, those of one node are
+averaged by weight, and a new reading is taken to have the root of their mean
+square.`,
 		Example: `  grfgp predict --edges roads.csv --measurements speeds.csv -o pred.csv
   grfgp predict --edges roads.csv --measurements speeds.csv --family matern --reading`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -42,7 +46,7 @@ those of the quantity itself, or with --reading those of a new reading of it.`,
 	f.levelFlag(flags)
 	f.modelFlags.fileFlags(flags)
 	flags.StringVarP(&f.out, "out", "o", "", "`file` for the predictions (default: standard output)")
-	flags.BoolVar(&f.reading, "reading", false, "sd and interval of a new reading, with its noise")
+	flags.BoolVar(&f.reading, "reading", false, "sd and interval of one new reading, with its noise")
 	return cmd
 }
 
@@ -124,7 +128,7 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 // model fits to measurements, or loads what was fitted before.
 func (f *predictFlags) model(ctx context.Context, a *app, spec grfgp.Spec) (*modelData, *grfgp.Model, error) {
 	if f.modelFile == "" {
-		d, err := loadData(ctx, a, &f.fitFlags)
+		d, err := loadData(ctx, a, &f.fitFlags, spec)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -155,8 +159,8 @@ func (f *predictFlags) rows(d *modelData, m *grfgp.Model, p grfgp.Prediction) []
 	}
 	for k, i := range d.data.Nodes {
 		r, n := &rows[i], 1
-		if d.measurements != nil {
-			n = d.measurements.Count[k]
+		if d.data.Count != nil {
+			n = d.data.Count[k]
 		}
 		sum := d.data.Y[k] * float64(n)
 		if r.Measured {

@@ -70,14 +70,18 @@ func (a *app) makeReport(ctx context.Context, f *reportFlags, changed func(strin
 	if f.labels != "" {
 		return a.reportLabels(ctx, f, spec)
 	}
-	d, err := loadData(ctx, a, &f.fitFlags)
+	d, err := loadData(ctx, a, &f.fitFlags, spec)
 	if err != nil {
 		return err
 	}
 	file := d.measurements.Report
 	r := &subject{
 		data: d, title: cmp.Or(f.title, filepath.Base(file.File)), unit: f.unit, label: cmp.Or(f.unit, valueName(file)),
-		spec: spec, level: f.level, folds: min(f.folds, d.data.Len()), scheme: grfgp.Scheme(f.scheme.value),
+		spec: spec, level: f.level, folds: min(f.folds, d.measuredNodes()), scheme: grfgp.Scheme(f.scheme.value),
+	}
+	if r.folds == 1 {
+		r.folds = 0
+		a.talk.Say("  note: only one node was measured, so there is nothing to validate with")
 	}
 	if err := a.run(ctx, r); err != nil {
 		return err

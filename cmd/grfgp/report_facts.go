@@ -102,7 +102,7 @@ func verdicts(v *grfgp.Validation) []string {
 	rule := bestRule(v)
 	gain := 1 - v.RMSE/v.BaselineRMSE[rule]
 	words := fmt.Sprintf("%.0f %% less than the best simple rule, %s", 100*gain, rule)
-	if gain < 0.005 {
+	if !(gain >= 0.005) { // nor where neither has an error
 		words = fmt.Sprintf("no less than the simple rule %s: its means are no better than that, though it has no intervals", rule)
 	}
 	all := []string{fmt.Sprintf("The error of left-out measurements is %.4g, %s.", v.RMSE, words)}

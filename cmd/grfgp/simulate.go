@@ -92,15 +92,14 @@ func (a *app) simulate(ctx context.Context, f *simulateFlags, changed func(strin
 	if err != nil {
 		return err
 	}
-	g, truth, err := f.load(ctx, a)
+	g, read, err := f.load(ctx, a, spec)
 	if err != nil {
 		return err
 	}
-	known := 0
-	for _, v := range truth {
-		if v == v {
-			known++
-		}
+	known := len(read.Nodes)
+	truth, count, scatter := missingNumbers(g.Len()), make([]int, g.Len()), make([]float64, g.Len())
+	for k, node := range read.Nodes {
+		truth[node], count[node], scatter[node] = read.Values[k], read.Count[k], read.Scatter[k]
 	}
 	if f.start >= known {
 		return usagef("--start %d leaves nothing to choose: the values of %d nodes are known", f.start, known)
@@ -114,7 +113,8 @@ func (a *app) simulate(ctx context.Context, f *simulateFlags, changed func(strin
 	}
 	s := a.talk.Stage("simulating")
 	sim, err := grfgp.Simulate(ctx, g, truth, spec, grfgp.SimulateOptions{
-		Goal: f.goal, Policies: f.policies, Start: f.start, Steps: f.steps, Batch: f.batch, Seeds: f.seeds, Seed: a.seed, Retrain: schedule, Progress: s.Update,
+		Goal: f.goal, Policies: f.policies, Start: f.start, Steps: f.steps, Batch: f.batch, Seeds: f.seeds, Seed: a.seed,
+		Count: count, Scatter: scatter, Retrain: schedule, Progress: s.Update,
 	})
 	if sim == nil || err != nil && ctx.Err() == nil {
 		return suggestError(ctx, err)
@@ -215,14 +215,13 @@ func (f *simulateFlags) schedule() (bayesopt.Schedule, error) {
 	return bayesopt.Schedule{Every: every, Drift: -1}, nil
 }
 
-// load reads the graph and the known values: a number for every node, NaN where
-// there is none.
-func (f *simulateFlags) load(ctx context.Context, a *app) (*graph.Graph, []float64, error) {
+// load reads the graph and the known values, one for each node that has any.
+func (f *simulateFlags) load(ctx context.Context, a *app, spec grfgp.Spec) (*graph.Graph, *graphio.Measurements, error) {
 	var read *graphio.Measurements
 	net, err := f.loadThen(ctx, a, func(net *graphio.Network, opts graphio.Options) (err error) {
 		opts = f.of("measurements", opts)
 		s := a.talk.Stage("reading known values")
-		opts.Progress, opts.Repeats = s.Update, graphio.Repeats(f.repeats.chosen())
+		opts.Progress, opts.Repeats, opts.IgnoreSD = s.Update, graphio.Repeats(f.repeats.chosen()), true
 		if read, err = graphio.ReadMeasurements(ctx, a.source(f.truth), net.Graph, opts); err == nil {
 			s.Done("%d values from %s", len(read.Values), read.Report.File)
 		}
@@ -235,12 +234,5 @@ func (f *simulateFlags) load(ctx context.Context, a *app) (*graph.Graph, []float
 	a.tell(read.Report)
 	a.tellRepeats(read.Report, f.repeats)
 	a.tellUnusedSD(read, "simulate learns")
-	if err := read.Enough(); err != nil {
-		return nil, nil, err
-	}
-	truth := missingNumbers(net.Graph.Len())
-	for k, node := range read.Nodes {
-		truth[node] = read.Values[k]
-	}
-	return net.Graph, truth, nil
+	return net.Graph, read, read.Enough(spec.Mean != nil, spec.NoiseSD != nil)
 }

@@ -152,7 +152,7 @@ func (a *app) suggest(ctx context.Context, f *suggestFlags, changed func(string)
 	if f.labels != "" {
 		return a.suggestLabels(ctx, f, spec)
 	}
-	t, err := f.load(ctx, a)
+	t, err := f.load(ctx, a, spec)
 	if err != nil {
 		return err
 	}
@@ -173,7 +173,7 @@ type suggestData struct {
 
 // load reads the graph, the measurements, which may be none, and what limits the
 // choice.
-func (f *suggestFlags) load(ctx context.Context, a *app) (*suggestData, error) {
+func (f *suggestFlags) load(ctx context.Context, a *app, spec grfgp.Spec) (*suggestData, error) {
 	t := &suggestData{idle: "there are no measurements yet"}
 	net, err := f.loadThen(ctx, a, func(net *graphio.Network, opts graphio.Options) (err error) {
 		if f.measurements != "" {
@@ -206,7 +206,7 @@ func (f *suggestFlags) load(ctx context.Context, a *app) (*suggestData, error) {
 	a.tellRepeats(m.Report, f.repeats)
 	t.idle = ""
 	var what *graphio.Error
-	if err := m.Enough(); errors.As(err, &what) {
+	if err := m.Enough(spec.Mean != nil, spec.NoiseSD != nil); errors.As(err, &what) {
 		t.idle = what.What
 	}
 	a.tellUnusedSD(m, "suggest learns")
@@ -225,7 +225,10 @@ func (a *app) ask(ctx context.Context, f *suggestFlags, spec grfgp.Spec, t *sugg
 	g, by := t.net.Graph, f.policy
 	var d gp.Data
 	if t.measurements != nil {
-		d = gp.Data{Nodes: t.measurements.Nodes, Y: t.measurements.Values}
+		var err error
+		if d, err = dataOf(t.measurements); err != nil {
+			return nil, err
+		}
 	}
 	opts := bayesopt.Options{
 		Goal: f.goal, Seed: a.seed, Allowed: t.sites.allowed, Repeats: f.again, Limits: t.sites.limits, Free: d.Len(),
@@ -241,10 +244,8 @@ func (a *app) ask(ctx context.Context, f *suggestFlags, spec grfgp.Spec, t *sugg
 	if err != nil {
 		return nil, suggestError(ctx, err)
 	}
-	for k, node := range d.Nodes {
-		if err := o.Tell(node, d.Y[k]); err != nil {
-			return nil, suggestError(ctx, err)
-		}
+	if err := o.TellAll(d); err != nil {
+		return nil, suggestError(ctx, err)
 	}
 	for _, node := range t.sites.pending {
 		if err := o.Hold(node); err != nil {

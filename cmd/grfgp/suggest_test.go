@@ -81,7 +81,7 @@ a2    1     –     has most neighbours of all that are left
 	same := write(t, dir, "same.csv", "node,value\na0,1\na1,1\na2,1\n")
 	r = runLine(t, "", "suggest", "--edges", edges, "--measurements", same, "--goal", "threshold=2", "--json")
 	var answer suggestAnswer
-	if err := json.Unmarshal([]byte(r.out), &answer); err != nil || answer.NoModel != "all values are 1: there is nothing to learn from" || answer.Suggestions[0].Mean != nil || answer.Policy != "random" {
+	if err := json.Unmarshal([]byte(r.out), &answer); err != nil || !strings.HasPrefix(answer.NoModel, "all values are 1: there is nothing to learn from") || answer.Suggestions[0].Mean != nil || answer.Policy != "random" {
 		t.Errorf("%v: %+v", err, r)
 	}
 }

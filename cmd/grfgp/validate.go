@@ -28,7 +28,8 @@ func validateVerb(a *app) *cobra.Command {
 		Long: `Validate leaves out part of the measurements, fits to the others, and compares
 what is predicted with what was measured, fold by fold. Scattered folds tell how
 well a node is known between others, neighbourhoods how well where nothing was
-measured nearby.
+measured nearby. The mean of several readings of a node is one measurement, and
+is compared with the interval of such a mean; --repeats keep compares readings.
 
 With --labels it does the same for classes: how many are right, how likely the
 right class was (NLL, the mean negative log probability), how far the largest
@@ -63,11 +64,14 @@ func (a *app) validate(ctx context.Context, f *validateFlags, changed func(strin
 	if f.labels != "" {
 		return a.validateLabels(ctx, f, spec)
 	}
-	d, err := loadData(ctx, a, &f.fitFlags)
+	d, err := loadData(ctx, a, &f.fitFlags, spec)
 	if err != nil {
 		return err
 	}
-	folds := min(f.folds, d.data.Len())
+	folds := min(f.folds, d.measuredNodes())
+	if folds < 2 {
+		return dataf("%s: only one node was measured, and without it there is nothing to predict from; measure more nodes to validate", d.measurements.Report.File)
+	}
 	s := a.talk.Stage("validating")
 	v, err := grfgp.Validate(ctx, d.net.Graph, d.data, spec, grfgp.ValidateOptions{Folds: folds, Scheme: grfgp.Scheme(f.scheme.value), Progress: s.Update})
 	if err != nil {
@@ -108,7 +112,7 @@ func (a *app) printValidation(v *grfgp.Validation) error {
 	for _, name := range grfgp.Baselines {
 		fmt.Fprintf(t, "\t%.4g\t%s\n", v.BaselineRMSE[name], name)
 	}
-	fmt.Fprintf(t, "log density\t%.4g\tper reading\n", -v.NLPD)
+	fmt.Fprintf(t, "log density\t%.4g\tper measurement\n", -v.NLPD)
 	for _, level := range grfgp.Levels {
 		fmt.Fprintf(t, "coverage\t%.1f %%\tof %g %% intervals\n", 100*v.Coverage[fmt.Sprint(level)], 100*level)
 	}
