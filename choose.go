@@ -304,9 +304,9 @@ func (c *contest) tryUneven(ctx context.Context, scales []bool) error {
 				return err
 			}
 		}
-		if c.spec.Variance == "" && c.method != "lowrank" {
+		if c.spec.Variance == "" && c.spec.Family != "free" && c.method != "lowrank" {
 			plain := c.best(func(a attempt) bool {
-				return a.many == many && a.family.family != "free" && a.laplacian != "raw"
+				return a.many == many && a.family.family != "free" && (a.laplacian != "raw" || c.spec.Laplacian == "raw")
 			})
 			k, theta := plain.candidate, plain.model.Theta()
 			k.unit = true

@@ -1,8 +1,10 @@
 package grfgp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -17,6 +19,7 @@ import (
 type Classification struct {
 	learned
 	place []int
+	order []int     // rows of the labels as given, in the order in which the classifier has them
 	blind []bool    // by node of the ordered graph: no label in its component
 	share []float64 // of the classes in the labels, with one more of each
 }
@@ -65,7 +68,9 @@ func (w *workshop) classify(ctx context.Context, l gp.Labels, method gp.ClassMet
 	if err := l.Check(len(w.place)); err != nil {
 		return nil, err
 	}
-	own := gp.Labels{Nodes: renumbered(l.Nodes, w.place), Class: l.Class, Classes: l.Classes}
+	own := w.internalLabels(l)
+	order := labelOrder(own)
+	own = selectLabels(own, order)
 	learn := w.learnClasses
 	if method == gp.Spreading {
 		learn = w.spread
@@ -74,7 +79,35 @@ func (w *workshop) classify(ctx context.Context, l gp.Labels, method gp.ClassMet
 	if err != nil {
 		return nil, err
 	}
-	return &Classification{*made, w.place, w.blind(own.Nodes), shares(own)}, nil
+	return &Classification{*made, w.place, order, w.blind(own.Nodes), shares(own)}, nil
+}
+
+// internalLabels returns labels by nodes of the ordered graph.
+func (w *workshop) internalLabels(l gp.Labels) gp.Labels {
+	l.Nodes = renumbered(l.Nodes, w.place)
+	return l
+}
+
+// labelOrder returns the rows of labels by node, then by class, so that the order
+// in which they were given does not matter.
+func labelOrder(l gp.Labels) []int {
+	order := make([]int, l.Len())
+	for r := range order {
+		order[r] = r
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(l.Nodes[a], l.Nodes[b]), cmp.Compare(l.Class[a], l.Class[b]))
+	})
+	return order
+}
+
+// selectLabels returns the labels of the given rows.
+func selectLabels(l gp.Labels, rows []int) gp.Labels {
+	some := gp.Labels{Classes: l.Classes}
+	for _, r := range rows {
+		some.Nodes, some.Class = append(some.Nodes, l.Nodes[r]), append(some.Class, l.Class[r])
+	}
+	return some
 }
 
 // Probabilities returns the chance of each class, a row per node. The error wraps
@@ -146,4 +179,14 @@ func shares(l gp.Labels) []float64 {
 
 // LeftOut returns the chance of each class at every label given all others, or
 // nil where there were too many labels for that.
-func (c *Classification) LeftOut() *mat.Dense { return c.classifier.LeftOut() }
+func (c *Classification) LeftOut() *mat.Dense {
+	left := c.classifier.LeftOut()
+	if left == nil {
+		return nil
+	}
+	given := mat.NewDense(left.RawMatrix().Rows, left.RawMatrix().Cols, nil)
+	for k, r := range c.order {
+		given.SetRow(r, left.RawRowView(k))
+	}
+	return given
+}

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"slices"
 	"strings"
 
 	"grfgp/gp"
@@ -31,11 +32,11 @@ const (
 // savedModel is everything that a model is made of but the graph, which the
 // reader brings: features and eigenvectors are made again from the seed.
 type savedModel struct {
-	Graph   string    `json:"graph"` // hash
+	Graph   string    `json:"graph"` // hash of the ordered graph
 	Spec    Spec      `json:"spec"`
 	Choice  Choice    `json:"choice"`
 	State   gp.State  `json:"state"`
-	Nodes   []int     `json:"nodes"`
+	Nodes   []int     `json:"nodes"` // of the ordered graph
 	Y       []float64 `json:"y"`
 	Noise   []float64 `json:"noise_var,omitempty"`
 	Count   []int     `json:"count,omitempty"`
@@ -48,7 +49,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // Save writes the model.
 func (m *Model) Save(w io.Writer) error {
 	body, err := json.Marshal(savedModel{
-		hex.EncodeToString(m.hash[:]), m.spec, m.choice, m.state, m.data.Nodes, m.data.Y, m.data.NoiseVar, m.data.Count, m.data.Scatter, m.noiseSD,
+		hex.EncodeToString(m.hash[:]), m.spec, m.choice, m.state, renumbered(m.data.Nodes, m.place), m.data.Y, m.data.NoiseVar, m.data.Count, m.data.Scatter, m.noiseSD,
 	})
 	if err != nil {
 		return fmt.Errorf("grfgp: saving a model: %w", err)
@@ -85,13 +86,12 @@ func Load(ctx context.Context, r io.Reader, g *graph.Graph) (*Model, error) {
 	if err := json.Unmarshal(body, &s); err != nil {
 		return nil, fmt.Errorf("%w: %v", ErrFile, err)
 	}
-	hash := g.Hash()
-	if s.Graph != hex.EncodeToString(hash[:]) {
-		return nil, fmt.Errorf("%w: it was fitted to another graph; give the same files and flags as then", ErrFile)
-	}
 	w, err := newWorkshop(g, s.Spec)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFile, err)
+	}
+	if s.Graph != hex.EncodeToString(w.hash[:]) {
+		return nil, fmt.Errorf("%w: it was fitted to another graph; give the same files and flags as then", ErrFile)
 	}
 	return w.revive(ctx, &s)
 }
@@ -105,10 +105,11 @@ func kindOf(head string) string {
 // revive makes the kernel again and conditions it on the data.
 func (w *workshop) revive(ctx context.Context, s *savedModel) (*Model, error) {
 	m := &Model{spec: s.Spec, choice: s.Choice, place: w.place, hash: w.hash, state: s.State, noiseSD: s.NoiseSD,
-		data: gp.Data{Nodes: s.Nodes, Y: s.Y, NoiseVar: s.Noise, Count: s.Count, Scatter: s.Scatter}}
+		data: gp.Data{Nodes: slices.Clone(s.Nodes), Y: s.Y, NoiseVar: s.Noise, Count: s.Count, Scatter: s.Scatter}}
 	if err := m.data.Check(len(w.place)); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFile, err)
 	}
+	m.data.Nodes = renumbered(m.data.Nodes, inverse(w.place))
 	if !s.Spec.settled() {
 		return nil, fmt.Errorf("%w: it does not say which kernel it has; fit and save it again", ErrFile)
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -19,7 +20,7 @@ import (
 type Model struct {
 	spec      Spec // with the choices filled in
 	choice    Choice
-	hash      [32]byte // of the graph
+	hash      [32]byte // of the ordered graph
 	data      gp.Data  // as given
 	state     gp.State
 	place     []int // place[node] is the node's number in the ordered graph
@@ -119,13 +120,35 @@ func solved(r gp.FitReport, measurements int) string {
 	return fmt.Sprintf("%d measurements are solved by iteration, to a residual of %.1g while learning", measurements, r.Residual)
 }
 
-// internal returns measurements that were checked, by nodes of the ordered graph,
-// and those of one node as one: what they cost and what is chosen then does not
-// depend on whether readings come one by one or as their mean.
+// internal returns measurements that were checked, by nodes of the ordered graph
+// and in an order that does not depend on that of the given ones, and those of one
+// node as one: what they cost and what is chosen then does not depend on whether
+// readings come one by one or as their mean.
 func (w *workshop) internal(d gp.Data) gp.Data {
-	d = d.Pool()
 	d.Nodes = renumbered(d.Nodes, w.place)
-	return d
+	return d.Select(rowOrder(d)).Pool()
+}
+
+// rowOrder returns the rows by node, those of one node by value and noise.
+func rowOrder(d gp.Data) []int {
+	order := make([]int, d.Len())
+	for r := range order {
+		order[r] = r
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		c := cmp.Or(cmp.Compare(d.Nodes[a], d.Nodes[b]), cmp.Compare(d.Y[a], d.Y[b]))
+		if c == 0 && d.NoiseVar != nil {
+			c = cmp.Compare(d.NoiseVar[a], d.NoiseVar[b])
+		}
+		if c == 0 && d.Count != nil {
+			c = cmp.Compare(d.Count[a], d.Count[b])
+		}
+		if c == 0 && d.Scatter != nil {
+			c = cmp.Compare(d.Scatter[a], d.Scatter[b])
+		}
+		return c
+	})
+	return order
 }
 
 // places returns the numbers in the ordered graph of nodes that somebody asks for.
@@ -145,6 +168,15 @@ func renumbered(nodes, place []int) []int {
 		at[k] = place[i]
 	}
 	return at
+}
+
+// inverse returns the permutation that undoes another.
+func inverse(p []int) []int {
+	q := make([]int, len(p))
+	for i, at := range p {
+		q[at] = i
+	}
+	return q
 }
 
 // Prediction is what is known of some nodes.

@@ -2,8 +2,8 @@ package grfgp
 
 import (
 	"math/rand/v2"
+	"slices"
 
-	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/internal/rng"
 )
@@ -19,49 +19,39 @@ const (
 	Neighbourhoods Scheme = "neighbourhoods"
 )
 
-// folds assigns every measurement to one of k folds. All measurements of a node
-// are in the same fold.
-func folds(g *graph.Graph, d gp.Data, k int, scheme Scheme, seed uint64) []int {
+// folds assigns every measurement, at so many nodes of the ordered graph, to one of
+// k folds. All measurements of a node are in the same fold, and the order of
+// measurements does not matter.
+func (w *workshop) folds(nodes []int, k int, scheme Scheme, seed uint64) []int {
 	random := rand.New(rng.New(seed, "folds"))
-	of := make([]int, g.Len()) // by node
+	unique := slices.Compact(slices.Sorted(slices.Values(nodes)))
+	random.Shuffle(len(unique), func(a, b int) { unique[a], unique[b] = unique[b], unique[a] })
+	of := make([]int, w.graph.Len()) // by node
 	if scheme == Neighbourhoods {
-		of = regions(g, d, k, random)
+		of = regions(w.graph, unique[:min(k, len(unique))])
 	} else {
-		var nodes []int
-		seen := make([]bool, g.Len())
-		for _, i := range d.Nodes {
-			if !seen[i] {
-				seen[i] = true
-				nodes = append(nodes, i)
-			}
-		}
-		random.Shuffle(len(nodes), func(a, b int) { nodes[a], nodes[b] = nodes[b], nodes[a] })
-		for r, i := range nodes {
+		for r, i := range unique {
 			of[i] = r % k
 		}
 	}
-	fold := make([]int, d.Len())
-	for r, i := range d.Nodes {
+	fold := make([]int, len(nodes))
+	for r, i := range nodes {
 		fold[r] = of[i]
 	}
 	return fold
 }
 
-// regions grows k regions from random measured nodes, a hop at a time, over the
-// whole graph. What no region reaches is dealt out by component.
-func regions(g *graph.Graph, d gp.Data, k int, random *rand.Rand) []int {
+// regions grows a region from each of some nodes, a hop at a time, over the whole
+// graph. Components without such a node are dealt out.
+func regions(g *graph.Graph, seeds []int) []int {
 	region := make([]int, g.Len())
 	for i := range region {
 		region[i] = -1
 	}
-	var front []int
-	for _, r := range random.Perm(d.Len()) {
-		if i := d.Nodes[r]; region[i] < 0 && len(front) < k {
-			region[i] = len(front)
-			front = append(front, i)
-		}
+	for r, i := range seeds {
+		region[i] = r
 	}
-	for len(front) > 0 {
+	for front := seeds; len(front) > 0; {
 		var next []int
 		for _, i := range front {
 			cols, _ := g.Adjacency().Row(i)
@@ -77,7 +67,7 @@ func regions(g *graph.Graph, d gp.Data, k int, random *rand.Rand) []int {
 	comp, _ := g.Components()
 	for i := range region {
 		if region[i] < 0 {
-			region[i] = int(comp[i]) % k
+			region[i] = int(comp[i]) % len(seeds)
 		}
 	}
 	return region

@@ -6,14 +6,13 @@ import (
 	"math"
 
 	"grfgp/gp"
-	"grfgp/graph"
 )
 
 // Knowledge is what an Optimizer knew after some measurements. It is immutable
 // and safe for concurrent use.
 type Knowledge struct {
 	posterior *gp.Posterior
-	graph     *graph.Graph
+	of        *workshop
 	place     []int
 	data      gp.Data // nodes as given
 	chosen    Spec
@@ -26,7 +25,7 @@ func (o *Optimizer) Knowledge(ctx context.Context) (*Knowledge, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &Knowledge{posterior: p, graph: o.of.given, place: o.place, data: o.Data()}
+	k := &Knowledge{posterior: p, of: o.of, place: o.place, data: o.Data()}
 	k.chosen, _ = o.Chosen()
 	return k, nil
 }
@@ -53,7 +52,7 @@ func (k *Knowledge) Predict(ctx context.Context, nodes []int) (Prediction, error
 func (k *Knowledge) Validate(ctx context.Context, seed uint64) (*Validation, error) {
 	const most = 10
 	v := &Validation{Scheme: Scattered, Folds: min(most, k.data.Len()), Coverage: map[string]float64{}, BaselineRMSE: map[string]float64{}}
-	fold := folds(k.graph, k.data, v.Folds, Scattered, seed)
+	fold := k.of.folds(renumbered(k.data.Nodes, k.place), v.Folds, Scattered, seed)
 	squares := map[string]float64{}
 	for f := range v.Folds {
 		train, test := split(k.data, fold, f)
@@ -71,7 +70,7 @@ func (k *Knowledge) Validate(ctx context.Context, seed uint64) (*Validation, err
 			return nil, fmt.Errorf("fold %d of %d: %w", f+1, v.Folds, err)
 		}
 		v.compare(f, test, known, k.NoiseSD())
-		addSquares(squares, k.graph, train, test)
+		addSquares(squares, k.of.given, train, test)
 	}
 	v.summarise(squares)
 	return v, nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"sync/atomic"
 
 	"grfgp/bayesopt"
@@ -114,6 +115,9 @@ func Simulate(ctx context.Context, g *graph.Graph, truth []float64, spec Spec, o
 			w.shared, made[fits.Method] = true, w
 		}
 		s.workshops[name] = w
+	}
+	for _, w := range made { // all have the same order; starts are drawn by it
+		slices.SortFunc(s.known, func(a, b int) int { return w.place[a] - w.place[b] })
 	}
 	return s.run(ctx)
 }

@@ -75,10 +75,7 @@ func onlyDraws(policy string, goal bayesopt.Goal) bool {
 
 // optimizer returns one that shares the workshop, which several may do at once.
 func (w *workshop) optimizer(asked Spec, policy string, opts bayesopt.Options) (_ *Optimizer, err error) {
-	o := &Optimizer{spec: asked, of: w, place: w.place, given: make([]int, len(w.place))}
-	for node, at := range w.place {
-		o.given[at] = node
-	}
+	o := &Optimizer{spec: asked, of: w, place: w.place, given: inverse(w.place)}
 	if opts.Allowed != nil {
 		if opts.Allowed, err = o.places(opts.Allowed); err != nil {
 			return nil, fmt.Errorf("%w: allowed nodes: %w", bayesopt.ErrOptions, err)
@@ -144,13 +141,16 @@ func (o *Optimizer) at(node int) int {
 func (o *Optimizer) Tell(node int, value float64) error { return o.inner.Tell(o.at(node), value) }
 
 // TellAll adds measurements, which may be means of several readings; see
-// bayesopt.Optimizer.
+// bayesopt.Optimizer. Their order does not matter.
 func (o *Optimizer) TellAll(d gp.Data) error {
 	at := make([]int, len(d.Nodes))
 	for k, node := range d.Nodes {
 		at[k] = o.at(node)
 	}
 	d.Nodes = at
+	if len(d.Y) == len(at) { // or it is refused
+		d = d.Select(rowOrder(d))
+	}
 	return o.inner.TellAll(d)
 }
 

@@ -308,7 +308,7 @@ func (c *Classification) byCertainty(ctx context.Context) ([]int, error) {
 	for i := range sure {
 		sure[i] = slices.Max(p.RawRowView(i))
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(sure[a], sure[b]) })
+	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(sure[a], sure[b]), cmp.Compare(c.place[a], c.place[b])) })
 	return order, nil
 }
 

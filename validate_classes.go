@@ -120,7 +120,7 @@ func ValidateClasses(ctx context.Context, g *graph.Graph, l gp.Labels, spec Spec
 	}
 	k := opts.Folds
 	v := &ClassValidation{Scheme: opts.Scheme, Folds: k, Baselines: map[string]ClassScore{}}
-	fold := classFolds(g, l, k, opts.Scheme, spec.Seed)
+	fold := w.classFolds(w.internalLabels(l), k, opts.Scheme, spec.Seed)
 	var class []int
 	var own []float64
 	rules := map[string][]float64{}
@@ -204,11 +204,13 @@ func splitLabels(l gp.Labels, fold []int, f int) (train, test gp.Labels) {
 // classFolds assigns every label to one of k folds, all labels of a node to the
 // same. Scattered ones are dealt out class by class, so that no fold has all labels
 // of a class that has more than one.
-func classFolds(g *graph.Graph, l gp.Labels, k int, scheme Scheme, seed uint64) []int {
+func (w *workshop) classFolds(l gp.Labels, k int, scheme Scheme, seed uint64) []int {
 	if scheme == Neighbourhoods {
-		return folds(g, gp.Data{Nodes: l.Nodes, Y: make([]float64, l.Len())}, k, scheme, seed)
+		return w.folds(l.Nodes, k, scheme, seed)
 	}
-	order := rand.New(rng.New(seed, "folds")).Perm(l.Len())
+	order := labelOrder(l)
+	random := rand.New(rng.New(seed, "folds"))
+	random.Shuffle(len(order), func(a, b int) { order[a], order[b] = order[b], order[a] })
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(l.Class[a], l.Class[b]) })
 	fold, of, dealt := make([]int, l.Len()), map[int]int{}, 0
 	for _, r := range order {

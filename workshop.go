@@ -22,7 +22,7 @@ type workshop struct {
 	given  *graph.Graph
 	graph  *graph.Graph         // ordered
 	w      *sparse.CSR          // of the normalised Laplacian
-	hash   [32]byte             // of the graph as given
+	hash   [32]byte             // of the ordered graph
 	place  []int                // place[node] is the number of a given node in the ordered graph
 	levels func() []graph.Level // coarser graphs, and
 	degree func() degree        // degrees, made when first asked for
@@ -51,7 +51,7 @@ func newWorkshop(g *graph.Graph, spec Spec) (*workshop, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &workshop{spec: spec.own(), given: g, graph: h, w: h.Normalized(graph.NormalizedAdjacency), hash: g.Hash(), place: make([]int, len(order)), matrices: map[string]*matrix{}}
+	w := &workshop{spec: spec.own(), given: g, graph: h, w: h.Normalized(graph.NormalizedAdjacency), hash: h.Hash(), place: make([]int, len(order)), matrices: map[string]*matrix{}}
 	for at, node := range order {
 		w.place[node] = at
 	}

@@ -1,6 +1,7 @@
 package graphio
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -52,7 +53,7 @@ func ReadMeasurements(ctx context.Context, src Source, g *graph.Graph, opts Opti
 		return nil, err
 	}
 	defer t.in.close()
-	m := &measurementReader{table: t, labels: g.Labels(), repeats: opts.Repeats, ignoreSD: opts.IgnoreSD, sd: -1, at: map[int]int{}}
+	m := &measurementReader{table: t, labels: g.Labels(), repeats: opts.Repeats, ignoreSD: opts.IgnoreSD, sd: -1, at: map[int]int{}, exact: map[int]float64{}}
 	m.result.Report = t.report
 	if err := m.choose(opts); err != nil {
 		return nil, err
@@ -79,6 +80,8 @@ type measurementReader struct {
 	id, value int
 	sd        int // column, -1 without one
 	result    Measurements
+	again     []reading // further readings of a node, for its mean
+	exact     map[int]float64
 	weighted  []float64   // mean with weights 1/sd² for each place; the result has the plain one
 	at        map[int]int // node → its place in result
 	lines     []int64     // of the first reading of each place
@@ -86,6 +89,12 @@ type measurementReader struct {
 	missing, unknown, repeated int64
 	strangers                  strangers
 	scratch                    []byte
+}
+
+// reading is one more value of a node.
+type reading struct {
+	place     int // in result
+	value, sd float64
 }
 
 func (m *measurementReader) row(line []byte, fields []field, at int64) fault {
@@ -132,22 +141,66 @@ func (m *measurementReader) put(node int, value, sd float64, f field, at int64) 
 	switch {
 	case again && m.repeats == RepeatsError:
 		return fault{reason: repeatedMeasurement, role: RoleNode, start: f.start, end: f.end, count: int(m.lines[k])}
-	case again && m.repeats == RepeatsMean && !m.ignoreSD && sd == 0 && r.SD[k] == 0 && value != m.weighted[k]:
+	case again && m.repeats == RepeatsMean && sd == 0 && !m.agrees(k, value):
 		return fault{reason: otherExact, role: RoleSD, start: f.start, end: f.end, count: int(m.lines[k])}
 	case again && m.repeats == RepeatsLast:
 		r.Values[k], r.SD[k], m.weighted[k] = value, sd, value
 		m.repeated++
 		return fault{}
 	case again && m.repeats == RepeatsMean:
-		m.add(k, value, sd)
+		m.again = append(m.again, reading{k, value, sd})
 		m.repeated++
 		return fault{}
 	}
 	m.at[node] = len(r.Nodes)
+	if sd == 0 {
+		m.agrees(len(r.Nodes), value)
+	}
 	m.lines = append(m.lines, at)
 	r.Nodes, r.Values, m.weighted = append(r.Nodes, node), append(r.Values, value), append(m.weighted, value)
 	r.SD, r.Count, r.Scatter = append(r.SD, sd), append(r.Count, 1), append(r.Scatter, 0)
 	return fault{}
+}
+
+// agrees remembers the exact value of a place and reports whether it is the one
+// that was given before, if any.
+func (m *measurementReader) agrees(k int, value float64) bool {
+	if m.ignoreSD {
+		return true
+	}
+	before, known := m.exact[k]
+	m.exact[k] = value
+	return !known || before == value
+}
+
+// average takes all further readings into the means, those of a node in the order
+// of their values: the order of rows does not show in the last digit.
+func (m *measurementReader) average() {
+	r := &m.result
+	first := map[int]bool{}
+	for _, more := range m.again {
+		if k := more.place; !first[k] {
+			first[k] = true
+			m.again = append(m.again, reading{k, r.Values[k], r.SD[k]})
+		}
+	}
+	order := func(v float64) float64 { // NaN has no order
+		if math.IsNaN(v) {
+			return -1
+		}
+		return v
+	}
+	slices.SortFunc(m.again, func(a, b reading) int {
+		return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.value, b.value), cmp.Compare(order(a.sd), order(b.sd)))
+	})
+	for _, more := range m.again {
+		if k := more.place; first[k] {
+			first[k] = false
+			r.Values[k], r.SD[k], m.weighted[k] = more.value, more.sd, more.value
+			continue
+		}
+		m.add(more.place, more.value, more.sd)
+	}
 }
 
 // add takes one more reading into the means of place k.
@@ -169,6 +222,7 @@ func (m *measurementReader) add(k int, value, sd float64) {
 
 // finish takes the means that go with what is known of the noise.
 func (m *measurementReader) finish() {
+	m.average()
 	r := &m.result
 	if m.sd < 0 || m.ignoreSD {
 		r.SD = nil
