@@ -174,7 +174,14 @@ func (d Data) Check(nodes int) error {
 	if n == 0 {
 		return fmt.Errorf("%w: there are none", ErrData)
 	}
+	exact := map[int]int{} // node → value without noise
 	for k, i := range d.Nodes {
+		if d.NoiseVar != nil && d.NoiseVar[k] == 0 {
+			if before, again := exact[i]; again {
+				return fmt.Errorf("%w: measurements %d and %d are both at node %d and both without noise; leave one of them out, or give them a noise", ErrData, before, k, i)
+			}
+			exact[i] = k
+		}
 		switch {
 		case i < 0 || i >= nodes:
 			return fmt.Errorf("%w: measurement %d is at node %d of %d", ErrData, k, i, nodes)
