@@ -35,7 +35,7 @@ type Spec struct {
 	Seed   uint64  `json:"seed"`
 
 	Mean    *float64 `json:"mean,omitempty"`     // known mean
-	NoiseSD *float64 `json:"noise_sd,omitempty"` // known noise
+	NoiseSD *float64 `json:"noise_sd,omitempty"` // known noise of one reading
 }
 
 // Names of families, methods, scales, trends and schemes.
