@@ -28,7 +28,12 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	model, err := grfgp.Fit(ctx, net.Graph, gp.Data{Nodes: read.Nodes, Y: read.Values}, grfgp.Spec{})
+	noise, err := read.NoiseVar() // nil without a column of sds
+	if err != nil {
+		log.Fatal(err)
+	}
+	data := gp.Data{Nodes: read.Nodes, Y: read.Values, NoiseVar: noise, Count: read.Count, Scatter: read.Scatter}
+	model, err := grfgp.Fit(ctx, net.Graph, data, grfgp.Spec{})
 	if err != nil {
 		log.Fatal(err)
 	}

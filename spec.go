@@ -40,7 +40,7 @@ type Spec struct {
 	Alpha     []float64 `json:"alpha,omitempty"`     // coefficients of the family power, K = σ² Σ α_r W^r
 
 	Mean    *float64 `json:"mean,omitempty"`     // known mean
-	NoiseSD *float64 `json:"noise_sd,omitempty"` // known noise
+	NoiseSD *float64 `json:"noise_sd,omitempty"` // known noise of one reading
 }
 
 // Names of families, methods, scales, variances, trends and schemes.

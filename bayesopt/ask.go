@@ -107,7 +107,7 @@ func (o *Optimizer) pickFrom(ctx context.Context, c *Candidates, n int, seed uin
 		case err == nil:
 			known = posterior
 		case errors.Is(err, ErrNoModel):
-			policy, why = Random{}, fmt.Sprintf("drawn at random: there is no model of %d measurements that are too few, all the same, or too far apart", o.data.Len())
+			policy, why = Random{}, fmt.Sprintf("drawn at random: there is no model of %d measurements that are too few, all the same, or too far from or too near each other for a variance to be a number", o.data.Len())
 		default:
 			return nil, Enough, nil, err
 		}

@@ -245,7 +245,7 @@ func (o *Optimizer) train(ctx context.Context, now int) error {
 	o.effort.Train += time.Since(start)
 	if errors.Is(err, gp.ErrData) {
 		o.posterior = nil
-		return nil // constant so far, and the next one may differ; or too far apart, and one may be corrected
+		return nil // too little so far, and more may help; or at the edge of numbers, and one may be corrected
 	}
 	if err != nil {
 		return err

@@ -123,21 +123,15 @@ func joined[T any](a, b []T, n, m int, usual T) []T {
 // number and scatter, in the order in which nodes are first met. It says as much
 // as all readings: they have one noise. Where that is not so, for they have noise
 // variances of their own or are means whose scatter is not known, and where no
-// node comes twice, it returns d.
+// node comes twice, it returns d. It is for data that Check accepts.
 func (d Data) Pool() Data {
 	if d.NoiseVar != nil || d.Scatter == nil && !d.single() {
 		return d
 	}
-	at := make(map[int]int, d.Len())
-	for k, i := range d.Nodes {
-		if _, again := at[i]; !again {
-			at[i] = k
-		}
-	}
-	if len(at) == d.Len() {
+	if !d.repeats() {
 		return d
 	}
-	clear(at)
+	at := map[int]int{} // node → its place in p
 	p := Data{Count: []int{}, Scatter: []float64{}}
 	for k, i := range d.Nodes {
 		r, again := at[i]
@@ -154,6 +148,22 @@ func (d Data) Pool() Data {
 		p.Count[r] += int(m)
 	}
 	return p
+}
+
+// repeats reports whether a node comes more than once. Nodes are those of a graph,
+// so that a mark for each is cheaper than a map.
+func (d Data) repeats() bool {
+	if d.Len() == 0 {
+		return false
+	}
+	seen := make([]bool, slices.Max(d.Nodes)+1)
+	for _, i := range d.Nodes {
+		if seen[i] {
+			return true
+		}
+		seen[i] = true
+	}
+	return false
 }
 
 // Check says what is wrong with the data, for a kernel over so many nodes.
@@ -174,7 +184,14 @@ func (d Data) Check(nodes int) error {
 	if n == 0 {
 		return fmt.Errorf("%w: there are none", ErrData)
 	}
+	exact := map[int]int{} // node → value without noise
 	for k, i := range d.Nodes {
+		if d.NoiseVar != nil && d.NoiseVar[k] == 0 {
+			if before, again := exact[i]; again {
+				return fmt.Errorf("%w: measurements %d and %d are both at node %d and both without noise; leave one of them out, or give them a noise", ErrData, before, k, i)
+			}
+			exact[i] = k
+		}
 		switch {
 		case i < 0 || i >= nodes:
 			return fmt.Errorf("%w: measurement %d is at node %d of %d", ErrData, k, i, nodes)

@@ -500,6 +500,7 @@ func TestBadData(t *testing.T) {
 		"negative node":  {Nodes: []int{1, -1}, Y: []float64{1, 2}},
 		"lengths":        {Nodes: []int{1, 2}, Y: []float64{1}},
 		"noise lengths":  {Nodes: []int{1, 2}, Y: []float64{1, 2}, NoiseVar: []float64{1}},
+		"exact twice":    {Nodes: []int{1, 2, 1}, Y: []float64{1, 2, 1}, NoiseVar: []float64{0, 1, 0}},
 		"negative noise": {Nodes: []int{1, 2}, Y: []float64{1, 2}, NoiseVar: []float64{1, -1}},
 	} {
 		if _, _, err := Fit(background, k, d, FitOptions{}); !errors.Is(err, ErrData) {

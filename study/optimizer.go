@@ -241,7 +241,7 @@ func (o *Optimizer) Learn(ctx context.Context, readings []Reading) (Knowledge, e
 	o.save(ctx)
 	switch {
 	case errors.Is(err, bayesopt.ErrNoModel):
-		return nil, fmt.Errorf("%w: %d values that are too few, all the same, or too far apart", ErrNoModel, len(readings))
+		return nil, fmt.Errorf("%w: %d values that are too few, all the same, or too far from or too near each other for a variance to be a number", ErrNoModel, len(readings))
 	case err != nil:
 		return nil, err
 	}

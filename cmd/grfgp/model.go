@@ -37,7 +37,7 @@ func (m *modelFlags) flags(f *pflag.FlagSet) {
 	m.trend = newChoice(append([]string{"auto"}, grfgp.Trends...)...)
 	f.Var(&m.trend, "trend", "auto, none, or degree: a multiple of the logarithm of a node's degree on top")
 	f.Float64Var(&m.mean, "mean", 0, "known mean (default: learned)")
-	f.Float64Var(&m.noiseSD, "noise-sd", 0, "known standard deviation of the noise (default: learned)")
+	f.Float64Var(&m.noiseSD, "noise-sd", 0, "known standard deviation of the noise of one reading (default: learned)")
 }
 
 // levelFlag is that of verbs which show intervals.

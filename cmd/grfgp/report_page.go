@@ -101,7 +101,7 @@ func (p *page) tiles(r *subject) {
 			{fmt.Sprintf("%.1f %%", 100*v.Coverage["0.95"]), "of left-out measurements inside 95 % intervals"},
 		}
 	}
-	p.Tiles = append(p.Tiles, tile{in(r.model.NoiseSD()), "noise of a measurement (sd)"})
+	p.Tiles = append(p.Tiles, tile{in(r.model.NoiseSD()), "noise of a reading (sd)"})
 }
 
 // into returns a function that adds a fact to a list.
@@ -168,7 +168,7 @@ func (p *page) model(r *subject) {
 	for k, name := range c.Fit.Names {
 		add(name, "%.4g", c.Fit.Theta[k])
 	}
-	add("noise (sd)", "%.4g %s", r.model.NoiseSD(), r.unit)
+	add("noise of a reading (sd)", "%.4g %s", r.model.NoiseSD(), r.unit)
 	add("log likelihood", "%s", short(c.Fit.LogLikelihood))
 	if !c.Fit.Converged {
 		add("warning", "learning stopped after %d iterations before it had settled", c.Fit.Iterations)

@@ -137,7 +137,7 @@ func (a *app) simulate(ctx context.Context, f *simulateFlags, changed func(strin
 	case whole == 0 && err != nil:
 		return err
 	case whole == 0:
-		return &exitError{exitNotFitted, fmt.Errorf("nothing was scored: there is no model of %d measurements that are too few, all the same, or too far apart", sim.Start+sim.Steps)}
+		return &exitError{exitNotFitted, fmt.Errorf("nothing was scored: there is no model of %d measurements that are too few, all the same, or too far from or too near each other for a variance to be a number", sim.Start+sim.Steps)}
 	case err != nil:
 		a.talk.Say("interrupted: what follows is of the %d seeds that every policy had finished", whole)
 	}
