@@ -9,68 +9,90 @@ import (
 	"grfgp/internal/rng"
 )
 
-// expectedNoise returns, for every start node i in [Lo, Hi), about what
-// E‖φ_i − ψ_i‖² is, by L products with a matrix and without a single walk. It
-// takes walkers as independent and lengths as uncorrelated:
-//
-//	Σ_l f_l² s_i,l E[load_l²] / walkers_i,   E[load_l²] = v_i² (M^l v⁻²)_i,   M_ij = p_ij g_ij²,
-//
-// over the lengths l that are not known to be exact: a row is exact as long as
-// there are no more paths than its budget. Halting multiplies by s = 1/P(length
-// ≥ l). Repelling walkers do better than that, so this is no estimate of the
-// error; but it tells the rows that carry the error from those that do not.
-func (p *plan) expectedNoise(coeff []float64) []float64 {
-	n := len(p.steps.rowPtr) - 1
-	square, paths := make([]float64, n), make([]float64, n) // M^l v⁻², and the number of paths of length l
-	nextSquare, nextPaths := make([]float64, n), make([]float64, n)
-	for i := range square {
-		v := p.steps.v(uint32(i))
-		square[i], paths[i] = 1/(v*v), 1
+// outlook is what is known of the walks of one length from a node before any is
+// taken: (M^l v⁻²)_i with M_ij = p_ij g_ij², so that v_i² times it is the mean
+// square of their loads; and how many such paths there are.
+type outlook struct{ square, paths float32 }
+
+// outlooks returns the outlooks of all nodes, by length. They cost L products
+// with a sparse matrix, and do not depend on the number of walkers: a plan makes
+// them once.
+func (p *plan) outlooks() [][]outlook {
+	if p.ahead != nil {
+		return p.ahead
 	}
-	noise := make([]float64, p.opts.Hi-p.opts.Lo)
-	halting := 1.0
-	for l := 1; l < len(coeff); l++ {
+	n := len(p.steps.rowPtr) - 1
+	first := make([]outlook, n)
+	for i := range first {
+		v := p.steps.v(uint32(i))
+		first[i] = outlook{float32(1 / (v * v)), 1}
+	}
+	p.ahead = [][]outlook{first}
+	for l := range p.opts.MaxLen {
+		next := make([]outlook, n)
 		parallel.Ranges(n, blockRows, func(lo, hi int) {
 			for i := lo; i < hi; i++ {
-				nextSquare[i], nextPaths[i] = p.steps.spread(uint32(i), square, paths)
+				next[i] = p.steps.spread(uint32(i), p.ahead[l])
 			}
 		})
-		square, nextSquare = nextSquare, square
-		paths, nextPaths = nextPaths, paths
-		switch p.opts.Sampler {
-		case Independent:
-			halting /= 1 - p.opts.Halt
-		case AdHoc: // loads are not divided by the chance to get so far
-			halting *= 1 - p.opts.Halt
+		p.ahead = append(p.ahead, next)
+	}
+	return p.ahead
+}
+
+// spread returns the outlook of node i from those of its neighbours, for walks
+// that are one step longer.
+func (s *steps) spread(i uint32, from []outlook) outlook {
+	a, b := s.row(i)
+	odds, before := 1/float64(b-a), 0.0
+	square, paths := 0.0, 0.0
+	for e := a; e < b; e++ {
+		if s.cum != nil {
+			odds, before = s.cum[e]-before, s.cum[e]
 		}
-		for r := range noise {
+		g, to := s.factor(i, e), from[s.col[e]]
+		square += odds * g * g * float64(to.square)
+		paths += float64(to.paths)
+	}
+	return outlook{float32(square), float32(paths)}
+}
+
+// expectedNoise returns, for every start node i in [Lo, Hi), about what
+// E‖φ_i − ψ_i‖² is, without a single walk. It takes walkers as independent and
+// lengths as uncorrelated:
+//
+//	Σ_l f_l² v_i² (M^l v⁻²)_i / walkers_i
+//
+// over the lengths l that are not known to be exact: a row is exact as long as
+// there are no more paths than its budget. Where walks halt, length l weighs
+// 1/P(length ≥ l). Repelling walkers do better than that, so this is no estimate
+// of the error; but it tells the rows that carry the error from those that do not.
+func (p *plan) expectedNoise(coeff []float64) []float64 {
+	ahead := p.outlooks()
+	noise := make([]float64, p.opts.Hi-p.opts.Lo)
+	parallel.Ranges(len(noise), blockRows, func(lo, hi int) {
+		for r := lo; r < hi; r++ {
 			root := uint32(p.opts.Lo + r)
 			walks, budget := p.opts.Walks, 0
 			if p.opts.Sampler == Repelling {
 				walks, budget = p.opts.forRoot(p.steps, root)
 			}
-			if paths[root] > float64(budget) {
-				v := p.steps.v(root)
-				noise[r] += coeff[l] * coeff[l] * halting * v * v * square[root] / float64(walks)
+			v, halting, sum := p.steps.v(root), 1.0, 0.0
+			for l := 1; l < len(coeff); l++ {
+				switch p.opts.Sampler {
+				case Independent:
+					halting /= 1 - p.opts.Halt
+				case AdHoc: // loads are not divided by the chance to get so far
+					halting *= 1 - p.opts.Halt
+				}
+				if o := ahead[l][root]; float64(o.paths) > float64(budget) {
+					sum += coeff[l] * coeff[l] * halting * float64(o.square)
+				}
 			}
+			noise[r] = sum * v * v / float64(walks)
 		}
-	}
+	})
 	return noise
-}
-
-// spread returns row i of M·square and of |A|·paths, A the pattern of W.
-func (s *steps) spread(i uint32, square, paths []float64) (sum, count float64) {
-	a, b := s.row(i)
-	odds, before := 1/float64(b-a), 0.0
-	for e := a; e < b; e++ {
-		if s.cum != nil {
-			odds, before = s.cum[e]-before, s.cum[e]
-		}
-		g := s.factor(i, e)
-		sum += odds * g * g * square[s.col[e]]
-		count += paths[s.col[e]]
-	}
-	return sum, count
 }
 
 // defence is the share of pilot rows that are drawn with equal chances, whatever
