@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/rand/v2"
-	"slices"
 
 	"grfgp/internal/parallel"
 	"grfgp/internal/rng"
@@ -22,16 +20,20 @@ type Estimate struct {
 	Bytes      int64   `json:"bytes"`       // features of all rows
 	PeakBytes  int64   `json:"peak_bytes"`  // while sampling: with the step tables and two standard errors on top
 
-	// Error is ‖Φ − Ψ‖/‖Ψ‖ over the pilot rows in the Frobenius norm, for the
+	// Error is ‖Φ − Ψ‖/‖Ψ‖ over all rows in the Frobenius norm, for the
 	// given coefficients, measured by two independent ensembles per row; SE is
-	// its standard error, and ByLength the same of every Ψ_l alone.
+	// its standard error, and ByLength the same of every Ψ_l alone. Low and High
+	// hold the error of all rows with a chance of 95 %.
 	Error    float64   `json:"error"`
 	SE       float64   `json:"error_se"`
+	Low      float64   `json:"error_low"`
+	High     float64   `json:"error_high"`
 	ByLength []float64 `json:"error_by_length"`
 }
 
 // Pilot estimates size and error of the features that Sample would give, from
-// the given number of random rows; coeff are the f_l of Φ = Σ f_l Ψ_l.
+// the given number of rows, drawn with replacement and more often where the error
+// is expected to lie; coeff are the f_l of Φ = Σ f_l Ψ_l.
 func Pilot(ctx context.Context, w *sparse.CSR, opts Options, coeff []float64, rows int) (Estimate, error) {
 	if err := opts.validatePilot(w, coeff, rows); err != nil {
 		return Estimate{}, err
@@ -54,16 +56,18 @@ func (o *Options) validatePilot(w *sparse.CSR, coeff []float64, rows int) error 
 }
 
 func (p *plan) pilot(ctx context.Context, coeff []float64, rows int) (Estimate, error) {
-	roots := pilotRows(p.opts, rows)
 	full := make([]float64, p.opts.MaxLen+1)
 	copy(full, coeff)
-	found := make([]finding, len(roots))
-	painters := make([]*painter, parallel.Workers(len(roots)))
-	err := parallel.Blocks(ctx, len(roots), func(worker, k int) error {
+	draws := p.pilotRows(full, rows)
+	found := make([]finding, len(draws))
+	painters := make([]*painter, parallel.Workers(len(draws)))
+	a, b := rng.Derive(p.opts.Seed, "pilot a"), rng.Derive(p.opts.Seed, "pilot b")
+	err := parallel.Blocks(ctx, len(draws), func(worker, k int) error {
 		if painters[worker] == nil {
 			painters[worker] = p.painter()
 		}
-		found[k] = painters[worker].compare(roots[k], p.opts.Seed, full)
+		found[k] = painters[worker].compare(draws[k].root, [2]rng.Stream{a.At(uint64(k)), b.At(uint64(k))}, full)
+		found[k].weight = draws[k].weight
 		return painters[worker].tally.err
 	})
 	if err != nil {
@@ -72,43 +76,25 @@ func (p *plan) pilot(ctx context.Context, coeff []float64, rows int) (Estimate, 
 	return p.summary(found), nil
 }
 
-// pilotRows draws start nodes without replacement, the same for the same seed.
-func pilotRows(opts Options, rows int) []uint32 {
-	n := opts.Hi - opts.Lo
-	rows = min(rows, n)
-	random := rand.New(rng.New(opts.Seed, "pilot rows"))
-	seen := make(map[int]bool, rows)
-	roots := make([]uint32, 0, rows)
-	for k := n - rows; k < n; k++ { // Floyd's sampling
-		i := random.IntN(k + 1)
-		if seen[i] {
-			i = k
-		}
-		seen[i] = true
-		roots = append(roots, uint32(opts.Lo+i))
-	}
-	slices.Sort(roots)
-	return roots
-}
-
 // finding is what two independent estimates a and b of one row say. Per length
 // (and, last, for Φ): noise = ‖a−b‖²/2 estimates the variance of one of them,
 // signal = ⟨a, b⟩ is unbiased for the squared norm of the exact row.
 type finding struct {
+	weight          float64 // in sums over all rows; one on average
 	entries, values float64
 	exact           bool
 	noise, signal   []float64
 }
 
 // compare estimates a row twice.
-func (s *painter) compare(root uint32, seed uint64, coeff []float64) finding {
+func (s *painter) compare(root uint32, streams [2]rng.Stream, coeff []float64) finding {
 	width := len(coeff) + 1 // the lengths, then Φ
 	f := finding{noise: make([]float64, width), signal: make([]float64, width)}
 	place := map[uint32]int{}
 	var sides [2][]float64 // per node reached by either: its values by length, then Φ
-	for k, purpose := range []string{"pilot a", "pilot b"} {
+	for k, stream := range streams {
 		s.out.empty()
-		s.paint(root, rng.Derive(seed, purpose).At(uint64(root)))
+		s.paint(root, stream)
 		f.entries += float64(len(s.out.col)) / 2
 		f.values += float64(len(s.out.val)) / 2
 		f.exact = int(s.out.exact[0]) == len(coeff)-1
@@ -138,63 +124,73 @@ func (s *painter) compare(root uint32, seed uint64, coeff []float64) finding {
 	return f
 }
 
-// summary scales the findings up to all rows.
+// summary scales the findings up to all rows. Sizes, and the error, are ratios of
+// weighted sums; the delta method gives their standard errors.
 func (p *plan) summary(found []finding) Estimate {
 	e := Estimate{PilotRows: len(found)}
 	if len(found) == 0 {
 		return e
 	}
-	m, rows := float64(len(found)), int64(p.opts.Hi-p.opts.Lo)
-	perRow, perRow2 := 0.0, 0.0
-	for _, f := range found {
-		e.Entries += f.entries
-		e.Values += f.values
-		if f.exact {
-			e.ExactShare++
-		}
-		bytes := 9 + 5*f.entries + 5*f.values
-		perRow += bytes
-		perRow2 += bytes * bytes
-	}
-	for _, sum := range []*float64{&e.Entries, &e.Values, &e.ExactShare, &perRow, &perRow2} {
-		*sum /= m
-	}
-	e.Bytes = int64(perRow * float64(rows))
-	se := math.Sqrt(max(0, perRow2-perRow*perRow) / m)
-	if len(found) == int(rows) {
-		se = 0
-	}
-	tables := int64(4*len(p.steps.rowPtr) + 8*len(p.steps.cum) + 8*len(p.steps.growth))
-	e.PeakBytes = int64((perRow+2*se)*float64(rows)) + tables
-
-	maxLen := p.opts.MaxLen
-	for l := range maxLen + 2 {
-		noise, signal := 0.0, 0.0
+	mean := func(of func(f finding) float64) (mean, se float64) {
+		sum, weights, squares := 0.0, 0.0, 0.0
 		for _, f := range found {
-			noise += f.noise[l]
-			signal += f.signal[l]
+			sum += f.weight * of(f)
+			weights += f.weight
 		}
-		ratio := 0.0
-		if noise > 0 {
-			// A signal that drowns in the noise counts as a billionth of it.
-			ratio = math.Sqrt(noise / max(signal, 1e-18*noise))
+		mean = sum / weights
+		for _, f := range found {
+			d := f.weight * (of(f) - mean)
+			squares += d * d
 		}
-		if l <= maxLen {
-			e.ByLength = append(e.ByLength, ratio)
-			continue
+		return mean, math.Sqrt(squares) / weights
+	}
+	e.Entries, _ = mean(func(f finding) float64 { return f.entries })
+	e.Values, _ = mean(func(f finding) float64 { return f.values })
+	e.ExactShare, _ = mean(func(f finding) float64 {
+		if f.exact {
+			return 1
 		}
-		e.Error = ratio
-		if ratio > 0 {
-			// Delta method for √(Σ noise / Σ signal).
-			sum := 0.0
-			for _, f := range found {
-				d := f.noise[l] - ratio*ratio*f.signal[l]
-				sum += d * d
-			}
-			e.SE = math.Sqrt(sum) / max(signal, 1e-18*noise) / (2 * ratio)
-		}
+		return 0
+	})
+	perRow, se := mean(func(f finding) float64 { return 9 + 5*f.entries + 5*f.values })
+	rows := float64(p.opts.Hi - p.opts.Lo)
+	e.Bytes = int64(perRow * rows)
+	tables := int64(4*len(p.steps.rowPtr) + 8*len(p.steps.cum) + 8*len(p.steps.growth))
+	e.PeakBytes = int64((perRow+2*se)*rows) + tables
+
+	phi := p.opts.MaxLen + 1
+	for l := range phi {
+		ratio, _ := relative(found, l)
+		e.ByLength = append(e.ByLength, ratio)
+	}
+	if e.Error, e.SE = relative(found, phi); e.Error > 0 {
+		// An error is positive and skewed to the right: on the scale of its
+		// logarithm it is nearer to a normal distribution.
+		factor := math.Exp(1.96 * e.SE / e.Error)
+		e.Low, e.High = e.Error/factor, e.Error*factor
 	}
 	return e
+}
+
+// relative returns √(Σ noise / Σ signal) of one length, or of Φ, and its standard
+// error.
+func relative(found []finding, l int) (ratio, se float64) {
+	noise, signal := 0.0, 0.0
+	for _, f := range found {
+		noise += f.weight * f.noise[l]
+		signal += f.weight * f.signal[l]
+	}
+	if noise == 0 {
+		return 0, 0
+	}
+	signal = max(signal, 1e-18*noise) // a signal that drowns in the noise counts as a billionth of it
+	ratio = math.Sqrt(noise / signal)
+	sum := 0.0
+	for _, f := range found {
+		d := f.weight * (f.noise[l] - ratio*ratio*f.signal[l])
+		sum += d * d
+	}
+	return ratio, math.Sqrt(sum) / signal / (2 * ratio)
 }
 
 // Goal is what Tune aims at: an error, within a limit on memory.

@@ -57,9 +57,7 @@ func newRepelling(s *steps, opts Options) *repelling {
 
 // row estimates the row of one root and returns up to which length it is exact.
 func (r *repelling) row(t *tally, root uint32, stream *rng.Stream) (exact uint8) {
-	a, b := r.steps.row(root)
-	own := int(min(MaxWalks, math.Ceil(r.opts.HubWalks*float64(b-a))))
-	r.walks, r.budget = max(r.opts.Walks, own), max(r.opts.Budget, 2*own)
+	r.walks, r.budget = r.opts.forRoot(r.steps, root)
 	t.reset()
 	t.add(root, 1, 0)
 	l := 0
@@ -79,6 +77,13 @@ func (r *repelling) row(t *tally, root uint32, stream *rng.Stream) (exact uint8)
 		r.gather(t)
 	}
 	return exact
+}
+
+// forRoot returns the walkers and the budget of a root: more at hubs.
+func (o *Options) forRoot(s *steps, root uint32) (walks, budget int) {
+	a, b := s.row(root)
+	own := int(min(MaxWalks, math.Ceil(o.HubWalks*float64(b-a))))
+	return max(o.Walks, own), max(o.Budget, 2*own)
 }
 
 // gather makes crowds of the visits of the current length.

@@ -61,10 +61,11 @@ type plan struct {
 	steps *steps
 	opts  Options
 	key   rng.Key
+	ahead [][]outlook // by length and node; nil until a pilot asks
 }
 
 func newPlan(w *sparse.CSR, opts Options) *plan {
-	return &plan{newSteps(w, opts), opts, rng.Derive(opts.Seed, "walk")}
+	return &plan{steps: newSteps(w, opts), opts: opts, key: rng.Derive(opts.Seed, "walk")}
 }
 
 // rower estimates one row after another into a tally.

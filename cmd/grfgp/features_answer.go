@@ -76,7 +76,7 @@ func (a *app) answerFeatures(f *featuresFlags, g *graph.Graph, features *walk.Fe
 	case e.Error == 0:
 		line("error", "none: all of the %d rows tried are exact", e.PilotRows)
 	default:
-		line("error of Φ", "%.2g ± %.1g (relative; two ensembles on %d rows)", e.Error, e.SE, e.PilotRows)
+		line("error of Φ", "%.2g (relative; %.2g to %.2g with a chance of 95 %%, by two ensembles on %d rows)", e.Error, e.Low, e.High, e.PilotRows)
 		var by []string
 		for _, x := range e.ByLength {
 			by = append(by, fmt.Sprintf("%.2g", x))
