@@ -28,7 +28,7 @@ type normalClassifier struct {
 
 // classSystem solves H_c·dst = b, for blocks of so many columns per class.
 type classSystem interface {
-	solve(ctx context.Context, dst, b *mat.Dense, columns int, tol float64) error
+	solve(ctx context.Context, dst, b *mat.Dense, columns int, a accuracy) error
 }
 
 // classifyByRegression fits Dirichlet or OneVsAll.
@@ -96,7 +96,7 @@ func (t *tuner) condition(ctx context.Context, l Labels, theta []float64, k Cali
 		return nil, err
 	}
 	c.alpha = mat.NewDense(l.Len(), l.Classes, nil)
-	return c, c.system.solve(ctx, c.alpha, c.targets(), 1, meanTol)
+	return c, c.system.solve(ctx, c.alpha, c.targets(), 1, forMeans)
 }
 
 func (l latents) scaled(by float64) latents {
@@ -228,7 +228,7 @@ func (c *normalClassifier) draw(ctx context.Context, nodes []int, draws int, see
 		}
 	}
 	weights := mat.NewDense(n, classes*draws, nil)
-	if err := c.system.solve(ctx, weights, rest, draws, sampleTol); err != nil {
+	if err := c.system.solve(ctx, weights, rest, draws, forSamples); err != nil {
 		return nil, err
 	}
 	return out, c.eachBlock(nodes, func(lo, hi int) error {

@@ -59,10 +59,11 @@ func newStackedSystem(ctx context.Context, r *regressions, cov kernel.Covariance
 	return s, err
 }
 
-func (s *stackedSystem) solve(ctx context.Context, dst, b *mat.Dense, columns int, tol float64) error {
+func (s *stackedSystem) solve(ctx context.Context, dst, b *mat.Dense, columns int, a accuracy) error {
 	classes := s.op.classes
-	_, err := solve.CG(ctx, restack(dst, columns, classes), s.op, s.noise, restack(b, columns, classes),
-		solve.Options{Tol: tol, MaxIter: solveMost, Precond: s.precond})
+	sides := restack(b, columns, classes)
+	_, err := solve.CG(ctx, restack(dst, columns, classes), s.op, s.noise, sides,
+		solve.Options{ColumnTol: a.tolerances(s.noise, sides), MaxIter: solveMost, Precond: s.precond})
 	return err
 }
 

@@ -67,7 +67,7 @@ func (q *Posterior) extend(ctx context.Context, p *Posterior) error {
 		}
 	}
 	y := mat.NewDense(q.data.Len(), 1, slices.Clone(q.data.Y))
-	return q.system.solve(ctx, mat.NewDense(len(q.alpha), 1, q.alpha), y, meanTol)
+	return q.system.solve(ctx, mat.NewDense(len(q.alpha), 1, q.alpha), y, forMeans)
 }
 
 // Innovations returns how far each measurement came out from its prediction by

@@ -122,7 +122,7 @@ func TestExtendByIteration(t *testing.T) {
 		t.Error("bit by bit is not as in one go")
 	}
 	want := post(m.Condition(background, d))
-	near(t, "mean", numbers(once.Mean(background, allNodes(225))), numbers(want.Mean(background, allNodes(225))), 5*meanTol)
+	near(t, "mean", numbers(once.Mean(background, allNodes(225))), numbers(want.Mean(background, allNodes(225))), 5*forMeans.loosest)
 }
 
 func TestExtendRefuses(t *testing.T) {

@@ -15,10 +15,9 @@ import (
 )
 
 const (
-	learnTol       = 3e-2 // relative residual while learning,
-	meanTol        = 1e-4 // of the posterior mean
-	sampleTol      = 1e-2 // and of samples
-	solveMost      = 1000 // iterations
+	learnTol       = 3e-2 // relative residual while learning
+	learnMost      = 1000 // iterations of a step of learning,
+	solveMost      = 4000 // and of a solve that has to converge
 	learnRate      = 0.1  // of Adam, in e-folds
 	patchCount     = 4
 	patchNodes     = 300
@@ -36,6 +35,7 @@ type iterativeSystem struct {
 	op      solve.Operator
 	noise   []float64
 	precond solve.Factored
+	most    int // iterations of a solve that has to converge
 }
 
 func newIterativeSystem(ctx context.Context, cov kernel.Covariance, d Data, noise []float64) (*iterativeSystem, error) {
@@ -44,7 +44,7 @@ func newIterativeSystem(ctx context.Context, cov kernel.Covariance, d Data, nois
 	if err != nil {
 		return nil, err
 	}
-	return &iterativeSystem{op, noise, precond}, nil
+	return &iterativeSystem{op, noise, precond, solveMost}, nil
 }
 
 // newPreconditioner returns the covariance's own, or the diagonal.
@@ -72,13 +72,9 @@ func (s *iterativeSystem) tolerance() float64 {
 	return learnTol * min(1, max(0.05, 2*math.Sqrt(slices.Min(s.noise))))
 }
 
-func (s *iterativeSystem) solve(ctx context.Context, dst, b *mat.Dense, tol float64) error {
-	_, err := s.solveTo(ctx, dst, b, tol)
+func (s *iterativeSystem) solve(ctx context.Context, dst, b *mat.Dense, a accuracy) error {
+	_, err := solve.Solve(ctx, dst, s.op, s.noise, b, solve.Options{ColumnTol: a.tolerances(s.noise, b), MaxIter: s.most, Precond: s.precond})
 	return err
-}
-
-func (s *iterativeSystem) solveTo(ctx context.Context, dst, b *mat.Dense, tol float64) (solve.Stats, error) {
-	return solve.Solve(ctx, dst, s.op, s.noise, b, solve.Options{Tol: tol, MaxIter: solveMost, Precond: s.precond})
 }
 
 // patches returns likelihoods of a few windows of measurements that are near
@@ -160,7 +156,7 @@ func (w *learner) step(ctx context.Context, theta []float64) ([]float64, error) 
 	if err != nil {
 		return nil, err
 	}
-	stats, err := system.solveTo(ctx, w.solutions, w.sides, system.tolerance())
+	stats, err := solve.Solve(ctx, w.solutions, system.op, system.noise, w.sides, solve.Options{Tol: system.tolerance(), MaxIter: learnMost, Precond: system.precond})
 	if err != nil && !errors.Is(err, solve.ErrNotConverged) {
 		return nil, err
 	}
@@ -207,7 +203,7 @@ func (l *likelihood) estimate(ctx context.Context, theta []float64, seed uint64)
 	n := l.data.Len()
 	y := mat.NewDense(n, 1, slices.Clone(l.data.Y))
 	alpha := mat.NewDense(n, 1, nil)
-	if err := system.solve(ctx, alpha, y, meanTol); err != nil {
+	if err := system.solve(ctx, alpha, y, forMeans); err != nil {
 		return 0, 0, fmt.Errorf("log likelihood: %w", err)
 	}
 	logDet, se, err := solve.LogDet(ctx, system.op, noiseVar, solve.LogDetOptions{Probes: 8, Steps: 25, Precond: system.precond, Seed: seed})

@@ -28,7 +28,7 @@ func Solve(ctx context.Context, dst *mat.Dense, a Operator, noise []float64, b *
 // its own scalars and stops by itself. dst holds the starting guess: zeros, or
 // the solution of a system nearby.
 //
-// When the residual that is carried along has reached Tol but the true one has
+// When the residual that is carried along has reached its tolerance but the true one has
 // not, CG starts again from the solution so far, as long as that helps. After
 // ErrNotConverged dst holds the last iterates, of all iterates the nearest to
 // the solution in the norm of A + diag(noise). Other errors leave dst somewhere
@@ -52,10 +52,15 @@ func CG(ctx context.Context, dst *mat.Dense, a Operator, noise []float64, b *mat
 			return c.stats, fmt.Errorf("solve: conjugate gradients: iteration %d: %w", c.stats.Iterations, err)
 		}
 	}
-	worst, column := c.stats.Worst()
-	if c.stats.Converged = worst <= opts.Tol; !c.stats.Converged {
+	column, times := 0, 0.0 // the column that is farthest above its tolerance
+	for j, r := range c.stats.Residuals {
+		if t := r / opts.tol(j); !(t <= times) {
+			column, times = j, t
+		}
+	}
+	if c.stats.Converged = times <= 1; !c.stats.Converged {
 		return c.stats, fmt.Errorf("%w: relative residual %.3g in column %d after %d iterations, wanted %.3g; allow more iterations, use a stronger preconditioner or add noise",
-			ErrNotConverged, worst, column, c.stats.Iterations, opts.Tol)
+			ErrNotConverged, c.stats.Residuals[column], column, c.stats.Iterations, opts.tol(column))
 	}
 	return c.stats, nil
 }
@@ -170,7 +175,7 @@ func (c *conjugate) restart(ctx context.Context) error {
 		if c.stats.Iterations > 0 && now > 0.9*before {
 			c.stalled[j] = true
 		}
-		if now > c.opts.Tol && !c.stalled[j] && c.stats.Iterations < c.opts.MaxIter {
+		if now > c.opts.tol(j) && !c.stalled[j] && c.stats.Iterations < c.opts.MaxIter {
 			c.cols = append(c.cols, j)
 		}
 	}
@@ -228,7 +233,7 @@ func (c *conjugate) descend(ctx context.Context) error {
 			if !finite(res) {
 				return fmt.Errorf("residual of column %d is %g: %w", c.cols[t], res, ErrNotPositiveDefinite)
 			}
-			c.done[t] = c.done[t] || res <= c.opts.Tol
+			c.done[t] = c.done[t] || res <= c.opts.tol(c.cols[t])
 			if !c.done[t] {
 				left++
 			}

@@ -524,3 +524,32 @@ func BenchmarkCG(b *testing.B) {
 		})
 	}
 }
+
+// TestCGColumnTolerances: every column stops at its own tolerance, and one that
+// does not is named with it.
+func TestCGColumnTolerances(t *testing.T) {
+	const n = 200
+	a := withCondition(t, n, 1e4, 1)
+	b, x := normals(n, 3, 2), mat.NewDense(n, 3, nil)
+	tols := []float64{1e-8, 1e-1, 1e-4}
+	stats, err := CG(background, x, a, constant(n, 0), b, Options{ColumnTol: tols, MaxIter: 2000})
+	if err != nil || !stats.Converged {
+		t.Fatal(stats, err)
+	}
+	for j, tol := range tols {
+		if r := stats.Residuals[j]; r > tol || r < tol/1000 {
+			t.Errorf("residual %g in column %d, wanted %g", r, j, tol)
+		}
+	}
+	checkResiduals(t, stats, x, a, constant(n, 0), b)
+	x.Zero()
+	_, err = CG(background, x, a, constant(n, 0), b, Options{ColumnTol: []float64{1e-3, 10, 1e-12}, MaxIter: 20})
+	if !errors.Is(err, ErrNotConverged) || !strings.Contains(err.Error(), "in column 2") || !strings.Contains(err.Error(), "wanted 1e-12") {
+		t.Errorf("%v", err)
+	}
+	for _, bad := range [][]float64{{1e-3}, {1e-3, 0, 1e-3}, {1e-3, 1e-3, math.NaN()}} {
+		if _, err := CG(background, x, a, constant(n, 0), b, Options{ColumnTol: bad, MaxIter: 20}); !errors.Is(err, ErrArgument) {
+			t.Errorf("tolerances %v: %v", bad, err)
+		}
+	}
+}

@@ -17,6 +17,8 @@ var ErrArgument = errors.New("solve: bad argument")
 type Options struct {
 	// Tol is the relative residual ‖b − Hx‖/‖b‖ to reach in every column.
 	Tol float64
+	// ColumnTol, if not nil, is what each column has to reach instead of Tol.
+	ColumnTol []float64
 	// MaxIter is the largest number of iterations; 0 only measures the residual.
 	MaxIter int
 	// Precond approximates H⁻¹; nil means none.
@@ -30,6 +32,14 @@ type Options struct {
 // without a preconditioner.
 func DefaultOptions() Options { return Options{Tol: 1e-6, MaxIter: 1000} }
 
+// tol is the relative residual that column j has to reach.
+func (o Options) tol(j int) float64 {
+	if o.ColumnTol == nil {
+		return o.Tol
+	}
+	return o.ColumnTol[j]
+}
+
 // Stats say how a solve went.
 type Stats struct {
 	Iterations int
@@ -38,7 +48,7 @@ type Stats struct {
 	// Residuals are the final ‖b − Hx‖/‖b‖ per column, computed from x and not
 	// by recursion; 0 for a column of zeros.
 	Residuals []float64
-	// Converged reports that no residual is above Tol.
+	// Converged reports that no residual is above its tolerance.
 	Converged bool
 }
 
@@ -64,8 +74,13 @@ func check(dst *mat.Dense, a Operator, noise []float64, b *mat.Dense, opts Optio
 	if r, c := dst.Dims(); r != n || c != k {
 		return fmt.Errorf("%w: %d×%d solutions for %d×%d right-hand sides", ErrArgument, r, c, n, k)
 	}
-	if !(opts.Tol > 0) || math.IsInf(opts.Tol, 1) {
-		return fmt.Errorf("%w: tolerance %g; start from DefaultOptions", ErrArgument, opts.Tol)
+	if opts.ColumnTol != nil && len(opts.ColumnTol) != k {
+		return fmt.Errorf("%w: %d tolerances for %d right-hand sides", ErrArgument, len(opts.ColumnTol), k)
+	}
+	for j := range max(1, len(opts.ColumnTol)) {
+		if tol := opts.tol(j); !(tol > 0) || math.IsInf(tol, 1) {
+			return fmt.Errorf("%w: tolerance %g; start from DefaultOptions", ErrArgument, tol)
+		}
 	}
 	if opts.MaxIter < 0 {
 		return fmt.Errorf("%w: at most %d iterations", ErrArgument, opts.MaxIter)

@@ -109,7 +109,7 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 	}
 	s.Done("%d nodes", len(nodes))
 	if e := m.SDError(len(nodes)); e > 0 {
-		a.talk.Say("  standard deviations come from posterior samples, each known to %.0f %%", 100*e)
+		a.talk.Say("  standard deviations come from posterior samples, each with a standard error of %.0f %%", 100*e)
 	}
 	answer := predictAnswer{Version: 1, SDOf: "quantity", Level: f.level, NoiseSD: m.NoiseSD(), Choice: m.Choice(), Nodes: f.rows(d, m, p)}
 	if f.reading {

@@ -1,0 +1,52 @@
+package gp
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// accuracy says how small a residual r = b − Hx has to be. What counts is its size
+// beside the noise. A sample with a residual is off by K_·x H⁻¹r, independently of
+// the exact sample's deviation from the mean, so its variance is too large by that
+// of K_·x H⁻¹r. Were the residual white noise of variance share²·σ², this would be
+//
+//	share² · K_·x H⁻¹ N H⁻¹ K_x·  ≤  share² · (posterior variance)
+//
+// at every node, because the noise of the measurements is part of what makes the
+// posterior variance. Residuals of conjugate gradients are nearly white; smooth
+// remainders add up to some four times as much.
+type accuracy struct {
+	loosest  float64 // relative residual that is never exceeded
+	tightest float64 // relative residual that is always enough
+	share    float64 // of the noise
+	squared  bool    // the whole residual is measured by σ², not its root mean square by σ
+}
+
+var (
+	// forMeans allows an error of the mean of about 1 % of a standard deviation.
+	forMeans = accuracy{loosest: 1e-4, tightest: 1e-6, share: 0.01}
+	// forSamples allows 1 % of the variance.
+	forSamples = accuracy{loosest: 1e-2, tightest: 1e-6, share: 0.05}
+	// forCovariances: k'H⁻¹k from x with Hx = k − r has the error r'H⁻¹r ≤ ‖r‖²/σ²,
+	// which has to be small beside variances that may be below σ².
+	forCovariances = accuracy{loosest: 1e-4, tightest: 1e-9, share: 0.05, squared: true}
+)
+
+// tolerances returns the relative residual to reach in each column of b.
+func (a accuracy) tolerances(noise []float64, b *mat.Dense) []float64 {
+	n, k := b.Dims()
+	tols := make([]float64, k)
+	allowed := math.Sqrt(slices.Min(noise)*float64(n)) * a.share
+	if a.squared {
+		allowed = slices.Min(noise) * a.share
+	}
+	for j := range tols {
+		norm := mat.Norm(b.ColView(j), 2)
+		if tols[j] = a.loosest; norm > 0 {
+			tols[j] = min(a.loosest, max(a.tightest, allowed/norm))
+		}
+	}
+	return tols
+}
