@@ -22,8 +22,8 @@ func cora() *Experiment {
 	return &Experiment{
 		Name: "cora", Title: "Topics of papers (Table 7)", Version: 2,
 		About: `The largest component of the citation network Cora: 2,485 papers in seven topics, 80 % of them labelled, by citations alone. The paper says softmax; its code has
-the RobustMax likelihood with 994 inducing nodes, walks on the Laplacian with four free coefficients, and five seeds of one split, of which all 1,988 labels are used. Here the
-authors' arm has their split, walks and likelihood with 300 inducing nodes, and the same features with a Dirichlet process. The clean protocol has ten random splits beside theirs,
+the RobustMax likelihood with 994 inducing nodes, walks on the Laplacian with four free coefficients, and five seeds of one split, of which all 1,988 labels are used. Here
+that likelihood and as many inducing nodes are run on their split with their features and with exact kernels; beside it their features with 300 inducing nodes, and with a Dirichlet process. The clean protocol has ten random splits beside theirs,
 kernels that are all trained (the paper's diffusion baseline took five steps), and log score and calibration beside accuracy: the standard error of one test set of 497 papers is
 1.5 points. NLL is the mean negative log probability of the right topic; ECE the mean distance, over 15 bins, of the highest probability from how often it is right.`,
 		Columns: []Column{

@@ -79,7 +79,7 @@ var mutants = []mutant{
 	{"gp/classify_regression.go", "logDet += chol.LogDet() + float64(hi-lo)*math.Log(delta)", "logDet += chol.LogDet()", "the log-determinant of a class lacks a part"},
 	{"gp/classify_regression.go", "out.variance.Set(k, c, max(0, 1/v-noise))", "out.variance.Set(k, c, max(0, 1/v-noise/2))", "leaving one label out leaves half of its noise in"},
 	{"gp/classify_softmax.go", "sd[c] = k.Spread * math.Sqrt(max(0, v))", "sd[c] = math.Sqrt(max(0, v))", "the spread of a calibration is of no account"},
-	{"gp/classify_normal.go", "math.Sqrt(noise)*normal.NormFloat64()", "noise*normal.NormFloat64()", "draws of labels have the variance of the noise for its root"},
+	{"gp/classify_normal.go", "math.Sqrt(noise)*normal.NormFloat64()", "math.Sqrt(noise)*math.Sqrt(noise)*normal.NormFloat64()", "draws of labels have the variance of the noise for its root"},
 	{"gp/svgp_likelihood.go", "dv[class] += g * t / (2 * sd[class])", "dv[class] += g * t / sd[class]", "the slope of RobustMax by a variance is doubled"},
 	{"gp/svgp_bound.go", "sum += p.LogDet() / 2", "sum -= p.LogDet() / 2", "the divergence of the bound has a wrong sign"},
 
