@@ -39,7 +39,7 @@ var mutants = []mutant{
 	{"kernel/trend.go", "dst[a] += c.variance * v * v", "dst[a] += c.variance * v", "the variance of a trend goes with x, not with x²"},
 	{"kernel/unit.go", "dst[e] = (dst[e] - dot*inv[i]*inv[i]*v) * inv[i]", "dst[e] = (dst[e] - dot*inv[i]*v) * inv[i]", "the gradient of unit features lacks a factor"},
 	{"kernel/multiscale_draw.go", "scaleRows(y, u.inverses(nodes), math.Sqrt(u.variance))", "scaleRows(y, u.inverses(nodes), u.variance)", "draws of a scale have the variance for its root"},
-	{"kernel/multiscale_covariance.go", "addSquare(ctx, dst, o.phi, c.parts[k].variance)", "addSquare(ctx, dst, o.phi, 1)", "a Gram matrix lacks the variances of scales"},
+	{"kernel/multiscale_covariance.go", "addSquare(ctx, dst, o.phi, c.parts[k].variance)", "addSquare(ctx, dst, o.phi, c.parts[k].variance*c.parts[k].variance)", "a Gram matrix has the variances of scales squared"},
 	{"kernel/multiscale_grad.go", "grad[c.varianceAt(k)] += twice / 2\n\treturn err", "grad[c.varianceAt(k)] += twice\n\treturn err", "the slope by the variance of a scale is doubled"},
 	{"kernel/draw.go", "row[s] += v", "row[s] -= v", "draws are moved away from the measurements"},
 
