@@ -36,7 +36,7 @@ var drawers = []string{"util", "utils", "common", "helper", "helpers", "misc", "
 // Packages that may use the root package, files, a log, and the network.
 var (
 	mayUseRoot = []string{"cmd/grfgp", "experiment", "internal/bench", "server", "study"}
-	mayUseOS   = []string{"graphio", "dataset", "store", "store/storetest", "cmd/grfgp", "internal/mmap"}
+	mayUseOS   = []string{"graphio", "dataset", "store", "store/storetest", "cmd/grfgp", "internal/mmap", "internal/mutate"}
 	mayLog     = []string{"cmd/grfgp", "server"}
 	mayUseHTTP = []string{"dataset", "store", "store/storetest", "server", "cmd/grfgp"}
 )

@@ -158,7 +158,9 @@ func coraFew(t testing.TB, each, count int) []classTask {
 }
 
 // The paper has 87.04 ± 0.53 % on its split with features of a density of 22 %,
-// five seeds of one split of 497 nodes, whose own standard error is 1.5.
+// five seeds of one split of 497 nodes, whose own standard error is 1.5. Six seeds of
+// ours had 87.19 ± 0.27 %, NLL 0.440 ± 0.006 and ECE 0.032 ± 0.006 (standard
+// deviations); the mean of three of them is within two standard errors of that.
 func TestCora(t *testing.T) {
 	heavy(t)
 	k := coraAuthors(t)
@@ -172,18 +174,30 @@ func TestCora(t *testing.T) {
 	if t.Logf("features have density %.4f", density); density > 0.055 {
 		t.Errorf("features have density %.4f, want at most 0.055", density)
 	}
-	s := coraTable(t, []classTask{k}, coraGRF, gp.Dirichlet)
-	if s.accuracy < 0.87 || s.nll > 0.5 || s.ece > 0.05 {
-		t.Errorf("the authors' split: %+v, want 0.87, 0.5 and 0.05", s)
+	var mean classScore
+	const seeds = 3
+	for seed := range uint64(seeds) {
+		spec := coraGRF
+		spec.Seed = seed
+		s := coraTable(t, []classTask{k}, spec, gp.Dirichlet)
+		mean.accuracy += s.accuracy / seeds
+		mean.nll += s.nll / seeds
+		mean.ece += s.ece / seeds
+	}
+	if mean.accuracy < 0.8719-2*0.0027/math.Sqrt(seeds) || mean.nll > 0.440+2*0.006/math.Sqrt(seeds) || mean.ece > 0.032+2*0.006/math.Sqrt(seeds) {
+		t.Errorf("the authors' split: %+v, want 0.872, 0.440 and 0.032", mean)
 	}
 }
 
-// Twenty labels a class.
+// Twenty labels a class: 78.6 % over 20 draws, with a standard deviation of 1.4
+// between them (label spreading has 73.6 %); NLL 0.683 and ECE 0.041. Of two draws
+// two standard errors are allowed.
 func TestCoraFew(t *testing.T) {
 	heavy(t)
-	s := coraTable(t, coraFew(t, 20, 2), grfgp.Spec{}, gp.Dirichlet)
-	if s.accuracy < 0.67 || s.ece > 0.1 {
-		t.Errorf("20 labels a class: %+v, want 0.67 and 0.1", s)
+	const draws = 2
+	s := coraTable(t, coraFew(t, 20, draws), grfgp.Spec{}, gp.Dirichlet)
+	if s.accuracy < 0.786-2*0.014/math.Sqrt(draws) || s.nll > 0.73 || s.ece > 0.06 {
+		t.Errorf("20 labels a class: %+v, want 0.786, 0.683 and 0.041", s)
 	}
 }
 

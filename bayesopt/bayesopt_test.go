@@ -428,3 +428,47 @@ func TestVarianceReductionOverASample(t *testing.T) {
 		t.Errorf("the mean variance falls by %.5g, by %.5g with the best of the same candidates", got, best)
 	}
 }
+
+// drawn is a surrogate whose draws and means are known.
+type drawn struct {
+	bayesopt.Surrogate
+	measured []int
+	values   []float64
+}
+
+func (d drawn) Nodes() int      { return len(d.values) }
+func (d drawn) Measured() []int { return d.measured }
+func (d drawn) Mean(_ context.Context, nodes []int) ([]float64, error) {
+	mean := make([]float64, len(nodes))
+	for k, i := range nodes {
+		mean[k] = d.values[i]
+	}
+	return mean, nil
+}
+func (d drawn) Sample(_ context.Context, nodes []int, draws int, _ uint64) (*mat.Dense, error) {
+	s := mat.NewDense(len(nodes), draws, nil)
+	for k, i := range nodes {
+		for c := range draws {
+			s.Set(k, c, d.values[i])
+		}
+	}
+	return s, nil
+}
+
+// With costs, what counts is how far a draw is above the best mean of a measured
+// node, here 10: a gain of 15 for 10 before one of 1 for 1, and that before nothing.
+func TestThompsonGainsPerCost(t *testing.T) {
+	values, cost := []float64{10, 11, 25, 9.5, 3}, []float64{1, 1, 10, 1, 1}
+	for _, least := range []bool{false, true} {
+		s := drawn{measured: []int{0, 4}, values: slices.Clone(values)}
+		if least {
+			for i, v := range values {
+				s.values[i] = -v
+			}
+		}
+		picks := must(bayesopt.Thompson{Minimize: least}.Pick(background, s, candidates(5, []int{1, 2, 3}, bayesopt.Limits{Cost: cost}), 3, 1))
+		if got := nodesOf(picks); !slices.Equal(got, []int{2, 1, 3}) {
+			t.Errorf("least %v: picked %v", least, got)
+		}
+	}
+}

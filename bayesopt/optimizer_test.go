@@ -11,6 +11,8 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"grfgp/bayesopt"
 	"grfgp/gp"
 	"grfgp/graph"
@@ -560,5 +562,74 @@ func TestRunStops(t *testing.T) {
 	short, err := bayesopt.Run(background, o, 100, func(_ context.Context, i int) (float64, error) { return float64(i), nil })
 	if short != bayesopt.NoNodesLeft || err != nil || o.Data().Len() != 6 {
 		t.Errorf("%q, %v, %d measurements", short, err, o.Data().Len())
+	}
+}
+
+// By default hyperparameters are learned at 5 measurements and whenever these have
+// grown by a quarter: at 5, 7, 9, 12, 15, 19, 24 and 30.
+func TestTrainsByAQuarter(t *testing.T) {
+	const side = 6
+	o := must(bayesopt.New(bayesopt.Train(dense(must(graph.Grid(side, side))), gp.FitOptions{Fixed: true}), bayesopt.Options{Retrain: bayesopt.Schedule{Drift: -1}}))
+	truth, last := rugged(side), 0
+	var at []int
+	for i := range 32 {
+		if err := o.Tell(i, truth(i)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := o.Update(background); err != nil && !errors.Is(err, bayesopt.ErrNoModel) {
+			t.Fatal(err)
+		}
+		if now := o.Effort().Trainings; now > last {
+			last, at = now, append(at, i+1)
+		}
+	}
+	if want := []int{5, 7, 9, 12, 15, 19, 24, 30}; !slices.Equal(at, want) {
+		t.Errorf("trained at %v, want %v", at, want)
+	}
+}
+
+// For a level, the chance is that of the quantity being above it, by its mean and
+// standard deviation.
+func TestChanceOfBeingAbove(t *testing.T) {
+	const side, level = 6, 0.3
+	o := must(bayesopt.New(bayesopt.Train(dense(must(graph.Grid(side, side))), gp.FitOptions{}), bayesopt.Options{Goal: bayesopt.Threshold(level), Seed: 1}))
+	truth := hill(side)
+	for i := 0; i < side*side; i += 3 {
+		if err := o.Tell(i, truth(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	above := 0
+	for _, s := range must(o.Ask(background, 12)).Suggestions {
+		if want := distuv.UnitNormal.CDF((s.Mean - level) / s.SD); !s.Modelled || s.SD <= 0 || math.Abs(s.Chance-want) > 1e-12 {
+			t.Errorf("node %d with %v ± %v is above %v with chance %v, want %v", s.Node, s.Mean, s.SD, level, s.Chance, want)
+		}
+		if s.Mean > level {
+			above++
+		}
+	}
+	if above == 0 || above == 12 {
+		t.Errorf("%d of 12 means are above the level", above)
+	}
+}
+
+// The highest degree goes by neighbours per cost.
+func TestDegreePerCost(t *testing.T) {
+	g := must(graph.BarabasiAlbert(40, 2, 1))
+	cost := make([]float64, 40)
+	for i := range cost {
+		cost[i] = 1 + float64(i%7)
+	}
+	picks := must(bayesopt.HighestDegree{Graph: g.Adjacency()}.Pick(background, nil, candidates(40, all(40), bayesopt.Limits{Cost: cost}), 40, 1))
+	degree, last := g.Degrees(), math.Inf(1)
+	for _, p := range picks {
+		rank := float64(degree[p.Node]) / cost[p.Node]
+		if rank > last || p.Value != float64(degree[p.Node]) {
+			t.Errorf("node %d with %v neighbours for %v comes after %v a unit", p.Node, p.Value, cost[p.Node], last)
+		}
+		last = rank
+	}
+	if len(picks) != 40 {
+		t.Errorf("%d picks", len(picks))
 	}
 }

@@ -59,7 +59,7 @@ func ablation() *Experiment {
 		About: "A function drawn from 10 exp(−10 L̃) on a mesh of 30 × 30 nodes is learned from 90 of them, read with noise of standard deviation 0.1. Errors are against the function " +
 			"itself at the other 810 nodes; NLPD is the mean negative log density of the function there. The authors' protocol takes 10,000 walks a node that halt with probability 0.01, " +
 			"hops 0 to 9 on the Laplacian, with a learnable coefficient for every hop; ad hoc leaves out the weights 1/p(walk) (equation 13). The clean protocol takes the default features on Ã and a diffusion " +
-			"kernel. The paper shows one draw; here there are many, and the same on a graph with hubs.",
+			"kernel. All systems are solved by a factor, theirs and ours. The paper shows one draw; here there are many, and the same on a graph with hubs.",
 		Columns: []Column{
 			{"graph", Key, "mesh: 30 × 30; hubs: 900 nodes by preferential attachment, 2 edges each"},
 			{"arm", Key, "exact: diffusion kernel; grf, ad-hoc: walks on I − Ã, with and without weights; raw: weighted walks on A; clean-grf: default features on Ã, coefficients of a diffusion kernel; walks-grf, clean-ad-hoc: the same by independent walks, with weights and with their mean instead"},

@@ -193,6 +193,10 @@ func TestRingFindings(t *testing.T) {
 		return Rows{{"arm": denseArm, "nodes": 32, "seed": 1, "rmse": dense}, {"arm": featuresArm, "nodes": 32, "seed": 1, "rmse": 1.0}}
 	}
 	says(t, ringFindings(rows(1.01)), "within the tolerance of iterative solves", "hops 0 to 2")
+	says(t, ringFindings(rows(1.01)), "not: 64 probes")
+	numbers := Rows{{"arm": numbersArm, "nodes": 32, "seed": 1, "rmse": 0.9, "training_seconds": 8.0}, {"arm": featuresArm, "nodes": 32, "seed": 1, "rmse": 1.0, "training_seconds": 2.0},
+		{"arm": featuresArm, "nodes": 32, "seed": 2, "rmse": 5.0, "training_seconds": 9.0}}
+	says(t, ringFindings(numbers), "takes 4 times as long at 32 nodes, and the error is 0.9 in place of 1.")
 	says(t, ringFindings(rows(1.5)), "more than the 5 % that iterative solves leave open")
 }
 

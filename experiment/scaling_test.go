@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"encoding/json"
 	"math"
 	"slices"
 	"strings"
@@ -10,7 +11,9 @@ import (
 // The arms are the same task: dense and sparse agree to the tolerance of solves
 // while learning, 3 % and some, and many scales come near the noise.
 func TestScalingQuickly(t *testing.T) {
-	r, _ := quickly(t, scaling(), func(c Cell) bool { return c.Work < 0.1 || strings.HasPrefix(c.Name, "clean-64-") })
+	r, _ := quickly(t, scaling(), func(c Cell) bool {
+		return c.Work < 0.1 || strings.HasPrefix(c.Name, "clean-64-") || strings.HasPrefix(c.Name, "numbers-1024-")
+	})
 	dense, sparse := r.Rows.Where("arm", denseArm), r.Rows.Where("arm", featuresArm)
 	if len(dense) < 3 {
 		t.Fatalf("%d rows", len(dense))
@@ -22,6 +25,16 @@ func TestScalingQuickly(t *testing.T) {
 		}
 		if n := d.Num("nodes"); d.Num("stored_mb") != 8*n*n/(1<<20) {
 			t.Errorf("%v nodes take %v MB", n, d.Num("stored_mb"))
+		}
+	}
+	numbers := r.Rows.Where("arm", numbersArm)
+	if len(numbers) == 0 {
+		t.Error("the authors' numbers were not run")
+	}
+	for _, c := range numbers {
+		s := sparse.Where("nodes", c.Num("nodes"))
+		if len(s) != 1 || math.Abs(c.Num("rmse")-s[0].Num("rmse")) > 0.05*c.Num("rmse") {
+			t.Errorf("%v nodes: RMSE %v with the authors' numbers, %v with ours", c.Num("nodes"), c.Num("rmse"), s.Nums("rmse"))
 		}
 	}
 	for _, c := range r.Rows.Where("arm", cleanArm) {
@@ -47,10 +60,26 @@ func TestSeedsOfRings(t *testing.T) {
 		want   int
 	}{
 		{Options{}, "dense-8192-", 1}, {Options{}, "dense-4096-", 3}, {Options{}, "dense-16384-", 0}, {Options{}, "features-1048576-", 3}, {Options{}, "features-32-", 5},
+		{Options{}, "numbers-1048576-", 1}, {Options{}, "numbers-65536-", 3}, {Options{}, "numbers-32768-", 0}, {Options{}, "numbers-512-", 0}, {Options{Quick: true}, "numbers-", 2},
 		{Options{Seeds: 2}, "dense-8192-", 2}, {Options{Quick: true}, "clean-1024-", 1}, {Options{Quick: true, Seeds: 4}, "clean-1024-", 4},
 	} {
 		if got := count(c.o, c.prefix); got != c.want {
 			t.Errorf("%+v: %d cells %s, want %d", c.o, got, c.prefix, c.want)
+		}
+	}
+}
+
+// Of the kept results of other arms nothing is lost: what they are of is written as
+// before there was an arm with the authors' numbers.
+func TestSettingsOfRings(t *testing.T) {
+	for _, c := range scalingCells(Options{}) {
+		settings, err := json.Marshal(c.Settings)
+		if err != nil {
+			t.Fatal(err)
+		}
+		theirs := strings.HasPrefix(c.Name, "numbers-")
+		if got := strings.Contains(string(settings), `"Stochastic":{"Probes":64,"Tol":0.01,"Plain":true,"Fresh":true}`); got != theirs || strings.Contains(string(settings), "Stochastic") != theirs {
+			t.Errorf("%s: %s", c.Name, settings)
 		}
 	}
 }

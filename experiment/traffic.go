@@ -38,7 +38,8 @@ func traffic() *Experiment {
 step uniformly on the normalised Laplacian with its diagonal and halt with probability 0.1; coefficients are free up to 3 hops and start from random numbers, or have the
 shape of a diffusion kernel up to 4 hops; both are learned by L-BFGS with the mean of the training part taken as known. The exact diffusion kernel that the paper plots has
 the hyperparameters of the truncated one and was not trained itself. By the clean protocol every kernel is trained, the mean is unknown, and grfgp chooses by itself. NLPD
-is the mean over test nodes of the negative log density of a reading, noise included, with speeds in standard deviations of the training part.`,
+is the mean over test nodes of the negative log density of a reading, noise included, with speeds in standard deviations of the training part. All systems are solved by a factor, theirs and
+ours: no probes, residuals or preconditioners.`,
 		Columns: []Column{
 			{"arm", Key, "kernel and protocol"},
 			{"walks", Key, "n, walkers per node; 0: exact"},

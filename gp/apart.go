@@ -14,7 +14,9 @@ import (
 // afar. It factors the training covariance. With Q = H⁻¹ what is left out, B, has
 // mean y_B − Q_BB⁻¹α_B and covariance Q_BB⁻¹, noise included.
 func (m *Model) Apart(ctx context.Context, d Data, lists [][]int) ([]float64, error) {
-	p, err := (&Model{m.kernel, m.theta, m.noise, m.units, m.meanVar, Exact}).Condition(ctx, d)
+	factored := *m
+	factored.solver = Exact
+	p, err := factored.Condition(ctx, d)
 	if err != nil {
 		return nil, err
 	}

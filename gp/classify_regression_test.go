@@ -159,6 +159,7 @@ func TestStackedClasses(t *testing.T) {
 			for s := range x {
 				gap.Reset()
 				gap.Sub(x[s], y[s])
+				gap.Apply(func(_, _ int, v float64) float64 { return math.Abs(v) }, &gap)
 				if worst := mat.Max(&gap); worst > 0.05 {
 					t.Errorf("%s, %v: draw %d differs by %.2g", name, method, s, worst)
 				}

@@ -64,6 +64,27 @@ type FitOptions struct {
 	Fixed   bool        // take the likeliest start as it is: nothing is learned
 	Sketch  int         // fit to a sample of about so many measurements, in patches and scattered, to compare kernels by; 0: to all
 	Seed    uint64      // of random probes
+
+	Stochastic Stochastic // Iterative: how gradients are estimated
+}
+
+// Stochastic says how a fit by iteration estimates its gradients; the zero value
+// is a good choice. Others than that are for comparison.
+type Stochastic struct {
+	Probes int     // random vectors, at most MaxProbes; 0 means 3 to 15, the fewer the more measurements there are
+	Tol    float64 // relative residual of solves; 0 means 0.03, or less where the kernel has a preconditioner of its own
+	Plain  bool    // no preconditioner, here and in the posterior
+	Fresh  bool    // new probes in every step, whose solves start from zero: without, they stay and start from the last step's
+}
+
+// MaxProbes is the most random vectors that a fit takes.
+const MaxProbes = 64
+
+func (s Stochastic) check() error {
+	if s.Probes < 0 || s.Probes > MaxProbes || !(s.Tol >= 0) || s.Tol >= 1 {
+		return fmt.Errorf("gp: fitting: %d probes and a residual of %g; take 0 to %d and 0 to 1", s.Probes, s.Tol, MaxProbes)
+	}
+	return nil
 }
 
 // Model is a kernel with its hyperparameters, and the units in which they are.
@@ -75,6 +96,7 @@ type Model struct {
 	units   Units
 	meanVar float64 // of the unknown mean, standardised
 	solver  Solver
+	plain   bool // Iterative: no preconditioner
 }
 
 // State is what a Model is made of beside its kernel: what a file must hold.
@@ -123,7 +145,7 @@ type FitReport struct {
 	Residual        float64   `json:"residual"` // largest relative residual of the last step's solves; iterative solver only
 	// Converged: by Exact, and for a Sketch, L-BFGS ended by itself and not at
 	// MaxIter. By Iterative, which takes as many steps as it is given, the solves
-	// of the last one left a Residual of at most 0.03; that more steps would
+	// of the last one left a Residual of at most 0.03, or what was asked for; that more steps would
 	// change nothing is not said. Where nothing is learned it is true.
 	Converged bool `json:"converged"`
 }
@@ -142,13 +164,16 @@ func Fit(ctx context.Context, k kernel.Kernel, d Data, opts FitOptions) (*Model,
 	if err := d.Check(k.Nodes()); err != nil {
 		return nil, r, err
 	}
+	if err := opts.Stochastic.check(); err != nil {
+		return nil, r, err
+	}
 	if opts.MaxIter == 0 {
 		opts.MaxIter = 100
 	}
 	if opts.Epochs == 0 {
 		opts.Epochs = 50
 	}
-	m := &Model{kernel: k, meanVar: 1, solver: opts.Solver}
+	m := &Model{kernel: k, meanVar: 1, solver: opts.Solver, plain: opts.Stochastic.Plain}
 	if m.solver == Auto {
 		m.solver = Exact
 		if d.Len() > exactLimit { // Condition may be given as many
@@ -259,11 +284,11 @@ func (l *likelihood) fitIteratively(ctx context.Context, starts [][]float64, opt
 		return nil, r, err
 	}
 	if !opts.Fixed {
-		if theta, r, err = l.learn(ctx, theta, opts.Epochs, opts.Seed); err != nil {
+		if theta, r, err = l.learn(ctx, theta, opts.Epochs, opts.Stochastic, opts.Seed); err != nil {
 			return nil, r, err
 		}
 	}
-	r.LogLikelihood, r.LogLikelihoodSE, err = l.estimate(ctx, theta, opts.Seed)
+	r.LogLikelihood, r.LogLikelihoodSE, err = l.estimate(ctx, theta, opts.Stochastic.Plain, opts.Seed)
 	return theta, r, err
 }
 

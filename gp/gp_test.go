@@ -312,8 +312,9 @@ func TestLeaveOneOutEqualsLeavingOut(t *testing.T) {
 	}
 }
 
-// The two solvers agree on the posterior of one model, and the stochastic log
-// likelihood lies within five standard errors of the exact one.
+// The two solvers agree on the posterior mean of one model, and the stochastic log
+// likelihood lies within five standard errors of the exact one (TestLikelihoodByProbes…
+// says more of that, TestIterativeVariances of variances).
 func TestIterativeAgreesWithExact(t *testing.T) {
 	g, err := graph.Grid(20, 20)
 	if err != nil {
@@ -344,26 +345,12 @@ func TestIterativeAgreesWithExact(t *testing.T) {
 			t.Fatal(err)
 		}
 		near(t, name+" mean", got, want, 1e-3)
-		variance, err := exact.Variance(background, allNodes(400))
-		if err != nil {
-			t.Fatal(err)
-		}
-		sampled, err := iterative.Variance(background, allNodes(400))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := range variance {
-			if ratio := sampled[i] / variance[i]; math.Abs(ratio-1) > 6*math.Sqrt(2.0/varianceDraws) {
-				t.Errorf("%s: sampled variance of node %d is %v times the exact one", name, i, ratio)
-				break
-			}
-		}
 		p, _, err := newParams(k, nil, false)
 		if err != nil {
 			t.Fatal(err)
 		}
 		l := &likelihood{k, m.units.standard(d), m.meanVar, p}
-		value, se, err := l.estimate(background, append(m.Theta(), m.noise), 1)
+		value, se, err := l.estimate(background, append(m.Theta(), m.noise), false, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -606,7 +593,7 @@ func TestProbesGiveTheGradient(t *testing.T) {
 	}
 	sum, square := make([]float64, len(want)), make([]float64, len(want))
 	for seed := range uint64(seeds) {
-		grad, err := newLearner(l, seed).step(background, starts[0])
+		grad, err := newLearner(l, Stochastic{}, seed).step(background, starts[0])
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -38,8 +38,12 @@ type iterativeSystem struct {
 	most    int // iterations of a solve that has to converge
 }
 
-func newIterativeSystem(ctx context.Context, cov kernel.Covariance, d Data, noise []float64) (*iterativeSystem, error) {
+// newIterativeSystem prepares to solve H·x = b; plain is without a preconditioner.
+func newIterativeSystem(ctx context.Context, cov kernel.Covariance, d Data, noise []float64, plain bool) (*iterativeSystem, error) {
 	op := cov.Cross(d.Nodes, d.Nodes) // before the preconditioner, which uses its features
+	if plain {
+		return &iterativeSystem{op: op, noise: noise, most: solveMost}, nil
+	}
 	precond, err := newPreconditioner(ctx, cov, d.Nodes, noise)
 	if err != nil {
 		return nil, err
@@ -66,6 +70,9 @@ func newPreconditioner(ctx context.Context, cov kernel.Covariance, nodes []int, 
 // beside the noise, or it is taken for a part of it; its own preconditioner makes
 // that cheap.
 func (s *iterativeSystem) tolerance() float64 {
+	if s.precond == nil {
+		return learnTol
+	}
 	if _, diagonal := s.precond.(*solve.Jacobi); diagonal {
 		return learnTol
 	}
@@ -101,34 +108,44 @@ func (l *likelihood) scattered(theta []float64) (int, error) {
 }
 
 // learner climbs the likelihood by Adam with stochastic gradients: random signs z
-// give tr(H⁻¹ ∂H) = E[(H⁻¹z)ᵀ ∂H z] (Hutchinson). The right-hand sides are the
-// same in every step, so that solutions change little and start warm.
+// give tr(H⁻¹ ∂H) = E[(H⁻¹z)ᵀ ∂H z] (Hutchinson). Unless they are to be fresh, the
+// right-hand sides are the same in every step, so that solutions change little and
+// start warm.
 type learner struct {
 	*likelihood
+	opts      Stochastic
+	seed      uint64
+	taken     uint64     // steps
 	sides     *mat.Dense // [y, z_1, …]
 	solutions *mat.Dense // H⁻¹ of them
 	worst     float64    // residual of the last step
 }
 
-func newLearner(l *likelihood, seed uint64) *learner {
+func newLearner(l *likelihood, opts Stochastic, seed uint64) *learner {
 	n := l.data.Len()
-	probes := probeCount(n)
-	w := &learner{likelihood: l, sides: mat.NewDense(n, 1+probes, nil), solutions: mat.NewDense(n, 1+probes, nil)}
-	signs := rng.New(seed, "probes")
-	for k, y := range l.data.Y {
+	if opts.Probes == 0 {
+		opts.Probes = probeCount(n)
+	}
+	w := &learner{likelihood: l, opts: opts, seed: seed, sides: mat.NewDense(n, 1+opts.Probes, nil), solutions: mat.NewDense(n, 1+opts.Probes, nil)}
+	w.probe(rng.New(seed, "probes"))
+	return w
+}
+
+// probe draws the random signs, a bit each.
+func (w *learner) probe(signs *rng.Stream) {
+	for k, y := range w.data.Y {
 		row, bits := w.sides.RawRowView(k), signs.Uint64()
 		row[0] = y
-		for s := range probes {
+		for s := range w.opts.Probes {
 			row[1+s] = float64(int(bits>>s&1)*2 - 1)
 		}
 	}
-	return w
 }
 
 // learn takes so many steps of Adam from theta, with a rate that falls to a
 // tenth.
-func (l *likelihood) learn(ctx context.Context, theta []float64, epochs int, seed uint64) ([]float64, FitReport, error) {
-	w := newLearner(l, seed)
+func (l *likelihood) learn(ctx context.Context, theta []float64, epochs int, opts Stochastic, seed uint64) ([]float64, FitReport, error) {
+	w := newLearner(l, opts, seed)
 	x := l.params.free(theta)
 	adam := newAdam(len(x))
 	for t := range epochs {
@@ -141,7 +158,11 @@ func (l *likelihood) learn(ctx context.Context, theta []float64, epochs int, see
 		l.params.prior(grad, x)
 		adam.step(x, grad, learnRate*math.Pow(0.1, float64(t)/float64(epochs)))
 	}
-	return l.params.natural(x), FitReport{Iterations: epochs, Evaluations: epochs, Converged: w.worst <= learnTol, Residual: w.worst}, nil
+	enough := opts.Tol
+	if enough == 0 {
+		enough = learnTol
+	}
+	return l.params.natural(x), FitReport{Iterations: epochs, Evaluations: epochs, Converged: w.worst <= enough, Residual: w.worst}, nil
 }
 
 // step returns the stochastic gradient at theta, in natural parameters.
@@ -152,11 +173,20 @@ func (w *learner) step(ctx context.Context, theta []float64) ([]float64, error) 
 		return nil, err
 	}
 	cov := floating(base, w.meanVar)
-	system, err := newIterativeSystem(ctx, cov, w.data, noises(w.data, noise))
+	system, err := newIterativeSystem(ctx, cov, w.data, noises(w.data, noise), w.opts.Plain)
 	if err != nil {
 		return nil, err
 	}
-	stats, err := solve.Solve(ctx, w.solutions, system.op, system.noise, w.sides, solve.Options{Tol: system.tolerance(), MaxIter: learnMost, Precond: system.precond})
+	tol := w.opts.Tol
+	if tol == 0 {
+		tol = system.tolerance()
+	}
+	if w.opts.Fresh && w.taken > 0 {
+		w.probe(rng.New(w.seed, "probes", w.taken))
+		w.solutions.Zero()
+	}
+	w.taken++
+	stats, err := solve.Solve(ctx, w.solutions, system.op, system.noise, w.sides, solve.Options{Tol: tol, MaxIter: learnMost, Precond: system.precond})
 	if err != nil && !errors.Is(err, solve.ErrNotConverged) {
 		return nil, err
 	}
@@ -189,14 +219,14 @@ func (w *learner) step(ctx context.Context, theta []float64) ([]float64, error) 
 
 // estimate returns the log likelihood at theta by one solve and a stochastic
 // log-determinant, with its standard error.
-func (l *likelihood) estimate(ctx context.Context, theta []float64, seed uint64) (value, se float64, err error) {
+func (l *likelihood) estimate(ctx context.Context, theta []float64, plain bool, seed uint64) (value, se float64, err error) {
 	own, noise := l.params.split(theta)
 	base, err := l.kernel.At(own)
 	if err != nil {
 		return 0, 0, err
 	}
 	cov, noiseVar := floating(base, l.meanVar), noises(l.data, noise)
-	system, err := newIterativeSystem(ctx, cov, l.data, noiseVar)
+	system, err := newIterativeSystem(ctx, cov, l.data, noiseVar, plain)
 	if err != nil {
 		return 0, 0, err
 	}

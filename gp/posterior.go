@@ -66,7 +66,7 @@ func (s exactSystem) solve(_ context.Context, dst, b *mat.Dense, _ accuracy) err
 // newSystem factors H, or prepares to solve it by iteration.
 func newSystem(ctx context.Context, p *Posterior) (system, error) {
 	if p.model.solver == Iterative {
-		return newIterativeSystem(ctx, p.cov, p.data, p.noise)
+		return newIterativeSystem(ctx, p.cov, p.data, p.noise, p.model.plain)
 	}
 	h := mat.NewSymDense(p.data.Len(), nil)
 	if err := p.cov.Gram(ctx, h, p.data.Nodes); err != nil {

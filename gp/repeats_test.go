@@ -272,7 +272,7 @@ func TestProbesGiveTheGradientOfReadings(t *testing.T) {
 	}
 	sum, square := make([]float64, len(want)), make([]float64, len(want))
 	for seed := range uint64(seeds) {
-		grad, err := newLearner(&likelihood{k, units.standard(means), 1, p}, seed).step(background, starts[0])
+		grad, err := newLearner(&likelihood{k, units.standard(means), 1, p}, Stochastic{}, seed).step(background, starts[0])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -352,7 +352,7 @@ func TestIterativeMeans(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "mean", numbers(p.Mean(background, all)), numbers(exact.Mean(background, all)), 10*meanTol)
+	near(t, "mean", numbers(p.Mean(background, all)), numbers(exact.Mean(background, all)), 10*forMeans.loosest)
 	want := numbers(exact.Variance(background, all))
 	for i, v := range numbers(p.Variance(background, all)) {
 		// Six standard errors of a variance from so many draws.

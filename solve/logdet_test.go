@@ -43,6 +43,30 @@ func TestLogDet(t *testing.T) {
 	}
 }
 
+// TestLogDetError: the standard error is that of the estimate, by its spread over
+// 400 seeds, which knows a standard deviation to 3.5 %: five times that is allowed.
+// It falls with the root of the number of probes.
+func TestLogDetError(t *testing.T) {
+	const n, seeds = 60, 400
+	a, noise := lowRankMatrix(t, n, 30, 1), variances(n)
+	for _, probes := range []int{4, 16} {
+		sum, square, said := 0.0, 0.0, 0.0
+		for seed := range uint64(seeds) {
+			value, se, err := LogDet(background, a, noise, LogDetOptions{Probes: probes, Steps: 20, Seed: seed})
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum += value / seeds
+			square += value * value / seeds
+			said += se * se / seeds
+		}
+		spread := math.Sqrt((square - sum*sum) * seeds / (seeds - 1))
+		if ratio := math.Sqrt(said) / spread; math.Abs(ratio-1) > 0.18 {
+			t.Errorf("%d probes: standard errors are %.3f times the spread %.3g over seeds", probes, ratio, spread)
+		}
+	}
+}
+
 // TestLogDetExact: nothing is left to chance for a diagonal matrix, and when
 // the preconditioner is the matrix; nor to quadrature with n steps.
 func TestLogDetExact(t *testing.T) {

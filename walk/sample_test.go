@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/internal/rng"
 	"grfgp/sparse"
 )
 
@@ -114,6 +115,14 @@ func smallMedia(t testing.TB) []medium {
 		laplacian[i][i]++
 	}
 	signed := adjacency(7, func(i, j int) float64 { return math.Sin(float64(3*i + j)) })
+	// Rows of two to four entries of either sign and of unlike size: a few steps are
+	// exact, and walkers are then recruited by masses of either sign.
+	sparseSigned := adjacency(14, func(i, j int) float64 {
+		if (i-j)%6 != 1 {
+			return 0
+		}
+		return float64(1-2*((i*j)%2)) * (0.1 + 0.2*float64((i+j)%5))
+	})
 	lonely := ringAdjacency(6)
 	for i := range lonely {
 		lonely[i] = append(lonely[i], 0)
@@ -127,6 +136,7 @@ func smallMedia(t testing.TB) []medium {
 		{"raw weighted", fromDense(t, weighted), nil},
 		{"laplacian", fromDense(t, laplacian), nil},
 		{"signed", fromDense(t, signed), nil},
+		{"sparse signed", fromDense(t, sparseSigned), nil},
 		normalized(t, "two nodes", [][]float64{{0, 2}, {2, 0}}),
 		normalized(t, "one node", [][]float64{{0}}),
 		normalized(t, "lone node", lonely),
@@ -252,6 +262,45 @@ func TestUnbiased(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// Recruits keep the mass: of masses of either sign, each at least a walker's share
+// stays as it is, and each smaller one gets none or walkers with its own sign, whose
+// mass is the right one on average. With 4,000 draws of one uniform number the
+// standard error is at most ½·gap/√4000; five of them are allowed.
+func TestRecruitsKeepTheirSigns(t *testing.T) {
+	const draws, walks = 4000, 7
+	front := []visit{{mass: 0.9, entry: 0}, {mass: -0.05, entry: 1}, {mass: -1.3, entry: 2}, {mass: 0.2, entry: 3}, {mass: -0.15, entry: 4}}
+	node := []uint32{10, 11, 12, 13, 14}
+	total := 0.0
+	for _, v := range front {
+		total += math.Abs(v.mass)
+	}
+	gap := total / walks
+	r, mean, small := &repelling{walks: walks}, map[uint32]float64{}, 0
+	for seed := range uint64(draws) {
+		r.recruit(front, node, rng.New(seed, "recruits"))
+		for _, c := range r.crowds {
+			m := front[c.node-10].mass
+			switch {
+			case math.Signbit(c.mass) != math.Signbit(m):
+				t.Fatalf("mass %v at node %d has walkers of mass %v", m, c.node, c.mass)
+			case math.Abs(m) >= gap && c.mass != m:
+				t.Fatalf("mass %v at node %d became %v", m, c.node, c.mass)
+			case math.Abs(m) < gap:
+				small++
+			}
+			mean[c.node] += c.mass / draws
+		}
+	}
+	for _, v := range front {
+		if got := mean[node[v.entry]]; math.Abs(got-v.mass) > 5*gap/2/math.Sqrt(draws) {
+			t.Errorf("mass %v is %v on average", v.mass, got)
+		}
+	}
+	if small == 0 {
+		t.Error("no small mass was recruited")
 	}
 }
 

@@ -201,9 +201,10 @@ func (a *app) printBench(r *benchAnswer) error {
 		}
 	}
 	if r.Accuracy != nil {
-		fmt.Fprintf(t, "\naccuracy, hops 0..10\tβ\tsampler\twalks\tentries a row\terror of rows\terror of kernel\n")
+		fmt.Fprintf(t, "\naccuracy, hops 0..10, %d draws\tβ\tsampler\twalks\tentries a row\terror of rows\terror of kernel\tkernel: paper's walks over it\n", r.Accuracy[0].Draws)
 		for _, x := range r.Accuracy {
-			fmt.Fprintf(t, "%s\t%g\t%s\t%d\t%.0f\t%.4f\t%.4f\n", x.Graph, x.Beta, x.Sampler, x.Walks, x.Stored, x.RowError, x.KernelError)
+			fmt.Fprintf(t, "%s\t%g\t%s\t%d\t%.0f\t%.4f ± %.4f\t%.4f ± %.4f\t%.3g ± %.2g\n", x.Graph, x.Beta, x.Sampler, x.Walks, x.Stored,
+				x.RowError, x.RowErrorSD, x.KernelError, x.KernelErrorSD, x.KernelRatio, x.KernelRatioSD)
 		}
 	}
 	if r.Scaling != nil {

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"grfgp/graph"
 	"grfgp/internal/rng"
@@ -13,23 +14,33 @@ import (
 	"grfgp/walk"
 )
 
-// Accuracy compares a sampler with the exact diffusion kernel on random nodes.
+// Accuracy compares a sampler with the exact diffusion kernel on random nodes: means
+// over draws of nodes and walks, with the standard deviation between draws.
 type Accuracy struct {
 	Graph   string  `json:"graph"`
 	Beta    float64 `json:"beta"`
 	Sampler string  `json:"sampler"`
 	Walks   int     `json:"walks"`
+	Draws   int     `json:"draws"`
 	Stored  float64 `json:"stored_per_row"` // entries of Φ
 	// Relative errors in the Frobenius norm: rows of Φ against Ψ, and ΦΦᵀ
 	// against ΨΨᵀ between the chosen nodes.
-	RowError    float64 `json:"row_error"`
-	KernelError float64 `json:"kernel_error"`
+	RowError      float64 `json:"row_error"`
+	RowErrorSD    float64 `json:"row_error_sd"`
+	KernelError   float64 `json:"kernel_error"`
+	KernelErrorSD float64 `json:"kernel_error_sd"`
+	// How many times as large the errors of the paper's walks are, draw by draw.
+	RowRatio      float64 `json:"row_ratio"`
+	RowRatioSD    float64 `json:"row_ratio_sd"`
+	KernelRatio   float64 `json:"kernel_ratio"`
+	KernelRatioSD float64 `json:"kernel_ratio_sd"`
 }
 
 const (
-	accuracyHops = 10
-	accuracyRows = 256
-	paperWalks   = 1000
+	accuracyHops  = 10
+	accuracyRows  = 256
+	accuracyDraws = 5
+	paperWalks    = 1000
 )
 
 // Named is a graph with a name.
@@ -39,7 +50,8 @@ type Named struct {
 }
 
 // Accuracies compares, for each graph and β, the paper's walks (n = 1000,
-// p = 0.1, hops 0 to 10) with the default sampler at no more stored entries.
+// p = 0.1, hops 0 to 10) with the default sampler at no more stored entries, over
+// several draws of nodes and walks.
 func Accuracies(ctx context.Context, graphs []Named, betas []float64, seed uint64) ([]Accuracy, error) {
 	var all []Accuracy
 	for _, g := range graphs {
@@ -48,33 +60,60 @@ func Accuracies(ctx context.Context, graphs []Named, betas []float64, seed uint6
 			Sampler: walk.Independent, Walks: paperWalks, Halt: 0.1, MaxLen: accuracyHops,
 			Scale: g.Graph.WalkScale(graph.NormalizedAdjacency), Seed: seed,
 		}
-		fPaper, err := walk.Sample(ctx, w, paper)
-		if err != nil {
-			return nil, err
-		}
-		ours, err := matchStorage(ctx, w, paper, perRow(fPaper))
-		if err != nil {
-			return nil, err
-		}
-		fOurs, err := walk.Sample(ctx, w, ours)
-		if err != nil {
-			return nil, err
-		}
-		for _, beta := range betas {
-			coeff := make([]float64, accuracyHops+1)
-			kernel.Diffusion{}.Coeffs(coeff, []float64{1, beta})
-			exact := newExact(w, coeff, seed)
-			for _, f := range []*walk.Features{fPaper, fOurs} {
-				a, err := exact.compare(f, coeff)
-				if err != nil {
+		found := make([][accuracyDraws][2]deviation, len(betas))
+		var stored [2]float64
+		var ours walk.Options
+		for draw := range uint64(accuracyDraws) {
+			paper.Seed = seed + draw
+			fPaper, err := walk.Sample(ctx, w, paper)
+			if err != nil {
+				return nil, err
+			}
+			if draw == 0 {
+				if ours, err = matchStorage(ctx, w, paper, perRow(fPaper)); err != nil {
 					return nil, err
 				}
-				a.Graph, a.Beta = g.Name, beta
+			}
+			ours.Seed = paper.Seed
+			fOurs, err := walk.Sample(ctx, w, ours)
+			if err != nil {
+				return nil, err
+			}
+			for k, beta := range betas {
+				coeff := diffusionCoeffs(beta)
+				exact := newExact(w, coeff, paper.Seed)
+				for side, f := range []*walk.Features{fPaper, fOurs} {
+					if found[k][draw][side], err = exact.compare(f, coeff); err != nil {
+						return nil, err
+					}
+				}
+			}
+			stored[0] += perRow(fPaper) / accuracyDraws
+			stored[1] += perRow(fOurs) / accuracyDraws
+		}
+		for k, beta := range betas {
+			for side, opts := range []walk.Options{paper, ours} {
+				a := Accuracy{Graph: g.Name, Beta: beta, Sampler: opts.Sampler.String(), Walks: opts.Walks, Draws: accuracyDraws, Stored: stored[side]}
+				var rows, kernels, rowRatios, kernelRatios []float64
+				for _, d := range found[k] {
+					rows, kernels = append(rows, d[side].rows), append(kernels, d[side].kernel)
+					rowRatios, kernelRatios = append(rowRatios, d[0].rows/d[side].rows), append(kernelRatios, d[0].kernel/d[side].kernel)
+				}
+				a.RowError, a.RowErrorSD = stat.MeanStdDev(rows, nil)
+				a.KernelError, a.KernelErrorSD = stat.MeanStdDev(kernels, nil)
+				a.RowRatio, a.RowRatioSD = stat.MeanStdDev(rowRatios, nil)
+				a.KernelRatio, a.KernelRatioSD = stat.MeanStdDev(kernelRatios, nil)
 				all = append(all, a)
 			}
 		}
 	}
 	return all, nil
+}
+
+func diffusionCoeffs(beta float64) []float64 {
+	coeff := make([]float64, accuracyHops+1)
+	kernel.Diffusion{}.Coeffs(coeff, []float64{1, beta})
+	return coeff
 }
 
 func perRow(f *walk.Features) float64 {
@@ -133,10 +172,13 @@ func newExact(w *sparse.CSR, coeff []float64, seed uint64) *exact {
 	return e
 }
 
-func (e *exact) compare(f *walk.Features, coeff []float64) (Accuracy, error) {
+// deviation is a relative error, of the rows and of the kernel.
+type deviation struct{ rows, kernel float64 }
+
+func (e *exact) compare(f *walk.Features, coeff []float64) (deviation, error) {
 	phi, err := f.Combine(coeff)
 	if err != nil {
-		return Accuracy{}, err
+		return deviation{}, err
 	}
 	m := len(e.nodes)
 	rows, k := mat.NewDense(m, f.Nodes(), nil), mat.NewDense(m, m, nil)
@@ -149,10 +191,5 @@ func (e *exact) compare(f *walk.Features, coeff []float64) (Accuracy, error) {
 	k.Mul(rows, rows.T())
 	k.Sub(k, e.k)
 	rows.Sub(rows, e.psi)
-	opts := f.Options()
-	return Accuracy{
-		Sampler: opts.Sampler.String(), Walks: opts.Walks, Stored: perRow(f),
-		RowError:    mat.Norm(rows, 2) / mat.Norm(e.psi, 2),
-		KernelError: mat.Norm(k, 2) / mat.Norm(e.k, 2),
-	}, nil
+	return deviation{mat.Norm(rows, 2) / mat.Norm(e.psi, 2), mat.Norm(k, 2) / mat.Norm(e.k, 2)}, nil
 }

@@ -92,7 +92,11 @@ func TestAccuracyAtEqualStorage(t *testing.T) {
 	}
 	for i := 0; i < len(all); i += 2 {
 		paper, ours := all[i], all[i+1]
-		if ours.Stored > paper.Stored || ours.RowError > paper.RowError || ours.KernelError > paper.KernelError {
+		// Storage was matched on the first draw; others differ by a hair.
+		if ours.Stored > 1.001*paper.Stored || ours.RowRatio < 1 || ours.KernelRatio-2*ours.KernelRatioSD < 1 {
+			t.Errorf("paper %+v, ours %+v", paper, ours)
+		}
+		if paper.RowRatio != 1 || paper.KernelRatioSD != 0 || ours.KernelRatioSD == 0 || ours.Draws < 2 || ours.RowErrorSD > ours.RowError {
 			t.Errorf("paper %+v, ours %+v", paper, ours)
 		}
 	}

@@ -29,6 +29,8 @@ type RingRun struct {
 	Dense   bool // ΦΦᵀ is formed, and systems with it are solved by a factor
 	Many    bool // coarser rings on top
 	Seed    uint64
+	// Stochastic is how gradients are estimated while learning.
+	Stochastic gp.Stochastic
 
 	kernel kernel.Kernel // what is left of the run
 	model  *gp.Model
@@ -97,7 +99,7 @@ func (r *RingRun) Regress(ctx context.Context) (Regression, error) {
 	out.Features = time.Since(start).Seconds()
 
 	start = time.Now()
-	opts := gp.FitOptions{Solver: gp.Iterative, Epochs: r.Epochs, Seed: r.Seed}
+	opts := gp.FitOptions{Solver: gp.Iterative, Epochs: r.Epochs, Seed: r.Seed, Stochastic: r.Stochastic}
 	if r.Authors {
 		opts = r.authorsOptions(opts)
 	}

@@ -1,0 +1,180 @@
+// Command mutate makes wrong programs, one change each, and runs the tests on every
+// one of them: a change that no test sees is a figure that no test holds. It takes
+// many minutes and is run by hand, from anywhere in the repository:
+//
+//	go run ./internal/mutate            # all
+//	go run ./internal/mutate -run gp/   # those whose file or words match
+//
+// The sources stay as they are: the go command is given an overlay. Only the tests
+// of the package that is changed count, with -short: what is noticed two packages
+// further is noticed by luck.
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+func main() {
+	pattern := flag.String("run", "", "only mutants whose file or description matches this regular expression")
+	flag.Parse()
+	if err := run(*pattern); err != nil {
+		fmt.Fprintln(os.Stderr, "mutate:", err)
+		os.Exit(1)
+	}
+}
+
+// outcomes of a mutant.
+const (
+	killed   = "killed"
+	survived = "SURVIVED"
+	misfit   = "DID NOT APPLY"
+	broken   = "DID NOT COMPILE"
+)
+
+func run(pattern string) error {
+	wanted, err := regexp.Compile(pattern)
+	if err != nil {
+		return err
+	}
+	out, err := exec.Command("go", "env", "GOMOD").Output()
+	if err != nil {
+		return fmt.Errorf("go env: %w", err)
+	}
+	root := filepath.Dir(strings.TrimSpace(string(out)))
+	scratch, err := os.MkdirTemp("", "mutate")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(scratch)
+
+	var chosen []mutant
+	for _, m := range mutants {
+		if wanted.MatchString(m.file) || wanted.MatchString(m.what) {
+			chosen = append(chosen, m)
+		}
+	}
+	if err := sound(root, chosen); err != nil {
+		return err
+	}
+	count, began := map[string]int{}, time.Now()
+	for k, m := range chosen {
+		start := time.Now()
+		outcome, how, err := try(root, scratch, m)
+		if err != nil {
+			return err
+		}
+		count[outcome]++
+		fmt.Printf("%3d/%d %-8s %s: %s (%s%.0f s)\n", k+1, len(chosen), outcome, m.file, m.what, how, time.Since(start).Seconds())
+	}
+	fmt.Printf("\n%d mutants in %.0f min: %d killed, %d survived, %d did not apply, %d did not compile\n",
+		len(chosen), time.Since(began).Minutes(), count[killed], count[survived], count[misfit], count[broken])
+	if count[killed] < len(chosen) {
+		return errors.New("not all were killed")
+	}
+	return nil
+}
+
+// sound runs the tests on the sources as they are: where these fail, a mutant that
+// fails says nothing.
+func sound(root string, chosen []mutant) error {
+	var done []string
+	for _, m := range chosen {
+		if slices.Contains(done, m.dir()) {
+			continue
+		}
+		done = append(done, m.dir())
+		output, ok, err := test(root, m, "")
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return fmt.Errorf("the tests of %s fail without a mutant: %s", m.dir(), output)
+		}
+	}
+	return nil
+}
+
+// try runs the tests on one mutant.
+func try(root, scratch string, m mutant) (outcome, how string, err error) {
+	original := filepath.Join(root, filepath.FromSlash(m.file))
+	source, err := os.ReadFile(original)
+	if err != nil {
+		return "", "", err
+	}
+	changed, err := m.apply(string(source))
+	if err != nil {
+		return misfit, err.Error() + "; ", nil
+	}
+	file, overlay := filepath.Join(scratch, filepath.Base(m.file)), filepath.Join(scratch, "overlay.json")
+	if err := os.WriteFile(file, []byte(changed), 0o600); err != nil {
+		return "", "", err
+	}
+	replace, err := json.Marshal(map[string]map[string]string{"Replace": {original: file}})
+	if err != nil {
+		return "", "", err
+	}
+	if err := os.WriteFile(overlay, replace, 0o600); err != nil {
+		return "", "", err
+	}
+	if output, ok, err := command(root, "build", "-overlay", overlay, m.dir()); err != nil || !ok {
+		return broken, output + "; ", err
+	}
+	output, ok, err := test(root, m, overlay)
+	if err != nil {
+		return "", "", err
+	}
+	if ok {
+		return survived, "", nil
+	}
+	return killed, firstFailure(output) + ", ", nil
+}
+
+// test runs the tests that a mutant must not pass.
+func test(root string, m mutant, overlay string) (output string, ok bool, err error) {
+	args := []string{"test", "-short", "-failfast", "-count=1", "-vet=off", "-timeout", "10m"}
+	if overlay != "" {
+		args = append(args, "-overlay", overlay)
+	}
+	if tests := m.tests(); tests != "" {
+		args = append(args, "-run", tests)
+	}
+	return command(root, append(args, m.dir())...)
+}
+
+// command runs the go command, and reports whether it ended well.
+func command(root string, args ...string) (output string, ok bool, err error) {
+	cmd := exec.Command("go", args...)
+	cmd.Dir = root
+	var both bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &both, &both
+	err = cmd.Run()
+	if exit := new(exec.ExitError); errors.As(err, &exit) {
+		return strings.TrimSpace(both.String()), false, nil
+	}
+	return strings.TrimSpace(both.String()), err == nil, err
+}
+
+// firstFailure names the test that saw the mutant.
+func firstFailure(output string) string {
+	if m := regexp.MustCompile(`(?m)^--- FAIL: (\S+)`).FindStringSubmatch(output); m != nil {
+		return m[1]
+	}
+	switch {
+	case strings.Contains(output, "panic: test timed out"):
+		return "by time"
+	case strings.Contains(output, "panic:"):
+		return "by a panic"
+	}
+	return ""
+}
