@@ -49,6 +49,13 @@ func TestEven(t *testing.T) {
 	}
 }
 
+// Draws in one pass follow the scaling, on one scale and beneath many.
+func TestEvenDraw(t *testing.T) {
+	fine := kernel.Even(newGRF(t, scaleFreeFeatures(t), kernel.Diffusion{}))
+	checkDraw(t, fine)
+	checkDraw(t, kernel.Trend(fine, make([]float64, fine.Nodes())))
+}
+
 // Where the kernel beneath says where to start, so does the even one.
 func TestEvenStarts(t *testing.T) {
 	ring, err := graph.Ring(200)

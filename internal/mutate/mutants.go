@@ -12,7 +12,7 @@ var mutants = []mutant{
 	{"walk/repelling.go", "flat, taken := c.mass/float64(d), 0", "flat, taken := c.mass/float64(k), 0", "mass is shared by walkers, not by neighbours"},
 	{"walk/repelling.go", "share := mass / float64(b-a)", "share := mass / float64(b-a+1)", "an exact step shares mass by one neighbour too many"},
 	{"walk/repelling.go", "return mass * r.val[p] * r.v(r.col[p]) / r.v(i)", "return mass * r.val[p] * r.v(i) / r.v(r.col[p])", "scales of a step are swapped"},
-	{"walk/repelling.go", "math.Ceil(r.opts.HubWalks*float64(b-a))", "math.Ceil(0*r.opts.HubWalks*float64(b-a))", "hubs get no more walkers than others"},
+	{"walk/repelling.go", "math.Ceil(o.HubWalks*float64(b-a))", "math.Ceil(0*o.HubWalks*float64(b-a))", "hubs get no more walkers than others"},
 	{"walk/independent.go", "w /= reach", "w *= reach", "long walks are weighted down, not up"},
 	{"walk/independent.go", "r.load[w] *= r.factor(i, p)", "r.load[w] = r.factor(i, p)", "a walk forgets its load at every step"},
 	{"walk/independent.go", "r.load[w] *= r.factor(r.at[w], int(p))", "r.load[w] = r.factor(r.at[w], int(p))", "a walk with equal odds forgets its load"},
