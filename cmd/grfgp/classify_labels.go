@@ -50,7 +50,7 @@ func (l *labelFlags) either(changed func(string) bool) error {
 	if changed("measurements") {
 		return usagef("--labels and --measurements: give one of them")
 	}
-	for _, flag := range []string{"repeats", "trend", "mean", "noise-sd", "level", "unit", "policy", "again"} {
+	for _, flag := range []string{"repeats", "variance", "trend", "mean", "noise-sd", "level", "unit", "policy", "again"} {
 		if changed(flag) {
 			return usagef("--%s goes with --measurements, not with --labels", flag)
 		}

@@ -23,6 +23,7 @@ type modelFlags struct {
 	method    choice
 	scales    choice
 	laplacian choice
+	variance  choice
 	trend     choice
 	solver    choice
 	mean      float64
@@ -34,6 +35,8 @@ type modelFlags struct {
 
 func (m *modelFlags) flags(f *pflag.FlagSet) {
 	m.kernelFlags(f)
+	m.variance = newChoice(append([]string{"auto"}, grfgp.Variances...)...)
+	f.Var(&m.variance, "variance", "auto, natural (as the kernel has it, larger at hubs) or unit: the same at every node")
 	m.trend = newChoice(append([]string{"auto"}, grfgp.Trends...)...)
 	f.Var(&m.trend, "trend", "auto, none, or degree: a multiple of the logarithm of a node's degree on top")
 	f.Float64Var(&m.mean, "mean", 0, "known mean (default: learned)")
@@ -54,9 +57,9 @@ func (m *modelFlags) kernelFlags(f *pflag.FlagSet) {
 	m.solver = newChoice(gp.Solvers...)
 	f.Var(&m.family, "family", "family of kernels: auto, "+strings.Join(grfgp.Families, ", "))
 	f.Float64SliceVar(&m.spec.Alpha, "alpha", nil, "coefficients α_0,α_1,… of the family power, the kernel Σ α_r W^r times a variance that is learned")
-	f.Var(&m.laplacian, "laplacian", "auto, normalized (I − D^-½ A D^-½, the default) or raw (D − A, in units of the mean degree)")
+	f.Var(&m.laplacian, "laplacian", "auto, normalized (I − D^-½ A D^-½) or raw (D − A, in units of the mean degree)")
 	f.Var(&m.method, "method", "how the kernel is represented: auto, "+strings.Join(grfgp.Methods, ", "))
-	f.Var(&m.scales, "scales", "auto, one, or many: coarser graphs on top, for functions that vary over hundreds of hops")
+	f.Var(&m.scales, "scales", "auto, one, or many: kernels of longer reach on top, for functions that vary over hundreds of hops")
 	f.Var(&m.solver, "solver", "how systems are solved: auto (exact up to 3,000 measurements or labels), exact or iterative")
 	f.Float64Var(&m.spec.Nu, "nu", 0, "smoothness ν of the family matern (default: chosen by likelihood)")
 	f.IntVar(&m.spec.Hops, "hops", 0, "reach of series, grf and lowrank in hops (default: chosen)")
@@ -109,6 +112,7 @@ func (m *modelFlags) complete(cmd *cobra.Command) {
 	complete(cmd, "scales", m.scales.words...)
 	complete(cmd, "laplacian", m.laplacian.words...)
 	if cmd.Flags().Lookup("trend") != nil {
+		complete(cmd, "variance", m.variance.words...)
 		complete(cmd, "trend", m.trend.words...)
 	}
 	complete(cmd, "solver", m.solver.words...)
@@ -117,7 +121,7 @@ func (m *modelFlags) complete(cmd *cobra.Command) {
 // resolve fills the Spec from the flags that were given.
 func (m *modelFlags) resolve(a *app, changed func(string) bool) (grfgp.Spec, error) {
 	spec := m.kernelSpec(a)
-	spec.Trend = m.trend.chosen()
+	spec.Variance, spec.Trend = m.variance.chosen(), m.trend.chosen()
 	if changed("mean") {
 		spec.Mean = &m.mean
 	}
@@ -183,7 +187,7 @@ func (a *app) fit(ctx context.Context, d *modelData, spec grfgp.Spec) (*grfgp.Mo
 		return nil, fitError(ctx, err)
 	}
 	c := m.Choice()
-	s.Done("%s, noise %.3g, log likelihood %.2f", kernelWords(c.Family, c.Method, c.Scales, c.Trend), m.NoiseSD(), c.Fit.LogLikelihood)
+	s.Done("%s, noise %.3g, log likelihood %.2f", kernelWords(c.Family, c.Method, c.Scales, c.Variance, c.Trend), m.NoiseSD(), c.Fit.LogLikelihood)
 	for _, why := range c.Why {
 		a.talk.Say("  %s", why)
 	}
@@ -222,15 +226,18 @@ func (a *app) loadModel(ctx context.Context, path string, g *graph.Graph) (*grfg
 		return nil, dataf("%s: %w", path, err)
 	}
 	c := m.Choice()
-	s.Done("%s, %d measurements", kernelWords(c.Family, c.Method, c.Scales, c.Trend), m.Data().Len())
+	s.Done("%s, %d measurements", kernelWords(c.Family, c.Method, c.Scales, c.Variance, c.Trend), m.Data().Len())
 	return m, nil
 }
 
 // kernelWords names a kernel as it was chosen.
-func kernelWords(family, method, scales, trend string) string {
+func kernelWords(family, method, scales, variance, trend string) string {
 	words := family + " by " + method
 	if scales != "" {
 		words += " on " + scaleWords[scales]
+	}
+	if variance == "unit" {
+		words += ", of unit variance"
 	}
 	if trend == "degree" {
 		words += ", with a trend"

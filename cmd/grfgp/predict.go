@@ -78,7 +78,7 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 		return err
 	}
 	if f.modelFile != "" {
-		for _, flag := range []string{"measurements", "repeats", "family", "method", "scales", "trend", "solver", "nu", "alpha", "laplacian", "hops", "walks", "rank", "mean", "noise-sd"} {
+		for _, flag := range []string{"measurements", "repeats", "family", "method", "scales", "variance", "trend", "solver", "nu", "alpha", "laplacian", "hops", "walks", "rank", "mean", "noise-sd"} {
 			if changed(flag) {
 				return usagef("--model holds its measurements and what was learned of them: leave out --%s", flag)
 			}

@@ -162,6 +162,9 @@ func (p *page) model(r *subject) {
 	if c.Scales != "" {
 		add("scales", "%s", c.Scales)
 	}
+	if c.Variance == "unit" {
+		add("variance", "the same at every node")
+	}
 	if c.Trend == "degree" {
 		add("trend", "with the logarithm of the degree")
 	}

@@ -267,7 +267,7 @@ func (a *app) ask(ctx context.Context, f *suggestFlags, spec grfgp.Spec, t *sugg
 	out := newSuggestAnswer(f, t, by, answer)
 	if chosen, ok := o.Chosen(); ok {
 		out.Model = &chosen
-		a.talk.Say("  %s", kernelWords(chosen.Family, chosen.Method, chosen.Scales, chosen.Trend))
+		a.talk.Say("  %s", kernelWords(chosen.Family, chosen.Method, chosen.Scales, chosen.Variance, chosen.Trend))
 	}
 	if t.measurements != nil {
 		if blind := measured(g, t.measurements).Blind; blind.Count > 0 {
