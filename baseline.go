@@ -1,8 +1,12 @@
 package grfgp
 
 import (
+	"context"
+	"fmt"
+
 	"grfgp/gp"
 	"grfgp/graph"
+	"grfgp/internal/harmonic"
 )
 
 // Baselines are the simple rules that a model has to beat, in the order in which
@@ -10,14 +14,14 @@ import (
 var Baselines = []string{"overall mean", "nearest measured node", "smoothing"}
 
 // baseline predicts all nodes by the simple rule of that name.
-func baseline(name string, g *graph.Graph, d gp.Data) []float64 {
+func baseline(ctx context.Context, name string, g *graph.Graph, d gp.Data) ([]float64, error) {
 	switch name {
 	case "nearest measured node":
-		return nearestMeasured(g, d)
+		return nearestMeasured(g, d), nil
 	case "smoothing":
-		return smoothing(g, d)
+		return smoothing(ctx, g, d)
 	}
-	return constant(g.Len(), meanOf(d.Y))
+	return constant(g.Len(), meanOf(d.Y)), nil
 }
 
 func constant(n int, v float64) []float64 {
@@ -100,31 +104,12 @@ func nearestMeasured(g *graph.Graph, d gp.Data) []float64 {
 }
 
 // smoothing holds measured nodes at their values and lets every other node be
-// the weighted mean of its neighbours: label propagation, in 200 sweeps.
-func smoothing(g *graph.Graph, d gp.Data) []float64 {
-	const sweeps = 200
-	n := g.Len()
-	mean, measured := measuredMeans(n, d)
-	value, next := constant(n, meanOf(d.Y)), make([]float64, n)
-	for i, ok := range measured {
-		if ok {
-			value[i] = mean[i]
-		}
+// the weighted mean of its neighbours, exactly: harmonic interpolation. Where no
+// measured node can be reached it is the overall mean.
+func smoothing(ctx context.Context, g *graph.Graph, d gp.Data) ([]float64, error) {
+	value, measured := measuredMeans(g.Len(), d)
+	if err := harmonic.Extend(ctx, g.Adjacency(), measured, value, meanOf(d.Y)); err != nil {
+		return nil, fmt.Errorf("the simple rule smoothing: %w", err)
 	}
-	strengths := g.Strengths()
-	for range sweeps {
-		g.Adjacency().MulVec(next, value)
-		for i := range next {
-			switch {
-			case measured[i]:
-				next[i] = mean[i]
-			case strengths[i] == 0:
-				next[i] = value[i]
-			default:
-				next[i] /= strengths[i]
-			}
-		}
-		value, next = next, value
-	}
-	return value
+	return value, nil
 }

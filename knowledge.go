@@ -70,7 +70,9 @@ func (k *Knowledge) Validate(ctx context.Context, seed uint64) (*Validation, err
 			return nil, fmt.Errorf("fold %d of %d: %w", f+1, v.Folds, err)
 		}
 		v.compare(f, test, known, k.NoiseSD())
-		addSquares(squares, k.of.given, train, test)
+		if err := addSquares(ctx, squares, k.of.given, train, test); err != nil {
+			return nil, fmt.Errorf("fold %d of %d: %w", f+1, v.Folds, err)
+		}
 	}
 	v.summarise(squares)
 	return v, nil

@@ -95,7 +95,9 @@ func Validate(ctx context.Context, g *graph.Graph, d gp.Data, spec Spec, opts Va
 			return nil, fmt.Errorf("fold %d of %d: %w", f+1, k, err)
 		}
 		v.compare(f, test, p, m.noiseSD)
-		addSquares(squares, g, train, test)
+		if err := addSquares(ctx, squares, g, train, test); err != nil {
+			return nil, fmt.Errorf("fold %d of %d: %w", f+1, k, err)
+		}
 		opts.progress(f + 1)
 	}
 	v.summarise(squares)
@@ -120,13 +122,17 @@ func (v *Validation) compare(fold int, test gp.Data, p Prediction, noise float64
 }
 
 // addSquares adds the squared errors of the simple rules.
-func addSquares(squares map[string]float64, g *graph.Graph, train, test gp.Data) {
+func addSquares(ctx context.Context, squares map[string]float64, g *graph.Graph, train, test gp.Data) error {
 	for _, name := range Baselines {
-		all := baseline(name, g, train)
+		all, err := baseline(ctx, name, g, train)
+		if err != nil {
+			return err
+		}
 		for r, i := range test.Nodes {
 			squares[name] += (all[i] - test.Y[r]) * (all[i] - test.Y[r])
 		}
 	}
+	return nil
 }
 
 // split returns the measurements outside and inside fold f.

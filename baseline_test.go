@@ -1,0 +1,76 @@
+package grfgp_test
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"grfgp"
+	"grfgp/gp"
+	"grfgp/graph"
+	"grfgp/internal/rng"
+)
+
+// interpolated is what smoothing converges to on a path: straight lines between
+// measured nodes, and the value of the last one beyond it.
+func interpolated(of map[int]float64, at int) float64 {
+	lo, hi := math.MinInt, math.MaxInt
+	for i := range of {
+		if i <= at {
+			lo = max(lo, i)
+		}
+		if i >= at {
+			hi = min(hi, i)
+		}
+	}
+	switch {
+	case lo == hi || hi == math.MaxInt:
+		return of[lo]
+	case lo == math.MinInt:
+		return of[hi]
+	}
+	return of[lo] + (of[hi]-of[lo])*float64(at-lo)/float64(hi-lo)
+}
+
+// The simple rule smoothing is told at its best: on a long path, where sweeps over
+// neighbours take tens of thousands to converge, its error is that of straight
+// lines between measured nodes.
+func TestSmoothingHasConverged(t *testing.T) {
+	const n = 1400
+	g, err := graph.Grid(1, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	walk, random := make([]float64, n), rand.New(rng.New(1, "path"))
+	for i := 1; i < n; i++ {
+		walk[i] = walk[i-1] + 0.05*random.NormFloat64()
+	}
+	var d gp.Data
+	for _, i := range random.Perm(n)[:60] {
+		d.Nodes, d.Y = append(d.Nodes, i), append(d.Y, walk[i])
+	}
+	spec := grfgp.Spec{Family: "matern", Nu: 1.5, Method: "grf", Scales: "one", Hops: 10, Seed: 1}
+	v, err := grfgp.Validate(context.Background(), g, d, spec, grfgp.ValidateOptions{Folds: 5, Scheme: grfgp.Scattered})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := 0.0
+	for _, l := range v.Left {
+		others := map[int]float64{}
+		for _, o := range v.Left {
+			if o.Fold != l.Fold {
+				others[o.Node] = o.Value
+			}
+		}
+		sum += math.Pow(interpolated(others, l.Node)-l.Value, 2)
+	}
+	want := math.Sqrt(sum / float64(len(v.Left)))
+	if got := v.BaselineRMSE["smoothing"]; math.Abs(got-want) > 1e-8*want {
+		t.Errorf("smoothing has an error of %.10g, straight lines %.10g", got, want)
+	}
+	if rest := v.BaselineRMSE; slices.Min([]float64{rest["overall mean"], rest["nearest measured node"]}) < want {
+		t.Errorf("smoothing %v is not the best rule of a random walk: %v", want, rest)
+	}
+}
