@@ -79,7 +79,7 @@ func sortColumns(u *mat.Dense, values []float64) {
 func (d *Dense) With(s Spectrum) *Dense { return &Dense{family: s, values: d.values, u: d.u} }
 
 // Nodes returns the number of rows of W.
-func (d *Dense) Nodes() int { return len(d.values) }
+func (d *Dense) Nodes() int { return d.u.RawMatrix().Rows }
 
 // Params returns the parameters of the family.
 func (d *Dense) Params() []Param { return d.family.Params() }
@@ -90,7 +90,7 @@ func (d *Dense) At(theta []float64) (Covariance, error) {
 	if err := checkTheta(theta, params); err != nil {
 		return nil, err
 	}
-	n := d.Nodes()
+	n := len(d.values)
 	c := &denseCovariance{dense: d, g: make([]float64, n), sd: make([]float64, n), dg: mat.NewDense(n, len(params), nil)}
 	most := 0.0
 	for k, w := range d.values {

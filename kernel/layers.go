@@ -3,6 +3,7 @@ package kernel
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -10,13 +11,15 @@ import (
 	"grfgp/solve"
 )
 
-// Layers is a sum of kernels of increasing reach on one small graph:
+// Layers is a sum of kernels of increasing reach on one graph:
 //
-//	K = K_0 + Σ_k s_k² C_k,  C_k = exp(−16^k·β·L̃), scaled to variance one at every node.
+//	K = K_0 + Σ_k s_k² C_k,  C_k = exp(−b_k·β·L̃), scaled to variance one at every node,
 //
-// Each layer reaches four times as far as the one before; the last one is nearly
-// constant on a component. Nothing in it depends on how the nodes are numbered.
-// Where eigenvectors cost too much, Multiscale takes its place.
+// with b_k = 16^k: each layer reaches four times as far as the one before, and the
+// last one is nearly constant on a component. All are made of eigenvectors of W;
+// where only the leading ones are known, b_1 is large enough that others count for
+// less than 2 %. Nothing in it depends on how the nodes are numbered. Where
+// eigenvectors cost too much, Multiscale takes its place.
 type Layers struct {
 	fine  Kernel
 	parts []Kernel // parameters: a variance and the shared β
@@ -26,6 +29,7 @@ const (
 	layerStep = 16 // of β, from layer to layer: four times the reach
 	layerMost = 5
 	layerBeta = 4    // where learning starts
+	layerTail = 4    // b_1·β of the first eigenvalue of L̃ that is not known: e⁻⁴ is 2 %
 	gapLeast  = 1e-9 // eigenvalues of W this close to the largest belong to components
 )
 
@@ -54,16 +58,20 @@ func (d *Dense) layers() []float64 {
 			gap = min(gap, below)
 		}
 	}
+	first := float64(layerStep)
+	if len(d.values) < d.Nodes() {
+		first = max(first, layerTail/layerBeta/(1-d.values[0]))
+	}
 	var all []float64
-	for by := float64(layerStep); len(all) < layerMost && by*layerBeta*gap < 1; by *= layerStep {
+	for by := first; len(all) < layerMost && by*layerBeta*gap < 1; by *= layerStep {
 		all = append(all, by)
 	}
 	if components > 1 && len(all) < layerMost {
-		last := 1.0
+		last := first
 		if len(all) > 0 {
-			last = all[len(all)-1]
+			last = layerStep * all[len(all)-1]
 		}
-		all = append(all, last*layerStep)
+		all = append(all, last)
 	}
 	return all
 }
@@ -99,7 +107,7 @@ func (m *Layers) At(theta []float64) (Covariance, error) {
 		return nil, err
 	}
 	own := len(m.fine.Params())
-	c := &layersCovariance{fine: own, parts: make([]Covariance, 1+len(m.parts))}
+	c := &layersCovariance{own: own, parts: make([]Covariance, 1+len(m.parts))}
 	var err error
 	if c.parts[0], err = m.fine.At(theta[:own]); err != nil {
 		return nil, err
@@ -122,8 +130,121 @@ func (m *Layers) Keep(rows []int, maxBytes int) Kernel {
 
 // layersCovariance is the sum at one theta.
 type layersCovariance struct {
-	fine  int          // parameters of the fine kernel
+	own   int          // parameters of the fine kernel
 	parts []Covariance // the fine one first
+}
+
+// DiagFlops adds those of the eigenvectors to what the fine kernel needs.
+func (c *layersCovariance) DiagFlops(rows int) float64 {
+	flops := 0.0
+	for _, part := range c.parts[1:] {
+		flops += 4 * float64(rows) * float64(len(part.(*evenCovariance).raw.(*denseCovariance).g))
+	}
+	if fine, ok := c.parts[0].(DiagCoster); ok {
+		flops += fine.DiagFlops(rows)
+	}
+	return flops
+}
+
+// conditionLeast is the share of the largest eigenvalue of a layer from which an
+// eigenvector is worth having in a preconditioner.
+const conditionLeast = 1e-6
+
+// Precondition takes the layers as they are, by Woodbury's formula, and the
+// diagonal of the fine kernel.
+func (c *layersCovariance) Precondition(ctx context.Context, rows []int, constant float64, noise []float64) (solve.Factored, error) {
+	if len(rows) == 0 {
+		return nil, nil
+	}
+	d := make([]float64, len(rows))
+	if err := c.parts[0].Diag(ctx, d, rows); err != nil {
+		return nil, err
+	}
+	for a := range d {
+		d[a] += noise[a]
+	}
+	columns := make([][]float64, 1)
+	columns[0] = slices.Repeat([]float64{math.Sqrt(constant)}, len(rows))
+	for _, part := range c.parts[1:] {
+		even := part.(*evenCovariance)
+		raw := even.raw.(*denseCovariance)
+		scale, err := even.scales(ctx, rows)
+		if err != nil {
+			return nil, err
+		}
+		most := slices.Max(raw.g)
+		for e, g := range raw.g {
+			if g < conditionLeast*most {
+				continue
+			}
+			column := make([]float64, len(rows))
+			for a, i := range rows {
+				column[a] = scale[a] * raw.sd[e] * raw.vector(i)[e]
+			}
+			columns = append(columns, column)
+		}
+	}
+	u := mat.NewDense(len(rows), len(columns), nil)
+	for k, column := range columns {
+		u.SetCol(k, column)
+	}
+	return solve.NewLowRank(u, d)
+}
+
+// Draw begins draws from the prior; nil where the fine kernel cannot.
+func (c *layersCovariance) Draw(ctx context.Context, draws int, seed uint64, x []int) (Draw, error) {
+	own, ok := c.parts[0].(Drawer)
+	if !ok {
+		return nil, nil
+	}
+	fine, err := own.Draw(ctx, draws, seed, x)
+	if fine == nil || err != nil {
+		return nil, err
+	}
+	n := c.nodes()
+	d := &layersDraw{fine: fine, cov: c, x: slices.Clone(x), at: mat.DenseCopyOf(fine.At()), layers: mat.NewDense(n, draws, nil)}
+	if err := c.addPriors(ctx, d.layers, seed); err != nil {
+		return nil, err
+	}
+	for a, i := range x {
+		for s, v := range d.layers.RawRowView(i) {
+			d.at.Set(a, s, d.at.At(a, s)+v)
+		}
+	}
+	return d, nil
+}
+
+func (c *layersCovariance) nodes() int {
+	return c.parts[1].(*evenCovariance).Nodes()
+}
+
+type layersDraw struct {
+	fine   Draw
+	cov    *layersCovariance
+	x      []int
+	at     *mat.Dense
+	layers *mat.Dense // their draws at every node
+}
+
+func (d *layersDraw) At() *mat.Dense { return d.at }
+
+func (d *layersDraw) Update(ctx context.Context, dst, u *mat.Dense) error {
+	if err := d.fine.Update(ctx, dst, u); err != nil {
+		return err
+	}
+	addRows(dst, d.layers)
+	all := make([]int, d.cov.nodes())
+	for i := range all {
+		all[i] = i
+	}
+	one := mat.NewDense(dst.RawMatrix().Rows, dst.RawMatrix().Cols, nil)
+	for _, part := range d.cov.parts[1:] {
+		if err := part.Cross(all, d.x).Apply(ctx, one, u); err != nil {
+			return err
+		}
+		addRows(dst, one)
+	}
+	return nil
 }
 
 func (c *layersCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows []int) error {
@@ -160,6 +281,11 @@ func (c *layersCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint6
 	if err := c.parts[0].Prior(ctx, dst, seed); err != nil {
 		return err
 	}
+	return c.addPriors(ctx, dst, seed)
+}
+
+// addPriors adds draws of the layers.
+func (c *layersCovariance) addPriors(ctx context.Context, dst *mat.Dense, seed uint64) error {
 	one := mat.NewDense(dst.RawMatrix().Rows, dst.RawMatrix().Cols, nil)
 	for k, part := range c.parts[1:] {
 		if err := part.Prior(ctx, one, drawSeed(seed, k)); err != nil {
@@ -180,7 +306,7 @@ func (c *layersCovariance) GramGrad(ctx context.Context, grad []float64, rows []
 
 // slopes adds the gradients of the parts, which share β.
 func (c *layersCovariance) slopes(grad []float64, of func(part Covariance, grad []float64) error) error {
-	if err := of(c.parts[0], grad[:c.fine]); err != nil {
+	if err := of(c.parts[0], grad[:c.own]); err != nil {
 		return err
 	}
 	for k, part := range c.parts[1:] {
@@ -188,8 +314,8 @@ func (c *layersCovariance) slopes(grad []float64, of func(part Covariance, grad 
 		if err := of(part, own); err != nil {
 			return err
 		}
-		grad[c.fine] += own[1]
-		grad[c.fine+1+k] += own[0]
+		grad[c.own] += own[1]
+		grad[c.own+1+k] += own[0]
 	}
 	return nil
 }

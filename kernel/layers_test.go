@@ -10,6 +10,7 @@ import (
 	"grfgp/graph"
 	"grfgp/kernel"
 	"grfgp/kernel/kerneltest"
+	"grfgp/walk"
 )
 
 // twoPaths is a graph of two components.
@@ -112,6 +113,60 @@ func TestLayersReach(t *testing.T) {
 	}
 	if k, ok := kernel.NewLayers(d, d); ok {
 		t.Errorf("%d layers on a graph that is two hops across", k.Len())
+	}
+}
+
+// Draws in one pass, above features, are draws from the prior with products of K.
+func TestLayersDraw(t *testing.T) {
+	g := twoPaths(t, 60)
+	d, err := kernel.NewDense(g.Normalized(graph.NormalizedAdjacency), kernel.Diffusion{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, _ := kernel.NewLayers(newGRF(t, sampled(t, g, nil, func(o *walk.Options) { o.MaxLen = 5 }), kernel.Diffusion{}), d)
+	checkDraw(t, k)
+}
+
+// The preconditioner of layers above a fine kernel that is all diagonal is exact.
+func TestLayersPrecondition(t *testing.T) {
+	g := twoPaths(t, 60)
+	k := newLayers(t, g, kernel.Free{Len: 0}) // f_0² on the diagonal
+	theta := []float64{0.5, 3}
+	for range k.Len() {
+		theta = append(theta, 0.7)
+	}
+	cov, err := k.At(theta)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := []int{0, 5, 17, 40, 80, 81, 119}
+	noise := []float64{0.1, 0.2, 0.1, 0.3, 0.1, 0.1, 0.2}
+	p, err := cov.(kernel.Conditioner).Precondition(t.Context(), rows, 1.5, noise)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := len(rows)
+	gram, x := mat.NewSymDense(n, nil), mat.NewDense(n, n, nil)
+	if err := cov.Gram(t.Context(), gram, rows); err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		for j := i; j < n; j++ {
+			gram.SetSym(i, j, gram.At(i, j)+1.5)
+		}
+		gram.SetSym(i, i, gram.At(i, i)+noise[i])
+	}
+	p.Apply(x, mat.DenseCopyOf(gram))
+	for i := range n {
+		for j := range n {
+			want := 0.0
+			if i == j {
+				want = 1
+			}
+			if math.Abs(x.At(i, j)-want) > 1e-4 { // small eigenvalues are left out
+				t.Errorf("P⁻¹H[%d, %d] = %v", i, j, x.At(i, j))
+			}
+		}
 	}
 }
 
