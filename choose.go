@@ -137,7 +137,7 @@ func (w *workshop) train(ctx context.Context, own gp.Data) (*trained, error) {
 			}
 		}
 	}
-	if err := c.tryFree(ctx, scales); err != nil {
+	if err := c.tryOpposite(ctx, scales); err != nil {
 		return nil, err
 	}
 	if err := c.tryUneven(ctx, scales); err != nil {
@@ -215,27 +215,33 @@ func (c *contest) tryUnusual(ctx context.Context, k candidate, starts [][]float6
 	return c.try(ctx, k, starts)
 }
 
-// tryFree tries free coefficients, the paper's own kernel: they alone can make
-// neighbours differ. They start from the shape of the best diffusion kernel, from
-// the same with changing signs, under which neighbours differ, and from its even
-// part, under which they are unrelated.
-func (c *contest) tryFree(ctx context.Context, scales []bool) error {
-	if c.spec.Family != "" || c.spec.Variance == "unit" {
+// tryOpposite tries kernels under which neighbours differ: diffusion on the signless
+// Laplacian, and free coefficients, the paper's own kernel. These start from the
+// shape of the best diffusion kernel, from the same with changing signs, under
+// which neighbours differ, and from its even part, under which they are unrelated.
+// Many scales are tried on top of what wins on one.
+func (c *contest) tryOpposite(ctx context.Context, scales []bool) error {
+	if c.spec.Family != "" || c.spec.Variance == "unit" || c.spec.Laplacian == "raw" {
 		return nil
 	}
 	free := Spec{Family: "free", Laplacian: c.spec.Laplacian}.families(c.freeHops())[0]
+	signless := Spec{Family: "diffusion", Laplacian: "signless"}.families(c.hops)[0]
+	won := func(f family) bool { // on one scale, where that was tried
+		return len(scales) == 1 || c.best(func(a attempt) bool { return !a.many }).name == f.name
+	}
 	for _, many := range scales {
 		usual := c.best(func(a attempt) bool { return a.many == many })
-		k := candidate{free, many, false, usual.trend, c.freeHops()}
-		shape := make([]float64, k.hops+1)
-		kernel.Diffusion{}.Coeffs(shape, c.diffusionOnOneScale())
-		if many && len(scales) > 1 {
-			if fine := c.best(func(a attempt) bool { return !a.many }); fine.family.family != "free" {
-				return nil // on one scale they did not win: neighbours are alike
+		if c.spec.Laplacian == "" && (!many || won(signless)) {
+			k := candidate{signless, many, false, usual.trend, usual.hops}
+			if err := c.tryUnusual(ctx, k, k.starts(), usual); err != nil {
+				return err
 			}
 		}
-		if err := c.tryUnusual(ctx, k, c.freeStarts(k, shape), usual); err != nil {
-			return err
+		if !many || won(free) {
+			k := candidate{free, many, false, usual.trend, c.freeHops()}
+			if err := c.tryUnusual(ctx, k, c.freeStarts(k), usual); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -253,7 +259,7 @@ func (c *contest) freeHops() int {
 // it was tried on one scale.
 func (c *contest) diffusionOnOneScale() []float64 {
 	for _, a := range c.tried {
-		if a.family.family == "diffusion" && !a.many {
+		if a.family.family == "diffusion" && a.laplacian == Laplacians[0] && !a.many {
 			theta := a.model.Theta()
 			return []float64{theta[0], min(theta[1], float64(c.freeHops()))} // or the shape lies beyond the hops
 		}
@@ -261,8 +267,10 @@ func (c *contest) diffusionOnOneScale() []float64 {
 	return []float64{1, 4}
 }
 
-// freeStarts are starts of a free kernel from a shape of its coefficients.
-func (c *contest) freeStarts(k candidate, shape []float64) [][]float64 {
+// freeStarts are starts of a free kernel.
+func (c *contest) freeStarts(k candidate) [][]float64 {
+	shape := make([]float64, k.hops+1)
+	kernel.Diffusion{}.Coeffs(shape, c.diffusionOnOneScale())
 	changing, even := slices.Clone(shape), slices.Clone(shape)
 	for l := range shape {
 		if l%2 == 1 {
@@ -271,11 +279,9 @@ func (c *contest) freeStarts(k candidate, shape []float64) [][]float64 {
 	}
 	var all [][]float64
 	for _, f := range [][]float64{shape, changing, even} {
-		if k.many {
-			// Fine and coarse parts share the variance.
-			usual := c.best(func(a attempt) bool { return a.many }).model.Theta()
-			fine := len(c.best(func(a attempt) bool { return a.many }).modulation.Params())
-			f = append(slices.Clone(f), usual[fine:]...)
+		if k.many { // the coarser part of the best kernel that has two fine parameters
+			usual := c.best(func(a attempt) bool { return a.many && a.family.family != "free" }).model.Theta()
+			f = append(slices.Clone(f), usual[2:]...)
 		} else if k.trend {
 			f = append(slices.Clone(f), 1)
 		}
@@ -306,7 +312,7 @@ func (c *contest) tryUneven(ctx context.Context, scales []bool) error {
 		}
 		if c.spec.Variance == "" && c.spec.Family != "free" && c.method != "lowrank" {
 			plain := c.best(func(a attempt) bool {
-				return a.many == many && a.family.family != "free" && (a.laplacian != "raw" || c.spec.Laplacian == "raw")
+				return a.many == many && a.family.family != "free" && a.laplacian == cmp.Or(c.spec.Laplacian, Laplacians[0])
 			})
 			k, theta := plain.candidate, plain.model.Theta()
 			k.unit = true

@@ -10,11 +10,12 @@ import (
 )
 
 // Laplacians are the matrices L of kernels such as exp(−βL). With A the weights
-// and D their row sums, the normalised one is I − D^-½ A D^-½, and the raw one is
+// and D their row sums, the normalised one is I − D^-½ A D^-½, the signless one
+// I + D^-½ A D^-½, under which neighbours differ, and the raw one is
 // (D − A)/d̄, with d̄ the mean of D_i − A_ii over nodes with neighbours. Divided by
 // that, its eigenvalues are one on average as those of the other are, so that β
 // and κ begin where they do there and do not depend on the unit of the weights.
-var Laplacians = []string{"normalized", "raw"}
+var Laplacians = []string{"normalized", "raw", "signless"}
 
 // matrix is what kernels on one Laplacian share.
 type matrix struct {
@@ -27,9 +28,9 @@ type matrix struct {
 }
 
 // matrix returns the matrix of one of the Laplacians; that of no name is
-// normalised. The caller holds w.mu.
+// normalised, and the signless one shares its matrix. The caller holds w.mu.
 func (w *workshop) matrix(laplacian string) *matrix {
-	if laplacian == "" {
+	if laplacian == "" || laplacian == "signless" {
 		laplacian = Laplacians[0]
 	}
 	m := w.matrices[laplacian]
@@ -65,6 +66,9 @@ func unit(w *sparse.CSR) float64 {
 // of returns a family in units of the Laplacian.
 func (m *matrix) of(f family) family {
 	f.modulation = kernel.Stretch(f.modulation, m.unit)
+	if f.laplacian == "signless" {
+		f.modulation = kernel.Signless(f.modulation)
+	}
 	f.spectrum, _ = f.modulation.(kernel.Spectrum)
 	return f
 }

@@ -36,7 +36,7 @@ type Spec struct {
 	Solver   string  `json:"solver,omitempty"`   // exact or iterative; empty: exact up to 3,000 measurements
 	Seed     uint64  `json:"seed"`
 
-	Laplacian string    `json:"laplacian,omitempty"` // normalized or raw, see Laplacians; empty: chosen by likelihood
+	Laplacian string    `json:"laplacian,omitempty"` // normalized, raw or signless, see Laplacians; empty: chosen by likelihood
 	Alpha     []float64 `json:"alpha,omitempty"`     // coefficients of the family power, K = σ² Σ α_r W^r
 
 	Mean    *float64 `json:"mean,omitempty"`     // known mean
@@ -159,8 +159,8 @@ type family struct {
 
 // on returns the family on another Laplacian.
 func (f family) on(laplacian string) family {
-	if f.laplacian = laplacian; laplacian == "raw" {
-		f.name += ", raw Laplacian"
+	if f.laplacian = laplacian; laplacian != Laplacians[0] {
+		f.name += ", " + laplacian + " Laplacian"
 	}
 	return f
 }

@@ -176,7 +176,7 @@ func Hops(m Modulation, theta []float64, tail float64, most int) (hops int, carr
 	total := 0.0
 	positive := true // Σ f_l·1^l is Σ |f_l|
 	switch m.(type) {
-	case Free, *Power:
+	case Free, *Power, signlessSpectrum:
 		positive = false
 	}
 	if s, ok := m.(Spectrum); ok && positive {

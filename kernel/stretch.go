@@ -49,3 +49,48 @@ func (s stretched) DensityGrad(dst []float64, w float64, theta []float64) {
 	s.spectrum.DensityGrad(dst, w, s.inner(theta))
 	dst[1] *= s.factor
 }
+
+// Signless returns a family with the signless Laplacian I + W in place of I − W:
+// functions are smooth where neighbours have opposite signs. It works on the same
+// matrix: f_l changes its sign from length to length. The result is a Spectrum if m
+// is one.
+func Signless(m Modulation) Modulation {
+	if s, ok := m.(Spectrum); ok {
+		return signlessSpectrum{signless{m}, s}
+	}
+	return signless{m}
+}
+
+type signless struct{ Modulation }
+
+func (s signless) Coeffs(dst, theta []float64) {
+	s.Modulation.Coeffs(dst, theta)
+	alternate(dst)
+}
+
+func (s signless) CoeffsGrad(dst [][]float64, theta []float64) {
+	s.Modulation.CoeffsGrad(dst, theta)
+	for _, d := range dst {
+		alternate(d)
+	}
+}
+
+// alternate changes the sign of every other number.
+func alternate(f []float64) {
+	for l := 1; l < len(f); l += 2 {
+		f[l] = -f[l]
+	}
+}
+
+type signlessSpectrum struct {
+	signless
+	spectrum Spectrum
+}
+
+func (s signlessSpectrum) Density(w float64, theta []float64) float64 {
+	return s.spectrum.Density(-w, theta)
+}
+
+func (s signlessSpectrum) DensityGrad(dst []float64, w float64, theta []float64) {
+	s.spectrum.DensityGrad(dst, -w, theta)
+}
