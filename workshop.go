@@ -62,7 +62,6 @@ func newWorkshop(g *graph.Graph, spec Spec) (*workshop, error) {
 
 const (
 	denseNodes  = 1500 // eigenvectors of that many nodes take seconds
-	seriesHops  = 200
 	seriesFlops = 2e10 // of one evaluation of the likelihood
 	seriesTerms = 64   // products with W that an evaluation takes, about
 )
@@ -91,8 +90,7 @@ func (w *workshop) decide(measurements int) (method string, hops int, why []stri
 	case method == "dense":
 	case w.spec.Hops > 0:
 		hops = w.spec.Hops
-	case method == "series" && !free:
-		hops = seriesHops
+	case method == "series" && !free: // no cut-off
 	default:
 		hops = walk.Default().MaxLen
 		if method != "series" && n > largeNodes {
@@ -219,7 +217,7 @@ func (w *workshop) fine(ctx context.Context, f family, method string, hops int) 
 		m.dense = k
 		return k, nil
 	case "series":
-		return kernel.NewSeries(m.w, f.modulation, hops)
+		return m.series(f, hops)
 	}
 	features := m.features[hops]
 	if features == nil {
@@ -258,7 +256,7 @@ func (w *workshop) decideScales(nodes []int, method string, hops int) (many []bo
 		return []bool{false}, "the graph is too small for coarser scales", nil
 	}
 	reach := fmt.Sprintf("walks reach %d", hops)
-	if method == "dense" {
+	if hops == 0 {
 		reach = "the kernel reaches everywhere"
 	}
 	return []bool{false, true}, fmt.Sprintf("known nodes lie %.3g hops apart and %s: coarser graphs of %s nodes were tried", w.spacing(nodes), reach, w.sizes()), nil
