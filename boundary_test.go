@@ -270,7 +270,7 @@ func TestClassSpecIsFilledIn(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := c.Spec()
-		if slices.Contains([]string{s.Family, s.Method, s.Scales, s.Trend}, "") || s.Hops == 0 != (s.Method == "dense") || s.Seed != 7 || s.Check() != nil {
+		if slices.Contains([]string{s.Family, s.Method, s.Scales, s.Trend}, "") || s.Hops == 0 != (s.Method == "dense" || s.Method == "series") || s.Seed != 7 || s.Check() != nil {
 			t.Errorf("%v: %+v, %v", method, s, s.Check())
 		}
 	}

@@ -159,8 +159,9 @@ func (w *workshop) train(ctx context.Context, own gp.Data) (*trained, error) {
 			return nil, err
 		}
 	}
-	t.choice.Why = append(t.choice.Why, solved(t.choice.Fit, own.Len()))
-	return t, nil
+	short, err := w.shortfall(best.candidate, method, t.model.Theta())
+	t.choice.Why = append(append(t.choice.Why, short...), solved(t.choice.Fit, own.Len()))
+	return t, err
 }
 
 // fit fits one candidate.

@@ -49,7 +49,9 @@ func (w *workshop) learnClasses(ctx context.Context, own gp.Labels, method gp.Cl
 		c.choice.Fit = best.report // which knows how it was learned
 	}
 	c.choose(best.candidate)
-	return c, nil
+	short, err := w.shortfall(best.candidate, c.choice.Method, c.choice.Fit.Theta)
+	c.choice.Why = append(c.choice.Why, short...)
+	return c, err
 }
 
 // compareClasses returns the best candidate, and tells of all. The first family
@@ -147,15 +149,10 @@ func (c *learned) fill(chosen candidate) {
 // label spreading; the first is the usual one.
 var spreadShares = []float64{0.9, 0.5, 0.7, 0.8, 0.95}
 
-// spreadHops is how far labels spread, the most that a Spec can have. What lies
-// farther is 2e-12 of the whole for a share of 0.9, and 2e-6 for 0.95: the sum has
-// converged.
-const spreadHops = 254
-
 // spread is label spreading, with the share that predicts labels best.
 func (w *workshop) spread(ctx context.Context, own gp.Labels, method gp.ClassMethod) (*learned, error) {
-	matern := Spec{Family: "matern", Nu: 1}.families(spreadHops)[0]
-	k, err := kernel.NewSeries(w.w, matern.modulation, spreadHops)
+	matern := Spec{Family: "matern", Nu: 1}.families(0)[0]
+	k, err := w.kernel(ctx, candidate{family: matern}, "series")
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +165,7 @@ func (w *workshop) spread(ctx context.Context, own gp.Labels, method gp.ClassMet
 		return nil, err
 	}
 	c.choice.Method = "series"
-	c.fill(candidate{family: matern, hops: spreadHops})
+	c.fill(candidate{family: matern})
 	c.choice.Family = "spreading"
 	kappa := c.choice.Fit.Theta[1]
 	c.choice.Why = []string{fmt.Sprintf("label spreading: a node takes on %.2g of its neighbours' labels", kappa*kappa/(2+kappa*kappa))}

@@ -2,6 +2,7 @@ package grfgp
 
 import (
 	"maps"
+	"slices"
 
 	"grfgp/graph"
 	"grfgp/kernel"
@@ -19,11 +20,13 @@ var Laplacians = []string{"normalized", "raw", "signless"}
 
 // matrix is what kernels on one Laplacian share.
 type matrix struct {
-	kind graph.Normalization
-	w    *sparse.CSR // of norm one
-	unit float64     // the Laplacian is unit·(I − W)
+	kind  graph.Normalization
+	w     *sparse.CSR // of norm one
+	bound []float64   // by which it has: W·bound = bound
+	unit  float64     // the Laplacian is unit·(I − W)
 
-	dense    *kernel.Dense          // made when first asked for
+	dense    *kernel.Dense          // made when first asked for,
+	exact    *kernel.Series         // this too
 	features map[int]*walk.Features // by hops
 }
 
@@ -35,11 +38,14 @@ func (w *workshop) matrix(laplacian string) *matrix {
 	}
 	m := w.matrices[laplacian]
 	if m == nil {
-		m = &matrix{graph.NormalizedAdjacency, w.w, 1, nil, map[int]*walk.Features{}}
+		m = &matrix{kind: graph.NormalizedAdjacency, w: w.w, unit: 1, features: map[int]*walk.Features{}}
 		if laplacian == "raw" {
 			m.kind = graph.RawDiffusion
 			m.w = w.graph.Normalized(m.kind)
 			m.unit = unit(m.w)
+		}
+		if m.bound = w.graph.WalkScale(m.kind); m.bound == nil {
+			m.bound = slices.Repeat([]float64{1}, w.graph.Len())
 		}
 		w.matrices[laplacian] = m
 	}

@@ -27,7 +27,7 @@ type Spec struct {
 	Family   string  `json:"family,omitempty"`   // diffusion, matern, free or power; empty: chosen by likelihood
 	Nu       float64 `json:"nu,omitempty"`       // smoothness of matern; 0: chosen by likelihood
 	Method   string  `json:"method,omitempty"`   // dense, series, grf or lowrank; empty: chosen by cost
-	Hops     int     `json:"hops,omitempty"`     // reach of series, grf and lowrank; 0: chosen by likelihood
+	Hops     int     `json:"hops,omitempty"`     // reach of grf, lowrank and free, and where series are cut off; 0: chosen, and no cut-off of series
 	Scales   string  `json:"scales,omitempty"`   // one, or many: coarser graphs on top; empty: chosen by likelihood
 	Trend    string  `json:"trend,omitempty"`    // degree: a multiple of its logarithm on top, or none; empty: chosen by likelihood
 	Variance string  `json:"variance,omitempty"` // natural: as the kernel has it, or unit: the same at every node; empty: chosen by likelihood
@@ -114,7 +114,7 @@ func (s Spec) own() Spec {
 // settled reports whether a Spec leaves nothing of the kernel open.
 func (s Spec) settled() bool {
 	return s.Family != "" && s.Method != "" && s.Scales != "" && s.Trend != "" && s.Variance != "" && s.Laplacian != "" &&
-		(s.Nu > 0 || s.Family != "matern") && (s.Hops > 0 || s.Method == "dense")
+		(s.Nu > 0 || s.Family != "matern") && (s.Hops > 0 || s.Method == "dense" || s.Method == "series" && s.Family != "free")
 }
 
 // leadsTo reports whether a settled Spec is this one with its choices filled in.

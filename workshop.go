@@ -62,7 +62,6 @@ func newWorkshop(g *graph.Graph, spec Spec) (*workshop, error) {
 
 const (
 	denseNodes  = 1500 // eigenvectors of that many nodes take seconds
-	seriesHops  = 200
 	seriesFlops = 2e10 // of one evaluation of the likelihood
 	seriesTerms = 64   // products with W that an evaluation takes, about
 )
@@ -93,8 +92,7 @@ func (w *workshop) decide(measurements int) (method string, hops int, why []stri
 	case method == "dense":
 	case w.spec.Hops > 0:
 		hops = w.spec.Hops
-	case method == "series" && !free:
-		hops = seriesHops
+	case method == "series" && !free: // no cut-off
 	default:
 		hops = walk.Default().MaxLen
 		if method != "series" && n > largeNodes {
@@ -254,7 +252,7 @@ func (w *workshop) fine(ctx context.Context, f family, method string, hops int) 
 		}
 		return d.With(f.spectrum), nil
 	case "series":
-		return kernel.NewSeries(m.w, f.modulation, hops)
+		return m.series(f, hops)
 	}
 	features := m.features[hops]
 	if features == nil {
@@ -294,7 +292,7 @@ func (w *workshop) decideScales(ctx context.Context, nodes []int, method string,
 		return []bool{false}, "the graph is too small for coarser scales", nil
 	}
 	reach := fmt.Sprintf("walks reach %d", hops)
-	if method != "grf" {
+	if hops == 0 {
 		reach = "the kernel reaches everywhere"
 	}
 	return []bool{false, true}, fmt.Sprintf("measured nodes lie %.3g hops apart and %s; %s were tried too", w.spacing(nodes), reach, coarser), ctx.Err()

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"grfgp/internal/parallel"
 	"grfgp/internal/rng"
@@ -14,20 +15,22 @@ import (
 // message says what is wrong with it.
 var ErrMatrix = errors.New("kernel: matrix cannot be used")
 
-// Series is the exact kernel of a family cut off at a walk length L:
-// K = Ψ², Ψ = Σ_{l≤L} f_l W^l, by products with W alone, at any size.
+// Series is the kernel of a family by products with W, at any size: the whole of
+// it (NewExact), or cut off at a walk length L, K = Ψ², Ψ = Σ_{l≤L} f_l W^l
+// (NewSeries).
 //
 // The polynomials are evaluated as Σ c_k T_k(W/ρ), with Chebyshev's polynomials
-// T_k and a bound ρ of the norm of W. The coefficients follow from those of
-// the family exactly, and die away far sooner: diffusion with β = 110 takes 84
-// terms in place of 200, a Matérn kernel with ν = 5/2 and κ = 10 takes 116 in
-// place of 767. Terms that add up to 1e-14 of all are left out, so a generous L
-// costs next to nothing.
+// T_k and a bound ρ of the norm of W. Their coefficients die away far sooner than
+// those of powers: diffusion with β = 110 takes 84 terms in place of 200, a Matérn
+// kernel with ν = 5/2 and κ = 10 takes 116 in place of 767. Terms that add up to
+// 1e-14 of all are left out, so a generous L costs next to nothing.
 type Series struct {
 	*recurrence
-	family Modulation
-	maxLen int
-	kept   *kept // nil unless asked for
+	params   []Param
+	spectrum Spectrum   // of the whole family; or
+	family   Modulation // cut off at
+	maxLen   int
+	kept     *kept // nil unless asked for
 }
 
 // NewSeries returns the kernel of a family on W, which must be symmetric to
@@ -36,27 +39,37 @@ func NewSeries(w *sparse.CSR, m Modulation, maxLen int) (*Series, error) {
 	if maxLen < 0 {
 		return nil, fmt.Errorf("kernel: series up to walk length %d: want 0 or more", maxLen)
 	}
-	r, err := newRecurrence(w)
+	r, err := newRecurrence(w, nil)
 	if err != nil {
 		return nil, err
 	}
-	return &Series{recurrence: r, family: m, maxLen: maxLen}, nil
+	return &Series{recurrence: r, params: m.Params(), family: m, maxLen: maxLen}, nil
 }
 
 // Nodes returns the number of rows of W.
 func (s *Series) Nodes() int { return s.nodes() }
 
 // Params returns the parameters of the family.
-func (s *Series) Params() []Param { return s.family.Params() }
+func (s *Series) Params() []Param { return s.params }
 
 // At returns the covariance at theta.
 func (s *Series) At(theta []float64) (Covariance, error) {
-	params := s.Params()
-	if err := checkTheta(theta, params); err != nil {
+	c, err := s.at(theta)
+	if err != nil {
+		return nil, err // and no interface around a nil pointer
+	}
+	return c, nil
+}
+
+func (s *Series) at(theta []float64) (*seriesCovariance, error) {
+	if err := checkTheta(theta, s.params); err != nil {
 		return nil, err
 	}
+	if s.spectrum != nil {
+		return s.exact(slices.Clone(theta))
+	}
 	f := make([]float64, s.maxLen+1)
-	df := make([][]float64, len(params))
+	df := make([][]float64, len(s.params))
 	for j := range df {
 		df[j] = make([]float64, s.maxLen+1)
 	}
@@ -66,14 +79,14 @@ func (s *Series) At(theta []float64) (Covariance, error) {
 	psi := chebyshev(f, s.norm)
 	k := psi.times(psi)
 	finite := k.finite()
-	c := &seriesCovariance{recurrence: s.recurrence, kept: s.kept, psi: psi.trimmed(), k: k.trimmed()}
+	c := &seriesCovariance{recurrence: s.recurrence, kept: s.kept, carried: 1, psi: shape{p: psi.trimmed()}, k: shape{p: k.trimmed()}}
 	for _, d := range df {
 		for l := range d {
 			d[l] *= 2
 		}
 		dk := psi.times(chebyshev(d, s.norm)) // ∂K = 2Ψ·∂Ψ
 		finite = finite && dk.finite()
-		c.dk = append(c.dk, dk.trimmed())
+		c.dk = append(c.dk, shape{p: dk.trimmed()})
 	}
 	if !finite {
 		return nil, fmt.Errorf("%w: %d powers of a matrix of norm %.3g overflow at %v: take a normalised matrix or shorter walks",
@@ -116,14 +129,18 @@ func checkSymmetric(w *sparse.CSR) error {
 // normBound returns an upper bound of ‖w‖, or 1 for the zero matrix, within a
 // thousandth where 64 products come that close. For every positive v the
 // largest (|w|v)_i/v_i is a bound (Collatz, Wielandt), and vᵀ|w|v/vᵀv is below the
-// best; v starts as the eigenvector of an unweighted graph's D^-½ A D^-½.
-func normBound(w *sparse.CSR) float64 {
+// best. Unless a start is given, v starts as the eigenvector of an unweighted
+// graph's D^-½ A D^-½.
+func normBound(w *sparse.CSR, start []float64) float64 {
 	const rowBlock = 1 << 13
 	n, _ := w.Dims()
-	v, y := make([]float64, n), make([]float64, n)
-	for i := range v {
-		cols, _ := w.Row(i)
-		v[i] = math.Sqrt(float64(max(1, len(cols))))
+	v, y := slices.Clone(start), make([]float64, n)
+	if start == nil {
+		v = make([]float64, n)
+		for i := range v {
+			cols, _ := w.Row(i)
+			v[i] = math.Sqrt(float64(max(1, len(cols))))
+		}
 	}
 	best := math.Inf(1)
 	for range 64 {

@@ -40,6 +40,35 @@ func TestChebyshevEqualsPowers(t *testing.T) {
 	}
 }
 
+// Interpolation gives back what it was made of, for even and odd terms, on any
+// interval; a polynomial of a part of an interval is the same on the whole.
+func TestInterpolate(t *testing.T) {
+	want := []polynomial{{3}, {1, -2, 0.5, 0, 0.25, 0.125}, {0, 0, 0, 0, 0, 0, 0, 1}}
+	const lo, hi = -0.8, 3.1
+	got := interpolate(lo, hi, 8, len(want), func(dst []float64, w float64) {
+		for f, p := range want {
+			dst[f] = p.at((2*w - lo - hi) / (hi - lo))
+		}
+	})
+	for f, p := range got {
+		for k, v := range p {
+			exact := 0.0
+			if k < len(want[f]) {
+				exact = want[f][k]
+			}
+			if math.Abs(v-exact) > 1e-14 {
+				t.Errorf("function %d: c_%d = %v, want %v", f, k, v, exact)
+			}
+		}
+		whole := p.of(1.25, 0.25) // of [−1, 0.6] on [−1, 1]
+		for _, x := range []float64{-1, -0.3, 0, 0.6} {
+			if v, want := whole.value(x), p.value(1.25*x+0.25); math.Abs(v-want) > 1e-13 || math.Abs(whole.at(x)-want) > 1e-13 {
+				t.Errorf("function %d at %v: %v and %v, want %v", f, x, v, whole.at(x), want)
+			}
+		}
+	}
+}
+
 // What trimmed leaves out is below 1e-14 of the whole, and the numbers of terms
 // are those that Series promises.
 func TestTermsDieAway(t *testing.T) {
@@ -130,7 +159,7 @@ func TestNormBound(t *testing.T) {
 		for _, v := range values {
 			norm = max(norm, math.Abs(v))
 		}
-		if got := normBound(w); got < norm*(1-1e-12) || got > norm*c.most {
+		if got := normBound(w, nil); got < norm*(1-1e-12) || got > norm*c.most {
 			t.Errorf("%s, %v: bound %v of norm %v", c.name, c.w, got, norm)
 		}
 	}

@@ -12,20 +12,23 @@ import (
 	"grfgp/solve"
 )
 
-// seriesCovariance is a Series at a theta. All it does is to run columns
-// through the T_k and to add up what is asked for on the way.
+// seriesCovariance is a Series at a theta. It runs columns through the T_k and
+// adds up what is asked for on the way, and then adds what leading eigenvectors
+// have to.
 type seriesCovariance struct {
 	*recurrence
-	kept   *kept
-	psi, k polynomial
-	dk     []polynomial // ∂K/∂θ_j
+	kept    *kept
+	top     *leading // nil: polynomials are all there is
+	psi, k  shape
+	dk      []shape // ∂K/∂θ_j
+	carried float64 // share of the largest eigenvalue of K
 }
 
 // terms returns the number of terms of the longest derivative.
 func (c *seriesCovariance) terms() int {
 	n := 0
 	for _, d := range c.dk {
-		n = max(n, len(d))
+		n = max(n, len(d.p))
 	}
 	return n
 }
@@ -34,10 +37,15 @@ func (c *seriesCovariance) terms() int {
 type seriesCross struct {
 	cov        *seriesCovariance
 	rows, cols []int
+	top        *leadingCross // nil: none
 }
 
 func (c *seriesCovariance) Cross(rows, cols []int) solve.Operator {
-	return &seriesCross{c, slices.Clone(rows), slices.Clone(cols)}
+	o := &seriesCross{c, slices.Clone(rows), slices.Clone(cols), nil}
+	if c.top != nil && len(cols) > 0 {
+		o.top = c.top.cross(c.k.lift, o.rows, o.cols)
+	}
+	return o
 }
 
 func (o *seriesCross) Dims() (r, c int) { return len(o.rows), len(o.cols) }
@@ -48,23 +56,37 @@ func (o *seriesCross) Apply(ctx context.Context, dst, x *mat.Dense) error {
 	}
 	_, n := dst.Dims()
 	in := x.RawMatrix()
-	return o.cov.columns(ctx, n, func(_, lo, hi int) error {
-		return o.cov.apply(ctx, dst.RawMatrix(), lo, hi, o.rows, o.cov.k, func(x blas64.General) { scatter(x, o.cols, in, lo) })
+	err := o.cov.columns(ctx, n, func(_, lo, hi int) error {
+		return o.cov.apply(ctx, dst.RawMatrix(), lo, hi, o.rows, o.cov.k.p, func(x blas64.General) { scatter(x, o.cols, in, lo) })
 	})
+	if err == nil && o.top != nil {
+		o.top.add(dst, x)
+	}
+	return err
 }
 
 func (c *seriesCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows []int) error {
 	raw := dst.RawSymmetric()
-	t, err := c.kept.get(ctx, c.recurrence, rows, len(c.k))
+	if err := c.polynomialGram(ctx, raw, rows); err != nil || c.top == nil || len(rows) == 0 {
+		return err
+	}
+	c.top.addGram(raw, c.k.lift, rows)
+	return ctx.Err()
+}
+
+// polynomialGram sets raw to the part of K[rows, rows] that polynomials make.
+func (c *seriesCovariance) polynomialGram(ctx context.Context, raw blas64.Symmetric, rows []int) error {
+	p := c.k.p
+	t, err := c.kept.get(ctx, c.recurrence, rows, len(p))
 	if err != nil {
 		return err
 	}
 	if t != nil {
-		t.sum(raw, c.k)
+		t.sum(raw, p)
 		return ctx.Err()
 	}
 	return c.columns(ctx, len(rows), func(_, lo, hi int) error {
-		return c.recur(ctx, hi-lo, len(c.k), units(rows[lo:hi]), func(k int, t blas64.General) {
+		return c.recur(ctx, hi-lo, len(p), units(rows[lo:hi]), func(k int, t blas64.General) {
 			for a, i := range rows[:hi] {
 				first := max(a, lo) // the upper triangle alone: symmetric to the bit
 				out := raw.Data[a*raw.Stride+first:][:hi-first]
@@ -72,7 +94,7 @@ func (c *seriesCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows []i
 					clear(out)
 				}
 				for b, v := range t.Data[i*t.Stride+first-lo:][:hi-first] {
-					out[b] += c.k[k] * v
+					out[b] += p[k] * v
 				}
 			}
 		})
@@ -81,15 +103,20 @@ func (c *seriesCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows []i
 
 // DiagFlops counts a product with W for every term of Ψ and every node.
 func (c *seriesCovariance) DiagFlops(rows int) float64 {
-	return 2 * float64(rows) * float64(len(c.psi)) * float64(c.twice.NNZ())
+	return 2 * float64(rows) * float64(min(len(c.psi.p), len(c.k.p))) * float64(c.twice.NNZ())
 }
 
 func (c *seriesCovariance) Diag(ctx context.Context, dst []float64, rows []int) error {
 	return c.columns(ctx, len(rows), func(_, lo, hi int) error {
-		clear(dst[lo:hi])
-		return c.recur(ctx, hi-lo, len(c.k), units(rows[lo:hi]), func(k int, t blas64.General) {
+		for a, i := range rows[lo:hi] {
+			dst[lo+a] = 0
+			if c.top != nil {
+				dst[lo+a] = c.top.diag(c.k.lift, i)
+			}
+		}
+		return c.recur(ctx, hi-lo, len(c.k.p), units(rows[lo:hi]), func(k int, t blas64.General) {
 			for a, i := range rows[lo:hi] {
-				dst[lo+a] += c.k[k] * t.Data[i*t.Stride+a]
+				dst[lo+a] += c.k.p[k] * t.Data[i*t.Stride+a]
 			}
 		})
 	})
@@ -102,15 +129,27 @@ func (c *seriesCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint6
 	for i := range all {
 		all[i] = i
 	}
+	var top *leadingCross
+	if c.top != nil {
+		top = c.top.cross(c.psi.lift, all, all)
+	}
 	return c.columns(ctx, n, func(_, lo, hi int) error {
-		return c.apply(ctx, dst.RawMatrix(), lo, hi, all, c.psi, func(x blas64.General) {
+		var drawn *mat.Dense
+		err := c.apply(ctx, dst.RawMatrix(), lo, hi, all, c.psi.p, func(x blas64.General) {
 			for s := range x.Cols {
 				r := rand.New(rng.New(seed, "prior", uint64(lo+s)))
 				for i := range x.Rows {
 					x.Data[i*x.Stride+s] = r.NormFloat64()
 				}
 			}
+			if top != nil {
+				drawn = mat.NewDense(x.Rows, x.Cols, slices.Clone(x.Data[:x.Rows*x.Cols]))
+			}
 		})
+		if err == nil && top != nil {
+			top.add(dst.Slice(0, len(all), lo, hi).(*mat.Dense), drawn)
+		}
+		return err
 	})
 }
 
@@ -121,6 +160,9 @@ func (c *seriesCovariance) Grad(ctx context.Context, grad []float64, rows []int,
 	}
 	_, n := u.Dims()
 	left, right := u.RawMatrix(), w.RawMatrix()
+	if c.top != nil {
+		c.addLifts(grad, c.top.moments(rows, u, w))
+	}
 	return c.moments(ctx, grad, n, func(lo, hi int) (func(blas64.General), func(blas64.General) float64) {
 		start := func(x blas64.General) { scatter(x, rows, right, lo) }
 		return start, func(t blas64.General) float64 {
@@ -139,6 +181,9 @@ func (c *seriesCovariance) Grad(ctx context.Context, grad []float64, rows []int,
 // GramGrad uses ⟨g, ∂K/∂θ_j⟩ = Σ_k ∂c_k/∂θ_j·⟨g, T_k⟩.
 func (c *seriesCovariance) GramGrad(ctx context.Context, grad []float64, rows []int, g *mat.SymDense) error {
 	weights := g.RawSymmetric()
+	if c.top != nil && len(rows) > 0 {
+		c.addLifts(grad, c.top.gramMoments(rows, g))
+	}
 	t, err := c.kept.get(ctx, c.recurrence, rows, c.terms())
 	if err != nil {
 		return err
@@ -191,9 +236,18 @@ func (c *seriesCovariance) moments(ctx context.Context, grad []float64, n int,
 	return nil
 }
 
+// addLifts adds Σ_e ∂lift_e/∂θ_j·m_e to grad[j].
+func (c *seriesCovariance) addLifts(grad, m []float64) {
+	for j, d := range c.dk {
+		for e, v := range d.lift {
+			grad[j] += v * m[e]
+		}
+	}
+}
+
 // addSlopes adds Σ_k ∂c_k/∂θ_j·m_k to grad[j].
 func (c *seriesCovariance) addSlopes(grad, m []float64) {
 	for j, d := range c.dk {
-		grad[j] += d.dot(m)
+		grad[j] += d.p.dot(m)
 	}
 }

@@ -26,7 +26,9 @@ type Keeper interface {
 func (s *Series) Keep(rows []int, maxBytes int) Kernel {
 	n := len(rows)
 	k := &kept{rows: slices.Clone(rows), most: maxBytes / max(1, 8*(n*(n+1)/2))}
-	return &Series{recurrence: s.recurrence, family: s.family, maxLen: s.maxLen, kept: k}
+	kept := *s
+	kept.kept = k
+	return &kept
 }
 
 // kept holds triangles of T_0, T_1, … over rows, as far as they were needed.

@@ -19,13 +19,16 @@ type recurrence struct {
 	norm   float64     // ρ
 	twice  *sparse.CSR // 2W/ρ
 	blocks sync.Pool   // of *[]float64, for columns under way
+
+	leading func() *leading // eigenpairs at the upper end, found when first asked for; nil: none were
+	whole   func() *leading // all of them; nil: there are too many
 }
 
-func newRecurrence(w *sparse.CSR) (*recurrence, error) {
+func newRecurrence(w *sparse.CSR, bound []float64) (*recurrence, error) {
 	if err := checkSymmetric(w); err != nil {
 		return nil, err
 	}
-	norm := normBound(w)
+	norm := normBound(w, bound)
 	rowPtr, col, val := w.Raw()
 	twice := slices.Clone(val)
 	for p := range twice {
@@ -36,7 +39,10 @@ func newRecurrence(w *sparse.CSR) (*recurrence, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrMatrix, err)
 	}
-	return &recurrence{norm: norm, twice: t}, nil
+	r := &recurrence{norm: norm, twice: t}
+	r.leading = sync.OnceValue(func() *leading { return newLeading(r, leadingPairs, leadingGuard) })
+	r.whole = sync.OnceValue(func() *leading { return newWhole(r) })
+	return r, nil
 }
 
 func (r *recurrence) nodes() int {

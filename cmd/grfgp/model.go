@@ -62,7 +62,7 @@ func (m *modelFlags) kernelFlags(f *pflag.FlagSet) {
 	f.Var(&m.scales, "scales", "auto, one, or many: kernels of longer reach on top, for functions that vary over hundreds of hops")
 	f.Var(&m.solver, "solver", "how systems are solved: auto (exact up to 3,000 measurements or labels), exact or iterative")
 	f.Float64Var(&m.spec.Nu, "nu", 0, "smoothness ν of the family matern (default: chosen by likelihood)")
-	f.IntVar(&m.spec.Hops, "hops", 0, "reach of series, grf and lowrank in hops (default: chosen)")
+	f.IntVar(&m.spec.Hops, "hops", 0, "reach of grf, lowrank and free in hops (default: chosen); cuts series off, which reach everywhere")
 	f.IntVar(&m.spec.Walks, "walks", 0, "walkers per node of grf and lowrank (default 100)")
 	f.IntVar(&m.spec.Rank, "rank", 0, "rank of lowrank (default 256)")
 }

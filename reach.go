@@ -1,0 +1,56 @@
+package grfgp
+
+import (
+	"fmt"
+
+	"grfgp/kernel"
+)
+
+// series returns the series of a family: all of it, or up to so many hops.
+func (m *matrix) series(f family, hops int) (*kernel.Series, error) {
+	if hops > 0 || f.spectrum == nil {
+		return kernel.NewSeries(m.w, f.modulation, hops)
+	}
+	if m.exact == nil {
+		s, err := kernel.NewExact(m.w, f.spectrum, m.bound)
+		if err != nil {
+			return nil, err
+		}
+		m.exact = s
+	}
+	return m.exact.With(f.spectrum), nil
+}
+
+// carriedLeast is the share of a kernel from which a representation is called
+// exact.
+const carriedLeast = 0.999
+
+// shortfall says how much of a kernel its representation leaves out; nothing
+// where that is next to nothing, or is how walks are.
+func (w *workshop) shortfall(c candidate, method string, theta []float64) ([]string, error) {
+	p, power := c.modulation.(*kernel.Power)
+	switch {
+	case method == "dense":
+		return nil, nil
+	case power && (method != "series" || c.hops > 0):
+		if miss := p.Miss(c.hops); miss > 1-carriedLeast {
+			return []string{fmt.Sprintf("walks of %d hops miss the power series by up to %.2g of its largest eigenvalue: series or dense have it exactly", c.hops, miss)}, nil
+		}
+	case method == "series" && c.hops == 0 && c.spectrum != nil && !power:
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		m := w.matrix(c.laplacian)
+		s, err := m.series(m.of(c.family), 0)
+		if err != nil {
+			return nil, err
+		}
+		carried, err := s.Carried([]float64{1, theta[1]})
+		if err != nil {
+			return nil, err
+		}
+		if carried < carriedLeast {
+			return []string{fmt.Sprintf("the series carries %.1f %% of this kernel: its reach is too long for so large a graph", 100*carried)}, nil
+		}
+	}
+	return nil, nil
+}

@@ -1,0 +1,121 @@
+package grfgp
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"grfgp/gp"
+	"grfgp/graph"
+	"grfgp/internal/rng"
+)
+
+// A random walk along a path, known at 40 of its nodes, has a length scale of
+// hundreds of hops. The series learns it as eigenvectors do.
+func TestSeriesReachesAsFarAsDense(t *testing.T) {
+	n := 2000
+	if testing.Short() {
+		n = 700
+	}
+	ctx := context.Background()
+	path, err := graph.Grid(1, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	random := rand.New(rng.New(1, "random walk"))
+	var d gp.Data
+	value := 0.0
+	measured := random.Perm(n)[:40]
+	at := map[int]bool{}
+	for _, i := range measured {
+		at[i] = true
+	}
+	for i := range n {
+		value += random.NormFloat64() / math.Sqrt(float64(n))
+		if at[i] {
+			d.Nodes, d.Y = append(d.Nodes, i), append(d.Y, value)
+		}
+	}
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	var models [2]*Model
+	var predictions [2]Prediction
+	for k, method := range []string{"dense", "series"} {
+		if models[k], err = Fit(ctx, path, d, Spec{Family: "matern", Nu: 0.5, Method: method, Scales: "one", Trend: "none"}); err != nil {
+			t.Fatal(err)
+		}
+		if predictions[k], err = models[k].Predict(ctx, all); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dense, series := models[0].Choice().Fit, models[1].Choice().Fit
+	t.Logf("dense: log likelihood %.3f at %.4g; series: %.3f at %.4g", dense.LogLikelihood, dense.Theta, series.LogLikelihood, series.Theta)
+	if kappa := dense.Theta[1]; kappa < 100 {
+		t.Fatalf("κ = %v is no long reach", kappa)
+	}
+	if gap := math.Abs(dense.LogLikelihood - series.LogLikelihood); gap > 1e-3 {
+		t.Errorf("the likelihoods are %v apart", gap)
+	}
+	for i := range all {
+		for _, gap := range []float64{predictions[0].Mean[i] - predictions[1].Mean[i], predictions[0].SD[i] - predictions[1].SD[i]} {
+			if math.Abs(gap) > 1e-4 {
+				t.Fatalf("node %d: %v ± %v by dense, %v ± %v by series", i, predictions[0].Mean[i], predictions[0].SD[i], predictions[1].Mean[i], predictions[1].SD[i])
+			}
+		}
+	}
+}
+
+// What a representation leaves out is said: of a series that would need too many
+// terms, and of a power series by walks.
+func TestShortfallIsSaid(t *testing.T) {
+	hub, err := graph.Ring(40)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		spec   Spec
+		hops   int
+		method string
+		says   string
+	}{
+		{Spec{Family: "matern", Nu: 1}, 0, "series", ""},
+		{Spec{Family: "matern", Nu: 1}, 10, "grf", ""},
+		{Spec{Family: "power", Alpha: []float64{1, 0.5, 0.1}}, 0, "series", ""},
+		{Spec{Family: "power", Alpha: []float64{1, 0.5, 0.1}}, 20, "grf", ""},
+		{Spec{Family: "power", Alpha: []float64{1, 0, 4}}, 0, "dense", ""},
+		{Spec{Family: "power", Alpha: []float64{1, 0, 4}}, 0, "series", ""},
+		{Spec{Family: "power", Alpha: []float64{1, 0, 4}}, 10, "grf", "walks of 10 hops miss the power series"},
+	} {
+		w, err := newWorkshop(hub, c.spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := c.spec.families(c.hops)[0]
+		said, err := w.shortfall(candidate{family: f, hops: c.hops}, c.method, []float64{1, 1e4})
+		if got := strings.Join(said, "\n"); err != nil || (c.says == "") != (got == "") || !strings.Contains(got, c.says) {
+			t.Errorf("%+v by %s: %q and %v, want %q", c.spec, c.method, got, err, c.says)
+		}
+	}
+	if testing.Short() {
+		return
+	}
+	// A grid with more nodes than eigenvectors are sought for.
+	large, err := graph.Grid(1025, 513)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := newWorkshop(large, Spec{Family: "matern", Nu: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for kappa, says := range map[float64]string{50: "", 1e4: "% of this kernel"} {
+		said, err := w.shortfall(candidate{family: w.spec.families(0)[0]}, "series", []float64{1, kappa})
+		if got := strings.Join(said, "\n"); err != nil || (says == "") != (got == "") || !strings.Contains(got, says) {
+			t.Errorf("κ = %v on a large grid: %q and %v, want %q", kappa, got, err, says)
+		}
+	}
+}
