@@ -29,6 +29,8 @@ type workshop struct {
 
 	mu       sync.Mutex         // of what follows: replays share a workshop
 	matrices map[string]*matrix // by Laplacian
+	lead     *kernel.Dense      // leading eigenvectors, for layers,
+	leadless bool               // or that there are none
 	scales   []kernel.Scale     // of the levels
 	last     chosen
 	shared   bool // by several trainings: features that one does not choose stay
@@ -160,11 +162,11 @@ func (w *workshop) newKernel(ctx context.Context, c candidate, method string) (k
 // onTop adds kernels of longer reach: layers where eigenvectors are at hand, coarser
 // graphs elsewhere. Their Laplacian is the normalised one.
 func (w *workshop) onTop(ctx context.Context, fine kernel.Kernel, f family, method string) (kernel.Kernel, error) {
-	if method == "dense" {
-		d, err := w.eigenvectors("")
-		if err != nil {
-			return nil, err
-		}
+	d, err := w.leading(method)
+	if err != nil {
+		return nil, err
+	}
+	if d != nil {
 		k, ok := kernel.NewLayers(fine, d)
 		if !ok {
 			return nil, w.noScales()
@@ -196,6 +198,37 @@ func (w *workshop) onTop(ctx context.Context, fine kernel.Kernel, f family, meth
 // noScales is the error of a graph without coarser scales.
 func (w *workshop) noScales() error {
 	return fmt.Errorf("%w: a graph of %d nodes has no coarser scales; take scales one", ErrSpec, w.graph.Len())
+}
+
+const (
+	layerNodes      = 30_000  // of a graph whose leading eigenvectors make layers,
+	layerEntries    = 120_000 // the most entries of its matrix,
+	layerComponents = 32      // and components
+	layerPairs      = 192
+)
+
+// leading returns what layers are made of: all eigenvectors of the normalised matrix
+// of a small graph, the leading ones of a sparse graph of medium size, and nil
+// where coarser graphs take the place of layers. It does not depend on the
+// measurements. The caller holds w.mu.
+func (w *workshop) leading(method string) (*kernel.Dense, error) {
+	if method == "dense" || w.graph.Len() <= denseNodes {
+		return w.eigenvectors("")
+	}
+	if w.lead == nil && !w.leadless {
+		w.leadless = true
+		_, sizes := w.graph.Components()
+		if w.graph.Len() > layerNodes || w.w.NNZ() > layerEntries || len(sizes) > layerComponents {
+			return nil, nil
+		}
+		m := w.matrix("")
+		d, err := kernel.NewLeading(m.w, layerPairs, m.bound)
+		if err != nil {
+			return nil, nil // they do not converge
+		}
+		w.lead = d
+	}
+	return w.lead, nil
 }
 
 // eigenvectors decomposes the matrix of a Laplacian, once. The caller holds w.mu.
@@ -300,14 +333,14 @@ func (w *workshop) decideScales(ctx context.Context, nodes []int, method string,
 
 // coarser says what many scales are, and how many there are.
 func (w *workshop) coarser(method string) (words string, count int, err error) {
-	if method != "dense" {
-		return fmt.Sprintf("coarser graphs of %s nodes", w.sizes()), len(w.levels()), nil
-	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	d, err := w.eigenvectors("")
+	d, err := w.leading(method)
 	if err != nil {
 		return "", 0, err
+	}
+	if d == nil {
+		return fmt.Sprintf("coarser graphs of %s nodes", w.sizes()), len(w.levels()), nil
 	}
 	k, ok := kernel.NewLayers(d, d)
 	if !ok {

@@ -4,7 +4,7 @@ package kernel
 // would otherwise have all of them taken. It returns how many there are.
 func (s *Series) FewPairs(pairs, guard int) int {
 	small, large := s.components()
-	l := s.joined(s.somePairs(large, pairs, guard), small)
+	l := s.joined(s.somePairs(large, pairs, guard, leadingError), small)
 	s.leading = func() *leading { return l }
 	s.whole = func() *leading { return nil }
 	if l == nil {

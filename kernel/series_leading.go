@@ -45,7 +45,7 @@ func newLeading(r *recurrence, pairs, guard int) *leading {
 	if len(large) <= max(leadingAll, 2*(pairs+guard)) && n*len(large) <= leadingNumbers {
 		return r.allPairs(small, large)
 	}
-	return r.joined(r.somePairs(large, pairs, guard), small)
+	return r.joined(r.somePairs(large, pairs, guard, leadingError), small)
 }
 
 // newWhole finds all eigenpairs, where few nodes are in large components: some
@@ -113,7 +113,7 @@ func (r *recurrence) allPairs(small [][]int, large []int) *leading {
 // Ritz value so far] and grows beyond, makes the block orthonormal, and solves
 // the eigenproblem within it. Those at the lower end of the block converge last;
 // pairs are as many as have a small residual, counted from the top.
-func (r *recurrence) somePairs(nodes []int, want, guard int) *leading {
+func (r *recurrence) somePairs(nodes []int, want, guard int, tol float64) *leading {
 	n, width := r.nodes(), want+guard
 	x, y, z := mat.NewDense(n, width, nil), mat.NewDense(n, width, nil), mat.NewDense(n, width, nil)
 	random := rand.New(rng.New(0, "leading eigenvectors"))
@@ -142,12 +142,12 @@ func (r *recurrence) somePairs(nodes []int, want, guard int) *leading {
 		}
 		values, residuals = r.ritz(x, y, z)
 		most, low = values[0]/r.norm, values[width-1]/r.norm
-		if slices.Max(residuals[:want]) <= leadingError*r.norm {
+		if slices.Max(residuals[:want]) <= tol*r.norm {
 			break
 		}
 	}
 	found := 0
-	for found < width && residuals[found] <= leadingError*r.norm {
+	for found < width && residuals[found] <= tol*r.norm {
 		found++
 	}
 	if found == 0 {

@@ -1,0 +1,48 @@
+package kernel
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"grfgp/sparse"
+)
+
+// NewLeading returns the leading eigenpairs of W alone, so many or somewhat fewer:
+// enough for kernels of long reach, such as Layers, on graphs that are too large
+// for all of them. W must be symmetric to 1e-12 of each row; bound is as in
+// NewExact. Equal eigenvalues are all there or all left out, so that the kernel of
+// a family depends on W and not on how its nodes are numbered.
+func NewLeading(w *sparse.CSR, pairs int, bound []float64) (*Dense, error) {
+	r, err := newRecurrence(w, bound)
+	if err != nil {
+		return nil, err
+	}
+	n := r.nodes()
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	const residual = 1e-8
+	l := r.somePairs(all, min(pairs, n/2), pairs/4, residual)
+	if l == nil {
+		return nil, fmt.Errorf("%w: its leading eigenvectors do not converge: take coarser graphs in place of layers", ErrMatrix)
+	}
+	m := len(l.values)
+	const apart = 1e-7
+	for m > 1 && l.values[m-1]+apart > l.values[m-2] {
+		m-- // one of several, perhaps
+	}
+	m = max(1, m-1)
+	d := &Dense{family: Diffusion{}, values: make([]float64, m), u: mat.NewDense(n, m, nil)}
+	for k := range m { // in increasing order
+		d.values[k] = l.values[m-1-k]
+	}
+	for i := range n {
+		from, to := l.v.RawRowView(i), d.u.RawRowView(i)
+		for k := range to {
+			to[k] = from[m-1-k]
+		}
+	}
+	return d, nil
+}
