@@ -88,7 +88,7 @@ func Load(ctx context.Context, r io.Reader, g *graph.Graph) (*Model, error) {
 
 // revive makes the kernel again and conditions it on the data.
 func (w *workshop) revive(ctx context.Context, s *savedModel) (*Model, error) {
-	m := &Model{spec: s.Spec, choice: s.Choice, place: w.place, hash: w.hash, state: s.State, noiseSD: s.NoiseSD,
+	m := &Model{of: w, spec: s.Spec, choice: s.Choice, place: w.place, hash: w.hash, state: s.State, noiseSD: s.NoiseSD,
 		data: gp.Data{Nodes: s.Nodes, Y: s.Y, NoiseVar: s.Noise}}
 	if err := m.data.Check(len(w.place)); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFile, err)
