@@ -3,6 +3,7 @@ package grfgp_test
 import (
 	"math"
 	"testing"
+	"time"
 
 	"grfgp"
 	"grfgp/gp"
@@ -76,4 +77,36 @@ func TestPriorOnly(t *testing.T) {
 			t.Errorf("%+v: walks are said to err by %+v", c.spec, l.Walks)
 		}
 	}
+}
+
+// BenchmarkLimits gives the time of limits over that of fitting and predicting
+// all nodes, one family of kernels.
+func BenchmarkLimits(b *testing.B) {
+	g, err := graph.BarabasiAlbert(20_000, 3, 1)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var d gp.Data
+	for k := range 500 {
+		d.Nodes, d.Y = append(d.Nodes, 40*k), append(d.Y, math.Sin(float64(k)/25)+math.Cos(float64(k*k)))
+	}
+	var before, limits time.Duration
+	for b.Loop() {
+		start := time.Now()
+		m, err := grfgp.Fit(b.Context(), g, d, grfgp.Spec{Method: "grf", Family: "diffusion", Trend: "none", Seed: 1})
+		if err != nil {
+			b.Fatal(err)
+		}
+		p, err := m.Predict(b.Context(), everyNode(g))
+		if err != nil {
+			b.Fatal(err)
+		}
+		before += time.Since(start)
+		start = time.Now()
+		if _, err := m.Limits(b.Context(), everyNode(g), p); err != nil {
+			b.Fatal(err)
+		}
+		limits += time.Since(start)
+	}
+	b.ReportMetric(limits.Seconds()/before.Seconds(), "limits/rest")
 }
