@@ -104,7 +104,7 @@ func kindOf(head string) string {
 
 // revive makes the kernel again and conditions it on the data.
 func (w *workshop) revive(ctx context.Context, s *savedModel) (*Model, error) {
-	m := &Model{spec: s.Spec, choice: s.Choice, place: w.place, hash: w.hash, state: s.State, noiseSD: s.NoiseSD,
+	m := &Model{of: w, spec: s.Spec, choice: s.Choice, place: w.place, hash: w.hash, state: s.State, noiseSD: s.NoiseSD,
 		data: gp.Data{Nodes: slices.Clone(s.Nodes), Y: s.Y, NoiseVar: s.Noise, Count: s.Count, Scatter: s.Scatter}}
 	if err := m.data.Check(len(w.place)); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFile, err)

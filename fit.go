@@ -18,6 +18,7 @@ import (
 // on them. Nodes are numbered as in the graph that was given. It does not change,
 // and is safe for concurrent use.
 type Model struct {
+	of        *workshop
 	spec      Spec // with the choices filled in
 	choice    Choice
 	hash      [32]byte // of the ordered graph
@@ -74,7 +75,7 @@ func (w *workshop) fit(ctx context.Context, d gp.Data) (*Model, error) {
 	if err := d.Check(len(w.place)); err != nil {
 		return nil, err
 	}
-	m := &Model{place: w.place, hash: w.hash, data: d.Clone()}
+	m := &Model{of: w, place: w.place, hash: w.hash, data: d.Clone()}
 	own := w.internal(m.data)
 	best, err := w.train(ctx, own)
 	if err != nil {

@@ -52,6 +52,13 @@ func (w *workshop) matrix(laplacian string) *matrix {
 	return m
 }
 
+// walked returns the matrix of a settled Spec.
+func (w *workshop) walked(s Spec) *matrix {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.matrix(s.Laplacian)
+}
+
 // unit returns how many times I − W must be taken for a mean of one on the
 // diagonal, over nodes with neighbours.
 func unit(w *sparse.CSR) float64 {

@@ -51,14 +51,6 @@ func renumberedTask(t testing.TB, k task, seed uint64, renamed bool) (other task
 	return task{g, moved(k.train), moved(k.test)}, number
 }
 
-func everyNode(g *graph.Graph) []int {
-	all := make([]int, g.Len())
-	for i := range all {
-		all[i] = i
-	}
-	return all
-}
-
 // fitted returns the model of a task, and mean and sd at every node.
 func (k task) fitted(t testing.TB, spec grfgp.Spec) (*grfgp.Model, grfgp.Prediction) {
 	t.Helper()

@@ -36,6 +36,7 @@ type Validation struct {
 	NLPD         float64            `json:"nlpd"`    // mean negative log density of what was measured
 	Coverage     map[string]float64 `json:"coverage"`
 	BaselineRMSE map[string]float64 `json:"baseline_rmse"`
+	Limits       *Limits            `json:"limits,omitempty"` // of what was left out; walks are those of the first fold
 }
 
 // ValidateOptions say what is left out.
@@ -78,7 +79,7 @@ func Validate(ctx context.Context, g *graph.Graph, d gp.Data, spec Spec, opts Va
 		return nil, err
 	}
 	k := opts.Folds
-	v := &Validation{Scheme: opts.Scheme, Folds: k, Coverage: map[string]float64{}, BaselineRMSE: map[string]float64{}}
+	v := &Validation{Scheme: opts.Scheme, Folds: k, Coverage: map[string]float64{}, BaselineRMSE: map[string]float64{}, Limits: &Limits{}}
 	fold := w.folds(renumbered(d.Nodes, w.place), k, opts.Scheme, spec.Seed)
 	squares := map[string]float64{}
 	for f := range k {
@@ -92,6 +93,9 @@ func Validate(ctx context.Context, g *graph.Graph, d gp.Data, spec Spec, opts Va
 		}
 		p, err := m.Predict(ctx, test.Nodes)
 		if err != nil {
+			return nil, fmt.Errorf("fold %d of %d: %w", f+1, k, err)
+		}
+		if err := v.Limits.add(ctx, m, test.Nodes, p); err != nil {
 			return nil, fmt.Errorf("fold %d of %d: %w", f+1, k, err)
 		}
 		v.compare(f, test, p, m.noiseSD)

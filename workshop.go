@@ -167,10 +167,7 @@ func (w *workshop) onTop(ctx context.Context, fine kernel.Kernel, f family, meth
 		return nil, err
 	}
 	if d != nil {
-		k, ok := kernel.NewLayers(fine, d)
-		if !ok {
-			return nil, w.noScales()
-		}
+		k, _ := kernel.NewLayers(fine, d)
 		return k, nil
 	}
 	if w.scales == nil {
@@ -229,6 +226,17 @@ func (w *workshop) leading(method string) (*kernel.Dense, error) {
 		w.lead = d
 	}
 	return w.lead, nil
+}
+
+// layered reports whether the kernel of a settled Spec has layers.
+func (w *workshop) layered(s Spec) (bool, error) {
+	if s.Scales != "many" {
+		return false, nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	d, err := w.leading(s.Method)
+	return d != nil, err
 }
 
 // eigenvectors decomposes the matrix of a Laplacian, once. The caller holds w.mu.
@@ -342,8 +350,8 @@ func (w *workshop) coarser(method string) (words string, count int, err error) {
 	if d == nil {
 		return fmt.Sprintf("coarser graphs of %s nodes", w.sizes()), len(w.levels()), nil
 	}
-	k, ok := kernel.NewLayers(d, d)
-	if !ok {
+	k, useful := kernel.NewLayers(d, d)
+	if !useful && w.spec.Scales != "many" {
 		return "", 0, nil
 	}
 	return fmt.Sprintf("%d layers of longer and longer reach", k.Len()), k.Len(), nil

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"grfgp/kernel"
 )
 
 // Nodes returns the number of nodes of the kernel.
@@ -13,6 +15,15 @@ func (p *Posterior) Nodes() int { return p.model.kernel.Nodes() }
 
 // Model returns what was conditioned.
 func (p *Posterior) Model() *Model { return p.model }
+
+// Prior returns the covariance before any measurement, without what is not known
+// of the mean.
+func (p *Posterior) Prior() kernel.Covariance {
+	if m, ok := p.cov.(withMean); ok {
+		return m.Covariance
+	}
+	return p.cov
+}
 
 // Measured returns the node of every measurement, in their order. It is not to be
 // changed.

@@ -33,23 +33,25 @@ const (
 	gapLeast  = 1e-9 // eigenvalues of W this close to the largest belong to components
 )
 
-// NewLayers returns the sum of a kernel and of layers on the graph of d. The second
-// result is false where there are none: one connected graph, across which the
-// first layer would already be constant.
+// NewLayers returns the sum of a kernel and of layers on the graph of d, one at
+// least. The second result is false where they are of no use: on a connected
+// graph across which the first layer is already constant.
 func NewLayers(fine Kernel, d *Dense) (*Layers, bool) {
 	if fine.Nodes() != d.Nodes() {
 		panic(fmt.Sprintf("kernel: layers of %d nodes on a kernel of %d", d.Nodes(), fine.Nodes()))
 	}
 	m := &Layers{fine: fine}
-	for _, by := range d.layers() {
+	factors, useful := d.layers()
+	for _, by := range factors {
 		m.parts = append(m.parts, Even(d.With(Stretch(Diffusion{}, by).(Spectrum))))
 	}
-	return m, len(m.parts) > 0
+	return m, useful
 }
 
 // layers returns the factors of β: as many as it takes until a layer is constant
-// on connected nodes and, if there are several components, one that is.
-func (d *Dense) layers() []float64 {
+// on connected nodes and, if there are several components, one that is. They are
+// of no use if there would be none.
+func (d *Dense) layers() (factors []float64, useful bool) {
 	gap, components := 2.0, 0
 	for _, w := range d.values {
 		if below := 1 - w; below < gapLeast {
@@ -73,7 +75,10 @@ func (d *Dense) layers() []float64 {
 		}
 		all = append(all, last)
 	}
-	return all
+	if len(all) == 0 {
+		return []float64{first}, false
+	}
+	return all, true
 }
 
 // Nodes returns the number of nodes.

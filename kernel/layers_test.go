@@ -35,9 +35,9 @@ func newLayers(t *testing.T, g *graph.Graph, fine kernel.Spectrum) *kernel.Layer
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, ok := kernel.NewLayers(d.With(fine), d)
-	if !ok {
-		t.Fatal("no layers")
+	k, useful := kernel.NewLayers(d.With(fine), d)
+	if !useful {
+		t.Fatal("layers of no use")
 	}
 	return k
 }
@@ -111,8 +111,8 @@ func TestLayersReach(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if k, ok := kernel.NewLayers(d, d); ok {
-		t.Errorf("%d layers on a graph that is two hops across", k.Len())
+	if k, useful := kernel.NewLayers(d, d); useful || k.Len() != 1 {
+		t.Errorf("%d layers on a graph that is two hops across, of use: %v", k.Len(), useful)
 	}
 }
 

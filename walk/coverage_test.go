@@ -12,9 +12,9 @@ import (
 	"grfgp/sparse"
 )
 
-// trueError is √(E‖Φ−Ψ‖²/‖Ψ‖²), with Ψ computed exactly and the expectation
-// taken over so many runs of Sample.
-func trueError(t *testing.T, w *sparse.CSR, opts Options, coeff []float64, runs int) float64 {
+// trueError is √(E‖Φ−Ψ‖²/‖Ψ‖²), and the mean share of noise in E‖φ_i‖², with Ψ
+// computed exactly and expectations taken over so many runs of Sample.
+func trueError(t *testing.T, w *sparse.CSR, opts Options, coeff []float64, runs int) (relative, share float64) {
 	t.Helper()
 	var features []*Features
 	for r := range runs {
@@ -41,17 +41,20 @@ func trueError(t *testing.T, w *sparse.CSR, opts Options, coeff []float64, runs 
 		for _, v := range psi {
 			square += v * v
 		}
-		signal += square
+		own := 0.0
 		for _, f := range features {
 			phi := make([]float64, len(f.Reached(i)))
 			f.CombineRow(phi, coeff, i)
-			noise += square / float64(runs)
+			own += square / float64(runs)
 			for e, j := range f.Reached(i) {
-				noise += phi[e] * (phi[e] - 2*psi[j]) / float64(runs)
+				own += phi[e] * (phi[e] - 2*psi[j]) / float64(runs)
 			}
 		}
+		signal += square
+		noise += own
+		share += own / (own + square) / float64(n)
 	}
-	return math.Sqrt(noise / signal)
+	return math.Sqrt(noise / signal), share
 }
 
 // hubs is a network of 1,500 nodes whose hubs carry most of the error, and Cora
@@ -92,8 +95,8 @@ func TestPilotIntervalsCover(t *testing.T) {
 				opts.Sampler, opts.Scale = sampler, g.WalkScale(graph.NormalizedAdjacency)
 				coeff := make([]float64, opts.MaxLen+1)
 				diffusion(coeff, beta)
-				truth := trueError(t, w, opts, coeff, 8)
-				held := 0
+				truth, share := trueError(t, w, opts, coeff, 8)
+				held, noise := 0, 0.0
 				for k := range pilots {
 					opts.Seed = uint64(1000 + k)
 					est, err := Pilot(t.Context(), w, opts, coeff, rows)
@@ -103,10 +106,15 @@ func TestPilotIntervalsCover(t *testing.T) {
 					if est.Low <= truth && truth <= est.High {
 						held++
 					}
+					noise += est.NoiseShare / pilots
 				}
 				what := fmt.Sprintf("%s, %v, β = %g: %d of %d intervals hold the true error of %.3g", name, sampler, beta, held, pilots, truth)
 				if t.Log(what); held < least {
 					t.Errorf("%s, want %d", what, least)
+				}
+				// The mean of 60 pilots is known to a few per cent.
+				if math.Abs(noise/share-1) > 0.1 {
+					t.Errorf("%s, %v, β = %g: %.3g of the variance is said to be noise, it is %.3g", name, sampler, beta, noise, share)
 				}
 			}
 		}

@@ -29,6 +29,11 @@ type Estimate struct {
 	Low      float64   `json:"error_low"`
 	High     float64   `json:"error_high"`
 	ByLength []float64 `json:"error_by_length"`
+
+	// NoiseShare is the mean over rows of the share of ‖φ_i‖² that is noise. The
+	// diagonal of ΦΦᵀ is too large by it, E‖φ_i‖² = K_ii + E‖φ_i − ψ_i‖²; what is
+	// off the diagonal has no bias.
+	NoiseShare float64 `json:"noise_share"`
 }
 
 // Pilot estimates size and error of the features that Sample would give, from
@@ -152,13 +157,19 @@ func (p *plan) summary(found []finding) Estimate {
 		}
 		return 0
 	})
+	phi := p.opts.MaxLen + 1
+	e.NoiseShare, _ = mean(func(f finding) float64 {
+		if f.noise[phi] == 0 {
+			return 0
+		}
+		return min(1, f.noise[phi]/(f.noise[phi]+f.signal[phi])) // over (‖a‖² + ‖b‖²)/2
+	})
 	perRow, se := mean(func(f finding) float64 { return 9 + 5*f.entries + 5*f.values })
 	rows := float64(p.opts.Hi - p.opts.Lo)
 	e.Bytes = int64(perRow * rows)
 	tables := int64(4*len(p.steps.rowPtr) + 8*len(p.steps.cum) + 8*len(p.steps.growth))
 	e.PeakBytes = int64((perRow+2*se)*rows) + tables
 
-	phi := p.opts.MaxLen + 1
 	for l := range phi {
 		ratio, _ := relative(found, l)
 		e.ByLength = append(e.ByLength, ratio)

@@ -2,6 +2,7 @@ package walk
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync/atomic"
 
@@ -23,6 +24,27 @@ func SampleProgress(ctx context.Context, w *sparse.CSR, opts Options, progress f
 	if err := opts.validate(w); err != nil {
 		return nil, err
 	}
+	return sample(ctx, w, opts, nil, progress)
+}
+
+// SampleRows is Sample for the given nodes of [opts.Lo, opts.Hi) alone: their rows
+// are those of Sample, all others are empty.
+func SampleRows(ctx context.Context, w *sparse.CSR, opts Options, rows []int) (*Features, error) {
+	if err := opts.validate(w); err != nil {
+		return nil, err
+	}
+	wanted := make([]bool, opts.Hi-opts.Lo)
+	for _, i := range rows {
+		if i < opts.Lo || i >= opts.Hi {
+			return nil, fmt.Errorf("%w: row %d is not in [%d, %d)", ErrOptions, i, opts.Lo, opts.Hi)
+		}
+		wanted[i-opts.Lo] = true
+	}
+	return sample(ctx, w, opts, wanted, nil)
+}
+
+// sample estimates the rows that are wanted; nil means all.
+func sample(ctx context.Context, w *sparse.CSR, opts Options, wanted []bool, progress func(done, total int64)) (*Features, error) {
 	n, _ := w.Dims()
 	total := opts.Hi - opts.Lo
 	f := &Features{opts: opts, nodes: n, blocks: make([]block, (total+blockRows-1)/blockRows)}
@@ -39,7 +61,11 @@ func SampleProgress(ctx context.Context, w *sparse.CSR, opts Options, progress f
 		s := scratch[worker]
 		s.out.empty()
 		for root := lo; root < hi; root++ {
-			s.paint(uint32(root), p.key.At(uint64(root)))
+			if wanted == nil || wanted[root-opts.Lo] {
+				s.paint(uint32(root), p.key.At(uint64(root)))
+			} else {
+				s.out.skip()
+			}
 		}
 		if s.tally.err != nil {
 			return s.tally.err
@@ -102,6 +128,13 @@ func (s *painter) paint(root uint32, stream rng.Stream) {
 	exact := s.rower.row(s.tally, root, &s.stream)
 	s.tally.flush(&s.out, s.steps, root, s.weight)
 	s.out.exact = append(s.out.exact, exact)
+}
+
+// skip appends an empty row.
+func (b *block) skip() {
+	b.entryEnd = append(b.entryEnd, uint32(len(b.col)))
+	b.valueEnd = append(b.valueEnd, uint32(len(b.val)))
+	b.exact = append(b.exact, 0)
 }
 
 func (b *block) empty() {

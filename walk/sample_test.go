@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -587,5 +588,34 @@ func TestRowsDoNotAllocate(t *testing.T) {
 		if n := testing.AllocsPerRun(5, rows); n != 0 {
 			t.Errorf("%v: %v allocations in 50 rows", v, n)
 		}
+	}
+}
+
+// Rows on request are those of a run over all; the others are empty.
+func TestSampleRows(t *testing.T) {
+	m := bigRing(t, 2500)
+	opts := Options{Walks: 7, Budget: 5, MaxLen: 6, Seed: 3, Lo: 100, Hi: 2400}
+	all, err := Sample(t.Context(), m.w, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	some, err := SampleRows(t.Context(), m.w, opts, []int{2399, 100, 1500, 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := opts.Lo; i < opts.Hi; i++ {
+		var want, got []string
+		for e := range all.Row(i) {
+			want = append(want, fmt.Sprint(e))
+		}
+		for e := range some.Row(i) {
+			got = append(got, fmt.Sprint(e))
+		}
+		if wanted := i == 100 || i == 1500 || i == 2399; wanted && !slices.Equal(got, want) || !wanted && got != nil {
+			t.Fatalf("row %d has %v, of all rows it is %v", i, got, want)
+		}
+	}
+	if _, err := SampleRows(t.Context(), m.w, opts, []int{99}); !errors.Is(err, ErrOptions) {
+		t.Errorf("a row outside: %v", err)
 	}
 }

@@ -64,12 +64,13 @@ type predictRow struct {
 
 // predictAnswer is the answer in JSON.
 type predictAnswer struct {
-	Version int          `json:"version"`
-	SDOf    string       `json:"sd_of"` // quantity or reading
-	Level   float64      `json:"level"`
-	NoiseSD float64      `json:"noise_sd"`
-	Choice  grfgp.Choice `json:"choice"`
-	Nodes   []predictRow `json:"nodes"`
+	Version int           `json:"version"`
+	SDOf    string        `json:"sd_of"` // quantity or reading
+	Level   float64       `json:"level"`
+	NoiseSD float64       `json:"noise_sd"`
+	Choice  grfgp.Choice  `json:"choice"`
+	Limits  *grfgp.Limits `json:"limits"`
+	Nodes   []predictRow  `json:"nodes"`
 }
 
 func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string) bool) error {
@@ -111,7 +112,14 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 	if e := m.SDError(len(nodes)); e > 0 {
 		a.talk.Say("  standard deviations come from posterior samples, each with a standard error of %.0f %%", 100*e)
 	}
-	answer := predictAnswer{Version: 1, SDOf: "quantity", Level: f.level, NoiseSD: m.NoiseSD(), Choice: m.Choice(), Nodes: f.rows(d, m, p)}
+	limits, err := m.Limits(ctx, nodes, p)
+	if err != nil {
+		return fitError(ctx, err)
+	}
+	for _, words := range limitWords(limits, "nodes") {
+		a.talk.Say("  %s", words)
+	}
+	answer := predictAnswer{Version: 1, SDOf: "quantity", Level: f.level, NoiseSD: m.NoiseSD(), Choice: m.Choice(), Limits: limits, Nodes: f.rows(d, m, p)}
 	if f.reading {
 		answer.SDOf = "reading"
 	}

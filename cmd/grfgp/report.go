@@ -120,6 +120,7 @@ type subject struct {
 
 	model      *grfgp.Model
 	prediction grfgp.Prediction // of every node
+	limits     *grfgp.Limits    // of the prediction
 	validation *grfgp.Validation
 	truth      []float64 // of every node, where it is known
 }
@@ -138,6 +139,9 @@ func (a *app) run(ctx context.Context, r *subject) (err error) {
 		return fitError(ctx, err)
 	}
 	s.Done("%d nodes", len(nodes))
+	if r.limits, err = r.model.Limits(ctx, nodes, r.prediction); err != nil {
+		return fitError(ctx, err)
+	}
 	if r.folds == 0 {
 		return nil
 	}
@@ -178,6 +182,7 @@ type reportAnswer struct {
 	Measurements int                `json:"measurements"`
 	NoiseSD      float64            `json:"noise_sd"`
 	Choice       grfgp.Choice       `json:"choice"`
+	Limits       *grfgp.Limits      `json:"limits"`
 	RMSE         *float64           `json:"rmse,omitempty"` // of left-out measurements
 	BaselineRMSE map[string]float64 `json:"baseline_rmse,omitempty"`
 	Coverage     map[string]float64 `json:"coverage,omitempty"`
@@ -189,7 +194,7 @@ func (r *subject) answer(file string) reportAnswer {
 	g := r.data.net.Graph
 	answer := reportAnswer{
 		Version: 1, File: file, Nodes: g.Len(), Edges: g.Edges(), Measurements: r.data.data.Len(),
-		NoiseSD: r.model.NoiseSD(), Choice: r.model.Choice(), Truth: r.againstTruth(),
+		NoiseSD: r.model.NoiseSD(), Choice: r.model.Choice(), Limits: r.limits, Truth: r.againstTruth(),
 	}
 	if v := r.validation; v != nil {
 		answer.RMSE, answer.BaselineRMSE, answer.Coverage = &v.RMSE, v.BaselineRMSE, v.Coverage

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -108,6 +109,11 @@ func verdicts(v *grfgp.Validation) []string {
 	all := []string{fmt.Sprintf("The error of left-out measurements is %.4g, %s.", v.RMSE, words)}
 	for _, level := range grfgp.Levels {
 		all = append(all, coverageVerdict(v, level))
+	}
+	if v.Limits != nil {
+		for _, words := range limitWords(v.Limits, "left-out measurements") {
+			all = append(all, strings.ToUpper(words[:1])+words[1:]+".")
+		}
 	}
 	return all
 }

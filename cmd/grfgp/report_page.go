@@ -173,6 +173,9 @@ func (p *page) model(r *subject) {
 	}
 	add("noise of a reading (sd)", "%.4g %s", r.model.NoiseSD(), r.unit)
 	add("log likelihood", "%s", short(c.Fit.LogLikelihood))
+	for _, words := range limitWords(r.limits, "nodes") {
+		add("limits", "%s", words)
+	}
 	if !c.Fit.Converged {
 		add("warning", "learning stopped after %d iterations before it had settled", c.Fit.Iterations)
 	}

@@ -1,0 +1,237 @@
+package grfgp
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"grfgp/gp"
+	"grfgp/graph"
+	"grfgp/internal/rng"
+	"grfgp/kernel"
+	"grfgp/walk"
+)
+
+// Limits say what predictions cannot know: where no measurement reaches, and how
+// far they depend on the random walks that stand for the kernel.
+type Limits struct {
+	Nodes     int        `json:"nodes"`      // that were predicted
+	PriorOnly int        `json:"prior_only"` // of these: without covariance with any measurement, but for mean and trend
+	Walks     *WalkError `json:"walks,omitempty"`
+}
+
+// WalkError is the Monte-Carlo error of a model whose kernel rests on random
+// walks, at its hyperparameters.
+type WalkError struct {
+	Walkers int `json:"walkers"` // per node, at least; of the first coarser scale where the graph itself needs none
+
+	// Kernel is how far the features of a node are off, ‖Φ − Ψ‖/‖Ψ‖ over all nodes,
+	// with an interval of 95 %: 0 where they are exact and only coarser scales are
+	// walked on. NoiseShare is the mean share of a node's prior variance that is
+	// noise of its walks: variances are too large by it.
+	Kernel     float64 `json:"kernel_error"`
+	Low        float64 `json:"kernel_error_low"`
+	High       float64 `json:"kernel_error_high"`
+	NoiseShare float64 `json:"noise_share"`
+
+	// Mean is the standard error that the walks give to predicted means, over their
+	// standard deviation: root mean squares over so many nodes, predicted again with
+	// other walks. Nodes = 0 means that it was not measured, because there are too
+	// many measurements to walk from again.
+	Mean  float64 `json:"mean_error"`
+	Nodes int     `json:"mean_error_nodes"`
+}
+
+const (
+	limitPilot = 128     // rows of which the error is measured
+	limitNodes = 256     // that are predicted again
+	limitRows  = 100_000 // most rows that are walked from again
+)
+
+// Limits returns the limits of a prediction of the given nodes, as Predict gave it.
+// It costs one product with the kernel and, where walks are behind it, walks from
+// some hundred nodes and from the measured ones, and conditioning on the
+// measurements once more: a small part of what fitting took.
+func (m *Model) Limits(ctx context.Context, nodes []int, p Prediction) (*Limits, error) {
+	if _, err := places(nodes, m.place); err != nil {
+		return nil, err
+	}
+	if len(p.Mean) != len(nodes) || len(p.SD) != len(nodes) {
+		return nil, fmt.Errorf("grfgp: limits of %d nodes by a prediction of %d; give what Predict gave for these nodes", len(nodes), len(p.Mean))
+	}
+	l := &Limits{}
+	return l, l.add(ctx, m, nodes, p)
+}
+
+// add takes in a fold: nodes that were left out of m, and what it predicts of
+// them. The error of the walks is measured in the first fold, for it hardly
+// differs between them.
+func (l *Limits) add(ctx context.Context, m *Model, nodes []int, p Prediction) error {
+	at := renumbered(nodes, m.place)
+	count, err := m.priorOnly(ctx, at)
+	if err == nil && l.Nodes == 0 {
+		l.Walks, err = m.walkError(ctx, at, p)
+	}
+	l.Nodes, l.PriorOnly = l.Nodes+len(nodes), l.PriorOnly+count
+	return err
+}
+
+// priorOnly counts the nodes, by their places, that no measurement reaches.
+func (m *Model) priorOnly(ctx context.Context, at []int) (count int, err error) {
+	measured := m.posterior.Measured()
+	layered, err := m.of.layered(m.spec)
+	if err != nil {
+		return 0, err
+	}
+	exact := (m.spec.Method == "dense" || m.spec.Method == "series") && m.spec.Family != "free"
+	if exact || layered { // positive throughout a component, to rounding
+		blind := m.of.blind(measured)
+		for _, i := range at {
+			if blind[i] {
+				count++
+			}
+		}
+		return count, nil
+	}
+	joined, err := kernel.Joined(ctx, m.posterior.Prior(), at, measured)
+	for _, ok := range joined {
+		if !ok {
+			count++
+		}
+	}
+	return count, err
+}
+
+// walkError is nil where the kernel is exact.
+func (m *Model) walkError(ctx context.Context, at []int, p Prediction) (*WalkError, error) {
+	fine, coarse := kernel.Samplings(m.posterior.Prior())
+	walked := fine != nil && !exact(fine.Features)
+	for _, c := range coarse {
+		walked = walked || !exact(c.Features)
+	}
+	if !walked && m.spec.Method != "lowrank" { // which projects at random, too
+		return nil, nil
+	}
+	e := &WalkError{}
+	if fine == nil {
+		e.Walkers = coarse[0].Features.Options().Walks
+	} else {
+		opts := fine.Features.Options()
+		e.Walkers = opts.Walks
+		walked := m.of.walked(m.spec)
+		opts.Scale = m.of.graph.WalkScale(walked.kind)
+		est, err := walk.Pilot(ctx, walked.w, opts, fine.Coeffs, limitPilot)
+		if err != nil {
+			return nil, err
+		}
+		e.Kernel, e.Low, e.High, e.NoiseShare = est.Error, est.Low, est.High, est.NoiseShare
+	}
+	chosen := rand.New(rng.New(m.spec.Seed, "limits")).Perm(len(at))[:min(len(at), limitNodes)]
+	again := make([]int, len(chosen))
+	for k, a := range chosen {
+		again[k] = at[a]
+	}
+	twin, err := m.twin(ctx, fine, coarse, again)
+	if twin == nil || err != nil {
+		return e, err
+	}
+	mean, err := twin.Mean(ctx, again)
+	if err != nil {
+		return nil, err
+	}
+	// Two means by independent walks differ by √2 of the standard error of one.
+	apart, variance := 0.0, 0.0
+	for k, a := range chosen {
+		apart += (mean[k] - p.Mean[a]) * (mean[k] - p.Mean[a]) / 2
+		variance += p.SD[a] * p.SD[a]
+	}
+	if variance > 0 {
+		e.Mean, e.Nodes = math.Sqrt(apart/variance), len(chosen)
+	}
+	return e, nil
+}
+
+func exact(f *walk.Features) bool {
+	s := f.Size()
+	return s.ExactRows == int64(s.Rows)
+}
+
+// twin is the posterior by other walks and the same hyperparameters, for the
+// given nodes alone; nil where too many rows had to be walked from.
+func (m *Model) twin(ctx context.Context, fine *kernel.Sampling, coarse []kernel.Sampling, nodes []int) (*gp.Posterior, error) {
+	w := m.of
+	other := &workshop{spec: m.spec, given: w.given, graph: w.graph, w: w.w, place: w.place, levels: w.levels, degree: w.degree, matrices: map[string]*matrix{}}
+	other.spec.Seed = rng.New(m.spec.Seed, "other walks").Uint64()
+	w.mu.Lock()
+	for name, m := range w.matrices {
+		twin := *m
+		twin.features = map[int]*walk.Features{}
+		other.matrices[name] = &twin
+	}
+	other.lead, other.leadless = w.lead, w.leadless
+	w.mu.Unlock()
+
+	rows := append(slices.Clone(m.posterior.Measured()), nodes...)
+	slices.Sort(rows)
+	rows = slices.Compact(rows)
+	needed := [][]int{rows}
+	total := len(rows)
+	for _, l := range w.levels()[:len(coarse)] {
+		rows = touched(l, rows)
+		needed = append(needed, rows)
+		total += len(rows)
+	}
+	if total > limitRows {
+		return nil, nil
+	}
+	again := func(g *graph.Graph, kind graph.Normalization, s kernel.Sampling, rows []int) (*walk.Features, error) {
+		opts := s.Features.Options()
+		opts.Seed, opts.Scale = other.spec.Seed, g.WalkScale(kind)
+		return walk.SampleRows(ctx, g.Normalized(kind), opts, rows)
+	}
+	if fine != nil {
+		walked := other.walked(m.spec)
+		f, err := again(w.graph, walked.kind, *fine, needed[0])
+		if err != nil {
+			return nil, err
+		}
+		walked.features[m.spec.Hops] = f
+	}
+	for k, s := range coarse {
+		l := w.levels()[k]
+		f, err := again(l.Graph, graph.NormalizedAdjacency, s, needed[k+1])
+		if err != nil {
+			return nil, err
+		}
+		other.scales = append(other.scales, kernel.Scale{Prolong: l.Prolong, Features: f})
+	}
+	k, err := other.chosenKernel(ctx, m.spec)
+	if err != nil {
+		return nil, err
+	}
+	model, err := gp.NewModel(k, m.state)
+	if err != nil {
+		return nil, err
+	}
+	return model.Condition(ctx, w.internal(m.data))
+}
+
+// touched returns the cells of a level from which nodes below are interpolated.
+func touched(l graph.Level, nodes []int) []int {
+	seen := make([]bool, l.Graph.Len())
+	for _, i := range nodes {
+		cols, _ := l.Prolong.Row(i)
+		for _, j := range cols {
+			seen[j] = true
+		}
+	}
+	var cells []int
+	for j, ok := range seen {
+		if ok {
+			cells = append(cells, j)
+		}
+	}
+	return cells
+}

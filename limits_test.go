@@ -1,0 +1,112 @@
+package grfgp_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"grfgp"
+	"grfgp/gp"
+	"grfgp/graph"
+)
+
+func everyNode(g *graph.Graph) []int {
+	all := make([]int, g.Len())
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// limits fits, predicts all nodes and returns the limits.
+func limits(t *testing.T, g *graph.Graph, d gp.Data, spec grfgp.Spec) *grfgp.Limits {
+	t.Helper()
+	m, err := grfgp.Fit(t.Context(), g, d, spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := m.Predict(t.Context(), everyNode(g))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := m.Limits(t.Context(), everyNode(g), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// Two paths, with measurements at the beginning of the first. Whatever represents
+// the kernel, the other path is the prior alone; walks of 3 hops meet those from
+// another node up to 6 hops away.
+func TestPriorOnly(t *testing.T) {
+	const long, short, known, hops = 60, 40, 10, 3
+	var e graph.Edges
+	for i := range long + short {
+		if i != long-1 && i != long+short-1 {
+			e.U, e.V, e.W = append(e.U, uint32(i)), append(e.V, uint32(i+1)), append(e.W, 1)
+		}
+	}
+	g, _, err := graph.FromEdges(graph.NumberLabels(long+short), e, graph.BuildOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var d gp.Data
+	for i := range known {
+		d.Nodes, d.Y = append(d.Nodes, i), append(d.Y, math.Sin(float64(i)/3))
+	}
+	for _, c := range []struct {
+		spec grfgp.Spec
+		want int
+	}{
+		{grfgp.Spec{Method: "dense"}, short},
+		{grfgp.Spec{Method: "dense", Scales: "many"}, short},
+		{grfgp.Spec{Method: "series", Scales: "one"}, short},
+		{grfgp.Spec{Method: "series", Scales: "one", Family: "free", Hops: hops}, long + short - known - 2*hops},
+		{grfgp.Spec{Method: "grf", Scales: "one", Hops: hops}, long + short - known - 2*hops},
+		{grfgp.Spec{Method: "grf", Scales: "one", Trend: "degree", Hops: hops}, long + short - known - 2*hops},
+		{grfgp.Spec{Method: "grf", Scales: "many", Hops: hops}, short},
+		{grfgp.Spec{Method: "lowrank", Hops: hops}, long + short - known - 2*hops},
+	} {
+		l := limits(t, g, d, c.spec)
+		if l.PriorOnly != c.want || l.Nodes != g.Len() {
+			t.Errorf("%+v: %d of %d nodes are the prior alone, want %d", c.spec, l.PriorOnly, l.Nodes, c.want)
+		}
+		// Rows of a path are exact: only the projection of lowrank is random.
+		if (l.Walks != nil) != (c.spec.Method == "lowrank") {
+			t.Errorf("%+v: walks are said to err by %+v", c.spec, l.Walks)
+		}
+	}
+}
+
+// BenchmarkLimits gives the time of limits over that of fitting and predicting
+// all nodes, one family of kernels.
+func BenchmarkLimits(b *testing.B) {
+	g, err := graph.BarabasiAlbert(20_000, 3, 1)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var d gp.Data
+	for k := range 500 {
+		d.Nodes, d.Y = append(d.Nodes, 40*k), append(d.Y, math.Sin(float64(k)/25)+math.Cos(float64(k*k)))
+	}
+	var before, limits time.Duration
+	for b.Loop() {
+		start := time.Now()
+		m, err := grfgp.Fit(b.Context(), g, d, grfgp.Spec{Method: "grf", Family: "diffusion", Trend: "none", Seed: 1})
+		if err != nil {
+			b.Fatal(err)
+		}
+		p, err := m.Predict(b.Context(), everyNode(g))
+		if err != nil {
+			b.Fatal(err)
+		}
+		before += time.Since(start)
+		start = time.Now()
+		if _, err := m.Limits(b.Context(), everyNode(g), p); err != nil {
+			b.Fatal(err)
+		}
+		limits += time.Since(start)
+	}
+	b.ReportMetric(limits.Seconds()/before.Seconds(), "limits/rest")
+}
