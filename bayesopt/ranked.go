@@ -16,35 +16,6 @@ import (
 // measured and had come out at their means: that shrinks the variance of what is
 // near them, by one column of the covariance.
 
-// ExpectedImprovement picks where the mean of max(0, value − best) is highest;
-// best is the best mean of a measured node. With costs: per cost.
-type ExpectedImprovement struct {
-	Minimize bool
-}
-
-// Pick implements Policy.
-func (e ExpectedImprovement) Pick(ctx context.Context, s Surrogate, c *Candidates, n int, seed uint64) ([]Choice, error) {
-	toward := sign(e.Minimize)
-	best, err := incumbent(ctx, s, toward)
-	if err != nil {
-		return nil, err
-	}
-	return ranked(ctx, s, c, n, seed, "the highest improvement to expect of those left", func(mean, sd, cost float64) (value, score float64) {
-		value = improvement(toward*mean-best, sd)
-		return value, value / cost
-	}, func(mean float64) { best = max(best, toward*mean) })
-}
-
-// improvement is E max(0, x) for x ~ N(gap, sd²).
-func improvement(gap, sd float64) float64 {
-	if sd <= 0 {
-		return max(0, gap)
-	}
-	z := gap / sd
-	density := math.Exp(-z*z/2) / math.Sqrt(2*math.Pi)
-	return max(0, gap*math.Erfc(-z/math.Sqrt2)/2+sd*density)
-}
-
 // UCB picks the highest bound mean + Beta·sd (or the lowest mean − Beta·sd).
 // With costs the gain of the bound over the best mean of a measured node counts,
 // per cost.
@@ -63,10 +34,13 @@ func (u UCB) Pick(ctx context.Context, s Surrogate, c *Candidates, n int, seed u
 	if err != nil {
 		return nil, err
 	}
-	return ranked(ctx, s, c, n, seed, fmt.Sprintf("the best of those left that is likely: mean and %g sd", u.Beta), func(mean, sd, cost float64) (value, score float64) {
-		value = toward*mean + u.Beta*sd
-		return value, perCost(value-best, cost)
-	}, nil)
+	return ranked(ctx, s, c, n, seed, rule{
+		why: fmt.Sprintf("the best of those left that is likely: mean and %g sd", u.Beta),
+		score: func(mean, sd, cost float64) (value, rank float64) {
+			value = toward*mean + u.Beta*sd
+			return value, perCost(value-best, cost)
+		},
+	})
 }
 
 // Straddle picks where the level is most likely to be misjudged: 1.96·sd −
@@ -77,10 +51,13 @@ type Straddle struct {
 
 // Pick implements Policy.
 func (t Straddle) Pick(ctx context.Context, s Surrogate, c *Candidates, n int, seed uint64) ([]Choice, error) {
-	return ranked(ctx, s, c, n, seed, fmt.Sprintf("hardest of those left to tell whether it is above %g", t.Level), func(mean, sd, cost float64) (value, score float64) {
-		value = 1.96*sd - math.Abs(mean-t.Level)
-		return value, perCost(value, cost)
-	}, nil)
+	return ranked(ctx, s, c, n, seed, rule{
+		why: fmt.Sprintf("hardest of those left to tell whether it is above %g", t.Level),
+		score: func(mean, sd, cost float64) (value, rank float64) {
+			value = 1.96*sd - math.Abs(mean-t.Level)
+			return value, perCost(value, cost)
+		},
+	})
 }
 
 // HighestVariance picks what is known least. With costs: variance per cost.
@@ -88,26 +65,33 @@ type HighestVariance struct{}
 
 // Pick implements Policy.
 func (HighestVariance) Pick(ctx context.Context, s Surrogate, c *Candidates, n int, seed uint64) ([]Choice, error) {
-	return ranked(ctx, s, c, n, seed, "known least of those left", func(_, sd, cost float64) (value, score float64) {
-		return sd * sd, sd * sd / cost
-	}, nil)
+	return ranked(ctx, s, c, n, seed, rule{
+		why:   "known least of those left",
+		score: func(_, sd, cost float64) (value, rank float64) { return sd * sd, sd * sd / cost },
+	})
 }
 
 // closeLook is how many candidates are looked at closely: variances of all nodes
 // of a large graph take a minute.
 const closeLook = 4096
 
+// rule says how candidates are ranked.
+type rule struct {
+	why    string
+	score  scoring
+	more   func(value float64) string // to add to why; may be nil
+	picked func(mean float64)         // hears of the mean of each pick; may be nil
+}
+
 // scoring says what a candidate is worth, and by what it is ranked.
 type scoring func(mean, sd, cost float64) (value, rank float64)
 
-// ranked takes the best candidates by score, one after the other; picked, if not
-// nil, hears of the mean of each.
-func ranked(ctx context.Context, s Surrogate, c *Candidates, n int, seed uint64, why string, score scoring, picked func(mean float64)) ([]Choice, error) {
+// ranked takes the best candidates by a rule, one after the other.
+func ranked(ctx context.Context, s Surrogate, c *Candidates, n int, seed uint64, by rule) ([]Choice, error) {
 	var picks []Choice
-	why = c.reason(why)
 	for len(picks) < n {
 		before := len(picks)
-		open, mean, err := look(ctx, s, c, max(closeLook, 4*n), seed, score)
+		open, mean, err := look(ctx, s, c, max(closeLook, 4*n), seed, by.score)
 		if err != nil || len(open) == 0 {
 			return picks, err
 		}
@@ -121,7 +105,7 @@ func ranked(ctx context.Context, s Surrogate, c *Candidates, n int, seed uint64,
 				if !c.Open(at) {
 					continue
 				}
-				value, rank := score(mean[k], math.Sqrt(known.variance[k]), c.Cost(at))
+				value, rank := by.score(mean[k], math.Sqrt(known.variance[k]), c.Cost(at))
 				if rank > most || best < 0 && rank == most {
 					best, most, worth = k, rank, value
 				}
@@ -130,9 +114,13 @@ func ranked(ctx context.Context, s Surrogate, c *Candidates, n int, seed uint64,
 				break
 			}
 			c.Take(open[best])
+			why := c.reason(by.why)
+			if by.more != nil {
+				why += by.more(worth)
+			}
 			picks = append(picks, Choice{c.nodes[open[best]], worth, why})
-			if picked != nil {
-				picked(mean[best])
+			if by.picked != nil {
+				by.picked(mean[best])
 			}
 			if len(picks) < n {
 				if err := known.measure(ctx, best); err != nil {

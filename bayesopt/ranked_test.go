@@ -157,3 +157,59 @@ func TestReasonsNameCosts(t *testing.T) {
 		}
 	}
 }
+
+// Where improvements are below the range of a float64, the best nodes still come
+// first: on a ring with two nodes of three measured, all that is left of the top
+// comes before anything else, and what is expected is told as it is.
+func TestImprovementBelowRange(t *testing.T) {
+	const n = 300
+	value := func(i int) float64 { return math.Sin(2 * math.Pi * float64(i) / n) }
+	var d gp.Data
+	var open []int
+	for i := range n {
+		if i%3 == 1 {
+			open = append(open, i)
+		} else {
+			d.Nodes, d.Y = append(d.Nodes, i), append(d.Y, value(i))
+		}
+	}
+	p := must(model(dense(must(graph.Ring(n))), 1, 60, 1e-8).Condition(background, d))
+	for _, minimize := range []bool{false, true} {
+		toward := 1.0
+		if minimize {
+			toward = -1
+		}
+		picks := must(bayesopt.ExpectedImprovement{Minimize: minimize}.Pick(background, p, candidates(n, open, bayesopt.Limits{}), 60, 1))
+		lost := 0
+		for k, c := range picks {
+			if c.Value < 1e-307 {
+				lost++
+			}
+			if strings.Contains(c.Why, "though below 1e-307") != (c.Value < 1e-307) {
+				t.Errorf("an improvement of %g: %q", c.Value, c.Why)
+			}
+			if k > 0 && toward*value(c.Node) > toward*value(picks[k-1].Node)+0.05 {
+				t.Errorf("node %d of %.3f comes after node %d of %.3f", c.Node, value(c.Node), picks[k-1].Node, value(picks[k-1].Node))
+			}
+		}
+		if lost < 20 {
+			t.Errorf("only %d improvements are below the range: the test shows nothing", lost)
+		}
+	}
+	// Per cost: at 100 and 101 standard deviations from the best improvements differ
+	// by a factor of e^100.5 = 4e43.
+	for _, c := range []struct {
+		cost  float64
+		first int
+	}{{1e43, 100}, {1e44, 101}} {
+		costs := make([]float64, n)
+		for i := range costs {
+			costs[i] = 1
+		}
+		costs[100] = c.cost
+		picks := must(bayesopt.ExpectedImprovement{}.Pick(background, flat{n}, candidates(n, []int{100, 101}, bayesopt.Limits{Cost: costs}), 2, 1))
+		if len(picks) != 2 || picks[0].Node != c.first {
+			t.Errorf("node 100 at a cost of %g: %v", c.cost, picks)
+		}
+	}
+}

@@ -32,7 +32,7 @@ func ringKernels(t *testing.T, g *graph.Graph) map[string]kernel.Kernel {
 		scales = append(scales, kernel.Scale{Prolong: l.Prolong, Features: sampled(l.Graph)})
 	}
 	grf := step[*kernel.GRF](t)(kernel.NewGRF(sampled(g), family))
-	series := step[*kernel.Series](t)(kernel.NewSeries(g.Normalized(graph.NormalizedAdjacency), family, 200))
+	series := step[*kernel.Series](t)(kernel.NewSeries(g.Normalized(graph.NormalizedAdjacency), family, 60))
 	return map[string]kernel.Kernel{
 		"grf, one scale":      grf,
 		"series, one scale":   series,

@@ -1,18 +1,11 @@
 package harmonic
 
-// quads joins the nodes to aggregates of about four, by pairing twice, and returns
-// the aggregate of each node and how many there are.
-func (n *network) quads() (member []uint32, count int) {
-	member, count = n.pairs()
-	again, few := n.joined(member, count).pairs()
-	for i, m := range member {
-		member[i] = again[m]
-	}
-	return member, few
-}
+// strong is how large a weight has to be beside the largest of a node for the two
+// to be joined.
+const strong = 0.25
 
-// pairs joins every node to the free neighbour of the largest weight; one without
-// a free neighbour joins the pair of its strongest neighbour.
+// pairs joins every node to the free neighbour of the largest weight. One that has
+// no free neighbour, or weak ones only, joins the pair of its strongest neighbour.
 func (n *network) pairs() (member []uint32, count int) {
 	size := len(n.ground)
 	const free = ^uint32(0)
@@ -36,7 +29,7 @@ func (n *network) pairs() (member []uint32, count int) {
 			}
 		}
 		switch {
-		case best >= 0:
+		case best >= 0 && most >= strong*all:
 			member[i], member[best] = uint32(count), uint32(count)
 			count++
 		case strongest >= 0:

@@ -4,6 +4,7 @@ package harmonic
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -18,6 +19,7 @@ const (
 	stepTol   = 1e-5 // relative residual of one round,
 	stepMost  = 500  // its iterations
 	mostSteps = 20   // and how many rounds there may be
+	wholeMost = 4096 // nodes that are solved as a whole where rounds do not converge, in seconds
 )
 
 // Extend sets value at every node that is not known to the mean of its neighbours
@@ -74,18 +76,27 @@ func (n *network) solve(ctx context.Context, spread float64) ([]float64, error) 
 	if size == 0 || spread == 0 {
 		return x, nil
 	}
-	precond := newCycle(n)
-	rest, step := make([]float64, size), make([]float64, size)
+	scaled := newScaled(n)
+	precond := scaledCycle{newCycle(n), scaled.by}
+	rest, step, none := make([]float64, size), make([]float64, size), make([]float64, size)
 	before := spread
 	for range mostSteps {
 		n.residual(rest, n.source, x)
+		for i, s := range scaled.by {
+			rest[i] *= s
+		}
 		clear(step)
-		_, err := solve.CG(ctx, mat.NewDense(size, 1, step), n, n.ground, mat.NewDense(size, 1, rest), solve.Options{Tol: stepTol, MaxIter: stepMost, Precond: precond})
+		_, err := solve.CG(ctx, mat.NewDense(size, 1, step), scaled, none, mat.NewDense(size, 1, rest), solve.Options{Tol: stepTol, MaxIter: stepMost, Precond: precond})
+		if errors.Is(err, solve.ErrNotConverged) && size <= wholeMost { // weights over some 16 decades
+			newWhole(n).solve(x, n.source)
+			return x, nil
+		}
 		if err != nil {
 			return nil, err
 		}
 		largest := 0.0
 		for i, d := range step {
+			d *= scaled.by[i]
 			x[i] += d
 			largest = max(largest, math.Abs(d))
 		}

@@ -61,6 +61,18 @@ func random(n, each int, seed uint64) (int, []int, []int) {
 	return n, u, v
 }
 
+// cliques returns so many sets of six nodes, each joined to all others of its set.
+func cliques(count int) (n int, u, v []int) {
+	for c := range count {
+		for i := range 6 {
+			for j := range i {
+				u, v = append(u, 6*c+i), append(v, 6*c+j)
+			}
+		}
+	}
+	return 6 * count, u, v
+}
+
 // dense solves the same equations by a factor with pivots.
 func dense(t *testing.T, weights *sparse.CSR, known []bool, value []float64, far float64) []float64 {
 	t.Helper()
@@ -125,6 +137,7 @@ func TestExtendEqualsDense(t *testing.T) {
 		"grid, weighted":         {csr(grid(20, 25)), 4, 5},
 		"grid, half known":       {csr(grid(20, 25)), 1, 250},
 		"ladder":                 {csr(grid(2, 200)), 0, 3},
+		"cliques apart":          {csr(cliques(350)), 1, 500},
 		"hubs":                   {csr(random(600, 4, 6)), 0, 9},
 		"hubs, weighted":         {csr(random(600, 3, 7)), 3, 9},
 		"hubs, all known but 10": {csr(random(600, 3, 8)), 1, 590},
@@ -148,6 +161,45 @@ func TestExtendEqualsDense(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Weights over many decades, for which a dense factor is too coarse: all values are
+// those of an elimination of all nodes in their order, which subtracts nothing. That
+// one agrees with a dense factor where weights are alike. Over 40 decades conjugate
+// gradients give up, and the elimination takes over.
+func TestExtendOverDecades(t *testing.T) {
+	n, u, v := grid(30, 30)
+	for _, decades := range []float64{0, 6, 12, 40} {
+		w := weighted(t, n, u, v, decades, 2)
+		random := rand.New(rand.NewPCG(5, 5))
+		known, value := make([]bool, n), make([]float64, n)
+		for _, i := range random.Perm(n)[:n/20] {
+			known[i], value[i] = true, random.NormFloat64()
+		}
+		want := slices.Clone(value)
+		all, nodes := newElimination(w, known, value, 0).core()
+		x := make([]float64, len(nodes))
+		newWhole(all).solve(x, all.source)
+		for k, i := range nodes {
+			want[i] = x[k]
+		}
+		if decades == 0 {
+			for i, v := range dense(t, w, known, value, 0) {
+				if math.Abs(v-want[i]) > 1e-12 {
+					t.Fatalf("node %d is %v by elimination, %v by a factor", i, want[i], v)
+				}
+			}
+		}
+		if err := Extend(background, w, known, value, 0); err != nil {
+			t.Fatal(err)
+		}
+		for i := range value {
+			if math.Abs(value[i]-want[i]) > 1e-8 {
+				t.Errorf("%g decades: node %d is %v, want %v", decades, i, value[i], want[i])
+				break
+			}
+		}
 	}
 }
 
@@ -233,14 +285,15 @@ func TestCycleIterations(t *testing.T) {
 		for i := range size {
 			pair.SetRow(i, []float64{random.NormFloat64(), random.NormFloat64()})
 		}
-		c := newCycle(core)
+		op := newScaled(core)
+		c := scaledCycle{newCycle(core), op.by}
 		c.Apply(out, pair)
 		ab, ba := mat.Dot(out.ColView(0), pair.ColView(1)), mat.Dot(out.ColView(1), pair.ColView(0))
 		if math.Abs(ab-ba) > 1e-9*mat.Norm(out.ColView(0), 2)*mat.Norm(pair.ColView(1), 2) {
 			t.Errorf("side %d: not symmetric, %v and %v", side, ab, ba)
 		}
 		x, b := mat.NewDense(size, 1, nil), mat.NewDense(size, 1, mat.Col(nil, 0, pair))
-		stats, err := solve.CG(background, x, core, core.ground, b, solve.Options{Tol: 1e-5, MaxIter: 100, Precond: c})
+		stats, err := solve.CG(background, x, op, make([]float64, size), b, solve.Options{Tol: 1e-5, MaxIter: 100, Precond: c})
 		if err != nil || stats.Iterations > 20 {
 			t.Errorf("side %d: %d iterations, %v", side, stats.Iterations, err)
 		}

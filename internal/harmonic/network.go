@@ -1,12 +1,6 @@
 package harmonic
 
-import (
-	"context"
-
-	"gonum.org/v1/gonum/mat"
-
-	"grfgp/internal/parallel"
-)
+import "grfgp/internal/parallel"
 
 // network is a set of equations, one per node, between neighbours of positive
 // weight w_ij = w_ji:
@@ -30,26 +24,17 @@ func (n *network) row(i int) ([]uint32, []float64) {
 	return n.to[n.from[i]:n.from[i+1]], n.weight[n.from[i]:n.from[i+1]]
 }
 
-// Dims implements solve.Operator: the network without its ground.
-func (n *network) Dims() (r, c int) { return len(n.ground), len(n.ground) }
-
-// Apply implements solve.Operator.
-func (n *network) Apply(_ context.Context, dst, x *mat.Dense) error {
-	rows, cols := x.Dims()
-	out, in := dst.RawMatrix(), x.RawMatrix()
-	parallel.Ranges(rows, networkRows, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			to, weight := n.row(i)
-			for c := range cols {
-				sum, own := 0.0, in.Data[i*in.Stride+c]
-				for k, j := range to {
-					sum += weight[k] * (own - in.Data[int(j)*in.Stride+c])
-				}
-				out.Data[i*out.Stride+c] = sum
-			}
+// diagonal returns ground_i + Σ_j w_ij.
+func (n *network) diagonal() []float64 {
+	diag := make([]float64, len(n.ground))
+	for i, g := range n.ground {
+		_, weight := n.row(i)
+		for _, w := range weight {
+			g += w
 		}
-	})
-	return nil
+		diag[i] = g
+	}
+	return diag
 }
 
 // residual sets r = b − (ground and weights)·x.
