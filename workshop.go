@@ -259,6 +259,9 @@ func (w *workshop) decideScales(nodes []int, method string, hops int) (many []bo
 	if hops == 0 {
 		reach = "the kernel reaches everywhere"
 	}
+	if w.spec.Family == "power" {
+		reach = fmt.Sprintf("the power series reaches %d", len(w.spec.Alpha)-1)
+	}
 	return []bool{false, true}, fmt.Sprintf("known nodes lie %.3g hops apart and %s: coarser graphs of %s nodes were tried", w.spacing(nodes), reach, w.sizes()), nil
 }
 
