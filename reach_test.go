@@ -104,7 +104,7 @@ func TestShortfallIsSaid(t *testing.T) {
 		return
 	}
 	// A grid with more nodes than eigenvectors are sought for.
-	large, err := graph.Grid(1025, 513)
+	large, err := graph.Grid(501, 401)
 	if err != nil {
 		t.Fatal(err)
 	}

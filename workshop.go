@@ -336,6 +336,9 @@ func (w *workshop) decideScales(ctx context.Context, nodes []int, method string,
 	if hops == 0 {
 		reach = "the kernel reaches everywhere"
 	}
+	if w.spec.Family == "power" {
+		reach = fmt.Sprintf("the power series reaches %d", len(w.spec.Alpha)-1)
+	}
 	return []bool{false, true}, fmt.Sprintf("measured nodes lie %.3g hops apart and %s; %s were tried too", w.spacing(nodes), reach, coarser), ctx.Err()
 }
 

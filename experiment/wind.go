@@ -22,7 +22,7 @@ const (
 
 func wind() *Experiment {
 	return &Experiment{
-		Name: "wind", Title: "Wind around the globe (Figure 3 c, d)", Version: 2,
+		Name: "wind", Title: "Wind around the globe (Figure 3 c, d)", Version: 3,
 		About: `Monthly mean wind speeds of ERA5 at three levels on a grid of 10,512 nodes: 1,424 nodes under the track of a satellite to learn from, all others to predict. The authors
 weight the grid by great-circle distance, so that nodes far apart count as more alike; walks step uniformly on its normalised Laplacian, halt with probability 0.1 and keep hops
 0 to 4, with free coefficients or in the shape of a diffusion kernel. They learn by 1,000 steps of Adam with 64 probes, solved to a residual of 0.01 without a preconditioner, and predict from 64 samples; here it is L-BFGS

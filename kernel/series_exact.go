@@ -118,7 +118,7 @@ func fit(lo, hi float64, most, functions int, eval func(dst []float64, w float64
 	for n := 32; ; n *= 2 {
 		all, done := interpolate(lo, hi, n, functions, eval), true
 		for j, p := range all {
-			tail := 1e-14*p.size() + 2e-16*slopes[j]
+			tail := min(1e-14*p.size()+2e-16*slopes[j], 1e-11*p.size())
 			if tails != nil {
 				tail = max(tail, tails[j])
 			}

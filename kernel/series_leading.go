@@ -23,12 +23,13 @@ type leading struct {
 
 const (
 	leadingAll     = 400     // nodes up to which all eigenvectors are taken
+	wholeNodes     = 1500    // and up to which they are where the leading ones do not do
 	leadingPairs   = 96      // eigenpairs sought on larger graphs,
-	leadingGuard   = 32      // and vectors beyond, which make these converge
-	leadingNodes   = 1 << 19 // that a graph may have
-	leadingNumbers = 1 << 26 // in eigenvectors, if all are taken
-	wholeNodes     = 1500    // up to which all eigenvectors are taken if the leading ones do not do
-	leadingFlops   = 5e10    // of products with W, after which those found must do
+	leadingGuard   = 32      // vectors beyond, which make these converge,
+	leadingLeast   = 12      // and the fewest worth seeking
+	leadingNodes   = 200_000 // that a graph may have: three blocks of vectors are 0.6 GB
+	leadingNumbers = 1 << 26 // in eigenvectors, where all are taken
+	leadingFlops   = 6e10    // of products with W
 	leadingError   = 1e-11   // residual of a pair, relative to the norm of W
 	filterGain     = 1e7     // by which one filter may raise one eigenvector above another
 )
@@ -123,17 +124,11 @@ func (r *recurrence) somePairs(nodes []int, want, guard int, tol float64) *leadi
 			row[c] = random.NormFloat64()
 		}
 	}
-	most, low, done := 1.0, 0.0, 0.0 // in units of ρ
+	most, low := 1.0, 0.0 // Ritz values, in units of ρ
+	step := 2 * float64(r.twice.NNZ()) * float64(width)
+	left := leadingFlops
 	var values, residuals []float64
-	for round := range 100 {
-		degree := 8
-		if round > 0 {
-			gain := math.Acosh(filterGain) / math.Acosh(max(1+1e-12, outside(most, low)))
-			degree = max(4, int(min(gain, 400)))
-		}
-		if done += 2 * float64(r.twice.NNZ()) * float64(width*degree); done > leadingFlops && round > 0 {
-			break
-		}
+	for degree, goal := 8, want; goal >= leadingLeast; {
 		x, y, z = r.filter(x, y, z, degree, low)
 		for range 2 {
 			if !orthonormal(x, y) {
@@ -141,9 +136,17 @@ func (r *recurrence) somePairs(nodes []int, want, guard int, tol float64) *leadi
 			}
 		}
 		values, residuals = r.ritz(x, y, z)
-		most, low = values[0]/r.norm, values[width-1]/r.norm
-		if slices.Max(residuals[:want]) <= tol*r.norm {
+		if slices.Max(residuals[:goal]) <= tol*r.norm {
 			break
+		}
+		left -= step * float64(degree)
+		most, low = values[0]/r.norm, max(-0.9, values[width-1]/r.norm)
+		degree = max(4, int(min(math.Acosh(filterGain)/rate(most, low), 400)))
+		for ; goal >= leadingLeast; goal -= 4 { // as many as there is work left for
+			steps := math.Log(residuals[goal-1]/(tol*r.norm)) / rate(values[goal-1]/r.norm, low)
+			if max(steps, float64(degree))*step <= left {
+				break
+			}
 		}
 	}
 	found := 0
@@ -165,10 +168,14 @@ func (r *recurrence) mean() float64 {
 	return sum * r.norm / 2 / float64(r.nodes())
 }
 
-// outside maps t from [−1, low] to [−1, 1].
-func outside(t, low float64) float64 { return (2*t + 1 - low) / (1 + low) }
+// rate returns by how many e-folds a filter raises eigenvalue t above those up to
+// low with every degree: T_k(y) ≈ exp(k·arcosh y)/2, where y maps [−1, low] to
+// [−1, 1].
+func rate(t, low float64) float64 {
+	return math.Acosh(max(1+1e-12, (2*t+1-low)/(1+low)))
+}
 
-// filter returns T_degree(outside(W/ρ)) of x, and two blocks to be overwritten.
+// filter returns T_degree(y) of x, y = (2W/ρ + 1 − low)/(1 + low), and two blocks to be overwritten.
 func (r *recurrence) filter(x, y, z *mat.Dense, degree int, low float64) (_, _, _ *mat.Dense) {
 	scale, shift := 2/(1+low), (1-low)/(1+low)
 	before, t, next := z, x, y
