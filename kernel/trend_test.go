@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"grfgp/kernel"
 	"grfgp/kernel/kerneltest"
 )
@@ -34,6 +36,49 @@ func TestTrendEntries(t *testing.T) {
 		for j := range x {
 			if want := without.At(i, j) + 0.25*x[i]*x[j]; math.Abs(with.At(i, j)-want) > 1e-12 {
 				t.Fatalf("entry %d, %d is %v, want %v", i, j, with.At(i, j), want)
+			}
+		}
+	}
+}
+
+// Draws with a trend are those without plus a multiple of x, whose variance is s²:
+// of 4,000 draws within 5·√(2/4000) = 11 %. Prior and Draw give the same.
+func TestTrendDraws(t *testing.T) {
+	const draws, variance, seed = 4000, 0.25, 3
+	k := newGRF(t, scaleFreeFeatures(t), kernel.Diffusion{})
+	n := k.Nodes()
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = float64(i%7) - 3
+	}
+	without, with := mat.NewDense(n, draws, nil), mat.NewDense(n, draws, nil)
+	cov := at(t, kernel.Trend(k, x), []float64{1.5, 2, variance})
+	for dst, c := range map[*mat.Dense]kernel.Covariance{without: at(t, k, []float64{1.5, 2}), with: cov} {
+		if err := c.Prior(t.Context(), dst, seed); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sum := 0.0
+	for s := range draws {
+		slope := (with.At(0, s) - without.At(0, s)) / x[0]
+		sum += slope * slope / draws
+		for i := range x {
+			if off := with.At(i, s) - without.At(i, s) - slope*x[i]; math.Abs(off) > 1e-9 {
+				t.Fatalf("draw %d is off the trend by %v at node %d", s, off, i)
+			}
+		}
+	}
+	if math.Abs(sum/variance-1) > 0.112 {
+		t.Errorf("slopes have variance %v, want %v", sum, variance)
+	}
+	draw, err := cov.(kernel.Drawer).Draw(t.Context(), draws, seed, []int{2, 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for r, i := range []int{2, 5} {
+		for s, v := range draw.At().RawRowView(r) {
+			if math.Abs(v-with.At(i, s)) > 1e-9 {
+				t.Fatalf("draw %d at node %d is %v and %v", s, i, v, with.At(i, s))
 			}
 		}
 	}
