@@ -143,7 +143,7 @@ func TestSpecIsChecked(t *testing.T) {
 	g, d := field(t, 6)
 	noise, none, endless := -1.0, math.NaN(), math.Inf(1)
 	for _, spec := range []grfgp.Spec{
-		{Family: "rbf"}, {Method: "magic"}, {Family: "free", Method: "dense"}, {Nu: 2}, {Family: "matern", Nu: -1},
+		{Family: "rbf"}, {Method: "magic"}, {Nu: 2}, {Family: "matern", Nu: -1},
 		{Hops: -1}, {Hops: 1000}, {Solver: "magic"}, {Walks: -1}, {Rank: -1}, {NoiseSD: &noise},
 		{Trend: "up"}, {Method: "lowrank", Trend: "degree"},
 		{Family: "matern", Nu: none}, {Nu: none}, {Family: "matern", Nu: endless},

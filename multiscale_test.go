@@ -61,7 +61,7 @@ func TestManyScalesReachFar(t *testing.T) {
 		t.Errorf("auto took %+v", auto.choice)
 	}
 	why := strings.Join(auto.choice.Why, "; ")
-	for _, want := range []string{"hops apart", "coarser graphs", "many scales has the highest likelihood"} {
+	for _, want := range []string{"hops apart", "layers of longer and longer reach", "many scales has the highest likelihood"} {
 		if !strings.Contains(why, want) {
 			t.Errorf("auto does not say %q: %s", want, why)
 		}
@@ -70,7 +70,8 @@ func TestManyScalesReachFar(t *testing.T) {
 
 // Where measurements are dense, one scale is taken if the kernel reaches far; if
 // not, what is taken is at least as likely as the others, up to a nat for each of
-// the three hyperparameters of two coarser graphs. The reason is given.
+// the three hyperparameters of two coarser graphs and, if it comes to that, of the
+// eleven free coefficients. The reason is given.
 func TestScalesOfDenseMeasurements(t *testing.T) {
 	slowWhenRaced(t)
 	g, d := field(t, 15)
@@ -84,7 +85,11 @@ func TestScalesOfDenseMeasurements(t *testing.T) {
 			t.Errorf("%+v took %s scales: %q", spec, c.Scales, c.Why)
 		}
 		for _, other := range c.Candidates {
-			if other.LogLikelihood > c.Fit.LogLikelihood+3 {
+			most := c.Fit.LogLikelihood + 3
+			if strings.HasPrefix(other.Family, "free") && spec.Family == "" {
+				most += 11
+			}
+			if other.LogLikelihood > most {
 				t.Errorf("%+v: %s has likelihood %.3f, what was taken %.3f", spec, other.Family, other.LogLikelihood, c.Fit.LogLikelihood)
 			}
 		}
@@ -157,7 +162,6 @@ func TestScalesThatMakeNoSense(t *testing.T) {
 	}{
 		{grfgp.Spec{Scales: "few"}, `not "few"`},
 		{grfgp.Spec{Scales: "many", Method: "lowrank"}, "lowrank has one scale"},
-		{grfgp.Spec{Scales: "many"}, "a graph of 5 nodes has no coarser scales"},
 	} {
 		if _, err := grfgp.Fit(context.Background(), ring, d, c.spec); !errors.Is(err, grfgp.ErrSpec) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want an error that says %q", c.spec, err, c.want)

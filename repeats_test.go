@@ -52,11 +52,16 @@ func allOf(g *graph.Graph) []int {
 // and an optimum is flat.
 func sameNumbers(t *testing.T, what string, got, want []float64) {
 	t.Helper()
+	sameWithin(t, what, got, want, 1e-6)
+}
+
+func sameWithin(t *testing.T, what string, got, want []float64, tol float64) {
+	t.Helper()
 	if len(got) != len(want) {
 		t.Fatalf("%s: %d numbers, want %d", what, len(got), len(want))
 	}
 	for k := range want {
-		if !(math.Abs(got[k]-want[k]) <= 1e-6*max(1, math.Abs(want[k]))) {
+		if !(math.Abs(got[k]-want[k]) <= tol*max(1, math.Abs(want[k]))) {
 			t.Fatalf("%s: number %d is %v, want %v", what, k, got[k], want[k])
 		}
 	}
@@ -87,10 +92,12 @@ func TestFitOfRepeats(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sameNumbers(t, "mean", got.Mean, want.Mean)
-		sameNumbers(t, "sd", got.SD, want.SD)
+		// Means are rounded in another order, and learning stops by a tolerance where
+		// the likelihood is flat.
+		sameWithin(t, "mean", got.Mean, want.Mean, 1e-4)
+		sameWithin(t, "sd", got.SD, want.SD, 1e-3)
 		// Of some 400 readings at 60 nodes; its standard error is 1/√(2·360) = 3.7 %.
-		if math.Abs(one.NoiseSD()-1) > 0.15 || math.Abs(other.NoiseSD()-one.NoiseSD()) > 1e-6 {
+		if math.Abs(one.NoiseSD()-1) > 0.15 || math.Abs(other.NoiseSD()-one.NoiseSD()) > 1e-3 {
 			t.Errorf("noise %v by readings, %v by means; it is 1", one.NoiseSD(), other.NoiseSD())
 		}
 		for _, m := range []*grfgp.Model{one, other} {

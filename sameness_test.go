@@ -129,7 +129,7 @@ func TestSameDataSameAnswers(t *testing.T) {
 	for _, goal := range []bayesopt.Goal{bayesopt.Maximize, bayesopt.Learn} {
 		asked := func(k task) []int {
 			o := must(grfgp.NewOptimizer(k.graph, spec, "", bayesopt.Options{Goal: goal, Seed: 3}))
-			if err := o.TellAll(k.train); err != nil {
+			if err := o.TellAll(o.Sorted(k.train)); err != nil {
 				t.Fatal(err)
 			}
 			nodes, _, err := o.Next(ctx, 5)

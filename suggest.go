@@ -141,17 +141,26 @@ func (o *Optimizer) at(node int) int {
 func (o *Optimizer) Tell(node int, value float64) error { return o.inner.Tell(o.at(node), value) }
 
 // TellAll adds measurements, which may be means of several readings; see
-// bayesopt.Optimizer. Their order does not matter.
+// bayesopt.Optimizer. They are taken in order, see Sorted.
 func (o *Optimizer) TellAll(d gp.Data) error {
 	at := make([]int, len(d.Nodes))
 	for k, node := range d.Nodes {
 		at[k] = o.at(node)
 	}
 	d.Nodes = at
-	if len(d.Y) == len(at) { // or it is refused
-		d = d.Select(rowOrder(d))
-	}
 	return o.inner.TellAll(d)
+}
+
+// Sorted returns measurements in an order that depends on the graph and on their
+// values alone: told so, the rows of a file give the same suggestions in any order.
+// What is no measurement of the graph's nodes comes back as it is.
+func (o *Optimizer) Sorted(d gp.Data) gp.Data {
+	if d.Check(len(o.place)) != nil {
+		return d
+	}
+	inner := d
+	inner.Nodes = renumbered(d.Nodes, o.place)
+	return d.Select(rowOrder(inner))
 }
 
 // Hold marks a node as pending: it is not suggested meanwhile.
