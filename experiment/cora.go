@@ -129,10 +129,10 @@ func coraCells(o Options) []Cell {
 	}
 	if !o.Quick {
 		for _, arm := range []string{paperDiffusion, paperMatern} { // with nothing random
-			add(topicSettings{Arm: arm, Method: gp.RobustMax, Inducing: paperInducing, Split: -1, Seed: o.Seed}, 300)
+			add(topicSettings{Arm: arm, Method: gp.RobustMax, Inducing: paperInducing, Split: -1, Seed: o.Seed}, 120)
 		}
-		for seed := range o.Repeats(1, 2) { // minutes each
-			add(topicSettings{Arm: paperFeatures, Method: gp.RobustMax, Walks: walks, Hops: 3, Inducing: paperInducing, Split: -1, Seed: o.Seed + uint64(seed)}, 300)
+		for seed := range o.Repeats(1, 5) {
+			add(topicSettings{Arm: paperFeatures, Method: gp.RobustMax, Walks: walks, Hops: 3, Inducing: paperInducing, Split: -1, Seed: o.Seed + uint64(seed)}, 80)
 		}
 	}
 	for seed := range o.Repeats(1, 5) {

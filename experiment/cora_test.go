@@ -19,7 +19,7 @@ func TestCoraCells(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 	}
-	for arm, want := range map[string]int{paperFeatures: 2, paperDiffusion: 1, paperMatern: 1, authorsRobustMax: 5, "matern, Dirichlet": 11} {
+	for arm, want := range map[string]int{paperFeatures: 5, paperDiffusion: 1, paperMatern: 1, authorsRobustMax: 5, "matern, Dirichlet": 11} {
 		if count[arm] != want {
 			t.Errorf("%s has %d cells, want %d", arm, count[arm], want)
 		}

@@ -108,7 +108,7 @@ func ringRepeats(o Options, arm string, bits int) int {
 
 func (s ringSettings) cell() Cell {
 	n := float64(s.Nodes)
-	work := map[string]float64{denseArm: 0.01 + 1.5*math.Pow(n/1024, 3), featuresArm: 0.01 + n/25e3, numbersArm: 0.1 + n/1500, cleanArm: min(8, n/128) + n/1e4}[s.Arm]
+	work := map[string]float64{denseArm: 0.01 + 1.5*math.Pow(n/1024, 3), featuresArm: 0.01 + n/25e3, numbersArm: 0.1 + n/4000, cleanArm: min(8, n/128) + n/1e4}[s.Arm]
 	return Cell{
 		Name: fmt.Sprintf("%s-%d-seed%d", s.Arm, s.Nodes, s.Seed), Settings: s, Work: work,
 		Run: func(ctx context.Context, _ func(done, total int64)) (*Result, error) {
