@@ -10,9 +10,11 @@ import (
 	"grfgp/internal/rng"
 )
 
-// Coarser scales are for reach. A kernel that reaches everywhere goes without if
+// More scales are for reach. A kernel that reaches everywhere goes without if
 // they are shown to bring nothing at the distance that counts: the likelihood of
 // measurements that lie in clusters or along tracks says more about what is near.
+// So it does of kernels under which neighbours differ, and of free coefficients,
+// which know a neighbourhood alone.
 
 const (
 	apartMost  = 300 // measurements that are predicted from afar,
@@ -20,13 +22,14 @@ const (
 	apartGain  = 0.1 // nats per measurement that are worth coarser scales
 )
 
-// proven returns the likeliest attempt, or the likeliest on one scale if that on
-// many is known to be hardly better from afar: the mean difference of log densities
-// and two standard errors are below apartGain. Few measurements never show that.
+// proven returns the likeliest attempt, or the likeliest simple one, on one scale and
+// with neighbours that are alike, if the first is known to be hardly better from
+// afar: the mean difference of log densities and two standard errors are below
+// apartGain. Few measurements never show that.
 func (w *workshop) proven(ctx context.Context, own gp.Data, tried []attempt) (attempt, error) {
 	best := likeliest(tried)
-	one := slices.DeleteFunc(slices.Clone(tried), func(a attempt) bool { return a.many })
-	if !best.many || len(one) == 0 {
+	one := slices.DeleteFunc(slices.Clone(tried), func(a attempt) bool { return !a.simple() })
+	if best.simple() || len(one) == 0 {
 		return best, nil
 	}
 	lists := w.apart(own.Nodes)
@@ -43,6 +46,11 @@ func (w *workshop) proven(ctx context.Context, own gp.Data, tried []attempt) (at
 		return simple, nil
 	}
 	return best, nil
+}
+
+// simple reports whether a kernel has one scale, and neighbours are alike.
+func (c candidate) simple() bool {
+	return !c.many && c.family.family != "free" && c.laplacian != "signless"
 }
 
 // highestGain returns the mean by which the first scores are above the second, and

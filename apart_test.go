@@ -92,7 +92,7 @@ func TestProven(t *testing.T) {
 	}
 	good, poor := model(10, 0.01), model(0.1, 1)
 	try := func(many bool, m *gp.Model, likelihood float64) attempt {
-		return attempt{candidate{many: many}, m, gp.FitReport{LogLikelihood: likelihood}}
+		return attempt{candidate: candidate{many: many}, model: m, report: gp.FitReport{LogLikelihood: likelihood}}
 	}
 	for _, c := range []struct {
 		what  string

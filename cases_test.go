@@ -388,6 +388,24 @@ func TestNeighboursThatDiffer(t *testing.T) {
 	}
 }
 
+// Where measurements cannot tell whether neighbours differ or are alike, they are
+// taken to be alike: on a ring of which every other node is measured.
+func TestEveryOtherNode(t *testing.T) {
+	g := must(graph.Ring(200))
+	random := rand.New(rng.New(1, "every other node"))
+	height := func(i int) float64 { return 3 * math.Sin(2*math.Pi*float64(i)/100) }
+	var d gp.Data
+	for i := 0; i < 200; i += 2 {
+		d.Nodes, d.Y = append(d.Nodes, i), append(d.Y, height(i)+0.2*random.NormFloat64())
+	}
+	m, p := task{graph: g, train: d}.fitted(t, grfgp.Spec{})
+	for i := 1; i < 200; i += 2 {
+		if math.Abs(p.Mean[i]-height(i)) > 0.5 {
+			t.Fatalf("node %d is %.2f, want %.2f: %s", i, p.Mean[i], height(i), m.Choice().Family)
+		}
+	}
+}
+
 // On graphs with hubs kernels of unit variance are candidates and lower the error;
 // there and on a tree the automatic choice beats harmonic interpolation.
 func TestHubsAndTrees(t *testing.T) {

@@ -57,13 +57,27 @@ func (c candidate) starts() [][]float64 {
 // attempt is a candidate and its fit.
 type attempt struct {
 	candidate
-	model  *gp.Model
-	report gp.FitReport
+	model   *gp.Model
+	report  gp.FitReport
+	unusual bool
 }
 
+// unusualOdds are the nats by which an unusual kernel must be likelier: odds of
+// twenty to one against it. Measurements may not tell it from a usual one at all. On
+// a ring of which every other node is measured, "neighbours differ" and
+// "neighbours are alike" are equally likely, and say the opposite of the others.
+const unusualOdds = 3
+
 // worth is what kernels are compared by: the likelihood, less one nat for every
-// hyperparameter that was free to raise it (Akaike).
-func (a attempt) worth() float64 { return a.report.LogLikelihood - float64(len(a.report.Theta)) }
+// hyperparameter that was free to raise it (Akaike), less the odds against unusual
+// ones.
+func (a attempt) worth() float64 {
+	v := a.report.LogLikelihood - float64(len(a.report.Theta))
+	if a.unusual {
+		v -= unusualOdds
+	}
+	return v
+}
 
 func likeliest(tried []attempt) attempt {
 	return slices.MaxFunc(tried, func(a, b attempt) int { return cmp.Compare(a.worth(), b.worth()) })
@@ -171,14 +185,19 @@ func (c *contest) fit(ctx context.Context, k candidate, opts gp.FitOptions) (att
 		return attempt{}, err
 	}
 	fitted, report, err := gp.Fit(ctx, made, c.own, opts)
-	return attempt{k, fitted, report}, err
+	return attempt{candidate: k, model: fitted, report: report}, err
 }
 
 // try fits a candidate and remembers it.
 func (c *contest) try(ctx context.Context, k candidate, starts [][]float64) error {
+	return c.tryAs(ctx, k, starts, false)
+}
+
+func (c *contest) tryAs(ctx context.Context, k candidate, starts [][]float64, unusual bool) error {
 	opts := c.opts
 	opts.Starts = starts
 	a, err := c.fit(ctx, k, opts)
+	a.unusual = unusual
 	if err == nil {
 		c.tried = append(c.tried, a)
 	}
@@ -193,7 +212,7 @@ func (c *contest) best(of func(a attempt) bool) attempt {
 // tryUnusual tries a kernel that seldom wins against the one that it would take the
 // place of. Where measurements are many, both are first fitted to a sample of
 // them, and the candidate to all only if its gain there, in proportion, is worth
-// its hyperparameters.
+// its hyperparameters and its odds.
 func (c *contest) tryUnusual(ctx context.Context, k candidate, starts [][]float64, against attempt) error {
 	if c.opts.Sketch == 0 && c.own.Len() > glanceFrom {
 		opts := c.opts
@@ -208,12 +227,12 @@ func (c *contest) tryUnusual(ctx context.Context, k candidate, starts [][]float6
 			return err
 		}
 		gain := (glance.report.LogLikelihood - usual.report.LogLikelihood) * float64(c.own.Len()) / glanceSample
-		if gain < float64(len(glance.report.Theta)-len(usual.report.Theta)) {
+		if gain < float64(len(glance.report.Theta)-len(usual.report.Theta))+unusualOdds {
 			return nil
 		}
 		starts = [][]float64{glance.model.Theta()}
 	}
-	return c.try(ctx, k, starts)
+	return c.tryAs(ctx, k, starts, true)
 }
 
 // tryOpposite tries kernels under which neighbours differ: diffusion on the signless
@@ -338,9 +357,9 @@ func reason(best attempt, tried []attempt, sketch bool) string {
 		by = ", by a sample of the measurements"
 	}
 	if first := likeliest(tried); first.String() != best.String() {
-		return fmt.Sprintf("%v has the highest likelihood of the kernels tried on one scale; %v has a higher one, but predicts nodes as far from measurements as most others hardly better", best, first)
+		return fmt.Sprintf("%v has the highest likelihood of the simple kernels; %v has a higher one, but is hardly better at predicting nodes as far from measurements as the others are", best, first)
 	}
-	return fmt.Sprintf("%v has the highest likelihood of the %d kernels tried%s, less one nat for every hyperparameter", best, len(tried), by)
+	return fmt.Sprintf("%v has the highest likelihood of the %d kernels tried%s, less one nat for every hyperparameter and three for an unusual kernel", best, len(tried), by)
 }
 
 // choose fills in what was chosen, and why.

@@ -114,13 +114,16 @@ func spreadOf(y []float64) float64 {
 }
 
 // The paper's five splits of San Jose, trained on the training nodes alone. The
-// paper's best, learnable features with 8,192 walks, has 13.586 mph and 1.216.
+// paper's best, learnable features with 8,192 walks, has 13.586 mph and 1.216. Of
+// the automatic choice the docs say 11.56 mph and 1.017 nats: nothing in it is
+// random, so the bounds are close. Over the splits its standard deviation is
+// 0.90 mph.
 func TestTraffic(t *testing.T) {
 	heavy(t)
 	tasks := trafficTasks(t)
 	auto := average(t, tasks, grfgp.Spec{})
-	if auto.rmse > 13.0 {
-		t.Errorf("auto has RMSE %.3f, want at most 13.0", auto.rmse)
+	if auto.rmse > 11.60 || auto.nlpd > 1.025 {
+		t.Errorf("auto has RMSE %.3f and NLPD %.3f, want 11.56 and 1.017", auto.rmse, auto.nlpd)
 	}
 	if math.Abs(auto.cover80-0.8) > 0.03 || math.Abs(auto.cover95-0.95) > 0.03 {
 		t.Errorf("auto covers %.3f and %.3f, want 0.80 and 0.95 within 0.03", auto.cover80, auto.cover95)

@@ -40,13 +40,13 @@ func windTask(t testing.TB, level int, weights graphio.Weights) task {
 
 // Wind speed from 1,424 nodes under a satellite's track. The paper's learnable
 // features have RMSE 0.730 and NLPD 1.050 at 1000 hPa; an untuned exact diffusion
-// kernel has 0.568.
+// kernel has 0.568. Ours is said to have 0.549 and 0.749, and nothing in it is random.
 func TestWind(t *testing.T) {
 	heavy(t)
 	s := windTask(t, 1000, graphio.WeightsIgnore).score(t, grfgp.Spec{Family: "matern", Nu: 2, Scales: "one"})
 	t.Logf("RMSE %.4f, NLPD %.4f, coverage %.3f and %.3f, %.3f at the poles; standardised errors have variance %.3f and kurtosis %.2f",
 		s.rmse, s.nlpd, s.cover80, s.cover95, s.pole80, s.variance, s.kurtosis)
-	if s.rmse > 0.57 || s.nlpd > 1.05 {
-		t.Errorf("RMSE %.4f and NLPD %.4f, want at most 0.57 and 1.05", s.rmse, s.nlpd)
+	if s.rmse > 0.551 || s.nlpd > 0.755 {
+		t.Errorf("RMSE %.4f and NLPD %.4f, want 0.549 and 0.749", s.rmse, s.nlpd)
 	}
 }
