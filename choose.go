@@ -3,11 +3,13 @@ package grfgp
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
 	"grfgp/gp"
 	"grfgp/kernel"
+	"grfgp/solve"
 	"grfgp/walk"
 )
 
@@ -214,6 +216,14 @@ func (c *contest) best(of func(a attempt) bool) attempt {
 // them, and the candidate to all only if its gain there, in proportion, is worth
 // its hyperparameters and its odds.
 func (c *contest) tryUnusual(ctx context.Context, k candidate, starts [][]float64, against attempt) error {
+	err := c.glanceAndTry(ctx, k, starts, against)
+	if errors.Is(err, solve.ErrNotPositiveDefinite) {
+		return nil // the usual kernels stand
+	}
+	return err
+}
+
+func (c *contest) glanceAndTry(ctx context.Context, k candidate, starts [][]float64, against attempt) error {
 	if c.opts.Sketch == 0 && c.own.Len() > glanceFrom {
 		opts := c.opts
 		opts.Sketch, opts.Starts = glanceSample, starts
