@@ -55,7 +55,7 @@ const meshSide = 30
 
 func ablation() *Experiment {
 	return &Experiment{
-		Name: "ablation", Title: "What the importance weights are worth (Table 5, Figure 5)", Version: 2,
+		Name: "ablation", Title: "What the importance weights are worth (Table 5, Figure 5)", Version: 3,
 		About: "A function drawn from 10 exp(−10 L̃) on a mesh of 30 × 30 nodes is learned from 90 of them, read with noise of standard deviation 0.1. Errors are against the function " +
 			"itself at the other 810 nodes; NLPD is the mean negative log density of the function there. The authors' protocol takes 10,000 walks a node that halt with probability 0.01, " +
 			"hops 0 to 9 on the Laplacian, with a learnable coefficient for every hop; ad hoc leaves out the weights 1/p(walk) (equation 13). The clean protocol takes the default features on Ã and a diffusion " +

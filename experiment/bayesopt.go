@@ -18,7 +18,7 @@ import (
 // bayesOptimisation is Figure 4.
 func bayesOptimisation() *Experiment {
 	return &Experiment{
-		Name: "bayesopt", Title: "Finding the highest node (Figure 4, Table 6)", Version: 2,
+		Name: "bayesopt", Title: "Finding the highest node (Figure 4, Table 6)", Version: 3,
 		About: `Figure 4: a fixed table of values over the nodes of a graph, z-scored, whose highest entry is looked for. 1,000 nodes are drawn at
 random, then 1,000 more are chosen one after the other (100 on social networks). Regret is the table's maximum less the best value seen. By the authors'
 protocol the kernel has free coefficients for as many hops as theirs, is trained at the start and every 600 measurements (wind: 500), and one draw from

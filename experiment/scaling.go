@@ -23,7 +23,7 @@ var authorsNumbers = gp.Stochastic{Probes: 64, Tol: 1e-2, Plain: true, Fresh: tr
 
 func scaling() *Experiment {
 	return &Experiment{
-		Name: "scaling", Title: "How time and memory grow with the graph (Tables 1 to 4, Figure 2)", Version: 1,
+		Name: "scaling", Title: "How time and memory grow with the graph (Tables 1 to 4, Figure 2)", Version: 2,
 		About: "Regression on rings of 32 to a million nodes: 2 sin 2a + ½ cos 4a + 0.3 sin a with noise of standard deviation 0.1 (as in the authors' code; " +
 			"the paper says variance), 60 % of the nodes for training and 20 % for testing. The authors' protocol takes 100 walks a node that halt with probability 0.1, " +
 			"hops 0 to 2 on the Laplacian, and learns the three coefficients by 50 steps of Adam from random ones (here with a rate that falls to a tenth). Gradients take random probes: the arm \"features\" has our " +

@@ -33,7 +33,7 @@ const (
 
 func traffic() *Experiment {
 	return &Experiment{
-		Name: "traffic", Title: "Speeds on the freeways of San Jose (Figure 3 a, b)", Version: 2,
+		Name: "traffic", Title: "Speeds on the freeways of San Jose (Figure 3 a, b)", Version: 3,
 		About: `Speeds at 325 detectors of a road network of 1,016 nodes, in the paper's five splits: 250 to learn from, 75 to predict. By the authors' protocol walks
 step uniformly on the normalised Laplacian with its diagonal and halt with probability 0.1; coefficients are free up to 3 hops and start from random numbers, or have the
 shape of a diffusion kernel up to 4 hops; both are learned by L-BFGS with the mean of the training part taken as known. The exact diffusion kernel that the paper plots has
