@@ -339,7 +339,7 @@ func (w *workshop) decideScales(ctx context.Context, nodes []int, method string,
 	if w.spec.Family == "power" {
 		reach = fmt.Sprintf("the power series reaches %d", len(w.spec.Alpha)-1)
 	}
-	return []bool{false, true}, fmt.Sprintf("measured nodes lie %.3g hops apart and %s; %s were tried too", w.spacing(nodes), reach, coarser), ctx.Err()
+	return []bool{false, true}, fmt.Sprintf("measured nodes lie %.3g hops apart and %s; also tried: %s", w.spacing(nodes), reach, coarser), ctx.Err()
 }
 
 // coarser says what many scales are, and how many there are.
@@ -356,6 +356,9 @@ func (w *workshop) coarser(method string) (words string, count int, err error) {
 	k, useful := kernel.NewLayers(d, d)
 	if !useful && w.spec.Scales != "many" {
 		return "", 0, nil
+	}
+	if k.Len() == 1 {
+		return "a layer of longer reach", 1, nil
 	}
 	return fmt.Sprintf("%d layers of longer and longer reach", k.Len()), k.Len(), nil
 }
