@@ -189,10 +189,10 @@ func TestManyScalesOnTraffic(t *testing.T) {
 
 // globeTask is a sum of spherical harmonics of degree up to six, each about an
 // axis of its own, on the nodes of the wind data: 300 measured with noise 0.1.
-func globeTask(t testing.TB) task {
+func globeTask(t testing.TB, seed uint64) task {
 	t.Helper()
 	k := task{graph: readGraph(t, "wind_era5/grid_edges.csv.gz", graphio.Options{Weights: graphio.WeightsIgnore})}
-	random := rand.New(rng.New(1, "globe"))
+	random := rand.New(rng.New(seed, "globe"))
 	type wave struct {
 		axis   [3]float64
 		height float64
@@ -246,17 +246,22 @@ func legendre(degree int, x float64) float64 {
 // on one they see ten hops of it.
 func TestManyScalesOnTheGlobe(t *testing.T) {
 	heavy(t)
-	k := globeTask(t)
-	score := func(method, scales string) score {
-		s := k.score(t, grfgp.Spec{Family: "diffusion", Method: method, Scales: scales})
-		t.Logf("%s, %s scales: RMSE %.4f, NLPD %.4f, coverage %.3f", method, scales, s.rmse, s.nlpd, s.cover95)
-		return s
+	const draws = 6
+	mean := func(scales string) (m score) {
+		for seed := range uint64(draws) {
+			s := globeTask(t, 1+seed).score(t, grfgp.Spec{Family: "diffusion", Method: "grf", Scales: scales})
+			m.rmse, m.nlpd, m.cover95 = m.rmse+s.rmse/draws, m.nlpd+s.nlpd/draws, m.cover95+s.cover95/draws
+		}
+		t.Logf("%s scales: RMSE %.4f, NLPD %.4f, coverage %.3f", scales, m.rmse, m.nlpd, m.cover95)
+		return m
 	}
-	one, many := score("grf", "one"), score("grf", "many")
-	if one.rmse < 0.35 || many.rmse > 0.2 || many.nlpd > one.nlpd {
+	one, many := mean("one"), mean("many")
+	if one.rmse < 0.35 || many.rmse > 0.18 || many.nlpd > one.nlpd {
 		t.Errorf("RMSE %.4f and NLPD %.4f on one scale, %.4f and %.4f on many", one.rmse, one.nlpd, many.rmse, many.nlpd)
 	}
-	if math.Abs(many.cover95-0.95) > 0.03 {
+	// Over draws the coverage has a standard deviation of 0.02: errors of 49
+	// harmonics are far from independent.
+	if math.Abs(many.cover95-0.95) > 3*0.02/math.Sqrt(draws) {
 		t.Errorf("95 %% intervals cover %.3f", many.cover95)
 	}
 }

@@ -98,5 +98,5 @@ var mutants = []mutant{
 	{"bayesopt/search.go", "return degree(at) / c.Cost(at)", "return degree(at)", "the highest degree forgets costs"},
 
 	// The root package: how kernels are compared.
-	{"choose.go", "return a.report.LogLikelihood - float64(len(a.report.Theta))", "return a.report.LogLikelihood", "hyperparameters cost nothing"},
+	{"choose.go", "v := a.report.LogLikelihood - float64(len(a.report.Theta))", "v := a.report.LogLikelihood", "hyperparameters cost nothing"},
 }
