@@ -91,29 +91,39 @@ func (w *workshop) apart(nodes []int) [][]int {
 // distances returns how many hops each node that is not measured, but in a
 // component with one that is, lies from the nearest such.
 func (w *workshop) distances(nodes []int) []int {
-	hops := make([]int, w.graph.Len()) // and one
+	var all []int
+	for _, hops := range w.hopsFrom(nodes) {
+		if hops > 0 {
+			all = append(all, hops)
+		}
+	}
+	return all
+}
+
+// hopsFrom returns how many hops every node lies from the nearest of some; −1 where
+// none is in its component.
+func (w *workshop) hopsFrom(nodes []int) []int {
+	hops := make([]int, w.graph.Len())
+	for i := range hops {
+		hops[i] = -1
+	}
 	var queue []int
 	for _, i := range nodes {
-		if hops[i] == 0 {
-			hops[i] = 1
+		if hops[i] < 0 {
+			hops[i] = 0
 			queue = append(queue, i)
 		}
 	}
-	measured := len(queue)
 	for at := 0; at < len(queue); at++ {
 		cols, _ := w.graph.Adjacency().Row(queue[at])
 		for _, j := range cols {
-			if hops[j] == 0 {
+			if hops[j] < 0 {
 				hops[j] = hops[queue[at]] + 1
 				queue = append(queue, int(j))
 			}
 		}
 	}
-	all := make([]int, 0, len(queue)-measured)
-	for _, i := range queue[measured:] {
-		all = append(all, hops[i]-1)
-	}
-	return all
+	return hops
 }
 
 // near returns measurement k, and others up to so many hops from its node.

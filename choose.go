@@ -131,7 +131,7 @@ func (w *workshop) train(ctx context.Context, own gp.Data) (*trained, error) {
 	c := &contest{workshop: w, own: own, method: method, hops: hops, opts: opts}
 	families := w.spec.families(hops)
 	unit := w.spec.Variance == "unit"
-	open := w.spec.Family == "" || w.spec.Variance == "" && w.uneven()
+	open := w.spec.Family == "" || w.spec.Variance == "" && w.spec.Family != "free" && method != "lowrank" && w.uneven()
 	if (len(families)*len(scales) > 1 || tryTrend || open) && own.Len() > sketchFrom {
 		c.opts.Sketch = sketchSample
 	}
@@ -367,7 +367,7 @@ func reason(best attempt, tried []attempt, sketch bool) string {
 		by = ", by a sample of the measurements"
 	}
 	if first := likeliest(tried); first.String() != best.String() {
-		return fmt.Sprintf("%v has the highest likelihood of the simple kernels; %v has a higher one, but is hardly better at predicting nodes as far from measurements as the others are", best, first)
+		return fmt.Sprintf("%v has the highest likelihood of the kernels on one scale under which neighbours are alike; %v has a higher one, but is hardly better at predicting nodes as far from measurements as the others are", best, first)
 	}
 	return fmt.Sprintf("%v has the highest likelihood of the %d kernels tried%s, less one nat for every hyperparameter and three for an unusual kernel", best, len(tried), by)
 }

@@ -83,12 +83,12 @@ func (w *workshop) compareClasses(ctx context.Context, own gp.Labels, opts gp.Cl
 	}
 	families := w.spec.classFamilies(hops)
 	for _, many := range scales {
-		if err := try(candidate{family: families[0], many: many, hops: w.fineHops(many, method, hops)}); err != nil {
+		if err := try(candidate{family: families[0], many: many, unit: w.spec.unitClasses(method), hops: w.fineHops(many, method, hops)}); err != nil {
 			return best, err
 		}
 	}
 	for _, f := range families[1:] {
-		if err := try(candidate{family: f, many: best.many, hops: best.hops}); err != nil {
+		if err := try(candidate{family: f, many: best.many, unit: best.unit, hops: best.hops}); err != nil {
 			return best, err
 		}
 	}
@@ -104,6 +104,10 @@ func (s Spec) classFamilies(hops int) []family {
 	matern := Spec{Family: "matern", Laplacian: s.Laplacian}.families(hops)
 	return append(matern[2:], s.families(hops)[0]) // ν = 2, ν = 4, diffusion
 }
+
+// unitClasses reports whether the kernels of classes are said to have unit variance.
+// Free and low-rank ones are scaled to it as well, but have no such Spec.
+func (s Spec) unitClasses(method string) bool { return s.Family != "free" && method != "lowrank" }
 
 // classKernel is the kernel of a candidate, of the same variance at every node.
 func (w *workshop) classKernel(ctx context.Context, c candidate, method string) (kernel.Kernel, error) {
@@ -142,7 +146,10 @@ func (c *learned) fill(chosen candidate) {
 		c.choice.Scales = "many"
 	}
 	c.spec.Family, c.spec.Nu, c.spec.Scales, c.spec.Trend = chosen.family.family, chosen.nu, c.choice.Scales, "none"
-	c.spec.Method, c.spec.Hops, c.spec.Laplacian, c.spec.Variance = c.choice.Method, c.choice.Hops, chosen.laplacian, "unit"
+	c.spec.Method, c.spec.Hops, c.spec.Laplacian = c.choice.Method, c.choice.Hops, chosen.laplacian
+	if c.spec.Variance = "natural"; chosen.unit {
+		c.spec.Variance = "unit"
+	}
 }
 
 // spreadShares are the shares α of its neighbours' labels that a node takes on in

@@ -65,6 +65,9 @@ func (w *workshop) classify(ctx context.Context, l gp.Labels, method gp.ClassMet
 	if w.spec.Trend == "degree" {
 		return nil, fmt.Errorf("%w: classes have no trend with the degree", ErrSpec)
 	}
+	if w.spec.Variance == "natural" {
+		return nil, fmt.Errorf("%w: kernels of classes have unit variance; leave the variance out", ErrSpec)
+	}
 	if err := l.Check(len(w.place)); err != nil {
 		return nil, err
 	}

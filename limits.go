@@ -85,11 +85,10 @@ func (m *Model) priorOnly(ctx context.Context, at []int) (count int, err error) 
 	if err != nil {
 		return 0, err
 	}
-	exact := (m.spec.Method == "dense" || m.spec.Method == "series") && m.spec.Family != "free"
-	if exact || layered { // positive throughout a component, to rounding
-		blind := m.of.blind(measured)
+	if reach, known := m.spec.reach(); known || layered {
+		hops := m.of.hopsFrom(measured)
 		for _, i := range at {
-			if blind[i] {
+			if hops[i] < 0 || !layered && hops[i] > reach {
 				count++
 			}
 		}
@@ -102,6 +101,22 @@ func (m *Model) priorOnly(ctx context.Context, at []int) (count int, err error) 
 		}
 	}
 	return count, err
+}
+
+// reach returns how many hops the kernel of a settled Spec on one scale reaches,
+// where that follows from its formula: zeros of exact kernels are rounded.
+func (s Spec) reach() (hops int, known bool) {
+	switch exact := s.Method == "dense" || s.Method == "series"; {
+	case !exact:
+		return 0, false
+	case s.Family == "free":
+		return 2 * s.freeLen(), true
+	case s.Method == "series" && s.Hops > 0:
+		return 2 * s.Hops, true
+	case s.Family == "power":
+		return len(s.Alpha) - 1, true
+	}
+	return math.MaxInt, true // throughout a component
 }
 
 // walkError is nil where the kernel is exact.

@@ -188,10 +188,10 @@ func (s *simulator) replay(ctx context.Context, r *Replay) error {
 	tell := func(node int) error {
 		r.Nodes = append(r.Nodes, node)
 		d := gp.Data{Nodes: []int{node}, Y: []float64{s.truth[node]}}
-		if s.opts.Count != nil {
+		if len(s.opts.Count) > 0 {
 			d.Count = []int{s.opts.Count[node]}
 		}
-		if s.opts.Scatter != nil {
+		if len(s.opts.Scatter) > 0 {
 			d.Scatter = []float64{s.opts.Scatter[node]}
 		}
 		return o.TellAll(d)

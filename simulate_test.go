@@ -118,7 +118,7 @@ func TestUniformRegret(t *testing.T) {
 		t.Fatal(err)
 	}
 	truth := []float64{3, -1, 4, 1, -5, 9, 2, 9, math.NaN()}
-	s := simulate(t, g, truth, grfgp.Spec{}, grfgp.SimulateOptions{Policies: []string{"random"}, Start: 2, Steps: 99, Seeds: 1})
+	s := simulate(t, g, truth, grfgp.Spec{}, grfgp.SimulateOptions{Policies: []string{"random"}, Start: 2, Steps: 99, Seeds: 1, Count: []int{}, Scatter: []float64{}})
 	if len(s.Uniform) != 8 || s.Steps != 6 || s.Best.Nodes != 2 || truth[s.Best.Node] != 9 {
 		t.Fatalf("%+v", s)
 	}

@@ -28,7 +28,7 @@ type Spec struct {
 	Nu       float64 `json:"nu,omitempty"`       // smoothness of matern; 0: chosen by likelihood
 	Method   string  `json:"method,omitempty"`   // dense, series, grf or lowrank; empty: chosen by cost
 	Hops     int     `json:"hops,omitempty"`     // reach of grf, lowrank and free, and where series are cut off; 0: chosen, and no cut-off of series
-	Scales   string  `json:"scales,omitempty"`   // one, or many: coarser graphs on top; empty: chosen by likelihood
+	Scales   string  `json:"scales,omitempty"`   // one, or many: kernels of longer reach on top; empty: chosen by likelihood
 	Trend    string  `json:"trend,omitempty"`    // degree: a multiple of its logarithm on top, or none; empty: chosen by likelihood
 	Variance string  `json:"variance,omitempty"` // natural: as the kernel has it, or unit: the same at every node; empty: chosen by likelihood
 	Walks    int     `json:"walks,omitempty"`    // walkers per node of grf and lowrank; 0: 100
@@ -36,7 +36,7 @@ type Spec struct {
 	Solver   string  `json:"solver,omitempty"`   // exact or iterative; empty: exact up to 3,000 measurements
 	Seed     uint64  `json:"seed"`
 
-	Laplacian string    `json:"laplacian,omitempty"` // normalized, raw or signless, see Laplacians; empty: chosen by likelihood
+	Laplacian string    `json:"laplacian,omitempty"` // normalized, raw or signless, see Laplacians; empty: chosen by likelihood if the family is, and normalized otherwise
 	Alpha     []float64 `json:"alpha,omitempty"`     // coefficients of the family power, K = σ² Σ α_r W^r
 
 	Mean    *float64 `json:"mean,omitempty"`     // known mean

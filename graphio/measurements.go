@@ -168,9 +168,11 @@ func (m *measurementReader) agrees(k int, value float64) bool {
 	if m.ignoreSD {
 		return true
 	}
-	before, known := m.exact[k]
+	if before, known := m.exact[k]; known {
+		return before == value
+	}
 	m.exact[k] = value
-	return !known || before == value
+	return true
 }
 
 // average takes all further readings into the means, those of a node in the order

@@ -284,3 +284,19 @@ func TestStrangersAreIndexed(t *testing.T) {
 		t.Errorf("%d bytes, want at most %d", bytes, most)
 	}
 }
+
+// A second exact value that is refused does not take the place of the first.
+func TestExactValuesAfterABadRow(t *testing.T) {
+	g, err := graph.Ring(5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := "node,value,sd\n1,2,0\n1,4,0\n1,2,0\n2,5,1\n"
+	m, err := ReadMeasurements(t.Context(), Reader("m", strings.NewReader(text)), g, Options{BadRows: BadRowsSkip})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Values[0] != 2 || m.Count[0] != 2 || m.Report.Ledger.Bad != 1 {
+		t.Errorf("%+v, %+v", m, m.Report.Ledger)
+	}
+}

@@ -57,7 +57,7 @@ func (m *modelFlags) kernelFlags(f *pflag.FlagSet) {
 	m.solver = newChoice(gp.Solvers...)
 	f.Var(&m.family, "family", "family of kernels: auto, "+strings.Join(grfgp.Families, ", "))
 	f.Float64SliceVar(&m.spec.Alpha, "alpha", nil, "coefficients α_0,α_1,… of the family power, the kernel Σ α_r W^r times a variance that is learned")
-	f.Var(&m.laplacian, "laplacian", "auto, normalized (I − D^-½ A D^-½), raw (D − A, in units of the mean degree) or signless (I + D^-½ A D^-½: neighbours differ)")
+	f.Var(&m.laplacian, "laplacian", "auto (tries all if the family is auto too), normalized (I − D^-½ A D^-½), raw (D − A, in units of the mean degree) or signless (I + D^-½ A D^-½: neighbours differ)")
 	f.Var(&m.method, "method", "how the kernel is represented: auto, "+strings.Join(grfgp.Methods, ", "))
 	f.Var(&m.scales, "scales", "auto, one, or many: kernels of longer reach on top, for functions that vary over hundreds of hops")
 	f.Var(&m.solver, "solver", "how systems are solved: auto (exact up to 3,000 measurements or labels), exact or iterative")
