@@ -391,6 +391,7 @@ func TestNeighboursThatDiffer(t *testing.T) {
 // Where measurements cannot tell whether neighbours differ or are alike, they are
 // taken to be alike: on a ring of which every other node is measured.
 func TestEveryOtherNode(t *testing.T) {
+	slowWhenRaced(t)
 	g := must(graph.Ring(200))
 	random := rand.New(rng.New(1, "every other node"))
 	height := func(i int) float64 { return 3 * math.Sin(2*math.Pi*float64(i)/100) }
@@ -429,6 +430,7 @@ func TestHubsAndTrees(t *testing.T) {
 // Parts of a graph whose values lie far apart do not set the noise of all: it is
 // 0.1 here, a five-hundredth of their distance.
 func TestFarPartsAndNoise(t *testing.T) {
+	slowWhenRaced(t)
 	g, _, d := caseNamed("two far components").draw(0)
 	m, err := grfgp.Fit(context.Background(), g, d, grfgp.Spec{Family: "diffusion", Scales: "many", Variance: "natural"})
 	if err != nil {

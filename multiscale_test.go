@@ -101,6 +101,7 @@ func TestScalesOfDenseMeasurements(t *testing.T) {
 // Predictions of many scales are the same after saving and loading, and with any
 // number of threads.
 func TestManyScalesAreReproducible(t *testing.T) {
+	slowWhenRaced(t)
 	ctx := context.Background()
 	k := ringTask(t, 2500, 60)
 	nodes := []int{0, 17, 1250, 2499}

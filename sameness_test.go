@@ -90,6 +90,7 @@ func smallTask() task {
 // The order of rows and the numbers of nodes change nothing, to the last bit, in
 // any representation.
 func TestSameDataSameBytes(t *testing.T) {
+	slowWhenRaced(t)
 	k := smallTask()
 	other, number := renumberedTask(t, k, 1, false)
 	for _, spec := range []grfgp.Spec{
@@ -113,6 +114,7 @@ func TestSameDataSameBytes(t *testing.T) {
 // Validation, suggestions and classes do not depend on the order of rows either,
 // and a model file is good for the same graph in any order.
 func TestSameDataSameAnswers(t *testing.T) {
+	slowWhenRaced(t)
 	ctx := context.Background()
 	k := smallTask()
 	other, number := renumberedTask(t, k, 2, false)
