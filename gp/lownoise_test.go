@@ -64,6 +64,9 @@ func bothWays(t *testing.T, k kernel.Kernel, kappa, noise float64, d Data) (exac
 // standard errors, which come from the spread over draws. The standard error
 // that is stated for each standard deviation is the one that is seen.
 func TestSampledVarianceAtLowNoise(t *testing.T) {
+	if testing.Short() {
+		t.Skip("about numbers, and slow under the race detector")
+	}
 	const n, count = 600, 240
 	g := step[*graph.Graph](t)(graph.Ring(n))
 	d := Data{Nodes: rand.New(rng.New(1, "low noise")).Perm(n)[:count], Y: make([]float64, count)}
@@ -136,6 +139,9 @@ func meanRatio(t *testing.T, p *Posterior, nodes []int, variance []float64) (rat
 // 12 functions and the nodes that were not measured, which has a standard error
 // of about 0.02.
 func TestStandardisedErrorsByIteration(t *testing.T) {
+	if testing.Short() {
+		t.Skip("about numbers, and slow under the race detector")
+	}
 	const n, count, functions = 600, 240, 12
 	g := step[*graph.Graph](t)(graph.Ring(n))
 	nodes := rand.New(rng.New(2, "low noise")).Perm(n)
@@ -173,6 +179,9 @@ func TestStandardisedErrorsByIteration(t *testing.T) {
 // Covariances by iteration keep to the exact ones where variances are small
 // beside the kernel's: within 5 % of the standard deviations.
 func TestCovarianceAtLowNoise(t *testing.T) {
+	if testing.Short() {
+		t.Skip("about numbers, and slow under the race detector")
+	}
 	const n, count = 600, 240
 	g := step[*graph.Graph](t)(graph.Ring(n))
 	nodes := rand.New(rng.New(3, "low noise")).Perm(n)
@@ -202,6 +211,9 @@ func TestCovarianceAtLowNoise(t *testing.T) {
 // A system that cannot be solved to what the noise asks for is an error, not a
 // variance.
 func TestVarianceSaysWhenSolvesFail(t *testing.T) {
+	if testing.Short() {
+		t.Skip("about numbers, and slow under the race detector")
+	}
 	k := ringKernels(t, step[*graph.Graph](t)(graph.Ring(600)))["series, one scale"]
 	d := Data{Nodes: rand.New(rng.New(1, "low noise")).Perm(600)[:240], Y: make([]float64, 240)}
 	_, p := bothWays(t, k, 20, 1e-4, d)
