@@ -115,7 +115,7 @@ type contest struct {
 
 // train tries the kernels that the Spec leaves and keeps the likeliest.
 func (w *workshop) train(ctx context.Context, own gp.Data) (*trained, error) {
-	method, hops, why := w.decide(own.Len())
+	method, hops, why := w.decide(own.Len(), w.spec.Variance == "unit")
 	scales, whyScales, err := w.decideScales(ctx, own.Nodes, method, hops)
 	if err != nil {
 		return nil, err
@@ -131,7 +131,7 @@ func (w *workshop) train(ctx context.Context, own gp.Data) (*trained, error) {
 	c := &contest{workshop: w, own: own, method: method, hops: hops, opts: opts}
 	families := w.spec.families(hops)
 	unit := w.spec.Variance == "unit"
-	open := w.spec.Family == "" || w.spec.Variance == "" && w.spec.Family != "free" && method != "lowrank" && w.uneven()
+	open := w.spec.Family == "" || c.opensUnit() && w.uneven()
 	if (len(families)*len(scales) > 1 || tryTrend || open) && own.Len() > sketchFrom {
 		c.opts.Sketch = sketchSample
 	}
@@ -340,7 +340,7 @@ func (c *contest) tryUneven(ctx context.Context, scales []bool) error {
 				return err
 			}
 		}
-		if c.spec.Variance == "" && c.spec.Family != "free" && c.method != "lowrank" {
+		if c.opensUnit() {
 			plain := c.best(func(a attempt) bool {
 				return a.many == many && a.family.family != "free" && a.laplacian == cmp.Or(c.spec.Laplacian, Laplacians[0])
 			})
@@ -358,6 +358,14 @@ func (c *contest) tryUneven(ctx context.Context, scales []bool) error {
 		}
 	}
 	return nil
+}
+
+// opensUnit reports whether unit variance is to be tried. By a series it takes the
+// diagonal at all nodes for every prediction, so on graphs where that is dearer than
+// an evaluation of the likelihood may be it is not.
+func (c *contest) opensUnit() bool {
+	return c.spec.Variance == "" && c.spec.Family != "free" && c.method != "lowrank" &&
+		(c.method != "series" || c.diagonalFlops() <= seriesFlops)
 }
 
 // reason says why the best of several is that.

@@ -57,7 +57,7 @@ func (w *workshop) learnClasses(ctx context.Context, own gp.Labels, method gp.Cl
 // compareClasses returns the best candidate, and tells of all. The first family
 // decides on the scales, the others are tried on those.
 func (w *workshop) compareClasses(ctx context.Context, own gp.Labels, opts gp.ClassifyOptions, tell *ClassChoice) (best classAttempt, err error) {
-	method, hops, why := w.decide(own.Len())
+	method, hops, why := w.decide(own.Len(), true)
 	scales, whyScales, err := w.decideScales(ctx, own.Nodes, method, hops)
 	if err != nil {
 		return best, err

@@ -26,7 +26,8 @@ type matrix struct {
 	unit  float64     // the Laplacian is unit·(I − W)
 
 	dense    *kernel.Dense          // made when first asked for,
-	exact    *kernel.Series         // this too
+	exact    *kernel.Series         // this too,
+	opposite *kernel.Series         // and this, which is on −W
 	features map[int]*walk.Features // by hops
 }
 

@@ -6,19 +6,28 @@ import (
 	"grfgp/kernel"
 )
 
-// series returns the series of a family: all of it, or up to so many hops.
+// series returns the series of a family: all of it, or up to so many hops. The
+// signless Laplacian of W is the usual one of −W: seen so, long reach is steep at the
+// upper end of the spectrum, where leading eigenvectors save terms.
 func (m *matrix) series(f family, hops int) (*kernel.Series, error) {
 	if hops > 0 || f.spectrum == nil {
 		return kernel.NewSeries(m.w, f.modulation, hops)
 	}
-	if m.exact == nil {
-		s, err := kernel.NewExact(m.w, f.spectrum, m.bound)
+	spectrum, kept, w := f.spectrum, &m.exact, m.w
+	if f.laplacian == "signless" {
+		spectrum, kept = kernel.Signless(f.modulation).(kernel.Spectrum), &m.opposite
+	}
+	if *kept == nil {
+		if f.laplacian == "signless" {
+			w = w.Scaled(-1)
+		}
+		s, err := kernel.NewExact(w, spectrum, m.bound)
 		if err != nil {
 			return nil, err
 		}
-		m.exact = s
+		*kept = s
 	}
-	return m.exact.With(f.spectrum), nil
+	return (*kept).With(spectrum), nil
 }
 
 // carriedLeast is the share of a kernel from which a representation is called

@@ -7,9 +7,12 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/internal/rng"
+	"grfgp/kernel"
 )
 
 // A random walk along a path, known at 40 of its nodes, has a length scale of
@@ -116,6 +119,87 @@ func TestShortfallIsSaid(t *testing.T) {
 		said, err := w.shortfall(candidate{family: w.spec.families(0)[0]}, "series", []float64{1, kappa})
 		if got := strings.Join(said, "\n"); err != nil || (says == "") != (got == "") || !strings.Contains(got, says) {
 			t.Errorf("κ = %v on a large grid: %q and %v, want %q", kappa, got, err, says)
+		}
+	}
+}
+
+// Under the signless Laplacian a long reach takes no more terms than under the
+// usual one, and the series is the dense kernel.
+func TestSignlessReach(t *testing.T) {
+	ctx := context.Background()
+	g, err := graph.Grid(1, 600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := newWorkshop(g, Spec{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	theta := []float64{1, 1e5}
+	rows := []int{0, 1, 17, 300, 599}
+	gram := func(laplacian, method string) (*mat.SymDense, float64) {
+		k, err := w.fine(ctx, Spec{Family: "diffusion", Laplacian: laplacian}.families(0)[0], method, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cov, err := k.At(theta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := mat.NewSymDense(len(rows), nil)
+		if err := cov.Gram(ctx, out, rows); err != nil {
+			t.Fatal(err)
+		}
+		cost := 0.0
+		if c, ok := cov.(kernel.DiagCoster); ok {
+			cost = c.DiagFlops(1)
+		}
+		return out, cost
+	}
+	usual, usualCost := gram("normalized", "series")
+	signless, cost := gram("signless", "series")
+	exact, _ := gram("signless", "dense")
+	for a := range rows {
+		for b := range rows {
+			if gap := math.Abs(signless.At(a, b) - exact.At(a, b)); gap > 1e-8*exact.At(a, a) {
+				t.Errorf("entry %d, %d is %v, by eigenvectors %v", a, b, signless.At(a, b), exact.At(a, b))
+			}
+		}
+	}
+	if cost > 2*usualCost {
+		t.Errorf("a column takes %.3g operations, on the usual Laplacian %.3g", cost, usualCost)
+	}
+	if math.Abs(usual.At(0, 1)+signless.At(0, 1)) > 1e-8*usual.At(0, 0) {
+		t.Errorf("neighbours on a path covary by %v, signless by %v: want opposites", usual.At(0, 1), signless.At(0, 1))
+	}
+}
+
+// Unit variance divides by the diagonal at all nodes. On a graph where a series takes
+// hundreds of seconds for that, auto does not try it, and features stand for kernels
+// that must have it.
+func TestUnitVarianceCosts(t *testing.T) {
+	for _, c := range []struct {
+		nodes, degree   int
+		opens           bool
+		method, classes string
+	}{{2000, 3, true, "series", "series"}, {6000, 10, false, "series", "series"}, {30_000, 10, false, "series", "grf"}} {
+		g, err := graph.BarabasiAlbert(c.nodes, c.degree, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := newWorkshop(g, Spec{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		method, _, _ := w.decide(100, false)
+		if method != c.method {
+			t.Errorf("%d nodes: method %s, want %s", c.nodes, method, c.method)
+		}
+		if opens := (&contest{workshop: w, method: method}).opensUnit(); opens != c.opens {
+			t.Errorf("%d nodes: unit variance is tried: %v, want %v", c.nodes, opens, c.opens)
+		}
+		if method, _, _ := w.decide(100, true); method != c.classes {
+			t.Errorf("%d nodes of unit variance: method %s, want %s", c.nodes, method, c.classes)
 		}
 	}
 }

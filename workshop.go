@@ -66,10 +66,18 @@ const (
 	denseNodes  = 1500 // eigenvectors of that many nodes take seconds
 	seriesFlops = 2e10 // of one evaluation of the likelihood
 	seriesTerms = 64   // products with W that an evaluation takes, about
+	unitFlops   = 2e11 // of the diagonal at all nodes, which unit variance takes once a prediction
 )
 
-// decide chooses the representation by what it costs, and its reach.
-func (w *workshop) decide(measurements int) (method string, hops int, why []string) {
+// diagonalFlops counts the operations of the exact diagonal at all nodes. A series
+// computes it column by column; unit variance divides by it.
+func (w *workshop) diagonalFlops() float64 {
+	return 2 * seriesTerms * float64(w.w.NNZ()) * float64(w.graph.Len())
+}
+
+// decide chooses the representation of a kernel, of unit variance or not, by what it
+// costs, and its reach.
+func (w *workshop) decide(measurements int, unit bool) (method string, hops int, why []string) {
 	n, nnz := w.graph.Len(), w.w.NNZ()
 	flops := 2 * seriesTerms * float64(nnz) * float64(measurements)
 	free := w.spec.Family == "free"
@@ -81,6 +89,9 @@ func (w *workshop) decide(measurements int) (method string, hops int, why []stri
 	case n <= denseNodes:
 		method = "dense"
 		say("dense: eigenvectors of %d nodes are cheap, and the kernel is exact at any reach", n)
+	case unit && w.diagonalFlops() > unitFlops:
+		method = "grf"
+		say("random features: the exact variances of all nodes would take %.1g operations", w.diagonalFlops())
 	case flops <= seriesFlops:
 		method = "series"
 		say("series: exact at any reach for about %.1g operations a step", flops)

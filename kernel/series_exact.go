@@ -25,8 +25,8 @@ const (
 //
 // Functions of eigenvalues are interpolated at Chebyshev's points in [−ρ, ρ],
 // until what is left out is 1e-14 of the whole. A kernel of long reach is steep
-// at the upper end (on the signless Laplacian at the lower one, where nothing of
-// what follows helps), and would take thousands of terms: 16κ/√ν for a Matérn kernel.
+// at the upper end, and would take thousands of terms: 16κ/√ν for a Matérn kernel. (One
+// on the signless Laplacian is steep at the lower end: give −W and the usual family.)
 // From 192 terms on the polynomial is therefore fitted below the leading
 // eigenvalues of W alone, and made good at these by their eigenvectors, which
 // are found when first needed. Where even so 3,072 terms do not do (graphs of

@@ -93,6 +93,15 @@ func (a *CSR) At(i, j int) float64 {
 	return sum
 }
 
+// Scaled returns c·a. It shares the pattern of a.
+func (a *CSR) Scaled(c float64) *CSR {
+	val := make([]float64, len(a.val))
+	for p, v := range a.val {
+		val[p] = c * v
+	}
+	return &CSR{rows: a.rows, cols: a.cols, rowPtr: a.rowPtr, colIdx: a.colIdx, val: val}
+}
+
 // T returns the transpose, made on the first call and kept. Its columns are in
 // increasing order, so products with it add up in a fixed order.
 func (a *CSR) T() *CSR {

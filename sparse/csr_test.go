@@ -149,3 +149,18 @@ func mustCSR(t testing.TB, rows, cols int, rowPtr []int, colIdx []uint32, val []
 	}
 	return a
 }
+
+func TestScaled(t *testing.T) {
+	a, err := NewCSR(2, 3, []int{0, 2, 3}, []uint32{0, 2, 1}, []float64{1, -2, 0.5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := a.Scaled(-2)
+	for i := range 2 {
+		for j := range 3 {
+			if b.At(i, j) != -2*a.At(i, j) {
+				t.Errorf("entry %d, %d is %v", i, j, b.At(i, j))
+			}
+		}
+	}
+}
