@@ -56,7 +56,7 @@ func fromEdges(n int, each func(add func(u, v int, w float64))) *graph.Graph {
 	each(func(u, v int, w float64) {
 		e.U, e.V, e.W = append(e.U, uint32(u)), append(e.V, uint32(v)), append(e.W, w)
 	})
-	g, _, err := graph.FromEdges(graph.NumberLabels(n), e, graph.BuildOptions{Parallel: graph.ParallelSum})
+	g, _, err := graph.FromEdges(graph.NumberIDs(n), e, graph.BuildOptions{Parallel: graph.ParallelSum})
 	if err != nil {
 		panic(err)
 	}

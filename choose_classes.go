@@ -117,7 +117,7 @@ func (w *workshop) classKernel(ctx context.Context, c candidate, method string) 
 	if err != nil {
 		return nil, err
 	}
-	even := kernel.Even(fine)
+	even := kernel.UnitVariance(fine)
 	if !c.many {
 		return even, nil
 	}

@@ -126,7 +126,7 @@ func TestClassifyMillion(t *testing.T) {
 
 func ExampleClassify() {
 	// Two triangles with a bridge; one node of each is labelled.
-	labels, _ := graph.LabelsOf([]string{"a", "b", "c", "d", "e", "f"})
+	labels, _ := graph.IDsOf([]string{"a", "b", "c", "d", "e", "f"})
 	g, _, err := graph.FromEdges(labels, graph.Edges{
 		U: []uint32{0, 1, 2, 3, 4, 5, 2},
 		V: []uint32{1, 2, 0, 4, 5, 3, 3},
@@ -167,7 +167,7 @@ func TestClassesWithoutLabels(t *testing.T) {
 			edges.U, edges.V = append(edges.U, 40*ring+i), append(edges.V, 40*ring+(i+1)%40)
 		}
 	}
-	g, _, err := graph.FromEdges(graph.NumberLabels(80), edges, graph.BuildOptions{})
+	g, _, err := graph.FromEdges(graph.NumberIDs(80), edges, graph.BuildOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -188,14 +188,14 @@ func TestDiagonal(t *testing.T) {
 	}
 	share := 0.0
 	for _, i := range nodes {
-		if kind[g.Labels().At(i)] == "company" {
+		if kind[g.IDs().At(i)] == "company" {
 			share += 1 / float64(n)
 		}
 	}
 	for a, i := range nodes {
 		tasks["draw"].y = append(tasks["draw"].y, scale*draw.AtVec(a)+0.1*random.NormFloat64())
 		y := -share
-		if kind[g.Labels().At(i)] == "company" {
+		if kind[g.IDs().At(i)] == "company" {
 			y++
 		}
 		tasks["page type"].y = append(tasks["page type"].y, y/math.Sqrt(share*(1-share)))

@@ -41,7 +41,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(net.Graph.Labels().At(3), p.Mean[0] > 35 && p.Mean[0] < 44, p.SD[0] < 10)
+	fmt.Println(net.Graph.IDs().At(3), p.Mean[0] > 35 && p.Mean[0] < 44, p.SD[0] < 10)
 	// Output: d true true
 }
 
@@ -112,7 +112,7 @@ func ExampleClassification_SuggestLabels() {
 	for i := range uint32(8) {
 		e.U, e.V = append(e.U, i, 8+i), append(e.V, (i+1)%8, 8+(i+1)%8)
 	}
-	g, _, err := graph.FromEdges(graph.NumberLabels(16), e, graph.BuildOptions{})
+	g, _, err := graph.FromEdges(graph.NumberIDs(16), e, graph.BuildOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}

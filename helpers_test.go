@@ -89,7 +89,7 @@ func number(t testing.TB, text string) float64 {
 // at returns the number of the node with that id.
 func at(t testing.TB, g *graph.Graph, id string) int {
 	t.Helper()
-	i, ok := g.Labels().Lookup([]byte(id))
+	i, ok := g.IDs().Lookup([]byte(id))
 	if !ok {
 		t.Fatalf("no node %q", id)
 	}

@@ -34,7 +34,7 @@ func weighted(t testing.TB, unit float64) *graph.Graph {
 	for i := range 7 {
 		add(24+i, 24+(i+1)%8, 1)
 	}
-	g, _, err := graph.FromEdges(graph.NumberLabels(33), e, graph.BuildOptions{})
+	g, _, err := graph.FromEdges(graph.NumberIDs(33), e, graph.BuildOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

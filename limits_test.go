@@ -47,7 +47,7 @@ func TestPriorOnly(t *testing.T) {
 			e.U, e.V, e.W = append(e.U, uint32(i)), append(e.V, uint32(i+1)), append(e.W, 1)
 		}
 	}
-	g, _, err := graph.FromEdges(graph.NumberLabels(long+short), e, graph.BuildOptions{})
+	g, _, err := graph.FromEdges(graph.NumberIDs(long+short), e, graph.BuildOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

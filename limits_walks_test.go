@@ -50,7 +50,7 @@ func withLoneNodes(t *testing.T, n, lone int) *graph.Graph {
 			}
 		}
 	}
-	g, _, err := graph.FromEdges(graph.NumberLabels(n+lone), e, graph.BuildOptions{})
+	g, _, err := graph.FromEdges(graph.NumberIDs(n+lone), e, graph.BuildOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ func renumberedTask(t testing.TB, k task, seed uint64, renamed bool) (other task
 		for i, v := range random.Perm(g.Len()) {
 			ids[i] = fmt.Sprintf("node%06d", v)
 		}
-		labels, _ := graph.LabelsOf(ids)
+		labels, _ := graph.IDsOf(ids)
 		if g, err = graph.New(g.Adjacency(), labels); err != nil {
 			t.Fatal(err)
 		}

@@ -21,7 +21,7 @@ func fourRings(t *testing.T) (*graph.Graph, gp.Labels) {
 			e.U, e.V = append(e.U, 8*ring+i), append(e.V, 8*ring+(i+1)%8)
 		}
 	}
-	g, _, err := graph.FromEdges(graph.NumberLabels(32), e, graph.BuildOptions{})
+	g, _, err := graph.FromEdges(graph.NumberIDs(32), e, graph.BuildOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ func pathAndStar(t testing.TB) *graph.Graph {
 			e.U, e.V = append(e.U, 7), append(e.V, i)
 		}
 	}
-	g, _, err := graph.FromEdges(graph.NumberLabels(20), e, graph.BuildOptions{})
+	g, _, err := graph.FromEdges(graph.NumberIDs(20), e, graph.BuildOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -159,7 +159,7 @@ func (w *workshop) kernel(ctx context.Context, c candidate, method string) (kern
 func (w *workshop) newKernel(ctx context.Context, c candidate, method string) (kernel.Kernel, error) {
 	k, err := w.fine(ctx, c.family, method, c.hops)
 	if err == nil && c.unit {
-		k = kernel.Even(k)
+		k = kernel.UnitVariance(k)
 	}
 	if err == nil && c.many {
 		k, err = w.onTop(ctx, k, c.family, method)

@@ -336,7 +336,7 @@ func TestBaselines(t *testing.T) {
 	for _, uv := range [][2]uint32{{0, 1}, {1, 2}, {2, 3}, {4, 5}, {4, 6}, {4, 7}} {
 		e.U, e.V = append(e.U, uv[0]), append(e.V, uv[1])
 	}
-	g, _, err := graph.FromEdges(graph.NumberLabels(8), e, graph.BuildOptions{})
+	g, _, err := graph.FromEdges(graph.NumberIDs(8), e, graph.BuildOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

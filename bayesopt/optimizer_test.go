@@ -140,7 +140,7 @@ func TestNoPreferenceForTheHub(t *testing.T) {
 	for leaf := uint32(1); leaf <= leaves; leaf++ {
 		e.U, e.V = append(e.U, 0), append(e.V, leaf)
 	}
-	g, _, err := graph.FromEdges(graph.NumberLabels(leaves+1), e, graph.BuildOptions{})
+	g, _, err := graph.FromEdges(graph.NumberIDs(leaves+1), e, graph.BuildOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -331,7 +331,7 @@ func TestCheapBeforeDear(t *testing.T) {
 	for i := range uint32(n - 1) {
 		e.U, e.V = append(e.U, i), append(e.V, i+1)
 	}
-	g, _, err := graph.FromEdges(graph.NumberLabels(n), e, graph.BuildOptions{})
+	g, _, err := graph.FromEdges(graph.NumberIDs(n), e, graph.BuildOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -71,7 +71,7 @@ func readCora(_ context.Context, p place) (*Cora, error) {
 	if err != nil {
 		return nil, err
 	}
-	labels, edges := graph.NewLabels(2708), graph.Edges{}
+	labels, edges := graph.NewIDs(2708), graph.Edges{}
 	for lines := bufio.NewScanner(strings.NewReader(cites)); lines.Scan(); {
 		pair := strings.Fields(lines.Text())
 		if len(pair) != 2 {
@@ -93,9 +93,9 @@ func readCora(_ context.Context, p place) (*Cora, error) {
 	}
 	slices.Sort(c.Classes)
 	for i := range c.Graph.Len() {
-		class, found := slices.BinarySearch(c.Classes, topic[c.Graph.Labels().At(i)])
+		class, found := slices.BinarySearch(c.Classes, topic[c.Graph.IDs().At(i)])
 		if !found {
-			return nil, fmt.Errorf("%w: cora has no topic for paper %s", ErrDamaged, c.Graph.Labels().At(i))
+			return nil, fmt.Errorf("%w: cora has no topic for paper %s", ErrDamaged, c.Graph.IDs().At(i))
 		}
 		c.Class = append(c.Class, class)
 	}

@@ -154,8 +154,8 @@ func TestCora(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if c.Graph.Labels().At(i) != cells[1] || strconv.Itoa(c.Class[i]) != cells[2] || c.Classes[c.Class[i]] != cells[3] {
-			return fmt.Errorf("node %d is paper %s of class %d", i, c.Graph.Labels().At(i), c.Class[i])
+		if c.Graph.IDs().At(i) != cells[1] || strconv.Itoa(c.Class[i]) != cells[2] || c.Classes[c.Class[i]] != cells[3] {
+			return fmt.Errorf("node %d is paper %s of class %d", i, c.Graph.IDs().At(i), c.Class[i])
 		}
 		return nil
 	})
@@ -285,7 +285,7 @@ func TestOriginalForms(t *testing.T) {
 			}
 			labels := make([]string, g.Len())
 			for i := range labels {
-				labels[i] = g.Labels().At(i)
+				labels[i] = g.IDs().At(i)
 			}
 			if got := fmt.Sprint(labels); got != c.labels {
 				t.Errorf("nodes %s, want %s", got, c.labels)

@@ -84,8 +84,8 @@ func TestFetch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if g.Labels().At(0) != "1" || g.Labels().At(499) != "1498" {
-		t.Errorf("nodes are not in order of their ids: %s … %s", g.Labels().At(0), g.Labels().At(499))
+	if g.IDs().At(0) != "1" || g.IDs().At(499) != "1498" {
+		t.Errorf("nodes are not in order of their ids: %s … %s", g.IDs().At(0), g.IDs().At(499))
 	}
 	v, err := s.Verify(context.Background(), set)
 	if err != nil || v.Nodes != 500 || v.Files[0].Basis != BasisRecorded {

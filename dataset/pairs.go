@@ -57,7 +57,7 @@ func readByID(ctx context.Context, src graphio.Source, opts graphio.Options) (*g
 		id uint64
 		at int
 	}
-	labels := net.Graph.Labels()
+	labels := net.Graph.IDs()
 	nodes, order := make([]node, labels.Len()), make([]int, labels.Len())
 	for i := range nodes {
 		id, err := strconv.ParseUint(labels.At(i), 10, 64)

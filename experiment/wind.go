@@ -172,6 +172,6 @@ func (s regressionSettings) grid(ctx context.Context, d *dataset.Wind) (*graph.G
 	for k, distance := range edges.W {
 		edges.W[k] = mean / max(distance, mean/10)
 	}
-	inverse, _, err := graph.FromEdges(g.Labels(), edges, graph.BuildOptions{})
+	inverse, _, err := graph.FromEdges(g.IDs(), edges, graph.BuildOptions{})
 	return inverse, err
 }

@@ -14,7 +14,7 @@ func TestLatentDrawsHaveTheMoments(t *testing.T) {
 	const draws = 4000
 	l, nodes := someLabels(25, 3), []int{0, 4, 17, 31, 33}
 	for _, method := range []ClassMethod{Dirichlet, OneVsAll} {
-		k := kernel.Even(kernels(t, smallGraph(t))["grf"])
+		k := kernel.UnitVariance(kernels(t, smallGraph(t))["grf"])
 		p, theta := startOf(t, k, method)
 		c, err := (&tuner{kernel: k, labels: l, params: p, method: method, solver: Exact}).condition(background, l, theta, asIs)
 		if err != nil {

@@ -40,7 +40,7 @@ func TestSharedFactor(t *testing.T) {
 	for name, k := range kernels(t, g) {
 		for _, method := range []ClassMethod{Dirichlet, OneVsAll} {
 			t.Run(fmt.Sprint(name, " ", method), func(t *testing.T) {
-				k := kernel.Even(k)
+				k := kernel.UnitVariance(k)
 				p, theta := startOf(t, k, method)
 				l := someLabels(20, 1)
 				r, _ := newRegressions(method, k, l, p)
@@ -102,8 +102,8 @@ func TestClassGradient(t *testing.T) {
 	g := smallGraph(t)
 	for name, k := range kernels(t, g) {
 		for _, method := range []ClassMethod{Dirichlet, OneVsAll} {
-			p, theta := startOf(t, kernel.Even(k), method)
-			r, _ := newRegressions(method, kernel.Even(k), someLabels(20, 1), p)
+			p, theta := startOf(t, kernel.UnitVariance(k), method)
+			r, _ := newRegressions(method, kernel.UnitVariance(k), someLabels(20, 1), p)
 			_, grad, err := r.evaluate(background, theta)
 			if err != nil {
 				t.Fatal(err)
@@ -130,9 +130,9 @@ func TestStackedClasses(t *testing.T) {
 	g := smallGraph(t)
 	for name, k := range kernels(t, g) {
 		for _, method := range []ClassMethod{Dirichlet, OneVsAll} {
-			p, theta := startOf(t, kernel.Even(k), method)
+			p, theta := startOf(t, kernel.UnitVariance(k), method)
 			l := someLabels(25, 3)
-			exact := tuner{kernel: kernel.Even(k), labels: l, params: p, method: method, solver: Exact}
+			exact := tuner{kernel: kernel.UnitVariance(k), labels: l, params: p, method: method, solver: Exact}
 			iterative := exact
 			iterative.solver = Iterative
 			a, err := exact.condition(background, l, theta, asIs)

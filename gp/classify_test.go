@@ -46,7 +46,7 @@ func startOf(t testing.TB, k kernel.Kernel, m ClassMethod) (*params, []float64) 
 // The mean of many draws is the probability.
 func TestClassSamples(t *testing.T) {
 	g := smallGraph(t)
-	k := kernel.Even(kernels(t, g)["grf"])
+	k := kernel.UnitVariance(kernels(t, g)["grf"])
 	for _, method := range []ClassMethod{Dirichlet, OneVsAll, Variational, RobustMax} {
 		c, _, err := Classify(background, k, someLabels(15, 1), ClassifyOptions{Method: method, Steps: 25})
 		if err != nil {
@@ -114,7 +114,7 @@ func blocks(t testing.TB, size, classes int, within, between float64, seed uint6
 	for i := range class {
 		class[i] = i / size
 	}
-	return kernel.Even(k), class
+	return kernel.UnitVariance(k), class
 }
 
 // pickLabels labels some nodes at random and returns the others.
@@ -204,7 +204,7 @@ func TestClassifyIteratively(t *testing.T) {
 }
 
 func TestLabelErrors(t *testing.T) {
-	k := kernel.Even(kernels(t, smallGraph(t))["grf"])
+	k := kernel.UnitVariance(kernels(t, smallGraph(t))["grf"])
 	for name, l := range map[string]Labels{
 		"none":         {Classes: 2},
 		"one class":    {Nodes: []int{1, 2}, Class: []int{1, 1}, Classes: 2},
@@ -229,7 +229,7 @@ func TestLabelErrors(t *testing.T) {
 // A class with one label, one with none, two labels in all, and a node labelled
 // twice: all work, and rows are probabilities.
 func TestFewLabels(t *testing.T) {
-	k := kernel.Even(kernels(t, smallGraph(t))["grf"])
+	k := kernel.UnitVariance(kernels(t, smallGraph(t))["grf"])
 	for name, l := range map[string]Labels{
 		"one member":     {Nodes: []int{0, 1, 2, 33}, Class: []int{0, 0, 0, 1}, Classes: 2},
 		"no member":      {Nodes: []int{0, 1, 5}, Class: []int{0, 0, 2}, Classes: 3},

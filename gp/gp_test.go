@@ -36,7 +36,7 @@ func smallGraph(t testing.TB) *graph.Graph {
 	add(30, 31)
 	add(31, 32)
 	add(32, 30)
-	g, _, err := graph.FromEdges(graph.NumberLabels(34), e, graph.BuildOptions{})
+	g, _, err := graph.FromEdges(graph.NumberIDs(34), e, graph.BuildOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 // newVariationalFit is a small problem, with most labels as inducing nodes.
 func newVariationalFit(t testing.TB, kernelName string, l Labels, size int, robust bool) (*variationalFit, []float64) {
 	t.Helper()
-	k := kernel.Even(kernels(t, smallGraph(t))[kernelName])
+	k := kernel.UnitVariance(kernels(t, smallGraph(t))[kernelName])
 	p, theta := startOf(t, k, Dirichlet)
 	f := &variationalFit{kernel: k, labels: l, params: p, likelihood: newSoftmaxLikelihood(l.Classes), steps: 60}
 	if robust {

@@ -51,7 +51,7 @@ func (c BuildCounts) Given() int { return c.Edges + c.Repeats + c.Loops + c.Zero
 
 // FromEdges builds a graph. Its rows come out sorted and symmetric whatever the
 // order of the edges, and parallel edges become one as opts say.
-func FromEdges(labels *Labels, e Edges, opts BuildOptions) (*Graph, BuildCounts, error) {
+func FromEdges(labels *IDs, e Edges, opts BuildOptions) (*Graph, BuildCounts, error) {
 	n := labels.Len()
 	if err := e.check(labels); err != nil {
 		return nil, BuildCounts{}, err
@@ -78,7 +78,7 @@ func checkNodes(n int) error {
 }
 
 // check says which edge cannot be part of any graph.
-func (e Edges) check(labels *Labels) error {
+func (e Edges) check(labels *IDs) error {
 	n := labels.Len()
 	if err := checkNodes(n); err != nil {
 		return err

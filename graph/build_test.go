@@ -10,7 +10,7 @@ import (
 )
 
 func TestFromEdgesRejects(t *testing.T) {
-	ab, _ := LabelsOf([]string{"a", "b"})
+	ab, _ := IDsOf([]string{"a", "b"})
 	one, two := []uint32{0}, []uint32{0, 1}
 	for _, c := range []struct {
 		name string
@@ -86,7 +86,7 @@ func TestFromEdgesRules(t *testing.T) {
 			[][3]float64{{0, 2, 1}}, BuildCounts{Edges: 1, Zero: 1}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			g, counts, err := FromEdges(NumberLabels(3), c.e, c.opts)
+			g, counts, err := FromEdges(NumberIDs(3), c.e, c.opts)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -231,7 +231,7 @@ func TestFromEdgesEqualsNaiveAtSize(t *testing.T) {
 
 func compareWithNaive(t *testing.T, n int, e Edges, opts BuildOptions) {
 	t.Helper()
-	g, c, err := FromEdges(NumberLabels(n), e, opts)
+	g, c, err := FromEdges(NumberIDs(n), e, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,7 +239,7 @@ func compareWithNaive(t *testing.T, n int, e Edges, opts BuildOptions) {
 	if c != wantCounts || c.Given() != len(e.U) {
 		t.Fatalf("counts %+v of %d edges, want %+v\nedges %v, options %+v", c, len(e.U), wantCounts, short(e), opts)
 	}
-	if _, err := New(g.Adjacency(), g.Labels()); err != nil {
+	if _, err := New(g.Adjacency(), g.IDs()); err != nil {
 		t.Fatalf("%v\nedges %v, options %+v", err, short(e), opts)
 	}
 	if g.Edges() != len(want) || c.Edges != len(want) {
@@ -267,7 +267,7 @@ func TestFromEdgesIgnoresOrder(t *testing.T) {
 	draw := rand.New(rng.New(3, "order"))
 	for range 200 {
 		n, e := someEdges(draw)
-		a, countsA, _ := FromEdges(NumberLabels(n), e, BuildOptions{})
+		a, countsA, _ := FromEdges(NumberIDs(n), e, BuildOptions{})
 		draw.Shuffle(len(e.U), func(i, j int) {
 			e.U[i], e.U[j] = e.U[j], e.U[i]
 			e.V[i], e.V[j] = e.V[j], e.V[i]
@@ -275,7 +275,7 @@ func TestFromEdgesIgnoresOrder(t *testing.T) {
 				e.W[i], e.W[j] = e.W[j], e.W[i]
 			}
 		})
-		b, countsB, _ := FromEdges(NumberLabels(n), e, BuildOptions{})
+		b, countsB, _ := FromEdges(NumberIDs(n), e, BuildOptions{})
 		if a.Hash() != b.Hash() || countsA != countsB {
 			t.Fatalf("the order of the edges matters: %v", e)
 		}
@@ -285,7 +285,7 @@ func TestFromEdgesIgnoresOrder(t *testing.T) {
 func TestFromEdgesLeavesItsInput(t *testing.T) {
 	e := randomEdges(100, 1000, true, 4)
 	u, v, w := slices.Clone(e.U), slices.Clone(e.V), slices.Clone(e.W)
-	if _, _, err := FromEdges(NumberLabels(100), e, BuildOptions{}); err != nil {
+	if _, _, err := FromEdges(NumberIDs(100), e, BuildOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(u, e.U) || !slices.Equal(v, e.V) || !slices.Equal(w, e.W) {
@@ -297,7 +297,7 @@ func TestFromEdgesIsDeterministic(t *testing.T) {
 	// Weights that round, and repeats whose order of summation would show.
 	e := randomEdges(2000, 200_000, true, 5)
 	sameAtAnyProcs(t, func() *Graph {
-		g, _, err := FromEdges(NumberLabels(2000), e, BuildOptions{})
+		g, _, err := FromEdges(NumberIDs(2000), e, BuildOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -353,7 +353,7 @@ func TestSortRowDoesNotAllocate(t *testing.T) {
 // The number of allocations does not grow with edges, rows or their length.
 func TestFromEdgesAllocatesLittle(t *testing.T) {
 	const n, m = 5000, 200_000
-	e, labels := randomEdges(n, m, true, 7), NumberLabels(n)
+	e, labels := randomEdges(n, m, true, 7), NumberIDs(n)
 	if allocs := testing.AllocsPerRun(2, func() {
 		if _, _, err := FromEdges(labels, e, BuildOptions{}); err != nil {
 			t.Fatal(err)
@@ -365,7 +365,7 @@ func TestFromEdgesAllocatesLittle(t *testing.T) {
 
 func BenchmarkFromEdges(b *testing.B) {
 	const n, m = 1 << 20, 3 << 20
-	labels := NumberLabels(n)
+	labels := NumberIDs(n)
 	for _, weighted := range []bool{false, true} {
 		e := randomEdges(n, m, weighted, 1)
 		name := "unweighted"

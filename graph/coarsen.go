@@ -117,7 +117,7 @@ func (g *Graph) aggregate(cell []uint32, cells int) *Graph {
 			}
 		}
 	}
-	coarse, _, err := FromEdges(NumberLabels(cells), e, BuildOptions{Parallel: ParallelSum})
+	coarse, _, err := FromEdges(NumberIDs(cells), e, BuildOptions{Parallel: ParallelSum})
 	if err != nil {
 		panic("graph: cells of a valid graph: " + err.Error())
 	}

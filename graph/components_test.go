@@ -80,8 +80,8 @@ func TestLargestComponent(t *testing.T) {
 	if want := []int{1, 3, 5}; !slices.Equal(nodes, want) {
 		t.Fatalf("nodes %v, want %v", nodes, want)
 	}
-	if largest.Len() != 3 || largest.Edges() != 3 || largest.Labels().At(2) != "5" || largest.Adjacency().At(0, 2) != 0.5 {
-		t.Errorf("%d nodes, %d edges, labels %q", largest.Len(), largest.Edges(), largest.Labels().At(2))
+	if largest.Len() != 3 || largest.Edges() != 3 || largest.IDs().At(2) != "5" || largest.Adjacency().At(0, 2) != 0.5 {
+		t.Errorf("%d nodes, %d edges, labels %q", largest.Len(), largest.Edges(), largest.IDs().At(2))
 	}
 	ring := must[*Graph](t)(Ring(5))
 	if whole, nodes := ring.LargestComponent(); whole.Hash() != ring.Hash() || len(nodes) != 5 {
@@ -97,13 +97,13 @@ func TestSubgraphEqualsNaive(t *testing.T) {
 	full := dense(g.Adjacency())
 	for _, nodes := range [][]int{{}, {7}, {299, 0, 150, 3}, shuffleOf(300)[:120], shuffleOf(300)} {
 		sub := must[*Graph](t)(g.Subgraph(nodes))
-		if _, err := New(sub.Adjacency(), sub.Labels()); err != nil {
+		if _, err := New(sub.Adjacency(), sub.IDs()); err != nil {
 			t.Fatal(err)
 		}
 		entries := 0
 		for a, i := range nodes {
-			if sub.Labels().At(a) != g.Labels().At(i) {
-				t.Fatalf("node %d is called %q, want %q", a, sub.Labels().At(a), g.Labels().At(i))
+			if sub.IDs().At(a) != g.IDs().At(i) {
+				t.Fatalf("node %d is called %q, want %q", a, sub.IDs().At(a), g.IDs().At(i))
 			}
 			for b, j := range nodes {
 				if got := sub.Adjacency().At(a, b); got != full.At(i, j) {

@@ -10,7 +10,7 @@ import (
 )
 
 func ExampleFromEdges() {
-	labels := graph.NewLabels(0)
+	labels := graph.NewIDs(0)
 	var e graph.Edges
 	for _, road := range []struct {
 		from, to string
@@ -31,7 +31,7 @@ func ExampleFromEdges() {
 	}
 	fmt.Println(g.Len(), "nodes,", g.Edges(), "edges,", counts.Repeats, "repeat,", counts.Loops, "self loop")
 	for i, strength := range g.Strengths() {
-		fmt.Println(g.Labels().At(i), strength)
+		fmt.Println(g.IDs().At(i), strength)
 	}
 	// Output:
 	// 3 nodes, 2 edges, 1 repeat, 1 self loop
@@ -100,7 +100,7 @@ func ExampleKNN() {
 
 func ExampleGraph_Order() {
 	// A path whose nodes are numbered at random: 2-1-4-0-3.
-	g, _, err := graph.FromEdges(graph.NumberLabels(5), graph.Edges{
+	g, _, err := graph.FromEdges(graph.NumberIDs(5), graph.Edges{
 		U: []uint32{2, 1, 4, 0},
 		V: []uint32{1, 4, 0, 3},
 	}, graph.BuildOptions{})
@@ -113,7 +113,7 @@ func ExampleGraph_Order() {
 		log.Fatal(err)
 	}
 	fmt.Println(order)
-	fmt.Println(near.Labels().At(0), near.Labels().At(4))
+	fmt.Println(near.IDs().At(0), near.IDs().At(4))
 	// Output:
 	// [2 1 4 0 3]
 	// 2 3

@@ -226,6 +226,6 @@ func (e *Edges) add(u, v int) {
 
 // fromPattern joins n numbered nodes, each pair once and none to itself.
 func fromPattern(n int, e Edges) (*Graph, error) {
-	g, _, err := FromEdges(NumberLabels(n), e, BuildOptions{})
+	g, _, err := FromEdges(NumberIDs(n), e, BuildOptions{})
 	return g, err
 }

@@ -20,19 +20,19 @@ var ErrInvalid = errors.New("graph: not a valid graph")
 // Safe for concurrent use.
 type Graph struct {
 	adj    *sparse.CSR
-	labels *Labels
+	labels *IDs
 }
 
 // New checks that adj is square, sorted, symmetric and positive where it stores
 // something (a CSR is finite), with row sums that a float64 holds. Nil labels
 // number the nodes "0", "1", ….
-func New(adj *sparse.CSR, labels *Labels) (*Graph, error) {
+func New(adj *sparse.CSR, labels *IDs) (*Graph, error) {
 	n, cols := adj.Dims()
 	if n != cols {
 		return nil, fmt.Errorf("%w: adjacency is %d×%d, not square", ErrInvalid, n, cols)
 	}
 	if labels == nil {
-		labels = NumberLabels(n)
+		labels = NumberIDs(n)
 	}
 	if labels.Len() != n {
 		return nil, fmt.Errorf("%w: %d labels for %d nodes", ErrInvalid, labels.Len(), n)
@@ -73,8 +73,8 @@ func (g *Graph) Len() int {
 // Adjacency returns the matrix of weights.
 func (g *Graph) Adjacency() *sparse.CSR { return g.adj }
 
-// Labels returns the ids of the nodes.
-func (g *Graph) Labels() *Labels { return g.labels }
+// IDs returns the ids of the nodes.
+func (g *Graph) IDs() *IDs { return g.labels }
 
 // Edges returns the number of edges; a self loop counts as one.
 func (g *Graph) Edges() int {

@@ -35,7 +35,7 @@ func build(t testing.TB, n int, keepLoops bool, rows ...[3]float64) *Graph {
 		e.add(int(r[0]), int(r[1]))
 		e.W = append(e.W, r[2])
 	}
-	g, _, err := FromEdges(NumberLabels(n), e, BuildOptions{KeepLoops: keepLoops})
+	g, _, err := FromEdges(NumberIDs(n), e, BuildOptions{KeepLoops: keepLoops})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func build(t testing.TB, n int, keepLoops bool, rows ...[3]float64) *Graph {
 func randomGraph(t testing.TB, n, m int, seed uint64) *Graph {
 	t.Helper()
 	e := randomEdges(n, m, true, seed)
-	g, _, err := FromEdges(NumberLabels(n), e, BuildOptions{KeepLoops: true})
+	g, _, err := FromEdges(NumberIDs(n), e, BuildOptions{KeepLoops: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,14 +106,14 @@ func rejected(t *testing.T, err error, says string) {
 }
 
 func TestNewRejects(t *testing.T) {
-	two, _ := LabelsOf([]string{"a", "b"})
+	two, _ := IDsOf([]string{"a", "b"})
 	for _, c := range []struct {
 		name       string
 		rows, cols int
 		rowPtr     []int
 		col        []uint32
 		val        []float64
-		labels     *Labels
+		labels     *IDs
 		says       string
 	}{
 		{"not square", 1, 2, []int{0, 0}, nil, nil, nil, "1×2"},
@@ -162,10 +162,10 @@ func TestEdgesDegreesStrengths(t *testing.T) {
 }
 
 func TestHashSeesEverything(t *testing.T) {
-	ab, _ := LabelsOf([]string{"a", "bc"})
-	abc, _ := LabelsOf([]string{"ab", "c"})
+	ab, _ := IDsOf([]string{"a", "bc"})
+	abc, _ := IDsOf([]string{"ab", "c"})
 	edge := func(w float64) Edges { return Edges{U: []uint32{0}, V: []uint32{1}, W: []float64{w}} }
-	make := func(l *Labels, e Edges) *Graph {
+	make := func(l *IDs, e Edges) *Graph {
 		g, _, err := FromEdges(l, e, BuildOptions{})
 		if err != nil {
 			t.Fatal(err)
@@ -177,8 +177,8 @@ func TestHashSeesEverything(t *testing.T) {
 		make(abc, edge(1)),
 		make(ab, edge(math.Nextafter(1, 2))),
 		make(ab, Edges{}),
-		make(NumberLabels(2), edge(1)),
-		make(NumberLabels(0), Edges{}),
+		make(NumberIDs(2), edge(1)),
+		make(NumberIDs(0), Edges{}),
 		build(t, 3, false, [3]float64{0, 1, 1}),
 		build(t, 3, false, [3]float64{0, 2, 1}),
 	}
@@ -205,7 +205,7 @@ func TestHashIsFrozen(t *testing.T) {
 }
 
 func TestHashIgnoresLaterLabels(t *testing.T) {
-	l := NumberLabels(3)
+	l := NumberIDs(3)
 	g, _, err := FromEdges(l, Edges{U: []uint32{0}, V: []uint32{1}}, BuildOptions{})
 	if err != nil {
 		t.Fatal(err)

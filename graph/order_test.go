@@ -105,7 +105,7 @@ func TestOrderOfHub(t *testing.T) {
 			e.add(i, i-1)
 		}
 	}
-	g, _, err := FromEdges(NumberLabels(n+1), e, BuildOptions{})
+	g, _, err := FromEdges(NumberIDs(n+1), e, BuildOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ func TestRepeatsInAnyOrder(t *testing.T) {
 			e.add(0, 1)
 		}
 		e.W = weights
-		g, _, err := FromEdges(NumberLabels(2), e, BuildOptions{})
+		g, _, err := FromEdges(NumberIDs(2), e, BuildOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -277,7 +277,7 @@ func buildNetwork(list *edgeList, columns edgeColumns, names *namer, r *Report, 
 	r.Nodes, r.Edges = g.Len(), counts.Edges
 	r.tellCounts(counts, columns.weight >= 0)
 	network := &Network{Graph: g, Report: r}
-	network.Nodes = opts.Nodes.extend(g.Labels(), r)
+	network.Nodes = opts.Nodes.extend(g.IDs(), r)
 	opts.Nodes.tellLone(g, r)
 	return network, nil
 }

@@ -16,7 +16,7 @@ type edgeColumns struct {
 }
 
 // chooseEdges decides which columns are used, and tells the report why.
-func (s *sheet) chooseEdges(known *graph.Labels, opts Options, r *Report) (edgeColumns, error) {
+func (s *sheet) chooseEdges(known *graph.IDs, opts Options, r *Report) (edgeColumns, error) {
 	c := edgeColumns{weight: -1}
 	if s.columns < 2 {
 		return c, s.in.fail("an edge needs two ends, but there is only one column",
@@ -111,7 +111,7 @@ func (s *sheet) unused(r *Report, used ...int) {
 const asTold = "as told"
 
 // chooseEnds finds the two ends: as told, by name, by type, by known ids.
-func (s *sheet) chooseEnds(c *edgeColumns, known *graph.Labels, opts Options) (why [2]string, err error) {
+func (s *sheet) chooseEnds(c *edgeColumns, known *graph.IDs, opts Options) (why [2]string, err error) {
 	fixed := [2]int{-1, -1}
 	for k, role := range []Role{RoleSource, RoleTarget} {
 		if spec, ok := opts.Columns[role]; ok {
@@ -147,7 +147,7 @@ func (s *sheet) chooseEnds(c *edgeColumns, known *graph.Labels, opts Options) (w
 
 // endCandidates returns the pairs of columns that may be the ends, given those
 // that are fixed, and the reason.
-func (s *sheet) endCandidates(fixed [2]int, known *graph.Labels) (pairs [][2]int, why string, err error) {
+func (s *sheet) endCandidates(fixed [2]int, known *graph.IDs) (pairs [][2]int, why string, err error) {
 	if fixed[0] >= 0 && fixed[1] >= 0 {
 		return [][2]int{fixed}, asTold, nil
 	}
@@ -233,7 +233,7 @@ func (s *sheet) mayBeEnd(column int) bool {
 }
 
 // overlap returns the share of a column's values that are known ids.
-func (s *sheet) overlap(column int, known *graph.Labels) float64 {
+func (s *sheet) overlap(column int, known *graph.IDs) float64 {
 	if known == nil {
 		return 0
 	}

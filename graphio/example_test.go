@@ -60,7 +60,7 @@ func ExampleReadMeasurements() {
 		return
 	}
 	fmt.Println(m.Report.Ledger)
-	fmt.Println(network.Graph.Labels().At(m.Nodes[0]), m.Values[0], m.Count[0])
+	fmt.Println(network.Graph.IDs().At(m.Nodes[0]), m.Values[0], m.Count[0])
 	// Output:
 	// 5 lines = 1 header + 1 row + 1 repeat + 1 missing value + 1 unknown id
 	// a 52 2

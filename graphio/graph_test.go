@@ -27,7 +27,7 @@ func edgesOf(n *Network) string {
 			if int(j) < i {
 				continue
 			}
-			e := g.Labels().At(i) + "-" + g.Labels().At(int(j))
+			e := g.IDs().At(i) + "-" + g.IDs().At(int(j))
 			if vals[p] != 1 {
 				e += fmt.Sprintf(":%g", vals[p])
 			}
@@ -223,7 +223,7 @@ func TestNodesComeFirst(t *testing.T) {
 	}
 	var ids []string
 	for i := range n.Graph.Len() {
-		ids = append(ids, n.Graph.Labels().At(i))
+		ids = append(ids, n.Graph.IDs().At(i))
 	}
 	if got := strings.Join(ids, " "); got != "c lone a b" {
 		t.Errorf("nodes %s, want c lone a b", got)
@@ -239,7 +239,7 @@ func TestNodesComeFirst(t *testing.T) {
 	if !slices.Contains(n.Report.Warnings, want) {
 		t.Errorf("warnings %q, want %q", n.Report.Warnings, want)
 	}
-	if nodes.Labels.Len() != 3 || len(nodes.Allowed) != 3 {
+	if nodes.IDs.Len() != 3 || len(nodes.Allowed) != 3 {
 		t.Error("reading edges changed the table of nodes")
 	}
 }

@@ -17,7 +17,7 @@ import (
 // Network is a graph as it was read.
 type Network struct {
 	Graph  *graph.Graph
-	Nodes  *Nodes // a row for each node of Graph, in its order; nil where no file says anything about nodes
+	Nodes  *NodeTable // a row for each node of Graph, in its order; nil where no file says anything about nodes
 	Report *Report
 }
 

@@ -27,7 +27,7 @@ type graphML struct {
 	keys     []graphMLKey
 	columns  edgeColumns // weight: index of the key
 	roles    map[string]Role
-	nodes    *Nodes
+	nodes    *NodeTable
 	declared []bool // node i has an element of its own
 	directed bool
 	chosen   bool // the keys
@@ -42,7 +42,7 @@ func readGraphML(ctx context.Context, in *input, opts Options) (*Network, error)
 		in: in, opts: opts, src: &recorder{in.text, nil},
 		r:     &Report{File: in.name, Format: formatGraphML, Compression: in.compression, Ledger: Ledger{Unit: "edge elements"}},
 		names: newNamer(opts.Nodes), list: newEdgeList(), columns: edgeColumns{weight: -1},
-		roles: map[string]Role{}, nodes: &Nodes{},
+		roles: map[string]Role{}, nodes: &NodeTable{},
 	}
 	g.xml = xml.NewDecoder(g.src)
 	for n := 0; ; n++ {
@@ -352,7 +352,7 @@ func (g *graphML) finish() (*Network, error) {
 			g.r.warn("nodes that edges name but no node element declares: %d", undeclared)
 		}
 		if len(g.roles) > 0 {
-			g.nodes.Labels = network.Graph.Labels()
+			g.nodes.IDs = network.Graph.IDs()
 			g.nodes.grow(network.Graph.Len(), slices.DeleteFunc(slices.Clone(nodeTable.roles[1:]), func(role Role) bool { return !g.nodes.has(role) }))
 			network.Nodes = g.nodes
 		}

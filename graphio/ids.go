@@ -78,19 +78,19 @@ func (l *localIDs) grow() {
 // Most files number their nodes without large gaps, so a small number finds its
 // node by one look into a plain slice.
 type namer struct {
-	labels *graph.Labels
+	labels *graph.IDs
 	small  []uint32 // 1 + the node called so, 0 if not known here
 	local  []uint32 // the same for the ids of the block at hand
 	digits []byte
 }
 
 // newNamer starts with the nodes of another table, if there is one.
-func newNamer(nodes *Nodes) *namer {
-	n := &namer{labels: graph.NewLabels(0)}
+func newNamer(nodes *NodeTable) *namer {
+	n := &namer{labels: graph.NewIDs(0)}
 	if nodes != nil {
-		n.labels = graph.NewLabels(nodes.Labels.Len())
-		for i := range nodes.Labels.Len() {
-			n.labels.Intern(nodes.Labels.Bytes(i))
+		n.labels = graph.NewIDs(nodes.IDs.Len())
+		for i := range nodes.IDs.Len() {
+			n.labels.Intern(nodes.IDs.Bytes(i))
 		}
 	}
 	return n

@@ -15,10 +15,10 @@ import (
 // or measurements.
 const MaxClasses = 1000
 
-// Labels are classes at some nodes of a graph: node Nodes[k] is of the class
+// ClassLabels are classes at some nodes of a graph: node Nodes[k] is of the class
 // Classes[Class[k]]. Each node is there once, in the order in which nodes are
 // first seen.
-type Labels struct {
+type ClassLabels struct {
 	Nodes   []int
 	Class   []int
 	Classes []string // numbers by value, others by spelling
@@ -28,13 +28,13 @@ type Labels struct {
 // ReadLabels reads a table of classes at nodes of g: node and class, which is
 // text. Rows with an empty class, or a word for a missing one, and rows whose ids
 // are not in g are counted and left out. A node of two classes is a bad row.
-func ReadLabels(ctx context.Context, src Source, g *graph.Graph, opts Options) (*Labels, error) {
+func ReadLabels(ctx context.Context, src Source, g *graph.Graph, opts Options) (*ClassLabels, error) {
 	t, err := openTable(ctx, src, labelTable, opts)
 	if err != nil {
 		return nil, err
 	}
 	defer t.in.close()
-	r := &labelReader{table: t, ids: g.Labels(), at: map[int]int{}, number: map[string]int{}}
+	r := &labelReader{table: t, ids: g.IDs(), at: map[int]int{}, number: map[string]int{}}
 	r.result.Report = t.report
 	if err := r.choose(opts); err != nil {
 		return nil, err
@@ -58,10 +58,10 @@ func ReadLabels(ctx context.Context, src Source, g *graph.Graph, opts Options) (
 
 type labelReader struct {
 	table     *table
-	ids       *graph.Labels
+	ids       *graph.IDs
 	id, class int
 	told      bool // which column holds classes
-	result    Labels
+	result    ClassLabels
 	at        map[int]int    // node → its place in result
 	lines     []int64        // of each place
 	number    map[string]int // class → its place in result.Classes
@@ -147,7 +147,7 @@ func (r *labelReader) sort() {
 }
 
 // numbers returns the classes as numbers, and whether all of them are.
-func (l *Labels) numbers() (value []float64, all bool) {
+func (l *ClassLabels) numbers() (value []float64, all bool) {
 	for _, name := range l.Classes {
 		v, state := parseNumber([]byte(name), false)
 		if state == numberDecimal {
@@ -162,7 +162,7 @@ func (l *Labels) numbers() (value []float64, all bool) {
 }
 
 // Counts returns the number of labels of each class.
-func (l *Labels) Counts() []int {
+func (l *ClassLabels) Counts() []int {
 	counts := make([]int, len(l.Classes))
 	for _, c := range l.Class {
 		counts[c]++
@@ -236,7 +236,7 @@ func (r *labelReader) judgeClasses() error {
 }
 
 // some quotes the first few names.
-func (l *Labels) some(names []string) string { return quoteAll(names[:min(3, len(names))]) }
+func (l *ClassLabels) some(names []string) string { return quoteAll(names[:min(3, len(names))]) }
 
 // likeAmounts reports whether numbers at so many labels look like measurements:
 // some have a fraction, or there are many and few of them recur.
@@ -251,7 +251,7 @@ func likeAmounts(values []float64, labels int) bool {
 
 // Enough returns an error where a classifier would have nothing to learn from:
 // one class alone.
-func (l *Labels) Enough() error {
+func (l *ClassLabels) Enough() error {
 	if len(l.Classes) > 1 {
 		return nil
 	}

@@ -11,7 +11,7 @@ import (
 	"grfgp/graph"
 )
 
-func readLabels(g *graph.Graph, text string, opts Options) (*Labels, error) {
+func readLabels(g *graph.Graph, text string, opts Options) (*ClassLabels, error) {
 	return ReadLabels(context.Background(), Reader("l", strings.NewReader(text)), g, opts)
 }
 

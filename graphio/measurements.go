@@ -53,7 +53,7 @@ func ReadMeasurements(ctx context.Context, src Source, g *graph.Graph, opts Opti
 		return nil, err
 	}
 	defer t.in.close()
-	m := &measurementReader{table: t, labels: g.Labels(), repeats: opts.Repeats, ignoreSD: opts.IgnoreSD, sd: -1, at: map[int]int{}, exact: map[int]float64{}}
+	m := &measurementReader{table: t, labels: g.IDs(), repeats: opts.Repeats, ignoreSD: opts.IgnoreSD, sd: -1, at: map[int]int{}, exact: map[int]float64{}}
 	m.result.Report = t.report
 	if err := m.choose(opts); err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func ReadMeasurements(ctx context.Context, src Source, g *graph.Graph, opts Opti
 
 type measurementReader struct {
 	table     *table
-	labels    *graph.Labels
+	labels    *graph.IDs
 	repeats   Repeats
 	ignoreSD  bool
 	id, value int

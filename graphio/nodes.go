@@ -10,12 +10,12 @@ import (
 	"grfgp/graph"
 )
 
-// Nodes is what is known about each node. A column that no file has is nil; a
+// NodeTable is what is known about each node. A column that no file has is nil; a
 // number that is missing is NaN.
-type Nodes struct {
-	Labels   *graph.Labels // the ids
-	Label    []string      // a name or a class
-	Lat, Lon []float64     // degrees
+type NodeTable struct {
+	IDs      *graph.IDs // the ids
+	Label    []string   // a name or a class
+	Lat, Lon []float64  // degrees
 	X, Y     []float64
 	Cost     []float64
 	Allowed  []bool // may be measured
@@ -24,15 +24,15 @@ type Nodes struct {
 }
 
 // labels returns the ids; nil of nil.
-func (n *Nodes) labels() *graph.Labels {
+func (n *NodeTable) labels() *graph.IDs {
 	if n == nil {
 		return nil
 	}
-	return n.Labels
+	return n.IDs
 }
 
 // text returns the column of a role that is text.
-func (n *Nodes) text(role Role) *[]string {
+func (n *NodeTable) text(role Role) *[]string {
 	if role == RoleLabel {
 		return &n.Label
 	}
@@ -40,7 +40,7 @@ func (n *Nodes) text(role Role) *[]string {
 }
 
 // numbers returns the column of a role that is a number.
-func (n *Nodes) numbers(role Role) *[]float64 {
+func (n *NodeTable) numbers(role Role) *[]float64 {
 	switch role {
 	case RoleLat:
 		return &n.Lat
@@ -55,7 +55,7 @@ func (n *Nodes) numbers(role Role) *[]float64 {
 }
 
 // has reports whether there is a column for the role.
-func (n *Nodes) has(role Role) bool {
+func (n *NodeTable) has(role Role) bool {
 	switch role {
 	case RoleLabel, RoleGroup:
 		return *n.text(role) != nil
@@ -67,7 +67,7 @@ func (n *Nodes) has(role Role) bool {
 
 // grow makes room for nodes up to size in the columns of the given roles. What
 // nobody sets is missing, and a node that no file allows may not be measured.
-func (n *Nodes) grow(size int, roles []Role) {
+func (n *NodeTable) grow(size int, roles []Role) {
 	for _, role := range roles {
 		switch role {
 		case RoleLabel, RoleGroup:
@@ -140,7 +140,7 @@ func yesNo(text []byte) (yes, ok bool) {
 }
 
 // put sets what a cell says about node i.
-func (n *Nodes) put(i int, c cell) {
+func (n *NodeTable) put(i int, c cell) {
 	switch c.role {
 	case RoleLabel, RoleGroup:
 		(*n.text(c.role))[i] = c.text
@@ -152,7 +152,7 @@ func (n *Nodes) put(i int, c cell) {
 }
 
 // agrees reports whether node i has what the cell says.
-func (n *Nodes) agrees(i int, c cell) bool {
+func (n *NodeTable) agrees(i int, c cell) bool {
 	switch c.role {
 	case RoleLabel, RoleGroup:
 		return (*n.text(c.role))[i] == c.text
@@ -165,12 +165,12 @@ func (n *Nodes) agrees(i int, c cell) bool {
 
 // extend returns the nodes with a row for every node of a graph that began with
 // them and met others in its edges.
-func (n *Nodes) extend(labels *graph.Labels, r *Report) *Nodes {
+func (n *NodeTable) extend(labels *graph.IDs, r *Report) *NodeTable {
 	if n == nil {
 		return nil
 	}
-	had, now := n.Labels.Len(), labels.Len()
-	all := &Nodes{Labels: labels, Report: n.Report,
+	had, now := n.IDs.Len(), labels.Len()
+	all := &NodeTable{IDs: labels, Report: n.Report,
 		Label: slices.Clone(n.Label), Lat: slices.Clone(n.Lat), Lon: slices.Clone(n.Lon), X: slices.Clone(n.X),
 		Y: slices.Clone(n.Y), Cost: slices.Clone(n.Cost), Allowed: slices.Clone(n.Allowed), Group: slices.Clone(n.Group)}
 	all.grow(now, slices.DeleteFunc(slices.Clone(nodeTable.roles[1:]), func(role Role) bool { return !n.has(role) }))
@@ -180,7 +180,7 @@ func (n *Nodes) extend(labels *graph.Labels, r *Report) *Nodes {
 			extra = "; they are taken as not allowed"
 		}
 		r.warn("nodes that are in the edges but not in the table of nodes: %d, such as %s%s", now-had, examples(labels, had), extra)
-		if why := beyond(labels, had).explain(n.Labels, "the table of nodes"); why != "" {
+		if why := beyond(labels, had).explain(n.IDs, "the table of nodes"); why != "" {
 			r.warn("%s", why)
 		}
 	}
@@ -189,17 +189,17 @@ func (n *Nodes) extend(labels *graph.Labels, r *Report) *Nodes {
 
 // tellLone warns of nodes of the table that no edge of the graph ends at: they are
 // as they should be, or their ids are mistyped.
-func (n *Nodes) tellLone(g *graph.Graph, r *Report) {
+func (n *NodeTable) tellLone(g *graph.Graph, r *Report) {
 	if n == nil {
 		return
 	}
 	count, such := 0, []string{}
-	for i, degree := range g.Degrees()[:n.Labels.Len()] {
+	for i, degree := range g.Degrees()[:n.IDs.Len()] {
 		if degree > 0 {
 			continue
 		}
 		if count++; count <= 3 {
-			such = append(such, quote(n.Labels.Bytes(i)))
+			such = append(such, quote(n.IDs.Bytes(i)))
 		}
 	}
 	if count > 0 {
@@ -209,22 +209,22 @@ func (n *Nodes) tellLone(g *graph.Graph, r *Report) {
 
 // meet returns an error if no end of an edge is in the table of nodes. Labels are
 // those of the table and then those that are in the edges alone.
-func (n *Nodes) meet(edges *graph.Edges, labels *graph.Labels, r *Report) error {
-	if n == nil || n.Labels.Len() == 0 {
+func (n *NodeTable) meet(edges *graph.Edges, labels *graph.IDs, r *Report) error {
+	if n == nil || n.IDs.Len() == 0 {
 		return nil
 	}
-	known := func(node uint32) bool { return int(node) < n.Labels.Len() }
+	known := func(node uint32) bool { return int(node) < n.IDs.Len() }
 	if slices.ContainsFunc(edges.U, known) || slices.ContainsFunc(edges.V, known) {
 		return nil
 	}
-	had := n.Labels.Len()
+	had := n.IDs.Len()
 	return &Error{Kind: ErrData, File: r.File,
-		What: fmt.Sprintf("none of its ids is in the table of nodes, such as %s; the table has %s", examples(labels, had), examples(n.Labels, 0)),
-		Next: beyond(labels, had).hint(n.Labels, "the table of nodes")}
+		What: fmt.Sprintf("none of its ids is in the table of nodes, such as %s; the table has %s", examples(labels, had), examples(n.IDs, 0)),
+		Next: beyond(labels, had).hint(n.IDs, "the table of nodes")}
 }
 
 // beyond returns the ids that come after the first ones.
-func beyond(labels *graph.Labels, first int) *strangers {
+func beyond(labels *graph.IDs, first int) *strangers {
 	s := &strangers{}
 	for i := first; i < labels.Len() && len(s.ids) < strangersKept; i++ {
 		s.add(labels.Bytes(i))
@@ -233,7 +233,7 @@ func beyond(labels *graph.Labels, first int) *strangers {
 }
 
 // examples quotes a few ids, from the given number on.
-func examples(labels *graph.Labels, from int) string {
+func examples(labels *graph.IDs, from int) string {
 	var out []string
 	for i := from; i < labels.Len() && len(out) < 3; i++ {
 		out = append(out, quote(labels.Bytes(i)))
@@ -243,7 +243,7 @@ func examples(labels *graph.Labels, from int) string {
 
 // ReadNodes reads a table with a row per node: its id and, where there are such
 // columns, label, lat, lon, x, y, cost, allowed and group.
-func ReadNodes(ctx context.Context, src Source, opts Options) (*Nodes, error) {
+func ReadNodes(ctx context.Context, src Source, opts Options) (*NodeTable, error) {
 	t, err := openTable(ctx, src, nodeTable, opts)
 	if err != nil {
 		return nil, err
@@ -253,22 +253,22 @@ func ReadNodes(ctx context.Context, src Source, opts Options) (*Nodes, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &Nodes{Labels: graph.NewLabels(0), Report: t.report}
+	n := &NodeTable{IDs: graph.NewIDs(0), Report: t.report}
 	roles := make([]Role, 0, len(used))
 	for _, u := range used[1:] {
 		roles = append(roles, u.role)
 	}
-	reader := nodeReader{Nodes: n, table: t, id: used[0].column, used: used[1:], roles: roles}
+	reader := nodeReader{NodeTable: n, table: t, id: used[0].column, used: used[1:], roles: roles}
 	if err := t.read(ctx, reader.row, opts); err != nil {
 		return nil, err
 	}
 	t.report.Ledger.Repeats = reader.repeats
 	t.report.Ledger.Rows = t.lines.rows - reader.repeats
-	t.report.Nodes = n.Labels.Len()
+	t.report.Nodes = n.IDs.Len()
 	if err := t.report.Ledger.close(t.in.name); err != nil {
 		return nil, err
 	}
-	if n.Labels.Len() == 0 {
+	if n.IDs.Len() == 0 {
 		return nil, t.empty()
 	}
 	if (n.Lat == nil) != (n.Lon == nil) || (n.X == nil) != (n.Y == nil) {
@@ -278,7 +278,7 @@ func ReadNodes(ctx context.Context, src Source, opts Options) (*Nodes, error) {
 }
 
 type nodeReader struct {
-	*Nodes
+	*NodeTable
 	table   *table
 	id      int
 	used    []usedColumn
@@ -311,7 +311,7 @@ func (r *nodeReader) row(line []byte, fields []field, at int64) fault {
 	if len(id) == 0 {
 		return fault{reason: emptyID, role: RoleID, start: f.start, end: f.end}
 	}
-	if i, ok := r.Labels.Lookup(id); ok {
+	if i, ok := r.IDs.Lookup(id); ok {
 		for _, c := range r.cells {
 			if !r.agrees(i, c) {
 				return fault{reason: repeatedNode, role: RoleID, start: f.start, end: f.end, count: int(r.lines[i])}
@@ -320,7 +320,7 @@ func (r *nodeReader) row(line []byte, fields []field, at int64) fault {
 		r.repeats++
 		return fault{}
 	}
-	i := r.Labels.Intern(id)
+	i := r.IDs.Intern(id)
 	r.grow(i+1, r.roles)
 	for _, c := range r.cells {
 		r.put(i, c)

@@ -26,7 +26,7 @@ type Options struct {
 	Weights   Weights        // what a column of weights means
 	Parallel  graph.Parallel // what several edges between two nodes mean
 	KeepLoops bool           // keep self loops; the default drops and counts them
-	Nodes     *Nodes         // nodes known already: they come first, and may be lone
+	Nodes     *NodeTable     // nodes known already: they come first, and may be lone
 
 	// For measurements.
 	Repeats  Repeats // what several values of one node become

@@ -55,7 +55,7 @@ func Pack(net *Network) ([]byte, error) {
 	if !head.Ones {
 		p.numbers(val)
 	}
-	p.texts(g.Len(), g.Labels().Bytes)
+	p.texts(g.Len(), g.IDs().Bytes)
 	for _, role := range head.Columns {
 		switch role {
 		case RoleLabel, RoleGroup:
@@ -181,7 +181,7 @@ func (u *unpacker) network(head packHead) (*Network, error) {
 	if u.short {
 		return nil, fmt.Errorf("it is too short for %d nodes and %d entries", n, head.Entries)
 	}
-	labels, distinct := graph.LabelsOf(ids)
+	labels, distinct := graph.IDsOf(ids)
 	if !distinct {
 		return nil, fmt.Errorf("an id of a node repeats")
 	}
@@ -195,7 +195,7 @@ func (u *unpacker) network(head packHead) (*Network, error) {
 	}
 	net := &Network{Graph: g}
 	if head.Columns != nil {
-		net.Nodes = &Nodes{Labels: labels}
+		net.Nodes = &NodeTable{IDs: labels}
 	}
 	for k, role := range head.Columns {
 		if !slices.Contains(packedRoles, role) || slices.Contains(head.Columns[:k], role) {
@@ -209,7 +209,7 @@ func (u *unpacker) network(head packHead) (*Network, error) {
 	return net, net.Nodes.checkPacked()
 }
 
-func (u *unpacker) column(to *Nodes, role Role, n int) {
+func (u *unpacker) column(to *NodeTable, role Role, n int) {
 	switch role {
 	case RoleLabel, RoleGroup:
 		*to.text(role) = u.texts(n)
@@ -224,14 +224,14 @@ func (u *unpacker) column(to *Nodes, role Role, n int) {
 }
 
 // checkPacked refuses numbers that no file can hold.
-func (n *Nodes) checkPacked() error {
+func (n *NodeTable) checkPacked() error {
 	if n == nil {
 		return nil
 	}
 	for _, role := range packedRoles[3:] {
 		for i, v := range *n.numbers(role) {
 			if math.IsInf(v, 0) || role == RoleCost && v < 0 {
-				return fmt.Errorf("node %q has %s %v", n.Labels.At(i), role, v)
+				return fmt.Errorf("node %q has %s %v", n.IDs.At(i), role, v)
 			}
 		}
 	}

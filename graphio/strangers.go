@@ -61,7 +61,7 @@ var spellings = []struct {
 }
 
 // hint says what would make the ids match those of the named place.
-func (s *strangers) hint(labels *graph.Labels, place string) string {
+func (s *strangers) hint(labels *graph.IDs, place string) string {
 	if why := s.explain(labels, place); why != "" {
 		return why
 	}
@@ -72,7 +72,7 @@ const neverChanged = "ids are text and are never changed silently: rewrite one o
 
 // explain says how most of the ids differ from those of the named place; "" if
 // that is not known.
-func (s *strangers) explain(labels *graph.Labels, place string) string {
+func (s *strangers) explain(labels *graph.IDs, place string) string {
 	best, hits, example := "", 0, ""
 	for k, matches := range s.match(labels) {
 		if len(matches) <= hits {
@@ -94,7 +94,7 @@ func (s *strangers) explain(labels *graph.Labels, place string) string {
 // match returns, for each of the spellings, the strangers that have the common
 // form of a label, and the first such label. The strangers are indexed, of which
 // there are few, and not the labels.
-func (s *strangers) match(labels *graph.Labels) []map[string]int {
+func (s *strangers) match(labels *graph.IDs) []map[string]int {
 	forms, matches := make([]map[string][]string, len(spellings)), make([]map[string]int, len(spellings))
 	for k, way := range spellings {
 		forms[k], matches[k] = map[string][]string{}, map[string]int{}
@@ -117,7 +117,7 @@ func (s *strangers) match(labels *graph.Labels) []map[string]int {
 }
 
 // countFromZero reports whether 0 is the stranger among ids counted from 1.
-func (s *strangers) countFromZero(labels *graph.Labels) bool {
+func (s *strangers) countFromZero(labels *graph.IDs) bool {
 	if len(s.ids) != 1 || s.ids[0] != "0" {
 		return false
 	}

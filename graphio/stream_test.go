@@ -110,7 +110,7 @@ func TestLongLines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n.Graph.Len() != 3 || len(n.Graph.Labels().At(1)) != len(long) {
+	if n.Graph.Len() != 3 || len(n.Graph.IDs().At(1)) != len(long) {
 		t.Errorf("%d nodes", n.Graph.Len())
 	}
 	_, err = ReadGraph(context.Background(), Reader("e", io.MultiReader(strings.NewReader("a,b\n"), &endless{})), Options{})

@@ -81,7 +81,7 @@ func (t *table) read(ctx context.Context, row func(line []byte, fields []field, 
 }
 
 // chooseID finds the column of ids: as told, by name, by known ids, by place.
-func (s *sheet) chooseID(role Role, known *graph.Labels, opts Options) (column int, why string, err error) {
+func (s *sheet) chooseID(role Role, known *graph.IDs, opts Options) (column int, why string, err error) {
 	if spec, ok := opts.Columns[role]; ok {
 		column, err = s.column(role, spec)
 		return column, asTold, err
@@ -118,7 +118,7 @@ func (s *sheet) chooseID(role Role, known *graph.Labels, opts Options) (column i
 
 // matching returns the columns most of whose values are known ids. Values may
 // be small numbers, as ids are: a column that is called a value or a class is none.
-func (s *sheet) matching(known *graph.Labels) []int {
+func (s *sheet) matching(known *graph.IDs) []int {
 	value := func(j int) bool {
 		return j < len(s.names) && (RoleValue.rank(s.names[j]) < rankNone || RoleSD.rank(s.names[j]) < rankNone || RoleClass.rank(s.names[j]) == rankSure)
 	}

@@ -12,7 +12,7 @@ import (
 	"grfgp/graph"
 )
 
-func readNodes(text string, opts Options) (*Nodes, error) {
+func readNodes(text string, opts Options) (*NodeTable, error) {
 	return ReadNodes(context.Background(), Reader("n", strings.NewReader(text)), opts)
 }
 
@@ -29,7 +29,7 @@ func TestReadNodes(t *testing.T) {
 	if got, want := n.Report.Ledger.String(), "6 lines = 1 header + 3 rows + 1 repeat + 1 blank"; got != want {
 		t.Errorf("ledger %s, want %s", got, want)
 	}
-	if n.Labels.At(0) != "007" || !slices.Equal(n.Label, []string{"Ulm", "", "Kiel"}) || !slices.Equal(n.Group, []string{"south", "", "north"}) ||
+	if n.IDs.At(0) != "007" || !slices.Equal(n.Label, []string{"Ulm", "", "Kiel"}) || !slices.Equal(n.Group, []string{"south", "", "north"}) ||
 		!slices.Equal(n.Allowed, []bool{true, false, true}) {
 		t.Errorf("labels %q, groups %q, allowed %v", n.Label, n.Group, n.Allowed)
 	}
@@ -65,7 +65,7 @@ func TestNodeErrors(t *testing.T) {
 }
 
 func ring(ids ...string) *graph.Graph {
-	labels, _ := graph.LabelsOf(ids)
+	labels, _ := graph.IDsOf(ids)
 	var e graph.Edges
 	for i := range ids {
 		e.U, e.V = append(e.U, uint32(i)), append(e.V, uint32((i+1)%len(ids)))
@@ -266,7 +266,7 @@ func TestIDsOfNodesAndEdges(t *testing.T) {
 
 // What is wrong with a few ids is found without an index of all labels.
 func TestStrangersAreIndexed(t *testing.T) {
-	labels := graph.NewLabels(0)
+	labels := graph.NewIDs(0)
 	for i := range 20000 {
 		labels.Intern(fmt.Appendf(nil, "%d", i))
 	}

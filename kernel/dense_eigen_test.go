@@ -38,7 +38,7 @@ func TestEigen(t *testing.T) {
 	for i := range 40 {
 		star.U, star.V = append(star.U, 0), append(star.V, uint32(i+1))
 	}
-	hub, _, err := graph.FromEdges(graph.NumberLabels(45), star, graph.BuildOptions{}) // and four lone nodes
+	hub, _, err := graph.FromEdges(graph.NumberIDs(45), star, graph.BuildOptions{}) // and four lone nodes
 	if err != nil {
 		t.Fatal(err)
 	}

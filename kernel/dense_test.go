@@ -101,7 +101,7 @@ func readTraffic(t *testing.T) traffic {
 	}
 	d := traffic{g: network.Graph, speed: map[int]float64{}, split: map[string]map[string][]int{}}
 	node := func(id string) int {
-		i, ok := d.g.Labels().Lookup([]byte(id))
+		i, ok := d.g.IDs().Lookup([]byte(id))
 		if !ok {
 			t.Fatalf("no node %s", id)
 		}

@@ -43,7 +43,7 @@ func NewLayers(fine Kernel, d *Dense) (*Layers, bool) {
 	m := &Layers{fine: fine}
 	factors, useful := d.layers()
 	for _, by := range factors {
-		m.parts = append(m.parts, Even(d.With(Stretch(Diffusion{}, by).(Spectrum))))
+		m.parts = append(m.parts, UnitVariance(d.With(Stretch(Diffusion{}, by).(Spectrum))))
 	}
 	return m, useful
 }

@@ -22,7 +22,7 @@ func twoPaths(t *testing.T, n int) *graph.Graph {
 			e.U, e.V = append(e.U, uint32(i-1)), append(e.V, uint32(i))
 		}
 	}
-	g, _, err := graph.FromEdges(graph.NumberLabels(2*n), e, graph.BuildOptions{})
+	g, _, err := graph.FromEdges(graph.NumberIDs(2*n), e, graph.BuildOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

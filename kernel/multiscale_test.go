@@ -97,7 +97,7 @@ func TestVarianceIsMarked(t *testing.T) {
 	if p := sum(named{grf}); p[0].Start != 0.01 || p[0].Name != "height" {
 		t.Errorf("the fine kernel's variance is %+v, want a start of 0.01", p[0])
 	}
-	if p := kernel.Even(named{grf}).Params(); len(p) != 2 {
+	if p := kernel.UnitVariance(named{grf}).Params(); len(p) != 2 {
 		t.Errorf("parameters of an even kernel: %+v, want a variance and a length", p)
 	}
 }

@@ -47,7 +47,7 @@ func TestJoined(t *testing.T) {
 		kernel Kernel
 		theta  []float64
 	}{
-		"grf": {grf, []float64{1, 2}}, "lowrank": {low, []float64{1, 2}}, "even": {Even(grf), []float64{1, 2}}, "trend": {Trend(grf, x), []float64{1, 2, 1}},
+		"grf": {grf, []float64{1, 2}}, "lowrank": {low, []float64{1, 2}}, "even": {UnitVariance(grf), []float64{1, 2}}, "trend": {Trend(grf, x), []float64{1, 2, 1}},
 	} {
 		cov, err := c.kernel.At(c.theta)
 		if err != nil {

@@ -67,7 +67,7 @@ func fragments(t testing.TB) *graph.Graph {
 		add(i, i+1, 1)
 		add(i+1, i+2, 4)
 	}
-	g, _, err := graph.FromEdges(graph.NumberLabels(130), e, graph.BuildOptions{})
+	g, _, err := graph.FromEdges(graph.NumberIDs(130), e, graph.BuildOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

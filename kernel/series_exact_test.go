@@ -122,7 +122,7 @@ func cylinder(t testing.TB, height, around int) *graph.Graph {
 	for range e.U {
 		e.W = append(e.W, 1)
 	}
-	g, _, err := graph.FromEdges(graph.NumberLabels(height*around), e, graph.BuildOptions{})
+	g, _, err := graph.FromEdges(graph.NumberIDs(height*around), e, graph.BuildOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -294,7 +294,7 @@ func islands(t testing.TB) *graph.Graph {
 		add(next+1, next+2, 3)
 		next += 3
 	}
-	g, _, err := graph.FromEdges(graph.NumberLabels(next+100), e, graph.BuildOptions{})
+	g, _, err := graph.FromEdges(graph.NumberIDs(next+100), e, graph.BuildOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,7 +38,7 @@ func patchwork(t testing.TB) *graph.Graph {
 			add(30+i, 30+(i+9)%21, 0.01*float64(i+1))
 		}
 	}
-	g, _, err := graph.FromEdges(graph.NumberLabels(30+21+1), e, graph.BuildOptions{})
+	g, _, err := graph.FromEdges(graph.NumberIDs(30+21+1), e, graph.BuildOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

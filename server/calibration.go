@@ -50,7 +50,7 @@ func (s *Server) calibration(w http.ResponseWriter, r *http.Request) error {
 		Baseline map[string]number `json:"baseline_rmse"`
 		Left     []leftView        `json:"left"`
 	}{seq, len(v.Left), v.Scheme, v.Folds, number(v.RMSE), number(v.RMSESE), number(v.NLPD), numbers(v.Coverage), numbers(v.BaselineRMSE), []leftView{}}
-	labels := o.net.Graph.Labels()
+	labels := o.net.Graph.IDs()
 	for _, l := range v.Left {
 		answer.Left = append(answer.Left, leftView{labels.At(l.Node), l.Fold, l.Value, number(l.Mean), number(l.SD), number(l.PIT)})
 	}

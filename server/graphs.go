@@ -209,7 +209,7 @@ func (s *Server) plain(file io.Reader) (io.Reader, error) {
 
 // checkIDs refuses a graph whose ids a study cannot hold.
 func checkIDs(net *graphio.Network) error {
-	if err := study.CheckIDs(net.Graph.Labels()); err != nil {
+	if err := study.CheckIDs(net.Graph.IDs()); err != nil {
 		return badData.because("%s", plain.Words(err))
 	}
 	return nil

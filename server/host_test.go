@@ -248,14 +248,14 @@ type simple struct{ net *graphio.Network }
 
 func newSimple(net *graphio.Network, s study.Settings) (study.Engine, error) {
 	for _, id := range s.Allowed {
-		if _, ok := net.Graph.Labels().Lookup([]byte(id)); !ok {
+		if _, ok := net.Graph.IDs().Lookup([]byte(id)); !ok {
 			return nil, fmt.Errorf("%w: %q", study.ErrUnknownNode, id)
 		}
 	}
 	return simple{net}, nil
 }
 
-func (e simple) Nodes() study.Nodes { return e.net.Graph.Labels() }
+func (e simple) Nodes() study.Nodes { return e.net.Graph.IDs() }
 
 func (e simple) Suggest(_ context.Context, q study.Query) (out study.Suggestions, err error) {
 	closed := map[string]bool{}

@@ -136,7 +136,7 @@ type mapView struct {
 
 func newMapView(o *shared, p *study.Predictions, area box, most int) *mapView {
 	m := &mapView{network: o.net, p: p, flags: map[int]byte{}, may: o.allowedNodes(), area: area}
-	labels := o.net.Graph.Labels()
+	labels := o.net.Graph.IDs()
 	flag := func(id string, bit byte) {
 		if i, ok := labels.Lookup([]byte(id)); ok {
 			m.flags[i] |= bit
@@ -303,7 +303,7 @@ func (m *mapView) send(w http.ResponseWriter, edges bool) error {
 		c.counts("edge_from", from)
 		c.counts("edge_to", to)
 	}
-	c.texts("id", len(m.shown), func(k int) []byte { return m.Graph.Labels().Bytes(m.shown[k]) })
+	c.texts("id", len(m.shown), func(k int) []byte { return m.Graph.IDs().Bytes(m.shown[k]) })
 	return c.send(w, head)
 }
 

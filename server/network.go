@@ -110,7 +110,7 @@ func (n *network) place() {
 }
 
 // coordinates says which ones a table of nodes has.
-func coordinates(nodes *graphio.Nodes) string {
+func coordinates(nodes *graphio.NodeTable) string {
 	switch {
 	case nodes == nil:
 	case nodes.Lat != nil && nodes.Lon != nil:

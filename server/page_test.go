@@ -60,7 +60,7 @@ type land struct {
 // theCity is good to look at.
 func theCity() land {
 	c := city.New(1)
-	return land{&graphio.Network{Graph: c.Graph, Nodes: &graphio.Nodes{Labels: c.Graph.Labels(), X: c.X, Y: c.Y}}, c.Truth, c.Sensors}
+	return land{&graphio.Network{Graph: c.Graph, Nodes: &graphio.NodeTable{IDs: c.Graph.IDs(), X: c.X, Y: c.Y}}, c.Truth, c.Sensors}
 }
 
 // theVillage is small: its models are learned at once.
@@ -71,7 +71,7 @@ func theVillage(t *testing.T) land {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := land{Network: &graphio.Network{Graph: g, Nodes: &graphio.Nodes{Labels: g.Labels()}}}
+	l := land{Network: &graphio.Network{Graph: g, Nodes: &graphio.NodeTable{IDs: g.IDs()}}}
 	for i := range side * side {
 		x, y := float64(i/side), float64(i%side)
 		l.Nodes.X, l.Nodes.Y = append(l.Nodes.X, x), append(l.Nodes.Y, y)
@@ -98,7 +98,7 @@ func landHost(t *testing.T, l land, goal string, names ...string) *host {
 		var rows []study.Reading
 		for r, i := range l.known {
 			if r%6 == k {
-				rows = append(rows, study.Reading{Node: l.Graph.Labels().At(i), Value: l.truth[i]})
+				rows = append(rows, study.Reading{Node: l.Graph.IDs().At(i), Value: l.truth[i]})
 			}
 		}
 		h.must("POST", "/v1/studies/"+name+"/observations", map[string]any{"observations": rows, "by": "anna"}, nil)
@@ -112,7 +112,7 @@ func (l land) measure(h *host, name string, rounds int) {
 		var ask study.Ask
 		h.must("POST", "/v1/studies/"+name+"/asks", map[string]any{"count": 2, "holder": "anna"}, &ask)
 		for _, trial := range ask.Trials {
-			i, _ := l.Graph.Labels().Lookup([]byte(trial.Node))
+			i, _ := l.Graph.IDs().Lookup([]byte(trial.Node))
 			h.must("PUT", fmt.Sprintf("/v1/studies/%s/trials/%d/result", name, trial.Trial), map[string]any{"value": l.truth[i], "by": "ben"}, nil)
 		}
 	}
@@ -167,7 +167,7 @@ func testViews(t *testing.T, browser context.Context) {
 					t.Errorf("%s: without a name for those who do not see: %q", view.name, nameless)
 				}
 				if view.name == "map" {
-					p.enter("#find", l.Graph.Labels().At(l.known[0])+"\r")
+					p.enter("#find", l.Graph.IDs().At(l.known[0])+"\r")
 					p.waitText(".node-panel", "Interval of 95 %")
 				}
 				p.shoot(screen.name + "-" + view.name)

@@ -77,7 +77,7 @@ func (o *shared) books() books {
 
 // row returns what is known of a node.
 func (b books) row(net *network, p *study.Predictions, i int) nodeView {
-	id := net.Graph.Labels().At(i)
+	id := net.Graph.IDs().At(i)
 	half := halfWidth * p.SD[i]
 	v := nodeView{Number: i, Node: id, Mean: number(p.Mean[i]), SD: number(p.SD[i]), Lower: number(p.Mean[i] - half), Upper: number(p.Mean[i] + half),
 		Pending: b.pending[id], Abandoned: b.abandoned[id], place: net.placeOf(i)}
@@ -118,7 +118,7 @@ func (s *Server) predictions(w http.ResponseWriter, r *http.Request) error {
 	if unchanged(w, r, o.tag("predictions", p.Seq, o.Seq())) {
 		return nil
 	}
-	labels := o.net.Graph.Labels()
+	labels := o.net.Graph.IDs()
 	switch format {
 	case "csv":
 		return predictionTable(w, o, labels, p)
@@ -153,7 +153,7 @@ func (s *Server) predictions(w http.ResponseWriter, r *http.Request) error {
 
 // chooseNodes returns the nodes that are asked for: those of some ids, the first
 // by some order, or the next ones by number.
-func chooseNodes(labels *graph.Labels, p *study.Predictions, ids []string, order string, after, limit int) ([]int, error) {
+func chooseNodes(labels *graph.IDs, p *study.Predictions, ids []string, order string, after, limit int) ([]int, error) {
 	var nodes []int
 	switch {
 	case len(ids) > 0:
@@ -185,7 +185,7 @@ func chooseNodes(labels *graph.Labels, p *study.Predictions, ids []string, order
 	return nodes, nil
 }
 
-func predictionTable(w http.ResponseWriter, o *shared, labels *graph.Labels, p *study.Predictions) error {
+func predictionTable(w http.ResponseWriter, o *shared, labels *graph.IDs, p *study.Predictions) error {
 	b := o.books()
 	return table(w, o.name+"-predictions", []string{"node", "mean", "sd", "lower", "upper", "measured", "value", "n"}, func(row func(...string)) {
 		for i := range labels.Len() {

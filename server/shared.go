@@ -332,7 +332,7 @@ func (o *shared) lastPredictions() *study.Predictions {
 // allowedNodes tells which nodes may be suggested; nil: all.
 func (o *shared) allowedNodes() []bool {
 	settings := o.Settings()
-	labels := o.net.Graph.Labels()
+	labels := o.net.Graph.IDs()
 	if settings.Allowed == nil {
 		if o.net.Nodes == nil {
 			return nil

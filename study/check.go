@@ -129,7 +129,7 @@ func (s *State) checkTold(p Told) error {
 func Finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // CheckIDs refuses ids that JSON or a person cannot hold.
-func CheckIDs(labels *graph.Labels) error {
+func CheckIDs(labels *graph.IDs) error {
 	for i := range labels.Len() {
 		if id := labels.Bytes(i); len(id) > MaxID || !utf8.Valid(id) {
 			return fmt.Errorf("%w: node %d has the id %.40q; ids are UTF-8 text of at most %d bytes", ErrInvalid, i+1, id, MaxID)

@@ -30,7 +30,7 @@ type Optimizer struct {
 
 // NewOptimizer returns the engine of a study on a graph. What the settings leave
 // open of cost, allowed and group is taken from nodes, which may be nil.
-func NewOptimizer(g *graph.Graph, nodes *graphio.Nodes, s Settings) (*Optimizer, error) {
+func NewOptimizer(g *graph.Graph, nodes *graphio.NodeTable, s Settings) (*Optimizer, error) {
 	return newOptimizer(g, nodes, s, func(opts bayesopt.Options) (*grfgp.Optimizer, error) {
 		return grfgp.NewOptimizer(g, s.Spec, s.Policy, opts)
 	})
@@ -38,7 +38,7 @@ func NewOptimizer(g *graph.Graph, nodes *graphio.Nodes, s Settings) (*Optimizer,
 
 // Sibling returns the engine of another study on the same graph. If the two have
 // the same Spec they share what is costly to make.
-func (o *Optimizer) Sibling(nodes *graphio.Nodes, s Settings) (*Optimizer, error) {
+func (o *Optimizer) Sibling(nodes *graphio.NodeTable, s Settings) (*Optimizer, error) {
 	if !reflect.DeepEqual(s.Spec, o.settings.Spec) {
 		return NewOptimizer(o.graph, nodes, s)
 	}
@@ -50,7 +50,7 @@ func (o *Optimizer) Sibling(nodes *graphio.Nodes, s Settings) (*Optimizer, error
 	})
 }
 
-func newOptimizer(g *graph.Graph, nodes *graphio.Nodes, s Settings, build func(bayesopt.Options) (*grfgp.Optimizer, error)) (*Optimizer, error) {
+func newOptimizer(g *graph.Graph, nodes *graphio.NodeTable, s Settings, build func(bayesopt.Options) (*grfgp.Optimizer, error)) (*Optimizer, error) {
 	o := &Optimizer{graph: g, settings: s, opts: bayesopt.Options{Goal: s.Goal, Seed: s.Seed, Repeats: s.Repeats}}
 	var err error
 	if o.opts.Allowed, err = o.allowed(nodes); err != nil {
@@ -71,12 +71,12 @@ func newOptimizer(g *graph.Graph, nodes *graphio.Nodes, s Settings, build func(b
 }
 
 // Nodes implements Engine.
-func (o *Optimizer) Nodes() Nodes { return o.graph.Labels() }
+func (o *Optimizer) Nodes() Nodes { return o.graph.IDs() }
 
 // Graph is what the study is about.
 func (o *Optimizer) Graph() *graph.Graph { return o.graph }
 
-func (o *Optimizer) allowed(nodes *graphio.Nodes) ([]int, error) {
+func (o *Optimizer) allowed(nodes *graphio.NodeTable) ([]int, error) {
 	if o.settings.Allowed != nil {
 		all, err := o.numbers(o.settings.Allowed)
 		slices.Sort(all)
@@ -96,7 +96,7 @@ func (o *Optimizer) allowed(nodes *graphio.Nodes) ([]int, error) {
 
 // costs returns what every node costs, nil where nobody says. Nodes that may be
 // suggested must have one.
-func (o *Optimizer) costs(nodes *graphio.Nodes, allowed []int) ([]float64, error) {
+func (o *Optimizer) costs(nodes *graphio.NodeTable, allowed []int) ([]float64, error) {
 	cost := make([]float64, o.graph.Len())
 	for i := range cost {
 		cost[i] = 1
@@ -120,14 +120,14 @@ func (o *Optimizer) costs(nodes *graphio.Nodes, allowed []int) ([]float64, error
 		case c > 0:
 			cost[i] = c
 		case (may || allowed == nil) && (math.IsNaN(c) || c == 0):
-			return nil, fmt.Errorf("%w: node %q may be suggested and has no cost, or 0; give it one > 0", ErrInvalid, o.graph.Labels().At(i))
+			return nil, fmt.Errorf("%w: node %q may be suggested and has no cost, or 0; give it one > 0", ErrInvalid, o.graph.IDs().At(i))
 		}
 	}
 	return cost, nil
 }
 
 // groups numbers the groups of nodes. A node without one is a group by itself.
-func (o *Optimizer) groups(nodes *graphio.Nodes) ([]int, error) {
+func (o *Optimizer) groups(nodes *graphio.NodeTable) ([]int, error) {
 	names := make([]string, o.graph.Len())
 	switch {
 	case o.settings.Group != nil:
@@ -158,7 +158,7 @@ func (o *Optimizer) groups(nodes *graphio.Nodes) ([]int, error) {
 }
 
 func (o *Optimizer) number(id string) (int, error) {
-	i, ok := o.graph.Labels().Lookup([]byte(id))
+	i, ok := o.graph.IDs().Lookup([]byte(id))
 	if !ok {
 		return 0, fmt.Errorf("%w: %q", ErrUnknownNode, id)
 	}
@@ -221,7 +221,7 @@ func (o *Optimizer) Suggest(ctx context.Context, q Query) (Suggestions, error) {
 	o.save(ctx)
 	out := Suggestions{Short: a.Short}
 	for _, s := range a.Suggestions {
-		p := Pick{Node: o.graph.Labels().At(s.Node), Cost: s.Cost, Why: s.Why}
+		p := Pick{Node: o.graph.IDs().At(s.Node), Cost: s.Cost, Why: s.Why}
 		if s.Modelled && Finite(s.Mean) && Finite(s.SD) {
 			p.Mean, p.SD = &s.Mean, &s.SD
 		}

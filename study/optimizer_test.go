@@ -23,7 +23,7 @@ type field struct {
 	*study.Study
 	log   study.Log
 	graph *graph.Graph
-	nodes *graphio.Nodes
+	nodes *graphio.NodeTable
 	clock *clock
 	ctx   context.Context
 	keep  study.Keeper // nil: none
@@ -37,7 +37,7 @@ func truth(node int) float64 {
 	return math.Exp(-((r-2)*(r-2)+(c-6)*(c-6))/8) + 0.6*math.Exp(-((r-7)*(r-7)+(c-1)*(c-1))/8)
 }
 
-func newField(t testing.TB, nodes *graphio.Nodes, change func(*study.Settings)) *field {
+func newField(t testing.TB, nodes *graphio.NodeTable, change func(*study.Settings)) *field {
 	t.Helper()
 	g, err := graph.Grid(side, side)
 	if err != nil {
@@ -87,7 +87,7 @@ func (f *field) ask(t testing.TB, n int) []study.Issued {
 func (f *field) measure(t testing.TB, trials []study.Issued) {
 	t.Helper()
 	for _, i := range trials {
-		node, _ := f.graph.Labels().Lookup([]byte(i.Node))
+		node, _ := f.graph.IDs().Lookup([]byte(i.Node))
 		if _, err := f.Tell(f.ctx, i.Trial, study.Outcome{Value: truth(node)}, ""); err != nil {
 			t.Fatal(err)
 		}
@@ -265,7 +265,7 @@ func TestReservedNodesCount(t *testing.T) {
 
 func TestLimits(t *testing.T) {
 	labels := make([]string, side*side)
-	nodes := &graphio.Nodes{Cost: make([]float64, side*side), Allowed: make([]bool, side*side), Group: make([]string, side*side)}
+	nodes := &graphio.NodeTable{Cost: make([]float64, side*side), Allowed: make([]bool, side*side), Group: make([]string, side*side)}
 	for i := range labels {
 		nodes.Cost[i], nodes.Allowed[i], nodes.Group[i] = 2, i%2 == 0, fmt.Sprint(i%4)
 	}
@@ -276,7 +276,7 @@ func TestLimits(t *testing.T) {
 		t.Fatalf("%+v, %v", a, err)
 	}
 	for _, i := range a.Trials {
-		if node, _ := f.graph.Labels().Lookup([]byte(i.Node)); node%2 != 0 || i.Cost != 2 {
+		if node, _ := f.graph.IDs().Lookup([]byte(i.Node)); node%2 != 0 || i.Cost != 2 {
 			t.Errorf("%+v", i)
 		}
 	}

@@ -20,7 +20,7 @@ import (
 // one on.
 type draws struct {
 	settings study.Settings
-	labels   *graph.Labels
+	labels   *graph.IDs
 }
 
 func newDraws(n int, s study.Settings) *draws {
@@ -28,7 +28,7 @@ func newDraws(n int, s study.Settings) *draws {
 	for i := range ids {
 		ids[i] = fmt.Sprint("n", i)
 	}
-	labels, _ := graph.LabelsOf(ids)
+	labels, _ := graph.IDsOf(ids)
 	return &draws{s, labels}
 }
 

@@ -145,7 +145,7 @@ func (d *classData) answer(c *grfgp.Classification, method gp.ClassMethod, p *ma
 			class = likeliest(row)
 			answer.Classes[class].Predicted++
 		}
-		answer.Nodes[i] = nodeClass{d.net.Graph.Labels().At(i), d.labels.Classes[class], given[i] >= 0, row, entropy(row)}
+		answer.Nodes[i] = nodeClass{d.net.Graph.IDs().At(i), d.labels.Classes[class], given[i] >= 0, row, entropy(row)}
 	}
 	return answer
 }
@@ -204,7 +204,7 @@ func (a *app) sayOdd(d *classData, c *grfgp.Classification) {
 	slices.SortStableFunc(found, func(x, y int) int { return cmp.Compare(chance(x), chance(y)) })
 	var words []string
 	for _, k := range found[:min(most, len(found))] {
-		words = append(words, fmt.Sprintf("node %q, %q with chance %.2g", d.net.Graph.Labels().At(d.data.Nodes[k]), d.labels.Classes[d.data.Class[k]], chance(k)))
+		words = append(words, fmt.Sprintf("node %q, %q with chance %.2g", d.net.Graph.IDs().At(d.data.Nodes[k]), d.labels.Classes[d.data.Class[k]], chance(k)))
 	}
 	a.talk.Say("  labels that the others give a chance below %g: %d; check %s", odd, len(found), strings.Join(words, "; "))
 }

@@ -71,7 +71,7 @@ func (l *labelFlags) tellIdleKernel(a *app, changed func(string) bool) {
 }
 
 // readLabels reads the file that the flags name.
-func (l *labelFlags) readLabels(ctx context.Context, a *app, g *graph.Graph, opts graphio.Options) (*graphio.Labels, error) {
+func (l *labelFlags) readLabels(ctx context.Context, a *app, g *graph.Graph, opts graphio.Options) (*graphio.ClassLabels, error) {
 	s := a.talk.Stage("reading labels")
 	opts.Progress = s.Update
 	read, err := graphio.ReadLabels(ctx, a.source(l.labels), g, opts)
@@ -84,7 +84,7 @@ func (l *labelFlags) readLabels(ctx context.Context, a *app, g *graph.Graph, opt
 // classData is a graph with the labels that a classifier is fitted to.
 type classData struct {
 	net    *graphio.Network
-	labels *graphio.Labels
+	labels *graphio.ClassLabels
 	data   gp.Labels
 }
 

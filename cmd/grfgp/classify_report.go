@@ -88,7 +88,7 @@ func (r *classStudy) reportAnswer(file string) classReportAnswer {
 		answer.Score, answer.Baselines = &v.ClassScore, v.Baselines
 	}
 	for _, i := range r.mostUncertain() {
-		answer.Uncertain = append(answer.Uncertain, g.Labels().At(i))
+		answer.Uncertain = append(answer.Uncertain, g.IDs().At(i))
 	}
 	return answer
 }
@@ -215,7 +215,7 @@ func (r *classStudy) mostUncertain() []int {
 }
 
 func (r *classStudy) row(i int) classNodeRow {
-	row := classNodeRow{Node: r.data.net.Graph.Labels().At(i)}
+	row := classNodeRow{Node: r.data.net.Graph.IDs().At(i)}
 	if nodes := r.data.net.Nodes; nodes != nil && nodes.Label != nil {
 		row.Label = nodes.Label[i]
 	}

@@ -150,7 +150,7 @@ func (d *classData) labelRows(picks []grfgp.LabelSuggestion) []labelRow {
 		best := likeliest(p.Probabilities)
 		r := &rows[k]
 		*r = labelRow{
-			Node: d.net.Graph.Labels().At(p.Node), Class: d.labels.Classes[best], Probability: p.Probabilities[best],
+			Node: d.net.Graph.IDs().At(p.Node), Class: d.labels.Classes[best], Probability: p.Probabilities[best],
 			Entropy: entropy(p.Probabilities), Reduction: p.Reduction, Cost: p.Cost, Why: d.whyLabel(p.Probabilities, best, hops[k]),
 		}
 		if hops[k] >= 0 {

@@ -50,7 +50,7 @@ type leftLabel struct {
 func newClassAnswer(d *classData, v *grfgp.ClassValidation) *classAnswer {
 	answer := &classAnswer{1, d.labels.Classes, v, []leftLabel{}, classVerdicts(v)}
 	for _, l := range v.Left {
-		answer.Left = append(answer.Left, leftLabel{d.net.Graph.Labels().At(l.Node), d.labels.Classes[l.Class], d.labels.Classes[l.Predicted], l})
+		answer.Left = append(answer.Left, leftLabel{d.net.Graph.IDs().At(l.Node), d.labels.Classes[l.Class], d.labels.Classes[l.Predicted], l})
 	}
 	return answer
 }

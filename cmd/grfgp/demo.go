@@ -72,7 +72,7 @@ func cityData(c *city.City) *modelData {
 	return &modelData{
 		net: &graphio.Network{
 			Graph:  c.Graph,
-			Nodes:  &graphio.Nodes{Labels: c.Graph.Labels(), X: c.X, Y: c.Y},
+			Nodes:  &graphio.NodeTable{IDs: c.Graph.IDs(), X: c.X, Y: c.Y},
 			Report: streets,
 		},
 		measurements: &graphio.Measurements{Nodes: c.Sensors, Values: c.Readings, Count: once, Report: sensors},
@@ -93,7 +93,7 @@ func (a *app) printDemo(r *subject, out string) error {
 	fmt.Fprintf(t, "truth\t%.3g km/h off at the %d junctions without a sensor; 95 %% intervals hold %.1f %% of them\n", truth.RMSE, truth.Nodes, 100*truth.Coverage)
 	var least []string
 	for _, i := range r.mostUncertain()[:5] {
-		least = append(least, g.Labels().At(i))
+		least = append(least, g.IDs().At(i))
 	}
 	fmt.Fprintf(t, "least known\t%s\n", strings.Join(least, ", "))
 	where, err := filepath.Abs(out)

@@ -97,7 +97,7 @@ func (f *featuresFlags) checkShown(g *graph.Graph) error {
 	if f.show == "" {
 		return nil
 	}
-	i, ok := g.Labels().Lookup([]byte(f.show))
+	i, ok := g.IDs().Lookup([]byte(f.show))
 	if !ok {
 		return usagef("--show %q: the graph has no such node", f.show)
 	}
@@ -109,7 +109,7 @@ func (f *featuresFlags) checkShown(g *graph.Graph) error {
 
 // showRow prints the features of one node, nearest lengths first.
 func (a *app) showRow(features *walk.Features, g *graph.Graph, id string) error {
-	i, _ := g.Labels().Lookup([]byte(id)) // checkShown has found it
+	i, _ := g.IDs().Lookup([]byte(id)) // checkShown has found it
 	if lo, hi := features.Rows(); i < lo || i >= hi {
 		return usagef("--show %q: the node is row %d, and the file holds rows %d:%d", id, i, lo, hi)
 	}
@@ -120,7 +120,7 @@ func (a *app) showRow(features *walk.Features, g *graph.Graph, id string) error 
 	}
 	var cells []cell
 	for e := range features.Row(i) {
-		c := cell{Node: g.Labels().At(e.Node), Values: e.Values}
+		c := cell{Node: g.IDs().At(e.Node), Values: e.Values}
 		for _, l := range e.Lengths {
 			c.Hops = append(c.Hops, int(l))
 		}

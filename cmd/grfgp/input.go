@@ -213,7 +213,7 @@ func (in *input) read(ctx context.Context, a *app, opts graphio.Options) (*graph
 		if err != nil {
 			return nil, err
 		}
-		s.Done("%d nodes from %s", nodes.Labels.Len(), nodes.Report.File)
+		s.Done("%d nodes from %s", nodes.IDs.Len(), nodes.Report.File)
 		opts.Nodes = nodes
 	}
 	if in.knn > 0 {
@@ -230,7 +230,7 @@ func (in *input) read(ctx context.Context, a *app, opts graphio.Options) (*graph
 }
 
 // nearest joins nodes to their neighbours in space; the ids stay.
-func nearest(a *app, nodes *graphio.Nodes, k int) (*graphio.Network, error) {
+func nearest(a *app, nodes *graphio.NodeTable, k int) (*graphio.Network, error) {
 	first, second, metric := nodes.Lat, nodes.Lon, graph.GreatCircle
 	if first == nil || second == nil {
 		first, second, metric = nodes.X, nodes.Y, graph.Planar
@@ -242,7 +242,7 @@ func nearest(a *app, nodes *graphio.Nodes, k int) (*graphio.Network, error) {
 	coords := mat.NewDense(len(first), 2, nil)
 	for i := range first {
 		if math.IsNaN(first[i]) || math.IsNaN(second[i]) {
-			return nil, dataf("--knn: node %q of %s has no coordinates; give them, or leave the node out", nodes.Labels.At(i), nodes.Report.File)
+			return nil, dataf("--knn: node %q of %s has no coordinates; give them, or leave the node out", nodes.IDs.At(i), nodes.Report.File)
 		}
 		coords.SetRow(i, []float64{first[i], second[i]})
 	}
@@ -250,7 +250,7 @@ func nearest(a *app, nodes *graphio.Nodes, k int) (*graphio.Network, error) {
 	if err != nil {
 		return nil, usagef("--knn: %v", err)
 	}
-	if g, err = graph.New(g.Adjacency(), nodes.Labels); err != nil {
+	if g, err = graph.New(g.Adjacency(), nodes.IDs); err != nil {
 		return nil, err
 	}
 	s.Done("%d edges to the %d nearest", g.Edges(), k)

@@ -89,7 +89,7 @@ func (m *measurementFlags) observations(a *app, g *graph.Graph, read *graphio.Me
 	}
 	var all []study.Reading
 	for k, node := range read.Nodes {
-		all = append(all, study.Reading{Node: g.Labels().At(node), Value: read.Values[k]})
+		all = append(all, study.Reading{Node: g.IDs().At(node), Value: read.Values[k]})
 	}
 	return all, nil
 }

@@ -163,7 +163,7 @@ func (f *predictFlags) rows(d *modelData, m *grfgp.Model, p grfgp.Prediction) []
 		if f.reading {
 			sd = math.Hypot(sd, m.NoiseSD())
 		}
-		rows[i] = predictRow{Node: d.net.Graph.Labels().At(i), Mean: p.Mean[i], SD: sd, Lower: p.Mean[i] - z*sd, Upper: p.Mean[i] + z*sd}
+		rows[i] = predictRow{Node: d.net.Graph.IDs().At(i), Mean: p.Mean[i], SD: sd, Lower: p.Mean[i] - z*sd, Upper: p.Mean[i] + z*sd}
 	}
 	for k, i := range d.data.Nodes {
 		r, n := &rows[i], 1

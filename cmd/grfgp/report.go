@@ -200,7 +200,7 @@ func (r *subject) answer(file string) reportAnswer {
 		answer.RMSE, answer.BaselineRMSE, answer.Coverage = &v.RMSE, v.BaselineRMSE, v.Coverage
 	}
 	for _, i := range r.mostUncertain() {
-		answer.Uncertain = append(answer.Uncertain, g.Labels().At(i))
+		answer.Uncertain = append(answer.Uncertain, g.IDs().At(i))
 	}
 	return answer
 }

@@ -213,7 +213,7 @@ func (r *subject) row(i int) nodeRow {
 }
 
 func (r *subject) name(i int) nodeRow {
-	row := nodeRow{Node: r.data.net.Graph.Labels().At(i)}
+	row := nodeRow{Node: r.data.net.Graph.IDs().At(i)}
 	if nodes := r.data.net.Nodes; nodes != nil && nodes.Label != nil {
 		row.Label = nodes.Label[i]
 	}

@@ -94,12 +94,12 @@ func newSimulateAnswer(g *graph.Graph, sim *grfgp.Simulation) *simulateAnswer {
 		answer.Results = append(answer.Results, f)
 	}
 	if b := sim.Best; b != nil {
-		answer.Best = &bestFacts{g.Labels().At(b.Node), b.Value, b.Nodes}
+		answer.Best = &bestFacts{g.IDs().At(b.Node), b.Value, b.Nodes}
 	}
 	for _, r := range sim.Replays {
 		mine := replayAnswer{r.Policy, r.Seed, r.Done, make([]string, len(r.Nodes)), r.Curve}
 		for k, node := range r.Nodes {
-			mine.Nodes[k] = g.Labels().At(node)
+			mine.Nodes[k] = g.IDs().At(node)
 		}
 		answer.Replays = append(answer.Replays, mine)
 	}

@@ -100,7 +100,7 @@ func (a *app) createStudy(ctx context.Context, f *studyFlags, c *createFlags, na
 			return err
 		}
 	}
-	if err := study.CheckIDs(net.Graph.Labels()); err != nil {
+	if err := study.CheckIDs(net.Graph.IDs()); err != nil {
 		return dataf("%w", err)
 	}
 	packed, err := graphio.Pack(net)
@@ -179,7 +179,7 @@ func (s *sites) into(net *graphio.Network) {
 		return
 	}
 	if net.Nodes == nil {
-		net.Nodes = &graphio.Nodes{Labels: net.Graph.Labels()}
+		net.Nodes = &graphio.NodeTable{IDs: net.Graph.IDs()}
 	}
 	if s.allowed != nil {
 		net.Nodes.Allowed = make([]bool, net.Graph.Len())

@@ -180,7 +180,7 @@ func (l *storedStudies) Import(ctx context.Context, r io.Reader, name string) (s
 		if err != nil {
 			return "", err
 		}
-		if err := study.CheckIDs(net.Graph.Labels()); err != nil {
+		if err := study.CheckIDs(net.Graph.IDs()); err != nil {
 			return "", dataf("%w", err)
 		}
 		if store.GraphID(a.Graph) != id {

@@ -61,7 +61,7 @@ func newSuggestAnswer(f *suggestFlags, t *suggestData, by string, answer bayesop
 	hops := hopsTo(t.net.Graph, from, nodes)
 	_, level := f.goal.Level()
 	for k, s := range answer.Suggestions {
-		r := suggestRow{Node: t.net.Graph.Labels().At(s.Node), Cost: s.Cost, Why: s.Why}
+		r := suggestRow{Node: t.net.Graph.IDs().At(s.Node), Cost: s.Cost, Why: s.Why}
 		if hops[k] >= 0 {
 			r.Hops = &hops[k]
 		}

@@ -120,7 +120,7 @@ type siteReader struct {
 
 // table reads a file of nodes, and finds which nodes of the graph they are: −1
 // for those that are none.
-func (r *siteReader) table(flag, path string) (*graphio.Nodes, []int) {
+func (r *siteReader) table(flag, path string) (*graphio.NodeTable, []int) {
 	if path == "" || r.err != nil {
 		return nil, nil
 	}
@@ -139,12 +139,12 @@ func (r *siteReader) table(flag, path string) (*graphio.Nodes, []int) {
 		r.err = err
 		return nil, nil
 	}
-	at, strangers := make([]int, n.Labels.Len()), []string(nil)
+	at, strangers := make([]int, n.IDs.Len()), []string(nil)
 	for k := range at {
-		node, ok := r.net.Graph.Labels().Lookup(n.Labels.Bytes(k))
+		node, ok := r.net.Graph.IDs().Lookup(n.IDs.Bytes(k))
 		if !ok {
 			node = -1
-			strangers = append(strangers, fmt.Sprintf("%q", n.Labels.At(k)))
+			strangers = append(strangers, fmt.Sprintf("%q", n.IDs.At(k)))
 		}
 		at[k] = node
 	}
@@ -152,7 +152,7 @@ func (r *siteReader) table(flag, path string) (*graphio.Nodes, []int) {
 	some := strings.Join(strangers[:min(3, len(strangers))], ", ")
 	switch {
 	case len(strangers) == len(at):
-		r.err = dataf("%s: none of its ids is a node of the graph, such as %s; the graph has %q: use the same ids in both files", n.Report.File, some, r.net.Graph.Labels().At(0))
+		r.err = dataf("%s: none of its ids is a node of the graph, such as %s; the graph has %q: use the same ids in both files", n.Report.File, some, r.net.Graph.IDs().At(0))
 	case len(strangers) > 0:
 		r.app.talk.Say("  note: ids that are not in the graph: %d, such as %s", len(strangers), some)
 	}
@@ -197,7 +197,7 @@ func (r *siteReader) costs(path string, must []bool) []float64 {
 		return nil
 	}
 	for i, c := range cost {
-		label := r.net.Graph.Labels().At(i)
+		label := r.net.Graph.IDs().At(i)
 		switch {
 		case must[i] && math.IsNaN(c):
 			r.err = dataf("%s: node %q has no cost and may be suggested, or is pending; give it one, or leave it out of --allowed FILE", file, label)

@@ -79,7 +79,7 @@ func (a *app) validate(ctx context.Context, f *validateFlags, changed func(strin
 	}
 	s.Done("%d measurements in %d folds", len(v.Left), folds)
 	if a.json {
-		return json.NewEncoder(a.Out).Encode(newValidateAnswer(d.net.Graph.Labels(), v))
+		return json.NewEncoder(a.Out).Encode(newValidateAnswer(d.net.Graph.IDs(), v))
 	}
 	return a.printValidation(v)
 }
@@ -98,7 +98,7 @@ type leftNode struct {
 	grfgp.Left
 }
 
-func newValidateAnswer(labels *graph.Labels, v *grfgp.Validation) *validateAnswer {
+func newValidateAnswer(labels *graph.IDs, v *grfgp.Validation) *validateAnswer {
 	answer := &validateAnswer{1, v, []leftNode{}, verdicts(v)}
 	for _, l := range v.Left {
 		answer.Left = append(answer.Left, leftNode{labels.At(l.Node), l})

@@ -41,7 +41,7 @@ func New(seed uint64) *City {
 	for i, j := range p.junctions {
 		ids[i] = j.id
 	}
-	labels, ok := graph.LabelsOf(ids)
+	labels, ok := graph.IDsOf(ids)
 	if !ok {
 		panic("city: two junctions of one name")
 	}

@@ -64,7 +64,7 @@ func TestSpeeds(t *testing.T) {
 		}
 		return sum / n
 	}
-	kind := func(i int) byte { return c.Graph.Labels().At(i)[0] }
+	kind := func(i int) byte { return c.Graph.IDs().At(i)[0] }
 	away := func(i int) float64 { return math.Hypot(c.X[i], c.Y[i]) }
 	motorway := mean(func(i int) bool { return kind(i) == 'M' })
 	centre := mean(func(i int) bool { return away(i) < 1500 })

@@ -28,7 +28,7 @@ func weighted(t *testing.T, n int, u, v []int, decades float64, seed uint64) *sp
 		e.U, e.V = append(e.U, uint32(u[k])), append(e.V, uint32(v[k]))
 		e.W = append(e.W, math.Pow(10, decades*(random.Float64()-0.5)))
 	}
-	g, _, err := graph.FromEdges(graph.NumberLabels(n), e, graph.BuildOptions{})
+	g, _, err := graph.FromEdges(graph.NumberIDs(n), e, graph.BuildOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,13 +26,13 @@ func star(t testing.TB, n int) *graph.Graph {
 	for k := range n {
 		e.V[k] = uint32(k + 1)
 	}
-	g, _, err := graph.FromEdges(graph.NumberLabels(n+1), e, graph.BuildOptions{})
+	g, _, err := graph.FromEdges(graph.NumberIDs(n+1), e, graph.BuildOptions{})
 	return made(t)(g, err)
 }
 
 func graphs(t testing.TB) map[string]*graph.Graph {
 	must := made(t)
-	apart, _, err := graph.FromEdges(graph.NumberLabels(12), graph.Edges{U: []uint32{0, 1, 4, 6, 6}, V: []uint32{1, 2, 5, 7, 6}}, graph.BuildOptions{KeepLoops: true})
+	apart, _, err := graph.FromEdges(graph.NumberIDs(12), graph.Edges{U: []uint32{0, 1, 4, 6, 6}, V: []uint32{1, 2, 5, 7, 6}}, graph.BuildOptions{KeepLoops: true})
 	return map[string]*graph.Graph{
 		"grid":   must(graph.Grid(20, 30)),
 		"ring":   must(graph.Ring(200)),

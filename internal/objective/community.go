@@ -25,7 +25,7 @@ func Community() (*Task, error) {
 	}
 	randomstate.Shuffle(r, group)
 	e := communityEdges(r, group)
-	g, _, err := graph.FromEdges(graph.NumberLabels(n), e, graph.BuildOptions{})
+	g, _, err := graph.FromEdges(graph.NumberIDs(n), e, graph.BuildOptions{})
 	if err != nil {
 		return nil, failed(name, err)
 	}

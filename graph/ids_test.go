@@ -7,7 +7,7 @@ import (
 )
 
 func TestLabels(t *testing.T) {
-	l := NewLabels(0)
+	l := NewIDs(0)
 	ids := []string{"007", "7", "", "a#b", "ü", "7 "}
 	for i, id := range ids {
 		if got := l.Intern([]byte(id)); got != i {
@@ -32,13 +32,13 @@ func TestLabels(t *testing.T) {
 
 func TestLabelsGrow(t *testing.T) {
 	const n = 5000
-	grown, numbered := NewLabels(0), NumberLabels(n)
+	grown, numbered := NewIDs(0), NumberIDs(n)
 	for i := range n {
 		if got := grown.Intern(fmt.Append(nil, i)); got != i {
 			t.Fatalf("id %d got number %d", i, got)
 		}
 	}
-	for _, l := range []*Labels{grown, numbered} {
+	for _, l := range []*IDs{grown, numbered} {
 		for i := range n {
 			if got, ok := l.Lookup(fmt.Append(nil, i)); !ok || got != i || l.At(i) != fmt.Sprint(i) {
 				t.Fatalf("id %d: %q, lookup %d, %v", i, l.At(i), got, ok)
@@ -51,17 +51,17 @@ func TestLabelsGrow(t *testing.T) {
 }
 
 func TestLabelsOf(t *testing.T) {
-	if l, ok := LabelsOf([]string{"b", "a"}); !ok || l.Len() != 2 || l.At(1) != "a" {
+	if l, ok := IDsOf([]string{"b", "a"}); !ok || l.Len() != 2 || l.At(1) != "a" {
 		t.Error("two ids were not taken")
 	}
-	if _, ok := LabelsOf([]string{"a", "b", "a"}); ok {
+	if _, ok := IDsOf([]string{"a", "b", "a"}); ok {
 		t.Error("a repeated id was taken")
 	}
 }
 
 // The table of numbered labels is built by the first reader.
 func TestLabelsReadAtOnce(t *testing.T) {
-	l := NumberLabels(1000)
+	l := NumberIDs(1000)
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
@@ -76,7 +76,7 @@ func TestLabelsReadAtOnce(t *testing.T) {
 }
 
 func TestLookupDoesNotAllocate(t *testing.T) {
-	l := NumberLabels(1000)
+	l := NumberIDs(1000)
 	if n := testing.AllocsPerRun(100, func() { l.Lookup([]byte("123")) }); n != 0 {
 		t.Errorf("%v allocations a lookup", n)
 	}
@@ -84,9 +84,9 @@ func TestLookupDoesNotAllocate(t *testing.T) {
 
 func BenchmarkIntern(b *testing.B) {
 	const n, m = 1 << 20, 1 << 20
-	e, ids := randomEdges(n, m, false, 1), NumberLabels(n)
+	e, ids := randomEdges(n, m, false, 1), NumberIDs(n)
 	for b.Loop() {
-		l := NewLabels(0)
+		l := NewIDs(0)
 		for k := range e.U {
 			l.Intern(ids.Bytes(int(e.U[k])))
 			l.Intern(ids.Bytes(int(e.V[k])))

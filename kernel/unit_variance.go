@@ -10,11 +10,11 @@ import (
 	"grfgp/solve"
 )
 
-// Even returns the kernel s²·K_ij/√(K_ii·K_jj), which has the same variance s² at
+// UnitVariance returns the kernel s²·K_ij/√(K_ii·K_jj), which has the same variance s² at
 // every node. On a graph with hubs K_ii goes with the degree of node i; classes
 // do not, so labels are far likelier under the even kernel. Parameters are s² and
 // those of k without its variance.
-func Even(k Kernel) Kernel {
+func UnitVariance(k Kernel) Kernel {
 	params := k.Params()
 	e := &even{kernel: k, params: []Param{{Name: "variance", Start: 1, Positive: true, Variance: true}}}
 	if hasVariance(params) {

@@ -32,7 +32,7 @@ func hubKernels(t *testing.T) map[string]kernel.Kernel {
 func TestEven(t *testing.T) {
 	for name, k := range hubKernels(t) {
 		t.Run(name, func(t *testing.T) {
-			even := kernel.Even(k)
+			even := kernel.UnitVariance(k)
 			kerneltest.Run(t, even, kerneltest.Options{})
 			theta := make([]float64, len(even.Params()))
 			for j, p := range even.Params() {
@@ -51,7 +51,7 @@ func TestEven(t *testing.T) {
 
 // Draws in one pass follow the scaling, on one scale and beneath many.
 func TestEvenDraw(t *testing.T) {
-	fine := kernel.Even(newGRF(t, scaleFreeFeatures(t), kernel.Diffusion{}))
+	fine := kernel.UnitVariance(newGRF(t, scaleFreeFeatures(t), kernel.Diffusion{}))
 	checkDraw(t, fine)
 	checkDraw(t, kernel.Trend(fine, make([]float64, fine.Nodes())))
 }
@@ -59,7 +59,7 @@ func TestEvenDraw(t *testing.T) {
 // Where the kernel beneath says where to start, so does the even one.
 func TestEvenStarts(t *testing.T) {
 	ring, err := graph.Ring(200)
-	k := kernel.Even(newMultiscale(t, ring, err, kernel.Diffusion{}, 10, kernel.MultiscaleOptions{}))
+	k := kernel.UnitVariance(newMultiscale(t, ring, err, kernel.Diffusion{}, 10, kernel.MultiscaleOptions{}))
 	starts := k.(kernel.Starter).Starts()
 	if len(starts) < 2 {
 		t.Fatalf("%d starts, want several", len(starts))

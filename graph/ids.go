@@ -6,11 +6,11 @@ import (
 	"sync"
 )
 
-// Labels numbers node ids in the order in which they are first seen. Ids are
+// IDs numbers node ids in the order in which they are first seen. Ids are
 // text: "007" and "7" are two nodes. A million ids cost one block of bytes and
 // a few integers each, not a million strings. Reading is safe from several
 // goroutines at once, Intern is not.
-type Labels struct {
+type IDs struct {
 	text []byte
 	end  []int // id i is text[end[i-1]:end[i]]
 
@@ -24,14 +24,14 @@ type Labels struct {
 
 const numberBits = 32 // of a table entry
 
-// NewLabels returns an empty table with room for about n ids.
-func NewLabels(n int) *Labels {
-	return &Labels{table: make([]uint64, tableSize(n))}
+// NewIDs returns an empty table with room for about n ids.
+func NewIDs(n int) *IDs {
+	return &IDs{table: make([]uint64, tableSize(n))}
 }
 
-// LabelsOf returns the table of the given ids; false if one of them repeats.
-func LabelsOf(ids []string) (*Labels, bool) {
-	l := NewLabels(len(ids))
+// IDsOf returns the table of the given ids; false if one of them repeats.
+func IDsOf(ids []string) (*IDs, bool) {
+	l := NewIDs(len(ids))
 	for i, id := range ids {
 		if l.Intern([]byte(id)) != i {
 			return nil, false
@@ -40,9 +40,9 @@ func LabelsOf(ids []string) (*Labels, bool) {
 	return l, true
 }
 
-// NumberLabels returns the ids "0", "1", … of n nodes.
-func NumberLabels(n int) *Labels {
-	l := &Labels{end: make([]int, n)}
+// NumberIDs returns the ids "0", "1", … of n nodes.
+func NumberIDs(n int) *IDs {
+	l := &IDs{end: make([]int, n)}
 	for i := range n {
 		l.text = strconv.AppendInt(l.text, int64(i), 10)
 		l.end[i] = len(l.text)
@@ -52,12 +52,12 @@ func NumberLabels(n int) *Labels {
 
 // pick returns the labels of the given nodes, renumbered in that order. No node
 // may be given twice.
-func (l *Labels) pick(nodes []int) *Labels {
+func (l *IDs) pick(nodes []int) *IDs {
 	size := 0
 	for _, i := range nodes {
 		size += len(l.Bytes(i))
 	}
-	p := &Labels{text: make([]byte, 0, size), end: make([]int, len(nodes))}
+	p := &IDs{text: make([]byte, 0, size), end: make([]int, len(nodes))}
 	for k, i := range nodes {
 		p.text = append(p.text, l.Bytes(i)...)
 		p.end[k] = len(p.text)
@@ -66,10 +66,10 @@ func (l *Labels) pick(nodes []int) *Labels {
 }
 
 // Len returns how many ids there are.
-func (l *Labels) Len() int { return len(l.end) }
+func (l *IDs) Len() int { return len(l.end) }
 
 // Bytes returns id i without copying it; the caller must not change it.
-func (l *Labels) Bytes(i int) []byte {
+func (l *IDs) Bytes(i int) []byte {
 	lo := 0
 	if i > 0 {
 		lo = l.end[i-1]
@@ -78,17 +78,17 @@ func (l *Labels) Bytes(i int) []byte {
 }
 
 // At returns id i.
-func (l *Labels) At(i int) string { return string(l.Bytes(i)) }
+func (l *IDs) At(i int) string { return string(l.Bytes(i)) }
 
 // Lookup returns the number of an id, or false if it was never seen.
-func (l *Labels) Lookup(id []byte) (int, bool) {
+func (l *IDs) Lookup(id []byte) (int, bool) {
 	l.indexing.Do(l.index)
 	i, _ := l.find(id, l.hash(id))
 	return i, i >= 0
 }
 
 // Intern returns the number of an id, giving it the next one if it is new.
-func (l *Labels) Intern(id []byte) int {
+func (l *IDs) Intern(id []byte) int {
 	l.indexing.Do(l.index)
 	hash := l.hash(id)
 	i, slot := l.find(id, hash)
@@ -112,12 +112,12 @@ func (l *Labels) Intern(id []byte) int {
 }
 
 // hash returns 32 random-looking bits in the upper half of a word.
-func (l *Labels) hash(id []byte) uint64 {
+func (l *IDs) hash(id []byte) uint64 {
 	return maphash.Bytes(l.seed, id) &^ (1<<numberBits - 1)
 }
 
 // find returns the number of id, or -1 and the slot where it belongs.
-func (l *Labels) find(id []byte, hash uint64) (number, slot int) {
+func (l *IDs) find(id []byte, hash uint64) (number, slot int) {
 	mask := len(l.table) - 1
 	for slot = int(hash>>numberBits) & mask; ; slot = (slot + 1) & mask {
 		entry := l.table[slot]
@@ -133,7 +133,7 @@ func (l *Labels) find(id []byte, hash uint64) (number, slot int) {
 }
 
 // enter puts an entry that is not there yet into its slot.
-func (l *Labels) enter(entry uint64) {
+func (l *IDs) enter(entry uint64) {
 	mask := len(l.table) - 1
 	slot := int(entry>>numberBits) & mask
 	for l.table[slot] != 0 {
@@ -143,7 +143,7 @@ func (l *Labels) enter(entry uint64) {
 }
 
 // index prepares the table for the ids that are there already.
-func (l *Labels) index() {
+func (l *IDs) index() {
 	l.seed = maphash.MakeSeed()
 	if l.table == nil {
 		l.table = make([]uint64, tableSize(len(l.end)))
