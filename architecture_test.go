@@ -27,7 +27,8 @@ var forbidden = map[string][]string{
 	"study":      {"grfgp/store", "grfgp/server"},
 	"experiment": {"grfgp/study", "grfgp/store", "grfgp/server"},
 	"store":      {"grfgp/server", "grfgp/graph", "grfgp/graphio", "grfgp/bayesopt", "grfgp/gp"},
-	"server":     {"grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
+	"client":     {"grfgp/server", "grfgp/store", "grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
+	"server":     {"grfgp/client", "grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
 }
 
 // drawers are names that say nothing of what is in a package.

@@ -1,13 +1,11 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -17,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"grfgp/bayesopt"
+	"grfgp/client"
 	"grfgp/graph"
 	"grfgp/graphio"
 	"grfgp/study"
@@ -24,7 +23,7 @@ import (
 
 // loadFlags are the flags of serve load.
 type loadFlags struct {
-	tokenFile string
+	studyFlags
 	clients   int
 	nodes     int
 	time      time.Duration
@@ -68,28 +67,25 @@ const (
 )
 
 func (a *app) load(ctx context.Context, f *loadFlags, place string) error {
+	f.store = place
 	if f.clients < 1 || f.nodes < 2*loadValues || f.time <= 0 {
 		return usagef("give 1 client or more, %d nodes or more, and a time > 0", 2*loadValues)
 	}
-	secret, err := readToken(cmp.Or(f.tokenFile, os.Getenv(tokenEnv)))
-	if err != nil {
-		return err
-	}
-	all, err := a.remoteStudies(place, secret)
+	all, err := a.server(place, f.token())
 	if err != nil {
 		return err
 	}
 	defer all.Close()
 	tells, asks, err := f.prepare(ctx, a, all)
 	if err != nil {
-		return studyError(ctx, err)
+		return f.refused(ctx, err)
 	}
 	results, err := f.measure(ctx, a, "tell", min(loadTrials, f.nodes), func(k int) error {
 		_, err := tells.Tell(ctx, k+1, study.Outcome{Value: float64(k % 97)}, "load")
 		return err
 	})
 	if err != nil {
-		return studyError(ctx, err)
+		return f.refused(ctx, err)
 	}
 	suggestions, err := f.measure(ctx, a, "ask", f.nodes-loadValues-1, func(int) error {
 		answer, err := asks.Ask(ctx, study.Request{Count: 1, Holder: "load"})
@@ -99,11 +95,11 @@ func (a *app) load(ctx context.Context, f *loadFlags, place string) error {
 		return err
 	})
 	if err != nil {
-		return studyError(ctx, err)
+		return f.refused(ctx, err)
 	}
-	for _, s := range []sharedStudy{tells, asks} {
+	for _, s := range []client.Study{tells, asks} {
 		if err := s.Close(ctx, "measured", "load"); err != nil {
-			return studyError(ctx, err)
+			return f.refused(ctx, err)
 		}
 	}
 	answer := []loaded{results, suggestions}
@@ -123,7 +119,7 @@ func (a *app) load(ctx context.Context, f *loadFlags, place string) error {
 }
 
 // prepare makes the two studies.
-func (f *loadFlags) prepare(ctx context.Context, a *app, all studies) (tells, asks sharedStudy, err error) {
+func (f *loadFlags) prepare(ctx context.Context, a *app, all client.Studies) (tells, asks client.Study, err error) {
 	s := a.talk.Stage("preparing")
 	ring, err := graph.Ring(f.nodes)
 	if err != nil {
@@ -134,7 +130,7 @@ func (f *loadFlags) prepare(ctx context.Context, a *app, all studies) (tells, as
 		return nil, nil, err
 	}
 	name := "load-" + rand.Text()[:8]
-	create := func(name, policy string) (sharedStudy, error) {
+	create := func(name, policy string) (client.Study, error) {
 		settings := study.Settings{Name: name, Graph: "not known yet", Goal: bayesopt.Maximize, Policy: policy, Seed: a.seed}
 		if settings, err = settings.Complete(); err != nil {
 			return nil, err
