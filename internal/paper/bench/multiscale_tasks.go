@@ -12,7 +12,7 @@ import (
 	"grfgp"
 	"grfgp/gp"
 	"grfgp/graph"
-	"grfgp/internal/objective"
+	"grfgp/internal/paper/objective"
 	"grfgp/internal/parallel"
 	"grfgp/internal/rng"
 )

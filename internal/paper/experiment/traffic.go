@@ -9,9 +9,9 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"grfgp"
-	"grfgp/dataset"
 	"grfgp/gp"
 	"grfgp/graph"
+	"grfgp/internal/paper/dataset"
 	"grfgp/kernel"
 )
 

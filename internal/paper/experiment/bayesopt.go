@@ -10,8 +10,8 @@ import (
 
 	"grfgp"
 	"grfgp/bayesopt"
-	"grfgp/dataset"
 	"grfgp/gp"
+	"grfgp/internal/paper/dataset"
 	"grfgp/kernel"
 )
 

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"grfgp/graph"
-	"grfgp/internal/randomstate"
+	"grfgp/internal/paper/randomstate"
 )
 
 // ErrInvalid is wrapped by every error that rejects a task.

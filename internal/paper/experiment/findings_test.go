@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"grfgp/dataset"
+	"grfgp/internal/paper/dataset"
 )
 
 // says checks what is found in made-up rows.

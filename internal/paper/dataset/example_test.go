@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"grfgp/dataset"
+	"grfgp/internal/paper/dataset"
 )
 
 // Data is found by name; what is not on this machine is said to be missing, with

@@ -5,8 +5,8 @@ import (
 	"math"
 
 	"grfgp/graph"
+	"grfgp/internal/paper/randomstate"
 	"grfgp/internal/parallel"
-	"grfgp/internal/randomstate"
 )
 
 // peak is a Gaussian hill, turned by an angle.

@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"grfgp/graph"
-	"grfgp/internal/randomstate"
+	"grfgp/internal/paper/randomstate"
 )
 
 // Cora is the largest component of the citation network. Nodes are in the order

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"grfgp/internal/bench"
+	"grfgp/internal/paper/bench"
 	"grfgp/internal/plot"
 )
 

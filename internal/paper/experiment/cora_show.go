@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp"
-	"grfgp/dataset"
 	"grfgp/internal/layout"
+	"grfgp/internal/paper/dataset"
 	"grfgp/internal/plot"
 )
 

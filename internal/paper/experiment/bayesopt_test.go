@@ -12,9 +12,9 @@ import (
 	"testing"
 
 	"grfgp/bayesopt"
-	"grfgp/dataset"
 	"grfgp/graph"
-	"grfgp/internal/objective"
+	"grfgp/internal/paper/dataset"
+	"grfgp/internal/paper/objective"
 )
 
 // sharedData lets the test use the data beside the repository, or skips it.

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"grfgp/graph"
-	"grfgp/internal/randomstate"
+	"grfgp/internal/paper/randomstate"
 )
 
 func make1000(task func(side int) (*Task, error)) func() (*Task, error) {

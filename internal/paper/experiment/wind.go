@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"grfgp"
-	"grfgp/dataset"
 	"grfgp/graph"
+	"grfgp/internal/paper/dataset"
 )
 
 // Weights of the wind's grid.

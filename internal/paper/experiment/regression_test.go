@@ -10,9 +10,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"grfgp/dataset"
 	"grfgp/gp"
 	"grfgp/graph"
+	"grfgp/internal/paper/dataset"
 	"grfgp/kernel"
 )
 

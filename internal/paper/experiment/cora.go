@@ -10,9 +10,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp"
-	"grfgp/dataset"
 	"grfgp/gp"
 	"grfgp/graph"
+	"grfgp/internal/paper/dataset"
 	"grfgp/internal/rng"
 	"grfgp/kernel"
 	"grfgp/walk"

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"grfgp/graph"
-	"grfgp/internal/objective"
+	"grfgp/internal/paper/objective"
 )
 
 func TestFitFindsThePower(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"log"
 	"slices"
 
-	"grfgp/internal/objective"
+	"grfgp/internal/paper/objective"
 )
 
 func ExampleSinglePeak() {

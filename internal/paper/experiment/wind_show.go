@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"grfgp/dataset"
+	"grfgp/internal/paper/dataset"
 	"grfgp/internal/plot"
 )
 

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 
 	"grfgp/graph"
-	"grfgp/internal/randomstate"
+	"grfgp/internal/paper/randomstate"
 	"grfgp/internal/rng"
 )
 

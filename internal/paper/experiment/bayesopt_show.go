@@ -10,7 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"grfgp/dataset"
+	"grfgp/internal/paper/dataset"
 	"grfgp/internal/plot"
 )
 

@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"grfgp/gp"
-	"grfgp/internal/bench"
+	"grfgp/internal/paper/bench"
 )
 
 // The arms of the scaling experiment.

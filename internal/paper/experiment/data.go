@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"sync"
 
-	"grfgp/dataset"
+	"grfgp/internal/paper/dataset"
 )
 
 // ready says whether a set that cells need is here. It is looked for once.

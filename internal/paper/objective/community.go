@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"grfgp/graph"
-	"grfgp/internal/randomstate"
+	"grfgp/internal/paper/randomstate"
 )
 
 const (

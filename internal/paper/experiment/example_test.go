@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"os"
 
-	"grfgp/experiment"
+	"grfgp/internal/paper/experiment"
 )
 
 // shelf keeps cells in memory.

@@ -7,8 +7,8 @@ import (
 	"math"
 	"slices"
 
-	"grfgp/dataset"
 	"grfgp/graph"
+	"grfgp/internal/paper/dataset"
 	"grfgp/internal/plot"
 )
 

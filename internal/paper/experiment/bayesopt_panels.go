@@ -7,9 +7,9 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"grfgp/dataset"
 	"grfgp/graph"
-	"grfgp/internal/objective"
+	"grfgp/internal/paper/dataset"
+	"grfgp/internal/paper/objective"
 )
 
 // panel is a task of the paper's Figure 4: find the highest entry of a table over
