@@ -30,7 +30,7 @@ func (s *Server) history(w http.ResponseWriter, r *http.Request) error {
 	var answer struct {
 		Seq    int64         `json:"seq"`
 		Goal   string        `json:"goal"`
-		Points []study.Point `json:"points"`
+		Points []study.HistoryPoint `json:"points"`
 		Random *band         `json:"random,omitempty"`
 	}
 	o.View(func(st *study.State) {

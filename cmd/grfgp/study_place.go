@@ -34,13 +34,13 @@ type studies interface {
 
 // sharedStudy is a study, wherever it lives. A *study.Study has most of it.
 type sharedStudy interface {
-	Ask(ctx context.Context, r study.Request) (study.Ask, error)
+	Ask(ctx context.Context, r study.AskRequest) (study.Ask, error)
 	Tell(ctx context.Context, trial int, o study.Outcome, by string) (study.Trial, error)
-	Observe(ctx context.Context, key string, readings []study.Reading, note, by string) ([]study.Value, error)
+	Observe(ctx context.Context, key string, readings []study.Measurement, note, by string) ([]study.Record, error)
 	Renew(ctx context.Context, trial int, lease time.Duration, by string) (study.Trial, error)
 	Release(ctx context.Context, trial int, by string) (study.Trial, error)
 	Abandon(ctx context.Context, trial int, note, by string) (study.Trial, error)
-	Retract(ctx context.Context, observation int, note, by string) (study.Value, error)
+	Retract(ctx context.Context, observation int, note, by string) (study.Record, error)
 	Pause(ctx context.Context, note, by string) error
 	Resume(ctx context.Context, by string) error
 	Close(ctx context.Context, note, by string) error
@@ -52,7 +52,7 @@ type sharedStudy interface {
 	Network(ctx context.Context) (*graphio.Network, error)
 	Export(ctx context.Context, w io.Writer, withGraph bool) error
 	// Verify replays all events and, if wanted, makes all suggestions again.
-	Verify(ctx context.Context, suggestions bool) (study.Verified, error)
+	Verify(ctx context.Context, suggestions bool) (study.Verification, error)
 }
 
 // openStudies opens the place of studies.
@@ -225,7 +225,7 @@ func (s *storedStudy) engine(ctx context.Context) (study.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.KeepIn(s.place.store.Keeper(s.Settings().Name))
+	o.KeepIn(s.place.store.Checkpoints(s.Settings().Name))
 	return o, nil
 }
 
@@ -256,15 +256,15 @@ func (s *storedStudy) Export(ctx context.Context, w io.Writer, withGraph bool) e
 	return study.Export(w, packed, s.Events(ctx, 0))
 }
 
-func (s *storedStudy) Verify(ctx context.Context, suggestions bool) (study.Verified, error) {
+func (s *storedStudy) Verify(ctx context.Context, suggestions bool) (study.Verification, error) {
 	if _, err := s.Network(ctx); err != nil {
-		return study.Verified{}, err
+		return study.Verification{}, err
 	}
 	var engine study.Engine
 	if suggestions {
 		var err error
 		if engine, err = s.newEngine(ctx); err != nil {
-			return study.Verified{}, err
+			return study.Verification{}, err
 		}
 	}
 	stage := s.place.app.talk.Stage("replaying")

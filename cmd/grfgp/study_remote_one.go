@@ -33,7 +33,7 @@ func (s *remoteStudy) post(ctx context.Context, path string, body, v any) error 
 	return err
 }
 
-func (s *remoteStudy) Ask(ctx context.Context, r study.Request) (a study.Ask, err error) {
+func (s *remoteStudy) Ask(ctx context.Context, r study.AskRequest) (a study.Ask, err error) {
 	body := map[string]any{"count": r.Count, "holder": r.Holder}
 	if r.Lease > 0 {
 		body["lease"] = study.Duration(r.Lease)
@@ -57,9 +57,9 @@ func (s *remoteStudy) Tell(ctx context.Context, trial int, o study.Outcome, by s
 	return t, err
 }
 
-func (s *remoteStudy) Observe(ctx context.Context, key string, readings []study.Reading, note, by string) ([]study.Value, error) {
+func (s *remoteStudy) Observe(ctx context.Context, key string, readings []study.Measurement, note, by string) ([]study.Record, error) {
 	var answer struct {
-		Observations []study.Value `json:"observations"`
+		Observations []study.Record `json:"observations"`
 	}
 	body := map[string]any{"observations": readings, "by": by}
 	if note != "" { // servers of before do not know it
@@ -91,7 +91,7 @@ func (s *remoteStudy) Abandon(ctx context.Context, trial int, note, by string) (
 	return t, err
 }
 
-func (s *remoteStudy) Retract(ctx context.Context, observation int, note, by string) (v study.Value, err error) {
+func (s *remoteStudy) Retract(ctx context.Context, observation int, note, by string) (v study.Record, err error) {
 	q := url.Values{"note": {note}, "by": {by}}
 	_, err = s.do(ctx, call{method: http.MethodDelete, path: s.path + "/observations/" + strconv.Itoa(observation), query: q}, &v)
 	return v, err
@@ -118,7 +118,7 @@ func (s *remoteStudy) Show(ctx context.Context) (*studyShown, error) {
 	if shown.All, err = pages[study.Trial](ctx, s, "trials"); err != nil {
 		return nil, err
 	}
-	shown.Observed, err = pages[study.Value](ctx, s, "observations")
+	shown.Observed, err = pages[study.Record](ctx, s, "observations")
 	return shown, err
 }
 
@@ -213,15 +213,15 @@ func (w writer) Write(p []byte) (int, error) {
 }
 
 // Verify replays the events here, not on the server: its word is not taken for it.
-func (s *remoteStudy) Verify(ctx context.Context, suggestions bool) (study.Verified, error) {
+func (s *remoteStudy) Verify(ctx context.Context, suggestions bool) (study.Verification, error) {
 	net, err := s.Network(ctx)
 	if err != nil {
-		return study.Verified{}, err
+		return study.Verification{}, err
 	}
 	var engine study.Engine
 	if suggestions {
 		if engine, err = study.NewOptimizer(net.Graph, net.Nodes, s.settings); err != nil {
-			return study.Verified{}, fmt.Errorf("making the suggestions again: %w", err)
+			return study.Verification{}, fmt.Errorf("making the suggestions again: %w", err)
 		}
 	}
 	stage := s.app.talk.Stage("replaying")

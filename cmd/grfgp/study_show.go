@@ -25,15 +25,15 @@ type studySummary struct {
 	Trials  map[study.TrialState]int `json:"trials"`
 	Spent   float64                  `json:"spent"`
 	Left    *float64                 `json:"left,omitempty"` // of the budget
-	Best    *study.Value             `json:"best,omitempty"`
+	Best    *study.Record             `json:"best,omitempty"`
 	Created time.Time                `json:"created"`
 	Updated time.Time                `json:"updated"`
 }
 
 func summaryOf(st *study.State) studySummary {
 	s := studySummary{
-		Name: st.Settings.Name, Status: st.Status, Stopped: st.Stopped, Goal: st.Settings.Goal.String(), Events: st.Seq, Values: len(st.Readings()),
-		Trials: st.Counts(), Spent: st.Spent(), Left: st.Left(), Created: st.Created, Updated: st.Updated,
+		Name: st.Settings.Name, Status: st.Status, Stopped: st.Stopped, Goal: st.Settings.Goal.String(), Events: st.Seq, Values: len(st.Measurements()),
+		Trials: st.Counts(), Spent: st.Spent(), Left: st.BudgetLeft(), Created: st.Created, Updated: st.Updated,
 	}
 	if best, ok := st.Best(); ok {
 		s.Best = &best
@@ -47,11 +47,11 @@ type studyShown struct {
 	studySummary
 	Settings study.Settings `json:"settings"`
 	All      []study.Trial  `json:"all_trials"`
-	Observed []study.Value  `json:"observations"`
+	Observed []study.Record  `json:"observations"`
 }
 
 func showState(st *study.State) *studyShown {
-	return &studyShown{1, summaryOf(st), st.Settings, append([]study.Trial{}, st.Trials...), append([]study.Value{}, st.Values...)}
+	return &studyShown{1, summaryOf(st), st.Settings, append([]study.Trial{}, st.Trials...), append([]study.Record{}, st.Records...)}
 }
 
 func studyList(a *app, f *studyFlags) *cobra.Command {
@@ -145,7 +145,7 @@ func showText(w io.Writer, s *studyShown, trials bool) error {
 		fmt.Fprintf(w, ", and %.6g left", *s.Left)
 	}
 	fmt.Fprintf(w, "\ntrials: ")
-	for k, state := range study.TrialStates {
+	for k, state := range study.TrialStates() {
 		if k > 0 {
 			fmt.Fprint(w, ", ")
 		}
@@ -170,7 +170,7 @@ func showText(w io.Writer, s *studyShown, trials bool) error {
 	return t.Flush()
 }
 
-func observationTable(w io.Writer, values []study.Value) error {
+func observationTable(w io.Writer, values []study.Record) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "\nobservation\tnode\tvalue\ttrial\tby\ttime\tnote")
 	for _, v := range values {
