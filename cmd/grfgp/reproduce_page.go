@@ -12,8 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"grfgp/experiment"
 	"grfgp/graphio"
+	"grfgp/internal/paper/experiment"
 )
 
 //go:embed reproduce.html
