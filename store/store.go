@@ -66,15 +66,16 @@ type GraphInfo struct {
 	Size int64  `json:"size"` // bytes, unpacked
 }
 
-// Options of Open.
+// Options of Open. The zero value creates a store where there is none, and does
+// not wait for one that another process holds.
 type Options struct {
-	// MustExist makes it an error where there is no store yet. Without it one is
-	// made, in a new file or in a database that has no tables of this program.
+	// MustExist makes a missing store an error. Without it Open creates one: a new
+	// file, or tables in a database that has none of this program.
 	MustExist bool
-	// Wait is how long to wait for another process to give the store up.
+	// Wait is how long Open waits for another process to give the store up.
 	Wait time.Duration
-	// URL is where this process answers for the store: whoever finds it held is
-	// told.
+	// URL is the address of the server that opens the store, if it is one. Other
+	// processes that find the store held are told to use it.
 	URL string
 }
 
