@@ -24,7 +24,7 @@ type studyView struct {
 	Values   int                      `json:"values"` // that count
 	Spent    float64                  `json:"spent"`
 	Left     *float64                 `json:"left,omitempty"`
-	Best     *study.Record             `json:"best,omitempty"`
+	Best     *study.Record            `json:"best,omitempty"`
 	Graph    graphView                `json:"graph"`
 	Engine   engineStatus             `json:"engine"`
 }

@@ -30,16 +30,16 @@ type NodeIDs interface {
 // Query is an ask in the eyes of an Engine.
 type Query struct {
 	Measurements []Measurement // that count, in the order told
-	Pending []string  // nodes being measured: not suggested, counted by groups
-	Excluded   []string  // other nodes that are not to be suggested; measured ones are known by Readings
-	Count    int       // nodes wanted
-	Budget     *float64  // of the budget; nil: no limit
-	Seed     uint64
+	Pending      []string      // nodes being measured: not suggested, counted by groups
+	Excluded     []string      // other nodes that are not to be suggested; measured ones are known by Readings
+	Count        int           // nodes wanted
+	Budget       *float64      // of the budget; nil: no limit
+	Seed         uint64
 }
 
 // Suggestions are the nodes that an Engine picked.
 type Suggestions struct {
-	List []Suggestion
+	List  []Suggestion
 	Short Reason // why there are fewer than wanted
 }
 

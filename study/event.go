@@ -44,9 +44,9 @@ type (
 	}
 	// Observed gives values at nodes that nobody asked for.
 	Observed struct {
-		Key    string    `json:"key,omitempty"`
+		Key    string        `json:"key,omitempty"`
 		Values []Measurement `json:"values"`
-		Note   string    `json:"note,omitempty"`
+		Note   string        `json:"note,omitempty"`
 	}
 	// Renewed moves the end of a lease.
 	Renewed struct {

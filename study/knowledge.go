@@ -10,7 +10,7 @@ import (
 // Predictions are what is known of every node.
 type Predictions struct {
 	Seq              int64      // of the last event that they know
-	Measurements         int        // that they were made from
+	Measurements     int        // that they were made from
 	Spec             grfgp.Spec // of the model, its choices filled in
 	NoiseSD          float64    // of a reading
 	grfgp.Prediction            // by number of node, in the order of Engine.Nodes

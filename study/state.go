@@ -92,7 +92,7 @@ type State struct {
 	Created  time.Time
 	Updated  time.Time // of the last event
 	Trials   []Trial   // number t is Trials[t−1]
-	Records   []Record   // number o is Values[o−1]
+	Records  []Record  // number o is Values[o−1]
 	Asks     []Ask
 
 	nodes     map[string]*nodeState

@@ -25,7 +25,7 @@ type studySummary struct {
 	Trials  map[study.TrialState]int `json:"trials"`
 	Spent   float64                  `json:"spent"`
 	Left    *float64                 `json:"left,omitempty"` // of the budget
-	Best    *study.Record             `json:"best,omitempty"`
+	Best    *study.Record            `json:"best,omitempty"`
 	Created time.Time                `json:"created"`
 	Updated time.Time                `json:"updated"`
 }
@@ -47,7 +47,7 @@ type studyShown struct {
 	studySummary
 	Settings study.Settings `json:"settings"`
 	All      []study.Trial  `json:"all_trials"`
-	Observed []study.Record  `json:"observations"`
+	Observed []study.Record `json:"observations"`
 }
 
 func showState(st *study.State) *studyShown {

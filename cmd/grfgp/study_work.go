@@ -274,9 +274,9 @@ func (a *app) readings(ctx context.Context, s sharedStudy, in *observeFlags, arg
 // answerValues shows observations, and how many more were not come to.
 func (a *app) answerValues(values []study.Record, left int) error {
 	return a.answer(struct {
-		Version int           `json:"version"`
+		Version int            `json:"version"`
 		Values  []study.Record `json:"observations"`
-		Left    int           `json:"not_done,omitempty"`
+		Left    int            `json:"not_done,omitempty"`
 	}{1, values, left}, func(w io.Writer) error {
 		for _, v := range values {
 			state := ""
