@@ -7,7 +7,7 @@
 //
 //	c, err := client.New("http://127.0.0.1:8080", client.Options{})
 //	s, err := c.Study(ctx, "pipes")
-//	ask, err := s.Ask(ctx, study.Request{Count: 3, Holder: "anna"})
+//	ask, err := s.Ask(ctx, study.AskRequest{Count: 3, Holder: "anna"})
 //	for _, t := range ask.Trials {
 //		_, err = s.Tell(ctx, t.Trial, study.Outcome{Value: measure(t.Node)}, "anna")
 //	}
@@ -55,13 +55,13 @@ type Studies interface {
 // named by say who gives a command; they are kept in the log.
 type Study interface {
 	// Ask suggests nodes and reserves them. The same key gets the same answer.
-	Ask(ctx context.Context, r study.Request) (study.Ask, error)
+	Ask(ctx context.Context, r study.AskRequest) (study.Ask, error)
 	// Tell ends a trial with a value or as failed. Telling the same outcome again
 	// is harmless; another one is a study.ErrConflict.
 	Tell(ctx context.Context, trial int, o study.Outcome, by string) (study.Trial, error)
 	// Observe adds measurements that nobody asked for, all or none. The same key
 	// takes effect once.
-	Observe(ctx context.Context, key string, readings []study.Reading, note, by string) ([]study.Value, error)
+	Observe(ctx context.Context, key string, measurements []study.Measurement, note, by string) ([]study.Record, error)
 	// Renew makes the lease of a trial end later; 0 is the study's own lease.
 	Renew(ctx context.Context, trial int, lease time.Duration, by string) (study.Trial, error)
 	// Release ends a trial that will not be measured; its node may be suggested
@@ -70,7 +70,7 @@ type Study interface {
 	// Abandon ends a trial whose node can never be measured.
 	Abandon(ctx context.Context, trial int, note, by string) (study.Trial, error)
 	// Retract withdraws a measurement by its number.
-	Retract(ctx context.Context, observation int, note, by string) (study.Value, error)
+	Retract(ctx context.Context, observation int, note, by string) (study.Record, error)
 	// Pause stops suggestions until Resume; Close stops them for good.
 	Pause(ctx context.Context, note, by string) error
 	Resume(ctx context.Context, by string) error
@@ -89,7 +89,7 @@ type Study interface {
 	// Verify replays all events in this process and, if suggestions is set, makes
 	// every suggestion again and compares. progress may be nil; total is 0 where
 	// the number of events is not known.
-	Verify(ctx context.Context, suggestions bool, progress func(done, total int64)) (study.Verified, error)
+	Verify(ctx context.Context, suggestions bool, progress func(done, total int64)) (study.Verification, error)
 }
 
 // Summary describes a study in one line.
@@ -104,7 +104,7 @@ type Summary struct {
 	Trials  map[study.TrialState]int `json:"trials"`
 	Spent   float64                  `json:"spent"`
 	Left    *float64                 `json:"left,omitempty"` // of the budget; nil: no limit
-	Best    *study.Value             `json:"best,omitempty"`
+	Best    *study.Record            `json:"best,omitempty"`
 	Created time.Time                `json:"created"`
 	Updated time.Time                `json:"updated"`
 }
@@ -115,7 +115,7 @@ type Overview struct {
 	Summary
 	Settings     study.Settings `json:"settings"`
 	AllTrials    []study.Trial  `json:"all_trials"`
-	Observations []study.Value  `json:"observations"`
+	Observations []study.Record `json:"observations"`
 }
 
 // Progress reports work that takes a while. Each function, unless nil, is called

@@ -34,7 +34,7 @@ func serve(t testing.TB, change func(*server.Options)) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	opts := server.Options{Store: kept, Limits: server.DefaultLimits()}
+	opts := server.Options{Store: kept}
 	if change != nil {
 		change(&opts)
 	}
@@ -121,12 +121,12 @@ func studyContract(t *testing.T, all client.Studies) {
 	if net, err := s.Network(ctx); err != nil || net.Graph.Len() != 20 {
 		t.Errorf("the graph: %v", err)
 	}
-	if _, err := s.Observe(ctx, "first", []study.Reading{{Node: "0", Value: 1}, {Node: "5", Value: 2}}, "", "anna"); err != nil {
+	if _, err := s.Observe(ctx, "first", []study.Measurement{{Node: "0", Value: 1}, {Node: "5", Value: 2}}, "", "anna"); err != nil {
 		t.Fatal(err)
 	}
-	ask, err := s.Ask(ctx, study.Request{Count: 3, Holder: "anna", Key: "one"})
+	ask, err := s.Ask(ctx, study.AskRequest{Count: 3, Holder: "anna", Key: "one"})
 	must(err)
-	again, err := s.Ask(ctx, study.Request{Count: 3, Holder: "anna", Key: "one"})
+	again, err := s.Ask(ctx, study.AskRequest{Count: 3, Holder: "anna", Key: "one"})
 	must(err)
 	if len(ask.Trials) != 3 || fmt.Sprint(nodes(ask)) != fmt.Sprint(nodes(again)) {
 		t.Errorf("%v, then %v under the same key", nodes(ask), nodes(again))
@@ -140,7 +140,7 @@ func studyContract(t *testing.T, all client.Studies) {
 	if _, err := s.Tell(ctx, first, study.Outcome{Value: 8}, "anna"); !errors.Is(err, study.ErrConflict) {
 		t.Errorf("another value: %v", err)
 	}
-	if _, err := s.Observe(ctx, "", []study.Reading{{Node: "nowhere", Value: 1}}, "", ""); !errors.Is(err, study.ErrUnknownNode) {
+	if _, err := s.Observe(ctx, "", []study.Measurement{{Node: "nowhere", Value: 1}}, "", ""); !errors.Is(err, study.ErrUnknownNode) {
 		t.Errorf("an unknown node: %v", err)
 	}
 	if _, err := s.Renew(ctx, ask.Trials[1].Trial, 72*time.Hour, "anna"); err != nil {
@@ -153,7 +153,7 @@ func studyContract(t *testing.T, all client.Studies) {
 		t.Error(err)
 	}
 	must(s.Pause(ctx, "lunch", "anna"))
-	if a, err := s.Ask(ctx, study.Request{Count: 1}); err != nil || a.Short != study.ReasonPaused {
+	if a, err := s.Ask(ctx, study.AskRequest{Count: 1}); err != nil || a.Short != study.ReasonPaused {
 		t.Errorf("%+v, %v from a paused study", a, err)
 	}
 	must(s.Resume(ctx, "anna"))
@@ -272,7 +272,7 @@ func TestLostAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	cable.lose = 1
-	ask, err := s.Ask(t.Context(), study.Request{Count: 2})
+	ask, err := s.Ask(t.Context(), study.AskRequest{Count: 2})
 	if err != nil || len(ask.Trials) != 2 {
 		t.Fatalf("%+v, %v", ask, err)
 	}

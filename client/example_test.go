@@ -23,7 +23,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	s := server.New(server.Options{Store: kept, Limits: server.DefaultLimits()})
+	s := server.New(server.Options{Store: kept})
 	defer s.Close()
 	web := httptest.NewServer(s)
 	defer web.Close()
@@ -50,7 +50,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	for range 3 {
-		ask, err := ring.Ask(ctx, study.Request{Count: 1, Holder: "anna"})
+		ask, err := ring.Ask(ctx, study.AskRequest{Count: 1, Holder: "anna"})
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -33,7 +33,7 @@ func (s *remoteStudy) post(ctx context.Context, path string, body, v any) error 
 	return err
 }
 
-func (s *remoteStudy) Ask(ctx context.Context, r study.Request) (a study.Ask, err error) {
+func (s *remoteStudy) Ask(ctx context.Context, r study.AskRequest) (a study.Ask, err error) {
 	body := map[string]any{"count": r.Count, "holder": r.Holder}
 	if r.Lease > 0 {
 		body["lease"] = study.Duration(r.Lease)
@@ -57,11 +57,11 @@ func (s *remoteStudy) Tell(ctx context.Context, trial int, o study.Outcome, by s
 	return t, err
 }
 
-func (s *remoteStudy) Observe(ctx context.Context, key string, readings []study.Reading, note, by string) ([]study.Value, error) {
+func (s *remoteStudy) Observe(ctx context.Context, key string, measurements []study.Measurement, note, by string) ([]study.Record, error) {
 	var answer struct {
-		Observations []study.Value `json:"observations"`
+		Observations []study.Record `json:"observations"`
 	}
-	body := map[string]any{"observations": readings, "by": by}
+	body := map[string]any{"observations": measurements, "by": by}
 	if note != "" { // older servers refuse the field
 		body["note"] = note
 	}
@@ -91,7 +91,7 @@ func (s *remoteStudy) Abandon(ctx context.Context, trial int, note, by string) (
 	return t, err
 }
 
-func (s *remoteStudy) Retract(ctx context.Context, observation int, note, by string) (v study.Value, err error) {
+func (s *remoteStudy) Retract(ctx context.Context, observation int, note, by string) (v study.Record, err error) {
 	q := url.Values{"note": {note}, "by": {by}}
 	_, err = s.do(ctx, call{method: http.MethodDelete, path: s.path + "/observations/" + strconv.Itoa(observation), query: q}, &v)
 	return v, err
@@ -118,7 +118,7 @@ func (s *remoteStudy) Show(ctx context.Context) (*Overview, error) {
 	if shown.AllTrials, err = pages[study.Trial](ctx, s, "trials"); err != nil {
 		return nil, err
 	}
-	shown.Observations, err = pages[study.Value](ctx, s, "observations")
+	shown.Observations, err = pages[study.Record](ctx, s, "observations")
 	return shown, err
 }
 
@@ -213,15 +213,15 @@ func (w writer) Write(p []byte) (int, error) {
 	return n, err
 }
 
-func (s *remoteStudy) Verify(ctx context.Context, suggestions bool, progress func(done, total int64)) (study.Verified, error) {
+func (s *remoteStudy) Verify(ctx context.Context, suggestions bool, progress func(done, total int64)) (study.Verification, error) {
 	net, err := s.Network(ctx)
 	if err != nil {
-		return study.Verified{}, err
+		return study.Verification{}, err
 	}
 	var engine study.Engine
 	if suggestions {
 		if engine, err = study.NewOptimizer(net.Graph, net.Nodes, s.settings); err != nil {
-			return study.Verified{}, fmt.Errorf("making the suggestions again: %w", err)
+			return study.Verification{}, fmt.Errorf("making the suggestions again: %w", err)
 		}
 	}
 	return study.Verify(ctx, s.Events(ctx, 0), engine, func(done int64) {

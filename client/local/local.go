@@ -187,7 +187,7 @@ func (s *storedStudy) engine(ctx context.Context) (study.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.KeepIn(s.of.store.Keeper(s.Settings().Name))
+	o.KeepIn(s.of.store.Checkpoints(s.Settings().Name))
 	return o, nil
 }
 
@@ -206,7 +206,7 @@ func (s *storedStudy) Show(ctx context.Context) (shown *client.Overview, err err
 	s.View(func(st *study.State) {
 		shown = &client.Overview{
 			Version: 1, Summary: summary(st), Settings: st.Settings,
-			AllTrials: append([]study.Trial{}, st.Trials...), Observations: append([]study.Value{}, st.Values...),
+			AllTrials: append([]study.Trial{}, st.Trials...), Observations: append([]study.Record{}, st.Records...),
 		}
 	})
 	return shown, nil
@@ -214,8 +214,8 @@ func (s *storedStudy) Show(ctx context.Context) (shown *client.Overview, err err
 
 func summary(st *study.State) client.Summary {
 	s := client.Summary{
-		Name: st.Settings.Name, Status: st.Status, Stopped: st.Stopped, Goal: st.Settings.Goal.String(), Events: st.Seq, Values: len(st.Readings()),
-		Trials: st.Counts(), Spent: st.Spent(), Left: st.Left(), Created: st.Created, Updated: st.Updated,
+		Name: st.Settings.Name, Status: st.Status, Stopped: st.Stopped, Goal: st.Settings.Goal.String(), Events: st.Seq, Values: len(st.Measurements()),
+		Trials: st.Counts(), Spent: st.Spent(), Left: st.BudgetLeft(), Created: st.Created, Updated: st.Updated,
 	}
 	if best, ok := st.Best(); ok {
 		s.Best = &best
@@ -234,15 +234,15 @@ func (s *storedStudy) Export(ctx context.Context, w io.Writer, withGraph bool) e
 	return study.Export(w, packed, s.Events(ctx, 0))
 }
 
-func (s *storedStudy) Verify(ctx context.Context, suggestions bool, progress func(done, total int64)) (study.Verified, error) {
+func (s *storedStudy) Verify(ctx context.Context, suggestions bool, progress func(done, total int64)) (study.Verification, error) {
 	if _, err := s.Network(ctx); err != nil {
-		return study.Verified{}, err
+		return study.Verification{}, err
 	}
 	var engine study.Engine
 	if suggestions {
 		var err error
 		if engine, err = s.newEngine(ctx); err != nil {
-			return study.Verified{}, err
+			return study.Verification{}, err
 		}
 	}
 	total := s.Seq()

@@ -24,9 +24,9 @@ import (
 // loadFlags are the flags of serve load.
 type loadFlags struct {
 	studyFlags
-	clients   int
-	nodes     int
-	time      time.Duration
+	clients int
+	nodes   int
+	time    time.Duration
 }
 
 func serveLoad(a *app) *cobra.Command {
@@ -88,7 +88,7 @@ func (a *app) load(ctx context.Context, f *loadFlags, place string) error {
 		return f.refused(ctx, err)
 	}
 	suggestions, err := f.measure(ctx, a, "ask", f.nodes-loadValues-1, func(int) error {
-		answer, err := asks.Ask(ctx, study.Request{Count: 1, Holder: "load"})
+		answer, err := asks.Ask(ctx, study.AskRequest{Count: 1, Holder: "load"})
 		if err == nil && len(answer.Trials) != 1 {
 			err = errors.New("an ask got nothing")
 		}
@@ -146,18 +146,18 @@ func (f *loadFlags) prepare(ctx context.Context, a *app, all client.Studies) (te
 	if asks, err = create(name+"-ask", ""); err != nil {
 		return nil, nil, err
 	}
-	if _, err := tells.Ask(ctx, study.Request{Count: min(loadTrials, f.nodes), Holder: "load"}); err != nil {
+	if _, err := tells.Ask(ctx, study.AskRequest{Count: min(loadTrials, f.nodes), Holder: "load"}); err != nil {
 		return nil, nil, err
 	}
-	var first []study.Reading
+	var first []study.Measurement
 	for k := range loadValues {
 		i := k * f.nodes / loadValues
-		first = append(first, study.Reading{Node: fmt.Sprint(i), Value: float64(k*k%31) / 10})
+		first = append(first, study.Measurement{Node: fmt.Sprint(i), Value: float64(k*k%31) / 10})
 	}
 	if _, err := asks.Observe(ctx, "first", first, "", "load"); err != nil {
 		return nil, nil, err
 	}
-	if _, err := asks.Ask(ctx, study.Request{Count: 1, Holder: "load"}); err != nil { // the model is learned
+	if _, err := asks.Ask(ctx, study.AskRequest{Count: 1, Holder: "load"}); err != nil { // the model is learned
 		return nil, nil, err
 	}
 	s.Done("studies %s-tell and %s-ask on %d nodes", name, name, f.nodes)

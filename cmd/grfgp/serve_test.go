@@ -351,7 +351,7 @@ func observeOnce(base string, c, k int) bool {
 		return false
 	}
 	defer resp.Body.Close()
-	var taken struct{ Observations []study.Value }
+	var taken struct{ Observations []study.Record }
 	return resp.StatusCode == http.StatusCreated && json.NewDecoder(resp.Body).Decode(&taken) == nil && len(taken.Observations) == 1
 }
 

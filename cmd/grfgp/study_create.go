@@ -95,7 +95,7 @@ func (a *app) createStudy(ctx context.Context, f *studyFlags, c *createFlags, na
 		return err
 	}
 	a.tellNetwork(net)
-	var first []study.Reading
+	var first []study.Measurement
 	if read != nil {
 		if first, err = c.observations(a, net.Graph, read, &c.reading); err != nil {
 			return err

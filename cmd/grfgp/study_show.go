@@ -105,7 +105,7 @@ func showText(w io.Writer, s *client.Overview, trials bool) error {
 		fmt.Fprintf(w, ", and %.6g left", *s.Left)
 	}
 	fmt.Fprintf(w, "\ntrials: ")
-	for k, state := range study.TrialStates {
+	for k, state := range study.TrialStates() {
 		if k > 0 {
 			fmt.Fprint(w, ", ")
 		}
@@ -130,7 +130,7 @@ func showText(w io.Writer, s *client.Overview, trials bool) error {
 	return t.Flush()
 }
 
-func observationTable(w io.Writer, values []study.Value) error {
+func observationTable(w io.Writer, values []study.Record) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "\nobservation\tnode\tvalue\ttrial\tby\ttime\tnote")
 	for _, v := range values {

@@ -300,7 +300,7 @@ func TestStudyRestarts(t *testing.T) {
 	for step := range 20 {
 		threads := []string{"1", "8"}[step%2]
 		got := d.asks("s --threads " + threads)[0]
-		want, err := straight.Ask(t.Context(), study.Request{Count: 1, Holder: "anna"})
+		want, err := straight.Ask(t.Context(), study.AskRequest{Count: 1, Holder: "anna"})
 		if err != nil || want.Trials[0].Node != got.Node {
 			t.Fatalf("step %d: %s with restarts, %+v without, %v", step, got.Node, want.Trials, err)
 		}

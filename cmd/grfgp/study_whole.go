@@ -180,7 +180,7 @@ the next suggestion that a model made.`,
 			stage.Done("%d events, %d suggestions made again", v.Events, v.Suggestions)
 			return a.answer(struct {
 				Version int `json:"version"`
-				study.Verified
+				study.Verification
 			}{1, v}, func(w io.Writer) error {
 				_, err := fmt.Fprintf(w, "all good: %d events, %d suggestions made again\n", v.Events, v.Suggestions)
 				return err

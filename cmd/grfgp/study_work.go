@@ -20,7 +20,7 @@ import (
 )
 
 func studyAsk(a *app, f *studyFlags) *cobra.Command {
-	var r study.Request
+	var r study.AskRequest
 	cmd := &cobra.Command{
 		Use:   "ask NAME [-n 1]",
 		Short: "Ask for nodes to measure; they are reserved for you",
@@ -236,8 +236,8 @@ type observeFlags struct {
 }
 
 // readings are those of the arguments, or of a file.
-func (a *app) readings(ctx context.Context, s client.Study, in *observeFlags, args []string) ([]study.Reading, error) {
-	var all []study.Reading
+func (a *app) readings(ctx context.Context, s client.Study, in *observeFlags, args []string) ([]study.Measurement, error) {
+	var all []study.Measurement
 	for _, arg := range args {
 		at := strings.LastIndexByte(arg, '=') // an id may hold one
 		if at < 0 {
@@ -247,7 +247,7 @@ func (a *app) readings(ctx context.Context, s client.Study, in *observeFlags, ar
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, study.Reading{Node: arg[:at], Value: v})
+		all = append(all, study.Measurement{Node: arg[:at], Value: v})
 	}
 	if in.measurements == "" {
 		return all, nil
@@ -273,11 +273,11 @@ func (a *app) readings(ctx context.Context, s client.Study, in *observeFlags, ar
 }
 
 // answerValues shows observations, and how many more were not come to.
-func (a *app) answerValues(values []study.Value, left int) error {
+func (a *app) answerValues(values []study.Record, left int) error {
 	return a.answer(struct {
-		Version int           `json:"version"`
-		Values  []study.Value `json:"observations"`
-		Left    int           `json:"not_done,omitempty"`
+		Version int            `json:"version"`
+		Values  []study.Record `json:"observations"`
+		Left    int            `json:"not_done,omitempty"`
 	}{1, values, left}, func(w io.Writer) error {
 		for _, v := range values {
 			state := ""
@@ -396,7 +396,7 @@ func studyRetract(a *app, f *studyFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return each(ctx, s, ids, itself, observationCount, a.answerValues, func(id int) (study.Value, error) {
+			return each(ctx, s, ids, itself, observationCount, a.answerValues, func(id int) (study.Record, error) {
 				return s.Retract(ctx, id, note, f.who())
 			})
 		}),
