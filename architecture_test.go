@@ -43,7 +43,7 @@ var (
 	mayUseRoot = []string{"cmd/grfgp", "internal/paper/experiment", "internal/paper/bench", "server", "study"}
 	mayUseOS   = []string{"graphio", "internal/paper/dataset", "store", "store/storetest", "cmd/grfgp", "internal/mmap", "internal/mutate"}
 	mayLog     = []string{"cmd/grfgp", "server"}
-	mayUseHTTP = []string{"internal/paper/dataset", "store", "store/storetest", "server", "cmd/grfgp"}
+	mayUseHTTP = []string{"client", "internal/paper/dataset", "store", "store/storetest", "server", "cmd/grfgp"}
 )
 
 func TestImports(t *testing.T) {
