@@ -234,5 +234,5 @@ func (f *simulateFlags) load(ctx context.Context, a *app, spec grfgp.Spec) (*gra
 	a.tell(read.Report)
 	a.tellRepeats(read.Report, f.repeats)
 	a.tellUnusedSD(read, "simulate learns")
-	return net.Graph, read, read.Enough(spec.Mean != nil, spec.NoiseSD != nil)
+	return net.Graph, read, enough(read, spec)
 }

@@ -93,9 +93,9 @@ func (s Set) graph(ctx context.Context, p place) (*graph.Graph, error) {
 	g, err := s.read(ctx, p)
 	var file *graphio.Error
 	if errors.As(err, &file) {
-		plain := *file
-		plain.Next = "" // it names flags for files of one's own
-		return nil, fmt.Errorf("%w: %w", ErrDamaged, &plain)
+		bare := *file
+		bare.Remedies = nil // they are for files of one's own
+		return nil, fmt.Errorf("%w: %w", ErrDamaged, &bare)
 	}
 	if err != nil {
 		return nil, err

@@ -56,7 +56,7 @@ func (e *Experiment) plan(opts Options, shelf Shelf, say func(string, ...any)) (
 	case p.listed == 0:
 		return nil, fmt.Errorf("%w: none of %s matches %s; there are %s", ErrNoPart, e.Name, opts.Only, some(names, 4))
 	case opts.Finished:
-		return nil, fmt.Errorf("%w of %s here; run it without --finished, or name its folder", ErrUnfinished, e.Name)
+		return nil, fmt.Errorf("%w of %s here; run it, or name the folder of a finished run", ErrUnfinished, e.Name)
 	default:
 		return nil, p.missing[0]
 	}
