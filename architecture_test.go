@@ -28,7 +28,8 @@ var forbidden = map[string][]string{
 	"grfgp":    {"grfgp/graphio", "grfgp/study", "grfgp/store", "grfgp/server"},
 	"study":    {"grfgp/store", "grfgp/server"},
 	"store":    {"grfgp/server", "grfgp/graph", "grfgp/graphio", "grfgp/bayesopt", "grfgp/gp"},
-	"server":   {"grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
+	"client":   {"grfgp/server", "grfgp/store", "grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
+	"server":   {"grfgp/client", "grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
 
 	"internal/paper/dataset":    {"grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
 	"internal/paper/experiment": {"grfgp/study", "grfgp/store", "grfgp/server"},
@@ -40,9 +41,9 @@ var drawers = []string{"util", "utils", "common", "helper", "helpers", "misc", "
 // Packages that may use the root package, files, a log, and the network.
 var (
 	mayUseRoot = []string{"cmd/grfgp", "internal/paper/experiment", "internal/paper/bench", "server", "study"}
-	mayUseOS   = []string{"graphio", "internal/paper/dataset", "store", "store/storetest", "cmd/grfgp", "internal/mmap", "internal/mutate"}
+	mayUseOS   = []string{"graphio", "internal/paper/dataset", "internal/paper/output", "store", "store/storetest", "cmd/grfgp", "internal/mmap", "internal/mutate"}
 	mayLog     = []string{"cmd/grfgp", "server"}
-	mayUseHTTP = []string{"internal/paper/dataset", "store", "store/storetest", "server", "cmd/grfgp"}
+	mayUseHTTP = []string{"client", "internal/paper/dataset", "store", "store/storetest", "server", "cmd/grfgp"}
 )
 
 func TestImports(t *testing.T) {

@@ -37,8 +37,8 @@ type Store interface {
 	// Log returns the events of a study, none if there is no such study. The
 	// study exists from its first event on.
 	Log(name string) study.Log
-	// Keeper keeps what an engine of a study has learned.
-	Keeper(name string) study.Keeper
+	// Checkpoints keeps what an engine of a study has learned.
+	Checkpoints(name string) study.CheckpointStore
 	// Studies lists the studies by name.
 	Studies(ctx context.Context) ([]StudyInfo, error)
 	// PutGraph keeps a packed graph and returns its id. Putting it again is

@@ -1,4 +1,4 @@
-package main
+package client
 
 import (
 	"context"
@@ -14,16 +14,16 @@ import (
 	"grfgp/study"
 )
 
-// remoteStudy is a study of a server.
+// remoteStudy implements [Study] on a server.
 type remoteStudy struct {
-	*remoteStudies
+	*Client
 	path     string
 	settings study.Settings
 }
 
 func (s *remoteStudy) Settings() study.Settings { return s.settings }
 
-func (s *remoteStudy) view(ctx context.Context) (v remoteView, err error) {
+func (s *remoteStudy) view(ctx context.Context) (v view, err error) {
 	_, err = s.do(ctx, call{method: http.MethodGet, path: s.path}, &v)
 	return v, err
 }
@@ -33,12 +33,12 @@ func (s *remoteStudy) post(ctx context.Context, path string, body, v any) error 
 	return err
 }
 
-func (s *remoteStudy) Ask(ctx context.Context, r study.Request) (a study.Ask, err error) {
+func (s *remoteStudy) Ask(ctx context.Context, r study.AskRequest) (a study.Ask, err error) {
 	body := map[string]any{"count": r.Count, "holder": r.Holder}
 	if r.Lease > 0 {
 		body["lease"] = study.Duration(r.Lease)
 	}
-	_, err = s.do(ctx, call{method: http.MethodPost, path: s.path + "/asks", body: body, key: onceOnly(r.Key)}, &a)
+	_, err = s.do(ctx, call{method: http.MethodPost, path: s.path + "/asks", body: body, key: idempotencyKey(r.Key)}, &a)
 	return a, err
 }
 
@@ -57,15 +57,15 @@ func (s *remoteStudy) Tell(ctx context.Context, trial int, o study.Outcome, by s
 	return t, err
 }
 
-func (s *remoteStudy) Observe(ctx context.Context, key string, readings []study.Reading, note, by string) ([]study.Value, error) {
+func (s *remoteStudy) Observe(ctx context.Context, key string, measurements []study.Measurement, note, by string) ([]study.Record, error) {
 	var answer struct {
-		Observations []study.Value `json:"observations"`
+		Observations []study.Record `json:"observations"`
 	}
-	body := map[string]any{"observations": readings, "by": by}
-	if note != "" { // servers of before do not know it
+	body := map[string]any{"observations": measurements, "by": by}
+	if note != "" { // older servers refuse the field
 		body["note"] = note
 	}
-	_, err := s.do(ctx, call{method: http.MethodPost, path: s.path + "/observations", body: body, key: onceOnly(key)}, &answer)
+	_, err := s.do(ctx, call{method: http.MethodPost, path: s.path + "/observations", body: body, key: idempotencyKey(key)}, &answer)
 	return answer.Observations, err
 }
 
@@ -78,7 +78,7 @@ func (s *remoteStudy) Renew(ctx context.Context, trial int, lease time.Duration,
 	return t, err
 }
 
-// remark is what goes with commands that need no more.
+// remark is the body of commands that need no other.
 func remark(note, by string) map[string]string { return map[string]string{"note": note, "by": by} }
 
 func (s *remoteStudy) Release(ctx context.Context, trial int, by string) (t study.Trial, err error) {
@@ -91,7 +91,7 @@ func (s *remoteStudy) Abandon(ctx context.Context, trial int, note, by string) (
 	return t, err
 }
 
-func (s *remoteStudy) Retract(ctx context.Context, observation int, note, by string) (v study.Value, err error) {
+func (s *remoteStudy) Retract(ctx context.Context, observation int, note, by string) (v study.Record, err error) {
 	q := url.Values{"note": {note}, "by": {by}}
 	_, err = s.do(ctx, call{method: http.MethodDelete, path: s.path + "/observations/" + strconv.Itoa(observation), query: q}, &v)
 	return v, err
@@ -109,16 +109,16 @@ func (s *remoteStudy) Close(ctx context.Context, note, by string) error {
 	return s.post(ctx, "/close", remark(note, by), nil)
 }
 
-func (s *remoteStudy) Show(ctx context.Context) (*studyShown, error) {
+func (s *remoteStudy) Show(ctx context.Context) (*Overview, error) {
 	view, err := s.view(ctx)
 	if err != nil {
 		return nil, err
 	}
-	shown := &studyShown{Version: 1, studySummary: view.summary(), Settings: view.Settings}
-	if shown.All, err = pages[study.Trial](ctx, s, "trials"); err != nil {
+	shown := &Overview{Version: 1, Summary: view.summary(), Settings: view.Settings}
+	if shown.AllTrials, err = pages[study.Trial](ctx, s, "trials"); err != nil {
 		return nil, err
 	}
-	shown.Observed, err = pages[study.Value](ctx, s, "observations")
+	shown.Observations, err = pages[study.Record](ctx, s, "observations")
 	return shown, err
 }
 
@@ -168,7 +168,7 @@ func (s *remoteStudy) Events(ctx context.Context, after int64) iter.Seq2[study.E
 }
 
 func (s *remoteStudy) Network(ctx context.Context) (*graphio.Network, error) {
-	stage := s.app.talk.Stage("fetching the graph")
+	loaded := s.opts.Progress.Loading()
 	var packed []byte
 	_, err := s.once(ctx, call{method: http.MethodGet, path: "/v1/graphs/" + s.settings.Graph}, func(resp *http.Response) (err error) {
 		packed, err = io.ReadAll(resp.Body)
@@ -179,7 +179,7 @@ func (s *remoteStudy) Network(ctx context.Context) (*graphio.Network, error) {
 	}
 	net, err := graphio.Unpack(packed)
 	if err == nil {
-		stage.Done("%d nodes and %d edges", net.Graph.Len(), net.Graph.Edges())
+		loaded(net)
 	}
 	return net, err
 }
@@ -200,7 +200,8 @@ func (s *remoteStudy) Export(ctx context.Context, w io.Writer, withGraph bool) e
 	return err
 }
 
-// writer keeps errors of writing apart from those of reading.
+// writer keeps errors of writing, so that they are not taken for those of the
+// connection.
 type writer struct {
 	io.Writer
 	err *error
@@ -212,22 +213,20 @@ func (w writer) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Verify replays the events here, not on the server: its word is not taken for it.
-func (s *remoteStudy) Verify(ctx context.Context, suggestions bool) (study.Verified, error) {
+func (s *remoteStudy) Verify(ctx context.Context, suggestions bool, progress func(done, total int64)) (study.Verification, error) {
 	net, err := s.Network(ctx)
 	if err != nil {
-		return study.Verified{}, err
+		return study.Verification{}, err
 	}
 	var engine study.Engine
 	if suggestions {
 		if engine, err = study.NewOptimizer(net.Graph, net.Nodes, s.settings); err != nil {
-			return study.Verified{}, fmt.Errorf("making the suggestions again: %w", err)
+			return study.Verification{}, fmt.Errorf("making the suggestions again: %w", err)
 		}
 	}
-	stage := s.app.talk.Stage("replaying")
-	v, err := study.Verify(ctx, s.Events(ctx, 0), engine, func(int64) {})
-	if err == nil {
-		stage.Done("%d events, %d suggestions made again", v.Events, v.Suggestions)
-	}
-	return v, err
+	return study.Verify(ctx, s.Events(ctx, 0), engine, func(done int64) {
+		if progress != nil {
+			progress(done, 0)
+		}
+	})
 }
