@@ -39,13 +39,13 @@ func pathAndStar(t testing.TB) *graph.Graph {
 // lowest picks the lowest numbers, and remembers what it saw as measured.
 type lowest struct{ saw *[]int }
 
-func (l lowest) Pick(ctx context.Context, s bayesopt.Surrogate, c *bayesopt.Candidates, n int, _ uint64) ([]bayesopt.Choice, error) {
+func (l lowest) Pick(ctx context.Context, s bayesopt.Surrogate, c *bayesopt.Candidates, n int, _ uint64) ([]bayesopt.Suggestion, error) {
 	*l.saw = s.Measured()
 	mean, err := s.Mean(ctx, c.Nodes())
 	if err != nil {
 		return nil, err
 	}
-	var picks []bayesopt.Choice
+	var picks []bayesopt.Suggestion
 	for len(picks) < n {
 		best := -1
 		for at, node := range c.Nodes() {
@@ -57,7 +57,7 @@ func (l lowest) Pick(ctx context.Context, s bayesopt.Surrogate, c *bayesopt.Cand
 			break
 		}
 		c.Take(best)
-		picks = append(picks, bayesopt.Choice{Node: c.Nodes()[best], Value: mean[best]})
+		picks = append(picks, bayesopt.Suggestion{Node: c.Nodes()[best], Value: mean[best]})
 	}
 	return picks, nil
 }
