@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"grfgp/gp"
@@ -97,6 +98,7 @@ func (o *Optimizer) complete(r Request) (Request, error) {
 			}
 		}
 	}
+	r.Pending = slices.Compact(slices.Sorted(slices.Values(r.Pending)))
 	if r.Count == 0 {
 		r.Count = 1
 	}
@@ -147,7 +149,7 @@ func (o *Optimizer) pick(ctx context.Context, r Request) ([]Suggestion, Reason, 
 		if err := o.checkNode(picks[k].Node); err != nil {
 			return nil, Enough, nil, fmt.Errorf("bayesopt: picking by %T: %w", policy, err)
 		}
-		picks[k].Cost = o.opts.cost(picks[k].Node)
+		picks[k].Cost = o.opts.CostOf(picks[k].Node)
 		if why != "" {
 			picks[k].Why = why
 		}

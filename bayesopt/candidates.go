@@ -13,8 +13,8 @@ type Limits struct {
 	GroupCap int       // most suggested and pending nodes of a group; measured nodes do not count; 0: no cap
 }
 
-// check refuses limits that do not fit the number of nodes.
-func (l Limits) check(nodes int) error {
+// Check refuses limits that are not valid for the number of nodes.
+func (l Limits) Check(nodes int) error {
 	if l.Cost != nil && len(l.Cost) != nodes || l.Group != nil && len(l.Group) != nodes {
 		return fmt.Errorf("%w: %d costs and %d groups for %d nodes", ErrOptions, len(l.Cost), len(l.Group), nodes)
 	}
@@ -37,8 +37,8 @@ func (l Limits) check(nodes int) error {
 	return nil
 }
 
-// cost returns the cost of a node.
-func (l Limits) cost(node int) float64 {
+// CostOf returns the cost of a node.
+func (l Limits) CostOf(node int) float64 {
 	if l.Cost == nil {
 		return 1
 	}
@@ -66,7 +66,7 @@ const budgetRounding = 1e-9
 // candidates. Together the picks may cost at most the budget, up to rounding; nil
 // means no limit.
 func NewCandidates(of int, nodes []int, l Limits, budget *float64) (*Candidates, error) {
-	if err := l.check(of); err != nil {
+	if err := l.Check(of); err != nil {
 		return nil, err
 	}
 	if budget != nil && !(*budget >= 0) {
@@ -101,7 +101,7 @@ func (c *Candidates) Len() int { return len(c.nodes) }
 func (c *Candidates) Nodes() []int { return c.nodes }
 
 // Cost returns the cost of the candidate at an index.
-func (c *Candidates) Cost(at int) float64 { return c.limits.cost(c.own[at]) }
+func (c *Candidates) Cost(at int) float64 { return c.limits.CostOf(c.own[at]) }
 
 // Open reports whether the candidate at an index may be picked.
 func (c *Candidates) Open(at int) bool {

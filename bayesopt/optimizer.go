@@ -65,7 +65,7 @@ func (e Effort) less(f Effort) Effort {
 // New returns an Optimizer without measurements.
 func New(t Trainer, opts Options) (*Optimizer, error) {
 	n := t.Nodes()
-	if err := opts.Limits.check(n); err != nil {
+	if err := opts.Limits.Check(n); err != nil {
 		return nil, err
 	}
 	if err := opts.Goal.check(); err != nil {

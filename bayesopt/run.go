@@ -36,7 +36,7 @@ func (o *Optimizer) Run(ctx context.Context, r Request, measure func(ctx context
 		if err := o.Tell(nodes[0], value); err != nil {
 			return Enough, err
 		}
-		spent += o.opts.cost(nodes[0])
+		spent += o.opts.CostOf(nodes[0])
 	}
 	return Enough, nil
 }
