@@ -9,6 +9,8 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"grfgp/internal/compression"
 )
 
 // unpack sets in.text: gzip and zstd are known by their first bytes, whatever
@@ -23,16 +25,14 @@ func (in *input) unpack() error {
 		return in.empty("the file is empty", "write it again, or name another file")
 	}
 	var text io.Reader = raw
-	switch {
-	case bytes.HasPrefix(head, []byte("\x1f\x8b")):
-		in.compression = "gzip"
+	switch in.compression = compression.Detect(head); in.compression {
+	case compression.Gzip:
 		z, err := gzip.NewReader(raw)
 		if err != nil {
 			return in.readError(err)
 		}
 		text = z
-	case isZstd(head):
-		in.compression = "zstd"
+	case compression.Zstd:
 		z, err := zstd.NewReader(raw, zstd.WithDecoderConcurrency(1))
 		if err != nil {
 			return fmt.Errorf("graphio: unpacking %s: %w", in.name, err)
@@ -67,12 +67,6 @@ func peek(r *bufio.Reader, n int) ([]byte, error) {
 	return head, err
 }
 
-// isZstd knows frames and skippable frames.
-func isZstd(head []byte) bool {
-	return bytes.HasPrefix(head, []byte("\x28\xb5\x2f\xfd")) ||
-		len(head) >= 4 && head[0]&0xf0 == 0x50 && bytes.Equal(head[1:4], []byte("\x2a\x4d\x18"))
-}
-
 // notText says what a file is that holds no text, and what to do with it.
 func notText(head []byte) (what, next string) {
 	has := func(magic string) bool { return bytes.HasPrefix(head, []byte(magic)) }
@@ -88,7 +82,7 @@ func notText(head []byte) (what, next string) {
 		return "is packed with bzip2, which is not read", "unpack it with bunzip2, or pack it with gzip or zstd"
 	case has("\xfd7zXZ\x00"):
 		return "is packed with xz, which is not read", "unpack it with unxz, or pack it with gzip or zstd"
-	case has("\x1f\x8b"), isZstd(head):
+	case compression.Detect(head) != "":
 		return "is packed twice", "unpack it once"
 	case has("%PDF-"):
 		return "is a PDF document", "name a file that holds the data as text"

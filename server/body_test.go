@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
+
 	"grfgp/server"
 )
 
@@ -26,6 +28,16 @@ func zipped(t testing.TB, text []byte) []byte {
 		t.Fatal(err)
 	}
 	return b.Bytes()
+}
+
+// skippable compresses with zstd, after a frame that decoders skip.
+func skippable(t *testing.T, text []byte) []byte {
+	t.Helper()
+	enc, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return enc.EncodeAll(text, []byte("\x50\x2a\x4d\x18\x01\x00\x00\x00."))
 }
 
 func small(o *server.Options) {
@@ -60,6 +72,7 @@ func TestBodiesWithinLimits(t *testing.T) {
 		{"large graph, packed", "POST", "/v1/graphs", zipped(t, []byte(ring(5000))), []with{csv}, "too-large", 413},
 		{"large graph, packed on the way", "POST", "/v1/graphs", zipped(t, []byte(ring(5000))), []with{csv, packed}, "too-large", 413},
 		{"graph packed twice", "POST", "/v1/graphs", zipped(t, zipped(t, []byte(ring(5)))), []with{csv}, "media-type", 415},
+		{"large graph in zstd after a skippable frame", "POST", "/v1/graphs", skippable(t, []byte(ring(5000))), []with{csv}, "too-large", 413},
 		{"bomb of a graph", "POST", "/v1/graphs", bomb, []with{csv}, "too-large", 413},
 		{"large import", "POST", "/v1/imports", strings.Repeat("x", 17<<10), []with{csv}, "too-large", 413},
 		{"bomb of an import", "POST", "/v1/imports", bomb, []with{packed}, "too-large", 413},

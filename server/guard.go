@@ -91,7 +91,7 @@ func (s *Server) run(rt route, w http.ResponseWriter, r *http.Request) error {
 		// What nobody reads must not hold the connection either.
 		http.NewResponseController(w).SetReadDeadline(time.Now().Add(s.opts.Limits.BodyTime))
 	}
-	if rt.kind == public {
+	if rt.public {
 		return rt.handle(s, w, r)
 	}
 	if !s.mayEnter(r) {

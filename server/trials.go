@@ -1,7 +1,6 @@
 package server
 
 import (
-	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -76,46 +75,30 @@ func (o *shared) mayIssue(key string) (known, may bool) {
 	return known, may
 }
 
+var trialListing = listing[study.Trial]{
+	name:   "trials",
+	items:  func(st *study.State) []study.Trial { return st.Trials },
+	number: func(t study.Trial) int { return t.Trial },
+	header: []string{"trial", "node", "state", "holder", "asked", "until", "value", "observation", "cost", "mean", "sd", "late", "note", "why"},
+	row: func(t study.Trial) []string {
+		return []string{
+			strconv.Itoa(t.Trial), t.Node, string(t.State), cell(t.Holder), moment(t.Asked), moment(t.Until), figureAt(t.Value), ordinal(t.Number),
+			figure(t.Cost), figureAt(t.Mean), figureAt(t.SD), strconv.FormatBool(t.Late), cell(t.Note), cell(t.Why),
+		}
+	},
+}
+
 func (s *Server) listTrials(w http.ResponseWriter, r *http.Request) error {
-	q := only(r, "state", "after", "limit", "order", "format")
-	p, format := s.pageOf(q), q.choice("format", "json", "csv")
-	states := make([]study.TrialState, 0, 1)
+	var states []study.TrialState
 	for _, text := range r.URL.Query()["state"] {
 		state := study.TrialState(text)
 		if !slices.Contains(study.TrialStates(), state) {
-			return malformed.because("no trial is %q; there are %q", text, study.TrialStates())
+			return malformed.because("unknown trial state %q; the states are %q", text, study.TrialStates())
 		}
 		states = append(states, state)
 	}
-	if q.err != nil {
-		return q.err
-	}
-	o, err := s.named(r)
-	if err != nil {
-		return err
-	}
-	if format == "csv" {
-		p.limit = math.MaxInt
-	}
-	var list listed[study.Trial]
-	o.View(func(st *study.State) {
-		list = listOf(p, st.Trials, func(t study.Trial) (int, bool) {
-			return t.Trial, len(states) == 0 || slices.Contains(states, t.State)
-		})
-	})
-	if format == "csv" {
-		return trialTable(w, o.name, list.items)
-	}
-	return respond(w, http.StatusOK, list.as("trials"))
-}
-
-func trialTable(w http.ResponseWriter, name string, trials []study.Trial) error {
-	head := []string{"trial", "node", "state", "holder", "asked", "until", "value", "observation", "cost", "mean", "sd", "late", "note", "why"}
-	return table(w, name+"-trials", head, func(row func(...string)) {
-		for _, t := range trials {
-			row(strconv.Itoa(t.Trial), t.Node, string(t.State), cell(t.Holder), moment(t.Asked), moment(t.Until), figureAt(t.Value), ordinal(t.Number),
-				figure(t.Cost), figureAt(t.Mean), figureAt(t.SD), strconv.FormatBool(t.Late), cell(t.Note), cell(t.Why))
-		}
+	return trialListing.send(s, w, r, only(r, "state", "after", "limit", "order", "format"), func(t study.Trial) bool {
+		return states == nil || slices.Contains(states, t.State)
 	})
 }
 
