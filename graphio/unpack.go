@@ -22,7 +22,7 @@ func (in *input) unpack() error {
 		return in.readError(err)
 	}
 	if len(head) == 0 {
-		return in.empty("the file is empty", "write it again, or name another file")
+		return in.fail(CodeEmpty, "the file is empty", do("write it again"), otherFile)
 	}
 	var text io.Reader = raw
 	switch in.compression = compression.Detect(head); in.compression {
@@ -45,10 +45,10 @@ func (in *input) unpack() error {
 		return in.readError(err)
 	}
 	if len(head) == 0 {
-		return in.fail(fmt.Sprintf("the %s stream is empty", in.compression), "pack the file again, or name another file")
+		return in.fail(CodeContent, fmt.Sprintf("the %s stream is empty", in.compression), do("pack the file again"), otherFile)
 	}
 	if what, next := notText(head); what != "" {
-		return in.fail(what, next)
+		return in.fail(CodeFormat, what, do(next))
 	}
 	if bytes.HasPrefix(head, []byte("\xef\xbb\xbf")) {
 		if _, err := in.text.Discard(3); err != nil {
@@ -135,7 +135,7 @@ func (in *input) format() (string, error) {
 		return "", in.readError(err)
 	}
 	if len(head) == 0 {
-		return "", in.fail("the file is empty but for its byte-order mark", "write it again, or name another file")
+		return "", in.fail(CodeContent, "the file is empty but for its byte-order mark", do("write it again"), otherFile)
 	}
 	start := bytes.ToLower(bytes.TrimLeft(head, " \t\r\n"))
 	has := func(prefix string) bool { return bytes.HasPrefix(start, []byte(prefix)) }
@@ -144,19 +144,19 @@ func (in *input) format() (string, error) {
 	case has("%%matrixmarket"):
 		return formatMatrixMarket, nil
 	case has("<!doctype html"), has("<html"):
-		return "", in.fail("is a web page, not data", "the download saved the page instead of the file: fetch the file itself")
+		return "", in.fail(CodeFormat, "is a web page, not data", do("the download saved the page instead of the file: fetch the file itself"))
 	case has("<") && within("<gexf"):
-		return "", in.fail("is GEXF, which is not read", "save the graph as GraphML or as CSV")
+		return "", in.fail(CodeFormat, "is GEXF, which is not read", do("save the graph as GraphML or as CSV"))
 	case has("<") && (within("<graphml") || has("<?xml") || has("<!--")):
 		return formatGraphML, nil
 	case has("{"), has("[{"), has("[["), has("[\n"), has("[\""):
-		return "", in.fail("is JSON, which is not read", "write the edges as CSV, one per line: source,target,weight")
+		return "", in.fail(CodeFormat, "is JSON, which is not read", do("write the edges as CSV, one per line: source,target,weight"))
 	case has("*vertices"), has("*network"), has("*arcs"), has("*edges"):
-		return "", in.fail("is a Pajek file, which is not read", "save the graph as GraphML or as CSV")
+		return "", in.fail(CodeFormat, "is a Pajek file, which is not read", do("save the graph as GraphML or as CSV"))
 	case (has("graph") || has("creator ")) && (within("graph [") || within("graph\n[") || within("graph\r\n[")):
-		return "", in.fail("is GML, which is not read", "save the graph as GraphML or as CSV")
+		return "", in.fail(CodeFormat, "is GML, which is not read", do("save the graph as GraphML or as CSV"))
 	case has("graph {"), has("digraph "), has("strict graph"), has("strict digraph"):
-		return "", in.fail("is a Graphviz file, which is not read", "save the graph as GraphML or as CSV")
+		return "", in.fail(CodeFormat, "is a Graphviz file, which is not read", do("save the graph as GraphML or as CSV"))
 	}
 	return formatDelimited, nil
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -199,4 +200,27 @@ func TestTooManyAtOnce(t *testing.T) {
 		t.Errorf("upload: %d %s", a.status, a.body)
 	}
 	h.must("GET", "/v1/meta", nil, nil)
+}
+
+// What an upload is told to set are parameters that it has.
+func TestUploadRemedies(t *testing.T) {
+	h := newHost(t)
+	for _, c := range []struct{ name, body, want string }{
+		{"decimal signs", "u;v;w\na;b;1,5\nb;c;1.5\n", "edges: some numbers have a point (1.5) and others a comma (1,5); write them alike"},
+		{"distance", "u,v,km\na,b,5\n", "edges: column km looks like a distance; taken as a weight it would make far things alike; take larger as more alike with weights=similarity, take it as a distance (w = mean distance / distance) with weights=distance, or take all edges as equal with weights=ignore"},
+		{"ends", "from,to,source,target\na,b,c,d\n", "edges: the ends of an edge may be from and to or source and target; say which with column=source=from&column=target=to or column=source=source&column=target=target"},
+		{"header", "Person,Friend\nAnn,Bob\nCid,Dan\n", `edges: line 1 ("Person" and "Friend") may be a header or the first edge; take it as a header with header=yes, or take it as the first edge with header=no`},
+		{"row", "u,v\na,b\nc\n", "edges:3:2: 1 field, but 2 are expected; complete the line, or leave such rows out with on_bad_row=skip"},
+		{"one column", "a\nb\n", "edges: an edge needs two ends, but there is only one column; give a file of edges"},
+		{"only a header", "source,target\n", "edges: there is no edge in it, only a header; name another file"},
+	} {
+		if p := h.problem(h.do("POST", "/v1/graphs", c.body, "Content-Type: text/csv")); p.Detail != c.want {
+			t.Errorf("%s: %q, want %q", c.name, p.Detail, c.want)
+		}
+	}
+	var taken struct{ Report struct{ Warnings []string } }
+	h.must("POST", "/v1/graphs", "u,v\na,a\na,b\n", &taken, "Content-Type: text/csv")
+	if want := []string{"edges from a node to itself: 1; left out"}; !slices.Equal(taken.Report.Warnings, want) {
+		t.Errorf("warnings %q, want %q", taken.Report.Warnings, want)
+	}
 }

@@ -2,9 +2,11 @@ package server
 
 import (
 	"bufio"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"mime/multipart"
@@ -100,6 +102,23 @@ func (s *Server) keep(ctx context.Context, packed []byte) (isNew bool, id string
 	id, err = s.opts.Store.PutGraph(ctx, packed)
 	return true, id, err
 }
+
+// asParameters writes the options of readers as parameters of an upload, those
+// that graphOptions takes.
+var asParameters = graphio.Speller{And: "&", Spell: func(_ graphio.Table, s graphio.Setting) string {
+	value := cmp.Or(s.Value, "…")
+	switch s.Option {
+	case graphio.OptionColumns:
+		return fmt.Sprintf("column=%s=%s", s.Role, value)
+	case graphio.OptionHeader:
+		return "header=" + value
+	case graphio.OptionBadRows:
+		return "on_bad_row=" + value
+	case graphio.OptionWeights:
+		return "weights=" + value
+	}
+	return ""
+}}
 
 // graphOptions reads how the files of a graph are to be understood.
 func graphOptions(r *http.Request) (graphio.Options, error) {

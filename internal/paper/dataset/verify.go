@@ -94,9 +94,9 @@ func (s Set) graph(ctx context.Context, p location) (*graph.Graph, error) {
 	g, err := s.read(ctx, p)
 	var file *graphio.Error
 	if errors.As(err, &file) {
-		plain := *file
-		plain.Next = "" // a hint for users' own files
-		return nil, fmt.Errorf("%w: %w", ErrDamaged, &plain)
+		bare := *file
+		bare.Remedies = nil // hints for users' own files
+		return nil, fmt.Errorf("%w: %w", ErrDamaged, &bare)
 	}
 	if err != nil {
 		return nil, err
