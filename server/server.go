@@ -21,47 +21,32 @@ import (
 	"grfgp/study"
 )
 
-// Options of a Server.
+// Options of a Server. Only Store is required; the zero value of every other
+// field is the default that its comment gives.
 type Options struct {
-	Store   store.Store
-	Log     *slog.Logger
+	// Store keeps the studies and graphs. The server does not close it.
+	Store store.Store
+	// Log receives requests and failures; nil discards them.
+	Log *slog.Logger
+	// Version is the version of the program, as GET /v1/meta reports it.
 	Version string
 	Limits  Limits
 
-	// Token is what requests must show; empty: they need none.
+	// Token must be sent by requests in the header Authorization: Bearer TOKEN.
+	// Empty: none is needed.
 	Token string
-	// Hosts are the names by which the server may be called, beside those of
-	// loopback; "*" is any. What asks for another name was led here by a stranger.
-	Hosts    []string
-	ReadOnly bool // writes are refused
+	// Hosts are names by which clients may call the server, beside localhost and
+	// IP addresses; "*" allows any name. Requests with another Host header are
+	// refused (protection against DNS rebinding).
+	Hosts []string
+	// ReadOnly refuses every request that would change something.
+	ReadOnly bool
 
-	// Now is the clock of studies; nil: time.Now.
+	// Now is the clock of leases and events; nil: time.Now.
 	Now func() time.Time
-	// NewEngine makes the engine of a study; nil: a study.Optimizer that keeps what
-	// it learns in the store.
+	// NewEngine returns the engine of a study; nil: a study.Optimizer that keeps its
+	// checkpoints in the store.
 	NewEngine func(*graphio.Network, study.Settings) (study.Engine, error)
-}
-
-// Limits are what the server takes and gives at most.
-type Limits struct {
-	Body       int64         // bytes of a body, unpacked
-	Graph      int64         // bytes of a graph or an exported study, unpacked
-	Rows       int           // observations in one request
-	Page       int           // rows in one answer
-	Concurrent int           // requests at once
-	Streams    int           // event streams at once
-	MapNodes   int           // nodes drawn on a map
-	Patience   time.Duration // for what is worked out in the background
-	BodyTime   time.Duration // for a body to come; of a graph: from one piece to the next
-	IdleTime   time.Duration // between requests of a connection, and for a client to take a piece of an answer
-}
-
-// DefaultLimits are those of a server for a team.
-func DefaultLimits() Limits {
-	return Limits{
-		Body: 1 << 20, Graph: 1 << 30, Rows: 100_000, Page: 1000, Concurrent: 256, Streams: 256, MapNodes: 20_000,
-		Patience: 10 * time.Second, BodyTime: 10 * time.Second, IdleTime: time.Minute,
-	}
 }
 
 // Server answers requests. It owns what it works out in the background, until
@@ -81,12 +66,13 @@ type Server struct {
 	work     sync.WaitGroup
 
 	mu      sync.Mutex
-	studies map[string]*entry
+	studies map[string]*studyEntry
 	graphs  map[string]*network
 }
 
 // New returns a server that is ready to answer.
 func New(opts Options) *Server {
+	opts.Limits = opts.Limits.complete()
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
@@ -95,7 +81,7 @@ func New(opts Options) *Server {
 	}
 	s := &Server{
 		opts: opts, log: opts.Log, gate: make(chan struct{}, opts.Limits.Concurrent), streams: make(chan struct{}, opts.Limits.Streams),
-		stopping: make(chan struct{}), studies: map[string]*entry{}, graphs: map[string]*network{},
+		stopping: make(chan struct{}), studies: map[string]*studyEntry{}, graphs: map[string]*network{},
 	}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.metrics = newMetrics(s)
@@ -174,7 +160,7 @@ func (s *Server) expireLeases() {
 		case <-s.ctx.Done():
 			return
 		}
-		for _, e := range s.open() {
+		for _, e := range s.openStudies() {
 			if err := e.Expire(s.ctx); err != nil && s.ctx.Err() == nil {
 				s.log.Error("leases could not be ended", "study", e.name, "error", err)
 			}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -80,16 +81,16 @@ func (a *app) tellUnusedSD(m *graphio.Measurements, who string) {
 
 // observations are measurements as a study takes them: all of them, unless rows
 // that cannot be used may be skipped.
-func (m *measurementFlags) observations(a *app, g *graph.Graph, read *graphio.Measurements, in *reading) ([]study.Reading, error) {
+func (m *measurementFlags) observations(a *app, g *graph.Graph, read *graphio.Measurements, in *reading) ([]study.Measurement, error) {
 	a.tell(read.Report)
 	a.tellRepeats(read.Report, m.repeats)
 	a.tellUnusedSD(read, "studies learn")
 	if l := read.Report.Ledger; l.Unknown+l.Missing > 0 && in.onBadRow.value != "skip" {
 		return nil, dataf("%s: of its rows %d are of no node of the graph, and %d have no value; nothing was taken: correct them, or leave them out with --on-bad-row skip", read.Report.File, l.Unknown, l.Missing)
 	}
-	var all []study.Reading
+	var all []study.Measurement
 	for k, node := range read.Nodes {
-		all = append(all, study.Reading{Node: g.IDs().At(node), Value: read.Values[k]})
+		all = append(all, study.Measurement{Node: g.IDs().At(node), Value: read.Values[k]})
 	}
 	return all, nil
 }
@@ -117,12 +118,22 @@ func loadData(ctx context.Context, a *app, f *fitFlags, spec grfgp.Spec) (*model
 	a.tellNetwork(net)
 	a.tell(d.measurements.Report)
 	a.tellRepeats(d.measurements.Report, f.repeats)
-	if err := d.measurements.Enough(spec.Mean != nil, spec.NoiseSD != nil); err != nil {
+	if err := enough(d.measurements, spec); err != nil {
 		return nil, err
 	}
 	d.net = net
 	d.data, err = dataOf(d.measurements)
 	return &d, err
+}
+
+// enough refuses measurements that a model cannot learn from.
+func enough(m *graphio.Measurements, spec grfgp.Spec) error {
+	err := m.Enough(spec.Mean != nil, spec.NoiseSD != nil)
+	var file *graphio.Error
+	if errors.As(err, &file) {
+		file.Remedies = append(file.Remedies, graphio.Remedy{Do: "give what is known: --mean and --noise-sd"})
+	}
+	return err
 }
 
 // dataOf returns measurements as a model takes them.

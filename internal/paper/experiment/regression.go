@@ -1,0 +1,240 @@
+package experiment
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"unicode"
+
+	"gonum.org/v1/gonum/stat"
+
+	"grfgp"
+	"grfgp/gp"
+	"grfgp/graph"
+	"grfgp/internal/rng"
+	"grfgp/kernel"
+	"grfgp/walk"
+)
+
+// regressionTask is a graph with values to learn from and others to predict.
+type regressionTask struct {
+	graph       *graph.Graph
+	train, test gp.Data
+}
+
+// dataAt are the values of the given nodes.
+func dataAt(nodes []int, value func(node int) float64) gp.Data {
+	d := gp.Data{Nodes: nodes, Y: make([]float64, len(nodes))}
+	for k, i := range nodes {
+		d.Y[k] = value(i)
+	}
+	return d
+}
+
+// regressionSettings are all that a fit depends on.
+type regressionSettings struct {
+	Arm    string
+	Walks  int        `json:",omitempty"`
+	Hops   int        `json:",omitempty"`
+	Split  int        // seed of the split, or level of the wind
+	Weight string     `json:",omitempty"` // of the wind's grid
+	Spec   grfgp.Spec // of the clean arms
+	Seed   uint64     // of walks and starts
+}
+
+// name is that of the part.
+func (s regressionSettings) name() string {
+	name := fmt.Sprintf("%d-%s", s.Split, slug(s.Arm))
+	if s.Walks > 0 {
+		name += fmt.Sprintf("-%d", s.Walks)
+	}
+	return name
+}
+
+// slug makes a name fit for parts.
+func slug(text string) string {
+	return strings.Map(func(c rune) rune {
+		if c < 128 && (unicode.IsLetter(c) || unicode.IsDigit(c)) {
+			return c
+		}
+		return '_'
+	}, text)
+}
+
+// regressionScore is how good predictions of the test part are.
+type regressionScore struct {
+	rmse             float64 // in the units of the data
+	nlpd             float64 // mean negative log density of a reading, noise included, in standard deviations of the training part
+	bare             float64 // the same without noise, as the authors have it for wind
+	cover80, cover95 float64 // share of readings inside intervals
+
+	squared, density []float64 // of each reading: squared error and negative log density, in standard deviations
+}
+
+// scoreOf compares means and standard deviations (of the quantity, without noise)
+// with the test part.
+func (k regressionTask) scoreOf(mean, sd []float64, noise float64) regressionScore {
+	var s regressionScore
+	n := float64(k.test.Len())
+	_, unit := stat.PopMeanStdDev(k.train.Y, nil)
+	for r, y := range k.test.Y {
+		e, reading := y-mean[r], math.Hypot(sd[r], noise)
+		s.squared, s.density = append(s.squared, e*e/unit/unit), append(s.density, nlpd(e/unit, reading/unit))
+		s.rmse += e * e / n
+		s.nlpd += s.density[r] / n
+		s.bare += nlpd(e/unit, sd[r]/unit) / n
+		if z := math.Abs(e / reading); z < interval80 {
+			s.cover80 += 1 / n
+			s.cover95 += 1 / n
+		} else if z < interval95 {
+			s.cover95 += 1 / n
+		}
+	}
+	s.rmse = math.Sqrt(s.rmse)
+	return s
+}
+
+// Half widths of intervals, in standard deviations.
+const (
+	interval80 = 1.2815515655
+	interval95 = 1.9599639845
+)
+
+// nlpd is the negative log density of an error under a normal distribution.
+func nlpd(e, sd float64) float64 { return e*e/(2*sd*sd) + math.Log(2*math.Pi*sd*sd)/2 }
+
+// fit is what a Spec gives: a score, and the model.
+func (k regressionTask) fit(ctx context.Context, spec grfgp.Spec) (regressionScore, *grfgp.Model, error) {
+	m, err := grfgp.Fit(ctx, k.graph, k.train, spec)
+	if err != nil {
+		return regressionScore{}, nil, err
+	}
+	p, err := m.Predict(ctx, k.test.Nodes)
+	if err != nil {
+		return regressionScore{}, nil, err
+	}
+	return k.scoreOf(p.Mean, p.SD, m.NoiseSD()), m, nil
+}
+
+// fitKernel learns a kernel as the authors do: the mean of the training part
+// taken as known.
+func (k regressionTask) fitKernel(ctx context.Context, kern kernel.Kernel, opts gp.FitOptions) (regressionScore, gp.FitReport, error) {
+	mean := stat.Mean(k.train.Y, nil)
+	opts.Mean = &mean
+	m, report, err := gp.Fit(ctx, kern, k.train, opts)
+	if err != nil {
+		return regressionScore{}, report, err
+	}
+	p, err := m.Condition(ctx, k.train)
+	if err != nil {
+		return regressionScore{}, report, err
+	}
+	score, err := k.predict(ctx, p, m.NoiseSD())
+	return score, report, err
+}
+
+func (k regressionTask) predict(ctx context.Context, p *gp.Posterior, noise float64) (regressionScore, error) {
+	mu, err := p.Mean(ctx, k.test.Nodes)
+	if err != nil {
+		return regressionScore{}, err
+	}
+	variance, err := p.Variance(ctx, k.test.Nodes)
+	if err != nil {
+		return regressionScore{}, err
+	}
+	sd := make([]float64, len(variance))
+	for r, v := range variance {
+		sd[r] = math.Sqrt(max(0, v))
+	}
+	return k.scoreOf(mu, sd, noise), nil
+}
+
+// authorsHalt is the chance that a walk of theirs ends before a step.
+const authorsHalt = 0.1
+
+// authorsFeatures are walks as the authors' code has them: independent, uniform
+// steps, on the normalised Laplacian with its diagonal.
+func authorsFeatures(ctx context.Context, g *graph.Graph, walks, hops int, seed uint64) (*walk.Features, error) {
+	return walk.Sample(ctx, g.Normalized(graph.NormalizedLaplacian),
+		walk.Options{Sampler: walk.Independent, Steps: walk.Uniform, Walks: walks, Halt: authorsHalt, MaxLen: hops, Seed: seed})
+}
+
+// randomStart is where the authors begin to learn coefficients.
+func randomStart(hops int, seed uint64) [][]float64 {
+	random := rand.New(rng.New(seed, "authors' start"))
+	start := make([]float64, hops+1)
+	for l := range start {
+		start[l] = random.NormFloat64()
+	}
+	return [][]float64{start}
+}
+
+// laplacianDiffusion is the shape of the diffusion kernel by powers of L̃ = I − Ã:
+// f_l = σ (−β/2)^l / l!, with parameters σ² and β.
+type laplacianDiffusion struct{}
+
+func (laplacianDiffusion) Params() []kernel.Param {
+	return []kernel.Param{{Name: "variance", Start: 1, Positive: true, Variance: true}, {Name: "beta", Start: 1, Positive: true}}
+}
+
+func (laplacianDiffusion) Coeffs(dst, theta []float64) {
+	f := math.Sqrt(theta[0])
+	for l := range dst {
+		if l > 0 {
+			f *= -theta[1] / 2 / float64(l)
+		}
+		dst[l] = f
+	}
+}
+
+func (d laplacianDiffusion) CoeffsGrad(dst [][]float64, theta []float64) {
+	f := make([]float64, len(dst[0]))
+	d.Coeffs(f, theta)
+	for l, v := range f {
+		dst[0][l] = v / (2 * theta[0])
+		dst[1][l] = float64(l) * v / theta[1]
+	}
+}
+
+func (k regressionTask) learned(ctx context.Context, kern kernel.Kernel, opts gp.FitOptions) (regressionScore, float64, error) {
+	score, report, err := k.fitKernel(ctx, kern, opts)
+	return score, report.LogLikelihood, err
+}
+
+// authors are their walks with either kind of coefficients.
+func (k regressionTask) authors(ctx context.Context, s regressionSettings) (regressionScore, float64, error) {
+	f, err := authorsFeatures(ctx, k.graph, s.Walks, s.Hops, s.Seed+uint64(s.Split))
+	if err != nil {
+		return regressionScore{}, 0, err
+	}
+	var shape kernel.Modulation = laplacianDiffusion{}
+	var opts gp.FitOptions
+	if s.Arm == learnableArm {
+		shape, opts.Starts = kernel.Free{Len: s.Hops}, randomStart(s.Hops, s.Seed+uint64(s.Split))
+	}
+	kern, err := kernel.NewGRF(f, shape)
+	if err != nil {
+		return regressionScore{}, 0, err
+	}
+	return k.learned(ctx, kern, opts)
+}
+
+// keepField keeps predictions of all nodes, for maps.
+func keepField(ctx context.Context, m *grfgp.Model, nodes int, r *Result) error {
+	p, err := m.Predict(ctx, allNodes(nodes))
+	if err != nil {
+		return err
+	}
+	r.Arrays["mean"], r.Arrays["sd"] = p.Mean, p.SD
+	return nil
+}
+
+func allNodes(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
