@@ -163,46 +163,36 @@ func (o *Optimizer) Sorted(d gp.Data) gp.Data {
 	return d.Select(rowOrder(inner))
 }
 
-// Hold marks a node as pending: it is not suggested meanwhile.
-func (o *Optimizer) Hold(node int) error { return o.inner.Hold(o.at(node)) }
-
-// Release takes back a node that is pending. It may be suggested again.
-func (o *Optimizer) Release(node int) { o.inner.Release(o.at(node)) }
-
-// Exclude releases a node and never suggests it again.
-func (o *Optimizer) Exclude(node int) error { return o.inner.Exclude(o.at(node)) }
-
-// Ask suggests up to n nodes, says what is known of them, and holds them.
-func (o *Optimizer) Ask(ctx context.Context, n int) (bayesopt.Answer, error) {
-	a, err := o.inner.Ask(ctx, n)
+// Ask suggests nodes, with their predictions; see bayesopt.Optimizer.
+func (o *Optimizer) Ask(ctx context.Context, r bayesopt.Request) (bayesopt.Answer, error) {
+	a, err := o.inner.Ask(ctx, o.request(r))
 	for k := range a.Suggestions {
 		a.Suggestions[k].Node = o.given[a.Suggestions[k].Node]
 	}
 	return a, err
 }
 
-// Next is Ask without explanations: on large graphs they take longer than the
-// picks.
-func (o *Optimizer) Next(ctx context.Context, n int) ([]int, bayesopt.Reason, error) {
-	nodes, reason, err := o.inner.Next(ctx, n)
+// Next is Ask for the nodes alone.
+func (o *Optimizer) Next(ctx context.Context, r bayesopt.Request) ([]int, bayesopt.Reason, error) {
+	nodes, reason, err := o.inner.Next(ctx, o.request(r))
 	return renumbered(nodes, o.given), reason, err
 }
 
-// Suggest answers a caller who keeps the books of what is pending, closed and
-// spent; nodes are numbered as in the graph that was given.
-func (o *Optimizer) Suggest(ctx context.Context, r bayesopt.Request) (bayesopt.Answer, error) {
-	for _, nodes := range []*[]int{&r.Pending, &r.Closed} {
+// Run measures nodes one after the other; see bayesopt.Optimizer.
+func (o *Optimizer) Run(ctx context.Context, r bayesopt.Request, measure func(ctx context.Context, node int) (float64, error)) (bayesopt.Reason, error) {
+	return o.inner.Run(ctx, o.request(r), func(ctx context.Context, at int) (float64, error) { return measure(ctx, o.given[at]) })
+}
+
+// request returns a request in the numbers of the ordered graph.
+func (o *Optimizer) request(r bayesopt.Request) bayesopt.Request {
+	for _, nodes := range []*[]int{&r.Pending, &r.Excluded} {
 		at := make([]int, len(*nodes))
 		for k, node := range *nodes {
 			at[k] = o.at(node)
 		}
 		*nodes = at
 	}
-	a, err := o.inner.Suggest(ctx, r)
-	for k := range a.Suggestions {
-		a.Suggestions[k].Node = o.given[a.Suggestions[k].Node]
-	}
-	return a, err
+	return r
 }
 
 // Data returns what was told, in order.

@@ -14,8 +14,8 @@ func Renumbered(p Policy, numbers []int) Policy {
 	for i, number := range numbers {
 		r.back[number] = i
 	}
-	if _, blind := p.(Blind); blind {
-		return blindRenumbered{r}
+	if _, ok := p.(ModelFree); ok {
+		return modelFreeRenumbered{r}
 	}
 	return r
 }
@@ -25,16 +25,16 @@ type renumbered struct {
 	numbers, back []int
 }
 
-// blindRenumbered is renumbered for a policy that needs no model.
-type blindRenumbered struct{ renumbered }
+// modelFreeRenumbered is renumbered for a policy that needs no model.
+type modelFreeRenumbered struct{ renumbered }
 
-// Blind marks that no model is needed.
-func (blindRenumbered) Blind() {}
+// ModelFree implements ModelFree.
+func (modelFreeRenumbered) ModelFree() {}
 
 // Pick implements Policy.
-func (r renumbered) Pick(ctx context.Context, s Surrogate, c *Candidates, n int, seed uint64) ([]Choice, error) {
+func (r renumbered) Pick(ctx context.Context, s Surrogate, c *Candidates, n int, seed uint64) ([]Suggestion, error) {
 	mine := *c // what is picked, full and spent is shared
-	mine.nodes = chosen(r.numbers, c.nodes)
+	mine.nodes = selected(r.numbers, c.nodes)
 	picks, err := r.policy.Pick(ctx, renumberedSurrogate{s, r}, &mine, n, seed)
 	for k, p := range picks {
 		if p.Node < 0 || p.Node >= len(r.back) {
@@ -52,17 +52,17 @@ type renumberedSurrogate struct {
 }
 
 func (s renumberedSurrogate) Nodes() int        { return s.of.Nodes() }
-func (s renumberedSurrogate) Measured() []int   { return chosen(s.r.numbers, s.of.Measured()) }
+func (s renumberedSurrogate) Measured() []int   { return selected(s.r.numbers, s.of.Measured()) }
 func (s renumberedSurrogate) NoiseVar() float64 { return s.of.NoiseVar() }
 func (s renumberedSurrogate) Mean(ctx context.Context, nodes []int) ([]float64, error) {
-	return s.of.Mean(ctx, chosen(s.r.back, nodes))
+	return s.of.Mean(ctx, selected(s.r.back, nodes))
 }
 func (s renumberedSurrogate) Variance(ctx context.Context, nodes []int) ([]float64, error) {
-	return s.of.Variance(ctx, chosen(s.r.back, nodes))
+	return s.of.Variance(ctx, selected(s.r.back, nodes))
 }
 func (s renumberedSurrogate) Covariance(ctx context.Context, rows, cols []int) (*mat.Dense, error) {
-	return s.of.Covariance(ctx, chosen(s.r.back, rows), chosen(s.r.back, cols))
+	return s.of.Covariance(ctx, selected(s.r.back, rows), selected(s.r.back, cols))
 }
 func (s renumberedSurrogate) Sample(ctx context.Context, nodes []int, draws int, seed uint64) (*mat.Dense, error) {
-	return s.of.Sample(ctx, chosen(s.r.back, nodes), draws, seed)
+	return s.of.Sample(ctx, selected(s.r.back, nodes), draws, seed)
 }

@@ -25,7 +25,7 @@ type Network struct {
 // GraphML, whichever the file turns out to be. Nodes are numbered in the order
 // in which they are first seen, those of opts.Nodes before all others.
 func ReadGraph(ctx context.Context, src Source, opts Options) (*Network, error) {
-	in, err := open(ctx, src, opts)
+	in, err := open(ctx, src, TableEdges, opts)
 	if err != nil {
 		return nil, err
 	}

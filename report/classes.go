@@ -37,6 +37,7 @@ type Classes struct {
 	Table      *ClassTable
 	Validation *grfgp.ClassValidation // nil: none
 	Program    string                 // name and version of the program that made the report
+	Speller    graphio.Speller        // of options in notes on files; zero: as in Go
 }
 
 // Write draws the maps and figures and writes the page.
@@ -141,7 +142,7 @@ func (r *Classes) page() *classPage {
 		}
 		p.Validation = r.validationPage()
 	}
-	p.input(r.Network, "labels", r.Labels.Report)
+	p.input(r.Network, "labels", r.Labels.Report, r.Speller)
 	p.Graph.add("labelled", "%d of %d nodes (%.3g %%)", r.Data.Len(), g.Len(), 100*float64(r.Data.Len())/float64(g.Len()))
 	if without := Without(g, r.Data.Nodes); without.Count > 0 {
 		p.Graph.add("unlabelled", "components without a label: %v; probabilities there are the shares of the classes", without)

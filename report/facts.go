@@ -167,8 +167,9 @@ func (m *MeasurementFacts) Lines(nodes int) []Fact {
 }
 
 // DescribeFile returns what a reader understood of a file. The first fact has the
-// name that is given and the name of the file.
-func DescribeFile(name string, r *graphio.Report) []Fact {
+// name that is given and the name of the file. Notes write options by say, or as in
+// Go if it is zero.
+func DescribeFile(name string, r *graphio.Report, say graphio.Speller) []Fact {
 	var all facts
 	traits := []string{r.Format}
 	if r.Compression != "" {
@@ -210,7 +211,11 @@ func DescribeFile(name string, r *graphio.Report) []Fact {
 		all.add("", "and %d more", more)
 	}
 	for _, w := range r.Warnings {
-		all.add("note", "%s", w)
+		text := w.String()
+		if say.Spell != nil {
+			text = w.Text(say)
+		}
+		all.add("note", "%s", text)
 	}
 	return all
 }

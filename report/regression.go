@@ -46,6 +46,7 @@ type Regression struct {
 	Validation *grfgp.Validation // nil: none
 	Truth      []float64         // of every node; nil: not known
 	Program    string            // name and version of the program that made the report
+	Speller    graphio.Speller   // of options in notes on files; zero: as in Go
 }
 
 // Write draws the maps and figures and writes the page.
@@ -221,7 +222,7 @@ func (r *Regression) page() *page {
 		Level:    fmt.Sprintf("%g %%", 100*r.Level),
 	}
 	p.tiles(r)
-	p.input(r.Network, "measurements", r.Measurements.Report)
+	p.input(r.Network, "measurements", r.Measurements.Report, r.Speller)
 	p.Graph = append(p.Graph, DescribeMeasurements(g, r.Measurements).Lines(g.Len())...)
 	p.model(r)
 	p.maps(r)
@@ -253,12 +254,12 @@ func (p *page) tiles(r *Regression) {
 }
 
 // input describes the files and the graph; name is that of the second file.
-func (p *page) input(net *graphio.Network, name string, report *graphio.Report) {
+func (p *page) input(net *graphio.Network, name string, report *graphio.Report, say graphio.Speller) {
 	file := func(name string, report *graphio.Report) {
 		if len(p.Files) > 0 {
 			p.Files = append(p.Files, Fact{})
 		}
-		p.Files = append(p.Files, DescribeFile(name, report)...)
+		p.Files = append(p.Files, DescribeFile(name, report, say)...)
 	}
 	first := "edges"
 	if net.Nodes != nil && net.Nodes.Report == net.Report { // a graph of nearest neighbours

@@ -26,7 +26,7 @@ func (a *app) printCheck(r *checkAnswer) error {
 		report *graphio.Report
 	}{{"edges", r.Edges}, {"nodes", r.Nodes}, {"measurements", r.Measurements}} {
 		if file.report != nil {
-			facts := report.DescribeFile(file.name, file.report)
+			facts := report.DescribeFile(file.name, file.report, asFlags)
 			line(facts[0].Name, "%s", facts[0].Text)
 			lines(facts[1:])
 			text.WriteByte('\n')

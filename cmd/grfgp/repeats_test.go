@@ -177,9 +177,9 @@ func TestLittleToLearnFrom(t *testing.T) {
 		{"validate", "same", known, exitOK, "no less than that of the baseline nearest measured node"},
 		{"validate", "tiny", "", exitNotFitted, "too little for a variance to be a number"},
 		{"report", "one", known + " -o " + filepath.Join(dir, "r.html"), exitOK, "so there is no validation"},
-		{"suggest", "one", "--goal learn " + known, exitOK, "takes most of those left from the variance"},
+		{"suggest", "one", "--goal learn " + known, exitOK, "largest reduction of the total posterior variance"},
 		{"suggest", "one", "--goal learn", exitOK, "drawn at random"},
-		{"suggest", "tiny", "--goal learn", exitOK, "too far from or too near each other for a variance to be a number"},
+		{"suggest", "tiny", "--goal learn", exitOK, "with a variance outside the range of floating-point numbers"},
 	} {
 		args := append([]string{c.verb, "--generate", "ring:30", "--measurements", files[c.file]}, strings.Fields(c.flags)...)
 		if r := runLine(t, "", args...); r.code != c.code || !strings.Contains(r.out+r.err, c.want) {

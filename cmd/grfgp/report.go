@@ -79,7 +79,7 @@ func (a *app) makeReport(ctx context.Context, f *reportFlags, changed func(strin
 	r := &subject{
 		Regression: report.Regression{
 			Title: cmp.Or(f.title, filepath.Base(file.File)), Unit: f.unit, Quantity: cmp.Or(f.unit, valueName(file)),
-			Network: d.net, Measurements: d.measurements, Data: d.data, Spec: spec, Level: f.level, Program: programName(),
+			Network: d.net, Measurements: d.measurements, Data: d.data, Spec: spec, Level: f.level, Program: programName(), Speller: asFlags,
 		},
 		folds: min(f.folds, d.measuredNodes()), scheme: grfgp.Scheme(f.scheme.value),
 	}
@@ -200,7 +200,7 @@ func (a *app) reportLabels(ctx context.Context, f *reportFlags, spec grfgp.Spec)
 	}
 	r := &report.Classes{
 		Title: cmp.Or(f.title, filepath.Base(d.labels.Report.File)), Network: d.net, Labels: d.labels, Data: d.data,
-		Spec: spec, Method: f.classMethod(), Program: programName(),
+		Spec: spec, Method: f.classMethod(), Program: programName(), Speller: asFlags,
 	}
 	c, err := a.fitClasses(ctx, d, spec, r.Method)
 	if err != nil {

@@ -193,17 +193,17 @@ func TestVerdict(t *testing.T) {
 	everything := replays(one, three)
 	everything.Known = 3
 	for want, s := range map[string]*grfgp.Simulation{
-		"ei beats random: regret 1, random 3 after 3 measurements, better by 2 ± 0.":                       replays(one, three),
-		"ei is worse than random: regret 3":                                                                replays(three, one),
-		"No clear difference between ei and random":                                                        replays([]float64{1, 5, 1, 5, 1}, three),
-		"No difference between ei and random: regret 2, random 2 after 3 measurements, in all ":   replays(two, two),
-		"Too few replays (5) to tell whether ei beats random: regret 1, random 2 after 3 measurements, ":   replays(one, two),
-		"Too few replays (4) to tell whether ei beats random: regret 1, random 3":                          replays(one[1:], three[1:]),
-		"All 3 known nodes were measured in the end":                                                       everything,
-		"No verdict on ei":                                                                        replays(nil, nil),
+		"ei beats random: regret 1, random 3 after 3 measurements, better by 2 ± 0.":                     replays(one, three),
+		"ei is worse than random: regret 3":                                                              replays(three, one),
+		"No clear difference between ei and random":                                                      replays([]float64{1, 5, 1, 5, 1}, three),
+		"No difference between ei and random: regret 2, random 2 after 3 measurements, in all ":          replays(two, two),
+		"Too few replays (5) to tell whether ei beats random: regret 1, random 2 after 3 measurements, ": replays(one, two),
+		"Too few replays (4) to tell whether ei beats random: regret 1, random 3":                        replays(one[1:], three[1:]),
+		"All 3 known nodes were measured in the end":                                                     everything,
+		"No verdict on ei": replays(nil, nil),
 		"ei beats the expectation of uniform draws: regret 1, uniform draws 9 after 3 measurements": expected(replays(one, two), 9, 2),
 		"No clear difference between ei and the expectation of uniform draws: regret 1, uniform ":   expected(replays(one, two), 9, 20),
-		"Only random was replayed":                                                                  random,
+		"Only random was replayed": random,
 	} {
 		if got := verdict(s, "regret"); !strings.HasPrefix(got, want) {
 			t.Errorf("%q, want %q", got, want)

@@ -216,7 +216,7 @@ func followWalks(ctx context.Context, task *searchTask, s searchSettings) ([]flo
 		}
 	}
 	curve := []float64{most - best}
-	_, err = bayesopt.Run(ctx, o, s.Steps, func(_ context.Context, i int) (float64, error) {
+	_, err = o.Run(ctx, bayesopt.Request{Count: s.Steps}, func(_ context.Context, i int) (float64, error) {
 		best = max(best, task.table[i])
 		curve = append(curve, most-best)
 		return task.table[i], nil

@@ -20,7 +20,7 @@ import (
 // sharedData lets the test use the data beside the repository, or skips it.
 func sharedData(t testing.TB) dataset.Store {
 	t.Helper()
-	dir := filepath.Join("..", "..", "shared", "datasets")
+	dir := filepath.Join("..", "..", "..", "..", "shared", "datasets")
 	if _, err := os.Stat(dir); err != nil {
 		t.Skipf("no data beside the repository: %v", err)
 	}
