@@ -59,7 +59,7 @@ func (m *Model) Limits(ctx context.Context, nodes []int, p Prediction) (*Limits,
 		return nil, err
 	}
 	if len(p.Mean) != len(nodes) || len(p.SD) != len(nodes) {
-		return nil, fmt.Errorf("grfgp: limits of %d nodes by a prediction of %d; give what Predict gave for these nodes", len(nodes), len(p.Mean))
+		return nil, fmt.Errorf("limits of %d nodes by a prediction of %d; give what Predict gave for these nodes", len(nodes), len(p.Mean))
 	}
 	l := &Limits{}
 	return l, l.add(ctx, m, nodes, p)

@@ -267,7 +267,7 @@ func (t trainer) Fit(ctx context.Context, d gp.Data, last *bayesopt.Trained) (*b
 	if last != nil {
 		var by chosenBy
 		if err := json.Unmarshal([]byte(last.Kernel), &by); err != nil {
-			return nil, fmt.Errorf("grfgp: the last training: %w", err)
+			return nil, fmt.Errorf("the last training: %w", err)
 		}
 		if d.Len() < chooseAgain*by.Measurements {
 			m, _, err := t.retrain(ctx, d, by.Spec, last.Model.Theta())

@@ -38,7 +38,7 @@ type LowRank struct {
 // every node.
 func NewLowRank(f *walk.Features, m Modulation, opts LowRankOptions) (*LowRank, error) {
 	if opts.Dim < 1 {
-		return nil, fmt.Errorf("kernel: projecting features to %d dimensions, want at least 1", opts.Dim)
+		return nil, fmt.Errorf("projecting features to %d dimensions, want at least 1", opts.Dim)
 	}
 	grf, err := NewGRF(f, m)
 	if err != nil {

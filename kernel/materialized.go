@@ -23,7 +23,7 @@ type Materialized struct{ grf *GRF }
 // NewMaterialized returns k as a dense kernel.
 func NewMaterialized(k *GRF) (*Materialized, error) {
 	if n := k.Nodes(); n > MaxMaterialized {
-		return nil, fmt.Errorf("kernel: forming a dense matrix of %d nodes, at most %d are possible; use the features themselves", n, MaxMaterialized)
+		return nil, fmt.Errorf("forming a dense matrix of %d nodes, at most %d are possible; use the features themselves", n, MaxMaterialized)
 	}
 	return &Materialized{k}, nil
 }

@@ -84,7 +84,7 @@ func (s *Server) openStudy(name string) (*shared, error) {
 		return nil, noStudy(name)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("server: opening %q: %w", name, err)
+		return nil, fmt.Errorf("opening %q: %w", name, err)
 	}
 	o.Study = st
 	return o, nil

@@ -45,7 +45,7 @@ func (t *task[T]) start(s *Server, f func() (T, error)) (_ *run[T], began bool) 
 func safely(f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err = fmt.Errorf("server: panic: %v\n%s", v, debug.Stack())
+			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
 		}
 	}()
 	return f()

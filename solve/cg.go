@@ -14,10 +14,10 @@ import (
 func Solve(ctx context.Context, dst *mat.Dense, a Operator, noise []float64, b *mat.Dense, opts Options) (Stats, error) {
 	if d, ok := a.(Direct); ok {
 		if err := check(dst, a, noise, b, opts); err != nil {
-			return Stats{}, fmt.Errorf("solve: direct: %w", err)
+			return Stats{}, fmt.Errorf("direct: %w", err)
 		}
 		if err := d.SolveShifted(ctx, dst, b, noise); err != nil {
-			return Stats{}, fmt.Errorf("solve: direct: %w", err)
+			return Stats{}, fmt.Errorf("direct: %w", err)
 		}
 	}
 	return CG(ctx, dst, a, noise, b, opts)
@@ -37,7 +37,7 @@ func Solve(ctx context.Context, dst *mat.Dense, a Operator, noise []float64, b *
 func CG(ctx context.Context, dst *mat.Dense, a Operator, noise []float64, b *mat.Dense, opts Options) (Stats, error) {
 	c, err := newConjugate(dst, a, noise, b, opts)
 	if err != nil {
-		return Stats{}, fmt.Errorf("solve: conjugate gradients: %w", err)
+		return Stats{}, fmt.Errorf("conjugate gradients: %w", err)
 	}
 	for {
 		err := c.restart(ctx)
@@ -49,7 +49,7 @@ func CG(ctx context.Context, dst *mat.Dense, a Operator, noise []float64, b *mat
 		}
 		if err != nil {
 			c.stats.Residuals = nil // none for what dst holds now
-			return c.stats, fmt.Errorf("solve: conjugate gradients: iteration %d: %w", c.stats.Iterations, err)
+			return c.stats, fmt.Errorf("conjugate gradients: iteration %d: %w", c.stats.Iterations, err)
 		}
 	}
 	column, times := 0, 0.0 // the column that is farthest above its tolerance

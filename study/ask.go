@@ -59,7 +59,7 @@ func (s *Study) Ask(ctx context.Context, r AskRequest) (Ask, error) {
 }
 
 // errOvertaken says that a pick was no longer open when it was to be reserved.
-var errOvertaken = errors.New("study: overtaken by other events")
+var errOvertaken = errors.New("overtaken by other events")
 
 // answered returns the answer that needs no work: the one that the key got
 // before, or none at all.
@@ -98,7 +98,7 @@ func (s *Study) ask(ctx context.Context, r AskRequest) (Ask, error) {
 	}
 	picked, err := suggest(ctx, engine, q, resting)
 	if err != nil {
-		return Ask{}, fmt.Errorf("study: suggesting: %w", err)
+		return Ask{}, fmt.Errorf("suggesting: %w", err)
 	}
 	answer := Ask{Key: r.Key, Holder: r.Holder, Count: r.Count, Short: picked.Short, Trials: []Issued{}}
 	if len(picked.List) == 0 {

@@ -18,21 +18,21 @@ import "errors"
 var (
 	// ErrInvalid is wrapped by errors about commands and settings that make no
 	// sense whatever the state.
-	ErrInvalid = errors.New("study: not valid")
+	ErrInvalid = errors.New("not valid")
 	// ErrNotFinite refuses a value that is no finite number.
-	ErrNotFinite = errors.New("study: not a finite number")
+	ErrNotFinite = errors.New("not a finite number")
 	// ErrUnknownNode refuses a node that the graph does not have.
-	ErrUnknownNode = errors.New("study: no such node")
+	ErrUnknownNode = errors.New("no such node")
 	// ErrNotFound is wrapped where there is no such trial, value or study.
-	ErrNotFound = errors.New("study: not found")
+	ErrNotFound = errors.New("not found")
 	// ErrConflict is wrapped where a command contradicts what is known already.
-	ErrConflict = errors.New("study: conflict")
+	ErrConflict = errors.New("conflict")
 	// ErrNoModel says that too little was measured to model anything.
-	ErrNoModel = errors.New("study: there is no model yet")
+	ErrNoModel = errors.New("there is no model yet")
 	// ErrNoEngine says that a study was opened without an Engine.
-	ErrNoEngine = errors.New("study: opened without its graph")
+	ErrNoEngine = errors.New("opened without its graph")
 	// ErrSequence is wrapped where an event has not the number that is next.
-	ErrSequence = errors.New("study: out of sequence")
+	ErrSequence = errors.New("out of sequence")
 	// ErrCorrupt is wrapped where events cannot have come from this package.
-	ErrCorrupt = errors.New("study: not a usable log")
+	ErrCorrupt = errors.New("not a usable log")
 )

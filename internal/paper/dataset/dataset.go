@@ -16,10 +16,10 @@ import (
 
 // Errors that callers tell apart.
 var (
-	ErrUnknown     = errors.New("dataset: no such data set")
-	ErrMissing     = errors.New("dataset: not here")
-	ErrDamaged     = errors.New("dataset: not what was expected")
-	ErrUnreachable = errors.New("dataset: cannot be downloaded")
+	ErrUnknown     = errors.New("no such data set")
+	ErrMissing     = errors.New("not here")
+	ErrDamaged     = errors.New("not what was expected")
+	ErrUnreachable = errors.New("cannot be downloaded")
 )
 
 // Set is a data set of the paper, or a stand-in for one.

@@ -67,10 +67,10 @@ func (s Store) Fetch(ctx context.Context, set Set, opts FetchOptions) ([]string,
 		}
 	}
 	if err := os.MkdirAll(filepath.Dir(final), 0o755); err != nil {
-		return nil, fmt.Errorf("dataset: making a folder: %w", err)
+		return nil, fmt.Errorf("making a folder: %w", err)
 	}
 	if err := os.Rename(part.only(), final); err != nil {
-		return nil, fmt.Errorf("dataset: naming a download: %w", err)
+		return nil, fmt.Errorf("naming a download: %w", err)
 	}
 	return []string{final}, d.remove()
 }

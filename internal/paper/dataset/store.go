@@ -69,7 +69,7 @@ func (s Store) find(set Set) (place, error) {
 			p := place{root, form}
 			switch lacks, err := p.lacks(); {
 			case err != nil:
-				return p, fmt.Errorf("dataset: looking for %s: %w; see who may read it, or let %s name another folder", set.Name, err, Variable)
+				return p, fmt.Errorf("looking for %s: %w; see who may read it, or let %s name another folder", set.Name, err, Variable)
 			case len(lacks) == 0:
 				return p, nil
 			}
