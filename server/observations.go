@@ -45,7 +45,9 @@ func (s *Server) observe(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if _, err := o.ready(r.Context()); err != nil {
+	ctx, cancel := s.waitContext(r)
+	defer cancel()
+	if _, err := o.awaitEngine(ctx); err != nil {
 		return err
 	}
 	values, err := o.Observe(r.Context(), k, readings, body.Note, body.By)
@@ -53,7 +55,7 @@ func (s *Server) observe(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	s.metrics.told.Add(float64(len(values)))
-	o.learnSoon(false)
+	o.fitSoon(false)
 	return respond(w, http.StatusCreated, map[string]any{"observations": values})
 }
 

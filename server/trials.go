@@ -41,12 +41,14 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	ctx, cancel := s.waitContext(r)
+	defer cancel()
 	switch known, may := o.mayIssue(k); {
 	case known:
 	case may && o.Settings().UsesModel():
-		err = o.learned(r.Context())
+		err = o.awaitFit(ctx)
 	default:
-		_, err = o.ready(r.Context())
+		_, err = o.awaitEngine(ctx)
 	}
 	if err != nil {
 		return err
@@ -66,7 +68,7 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request) error {
 // mayIssue reports whether the answer to a key is known already, and whether an ask
 // may need a model: a study that is not open, or has nothing left to spend, hands
 // out nothing.
-func (o *shared) mayIssue(key string) (known, may bool) {
+func (o *openStudy) mayIssue(key string) (known, may bool) {
 	o.View(func(st *study.State) {
 		known = st.Answered(key)
 		left := st.BudgetLeft()
@@ -135,7 +137,7 @@ func (s *Server) showTrial(w http.ResponseWriter, r *http.Request) error {
 }
 
 // trial runs a command about a trial and shows what it is after it.
-func (s *Server) trial(w http.ResponseWriter, r *http.Request, body any, do func(o *shared, number int) (study.Trial, error)) error {
+func (s *Server) trial(w http.ResponseWriter, r *http.Request, body any, do func(o *openStudy, number int) (study.Trial, error)) error {
 	if err := s.readJSON(w, r, body); err != nil {
 		return err
 	}
@@ -161,7 +163,7 @@ func (s *Server) tell(w http.ResponseWriter, r *http.Request) error {
 		Failed bool     `json:"failed"`
 		remark
 	}
-	return s.trial(w, r, &body, func(o *shared, number int) (study.Trial, error) {
+	return s.trial(w, r, &body, func(o *openStudy, number int) (study.Trial, error) {
 		outcome := study.Outcome{Failed: body.Failed, Note: body.Note}
 		switch {
 		case (body.Value == nil) != body.Failed:
@@ -172,7 +174,7 @@ func (s *Server) tell(w http.ResponseWriter, r *http.Request) error {
 		t, err := o.Tell(r.Context(), number, outcome, body.By)
 		if err == nil {
 			s.metrics.told.Inc()
-			o.learnSoon(false)
+			o.fitSoon(false)
 		}
 		return t, err
 	})
@@ -183,21 +185,21 @@ func (s *Server) renew(w http.ResponseWriter, r *http.Request) error {
 		Lease study.Duration `json:"lease"`
 		By    string         `json:"by"`
 	}
-	return s.trial(w, r, &body, func(o *shared, number int) (study.Trial, error) {
+	return s.trial(w, r, &body, func(o *openStudy, number int) (study.Trial, error) {
 		return o.Renew(r.Context(), number, time.Duration(body.Lease), body.By)
 	})
 }
 
 func (s *Server) release(w http.ResponseWriter, r *http.Request) error {
 	var body remark
-	return s.trial(w, r, &body, func(o *shared, number int) (study.Trial, error) {
+	return s.trial(w, r, &body, func(o *openStudy, number int) (study.Trial, error) {
 		return o.Release(r.Context(), number, body.By)
 	})
 }
 
 func (s *Server) abandon(w http.ResponseWriter, r *http.Request) error {
 	var body remark
-	return s.trial(w, r, &body, func(o *shared, number int) (study.Trial, error) {
+	return s.trial(w, r, &body, func(o *openStudy, number int) (study.Trial, error) {
 		return o.Abandon(r.Context(), number, body.Note, body.By)
 	})
 }
