@@ -42,7 +42,7 @@ func TestJudged(t *testing.T) {
 		{[]float64{-1, 1.2}, false, "no clear difference in RMSE (0.1 ± 1.1)"},
 		{[]float64{0, 0}, false, "no clear difference in RMSE (0 ± 0)"},
 	} {
-		if got := judged(SpreadOf(c.values), "RMSE", c.more); got != c.want {
+		if got := verdict(SpreadOf(c.values), "RMSE", c.more); got != c.want {
 			t.Errorf("%v: %q, want %q", c.values, got, c.want)
 		}
 	}
@@ -102,12 +102,12 @@ func TestWindFindings(t *testing.T) {
 	}
 	rows := func(noisy, bare, auto float64) Rows {
 		return Rows{row(learnableArm, distanceWeights, 32, 2), row(learnableArm, distanceWeights, 64, noisy), row(repellingArm, distanceWeights, 128, bare),
-			row(repellingArm, evenWeights, 128, 0.5), row(autoArm, evenWeights, 0, auto)}
+			row(repellingArm, equalWeights, 128, 0.5), row(autoArm, equalWeights, 0, auto)}
 	}
 	says(t, windFindings(Options{}, rows(1, 0.8, 0.4)), "costs 20 % of the error", "longer reach do better", "0.500 instead of 0.800")
 	says(t, windFindings(Options{}, rows(0.7, 0.8, 0.6)), "not: costs", "Longer reach does not help here", "not: do better")
-	says(t, windFindings(Options{}, Rows{row(autoArm, evenWeights, 0, 0.6)}), "grfgp by itself has 0.600", "not: reach")
-	says(t, windFindings(Options{Quick: true}, Rows{row(autoArm, evenWeights, 0, 0.6)}), "not what grfgp takes by itself", "not: reach")
+	says(t, windFindings(Options{}, Rows{row(autoArm, equalWeights, 0, 0.6)}), "grfgp by itself has 0.600", "not: reach")
+	says(t, windFindings(Options{Quick: true}, Rows{row(autoArm, equalWeights, 0, 0.6)}), "not what grfgp takes by itself", "not: reach")
 	if len(windFindings(Options{}, nil)) != 0 {
 		t.Error("something is said of nothing")
 	}
@@ -132,7 +132,7 @@ func TestWindScales(t *testing.T) {
 		t.Errorf("%v, %v", tables, err)
 	}
 	for arm, v := range map[string]float64{maternArm: 0.5, autoArm: 0.25} {
-		name := regressionSettings{Arm: arm, Split: 800, Weight: evenWeights, Seed: 1}.windName()
+		name := regressionSettings{Arm: arm, Split: 800, Weight: equalWeights, Seed: 1}.windName()
 		r.add(name, &Result{Arrays: map[string][]float64{"squared": level(v), "density": level(2 * v)}})
 	}
 	tables, err := windScales(Options{Seed: 1}, r)
@@ -223,7 +223,7 @@ func TestShownWithoutData(t *testing.T) {
 		wants []string
 	}{
 		{traffic(), regressionSettings{Arm: autoArm, Split: 1111}.name(), []string{"the maps of speeds"}},
-		{wind(), regressionSettings{Arm: autoArm, Split: 1000, Weight: evenWeights, Seed: 1}.windName(), []string{"the globes", "node by node"}},
+		{wind(), regressionSettings{Arm: autoArm, Split: 1000, Weight: equalWeights, Seed: 1}.windName(), []string{"the globes", "node by node"}},
 		{cora(), topicSettings{Arm: "auto", Split: -1, Seed: 1}.name(), []string{"the network"}},
 	} {
 		r := &Results{arrays: map[string]map[string][]float64{}}

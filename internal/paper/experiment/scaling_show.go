@@ -32,7 +32,7 @@ func means(rows Rows, arm, column string) (x, y []float64) {
 }
 
 // printed returns a column of a table of the paper.
-func printed(table []ringCost, column string) (x, y []float64) {
+func paperColumn(table []ringCost, column string) (x, y []float64) {
 	for _, c := range table {
 		x, y = append(x, c.nodes), append(y, c.of(column))
 	}
@@ -52,7 +52,7 @@ func above(from float64, x, y []float64) (largeX, largeY []float64) {
 	return x[at:], y[at:]
 }
 
-func shownExponent(e bench.Exponent) string {
+func formatExponent(e bench.Exponent) string {
 	if math.IsNaN(e.Value) {
 		return ""
 	}
@@ -66,7 +66,7 @@ func showScaling(o Options, r *Results) (*Section, error) {
 		ringTable("Sparse features, size by size (Table 3)", r.Rows.Where("arm", featuresArm), paperSparse),
 		ringTable("Sparse features with the authors' probes, residual and no preconditioner, size by size (Table 3)", r.Rows.Where("arm", numbersArm), paperSparse),
 		ringTable("The clean protocol, size by size", r.Rows.Where("arm", cleanArm), nil))
-	s.Figures = drawn(Figure{
+	s.Figures = nonEmpty(Figure{
 		Name: "growth", Wide: true, Picture: ringFigure(r.Rows),
 		Caption: "Figure 2 again: cost against the number of nodes (dots) with fitted powers (lines; exponents with 95 % intervals, of the sizes that the lines span), beside the paper's tables (dashed). " +
 			"The last panel is what the paper does not show: the error at test nodes, where 0.1 is the noise.",
@@ -80,22 +80,22 @@ func showScaling(o Options, r *Results) (*Section, error) {
 
 // exponents is Table 1 with the intervals of Table 4.
 func exponents(rows Rows) Table {
-	var all []Beside
+	var all []Comparison
 	for _, c := range ringCosts {
 		fit := func(arm string, from float64) string {
 			x, y := means(rows, arm, c.column)
-			return shownExponent(bench.FitExponent(above(from, x, y)))
+			return formatExponent(bench.FitExponent(above(from, x, y)))
 		}
-		dense := Beside{What: c.name + ", dense", Paper: c.paperDense, Theirs: fit(denseArm, denseFrom)}
-		sparse := Beside{What: c.name + ", sparse", Paper: c.paperSparse, Theirs: fit(featuresArm, sparseFrom), Clean: fit(cleanArm, sparseFrom)}
+		dense := Comparison{What: c.name + ", dense", Paper: c.paperDense, Theirs: fit(denseArm, denseFrom)}
+		sparse := Comparison{What: c.name + ", sparse", Paper: c.paperSparse, Theirs: fit(featuresArm, sparseFrom), Clean: fit(cleanArm, sparseFrom)}
 		if c.column == "stored_mb" {
 			dense.Differs = "the paper counts three dense matrices, one a hop; ours is the one kernel that is factored"
 		}
 		if c.column == "init_seconds" {
-			x, y := printed(paperDense, c.column)
-			dense.Differs = "from 512 nodes on, the paper's own Table 2 gives " + shownExponent(bench.FitExponent(above(denseFrom, x, y)))
-			x, y = printed(paperSparse, c.column)
-			sparse.Differs = "from 32,768 nodes on, the paper's own Table 3 gives " + shownExponent(bench.FitExponent(above(sparseFrom, x, y)))
+			x, y := paperColumn(paperDense, c.column)
+			dense.Differs = "from 512 nodes on, the paper's own Table 2 gives " + formatExponent(bench.FitExponent(above(denseFrom, x, y)))
+			x, y = paperColumn(paperSparse, c.column)
+			sparse.Differs = "from 32,768 nodes on, the paper's own Table 3 gives " + formatExponent(bench.FitExponent(above(sparseFrom, x, y)))
 		}
 		if c.column == "training_seconds" {
 			dense.Differs = "ours has the features of the sparse arm, the paper's another kernel and library; ours factors a matrix in every epoch, the paper's runs on a GPU that small sizes do not fill"
@@ -104,7 +104,7 @@ func exponents(rows Rows) Table {
 		all = append(all, dense, sparse)
 		if x, y := means(rows, numbersArm, c.column); len(x) > 2 && c.column != "stored_mb" {
 			largeX, largeY := above(sparseFrom, x, y)
-			all = append(all, Beside{What: c.name + ", sparse, authors' numbers", Paper: c.paperSparse, Theirs: shownExponent(bench.FitExponent(largeX, largeY)),
+			all = append(all, Comparison{What: c.name + ", sparse, authors' numbers", Paper: c.paperSparse, Theirs: formatExponent(bench.FitExponent(largeX, largeY)),
 				Differs: fmt.Sprintf("64 probes, residual 0.01, no preconditioner, as the paper's; %d sizes", len(largeX))})
 		}
 	}
@@ -148,10 +148,10 @@ func ringTotals(rows Rows) Table {
 		}
 		return math.NaN()
 	}
-	var all []Beside
+	var all []Comparison
 	if sizes := rows.Where("arm", denseArm).Distinct("nodes"); len(sizes) > 0 {
 		n := sizes[len(sizes)-1]
-		all = append(all, Beside{
+		all = append(all, Comparison{
 			What:    fmt.Sprintf("speed-up of sparse over dense, %.0f nodes", n),
 			Paper:   fmt.Sprintf("%.3g×", paper(paperDense, n)/paper(paperSparse, n)),
 			Theirs:  fmt.Sprintf("%.3g×", total(denseArm, n)/total(featuresArm, n)),
@@ -160,9 +160,9 @@ func ringTotals(rows Rows) Table {
 	}
 	if sizes := rows.Where("arm", featuresArm).Distinct("nodes"); len(sizes) > 0 {
 		n := sizes[len(sizes)-1]
-		row := Beside{What: fmt.Sprintf("seconds in all, sparse, %.0f nodes", n), Paper: Short(paper(paperSparse, n)), Theirs: Short(total(featuresArm, n)), Clean: Short(total(cleanArm, n)),
+		row := Comparison{What: fmt.Sprintf("seconds in all, sparse, %.0f nodes", n), Paper: Short(paper(paperSparse, n)), Theirs: Short(total(featuresArm, n)), Clean: Short(total(cleanArm, n)),
 			Differs: "the paper: an NVIDIA RTX 2080 Ti, 64 probes, residual 0.01, no preconditioner; ours: the processors of this machine, 3 to 15 probes, residual 0.03, a preconditioner"}
-		wrong := Beside{What: fmt.Sprintf("test RMSE, %.0f nodes", n), Theirs: rows.Where("arm", featuresArm).Where("nodes", n).Over("rmse").String(),
+		wrong := Comparison{What: fmt.Sprintf("test RMSE, %.0f nodes", n), Theirs: rows.Where("arm", featuresArm).Where("nodes", n).Over("rmse").String(),
 			Clean: rows.Where("arm", cleanArm).Where("nodes", n).Over("rmse").String(), Differs: "not in the paper, but in the authors' result files; the noise is 0.1"}
 		for _, c := range paperSparse {
 			if c.nodes == n {
@@ -174,9 +174,9 @@ func ringTotals(rows Rows) Table {
 	if sizes := rows.Where("arm", numbersArm).Distinct("nodes"); len(sizes) > 0 {
 		n := sizes[len(sizes)-1]
 		all = append(all,
-			Beside{What: fmt.Sprintf("seconds in all, sparse, authors' numbers, %.0f nodes", n), Paper: Short(paper(paperSparse, n)), Theirs: Short(total(numbersArm, n)),
+			Comparison{What: fmt.Sprintf("seconds in all, sparse, authors' numbers, %.0f nodes", n), Paper: Short(paper(paperSparse, n)), Theirs: Short(total(numbersArm, n)),
 				Differs: "64 probes, residual 0.01 and no preconditioner on both sides; the paper on its GPU, ours on the processors of this machine"},
-			Beside{What: fmt.Sprintf("test RMSE, authors' numbers, %.0f nodes", n), Theirs: rows.Where("arm", numbersArm).Where("nodes", n).Over("rmse").String(), Differs: fmt.Sprintf("features of the same seeds and size: %s",
+			Comparison{What: fmt.Sprintf("test RMSE, authors' numbers, %.0f nodes", n), Theirs: rows.Where("arm", numbersArm).Where("nodes", n).Over("rmse").String(), Differs: fmt.Sprintf("features of the same seeds and size: %s",
 				sameSeeds(rows.Where("arm", featuresArm).Where("nodes", n), rows.Where("arm", numbersArm).Where("nodes", n)).Over("rmse"))})
 	}
 	return Compare("Whole runs: initialisation, 50 epochs, inference", "Means of seeds, of errors ± their standard deviation.", all...)
@@ -250,7 +250,7 @@ func ringFigure(rows Rows) *plot.Picture {
 				largeX, largeY := above(arm.from, x, y)
 				chart.Lines = append(chart.Lines, trend(arm.name, largeX, bench.FitExponent(largeX, largeY)))
 			}
-			if x, y := printed(arm.paper, c.column); len(rows) > 0 && arm.paper != nil {
+			if x, y := paperColumn(arm.paper, c.column); len(rows) > 0 && arm.paper != nil {
 				chart.Lines = append(chart.Lines, plot.Line{Name: arm.name + ", the paper's", Like: arm.name, X: x, Y: y, Dash: plot.Dashed})
 			}
 		}

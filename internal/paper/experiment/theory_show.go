@@ -23,7 +23,7 @@ var theoryGraphs = []string{"ring", "grid", "hubs"}
 func showTheory(o Options, r *Results) (*Section, error) {
 	s := &Section{
 		Tables: []Table{statements(r.Rows), growth(r.Rows), projections(r.Rows)},
-		Figures: drawn(
+		Figures: nonEmpty(
 			Figure{Name: "theorem1", Wide: true, Picture: theorem1Figure(r.Rows),
 				Caption: "Theorem 1. Left and middle: how far a kernel entry between two neighbours is off in all but 5 % of runs, beside the bound. Right: non-zeros of all but 5 % of features, beside the bound; walks are not cut off."},
 			Figure{Name: "theorem2", Wide: true, Picture: theorem2Figure(r.Rows),
@@ -115,7 +115,7 @@ func growth(rows Rows) Table {
 			if x, _ := series(rows, on, quantity, column); len(x) == 0 {
 				return "–"
 			}
-			return shownExponent(exponent(rows, on, quantity, column))
+			return formatExponent(exponent(rows, on, quantity, column))
 		}
 		x, _ := series(rows, on, condition, "observed")
 		if len(x) == 0 {
@@ -283,9 +283,9 @@ func theoryFindings(rows Rows) []string {
 		switch e := exponent(rows, on, iterations, "seconds"); {
 		case !(e.Value > lemma1):
 		case lemma1 < e.Lower && e.Lower < e.Value: // two sizes have no interval
-			all = append(all, fmt.Sprintf("On %s the time of a solve grew as N^%s here, faster than Lemma 1 says, of which the count of iterations is the check that does not depend on the machine.", on, shownExponent(e)))
+			all = append(all, fmt.Sprintf("On %s the time of a solve grew as N^%s here, faster than Lemma 1 says, of which the count of iterations is the check that does not depend on the machine.", on, formatExponent(e)))
 		default:
-			all = append(all, fmt.Sprintf("On %s the time of a solve grew as N^%s here: more than the 1.5 of Lemma 1, but so few sizes do not tell the two apart.", on, shownExponent(e)))
+			all = append(all, fmt.Sprintf("On %s the time of a solve grew as N^%s here: more than the 1.5 of Lemma 1, but so few sizes do not tell the two apart.", on, formatExponent(e)))
 		}
 	}
 	woodbury := rows.Where("check", "woodbury")
