@@ -94,7 +94,7 @@ func (m *Model) priorOnly(ctx context.Context, at []int) (count int, err error) 
 		}
 		return count, nil
 	}
-	joined, err := kernel.Joined(ctx, m.posterior.Prior(), at, measured)
+	joined, err := kernel.Connected(ctx, m.posterior.Prior(), at, measured)
 	for _, ok := range joined {
 		if !ok {
 			count++
@@ -113,6 +113,8 @@ func (s Spec) reach() (hops int, known bool) {
 		return 2 * s.freeLen(), true
 	case s.Method == "series" && s.Hops > 0:
 		return 2 * s.Hops, true
+	case s.Custom != nil:
+		return 0, false
 	case s.Family == "power":
 		return len(s.Alpha) - 1, true
 	}
@@ -121,7 +123,8 @@ func (s Spec) reach() (hops int, known bool) {
 
 // walkError is nil where the kernel is exact.
 func (m *Model) walkError(ctx context.Context, at []int, p Prediction) (*WalkError, error) {
-	fine, coarse := kernel.Samplings(m.posterior.Prior())
+	abilities := kernel.AbilitiesOf(m.posterior.Prior())
+	fine, coarse := abilities.Fine, abilities.Coarse
 	walked := fine != nil && !exact(fine.Features)
 	for _, c := range coarse {
 		walked = walked || !exact(c.Features)

@@ -134,10 +134,7 @@ func (c *normalClassifier) Probabilities(ctx context.Context, nodes []int) (*mat
 // else the exact mean and a variance from draws.
 func (c *normalClassifier) latents(ctx context.Context, nodes []int) (latents, error) {
 	n, m := float64(len(c.nodes)), float64(len(nodes))
-	flops := 4 * n * n * m
-	if d, ok := c.cov.(kernel.DiagCoster); ok {
-		flops += d.DiagFlops(len(nodes))
-	}
+	flops := 4*n*n*m + kernel.DiagFlops(c.cov, len(nodes))
 	if exact, ok := c.system.(*classFactor); ok && flops <= varianceFlops {
 		f, err := exact.predict(ctx, nodes)
 		if err != nil {

@@ -18,12 +18,7 @@ func (p *Posterior) Model() *Model { return p.model }
 
 // Prior returns the covariance before any measurement, without what is not known
 // of the mean.
-func (p *Posterior) Prior() kernel.Covariance {
-	if m, ok := p.cov.(withMean); ok {
-		return m.Covariance
-	}
-	return p.cov
-}
+func (p *Posterior) Prior() kernel.Covariance { return p.prior }
 
 // Measured returns the node of every measurement, in their order. It is not to be
 // changed.

@@ -22,7 +22,7 @@ func (p *Posterior) Extend(ctx context.Context, d Data) (*Posterior, error) {
 		return nil, err
 	}
 	s := p.model.units.standard(d)
-	q := &Posterior{model: p.model, cov: p.cov, noise: slices.Concat(p.noise, noises(s, p.model.noise))}
+	q := &Posterior{model: p.model, prior: p.prior, cov: p.cov, noise: slices.Concat(p.noise, noises(s, p.model.noise))}
 	var err error
 	if q.data, err = p.data.Slice(0, p.data.Len()).Append(s); err != nil { // sliced: p keeps its own
 		return nil, err

@@ -45,8 +45,8 @@ func (s *Solver) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// keptBytes is the most memory that a kernel may keep between evaluations.
-const keptBytes = 3 << 30
+// cacheBytes is the most memory that the caches of kernels may take while learning.
+const cacheBytes = 3 << 30
 
 // exactLimit is the most measurements that Auto factors.
 const exactLimit = 3000
@@ -227,7 +227,7 @@ func Fit(ctx context.Context, k kernel.Kernel, d Data, opts FitOptions) (*Model,
 // fitTogether climbs likelihoods of parts of the data, or of all of it, from the
 // likeliest start, and adds the leave-one-out score.
 func (l *likelihood) fitTogether(ctx context.Context, parts []*likelihood, starts [][]float64, opts FitOptions) (theta []float64, r FitReport, err error) {
-	keep(parts)
+	cache(parts)
 	if theta, err = likeliest(ctx, parts, starts); err != nil {
 		return nil, r, err
 	}
@@ -253,12 +253,10 @@ func (l *likelihood) fitTogether(ctx context.Context, parts []*likelihood, start
 	return theta, r, nil
 }
 
-// keep makes kernels keep what is the same in every evaluation.
-func keep(parts []*likelihood) {
+// cache gives kernels a cache of the part that is the same in every evaluation.
+func cache(parts []*likelihood) {
 	for p, l := range parts {
-		if k, ok := l.kernel.(kernel.Keeper); ok {
-			parts[p] = &likelihood{k.Keep(l.data.Nodes, keptBytes/len(parts)), l.data, l.meanVar, l.params}
-		}
+		parts[p] = &likelihood{kernel.Cached(l.kernel, l.data.Nodes, cacheBytes/len(parts)), l.data, l.meanVar, l.params}
 	}
 }
 

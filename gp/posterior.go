@@ -18,7 +18,8 @@ import (
 // and in no draws, there is nothing to know: the result is empty.
 type Posterior struct {
 	model  *Model
-	cov    kernel.Covariance // with the unknown mean
+	prior  kernel.Covariance // at the model's hyperparameters
+	cov    kernel.Covariance // prior with the unknown mean
 	data   Data              // standardised
 	noise  []float64
 	system system
@@ -43,7 +44,7 @@ func (m *Model) Condition(ctx context.Context, d Data) (*Posterior, error) {
 		return nil, err
 	}
 	s := m.units.standard(d)
-	p := &Posterior{model: m, cov: floating(k, m.meanVar), data: s, noise: noises(s, m.noise)}
+	p := &Posterior{model: m, prior: k, cov: kernel.WithConstant(k, m.meanVar), data: s, noise: noises(s, m.noise)}
 	if p.system, err = newSystem(ctx, p); err != nil {
 		return nil, fmt.Errorf("gp: conditioning: %w", err)
 	}
@@ -145,10 +146,7 @@ const SampledSDError = 0.0445
 // √(2/256) ≈ 9 %.
 func (p *Posterior) Exact(nodes int) bool {
 	t := float64(p.data.Len())
-	flops := float64(nodes) * t * t
-	if c, ok := p.cov.(kernel.DiagCoster); ok {
-		flops += c.DiagFlops(nodes)
-	}
+	flops := float64(nodes)*t*t + kernel.DiagFlops(p.cov, nodes)
 	_, factored := p.system.(exactSystem)
 	return factored && flops <= varianceFlops
 }
@@ -246,7 +244,7 @@ func (p *Posterior) Sample(ctx context.Context, nodes []int, draws int, seed uin
 		return nil, fmt.Errorf("gp: posterior samples: %w", err)
 	}
 	u, rows := p.model.units, len(nodes)
-	parallel.Ranges(rows, sumRows, func(lo, hi int) {
+	parallel.Ranges(rows, 8192, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			row := out.RawRowView(i)
 			for s, v := range row {
@@ -259,10 +257,13 @@ func (p *Posterior) Sample(ctx context.Context, nodes []int, draws int, seed uin
 
 func (p *Posterior) sample(ctx context.Context, nodes []int, draws int, seed uint64) (*mat.Dense, error) {
 	if 2*len(nodes) >= p.Nodes() {
-		if out, err := p.draw(ctx, draws, seed); err != nil {
-			return nil, err
-		} else if out != nil {
-			return rowsOf(out, nodes), nil
+		if begin := kernel.AbilitiesOf(p.cov).Draw; begin != nil {
+			g, err := begin(ctx, draws, seed, p.data.Nodes)
+			if err != nil {
+				return nil, err
+			}
+			out, err := p.finish(ctx, g, seed)
+			return rowsOf(out, nodes), err
 		}
 	}
 	prior := mat.NewDense(p.Nodes(), draws, nil)

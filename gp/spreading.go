@@ -68,7 +68,7 @@ func newSpreading(ctx context.Context, k kernel.Kernel, l Labels, theta []float6
 		s.y.Set(k, c, 1)
 		s.shares[c] += 1 / float64(l.Len())
 	}
-	if d, ok := cov.(kernel.DiagCoster); ok && d.DiagFlops(l.Len()) > varianceFlops {
+	if kernel.DiagFlops(cov, l.Len()) > varianceFlops {
 		return s, nil
 	}
 	if s.leftOut, err = s.sums(ctx, l.Nodes); err != nil {

@@ -30,7 +30,7 @@ type Series struct {
 	spectrum Spectrum   // of the whole family; or
 	family   Modulation // cut off at
 	maxLen   int
-	kept     *kept // nil unless asked for
+	cache    *seriesCache // nil: none
 }
 
 // NewSeries returns the kernel of a family on W, which must be symmetric to
@@ -79,7 +79,7 @@ func (s *Series) at(theta []float64) (*seriesCovariance, error) {
 	psi := chebyshev(f, s.norm)
 	k := psi.times(psi)
 	finite := k.finite()
-	c := &seriesCovariance{recurrence: s.recurrence, kept: s.kept, carried: 1, psi: shape{p: psi.trimmed()}, k: shape{p: k.trimmed()}}
+	c := &seriesCovariance{recurrence: s.recurrence, cache: s.cache, carried: 1, psi: shape{p: psi.trimmed()}, k: shape{p: k.trimmed()}}
 	for _, d := range df {
 		for l := range d {
 			d[l] *= 2

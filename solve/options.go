@@ -23,6 +23,9 @@ type Options struct {
 	MaxIter int
 	// Precond approximates H⁻¹; nil means none.
 	Precond Preconditioner
+	// Inverse, if not nil, is H⁻¹ but for rounding, or close to it: its product
+	// with b replaces the starting guess.
+	Inverse Preconditioner
 	// Progress, if not nil, is called after every iteration with the largest
 	// relative residual, as the recursion has it.
 	Progress func(iteration int, residual float64)

@@ -65,6 +65,51 @@ func (j *Jacobi) LogDet() float64 {
 	return sum
 }
 
+// PlusConstant returns the inverse of P + constant·11ᵀ, given that of P, by the
+// formula of Sherman and Morrison: with x = P⁻¹b and u = P⁻¹1 it is
+//
+//	x − u·c1ᵀx/(1 + c1ᵀu),  c = constant.
+func PlusConstant(inverse Preconditioner, constant float64) Preconditioner {
+	if constant == 0 {
+		return inverse
+	}
+	return plusConstant{inverse, constant}
+}
+
+type plusConstant struct {
+	inverse Preconditioner
+	c       float64
+}
+
+func (p plusConstant) Apply(dst, b *mat.Dense) {
+	n, k := b.Dims()
+	sides, solved := mat.NewDense(n, k+1, nil), mat.NewDense(n, k+1, nil)
+	for i := range n {
+		copy(sides.RawRowView(i), b.RawRowView(i))
+		sides.Set(i, k, 1)
+	}
+	p.inverse.Apply(solved, sides)
+	const size = 8192 // sums are taken by blocks of rows
+	sums := make([]float64, k+1)
+	for lo := 0; lo < n; lo += size {
+		part := make([]float64, k+1)
+		for i := lo; i < min(n, lo+size); i++ {
+			for s, v := range solved.RawRowView(i) {
+				part[s] += v
+			}
+		}
+		for s, v := range part {
+			sums[s] += v
+		}
+	}
+	for i := range n {
+		row := solved.RawRowView(i)
+		for s := range k {
+			dst.Set(i, s, row[s]-row[k]*p.c*sums[s]/(1+p.c*sums[k]))
+		}
+	}
+}
+
 // scaleRows sets row i of dst to scale[i] times that of x; the two may be one.
 func scaleRows(dst, x *mat.Dense, scale []float64) {
 	n, _ := x.Dims()

@@ -103,7 +103,7 @@ func (r *RingRun) iterations(ctx context.Context) (Iterations, error) {
 	if err := cov.Diag(ctx, diag, r.train.Nodes); err != nil {
 		return out, err
 	}
-	own, err := cov.(kernel.Conditioner).Precondition(ctx, r.train.Nodes, 0, noise)
+	own, err := kernel.AbilitiesOf(cov).Precondition(ctx, r.train.Nodes, 0, noise)
 	if err != nil {
 		return out, err
 	}
