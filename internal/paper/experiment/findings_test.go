@@ -28,14 +28,14 @@ func armRows(arm, key, column string, values ...float64) (rows Rows) {
 	return rows
 }
 
-func TestJudged(t *testing.T) {
+func TestVerdict(t *testing.T) {
 	for _, c := range []struct {
 		values []float64
 		more   bool
 		want   string
 	}{
-		{nil, false, "too few runs to tell"},
-		{[]float64{3}, false, "too few runs to tell"},
+		{nil, false, "too few runs to compare"},
+		{[]float64{3}, false, "too few runs to compare"},
 		{[]float64{1, 1.1, 0.9}, false, "worse by 1.000 ± 0.058 in RMSE"},
 		{[]float64{1, 1.1, 0.9}, true, "better by 1.000 ± 0.058 in RMSE"},
 		{[]float64{-1, -1.1, -0.9}, false, "better by 1.000 ± 0.058 in RMSE"},
@@ -56,9 +56,9 @@ func TestMeshFindings(t *testing.T) {
 		}
 		return all
 	}
-	says(t, meshFindings(rows(1, 2)), "exact kernel: no clear difference", "being the same: worse by 1 ", "for every hop: worse by 1 ", "not: make up for much")
-	says(t, meshFindings(rows(2, 1)), "for every hop: better by 1 ", "make up for much")
-	says(t, meshFindings(nil), "too few runs to tell", "not: make up for much")
+	says(t, meshFindings(rows(1, 2)), "exact kernel: no clear difference", "for every step: worse by 1 ", "per hop: worse by 1 ", "not: compensate")
+	says(t, meshFindings(rows(2, 1)), "per hop: better by 1 ", "compensate")
+	says(t, meshFindings(nil), "too few runs to compare", "not: compensate")
 }
 
 func TestTrafficFindings(t *testing.T) {
@@ -196,8 +196,8 @@ func TestRingFindings(t *testing.T) {
 	says(t, ringFindings(rows(1.01)), "not: 64 probes")
 	numbers := Rows{{"arm": numbersArm, "nodes": 32, "seed": 1, "rmse": 0.9, "training_seconds": 8.0}, {"arm": featuresArm, "nodes": 32, "seed": 1, "rmse": 1.0, "training_seconds": 2.0},
 		{"arm": featuresArm, "nodes": 32, "seed": 2, "rmse": 5.0, "training_seconds": 9.0}}
-	says(t, ringFindings(numbers), "takes 4 times as long at 32 nodes, and the error is 0.9 in place of 1.")
-	says(t, ringFindings(rows(1.5)), "more than the 5 % that iterative solves leave open")
+	says(t, ringFindings(numbers), "takes 4 times as long at 32 nodes, and the error is 0.9 instead of 1.")
+	says(t, ringFindings(rows(1.5)), "more than the 5 % that the tolerance of iterative solves explains")
 }
 
 func TestTheoryFindings(t *testing.T) {
@@ -209,8 +209,8 @@ func TestTheoryFindings(t *testing.T) {
 		}
 		return all
 	}
-	says(t, theoryFindings(rows(1, 10)), "does not grow with the graph", "next to nothing")
-	says(t, theoryFindings(rows(3, 1)), "grows with the graph", "not: does not grow", "not: next to nothing")
+	says(t, theoryFindings(rows(1, 10)), "does not grow with the graph", "almost vacuous")
+	says(t, theoryFindings(rows(3, 1)), "grows with the graph", "not: does not grow", "not: almost vacuous")
 }
 
 // Tables are shown without the data, and say what is left out.
