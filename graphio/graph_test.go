@@ -10,6 +10,8 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"grfgp/graph"
 )
 
 func readText(text string, opts Options) (*Network, error) {
@@ -20,7 +22,7 @@ func readText(text string, opts Options) (*Network, error) {
 // the weight 1 is left out.
 func edgesOf(n *Network) string {
 	var out []string
-	g := n.Graph
+	g := asInput(n.Graph)
 	for i := range g.Len() {
 		cols, vals := g.Adjacency().Row(i)
 		for p, j := range cols {
@@ -35,6 +37,15 @@ func edgesOf(n *Network) string {
 		}
 	}
 	return strings.Join(out, " ")
+}
+
+// asInput returns a graph with its nodes numbered as in the file.
+func asInput(g *graph.Graph) *graph.Graph {
+	h, err := g.Permute(g.InputOrder())
+	if err != nil {
+		panic(err)
+	}
+	return h
 }
 
 func repeat(n int, line func(i int) string) string {
@@ -222,14 +233,18 @@ func TestNodesComeFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	var ids []string
-	for i := range n.Graph.Len() {
-		ids = append(ids, n.Graph.IDs().At(i))
+	var allowed []bool
+	for _, i := range n.Graph.InputOrder() {
+		ids, allowed = append(ids, n.Graph.IDs().At(i)), append(allowed, n.Nodes.Allowed[i])
+		if n.Nodes.IDs.At(i) != n.Graph.IDs().At(i) {
+			t.Errorf("row %d of the table is about %s", i, n.Nodes.IDs.At(i))
+		}
 	}
 	if got := strings.Join(ids, " "); got != "c lone a b" {
 		t.Errorf("nodes %s, want c lone a b", got)
 	}
-	if want := []bool{true, false, true, false}; !slices.Equal(n.Nodes.Allowed, want) {
-		t.Errorf("allowed %v, want %v", n.Nodes.Allowed, want)
+	if want := []bool{true, false, true, false}; !slices.Equal(allowed, want) {
+		t.Errorf("allowed %v, want %v", allowed, want)
 	}
 	want := `nodes that are in the edges but not in the table of nodes: 1, such as "b"; they are taken as not allowed`
 	if !slices.Contains(n.Report.Warnings, want) {

@@ -237,7 +237,7 @@ func (o *Optimizer) Learn(ctx context.Context, readings []Reading) (Knowledge, e
 	if err := o.tell(ctx, readings); err != nil {
 		return nil, err
 	}
-	k, err := o.inner.Knowledge(ctx)
+	k, err := o.inner.Snapshot(ctx)
 	o.save(ctx)
 	switch {
 	case errors.Is(err, bayesopt.ErrNoModel):
@@ -250,10 +250,10 @@ func (o *Optimizer) Learn(ctx context.Context, readings []Reading) (Knowledge, e
 
 // knowledge adds the seed of the study to what is known.
 type knowledge struct {
-	*grfgp.Knowledge
+	*grfgp.Snapshot
 	seed uint64
 }
 
 func (k knowledge) Validate(ctx context.Context) (*grfgp.Validation, error) {
-	return k.Knowledge.Validate(ctx, k.seed)
+	return k.Snapshot.Validate(ctx, k.seed)
 }

@@ -244,7 +244,7 @@ func (a *app) ask(ctx context.Context, f *suggestFlags, spec grfgp.Spec, t *sugg
 	if err != nil {
 		return nil, suggestError(ctx, err)
 	}
-	if err := o.TellAll(o.Sorted(d)); err != nil {
+	if err := o.TellAll(grfgp.Sorted(d)); err != nil {
 		return nil, suggestError(ctx, err)
 	}
 	for _, node := range t.sites.pending {
