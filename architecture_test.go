@@ -3,9 +3,12 @@ package grfgp_test
 import (
 	"encoding/json"
 	"errors"
+	"go/parser"
+	"go/token"
 	"io"
 	"maps"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -14,20 +17,22 @@ import (
 // The import graph is the architecture: what may not be imported, and by whom.
 // An entry of the form "pkg" forbids pkg and everything below it.
 var forbidden = map[string][]string{
-	"sparse":     {"grfgp/graph", "grfgp/graphio", "grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
-	"graph":      {"grfgp/graphio", "grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
-	"dataset":    {"grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
-	"graphio":    {"grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
-	"walk":       {"grfgp/graph", "grfgp/graphio", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
-	"solve":      {"grfgp/sparse", "grfgp/graph", "grfgp/graphio", "grfgp/walk", "grfgp/kernel", "grfgp/gp"},
-	"kernel":     {"grfgp/graph", "grfgp/graphio", "grfgp/gp"},
-	"gp":         {"grfgp/sparse", "grfgp/graph", "grfgp/graphio", "grfgp/walk"},
-	"bayesopt":   {"grfgp/sparse", "grfgp/graph", "grfgp/graphio", "grfgp/walk"},
-	"grfgp":      {"grfgp/graphio", "grfgp/internal/bench", "grfgp/study", "grfgp/store", "grfgp/server"},
-	"study":      {"grfgp/store", "grfgp/server"},
-	"experiment": {"grfgp/study", "grfgp/store", "grfgp/server"},
-	"store":      {"grfgp/server", "grfgp/graph", "grfgp/graphio", "grfgp/bayesopt", "grfgp/gp"},
-	"server":     {"grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
+	"sparse":   {"grfgp/graph", "grfgp/graphio", "grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
+	"graph":    {"grfgp/graphio", "grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
+	"graphio":  {"grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
+	"walk":     {"grfgp/graph", "grfgp/graphio", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
+	"solve":    {"grfgp/sparse", "grfgp/graph", "grfgp/graphio", "grfgp/walk", "grfgp/kernel", "grfgp/gp"},
+	"kernel":   {"grfgp/graph", "grfgp/graphio", "grfgp/gp"},
+	"gp":       {"grfgp/sparse", "grfgp/graph", "grfgp/graphio", "grfgp/walk"},
+	"bayesopt": {"grfgp/sparse", "grfgp/graph", "grfgp/graphio", "grfgp/walk"},
+	"grfgp":    {"grfgp/graphio", "grfgp/study", "grfgp/store", "grfgp/server"},
+	"study":    {"grfgp/store", "grfgp/server"},
+	"store":    {"grfgp/server", "grfgp/graph", "grfgp/graphio", "grfgp/bayesopt", "grfgp/gp"},
+	"client":   {"grfgp/server", "grfgp/store", "grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
+	"server":   {"grfgp/client", "grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
+
+	"internal/paper/dataset":    {"grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
+	"internal/paper/experiment": {"grfgp/study", "grfgp/store", "grfgp/server"},
 }
 
 // drawers are names that say nothing of what is in a package.
@@ -35,10 +40,10 @@ var drawers = []string{"util", "utils", "common", "helper", "helpers", "misc", "
 
 // Packages that may use the root package, files, a log, and the network.
 var (
-	mayUseRoot = []string{"cmd/grfgp", "experiment", "internal/bench", "server", "study"}
-	mayUseOS   = []string{"graphio", "dataset", "store", "store/storetest", "cmd/grfgp", "internal/mmap", "internal/mutate"}
+	mayUseRoot = []string{"cmd/grfgp", "internal/paper/experiment", "internal/paper/bench", "server", "study"}
+	mayUseOS   = []string{"graphio", "internal/paper/dataset", "store", "store/storetest", "cmd/grfgp", "internal/mmap", "internal/mutate"}
 	mayLog     = []string{"cmd/grfgp", "server"}
-	mayUseHTTP = []string{"dataset", "store", "store/storetest", "server", "cmd/grfgp"}
+	mayUseHTTP = []string{"client", "internal/paper/dataset", "store", "store/storetest", "server", "cmd/grfgp"}
 )
 
 func TestImports(t *testing.T) {
@@ -72,8 +77,11 @@ func TestImports(t *testing.T) {
 			t.Errorf("%s is a drawer, not a package", name)
 		}
 		for _, dep := range p.Imports {
-			if dep == "grfgp" && !slices.Contains(mayUseRoot, name) || strings.HasPrefix(dep, "grfgp/cmd/") || dep == "grfgp/experiment" && name != "cmd/grfgp" {
+			if dep == "grfgp" && !slices.Contains(mayUseRoot, name) || strings.HasPrefix(dep, "grfgp/cmd/") {
 				t.Errorf("%s imports %s, which is above all", p.ImportPath, dep)
+			}
+			if isPaper(dep) && !isPaper(p.ImportPath) && name != "cmd/grfgp" {
+				t.Errorf("%s imports %s: only the program's verbs may use the paper's packages", p.ImportPath, dep)
 			}
 			for _, b := range banned {
 				if dep == b || strings.HasPrefix(dep, b+"/") {
@@ -85,6 +93,33 @@ func TestImports(t *testing.T) {
 	}
 	for name := range unseen {
 		t.Errorf("there is no package %s to look at", name)
+	}
+}
+
+// isPaper tells whether a package serves the paper's experiments alone. Such packages
+// may use the library, which never uses them.
+func isPaper(path string) bool { return strings.HasPrefix(path, "grfgp/internal/paper/") }
+
+// TestPaperVerbs checks that only three verbs of the program use the paper's packages.
+func TestPaperVerbs(t *testing.T) {
+	files, err := filepath.Glob("cmd/grfgp/*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		verb, _, _ := strings.Cut(strings.TrimSuffix(filepath.Base(file), ".go"), "_")
+		if slices.Contains([]string{"reproduce", "bench", "dataset"}, verb) {
+			continue
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range parsed.Imports {
+			if isPaper(strings.Trim(i.Path.Value, `"`)) {
+				t.Errorf("%s imports %s: only reproduce, bench and dataset may", file, i.Path.Value)
+			}
+		}
 	}
 }
 

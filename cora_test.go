@@ -16,7 +16,7 @@ import (
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/graphio"
-	"grfgp/internal/randomstate"
+	"grfgp/internal/paper/randomstate"
 	"grfgp/internal/rng"
 	"grfgp/walk"
 )

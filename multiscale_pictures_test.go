@@ -28,7 +28,7 @@ import (
 	"grfgp/graphio"
 	"grfgp/internal/city"
 	"grfgp/internal/layout"
-	"grfgp/internal/objective"
+	"grfgp/internal/paper/objective"
 	"grfgp/internal/plot"
 	"grfgp/internal/rng"
 	"grfgp/kernel"

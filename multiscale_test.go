@@ -17,7 +17,7 @@ import (
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/graphio"
-	"grfgp/internal/objective"
+	"grfgp/internal/paper/objective"
 	"grfgp/internal/rng"
 )
 

@@ -4,12 +4,11 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
-
-	"grfgp/study"
 )
 
 // respond sends v as JSON. It is encoded before anything is sent: what cannot be
@@ -38,12 +37,14 @@ func unchanged(w http.ResponseWriter, r *http.Request, tag string) bool {
 	return true
 }
 
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
 // number is a float64 of which JSON shows null where it is not finite.
 type number float64
 
 // MarshalJSON writes the number or null.
 func (v number) MarshalJSON() ([]byte, error) {
-	if !study.Finite(float64(v)) {
+	if !finite(float64(v)) {
 		return []byte("null"), nil
 	}
 	return json.Marshal(float64(v))
@@ -71,7 +72,7 @@ func cell(text string) string {
 
 // figure is a number in a cell, "" where it is not finite.
 func figure(v float64) string {
-	if !study.Finite(v) {
+	if !finite(v) {
 		return ""
 	}
 	return strconv.FormatFloat(v, 'g', -1, 64)

@@ -151,7 +151,7 @@ type atMost struct {
 }
 
 func (a *atMost) Read(p []byte) (int, error) {
-	if int64(len(p)) > a.left+1 {
+	if int64(len(p))-1 > a.left {
 		p = p[:a.left+1]
 	}
 	n, err := a.r.Read(p)

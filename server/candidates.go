@@ -53,8 +53,8 @@ func (s *Server) candidates(w http.ResponseWriter, r *http.Request) error {
 		Candidates []candidate  `json:"candidates"`
 		Short      study.Reason `json:"short,omitempty"`
 	}{seq, []candidate{}, picked.Short}
-	for _, p := range picked.Picks {
-		i, _ := engine.Nodes().Lookup([]byte(p.Node))
+	for _, p := range picked.List {
+		i, _ := engine.IDs().Lookup([]byte(p.Node))
 		answer.Candidates = append(answer.Candidates, candidate{i, p.Node, p.Cost, p.Why, (*number)(p.Mean), (*number)(p.SD), o.net.placeOf(i)})
 	}
 	return respond(w, http.StatusOK, answer)

@@ -17,7 +17,7 @@ func (s *Server) newEngine(net *network, settings study.Settings) (study.Engine,
 	if err != nil {
 		return nil, err
 	}
-	keeper := s.opts.Store.Keeper(settings.Name)
+	keeper := s.opts.Store.Checkpoints(settings.Name)
 	if s.opts.ReadOnly {
 		keeper = frozen{keeper}
 	}
@@ -48,7 +48,7 @@ func (n *network) optimizer(settings study.Settings) (*study.Optimizer, error) {
 }
 
 // frozen is a Keeper of a server that changes nothing.
-type frozen struct{ study.Keeper }
+type frozen struct{ study.CheckpointStore }
 
-// Keep implements study.Keeper.
-func (frozen) Keep(context.Context, []byte) error { return nil }
+// Save implements study.Keeper.
+func (frozen) Save(context.Context, []byte) error { return nil }

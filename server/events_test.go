@@ -169,7 +169,7 @@ func TestPageOpenUnderLoad(t *testing.T) {
 	for c := range clients {
 		go func() {
 			for k := c; k < tells; k += clients {
-				body := map[string]any{"observations": []study.Reading{{Node: fmt.Sprintf("n%d", k%100), Value: float64(k)}}}
+				body := map[string]any{"observations": []study.Measurement{{Node: fmt.Sprintf("n%d", k%100), Value: float64(k)}}}
 				if a, err := h.try("POST", "/v1/studies/s/observations", body); err != nil || a.status != 201 {
 					failed <- fmt.Errorf("%d %s %v", a.status, a.body, err)
 					return

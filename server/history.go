@@ -28,10 +28,10 @@ func (s *Server) history(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	var answer struct {
-		Seq    int64         `json:"seq"`
-		Goal   string        `json:"goal"`
-		Points []study.Point `json:"points"`
-		Random *band         `json:"random,omitempty"`
+		Seq    int64                `json:"seq"`
+		Goal   string               `json:"goal"`
+		Points []study.HistoryPoint `json:"points"`
+		Random *band                `json:"random,omitempty"`
 	}
 	o.View(func(st *study.State) {
 		answer.Seq, answer.Goal, answer.Points = st.Seq, st.Settings.Goal.String(), st.History()

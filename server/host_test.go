@@ -231,11 +231,11 @@ func (s *host) create(n int, change ...func(*study.Settings)) {
 // observe tells values that nobody asked for.
 func (s *host) observe(values map[string]float64) {
 	s.t.Helper()
-	rows := []study.Reading{}
+	rows := []study.Measurement{}
 	for node, v := range values {
-		rows = append(rows, study.Reading{Node: node, Value: v})
+		rows = append(rows, study.Measurement{Node: node, Value: v})
 	}
-	slices.SortFunc(rows, func(a, b study.Reading) int { return strings.Compare(a.Node, b.Node) })
+	slices.SortFunc(rows, func(a, b study.Measurement) int { return strings.Compare(a.Node, b.Node) })
 	s.must("POST", "/v1/studies/s/observations", map[string]any{"observations": rows}, nil)
 }
 
@@ -255,25 +255,25 @@ func newSimple(net *graphio.Network, s study.Settings) (study.Engine, error) {
 	return simple{net}, nil
 }
 
-func (e simple) Nodes() study.Nodes { return e.net.Graph.IDs() }
+func (e simple) IDs() study.NodeIDs { return e.net.Graph.IDs() }
 
 func (e simple) Suggest(_ context.Context, q study.Query) (out study.Suggestions, err error) {
 	closed := map[string]bool{}
-	for _, r := range q.Readings {
+	for _, r := range q.Measurements {
 		closed[r.Node] = true
 	}
-	for _, id := range slices.Concat(q.Reserved, q.Closed) {
+	for _, id := range slices.Concat(q.Pending, q.Excluded) {
 		closed[id] = true
 	}
 	var open []string
-	for i := range e.Nodes().Len() {
-		if id := e.Nodes().At(i); !closed[id] {
+	for i := range e.IDs().Len() {
+		if id := e.IDs().At(i); !closed[id] {
 			open = append(open, id)
 		}
 	}
 	left := len(open)
-	if q.Left != nil {
-		left = int(*q.Left)
+	if q.Budget != nil {
+		left = int(*q.Budget)
 	}
 	stream := rng.New(q.Seed, "simple")
 	for range q.Count {
@@ -281,18 +281,18 @@ func (e simple) Suggest(_ context.Context, q study.Query) (out study.Suggestions
 		case len(open) == 0:
 			out.Short = bayesopt.NoNodesLeft
 			return out, nil
-		case len(out.Picks) == left:
+		case len(out.List) == left:
 			out.Short = bayesopt.BudgetReached
 			return out, nil
 		}
 		k := int(stream.Uint64() % uint64(len(open)))
-		out.Picks = append(out.Picks, study.Pick{Node: open[k], Cost: 1, Why: "at random"})
+		out.List = append(out.List, study.Suggestion{Node: open[k], Cost: 1, Why: "at random"})
 		open = slices.Delete(open, k, k+1)
 	}
 	return out, nil
 }
 
-func (e simple) Learn(_ context.Context, readings []study.Reading) (study.Knowledge, error) {
+func (e simple) Fit(_ context.Context, readings []study.Measurement) (study.Snapshot, error) {
 	if len(readings) < 5 {
 		return nil, fmt.Errorf("%w: %d values", study.ErrNoModel, len(readings))
 	}
@@ -301,7 +301,7 @@ func (e simple) Learn(_ context.Context, readings []study.Reading) (study.Knowle
 
 type simpleKnowledge struct {
 	simple
-	readings []study.Reading
+	readings []study.Measurement
 }
 
 func (k simpleKnowledge) Predict(_ context.Context, nodes []int) (p grfgp.Prediction, _ error) {
@@ -318,14 +318,14 @@ func (k simpleKnowledge) Predict(_ context.Context, nodes []int) (p grfgp.Predic
 func (k simpleKnowledge) Validate(context.Context) (*grfgp.Validation, error) {
 	v := &grfgp.Validation{Scheme: grfgp.Scattered, Folds: 2, Coverage: map[string]float64{"0.5": 0.5}, BaselineRMSE: map[string]float64{"overall mean": 1}}
 	for i, r := range k.readings {
-		v.Left = append(v.Left, grfgp.Left{Node: i % k.Nodes().Len(), Value: r.Value, Mean: 1, SD: 1, PIT: 0.5})
+		v.Left = append(v.Left, grfgp.Left{Node: i % k.IDs().Len(), Value: r.Value, Mean: 1, SD: 1, PIT: 0.5})
 	}
 	return v, nil
 }
 
 func (k simpleKnowledge) NoiseSD() float64 { return 0.1 }
 
-// Chosen has every field.
+// Spec has every field.
 func (k simpleKnowledge) Chosen() grfgp.Spec {
 	one := 1.0
 	return grfgp.Spec{

@@ -38,7 +38,7 @@ func readBox(text string) (b box, err error) {
 		if len(parts) == 4 {
 			*to, err = strconv.ParseFloat(parts[k], 64)
 		}
-		if len(parts) != 4 || err != nil || !study.Finite(*to) {
+		if len(parts) != 4 || err != nil || !finite(*to) {
 			return b, malformed.because("box is four numbers x0,y0,x1,y1, not %q", text)
 		}
 	}
@@ -144,10 +144,10 @@ func newMapView(o *shared, p *study.Predictions, area box, most int) *mapView {
 	}
 	o.View(func(st *study.State) {
 		m.seq = st.Seq
-		for _, r := range st.Readings() {
+		for _, r := range st.Measurements() {
 			flag(r.Node, flagMeasured)
 		}
-		for _, id := range st.Reserved() {
+		for _, id := range st.Pending() {
 			flag(id, flagPending)
 		}
 		for _, id := range st.AbandonedNodes() {

@@ -31,7 +31,7 @@ func (s *Server) observe(w http.ResponseWriter, r *http.Request) error {
 	case rows > s.opts.Limits.Rows:
 		return tooLarge.because("%d observations; this server takes %d at once", rows, s.opts.Limits.Rows)
 	}
-	readings := make([]study.Reading, len(body.Observations))
+	readings := make([]study.Measurement, len(body.Observations))
 	for k, row := range body.Observations {
 		at := "/observations/" + strconv.Itoa(k)
 		switch {
@@ -40,7 +40,7 @@ func (s *Server) observe(w http.ResponseWriter, r *http.Request) error {
 		case row.Value == nil:
 			return malformed.because("row %d has no value; nothing was taken", k+1).at(at + "/value")
 		}
-		readings[k] = study.Reading{Node: *row.Node, Value: float64(*row.Value)}
+		readings[k] = study.Measurement{Node: *row.Node, Value: float64(*row.Value)}
 	}
 	o, err := s.named(r)
 	if err != nil {
@@ -71,9 +71,9 @@ func (s *Server) listObservations(w http.ResponseWriter, r *http.Request) error 
 	if format == "csv" {
 		p.limit = math.MaxInt
 	}
-	var list listed[study.Value]
+	var list listed[study.Record]
 	o.View(func(st *study.State) {
-		list = listOf(p, st.Values, func(v study.Value) (int, bool) { return v.Number, true })
+		list = listOf(p, st.Records, func(v study.Record) (int, bool) { return v.Number, true })
 	})
 	if format == "json" {
 		return respond(w, http.StatusOK, list.as("observations"))

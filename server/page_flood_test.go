@@ -56,7 +56,7 @@ func testFlood(t *testing.T, browser context.Context) {
 	for c := range clients {
 		go func() {
 			for k := c; k < tells; k += clients {
-				body := map[string]any{"observations": []study.Reading{{Node: fmt.Sprintf("n%d", k%100), Value: float64(k)}}}
+				body := map[string]any{"observations": []study.Measurement{{Node: fmt.Sprintf("n%d", k%100), Value: float64(k)}}}
 				if a, err := h.try("POST", "/v1/studies/s/observations", body); err != nil || a.status != 201 {
 					failed <- fmt.Errorf("%d %s %v", a.status, a.body, err)
 					return

@@ -95,10 +95,10 @@ func landHost(t *testing.T, l land, goal string, names ...string) *host {
 	h.must("POST", "/v1/graphs", packed, &kept, "Content-Type: application/vnd.grfgp.network")
 	for k, name := range names {
 		h.must("POST", "/v1/studies", map[string]any{"name": name, "graph": kept.ID, "goal": goal, "budget": 60, "seed": k, "spec": model}, nil)
-		var rows []study.Reading
+		var rows []study.Measurement
 		for r, i := range l.known {
 			if r%6 == k {
-				rows = append(rows, study.Reading{Node: l.Graph.IDs().At(i), Value: l.truth[i]})
+				rows = append(rows, study.Measurement{Node: l.Graph.IDs().At(i), Value: l.truth[i]})
 			}
 		}
 		h.must("POST", "/v1/studies/"+name+"/observations", map[string]any{"observations": rows, "by": "anna"}, nil)
@@ -341,7 +341,7 @@ func testRefusals(t *testing.T, browser context.Context) {
 	var graph struct{ ID string }
 	h.must("POST", "/v1/graphs", "source,target\n"+odd+",b\nb,c\n", &graph, "Content-Type: text/csv")
 	h.must("POST", "/v1/studies", map[string]any{"name": "odd", "graph": graph.ID}, nil)
-	h.must("POST", "/v1/studies/odd/observations", map[string]any{"observations": []study.Reading{{Node: odd, Value: 1}}, "by": "<b>anna</b>"}, nil)
+	h.must("POST", "/v1/studies/odd/observations", map[string]any{"observations": []study.Measurement{{Node: odd, Value: 1}}, "by": "<b>anna</b>"}, nil)
 	for view, where := range map[string]string{"log": ".log", "next": ".next-view", "progress": ".progress-view"} {
 		p.open("#/studies/odd/" + view)
 		p.waitText(where, odd)

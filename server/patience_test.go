@@ -25,12 +25,12 @@ func (e endlessEngine) Suggest(ctx context.Context, _ study.Query) (study.Sugges
 	return study.Suggestions{}, ctx.Err()
 }
 
-func (e endlessEngine) Learn(ctx context.Context, readings []study.Reading) (study.Knowledge, error) {
-	k, err := e.Engine.Learn(ctx, readings)
+func (e endlessEngine) Fit(ctx context.Context, readings []study.Measurement) (study.Snapshot, error) {
+	k, err := e.Engine.Fit(ctx, readings)
 	return endlessKnowledge{k}, err
 }
 
-type endlessKnowledge struct{ study.Knowledge }
+type endlessKnowledge struct{ study.Snapshot }
 
 func (k endlessKnowledge) Validate(ctx context.Context) (*grfgp.Validation, error) {
 	<-ctx.Done()
@@ -58,9 +58,9 @@ func TestPatienceIsOne(t *testing.T) {
 			if _, err := study.Create(t.Context(), kept.Log("s"), study.Settings{Name: "s", Graph: id}, "", time.Now()); err != nil {
 				t.Fatal(err)
 			}
-			var readings []study.Reading
+			var readings []study.Measurement
 			for node, v := range five {
-				readings = append(readings, study.Reading{Node: node, Value: v})
+				readings = append(readings, study.Measurement{Node: node, Value: v})
 			}
 			if err := kept.Log("s").Append(t.Context(), study.Event{Seq: 2, Time: time.Now(), Data: study.Observed{Values: readings}}); err != nil {
 				t.Fatal(err)

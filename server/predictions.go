@@ -59,13 +59,13 @@ type books struct {
 func (o *shared) books() books {
 	b := books{map[string]sum{}, map[string]bool{}, map[string]bool{}}
 	o.View(func(st *study.State) {
-		for _, r := range st.Readings() {
+		for _, r := range st.Measurements() {
 			was := b.read[r.Node]
 			was.n++
 			was.mean += (r.Value - was.mean) / float64(was.n)
 			b.read[r.Node] = was
 		}
-		for _, node := range st.Reserved() {
+		for _, node := range st.Pending() {
 			b.pending[node] = true
 		}
 		for _, node := range st.AbandonedNodes() {
@@ -83,7 +83,7 @@ func (b books) row(net *network, p *study.Predictions, i int) nodeView {
 		Pending: b.pending[id], Abandoned: b.abandoned[id], place: net.placeOf(i)}
 	if read := b.read[id]; read.n > 0 {
 		v.Measured, v.N = true, read.n
-		if study.Finite(read.mean) {
+		if finite(read.mean) {
 			v.Value = &read.mean
 		}
 	}
@@ -126,7 +126,7 @@ func (s *Server) predictions(w http.ResponseWriter, r *http.Request) error {
 		var c columns
 		c.floats("mean", len(p.Mean), func(i int) float64 { return p.Mean[i] })
 		c.floats("sd", len(p.SD), func(i int) float64 { return p.SD[i] })
-		return c.send(w, map[string]any{"kind": "predictions", "seq": p.Seq, "readings": p.Readings, "noise_sd": number(p.NoiseSD)})
+		return c.send(w, map[string]any{"kind": "predictions", "seq": p.Seq, "readings": p.Measurements, "noise_sd": number(p.NoiseSD)})
 	}
 	answer := struct {
 		Seq      int64      `json:"seq"`
@@ -136,7 +136,7 @@ func (s *Server) predictions(w http.ResponseWriter, r *http.Request) error {
 		Total    int        `json:"total"`
 		Nodes    []nodeView `json:"nodes"`
 		Next     *int       `json:"next,omitempty"`
-	}{p.Seq, p.Readings, number(p.NoiseSD), p.Spec, labels.Len(), []nodeView{}, nil}
+	}{p.Seq, p.Measurements, number(p.NoiseSD), p.Spec, labels.Len(), []nodeView{}, nil}
 	nodes, err := chooseNodes(labels, p, ids, order, after, limit)
 	if err != nil {
 		return err

@@ -21,47 +21,32 @@ import (
 	"grfgp/study"
 )
 
-// Options of a Server.
+// Options of a Server. Only Store is required; the zero value of every other
+// field is the default that its comment gives.
 type Options struct {
-	Store   store.Store
-	Log     *slog.Logger
+	// Store keeps the studies and graphs. The server does not close it.
+	Store store.Store
+	// Log receives requests and failures; nil discards them.
+	Log *slog.Logger
+	// Version is the version of the program, as GET /v1/meta reports it.
 	Version string
 	Limits  Limits
 
-	// Token is what requests must show; empty: they need none.
+	// Token must be sent by requests in the header Authorization: Bearer TOKEN.
+	// Empty: none is needed.
 	Token string
-	// Hosts are the names by which the server may be called, beside those of
-	// loopback; "*" is any. What asks for another name was led here by a stranger.
-	Hosts    []string
-	ReadOnly bool // writes are refused
+	// Hosts are names by which clients may call the server, beside localhost and
+	// IP addresses; "*" allows any name. Requests with another Host header are
+	// refused (protection against DNS rebinding).
+	Hosts []string
+	// ReadOnly refuses every request that would change something.
+	ReadOnly bool
 
-	// Now is the clock of studies; nil: time.Now.
+	// Now is the clock of leases and events; nil: time.Now.
 	Now func() time.Time
-	// NewEngine makes the engine of a study; nil: a study.Optimizer that keeps what
-	// it learns in the store.
+	// NewEngine returns the engine of a study; nil: a study.Optimizer that keeps its
+	// checkpoints in the store.
 	NewEngine func(*graphio.Network, study.Settings) (study.Engine, error)
-}
-
-// Limits are what the server takes and gives at most.
-type Limits struct {
-	Body       int64         // bytes of a body, unpacked
-	Graph      int64         // bytes of a graph or an exported study, unpacked
-	Rows       int           // observations in one request
-	Page       int           // rows in one answer
-	Concurrent int           // requests at once
-	Streams    int           // event streams at once
-	MapNodes   int           // nodes drawn on a map
-	Patience   time.Duration // for what is worked out in the background
-	BodyTime   time.Duration // for a body to come; of a graph: from one piece to the next
-	IdleTime   time.Duration // between requests of a connection, and for a client to take a piece of an answer
-}
-
-// DefaultLimits are those of a server for a team.
-func DefaultLimits() Limits {
-	return Limits{
-		Body: 1 << 20, Graph: 1 << 30, Rows: 100_000, Page: 1000, Concurrent: 256, Streams: 256, MapNodes: 20_000,
-		Patience: 10 * time.Second, BodyTime: 10 * time.Second, IdleTime: time.Minute,
-	}
 }
 
 // Server answers requests. It owns what it works out in the background, until
@@ -87,6 +72,7 @@ type Server struct {
 
 // New returns a server that is ready to answer.
 func New(opts Options) *Server {
+	opts.Limits = opts.Limits.complete()
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}

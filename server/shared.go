@@ -28,7 +28,7 @@ type shared struct {
 	server *Server
 	name   string
 
-	learning   task[study.Knowledge]
+	learning   task[study.Snapshot]
 	predicting task[*study.Predictions]
 	validating task[*grfgp.Validation]
 
@@ -244,14 +244,14 @@ func (o *shared) learnSoon(any bool) {
 	o.mu.Lock()
 	there := o.engine != nil
 	o.mu.Unlock()
-	if there && o.Settings().Modelled() && (any || o.engine.Nodes().Len() >= largeGraph) {
+	if there && o.Settings().UsesModel() && (any || o.engine.IDs().Len() >= largeGraph) {
 		o.learning.start(o.server, o.learn)
 	}
 }
 
 // learn works out what the values tell.
-func (o *shared) learn() (k study.Knowledge, err error) {
-	o.whileLearning(func() { k, err = o.Knowledge(o.server.ctx) })
+func (o *shared) learn() (k study.Snapshot, err error) {
+	o.whileLearning(func() { k, err = o.Snapshot(o.server.ctx) })
 	return k, err
 }
 
@@ -320,7 +320,7 @@ func (o *shared) predicted(ctx context.Context) (*study.Predictions, error) {
 	})
 }
 
-func infinite(v float64) bool { return !study.Finite(v) }
+func infinite(v float64) bool { return !finite(v) }
 
 // lastPredictions are the latest that were worked out; nil: none.
 func (o *shared) lastPredictions() *study.Predictions {

@@ -126,7 +126,7 @@ func TestOptimizersShareAndKeep(t *testing.T) {
 	}
 	h.must("POST", "/v1/studies/s/observations", `{"observations":[`+strings.Join(rows, ",")+`]}`, nil)
 	h.must("GET", "/v1/studies/s/predictions", nil, nil)
-	first, err := kept.Keeper("s").Kept(t.Context())
+	first, err := kept.Checkpoints("s").Load(t.Context())
 	if err != nil || len(first) == 0 {
 		t.Fatalf("nothing was kept: %v", err)
 	}
@@ -136,12 +136,12 @@ func TestOptimizersShareAndKeep(t *testing.T) {
 	if got := again.must("GET", "/v1/studies/s/predictions?format=csv", nil, nil).body; string(got) != string(want) {
 		t.Errorf("before:\n%s\nafter:\n%s", want, got)
 	}
-	if err := kept.Keeper("s").Keep(t.Context(), nil); err != nil {
+	if err := kept.Checkpoints("s").Save(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
 	shown := learn(func(o *server.Options) { o.ReadOnly = true })
 	shown.must("GET", "/v1/studies/s/predictions", nil, nil)
-	if after, err := kept.Keeper("s").Kept(t.Context()); err != nil || len(after) != 0 {
+	if after, err := kept.Checkpoints("s").Load(t.Context()); err != nil || len(after) != 0 {
 		t.Errorf("a server that only shows kept %d bytes (%v)", len(after), err)
 	}
 }

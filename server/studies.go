@@ -24,7 +24,7 @@ type studyView struct {
 	Values   int                      `json:"values"` // that count
 	Spent    float64                  `json:"spent"`
 	Left     *float64                 `json:"left,omitempty"`
-	Best     *study.Value             `json:"best,omitempty"`
+	Best     *study.Record            `json:"best,omitempty"`
 	Graph    graphView                `json:"graph"`
 	Engine   engineStatus             `json:"engine"`
 }
@@ -41,7 +41,7 @@ func (o *shared) view() studyView {
 	o.View(func(st *study.State) {
 		v = studyView{
 			Name: st.Settings.Name, Settings: st.Settings, Seq: st.Seq, Status: st.Status, Stopped: st.Stopped, Created: st.Created, Updated: st.Updated,
-			Trials: st.Counts(), Values: len(st.Readings()), Spent: st.Spent(), Left: st.Left(),
+			Trials: st.Counts(), Values: len(st.Measurements()), Spent: st.Spent(), Left: st.BudgetLeft(),
 		}
 		if best, ok := st.Best(); ok {
 			v.Best = &best

@@ -317,19 +317,19 @@ type slowEngine struct {
 	let chan struct{}
 }
 
-func (e slowEngine) Learn(ctx context.Context, r []study.Reading) (study.Knowledge, error) {
+func (e slowEngine) Fit(ctx context.Context, r []study.Measurement) (study.Snapshot, error) {
 	select {
 	case <-e.let:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	return e.Engine.Learn(ctx, r)
+	return e.Engine.Fit(ctx, r)
 }
 
 // brokenEngine breaks on every value.
 type brokenEngine struct{ study.Engine }
 
-func (brokenEngine) Learn(context.Context, []study.Reading) (study.Knowledge, error) {
+func (brokenEngine) Fit(context.Context, []study.Measurement) (study.Snapshot, error) {
 	panic("out of order")
 }
 

@@ -44,7 +44,7 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request) error {
 	}
 	switch known, may := o.mayIssue(k); {
 	case known:
-	case may && o.Settings().Modelled():
+	case may && o.Settings().UsesModel():
 		err = o.learned(r.Context())
 	default:
 		_, err = o.ready(r.Context())
@@ -52,7 +52,7 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	a, err := o.Ask(r.Context(), study.Request{Count: body.Count, Key: k, Holder: body.Holder, Lease: time.Duration(body.Lease)})
+	a, err := o.Ask(r.Context(), study.AskRequest{Count: body.Count, Key: k, Holder: body.Holder, Lease: time.Duration(body.Lease)})
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request) error {
 func (o *shared) mayIssue(key string) (known, may bool) {
 	o.View(func(st *study.State) {
 		known = st.Answered(key)
-		left := st.Left()
+		left := st.BudgetLeft()
 		may = st.Status == study.StatusOpen && (left == nil || *left > 0)
 	})
 	return known, may
@@ -82,8 +82,8 @@ func (s *Server) listTrials(w http.ResponseWriter, r *http.Request) error {
 	states := make([]study.TrialState, 0, 1)
 	for _, text := range r.URL.Query()["state"] {
 		state := study.TrialState(text)
-		if !slices.Contains(study.TrialStates, state) {
-			return malformed.because("no trial is %q; there are %q", text, study.TrialStates)
+		if !slices.Contains(study.TrialStates(), state) {
+			return malformed.because("no trial is %q; there are %q", text, study.TrialStates())
 		}
 		states = append(states, state)
 	}

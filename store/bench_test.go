@@ -23,7 +23,7 @@ func BenchmarkObserve(b *testing.B) {
 				b.Fatal(err)
 			}
 			for b.Loop() {
-				if _, err := x.Observe(b.Context(), "", []study.Reading{{Node: "n", Value: 1}}, "", ""); err != nil {
+				if _, err := x.Observe(b.Context(), "", []study.Measurement{{Node: "n", Value: 1}}, "", ""); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -43,7 +43,7 @@ func BenchmarkReplay(b *testing.B) {
 	}
 	events := make([]study.Event, n)
 	for k := range events {
-		events[k] = study.Event{Seq: int64(k + 2), Data: study.Observed{Values: []study.Reading{{Node: fmt.Sprint(k), Value: 1}}}}
+		events[k] = study.Event{Seq: int64(k + 2), Data: study.Observed{Values: []study.Measurement{{Node: fmt.Sprint(k), Value: 1}}}}
 	}
 	if err := s.Log("s").Append(b.Context(), events...); err != nil {
 		b.Fatal(err)

@@ -174,10 +174,10 @@ func (l *log) Append(ctx context.Context, events ...study.Event) error {
 		if err := tx.QueryRowContext(ctx, `SELECT COALESCE(MAX(seq), 0) FROM grfgp_events WHERE study = $1`, l.study).Scan(&last); err != nil {
 			return err
 		}
-		if err := study.CheckSequence(last, events); err != nil {
-			return err
-		}
 		for _, e := range events {
+			if last++; e.Seq != last {
+				return fmt.Errorf("%w: event %d where %d is next", study.ErrSequence, e.Seq, last)
+			}
 			body, err := json.Marshal(e)
 			if err != nil {
 				return fmt.Errorf("store: event %d: %w", e.Seq, err)
@@ -280,8 +280,8 @@ func (d *database) Studies(ctx context.Context) ([]StudyInfo, error) {
 	return all, err
 }
 
-// Keeper keeps what an engine of a study has learned.
-func (d *database) Keeper(name string) study.Keeper { return &keeper{d, name} }
+// Checkpoints keeps what an engine of a study has learned.
+func (d *database) Checkpoints(name string) study.CheckpointStore { return &keeper{d, name} }
 
 // keeper has a row of its own for a study.
 type keeper struct {
@@ -289,16 +289,16 @@ type keeper struct {
 	study string
 }
 
-// Keep implements study.Keeper.
-func (k *keeper) Keep(ctx context.Context, learned []byte) error {
+// Save implements study.Keeper.
+func (k *keeper) Save(ctx context.Context, learned []byte) error {
 	return k.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO grfgp_learned (study, body) VALUES ($1, $2) ON CONFLICT (study) DO UPDATE SET body = excluded.body`, k.study, learned)
 		return err
 	})
 }
 
-// Kept implements study.Keeper.
-func (k *keeper) Kept(ctx context.Context) ([]byte, error) {
+// Load implements study.Keeper.
+func (k *keeper) Load(ctx context.Context) ([]byte, error) {
 	var learned []byte
 	err := k.one(ctx, &learned, `SELECT body FROM grfgp_learned WHERE study = $1`, k.study)
 	if errors.Is(err, sql.ErrNoRows) {

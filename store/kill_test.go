@@ -34,19 +34,19 @@ func TestMain(m *testing.M) {
 // endless is an Engine with nodes without end.
 type endless struct{}
 
-func (endless) Nodes() study.Nodes           { return endless{} }
+func (endless) IDs() study.NodeIDs           { return endless{} }
 func (endless) Len() int                     { return 1 << 40 }
 func (endless) At(i int) string              { return fmt.Sprint(i) }
 func (endless) Lookup(id []byte) (int, bool) { return 0, true }
 
 func (endless) Suggest(_ context.Context, q study.Query) (s study.Suggestions, err error) {
 	for range q.Count {
-		s.Picks = append(s.Picks, study.Pick{Node: fmt.Sprint(rand.Uint64()), Cost: 1})
+		s.List = append(s.List, study.Suggestion{Node: fmt.Sprint(rand.Uint64()), Cost: 1})
 	}
 	return s, nil
 }
 
-func (endless) Learn(context.Context, []study.Reading) (study.Knowledge, error) {
+func (endless) Fit(context.Context, []study.Measurement) (study.Snapshot, error) {
 	return nil, study.ErrNoModel
 }
 
@@ -75,7 +75,7 @@ func tellForEver(place string) error {
 	for range clients {
 		wg.Go(func() {
 			for {
-				a, err := x.Ask(ctx, study.Request{Count: 1})
+				a, err := x.Ask(ctx, study.AskRequest{Count: 1})
 				if err != nil {
 					fmt.Println("error", err)
 					return
@@ -160,7 +160,7 @@ func checkTold(t *testing.T, place string, asked, told map[int]string) {
 	}
 	x.View(func(st *study.State) {
 		values := map[int]int{}
-		for _, v := range st.Values {
+		for _, v := range st.Records {
 			values[v.Trial]++
 		}
 		for id, node := range asked {

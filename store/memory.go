@@ -31,21 +31,21 @@ func (m *memory) Log(name string) study.Log {
 	return m.logs[name]
 }
 
-func (m *memory) Keeper(name string) study.Keeper { return memoryKeeper{m, name} }
+func (m *memory) Checkpoints(name string) study.CheckpointStore { return memoryKeeper{m, name} }
 
 type memoryKeeper struct {
 	*memory
 	study string
 }
 
-func (k memoryKeeper) Keep(_ context.Context, learned []byte) error {
+func (k memoryKeeper) Save(_ context.Context, learned []byte) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.kept[k.study] = slices.Clone(learned)
 	return nil
 }
 
-func (k memoryKeeper) Kept(context.Context) ([]byte, error) {
+func (k memoryKeeper) Load(context.Context) ([]byte, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return slices.Clone(k.kept[k.study]), nil

@@ -60,8 +60,8 @@ func callersGoAway(t *testing.T, server string, admin *pgx.Conn) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(k)*10*time.Microsecond)
 		_, errGraph := s.Graph(ctx, id)
 		_, errStudies := s.Studies(ctx)
-		errKeep := s.Keeper("s").Keep(ctx, []byte("learned"))
-		_, errKept := s.Keeper("s").Kept(ctx)
+		errKeep := s.Checkpoints("s").Save(ctx, []byte("learned"))
+		_, errKept := s.Checkpoints("s").Load(ctx)
 		cancel()
 		for _, err := range []error{errGraph, errStudies, errKeep, errKept} {
 			if err != nil && !errors.Is(err, context.DeadlineExceeded) {

@@ -37,8 +37,8 @@ type Store interface {
 	// Log returns the events of a study, none if there is no such study. The
 	// study exists from its first event on.
 	Log(name string) study.Log
-	// Keeper keeps what an engine of a study has learned.
-	Keeper(name string) study.Keeper
+	// Checkpoints keeps what an engine of a study has learned.
+	Checkpoints(name string) study.CheckpointStore
 	// Studies lists the studies by name.
 	Studies(ctx context.Context) ([]StudyInfo, error)
 	// PutGraph keeps a packed graph and returns its id. Putting it again is
@@ -66,15 +66,16 @@ type GraphInfo struct {
 	Size int64  `json:"size"` // bytes, unpacked
 }
 
-// Options of Open.
+// Options of Open. The zero value creates a store where there is none, and does
+// not wait for one that another process holds.
 type Options struct {
-	// MustExist makes it an error where there is no store yet. Without it one is
-	// made, in a new file or in a database that has no tables of this program.
+	// MustExist makes a missing store an error. Without it Open creates one: a new
+	// file, or tables in a database that has none of this program.
 	MustExist bool
-	// Wait is how long to wait for another process to give the store up.
+	// Wait is how long Open waits for another process to give the store up.
 	Wait time.Duration
-	// URL is where this process answers for the store: whoever finds it held is
-	// told.
+	// URL is the address of the server that opens the store, if it is one. Other
+	// processes that find the store held are told to use it.
 	URL string
 }
 

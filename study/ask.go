@@ -14,8 +14,8 @@ import (
 // MaxCount is the most nodes that one ask may want.
 const MaxCount = 10_000
 
-// Request is an ask for nodes to measure.
-type Request struct {
+// AskRequest is an ask for nodes to measure.
+type AskRequest struct {
 	Count  int           // nodes wanted
 	Key    string        // the same key gets the same answer, once and for all; empty: none
 	Holder string        // who measures
@@ -27,7 +27,7 @@ type Request struct {
 //
 // The suggestion is a function of the settings and of the events up to
 // Asked.Basis. Results that come while it is worked out wait for the next ask.
-func (s *Study) Ask(ctx context.Context, r Request) (Ask, error) {
+func (s *Study) Ask(ctx context.Context, r AskRequest) (Ask, error) {
 	if r.Count < 1 || r.Count > MaxCount {
 		return Ask{}, fmt.Errorf("%w: %d nodes; ask for 1 to %d", ErrInvalid, r.Count, MaxCount)
 	}
@@ -63,7 +63,7 @@ var errOvertaken = errors.New("study: overtaken by other events")
 
 // answered returns the answer that needs no work: the one that the key got
 // before, or none at all.
-func (s *Study) answered(r Request) (a Ask, done bool, err error) {
+func (s *Study) answered(r AskRequest) (a Ask, done bool, err error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if k, used := s.state.asks[r.Key]; used {
@@ -84,13 +84,13 @@ func (s *Study) answered(r Request) (a Ask, done bool, err error) {
 }
 
 // ask works out one answer and reserves its nodes.
-func (s *Study) ask(ctx context.Context, r Request) (Ask, error) {
+func (s *Study) ask(ctx context.Context, r AskRequest) (Ask, error) {
 	engine, err := s.Engine(ctx)
 	if err != nil {
 		return Ask{}, err
 	}
 	s.mu.RLock()
-	q, resting, basis := s.state.Query(r.Count), s.state.resting(), s.state.Seq
+	q, resting, basis := s.state.Query(r.Count), s.state.recentlyFailed(), s.state.Seq
 	lease := time.Duration(s.state.Settings.Lease)
 	s.mu.RUnlock()
 	if r.Lease > 0 {
@@ -101,12 +101,12 @@ func (s *Study) ask(ctx context.Context, r Request) (Ask, error) {
 		return Ask{}, fmt.Errorf("study: suggesting: %w", err)
 	}
 	answer := Ask{Key: r.Key, Holder: r.Holder, Count: r.Count, Short: picked.Short, Trials: []Issued{}}
-	if len(picked.Picks) == 0 {
+	if len(picked.List) == 0 {
 		return answer, nil
 	}
 	decide := func(st *State) (Payload, error) {
 		p := Asked{Key: r.Key, Count: r.Count, Basis: basis, Until: stamp(s.now().Add(lease)), Short: picked.Short}
-		for k, pick := range picked.Picks {
+		for k, pick := range picked.List {
 			p.Trials = append(p.Trials, Issued{len(st.Trials) + 1 + k, pick.Node, pick.Cost, pick.Why, pick.Mean, pick.SD})
 		}
 		if err := st.checkAsked(p); err != nil && st.Seq != basis {
@@ -121,7 +121,7 @@ func (s *Study) ask(ctx context.Context, r Request) (Ask, error) {
 // Preview returns what Ask would hand out now, and the number of the last event
 // behind it. Nothing is reserved.
 func (s *Study) Preview(ctx context.Context, count int) (Suggestions, int64, error) {
-	if none, done, err := s.answered(Request{Count: count}); done {
+	if none, done, err := s.answered(AskRequest{Count: count}); done {
 		return Suggestions{Short: none.Short}, s.Seq(), err
 	}
 	engine, err := s.Engine(ctx)
@@ -129,7 +129,7 @@ func (s *Study) Preview(ctx context.Context, count int) (Suggestions, int64, err
 		return Suggestions{}, 0, err
 	}
 	s.mu.RLock()
-	q, resting, basis := s.state.Query(count), s.state.resting(), s.state.Seq
+	q, resting, basis := s.state.Query(count), s.state.recentlyFailed(), s.state.Seq
 	s.mu.RUnlock()
 	picked, err := suggest(ctx, engine, q, resting)
 	return picked, basis, err
@@ -138,17 +138,17 @@ func (s *Study) Preview(ctx context.Context, count int) (Suggestions, int64, err
 // Query is the next ask for so many nodes in the eyes of an Engine.
 func (s *State) Query(count int) Query {
 	return Query{
-		Readings: s.Readings(), Reserved: s.Reserved(), Closed: s.AbandonedNodes(), Count: count, Left: s.Left(),
+		Measurements: s.Measurements(), Pending: s.Pending(), Excluded: s.AbandonedNodes(), Count: count, Budget: s.BudgetLeft(),
 		Seed: rng.New(s.Settings.Seed, "study ask", uint64(len(s.Asks))).Uint64(),
 	}
 }
 
-// resting are nodes that failed since the last value came, in increasing order:
+// recentlyFailed are nodes that failed since the last value came, in increasing order:
 // at once they would be suggested again, for the same reason as before.
-func (s *State) resting() []string {
+func (s *State) recentlyFailed() []string {
 	var all []string
 	for node, at := range s.failedAt {
-		if at > s.toldAt && s.Open(node) {
+		if at > s.toldAt && s.Available(node) {
 			all = append(all, node)
 		}
 	}
@@ -159,21 +159,21 @@ func (s *State) resting() []string {
 // suggest asks the engine; resting nodes come last.
 func suggest(ctx context.Context, e Engine, q Query, resting []string) (Suggestions, error) {
 	first := q
-	first.Closed = append(slices.Clip(q.Closed), resting...)
+	first.Excluded = append(slices.Clip(q.Excluded), resting...)
 	picked, err := e.Suggest(ctx, first)
 	if err != nil || len(resting) == 0 || picked.Short == bayesopt.Enough || picked.Short == bayesopt.BudgetReached {
 		return picked, err
 	}
 	left := q
-	left.Count -= len(picked.Picks)
-	left.Reserved = slices.Clip(q.Reserved)
-	for _, p := range picked.Picks {
-		left.Reserved = append(left.Reserved, p.Node)
-		if left.Left != nil {
-			rest := *left.Left - p.Cost
-			left.Left = &rest
+	left.Count -= len(picked.List)
+	left.Pending = slices.Clip(q.Pending)
+	for _, p := range picked.List {
+		left.Pending = append(left.Pending, p.Node)
+		if left.Budget != nil {
+			rest := *left.Budget - p.Cost
+			left.Budget = &rest
 		}
 	}
 	more, err := e.Suggest(ctx, left)
-	return Suggestions{append(picked.Picks, more.Picks...), more.Short}, err
+	return Suggestions{append(picked.List, more.List...), more.Short}, err
 }

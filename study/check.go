@@ -13,7 +13,7 @@ import (
 // for commands, replays and imports alike.
 func (s *State) check(e Event) error {
 	if e.Seq != s.Seq+1 {
-		return fmt.Errorf("%w: event %d where %d is next", ErrSequence, e.Seq, s.Seq+1)
+		return outOfSequence(e.Seq, s.Seq+1)
 	}
 	if err := checkText("a name", e.By, MaxID); err != nil {
 		return err
@@ -83,7 +83,7 @@ func (s *State) checkAsked(p Asked) error {
 			return fmt.Errorf("%w: trial %d where %d is next", ErrCorrupt, i.Trial, len(s.Trials)+1+k)
 		case !(i.Cost > 0):
 			return fmt.Errorf("%w: trial %d costs %v", ErrCorrupt, i.Trial, i.Cost)
-		case !s.Open(i.Node) || taken[i.Node]:
+		case !s.Available(i.Node) || taken[i.Node]:
 			return fmt.Errorf("%w: node %q is measured, reserved or abandoned", ErrConflict, i.Node)
 		}
 		taken[i.Node] = true
@@ -125,8 +125,7 @@ func (s *State) checkTold(p Told) error {
 	return nil
 }
 
-// Finite reports whether a number may be the value of a reading.
-func Finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // CheckIDs refuses ids that JSON or a person cannot hold.
 func CheckIDs(labels *graph.IDs) error {
@@ -139,7 +138,7 @@ func CheckIDs(labels *graph.IDs) error {
 }
 
 func checkFinite(node string, v float64) error {
-	if !Finite(v) {
+	if !finite(v) {
 		return fmt.Errorf("%w: node %q has the value %v", ErrNotFinite, node, v)
 	}
 	return nil
@@ -186,10 +185,10 @@ func (s *State) checkAbandoned(p Abandoned) error {
 }
 
 func (s *State) checkRetracted(p Retracted) error {
-	if p.Value < 1 || p.Value > len(s.Values) {
-		return fmt.Errorf("%w: there is no observation %d of %d", ErrNotFound, p.Value, len(s.Values))
+	if p.Value < 1 || p.Value > len(s.Records) {
+		return fmt.Errorf("%w: there is no observation %d of %d", ErrNotFound, p.Value, len(s.Records))
 	}
-	if s.Values[p.Value-1].Retracted {
+	if s.Records[p.Value-1].Retracted {
 		return fmt.Errorf("%w: observation %d was retracted before", ErrConflict, p.Value)
 	}
 	return checkText("a note", p.Note, MaxNote)

@@ -23,7 +23,7 @@ func (s *Study) Tell(ctx context.Context, trial int, o Outcome, by string) (Tria
 		if err != nil {
 			return nil, err
 		}
-		switch said := t.says(o); {
+		switch said := t.wasTold(o); {
 		case said && t.State == TrialRetracted:
 			return nil, fmt.Errorf("%w: the value %v of trial %d was retracted; if it is right after all, give it as an observation of node %q", ErrConflict, o.Value, t.Trial, t.Node)
 		case said:
@@ -38,8 +38,8 @@ func (s *Study) Tell(ctx context.Context, trial int, o Outcome, by string) (Tria
 	return s.changeTrial(ctx, trial, by, decide)
 }
 
-// says reports whether a trial was told this outcome before.
-func (t *Trial) says(o Outcome) bool {
+// wasTold reports whether a trial was told this outcome before.
+func (t *Trial) wasTold(o Outcome) bool {
 	switch t.State {
 	case TrialDone, TrialRetracted:
 		return !o.Failed && *t.Value == o.Value
@@ -57,34 +57,34 @@ func (s *Study) changeTrial(ctx context.Context, trial int, by string, decide fu
 
 // Observe takes values at nodes that nobody asked for, all or none. The same key
 // takes effect once; the values that it gave are returned.
-func (s *Study) Observe(ctx context.Context, key string, readings []Reading, note, by string) ([]Value, error) {
+func (s *Study) Observe(ctx context.Context, key string, readings []Measurement, note, by string) ([]Record, error) {
 	engine, err := s.Engine(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for k, r := range readings {
-		if _, ok := engine.Nodes().Lookup([]byte(r.Node)); !ok {
+		if _, ok := engine.IDs().Lookup([]byte(r.Node)); !ok {
 			return nil, &RowError{k, fmt.Errorf("%w: %q", ErrUnknownNode, r.Node)}
 		}
 		if err := checkFinite(r.Node, r.Value); err != nil {
 			return nil, &RowError{k, err}
 		}
 	}
-	var values []Value
+	var values []Record
 	var again error
 	decide := func(st *State) (Payload, error) {
 		at, used := st.observed[key]
 		if key == "" || !used {
 			return Observed{key, slices.Clone(readings), note}, nil
 		}
-		if values = st.valuesOf(at); !slices.EqualFunc(values, readings, func(v Value, r Reading) bool { return v.Reading == r }) {
+		if values = st.valuesOf(at); !slices.EqualFunc(values, readings, func(v Record, r Measurement) bool { return v.Measurement == r }) {
 			again = fmt.Errorf("%w: the key %q was used for other values; take a new one", ErrConflict, key)
 		}
 		return nil, again
 	}
 	err = s.commit(ctx, by, decide, func(st *State) {
 		if values == nil {
-			values = slices.Clone(st.Values[len(st.Values)-len(readings):])
+			values = slices.Clone(st.Records[len(st.Records)-len(readings):])
 		}
 	})
 	return values, err
@@ -102,9 +102,9 @@ func (e *RowError) Error() string { return fmt.Sprintf("row %d: %v", e.Row+1, e.
 func (e *RowError) Unwrap() error { return e.Err }
 
 // valuesOf returns the values of an event.
-func (s *State) valuesOf(seq int64) []Value {
-	var all []Value
-	for _, v := range s.Values {
+func (s *State) valuesOf(seq int64) []Record {
+	var all []Record
+	for _, v := range s.Records {
 		if v.Seq == seq {
 			all = append(all, v)
 		}
@@ -115,14 +115,14 @@ func (s *State) valuesOf(seq int64) []Value {
 // Retract withdraws a value by its number. It stays in the log; its node may be
 // suggested again, and another value told to its trial. A value that was
 // retracted before stays so.
-func (s *Study) Retract(ctx context.Context, number int, note, by string) (v Value, err error) {
+func (s *Study) Retract(ctx context.Context, number int, note, by string) (v Record, err error) {
 	decide := func(st *State) (Payload, error) {
-		if number >= 1 && number <= len(st.Values) && st.Values[number-1].Retracted {
+		if number >= 1 && number <= len(st.Records) && st.Records[number-1].Retracted {
 			return nil, nil
 		}
 		return Retracted{number, note}, nil
 	}
-	err = s.commit(ctx, by, decide, func(st *State) { v = st.Values[number-1] })
+	err = s.commit(ctx, by, decide, func(st *State) { v = st.Records[number-1] })
 	return v, err
 }
 

@@ -11,17 +11,17 @@ import (
 // settings and on the arguments alone; it may keep what is costly to make again.
 // It is safe for concurrent use.
 type Engine interface {
-	// Nodes are the ids of all nodes, in the order of Predictions.
-	Nodes() Nodes
+	// IDs are the ids of all nodes, in the order of Predictions.
+	IDs() NodeIDs
 	// Suggest picks nodes that are allowed and not closed, within the budget.
 	Suggest(ctx context.Context, q Query) (Suggestions, error)
-	// Learn returns what the readings tell of all nodes. The error wraps
+	// Fit returns what the readings tell of all nodes. The error wraps
 	// ErrNoModel where they are too few, or all the same.
-	Learn(ctx context.Context, readings []Reading) (Knowledge, error)
+	Fit(ctx context.Context, readings []Measurement) (Snapshot, error)
 }
 
-// Nodes are the ids of nodes. A *graph.Labels is one.
-type Nodes interface {
+// NodeIDs are the ids of nodes. A *graph.Labels is one.
+type NodeIDs interface {
 	Len() int
 	At(i int) string
 	Lookup(id []byte) (int, bool)
@@ -29,22 +29,22 @@ type Nodes interface {
 
 // Query is an ask in the eyes of an Engine.
 type Query struct {
-	Readings []Reading // that count, in the order told
-	Reserved []string  // nodes being measured: not suggested, counted by groups
-	Closed   []string  // other nodes that are not to be suggested; measured ones are known by Readings
-	Count    int       // nodes wanted
-	Left     *float64  // of the budget; nil: no limit
-	Seed     uint64
+	Measurements []Measurement // that count, in the order told
+	Pending      []string      // nodes being measured: not suggested, counted by groups
+	Excluded     []string      // other nodes that are not to be suggested; measured ones are known by Readings
+	Count        int           // nodes wanted
+	Budget       *float64      // of the budget; nil: no limit
+	Seed         uint64
 }
 
 // Suggestions are the nodes that an Engine picked.
 type Suggestions struct {
-	Picks []Pick
+	List  []Suggestion
 	Short Reason // why there are fewer than wanted
 }
 
-// Pick is a node to measure.
-type Pick struct {
+// Suggestion is a node to measure.
+type Suggestion struct {
 	Node     string
 	Cost     float64
 	Why      string
@@ -60,9 +60,9 @@ const (
 	ReasonClosed Reason = "closed"
 )
 
-// Knowledge is what some readings tell. It is immutable and safe for concurrent
+// Snapshot is what some readings tell. It is immutable and safe for concurrent
 // use.
-type Knowledge interface {
+type Snapshot interface {
 	// Predict returns mean and standard deviation of the quantity at nodes by
 	// number.
 	Predict(ctx context.Context, nodes []int) (grfgp.Prediction, error)
@@ -70,6 +70,6 @@ type Knowledge interface {
 	Validate(ctx context.Context) (*grfgp.Validation, error)
 	// NoiseSD is the standard deviation of the noise of a reading.
 	NoiseSD() float64
-	// Chosen is the Spec with its choices filled in.
+	// Spec is the Spec with its choices filled in.
 	Chosen() grfgp.Spec
 }

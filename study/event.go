@@ -44,9 +44,9 @@ type (
 	}
 	// Observed gives values at nodes that nobody asked for.
 	Observed struct {
-		Key    string    `json:"key,omitempty"`
-		Values []Reading `json:"values"`
-		Note   string    `json:"note,omitempty"`
+		Key    string        `json:"key,omitempty"`
+		Values []Measurement `json:"values"`
+		Note   string        `json:"note,omitempty"`
 	}
 	// Renewed moves the end of a lease.
 	Renewed struct {
@@ -93,8 +93,8 @@ type Issued struct {
 	SD    *float64 `json:"sd,omitempty"`   // of the quantity itself
 }
 
-// Reading is a value at a node.
-type Reading struct {
+// Measurement is a value at a node.
+type Measurement struct {
 	Node  string  `json:"node"`
 	Value float64 `json:"value"`
 }

@@ -6,26 +6,26 @@ import (
 	"grfgp/bayesopt"
 )
 
-// Point is a value as it came, beside what was expected of it.
-type Point struct {
+// HistoryPoint is a value as it came, beside what was expected of it.
+type HistoryPoint struct {
 	Number int       `json:"observation"`
 	Trial  int       `json:"trial,omitempty"`
 	Time   time.Time `json:"time"`
-	Reading
+	Measurement
 	Best *float64 `json:"best,omitempty"` // so far; nil unless the goal is to find it
 	Mean *float64 `json:"mean,omitempty"` // as predicted when the node was asked for
 	SD   *float64 `json:"sd,omitempty"`   // of the quantity itself
 }
 
 // History returns the values that count, in the order in which they came.
-func (s *State) History() []Point {
-	points := []Point{}
+func (s *State) History() []HistoryPoint {
+	points := []HistoryPoint{}
 	var best *float64
-	for _, v := range s.Values {
+	for _, v := range s.Records {
 		if v.Retracted {
 			continue
 		}
-		p := Point{Number: v.Number, Trial: v.Trial, Time: v.Time, Reading: v.Reading}
+		p := HistoryPoint{Number: v.Number, Trial: v.Trial, Time: v.Time, Measurement: v.Measurement}
 		if v.Trial > 0 {
 			p.Mean, p.SD = s.Trials[v.Trial-1].Mean, s.Trials[v.Trial-1].SD
 		}
@@ -52,10 +52,10 @@ func (s *State) better(v float64, best *float64) bool {
 
 // Best returns the best value that counts; false if there is none, or if the goal
 // is not to find it.
-func (s *State) Best() (Value, bool) {
+func (s *State) Best() (Record, bool) {
 	var best *float64
-	var of Value
-	for _, v := range s.Values {
+	var of Record
+	for _, v := range s.Records {
 		if !v.Retracted && s.better(v.Value, best) {
 			best, of = &v.Value, v
 		}

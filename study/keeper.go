@@ -10,21 +10,21 @@ import (
 	"grfgp/bayesopt"
 )
 
-// Keeper keeps what an engine has learned, so that it need not be learned again
+// CheckpointStore keeps what an engine has learned, so that it need not be learned again
 // after a restart. Losing it costs time and changes no suggestion.
-type Keeper interface {
-	Keep(ctx context.Context, learned []byte) error
-	// Kept returns what was kept last, nil if nothing was.
-	Kept(ctx context.Context) ([]byte, error)
+type CheckpointStore interface {
+	Save(ctx context.Context, learned []byte) error
+	// Load returns what was kept last, nil if nothing was.
+	Load(ctx context.Context) ([]byte, error)
 }
 
 // KeepIn lets the engine keep what it learns. It is to be called before the
 // engine is used.
-func (o *Optimizer) KeepIn(k Keeper) { o.keep.in = k }
+func (o *Optimizer) KeepIn(k CheckpointStore) { o.keep.in = k }
 
 // keeping is what an Optimizer knows of its Keeper.
 type keeping struct {
-	in    Keeper
+	in    CheckpointStore
 	tried bool // since the inner optimizer was made
 	at    int  // readings behind what was kept last
 }
@@ -43,7 +43,7 @@ func (o *Optimizer) restore(ctx context.Context) error {
 		return nil
 	}
 	o.keep.tried, o.keep.at = true, 0
-	text, err := o.keep.in.Kept(ctx)
+	text, err := o.keep.in.Load(ctx)
 	if err != nil {
 		return o.forget(ctx)
 	}
@@ -80,7 +80,7 @@ func (o *Optimizer) save(ctx context.Context) {
 		return
 	}
 	text, err := json.Marshal(learnedFrom{o.digest(c.Measurements), c})
-	if err == nil && o.keep.in.Keep(ctx, text) == nil {
+	if err == nil && o.keep.in.Save(ctx, text) == nil {
 		o.keep.at = c.Measurements
 	}
 }

@@ -10,7 +10,7 @@ import (
 // Predictions are what is known of every node.
 type Predictions struct {
 	Seq              int64      // of the last event that they know
-	Readings         int        // that they were made from
+	Measurements     int        // that they were made from
 	Spec             grfgp.Spec // of the model, its choices filled in
 	NoiseSD          float64    // of a reading
 	grfgp.Prediction            // by number of node, in the order of Engine.Nodes
@@ -27,9 +27,9 @@ type learned struct {
 type lesson struct {
 	changedAt int64 // event
 	seq       int64
-	readings  []Reading
+	readings  []Measurement
 
-	know        once[Knowledge]
+	know        once[Snapshot]
 	predictions once[*Predictions]
 	validation  once[*grfgp.Validation]
 }
@@ -63,24 +63,24 @@ func (s *Study) lesson() *lesson {
 	if l := s.learned.last; l != nil && l.changedAt == s.state.changedAt {
 		return l
 	}
-	l := &lesson{changedAt: s.state.changedAt, seq: s.state.Seq, readings: s.state.Readings()}
+	l := &lesson{changedAt: s.state.changedAt, seq: s.state.Seq, readings: s.state.Measurements()}
 	s.learned.last = l
 	return l
 }
 
-func (s *Study) knowledge(ctx context.Context, l *lesson) (Knowledge, error) {
-	return l.know.get(func() (Knowledge, error) {
+func (s *Study) knowledge(ctx context.Context, l *lesson) (Snapshot, error) {
+	return l.know.get(func() (Snapshot, error) {
 		e, err := s.Engine(ctx)
 		if err != nil {
 			return nil, err
 		}
-		return e.Learn(ctx, l.readings)
+		return e.Fit(ctx, l.readings)
 	})
 }
 
-// Knowledge is what the values so far tell. The error wraps ErrNoModel where they
+// Snapshot is what the values so far tell. The error wraps ErrNoModel where they
 // are too few.
-func (s *Study) Knowledge(ctx context.Context) (Knowledge, error) {
+func (s *Study) Snapshot(ctx context.Context) (Snapshot, error) {
 	return s.knowledge(ctx, s.lesson())
 }
 
@@ -97,7 +97,7 @@ func (s *Study) Predictions(ctx context.Context) (*Predictions, error) {
 		if err != nil {
 			return nil, err
 		}
-		all := make([]int, e.Nodes().Len())
+		all := make([]int, e.IDs().Len())
 		for i := range all {
 			all[i] = i
 		}

@@ -29,8 +29,10 @@ type MemoryLog struct {
 func (m *MemoryLog) Append(_ context.Context, events ...Event) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if err := CheckSequence(int64(len(m.events)), events); err != nil {
-		return err
+	for k, e := range events {
+		if next := int64(len(m.events) + 1 + k); e.Seq != next {
+			return outOfSequence(e.Seq, next)
+		}
 	}
 	m.events = append(m.events, events...)
 	return nil
@@ -50,13 +52,6 @@ func (m *MemoryLog) Events(_ context.Context, after int64) iter.Seq2[Event, erro
 	}
 }
 
-// CheckSequence says whether events may follow number last; if not, the error
-// wraps ErrSequence.
-func CheckSequence(last int64, events []Event) error {
-	for k, e := range events {
-		if want := last + 1 + int64(k); e.Seq != want {
-			return fmt.Errorf("%w: event %d where %d is next", ErrSequence, e.Seq, want)
-		}
-	}
-	return nil
+func outOfSequence(seq, next int64) error {
+	return fmt.Errorf("%w: event %d where %d is next", ErrSequence, seq, next)
 }

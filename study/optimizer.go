@@ -24,7 +24,7 @@ type Optimizer struct {
 
 	mu    sync.Mutex
 	inner *grfgp.Optimizer
-	told  []Reading
+	told  []Measurement
 	keep  keeping
 }
 
@@ -70,8 +70,8 @@ func newOptimizer(g *graph.Graph, nodes *graphio.NodeTable, s Settings, build fu
 	return o, nil
 }
 
-// Nodes implements Engine.
-func (o *Optimizer) Nodes() Nodes { return o.graph.IDs() }
+// IDs implements Engine.
+func (o *Optimizer) IDs() NodeIDs { return o.graph.IDs() }
 
 // Graph is what the study is about.
 func (o *Optimizer) Graph() *graph.Graph { return o.graph }
@@ -178,7 +178,7 @@ func (o *Optimizer) numbers(ids []string) ([]int, error) {
 }
 
 // tell brings the inner optimizer to the readings.
-func (o *Optimizer) tell(ctx context.Context, readings []Reading) error {
+func (o *Optimizer) tell(ctx context.Context, readings []Measurement) error {
 	if len(o.told) > len(readings) || !slices.Equal(o.told, readings[:len(o.told)]) {
 		inner, err := o.inner.Sibling(o.settings.Policy, o.opts)
 		if err != nil {
@@ -201,17 +201,17 @@ func (o *Optimizer) tell(ctx context.Context, readings []Reading) error {
 
 // Suggest implements Engine.
 func (o *Optimizer) Suggest(ctx context.Context, q Query) (Suggestions, error) {
-	r := bayesopt.Request{Count: q.Count, Budget: q.Left, Seed: q.Seed}
+	r := bayesopt.Request{Count: q.Count, Budget: q.Budget, Seed: q.Seed}
 	var err error
-	if r.Pending, err = o.numbers(q.Reserved); err != nil {
+	if r.Pending, err = o.numbers(q.Pending); err != nil {
 		return Suggestions{}, err
 	}
-	if r.Closed, err = o.numbers(q.Closed); err != nil {
+	if r.Closed, err = o.numbers(q.Excluded); err != nil {
 		return Suggestions{}, err
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if err := o.tell(ctx, q.Readings); err != nil {
+	if err := o.tell(ctx, q.Measurements); err != nil {
 		return Suggestions{}, err
 	}
 	a, err := o.inner.Suggest(ctx, r)
@@ -221,17 +221,17 @@ func (o *Optimizer) Suggest(ctx context.Context, q Query) (Suggestions, error) {
 	o.save(ctx)
 	out := Suggestions{Short: a.Short}
 	for _, s := range a.Suggestions {
-		p := Pick{Node: o.graph.IDs().At(s.Node), Cost: s.Cost, Why: s.Why}
-		if s.Modelled && Finite(s.Mean) && Finite(s.SD) {
+		p := Suggestion{Node: o.graph.IDs().At(s.Node), Cost: s.Cost, Why: s.Why}
+		if s.Modelled && finite(s.Mean) && finite(s.SD) {
 			p.Mean, p.SD = &s.Mean, &s.SD
 		}
-		out.Picks = append(out.Picks, p)
+		out.List = append(out.List, p)
 	}
 	return out, nil
 }
 
-// Learn implements Engine.
-func (o *Optimizer) Learn(ctx context.Context, readings []Reading) (Knowledge, error) {
+// Fit implements Engine.
+func (o *Optimizer) Fit(ctx context.Context, readings []Measurement) (Snapshot, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if err := o.tell(ctx, readings); err != nil {

@@ -26,7 +26,7 @@ type field struct {
 	nodes *graphio.NodeTable
 	clock *clock
 	ctx   context.Context
-	keep  study.Keeper // nil: none
+	keep  study.CheckpointStore // nil: none
 }
 
 const side = 9
@@ -76,7 +76,7 @@ func (f *field) restart(t testing.TB) *field {
 // ask returns the nodes that are handed out.
 func (f *field) ask(t testing.TB, n int) []study.Issued {
 	t.Helper()
-	a, err := f.Ask(f.ctx, study.Request{Count: n})
+	a, err := f.Ask(f.ctx, study.AskRequest{Count: n})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func hard(t *testing.T, f *field, restart func(*field) *field) string {
 		case 9:
 			_, err = f.Retract(f.ctx, 3, "", "")
 		case 12:
-			_, err = f.Observe(f.ctx, "", []study.Reading{{Node: "0", Value: truth(0)}, {Node: "7", Value: truth(7)}}, "", "")
+			_, err = f.Observe(f.ctx, "", []study.Measurement{{Node: "0", Value: truth(0)}, {Node: "7", Value: truth(7)}}, "", "")
 		case 15:
 			f.clock.Add(25 * time.Hour)
 		case 18:
@@ -183,13 +183,13 @@ type shelf struct {
 	err        error // of reading
 }
 
-func (s *shelf) Keep(_ context.Context, learned []byte) error {
+func (s *shelf) Save(_ context.Context, learned []byte) error {
 	s.learned = slices.Clone(learned)
 	s.kept++
 	return nil
 }
 
-func (s *shelf) Kept(context.Context) ([]byte, error) {
+func (s *shelf) Load(context.Context) ([]byte, error) {
 	s.read++
 	return s.learned, s.err
 }
@@ -271,7 +271,7 @@ func TestLimits(t *testing.T) {
 	}
 	seven := 7.0
 	f := newField(t, nodes, func(s *study.Settings) { s.Budget = &seven })
-	a, err := f.Ask(f.ctx, study.Request{Count: 5})
+	a, err := f.Ask(f.ctx, study.AskRequest{Count: 5})
 	if err != nil || len(a.Trials) != 3 || a.Short != bayesopt.BudgetReached {
 		t.Fatalf("%+v, %v", a, err)
 	}
@@ -281,14 +281,14 @@ func TestLimits(t *testing.T) {
 		}
 	}
 	f = newField(t, nodes, func(s *study.Settings) { s.GroupCap = 1 })
-	if a, err := f.Ask(f.ctx, study.Request{Count: 5}); err != nil || len(a.Trials) != 2 || a.Short != bayesopt.GroupsFull {
+	if a, err := f.Ask(f.ctx, study.AskRequest{Count: 5}); err != nil || len(a.Trials) != 2 || a.Short != bayesopt.GroupsFull {
 		t.Errorf("%+v, %v", a, err)
 	}
 	f = newField(t, nodes, func(s *study.Settings) { // in place of the table
 		s.Allowed, s.Cost, s.GroupCap = []string{"1", "3", "5"}, map[string]float64{"1": 3}, 1
 		s.Group = map[string]string{"1": "g", "3": "g"}
 	})
-	if a, err := f.Ask(f.ctx, study.Request{Count: 5}); err != nil || len(a.Trials) != 2 {
+	if a, err := f.Ask(f.ctx, study.AskRequest{Count: 5}); err != nil || len(a.Trials) != 2 {
 		t.Errorf("%+v, %v", a, err)
 	}
 	for name, change := range map[string]func(*study.Settings){
@@ -296,15 +296,15 @@ func TestLimits(t *testing.T) {
 		"cost":    func(s *study.Settings) { s.Cost = map[string]float64{"nowhere": 1} },
 		"group":   func(s *study.Settings) { s.GroupCap, s.Group = 1, map[string]string{"nowhere": "g"} },
 	} {
-		if _, err := newField(t, nil, change).Ask(t.Context(), study.Request{Count: 1}); !errors.Is(err, study.ErrUnknownNode) {
+		if _, err := newField(t, nil, change).Ask(t.Context(), study.AskRequest{Count: 1}); !errors.Is(err, study.ErrUnknownNode) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := newField(t, nil, func(s *study.Settings) { s.GroupCap = 1 }).Ask(t.Context(), study.Request{Count: 1}); !errors.Is(err, study.ErrInvalid) {
+	if _, err := newField(t, nil, func(s *study.Settings) { s.GroupCap = 1 }).Ask(t.Context(), study.AskRequest{Count: 1}); !errors.Is(err, study.ErrInvalid) {
 		t.Errorf("a cap without groups: %v", err)
 	}
 	nodes.Cost[4] = math.NaN()
-	if _, err := newField(t, nodes, nil).Ask(t.Context(), study.Request{Count: 1}); !errors.Is(err, study.ErrInvalid) {
+	if _, err := newField(t, nodes, nil).Ask(t.Context(), study.AskRequest{Count: 1}); !errors.Is(err, study.ErrInvalid) {
 		t.Errorf("a node without cost: %v", err)
 	}
 }
@@ -318,7 +318,7 @@ func TestKnowledge(t *testing.T) {
 		f.measure(t, f.ask(t, 5))
 	}
 	p, err := f.Predictions(f.ctx)
-	if err != nil || len(p.Mean) != side*side || len(p.SD) != side*side || p.Readings != 30 || p.Spec.Family != "diffusion" {
+	if err != nil || len(p.Mean) != side*side || len(p.SD) != side*side || p.Measurements != 30 || p.Spec.Family != "diffusion" {
 		t.Fatalf("%+v, %v", p, err)
 	}
 	if again, err := f.Predictions(f.ctx); err != nil || again != p {
@@ -355,7 +355,7 @@ func TestKnowledge(t *testing.T) {
 	if _, err := f.Retract(f.ctx, 1, "", ""); err != nil {
 		t.Fatal(err)
 	}
-	if less, err := f.Predictions(f.ctx); err != nil || less == p || less.Readings != 29 {
+	if less, err := f.Predictions(f.ctx); err != nil || less == p || less.Measurements != 29 {
 		t.Errorf("a value less: %v", err)
 	}
 }
@@ -374,7 +374,7 @@ func Example() {
 	if err != nil {
 		fmt.Println(err)
 	}
-	answer, err := s.Ask(ctx, study.Request{Count: 2, Holder: "ben"})
+	answer, err := s.Ask(ctx, study.AskRequest{Count: 2, Holder: "ben"})
 	if err != nil {
 		fmt.Println(err)
 	}
@@ -383,7 +383,7 @@ func Example() {
 			fmt.Println(err)
 		}
 	}
-	s.View(func(st *study.State) { fmt.Println(len(st.Values), "values,", st.Spent(), "spent,", st.Seq, "events") })
+	s.View(func(st *study.State) { fmt.Println(len(st.Records), "values,", st.Spent(), "spent,", st.Seq, "events") })
 	// Output: 2 values, 2 spent, 4 events
 }
 

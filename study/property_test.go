@@ -57,7 +57,7 @@ func expected(err error) bool {
 
 func anyCommand(x *table, random *rand.Rand, nodes int) (err error) {
 	trials, values := 0, 0
-	x.View(func(s *study.State) { trials, values = len(s.Trials), len(s.Values) })
+	x.View(func(s *study.State) { trials, values = len(s.Trials), len(s.Records) })
 	trial := random.IntN(trials + 2)
 	value := []float64{1, 2, -0.5, math.NaN(), 1e308, math.Inf(1)}[random.IntN(6)]
 	key := ""
@@ -66,13 +66,13 @@ func anyCommand(x *table, random *rand.Rand, nodes int) (err error) {
 	}
 	switch random.IntN(14) {
 	case 0, 1, 2:
-		_, err = x.Ask(x.ctx, study.Request{Count: 1 + random.IntN(4), Key: key, Holder: "h"})
+		_, err = x.Ask(x.ctx, study.AskRequest{Count: 1 + random.IntN(4), Key: key, Holder: "h"})
 	case 3, 4, 5:
 		_, err = x.Tell(x.ctx, trial, study.Outcome{Value: value}, "h")
 	case 6:
 		_, err = x.Tell(x.ctx, trial, study.Outcome{Failed: true}, "h")
 	case 7:
-		_, err = x.Observe(x.ctx, key, []study.Reading{{Node: fmt.Sprint("n", random.IntN(nodes+1)), Value: value}}, "", "h")
+		_, err = x.Observe(x.ctx, key, []study.Measurement{{Node: fmt.Sprint("n", random.IntN(nodes+1)), Value: value}}, "", "h")
 	case 8:
 		_, err = x.Release(x.ctx, trial, "h")
 	case 9:
@@ -95,7 +95,7 @@ func anyCommand(x *table, random *rand.Rand, nodes int) (err error) {
 
 func checkInvariants(t testing.TB, s *study.State) {
 	t.Helper()
-	reserved := slices.Sorted(slices.Values(s.Reserved()))
+	reserved := slices.Sorted(slices.Values(s.Pending()))
 	if distinct := slices.Compact(slices.Clone(reserved)); len(distinct) != len(reserved) {
 		t.Fatalf("reserved twice: %v", reserved)
 	}
@@ -107,7 +107,7 @@ func checkInvariants(t testing.TB, s *study.State) {
 	}
 	if b := s.Settings.Budget; b != nil && s.Spent() > *b+late {
 		again := 0 // and so do values told anew after one was retracted
-		for _, v := range s.Values {
+		for _, v := range s.Records {
 			if v.Retracted && v.Trial > 0 && s.Trials[v.Trial-1].State == study.TrialDone {
 				again++
 			}
@@ -144,8 +144,8 @@ func checkArchive(t *testing.T, x *table) {
 	if shown(t, x.Study) != shown(t, y.Study) {
 		t.Fatalf("imported\n%s\nwant\n%s", shown(t, y.Study), shown(t, x.Study))
 	}
-	next, errX := x.Ask(x.ctx, study.Request{Count: 3})
-	also, errY := y.Ask(x.ctx, study.Request{Count: 3})
+	next, errX := x.Ask(x.ctx, study.AskRequest{Count: 3})
+	also, errY := y.Ask(x.ctx, study.AskRequest{Count: 3})
 	if fmt.Sprint(next, errX) != fmt.Sprint(also, errY) {
 		t.Fatalf("next %v, want %v", also, next)
 	}
@@ -235,7 +235,7 @@ func TestManyAsk(t *testing.T) {
 	for c := range clients {
 		wg.Go(func() {
 			for k := range asks {
-				a, err := x.Ask(x.ctx, study.Request{Count: 1, Key: fmt.Sprint(c, "/", k), Holder: fmt.Sprint(c)})
+				a, err := x.Ask(x.ctx, study.AskRequest{Count: 1, Key: fmt.Sprint(c, "/", k), Holder: fmt.Sprint(c)})
 				if err != nil {
 					t.Error(err)
 					return
@@ -276,7 +276,7 @@ func TestLeaseRaces(t *testing.T) {
 	for c := range told {
 		wg.Go(func() {
 			for k := range 60 {
-				a, err := x.Ask(x.ctx, study.Request{Count: 1, Lease: time.Minute})
+				a, err := x.Ask(x.ctx, study.AskRequest{Count: 1, Lease: time.Minute})
 				if err != nil {
 					t.Error(err)
 					return
@@ -299,8 +299,8 @@ func TestLeaseRaces(t *testing.T) {
 		sum += n
 	}
 	x.View(func(s *study.State) {
-		if len(s.Values) != sum {
-			t.Errorf("%d values of %d told", len(s.Values), sum)
+		if len(s.Records) != sum {
+			t.Errorf("%d values of %d told", len(s.Records), sum)
 		}
 	})
 	if again := reopen(t, x); shown(t, again.Study) != shown(t, x.Study) {

@@ -136,8 +136,8 @@ func checkText(what, text string, most int) error {
 	return nil
 }
 
-// Modelled reports whether suggestions come from a model.
-func (s Settings) Modelled() bool {
+// UsesModel reports whether suggestions come from a model.
+func (s Settings) UsesModel() bool {
 	p, _ := bayesopt.PolicyNamed(s.Policy, s.Goal, noEdges{}) // the settings were checked
 	_, blind := p.(bayesopt.Blind)
 	return !blind

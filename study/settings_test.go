@@ -16,7 +16,7 @@ func TestModelled(t *testing.T) {
 	}
 	for _, name := range bayesopt.PolicyNames {
 		blind := slices.Contains([]string{"random", "bfs", "dfs", "degree"}, name)
-		if got := (study.Settings{Policy: name, Goal: threshold}).Modelled(); got == blind {
+		if got := (study.Settings{Policy: name, Goal: threshold}).UsesModel(); got == blind {
 			t.Errorf("%s is modelled: %v", name, got)
 		}
 	}

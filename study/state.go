@@ -41,8 +41,10 @@ const (
 	TrialRetracted TrialState = "retracted" // its value was withdrawn; another one may be told
 )
 
-// TrialStates are all of them.
-var TrialStates = []TrialState{TrialPending, TrialDone, TrialFailed, TrialAbandoned, TrialExpired, TrialReleased, TrialRetracted}
+// TrialStates returns all states of a trial.
+func TrialStates() []TrialState {
+	return []TrialState{TrialPending, TrialDone, TrialFailed, TrialAbandoned, TrialExpired, TrialReleased, TrialRetracted}
+}
 
 // Trial is a node that was handed out to be measured.
 type Trial struct {
@@ -58,10 +60,10 @@ type Trial struct {
 	Note   string     `json:"note,omitempty"`
 }
 
-// Value is what was measured at a node, asked for or not.
-type Value struct {
+// Record is what was measured at a node, asked for or not.
+type Record struct {
 	Number int `json:"observation"` // from 1
-	Reading
+	Measurement
 	Trial     int       `json:"trial,omitempty"` // 0: nobody asked for it
 	Seq       int64     `json:"seq"`             // of the event that told it
 	Time      time.Time `json:"time"`
@@ -90,10 +92,10 @@ type State struct {
 	Created  time.Time
 	Updated  time.Time // of the last event
 	Trials   []Trial   // number t is Trials[t−1]
-	Values   []Value   // number o is Values[o−1]
+	Records  []Record  // number o is Values[o−1]
 	Asks     []Ask
 
-	nodes     map[string]*node
+	nodes     map[string]*nodeState
 	abandoned []string         // nodes, in increasing order
 	asks      map[string]int   // by key
 	observed  map[string]int64 // event by key
@@ -102,8 +104,8 @@ type State struct {
 	changedAt int64            // event of the last value told or retracted
 }
 
-// node is what is known of one that is not open or was not always.
-type node struct {
+// nodeState is what is known of one that is not open or was not always.
+type nodeState struct {
 	pending   int // trials
 	values    int // not retracted
 	abandoned bool
@@ -136,7 +138,7 @@ func (s *State) apply(e Event) {
 	switch p := e.Data.(type) {
 	case Created:
 		s.Settings, s.Status, s.Created = p.Settings, StatusOpen, e.Time
-		s.nodes, s.asks = map[string]*node{}, map[string]int{}
+		s.nodes, s.asks = map[string]*nodeState{}, map[string]int{}
 		s.observed, s.failedAt = map[string]int64{}, map[string]int64{}
 	case Asked:
 		s.issue(e, p)
@@ -147,7 +149,7 @@ func (s *State) apply(e Event) {
 			s.observed[p.Key] = e.Seq
 		}
 		for _, r := range p.Values {
-			s.Values[s.add(e, r, 0)-1].Note = p.Note
+			s.Records[s.add(e, r, 0)-1].Note = p.Note
 		}
 	case Renewed:
 		s.Trials[p.Trial-1].Until = p.Until
@@ -194,11 +196,11 @@ func (s *State) tell(e Event, p Told) {
 	t := s.end(e, p.Trial, TrialDone)
 	t.Late = t.Late || was != TrialPending && was != TrialRetracted
 	t.Value, t.Note = p.Value, p.Note
-	t.Number = s.add(e, Reading{t.Node, *p.Value}, t.Trial)
+	t.Number = s.add(e, Measurement{t.Node, *p.Value}, t.Trial)
 }
 
 func (s *State) retract(e Event, p Retracted) {
-	v := &s.Values[p.Value-1]
+	v := &s.Records[p.Value-1]
 	v.Retracted, v.Note = true, p.Note
 	s.node(v.Node).values--
 	s.changedAt = e.Seq
@@ -218,18 +220,18 @@ func (s *State) end(e Event, id int, to TrialState) *Trial {
 }
 
 // add records a value and returns its number.
-func (s *State) add(e Event, r Reading, trial int) int {
-	v := Value{Number: len(s.Values) + 1, Reading: r, Trial: trial, Seq: e.Seq, Time: e.Time, By: e.By}
-	s.Values = append(s.Values, v)
+func (s *State) add(e Event, r Measurement, trial int) int {
+	v := Record{Number: len(s.Records) + 1, Measurement: r, Trial: trial, Seq: e.Seq, Time: e.Time, By: e.By}
+	s.Records = append(s.Records, v)
 	s.node(r.Node).values++
 	s.toldAt, s.changedAt = e.Seq, e.Seq
 	return v.Number
 }
 
-func (s *State) node(id string) *node {
+func (s *State) node(id string) *nodeState {
 	n := s.nodes[id]
 	if n == nil {
-		n = new(node)
+		n = new(nodeState)
 		s.nodes[id] = n
 	}
 	return n
@@ -241,8 +243,8 @@ func (s *State) Answered(key string) bool {
 	return known
 }
 
-// Open reports whether a node may be handed out, as far as its own history goes.
-func (s *State) Open(id string) bool {
+// Available reports whether a node may be handed out, as far as its own history goes.
+func (s *State) Available(id string) bool {
 	n := s.nodes[id]
 	return n == nil || n.pending == 0 && !n.abandoned && (n.values == 0 || s.Settings.Repeats)
 }
@@ -258,8 +260,8 @@ func (s *State) Spent() float64 {
 	return min(spent, math.MaxFloat64)
 }
 
-// Left is what may still be spent; nil: there is no limit.
-func (s *State) Left() *float64 {
+// BudgetLeft is what may still be spent; nil: there is no limit.
+func (s *State) BudgetLeft() *float64 {
 	if s.Settings.Budget == nil {
 		return nil
 	}
@@ -267,19 +269,19 @@ func (s *State) Left() *float64 {
 	return &left
 }
 
-// Readings are the values that count, in the order in which they were told.
-func (s *State) Readings() []Reading {
-	all := make([]Reading, 0, len(s.Values))
-	for _, v := range s.Values {
+// Measurements are the values that count, in the order in which they were told.
+func (s *State) Measurements() []Measurement {
+	all := make([]Measurement, 0, len(s.Records))
+	for _, v := range s.Records {
 		if !v.Retracted {
-			all = append(all, v.Reading)
+			all = append(all, v.Measurement)
 		}
 	}
 	return all
 }
 
-// Reserved are the nodes of pending trials, in the order of trials.
-func (s *State) Reserved() []string {
+// Pending are the nodes of pending trials, in the order of trials.
+func (s *State) Pending() []string {
 	var all []string
 	for k := range s.Trials {
 		if t := &s.Trials[k]; t.State == TrialPending {
@@ -302,7 +304,7 @@ func (s *State) abandon(node string) {
 // Counts returns how many trials are in each state.
 func (s *State) Counts() map[TrialState]int {
 	counts := map[TrialState]int{}
-	for _, state := range TrialStates {
+	for _, state := range TrialStates() {
 		counts[state] = 0
 	}
 	for _, t := range s.Trials {

@@ -9,12 +9,14 @@ import (
 	"time"
 )
 
-// Options of a Study.
+// Options of a Study. The zero value opens a study that can be read and told
+// results, but makes no suggestions or predictions.
 type Options struct {
-	// Engine is called when a suggestion or a prediction is first asked for, and
-	// again after an error. Nil: all that needs the graph is refused.
+	// Engine makes the engine. It is called when a suggestion or prediction is first
+	// asked for, and again after an error. Nil: commands that need the graph return
+	// ErrNoEngine.
 	Engine func(ctx context.Context) (Engine, error)
-	// Now is the clock of leases and of events; nil: time.Now.
+	// Now is the clock of leases and events; nil: time.Now.
 	Now func() time.Time
 }
 

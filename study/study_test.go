@@ -89,7 +89,7 @@ func TestTrialStates(t *testing.T) {
 				t.Errorf("the trial is %s, want %s", got, c.want)
 			}
 			x.View(func(s *study.State) {
-				if got := s.Open(s.Trials[0].Node); got != c.open {
+				if got := s.Available(s.Trials[0].Node); got != c.open {
 					t.Errorf("the node is open: %v, want %v", got, c.open)
 				}
 			})
@@ -143,10 +143,10 @@ func TestShort(t *testing.T) {
 	}{
 		{"enough", 9, nil, nil, 5, bayesopt.Enough},
 		{"nodes", 3, nil, nil, 3, bayesopt.NoNodesLeft},
-		{"no nodes", 3, nil, func(x *table) { x.Ask(x.ctx, study.Request{Count: 3}) }, 0, bayesopt.NoNodesLeft},
+		{"no nodes", 3, nil, func(x *table) { x.Ask(x.ctx, study.AskRequest{Count: 3}) }, 0, bayesopt.NoNodesLeft},
 		{"budget", 9, func(s *study.Settings) { s.Budget = &two }, nil, 2, bayesopt.BudgetReached},
-		{"pending counts", 9, func(s *study.Settings) { s.Budget = &two }, func(x *table) { x.Ask(x.ctx, study.Request{Count: 1}) }, 1, bayesopt.BudgetReached},
-		{"expired does not", 9, func(s *study.Settings) { s.Budget = &two }, func(x *table) { x.Ask(x.ctx, study.Request{Count: 2}); x.clock.Add(time.Hour) }, 2, bayesopt.BudgetReached},
+		{"pending counts", 9, func(s *study.Settings) { s.Budget = &two }, func(x *table) { x.Ask(x.ctx, study.AskRequest{Count: 1}) }, 1, bayesopt.BudgetReached},
+		{"expired does not", 9, func(s *study.Settings) { s.Budget = &two }, func(x *table) { x.Ask(x.ctx, study.AskRequest{Count: 2}); x.clock.Add(time.Hour) }, 2, bayesopt.BudgetReached},
 		{"paused", 9, nil, func(x *table) { x.Pause(x.ctx, "", "") }, 0, study.ReasonPaused},
 		{"closed", 9, nil, func(x *table) { x.Close(x.ctx, "", "") }, 0, study.ReasonClosed},
 	} {
@@ -155,7 +155,7 @@ func TestShort(t *testing.T) {
 			if c.do != nil {
 				c.do(x)
 			}
-			a, err := x.Ask(x.ctx, study.Request{Count: 5})
+			a, err := x.Ask(x.ctx, study.AskRequest{Count: 5})
 			if err != nil || len(a.Trials) != c.got || a.Short != c.want || a.Trials == nil {
 				t.Errorf("%+v, %v; want %d trials, short %q", a, err, c.got, c.want)
 			}
@@ -184,9 +184,9 @@ func TestLateResults(t *testing.T) {
 	if second, err := x.Tell(x.ctx, 2, study.Outcome{Value: 2}, "quick"); err != nil || second.Late {
 		t.Errorf("%+v, %v", second, err)
 	}
-	want := []study.Reading{{Node: "n0", Value: 1}, {Node: "n0", Value: 2}}
+	want := []study.Measurement{{Node: "n0", Value: 1}, {Node: "n0", Value: 2}}
 	x.View(func(s *study.State) {
-		if got := s.Readings(); !slices.Equal(got, want) {
+		if got := s.Measurements(); !slices.Equal(got, want) {
 			t.Errorf("readings %v, want %v", got, want)
 		}
 	})
@@ -194,7 +194,7 @@ func TestLateResults(t *testing.T) {
 
 func TestRenew(t *testing.T) {
 	x := newTable(t, 3, nil)
-	a, err := x.Ask(x.ctx, study.Request{Count: 1, Lease: time.Minute})
+	a, err := x.Ask(x.ctx, study.AskRequest{Count: 1, Lease: time.Minute})
 	if err != nil || !a.Until.Equal(x.clock.Now().Add(time.Minute)) {
 		t.Fatalf("%+v, %v", a, err)
 	}
@@ -226,7 +226,7 @@ func TestOneKey(t *testing.T) {
 	for k := range answers {
 		wg.Go(func() {
 			var err error
-			if answers[k], err = x.Ask(x.ctx, study.Request{Count: 3, Key: "key", Holder: "h"}); err != nil {
+			if answers[k], err = x.Ask(x.ctx, study.AskRequest{Count: 3, Key: "key", Holder: "h"}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -243,10 +243,10 @@ func TestOneKey(t *testing.T) {
 	if _, err := x.Tell(x.ctx, 1, study.Outcome{Value: 1}, ""); err != nil {
 		t.Fatal(err)
 	}
-	if a, err := reopen(t, x).Ask(x.ctx, study.Request{Count: 3, Key: "key", Holder: "h"}); err != nil || !reflect.DeepEqual(a, answers[0]) {
+	if a, err := reopen(t, x).Ask(x.ctx, study.AskRequest{Count: 3, Key: "key", Holder: "h"}); err != nil || !reflect.DeepEqual(a, answers[0]) {
 		t.Errorf("after a result and a restart: %+v, %v", a, err)
 	}
-	if _, err := x.Ask(x.ctx, study.Request{Count: 4, Key: "key", Holder: "h"}); !errors.Is(err, study.ErrConflict) {
+	if _, err := x.Ask(x.ctx, study.AskRequest{Count: 4, Key: "key", Holder: "h"}); !errors.Is(err, study.ErrConflict) {
 		t.Errorf("the key for another ask: %v", err)
 	}
 }
@@ -256,11 +256,11 @@ func TestObserve(t *testing.T) {
 	for _, c := range []struct {
 		row  int
 		err  error
-		rows []study.Reading
+		rows []study.Measurement
 	}{
-		{1, study.ErrUnknownNode, []study.Reading{{Node: "n1", Value: 1}, {Node: "x", Value: 1}}},
-		{0, study.ErrNotFinite, []study.Reading{{Node: "n1", Value: math.NaN()}, {Node: "n2", Value: 1}}},
-		{1, study.ErrNotFinite, []study.Reading{{Node: "n1", Value: 1}, {Node: "n2", Value: math.Inf(1)}}},
+		{1, study.ErrUnknownNode, []study.Measurement{{Node: "n1", Value: 1}, {Node: "x", Value: 1}}},
+		{0, study.ErrNotFinite, []study.Measurement{{Node: "n1", Value: math.NaN()}, {Node: "n2", Value: 1}}},
+		{1, study.ErrNotFinite, []study.Measurement{{Node: "n1", Value: 1}, {Node: "n2", Value: math.Inf(1)}}},
 	} {
 		var row *study.RowError
 		if _, err := x.Observe(x.ctx, "", c.rows, "", ""); !errors.Is(err, c.err) || !errors.As(err, &row) || row.Row != c.row {
@@ -273,10 +273,10 @@ func TestObserve(t *testing.T) {
 	if x.Seq() != 1 {
 		t.Fatalf("%d events of what was refused", x.Seq()-1)
 	}
-	rows := []study.Reading{{Node: "n1", Value: 1}, {Node: "n1", Value: -1e308}, {Node: "n3", Value: 3}}
+	rows := []study.Measurement{{Node: "n1", Value: 1}, {Node: "n1", Value: -1e308}, {Node: "n3", Value: 3}}
 	for range 2 {
 		got, err := x.Observe(x.ctx, "k", rows, "", "me")
-		if err != nil || len(got) != 3 || got[2].Number != 3 || got[1].Reading != rows[1] || got[0].By != "me" {
+		if err != nil || len(got) != 3 || got[2].Number != 3 || got[1].Measurement != rows[1] || got[0].By != "me" {
 			t.Fatalf("%+v, %v", got, err)
 		}
 	}
@@ -292,8 +292,8 @@ func TestObserve(t *testing.T) {
 		}
 	}
 	x.View(func(s *study.State) {
-		if got := s.Readings(); !slices.Equal(got, rows[1:]) || s.Open("n1") || !s.Open("n0") || s.Spent() != 0 {
-			t.Errorf("readings %v, n1 open %v, spent %v", got, s.Open("n1"), s.Spent())
+		if got := s.Measurements(); !slices.Equal(got, rows[1:]) || s.Available("n1") || !s.Available("n0") || s.Spent() != 0 {
+			t.Errorf("readings %v, n1 open %v, spent %v", got, s.Available("n1"), s.Spent())
 		}
 	})
 	if err := x.Close(x.ctx, "", ""); err != nil {
@@ -324,7 +324,7 @@ func TestFailedNodesRest(t *testing.T) {
 func TestRequests(t *testing.T) {
 	x := newTable(t, 5, nil)
 	long := string(make([]byte, study.MaxID+1))
-	for _, r := range []study.Request{{Count: 0}, {Count: -1}, {Count: study.MaxCount + 1}, {Count: 1, Lease: -1}, {Count: 1, Key: long}, {Count: 1, Holder: long}} {
+	for _, r := range []study.AskRequest{{Count: 0}, {Count: -1}, {Count: study.MaxCount + 1}, {Count: 1, Lease: -1}, {Count: 1, Key: long}, {Count: 1, Holder: long}} {
 		if _, err := x.Ask(x.ctx, r); !errors.Is(err, study.ErrInvalid) {
 			t.Errorf("%d: %v", r.Count, err)
 		}
@@ -433,8 +433,8 @@ func TestLogFails(t *testing.T) {
 		}
 	}
 	x.View(func(s *study.State) {
-		if len(s.Values) != 2 {
-			t.Errorf("%d values", len(s.Values))
+		if len(s.Records) != 2 {
+			t.Errorf("%d values", len(s.Records))
 		}
 	})
 	if again := reopen(t, x); shown(t, again.Study) != shown(t, x.Study) {

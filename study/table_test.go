@@ -32,7 +32,7 @@ func newDraws(n int, s study.Settings) *draws {
 	return &draws{s, labels}
 }
 
-func (d *draws) Nodes() study.Nodes { return d.labels }
+func (d *draws) IDs() study.NodeIDs { return d.labels }
 
 func (d *draws) Suggest(_ context.Context, q study.Query) (study.Suggestions, error) {
 	closed := make([]bool, d.labels.Len())
@@ -40,17 +40,17 @@ func (d *draws) Suggest(_ context.Context, q study.Query) (study.Suggestions, er
 		i, _ := d.labels.Lookup([]byte(id))
 		closed[i] = true
 	}
-	for _, id := range slices.Concat(q.Reserved, q.Closed) {
+	for _, id := range slices.Concat(q.Pending, q.Excluded) {
 		shut(id)
 	}
 	if !d.settings.Repeats {
-		for _, r := range q.Readings {
+		for _, r := range q.Measurements {
 			shut(r.Node)
 		}
 	}
 	left := math.Inf(1)
-	if q.Left != nil {
-		left = *q.Left
+	if q.Budget != nil {
+		left = *q.Budget
 	}
 	out := study.Suggestions{Short: bayesopt.NoNodesLeft}
 	first := rand.New(rand.NewPCG(q.Seed, 0)).IntN(len(closed))
@@ -61,8 +61,8 @@ func (d *draws) Suggest(_ context.Context, q study.Query) (study.Suggestions, er
 			out.Short = bayesopt.BudgetReached
 		default:
 			left--
-			out.Picks = append(out.Picks, study.Pick{Node: d.labels.At(i), Cost: 1, Why: "drawn"})
-			if len(out.Picks) == q.Count {
+			out.List = append(out.List, study.Suggestion{Node: d.labels.At(i), Cost: 1, Why: "drawn"})
+			if len(out.List) == q.Count {
 				out.Short = bayesopt.Enough
 				return out, nil
 			}
@@ -71,7 +71,7 @@ func (d *draws) Suggest(_ context.Context, q study.Query) (study.Suggestions, er
 	return out, nil
 }
 
-func (d *draws) Learn(context.Context, []study.Reading) (study.Knowledge, error) {
+func (d *draws) Fit(context.Context, []study.Measurement) (study.Snapshot, error) {
 	return nil, study.ErrNoModel
 }
 
@@ -136,7 +136,7 @@ func reopen(t testing.TB, from *table) *table {
 
 func (x *table) ask(t testing.TB, n int) []study.Issued {
 	t.Helper()
-	a, err := x.Ask(x.ctx, study.Request{Count: n})
+	a, err := x.Ask(x.ctx, study.AskRequest{Count: n})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +161,7 @@ func shown(t testing.TB, x *study.Study) string {
 			Spent              float64
 			History            any
 			Query              study.Query
-		}{s, s.Readings(), s.Reserved(), s.AbandonedNodes(), s.Counts(), s.Spent(), s.History(), s.Query(3)})
+		}{s, s.Measurements(), s.Pending(), s.AbandonedNodes(), s.Counts(), s.Spent(), s.History(), s.Query(3)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// Verified says what was looked at.
-type Verified struct {
+// Verification says what was looked at.
+type Verification struct {
 	Events      int `json:"events"`
 	Suggestions int `json:"suggestions"` // that were made again
 }
@@ -18,8 +18,8 @@ type Verified struct {
 // from the events that it was made from. The error wraps ErrCorrupt where one
 // cannot follow or comes out differently: another node, cost, mean or sd. progress, unless nil, is told of every
 // event.
-func Verify(ctx context.Context, events iter.Seq2[Event, error], engine Engine, progress func(done int64)) (Verified, error) {
-	var v Verified
+func Verify(ctx context.Context, events iter.Seq2[Event, error], engine Engine, progress func(done int64)) (Verification, error) {
+	var v Verification
 	now, then := new(State), new(State) // then is as of the basis of the last ask
 	var ahead []Event                   // that then has not seen
 	for e, err := range events {
@@ -58,14 +58,14 @@ func verifyAsk(ctx context.Context, s *State, p Asked, engine Engine) error {
 	if s.Seq != p.Basis {
 		return fmt.Errorf("%w: made from events up to %d, after one from events up to %d", ErrCorrupt, p.Basis, s.Seq)
 	}
-	again, err := suggest(ctx, engine, s.Query(p.Count), s.resting())
+	again, err := suggest(ctx, engine, s.Query(p.Count), s.recentlyFailed())
 	if err != nil {
 		return err
 	}
-	if !slices.EqualFunc(again.Picks, p.Trials, func(a Pick, b Issued) bool { return a.Node == b.Node }) {
-		return fmt.Errorf("%w: nodes %v were suggested; seed and events give %v", ErrCorrupt, nodesOf(p.Trials), again.Picks)
+	if !slices.EqualFunc(again.List, p.Trials, func(a Suggestion, b Issued) bool { return a.Node == b.Node }) {
+		return fmt.Errorf("%w: nodes %v were suggested; seed and events give %v", ErrCorrupt, nodesOf(p.Trials), again.List)
 	}
-	for k, now := range again.Picks {
+	for k, now := range again.List {
 		if was := p.Trials[k]; !was.near(now) {
 			return fmt.Errorf("%w: trial %d, node %q, has cost %v, mean %s and sd %s; seed and events give %v, %s and %s: a value told before it, or the trial, was altered",
 				ErrCorrupt, was.Trial, was.Node, was.Cost, orNone(was.Mean), orNone(was.SD), now.Cost, orNone(now.Mean), orNone(now.SD))
@@ -79,7 +79,7 @@ func verifyAsk(ctx context.Context, s *State, p Asked, engine Engine) error {
 const rounding = 1e-6
 
 // near reports whether a trial was handed out as it is picked now.
-func (i Issued) near(p Pick) bool {
+func (i Issued) near(p Suggestion) bool {
 	within := func(a, b, scale float64) bool { return math.Abs(a-b) <= rounding*(scale+math.Abs(b)) }
 	modelled := p.Mean != nil && p.SD != nil
 	switch {

@@ -14,7 +14,7 @@ import (
 
 	"grfgp/graph"
 	"grfgp/graphio"
-	"grfgp/internal/bench"
+	"grfgp/internal/paper/bench"
 )
 
 // benchAnswer is the answer in JSON; parts that were not run are missing.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"grfgp/internal/bench"
+	"grfgp/internal/paper/bench"
 )
 
 // printMultiscale compares one scale with many, line by line; nil prints nothing.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"grfgp/dataset"
+	"grfgp/internal/paper/dataset"
 )
 
 func datasetVerb(a *app) *cobra.Command {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"grfgp/dataset"
+	"grfgp/internal/paper/dataset"
 )
 
 // Lines that need no data and no network.

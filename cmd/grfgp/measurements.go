@@ -80,16 +80,16 @@ func (a *app) tellUnusedSD(m *graphio.Measurements, who string) {
 
 // observations are measurements as a study takes them: all of them, unless rows
 // that cannot be used may be skipped.
-func (m *measurementFlags) observations(a *app, g *graph.Graph, read *graphio.Measurements, in *reading) ([]study.Reading, error) {
+func (m *measurementFlags) observations(a *app, g *graph.Graph, read *graphio.Measurements, in *reading) ([]study.Measurement, error) {
 	a.tell(read.Report)
 	a.tellRepeats(read.Report, m.repeats)
 	a.tellUnusedSD(read, "studies learn")
 	if l := read.Report.Ledger; l.Unknown+l.Missing > 0 && in.onBadRow.value != "skip" {
 		return nil, dataf("%s: of its rows %d are of no node of the graph, and %d have no value; nothing was taken: correct them, or leave them out with --on-bad-row skip", read.Report.File, l.Unknown, l.Missing)
 	}
-	var all []study.Reading
+	var all []study.Measurement
 	for k, node := range read.Nodes {
-		all = append(all, study.Reading{Node: g.IDs().At(node), Value: read.Values[k]})
+		all = append(all, study.Measurement{Node: g.IDs().At(node), Value: read.Values[k]})
 	}
 	return all, nil
 }

@@ -12,13 +12,14 @@ import (
 
 	"grfgp"
 	"grfgp/graphio"
+	"grfgp/internal/htmlpage"
 	"grfgp/internal/plot"
 )
 
 //go:embed report.html
 var pageText string
 
-var pageTemplate = template.Must(template.New("report").Parse(pageText))
+var pageTemplate = htmlpage.New("report", pageText)
 
 // page is what the template shows. Text is escaped there; pictures are ours.
 type page struct {

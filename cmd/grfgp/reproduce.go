@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"grfgp/dataset"
-	"grfgp/experiment"
+	"grfgp/internal/paper/dataset"
+	"grfgp/internal/paper/experiment"
 	"grfgp/internal/plain"
 )
 

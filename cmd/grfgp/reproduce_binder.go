@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"runtime"
 
-	"grfgp/experiment"
 	"grfgp/graphio"
+	"grfgp/internal/paper/experiment"
 )
 
 // binder is the folder of a reproduction: finished cells in a folder for each

@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"grfgp/experiment"
+	"grfgp/internal/paper/experiment"
 )
 
 // writeMarkdown writes the report for places that show Markdown, such as the pages

@@ -12,14 +12,15 @@ import (
 	"path/filepath"
 	"strings"
 
-	"grfgp/experiment"
 	"grfgp/graphio"
+	"grfgp/internal/htmlpage"
+	"grfgp/internal/paper/experiment"
 )
 
 //go:embed reproduce.html
 var reproducePageText string
 
-var reproducePageTemplate = template.Must(template.Must(pageTemplate.Clone()).New("reproduction").Parse(reproducePageText))
+var reproducePageTemplate = htmlpage.New("reproduction", reproducePageText)
 
 // reproducePage is what the template shows.
 type reproducePage struct {

@@ -14,8 +14,8 @@ import (
 	"strings"
 	"testing"
 
-	"grfgp/dataset"
-	"grfgp/experiment"
+	"grfgp/internal/paper/dataset"
+	"grfgp/internal/paper/experiment"
 	"grfgp/internal/plot"
 )
 

@@ -1,13 +1,11 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -17,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"grfgp/bayesopt"
+	"grfgp/client"
 	"grfgp/graph"
 	"grfgp/graphio"
 	"grfgp/study"
@@ -24,10 +23,10 @@ import (
 
 // loadFlags are the flags of serve load.
 type loadFlags struct {
-	tokenFile string
-	clients   int
-	nodes     int
-	time      time.Duration
+	studyFlags
+	clients int
+	nodes   int
+	time    time.Duration
 }
 
 func serveLoad(a *app) *cobra.Command {
@@ -68,42 +67,39 @@ const (
 )
 
 func (a *app) load(ctx context.Context, f *loadFlags, place string) error {
+	f.store = place
 	if f.clients < 1 || f.nodes < 2*loadValues || f.time <= 0 {
 		return usagef("give 1 client or more, %d nodes or more, and a time > 0", 2*loadValues)
 	}
-	secret, err := readToken(cmp.Or(f.tokenFile, os.Getenv(tokenEnv)))
-	if err != nil {
-		return err
-	}
-	all, err := a.remoteStudies(place, secret)
+	all, err := a.server(place, f.token())
 	if err != nil {
 		return err
 	}
 	defer all.Close()
 	tells, asks, err := f.prepare(ctx, a, all)
 	if err != nil {
-		return studyError(ctx, err)
+		return f.refused(ctx, err)
 	}
 	results, err := f.measure(ctx, a, "tell", min(loadTrials, f.nodes), func(k int) error {
 		_, err := tells.Tell(ctx, k+1, study.Outcome{Value: float64(k % 97)}, "load")
 		return err
 	})
 	if err != nil {
-		return studyError(ctx, err)
+		return f.refused(ctx, err)
 	}
 	suggestions, err := f.measure(ctx, a, "ask", f.nodes-loadValues-1, func(int) error {
-		answer, err := asks.Ask(ctx, study.Request{Count: 1, Holder: "load"})
+		answer, err := asks.Ask(ctx, study.AskRequest{Count: 1, Holder: "load"})
 		if err == nil && len(answer.Trials) != 1 {
 			err = errors.New("an ask got nothing")
 		}
 		return err
 	})
 	if err != nil {
-		return studyError(ctx, err)
+		return f.refused(ctx, err)
 	}
-	for _, s := range []sharedStudy{tells, asks} {
+	for _, s := range []client.Study{tells, asks} {
 		if err := s.Close(ctx, "measured", "load"); err != nil {
-			return studyError(ctx, err)
+			return f.refused(ctx, err)
 		}
 	}
 	answer := []loaded{results, suggestions}
@@ -123,7 +119,7 @@ func (a *app) load(ctx context.Context, f *loadFlags, place string) error {
 }
 
 // prepare makes the two studies.
-func (f *loadFlags) prepare(ctx context.Context, a *app, all studies) (tells, asks sharedStudy, err error) {
+func (f *loadFlags) prepare(ctx context.Context, a *app, all client.Studies) (tells, asks client.Study, err error) {
 	s := a.talk.Stage("preparing")
 	ring, err := graph.Ring(f.nodes)
 	if err != nil {
@@ -134,7 +130,7 @@ func (f *loadFlags) prepare(ctx context.Context, a *app, all studies) (tells, as
 		return nil, nil, err
 	}
 	name := "load-" + rand.Text()[:8]
-	create := func(name, policy string) (sharedStudy, error) {
+	create := func(name, policy string) (client.Study, error) {
 		settings := study.Settings{Name: name, Graph: "not known yet", Goal: bayesopt.Maximize, Policy: policy, Seed: a.seed}
 		if settings, err = settings.Complete(); err != nil {
 			return nil, err
@@ -150,18 +146,18 @@ func (f *loadFlags) prepare(ctx context.Context, a *app, all studies) (tells, as
 	if asks, err = create(name+"-ask", ""); err != nil {
 		return nil, nil, err
 	}
-	if _, err := tells.Ask(ctx, study.Request{Count: min(loadTrials, f.nodes), Holder: "load"}); err != nil {
+	if _, err := tells.Ask(ctx, study.AskRequest{Count: min(loadTrials, f.nodes), Holder: "load"}); err != nil {
 		return nil, nil, err
 	}
-	var first []study.Reading
+	var first []study.Measurement
 	for k := range loadValues {
 		i := k * f.nodes / loadValues
-		first = append(first, study.Reading{Node: fmt.Sprint(i), Value: float64(k*k%31) / 10})
+		first = append(first, study.Measurement{Node: fmt.Sprint(i), Value: float64(k*k%31) / 10})
 	}
 	if _, err := asks.Observe(ctx, "first", first, "", "load"); err != nil {
 		return nil, nil, err
 	}
-	if _, err := asks.Ask(ctx, study.Request{Count: 1, Holder: "load"}); err != nil { // the model is learned
+	if _, err := asks.Ask(ctx, study.AskRequest{Count: 1, Holder: "load"}); err != nil { // the model is learned
 		return nil, nil, err
 	}
 	s.Done("studies %s-tell and %s-ask on %d nodes", name, name, f.nodes)

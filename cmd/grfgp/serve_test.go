@@ -351,7 +351,7 @@ func observeOnce(base string, c, k int) bool {
 		return false
 	}
 	defer resp.Body.Close()
-	var taken struct{ Observations []study.Value }
+	var taken struct{ Observations []study.Record }
 	return resp.StatusCode == http.StatusCreated && json.NewDecoder(resp.Body).Decode(&taken) == nil && len(taken.Observations) == 1
 }
 
@@ -360,7 +360,7 @@ func observeOnce(base string, c, k int) bool {
 func checkObserved(t *testing.T, d *desk, next []int) {
 	t.Helper()
 	seen := map[int]int{}
-	for _, v := range d.shown("s").Observed {
+	for _, v := range d.shown("s").Observations {
 		seen[int(v.Value)]++
 	}
 	total := 0
@@ -408,7 +408,7 @@ func TestRemoteLostAnswers(t *testing.T) {
 	d.ok("tell s 1=5 2=failed")
 	d.ok("observe s a0=1 a1=2")
 	d.ok("retract s 1")
-	if s := d.shown("s"); s.Events != 7 || len(s.All) != 4 || len(s.Observed) != 3 {
-		t.Errorf("%d events, %d trials, %d values", s.Events, len(s.All), len(s.Observed))
+	if s := d.shown("s"); s.Events != 7 || len(s.AllTrials) != 4 || len(s.Observations) != 3 {
+		t.Errorf("%d events, %d trials, %d values", s.Events, len(s.AllTrials), len(s.Observations))
 	}
 }

@@ -5,12 +5,19 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/user"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"grfgp/client"
+	"grfgp/client/local"
 	"grfgp/graphio"
 	"grfgp/store"
 	"grfgp/study"
@@ -95,10 +102,13 @@ func named(least int, words string) cobra.PositionalArgs {
 }
 
 // withStudy opens the study of args[0] and lets do work with it.
-func (a *app) withStudy(f *studyFlags, do func(ctx context.Context, s sharedStudy, args []string) error) func(*cobra.Command, []string) error {
+func (a *app) withStudy(f *studyFlags, do func(ctx context.Context, s client.Study, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		return a.withStudies(cmd.Context(), f, true, func(ctx context.Context, all studies) error {
+		return a.withStudies(cmd.Context(), f, true, func(ctx context.Context, all client.Studies) error {
 			s, err := all.Study(ctx, args[0])
+			if errors.Is(err, study.ErrNotFound) {
+				return usagef("there is no study %q in %s; 'grfgp study list' lists them", args[0], f.place())
+			}
 			if err != nil {
 				return err
 			}
@@ -107,35 +117,101 @@ func (a *app) withStudy(f *studyFlags, do func(ctx context.Context, s sharedStud
 	}
 }
 
+// place is where studies are kept.
+func (f *studyFlags) place() string { return cmp.Or(f.store, os.Getenv(storeEnv)) }
+
+// token is the file with the token of the server.
+func (f *studyFlags) token() string { return cmp.Or(f.tokenFile, os.Getenv(tokenEnv)) }
+
 // withStudies opens the place of studies and gives errors their exit code.
-func (a *app) withStudies(ctx context.Context, f *studyFlags, mustExist bool, do func(ctx context.Context, all studies) error) error {
-	place := cmp.Or(f.store, os.Getenv(storeEnv))
-	if place == "" {
+func (a *app) withStudies(ctx context.Context, f *studyFlags, mustExist bool, do func(ctx context.Context, all client.Studies) error) error {
+	if f.place() == "" {
 		return usagef("no store: give --store FILE.db, a postgres:// URL or the URL of a server, or set %s", storeEnv)
 	}
-	all, err := a.openStudies(ctx, f, place, mustExist)
+	all, err := a.openStudies(ctx, f, mustExist)
 	if err != nil {
-		return studyError(ctx, err)
+		return f.refused(ctx, err)
 	}
 	err = do(ctx, all)
 	if closed := all.Close(); err == nil {
 		err = closed
 	}
-	return studyError(ctx, err)
+	return f.refused(ctx, err)
 }
 
-// studyError gives errors of studies and stores their exit code.
+// storeWait is how long a command waits for another one that uses the store.
+const storeWait = 3 * time.Second
+
+// openStudies opens the place of studies: a server or a store.
+func (a *app) openStudies(ctx context.Context, f *studyFlags, mustExist bool) (client.Studies, error) {
+	place := f.place()
+	if isServer(place) {
+		return a.server(place, f.token())
+	}
+	if host, port, err := net.SplitHostPort(place); err == nil && host != "" && port != "" && strings.Trim(port, "0123456789") == "" {
+		if _, err := os.Stat(place); err != nil {
+			return nil, usagef("--store %s: there is no such file; if it is a server, give --store http://%s", place, place)
+		}
+	}
+	return local.Open(ctx, place, local.Options{MustExist: mustExist, Wait: storeWait, Progress: a.studyProgress("loading the graph")})
+}
+
+// isServer reports whether a place is the URL of a server.
+func isServer(place string) bool {
+	return strings.HasPrefix(place, "http://") || strings.HasPrefix(place, "https://")
+}
+
+// server returns a client of a server.
+func (a *app) server(place, tokenFile string) (*client.Client, error) {
+	token, err := readToken(tokenFile)
+	if err != nil {
+		return nil, err
+	}
+	c, err := client.New(place, client.Options{Token: token.text, Progress: a.studyProgress("fetching the graph")})
+	var bad *client.URLError
+	if errors.As(err, &bad) {
+		if bad.Use != "" {
+			return nil, usagef("--store %s: %s, as in --store %s", place, bad.Reason, bad.Use)
+		}
+		return nil, usagef("--store %s: %s; a token comes from --token-file", place, bad.Reason)
+	}
+	return c, err
+}
+
+// studyProgress tells of work for studies that takes a while.
+func (a *app) studyProgress(load string) client.Progress {
+	return client.Progress{
+		Wait: func() func() {
+			s := a.talk.Stage("waiting for the server")
+			return func() { s.Done("ready") }
+		},
+		Load: func() func(*graphio.Network) {
+			s := a.talk.Stage(load)
+			return func(net *graphio.Network) { s.Done("%d nodes and %d edges", net.Graph.Len(), net.Graph.Edges()) }
+		},
+	}
+}
+
+// studyError gives errors of studies, stores and servers their exit code.
 func studyError(ctx context.Context, err error) error {
 	var coded *exitError
+	var lost *client.ConnectionError
+	var p *client.Problem
 	code := func(c int) error { return &exitError{c, err} }
 	switch {
 	case err == nil, ctx.Err() != nil, errors.As(err, &coded), errors.Is(err, graphio.ErrUsage), errors.Is(err, graphio.ErrData):
 		return err
+	case errors.As(err, &lost):
+		return &exitError{exitUnreachable, connectionWords(lost)}
+	case errors.As(err, &p) && slices.Contains(refusals, p.Kind):
+		return code(exitUnreachable)
+	case errors.As(err, &p) && p.Kind == client.KindFull:
+		return code(exitUsage)
 	case errors.Is(err, store.ErrHeld):
 		return code(exitHeld)
 	case errors.Is(err, store.ErrUnavailable):
 		return code(exitUnreachable)
-	case errors.Is(err, study.ErrConflict):
+	case errors.Is(err, study.ErrConflict), errors.Is(err, study.ErrNoModel):
 		return code(exitConflict)
 	case errors.Is(err, study.ErrNotFinite), errors.Is(err, study.ErrUnknownNode), errors.Is(err, study.ErrCorrupt), errors.Is(err, store.ErrForeign):
 		return code(exitBadData)
@@ -143,6 +219,34 @@ func studyError(ctx context.Context, err error) error {
 		return code(exitUsage)
 	}
 	return err
+}
+
+// refusals are problems by which a server refuses this caller, whatever is asked.
+var refusals = []string{client.KindCrossSite, client.KindWrongHost, client.KindReadOnly, client.KindBusy, client.KindStopping}
+
+// refused is studyError for a server that may want another token.
+func (f *studyFlags) refused(ctx context.Context, err error) error {
+	var p *client.Problem
+	switch {
+	case !errors.As(err, &p) || p.Kind != client.KindUnauthorized:
+		return studyError(ctx, err)
+	case f.token() == "":
+		err = fmt.Errorf("%s needs a token: give --token-file FILE, or name the file in %s", f.place(), tokenEnv)
+	default:
+		err = fmt.Errorf("the token in %s is not that of %s; ask whoever runs the server for it", f.token(), f.place())
+	}
+	return &exitError{exitUnreachable, err}
+}
+
+// connectionWords say why a server does not answer, and what to do.
+func connectionWords(e *client.ConnectionError) error {
+	switch e.Kind {
+	case client.ErrScheme:
+		return fmt.Errorf("%s speaks http, not https; give --store http://%s", e.URL, strings.TrimPrefix(e.URL, "https://"))
+	case client.ErrForeign:
+		return fmt.Errorf("%s answers %w, which is not an answer of 'grfgp serve'; check the URL", e.URL, e.Err)
+	}
+	return fmt.Errorf("%w; is 'grfgp serve' running there?", e)
 }
 
 // answer writes JSON if it was asked for, and what text writes if not.

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"grfgp/bayesopt"
+	"grfgp/client"
 	"grfgp/graphio"
 	"grfgp/study"
 )
@@ -39,7 +40,7 @@ what is pending and what is done.`,
 		Example: `  grfgp study create pipes --store studies.db --edges pipes.csv --goal maximize --budget 40 --lease 48h`,
 		Args:    named(1, "NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.withStudies(cmd.Context(), f, false, func(ctx context.Context, all studies) error {
+			return a.withStudies(cmd.Context(), f, false, func(ctx context.Context, all client.Studies) error {
 				return a.createStudy(ctx, f, &c, args[0], all, cmd.Flags().Changed)
 			})
 		},
@@ -70,7 +71,7 @@ type createdAnswer struct {
 	Observed int            `json:"observed"`
 }
 
-func (a *app) createStudy(ctx context.Context, f *studyFlags, c *createFlags, name string, all studies, changed func(string) bool) error {
+func (a *app) createStudy(ctx context.Context, f *studyFlags, c *createFlags, name string, all client.Studies, changed func(string) bool) error {
 	settings, err := c.settings(a, name, changed)
 	if err != nil {
 		return err
@@ -94,7 +95,7 @@ func (a *app) createStudy(ctx context.Context, f *studyFlags, c *createFlags, na
 		return err
 	}
 	a.tellNetwork(net)
-	var first []study.Reading
+	var first []study.Measurement
 	if read != nil {
 		if first, err = c.observations(a, net.Graph, read, &c.reading); err != nil {
 			return err

@@ -10,49 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"grfgp/client"
 	"grfgp/study"
 )
-
-// studySummary is a line about a study.
-type studySummary struct {
-	Name    string                   `json:"name"`
-	Status  study.Status             `json:"status"`
-	Stopped *study.Stop              `json:"stopped,omitempty"` // of a study that is paused or closed
-	Problem string                   `json:"problem,omitempty"` // of a study that is damaged
-	Goal    string                   `json:"goal,omitempty"`
-	Events  int64                    `json:"events"`
-	Values  int                      `json:"values"` // that count
-	Trials  map[study.TrialState]int `json:"trials"`
-	Spent   float64                  `json:"spent"`
-	Left    *float64                 `json:"left,omitempty"` // of the budget
-	Best    *study.Value             `json:"best,omitempty"`
-	Created time.Time                `json:"created"`
-	Updated time.Time                `json:"updated"`
-}
-
-func summaryOf(st *study.State) studySummary {
-	s := studySummary{
-		Name: st.Settings.Name, Status: st.Status, Stopped: st.Stopped, Goal: st.Settings.Goal.String(), Events: st.Seq, Values: len(st.Readings()),
-		Trials: st.Counts(), Spent: st.Spent(), Left: st.Left(), Created: st.Created, Updated: st.Updated,
-	}
-	if best, ok := st.Best(); ok {
-		s.Best = &best
-	}
-	return s
-}
-
-// studyShown is all of a study.
-type studyShown struct {
-	Version int `json:"version"`
-	studySummary
-	Settings study.Settings `json:"settings"`
-	All      []study.Trial  `json:"all_trials"`
-	Observed []study.Value  `json:"observations"`
-}
-
-func showState(st *study.State) *studyShown {
-	return &studyShown{1, summaryOf(st), st.Settings, append([]study.Trial{}, st.Trials...), append([]study.Value{}, st.Values...)}
-}
 
 func studyList(a *app, f *studyFlags) *cobra.Command {
 	return &cobra.Command{
@@ -60,21 +20,21 @@ func studyList(a *app, f *studyFlags) *cobra.Command {
 		Short: "List the studies of a store",
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.withStudies(cmd.Context(), f, true, func(ctx context.Context, all studies) error {
+			return a.withStudies(cmd.Context(), f, true, func(ctx context.Context, all client.Studies) error {
 				list, err := all.List(ctx)
 				if err != nil {
 					return err
 				}
 				return a.answer(struct {
-					Version int            `json:"version"`
-					Studies []studySummary `json:"studies"`
+					Version int              `json:"version"`
+					Studies []client.Summary `json:"studies"`
 				}{1, list}, func(w io.Writer) error { return a.listTable(w, list) })
 			})
 		},
 	}
 }
 
-func (a *app) listTable(w io.Writer, list []studySummary) error {
+func (a *app) listTable(w io.Writer, list []client.Summary) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "study\tstatus\tgoal\tvalues\tpending\tspent\tleft\tlast event")
 	for _, s := range list {
@@ -113,7 +73,7 @@ func studyShow(a *app, f *studyFlags) *cobra.Command {
 		Use:   "show NAME",
 		Short: "Show a study: what is pending, what came of it, what is left",
 		Args:  named(1, "NAME"),
-		RunE: a.withStudy(f, func(ctx context.Context, s sharedStudy, _ []string) error {
+		RunE: a.withStudy(f, func(ctx context.Context, s client.Study, _ []string) error {
 			shown, err := s.Show(ctx)
 			if err != nil {
 				return err
@@ -122,7 +82,7 @@ func studyShow(a *app, f *studyFlags) *cobra.Command {
 				if err := showText(w, shown, trials); err != nil || !observations {
 					return err
 				}
-				return observationTable(w, shown.Observed)
+				return observationTable(w, shown.Observations)
 			})
 		}),
 	}
@@ -131,7 +91,7 @@ func studyShow(a *app, f *studyFlags) *cobra.Command {
 	return cmd
 }
 
-func showText(w io.Writer, s *studyShown, trials bool) error {
+func showText(w io.Writer, s *client.Overview, trials bool) error {
 	fmt.Fprintf(w, "study %s, %s, to %s\n", s.Name, s.Status, s.Goal)
 	if s.Stopped != nil {
 		fmt.Fprintf(w, "%s %s\n", s.Status, stopWords(s.Stopped))
@@ -145,7 +105,7 @@ func showText(w io.Writer, s *studyShown, trials bool) error {
 		fmt.Fprintf(w, ", and %.6g left", *s.Left)
 	}
 	fmt.Fprintf(w, "\ntrials: ")
-	for k, state := range study.TrialStates {
+	for k, state := range study.TrialStates() {
 		if k > 0 {
 			fmt.Fprint(w, ", ")
 		}
@@ -154,7 +114,7 @@ func showText(w io.Writer, s *studyShown, trials bool) error {
 	fmt.Fprintln(w)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	rows := 0
-	for _, trial := range s.All {
+	for _, trial := range s.AllTrials {
 		if !trials && trial.State != study.TrialPending {
 			continue
 		}
@@ -170,7 +130,7 @@ func showText(w io.Writer, s *studyShown, trials bool) error {
 	return t.Flush()
 }
 
-func observationTable(w io.Writer, values []study.Value) error {
+func observationTable(w io.Writer, values []study.Record) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "\nobservation\tnode\tvalue\ttrial\tby\ttime\tnote")
 	for _, v := range values {

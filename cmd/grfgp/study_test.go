@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"grfgp/bayesopt"
+	"grfgp/client"
+	"grfgp/client/local"
 	"grfgp/graphio"
 	"grfgp/store"
 	"grfgp/store/storetest"
@@ -61,7 +63,7 @@ func (d *desk) asks(line string) []study.Issued {
 	return a.Trials
 }
 
-func (d *desk) shown(name string) (s studyShown) {
+func (d *desk) shown(name string) (s client.Overview) {
 	d.t.Helper()
 	if err := json.Unmarshal([]byte(d.ok("show "+name, "--json").out), &s); err != nil {
 		d.t.Fatal(err)
@@ -108,8 +110,8 @@ func studyLife(t *testing.T, d *desk) {
 		t.Errorf("%+v", r)
 	}
 	s := d.shown("s")
-	if s.Spent != 8 || *s.Left != 0 || s.Values != 4 || s.Best.Value != 0.6 || s.Trials[study.TrialAbandoned] != 1 || s.All[2].Note != "rain" || s.All[0].Holder != "anna" {
-		t.Errorf("%+v", s.studySummary)
+	if s.Spent != 8 || *s.Left != 0 || s.Values != 4 || s.Best.Value != 0.6 || s.Trials[study.TrialAbandoned] != 1 || s.AllTrials[2].Note != "rain" || s.AllTrials[0].Holder != "anna" {
+		t.Errorf("%+v", s.Summary)
 	}
 	r := d.run("ask s", "--json")
 	var none study.Ask
@@ -128,7 +130,7 @@ func studyLife(t *testing.T, d *desk) {
 	if r := d.ok("list"); !strings.Contains(r.out, "closed") {
 		t.Errorf("%+v", r)
 	}
-	if r := d.ok("show s --trials"); strings.Count(r.out, "\n") < 4+len(s.All) {
+	if r := d.ok("show s --trials"); strings.Count(r.out, "\n") < 4+len(s.AllTrials) {
 		t.Errorf("%+v", r)
 	}
 	if r := d.ok("verify s --suggestions"); !strings.Contains(r.out, "3 suggestions made again") {
@@ -283,12 +285,11 @@ func TestStudyRestarts(t *testing.T) {
 	d := newDesk(t)
 	d.ok("create s --goal maximize --scales one --edges " + d.edges)
 	measure := func(node string) string { return fmt.Sprint(len(node)) + "." + node[1:] }
-	a := &app{talk: newTalk(os.Stderr, true)}
-	s, err := store.Open(t.Context(), store.Memory, store.Options{})
+	all, err := local.Open(t.Context(), store.Memory, local.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := &storedStudies{app: a, store: s}
+	defer all.Close()
 	if _, err := all.Import(t.Context(), strings.NewReader(d.ok("export s").out), ""); err != nil {
 		t.Fatal(err)
 	}
@@ -299,7 +300,7 @@ func TestStudyRestarts(t *testing.T) {
 	for step := range 20 {
 		threads := []string{"1", "8"}[step%2]
 		got := d.asks("s --threads " + threads)[0]
-		want, err := straight.Ask(t.Context(), study.Request{Count: 1, Holder: "anna"})
+		want, err := straight.Ask(t.Context(), study.AskRequest{Count: 1, Holder: "anna"})
 		if err != nil || want.Trials[0].Node != got.Node {
 			t.Fatalf("step %d: %s with restarts, %+v without, %v", step, got.Node, want.Trials, err)
 		}
@@ -325,7 +326,7 @@ func TestStudyPostgres(t *testing.T) {
 	d.asks("s -n 2")
 	d.ok("tell s 1=0.5 2=0.7")
 	if s := d.shown("s"); s.Values != 2 || s.Events != 4 {
-		t.Errorf("%+v", s.studySummary)
+		t.Errorf("%+v", s.Summary)
 	}
 	if r := d.ok("list"); !strings.Contains(r.out, "learn") {
 		t.Errorf("%+v", r)

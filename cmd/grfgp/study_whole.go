@@ -14,18 +14,19 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"grfgp/client"
 	"grfgp/graphio"
 	"grfgp/internal/plain"
 	"grfgp/study"
 )
 
 // onStudy is a command that does one thing to a whole study.
-func onStudy(a *app, f *studyFlags, use, short string, do func(ctx context.Context, s sharedStudy) error) *cobra.Command {
+func onStudy(a *app, f *studyFlags, use, short string, do func(ctx context.Context, s client.Study) error) *cobra.Command {
 	return &cobra.Command{
 		Use:   use + " NAME",
 		Short: short,
 		Args:  named(1, "NAME"),
-		RunE: a.withStudy(f, func(ctx context.Context, s sharedStudy, _ []string) error {
+		RunE: a.withStudy(f, func(ctx context.Context, s client.Study, _ []string) error {
 			if err := do(ctx, s); err != nil {
 				return err
 			}
@@ -47,7 +48,7 @@ func onStudy(a *app, f *studyFlags, use, short string, do func(ctx context.Conte
 
 func studyPause(a *app, f *studyFlags) *cobra.Command {
 	var note string
-	cmd := onStudy(a, f, "pause", "Stop suggestions for a while; results are still taken", func(ctx context.Context, s sharedStudy) error {
+	cmd := onStudy(a, f, "pause", "Stop suggestions for a while; results are still taken", func(ctx context.Context, s client.Study) error {
 		return s.Pause(ctx, note, f.who())
 	})
 	cmd.Flags().StringVar(&note, "note", "", "why")
@@ -55,12 +56,12 @@ func studyPause(a *app, f *studyFlags) *cobra.Command {
 }
 
 func studyResume(a *app, f *studyFlags) *cobra.Command {
-	return onStudy(a, f, "resume", "End a pause", func(ctx context.Context, s sharedStudy) error { return s.Resume(ctx, f.who()) })
+	return onStudy(a, f, "resume", "End a pause", func(ctx context.Context, s client.Study) error { return s.Resume(ctx, f.who()) })
 }
 
 func studyClose(a *app, f *studyFlags) *cobra.Command {
 	var note string
-	cmd := onStudy(a, f, "close", "End suggestions for good; results of trials are still taken", func(ctx context.Context, s sharedStudy) error {
+	cmd := onStudy(a, f, "close", "End suggestions for good; results of trials are still taken", func(ctx context.Context, s client.Study) error {
 		return s.Close(ctx, note, f.who())
 	})
 	cmd.Flags().StringVar(&note, "note", "", "why")
@@ -79,7 +80,7 @@ func studyExport(a *app, f *studyFlags) *cobra.Command {
 			}
 			return named(1, "NAME")(cmd, args)
 		},
-		RunE: a.withStudy(f, func(ctx context.Context, s sharedStudy, _ []string) error {
+		RunE: a.withStudy(f, func(ctx context.Context, s client.Study, _ []string) error {
 			if out == "" || out == "-" {
 				return s.Export(ctx, a.Out, !bare)
 			}
@@ -135,7 +136,7 @@ func studyImport(a *app, f *studyFlags) *cobra.Command {
 				defer file.Close()
 				in = file
 			}
-			return a.withStudies(cmd.Context(), f, false, func(ctx context.Context, all studies) error {
+			return a.withStudies(cmd.Context(), f, false, func(ctx context.Context, all client.Studies) error {
 				as, err := all.Import(ctx, in, name)
 				if err != nil {
 					return plain.Own(fmt.Errorf("%s: %w", args[0], err))
@@ -170,14 +171,16 @@ every suggestion again, from the seed and the events that it was made from, and
 compares nodes, costs, means and sds: a value that was altered in the store shows in
 the next suggestion that a model made.`,
 		Args: named(1, "NAME"),
-		RunE: a.withStudy(f, func(ctx context.Context, s sharedStudy, _ []string) error {
-			v, err := s.Verify(ctx, suggestions)
+		RunE: a.withStudy(f, func(ctx context.Context, s client.Study, _ []string) error {
+			stage := a.talk.Stage("replaying")
+			v, err := s.Verify(ctx, suggestions, stage.Update)
 			if err != nil {
 				return err
 			}
+			stage.Done("%d events, %d suggestions made again", v.Events, v.Suggestions)
 			return a.answer(struct {
 				Version int `json:"version"`
-				study.Verified
+				study.Verification
 			}{1, v}, func(w io.Writer) error {
 				_, err := fmt.Fprintf(w, "all good: %d events, %d suggestions made again\n", v.Events, v.Suggestions)
 				return err

@@ -14,19 +14,20 @@ import (
 	"github.com/spf13/cobra"
 
 	"grfgp/bayesopt"
+	"grfgp/client"
 	"grfgp/graphio"
 	"grfgp/study"
 )
 
 func studyAsk(a *app, f *studyFlags) *cobra.Command {
-	var r study.Request
+	var r study.AskRequest
 	cmd := &cobra.Command{
 		Use:   "ask NAME [-n 1]",
 		Short: "Ask for nodes to measure; they are reserved for you",
 		Long: `Ask picks nodes and reserves them until the lease ends. With --key the same ask may
 be repeated, after a lost connection say: it gets the same nodes again, and no more.`,
 		Args: named(1, "NAME"),
-		RunE: a.withStudy(f, func(ctx context.Context, s sharedStudy, _ []string) error {
+		RunE: a.withStudy(f, func(ctx context.Context, s client.Study, _ []string) error {
 			if r.Count < 1 {
 				return usagef("-n %d: give 1 or more", r.Count)
 			}
@@ -124,7 +125,7 @@ are taken all the same. Where a trial is not known, none is told; where one is i
 conflict, those before it are.`,
 		Example: `  grfgp study tell pipes 1=0.52 2=-1.3 3=failed --store studies.db`,
 		Args:    named(2, "NAME TRIAL=VALUE …"),
-		RunE: a.withStudy(f, func(ctx context.Context, s sharedStudy, args []string) error {
+		RunE: a.withStudy(f, func(ctx context.Context, s client.Study, args []string) error {
 			type result struct {
 				trial   int
 				outcome study.Outcome
@@ -202,7 +203,7 @@ those rows are left out.`,
 			}
 			return nil
 		},
-		RunE: a.withStudy(f, func(ctx context.Context, s sharedStudy, args []string) error {
+		RunE: a.withStudy(f, func(ctx context.Context, s client.Study, args []string) error {
 			readings, err := a.readings(ctx, s, &in, args)
 			if err != nil {
 				return err
@@ -235,8 +236,8 @@ type observeFlags struct {
 }
 
 // readings are those of the arguments, or of a file.
-func (a *app) readings(ctx context.Context, s sharedStudy, in *observeFlags, args []string) ([]study.Reading, error) {
-	var all []study.Reading
+func (a *app) readings(ctx context.Context, s client.Study, in *observeFlags, args []string) ([]study.Measurement, error) {
+	var all []study.Measurement
 	for _, arg := range args {
 		at := strings.LastIndexByte(arg, '=') // an id may hold one
 		if at < 0 {
@@ -246,7 +247,7 @@ func (a *app) readings(ctx context.Context, s sharedStudy, in *observeFlags, arg
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, study.Reading{Node: arg[:at], Value: v})
+		all = append(all, study.Measurement{Node: arg[:at], Value: v})
 	}
 	if in.measurements == "" {
 		return all, nil
@@ -272,11 +273,11 @@ func (a *app) readings(ctx context.Context, s sharedStudy, in *observeFlags, arg
 }
 
 // answerValues shows observations, and how many more were not come to.
-func (a *app) answerValues(values []study.Value, left int) error {
+func (a *app) answerValues(values []study.Record, left int) error {
 	return a.answer(struct {
-		Version int           `json:"version"`
-		Values  []study.Value `json:"observations"`
-		Left    int           `json:"not_done,omitempty"`
+		Version int            `json:"version"`
+		Values  []study.Record `json:"observations"`
+		Left    int            `json:"not_done,omitempty"`
 	}{1, values, left}, func(w io.Writer) error {
 		for _, v := range values {
 			state := ""
@@ -290,12 +291,12 @@ func (a *app) answerValues(values []study.Value, left int) error {
 }
 
 // onTrials is a command that does one thing to trials by number.
-func onTrials(a *app, f *studyFlags, use, short string, do func(ctx context.Context, s sharedStudy, trial int) (study.Trial, error)) *cobra.Command {
+func onTrials(a *app, f *studyFlags, use, short string, do func(ctx context.Context, s client.Study, trial int) (study.Trial, error)) *cobra.Command {
 	return &cobra.Command{
 		Use:   use + " NAME TRIAL …",
 		Short: short,
 		Args:  named(2, "NAME TRIAL …"),
-		RunE: a.withStudy(f, func(ctx context.Context, s sharedStudy, args []string) error {
+		RunE: a.withStudy(f, func(ctx context.Context, s client.Study, args []string) error {
 			ids, err := numbersOf(args, "--trials")
 			if err != nil {
 				return err
@@ -308,19 +309,19 @@ func onTrials(a *app, f *studyFlags, use, short string, do func(ctx context.Cont
 // counted are things of a study that are numbered from 1.
 type counted struct {
 	name, flag string // the flag of study show
-	count      func(*studyShown) int
+	count      func(*client.Overview) int
 }
 
 var (
-	trialCount       = counted{"trial", "--trials", func(s *studyShown) int { return len(s.All) }}
-	observationCount = counted{"observation", "--observations", func(s *studyShown) int { return len(s.Observed) }}
+	trialCount       = counted{"trial", "--trials", func(s *client.Overview) int { return len(s.AllTrials) }}
+	observationCount = counted{"observation", "--observations", func(s *client.Overview) int { return len(s.Observations) }}
 )
 
 func itself(n int) int { return n }
 
 // each does one thing to several numbered things: to none if one is not there, and
 // else up to the first that cannot be done. What was done is shown.
-func each[A, B any](ctx context.Context, s sharedStudy, all []A, number func(A) int, of counted, show func(done []B, left int) error, do func(A) (B, error)) error {
+func each[A, B any](ctx context.Context, s client.Study, all []A, number func(A) int, of counted, show func(done []B, left int) error, do func(A) (B, error)) error {
 	if len(all) > 1 {
 		shown, err := s.Show(ctx)
 		if err != nil {
@@ -360,7 +361,7 @@ func numbersOf(args []string, flag string) ([]int, error) {
 
 func studyRenew(a *app, f *studyFlags) *cobra.Command {
 	var lease time.Duration
-	cmd := onTrials(a, f, "renew", "Make leases end later", func(ctx context.Context, s sharedStudy, trial int) (study.Trial, error) {
+	cmd := onTrials(a, f, "renew", "Make leases end later", func(ctx context.Context, s client.Study, trial int) (study.Trial, error) {
 		return s.Renew(ctx, trial, lease, f.who())
 	})
 	cmd.Flags().DurationVar(&lease, "lease", 0, "how long from now (default: as the study says)")
@@ -368,14 +369,14 @@ func studyRenew(a *app, f *studyFlags) *cobra.Command {
 }
 
 func studyRelease(a *app, f *studyFlags) *cobra.Command {
-	return onTrials(a, f, "release", "Give nodes back that you will not measure", func(ctx context.Context, s sharedStudy, trial int) (study.Trial, error) {
+	return onTrials(a, f, "release", "Give nodes back that you will not measure", func(ctx context.Context, s client.Study, trial int) (study.Trial, error) {
 		return s.Release(ctx, trial, f.who())
 	})
 }
 
 func studyAbandon(a *app, f *studyFlags) *cobra.Command {
 	var note string
-	cmd := onTrials(a, f, "abandon", "Say that nodes can never be measured: they are not suggested again", func(ctx context.Context, s sharedStudy, trial int) (study.Trial, error) {
+	cmd := onTrials(a, f, "abandon", "Say that nodes can never be measured: they are not suggested again", func(ctx context.Context, s client.Study, trial int) (study.Trial, error) {
 		return s.Abandon(ctx, trial, note, f.who())
 	})
 	cmd.Flags().StringVar(&note, "note", "", "why")
@@ -390,12 +391,12 @@ func studyRetract(a *app, f *studyFlags) *cobra.Command {
 		Long: `Retract withdraws observations by their numbers, which 'grfgp study show NAME
 --observations' lists.`,
 		Args: named(2, "NAME OBSERVATION …"),
-		RunE: a.withStudy(f, func(ctx context.Context, s sharedStudy, args []string) error {
+		RunE: a.withStudy(f, func(ctx context.Context, s client.Study, args []string) error {
 			ids, err := numbersOf(args, "--observations")
 			if err != nil {
 				return err
 			}
-			return each(ctx, s, ids, itself, observationCount, a.answerValues, func(id int) (study.Value, error) {
+			return each(ctx, s, ids, itself, observationCount, a.answerValues, func(id int) (study.Record, error) {
 				return s.Retract(ctx, id, note, f.who())
 			})
 		}),

@@ -60,7 +60,7 @@ func studyReadings(t *testing.T, d *desk) {
 		t.Errorf("%+v", r)
 	}
 	s := d.shown("s")
-	if last := s.Observed[len(s.Observed)-1]; s.Values != 5 || last.Value != 2.5 || last.Note != "rain" {
+	if last := s.Observations[len(s.Observations)-1]; s.Values != 5 || last.Value != 2.5 || last.Note != "rain" {
 		t.Errorf("%d values, the last %+v", s.Values, last)
 	}
 	if got := d.asks("s -n 1"); len(got) != 1 || got[0].Mean == nil {

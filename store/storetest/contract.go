@@ -62,7 +62,7 @@ func All(name string) []study.Event {
 		study.Created{Settings: settings},
 		study.Asked{Key: "k", Count: 3, Basis: 1, Until: noon.Add(time.Hour), Short: bayesopt.NoNodesLeft, Trials: []study.Issued{trial(1, "ä"), trial(2, "b\"\n")}},
 		study.Told{Trial: 1, Value: &half, Note: "n"},
-		study.Observed{Key: "o", Values: []study.Reading{{Node: "c", Value: 1e308}, {Node: "d", Value: -5e-324}}},
+		study.Observed{Key: "o", Values: []study.Measurement{{Node: "c", Value: 1e308}, {Node: "d", Value: -5e-324}}},
 		study.Renewed{Trial: 2, Until: noon.Add(2 * time.Hour)},
 		study.Expired{Trials: []int{2}},
 		study.Told{Trial: 2},
@@ -252,18 +252,18 @@ func graphs(t *testing.T, s store.Store) {
 }
 
 func learned(t *testing.T, s store.Store) {
-	if got, err := s.Keeper("s").Kept(t.Context()); err != nil || got != nil {
+	if got, err := s.Checkpoints("s").Load(t.Context()); err != nil || got != nil {
 		t.Errorf("nothing was kept: %q, %v", got, err)
 	}
 	for _, want := range []string{"one", "two\x00"} {
-		if err := s.Keeper("s").Keep(t.Context(), []byte(want)); err != nil {
+		if err := s.Checkpoints("s").Save(t.Context(), []byte(want)); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := s.Keeper("s").Kept(t.Context()); err != nil || string(got) != want {
+		if got, err := s.Checkpoints("s").Load(t.Context()); err != nil || string(got) != want {
 			t.Errorf("%q, %v; want %q", got, err, want)
 		}
 	}
-	if got, err := s.Keeper("t").Kept(t.Context()); err != nil || got != nil {
+	if got, err := s.Checkpoints("t").Load(t.Context()); err != nil || got != nil {
 		t.Errorf("another study: %q, %v", got, err)
 	}
 }

@@ -1,0 +1,134 @@
+// Package client works with studies that a grfgp server keeps.
+//
+// A study is a search for nodes to measure that several people or machines
+// share. They ask for nodes, which are then reserved for them, and tell the
+// values that they measured. [New] returns a [Client] of one server; its Study
+// method returns one study:
+//
+//	c, err := client.New("http://127.0.0.1:8080", client.Options{})
+//	s, err := c.Study(ctx, "pipes")
+//	ask, err := s.Ask(ctx, study.AskRequest{Count: 3, Holder: "anna"})
+//	for _, t := range ask.Trials {
+//		_, err = s.Tell(ctx, t.Trial, study.Outcome{Value: measure(t.Node)}, "anna")
+//	}
+//
+// [Studies] and [Study] are interfaces. Package grfgp/client/local implements
+// them on a store of this process, so one program can work with either.
+//
+// Every command may be sent again without harm: asks and measurements carry an
+// idempotency key, and telling the same result twice has no effect. A Client
+// therefore repeats requests whose answer was lost, and waits while the server
+// loads a graph or learns a model. Errors of the server are of type [Problem]
+// and wrap the error that package study would have returned in this process;
+// errors of the connection wrap [ErrUnreachable] or [ErrLost].
+package client
+
+import (
+	"context"
+	"io"
+	"iter"
+	"time"
+
+	"grfgp/graphio"
+	"grfgp/study"
+)
+
+// Studies is a collection of studies: those of a server, or those of a store.
+type Studies interface {
+	// Create makes a study on a packed graph (graphio.Pack). Making the same study
+	// again is harmless; other settings under its name are a study.ErrConflict. It
+	// reports whether the study is new.
+	Create(ctx context.Context, s study.Settings, packed []byte, by string) (isNew bool, err error)
+	// List summarizes all studies, ordered by name.
+	List(ctx context.Context) ([]Summary, error)
+	// Study opens a study. The error wraps study.ErrNotFound if there is none of
+	// this name.
+	Study(ctx context.Context, name string) (Study, error)
+	// Import reads a study that Study.Export wrote, gives it another name unless
+	// name is empty, and returns its name.
+	Import(ctx context.Context, r io.Reader, name string) (string, error)
+	// Close releases connections and locks.
+	Close() error
+}
+
+// Study is one study: on a server, or in a store of this process. Parameters
+// named by say who gives a command; they are kept in the log.
+type Study interface {
+	// Ask suggests nodes and reserves them. The same key gets the same answer.
+	Ask(ctx context.Context, r study.AskRequest) (study.Ask, error)
+	// Tell ends a trial with a value or as failed. Telling the same outcome again
+	// is harmless; another one is a study.ErrConflict.
+	Tell(ctx context.Context, trial int, o study.Outcome, by string) (study.Trial, error)
+	// Observe adds measurements that nobody asked for, all or none. The same key
+	// takes effect once.
+	Observe(ctx context.Context, key string, measurements []study.Measurement, note, by string) ([]study.Record, error)
+	// Renew makes the lease of a trial end later; 0 is the study's own lease.
+	Renew(ctx context.Context, trial int, lease time.Duration, by string) (study.Trial, error)
+	// Release ends a trial that will not be measured; its node may be suggested
+	// again.
+	Release(ctx context.Context, trial int, by string) (study.Trial, error)
+	// Abandon ends a trial whose node can never be measured.
+	Abandon(ctx context.Context, trial int, note, by string) (study.Trial, error)
+	// Retract withdraws a measurement by its number.
+	Retract(ctx context.Context, observation int, note, by string) (study.Record, error)
+	// Pause stops suggestions until Resume; Close stops them for good.
+	Pause(ctx context.Context, note, by string) error
+	Resume(ctx context.Context, by string) error
+	Close(ctx context.Context, note, by string) error
+
+	// Settings returns the settings that the study was created with.
+	Settings() study.Settings
+	// Show returns the present state.
+	Show(ctx context.Context) (*Overview, error)
+	// Events yields the events after a sequence number.
+	Events(ctx context.Context, after int64) iter.Seq2[study.Event, error]
+	// Network returns the graph and the node table.
+	Network(ctx context.Context) (*graphio.Network, error)
+	// Export writes all events as JSON lines, with the graph or without.
+	Export(ctx context.Context, w io.Writer, withGraph bool) error
+	// Verify replays all events in this process and, if suggestions is set, makes
+	// every suggestion again and compares. progress may be nil; total is 0 where
+	// the number of events is not known.
+	Verify(ctx context.Context, suggestions bool, progress func(done, total int64)) (study.Verification, error)
+}
+
+// Summary describes a study in one line.
+type Summary struct {
+	Name    string                   `json:"name"`
+	Status  study.Status             `json:"status"`
+	Stopped *study.Stop              `json:"stopped,omitempty"` // of a paused or closed study
+	Problem string                   `json:"problem,omitempty"` // of a damaged study
+	Goal    string                   `json:"goal,omitempty"`
+	Events  int64                    `json:"events"`
+	Values  int                      `json:"values"` // measurements that are not retracted
+	Trials  map[study.TrialState]int `json:"trials"`
+	Spent   float64                  `json:"spent"`
+	Left    *float64                 `json:"left,omitempty"` // of the budget; nil: no limit
+	Best    *study.Record            `json:"best,omitempty"`
+	Created time.Time                `json:"created"`
+	Updated time.Time                `json:"updated"`
+}
+
+// Overview is the whole state of a study.
+type Overview struct {
+	Version int `json:"version"`
+	Summary
+	Settings     study.Settings `json:"settings"`
+	AllTrials    []study.Trial  `json:"all_trials"`
+	Observations []study.Record `json:"observations"`
+}
+
+// Progress reports work that takes a while. Each function, unless nil, is called
+// when the work begins; the function that it returns, when it has succeeded.
+type Progress struct {
+	Wait func() (ready func())                  // for a server that is loading or learning
+	Load func() (loaded func(*graphio.Network)) // of the graph of a study
+}
+
+// Loading reports that a graph is being loaded.
+func (p Progress) Loading() (loaded func(*graphio.Network)) {
+	if p.Load == nil {
+		return func(*graphio.Network) {}
+	}
+	return p.Load()
+}

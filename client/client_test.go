@@ -1,0 +1,316 @@
+package client_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"grfgp/bayesopt"
+	"grfgp/client"
+	"grfgp/client/local"
+	"grfgp/graph"
+	"grfgp/graphio"
+	"grfgp/server"
+	"grfgp/store"
+	"grfgp/study"
+)
+
+var (
+	_ client.Studies = (*client.Client)(nil)
+	_ client.Studies = (*local.Studies)(nil)
+)
+
+// serve starts a server in memory and returns its URL.
+func serve(t testing.TB, change func(*server.Options)) string {
+	t.Helper()
+	kept, err := store.Open(t.Context(), store.Memory, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts := server.Options{Store: kept}
+	if change != nil {
+		change(&opts)
+	}
+	s := server.New(opts)
+	h := httptest.NewServer(s)
+	t.Cleanup(func() {
+		h.Close()
+		s.Close()
+		kept.Close()
+	})
+	return h.URL
+}
+
+func connect(t testing.TB, url string, opts client.Options) *client.Client {
+	t.Helper()
+	c, err := client.New(url, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// ring returns the packed graph of a ring, and settings of a study on it.
+func ring(t testing.TB, n int) ([]byte, study.Settings) {
+	t.Helper()
+	g, err := graph.Ring(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed, err := graphio.Pack(&graphio.Network{Graph: g})
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings, err := study.Settings{Name: "ring", Graph: "any", Goal: bayesopt.Maximize, Seed: 1}.Complete()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return packed, settings
+}
+
+// A study behaves alike on a server and in a store of this process.
+func TestStudiesBehaveAlike(t *testing.T) {
+	for name, open := range map[string]func(t *testing.T) client.Studies{
+		"server": func(t *testing.T) client.Studies { return connect(t, serve(t, nil), client.Options{}) },
+		"store": func(t *testing.T) client.Studies {
+			all, err := local.Open(t.Context(), store.Memory, local.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { all.Close() })
+			return all
+		},
+	} {
+		t.Run(name, func(t *testing.T) { studyContract(t, open(t)) })
+	}
+}
+
+func studyContract(t *testing.T, all client.Studies) {
+	ctx := t.Context()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := all.Study(ctx, "ring"); !errors.Is(err, study.ErrNotFound) {
+		t.Errorf("a study that does not exist: %v", err)
+	}
+	packed, settings := ring(t, 20)
+	for _, want := range []bool{true, false} {
+		isNew, err := all.Create(ctx, settings, packed, "anna")
+		if err != nil || isNew != want {
+			t.Fatalf("new: %v, want %v; %v", isNew, want, err)
+		}
+	}
+	other := settings
+	other.Seed++
+	if _, err := all.Create(ctx, other, packed, "anna"); !errors.Is(err, study.ErrConflict) {
+		t.Errorf("other settings: %v", err)
+	}
+	s, err := all.Study(ctx, "ring")
+	must(err)
+	if net, err := s.Network(ctx); err != nil || net.Graph.Len() != 20 {
+		t.Errorf("the graph: %v", err)
+	}
+	if _, err := s.Observe(ctx, "first", []study.Measurement{{Node: "0", Value: 1}, {Node: "5", Value: 2}}, "", "anna"); err != nil {
+		t.Fatal(err)
+	}
+	ask, err := s.Ask(ctx, study.AskRequest{Count: 3, Holder: "anna", Key: "one"})
+	must(err)
+	again, err := s.Ask(ctx, study.AskRequest{Count: 3, Holder: "anna", Key: "one"})
+	must(err)
+	if len(ask.Trials) != 3 || fmt.Sprint(nodes(ask)) != fmt.Sprint(nodes(again)) {
+		t.Errorf("%v, then %v under the same key", nodes(ask), nodes(again))
+	}
+	first := ask.Trials[0].Trial
+	for range 2 {
+		if trial, err := s.Tell(ctx, first, study.Outcome{Value: 7}, "anna"); err != nil || trial.State != study.TrialDone {
+			t.Fatalf("%+v, %v", trial, err)
+		}
+	}
+	if _, err := s.Tell(ctx, first, study.Outcome{Value: 8}, "anna"); !errors.Is(err, study.ErrConflict) {
+		t.Errorf("another value: %v", err)
+	}
+	if _, err := s.Observe(ctx, "", []study.Measurement{{Node: "nowhere", Value: 1}}, "", ""); !errors.Is(err, study.ErrUnknownNode) {
+		t.Errorf("an unknown node: %v", err)
+	}
+	if _, err := s.Renew(ctx, ask.Trials[1].Trial, 72*time.Hour, "anna"); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.Release(ctx, ask.Trials[1].Trial, "anna"); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.Abandon(ctx, ask.Trials[2].Trial, "flooded", "anna"); err != nil {
+		t.Error(err)
+	}
+	must(s.Pause(ctx, "lunch", "anna"))
+	if a, err := s.Ask(ctx, study.AskRequest{Count: 1}); err != nil || a.Short != study.ReasonPaused {
+		t.Errorf("%+v, %v from a paused study", a, err)
+	}
+	must(s.Resume(ctx, "anna"))
+	if v, err := s.Retract(ctx, 1, "broken sensor", "anna"); err != nil || !v.Retracted {
+		t.Errorf("%+v, %v", v, err)
+	}
+	shown, err := s.Show(ctx)
+	must(err)
+	if shown.Values != 2 || shown.Best == nil || shown.Best.Value != 7 || len(shown.AllTrials) != 3 || len(shown.Observations) != 3 || shown.Goal != "maximize" {
+		t.Errorf("%+v", shown)
+	}
+	for _, suggestions := range []bool{false, true} {
+		if v, err := s.Verify(ctx, suggestions, nil); err != nil || int64(v.Events) != shown.Events {
+			t.Errorf("%+v, %v; want %d events", v, err, shown.Events)
+		}
+	}
+	var file bytes.Buffer
+	must(s.Export(ctx, &file, true))
+	if name, err := all.Import(ctx, &file, "copy"); err != nil || name != "copy" {
+		t.Errorf("imported as %q, %v", name, err)
+	}
+	must(s.Close(ctx, "done", "anna"))
+	list, err := all.List(ctx)
+	must(err)
+	if len(list) != 2 || list[0].Name != "copy" || list[0].Status != study.StatusOpen || list[1].Status != study.StatusClosed || list[1].Events != shown.Events+1 {
+		t.Errorf("%+v", list)
+	}
+}
+
+func nodes(a study.Ask) (ids []string) {
+	for _, t := range a.Trials {
+		ids = append(ids, t.Node)
+	}
+	return ids
+}
+
+func TestNewRefusesURLs(t *testing.T) {
+	for address, use := range map[string]string{
+		"": "", "127.0.0.1:8080": "", "ftp://127.0.0.1": "", "http://": "", "http://anna:secret@127.0.0.1": "", "http://127.0.0.1/?a=b": "",
+		"http://127.0.0.1:8080/v1/": "http://127.0.0.1:8080",
+	} {
+		_, err := client.New(address, client.Options{})
+		var bad *client.URLError
+		if !errors.As(err, &bad) || bad.Use != use {
+			t.Errorf("%q: %v", address, err)
+		}
+	}
+}
+
+func TestConnectionErrors(t *testing.T) {
+	foreign := httptest.NewServer(http.NotFoundHandler())
+	defer foreign.Close()
+	for address, want := range map[string]error{
+		"http://127.0.0.1:9": client.ErrUnreachable,
+		foreign.URL:          client.ErrForeign,
+		strings.Replace(serve(t, nil), "http:", "https:", 1): client.ErrScheme,
+	} {
+		_, err := connect(t, address, client.Options{}).List(t.Context())
+		var lost *client.ConnectionError
+		if !errors.As(err, &lost) || lost.URL != address || !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", address, err, want)
+		}
+	}
+}
+
+func TestProblems(t *testing.T) {
+	url := serve(t, func(o *server.Options) { o.Token, o.ReadOnly = "correct-horse-battery", true })
+	kind := func(token string, do func(*client.Client) error) string {
+		var p *client.Problem
+		if err := do(connect(t, url, client.Options{Token: token})); !errors.As(err, &p) {
+			t.Fatalf("%v", err)
+		}
+		return p.Kind
+	}
+	list := func(c *client.Client) error { _, err := c.List(t.Context()); return err }
+	if got := kind("", list); got != client.KindUnauthorized {
+		t.Errorf("no token: %s", got)
+	}
+	packed, settings := ring(t, 5)
+	create := func(c *client.Client) error { _, err := c.Create(t.Context(), settings, packed, ""); return err }
+	if got := kind("correct-horse-battery", create); got != client.KindReadOnly {
+		t.Errorf("a read-only server: %s", got)
+	}
+}
+
+// breaking is a transport that loses the first answers.
+type breaking struct {
+	lose int
+	keys []string
+}
+
+func (b *breaking) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := http.DefaultTransport.RoundTrip(r)
+	if r.Method == http.MethodPost {
+		b.keys = append(b.keys, r.Header.Get("Idempotency-Key"))
+		if b.lose > 0 && err == nil {
+			b.lose--
+			resp.Body.Close()
+			return nil, errors.New("the cable was pulled")
+		}
+	}
+	return resp, err
+}
+
+// An ask whose answer was lost is sent again under its key: nodes are reserved
+// once. A command without a key is not repeated.
+func TestLostAnswers(t *testing.T) {
+	url := serve(t, nil)
+	packed, settings := ring(t, 20)
+	if _, err := connect(t, url, client.Options{}).Create(t.Context(), settings, packed, ""); err != nil {
+		t.Fatal(err)
+	}
+	cable := &breaking{}
+	s, err := connect(t, url, client.Options{Transport: cable}).Study(t.Context(), "ring")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cable.lose = 1
+	ask, err := s.Ask(t.Context(), study.AskRequest{Count: 2})
+	if err != nil || len(ask.Trials) != 2 {
+		t.Fatalf("%+v, %v", ask, err)
+	}
+	if shown, err := s.Show(t.Context()); err != nil || len(shown.AllTrials) != 2 || len(cable.keys) != 2 || len(slices.Compact(cable.keys)) != 1 {
+		t.Errorf("%d trials, keys %v, %v", len(shown.AllTrials), cable.keys, err)
+	}
+	cable.lose = 1
+	if err := s.Pause(t.Context(), "", ""); !errors.Is(err, client.ErrLost) {
+		t.Errorf("a lost answer to a command without a key: %v", err)
+	}
+}
+
+// While a server loads, a client waits and says so.
+func TestWaits(t *testing.T) {
+	turn := 0
+	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if turn++; turn == 1 {
+			w.Header().Set("Content-Type", "application/problem+json")
+			w.Header().Set("Retry-After", "1")
+			w.WriteHeader(http.StatusServiceUnavailable)
+			fmt.Fprint(w, `{"type":"urn:grfgp:problem:loading"}`)
+			return
+		}
+		fmt.Fprint(w, `{"studies":[]}`)
+	}))
+	defer h.Close()
+	var said []string
+	c := connect(t, h.URL, client.Options{Progress: client.Progress{Wait: func() func() {
+		said = append(said, "waiting")
+		return func() { said = append(said, "ready") }
+	}}})
+	if _, err := c.List(t.Context()); err != nil || fmt.Sprint(said) != "[waiting ready]" {
+		t.Errorf("%v, %v", said, err)
+	}
+	turn = 0
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := c.List(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a caller who is out of time: %v", err)
+	}
+}

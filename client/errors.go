@@ -1,0 +1,96 @@
+package client
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"grfgp/study"
+)
+
+// Errors of the connection, wrapped by a *ConnectionError.
+var (
+	// ErrUnreachable says that no server answers at the URL.
+	ErrUnreachable = errors.New("the server cannot be reached")
+	// ErrLost says that an answer did not arrive, or not in full. The command may
+	// have taken effect; it is safe to send it again with the same key.
+	ErrLost = errors.New("the connection to the server was lost")
+	// ErrScheme says that a server without TLS was called by an https URL.
+	ErrScheme = errors.New("the server speaks http, not https")
+	// ErrForeign says that the answer is not one of a grfgp server.
+	ErrForeign = errors.New("the answer is not that of a grfgp server")
+)
+
+// ConnectionError says why no answer came from a server.
+type ConnectionError struct {
+	URL  string // of the server
+	Kind error  // ErrUnreachable, ErrLost, ErrScheme or ErrForeign
+	Err  error  // the cause
+}
+
+func (e *ConnectionError) Error() string   { return fmt.Sprintf("%v: %s: %v", e.Kind, e.URL, e.Err) }
+func (e *ConnectionError) Unwrap() []error { return []error{e.Kind, e.Err} }
+
+// URLError says why a text is not the URL of a server.
+type URLError struct {
+	URL    string
+	Reason string
+	// Use is the URL to give in its place; empty: not known.
+	Use string
+}
+
+func (e *URLError) Error() string { return fmt.Sprintf("%s: %s", e.URL, e.Reason) }
+
+// Kinds of a Problem, as the server names them.
+const (
+	KindBusy         = "busy"     // too many requests at once
+	KindLoading      = "loading"  // a graph is being loaded or a model learned
+	KindStopping     = "stopping" // the server is about to end
+	KindUnauthorized = "unauthorized"
+	KindReadOnly     = "read-only"
+	KindCrossSite    = "cross-site"
+	KindWrongHost    = "wrong-host"
+	KindConflict     = "conflict"
+	KindNoModel      = "no-model"
+	KindNotFinite    = "not-finite"
+	KindUnknownNode  = "unknown-node"
+	KindBadData      = "bad-data"
+	KindNotFound     = "not-found"
+	KindFull         = "full" // the server's disk is full
+)
+
+// Problem is an error answer of the server (application/problem+json, RFC 9457).
+// It wraps the error of package study that the same command would have returned
+// on a study of this process.
+type Problem struct {
+	Kind       string
+	Status     int // of the HTTP answer
+	Detail     string
+	RetryAfter time.Duration
+}
+
+func (p *Problem) Error() string { return p.Detail }
+
+// Unwrap returns the error of package study that stands for the kind.
+func (p *Problem) Unwrap() error {
+	switch p.Kind {
+	case KindConflict:
+		return study.ErrConflict
+	case KindNoModel:
+		return study.ErrNoModel
+	case KindNotFinite:
+		return study.ErrNotFinite
+	case KindUnknownNode:
+		return study.ErrUnknownNode
+	case KindBadData:
+		return study.ErrCorrupt
+	case KindNotFound:
+		return study.ErrNotFound
+	case KindUnauthorized, KindCrossSite, KindWrongHost, KindReadOnly, KindBusy, KindStopping:
+		return nil
+	}
+	if p.Status < 500 {
+		return study.ErrInvalid
+	}
+	return nil
+}

@@ -1,0 +1,254 @@
+// Package local works with studies in a store of this process. It implements the
+// interfaces of package client, so that one program can work with a store or with
+// a server.
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"grfgp/client"
+	"grfgp/graphio"
+	"grfgp/internal/plain"
+	"grfgp/store"
+	"grfgp/study"
+)
+
+// Options of Open.
+type Options struct {
+	// MustExist makes it an error where there is no store yet. Without it the store
+	// is opened, and made if need be, by the first command that needs it: one that
+	// fails before leaves no store behind.
+	MustExist bool
+	// Wait is how long to wait for another process to give the store up.
+	Wait     time.Duration
+	Progress client.Progress
+}
+
+// Open returns the studies of the store at a place, as in store.Open.
+func Open(ctx context.Context, place string, opts Options) (*Studies, error) {
+	l := &Studies{place: place, opts: opts}
+	if !opts.MustExist {
+		return l, nil
+	}
+	return l, l.need(ctx, true)
+}
+
+// Studies implements client.Studies on a store that this process owns.
+type Studies struct {
+	place string
+	opts  Options
+	store store.Store // nil: not opened yet
+}
+
+// need opens the store.
+func (l *Studies) need(ctx context.Context, mustExist bool) (err error) {
+	if l.store == nil {
+		l.store, err = store.Open(ctx, l.place, store.Options{MustExist: mustExist, Wait: l.opts.Wait})
+	}
+	return err
+}
+
+// Close gives the store up.
+func (l *Studies) Close() error {
+	if l.store == nil {
+		return nil
+	}
+	return l.store.Close()
+}
+
+// Create implements client.Studies.
+func (l *Studies) Create(ctx context.Context, s study.Settings, packed []byte, by string) (bool, error) {
+	if err := l.need(ctx, false); err != nil {
+		return false, err
+	}
+	id, err := l.store.PutGraph(ctx, packed)
+	if err != nil {
+		return false, err
+	}
+	s.Graph = id
+	return study.Create(ctx, l.store.Log(s.Name), s, by, time.Now())
+}
+
+// List implements client.Studies.
+func (l *Studies) List(ctx context.Context) ([]client.Summary, error) {
+	if err := l.need(ctx, l.opts.MustExist); err != nil {
+		return nil, err
+	}
+	infos, err := l.store.Studies(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all := []client.Summary{}
+	for _, i := range infos {
+		switch s, err := l.open(ctx, i.Name); {
+		case errors.Is(err, study.ErrCorrupt): // the others are listed all the same
+			all = append(all, client.Summary{
+				Name: i.Name, Status: study.StatusDamaged, Problem: plain.Words(err), Events: i.Events, Trials: new(study.State).Counts(), Created: i.Created, Updated: i.Updated,
+			})
+		case err != nil:
+			return nil, fmt.Errorf("study %s: %w", i.Name, err)
+		default:
+			s.View(func(st *study.State) { all = append(all, summary(st)) })
+		}
+	}
+	return all, nil
+}
+
+// Study implements client.Studies.
+func (l *Studies) Study(ctx context.Context, name string) (client.Study, error) {
+	s, err := l.open(ctx, name)
+	if err != nil {
+		return nil, err // and no interface that holds a nil pointer
+	}
+	return s, nil
+}
+
+func (l *Studies) open(ctx context.Context, name string) (*storedStudy, error) {
+	err := l.need(ctx, l.opts.MustExist)
+	if err != nil {
+		return nil, err
+	}
+	s := &storedStudy{of: l}
+	s.Study, err = study.Open(ctx, l.store.Log(name), study.Options{Engine: s.engine})
+	return s, err
+}
+
+// Import implements client.Studies.
+func (l *Studies) Import(ctx context.Context, r io.Reader, name string) (string, error) {
+	a, err := study.ReadArchive(r)
+	if err != nil {
+		return "", err
+	}
+	if name != "" {
+		if err := a.Rename(name); err != nil {
+			return "", err
+		}
+	}
+	id := a.State.Settings.Graph
+	if a.Graph == nil {
+		err := l.need(ctx, true) // a new store has no graph
+		if err == nil {
+			_, err = l.store.Graph(ctx, id)
+		}
+		if err != nil {
+			return "", fmt.Errorf("the graph was not exported: %w; export it again with its graph", err)
+		}
+	} else {
+		net, err := graphio.Unpack(a.Graph)
+		if err != nil {
+			return "", err
+		}
+		if err := study.CheckIDs(net.Graph.IDs()); err != nil {
+			return "", fmt.Errorf("%w: %w", study.ErrCorrupt, err)
+		}
+		if store.GraphID(a.Graph) != id {
+			return "", fmt.Errorf("%w: the graph in the file is not the one of the study", study.ErrCorrupt)
+		}
+		if err := l.need(ctx, false); err != nil {
+			return "", err
+		}
+		if _, err := l.store.PutGraph(ctx, a.Graph); err != nil {
+			return "", err
+		}
+	}
+	name = a.State.Settings.Name
+	return name, a.Write(ctx, l.store.Log(name))
+}
+
+// storedStudy implements client.Study.
+type storedStudy struct {
+	*study.Study
+	of  *Studies
+	net *graphio.Network // nil: not loaded yet
+}
+
+func (s *storedStudy) Network(ctx context.Context) (*graphio.Network, error) {
+	if s.net != nil {
+		return s.net, nil
+	}
+	loaded := s.of.opts.Progress.Loading()
+	packed, err := s.of.store.Graph(ctx, s.Settings().Graph)
+	if err != nil {
+		return nil, err
+	}
+	if s.net, err = graphio.Unpack(packed); err == nil {
+		loaded(s.net)
+	}
+	return s.net, err
+}
+
+// engine returns an optimizer that starts from its last checkpoint in the store.
+func (s *storedStudy) engine(ctx context.Context) (study.Engine, error) {
+	o, err := s.newEngine(ctx)
+	if err != nil {
+		return nil, err
+	}
+	o.KeepIn(s.of.store.Checkpoints(s.Settings().Name))
+	return o, nil
+}
+
+func (s *storedStudy) newEngine(ctx context.Context) (*study.Optimizer, error) {
+	net, err := s.Network(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return study.NewOptimizer(net.Graph, net.Nodes, s.Settings())
+}
+
+func (s *storedStudy) Show(ctx context.Context) (shown *client.Overview, err error) {
+	if err := s.Expire(ctx); err != nil {
+		return nil, err
+	}
+	s.View(func(st *study.State) {
+		shown = &client.Overview{
+			Version: 1, Summary: summary(st), Settings: st.Settings,
+			AllTrials: append([]study.Trial{}, st.Trials...), Observations: append([]study.Record{}, st.Records...),
+		}
+	})
+	return shown, nil
+}
+
+func summary(st *study.State) client.Summary {
+	s := client.Summary{
+		Name: st.Settings.Name, Status: st.Status, Stopped: st.Stopped, Goal: st.Settings.Goal.String(), Events: st.Seq, Values: len(st.Measurements()),
+		Trials: st.Counts(), Spent: st.Spent(), Left: st.BudgetLeft(), Created: st.Created, Updated: st.Updated,
+	}
+	if best, ok := st.Best(); ok {
+		s.Best = &best
+	}
+	return s
+}
+
+func (s *storedStudy) Export(ctx context.Context, w io.Writer, withGraph bool) error {
+	var packed []byte
+	if withGraph {
+		var err error
+		if packed, err = s.of.store.Graph(ctx, s.Settings().Graph); err != nil {
+			return err
+		}
+	}
+	return study.Export(w, packed, s.Events(ctx, 0))
+}
+
+func (s *storedStudy) Verify(ctx context.Context, suggestions bool, progress func(done, total int64)) (study.Verification, error) {
+	if _, err := s.Network(ctx); err != nil {
+		return study.Verification{}, err
+	}
+	var engine study.Engine
+	if suggestions {
+		var err error
+		if engine, err = s.newEngine(ctx); err != nil {
+			return study.Verification{}, err
+		}
+	}
+	total := s.Seq()
+	return study.Verify(ctx, s.Events(ctx, 0), engine, func(done int64) {
+		if progress != nil {
+			progress(done, total)
+		}
+	})
+}

@@ -1,0 +1,288 @@
+package client
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"grfgp/study"
+)
+
+// Options of a Client. The zero value is a client without a token.
+type Options struct {
+	// Token is sent with every request, to this server alone.
+	Token string
+	// Transport sends requests; nil: http.DefaultTransport's settings.
+	Transport http.RoundTripper
+	Progress  Progress
+}
+
+// Client implements [Studies] on a server. It is safe for concurrent use.
+type Client struct {
+	base string // URL, without a slash at its end
+	opts Options
+	http *http.Client
+}
+
+// New returns a client of the server at a URL such as http://127.0.0.1:8080. It
+// sends nothing yet. The error is a *URLError.
+func New(address string, opts Options) (*Client, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+		return nil, &URLError{URL: address, Reason: "the URL of a server has a scheme, a host and a port, as in http://127.0.0.1:8080"}
+	}
+	if base, ok := strings.CutSuffix(strings.TrimRight(address, "/"), "/v1"); ok {
+		return nil, &URLError{address, "leave /v1 out", base}
+	}
+	h := &http.Client{
+		Transport:     opts.Transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // the token is for this server alone
+	}
+	return &Client{strings.TrimRight(u.String(), "/"), opts, h}, nil
+}
+
+// URL returns the URL of the server.
+func (c *Client) URL() string { return c.base }
+
+// Close closes idle connections.
+func (c *Client) Close() error {
+	c.http.CloseIdleConnections()
+	return nil
+}
+
+// call is a request to the server.
+type call struct {
+	method, path string
+	query        url.Values
+	body         any    // sent as JSON; nil: none
+	raw          []byte // sent as it is, in place of body
+	mediaType    string // of raw
+	key          string // Idempotency-Key
+}
+
+// repeatable reports whether sending a request twice has the effect of sending it
+// once.
+func (c call) repeatable() bool { return c.method != http.MethodPost || c.key != "" }
+
+// Attempts at a request that the server had no time for, or whose answer was lost.
+// The pause doubles each time.
+const (
+	attempts   = 5
+	firstPause = 200 * time.Millisecond
+)
+
+// do sends a request and decodes the answer into v, unless v is nil. Repeatable
+// requests are sent again when the connection breaks; all are when the server is
+// busy, and, without limit, while it is loading.
+func (c *Client) do(ctx context.Context, req call, v any) (status int, err error) {
+	pause, ready := firstPause, (func())(nil)
+	for attempt := 1; ; {
+		status, err = c.once(ctx, req, func(resp *http.Response) error {
+			if v == nil {
+				return nil
+			}
+			return json.NewDecoder(resp.Body).Decode(v)
+		})
+		var p *Problem
+		isProblem := errors.As(err, &p)
+		switch {
+		case isProblem && p.Kind == KindLoading:
+			if ready == nil && c.opts.Progress.Wait != nil {
+				ready = c.opts.Progress.Wait()
+			}
+			pause = p.RetryAfter
+		case isProblem && p.Kind == KindBusy, errors.Is(err, ErrLost) && req.repeatable():
+			if attempt++; attempt > attempts {
+				return status, err
+			}
+			pause *= 2
+		default:
+			if ready != nil && err == nil {
+				ready()
+			}
+			return status, err
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return status, ctx.Err()
+		}
+	}
+}
+
+// once sends a request and lets take read an answer that says success.
+func (c *Client) once(ctx context.Context, r call, take func(*http.Response) error) (int, error) {
+	raw, mediaType := r.raw, r.mediaType
+	if r.body != nil {
+		var err error
+		if raw, err = json.Marshal(r.body); err != nil {
+			return 0, err
+		}
+		mediaType = "application/json"
+	}
+	address := c.base + r.path
+	if len(r.query) > 0 {
+		address += "?" + r.query.Encode()
+	}
+	req, err := http.NewRequestWithContext(ctx, r.method, address, bytes.NewReader(raw))
+	if err != nil {
+		return 0, err
+	}
+	if mediaType != "" {
+		req.Header.Set("Content-Type", mediaType)
+	}
+	if r.key != "" {
+		req.Header.Set("Idempotency-Key", r.key)
+	}
+	if c.opts.Token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.opts.Token)
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return 0, c.connectionError(ctx, err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode/100 != 2 {
+		return resp.StatusCode, c.readProblem(resp)
+	}
+	if err := take(resp); err != nil {
+		return resp.StatusCode, c.connectionError(ctx, err)
+	}
+	return resp.StatusCode, nil
+}
+
+// connectionError says which kind of failure err is.
+func (c *Client) connectionError(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if errors.Is(err, http.ErrSchemeMismatch) {
+		return &ConnectionError{c.base, ErrScheme, err}
+	}
+	var inner *url.Error
+	if errors.As(err, &inner) {
+		err = inner.Err
+	}
+	kind := ErrLost
+	var dialled *net.OpError
+	if errors.As(err, &dialled) && dialled.Op == "dial" {
+		kind = ErrUnreachable
+	}
+	return &ConnectionError{c.base, kind, err}
+}
+
+// problemType is what the types of a server's problems begin with.
+const problemType = "urn:grfgp:problem:"
+
+// readProblem reads an error answer.
+func (c *Client) readProblem(resp *http.Response) error {
+	var body struct {
+		Type   string `json:"type"`
+		Detail string `json:"detail"`
+	}
+	mediaType, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	if err := json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(&body); mediaType != "application/problem+json" || err != nil {
+		return &ConnectionError{c.base, ErrForeign, errors.New(resp.Status)}
+	}
+	seconds, _ := strconv.Atoi(resp.Header.Get("Retry-After"))
+	return &Problem{
+		Kind: strings.TrimPrefix(body.Type, problemType), Status: resp.StatusCode, Detail: body.Detail,
+		RetryAfter: time.Duration(max(1, seconds)) * time.Second,
+	}
+}
+
+// idempotencyKey returns the key under which a request may be repeated.
+func idempotencyKey(key string) string { return cmp.Or(key, rand.Text()) }
+
+// networkType is the media type of a packed graph.
+const networkType = "application/vnd.grfgp.network"
+
+// Create implements [Studies]. The graph is sent only if the server does not have
+// it yet.
+func (c *Client) Create(ctx context.Context, s study.Settings, packed []byte, by string) (bool, error) {
+	sum := sha256.Sum256(packed) // a server's id of a graph
+	s.Graph = hex.EncodeToString(sum[:])
+	create := call{method: http.MethodPost, path: "/v1/studies", body: s}
+	if by != "" {
+		create.query = url.Values{"by": {by}}
+	}
+	status, err := c.do(ctx, create, nil)
+	if errors.Is(err, study.ErrNotFound) { // of the graph
+		upload := call{method: http.MethodPost, path: "/v1/graphs", raw: packed, mediaType: networkType}
+		if _, err := c.do(ctx, upload, nil); err != nil {
+			return false, err
+		}
+		status, err = c.do(ctx, create, nil)
+	}
+	return status == http.StatusCreated, err
+}
+
+// view is a study as the server shows it.
+type view struct {
+	Summary
+	Seq      int64          `json:"seq"`
+	Settings study.Settings `json:"settings"`
+}
+
+func (v *view) summary() Summary {
+	s := v.Summary
+	s.Events = v.Seq
+	if s.Problem == "" {
+		s.Goal = v.Settings.Goal.String()
+	}
+	return s
+}
+
+// List implements [Studies].
+func (c *Client) List(ctx context.Context) ([]Summary, error) {
+	var list struct {
+		Studies []view `json:"studies"`
+	}
+	if _, err := c.do(ctx, call{method: http.MethodGet, path: "/v1/studies"}, &list); err != nil {
+		return nil, err
+	}
+	all := []Summary{}
+	for _, v := range list.Studies {
+		all = append(all, v.summary())
+	}
+	return all, nil
+}
+
+// Study implements [Studies].
+func (c *Client) Study(ctx context.Context, name string) (Study, error) {
+	s := &remoteStudy{Client: c, path: "/v1/studies/" + url.PathEscape(name)}
+	v, err := s.view(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.settings = v.Settings
+	return s, nil
+}
+
+// Import implements [Studies].
+func (c *Client) Import(ctx context.Context, r io.Reader, name string) (string, error) {
+	raw, err := io.ReadAll(r)
+	if err != nil {
+		return "", err
+	}
+	req := call{method: http.MethodPost, path: "/v1/imports", raw: raw, mediaType: "application/x-ndjson"}
+	if name != "" {
+		req.query = url.Values{"name": {name}}
+	}
+	var v view
+	_, err = c.do(ctx, req, &v)
+	return v.Name, err
+}

@@ -1,0 +1,50 @@
+// Package objective makes the synthetic tasks of the paper: a graph, a function
+// on its nodes, and the fixed table of noisy values that is searched or learned.
+// They are the authors' own to twelve digits, so results compare directly.
+package objective
+
+import (
+	"errors"
+	"fmt"
+
+	"gonum.org/v1/gonum/stat"
+
+	"grfgp/graph"
+	"grfgp/internal/paper/randomstate"
+)
+
+// ErrInvalid is wrapped by every error that rejects a task.
+var ErrInvalid = errors.New("objective: no such task")
+
+// Task is a function on the nodes of a graph and one noisy measurement of it at
+// every node. Truth, Table and NoiseSD are on one scale.
+type Task struct {
+	Name    string
+	Graph   *graph.Graph
+	Truth   []float64 // the function
+	Table   []float64 // the function with noise, drawn once and for all
+	NoiseSD float64   // of Table about Truth
+}
+
+const (
+	paperSeed = 42
+	noiseSD   = 0.1 // of every task before it is scaled
+)
+
+// newTask adds noise to y, in the order of the nodes, and scales both such that
+// the table has mean 0 and (population) standard deviation 1. It keeps y.
+func newTask(name string, g *graph.Graph, y []float64, r *randomstate.State) *Task {
+	table := make([]float64, len(y))
+	for i := range y {
+		table[i] = y[i] + noiseSD*r.Normal()
+	}
+	mean, sd := stat.PopMeanStdDev(table, nil)
+	for i := range y {
+		y[i] = (y[i] - mean) / sd
+		table[i] = (table[i] - mean) / sd
+	}
+	return &Task{Name: name, Graph: g, Truth: y, Table: table, NoiseSD: noiseSD / sd}
+}
+
+// failed says which task could not be made.
+func failed(name string, err error) error { return fmt.Errorf("objective: making %s: %w", name, err) }

@@ -1,0 +1,55 @@
+package server
+
+import (
+	"math"
+	"time"
+)
+
+// NoLimit, or any other negative number, switches a limit off.
+const NoLimit = -1
+
+// Limits bound the size and duration of requests and responses. A field that is
+// zero has the default given beside it; a negative field means no limit.
+type Limits struct {
+	Body       int64         // bytes of a request body, decompressed (1 MiB)
+	Graph      int64         // bytes of an uploaded graph or exported study, decompressed (1 GiB)
+	Rows       int           // observations in one request (100,000)
+	Page       int           // rows in one JSON response (1,000)
+	Concurrent int           // requests answered at the same time (256)
+	Streams    int           // event streams open at the same time (256)
+	MapNodes   int           // nodes drawn on a map (20,000)
+	Patience   time.Duration // that a request waits for background work before it is answered with 503 (10 s)
+	BodyTime   time.Duration // for headers and body to arrive; an upload may take longer if it arrives at 64 KiB/s or more (10 s)
+	IdleTime   time.Duration // between requests of a connection, and for a client to read 64 KiB of a response (1 min)
+}
+
+// DefaultLimits are the defaults of [Limits], chosen for a server of one team.
+func DefaultLimits() Limits {
+	return Limits{
+		Body: 1 << 20, Graph: 1 << 30, Rows: 100_000, Page: 1000, Concurrent: 256, Streams: 256, MapNodes: 20_000,
+		Patience: 10 * time.Second, BodyTime: 10 * time.Second, IdleTime: time.Minute,
+	}
+}
+
+// complete replaces zero fields by their defaults and negative ones by the
+// largest number of their type.
+func (l Limits) complete() Limits {
+	d := DefaultLimits()
+	return Limits{
+		Body: limit(l.Body, d.Body, math.MaxInt64), Graph: limit(l.Graph, d.Graph, math.MaxInt64),
+		Rows: limit(l.Rows, d.Rows, math.MaxInt), Page: limit(l.Page, d.Page, math.MaxInt),
+		Concurrent: limit(l.Concurrent, d.Concurrent, math.MaxInt), Streams: limit(l.Streams, d.Streams, math.MaxInt),
+		MapNodes: limit(l.MapNodes, d.MapNodes, math.MaxInt), Patience: limit(l.Patience, d.Patience, math.MaxInt64),
+		BodyTime: limit(l.BodyTime, d.BodyTime, math.MaxInt64), IdleTime: limit(l.IdleTime, d.IdleTime, math.MaxInt64),
+	}
+}
+
+func limit[N int | int64 | time.Duration](given, otherwise, largest N) N {
+	switch {
+	case given == 0:
+		return otherwise
+	case given < 0:
+		return largest
+	}
+	return given
+}
