@@ -114,7 +114,8 @@ func (o *Optimizer) costs(nodes *graphio.NodeTable, allowed []int) ([]float64, e
 	if nodes == nil || nodes.Cost == nil {
 		return nil, nil
 	}
-	for i, c := range nodes.Cost {
+	for _, i := range o.graph.InputOrder() {
+		c := nodes.Cost[i]
 		_, may := slices.BinarySearch(allowed, i)
 		switch {
 		case c > 0:

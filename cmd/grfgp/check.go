@@ -212,10 +212,6 @@ func deviation(values []float64, mean float64) float64 {
 func (a *app) cost(ctx context.Context, g *graph.Graph) (costFacts, error) {
 	const timedRows = 2048
 	s := a.talk.Stage("estimating cost")
-	g, err := g.Permute(g.Order())
-	if err != nil {
-		return costFacts{}, err
-	}
 	m, theta := kernel.Diffusion{}, []float64{1, defaultBeta}
 	w := g.Normalized(graph.NormalizedAdjacency)
 	opts := walk.Default()

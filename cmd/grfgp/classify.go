@@ -18,6 +18,7 @@ import (
 
 	"grfgp"
 	"grfgp/gp"
+	"grfgp/graph"
 	"grfgp/graphio"
 )
 
@@ -85,6 +86,7 @@ func (a *app) classify(ctx context.Context, f *classifyFlags, changed func(strin
 		return fitError(ctx, err)
 	}
 	answer := d.answer(c, f.classMethod(), p)
+	answer.Nodes = inputOrder(d.net.Graph, answer.Nodes)
 	s.Done("%d nodes", len(answer.Nodes))
 	a.talk.Say("  nodes without a label: %s", d.tally(answer.predicted()))
 	a.sayOdd(d, c)
@@ -96,6 +98,15 @@ func (a *app) classify(ctx context.Context, f *classifyFlags, changed func(strin
 	}
 	a.talk.Say("the classes are in %s", f.out)
 	return nil
+}
+
+// inputOrder returns rows, one for each node, in the order of the user's file.
+func inputOrder[R any](g *graph.Graph, rows []R) []R {
+	ordered := make([]R, len(rows))
+	for k, i := range g.InputOrder() {
+		ordered[k] = rows[i]
+	}
+	return ordered
 }
 
 func allNodes(n int) []int {

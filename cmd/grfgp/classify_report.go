@@ -205,8 +205,8 @@ func (r *classStudy) maps(p *classPage) {
 // equals first.
 func (r *classStudy) mostUncertain() []int {
 	var nodes []int
-	for i, n := range r.answer.Nodes {
-		if !n.Given {
+	for _, i := range r.data.net.Graph.InputOrder() {
+		if !r.answer.Nodes[i].Given {
 			nodes = append(nodes, i)
 		}
 	}

@@ -131,10 +131,7 @@ func (a *app) run(ctx context.Context, r *subject) (err error) {
 		return err
 	}
 	s := a.talk.Stage("predicting")
-	nodes := make([]int, r.data.net.Graph.Len())
-	for i := range nodes {
-		nodes[i] = i
-	}
+	nodes := allNodes(r.data.net.Graph.Len())
 	if r.prediction, err = r.model.Predict(ctx, nodes); err != nil {
 		return fitError(ctx, err)
 	}

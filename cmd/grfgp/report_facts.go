@@ -19,11 +19,14 @@ import (
 // listed is how many rows the tables of a report have.
 const listed = 10
 
-// mostUncertain returns the nodes of largest sd, the first of equals first.
-func (r *subject) mostUncertain() []int {
-	sd := r.prediction.SD
+// mostUncertain returns the nodes of largest sd, the first of the file among equals
+// first.
+func (r *subject) mostUncertain() []int { return largest(r.prediction.SD, r.data.net.Graph.InputOrder()) }
+
+// largest returns the nodes of largest sd, the first of equals first.
+func largest(sd []float64, nodes []int) []int {
 	var top []int
-	for i := range sd {
+	for _, i := range nodes {
 		// A sorted list of ten: no need to sort a million.
 		if len(top) == listed && sd[i] <= sd[top[listed-1]] {
 			continue

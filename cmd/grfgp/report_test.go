@@ -153,8 +153,8 @@ func TestReportUsage(t *testing.T) {
 }
 
 func TestMostUncertain(t *testing.T) {
-	r := &subject{prediction: grfgp.Prediction{SD: []float64{1, 3, 2, 3, 0, 5, 1, 1, 1, 1, 1, 1, 4}}}
-	if got := fmt.Sprint(r.mostUncertain()); got != "[5 12 1 3 2 0 6 7 8 9]" {
+	sd := []float64{1, 3, 2, 3, 0, 5, 1, 1, 1, 1, 1, 1, 4}
+	if got := fmt.Sprint(largest(sd, allNodes(len(sd)))); got != "[5 12 1 3 2 0 6 7 8 9]" {
 		t.Errorf("least known are %v", got)
 	}
 }
