@@ -129,7 +129,12 @@ func TestBadInputIsRefused(t *testing.T) {
 	})
 	add("a budget that is none", bayesopt.ErrOptions, func() error {
 		budget := math.NaN()
-		return only(grfgp.NewOptimizer(g, plain, "", bayesopt.Options{Limits: bayesopt.Limits{Budget: &budget}}))
+		o, err := grfgp.NewOptimizer(g, plain, "", bayesopt.Options{})
+		if err != nil {
+			return nil
+		}
+		_, err = o.Ask(ctx, bayesopt.Request{Budget: &budget})
+		return err
 	})
 	add("values of other nodes", bayesopt.ErrOptions, func() error {
 		return only(grfgp.Simulate(ctx, g, d.Y, plain, grfgp.SimulateOptions{Policies: []string{"random"}, Steps: 1, Seeds: 1}))

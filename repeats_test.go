@@ -231,11 +231,11 @@ func TestTellAll(t *testing.T) {
 	if d := b.Data(); fmt.Sprint(d) != fmt.Sprint(means) {
 		t.Errorf("told %v, want %v", d, means)
 	}
-	first, err := a.Ask(ctx, 3)
+	first, err := a.Ask(ctx, bayesopt.Request{Count: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := b.Ask(ctx, 3)
+	second, err := b.Ask(ctx, bayesopt.Request{Count: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -274,7 +274,7 @@ func TestTellAll(t *testing.T) {
 	if err := c.Resume(ctx, kept); err != nil {
 		t.Fatal(err)
 	}
-	third, err := c.Ask(ctx, 3)
+	third, err := c.Ask(ctx, bayesopt.Request{Count: 3})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -153,7 +153,7 @@ func TestSameDataSameAnswers(t *testing.T) {
 			if err := o.TellAll(grfgp.Sorted(k.train)); err != nil {
 				t.Fatal(err)
 			}
-			nodes, _, err := o.Next(ctx, 5)
+			nodes, _, err := o.Next(ctx, bayesopt.Request{Count: 5})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -18,7 +18,7 @@ import (
 // SimulateOptions say what is replayed.
 type SimulateOptions struct {
 	Goal     bayesopt.Goal
-	Policies []string // of bayesopt.PolicyNames
+	Policies []string // of bayesopt.PolicyNames()
 	Start    int      // nodes drawn at random first: the same ones for every policy
 	Steps    int      // nodes measured after them, as the policy says
 	Batch    int      // so many of them at a time; 0 means 1
@@ -43,7 +43,7 @@ func (o SimulateOptions) check(known int) (SimulateOptions, error) {
 	}
 	switch {
 	case len(o.Policies) == 0:
-		return o, fmt.Errorf("%w: no policy to simulate; there are %q", bayesopt.ErrOptions, bayesopt.PolicyNames)
+		return o, fmt.Errorf("%w: no policy to simulate; there are %q", bayesopt.ErrOptions, bayesopt.PolicyNames())
 	case o.Start < 0 || o.Steps < 1 || o.Batch < 1 || o.Seeds < 1 || o.Looks < 1:
 		return o, fmt.Errorf("%w: %d nodes to start from, %d steps of %d, %d seeds and %d looks", bayesopt.ErrOptions, o.Start, o.Steps, o.Batch, o.Seeds, o.Looks)
 	case known < 2 || o.Start >= known:
@@ -213,7 +213,7 @@ func (s *simulator) replay(ctx context.Context, r *Replay) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		nodes, _, err := o.Next(ctx, min(s.opts.Batch, total-len(r.Nodes)))
+		nodes, _, err := o.Next(ctx, bayesopt.Request{Count: min(s.opts.Batch, total-len(r.Nodes))})
 		if err != nil {
 			return err
 		}

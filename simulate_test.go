@@ -386,7 +386,7 @@ func TestWhatIsDrawnFrom(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, _, err := o.Next(t.Context(), 1); err != nil {
+		if _, _, err := o.Next(t.Context(), bayesopt.Request{Count: 1}); err != nil {
 			t.Fatal(err)
 		}
 		if spec, ok := o.Chosen(); !ok || spec.Method != c.want {
@@ -406,7 +406,7 @@ func ExampleNewOptimizer() {
 		panic(err)
 	}
 	for range 25 {
-		nodes, _, err := o.Next(ctx, 1)
+		nodes, _, err := o.Next(ctx, bayesopt.Request{Count: 1})
 		if err != nil {
 			panic(err)
 		}

@@ -39,7 +39,7 @@ func BenchmarkThompsonStepMillion(b *testing.B) {
 		measure(i)
 	}
 	step := func() {
-		nodes, _, err := o.Next(b.Context(), 1)
+		nodes, _, err := o.Next(b.Context(), bayesopt.Request{Count: 1})
 		if err != nil {
 			b.Fatal(err)
 		}

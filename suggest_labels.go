@@ -19,6 +19,7 @@ type LabelOptions struct {
 	Allowed []int // nodes, distinct and without a label
 	Pending []int // nodes that somebody is about to label: as if they had been
 	Limits  bayesopt.Limits
+	Budget  *float64 // most that the suggested nodes may cost together; nil: no limit
 	Seed    uint64
 }
 
@@ -246,7 +247,18 @@ func (s *labelPicker) choose(ctx context.Context, c *Classification, n int, opts
 	if err != nil {
 		return err
 	}
-	if s.candidates, err = bayesopt.NewCandidates(len(order), first, opts.Limits); err != nil {
+	if err := opts.Limits.Check(len(order)); err != nil {
+		return err
+	}
+	budget := opts.Budget
+	if budget != nil { // pending nodes will be taken too
+		all := *budget
+		for _, i := range opts.Pending {
+			all += opts.Limits.CostOf(i)
+		}
+		budget = &all
+	}
+	if s.candidates, err = bayesopt.NewCandidates(len(order), first, opts.Limits, budget); err != nil {
 		return err
 	}
 	s.nodes = slices.Clone(first)

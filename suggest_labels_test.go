@@ -63,7 +63,7 @@ func TestSuggestLabels(t *testing.T) {
 		t.Errorf("%+v, want a node of the ring that none is pending in", next)
 	}
 	budget := 3.0
-	if some, reason := ask(5, grfgp.LabelOptions{Limits: bayesopt.Limits{Budget: &budget}}); len(some) != 3 || reason != bayesopt.BudgetReached {
+	if some, reason := ask(5, grfgp.LabelOptions{Budget: &budget}); len(some) != 3 || reason != bayesopt.BudgetReached {
 		t.Errorf("%d picks, %s", len(some), reason)
 	}
 	if all, reason := ask(100, grfgp.LabelOptions{}); len(all) != len(free) || reason != bayesopt.NoNodesLeft {

@@ -36,13 +36,13 @@ func pathAndStar(t testing.TB) *graph.Graph {
 // lowest picks the lowest numbers, and remembers what it saw as measured.
 type lowest struct{ saw *[]int }
 
-func (l lowest) Pick(ctx context.Context, s bayesopt.Surrogate, c *bayesopt.Candidates, n int, _ uint64) ([]bayesopt.Choice, error) {
+func (l lowest) Pick(ctx context.Context, s bayesopt.Surrogate, c *bayesopt.Candidates, n int, _ uint64) ([]bayesopt.Suggestion, error) {
 	*l.saw = s.Measured()
 	mean, err := s.Mean(ctx, c.Nodes())
 	if err != nil {
 		return nil, err
 	}
-	var picks []bayesopt.Choice
+	var picks []bayesopt.Suggestion
 	for len(picks) < n {
 		best := -1
 		for at, node := range c.Nodes() {
@@ -54,7 +54,7 @@ func (l lowest) Pick(ctx context.Context, s bayesopt.Surrogate, c *bayesopt.Cand
 			break
 		}
 		c.Take(best)
-		picks = append(picks, bayesopt.Choice{Node: c.Nodes()[best], Value: mean[best]})
+		picks = append(picks, bayesopt.Suggestion{Node: c.Nodes()[best], Value: mean[best]})
 	}
 	return picks, nil
 }
@@ -77,7 +77,7 @@ func TestPoliciesKnowNodesOfTheGraph(t *testing.T) {
 		return o
 	}
 	next := func(o *grfgp.Optimizer, n int) []int {
-		nodes, _, err := o.Next(t.Context(), n)
+		nodes, _, err := o.Next(t.Context(), bayesopt.Request{Count: n})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,8 +107,8 @@ func TestPoliciesKnowNodesOfTheGraph(t *testing.T) {
 	for i := range cost {
 		cost[i] = 1 + float64(i)
 	}
-	o := build(bayesopt.Options{Policy: lowest{&saw}, Limits: bayesopt.Limits{Cost: cost, Budget: &budget}, Free: len(told)})
-	a, err := o.Ask(t.Context(), 5)
+	o := build(bayesopt.Options{Policy: lowest{&saw}, Limits: bayesopt.Limits{Cost: cost}})
+	a, err := o.Ask(t.Context(), bayesopt.Request{Count: 5, Budget: &budget})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +196,7 @@ func ExampleOptimizer_run() {
 	if err != nil {
 		panic(err)
 	}
-	if _, err := bayesopt.Run(context.Background(), o, 20, measure); err != nil {
+	if _, err := o.Run(context.Background(), bayesopt.Request{Count: 20}, measure); err != nil {
 		panic(err)
 	}
 	var all []int
@@ -221,8 +221,9 @@ func ExampleOptimizer_run() {
 	// Output: after 20 measurements 0 of 60 are misjudged
 }
 
-// A caller who keeps the books says what others are measuring, and holds nothing.
-func ExampleOptimizer_Suggest() {
+// Each request brings the nodes that others are about to measure and the rest of
+// the budget.
+func ExampleOptimizer_Ask() {
 	ctx := context.Background()
 	g, _ := graph.Grid(6, 6)
 	o, err := grfgp.NewOptimizer(g, grfgp.Spec{}, "", bayesopt.Options{Goal: bayesopt.Learn})
@@ -233,13 +234,13 @@ func ExampleOptimizer_Suggest() {
 		o.Tell(i, float64(i%6+i/6))
 	}
 	budget := 2.0
-	first, err := o.Suggest(ctx, bayesopt.Request{Count: 1, Budget: &budget})
+	first, err := o.Ask(ctx, bayesopt.Request{Count: 1, Budget: &budget})
 	if err != nil {
 		panic(err)
 	}
 	budget--
 	busy := []int{first.Suggestions[0].Node}
-	second, err := o.Suggest(ctx, bayesopt.Request{Count: 5, Pending: busy, Budget: &budget})
+	second, err := o.Ask(ctx, bayesopt.Request{Count: 5, Pending: busy, Budget: &budget})
 	if err != nil {
 		panic(err)
 	}

@@ -4,74 +4,81 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"time"
 
 	"grfgp/gp"
 	"grfgp/internal/rng"
+	"grfgp/solve"
 )
+
+// Request asks for suggestions. The zero value asks for one.
+type Request struct {
+	Count    int      // suggestions wanted; 0 means 1
+	Pending  []int    // suggested before, not measured yet: not suggested again, and counted by GroupCap
+	Excluded []int    // not suggested
+	Budget   *float64 // most that the suggested nodes may cost together, up to rounding; nil: no limit
+	Seed     uint64   // of the policy; 0: derived from Options.Seed, the number of measurements and that of pending nodes
+	Draws    int      // posterior draws to estimate Suggestion.Chance by when maximising or minimising; 0: none
+}
 
 // Suggestion is a node to measure.
 type Suggestion struct {
 	Node     int     `json:"node"`
 	Cost     float64 `json:"cost"`
 	Why      string  `json:"why"`
-	Value    float64 `json:"value"`    // what the policy picked it by; to learn, the fall of the mean variance over nodes
+	Value    float64 `json:"value"`    // the policy's score, higher is better; for VarianceReduction the reduction of the mean variance
 	Modelled bool    `json:"modelled"` // Mean, SD and Chance are known
 	Mean     float64 `json:"mean"`
-	SD       float64 `json:"sd"`     // of the quantity itself; a reading has the noise on top
-	Chance   float64 `json:"chance"` // of being the best of all allowed nodes, from Answer.Draws draws; for a threshold: of being above it
+	SD       float64 `json:"sd"`     // of the quantity; a measurement has noise in addition
+	Chance   float64 `json:"chance"` // posterior probability of being the best allowed node, or of being above the threshold
 }
 
-// Answer is what is suggested.
+// Answer is the answer to a Request.
 type Answer struct {
 	Suggestions []Suggestion `json:"suggestions"`
-	Short       Reason       `json:"short,omitempty"` // why there are fewer than asked for
+	Short       Reason       `json:"short,omitempty"` // why there are fewer suggestions than asked for
 	Draws       int          `json:"draws,omitempty"` // the standard error of a chance p is √(p(1−p)/Draws)
 	Effort      Effort       `json:"effort"`          // of this answer
 }
 
-// Ask suggests up to n nodes, says what is known of them, and holds them. Policies
-// that plan ahead take nodes that are pending already as if they had been measured
-// and had come out at their means.
-func (o *Optimizer) Ask(ctx context.Context, n int) (Answer, error) {
+// Ask updates the model and suggests nodes, with their predictions. All policies
+// but Thompson treat pending nodes as measured with their means as values, so that
+// suggestions one by one spread out as a batch does.
+func (o *Optimizer) Ask(ctx context.Context, r Request) (Answer, error) {
 	before := o.effort
-	picks, short, posterior, err := o.pick(ctx, n)
+	r, err := o.complete(r)
 	if err != nil {
 		return Answer{}, err
 	}
-	a := o.answer(picks, short)
+	picks, short, posterior, err := o.pick(ctx, r)
+	if err != nil {
+		return Answer{}, err
+	}
+	a := Answer{Suggestions: picks, Short: short}
 	if posterior != nil && len(picks) > 0 {
 		start := time.Now()
-		if err := o.explain(ctx, &a, posterior); err != nil {
+		if err := o.explain(ctx, &a, posterior, r); err != nil {
 			return Answer{}, fmt.Errorf("bayesopt: explaining: %w", err)
 		}
 		o.effort.Explain += time.Since(start)
 	}
-	o.hold(picks)
 	a.Effort = o.effort.less(before)
 	return a, nil
 }
 
-// answer returns picks as suggestions of which nothing is known.
-func (o *Optimizer) answer(picks []Choice, short Reason) Answer {
-	a := Answer{Short: short}
-	for _, p := range picks {
-		a.Suggestions = append(a.Suggestions, Suggestion{Node: p.Node, Cost: o.opts.cost(p.Node), Why: p.Why, Value: p.Value})
-	}
-	return a
-}
-
-// Next is Ask without explanations: on large graphs they take longer than the
+// Next is Ask for the nodes alone: on large graphs predictions take longer than
 // picks.
-func (o *Optimizer) Next(ctx context.Context, n int) ([]int, Reason, error) {
-	picks, short, _, err := o.pick(ctx, n)
+func (o *Optimizer) Next(ctx context.Context, r Request) ([]int, Reason, error) {
+	r, err := o.complete(r)
+	if err != nil {
+		return nil, Enough, err
+	}
+	picks, short, _, err := o.pick(ctx, r)
 	if err != nil {
 		return nil, short, err
 	}
-	o.hold(picks)
 	nodes := make([]int, len(picks))
 	for k, p := range picks {
 		nodes[k] = p.Node
@@ -79,121 +86,122 @@ func (o *Optimizer) Next(ctx context.Context, n int) ([]int, Reason, error) {
 	return nodes, short, nil
 }
 
-func (o *Optimizer) hold(picks []Choice) {
-	for _, p := range picks {
-		o.pending[p.Node] = true
+// complete checks a request and fills in its defaults.
+func (o *Optimizer) complete(r Request) (Request, error) {
+	if r.Count < 0 || r.Draws < 0 || r.Budget != nil && !(*r.Budget >= 0) {
+		return r, fmt.Errorf("%w: a request of %d suggestions by %d draws with the budget %v", ErrOptions, r.Count, r.Draws, budgetText(r.Budget))
 	}
+	for _, nodes := range [][]int{r.Pending, r.Excluded} {
+		for _, i := range nodes {
+			if err := o.checkNode(i); err != nil {
+				return r, err
+			}
+		}
+	}
+	r.Pending = slices.Compact(slices.Sorted(slices.Values(r.Pending)))
+	if r.Count == 0 {
+		r.Count = 1
+	}
+	if r.Seed == 0 {
+		r.Seed = rng.New(o.opts.Seed, "ask", uint64(o.data.Len()), uint64(len(r.Pending))).Uint64()
+	}
+	return r, nil
 }
 
-// pick takes in what was told and lets the policy pick of what is open.
-func (o *Optimizer) pick(ctx context.Context, n int) ([]Choice, Reason, *gp.Posterior, error) {
-	return o.pickFrom(ctx, o.candidates(), n, o.seed(), o.Pending())
+func budgetText(budget *float64) string {
+	if budget == nil {
+		return "none"
+	}
+	return fmt.Sprint(*budget)
 }
 
-// pickFrom takes in what was told and lets the policy pick. The posterior is nil
-// where there is no model, or no use for one. Policies that plan ahead take pending
-// nodes as if they had been measured and had come out at their means, so that asks
-// one by one spread out as a batch does.
-func (o *Optimizer) pickFrom(ctx context.Context, c *Candidates, n int, seed uint64, pending []int) ([]Choice, Reason, *gp.Posterior, error) {
-	if n < 1 {
-		return nil, Enough, nil, fmt.Errorf("%w: %d suggestions", ErrOptions, n)
-	}
+// pick updates the model and lets the policy pick. The posterior is nil where
+// there is no model, or where the policy needs none.
+func (o *Optimizer) pick(ctx context.Context, r Request) ([]Suggestion, Reason, *gp.Posterior, error) {
 	policy, why := o.policy, ""
 	var posterior *gp.Posterior
 	var known Surrogate = unmodelled{len(o.measured), o.data.Nodes}
-	if _, blind := policy.(Blind); !blind {
+	if _, ok := policy.(ModelFree); !ok {
 		var err error
 		switch posterior, err = o.Update(ctx); {
 		case err == nil:
 			known = posterior
 		case errors.Is(err, ErrNoModel):
-			policy, why = Random{}, fmt.Sprintf("drawn at random: there is no model of %d measurements that are too few, all the same, or too far from or too near each other for a variance to be a number", o.data.Len())
+			policy, why = Random{}, fmt.Sprintf("drawn at random: no model can be fitted to %d measurements (too few, all equal, or with a variance outside the range of floating-point numbers)", o.data.Len())
 		default:
 			return nil, Enough, nil, err
 		}
 	}
 	start := time.Now()
-	if _, draws := policy.(Thompson); posterior != nil && !draws && len(pending) > 0 {
+	if _, draws := policy.(Thompson); posterior != nil && !draws && len(r.Pending) > 0 {
 		var err error
-		if known, err = believing(ctx, posterior, pending); err != nil {
-			return nil, Enough, nil, fmt.Errorf("bayesopt: looking ahead: %w", err)
+		if known, err = withMeans(ctx, posterior, r.Pending); err != nil {
+			return nil, Enough, nil, fmt.Errorf("bayesopt: conditioning on pending nodes: %w", err)
 		}
 	}
-	picks, err := policy.Pick(ctx, known, c, n, seed)
+	c := o.candidates(r)
+	picks, err := policy.Pick(ctx, known, c, r.Count, r.Seed)
 	if err != nil {
 		return nil, Enough, nil, fmt.Errorf("bayesopt: picking: %w", err)
 	}
 	o.effort.Pick += time.Since(start)
-	if why != "" {
-		for k := range picks {
+	for k := range picks {
+		if err := o.checkNode(picks[k].Node); err != nil {
+			return nil, Enough, nil, fmt.Errorf("bayesopt: picking by %T: %w", policy, err)
+		}
+		picks[k].Cost = o.opts.CostOf(picks[k].Node)
+		if why != "" {
 			picks[k].Why = why
 		}
 	}
 	short := Enough
-	if len(picks) < n {
+	if len(picks) < r.Count {
 		short = c.Short()
 	}
 	return picks, short, posterior, nil
 }
 
-// seed is that of the next suggestion. It depends on how much was told and on
-// how many nodes are pending.
-func (o *Optimizer) seed() uint64 {
-	return rng.New(o.opts.Seed, "ask", uint64(o.data.Len()), uint64(len(o.pending))).Uint64()
-}
-
-// candidates returns the nodes that may be suggested now.
-func (o *Optimizer) candidates() *Candidates {
-	c := o.open(o.Pending(), slices.Collect(maps.Keys(o.excluded)), o.opts.Limits)
-	for _, i := range o.data.Nodes[min(o.opts.Free, o.data.Len()):] {
-		c.charge(i)
-	}
-	for _, i := range o.Pending() {
-		c.charge(i)
-	}
-	return c
-}
-
-// open returns the allowed nodes that are neither measured, unless they may be
-// again, nor pending nor closed. Groups know of those pending; the budget is as
-// the limits say.
-func (o *Optimizer) open(pending, closed []int, l Limits) *Candidates {
-	shut := make([]bool, len(o.measured))
+// candidates returns the allowed nodes that are neither pending nor excluded, nor
+// measured unless Options.Repeats.
+func (o *Optimizer) candidates(r Request) *Candidates {
+	closed := make([]bool, len(o.measured))
 	if !o.opts.Repeats {
-		copy(shut, o.measured)
+		copy(closed, o.measured)
 	}
-	for _, some := range [][]int{pending, closed} {
-		for _, i := range some {
-			shut[i] = true
+	for _, nodes := range [][]int{r.Pending, r.Excluded} {
+		for _, i := range nodes {
+			closed[i] = true
 		}
 	}
 	nodes := make([]int, 0, len(o.allowed))
 	for _, i := range o.allowed {
-		if !shut[i] {
+		if !closed[i] {
 			nodes = append(nodes, i)
 		}
 	}
-	c := newCandidates(len(o.measured), nodes, l)
-	for _, i := range pending {
-		c.crowd(i)
+	c := newCandidates(len(o.measured), nodes, o.opts.Limits, r.Budget)
+	for _, i := range r.Pending {
+		c.countInGroup(i)
 	}
 	return c
 }
 
-// explain fills in what is known of suggestions, and their chances.
-func (o *Optimizer) explain(ctx context.Context, a *Answer, p *gp.Posterior) error {
-	if err := o.tellKnown(ctx, a, p); err != nil {
-		return err
+// withMeans returns the posterior given measurements at nodes that equal its
+// means.
+func withMeans(ctx context.Context, p *gp.Posterior, nodes []int) (*gp.Posterior, error) {
+	mean, err := p.Mean(ctx, nodes)
+	if err != nil {
+		return nil, err
 	}
-	if o.opts.Goal.Seeks() {
-		a.Draws = o.opts.Draws
-		return o.chances(ctx, a, p)
+	extended, err := p.Extend(ctx, gp.Data{Nodes: nodes, Y: mean})
+	if errors.Is(err, solve.ErrNotPositiveDefinite) {
+		return p, nil // a second measurement without noise adds nothing
 	}
-	return nil
+	return extended, err
 }
 
-// tellKnown fills in what is known of suggestions.
-func (o *Optimizer) tellKnown(ctx context.Context, a *Answer, p *gp.Posterior) error {
+// explain fills in the predictions of suggestions.
+func (o *Optimizer) explain(ctx context.Context, a *Answer, p *gp.Posterior, r Request) error {
 	nodes := make([]int, len(a.Suggestions))
 	for k, s := range a.Suggestions {
 		nodes[k] = s.Node
@@ -213,10 +221,14 @@ func (o *Optimizer) tellKnown(ctx context.Context, a *Answer, p *gp.Posterior) e
 			s.Chance = above(s.Mean, s.SD, level)
 		}
 	}
+	if o.opts.Goal.Seeks() && r.Draws > 0 {
+		a.Draws = r.Draws
+		return o.chances(ctx, a, p, r.Seed)
+	}
 	return nil
 }
 
-// above is the chance that N(mean, sd²) is above a level.
+// above is the probability that N(mean, sd²) exceeds a level.
 func above(mean, sd, level float64) float64 {
 	if sd == 0 {
 		if mean > level {
@@ -227,12 +239,12 @@ func above(mean, sd, level float64) float64 {
 	return math.Erfc((level-mean)/sd/math.Sqrt2) / 2
 }
 
-// chances counts how often each suggestion is the best of all allowed nodes.
-func (o *Optimizer) chances(ctx context.Context, a *Answer, p *gp.Posterior) error {
-	toward := o.opts.Goal.toward()
+// chances counts the draws in which each suggestion is the best allowed node.
+func (o *Optimizer) chances(ctx context.Context, a *Answer, p *gp.Posterior, seed uint64) error {
+	toward := o.opts.Goal.sign()
 	wins := map[int]int{}
 	for lo := 0; lo < a.Draws; lo += drawsAtOnce {
-		draws, row, err := drawAt(ctx, p, o.allowed, min(drawsAtOnce, a.Draws-lo), rng.New(o.seed(), "chance", uint64(lo)).Uint64())
+		draws, row, err := drawAt(ctx, p, o.allowed, min(drawsAtOnce, a.Draws-lo), rng.New(seed, "chance", uint64(lo)).Uint64())
 		if err != nil {
 			return err
 		}

@@ -60,10 +60,10 @@ func all(n int) []int {
 }
 
 func candidates(of int, nodes []int, l bayesopt.Limits) *bayesopt.Candidates {
-	return must(bayesopt.NewCandidates(of, nodes, l))
+	return must(bayesopt.NewCandidates(of, nodes, l, nil))
 }
 
-func nodesOf(picks []bayesopt.Choice) []int {
+func nodesOf(picks []bayesopt.Suggestion) []int {
 	var nodes []int
 	for _, p := range picks {
 		nodes = append(nodes, p.Node)
@@ -152,7 +152,7 @@ func TestThompsonPicksByTheChanceOfBeingBest(t *testing.T) {
 func TestBatches(t *testing.T) {
 	g := must(graph.Grid(6, 6))
 	p := posterior(t, dense(g), 8, 3)
-	for _, name := range bayesopt.PolicyNames {
+	for _, name := range bayesopt.PolicyNames() {
 		policy := must(bayesopt.PolicyNamed(name, bayesopt.Threshold(0.3), g.Adjacency()))
 		pick := func(n int) []int {
 			return nodesOf(must(policy.Pick(background, p, candidates(36, all(36), bayesopt.Limits{}), n, 5)))
@@ -223,7 +223,7 @@ func TestVarianceReductionEqualsBruteForce(t *testing.T) {
 			want, falls, p = append(want, best), append(falls, before-total(after)), after
 		}
 		for _, pool := range []int{0, n} {
-			picks := must(bayesopt.VarianceReduction{Pool: pool}.Pick(background, start, candidates(n, all(n), l), 5, 1))
+			picks := must(bayesopt.WithPool(pool).Pick(background, start, candidates(n, all(n), l), 5, 1))
 			for r, p := range picks {
 				if p.Node != want[r] || math.Abs(p.Value*float64(n)-falls[r]) > 1e-9 {
 					t.Errorf("%s: pick %d is node %d for %v, want %d for %v", what, r, p.Node, p.Value*float64(n), want[r], falls[r])
@@ -232,7 +232,7 @@ func TestVarianceReductionEqualsBruteForce(t *testing.T) {
 		}
 	}
 	// In rounds of one: what was picked before is conditioned on.
-	picks := must(bayesopt.VarianceReduction{Pool: 7}.Pick(background, start, candidates(n, all(n), bayesopt.Limits{}), 6, 1))
+	picks := must(bayesopt.WithPool(7).Pick(background, start, candidates(n, all(n), bayesopt.Limits{}), 6, 1))
 	p := start
 	for _, c := range picks {
 		q := must(p.Extend(background, gp.Data{Nodes: []int{c.Node}, Y: []float64{0}}))
@@ -345,7 +345,7 @@ func TestBaselines(t *testing.T) {
 	p := must(model(k, 1, 2, 0.1).Condition(background, d))
 	pick := func(name string, n int) []int {
 		policy := must(bayesopt.PolicyNamed(name, bayesopt.Maximize, g.Adjacency()))
-		if _, blind := policy.(bayesopt.Blind); !blind {
+		if _, ok := policy.(bayesopt.ModelFree); !ok {
 			t.Errorf("%s needs a model", name)
 		}
 		return nodesOf(must(policy.Pick(background, p, candidates(8, []int{0, 2, 3, 5, 6, 7}, bayesopt.Limits{}), n, 3)))
@@ -368,7 +368,7 @@ func TestBaselines(t *testing.T) {
 	}
 	// Nothing measured: a random start, then its neighbours.
 	o := must(bayesopt.New(bayesopt.Train(k, gp.FitOptions{}), bayesopt.Options{Policy: bayesopt.BreadthFirst{Graph: g.Adjacency()}, Seed: 1}))
-	nodes, short, err := o.Next(background, 20)
+	nodes, short, err := o.Next(background, bayesopt.Request{Count: 20})
 	if err != nil || len(nodes) != 8 || short != bayesopt.NoNodesLeft {
 		t.Errorf("%v, %q, %v", nodes, short, err)
 	}
@@ -421,7 +421,7 @@ func TestVarianceReductionOverASample(t *testing.T) {
 		t.Errorf("the mean variance falls by %.5g, said was %.5g", got, said)
 	}
 	best := 0.0
-	for _, c := range must(bayesopt.VarianceReduction{Pool: 251}.Pick(background, p, candidates(len(nodes), nodes, bayesopt.Limits{}), 5, 1)) {
+	for _, c := range must(bayesopt.WithPool(251).Pick(background, p, candidates(len(nodes), nodes, bayesopt.Limits{}), 5, 1)) {
 		best += c.Value
 	}
 	if got < 0.75*best {

@@ -24,7 +24,7 @@ func BenchmarkThompsonStep(b *testing.B) {
 		}
 	}
 	step := func() {
-		nodes, _, err := o.Next(b.Context(), 1)
+		nodes, _, err := o.Next(b.Context(), bayesopt.Request{Count: 1})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -5,16 +5,16 @@ import (
 	"math"
 )
 
-// Limits bound what may be picked together.
+// Limits are costs of nodes and caps on groups of nodes. The zero value sets
+// none.
 type Limits struct {
 	Cost     []float64 // of every node, positive; nil: 1 each
-	Budget   *float64  // most that picks may cost together, but for rounding; nil: no limit
-	Group    []int     // number of every node's group, from 0; nil: no groups
-	GroupCap int       // most nodes of a group that are picked or pending together; measured ones do not count; 0: no cap
+	Group    []int     // index of every node's group, from 0; nil: no groups
+	GroupCap int       // most suggested and pending nodes of a group; measured nodes do not count; 0: no cap
 }
 
-// check says what is wrong with limits for so many nodes.
-func (l Limits) check(nodes int) error {
+// Check refuses limits that are not valid for the number of nodes.
+func (l Limits) Check(nodes int) error {
 	if l.Cost != nil && len(l.Cost) != nodes || l.Group != nil && len(l.Group) != nodes {
 		return fmt.Errorf("%w: %d costs and %d groups for %d nodes", ErrOptions, len(l.Cost), len(l.Group), nodes)
 	}
@@ -33,58 +33,60 @@ func (l Limits) check(nodes int) error {
 		return fmt.Errorf("%w: at most %d nodes of a group", ErrOptions, l.GroupCap)
 	case l.GroupCap > 0 && l.Group == nil:
 		return fmt.Errorf("%w: at most %d nodes of a group, but there are no groups", ErrOptions, l.GroupCap)
-	case l.Budget != nil && !(*l.Budget >= 0):
-		return fmt.Errorf("%w: a budget of %v", ErrOptions, *l.Budget)
 	}
 	return nil
 }
 
-// cost returns what a node costs.
-func (l Limits) cost(node int) float64 {
+// CostOf returns the cost of a node.
+func (l Limits) CostOf(node int) float64 {
 	if l.Cost == nil {
 		return 1
 	}
 	return l.Cost[node]
 }
 
-// Candidates are the nodes that may be picked. A pick closes its node to the
-// next, and perhaps others: those of a full group, and those that cost more than
-// is left.
+// Candidates are the nodes that a policy may pick, referred to by their index in
+// Nodes. Taking one closes it, and may close others: the nodes of a full group,
+// and those that cost more than the rest of the budget.
 type Candidates struct {
-	nodes   []int // in the numbers of the policy,
-	own     []int // and of the limits
+	nodes   []int // as the policy numbers them,
+	own     []int // and as the limits do
 	limits  Limits
-	picked  []bool   // by place in nodes
-	inGroup []int    // by group: how many are picked or pending
-	left    *float64 // of the budget
-	slack   float64  // what left may be off by
+	picked  []bool   // by index
+	inGroup []int    // picked and pending nodes by group
+	left    *float64 // rest of the budget
+	slack   float64  // rounding error allowed in left
 }
 
-// budgetRounding is what sums of costs may be off by, as a share of the budget:
-// three times 0.1 is more than 0.3.
+// budgetRounding is the rounding error allowed in sums of costs, as a share of the
+// budget: 0.1 + 0.1 + 0.1 exceeds 0.3.
 const budgetRounding = 1e-9
 
-// NewCandidates returns the given nodes, out of so many, as candidates. Nodes
-// are distinct.
-func NewCandidates(of int, nodes []int, l Limits) (*Candidates, error) {
-	if err := l.check(of); err != nil {
+// NewCandidates returns distinct nodes, out of the given number of nodes, as
+// candidates. Together the picks may cost at most the budget, up to rounding; nil
+// means no limit.
+func NewCandidates(of int, nodes []int, l Limits, budget *float64) (*Candidates, error) {
+	if err := l.Check(of); err != nil {
 		return nil, err
+	}
+	if budget != nil && !(*budget >= 0) {
+		return nil, fmt.Errorf("%w: a budget of %v", ErrOptions, *budget)
 	}
 	seen := make([]bool, of)
 	for _, i := range nodes {
 		if i < 0 || i >= of || seen[i] {
-			return nil, fmt.Errorf("%w: node %d of %d is a candidate twice, or does not exist", ErrOptions, i, of)
+			return nil, fmt.Errorf("%w: candidate %d of %d nodes is listed twice or does not exist", ErrOptions, i, of)
 		}
 		seen[i] = true
 	}
-	return newCandidates(of, nodes, l), nil
+	return newCandidates(of, nodes, l, budget), nil
 }
 
-func newCandidates(of int, nodes []int, l Limits) *Candidates {
+func newCandidates(of int, nodes []int, l Limits, budget *float64) *Candidates {
 	left := math.Inf(1)
 	c := &Candidates{nodes: nodes, own: nodes, limits: l, picked: make([]bool, len(nodes)), left: &left}
-	if l.Budget != nil {
-		left, c.slack = *l.Budget, *l.Budget*budgetRounding
+	if budget != nil {
+		left, c.slack = *budget, *budget*budgetRounding
 	}
 	if l.GroupCap > 0 {
 		c.inGroup = make([]int, of)
@@ -92,44 +94,42 @@ func newCandidates(of int, nodes []int, l Limits) *Candidates {
 	return c
 }
 
-// Len returns how many candidates there are, open or not.
+// Len returns the number of candidates, open or not.
 func (c *Candidates) Len() int { return len(c.nodes) }
 
-// Nodes returns all candidates. It is not to be changed.
+// Nodes returns all candidates, open or not. The caller must not change it.
 func (c *Candidates) Nodes() []int { return c.nodes }
 
-// Cost returns what candidate number at costs.
-func (c *Candidates) Cost(at int) float64 { return c.limits.cost(c.own[at]) }
+// Cost returns the cost of the candidate at an index.
+func (c *Candidates) Cost(at int) float64 { return c.limits.CostOf(c.own[at]) }
 
-// Open reports whether candidate number at may be picked.
+// Open reports whether the candidate at an index may be picked.
 func (c *Candidates) Open(at int) bool {
-	return !c.picked[at] && !c.dear(at) && !c.crowded(at)
+	return !c.picked[at] && !c.tooExpensive(at) && !c.groupFull(at)
 }
 
-func (c *Candidates) dear(at int) bool { return c.Cost(at) > *c.left+c.slack }
+func (c *Candidates) tooExpensive(at int) bool { return c.Cost(at) > *c.left+c.slack }
 
-func (c *Candidates) crowded(at int) bool {
+func (c *Candidates) groupFull(at int) bool {
 	return c.inGroup != nil && c.inGroup[c.limits.Group[c.own[at]]] >= c.limits.GroupCap
 }
 
-// Take closes candidate number at, and counts what it costs and its group.
+// Take picks the candidate at an index: it is closed, charged to the budget and
+// counted in its group.
 func (c *Candidates) Take(at int) {
 	c.picked[at] = true
-	c.charge(c.own[at])
-	c.crowd(c.own[at])
+	*c.left -= c.Cost(at)
+	c.countInGroup(c.own[at])
 }
 
-// charge takes what a node costs from the budget.
-func (c *Candidates) charge(node int) { *c.left -= c.limits.cost(node) }
-
-// crowd counts a node in its group.
-func (c *Candidates) crowd(node int) {
+// countInGroup counts a node in its group.
+func (c *Candidates) countInGroup(node int) {
 	if c.inGroup != nil {
 		c.inGroup[c.limits.Group[node]]++
 	}
 }
 
-// reason adds to why a candidate is best that costs count too, where they do.
+// reason adds to an explanation that scores are per cost, where there are costs.
 func (c *Candidates) reason(why string) string {
 	if c.limits.Cost != nil {
 		why += ", per cost"
@@ -137,7 +137,7 @@ func (c *Candidates) reason(why string) string {
 	return why
 }
 
-// open returns the numbers of the candidates that are open.
+// open returns the indices of the open candidates.
 func (c *Candidates) open() []int {
 	var all []int
 	for at := range c.nodes {
@@ -148,8 +148,8 @@ func (c *Candidates) open() []int {
 	return all
 }
 
-// best returns the open candidate of the highest score, the first of several;
-// −1 if none is open. A score that is not a number is never the best.
+// best returns the index of the open candidate of the highest score, the first of
+// several; −1 if none is open. NaN is never the best.
 func (c *Candidates) best(score func(at int) float64) int {
 	best, most := -1, math.Inf(-1)
 	for at := range c.nodes {
@@ -163,9 +163,9 @@ func (c *Candidates) best(score func(at int) float64) int {
 	return best
 }
 
-// perCost is what a gain is worth at a cost: gain/cost, and gain·cost where
-// there is nothing to gain, so that of two equal candidates the cheaper one is
-// better either way. Equal costs change no order.
+// perCost is gain/cost, and gain·cost for a negative gain, so that the cheaper of
+// two candidates of equal gain is better either way. Equal costs keep the order of
+// gains.
 func perCost(gain, cost float64) float64 {
 	if gain < 0 {
 		return gain * cost
@@ -173,25 +173,25 @@ func perCost(gain, cost float64) float64 {
 	return gain / cost
 }
 
-// Reason says why there are fewer suggestions than were asked for.
+// Reason says why there are fewer suggestions than asked for.
 type Reason string
 
 const (
-	Enough        Reason = ""
+	Enough        Reason = ""                 // there are as many as asked for
 	NoNodesLeft   Reason = "no_allowed_nodes" // every allowed node is measured, pending or excluded
-	BudgetReached Reason = "budget_reached"   // what is left costs more than may be spent
-	GroupsFull    Reason = "groups_full"      // what is left is in groups that have their share
+	BudgetReached Reason = "budget_reached"   // the remaining nodes cost more than the rest of the budget
+	GroupsFull    Reason = "groups_full"      // the remaining nodes are in groups that reached GroupCap
 )
 
-// Short says why no candidate is open.
+// Short returns the reason why no candidate is open.
 func (c *Candidates) Short() Reason {
 	reason := NoNodesLeft
 	for at := range c.nodes {
 		switch {
 		case c.picked[at]:
-		case c.dear(at):
+		case c.tooExpensive(at):
 			return BudgetReached
-		case c.crowded(at):
+		case c.groupFull(at):
 			reason = GroupsFull
 		}
 	}

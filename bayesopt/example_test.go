@@ -12,7 +12,7 @@ import (
 	"grfgp/kernel"
 )
 
-// The loop by hand: ask, measure, tell.
+// Ask for nodes, measure them, tell the values.
 func ExampleOptimizer() {
 	ctx := context.Background()
 	g, _ := graph.Grid(15, 15)
@@ -21,7 +21,7 @@ func ExampleOptimizer() {
 
 	o, _ := bayesopt.New(bayesopt.Train(k, gp.FitOptions{}), bayesopt.Options{Goal: bayesopt.Maximize, Seed: 1})
 	for range 15 {
-		answer, err := o.Ask(ctx, 2) // two at a time
+		answer, err := o.Ask(ctx, bayesopt.Request{Count: 2}) // two at a time
 		if err != nil {
 			panic(err)
 		}
@@ -34,23 +34,23 @@ func ExampleOptimizer() {
 	// Output: after 30 measurements: column 10, row 4, value 9
 }
 
-// The loop by a function; fewer nodes are left than are asked for in the end.
-func ExampleRun() {
+// Run is the loop; at the end fewer nodes are left than asked for.
+func ExampleOptimizer_Run() {
 	ctx := context.Background()
 	g, _ := graph.Ring(12)
 	k, _ := kernel.NewDense(g.Normalized(graph.NormalizedAdjacency), kernel.Diffusion{})
 	measure := func(_ context.Context, node int) (float64, error) { return math.Sin(float64(node)), nil }
 
 	o, _ := bayesopt.New(bayesopt.Train(k, gp.FitOptions{}), bayesopt.Options{Goal: bayesopt.Learn, Seed: 1})
-	if _, err := bayesopt.Run(ctx, o, 8, measure); err != nil {
+	if _, err := o.Run(ctx, bayesopt.Request{Count: 8}, measure); err != nil {
 		panic(err)
 	}
-	answer, _ := o.Ask(ctx, 10)
+	answer, _ := o.Ask(ctx, bayesopt.Request{Count: 10})
 	fmt.Println(len(answer.Suggestions), "suggestions:", answer.Short)
 	// Output: 4 suggestions: no_allowed_nodes
 }
 
-// After a restart the values are told again; the last training is not done again.
+// After a restart all values are told again; Resume saves the trainings.
 func ExampleOptimizer_Resume() {
 	ctx := context.Background()
 	g, _ := graph.Grid(8, 8)
@@ -63,7 +63,7 @@ func ExampleOptimizer_Resume() {
 		return o
 	}
 	before := build()
-	next, _, _ := before.Next(ctx, 2)
+	next, _, _ := before.Next(ctx, bayesopt.Request{Count: 2})
 	checkpoint, _ := before.Checkpoint()
 	file, _ := json.Marshal(checkpoint) // to keep
 
@@ -75,13 +75,13 @@ func ExampleOptimizer_Resume() {
 	if err := after.Resume(ctx, read); err != nil {
 		panic(err)
 	}
-	again, _, _ := after.Next(ctx, 2)
+	again, _, _ := after.Next(ctx, bayesopt.Request{Count: 2})
 	fmt.Println("the same nodes:", fmt.Sprint(next) == fmt.Sprint(again), "trainings:", after.Effort().Trainings)
 	// Output: the same nodes: true trainings: 0
 }
 
-// Nodes on the right of a map cost more, each row takes one team, and there is
-// money for five.
+// Nodes on the right of a map cost 2 and others 1, a batch may have one node of
+// each row, and the budget is 5.
 func ExampleLimits() {
 	ctx := context.Background()
 	g, _ := graph.Grid(6, 6)
@@ -91,15 +91,14 @@ func ExampleLimits() {
 		limits.Cost = append(limits.Cost, 1+float64(i%6/3)) // 1 on the left, 2 on the right
 		limits.Group = append(limits.Group, i/6)
 	}
-	limits.Budget = &budget
-	o, err := bayesopt.New(bayesopt.Train(k, gp.FitOptions{}), bayesopt.Options{Goal: bayesopt.Learn, Seed: 1, Limits: limits, Free: 6})
+	o, err := bayesopt.New(bayesopt.Train(k, gp.FitOptions{}), bayesopt.Options{Goal: bayesopt.Learn, Seed: 1, Limits: limits})
 	if err != nil {
 		panic(err)
 	}
 	for i := 0; i < 36; i += 7 {
-		o.Tell(i, float64(i%6)) // known before, and free
+		o.Tell(i, float64(i%6))
 	}
-	a, err := o.Ask(ctx, 6)
+	a, err := o.Ask(ctx, bayesopt.Request{Count: 6, Budget: &budget})
 	if err != nil {
 		panic(err)
 	}
@@ -112,18 +111,18 @@ func ExampleLimits() {
 	fmt.Println(a.Suggestions[0].Why)
 	// Output:
 	// true 5 budget_reached
-	// takes most of those left from the variance of all nodes together, per cost
+	// largest reduction of the total posterior variance, per cost
 }
 
-// middle is a policy: it picks what is nearest to a value.
+// middle is a policy that picks the nodes whose means are nearest to a value.
 type middle struct{ value float64 }
 
-func (m middle) Pick(ctx context.Context, s bayesopt.Surrogate, c *bayesopt.Candidates, n int, _ uint64) ([]bayesopt.Choice, error) {
+func (m middle) Pick(ctx context.Context, s bayesopt.Surrogate, c *bayesopt.Candidates, n int, _ uint64) ([]bayesopt.Suggestion, error) {
 	mean, err := s.Mean(ctx, c.Nodes())
 	if err != nil {
 		return nil, err
 	}
-	var picks []bayesopt.Choice
+	var picks []bayesopt.Suggestion
 	for len(picks) < n {
 		best := -1
 		for at := range c.Len() {
@@ -132,15 +131,15 @@ func (m middle) Pick(ctx context.Context, s bayesopt.Surrogate, c *bayesopt.Cand
 			}
 		}
 		if best < 0 {
-			break // nothing is left, or nothing that may be picked beside the others
+			break // no candidate is open
 		}
 		c.Take(best)
-		picks = append(picks, bayesopt.Choice{Node: c.Nodes()[best], Value: -math.Abs(mean[best] - m.value), Why: "nearest to the value"})
+		picks = append(picks, bayesopt.Suggestion{Node: c.Nodes()[best], Value: -math.Abs(mean[best] - m.value), Why: "nearest to the value"})
 	}
 	return picks, nil
 }
 
-// A policy of your own sees the model and the nodes that may be picked.
+// A policy of your own sees the posterior and the candidates.
 func ExamplePolicy() {
 	g, _ := graph.Ring(40)
 	k, _ := kernel.NewDense(g.Normalized(graph.NormalizedAdjacency), kernel.Diffusion{})
@@ -148,7 +147,7 @@ func ExamplePolicy() {
 	for i := 0; i < 40; i += 4 {
 		o.Tell(i, math.Cos(2*math.Pi*float64(i)/40))
 	}
-	a, err := o.Ask(context.Background(), 2)
+	a, err := o.Ask(context.Background(), bayesopt.Request{Count: 2})
 	if err != nil {
 		panic(err)
 	}
@@ -160,8 +159,8 @@ func ExamplePolicy() {
 	// true nearest to the value
 }
 
-// Which nodes are above 0.5? Those of which that is hardest to tell come first:
-// here on either side of the top, where the value crosses the level.
+// Which nodes are above 0.5? Suggestions lie on either side of the top, where the
+// value crosses the level.
 func ExampleThreshold() {
 	g, _ := graph.Ring(40)
 	k, _ := kernel.NewDense(g.Normalized(graph.NormalizedAdjacency), kernel.Diffusion{})
@@ -170,7 +169,7 @@ func ExampleThreshold() {
 	for i := 0; i < 40; i += 5 {
 		o.Tell(i, value(i))
 	}
-	a, err := o.Ask(context.Background(), 2)
+	a, err := o.Ask(context.Background(), bayesopt.Request{Count: 2})
 	if err != nil {
 		panic(err)
 	}
@@ -178,6 +177,6 @@ func ExampleThreshold() {
 		fmt.Printf("node %d, %s\n", s.Node, s.Why)
 	}
 	// Output:
-	// node 36, hardest of those left to tell whether it is above 0.5
-	// node 9, hardest of those left to tell whether it is above 0.5
+	// node 36, hardest to tell from the level 0.5 (straddle: 1.96 sd − |mean − level|)
+	// node 9, hardest to tell from the level 0.5 (straddle: 1.96 sd − |mean − level|)
 }

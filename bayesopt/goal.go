@@ -7,128 +7,110 @@ import (
 	"strings"
 )
 
-// Goal is what measurements are for. The zero value is Maximize.
-type Goal struct {
-	kind  goalKind
-	level float64
-}
-
-type goalKind int
+// Goal is the purpose of a search: Maximize, Minimize, Learn or Threshold(level).
+// The zero value is Maximize. String and ParseGoal convert to and from text.
+type Goal string
 
 const (
-	maximize goalKind = iota
-	minimize
-	learn
-	threshold
+	Maximize Goal = ""         // find the node of the highest value; as text "maximize"
+	Minimize Goal = "minimize" // find the node of the lowest value
+	Learn    Goal = "learn"    // predict all nodes well
 )
 
-var (
-	Maximize = Goal{kind: maximize} // find the highest node
-	Minimize = Goal{kind: minimize} // find the lowest node
-	Learn    = Goal{kind: learn}    // know all nodes well
-)
+const thresholdPrefix = "threshold="
 
-// Threshold is to find out which nodes are above a level and which below.
-func Threshold(level float64) Goal { return Goal{threshold, level} }
+// Threshold is the goal to find out which nodes are above a level and which below.
+func Threshold(level float64) Goal {
+	return Goal(thresholdPrefix + strconv.FormatFloat(level, 'g', -1, 64))
+}
 
 // ParseGoal reads maximize, minimize, learn or threshold=V.
 func ParseGoal(text string) (Goal, error) {
-	name, level, given := strings.Cut(text, "=")
-	switch {
-	case name == "threshold" && given:
+	if text == "maximize" {
+		return Maximize, nil
+	}
+	g := Goal(text)
+	if level, ok := strings.CutPrefix(text, thresholdPrefix); ok {
 		v, err := strconv.ParseFloat(level, 64)
 		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-			return Goal{}, fmt.Errorf("%w: the threshold %q is no finite number", ErrOptions, level)
+			return "", fmt.Errorf("%w: the threshold %q is not a finite number", ErrOptions, level)
 		}
 		return Threshold(v), nil
-	case given:
-	case name == "maximize":
-		return Maximize, nil
-	case name == "minimize":
-		return Minimize, nil
-	case name == "learn":
-		return Learn, nil
 	}
-	return Goal{}, fmt.Errorf("%w: no goal is called %q; there are maximize, minimize, learn and threshold=V", ErrOptions, text)
+	if g != Minimize && g != Learn {
+		return "", fmt.Errorf("%w: no goal is called %q; there are maximize, minimize, learn and threshold=V", ErrOptions, text)
+	}
+	return g, nil
 }
 
-// String returns what ParseGoal reads.
+// String returns the goal as ParseGoal reads it.
 func (g Goal) String() string {
-	switch g.kind {
-	case minimize:
-		return "minimize"
-	case learn:
-		return "learn"
-	case threshold:
-		return "threshold=" + strconv.FormatFloat(g.level, 'g', -1, 64)
+	if g == Maximize {
+		return "maximize"
 	}
-	return "maximize"
+	return string(g)
 }
 
 // MarshalText writes the goal as String does.
 func (g Goal) MarshalText() ([]byte, error) { return []byte(g.String()), nil }
 
-// UnmarshalText reads it.
+// UnmarshalText reads the goal as ParseGoal does.
 func (g *Goal) UnmarshalText(text []byte) (err error) {
 	*g, err = ParseGoal(string(text))
 	return err
 }
 
-// Seeks reports whether the goal is to find the best node.
-func (g Goal) Seeks() bool { return g.kind == maximize || g.kind == minimize }
+// Seeks reports whether the goal is to find the best node: Maximize or Minimize.
+func (g Goal) Seeks() bool { return g == Maximize || g == Minimize }
 
 // Level returns the level of a threshold; false for other goals.
-func (g Goal) Level() (level float64, ok bool) { return g.level, g.kind == threshold }
+func (g Goal) Level() (level float64, ok bool) {
+	text, ok := strings.CutPrefix(string(g), thresholdPrefix)
+	if !ok {
+		return 0, false
+	}
+	level, err := strconv.ParseFloat(text, 64)
+	return level, err == nil
+}
 
-// toward is 1 where higher is better and −1 where lower is.
-func (g Goal) toward() float64 { return sign(g.kind == minimize) }
+// sign is 1 where higher is better and −1 where lower is.
+func (g Goal) sign() float64 { return sign(g == Minimize) }
 
-// check says what is wrong with a goal.
+// check refuses a Goal that neither a constant, Threshold nor ParseGoal made.
 func (g Goal) check() error {
-	if math.IsNaN(g.level) || math.IsInf(g.level, 0) {
-		return fmt.Errorf("%w: a threshold of %v, want a finite number", ErrOptions, g.level)
-	}
-	return nil
+	_, err := ParseGoal(g.String())
+	return err
 }
 
-// PolicyName names the policy for the goal.
-func (g Goal) PolicyName() string {
-	switch g.kind {
-	case learn:
-		return "learn"
-	case threshold:
-		return "straddle"
-	}
-	return "thompson"
-}
-
-// Policy returns the policy for the goal: Thompson sampling for the highest or
-// lowest node, VarianceReduction to learn all, Straddle for a level.
+// Policy returns the default policy of the goal: Thompson for Maximize and
+// Minimize, VarianceReduction for Learn, Straddle for a threshold.
 func (g Goal) Policy() Policy {
-	switch g.kind {
-	case learn:
-		return VarianceReduction{}
-	case threshold:
-		return Straddle{Level: g.level}
+	if level, ok := g.Level(); ok {
+		return Straddle{Level: level}
 	}
-	return Thompson{Minimize: g.kind == minimize}
+	if g == Learn {
+		return VarianceReduction{}
+	}
+	return Thompson{Minimize: g == Minimize}
 }
 
-// Suits reports whether a policy, by its name, works towards the goal. Those that
-// look at no predictions work towards none, and suit all.
-func (g Goal) Suits(policy string) bool {
-	switch policy {
-	case "thompson", "ei", "ucb":
+// Suits reports whether a policy works towards the goal. A ModelFree policy
+// works towards none in particular and suits all, as does a policy of another
+// package.
+func (g Goal) Suits(p Policy) bool {
+	switch p.(type) {
+	case Thompson, ExpectedImprovement, UCB:
 		return g.Seeks()
-	case "learn", "variance":
+	case VarianceReduction, HighestVariance:
 		return !g.Seeks()
-	case "straddle":
-		return g.kind == threshold
+	case Straddle:
+		_, ok := g.Level()
+		return ok
 	}
 	return true
 }
 
-// sign turns values so that higher is better.
+// sign is the factor that makes higher values better.
 func sign(minimize bool) float64 {
 	if minimize {
 		return -1

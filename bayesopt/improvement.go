@@ -6,26 +6,26 @@ import (
 	"math"
 )
 
-// ExpectedImprovement picks where the mean of max(0, value − best) is highest;
-// best is the best mean of a measured node. With costs: per cost. Candidates are
-// ranked by the logarithm, which tells them apart where the improvement itself is
-// below the range of a float64.
+// ExpectedImprovement picks the highest E[max(0, value − best)], where best is the
+// best mean of a measured node, per cost with costs. Candidates are ranked by its
+// logarithm, which distinguishes them where the improvement itself underflows. The
+// zero value maximises.
 type ExpectedImprovement struct {
-	Minimize bool
+	Minimize bool // the lowest value is the best
 }
 
 // Pick implements Policy.
-func (e ExpectedImprovement) Pick(ctx context.Context, s Surrogate, c *Candidates, n int, seed uint64) ([]Choice, error) {
+func (e ExpectedImprovement) Pick(ctx context.Context, s Surrogate, c *Candidates, n int, seed uint64) ([]Suggestion, error) {
 	toward := sign(e.Minimize)
 	best, err := incumbent(ctx, s, toward)
 	if err != nil {
 		return nil, err
 	}
 	return ranked(ctx, s, c, n, seed, rule{
-		why: "the highest improvement to expect of those left",
+		why: "highest expected improvement",
 		score: func(mean, sd, cost float64) (value, rank float64) {
-			// No value is known better than to rounding. That much of a standard deviation
-			// keeps nodes in the order of their means where nothing else tells them apart.
+			// A standard deviation of at least one rounding error keeps nodes in the order
+			// of their means where their variances are zero.
 			rounding := 0x1p-52 * max(math.Abs(mean), math.Abs(best))
 			log := logImprovement(toward*mean-best, max(sd, rounding))
 			return math.Exp(log), log - math.Log(cost)
@@ -40,7 +40,7 @@ func (e ExpectedImprovement) Pick(ctx context.Context, s Surrogate, c *Candidate
 	})
 }
 
-// leastImprovement is about the least number that float64 has with all digits.
+// leastImprovement is near the smallest normal float64.
 const leastImprovement = 1e-307
 
 // logImprovement is log E max(0, x) for x ~ N(gap, sd²): with z = gap/sd, density φ
@@ -65,7 +65,7 @@ func logImprovement(gap, sd float64) float64 {
 // c/(t + c), in which nothing cancels.
 func remainder(t float64) float64 {
 	c := 0.0
-	for k := 12 + math.Floor(400/(t*t)); k >= 1; k-- { // as many as double precision takes
+	for k := 12 + math.Floor(400/(t*t)); k >= 1; k-- { // enough terms for double precision
 		c = k / (t + c)
 	}
 	return c / (t + c)

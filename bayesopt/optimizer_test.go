@@ -61,15 +61,16 @@ func TestSuggestionsAfterARestart(t *testing.T) {
 		for _, goal := range []bayesopt.Goal{bayesopt.Maximize, bayesopt.Learn, bayesopt.Threshold(0.5)} {
 			t.Run(name+"/"+goal.String(), func(t *testing.T) {
 				trainer := bayesopt.Train(grf(g, 6, 16), gp.FitOptions{Solver: solver, Epochs: 5})
-				opts := bayesopt.Options{Seed: 4, Goal: goal, Draws: 8}
+				opts := bayesopt.Options{Seed: 4, Goal: goal}
 				o := must(bayesopt.New(trainer, opts))
 				var checkpoint bayesopt.Checkpoint
+				var pending []int
 				for step := range 20 {
-					a := must(o.Ask(background, 2))
-					if step%2 == 0 { // the second of every other pair stays pending
-						if err := o.Tell(a.Suggestions[1].Node, truth(a.Suggestions[1].Node)); err != nil {
-							t.Fatal(err)
-						}
+					a := must(o.Ask(background, bayesopt.Request{Count: 2, Pending: pending, Draws: 8}))
+					if second := a.Suggestions[1].Node; step%2 == 1 {
+						pending = append(pending, second)
+					} else if err := o.Tell(second, truth(second)); err != nil {
+						t.Fatal(err)
 					}
 					if err := o.Tell(a.Suggestions[0].Node, truth(a.Suggestions[0].Node)); err != nil {
 						t.Fatal(err)
@@ -78,7 +79,8 @@ func TestSuggestionsAfterARestart(t *testing.T) {
 						checkpoint, _ = o.Checkpoint()
 					}
 				}
-				next := text(t, must(o.Ask(background, 3)))
+				last := bayesopt.Request{Count: 3, Pending: pending, Draws: 8}
+				next := text(t, must(o.Ask(background, last)))
 				if e := o.Effort(); e.Trainings < 4 {
 					t.Errorf("only %d trainings", e.Trainings)
 				}
@@ -90,7 +92,6 @@ func TestSuggestionsAfterARestart(t *testing.T) {
 				if err := json.Unmarshal(must(json.Marshal(checkpoint)), &read); err != nil {
 					t.Fatal(err)
 				}
-				pending := o.Pending()
 				for _, c := range []struct {
 					threads int
 					resume  bool
@@ -103,24 +104,12 @@ func TestSuggestionsAfterARestart(t *testing.T) {
 							t.Fatal(err)
 						}
 					}
-					// What the last answer suggested was not pending before it.
-					var last bayesopt.Answer
-					if err := json.Unmarshal([]byte(next), &last); err != nil {
-						t.Fatal(err)
-					}
-					for _, i := range pending {
-						if !slices.ContainsFunc(last.Suggestions, func(s bayesopt.Suggestion) bool { return s.Node == i }) {
-							if err := again.Hold(i); err != nil {
-								t.Fatal(err)
-							}
-						}
-					}
 					if c.resume {
 						if err := again.Resume(background, read); err != nil {
 							t.Fatal(err)
 						}
 					}
-					if got := text(t, must(again.Ask(background, 3))); got != next {
+					if got := text(t, must(again.Ask(background, last))); got != next {
 						t.Errorf("%+v:\n%s, want\n%s", c, got, next)
 					}
 				}
@@ -195,7 +184,7 @@ func TestRegretOfFeaturesAndExactKernelAgree(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		short, err := bayesopt.Run(background, o, steps, func(_ context.Context, i int) (float64, error) { return truth(i), nil })
+		short, err := o.Run(background, bayesopt.Request{Count: steps}, func(_ context.Context, i int) (float64, error) { return truth(i), nil })
 		if err != nil || short != bayesopt.Enough {
 			t.Fatal(short, err)
 		}
@@ -247,7 +236,7 @@ func TestConstraints(t *testing.T) {
 	g := must(graph.Grid(side, side))
 	truth := hill(side)
 	k := dense(g)
-	budget := 11.0
+	budget, nothing := 7.0, 0.0
 	costs, groups := make([]float64, n), make([]int, n)
 	for i := range n {
 		costs[i], groups[i] = 1+float64(i%4), i/side
@@ -259,18 +248,17 @@ func TestConstraints(t *testing.T) {
 		for _, c := range []struct {
 			what    string
 			opts    bayesopt.Options
-			held    []int
-			ask     int
+			ask     bayesopt.Request
 			want    int
 			short   bayesopt.Reason
 			checked func(nodes []int) bool
 		}{
-			{"all", bayesopt.Options{}, nil, 5, 5, bayesopt.Enough, nil},
-			{"everything", bayesopt.Options{}, nil, 50, n - 6, bayesopt.NoNodesLeft, nil},
-			{"allowed", bayesopt.Options{Allowed: []int{0, 3, 5, 9}}, nil, 5, 3, bayesopt.NoNodesLeft, nil},
-			{"repeats", bayesopt.Options{Allowed: []int{0, 3, 5, 9}, Repeats: true}, nil, 5, 4, bayesopt.NoNodesLeft, nil},
-			{"pending", bayesopt.Options{Allowed: []int{3, 5, 9}}, []int{5}, 3, 2, bayesopt.NoNodesLeft, func(nodes []int) bool { return !slices.Contains(nodes, 5) }},
-			{"groups", bayesopt.Options{Limits: bayesopt.Limits{Group: groups, GroupCap: 2}}, []int{1, 2}, 20, 10, bayesopt.GroupsFull, func(nodes []int) bool {
+			{"all", bayesopt.Options{}, bayesopt.Request{Count: 5}, 5, bayesopt.Enough, nil},
+			{"everything", bayesopt.Options{}, bayesopt.Request{Count: 50}, n - 6, bayesopt.NoNodesLeft, nil},
+			{"allowed", bayesopt.Options{Allowed: []int{0, 3, 5, 9}}, bayesopt.Request{Count: 5}, 3, bayesopt.NoNodesLeft, nil},
+			{"repeats", bayesopt.Options{Allowed: []int{0, 3, 5, 9}, Repeats: true}, bayesopt.Request{Count: 5}, 4, bayesopt.NoNodesLeft, nil},
+			{"pending", bayesopt.Options{Allowed: []int{3, 5, 9}}, bayesopt.Request{Count: 3, Pending: []int{5}}, 2, bayesopt.NoNodesLeft, func(nodes []int) bool { return !slices.Contains(nodes, 5) }},
+			{"groups", bayesopt.Options{Limits: bayesopt.Limits{Group: groups, GroupCap: 2}}, bayesopt.Request{Count: 20, Pending: []int{1, 2}}, 10, bayesopt.GroupsFull, func(nodes []int) bool {
 				count := map[int]int{0: 2}
 				for _, i := range nodes {
 					if count[groups[i]]++; count[groups[i]] > 2 {
@@ -279,24 +267,19 @@ func TestConstraints(t *testing.T) {
 				}
 				return true
 			}},
-			{"budget", bayesopt.Options{Limits: bayesopt.Limits{Cost: costs, Budget: &budget}, Free: 6}, []int{3}, 36, -1, bayesopt.BudgetReached, func(nodes []int) bool {
-				spent := costs[3]
+			{"budget", bayesopt.Options{Limits: bayesopt.Limits{Cost: costs}}, bayesopt.Request{Count: 36, Pending: []int{3}, Budget: &budget}, -1, bayesopt.BudgetReached, func(nodes []int) bool {
+				spent := 0.0
 				for _, i := range nodes {
 					spent += costs[i]
 				}
 				return spent <= budget && spent > budget-4
 			}},
-			{"spent", bayesopt.Options{Limits: bayesopt.Limits{Cost: costs, Budget: &budget}}, []int{3}, 1, 0, bayesopt.BudgetReached, nil},
+			{"spent", bayesopt.Options{Limits: bayesopt.Limits{Cost: costs}}, bayesopt.Request{Budget: &nothing}, 0, bayesopt.BudgetReached, nil},
 		} {
 			c.opts.Policy = policy
 			o := must(bayesopt.New(bayesopt.Train(k, gp.FitOptions{}), c.opts))
 			for _, i := range told {
 				if err := o.Tell(i, truth(i)); err != nil {
-					t.Fatal(err)
-				}
-			}
-			for _, i := range c.held {
-				if err := o.Hold(i); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -373,7 +356,7 @@ func TestColdStart(t *testing.T) {
 		t.Errorf("nothing told: %v", err)
 	}
 	for step := range 8 { // all the same: no model
-		a := must(o.Ask(background, 1))
+		a := must(o.Ask(background, bayesopt.Request{Count: 1}))
 		if s := a.Suggestions[0]; s.Modelled || s.Why == "" {
 			t.Errorf("step %d: %+v", step, s)
 		}
@@ -381,10 +364,10 @@ func TestColdStart(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := o.Tell(must(o.Ask(background, 1)).Suggestions[0].Node, 3); err != nil {
+	if err := o.Tell(must(o.Ask(background, bayesopt.Request{Count: 1})).Suggestions[0].Node, 3); err != nil {
 		t.Fatal(err)
 	}
-	a := must(o.Ask(background, 1))
+	a := must(o.Ask(background, bayesopt.Request{Draws: 64}))
 	if s := a.Suggestions[0]; !s.Modelled || a.Effort.Trainings != 1 || s.SD <= 0 || s.Chance < 0 || s.Chance > 1 || a.Draws != 64 {
 		t.Errorf("%+v", a)
 	}
@@ -435,30 +418,21 @@ func TestTellRefuses(t *testing.T) {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
-	for _, err := range []error{o.Hold(9), o.Exclude(-1)} {
-		if !errors.Is(err, bayesopt.ErrNode) {
-			t.Error(err)
-		}
-	}
-	if _, err := o.Ask(background, 0); !errors.Is(err, bayesopt.ErrOptions) {
-		t.Errorf("no suggestions: %v", err)
-	}
 	if err := o.Resume(background, bayesopt.Checkpoint{Measurements: 3}); !errors.Is(err, bayesopt.ErrOptions) {
 		t.Errorf("a checkpoint of other measurements: %v", err)
 	}
-	if d := o.Data(); d.Len() != 0 || len(o.Pending()) != 0 {
-		t.Errorf("%+v, %v", d, o.Pending())
+	if d := o.Data(); d.Len() != 0 {
+		t.Errorf("%+v", d)
 	}
 }
 
 func TestOptionsAreChecked(t *testing.T) {
 	trainer := bayesopt.Train(dense(must(graph.Grid(2, 2))), gp.FitOptions{})
-	less := -1.0
 	for _, o := range []bayesopt.Options{
-		{Allowed: []int{4}}, {Allowed: []int{1, 1}}, {Draws: -1}, {Free: -1},
+		{Allowed: []int{4}}, {Allowed: []int{1, 1}},
 		{Limits: bayesopt.Limits{Cost: []float64{1}}}, {Limits: bayesopt.Limits{Cost: []float64{1, 0, 1, 1}}},
 		{Limits: bayesopt.Limits{Cost: []float64{1, 1, 1, math.NaN()}}}, {Limits: bayesopt.Limits{Group: []int{0, 0, 0, 4}}},
-		{Limits: bayesopt.Limits{GroupCap: 2}}, {Limits: bayesopt.Limits{Budget: &less}},
+		{Limits: bayesopt.Limits{GroupCap: 2}}, {Goal: "maximise"},
 		{Goal: bayesopt.Threshold(math.NaN())}, {Goal: bayesopt.Threshold(math.Inf(1))},
 		{Retrain: bayesopt.Schedule{Every: -1}}, {Retrain: bayesopt.Schedule{Growth: math.NaN()}},
 	} {
@@ -494,7 +468,7 @@ func TestPoliciesThatSuit(t *testing.T) {
 		if named := must(bayesopt.PolicyNamed(goal.PolicyName(), goal, nil)); !reflect.DeepEqual(named, goal.Policy()) {
 			t.Errorf("%v: %s is %#v, want %#v", goal, goal.PolicyName(), named, goal.Policy())
 		}
-		for _, name := range bayesopt.PolicyNames {
+		for _, name := range bayesopt.PolicyNames() {
 			want := true
 			switch name {
 			case "thompson", "ei", "ucb":
@@ -504,12 +478,17 @@ func TestPoliciesThatSuit(t *testing.T) {
 			case "straddle":
 				_, want = goal.Level()
 			}
-			if goal.Suits(name) != want {
+			if goal.Suits(must(bayesopt.PolicyNamed(name, bayesopt.Threshold(2), noEdges{}))) != want {
 				t.Errorf("%s suits %v: %v", name, goal, !want)
 			}
 		}
 	}
 }
+
+// noEdges is a graph without edges.
+type noEdges struct{}
+
+func (noEdges) Row(int) ([]uint32, []float64) { return nil, nil }
 
 // A budget buys what it says, whatever the sums round to.
 func TestBudgetsRound(t *testing.T) {
@@ -520,12 +499,12 @@ func TestBudgetsRound(t *testing.T) {
 	}
 	for want := range n {
 		budget := float64(want) / 10
-		limits := bayesopt.Limits{Cost: cost, Budget: &budget}
-		if picks := must(bayesopt.Random{}.Pick(background, nil, candidates(n, all(n), limits), n, 1)); len(picks) != want {
+		limits := bayesopt.Limits{Cost: cost}
+		if picks := must(bayesopt.Random{}.Pick(background, nil, must(bayesopt.NewCandidates(n, all(n), limits, &budget)), n, 1)); len(picks) != want {
 			t.Errorf("a budget of %v buys %d nodes of 0.1", budget, len(picks))
 		}
 		o := must(bayesopt.New(bayesopt.Train(dense(must(graph.Ring(n))), gp.FitOptions{}), bayesopt.Options{Policy: bayesopt.Random{}, Limits: limits}))
-		if short := must(bayesopt.Run(background, o, n, func(_ context.Context, i int) (float64, error) { return float64(i), nil })); o.Data().Len() != want || short != bayesopt.BudgetReached {
+		if short := must(o.Run(background, bayesopt.Request{Count: n, Budget: &budget}, func(_ context.Context, i int) (float64, error) { return float64(i), nil })); o.Data().Len() != want || short != bayesopt.BudgetReached {
 			t.Errorf("a budget of %v buys %d measurements of 0.1: %q", budget, o.Data().Len(), short)
 		}
 	}
@@ -538,7 +517,7 @@ func TestMinimizeIsMaximizeOfTheOpposite(t *testing.T) {
 	truth := hill(side)
 	find := func(goal bayesopt.Goal, toward float64) []int {
 		o := must(bayesopt.New(bayesopt.Train(k, gp.FitOptions{}), bayesopt.Options{Goal: goal, Policy: must(bayesopt.PolicyNamed("ei", goal, nil)), Seed: 2}))
-		if _, err := bayesopt.Run(background, o, 15, func(_ context.Context, i int) (float64, error) { return toward * truth(i), nil }); err != nil {
+		if _, err := o.Run(background, bayesopt.Request{Count: 15}, func(_ context.Context, i int) (float64, error) { return toward * truth(i), nil }); err != nil {
 			t.Fatal(err)
 		}
 		node, value, ok := o.Best()
@@ -556,10 +535,10 @@ func TestRunStops(t *testing.T) {
 	k := dense(must(graph.Grid(2, 3)))
 	o := must(bayesopt.New(bayesopt.Train(k, gp.FitOptions{}), options(1)))
 	broken := errors.New("broken")
-	if _, err := bayesopt.Run(background, o, 3, func(context.Context, int) (float64, error) { return 0, broken }); !errors.Is(err, broken) || len(o.Pending()) != 0 {
-		t.Errorf("%v, pending %v", err, o.Pending())
+	if _, err := o.Run(background, bayesopt.Request{Count: 3}, func(context.Context, int) (float64, error) { return 0, broken }); !errors.Is(err, broken) || o.Data().Len() != 0 {
+		t.Errorf("%v, %d measurements", err, o.Data().Len())
 	}
-	short, err := bayesopt.Run(background, o, 100, func(_ context.Context, i int) (float64, error) { return float64(i), nil })
+	short, err := o.Run(background, bayesopt.Request{Count: 100}, func(_ context.Context, i int) (float64, error) { return float64(i), nil })
 	if short != bayesopt.NoNodesLeft || err != nil || o.Data().Len() != 6 {
 		t.Errorf("%q, %v, %d measurements", short, err, o.Data().Len())
 	}
@@ -600,7 +579,7 @@ func TestChanceOfBeingAbove(t *testing.T) {
 		}
 	}
 	above := 0
-	for _, s := range must(o.Ask(background, 12)).Suggestions {
+	for _, s := range must(o.Ask(background, bayesopt.Request{Count: 12})).Suggestions {
 		if want := distuv.UnitNormal.CDF((s.Mean - level) / s.SD); !s.Modelled || s.SD <= 0 || math.Abs(s.Chance-want) > 1e-12 {
 			t.Errorf("node %d with %v ± %v is above %v with chance %v, want %v", s.Node, s.Mean, s.SD, level, s.Chance, want)
 		}

@@ -12,20 +12,21 @@ import (
 )
 
 // The policies of this file score candidates by mean and standard deviation and
-// take the best. Each pick of a batch is made as if those before it had been
-// measured and had come out at their means: that shrinks the variance of what is
-// near them, by one column of the covariance.
+// take the best. Each pick of a batch is made as if the nodes before it had been
+// measured and their means observed: means stay, and variances near these nodes
+// shrink by one column of the covariance each.
 
-// UCB picks the highest bound mean + Beta·sd (or the lowest mean − Beta·sd).
-// With costs the gain of the bound over the best mean of a measured node counts,
-// per cost.
+// UCB picks the highest upper confidence bound mean + Beta·sd, or the lowest lower
+// confidence bound mean − Beta·sd. With costs it ranks by the gain of the bound
+// over the best mean of a measured node, per cost. The zero value maximises with
+// Beta 2.
 type UCB struct {
-	Minimize bool
+	Minimize bool    // the lowest value is the best
 	Beta     float64 // 0 means 2
 }
 
 // Pick implements Policy.
-func (u UCB) Pick(ctx context.Context, s Surrogate, c *Candidates, n int, seed uint64) ([]Choice, error) {
+func (u UCB) Pick(ctx context.Context, s Surrogate, c *Candidates, n int, seed uint64) ([]Suggestion, error) {
 	if u.Beta == 0 {
 		u.Beta = 2
 	}
@@ -34,8 +35,12 @@ func (u UCB) Pick(ctx context.Context, s Surrogate, c *Candidates, n int, seed u
 	if err != nil {
 		return nil, err
 	}
+	why := fmt.Sprintf("highest upper confidence bound (mean + %g sd)", u.Beta)
+	if u.Minimize {
+		why = fmt.Sprintf("lowest lower confidence bound (mean − %g sd)", u.Beta)
+	}
 	return ranked(ctx, s, c, n, seed, rule{
-		why: fmt.Sprintf("the best of those left that is likely: mean and %g sd", u.Beta),
+		why: why,
 		score: func(mean, sd, cost float64) (value, rank float64) {
 			value = toward*mean + u.Beta*sd
 			return value, perCost(value-best, cost)
@@ -43,16 +48,17 @@ func (u UCB) Pick(ctx context.Context, s Surrogate, c *Candidates, n int, seed u
 	})
 }
 
-// Straddle picks where the level is most likely to be misjudged: 1.96·sd −
-// |mean − Level| is highest (Bryan et al., 2005). With costs: per cost.
+// Straddle picks the node whose side of the level is hardest to tell: the highest
+// 1.96·sd − |mean − Level| (Bryan et al., 2005), per cost with costs. The zero
+// value has the level 0.
 type Straddle struct {
 	Level float64
 }
 
 // Pick implements Policy.
-func (t Straddle) Pick(ctx context.Context, s Surrogate, c *Candidates, n int, seed uint64) ([]Choice, error) {
+func (t Straddle) Pick(ctx context.Context, s Surrogate, c *Candidates, n int, seed uint64) ([]Suggestion, error) {
 	return ranked(ctx, s, c, n, seed, rule{
-		why: fmt.Sprintf("hardest of those left to tell whether it is above %g", t.Level),
+		why: fmt.Sprintf("hardest to tell from the level %g (straddle: 1.96 sd − |mean − level|)", t.Level),
 		score: func(mean, sd, cost float64) (value, rank float64) {
 			value = 1.96*sd - math.Abs(mean-t.Level)
 			return value, perCost(value, cost)
@@ -60,46 +66,47 @@ func (t Straddle) Pick(ctx context.Context, s Surrogate, c *Candidates, n int, s
 	})
 }
 
-// HighestVariance picks what is known least. With costs: variance per cost.
+// HighestVariance picks the node of highest posterior variance, per cost with costs
+// (uncertainty sampling).
 type HighestVariance struct{}
 
 // Pick implements Policy.
-func (HighestVariance) Pick(ctx context.Context, s Surrogate, c *Candidates, n int, seed uint64) ([]Choice, error) {
+func (HighestVariance) Pick(ctx context.Context, s Surrogate, c *Candidates, n int, seed uint64) ([]Suggestion, error) {
 	return ranked(ctx, s, c, n, seed, rule{
-		why:   "known least of those left",
+		why:   "highest posterior variance",
 		score: func(_, sd, cost float64) (value, rank float64) { return sd * sd, sd * sd / cost },
 	})
 }
 
-// closeLook is how many candidates are looked at closely: variances of all nodes
-// of a large graph take a minute.
-const closeLook = 4096
+// exactScores is the number of candidates that are scored with exact variances,
+// which take a minute for all nodes of a large graph.
+const exactScores = 4096
 
-// rule says how candidates are ranked.
+// rule ranks candidates.
 type rule struct {
 	why    string
 	score  scoring
-	more   func(value float64) string // to add to why; may be nil
-	picked func(mean float64)         // hears of the mean of each pick; may be nil
+	more   func(value float64) string // appended to why; may be nil
+	picked func(mean float64)         // called with the mean of each pick; may be nil
 }
 
-// scoring says what a candidate is worth, and by what it is ranked.
+// scoring returns the Value of a candidate, and its rank, which allows for costs.
 type scoring func(mean, sd, cost float64) (value, rank float64)
 
 // ranked takes the best candidates by a rule, one after the other.
-func ranked(ctx context.Context, s Surrogate, c *Candidates, n int, seed uint64, by rule) ([]Choice, error) {
-	var picks []Choice
+func ranked(ctx context.Context, s Surrogate, c *Candidates, n int, seed uint64, by rule) ([]Suggestion, error) {
+	var picks []Suggestion
 	for len(picks) < n {
 		before := len(picks)
-		open, mean, err := look(ctx, s, c, max(closeLook, 4*n), seed, by.score)
+		open, mean, err := shortlist(ctx, s, c, max(exactScores, 4*n), seed, by.score)
 		if err != nil || len(open) == 0 {
 			return picks, err
 		}
-		known, err := foresee(ctx, s, chosen(c.nodes, open), picks)
+		known, err := lookAhead(ctx, s, selected(c.nodes, open), picks)
 		if err != nil {
 			return nil, err
 		}
-		for len(picks) < n { // most often this is all; but those that were looked at may be of a group that is full
+		for len(picks) < n { // again only if all shortlisted candidates are in full groups
 			best, most, worth := -1, math.Inf(-1), 0.0
 			for k, at := range open {
 				if !c.Open(at) {
@@ -118,7 +125,7 @@ func ranked(ctx context.Context, s Surrogate, c *Candidates, n int, seed uint64,
 			if by.more != nil {
 				why += by.more(worth)
 			}
-			picks = append(picks, Choice{c.nodes[open[best]], worth, why})
+			picks = append(picks, Suggestion{Node: c.nodes[open[best]], Value: worth, Why: why})
 			if by.picked != nil {
 				by.picked(mean[best])
 			}
@@ -129,17 +136,17 @@ func ranked(ctx context.Context, s Surrogate, c *Candidates, n int, seed uint64,
 			}
 		}
 		if len(picks) == before {
-			return nil, fmt.Errorf("%w: no candidate can be ranked, as their scores are not numbers; look at the options of the policy", ErrOptions)
+			return nil, fmt.Errorf("%w: the scores of all candidates are NaN; check the fields of the policy", ErrOptions)
 		}
 	}
 	return picks, nil
 }
 
-// look returns the numbers of the open candidates, or of the most that promise
-// best, and their means.
-func look(ctx context.Context, s Surrogate, c *Candidates, most int, seed uint64, score scoring) (open []int, mean []float64, err error) {
+// shortlist returns the indices of the open candidates and their means; of more than
+// most, those that rank highest by approximate variances.
+func shortlist(ctx context.Context, s Surrogate, c *Candidates, most int, seed uint64, score scoring) (open []int, mean []float64, err error) {
 	open = c.open()
-	nodes := chosen(c.nodes, open)
+	nodes := selected(c.nodes, open)
 	if mean, err = meanAt(ctx, s, nodes); err != nil || len(open) <= most {
 		return open, mean, err
 	}
@@ -148,11 +155,11 @@ func look(ctx context.Context, s Surrogate, c *Candidates, most int, seed uint64
 		return nil, nil, err
 	}
 	best := highest(len(open), most, func(k int) float64 { _, rank := score(mean[k], sd[k], c.Cost(open[k])); return rank })
-	return chosen(open, best), chosen(mean, best), nil
+	return selected(open, best), selected(mean, best), nil
 }
 
-// meanAt is the mean at nodes. Where they are most of all, that of all is quicker,
-// as kernels keep what it takes.
+// meanAt is the mean at nodes. For more than half of all nodes it computes all
+// means, which is quicker because kernels cache that product.
 func meanAt(ctx context.Context, s Surrogate, nodes []int) ([]float64, error) {
 	if 2*len(nodes) < s.Nodes() || len(nodes) == s.Nodes() {
 		return s.Mean(ctx, nodes)
@@ -161,13 +168,13 @@ func meanAt(ctx context.Context, s Surrogate, nodes []int) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	return chosen(mean, nodes), nil
+	return selected(mean, nodes), nil
 }
 
 const roughDraws = 8
 
-// roughSD is the standard deviation at nodes by a few draws, with a relative
-// standard error of √(1/(2·8)) = 25 %: enough to tell which nodes to look at.
+// roughSD is the standard deviation at nodes by eight draws, with a relative
+// standard error of √(1/(2·8)) = 25 %: enough for a short list.
 func roughSD(ctx context.Context, s Surrogate, nodes []int, mean []float64, seed uint64) ([]float64, error) {
 	draws, row, err := drawAt(ctx, s, nodes, roughDraws, rng.New(seed, "rough").Uint64())
 	if err != nil {
@@ -184,8 +191,8 @@ func roughSD(ctx context.Context, s Surrogate, nodes []int, mean []float64, seed
 	return sd, nil
 }
 
-// highest returns the numbers, in increasing order, of the most with the highest
-// rank; of equal ones the first. What is no number ranks last.
+// highest returns the indices below n of the highest ranks, at most so many, in
+// increasing order; of equal ranks the first. NaN ranks last.
 func highest(n, most int, rank func(k int) float64) []int {
 	best := &lowestFirst{}
 	for k := range n {
@@ -210,7 +217,7 @@ type ranking struct {
 	rank   float64
 }
 
-// lowestFirst is a heap with the lowest rank, of equal ones the last, on top.
+// lowestFirst is a heap with the lowest rank on top, of equal ranks the last.
 type lowestFirst struct{ at []ranking }
 
 func (h *lowestFirst) Len() int { return len(h.at) }
@@ -222,10 +229,10 @@ func (h *lowestFirst) Less(a, b int) bool {
 }
 func (h *lowestFirst) Swap(a, b int) { h.at[a], h.at[b] = h.at[b], h.at[a] }
 func (h *lowestFirst) Push(x any)    { h.at = append(h.at, x.(ranking)) }
-func (h *lowestFirst) Pop() any      { panic("bayesopt: nothing is taken from the heap") }
+func (h *lowestFirst) Pop() any      { panic("bayesopt: Pop is not used") }
 
-// chosen returns some of a list.
-func chosen[T any](of []T, which []int) []T {
+// selected returns the elements of a list at some indices.
+func selected[T any](of []T, which []int) []T {
 	out := make([]T, len(which))
 	for k, i := range which {
 		out[k] = of[i]
@@ -233,17 +240,17 @@ func chosen[T any](of []T, which []int) []T {
 	return out
 }
 
-// foresight is the variance at nodes once some of them will have been measured,
-// whatever the values.
-type foresight struct {
+// lookahead is the variance at nodes after some of them will have been measured; it
+// does not depend on the values.
+type lookahead struct {
 	surrogate Surrogate
 	nodes     []int
 	variance  []float64
 	columns   [][]float64 // cov(·, pick)/√(var + noise), given the picks before
 }
 
-// foresee returns the variance at nodes once picks will have been measured.
-func foresee(ctx context.Context, s Surrogate, nodes []int, picks []Choice) (*foresight, error) {
+// lookAhead returns the variance at nodes after picks will have been measured.
+func lookAhead(ctx context.Context, s Surrogate, nodes []int, picks []Suggestion) (*lookahead, error) {
 	first := len(nodes)
 	for _, p := range picks {
 		nodes = append(nodes, p.Node)
@@ -252,7 +259,7 @@ func foresee(ctx context.Context, s Surrogate, nodes []int, picks []Choice) (*fo
 	if err != nil {
 		return nil, err
 	}
-	f := &foresight{surrogate: s, nodes: nodes, variance: variance}
+	f := &lookahead{surrogate: s, nodes: nodes, variance: variance}
 	for k := range picks {
 		if err := f.measure(ctx, first+k); err != nil {
 			return nil, err
@@ -261,8 +268,8 @@ func foresee(ctx context.Context, s Surrogate, nodes []int, picks []Choice) (*fo
 	return f, nil
 }
 
-// measure takes node number at as measured: variance_j −= cov_j²/(var + noise).
-func (f *foresight) measure(ctx context.Context, at int) error {
+// measure treats nodes[at] as measured: variance_j −= cov_j²/(var + noise).
+func (f *lookahead) measure(ctx context.Context, at int) error {
 	cov, err := f.surrogate.Covariance(ctx, f.nodes, f.nodes[at:at+1])
 	if err != nil {
 		return err
@@ -275,7 +282,7 @@ func (f *foresight) measure(ctx context.Context, at int) error {
 	}
 	total := column[at] + f.surrogate.NoiseVar()
 	if !(total > 0) {
-		return nil // known already
+		return nil // known exactly
 	}
 	sd := math.Sqrt(total)
 	for j := range column {

@@ -57,7 +57,7 @@ func TestRankedOnLargeGraphs(t *testing.T) {
 			best = max(best, c.score(mean[i], math.Sqrt(variance[i])))
 		}
 		s := &counted{Surrogate: posterior}
-		picks := must(c.policy.Pick(background, s, must(bayesopt.NewCandidates(len(all), all, bayesopt.Limits{})), n, 3))
+		picks := must(c.policy.Pick(background, s, must(bayesopt.NewCandidates(len(all), all, bayesopt.Limits{}, nil)), n, 3))
 		if len(picks) != n || s.nodes > 5000 {
 			t.Fatalf("%s: %d picks by the variance of %d nodes", name, len(picks), s.nodes)
 		}
@@ -120,7 +120,7 @@ func TestRankedLooksAgain(t *testing.T) {
 	for i := range all {
 		all[i], groups[i] = i, i/6000
 	}
-	c := must(bayesopt.NewCandidates(n, all, bayesopt.Limits{Group: groups, GroupCap: 1}))
+	c := must(bayesopt.NewCandidates(n, all, bayesopt.Limits{Group: groups, GroupCap: 1}, nil))
 	picks := must(bayesopt.UCB{}.Pick(background, flat{n}, c, 9, 1))
 	if len(picks) != 4 || picks[0].Node != 0 || picks[1].Node != 6000 || picks[3].Node != 18000 {
 		t.Errorf("%v", picks)
@@ -130,28 +130,46 @@ func TestRankedLooksAgain(t *testing.T) {
 // Scores that are no numbers are an error, not a search without end.
 func TestRankedRefusesWhatIsNoNumber(t *testing.T) {
 	for _, policy := range []bayesopt.Policy{bayesopt.UCB{Beta: math.NaN()}, bayesopt.Straddle{Level: math.NaN()}} {
-		c := must(bayesopt.NewCandidates(9, all(9), bayesopt.Limits{}))
+		c := must(bayesopt.NewCandidates(9, all(9), bayesopt.Limits{}, nil))
 		if picks, err := policy.Pick(background, flat{9}, c, 2, 1); !errors.Is(err, bayesopt.ErrOptions) {
 			t.Errorf("%+v: %v, %v", policy, picks, err)
 		}
 	}
 }
 
-// Reasons say where costs count, and of which nodes they speak.
-func TestReasonsNameCosts(t *testing.T) {
+// Reasons are in the words of the field; bounds follow the direction of the
+// search, and costs are named where they count.
+func TestReasons(t *testing.T) {
 	g := must(graph.Grid(3, 3))
 	p := posterior(t, dense(g), 4, 2)
 	costs := []float64{1, 2, 1, 2, 1, 2, 1, 2, 1}
-	few := must(bayesopt.VarianceReduction{Over: []int{3}}.Pick(background, p, candidates(9, all(9), bayesopt.Limits{}), 1, 1))
-	if strings.Contains(few[0].Why, "all nodes") {
-		t.Errorf("one node counts: %q", few[0].Why)
-	}
-	for _, name := range []string{"thompson", "ei", "ucb", "learn", "straddle", "variance", "degree"} {
-		policy := must(bayesopt.PolicyNamed(name, bayesopt.Threshold(0), g.Adjacency()))
-		for _, l := range []bayesopt.Limits{{}, {Cost: costs}} {
-			for _, pick := range must(policy.Pick(background, p, candidates(9, all(9), l), 2, 1)) {
-				if strings.Contains(pick.Why, "per cost") != (l.Cost != nil) || !strings.Contains(pick.Why, " left") {
-					t.Errorf("%s with costs %v: %q", name, l.Cost, pick.Why)
+	const improvement, bound, reduction = "highest expected improvement", "highest upper confidence bound (mean + 2 sd)", "largest reduction of the total posterior variance"
+	for _, c := range []struct {
+		policy bayesopt.Policy
+		why    string
+		costly string // with costs; empty: why, per cost
+	}{
+		{bayesopt.Thompson{}, "best node in one posterior draw (Thompson sampling)", "highest gain per cost in one posterior draw (Thompson sampling)"},
+		{bayesopt.ExpectedImprovement{}, improvement, ""},
+		{bayesopt.ExpectedImprovement{Minimize: true}, improvement, ""},
+		{bayesopt.UCB{}, bound, ""},
+		{bayesopt.UCB{Minimize: true}, "lowest lower confidence bound (mean − 2 sd)", ""},
+		{bayesopt.UCB{Minimize: true, Beta: 1.5}, "lowest lower confidence bound (mean − 1.5 sd)", ""},
+		{bayesopt.VarianceReduction{}, reduction, ""},
+		{bayesopt.VarianceReduction{Over: []int{3}}, "largest reduction of the posterior variance of the target nodes", ""},
+		{bayesopt.HighestVariance{}, "highest posterior variance", ""},
+		{bayesopt.Straddle{Level: -0.5}, "hardest to tell from the level -0.5 (straddle: 1.96 sd − |mean − level|)", ""},
+		{bayesopt.HighestDegree{Graph: g.Adjacency()}, "highest degree", ""},
+		{bayesopt.Random{}, "drawn at random", "drawn at random, with probability proportional to 1/cost"},
+		{bayesopt.BreadthFirst{Graph: g.Adjacency()}, "neighbour of a measured node", "neighbour of a measured node"},
+	} {
+		if c.costly == "" {
+			c.costly = c.why + ", per cost"
+		}
+		for want, l := range map[string]bayesopt.Limits{c.why: {}, c.costly: {Cost: costs}} {
+			for _, s := range must(c.policy.Pick(background, p, candidates(9, all(9), l), 2, 1)) {
+				if s.Why != want {
+					t.Errorf("%#v with costs %v: %q, want %q", c.policy, l.Cost, s.Why, want)
 				}
 			}
 		}

@@ -13,48 +13,49 @@ import (
 	"grfgp/internal/rng"
 )
 
-// VarianceReduction picks the nodes that shrink the total posterior variance
-// most, one after the other, each given those before: measuring i takes
+// VarianceReduction picks the nodes whose measurement reduces the total posterior
+// variance most, one after the other, each given the nodes before (greedy
+// A-optimal design). A measurement at i reduces the sum over nodes j by
 //
-//	Σ_j cov(i, j)² / (var_i + noise)
+//	Σ_j cov(i, j)² / (var_i + noise),
 //
-// from the sum over nodes j, whatever its value. With costs: per cost. Value is
-// the reduction of the mean variance.
+// whatever its value. With costs nodes are ranked per cost. Suggestion.Value is
+// the reduction of the mean variance. The zero value counts all nodes.
 //
-// Covariances are exact: of every node with each candidate that is looked at,
-// 1,024 of them, drawn by the seed where there are more. On graphs where that is
-// too much it is 256, over 8,192 nodes drawn by the seed; the best of these, up to
-// four times as many as are asked for, are compared over 16,384 others. A node that
-// teaches something of one in a hundred is still seen by 164 of them. For many
-// picks candidates are drawn anew after every fourth of them, and sums are over as
-// many nodes as 2³² operations allow.
+// Covariances are exact, but sampled on large graphs: of up to 1,024 random
+// candidates with every node, or, where that is too expensive, of 256 candidates
+// with 8,192 random nodes; the best of these, up to four times the number asked
+// for, are then compared over 16,384 other nodes. A node that is correlated with
+// one node in a hundred is still correlated with 164 of these. Where many nodes
+// are asked for, new candidates are drawn after a quarter of the sample was picked,
+// and sums are over as many nodes as 2³² operations allow.
 type VarianceReduction struct {
-	Over []int // the nodes whose variance counts; nil: all
-	Pool int   // most candidates looked at together, over all nodes; 0: as above
+	Over []int // target nodes, whose variance counts; nil: all
+	pool int   // candidates compared at a time, over all target nodes; 0: as above
 }
 
 const (
-	reductionPool    = 1024 // candidates looked at together: the most,
-	reductionLeast   = 256  // and the least
-	reductionOver    = 1 << 13
-	reductionEntries = 1 << 24 // covariances over all nodes,
-	reductionLast    = 1 << 14 // nodes that the best are compared over, at most
+	reductionPool    = 1024    // candidates compared at a time: at most,
+	reductionLeast   = 256     // and at least
+	reductionOver    = 1 << 13 // target nodes of the first comparison
+	reductionEntries = 1 << 24 // covariances in memory
+	reductionLast    = 1 << 14 // target nodes of the second comparison, at most
 	reductionFlops   = 1 << 32
 )
 
-// reductionSizes say how much is looked at.
+// reductionSizes are the sizes of the two comparisons.
 type reductionSizes struct {
-	pool  int // candidates,
-	over  int // over so many nodes,
-	short int // and so many of them
-	last  int // over so many
+	pool  int // candidates of the first,
+	over  int // its target nodes,
+	short int // candidates of the second; 0: there is no first
+	last  int // target nodes of the second
 }
 
-// sizes returns what to look at for n picks of so many candidates; without a
-// short list, all of the pool is compared over the last number of nodes.
+// sizes returns the sizes for n picks. Where the whole pool is affordable over the
+// last target nodes there is no first comparison.
 func (v VarianceReduction) sizes(n, candidates, nodes int) reductionSizes {
-	if v.Pool > 0 {
-		return reductionSizes{pool: v.Pool, last: nodes}
+	if v.pool > 0 {
+		return reductionSizes{pool: v.pool, last: nodes}
 	}
 	entries := min(reductionEntries, reductionFlops/n)
 	columns := max(min(reductionPool, max(reductionLeast, entries/nodes)), 2*n+64)
@@ -74,10 +75,10 @@ func (v VarianceReduction) sizes(n, candidates, nodes int) reductionSizes {
 }
 
 // Pick implements Policy.
-func (v VarianceReduction) Pick(ctx context.Context, s Surrogate, c *Candidates, n int, seed uint64) ([]Choice, error) {
-	over, reason := v.Over, "takes most of those left from the variance of the nodes that count"
+func (v VarianceReduction) Pick(ctx context.Context, s Surrogate, c *Candidates, n int, seed uint64) ([]Suggestion, error) {
+	over, reason := v.Over, "largest reduction of the posterior variance of the target nodes"
 	if over == nil {
-		over, reason = allNodes(s.Nodes()), "takes most of those left from the variance of all nodes together"
+		over, reason = allNodes(s.Nodes()), "largest reduction of the total posterior variance"
 	}
 	n = min(n, c.Len())
 	if n == 0 || len(over) == 0 {
@@ -85,7 +86,7 @@ func (v VarianceReduction) Pick(ctx context.Context, s Surrogate, c *Candidates,
 	}
 	size, all := v.sizes(n, c.Len(), len(over)), len(over)
 	few, over := some(over, size.over, rng.New(seed, "variance over", 1)), some(over, size.last, rng.New(seed, "variance over"))
-	var picks []Choice
+	var picks []Suggestion
 	var past []int
 	for round := uint64(0); len(picks) < n; round++ {
 		open := c.open()
@@ -95,7 +96,7 @@ func (v VarianceReduction) Pick(ctx context.Context, s Surrogate, c *Candidates,
 		looked, why := some(open, size.pool, rng.New(seed, "variance pool", round)), ""
 		most := n - len(picks)
 		if len(looked) < len(open) {
-			most, why = min(most, max(1, size.pool/4)), fmt.Sprintf(", of %d candidates looked at", len(looked))
+			most, why = min(most, max(1, size.pool/4)), fmt.Sprintf(", among %d random candidates", len(looked))
 		}
 		if size.short > 0 {
 			first, err := newReduction(ctx, s, few, past, c, looked)
@@ -105,7 +106,7 @@ func (v VarianceReduction) Pick(ctx context.Context, s Surrogate, c *Candidates,
 			looked = first.shortlist(c, max(most, size.short*most/n))
 		}
 		if len(over) < all {
-			why += fmt.Sprintf("; estimated by %d nodes", len(over))
+			why += fmt.Sprintf(", estimated from %d random nodes", len(over))
 		}
 		plan, err := newReduction(ctx, s, over, past, c, looked)
 		if err != nil {
@@ -113,12 +114,12 @@ func (v VarianceReduction) Pick(ctx context.Context, s Surrogate, c *Candidates,
 		}
 		before := len(picks)
 		for range most {
-			choice, ok := plan.next(c)
+			s, ok := plan.next(c)
 			if !ok {
 				break
 			}
-			choice.Why = c.reason(reason) + why
-			picks, past = append(picks, choice), append(past, choice.Node)
+			s.Why = c.reason(reason) + why
+			picks, past = append(picks, s), append(past, s.Node)
 		}
 		if len(picks) == before {
 			break
@@ -133,7 +134,7 @@ func some(list []int, n int, random *rng.Stream) []int {
 		return list
 	}
 	var drawn []int
-	if r := rand.New(random); n < len(list)/32 { // few of many: a permutation would take longer than the rest
+	if r := rand.New(random); n < len(list)/32 { // few of many: a permutation would be slow
 		taken := make(map[int]bool, n)
 		for len(drawn) < n {
 			if at := r.IntN(len(list)); !taken[at] {
@@ -151,20 +152,20 @@ func some(list []int, n int, random *rng.Stream) []int {
 	return drawn
 }
 
-// reduction holds covariances of nodes, and of columns, with columns: nodes
-// picked before, then candidates. As nodes are picked they become those given
-// the picks.
+// reduction holds the covariance B of target nodes with columns (nodes picked
+// before, then candidates) and that of columns with columns. Each pick conditions
+// both on its measurement.
 type reduction struct {
-	nodes  *mat.Dense // B; behind by the last pick
-	own    *mat.Dense
-	square []float64 // ‖b_a‖² for the columns of B
+	nodes  *mat.Dense // B, before the update by the last pick
+	own    *mat.Dense // columns with columns
+	square []float64  // ‖b_a‖² for the columns of B
 	noise  float64
 	first  int   // column of the first candidate
-	at     []int // number of each candidate
+	at     []int // index of each candidate
 	gone   []bool
 
 	last  int       // column picked last, −1 if none
-	share []float64 // by how much of it each column is behind
+	share []float64 // its multiple to subtract from each column of B
 }
 
 func newReduction(ctx context.Context, s Surrogate, over, past []int, c *Candidates, looked []int) (*reduction, error) {
@@ -188,13 +189,13 @@ func newReduction(ctx context.Context, s Surrogate, over, past []int, c *Candida
 		}
 	})
 	for i := range past {
-		r.given(i)
+		r.condition(i)
 	}
 	return r, nil
 }
 
-// sums adds up what is computed from each row of B, by blocks of rows so that
-// the result is the same at any number of threads.
+// sums adds up a function of each row of B, by blocks of rows so that the result
+// does not depend on the number of threads.
 func (r *reduction) sums(add func(sum, row []float64)) []float64 {
 	const size = 512
 	n, m := r.nodes.Dims()
@@ -213,7 +214,7 @@ func (r *reduction) sums(add func(sum, row []float64)) []float64 {
 	return sum
 }
 
-// gain is how far the mean variance falls if column i is measured.
+// gain is the reduction of the mean variance by a measurement of column i.
 func (r *reduction) gain(i int) float64 {
 	v := r.own.At(i, i) + r.noise
 	if !(v > 0) {
@@ -223,19 +224,19 @@ func (r *reduction) gain(i int) float64 {
 	return max(0, r.square[i]) / v / float64(n)
 }
 
-// next picks the best candidate.
-func (r *reduction) next(c *Candidates) (Choice, bool) {
+// next takes the best candidate.
+func (r *reduction) next(c *Candidates) (Suggestion, bool) {
 	k := r.best(c)
 	if k < 0 {
-		return Choice{}, false
+		return Suggestion{}, false
 	}
-	choice := Choice{Node: c.nodes[r.at[k]], Value: r.gain(r.first + k)}
+	s := Suggestion{Node: c.nodes[r.at[k]], Value: r.gain(r.first + k)}
 	r.take(k)
 	c.Take(r.at[k])
-	return choice, true
+	return s, true
 }
 
-// shortlist returns the numbers of the n best candidates, each given those before.
+// shortlist returns the indices of the n best candidates, each given those before.
 func (r *reduction) shortlist(c *Candidates, n int) []int {
 	var list []int
 	for k := r.best(c); k >= 0 && len(list) < n; k = r.best(c) {
@@ -246,7 +247,7 @@ func (r *reduction) shortlist(c *Candidates, n int) []int {
 	return list
 }
 
-// best returns which candidate is best, −1 if none is left.
+// best returns the best open candidate, −1 if there is none.
 func (r *reduction) best(c *Candidates) int {
 	best, most := -1, math.Inf(-1)
 	for k, at := range r.at {
@@ -260,16 +261,16 @@ func (r *reduction) best(c *Candidates) int {
 	return best
 }
 
-// take takes candidate k as measured.
+// take treats candidate k as measured.
 func (r *reduction) take(k int) {
 	r.gone[k] = true
-	r.given(r.first + k)
+	r.condition(r.first + k)
 }
 
-// given takes column i as measured: a column b_a of B becomes b_a − d_a·b_i with
-// d_a = cov(a, i)/(var_i + noise). One pass over B does so for the pick before
-// and finds b_aᵀb_i for this one.
-func (r *reduction) given(i int) {
+// condition treats column i as measured: a column b_a of B becomes b_a − d_a·b_i
+// with d_a = cov(a, i)/(var_i + noise). One pass over B does so for the pick before
+// and computes b_aᵀb_i for this one.
+func (r *reduction) condition(i int) {
 	v := r.own.At(i, i) + r.noise
 	if !(v > 0) {
 		return

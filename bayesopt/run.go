@@ -3,46 +3,51 @@ package bayesopt
 import (
 	"context"
 	"fmt"
+
+	"grfgp/internal/rng"
 )
 
-// Loop is what Run needs of an optimizer. An *Optimizer is one, and so is a
-// *grfgp.Optimizer, which chooses its kernel by itself.
-type Loop interface {
-	// Next suggests up to n nodes and holds them.
-	Next(ctx context.Context, n int) ([]int, Reason, error)
-	Tell(node int, value float64) error
-	Release(node int)
-}
-
-// Run measures up to so many nodes, one after the other, by calling measure with
-// what the optimizer suggests. It stops early when measure fails, when ctx ends,
-// or when there is nothing left to suggest, and says why. The optimizer was told
-// all that was measured.
-func Run(ctx context.Context, o Loop, steps int, measure func(ctx context.Context, node int) (float64, error)) (Reason, error) {
-	for range steps {
-		nodes, short, err := o.Next(ctx, 1)
+// Run measures up to r.Count nodes, one after the other: it asks for a node, calls
+// measure and tells the result. r.Budget is for all nodes together. Run stops
+// early when measure fails, when ctx ends, or when there is nothing left to
+// suggest, and returns the reason. Measurements made so far have been told.
+func (o *Optimizer) Run(ctx context.Context, r Request, measure func(ctx context.Context, node int) (float64, error)) (Reason, error) {
+	if _, err := o.complete(r); err != nil {
+		return Enough, err
+	}
+	steps, budget, seed, spent := max(1, r.Count), r.Budget, r.Seed, 0.0
+	r.Count = 1
+	for step := range steps {
+		if seed != 0 {
+			r.Seed = rng.New(seed, "run", uint64(step)).Uint64()
+		}
+		if budget != nil {
+			left := max(0, *budget-spent)
+			r.Budget = &left
+		}
+		nodes, short, err := o.Next(ctx, r)
 		if err != nil || len(nodes) == 0 {
 			return short, err
 		}
 		value, err := measure(ctx, nodes[0])
 		if err != nil {
-			o.Release(nodes[0])
 			return Enough, fmt.Errorf("bayesopt: measuring node %d: %w", nodes[0], err)
 		}
 		if err := o.Tell(nodes[0], value); err != nil {
 			return Enough, err
 		}
+		spent += o.opts.CostOf(nodes[0])
 	}
 	return Enough, nil
 }
 
-// Best returns the best node told so far and its value; false if nothing was
-// told, or if the goal is not to find the best.
+// Best returns the best node told so far and its value; false if nothing was told,
+// or if the goal is neither Maximize nor Minimize.
 func (o *Optimizer) Best() (node int, value float64, ok bool) {
 	if o.data.Len() == 0 || !o.opts.Goal.Seeks() {
 		return 0, 0, false
 	}
-	best, toward := 0, o.opts.Goal.toward()
+	best, toward := 0, o.opts.Goal.sign()
 	for k, y := range o.data.Y {
 		if toward*y > toward*o.data.Y[best] {
 			best = k

@@ -7,35 +7,35 @@ import (
 	"grfgp/internal/rng"
 )
 
-// Graph is what policies without a model see of a graph. A *sparse.CSR of its
-// weights is one.
+// Graph gives policies without a model the edges of a graph. A *sparse.CSR of
+// its weights is one.
 type Graph interface {
 	// Row returns the neighbours of a node and the weights of the edges.
 	Row(node int) (neighbours []uint32, weights []float64)
 }
 
-// Random picks uniformly at random without replacement. With costs, in
-// proportion to 1/cost.
+// Random picks uniformly at random without replacement, with costs with
+// probability proportional to 1/cost. It is the baseline of a search.
 type Random struct{}
 
-// Blind marks that no model is needed.
-func (Random) Blind() {}
+// ModelFree implements ModelFree.
+func (Random) ModelFree() {}
 
 // Pick implements Policy.
-func (Random) Pick(_ context.Context, _ Surrogate, c *Candidates, n int, seed uint64) ([]Choice, error) {
+func (Random) Pick(_ context.Context, _ Surrogate, c *Candidates, n int, seed uint64) ([]Suggestion, error) {
 	random := rand.New(rng.New(seed, "random"))
 	why := "drawn at random"
 	if c.limits.Cost != nil {
-		why = "drawn at random, cheap ones more often"
+		why = "drawn at random, with probability proportional to 1/cost"
 	}
-	var picks []Choice
+	var picks []Suggestion
 	for len(picks) < n {
 		at := drawOpen(c, random)
 		if at < 0 {
 			break
 		}
 		c.Take(at)
-		picks = append(picks, Choice{c.nodes[at], 0, why})
+		picks = append(picks, Suggestion{Node: c.nodes[at], Value: 0, Why: why})
 	}
 	return picks, nil
 }
@@ -46,7 +46,7 @@ func drawOpen(c *Candidates, random *rand.Rand) int {
 		return -1
 	}
 	if c.limits.Cost == nil {
-		// Nearly always nearly all are open.
+		// Most candidates are open most of the time.
 		for range 16 {
 			if at := random.IntN(c.Len()); c.Open(at) {
 				return at
@@ -70,21 +70,20 @@ func drawOpen(c *Candidates, random *rand.Rand) int {
 	return open[len(open)-1] // rounding
 }
 
-// BreadthFirst visits the neighbours of measured nodes, those of the node
-// measured first before all others. Where no measured node has a neighbour left,
-// and at the very start, it goes on from a random node.
+// BreadthFirst visits the neighbours of measured nodes, beginning with those of
+// the node measured first. Where no measured node has an open neighbour, and at
+// the start, it continues from a random node. Graph is required.
 //
-// The paper says no more of its baseline than that it would "sequentially expand
-// observed nodes along the adjacency structure in breadth-first order": values
-// do not guide it, and so they do not here. Costs do not either; they count
-// against the budget alone.
+// It is the paper's baseline that would "sequentially expand observed nodes along
+// the adjacency structure in breadth-first order". Values do not guide it, nor do
+// costs, which only count against the budget.
 type BreadthFirst struct{ Graph Graph }
 
-// Blind marks that no model is needed.
-func (BreadthFirst) Blind() {}
+// ModelFree implements ModelFree.
+func (BreadthFirst) ModelFree() {}
 
 // Pick implements Policy.
-func (b BreadthFirst) Pick(_ context.Context, s Surrogate, c *Candidates, n int, seed uint64) ([]Choice, error) {
+func (b BreadthFirst) Pick(_ context.Context, s Surrogate, c *Candidates, n int, seed uint64) ([]Suggestion, error) {
 	from := 0 // nodes before it have no neighbour left
 	return visit(b.Graph, s, c, n, seed, func(visited []int, next func(node int) int) int {
 		for ; from < len(visited); from++ {
@@ -96,14 +95,14 @@ func (b BreadthFirst) Pick(_ context.Context, s Surrogate, c *Candidates, n int,
 	})
 }
 
-// DepthFirst is BreadthFirst with the node measured last before all others.
+// DepthFirst is BreadthFirst beginning with the node measured last.
 type DepthFirst struct{ Graph Graph }
 
-// Blind marks that no model is needed.
-func (DepthFirst) Blind() {}
+// ModelFree implements ModelFree.
+func (DepthFirst) ModelFree() {}
 
 // Pick implements Policy.
-func (d DepthFirst) Pick(_ context.Context, s Surrogate, c *Candidates, n int, seed uint64) ([]Choice, error) {
+func (d DepthFirst) Pick(_ context.Context, s Surrogate, c *Candidates, n int, seed uint64) ([]Suggestion, error) {
 	return visit(d.Graph, s, c, n, seed, func(visited []int, next func(node int) int) int {
 		for k := len(visited) - 1; k >= 0; k-- {
 			if at := next(visited[k]); at >= 0 {
@@ -114,33 +113,34 @@ func (d DepthFirst) Pick(_ context.Context, s Surrogate, c *Candidates, n int, s
 	})
 }
 
-// visit picks what step finds beside visited nodes, in the order of visits.
-func visit(g Graph, s Surrogate, c *Candidates, n int, seed uint64, step func(visited []int, next func(node int) int) int) ([]Choice, error) {
+// visit picks the candidates that step finds among the neighbours of visited
+// nodes.
+func visit(g Graph, s Surrogate, c *Candidates, n int, seed uint64, step func(visited []int, next func(node int) int) int) ([]Suggestion, error) {
 	random := rand.New(rng.New(seed, "search"))
 	visited := append([]int(nil), s.Measured()...)
 	seen := make([]bool, s.Nodes())
 	for _, i := range visited {
 		seen[i] = true
 	}
-	place := make([]int, s.Nodes()) // number of a candidate, from 1
+	index := make([]int, s.Nodes()) // index of a candidate plus 1
 	for at, node := range c.nodes {
-		place[node] = at + 1
+		index[node] = at + 1
 	}
 	next := func(node int) int {
 		neighbours, _ := g.Row(node)
 		for _, j := range neighbours {
-			if at := place[j] - 1; at >= 0 && !seen[j] && c.Open(at) {
+			if at := index[j] - 1; at >= 0 && !seen[j] && c.Open(at) {
 				return at
 			}
 		}
 		return -1
 	}
-	var picks []Choice
+	var picks []Suggestion
 	for len(picks) < n {
-		why := "beside a node that was measured"
+		why := "neighbour of a measured node"
 		at := step(visited, next)
 		if at < 0 {
-			at, why = drawOpen(c, random), "a random start: no measured node has a neighbour left"
+			at, why = drawOpen(c, random), "random start: no measured node has an open neighbour"
 		}
 		if at < 0 {
 			break
@@ -148,31 +148,32 @@ func visit(g Graph, s Surrogate, c *Candidates, n int, seed uint64, step func(vi
 		node := c.nodes[at]
 		c.Take(at)
 		visited, seen[node] = append(visited, node), true
-		picks = append(picks, Choice{node, 0, why})
+		picks = append(picks, Suggestion{Node: node, Value: 0, Why: why})
 	}
 	return picks, nil
 }
 
-// HighestDegree picks the nodes with most neighbours; with costs, most per cost.
+// HighestDegree picks the nodes with most neighbours, per cost with costs. Graph is
+// required.
 type HighestDegree struct{ Graph Graph }
 
-// Blind marks that no model is needed.
-func (HighestDegree) Blind() {}
+// ModelFree implements ModelFree.
+func (HighestDegree) ModelFree() {}
 
 // Pick implements Policy.
-func (h HighestDegree) Pick(_ context.Context, _ Surrogate, c *Candidates, n int, _ uint64) ([]Choice, error) {
+func (h HighestDegree) Pick(_ context.Context, _ Surrogate, c *Candidates, n int, _ uint64) ([]Suggestion, error) {
 	degree := func(at int) float64 {
 		neighbours, _ := h.Graph.Row(c.nodes[at])
 		return float64(len(neighbours))
 	}
-	var picks []Choice
+	var picks []Suggestion
 	for len(picks) < n {
 		at := c.best(func(at int) float64 { return degree(at) / c.Cost(at) })
 		if at < 0 {
 			break
 		}
 		c.Take(at)
-		picks = append(picks, Choice{c.nodes[at], degree(at), c.reason("has most neighbours of all that are left")})
+		picks = append(picks, Suggestion{Node: c.nodes[at], Value: degree(at), Why: c.reason("highest degree")})
 	}
 	return picks, nil
 }

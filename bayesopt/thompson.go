@@ -9,21 +9,21 @@ import (
 	"grfgp/internal/rng"
 )
 
-// Thompson picks the best node of a draw from the posterior, a separate draw for
-// every pick (Algorithm 3 of the paper). A node is picked as often as it is the
-// best, as far as is known.
+// Thompson is Thompson sampling: it picks the best node of a posterior draw, with a
+// new draw for every pick (Algorithm 3 of the paper). A node is picked with the
+// posterior probability that it is the best. The zero value maximises.
 //
-// With costs the pick is that of the highest gain per cost: how far the draw is
-// above the best mean of a measured node, divided by the cost (see perCost).
+// With costs it picks the highest gain per cost: the gain is the draw less the
+// best mean of a measured node.
 type Thompson struct {
-	Minimize bool // the lowest is the best
+	Minimize bool // the lowest value is the best
 }
 
-// drawsAtOnce is how many draws are held at a time: two numbers per node each.
+// drawsAtOnce is the number of draws in memory at a time, two numbers per node each.
 const drawsAtOnce = 16
 
-// Pick takes n draws and the best open candidate of each.
-func (t Thompson) Pick(ctx context.Context, s Surrogate, c *Candidates, n int, seed uint64) ([]Choice, error) {
+// Pick implements Policy.
+func (t Thompson) Pick(ctx context.Context, s Surrogate, c *Candidates, n int, seed uint64) ([]Suggestion, error) {
 	toward, floor := sign(t.Minimize), 0.0
 	if c.limits.Cost != nil {
 		var err error
@@ -31,11 +31,11 @@ func (t Thompson) Pick(ctx context.Context, s Surrogate, c *Candidates, n int, s
 			return nil, err
 		}
 	}
-	why := "the best of those left in one of the ways the values may be, given what is measured"
+	why := "best node in one posterior draw (Thompson sampling)"
 	if c.limits.Cost != nil {
-		why = "gains most per cost of those left in one of the ways the values may be, given what is measured"
+		why = "highest gain per cost in one posterior draw (Thompson sampling)"
 	}
-	var picks []Choice
+	var picks []Suggestion
 	n = min(n, c.Len())
 	for lo := 0; lo < n; lo += drawsAtOnce {
 		draws, row, err := drawAt(ctx, s, c.nodes, min(drawsAtOnce, n-lo), rng.New(seed, "thompson", uint64(lo)).Uint64())
@@ -50,26 +50,27 @@ func (t Thompson) Pick(ctx context.Context, s Surrogate, c *Candidates, n int, s
 				return picks, nil
 			}
 			c.Take(at)
-			picks = append(picks, Choice{c.nodes[at], value(at), why})
+			picks = append(picks, Suggestion{Node: c.nodes[at], Value: value(at), Why: why})
 		}
 	}
 	return picks, nil
 }
 
-// drawAt draws at nodes; row finds them. Where they are many, drawing at all
-// nodes is quicker, as kernels keep what that takes.
+// drawAt draws at nodes; row(k) is the row of nodes[k] in the draws. For more than
+// a quarter of all nodes it draws at all of them, which is quicker because kernels
+// cache that factor.
 func drawAt(ctx context.Context, s Surrogate, nodes []int, n int, seed uint64) (draws *mat.Dense, row func(at int) int, err error) {
 	row = func(at int) int { return at }
 	if 4*len(nodes) > s.Nodes() && len(nodes) < s.Nodes() {
-		given := nodes
-		row = func(at int) int { return given[at] }
+		listed := nodes
+		row = func(at int) int { return listed[at] }
 		nodes = allNodes(s.Nodes())
 	}
 	draws, err = s.Sample(ctx, nodes, n, seed)
 	return draws, row, err
 }
 
-// incumbent returns the best mean of a measured node, with higher better.
+// incumbent returns the best mean of a measured node, times direction.
 func incumbent(ctx context.Context, s Surrogate, toward float64) (float64, error) {
 	mean, err := s.Mean(ctx, s.Measured())
 	best := math.Inf(-1)

@@ -9,28 +9,27 @@ import (
 	"grfgp/kernel"
 )
 
-// Trainer learns hyperparameters from measurements. What it returns depends on
-// its arguments alone.
+// Trainer fits models to measurements. Results depend on the arguments alone.
 type Trainer interface {
+	// Nodes returns the number of nodes.
 	Nodes() int
-	// Fit learns from d. last is what it returned before, a good place to start
-	// from; nil the first time. An error that wraps gp.ErrData says that d is too
-	// little, and that more may help.
+	// Fit fits a model to d. last is its previous result, to start from; nil the
+	// first time. An error that wraps gp.ErrData means that d does not determine a
+	// model, and that more measurements may.
 	Fit(ctx context.Context, d gp.Data, last *Trained) (*Trained, error)
-	// Restore makes a model again from the kernel and the state of one that Fit
-	// returned.
+	// Restore rebuilds a model of Fit from its kernel and state.
 	Restore(ctx context.Context, kernel string, s gp.State) (*gp.Model, error)
 }
 
-// Trained is a model, and which of the trainer's kernels it has, in the words of
-// the trainer.
+// Trained is a fitted model and a description of its kernel that the Trainer's
+// Restore understands.
 type Trained struct {
 	Model  *gp.Model
 	Kernel string
 }
 
-// Train returns the trainer of one kernel. Each training starts from the
-// likeliest of the last optimum and opts.Starts.
+// Train returns the Trainer of one kernel. Each training starts from the last
+// optimum or one of opts.Starts, whichever has the highest likelihood.
 func Train(k kernel.Kernel, opts gp.FitOptions) Trainer { return oneKernel{k, opts} }
 
 type oneKernel struct {
@@ -56,21 +55,21 @@ func (o oneKernel) Restore(_ context.Context, _ string, s gp.State) (*gp.Model, 
 	return gp.NewModel(o.kernel, s)
 }
 
-// Schedule says when hyperparameters are learned anew. The zero value trains
-// when measurements have grown by a quarter and when predictions drift.
+// Schedule says when hyperparameters are fitted again. The zero value trains when
+// the number of measurements has grown by a quarter, and when predictions drift.
 //
-// Drift is how many nats per measurement the log score of what was measured
-// since the last training lies from what the model then expected of itself: with
-// z the distance of a value from its prediction by all values before, in standard
-// deviations, noise included, the mean of (z² − 1)/2. It is 0 on average if the
-// model is right, and positive if predictions are too sure. It counts when it is
-// above Drift, either way, and three standard errors, 3·√(1/2m) for m ≥ 10
-// measurements. Only the exact solver has it: by iteration, variances cost too
-// much.
+// Drift is the difference, in nats per measurement, between the log score that the
+// model expected and the one it got since the last training: the mean of
+// (z² − 1)/2, where z is the error of a prediction by all earlier measurements in
+// standard deviations, noise included. Its expectation is 0 if the model is right;
+// it is positive if intervals are too narrow. It triggers a training when its
+// absolute value, over m ≥ 10 measurements, exceeds both Drift and three standard
+// errors, 3·√(1/2m). It needs the exact solver, as iterative variances are too
+// expensive.
 type Schedule struct {
 	First  int     // measurements before the first training; 0 means 5
-	Growth float64 // of measurements since the last training, as a share; 0 means 0.25, or none if Every is set
-	Every  int     // so many measurements since the last training; 0: by Growth
+	Growth float64 // share of new measurements that triggers a training; 0 means 0.25, or never if Every is set
+	Every  int     // number of new measurements that triggers a training; 0: by Growth
 	Drift  float64 // 0 means 0.25; negative: never
 }
 
@@ -92,8 +91,8 @@ func (s Schedule) check() (Schedule, error) {
 	return s, nil
 }
 
-// due reports whether to train at so many measurements, with the last training
-// at so many.
+// due reports whether to train at now measurements, after the last training at
+// last.
 func (s Schedule) due(now, last int) bool {
 	switch {
 	case last == 0:
@@ -104,8 +103,8 @@ func (s Schedule) due(now, last int) bool {
 	return s.Growth > 0 && float64(now) >= float64(last)*(1+s.Growth)
 }
 
-// drifted reports whether measurements since the last training came out too far
-// from their predictions, or too near: z are their innovations.
+// drifted reports whether the innovations z since the last training are too large
+// or too small.
 func (s Schedule) drifted(z []float64) bool {
 	if s.Drift < 0 || len(z) < driftLeast {
 		return false

@@ -70,6 +70,13 @@ func (q *Posterior) extend(ctx context.Context, p *Posterior) error {
 	return q.system.solve(ctx, mat.NewDense(len(q.alpha), 1, q.alpha), y, forMeans)
 }
 
+// Factored reports whether the covariance matrix of the measurements was factored
+// (the exact solver) rather than solved by iteration.
+func (p *Posterior) Factored() bool {
+	_, ok := p.system.(exactSystem)
+	return ok
+}
+
 // Innovations returns how far each measurement came out from its prediction by
 // those before it, in standard deviations, noise included: L⁻¹y, where H = LLᵀ.
 // They are independent N(0, 1) if the model is right. It needs the exact solver,

@@ -21,7 +21,6 @@ func bandwidth(g *Graph) int {
 	return width
 }
 
-
 func TestOrderBandwidth(t *testing.T) {
 	for _, c := range []struct {
 		name string

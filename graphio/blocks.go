@@ -64,8 +64,7 @@ func (c *cutter) whole(n int) (int, error) {
 			return i + 1, nil
 		}
 		if n > longestLine {
-			return 0, &Error{Kind: ErrData, File: c.in.name, Line: c.line + 1,
-				What: fmt.Sprintf("a line of more than %d MiB", longestLine>>20), Next: "is this a file of text, with line ends?"}
+			return 0, c.in.at(c.line+1, CodeRow, fmt.Sprintf("a line of more than %d MiB", longestLine>>20), do("is this a file of text, with line ends?"))
 		}
 	}
 }

@@ -71,7 +71,7 @@ func TestTrafficWeights(t *testing.T) {
 	src := dataset(t, "traffic_sanjose/road_edges.csv.gz")
 	given := mustReadGraph(t, src, Options{})
 	made := mustReadGraph(t, src, Options{Weights: WeightsDistance})
-	if !strings.Contains(strings.Join(given.Report.Warnings, "\n"), "length_m looks like a distance and is not used") {
+	if !strings.Contains(strings.Join(warnings(given.Report), "\n"), "length_m looks like a distance and is not used") {
 		t.Errorf("warnings %q say nothing about length_m", given.Report.Warnings)
 	}
 	rowPtr, col, want := asInput(given.Graph).Adjacency().Raw()
@@ -157,7 +157,7 @@ func TestDatasetTables(t *testing.T) {
 	t.Run("cora", func(t *testing.T) {
 		g := mustReadGraph(t, dataset(t, "cora/cora.cites.gz"), Options{}).Graph
 		_, err := ReadMeasurements(ctx, dataset(t, "cora/cora_lcc_nodes.csv.gz"), g, Options{Columns: map[Role]string{RoleValue: "class"}})
-		if !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), "--column node=paper_id") {
+		if !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), `Options.Columns["node"] = "paper_id"`) {
 			t.Errorf("node or paper_id was no question: %v", err)
 		}
 	})

@@ -203,7 +203,7 @@ func readDelimited(ctx context.Context, in *input, opts Options) (*Network, erro
 // report starts the report of a file of delimited text.
 func (s *sheet) report() *Report {
 	r := &Report{
-		File: s.in.name, Format: formatDelimited, Compression: s.in.compression,
+		table: s.in.table, File: s.in.name, Format: formatDelimited, Compression: s.in.compression,
 		Delimiter: s.delim.String(), Header: "none", Ledger: Ledger{Unit: "lines"},
 	}
 	if s.columns == 1 {
@@ -242,16 +242,7 @@ func readEdges(ctx context.Context, c *cutter, l *edgeLayout, names *namer, r *R
 // buildNetwork turns the edges that were read into a graph in locality order.
 func buildNetwork(list *edgeList, columns edgeColumns, names *namer, r *Report, opts Options) (*Network, error) {
 	if list.n == 0 {
-		what, next := "there is no edge in it", "name another file, or build the edges from coordinates with --nodes FILE --knn K"
-		if r.Ledger.Header > 0 && r.Ledger.Bad == 0 {
-			what += ", only a header"
-		}
-		if len(r.BadRows) > 0 {
-			next = "the first bad row is " + r.BadRows[0]
-		} else if list.lines.hidden > 0 {
-			next = list.lines.unhide()
-		}
-		return nil, &Error{Kind: ErrData, File: r.File, What: what, Next: next}
+		return nil, r.noEdges(&list.lines)
 	}
 	edges := list.join(columns.weight >= 0)
 	if err := list.finish(&edges, columns, r); err != nil {
@@ -267,7 +258,7 @@ func buildNetwork(list *edgeList, columns edgeColumns, names *namer, r *Report, 
 	}
 	g, counts, err := graph.FromEdges(names.labels, edges, graph.BuildOptions{Parallel: opts.Parallel, KeepLoops: opts.KeepLoops})
 	if err != nil {
-		return nil, &Error{Kind: ErrData, File: r.File, What: fmt.Sprintf("the edges make no graph (%v)", err), Next: "correct the weights", Err: err}
+		return nil, &Error{Code: CodeContent, Table: TableEdges, File: r.File, What: fmt.Sprintf("the edges make no graph (%v)", err), Remedies: []Remedy{do("correct the weights")}, Err: err}
 	}
 	r.Ledger.Edges, r.Ledger.Repeats = int64(counts.Edges), int64(counts.Repeats)
 	r.Ledger.SelfLoops, r.Ledger.ZeroWeights = int64(counts.Loops), int64(counts.Zero)
@@ -281,6 +272,23 @@ func buildNetwork(list *edgeList, columns edgeColumns, names *namer, r *Report, 
 	return NewNetwork(g, nodes, r), nil
 }
 
+// noEdges is the error of a file in which no row became an edge.
+func (r *Report) noEdges(lines *tally) error {
+	e := &Error{Code: CodeContent, Table: TableEdges, File: r.File, What: "there is no edge in it"}
+	if r.Ledger.Header > 0 && r.Ledger.Bad == 0 {
+		e.What += ", only a header"
+	}
+	switch {
+	case len(r.BadRows) > 0:
+		e.Remedies = []Remedy{do("the first bad row is " + r.BadRows[0])}
+	case lines.hidden > 0:
+		e.Remedies = []Remedy{do(lines.unhide())}
+	default:
+		e.Remedies = []Remedy{do("name another file"), do("build the edges from coordinates", Setting{Option: OptionReader, Value: "NearestNeighbours"})}
+	}
+	return e
+}
+
 // finish makes weights of distances and says what the weights are.
 func (e *edgeList) finish(edges *graph.Edges, columns edgeColumns, r *Report) error {
 	if columns.weight < 0 || e.terms == 0 {
@@ -291,7 +299,8 @@ func (e *edgeList) finish(edges *graph.Edges, columns edgeColumns, r *Report) er
 	} else {
 		mean := e.sum / float64(e.terms)
 		if math.IsInf(mean/e.lo, 0) || math.IsInf(mean, 0) {
-			return &Error{Kind: ErrData, File: r.File, What: fmt.Sprintf("distances from %g to %g cannot be made into weights", e.lo, e.hi), Next: "correct them, or give them in another unit"}
+			return &Error{Code: CodeContent, Table: TableEdges, File: r.File, What: fmt.Sprintf("distances from %g to %g cannot be made into weights", e.lo, e.hi),
+				Remedies: []Remedy{do("correct them"), do("give them in another unit")}}
 		}
 		for k, d := range edges.W {
 			if d > 0 {
@@ -321,7 +330,7 @@ func (r *Report) tellCounts(c graph.BuildCounts, weighted bool) {
 		r.warn("edges that repeat an earlier one: %d; the first of each counts", c.Repeats)
 	}
 	if c.Loops > 0 {
-		r.warn("edges from a node to itself: %d; left out, --keep-loops keeps them", c.Loops)
+		r.offer(fmt.Sprintf("edges from a node to itself: %d; left out", c.Loops), do("keep them", Setting{Option: OptionKeepLoops}))
 	}
 	if c.KeptLoops > 0 {
 		r.warn("edges from a node to itself: %d; kept", c.KeptLoops)

@@ -44,8 +44,8 @@ func (s *sheet) findDelimiter(rows []numbered) (Delimiter, error) {
 	}
 	best := slices.MaxFunc(found, func(a, b candidate) int { return cmp.Compare(a.share, b.share) })
 	if best.share < 0.5 {
-		return 0, s.in.fail("its lines have very different numbers of fields",
-			fmt.Sprintf("put one %s on each line (is it an adjacency list?), or name the delimiter, as in --delimiter %ss=tab", s.table.noun, s.table.noun))
+		return 0, s.in.fail(CodeContent, "its lines have very different numbers of fields",
+			do(fmt.Sprintf("put one %s on each line (is it an adjacency list?)", s.in.table.row())), do("name the delimiter", Setting{Option: OptionDelimiter}))
 	}
 	return best.d, nil
 }
@@ -110,11 +110,13 @@ func (s *sheet) hasHeader(first []string, rest [][]string, copies int, line int6
 		return false, nil
 	}
 	// Words above words: names, or the first edge.
-	what := fmt.Sprintf("line %d (%s) may be a header or the first %s", line, quoteAll(first), s.table.noun)
+	what := fmt.Sprintf("line %d (%s) may be a header or the first %s", line, quoteAll(first), s.in.table.row())
 	if again {
 		what += ": its words are known names, but one of them stands in a row too"
 	}
-	return false, s.in.ask(what, fmt.Sprintf("say --header %[1]ss=yes or --header %[1]ss=no", s.table.noun))
+	return false, s.in.fail(CodeAmbiguous, what,
+		do("take it as a header", Setting{Option: OptionHeader, Value: string(HeaderYes)}),
+		do("take it as the first "+s.in.table.row(), Setting{Option: OptionHeader, Value: string(HeaderNo)}))
 }
 
 // namedByOptions reports whether a column was asked for by a name that stands

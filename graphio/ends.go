@@ -19,16 +19,16 @@ type edgeColumns struct {
 func (s *sheet) chooseEdges(known *graph.IDs, opts Options, r *Report) (edgeColumns, error) {
 	c := edgeColumns{weight: -1}
 	if s.columns < 2 {
-		return c, s.in.fail("an edge needs two ends, but there is only one column",
-			"name the delimiter, as in --delimiter edges=tab, or give a file of edges")
+		return c, s.in.fail(CodeContent, "an edge needs two ends, but there is only one column",
+			do("name the delimiter", Setting{Option: OptionDelimiter}), do("give a file of edges"))
 	}
 	if dict := s.findCell(func(cell string) bool { return strings.HasPrefix(cell, "{'") || strings.HasPrefix(cell, `{"`) }); dict != "" {
-		return c, s.in.fail("edges carry Python dictionaries ("+quote([]byte(dict))+")",
-			"write plain columns, with networkx: write_weighted_edgelist or to_pandas_edgelist(G).to_csv")
+		return c, s.in.fail(CodeFormat, "edges carry Python dictionaries ("+quote([]byte(dict))+")",
+			do("write plain columns, with networkx: write_weighted_edgelist or to_pandas_edgelist(G).to_csv"))
 	}
 	if s.looksLikeMatrix() && len(opts.Columns) == 0 {
-		return c, s.in.fail(fmt.Sprintf("looks like a matrix of %d columns, not like edges", s.columns),
-			"write one edge per line: source,target,weight; or name the columns: --column source=1 --column target=2")
+		return c, s.in.fail(CodeFormat, fmt.Sprintf("looks like a matrix of %d columns, not like edges", s.columns),
+			do("write one edge per line (source,target,weight)"), do("name the columns", nameColumn(RoleSource, "1"), nameColumn(RoleTarget, "2")))
 	}
 	if s.looksLikeLabelledMatrix(s.sample, 1) && len(opts.Columns) == 0 {
 		return c, s.labelledMatrix()
@@ -77,8 +77,8 @@ func (s *sheet) looksLikeLabelledMatrix(rows [][]string, from int) bool {
 }
 
 func (s *sheet) labelledMatrix() error {
-	return s.in.fail("is an adjacency matrix with names, which is not read: its first column repeats the header",
-		"write one edge per line: source,target,weight; with pandas: m.stack().rename_axis(['source', 'target']).reset_index(name='weight').to_csv('edges.csv', index=False)")
+	return s.in.fail(CodeFormat, "is an adjacency matrix with names, which is not read: its first column repeats the header",
+		do("write one edge per line: source,target,weight; with pandas: m.stack().rename_axis(['source', 'target']).reset_index(name='weight').to_csv('edges.csv', index=False)"))
 }
 
 func (s *sheet) findCell(is func(string) bool) string {
@@ -122,19 +122,20 @@ func (s *sheet) chooseEnds(c *edgeColumns, known *graph.IDs, opts Options) (why 
 		}
 	}
 	if fixed[0] >= 0 && fixed[0] == fixed[1] {
-		return why, s.in.ask("source and target are the same column", "give two columns")
+		return why, s.in.fail(CodeOption, "source and target are the same column", do("give two columns"))
 	}
 	pairs, reason, err := s.endCandidates(fixed, known)
 	if err != nil {
 		return why, err
 	}
 	if len(pairs) > 1 {
-		var readings, flags []string
+		var readings []string
+		var ways []Remedy
 		for _, p := range pairs {
 			readings = append(readings, s.nameOf(p[0])+" and "+s.nameOf(p[1]))
+			ways = append(ways, s.nameEnds("say which", p[0], p[1]))
 		}
-		flags = append(flags, "--column source="+s.nameOf(pairs[0][0]), "--column target="+s.nameOf(pairs[0][1]))
-		return why, s.in.ask("the ends of an edge may be "+list(readings, "or"), "say which, as in "+strings.Join(flags, " "))
+		return why, s.in.fail(CodeAmbiguous, "the ends of an edge may be "+list(readings, "or"), ways...)
 	}
 	c.source, c.target = pairs[0][0], pairs[0][1]
 	for k := range why {
@@ -176,9 +177,9 @@ func (s *sheet) endCandidates(fixed [2]int, known *graph.IDs) (pairs [][2]int, w
 		}
 	}
 	if len(fractions) == 1 && len(ids) < 2 {
-		source, target := s.nameOf(fractions[0].source), s.nameOf(fractions[0].target)
-		return nil, "", s.in.ask(fmt.Sprintf("columns %s and %s are named as the ends of an edge, but hold numbers with a sign or a fraction", source, target),
-			fmt.Sprintf("write ids as whole numbers, or take them as they are: --column source=%s --column target=%s", source, target))
+		p := fractions[0]
+		return nil, "", s.in.fail(CodeAmbiguous, fmt.Sprintf("columns %s and %s are named as the ends of an edge, but hold numbers with a sign or a fraction", s.nameOf(p.source), s.nameOf(p.target)),
+			do("write ids as whole numbers"), s.nameEnds("take them as they are", p.source, p.target))
 	}
 	why = "by type: it holds ids"
 	if matching := slices.DeleteFunc(slices.Clone(ids), func(j int) bool { return s.overlap(j, known) < 0.5 }); len(matching) > 0 && len(matching) < len(ids) {
@@ -196,10 +197,11 @@ func (s *sheet) endCandidates(fixed [2]int, known *graph.IDs) (pairs [][2]int, w
 	case fixed[0] < 0 && fixed[1] < 0 && s.names == nil && s.pairThenNumbers(ids):
 		return [][2]int{{0, 1}}, "no names: the first two columns, numbers follow", nil
 	case len(ids) == 1 && fixed[0] < 0 && fixed[1] < 0:
-		return nil, "", s.in.ask(fmt.Sprintf("only column %s looks like the end of an edge, among %s", s.nameOf(ids[0]), s.describe(nil)),
-			"give a file of edges, or name both ends: --column source=… --column target=…")
+		return nil, "", s.in.fail(CodeAmbiguous, fmt.Sprintf("only column %s looks like the end of an edge, among %s", s.nameOf(ids[0]), s.describe(nil)),
+			do("give a file of edges"), do("name both ends", nameColumn(RoleSource, ""), nameColumn(RoleTarget, "")))
 	case len(ids) == 0:
-		return nil, "", s.in.ask("no column looks like the end of an edge, among "+s.describe(nil), "name them: --column source=… --column target=…")
+		return nil, "", s.in.fail(CodeAmbiguous, "no column looks like the end of an edge, among "+s.describe(nil),
+			do("name both ends", nameColumn(RoleSource, ""), nameColumn(RoleTarget, "")))
 	}
 	source, target := ids[0], ids[len(ids)-1]
 	if fixed[0] >= 0 {
@@ -208,8 +210,12 @@ func (s *sheet) endCandidates(fixed [2]int, known *graph.IDs) (pairs [][2]int, w
 	if fixed[1] >= 0 {
 		target = fixed[1]
 	}
-	return nil, "", s.in.ask("the ends of an edge may be any two of "+s.describe(nil),
-		fmt.Sprintf("say which, as in --column source=%s --column target=%s", s.nameOf(source), s.nameOf(target)))
+	return nil, "", s.in.fail(CodeAmbiguous, "the ends of an edge may be any two of "+s.describe(nil), s.nameEnds("name both, for example", source, target))
+}
+
+// nameEnds is the remedy that names both ends of an edge.
+func (s *sheet) nameEnds(what string, source, target int) Remedy {
+	return do(what, nameColumn(RoleSource, s.nameOf(source)), nameColumn(RoleTarget, s.nameOf(target)))
 }
 
 // pairThenNumbers reports whether a row is two ids of one type and numbers, as

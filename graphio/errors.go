@@ -7,32 +7,77 @@ import (
 	"unicode/utf8"
 )
 
-// Every error about a file is an *Error and wraps one of these two.
+// Every error about a file is an *Error and wraps ErrUsage or ErrData.
 var (
-	// ErrUsage: the file is not there, or it can be read in more than one way
-	// and an option must say which.
-	ErrUsage = errors.New("graphio: usage")
+	// ErrUsage: the file cannot be opened, an option does not fit it, or it can be
+	// read in more than one way and an option must say which.
+	ErrUsage = errors.New("cannot be read as asked")
 	// ErrData: the file holds something that cannot be used.
-	ErrData = errors.New("graphio: bad data")
+	ErrData = errors.New("bad data")
+	// ErrEmpty is wrapped, beside ErrData, by the error about a file that holds
+	// nothing but, perhaps, a header.
+	ErrEmpty = errors.New("empty file")
 )
 
-// ErrEmpty is the cause of an error about a file with nothing in it but, perhaps,
-// a header.
-var ErrEmpty = errors.New("graphio: nothing in it")
+// Code is the kind of an [Error], for programs to act upon.
+type Code string
 
-// Error tells the owner of a file what is wrong, where, and what to do next.
-type Error struct {
-	Kind   error // ErrUsage or ErrData
-	File   string
-	Line   int64 // from 1; 0 when it is about the file as a whole
-	Column int   // in characters from 1; 0 when it is about the whole line
-	What   string
-	Next   string
-	Err    error // the cause, if another error is
+// The kinds of errors. The first three wrap ErrUsage, the others ErrData.
+const (
+	CodeFile      Code = "file"      // the file cannot be opened
+	CodeOption    Code = "option"    // an option has an unknown value, or one that does not fit the file
+	CodeAmbiguous Code = "ambiguous" // the file can be read in several ways; the remedies list the options that decide
+	CodeFormat    Code = "format"    // the file is in a format that is not read
+	CodeDamaged   Code = "damaged"   // the file is cut short or damaged
+	CodeEmpty     Code = "empty"     // the file holds nothing but, perhaps, a header; wraps ErrEmpty too
+	CodeRow       Code = "row"       // a row cannot be used
+	CodeIDs       Code = "ids"       // none of the ids is one of the graph or of the node table
+	CodeContent   Code = "content"   // the rows are well formed, but no graph and no model can be made of them
+)
+
+// kinds returns the sentinels of a code.
+func (c Code) kinds() []error {
+	switch c {
+	case CodeFile, CodeOption, CodeAmbiguous:
+		return []error{ErrUsage}
+	case CodeEmpty:
+		return []error{ErrData, ErrEmpty}
+	}
+	return []error{ErrData}
 }
 
-// Error returns "file:line:column: what; next".
-func (e *Error) Error() string {
+// Table is the kind of table that a file was read as.
+type Table string
+
+// The kinds of tables.
+const (
+	TableEdges        Table = "edges"
+	TableNodes        Table = "nodes"
+	TableMeasurements Table = "measurements"
+	TableLabels       Table = "labels"
+)
+
+// row returns the word for one row of the table.
+func (t Table) row() string { return strings.TrimSuffix(string(t), "s") }
+
+// Error says what is wrong with a file, where, and how to go on.
+type Error struct {
+	Code     Code
+	Table    Table // what the file was read as; "" where that does not matter
+	File     string
+	Line     int64 // from 1; 0 when the error is about the whole file
+	Column   int   // in characters from 1; 0 when the error is about the whole line
+	What     string
+	Remedies []Remedy // alternatives
+	Err      error    // the cause, if it is another error
+}
+
+// Error returns "file:line:column: what; remedies". Options are named as in Go.
+func (e *Error) Error() string { return e.Text(inGo) }
+
+// Text is Error with options written by say. A remedy that needs an option which
+// the user of say does not have is left out.
+func (e *Error) Text(say Speller) string {
 	var b strings.Builder
 	b.WriteString(e.File)
 	if e.Line > 0 {
@@ -42,21 +87,151 @@ func (e *Error) Error() string {
 		}
 	}
 	b.WriteString(": ")
-	b.WriteString(e.What)
-	if e.Next != "" {
-		b.WriteString("; ")
-		b.WriteString(e.Next)
-	}
+	b.WriteString(withRemedies(e.What, e.Table, e.Remedies, say))
 	return b.String()
 }
 
-// Unwrap returns the kind and the cause.
+// Unwrap returns ErrUsage or ErrData, ErrEmpty where it holds, and the cause.
 func (e *Error) Unwrap() []error {
 	if e.Err == nil {
-		return []error{e.Kind}
+		return e.Code.kinds()
 	}
-	return []error{e.Kind, e.Err}
+	return append(e.Code.kinds(), e.Err)
 }
+
+// Warning is something about a file that may not be what its owner meant.
+type Warning struct {
+	Table    Table
+	What     string
+	Remedies []Remedy
+}
+
+// Text returns the warning with options written by say, as [Error.Text] does.
+func (w Warning) Text(say Speller) string { return withRemedies(w.What, w.Table, w.Remedies, say) }
+
+// String returns the warning with options named as in Go.
+func (w Warning) String() string { return w.Text(inGo) }
+
+// MarshalText returns the warning without remedies that need an option.
+func (w Warning) MarshalText() ([]byte, error) {
+	return []byte(w.Text(withoutOptions)), nil
+}
+
+// UnmarshalText takes the text as the whole warning.
+func (w *Warning) UnmarshalText(text []byte) error {
+	*w = Warning{What: string(text)}
+	return nil
+}
+
+// Remedy is one way to go on: something to do, by setting options or without.
+type Remedy struct {
+	Do  string    // such as "leave such rows out"
+	Set []Setting // all of them together
+}
+
+// Setting is an option with a value.
+type Setting struct {
+	Option Option
+	Role   Role   // with OptionColumns: which role
+	Value  string // "" where only the owner of the file can know it
+}
+
+// Option names a field of [Options].
+type Option string
+
+// The options that remedies name. OptionReader is no field: it asks for another
+// function of this package, which is its value.
+const (
+	OptionColumns   Option = "Columns"
+	OptionDelimiter Option = "Delimiter"
+	OptionHeader    Option = "Header"
+	OptionDecimal   Option = "Decimal"
+	OptionBadRows   Option = "BadRows"
+	OptionWeights   Option = "Weights"
+	OptionKeepLoops Option = "KeepLoops"
+	OptionRepeats   Option = "Repeats"
+	OptionReader    Option = "Reader"
+)
+
+// Speller writes settings in the words of their user, such as flags of a command
+// or parameters of a request.
+type Speller struct {
+	// Spell writes a setting for a file of the given table. It returns "" if the
+	// user has no such option.
+	Spell func(table Table, s Setting) string
+	// And joins settings that go together.
+	And string
+}
+
+// all writes the settings of a remedy; false if the user lacks one of the options.
+func (sp Speller) all(table Table, set []Setting) (string, bool) {
+	var out []string
+	for _, s := range set {
+		text := sp.Spell(table, s)
+		if text == "" {
+			return "", false
+		}
+		out = append(out, text)
+	}
+	return strings.Join(out, sp.And), true
+}
+
+// inGo writes settings as a Go caller does, withoutOptions has none.
+var (
+	inGo           = Speller{goSetting, " and "}
+	withoutOptions = Speller{func(Table, Setting) string { return "" }, ""}
+)
+
+func goSetting(_ Table, s Setting) string {
+	switch {
+	case s.Option == OptionReader:
+		return s.Value
+	case s.Option == OptionColumns && s.Value == "":
+		return fmt.Sprintf("Options.Columns[%q]", s.Role)
+	case s.Option == OptionColumns:
+		return fmt.Sprintf("Options.Columns[%q] = %q", s.Role, s.Value)
+	case s.Value == "":
+		return "Options." + string(s.Option)
+	}
+	return fmt.Sprintf("Options.%s = %q", s.Option, s.Value)
+}
+
+// withRemedies returns "what; a, b, or c".
+func withRemedies(what string, table Table, remedies []Remedy, say Speller) string {
+	var ways []string
+	last := ""
+	for _, r := range remedies {
+		text, ok := say.all(table, r.Set)
+		switch {
+		case !ok:
+			continue
+		case text == "":
+			ways = append(ways, r.Do)
+		case r.Do == last:
+			ways[len(ways)-1] += " or " + text
+		default:
+			ways = append(ways, r.Do+" with "+text)
+		}
+		last = r.Do
+	}
+	switch n := len(ways); n {
+	case 0:
+		return what
+	case 1:
+		return what + "; " + ways[0]
+	default:
+		return what + "; " + strings.Join(ways[:n-1], ", ") + ", or " + ways[n-1]
+	}
+}
+
+// do returns a remedy.
+func do(what string, set ...Setting) Remedy { return Remedy{what, set} }
+
+// nameColumn is the setting that names the column of a role; "" leaves the name open.
+func nameColumn(role Role, name string) Setting { return Setting{OptionColumns, role, name} }
+
+// skipRows is the remedy for bad rows that may be left out.
+var skipRows = do("leave such rows out", Setting{Option: OptionBadRows, Value: string(BadRowsSkip)})
 
 // quote shows a piece of a file: short, in one line, whatever is in it.
 func quote(text []byte) string {

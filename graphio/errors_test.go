@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -24,9 +26,9 @@ func zipped(text string) string {
 // what next.
 func TestGraphErrors(t *testing.T) {
 	const (
-		skip  = "; correct the line, or leave such rows out with --on-bad-row skip"
+		skip  = `; correct the line, or leave such rows out with Options.BadRows = "skip"`
 		stack = ", which is not read: its first column repeats the header; write one edge per line: source,target,weight; with pandas: m.stack().rename_axis(['source', 'target']).reset_index(name='weight').to_csv('edges.csv', index=False)"
-		three = "; say --weights similarity (larger means more alike), --weights distance (w = mean distance / distance) or --weights ignore (all edges equal)"
+		three = `; take larger as more alike with Options.Weights = "similarity", take it as a distance (w = mean distance / distance) with Options.Weights = "distance", or take all edges as equal with Options.Weights = "ignore"`
 	)
 	utf16 := "\xff\xfea\x00,\x00b\x00\n\x00"
 	packed := zipped(strings.Repeat("0,1\n1,2\n", 1000))
@@ -58,42 +60,42 @@ func TestGraphErrors(t *testing.T) {
 		{"GML", "Creator \"x\"\ngraph\n[\n", Options{}, ErrData, "e: is GML, which is not read; save the graph as GraphML or as CSV"},
 		{"old Mac", "0,1\r1,2\r", Options{}, ErrData, `e: its lines end in a carriage return alone, as on old Macs; convert it: tr '\r' '\n' < FILE > NEW`},
 		{"only comments", "# a\n\n% b\n", Options{}, ErrData, "e: there is no edge in it, only comments and blank lines; name another file"},
-		{"only a header", "source,target\n", Options{}, ErrData, "e: there is no edge in it, only a header; name another file, or build the edges from coordinates with --nodes FILE --knn K"},
+		{"only a header", "source,target\n", Options{}, ErrData, "e: there is no edge in it, only a header; name another file, or build the edges from coordinates with NearestNeighbours"},
 		{"only a header and hidden rows", "source,target\n#a,#b\n#b,#c\n", Options{}, ErrData, "e: there is no edge in it, only a header; comments among the rows that look like rows: 2, first on line 2; put quotes around ids that begin with # or %"},
-		{"one column", "node\n1\n2\n", Options{}, ErrData, "e: an edge needs two ends, but there is only one column; name the delimiter, as in --delimiter edges=tab, or give a file of edges"},
-		{"adjacency list", "a b c d\nb c\nc a b e f\nd b f\n", Options{}, ErrData, "e: its lines have very different numbers of fields; put one edge on each line (is it an adjacency list?), or name the delimiter, as in --delimiter edges=tab"},
-		{"adjacency matrix", "0 1 0 1\n1 0 1 0\n0 1 0 1\n1 0 1 0\n", Options{}, ErrData, "e: looks like a matrix of 4 columns, not like edges; write one edge per line: source,target,weight; or name the columns: --column source=1 --column target=2"},
+		{"one column", "node\n1\n2\n", Options{}, ErrData, "e: an edge needs two ends, but there is only one column; name the delimiter with Options.Delimiter, or give a file of edges"},
+		{"adjacency list", "a b c d\nb c\nc a b e f\nd b f\n", Options{}, ErrData, "e: its lines have very different numbers of fields; put one edge on each line (is it an adjacency list?), or name the delimiter with Options.Delimiter"},
+		{"adjacency matrix", "0 1 0 1\n1 0 1 0\n0 1 0 1\n1 0 1 0\n", Options{}, ErrData, `e: looks like a matrix of 4 columns, not like edges; write one edge per line (source,target,weight), or name the columns with Options.Columns["source"] = "1" and Options.Columns["target"] = "2"`},
 		{"matrix with names", ",a,b,c\na,0,1,0\nb,1,0,1\nc,0,1,0\n", Options{}, ErrData, "e: is an adjacency matrix with names" + stack},
 		{"matrix with names, of R", "a;b\na;0;1,5\nb;1,5;0\n", Options{}, ErrData, "e: is an adjacency matrix with names" + stack},
 		{"networkx with data", "1 2 {'weight': 3}\n", Options{}, ErrData, `e: edges carry Python dictionaries ("{'weight':"); write plain columns, with networkx: write_weighted_edgelist or to_pandas_edgelist(G).to_csv`},
-		{"row names of R", "from,to\n1,a,b\n2,b,c\n", Options{}, ErrData, "e: line 1 names 2 columns, but the rows have 3; if R wrote it, write it with row.names = FALSE; else name all columns, or say --header edges=no if the first line is not a header"},
+		{"row names of R", "from,to\n1,a,b\n2,b,c\n", Options{}, ErrData, `e: line 1 names 2 columns, but the rows have 3; write it with row.names = FALSE if R wrote it, name all columns, or take line 1 as a row with Options.Header = "no"`},
 
 		{"distance", "u,v,length_m\n0,1,5\n", Options{}, ErrUsage, "e: column length_m looks like a distance; taken as a weight it would make far things alike" + three},
 		{"distance as the weight column", "u,v,km\n0,1,5\n", Options{Columns: map[Role]string{RoleWeight: "km"}}, ErrUsage, "e: column km looks like a distance; taken as a weight it would make far things alike" + three},
 		{"numbers without name", "0 1 0.5\n1 2 0.7\n", Options{}, ErrUsage, "e: column 3 holds numbers and has no name: it may be a weight or a distance" + three},
 		{"numbers of a strange name", "source,target,gewicht\na,b,1\nb,c,2\n", Options{}, ErrUsage, "e: column gewicht holds numbers: it may be a weight, a distance or neither" + three},
-		{"two columns of strange names", "u,v,p,q\na,b,1,2\n", Options{Weights: WeightsSimilarity}, ErrUsage, "e: the column of weights may be p or q; say which: --column weight=p"},
+		{"two columns of strange names", "u,v,p,q\na,b,1,2\n", Options{Weights: WeightsSimilarity}, ErrUsage, `e: the column of weights may be p or q; say which with Options.Columns["weight"] = "p" or Options.Columns["weight"] = "q"`},
 		{"whole numbers without name", "0 1 5\n1 2 7\n", Options{}, ErrUsage, "e: column 3 holds numbers and has no name: it may be a weight or a distance" + three},
-		{"triples", "ann,knows,bob\nbob,likes,ann\n", Options{}, ErrUsage, "e: the ends of an edge may be any two of 1, 2 and 3; say which, as in --column source=1 --column target=3"},
-		{"numbers between ids", "a 1 b\nb 2 a\n", Options{}, ErrUsage, "e: the ends of an edge may be any two of 1, 2 and 3; say which, as in --column source=1 --column target=3"},
-		{"two weights", "u,v,weight,strength\n0,1,5,6\n", Options{}, ErrUsage, "e: the weight may be weight or strength; say which: --column weight=weight"},
-		{"no weights", "u,v\n0,1\n", Options{Weights: WeightsDistance}, ErrUsage, "e: --weights distance needs a column of numbers beside the ends, and there is none that looks so; name it: --column weight=…"},
-		{"two pairs of ends", "from,to,source,target\na,b,c,d\n", Options{}, ErrUsage, "e: the ends of an edge may be from and to or source and target; say which, as in --column source=from --column target=to"},
-		{"names twice", "source,source,target\na,b,c\nd,e,f\n", Options{}, ErrUsage, "e: the ends of an edge may be 1 and target or 2 and target; say which, as in --column source=1 --column target=target"},
-		{"any two columns", "p,q,r\na,b,1\nc,d,2\n", Options{}, ErrUsage, "e: the ends of an edge may be any two of p, q and r; say which, as in --column source=p --column target=r"},
-		{"one end as told", "p,q,r\na,b,c\nd,e,f\n", Options{Header: HeaderYes, Columns: map[Role]string{RoleTarget: "p"}}, ErrUsage, "e: the ends of an edge may be any two of p, q and r; say which, as in --column source=q --column target=p"},
-		{"one column of ids", "node,u_500,v_500\n1,0.5,0.25\n2,1.5,0.75\n", Options{}, ErrUsage, "e: only column node looks like the end of an edge, among node, u_500 and v_500; give a file of edges, or name both ends: --column source=… --column target=…"},
-		{"ids with fractions", "source,target,weight\n1.0,2.0,0.5\n2.0,3.0,0.5\n", Options{}, ErrUsage, "e: columns source and target are named as the ends of an edge, but hold numbers with a sign or a fraction; write ids as whole numbers, or take them as they are: --column source=source --column target=target"},
-		{"header or edge", "Person,Friend\nAnn,Bob\nCid,Dan\nEve,Fay\nGil,Hal\n", Options{}, ErrUsage, `e: line 1 ("Person" and "Friend") may be a header or the first edge; say --header edges=yes or --header edges=no`},
-		{"header or edge of a short file", "person,friend\nann,bob\nbob,cid\n", Options{}, ErrUsage, `e: line 1 ("person" and "friend") may be a header or the first edge; say --header edges=yes or --header edges=no`},
-		{"a node called as a column", "source,target\na,source\nb,c\n", Options{}, ErrUsage, `e: line 1 ("source" and "target") may be a header or the first edge: its words are known names, but one of them stands in a row too; say --header edges=yes or --header edges=no`},
-		{"numbered ids that are known names", "node1,node2\nnode3,node4\n", Options{}, ErrUsage, `e: line 1 ("node1" and "node2") may be a header or the first edge; say --header edges=yes or --header edges=no`},
-		{"header again", "source,target\na,b\nsource,target\nb,c\n", Options{}, ErrData, "e:3:1: the header of line 1 again; were files joined? correct the line, or leave such rows out with --on-bad-row skip"},
+		{"triples", "ann,knows,bob\nbob,likes,ann\n", Options{}, ErrUsage, `e: the ends of an edge may be any two of 1, 2 and 3; name both, for example with Options.Columns["source"] = "1" and Options.Columns["target"] = "3"`},
+		{"numbers between ids", "a 1 b\nb 2 a\n", Options{}, ErrUsage, `e: the ends of an edge may be any two of 1, 2 and 3; name both, for example with Options.Columns["source"] = "1" and Options.Columns["target"] = "3"`},
+		{"two weights", "u,v,weight,strength\n0,1,5,6\n", Options{}, ErrUsage, `e: the weight may be weight or strength; say which with Options.Columns["weight"] = "weight" or Options.Columns["weight"] = "strength"`},
+		{"no weights", "u,v\n0,1\n", Options{Weights: WeightsDistance}, ErrUsage, `e: the weights are to be read, but there is no column of numbers beside the ends; name it with Options.Columns["weight"]`},
+		{"two pairs of ends", "from,to,source,target\na,b,c,d\n", Options{}, ErrUsage, `e: the ends of an edge may be from and to or source and target; say which with Options.Columns["source"] = "from" and Options.Columns["target"] = "to" or Options.Columns["source"] = "source" and Options.Columns["target"] = "target"`},
+		{"names twice", "source,source,target\na,b,c\nd,e,f\n", Options{}, ErrUsage, `e: the ends of an edge may be 1 and target or 2 and target; say which with Options.Columns["source"] = "1" and Options.Columns["target"] = "target" or Options.Columns["source"] = "2" and Options.Columns["target"] = "target"`},
+		{"any two columns", "p,q,r\na,b,1\nc,d,2\n", Options{}, ErrUsage, `e: the ends of an edge may be any two of p, q and r; name both, for example with Options.Columns["source"] = "p" and Options.Columns["target"] = "r"`},
+		{"one end as told", "p,q,r\na,b,c\nd,e,f\n", Options{Header: HeaderYes, Columns: map[Role]string{RoleTarget: "p"}}, ErrUsage, `e: the ends of an edge may be any two of p, q and r; name both, for example with Options.Columns["source"] = "q" and Options.Columns["target"] = "p"`},
+		{"one column of ids", "node,u_500,v_500\n1,0.5,0.25\n2,1.5,0.75\n", Options{}, ErrUsage, `e: only column node looks like the end of an edge, among node, u_500 and v_500; give a file of edges, or name both ends with Options.Columns["source"] and Options.Columns["target"]`},
+		{"ids with fractions", "source,target,weight\n1.0,2.0,0.5\n2.0,3.0,0.5\n", Options{}, ErrUsage, `e: columns source and target are named as the ends of an edge, but hold numbers with a sign or a fraction; write ids as whole numbers, or take them as they are with Options.Columns["source"] = "source" and Options.Columns["target"] = "target"`},
+		{"header or edge", "Person,Friend\nAnn,Bob\nCid,Dan\nEve,Fay\nGil,Hal\n", Options{}, ErrUsage, `e: line 1 ("Person" and "Friend") may be a header or the first edge; take it as a header with Options.Header = "yes", or take it as the first edge with Options.Header = "no"`},
+		{"header or edge of a short file", "person,friend\nann,bob\nbob,cid\n", Options{}, ErrUsage, `e: line 1 ("person" and "friend") may be a header or the first edge; take it as a header with Options.Header = "yes", or take it as the first edge with Options.Header = "no"`},
+		{"a node called as a column", "source,target\na,source\nb,c\n", Options{}, ErrUsage, `e: line 1 ("source" and "target") may be a header or the first edge: its words are known names, but one of them stands in a row too; take it as a header with Options.Header = "yes", or take it as the first edge with Options.Header = "no"`},
+		{"numbered ids that are known names", "node1,node2\nnode3,node4\n", Options{}, ErrUsage, `e: line 1 ("node1" and "node2") may be a header or the first edge; take it as a header with Options.Header = "yes", or take it as the first edge with Options.Header = "no"`},
+		{"header again", "source,target\na,b\nsource,target\nb,c\n", Options{}, ErrData, `e:3:1: the header of line 1 again (were files joined?); correct the line, or leave such rows out with Options.BadRows = "skip"`},
 		{"no such column", "p,q\n1,2\n", Options{Columns: map[Role]string{RoleSource: "x"}}, ErrUsage, `e: there is no column "x" for source; there are p and q`},
-		{"no names", "p,q\na,b\n", Options{Header: HeaderNo, Columns: map[Role]string{RoleSource: "x"}}, ErrUsage, `e: there is no column "x" for source; give a number from 1 to 2, or say --header edges=yes if the first line holds names`},
-		{"column twice", "p,p,q\na,b,c\n", Options{Columns: map[Role]string{RoleSource: "p", RoleTarget: "q"}}, ErrUsage, `e: 2 columns are called "p"; give the number: --column source=1`},
+		{"no names", "p,q\na,b\n", Options{Header: HeaderNo, Columns: map[Role]string{RoleSource: "x"}}, ErrUsage, `e: there is no column "x" for source; give a number from 1 to 2, or take names from the first line with Options.Header = "yes"`},
+		{"column twice", "p,p,q\na,b,c\n", Options{Columns: map[Role]string{RoleSource: "p", RoleTarget: "q"}}, ErrUsage, `e: 2 columns are called "p"; give the number with Options.Columns["source"] = "1"`},
 		{"no such role", "p,q\n", Options{Columns: map[Role]string{"colour": "p"}}, ErrUsage, `e: there is no role "colour" for a column; the roles are source, target, weight, distance, id, label, lat, lon, x, y, cost, allowed, group, node, value, sd and class`},
-		{"both decimal signs", "u;v;w\na;b;1,5\nb;c;1.5\n", Options{}, ErrUsage, "e: some numbers have a point (1.5) and others a comma (1,5); write them alike, or say which is the decimal sign: --decimal edges=point or --decimal edges=comma"},
+		{"both decimal signs", "u;v;w\na;b;1,5\nb;c;1.5\n", Options{}, ErrUsage, `e: some numbers have a point (1.5) and others a comma (1,5); write them alike, read decimal points with Options.Decimal = "point", or read decimal commas with Options.Decimal = "comma"`},
 		{"decimal commas between commas", "u,v,w\na,b,1\n", Options{Decimal: DecimalComma}, ErrUsage, "e: decimal commas cannot be told from commas between fields; put another delimiter between fields"},
 
 		{"not a number", "u,v,w\na,b,1\nb,c,abc\n", Options{}, ErrData, `e:3:5: weight "abc" is not a number` + skip},
@@ -103,17 +105,17 @@ func TestGraphErrors(t *testing.T) {
 		{"infinite", "u,v,w\na,b,Inf\n", Options{}, ErrData, `e:2:5: weight "Inf" is infinite` + skip},
 		{"too large", "u,v,w\na,b,1e999\n", Options{}, ErrData, `e:2:5: weight "1e999" is infinite` + skip},
 		{"negative", "u,v,w\na,b,-1\n", Options{}, ErrData, `e:2:5: weight "-1" is negative` + skip},
-		{"missing", "u,v,w\na,b,NaN\n", Options{}, ErrData, "e:2:5: the weight is missing; fill it in, take all edges as equal with --weights ignore, or leave such rows out with --on-bad-row skip"},
-		{"thousands", "u,v,w\na,b,\"1,000\"\n", Options{}, ErrData, `e:2:6: weight "1,000" has a comma in it, but this file writes decimal points; write no thousands separators; if it is a decimal comma put another delimiter between fields`},
-		{"decimal commas far down", "u;v;w\n" + strings.Repeat("a;b;1.5\n", 2*sampleRows) + "b;c;1,5\n", Options{}, ErrData, `e:2002:5: weight "1,5" has a comma in it, but this file writes decimal points; write no thousands separators; if it is a decimal comma say --decimal edges=comma`},
+		{"missing", "u,v,w\na,b,NaN\n", Options{}, ErrData, `e:2:5: the weight is missing; fill it in, take all edges as equal with Options.Weights = "ignore", or leave such rows out with Options.BadRows = "skip"`},
+		{"thousands", "u,v,w\na,b,\"1,000\"\n", Options{}, ErrData, `e:2:6: weight "1,000" has a comma in it, but this file writes decimal points; write no thousands separators, or put another delimiter between fields if it is a decimal comma`},
+		{"decimal commas far down", "u;v;w\n" + strings.Repeat("a;b;1.5\n", 2*sampleRows) + "b;c;1,5\n", Options{}, ErrData, `e:2002:5: weight "1,5" has a comma in it, but this file writes decimal points; write no thousands separators, or read it as a decimal comma with Options.Decimal = "comma"`},
 		{"zero distance", "u,v,km\na,b,0\n", Options{Weights: WeightsDistance}, ErrData, "e:2:5: the distance is zero, which would make the weight infinite" + skip},
 		{"negative distance", "u,v,km\na,b,-2\n", Options{Weights: WeightsDistance}, ErrData, `e:2:5: distance "-2" is negative` + skip},
 		{"no source", "u,v\n,b\n", Options{}, ErrData, "e:2:1: the source is empty" + skip},
-		{"too few", "u,v,w\na,b,1\nb\n", Options{}, ErrData, "e:3:2: 1 field, but 3 are expected; complete the line, or leave such rows out with --on-bad-row skip"},
-		{"too many", "u,v\na,b\nc,d,e\n", Options{}, ErrData, `e:3:5: 3 fields, but 2 are expected; the first too many is "e"; put quotes around a field that holds the delimiter, or leave such rows out with --on-bad-row skip`},
+		{"too few", "u,v,w\na,b,1\nb\n", Options{}, ErrData, `e:3:2: 1 field, but 3 are expected; complete the line, or leave such rows out with Options.BadRows = "skip"`},
+		{"too many", "u,v\na,b\nc,d,e\n", Options{}, ErrData, `e:3:5: 3 fields, but 2 are expected; the first too many is "e"; put quotes around a field that holds the delimiter, or leave such rows out with Options.BadRows = "skip"`},
 		{"open quote", "u,v\n\"a,b\n", Options{}, ErrData, "e:2:1: a quoted field does not end on its line; close the quote; a field may not hold a line break"},
 		{"stray quote", "u,v\n\"a\"x,b\n", Options{}, ErrData, `e:2:4: text after the closing quote: "x,b"; write a quote within quotes as ""`},
-		{"lone return", "u,v\na\rb,c\n", Options{}, ErrData, "e:2:2: a carriage return within the line; line ends must be LF or CRLF" + strings.Replace(skip, ";", ":", 1)},
+		{"lone return", "u,v\na\rb,c\n", Options{}, ErrData, "e:2:2: a carriage return within the line; line ends must be LF or CRLF" + skip},
 		{"weights too large together", "u,v,w\na,b,1e308\na,b,1e308\n", Options{}, ErrData, `e: the edges make no graph (graph: not a valid graph: the weights at node "a" add up to more than 1.7976931348623157e+308: scale them down); correct the weights`},
 		{"all bad", "u,v,w\na,b,x\n", Options{BadRows: BadRowsSkip}, ErrData, `e: there is no edge in it; the first bad row is e:2:5: weight "x" is not a number`},
 	} {
@@ -122,6 +124,14 @@ func TestGraphErrors(t *testing.T) {
 			checkError(t, err, c.kind, c.want)
 		})
 	}
+}
+
+// warnings returns the warnings of a report as a Go caller reads them.
+func warnings(r *Report) (all []string) {
+	for _, w := range r.Warnings {
+		all = append(all, w.String())
+	}
+	return all
 }
 
 func checkError(t *testing.T, err, kind error, want string) {
@@ -133,9 +143,37 @@ func checkError(t *testing.T, err, kind error, want string) {
 	case err.Error() != want:
 		t.Errorf("error\n%s\nwant\n%s", err, want)
 	case !errors.As(err, &typed) || !errors.Is(err, kind):
-		t.Errorf("%T of kind %v, want %v", err, typed.Kind, kind)
-	case typed.Next == "":
+		t.Errorf("%T of code %v, want kind %v", err, typed.Code, kind)
+	case len(typed.Remedies) == 0:
 		t.Errorf("%v does not say what next", err)
+	}
+}
+
+// TestErrorFields checks what a program reads of an error, and that it can write
+// the remedies in words of its own.
+func TestErrorFields(t *testing.T) {
+	_, err := ReadGraph(context.Background(), Reader("e", strings.NewReader("u;v;w\na;b;1,5\nb;c;1.5\n")), Options{})
+	var e *Error
+	if !errors.As(err, &e) {
+		t.Fatal(err)
+	}
+	want := Error{Code: CodeAmbiguous, Table: TableEdges, File: "e", What: "some numbers have a point (1.5) and others a comma (1,5)", Remedies: []Remedy{
+		{Do: "write them alike"},
+		{Do: "read decimal points", Set: []Setting{{OptionDecimal, "", "point"}}},
+		{Do: "read decimal commas", Set: []Setting{{OptionDecimal, "", "comma"}}},
+	}}
+	if !reflect.DeepEqual(*e, want) {
+		t.Errorf("%#v, want %#v", *e, want)
+	}
+	if got, want := e.Text(withoutOptions), "e: some numbers have a point (1.5) and others a comma (1,5); write them alike"; got != want {
+		t.Errorf("without options %q, want %q", got, want)
+	}
+	spelled := Speller{func(table Table, s Setting) string { return fmt.Sprint(table, ".", s.Option, s.Role, s.Value) }, "+"}
+	_, err = ReadGraph(context.Background(), Reader("e", strings.NewReader("from,to,source,target\na,b,c,d\n")), Options{})
+	errors.As(err, &e)
+	if got, want := e.Text(spelled), "e: the ends of an edge may be from and to or source and target; say which with "+
+		"edges.Columnssourcefrom+edges.Columnstargetto or edges.Columnssourcesource+edges.Columnstargettarget"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

@@ -43,26 +43,27 @@ const (
 )
 
 // explain puts a fault of a line into words.
-func (f fault) explain(line []byte, l *rowLayout) (what, next string) {
+func (f fault) explain(line []byte, l *rowLayout) (what string, remedies []Remedy) {
 	text := quote(bytes.TrimSpace(line[min(f.start, len(line)):min(f.end, len(line))]))
-	const correct = "correct the line, or leave such rows out with --on-bad-row skip"
+	or := func(all ...Remedy) []Remedy { return all }
+	correct := or(do("correct the line"), skipRows)
 	switch f.reason {
 	case tooFewFields:
 		return fmt.Sprintf("%s, but %d are expected", counted(f.count, "field"), l.columns),
-			"complete the line, or leave such rows out with --on-bad-row skip"
+			or(do("complete the line"), skipRows)
 	case tooManyFields:
 		return fmt.Sprintf("%s, but %d are expected; the first too many is %s", counted(f.count, "field"), l.columns, text),
-			"put quotes around a field that holds the delimiter, or leave such rows out with --on-bad-row skip"
+			or(do("put quotes around a field that holds the delimiter"), skipRows)
 	case repeatedHeader:
-		return fmt.Sprintf("the header of line %d again", f.count), "were files joined? " + correct
+		return fmt.Sprintf("the header of line %d again (were files joined?)", f.count), correct
 	case openQuote:
-		return "a quoted field does not end on its line", "close the quote; a field may not hold a line break"
+		return "a quoted field does not end on its line", or(do("close the quote; a field may not hold a line break"))
 	case strayQuote:
-		return "text after the closing quote: " + text, `write a quote within quotes as ""`
+		return "text after the closing quote: " + text, or(do(`write a quote within quotes as ""`))
 	case nulByte:
-		return "a NUL byte", "is this a file of text? " + correct
+		return "a NUL byte (is this a file of text?)", correct
 	case loneReturn:
-		return "a carriage return within the line", "line ends must be LF or CRLF: " + correct
+		return "a carriage return within the line; line ends must be LF or CRLF", correct
 	case emptyID:
 		return fmt.Sprintf("the %s is empty", f.role), correct
 	case notNumber:
@@ -72,18 +73,16 @@ func (f fault) explain(line []byte, l *rowLayout) (what, next string) {
 	case otherDecimal:
 		if l.comma {
 			return fmt.Sprintf("%s %s has a decimal point, but this file writes decimal commas", f.role, text),
-				"write all numbers alike, or settle it with --decimal " + l.file + "=point"
+				or(do("write all numbers alike"), do("read decimal points", Setting{Option: OptionDecimal, Value: string(DecimalPoint)}))
 		}
-		next := "write no thousands separators; if it is a decimal comma "
+		remedies = or(do("write no thousands separators"), do("read it as a decimal comma", Setting{Option: OptionDecimal, Value: string(DecimalComma)}))
 		if l.delim == Comma {
-			next += "put another delimiter between fields"
-		} else {
-			next += "say --decimal " + l.file + "=comma"
+			remedies[1] = do("put another delimiter between fields if it is a decimal comma")
 		}
-		return fmt.Sprintf("%s %s has a comma in it, but this file writes decimal points", f.role, text), next
+		return fmt.Sprintf("%s %s has a comma in it, but this file writes decimal points", f.role, text), remedies
 	case missingNumber:
 		return fmt.Sprintf("the %s is missing", f.role),
-			"fill it in, take all edges as equal with --weights ignore, or leave such rows out with --on-bad-row skip"
+			or(do("fill it in"), ignoreWeights, skipRows)
 	case negative:
 		return fmt.Sprintf("%s %s is negative", f.role, text), correct
 	case zeroDistance:
@@ -93,19 +92,20 @@ func (f fault) explain(line []byte, l *rowLayout) (what, next string) {
 	case indexRange:
 		return fmt.Sprintf("%s %s is outside 1 to %d", f.role, text, f.count), correct
 	case notYesNo:
-		return fmt.Sprintf("%s %s is neither yes nor no", f.role, text), "write yes or no, true or false, 1 or 0"
+		return fmt.Sprintf("%s %s is neither yes nor no", f.role, text), or(do("write yes or no, true or false, 1 or 0"))
 	case outOfRange:
-		return fmt.Sprintf("%s %s is no degree on the globe", f.role, text), "are lat and lon swapped? planar coordinates are called x and y"
+		return fmt.Sprintf("%s %s is no degree on the globe", f.role, text), or(do("are lat and lon swapped? planar coordinates are called x and y"))
 	case repeatedNode:
 		return fmt.Sprintf("%s %s is already on line %d, with other values", f.role, text, f.count), correct
 	case repeatedMeasurement:
-		return fmt.Sprintf("%s %s was already measured on line %d", f.role, text, f.count), "leave out --repeats error to take it"
+		return fmt.Sprintf("%s %s was already measured on line %d", f.role, text, f.count),
+			or(do("keep all its measurements", Setting{Option: OptionRepeats, Value: string(RepeatsKeep)}), do("take the last one", Setting{Option: OptionRepeats, Value: string(RepeatsLast)}))
 	case otherExact:
 		return fmt.Sprintf("the sd 0 says that this value of node %s is exact, but there is another exact one; the first value is on line %d", text, f.count),
-			"correct the values or their sds, or leave such rows out with --on-bad-row skip"
+			or(do("correct the values or their sds"), skipRows)
 	case otherClass:
 		return fmt.Sprintf("%s %s of a node that has another class on line %d", f.role, text, f.count),
-			"keep one of the two, or leave the later ones out with --on-bad-row skip"
+			or(do("keep one of the two"), do("leave the later ones out", skipRows.Set...))
 	}
 	panic(fmt.Sprintf("graphio: fault %d has no words", f.reason))
 }

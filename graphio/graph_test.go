@@ -156,7 +156,7 @@ func TestReportSaysWhy(t *testing.T) {
 		{"Latin-1", "M\xfcnchen,Ulm\nUlm,Aalen\n", "lines that are not UTF-8: 1; ids are compared byte by byte, but to show them right convert the file: iconv -f LATIN1 -t UTF-8 FILE > NEW"},
 		{"both ways", "a,b\nb,a\n", "every edge is listed in both directions; each counts once"},
 		{"weights add up", "u,v,w\na,b,1\na,b,2\n", "edges that repeat an earlier one: 1; their weights were added up"},
-		{"numbers that are not used", "u,v,p,q\na,b,1,2\n", "columns p and q hold numbers and are not used; if one is the weight say --column weight=p"},
+		{"numbers that are not used", "u,v,p,q\na,b,1,2\n", `columns p and q hold numbers and are not used; name the weight, if it is one of them, with Options.Columns["weight"] = "p"`},
 		{"short rows", "source,target,note\na,b\nb,c,x\nc,d,y\n", "rows with fewer fields than there are columns: 1 (the fields in use are there)"},
 		{"wide weights", "u,v,w\na,b,1e-12\nb,c,1\n", "the largest weight is 1e+12 times the smallest; few edges will carry nearly everything"},
 	} {
@@ -165,7 +165,7 @@ func TestReportSaysWhy(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !slices.Contains(n.Report.Warnings, c.warning) {
+			if !slices.Contains(warnings(n.Report), c.warning) {
 				t.Errorf("warnings %q, want %q", n.Report.Warnings, c.warning)
 			}
 		})
@@ -247,11 +247,11 @@ func TestNodesComeFirst(t *testing.T) {
 		t.Errorf("allowed %v, want %v", allowed, want)
 	}
 	want := `nodes that are in the edges but not in the table of nodes: 1, such as "b"; they are taken as not allowed`
-	if !slices.Contains(n.Report.Warnings, want) {
+	if !slices.Contains(warnings(n.Report), want) {
 		t.Errorf("warnings %q, want %q", n.Report.Warnings, want)
 	}
 	want = `nodes that are in the table of nodes but that no edge joins to another: 1, such as "lone"; if that is not so, compare their ids with those of the edges`
-	if !slices.Contains(n.Report.Warnings, want) {
+	if !slices.Contains(warnings(n.Report), want) {
 		t.Errorf("warnings %q, want %q", n.Report.Warnings, want)
 	}
 	if nodes.IDs.Len() != 3 || len(nodes.Allowed) != 3 {

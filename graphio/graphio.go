@@ -36,7 +36,7 @@ func NewNetwork(g *graph.Graph, nodes *NodeTable, report *Report) *Network {
 // [graph.Graph.Ordered]: shuffled rows give the same graph. The graph's InputOrder
 // lists them as they are first seen, those of opts.Nodes before all others.
 func ReadGraph(ctx context.Context, src Source, opts Options) (*Network, error) {
-	in, err := open(ctx, src, opts)
+	in, err := open(ctx, src, TableEdges, opts)
 	if err != nil {
 		return nil, err
 	}

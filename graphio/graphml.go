@@ -40,7 +40,7 @@ type graphML struct {
 func readGraphML(ctx context.Context, in *input, opts Options) (*Network, error) {
 	g := &graphML{
 		in: in, opts: opts, src: &recorder{in.text, nil},
-		r:     &Report{File: in.name, Format: formatGraphML, Compression: in.compression, Ledger: Ledger{Unit: "edge elements"}},
+		r:     &Report{table: in.table, File: in.name, Format: formatGraphML, Compression: in.compression, Ledger: Ledger{Unit: "edge elements"}},
 		names: newNamer(opts.Nodes), list: newEdgeList(), columns: edgeColumns{weight: -1},
 		roles: map[string]Role{}, nodes: &NodeTable{},
 	}
@@ -101,7 +101,7 @@ func (g *graphML) take(token xml.Token) error {
 	}
 	name := t.Name.Local
 	if !g.rooted && name != "graphml" {
-		return g.in.fail(fmt.Sprintf("is XML, but begins with <%s>, not with <graphml>", name), "save the graph as GraphML or as CSV")
+		return g.in.fail(CodeFormat, fmt.Sprintf("is XML, but begins with <%s>, not with <graphml>", name), do("save the graph as GraphML or as CSV"))
 	}
 	g.rooted = true
 	switch name {
@@ -130,11 +130,16 @@ func attr(t xml.StartElement, name string) string {
 }
 
 func (g *graphML) fail(what, next string) error {
-	return &Error{Kind: ErrData, File: g.in.name, Line: int64(g.line), Column: g.column, What: what, Next: next}
+	return g.failWith(CodeFormat, what, do(next))
+}
+
+// failWith is an error at the token at hand.
+func (g *graphML) failWith(code Code, what string, remedies ...Remedy) *Error {
+	return &Error{Code: code, Table: g.in.table, File: g.in.name, Line: int64(g.line), Column: g.column, What: what, Remedies: remedies}
 }
 
 func (g *graphML) cutShort() error {
-	return g.fail("the document ends in the middle", "the file was cut short: fetch or write it again")
+	return g.failWith(CodeDamaged, "the document ends in the middle", do("the file was cut short: fetch or write it again"))
 }
 
 // broken puts an error of the XML reader into words.
@@ -197,8 +202,8 @@ func (g *graphML) node(t xml.StartElement) error {
 		}
 		c, missing, reason := readCell(role, []byte(text), false)
 		if reason != noFault {
-			what, next := fault{reason: reason, role: role, end: len(text)}.explain([]byte(text), &rowLayout{file: "edges"})
-			return g.fail(what, next)
+			what, remedies := fault{reason: reason, role: role, end: len(text)}.explain([]byte(text), &rowLayout{})
+			return g.failWith(CodeRow, what, remedies...)
 		}
 		if missing {
 			g.r.Missing++
@@ -310,8 +315,8 @@ func (g *graphML) strength(text string, has, dropped bool) (float64, fault) {
 
 // bad fails, or counts, quotes and rejects the element that was just read.
 func (g *graphML) bad(bad fault, text string, line, column int) error {
-	what, next := bad.explain([]byte(text), &rowLayout{file: "edges"})
-	e := &Error{Kind: ErrData, File: g.in.name, Line: int64(line), Column: column, What: what, Next: next}
+	what, remedies := bad.explain([]byte(text), &rowLayout{})
+	e := &Error{Code: CodeRow, Table: g.in.table, File: g.in.name, Line: int64(line), Column: column, What: what, Remedies: remedies}
 	if g.opts.BadRows != BadRowsSkip {
 		return e
 	}
@@ -320,7 +325,7 @@ func (g *graphML) bad(bad fault, text string, line, column int) error {
 		g.r.Missing++
 	}
 	if len(g.r.BadRows) < badKept {
-		e.Next = ""
+		e.Remedies = nil
 		g.r.BadRows = append(g.r.BadRows, e.Error())
 	}
 	if g.opts.Rejects != nil {

@@ -175,11 +175,10 @@ func (r *labelReader) judge() error {
 	t, l := r.table, r.table.report.Ledger
 	switch {
 	case len(r.result.Nodes) == 0 && r.unknown > 0 && r.missing == 0:
-		return &Error{Kind: ErrData, File: t.in.name,
-			What: fmt.Sprintf("none of its ids is a node of the graph, such as %s; the graph has %s", r.strangers.examples(), examples(r.ids, 0)),
-			Next: r.strangers.hint(r.ids, "the graph")}
+		return t.in.fail(CodeIDs, fmt.Sprintf("none of its ids is a node of the graph, such as %s; the graph has %s", r.strangers.examples(), examples(r.ids, 0)),
+			do(r.strangers.hint(r.ids, "the graph")))
 	case len(r.result.Nodes) == 0 && r.missing > 0:
-		return t.in.fail("all its classes are missing", "label some nodes, or name the column of classes: --column class=…")
+		return t.in.fail(CodeContent, "all its classes are missing", do("label some nodes"), do("name the column of classes", nameColumn(RoleClass, "")))
 	case len(r.result.Nodes) == 0:
 		return t.empty()
 	}
@@ -199,19 +198,19 @@ func (r *labelReader) judge() error {
 // judgeClasses says what is wrong with the classes, or odd about them.
 func (r *labelReader) judgeClasses() error {
 	t, l := r.table, &r.result
-	const predict = "grfgp predict --measurements FILE takes measurements"
+	measure := do("read measurements", Setting{Option: OptionReader, Value: "ReadMeasurements"})
 	value, numeric := l.numbers()
 	switch n := len(l.Classes); {
 	case n > MaxClasses && numeric:
-		return t.in.fail(fmt.Sprintf("there are %d different numbers, and at most %d classes", n, MaxClasses), predict)
+		return t.in.fail(CodeContent, fmt.Sprintf("there are %d different numbers, and at most %d classes", n, MaxClasses), measure)
 	case n > MaxClasses:
-		return t.in.fail(fmt.Sprintf("there are %d classes, such as %s, and at most %d are possible", n, l.some(l.Classes), MaxClasses),
-			"are these names? give the column of classes: --column class=…")
+		return t.in.fail(CodeContent, fmt.Sprintf("there are %d classes, such as %s, and at most %d are possible (are these names?)", n, l.some(l.Classes), MaxClasses),
+			do("name the column of classes", nameColumn(RoleClass, "")))
 	case numeric && !r.told && likeAmounts(value, len(l.Nodes)):
-		return t.in.ask(fmt.Sprintf("there are %d different numbers in %s, such as %s: they look like measurements, not like classes", n, counted(len(l.Nodes), "label"), l.some(l.Classes)),
-			predict+"; if they are classes say so: --column class="+t.sheet.nameOf(r.class))
+		return t.in.fail(CodeAmbiguous, fmt.Sprintf("there are %d different numbers in %s, such as %s: they look like measurements, not like classes", n, counted(len(l.Nodes), "label"), l.some(l.Classes)),
+			measure, do("take them as classes", nameColumn(RoleClass, t.sheet.nameOf(r.class))))
 	case numeric:
-		t.report.warn("the classes look like numbers and are taken as names, not as amounts: %s; %s", l.some(l.Classes), predict)
+		t.report.offer("the classes look like numbers and are taken as names, not as amounts: "+l.some(l.Classes), measure)
 	}
 	var single, alike []string
 	spelled := map[string]string{}
@@ -255,9 +254,9 @@ func (l *ClassLabels) Enough() error {
 	if len(l.Classes) > 1 {
 		return nil
 	}
-	return &Error{Kind: ErrData, File: l.Report.File,
-		What: fmt.Sprintf("all labels are %s: there is nothing to learn from", quoteAll(l.Classes)),
-		Next: "label a node of another class, or name another column: --column class=…"}
+	return &Error{Code: CodeContent, Table: TableLabels, File: l.Report.File,
+		What:     fmt.Sprintf("all labels are %s: there is nothing to learn from", quoteAll(l.Classes)),
+		Remedies: []Remedy{do("label a node of another class"), do("name another column", nameColumn(RoleClass, ""))}}
 }
 
 // choose finds the columns of ids and classes.
@@ -272,7 +271,7 @@ func (r *labelReader) choose(opts Options) error {
 		return err
 	}
 	if r.class == id {
-		return s.in.ask("one column has two roles", "give different columns for node and class")
+		return s.in.fail(CodeOption, "one column has two roles", do("give different columns for node and class"))
 	}
 	r.id, r.told = id, why == asTold
 	return r.table.use(append(used, usedColumn{RoleClass, r.class, why}), opts)
@@ -296,9 +295,9 @@ func (s *sheet) chooseClass(id int, opts Options) (column int, why string, err e
 	}
 	switch len(found) {
 	case 0:
-		return 0, "", s.in.fail("there is no column beside the ids", "give a table of two columns: node and class")
+		return 0, "", s.in.fail(CodeContent, "there is no column beside the ids", do("give a table of two columns: node and class"))
 	case 1:
 		return found[0], why, nil
 	}
-	return 0, "", s.in.ask("the class may be in column "+list(s.namesOf(found[:min(len(found), 20)]), "or"), "say which: --column class="+s.nameOf(found[0]))
+	return 0, "", s.ask("the class may be in column "+list(s.namesOf(found), "or"), RoleClass, found)
 }

@@ -77,7 +77,7 @@ func TestLabelErrors(t *testing.T) {
 		}
 		return text
 	}
-	const predict = "grfgp predict --measurements FILE takes measurements"
+	const predict = "read measurements with ReadMeasurements"
 	ids := []string{"1", "2", "3"}
 	for i := range MaxClasses + 1 {
 		ids = append(ids, fmt.Sprintf("n%d", i))
@@ -93,23 +93,23 @@ func TestLabelErrors(t *testing.T) {
 		want       string
 	}{
 		{"two classes", "node,class\n1,x\n2,y\n1,z\n", Options{}, ErrData,
-			`l:4:3: class "z" of a node that has another class on line 2; keep one of the two, or leave the later ones out with --on-bad-row skip`},
-		{"no node", "node,class\n,x\n", Options{}, ErrData, "l:2:1: the node is empty; correct the line, or leave such rows out with --on-bad-row skip"},
-		{"two columns", "node,class,label\n1,0,x\n2,1,y\n", Options{}, ErrUsage, "l: the class may be in column class or label; say which: --column class=class"},
+			`l:4:3: class "z" of a node that has another class on line 2; keep one of the two, or leave the later ones out with Options.BadRows = "skip"`},
+		{"no node", "node,class\n,x\n", Options{}, ErrData, `l:2:1: the node is empty; correct the line, or leave such rows out with Options.BadRows = "skip"`},
+		{"two columns", "node,class,label\n1,0,x\n2,1,y\n", Options{}, ErrUsage, `l: the class may be in column class or label; say which with Options.Columns["class"] = "class" or Options.Columns["class"] = "label"`},
 		{"no column", "node\n1\n2\n", Options{}, ErrData, "l: there is no column beside the ids; give a table of two columns: node and class"},
 		{"one column", "node,class\n1,x\n", Options{Columns: map[Role]string{RoleClass: "node"}}, ErrUsage, "l: one column has two roles; give different columns for node and class"},
-		{"all missing", "node,class\n1,\n2,NA\n", Options{}, ErrData, "l: all its classes are missing; label some nodes, or name the column of classes: --column class=…"},
+		{"all missing", "node,class\n1,\n2,NA\n", Options{}, ErrData, `l: all its classes are missing; label some nodes, or name the column of classes with Options.Columns["class"]`},
 		{"nothing", "node,class\n", Options{}, ErrData, "l: there is no label in it, only a header; name another file"},
 		{"other ids", "node,class\n001,x\n002,y\n", Options{}, ErrData,
 			`l: none of its ids is a node of the graph, such as "001" and "002"; the graph has "1", "2" and "3"; 2 of 2 such ids differ from those of the graph only by leading zeros ("001" here, "1" in the graph); ` + neverChanged},
 		{"fractions", "node,class\n1,0.5\n2,1\n", Options{}, ErrUsage,
-			`l: there are 2 different numbers in 2 labels, such as "0.5" and "1": they look like measurements, not like classes; ` + predict + "; if they are classes say so: --column class=class"},
+			`l: there are 2 different numbers in 2 labels, such as "0.5" and "1": they look like measurements, not like classes; ` + predict + `, or take them as classes with Options.Columns["class"] = "class"`},
 		{"many numbers", few, Options{}, ErrUsage,
-			`l: there are 30 different numbers in 30 labels, such as "100", "101" and "102": they look like measurements, not like classes; ` + predict + "; if they are classes say so: --column class=class"},
+			`l: there are 30 different numbers in 30 labels, such as "100", "101" and "102": they look like measurements, not like classes; ` + predict + `, or take them as classes with Options.Columns["class"] = "class"`},
 		{"too many", many("c"), Options{}, ErrData,
-			`l: there are 1001 classes, such as "c0", "c1" and "c10", and at most 1000 are possible; are these names? give the column of classes: --column class=…`},
+			`l: there are 1001 classes, such as "c0", "c1" and "c10", and at most 1000 are possible (are these names?); name the column of classes with Options.Columns["class"]`},
 		{"too many numbers", many(""), Options{Columns: map[Role]string{RoleClass: "class"}}, ErrData, "l: there are 1001 different numbers, and at most 1000 classes; " + predict},
-		{"graph", "<graphml/>", Options{}, ErrData, "l: is GraphML, but a table of labels is wanted; give it as --edges, and a table of delimited text here"},
+		{"graph", "<graphml/>", Options{}, ErrData, "l: is GraphML, but a table of labels is wanted; give a table of delimited text, or read it as a graph with ReadGraph"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := readLabels(ring(ids...), c.text, c.opts)
@@ -120,12 +120,12 @@ func TestLabelErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkError(t, l.Enough(), ErrData, `l: all labels are "x": there is nothing to learn from; label a node of another class, or name another column: --column class=…`)
+	checkError(t, l.Enough(), ErrData, `l: all labels are "x": there is nothing to learn from; label a node of another class, or name another column with Options.Columns["class"]`)
 }
 
 func TestLabelWarnings(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
-		{"numbers", "node,class\n1,0\n2,1\n4,1\n", `the classes look like numbers and are taken as names, not as amounts: "0" and "1"; grfgp predict --measurements FILE takes measurements`},
+		{"numbers", "node,class\n1,0\n2,1\n4,1\n", `the classes look like numbers and are taken as names, not as amounts: "0" and "1"; read measurements with ReadMeasurements`},
 		{"single", "node,class\n1,x\n2,x\n4,y\n", `classes with one label: 1, such as "y"; little can be learned of them, and without that label nothing`},
 		{"case", "node,class\n1,red\n2,Red\n", `classes that differ only in upper and lower case: "Red" and "red"; they are taken as different`},
 		{"words", "node,class\n1,x\n2,y\n4,None\n", `words that stand for a missing class: "None"; if one of them is a class, write it in another way`},
@@ -137,7 +137,7 @@ func TestLabelWarnings(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !slices.Contains(l.Report.Warnings, c.want) {
+			if !slices.Contains(warnings(l.Report), c.want) {
 				t.Errorf("warnings %q, want %q", l.Report.Warnings, c.want)
 			}
 			if err := l.Enough(); err != nil {

@@ -24,11 +24,11 @@ func readMatrixMarket(ctx context.Context, in *input, opts Options) (*Network, e
 		return nil, err
 	}
 	r := &Report{
-		File: in.name, Format: formatMatrixMarket, Compression: in.compression, Ledger: Ledger{Unit: "lines"},
+		table: in.table, File: in.name, Format: formatMatrixMarket, Compression: in.compression, Ledger: Ledger{Unit: "lines"},
 		Columns: []Column{{RoleSource, 1, "", "the row"}, {RoleTarget, 2, "", "the column"}},
 	}
 	l := &edgeLayout{
-		rowLayout:   rowLayout{file: "edges", delim: Blanks, columns: 2, needed: 2, bannerLine: h.banner, headerLine: h.size, firstRow: h.size},
+		rowLayout:   rowLayout{delim: Blanks, columns: 2, needed: 2, bannerLine: h.banner, headerLine: h.size, firstRow: h.size},
 		edgeColumns: edgeColumns{source: 0, target: 1, weight: -1},
 		keepLoops:   opts.KeepLoops,
 		nodes:       uint32(h.rows),
@@ -53,12 +53,10 @@ func readMatrixMarket(ctx context.Context, in *input, opts Options) (*Network, e
 		if found > h.entries {
 			next = "correct the line, or remove what does not belong there"
 		}
-		return nil, &Error{Kind: ErrData, File: in.name, Line: h.size,
-			What: fmt.Sprintf("the size line promises %s, but there are %d", counted(h.entries, "entry"), found), Next: next}
+		return nil, in.at(h.size, CodeDamaged, fmt.Sprintf("the size line promises %s, but there are %d", counted(h.entries, "entry"), found), do(next))
 	}
 	if h.rows > 1<<20 && h.rows > 100*h.entries {
-		return nil, &Error{Kind: ErrData, File: in.name, Line: h.size,
-			What: fmt.Sprintf("%d nodes, but only %d entries: nearly all nodes would be lone", h.rows, h.entries), Next: "correct the size line"}
+		return nil, in.at(h.size, CodeContent, fmt.Sprintf("%d nodes, but only %d entries: nearly all nodes would be lone", h.rows, h.entries), do("correct the size line"))
 	}
 	names := newNamer(opts.Nodes)
 	for i := range uint32(h.rows) {
@@ -78,22 +76,22 @@ func readMatrixHeader(c *cutter) (matrixHeader, error) {
 		if err != nil {
 			return matrixHeader{}, err
 		}
-		h, found, err := parseMatrixHeader(head, c.in.name)
+		h, found, err := c.in.parseMatrixHeader(head)
 		if err != nil || found {
 			return h, err
 		}
 		if c.end || size > longestLine {
-			return h, c.in.fail("there is no size line after the banner", "write: rows columns entries")
+			return h, c.in.fail(CodeDamaged, "there is no size line after the banner", do("write: rows columns entries"))
 		}
 	}
 }
 
-func parseMatrixHeader(head []byte, name string) (h matrixHeader, found bool, err error) {
+func (in *input) parseMatrixHeader(head []byte) (h matrixHeader, found bool, err error) {
 	for at := int64(1); len(head) > 0; at++ {
 		var line []byte
 		_, line, head = cutLine(head)
 		fail := func(what, next string) (matrixHeader, bool, error) {
-			return h, false, &Error{Kind: ErrData, File: name, Line: at, What: what, Next: next}
+			return h, false, in.at(at, CodeFormat, what, do(next))
 		}
 		switch text := string(bytes.TrimSpace(line)); {
 		case text == "":

@@ -55,7 +55,7 @@ func TestMatrixMarketAfterNodes(t *testing.T) {
 }
 
 func TestMatrixMarketErrors(t *testing.T) {
-	const skip = "; correct the line, or leave such rows out with --on-bad-row skip"
+	const skip = `; correct the line, or leave such rows out with Options.BadRows = "skip"`
 	const square = "; a graph needs a square adjacency matrix: rows columns entries, as in 4 4 5"
 	for _, c := range []struct{ name, text, want string }{
 		{"banner", "%%MatrixMarket matrix\n", `e:1: the banner is not "%%MatrixMarket matrix coordinate FIELD SYMMETRY"; write the file again`},

@@ -244,11 +244,10 @@ func (m *measurementReader) judge() error {
 	l := t.report.Ledger
 	switch {
 	case len(r.Nodes) == 0 && m.unknown > 0:
-		return &Error{Kind: ErrData, File: t.in.name,
-			What: fmt.Sprintf("none of its ids is a node of the graph, such as %s; the graph has %s", m.strangers.examples(), examples(m.labels, 0)),
-			Next: m.strangers.hint(m.labels, "the graph")}
+		return t.in.fail(CodeIDs, fmt.Sprintf("none of its ids is a node of the graph, such as %s; the graph has %s", m.strangers.examples(), examples(m.labels, 0)),
+			do(m.strangers.hint(m.labels, "the graph")))
 	case len(r.Nodes) == 0 && m.missing > 0:
-		return t.in.fail("all its values are missing", "name the column of values: --column value=…")
+		return t.in.fail(CodeContent, "all its values are missing", do("name the column of values", nameColumn(RoleValue, "")))
 	case len(r.Nodes) == 0:
 		return t.empty()
 	}
@@ -260,10 +259,10 @@ func (m *measurementReader) judge() error {
 		}
 	}
 	if slices.ContainsFunc(r.Values, tooLarge) {
-		return t.in.fail("the values of a node are too far apart for their mean to be a number", "give the values in another unit")
+		return t.in.fail(CodeContent, "the values of a node are too far apart for their mean to be a number", do("give the values in another unit"))
 	}
 	if slices.ContainsFunc(r.Scatter, tooLarge) {
-		return t.in.fail("the values of a node are too far apart for their variance to be a number", "correct them, or give the values in another unit")
+		return t.in.fail(CodeContent, "the values of a node are too far apart for their variance to be a number", do("correct them"), do("give the values in another unit"))
 	}
 	if what := r.idle(); what != "" {
 		t.report.warn("%s", what)
@@ -288,8 +287,9 @@ func (m *Measurements) NoiseVar() ([]float64, error) {
 		}
 	}
 	if missing > 0 {
-		return nil, &Error{Kind: ErrData, File: m.Report.File, What: fmt.Sprintf("%d of %d values have no sd, or are means of readings some of which have none", missing, len(all)),
-			Next: "fill them in, leave these rows out, or take the column out of the file"}
+		return nil, &Error{Code: CodeContent, Table: TableMeasurements, File: m.Report.File,
+			What:     fmt.Sprintf("%d of %d values have no sd, or are means of readings some of which have none", missing, len(all)),
+			Remedies: []Remedy{do("fill them in"), do("leave these rows out"), do("take the column out of the file")}}
 	}
 	return all, nil
 }
@@ -299,8 +299,8 @@ func (m *Measurements) NoiseVar() ([]float64, error) {
 // that will do; sds of the values are a known noise.
 func (m *Measurements) Enough(mean, noise bool) error {
 	if what := m.idle(); what != "" && !(mean && (noise || m.SD != nil)) {
-		return &Error{Kind: ErrData, File: m.Report.File, What: what,
-			Next: "measure more nodes, name another column with --column value=…, or give what is known: --mean and --noise-sd"}
+		return &Error{Code: CodeContent, Table: TableMeasurements, File: m.Report.File, What: what,
+			Remedies: []Remedy{do("measure more nodes"), do("name another column", nameColumn(RoleValue, ""))}}
 	}
 	return nil
 }
@@ -336,7 +336,7 @@ func (m *measurementReader) choose(opts Options) error {
 		return err
 	}
 	if value == id || m.sd == id || m.sd == value {
-		return s.in.ask("one column has two roles", "give different columns for node, value and sd")
+		return s.in.fail(CodeOption, "one column has two roles", do("give different columns for node, value and sd"))
 	}
 	m.id, m.value = id, value
 	used = append([]usedColumn{used[0], {RoleValue, value, why}}, with[1:]...)
@@ -384,13 +384,13 @@ func (s *sheet) chooseValue(id, sd int, opts Options) (column int, why string, e
 	switch len(found) {
 	case 0:
 		if s.names != nil && len(s.sample) == 0 {
-			return 0, "", s.in.empty(fmt.Sprintf("there is no %s in it, only a header", s.table.noun), "name another file")
+			return 0, "", s.in.fail(CodeEmpty, fmt.Sprintf("there is no %s in it, only a header", s.in.table.row()), otherFile)
 		}
-		return 0, "", s.in.fail("there is no column of numbers beside the ids, among "+s.describe(nil), "name the column of values: --column value=…")
+		return 0, "", s.in.fail(CodeContent, "there is no column of numbers beside the ids, among "+s.describe(nil), do("name the column of values", nameColumn(RoleValue, "")))
 	case 1:
 		return found[0], why, nil
 	}
-	return 0, "", s.in.ask("the value may be "+list(s.namesOf(found), "or"), "say which: --column value="+s.nameOf(found[0]))
+	return 0, "", s.ask("the value may be "+list(s.namesOf(found), "or"), RoleValue, found)
 }
 
 // mostlyNumbers reports whether more cells of a column are numbers than text.

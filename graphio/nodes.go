@@ -242,9 +242,9 @@ func (n *NodeTable) meet(edges *graph.Edges, labels *graph.IDs, r *Report) error
 		return nil
 	}
 	had := n.IDs.Len()
-	return &Error{Kind: ErrData, File: r.File,
-		What: fmt.Sprintf("none of its ids is in the table of nodes, such as %s; the table has %s", examples(labels, had), examples(n.IDs, 0)),
-		Next: beyond(labels, had).hint(n.IDs, "the table of nodes")}
+	return &Error{Code: CodeIDs, Table: TableEdges, File: r.File,
+		What:     fmt.Sprintf("none of its ids is in the table of nodes, such as %s; the table has %s", examples(labels, had), examples(n.IDs, 0)),
+		Remedies: []Remedy{do(beyond(labels, had).hint(n.IDs, "the table of nodes"))}}
 }
 
 // beyond returns the ids that come after the first ones.
@@ -296,7 +296,7 @@ func ReadNodes(ctx context.Context, src Source, opts Options) (*NodeTable, error
 		return nil, t.empty()
 	}
 	if (n.Lat == nil) != (n.Lon == nil) || (n.X == nil) != (n.Y == nil) {
-		t.report.warn("only one of two coordinates was found; name the other with --column, as in --column lon=NAME")
+		t.report.offer("only one of two coordinates was found", t.nameCoordinate(n))
 	}
 	return n, nil
 }
@@ -371,18 +371,29 @@ func (t *table) chooseNodes(opts Options) ([]usedColumn, error) {
 
 // empty is the error of a table in which no row could be used.
 func (t *table) empty() error {
-	what, next := fmt.Sprintf("there is no %s in it", t.sheet.table.noun), "name another file"
+	code, what, next := CodeEmpty, fmt.Sprintf("there is no %s in it", t.in.table.row()), otherFile
 	switch {
 	case len(t.report.BadRows) > 0:
-		next = "the first bad row is " + t.report.BadRows[0]
+		next = do("the first bad row is " + t.report.BadRows[0])
 	case t.report.Ledger.Header > 0:
 		what += ", only a header"
 	}
 	if t.lines.hidden > 0 && len(t.report.BadRows) == 0 {
-		next = t.lines.unhide()
+		next = do(t.lines.unhide())
 	}
-	if t.report.Ledger.Bad == 0 && t.lines.hidden == 0 {
-		return t.in.empty(what, next)
+	if t.report.Ledger.Bad > 0 || t.lines.hidden > 0 {
+		code = CodeContent
 	}
-	return t.in.fail(what, next)
+	return t.in.fail(code, what, next)
+}
+
+// nameCoordinate is the remedy for the coordinate that was not found.
+func (t *table) nameCoordinate(n *NodeTable) Remedy {
+	for _, role := range []Role{RoleLat, RoleLon, RoleX, RoleY} {
+		other := map[Role]Role{RoleLat: RoleLon, RoleLon: RoleLat, RoleX: RoleY, RoleY: RoleX}[role]
+		if n.has(role) && !n.has(other) {
+			return do("name the other", nameColumn(other, ""))
+		}
+	}
+	return do("name the other")
 }

@@ -81,8 +81,8 @@ const (
 )
 
 // check says which option has a value that it cannot have.
-func (o Options) check(name string) error {
-	ask := func(what, next string) error { return &Error{Kind: ErrUsage, File: name, What: what, Next: next} }
+func (in *input) check(o Options) error {
+	ask := func(what, next string) error { return in.fail(CodeOption, what, do(next)) }
 	for role := range o.Columns {
 		if !slices.Contains(Roles, role) {
 			var names []string

@@ -104,7 +104,7 @@ func (p *packer) texts(n int, at func(i int) []byte) {
 // locality order. Errors wrap ErrData.
 func Unpack(packed []byte) (*Network, error) {
 	bad := func(err error) error {
-		return &Error{Kind: ErrData, File: "packed network", What: "cannot be used: " + err.Error(), Next: "was it cut off, or written by a newer program?", Err: err}
+		return &Error{Code: CodeDamaged, File: "packed network", What: "cannot be used: " + err.Error(), Remedies: []Remedy{do("was it cut off, or written by a newer program?")}, Err: err}
 	}
 	rest, ok := bytes.CutPrefix(packed, []byte(packKind))
 	line, rest, cut := bytes.Cut(rest, []byte("\n"))

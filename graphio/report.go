@@ -8,21 +8,22 @@ import (
 
 // Report says what was found in a file, what was made of it, and why.
 type Report struct {
-	File        string   `json:"file"`
-	Format      string   `json:"format"`
-	Compression string   `json:"compression,omitempty"`
-	Delimiter   string   `json:"delimiter,omitempty"`
-	Header      string   `json:"header,omitempty"`  // in words
-	Decimal     string   `json:"decimal,omitempty"` // "comma", or nothing for the usual point
-	Columns     []Column `json:"columns,omitempty"`
-	Unused      []string `json:"unused_columns,omitempty"`
-	Weights     string   `json:"weights,omitempty"` // in words
-	Ledger      Ledger   `json:"ledger"`
-	Nodes       int      `json:"nodes"`
-	Edges       int      `json:"edges"`
-	Missing     int64    `json:"missing_values"`     // cells without a number, in the columns that were used
-	BadRows     []string `json:"bad_rows,omitempty"` // the first few, in words
-	Warnings    []string `json:"warnings,omitempty"`
+	table       Table
+	File        string    `json:"file"`
+	Format      string    `json:"format"`
+	Compression string    `json:"compression,omitempty"`
+	Delimiter   string    `json:"delimiter,omitempty"`
+	Header      string    `json:"header,omitempty"`  // in words
+	Decimal     string    `json:"decimal,omitempty"` // "comma", or nothing for the usual point
+	Columns     []Column  `json:"columns,omitempty"`
+	Unused      []string  `json:"unused_columns,omitempty"`
+	Weights     string    `json:"weights,omitempty"` // in words
+	Ledger      Ledger    `json:"ledger"`
+	Nodes       int       `json:"nodes"`
+	Edges       int       `json:"edges"`
+	Missing     int64     `json:"missing_values"`     // cells without a number, in the columns that were used
+	BadRows     []string  `json:"bad_rows,omitempty"` // the first few, in words
+	Warnings    []Warning `json:"warnings,omitempty"`
 }
 
 // Column says which column has a role, and why.
@@ -45,7 +46,12 @@ func (c Column) String() string {
 }
 
 func (r *Report) warn(format string, args ...any) {
-	r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...))
+	r.offer(fmt.Sprintf(format, args...))
+}
+
+// offer warns and says what can be done about it.
+func (r *Report) offer(what string, remedies ...Remedy) {
+	r.Warnings = append(r.Warnings, Warning{r.table, what, remedies})
 }
 
 // badKept is how many bad rows a report quotes.
@@ -67,12 +73,12 @@ func (r *rejects) take(bad []badRow) error {
 		}
 		_, line, _ := cutLine(row.raw)
 		if !r.skip || len(r.report.BadRows) < badKept {
-			what, next := row.explain(line, r.layout)
-			e := &Error{Kind: ErrData, File: r.report.File, Line: row.at, Column: character(line, row.start), What: what, Next: next}
+			what, remedies := row.explain(line, r.layout)
+			e := &Error{Code: CodeRow, Table: r.report.table, File: r.report.File, Line: row.at, Column: character(line, row.start), What: what, Remedies: remedies}
 			if !r.skip {
 				return e
 			}
-			e.Next = ""
+			e.Remedies = nil
 			r.report.BadRows = append(r.report.BadRows, e.Error())
 		}
 		if r.w != nil {

@@ -8,7 +8,6 @@ import (
 
 // rowLayout says how the lines of a file become rows of fields.
 type rowLayout struct {
-	file       string // what it holds, in the words of flags: edges, nodes, measurements
 	delim      Delimiter
 	comma      bool // numbers have decimal commas
 	columns    int
@@ -20,7 +19,7 @@ type rowLayout struct {
 }
 
 func (s *sheet) layout(used ...int) rowLayout {
-	l := rowLayout{file: s.table.noun + "s", delim: s.delim, comma: s.comma, columns: s.columns, headerLine: s.headerLine, header: s.header, firstRow: s.firstRow}
+	l := rowLayout{delim: s.delim, comma: s.comma, columns: s.columns, headerLine: s.headerLine, header: s.header, firstRow: s.firstRow}
 	for _, j := range used {
 		l.needed = max(l.needed, j+1)
 	}

@@ -26,15 +26,15 @@ type sheet struct {
 
 // tableKind is what a file is read for; it decides which names are known.
 type tableKind struct {
-	noun  string // what a row is
+	kind  Table
 	roles []Role
 }
 
 var (
-	edgeTable        = tableKind{"edge", []Role{RoleSource, RoleTarget, RoleWeight, RoleDistance}}
-	nodeTable        = tableKind{"node", []Role{RoleID, RoleLabel, RoleLat, RoleLon, RoleX, RoleY, RoleCost, RoleAllowed, RoleGroup}}
-	measurementTable = tableKind{"measurement", []Role{RoleNode, RoleValue, RoleSD}}
-	labelTable       = tableKind{"label", []Role{RoleNode, RoleClass}}
+	edgeTable        = tableKind{TableEdges, []Role{RoleSource, RoleTarget, RoleWeight, RoleDistance}}
+	nodeTable        = tableKind{TableNodes, []Role{RoleID, RoleLabel, RoleLat, RoleLon, RoleX, RoleY, RoleCost, RoleAllowed, RoleGroup}}
+	measurementTable = tableKind{TableMeasurements, []Role{RoleNode, RoleValue, RoleSD}}
+	labelTable       = tableKind{TableLabels, []Role{RoleNode, RoleClass}}
 )
 
 // columnType is what all values of a column in the sample have in common.
@@ -61,14 +61,14 @@ func inspect(c *cutter, table tableKind, opts Options) (*sheet, error) {
 			return nil, err
 		}
 		if bytes.IndexByte(head, '\r') >= 0 && bytes.IndexByte(head, '\n') < 0 && c.end {
-			return nil, c.in.fail("its lines end in a carriage return alone, as on old Macs", `convert it: tr '\r' '\n' < FILE > NEW`)
+			return nil, c.in.fail(CodeFormat, "its lines end in a carriage return alone, as on old Macs", do(`convert it: tr '\r' '\n' < FILE > NEW`))
 		}
 		rows, comment := dataLines(head)
 		if len(rows) == 0 && !c.end && size < longestLine {
 			continue // nothing but comments so far
 		}
 		if len(rows) == 0 {
-			return nil, c.in.fail(fmt.Sprintf("there is no %s in it, only comments and blank lines", table.noun), "name another file")
+			return nil, c.in.fail(CodeContent, fmt.Sprintf("there is no %s in it, only comments and blank lines", c.in.table.row()), otherFile)
 		}
 		return s, s.read(rows, comment, opts)
 	}
@@ -109,7 +109,7 @@ func (s *sheet) read(rows []numbered, comment []byte, opts Options) error {
 	}
 	rows = slices.DeleteFunc(rows, func(row numbered) bool { return s.delim.classify(row.text) != dataLine })
 	if len(rows) == 0 {
-		return s.in.fail(fmt.Sprintf("there is no %s in it, only delimiters", s.table.noun), "name another file")
+		return s.in.fail(CodeContent, fmt.Sprintf("there is no %s in it, only delimiters", s.in.table.row()), otherFile)
 	}
 	first := rows[0]
 	cells := make([][]string, len(rows))
@@ -204,11 +204,11 @@ func (s *sheet) fitHeader(rows [][]string) error {
 		if s.looksLikeLabelledMatrix(rows, 0) {
 			return s.labelledMatrix() // as R writes it
 		}
-		next := fmt.Sprintf("name all columns, or say --header %ss=no if the first line is not a header", s.table.noun)
+		ways := []Remedy{do("name all columns"), do(fmt.Sprintf("take line %d as a row", s.headerLine), Setting{Option: OptionHeader, Value: string(HeaderNo)})}
 		if n == s.columns-1 {
-			next = "if R wrote it, write it with row.names = FALSE; else " + next
+			ways = slices.Insert(ways, 0, do("write it with row.names = FALSE if R wrote it"))
 		}
-		return s.in.fail(fmt.Sprintf("line %d names %s, but the rows have %d", s.headerLine, counted(n, "column"), s.columns), next)
+		return s.in.fail(CodeContent, fmt.Sprintf("line %d names %s, but the rows have %d", s.headerLine, counted(n, "column"), s.columns), ways...)
 	}
 	s.columns = n // what is beyond is empty or bad
 	return nil
@@ -265,7 +265,7 @@ func cellType(cell string) columnType {
 func (s *sheet) findDecimal(opts Options, columns ...int) error {
 	switch {
 	case opts.Decimal == DecimalComma && s.delim == Comma:
-		return s.in.ask("decimal commas cannot be told from commas between fields", "put another delimiter between fields")
+		return s.in.fail(CodeOption, "decimal commas cannot be told from commas between fields", do("put another delimiter between fields"))
 	case opts.Decimal != DecimalAuto || s.delim == Comma:
 		s.comma = opts.Decimal == DecimalComma
 		return nil
@@ -286,8 +286,9 @@ func (s *sheet) findDecimal(opts Options, columns ...int) error {
 		}
 	}
 	if points != "" && commas != "" {
-		return s.in.ask(fmt.Sprintf("some numbers have a point (%s) and others a comma (%s)", points, commas),
-			fmt.Sprintf("write them alike, or say which is the decimal sign: --decimal %[1]ss=point or --decimal %[1]ss=comma", s.table.noun))
+		return s.in.fail(CodeAmbiguous, fmt.Sprintf("some numbers have a point (%s) and others a comma (%s)", points, commas), do("write them alike"),
+			do("read decimal points", Setting{Option: OptionDecimal, Value: string(DecimalPoint)}),
+			do("read decimal commas", Setting{Option: OptionDecimal, Value: string(DecimalComma)}))
 	}
 	s.comma = commas != ""
 	return nil
@@ -312,16 +313,24 @@ func (s *sheet) column(role Role, spec string) (int, error) {
 	case len(found) == 1:
 		return found[0], nil
 	case len(found) > 1:
-		return 0, s.in.ask(fmt.Sprintf("%d columns are called %q", len(found), spec),
-			fmt.Sprintf("give the number: --column %s=%d", role, found[0]+1))
+		return 0, s.in.fail(CodeOption, fmt.Sprintf("%d columns are called %q", len(found), spec), do("give the number", nameColumn(role, strconv.Itoa(found[0]+1))))
 	case err == nil && n >= 1 && n <= s.columns:
 		return n - 1, nil
 	}
-	next := "there are " + s.describe(nil)
+	ways := []Remedy{do("there are " + s.describe(nil))}
 	if s.names == nil {
-		next = fmt.Sprintf("give a number from 1 to %d, or say --header %ss=yes if the first line holds names", s.columns, s.table.noun)
+		ways = []Remedy{do(fmt.Sprintf("give a number from 1 to %d", s.columns)), do("take names from the first line", Setting{Option: OptionHeader, Value: string(HeaderYes)})}
 	}
-	return 0, s.in.ask(fmt.Sprintf("there is no column %q for %s", spec, role), next)
+	return 0, s.in.fail(CodeOption, fmt.Sprintf("there is no column %q for %s", spec, role), ways...)
+}
+
+// ask is the error about a role that each of several columns may have.
+func (s *sheet) ask(what string, role Role, columns []int) error {
+	var ways []Remedy
+	for _, j := range columns {
+		ways = append(ways, do("say which", nameColumn(role, s.nameOf(j))))
+	}
+	return s.in.fail(CodeAmbiguous, what, ways...)
 }
 
 // describe names columns for a message; nil means all.
@@ -341,7 +350,7 @@ func (s *sheet) describe(columns []int) string {
 	return list(out, "and")
 }
 
-// nameOf returns how messages call a column, which is also what --column takes.
+// nameOf returns how messages call a column, which is also what Options.Columns takes.
 func (s *sheet) nameOf(column int) string {
 	if column < len(s.names) && s.names[column] != "" {
 		same := func(name string) bool { return strings.EqualFold(name, s.names[column]) }

@@ -38,6 +38,7 @@ func (s Source) Name() string { return s.name }
 // input is an open source: unpacked bytes, with the first of them looked at.
 type input struct {
 	name        string
+	table       Table
 	text        *bufio.Reader // unpacked, without byte-order mark
 	compression string        // "" when it was not packed
 	raw         *meter
@@ -49,11 +50,11 @@ type input struct {
 // lookAhead is how much of a file is looked at to find out what it is.
 const lookAhead = 64 << 10
 
-func open(ctx context.Context, src Source, opts Options) (*input, error) {
-	if err := opts.check(src.name); err != nil {
+func open(ctx context.Context, src Source, table Table, opts Options) (*input, error) {
+	in := &input{name: src.name, table: table, progress: opts.Progress}
+	if err := in.check(opts); err != nil {
 		return nil, err
 	}
-	in := &input{name: src.name, progress: opts.Progress}
 	raw, err := in.openRaw(ctx, src)
 	if err != nil {
 		return nil, err
@@ -72,18 +73,18 @@ func (in *input) openRaw(ctx context.Context, src Source) (io.Reader, error) {
 	}
 	f, err := os.Open(src.path)
 	if err != nil {
-		return nil, missing(src.path, err)
+		return nil, in.missing(src.path, err)
 	}
 	in.closers = append(in.closers, func() { f.Close() })
 	info, err := f.Stat()
 	switch {
 	case err != nil:
 		in.close()
-		return nil, &Error{Kind: ErrUsage, File: src.path, What: "cannot be read", Next: "check the disk", Err: err}
+		return nil, in.because(err, CodeFile, "cannot be read", do("check the disk"))
 	case info.IsDir():
-		next := "name a file" + inside(f)
+		next := do("name a file" + inside(f))
 		in.close()
-		return nil, &Error{Kind: ErrUsage, File: src.path, What: "is a directory", Next: next}
+		return nil, in.fail(CodeFile, "is a directory", next)
 	case !info.Mode().IsRegular():
 		return in.pump(ctx, f), nil // a pipe: reading it may block
 	}
@@ -92,19 +93,18 @@ func (in *input) openRaw(ctx context.Context, src Source) (io.Reader, error) {
 }
 
 // missing says why a file cannot be opened, and what may have been meant.
-func missing(path string, err error) error {
-	e := &Error{Kind: ErrUsage, File: path, What: "cannot be opened: " + reason(err), Next: "check the name and the permissions", Err: err}
+func (in *input) missing(path string, err error) error {
 	if !errors.Is(err, fs.ErrNotExist) {
-		return e
+		return in.because(err, CodeFile, "cannot be opened: "+reason(err), do("check the name and the permissions"))
 	}
-	e.What, e.Next = "there is no such file", "check the name"
+	next := do("check the name")
 	for _, other := range []string{path + ".gz", path + ".zst", strings.TrimSuffix(path, filepath.Ext(path))} {
 		if info, err := os.Stat(other); err == nil && info.Mode().IsRegular() && other != path {
-			e.Next = "did you mean " + other + "?"
+			next = do("did you mean " + other + "?")
 			break
 		}
 	}
-	return e
+	return in.because(err, CodeFile, "there is no such file", next)
 }
 
 // reason is an operating system error without the operation and the path.
@@ -146,20 +146,23 @@ func (in *input) tell() {
 	}
 }
 
-// fail returns an error about the data of the file as a whole.
-func (in *input) fail(what, next string) error {
-	return &Error{Kind: ErrData, File: in.name, What: what, Next: next}
+// fail returns an error about the file as a whole.
+func (in *input) fail(code Code, what string, remedies ...Remedy) error {
+	return in.because(nil, code, what, remedies...)
 }
 
-// empty returns an error about a file with nothing in it.
-func (in *input) empty(what, next string) error {
-	return &Error{Kind: ErrData, File: in.name, What: what, Next: next, Err: ErrEmpty}
+// because is fail with a cause.
+func (in *input) because(cause error, code Code, what string, remedies ...Remedy) error {
+	return &Error{Code: code, Table: in.table, File: in.name, What: what, Remedies: remedies, Err: cause}
 }
 
-// ask returns an error that an option settles.
-func (in *input) ask(what, next string) error {
-	return &Error{Kind: ErrUsage, File: in.name, What: what, Next: next}
+// at is fail for a line.
+func (in *input) at(line int64, code Code, what string, remedies ...Remedy) error {
+	return &Error{Code: code, Table: in.table, File: in.name, Line: line, What: what, Remedies: remedies}
 }
+
+// otherFile is the remedy for a file with nothing in it.
+var otherFile = do("name another file")
 
 // meter counts the bytes that have been read.
 type meter struct {
@@ -258,15 +261,12 @@ func (in *input) readError(err error) error {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
 	case in.compression != "" && errors.Is(err, io.ErrUnexpectedEOF):
-		return &Error{Kind: ErrData, File: in.name, Err: err,
-			What: fmt.Sprintf("the %s stream ends in the middle", in.compression),
-			Next: "the file was cut short, perhaps by an interrupted download: fetch it again"}
+		return in.because(err, CodeDamaged, fmt.Sprintf("the %s stream ends in the middle", in.compression),
+			do("the file was cut short, perhaps by an interrupted download: fetch it again"))
 	case in.compression != "" && !isPath(err):
-		return &Error{Kind: ErrData, File: in.name, Err: err,
-			What: fmt.Sprintf("the %s stream is damaged (%v)", in.compression, err),
-			Next: "fetch or pack the file again"}
+		return in.because(err, CodeDamaged, fmt.Sprintf("the %s stream is damaged (%v)", in.compression, err), do("fetch or pack the file again"))
 	}
-	return &Error{Kind: ErrData, File: in.name, What: "cannot be read: " + reason(err), Next: "check the disk or the connection", Err: err}
+	return in.because(err, CodeDamaged, "cannot be read: "+reason(err), do("check the disk or the connection"))
 }
 
 func isPath(err error) bool {

@@ -27,13 +27,14 @@ type usedColumn struct {
 }
 
 func openTable(ctx context.Context, src Source, kind tableKind, opts Options) (*table, error) {
-	in, err := open(ctx, src, opts)
+	in, err := open(ctx, src, kind.kind, opts)
 	if err != nil {
 		return nil, err
 	}
 	format, err := in.format()
 	if err == nil && format != formatDelimited {
-		err = in.fail(fmt.Sprintf("is %s, but a table of %ss is wanted", format, kind.noun), "give it as --edges, and a table of delimited text here")
+		err = in.fail(CodeFormat, fmt.Sprintf("is %s, but a table of %s is wanted", format, kind.kind),
+			do("give a table of delimited text"), do("read it as a graph", Setting{Option: OptionReader, Value: "ReadGraph"}))
 	}
 	if err == nil {
 		c := in.cut(opts.blockSize)
@@ -94,9 +95,8 @@ func (s *sheet) chooseID(role Role, known *graph.IDs, opts Options) (column int,
 		if known != nil && s.overlap(column, known) < 0.5 {
 			for _, j := range matching {
 				if s.overlap(j, known) >= 0.9 {
-					return 0, "", s.in.ask(
-						fmt.Sprintf("the ids may be in column %s, by its name, or in column %s, whose values are ids of the graph", s.nameOf(column), s.nameOf(j)),
-						fmt.Sprintf("say which: --column %s=%s or --column %s=%s", role, s.nameOf(column), role, s.nameOf(j)))
+					return 0, "", s.ask(fmt.Sprintf("the ids may be in column %s, by its name, or in column %s, whose values are ids of the graph", s.nameOf(column), s.nameOf(j)),
+						role, []int{column, j})
 				}
 			}
 		}
@@ -105,13 +105,13 @@ func (s *sheet) chooseID(role Role, known *graph.IDs, opts Options) (column int,
 		if both := slices.DeleteFunc(slices.Clone(named), func(j int) bool { return !slices.Contains(matching, j) }); len(both) == 1 {
 			return both[0], "by name, and its values are ids of the graph", nil
 		}
-		return 0, "", s.in.ask("the ids may be in column "+list(s.namesOf(named), "or"), fmt.Sprintf("say which: --column %s=%s", role, s.nameOf(named[0])))
+		return 0, "", s.ask("the ids may be in column "+list(s.namesOf(named), "or"), role, named)
 	case slices.Contains(matching, 0):
 		return 0, "the first column; its values are ids of the graph", nil
 	case len(matching) == 1:
 		return matching[0], "its values are ids of the graph", nil
 	case len(matching) > 1:
-		return 0, "", s.in.ask("the ids may be in column "+list(s.namesOf(matching), "or"), fmt.Sprintf("say which: --column %s=%s", role, s.nameOf(matching[0])))
+		return 0, "", s.ask("the ids may be in column "+list(s.namesOf(matching), "or"), role, matching)
 	}
 	return 0, "the first column", nil
 }

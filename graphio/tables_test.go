@@ -42,7 +42,7 @@ func TestReadNodes(t *testing.T) {
 }
 
 func TestNodeErrors(t *testing.T) {
-	const skip = "; correct the line, or leave such rows out with --on-bad-row skip"
+	const skip = `; correct the line, or leave such rows out with Options.BadRows = "skip"`
 	for _, c := range []struct {
 		name, text string
 		opts       Options
@@ -53,9 +53,9 @@ func TestNodeErrors(t *testing.T) {
 		{"latitude", "id,lat,lon\na,122,37\n", Options{}, ErrData, `n:2:3: lat "122" is no degree on the globe; are lat and lon swapped? planar coordinates are called x and y`},
 		{"allowed", "id,allowed\na,maybe\n", Options{}, ErrData, `n:2:3: allowed "maybe" is neither yes nor no; write yes or no, true or false, 1 or 0`},
 		{"no id", "id,x,y\n,1,2\n", Options{}, ErrData, "n:2:1: the id is empty" + skip},
-		{"two ids", "id_number,station\n1,2\n", Options{}, ErrUsage, "n: the ids may be in column id_number or station; say which: --column id=id_number"},
+		{"two ids", "id_number,station\n1,2\n", Options{}, ErrUsage, `n: the ids may be in column id_number or station; say which with Options.Columns["id"] = "id_number" or Options.Columns["id"] = "station"`},
 		{"no rows", "id,lat\n", Options{}, ErrData, "n: there is no node in it, only a header; name another file"},
-		{"graph", "<graphml/>", Options{}, ErrData, "n: is GraphML, but a table of nodes is wanted; give it as --edges, and a table of delimited text here"},
+		{"graph", "<graphml/>", Options{}, ErrData, "n: is GraphML, but a table of nodes is wanted; give a table of delimited text, or read it as a graph with ReadGraph"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := readNodes(c.text, c.opts)
@@ -139,7 +139,7 @@ func TestReadMeasurements(t *testing.T) {
 }
 
 func TestMeasurementErrors(t *testing.T) {
-	const skip = "; correct the line, or leave such rows out with --on-bad-row skip"
+	const skip = `; correct the line, or leave such rows out with Options.BadRows = "skip"`
 	const never = "ids are text and are never changed silently: rewrite one of the files"
 	for _, c := range []struct {
 		name, text string
@@ -154,14 +154,14 @@ func TestMeasurementErrors(t *testing.T) {
 		{"infinite", "node,value\n1,inf\n", Options{}, ErrData, `m:2:3: value "inf" is infinite` + skip},
 		{"negative sd", "node,value,sd\n1,2,-1\n", Options{}, ErrData, `m:2:5: sd "-1" is negative` + skip},
 		{"no node", "node,value\n,2\n", Options{}, ErrData, "m:2:1: the node is empty" + skip},
-		{"twice", "node,value\n1,2\n1,3\n", Options{Repeats: RepeatsError}, ErrData, `m:3:1: node "1" was already measured on line 2; leave out --repeats error to take it`},
-		{"two exact values", "node,value,sd\n1,2,1\n1,3,0\n1,4,0\n", Options{}, ErrData, `m:4:1: the sd 0 says that this value of node "1" is exact, but there is another exact one; the first value is on line 2; correct the values or their sds, or leave such rows out with --on-bad-row skip`},
+		{"twice", "node,value\n1,2\n1,3\n", Options{Repeats: RepeatsError}, ErrData, `m:3:1: node "1" was already measured on line 2; keep all its measurements with Options.Repeats = "keep", or take the last one with Options.Repeats = "last"`},
+		{"two exact values", "node,value,sd\n1,2,1\n1,3,0\n1,4,0\n", Options{}, ErrData, `m:4:1: the sd 0 says that this value of node "1" is exact, but there is another exact one; the first value is on line 2; correct the values or their sds, or leave such rows out with Options.BadRows = "skip"`},
 		{"no mean", "node,value\n1,1.7e308\n1,-1.7e308\n1,1.7e308\n2,1\n", Options{}, ErrData, "m: the values of a node are too far apart for their mean to be a number; give the values in another unit"},
 		{"no variance", "node,value\n1,1e200\n1,-1e200\n2,1\n", Options{}, ErrData, "m: the values of a node are too far apart for their variance to be a number; correct them, or give the values in another unit"},
-		{"two values", "node,speed,pressure\n1,2,3\n", Options{}, ErrUsage, "m: the value may be speed or pressure; say which: --column value=speed"},
-		{"coordinates", "node,x,y\n1,2,3\n", Options{}, ErrUsage, "m: the value may be x or y; say which: --column value=x"},
-		{"no numbers", "node,topic\n1,a\n2,b\n", Options{}, ErrData, "m: there is no column of numbers beside the ids, among node and topic; name the column of values: --column value=…"},
-		{"all missing", "node,value\n1,NA\n2,NA\n", Options{}, ErrData, "m: all its values are missing; name the column of values: --column value=…"},
+		{"two values", "node,speed,pressure\n1,2,3\n", Options{}, ErrUsage, `m: the value may be speed or pressure; say which with Options.Columns["value"] = "speed" or Options.Columns["value"] = "pressure"`},
+		{"coordinates", "node,x,y\n1,2,3\n", Options{}, ErrUsage, `m: the value may be x or y; say which with Options.Columns["value"] = "x" or Options.Columns["value"] = "y"`},
+		{"no numbers", "node,topic\n1,a\n2,b\n", Options{}, ErrData, `m: there is no column of numbers beside the ids, among node and topic; name the column of values with Options.Columns["value"]`},
+		{"all missing", "node,value\n1,NA\n2,NA\n", Options{}, ErrData, `m: all its values are missing; name the column of values with Options.Columns["value"]`},
 		{"nothing", "node,value\n", Options{}, ErrData, "m: there is no measurement in it, only a header; name another file"},
 		{"leading zeros", "node,value\n001,2\n002,3\n", Options{}, ErrData, `m: none of its ids is a node of the graph, such as "001" and "002"; the graph has "1", "2" and "3"; 2 of 2 such ids differ from those of the graph only by leading zeros ("001" here, "1" in the graph); ` + never},
 		{"decimals", "node,value\n1.0,2\n2.0,3\n", Options{}, ErrData, `m: none of its ids is a node of the graph, such as "1.0" and "2.0"; the graph has "1", "2" and "3"; 2 of 2 such ids differ from those of the graph only by a trailing .0 ("1.0" here, "1" in the graph); ` + never},
@@ -190,14 +190,14 @@ func TestMeasurementWarnings(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !slices.Contains(m.Report.Warnings, c.want) {
+			if !slices.Contains(warnings(m.Report), c.want) {
 				t.Errorf("warnings %q, want %q", m.Report.Warnings, c.want)
 			}
 			for _, known := range [][2]bool{{false, false}, {true, false}, {false, true}} {
 				if err := m.Enough(known[0], known[1]); strings.Contains(c.want, "nothing to learn") != (err != nil) {
 					t.Errorf("enough to learn from: %v", err)
 				} else if err != nil {
-					checkError(t, err, ErrData, "m: "+c.want+"; measure more nodes, name another column with --column value=…, or give what is known: --mean and --noise-sd")
+					checkError(t, err, ErrData, "m: "+c.want+`; measure more nodes, or name another column with Options.Columns["value"]`)
 				}
 			}
 			if err := m.Enough(true, true); err != nil {
@@ -255,7 +255,7 @@ func TestIDsOfNodesAndEdges(t *testing.T) {
 	}
 	const differ = `2 of 2 such ids differ from those of the table of nodes only by leading zeros ("1" here, "001" in the table of nodes); ` + never
 	n, err := readText("1,2\n2,x\n", Options{Nodes: nodes})
-	if err != nil || !slices.Contains(n.Report.Warnings, differ) {
+	if err != nil || !slices.Contains(warnings(n.Report), differ) {
 		t.Errorf("%v; warnings %q, want %q", err, n.Report.Warnings, differ)
 	}
 	_, err = readText("1,2\n", Options{Nodes: nodes})

@@ -9,6 +9,8 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"grfgp/internal/compression"
 )
 
 // unpack sets in.text: gzip and zstd are known by their first bytes, whatever
@@ -20,19 +22,17 @@ func (in *input) unpack() error {
 		return in.readError(err)
 	}
 	if len(head) == 0 {
-		return in.empty("the file is empty", "write it again, or name another file")
+		return in.fail(CodeEmpty, "the file is empty", do("write it again"), otherFile)
 	}
 	var text io.Reader = raw
-	switch {
-	case bytes.HasPrefix(head, []byte("\x1f\x8b")):
-		in.compression = "gzip"
+	switch in.compression = compression.Detect(head); in.compression {
+	case compression.Gzip:
 		z, err := gzip.NewReader(raw)
 		if err != nil {
 			return in.readError(err)
 		}
 		text = z
-	case isZstd(head):
-		in.compression = "zstd"
+	case compression.Zstd:
 		z, err := zstd.NewReader(raw, zstd.WithDecoderConcurrency(1))
 		if err != nil {
 			return fmt.Errorf("graphio: unpacking %s: %w", in.name, err)
@@ -45,10 +45,10 @@ func (in *input) unpack() error {
 		return in.readError(err)
 	}
 	if len(head) == 0 {
-		return in.fail(fmt.Sprintf("the %s stream is empty", in.compression), "pack the file again, or name another file")
+		return in.fail(CodeContent, fmt.Sprintf("the %s stream is empty", in.compression), do("pack the file again"), otherFile)
 	}
 	if what, next := notText(head); what != "" {
-		return in.fail(what, next)
+		return in.fail(CodeFormat, what, do(next))
 	}
 	if bytes.HasPrefix(head, []byte("\xef\xbb\xbf")) {
 		if _, err := in.text.Discard(3); err != nil {
@@ -67,12 +67,6 @@ func peek(r *bufio.Reader, n int) ([]byte, error) {
 	return head, err
 }
 
-// isZstd knows frames and skippable frames.
-func isZstd(head []byte) bool {
-	return bytes.HasPrefix(head, []byte("\x28\xb5\x2f\xfd")) ||
-		len(head) >= 4 && head[0]&0xf0 == 0x50 && bytes.Equal(head[1:4], []byte("\x2a\x4d\x18"))
-}
-
 // notText says what a file is that holds no text, and what to do with it.
 func notText(head []byte) (what, next string) {
 	has := func(magic string) bool { return bytes.HasPrefix(head, []byte(magic)) }
@@ -88,7 +82,7 @@ func notText(head []byte) (what, next string) {
 		return "is packed with bzip2, which is not read", "unpack it with bunzip2, or pack it with gzip or zstd"
 	case has("\xfd7zXZ\x00"):
 		return "is packed with xz, which is not read", "unpack it with unxz, or pack it with gzip or zstd"
-	case has("\x1f\x8b"), isZstd(head):
+	case compression.Detect(head) != "":
 		return "is packed twice", "unpack it once"
 	case has("%PDF-"):
 		return "is a PDF document", "name a file that holds the data as text"
@@ -141,7 +135,7 @@ func (in *input) format() (string, error) {
 		return "", in.readError(err)
 	}
 	if len(head) == 0 {
-		return "", in.fail("the file is empty but for its byte-order mark", "write it again, or name another file")
+		return "", in.fail(CodeContent, "the file is empty but for its byte-order mark", do("write it again"), otherFile)
 	}
 	start := bytes.ToLower(bytes.TrimLeft(head, " \t\r\n"))
 	has := func(prefix string) bool { return bytes.HasPrefix(start, []byte(prefix)) }
@@ -150,19 +144,19 @@ func (in *input) format() (string, error) {
 	case has("%%matrixmarket"):
 		return formatMatrixMarket, nil
 	case has("<!doctype html"), has("<html"):
-		return "", in.fail("is a web page, not data", "the download saved the page instead of the file: fetch the file itself")
+		return "", in.fail(CodeFormat, "is a web page, not data", do("the download saved the page instead of the file: fetch the file itself"))
 	case has("<") && within("<gexf"):
-		return "", in.fail("is GEXF, which is not read", "save the graph as GraphML or as CSV")
+		return "", in.fail(CodeFormat, "is GEXF, which is not read", do("save the graph as GraphML or as CSV"))
 	case has("<") && (within("<graphml") || has("<?xml") || has("<!--")):
 		return formatGraphML, nil
 	case has("{"), has("[{"), has("[["), has("[\n"), has("[\""):
-		return "", in.fail("is JSON, which is not read", "write the edges as CSV, one per line: source,target,weight")
+		return "", in.fail(CodeFormat, "is JSON, which is not read", do("write the edges as CSV, one per line: source,target,weight"))
 	case has("*vertices"), has("*network"), has("*arcs"), has("*edges"):
-		return "", in.fail("is a Pajek file, which is not read", "save the graph as GraphML or as CSV")
+		return "", in.fail(CodeFormat, "is a Pajek file, which is not read", do("save the graph as GraphML or as CSV"))
 	case (has("graph") || has("creator ")) && (within("graph [") || within("graph\n[") || within("graph\r\n[")):
-		return "", in.fail("is GML, which is not read", "save the graph as GraphML or as CSV")
+		return "", in.fail(CodeFormat, "is GML, which is not read", do("save the graph as GraphML or as CSV"))
 	case has("graph {"), has("digraph "), has("strict graph"), has("strict digraph"):
-		return "", in.fail("is a Graphviz file, which is not read", "save the graph as GraphML or as CSV")
+		return "", in.fail(CodeFormat, "is a Graphviz file, which is not read", do("save the graph as GraphML or as CSV"))
 	}
 	return formatDelimited, nil
 }

@@ -4,14 +4,19 @@ import (
 	"fmt"
 )
 
-const threeWays = "say --weights similarity (larger means more alike), --weights distance (w = mean distance / distance) or --weights ignore (all edges equal)"
+// The meanings that a column of numbers may have.
+var (
+	asSimilarity  = do("take larger as more alike", Setting{Option: OptionWeights, Value: string(WeightsSimilarity)})
+	asDistance    = do("take it as a distance (w = mean distance / distance)", Setting{Option: OptionWeights, Value: string(WeightsDistance)})
+	ignoreWeights = do("take all edges as equal", Setting{Option: OptionWeights, Value: string(WeightsIgnore)})
+)
 
 // chooseWeight finds the column of weights. What may be a distance is never
 // taken as a weight unless the options say so.
 func (s *sheet) chooseWeight(c *edgeColumns, opts Options, r *Report) error {
 	set := func(column int, distance bool, why string) error {
 		if column == c.source || column == c.target {
-			return s.in.ask(fmt.Sprintf("column %s is an end of the edge, it cannot be its weight too", s.nameOf(column)), "name another column")
+			return s.in.fail(CodeOption, fmt.Sprintf("column %s is an end of the edge, it cannot be its weight too", s.nameOf(column)), do("name another column"))
 		}
 		c.weight, c.distance = column, distance
 		role := RoleWeight
@@ -31,7 +36,7 @@ func (s *sheet) chooseWeight(c *edgeColumns, opts Options, r *Report) error {
 			return err
 		}
 		if opts.Weights == WeightsSimilarity {
-			return s.in.ask("a distance column is given, but --weights says similarity", "give --column weight="+spec+" instead")
+			return s.in.fail(CodeOption, "a distance column is given, but weights are said to be similarities", do("name it as the weight", Setting{OptionColumns, RoleWeight, spec}))
 		}
 		return set(column, true, asTold)
 	}
@@ -50,13 +55,13 @@ func (s *sheet) chooseWeight(c *edgeColumns, opts Options, r *Report) error {
 	nameless, strange := s.nameless(c), s.strange(c)
 	switch opts.Weights {
 	case WeightsSimilarity:
-		return s.only(set, false, "--weights similarity", weights, distances, nameless, strange)
+		return s.only(set, false, "taken as a similarity, as told", weights, distances, nameless, strange)
 	case WeightsDistance:
-		return s.only(set, true, "--weights distance", distances, weights, nameless, strange)
+		return s.only(set, true, "taken as a distance, as told", distances, weights, nameless, strange)
 	}
 	switch {
 	case len(weights) > 1:
-		return s.in.ask("the weight may be "+list(s.namesOf(weights), "or"), "say which: --column weight="+s.nameOf(weights[0]))
+		return s.ask("the weight may be "+list(s.namesOf(weights), "or"), RoleWeight, weights)
 	case len(weights) == 1:
 		if len(distances) > 0 {
 			r.warn("column %s looks like a distance and is not used; the weight is column %s", s.nameOf(distances[0]), s.nameOf(weights[0]))
@@ -65,18 +70,18 @@ func (s *sheet) chooseWeight(c *edgeColumns, opts Options, r *Report) error {
 	case len(distances) > 0:
 		return s.looksLikeDistance(distances[0])
 	case len(nameless) > 0:
-		return s.in.ask(fmt.Sprintf("column %d holds numbers and has no name: it may be a weight or a distance", nameless[0]+1), threeWays)
+		return s.in.fail(CodeAmbiguous, fmt.Sprintf("column %d holds numbers and has no name: it may be a weight or a distance", nameless[0]+1), asSimilarity, asDistance, ignoreWeights)
 	case len(strange) == 1:
-		return s.in.ask(fmt.Sprintf("column %s holds numbers: it may be a weight, a distance or neither", s.nameOf(strange[0])), threeWays)
+		return s.in.fail(CodeAmbiguous, fmt.Sprintf("column %s holds numbers: it may be a weight, a distance or neither", s.nameOf(strange[0])), asSimilarity, asDistance, ignoreWeights)
 	case len(strange) > 1:
-		r.warn("columns %s hold numbers and are not used; if one is the weight say --column weight=%s", list(s.namesOf(strange), "and"), s.nameOf(strange[0]))
+		r.offer(fmt.Sprintf("columns %s hold numbers and are not used", list(s.namesOf(strange), "and")), do("name the weight, if it is one of them,", nameColumn(RoleWeight, s.nameOf(strange[0]))))
 	}
 	r.Weights = "all edges are equal: no column is named as a weight"
 	return nil
 }
 
 func (s *sheet) looksLikeDistance(column int) error {
-	return s.in.ask(fmt.Sprintf("column %s looks like a distance; taken as a weight it would make far things alike", s.nameOf(column)), threeWays)
+	return s.in.fail(CodeAmbiguous, fmt.Sprintf("column %s looks like a distance; taken as a weight it would make far things alike", s.nameOf(column)), asSimilarity, asDistance, ignoreWeights)
 }
 
 // only uses the first list that is not empty, if it holds one column.
@@ -86,10 +91,10 @@ func (s *sheet) only(set func(int, bool, string) error, distance bool, why strin
 		case len(columns) == 1:
 			return set(columns[0], distance, why)
 		case len(columns) > 1:
-			return s.in.ask("the column of weights may be "+list(s.namesOf(columns), "or"), "say which: --column weight="+s.nameOf(columns[0]))
+			return s.ask("the column of weights may be "+list(s.namesOf(columns), "or"), RoleWeight, columns)
 		}
 	}
-	return s.in.ask(fmt.Sprintf("%s needs a column of numbers beside the ends, and there is none that looks so", why), "name it: --column weight=…")
+	return s.in.fail(CodeOption, "the weights are to be read, but there is no column of numbers beside the ends", do("name it", nameColumn(RoleWeight, "")))
 }
 
 func (s *sheet) namesOf(columns []int) []string {

@@ -21,7 +21,7 @@ func WriteFile(path string, write func(io.Writer) error) error {
 	if info, err := os.Stat(path); err == nil {
 		switch {
 		case info.IsDir():
-			return &Error{Kind: ErrUsage, File: path, What: "is a directory", Next: "name a file in it"}
+			return &Error{Code: CodeFile, File: path, What: "is a directory", Remedies: []Remedy{do("name a file in it")}}
 		case !info.Mode().IsRegular():
 			return writeDirectly(path, write)
 		}
@@ -34,7 +34,7 @@ func WriteFile(path string, write func(io.Writer) error) error {
 	}
 	f, err := createBeside(path)
 	if err != nil {
-		return &Error{Kind: ErrUsage, File: path, What: "cannot be written: " + reason(err), Next: "check the folder and its permissions", Err: err}
+		return &Error{Code: CodeFile, File: path, What: "cannot be written: " + reason(err), Remedies: []Remedy{do("check the folder and its permissions")}, Err: err}
 	}
 	unfinished.Store(f.Name(), nil)
 	defer unfinished.Delete(f.Name())
@@ -105,7 +105,7 @@ func fill(f *os.File, write func(io.Writer) error) error {
 func writeDirectly(path string, write func(io.Writer) error) error {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
-		return &Error{Kind: ErrUsage, File: path, What: "cannot be written: " + reason(err), Next: "check the permissions", Err: err}
+		return &Error{Code: CodeFile, File: path, What: "cannot be written: " + reason(err), Remedies: []Remedy{do("check the permissions")}, Err: err}
 	}
 	if err := fill(f, write); err != nil {
 		f.Close()

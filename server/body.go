@@ -239,7 +239,7 @@ func (u *upload) done(w http.ResponseWriter, err error) error {
 	case errors.As(err, &p):
 		return p
 	case errors.As(err, &known):
-		return badData.because("%s", known.Error())
+		return badData.because("%s", known.Text(asParameters))
 	case errors.Is(err, study.ErrCorrupt):
 		return badData.because("%s", plain.Words(err))
 	}

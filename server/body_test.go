@@ -7,9 +7,12 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/klauspost/compress/zstd"
 
 	"grfgp/server"
 )
@@ -26,6 +29,16 @@ func zipped(t testing.TB, text []byte) []byte {
 		t.Fatal(err)
 	}
 	return b.Bytes()
+}
+
+// skippable compresses with zstd, after a frame that decoders skip.
+func skippable(t *testing.T, text []byte) []byte {
+	t.Helper()
+	enc, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return enc.EncodeAll(text, []byte("\x50\x2a\x4d\x18\x01\x00\x00\x00."))
 }
 
 func small(o *server.Options) {
@@ -60,6 +73,7 @@ func TestBodiesWithinLimits(t *testing.T) {
 		{"large graph, packed", "POST", "/v1/graphs", zipped(t, []byte(ring(5000))), []with{csv}, "too-large", 413},
 		{"large graph, packed on the way", "POST", "/v1/graphs", zipped(t, []byte(ring(5000))), []with{csv, packed}, "too-large", 413},
 		{"graph packed twice", "POST", "/v1/graphs", zipped(t, zipped(t, []byte(ring(5)))), []with{csv}, "media-type", 415},
+		{"large graph in zstd after a skippable frame", "POST", "/v1/graphs", skippable(t, []byte(ring(5000))), []with{csv}, "too-large", 413},
 		{"bomb of a graph", "POST", "/v1/graphs", bomb, []with{csv}, "too-large", 413},
 		{"large import", "POST", "/v1/imports", strings.Repeat("x", 17<<10), []with{csv}, "too-large", 413},
 		{"bomb of an import", "POST", "/v1/imports", bomb, []with{packed}, "too-large", 413},
@@ -186,4 +200,27 @@ func TestTooManyAtOnce(t *testing.T) {
 		t.Errorf("upload: %d %s", a.status, a.body)
 	}
 	h.must("GET", "/v1/meta", nil, nil)
+}
+
+// What an upload is told to set are parameters that it has.
+func TestUploadRemedies(t *testing.T) {
+	h := newHost(t)
+	for _, c := range []struct{ name, body, want string }{
+		{"decimal signs", "u;v;w\na;b;1,5\nb;c;1.5\n", "edges: some numbers have a point (1.5) and others a comma (1,5); write them alike"},
+		{"distance", "u,v,km\na,b,5\n", "edges: column km looks like a distance; taken as a weight it would make far things alike; take larger as more alike with weights=similarity, take it as a distance (w = mean distance / distance) with weights=distance, or take all edges as equal with weights=ignore"},
+		{"ends", "from,to,source,target\na,b,c,d\n", "edges: the ends of an edge may be from and to or source and target; say which with column=source=from&column=target=to or column=source=source&column=target=target"},
+		{"header", "Person,Friend\nAnn,Bob\nCid,Dan\n", `edges: line 1 ("Person" and "Friend") may be a header or the first edge; take it as a header with header=yes, or take it as the first edge with header=no`},
+		{"row", "u,v\na,b\nc\n", "edges:3:2: 1 field, but 2 are expected; complete the line, or leave such rows out with on_bad_row=skip"},
+		{"one column", "a\nb\n", "edges: an edge needs two ends, but there is only one column; give a file of edges"},
+		{"only a header", "source,target\n", "edges: there is no edge in it, only a header; name another file"},
+	} {
+		if p := h.problem(h.do("POST", "/v1/graphs", c.body, "Content-Type: text/csv")); p.Detail != c.want {
+			t.Errorf("%s: %q, want %q", c.name, p.Detail, c.want)
+		}
+	}
+	var taken struct{ Report struct{ Warnings []string } }
+	h.must("POST", "/v1/graphs", "u,v\na,a\na,b\n", &taken, "Content-Type: text/csv")
+	if want := []string{"edges from a node to itself: 1; left out"}; !slices.Equal(taken.Report.Warnings, want) {
+		t.Errorf("warnings %q, want %q", taken.Report.Warnings, want)
+	}
 }

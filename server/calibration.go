@@ -22,17 +22,17 @@ func (s *Server) calibration(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := s.patience(r)
+	ctx, cancel := s.waitContext(r)
 	defer cancel()
-	if _, err := o.ready(ctx); err != nil {
+	if _, err := o.awaitEngine(ctx); err != nil {
 		return err
 	}
 	seq := o.Seq()
-	if unchanged(w, r, o.tag("calibration", seq)) {
+	if unchanged(w, r, o.etag("calibration", seq)) {
 		return nil
 	}
-	v, err := o.validating.get(ctx, s, func() (v *grfgp.Validation, err error) {
-		o.whileLearning(func() { v, err = o.Calibration(s.ctx) })
+	v, err := o.validating.await(ctx, s, func() (v *grfgp.Validation, err error) {
+		o.reportLearning(func() { v, err = o.Calibration(s.ctx) })
 		return v, err
 	})
 	if err != nil {

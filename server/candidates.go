@@ -23,12 +23,12 @@ func (s *Server) candidates(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := s.patience(r)
+	ctx, cancel := s.waitContext(r)
 	defer cancel()
-	if err := o.learned(ctx); err != nil {
+	if err := o.awaitFit(ctx); err != nil {
 		return err
 	}
-	engine, err := o.ready(ctx)
+	engine, err := o.awaitEngine(ctx)
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (s *Server) candidates(w http.ResponseWriter, r *http.Request) error {
 		Why    string  `json:"why"`
 		Mean   *number `json:"mean,omitempty"`
 		SD     *number `json:"sd,omitempty"`
-		place
+		position
 	}
 	answer := struct {
 		Seq        int64        `json:"seq"`
@@ -55,7 +55,7 @@ func (s *Server) candidates(w http.ResponseWriter, r *http.Request) error {
 	}{seq, []candidate{}, picked.Short}
 	for _, p := range picked.List {
 		i, _ := engine.IDs().Lookup([]byte(p.Node))
-		answer.Candidates = append(answer.Candidates, candidate{o.net.number[i], p.Node, p.Cost, p.Why, (*number)(p.Mean), (*number)(p.SD), o.net.placeOf(i)})
+		answer.Candidates = append(answer.Candidates, candidate{o.net.number[i], p.Node, p.Cost, p.Why, (*number)(p.Mean), (*number)(p.SD), o.net.position(i)})
 	}
 	return respond(w, http.StatusOK, answer)
 }

@@ -63,7 +63,7 @@ const heartbeat = 15 * time.Second
 
 // streamEvents tells events as they happen, and how far work in the background has
 // come, until one side ends.
-func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request, o *shared, after int64) error {
+func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request, o *openStudy, after int64) error {
 	ctx := r.Context()
 	o.start()
 	s.metrics.streams.Inc()

@@ -2,10 +2,11 @@ package server
 
 import (
 	"bufio"
-	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"mime/multipart"
@@ -16,6 +17,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"grfgp/graphio"
+	"grfgp/internal/compression"
 	"grfgp/internal/plain"
 	"grfgp/store"
 	"grfgp/study"
@@ -101,6 +103,23 @@ func (s *Server) keep(ctx context.Context, packed []byte) (isNew bool, id string
 	return true, id, err
 }
 
+// asParameters writes the options of readers as parameters of an upload, those
+// that graphOptions takes.
+var asParameters = graphio.Speller{And: "&", Spell: func(_ graphio.Table, s graphio.Setting) string {
+	value := cmp.Or(s.Value, "…")
+	switch s.Option {
+	case graphio.OptionColumns:
+		return fmt.Sprintf("column=%s=%s", s.Role, value)
+	case graphio.OptionHeader:
+		return "header=" + value
+	case graphio.OptionBadRows:
+		return "on_bad_row=" + value
+	case graphio.OptionWeights:
+		return "weights=" + value
+	}
+	return ""
+}}
+
 // graphOptions reads how the files of a graph are to be understood.
 func graphOptions(r *http.Request) (graphio.Options, error) {
 	q := only(r, "weights", "column", "on_bad_row", "header")
@@ -141,7 +160,7 @@ func (s *Server) readGraph(r *http.Request, body io.Reader, opts graphio.Options
 	case "multipart/form-data":
 		return s.readParts(r.Context(), multipart.NewReader(body, params["boundary"]), opts)
 	case "text/csv", "text/plain", "text/tab-separated-values", "application/octet-stream", "application/gzip", "application/zstd", "application/xml", "application/graphml+xml":
-		edges, err := s.plain(body)
+		edges, err := s.decompress(body)
 		if err != nil {
 			return nil, err
 		}
@@ -160,7 +179,7 @@ func (s *Server) readParts(ctx context.Context, parts *multipart.Reader, opts gr
 		if err != nil {
 			return nil, err
 		}
-		file, err := s.plain(part)
+		file, err := s.decompress(part)
 		if err != nil {
 			return nil, err
 		}
@@ -177,33 +196,31 @@ func (s *Server) readParts(ctx context.Context, parts *multipart.Reader, opts gr
 	}
 }
 
-// plain unpacks a file within the limit, once.
-func (s *Server) plain(file io.Reader) (io.Reader, error) {
-	for packed := true; ; packed = false {
+// decompress undoes gzip or zstd, within the limit on the size of graphs.
+func (s *Server) decompress(file io.Reader) (io.Reader, error) {
+	for again := false; ; again = true {
 		in := bufio.NewReader(file)
 		head, err := in.Peek(4)
 		if err != nil && !errors.Is(err, io.EOF) {
 			return nil, err
 		}
-		isGzip, isZstd := bytes.HasPrefix(head, []byte("\x1f\x8b")), bytes.HasPrefix(head, []byte("\x28\xb5\x2f\xfd"))
-		switch {
-		case !isGzip && !isZstd:
+		format := compression.Detect(head)
+		if format == "" {
 			return in, nil
-		case !packed:
-			return nil, mediaType.because("the file is packed twice")
-		case isGzip:
-			z, err := gzip.NewReader(in)
-			if err != nil {
-				return nil, err
-			}
-			file = &atMost{z, s.opts.Limits.Graph}
-		case isZstd:
-			z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(256<<20))
-			if err != nil {
-				return nil, err
-			}
-			file = &atMost{z, s.opts.Limits.Graph}
 		}
+		if again {
+			return nil, mediaType.because("the file is compressed twice")
+		}
+		var z io.Reader
+		if format == compression.Gzip {
+			z, err = gzip.NewReader(in)
+		} else {
+			z, err = zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(256<<20))
+		}
+		if err != nil {
+			return nil, err
+		}
+		file = &atMost{z, s.opts.Limits.Graph}
 	}
 }
 

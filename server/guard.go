@@ -49,7 +49,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		h.Set("Cache-Control", "no-store")
 		switch {
 		case !s.answersTo(r.Host):
-			wrongHost.because("this server is not called %q; start it with --allow-host to give it that name", r.Host).write(out)
+			wrongHost.because("this server is not called %q; whoever runs it can allow that host name", r.Host).write(out)
 		case origins.Check(r) != nil:
 			crossSite.because("a page of another site cannot change anything here").write(out)
 		default:
@@ -91,14 +91,14 @@ func (s *Server) run(rt route, w http.ResponseWriter, r *http.Request) error {
 		// What nobody reads must not hold the connection either.
 		http.NewResponseController(w).SetReadDeadline(time.Now().Add(s.opts.Limits.BodyTime))
 	}
-	if rt.kind == public {
+	if rt.public {
 		return rt.handle(s, w, r)
 	}
 	if !s.mayEnter(r) {
 		return unauthorized.because("send the server's token, as in: Authorization: Bearer TOKEN")
 	}
 	if s.opts.ReadOnly && r.Method != http.MethodGet && r.Method != http.MethodHead {
-		return readOnly.because("the server was started with --read-only")
+		return readOnly.because("the server is read-only: whoever started it allows no changes")
 	}
 	queue := s.gate
 	if rt.path == eventsPath && wantsStream(r) {

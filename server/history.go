@@ -37,7 +37,9 @@ func (s *Server) history(w http.ResponseWriter, r *http.Request) error {
 		answer.Seq, answer.Goal, answer.Points = st.Seq, st.Settings.Goal.String(), st.History()
 	})
 	if sign, ok := seeksBest(o.Settings().Goal); ok && random && len(answer.Points) > 0 {
-		p, err := o.predicted(r.Context())
+		ctx, cancel := s.waitContext(r)
+		defer cancel()
+		p, err := o.awaitPredictions(ctx)
 		if err != nil && !errors.Is(err, study.ErrNoModel) {
 			return err
 		}

@@ -13,18 +13,18 @@ import (
 	"grfgp/study"
 )
 
-// box is a part of the plane.
+// box is a rectangle of the plane, its bounds included.
 type box struct{ x0, y0, x1, y1 float64 }
 
-// nowhere is a box that holds nothing.
-var nowhere = box{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)}
+// emptyBox contains no point.
+var emptyBox = box{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)}
 
-// take makes the box hold a place.
-func (b *box) take(x, y float64) {
+// include extends the box to contain a point.
+func (b *box) include(x, y float64) {
 	b.x0, b.y0, b.x1, b.y1 = min(b.x0, x), min(b.y0, y), max(b.x1, x), max(b.y1, y)
 }
 
-func (b box) holds(x, y float64) bool { return x >= b.x0 && x <= b.x1 && y >= b.y0 && y <= b.y1 }
+func (b box) contains(x, y float64) bool { return x >= b.x0 && x <= b.x1 && y >= b.y0 && y <= b.y1 }
 
 // list is the box in JSON.
 func (b box) list() []number {
@@ -71,12 +71,12 @@ func (s *Server) showMap(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	p, err := o.predictedSoon(r)
+	ctx, cancel := s.waitContext(r)
+	defer cancel()
+	p, err := o.mapPredictions(ctx)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := s.patience(r)
-	defer cancel()
 	if err := o.net.wait(ctx, true); err != nil {
 		return err
 	}
@@ -87,37 +87,35 @@ func (s *Server) showMap(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	m := newMapView(o, p, area, most)
-	if unchanged(w, r, o.tag("map", m.seq, m.known)) {
+	if unchanged(w, r, o.etag("map", m.seq, m.known)) {
 		return nil
 	}
 	return m.send(w, edges)
 }
 
-// glance is how long a map waits for new predictions while it has old ones.
+// glance is how long a map waits for new predictions when it has older ones.
 const glance = time.Second
 
-// predictedSoon returns the predictions, those before the last values if new ones
-// take long, and nil where there are none yet.
-func (o *shared) predictedSoon(r *http.Request) (*study.Predictions, error) {
-	ctx, cancel := o.server.patience(r)
-	defer cancel()
-	if o.lastPredictions() != nil {
+// mapPredictions returns the predictions to draw: older ones if those of the newest
+// measurements take long, and nil if there are none yet.
+func (o *openStudy) mapPredictions(ctx context.Context) (*study.Predictions, error) {
+	if _, err := o.awaitEngine(ctx); err != nil {
+		return nil, err
+	}
+	latest := o.LatestPredictions()
+	if latest != nil {
+		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, glance)
 		defer cancel()
 	}
-	p, err := o.predicted(ctx)
-	_, broken := o.ready(ctx)
+	p, err := o.awaitPredictions(ctx)
 	switch {
-	case err == nil:
-		return p, nil
-	case broken != nil:
-		return nil, broken
 	case errors.Is(err, errLoading):
-		return o.lastPredictions(), nil
+		return latest, nil
 	case errors.Is(err, study.ErrNoModel):
 		return nil, nil
 	}
-	return nil, err
+	return p, err
 }
 
 // mapView is what is shown of a part of the plane.
@@ -134,7 +132,7 @@ type mapView struct {
 	stands  []uint32
 }
 
-func newMapView(o *shared, p *study.Predictions, area box, most int) *mapView {
+func newMapView(o *openStudy, p *study.Predictions, area box, most int) *mapView {
 	m := &mapView{network: o.net, p: p, flags: map[int]byte{}, may: o.allowedNodes(), area: area}
 	labels := o.net.Graph.IDs()
 	flag := func(id string, bit byte) {
@@ -159,7 +157,7 @@ func newMapView(o *shared, p *study.Predictions, area box, most int) *mapView {
 	}
 	var inside []int
 	for _, i := range m.order {
-		if m.hasPlace(i) && area.holds(m.points.X[i], m.points.Y[i]) {
+		if m.hasPosition(i) && area.contains(m.points.X[i], m.points.Y[i]) {
 			inside = append(inside, i)
 		}
 	}
@@ -203,9 +201,9 @@ func (m *mapView) thin(inside []int, most int) (shown []int, stands []uint32) {
 // oneEach returns one node of each cell of a grid with at most so many cells, and
 // how many nodes the cell has.
 func (m *mapView) oneEach(nodes []int, cells int) map[int]uint32 {
-	area := nowhere
+	area := emptyBox
 	for _, i := range nodes {
-		area.take(m.points.X[i], m.points.Y[i])
+		area.include(m.points.X[i], m.points.Y[i])
 	}
 	wide, high := max(area.x1-area.x0, math.SmallestNonzeroFloat32), max(area.y1-area.y0, math.SmallestNonzeroFloat32)
 	across := min(cells, max(1, int(math.Sqrt(float64(cells)*wide/high))))
@@ -280,7 +278,7 @@ func (m *mapView) send(w http.ResponseWriter, edges bool) error {
 		Visible: m.visible, Shown: len(m.shown), Thinned: len(m.shown) < m.visible,
 	}
 	for i := range m.points.X {
-		if m.hasPlace(i) {
+		if m.hasPosition(i) {
 			head.Total++
 		}
 	}

@@ -43,7 +43,7 @@ func (s *Server) meta(w http.ResponseWriter, r *http.Request) error {
 	l := s.opts.Limits
 	return respond(w, http.StatusOK, map[string]any{
 		"program": "grfgp", "version": s.opts.Version, "api": apiVersion, "read_only": s.opts.ReadOnly, "token": s.opts.Token != "", "studies": len(studies),
-		"goals": []string{"maximize", "minimize", "learn", "threshold="}, "policies": bayesopt.PolicyNames,
+		"goals": []string{"maximize", "minimize", "learn", "threshold="}, "policies": bayesopt.PolicyNames(),
 		"limits": map[string]any{
 			"body_bytes": l.Body, "graph_bytes": l.Graph, "rows": l.Rows, "page": l.Page, "id_bytes": study.MaxID, "note_bytes": study.MaxNote, "ask_count": study.MaxCount,
 			"concurrent": l.Concurrent, "streams": l.Streams, "map_nodes": l.MapNodes, "patience": l.Patience.String(), "body_timeout": l.BodyTime.String(), "idle_timeout": l.IdleTime.String(),

@@ -13,17 +13,17 @@ import (
 	"grfgp/study"
 )
 
-// network is a graph of the store in memory, with a place for each node. It is
-// loaded once, in the background, for all studies on it.
+// network is a graph in memory, with a map position for each node. It is loaded
+// once, in the background, for all studies on it.
 type network struct {
-	id     string
-	loaded chan struct{} // closed when net or err is there
-	placed chan struct{} // closed when the places are, too
-	err    error
-	adrift error // why there are no places
+	id        string
+	loaded    chan struct{} // closed when Network or err is set
+	laidOut   chan struct{} // closed when points or layoutErr is set
+	err       error
+	layoutErr error
 
 	making     sync.Mutex
-	optimizers map[string]*study.Optimizer // by Spec; they are told nothing
+	optimizers map[string]*study.Optimizer // by Spec, without measurements: studies get siblings of them
 
 	*graphio.Network
 	order       []int  // the nodes in the order of the file, by which the service numbers them:
@@ -33,8 +33,8 @@ type network struct {
 	bounds      box
 }
 
-// network returns a graph, which is perhaps still being loaded. One that could not
-// be loaded is tried again.
+// network returns a graph of the store, which may still be loading. If loading
+// failed before, it is tried again.
 func (s *Server) network(id string) *network {
 	s.mu.Lock()
 	n := s.graphs[id]
@@ -42,7 +42,7 @@ func (s *Server) network(id string) *network {
 		s.mu.Unlock()
 		return n
 	}
-	n = &network{id: id, loaded: make(chan struct{}), placed: make(chan struct{})}
+	n = &network{id: id, loaded: make(chan struct{}), laidOut: make(chan struct{})}
 	s.graphs[id] = n
 	s.mu.Unlock()
 	s.background(func() { s.load(n) })
@@ -63,17 +63,17 @@ func (s *Server) load(n *network) {
 		delete(s.graphs, n.id)
 		s.mu.Unlock()
 		close(n.loaded)
-		close(n.placed)
+		close(n.laidOut)
 		return
 	}
 	close(n.loaded)
-	n.adrift = safely(func() error { n.place(); return nil })
-	close(n.placed)
-	if n.adrift != nil {
-		s.log.Error("a graph cannot be drawn", "graph", n.id, "error", n.adrift)
+	n.layoutErr = safely(func() error { n.layOut(); return nil })
+	close(n.laidOut)
+	if n.layoutErr != nil {
+		s.log.Error("cannot lay out a graph", "graph", n.id, "error", n.layoutErr)
 		return
 	}
-	s.log.Info("a graph is loaded", "graph", n.id, "nodes", n.Graph.Len(), "edges", n.Graph.Edges(), "places", n.coordinates)
+	s.log.Info("graph loaded", "graph", n.id, "nodes", n.Graph.Len(), "edges", n.Graph.Edges(), "coordinates", n.coordinates)
 }
 
 func (s *Server) readNetwork(id string) (*graphio.Network, error) {
@@ -84,7 +84,7 @@ func (s *Server) readNetwork(id string) (*graphio.Network, error) {
 	return graphio.Unpack(packed)
 }
 
-// packed returns a graph as it is kept. What is no id never reaches the store.
+// packed returns a packed graph of the store, which is asked for valid ids only.
 func (s *Server) packed(ctx context.Context, id string) ([]byte, error) {
 	if !isGraphID(id) {
 		return nil, notFound.because("there is no graph %.80q; GET /v1/graphs lists them", id)
@@ -92,16 +92,17 @@ func (s *Server) packed(ctx context.Context, id string) ([]byte, error) {
 	return s.opts.Store.Graph(ctx, id)
 }
 
-// isGraphID reports whether a text is the hash of a graph.
+// isGraphID reports whether a text has the form of a graph's id, a SHA-256.
 func isGraphID(id string) bool {
 	return len(id) == 2*sha256.Size && strings.Trim(id, "0123456789abcdef") == ""
 }
 
-// layoutSeed is that of places which no coordinates give.
+// layoutSeed seeds the layout of graphs without coordinates.
 const layoutSeed = 1
 
-// place gives each node a place: by its coordinates, or by the edges.
-func (n *network) place() {
+// layOut gives each node a map position, by its coordinates or by a layout of the
+// graph.
+func (n *network) layOut() {
 	switch n.coordinates = coordinates(n.Nodes); n.coordinates {
 	case "geographic":
 		n.points = layout.Geographic(n.Nodes.Lat, n.Nodes.Lon)
@@ -110,15 +111,16 @@ func (n *network) place() {
 	default:
 		n.coordinates, n.points = "layout", layout.Of(n.Graph, layoutSeed)
 	}
-	n.bounds = nowhere
+	n.bounds = emptyBox
 	for i := range n.points.X {
-		if n.hasPlace(i) {
-			n.bounds.take(n.points.X[i], n.points.Y[i])
+		if n.hasPosition(i) {
+			n.bounds.include(n.points.X[i], n.points.Y[i])
 		}
 	}
 }
 
-// coordinates says which ones a table of nodes has.
+// coordinates returns the kind of coordinates in a node table: geographic, planar
+// or none.
 func coordinates(nodes *graphio.NodeTable) string {
 	switch {
 	case nodes == nil:
@@ -130,49 +132,55 @@ func coordinates(nodes *graphio.NodeTable) string {
 	return "none"
 }
 
-// farthest is where coordinates stop making sense: float32 ends near.
-const farthest = 1e30
+// maxCoordinate is the largest coordinate that is drawn; the page computes with
+// float32.
+const maxCoordinate = 1e30
 
-// hasPlace reports whether a node can be drawn.
-func (n *network) hasPlace(i int) bool {
-	return math.Abs(n.points.X[i]) < farthest && math.Abs(n.points.Y[i]) < farthest // false for NaN
+// hasPosition reports whether a node can be drawn.
+func (n *network) hasPosition(i int) bool {
+	return math.Abs(n.points.X[i]) < maxCoordinate && math.Abs(n.points.Y[i]) < maxCoordinate // false for NaN
 }
 
-// wait waits for the graph, and for its places if they are wanted. When ctx ends
-// before, the error wraps errLoading.
-func (n *network) wait(ctx context.Context, placed bool) error {
-	for _, ready := range []chan struct{}{n.loaded, n.placed} {
-		if ready == n.placed && !placed {
-			break
-		}
-		select {
-		case <-ready:
-		case <-ctx.Done():
-			return fmt.Errorf("%w: the graph is being loaded; ask again soon", errLoading)
-		}
+// wait waits for the graph, and for the map positions if positions is true. If ctx
+// ends first, the error wraps errLoading.
+func (n *network) wait(ctx context.Context, positions bool) error {
+	if err := done(ctx, n.loaded); err != nil {
+		return err
 	}
-	if placed && n.err == nil {
-		return n.adrift
+	if n.err != nil || !positions {
+		return n.err
 	}
-	return n.err
+	if err := done(ctx, n.laidOut); err != nil {
+		return err
+	}
+	return n.layoutErr
 }
 
-// isLoaded reports whether the graph is there.
-func (n *network) isLoaded() bool {
+// done waits until a channel is closed. If ctx ends first, the error wraps
+// errLoading.
+func done(ctx context.Context, c <-chan struct{}) error {
+	if isClosed(c) { // even if ctx has ended
+		return nil
+	}
 	select {
-	case <-n.loaded:
-		return n.err == nil
+	case <-c:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("%w: the graph is being loaded; ask again soon", errLoading)
+	}
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
 	default:
 		return false
 	}
 }
 
-// isPlaced reports whether the places are there, too.
-func (n *network) isPlaced() bool {
-	select {
-	case <-n.placed:
-		return n.err == nil && n.adrift == nil
-	default:
-		return false
-	}
-}
+// isLoaded reports whether the graph is in memory.
+func (n *network) isLoaded() bool { return isClosed(n.loaded) && n.err == nil }
+
+// isLaidOut reports whether the nodes have map positions.
+func (n *network) isLaidOut() bool { return n.isLoaded() && isClosed(n.laidOut) && n.layoutErr == nil }

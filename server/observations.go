@@ -1,7 +1,6 @@
 package server
 
 import (
-	"math"
 	"net/http"
 	"strconv"
 
@@ -46,7 +45,9 @@ func (s *Server) observe(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if _, err := o.ready(r.Context()); err != nil {
+	ctx, cancel := s.waitContext(r)
+	defer cancel()
+	if _, err := o.awaitEngine(ctx); err != nil {
 		return err
 	}
 	values, err := o.Observe(r.Context(), k, readings, body.Note, body.By)
@@ -54,36 +55,22 @@ func (s *Server) observe(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	s.metrics.told.Add(float64(len(values)))
-	o.learnSoon(false)
+	o.fitSoon(false)
 	return respond(w, http.StatusCreated, map[string]any{"observations": values})
 }
 
+var observationListing = listing[study.Record]{
+	name:   "observations",
+	items:  func(st *study.State) []study.Record { return st.Records },
+	number: func(v study.Record) int { return v.Number },
+	header: []string{"observation", "node", "value", "trial", "time", "by", "retracted", "note"},
+	row: func(v study.Record) []string {
+		return []string{strconv.Itoa(v.Number), v.Node, figure(v.Value), ordinal(v.Trial), moment(v.Time), cell(v.By), strconv.FormatBool(v.Retracted), cell(v.Note)}
+	},
+}
+
 func (s *Server) listObservations(w http.ResponseWriter, r *http.Request) error {
-	q := only(r, "after", "limit", "order", "format")
-	p, format := s.pageOf(q), q.choice("format", "json", "csv")
-	if q.err != nil {
-		return q.err
-	}
-	o, err := s.named(r)
-	if err != nil {
-		return err
-	}
-	if format == "csv" {
-		p.limit = math.MaxInt
-	}
-	var list listed[study.Record]
-	o.View(func(st *study.State) {
-		list = listOf(p, st.Records, func(v study.Record) (int, bool) { return v.Number, true })
-	})
-	if format == "json" {
-		return respond(w, http.StatusOK, list.as("observations"))
-	}
-	head := []string{"observation", "node", "value", "trial", "time", "by", "retracted", "note"}
-	return table(w, o.name+"-observations", head, func(row func(...string)) {
-		for _, v := range list.items {
-			row(strconv.Itoa(v.Number), v.Node, figure(v.Value), ordinal(v.Trial), moment(v.Time), cell(v.By), strconv.FormatBool(v.Retracted), cell(v.Note))
-		}
-	})
+	return observationListing.send(s, w, r, only(r, "after", "limit", "order", "format"), func(study.Record) bool { return true })
 }
 
 // retract withdraws a value.

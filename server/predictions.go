@@ -27,17 +27,17 @@ type nodeView struct {
 	N         int      `json:"n"`
 	Pending   bool     `json:"pending,omitempty"`
 	Abandoned bool     `json:"abandoned,omitempty"`
-	place
+	position
 }
 
-// place is where a node is on the map, if it is there.
-type place struct {
+// position is the map position of a node, if it has one.
+type position struct {
 	X *float64 `json:"x,omitempty"`
 	Y *float64 `json:"y,omitempty"`
 }
 
-func (n *network) placeOf(i int) (p place) {
-	if n.isPlaced() && n.hasPlace(i) {
+func (n *network) position(i int) (p position) {
+	if n.isLaidOut() && n.hasPosition(i) {
 		p.X, p.Y = &n.points.X[i], &n.points.Y[i]
 	}
 	return p
@@ -55,7 +55,7 @@ type books struct {
 	pending, abandoned map[string]bool
 }
 
-func (o *shared) books() books {
+func (o *openStudy) books() books {
 	b := books{map[string]sum{}, map[string]bool{}, map[string]bool{}}
 	o.View(func(st *study.State) {
 		for _, r := range st.Measurements() {
@@ -79,7 +79,7 @@ func (b books) row(net *network, p *study.Predictions, i int) nodeView {
 	id := net.Graph.IDs().At(i)
 	half := halfWidth * p.SD[i]
 	v := nodeView{Number: net.number[i], Node: id, Mean: number(p.Mean[i]), SD: number(p.SD[i]), Lower: number(p.Mean[i] - half), Upper: number(p.Mean[i] + half),
-		Pending: b.pending[id], Abandoned: b.abandoned[id], place: net.placeOf(i)}
+		Pending: b.pending[id], Abandoned: b.abandoned[id], position: net.position(i)}
 	if read := b.read[id]; read.n > 0 {
 		v.Measured, v.N = true, read.n
 		if finite(read.mean) {
@@ -110,11 +110,13 @@ func (s *Server) predictions(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	p, err := o.predicted(r.Context())
+	ctx, cancel := s.waitContext(r)
+	defer cancel()
+	p, err := o.awaitPredictions(ctx)
 	if err != nil {
 		return err
 	}
-	if unchanged(w, r, o.tag("predictions", p.Seq, o.Seq())) {
+	if unchanged(w, r, o.etag("predictions", p.Seq, o.Seq())) {
 		return nil
 	}
 	labels := o.net.Graph.IDs()
@@ -182,7 +184,7 @@ func (n *network) chooseNodes(p *study.Predictions, ids []string, order string, 
 	return nodes, nil
 }
 
-func predictionTable(w http.ResponseWriter, o *shared, p *study.Predictions) error {
+func predictionTable(w http.ResponseWriter, o *openStudy, p *study.Predictions) error {
 	b := o.books()
 	return table(w, o.name+"-predictions", []string{"node", "mean", "sd", "lower", "upper", "measured", "value", "n"}, func(row func(...string)) {
 		for _, i := range o.net.order {

@@ -6,65 +6,57 @@ import (
 	"strings"
 )
 
-// route is what can be done at a path.
+// route is a method and path with the handler that answers it.
 type route struct {
 	method string
 	path   string
 	handle func(*Server, http.ResponseWriter, *http.Request) error
-	kind   routeKind
+	public bool // needs no token and does not count towards Limits.Concurrent
 }
 
-// routeKind says who may use a route and how it is counted.
-type routeKind int
-
-const (
-	ordinary routeKind = iota
-	public             // needs no token and no place in the queue
-)
-
-// routes are all there are.
+// routes are all routes of the server.
 var routes = []route{
-	{"GET", "/{$}", (*Server).index, public},
-	{"GET", "/assets/{path...}", (*Server).asset, public},
-	{"GET", "/healthz", (*Server).health, public},
-	{"GET", "/metrics", (*Server).showMetrics, ordinary},
-	{"GET", "/v1/meta", (*Server).meta, ordinary},
-	{"GET", "/v1/openapi.json", (*Server).openAPI, ordinary},
+	{method: "GET", path: "/{$}", handle: (*Server).index, public: true},
+	{method: "GET", path: "/assets/{path...}", handle: (*Server).asset, public: true},
+	{method: "GET", path: "/healthz", handle: (*Server).health, public: true},
+	{method: "GET", path: "/metrics", handle: (*Server).showMetrics},
+	{method: "GET", path: "/v1/meta", handle: (*Server).meta},
+	{method: "GET", path: "/v1/openapi.json", handle: (*Server).openAPI},
 
-	{"GET", "/v1/graphs", (*Server).listGraphs, ordinary},
-	{"POST", "/v1/graphs", (*Server).putGraph, ordinary},
-	{"GET", "/v1/graphs/{g}", (*Server).getGraph, ordinary},
+	{method: "GET", path: "/v1/graphs", handle: (*Server).listGraphs},
+	{method: "POST", path: "/v1/graphs", handle: (*Server).putGraph},
+	{method: "GET", path: "/v1/graphs/{g}", handle: (*Server).getGraph},
 
-	{"GET", "/v1/studies", (*Server).listStudies, ordinary},
-	{"POST", "/v1/studies", (*Server).createStudy, ordinary},
-	{"POST", "/v1/imports", (*Server).importStudy, ordinary},
-	{"GET", "/v1/studies/{s}", (*Server).showStudy, ordinary},
-	{"POST", "/v1/studies/{s}/pause", (*Server).pause, ordinary},
-	{"POST", "/v1/studies/{s}/resume", (*Server).resume, ordinary},
-	{"POST", "/v1/studies/{s}/close", (*Server).close, ordinary},
-	{"GET", "/v1/studies/{s}/export", (*Server).export, ordinary},
+	{method: "GET", path: "/v1/studies", handle: (*Server).listStudies},
+	{method: "POST", path: "/v1/studies", handle: (*Server).createStudy},
+	{method: "POST", path: "/v1/imports", handle: (*Server).importStudy},
+	{method: "GET", path: "/v1/studies/{s}", handle: (*Server).showStudy},
+	{method: "POST", path: "/v1/studies/{s}/pause", handle: (*Server).pause},
+	{method: "POST", path: "/v1/studies/{s}/resume", handle: (*Server).resume},
+	{method: "POST", path: "/v1/studies/{s}/close", handle: (*Server).close},
+	{method: "GET", path: "/v1/studies/{s}/export", handle: (*Server).export},
 
-	{"POST", "/v1/studies/{s}/asks", (*Server).ask, ordinary},
-	{"GET", "/v1/studies/{s}/trials", (*Server).listTrials, ordinary},
-	{"GET", "/v1/studies/{s}/trials/{t}", (*Server).showTrial, ordinary},
-	{"PUT", "/v1/studies/{s}/trials/{t}/result", (*Server).tell, ordinary},
-	{"POST", "/v1/studies/{s}/trials/{t}/lease", (*Server).renew, ordinary},
-	{"POST", "/v1/studies/{s}/trials/{t}/release", (*Server).release, ordinary},
-	{"POST", "/v1/studies/{s}/trials/{t}/abandon", (*Server).abandon, ordinary},
+	{method: "POST", path: "/v1/studies/{s}/asks", handle: (*Server).ask},
+	{method: "GET", path: "/v1/studies/{s}/trials", handle: (*Server).listTrials},
+	{method: "GET", path: "/v1/studies/{s}/trials/{t}", handle: (*Server).showTrial},
+	{method: "PUT", path: "/v1/studies/{s}/trials/{t}/result", handle: (*Server).tell},
+	{method: "POST", path: "/v1/studies/{s}/trials/{t}/lease", handle: (*Server).renew},
+	{method: "POST", path: "/v1/studies/{s}/trials/{t}/release", handle: (*Server).release},
+	{method: "POST", path: "/v1/studies/{s}/trials/{t}/abandon", handle: (*Server).abandon},
 
-	{"GET", "/v1/studies/{s}/observations", (*Server).listObservations, ordinary},
-	{"POST", "/v1/studies/{s}/observations", (*Server).observe, ordinary},
-	{"DELETE", "/v1/studies/{s}/observations/{o}", (*Server).retract, ordinary},
+	{method: "GET", path: "/v1/studies/{s}/observations", handle: (*Server).listObservations},
+	{method: "POST", path: "/v1/studies/{s}/observations", handle: (*Server).observe},
+	{method: "DELETE", path: "/v1/studies/{s}/observations/{o}", handle: (*Server).retract},
 
-	{"GET", "/v1/studies/{s}/predictions", (*Server).predictions, ordinary},
-	{"GET", "/v1/studies/{s}/history", (*Server).history, ordinary},
-	{"GET", "/v1/studies/{s}/calibration", (*Server).calibration, ordinary},
-	{"GET", "/v1/studies/{s}/candidates", (*Server).candidates, ordinary},
-	{"GET", "/v1/studies/{s}/map", (*Server).showMap, ordinary},
-	{"GET", "/v1/studies/{s}/events", (*Server).events, ordinary},
+	{method: "GET", path: "/v1/studies/{s}/predictions", handle: (*Server).predictions},
+	{method: "GET", path: "/v1/studies/{s}/history", handle: (*Server).history},
+	{method: "GET", path: "/v1/studies/{s}/calibration", handle: (*Server).calibration},
+	{method: "GET", path: "/v1/studies/{s}/candidates", handle: (*Server).candidates},
+	{method: "GET", path: "/v1/studies/{s}/map", handle: (*Server).showMap},
+	{method: "GET", path: "/v1/studies/{s}/events", handle: (*Server).events},
 }
 
-// mux finds the route of a request; where there is none it answers with a problem.
+// mux routes requests; a request without a route gets a problem document.
 func (s *Server) mux() *http.ServeMux {
 	mux := http.NewServeMux()
 	allowed := map[string][]string{}
@@ -77,14 +69,14 @@ func (s *Server) mux() *http.ServeMux {
 	}
 	for path, methods := range allowed {
 		slices.Sort(methods)
-		mux.Handle(path, s.endpoint(route{path: path, kind: public, handle: func(_ *Server, _ http.ResponseWriter, r *http.Request) error {
-			p := wrongMethod.because("%s cannot be done here; there is %s", r.Method, strings.Join(methods, ", "))
+		mux.Handle(path, s.endpoint(route{path: path, public: true, handle: func(_ *Server, _ http.ResponseWriter, r *http.Request) error {
+			p := wrongMethod.because("method %s is not allowed; this path takes %s", r.Method, strings.Join(methods, ", "))
 			p.allow = strings.Join(methods, ", ")
 			return p
 		}}))
 	}
-	mux.Handle("/", s.endpoint(route{path: "/", kind: public, handle: func(*Server, http.ResponseWriter, *http.Request) error {
-		return notFound.because("there is nothing at this path; /v1/openapi.json lists what there is")
+	mux.Handle("/", s.endpoint(route{path: "/", public: true, handle: func(*Server, http.ResponseWriter, *http.Request) error {
+		return notFound.because("no such path; /v1/openapi.json lists all paths")
 	}}))
 	return mux
 }

@@ -66,7 +66,7 @@ type Server struct {
 	work     sync.WaitGroup
 
 	mu      sync.Mutex
-	studies map[string]*entry
+	studies map[string]*studyEntry
 	graphs  map[string]*network
 }
 
@@ -81,7 +81,7 @@ func New(opts Options) *Server {
 	}
 	s := &Server{
 		opts: opts, log: opts.Log, gate: make(chan struct{}, opts.Limits.Concurrent), streams: make(chan struct{}, opts.Limits.Streams),
-		stopping: make(chan struct{}), studies: map[string]*entry{}, graphs: map[string]*network{},
+		stopping: make(chan struct{}), studies: map[string]*studyEntry{}, graphs: map[string]*network{},
 	}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.metrics = newMetrics(s)
@@ -160,7 +160,7 @@ func (s *Server) expireLeases() {
 		case <-s.ctx.Done():
 			return
 		}
-		for _, e := range s.open() {
+		for _, e := range s.openStudies() {
 			if err := e.Expire(s.ctx); err != nil && s.ctx.Err() == nil {
 				s.log.Error("leases could not be ended", "study", e.name, "error", err)
 			}

@@ -36,7 +36,7 @@ type graphView struct {
 	Coordinates string `json:"coordinates,omitempty"`
 }
 
-func (o *shared) view() studyView {
+func (o *openStudy) view() studyView {
 	var v studyView
 	o.View(func(st *study.State) {
 		v = studyView{
@@ -54,14 +54,14 @@ func (o *shared) view() studyView {
 	if o.net != nil && o.net.isLoaded() {
 		v.Graph.Nodes, v.Graph.Edges = o.net.Graph.Len(), o.net.Graph.Edges()
 	}
-	if o.net != nil && o.net.isPlaced() {
+	if o.net != nil && o.net.isLaidOut() {
 		v.Graph.Coordinates = o.net.coordinates
 	}
 	return v
 }
 
 // named returns the study of a path.
-func (s *Server) named(r *http.Request) (*shared, error) {
+func (s *Server) named(r *http.Request) (*openStudy, error) {
 	return s.study(r.Context(), r.PathValue("s"))
 }
 
@@ -77,7 +77,7 @@ func (s *Server) listStudies(w http.ResponseWriter, r *http.Request) error {
 			s.log.Error("a study is damaged", "study", i.Name, "error", err)
 			all = append(all, studyView{
 				Name: i.Name, Seq: i.Events, Status: study.StatusDamaged, Problem: plain.Words(err), Created: i.Created, Updated: i.Updated,
-				Trials: new(study.State).Counts(), Engine: engineStatus{State: "failed", Since: i.Updated},
+				Trials: new(study.State).Counts(), Engine: engineStatus{State: engineFailed, Since: i.Updated},
 			})
 		case err != nil:
 			return err
@@ -133,7 +133,7 @@ func (s *Server) createStudy(w http.ResponseWriter, r *http.Request) error {
 // prepare makes the engine of a study that is about to be created.
 func (s *Server) prepare(r *http.Request, settings study.Settings) (*network, study.Engine, error) {
 	net := s.network(settings.Graph)
-	ctx, cancel := s.patience(r)
+	ctx, cancel := s.waitContext(r)
 	defer cancel()
 	if err := net.wait(ctx, false); err != nil {
 		return nil, nil, err
@@ -142,7 +142,7 @@ func (s *Server) prepare(r *http.Request, settings study.Settings) (*network, st
 	return net, engine, err
 }
 
-func (s *Server) created(w http.ResponseWriter, o *shared, isNew bool) error {
+func (s *Server) created(w http.ResponseWriter, o *openStudy, isNew bool) error {
 	status := http.StatusOK
 	if isNew {
 		status = http.StatusCreated
@@ -159,7 +159,7 @@ type remark struct {
 }
 
 // change runs a command about a study and shows what it is after it.
-func (s *Server) change(w http.ResponseWriter, r *http.Request, do func(o *shared, m remark) error) error {
+func (s *Server) change(w http.ResponseWriter, r *http.Request, do func(o *openStudy, m remark) error) error {
 	var m remark
 	if err := s.readJSON(w, r, &m); err != nil {
 		return err
@@ -175,13 +175,13 @@ func (s *Server) change(w http.ResponseWriter, r *http.Request, do func(o *share
 }
 
 func (s *Server) pause(w http.ResponseWriter, r *http.Request) error {
-	return s.change(w, r, func(o *shared, m remark) error { return o.Pause(r.Context(), m.Note, m.By) })
+	return s.change(w, r, func(o *openStudy, m remark) error { return o.Pause(r.Context(), m.Note, m.By) })
 }
 
 func (s *Server) resume(w http.ResponseWriter, r *http.Request) error {
-	return s.change(w, r, func(o *shared, m remark) error { return o.Resume(r.Context(), m.By) })
+	return s.change(w, r, func(o *openStudy, m remark) error { return o.Resume(r.Context(), m.By) })
 }
 
 func (s *Server) close(w http.ResponseWriter, r *http.Request) error {
-	return s.change(w, r, func(o *shared, m remark) error { return o.Close(r.Context(), m.Note, m.By) })
+	return s.change(w, r, func(o *openStudy, m remark) error { return o.Close(r.Context(), m.Note, m.By) })
 }

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -42,12 +41,14 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	ctx, cancel := s.waitContext(r)
+	defer cancel()
 	switch known, may := o.mayIssue(k); {
 	case known:
 	case may && o.Settings().UsesModel():
-		err = o.learned(r.Context())
+		err = o.awaitFit(ctx)
 	default:
-		_, err = o.ready(r.Context())
+		_, err = o.awaitEngine(ctx)
 	}
 	if err != nil {
 		return err
@@ -67,7 +68,7 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request) error {
 // mayIssue reports whether the answer to a key is known already, and whether an ask
 // may need a model: a study that is not open, or has nothing left to spend, hands
 // out nothing.
-func (o *shared) mayIssue(key string) (known, may bool) {
+func (o *openStudy) mayIssue(key string) (known, may bool) {
 	o.View(func(st *study.State) {
 		known = st.Answered(key)
 		left := st.BudgetLeft()
@@ -76,46 +77,30 @@ func (o *shared) mayIssue(key string) (known, may bool) {
 	return known, may
 }
 
+var trialListing = listing[study.Trial]{
+	name:   "trials",
+	items:  func(st *study.State) []study.Trial { return st.Trials },
+	number: func(t study.Trial) int { return t.Trial },
+	header: []string{"trial", "node", "state", "holder", "asked", "until", "value", "observation", "cost", "mean", "sd", "late", "note", "why"},
+	row: func(t study.Trial) []string {
+		return []string{
+			strconv.Itoa(t.Trial), t.Node, string(t.State), cell(t.Holder), moment(t.Asked), moment(t.Until), figureAt(t.Value), ordinal(t.Number),
+			figure(t.Cost), figureAt(t.Mean), figureAt(t.SD), strconv.FormatBool(t.Late), cell(t.Note), cell(t.Why),
+		}
+	},
+}
+
 func (s *Server) listTrials(w http.ResponseWriter, r *http.Request) error {
-	q := only(r, "state", "after", "limit", "order", "format")
-	p, format := s.pageOf(q), q.choice("format", "json", "csv")
-	states := make([]study.TrialState, 0, 1)
+	var states []study.TrialState
 	for _, text := range r.URL.Query()["state"] {
 		state := study.TrialState(text)
 		if !slices.Contains(study.TrialStates(), state) {
-			return malformed.because("no trial is %q; there are %q", text, study.TrialStates())
+			return malformed.because("unknown trial state %q; the states are %q", text, study.TrialStates())
 		}
 		states = append(states, state)
 	}
-	if q.err != nil {
-		return q.err
-	}
-	o, err := s.named(r)
-	if err != nil {
-		return err
-	}
-	if format == "csv" {
-		p.limit = math.MaxInt
-	}
-	var list listed[study.Trial]
-	o.View(func(st *study.State) {
-		list = listOf(p, st.Trials, func(t study.Trial) (int, bool) {
-			return t.Trial, len(states) == 0 || slices.Contains(states, t.State)
-		})
-	})
-	if format == "csv" {
-		return trialTable(w, o.name, list.items)
-	}
-	return respond(w, http.StatusOK, list.as("trials"))
-}
-
-func trialTable(w http.ResponseWriter, name string, trials []study.Trial) error {
-	head := []string{"trial", "node", "state", "holder", "asked", "until", "value", "observation", "cost", "mean", "sd", "late", "note", "why"}
-	return table(w, name+"-trials", head, func(row func(...string)) {
-		for _, t := range trials {
-			row(strconv.Itoa(t.Trial), t.Node, string(t.State), cell(t.Holder), moment(t.Asked), moment(t.Until), figureAt(t.Value), ordinal(t.Number),
-				figure(t.Cost), figureAt(t.Mean), figureAt(t.SD), strconv.FormatBool(t.Late), cell(t.Note), cell(t.Why))
-		}
+	return trialListing.send(s, w, r, only(r, "state", "after", "limit", "order", "format"), func(t study.Trial) bool {
+		return states == nil || slices.Contains(states, t.State)
 	})
 }
 
@@ -152,7 +137,7 @@ func (s *Server) showTrial(w http.ResponseWriter, r *http.Request) error {
 }
 
 // trial runs a command about a trial and shows what it is after it.
-func (s *Server) trial(w http.ResponseWriter, r *http.Request, body any, do func(o *shared, number int) (study.Trial, error)) error {
+func (s *Server) trial(w http.ResponseWriter, r *http.Request, body any, do func(o *openStudy, number int) (study.Trial, error)) error {
 	if err := s.readJSON(w, r, body); err != nil {
 		return err
 	}
@@ -178,7 +163,7 @@ func (s *Server) tell(w http.ResponseWriter, r *http.Request) error {
 		Failed bool     `json:"failed"`
 		remark
 	}
-	return s.trial(w, r, &body, func(o *shared, number int) (study.Trial, error) {
+	return s.trial(w, r, &body, func(o *openStudy, number int) (study.Trial, error) {
 		outcome := study.Outcome{Failed: body.Failed, Note: body.Note}
 		switch {
 		case (body.Value == nil) != body.Failed:
@@ -189,7 +174,7 @@ func (s *Server) tell(w http.ResponseWriter, r *http.Request) error {
 		t, err := o.Tell(r.Context(), number, outcome, body.By)
 		if err == nil {
 			s.metrics.told.Inc()
-			o.learnSoon(false)
+			o.fitSoon(false)
 		}
 		return t, err
 	})
@@ -200,21 +185,21 @@ func (s *Server) renew(w http.ResponseWriter, r *http.Request) error {
 		Lease study.Duration `json:"lease"`
 		By    string         `json:"by"`
 	}
-	return s.trial(w, r, &body, func(o *shared, number int) (study.Trial, error) {
+	return s.trial(w, r, &body, func(o *openStudy, number int) (study.Trial, error) {
 		return o.Renew(r.Context(), number, time.Duration(body.Lease), body.By)
 	})
 }
 
 func (s *Server) release(w http.ResponseWriter, r *http.Request) error {
 	var body remark
-	return s.trial(w, r, &body, func(o *shared, number int) (study.Trial, error) {
+	return s.trial(w, r, &body, func(o *openStudy, number int) (study.Trial, error) {
 		return o.Release(r.Context(), number, body.By)
 	})
 }
 
 func (s *Server) abandon(w http.ResponseWriter, r *http.Request) error {
 	var body remark
-	return s.trial(w, r, &body, func(o *shared, number int) (study.Trial, error) {
+	return s.trial(w, r, &body, func(o *openStudy, number int) (study.Trial, error) {
 		return o.Abandon(r.Context(), number, body.Note, body.By)
 	})
 }

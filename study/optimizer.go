@@ -207,7 +207,7 @@ func (o *Optimizer) Suggest(ctx context.Context, q Query) (Suggestions, error) {
 	if r.Pending, err = o.numbers(q.Pending); err != nil {
 		return Suggestions{}, err
 	}
-	if r.Closed, err = o.numbers(q.Excluded); err != nil {
+	if r.Excluded, err = o.numbers(q.Excluded); err != nil {
 		return Suggestions{}, err
 	}
 	o.mu.Lock()
@@ -215,7 +215,7 @@ func (o *Optimizer) Suggest(ctx context.Context, q Query) (Suggestions, error) {
 	if err := o.tell(ctx, q.Measurements); err != nil {
 		return Suggestions{}, err
 	}
-	a, err := o.inner.Suggest(ctx, r)
+	a, err := o.inner.Ask(ctx, r)
 	if err != nil {
 		return Suggestions{}, err
 	}

@@ -19,7 +19,7 @@ type Settings struct {
 	Name   string        `json:"name"`
 	Graph  string        `json:"graph"` // id of the graph, the hash of its content
 	Goal   bayesopt.Goal `json:"goal"`
-	Policy string        `json:"policy,omitempty"` // one of bayesopt.PolicyNames; empty: as the goal says
+	Policy string        `json:"policy,omitempty"` // one of bayesopt.PolicyNames(); empty: as the goal says
 	Spec   grfgp.Spec    `json:"spec"`             // of the model
 	Seed   uint64        `json:"seed"`             // of the suggestions
 	// Budget is the most that trials may cost together, those pending and those
@@ -86,8 +86,8 @@ func (s Settings) check() error {
 	switch {
 	case s.Graph == "":
 		return bad("a study needs the id of a graph")
-	case s.Policy != "" && !slices.Contains(bayesopt.PolicyNames, s.Policy):
-		return bad("no policy is called %q; there are %q", s.Policy, bayesopt.PolicyNames)
+	case s.Policy != "" && !slices.Contains(bayesopt.PolicyNames(), s.Policy):
+		return bad("no policy is called %q; there are %q", s.Policy, bayesopt.PolicyNames())
 	case s.Budget != nil && !(*s.Budget >= 0 && !math.IsInf(*s.Budget, 0)):
 		return bad("a budget of %v; give a finite number ≥ 0", *s.Budget)
 	case s.Lease <= 0:
@@ -139,8 +139,8 @@ func checkText(what, text string, most int) error {
 // UsesModel reports whether suggestions come from a model.
 func (s Settings) UsesModel() bool {
 	p, _ := bayesopt.PolicyNamed(s.Policy, s.Goal, noEdges{}) // the settings were checked
-	_, blind := p.(bayesopt.Blind)
-	return !blind
+	_, free := p.(bayesopt.ModelFree)
+	return !free
 }
 
 // noEdges is a graph for those who ask what a policy is, and not what it picks.

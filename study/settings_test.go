@@ -14,7 +14,7 @@ func TestModelled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range bayesopt.PolicyNames {
+	for _, name := range bayesopt.PolicyNames() {
 		blind := slices.Contains([]string{"random", "bfs", "dfs", "degree"}, name)
 		if got := (study.Settings{Policy: name, Goal: threshold}).UsesModel(); got == blind {
 			t.Errorf("%s is modelled: %v", name, got)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -39,7 +40,9 @@ type Study struct {
 	load    func(ctx context.Context) (Engine, error)
 	engine  Engine
 
-	learned learned
+	fitting sync.Mutex // guards fit
+	fit     *fit       // to the measurements so far; nil: none was needed yet
+	latest  atomic.Pointer[Predictions]
 }
 
 // Create writes the first event of a study to an empty log. If the log holds a

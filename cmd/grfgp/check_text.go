@@ -94,7 +94,7 @@ func printReport(line func(name, format string, args ...any), name string, r *gr
 		line("", "and %d more", more)
 	}
 	for _, w := range r.Warnings {
-		line("  note", "%s", w)
+		line("  note", "%s", w.Text(asFlags))
 	}
 }
 

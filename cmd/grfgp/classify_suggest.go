@@ -67,7 +67,7 @@ func (a *app) suggestLabels(ctx context.Context, f *suggestFlags, spec grfgp.Spe
 		return err
 	}
 	s := a.talk.Stage("suggesting")
-	opts := grfgp.LabelOptions{Allowed: d.unlabelled(sites), Pending: sites.pending, Limits: sites.limits, Seed: a.seed}
+	opts := grfgp.LabelOptions{Allowed: d.unlabelled(sites), Pending: sites.pending, Limits: sites.limits, Budget: sites.budget, Seed: a.seed}
 	picks, short, err := c.SuggestLabels(ctx, f.count, opts)
 	if err != nil {
 		return suggestError(ctx, err)

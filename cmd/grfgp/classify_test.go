@@ -191,7 +191,7 @@ func TestClassifyRefuses(t *testing.T) {
 		{exitBadData, "all its classes are missing", []string{"--labels", file("blank", "node,class\na0,\na1,\n")}},
 		{exitBadData, `:4:4: class "blue" of a node that has another class on line 2`, []string{"--labels", file("two", "node,class\na0,red\nb0,blue\na0,blue\n")}},
 		{exitBadData, "none of its ids is a node of the graph", []string{"--labels", file("far", "node,class\nq,red\nr,blue\n")}},
-		{exitUsage, "they look like measurements, not like classes; grfgp predict --measurements FILE", []string{"--labels", file("amounts", amounts.String())}},
+		{exitUsage, "they look like measurements, not like classes; read measurements with grfgp predict --measurements FILE", []string{"--labels", file("amounts", amounts.String())}},
 		{exitUsage, "the class may be in column class or label", []string{"--labels", file("both", "node,class,label\na0,1,x\nb0,2,y\n")}},
 	} {
 		args := []string{"classify"}

@@ -76,7 +76,7 @@ func (a *app) report(ctx context.Context, err error) int {
 	if errors.As(err, &file) && file.Op == "write" {
 		err = fmt.Errorf("what was asked for could not be written: %w; make room there, or name another place", file)
 	}
-	fmt.Fprintf(a.Err, "grfgp: %s\n", plain.Words(err))
+	fmt.Fprintf(a.Err, "grfgp: %s\n", inFlags(err, plain.Words(err)))
 	return code
 }
 

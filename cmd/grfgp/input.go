@@ -291,7 +291,7 @@ func (a *app) tell(r *graphio.Report) {
 		a.talk.Say("  rows without a value left out: %d", r.Ledger.Missing)
 	}
 	for _, w := range r.Warnings {
-		a.talk.Say("  note: %s", w)
+		a.talk.Say("  note: %s", w.Text(asFlags))
 	}
 }
 

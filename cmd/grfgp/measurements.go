@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -117,12 +118,22 @@ func loadData(ctx context.Context, a *app, f *fitFlags, spec grfgp.Spec) (*model
 	a.tellNetwork(net)
 	a.tell(d.measurements.Report)
 	a.tellRepeats(d.measurements.Report, f.repeats)
-	if err := d.measurements.Enough(spec.Mean != nil, spec.NoiseSD != nil); err != nil {
+	if err := enough(d.measurements, spec); err != nil {
 		return nil, err
 	}
 	d.net = net
 	d.data, err = dataOf(d.measurements)
 	return &d, err
+}
+
+// enough refuses measurements that a model cannot learn from.
+func enough(m *graphio.Measurements, spec grfgp.Spec) error {
+	err := m.Enough(spec.Mean != nil, spec.NoiseSD != nil)
+	var file *graphio.Error
+	if errors.As(err, &file) {
+		file.Remedies = append(file.Remedies, graphio.Remedy{Do: "give what is known: --mean and --noise-sd"})
+	}
+	return err
 }
 
 // dataOf returns measurements as a model takes them.

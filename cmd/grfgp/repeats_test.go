@@ -177,7 +177,7 @@ func TestLittleToLearnFrom(t *testing.T) {
 		{"validate", "same", known, exitOK, "no less than the simple rule overall mean"},
 		{"validate", "tiny", "", exitNotFitted, "too little for a variance to be a number"},
 		{"report", "one", known + " -o " + filepath.Join(dir, "r.html"), exitOK, "there is nothing to validate with"},
-		{"suggest", "one", "--goal learn " + known, exitOK, "takes most of those left from the variance"},
+		{"suggest", "one", "--goal learn " + known, exitOK, "largest reduction of the total posterior variance"},
 		{"suggest", "one", "--goal learn", exitOK, "drawn at random"},
 		{"suggest", "tiny", "--goal learn", exitOK, "too far from or too near each other for a variance to be a number"},
 	} {

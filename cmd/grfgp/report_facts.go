@@ -21,7 +21,9 @@ const listed = 10
 
 // mostUncertain returns the nodes of largest sd, the first of the file among equals
 // first.
-func (r *subject) mostUncertain() []int { return largest(r.prediction.SD, r.data.net.Graph.InputOrder()) }
+func (r *subject) mostUncertain() []int {
+	return largest(r.prediction.SD, r.data.net.Graph.InputOrder())
+}
 
 // largest returns the nodes of largest sd, the first of equals first.
 func largest(sd []float64, nodes []int) []int {

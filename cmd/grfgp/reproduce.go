@@ -14,6 +14,7 @@ import (
 
 	"grfgp/internal/paper/dataset"
 	"grfgp/internal/paper/experiment"
+	"grfgp/internal/paper/output"
 	"grfgp/internal/plain"
 )
 
@@ -38,24 +39,25 @@ func reproduceVerb(a *app) *cobra.Command {
 	}
 	cmd := &cobra.Command{
 		Use:   "reproduce EXPERIMENT... | all",
-		Short: "Run the paper's tables and figures again, beside the paper's numbers",
-		Long: `Reproduce runs experiments of the paper, and puts beside its numbers ours by the
-authors' protocol and by a clean one, with what differs between the two.
+		Short: "Reproduce the paper's tables and figures and compare the numbers",
+		Long: `Reproduce runs experiments of the paper and compares its numbers with ours, by the
+authors' protocol and by a clean one, and says how the two protocols differ.
 ` + about.String() + `
 
-In the folder of -o it writes for each experiment a CSV with every seed, figures, and
-one report over all that was run there, as report.html and report.md. Seconds and bytes,
-which are never the same twice, have a CSV of their own. Finished parts are kept: an interrupted run goes on
-where it was, and a part whose settings have changed is run anew.`,
+The folder given by -o receives, for each experiment, a CSV file with the results of every
+seed, a CSV file with times and memory use, which differ from run to run, and figures; and
+one report on all experiments in the folder, as report.html and report.md. Finished parts
+are cached there: an interrupted run continues where it stopped, and only parts whose
+settings have changed are computed again.`,
 		Example:   "  grfgp reproduce ablation\n  grfgp reproduce all --quick -o first-look",
 		ValidArgs: append(slices.Clone(names), "all"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usagef("no experiment: name some of %s, or all", strings.Join(names, ", "))
+				return usagef("no experiment given: name one or more of %s, or all", strings.Join(names, ", "))
 			}
 			for _, name := range args {
 				if name != "all" && !slices.Contains(names, name) {
-					return usagef("there is no experiment %q; there are %s and all", name, strings.Join(names, ", "))
+					return usagef("there is no experiment %q; the experiments are %s and all", name, strings.Join(names, ", "))
 				}
 			}
 			if f.seeds < 0 {
@@ -71,31 +73,30 @@ where it was, and a part whose settings have changed is run anew.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&f.quick, "quick", false, "small sizes and few seeds: minutes instead of hours, and less telling")
-	flags.IntVar(&f.seeds, "seeds", 0, "repetitions of what is random (default: as many as each experiment needs)")
-	flags.StringVar(&f.only, "only", "", "only parts whose names match this `pattern` (a regular expression); names are those of the files in DIR/EXPERIMENT")
-	flags.BoolVar(&f.finished, "finished", false, "run nothing: tables and figures of the parts that are finished")
+	flags.BoolVar(&f.quick, "quick", false, "small sizes and few seeds: minutes instead of hours, with less precise results")
+	flags.IntVar(&f.seeds, "seeds", 0, "number of random repetitions (default: set by each experiment)")
+	flags.StringVar(&f.only, "only", "", "run only parts whose names match this `pattern` (a regular expression); the files in DIR/EXPERIMENT are named after the parts")
+	flags.BoolVar(&f.finished, "finished", false, "compute nothing: show tables and figures of the finished parts")
 	flags.StringVarP(&f.dir, "dir", "o", "reproduction", "`folder` for results, finished parts and the report")
 	return cmd
 }
 
 // reproduceAnswer is the answer in JSON.
 type reproduceAnswer struct {
-	Version     int        `json:"version"`
-	Dir         string     `json:"dir"`
-	Experiments []*chapter `json:"experiments"`
-	Failed      []failure  `json:"failed,omitempty"`
+	Version     int               `json:"version"`
+	Dir         string            `json:"dir"`
+	Experiments []*output.Summary `json:"experiments"`
+	Failed      []failure         `json:"failed,omitempty"`
 }
 
-// failure is an experiment that could not be run, and why.
+// failure is an experiment that could not be run, and the reason.
 type failure struct {
 	Name string `json:"name"`
 	Why  string `json:"why"`
 }
 
-// reproduce runs the chosen experiments one after the other. One that fails does
-// not keep the others from running. The report is over all that are known and have
-// results.
+// reproduce runs the chosen experiments one after the other; one that fails does not
+// stop the others. The report covers all known experiments with results in the folder.
 func (a *app) reproduce(ctx context.Context, known, chosen []*experiment.Experiment, f *reproduceFlags) error {
 	var only *regexp.Regexp
 	if f.only != "" {
@@ -104,24 +105,39 @@ func (a *app) reproduce(ctx context.Context, known, chosen []*experiment.Experim
 			return usagef("--only %s: %v", f.only, err)
 		}
 	}
-	b, err := openBinder(f.dir)
-	if err != nil {
-		return err
+	folder, err := output.Open(f.dir)
+	switch {
+	case errors.Is(err, output.ErrInUse):
+		return &exitError{exitHeld, fmt.Errorf("another grfgp is running in %s; wait for it, or name another folder with -o", f.dir)}
+	case err != nil:
+		return usagef("-o %s: %v; name another folder", f.dir, err)
 	}
-	defer b.close()
-	if f.quick {
-		if err := b.keepsFull(chosen); err != nil {
-			return err
+	defer folder.Close()
+	opts := experiment.Options{Quick: f.quick, Seeds: f.seeds, Seed: a.seed, Only: only, Finished: f.finished}
+	plans, errs := make([]*experiment.Plan, len(chosen)), make([]error, len(chosen))
+	work := 0.0
+	for k, e := range chosen {
+		if s, err := folder.Summary(e.Name); f.quick && err == nil && s != nil && !s.Options.Quick {
+			return usagef("-o %s has results of a full run of %s, which a quick run would overwrite; name another folder", f.dir, e.Name)
+		}
+		if plans[k], errs[k] = folder.Plan(e, opts, a.talk.Say); errs[k] == nil {
+			work += plans[k].Work()
 		}
 	}
-	opts := experiment.Options{Quick: f.quick, Seeds: f.seeds, Seed: a.seed, Only: only, Finished: f.finished}
-	a.sayWork(chosen, opts, b)
-	answer := reproduceAnswer{Version: 1, Dir: f.dir, Experiments: []*chapter{}}
+	if work > 60 {
+		a.talk.Say("about %s of work on two idle cores; if interrupted, the same command continues", output.Duration(work))
+	}
+	answer := reproduceAnswer{Version: 1, Dir: f.dir, Experiments: []*output.Summary{}}
 	var failed, unmatched []error
-	for _, e := range chosen {
-		c, err := a.runExperiment(ctx, e, opts, b)
+	for k, e := range chosen {
+		var s *output.Summary
+		err := errs[k]
+		if err == nil {
+			s, err = a.runExperiment(ctx, e, plans[k], opts, folder)
+		}
+		plans[k] = nil // with the arrays of all its parts
 		if ctx.Err() != nil {
-			a.talk.Say("What is finished is kept in %s; the same command goes on from there.", f.dir)
+			a.talk.Say("Finished parts are in %s; the same command continues from there.", f.dir)
 			return ctx.Err()
 		}
 		if errors.Is(err, experiment.ErrNoPart) {
@@ -129,115 +145,105 @@ func (a *app) reproduce(ctx context.Context, known, chosen []*experiment.Experim
 			continue
 		}
 		if err != nil {
-			if len(chosen) > 1 { // or else it is the last word
-				a.talk.Say("%s: left out: %s", e.Name, plain.Words(err))
+			if len(chosen) > 1 { // a single error is printed at the end
+				a.talk.Say("%s: skipped: %s", e.Name, plain.Words(err))
 			}
 			answer.Failed = append(answer.Failed, failure{e.Name, plain.Words(err)})
 			failed = append(failed, err)
 			continue
 		}
-		answer.Experiments = append(answer.Experiments, c)
+		answer.Experiments = append(answer.Experiments, s)
 	}
 	if len(unmatched) == len(chosen) && len(chosen) > 0 {
 		return &exitError{exitUsage, fmt.Errorf("--only %s: %w", f.only, errors.Join(unmatched...))}
 	}
-	if err := b.writeReport(known); err != nil {
+	if err := folder.WriteReport(known, reproduceCommand); err != nil {
+		if errors.Is(err, output.ErrDamaged) {
+			return &exitError{exitBadData, err}
+		}
 		return err
 	}
-	if err := a.answerReproduce(&answer); err != nil {
+	if err := a.answerReproduce(&answer); err != nil || len(failed) == 0 {
 		return err
-	}
-	return a.incomplete(len(chosen), answer.Failed, errors.Join(failed...))
-}
-
-// incomplete says at the end which experiments are missing.
-func (a *app) incomplete(chosen int, failures []failure, err error) error {
-	if err == nil {
-		return nil
 	}
 	var names []string
-	for _, f := range failures {
+	for _, f := range answer.Failed {
 		names = append(names, f.Name)
 	}
-	code := exitInternal
+	return reproduceError(fmt.Errorf("%d of %d experiments are missing (%s): %w", len(failed), len(chosen), strings.Join(names, ", "), errors.Join(failed...)))
+}
+
+// reproduceError gives the errors of experiments their exit code.
+func reproduceError(err error) error {
+	if errors.Is(err, experiment.ErrUnfinished) {
+		err = fmt.Errorf("%w; run it without --finished, or name another folder with -o", err)
+	}
 	for _, data := range []error{experiment.ErrNoData, experiment.ErrUnfinished, dataset.ErrMissing, dataset.ErrDamaged} {
 		if errors.Is(err, data) {
-			code = exitBadData
+			return &exitError{exitBadData, err}
 		}
 	}
-	return &exitError{code, fmt.Errorf("%d of %d experiments are missing (%s): %w", len(failures), chosen, strings.Join(names, ", "), err)}
+	return &exitError{exitInternal, err}
 }
 
-// sayWork says how long what is not finished will take, if that is long.
-func (a *app) sayWork(chosen []*experiment.Experiment, opts experiment.Options, b *binder) {
-	left := 0.0
-	for _, e := range chosen {
-		left += experiment.Left(e, opts, b.shelf(e.Name))
-	}
-	if left > 60 {
-		a.talk.Say("some %s of work on two idle cores; interrupted, the same command goes on", inWords(left))
-	}
-}
-
-// inWords shows seconds in units of their own.
-func inWords(seconds float64) string {
-	switch {
-	case seconds < 100:
-		return fmt.Sprintf("%.0f s", seconds)
-	case seconds < 100*60:
-		return fmt.Sprintf("%.0f min", seconds/60)
-	}
-	return fmt.Sprintf("%.0f h", seconds/3600)
-}
-
-// runExperiment runs one experiment and writes what came of it.
-func (a *app) runExperiment(ctx context.Context, e *experiment.Experiment, opts experiment.Options, b *binder) (*chapter, error) {
+// runExperiment runs one experiment and writes its results.
+func (a *app) runExperiment(ctx context.Context, e *experiment.Experiment, plan *experiment.Plan, opts experiment.Options, folder *output.Folder) (*output.Summary, error) {
 	s := a.talk.Stage(e.Name)
 	told := time.Now()
-	results, err := experiment.Run(ctx, e, opts, b.shelf(e.Name), experiment.Watch{
+	results, err := plan.Run(ctx, experiment.Watch{
 		Say: a.talk.Say,
 		Progress: func(p experiment.Progress) {
 			const grain = 1e6 // of the bar
 			s.Update(int64(grain*p.Done), int64(grain*p.Work))
 			if now := time.Now(); !a.talk.terminal && now.Sub(told) > lineEvery {
 				told = now
-				a.talk.Say("%s: %d of %d parts, %s left", e.Name, p.Kept+p.Ended, p.Cells, timeLeft(now.Sub(s.begin), p))
+				a.talk.Say("%s: %d of %d parts, %s left", e.Name, p.Cached+p.Finished, p.Parts, timeLeft(now.Sub(s.begin), p))
 			}
 		},
 	})
 	if err != nil {
 		return nil, err
 	}
-	section, err := e.Show(opts, results)
+	summary, err := folder.Write(e, opts, results, version())
 	if err != nil {
-		return nil, fmt.Errorf("showing %s: %w", e.Name, err)
-	}
-	section.Tables = slices.DeleteFunc(section.Tables, func(t experiment.Table) bool { return len(t.Rows) == 0 }) // of parts that have not run
-	c := &chapter{
-		Version: 1, Name: e.Name, Title: e.Title, About: e.About, Options: opts, Cells: len(results.Cells), Listed: results.Listed,
-		Seconds: e.Seconds(results.Rows), Program: thisProgram(), Columns: columnFacts(e.Columns), Section: section,
-	}
-	if err := b.write(e, results, c); err != nil {
 		return nil, err
 	}
 	note := ""
-	if results.Kept > 0 {
-		note = fmt.Sprintf(", %d of them from before", results.Kept)
+	if results.Cached > 0 {
+		note = fmt.Sprintf(", %d of them from an earlier run", results.Cached)
 	}
-	if out := results.Listed - len(results.Cells); out > 0 {
-		note += fmt.Sprintf("; %d more are not there", out)
+	if out := results.Listed - len(results.Parts); out > 0 {
+		note += fmt.Sprintf("; %d more have not been run", out)
 	}
-	s.Done("%d parts%s", len(results.Cells), note)
-	return c, nil
+	s.Done("%d parts%s", len(results.Parts), note)
+	return summary, nil
 }
 
-// lineEvery is how often a run that is not watched on a terminal says how far it is.
+// reproduceCommand is the command line that computes a summary.
+func reproduceCommand(s *output.Summary) string {
+	words := []string{"grfgp", "reproduce", s.Name}
+	if s.Options.Quick {
+		words = append(words, "--quick")
+	}
+	if s.Options.Seeds > 0 {
+		words = append(words, fmt.Sprintf("--seeds %d", s.Options.Seeds))
+	}
+	if s.Options.Only != nil {
+		words = append(words, fmt.Sprintf("--only '%s'", s.Options.Only))
+	}
+	if s.Options.Seed != 1 {
+		words = append(words, fmt.Sprintf("--seed %d", s.Options.Seed))
+	}
+	return strings.Join(words, " ")
+}
+
+// lineEvery is the time between progress lines where there is no terminal.
 const lineEvery = 20 * time.Second
 
-// timeLeft goes by the work that is done.
+// timeLeft extrapolates from the work that is done.
 func timeLeft(elapsed time.Duration, p experiment.Progress) string {
 	if p.Done <= 0 {
-		return "some " + inWords(p.Work)
+		return "about " + output.Duration(p.Work)
 	}
 	return "about " + (time.Duration(float64(elapsed) * (p.Work - p.Done) / p.Done)).Round(time.Second).String()
 }
@@ -265,7 +271,7 @@ func (a *app) answerReproduce(answer *reproduceAnswer) error {
 		}
 	}
 	if len(answer.Experiments) > 0 {
-		a.talk.Say("%s/report.html has all tables and figures", answer.Dir)
+		a.talk.Say("all tables and figures are in %s/report.html", answer.Dir)
 	}
 	return nil
 }

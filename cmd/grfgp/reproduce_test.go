@@ -16,26 +16,27 @@ import (
 
 	"grfgp/internal/paper/dataset"
 	"grfgp/internal/paper/experiment"
+	"grfgp/internal/paper/output"
 	"grfgp/internal/plot"
 )
 
-// doubling is a small experiment; run is called before each of its cells.
-func doubling(name string, run func(cell int) error) *experiment.Experiment {
+// doubling is a small experiment; run is called before each part.
+func doubling(name string, run func(part int) error) *experiment.Experiment {
 	return &experiment.Experiment{
 		Name: name, Title: "Doubling <" + name + ">", About: "about & more", Version: 1,
-		Columns: []experiment.Column{{Name: "k", About: "a number"}, {Name: "double", Kind: experiment.Number, About: "twice it"}, {Name: "seconds", Kind: experiment.Cost, About: "time"}},
-		Took:    []string{"seconds"},
-		Cells: func(o experiment.Options) []experiment.Cell {
-			var cells []experiment.Cell
+		Columns:     []experiment.Column{{Name: "k", About: "a number"}, {Name: "double", Kind: experiment.Number, About: "twice it"}, {Name: "seconds", Kind: experiment.Cost, About: "time"}},
+		TimeColumns: []string{"seconds"},
+		Parts: func(o experiment.Options) []experiment.Part {
+			var parts []experiment.Part
 			for k := range o.Repeats(2, 3) {
-				cells = append(cells, experiment.Cell{Name: fmt.Sprintf("k%d", k), Settings: k, Run: func(context.Context, func(done, total int64)) (*experiment.Result, error) {
+				parts = append(parts, experiment.Part{Name: fmt.Sprintf("k%d", k), Settings: k, Run: func(context.Context, func(done, total int64)) (*experiment.Result, error) {
 					if err := run(k); err != nil {
 						return nil, err
 					}
 					return &experiment.Result{Rows: []experiment.Row{{"k": k, "double": 2 * k, "seconds": 0.5}}}, nil
 				}})
 			}
-			return cells
+			return parts
 		},
 		Show: func(_ experiment.Options, r *experiment.Results) (*experiment.Section, error) {
 			return &experiment.Section{
@@ -47,7 +48,7 @@ func doubling(name string, run func(cell int) error) *experiment.Experiment {
 	}
 }
 
-// reproduceOf runs experiments of a test as the verb would.
+// reproduceOf runs experiments as the verb does.
 func reproduceOf(ctx context.Context, dir string, quick, asJSON bool, known, chosen []*experiment.Experiment) result {
 	return reproduceBy(ctx, reproduceFlags{quick: quick, dir: dir}, asJSON, known, chosen)
 }
@@ -116,7 +117,7 @@ func TestReproduce(t *testing.T) {
 	if err := json.Unmarshal([]byte(r.out), &answer); err != nil || r.code != exitOK || answer.Version != 1 || len(answer.Experiments) != 2 || answer.Experiments[1].Section.Tables[0].Rows[0][1] != "6" {
 		t.Errorf("%v: %+v", err, r)
 	}
-	if runs != 6 || !strings.Contains(r.err, "one: 3 parts, 3 of them from before") || readText(t, filepath.Join(dir, "one.csv")) != csv {
+	if runs != 6 || !strings.Contains(r.err, "one: 3 parts, 3 of them from an earlier run") || readText(t, filepath.Join(dir, "one.csv")) != csv {
 		t.Errorf("%d runs; %s", runs, r.err)
 	}
 	if page := readText(t, filepath.Join(dir, "report.html")); !strings.Contains(page, `id="one"`) || !strings.Contains(page, `id="two"`) || strings.Contains(page, "Not run here") {
@@ -133,7 +134,7 @@ func readText(t *testing.T, path string) string {
 	return string(data)
 }
 
-// An interrupted run keeps what is finished, and the next one goes on.
+// An interrupted run keeps finished parts, and the next one continues.
 func TestReproduceInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	runs := map[int]int{}
@@ -147,7 +148,7 @@ func TestReproduceInterrupted(t *testing.T) {
 		return nil
 	})}
 	r := reproduceOf(ctx, dir, false, false, stopping, stopping)
-	if r.code != exitInterrupted || !strings.Contains(r.err, "the same command goes on from there") || len(names(t, filepath.Join(dir, "one"))) != 1 {
+	if r.code != exitInterrupted || !strings.Contains(r.err, "the same command continues from there") || len(names(t, filepath.Join(dir, "one"))) != 1 {
 		t.Errorf("%+v", r)
 	}
 	r = reproduceOf(context.Background(), dir, false, false, stopping, stopping)
@@ -156,24 +157,24 @@ func TestReproduceInterrupted(t *testing.T) {
 	}
 }
 
-// What cannot be run does not keep the rest from it, and is said at once and at the end.
+// An experiment that fails does not stop the others; the failure is reported at once and at the end.
 func TestReproduceWithoutData(t *testing.T) {
 	dir := t.TempDir()
 	fine, bare, broken := doubling("fine", func(int) error { return nil }), doubling("bare", nil), doubling("broken", func(int) error { return errors.New("it broke") })
-	whole := bare.Cells
-	bare.Cells = func(o experiment.Options) []experiment.Cell {
-		cells := whole(o)
-		for k := range cells {
-			cells[k].Ready = func() error { return fmt.Errorf("%w: run 'grfgp dataset fetch bare'", experiment.ErrNoData) }
+	whole := bare.Parts
+	bare.Parts = func(o experiment.Options) []experiment.Part {
+		parts := whole(o)
+		for k := range parts {
+			parts[k].Ready = func() error { return fmt.Errorf("%w: run 'grfgp dataset fetch bare'", experiment.ErrNoData) }
 		}
-		return cells
+		return parts
 	}
 	all := []*experiment.Experiment{bare, fine, broken}
 	r := reproduceOf(context.Background(), dir, false, false, all, all)
 	if r.code != exitBadData || !strings.Contains(r.err, "grfgp dataset fetch bare") || !strings.Contains(r.err, "2 of 3 experiments are missing (bare, broken)") || !strings.Contains(r.out, "fine") {
 		t.Errorf("%+v", r)
 	}
-	if reason, end := strings.Index(r.err, "bare: left out: no data: run 'grfgp dataset fetch bare'"), strings.Index(r.err, "fine: 3 parts"); reason < 0 || end < reason {
+	if reason, end := strings.Index(r.err, "bare: skipped: no data: run 'grfgp dataset fetch bare'"), strings.Index(r.err, "fine: 3 parts"); reason < 0 || end < reason {
 		t.Errorf("the reason is not given at once: %s", r.err)
 	}
 	if r := reproduceOf(context.Background(), dir, false, false, all, all[2:]); r.code != exitInternal || !strings.Contains(r.err, "it broke") {
@@ -184,7 +185,7 @@ func TestReproduceWithoutData(t *testing.T) {
 	}
 }
 
-// Data that is not what it should be is the data's fault, and says what to do.
+// Damaged data gives the exit code for bad data and says what to do.
 func TestReproduceDamagedData(t *testing.T) {
 	bad := []*experiment.Experiment{doubling("one", func(int) error {
 		return fmt.Errorf("%w; 'grfgp dataset fetch one' downloads it again", dataset.ErrDamaged)
@@ -194,26 +195,26 @@ func TestReproduceDamagedData(t *testing.T) {
 	}
 }
 
-// Patterns choose among all that is asked for; one that matches nothing is a mistake.
+// A pattern selects among all chosen experiments; one that matches nothing is a usage error.
 func TestReproduceOnly(t *testing.T) {
 	fine := func(int) error { return nil }
 	one, two := doubling("one", fine), doubling("two", fine)
-	whole := two.Cells
-	two.Cells = func(o experiment.Options) []experiment.Cell {
-		cells := whole(o)
-		for k := range cells {
-			cells[k].Name = "other-" + cells[k].Name
+	whole := two.Parts
+	two.Parts = func(o experiment.Options) []experiment.Part {
+		parts := whole(o)
+		for k := range parts {
+			parts[k].Name = "other-" + parts[k].Name
 		}
-		return cells
+		return parts
 	}
 	all := []*experiment.Experiment{one, two}
 	for only, code := range map[string]int{"^k1$": exitOK, "^other": exitOK, "zzz": exitUsage} {
 		r := reproduceBy(context.Background(), reproduceFlags{dir: t.TempDir(), only: only}, false, all, all)
-		if r.code != code || code == exitUsage && !strings.Contains(r.err, "there are k0, k1, k2") {
+		if r.code != code || code == exitUsage && !strings.Contains(r.err, "its parts are k0, k1, k2") {
 			t.Errorf("--only %s: %+v", only, r)
 		}
 	}
-	if r := reproduceBy(context.Background(), reproduceFlags{dir: t.TempDir(), finished: true}, false, all, all[:1]); r.code != exitBadData || !strings.Contains(r.err, "nothing is finished") {
+	if r := reproduceBy(context.Background(), reproduceFlags{dir: t.TempDir(), finished: true}, false, all, all[:1]); r.code != exitBadData || !strings.Contains(r.err, "no finished parts") {
 		t.Errorf("%+v", r)
 	}
 	if r := reproduceBy(context.Background(), reproduceFlags{dir: t.TempDir(), finished: true}, true, all, all[:1]); !strings.Contains(r.out, `"experiments":[]`) {
@@ -221,15 +222,15 @@ func TestReproduceOnly(t *testing.T) {
 	}
 }
 
-// A quick look does not overwrite a full run, and a report says what it is made of.
+// A quick run does not overwrite a full one, and a report states its origin.
 func TestReproduceQuickAndFull(t *testing.T) {
 	dir := t.TempDir()
 	all := []*experiment.Experiment{doubling("one", func(int) error { return nil }), doubling("two", func(int) error { return nil })}
 	quick := reproduceOf(context.Background(), dir, true, false, all, all[:1])
-	const looked = "A quick look, at small sizes and with few seeds. From 2 of 2 parts, which took 1 s in all where they ran. Written by grfgp "
+	const origin = "A quick run, with small sizes and few seeds. Based on 2 of 2 parts, which took 1 s in total. Written by grfgp "
 	for _, file := range []string{"report.html", "report.md"} {
 		text := readText(t, filepath.Join(dir, file))
-		for _, want := range []string{looked, runtime.GOOS + "/" + runtime.GOARCH, "grfgp reproduce one --quick", "Not run here: two"} {
+		for _, want := range []string{origin, runtime.GOOS + "/" + runtime.GOARCH, "grfgp reproduce one --quick", "Not run here: two"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("no %q in %s:\n%s", want, file, text)
 			}
@@ -245,30 +246,22 @@ func TestReproduceQuickAndFull(t *testing.T) {
 	}
 	r := reproduceBy(context.Background(), reproduceFlags{dir: dir, finished: true}, false, all, all[:1])
 	text := readText(t, filepath.Join(dir, "report.md"))
-	if r.code != exitOK || !strings.Contains(text, "From 2 of 3 parts") || !strings.Contains(text, "By `grfgp reproduce one`.") || strings.Contains(text, "quick") {
+	if r.code != exitOK || !strings.Contains(text, "Based on 2 of 3 parts") || !strings.Contains(text, "Command: `grfgp reproduce one`.") || strings.Contains(text, "quick") {
 		t.Errorf("%+v: %s", r, text)
 	}
 }
 
-func TestInWords(t *testing.T) {
-	for seconds, want := range map[float64]string{5: "5 s", 600: "10 min", 36000: "10 h"} {
-		if got := inWords(seconds); got != want {
-			t.Errorf("%v: %q", seconds, got)
-		}
-	}
-}
-
-// A part that is damaged is run again; a chapter that is says so.
+// A damaged part is computed again; a damaged summary is an error.
 func TestReproduceDamaged(t *testing.T) {
 	dir := t.TempDir()
 	runs := 0
 	all := []*experiment.Experiment{doubling("one", func(int) error { runs++; return nil })}
 	reproduceOf(context.Background(), dir, true, false, all, all)
-	cells := filepath.Join(dir, "one")
-	if err := os.WriteFile(filepath.Join(cells, names(t, cells)[0]), []byte(`{"format":`), 0o644); err != nil {
+	parts := filepath.Join(dir, "one")
+	if err := os.WriteFile(filepath.Join(parts, names(t, parts)[0]), []byte(`{"format":`), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if r := reproduceOf(context.Background(), dir, false, false, all, all); r.code != exitOK || !strings.Contains(r.err, "damaged; it is run again") || runs != 4 {
+	if r := reproduceOf(context.Background(), dir, false, false, all, all); r.code != exitOK || !strings.Contains(r.err, "damaged; it is computed again") || runs != 4 {
 		t.Errorf("%d runs, %+v", runs, r)
 	}
 	if page := readText(t, filepath.Join(dir, "report.html")); strings.Contains(page, "quick") {
@@ -277,27 +270,27 @@ func TestReproduceDamaged(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "one.json"), []byte("{"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if r := reproduceOf(context.Background(), dir, false, false, all, nil); r.code != exitBadData || !strings.Contains(r.err, "is damaged") {
+	if r := reproduceOf(context.Background(), dir, false, false, all, nil); r.code != exitBadData || !strings.Contains(r.err, "damaged") {
 		t.Errorf("%+v", r)
 	}
 }
 
 func TestReproduceLocked(t *testing.T) {
 	dir := t.TempDir()
-	held, err := openBinder(dir)
+	held, err := output.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := runLine(t, "", "reproduce", "theory", "--quick", "-o", dir)
-	if r.code != exitHeld || !strings.Contains(r.err, "another grfgp is at work") {
+	if r.code != exitHeld || !strings.Contains(r.err, "another grfgp is running") {
 		t.Errorf("%+v", r)
 	}
-	held.close()
-	again, err := openBinder(dir)
+	held.Close()
+	again, err := output.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again.close()
+	again.Close()
 }
 
 func TestReproduceUsage(t *testing.T) {
@@ -309,7 +302,7 @@ func TestReproduceUsage(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"reproduce"}, "no experiment: name some of"},
+		{[]string{"reproduce"}, "no experiment given: name one or more of"},
 		{[]string{"reproduce", "frob"}, `there is no experiment "frob"`},
 		{[]string{"reproduce", "theory", "--seeds", "-1"}, "--seeds -1"},
 		{[]string{"reproduce", "theory", "-o", file}, "name another folder"},

@@ -63,8 +63,8 @@ without a value in the table are no candidates.`,
 	f.modelFlags.complete(cmd)
 	f.goalFlags.complete(cmd)
 	flags.StringVar(&f.truth, "truth", "", "file of known values: node and value")
-	flags.StringSliceVar(&f.policies, "policies", nil, "rules to compare, the first of them with random: "+strings.Join(bayesopt.PolicyNames, ", ")+" (default: that of the goal, and random)")
-	complete(cmd, "policies", bayesopt.PolicyNames...)
+	flags.StringSliceVar(&f.policies, "policies", nil, "rules to compare, the first of them with random: "+strings.Join(bayesopt.PolicyNames(), ", ")+" (default: that of the goal, and random)")
+	complete(cmd, "policies", bayesopt.PolicyNames()...)
 	flags.IntVar(&f.start, "start", 10, "nodes measured at random before the first rule is asked")
 	flags.IntVar(&f.steps, "steps", 50, "nodes measured after them; where nobody says, no more than a quarter of those known")
 	flags.IntVar(&f.batch, "batch", 1, "nodes asked for at a time")
@@ -234,5 +234,5 @@ func (f *simulateFlags) load(ctx context.Context, a *app, spec grfgp.Spec) (*gra
 	a.tell(read.Report)
 	a.tellRepeats(read.Report, f.repeats)
 	a.tellUnusedSD(read, "simulate learns")
-	return net.Graph, read, read.Enough(spec.Mean != nil, spec.NoiseSD != nil)
+	return net.Graph, read, enough(read, spec)
 }

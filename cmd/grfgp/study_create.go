@@ -55,8 +55,8 @@ what is pending and what is done.`,
 	flags.IntVar(&c.groupCap, "group-cap", 0, "most nodes of a group that are pending at once (default: no limit)")
 	flags.Float64Var(&c.budget, "budget", 0, "most that trials may cost together, those pending counted (default: no limit)")
 	flags.DurationVar(&c.lease, "lease", time.Duration(study.DefaultLease), "how long a node stays reserved")
-	flags.StringVar(&c.policy, "policy", "", "how nodes are picked: "+strings.Join(bayesopt.PolicyNames, ", ")+" (default: as the goal says)")
-	complete(cmd, "policy", bayesopt.PolicyNames...)
+	flags.StringVar(&c.policy, "policy", "", "how nodes are picked: "+strings.Join(bayesopt.PolicyNames(), ", ")+" (default: as the goal says)")
+	complete(cmd, "policy", bayesopt.PolicyNames()...)
 	flags.BoolVar(&c.again, "again", false, "measured nodes may be suggested again")
 	return cmd
 }

@@ -48,8 +48,8 @@ func (f *goalFlags) resolveGoal() (err error) {
 // checkPolicy says why a policy is none for the goal.
 func (f *goalFlags) checkPolicy(flag, name string) error {
 	switch _, level := f.goal.Level(); {
-	case !slices.Contains(bayesopt.PolicyNames, name):
-		return usagef("--%s %s: there is no such policy; there are %s", flag, name, strings.Join(bayesopt.PolicyNames, ", "))
+	case !slices.Contains(bayesopt.PolicyNames(), name):
+		return usagef("--%s %s: there is no such policy; there are %s", flag, name, strings.Join(bayesopt.PolicyNames(), ", "))
 	case name == "straddle" && !level:
 		return usagef("--%s straddle goes with --goal threshold=V", flag)
 	}
@@ -111,8 +111,8 @@ are picked by what they bring per cost.`,
 	f.goalFlags.complete(cmd)
 	f.siteFlags.flags(flags)
 	flags.IntVarP(&f.count, "count", "n", 5, "how many nodes")
-	flags.StringVar(&f.policy, "policy", "", "how nodes are picked: "+strings.Join(bayesopt.PolicyNames, ", ")+" (default: as the goal says)")
-	complete(cmd, "policy", bayesopt.PolicyNames...)
+	flags.StringVar(&f.policy, "policy", "", "how nodes are picked: "+strings.Join(bayesopt.PolicyNames(), ", ")+" (default: as the goal says)")
+	complete(cmd, "policy", bayesopt.PolicyNames()...)
 	flags.BoolVar(&f.again, "again", false, "measured nodes may be suggested again")
 	flags.BoolVar(&f.csv, "csv", false, "answer in CSV")
 	flags.StringVarP(&f.out, "out", "o", "", "`file` for the suggestions, as CSV or with --json as JSON (default: a table on standard output)")
@@ -145,9 +145,6 @@ func (a *app) suggest(ctx context.Context, f *suggestFlags, changed func(string)
 	}
 	if err := f.siteFlags.check(changed); err != nil {
 		return err
-	}
-	if !f.goal.Suits(f.policy) {
-		a.talk.Say("note: --policy %s does not work towards --goal %v; %s does", f.policy, f.goal, f.goal.PolicyName())
 	}
 	if f.labels != "" {
 		return a.suggestLabels(ctx, f, spec)
@@ -223,21 +220,28 @@ const (
 // ask tells what was measured and asks for suggestions.
 func (a *app) ask(ctx context.Context, f *suggestFlags, spec grfgp.Spec, t *suggestData) (*suggestAnswer, error) {
 	g, by := t.net.Graph, f.policy
+	policy, err := bayesopt.PolicyNamed(f.policy, f.goal, g.Adjacency())
+	if err != nil {
+		return nil, suggestError(ctx, err)
+	}
+	if !f.goal.Suits(policy) {
+		a.talk.Say("note: --policy %s does not work towards --goal %v; %s does", f.policy, f.goal, f.goal.PolicyName())
+	}
 	var d gp.Data
 	if t.measurements != nil {
-		var err error
 		if d, err = dataOf(t.measurements); err != nil {
 			return nil, err
 		}
 	}
 	opts := bayesopt.Options{
-		Goal: f.goal, Seed: a.seed, Allowed: t.sites.allowed, Repeats: f.again, Limits: t.sites.limits, Free: d.Len(),
-		Draws:   min(mostDraws, max(leastDraws, chanceNumbers/max(1, g.Len()))),
+		Goal: f.goal, Seed: a.seed, Allowed: t.sites.allowed, Repeats: f.again, Limits: t.sites.limits,
 		Retrain: bayesopt.Schedule{First: max(1, d.Len()), Drift: -1}, // once, from all
 	}
 	if t.idle != "" {
 		opts.Retrain.First = math.MaxInt
-		by = blind(f.policy, f.goal, g)
+		if _, ok := policy.(bayesopt.ModelFree); !ok {
+			by = "random"
+		}
 		a.talk.Say("%s: nodes are picked without a model, by %s; measure them and ask again", t.idle, by)
 	}
 	o, err := grfgp.NewOptimizer(g, spec, f.policy, opts)
@@ -247,18 +251,11 @@ func (a *app) ask(ctx context.Context, f *suggestFlags, spec grfgp.Spec, t *sugg
 	if err := o.TellAll(grfgp.Sorted(d)); err != nil {
 		return nil, suggestError(ctx, err)
 	}
-	for _, node := range t.sites.pending {
-		if err := o.Hold(node); err != nil {
-			return nil, suggestError(ctx, err)
-		}
-	}
-	for _, node := range t.sites.excluded {
-		if err := o.Exclude(node); err != nil {
-			return nil, suggestError(ctx, err)
-		}
-	}
 	s := a.talk.Stage("suggesting")
-	answer, err := o.Ask(ctx, f.count)
+	answer, err := o.Ask(ctx, bayesopt.Request{
+		Count: f.count, Pending: t.sites.pending, Excluded: t.sites.excluded, Budget: t.sites.budget,
+		Draws: min(mostDraws, max(leastDraws, chanceNumbers/max(1, g.Len()))),
+	})
 	if err != nil {
 		return nil, suggestError(ctx, err)
 	}
@@ -275,16 +272,6 @@ func (a *app) ask(ctx context.Context, f *suggestFlags, spec grfgp.Spec, t *sugg
 		}
 	}
 	return out, nil
-}
-
-// blind names what picks nodes in place of a policy while there is no model.
-func blind(policy string, goal bayesopt.Goal, g *graph.Graph) string {
-	if p, err := bayesopt.PolicyNamed(policy, goal, g.Adjacency()); err == nil {
-		if _, blind := p.(bayesopt.Blind); blind {
-			return policy
-		}
-	}
-	return "random"
 }
 
 // effortWords says how many seconds each of so many steps took, and of what.

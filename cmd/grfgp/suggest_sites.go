@@ -52,6 +52,7 @@ type sites struct {
 	allowed           []int // nil: all
 	excluded, pending []int
 	limits            bayesopt.Limits
+	budget            *float64 // after pending nodes; nil: no limit
 }
 
 // read reads the files of the flags. Cost, allowed and group come from the table
@@ -63,9 +64,7 @@ func (f *siteFlags) read(ctx context.Context, a *app, net *graphio.Network, done
 		a.talk.Say("  note: pending nodes that are measured already: %d; they are no longer pending", len(s.pending)-len(still))
 		s.pending = still
 	}
-	if f.hasBudget {
-		s.limits.Budget = &f.budget
-	}
+	s.pending = without(s.pending, s.excluded)
 	if s.allowed = r.list("allowed", f.allowed); f.allowed == "" && net.Nodes != nil && net.Nodes.Allowed != nil {
 		s.allowed = []int{}
 		for i, may := range net.Nodes.Allowed {
@@ -77,6 +76,14 @@ func (f *siteFlags) read(ctx context.Context, a *app, net *graphio.Network, done
 	s.limits.Cost = r.costs(f.cost, s.priced(net.Graph.Len(), done))
 	if f.groupCap > 0 {
 		s.limits.GroupCap, s.limits.Group = f.groupCap, r.groups(f.group)
+	}
+	if f.hasBudget && r.err == nil {
+		left := f.budget
+		for _, i := range s.pending {
+			left -= s.limits.CostOf(i)
+		}
+		left = max(0, left)
+		s.budget = &left
 	}
 	return s, r.err
 }

@@ -63,9 +63,9 @@ func TestSuggestWithoutMeasurements(t *testing.T) {
 	edges, _ := ladder(t)
 	dir := t.TempDir()
 	const table = `node  cost  hops  why
-a1    1     –     has most neighbours of all that are left
-b1    1     –     has most neighbours of all that are left
-a2    1     –     has most neighbours of all that are left
+a1    1     –     highest degree
+b1    1     –     highest degree
+a2    1     –     highest degree
 `
 	r := runLine(t, "", "suggest", "--edges", edges, "--goal", "learn", "--policy", "degree", "-n", "3")
 	if r.code != exitOK || r.out != table || !strings.Contains(r.err, "there are no measurements yet: nodes are picked without a model, by degree") {

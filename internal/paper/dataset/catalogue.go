@@ -5,7 +5,7 @@ package dataset
 var sets = []Set{
 	{
 		Name: "cora", Short: "Cora", Title: "citations between papers on machine learning, in seven topics", Home: "https://linqs.org/datasets/",
-		Licence: "none stated", Nodes: 2485, Edges: 5069, read: readCoraGraph,
+		Licence: "none stated", Nodes: 2485, Edges: 5069, Degree: 168, read: readCoraGraph,
 		Forms: []Form{
 			{Files: []File{
 				{"cora/cora.cites.gz", 22663, "1d72ee65eebd64a5249e2dc87e64cf477a40fa24db1e74263f097cb30e5fedc5"},
@@ -16,7 +16,7 @@ var sets = []Set{
 	},
 	{
 		Name: "traffic", Short: "San Jose", Title: "freeway speeds in San Jose, on OpenStreetMap's roads", Home: "https://github.com/vabor112/pems-regression",
-		Licence: "roads © OpenStreetMap contributors, ODbL 1.0; the benchmark Apache-2.0", Nodes: 1016, Edges: 1172, read: readTrafficGraph,
+		Licence: "roads © OpenStreetMap contributors, ODbL 1.0; the benchmark Apache-2.0", Nodes: 1016, Edges: 1172, Degree: 4, read: readTrafficGraph,
 		Forms: []Form{{Files: []File{
 			{trafficEdges, 24257, "aa9955ffb68ecf2456e7d5015ef8f2b433879cd5165a686a6b9359030a6c3ac6"},
 			{trafficNodes, 18078, "5e6e2ee8634f6ba9239d6c9305b45c0fcac51fb7ea4ff8ada2437a5621bd3dfb"},
@@ -27,7 +27,7 @@ var sets = []Set{
 	},
 	{
 		Name: "wind", Short: "ERA5", Title: "monthly mean wind of ERA5 at three levels, January 2010, and a satellite's track", Home: "https://cds.climate.copernicus.eu",
-		Licence: "Licence to Use Copernicus Products; contains modified Copernicus Climate Change Service information 2010", Nodes: 10512, Edges: 20880, read: readWindGraph,
+		Licence: "Licence to Use Copernicus Products; contains modified Copernicus Climate Change Service information 2010", Nodes: 10512, Edges: 20880, Degree: 4, read: readWindGraph,
 		Note: "the paper says 1,441 training nodes: those are points of the track, which fall on 1,424 nodes; its files call the level of 1000 hPa \"500hPa\" and the other way round, here levels are the physical ones",
 		Forms: []Form{{Files: []File{
 			{windEdges, 90110, "f5c9f65af3a6816f5e0de12924004954fd367279a5c41163b476384e6695a7fb"},
@@ -37,7 +37,7 @@ var sets = []Set{
 	},
 	{
 		Name: "enron", Short: "Enron", Title: "who wrote to whom at Enron", Home: "https://snap.stanford.edu/data/email-Enron.html",
-		Licence: "none stated", Nodes: 36692, Edges: 183831, read: readPairs(""),
+		Licence: "none stated", Nodes: 36692, Edges: 183831, Degree: 1383, read: readPairs(""),
 		Note: "the paper's table says 36,652 nodes; everything else agrees with 36,692",
 		Forms: []Form{
 			{Files: []File{{"snap/email-Enron.edges.csv.gz", 512871, "b6590ab395dfed78b10669b26faa5af6ecee93f556c4bfeb605aa58822fbe618"}}},
@@ -46,7 +46,7 @@ var sets = []Set{
 	},
 	{
 		Name: "facebook", Short: "Facebook", Title: "pages of Facebook that like each other", Home: "https://snap.stanford.edu/data/facebook-large-page-page-network.html",
-		Licence: "MIT, as the author's repository", Nodes: 22470, Edges: 170823, read: readPairs("musae_facebook_edges.csv"),
+		Licence: "MIT, as the author's repository", Nodes: 22470, Edges: 170823, Degree: 709, read: readPairs("musae_facebook_edges.csv"),
 		Note: "the paper counts 179 self loops as edges: 171,002",
 		Forms: []Form{
 			{Files: []File{{"snap/musae_facebook_edges.csv.gz", 638700, "efb0ef6cf14e6fb15df6f748696c745b3a6c0b68269131535663e0621a5a2073"}}},
@@ -65,7 +65,7 @@ var sets = []Set{
 	},
 	{
 		Name: "twitter", Short: "Twitter", Title: "circles of friends on Twitter", Home: "https://snap.stanford.edu/data/ego-Twitter.html",
-		Licence: "none stated", StandIn: "twitch", Nodes: 81306, Edges: 1342296, read: readPairs(""),
+		Licence: "none stated", StandIn: "twitch", Nodes: 81306, Edges: 1342296, Degree: 3383, read: readPairs(""),
 		Note: "prepared with other node numbers than the download: the same graph, other random draws",
 		Forms: []Form{
 			{Files: []File{{"snap_substitutes/ego-Twitter_undirected.edges.csv.gz", 3394051, "ade45b383712cb98dd840a80217f2be52adca1c33b6405fff77a68c5c76e03c1"}}},
@@ -74,7 +74,7 @@ var sets = []Set{
 	},
 	{
 		Name: "notredame", Short: "Notre Dame", Title: "links between web pages of Notre Dame", Home: "https://snap.stanford.edu/data/web-NotreDame.html",
-		Licence: "none stated", StandIn: "youtube", Nodes: 325729, Edges: 1090108, read: readPairs(""),
+		Licence: "none stated", StandIn: "youtube", Nodes: 325729, Edges: 1090108, Degree: 10721, read: readPairs(""),
 		Note: "a web graph, not a social one, with 0.29 of YouTube's nodes",
 		Forms: []Form{
 			{Files: []File{{"snap_substitutes/web-NotreDame_undirected.edges.csv.gz", 2780052, "9892626271a9e82f87467c7ba8a9638a110dc0f15c7d38bb9e079324d7b42760"}}},

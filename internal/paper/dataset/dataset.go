@@ -33,6 +33,7 @@ type Set struct {
 	Note    string // how it differs from the paper's, if it does
 	Nodes   int
 	Edges   int // distinct pairs of different nodes
+	Degree  int // highest degree; 0: not known
 	Forms   []Form
 	read    func(context.Context, place) (*graph.Graph, error)
 }

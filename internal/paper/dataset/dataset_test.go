@@ -24,7 +24,7 @@ import (
 // shared is the data beside the repository; it skips the test where there is none.
 func shared(t testing.TB) Store {
 	t.Helper()
-	dir := filepath.Join("..", "..", "shared", "datasets")
+	dir := filepath.Join("..", "..", "..", "..", "shared", "datasets")
 	if _, err := os.Stat(dir); err != nil {
 		t.Skipf("no data beside the repository: %v", err)
 	}
@@ -132,6 +132,9 @@ func TestVerify(t *testing.T) {
 			}
 			if err != nil {
 				t.Fatal(err)
+			}
+			if v.Degree != set.Degree {
+				t.Errorf("highest degree %d, want %d", v.Degree, set.Degree)
 			}
 			for _, f := range v.Files {
 				if f.Basis != BasisStated {

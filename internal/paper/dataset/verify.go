@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"grfgp/graph"
@@ -12,9 +13,10 @@ import (
 
 // Verification is what was found of a set.
 type Verification struct {
-	Files []VerifiedFile
-	Nodes int
-	Edges int
+	Files  []VerifiedFile
+	Nodes  int
+	Edges  int
+	Degree int // highest
 }
 
 // VerifiedFile is a file whose sum is as it should be.
@@ -65,7 +67,7 @@ func (s Store) Verify(ctx context.Context, set Set) (Verification, error) {
 	if err != nil {
 		return v, err
 	}
-	v.Nodes, v.Edges = g.Len(), g.Edges()
+	v.Nodes, v.Edges, v.Degree = g.Len(), g.Edges(), slices.Max(g.Degrees())
 	return v, nil
 }
 
@@ -93,9 +95,9 @@ func (s Set) graph(ctx context.Context, p place) (*graph.Graph, error) {
 	g, err := s.read(ctx, p)
 	var file *graphio.Error
 	if errors.As(err, &file) {
-		plain := *file
-		plain.Next = "" // it names flags for files of one's own
-		return nil, fmt.Errorf("%w: %w", ErrDamaged, &plain)
+		bare := *file
+		bare.Remedies = nil // they are for files of one's own
+		return nil, fmt.Errorf("%w: %w", ErrDamaged, &bare)
 	}
 	if err != nil {
 		return nil, err

@@ -37,7 +37,7 @@ type meshArm struct {
 	free    bool
 }
 
-// meshSettings are those of a cell: all arms on one function.
+// meshSettings are those of a part: all arms on one function.
 type meshSettings struct {
 	Graph  string // mesh or hubs
 	Arms   []string
@@ -71,18 +71,18 @@ func ablation() *Experiment {
 			{"loglik", Number, "log marginal likelihood of the standardised measurements"},
 			{"fit_seconds", Cost, "walks and learning"},
 		},
-		Took:  []string{"fit_seconds"},
-		Cells: meshCells,
-		Show:  showAblation,
+		TimeColumns: []string{"fit_seconds"},
+		Parts:       meshParts,
+		Show:        showAblation,
 	}
 }
 
-func meshCells(o Options) []Cell {
+func meshParts(o Options) []Part {
 	var arms []string
 	for _, a := range meshArms {
 		arms = append(arms, a.name)
 	}
-	var cells []Cell
+	var parts []Part
 	for _, on := range []string{"mesh", "hubs"} {
 		for seed := range o.Repeats(2, 20) {
 			s := meshSettings{Graph: on, Arms: arms, Walks: 10_000, Halt: 0.01, Hops: 9, Beta: 10, Height: 10, Noise: 0.1, Train: 90, Seed: o.Seed + uint64(seed)}
@@ -95,13 +95,13 @@ func meshCells(o Options) []Cell {
 				s.Walks = 1000
 				work /= 5
 			}
-			cells = append(cells, Cell{Name: meshCellName(on, s.Seed), Settings: s, Work: work, Run: s.run})
+			parts = append(parts, Part{Name: meshPartName(on, s.Seed), Settings: s, Work: work, Run: s.run})
 		}
 	}
-	return cells
+	return parts
 }
 
-func meshCellName(on string, seed uint64) string { return fmt.Sprintf("%s-seed%d", on, seed) }
+func meshPartName(on string, seed uint64) string { return fmt.Sprintf("%s-seed%d", on, seed) }
 
 // task draws the function and the measurements: the same for all arms.
 func (s meshSettings) task(ctx context.Context) (*meshTask, error) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Every experiment lists its cells always in the same way, with names for files and
+// Every experiment lists its parts always in the same way, with names for files and
 // settings for keys, and explains its columns.
 func TestAllAreInOrder(t *testing.T) {
 	seen := map[string]bool{}
@@ -22,21 +22,21 @@ func TestAllAreInOrder(t *testing.T) {
 				t.Errorf("%s: column %+v is not explained", e.Name, c)
 			}
 		}
-		for _, took := range e.Took {
+		for _, took := range e.TimeColumns {
 			if !slices.ContainsFunc(e.Columns, func(c Column) bool { return c.Name == took && c.Kind == Cost }) {
 				t.Errorf("%s has no costs %q", e.Name, took)
 			}
 		}
 		for _, o := range []Options{{Seed: 1}, {Seed: 1, Quick: true}, {Seed: 1, Seeds: 2}} {
-			cells := e.Cells(o)
-			if len(cells) == 0 {
-				t.Errorf("%s: %+v leaves no cells", e.Name, o)
+			parts := e.Parts(o)
+			if len(parts) == 0 {
+				t.Errorf("%s: %+v leaves no parts", e.Name, o)
 			}
-			if !slices.Equal(keys(t, e, cells), keys(t, e, e.Cells(o))) {
-				t.Errorf("%s: %+v gives other cells every time", e.Name, o)
+			if !slices.Equal(keys(t, e, parts), keys(t, e, e.Parts(o))) {
+				t.Errorf("%s: %+v gives other parts every time", e.Name, o)
 			}
 		}
-		if slices.Equal(keys(t, e, e.Cells(Options{Seed: 1})), keys(t, e, e.Cells(Options{Seed: 2}))) {
+		if slices.Equal(keys(t, e, e.Parts(Options{Seed: 1})), keys(t, e, e.Parts(Options{Seed: 2}))) {
 			t.Errorf("%s: the seed is not in the settings", e.Name)
 		}
 	}
@@ -45,14 +45,14 @@ func TestAllAreInOrder(t *testing.T) {
 	}
 }
 
-func keys(t *testing.T, e *Experiment, cells []Cell) []string {
+func keys(t *testing.T, e *Experiment, parts []Part) []string {
 	t.Helper()
 	var all []string
 	seen := map[string]bool{}
-	for _, c := range cells {
+	for _, c := range parts {
 		name, _, err := e.key(c)
 		if err != nil || seen[name] || !nameForm.MatchString(name) {
-			t.Fatalf("%s: cell %s: key %s, %v", e.Name, c.Name, name, err)
+			t.Fatalf("%s: part %s: key %s, %v", e.Name, c.Name, name, err)
 		}
 		seen[name] = true
 		all = append(all, name)
@@ -61,17 +61,17 @@ func keys(t *testing.T, e *Experiment, cells []Cell) []string {
 }
 
 // quickly runs the quick form of an experiment and shows it; with -short just the
-// cells that pass.
-func quickly(t *testing.T, e *Experiment, short func(c Cell) bool) (*Results, *Section) {
+// parts that pass.
+func quickly(t *testing.T, e *Experiment, short func(c Part) bool) (*Results, *Section) {
 	t.Helper()
 	o := Options{Quick: true, Seeds: 1, Seed: 1}
 	if testing.Short() {
-		whole := e.Cells
-		e.Cells = func(o Options) []Cell {
-			return slices.DeleteFunc(whole(o), func(c Cell) bool { return !short(c) })
+		whole := e.Parts
+		e.Parts = func(o Options) []Part {
+			return slices.DeleteFunc(whole(o), func(c Part) bool { return !short(c) })
 		}
 	}
-	r, err := Run(context.Background(), e, o, memory{}, Watch{})
+	r, err := runAll(context.Background(), e, o, memory{}, Watch{})
 	if err != nil {
 		t.Fatal(err)
 	}

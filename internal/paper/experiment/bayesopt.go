@@ -46,9 +46,9 @@ searches without a model. What uniform draws reach in expectation is exact; an o
 			{"pick_seconds", Cost, "drawing and choosing"},
 			{"peak_bytes", Cost, "most bytes of objects in memory"},
 		},
-		Took:  []string{"seconds"},
-		Cells: bayesoptCells,
-		Show:  showBayesopt,
+		TimeColumns: []string{"seconds"},
+		Parts:       bayesoptParts,
+		Show:        showBayesopt,
 	}
 }
 
@@ -87,9 +87,9 @@ type searchSettings struct {
 	Seed             uint64
 }
 
-func bayesoptCells(o Options) []Cell {
+func bayesoptParts(o Options) []Part {
 	store, last := dataset.Default(), &lastTask{}
-	var cells []Cell
+	var parts []Part
 	order := panels(store)
 	slices.SortStableFunc(order, func(p, q panel) int { return cmp.Compare(p.turn, q.turn) })
 	for _, p := range order {
@@ -106,16 +106,16 @@ func bayesoptCells(o Options) []Cell {
 				seeds = 1 // nothing random
 			}
 			for seed := range seeds {
-				c := searchCell(p, a, o, uint64(seed), last)
+				c := searchPart(p, a, o, uint64(seed), last)
 				c.Ready = have
-				cells = append(cells, c)
+				parts = append(parts, c)
 			}
 		}
 	}
-	return cells
+	return parts
 }
 
-func searchCell(p panel, a arm, o Options, seed uint64, last *lastTask) Cell {
+func searchPart(p panel, a arm, o Options, seed uint64, last *lastTask) Part {
 	s := searchSettings{Panel: p.key, Data: p.data, Arm: a.key, Start: 1000, Steps: p.steps, Seed: o.Seed + seed}
 	work := p.work
 	if o.Quick {
@@ -134,7 +134,7 @@ func searchCell(p panel, a arm, o Options, seed uint64, last *lastTask) Cell {
 	default:
 		work /= 100 // no model
 	}
-	return Cell{Name: searchName(p.key, a.key, int(seed)), Settings: s, Work: work, Run: func(ctx context.Context, progress func(done, total int64)) (*Result, error) {
+	return Part{Name: searchName(p.key, a.key, int(seed)), Settings: s, Work: work, Run: func(ctx context.Context, progress func(done, total int64)) (*Result, error) {
 		task, err := last.load(ctx, p)
 		if err != nil {
 			return nil, err
@@ -217,7 +217,7 @@ func followWalks(ctx context.Context, task *searchTask, s searchSettings) ([]flo
 		}
 	}
 	curve := []float64{most - best}
-	_, err = bayesopt.Run(ctx, o, s.Steps, func(_ context.Context, i int) (float64, error) {
+	_, err = o.Run(ctx, bayesopt.Request{Count: s.Steps}, func(_ context.Context, i int) (float64, error) {
 		best = max(best, task.table[i])
 		curve = append(curve, most-best)
 		return task.table[i], nil
@@ -295,8 +295,8 @@ func searched(row Row, curve []float64) *Result {
 }
 
 // unfolded is the curve that searched has kept.
-func unfolded(r *Results, cell string) []float64 {
-	steps, at, regret := r.Array(cell, "steps"), r.Array(cell, "at"), r.Array(cell, "regret")
+func unfolded(r *Results, part string) []float64 {
+	steps, at, regret := r.Array(part, "steps"), r.Array(part, "at"), r.Array(part, "regret")
 	if len(steps) == 0 {
 		return nil
 	}

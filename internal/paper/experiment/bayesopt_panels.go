@@ -15,7 +15,7 @@ import (
 // panel is a task of the paper's Figure 4: find the highest entry of a table over
 // the nodes of a graph.
 type panel struct {
-	key    string // for cells and rows: a letter as in the figure, mostly
+	key    string // for parts and rows: a letter as in the figure, mostly
 	title  string
 	data   string // name of the data set, if any
 	forSet string // set that data stands in for
@@ -125,7 +125,7 @@ func (p panel) ready(store dataset.Store) func() error {
 	have := ready(p.data)
 	return func() error {
 		if p.forSet != "" && store.Has(p.forSet) {
-			return errNeedless
+			return errSuperseded
 		}
 		return have()
 	}
@@ -175,7 +175,7 @@ func standardised(y []float64) []float64 {
 	return z
 }
 
-// lastTask keeps the task that was loaded last: cells of a panel follow each
+// lastTask keeps the task that was loaded last: parts of a panel follow each
 // other, and a million nodes are not kept for longer than needed.
 type lastTask struct {
 	mu   sync.Mutex

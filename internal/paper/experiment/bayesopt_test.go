@@ -20,7 +20,7 @@ import (
 // sharedData lets the test use the data beside the repository, or skips it.
 func sharedData(t testing.TB) dataset.Store {
 	t.Helper()
-	dir := filepath.Join("..", "..", "shared", "datasets")
+	dir := filepath.Join("..", "..", "..", "..", "shared", "datasets")
 	if _, err := os.Stat(dir); err != nil {
 		t.Skipf("no data beside the repository: %v", err)
 	}
@@ -106,7 +106,7 @@ func TestSearchIsReproducible(t *testing.T) {
 	var first []string
 	for range 2 {
 		var all []string
-		for _, c := range bayesoptCells(Options{Quick: true, Seed: 1}) {
+		for _, c := range bayesoptParts(Options{Quick: true, Seed: 1}) {
 			s := c.Settings.(searchSettings)
 			if s.Panel != "d" || s.Arm != "authors" && s.Arm != "random" {
 				continue
@@ -167,11 +167,11 @@ func TestSearchWithTheAuthorsWalks(t *testing.T) {
 	}
 }
 
-// kept is a shelf with every cell of some panels, with made-up regrets.
-func keptSearches(t *testing.T, o Options, panels ...string) memory {
+// kept is a cache with every part of some panels, with made-up regrets.
+func cachedSearches(t *testing.T, o Options, panels ...string) memory {
 	t.Helper()
-	e, shelf := bayesOptimisation(), memory{}
-	for _, c := range e.Cells(o) {
+	e, cache := bayesOptimisation(), memory{}
+	for _, c := range e.Parts(o) {
 		s := c.Settings.(searchSettings)
 		if !slices.Contains(panels, s.Panel) {
 			continue
@@ -181,11 +181,11 @@ func keptSearches(t *testing.T, o Options, panels ...string) memory {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if shelf[name], err = e.encode(c, settings, searched(row, []float64{3, 2, 1})); err != nil {
+		if cache[name], err = e.encode(c, settings, searched(row, []float64{3, 2, 1})); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return shelf
+	return cache
 }
 
 // What is finished is shown wherever its data is, and that of stand-ins too once the
@@ -193,7 +193,7 @@ func keptSearches(t *testing.T, o Options, panels ...string) memory {
 func TestFinishedPanelsStay(t *testing.T) {
 	noData(t)
 	o := Options{Seed: 1, Seeds: 2}
-	shelf := keptSearches(t, o, "e", "g", "i")
+	cache := cachedSearches(t, o, "e", "g", "i")
 	for _, here := range []bool{false, true} {
 		if here { // by its name, at least
 			dir := filepath.Join(os.Getenv(dataset.Variable), "snap")
@@ -206,7 +206,7 @@ func TestFinishedPanelsStay(t *testing.T) {
 		}
 		finished := o
 		finished.Finished = true
-		r, err := Run(context.Background(), bayesOptimisation(), finished, shelf, Watch{})
+		r, err := runAll(context.Background(), bayesOptimisation(), finished, cache, Watch{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -218,19 +218,19 @@ func TestFinishedPanelsStay(t *testing.T) {
 		for _, row := range s.Tables[0].Rows {
 			names = append(names, row[0])
 		}
-		if want := []string{"e Enron", "g Twitter, a stand-in", "i wind, 1000 hPa (0.1 km)"}; len(r.Cells) != len(shelf) || !slices.Equal(names, want) {
-			t.Errorf("Twitch here %v: %d cells of %d, panels %q", here, len(r.Cells), len(shelf), names)
+		if want := []string{"e Enron", "g Twitter, a stand-in", "i wind, 1000 hPa (0.1 km)"}; len(r.Parts) != len(cache) || !slices.Equal(names, want) {
+			t.Errorf("Twitch here %v: %d parts of %d, panels %q", here, len(r.Parts), len(cache), names)
 		}
 	}
 }
 
-// Cells of all panels are listed; those whose data is not here cannot run, and a
+// Parts of all panels are listed; those whose data is not here cannot run, and a
 // stand-in runs only where the set itself is not here.
 func TestPanelsWithoutData(t *testing.T) {
 	noData(t)
 	o := Options{Seed: 1, Seeds: 1}
 	seen := map[string]bool{}
-	for _, c := range bayesoptCells(o) {
+	for _, c := range bayesoptParts(o) {
 		s := c.Settings.(searchSettings)
 		seen[s.Panel] = true
 		if (c.Ready == nil) != (s.Data == "") || c.Ready != nil && !errors.Is(c.Ready(), ErrNoData) {
@@ -274,7 +274,7 @@ func TestStandIns(t *testing.T) {
 func TestMeanRegret(t *testing.T) {
 	noData(t)
 	o := Options{Seed: 1, Seeds: 2, Finished: true}
-	r, err := Run(context.Background(), bayesOptimisation(), o, keptSearches(t, o, "five"), Watch{})
+	r, err := runAll(context.Background(), bayesOptimisation(), o, cachedSearches(t, o, "five"), Watch{})
 	if err != nil {
 		t.Fatal(err)
 	}

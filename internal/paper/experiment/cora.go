@@ -36,9 +36,9 @@ kernels that are all trained (the paper's diffusion baseline took five steps), a
 			{"density", Number, "% of entries of the features that are stored; none: no features"},
 			{"seconds", Cost, "walks, learning and predicting"},
 		},
-		Took:  []string{"seconds"},
-		Cells: coraCells,
-		Show:  showCora,
+		TimeColumns: []string{"seconds"},
+		Parts:       coraParts,
+		Show:        showCora,
 	}
 }
 
@@ -97,13 +97,13 @@ type topicSettings struct {
 	Seed     uint64
 }
 
-func coraCells(o Options) []Cell {
+func coraParts(o Options) []Part {
 	load := sync.OnceValues(func() (*dataset.Cora, error) { return dataset.Default().Cora(context.Background()) })
 	have := ready("cora")
-	var cells []Cell
+	var parts []Part
 	add := func(s topicSettings, work float64) {
 		s.Spec.Seed = s.Seed
-		cells = append(cells, Cell{Name: s.name(), Settings: s, Work: work, Ready: have, Run: on(load, s.run)})
+		parts = append(parts, Part{Name: s.name(), Settings: s, Work: work, Ready: have, Run: withData(load, s.run)})
 	}
 	walks := 1 << 14
 	if o.Quick {
@@ -143,7 +143,7 @@ func coraCells(o Options) []Cell {
 			add(s, 60)
 		}
 	}
-	return cells
+	return parts
 }
 
 func (s topicSettings) split() string {

@@ -12,7 +12,7 @@ import (
 // the authors' split, and a quick run leaves it out.
 func TestCoraCells(t *testing.T) {
 	count := map[string]int{}
-	for _, c := range coraCells(Options{Seed: 1}) {
+	for _, c := range coraParts(Options{Seed: 1}) {
 		s := c.Settings.(topicSettings)
 		count[s.Arm]++
 		if strings.Contains(s.Arm, "994") != (s.Inducing == paperInducing) || s.Inducing > 0 && (s.Method != gp.RobustMax || s.Split != -1) {
@@ -21,10 +21,10 @@ func TestCoraCells(t *testing.T) {
 	}
 	for arm, want := range map[string]int{paperFeatures: 5, paperDiffusion: 1, paperMatern: 1, authorsRobustMax: 5, "matern, Dirichlet": 11} {
 		if count[arm] != want {
-			t.Errorf("%s has %d cells, want %d", arm, count[arm], want)
+			t.Errorf("%s has %d parts, want %d", arm, count[arm], want)
 		}
 	}
-	for _, c := range coraCells(Options{Quick: true, Seed: 1}) {
+	for _, c := range coraParts(Options{Quick: true, Seed: 1}) {
 		if strings.Contains(c.Settings.(topicSettings).Arm, "994") {
 			t.Errorf("a quick run has %s", c.Name)
 		}

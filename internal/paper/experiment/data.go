@@ -9,7 +9,7 @@ import (
 	"grfgp/internal/paper/dataset"
 )
 
-// ready says whether a set that cells need is here. It is looked for once.
+// ready returns a Part.Ready that checks, once, whether a data set is on this machine.
 func ready(name string) func() error {
 	return sync.OnceValue(func() error {
 		set, err := dataset.Named(name)
@@ -24,8 +24,8 @@ func ready(name string) func() error {
 	})
 }
 
-// on is the Run of a cell that needs data.
-func on[D any](load func() (D, error), run func(context.Context, D) (*Result, error)) func(context.Context, func(done, total int64)) (*Result, error) {
+// withData returns a Part.Run that loads data and passes it on.
+func withData[D any](load func() (D, error), run func(context.Context, D) (*Result, error)) func(context.Context, func(done, total int64)) (*Result, error) {
 	return func(ctx context.Context, _ func(done, total int64)) (*Result, error) {
 		data, err := load()
 		if err != nil {
@@ -35,11 +35,11 @@ func on[D any](load func() (D, error), run func(context.Context, D) (*Result, er
 	}
 }
 
-// add adds what was made from a data set to a section. Where the set is not here it
-// is left out, and said to be.
+// add adds tables and figures made from a data set. If err says that the set is missing,
+// a finding notes what is left out instead.
 func (s *Section) add(what, set string, tables []Table, figures []Figure, err error) error {
 	if errors.Is(err, dataset.ErrMissing) {
-		s.Findings = append(s.Findings, fmt.Sprintf("Left out: %s, for which the data set %s is needed. It is not here; 'grfgp dataset list' says how to get it.", what, set))
+		s.Findings = append(s.Findings, fmt.Sprintf("Not shown: %s. The data set %s, which it needs, is not on this machine; 'grfgp dataset list' says how to get it.", what, set))
 		return nil
 	}
 	s.Tables, s.Figures = append(s.Tables, tables...), append(s.Figures, figures...)

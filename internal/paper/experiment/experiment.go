@@ -1,10 +1,11 @@
-// Package experiment runs the paper's tables and figures again, and puts our
-// numbers beside the paper's: by the authors' protocol, and by a clean one.
+// Package experiment reproduces the paper's tables and figures and compares our
+// numbers with the paper's: once by the authors' protocol and once by a clean one.
 //
-// An Experiment is a list of small independent cells, mostly one seed of one arm
-// at one size. Run computes those that are not yet on a Shelf, puts each there
-// when it is finished, and gathers all of them into Results. The experiment then
-// makes a Section of the results: tables, figures and findings.
+// An [Experiment] is a list of small independent parts, mostly one seed of one method
+// at one size. [NewPlan] finds the parts that a [Cache] does not hold yet, [Plan.Run]
+// computes them, stores each as soon as it is finished, and collects the results of all
+// parts. Experiment.Show then turns the results into a [Section]: tables, figures and
+// findings.
 package experiment
 
 import (
@@ -15,43 +16,47 @@ import (
 
 // Errors that callers tell apart.
 var (
-	// ErrNoData is about data that an experiment needs and that is not on this machine.
+	// ErrNoData means that an experiment needs data that is not on this machine.
 	ErrNoData = errors.New("experiment: no data")
-	// ErrNoPart is about a choice that leaves no cell.
+	// ErrNoPart means that no part matches Options.Only.
 	ErrNoPart = errors.New("experiment: no such part")
-	// ErrUnfinished is about finished cells where there are none.
-	ErrUnfinished = errors.New("experiment: nothing is finished")
+	// ErrUnfinished means that Options.Finished is set and the cache holds no part.
+	ErrUnfinished = errors.New("experiment: no finished parts")
 
-	errNeedless = errors.New("experiment: another cell takes its place")
+	// errSuperseded is returned by Part.Ready if another part replaces this one.
+	errSuperseded = errors.New("experiment: superseded by another part")
 )
 
 // Experiment is one study of the paper.
 type Experiment struct {
-	Name    string // one word, for the command line and for files
+	Name    string // one word, used on the command line and in file names
 	Title   string
-	About   string // what is done, and how the two protocols differ: a paragraph
-	Version int    // to be raised when the code gives other results for the same settings
+	About   string // a paragraph: the task, and how the two protocols differ
+	Version int    // raised when the code gives other results for the same settings
 	Columns []Column
-	Took    []string // columns of costs that add up to the seconds of a cell; none: nobody has measured them
-	// Cells lists the work. It must be quick and always the same for the same
-	// options: what is costly, such as reading data, belongs into the cells.
-	Cells func(Options) []Cell
-	// Show makes tables and figures of the results of all cells.
+	// TimeColumns are the cost columns whose sum is the time of a part in seconds;
+	// empty if the time is not measured.
+	TimeColumns []string
+	// Parts lists the work. It must be fast and deterministic: expensive steps, such as
+	// reading data, belong into Part.Run.
+	Parts func(Options) []Part
+	// Show makes tables and figures from the results of all parts.
 	Show func(Options, *Results) (*Section, error)
 }
 
 // Options say how much to run.
 type Options struct {
-	Quick bool   `json:"quick"` // a minute's work, to see that all is well
-	Seeds int    `json:"seeds"` // repetitions; 0 means as many as the experiment finds proper
+	Quick bool   `json:"quick"` // small sizes and few seeds, as a check that all works
+	Seeds int    `json:"seeds"` // repetitions; 0: the default of each experiment
 	Seed  uint64 `json:"seed"`
-	// Only leaves the cells whose names it matches; nil leaves all.
+	// Only selects the parts whose names match; nil selects all.
 	Only *regexp.Regexp `json:"only,omitempty"`
-	// Finished runs nothing: results are of cells on the shelf alone.
+	// Finished computes nothing: results are those of the parts in the cache.
 	Finished bool `json:"finished,omitempty"`
 }
 
-// Repeats returns how often to repeat: as asked for, or as many as are proper.
+// Repeats returns the number of repetitions: Seeds if it is set, otherwise the given
+// number for quick or full runs.
 func (o Options) Repeats(quick, full int) int {
 	switch {
 	case o.Seeds > 0:
@@ -62,28 +67,29 @@ func (o Options) Repeats(quick, full int) int {
 	return full
 }
 
-// Cell is the least piece of work that is kept.
-type Cell struct {
+// Part is the smallest unit of work that is cached.
+type Part struct {
 	Name string // unique within the experiment; letters, digits, '.', '-' and '_'
-	// Settings are all that the result depends on, beside the code. They are
-	// written as JSON: another value is another cell.
+	// Settings hold everything that the result depends on, except the code. Their JSON
+	// is part of the cache key.
 	Settings any
-	Work     float64 // expected seconds or so, for the time left; 0 means 1
-	// Ready says what keeps the cell from running, wrapping ErrNoData with how to get
-	// the data. It is asked only if the cell must run. Nil means that nothing is needed.
+	Work     float64 // expected time in seconds, for progress reports; 0 means 1
+	// Ready reports why the part cannot run, with an error that wraps ErrNoData and says
+	// how to get the data. It is called only for parts that are not cached. Nil means
+	// that no data is needed.
 	Ready func() error
-	// Run computes the result, the same for the same settings but for columns of
-	// cost. It calls progress, from any goroutine, if it takes long.
+	// Run computes the result. Except for cost columns, the result depends on Settings
+	// alone. Long runs call progress, from any goroutine.
 	Run func(ctx context.Context, progress func(done, total int64)) (*Result, error)
 }
 
-// Kind says what a column holds.
+// Kind is the kind of a column.
 type Kind int
 
 const (
-	Key    Kind = iota // what was run: arm, size, seed
-	Number             // what came of it, the same in every run
-	Cost               // seconds and bytes, of one machine and one run
+	Key    Kind = iota // identifies the run: method, size, seed
+	Number             // a result, the same in every run
+	Cost               // seconds or bytes, which differ from run to run
 )
 
 // Column is a column of the results.
@@ -93,9 +99,9 @@ type Column struct {
 	About string // unit and meaning
 }
 
-// Section is what an experiment shows.
+// Section is what an experiment contributes to the report.
 type Section struct {
 	Tables   []Table  `json:"tables"`
 	Figures  []Figure `json:"figures"`
-	Findings []string `json:"findings"` // a sentence each
+	Findings []string `json:"findings"` // one sentence each
 }

@@ -219,7 +219,7 @@ func TestShownWithoutData(t *testing.T) {
 	field := map[string][]float64{"mean": {1}, "sd": {1}, "squared": {1}, "density": {1}, "probabilities": {1}}
 	for _, c := range []struct {
 		e     *Experiment
-		cell  string
+		part  string
 		wants []string
 	}{
 		{traffic(), regressionSettings{Arm: autoArm, Split: 1111}.name(), []string{"the maps of speeds"}},
@@ -227,14 +227,14 @@ func TestShownWithoutData(t *testing.T) {
 		{cora(), topicSettings{Arm: "auto", Split: -1, Seed: 1}.name(), []string{"the network"}},
 	} {
 		r := &Results{arrays: map[string]map[string][]float64{}}
-		r.add(c.cell, &Result{Arrays: field})
+		r.add(c.part, &Result{Arrays: field})
 		s, err := c.e.Show(Options{Seed: 1}, r)
 		if err != nil || len(s.Tables) == 0 {
 			t.Errorf("%s: %v", c.e.Name, err)
 			continue
 		}
 		for _, want := range c.wants {
-			says(t, s.Findings, "Left out: the ", want, "'grfgp dataset list'")
+			says(t, s.Findings, "Not shown: the ", want, "'grfgp dataset list'")
 		}
 	}
 }

@@ -3,39 +3,47 @@ package experiment
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"regexp"
 	"strings"
 )
 
-// plan is what a run is about.
-type plan struct {
-	cells   []Cell
-	found   []*Result // nil where the cell must run
-	listed  int       // cells, with those that are left out
-	missing []error   // for what want of data some are left out
+// Plan is an experiment with the cached results of its parts.
+type Plan struct {
+	experiment *Experiment
+	cache      Cache
+	parts      []Part
+	results    []*Result // nil where the part must run
+	listed     int       // parts that match the options, with those that cannot run
+	skipped    []error   // one per missing data set
 }
 
-// plan looks which cells are finished, and which of the others can be run.
-func (e *Experiment) plan(opts Options, shelf Shelf, say func(string, ...any)) (*plan, error) {
-	p := &plan{}
+var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+
+// NewPlan loads the finished parts of an experiment from the cache and checks which of
+// the others can run. It calls say, unless nil, about cached results that are damaged.
+// It returns an error if no part is left.
+func NewPlan(e *Experiment, opts Options, cache Cache, say func(format string, args ...any)) (*Plan, error) {
+	p := &Plan{experiment: e, cache: cache}
 	var names []string
 	seen, without := map[string]bool{}, map[string]int{}
-	for _, c := range e.Cells(opts) {
+	for _, c := range e.Parts(opts) {
 		if seen[c.Name] || !nameForm.MatchString(c.Name) {
-			panic(fmt.Sprintf("experiment: %s: the cell %q is named twice or oddly", e.Name, c.Name))
+			panic(fmt.Sprintf("experiment: %s: the name of part %q is a duplicate or not allowed", e.Name, c.Name))
 		}
 		seen[c.Name] = true
 		names = append(names, c.Name)
 		if opts.Only != nil && !opts.Only.MatchString(c.Name) {
 			continue
 		}
-		r, err := e.load(shelf, c, say)
+		r, err := p.load(c, say)
 		if err != nil {
 			return nil, err
 		}
 		if r == nil && c.Ready != nil {
 			err = c.Ready()
 		}
-		if errors.Is(err, errNeedless) {
+		if errors.Is(err, errSuperseded) {
 			continue
 		}
 		p.listed++
@@ -43,39 +51,53 @@ func (e *Experiment) plan(opts Options, shelf Shelf, say func(string, ...any)) (
 		case r == nil && opts.Finished:
 		case errors.Is(err, ErrNoData):
 			if without[err.Error()]++; without[err.Error()] == 1 {
-				p.missing = append(p.missing, err)
+				p.skipped = append(p.skipped, err)
 			}
 		case err != nil:
 			return nil, err
 		default:
-			p.cells, p.found = append(p.cells, c), append(p.found, r)
+			p.parts, p.results = append(p.parts, c), append(p.results, r)
 		}
 	}
 	switch {
-	case len(p.cells) > 0 || len(names) == 0:
+	case len(p.parts) > 0 || len(names) == 0:
 	case p.listed == 0:
-		return nil, fmt.Errorf("%w: none of %s matches %s; there are %s", ErrNoPart, e.Name, opts.Only, some(names, 4))
+		return nil, fmt.Errorf("%w: no part of %s matches %s; its parts are %s", ErrNoPart, e.Name, opts.Only, some(names, 4))
 	case opts.Finished:
-		return nil, fmt.Errorf("%w of %s here; run it without --finished, or name its folder", ErrUnfinished, e.Name)
+		return nil, fmt.Errorf("%w of %s in this folder", ErrUnfinished, e.Name)
 	default:
-		return nil, p.missing[0]
+		return nil, p.skipped[0]
 	}
-	for k, why := range p.missing {
-		p.missing[k] = fmt.Errorf("%d parts are left out: %w", without[why.Error()], why)
+	for k, why := range p.skipped {
+		p.skipped[k] = fmt.Errorf("%d parts are skipped: %w", without[why.Error()], why)
 	}
 	return p, nil
 }
 
-// Left is how many seconds of work are left, on two cores or so.
-func Left(e *Experiment, opts Options, shelf Shelf) float64 {
-	p, err := e.plan(opts, shelf, func(string, ...any) {})
+// load returns the cached result of a part, nil if the part must run.
+func (p *Plan) load(c Part, say func(string, ...any)) (*Result, error) {
+	name, settings, err := p.experiment.key(c)
 	if err != nil {
-		return 0 // Run says why
+		return nil, err
 	}
-	return p.work()
+	data, err := p.cache.Load(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, p.experiment.failed(c, err)
+	}
+	r, err := p.experiment.decode(c, settings, data)
+	if err != nil {
+		if say != nil {
+			say("%s: the cached result of %s is %v; it is computed again", p.experiment.Name, c.Name, err)
+		}
+		return nil, nil
+	}
+	return r, nil
 }
 
-// some names the first few, and counts the others.
+// some lists the first few names and counts the others.
 func some(names []string, most int) string {
 	if len(names) <= most {
 		return strings.Join(names, ", ")
@@ -83,10 +105,10 @@ func some(names []string, most int) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
-// kept counts the cells that are finished.
-func (p *plan) kept() int {
+// cached counts the parts whose results were in the cache.
+func (p *Plan) cached() int {
 	n := 0
-	for _, r := range p.found {
+	for _, r := range p.results {
 		if r != nil {
 			n++
 		}
@@ -94,13 +116,20 @@ func (p *plan) kept() int {
 	return n
 }
 
-// work is that of the cells that are not.
-func (p *plan) work() float64 {
+// Work is the expected time in seconds, on two cores, of the parts that must run.
+func (p *Plan) Work() float64 {
 	sum := 0.0
-	for k, c := range p.cells {
-		if p.found[k] == nil {
+	for k, c := range p.parts {
+		if p.results[k] == nil {
 			sum += c.work()
 		}
 	}
 	return sum
+}
+
+func (c Part) work() float64 {
+	if c.Work > 0 {
+		return c.Work
+	}
+	return 1
 }

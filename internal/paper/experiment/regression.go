@@ -53,7 +53,7 @@ type regressionSettings struct {
 	Seed   uint64     // of walks and starts
 }
 
-// name is that of the cell.
+// name is that of the part.
 func (s regressionSettings) name() string {
 	name := fmt.Sprintf("%d-%s", s.Split, slug(s.Arm))
 	if s.Walks > 0 {
@@ -62,7 +62,7 @@ func (s regressionSettings) name() string {
 	return name
 }
 
-// slug makes a name fit for cells.
+// slug makes a name fit for parts.
 func slug(text string) string {
 	return strings.Map(func(c rune) rune {
 		if c < 128 && (unicode.IsLetter(c) || unicode.IsDigit(c)) {

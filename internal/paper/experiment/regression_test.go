@@ -172,11 +172,11 @@ func TestDensest(t *testing.T) {
 	}
 }
 
-// keeping leaves an experiment the cells whose names have one of the words.
+// keeping leaves an experiment the parts whose names have one of the words.
 func keeping(e *Experiment, words ...string) *Experiment {
-	whole := e.Cells
-	e.Cells = func(o Options) []Cell {
-		return slices.DeleteFunc(whole(o), func(c Cell) bool {
+	whole := e.Parts
+	e.Parts = func(o Options) []Part {
+		return slices.DeleteFunc(whole(o), func(c Part) bool {
 			return !slices.ContainsFunc(words, func(word string) bool { return strings.Contains(c.Name, word) })
 		})
 	}
@@ -186,7 +186,7 @@ func keeping(e *Experiment, words ...string) *Experiment {
 // Whatever has run so far can be shown.
 func TestPartsAreShown(t *testing.T) {
 	sharedData(t)
-	all := func(Cell) bool { return true }
+	all := func(Part) bool { return true }
 	for _, c := range []struct {
 		experiment *Experiment
 		rows       int

@@ -9,28 +9,28 @@ import (
 	"strconv"
 )
 
-// Results are the results of all cells, in their order.
+// Results are the results of all parts, in the order of Experiment.Parts.
 type Results struct {
-	Rows   Rows // of all cells
-	Cells  []string
-	Kept   int // cells that were on the shelf already
-	Listed int // cells that there are in all, with those that did not run
+	Rows   Rows // of all parts
+	Parts  []string
+	Cached int // parts that were in the cache
+	Listed int // all parts, with those that did not run
 	arrays map[string]map[string][]float64
 }
 
-// Array returns an array of a cell, nil where there is none.
-func (r *Results) Array(cell, name string) []float64 { return r.arrays[cell][name] }
+// Array returns a named array of a part, nil if there is none.
+func (r *Results) Array(part, name string) []float64 { return r.arrays[part][name] }
 
-func (r *Results) add(cell string, result *Result) {
-	r.Cells = append(r.Cells, cell)
+func (r *Results) add(part string, result *Result) {
+	r.Parts = append(r.Parts, part)
 	r.Rows = append(r.Rows, result.Rows...)
-	r.arrays[cell] = result.Arrays
+	r.arrays[part] = result.Arrays
 }
 
-// WriteCSV writes keys and numbers: the same bytes for the same settings.
+// WriteCSV writes key and number columns: the same bytes for the same settings.
 func (e *Experiment) WriteCSV(w io.Writer, rows Rows) error { return e.writeCSV(w, rows, Number) }
 
-// WriteCosts writes keys and costs of the rows that have any.
+// WriteCosts writes key and cost columns of the rows that have costs.
 func (e *Experiment) WriteCosts(w io.Writer, rows Rows) error {
 	free := func(r Row) bool {
 		return !slices.ContainsFunc(e.Columns, func(c Column) bool { return c.Kind == Cost && r[c.Name] != nil })
@@ -38,10 +38,10 @@ func (e *Experiment) WriteCosts(w io.Writer, rows Rows) error {
 	return e.writeCSV(w, slices.DeleteFunc(slices.Clone(rows), free), Cost)
 }
 
-// Seconds is what the rows took in all, 0 where it was not measured.
+// Seconds is the total time of the rows, 0 if it was not measured.
 func (e *Experiment) Seconds(rows Rows) float64 {
 	sum := 0.0
-	for _, column := range e.Took {
+	for _, column := range e.TimeColumns {
 		for _, v := range rows.Nums(column) {
 			sum += v
 		}
@@ -49,7 +49,7 @@ func (e *Experiment) Seconds(rows Rows) float64 {
 	return sum
 }
 
-// HasCosts tells whether there is a column of costs.
+// HasCosts reports whether the experiment has cost columns.
 func (e *Experiment) HasCosts() bool {
 	for _, c := range e.Columns {
 		if c.Kind == Cost {
@@ -97,5 +97,5 @@ func field(v any) string {
 		}
 		return strconv.FormatFloat(v, 'g', -1, 64)
 	}
-	panic(fmt.Sprintf("experiment: a result of type %T", v))
+	panic(fmt.Sprintf("experiment: result of unsupported type %T", v))
 }

@@ -32,7 +32,7 @@ func (r Row) Num(column string) float64 {
 	return math.NaN()
 }
 
-// Result is what comes of a cell.
+// Result is what comes of a part.
 type Result struct {
 	Rows []Row
 	// Arrays are what figures need beyond the rows: curves, fields over a graph. They

@@ -44,13 +44,13 @@ func scaling() *Experiment {
 			{"inference_seconds", Cost, "mean and 64 samples at the test nodes"},
 			{"heap_mb", Cost, "MB (2^20 bytes) on the heap at the end, with graph and posterior"},
 		},
-		Took:  []string{"init_seconds", "training_seconds", "inference_seconds"},
-		Cells: scalingCells,
-		Show:  showScaling,
+		TimeColumns: []string{"init_seconds", "training_seconds", "inference_seconds"},
+		Parts:       scalingParts,
+		Show:        showScaling,
 	}
 }
 
-// ringSettings are those of a cell.
+// ringSettings are those of a part.
 type ringSettings struct {
 	Arm    string
 	Nodes  int
@@ -66,12 +66,12 @@ const (
 	numbersFrom   = 10 // bits of the smallest ring with the authors' numbers, and every second from there
 )
 
-func scalingCells(o Options) []Cell {
+func scalingParts(o Options) []Part {
 	largest := map[string]int{denseArm: 13, featuresArm: 20, numbersArm: 20, cleanArm: 20}
 	if o.Quick {
 		largest = map[string]int{denseArm: 10, featuresArm: 14, numbersArm: 12, cleanArm: 10}
 	}
-	var cells []Cell
+	var parts []Part
 	for bits := 5; bits <= 20; bits++ {
 		for _, arm := range []string{denseArm, featuresArm, numbersArm, cleanArm} {
 			if bits > largest[arm] || o.Quick && arm == cleanArm && bits%2 == 1 || arm == numbersArm && (bits < numbersFrom || bits%2 == 1) {
@@ -85,11 +85,11 @@ func scalingCells(o Options) []Cell {
 				case cleanArm:
 					s.Hops = 5 // on the ring itself
 				}
-				cells = append(cells, s.cell())
+				parts = append(parts, s.part())
 			}
 		}
 	}
-	return cells
+	return parts
 }
 
 // ringRepeats is how many seeds a size can have within an hour or so in all,
@@ -106,10 +106,10 @@ func ringRepeats(o Options, arm string, bits int) int {
 	return 5
 }
 
-func (s ringSettings) cell() Cell {
+func (s ringSettings) part() Part {
 	n := float64(s.Nodes)
 	work := map[string]float64{denseArm: 0.01 + 1.5*math.Pow(n/1024, 3), featuresArm: 0.01 + n/25e3, numbersArm: 0.1 + n/4000, cleanArm: min(8, n/128) + n/1e4}[s.Arm]
-	return Cell{
+	return Part{
 		Name: fmt.Sprintf("%s-%d-seed%d", s.Arm, s.Nodes, s.Seed), Settings: s, Work: work,
 		Run: func(ctx context.Context, _ func(done, total int64)) (*Result, error) {
 			run := bench.RingRun{

@@ -11,7 +11,7 @@ import (
 // The arms are the same task: dense and sparse agree to the tolerance of solves
 // while learning, 3 % and some, and many scales come near the noise.
 func TestScalingQuickly(t *testing.T) {
-	r, _ := quickly(t, scaling(), func(c Cell) bool {
+	r, _ := quickly(t, scaling(), func(c Part) bool {
 		return c.Work < 0.1 || strings.HasPrefix(c.Name, "clean-64-") || strings.HasPrefix(c.Name, "numbers-1024-")
 	})
 	dense, sparse := r.Rows.Where("arm", denseArm), r.Rows.Where("arm", featuresArm)
@@ -47,7 +47,7 @@ func TestScalingQuickly(t *testing.T) {
 func TestSeedsOfRings(t *testing.T) {
 	count := func(o Options, prefix string) int {
 		n := 0
-		for _, c := range scalingCells(o) {
+		for _, c := range scalingParts(o) {
 			if strings.HasPrefix(c.Name, prefix) {
 				n++
 			}
@@ -64,7 +64,7 @@ func TestSeedsOfRings(t *testing.T) {
 		{Options{Seeds: 2}, "dense-8192-", 2}, {Options{Quick: true}, "clean-1024-", 1}, {Options{Quick: true, Seeds: 4}, "clean-1024-", 4},
 	} {
 		if got := count(c.o, c.prefix); got != c.want {
-			t.Errorf("%+v: %d cells %s, want %d", c.o, got, c.prefix, c.want)
+			t.Errorf("%+v: %d parts %s, want %d", c.o, got, c.prefix, c.want)
 		}
 	}
 }
@@ -72,7 +72,7 @@ func TestSeedsOfRings(t *testing.T) {
 // Of the kept results of other arms nothing is lost: what they are of is written as
 // before there was an arm with the authors' numbers.
 func TestSettingsOfRings(t *testing.T) {
-	for _, c := range scalingCells(Options{}) {
+	for _, c := range scalingParts(Options{}) {
 		settings, err := json.Marshal(c.Settings)
 		if err != nil {
 			t.Fatal(err)

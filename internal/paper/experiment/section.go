@@ -72,7 +72,7 @@ func (t Table) Fprint(w io.Writer) error {
 
 // Figure is a picture with its caption.
 type Figure struct {
-	Name    string        `json:"name"` // unique within the experiment, as for cells
+	Name    string        `json:"name"` // unique within the experiment, as for parts
 	Caption string        `json:"caption"`
 	Wide    bool          `json:"wide,omitempty"` // a row of panels
 	Picture *plot.Picture `json:"-"`

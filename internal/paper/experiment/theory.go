@@ -29,7 +29,7 @@ func theory() *Experiment {
 			{"bound", Number, "what the paper promises; empty where it promises none"},
 			{"seconds", Cost, "of a product, of a solve"},
 		},
-		Cells: theoryCells,
+		Parts: theoryParts,
 		Show:  showTheory,
 	}
 }
@@ -42,7 +42,7 @@ const (
 	theoryChance = 0.05 // δ
 )
 
-// theorySettings are those of a cell.
+// theorySettings are those of a part.
 type theorySettings struct {
 	Check  string
 	Graph  string
@@ -58,15 +58,15 @@ type theorySettings struct {
 	Seed   uint64
 }
 
-func theoryCells(o Options) []Cell {
-	var cells []Cell
+func theoryParts(o Options) []Part {
+	var parts []Part
 	add := func(s theorySettings, work float64, run func(theorySettings, context.Context) (*Result, error)) {
 		s.Halt, s.Hops, s.Beta, s.Noise, s.Chance = theoryHalt, theoryHops, theoryBeta, theoryNoise, theoryChance
 		name := fmt.Sprintf("%s-%s-%d-%d", s.Check, s.Graph, s.Nodes, s.Walks)
 		if s.Rank > 0 {
 			name += fmt.Sprintf("-rank%d", s.Rank)
 		}
-		cells = append(cells, Cell{Name: fmt.Sprintf("%s-seed%d", name, s.Seed), Settings: s, Work: work, Run: func(ctx context.Context, _ func(done, total int64)) (*Result, error) {
+		parts = append(parts, Part{Name: fmt.Sprintf("%s-seed%d", name, s.Seed), Settings: s, Work: work, Run: func(ctx context.Context, _ func(done, total int64)) (*Result, error) {
 			return run(s, ctx)
 		}})
 	}
@@ -99,7 +99,7 @@ func theoryCells(o Options) []Cell {
 			add(theorySettings{Check: "woodbury", Graph: "grid", Nodes: rankNodes, Walks: 100, Rank: 1 << bits, Seed: o.Seed + uint64(seed)}, 0.2+float64(rankNodes)*math.Exp2(float64(2*bits))/1e9, theorySettings.woodbury)
 		}
 	}
-	return cells
+	return parts
 }
 
 // walked is a graph of about so many nodes, with its matrix, the coefficients and c.

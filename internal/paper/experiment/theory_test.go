@@ -15,7 +15,7 @@ import (
 
 // Every inequality of the paper holds, and no statement is without a case.
 func TestTheoryQuickly(t *testing.T) {
-	r, s := quickly(t, theory(), func(c Cell) bool {
+	r, s := quickly(t, theory(), func(c Part) bool {
 		s := c.Settings.(theorySettings)
 		return s.Nodes <= 1024 && s.Walks <= 100 && s.Rank <= 128
 	})

@@ -51,13 +51,13 @@ ours: no probes, residuals or preconditioners.`,
 			{"log_likelihood", Number, "of the standardised training part"},
 			{"seconds", Cost, "walks, learning and predicting"},
 		},
-		Took:  []string{"seconds"},
-		Cells: trafficCells,
-		Show:  showTraffic,
+		TimeColumns: []string{"seconds"},
+		Parts:       trafficParts,
+		Show:        showTraffic,
 	}
 }
 
-func trafficCells(o Options) []Cell {
+func trafficParts(o Options) []Part {
 	load := sync.OnceValues(func() (*dataset.Traffic, error) { return dataset.Default().Traffic(context.Background()) })
 	walks, few := []int{64, 128, 256, 512, 1024, 2048, 4096, 8192}, []int{16, 64, 256, 1024}
 	if o.Quick {
@@ -89,11 +89,11 @@ func trafficCells(o Options) []Cell {
 		}
 	}
 	have := ready("traffic")
-	var cells []Cell
+	var parts []Part
 	for _, s := range all {
-		cells = append(cells, Cell{Name: s.name(), Settings: s, Work: s.trafficWork(), Ready: have, Run: on(load, s.traffic)})
+		parts = append(parts, Part{Name: s.name(), Settings: s, Work: s.trafficWork(), Ready: have, Run: withData(load, s.traffic)})
 	}
-	return cells
+	return parts
 }
 
 // trafficWork is how many seconds a fit takes on two cores, or so.

@@ -224,8 +224,8 @@ func level(rows Rows, name, column string) plot.Line {
 // trafficMaps draws predictions of the first split: all roads, and those around
 // a junction.
 func trafficMaps(r *Results) ([]Figure, error) {
-	cell := regressionSettings{Arm: autoArm, Split: 1111}.name()
-	mean, sd := r.Array(cell, "mean"), r.Array(cell, "sd")
+	part := regressionSettings{Arm: autoArm, Split: 1111}.name()
+	mean, sd := r.Array(part, "mean"), r.Array(part, "sd")
 	if mean == nil {
 		return nil, nil
 	}
@@ -258,14 +258,14 @@ func trafficMaps(r *Results) ([]Figure, error) {
 	whole := func(title string, values []float64) *plot.Picture {
 		return draw(title, values, func(int) bool { return true }, plot.MapData{Frame: &frame})
 	}
-	part := func(title string, values []float64) *plot.Picture {
+	detail := func(title string, values []float64) *plot.Picture {
 		return draw(title, values, inside, plot.MapData{Apart: true})
 	}
 	credit := "Roads © OpenStreetMap contributors."
 	return []Figure{
 		{Name: "map", Wide: true, Picture: plot.Panels("", 2, whole("Predicted speed", mean), whole("Its standard deviation", sd)),
 			Caption: "What grfgp predicts from the 250 detectors of the first split, Monday 2 January 2017 at 17:30; the junction in the frame is in the next figure. " + credit},
-		{Name: "junction", Wide: true, Picture: plot.Panels("", 2, part("Predicted speed at the junction", mean), part("Its standard deviation", sd)),
+		{Name: "junction", Wide: true, Picture: plot.Panels("", 2, detail("Predicted speed at the junction", mean), detail("Its standard deviation", sd)),
 			Caption: "The same within 0.8 km of the densest junction. The two directions of a road are nodes of their own: close by each other, far apart on the graph, and of different speeds. " +
 				"Nodes that would hide each other are drawn side by side. " + credit},
 	}, nil

@@ -43,13 +43,13 @@ scores are in standard deviations of the training part. There is one split a lev
 			{"log_likelihood", Number, "of the standardised training part"},
 			{"seconds", Cost, "walks, learning and predicting"},
 		},
-		Took:  []string{"seconds"},
-		Cells: windCells,
-		Show:  showWind,
+		TimeColumns: []string{"seconds"},
+		Parts:       windParts,
+		Show:        showWind,
 	}
 }
 
-func windCells(o Options) []Cell {
+func windParts(o Options) []Part {
 	load := sync.OnceValues(func() (*dataset.Wind, error) { return dataset.Default().Wind(context.Background()) })
 	walks := []int{32, 128, 512, 2048, 8192}
 	if o.Quick {
@@ -87,11 +87,11 @@ func windCells(o Options) []Cell {
 		}
 	}
 	have := ready("wind")
-	var cells []Cell
+	var parts []Part
 	for _, s := range all {
-		cells = append(cells, Cell{Name: s.windName(), Settings: s, Work: s.windWork(o.Quick), Ready: have, Run: on(load, s.wind)})
+		parts = append(parts, Part{Name: s.windName(), Settings: s, Work: s.windWork(o.Quick), Ready: have, Run: withData(load, s.wind)})
 	}
-	return cells
+	return parts
 }
 
 // windWork is how many seconds a fit takes on two cores, or so.
@@ -107,7 +107,7 @@ func (s regressionSettings) windWork(quick bool) float64 {
 	return 100
 }
 
-// windName is that of the cell.
+// windName is that of the part.
 func (s regressionSettings) windName() string {
 	return fmt.Sprintf("%s-%s-seed%d", s.name(), s.Weight, s.Seed)
 }

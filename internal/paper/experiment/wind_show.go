@@ -65,7 +65,7 @@ func showWind(o Options, r *Results) (*Section, error) {
 func windScales(o Options, r *Results) ([]Table, error) {
 	t := Table{Title: "Less Matérn on one scale, on the same test nodes", Head: []string{"level, hPa", "arm", "RMSE of Matérn", "difference", "NLPD of Matérn", "difference"},
 		Note: "± is a standard error by fields of 20 by 30 degrees, within which errors go together; that of a difference is smaller, as both err at the same places."}
-	if !slices.ContainsFunc(r.Cells, func(cell string) bool { return r.Array(cell, "squared") != nil }) {
+	if !slices.ContainsFunc(r.Parts, func(part string) bool { return r.Array(part, "squared") != nil }) {
 		return nil, nil
 	}
 	d, err := dataset.Default().Wind(context.Background())
@@ -145,8 +145,8 @@ func windCurves(r *Results) *plot.Picture {
 
 // windGlobes draws the wind near the ground, what is predicted, and how far off it is.
 func windGlobes(o Options, r *Results) ([]Figure, error) {
-	cell := regressionSettings{Arm: autoArm, Split: 1000, Weight: evenWeights, Seed: o.Seed}.windName()
-	mean, sd := r.Array(cell, "mean"), r.Array(cell, "sd")
+	part := regressionSettings{Arm: autoArm, Split: 1000, Weight: evenWeights, Seed: o.Seed}.windName()
+	mean, sd := r.Array(part, "mean"), r.Array(part, "sd")
 	if mean == nil {
 		return nil, nil
 	}

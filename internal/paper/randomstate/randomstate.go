@@ -1,89 +1,44 @@
-// Package randomstate draws the numbers that numpy's RandomState draws, for tasks
-// and splits that others have defined by it. Everything else draws from
-// internal/rng.
+// Package randomstate reproduces the numbers of numpy's RandomState, which defines
+// tasks and splits of the paper. All other code draws from internal/rng.
 package randomstate
 
 import (
 	"math"
 	"math/bits"
+
+	"gonum.org/v1/gonum/mathext/prng"
 )
 
-// Mersenne twister constants (Matsumoto, Nishimura: "Mersenne Twister: a
-// 623-dimensionally equidistributed uniform pseudo-random number generator",
-// 1998; seeding as in their revision of 2002).
-const (
-	words   = 624 // of state
-	middle  = 397 // distance to the word that is mixed in
-	matrix  = 0x9908b0df
-	upper   = 1 << 31
-	lower   = upper - 1
-	spreads = 1812433253 // multiplier of the seeding
-)
-
-// State is the generator that numpy calls RandomState: MT19937 with numpy's
-// frozen ways to turn its words into numbers.
+// State is numpy's RandomState: the Mersenne Twister MT19937, with numpy's rules for
+// turning its 32-bit words into numbers.
 type State struct {
-	word     [words]uint32
-	next     int     // word to be given out next
+	words    *prng.MT19937
 	spare    float64 // second normal deviate of the last pair
 	hasSpare bool
 }
 
-// New returns the generator of a seed.
+// New returns the generator with the given seed.
 func New(seed uint32) *State {
-	r := &State{next: words}
-	r.word[0] = seed
-	for i := 1; i < words; i++ {
-		prev := r.word[i-1]
-		r.word[i] = spreads*(prev^prev>>30) + uint32(i)
-	}
+	r := &State{words: prng.NewMT19937()}
+	r.words.Seed(uint64(seed))
 	return r
 }
 
-// refill makes the next 624 words.
-func (r *State) refill() {
-	w := &r.word
-	for i := range words - middle {
-		w[i] = w[i+middle] ^ twist(w[i], w[i+1])
-	}
-	for i := words - middle; i < words-1; i++ {
-		w[i] = w[i+middle-words] ^ twist(w[i], w[i+1])
-	}
-	w[words-1] = w[middle-1] ^ twist(w[words-1], w[0])
-	r.next = 0
-}
-
-func twist(a, b uint32) uint32 {
-	return (a&upper|b&lower)>>1 ^ -(b&1)&matrix
-}
-
-func (r *State) uint32() uint32 {
-	if r.next == words {
-		r.refill()
-	}
-	x := r.word[r.next]
-	r.next++
-	x ^= x >> 11
-	x ^= x << 7 & 0x9d2c5680
-	x ^= x << 15 & 0xefc60000
-	return x ^ x>>18
-}
-
-// Bits53 returns a uniform integer below 2⁵³: 27 bits of one word above 26 of
-// the next.
+// Bits53 returns a uniform integer below 2⁵³: 27 bits of one word above 26 bits of the
+// next.
 func (r *State) Bits53() uint64 {
-	hi := uint64(r.uint32() >> 5)
-	return hi<<26 | uint64(r.uint32()>>6)
+	hi := uint64(r.words.Uint32() >> 5)
+	return hi<<26 | uint64(r.words.Uint32()>>6)
 }
 
-// Uniform returns a number in [lo, hi). As below, the conversion keeps a product
-// from being fused into a sum on machines that can.
+// Uniform returns a number in [lo, hi). Here and in Normal, explicit conversions to
+// float64 prevent the compiler from fusing a product and a sum.
 func (r *State) Uniform(lo, hi float64) float64 {
 	return lo + float64((hi-lo)*(float64(r.Bits53())*0x1p-53))
 }
 
-// Normal returns a standard normal deviate by Marsaglia's polar method, which
-// makes two at a time: the second of the pair comes first.
+// Normal returns a standard normal deviate by Marsaglia's polar method. The method
+// makes pairs; as in numpy, the second of a pair is returned first.
 func (r *State) Normal() float64 {
 	if r.hasSpare {
 		r.hasSpare = false
@@ -101,8 +56,8 @@ func (r *State) Normal() float64 {
 	}
 }
 
-// Below returns a uniform integer in [0, n), n ≥ 1: words are cut to the bits of
-// n−1 and drawn again while too large. n = 1 draws nothing.
+// Below returns a uniform integer in [0, n), n ≥ 1: words are masked to the bits of
+// n−1, and rejected if too large. For n = 1 no word is drawn.
 func (r *State) Below(n uint32) uint32 {
 	most := n - 1
 	if most == 0 {
@@ -110,13 +65,13 @@ func (r *State) Below(n uint32) uint32 {
 	}
 	mask := uint32(1)<<bits.Len32(most) - 1
 	for {
-		if x := r.uint32() & mask; x <= most {
+		if x := r.words.Uint32() & mask; x <= most {
 			return x
 		}
 	}
 }
 
-// Shuffle puts x in random order, from the back.
+// Shuffle permutes x at random, from the last element to the first, as numpy does.
 func Shuffle[T any](r *State, x []T) {
 	for i := len(x) - 1; i > 0; i-- {
 		j := r.Below(uint32(i) + 1)

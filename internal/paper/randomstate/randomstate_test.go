@@ -6,20 +6,20 @@ import (
 )
 
 func TestTwister(t *testing.T) {
-	// 5489 is the seed that C++ fixes for mt19937, with its 10,000th word.
+	// The C++ standard states the 10,000th word of mt19937 for the seed 5489.
 	r := New(5489)
-	if x := r.uint32(); x != 3499211612 {
+	if x := r.words.Uint32(); x != 3499211612 {
 		t.Errorf("first word %d", x)
 	}
 	for range 9998 {
-		r.uint32()
+		r.words.Uint32()
 	}
-	if x := r.uint32(); x != 4123659995 {
+	if x := r.words.Uint32(); x != 4123659995 {
 		t.Errorf("10,000th word %d", x)
 	}
 }
 
-// What numpy prints for the same seeds.
+// Expected values are those that numpy prints for the same seeds.
 func TestLikeNumpy(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -58,7 +58,7 @@ func TestBelowOneDrawsNothing(t *testing.T) {
 	if x := r.Below(1); x != 0 {
 		t.Errorf("%d is not below 1", x)
 	}
-	if x := r.uint32(); x != 3499211612 {
+	if x := r.words.Uint32(); x != 3499211612 {
 		t.Errorf("next word %d, not the first", x)
 	}
 }

@@ -9,37 +9,37 @@ import (
 	"math"
 )
 
-// Shelf keeps finished cells, by names that are fit for files.
-type Shelf interface {
-	// Load returns what Save was given, or an error that wraps fs.ErrNotExist.
+// Cache stores the results of finished parts under names that are valid file names.
+type Cache interface {
+	// Load returns the data saved under a name, or an error that wraps fs.ErrNotExist.
 	Load(name string) ([]byte, error)
-	// Save keeps data all or nothing.
+	// Save stores data atomically.
 	Save(name string, data []byte) error
 }
 
-// format is the version of the form in which cells are kept.
+// format is the version of the cache's file format.
 const format = 1
 
-// kept is a cell as it is kept: its result, what it is a result of, and a sum over
-// the result by which damage shows.
-type kept struct {
+// entry is a cached part: its result with a checksum, and the settings behind it.
+type entry struct {
 	Format     int             `json:"format"`
 	Experiment string          `json:"experiment"`
 	Version    int             `json:"version"`
-	Cell       string          `json:"cell"`
+	Part       string          `json:"cell"`
 	Settings   json.RawMessage `json:"settings"`
 	Sum        string          `json:"sha256"`
 	Result     json.RawMessage `json:"result"`
 }
 
-// content is a result in JSON, which knows no NaN: null stands for it.
+// content is a result in JSON; null stands for NaN, which JSON does not have.
 type content struct {
 	Rows   []map[string]any      `json:"rows"`
 	Arrays map[string][]*float64 `json:"arrays,omitempty"`
 }
 
-// key names the cell with all that it depends on.
-func (e *Experiment) key(c Cell) (name string, settings []byte, err error) {
+// key returns the file name of a part, with a hash over all that its result depends on,
+// and its settings in JSON.
+func (e *Experiment) key(c Part) (name string, settings []byte, err error) {
 	settings, err = json.Marshal(c.Settings)
 	if err != nil {
 		return "", nil, fmt.Errorf("experiment: settings of %s, %s: %w", e.Name, c.Name, err)
@@ -48,8 +48,8 @@ func (e *Experiment) key(c Cell) (name string, settings []byte, err error) {
 	return c.Name + "-" + hex.EncodeToString(sum[:4]) + ".json", settings, nil
 }
 
-// encode makes the kept form of a result.
-func (e *Experiment) encode(c Cell, settings []byte, r *Result) ([]byte, error) {
+// encode writes a result as a cache entry.
+func (e *Experiment) encode(c Part, settings []byte, r *Result) ([]byte, error) {
 	out := content{Arrays: map[string][]*float64{}}
 	for _, row := range r.Rows {
 		line := map[string]any{}
@@ -80,10 +80,10 @@ func (e *Experiment) encode(c Cell, settings []byte, r *Result) ([]byte, error) 
 		return nil, err
 	}
 	sum := sha256.Sum256(result)
-	return json.Marshal(kept{format, e.Name, e.Version, c.Name, settings, hex.EncodeToString(sum[:]), result})
+	return json.Marshal(entry{format, e.Name, e.Version, c.Name, settings, hex.EncodeToString(sum[:]), result})
 }
 
-// finite is nil for what is no number.
+// finite returns nil for NaN and infinities.
 func finite(v float64) *float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil
@@ -102,17 +102,17 @@ func (e *Experiment) has(column string) bool {
 
 var errDamaged = errors.New("damaged")
 
-// decode reads what encode made for the same cell.
-func (e *Experiment) decode(c Cell, settings, data []byte) (*Result, error) {
-	var k kept
+// decode reads a cache entry that encode wrote for the same part.
+func (e *Experiment) decode(c Part, settings, data []byte) (*Result, error) {
+	var k entry
 	if err := json.Unmarshal(data, &k); err != nil {
 		return nil, errDamaged
 	}
 	if sum := sha256.Sum256(k.Result); hex.EncodeToString(sum[:]) != k.Sum {
 		return nil, errDamaged
 	}
-	if k.Format != format || k.Experiment != e.Name || k.Version != e.Version || k.Cell != c.Name || string(k.Settings) != string(settings) {
-		return nil, errors.New("of another cell")
+	if k.Format != format || k.Experiment != e.Name || k.Version != e.Version || k.Part != c.Name || string(k.Settings) != string(settings) {
+		return nil, errors.New("that of another part")
 	}
 	var in content
 	if err := json.Unmarshal(k.Result, &in); err != nil {

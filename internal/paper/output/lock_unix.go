@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package output
 
 import (
 	"errors"
@@ -8,12 +8,12 @@ import (
 	"syscall"
 )
 
-// lockFile locks an open file until it is closed or the process ends, or says that
-// another process has it.
+// lockFile locks an open file until it is closed or the process ends. It returns
+// ErrInUse if another process holds the lock.
 func lockFile(f *os.File) error {
 	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		return errLocked
+		return ErrInUse
 	}
 	return err
 }

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+
+	"grfgp/graphio"
+)
+
+// asFlags writes the options of readers as flags.
+var asFlags = graphio.Speller{Spell: flagOf, And: " "}
+
+func flagOf(table graphio.Table, s graphio.Setting) string {
+	value := cmp.Or(s.Value, "…")
+	switch s.Option {
+	case graphio.OptionColumns:
+		return fmt.Sprintf("--column %s=%s", s.Role, value)
+	case graphio.OptionDelimiter, graphio.OptionHeader, graphio.OptionDecimal:
+		return fmt.Sprintf("--%s %s=%s", strings.ToLower(string(s.Option)), table, value)
+	case graphio.OptionBadRows:
+		return "--on-bad-row " + value
+	case graphio.OptionWeights:
+		return "--weights " + value
+	case graphio.OptionRepeats:
+		return "--repeats " + value
+	case graphio.OptionKeepLoops:
+		return "--keep-loops"
+	}
+	return map[string]string{
+		"ReadGraph":         "--edges FILE",
+		"ReadMeasurements":  "grfgp predict --measurements FILE",
+		"NearestNeighbours": "--nodes FILE --knn K",
+	}[s.Value]
+}
+
+// inFlags returns the text of an error; options of readers are flags in it.
+func inFlags(err error, text string) string {
+	var file *graphio.Error
+	if errors.As(err, &file) {
+		return strings.Replace(text, file.Error(), file.Text(asFlags), 1)
+	}
+	return text
+}

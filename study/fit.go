@@ -1,0 +1,134 @@
+package study
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"grfgp"
+)
+
+// Predictions are the posterior means and standard deviations of all nodes.
+type Predictions struct {
+	Seq              int64      // last event taken into account
+	Measurements     int        // number of measurements behind them
+	Spec             grfgp.Spec // of the model, its choices filled in
+	NoiseSD          float64    // of a measurement
+	grfgp.Prediction            // by node, in the order of Engine.IDs
+}
+
+// fit is the cache of all that follows from one set of measurements. Each part is
+// computed when it is first asked for.
+type fit struct {
+	changedAt    int64 // event of the last change of the measurements
+	seq          int64
+	measurements []Measurement
+
+	snapshot    lazy[Snapshot]
+	predictions lazy[*Predictions]
+	validation  lazy[*grfgp.Validation]
+}
+
+// lazy is a value that is computed once. Errors are not kept, except ErrNoModel,
+// which depends on the measurements alone.
+type lazy[T any] struct {
+	mu   sync.Mutex
+	done bool
+	v    T
+	err  error
+}
+
+func (l *lazy[T]) get(compute func() (T, error)) (T, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.done {
+		return l.v, l.err
+	}
+	v, err := compute()
+	if err == nil || errors.Is(err, ErrNoModel) {
+		l.v, l.err, l.done = v, err, true
+	}
+	return v, err
+}
+
+// currentFit returns the fit to the measurements so far.
+func (s *Study) currentFit() *fit {
+	s.fitting.Lock()
+	defer s.fitting.Unlock()
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.fit == nil || s.fit.changedAt != s.state.changedAt {
+		s.fit = &fit{changedAt: s.state.changedAt, seq: s.state.Seq, measurements: s.state.Measurements()}
+	}
+	return s.fit
+}
+
+func (s *Study) snapshot(ctx context.Context, f *fit) (Snapshot, error) {
+	return f.snapshot.get(func() (Snapshot, error) {
+		e, err := s.Engine(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return e.Fit(ctx, f.measurements)
+	})
+}
+
+// Snapshot fits the model to the measurements so far. The error wraps ErrNoModel
+// if they are too few.
+func (s *Study) Snapshot(ctx context.Context) (Snapshot, error) {
+	return s.snapshot(ctx, s.currentFit())
+}
+
+// Predictions returns the posterior at every node, given the measurements so far.
+// The error wraps ErrNoModel if they are too few.
+func (s *Study) Predictions(ctx context.Context) (*Predictions, error) {
+	f := s.currentFit()
+	p, err := f.predictions.get(func() (*Predictions, error) { return s.predict(ctx, f) })
+	if err == nil {
+		s.latest.Store(p)
+	}
+	return p, err
+}
+
+// LatestPredictions returns the predictions that were computed last, which may
+// lack the newest measurements; nil if there are none.
+func (s *Study) LatestPredictions() *Predictions { return s.latest.Load() }
+
+func (s *Study) predict(ctx context.Context, f *fit) (*Predictions, error) {
+	snapshot, err := s.snapshot(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	e, err := s.Engine(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]int, e.IDs().Len())
+	for i := range all {
+		all[i] = i
+	}
+	p, err := snapshot.Predict(ctx, all)
+	if err != nil {
+		return nil, err
+	}
+	infinite := func(v float64) bool { return !finite(v) }
+	if slices.ContainsFunc(p.Mean, infinite) || slices.ContainsFunc(p.SD, infinite) {
+		return nil, fmt.Errorf("%w: the measurements are too large or too far apart for a model; retract those that cannot be true", ErrNoModel)
+	}
+	return &Predictions{f.seq, len(f.measurements), snapshot.Chosen(), snapshot.NoiseSD(), p}, nil
+}
+
+// Calibration cross-validates the model on the measurements so far, with its
+// hyperparameters held fixed, and compares it with simple baselines.
+func (s *Study) Calibration(ctx context.Context) (*grfgp.Validation, error) {
+	f := s.currentFit()
+	return f.validation.get(func() (*grfgp.Validation, error) {
+		snapshot, err := s.snapshot(ctx, f)
+		if err != nil {
+			return nil, err
+		}
+		return snapshot.Validate(ctx)
+	})
+}
