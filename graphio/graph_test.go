@@ -258,3 +258,45 @@ func TestNodesComeFirst(t *testing.T) {
 		t.Error("reading edges changed the table of nodes")
 	}
 }
+
+// Rows in another order, or a table of nodes before them, give the same graph and
+// table; what is the first of the file stays the first of InputOrder.
+func TestRowsInAnyOrder(t *testing.T) {
+	rows := strings.Split(strings.TrimSuffix(repeat(60, func(i int) string { return fmt.Sprintf("n%d,n%d,%d\n", i%50, (7*i+3)%50, i%4+1) }), "\n"), "\n")
+	table := "id,cost\n" + repeat(50, func(i int) string { return fmt.Sprintf("n%d,%d\n", 49-i, i) })
+	read := func(rows []string, table string) *Network {
+		opts := Options{}
+		if table != "" {
+			nodes, err := ReadNodes(context.Background(), Reader("nodes.csv", strings.NewReader(table)), Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			opts.Nodes = nodes
+		}
+		n, err := readText("source,target,weight\n"+strings.Join(rows, "\n"), opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	want := read(rows, "")
+	if first := want.Graph.IDs().At(want.Graph.InputOrder()[0]); first != "n0" {
+		t.Errorf("the first node of the file is %s", first)
+	}
+	slices.Reverse(rows)
+	if got := read(rows, ""); got.Graph.Hash() != want.Graph.Hash() {
+		t.Error("rows in another order give another graph")
+	}
+	got := read(rows, table)
+	if got.Graph.Hash() != want.Graph.Hash() {
+		t.Error("a table of nodes gives another graph")
+	}
+	for i, cost := range got.Nodes.Cost {
+		if id := fmt.Sprintf("n%d", 49-int(cost)); got.Graph.IDs().At(i) != id || got.Nodes.IDs.At(i) != id {
+			t.Errorf("node %d is %s and has the cost of %s", i, got.Graph.IDs().At(i), id)
+		}
+	}
+	if first := got.Graph.IDs().At(got.Graph.InputOrder()[0]); first != "n49" {
+		t.Errorf("the first node of the table is %s", first)
+	}
+}

@@ -142,7 +142,7 @@ type nodeClass struct {
 	Entropy       float64   `json:"entropy"`       // in nats
 }
 
-// answer joins labels and probabilities, in the order of the graph.
+// answer joins labels and probabilities, by node.
 func (d *classData) answer(c *grfgp.Classification, method gp.ClassMethod, p *mat.Dense) *classifyAnswer {
 	answer := &classifyAnswer{Version: 1, Classifier: method, Choice: c.Choice(), Nodes: make([]nodeClass, d.net.Graph.Len())}
 	for k, n := range d.data.Counts() {
