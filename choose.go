@@ -39,7 +39,7 @@ func (c candidate) String() string {
 // starts are length scales from two to a hundred hops, to be tried by likelihood;
 // nil leaves it to the kernel.
 func (c candidate) starts() [][]float64 {
-	if c.many || c.family.family == "free" || c.family.family == "power" {
+	if c.many || c.family.family != "diffusion" && c.family.family != "matern" {
 		return nil
 	}
 	var all [][]float64

@@ -58,8 +58,9 @@ func (m *Model) Save(w io.Writer) error {
 }
 
 // Load reads a model that was saved for the same graph. Its predictions are
-// those of the model that was saved, to the bit.
-func Load(ctx context.Context, r io.Reader, g *graph.Graph) (*Model, error) {
+// those of the model that was saved, to the bit. A model of a family of the caller's
+// own needs that family again.
+func Load(ctx context.Context, r io.Reader, g *graph.Graph, custom ...CustomFamily) (*Model, error) {
 	in := bufio.NewReader(r)
 	head, err := in.ReadString('\n')
 	if err != nil && err != io.EOF {
@@ -84,6 +85,11 @@ func Load(ctx context.Context, r io.Reader, g *graph.Graph) (*Model, error) {
 	var s savedModel
 	if err := json.Unmarshal(body, &s); err != nil {
 		return nil, fmt.Errorf("%w: %v", ErrFile, err)
+	}
+	for _, c := range custom {
+		if c.Name == s.Spec.Family {
+			s.Spec.Custom = &c
+		}
 	}
 	w, err := newWorkshop(g, s.Spec)
 	if err != nil {

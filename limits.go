@@ -112,6 +112,8 @@ func (s Spec) reach() (hops int, known bool) {
 		return 2 * s.freeLen(), true
 	case s.Method == "series" && s.Hops > 0:
 		return 2 * s.Hops, true
+	case s.Custom != nil:
+		return 0, false
 	case s.Family == "power":
 		return len(s.Alpha) - 1, true
 	}

@@ -45,7 +45,7 @@ func (w *workshop) shortfall(c candidate, method string, theta []float64) ([]str
 		if miss := p.Miss(c.hops); miss > 1-carriedLeast {
 			return []string{fmt.Sprintf("walks of %d hops miss the power series by up to %.2g of its largest eigenvalue: series or dense have it exactly", c.hops, miss)}, nil
 		}
-	case method == "series" && c.hops == 0 && c.spectrum != nil && !power:
+	case method == "series" && c.hops == 0 && (c.family.family == "diffusion" || c.family.family == "matern"):
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		m := w.matrix(c.laplacian)

@@ -24,7 +24,7 @@ var ErrSpec = errors.New("grfgp: bad specification")
 // Spec says which model is fitted, in Go, in flags and in JSON alike. The zero
 // value leaves every choice to Fit.
 type Spec struct {
-	Family   string  `json:"family,omitempty"`   // diffusion, matern, free or power; empty: chosen by likelihood
+	Family   string  `json:"family,omitempty"`   // diffusion, matern, free or power; empty: Custom, or chosen by likelihood
 	Nu       float64 `json:"nu,omitempty"`       // smoothness of matern; 0: chosen by likelihood
 	Method   string  `json:"method,omitempty"`   // dense, series, grf or lowrank; empty: chosen by cost
 	Hops     int     `json:"hops,omitempty"`     // reach of grf, lowrank and free, and where series are cut off; 0: chosen, and no cut-off of series
@@ -38,6 +38,8 @@ type Spec struct {
 
 	Laplacian string    `json:"laplacian,omitempty"` // normalized, raw or signless, see Laplacians; empty: chosen by likelihood if the family is, and normalized otherwise
 	Alpha     []float64 `json:"alpha,omitempty"`     // coefficients of the family power, K = σ² Σ α_r W^r
+
+	Custom *CustomFamily `json:"-"` // a family of the caller's own; Family is empty or its name
 
 	Mean    *float64 `json:"mean,omitempty"`     // known mean
 	NoiseSD *float64 `json:"noise_sd,omitempty"` // known noise of one reading
@@ -53,11 +55,44 @@ var (
 	Schemes   = []string{string(Scattered), string(Neighbourhoods)}
 )
 
+// CustomFamily is a family of kernels of the caller's own. It is fitted,
+// cross-validated, saved, and used in searches and replays as the others are. Files
+// and checkpoints hold its name; give the family again to Load, or in the Spec of
+// the Optimizer that resumes.
+type CustomFamily struct {
+	Name       string            // not one of Families
+	Modulation kernel.Modulation // by walk length; a kernel.Spectrum too for the method dense, and for series without a cut-off
+}
+
+// spectrum returns the family by eigenvalue, nil if it has no such form.
+func (c *CustomFamily) spectrum() kernel.Spectrum {
+	s, _ := c.Modulation.(kernel.Spectrum)
+	return s
+}
+
+// checkFamily refuses families that do not exist.
+func (s Spec) checkFamily() error {
+	switch c := s.Custom; {
+	case c == nil && s.Family != "" && !slices.Contains(Families, s.Family):
+		return fmt.Errorf("%w: no family is called %q; there are %s, and the caller's own (Custom)", ErrSpec, s.Family, strings.Join(Families, ", "))
+	case c == nil:
+		return nil
+	case c.Name == "" || slices.Contains(Families, c.Name) || c.Modulation == nil || len(c.Modulation.Params()) == 0:
+		return fmt.Errorf("%w: a family of the caller's own needs hyperparameters and a name other than %s", ErrSpec, strings.Join(Families, ", "))
+	case s.Family != "" && s.Family != c.Name:
+		return fmt.Errorf("%w: the family %q and the caller's own, %q; give one of them", ErrSpec, s.Family, c.Name)
+	case s.Method == "dense" && c.spectrum() == nil:
+		return fmt.Errorf("%w: the family %q is no kernel.Spectrum, which the method dense needs; take series or grf", ErrSpec, c.Name)
+	}
+	return nil
+}
+
 // Check says what is wrong with a Spec, whatever the graph.
 func (s Spec) Check() error {
+	if err := s.checkFamily(); err != nil {
+		return err
+	}
 	switch {
-	case s.Family != "" && !slices.Contains(Families, s.Family):
-		return fmt.Errorf("%w: no family is called %q; there are %s", ErrSpec, s.Family, strings.Join(Families, ", "))
 	case s.Method != "" && !slices.Contains(Methods, s.Method):
 		return fmt.Errorf("%w: no method is called %q; there are %s", ErrSpec, s.Method, strings.Join(Methods, ", "))
 	case s.Scales != "" && !slices.Contains(Scales, s.Scales):
@@ -108,18 +143,29 @@ func (s Spec) own() Spec {
 		}
 	}
 	s.Alpha = slices.Clone(s.Alpha)
+	if s.Custom != nil {
+		c := *s.Custom
+		s.Custom, s.Family = &c, c.Name
+	}
 	return s
+}
+
+// cutOff reports whether the family has no exact series, so that walks have a
+// longest length in every representation.
+func (s Spec) cutOff() bool {
+	return s.Family == "free" || s.Custom != nil && s.Custom.spectrum() == nil
 }
 
 // settled reports whether a Spec leaves nothing of the kernel open.
 func (s Spec) settled() bool {
 	return s.Family != "" && s.Method != "" && s.Scales != "" && s.Trend != "" && s.Variance != "" && s.Laplacian != "" &&
-		(s.Nu > 0 || s.Family != "matern") && (s.Hops > 0 || s.Method == "dense" || s.Method == "series" && s.Family != "free")
+		(s.Nu > 0 || s.Family != "matern") && (s.Hops > 0 || s.Method == "dense" || s.Method == "series" && !s.cutOff())
 }
 
 // leadsTo reports whether a settled Spec is this one with its choices filled in.
 func (s Spec) leadsTo(settled Spec) bool {
 	open := settled
+	s.Custom, open.Custom = nil, nil // Family has the name
 	if s.Family == "" {
 		open.Family = ""
 	}
@@ -182,6 +228,9 @@ func (s Spec) normalizedFamilies(hops int) []family {
 		return family{fmt.Sprintf("matern, ν = %g", nu), "matern", nu, m, m, Laplacians[0]}
 	}
 	rough, smooth := matern(0.5), matern(2)
+	if c := s.Custom; c != nil {
+		return []family{{c.Name, c.Name, 0, c.Modulation, c.spectrum(), Laplacians[0]}}
+	}
 	switch s.Family {
 	case "diffusion":
 		return []family{diffusion}

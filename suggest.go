@@ -90,6 +90,7 @@ func (o *Optimizer) Chosen() (Spec, bool) {
 	c, ok := o.Checkpoint()
 	if ok {
 		ok = json.Unmarshal([]byte(c.Kernel), &by) == nil
+		by.Spec.Custom = o.of.spec.Custom
 	}
 	return by.Spec, ok
 }
@@ -114,6 +115,7 @@ func (t trainer) Fit(ctx context.Context, d gp.Data, last *bayesopt.Trained) (*b
 		if err := json.Unmarshal([]byte(last.Kernel), &by); err != nil {
 			return nil, fmt.Errorf("grfgp: the last training: %w", err)
 		}
+		by.Spec.Custom = t.spec.Custom
 		if d.Len() < chooseAgain*by.Measurements {
 			m, _, err := t.retrain(ctx, d, by.Spec, last.Model.Theta())
 			if err != nil {
@@ -138,6 +140,7 @@ func (t trainer) Restore(ctx context.Context, name string, s gp.State) (*gp.Mode
 	if err := json.Unmarshal([]byte(name), &by); err != nil {
 		return nil, fmt.Errorf("%w: a training to resume from: %w", bayesopt.ErrOptions, err)
 	}
+	by.Spec.Custom = t.spec.Custom
 	if err := by.Spec.Check(); err != nil {
 		return nil, fmt.Errorf("%w: a training to resume from: %w", bayesopt.ErrOptions, err)
 	}

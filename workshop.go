@@ -70,13 +70,13 @@ func (w *workshop) diagonalFlops() float64 {
 func (w *workshop) decide(measurements int, unit bool) (method string, hops int, why []string) {
 	n, nnz := w.graph.Len(), w.w.NNZ()
 	flops := 2 * seriesTerms * float64(nnz) * float64(measurements)
-	free := w.spec.Family == "free"
+	cut := w.spec.cutOff()
 	say := func(format string, args ...any) { why = append(why, fmt.Sprintf(format, args...)) }
 	switch {
 	case w.spec.Method != "":
 		method = w.spec.Method
 		say("the method %s was asked for", method)
-	case n <= denseNodes:
+	case n <= denseNodes && (w.spec.Custom == nil || !cut):
 		method = "dense"
 		say("dense: eigenvectors of %d nodes are cheap, and the kernel is exact at any reach", n)
 	case unit && w.diagonalFlops() > unitFlops:
@@ -90,12 +90,12 @@ func (w *workshop) decide(measurements int, unit bool) (method string, hops int,
 		say("random features: an exact series would take %.1g operations a step", flops)
 	}
 	switch {
-	case method == "dense" && free:
+	case method == "dense" && cut:
 		hops = w.spec.freeLen()
 	case method == "dense":
 	case w.spec.Hops > 0:
 		hops = w.spec.Hops
-	case method == "series" && !free: // no cut-off
+	case method == "series" && !cut: // no cut-off
 	default:
 		hops = walk.Default().MaxLen
 		if method != "series" && n > largeNodes {
@@ -120,7 +120,7 @@ const (
 // fineHops returns the reach of the finest of many scales, or of the only one:
 // what is farther than a few hops belongs to the scale above.
 func (w *workshop) fineHops(many bool, method string, hops int) int {
-	if many && method == "grf" && w.spec.Hops == 0 && w.spec.Family != "free" && w.spec.Family != "power" {
+	if many && method == "grf" && w.spec.Hops == 0 && w.spec.Family != "free" && w.spec.Family != "power" && w.spec.Custom == nil {
 		return finestHops
 	}
 	return hops
@@ -186,8 +186,7 @@ func (w *workshop) onTop(ctx context.Context, fine kernel.Kernel, f family, meth
 		w.scales = scales
 	}
 	coarse := f.modulation
-	switch coarse.(type) {
-	case kernel.Free, *kernel.Power: // which know the neighbourhood alone
+	if f.family != "diffusion" && f.family != "matern" { // the others may have no length scale
 		coarse = kernel.Diffusion{}
 	}
 	return kernel.NewMultiscale(fine, coarse, w.scales, kernel.MultiscaleOptions{})
@@ -257,11 +256,12 @@ func (w *workshop) eigenvectors(laplacian string) (*kernel.Dense, error) {
 func (w *workshop) chosenKernel(ctx context.Context, s Spec) (kernel.Kernel, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s.Mean, s.NoiseSD, s.Solver = nil, nil, "" // no matter of the kernel
+	made := s
+	s.Mean, s.NoiseSD, s.Solver, s.Custom = nil, nil, "", nil // not of the kernel, or named by Family
 	if w.last.kernel != nil && reflect.DeepEqual(w.last.spec, s) {
 		return w.last.kernel, nil
 	}
-	k, err := w.newKernel(ctx, candidate{s.families(s.freeLen())[0], s.Scales == "many", s.Variance == "unit", s.Trend == "degree", s.Hops}, s.Method)
+	k, err := w.newKernel(ctx, candidate{made.families(s.freeLen())[0], s.Scales == "many", s.Variance == "unit", s.Trend == "degree", s.Hops}, s.Method)
 	if err == nil {
 		w.last = chosen{s, k}
 	}

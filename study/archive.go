@@ -14,8 +14,8 @@ import (
 	"iter"
 )
 
-// An archive is JSON lines: a head, a line for every event, and a foot by which
-// a file that was cut off or altered is known.
+// An archive is JSON lines: a head, one line per event, and a foot with a checksum
+// by which truncated and altered files are recognised.
 const (
 	archiveFormat = "grfgp-study"
 	archiveBegin  = `{"format":"` + archiveFormat + `"`
@@ -24,22 +24,22 @@ const (
 type archiveHead struct {
 	Format  string `json:"format"`
 	Version int    `json:"version"`
-	Graph   []byte `json:"graph,omitempty"` // as it was packed; left out: the reader has it
+	Graph   []byte `json:"graph,omitempty"` // packed; omitted: the reader has it
 }
 
 type archiveFoot struct {
 	Events int    `json:"events"`
-	SHA256 string `json:"sha256"` // of all lines before
+	SHA256 string `json:"sha256"` // of all lines before this one
 }
 
-// Archive is a study in a file.
+// Archive is an exported study.
 type Archive struct {
-	Graph  []byte // as it was packed; nil: left out
+	Graph  []byte // packed; nil: not in the archive
 	Events []Event
 	State  *State // after the events
 }
 
-// Export writes events, and the packed graph unless it is nil.
+// Export writes the events of a study, and its packed graph unless that is nil.
 func Export(w io.Writer, graph []byte, events iter.Seq2[Event, error]) error {
 	sum := sha256.New()
 	buf := bufio.NewWriter(w)
@@ -63,8 +63,8 @@ func Export(w io.Writer, graph []byte, events iter.Seq2[Event, error]) error {
 	return buf.Flush()
 }
 
-// ReadArchive reads what Export wrote, and replays it: what it returns is a study
-// that can be gone on with. Errors wrap ErrCorrupt.
+// ReadArchive reads an archive written by Export and replays its events. Errors
+// about the content wrap ErrCorrupt.
 func ReadArchive(r io.Reader) (*Archive, error) {
 	a := archiveReader{lines: bufio.NewReader(r), sum: sha256.New()}
 	var head archiveHead
@@ -73,10 +73,10 @@ func ReadArchive(r io.Reader) (*Archive, error) {
 		return nil, err
 	}
 	if err != nil || json.Unmarshal(a.line, &head) != nil || head.Format != archiveFormat {
-		return nil, fmt.Errorf("%w: it does not begin as an exported study does; name a file that 'grfgp study export' wrote", ErrCorrupt)
+		return nil, fmt.Errorf("%w: the file is not an exported study", ErrCorrupt)
 	}
 	if head.Version != Version {
-		return nil, fmt.Errorf("%w: it is of version %d, and this program reads %d; is there a newer one?", ErrCorrupt, head.Version, Version)
+		return nil, fmt.Errorf("%w: the file has version %d, and this program reads version %d; use a newer program", ErrCorrupt, head.Version, Version)
 	}
 	out := &Archive{Graph: head.Graph, State: new(State)}
 	for {
@@ -100,23 +100,23 @@ func ReadArchive(r io.Reader) (*Archive, error) {
 func (f archiveFoot) check(events int, sum string, rest *bufio.Reader) error {
 	switch _, err := rest.ReadByte(); {
 	case f.Events != events:
-		return fmt.Errorf("%w: it holds %d events of %d; export it again", ErrCorrupt, events, f.Events)
+		return fmt.Errorf("%w: the file holds %d of %d events; export the study again", ErrCorrupt, events, f.Events)
 	case f.SHA256 != sum:
-		return fmt.Errorf("%w: it was altered after it was exported; export it again", ErrCorrupt)
+		return fmt.Errorf("%w: the file was altered after the export; export the study again", ErrCorrupt)
 	case events == 0:
-		return fmt.Errorf("%w: it holds no events", ErrCorrupt)
+		return fmt.Errorf("%w: the file holds no events", ErrCorrupt)
 	case !errors.Is(err, io.EOF):
-		return fmt.Errorf("%w: something follows its last line", ErrCorrupt)
+		return fmt.Errorf("%w: the file goes on after its last line", ErrCorrupt)
 	}
 	return nil
 }
 
-// archiveReader reads lines and sums them up.
+// archiveReader reads lines and computes their checksum.
 type archiveReader struct {
 	lines  *bufio.Reader
 	sum    hash.Hash
 	line   []byte
-	before []byte // sum of the lines before
+	before []byte // checksum of the lines before
 	at     int
 }
 
@@ -125,7 +125,7 @@ func (a *archiveReader) read() (err error) {
 	a.before = a.sum.Sum(nil)
 	a.line, err = a.lines.ReadBytes('\n')
 	if errors.Is(err, io.EOF) {
-		return fmt.Errorf("%w: it ends at line %d, before its last one, and was cut off; export it again", ErrCorrupt, a.at)
+		return fmt.Errorf("%w: the file is truncated at line %d; export the study again", ErrCorrupt, a.at)
 	}
 	a.sum.Write(a.line)
 	return err
@@ -138,7 +138,7 @@ func (a *archiveReader) foot() (f archiveFoot, ok bool) {
 	return f, json.Unmarshal(a.line, &f) == nil
 }
 
-// Rename gives the study another name.
+// Rename changes the name of the study.
 func (a *Archive) Rename(name string) error {
 	e := a.Events[0]
 	created := e.Data.(Created)
@@ -155,7 +155,7 @@ func (a *Archive) Rename(name string) error {
 func (a *Archive) Write(ctx context.Context, log Log) error {
 	err := log.Append(ctx, a.Events...)
 	if errors.Is(err, ErrSequence) {
-		return fmt.Errorf("%w: there is a study called %q already; take another name", ErrConflict, a.State.Settings.Name)
+		return fmt.Errorf("%w: there is a study called %q already; use another name", ErrConflict, a.State.Settings.Name)
 	}
 	return err
 }

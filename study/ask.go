@@ -11,33 +11,33 @@ import (
 	"grfgp/internal/rng"
 )
 
-// MaxCount is the most nodes that one ask may want.
+// MaxCount is the largest AskRequest.Count.
 const MaxCount = 10_000
 
-// AskRequest is an ask for nodes to measure.
+// AskRequest asks for nodes to measure.
 type AskRequest struct {
-	Count  int           // nodes wanted
-	Key    string        // the same key gets the same answer, once and for all; empty: none
+	Count  int           // nodes wanted, 1 to MaxCount
+	Key    string        // a repeated key gets the first answer again; empty: none
 	Holder string        // who measures
-	Lease  time.Duration // how long the nodes are reserved; 0: as the study says
+	Lease  time.Duration // how long the nodes are reserved; 0: Settings.Lease
 }
 
-// Ask reserves up to so many nodes and returns them. Where there are fewer it
-// says why; an answer without nodes is no event, and its key stays free.
+// Ask suggests nodes and reserves them. If there are fewer than wanted, Ask.Short
+// says why. An answer without nodes is not an event, and does not use up the key.
 //
-// The suggestion is a function of the settings and of the events up to
-// Asked.Basis. Results that come while it is worked out wait for the next ask.
+// Suggestions take the events up to Asked.Basis into account. Results that arrive
+// while they are computed count for the next ask.
 func (s *Study) Ask(ctx context.Context, r AskRequest) (Ask, error) {
 	if r.Count < 1 || r.Count > MaxCount {
-		return Ask{}, fmt.Errorf("%w: %d nodes; ask for 1 to %d", ErrInvalid, r.Count, MaxCount)
+		return Ask{}, fmt.Errorf("%w: %d nodes wanted; ask for 1 to %d", ErrInvalid, r.Count, MaxCount)
 	}
 	if r.Lease < 0 {
-		return Ask{}, fmt.Errorf("%w: a lease of %v", ErrInvalid, r.Lease)
+		return Ask{}, fmt.Errorf("%w: lease %v; give a duration ≥ 0", ErrInvalid, r.Lease)
 	}
 	if a, done, err := s.answered(r); done {
 		return a, err
 	}
-	select { // one at a time: the next ask sees what this one reserves
+	select { // one ask at a time, so that the next sees the nodes that this one reserves
 	case s.asking <- struct{}{}:
 		defer func() { <-s.asking }()
 	case <-ctx.Done():
@@ -58,18 +58,19 @@ func (s *Study) Ask(ctx context.Context, r AskRequest) (Ask, error) {
 	}
 }
 
-// errOvertaken says that a pick was no longer open when it was to be reserved.
+// errOvertaken is wrapped if a suggested node was no longer available when it was to
+// be reserved.
 var errOvertaken = errors.New("study: overtaken by other events")
 
-// answered returns the answer that needs no work: the one that the key got
-// before, or none at all.
+// answered returns an answer that needs no engine, if there is one: that of an
+// earlier ask with the same key, or none because the study is paused or closed.
 func (s *Study) answered(r AskRequest) (a Ask, done bool, err error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if k, used := s.state.asks[r.Key]; used {
 		a = s.state.Asks[k]
 		if a.Count != r.Count || a.Holder != r.Holder {
-			return Ask{}, true, fmt.Errorf("%w: the key %q was used for another ask; take a new one", ErrConflict, r.Key)
+			return Ask{}, true, fmt.Errorf("%w: the key %q was used for another ask; use a new key", ErrConflict, r.Key)
 		}
 		return a, true, nil
 	}
@@ -83,31 +84,31 @@ func (s *Study) answered(r AskRequest) (a Ask, done bool, err error) {
 	return none, none.Short != bayesopt.Enough, nil
 }
 
-// ask works out one answer and reserves its nodes.
+// ask computes suggestions and reserves them.
 func (s *Study) ask(ctx context.Context, r AskRequest) (Ask, error) {
 	engine, err := s.Engine(ctx)
 	if err != nil {
 		return Ask{}, err
 	}
 	s.mu.RLock()
-	q, resting, basis := s.state.Query(r.Count), s.state.recentlyFailed(), s.state.Seq
+	q, failed, basis := s.state.Query(r.Count), s.state.recentlyFailed(), s.state.Seq
 	lease := time.Duration(s.state.Settings.Lease)
 	s.mu.RUnlock()
 	if r.Lease > 0 {
 		lease = r.Lease
 	}
-	picked, err := suggest(ctx, engine, q, resting)
+	suggested, err := suggest(ctx, engine, q, failed)
 	if err != nil {
 		return Ask{}, fmt.Errorf("study: suggesting: %w", err)
 	}
-	answer := Ask{Key: r.Key, Holder: r.Holder, Count: r.Count, Short: picked.Short, Trials: []Issued{}}
-	if len(picked.List) == 0 {
+	answer := Ask{Key: r.Key, Holder: r.Holder, Count: r.Count, Short: suggested.Short, Trials: []Issued{}}
+	if len(suggested.List) == 0 {
 		return answer, nil
 	}
 	decide := func(st *State) (Payload, error) {
-		p := Asked{Key: r.Key, Count: r.Count, Basis: basis, Until: stamp(s.now().Add(lease)), Short: picked.Short}
-		for k, pick := range picked.List {
-			p.Trials = append(p.Trials, Issued{len(st.Trials) + 1 + k, pick.Node, pick.Cost, pick.Why, pick.Mean, pick.SD})
+		p := Asked{Key: r.Key, Count: r.Count, Basis: basis, Until: stamp(s.now().Add(lease)), Short: suggested.Short}
+		for k, g := range suggested.List {
+			p.Trials = append(p.Trials, Issued{len(st.Trials) + 1 + k, g.Node, g.Cost, g.Why, g.Mean, g.SD})
 		}
 		if err := st.checkAsked(p); err != nil && st.Seq != basis {
 			return nil, fmt.Errorf("%w: %w", errOvertaken, err)
@@ -118,8 +119,8 @@ func (s *Study) ask(ctx context.Context, r AskRequest) (Ask, error) {
 	return answer, err
 }
 
-// Preview returns what Ask would hand out now, and the number of the last event
-// behind it. Nothing is reserved.
+// Preview returns the suggestions that Ask would reserve now, and the number of the
+// last event that they take into account.
 func (s *Study) Preview(ctx context.Context, count int) (Suggestions, int64, error) {
 	if none, done, err := s.answered(AskRequest{Count: count}); done {
 		return Suggestions{Short: none.Short}, s.Seq(), err
@@ -129,13 +130,13 @@ func (s *Study) Preview(ctx context.Context, count int) (Suggestions, int64, err
 		return Suggestions{}, 0, err
 	}
 	s.mu.RLock()
-	q, resting, basis := s.state.Query(count), s.state.recentlyFailed(), s.state.Seq
+	q, failed, basis := s.state.Query(count), s.state.recentlyFailed(), s.state.Seq
 	s.mu.RUnlock()
-	picked, err := suggest(ctx, engine, q, resting)
-	return picked, basis, err
+	suggested, err := suggest(ctx, engine, q, failed)
+	return suggested, basis, err
 }
 
-// Query is the next ask for so many nodes in the eyes of an Engine.
+// Query returns the query that the next ask for count nodes sends to the engine.
 func (s *State) Query(count int) Query {
 	return Query{
 		Measurements: s.Measurements(), Pending: s.Pending(), Excluded: s.AbandonedNodes(), Count: count, Budget: s.BudgetLeft(),
@@ -143,8 +144,8 @@ func (s *State) Query(count int) Query {
 	}
 }
 
-// recentlyFailed are nodes that failed since the last value came, in increasing order:
-// at once they would be suggested again, for the same reason as before.
+// recentlyFailed returns the available nodes that failed since the last measurement,
+// sorted. The model has not changed since, so they would be suggested again.
 func (s *State) recentlyFailed() []string {
 	var all []string
 	for node, at := range s.failedAt {
@@ -156,24 +157,25 @@ func (s *State) recentlyFailed() []string {
 	return all
 }
 
-// suggest asks the engine; resting nodes come last.
-func suggest(ctx context.Context, e Engine, q Query, resting []string) (Suggestions, error) {
+// suggest queries the engine. Nodes that failed recently are suggested only if there
+// are not enough others.
+func suggest(ctx context.Context, e Engine, q Query, failed []string) (Suggestions, error) {
 	first := q
-	first.Excluded = append(slices.Clip(q.Excluded), resting...)
-	picked, err := e.Suggest(ctx, first)
-	if err != nil || len(resting) == 0 || picked.Short == bayesopt.Enough || picked.Short == bayesopt.BudgetReached {
-		return picked, err
+	first.Excluded = append(slices.Clip(q.Excluded), failed...)
+	out, err := e.Suggest(ctx, first)
+	if err != nil || len(failed) == 0 || out.Short == bayesopt.Enough || out.Short == bayesopt.BudgetReached {
+		return out, err
 	}
-	left := q
-	left.Count -= len(picked.List)
-	left.Pending = slices.Clip(q.Pending)
-	for _, p := range picked.List {
-		left.Pending = append(left.Pending, p.Node)
-		if left.Budget != nil {
-			rest := *left.Budget - p.Cost
-			left.Budget = &rest
+	rest := q
+	rest.Count -= len(out.List)
+	rest.Pending = slices.Clip(q.Pending)
+	for _, p := range out.List {
+		rest.Pending = append(rest.Pending, p.Node)
+		if rest.Budget != nil {
+			left := *rest.Budget - p.Cost
+			rest.Budget = &left
 		}
 	}
-	more, err := e.Suggest(ctx, left)
-	return Suggestions{append(picked.List, more.List...), more.Short}, err
+	more, err := e.Suggest(ctx, rest)
+	return Suggestions{append(out.List, more.List...), more.Short}, err
 }

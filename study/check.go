@@ -9,8 +9,8 @@ import (
 	"grfgp/graph"
 )
 
-// check says why an event cannot follow. All rules of a study are here, and hold
-// for commands, replays and imports alike.
+// check returns an error if the event cannot follow. All rules of a study are in
+// this file, and hold for commands, replays and imports alike.
 func (s *State) check(e Event) error {
 	if e.Seq != s.Seq+1 {
 		return outOfSequence(e.Seq, s.Seq+1)
@@ -19,7 +19,7 @@ func (s *State) check(e Event) error {
 		return err
 	}
 	if _, first := e.Data.(Created); first != (s.Seq == 0) {
-		return fmt.Errorf("%w: a study is created once, by its first event", ErrCorrupt)
+		return fmt.Errorf("%w: the first event, and no other, creates the study", ErrCorrupt)
 	}
 	switch p := e.Data.(type) {
 	case Created:
@@ -41,7 +41,7 @@ func (s *State) check(e Event) error {
 	case Expired:
 		for k, id := range p.Trials {
 			if slices.Contains(p.Trials[:k], id) {
-				return fmt.Errorf("%w: trial %d twice", ErrCorrupt, id)
+				return fmt.Errorf("%w: trial %d occurs twice", ErrCorrupt, id)
 			}
 			if _, err := s.pending(id); err != nil {
 				return err
@@ -57,7 +57,7 @@ func (s *State) check(e Event) error {
 	case Closed:
 		return s.checkStatus("close", StatusOpen, StatusPaused)
 	}
-	return fmt.Errorf("%w: an event of the kind %T", ErrCorrupt, e.Data)
+	return fmt.Errorf("%w: unknown event type %T", ErrCorrupt, e.Data)
 }
 
 func (s *State) checkAsked(p Asked) error {
@@ -71,7 +71,7 @@ func (s *State) checkAsked(p Asked) error {
 		return fmt.Errorf("%w: the study is %s", ErrConflict, s.Status)
 	}
 	if len(p.Trials) < 1 || len(p.Trials) > p.Count || p.Basis >= s.Seq+1 {
-		return fmt.Errorf("%w: %d trials of %d asked for, by events up to %d", ErrCorrupt, len(p.Trials), p.Count, p.Basis)
+		return fmt.Errorf("%w: %d trials for %d nodes asked for, from events up to %d", ErrCorrupt, len(p.Trials), p.Count, p.Basis)
 	}
 	cost, taken := s.Spent(), map[string]bool{}
 	for k, i := range p.Trials {
@@ -90,15 +90,15 @@ func (s *State) checkAsked(p Asked) error {
 		cost += i.Cost
 	}
 	if math.IsInf(cost, 0) {
-		return fmt.Errorf("%w: trials would cost more than a number can hold; ask for fewer, or give smaller costs", ErrConflict)
+		return fmt.Errorf("%w: the cost of all trials would overflow; ask for fewer nodes, or give smaller costs", ErrConflict)
 	}
 	if b := s.Settings.Budget; b != nil && cost > *b*(1+budgetRounding) {
-		return fmt.Errorf("%w: trials would cost %v of a budget of %v", ErrConflict, cost, *b)
+		return fmt.Errorf("%w: all trials together would cost %v, and the budget is %v", ErrConflict, cost, *b)
 	}
 	return nil
 }
 
-// budgetRounding is what sums of costs may be off by, as a share.
+// budgetRounding is the relative rounding error that a sum of costs may have.
 const budgetRounding = 1e-9
 
 func (s *State) checkTold(p Told) error {
@@ -118,19 +118,19 @@ func (s *State) checkTold(p Told) error {
 	case t.State == TrialDone:
 		return fmt.Errorf("%w: trial %d has the value %v; retract observation %d first, then tell the new value", ErrConflict, t.Trial, *t.Value, t.Number)
 	case t.State == TrialFailed:
-		return fmt.Errorf("%w: trial %d was told to have failed; give a value that came after all as an observation of node %q", ErrConflict, t.Trial, t.Node)
+		return fmt.Errorf("%w: trial %d has failed; if there is a value after all, give it as an observation of node %q", ErrConflict, t.Trial, t.Node)
 	case p.Value == nil && (t.State == TrialAbandoned || t.State == TrialRetracted):
-		return fmt.Errorf("%w: trial %d is %s, and can no longer fail", ErrConflict, t.Trial, t.State)
+		return fmt.Errorf("%w: trial %d is %s and cannot fail any more", ErrConflict, t.Trial, t.State)
 	}
 	return nil
 }
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// CheckIDs refuses ids that JSON or a person cannot hold.
-func CheckIDs(labels *graph.IDs) error {
-	for i := range labels.Len() {
-		if id := labels.Bytes(i); len(id) > MaxID || !utf8.Valid(id) {
+// CheckIDs refuses ids of nodes that are too long for a study, or not UTF-8.
+func CheckIDs(ids *graph.IDs) error {
+	for i := range ids.Len() {
+		if id := ids.Bytes(i); len(id) > MaxID || !utf8.Valid(id) {
 			return fmt.Errorf("%w: node %d has the id %.40q; ids are UTF-8 text of at most %d bytes", ErrInvalid, i+1, id, MaxID)
 		}
 	}
@@ -152,13 +152,13 @@ func (s *State) checkObserved(p Observed) error {
 		return fmt.Errorf("%w: the key %q was used before", ErrConflict, p.Key)
 	}
 	if s.Status == StatusClosed {
-		return fmt.Errorf("%w: the study is closed; only results of its trials are taken", ErrConflict)
+		return fmt.Errorf("%w: the study is closed and accepts only results of its trials", ErrConflict)
 	}
 	if err := checkText("a note", p.Note, MaxNote); err != nil {
 		return err
 	}
 	if len(p.Values) == 0 {
-		return fmt.Errorf("%w: no values", ErrInvalid)
+		return fmt.Errorf("%w: no measurements", ErrInvalid)
 	}
 	for _, r := range p.Values {
 		if err := checkText("a node", r.Node, MaxID); err != nil {
@@ -189,7 +189,7 @@ func (s *State) checkRetracted(p Retracted) error {
 		return fmt.Errorf("%w: there is no observation %d of %d", ErrNotFound, p.Value, len(s.Records))
 	}
 	if s.Records[p.Value-1].Retracted {
-		return fmt.Errorf("%w: observation %d was retracted before", ErrConflict, p.Value)
+		return fmt.Errorf("%w: observation %d is retracted already", ErrConflict, p.Value)
 	}
 	return checkText("a note", p.Note, MaxNote)
 }
@@ -201,7 +201,7 @@ func (s *State) checkStatus(what string, from ...Status) error {
 	return nil
 }
 
-// trial returns the trial of a number.
+// trial returns a trial by its number.
 func (s *State) trial(id int) (*Trial, error) {
 	if id < 1 || id > len(s.Trials) {
 		return nil, fmt.Errorf("%w: there is no trial %d of %d", ErrNotFound, id, len(s.Trials))
@@ -209,19 +209,19 @@ func (s *State) trial(id int) (*Trial, error) {
 	return &s.Trials[id-1], nil
 }
 
-// pending returns the trial of a number, which must be pending.
+// pending returns a trial by its number, and an error unless it is pending.
 func (s *State) pending(id int) (*Trial, error) {
 	t, err := s.trial(id)
 	switch {
 	case err == nil && t.State == TrialDone:
 		err = t.isDone()
 	case err == nil && t.State != TrialPending:
-		err = fmt.Errorf("%w: trial %d is %s, not pending; its result is taken all the same", ErrConflict, id, t.State)
+		err = fmt.Errorf("%w: trial %d is %s, not pending; its result is still accepted", ErrConflict, id, t.State)
 	}
 	return t, err
 }
 
-// isDone is the error of commands about a trial that has a value.
+// isDone is the error of a command that a trial with a value does not allow.
 func (t *Trial) isDone() error {
-	return fmt.Errorf("%w: trial %d is done, with the value %v; if that is wrong, retract observation %d", ErrConflict, t.Trial, *t.Value, t.Number)
+	return fmt.Errorf("%w: trial %d is done, with the value %v; to correct it, retract observation %d", ErrConflict, t.Trial, *t.Value, t.Number)
 }

@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// Outcome is what came of a trial.
+// Outcome is the result of a trial.
 type Outcome struct {
 	Value  float64
-	Failed bool // there is no value
+	Failed bool // the node could not be measured; Value is ignored
 	Note   string
 }
 
-// Tell ends a trial. Telling the same again is harmless; telling something else
-// is a conflict. A result is never too late: it is taken from a trial that
-// expired, or was released or abandoned, too.
+// Tell gives the result of a trial. Telling the same result again changes nothing;
+// another result is a conflict. Trials that expired, or were released or abandoned,
+// accept a result too.
 func (s *Study) Tell(ctx context.Context, trial int, o Outcome, by string) (Trial, error) {
 	decide := func(st *State) (Payload, error) {
 		t, err := st.trial(trial)
@@ -25,7 +25,7 @@ func (s *Study) Tell(ctx context.Context, trial int, o Outcome, by string) (Tria
 		}
 		switch said := t.wasTold(o); {
 		case said && t.State == TrialRetracted:
-			return nil, fmt.Errorf("%w: the value %v of trial %d was retracted; if it is right after all, give it as an observation of node %q", ErrConflict, o.Value, t.Trial, t.Node)
+			return nil, fmt.Errorf("%w: the value %v of trial %d was retracted; if it is right, give it as an observation of node %q", ErrConflict, o.Value, t.Trial, t.Node)
 		case said:
 			return nil, nil
 		}
@@ -38,7 +38,7 @@ func (s *Study) Tell(ctx context.Context, trial int, o Outcome, by string) (Tria
 	return s.changeTrial(ctx, trial, by, decide)
 }
 
-// wasTold reports whether a trial was told this outcome before.
+// wasTold reports whether the trial has this outcome already.
 func (t *Trial) wasTold(o Outcome) bool {
 	switch t.State {
 	case TrialDone, TrialRetracted:
@@ -49,20 +49,22 @@ func (t *Trial) wasTold(o Outcome) bool {
 	return false
 }
 
-// changeTrial runs a command about a trial and returns the trial after it.
+// changeTrial runs a command on a trial and returns the trial afterwards.
 func (s *Study) changeTrial(ctx context.Context, trial int, by string, decide func(*State) (Payload, error)) (t Trial, err error) {
 	err = s.commit(ctx, by, decide, func(st *State) { t = st.Trials[trial-1] })
 	return t, err
 }
 
-// Observe takes values at nodes that nobody asked for, all or none. The same key
-// takes effect once; the values that it gave are returned.
-func (s *Study) Observe(ctx context.Context, key string, readings []Measurement, note, by string) ([]Record, error) {
+// Observe adds measurements that nobody asked for, all or none, and returns their
+// records. A key takes effect once: with the same key and measurements, Observe
+// returns the records of the first call. An error about one of several measurements
+// is a *RowError.
+func (s *Study) Observe(ctx context.Context, key string, measurements []Measurement, note, by string) ([]Record, error) {
 	engine, err := s.Engine(ctx)
 	if err != nil {
 		return nil, err
 	}
-	for k, r := range readings {
+	for k, r := range measurements {
 		if _, ok := engine.IDs().Lookup([]byte(r.Node)); !ok {
 			return nil, &RowError{k, fmt.Errorf("%w: %q", ErrUnknownNode, r.Node)}
 		}
@@ -75,22 +77,22 @@ func (s *Study) Observe(ctx context.Context, key string, readings []Measurement,
 	decide := func(st *State) (Payload, error) {
 		at, used := st.observed[key]
 		if key == "" || !used {
-			return Observed{key, slices.Clone(readings), note}, nil
+			return Observed{key, slices.Clone(measurements), note}, nil
 		}
-		if values = st.valuesOf(at); !slices.EqualFunc(values, readings, func(v Record, r Measurement) bool { return v.Measurement == r }) {
-			again = fmt.Errorf("%w: the key %q was used for other values; take a new one", ErrConflict, key)
+		if values = st.valuesOf(at); !slices.EqualFunc(values, measurements, func(v Record, r Measurement) bool { return v.Measurement == r }) {
+			again = fmt.Errorf("%w: the key %q was used for other measurements; use a new key", ErrConflict, key)
 		}
 		return nil, again
 	}
 	err = s.commit(ctx, by, decide, func(st *State) {
 		if values == nil {
-			values = slices.Clone(st.Records[len(st.Records)-len(readings):])
+			values = slices.Clone(st.Records[len(st.Records)-len(measurements):])
 		}
 	})
 	return values, err
 }
 
-// RowError is an error about one of several rows.
+// RowError is an error about one of several measurements.
 type RowError struct {
 	Row int // from 0
 	Err error
@@ -98,10 +100,10 @@ type RowError struct {
 
 func (e *RowError) Error() string { return fmt.Sprintf("row %d: %v", e.Row+1, e.Err) }
 
-// Unwrap returns what is wrong with the row.
+// Unwrap returns Err.
 func (e *RowError) Unwrap() error { return e.Err }
 
-// valuesOf returns the values of an event.
+// valuesOf returns the records of an event.
 func (s *State) valuesOf(seq int64) []Record {
 	var all []Record
 	for _, v := range s.Records {
@@ -112,9 +114,9 @@ func (s *State) valuesOf(seq int64) []Record {
 	return all
 }
 
-// Retract withdraws a value by its number. It stays in the log; its node may be
-// suggested again, and another value told to its trial. A value that was
-// retracted before stays so.
+// Retract withdraws a measurement by the number of its record. Its node may be
+// suggested again, and its trial accepts another value. Retracting again changes
+// nothing.
 func (s *Study) Retract(ctx context.Context, number int, note, by string) (v Record, err error) {
 	decide := func(st *State) (Payload, error) {
 		if number >= 1 && number <= len(st.Records) && st.Records[number-1].Retracted {
@@ -126,11 +128,11 @@ func (s *Study) Retract(ctx context.Context, number int, note, by string) (v Rec
 	return v, err
 }
 
-// Renew makes the lease of a pending trial end so much from now; 0: as the study
-// says. It is never cut short.
+// Renew extends the lease of a pending trial to the given time from now; 0: to
+// Settings.Lease from now. It refuses to shorten a lease.
 func (s *Study) Renew(ctx context.Context, trial int, lease time.Duration, by string) (Trial, error) {
 	if lease < 0 {
-		return Trial{}, fmt.Errorf("%w: a lease of %v", ErrInvalid, lease)
+		return Trial{}, fmt.Errorf("%w: lease %v; give a duration ≥ 0", ErrInvalid, lease)
 	}
 	return s.changeTrial(ctx, trial, by, func(st *State) (Payload, error) {
 		if lease == 0 {
@@ -138,14 +140,14 @@ func (s *Study) Renew(ctx context.Context, trial int, lease time.Duration, by st
 		}
 		until := stamp(s.now().Add(lease))
 		if t, err := st.pending(trial); err == nil && until.Before(t.Until) {
-			return nil, fmt.Errorf("%w: trial %d is reserved until %s already, which is later than %v from now; give a longer lease", ErrInvalid, trial, t.Until.Format(time.DateTime), lease)
+			return nil, fmt.Errorf("%w: trial %d is reserved until %s, which is later than %v from now; give a longer lease", ErrInvalid, trial, t.Until.Format(time.DateTime), lease)
 		}
 		return Renewed{trial, until}, nil
 	})
 }
 
-// Release gives the node of a pending trial back to the pool. Releasing again is
-// harmless.
+// Release ends a pending trial, so that its node may be suggested again. Releasing
+// again changes nothing.
 func (s *Study) Release(ctx context.Context, trial int, by string) (Trial, error) {
 	return s.changeTrial(ctx, trial, by, func(st *State) (Payload, error) {
 		if t, err := st.trial(trial); err == nil && (t.State == TrialReleased || t.State == TrialExpired) {
@@ -155,8 +157,8 @@ func (s *Study) Release(ctx context.Context, trial int, by string) (Trial, error
 	})
 }
 
-// Abandon ends a trial that has no value, and says that its node is never to be
-// suggested again. Abandoning again is harmless.
+// Abandon ends a trial that has no value, and excludes its node from all later
+// suggestions. Abandoning again changes nothing.
 func (s *Study) Abandon(ctx context.Context, trial int, note, by string) (Trial, error) {
 	return s.changeTrial(ctx, trial, by, func(st *State) (Payload, error) {
 		if t, err := st.trial(trial); err == nil && t.State == TrialAbandoned {
@@ -166,8 +168,8 @@ func (s *Study) Abandon(ctx context.Context, trial int, note, by string) (Trial,
 	})
 }
 
-// Expire returns the nodes to the pool whose leases have run out. Ask does so
-// first.
+// Expire ends the trials whose leases have run out, so that their nodes may be
+// suggested again. Ask calls it first.
 func (s *Study) Expire(ctx context.Context) error {
 	return s.commit(ctx, "", func(st *State) (Payload, error) {
 		var p Expired
@@ -184,18 +186,19 @@ func (s *Study) Expire(ctx context.Context) error {
 	}, nil)
 }
 
-// Pause stops suggestions; results are still taken. Pausing again is harmless.
+// Pause stops suggestions; results are still accepted. Pausing again changes
+// nothing.
 func (s *Study) Pause(ctx context.Context, note, by string) error {
 	return s.setStatus(ctx, by, StatusPaused, Paused{note})
 }
 
-// Resume ends a pause. Resuming again is harmless.
+// Resume ends a pause. Resuming again changes nothing.
 func (s *Study) Resume(ctx context.Context, by string) error {
 	return s.setStatus(ctx, by, StatusOpen, Resumed{})
 }
 
-// Close ends suggestions for good; results of trials are still taken. Closing
-// again is harmless.
+// Close ends suggestions for good; results of trials are still accepted. Closing
+// again changes nothing.
 func (s *Study) Close(ctx context.Context, note, by string) error {
 	return s.setStatus(ctx, by, StatusClosed, Closed{note})
 }

@@ -7,69 +7,70 @@ import (
 	"grfgp/bayesopt"
 )
 
-// Engine knows the graph and suggests nodes. What it answers depends on its
-// settings and on the arguments alone; it may keep what is costly to make again.
-// It is safe for concurrent use.
+// Engine suggests nodes of a graph and fits a model to measurements. Its answers
+// depend on the settings of the study and on the arguments alone. It is safe for
+// concurrent use.
 type Engine interface {
-	// IDs are the ids of all nodes, in the order of Predictions.
+	// IDs returns the ids of all nodes.
 	IDs() NodeIDs
-	// Suggest picks nodes that are allowed and not closed, within the budget.
+	// Suggest returns nodes to measure, fewer than wanted if there are not enough
+	// candidates.
 	Suggest(ctx context.Context, q Query) (Suggestions, error)
-	// Fit returns what the readings tell of all nodes. The error wraps
-	// ErrNoModel where they are too few, or all the same.
-	Fit(ctx context.Context, readings []Measurement) (Snapshot, error)
+	// Fit returns the posterior given measurements. The error wraps ErrNoModel if
+	// they are too few, or all equal.
+	Fit(ctx context.Context, measurements []Measurement) (Snapshot, error)
 }
 
-// NodeIDs are the ids of nodes. A *graph.Labels is one.
+// NodeIDs maps nodes to ids and back, as *graph.IDs does.
 type NodeIDs interface {
 	Len() int
 	At(i int) string
 	Lookup(id []byte) (int, bool)
 }
 
-// Query is an ask in the eyes of an Engine.
+// Query asks an Engine for suggestions.
 type Query struct {
-	Measurements []Measurement // that count, in the order told
-	Pending      []string      // nodes being measured: not suggested, counted by groups
-	Excluded     []string      // other nodes that are not to be suggested; measured ones are known by Readings
-	Count        int           // nodes wanted
-	Budget       *float64      // of the budget; nil: no limit
+	Measurements []Measurement // without retracted ones, in the order told
+	Pending      []string      // ids of nodes being measured: not candidates, but counted by Settings.GroupCap
+	Excluded     []string      // ids of other nodes that are not candidates, measured nodes apart
+	Count        int           // suggestions wanted
+	Budget       *float64      // what they may cost together; nil: no limit
 	Seed         uint64
 }
 
-// Suggestions are the nodes that an Engine picked.
+// Suggestions answer a Query.
 type Suggestions struct {
 	List  []Suggestion
-	Short Reason // why there are fewer than wanted
+	Short Reason // why there are fewer than wanted; empty: there are not
 }
 
 // Suggestion is a node to measure.
 type Suggestion struct {
-	Node     string
+	Node     string // id
 	Cost     float64
-	Why      string
-	Mean, SD *float64 // of the quantity itself; nil: no model yet
+	Why      string   // the rule of the policy, for people
+	Mean, SD *float64 // posterior of the quantity, noise not included; nil: no model yet
 }
 
 // Reason says why there are fewer suggestions than were asked for.
 type Reason = bayesopt.Reason
 
-// Reasons beside those of bayesopt.
+// Reasons in addition to those of package bayesopt.
 const (
 	ReasonPaused Reason = "paused"
 	ReasonClosed Reason = "closed"
 )
 
-// Snapshot is what some readings tell. It is immutable and safe for concurrent
-// use.
+// Snapshot is the posterior given some measurements. It is immutable and safe for
+// concurrent use.
 type Snapshot interface {
-	// Predict returns mean and standard deviation of the quantity at nodes by
-	// number.
+	// Predict returns the posterior mean and standard deviation at nodes.
 	Predict(ctx context.Context, nodes []int) (grfgp.Prediction, error)
-	// Validate predicts each reading from all others, hyperparameters as they are.
+	// Validate cross-validates on the measurements, with the hyperparameters held
+	// fixed.
 	Validate(ctx context.Context) (*grfgp.Validation, error)
-	// NoiseSD is the standard deviation of the noise of a reading.
+	// NoiseSD is the standard deviation of the noise of a measurement.
 	NoiseSD() float64
-	// Spec is the Spec with its choices filled in.
+	// Chosen is the Spec of the model with its choices filled in.
 	Chosen() grfgp.Spec
 }

@@ -7,95 +7,95 @@ import (
 	"time"
 )
 
-// Version is that of events in JSON.
+// Version is the version of the JSON format of events.
 const Version = 1
 
-// Event is what happened, once and for all. A study is its events in order.
+// Event is a change of a study. Events are never altered or deleted.
 type Event struct {
-	Seq  int64     // from 1, without gaps
-	Time time.Time // when it was written; replay looks at no other clock
-	By   string    // who, as far as anybody said
+	Seq  int64     // number, from 1 without gaps
+	Time time.Time // when it was written
+	By   string    // who caused it, if known
 	Data Payload
 }
 
-// Payload is what an event is about: one of the types below.
+// Payload is the content of an event: one of the types below.
 type Payload interface{ kind() string }
 
 // The payloads.
 type (
-	// Created is the first event.
+	// Created is the first event of a study.
 	Created struct {
 		Settings Settings `json:"settings"`
 	}
-	// Asked reserves nodes.
+	// Asked reserves suggested nodes: it begins trials.
 	Asked struct {
 		Key    string    `json:"key,omitempty"`   // the same key gets the same answer
 		Count  int       `json:"count"`           // nodes asked for
-		Basis  int64     `json:"basis"`           // the suggestion is a function of the events up to here
+		Basis  int64     `json:"basis"`           // last event that the suggestions take into account
 		Until  time.Time `json:"until"`           // end of the lease
 		Short  Reason    `json:"short,omitempty"` // why there are fewer trials than nodes asked for
 		Trials []Issued  `json:"trials"`
 	}
-	// Told ends a trial with a value, or as failed.
+	// Told gives the result of a trial: a value, or that it failed.
 	Told struct {
 		Trial int      `json:"trial"`
-		Value *float64 `json:"value,omitempty"` // nil: it failed
+		Value *float64 `json:"value,omitempty"` // nil: the trial failed
 		Note  string   `json:"note,omitempty"`
 	}
-	// Observed gives values at nodes that nobody asked for.
+	// Observed adds measurements that belong to no trial.
 	Observed struct {
 		Key    string        `json:"key,omitempty"`
 		Values []Measurement `json:"values"`
 		Note   string        `json:"note,omitempty"`
 	}
-	// Renewed moves the end of a lease.
+	// Renewed extends the lease of a trial.
 	Renewed struct {
 		Trial int       `json:"trial"`
 		Until time.Time `json:"until"`
 	}
-	// Released gives a node back to the pool.
+	// Released ends a trial; its node may be suggested again.
 	Released struct {
 		Trial int `json:"trial"`
 	}
-	// Abandoned says that a node is never to be suggested again.
+	// Abandoned ends a trial; its node is never suggested again.
 	Abandoned struct {
 		Trial int    `json:"trial"`
 		Note  string `json:"note,omitempty"`
 	}
-	// Expired gives nodes back to the pool whose leases ran out.
+	// Expired ends trials whose leases ran out; their nodes may be suggested again.
 	Expired struct {
 		Trials []int `json:"trials"`
 	}
-	// Retracted withdraws a value.
+	// Retracted withdraws a measurement.
 	Retracted struct {
-		Value int    `json:"value"` // its number
+		Value int    `json:"value"` // number of its record
 		Note  string `json:"note,omitempty"`
 	}
-	// Paused stops suggestions until Resumed; results are still taken.
+	// Paused stops suggestions until Resumed; results are still accepted.
 	Paused struct {
 		Note string `json:"note,omitempty"`
 	}
 	// Resumed ends a pause.
 	Resumed struct{}
-	// Closed ends suggestions for good; results of trials are still taken.
+	// Closed ends suggestions for good; results of trials are still accepted.
 	Closed struct {
 		Note string `json:"note,omitempty"`
 	}
 )
 
-// Issued is a trial as it was handed out.
+// Issued is a trial at the time it was handed out.
 type Issued struct {
 	Trial int      `json:"trial"`
 	Node  string   `json:"node"`
 	Cost  float64  `json:"cost"`
 	Why   string   `json:"why"`
-	Mean  *float64 `json:"mean,omitempty"` // as predicted then; nil: there was no model yet
-	SD    *float64 `json:"sd,omitempty"`   // of the quantity itself
+	Mean  *float64 `json:"mean,omitempty"` // predicted at that time; nil: there was no model yet
+	SD    *float64 `json:"sd,omitempty"`   // of the quantity, noise not included
 }
 
-// Measurement is a value at a node.
+// Measurement is a value measured at a node.
 type Measurement struct {
-	Node  string  `json:"node"`
+	Node  string  `json:"node"` // id
 	Value float64 `json:"value"`
 }
 
@@ -112,14 +112,14 @@ func (Paused) kind() string    { return "paused" }
 func (Resumed) kind() string   { return "resumed" }
 func (Closed) kind() string    { return "closed" }
 
-// readers make a payload from JSON, by kind.
+// readers decode the payload of an event, by kind.
 var readers = map[string]func([]byte) (Payload, error){
 	"created": read[Created], "asked": read[Asked], "told": read[Told], "observed": read[Observed],
 	"renewed": read[Renewed], "released": read[Released], "abandoned": read[Abandoned], "expired": read[Expired],
 	"retracted": read[Retracted], "paused": read[Paused], "resumed": read[Resumed], "closed": read[Closed],
 }
 
-// read is strict: a field that nobody knows would be lost in silence.
+// read decodes a payload and refuses unknown fields, which would be lost.
 func read[P Payload](data []byte) (Payload, error) {
 	var p P
 	dec := json.NewDecoder(bytes.NewReader(data))
@@ -150,18 +150,18 @@ func (e Event) MarshalJSON() ([]byte, error) {
 	return json.Marshal(wireEvent{Version, e.Seq, e.Time, e.Kind(), e.By, data})
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote.
+// UnmarshalJSON reads the format of MarshalJSON.
 func (e *Event) UnmarshalJSON(text []byte) error {
 	var w wireEvent
 	if err := json.Unmarshal(text, &w); err != nil {
 		return fmt.Errorf("%w: an event: %v", ErrCorrupt, err)
 	}
 	if w.Version != Version {
-		return fmt.Errorf("%w: event %d is of version %d, and this program reads %d; is there a newer one?", ErrCorrupt, w.Seq, w.Version, Version)
+		return fmt.Errorf("%w: event %d has version %d, and this program reads version %d; use a newer program", ErrCorrupt, w.Seq, w.Version, Version)
 	}
 	reader, ok := readers[w.Kind]
 	if !ok {
-		return fmt.Errorf("%w: event %d is of the kind %q, which is not known", ErrCorrupt, w.Seq, w.Kind)
+		return fmt.Errorf("%w: event %d is of the unknown kind %q", ErrCorrupt, w.Seq, w.Kind)
 	}
 	data, err := reader(w.Data)
 	if err != nil {

@@ -6,18 +6,18 @@ import (
 	"grfgp/bayesopt"
 )
 
-// HistoryPoint is a value as it came, beside what was expected of it.
+// HistoryPoint is a measurement with the prediction that was made before it.
 type HistoryPoint struct {
 	Number int       `json:"observation"`
 	Trial  int       `json:"trial,omitempty"`
 	Time   time.Time `json:"time"`
 	Measurement
-	Best *float64 `json:"best,omitempty"` // so far; nil unless the goal is to find it
-	Mean *float64 `json:"mean,omitempty"` // as predicted when the node was asked for
-	SD   *float64 `json:"sd,omitempty"`   // of the quantity itself
+	Best *float64 `json:"best,omitempty"` // value so far; nil unless the goal is to maximize or minimize
+	Mean *float64 `json:"mean,omitempty"` // predicted when the node was suggested; nil: it was not, or without a model
+	SD   *float64 `json:"sd,omitempty"`   // of the quantity, noise not included
 }
 
-// History returns the values that count, in the order in which they came.
+// History returns the measurements that were not retracted, in the order told.
 func (s *State) History() []HistoryPoint {
 	points := []HistoryPoint{}
 	var best *float64
@@ -38,8 +38,8 @@ func (s *State) History() []HistoryPoint {
 	return points
 }
 
-// better reports whether a value is better than the best so far, if any; never
-// where the goal is not to find the best.
+// better reports whether v is better than best, which may be nil. It is false unless
+// the goal is to maximize or minimize.
 func (s *State) better(v float64, best *float64) bool {
 	switch s.Settings.Goal {
 	case bayesopt.Maximize:
@@ -50,8 +50,8 @@ func (s *State) better(v float64, best *float64) bool {
 	return false
 }
 
-// Best returns the best value that counts; false if there is none, or if the goal
-// is not to find it.
+// Best returns the best measurement that was not retracted; false if there is none,
+// or if the goal is not to maximize or minimize.
 func (s *State) Best() (Record, bool) {
 	var best *float64
 	var of Record

@@ -8,18 +8,18 @@ import (
 	"sync"
 )
 
-// Log keeps the events of one study. It is safe for concurrent use.
+// Log stores the events of one study. It is safe for concurrent use.
 type Log interface {
-	// Append adds events, all or none, durably: when it returns nil they outlast
-	// the machine. Their numbers follow those in the log; if they do not, because
-	// somebody else was quicker, the error wraps ErrSequence. After any other
-	// error the events may be there or not.
+	// Append adds events, all or none. When it returns nil they are durable: they
+	// survive a crash of the machine. If their numbers do not follow the last one in
+	// the log, because another writer was faster, the error wraps ErrSequence. After
+	// any other error the events may or may not have been added.
 	Append(ctx context.Context, events ...Event) error
-	// Events returns the events after a number, in order.
+	// Events returns the events with numbers above after, in order.
 	Events(ctx context.Context, after int64) iter.Seq2[Event, error]
 }
 
-// MemoryLog is a Log that is lost with the process. The zero value is empty.
+// MemoryLog is a Log in memory. The zero value is empty.
 type MemoryLog struct {
 	mu     sync.Mutex
 	events []Event

@@ -176,9 +176,9 @@ func TestArchiveDamaged(t *testing.T) {
 		}
 	}
 	for want, bad := range map[string]string{
-		"was altered":       strings.Replace(string(text), `"value":2`, `"value":3`, 1),
-		"it ends at line 1": string(text[:30]),
-		"does not begin as": "node,value\n",
+		"was altered":           strings.Replace(string(text), `"value":2`, `"value":3`, 1),
+		"truncated at line 1":   string(text[:30]),
+		"not an exported study": "node,value\n",
 	} {
 		if _, err := study.ReadArchive(strings.NewReader(bad)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v; want %q", err, want)

@@ -14,60 +14,62 @@ import (
 	"grfgp/bayesopt"
 )
 
-// Settings are what a study is created with. They never change.
+// Settings define a study. They are fixed when it is created.
 type Settings struct {
 	Name   string        `json:"name"`
 	Graph  string        `json:"graph"` // id of the graph, the hash of its content
 	Goal   bayesopt.Goal `json:"goal"`
-	Policy string        `json:"policy,omitempty"` // one of bayesopt.PolicyNames(); empty: as the goal says
+	Policy string        `json:"policy,omitempty"` // one of bayesopt.PolicyNames(); empty: the default of the goal
 	Spec   grfgp.Spec    `json:"spec"`             // of the model
 	Seed   uint64        `json:"seed"`             // of the suggestions
-	// Budget is the most that trials may cost together, those pending and those
-	// done; nil: no limit. Values that were not asked for cost nothing.
+	// Budget bounds the cost of pending and done trials together; nil: no limit.
+	// Measurements that nobody asked for cost nothing.
 	Budget *float64 `json:"budget,omitempty"`
-	// Lease is how long a trial is reserved where an ask says nothing else.
+	// Lease is how long a trial is reserved unless the ask gives another time; 0:
+	// DefaultLease.
 	Lease   Duration `json:"lease"`
 	Repeats bool     `json:"repeats,omitempty"` // measured nodes may be suggested again
 
-	// These stand in place of what the graph's own table of nodes says.
-	Allowed  []string           `json:"allowed,omitempty"`   // nodes that may be suggested; nil: as the graph says, or all
-	Cost     map[string]float64 `json:"cost,omitempty"`      // nil: as the graph says, or 1 each; with it, 1 for nodes not named
-	Group    map[string]string  `json:"group,omitempty"`     // nil: as the graph says
-	GroupCap int                `json:"group_cap,omitempty"` // most nodes of a group pending at once; 0: no cap
+	// The following replace columns of the graph's node table. Nil: the column, if
+	// there is one.
+	Allowed  []string           `json:"allowed,omitempty"`   // ids of nodes that may be suggested; without a column: all
+	Cost     map[string]float64 `json:"cost,omitempty"`      // by id, 1 for ids not named; without a column: 1 each
+	Group    map[string]string  `json:"group,omitempty"`     // name of the group by id
+	GroupCap int                `json:"group_cap,omitempty"` // most nodes of a group that may be pending at once; 0: no cap
 }
 
-// DefaultLease is how long a trial is reserved where nobody says.
+// DefaultLease is the default of Settings.Lease.
 const DefaultLease = Duration(24 * time.Hour)
 
-// Longest texts in bytes.
+// Limits on the length of texts, in bytes.
 const (
 	MaxName = 128  // of a study
 	MaxID   = 256  // of a node, a key or a holder
 	MaxNote = 4096 // of a note
 )
 
-// Duration is a time.Duration that JSON shows as "24h0m0s".
+// Duration is a time.Duration that is written as "24h0m0s" in JSON.
 type Duration time.Duration
 
 // MarshalText writes the duration as time.Duration.String does.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
 
-// UnmarshalText reads what time.ParseDuration takes.
+// UnmarshalText reads a duration as time.ParseDuration does.
 func (d *Duration) UnmarshalText(text []byte) error {
 	v, err := time.ParseDuration(string(text))
 	if err != nil {
-		return fmt.Errorf("%w: %q is no duration; write it as in 90m or 24h", ErrInvalid, text)
+		return fmt.Errorf("%w: %q is not a duration; write 90m or 24h", ErrInvalid, text)
 	}
 	*d = Duration(v)
 	return nil
 }
 
-// Complete fills in defaults and says what is wrong with settings.
+// Complete fills in defaults and checks the settings.
 func (s Settings) Complete() (Settings, error) {
 	if s.Lease == 0 {
 		s.Lease = DefaultLease
 	}
-	if _, level := s.Goal.Level(); s.Policy == "straddle" && !level { // no rule of check: studies of old may have it
+	if _, level := s.Goal.Level(); s.Policy == "straddle" && !level { // not in check, because old studies may have it
 		return s, fmt.Errorf("%w: the policy straddle needs the goal threshold=V, not %v", ErrInvalid, s.Goal)
 	}
 	return s, s.check()
@@ -85,15 +87,15 @@ func (s Settings) check() error {
 	}
 	switch {
 	case s.Graph == "":
-		return bad("a study needs the id of a graph")
+		return bad("give the id of a graph")
 	case s.Policy != "" && !slices.Contains(bayesopt.PolicyNames(), s.Policy):
 		return bad("no policy is called %q; there are %q", s.Policy, bayesopt.PolicyNames())
 	case s.Budget != nil && !(*s.Budget >= 0 && !math.IsInf(*s.Budget, 0)):
-		return bad("a budget of %v; give a finite number ≥ 0", *s.Budget)
+		return bad("budget %v; give a finite number ≥ 0", *s.Budget)
 	case s.Lease <= 0:
-		return bad("a lease of %v; give a time > 0", time.Duration(s.Lease))
+		return bad("lease %v; give a duration > 0", time.Duration(s.Lease))
 	case s.GroupCap < 0:
-		return bad("at most %d nodes of a group", s.GroupCap)
+		return bad("group_cap %d; give a number ≥ 0", s.GroupCap)
 	}
 	for _, node := range s.Allowed {
 		if err := checkText("a node", node, MaxID); err != nil {
@@ -115,20 +117,20 @@ func (s Settings) Equal(t Settings) bool {
 	return errA == nil && errB == nil && bytes.Equal(a, b)
 }
 
-// CheckName takes names of studies that are safe in addresses and files.
+// CheckName accepts names of studies that are safe in URLs and file names.
 func CheckName(name string) error {
 	if name == "" || len(name) > MaxName || !utf8.ValidString(name) {
 		return fmt.Errorf("%w: the name of a study has 1 to %d bytes", ErrInvalid, MaxName)
 	}
 	for i, r := range name {
 		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && (i == 0 || r != '-' && r != '_' && r != '.') {
-			return fmt.Errorf("%w: the name %q; take letters and digits, and - _ . after the first", ErrInvalid, name)
+			return fmt.Errorf("%w: the name %q; use letters and digits, and - _ . after the first", ErrInvalid, name)
 		}
 	}
 	return nil
 }
 
-// checkText says why a text cannot be kept.
+// checkText refuses text that is too long or not UTF-8.
 func checkText(what, text string, most int) error {
 	if len(text) > most || !utf8.ValidString(text) {
 		return fmt.Errorf("%w: %s is text of at most %d bytes", ErrInvalid, what, most)

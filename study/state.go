@@ -6,16 +6,17 @@ import (
 	"time"
 )
 
-// Status says whether a study makes suggestions. Results it takes always.
+// Status says whether a study makes suggestions. Results of trials are accepted in
+// every status.
 type Status string
 
-// What a study may be.
+// The statuses of a study.
 const (
 	StatusOpen   Status = "open"
-	StatusPaused Status = "paused" // until it is resumed
-	StatusClosed Status = "closed" // for good
+	StatusPaused Status = "paused" // no suggestions until it is resumed
+	StatusClosed Status = "closed" // no suggestions, for good
 
-	// StatusDamaged is that of a study in lists whose events cannot be replayed.
+	// StatusDamaged marks a study in a list whose events cannot be replayed.
 	StatusDamaged Status = "damaged"
 )
 
@@ -26,19 +27,20 @@ type Stop struct {
 	Time time.Time `json:"time"`
 }
 
-// TrialState says what became of a trial.
+// TrialState is the state of a trial. The package documentation shows how states
+// follow one another.
 type TrialState string
 
-// What a trial may be. A result is taken in every state but failed and done,
-// where one that says something else is a conflict.
+// The states of a trial. A value is accepted in all of them but failed and done,
+// where a different result is a conflict.
 const (
-	TrialPending   TrialState = "pending"   // reserved, until its lease ends
-	TrialDone      TrialState = "done"      // it has a value
-	TrialFailed    TrialState = "failed"    // its node may be offered again, after another value has come
-	TrialAbandoned TrialState = "abandoned" // its node is never offered again
-	TrialExpired   TrialState = "expired"   // its lease ran out: the node is back in the pool
-	TrialReleased  TrialState = "released"  // given back: the node is back in the pool
-	TrialRetracted TrialState = "retracted" // its value was withdrawn; another one may be told
+	TrialPending   TrialState = "pending"   // reserved until its lease ends
+	TrialDone      TrialState = "done"      // has a value
+	TrialFailed    TrialState = "failed"    // could not be measured; its node comes last until the next measurement
+	TrialAbandoned TrialState = "abandoned" // its node is never suggested again
+	TrialExpired   TrialState = "expired"   // its lease ran out; its node may be suggested again
+	TrialReleased  TrialState = "released"  // given back; its node may be suggested again
+	TrialRetracted TrialState = "retracted" // its value was withdrawn; another value may be told
 )
 
 // TrialStates returns all states of a trial.
@@ -53,28 +55,29 @@ type Trial struct {
 	Holder string     `json:"holder,omitempty"`
 	Asked  time.Time  `json:"asked"`
 	Until  time.Time  `json:"until"`           // end of the lease
-	Ended  *time.Time `json:"ended,omitempty"` // when it left pending, or its result came
+	Ended  *time.Time `json:"ended,omitempty"` // when it left the state pending, or its result came
 	Value  *float64   `json:"value,omitempty"`
-	Number int        `json:"observation,omitempty"` // of the value; 0: none
-	Late   bool       `json:"late,omitempty"`        // the result came after the node was back in the pool
+	Number int        `json:"observation,omitempty"` // of the record of the value; 0: none
+	Late   bool       `json:"late,omitempty"`        // the result came after the trial had ended otherwise
 	Note   string     `json:"note,omitempty"`
 }
 
-// Record is what was measured at a node, asked for or not.
+// Record is a measurement in a study. The service and the command line call its
+// number that of an observation.
 type Record struct {
 	Number int `json:"observation"` // from 1
 	Measurement
-	Trial     int       `json:"trial,omitempty"` // 0: nobody asked for it
-	Seq       int64     `json:"seq"`             // of the event that told it
+	Trial     int       `json:"trial,omitempty"` // 0: it belongs to no trial
+	Seq       int64     `json:"seq"`             // of its event
 	Time      time.Time `json:"time"`
 	By        string    `json:"by,omitempty"`
 	Retracted bool      `json:"retracted,omitempty"`
-	Note      string    `json:"note,omitempty"` // of whoever observed it, or why it was retracted
+	Note      string    `json:"note,omitempty"` // with the measurement, or why it was retracted
 }
 
-// Ask is an answer to an ask, as it was given.
+// Ask is the answer to an AskRequest.
 type Ask struct {
-	Seq    int64     `json:"seq,omitempty"` // of its event; 0: nothing was handed out
+	Seq    int64     `json:"seq,omitempty"` // of its event; 0: no node was handed out
 	Key    string    `json:"key,omitempty"`
 	Holder string    `json:"holder,omitempty"`
 	Count  int       `json:"count"`          // nodes asked for
@@ -83,35 +86,35 @@ type Ask struct {
 	Trials []Issued  `json:"trials"`
 }
 
-// State is what a study is after some events. Only Apply changes it.
+// State is the state of a study after some events. Only Apply changes it.
 type State struct {
 	Settings Settings
-	Seq      int64 // of the last event; 0: none
+	Seq      int64 // number of the last event; 0: none
 	Status   Status
 	Stopped  *Stop // nil: the study is open
 	Created  time.Time
-	Updated  time.Time // of the last event
+	Updated  time.Time // time of the last event
 	Trials   []Trial   // number t is Trials[t−1]
 	Records  []Record  // number o is Values[o−1]
 	Asks     []Ask
 
 	nodes     map[string]*nodeState
-	abandoned []string         // nodes, in increasing order
+	abandoned []string         // nodes, sorted
 	asks      map[string]int   // by key
 	observed  map[string]int64 // event by key
-	failedAt  map[string]int64 // event of the last failure of a node
-	toldAt    int64            // event of the last value
-	changedAt int64            // event of the last value told or retracted
+	failedAt  map[string]int64 // event of the last failure, by node
+	toldAt    int64            // event of the last measurement
+	changedAt int64            // event of the last measurement told or retracted
 }
 
-// nodeState is what is known of one that is not open or was not always.
+// nodeState counts what happened at a node.
 type nodeState struct {
-	pending   int // trials
-	values    int // not retracted
+	pending   int // trials that are pending
+	values    int // measurements that are not retracted
 	abandoned bool
 }
 
-// Replay returns the state after events.
+// Replay returns the state after all events of a study.
 func Replay(events ...Event) (*State, error) {
 	s := new(State)
 	for _, e := range events {
@@ -122,8 +125,8 @@ func Replay(events ...Event) (*State, error) {
 	return s, nil
 }
 
-// Apply brings the state past the next event. It checks that the event can
-// follow, and changes nothing if it cannot.
+// Apply applies the next event. If the event cannot follow, Apply returns an error
+// and changes nothing.
 func (s *State) Apply(e Event) error {
 	if err := s.check(e); err != nil {
 		return err
@@ -132,7 +135,7 @@ func (s *State) Apply(e Event) error {
 	return nil
 }
 
-// apply changes the state by an event that was checked.
+// apply applies an event that was checked.
 func (s *State) apply(e Event) {
 	s.Seq, s.Updated = e.Seq, e.Time
 	switch p := e.Data.(type) {
@@ -209,7 +212,7 @@ func (s *State) retract(e Event, p Retracted) {
 	}
 }
 
-// end moves a trial to a state that is not pending.
+// end moves a trial to a state other than pending.
 func (s *State) end(e Event, id int, to TrialState) *Trial {
 	t := &s.Trials[id-1]
 	if t.State == TrialPending {
@@ -219,7 +222,7 @@ func (s *State) end(e Event, id int, to TrialState) *Trial {
 	return t
 }
 
-// add records a value and returns its number.
+// add appends a record of a measurement and returns its number.
 func (s *State) add(e Event, r Measurement, trial int) int {
 	v := Record{Number: len(s.Records) + 1, Measurement: r, Trial: trial, Seq: e.Seq, Time: e.Time, By: e.By}
 	s.Records = append(s.Records, v)
@@ -237,19 +240,20 @@ func (s *State) node(id string) *nodeState {
 	return n
 }
 
-// Answered reports whether an ask of the key was answered.
+// Answered reports whether an ask with the key was answered before.
 func (s *State) Answered(key string) bool {
 	_, known := s.asks[key]
 	return known
 }
 
-// Available reports whether a node may be handed out, as far as its own history goes.
+// Available reports whether a node is neither pending nor abandoned nor, without
+// Settings.Repeats, measured.
 func (s *State) Available(id string) bool {
 	n := s.nodes[id]
 	return n == nil || n.pending == 0 && !n.abandoned && (n.values == 0 || s.Settings.Repeats)
 }
 
-// Spent is what trials cost that are pending or done, a finite number.
+// Spent is the cost of pending and done trials, a finite number.
 func (s *State) Spent() float64 {
 	spent := 0.0
 	for k := range s.Trials {
@@ -260,7 +264,7 @@ func (s *State) Spent() float64 {
 	return min(spent, math.MaxFloat64)
 }
 
-// BudgetLeft is what may still be spent; nil: there is no limit.
+// BudgetLeft is the part of the budget that is not spent; nil: no limit.
 func (s *State) BudgetLeft() *float64 {
 	if s.Settings.Budget == nil {
 		return nil
@@ -269,7 +273,8 @@ func (s *State) BudgetLeft() *float64 {
 	return &left
 }
 
-// Measurements are the values that count, in the order in which they were told.
+// Measurements returns the measurements that were not retracted, in the order in
+// which they were told.
 func (s *State) Measurements() []Measurement {
 	all := make([]Measurement, 0, len(s.Records))
 	for _, v := range s.Records {
@@ -280,7 +285,7 @@ func (s *State) Measurements() []Measurement {
 	return all
 }
 
-// Pending are the nodes of pending trials, in the order of trials.
+// Pending returns the nodes of pending trials, in the order of trials.
 func (s *State) Pending() []string {
 	var all []string
 	for k := range s.Trials {
@@ -291,7 +296,7 @@ func (s *State) Pending() []string {
 	return all
 }
 
-// AbandonedNodes are never suggested again, in increasing order.
+// AbandonedNodes returns the nodes that are never suggested again, sorted.
 func (s *State) AbandonedNodes() []string { return slices.Clone(s.abandoned) }
 
 func (s *State) abandon(node string) {
@@ -301,7 +306,7 @@ func (s *State) abandon(node string) {
 	}
 }
 
-// Counts returns how many trials are in each state.
+// Counts returns the number of trials in each state.
 func (s *State) Counts() map[TrialState]int {
 	counts := map[TrialState]int{}
 	for _, state := range TrialStates() {

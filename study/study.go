@@ -21,20 +21,21 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Study takes commands, safe for concurrent use. Nothing else may append to its
-// log while it is open; should that happen, it reads on and tries again.
+// Study executes commands on a study. It is safe for concurrent use. Nothing else
+// should append to the log while the study is open; if that happens, commands read
+// the new events and try again.
 type Study struct {
 	log Log
 	now func() time.Time
 
-	writing sync.Mutex // held by the command that is being written
-	stale   bool       // the log may have events that state has not
+	writing sync.Mutex // held by a command while it writes
+	stale   bool       // the log may have events that are not in state
 
-	mu      sync.RWMutex  // held for moments: who reads does not wait for the log
-	state   *State        // changed only by who holds writing as well
+	mu      sync.RWMutex  // held briefly: readers do not wait for the log
+	state   *State        // changed only with writing held as well
 	changed chan struct{} // closed at the next event
 
-	asking chan struct{} // held by the ask that is being answered
+	asking chan struct{} // holds one token per ask in progress: at most one
 
 	loading sync.Mutex
 	load    func(ctx context.Context) (Engine, error)
@@ -45,9 +46,9 @@ type Study struct {
 	latest  atomic.Pointer[Predictions]
 }
 
-// Create writes the first event of a study to an empty log. If the log holds a
-// study of the same settings that is fine; if they differ, the error wraps
-// ErrConflict. It reports whether the study is new.
+// Create writes the first event of a study to an empty log, and reports whether the
+// study is new. A log with a study of the same settings is left as it is; if the
+// settings differ, the error wraps ErrConflict.
 func Create(ctx context.Context, log Log, settings Settings, by string, at time.Time) (bool, error) {
 	settings, err := settings.Complete()
 	if err != nil {
@@ -66,11 +67,11 @@ func Create(ctx context.Context, log Log, settings Settings, by string, at time.
 			return false, err
 		}
 		if was, ok := e.Data.(Created); !ok || !was.Settings.Equal(settings) {
-			return false, fmt.Errorf("%w: there is a study called %q already, with other settings; take another name", ErrConflict, settings.Name)
+			return false, fmt.Errorf("%w: there is a study called %q already, with other settings; use another name", ErrConflict, settings.Name)
 		}
 		return false, nil
 	}
-	return false, fmt.Errorf("%w: a log that is neither empty nor begun", ErrCorrupt)
+	return false, fmt.Errorf("%w: the log refuses the first event, but is empty", ErrCorrupt)
 }
 
 // Open replays a log. The error wraps ErrNotFound if the log is empty.
@@ -83,15 +84,15 @@ func Open(ctx context.Context, log Log, opts Options) (*Study, error) {
 		return nil, err
 	}
 	if s.state.Seq == 0 {
-		return nil, fmt.Errorf("%w: a log without events", ErrNotFound)
+		return nil, fmt.Errorf("%w: the log is empty", ErrNotFound)
 	}
 	return s, nil
 }
 
-// stamp is a time as events keep it.
+// stamp rounds a time as events store it.
 func stamp(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 
-// catchUp applies what the log has and the state has not.
+// catchUp applies the events of the log that are not in the state.
 func (s *Study) catchUp(ctx context.Context) error {
 	for e, err := range s.log.Events(ctx, s.state.Seq) {
 		if err != nil {
@@ -106,8 +107,7 @@ func (s *Study) catchUp(ctx context.Context) error {
 	return nil
 }
 
-// apply changes the state by an event that was checked, and wakes those who wait
-// for one.
+// apply applies an event that was checked, and wakes callers of Wait.
 func (s *Study) apply(e Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -116,9 +116,8 @@ func (s *Study) apply(e Event) {
 	s.changed = make(chan struct{})
 }
 
-// commit runs one command: decide looks at the state and returns what is to
-// happen, or nil where nothing is. An event that was appended is applied; then is
-// told of the state with it, or without one where nothing happened.
+// commit runs one command. decide returns the payload of the event to append, or nil
+// if nothing changes. then, unless it is nil, sees the state afterwards.
 func (s *Study) commit(ctx context.Context, by string, decide func(*State) (Payload, error), then func(*State)) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
@@ -146,8 +145,8 @@ func (s *Study) commit(ctx context.Context, by string, decide func(*State) (Payl
 	}
 }
 
-// errRetry is wrapped with ErrSequence where somebody else wrote to the log.
-var errRetry = errors.New("study: somebody else wrote to the log")
+// errRetry is wrapped with ErrSequence if another writer appended to the log.
+var errRetry = errors.New("study: another writer appended to the log")
 
 func (s *Study) append(ctx context.Context, e Event) error {
 	if err := s.state.check(e); err != nil {
@@ -156,7 +155,8 @@ func (s *Study) append(ctx context.Context, e Event) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	// A caller who goes away now leaves it open whether the event is there.
+	// Once writing has begun it is not cancelled: it would be unknown whether the
+	// event is in the log.
 	if err := s.log.Append(context.WithoutCancel(ctx), e); err != nil {
 		s.stale = true
 		if errors.Is(err, ErrSequence) {
@@ -168,33 +168,33 @@ func (s *Study) append(ctx context.Context, e Event) error {
 	return nil
 }
 
-// View lets f read the state, which must not be kept or changed.
+// View calls f with the state, which f must not change, or keep after it returns.
 func (s *Study) View(f func(*State)) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	f(s.state)
 }
 
-// Settings are what the study was created with.
+// Settings returns the settings of the study.
 func (s *Study) Settings() Settings {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.state.Settings
 }
 
-// Seq is the number of the last event.
+// Seq returns the number of the last event.
 func (s *Study) Seq() int64 {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.state.Seq
 }
 
-// Events returns the events after a number.
+// Events returns the events with numbers above after, in order.
 func (s *Study) Events(ctx context.Context, after int64) iter.Seq2[Event, error] {
 	return s.log.Events(ctx, after)
 }
 
-// Wait returns when there is an event after a number, or with the error of ctx.
+// Wait blocks until there is an event with a number above after, or ctx ends.
 func (s *Study) Wait(ctx context.Context, after int64) error {
 	for {
 		s.mu.RLock()
@@ -211,7 +211,7 @@ func (s *Study) Wait(ctx context.Context, after int64) error {
 	}
 }
 
-// Engine returns the engine, which is made if this is the first time.
+// Engine returns the engine, and makes it by Options.Engine if need be.
 func (s *Study) Engine(ctx context.Context) (Engine, error) {
 	if s.load == nil {
 		return nil, ErrNoEngine

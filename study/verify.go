@@ -8,20 +8,20 @@ import (
 	"slices"
 )
 
-// Verification says what was looked at.
+// Verification counts what Verify checked.
 type Verification struct {
 	Events      int `json:"events"`
-	Suggestions int `json:"suggestions"` // that were made again
+	Suggestions int `json:"suggestions"` // asks whose suggestions were computed again
 }
 
-// Verify replays events and, unless engine is nil, makes every suggestion again
-// from the events that it was made from. The error wraps ErrCorrupt where one
-// cannot follow or comes out differently: another node, cost, mean or sd. progress, unless nil, is told of every
-// event.
+// Verify replays events and, unless engine is nil, computes the suggestions of every
+// ask again. The error wraps ErrCorrupt if an event cannot follow, or if a
+// suggestion has another node, cost, mean or sd. If progress is not nil it is called
+// with the number of every event.
 func Verify(ctx context.Context, events iter.Seq2[Event, error], engine Engine, progress func(done int64)) (Verification, error) {
 	var v Verification
-	now, then := new(State), new(State) // then is as of the basis of the last ask
-	var ahead []Event                   // that then has not seen
+	now, then := new(State), new(State) // then: the state at the basis of the last ask
+	var ahead []Event                   // events not yet applied to then
 	for e, err := range events {
 		if err != nil {
 			return v, err
@@ -53,32 +53,32 @@ func Verify(ctx context.Context, events iter.Seq2[Event, error], engine Engine, 
 	return v, nil
 }
 
-// verifyAsk makes a suggestion again from the state of its basis.
+// verifyAsk computes the suggestions of an ask again, from the state at its basis.
 func verifyAsk(ctx context.Context, s *State, p Asked, engine Engine) error {
 	if s.Seq != p.Basis {
-		return fmt.Errorf("%w: made from events up to %d, after one from events up to %d", ErrCorrupt, p.Basis, s.Seq)
+		return fmt.Errorf("%w: an ask from events up to %d follows one from events up to %d", ErrCorrupt, p.Basis, s.Seq)
 	}
 	again, err := suggest(ctx, engine, s.Query(p.Count), s.recentlyFailed())
 	if err != nil {
 		return err
 	}
 	if !slices.EqualFunc(again.List, p.Trials, func(a Suggestion, b Issued) bool { return a.Node == b.Node }) {
-		return fmt.Errorf("%w: nodes %v were suggested; seed and events give %v", ErrCorrupt, nodesOf(p.Trials), again.List)
+		return fmt.Errorf("%w: the log has suggestions %v; seed and events give %v", ErrCorrupt, nodesOf(p.Trials), again.List)
 	}
 	for k, now := range again.List {
 		if was := p.Trials[k]; !was.near(now) {
-			return fmt.Errorf("%w: trial %d, node %q, has cost %v, mean %s and sd %s; seed and events give %v, %s and %s: a value told before it, or the trial, was altered",
+			return fmt.Errorf("%w: trial %d, node %q, has cost %v, mean %s and sd %s; seed and events give %v, %s and %s: an earlier measurement, or the trial, was altered",
 				ErrCorrupt, was.Trial, was.Node, was.Cost, orNone(was.Mean), orNone(was.SD), now.Cost, orNone(now.Mean), orNone(now.SD))
 		}
 	}
 	return nil
 }
 
-// rounding is what numbers may be off by, as a share: another machine may sum up
-// with other instructions.
+// rounding is the relative difference that is tolerated: machines with other vector
+// instructions round differently.
 const rounding = 1e-6
 
-// near reports whether a trial was handed out as it is picked now.
+// near reports whether a trial agrees with a suggestion computed again.
 func (i Issued) near(p Suggestion) bool {
 	within := func(a, b, scale float64) bool { return math.Abs(a-b) <= rounding*(scale+math.Abs(b)) }
 	modelled := p.Mean != nil && p.SD != nil

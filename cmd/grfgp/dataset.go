@@ -18,40 +18,41 @@ import (
 func datasetVerb(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "dataset list | fetch | verify",
-		Short: "List, download and check the public data of the paper",
-		Long: `Dataset knows the data of the paper by name. It is looked for in the folder that
-GRFGP_DATA names, then in the user's cache; fetch downloads it from its publisher
-into the cache. No other command uses the network.`,
+		Short: "List, download and check the paper's public data sets",
+		Long: `Dataset manages the public data sets of the paper. They are searched for in the folder
+given by the environment variable GRFGP_DATA, then in the user's cache; fetch downloads
+them from their publishers into the cache.`,
 		Example:   "  grfgp dataset list\n  grfgp dataset fetch enron facebook\n  grfgp dataset verify",
 		ValidArgs: []string{"list", "fetch", "verify"},
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef("dataset does not %s; it has list, fetch and verify", args[0])
+				return usagef("dataset has no command %s; its commands are list, fetch and verify", args[0])
 			}
-			return usagef("say what to do: grfgp dataset list, fetch or verify")
+			return usagef("no command given: use grfgp dataset list, fetch or verify")
 		},
 	}
 	list := &cobra.Command{
-		Use: "list", Short: "What there is, and where it is on this machine", Args: noArguments,
+		Use: "list", Short: "List data sets and their locations on this machine", Args: noArguments,
 		RunE: func(*cobra.Command, []string) error { return a.listDatasets(dataset.Default()) },
 	}
 	fetch := &cobra.Command{
-		Use: "fetch NAME...", Short: "Download what is not on this machine yet", ValidArgs: datasetNames(),
-		Long: `Fetch downloads data sets from their publishers into the user's cache; what is on
-this machine already is checked, as verify does. An interrupted download goes on where it stopped when it is asked for again. A file is
-kept only if it holds the nodes and edges of the paper; publishers state no sums, so
-that of the first download is recorded, and verify compares with it.`,
+		Use: "fetch NAME...", Short: "Download data sets that are not on this machine", ValidArgs: datasetNames(),
+		Long: `Fetch downloads data sets from their publishers into the user's cache; data sets that
+are on this machine are checked instead, as by verify. An interrupted download resumes
+when fetch is called again. A file is kept only if it holds as many nodes and edges as
+the paper's graph. Publishers state no checksums: fetch records that of the first
+download, and verify compares with it.`,
 		RunE: func(cmd *cobra.Command, names []string) error {
 			if len(names) == 0 {
-				return usagef("name what to fetch: %s", strings.Join(datasetNames(), ", "))
+				return usagef("no data set given: name one or more of %s", strings.Join(datasetNames(), ", "))
 			}
 			return a.fetchDatasets(cmd.Context(), dataset.Default(), names)
 		},
 	}
 	verify := &cobra.Command{
-		Use: "verify [NAME...]", Short: "Compare sums, nodes and edges with those that are known", ValidArgs: datasetNames(),
-		Long: `Verify compares the sums of files, and the nodes and edges that they hold, with those
-that are known. Without names it looks at all that is on this machine.`,
+		Use: "verify [NAME...]", Short: "Check checksums, nodes and edges", ValidArgs: datasetNames(),
+		Long: `Verify compares checksums, and the numbers of nodes and edges, with the known ones.
+Without names it checks all data sets on this machine.`,
 		RunE: func(cmd *cobra.Command, names []string) error {
 			return a.verifyDatasets(cmd.Context(), dataset.Default(), names)
 		},
@@ -68,7 +69,7 @@ func datasetNames() []string {
 	return names
 }
 
-// datasetsNamed returns the sets of the given names.
+// datasetsNamed returns the sets with the given names.
 func datasetsNamed(names []string) ([]dataset.Set, error) {
 	var sets []dataset.Set
 	for _, name := range names {
@@ -92,9 +93,9 @@ type datasetAnswer struct {
 	Note    string   `json:"note,omitempty"`
 	Nodes   int      `json:"nodes"`
 	Edges   int      `json:"edges"`
-	Files   []string `json:"files"`            // on this machine; none: not here
-	Lacks   []string `json:"lacks,omitempty"`  // files that are missing where others of the set are here
-	SHA256  []string `json:"sha256,omitempty"` // of each, where verified
+	Files   []string `json:"files"`            // on this machine; empty: none
+	Lacks   []string `json:"lacks,omitempty"`  // missing files of a set that is here in part
+	SHA256  []string `json:"sha256,omitempty"` // of each file, if verified
 	Basis   []string `json:"compared_with,omitempty"`
 }
 
@@ -132,16 +133,16 @@ func (a *app) listDatasets(store dataset.Store) error {
 		return a.answerDatasets(answers)
 	}
 	w := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "name\tnodes\tedges\twhere\twhat")
+	fmt.Fprintln(w, "name\tnodes\tedges\tlocation\tcontent")
 	for _, d := range answers {
-		where := "not here; fetch downloads it"
+		where := "not on this machine; fetch downloads it"
 		switch {
 		case len(d.Files) > 0:
 			where = filepath.Dir(d.Files[0])
 		case len(d.Lacks) > 0:
-			where = "in part; it lacks " + strings.Join(d.Lacks, ", ")
+			where = "incomplete; missing " + strings.Join(d.Lacks, ", ")
 		case d.Address == "":
-			where = "not here; no download"
+			where = "not on this machine; no download"
 		}
 		what := d.Title
 		if d.StandIn != "" {
@@ -151,12 +152,12 @@ func (a *app) listDatasets(store dataset.Store) error {
 	}
 	if dir := os.Getenv(dataset.Variable); dir != "" {
 		if info, err := os.Stat(dir); err != nil {
-			a.talk.Say("note: %s names no folder: %v", dataset.Variable, err)
+			a.talk.Say("note: %s is not a folder: %v", dataset.Variable, err)
 		} else if !info.IsDir() {
-			a.talk.Say("note: %s names no folder: %s is a file", dataset.Variable, dir)
+			a.talk.Say("note: %s is not a folder: %s is a file", dataset.Variable, dir)
 		}
 	}
-	a.talk.Say("files are looked for by name here; 'grfgp dataset verify' looks into them")
+	a.talk.Say("files were found by name; 'grfgp dataset verify' checks their content")
 	return w.Flush()
 }
 
@@ -168,7 +169,7 @@ func (a *app) fetchDatasets(ctx context.Context, store dataset.Store, names []st
 	return a.eachDataset(ctx, sets, func(set dataset.Set) (datasetAnswer, error) { return a.fetchDataset(ctx, store, set) })
 }
 
-// fetchDataset downloads a set, or checks the one that is here.
+// fetchDataset downloads a set, or verifies it if it is on this machine.
 func (a *app) fetchDataset(ctx context.Context, store dataset.Store, set dataset.Set) (datasetAnswer, error) {
 	if _, err := store.Where(set); !errors.Is(err, dataset.ErrMissing) {
 		return a.verifyDataset(ctx, store, set)
@@ -177,12 +178,12 @@ func (a *app) fetchDataset(ctx context.Context, store dataset.Store, set dataset
 	s := a.talk.Stage("fetching " + set.Name)
 	files, err := store.Fetch(ctx, set, dataset.FetchOptions{Progress: s.Update})
 	if err == nil {
-		s.Done("%d nodes and %d edges from %s; no sum is published, so that of this download was recorded", set.Nodes, set.Edges, form.URL)
+		s.Done("%d nodes and %d edges from %s; its checksum was recorded", set.Nodes, set.Edges, form.URL)
 	}
 	return datasetOf(set, files), err
 }
 
-// answerFiles writes the files of sets, a line each, or all in JSON.
+// answerFiles writes the files of sets, one per line, or all in JSON.
 func (a *app) answerFiles(answers []datasetAnswer) error {
 	if a.json {
 		return a.answerDatasets(answers)
@@ -191,7 +192,7 @@ func (a *app) answerFiles(answers []datasetAnswer) error {
 		for k, file := range d.Files {
 			line := d.Name + ": " + file
 			if len(d.Basis) > 0 {
-				line += fmt.Sprintf(": sum %s…, as %s", d.SHA256[k][:12], d.Basis[k])
+				line += fmt.Sprintf(": checksum %s…, %s", d.SHA256[k][:12], d.Basis[k])
 			}
 			fmt.Fprintln(a.Out, line)
 		}
@@ -212,12 +213,12 @@ func (a *app) verifyDatasets(ctx context.Context, store dataset.Store, names []s
 		}
 	}
 	if len(sets) == 0 {
-		return dataf("no data is on this machine; 'grfgp dataset list' says what there is")
+		return dataf("no data set is on this machine; 'grfgp dataset list' lists them")
 	}
 	return a.eachDataset(ctx, sets, func(set dataset.Set) (datasetAnswer, error) { return a.verifyDataset(ctx, store, set) })
 }
 
-// eachDataset does the same with every set, whatever becomes of the others.
+// eachDataset calls do for every set; an error does not stop the others.
 func (a *app) eachDataset(ctx context.Context, sets []dataset.Set, do func(dataset.Set) (datasetAnswer, error)) error {
 	var answers []datasetAnswer
 	var failed []error
@@ -238,7 +239,7 @@ func (a *app) eachDataset(ctx context.Context, sets []dataset.Set, do func(datas
 	return errors.Join(failed...)
 }
 
-// verifyDataset checks a set that is here.
+// verifyDataset verifies a set on this machine.
 func (a *app) verifyDataset(ctx context.Context, store dataset.Store, set dataset.Set) (datasetAnswer, error) {
 	s := a.talk.Stage("verifying " + set.Name)
 	answer := datasetOf(set, nil)
@@ -246,7 +247,7 @@ func (a *app) verifyDataset(ctx context.Context, store dataset.Store, set datase
 	if err != nil {
 		return answer, err
 	}
-	s.Done("%d nodes and %d edges, as they should be", v.Nodes, v.Edges)
+	s.Done("%d nodes and %d edges, as expected", v.Nodes, v.Edges)
 	for _, f := range v.Files {
 		answer.Files, answer.SHA256, answer.Basis = append(answer.Files, f.Path), append(answer.SHA256, f.SHA256), append(answer.Basis, f.Basis)
 	}

@@ -10,7 +10,7 @@ import (
 	"grfgp/internal/paper/dataset"
 )
 
-// Lines that need no data and no network.
+// Commands that need neither data nor network.
 func TestDataset(t *testing.T) {
 	t.Setenv(dataset.Variable, t.TempDir())
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
@@ -21,13 +21,13 @@ func TestDataset(t *testing.T) {
 		want string // in what is said or answered
 	}{
 		{"dataset list", exitOK, "a stand-in for twitch, not the paper's data"},
-		{"dataset", exitUsage, "say what to do"},
-		{"dataset steal", exitUsage, "dataset does not steal"},
-		{"dataset fetch", exitUsage, "name what to fetch: cora"},
-		{"dataset fetch karate", exitUsage, `"karate"; there are cora`},
+		{"dataset", exitUsage, "no command given"},
+		{"dataset steal", exitUsage, "dataset has no command steal"},
+		{"dataset fetch", exitUsage, "no data set given: name one or more of cora"},
+		{"dataset fetch karate", exitUsage, `"karate"; the data sets are cora`},
 		{"dataset fetch wind", exitBadData, "https://cds.climate.copernicus.eu"},
 		{"dataset fetch wind traffic", exitBadData, "https://github.com/vabor112"},
-		{"dataset verify", exitBadData, "no data is on this machine"},
+		{"dataset verify", exitBadData, "no data set is on this machine"},
 		{"dataset verify enron", exitBadData, "'grfgp dataset fetch enron' downloads it"},
 	} {
 		if r := runLine(t, "", strings.Fields(c.args)...); r.code != c.code || !strings.Contains(r.out+r.err, c.want) {
@@ -49,8 +49,8 @@ func TestDataset(t *testing.T) {
 	}
 }
 
-// A file that only has the name of a set does not pass for it, and the others are
-// looked at all the same.
+// A file with the name of a set but other content is rejected, and other sets are still
+// checked.
 func TestDatasetDamaged(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv(dataset.Variable, dir)
@@ -64,7 +64,7 @@ func TestDatasetDamaged(t *testing.T) {
 		if r.code != exitBadData || r.out != "" || strings.Contains(r.err, "--delimiter") {
 			t.Errorf("%s: %+v", line, r)
 		}
-		for _, want := range []string{file, "remove it, and 'grfgp dataset fetch enron' downloads it again", "not here: wind"} {
+		for _, want := range []string{file, "remove it, and 'grfgp dataset fetch enron' downloads it again", "not on this machine: wind"} {
 			if !strings.Contains(r.err, want) {
 				t.Errorf("%s says %s, not %q", line, r.err, want)
 			}
@@ -75,22 +75,22 @@ func TestDatasetDamaged(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	t.Setenv(dataset.Variable, filepath.Join(dir, "none"))
-	if r := runLine(t, "", "dataset", "list"); !strings.Contains(r.err, "GRFGP_DATA names no folder") {
+	if r := runLine(t, "", "dataset", "list"); !strings.Contains(r.err, "GRFGP_DATA is not a folder") {
 		t.Errorf("%+v", r)
 	}
-	if r := runLine(t, "", "dataset", "verify", "wind"); !strings.Contains(r.err, "none (there is no such folder)") {
+	if r := runLine(t, "", "dataset", "verify", "wind"); !strings.Contains(r.err, "none (no such folder)") {
 		t.Errorf("%+v", r)
 	}
 	t.Setenv(dataset.Variable, file)
-	if r := runLine(t, "", "dataset", "list"); r.code != exitOK || !strings.Contains(r.err, "GRFGP_DATA names no folder") {
+	if r := runLine(t, "", "dataset", "list"); r.code != exitOK || !strings.Contains(r.err, "GRFGP_DATA is not a folder") {
 		t.Errorf("%+v", r)
 	}
-	if r := runLine(t, "", "dataset", "verify", "wind"); r.code != exitBadData || !strings.Contains(r.err, "which is not a folder") {
+	if r := runLine(t, "", "dataset", "verify", "wind"); r.code != exitBadData || !strings.Contains(r.err, "(not a folder)") {
 		t.Errorf("%+v", r)
 	}
 }
 
-// A set of which some files are here is listed with those that are not.
+// An incomplete set is listed with its missing files.
 func TestDatasetInPart(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv(dataset.Variable, dir)
@@ -99,7 +99,7 @@ func TestDatasetInPart(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(dir, "cora"), "cora.cites.gz", "hello")
-	if r := runLine(t, "", "dataset", "list"); !strings.Contains(r.out, "in part; it lacks cora_labels.csv.gz") {
+	if r := runLine(t, "", "dataset", "list"); !strings.Contains(r.out, "incomplete; missing cora_labels.csv.gz") {
 		t.Errorf("%+v", r)
 	}
 	if r := runLine(t, "", "dataset", "list", "--json"); !strings.Contains(r.out, `"lacks":["cora_labels.csv.gz"]`) {
@@ -113,7 +113,7 @@ func TestDatasetVerify(t *testing.T) {
 		t.Skipf("no data beside the repository: %v", err)
 	}
 	t.Setenv(dataset.Variable, dir)
-	if r := runLine(t, "", "dataset", "verify", "cora", "traffic"); r.code != exitOK || !strings.Contains(r.err, "2485 nodes and 5069 edges") || strings.Count(r.out, "as it should be") != 7 {
+	if r := runLine(t, "", "dataset", "verify", "cora", "traffic"); r.code != exitOK || !strings.Contains(r.err, "2485 nodes and 5069 edges") || strings.Count(r.out, dataset.BasisStated) != 7 {
 		t.Errorf("%+v", r)
 	}
 	if r := runLine(t, "", "dataset", "fetch", "cora"); r.code != exitOK || !strings.Contains(r.out, "cora.cites.gz") {

@@ -168,7 +168,7 @@ func exportedStudy(t *testing.T, d, there *desk) {
 			t.Errorf("%+v there, %+v here", i, here[k])
 		}
 	}
-	if r := there.run("import " + file); r.code != exitConflict || !strings.Contains(r.err, "take another name") {
+	if r := there.run("import " + file); r.code != exitConflict || !strings.Contains(r.err, "use another name") {
 		t.Errorf("%+v", r)
 	}
 	there.ok("import " + file + " --name copy")

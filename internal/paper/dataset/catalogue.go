@@ -1,10 +1,10 @@
 package dataset
 
-// sets are the data of the paper. Sums are those of files prepared from the
-// originals with every count checked; publishers of the originals state none.
+// sets are the data sets. Checksums are those of files prepared from the originals,
+// with all counts checked; the publishers of the originals state none.
 var sets = []Set{
 	{
-		Name: "cora", Short: "Cora", Title: "citations between papers on machine learning, in seven topics", Home: "https://linqs.org/datasets/",
+		Name: "cora", Short: "Cora", Title: "citations between machine-learning papers in seven topics", Home: "https://linqs.org/datasets/",
 		Licence: "none stated", Nodes: 2485, Edges: 5069, Degree: 168, read: readCoraGraph,
 		Forms: []Form{
 			{Files: []File{
@@ -15,7 +15,7 @@ var sets = []Set{
 		},
 	},
 	{
-		Name: "traffic", Short: "San Jose", Title: "freeway speeds in San Jose, on OpenStreetMap's roads", Home: "https://github.com/vabor112/pems-regression",
+		Name: "traffic", Short: "San Jose", Title: "freeway speeds in San Jose, on the OpenStreetMap road network", Home: "https://github.com/vabor112/pems-regression",
 		Licence: "roads © OpenStreetMap contributors, ODbL 1.0; the benchmark Apache-2.0", Nodes: 1016, Edges: 1172, Degree: 4, read: readTrafficGraph,
 		Forms: []Form{{Files: []File{
 			{trafficEdges, 24257, "aa9955ffb68ecf2456e7d5015ef8f2b433879cd5165a686a6b9359030a6c3ac6"},
@@ -26,9 +26,9 @@ var sets = []Set{
 		}}},
 	},
 	{
-		Name: "wind", Short: "ERA5", Title: "monthly mean wind of ERA5 at three levels, January 2010, and a satellite's track", Home: "https://cds.climate.copernicus.eu",
+		Name: "wind", Short: "ERA5", Title: "ERA5 monthly mean wind at three pressure levels, January 2010, and a satellite track", Home: "https://cds.climate.copernicus.eu",
 		Licence: "Licence to Use Copernicus Products; contains modified Copernicus Climate Change Service information 2010", Nodes: 10512, Edges: 20880, Degree: 4, read: readWindGraph,
-		Note: "the paper says 1,441 training nodes: those are points of the track, which fall on 1,424 nodes; its files call the level of 1000 hPa \"500hPa\" and the other way round, here levels are the physical ones",
+		Note: "the paper states 1,441 training nodes, which are points of the track, on 1,424 distinct nodes; the authors' files swap the names of the levels 1000 hPa and 500 hPa, which are correct here",
 		Forms: []Form{{Files: []File{
 			{windEdges, 90110, "f5c9f65af3a6816f5e0de12924004954fd367279a5c41163b476384e6695a7fb"},
 			{windSpeeds, 332978, "87045b869326710916b9019ff5507a600729daa36f838b7e57c4bfca296aa7aa"},
@@ -36,16 +36,16 @@ var sets = []Set{
 		}}},
 	},
 	{
-		Name: "enron", Short: "Enron", Title: "who wrote to whom at Enron", Home: "https://snap.stanford.edu/data/email-Enron.html",
+		Name: "enron", Short: "Enron", Title: "email contacts at Enron", Home: "https://snap.stanford.edu/data/email-Enron.html",
 		Licence: "none stated", Nodes: 36692, Edges: 183831, Degree: 1383, read: readPairs(""),
-		Note: "the paper's table says 36,652 nodes; everything else agrees with 36,692",
+		Note: "the paper's table states 36,652 nodes; all else agrees with 36,692",
 		Forms: []Form{
 			{Files: []File{{"snap/email-Enron.edges.csv.gz", 512871, "b6590ab395dfed78b10669b26faa5af6ecee93f556c4bfeb605aa58822fbe618"}}},
 			{URL: "https://snap.stanford.edu/data/email-Enron.txt.gz", Files: []File{{Path: "snap/email-Enron.txt.gz"}}},
 		},
 	},
 	{
-		Name: "facebook", Short: "Facebook", Title: "pages of Facebook that like each other", Home: "https://snap.stanford.edu/data/facebook-large-page-page-network.html",
+		Name: "facebook", Short: "Facebook", Title: "Facebook pages that like each other", Home: "https://snap.stanford.edu/data/facebook-large-page-page-network.html",
 		Licence: "MIT, as the author's repository", Nodes: 22470, Edges: 170823, Degree: 709, read: readPairs("musae_facebook_edges.csv"),
 		Note: "the paper counts 179 self loops as edges: 171,002",
 		Forms: []Form{
@@ -54,28 +54,28 @@ var sets = []Set{
 		},
 	},
 	{
-		Name: "twitch", Short: "Twitch", Title: "users of Twitch who follow each other", Home: "https://snap.stanford.edu/data/twitch_gamers.html",
+		Name: "twitch", Short: "Twitch", Title: "Twitch users who follow each other", Home: "https://snap.stanford.edu/data/twitch_gamers.html",
 		Licence: "none stated", Nodes: 168114, Edges: 6797557, read: readPairs("large_twitch_edges.csv"),
 		Forms: []Form{{URL: "https://snap.stanford.edu/data/twitch_gamers.zip", Files: []File{{Path: "snap/twitch_gamers.zip"}}}},
 	},
 	{
-		Name: "youtube", Short: "YouTube", Title: "friends on YouTube", Home: "https://snap.stanford.edu/data/com-Youtube.html",
+		Name: "youtube", Short: "YouTube", Title: "friendships on YouTube", Home: "https://snap.stanford.edu/data/com-Youtube.html",
 		Licence: "none stated", Nodes: 1134890, Edges: 2987624, read: readPairs(""),
 		Forms: []Form{{URL: "https://snap.stanford.edu/data/bigdata/communities/com-youtube.ungraph.txt.gz", Files: []File{{Path: "snap/com-youtube.ungraph.txt.gz"}}}},
 	},
 	{
-		Name: "twitter", Short: "Twitter", Title: "circles of friends on Twitter", Home: "https://snap.stanford.edu/data/ego-Twitter.html",
+		Name: "twitter", Short: "Twitter", Title: "follower circles on Twitter", Home: "https://snap.stanford.edu/data/ego-Twitter.html",
 		Licence: "none stated", StandIn: "twitch", Nodes: 81306, Edges: 1342296, Degree: 3383, read: readPairs(""),
-		Note: "prepared with other node numbers than the download: the same graph, other random draws",
+		Note: "the prepared file numbers nodes differently from the download: the same graph, but other random draws",
 		Forms: []Form{
 			{Files: []File{{"snap_substitutes/ego-Twitter_undirected.edges.csv.gz", 3394051, "ade45b383712cb98dd840a80217f2be52adca1c33b6405fff77a68c5c76e03c1"}}},
 			{URL: "https://snap.stanford.edu/data/twitter_combined.txt.gz", Files: []File{{Path: "snap_substitutes/twitter_combined.txt.gz"}}},
 		},
 	},
 	{
-		Name: "notredame", Short: "Notre Dame", Title: "links between web pages of Notre Dame", Home: "https://snap.stanford.edu/data/web-NotreDame.html",
+		Name: "notredame", Short: "Notre Dame", Title: "links between web pages of the University of Notre Dame", Home: "https://snap.stanford.edu/data/web-NotreDame.html",
 		Licence: "none stated", StandIn: "youtube", Nodes: 325729, Edges: 1090108, Degree: 10721, read: readPairs(""),
-		Note: "a web graph, not a social one, with 0.29 of YouTube's nodes",
+		Note: "a web graph, not a social network, with 0.29 times as many nodes as YouTube",
 		Forms: []Form{
 			{Files: []File{{"snap_substitutes/web-NotreDame_undirected.edges.csv.gz", 2780052, "9892626271a9e82f87467c7ba8a9638a110dc0f15c7d38bb9e079324d7b42760"}}},
 			{URL: "https://snap.stanford.edu/data/web-NotreDame.txt.gz", Files: []File{{Path: "snap_substitutes/web-NotreDame.txt.gz"}}},

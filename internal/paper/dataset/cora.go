@@ -17,15 +17,15 @@ import (
 	"grfgp/internal/paper/randomstate"
 )
 
-// Cora is the largest component of the citation network. Nodes are in the order
-// in which the public loader meets them, on which the paper's split depends.
+// Cora is the largest component of the citation network. Nodes are in the order of the
+// public loader, on which the paper's split depends.
 type Cora struct {
-	Graph   *graph.Graph // labelled by the papers' ids
+	Graph   *graph.Graph // with the papers' ids
 	Class   []int        // of every node
 	Classes []string     // names, in alphabetical order
 }
 
-// coraTrain is how many of Cora's nodes the paper learns from: 80 %.
+// coraTrain is the number of training nodes in the paper: 80 %.
 const coraTrain = 1988
 
 // Cora reads the citation network.
@@ -43,7 +43,7 @@ func (s Store) Cora(ctx context.Context) (*Cora, error) {
 		err = set.check(c.Graph)
 	}
 	if err != nil {
-		return nil, set.remedied(p, err)
+		return nil, set.withRemedy(p, err)
 	}
 	return c, nil
 }
@@ -58,7 +58,7 @@ func (c *Cora) AuthorsSplit() (train, test []int) {
 	return order[:coraTrain], order[coraTrain:]
 }
 
-func readCoraGraph(ctx context.Context, p place) (*graph.Graph, error) {
+func readCoraGraph(ctx context.Context, p location) (*graph.Graph, error) {
 	c, err := readCora(ctx, p)
 	if err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func readCoraGraph(ctx context.Context, p place) (*graph.Graph, error) {
 	return c.Graph, nil
 }
 
-func readCora(_ context.Context, p place) (*Cora, error) {
+func readCora(_ context.Context, p location) (*Cora, error) {
 	cites, topic, err := coraText(p)
 	if err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func readCora(_ context.Context, p place) (*Cora, error) {
 		if len(pair) != 2 {
 			return nil, fmt.Errorf("%w: cora.cites has a line %q, want two papers", ErrDamaged, lines.Text())
 		}
-		citing := labels.Intern([]byte(pair[1])) // before the cited one, as the public loader does
+		citing := labels.Intern([]byte(pair[1])) // before the cited paper, as in the public loader
 		edges.U, edges.V = append(edges.U, uint32(citing)), append(edges.V, uint32(labels.Intern([]byte(pair[0]))))
 	}
 	whole, _, err := graph.FromEdges(labels, edges, graph.BuildOptions{})
@@ -102,8 +102,8 @@ func readCora(_ context.Context, p place) (*Cora, error) {
 	return c, nil
 }
 
-// coraText returns who cites whom, and the topic of every paper.
-func coraText(p place) (cites string, topic map[string]string, err error) {
+// coraText returns the citations, and the topic of every paper.
+func coraText(p location) (cites string, topic map[string]string, err error) {
 	topic = map[string]string{}
 	f, err := os.Open(p.only())
 	if err != nil {

@@ -1,7 +1,9 @@
-// Package dataset knows the public data of the paper by name: where its files
-// are looked for, how they are checked, what they hold, and where they are
-// downloaded from when somebody asks for it. Nothing here uses the network but
-// [Store.Fetch].
+// Package dataset finds, checks, reads and downloads the public data sets of the paper.
+//
+// A [Set] lists the files of a data set, with checksums and the number of nodes and edges
+// that they must hold. A [Store] is a list of folders that are searched for these files:
+// by default the folder in GRFGP_DATA and the user's cache. Only [Store.Fetch] uses the
+// network.
 package dataset
 
 import (
@@ -17,44 +19,45 @@ import (
 // Errors that callers tell apart.
 var (
 	ErrUnknown     = errors.New("dataset: no such data set")
-	ErrMissing     = errors.New("dataset: not here")
-	ErrDamaged     = errors.New("dataset: not what was expected")
+	ErrMissing     = errors.New("dataset: not on this machine")
+	ErrDamaged     = errors.New("dataset: not the expected content")
 	ErrUnreachable = errors.New("dataset: cannot be downloaded")
 )
 
 // Set is a data set of the paper, or a stand-in for one.
 type Set struct {
 	Name    string
-	Short   string // its name in tables
+	Short   string // name in tables
 	Title   string
 	Home    string // page that describes it
 	Licence string
-	StandIn string // name of the set that it stands in for, which could not be had; results on one say nothing of the other
-	Note    string // how it differs from the paper's, if it does
+	StandIn string // name of the set that this one replaces; results on one do not carry over to the other
+	Note    string // differences from the paper's description, if any
 	Nodes   int
 	Edges   int // distinct pairs of different nodes
 	Degree  int // highest degree; 0: not known
 	Forms   []Form
-	read    func(context.Context, place) (*graph.Graph, error)
+	read    func(context.Context, location) (*graph.Graph, error)
 }
 
-// Form is a way in which a set may lie on disk; one of them is enough.
+// Form is one way to store a set on disk: as the publisher's download, or as prepared
+// files. One form is enough.
 type Form struct {
-	Files []File // all of them are needed
-	URL   string // of the only file; "" where nobody publishes it in this form
+	Files []File // all are needed
+	URL   string // of the only file; "" if this form is not published
 }
 
-// File is one file, by its path below the folder of all data.
+// File is one file, by its path below a folder of the store.
 type File struct {
 	Path   string
 	Bytes  int64  // 0: not known
-	SHA256 string // in hexadecimal; "" where the publisher states none
+	SHA256 string // in hexadecimal; "" if the publisher states none
 }
 
-// All returns every set, those of the paper first.
+// All returns all sets, those of the paper first.
 func All() []Set { return slices.Clone(sets) }
 
-// Named returns the set of that name.
+// Named returns the set with the given name.
 func Named(name string) (Set, error) {
 	var names []string
 	for _, s := range sets {
@@ -63,10 +66,10 @@ func Named(name string) (Set, error) {
 		}
 		names = append(names, s.Name)
 	}
-	return Set{}, fmt.Errorf("%w: %q; there are %s", ErrUnknown, name, strings.Join(names, ", "))
+	return Set{}, fmt.Errorf("%w: %q; the data sets are %s", ErrUnknown, name, strings.Join(names, ", "))
 }
 
-// Download returns the form that can be downloaded; false if there is none.
+// Download returns the form that can be downloaded, and whether there is one.
 func (s Set) Download() (Form, bool) {
 	for _, f := range s.Forms {
 		if f.URL != "" {
@@ -76,10 +79,10 @@ func (s Set) Download() (Form, bool) {
 	return Form{}, false
 }
 
-// check says how a graph differs from the one that the set is known to be.
+// check compares the size of a graph with that of the set.
 func (s Set) check(g *graph.Graph) error {
 	if g.Len() != s.Nodes || g.Edges() != s.Edges {
-		return fmt.Errorf("%w: %s has %d nodes and %d edges, want %d and %d: the file is another one, or its publisher has changed it",
+		return fmt.Errorf("%w: %s has %d nodes and %d edges, want %d and %d: this is another file, or its publisher has changed it",
 			ErrDamaged, s.Name, g.Len(), g.Edges(), s.Nodes, s.Edges)
 	}
 	return nil

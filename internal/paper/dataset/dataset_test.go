@@ -21,7 +21,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// shared is the data beside the repository; it skips the test where there is none.
+// shared is the store beside the repository; without it the test is skipped.
 func shared(t testing.TB) Store {
 	t.Helper()
 	dir := filepath.Join("..", "..", "..", "..", "shared", "datasets")
@@ -39,7 +39,7 @@ func TestNames(t *testing.T) {
 		}
 		seen[set.Name] = true
 		if _, err := Named(set.StandIn); set.StandIn != "" && err != nil {
-			t.Errorf("%s stands in for something unknown: %v", set.Name, err)
+			t.Errorf("%s replaces an unknown set: %v", set.Name, err)
 		}
 		for _, form := range set.Forms {
 			if form.URL != "" && (len(form.Files) != 1 || !strings.HasPrefix(form.URL, "https://")) {
@@ -66,8 +66,7 @@ func TestDefault(t *testing.T) {
 	}
 }
 
-// What is missing is said, file by file where some are there, and a folder that is a
-// file is called one.
+// The error names the missing files of an incomplete set, and folders that are files.
 func TestMissing(t *testing.T) {
 	dir := t.TempDir()
 	set, err := Named("traffic")
@@ -81,9 +80,9 @@ func TestMissing(t *testing.T) {
 		}
 	}
 	for root, want := range map[string]string{
-		dir:                              dir + " has some of its files but not sensor_speeds.csv.gz, splits.csv.gz, reference_exact_diffusion.csv",
-		filepath.Join(dir, "none"):       "none (there is no such folder)",
-		filepath.Join(dir, trafficEdges): "road_edges.csv.gz (which is not a folder)",
+		dir:                              dir + " lacks sensor_speeds.csv.gz, splits.csv.gz, reference_exact_diffusion.csv",
+		filepath.Join(dir, "none"):       "none (no such folder)",
+		filepath.Join(dir, trafficEdges): "road_edges.csv.gz (not a folder)",
 	} {
 		if _, err := (Store{Roots: []string{root}}).Where(set); !errors.Is(err, ErrMissing) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
@@ -91,8 +90,8 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// Damaged files are named, with what to do about them.
-func TestDamagedSetsAreRemedied(t *testing.T) {
+// Errors about damaged files name them and say how to replace them.
+func TestDamagedSets(t *testing.T) {
 	data := shared(t).Roots[0]
 	for name, c := range map[string]struct {
 		file string
@@ -118,7 +117,7 @@ func TestDamagedSetsAreRemedied(t *testing.T) {
 	}
 }
 
-// Sums, nodes and edges are those of the data's description.
+// Checksums, nodes and edges are those of the catalogue.
 func TestVerify(t *testing.T) {
 	s := shared(t)
 	for _, set := range All() {
@@ -238,8 +237,8 @@ func pack(t testing.TB, file string, members map[string]string) {
 	}
 }
 
-// Small files in the form of those that could not be had here: Twitch is a table
-// in an archive, YouTube tab separated with comments and gaps between ids.
+// Small files in the publishers' forms: Twitch is a table in an archive, YouTube is tab
+// separated with comments and gaps between ids.
 func TestOriginalForms(t *testing.T) {
 	const twitch = "numeric_id_1,numeric_id_2\n3,0\n0,1\n1,2\n2,3\n10,2\n"
 	for name, c := range map[string]struct {

@@ -13,19 +13,19 @@ import (
 	"time"
 )
 
-// download brings one address to one file, in as many runs as it takes.
+// download is a resumable download of a URL to a file.
 type download struct {
 	url, part string
 	opts      FetchOptions
 }
 
-// tag is the file that says which version of the address the part is of.
+// tag is the path of the file that identifies the version of the partial download.
 func (d *download) tag() string { return d.part + ".version" }
 
-// run downloads what is not here yet.
+// run downloads the missing bytes.
 func (d *download) run(ctx context.Context) error {
 	if err := os.MkdirAll(filepath.Dir(d.part), 0o755); err != nil {
-		return fmt.Errorf("dataset: making a folder: %w", err)
+		return fmt.Errorf("dataset: creating a folder: %w", err)
 	}
 	f, err := os.OpenFile(d.part, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
@@ -37,7 +37,7 @@ func (d *download) run(ctx context.Context) error {
 		empty = info.Size() == 0
 	}
 	err = errors.Join(err, f.Close())
-	if empty { // there is nothing to go on from
+	if empty { // nothing to resume
 		err = errors.Join(err, d.remove())
 	}
 	return err
@@ -55,7 +55,7 @@ func (d *download) fill(ctx context.Context, f *os.File) error {
 	}
 	resp, err := d.ask(ctx, have)
 	if err == nil && resp.StatusCode == http.StatusRequestedRangeNotSatisfiable && have > 0 {
-		resp.Body.Close() // there is nothing after what is here, which was not accepted: all of it again
+		resp.Body.Close() // the file is complete but was not accepted: start again
 		have = 0
 		resp, err = d.ask(ctx, have)
 	}
@@ -65,13 +65,13 @@ func (d *download) fill(ctx context.Context, f *os.File) error {
 	defer resp.Body.Close()
 	switch resp.StatusCode {
 	case http.StatusOK:
-		have = 0 // all of it, from the start
+		have = 0 // the server sends the whole file
 	case http.StatusPartialContent:
 		if want := fmt.Sprintf("bytes %d-", have); !strings.HasPrefix(resp.Header.Get("Content-Range"), want) {
-			return fmt.Errorf("%w: %s was asked for bytes from %d and gave %q", ErrUnreachable, d.url, have, resp.Header.Get("Content-Range"))
+			return fmt.Errorf("%w: asked for bytes from %[3]d, %[2]s sent %[4]q", ErrUnreachable, d.url, have, resp.Header.Get("Content-Range"))
 		}
 	default:
-		return fmt.Errorf("%w: %s answers %q; see whether its page has moved", ErrUnreachable, d.url, resp.Status)
+		return fmt.Errorf("%w: %s answers %q; its page may have moved", ErrUnreachable, d.url, resp.Status)
 	}
 	if err := f.Truncate(have); err != nil {
 		return fmt.Errorf("dataset: writing a download: %w", err)
@@ -85,7 +85,7 @@ func (d *download) fill(ctx context.Context, f *os.File) error {
 	return d.copy(ctx, f, resp, have, silence)
 }
 
-// copy writes the body of a response to f, of which have bytes are there.
+// copy appends the body of a response to f, which has the first have bytes.
 func (d *download) copy(ctx context.Context, f *os.File, resp *http.Response, have int64, silence *time.Timer) error {
 	total := int64(0)
 	if resp.ContentLength >= 0 {
@@ -104,18 +104,18 @@ func (d *download) copy(ctx context.Context, f *os.File, resp *http.Response, ha
 		case errors.Is(err, io.EOF) && (total == 0 || have == total):
 			return f.Sync()
 		case err != nil:
-			return fmt.Errorf("%w: %s ended after %s (%w); fetch again to go on from there", ErrUnreachable, d.url, amount(have, total), reason(ctx, err))
+			return fmt.Errorf("%w: %s ended after %s (%w); fetch again to resume", ErrUnreachable, d.url, amount(have, total), reason(ctx, err))
 		}
 	}
 }
 
-// ask requests what is not here yet, if it is still the same.
+// ask requests the bytes from have on, or the whole file if it has changed.
 func (d *download) ask(ctx context.Context, have int64) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, d.url, nil)
 	if err != nil {
 		return nil, err
 	}
-	req.Header.Set("Accept-Encoding", "identity") // bytes as they are on the server's disk
+	req.Header.Set("Accept-Encoding", "identity") // uncompressed
 	if tag, err := os.ReadFile(d.tag()); err == nil && len(tag) > 0 && have > 0 {
 		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", have))
 		req.Header.Set("If-Range", string(tag))
@@ -123,9 +123,8 @@ func (d *download) ask(ctx context.Context, have int64) (*http.Response, error) 
 	return d.opts.Client.Do(req)
 }
 
-// version is what tells one version of an address from another: a strong entity
-// tag, or else the time of the last change; "" where the server says neither, and
-// a download starts again.
+// version identifies the version of a URL: a strong entity tag, or else the time of the
+// last change; "" if the server states neither, so that downloads cannot resume.
 func version(h http.Header) string {
 	if tag := h.Get("ETag"); tag != "" && !strings.HasPrefix(tag, "W/") {
 		return tag
@@ -133,26 +132,26 @@ func version(h http.Header) string {
 	return h.Get("Last-Modified")
 }
 
-var errSilent = errors.New("the server keeps silent")
+var errSilent = errors.New("the server stopped sending")
 
-// unreachable says that a server did not answer.
+// unreachable is the error of a server that does not answer.
 func (d *download) unreachable(ctx context.Context, err error) error {
-	return fmt.Errorf("%w: %s does not answer; is there a network here? (%w)", ErrUnreachable, d.url, reason(ctx, err))
+	return fmt.Errorf("%w: %s does not answer; check the network (%w)", ErrUnreachable, d.url, reason(ctx, err))
 }
 
-// reason is why a request failed: that its context ended for, or else err.
+// reason is the cause of a failed request: that of its context, or else err.
 func reason(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
 	var request *url.Error
 	if errors.As(err, &request) {
-		return request.Err // the address is named already
+		return request.Err // without the URL, which the message names
 	}
 	return err
 }
 
-// amount is a number of bytes, of how many.
+// amount formats a number of bytes and the total, if known.
 func amount(have, total int64) string {
 	if total == 0 {
 		return fmt.Sprintf("%d bytes", have)

@@ -11,22 +11,22 @@ import (
 	"time"
 )
 
-// FetchOptions say how a set is downloaded; the zero value is good.
+// FetchOptions configure a download; zero values mean the defaults.
 type FetchOptions struct {
 	Client   *http.Client            // nil means http.DefaultClient
-	Stall    time.Duration           // for how long a server may keep silent; 0 means a minute
-	Progress func(done, total int64) // bytes; total is 0 where it is not known
+	Stall    time.Duration           // longest pause of the server; 0 means a minute
+	Progress func(done, total int64) // bytes; total is 0 if unknown
 }
 
-// unfinished is where downloads lie until they are whole and checked, below the
-// folder of data.
+// unfinished is the folder below the cache for downloads that are not complete and
+// checked.
 const unfinished = "unfinished"
 
-// Fetch downloads a set from its publisher into the cache, unless it is in the
-// store already, and returns where it is; what is there is not looked into, as by
-// [Store.Verify]. An interrupted download goes on where
-// it stopped. A file takes its name only when it is whole and holds the graph
-// that it should; where no sum is known, the one that it has is recorded.
+// Fetch downloads a set from its publisher into the cache, unless the store has it, and
+// returns the paths of its files. Files that the store has are not checked: see
+// [Store.Verify]. An interrupted download resumes where it stopped. A file gets its name
+// only when it is complete and holds the expected graph. If no checksum is known, that of
+// the download is recorded.
 func (s Store) Fetch(ctx context.Context, set Set, opts FetchOptions) ([]string, error) {
 	if files, err := s.Where(set); !errors.Is(err, ErrMissing) {
 		return files, err
@@ -36,7 +36,7 @@ func (s Store) Fetch(ctx context.Context, set Set, opts FetchOptions) ([]string,
 		return nil, s.missing(set)
 	}
 	if s.Cache == "" {
-		return nil, fmt.Errorf("%w: %s: this user has no cache folder; set HOME or XDG_CACHE_HOME", ErrUnreachable, set.Name)
+		return nil, fmt.Errorf("%w: %s: there is no cache folder for this user; set HOME or XDG_CACHE_HOME", ErrUnreachable, set.Name)
 	}
 	if opts.Client == nil {
 		opts.Client = http.DefaultClient
@@ -48,14 +48,14 @@ func (s Store) Fetch(ctx context.Context, set Set, opts FetchOptions) ([]string,
 		opts.Progress = func(_, _ int64) {}
 	}
 	file := form.Files[0]
-	part := place{filepath.Join(s.Cache, unfinished), form}
-	final := place{s.Cache, form}.only()
+	part := location{filepath.Join(s.Cache, unfinished), form}
+	final := location{s.Cache, form}.only()
 	d := download{url: form.URL, part: part.only(), opts: opts}
 	if err := d.run(ctx); err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, fmt.Errorf("%w; or download it in another way and put it at %s", err, final)
+		return nil, fmt.Errorf("%w; or download it by other means to %s", err, final)
 	}
 	sum, err := s.accept(ctx, set, part)
 	if err != nil {
@@ -67,31 +67,31 @@ func (s Store) Fetch(ctx context.Context, set Set, opts FetchOptions) ([]string,
 		}
 	}
 	if err := os.MkdirAll(filepath.Dir(final), 0o755); err != nil {
-		return nil, fmt.Errorf("dataset: making a folder: %w", err)
+		return nil, fmt.Errorf("dataset: creating a folder: %w", err)
 	}
 	if err := os.Rename(part.only(), final); err != nil {
-		return nil, fmt.Errorf("dataset: naming a download: %w", err)
+		return nil, fmt.Errorf("dataset: renaming a download: %w", err)
 	}
 	return []string{final}, d.remove()
 }
 
-// accept checks a download and returns its sum.
-func (s Store) accept(ctx context.Context, set Set, part place) (string, error) {
+// accept checks a download and returns its checksum.
+func (s Store) accept(ctx context.Context, set Set, part location) (string, error) {
 	file := part.form.Files[0]
 	sum, size, err := sumOf(ctx, part.only())
 	if err != nil {
 		return "", err
 	}
 	if file.SHA256 != "" && sum != file.SHA256 {
-		return "", fmt.Errorf("%w: %s gave %d bytes with the sum %s, want %s; it was not kept", ErrDamaged, part.form.URL, size, sum, file.SHA256)
+		return "", fmt.Errorf("%w: %s sent %d bytes with the checksum %s, want %s; they were discarded", ErrDamaged, part.form.URL, size, sum, file.SHA256)
 	}
 	if _, err := set.graph(ctx, part); err != nil {
-		return "", fmt.Errorf("%s gave %d bytes, which were not kept: %w", part.form.URL, size, err)
+		return "", fmt.Errorf("%s sent %d bytes, which were discarded: %w", part.form.URL, size, err)
 	}
 	return sum, nil
 }
 
-// remove removes what is left of a download.
+// remove removes the files of a download.
 func (d *download) remove() error {
 	var all []error
 	for _, file := range []string{d.part, d.tag()} {

@@ -102,9 +102,9 @@ func TestFetch(t *testing.T) {
 	}
 }
 
-// A connection that ends halfway leaves what came; the next run asks for the rest
-// alone, and for all of it when the file has changed meanwhile.
-func TestFetchGoesOn(t *testing.T) {
+// A connection that breaks leaves a partial file; the next run asks for the rest,
+// and for the whole file if it has changed.
+func TestFetchResumes(t *testing.T) {
 	for _, changed := range []bool{false, true} {
 		data, tag := ring(t, 2000), `"one"`
 		var ranges []string
@@ -121,7 +121,7 @@ func TestFetchGoesOn(t *testing.T) {
 		}))
 		s, set := newStore(t), published(server.URL, 2000)
 		_, err := s.Fetch(context.Background(), set, FetchOptions{})
-		if !errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), fmt.Sprintf("1000 of %d bytes", len(data))) || !strings.Contains(err.Error(), "fetch again to go on") {
+		if !errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), fmt.Sprintf("1000 of %d bytes", len(data))) || !strings.Contains(err.Error(), "fetch again to resume") {
 			t.Fatalf("cut short: %v", err)
 		}
 		if _, err := s.Where(set); !errors.Is(err, ErrMissing) {
@@ -166,13 +166,13 @@ func TestFetchFails(t *testing.T) {
 			case <-r.Context().Done():
 			case <-time.After(time.Minute):
 			}
-		}, nil, ErrUnreachable, "silent"},
+		}, nil, ErrUnreachable, "stopped sending"},
 		"beyond": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusRequestedRangeNotSatisfiable) }, nil, ErrUnreachable, "416"},
 		"elsewhere": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Range", "bytes 7-8/9")
 			w.WriteHeader(http.StatusPartialContent)
 		}, nil, ErrUnreachable, "bytes 7-8/9"},
-		"no network": {nil, nil, ErrUnreachable, "is there a network here?"},
+		"no network": {nil, nil, ErrUnreachable, "check the network"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := httptest.NewServer(c.answer)

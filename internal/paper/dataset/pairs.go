@@ -15,10 +15,10 @@ import (
 	"grfgp/graphio"
 )
 
-// readPairs reads a set of one file with an edge a line, or the named member of
-// it where it is an archive.
-func readPairs(member string) func(context.Context, place) (*graph.Graph, error) {
-	return func(ctx context.Context, p place) (*graph.Graph, error) {
+// readPairs returns a reader of edge lists: a file with one edge per line, or the named
+// member of a zip archive.
+func readPairs(member string) func(context.Context, location) (*graph.Graph, error) {
+	return func(ctx context.Context, p location) (*graph.Graph, error) {
 		name := p.only()
 		if !strings.HasSuffix(name, ".zip") {
 			return readByID(ctx, graphio.File(name), graphio.Options{})
@@ -37,7 +37,7 @@ func readPairs(member string) func(context.Context, place) (*graph.Graph, error)
 	}
 }
 
-// openMember opens a member of an archive, in whichever folder it is.
+// openMember opens a member of an archive, in any of its folders.
 func openMember(archive *zip.Reader, member string) (io.ReadCloser, error) {
 	for _, f := range archive.File {
 		if path.Base(f.Name) == member {

@@ -14,17 +14,16 @@ import (
 	"grfgp/graph"
 )
 
-// Store is where data is looked for.
+// Store is a list of folders with data.
 type Store struct {
-	Roots []string // folders of data, in the order in which they are looked into
-	Cache string   // the one among them that Fetch writes to; "" where there is none
+	Roots []string // in the order in which they are searched
+	Cache string   // the root that Fetch writes to; "" if there is none
 }
 
 // Variable is the environment variable that names a folder of data.
 const Variable = "GRFGP_DATA"
 
-// Default looks into the folder that GRFGP_DATA names, and then into the user's
-// cache.
+// Default returns the store of the folder in GRFGP_DATA, if set, and the user's cache.
 func Default() Store {
 	var s Store
 	if dir := os.Getenv(Variable); dir != "" {
@@ -37,20 +36,20 @@ func Default() Store {
 	return s
 }
 
-// place is a form of a set in a folder of data.
-type place struct {
+// location is a form of a set in one of the store's folders.
+type location struct {
 	root string
 	form Form
 }
 
-// path returns where a file of the form is.
-func (p place) path(file string) string { return filepath.Join(p.root, filepath.FromSlash(file)) }
+// path returns the path of a file of the form.
+func (p location) path(file string) string { return filepath.Join(p.root, filepath.FromSlash(file)) }
 
-// only returns where the only file of the form is.
-func (p place) only() string { return p.path(p.form.Files[0].Path) }
+// only returns the path of the first file of the form.
+func (p location) only() string { return p.path(p.form.Files[0].Path) }
 
-// Where returns the files of a set, or an error that wraps ErrMissing and says
-// what to do.
+// Where returns the paths of a set's files, or an error that wraps ErrMissing and says
+// how to get them.
 func (s Store) Where(set Set) ([]string, error) {
 	p, err := s.find(set)
 	if err != nil {
@@ -63,23 +62,23 @@ func (s Store) Where(set Set) ([]string, error) {
 	return files, nil
 }
 
-func (s Store) find(set Set) (place, error) {
+func (s Store) find(set Set) (location, error) {
 	for _, root := range s.Roots {
 		for _, form := range set.Forms {
-			p := place{root, form}
+			p := location{root, form}
 			switch lacks, err := p.lacks(); {
 			case err != nil:
-				return p, fmt.Errorf("dataset: looking for %s: %w; see who may read it, or let %s name another folder", set.Name, err, Variable)
+				return p, fmt.Errorf("dataset: looking for %s: %w; check its permissions, or set %s to another folder", set.Name, err, Variable)
 			case len(lacks) == 0:
 				return p, nil
 			}
 		}
 	}
-	return place{}, s.missing(set)
+	return location{}, s.missing(set)
 }
 
-// lacks returns the files of the form that are not there.
-func (p place) lacks() ([]string, error) {
+// lacks returns the names of missing files.
+func (p location) lacks() ([]string, error) {
 	var names []string
 	for _, f := range p.form.Files {
 		info, err := os.Stat(p.path(f.Path))
@@ -93,15 +92,16 @@ func (p place) lacks() ([]string, error) {
 	return names, nil
 }
 
-// absent tells whether there is nothing at a path, or a file where a folder should be.
+// absent reports whether an error means that a path does not exist, or that a file is in
+// the place of a folder.
 func absent(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) }
 
-// Lacks returns a folder that has some of the files of a set, and those that it lacks;
-// nothing where no folder has some but not all.
+// Lacks returns a folder that holds some but not all files of a set, with the names of
+// the missing ones; nothing if there is no such folder.
 func (s Store) Lacks(set Set) (root string, names []string) {
 	for _, root := range s.Roots {
 		for _, form := range set.Forms {
-			p := place{root, form}
+			p := location{root, form}
 			if lacks, err := p.lacks(); err == nil && len(lacks) > 0 && len(lacks) < len(form.Files) {
 				return root, lacks
 			}
@@ -110,15 +110,15 @@ func (s Store) Lacks(set Set) (root string, names []string) {
 	return "", nil
 }
 
-// missing says where a set was looked for, and how to get it.
+// missing returns an error that says where a set was looked for, and how to get it.
 func (s Store) missing(set Set) error {
 	var roots []string
 	for _, root := range s.Roots {
 		switch info, err := os.Stat(root); {
 		case err != nil && absent(err) && root != s.Cache:
-			root += " (there is no such folder)"
+			root += " (no such folder)"
 		case err == nil && !info.IsDir():
-			root += " (which is not a folder)"
+			root += " (not a folder)"
 		}
 		roots = append(roots, root)
 	}
@@ -126,17 +126,17 @@ func (s Store) missing(set Set) error {
 	if places == "" {
 		places = "no folder: set " + Variable
 	}
-	next := fmt.Sprintf("nobody publishes it in the form that is read; prepare %s from %s and put them there (docs/datasets.md has their columns)", strings.Join(set.names(0), ", "), set.Home)
+	next := fmt.Sprintf("it has no download; prepare %s from %s and put them there (docs/datasets.md describes the files)", strings.Join(set.names(0), ", "), set.Home)
 	if _, ok := set.Download(); ok {
 		next = "'grfgp dataset fetch " + set.Name + "' downloads it"
 	}
 	if root, lacks := s.Lacks(set); len(lacks) > 0 {
-		places += fmt.Sprintf("; %s has some of its files but not %s", root, strings.Join(lacks, ", "))
+		places += fmt.Sprintf("; %s lacks %s", root, strings.Join(lacks, ", "))
 	}
 	return fmt.Errorf("%w: %s; looked in %s; %s", ErrMissing, set.Name, places, next)
 }
 
-// names returns the files of a form.
+// names returns the file names of a form, the first with its folder.
 func (s Set) names(form int) []string {
 	var names []string
 	for k, f := range s.Forms[form].Files {
@@ -149,8 +149,8 @@ func (s Set) names(form int) []string {
 	return names
 }
 
-// Graph returns the graph of a set, nodes numbered by increasing id, so that all
-// forms of a set give the same graph. Cora is numbered as in the paper's code.
+// Graph returns the graph of a set. Nodes are numbered by increasing id, so that all
+// forms of a set give the same graph; Cora is numbered as in the paper's code.
 func (s Store) Graph(ctx context.Context, set Set) (*graph.Graph, error) {
 	p, err := s.find(set)
 	if err != nil {
@@ -159,7 +159,7 @@ func (s Store) Graph(ctx context.Context, set Set) (*graph.Graph, error) {
 	return set.load(ctx, p)
 }
 
-// Has tells whether all files of the set of a name are here.
+// Has reports whether all files of the named set are on this machine.
 func (s Store) Has(name string) bool {
 	set, err := Named(name)
 	if err != nil {

@@ -18,11 +18,11 @@ import (
 	"grfgp/graphio"
 )
 
-// sumsFile holds, in the format of sha256sum, the sums of downloads whose
-// publisher states none, as they were when first seen.
+// sumsFile holds, in the format of sha256sum, the checksums of first downloads, for
+// publishers that state none.
 const sumsFile = "SHA256SUMS"
 
-// recorded returns the sums that were recorded in a folder of data.
+// recorded reads the checksums in a folder of the store.
 func recorded(root string) (map[string]string, error) {
 	sums := map[string]string{}
 	f, err := os.Open(filepath.Join(root, sumsFile))
@@ -30,7 +30,7 @@ func recorded(root string) (map[string]string, error) {
 		return sums, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("dataset: reading sums: %w", err)
+		return nil, fmt.Errorf("dataset: reading checksums: %w", err)
 	}
 	defer f.Close()
 	lines := bufio.NewScanner(f)
@@ -42,7 +42,7 @@ func recorded(root string) (map[string]string, error) {
 	return sums, lines.Err()
 }
 
-// record adds the sum of a file to those of a folder of data.
+// record adds the checksum of a file to those of a folder.
 func record(root, file, sum string) error {
 	sums, err := recorded(root)
 	if err != nil {
@@ -63,7 +63,7 @@ func record(root, file, sum string) error {
 func sumOf(ctx context.Context, path string) (sum string, size int64, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return "", 0, fmt.Errorf("dataset: adding up a file: %w", err)
+		return "", 0, fmt.Errorf("dataset: computing a checksum: %w", err)
 	}
 	defer f.Close()
 	h, buffer := sha256.New(), make([]byte, 1<<20)
@@ -78,7 +78,7 @@ func sumOf(ctx context.Context, path string) (sum string, size int64, err error)
 			return hex.EncodeToString(h.Sum(nil)), size, nil
 		}
 		if err != nil {
-			return "", 0, fmt.Errorf("dataset: adding up a file: %w", err)
+			return "", 0, fmt.Errorf("dataset: computing a checksum: %w", err)
 		}
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// eachRow calls row for every row below the header of a CSV file, which must be
-// as given; the file may be packed. Rows hold texts until the next call.
+// eachRow calls row for every row of a CSV file, gzipped if its name ends in .gz, after
+// checking the header. The slice is valid until the next call.
 func eachRow(file, header string, row func(cells []string) error) error {
 	f, err := os.Open(file)
 	if err != nil {
@@ -46,7 +46,7 @@ func eachRow(file, header string, row func(cells []string) error) error {
 	}
 }
 
-// numbers reads the cells as numbers.
+// numbers parses cells as numbers.
 func numbers(cells []string, into ...*float64) error {
 	for k, x := range into {
 		v, err := strconv.ParseFloat(cells[k], 64)
@@ -58,7 +58,7 @@ func numbers(cells []string, into ...*float64) error {
 	return nil
 }
 
-// nodeBelow reads the number of a node.
+// nodeBelow parses a node number.
 func nodeBelow(cell string, nodes int) (int, error) {
 	i, err := strconv.Atoi(cell)
 	if err == nil && (i < 0 || i >= nodes) {

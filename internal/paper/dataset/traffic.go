@@ -18,31 +18,31 @@ const (
 	trafficReference = "traffic_sanjose/reference_exact_diffusion.csv"
 )
 
-// Traffic is the freeways of San Jose, weighted by mean length over length, with
-// speeds at some nodes.
+// Traffic is the freeway network of San Jose with speeds measured at some nodes. The
+// weight of an edge is the mean length of edges divided by its length.
 type Traffic struct {
 	Graph     *graph.Graph
 	Lat, Lon  []float64       // of every node, in degrees
-	Speed     map[int]float64 // at the nodes with a detector, in miles per hour
+	Speed     map[int]float64 // at nodes with a detector, in miles per hour
 	Splits    []Split         // the paper's five
 	Reference []TrafficReference
 }
 
-// Split is a set of nodes to learn from, and one to be tested on.
+// Split is a set of training nodes and one of test nodes.
 type Split struct {
-	Seed        int // of the paper
+	Seed        int // as in the paper
 	Train, Test []int
 }
 
 // TrafficReference is a published result of the exact diffusion kernel
-// σ_f² exp(−β L̃) with given hyperparameters, on speeds standardised by the
-// training part.
+// σ_f² exp(−β L̃) with given hyperparameters, on speeds standardised by the training
+// set.
 type TrafficReference struct {
 	Seed                  int
 	Beta, Scale, NoiseVar float64 // β, σ_f, σ²
 	LogLikelihood         float64
 	RMSE                  float64 // in miles per hour
-	JointNLPD, NLPD       float64 // of the test values together; mean of their marginals
+	JointNLPD, NLPD       float64 // joint density of all test values; mean over marginals
 }
 
 // Traffic reads the roads and their speeds.
@@ -60,13 +60,13 @@ func (s Store) Traffic(ctx context.Context) (*Traffic, error) {
 		return nil, err
 	}
 	if err := t.read(p); err != nil {
-		return nil, set.remedied(p, err)
+		return nil, set.withRemedy(p, err)
 	}
 	return t, nil
 }
 
-// read reads what there is beside the roads.
-func (t *Traffic) read(p place) error {
+// read reads coordinates, speeds, splits and references.
+func (t *Traffic) read(p location) error {
 	t.Lat, t.Lon = make([]float64, t.Graph.Len()), make([]float64, t.Graph.Len())
 	if err := eachRow(p.path(trafficNodes), "node,lat,lon,osmid", func(cells []string) error {
 		i, err := nodeBelow(cells[0], t.Graph.Len())
@@ -95,7 +95,7 @@ func (t *Traffic) read(p place) error {
 	return t.readReference(p.path(trafficReference))
 }
 
-func readTrafficGraph(ctx context.Context, p place) (*graph.Graph, error) {
+func readTrafficGraph(ctx context.Context, p location) (*graph.Graph, error) {
 	return readByID(ctx, graphio.File(p.path(trafficEdges)), graphio.Options{})
 }
 

@@ -11,7 +11,7 @@ import (
 	"grfgp/graphio"
 )
 
-// Verification is what was found of a set.
+// Verification is the result of Verify.
 type Verification struct {
 	Files  []VerifiedFile
 	Nodes  int
@@ -19,23 +19,22 @@ type Verification struct {
 	Degree int // highest
 }
 
-// VerifiedFile is a file whose sum is as it should be.
+// VerifiedFile is a file with a correct checksum.
 type VerifiedFile struct {
 	Path   string
 	SHA256 string
-	Basis  string // what the sum was compared with, in words
+	Basis  string // the checksum that it was compared with, in words
 }
 
-// What a sum was compared with.
+// Checksums that a file is compared with.
 const (
-	BasisStated   = "it should be"
-	BasisRecorded = "at first download"
-	BasisNone     = "nobody has stated: the counts alone were checked"
+	BasisStated   = "that of the prepared file"
+	BasisRecorded = "that of the first download"
+	BasisNone     = "not known before; only nodes and edges were checked"
 )
 
-// Verify compares the sums of a set's files with those that are known, or else
-// with those that were recorded when they were downloaded, and the nodes and
-// edges that they hold with those of the paper.
+// Verify compares the checksums of a set's files with the known ones, or else with those
+// recorded at the first download, and the numbers of nodes and edges with the set's.
 func (s Store) Verify(ctx context.Context, set Set) (Verification, error) {
 	p, err := s.find(set)
 	if err != nil {
@@ -59,7 +58,7 @@ func (s Store) Verify(ctx context.Context, set Set) (Verification, error) {
 			want, basis = sum, BasisNone
 		}
 		if sum != want {
-			return v, fmt.Errorf("%w: %s has %d bytes and the sum %s, not %s as %s; %s", ErrDamaged, p.path(f.Path), size, sum, want, basis, set.afresh())
+			return v, fmt.Errorf("%w: %s has %d bytes and the checksum %s instead of %s (%s); %s", ErrDamaged, p.path(f.Path), size, sum, want, basis, set.remedy())
 		}
 		v.Files = append(v.Files, VerifiedFile{p.path(f.Path), sum, basis})
 	}
@@ -71,15 +70,15 @@ func (s Store) Verify(ctx context.Context, set Set) (Verification, error) {
 	return v, nil
 }
 
-// load reads a set from its place and looks whether it is the one of the paper. If
-// not, the error names the files and says how to get others.
-func (s Set) load(ctx context.Context, p place) (*graph.Graph, error) {
+// load reads and checks a set. Errors about damage name the files and say how to replace
+// them.
+func (s Set) load(ctx context.Context, p location) (*graph.Graph, error) {
 	g, err := s.graph(ctx, p)
-	return g, s.remedied(p, err)
+	return g, s.withRemedy(p, err)
 }
 
-// remedied adds to an error about damage which files they are and how to get others.
-func (s Set) remedied(p place, err error) error {
+// withRemedy adds to an error about damage the files and how to replace them.
+func (s Set) withRemedy(p location, err error) error {
 	if !errors.Is(err, ErrDamaged) {
 		return err
 	}
@@ -87,16 +86,16 @@ func (s Set) remedied(p place, err error) error {
 	for _, f := range p.form.Files {
 		files = append(files, p.path(f.Path))
 	}
-	return fmt.Errorf("%w; it was read from %s; %s", err, strings.Join(files, ", "), s.afresh())
+	return fmt.Errorf("%w; read from %s; %s", err, strings.Join(files, ", "), s.remedy())
 }
 
-// graph is load without the place.
-func (s Set) graph(ctx context.Context, p place) (*graph.Graph, error) {
+// graph is load without the remedy.
+func (s Set) graph(ctx context.Context, p location) (*graph.Graph, error) {
 	g, err := s.read(ctx, p)
 	var file *graphio.Error
 	if errors.As(err, &file) {
 		bare := *file
-		bare.Remedies = nil // they are for files of one's own
+		bare.Remedies = nil // hints for users' own files
 		return nil, fmt.Errorf("%w: %w", ErrDamaged, &bare)
 	}
 	if err != nil {
@@ -105,8 +104,8 @@ func (s Set) graph(ctx context.Context, p place) (*graph.Graph, error) {
 	return g, s.check(g)
 }
 
-// afresh says what to do about damaged files.
-func (s Set) afresh() string {
+// remedy says how to replace damaged files.
+func (s Set) remedy() string {
 	if _, ok := s.Download(); ok {
 		return "remove it, and 'grfgp dataset fetch " + s.Name + "' downloads it again"
 	}

@@ -16,17 +16,18 @@ const (
 	windTrack  = "wind_era5/aeolus_train_nodes.csv.gz"
 )
 
-// Levels are the pressures of the wind set in hPa: at some 0.1, 2 and 5 km.
+// Levels are the pressure levels of the wind set in hPa, at altitudes of about 0.1, 2 and
+// 5 km.
 var Levels = [3]int{1000, 800, 500}
 
-// Wind is the mean wind of a month on a grid of 2.5 degrees around the globe,
-// rows of WindColumns nodes from the north pole to the south.
+// Wind is the monthly mean wind on a global grid of 2.5 degrees, in rows of WindColumns
+// nodes from the north pole to the south pole.
 type Wind struct {
-	Graph    *graph.Graph // every node joined to its neighbours north, south, east and west, all alike
+	Graph    *graph.Graph // edges to the neighbours north, south, east and west, of equal weight
 	Lat, Lon []float64    // in degrees
 	East     [3][]float64 // wind towards the east at each of Levels, in m/s
 	North    [3][]float64
-	Track    []int // nodes under the track of a satellite
+	Track    []int // nodes under the satellite track
 	distance func(context.Context) (*graph.Graph, error)
 }
 
@@ -50,13 +51,13 @@ func (s Store) Wind(ctx context.Context) (*Wind, error) {
 		return nil, err
 	}
 	if err := w.read(p); err != nil {
-		return nil, set.remedied(p, err)
+		return nil, set.withRemedy(p, err)
 	}
 	return w, nil
 }
 
-// read reads what there is beside the grid.
-func (w *Wind) read(p place) error {
+// read reads wind and track.
+func (w *Wind) read(p location) error {
 	n := w.Graph.Len()
 	w.Lat, w.Lon = make([]float64, n), make([]float64, n)
 	for l := range Levels {
@@ -78,15 +79,16 @@ func (w *Wind) read(p place) error {
 	})
 }
 
-func readWindGraph(ctx context.Context, p place) (*graph.Graph, error) {
+func readWindGraph(ctx context.Context, p location) (*graph.Graph, error) {
 	return readByID(ctx, graphio.File(p.path(windEdges)), graphio.Options{Weights: graphio.WeightsIgnore})
 }
 
-// Distances returns the grid as the paper's code has it: a weight is the distance
-// of two nodes on the unit sphere, so that those far apart count as more alike.
+// Distances returns the grid with the weights of the paper's code: the weight of an edge
+// is the distance of its nodes on the unit sphere, so nodes far apart count as more
+// similar.
 func (w *Wind) Distances(ctx context.Context) (*graph.Graph, error) { return w.distance(ctx) }
 
-// Speed returns the speed of the wind at a level, in m/s.
+// Speed returns the wind speed at a level, in m/s.
 func (w *Wind) Speed(level int) ([]float64, error) {
 	for l, pressure := range Levels {
 		if pressure == level {
@@ -97,10 +99,10 @@ func (w *Wind) Speed(level int) ([]float64, error) {
 			return speed, nil
 		}
 	}
-	return nil, fmt.Errorf("%w: no wind at %d hPa; there are levels %v", ErrUnknown, level, Levels)
+	return nil, fmt.Errorf("%w: no wind at %d hPa; the levels are %v", ErrUnknown, level, Levels)
 }
 
-// Split parts the nodes under the track from all others.
+// Split returns the nodes under the track for training and all others for testing.
 func (w *Wind) Split() (train, test []int) {
 	under := make([]bool, len(w.Lat))
 	for _, i := range w.Track {
