@@ -159,7 +159,7 @@ func rowOrder(d gp.Data) []int {
 }
 
 // ErrNode is wrapped by errors about nodes that the graph does not have.
-var ErrNode = errors.New("grfgp: no such node")
+var ErrNode = errors.New("no such node")
 
 // check returns an error unless the graph has all the nodes.
 func (w *workshop) check(nodes []int) error {

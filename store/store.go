@@ -17,19 +17,19 @@ import (
 // Errors of this package.
 var (
 	// ErrHeld says that another process owns the store, and which.
-	ErrHeld = errors.New("store: held by another process")
+	ErrHeld = errors.New("held by another process")
 	// ErrNotFound is wrapped where there is no such store or graph.
-	ErrNotFound = errors.New("store: not found")
+	ErrNotFound = errors.New("not found")
 	// ErrFull says that there is no room left; nothing was written.
-	ErrFull = errors.New("store: no room left")
+	ErrFull = errors.New("no room left")
 	// ErrForeign is wrapped where a file or database holds something else.
-	ErrForeign = errors.New("store: not a store of this program")
+	ErrForeign = errors.New("not a store of this program")
 	// ErrUnavailable says that a database does not answer, or no longer; what was
 	// being written may be there or not.
-	ErrUnavailable = errors.New("store: the database does not answer")
+	ErrUnavailable = errors.New("the database does not answer")
 	// ErrAccess is wrapped where this process may not, or the disk cannot, read or
 	// write the store.
-	ErrAccess = errors.New("store: cannot be used from here")
+	ErrAccess = errors.New("cannot be used from here")
 )
 
 // Store keeps studies and graphs. It is safe for concurrent use.
