@@ -19,7 +19,7 @@ import (
 
 // ErrFile is wrapped by every error about a model file that is torn, altered,
 // foreign or of another graph.
-var ErrFile = errors.New("grfgp: not a usable model file")
+var ErrFile = errors.New("not a usable model file")
 
 // A model file is a line with the kind, the version and the CRC-32C of what
 // follows, and then JSON. Files of version 1 did not say how many readings a value
@@ -52,7 +52,7 @@ func (m *Model) Save(w io.Writer) error {
 		hex.EncodeToString(m.hash[:]), m.spec, m.choice, m.state, renumbered(m.data.Nodes, m.place), m.data.Y, m.data.NoiseVar, m.data.Count, m.data.Scatter, m.noiseSD,
 	})
 	if err != nil {
-		return fmt.Errorf("grfgp: saving a model: %w", err)
+		return fmt.Errorf("saving a model: %w", err)
 	}
 	_, err = fmt.Fprintf(w, "%s %08x\n%s\n", fileKind, crc32.Checksum(body, castagnoli), body)
 	return err
@@ -65,7 +65,7 @@ func Load(ctx context.Context, r io.Reader, g *graph.Graph, custom ...CustomFami
 	in := bufio.NewReader(r)
 	head, err := in.ReadString('\n')
 	if err != nil && err != io.EOF {
-		return nil, fmt.Errorf("grfgp: reading a model: %w", err)
+		return nil, fmt.Errorf("reading a model: %w", err)
 	}
 	switch {
 	case err == nil && strings.HasPrefix(head, fileKind+" "):
@@ -76,7 +76,7 @@ func Load(ctx context.Context, r io.Reader, g *graph.Graph, custom ...CustomFami
 	}
 	body, err := io.ReadAll(in)
 	if err != nil {
-		return nil, fmt.Errorf("grfgp: reading a model: %w", err)
+		return nil, fmt.Errorf("reading a model: %w", err)
 	}
 	body = bytes.TrimSuffix(body, []byte("\n"))
 	var sum uint32

@@ -59,7 +59,7 @@ func (m *Model) Limits(ctx context.Context, nodes []int, p Prediction) (*Limits,
 		return nil, err
 	}
 	if len(p.Mean) != len(nodes) || len(p.SD) != len(nodes) {
-		return nil, fmt.Errorf("grfgp: limits of %d nodes by a prediction of %d; give what Predict gave for these nodes", len(nodes), len(p.Mean))
+		return nil, fmt.Errorf("limits of %d nodes by a prediction of %d; give what Predict gave for these nodes", len(nodes), len(p.Mean))
 	}
 	l := &Limits{}
 	return l, l.add(ctx, m, nodes, p)
@@ -94,7 +94,7 @@ func (m *Model) priorOnly(ctx context.Context, at []int) (count int, err error) 
 		}
 		return count, nil
 	}
-	joined, err := kernel.Joined(ctx, m.posterior.Prior(), at, measured)
+	joined, err := kernel.Connected(ctx, m.posterior.Prior(), at, measured)
 	for _, ok := range joined {
 		if !ok {
 			count++
@@ -123,7 +123,8 @@ func (s Spec) reach() (hops int, known bool) {
 
 // walkError is nil where the kernel is exact.
 func (m *Model) walkError(ctx context.Context, at []int, p Prediction) (*WalkError, error) {
-	fine, coarse := kernel.Samplings(m.posterior.Prior())
+	abilities := kernel.AbilitiesOf(m.posterior.Prior())
+	fine, coarse := abilities.Fine, abilities.Coarse
 	walked := fine != nil && !exact(fine.Features)
 	for _, c := range coarse {
 		walked = walked || !exact(c.Features)

@@ -147,13 +147,14 @@ func TestTwinNeedsFewRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fine, coarse := kernel.Samplings(m.posterior.Prior())
+	abilities := kernel.AbilitiesOf(m.posterior.Prior())
+	fine, coarse := abilities.Fine, abilities.Coarse
 	nodes := []int{7, 70, 450}
 	twin, err := m.twin(t.Context(), fine, coarse, nodes)
 	if err != nil {
 		t.Fatal(err)
 	}
-	few, _ := kernel.Samplings(twin.Prior())
+	few := kernel.AbilitiesOf(twin.Prior()).Fine
 	settled := m.spec
 	settled.Seed = few.Features.Options().Seed
 	w, err := newWorkshop(g, settled)

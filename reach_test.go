@@ -150,11 +150,7 @@ func TestSignlessReach(t *testing.T) {
 		if err := cov.Gram(ctx, out, rows); err != nil {
 			t.Fatal(err)
 		}
-		cost := 0.0
-		if c, ok := cov.(kernel.DiagCoster); ok {
-			cost = c.DiagFlops(1)
-		}
-		return out, cost
+		return out, kernel.DiagFlops(cov, 1)
 	}
 	usual, usualCost := gram("normalized", "series")
 	signless, cost := gram("signless", "series")

@@ -153,7 +153,7 @@ func (s *simulator) run(ctx context.Context) (*Simulation, error) {
 		}
 		if err != nil && ctx.Err() == nil {
 			stop() // the others
-			return fmt.Errorf("grfgp: policy %s, seed %d: %w", mine.Policy, mine.Seed, err)
+			return fmt.Errorf("policy %s, seed %d: %w", mine.Policy, mine.Seed, err)
 		}
 		return err
 	}

@@ -268,7 +268,7 @@ func (t trainer) Fit(ctx context.Context, d gp.Data, last *bayesopt.Trained) (*b
 	if last != nil {
 		var by chosenBy
 		if err := json.Unmarshal([]byte(last.Kernel), &by); err != nil {
-			return nil, fmt.Errorf("grfgp: the last training: %w", err)
+			return nil, fmt.Errorf("the last training: %w", err)
 		}
 		by.Spec.Custom = t.spec.Custom
 		if d.Len() < chooseAgain*by.Measurements {

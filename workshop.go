@@ -11,6 +11,7 @@ import (
 
 	"grfgp/graph"
 	"grfgp/kernel"
+	"grfgp/kernel/lowrank"
 	"grfgp/sparse"
 	"grfgp/walk"
 )
@@ -319,7 +320,7 @@ func (w *workshop) fine(ctx context.Context, f family, method string, hops int) 
 		if rank == 0 {
 			rank = 256
 		}
-		return kernel.NewLowRank(features, f.modulation, kernel.LowRankOptions{Dim: rank, Seed: w.spec.Seed})
+		return lowrank.New(features, f.modulation, lowrank.Options{Dim: rank, Seed: w.spec.Seed})
 	}
 	return kernel.NewGRF(features, f.modulation)
 }

@@ -123,7 +123,7 @@ func (c *normalClassifier) Probabilities(ctx context.Context, nodes []int) (*mat
 	}
 	f, err := c.latents(ctx, nodes)
 	if err != nil {
-		return nil, fmt.Errorf("gp: class probabilities: %w", err)
+		return nil, fmt.Errorf("class probabilities: %w", err)
 	}
 	p := mat.NewDense(len(nodes), c.classes(), nil)
 	f.probabilities(p, c.calibration)
@@ -134,10 +134,7 @@ func (c *normalClassifier) Probabilities(ctx context.Context, nodes []int) (*mat
 // else the exact mean and a variance from draws.
 func (c *normalClassifier) latents(ctx context.Context, nodes []int) (latents, error) {
 	n, m := float64(len(c.nodes)), float64(len(nodes))
-	flops := 4 * n * n * m
-	if d, ok := c.cov.(kernel.DiagCoster); ok {
-		flops += d.DiagFlops(len(nodes))
-	}
+	flops := 4*n*n*m + kernel.DiagFlops(c.cov, len(nodes))
 	if exact, ok := c.system.(*classFactor); ok && flops <= varianceFlops {
 		f, err := exact.predict(ctx, nodes)
 		if err != nil {
@@ -250,11 +247,11 @@ func (c *normalClassifier) Sample(ctx context.Context, nodes []int, draws int, s
 	}
 	f, err := c.draw(ctx, nodes, draws, seed)
 	if err != nil {
-		return nil, fmt.Errorf("gp: samples of class probabilities: %w", err)
+		return nil, fmt.Errorf("samples of class probabilities: %w", err)
 	}
 	mean, err := c.mean(ctx, nodes)
 	if err != nil {
-		return nil, fmt.Errorf("gp: samples of class probabilities: %w", err)
+		return nil, fmt.Errorf("samples of class probabilities: %w", err)
 	}
 	return c.calibration.softmax(f, mean, draws, c.scale), nil
 }

@@ -62,7 +62,7 @@ func (r *regressions) covariance(theta []float64) (kernel.Covariance, error) {
 	if err != nil {
 		return nil, err
 	}
-	return floating(cov, r.meanVar), nil
+	return kernel.WithConstant(cov, r.meanVar), nil
 }
 
 // classFactor is the factor of every class at one theta. With B = K + other·I and

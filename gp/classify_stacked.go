@@ -32,20 +32,15 @@ func newStackedSystem(ctx context.Context, r *regressions, cov kernel.Covariance
 			}
 		}
 	}
-	if conditioner, ok := cov.(kernel.Conditioner); ok {
+	if precondition := kernel.AbilitiesOf(cov).Precondition; precondition != nil {
 		// One for all classes, with the noise that all but one of them have.
 		noise := make([]float64, n)
 		for k := range noise {
 			noise[k] = other.noise
 		}
-		p, err := conditioner.Precondition(ctx, r.nodes, 0, noise)
-		if err != nil {
-			return nil, err
-		}
-		if p != nil {
-			s.precond = stackedPreconditioner{p, classes}
-			return s, nil
-		}
+		p, err := precondition(ctx, r.nodes, 0, noise)
+		s.precond = stackedPreconditioner{p, classes}
+		return s, err
 	}
 	diag, all := make([]float64, n), make([]float64, n*classes)
 	if err := cov.Diag(ctx, diag, r.nodes); err != nil {

@@ -34,9 +34,7 @@ func (t *tuner) learn(ctx context.Context, starts [][]float64, maxIter int, r *C
 	var all []*regressions
 	for _, part := range t.samples() {
 		one, _ := newRegressions(t.method, t.kernel, part, t.params)
-		if k, ok := t.kernel.(kernel.Keeper); ok {
-			one.kernel = k.Keep(one.nodes, keptBytes/4)
-		}
+		one.kernel = kernel.Cached(t.kernel, one.nodes, cacheBytes/4)
 		all = append(all, one)
 	}
 	best, err := likeliest(ctx, all, starts)

@@ -18,12 +18,7 @@ func (p *Posterior) Model() *Model { return p.model }
 
 // Prior returns the covariance before any measurement, without what is not known
 // of the mean.
-func (p *Posterior) Prior() kernel.Covariance {
-	if m, ok := p.cov.(withMean); ok {
-		return m.Covariance
-	}
-	return p.cov
-}
+func (p *Posterior) Prior() kernel.Covariance { return p.prior }
 
 // Measured returns the node of every measurement, in their order. It is not to be
 // changed.
@@ -65,7 +60,7 @@ func (p *Posterior) Covariance(ctx context.Context, rows, cols []int) (*mat.Dens
 	for lo := 0; lo < len(cols); lo += size {
 		hi := min(len(cols), lo+size)
 		if err := p.covariance(ctx, out.Slice(0, len(rows), lo, hi).(*mat.Dense), rows, cols[lo:hi]); err != nil {
-			return nil, fmt.Errorf("gp: posterior covariance: %w", err)
+			return nil, fmt.Errorf("posterior covariance: %w", err)
 		}
 	}
 	return out, nil

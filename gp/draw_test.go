@@ -26,7 +26,7 @@ func TestDrawsInOnePass(t *testing.T) {
 				t.Fatal(err)
 			}
 			p := step[*Posterior](t)(m.Condition(background, d))
-			if _, _, ok := p.drawer(); ok != (name == "grf" || name == "free" || name == "trend") {
+			if ok := kernel.AbilitiesOf(p.cov).Draw != nil; ok != (name == "grf" || name == "free" || name == "trend") {
 				t.Errorf("%s draws in one pass: %v", name, ok)
 			}
 			nodes := []int{33, 2, 17}

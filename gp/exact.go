@@ -41,7 +41,7 @@ func (l *likelihood) factor(ctx context.Context, theta []float64) (*factor, erro
 	if err != nil {
 		return nil, err
 	}
-	cov = floating(cov, l.meanVar)
+	cov = kernel.WithConstant(cov, l.meanVar)
 	n := l.data.Len()
 	h := mat.NewSymDense(n, nil)
 	if err := cov.Gram(ctx, h, l.data.Nodes); err != nil {

@@ -39,14 +39,14 @@ func (s Solver) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 func (s *Solver) UnmarshalText(text []byte) error {
 	k := slices.Index(Solvers, string(text))
 	if k < 0 {
-		return fmt.Errorf("gp: no solver is called %q; there are %q", text, Solvers)
+		return fmt.Errorf("no solver is called %q; there are %q", text, Solvers)
 	}
 	*s = Solver(k)
 	return nil
 }
 
-// keptBytes is the most memory that a kernel may keep between evaluations.
-const keptBytes = 3 << 30
+// cacheBytes is the most memory that the caches of kernels may take while learning.
+const cacheBytes = 3 << 30
 
 // exactLimit is the most measurements that Auto factors.
 const exactLimit = 3000
@@ -82,7 +82,7 @@ const MaxProbes = 64
 
 func (s Stochastic) check() error {
 	if s.Probes < 0 || s.Probes > MaxProbes || !(s.Tol >= 0) || s.Tol >= 1 {
-		return fmt.Errorf("gp: fitting: %d probes and a residual of %g; take 0 to %d and 0 to 1", s.Probes, s.Tol, MaxProbes)
+		return fmt.Errorf("fitting: %d probes and a residual of %g; take 0 to %d and 0 to 1", s.Probes, s.Tol, MaxProbes)
 	}
 	return nil
 }
@@ -116,10 +116,10 @@ func (m *Model) State() State {
 // NewModel makes a model of a kernel and a State.
 func NewModel(k kernel.Kernel, s State) (*Model, error) {
 	if _, err := k.At(s.Theta); err != nil {
-		return nil, fmt.Errorf("gp: making a model: %w", err)
+		return nil, fmt.Errorf("making a model: %w", err)
 	}
 	if !(s.Noise >= 0) || !(s.MeanVar >= 0) || !(s.Units.Scale > 0) || math.IsNaN(s.Units.Center) || s.Solver != Exact && s.Solver != Iterative {
-		return nil, fmt.Errorf("gp: making a model: %+v makes no sense", s)
+		return nil, fmt.Errorf("making a model: %+v makes no sense", s)
 	}
 	return &Model{kernel: k, theta: append([]float64(nil), s.Theta...), noise: s.Noise, units: s.Units, meanVar: s.MeanVar, solver: s.Solver}, nil
 }
@@ -214,7 +214,7 @@ func Fit(ctx context.Context, k kernel.Kernel, d Data, opts FitOptions) (*Model,
 		theta, r, err = l.fitIteratively(ctx, starts, opts)
 	}
 	if err != nil {
-		return nil, r, fmt.Errorf("gp: fitting: %w", err)
+		return nil, r, fmt.Errorf("fitting: %w", err)
 	}
 	m.theta, m.noise = p.split(theta)
 	r.Solver, r.Theta, r.NoiseSD = m.solver, m.Theta(), m.NoiseSD()
@@ -227,7 +227,7 @@ func Fit(ctx context.Context, k kernel.Kernel, d Data, opts FitOptions) (*Model,
 // fitTogether climbs likelihoods of parts of the data, or of all of it, from the
 // likeliest start, and adds the leave-one-out score.
 func (l *likelihood) fitTogether(ctx context.Context, parts []*likelihood, starts [][]float64, opts FitOptions) (theta []float64, r FitReport, err error) {
-	keep(parts)
+	cache(parts)
 	if theta, err = likeliest(ctx, parts, starts); err != nil {
 		return nil, r, err
 	}
@@ -253,12 +253,10 @@ func (l *likelihood) fitTogether(ctx context.Context, parts []*likelihood, start
 	return theta, r, nil
 }
 
-// keep makes kernels keep what is the same in every evaluation.
-func keep(parts []*likelihood) {
+// cache gives kernels a cache of the part that is the same in every evaluation.
+func cache(parts []*likelihood) {
 	for p, l := range parts {
-		if k, ok := l.kernel.(kernel.Keeper); ok {
-			parts[p] = &likelihood{k.Keep(l.data.Nodes, keptBytes/len(parts)), l.data, l.meanVar, l.params}
-		}
+		parts[p] = &likelihood{kernel.Cached(l.kernel, l.data.Nodes, cacheBytes/len(parts)), l.data, l.meanVar, l.params}
 	}
 }
 

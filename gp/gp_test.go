@@ -14,7 +14,6 @@ import (
 	"grfgp/graph"
 	"grfgp/internal/rng"
 	"grfgp/kernel"
-	"grfgp/solve"
 	"grfgp/walk"
 )
 
@@ -498,43 +497,6 @@ func TestBadData(t *testing.T) {
 	}
 	if _, _, err := Fit(background, k, someData(34, 5, 1), FitOptions{Starts: [][]float64{{1}}}); err == nil {
 		t.Error("a start of the wrong length was accepted")
-	}
-}
-
-// An unknown mean does not hide a kernel's direct solves, and leaves them right.
-func TestMeanKeepsDirectSolves(t *testing.T) {
-	g := smallGraph(t)
-	grf, ok := kernels(t, g)["grf"].(*kernel.GRF)
-	if !ok {
-		t.Fatal("no features")
-	}
-	k, err := kernel.NewMaterialized(grf)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cov, err := k.At([]float64{1, 3})
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows := []int{1, 4, 9, 16, 25}
-	op, ok := floating(cov, 2.5).Cross(rows, rows).(solve.Direct)
-	if !ok {
-		t.Fatal("the direct solve is hidden")
-	}
-	noise := []float64{0.1, 0.2, 0.3, 0.4, 0.5}
-	b, x, back := mat.NewDense(5, 2, []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 1}), mat.NewDense(5, 2, nil), mat.NewDense(5, 2, nil)
-	if err := op.SolveShifted(background, x, b, noise); err != nil {
-		t.Fatal(err)
-	}
-	if err := op.Apply(background, back, x); err != nil {
-		t.Fatal(err)
-	}
-	for i, v := range noise {
-		for s := range 2 {
-			if got := back.At(i, s) + v*x.At(i, s); math.Abs(got-b.At(i, s)) > 1e-9 {
-				t.Errorf("entry %d, %d comes back as %v, want %v", i, s, got, b.At(i, s))
-			}
-		}
 	}
 }
 

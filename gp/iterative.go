@@ -35,28 +35,29 @@ type iterativeSystem struct {
 	op      solve.Operator
 	noise   []float64
 	precond solve.Factored
-	most    int // iterations of a solve that has to converge
+	inverse solve.Preconditioner // nil unless the kernel has one
+	most    int                  // iterations of a solve that has to converge
 }
 
 // newIterativeSystem prepares to solve H·x = b; plain is without a preconditioner.
 func newIterativeSystem(ctx context.Context, cov kernel.Covariance, d Data, noise []float64, plain bool) (*iterativeSystem, error) {
-	op := cov.Cross(d.Nodes, d.Nodes) // before the preconditioner, which uses its features
-	if plain {
-		return &iterativeSystem{op: op, noise: noise, most: solveMost}, nil
+	s := &iterativeSystem{op: cov.Cross(d.Nodes, d.Nodes), noise: noise, most: solveMost} // before the preconditioner, which uses its features
+	var err error
+	if invert := kernel.AbilitiesOf(cov).Invert; invert != nil {
+		if s.inverse, err = invert(ctx, d.Nodes, 0, noise); err != nil {
+			return nil, err
+		}
 	}
-	precond, err := newPreconditioner(ctx, cov, d.Nodes, noise)
-	if err != nil {
-		return nil, err
+	if !plain {
+		s.precond, err = newPreconditioner(ctx, cov, d.Nodes, noise)
 	}
-	return &iterativeSystem{op, noise, precond, solveMost}, nil
+	return s, err
 }
 
 // newPreconditioner returns the covariance's own, or the diagonal.
 func newPreconditioner(ctx context.Context, cov kernel.Covariance, nodes []int, noise []float64) (solve.Factored, error) {
-	if c, ok := cov.(kernel.Conditioner); ok {
-		if p, err := c.Precondition(ctx, nodes, 0, noise); p != nil || err != nil {
-			return p, err
-		}
+	if own := kernel.AbilitiesOf(cov).Precondition; own != nil {
+		return own(ctx, nodes, 0, noise)
 	}
 	diag := make([]float64, len(nodes))
 	if err := cov.Diag(ctx, diag, nodes); err != nil {
@@ -80,8 +81,18 @@ func (s *iterativeSystem) tolerance() float64 {
 }
 
 func (s *iterativeSystem) solve(ctx context.Context, dst, b *mat.Dense, a accuracy) error {
-	_, err := solve.Solve(ctx, dst, s.op, s.noise, b, solve.Options{ColumnTol: a.tolerances(s.noise, b), MaxIter: s.most, Precond: s.precond})
+	_, err := s.run(ctx, dst, b, solve.Options{ColumnTol: a.tolerances(s.noise, b), MaxIter: s.most})
 	return err
+}
+
+// run solves by conjugate gradients with the preconditioner and the inverse of
+// the system.
+func (s *iterativeSystem) run(ctx context.Context, dst, b *mat.Dense, opts solve.Options) (solve.Stats, error) {
+	if s.precond != nil {
+		opts.Precond = s.precond
+	}
+	opts.Inverse = s.inverse
+	return solve.CG(ctx, dst, s.op, s.noise, b, opts)
 }
 
 // patches returns likelihoods of a few windows of measurements that are near
@@ -101,10 +112,10 @@ func (l *likelihood) patches(size, scattered int) []*likelihood {
 func (l *likelihood) scattered(theta []float64) (int, error) {
 	own, _ := l.params.split(theta)
 	cov, err := l.kernel.At(own)
-	if _, coarse := cov.(kernel.Conditioner); coarse {
-		return scatteredNodes, err
+	if err != nil || !kernel.AbilitiesOf(cov).LongRange {
+		return 0, err
 	}
-	return 0, err
+	return scatteredNodes, nil
 }
 
 // learner climbs the likelihood by Adam with stochastic gradients: random signs z
@@ -172,7 +183,7 @@ func (w *learner) step(ctx context.Context, theta []float64) ([]float64, error) 
 	if err != nil {
 		return nil, err
 	}
-	cov := floating(base, w.meanVar)
+	cov := kernel.WithConstant(base, w.meanVar)
 	system, err := newIterativeSystem(ctx, cov, w.data, noises(w.data, noise), w.opts.Plain)
 	if err != nil {
 		return nil, err
@@ -186,7 +197,7 @@ func (w *learner) step(ctx context.Context, theta []float64) ([]float64, error) 
 		w.solutions.Zero()
 	}
 	w.taken++
-	stats, err := solve.Solve(ctx, w.solutions, system.op, system.noise, w.sides, solve.Options{Tol: tol, MaxIter: learnMost, Precond: system.precond})
+	stats, err := system.run(ctx, w.solutions, w.sides, solve.Options{Tol: tol, MaxIter: learnMost})
 	if err != nil && !errors.Is(err, solve.ErrNotConverged) {
 		return nil, err
 	}
@@ -225,7 +236,7 @@ func (l *likelihood) estimate(ctx context.Context, theta []float64, plain bool, 
 	if err != nil {
 		return 0, 0, err
 	}
-	cov, noiseVar := floating(base, l.meanVar), noises(l.data, noise)
+	cov, noiseVar := kernel.WithConstant(base, l.meanVar), noises(l.data, noise)
 	system, err := newIterativeSystem(ctx, cov, l.data, noiseVar, plain)
 	if err != nil {
 		return 0, 0, err

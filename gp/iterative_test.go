@@ -36,7 +36,7 @@ func (l *likelihood) gram(t testing.TB, theta []float64) *mat.SymDense {
 		t.Fatal(err)
 	}
 	h := mat.NewSymDense(l.data.Len(), nil)
-	if err := floating(cov, l.meanVar).Gram(background, h, l.data.Nodes); err != nil {
+	if err := kernel.WithConstant(cov, l.meanVar).Gram(background, h, l.data.Nodes); err != nil {
 		t.Fatal(err)
 	}
 	for i, v := range noises(l.data, noise) {

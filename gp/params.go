@@ -35,15 +35,8 @@ const spread = 3
 // known, and where they may start: as given, or as the kernel says.
 func newParams(k kernel.Kernel, starts [][]float64, known bool) (*params, [][]float64, error) {
 	p := &params{list: k.Params(), floor: noiseFloorIterative}
-	if own, ok := k.(kernel.Starter); ok && len(starts) == 0 {
-		starts = own.Starts()
-	}
 	if len(starts) == 0 {
-		own := make([]float64, len(p.list))
-		for j, q := range p.list {
-			own[j] = q.Start
-		}
-		starts = [][]float64{own}
+		starts = kernel.Starts(k)
 	}
 	if !known {
 		p.noise = true
@@ -52,7 +45,7 @@ func newParams(k kernel.Kernel, starts [][]float64, known bool) (*params, [][]fl
 	all := make([][]float64, len(starts))
 	for s, start := range starts {
 		if len(start) != len(k.Params()) {
-			return nil, nil, fmt.Errorf("gp: fitting: %d starting values for %d parameters", len(start), len(k.Params()))
+			return nil, nil, fmt.Errorf("fitting: %d starting values for %d parameters", len(start), len(k.Params()))
 		}
 		all[s] = append([]float64(nil), start...)
 		if !known {

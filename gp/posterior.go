@@ -18,7 +18,8 @@ import (
 // and in no draws, there is nothing to know: the result is empty.
 type Posterior struct {
 	model  *Model
-	cov    kernel.Covariance // with the unknown mean
+	prior  kernel.Covariance // at the model's hyperparameters
+	cov    kernel.Covariance // prior with the unknown mean
 	data   Data              // standardised
 	noise  []float64
 	system system
@@ -43,14 +44,14 @@ func (m *Model) Condition(ctx context.Context, d Data) (*Posterior, error) {
 		return nil, err
 	}
 	s := m.units.standard(d)
-	p := &Posterior{model: m, cov: floating(k, m.meanVar), data: s, noise: noises(s, m.noise)}
+	p := &Posterior{model: m, prior: k, cov: kernel.WithConstant(k, m.meanVar), data: s, noise: noises(s, m.noise)}
 	if p.system, err = newSystem(ctx, p); err != nil {
-		return nil, fmt.Errorf("gp: conditioning: %w", err)
+		return nil, fmt.Errorf("conditioning: %w", err)
 	}
 	p.alpha = make([]float64, s.Len())
 	y := mat.NewDense(s.Len(), 1, append([]float64(nil), s.Y...))
 	if err := p.system.solve(ctx, mat.NewDense(s.Len(), 1, p.alpha), y, forMeans); err != nil {
-		return nil, fmt.Errorf("gp: conditioning: %w", err)
+		return nil, fmt.Errorf("conditioning: %w", err)
 	}
 	return p, nil
 }
@@ -88,7 +89,7 @@ func (p *Posterior) checkNodes(lists ...[]int) error {
 	for _, nodes := range lists {
 		for _, i := range nodes {
 			if i < 0 || i >= n {
-				return fmt.Errorf("gp: there is no node %d of %d", i, n)
+				return fmt.Errorf("there is no node %d of %d", i, n)
 			}
 		}
 	}
@@ -103,7 +104,7 @@ func (p *Posterior) Mean(ctx context.Context, nodes []int) ([]float64, error) {
 	mean := mat.NewDense(len(nodes), 1, nil)
 	alpha := mat.NewDense(len(p.alpha), 1, p.alpha)
 	if err := p.cov.Cross(nodes, p.data.Nodes).Apply(ctx, mean, alpha); err != nil {
-		return nil, fmt.Errorf("gp: posterior mean: %w", err)
+		return nil, fmt.Errorf("posterior mean: %w", err)
 	}
 	u := p.model.units
 	out := make([]float64, len(nodes))
@@ -145,10 +146,7 @@ const SampledSDError = 0.0445
 // √(2/256) ≈ 9 %.
 func (p *Posterior) Exact(nodes int) bool {
 	t := float64(p.data.Len())
-	flops := float64(nodes) * t * t
-	if c, ok := p.cov.(kernel.DiagCoster); ok {
-		flops += c.DiagFlops(nodes)
-	}
+	flops := float64(nodes)*t*t + kernel.DiagFlops(p.cov, nodes)
 	_, factored := p.system.(exactSystem)
 	return factored && flops <= varianceFlops
 }
@@ -181,7 +179,7 @@ const varianceSeed = 0x76617269616e6365
 func (p *Posterior) exactVariance(ctx context.Context, nodes []int) ([]float64, error) {
 	out := make([]float64, len(nodes))
 	if err := p.cov.Diag(ctx, out, nodes); err != nil {
-		return nil, fmt.Errorf("gp: posterior variance: %w", err)
+		return nil, fmt.Errorf("posterior variance: %w", err)
 	}
 	chol := p.system.(exactSystem)
 	size := max(1, crossEntries/p.data.Len())
@@ -189,7 +187,7 @@ func (p *Posterior) exactVariance(ctx context.Context, nodes []int) ([]float64, 
 		hi := min(len(nodes), lo+size)
 		cross, err := p.cross(ctx, nodes[lo:hi])
 		if err != nil {
-			return nil, fmt.Errorf("gp: posterior variance: %w", err)
+			return nil, fmt.Errorf("posterior variance: %w", err)
 		}
 		chol.SolveLower(cross, cross)
 		t, c := cross.Dims()
@@ -236,17 +234,17 @@ func (p *Posterior) Sample(ctx context.Context, nodes []int, draws int, seed uin
 		return nil, err
 	}
 	if draws < 0 {
-		return nil, fmt.Errorf("gp: %d posterior samples; ask for 0 or more", draws)
+		return nil, fmt.Errorf("%d posterior samples; ask for 0 or more", draws)
 	}
 	if len(nodes) == 0 || draws == 0 {
 		return &mat.Dense{}, nil
 	}
 	out, err := p.sample(ctx, nodes, draws, seed)
 	if err != nil {
-		return nil, fmt.Errorf("gp: posterior samples: %w", err)
+		return nil, fmt.Errorf("posterior samples: %w", err)
 	}
 	u, rows := p.model.units, len(nodes)
-	parallel.Ranges(rows, sumRows, func(lo, hi int) {
+	parallel.Ranges(rows, 8192, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			row := out.RawRowView(i)
 			for s, v := range row {
@@ -259,10 +257,13 @@ func (p *Posterior) Sample(ctx context.Context, nodes []int, draws int, seed uin
 
 func (p *Posterior) sample(ctx context.Context, nodes []int, draws int, seed uint64) (*mat.Dense, error) {
 	if 2*len(nodes) >= p.Nodes() {
-		if out, err := p.draw(ctx, draws, seed); err != nil {
-			return nil, err
-		} else if out != nil {
-			return rowsOf(out, nodes), nil
+		if begin := kernel.AbilitiesOf(p.cov).Draw; begin != nil {
+			g, err := begin(ctx, draws, seed, p.data.Nodes)
+			if err != nil {
+				return nil, err
+			}
+			out, err := p.finish(ctx, g, seed)
+			return rowsOf(out, nodes), err
 		}
 	}
 	prior := mat.NewDense(p.Nodes(), draws, nil)
@@ -309,7 +310,7 @@ func rowsOf(x *mat.Dense, rows []int) *mat.Dense {
 func (p *Posterior) LeaveOneOut() (mean, sd []float64, err error) {
 	exact, ok := p.system.(exactSystem)
 	if !ok {
-		return nil, nil, errors.New("gp: leave-one-out needs the exact solver")
+		return nil, nil, errors.New("leave-one-out needs the exact solver")
 	}
 	f := &factor{chol: exact.Cholesky, alpha: p.alpha}
 	mean, sd = f.leaveOneOut(p.data)

@@ -68,7 +68,7 @@ func newSpreading(ctx context.Context, k kernel.Kernel, l Labels, theta []float6
 		s.y.Set(k, c, 1)
 		s.shares[c] += 1 / float64(l.Len())
 	}
-	if d, ok := cov.(kernel.DiagCoster); ok && d.DiagFlops(l.Len()) > varianceFlops {
+	if kernel.DiagFlops(cov, l.Len()) > varianceFlops {
 		return s, nil
 	}
 	if s.leftOut, err = s.sums(ctx, l.Nodes); err != nil {
@@ -122,7 +122,7 @@ func (s *spreading) Probabilities(ctx context.Context, nodes []int) (*mat.Dense,
 	}
 	f, err := s.sums(ctx, nodes)
 	if err != nil {
-		return nil, fmt.Errorf("gp: label spreading: %w", err)
+		return nil, fmt.Errorf("label spreading: %w", err)
 	}
 	s.normalise(f)
 	return f, nil
@@ -130,7 +130,7 @@ func (s *spreading) Probabilities(ctx context.Context, nodes []int) (*mat.Dense,
 
 // Sample says that there is nothing to draw.
 func (s *spreading) Sample(context.Context, []int, int, uint64) ([]*mat.Dense, error) {
-	return nil, errors.New("gp: label spreading is no model to draw from; take another method")
+	return nil, errors.New("label spreading is no model to draw from; take another method")
 }
 
 func (s *spreading) LeftOut() *mat.Dense {

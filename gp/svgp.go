@@ -147,7 +147,7 @@ func (f *variationalFit) prepare(ctx context.Context, theta []float64) (z *induc
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	cov = floating(cov, latentMeanVar)
+	cov = kernel.WithConstant(cov, latentMeanVar)
 	if z, err = newInducing(ctx, cov, f.labels.pick(f.at).Nodes); err != nil {
 		return nil, nil, nil, err
 	}

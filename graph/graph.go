@@ -13,7 +13,7 @@ import (
 
 // ErrInvalid is wrapped by every error that rejects a graph; the message says
 // which rule broke and where.
-var ErrInvalid = errors.New("graph: not a valid graph")
+var ErrInvalid = errors.New("not a valid graph")
 
 // Graph is an immutable weighted undirected graph: a symmetric adjacency matrix
 // of positive weights with columns in increasing order, and a label per node.

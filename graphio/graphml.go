@@ -330,7 +330,7 @@ func (g *graphML) bad(bad fault, text string, line, column int) error {
 	}
 	if g.opts.Rejects != nil {
 		if _, err := g.opts.Rejects.Write(append(bytes.TrimSpace(g.src.kept), '\n')); err != nil {
-			return fmt.Errorf("graphio: writing rejected edges of %s: %w", g.in.name, err)
+			return fmt.Errorf("writing rejected edges of %s: %w", g.in.name, err)
 		}
 	}
 	return nil

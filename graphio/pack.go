@@ -43,7 +43,7 @@ func Pack(net *Network) ([]byte, error) {
 	}
 	line, err := json.Marshal(head)
 	if err != nil {
-		return nil, fmt.Errorf("graphio: packing: %w", err)
+		return nil, fmt.Errorf("packing: %w", err)
 	}
 	p := packer(append(append([]byte(packKind), line...), '\n'))
 	for i := range g.Len() {

@@ -127,6 +127,11 @@ type denseCovariance struct {
 	dg     *mat.Dense // derivatives of g by all eigenvalues of W, a column per parameter
 }
 
+// Abilities tell what the diagonal costs.
+func (c *denseCovariance) Abilities() Abilities {
+	return Abilities{DiagFlops: func(rows int) float64 { return 4 * float64(rows) * float64(len(c.g)) }}
+}
+
 // vector returns row i of the eigenvectors that count.
 func (c *denseCovariance) vector(i int) []float64 { return c.dense.u.RawRowView(i)[c.lo:c.hi] }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -13,14 +12,15 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/parallel"
-	"grfgp/internal/rng"
+	"grfgp/kernel/internal/normal"
+	"grfgp/kernel/internal/recent"
 	"grfgp/solve"
 	"grfgp/sparse"
 	"grfgp/walk"
 )
 
 // ErrFeatures is wrapped by errors about features that make no such kernel.
-var ErrFeatures = errors.New("kernel: features do not fit the kernel")
+var ErrFeatures = errors.New("features do not fit the kernel")
 
 // maxCoeff bounds the coefficients |f_l|, so that no entry of K overflows.
 const maxCoeff = 1e100
@@ -31,7 +31,7 @@ const maxCoeff = 1e100
 type GRF struct {
 	features *walk.Features
 	family   Modulation
-	patterns recent[*pattern]
+	patterns recent.Cache[*pattern]
 
 	all    func() []int    // every node in order
 	whole  func() *pattern // of all nodes
@@ -49,13 +49,7 @@ func NewGRF(f *walk.Features, m Modulation) (*GRF, error) {
 		return nil, fmt.Errorf("%w: free coefficients to length %d, features to length %d; sample longer walks", ErrFeatures, free.Len, f.MaxLen())
 	}
 	k := &GRF{features: f, family: m}
-	k.all = sync.OnceValue(func() []int {
-		all := make([]int, n)
-		for i := range all {
-			all[i] = i
-		}
-		return all
-	})
+	k.all = sync.OnceValue(func() []int { return upTo(n) })
 	k.whole = sync.OnceValue(func() *pattern { return k.newPattern(k.all()) })
 	k.labels.New = func() any {
 		labels := make([]uint32, n)
@@ -99,7 +93,7 @@ func (k *GRF) at(theta []float64) (*grfCovariance, error) {
 type grfCovariance struct {
 	*GRF
 	theta, coeff []float64
-	factors      recent[*factor]
+	factors      recent.Cache[*factor]
 	once         sync.Once
 	entire       atomic.Pointer[factor] // of all nodes; nil until it was asked for
 }
@@ -154,7 +148,7 @@ func addGramRow(out []float64, phi, phiT *sparse.CSR, i int, scale float64) {
 // Diag sets dst[a] to the squared norm of row rows[a] of Φ.
 func (c *grfCovariance) Diag(ctx context.Context, dst []float64, rows []int) error {
 	const size = 1024
-	if f, ok := c.factors.peek(rows); ok && f.err == nil {
+	if f, ok := c.factors.Peek(rows); ok && f.err == nil {
 		return eachRow(ctx, len(rows), size, func(_, a int) {
 			_, phi := f.phi.Row(a)
 			dst[a] = squares(phi)
@@ -188,27 +182,11 @@ func (c *grfCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint64) 
 		_, columns := dst.Dims()
 		w := c.block(width, columns)
 		defer c.blocks.Put(w)
-		if err := normals(ctx, w, seed, "prior", lo); err != nil {
+		if err := normal.Fill(ctx, w, seed, "prior", lo); err != nil {
 			return err
 		}
 		f.phi.Mul(dst, w)
 		return ctx.Err()
-	})
-}
-
-// normals fills w with independent N(0, 1) numbers. A number depends on seed,
-// purpose, its row and its column, counted from first, alone.
-func normals(ctx context.Context, w *mat.Dense, seed uint64, purpose string, first int) error {
-	const size = 1024
-	raw := w.RawMatrix()
-	blocks := (raw.Rows + size - 1) / size
-	return parallel.Blocks(ctx, blocks*raw.Cols, func(_, k int) error {
-		b, column := k/raw.Cols, k%raw.Cols
-		random := rand.New(rng.New(seed, purpose, uint64(first+column), uint64(b)))
-		for i := b * size; i < min(raw.Rows, (b+1)*size); i++ {
-			raw.Data[i*raw.Stride+column] = random.NormFloat64()
-		}
-		return nil
 	})
 }
 

@@ -3,9 +3,7 @@ package kernel
 import (
 	"fmt"
 	"math"
-	"slices"
 	"sync"
-	"sync/atomic"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -33,7 +31,7 @@ func (k *GRF) pattern(rows []int) *pattern {
 	if k.isAll(rows) {
 		return k.whole()
 	}
-	return k.patterns.get(rows, k.newPattern)
+	return k.patterns.Get(rows, k.newPattern)
 }
 
 // isAll reports whether rows are all nodes in order. What is made for them costs
@@ -136,7 +134,7 @@ type factor struct {
 
 func (c *grfCovariance) factor(rows []int) *factor {
 	if !c.isAll(rows) {
-		return c.factors.get(rows, c.newFactor)
+		return c.factors.Get(rows, c.newFactor)
 	}
 	c.once.Do(func() { c.entire.Store(c.newFactor(c.all())) })
 	return c.entire.Load()
@@ -238,65 +236,5 @@ func (k *GRF) block(r, c int) *mat.Dense {
 	}
 	raw.Rows, raw.Cols, raw.Stride, raw.Data = r, c, max(1, c), raw.Data[:r*c]
 	m.SetRawMatrix(raw)
-	return m
-}
-
-// recent keeps what was made for the node lists that were used last.
-type recent[V any] struct {
-	mu   sync.Mutex
-	made []*made[V] // the last used first
-}
-
-// keep is how many lists are remembered: those of training, whole and in a few
-// patches, of prediction and of all nodes.
-const keep = 7
-
-type made[V any] struct {
-	rows  []int
-	once  sync.Once
-	done  atomic.Bool
-	value V
-}
-
-// get returns the value of a list, made now unless it is remembered; others may
-// wait for it meanwhile. The function given may keep its argument.
-func (r *recent[V]) get(rows []int, fresh func(rows []int) V) V {
-	m := r.find(rows)
-	m.once.Do(func() {
-		m.value = fresh(m.rows)
-		m.done.Store(true)
-	})
-	return m.value
-}
-
-// peek returns the value of a list if it is remembered and made.
-func (r *recent[V]) peek(rows []int) (value V, ok bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	at := slices.IndexFunc(r.made, func(m *made[V]) bool { return slices.Equal(m.rows, rows) })
-	if at < 0 || !r.made[at].done.Load() {
-		return value, false
-	}
-	return r.made[at].value, true
-}
-
-func (r *recent[V]) find(rows []int) *made[V] {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	at := slices.IndexFunc(r.made, func(m *made[V]) bool { return slices.Equal(m.rows, rows) })
-	if at < 0 {
-		m := &made[V]{rows: slices.Clone(rows)}
-		r.made = slices.Insert(r.made, 0, m)
-		if last := len(r.made) - 1; last == keep {
-			if len(r.made[last].rows) > len(r.made[last-1].rows) {
-				last-- // the longest takes longest to make, and stays
-			}
-			r.made = slices.Delete(r.made, last, last+1)
-		}
-		return m
-	}
-	m := r.made[at]
-	copy(r.made[1:], r.made[:at])
-	r.made[0] = m
 	return m
 }

@@ -40,7 +40,7 @@ func TestGRFCrossOfAllNodes(t *testing.T) {
 func TestGRFDraw(t *testing.T) {
 	const n, draws = 200, 3
 	k := newGRF(t, ringFeatures(t, n, 6), kernel.Diffusion{})
-	cov := atStart(t, k).(kernel.Drawer)
+	cov := atStart(t, k)
 	all := make([]int, n)
 	for i := range all {
 		all[i] = i
@@ -55,7 +55,7 @@ func TestGRFDraw(t *testing.T) {
 		if err := cov.Cross(all, x).Apply(t.Context(), update, u); err != nil {
 			t.Fatal(err)
 		}
-		d, err := cov.Draw(t.Context(), draws, 9, x)
+		d, err := kernel.AbilitiesOf(cov).Draw(t.Context(), draws, 9, x)
 		if err != nil {
 			t.Fatal(err)
 		}

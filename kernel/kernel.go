@@ -30,13 +30,6 @@ type Kernel interface {
 	At(theta []float64) (Covariance, error)
 }
 
-// Starter is a Kernel with several optima: learning should start from the
-// likeliest of these values. None means from those of Params.
-type Starter interface {
-	Kernel
-	Starts() [][]float64
-}
-
 // Covariance is a positive semidefinite matrix K over nodes, never formed as a
 // whole. It is immutable and safe for concurrent use. Node lists are explicit,
 // may repeat nodes and come in any order.
@@ -55,14 +48,6 @@ type Covariance interface {
 	Grad(ctx context.Context, grad []float64, rows []int, u, w *mat.Dense) error
 	// GramGrad adds Σ_ab g_ab (∂K[rows, rows]/∂θ_j)_ab to grad[j].
 	GramGrad(ctx context.Context, grad []float64, rows []int, g *mat.SymDense) error
-}
-
-// DiagCoster is a Covariance whose diagonal is far from free.
-type DiagCoster interface {
-	Covariance
-	// DiagFlops estimates the floating-point operations of Diag at so many
-	// nodes.
-	DiagFlops(rows int) float64
 }
 
 // Modulation is a family by walk length: K = Ψ², Ψ = Σ f_l(θ) W^l.

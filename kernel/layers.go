@@ -100,69 +100,65 @@ func (m *Layers) Params() []Param {
 	return all
 }
 
-// Starts put some variance on every layer, or nearly all of it on one of them, for
-// a short and a long reach of the fine kernel.
-func (m *Layers) Starts() [][]float64 {
-	return shareStarts(m.Params(), len(m.fine.Params()), len(m.parts))
+// Training starts with some variance on every layer, or nearly all of it on one of
+// them, for a short and a long reach of the fine kernel, and caches the fine kernel
+// if it can.
+func (m *Layers) Training() Training {
+	t := Training{Starts: shareStarts(m.Params(), len(m.fine.Params()), len(m.parts))}
+	if cache := TrainingOf(m.fine).Cache; cache != nil {
+		t.Cache = func(rows []int, maxBytes int) Kernel { return &Layers{cache(rows, maxBytes), m.parts} }
+	}
+	return t
 }
 
-// At returns the covariance at theta.
+// At returns the covariance at theta: the sum of the fine kernel's and those of
+// the layers, which share β.
 func (m *Layers) At(theta []float64) (Covariance, error) {
 	if err := checkTheta(theta, m.Params()); err != nil {
 		return nil, err
 	}
 	own := len(m.fine.Params())
-	c := &layersCovariance{own: own, parts: make([]Covariance, 1+len(m.parts))}
-	var err error
-	if c.parts[0], err = m.fine.At(theta[:own]); err != nil {
+	c := &layersCovariance{sumCovariance{nodes: m.Nodes()}, own}
+	fine, err := m.fine.At(theta[:own])
+	if err != nil {
 		return nil, err
 	}
+	c.terms = append(c.terms, sumTerm{fine, 0, own})
 	for k, part := range m.parts {
-		if c.parts[1+k], err = part.At([]float64{theta[own+1+k], theta[own]}); err != nil {
+		layer, err := part.At([]float64{theta[own+1+k], theta[own]})
+		if err != nil {
 			return nil, err
 		}
+		c.terms = append(c.terms, sumTerm{Covariance: layer})
 	}
 	return c, nil
 }
 
-// Keep makes a Keeper of the fine kernel, if it is one.
-func (m *Layers) Keep(rows []int, maxBytes int) Kernel {
-	if k, ok := m.fine.(Keeper); ok {
-		return &Layers{k.Keep(rows, maxBytes), m.parts}
-	}
-	return m
-}
-
 // layersCovariance is the sum at one theta.
 type layersCovariance struct {
-	own   int          // parameters of the fine kernel
-	parts []Covariance // the fine one first
+	sumCovariance
+	own int // parameters of the fine kernel
 }
 
-// DiagFlops adds those of the eigenvectors to what the fine kernel needs.
-func (c *layersCovariance) DiagFlops(rows int) float64 {
-	flops := 0.0
-	for _, part := range c.parts[1:] {
-		flops += 4 * float64(rows) * float64(len(part.(*evenCovariance).raw.(*denseCovariance).g))
-	}
-	if fine, ok := c.parts[0].(DiagCoster); ok {
-		flops += fine.DiagFlops(rows)
-	}
-	return flops
+// Abilities are those of the sum, and a preconditioner by the layers.
+func (c *layersCovariance) Abilities() Abilities {
+	a := c.sumCovariance.Abilities()
+	a.Precondition, a.LongRange = c.precondition, true
+	return a
 }
 
 // conditionLeast is the share of the largest eigenvalue of a layer from which an
 // eigenvector is worth having in a preconditioner.
 const conditionLeast = 1e-6
 
-// Precondition takes the layers as they are, by Woodbury's formula, and the
+// precondition takes the layers as they are, by Woodbury's formula, and the
 // diagonal of the fine kernel.
-func (c *layersCovariance) Precondition(ctx context.Context, rows []int, constant float64, noise []float64) (solve.Factored, error) {
+func (c *layersCovariance) precondition(ctx context.Context, rows []int, constant float64, noise []float64) (solve.Factored, error) {
 	if len(rows) == 0 {
-		return nil, nil
+		return solve.NewJacobi(nil, nil)
 	}
 	d := make([]float64, len(rows))
-	if err := c.parts[0].Diag(ctx, d, rows); err != nil {
+	if err := c.terms[0].Diag(ctx, d, rows); err != nil {
 		return nil, err
 	}
 	for a := range d {
@@ -170,10 +166,10 @@ func (c *layersCovariance) Precondition(ctx context.Context, rows []int, constan
 	}
 	columns := make([][]float64, 1)
 	columns[0] = slices.Repeat([]float64{math.Sqrt(constant)}, len(rows))
-	for _, part := range c.parts[1:] {
-		even := part.(*evenCovariance)
-		raw := even.raw.(*denseCovariance)
-		scale, err := even.scales(ctx, rows)
+	for _, t := range c.terms[1:] {
+		layer := t.Covariance.(*unitCovariance)
+		raw := layer.raw.(*denseCovariance)
+		scale, err := layer.scales(ctx, rows)
 		if err != nil {
 			return nil, err
 		}
@@ -196,163 +192,26 @@ func (c *layersCovariance) Precondition(ctx context.Context, rows []int, constan
 	return solve.NewLowRank(u, d)
 }
 
-// Draw begins draws from the prior; nil where the fine kernel cannot.
-func (c *layersCovariance) Draw(ctx context.Context, draws int, seed uint64, x []int) (Draw, error) {
-	own, ok := c.parts[0].(Drawer)
-	if !ok {
-		return nil, nil
-	}
-	fine, err := own.Draw(ctx, draws, seed, x)
-	if fine == nil || err != nil {
-		return nil, err
-	}
-	n := c.nodes()
-	d := &layersDraw{fine: fine, cov: c, x: slices.Clone(x), at: mat.DenseCopyOf(fine.At()), layers: mat.NewDense(n, draws, nil)}
-	if err := c.addPriors(ctx, d.layers, seed); err != nil {
-		return nil, err
-	}
-	for a, i := range x {
-		for s, v := range d.layers.RawRowView(i) {
-			d.at.Set(a, s, d.at.At(a, s)+v)
-		}
-	}
-	return d, nil
-}
-
-func (c *layersCovariance) nodes() int {
-	return c.parts[1].(*evenCovariance).Nodes()
-}
-
-type layersDraw struct {
-	fine   Draw
-	cov    *layersCovariance
-	x      []int
-	at     *mat.Dense
-	layers *mat.Dense // their draws at every node
-}
-
-func (d *layersDraw) At() *mat.Dense { return d.at }
-
-func (d *layersDraw) Update(ctx context.Context, dst, u *mat.Dense) error {
-	if err := d.fine.Update(ctx, dst, u); err != nil {
-		return err
-	}
-	addRows(dst, d.layers)
-	all := make([]int, d.cov.nodes())
-	for i := range all {
-		all[i] = i
-	}
-	one := mat.NewDense(dst.RawMatrix().Rows, dst.RawMatrix().Cols, nil)
-	for _, part := range d.cov.parts[1:] {
-		if err := part.Cross(all, d.x).Apply(ctx, one, u); err != nil {
-			return err
-		}
-		addRows(dst, one)
-	}
-	return nil
-}
-
-func (c *layersCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows []int) error {
-	if err := c.parts[0].Gram(ctx, dst, rows); err != nil {
-		return err
-	}
-	one := mat.NewSymDense(len(rows), nil)
-	for _, part := range c.parts[1:] {
-		if err := part.Gram(ctx, one, rows); err != nil {
-			return err
-		}
-		dst.AddSym(dst, one)
-	}
-	return nil
-}
-
-func (c *layersCovariance) Diag(ctx context.Context, dst []float64, rows []int) error {
-	if err := c.parts[0].Diag(ctx, dst, rows); err != nil {
-		return err
-	}
-	one := make([]float64, len(rows))
-	for _, part := range c.parts[1:] {
-		if err := part.Diag(ctx, one, rows); err != nil {
-			return err
-		}
-		for a, v := range one {
-			dst[a] += v
-		}
-	}
-	return nil
-}
-
-func (c *layersCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint64) error {
-	if err := c.parts[0].Prior(ctx, dst, seed); err != nil {
-		return err
-	}
-	return c.addPriors(ctx, dst, seed)
-}
-
-// addPriors adds draws of the layers.
-func (c *layersCovariance) addPriors(ctx context.Context, dst *mat.Dense, seed uint64) error {
-	one := mat.NewDense(dst.RawMatrix().Rows, dst.RawMatrix().Cols, nil)
-	for k, part := range c.parts[1:] {
-		if err := part.Prior(ctx, one, drawSeed(seed, k)); err != nil {
-			return err
-		}
-		addRows(dst, one)
-	}
-	return nil
-}
-
 func (c *layersCovariance) Grad(ctx context.Context, grad []float64, rows []int, u, w *mat.Dense) error {
-	return c.slopes(grad, func(part Covariance, grad []float64) error { return part.Grad(ctx, grad, rows, u, w) })
+	return c.slopes(grad, func(term Covariance, grad []float64) error { return term.Grad(ctx, grad, rows, u, w) })
 }
 
 func (c *layersCovariance) GramGrad(ctx context.Context, grad []float64, rows []int, g *mat.SymDense) error {
-	return c.slopes(grad, func(part Covariance, grad []float64) error { return part.GramGrad(ctx, grad, rows, g) })
+	return c.slopes(grad, func(term Covariance, grad []float64) error { return term.GramGrad(ctx, grad, rows, g) })
 }
 
-// slopes adds the gradients of the parts, which share β.
-func (c *layersCovariance) slopes(grad []float64, of func(part Covariance, grad []float64) error) error {
-	if err := of(c.parts[0], grad[:c.own]); err != nil {
+// slopes adds the gradients of the terms.
+func (c *layersCovariance) slopes(grad []float64, of func(term Covariance, grad []float64) error) error {
+	if err := of(c.terms[0].Covariance, grad[:c.own]); err != nil {
 		return err
 	}
-	for k, part := range c.parts[1:] {
+	for k, t := range c.terms[1:] {
 		own := make([]float64, 2)
-		if err := of(part, own); err != nil {
+		if err := of(t.Covariance, own); err != nil {
 			return err
 		}
 		grad[c.own] += own[1]
 		grad[c.own+1+k] += own[0]
-	}
-	return nil
-}
-
-// Cross returns K[rows, cols].
-func (c *layersCovariance) Cross(rows, cols []int) solve.Operator {
-	o := make(sumOperator, len(c.parts))
-	for k, part := range c.parts {
-		o[k] = part.Cross(rows, cols)
-	}
-	return o
-}
-
-// sumOperator is a sum of operators of the same size.
-type sumOperator []solve.Operator
-
-func (o sumOperator) Dims() (r, c int) { return o[0].Dims() }
-
-func (o sumOperator) Apply(ctx context.Context, dst, x *mat.Dense) error {
-	if err := o[0].Apply(ctx, dst, x); err != nil {
-		return err
-	}
-	rows, columns := dst.Dims()
-	if rows == 0 || columns == 0 {
-		return nil
-	}
-	one := mat.NewDense(rows, columns, nil)
-	for _, part := range o[1:] {
-		if err := part.Apply(ctx, one, x); err != nil {
-			return err
-		}
-		addRows(dst, one)
 	}
 	return nil
 }

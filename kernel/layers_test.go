@@ -141,7 +141,7 @@ func TestLayersPrecondition(t *testing.T) {
 	}
 	rows := []int{0, 5, 17, 40, 80, 81, 119}
 	noise := []float64{0.1, 0.2, 0.1, 0.3, 0.1, 0.1, 0.2}
-	p, err := cov.(kernel.Conditioner).Precondition(t.Context(), rows, 1.5, noise)
+	p, err := kernel.AbilitiesOf(cov).Precondition(t.Context(), rows, 1.5, noise)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,12 +6,13 @@ import (
 	"slices"
 	"sync"
 
+	"grfgp/kernel/internal/recent"
 	"grfgp/sparse"
 	"grfgp/walk"
 )
 
 // ErrScales is wrapped by errors about scales that do not fit together.
-var ErrScales = errors.New("kernel: scales do not fit together")
+var ErrScales = errors.New("scales do not fit together")
 
 // Multiscale is a sum over coarser and coarser graphs, for functions that vary
 // over distances which no walk on the finest graph covers:
@@ -28,7 +29,7 @@ type Multiscale struct {
 	scales []scale
 	shape  []Param // of the family, without its variance
 	free   bool    // a shape for every scale
-	chains recent[*chain]
+	chains recent.Cache[*chain]
 	whole  func() *chain // of all nodes
 }
 
@@ -81,13 +82,7 @@ func NewMultiscale(fine Kernel, family Modulation, scales []Scale, opts Multisca
 
 // ready makes m fit for use.
 func (m *Multiscale) ready() *Multiscale {
-	m.whole = sync.OnceValue(func() *chain {
-		all := make([]int, m.Nodes())
-		for i := range all {
-			all[i] = i
-		}
-		return newChain(all, m.scales)
-	})
+	m.whole = sync.OnceValue(func() *chain { return newChain(upTo(m.Nodes()), m.scales) })
 	return m
 }
 
@@ -129,10 +124,18 @@ func (m *Multiscale) Params() []Param {
 	return all
 }
 
-// Starts put some variance on every scale, or nearly all of it on one of them,
-// for a short and a long reach of the fine kernel.
-func (m *Multiscale) Starts() [][]float64 {
-	return shareStarts(m.Params(), len(m.fine.Params()), len(m.scales))
+// Training starts with some variance on every scale, or nearly all of it on one of
+// them, for a short and a long reach of the fine kernel, and caches the fine kernel
+// if it can.
+func (m *Multiscale) Training() Training {
+	t := Training{Starts: shareStarts(m.Params(), len(m.fine.Params()), len(m.scales))}
+	if cache := TrainingOf(m.fine).Cache; cache != nil {
+		t.Cache = func(rows []int, maxBytes int) Kernel {
+			cached := &Multiscale{fine: cache(rows, maxBytes), scales: m.scales, shape: m.shape, free: m.free}
+			return cached.ready()
+		}
+	}
+	return t
 }
 
 // shareStarts are starts of a sum of a fine kernel, which has the first parameters,
@@ -185,7 +188,7 @@ func (m *Multiscale) varianceAt(k int) int {
 	return len(m.fine.Params()) + m.shapes()*len(m.shape) + k
 }
 
-// At returns the covariance at theta, a Conditioner.
+// At returns the covariance at theta.
 func (m *Multiscale) At(theta []float64) (Covariance, error) {
 	if err := checkTheta(theta, m.Params()); err != nil {
 		return nil, err
@@ -208,13 +211,4 @@ func (m *Multiscale) At(theta []float64) (Covariance, error) {
 		c.parts = append(c.parts, newUnit(raw, theta[m.varianceAt(k)]))
 	}
 	return c, nil
-}
-
-// Keep makes a Keeper of the fine kernel, if it is one.
-func (m *Multiscale) Keep(rows []int, maxBytes int) Kernel {
-	if k, ok := m.fine.(Keeper); ok {
-		kept := &Multiscale{fine: k.Keep(rows, maxBytes), scales: m.scales, shape: m.shape, free: m.free}
-		return kept.ready()
-	}
-	return m
 }

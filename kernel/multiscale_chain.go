@@ -24,7 +24,7 @@ func (m *Multiscale) chain(rows []int) *chain {
 	if len(rows) == m.Nodes() && increasing(rows) {
 		return m.whole()
 	}
-	return m.chains.get(rows, func(rows []int) *chain { return newChain(rows, m.scales) })
+	return m.chains.Get(rows, func(rows []int) *chain { return newChain(rows, m.scales) })
 }
 
 func newChain(rows []int, scales []scale) *chain {

@@ -7,25 +7,34 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/dense"
+	"grfgp/kernel/internal/recent"
 	"grfgp/solve"
 	"grfgp/sparse"
 )
-
-// Conditioner is a Covariance that knows a preconditioner of its own, because a
-// part of low rank carries its largest eigenvalues.
-type Conditioner interface {
-	Covariance
-	// Precondition approximates K[rows, rows] + constant·11ᵀ + diag(noise); nil
-	// stands for nothing better than the diagonal.
-	Precondition(ctx context.Context, rows []int, constant float64, noise []float64) (solve.Factored, error)
-}
 
 // multiscaleCovariance is a Multiscale at one theta.
 type multiscaleCovariance struct {
 	*Multiscale
 	fine  Covariance
 	parts []unit // of the scales
-	ontos recent[[]onto]
+	ontos recent.Cache[[]onto]
+}
+
+// Abilities are those of the fine kernel, a preconditioner by the coarse scales,
+// and their features.
+func (c *multiscaleCovariance) Abilities() Abilities {
+	fine := AbilitiesOf(c.fine)
+	a := Abilities{DiagFlops: c.diagFlops, LongRange: true, Fine: fine.Fine}
+	if fine.Draw != nil {
+		a.Draw = c.draw
+	}
+	if c.firstSmall() < len(c.scales) {
+		a.Precondition = c.precondition
+	}
+	for _, u := range c.parts {
+		a.Coarse = append(a.Coarse, Sampling{u.raw.features, u.raw.coeff})
+	}
+	return a
 }
 
 // onto is P_k·Φ̂_k for a list of nodes, and Φ_k.
@@ -38,7 +47,7 @@ type onto struct {
 // onto returns the features of all scales at the given nodes; Gram and its
 // gradient share them.
 func (c *multiscaleCovariance) onto(rows []int) []onto {
-	return c.ontos.get(rows, func(rows []int) []onto {
+	return c.ontos.Get(rows, func(rows []int) []onto {
 		list := c.chain(rows)
 		all := make([]onto, len(c.parts))
 		for k, u := range c.parts {
@@ -221,13 +230,10 @@ func (c *multiscaleCovariance) Diag(ctx context.Context, dst []float64, rows []i
 	return nil
 }
 
-// DiagFlops adds the products of features and prolongations to what the fine
-// kernel needs.
-func (c *multiscaleCovariance) DiagFlops(rows int) float64 {
-	flops := 0.0
-	if fine, ok := c.fine.(DiagCoster); ok {
-		flops = fine.DiagFlops(rows)
-	}
+// diagFlops adds the products of features and prolongations to the cost of the
+// fine kernel.
+func (c *multiscaleCovariance) diagFlops(rows int) float64 {
+	flops := DiagFlops(c.fine, rows)
 	const parents, overhead = 8, 10
 	for _, u := range c.parts {
 		size := u.raw.features.Size()
@@ -239,16 +245,22 @@ func (c *multiscaleCovariance) DiagFlops(rows int) float64 {
 // coarseMost bounds the scales that are inverted as a whole whenever θ changes.
 const coarseMost = 1200
 
-// Precondition inverts all scales of at most coarseMost nodes as one, their sum
-// on the finest of them, and the diagonal of the rest.
-func (c *multiscaleCovariance) Precondition(ctx context.Context, rows []int, constant float64, noise []float64) (solve.Factored, error) {
+// firstSmall returns the first scale of at most coarseMost nodes.
+func (m *Multiscale) firstSmall() int {
 	first := 0
-	for first < len(c.scales) && c.scales[first].grf.Nodes() > coarseMost {
+	for first < len(m.scales) && m.scales[first].grf.Nodes() > coarseMost {
 		first++
 	}
-	if first == len(c.scales) || len(rows) == 0 {
-		return nil, nil
+	return first
+}
+
+// precondition inverts all scales of at most coarseMost nodes as one, their sum
+// on the finest of them, and the diagonal of the rest.
+func (c *multiscaleCovariance) precondition(ctx context.Context, rows []int, constant float64, noise []float64) (solve.Factored, error) {
+	if len(rows) == 0 {
+		return solve.NewJacobi(nil, nil)
 	}
+	first := c.firstSmall()
 	d := make([]float64, len(rows))
 	if err := c.fine.Diag(ctx, d, rows); err != nil {
 		return nil, err

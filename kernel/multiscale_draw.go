@@ -2,18 +2,10 @@ package kernel
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
-
-	"grfgp/internal/rng"
 )
-
-// drawSeed is the seed of the draws of scale k.
-func drawSeed(seed uint64, k int) uint64 {
-	return uint64(rng.Derive(seed, fmt.Sprintf("scale %d", k+1)))
-}
 
 // Prior adds a draw of each scale, interpolated, to a draw of the fine kernel.
 func (c *multiscaleCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint64) error {
@@ -48,20 +40,15 @@ func (c *multiscaleCovariance) raise(ctx context.Context, dst *mat.Dense, f func
 	})
 }
 
-// Draw begins draws from the prior, with a pass over the features of each scale.
-// It is nil where the fine kernel cannot.
-func (c *multiscaleCovariance) Draw(ctx context.Context, draws int, seed uint64, x []int) (Draw, error) {
-	fine, ok := c.fine.(Drawer)
-	if !ok {
-		return nil, nil
-	}
+// draw begins draws from the prior, with a pass over the features of each scale.
+func (c *multiscaleCovariance) draw(ctx context.Context, draws int, seed uint64, x []int) (Draw, error) {
 	d := &multiscaleDraw{cov: c, x: c.chain(x)}
 	var err error
-	if d.fine, err = fine.Draw(ctx, draws, seed, x); d.fine == nil || err != nil {
+	if d.fine, err = AbilitiesOf(c.fine).Draw(ctx, draws, seed, x); err != nil {
 		return nil, err
 	}
 	for k, u := range c.parts {
-		part, err := u.raw.Draw(ctx, draws, drawSeed(seed, k), d.x.nodes[k+1])
+		part, err := u.raw.draw(ctx, draws, drawSeed(seed, k), d.x.nodes[k+1])
 		if err != nil {
 			return nil, err
 		}

@@ -223,7 +223,7 @@ func TestMultiscalePrecondition(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := cov.(kernel.Conditioner).Precondition(t.Context(), rows, constant, noise)
+	p, err := kernel.AbilitiesOf(cov).Precondition(t.Context(), rows, constant, noise)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,7 +271,7 @@ func TestMultiscaleIterations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	own, err := cov.(kernel.Conditioner).Precondition(t.Context(), rows, 0, noise)
+	own, err := kernel.AbilitiesOf(cov).Precondition(t.Context(), rows, 0, noise)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -315,7 +315,7 @@ func checkDraw(t *testing.T, k kernel.Kernel) {
 	if err := cov.Prior(t.Context(), want, seed); err != nil {
 		t.Fatal(err)
 	}
-	d, err := cov.(kernel.Drawer).Draw(t.Context(), draws, seed, x)
+	d, err := kernel.AbilitiesOf(cov).Draw(t.Context(), draws, seed, x)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 
 // ErrMatrix is wrapped by every error about the matrix W of a kernel; the
 // message says what is wrong with it.
-var ErrMatrix = errors.New("kernel: matrix cannot be used")
+var ErrMatrix = errors.New("matrix cannot be used")
 
 // Series is the kernel of a family by products with W, at any size: the whole of
 // it (NewExact), or cut off at a walk length L, K = Ψ², Ψ = Σ_{l≤L} f_l W^l
@@ -30,14 +30,14 @@ type Series struct {
 	spectrum Spectrum   // of the whole family; or
 	family   Modulation // cut off at
 	maxLen   int
-	kept     *kept // nil unless asked for
+	cache    *seriesCache // nil: none
 }
 
 // NewSeries returns the kernel of a family on W, which must be symmetric to
 // 1e-12 of each row, with walks up to length maxLen.
 func NewSeries(w *sparse.CSR, m Modulation, maxLen int) (*Series, error) {
 	if maxLen < 0 {
-		return nil, fmt.Errorf("kernel: series up to walk length %d: want 0 or more", maxLen)
+		return nil, fmt.Errorf("series up to walk length %d: want 0 or more", maxLen)
 	}
 	r, err := newRecurrence(w, nil)
 	if err != nil {
@@ -79,7 +79,7 @@ func (s *Series) at(theta []float64) (*seriesCovariance, error) {
 	psi := chebyshev(f, s.norm)
 	k := psi.times(psi)
 	finite := k.finite()
-	c := &seriesCovariance{recurrence: s.recurrence, kept: s.kept, carried: 1, psi: shape{p: psi.trimmed()}, k: shape{p: k.trimmed()}}
+	c := &seriesCovariance{recurrence: s.recurrence, cache: s.cache, carried: 1, psi: shape{p: psi.trimmed()}, k: shape{p: k.trimmed()}}
 	for _, d := range df {
 		for l := range d {
 			d[l] *= 2

@@ -17,7 +17,7 @@ import (
 // have to.
 type seriesCovariance struct {
 	*recurrence
-	kept    *kept
+	cache   *seriesCache
 	top     *leading // nil: polynomials are all there is
 	psi, k  shape
 	dk      []shape // ∂K/∂θ_j
@@ -77,11 +77,11 @@ func (c *seriesCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows []i
 // polynomialGram sets raw to the part of K[rows, rows] that polynomials make.
 func (c *seriesCovariance) polynomialGram(ctx context.Context, raw blas64.Symmetric, rows []int) error {
 	p := c.k.p
-	t, err := c.kept.get(ctx, c.recurrence, rows, len(p))
+	t, ok, err := c.cache.get(ctx, c.recurrence, rows, len(p))
 	if err != nil {
 		return err
 	}
-	if t != nil {
+	if ok {
 		t.sum(raw, p)
 		return ctx.Err()
 	}
@@ -101,8 +101,11 @@ func (c *seriesCovariance) polynomialGram(ctx context.Context, raw blas64.Symmet
 	})
 }
 
-// DiagFlops counts a product with W for every term of Ψ and every node.
-func (c *seriesCovariance) DiagFlops(rows int) float64 {
+// Abilities tell what the diagonal costs.
+func (c *seriesCovariance) Abilities() Abilities { return Abilities{DiagFlops: c.diagFlops} }
+
+// diagFlops counts a product with W for every term of Ψ and every node.
+func (c *seriesCovariance) diagFlops(rows int) float64 {
 	return 2 * float64(rows) * float64(min(len(c.psi.p), len(c.k.p))) * float64(c.twice.NNZ())
 }
 
@@ -184,11 +187,11 @@ func (c *seriesCovariance) GramGrad(ctx context.Context, grad []float64, rows []
 	if c.top != nil && len(rows) > 0 {
 		c.addLifts(grad, c.top.gramMoments(rows, g))
 	}
-	t, err := c.kept.get(ctx, c.recurrence, rows, c.terms())
+	t, ok, err := c.cache.get(ctx, c.recurrence, rows, c.terms())
 	if err != nil {
 		return err
 	}
-	if t != nil {
+	if ok {
 		c.addSlopes(grad, t.inner(weights, c.terms()))
 		return ctx.Err()
 	}

@@ -62,7 +62,7 @@ func (s *Series) Carried(theta []float64) (float64, error) {
 
 // exact returns the covariance of the whole family.
 func (s *Series) exact(theta []float64) (*seriesCovariance, error) {
-	c := &seriesCovariance{recurrence: s.recurrence, kept: s.kept, carried: 1}
+	c := &seriesCovariance{recurrence: s.recurrence, cache: s.cache, carried: 1}
 	// Function 0 is K, those after it its derivatives, the last is Ψ = √K.
 	functions := len(s.params) + 2
 	eval := func(dst []float64, w float64) {

@@ -44,7 +44,7 @@ func TestExactContract(t *testing.T) {
 				}
 				theta := []float64{0.9, f.length}
 				kerneltest.Run(t, k, kerneltest.Options{Theta: theta})
-				kerneltest.Run(t, k.Keep([]int{7, 10, 3}, 1<<20), kerneltest.Options{Theta: theta, Draws: 100})
+				kerneltest.Run(t, kernel.Cached(k, []int{7, 10, 3}, 1<<20), kerneltest.Options{Theta: theta, Draws: 100})
 			})
 		}
 	}
@@ -87,7 +87,7 @@ func TestExactKeeps(t *testing.T) {
 			weights.SetSym(a, b, math.Sin(float64(a+b*b)))
 		}
 	}
-	keeps := plain.Keep(rows, 1<<28)
+	keeps := kernel.Cached(plain, rows, 1<<28)
 	for _, kappa := range []float64{2, 300, 5, 80} { // both ways of fitting, in turn
 		theta := []float64{1.3, kappa}
 		var k [2]*mat.SymDense

@@ -250,9 +250,9 @@ func TestSeriesKeeps(t *testing.T) {
 	}
 	triangle := 8 * len(rows) * (len(rows) + 1) / 2
 	for _, maxBytes := range []int{0, triangle, 30 * triangle, 1000 * triangle} {
-		keeps := plain.Keep(rows, maxBytes)
+		keeps := kernel.Cached(plain, rows, maxBytes)
 		t.Run(fmt.Sprintf("contract/%d", maxBytes), func(t *testing.T) {
-			kerneltest.Run(t, plain.Keep([]int{7, 10, 3}, maxBytes), kerneltest.Options{Draws: 100})
+			kerneltest.Run(t, kernel.Cached(plain, []int{7, 10, 3}, maxBytes), kerneltest.Options{Draws: 100})
 		})
 		for _, kappa := range []float64{1, 6, 0.5, 3} { // more terms, then fewer
 			theta := []float64{1.3, kappa}
@@ -280,7 +280,7 @@ func TestSeriesKeeps(t *testing.T) {
 		}
 	}
 	// What a cancelled pass left behind is not used.
-	keeps := plain.Keep(rows, 1000*triangle)
+	keeps := kernel.Cached(plain, rows, 1000*triangle)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	k, want := mat.NewSymDense(len(rows), nil), mat.NewSymDense(len(rows), nil)

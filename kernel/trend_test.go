@@ -71,7 +71,7 @@ func TestTrendDraws(t *testing.T) {
 	if math.Abs(sum/variance-1) > 0.112 {
 		t.Errorf("slopes have variance %v, want %v", sum, variance)
 	}
-	draw, err := cov.(kernel.Drawer).Draw(t.Context(), draws, seed, []int{2, 5})
+	draw, err := kernel.AbilitiesOf(cov).Draw(t.Context(), draws, seed, []int{2, 5})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/parallel"
+	"grfgp/kernel/internal/recent"
 	"grfgp/solve"
 	"grfgp/sparse"
 )
@@ -16,17 +17,17 @@ import (
 type unit struct {
 	raw      *grfCovariance
 	variance float64
-	inverse  *recent[[]float64]
+	inverse  *recent.Cache[[]float64]
 }
 
 func newUnit(raw *grfCovariance, variance float64) unit {
-	return unit{raw, variance, new(recent[[]float64])}
+	return unit{raw, variance, new(recent.Cache[[]float64])}
 }
 
 // inverses returns 1/N_i for the given nodes, to be read only. Where they are many
 // it makes those of all: the next list is likely to be another part of these.
 func (u unit) inverses(nodes []int) []float64 {
-	return u.inverse.get(nodes, func(nodes []int) []float64 {
+	return u.inverse.Get(nodes, func(nodes []int) []float64 {
 		inv := make([]float64, len(nodes))
 		if n := u.raw.Nodes(); 8*len(nodes) > n && len(nodes) < n {
 			whole := u.inverses(u.raw.all())

@@ -11,12 +11,12 @@ import (
 )
 
 // UnitVariance returns the kernel s²·K_ij/√(K_ii·K_jj), which has the same variance s² at
-// every node. On a graph with hubs K_ii goes with the degree of node i; classes
-// do not, so labels are far likelier under the even kernel. Parameters are s² and
-// those of k without its variance.
+// every node. On a graph with hubs K_ii grows with the degree of node i, but the
+// classes of nodes do not, so labels have a far higher likelihood under this
+// kernel. Parameters are s² and those of k without its variance.
 func UnitVariance(k Kernel) Kernel {
 	params := k.Params()
-	e := &even{kernel: k, params: []Param{{Name: "variance", Start: 1, Positive: true, Variance: true}}}
+	e := &unitVariance{kernel: k, params: []Param{{Name: "variance", Start: 1, Positive: true, Variance: true}}}
 	if hasVariance(params) {
 		e.drop, params = 1, params[1:]
 	}
@@ -27,18 +27,18 @@ func UnitVariance(k Kernel) Kernel {
 	return e
 }
 
-// even is a kernel scaled to one variance.
-type even struct {
+// unitVariance is a kernel scaled to one variance.
+type unitVariance struct {
 	kernel Kernel
 	params []Param
 	drop   int // of the parameters of kernel: its variance, if it has one
 }
 
-func (e *even) Nodes() int      { return e.kernel.Nodes() }
-func (e *even) Params() []Param { return e.params }
+func (e *unitVariance) Nodes() int      { return e.kernel.Nodes() }
+func (e *unitVariance) Params() []Param { return e.params }
 
 // At returns the covariance at theta.
-func (e *even) At(theta []float64) (Covariance, error) {
+func (e *unitVariance) At(theta []float64) (Covariance, error) {
 	if err := checkTheta(theta, e.params); err != nil {
 		return nil, err
 	}
@@ -50,40 +50,33 @@ func (e *even) At(theta []float64) (Covariance, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &evenCovariance{e, cov, theta[0]}, nil
+	return &unitCovariance{e, cov, theta[0]}, nil
 }
 
-// Keep makes a Keeper of the kernel beneath, if it is one.
-func (e *even) Keep(rows []int, maxBytes int) Kernel {
-	if k, ok := e.kernel.(Keeper); ok {
-		return &even{k.Keep(rows, maxBytes), e.params, e.drop}
+// Training is that of the kernel beneath, with a variance of one to start from.
+func (e *unitVariance) Training() Training {
+	own := TrainingOf(e.kernel)
+	var t Training
+	for _, theta := range own.Starts {
+		t.Starts = append(t.Starts, append([]float64{1}, theta[e.drop:]...))
 	}
-	return e
+	if own.Cache != nil {
+		t.Cache = func(rows []int, maxBytes int) Kernel {
+			return &unitVariance{own.Cache(rows, maxBytes), e.params, e.drop}
+		}
+	}
+	return t
 }
 
-// Starts are those of the kernel beneath, if it has its own, with a variance of
-// one.
-func (e *even) Starts() [][]float64 {
-	k, ok := e.kernel.(Starter)
-	if !ok {
-		return nil
-	}
-	starts := k.Starts()
-	for s, theta := range starts {
-		starts[s] = append([]float64{1}, theta[e.drop:]...)
-	}
-	return starts
-}
-
-// evenCovariance is an even kernel at one theta.
-type evenCovariance struct {
-	*even
+// unitCovariance is a unitVariance at one theta.
+type unitCovariance struct {
+	*unitVariance
 	raw      Covariance
 	variance float64
 }
 
 // scales returns √(s²/K_ii).
-func (c *evenCovariance) scales(ctx context.Context, nodes []int) ([]float64, error) {
+func (c *unitCovariance) scales(ctx context.Context, nodes []int) ([]float64, error) {
 	d := make([]float64, len(nodes))
 	if err := c.raw.Diag(ctx, d, nodes); err != nil {
 		return nil, err
@@ -96,24 +89,24 @@ func (c *evenCovariance) scales(ctx context.Context, nodes []int) ([]float64, er
 	return d, nil
 }
 
-func (c *evenCovariance) Cross(rows, cols []int) solve.Operator {
-	o := &evenCross{raw: c.raw.Cross(rows, cols)}
+func (c *unitCovariance) Cross(rows, cols []int) solve.Operator {
+	o := &unitVarianceCross{raw: c.raw.Cross(rows, cols)}
 	if o.left, o.err = c.scales(context.Background(), rows); o.err == nil {
 		o.right, o.err = c.scales(context.Background(), cols)
 	}
 	return o
 }
 
-// evenCross is D·K·D between two lists.
-type evenCross struct {
+// unitVarianceCross is D·K·D between two lists.
+type unitVarianceCross struct {
 	raw         solve.Operator
 	left, right []float64
 	err         error
 }
 
-func (o *evenCross) Dims() (r, c int) { return o.raw.Dims() }
+func (o *unitVarianceCross) Dims() (r, c int) { return o.raw.Dims() }
 
-func (o *evenCross) Apply(ctx context.Context, dst, x *mat.Dense) error {
+func (o *unitVarianceCross) Apply(ctx context.Context, dst, x *mat.Dense) error {
 	if o.err != nil {
 		return o.err
 	}
@@ -126,7 +119,7 @@ func (o *evenCross) Apply(ctx context.Context, dst, x *mat.Dense) error {
 	return nil
 }
 
-func (c *evenCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows []int) error {
+func (c *unitCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows []int) error {
 	if err := c.raw.Gram(ctx, dst, rows); err != nil {
 		return err
 	}
@@ -149,7 +142,7 @@ func (c *evenCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows []int
 }
 
 // Diag is s², or 0 at a node that K leaves out.
-func (c *evenCovariance) Diag(ctx context.Context, dst []float64, rows []int) error {
+func (c *unitCovariance) Diag(ctx context.Context, dst []float64, rows []int) error {
 	if err := c.raw.Diag(ctx, dst, rows); err != nil {
 		return err
 	}
@@ -161,23 +154,12 @@ func (c *evenCovariance) Diag(ctx context.Context, dst []float64, rows []int) er
 	return nil
 }
 
-func (c *evenCovariance) DiagFlops(rows int) float64 {
-	if d, ok := c.raw.(DiagCoster); ok {
-		return d.DiagFlops(rows)
-	}
-	return 0
-}
-
-func (c *evenCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint64) error {
+func (c *unitCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint64) error {
 	if err := c.raw.Prior(ctx, dst, seed); err != nil {
 		return err
 	}
 	n, _ := dst.Dims()
-	all := make([]int, n)
-	for i := range all {
-		all[i] = i
-	}
-	d, err := c.scales(ctx, all)
+	d, err := c.scales(ctx, upTo(n))
 	if err != nil {
 		return err
 	}
@@ -185,41 +167,104 @@ func (c *evenCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint64)
 	return nil
 }
 
-// Draw begins draws from the prior; nil if the covariance beneath has none. With
-// K̂ = DKD, a draw is Dg, and Dg + K̂[·, x]u = D(g + K[·, x]D_x u).
-func (c *evenCovariance) Draw(ctx context.Context, draws int, seed uint64, x []int) (Draw, error) {
-	own, ok := c.raw.(Drawer)
-	if !ok {
-		return nil, nil
+// Abilities are those of the covariance beneath, scaled. Its inverse is of no use:
+// an unknown constant is not constant beneath the scaling.
+func (c *unitCovariance) Abilities() Abilities {
+	a := AbilitiesOf(c.raw)
+	a.Invert = nil
+	if a.Draw != nil {
+		a.Draw = c.draw
 	}
-	below, err := own.Draw(ctx, draws, seed, x)
-	if below == nil || err != nil {
+	if a.Precondition != nil {
+		a.Precondition = c.precondition
+	}
+	if a.Local != nil {
+		a.Local = &unitCovariance{c.unitVariance, a.Local, c.variance}
+	}
+	return a
+}
+
+// precondition uses D(K + c·11ᵀ/d̄ + N/D²)D ≈ DKD + c·11ᵀ + N, with the mean d̄ of
+// D².
+func (c *unitCovariance) precondition(ctx context.Context, rows []int, constant float64, noise []float64) (solve.Factored, error) {
+	d, err := c.scales(ctx, rows)
+	if err != nil {
 		return nil, err
 	}
-	d := &evenDraw{below: below, at: mat.DenseCopyOf(below.At())}
+	beneath, inverse, mean := make([]float64, len(rows)), make([]float64, len(rows)), 0.0
+	for a, v := range d {
+		if v == 0 { // K leaves the node out: any scale will do
+			v = 1
+		}
+		beneath[a], inverse[a] = noise[a]/v/v, 1/v
+		mean += v * v / float64(len(rows))
+	}
+	raw, err := AbilitiesOf(c.raw).Precondition(ctx, rows, constant/mean, beneath)
+	if err != nil {
+		return nil, err
+	}
+	return &scaledFactor{raw, inverse}, nil
+}
+
+// scaledFactor is D·P·D for a preconditioner P: its factor is D·F.
+type scaledFactor struct {
+	solve.Factored
+	inverse []float64 // D⁻¹
+}
+
+func (p *scaledFactor) LogDet() float64 {
+	sum := p.Factored.LogDet()
+	for _, v := range p.inverse {
+		sum -= 2 * math.Log(v)
+	}
+	return sum
+}
+
+func (p *scaledFactor) Apply(dst, r *mat.Dense) {
+	scaled := mat.DenseCopyOf(r)
+	scaleRows(scaled, p.inverse, 1)
+	p.Factored.Apply(dst, scaled)
+	scaleRows(dst, p.inverse, 1)
+}
+
+func (p *scaledFactor) Whiten(dst, x *mat.Dense) {
+	scaled := mat.DenseCopyOf(x)
+	scaleRows(scaled, p.inverse, 1)
+	p.Factored.Whiten(dst, scaled)
+}
+
+func (p *scaledFactor) WhitenT(dst, x *mat.Dense) {
+	p.Factored.WhitenT(dst, x)
+	scaleRows(dst, p.inverse, 1)
+}
+
+// draw begins draws from the prior. With K̂ = DKD, a draw is Dg, and
+// Dg + K̂[·, x]u = D(g + K[·, x]D_x u).
+func (c *unitCovariance) draw(ctx context.Context, draws int, seed uint64, x []int) (Draw, error) {
+	below, err := AbilitiesOf(c.raw).Draw(ctx, draws, seed, x)
+	if err != nil {
+		return nil, err
+	}
+	d := &unitVarianceDraw{below: below, at: mat.DenseCopyOf(below.At())}
 	if d.known, err = c.scales(ctx, x); err != nil {
 		return nil, err
 	}
-	all := make([]int, c.Nodes())
-	for i := range all {
-		all[i] = i
-	}
-	if d.all, err = c.scales(ctx, all); err != nil {
+	if d.all, err = c.scales(ctx, upTo(c.Nodes())); err != nil {
 		return nil, err
 	}
 	scaleRows(d.at, d.known, 1)
 	return d, nil
 }
 
-type evenDraw struct {
+type unitVarianceDraw struct {
 	below      Draw
 	known, all []float64 // D at the nodes that are known, and at all
 	at         *mat.Dense
 }
 
-func (d *evenDraw) At() *mat.Dense { return d.at }
+func (d *unitVarianceDraw) At() *mat.Dense { return d.at }
 
-func (d *evenDraw) Update(ctx context.Context, dst, u *mat.Dense) error {
+func (d *unitVarianceDraw) Update(ctx context.Context, dst, u *mat.Dense) error {
 	scaled := mat.DenseCopyOf(u)
 	scaleRows(scaled, d.known, 1)
 	if err := d.below.Update(ctx, dst, scaled); err != nil {
@@ -232,7 +277,7 @@ func (d *evenDraw) Update(ctx context.Context, dst, u *mat.Dense) error {
 // GramGrad follows the scaling: with K̂ = DKD and t_a = Σ_b g_ab K̂_ab,
 //
 //	Σ g_ab ∂K̂_ab = Σ D_a g_ab D_b ∂K_ab − Σ_a t_a ∂K_aa/K_aa.
-func (c *evenCovariance) GramGrad(ctx context.Context, grad []float64, rows []int, g *mat.SymDense) error {
+func (c *unitCovariance) GramGrad(ctx context.Context, grad []float64, rows []int, g *mat.SymDense) error {
 	n := len(rows)
 	k := mat.NewSymDense(n, nil)
 	if err := c.raw.Gram(ctx, k, rows); err != nil {
@@ -269,7 +314,7 @@ func (c *evenCovariance) GramGrad(ctx context.Context, grad []float64, rows []in
 }
 
 // shape adds a gradient of the kernel beneath, without that by its variance.
-func (c *evenCovariance) shape(grad []float64, of func(own []float64) error) error {
+func (c *unitCovariance) shape(grad []float64, of func(own []float64) error) error {
 	own := make([]float64, len(grad)-1+c.drop)
 	if err := of(own); err != nil {
 		return err
@@ -281,7 +326,7 @@ func (c *evenCovariance) shape(grad []float64, of func(own []float64) error) err
 }
 
 // Grad is as GramGrad, with g = Σ_s u_s·w_sᵀ.
-func (c *evenCovariance) Grad(ctx context.Context, grad []float64, rows []int, u, w *mat.Dense) error {
+func (c *unitCovariance) Grad(ctx context.Context, grad []float64, rows []int, u, w *mat.Dense) error {
 	d, err := c.scales(ctx, rows)
 	if err != nil {
 		return err

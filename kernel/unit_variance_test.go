@@ -28,19 +28,19 @@ func hubKernels(t *testing.T) map[string]kernel.Kernel {
 	}
 }
 
-// An even kernel keeps the contract, and has one variance at every node.
-func TestEven(t *testing.T) {
+// A kernel of unit variance keeps the contract, and has one variance at every node.
+func TestUnitVariance(t *testing.T) {
 	for name, k := range hubKernels(t) {
 		t.Run(name, func(t *testing.T) {
-			even := kernel.UnitVariance(k)
-			kerneltest.Run(t, even, kerneltest.Options{})
-			theta := make([]float64, len(even.Params()))
-			for j, p := range even.Params() {
+			k := kernel.UnitVariance(k)
+			kerneltest.Run(t, k, kerneltest.Options{})
+			theta := make([]float64, len(k.Params()))
+			for j, p := range k.Params() {
 				theta[j] = p.Start
 			}
 			theta[0] = 2.5
-			gram := gramOfAll(t, even, theta)
-			for i := range even.Nodes() {
+			gram := gramOfAll(t, k, theta)
+			for i := range k.Nodes() {
 				if v := gram.At(i, i); math.Abs(v-2.5) > 1e-12 {
 					t.Fatalf("node %d has variance %v, want 2.5", i, v)
 				}
@@ -50,17 +50,17 @@ func TestEven(t *testing.T) {
 }
 
 // Draws in one pass follow the scaling, on one scale and beneath many.
-func TestEvenDraw(t *testing.T) {
+func TestUnitVarianceDraw(t *testing.T) {
 	fine := kernel.UnitVariance(newGRF(t, scaleFreeFeatures(t), kernel.Diffusion{}))
 	checkDraw(t, fine)
 	checkDraw(t, kernel.Trend(fine, make([]float64, fine.Nodes())))
 }
 
-// Where the kernel beneath says where to start, so does the even one.
-func TestEvenStarts(t *testing.T) {
+// Where the kernel beneath says where to start, so does the one of unit variance.
+func TestUnitVarianceStarts(t *testing.T) {
 	ring, err := graph.Ring(200)
 	k := kernel.UnitVariance(newMultiscale(t, ring, err, kernel.Diffusion{}, 10, kernel.MultiscaleOptions{}))
-	starts := k.(kernel.Starter).Starts()
+	starts := kernel.Starts(k)
 	if len(starts) < 2 {
 		t.Fatalf("%d starts, want several", len(starts))
 	}

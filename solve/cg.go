@@ -8,25 +8,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Solve solves (A + diag(noise))·X = B. An operator that is Direct solves by
-// itself, and CG then measures its residual and polishes a solution that misses
-// Tol; any other operator is solved by CG from the starting guess in dst.
-func Solve(ctx context.Context, dst *mat.Dense, a Operator, noise []float64, b *mat.Dense, opts Options) (Stats, error) {
-	if d, ok := a.(Direct); ok {
-		if err := check(dst, a, noise, b, opts); err != nil {
-			return Stats{}, fmt.Errorf("solve: direct: %w", err)
-		}
-		if err := d.SolveShifted(ctx, dst, b, noise); err != nil {
-			return Stats{}, fmt.Errorf("solve: direct: %w", err)
-		}
-	}
-	return CG(ctx, dst, a, noise, b, opts)
-}
-
 // CG solves (A + diag(noise))·X = B by preconditioned conjugate gradients. The
 // columns of B share every product with A but nothing else: each advances by
 // its own scalars and stops by itself. dst holds the starting guess: zeros, or
-// the solution of a system nearby.
+// the solution of a system nearby. With Options.Inverse the guess is Inverse·B.
 //
 // When the residual that is carried along has reached its tolerance but the true one has
 // not, CG starts again from the solution so far, as long as that helps. After
@@ -37,7 +22,7 @@ func Solve(ctx context.Context, dst *mat.Dense, a Operator, noise []float64, b *
 func CG(ctx context.Context, dst *mat.Dense, a Operator, noise []float64, b *mat.Dense, opts Options) (Stats, error) {
 	c, err := newConjugate(dst, a, noise, b, opts)
 	if err != nil {
-		return Stats{}, fmt.Errorf("solve: conjugate gradients: %w", err)
+		return Stats{}, fmt.Errorf("conjugate gradients: %w", err)
 	}
 	for {
 		err := c.restart(ctx)
@@ -49,7 +34,7 @@ func CG(ctx context.Context, dst *mat.Dense, a Operator, noise []float64, b *mat
 		}
 		if err != nil {
 			c.stats.Residuals = nil // none for what dst holds now
-			return c.stats, fmt.Errorf("solve: conjugate gradients: iteration %d: %w", c.stats.Iterations, err)
+			return c.stats, fmt.Errorf("conjugate gradients: iteration %d: %w", c.stats.Iterations, err)
 		}
 	}
 	column, times := 0, 0.0 // the column that is farthest above its tolerance
@@ -95,6 +80,9 @@ func newConjugate(dst *mat.Dense, a Operator, noise []float64, b *mat.Dense, opt
 		return nil, err
 	}
 	n, k := b.Dims()
+	if opts.Inverse != nil && n > 0 && k > 0 {
+		opts.Inverse.Apply(dst, b)
+	}
 	c := &conjugate{a: a, noise: noise, x: dst, b: b, opts: opts, cold: true}
 	c.stats.Residuals = make([]float64, k)
 	for i := range n {

@@ -450,59 +450,75 @@ func TestCGAllocations(t *testing.T) {
 	}
 }
 
-// direct is a matrix that solves by itself, as far off as asked.
+// direct is the inverse of a matrix, as far off as asked.
 type direct struct {
-	*matrix
+	*Cholesky
 	calls int
 	off   float64
-	err   error
 }
 
-func (d *direct) SolveShifted(_ context.Context, dst, b *mat.Dense, noise []float64) error {
-	if d.calls++; d.err != nil {
-		return d.err
-	}
-	c, err := NewCholesky(d.shifted(noise))
-	if err != nil {
-		return err
-	}
-	c.Solve(dst, b)
+func (d *direct) Apply(dst, b *mat.Dense) {
+	d.calls++
+	d.Solve(dst, b)
 	dst.Scale(1+d.off, dst)
-	return nil
 }
 
-func TestSolve(t *testing.T) {
+func TestInverse(t *testing.T) {
 	const n = 60
 	a := withCondition(t, n, 1e3, 1)
 	b, noise := normals(n, 2, 2), constant(n, 1e-3)
 	want := solved(t, a, noise, b)
 
 	x := mat.NewDense(n, 2, nil)
-	stats, err := Solve(background, x, a, noise, b, DefaultOptions())
+	stats, err := CG(background, x, a, noise, b, DefaultOptions())
 	if err != nil || stats.Iterations == 0 || distance(x, want) > 1e-3 {
 		t.Errorf("by CG: %+v, %v", stats, err)
 	}
 
-	d := &direct{matrix: a}
+	chol, err := NewCholesky(a.shifted(noise))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &direct{Cholesky: chol}
+	opts := DefaultOptions()
+	opts.Inverse = d
 	x.Zero()
-	stats, err = Solve(background, x, d, noise, b, DefaultOptions())
+	stats, err = CG(background, x, a, noise, b, opts)
 	if err != nil || d.calls != 1 || stats.Iterations != 0 || stats.Products != 1 || !stats.Converged || distance(x, want) > 1e-10 {
 		t.Errorf("direct: %d calls, %+v, %v", d.calls, stats, err)
 	}
 
-	d = &direct{matrix: a, off: 1e-3}
-	stats, err = Solve(background, x, d, noise, b, DefaultOptions())
+	d.off = 1e-3
+	stats, err = CG(background, x, a, noise, b, opts)
 	if err != nil || stats.Iterations == 0 || distance(x, want) > 1e-3 {
 		t.Errorf("direct and polished: %+v, %v", stats, err)
 	}
 
-	d = &direct{matrix: a, err: errors.New("broken")}
-	if _, err = Solve(background, x, d, noise, b, DefaultOptions()); !errors.Is(err, d.err) {
-		t.Errorf("direct and broken: %v", err)
-	}
 	d.calls = 0
-	if _, err = Solve(background, x, d, noise, b, Options{}); !errors.Is(err, ErrArgument) || d.calls != 0 {
+	if _, err = CG(background, x, a, noise, b, Options{Inverse: d}); !errors.Is(err, ErrArgument) || d.calls != 0 {
 		t.Errorf("direct without options: %v", err)
+	}
+}
+
+// PlusConstant inverts P + c·11ᵀ.
+func TestPlusConstant(t *testing.T) {
+	const n, c = 40, 2.5
+	a, b, noise := withCondition(t, n, 1e3, 1), normals(n, 2, 2), constant(n, 1e-3)
+	h := a.shifted(noise)
+	chol, err := NewCholesky(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var x, back mat.Dense
+	x.ReuseAs(n, 2)
+	PlusConstant(&direct{Cholesky: chol}, c).Apply(&x, b)
+	for i := range n {
+		for j := i; j < n; j++ {
+			h.SetSym(i, j, h.At(i, j)+c)
+		}
+	}
+	if back.Mul(h, &x); distance(&back, b) > 1e-8 {
+		t.Errorf("the product with the solution is off by %v", distance(&back, b))
 	}
 }
 

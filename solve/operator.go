@@ -18,15 +18,8 @@ type Operator interface {
 	Apply(ctx context.Context, dst, x *mat.Dense) error
 }
 
-// Direct is an Operator that solves (A + diag(noise))·dst = b by itself: by a
-// factor, by Woodbury's formula, on a device.
-type Direct interface {
-	Operator
-	SolveShifted(ctx context.Context, dst, b *mat.Dense, noise []float64) error
-}
-
 // Errors of this package.
 var (
-	ErrNotConverged        = errors.New("solve: not converged")
-	ErrNotPositiveDefinite = errors.New("solve: not positive definite")
+	ErrNotConverged        = errors.New("not converged")
+	ErrNotPositiveDefinite = errors.New("not positive definite")
 )

@@ -10,7 +10,7 @@ import (
 
 // ErrArgument is wrapped when sizes do not fit, an option is out of range or a
 // number is not finite.
-var ErrArgument = errors.New("solve: bad argument")
+var ErrArgument = errors.New("bad argument")
 
 // Options say when a solver stops. They are literal: no zero stands for a
 // default. Start from DefaultOptions.
@@ -23,6 +23,9 @@ type Options struct {
 	MaxIter int
 	// Precond approximates H⁻¹; nil means none.
 	Precond Preconditioner
+	// Inverse, if not nil, is H⁻¹ but for rounding, or close to it: its product
+	// with b replaces the starting guess.
+	Inverse Preconditioner
 	// Progress, if not nil, is called after every iteration with the largest
 	// relative residual, as the recursion has it.
 	Progress func(iteration int, residual float64)

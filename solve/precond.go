@@ -35,12 +35,12 @@ type Jacobi struct{ inv, invSqrt []float64 }
 // diagonal of a matrix and what is added to it.
 func NewJacobi(diag, noise []float64) (*Jacobi, error) {
 	if len(diag) != len(noise) {
-		return nil, fmt.Errorf("solve: Jacobi: %w: %d noise variances for a diagonal of %d", ErrArgument, len(noise), len(diag))
+		return nil, fmt.Errorf("Jacobi: %w: %d noise variances for a diagonal of %d", ErrArgument, len(noise), len(diag))
 	}
 	j := &Jacobi{make([]float64, len(diag)), make([]float64, len(diag))}
 	for i, d := range diag {
 		if d += noise[i]; !(d > 0) || math.IsInf(d, 1) {
-			return nil, fmt.Errorf("solve: Jacobi: diagonal element %d is %g: %w", i, d, ErrNotPositiveDefinite)
+			return nil, fmt.Errorf("Jacobi: diagonal element %d is %g: %w", i, d, ErrNotPositiveDefinite)
 		}
 		j.inv[i], j.invSqrt[i] = 1/d, 1/math.Sqrt(d)
 	}
@@ -63,6 +63,51 @@ func (j *Jacobi) LogDet() float64 {
 		sum -= math.Log(v)
 	}
 	return sum
+}
+
+// PlusConstant returns the inverse of P + constant·11ᵀ, given that of P, by the
+// formula of Sherman and Morrison: with x = P⁻¹b and u = P⁻¹1 it is
+//
+//	x − u·c1ᵀx/(1 + c1ᵀu),  c = constant.
+func PlusConstant(inverse Preconditioner, constant float64) Preconditioner {
+	if constant == 0 {
+		return inverse
+	}
+	return plusConstant{inverse, constant}
+}
+
+type plusConstant struct {
+	inverse Preconditioner
+	c       float64
+}
+
+func (p plusConstant) Apply(dst, b *mat.Dense) {
+	n, k := b.Dims()
+	sides, solved := mat.NewDense(n, k+1, nil), mat.NewDense(n, k+1, nil)
+	for i := range n {
+		copy(sides.RawRowView(i), b.RawRowView(i))
+		sides.Set(i, k, 1)
+	}
+	p.inverse.Apply(solved, sides)
+	const size = 8192 // sums are taken by blocks of rows
+	sums := make([]float64, k+1)
+	for lo := 0; lo < n; lo += size {
+		part := make([]float64, k+1)
+		for i := lo; i < min(n, lo+size); i++ {
+			for s, v := range solved.RawRowView(i) {
+				part[s] += v
+			}
+		}
+		for s, v := range part {
+			sums[s] += v
+		}
+	}
+	for i := range n {
+		row := solved.RawRowView(i)
+		for s := range k {
+			dst.Set(i, s, row[s]-row[k]*p.c*sums[s]/(1+p.c*sums[k]))
+		}
+	}
 }
 
 // scaleRows sets row i of dst to scale[i] times that of x; the two may be one.

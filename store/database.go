@@ -180,7 +180,7 @@ func (l *log) Append(ctx context.Context, events ...study.Event) error {
 			}
 			body, err := json.Marshal(e)
 			if err != nil {
-				return fmt.Errorf("store: event %d: %w", e.Seq, err)
+				return fmt.Errorf("event %d: %w", e.Seq, err)
 			}
 			if _, err := tx.ExecContext(ctx, `INSERT INTO grfgp_events (study, seq, at, body) VALUES ($1, $2, $3, $4)`, l.study, e.Seq, e.Time.UnixMicro(), string(body)); err != nil {
 				return err

@@ -150,7 +150,7 @@ func (p *postgres) explain(err error) error {
 	case broken(err):
 		return fmt.Errorf("%w: %s: %w", ErrUnavailable, p.where, err)
 	}
-	return fmt.Errorf("store: %s: %w", p.where, err)
+	return fmt.Errorf("%s: %w", p.where, err)
 }
 
 // broken reports whether an error is about the connection, not about a statement.

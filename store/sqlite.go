@@ -28,7 +28,7 @@ type sqliteFile struct {
 func openSQLite(ctx context.Context, path string, opts Options) (Store, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
-		return nil, fmt.Errorf("store: %w", err)
+		return nil, err
 	}
 	f := &sqliteFile{path: path, owner: path + ".owner"}
 	if err := f.prepare(opts); err != nil {
@@ -36,7 +36,7 @@ func openSQLite(ctx context.Context, path string, opts Options) (Store, error) {
 	}
 	db, err := sql.Open("sqlite", sqliteURI(path))
 	if err != nil {
-		return nil, fmt.Errorf("store: %w", err)
+		return nil, err
 	}
 	db.SetMaxOpenConns(1) // the one that holds the lock
 	db.SetConnMaxLifetime(0)
@@ -140,7 +140,7 @@ func (f *sqliteFile) explain(err error) error {
 	case codes.SQLITE_CONSTRAINT:
 		return fmt.Errorf("%w: %w", study.ErrSequence, err)
 	}
-	return fmt.Errorf("store: %s: %w", f.path, err)
+	return fmt.Errorf("%s: %w", f.path, err)
 }
 
 // holder describes the process that owns the store.

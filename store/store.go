@@ -30,19 +30,19 @@ import (
 // Errors of this package.
 var (
 	// ErrHeld is wrapped if another process owns the store; the text says which.
-	ErrHeld = errors.New("store: held by another process")
+	ErrHeld = errors.New("held by another process")
 	// ErrNotFound is wrapped if there is no such store or graph.
-	ErrNotFound = errors.New("store: not found")
+	ErrNotFound = errors.New("not found")
 	// ErrFull is wrapped if the disk is full; nothing was written.
-	ErrFull = errors.New("store: disk full")
+	ErrFull = errors.New("disk full")
 	// ErrForeign is wrapped if a file or database holds other data.
-	ErrForeign = errors.New("store: not a store of this program")
+	ErrForeign = errors.New("not a store of this program")
 	// ErrUnavailable is wrapped if the database does not answer. A write that was
 	// under way may or may not have taken effect.
-	ErrUnavailable = errors.New("store: the database does not answer")
+	ErrUnavailable = errors.New("the database does not answer")
 	// ErrAccess is wrapped if the process lacks permission to read or write the
 	// store, or the disk fails.
-	ErrAccess = errors.New("store: no access")
+	ErrAccess = errors.New("no access")
 )
 
 // Store keeps studies and graphs. It is safe for concurrent use.

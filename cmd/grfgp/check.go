@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"math"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,6 +10,7 @@ import (
 	"grfgp/graph"
 	"grfgp/graphio"
 	"grfgp/kernel"
+	"grfgp/report"
 	"grfgp/walk"
 )
 
@@ -51,53 +50,13 @@ readings, check stops and lists them; --column settles it. The roles are
 
 // checkAnswer is the answer in JSON.
 type checkAnswer struct {
-	Version      int             `json:"version"`
-	Edges        *graphio.Report `json:"edges,omitempty"` // not with --knn
-	Nodes        *graphio.Report `json:"nodes,omitempty"`
-	Measurements *graphio.Report `json:"measurements,omitempty"`
-	Graph        graphFacts      `json:"graph"`
-	Measured     *measuredFacts  `json:"measured,omitempty"`
-	Features     costFacts       `json:"features"`
-}
-
-// graphFacts say what a graph looks like.
-type graphFacts struct {
-	Nodes        int     `json:"nodes"`
-	Edges        int     `json:"edges"`
-	DegreeMin    int     `json:"degree_min"` // neighbours of a node
-	DegreeMedian float64 `json:"degree_median"`
-	DegreeMax    int     `json:"degree_max"`
-	WeightMin    float64 `json:"weight_min"`
-	WeightMax    float64 `json:"weight_max"`
-	Lone         int     `json:"lone_nodes"` // without any edge; each is a component too
-	Components   parts   `json:"components"`
-}
-
-// parts are the components of a graph, or some of them.
-type parts struct {
-	Count int   `json:"count"`
-	Nodes int   `json:"nodes"` // of all of them
-	Sizes []int `json:"sizes"` // the largest, a thousand at most
-}
-
-func (p *parts) add(size int) {
-	const kept = 1000
-	p.Count++
-	p.Nodes += size
-	if len(p.Sizes) < kept {
-		p.Sizes = append(p.Sizes, size)
-	}
-}
-
-// measuredFacts say how measurements lie on a graph.
-type measuredFacts struct {
-	Nodes    int     `json:"nodes"` // distinct nodes with a value
-	Readings int     `json:"readings"`
-	Min      float64 `json:"min"`
-	Mean     float64 `json:"mean"`
-	Max      float64 `json:"max"`
-	SD       float64 `json:"sd"` // over the values, divisor n
-	Blind    parts   `json:"components_without_any"`
+	Version      int                      `json:"version"`
+	Edges        *graphio.Report          `json:"edges,omitempty"` // not with --knn
+	Nodes        *graphio.Report          `json:"nodes,omitempty"`
+	Measurements *graphio.Report          `json:"measurements,omitempty"`
+	Graph        report.GraphFacts        `json:"graph"`
+	Measured     *report.MeasurementFacts `json:"measured,omitempty"`
+	Features     costFacts                `json:"features"`
 }
 
 // costFacts say what the verb features would need with its default settings.
@@ -119,7 +78,7 @@ func (a *app) check(ctx context.Context, f *checkFlags) error {
 		}
 		m, err := f.readMeasurements(ctx, a, net.Graph, f.of("measurements", opts))
 		if err == nil {
-			answer.Measurements, answer.Measured = m.Report, measured(net.Graph, m)
+			answer.Measurements, answer.Measured = m.Report, report.DescribeMeasurements(net.Graph, m)
 		}
 		return err
 	})
@@ -132,7 +91,7 @@ func (a *app) check(ctx context.Context, f *checkFlags) error {
 	if net.Nodes != nil {
 		answer.Nodes = net.Nodes.Report
 	}
-	answer.Graph = look(net.Graph)
+	answer.Graph = report.DescribeGraph(net.Graph)
 	if answer.Features, err = a.cost(ctx, net.Graph); err != nil {
 		return err
 	}
@@ -140,71 +99,6 @@ func (a *app) check(ctx context.Context, f *checkFlags) error {
 		return json.NewEncoder(a.Out).Encode(answer)
 	}
 	return a.printCheck(&answer)
-}
-
-// look measures a graph.
-func look(g *graph.Graph) graphFacts {
-	facts := graphFacts{Nodes: g.Len(), Edges: g.Edges()}
-	_, sizes := g.Components()
-	for _, size := range sizes {
-		facts.Components.add(size)
-	}
-	degrees := g.Degrees()
-	slices.Sort(degrees)
-	if n := len(degrees); n > 0 {
-		facts.DegreeMin, facts.DegreeMax = degrees[0], degrees[n-1]
-		facts.DegreeMedian = float64(degrees[(n-1)/2]+degrees[n/2]) / 2
-	}
-	facts.Lone, _ = slices.BinarySearch(degrees, 1)
-	if _, _, weights := g.Adjacency().Raw(); len(weights) > 0 {
-		facts.WeightMin, facts.WeightMax = slices.Min(weights), slices.Max(weights)
-	}
-	return facts
-}
-
-// measured compares measurements with the components of the graph.
-func measured(g *graph.Graph, m *graphio.Measurements) *measuredFacts {
-	facts := &measuredFacts{Blind: unseen(g, m.Nodes), Min: slices.Min(m.Values), Max: slices.Max(m.Values)}
-	here := make([]bool, g.Len())
-	n := float64(len(m.Values))
-	for k, node := range m.Nodes {
-		if !here[node] {
-			here[node] = true
-			facts.Nodes++
-		}
-		facts.Readings += m.Count[k]
-		facts.Mean += m.Values[k] / n
-	}
-	facts.Mean = min(max(facts.Mean, facts.Min), facts.Max)
-	facts.SD = deviation(m.Values, facts.Mean)
-	return facts
-}
-
-// unseen returns the components that none of the nodes is in.
-func unseen(g *graph.Graph, nodes []int) parts {
-	component, sizes := g.Components()
-	seen, blind := make([]bool, len(sizes)), parts{Sizes: []int{}}
-	for _, i := range nodes {
-		seen[component[i]] = true
-	}
-	for c, size := range sizes {
-		if !seen[c] {
-			blind.add(size)
-		}
-	}
-	return blind
-}
-
-// deviation returns the standard deviation about the mean, divisor n. Values are
-// scaled below 1, by a power of two, so that no square overflows.
-func deviation(values []float64, mean float64) float64 {
-	_, exp := math.Frexp(max(math.Abs(slices.Min(values)), math.Abs(slices.Max(values))))
-	sum := 0.0
-	for _, v := range values {
-		d := math.Ldexp(v, -exp) - math.Ldexp(mean, -exp)
-		sum += d * d / float64(len(values))
-	}
-	return min(math.Ldexp(math.Sqrt(sum), exp), math.MaxFloat64)
 }
 
 // cost estimates, by a pilot run and a timed part of the rows, what the verb

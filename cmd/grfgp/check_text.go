@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"grfgp/graphio"
+	"grfgp/internal/plural"
+	"grfgp/report"
 )
 
 // printCheck prints the answer as text: a paragraph per file, then the graph.
@@ -14,29 +16,27 @@ func (a *app) printCheck(r *checkAnswer) error {
 	line := func(name, format string, args ...any) {
 		fmt.Fprintf(&text, "%-14s  %s\n", name, fmt.Sprintf(format, args...))
 	}
+	lines := func(all []report.Fact) {
+		for _, f := range all {
+			line("  "+f.Name, "%s", f.Text)
+		}
+	}
 	for _, file := range []struct {
 		name   string
 		report *graphio.Report
 	}{{"edges", r.Edges}, {"nodes", r.Nodes}, {"measurements", r.Measurements}} {
 		if file.report != nil {
-			printReport(line, file.name, file.report)
+			facts := report.DescribeFile(file.name, file.report, asFlags)
+			line(facts[0].Name, "%s", facts[0].Text)
+			lines(facts[1:])
 			text.WriteByte('\n')
 		}
 	}
 	g := r.Graph
-	line("graph", "%v, %v", count(g.Nodes, "nodes"), count(g.Edges, "edges"))
-	line("  degrees", "%d to %d, median %g", g.DegreeMin, g.DegreeMax, g.DegreeMedian)
-	if g.WeightMin != g.WeightMax {
-		line("  weights", "%.4g to %.4g", g.WeightMin, g.WeightMax)
-	}
-	line("  components", "%v", g.Components)
-	line("  lone nodes", "%d", g.Lone)
-	if m := r.Measured; m != nil {
-		line("  measured", "%d of %d nodes (%.3g %%), by %v", m.Nodes, g.Nodes, 100*float64(m.Nodes)/float64(g.Nodes), count(m.Readings, "readings"))
-		line("  values", "%.5g to %.5g, mean %.5g, sd %.4g", m.Min, m.Max, m.Mean, m.SD)
-		if m.Blind.Count > 0 {
-			line("  unmeasured", "components without any measurement: %v; nothing can be learnt there", m.Blind)
-		}
+	line("graph", "%s, %s", plural.Count(g.Nodes, "nodes"), plural.Count(g.Edges, "edges"))
+	lines(g.Lines())
+	if r.Measured != nil {
+		lines(r.Measured.Lines(g.Nodes))
 	}
 	text.WriteByte('\n')
 	c := r.Features
@@ -52,57 +52,6 @@ func (a *app) printCheck(r *checkAnswer) error {
 	return err
 }
 
-// printReport prints what was understood of a file.
-func printReport(line func(name, format string, args ...any), name string, r *graphio.Report) {
-	traits := []string{r.Format}
-	if r.Compression != "" {
-		traits = append(traits, r.Compression)
-	}
-	if r.Delimiter != "" {
-		traits = append(traits, "delimiter "+r.Delimiter)
-	}
-	if r.Decimal != "" {
-		traits = append(traits, "decimal "+r.Decimal)
-	}
-	switch r.Header {
-	case "":
-	case "none":
-		traits = append(traits, "no header")
-	default:
-		traits = append(traits, "names from "+r.Header)
-	}
-	line(name, "%s", r.File)
-	line("  format", "%s", strings.Join(traits, ", "))
-	for _, c := range r.Columns {
-		role, text, _ := strings.Cut(c.String(), ": ")
-		line("  "+role, "%s", text)
-	}
-	if len(r.Unused) > 0 {
-		line("  not used", "%s", strings.Join(r.Unused, ", "))
-	}
-	if r.Weights != "" {
-		line("  weights", "%s", r.Weights)
-	}
-	line("  ledger", "%s", r.Ledger)
-	if r.Missing > 0 {
-		line("  missing", "%v", count(int(r.Missing), "values"))
-	}
-	for i, bad := range r.BadRows {
-		line(map[bool]string{true: "  bad rows"}[i == 0], "%s", bad)
-	}
-	if more := int(r.Ledger.Bad) - len(r.BadRows); more > 0 {
-		line("", "and %d more", more)
-	}
-	for _, w := range r.Warnings {
-		line("  note", "%s", w.Text(asFlags))
-	}
-}
-
-// count shows a number and what is counted: "1 edge", "2 edges".
-func count(n int, plural string) graphio.Class {
-	return graphio.Class{Name: plural, Count: int64(n)}
-}
-
 // roughly shows a time that is only roughly known.
 func roughly(seconds float64) string {
 	switch {
@@ -112,20 +61,4 @@ func roughly(seconds float64) string {
 		return fmt.Sprintf("%.2g s", seconds)
 	}
 	return fmt.Sprintf("%.0f min", seconds/60)
-}
-
-// String shows how many components there are and how large the first ones are.
-func (p parts) String() string {
-	const shown = 5
-	var first []string
-	for _, n := range p.Sizes[:min(shown, len(p.Sizes))] {
-		first = append(first, fmt.Sprint(n))
-	}
-	if p.Count > shown {
-		first = append(first, "…")
-	}
-	if p.Count == 1 {
-		return fmt.Sprintf("1, of %v", count(p.Nodes, "nodes"))
-	}
-	return fmt.Sprintf("%d, of %s (%v in all)", p.Count, strings.Join(first, ", "), count(p.Nodes, "nodes"))
 }

@@ -8,17 +8,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"gonum.org/v1/gonum/mat"
 
 	"grfgp"
 	"grfgp/gp"
 	"grfgp/graphio"
+	"grfgp/report"
 )
 
 // classifyFlags are the flags of the verb.
@@ -79,13 +78,11 @@ func (a *app) classify(ctx context.Context, f *classifyFlags, changed func(strin
 	if err != nil {
 		return err
 	}
-	s := a.talk.Stage("predicting")
-	p, err := c.Probabilities(ctx, allNodes(d.net.Graph.Len()))
+	table, err := a.classTable(ctx, d, c)
 	if err != nil {
-		return fitError(ctx, err)
+		return err
 	}
-	answer := d.answer(c, f.classMethod(), p)
-	s.Done("%d nodes", len(answer.Nodes))
+	answer := &classifyAnswer{1, f.classMethod(), table.Classes, c.Choice(), table.Nodes}
 	a.talk.Say("  nodes without a label: %s", d.tally(answer.predicted()))
 	a.sayOdd(d, c)
 	if f.out == "" {
@@ -98,6 +95,18 @@ func (a *app) classify(ctx context.Context, f *classifyFlags, changed func(strin
 	return nil
 }
 
+// classTable predicts the class of every node.
+func (a *app) classTable(ctx context.Context, d *classData, c *grfgp.Classification) (*report.ClassTable, error) {
+	s := a.talk.Stage("predicting")
+	p, err := c.Probabilities(ctx, allNodes(d.net.Graph.Len()))
+	if err != nil {
+		return nil, fitError(ctx, err)
+	}
+	t := report.NewClassTable(d.net, d.labels.Classes, d.data, p)
+	s.Done("%d nodes", len(t.Nodes))
+	return t, nil
+}
+
 func allNodes(n int) []int {
 	nodes := make([]int, n)
 	for i := range nodes {
@@ -108,58 +117,11 @@ func allNodes(n int) []int {
 
 // classifyAnswer is the answer in JSON.
 type classifyAnswer struct {
-	Version    int               `json:"version"`
-	Classifier gp.ClassMethod    `json:"classifier"`
-	Classes    []classRow        `json:"classes"`
-	Choice     grfgp.ClassChoice `json:"choice"`
-	Nodes      []nodeClass       `json:"nodes"`
-}
-
-// classRow is a class in JSON.
-type classRow struct {
-	Name      string `json:"name"`
-	Labels    int    `json:"labels"`
-	Predicted int    `json:"predicted"` // nodes without a label for which it is the likeliest
-}
-
-// nodeClass is a node in JSON.
-type nodeClass struct {
-	Node          string    `json:"node"`
-	Class         string    `json:"class"`
-	Given         bool      `json:"given"`         // by a label
-	Probabilities []float64 `json:"probabilities"` // in the order of the classes
-	Entropy       float64   `json:"entropy"`       // in nats
-}
-
-// answer joins labels and probabilities, in the order of the graph.
-func (d *classData) answer(c *grfgp.Classification, method gp.ClassMethod, p *mat.Dense) *classifyAnswer {
-	answer := &classifyAnswer{Version: 1, Classifier: method, Choice: c.Choice(), Nodes: make([]nodeClass, d.net.Graph.Len())}
-	for k, n := range d.data.Counts() {
-		answer.Classes = append(answer.Classes, classRow{Name: d.labels.Classes[k], Labels: n})
-	}
-	given := d.given()
-	for i := range answer.Nodes {
-		row := p.RawRowView(i)
-		class := given[i]
-		if class < 0 {
-			class = likeliest(row)
-			answer.Classes[class].Predicted++
-		}
-		answer.Nodes[i] = nodeClass{d.net.Graph.IDs().At(i), d.labels.Classes[class], given[i] >= 0, row, entropy(row)}
-	}
-	return answer
-}
-
-// given returns the class of every node by its label, −1 where it has none.
-func (d *classData) given() []int {
-	given := make([]int, d.net.Graph.Len())
-	for i := range given {
-		given[i] = -1
-	}
-	for k, i := range d.data.Nodes {
-		given[i] = d.data.Class[k]
-	}
-	return given
+	Version    int                 `json:"version"`
+	Classifier gp.ClassMethod      `json:"classifier"`
+	Classes    []report.ClassCount `json:"classes"`
+	Choice     grfgp.ClassChoice   `json:"choice"`
+	Nodes      []report.NodeClass  `json:"nodes"`
 }
 
 func (r *classifyAnswer) predicted() []int {
@@ -168,20 +130,6 @@ func (r *classifyAnswer) predicted() []int {
 		counts[k] = c.Predicted
 	}
 	return counts
-}
-
-// likeliest returns the first of the classes with the largest probability.
-func likeliest(p []float64) int { return slices.Index(p, slices.Max(p)) }
-
-// entropy is −Σ p log p.
-func entropy(p []float64) float64 {
-	sum := 0.0
-	for _, v := range p {
-		if v > 0 {
-			sum -= v * math.Log(v)
-		}
-	}
-	return max(0, sum)
 }
 
 // sayOdd names the labels that the others contradict most.

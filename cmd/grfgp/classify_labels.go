@@ -12,6 +12,8 @@ import (
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/graphio"
+	"grfgp/internal/plural"
+	"grfgp/report"
 )
 
 // labelFlags are the flags by which a verb takes labels.
@@ -76,7 +78,7 @@ func (l *labelFlags) readLabels(ctx context.Context, a *app, g *graph.Graph, opt
 	opts.Progress = s.Update
 	read, err := graphio.ReadLabels(ctx, a.source(l.labels), g, opts)
 	if err == nil {
-		s.Done("%v of %v from %s", count(len(read.Nodes), "labels"), count(len(read.Classes), "classes"), read.Report.File)
+		s.Done("%s of %s from %s", plural.Count(len(read.Nodes), "labels"), plural.Count(len(read.Classes), "classes"), read.Report.File)
 	}
 	return read, err
 }
@@ -135,7 +137,7 @@ func (a *app) fitClasses(ctx context.Context, d *classData, spec grfgp.Spec, met
 	if !choice.Fit.Converged {
 		a.talk.Say("  warning: learning stopped after %d evaluations before it had settled", choice.Fit.Evaluations)
 	}
-	if blind := unseen(g, d.data.Nodes); blind.Count > 0 {
+	if blind := report.Without(g, d.data.Nodes); blind.Count > 0 {
 		a.talk.Say("  components without any label: %d, with %d nodes; there the shares of the classes remain", blind.Count, blind.Nodes)
 	}
 	return c, nil

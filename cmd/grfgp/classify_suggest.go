@@ -14,6 +14,7 @@ import (
 	"grfgp/bayesopt"
 	"grfgp/gp"
 	"grfgp/graphio"
+	"grfgp/report"
 )
 
 // labelRow is a suggestion of a node to label, in JSON.
@@ -147,11 +148,11 @@ func (d *classData) labelRows(picks []grfgp.LabelSuggestion) []labelRow {
 	hops := hopsTo(d.net.Graph, d.data.Nodes, nodes)
 	rows := make([]labelRow, len(picks))
 	for k, p := range picks {
-		best := likeliest(p.Probabilities)
+		best := report.MostProbable(p.Probabilities)
 		r := &rows[k]
 		*r = labelRow{
 			Node: d.net.Graph.IDs().At(p.Node), Class: d.labels.Classes[best], Probability: p.Probabilities[best],
-			Entropy: entropy(p.Probabilities), Reduction: p.Reduction, Cost: p.Cost, Why: d.whyLabel(p.Probabilities, best, hops[k]),
+			Entropy: report.Entropy(p.Probabilities), Reduction: p.Reduction, Cost: p.Cost, Why: d.whyLabel(p.Probabilities, best, hops[k]),
 		}
 		if hops[k] >= 0 {
 			r.Hops = &hops[k]

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"grfgp/report"
 )
 
 // blockEdges are two blocks of nodes, each a ring with chords, that one edge joins,
@@ -69,7 +71,7 @@ func TestClassify(t *testing.T) {
 			if math.Abs(blue+red-1) > 1e-6 {
 				t.Errorf("%s: probabilities of %s are %v and %v", classifier, row["node"], blue, red)
 			}
-			if want := entropy([]float64{blue, red}); math.Abs(want-parseNumber(t, row["entropy"])) > 1e-6 {
+			if want := report.Entropy([]float64{blue, red}); math.Abs(want-parseNumber(t, row["entropy"])) > 1e-6 {
 				t.Errorf("%s: entropy of %s is %s, want %v", classifier, row["node"], row["entropy"], want)
 			}
 		}
@@ -386,8 +388,8 @@ func TestReportLabels(t *testing.T) {
 	}
 	page, _ := report("--title", "Two blocks", "--threads", "1")
 	for _, want := range []string{
-		"<h1>Two blocks</h1>", "42 nodes, 82 edges, 30 labels of 2 classes", "of left-out labels predicted right", "Likeliest class", "Entropy of the class",
-		"Can probabilities be trusted?", "Which class is taken for which", "Of the 30 left-out labels", "Labels that surprise most", "components without any label",
+		"<h1>Two blocks</h1>", "42 nodes, 82 edges, 30 labels of 2 classes", "of held-out labels predicted correctly", "Most probable class", "Entropy of the class",
+		"Reliability of probabilities", "Confusion matrix", "Of 30 held-out labels", "Doubtful labels", "components without a label",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in the report", want)
@@ -404,7 +406,7 @@ func TestReportLabels(t *testing.T) {
 	if err := json.Unmarshal([]byte(r.out), &answer); err != nil || answer.Labels != 30 || len(answer.Classes) != 2 || len(answer.Uncertain) != 10 || answer.Score != nil {
 		t.Errorf("%v %+v", err, answer)
 	}
-	if !strings.Contains(page, "No validation was asked for") || strings.Contains(page, "Can probabilities be trusted?") {
+	if !strings.Contains(page, "No validation was made") || strings.Contains(page, "Reliability of probabilities") {
 		t.Error("a validation that nobody asked for")
 	}
 	if r := runLine(t, "", "report", "--edges", edges, "--labels", labels, "--unit", "m"); r.code != exitUsage || !strings.Contains(r.err, "--unit goes with --measurements") {

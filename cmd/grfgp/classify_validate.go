@@ -1,15 +1,14 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"text/tabwriter"
 
 	"grfgp"
 	"grfgp/gp"
+	"grfgp/report"
 )
 
 func (a *app) validateLabels(ctx context.Context, f *validateFlags, spec grfgp.Spec) error {
@@ -27,7 +26,7 @@ func (a *app) validateLabels(ctx context.Context, f *validateFlags, spec grfgp.S
 	if err := a.printClassValidation(d, v); err != nil {
 		return err
 	}
-	return a.printVerdict(classVerdicts(v))
+	return a.printVerdict(report.ClassVerdicts(v))
 }
 
 // classAnswer is the answer in JSON, with ids and names in place of numbers.
@@ -48,7 +47,7 @@ type leftLabel struct {
 }
 
 func newClassAnswer(d *classData, v *grfgp.ClassValidation) *classAnswer {
-	answer := &classAnswer{1, d.labels.Classes, v, []leftLabel{}, classVerdicts(v)}
+	answer := &classAnswer{1, d.labels.Classes, v, []leftLabel{}, report.ClassVerdicts(v)}
 	for _, l := range v.Left {
 		answer.Left = append(answer.Left, leftLabel{d.net.Graph.IDs().At(l.Node), d.labels.Classes[l.Class], d.labels.Classes[l.Predicted], l})
 	}
@@ -124,30 +123,14 @@ func short20(name string) string {
 	return name
 }
 
-// confusion is how often one class was taken for another.
-type confusion struct{ given, predicted, count int }
-
-// confusions returns the commonest first.
-func confusions(v *grfgp.ClassValidation) []confusion {
-	var all []confusion
-	for c, row := range v.Confusion {
-		for p, n := range row {
-			if c != p && n > 0 {
-				all = append(all, confusion{c, p, n})
-			}
-		}
-	}
-	slices.SortStableFunc(all, func(x, y confusion) int { return cmp.Compare(y.count, x.count) })
-	return all
-}
-
 // printConfusions is for matrices that are too wide to print.
 func (a *app) printConfusions(d *classData, v *grfgp.ClassValidation) error {
 	t := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "given\tpredicted\tlabels")
-	all := confusions(v)
+	const listed = 10
+	all := report.Confusions(v)
 	for _, k := range all[:min(len(all), listed)] {
-		fmt.Fprintf(t, "%s\t%s\t%d\n", short20(d.labels.Classes[k.given]), short20(d.labels.Classes[k.predicted]), k.count)
+		fmt.Fprintf(t, "%s\t%s\t%d\n", short20(d.labels.Classes[k.Class]), short20(d.labels.Classes[k.Predicted]), k.Count)
 	}
 	a.talk.Say("the %d commonest confusions of %d; --json has all", min(len(all), listed), len(all))
 	return t.Flush()

@@ -14,6 +14,7 @@ import (
 	"grfgp/gp"
 	"grfgp/graphio"
 	"grfgp/internal/city"
+	"grfgp/report"
 )
 
 func demoVerb(a *app) *cobra.Command {
@@ -35,12 +36,12 @@ writes a report with maps. --seed makes another city.`,
 func (a *app) demo(ctx context.Context, out string) error {
 	s := a.talk.Stage("making a city")
 	r := newDemo(a.seed)
-	s.Done("%d junctions, %d sensors", len(r.truth), r.data.data.Len())
-	a.talk.Say("the demo asks for the method %s, which is exact here too, and quicker than dense", r.spec.Method)
+	s.Done("%d junctions, %d sensors", len(r.Truth), r.Data.Len())
+	a.talk.Say("the demo asks for the method %s, which is exact here too, and quicker than dense", r.Spec.Method)
 	if err := a.run(ctx, r); err != nil {
 		return err
 	}
-	if err := a.writePage(ctx, out, r); err != nil {
+	if err := a.writePage(ctx, out, r.Write); err != nil {
 		return err
 	}
 	if a.json {
@@ -49,17 +50,9 @@ func (a *app) demo(ctx context.Context, out string) error {
 	return a.printDemo(r, out)
 }
 
+// newDemo presents a city as if it had been read from files.
 func newDemo(seed uint64) *subject {
 	c := city.New(seed)
-	return &subject{
-		data: cityData(c), title: "Traffic in a city that does not exist", unit: "km/h", label: "km/h",
-		// The series is exact here too, and takes three quarters of the time of dense.
-		spec: grfgp.Spec{Seed: seed, Method: "series"}, level: 0.95, folds: 10, scheme: grfgp.Scattered, truth: c.Truth,
-	}
-}
-
-// cityData presents a city as if it had been read from files.
-func cityData(c *city.City) *modelData {
 	n, m := int64(c.Graph.Edges()), int64(len(c.Sensors))
 	streets := &graphio.Report{File: "streets of a made-up city", Format: "generated", Nodes: c.Graph.Len(), Edges: int(n)}
 	streets.Ledger = graphio.Ledger{Unit: "edges", Total: n, Edges: n}
@@ -69,33 +62,31 @@ func cityData(c *city.City) *modelData {
 	for k := range once {
 		once[k] = 1
 	}
-	return &modelData{
-		net: &graphio.Network{
-			Graph:  c.Graph,
-			Nodes:  &graphio.NodeTable{IDs: c.Graph.IDs(), X: c.X, Y: c.Y},
-			Report: streets,
+	return &subject{
+		Regression: report.Regression{
+			Title: "Traffic in a city that does not exist", Unit: "km/h", Quantity: "km/h",
+			Network:      &graphio.Network{Graph: c.Graph, Nodes: &graphio.NodeTable{IDs: c.Graph.IDs(), X: c.X, Y: c.Y}, Report: streets},
+			Measurements: &graphio.Measurements{Nodes: c.Sensors, Values: c.Readings, Count: once, Report: sensors},
+			Data:         gp.Data{Nodes: c.Sensors, Y: c.Readings},
+			// The series is exact here too, and takes three quarters of the time of dense.
+			Spec: grfgp.Spec{Seed: seed, Method: "series"}, Level: 0.95, Truth: c.Truth, Program: programName(),
 		},
-		measurements: &graphio.Measurements{Nodes: c.Sensors, Values: c.Readings, Count: once, Report: sensors},
-		data:         gp.Data{Nodes: c.Sensors, Y: c.Readings},
+		folds: 10, scheme: grfgp.Scattered,
 	}
 }
 
 func (a *app) printDemo(r *subject, out string) error {
-	g, v, truth := r.data.net.Graph, r.validation, r.againstTruth()
+	g, v, truth := r.Network.Graph, r.Validation, r.AgainstTruth()
 	t := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "A made-up city: %d junctions, %d streets, speed sensors at %d junctions.\n\n", g.Len(), g.Edges(), r.data.data.Len())
-	fmt.Fprintf(t, "model\t%s, noise %.2g km/h (the true one is %d)\n", r.model.Choice().Family, r.model.NoiseSD(), city.NoiseSD)
+	fmt.Fprintf(t, "A made-up city: %d junctions, %d streets, speed sensors at %d junctions.\n\n", g.Len(), g.Edges(), r.Data.Len())
+	fmt.Fprintf(t, "model\t%s, noise %.2g km/h (the true one is %d)\n", r.Model.Choice().Family, r.Model.NoiseSD(), city.NoiseSD)
 	fmt.Fprintf(t, "error\t%.3g km/h at sensors that were left out\n", v.RMSE)
 	for _, name := range grfgp.Baselines {
 		fmt.Fprintf(t, "\t%.3g km/h by the simple rule: %s\n", v.BaselineRMSE[name], name)
 	}
 	fmt.Fprintf(t, "trust\t95 %% intervals hold %.1f %% of the left-out readings\n", 100*v.Coverage["0.95"])
 	fmt.Fprintf(t, "truth\t%.3g km/h off at the %d junctions without a sensor; 95 %% intervals hold %.1f %% of them\n", truth.RMSE, truth.Nodes, 100*truth.Coverage)
-	var least []string
-	for _, i := range r.mostUncertain()[:5] {
-		least = append(least, g.IDs().At(i))
-	}
-	fmt.Fprintf(t, "least known\t%s\n", strings.Join(least, ", "))
+	fmt.Fprintf(t, "least known\t%s\n", strings.Join(idsOf(g, r.MostUncertain()[:5]), ", "))
 	where, err := filepath.Abs(out)
 	if err != nil {
 		where = out

@@ -13,14 +13,14 @@ import (
 // The city with a cheaper model than the verb's own, which takes seconds.
 func TestDemo(t *testing.T) {
 	r := newDemo(1)
-	r.folds, r.spec.Family, r.spec.Method, r.spec.Hops, r.spec.Rank = 2, "diffusion", "lowrank", 8, 300
+	r.folds, r.Spec.Family, r.Spec.Method, r.Spec.Hops, r.Spec.Rank = 2, "diffusion", "lowrank", 8, 300
 	out := filepath.Join(t.TempDir(), "demo.html")
 	var answer bytes.Buffer
 	a := &app{Streams: Streams{Out: &answer, Err: io.Discard}, talk: newTalk(io.Discard, true)}
 	if err := a.run(context.Background(), r); err != nil {
 		t.Fatal(err)
 	}
-	if err := a.writePage(context.Background(), out, r); err != nil {
+	if err := a.writePage(context.Background(), out, r.Write); err != nil {
 		t.Fatal(err)
 	}
 	if err := a.printDemo(r, out); err != nil {
@@ -36,7 +36,7 @@ func TestDemo(t *testing.T) {
 		t.Errorf("%v: no truth in %d bytes", err, len(page))
 	}
 	// The means are better than the overall mean, and 95 % intervals hold most.
-	if facts := r.againstTruth(); facts.RMSE > 0.8*r.validation.BaselineRMSE["overall mean"] || facts.Coverage < 0.8 {
+	if facts := r.AgainstTruth(); facts.RMSE > 0.8*r.Validation.BaselineRMSE["overall mean"] || facts.Coverage < 0.8 {
 		t.Errorf("against the truth: %+v", facts)
 	}
 }

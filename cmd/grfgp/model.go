@@ -14,6 +14,7 @@ import (
 	"grfgp"
 	"grfgp/gp"
 	"grfgp/graph"
+	"grfgp/report"
 )
 
 // modelFlags are the flags by which a verb takes the model.
@@ -198,7 +199,7 @@ func (a *app) fit(ctx context.Context, d *modelData, spec grfgp.Spec) (*grfgp.Mo
 		a.talk.Say("  warning: learning stopped after %d iterations before it had settled (residual %.1g)", c.Fit.Iterations, c.Fit.Residual)
 	}
 	if d.measurements != nil {
-		if blind := measured(d.net.Graph, d.measurements).Blind; blind.Count > 0 {
+		if blind := report.Without(d.net.Graph, d.data.Nodes); blind.Count > 0 {
 			a.talk.Say("  components without any measurement: %d, with %d nodes; there the prior remains", blind.Count, blind.Nodes)
 		}
 	}

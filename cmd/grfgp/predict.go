@@ -14,6 +14,7 @@ import (
 
 	"grfgp"
 	"grfgp/graphio"
+	"grfgp/report"
 )
 
 // predictFlags are the flags of the verb.
@@ -116,7 +117,7 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 	if err != nil {
 		return fitError(ctx, err)
 	}
-	for _, words := range limitWords(limits, "nodes") {
+	for _, words := range report.LimitNotes(limits, "nodes") {
 		a.talk.Say("  %s", words)
 	}
 	answer := predictAnswer{Version: 1, SDOf: "quantity", Level: f.level, NoiseSD: m.NoiseSD(), Choice: m.Choice(), Limits: limits, Nodes: f.rows(d, m, p)}

@@ -189,7 +189,7 @@ func TestValidateJSON(t *testing.T) {
 			t.Errorf("%q is no id of the edges", l.Node)
 		}
 	}
-	if len(answer.Verdict) != 4 || !strings.HasPrefix(answer.Verdict[0], "The error of left-out measurements is ") {
+	if len(answer.Verdict) != 4 || !strings.HasPrefix(answer.Verdict[0], "The error (RMSE) at held-out measurements is ") {
 		t.Errorf("verdict %q", answer.Verdict)
 	}
 	if r := runLine(t, "", base...); !strings.HasSuffix(r.out, "\n\n"+strings.Join(answer.Verdict, "\n")+"\n") {

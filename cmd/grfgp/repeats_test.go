@@ -116,8 +116,8 @@ func TestRepeatsInOtherVerbs(t *testing.T) {
 	// The 100 means are neither too often nor too seldom inside the 95 % intervals of
 	// such.
 	v := runLine(t, "", append([]string{"validate", "--folds", "4"}, base...)...)
-	_, line, _ := strings.Cut(v.out, "Intervals of 95 % hold")
-	if line, _, _ = strings.Cut(line, "\n"); v.code != exitOK || !strings.Contains(line, "as they should") {
+	_, line, _ := strings.Cut(v.out, "\n95 % intervals contain")
+	if line, _, _ = strings.Cut(line, "\n"); v.code != exitOK || !strings.Contains(line, "as expected") {
 		t.Errorf("%+v", v)
 	}
 }
@@ -174,12 +174,12 @@ func TestLittleToLearnFrom(t *testing.T) {
 		{"predict", "huge", "", exitNotFitted, "too far for a variance to be a number; correct them, or give them in another unit"},
 		{"validate", "one", known, exitBadData, "only one node was measured, and without it there is nothing to predict from; measure more nodes to validate"},
 		{"validate", "node", known + " --repeats keep", exitBadData, "measure more nodes to validate"},
-		{"validate", "same", known, exitOK, "no less than the simple rule overall mean"},
+		{"validate", "same", known, exitOK, "no less than that of the baseline nearest measured node"},
 		{"validate", "tiny", "", exitNotFitted, "too little for a variance to be a number"},
-		{"report", "one", known + " -o " + filepath.Join(dir, "r.html"), exitOK, "there is nothing to validate with"},
+		{"report", "one", known + " -o " + filepath.Join(dir, "r.html"), exitOK, "so there is no validation"},
 		{"suggest", "one", "--goal learn " + known, exitOK, "largest reduction of the total posterior variance"},
 		{"suggest", "one", "--goal learn", exitOK, "drawn at random"},
-		{"suggest", "tiny", "--goal learn", exitOK, "too far from or too near each other for a variance to be a number"},
+		{"suggest", "tiny", "--goal learn", exitOK, "with a variance outside the range of floating-point numbers"},
 	} {
 		args := append([]string{c.verb, "--generate", "ring:30", "--measurements", files[c.file]}, strings.Fields(c.flags)...)
 		if r := runLine(t, "", args...); r.code != c.code || !strings.Contains(r.out+r.err, c.want) {

@@ -1,18 +1,19 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
-	"html/template"
 	"io"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"grfgp"
+	"grfgp/graph"
 	"grfgp/graphio"
+	"grfgp/report"
 )
 
 // reportFlags are the flags of the verb.
@@ -76,25 +77,35 @@ func (a *app) makeReport(ctx context.Context, f *reportFlags, changed func(strin
 	}
 	file := d.measurements.Report
 	r := &subject{
-		data: d, title: cmp.Or(f.title, filepath.Base(file.File)), unit: f.unit, label: cmp.Or(f.unit, valueName(file)),
-		spec: spec, level: f.level, folds: min(f.folds, d.measuredNodes()), scheme: grfgp.Scheme(f.scheme.value),
+		Regression: report.Regression{
+			Title: cmp.Or(f.title, filepath.Base(file.File)), Unit: f.unit, Quantity: cmp.Or(f.unit, valueName(file)),
+			Network: d.net, Measurements: d.measurements, Data: d.data, Spec: spec, Level: f.level, Program: programName(), Speller: asFlags,
+		},
+		folds: min(f.folds, d.measuredNodes()), scheme: grfgp.Scheme(f.scheme.value),
 	}
 	if r.folds == 1 {
 		r.folds = 0
-		a.talk.Say("  note: only one node was measured, so there is nothing to validate with")
+		a.talk.Say("  note: only one node is measured, so there is no validation")
 	}
 	if err := a.run(ctx, r); err != nil {
 		return err
 	}
-	if err := a.writePage(ctx, f.out, r); err != nil {
+	if err := a.writePage(ctx, f.out, r.Write); err != nil {
 		return err
 	}
-	if a.json {
-		return json.NewEncoder(a.Out).Encode(r.answer(f.out))
-	}
-	_, err = fmt.Fprintf(a.Out, "the report is in %s\n", f.out)
-	return err
+	return a.answerReport(f.out, r.answer(f.out))
 }
+
+// answerReport says where the report is.
+func (a *app) answerReport(file string, answer any) error {
+	return a.answer(answer, func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, "the report is in %s\n", file)
+		return err
+	})
+}
+
+// programName is the program with its version, as reports name it.
+func programName() string { return "grfgp " + version() }
 
 // valueName returns the name of the column of values, "" if it has none or one
 // that says nothing.
@@ -107,66 +118,45 @@ func valueName(r *graphio.Report) string {
 	return ""
 }
 
-// subject is all that a report is about.
+// subject is a report with the settings of its validation.
 type subject struct {
-	data   *modelData
-	title  string
-	unit   string // of the values, if known
-	label  string // beside axes: the unit, or else what is measured
-	spec   grfgp.Spec
-	level  float64
+	report.Regression
 	folds  int // 0: no validation
 	scheme grfgp.Scheme
-
-	model      *grfgp.Model
-	prediction grfgp.Prediction // of every node
-	limits     *grfgp.Limits    // of the prediction
-	validation *grfgp.Validation
-	truth      []float64 // of every node, where it is known
 }
 
 // run fits, predicts and validates.
 func (a *app) run(ctx context.Context, r *subject) (err error) {
-	if r.model, err = a.fit(ctx, r.data, r.spec); err != nil {
+	if r.Model, err = a.fit(ctx, &modelData{r.Network, r.Measurements, r.Data}, r.Spec); err != nil {
 		return err
 	}
 	s := a.talk.Stage("predicting")
-	nodes := make([]int, r.data.net.Graph.Len())
-	for i := range nodes {
-		nodes[i] = i
-	}
-	if r.prediction, err = r.model.Predict(ctx, nodes); err != nil {
+	nodes := allNodes(r.Network.Graph.Len())
+	if r.Prediction, err = r.Model.Predict(ctx, nodes); err != nil {
 		return fitError(ctx, err)
 	}
 	s.Done("%d nodes", len(nodes))
-	if r.limits, err = r.model.Limits(ctx, nodes, r.prediction); err != nil {
+	if r.Limits, err = r.Model.Limits(ctx, nodes, r.Prediction); err != nil {
 		return fitError(ctx, err)
 	}
 	if r.folds == 0 {
 		return nil
 	}
-	s = a.talk.Stage("validating")
-	r.validation, err = grfgp.Validate(ctx, r.data.net.Graph, r.data.data, r.spec, grfgp.ValidateOptions{Folds: r.folds, Scheme: r.scheme, Progress: s.Update})
-	if err != nil {
-		return fitError(ctx, err)
-	}
-	s.Done("%d measurements in %d folds", len(r.validation.Left), r.folds)
-	return nil
+	r.Validation, err = a.crossValidate(ctx, &modelData{r.Network, r.Measurements, r.Data}, r.Spec, r.folds, r.scheme)
+	return err
 }
 
-// writePage draws the report and writes it.
-func (a *app) writePage(ctx context.Context, path string, r *subject) error {
-	return a.drawPage(ctx, path, pageTemplate, func() any { return r.page() })
-}
-
-// drawPage writes what a template makes of a page.
-func (a *app) drawPage(ctx context.Context, path string, t *template.Template, draw func() any) error {
+// writePage draws a report and writes it.
+func (a *app) writePage(ctx context.Context, path string, draw func(io.Writer) error) error {
 	s := a.talk.Stage("drawing")
-	p := draw()
+	var page bytes.Buffer
+	if err := draw(&page); err != nil {
+		return err
+	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := graphio.WriteFile(path, func(w io.Writer) error { return t.Execute(w, p) }); err != nil {
+	if err := graphio.WriteFile(path, func(w io.Writer) error { _, err := page.WriteTo(w); return err }); err != nil {
 		return err
 	}
 	s.Done("%s", path)
@@ -183,24 +173,85 @@ type reportAnswer struct {
 	NoiseSD      float64            `json:"noise_sd"`
 	Choice       grfgp.Choice       `json:"choice"`
 	Limits       *grfgp.Limits      `json:"limits"`
-	RMSE         *float64           `json:"rmse,omitempty"` // of left-out measurements
+	RMSE         *float64           `json:"rmse,omitempty"` // at held-out measurements
 	BaselineRMSE map[string]float64 `json:"baseline_rmse,omitempty"`
 	Coverage     map[string]float64 `json:"coverage,omitempty"`
 	Uncertain    []string           `json:"most_uncertain"` // nodes
-	Truth        *truthFacts        `json:"truth,omitempty"`
+	Truth        *report.TruthFacts `json:"truth,omitempty"`
 }
 
 func (r *subject) answer(file string) reportAnswer {
-	g := r.data.net.Graph
+	g := r.Network.Graph
 	answer := reportAnswer{
-		Version: 1, File: file, Nodes: g.Len(), Edges: g.Edges(), Measurements: r.data.data.Len(),
-		NoiseSD: r.model.NoiseSD(), Choice: r.model.Choice(), Limits: r.limits, Truth: r.againstTruth(),
+		Version: 1, File: file, Nodes: g.Len(), Edges: g.Edges(), Measurements: r.Data.Len(),
+		NoiseSD: r.Model.NoiseSD(), Choice: r.Model.Choice(), Limits: r.Limits, Truth: r.AgainstTruth(), Uncertain: idsOf(g, r.MostUncertain()),
 	}
-	if v := r.validation; v != nil {
+	if v := r.Validation; v != nil {
 		answer.RMSE, answer.BaselineRMSE, answer.Coverage = &v.RMSE, v.BaselineRMSE, v.Coverage
 	}
-	for _, i := range r.mostUncertain() {
-		answer.Uncertain = append(answer.Uncertain, g.IDs().At(i))
+	return answer
+}
+
+// reportLabels is report for classes.
+func (a *app) reportLabels(ctx context.Context, f *reportFlags, spec grfgp.Spec) error {
+	d, err := f.loadLabels(ctx, a, &f.input)
+	if err != nil {
+		return err
+	}
+	r := &report.Classes{
+		Title: cmp.Or(f.title, filepath.Base(d.labels.Report.File)), Network: d.net, Labels: d.labels, Data: d.data,
+		Spec: spec, Method: f.classMethod(), Program: programName(), Speller: asFlags,
+	}
+	c, err := a.fitClasses(ctx, d, spec, r.Method)
+	if err != nil {
+		return err
+	}
+	r.Choice = c.Choice()
+	if r.Table, err = a.classTable(ctx, d, c); err != nil {
+		return err
+	}
+	if f.folds > 0 {
+		if r.Validation, err = a.validateClasses(ctx, d, spec, r.Method, &f.foldFlags); err != nil {
+			return err
+		}
+	}
+	if err := a.writePage(ctx, f.out, r.Write); err != nil {
+		return err
+	}
+	return a.answerReport(f.out, newClassReportAnswer(r, f.out))
+}
+
+// classReportAnswer is the answer in JSON.
+type classReportAnswer struct {
+	Version   int                         `json:"version"`
+	File      string                      `json:"file"`
+	Nodes     int                         `json:"nodes"`
+	Edges     int                         `json:"edges"`
+	Labels    int                         `json:"labels"`
+	Classes   []report.ClassCount         `json:"classes"`
+	Choice    grfgp.ClassChoice           `json:"choice"`
+	Score     *grfgp.ClassScore           `json:"score,omitempty"` // of held-out labels
+	Baselines map[string]grfgp.ClassScore `json:"baselines,omitempty"`
+	Uncertain []string                    `json:"most_uncertain"` // nodes
+}
+
+func newClassReportAnswer(r *report.Classes, file string) classReportAnswer {
+	g := r.Network.Graph
+	answer := classReportAnswer{
+		Version: 1, File: file, Nodes: g.Len(), Edges: g.Edges(), Labels: r.Data.Len(),
+		Classes: r.Table.Classes, Choice: r.Choice, Uncertain: idsOf(g, r.MostUncertain()),
+	}
+	if v := r.Validation; v != nil {
+		answer.Score, answer.Baselines = &v.ClassScore, v.Baselines
 	}
 	return answer
+}
+
+// idsOf returns the ids of nodes.
+func idsOf(g *graph.Graph, nodes []int) []string {
+	ids := make([]string, len(nodes))
+	for k, i := range nodes {
+		ids[k] = g.IDs().At(i)
+	}
+	return ids
 }

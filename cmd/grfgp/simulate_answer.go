@@ -14,6 +14,7 @@ import (
 	"grfgp/graph"
 	"grfgp/graphio"
 	"grfgp/internal/plot"
+	"grfgp/report"
 )
 
 // policyFacts is how a policy did, in JSON.
@@ -107,50 +108,27 @@ func newSimulateAnswer(g *graph.Graph, sim *grfgp.Simulation) *simulateAnswer {
 	return answer
 }
 
-// verdict says in one sentence whether the first policy that is not random beats
-// random.
+// verdict compares the first policy that is not random with random, and says which
+// flags would give a clearer answer.
 func verdict(sim *grfgp.Simulation, loss string) string {
 	at := slices.IndexFunc(sim.Policies, func(name string) bool { return name != "random" })
 	switch {
 	case at < 0:
-		return "Only random picks were replayed: there is nothing to compare."
+		return "Only random was replayed: there is nothing to compare it with."
 	case sim.Start+sim.Steps == sim.Known:
-		return fmt.Sprintf("All %d known nodes were measured in the end, whatever the rule: there is nothing to compare. Give fewer --steps, or a smaller --start.", sim.Known)
+		return fmt.Sprintf("All %d known nodes were measured in the end, so policies cannot differ. Give fewer --steps or a smaller --start.", sim.Known)
 	}
-	name := sim.Policies[at]
-	mine := sim.Final(name)
-	var gain grfgp.Estimate
-	theirs, other, over, how := 0.0, "random", "random", "seed by seed"
-	switch {
-	case len(sim.Uniform) > 0: // exact, where replays of random have an error of their own
-		gain, theirs = sim.GainOverUniform(name), sim.Uniform[len(sim.Uniform)-1].Loss
-		other, over, how = "uniform draws", "what uniform draws reach in expectation", "against that expectation"
-	case slices.Contains(sim.Policies, "random"):
-		gain, theirs = sim.Gain(name, "random"), sim.Final("random").Mean
-	default:
-		return "Random picks were not replayed: add random to --policies for a comparison."
+	v, ok := report.ComparePolicy(sim, sim.Policies[at], loss)
+	if !ok {
+		return "Random was not replayed: add it to --policies for a comparison."
 	}
-	numbers := fmt.Sprintf("%s %.4g, %s %.4g", loss, mine.Mean, other, theirs)
-	by := fmt.Sprintf("%.2g ± %.2g (mean ± standard error of %d replays, %s)", abs(gain.Mean), gain.SE, gain.Seeds, how)
-	after := fmt.Sprintf("after %d measurements", sim.Start+sim.Steps)
-	switch {
-	case gain.Seeds == 0:
-		return fmt.Sprintf("There is no verdict on %s: no pair of replays is finished.", name)
-	case gain.Seeds < grfgp.LeastSeeds:
-		return fmt.Sprintf("Too few replays, %d, to tell whether %s beats %s: %s %s. Give --seeds %d or more.", gain.Seeds, name, over, numbers, after, grfgp.LeastSeeds)
-	case gain.SE == 0 && gain.Mean == 0:
-		return fmt.Sprintf("No difference was seen between %s and %s: %s %s, in all %d replays.", name, over, numbers, after, gain.Seeds)
-	case gain.SE == 0:
-		return fmt.Sprintf("Too few replays, %d, to tell whether %s beats %s: %s %s, with the same difference in all of them. Give more --seeds.", gain.Seeds, name, over, numbers, after)
-	case !gain.Clear():
-		return fmt.Sprintf("No clear difference between %s and %s: %s %s, a difference of %s; more --seeds may tell.", name, over, numbers, after, by)
-	case gain.Mean > 0:
-		return fmt.Sprintf("%s beats %s: %s %s, better by %s.", name, over, numbers, after, by)
+	advice := map[report.Gain]string{
+		report.GainTooFew:   fmt.Sprintf(" Give --seeds %d or more.", grfgp.LeastSeeds),
+		report.GainConstant: " Give more --seeds.",
+		report.GainUnclear:  " More --seeds may show one.",
 	}
-	return fmt.Sprintf("%s is worse than %s: %s %s, by %s.", name, over, numbers, after, by)
+	return v.String() + advice[v.Result]
 }
-
-func abs(v float64) float64 { return max(v, -v) }
 
 // answerSimulate writes the picture, the steps and the table.
 func (a *app) answerSimulate(f *simulateFlags, g *graph.Graph, sim *grfgp.Simulation) error {

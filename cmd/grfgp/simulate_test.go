@@ -41,7 +41,7 @@ degree         1.2 ± 0.23    -0.805 ± 0.23                 4
 uniform draws  0.395, exact  –                             their expectation; a single replay varies by ± 0.33
 ± is one standard error over replays; against uniform draws it is at least that of as many of their replays.
 The highest of 78 known values is 9.95, at a24.
-Too few replays, 4, to tell whether bfs beats what uniform draws reach in expectation: regret 0.825, uniform draws 0.395 after 15 measurements. Give --seeds 5 or more.
+Too few replays (4) to tell whether bfs beats the expectation of uniform draws: regret 0.825, uniform draws 0.395 after 15 measurements. Give --seeds 5 or more.
 `
 	if r.code != exitOK || r.out != want || !strings.Contains(r.err, "simulating: 12 of 12 replays, 15 measurements each") || !strings.Contains(r.err, "seconds per step of bfs: learning 0, taking in 0, picking ") {
 		t.Errorf("exit %d\n%s%s", r.code, r.out, r.err)
@@ -112,7 +112,7 @@ func TestSimulateFiles(t *testing.T) {
 	r := runLine(t, "", append(args, "--goal", "learn", "--json", "--policies", "learn")...)
 	var answer simulateAnswer
 	if err := json.Unmarshal([]byte(r.out), &answer); err != nil || r.code != exitOK || len(answer.Replays) != 2 || answer.Known != 78 ||
-		!strings.HasPrefix(answer.Verdict, "Random picks were not replayed") || len(answer.Replays[0].Nodes) != 11 {
+		!strings.HasPrefix(answer.Verdict, "Random was not replayed") || len(answer.Replays[0].Nodes) != 11 {
 		t.Errorf("%v: %+v", err, r)
 	}
 }
@@ -158,7 +158,7 @@ func TestSimulateInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := sim.Final("bfs").Seeds
-	said := fmt.Sprintf("Too few replays, %d,", n)
+	said := fmt.Sprintf("Too few replays (%d)", n)
 	if n >= grfgp.LeastSeeds {
 		said = fmt.Sprintf("of %d replays", n)
 	}
@@ -193,17 +193,17 @@ func TestVerdict(t *testing.T) {
 	everything := replays(one, three)
 	everything.Known = 3
 	for want, s := range map[string]*grfgp.Simulation{
-		"ei beats random: regret 1, random 3 after 3 measurements, better by 2 ± 0.":                       replays(one, three),
-		"ei is worse than random: regret 3":                                                                replays(three, one),
-		"No clear difference between ei and random":                                                        replays([]float64{1, 5, 1, 5, 1}, three),
-		"No difference was seen between ei and random: regret 2, random 2 after 3 measurements, in all ":   replays(two, two),
-		"Too few replays, 5, to tell whether ei beats random: regret 1, random 2 after 3 measurements, ":   replays(one, two),
-		"Too few replays, 4, to tell whether ei beats random: regret 1, random 3":                          replays(one[1:], three[1:]),
-		"All 3 known nodes were measured in the end":                                                       everything,
-		"There is no verdict on ei":                                                                        replays(nil, nil),
-		"ei beats what uniform draws reach in expectation: regret 1, uniform draws 9 after 3 measurements": expected(replays(one, two), 9, 2),
-		"No clear difference between ei and what uniform draws reach in expectation: regret 1, uniform ":   expected(replays(one, two), 9, 20),
-		"Only random picks were replayed":                                                                  random,
+		"ei beats random: regret 1, random 3 after 3 measurements, better by 2 ± 0.":                     replays(one, three),
+		"ei is worse than random: regret 3":                                                              replays(three, one),
+		"No clear difference between ei and random":                                                      replays([]float64{1, 5, 1, 5, 1}, three),
+		"No difference between ei and random: regret 2, random 2 after 3 measurements, in all ":          replays(two, two),
+		"Too few replays (5) to tell whether ei beats random: regret 1, random 2 after 3 measurements, ": replays(one, two),
+		"Too few replays (4) to tell whether ei beats random: regret 1, random 3":                        replays(one[1:], three[1:]),
+		"All 3 known nodes were measured in the end":                                                     everything,
+		"No verdict on ei": replays(nil, nil),
+		"ei beats the expectation of uniform draws: regret 1, uniform draws 9 after 3 measurements": expected(replays(one, two), 9, 2),
+		"No clear difference between ei and the expectation of uniform draws: regret 1, uniform ":   expected(replays(one, two), 9, 20),
+		"Only random was replayed": random,
 	} {
 		if got := verdict(s, "regret"); !strings.HasPrefix(got, want) {
 			t.Errorf("%q, want %q", got, want)

@@ -17,6 +17,7 @@ import (
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/graphio"
+	"grfgp/report"
 )
 
 // goalFlags say what measurements are for.
@@ -267,7 +268,7 @@ func (a *app) ask(ctx context.Context, f *suggestFlags, spec grfgp.Spec, t *sugg
 		a.talk.Say("  %s", kernelWords(chosen.Family, chosen.Method, chosen.Scales, chosen.Variance, chosen.Trend))
 	}
 	if t.measurements != nil {
-		if blind := measured(g, t.measurements).Blind; blind.Count > 0 {
+		if blind := report.Without(g, t.measurements.Nodes); blind.Count > 0 {
 			a.talk.Say("  components without any measurement: %d, with %d nodes; there the prior remains", blind.Count, blind.Nodes)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"grfgp"
 	"grfgp/graph"
+	"grfgp/report"
 )
 
 // validateFlags are the flags of the verb.
@@ -72,16 +73,25 @@ func (a *app) validate(ctx context.Context, f *validateFlags, changed func(strin
 	if folds < 2 {
 		return dataf("%s: only one node was measured, and without it there is nothing to predict from; measure more nodes to validate", d.measurements.Report.File)
 	}
-	s := a.talk.Stage("validating")
-	v, err := grfgp.Validate(ctx, d.net.Graph, d.data, spec, grfgp.ValidateOptions{Folds: folds, Scheme: grfgp.Scheme(f.scheme.value), Progress: s.Update})
+	v, err := a.crossValidate(ctx, d, spec, folds, grfgp.Scheme(f.scheme.value))
 	if err != nil {
-		return fitError(ctx, err)
+		return err
 	}
-	s.Done("%d measurements in %d folds", len(v.Left), folds)
 	if a.json {
 		return json.NewEncoder(a.Out).Encode(newValidateAnswer(d.net.Graph.IDs(), v))
 	}
 	return a.printValidation(v)
+}
+
+// crossValidate holds out folds of the measurements.
+func (a *app) crossValidate(ctx context.Context, d *modelData, spec grfgp.Spec, folds int, scheme grfgp.Scheme) (*grfgp.Validation, error) {
+	s := a.talk.Stage("validating")
+	v, err := grfgp.Validate(ctx, d.net.Graph, d.data, spec, grfgp.ValidateOptions{Folds: folds, Scheme: scheme, Progress: s.Update})
+	if err != nil {
+		return nil, fitError(ctx, err)
+	}
+	s.Done("%d measurements in %d folds", len(v.Left), folds)
+	return v, nil
 }
 
 // validateAnswer is the answer in JSON, with ids in place of the numbers of nodes.
@@ -99,7 +109,7 @@ type leftNode struct {
 }
 
 func newValidateAnswer(labels *graph.IDs, v *grfgp.Validation) *validateAnswer {
-	answer := &validateAnswer{1, v, []leftNode{}, verdicts(v)}
+	answer := &validateAnswer{1, v, []leftNode{}, report.Verdicts(v)}
 	for _, l := range v.Left {
 		answer.Left = append(answer.Left, leftNode{labels.At(l.Node), l})
 	}
@@ -119,7 +129,7 @@ func (a *app) printValidation(v *grfgp.Validation) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	return a.printVerdict(verdicts(v))
+	return a.printVerdict(report.Verdicts(v))
 }
 
 // printVerdict says below a table what it means.

@@ -162,26 +162,3 @@ func (s *suite) testSemidefinite(t *testing.T) {
 		t.Errorf("eigenvalues from %v to %v", least, most)
 	}
 }
-
-// testSolve: where an operator solves by itself, it solves.
-func (s *suite) testSolve(t *testing.T) {
-	op, ok := s.cov.Cross(s.rows, s.rows).(solve.Direct)
-	if !ok {
-		t.Skip("no solve.Direct")
-	}
-	noise := make([]float64, len(s.rows))
-	for i := range noise {
-		noise[i] = s.size * (0.05 + 0.01*float64(i%4))
-	}
-	b := wave(len(s.rows), 3, 2)
-	x := poisoned(len(s.rows), 3)
-	if err := op.SolveShifted(t.Context(), x, b, noise); err != nil {
-		t.Fatalf("SolveShifted: %v", err)
-	}
-	back := s.apply(t, op, x)
-	for i := range s.rows {
-		for c := range 3 {
-			s.close(t, back.At(i, c)+noise[i]*x.At(i, c), b.At(i, c), 1e-8, "(K + noise)·solution at %d, %d", i, c)
-		}
-	}
-}

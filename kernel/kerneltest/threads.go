@@ -62,14 +62,40 @@ func (s *suite) jobs() []job {
 				return flat(dst), err
 			}})
 	}
-	if _, ok := s.cov.Cross(s.rows, s.rows).(solve.Direct); ok {
-		jobs = append(jobs, job{"SolveShifted", func(ctx context.Context, cov kernel.Covariance) ([]float64, error) {
-			dst := poisoned(len(s.rows), 3)
-			err := cov.Cross(s.rows, s.rows).(solve.Direct).SolveShifted(ctx, dst, u, noise)
-			return flat(dst), err
+	a := kernel.AbilitiesOf(s.cov)
+	if a.Draw != nil {
+		jobs = append(jobs, job{"Draw", func(ctx context.Context, cov kernel.Covariance) ([]float64, error) {
+			d, err := kernel.AbilitiesOf(cov).Draw(ctx, 3, 7, s.rows)
+			if err != nil {
+				return nil, err
+			}
+			z := poisoned(s.Nodes(), 3)
+			err = d.Update(ctx, z, u)
+			return append(flat(d.At()), flat(z)...), err
 		}})
 	}
+	for k, name := range []string{"Precondition", "Invert"} {
+		if []bool{a.Precondition != nil, a.Invert != nil}[k] {
+			jobs = append(jobs, job{name, func(ctx context.Context, cov kernel.Covariance) ([]float64, error) {
+				p, err := inverse(ctx, cov, name, s.rows, noise)
+				if err != nil {
+					return nil, err
+				}
+				dst := poisoned(len(s.rows), 3)
+				p.Apply(dst, u)
+				return flat(dst), nil
+			}})
+		}
+	}
 	return jobs
+}
+
+// inverse calls the ability of the given name.
+func inverse(ctx context.Context, cov kernel.Covariance, name string, rows []int, noise []float64) (solve.Preconditioner, error) {
+	if name == "Invert" {
+		return kernel.AbilitiesOf(cov).Invert(ctx, rows, 0.5, noise)
+	}
+	return kernel.AbilitiesOf(cov).Precondition(ctx, rows, 0.5, noise)
 }
 
 // flat returns the entries of m row by row.

@@ -11,6 +11,7 @@ import (
 	"grfgp/graph"
 	"grfgp/internal/rng"
 	"grfgp/kernel"
+	"grfgp/kernel/materialized"
 	"grfgp/walk"
 )
 
@@ -155,7 +156,7 @@ func (r *RingRun) prepare(ctx context.Context, ring *graph.Graph, out *Regressio
 	r.kernel = grf
 	switch {
 	case r.Dense:
-		dense, err := kernel.NewMaterialized(grf)
+		dense, err := materialized.New(grf)
 		if err != nil {
 			return err
 		}

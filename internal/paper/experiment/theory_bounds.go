@@ -15,6 +15,7 @@ import (
 	"grfgp/internal/parallel"
 	"grfgp/internal/rng"
 	"grfgp/kernel"
+	"grfgp/kernel/lowrank"
 	"grfgp/solve"
 	"grfgp/sparse"
 	"grfgp/walk"
@@ -284,7 +285,7 @@ func (s theorySettings) woodbury(ctx context.Context) (*Result, error) {
 	if _, err := solve.CG(ctx, exact, op, noise, b, solve.Options{Tol: 1e-10, MaxIter: solveMost}); err != nil {
 		return nil, err
 	}
-	low, err := kernel.NewLowRank(f, kernel.Diffusion{}, kernel.LowRankOptions{Dim: s.Rank, Seed: s.Seed})
+	low, err := lowrank.New(f, kernel.Diffusion{}, lowrank.Options{Dim: s.Rank, Seed: s.Seed})
 	if err != nil {
 		return nil, err
 	}
@@ -295,7 +296,11 @@ func (s theorySettings) woodbury(ctx context.Context) (*Result, error) {
 	all := allNodes(nodes)
 	start := time.Now()
 	projected := cov.Cross(all, all)
-	if _, err := solve.Solve(ctx, rough, projected, noise, b, solve.DefaultOptions()); err != nil {
+	opts := solve.DefaultOptions()
+	if opts.Inverse, err = kernel.AbilitiesOf(cov).Invert(ctx, all, 0, noise); err != nil {
+		return nil, err
+	}
+	if _, err := solve.CG(ctx, rough, projected, noise, b, opts); err != nil {
 		return nil, err
 	}
 	seconds := time.Since(start).Seconds()

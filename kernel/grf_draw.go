@@ -4,27 +4,16 @@ import (
 	"context"
 
 	"gonum.org/v1/gonum/mat"
+
+	"grfgp/kernel/internal/normal"
 )
 
-// Drawer is a Covariance that draws from a posterior as quickly as from the
-// prior: K = ΦΦᵀ and g = Φw, so that g + K[·, x]·u = Φ(w + Φ_xᵀu) is one pass
-// over Φ.
-type Drawer interface {
-	Covariance
-	// Draw begins draws from the prior: those of Prior with the same seed. It is
-	// nil if a part of the covariance cannot.
-	Draw(ctx context.Context, draws int, seed uint64, x []int) (Draw, error)
+// Abilities are draws in one pass, and the features.
+func (c *grfCovariance) Abilities() Abilities {
+	return Abilities{Draw: c.draw, Fine: &Sampling{c.features, c.coeff}}
 }
 
-// Draw is draws g from N(0, K), a column each, of which only some are known yet.
-type Draw interface {
-	// At returns g[x].
-	At() *mat.Dense
-	// Update sets dst, a row per node, to g + K[·, x]·u. It can be called once.
-	Update(ctx context.Context, dst, u *mat.Dense) error
-}
-
-// grfDraw holds w.
+// grfDraw holds w of g = Φw.
 type grfDraw struct {
 	cov *grfCovariance
 	x   *factor
@@ -32,13 +21,12 @@ type grfDraw struct {
 	at  *mat.Dense
 }
 
-// Draw begins draws from the prior.
-func (c *grfCovariance) Draw(ctx context.Context, draws int, seed uint64, x []int) (Draw, error) {
+func (c *grfCovariance) draw(ctx context.Context, draws int, seed uint64, x []int) (Draw, error) {
 	d := &grfDraw{c, c.factor(x), mat.NewDense(c.Nodes(), draws, nil), mat.NewDense(len(x), draws, nil)}
 	if d.x.err != nil {
 		return nil, d.x.err
 	}
-	if err := normals(ctx, d.w, seed, "prior", 0); err != nil {
+	if err := normal.Fill(ctx, d.w, seed, "prior", 0); err != nil {
 		return nil, err
 	}
 	w := d.w

@@ -10,29 +10,20 @@ import (
 	"grfgp/internal/parallel"
 )
 
-// Keeper is a Kernel that can keep what is the same at every theta in Gram
-// matrices of one list of rows: worth it for training.
-type Keeper interface {
-	Kernel
-	// Keep returns the same kernel. Its Gram and GramGrad of these very rows
-	// take no more products with W after the first time, as long as what is
-	// kept fits into maxBytes; all else is as before.
-	Keep(rows []int, maxBytes int) Kernel
-}
+// Training offers a cache of T_k(W/ρ)[rows, rows], 4 bytes for each k and pair of
+// rows: 0.7 GB for 1,424 rows and β = 60, a quarter of it in reserve for a longer
+// reach. Gram and GramGrad of these rows then take no products with W.
+func (s *Series) Training() Training { return Training{Cache: s.cached} }
 
-// Keep makes a Keeper of a Series. It keeps T_k(W/ρ)[rows, rows], 4 bytes for
-// each k and pair of rows: 0.7 GB for 1,424 rows and β = 60, a quarter of it in
-// reserve for a longer reach.
-func (s *Series) Keep(rows []int, maxBytes int) Kernel {
+func (s *Series) cached(rows []int, maxBytes int) Kernel {
 	n := len(rows)
-	k := &kept{rows: slices.Clone(rows), most: maxBytes / max(1, 8*(n*(n+1)/2))}
-	kept := *s
-	kept.kept = k
-	return &kept
+	k := *s
+	k.cache = &seriesCache{rows: slices.Clone(rows), most: maxBytes / max(1, 8*(n*(n+1)/2))}
+	return &k
 }
 
-// kept holds triangles of T_0, T_1, … over rows, as far as they were needed.
-type kept struct {
+// seriesCache holds triangles of T_0, T_1, … over rows, as far as they were needed.
+type seriesCache struct {
 	rows []int
 	most int // terms
 	mu   sync.Mutex
@@ -42,24 +33,24 @@ type kept struct {
 // triangles are upper triangles of the T_k, row after row, without gaps.
 type triangles [][]float64
 
-// get returns at least the given number of triangles; nil where these rows or
-// so many terms are not kept.
-func (m *kept) get(ctx context.Context, r *recurrence, rows []int, terms int) (triangles, error) {
+// get returns at least the given number of triangles; ok is false where these rows
+// or so many terms are not cached.
+func (m *seriesCache) get(ctx context.Context, r *recurrence, rows []int, terms int) (t triangles, ok bool, err error) {
 	if m == nil || terms > m.most || !slices.Equal(rows, m.rows) {
-		return nil, nil
+		return nil, false, nil
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if len(m.t) >= terms {
-		return m.t, nil
+		return m.t, true, nil
 	}
 	m.t = nil // not both at once
 	n := len(rows)
-	t := make(triangles, min(m.most, terms+terms/4)) // the next theta may need a few more
+	t = make(triangles, min(m.most, terms+terms/4)) // the next theta may need a few more
 	for k := range t {
 		t[k] = make([]float64, n*(n+1)/2)
 	}
-	err := r.columns(ctx, n, func(_, lo, hi int) error {
+	err = r.columns(ctx, n, func(_, lo, hi int) error {
 		return r.recur(ctx, hi-lo, len(t), units(rows[lo:hi]), func(k int, x blas64.General) {
 			for a, i := range rows[:hi] {
 				first := max(a, lo)
@@ -68,10 +59,10 @@ func (m *kept) get(ctx context.Context, r *recurrence, rows []int, terms int) (t
 		})
 	})
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	m.t = t
-	return t, nil
+	return t, true, nil
 }
 
 // row returns columns a … n−1 of row a of triangle k.

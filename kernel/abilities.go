@@ -1,0 +1,159 @@
+package kernel
+
+import (
+	"context"
+
+	"gonum.org/v1/gonum/mat"
+
+	"grfgp/kernel/internal/normal"
+	"grfgp/solve"
+	"grfgp/walk"
+)
+
+// Abilities are the optional operations of a covariance: faster ways to results
+// that the methods of Covariance give as well, and facts about its parts. A nil
+// field says that the covariance does not have the ability.
+//
+// A covariance offers abilities by a method Abilities; callers ask by AbilitiesOf.
+// A covariance that wraps others (a sum, a scaling) builds its abilities from
+// theirs in that one method. Package kerneltest checks every ability against the
+// operations that it stands for.
+type Abilities struct {
+	// DiagFlops estimates the floating-point operations of Diag at the given
+	// number of nodes. Nil means that the diagonal costs next to nothing.
+	DiagFlops func(rows int) float64
+
+	// Draw begins draws from the prior that become posterior draws in one pass.
+	// They are the draws of Prior with the same seed.
+	Draw func(ctx context.Context, draws int, seed uint64, x []int) (Draw, error)
+
+	// Precondition approximates K[rows, rows] + constant·11ᵀ + diag(noise) better
+	// than the diagonal does: a part of low rank carries its largest eigenvalues.
+	Precondition func(ctx context.Context, rows []int, constant float64, noise []float64) (solve.Factored, error)
+
+	// Invert returns the inverse of K[rows, rows] + constant·11ᵀ + diag(noise),
+	// exact but for rounding.
+	Invert func(ctx context.Context, rows []int, constant float64, noise []float64) (solve.Preconditioner, error)
+
+	// LongRange reports that a part of K correlates nodes far from each other, so
+	// that scattered measurements tell about its hyperparameters.
+	LongRange bool
+
+	// Fine holds the random features of the graph itself, and Coarse those of
+	// coarser graphs, from fine to coarse. They must not be changed.
+	Fine   *Sampling
+	Coarse []Sampling
+
+	// Local is K without the terms that correlate all nodes with each other, such
+	// as trends. Nil means K itself.
+	Local Covariance
+}
+
+// Sampling is a set of random features and the coefficients f_l that combine them
+// to Φ = Σ f_l Ψ_l.
+type Sampling struct {
+	Features *walk.Features
+	Coeffs   []float64
+}
+
+// Draw holds draws g from N(0, K), one per column, of which only g[x] is known
+// yet. With K = ΦΦᵀ and g = Φw, the posterior draw g + K[·, x]·u = Φ(w + Φ_xᵀu)
+// takes a single pass over Φ.
+type Draw interface {
+	// At returns g[x].
+	At() *mat.Dense
+	// Update sets dst, a row per node, to g + K[·, x]·u. It can be called once.
+	Update(ctx context.Context, dst, u *mat.Dense) error
+}
+
+// AbilitiesOf returns the abilities of a covariance; the zero value if it offers
+// none.
+func AbilitiesOf(c Covariance) Abilities {
+	if a, ok := c.(interface{ Abilities() Abilities }); ok {
+		return a.Abilities()
+	}
+	return Abilities{}
+}
+
+// DiagFlops estimates the floating-point operations of c.Diag at the given number
+// of nodes.
+func DiagFlops(c Covariance, rows int) float64 {
+	if flops := AbilitiesOf(c).DiagFlops; flops != nil {
+		return flops(rows)
+	}
+	return 0
+}
+
+// Training is what a kernel offers to the learning of its hyperparameters. A
+// kernel offers it by a method Training; callers ask by TrainingOf.
+type Training struct {
+	// Starts are hyperparameters to start from, for kernels whose likelihood has
+	// several optima. Nil means the Start of every Param.
+	Starts [][]float64
+
+	// Cache returns the same kernel with a cache: Gram and GramGrad of these very
+	// rows compute the part that does not depend on hyperparameters once, as long
+	// as it fits into maxBytes. Nil means that the kernel has no such part.
+	Cache func(rows []int, maxBytes int) Kernel
+}
+
+// TrainingOf returns what k offers to learning.
+func TrainingOf(k Kernel) Training {
+	if t, ok := k.(interface{ Training() Training }); ok {
+		return t.Training()
+	}
+	return Training{}
+}
+
+// Starts returns the hyperparameters from which learning k should start: those
+// that the kernel names, or the Start of every Param.
+func Starts(k Kernel) [][]float64 {
+	if starts := TrainingOf(k).Starts; starts != nil {
+		return starts
+	}
+	return [][]float64{startOf(k.Params())}
+}
+
+// Cached returns k with a cache for training on the given rows, or k itself if it
+// has none.
+func Cached(k Kernel, rows []int, maxBytes int) Kernel {
+	if cache := TrainingOf(k).Cache; cache != nil {
+		return cache(rows, maxBytes)
+	}
+	return k
+}
+
+// startOf returns the Start of every parameter.
+func startOf(params []Param) []float64 {
+	theta := make([]float64, len(params))
+	for j, p := range params {
+		theta[j] = p.Start
+	}
+	return theta
+}
+
+// Connected reports for every row whether its covariance with any of the columns
+// differs from zero. Terms that correlate all nodes (Abilities.Local) do not count.
+// It costs one product with K[rows, cols]. It is of no use for dense kernels, whose
+// zeros are rounded.
+func Connected(ctx context.Context, c Covariance, rows, cols []int) ([]bool, error) {
+	if local := AbilitiesOf(c).Local; local != nil {
+		return Connected(ctx, local, rows, cols)
+	}
+	connected := make([]bool, len(rows))
+	if len(rows) == 0 || len(cols) == 0 {
+		return connected, nil
+	}
+	// With probability one a random vector is orthogonal to no row but zero.
+	x, sums := mat.NewDense(len(cols), 1, nil), mat.NewDense(len(rows), 1, nil)
+	if err := normal.Fill(ctx, x, 1, "joined", 0); err != nil {
+		return nil, err
+	}
+	if err := c.Cross(rows, cols).Apply(ctx, sums, x); err != nil {
+		return nil, err
+	}
+	for a := range connected {
+		connected[a] = sums.At(a, 0) != 0
+	}
+	return connected, nil
+}

@@ -1,0 +1,113 @@
+package materialized_test
+
+import (
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"grfgp/graph"
+	"grfgp/kernel"
+	"grfgp/kernel/kerneltest"
+	"grfgp/kernel/materialized"
+	"grfgp/walk"
+)
+
+func TestContract(t *testing.T) {
+	k, err := materialized.New(newGRF(t, scaleFreeFeatures(t), kernel.Diffusion{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kerneltest.Run(t, k, kerneltest.Options{})
+}
+
+// The dense kernel is the sparse one.
+func TestIsTheGRF(t *testing.T) {
+	grf := newGRF(t, scaleFreeFeatures(t), kernel.Matern{Nu: 2.5})
+	k, err := materialized.New(grf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := []int{3, 9, 3, 30}
+	if got, want := gram(t, k, rows), gram(t, grf, rows); !mat.EqualApprox(got, want, 1e-14) {
+		t.Errorf("dense %v, sparse %v", mat.Formatted(got), mat.Formatted(want))
+	}
+}
+
+// features are those of a graph, with sampling errors where few walkers are few.
+func features(t testing.TB, g *graph.Graph, err error, change func(*walk.Options)) *walk.Features {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts := walk.Default()
+	opts.MaxLen = 6
+	opts.Scale = g.WalkScale(graph.NormalizedAdjacency)
+	change(&opts)
+	f, err := walk.Sample(t.Context(), g.Normalized(graph.NormalizedAdjacency), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func scaleFreeFeatures(t testing.TB) *walk.Features {
+	g, err := graph.BarabasiAlbert(40, 2, 1)
+	return features(t, g, err, func(o *walk.Options) { o.Walks, o.Budget = 8, 4 })
+}
+
+func newGRF(t testing.TB, f *walk.Features, m kernel.Modulation) *kernel.GRF {
+	t.Helper()
+	k, err := kernel.NewGRF(f, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+func gram(t testing.TB, k kernel.Kernel, rows []int) *mat.SymDense {
+	t.Helper()
+	cov, err := k.At(kernel.Starts(k)[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := mat.NewSymDense(len(rows), nil)
+	if err := cov.Gram(t.Context(), m, rows); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// An unknown mean does not hide the inverse, and leaves it right.
+func TestConstantKeepsInverse(t *testing.T) {
+	k, err := materialized.New(newGRF(t, scaleFreeFeatures(t), kernel.Diffusion{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cov, err := k.At([]float64{1, 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, noise := []int{1, 4, 9, 16, 25}, []float64{0.1, 0.2, 0.3, 0.4, 0.5}
+	with := kernel.WithConstant(cov, 2.5)
+	invert := kernel.AbilitiesOf(with).Invert
+	if invert == nil {
+		t.Fatal("the inverse is hidden")
+	}
+	inverse, err := invert(t.Context(), rows, 0, noise)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, x, back := mat.NewDense(5, 2, []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 1}), mat.NewDense(5, 2, nil), mat.NewDense(5, 2, nil)
+	inverse.Apply(x, b)
+	if err := with.Cross(rows, rows).Apply(t.Context(), back, x); err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range noise {
+		for s := range 2 {
+			if got := back.At(i, s) + v*x.At(i, s); math.Abs(got-b.At(i, s)) > 1e-9 {
+				t.Errorf("entry %d, %d comes back as %v, want %v", i, s, got, b.At(i, s))
+			}
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"grfgp"
+)
+
+func TestMostUncertain(t *testing.T) {
+	r := &Regression{Prediction: grfgp.Prediction{SD: []float64{1, 3, 2, 3, 0, 5, 1, 1, 1, 1, 1, 1, 4}}}
+	if got := fmt.Sprint(r.MostUncertain()); got != "[5 12 1 3 2 0 6 7 8 9]" {
+		t.Errorf("least known are %v", got)
+	}
+}
+
+func TestVerdicts(t *testing.T) {
+	v := &grfgp.Validation{Left: make([]grfgp.Left, 100), RMSE: 2,
+		BaselineRMSE: map[string]float64{"overall mean": 9, "nearest measured node": 4, "smoothing": 5},
+		Coverage:     map[string]float64{"0.5": 0.52, "0.8": 0.6, "0.95": 1}}
+	text := strings.Join(Verdicts(v), "\n")
+	for _, want := range []string{
+		"is 2, 50 % less than that of the best baseline, nearest measured node.",
+		"50 % intervals contain 52.0 % of held-out measurements, as expected (a calibrated model: 40.0 to 60.0 %).",
+		"80 % intervals contain 60.0 % of held-out measurements, too few", "95 % intervals contain 100.0 % of held-out measurements, too many",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	v.RMSE = 4.2
+	if text := Verdicts(v)[0]; !strings.Contains(text, "no less than that of the baseline nearest measured node") {
+		t.Error(text)
+	}
+}
+
+func TestShort(t *testing.T) {
+	for v, want := range map[float64]string{54.2: "54.20", -7.83: "−7.830", 0: "0.000", 1234: "1234", 12345678: "1.235e+07", 1e-20: "0.000"} {
+		if got := short(v); got != want {
+			t.Errorf("%v is shown as %q, want %q", v, got, want)
+		}
+	}
+}
+
+func TestLimitNotes(t *testing.T) {
+	if all := LimitNotes(&grfgp.Limits{Nodes: 10}, "nodes"); len(all) != 0 {
+		t.Errorf("an exact kernel that reaches everywhere: %q", all)
+	}
+	l := &grfgp.Limits{Nodes: 400, PriorOnly: 5, Walks: &grfgp.WalkError{Walkers: 100, Kernel: 0.31, Low: 0.28, High: 0.35, NoiseShare: 0.2, Mean: 0.1, Nodes: 256}}
+	text := strings.Join(LimitNotes(l, "nodes"), "\n")
+	for _, want := range []string{"5 of 400 nodes (1.2 %)", "31 % (95 % interval 28 to 35 %", "20 % of a node's prior variance", "10 % of its standard deviation", "the walkers, 400 a node"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("nothing is said of %q in\n%s", want, text)
+		}
+	}
+	l.Walks.Kernel, l.Walks.Nodes = 0.1, 0
+	if text := strings.Join(LimitNotes(l, "nodes"), "\n"); strings.Contains(text, "walkers") || strings.Contains(text, "standard deviation") {
+		t.Errorf("walks that are fine, and means that were not predicted again:\n%s", text)
+	}
+}
+
+func TestDeviation(t *testing.T) {
+	for _, c := range []struct {
+		values     []float64
+		mean, want float64
+	}{
+		{[]float64{40, 52}, 46, 6},
+		{[]float64{3}, 3, 0},
+		{[]float64{0, 0}, 0, 0},
+		{[]float64{-1e308, 1e308}, 0, 1e308},
+		{[]float64{-math.MaxFloat64, math.MaxFloat64, -math.MaxFloat64, math.MaxFloat64}, 0, math.MaxFloat64},
+		{[]float64{-1e-300, 1e-300}, 0, 1e-300},
+		{[]float64{-5e-324, 5e-324}, 0, 5e-324},
+	} {
+		if got := deviation(c.values, c.mean); math.Abs(got-c.want) > 1e-15*c.want {
+			t.Errorf("deviation of %g is %g, want %g", c.values, got, c.want)
+		}
+	}
+}
+
+// A gain is judged by Student's t test, and only with enough replays that vary.
+func TestJudgeGain(t *testing.T) {
+	for _, c := range []struct {
+		e    grfgp.Estimate
+		want Gain
+	}{
+		{grfgp.Estimate{}, GainUnknown},
+		{grfgp.Estimate{Mean: 9, SE: 1, Seeds: 4}, GainTooFew},
+		{grfgp.Estimate{Seeds: 5}, GainNone},
+		{grfgp.Estimate{Mean: 9, Seeds: 5}, GainConstant},
+		{grfgp.Estimate{Mean: 2.7, SE: 1, Seeds: 5}, GainUnclear}, // t(4) = 2.776
+		{grfgp.Estimate{Mean: 2.8, SE: 1, Seeds: 5}, GainBetter},
+		{grfgp.Estimate{Mean: -2.8, SE: 1, Seeds: 5}, GainWorse},
+	} {
+		if got := JudgeGain(c.e); got != c.want {
+			t.Errorf("%+v is judged %d, want %d", c.e, got, c.want)
+		}
+	}
+}
+
+func TestJudgeCalibration(t *testing.T) {
+	bins := []grfgp.ReliabilityBin{{Count: 50, Confidence: 0.9}, {}, {Count: 50, Confidence: 0.5}}
+	v := JudgeCalibration(0.05, bins)
+	if want := math.Sqrt(2/math.Pi) * (math.Sqrt(50*0.09) + math.Sqrt(50*0.25)) / 100; math.Abs(v.Expected-want) > 1e-12 || !v.Calibrated || v.Bins != 3 {
+		t.Errorf("%+v, want %v by chance", v, want)
+	}
+	if JudgeCalibration(0.2, bins).Calibrated {
+		t.Error("an error of 0.2 passes for chance")
+	}
+}
