@@ -159,7 +159,8 @@ func searchName(panel, arm string, seed int) string {
 // search replays one arm.
 func search(ctx context.Context, task *searchTask, s searchSettings, a arm, row Row, progress func(done, total int64)) (*Result, error) {
 	began, memory := time.Now(), watchMemory()
-	sim, err := grfgp.Simulate(ctx, task.graph, task.table, s.Spec, grfgp.SimulateOptions{
+	g, table, _ := task.ordered()
+	sim, err := grfgp.Simulate(ctx, g, table, s.Spec, grfgp.SimulateOptions{
 		Goal: bayesopt.Maximize, Policies: []string{a.policy}, Start: s.Start, Steps: s.Steps, Seeds: 1, Seed: s.Seed, Retrain: s.Retrain, Progress: progress,
 	})
 	peak := memory()
@@ -226,13 +227,14 @@ func followWalks(ctx context.Context, task *searchTask, s searchSettings) ([]flo
 
 // startOf returns the nodes that all searches of a seed start from.
 func startOf(ctx context.Context, task *searchTask, s searchSettings) ([]int, error) {
-	sim, err := grfgp.Simulate(ctx, task.graph, task.table, grfgp.Spec{}, grfgp.SimulateOptions{
+	g, table, was := task.ordered()
+	sim, err := grfgp.Simulate(ctx, g, table, grfgp.Spec{}, grfgp.SimulateOptions{
 		Goal: bayesopt.Maximize, Policies: []string{"random"}, Start: s.Start, Steps: 1, Seeds: 1, Seed: s.Seed,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return sim.Replays[0].Nodes[:s.Start], nil
+	return at(was, sim.Replays[0].Nodes[:s.Start]), nil
 }
 
 // costs fills in what a search took.
@@ -244,7 +246,8 @@ func costs(row Row, began time.Time, peak float64, e bayesopt.Effort) {
 
 // uniform is the regret to expect of nodes drawn uniformly.
 func uniform(ctx context.Context, task *searchTask, s searchSettings, row Row) (*Result, error) {
-	sim, err := grfgp.Simulate(ctx, task.graph, task.table, grfgp.Spec{}, grfgp.SimulateOptions{
+	g, table, _ := task.ordered()
+	sim, err := grfgp.Simulate(ctx, g, table, grfgp.Spec{}, grfgp.SimulateOptions{
 		Goal: bayesopt.Maximize, Policies: []string{"random"}, Start: s.Start, Steps: s.Steps, Seeds: 1, Seed: s.Seed,
 	})
 	if err != nil {
