@@ -249,7 +249,7 @@ func (a *app) ask(ctx context.Context, f *suggestFlags, spec grfgp.Spec, t *sugg
 	if err != nil {
 		return nil, suggestError(ctx, err)
 	}
-	if err := o.TellAll(o.Sorted(d)); err != nil {
+	if err := o.TellAll(grfgp.Sorted(d)); err != nil {
 		return nil, suggestError(ctx, err)
 	}
 	s := a.talk.Stage("suggesting")
