@@ -48,7 +48,7 @@ func (c *Classifier) Probabilities(ctx context.Context, nodes []int) (*mat.Dense
 		hi := min(len(nodes), lo+size)
 		part := p.Slice(lo, hi, 0, c.Classes()).(*mat.Dense)
 		if err := c.probabilities(ctx, part, nodes[lo:hi]); err != nil {
-			return nil, fmt.Errorf("gp: class probabilities: %w", err)
+			return nil, fmt.Errorf("class probabilities: %w", err)
 		}
 	}
 	return p, nil
@@ -92,11 +92,11 @@ func (c *Classifier) Sample(ctx context.Context, nodes []int, draws int, seed ui
 	}
 	f, err := c.draw(ctx, nodes, draws, seed)
 	if err != nil {
-		return nil, fmt.Errorf("gp: samples of class probabilities: %w", err)
+		return nil, fmt.Errorf("samples of class probabilities: %w", err)
 	}
 	a, err := c.inducing.project(ctx, nodes)
 	if err != nil {
-		return nil, fmt.Errorf("gp: samples of class probabilities: %w", err)
+		return nil, fmt.Errorf("samples of class probabilities: %w", err)
 	}
 	mean := mat.NewDense(len(nodes), c.Classes(), nil)
 	mean.Mul(a.T(), c.q.mean)
