@@ -19,7 +19,7 @@ import (
 )
 
 // ErrSpec is wrapped by every error about a Spec that makes no sense.
-var ErrSpec = errors.New("grfgp: bad specification")
+var ErrSpec = errors.New("bad specification")
 
 // Spec says which model is fitted, in Go, in flags and in JSON alike. The zero
 // value leaves every choice to Fit.

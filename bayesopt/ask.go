@@ -60,7 +60,7 @@ func (o *Optimizer) Ask(ctx context.Context, r Request) (Answer, error) {
 	if posterior != nil && len(picks) > 0 {
 		start := time.Now()
 		if err := o.explain(ctx, &a, posterior, r); err != nil {
-			return Answer{}, fmt.Errorf("bayesopt: explaining: %w", err)
+			return Answer{}, fmt.Errorf("explaining: %w", err)
 		}
 		o.effort.Explain += time.Since(start)
 	}
@@ -136,18 +136,18 @@ func (o *Optimizer) pick(ctx context.Context, r Request) ([]Suggestion, Reason, 
 	if _, draws := policy.(Thompson); posterior != nil && !draws && len(r.Pending) > 0 {
 		var err error
 		if known, err = withMeans(ctx, posterior, r.Pending); err != nil {
-			return nil, Enough, nil, fmt.Errorf("bayesopt: conditioning on pending nodes: %w", err)
+			return nil, Enough, nil, fmt.Errorf("conditioning on pending nodes: %w", err)
 		}
 	}
 	c := o.candidates(r)
 	picks, err := policy.Pick(ctx, known, c, r.Count, r.Seed)
 	if err != nil {
-		return nil, Enough, nil, fmt.Errorf("bayesopt: picking: %w", err)
+		return nil, Enough, nil, fmt.Errorf("picking: %w", err)
 	}
 	o.effort.Pick += time.Since(start)
 	for k := range picks {
 		if err := o.checkNode(picks[k].Node); err != nil {
-			return nil, Enough, nil, fmt.Errorf("bayesopt: picking by %T: %w", policy, err)
+			return nil, Enough, nil, fmt.Errorf("picking by %T: %w", policy, err)
 		}
 		picks[k].Cost = o.opts.CostOf(picks[k].Node)
 		if why != "" {

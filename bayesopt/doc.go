@@ -50,10 +50,10 @@ import "errors"
 // Errors of this package.
 var (
 	// ErrOptions is wrapped by errors about invalid options and requests.
-	ErrOptions = errors.New("bayesopt: bad options")
+	ErrOptions = errors.New("bad options")
 	// ErrNoModel is wrapped where the measurements do not determine a model yet.
-	ErrNoModel = errors.New("bayesopt: there is no model yet")
+	ErrNoModel = errors.New("there is no model yet")
 	// ErrNode is wrapped by errors about nodes and values that are not valid
 	// measurements.
-	ErrNode = errors.New("bayesopt: not a measurement")
+	ErrNode = errors.New("not a measurement")
 )

@@ -79,6 +79,13 @@ func New(t Trainer, opts Options) (*Optimizer, error) {
 	if o.policy == nil {
 		o.policy = opts.Goal.Policy()
 	}
+	if v, ok := o.policy.(VarianceReduction); ok {
+		for _, i := range v.Over {
+			if i < 0 || i >= n {
+				return nil, fmt.Errorf("%w: nodes whose variance counts: there is no node %d of %d", ErrOptions, i, n)
+			}
+		}
+	}
 	o.allowed = opts.Allowed
 	if o.allowed == nil {
 		o.allowed = allNodes(n)
@@ -143,14 +150,14 @@ func (o *Optimizer) Effort() Effort { return o.effort }
 func (o *Optimizer) Update(ctx context.Context) (*gp.Posterior, error) {
 	for ; o.taken < o.data.Len(); o.taken++ {
 		if err := o.take(ctx, o.taken+1); err != nil {
-			return nil, fmt.Errorf("bayesopt: measurement %d: %w", o.taken+1, err)
+			return nil, fmt.Errorf("measurement %d: %w", o.taken+1, err)
 		}
 	}
 	if o.posterior == nil {
 		return nil, fmt.Errorf("%w: %d measurements", ErrNoModel, o.data.Len())
 	}
 	if err := o.extend(ctx, o.taken); err != nil { // by iteration
-		return nil, fmt.Errorf("bayesopt: %w", err)
+		return nil, err
 	}
 	return o.posterior, nil
 }
@@ -257,10 +264,10 @@ func (o *Optimizer) Resume(ctx context.Context, c Checkpoint) error {
 	}
 	m, err := o.trainer.Restore(ctx, c.Kernel, c.State)
 	if err != nil {
-		return fmt.Errorf("bayesopt: resuming: %w", err)
+		return fmt.Errorf("resuming: %w", err)
 	}
 	if err := o.adopt(ctx, &Trained{m, c.Kernel}, c.Measurements); err != nil {
-		return fmt.Errorf("bayesopt: resuming: %w", err)
+		return fmt.Errorf("resuming: %w", err)
 	}
 	o.taken = c.Measurements
 	return nil

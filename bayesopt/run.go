@@ -31,7 +31,7 @@ func (o *Optimizer) Run(ctx context.Context, r Request, measure func(ctx context
 		}
 		value, err := measure(ctx, nodes[0])
 		if err != nil {
-			return Enough, fmt.Errorf("bayesopt: measuring node %d: %w", nodes[0], err)
+			return Enough, fmt.Errorf("measuring node %d: %w", nodes[0], err)
 		}
 		if err := o.Tell(nodes[0], value); err != nil {
 			return Enough, err

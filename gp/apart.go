@@ -34,7 +34,7 @@ func (m *Model) Apart(ctx context.Context, d Data, lists [][]int) ([]float64, er
 		side.Set(0, 1, 1)
 		chol, err := solve.NewCholesky(block)
 		if err != nil {
-			return nil, fmt.Errorf("gp: predicting from afar: %w", err)
+			return nil, fmt.Errorf("predicting from afar: %w", err)
 		}
 		chol.Solve(side, side)
 		y := p.data.Y[list[0]]

@@ -66,7 +66,7 @@ func (m ClassMethod) MarshalText() ([]byte, error) { return []byte(m.String()), 
 func (m *ClassMethod) UnmarshalText(text []byte) error {
 	k := slices.Index(ClassMethods, string(text))
 	if k < 0 {
-		return fmt.Errorf("gp: no method of classification is called %q; there are %q", text, ClassMethods)
+		return fmt.Errorf("no method of classification is called %q; there are %q", text, ClassMethods)
 	}
 	*m = ClassMethod(k)
 	return nil
@@ -116,7 +116,7 @@ func Classify(ctx context.Context, k kernel.Kernel, l Labels, opts ClassifyOptio
 	if opts.State != nil {
 		opts.Method, opts.Solver = opts.State.Method, opts.State.Solver
 		if !opts.State.valid() {
-			return nil, ClassifyReport{}, fmt.Errorf("gp: classifying: calibration %+v makes no sense", opts.State.Calibration)
+			return nil, ClassifyReport{}, fmt.Errorf("classifying: calibration %+v makes no sense", opts.State.Calibration)
 		}
 	}
 	if opts.Solver == Auto {
@@ -139,10 +139,10 @@ func Classify(ctx context.Context, k kernel.Kernel, l Labels, opts ClassifyOptio
 	case Spreading:
 		c, r, err = spreadLabels(ctx, k, l, opts)
 	default:
-		return nil, r, fmt.Errorf("gp: classifying: no method %v; there are %q", opts.Method, ClassMethods)
+		return nil, r, fmt.Errorf("classifying: no method %v; there are %q", opts.Method, ClassMethods)
 	}
 	if err != nil {
-		return nil, r, fmt.Errorf("gp: classifying: %w", err)
+		return nil, r, fmt.Errorf("classifying: %w", err)
 	}
 	for _, p := range k.Params() {
 		r.Names = append(r.Names, p.Name)

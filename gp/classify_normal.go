@@ -123,7 +123,7 @@ func (c *normalClassifier) Probabilities(ctx context.Context, nodes []int) (*mat
 	}
 	f, err := c.latents(ctx, nodes)
 	if err != nil {
-		return nil, fmt.Errorf("gp: class probabilities: %w", err)
+		return nil, fmt.Errorf("class probabilities: %w", err)
 	}
 	p := mat.NewDense(len(nodes), c.classes(), nil)
 	f.probabilities(p, c.calibration)
@@ -247,11 +247,11 @@ func (c *normalClassifier) Sample(ctx context.Context, nodes []int, draws int, s
 	}
 	f, err := c.draw(ctx, nodes, draws, seed)
 	if err != nil {
-		return nil, fmt.Errorf("gp: samples of class probabilities: %w", err)
+		return nil, fmt.Errorf("samples of class probabilities: %w", err)
 	}
 	mean, err := c.mean(ctx, nodes)
 	if err != nil {
-		return nil, fmt.Errorf("gp: samples of class probabilities: %w", err)
+		return nil, fmt.Errorf("samples of class probabilities: %w", err)
 	}
 	return c.calibration.softmax(f, mean, draws, c.scale), nil
 }

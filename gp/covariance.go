@@ -60,7 +60,7 @@ func (p *Posterior) Covariance(ctx context.Context, rows, cols []int) (*mat.Dens
 	for lo := 0; lo < len(cols); lo += size {
 		hi := min(len(cols), lo+size)
 		if err := p.covariance(ctx, out.Slice(0, len(rows), lo, hi).(*mat.Dense), rows, cols[lo:hi]); err != nil {
-			return nil, fmt.Errorf("gp: posterior covariance: %w", err)
+			return nil, fmt.Errorf("posterior covariance: %w", err)
 		}
 	}
 	return out, nil

@@ -11,7 +11,7 @@ import (
 )
 
 // ErrData is wrapped by every error about measurements that cannot be modelled.
-var ErrData = errors.New("gp: measurements cannot be modelled")
+var ErrData = errors.New("measurements cannot be modelled")
 
 // Data are measurements: value Y[k] at node Nodes[k]. A node may be measured
 // more than once.

@@ -28,7 +28,7 @@ func (p *Posterior) Extend(ctx context.Context, d Data) (*Posterior, error) {
 		return nil, err
 	}
 	if err := q.extend(ctx, p); err != nil {
-		return nil, fmt.Errorf("gp: extending by %d measurements: %w", d.Len(), err)
+		return nil, fmt.Errorf("extending by %d measurements: %w", d.Len(), err)
 	}
 	return q, nil
 }
@@ -84,7 +84,7 @@ func (p *Posterior) Factored() bool {
 func (p *Posterior) Innovations() ([]float64, error) {
 	s, ok := p.system.(exactSystem)
 	if !ok {
-		return nil, errors.New("gp: innovations need the exact solver")
+		return nil, errors.New("innovations need the exact solver")
 	}
 	z := mat.NewDense(p.data.Len(), 1, slices.Clone(p.data.Y))
 	s.SolveLower(z, z)

@@ -39,7 +39,7 @@ func (s Solver) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 func (s *Solver) UnmarshalText(text []byte) error {
 	k := slices.Index(Solvers, string(text))
 	if k < 0 {
-		return fmt.Errorf("gp: no solver is called %q; there are %q", text, Solvers)
+		return fmt.Errorf("no solver is called %q; there are %q", text, Solvers)
 	}
 	*s = Solver(k)
 	return nil
@@ -82,7 +82,7 @@ const MaxProbes = 64
 
 func (s Stochastic) check() error {
 	if s.Probes < 0 || s.Probes > MaxProbes || !(s.Tol >= 0) || s.Tol >= 1 {
-		return fmt.Errorf("gp: fitting: %d probes and a residual of %g; take 0 to %d and 0 to 1", s.Probes, s.Tol, MaxProbes)
+		return fmt.Errorf("fitting: %d probes and a residual of %g; take 0 to %d and 0 to 1", s.Probes, s.Tol, MaxProbes)
 	}
 	return nil
 }
@@ -116,10 +116,10 @@ func (m *Model) State() State {
 // NewModel makes a model of a kernel and a State.
 func NewModel(k kernel.Kernel, s State) (*Model, error) {
 	if _, err := k.At(s.Theta); err != nil {
-		return nil, fmt.Errorf("gp: making a model: %w", err)
+		return nil, fmt.Errorf("making a model: %w", err)
 	}
 	if !(s.Noise >= 0) || !(s.MeanVar >= 0) || !(s.Units.Scale > 0) || math.IsNaN(s.Units.Center) || s.Solver != Exact && s.Solver != Iterative {
-		return nil, fmt.Errorf("gp: making a model: %+v makes no sense", s)
+		return nil, fmt.Errorf("making a model: %+v makes no sense", s)
 	}
 	return &Model{kernel: k, theta: append([]float64(nil), s.Theta...), noise: s.Noise, units: s.Units, meanVar: s.MeanVar, solver: s.Solver}, nil
 }
@@ -154,6 +154,11 @@ type FitReport struct {
 // likelihood (with a weak prior that matters only where data are few). Readings of
 // one node are pooled first, which changes nothing but the time it takes: see
 // Data.Pool.
+//
+// Of many measurements, patches are fitted first, which are runs of measured nodes
+// with near numbers. On a graph in locality order (graph.Graph.Ordered) a patch is a
+// connected part of the graph and tells about short distances. In any other order the
+// result is as right, but learning starts from a worse place.
 //
 // From readings that are all the same, or from a single one, nothing is learned
 // but what the prior says, and only if both mean and noise are known; the prior
@@ -214,7 +219,7 @@ func Fit(ctx context.Context, k kernel.Kernel, d Data, opts FitOptions) (*Model,
 		theta, r, err = l.fitIteratively(ctx, starts, opts)
 	}
 	if err != nil {
-		return nil, r, fmt.Errorf("gp: fitting: %w", err)
+		return nil, r, fmt.Errorf("fitting: %w", err)
 	}
 	m.theta, m.noise = p.split(theta)
 	r.Solver, r.Theta, r.NoiseSD = m.solver, m.Theta(), m.NoiseSD()

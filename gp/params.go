@@ -45,7 +45,7 @@ func newParams(k kernel.Kernel, starts [][]float64, known bool) (*params, [][]fl
 	all := make([][]float64, len(starts))
 	for s, start := range starts {
 		if len(start) != len(k.Params()) {
-			return nil, nil, fmt.Errorf("gp: fitting: %d starting values for %d parameters", len(start), len(k.Params()))
+			return nil, nil, fmt.Errorf("fitting: %d starting values for %d parameters", len(start), len(k.Params()))
 		}
 		all[s] = append([]float64(nil), start...)
 		if !known {

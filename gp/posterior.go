@@ -46,12 +46,12 @@ func (m *Model) Condition(ctx context.Context, d Data) (*Posterior, error) {
 	s := m.units.standard(d)
 	p := &Posterior{model: m, prior: k, cov: kernel.WithConstant(k, m.meanVar), data: s, noise: noises(s, m.noise)}
 	if p.system, err = newSystem(ctx, p); err != nil {
-		return nil, fmt.Errorf("gp: conditioning: %w", err)
+		return nil, fmt.Errorf("conditioning: %w", err)
 	}
 	p.alpha = make([]float64, s.Len())
 	y := mat.NewDense(s.Len(), 1, append([]float64(nil), s.Y...))
 	if err := p.system.solve(ctx, mat.NewDense(s.Len(), 1, p.alpha), y, forMeans); err != nil {
-		return nil, fmt.Errorf("gp: conditioning: %w", err)
+		return nil, fmt.Errorf("conditioning: %w", err)
 	}
 	return p, nil
 }
@@ -89,7 +89,7 @@ func (p *Posterior) checkNodes(lists ...[]int) error {
 	for _, nodes := range lists {
 		for _, i := range nodes {
 			if i < 0 || i >= n {
-				return fmt.Errorf("gp: there is no node %d of %d", i, n)
+				return fmt.Errorf("there is no node %d of %d", i, n)
 			}
 		}
 	}
@@ -104,7 +104,7 @@ func (p *Posterior) Mean(ctx context.Context, nodes []int) ([]float64, error) {
 	mean := mat.NewDense(len(nodes), 1, nil)
 	alpha := mat.NewDense(len(p.alpha), 1, p.alpha)
 	if err := p.cov.Cross(nodes, p.data.Nodes).Apply(ctx, mean, alpha); err != nil {
-		return nil, fmt.Errorf("gp: posterior mean: %w", err)
+		return nil, fmt.Errorf("posterior mean: %w", err)
 	}
 	u := p.model.units
 	out := make([]float64, len(nodes))
@@ -179,7 +179,7 @@ const varianceSeed = 0x76617269616e6365
 func (p *Posterior) exactVariance(ctx context.Context, nodes []int) ([]float64, error) {
 	out := make([]float64, len(nodes))
 	if err := p.cov.Diag(ctx, out, nodes); err != nil {
-		return nil, fmt.Errorf("gp: posterior variance: %w", err)
+		return nil, fmt.Errorf("posterior variance: %w", err)
 	}
 	chol := p.system.(exactSystem)
 	size := max(1, crossEntries/p.data.Len())
@@ -187,7 +187,7 @@ func (p *Posterior) exactVariance(ctx context.Context, nodes []int) ([]float64, 
 		hi := min(len(nodes), lo+size)
 		cross, err := p.cross(ctx, nodes[lo:hi])
 		if err != nil {
-			return nil, fmt.Errorf("gp: posterior variance: %w", err)
+			return nil, fmt.Errorf("posterior variance: %w", err)
 		}
 		chol.SolveLower(cross, cross)
 		t, c := cross.Dims()
@@ -234,14 +234,14 @@ func (p *Posterior) Sample(ctx context.Context, nodes []int, draws int, seed uin
 		return nil, err
 	}
 	if draws < 0 {
-		return nil, fmt.Errorf("gp: %d posterior samples; ask for 0 or more", draws)
+		return nil, fmt.Errorf("%d posterior samples; ask for 0 or more", draws)
 	}
 	if len(nodes) == 0 || draws == 0 {
 		return &mat.Dense{}, nil
 	}
 	out, err := p.sample(ctx, nodes, draws, seed)
 	if err != nil {
-		return nil, fmt.Errorf("gp: posterior samples: %w", err)
+		return nil, fmt.Errorf("posterior samples: %w", err)
 	}
 	u, rows := p.model.units, len(nodes)
 	parallel.Ranges(rows, 8192, func(lo, hi int) {
@@ -310,7 +310,7 @@ func rowsOf(x *mat.Dense, rows []int) *mat.Dense {
 func (p *Posterior) LeaveOneOut() (mean, sd []float64, err error) {
 	exact, ok := p.system.(exactSystem)
 	if !ok {
-		return nil, nil, errors.New("gp: leave-one-out needs the exact solver")
+		return nil, nil, errors.New("leave-one-out needs the exact solver")
 	}
 	f := &factor{chol: exact.Cholesky, alpha: p.alpha}
 	mean, sd = f.leaveOneOut(p.data)

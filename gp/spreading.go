@@ -122,7 +122,7 @@ func (s *spreading) Probabilities(ctx context.Context, nodes []int) (*mat.Dense,
 	}
 	f, err := s.sums(ctx, nodes)
 	if err != nil {
-		return nil, fmt.Errorf("gp: label spreading: %w", err)
+		return nil, fmt.Errorf("label spreading: %w", err)
 	}
 	s.normalise(f)
 	return f, nil
@@ -130,7 +130,7 @@ func (s *spreading) Probabilities(ctx context.Context, nodes []int) (*mat.Dense,
 
 // Sample says that there is nothing to draw.
 func (s *spreading) Sample(context.Context, []int, int, uint64) ([]*mat.Dense, error) {
-	return nil, errors.New("gp: label spreading is no model to draw from; take another method")
+	return nil, errors.New("label spreading is no model to draw from; take another method")
 }
 
 func (s *spreading) LeftOut() *mat.Dense {

@@ -40,7 +40,7 @@ func (c *variationalClassifier) Probabilities(ctx context.Context, nodes []int) 
 		hi := min(len(nodes), lo+size)
 		part := p.Slice(lo, hi, 0, c.Classes()).(*mat.Dense)
 		if err := c.probabilities(ctx, part, nodes[lo:hi]); err != nil {
-			return nil, fmt.Errorf("gp: class probabilities: %w", err)
+			return nil, fmt.Errorf("class probabilities: %w", err)
 		}
 	}
 	return p, nil
@@ -84,11 +84,11 @@ func (c *variationalClassifier) Sample(ctx context.Context, nodes []int, draws i
 	}
 	f, err := c.draw(ctx, nodes, draws, seed)
 	if err != nil {
-		return nil, fmt.Errorf("gp: samples of class probabilities: %w", err)
+		return nil, fmt.Errorf("samples of class probabilities: %w", err)
 	}
 	a, err := c.inducing.project(ctx, nodes)
 	if err != nil {
-		return nil, fmt.Errorf("gp: samples of class probabilities: %w", err)
+		return nil, fmt.Errorf("samples of class probabilities: %w", err)
 	}
 	mean := mat.NewDense(len(nodes), c.Classes(), nil)
 	mean.Mul(a.T(), c.q.mean)

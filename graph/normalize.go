@@ -36,7 +36,7 @@ func ParseNormalization(name string) (Normalization, error) {
 	if k := slices.Index(normalizationNames, name); k >= 0 {
 		return Normalization(k), nil
 	}
-	return 0, fmt.Errorf("graph: no normalisation is called %q: use %s", name, strings.Join(normalizationNames, ", "))
+	return 0, fmt.Errorf("no normalisation is called %q: use %s", name, strings.Join(normalizationNames, ", "))
 }
 
 // Normalized returns W. Entries (i, j) and (j, i) are the same bits. A lone node

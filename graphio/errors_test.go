@@ -116,7 +116,7 @@ func TestGraphErrors(t *testing.T) {
 		{"open quote", "u,v\n\"a,b\n", Options{}, ErrData, "e:2:1: a quoted field does not end on its line; close the quote; a field may not hold a line break"},
 		{"stray quote", "u,v\n\"a\"x,b\n", Options{}, ErrData, `e:2:4: text after the closing quote: "x,b"; write a quote within quotes as ""`},
 		{"lone return", "u,v\na\rb,c\n", Options{}, ErrData, "e:2:2: a carriage return within the line; line ends must be LF or CRLF" + skip},
-		{"weights too large together", "u,v,w\na,b,1e308\na,b,1e308\n", Options{}, ErrData, `e: the edges make no graph (graph: not a valid graph: the weights at node "a" add up to more than 1.7976931348623157e+308: scale them down); correct the weights`},
+		{"weights too large together", "u,v,w\na,b,1e308\na,b,1e308\n", Options{}, ErrData, `e: the edges make no graph (not a valid graph: the weights at node "a" add up to more than 1.7976931348623157e+308: scale them down); correct the weights`},
 		{"all bad", "u,v,w\na,b,x\n", Options{BadRows: BadRowsSkip}, ErrData, `e: there is no edge in it; the first bad row is e:2:5: weight "x" is not a number`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

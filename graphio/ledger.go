@@ -81,7 +81,7 @@ func (l Ledger) Balanced() bool {
 // close checks the ledger of a file that has been read.
 func (l Ledger) close(name string) error {
 	if !l.Balanced() {
-		return fmt.Errorf("graphio: reading %s: the ledger does not add up: %v", name, l)
+		return fmt.Errorf("reading %s: the ledger does not add up: %v", name, l)
 	}
 	return nil
 }

@@ -87,7 +87,7 @@ func (r *rejects) take(bad []badRow) error {
 				raw = append(bytes.Clone(raw), '\n') // the last line; those of another file may follow
 			}
 			if _, err := r.w.Write(raw); err != nil {
-				return fmt.Errorf("graphio: writing rejected rows of %s: %w", r.report.File, err)
+				return fmt.Errorf("writing rejected rows of %s: %w", r.report.File, err)
 			}
 		}
 	}

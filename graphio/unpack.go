@@ -35,7 +35,7 @@ func (in *input) unpack() error {
 	case compression.Zstd:
 		z, err := zstd.NewReader(raw, zstd.WithDecoderConcurrency(1))
 		if err != nil {
-			return fmt.Errorf("graphio: unpacking %s: %w", in.name, err)
+			return fmt.Errorf("unpacking %s: %w", in.name, err)
 		}
 		in.closers = append(in.closers, z.Close)
 		text = z

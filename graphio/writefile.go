@@ -28,7 +28,7 @@ func WriteFile(path string, write func(io.Writer) error) error {
 		// Through a symbolic link, its target is replaced and the link stays.
 		target, err := filepath.EvalSymlinks(path)
 		if err != nil {
-			return fmt.Errorf("graphio: writing %s: %w", path, err)
+			return fmt.Errorf("writing %s: %w", path, err)
 		}
 		path, mode = target, info.Mode()
 	}
@@ -50,17 +50,17 @@ func WriteFile(path string, write func(io.Writer) error) error {
 	}
 	if mode != 0 { // as private as what it replaces
 		if err := f.Chmod(mode); err != nil {
-			return fmt.Errorf("graphio: writing %s: %w", path, err)
+			return fmt.Errorf("writing %s: %w", path, err)
 		}
 	}
 	if err := f.Sync(); err != nil {
-		return fmt.Errorf("graphio: writing %s: %w", path, err)
+		return fmt.Errorf("writing %s: %w", path, err)
 	}
 	if err := f.Close(); err != nil {
-		return fmt.Errorf("graphio: writing %s: %w", path, err)
+		return fmt.Errorf("writing %s: %w", path, err)
 	}
 	if err := os.Rename(f.Name(), path); err != nil {
-		return fmt.Errorf("graphio: writing %s: %w", path, err)
+		return fmt.Errorf("writing %s: %w", path, err)
 	}
 	done = true
 	syncFolder(filepath.Dir(path))
@@ -97,7 +97,7 @@ func fill(f *os.File, write func(io.Writer) error) error {
 		return err
 	}
 	if err := w.Flush(); err != nil {
-		return fmt.Errorf("graphio: writing %s: %w", f.Name(), err)
+		return fmt.Errorf("writing %s: %w", f.Name(), err)
 	}
 	return nil
 }
@@ -112,7 +112,7 @@ func writeDirectly(path string, write func(io.Writer) error) error {
 		return err
 	}
 	if err := f.Close(); err != nil {
-		return fmt.Errorf("graphio: writing %s: %w", path, err)
+		return fmt.Errorf("writing %s: %w", path, err)
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ import (
 )
 
 // ErrFeatures is wrapped by errors about features that make no such kernel.
-var ErrFeatures = errors.New("kernel: features do not fit the kernel")
+var ErrFeatures = errors.New("features do not fit the kernel")
 
 // maxCoeff bounds the coefficients |f_l|, so that no entry of K overflows.
 const maxCoeff = 1e100

@@ -12,7 +12,7 @@ import (
 )
 
 // ErrScales is wrapped by errors about scales that do not fit together.
-var ErrScales = errors.New("kernel: scales do not fit together")
+var ErrScales = errors.New("scales do not fit together")
 
 // Multiscale is a sum over coarser and coarser graphs, for functions that vary
 // over distances which no walk on the finest graph covers:

@@ -13,7 +13,7 @@ import (
 
 // ErrMatrix is wrapped by every error about the matrix W of a kernel; the
 // message says what is wrong with it.
-var ErrMatrix = errors.New("kernel: matrix cannot be used")
+var ErrMatrix = errors.New("matrix cannot be used")
 
 // Series is the kernel of a family by products with W, at any size: the whole of
 // it (NewExact), or cut off at a walk length L, K = Ψ², Ψ = Σ_{l≤L} f_l W^l
@@ -37,7 +37,7 @@ type Series struct {
 // 1e-12 of each row, with walks up to length maxLen.
 func NewSeries(w *sparse.CSR, m Modulation, maxLen int) (*Series, error) {
 	if maxLen < 0 {
-		return nil, fmt.Errorf("kernel: series up to walk length %d: want 0 or more", maxLen)
+		return nil, fmt.Errorf("series up to walk length %d: want 0 or more", maxLen)
 	}
 	r, err := newRecurrence(w, nil)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 )
 
 // ErrTheta is wrapped by every error about values of hyperparameters.
-var ErrTheta = errors.New("kernel: bad hyperparameters")
+var ErrTheta = errors.New("bad hyperparameters")
 
 // checkTheta returns an error unless theta has a finite value for each
 // parameter, positive where it must be.

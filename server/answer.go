@@ -16,7 +16,7 @@ import (
 func respond(w http.ResponseWriter, status int, v any) error {
 	body, err := json.Marshal(v)
 	if err != nil {
-		return fmt.Errorf("server: an answer: %w", err)
+		return fmt.Errorf("an answer: %w", err)
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)

@@ -83,7 +83,7 @@ func (s *Server) importGraph(r *http.Request, a *study.Archive) error {
 		return err
 	}
 	if _, _, err := s.keep(r.Context(), a.Graph); err != nil {
-		return fmt.Errorf("server: the graph of a study: %w", err)
+		return fmt.Errorf("the graph of a study: %w", err)
 	}
 	return nil
 }

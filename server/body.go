@@ -15,7 +15,6 @@ import (
 	"unicode/utf8"
 
 	"grfgp/graphio"
-	"grfgp/internal/plain"
 	"grfgp/study"
 )
 
@@ -241,7 +240,7 @@ func (u *upload) done(w http.ResponseWriter, err error) error {
 	case errors.As(err, &known):
 		return badData.because("%s", known.Text(asParameters))
 	case errors.Is(err, study.ErrCorrupt):
-		return badData.because("%s", plain.Words(err))
+		return badData.because("%s", err.Error())
 	}
 	return bodyError(err)
 }

@@ -78,11 +78,11 @@ func (c *columns) texts(name string, rows int, at func(k int) []byte) {
 func (c *columns) send(w http.ResponseWriter, head any) error {
 	text, err := json.Marshal(head)
 	if err != nil {
-		return fmt.Errorf("server: columns: %w", err)
+		return fmt.Errorf("columns: %w", err)
 	}
 	list, err := json.Marshal(c.list)
 	if err != nil {
-		return fmt.Errorf("server: columns: %w", err)
+		return fmt.Errorf("columns: %w", err)
 	}
 	text = append(append(append(text[:len(text)-1], `,"columns":`...), list...), '}')
 	for (len(columnsKind)+4+len(text))%8 != 0 {

@@ -66,7 +66,7 @@ func (f *flight[T]) await(ctx context.Context, s *Server, compute func() (T, err
 func safely(f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err = fmt.Errorf("server: panic: %v\n%s", v, debug.Stack())
+			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
 		}
 	}()
 	return f()

@@ -18,7 +18,6 @@ import (
 
 	"grfgp/graphio"
 	"grfgp/internal/compression"
-	"grfgp/internal/plain"
 	"grfgp/store"
 	"grfgp/study"
 )
@@ -227,7 +226,7 @@ func (s *Server) decompress(file io.Reader) (io.Reader, error) {
 // checkIDs refuses a graph whose ids a study cannot hold.
 func checkIDs(net *graphio.Network) error {
 	if err := study.CheckIDs(net.Graph.IDs()); err != nil {
-		return badData.because("%s", plain.Words(err))
+		return badData.because("%s", err.Error())
 	}
 	return nil
 }

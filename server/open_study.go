@@ -97,7 +97,7 @@ func (s *Server) openStudy(name string) (*openStudy, error) {
 		return nil, noStudy(name)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("server: opening %q: %w", name, err)
+		return nil, fmt.Errorf("opening %q: %w", name, err)
 	}
 	o.Study = st
 	return o, nil

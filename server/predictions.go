@@ -8,7 +8,6 @@ import (
 	"strconv"
 
 	"grfgp"
-	"grfgp/graph"
 	"grfgp/study"
 )
 
@@ -79,7 +78,7 @@ func (o *openStudy) books() books {
 func (b books) row(net *network, p *study.Predictions, i int) nodeView {
 	id := net.Graph.IDs().At(i)
 	half := halfWidth * p.SD[i]
-	v := nodeView{Number: i, Node: id, Mean: number(p.Mean[i]), SD: number(p.SD[i]), Lower: number(p.Mean[i] - half), Upper: number(p.Mean[i] + half),
+	v := nodeView{Number: net.number[i], Node: id, Mean: number(p.Mean[i]), SD: number(p.SD[i]), Lower: number(p.Mean[i] - half), Upper: number(p.Mean[i] + half),
 		Pending: b.pending[id], Abandoned: b.abandoned[id], position: net.position(i)}
 	if read := b.read[id]; read.n > 0 {
 		v.Measured, v.N = true, read.n
@@ -123,11 +122,11 @@ func (s *Server) predictions(w http.ResponseWriter, r *http.Request) error {
 	labels := o.net.Graph.IDs()
 	switch format {
 	case "csv":
-		return predictionTable(w, o, labels, p)
+		return predictionTable(w, o, p)
 	case "columns":
 		var c columns
-		c.floats("mean", len(p.Mean), func(i int) float64 { return p.Mean[i] })
-		c.floats("sd", len(p.SD), func(i int) float64 { return p.SD[i] })
+		c.floats("mean", len(p.Mean), func(k int) float64 { return p.Mean[o.net.order[k]] })
+		c.floats("sd", len(p.SD), func(k int) float64 { return p.SD[o.net.order[k]] })
 		return c.send(w, map[string]any{"kind": "predictions", "seq": p.Seq, "readings": p.Measurements, "noise_sd": number(p.NoiseSD)})
 	}
 	answer := struct {
@@ -139,12 +138,12 @@ func (s *Server) predictions(w http.ResponseWriter, r *http.Request) error {
 		Nodes    []nodeView `json:"nodes"`
 		Next     *int       `json:"next,omitempty"`
 	}{p.Seq, p.Measurements, number(p.NoiseSD), p.Spec, labels.Len(), []nodeView{}, nil}
-	nodes, err := chooseNodes(labels, p, ids, order, after, limit)
+	nodes, err := o.net.chooseNodes(p, ids, order, after, limit)
 	if err != nil {
 		return err
 	}
-	if last := len(nodes) - 1; len(ids) == 0 && order == "" && last >= 0 && nodes[last]+1 < labels.Len() {
-		answer.Next = &nodes[last]
+	if last := len(nodes) - 1; len(ids) == 0 && order == "" && last >= 0 && o.net.number[nodes[last]]+1 < labels.Len() {
+		answer.Next = &o.net.number[nodes[last]]
 	}
 	b := o.books()
 	for _, i := range nodes {
@@ -155,12 +154,12 @@ func (s *Server) predictions(w http.ResponseWriter, r *http.Request) error {
 
 // chooseNodes returns the nodes that are asked for: those of some ids, the first
 // by some order, or the next ones by number.
-func chooseNodes(labels *graph.IDs, p *study.Predictions, ids []string, order string, after, limit int) ([]int, error) {
+func (n *network) chooseNodes(p *study.Predictions, ids []string, order string, after, limit int) ([]int, error) {
 	var nodes []int
 	switch {
 	case len(ids) > 0:
 		for _, id := range ids {
-			i, ok := labels.Lookup([]byte(id))
+			i, ok := n.Graph.IDs().Lookup([]byte(id))
 			if !ok {
 				return nil, notFound.because("there is no node %q", id)
 			}
@@ -174,23 +173,21 @@ func chooseNodes(labels *graph.IDs, p *study.Predictions, ids []string, order st
 		if order[0] == '-' {
 			sign = -1
 		}
-		for i := range labels.Len() {
-			nodes = append(nodes, i)
-		}
-		slices.SortFunc(nodes, func(i, j int) int { return cmp.Or(sign*cmp.Compare(by[i], by[j]), i-j) })
+		nodes = slices.Clone(n.order)
+		slices.SortStableFunc(nodes, func(i, j int) int { return sign * cmp.Compare(by[i], by[j]) })
 		nodes = nodes[:min(limit, len(nodes))]
 	default:
-		for i := min(after, labels.Len()) + 1; i < labels.Len() && len(nodes) < limit; i++ {
-			nodes = append(nodes, i)
+		if first := min(after, len(n.order)) + 1; first < len(n.order) {
+			nodes = n.order[first:min(len(n.order), first+limit)]
 		}
 	}
 	return nodes, nil
 }
 
-func predictionTable(w http.ResponseWriter, o *openStudy, labels *graph.IDs, p *study.Predictions) error {
+func predictionTable(w http.ResponseWriter, o *openStudy, p *study.Predictions) error {
 	b := o.books()
 	return table(w, o.name+"-predictions", []string{"node", "mean", "sd", "lower", "upper", "measured", "value", "n"}, func(row func(...string)) {
-		for i := range labels.Len() {
+		for _, i := range o.net.order {
 			v := b.row(o.net, p, i)
 			row(v.Node, figure(float64(v.Mean)), figure(float64(v.SD)), figure(float64(v.Lower)), figure(float64(v.Upper)), strconv.FormatBool(v.Measured), figureAt(v.Value), strconv.Itoa(v.N))
 		}

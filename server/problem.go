@@ -10,7 +10,6 @@ import (
 	"strconv"
 
 	"grfgp/graphio"
-	"grfgp/internal/plain"
 	"grfgp/store"
 	"grfgp/study"
 )
@@ -117,7 +116,7 @@ var sentinels = []struct {
 func known(err error) (k kind, detail string, inside, ok bool) {
 	for _, c := range sentinels {
 		if errors.Is(err, c.err) {
-			return c.kind, cmp.Or(c.detail, plain.Words(err)), c.detail != "", true
+			return c.kind, cmp.Or(c.detail, err.Error()), c.detail != "", true
 		}
 	}
 	return internal, "", false, false
@@ -152,7 +151,7 @@ func (s *Server) problemOf(r *http.Request, err error) *problem {
 		if errors.Is(err, study.ErrUnknownNode) {
 			field = "node"
 		}
-		p.Errors = []fault{{fmt.Sprintf("#/observations/%d/%s", row.Row, field), plain.Words(row.Err)}}
+		p.Errors = []fault{{fmt.Sprintf("#/observations/%d/%s", row.Row, field), row.Err.Error()}}
 		p.Detail += "; nothing was taken"
 	}
 	return p

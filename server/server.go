@@ -9,7 +9,6 @@ package server
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -110,7 +109,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, grace time.Duration)
 	go func() { failed <- h.Serve(l) }()
 	select {
 	case err := <-failed:
-		return fmt.Errorf("server: %w", err)
+		return err
 	case <-ctx.Done():
 	}
 	s.end()

@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"time"
 
-	"grfgp/internal/plain"
 	"grfgp/study"
 )
 
@@ -76,7 +75,7 @@ func (s *Server) listStudies(w http.ResponseWriter, r *http.Request) error {
 		case errors.Is(err, study.ErrCorrupt): // the others are shown all the same
 			s.log.Error("a study is damaged", "study", i.Name, "error", err)
 			all = append(all, studyView{
-				Name: i.Name, Seq: i.Events, Status: study.StatusDamaged, Problem: plain.Words(err), Created: i.Created, Updated: i.Updated,
+				Name: i.Name, Seq: i.Events, Status: study.StatusDamaged, Problem: err.Error(), Created: i.Created, Updated: i.Updated,
 				Trials: new(study.State).Counts(), Engine: engineStatus{State: engineFailed, Since: i.Updated},
 			})
 		case err != nil:

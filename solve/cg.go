@@ -22,7 +22,7 @@ import (
 func CG(ctx context.Context, dst *mat.Dense, a Operator, noise []float64, b *mat.Dense, opts Options) (Stats, error) {
 	c, err := newConjugate(dst, a, noise, b, opts)
 	if err != nil {
-		return Stats{}, fmt.Errorf("solve: conjugate gradients: %w", err)
+		return Stats{}, fmt.Errorf("conjugate gradients: %w", err)
 	}
 	for {
 		err := c.restart(ctx)
@@ -34,7 +34,7 @@ func CG(ctx context.Context, dst *mat.Dense, a Operator, noise []float64, b *mat
 		}
 		if err != nil {
 			c.stats.Residuals = nil // none for what dst holds now
-			return c.stats, fmt.Errorf("solve: conjugate gradients: iteration %d: %w", c.stats.Iterations, err)
+			return c.stats, fmt.Errorf("conjugate gradients: iteration %d: %w", c.stats.Iterations, err)
 		}
 	}
 	column, times := 0, 0.0 // the column that is farthest above its tolerance

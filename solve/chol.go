@@ -29,7 +29,7 @@ func NewCholesky(h *mat.SymDense) (*Cholesky, error) {
 		return c, nil
 	}
 	if pivot := factor(dense.Of(c.l)); pivot >= 0 {
-		return nil, fmt.Errorf("solve: Cholesky factor: pivot %d of %d is %.3g, with %.3g on the diagonal: %w; add noise",
+		return nil, fmt.Errorf("Cholesky factor: pivot %d of %d is %.3g, with %.3g on the diagonal: %w; add noise",
 			pivot, n, c.l.Data[pivot*n+pivot], h.At(pivot, pivot), ErrNotPositiveDefinite)
 	}
 	return c, nil
@@ -47,7 +47,7 @@ func (c *Cholesky) Copy() *Cholesky { return &Cholesky{c.l, c.used} }
 func (c *Cholesky) Append(row []float64) error {
 	n := c.l.Rows
 	if len(row) != n+1 {
-		return fmt.Errorf("solve: append to Cholesky factor: %w: %d elements for row %d", ErrArgument, len(row), n)
+		return fmt.Errorf("append to Cholesky factor: %w: %d elements for row %d", ErrArgument, len(row), n)
 	}
 	c.grow()
 	l := block(c.l, 0, n, 0, n)
@@ -59,7 +59,7 @@ func (c *Cholesky) Append(row []float64) error {
 	d := next[n] - dot(next[:n], next)
 	if !(d > 0) || math.IsInf(d, 1) {
 		c.used.Add(-1)
-		return fmt.Errorf("solve: append to Cholesky factor: pivot %d is %.3g, with %.3g on the diagonal: %w; add noise",
+		return fmt.Errorf("append to Cholesky factor: pivot %d is %.3g, with %.3g on the diagonal: %w; add noise",
 			n, d, row[n], ErrNotPositiveDefinite)
 	}
 	next[n] = math.Sqrt(d)

@@ -59,23 +59,23 @@ func NewCoarse[M Sparse[M]](a M, c *mat.SymDense, d []float64) (*Coarse, error) 
 	n, m := a.Dims()
 	switch {
 	case n != len(d):
-		return nil, fmt.Errorf("solve: coarse: %w: diagonal of %d for %d rows", ErrArgument, len(d), n)
+		return nil, fmt.Errorf("coarse: %w: diagonal of %d for %d rows", ErrArgument, len(d), n)
 	case m != c.SymmetricDim():
-		return nil, fmt.Errorf("solve: coarse: %w: matrix of %d between %d columns", ErrArgument, c.SymmetricDim(), m)
+		return nil, fmt.Errorf("coarse: %w: matrix of %d between %d columns", ErrArgument, c.SymmetricDim(), m)
 	case n == 0:
-		return nil, fmt.Errorf("solve: coarse: %w: no rows", ErrArgument)
+		return nil, fmt.Errorf("coarse: %w: no rows", ErrArgument)
 	}
 	p := &Coarse{a: a, t: a.T(), inv: make([]float64, n)}
 	var err error
 	if p.invSqrt, p.logDet, err = inverseRoots(d); err != nil {
-		return nil, fmt.Errorf("solve: coarse: diagonal element %w", err)
+		return nil, fmt.Errorf("coarse: diagonal element %w", err)
 	}
 	for i, v := range d {
 		p.inv[i] = 1 / v
 	}
 	b, order, err := semidefiniteFactor(c)
 	if err != nil {
-		return nil, fmt.Errorf("solve: coarse: %w", err)
+		return nil, fmt.Errorf("coarse: %w", err)
 	}
 	rank := b.Cols
 	if rank == 0 {
@@ -84,7 +84,7 @@ func NewCoarse[M Sparse[M]](a M, c *mat.SymDense, d []float64) (*Coarse, error) 
 	p.onePlus = congruent(b, order, weightedGram(a, p.inv))
 	small, err := factorOnePlus(p.onePlus)
 	if err != nil {
-		return nil, fmt.Errorf("solve: coarse: %w", err)
+		return nil, fmt.Errorf("coarse: %w", err)
 	}
 	p.logDet += small
 

@@ -32,7 +32,7 @@ const basisFloats = 1 << 26
 func LogDet(ctx context.Context, a Operator, noise []float64, opts LogDetOptions) (value, se float64, err error) {
 	values, err := quadratures(ctx, a, noise, opts, basisFloats)
 	if err != nil {
-		return 0, 0, fmt.Errorf("solve: log-determinant: %w", err)
+		return 0, 0, fmt.Errorf("log-determinant: %w", err)
 	}
 	for _, v := range values {
 		value += v

@@ -36,14 +36,14 @@ type LowRank struct {
 func NewLowRank(u *mat.Dense, noise []float64) (*LowRank, error) {
 	n, k := u.Dims()
 	if n != len(noise) {
-		return nil, fmt.Errorf("solve: low rank: %w: %d noise variances for %d rows", ErrArgument, len(noise), n)
+		return nil, fmt.Errorf("low rank: %w: %d noise variances for %d rows", ErrArgument, len(noise), n)
 	}
 	if n == 0 {
-		return nil, fmt.Errorf("solve: low rank: %w: no rows", ErrArgument)
+		return nil, fmt.Errorf("low rank: %w: no rows", ErrArgument)
 	}
 	invSqrt, logDet, err := inverseRoots(noise)
 	if err != nil {
-		return nil, fmt.Errorf("solve: low rank: noise variance %w", err)
+		return nil, fmt.Errorf("low rank: noise variance %w", err)
 	}
 	v := mat.NewDense(n, k, nil)
 	scaleRows(v, u, invSqrt)
@@ -52,7 +52,7 @@ func NewLowRank(u *mat.Dense, noise []float64) (*LowRank, error) {
 	p.onePlus = crossProduct(p.b, p.b)
 	small, err := factorOnePlus(p.onePlus)
 	if err != nil {
-		return nil, fmt.Errorf("solve: low rank: %w", err)
+		return nil, fmt.Errorf("low rank: %w", err)
 	}
 	p.logDet += small
 	solveLower(dense.Of(p.onePlus), dense.Of(p.b).T())

@@ -20,6 +20,6 @@ type Operator interface {
 
 // Errors of this package.
 var (
-	ErrNotConverged        = errors.New("solve: not converged")
-	ErrNotPositiveDefinite = errors.New("solve: not positive definite")
+	ErrNotConverged        = errors.New("not converged")
+	ErrNotPositiveDefinite = errors.New("not positive definite")
 )

@@ -10,7 +10,7 @@ import (
 
 // ErrArgument is wrapped when sizes do not fit, an option is out of range or a
 // number is not finite.
-var ErrArgument = errors.New("solve: bad argument")
+var ErrArgument = errors.New("bad argument")
 
 // Options say when a solver stops. They are literal: no zero stands for a
 // default. Start from DefaultOptions.

@@ -35,12 +35,12 @@ type Jacobi struct{ inv, invSqrt []float64 }
 // diagonal of a matrix and what is added to it.
 func NewJacobi(diag, noise []float64) (*Jacobi, error) {
 	if len(diag) != len(noise) {
-		return nil, fmt.Errorf("solve: Jacobi: %w: %d noise variances for a diagonal of %d", ErrArgument, len(noise), len(diag))
+		return nil, fmt.Errorf("Jacobi: %w: %d noise variances for a diagonal of %d", ErrArgument, len(noise), len(diag))
 	}
 	j := &Jacobi{make([]float64, len(diag)), make([]float64, len(diag))}
 	for i, d := range diag {
 		if d += noise[i]; !(d > 0) || math.IsInf(d, 1) {
-			return nil, fmt.Errorf("solve: Jacobi: diagonal element %d is %g: %w", i, d, ErrNotPositiveDefinite)
+			return nil, fmt.Errorf("Jacobi: diagonal element %d is %g: %w", i, d, ErrNotPositiveDefinite)
 		}
 		j.inv[i], j.invSqrt[i] = 1/d, 1/math.Sqrt(d)
 	}

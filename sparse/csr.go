@@ -12,7 +12,7 @@ import (
 )
 
 // ErrFormat is wrapped by every error of NewCSR; the message says which rule broke.
-var ErrFormat = errors.New("sparse: not a valid CSR matrix")
+var ErrFormat = errors.New("not a valid CSR matrix")
 
 // MaxCols is the largest number of columns, and of rows, which are the columns
 // of the transpose: one bit of a column index stays free for whoever needs a mark.

@@ -14,27 +14,26 @@ import (
 	"grfgp/study"
 )
 
-// database is a Store in SQL. The statements are those that SQLite and PostgreSQL
-// both know; dialect is where they differ. There is one connection, which owns
-// the store.
+// database is a Store in SQL, on the one connection that owns the store. Its
+// statements are common to SQLite and PostgreSQL; a dialect has the differences.
 type database struct {
 	db      *sql.DB
 	dialect dialect
 }
 
-// dialect is what differs between databases.
+// dialect has the differences between databases.
 type dialect interface {
-	// schema are the statements that make the tables where there are none.
+	// schema returns the statements that create the tables.
 	schema() []string
-	// tables says whether there are tables of this program, and others that must
-	// be left alone.
+	// tables reports whether there are tables of this program, and others that must
+	// not be mixed with them.
 	tables(ctx context.Context, tx *sql.Tx) (ours, others bool, err error)
-	// explain wraps an error of the driver in one of this package's or study's.
+	// explain wraps an error of the driver in one of this package or of study.
 	explain(err error) error
-	// leave gives up, by a last statement, what the end of a connection gives up
-	// too late for who opens the store next.
+	// leave releases the lock before the connection closes, if the database would
+	// release it only some time later.
 	leave(ctx context.Context, on execer)
-	// release gives up what Close of the database does not.
+	// release removes what closing the database leaves behind.
 	release() error
 }
 
@@ -43,13 +42,14 @@ type execer interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 }
 
-// schemaVersion is that of the tables.
+// schemaVersion is the version of the tables.
 const schemaVersion = 1
 
-// patience is how long the database may take for a statement or a transaction.
-const patience = time.Minute
+// timeout limits a statement or a transaction.
+const timeout = time.Minute
 
-// prepare takes the store, and makes the tables where there are none and may be.
+// prepare takes the lock of the store, creates the tables if need be, and checks
+// their version.
 func (d *database) prepare(ctx context.Context, opts Options) error {
 	return d.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		ours, others, err := d.dialect.tables(ctx, tx)
@@ -57,7 +57,7 @@ func (d *database) prepare(ctx context.Context, opts Options) error {
 		case err != nil:
 			return err
 		case !ours && (others || opts.MustExist):
-			return fmt.Errorf("%w: it has no tables of studies; name another place, or make a store with 'grfgp study create'", ErrForeign)
+			return fmt.Errorf("%w: it has no tables of studies; name another store", ErrForeign)
 		case !ours:
 			if err := d.makeTables(ctx, tx); err != nil {
 				return err
@@ -68,7 +68,7 @@ func (d *database) prepare(ctx context.Context, opts Options) error {
 			return err
 		}
 		if version != fmt.Sprint(schemaVersion) {
-			return fmt.Errorf("%w: its tables are of version %s, and this program knows %d; is there a newer one?", ErrForeign, version, schemaVersion)
+			return fmt.Errorf("%w: its tables have version %s, and this program knows version %d; use a newer program", ErrForeign, version, schemaVersion)
 		}
 		return nil
 	})
@@ -84,22 +84,22 @@ func (d *database) makeTables(ctx context.Context, tx *sql.Tx) error {
 	return err
 }
 
-// steady is ctx without its end, but for a limit of its own: a caller who goes
-// away in the middle of a statement would take the one connection along.
-func steady(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+// detached returns ctx with a time limit in place of its own end: cancelling a
+// statement would close the one connection.
+func detached(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), limit)
 }
 
 // write runs a transaction.
 func (d *database) write(ctx context.Context, do func(ctx context.Context, tx *sql.Tx) error) error {
-	return d.writeWithin(ctx, patience, do)
+	return d.writeWithin(ctx, timeout, do)
 }
 
 func (d *database) writeWithin(ctx context.Context, limit time.Duration, do func(ctx context.Context, tx *sql.Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	ctx, cancel := steady(ctx, limit)
+	ctx, cancel := detached(ctx, limit)
 	defer cancel()
 	tx, err := d.db.BeginTx(ctx, nil)
 	if err != nil {
@@ -115,12 +115,12 @@ func (d *database) writeWithin(ctx context.Context, limit time.Duration, do func
 	return nil
 }
 
-// one scans the only row of a query; the error is sql.ErrNoRows if there is none.
+// one scans the row of a query; the error is sql.ErrNoRows if there is none.
 func (d *database) one(ctx context.Context, to any, query string, args ...any) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	ctx, cancel := steady(ctx, patience)
+	ctx, cancel := detached(ctx, timeout)
 	defer cancel()
 	err := d.db.QueryRowContext(ctx, query, args...).Scan(to)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -129,12 +129,12 @@ func (d *database) one(ctx context.Context, to any, query string, args ...any) e
 	return d.dialect.explain(err)
 }
 
-// lastWord is how long Close waits for a statement that is under way.
-const lastWord = 5 * time.Second
+// closeTimeout is how long Close waits for a statement that is under way.
+const closeTimeout = 5 * time.Second
 
-// Close gives the store up, after what is under way.
+// Close releases the store after the statement that is under way.
 func (d *database) Close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), lastWord)
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	if s := d.db.Stats(); s.InUse == 0 {
 		if s.OpenConnections > 0 {
@@ -148,27 +148,27 @@ func (d *database) Close() error {
 	}
 	err := d.db.Close()
 	if wait == nil {
-		err = errors.Join(err, last.Close()) // with which the connection itself ends
+		err = errors.Join(err, last.Close()) // this closes the connection
 	}
 	return errors.Join(err, d.dialect.release())
 }
 
-// Log returns the events of a study.
+// Log implements Store.
 func (d *database) Log(name string) study.Log { return &log{d, name} }
 
-// log is the events of one study.
+// log is the event log of one study.
 type log struct {
 	*database
 	study string
 }
 
-// perEvent is what each of many events may take beside patience: a round trip to
-// a database that is far away.
+// perEvent extends timeout for each appended event: a round trip to a distant
+// database.
 const perEvent = 100 * time.Millisecond
 
 // Append implements study.Log.
 func (l *log) Append(ctx context.Context, events ...study.Event) error {
-	limit := patience + time.Duration(len(events))*perEvent
+	limit := timeout + time.Duration(len(events))*perEvent
 	return l.writeWithin(ctx, limit, func(ctx context.Context, tx *sql.Tx) error {
 		var last int64
 		if err := tx.QueryRowContext(ctx, `SELECT COALESCE(MAX(seq), 0) FROM grfgp_events WHERE study = $1`, l.study).Scan(&last); err != nil {
@@ -180,7 +180,7 @@ func (l *log) Append(ctx context.Context, events ...study.Event) error {
 			}
 			body, err := json.Marshal(e)
 			if err != nil {
-				return fmt.Errorf("store: event %d: %w", e.Seq, err)
+				return fmt.Errorf("event %d: %w", e.Seq, err)
 			}
 			if _, err := tx.ExecContext(ctx, `INSERT INTO grfgp_events (study, seq, at, body) VALUES ($1, $2, $3, $4)`, l.study, e.Seq, e.Time.UnixMicro(), string(body)); err != nil {
 				return err
@@ -190,8 +190,8 @@ func (l *log) Append(ctx context.Context, events ...study.Event) error {
 	})
 }
 
-// page is how many events are read at once: the connection is free while the
-// caller looks at them.
+// page is the number of events read at once. Between pages the connection is free for
+// others.
 const page = 512
 
 // Events implements study.Log.
@@ -216,7 +216,7 @@ func (l *log) Events(ctx context.Context, after int64) iter.Seq2[study.Event, er
 	}
 }
 
-// restore is what to do about events that are damaged.
+// restore says what to do about damaged events.
 const restore = "restore the store from a backup, or import an export of the study under another name"
 
 func (l *log) page(ctx context.Context, after int64) ([]study.Event, error) {
@@ -232,7 +232,7 @@ func (l *log) page(ctx context.Context, after int64) ([]study.Event, error) {
 			return fmt.Errorf("%w: %q, event %d: %v; %s", study.ErrCorrupt, l.study, seq, err, restore)
 		}
 		if want := after + 1 + int64(len(events)); seq != want || e.Seq != want {
-			return fmt.Errorf("%w: %q has event %d, called %d, where %d is next; %s", study.ErrCorrupt, l.study, seq, e.Seq, want, restore)
+			return fmt.Errorf("%w: %q has event %d, numbered %d in its body, where %d is next; %s", study.ErrCorrupt, l.study, seq, e.Seq, want, restore)
 		}
 		events = append(events, e)
 		return nil
@@ -240,12 +240,12 @@ func (l *log) page(ctx context.Context, after int64) ([]study.Event, error) {
 	return events, err
 }
 
-// rows runs a query and hands on its rows.
+// rows runs a query and calls each for every row.
 func (d *database) rows(ctx context.Context, each func(scan func(...any) error) error, query string, args ...any) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	ctx, cancel := steady(ctx, patience)
+	ctx, cancel := detached(ctx, timeout)
 	defer cancel()
 	rows, err := d.db.QueryContext(ctx, query, args...)
 	if err != nil {
@@ -280,34 +280,34 @@ func (d *database) Studies(ctx context.Context) ([]StudyInfo, error) {
 	return all, err
 }
 
-// Checkpoints keeps what an engine of a study has learned.
-func (d *database) Checkpoints(name string) study.CheckpointStore { return &keeper{d, name} }
+// Checkpoints implements Store.
+func (d *database) Checkpoints(name string) study.CheckpointStore { return &checkpoints{d, name} }
 
-// keeper has a row of its own for a study.
-type keeper struct {
+// checkpoints is the row of grfgp_learned of one study.
+type checkpoints struct {
 	*database
 	study string
 }
 
-// Save implements study.Keeper.
-func (k *keeper) Save(ctx context.Context, learned []byte) error {
+// Save implements study.CheckpointStore.
+func (k *checkpoints) Save(ctx context.Context, checkpoint []byte) error {
 	return k.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `INSERT INTO grfgp_learned (study, body) VALUES ($1, $2) ON CONFLICT (study) DO UPDATE SET body = excluded.body`, k.study, learned)
+		_, err := tx.ExecContext(ctx, `INSERT INTO grfgp_learned (study, body) VALUES ($1, $2) ON CONFLICT (study) DO UPDATE SET body = excluded.body`, k.study, checkpoint)
 		return err
 	})
 }
 
-// Load implements study.Keeper.
-func (k *keeper) Load(ctx context.Context) ([]byte, error) {
-	var learned []byte
-	err := k.one(ctx, &learned, `SELECT body FROM grfgp_learned WHERE study = $1`, k.study)
+// Load implements study.CheckpointStore.
+func (k *checkpoints) Load(ctx context.Context) ([]byte, error) {
+	var checkpoint []byte
+	err := k.one(ctx, &checkpoint, `SELECT body FROM grfgp_learned WHERE study = $1`, k.study)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
-	return learned, err
+	return checkpoint, err
 }
 
-// PutGraph implements Store. Graphs are compressed.
+// PutGraph implements Store. Graphs are compressed with zstd.
 func (d *database) PutGraph(ctx context.Context, packed []byte) (string, error) {
 	id := GraphID(packed)
 	var there bool
@@ -344,7 +344,7 @@ func (d *database) Graph(ctx context.Context, id string) ([]byte, error) {
 	defer dec.Close()
 	packed, err := dec.DecodeAll(body, nil)
 	if err != nil || GraphID(packed) != id {
-		return nil, fmt.Errorf("%w: graph %s is not what was put there: %v", study.ErrCorrupt, id, err)
+		return nil, fmt.Errorf("%w: graph %s does not have its checksum: %v", study.ErrCorrupt, id, err)
 	}
 	return packed, nil
 }

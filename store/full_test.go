@@ -21,7 +21,7 @@ func TestReadOnly(t *testing.T) {
 	if _, err := s.(*database).db.Exec("PRAGMA query_only = 1"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.PutGraph(t.Context(), []byte("graph")); !errors.Is(err, ErrAccess) || !strings.Contains(err.Error(), "let this user write") {
+	if _, err := s.PutGraph(t.Context(), []byte("graph")); !errors.Is(err, ErrAccess) || !strings.Contains(err.Error(), "allow this user to write") {
 		t.Errorf("%v", err)
 	}
 }

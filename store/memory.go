@@ -10,16 +10,16 @@ import (
 	"grfgp/study"
 )
 
-// memory is a Store that is lost with the process.
+// memory is a Store in memory.
 type memory struct {
-	mu     sync.Mutex
-	logs   map[string]*study.MemoryLog
-	graphs map[string][]byte
-	kept   map[string][]byte
+	mu          sync.Mutex
+	logs        map[string]*study.MemoryLog
+	graphs      map[string][]byte
+	checkpoints map[string][]byte
 }
 
 func newMemory() *memory {
-	return &memory{logs: map[string]*study.MemoryLog{}, graphs: map[string][]byte{}, kept: map[string][]byte{}}
+	return &memory{logs: map[string]*study.MemoryLog{}, graphs: map[string][]byte{}, checkpoints: map[string][]byte{}}
 }
 
 func (m *memory) Log(name string) study.Log {
@@ -31,24 +31,24 @@ func (m *memory) Log(name string) study.Log {
 	return m.logs[name]
 }
 
-func (m *memory) Checkpoints(name string) study.CheckpointStore { return memoryKeeper{m, name} }
+func (m *memory) Checkpoints(name string) study.CheckpointStore { return memoryCheckpoints{m, name} }
 
-type memoryKeeper struct {
+type memoryCheckpoints struct {
 	*memory
 	study string
 }
 
-func (k memoryKeeper) Save(_ context.Context, learned []byte) error {
+func (k memoryCheckpoints) Save(_ context.Context, checkpoint []byte) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.kept[k.study] = slices.Clone(learned)
+	k.checkpoints[k.study] = slices.Clone(checkpoint)
 	return nil
 }
 
-func (k memoryKeeper) Load(context.Context) ([]byte, error) {
+func (k memoryCheckpoints) Load(context.Context) ([]byte, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return slices.Clone(k.kept[k.study]), nil
+	return slices.Clone(k.checkpoints[k.study]), nil
 }
 
 func (m *memory) Studies(ctx context.Context) ([]StudyInfo, error) {

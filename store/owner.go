@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// self names this process for people: those who find a store held. url is where
-// it answers for the store, if it does.
+// self describes this process, for the error of another that finds the store held.
+// url is the address of its server, if it is one.
 func self(url string) string {
 	host, err := os.Hostname()
 	if err != nil {
@@ -20,9 +20,9 @@ func self(url string) string {
 	return fmt.Sprintf("the server %s, %s", url, process)
 }
 
-// heldBy is the error of a store that somebody else, as self names it, owns.
+// heldBy is the error of a store that another process, as self describes it, owns.
 func heldBy(where, who string) error {
-	next := "try again when that has ended"
+	next := "try again when that process has ended"
 	if _, server, ok := strings.Cut(who, "the server "); ok {
 		url, _, _ := strings.Cut(server, ", ")
 		next = "give " + url + " as the store"

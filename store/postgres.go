@@ -20,17 +20,17 @@ import (
 	"grfgp/study"
 )
 
-// postgres is a store in a PostgreSQL database. An advisory lock of the one
-// connection says who owns it: without the lock there is no connection, a new
-// one after a break included.
+// postgres is the dialect of a store in a PostgreSQL database. An advisory lock
+// decides who owns it. Every connection takes the lock first, also when it replaces
+// one that broke.
 type postgres struct {
 	where string
-	name  string      // of connections of this process
-	owned atomic.Bool // before
+	name  string      // application_name of the connections
+	owned atomic.Bool // this process has owned the store before
 }
 
-func openPostgres(ctx context.Context, place string, opts Options) (Store, error) {
-	config, err := pgx.ParseConfig(place)
+func openPostgres(ctx context.Context, location string, opts Options) (Store, error) {
+	config, err := pgx.ParseConfig(location)
 	if err != nil {
 		return nil, fmt.Errorf("%w: the URL of the database: %w", ErrNotFound, err)
 	}
@@ -41,7 +41,7 @@ func openPostgres(ctx context.Context, place string, opts Options) (Store, error
 	db.SetConnMaxLifetime(0)
 	db.SetConnMaxIdleTime(0)
 	d := &database{db, p}
-	err = p.explain(db.PingContext(ctx)) // which the caller may give up
+	err = p.explain(db.PingContext(ctx)) // unlike prepare, this can be cancelled
 	if err == nil {
 		err = d.prepare(ctx, opts)
 	}
@@ -52,31 +52,29 @@ func openPostgres(ctx context.Context, place string, opts Options) (Store, error
 	return d, nil
 }
 
-// lockClass is the first half of the number of the advisory lock; the second is
-// that of the schema.
+// lockClass is the first key of the advisory lock; the second is a hash of the
+// schema.
 const lockClass = 0x67726670 // "grfp"
 
-// own takes the lock, for as long as the connection lasts, or ends the
-// connection.
+// own takes the lock for the lifetime of the connection, or closes the connection.
 func (p *postgres) own(ctx context.Context, c *pgx.Conn) error {
 	err := p.lock(ctx, c)
 	if err == nil {
 		err = durable(ctx, c)
 	}
 	if err != nil {
-		c.Close(ctx) // the driver leaves it open
+		c.Close(ctx) // the driver would leave it open
 	}
 	return err
 }
 
-// durable sees to it that what is committed is on disk, whatever the database is
-// set to; stricter settings stay.
+// durable turns synchronous_commit on if the database has turned it off.
 func durable(ctx context.Context, c *pgx.Conn) error {
 	_, err := c.Exec(ctx, `SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`)
 	return err
 }
 
-// afterBreak is how long the lock of a connection that broke may outlast it.
+// afterBreak is how long the database may hold the lock of a broken connection.
 const afterBreak = 3 * time.Second
 
 func (p *postgres) lock(ctx context.Context, c *pgx.Conn) error {
@@ -103,16 +101,16 @@ func (p *postgres) lock(ctx context.Context, c *pgx.Conn) error {
 	}
 }
 
-// leave gives the lock up. The server notices the end of a connection only after
-// Close has returned.
+// leave releases the lock: the database would notice the end of the connection only
+// after Close has returned.
 func (p *postgres) leave(ctx context.Context, on execer) {
-	_, _ = on.ExecContext(ctx, `SELECT pg_advisory_unlock_all()`) // if not now, then with the connection
+	_, _ = on.ExecContext(ctx, `SELECT pg_advisory_unlock_all()`) // after an error, the lock ends with the connection
 }
 
-// longestName is how much PostgreSQL keeps of the name of a connection, in bytes.
+// longestName is the length to which PostgreSQL cuts application_name, in bytes.
 const longestName = 63
 
-// holder says who has the lock.
+// holder describes the process that holds the lock.
 func (p *postgres) holder(ctx context.Context, c *pgx.Conn) string {
 	who := "another process"
 	_ = c.QueryRow(ctx, `SELECT application_name || ', since ' || date_trunc('second', backend_start)
@@ -131,7 +129,7 @@ func (p *postgres) schema() []string {
 	}
 }
 
-// tables looks at the schema. Others may have tables there too.
+// tables implements dialect. Other programs may have tables in the same schema.
 func (p *postgres) tables(ctx context.Context, tx *sql.Tx) (ours, others bool, err error) {
 	err = tx.QueryRowContext(ctx, `SELECT to_regclass('grfgp_meta') IS NOT NULL`).Scan(&ours)
 	return ours, false, err
@@ -146,17 +144,16 @@ func (p *postgres) explain(err error) error {
 	case errors.As(err, &e) && e.Code == "23505": // unique_violation
 		return fmt.Errorf("%w: %w", study.ErrSequence, err)
 	case errors.As(err, &e) && e.Code == "53100": // disk_full
-		return fmt.Errorf("%w: %s: %w; make room on that disk", ErrFull, p.where, err)
+		return fmt.Errorf("%w: %s: %w; free space on that disk", ErrFull, p.where, err)
 	case errors.As(err, &connect):
-		return fmt.Errorf("%w: %s: %w; is it running, and are name and password right?", ErrUnavailable, p.where, err)
+		return fmt.Errorf("%w: %s: %w; check that it is running, and the user name and password", ErrUnavailable, p.where, err)
 	case broken(err):
 		return fmt.Errorf("%w: %s: %w", ErrUnavailable, p.where, err)
 	}
-	return fmt.Errorf("store: %s: %w", p.where, err)
+	return fmt.Errorf("%s: %w", p.where, err)
 }
 
-// broken reports whether an error is about the connection, not about what was
-// said over it.
+// broken reports whether an error is about the connection, not about a statement.
 func broken(err error) bool {
 	var e *pgconn.PgError
 	if errors.As(err, &e) {

@@ -17,9 +17,9 @@ import (
 	"grfgp/study"
 )
 
-// sqliteFile is a store in one file. SQLite's own exclusive lock says who owns
-// it, and goes with the process however that ends; the owner's name in a file
-// beside it is for people.
+// sqliteFile is the dialect of a store in one file. The exclusive lock of SQLite,
+// which ends with the process, decides who owns it; a file beside it names the owner
+// for error messages.
 type sqliteFile struct {
 	path  string
 	owner string // file
@@ -28,7 +28,7 @@ type sqliteFile struct {
 func openSQLite(ctx context.Context, path string, opts Options) (Store, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
-		return nil, fmt.Errorf("store: %w", err)
+		return nil, err
 	}
 	f := &sqliteFile{path: path, owner: path + ".owner"}
 	if err := f.prepare(opts); err != nil {
@@ -36,7 +36,7 @@ func openSQLite(ctx context.Context, path string, opts Options) (Store, error) {
 	}
 	db, err := sql.Open("sqlite", sqliteURI(path))
 	if err != nil {
-		return nil, fmt.Errorf("store: %w", err)
+		return nil, err
 	}
 	db.SetMaxOpenConns(1) // the one that holds the lock
 	db.SetConnMaxLifetime(0)
@@ -45,7 +45,7 @@ func openSQLite(ctx context.Context, path string, opts Options) (Store, error) {
 		db.Close()
 		return nil, err
 	}
-	// The file stays as it was until it is known to be a store.
+	// After prepare, so that a file that is not a store stays unchanged.
 	if _, err := db.ExecContext(ctx, "PRAGMA journal_mode = WAL"); err != nil {
 		db.Close()
 		return nil, f.explain(err)
@@ -57,13 +57,13 @@ func openSQLite(ctx context.Context, path string, opts Options) (Store, error) {
 	return d, nil
 }
 
-// prepare makes a file that only its owner can read, where there is none. One
-// without bytes is as good as none.
+// prepare creates the file, readable by its owner only, if there is none. An empty
+// file counts as none.
 func (f *sqliteFile) prepare(opts Options) error {
 	if info, err := os.Stat(f.path); err == nil {
 		switch {
 		case info.IsDir():
-			return fmt.Errorf("%w: %s is a folder; name a file in it", ErrNotFound, f.path)
+			return fmt.Errorf("%w: %s is a directory; name a file in it", ErrNotFound, f.path)
 		case opts.MustExist && info.Mode().IsRegular() && info.Size() == 0:
 			return fmt.Errorf("%w: %s is empty; name another file", ErrForeign, f.path)
 		}
@@ -75,17 +75,17 @@ func (f *sqliteFile) prepare(opts Options) error {
 	file, err := os.OpenFile(f.path, flag, 0o600)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && opts.MustExist:
-		return fmt.Errorf("%w: there is no store %s; 'grfgp study create' makes one", ErrNotFound, f.path)
+		return fmt.Errorf("%w: there is no store %s; it is created with its first study", ErrNotFound, f.path)
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%w: there is no folder %s; make it first", ErrNotFound, filepath.Dir(f.path))
+		return fmt.Errorf("%w: there is no directory %s; create it first", ErrNotFound, filepath.Dir(f.path))
 	case err != nil:
 		return f.explain(err)
 	}
 	return file.Close()
 }
 
-// sqliteURI names the file so that no character of it means anything else, and
-// says how it is used: synced at every commit, by one process.
+// sqliteURI returns the URI of the file, with its name escaped and the settings:
+// synced at every commit, locked by one process.
 func sqliteURI(path string) string {
 	slashed := filepath.ToSlash(path)
 	if !strings.HasPrefix(slashed, "/") {
@@ -107,14 +107,14 @@ func (f *sqliteFile) schema() []string {
 	}
 }
 
-// tables looks at the file. One that holds anything else is somebody's.
+// tables implements dialect. A file with any other table is not a store.
 func (f *sqliteFile) tables(ctx context.Context, tx *sql.Tx) (ours, others bool, err error) {
 	err = tx.QueryRowContext(ctx, `SELECT COALESCE(MAX(name = 'grfgp_meta'), 0), COUNT(*) > 0 FROM sqlite_master`).Scan(&ours, &others)
 	return ours, others, err
 }
 
-// mayWrite is what to do where the file or its folder is closed to this process.
-const mayWrite = "let this user write the file and its folder, or copy the file to a folder of your own"
+// mayWrite says what to do about missing permissions.
+const mayWrite = "allow this user to write the file and its directory, or copy the file to a directory of your own"
 
 func (f *sqliteFile) explain(err error) error {
 	if errors.Is(err, fs.ErrPermission) {
@@ -124,26 +124,26 @@ func (f *sqliteFile) explain(err error) error {
 	if !errors.As(err, &e) {
 		return err
 	}
-	switch e.Code() & 0xff { // the rest says more of the same
+	switch e.Code() & 0xff { // the primary result code
 	case codes.SQLITE_BUSY, codes.SQLITE_LOCKED:
 		return heldBy(f.path, f.holder())
 	case codes.SQLITE_FULL:
-		return fmt.Errorf("%w: %s: %w; make room on that disk", ErrFull, f.path, err)
+		return fmt.Errorf("%w: %s: %w; free space on that disk", ErrFull, f.path, err)
 	case codes.SQLITE_READONLY, codes.SQLITE_CANTOPEN, codes.SQLITE_PERM:
 		return fmt.Errorf("%w: %s: %w; %s", ErrAccess, f.path, err, mayWrite)
 	case codes.SQLITE_IOERR:
-		return fmt.Errorf("%w: %s: %w; make room on that disk if it is full, and check it if not", ErrAccess, f.path, err)
+		return fmt.Errorf("%w: %s: %w; free space on the disk if it is full, and check it if not", ErrAccess, f.path, err)
 	case codes.SQLITE_NOTADB:
-		return fmt.Errorf("%w: %s is no SQLite file; name another", ErrForeign, f.path)
+		return fmt.Errorf("%w: %s is not an SQLite file; name another", ErrForeign, f.path)
 	case codes.SQLITE_CORRUPT:
 		return fmt.Errorf("%w: %s: %w; restore it from a backup", study.ErrCorrupt, f.path, err)
 	case codes.SQLITE_CONSTRAINT:
 		return fmt.Errorf("%w: %w", study.ErrSequence, err)
 	}
-	return fmt.Errorf("store: %s: %w", f.path, err)
+	return fmt.Errorf("%s: %w", f.path, err)
 }
 
-// holder says who owns the store.
+// holder describes the process that owns the store.
 func (f *sqliteFile) holder() string {
 	text, err := os.ReadFile(f.owner)
 	if err != nil || len(text) == 0 {
@@ -154,7 +154,7 @@ func (f *sqliteFile) holder() string {
 
 func (f *sqliteFile) leave(context.Context, execer) {}
 
-// release takes the owner's name away.
+// release removes the file that names the owner.
 func (f *sqliteFile) release() error {
 	if err := os.Remove(f.owner); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

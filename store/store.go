@@ -1,5 +1,18 @@
-// Package store keeps studies and graphs in a database: SQLite in one file,
-// PostgreSQL by URL, or memory. One process owns a store at a time.
+// Package store keeps the event logs of studies, their graphs and checkpoints: in
+// an SQLite file, in a PostgreSQL database, or in memory.
+//
+//	s, err := store.Open(ctx, "team.db", store.Options{})
+//	id, err := s.PutGraph(ctx, packed) // by graphio.Pack
+//	_, err = study.Create(ctx, s.Log("pressure"), study.Settings{Name: "pressure", Graph: id}, "anna", time.Now())
+//
+// A store has four tables, grfgp_events, grfgp_graphs, grfgp_learned (checkpoints)
+// and grfgp_meta (the version of the tables). An event that was appended is on disk:
+// SQLite runs with synchronous = FULL, PostgreSQL with synchronous_commit.
+//
+// One process owns a store at a time, by an exclusive lock of SQLite or an advisory
+// lock of PostgreSQL that ends with the process. Open reports who holds the store.
+//
+// Package storetest has the contract of a [Store] as tests.
 package store
 
 import (
@@ -16,43 +29,43 @@ import (
 
 // Errors of this package.
 var (
-	// ErrHeld says that another process owns the store, and which.
-	ErrHeld = errors.New("store: held by another process")
-	// ErrNotFound is wrapped where there is no such store or graph.
-	ErrNotFound = errors.New("store: not found")
-	// ErrFull says that there is no room left; nothing was written.
-	ErrFull = errors.New("store: no room left")
-	// ErrForeign is wrapped where a file or database holds something else.
-	ErrForeign = errors.New("store: not a store of this program")
-	// ErrUnavailable says that a database does not answer, or no longer; what was
-	// being written may be there or not.
-	ErrUnavailable = errors.New("store: the database does not answer")
-	// ErrAccess is wrapped where this process may not, or the disk cannot, read or
-	// write the store.
-	ErrAccess = errors.New("store: cannot be used from here")
+	// ErrHeld is wrapped if another process owns the store; the text says which.
+	ErrHeld = errors.New("held by another process")
+	// ErrNotFound is wrapped if there is no such store or graph.
+	ErrNotFound = errors.New("not found")
+	// ErrFull is wrapped if the disk is full; nothing was written.
+	ErrFull = errors.New("disk full")
+	// ErrForeign is wrapped if a file or database holds other data.
+	ErrForeign = errors.New("not a store of this program")
+	// ErrUnavailable is wrapped if the database does not answer. A write that was
+	// under way may or may not have taken effect.
+	ErrUnavailable = errors.New("the database does not answer")
+	// ErrAccess is wrapped if the process lacks permission to read or write the
+	// store, or the disk fails.
+	ErrAccess = errors.New("no access")
 )
 
 // Store keeps studies and graphs. It is safe for concurrent use.
 type Store interface {
-	// Log returns the events of a study, none if there is no such study. The
-	// study exists from its first event on.
+	// Log returns the event log of a study. A study exists from its first event on;
+	// the log of a study that does not exist is empty.
 	Log(name string) study.Log
-	// Checkpoints keeps what an engine of a study has learned.
+	// Checkpoints returns the checkpoint of a study's engine.
 	Checkpoints(name string) study.CheckpointStore
 	// Studies lists the studies by name.
 	Studies(ctx context.Context) ([]StudyInfo, error)
-	// PutGraph keeps a packed graph and returns its id. Putting it again is
-	// harmless.
+	// PutGraph stores a packed graph and returns its id. Storing it again changes
+	// nothing.
 	PutGraph(ctx context.Context, packed []byte) (id string, err error)
 	// Graph returns a packed graph; the error wraps ErrNotFound if there is none.
 	Graph(ctx context.Context, id string) (packed []byte, err error)
 	// Graphs lists the graphs by id.
 	Graphs(ctx context.Context) ([]GraphInfo, error)
-	// Close gives the store up.
+	// Close releases the store, so that another process can open it.
 	Close() error
 }
 
-// StudyInfo is a line about a study.
+// StudyInfo is an entry in the list of studies.
 type StudyInfo struct {
 	Name    string    `json:"name"`
 	Events  int64     `json:"events"`
@@ -60,10 +73,10 @@ type StudyInfo struct {
 	Updated time.Time `json:"updated"`
 }
 
-// GraphInfo is a line about a graph.
+// GraphInfo is an entry in the list of graphs.
 type GraphInfo struct {
 	ID   string `json:"id"`
-	Size int64  `json:"size"` // bytes, unpacked
+	Size int64  `json:"size"` // bytes of the packed graph
 }
 
 // Options of Open. The zero value creates a store where there is none, and does
@@ -72,23 +85,23 @@ type Options struct {
 	// MustExist makes a missing store an error. Without it Open creates one: a new
 	// file, or tables in a database that has none of this program.
 	MustExist bool
-	// Wait is how long Open waits for another process to give the store up.
+	// Wait is how long Open waits for another process to close the store.
 	Wait time.Duration
 	// URL is the address of the server that opens the store, if it is one. Other
 	// processes that find the store held are told to use it.
 	URL string
 }
 
-// Memory is the place of a store that is lost with the process.
+// Memory is the location of a store in memory.
 const Memory = "memory:"
 
-// Open opens the store at a place: a file name, a URL that begins with
+// Open opens the store at a location: a file name, a URL that begins with
 // postgres:// or postgresql://, or Memory. The error wraps ErrHeld if another
-// process owns it, and says which.
-func Open(ctx context.Context, place string, opts Options) (Store, error) {
+// process owns the store.
+func Open(ctx context.Context, location string, opts Options) (Store, error) {
 	const pause = 50 * time.Millisecond
 	for end := time.Now().Add(opts.Wait); ; {
-		s, err := openOnce(ctx, place, opts)
+		s, err := openOnce(ctx, location, opts)
 		if !errors.Is(err, ErrHeld) || time.Now().After(end) {
 			return s, err
 		}
@@ -100,21 +113,21 @@ func Open(ctx context.Context, place string, opts Options) (Store, error) {
 	}
 }
 
-func openOnce(ctx context.Context, place string, opts Options) (Store, error) {
+func openOnce(ctx context.Context, location string, opts Options) (Store, error) {
 	switch {
-	case place == "":
-		return nil, fmt.Errorf("%w: no place given", ErrNotFound)
-	case place == Memory:
+	case location == "":
+		return nil, fmt.Errorf("%w: no location given", ErrNotFound)
+	case location == Memory:
 		return newMemory(), nil
-	case strings.HasPrefix(place, "postgres://"), strings.HasPrefix(place, "postgresql://"):
-		return openPostgres(ctx, place, opts)
-	case strings.Contains(place, "://"):
-		return nil, fmt.Errorf("%w: %q is no file name and no postgres:// URL; that of a server begins with http:// or https://", ErrNotFound, place)
+	case strings.HasPrefix(location, "postgres://"), strings.HasPrefix(location, "postgresql://"):
+		return openPostgres(ctx, location, opts)
+	case strings.Contains(location, "://"):
+		return nil, fmt.Errorf("%w: %q is neither a file name nor a postgres:// URL; the URL of a server begins with http:// or https://", ErrNotFound, location)
 	}
-	return openSQLite(ctx, place, opts)
+	return openSQLite(ctx, location, opts)
 }
 
-// GraphID is the id of a packed graph: the SHA-256 of its bytes.
+// GraphID returns the id of a packed graph: the SHA-256 of its bytes, in hex.
 func GraphID(packed []byte) string {
 	sum := sha256.Sum256(packed)
 	return hex.EncodeToString(sum[:])

@@ -60,7 +60,7 @@ func (s *Study) Ask(ctx context.Context, r AskRequest) (Ask, error) {
 
 // errOvertaken is wrapped if a suggested node was no longer available when it was to
 // be reserved.
-var errOvertaken = errors.New("study: overtaken by other events")
+var errOvertaken = errors.New("overtaken by other events")
 
 // answered returns an answer that needs no engine, if there is one: that of an
 // earlier ask with the same key, or none because the study is paused or closed.
@@ -99,7 +99,7 @@ func (s *Study) ask(ctx context.Context, r AskRequest) (Ask, error) {
 	}
 	suggested, err := suggest(ctx, engine, q, failed)
 	if err != nil {
-		return Ask{}, fmt.Errorf("study: suggesting: %w", err)
+		return Ask{}, fmt.Errorf("suggesting: %w", err)
 	}
 	answer := Ask{Key: r.Key, Holder: r.Holder, Count: r.Count, Short: suggested.Short, Trials: []Issued{}}
 	if len(suggested.List) == 0 {

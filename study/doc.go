@@ -53,21 +53,21 @@ import "errors"
 var (
 	// ErrInvalid is wrapped by errors about commands and settings that are wrong in
 	// every state of a study.
-	ErrInvalid = errors.New("study: not valid")
+	ErrInvalid = errors.New("not valid")
 	// ErrNotFinite refuses a value that is not a finite number.
-	ErrNotFinite = errors.New("study: not a finite number")
+	ErrNotFinite = errors.New("not a finite number")
 	// ErrUnknownNode refuses the id of a node that the graph does not have.
-	ErrUnknownNode = errors.New("study: no such node")
+	ErrUnknownNode = errors.New("no such node")
 	// ErrNotFound is wrapped if there is no such trial, observation or study.
-	ErrNotFound = errors.New("study: not found")
+	ErrNotFound = errors.New("not found")
 	// ErrConflict is wrapped if a command contradicts the state of the study.
-	ErrConflict = errors.New("study: conflict")
+	ErrConflict = errors.New("conflict")
 	// ErrNoModel is wrapped if the measurements are too few, or unfit, for a model.
-	ErrNoModel = errors.New("study: there is no model yet")
+	ErrNoModel = errors.New("there is no model yet")
 	// ErrNoEngine is returned by a study that was opened without an Engine.
-	ErrNoEngine = errors.New("study: opened without its graph")
+	ErrNoEngine = errors.New("opened without its graph")
 	// ErrSequence is wrapped if the number of an event is not the next one.
-	ErrSequence = errors.New("study: out of sequence")
+	ErrSequence = errors.New("out of sequence")
 	// ErrCorrupt is wrapped if events cannot have been written by this package.
-	ErrCorrupt = errors.New("study: not a usable log")
+	ErrCorrupt = errors.New("not a usable log")
 )

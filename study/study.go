@@ -96,7 +96,7 @@ func stamp(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 func (s *Study) catchUp(ctx context.Context) error {
 	for e, err := range s.log.Events(ctx, s.state.Seq) {
 		if err != nil {
-			return fmt.Errorf("study: reading events: %w", err)
+			return fmt.Errorf("reading events: %w", err)
 		}
 		if err := s.state.check(e); err != nil {
 			return fmt.Errorf("%w: event %d: %w", ErrCorrupt, e.Seq, err)
@@ -146,7 +146,7 @@ func (s *Study) commit(ctx context.Context, by string, decide func(*State) (Payl
 }
 
 // errRetry is wrapped with ErrSequence if another writer appended to the log.
-var errRetry = errors.New("study: another writer appended to the log")
+var errRetry = errors.New("another writer appended to the log")
 
 func (s *Study) append(ctx context.Context, e Event) error {
 	if err := s.state.check(e); err != nil {
@@ -162,7 +162,7 @@ func (s *Study) append(ctx context.Context, e Event) error {
 		if errors.Is(err, ErrSequence) {
 			return fmt.Errorf("%w: %w", errRetry, err)
 		}
-		return fmt.Errorf("study: writing event %d: %w", e.Seq, err)
+		return fmt.Errorf("writing event %d: %w", e.Seq, err)
 	}
 	s.apply(e)
 	return nil

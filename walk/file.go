@@ -13,7 +13,7 @@ import (
 
 // ErrFile is wrapped by every error about a features file that is torn, altered,
 // foreign or of another version.
-var ErrFile = errors.New("walk: not a readable features file")
+var ErrFile = errors.New("not a readable features file")
 
 // A features file is
 //
@@ -59,7 +59,7 @@ func (f *Features) Encode(w io.Writer, matrix string) (int64, error) {
 	}
 	header, err := json.Marshal(h)
 	if err != nil {
-		return 0, fmt.Errorf("walk: writing features: %w", err)
+		return 0, fmt.Errorf("writing features: %w", err)
 	}
 	header = append(header, bytes.Repeat([]byte{' '}, padding(len(header)))...)
 	head := []byte(fileMagic)
@@ -72,7 +72,7 @@ func (f *Features) Encode(w io.Writer, matrix string) (int64, error) {
 		written += n
 	}
 	if err != nil {
-		return written, fmt.Errorf("walk: writing features: %w", err)
+		return written, fmt.Errorf("writing features: %w", err)
 	}
 	return written, nil
 }

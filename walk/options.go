@@ -12,7 +12,7 @@ import (
 )
 
 // ErrOptions is wrapped by every error about options that make no sense.
-var ErrOptions = errors.New("walk: bad options")
+var ErrOptions = errors.New("bad options")
 
 // Sampler says how a row of features is estimated.
 type Sampler int

@@ -12,7 +12,6 @@ import (
 
 	"grfgp/client"
 	"grfgp/graphio"
-	"grfgp/internal/plain"
 	"grfgp/store"
 	"grfgp/study"
 )
@@ -87,7 +86,7 @@ func (l *Studies) List(ctx context.Context) ([]client.Summary, error) {
 		switch s, err := l.open(ctx, i.Name); {
 		case errors.Is(err, study.ErrCorrupt): // the others are listed all the same
 			all = append(all, client.Summary{
-				Name: i.Name, Status: study.StatusDamaged, Problem: plain.Words(err), Events: i.Events, Trials: new(study.State).Counts(), Created: i.Created, Updated: i.Updated,
+				Name: i.Name, Status: study.StatusDamaged, Problem: err.Error(), Events: i.Events, Trials: new(study.State).Counts(), Created: i.Created, Updated: i.Updated,
 			})
 		case err != nil:
 			return nil, fmt.Errorf("study %s: %w", i.Name, err)

@@ -104,10 +104,6 @@ func (a *app) check(ctx context.Context, f *checkFlags) error {
 // features would need with its default settings.
 func (a *app) cost(ctx context.Context, g *graph.Graph) (costFacts, error) {
 	s := a.talk.Stage("estimating cost")
-	g, err := g.Permute(g.Order())
-	if err != nil {
-		return costFacts{}, err
-	}
 	m, theta := kernel.Diffusion{}, []float64{1, defaultBeta}
 	w := g.Normalized(graph.NormalizedAdjacency)
 	opts := walk.Default()

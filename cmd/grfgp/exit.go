@@ -7,7 +7,6 @@ import (
 	"io/fs"
 
 	"grfgp/graphio"
-	"grfgp/internal/plain"
 	"grfgp/walk"
 )
 
@@ -39,15 +38,15 @@ func (e *exitError) Error() string { return e.err.Error() }
 func (e *exitError) Unwrap() error { return e.err }
 
 func usagef(format string, args ...any) error {
-	return &exitError{exitUsage, plain.Own(fmt.Errorf(format, args...))}
+	return &exitError{exitUsage, fmt.Errorf(format, args...)}
 }
 
 func tooLargef(format string, args ...any) error {
-	return &exitError{exitTooLarge, plain.Own(fmt.Errorf(format, args...))}
+	return &exitError{exitTooLarge, fmt.Errorf(format, args...)}
 }
 
 func dataf(format string, args ...any) error {
-	return &exitError{exitBadData, plain.Own(fmt.Errorf(format, args...))}
+	return &exitError{exitBadData, fmt.Errorf(format, args...)}
 }
 
 // unreadable says why the file of a flag cannot be read, and what to do.
@@ -76,7 +75,7 @@ func (a *app) report(ctx context.Context, err error) int {
 	if errors.As(err, &file) && file.Op == "write" {
 		err = fmt.Errorf("what was asked for could not be written: %w; make room there, or name another place", file)
 	}
-	fmt.Fprintf(a.Err, "grfgp: %s\n", inFlags(err, plain.Words(err)))
+	fmt.Fprintf(a.Err, "grfgp: %s\n", words(err))
 	return code
 }
 

@@ -35,11 +35,11 @@ func flagOf(table graphio.Table, s graphio.Setting) string {
 	}[s.Value]
 }
 
-// inFlags returns the text of an error; options of readers are flags in it.
-func inFlags(err error, text string) string {
+// words returns the text of an error; options of readers are flags in it.
+func words(err error) string {
 	var file *graphio.Error
 	if errors.As(err, &file) {
-		return strings.Replace(text, file.Error(), file.Text(asFlags), 1)
+		return strings.Replace(err.Error(), file.Error(), file.Text(asFlags), 1)
 	}
-	return text
+	return err.Error()
 }

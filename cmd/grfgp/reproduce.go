@@ -15,7 +15,6 @@ import (
 	"grfgp/internal/paper/dataset"
 	"grfgp/internal/paper/experiment"
 	"grfgp/internal/paper/output"
-	"grfgp/internal/plain"
 )
 
 // reproduceFlags are the flags of the verb.
@@ -146,9 +145,9 @@ func (a *app) reproduce(ctx context.Context, known, chosen []*experiment.Experim
 		}
 		if err != nil {
 			if len(chosen) > 1 { // a single error is printed at the end
-				a.talk.Say("%s: skipped: %s", e.Name, plain.Words(err))
+				a.talk.Say("%s: skipped: %s", e.Name, err.Error())
 			}
-			answer.Failed = append(answer.Failed, failure{e.Name, plain.Words(err)})
+			answer.Failed = append(answer.Failed, failure{e.Name, err.Error()})
 			failed = append(failed, err)
 			continue
 		}

@@ -16,7 +16,6 @@ import (
 
 	"grfgp/client"
 	"grfgp/graphio"
-	"grfgp/internal/plain"
 	"grfgp/study"
 )
 
@@ -139,7 +138,7 @@ func studyImport(a *app, f *studyFlags) *cobra.Command {
 			return a.withStudies(cmd.Context(), f, false, func(ctx context.Context, all client.Studies) error {
 				as, err := all.Import(ctx, in, name)
 				if err != nil {
-					return plain.Own(fmt.Errorf("%s: %w", args[0], err))
+					return fmt.Errorf("%s: %w", args[0], err)
 				}
 				s, err := all.Study(ctx, as)
 				if err != nil {

@@ -43,7 +43,7 @@ func Extend(ctx context.Context, weights *sparse.CSR, known []bool, value []floa
 	core, nodes := e.core()
 	x, err := core.solve(ctx, spread)
 	if err != nil {
-		return fmt.Errorf("harmonic: %d of %d nodes: %w", len(nodes), len(known), err)
+		return fmt.Errorf("%d of %d nodes: %w", len(nodes), len(known), err)
 	}
 	for k, i := range nodes {
 		value[i] = center + x[k]

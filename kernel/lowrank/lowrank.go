@@ -50,7 +50,7 @@ type Kernel struct {
 // New returns the projected kernel of a family by features that cover every node.
 func New(f *walk.Features, m kernel.Modulation, opts Options) (*Kernel, error) {
 	if opts.Dim < 1 {
-		return nil, fmt.Errorf("lowrank: projecting features to %d dimensions, want at least 1", opts.Dim)
+		return nil, fmt.Errorf("projecting features to %d dimensions, want at least 1", opts.Dim)
 	}
 	grf, err := kernel.NewGRF(f, m)
 	if err != nil {

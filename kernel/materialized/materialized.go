@@ -24,7 +24,7 @@ type Kernel struct{ *kernel.GRF }
 // New returns k as a dense kernel.
 func New(k *kernel.GRF) (*Kernel, error) {
 	if n := k.Nodes(); n > MaxNodes {
-		return nil, fmt.Errorf("materialized: a dense matrix of %d nodes, at most %d are possible; use the features themselves", n, MaxNodes)
+		return nil, fmt.Errorf("a dense matrix of %d nodes, at most %d are possible; use the features themselves", n, MaxNodes)
 	}
 	return &Kernel{k}, nil
 }

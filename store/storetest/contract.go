@@ -16,9 +16,9 @@ import (
 	"grfgp/study"
 )
 
-// Run checks that stores keep the contract. place returns a place with nothing in
-// it; stores of kept places outlast Close.
-func Run(t *testing.T, kept bool, place func(t *testing.T) string) {
+// Run tests the contract of a store.Store. location returns the location of a new,
+// empty store; durable stores keep their content after Close.
+func Run(t *testing.T, durable bool, location func(t *testing.T) string) {
 	for name, test := range map[string]func(t *testing.T, s store.Store){
 		"empty":         empty,
 		"events":        events,
@@ -27,20 +27,20 @@ func Run(t *testing.T, kept bool, place func(t *testing.T) string) {
 		"writers race":  writersRace,
 		"studies":       studies,
 		"graphs":        graphs,
-		"learned":       learned,
+		"checkpoints":   checkpoints,
 		"study creates": creates,
 	} {
-		t.Run(name, func(t *testing.T) { test(t, open(t, place(t))) })
+		t.Run(name, func(t *testing.T) { test(t, open(t, location(t))) })
 	}
-	if kept {
-		t.Run("reopened", func(t *testing.T) { reopened(t, place(t)) })
-		t.Run("held", func(t *testing.T) { held(t, place(t)) })
+	if durable {
+		t.Run("reopened", func(t *testing.T) { reopened(t, location(t)) })
+		t.Run("held", func(t *testing.T) { held(t, location(t)) })
 	}
 }
 
-func open(t *testing.T, place string) store.Store {
+func open(t *testing.T, location string) store.Store {
 	t.Helper()
-	s, err := store.Open(t.Context(), place, store.Options{})
+	s, err := store.Open(t.Context(), location, store.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func open(t *testing.T, place string) store.Store {
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 123456000, time.UTC)
 
-// All are events of every kind, in an order that can be.
+// All returns events of every kind, in a valid order.
 func All(name string) []study.Event {
 	one, half := 1.0, 0.5
 	settings := study.Settings{Name: name, Graph: "g", Goal: bayesopt.Threshold(0.25), Seed: 7, Budget: &one, Lease: study.DefaultLease, Cost: map[string]float64{"ä": 0.1, "b": 0.2}}
@@ -79,7 +79,8 @@ func All(name string) []study.Event {
 	return all
 }
 
-// plain are events without meaning, numbered from first.
+// plain returns events that are valid for a log but not for a study, numbered from
+// first.
 func plain(first, n int) []study.Event {
 	all := make([]study.Event, n)
 	for k := range all {
@@ -88,7 +89,7 @@ func plain(first, n int) []study.Event {
 	return all
 }
 
-// read returns the events after a number.
+// read returns the events with numbers above after.
 func read(t *testing.T, l study.Log, after int64) []study.Event {
 	t.Helper()
 	var all []study.Event
@@ -101,7 +102,7 @@ func read(t *testing.T, l study.Log, after int64) []study.Event {
 	return all
 }
 
-// same compares events by what they are in JSON.
+// same compares events by their JSON.
 func same(t *testing.T, got, want []study.Event) {
 	t.Helper()
 	a, errA := json.Marshal(got)
@@ -251,9 +252,9 @@ func graphs(t *testing.T, s store.Store) {
 	}
 }
 
-func learned(t *testing.T, s store.Store) {
+func checkpoints(t *testing.T, s store.Store) {
 	if got, err := s.Checkpoints("s").Load(t.Context()); err != nil || got != nil {
-		t.Errorf("nothing was kept: %q, %v", got, err)
+		t.Errorf("no checkpoint saved: %q, %v", got, err)
 	}
 	for _, want := range []string{"one", "two\x00"} {
 		if err := s.Checkpoints("s").Save(t.Context(), []byte(want)); err != nil {
@@ -284,8 +285,8 @@ func creates(t *testing.T, s store.Store) {
 	}
 }
 
-func reopened(t *testing.T, place string) {
-	s := open(t, place)
+func reopened(t *testing.T, location string) {
+	s := open(t, location)
 	if err := s.Log("s").Append(t.Context(), All("s")...); err != nil {
 		t.Fatal(err)
 	}
@@ -296,16 +297,16 @@ func reopened(t *testing.T, place string) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	s = open(t, place)
+	s = open(t, location)
 	same(t, read(t, s.Log("s"), 0), All("s"))
 	if back, err := s.Graph(t.Context(), id); err != nil || string(back) != "graph" {
 		t.Errorf("%q, %v", back, err)
 	}
 }
 
-func held(t *testing.T, place string) {
-	s := open(t, place)
-	if other, err := store.Open(t.Context(), place, store.Options{}); !errors.Is(err, store.ErrHeld) {
+func held(t *testing.T, location string) {
+	s := open(t, location)
+	if other, err := store.Open(t.Context(), location, store.Options{}); !errors.Is(err, store.ErrHeld) {
 		t.Fatalf("a second owner: %v, %v", other, err)
 	}
 	if err := s.Log("s").Append(t.Context(), plain(1, 1)...); err != nil {
@@ -314,5 +315,5 @@ func held(t *testing.T, place string) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	open(t, place)
+	open(t, location)
 }

@@ -1,5 +1,5 @@
-// Package storetest is the contract of a store, as tests, and a private
-// PostgreSQL server to run them on.
+// Package storetest tests the contract of store.Store, and starts a private
+// PostgreSQL server for tests.
 package storetest
 
 import (
@@ -13,9 +13,9 @@ import (
 	"testing"
 )
 
-// Postgres starts a PostgreSQL server for one test, on a socket that nobody else
-// knows, and returns the URL of its empty database. The test is skipped where the
-// programs of a server are not on the machine.
+// Postgres starts a PostgreSQL server for one test, on a socket in a temporary
+// directory, and returns the URL of its empty database. It skips the test if
+// PostgreSQL is not installed.
 func Postgres(t testing.TB) string {
 	t.Helper()
 	bin := postgresPrograms()
@@ -45,7 +45,7 @@ func Postgres(t testing.TB) string {
 	return "postgres:///postgres?" + url.Values{"host": {dir}, "user": {"grfgp"}}.Encode()
 }
 
-// postgresPrograms returns the folder of initdb and pg_ctl, "" if there is none.
+// postgresPrograms returns the directory of initdb and pg_ctl, "" if there is none.
 func postgresPrograms() string {
 	dirs, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
 	if path, err := exec.LookPath("pg_ctl"); err == nil {
@@ -61,8 +61,8 @@ func postgresPrograms() string {
 	return ""
 }
 
-// unprivileged returns how to run a program as someone else where this is root,
-// for whom no server starts, and gives the folder to that user.
+// unprivileged returns how to run a program as another user if this process runs as
+// root, which PostgreSQL refuses, and gives the directory to that user.
 func unprivileged(t testing.TB, dir string) []string {
 	t.Helper()
 	if os.Getuid() != 0 {

@@ -5,7 +5,6 @@ package bench
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"grfgp/internal/machine"
@@ -50,7 +49,7 @@ func quickest(ctx context.Context, do func() error) (float64, error) {
 		}
 		start := time.Now()
 		if err := do(); err != nil {
-			return 0, fmt.Errorf("bench: %w", err)
+			return 0, err
 		}
 		took := time.Since(start)
 		total += took

@@ -59,7 +59,7 @@ func Multiscales(ctx context.Context, lo, hi int, tasks []Task, seed uint64, say
 			}
 			var err error
 			if arm.Regression, err = run.Regress(ctx); err != nil {
-				return nil, fmt.Errorf("bench: ring of %d nodes, scales %s: %w", run.Nodes, arm.Scales, err)
+				return nil, fmt.Errorf("ring of %d nodes, scales %s: %w", run.Nodes, arm.Scales, err)
 			}
 			say("ring of %d nodes, scales %s: %.1f s, RMSE %.4f", arm.Nodes, arm.Scales, arm.Total(), arm.RMSE)
 			r.Ring = append(r.Ring, arm)
@@ -69,7 +69,7 @@ func Multiscales(ctx context.Context, lo, hi int, tasks []Task, seed uint64, say
 			points = append(points, ScalingPoint{arm.Nodes, arm.Total(), arm.Bytes})
 			if bits == lo {
 				if r.Iterations, err = run.iterations(ctx); err != nil {
-					return nil, fmt.Errorf("bench: counting iterations: %w", err)
+					return nil, fmt.Errorf("counting iterations: %w", err)
 				}
 			}
 		}
@@ -80,7 +80,7 @@ func Multiscales(ctx context.Context, lo, hi int, tasks []Task, seed uint64, say
 		for _, scales := range []string{"one", "many"} {
 			arm, err := task.run(ctx, scales, seed)
 			if err != nil {
-				return nil, fmt.Errorf("bench: %s, scales %s: %w", task.Name, scales, err)
+				return nil, fmt.Errorf("%s, scales %s: %w", task.Name, scales, err)
 			}
 			say("%s, scales %s: %.1f s, RMSE %.4f, coverage %.3f", task.Name, scales, arm.Fit+arm.Predict, arm.RMSE, arm.Coverage)
 			r.Tasks = append(r.Tasks, arm)

@@ -82,7 +82,7 @@ func readCora(_ context.Context, p location) (*Cora, error) {
 	}
 	whole, _, err := graph.FromEdges(labels, edges, graph.BuildOptions{})
 	if err != nil {
-		return nil, fmt.Errorf("dataset: reading cora: %w", err)
+		return nil, fmt.Errorf("reading cora: %w", err)
 	}
 	c := &Cora{}
 	c.Graph, _ = whole.LargestComponent()
@@ -107,7 +107,7 @@ func coraText(p location) (cites string, topic map[string]string, err error) {
 	topic = map[string]string{}
 	f, err := os.Open(p.only())
 	if err != nil {
-		return "", nil, fmt.Errorf("dataset: reading cora: %w", err)
+		return "", nil, fmt.Errorf("reading cora: %w", err)
 	}
 	defer f.Close()
 	z, err := gzip.NewReader(f)

@@ -18,10 +18,10 @@ import (
 
 // Errors that callers tell apart.
 var (
-	ErrUnknown     = errors.New("dataset: no such data set")
-	ErrMissing     = errors.New("dataset: not on this machine")
-	ErrDamaged     = errors.New("dataset: not the expected content")
-	ErrUnreachable = errors.New("dataset: cannot be downloaded")
+	ErrUnknown     = errors.New("no such data set")
+	ErrMissing     = errors.New("not on this machine")
+	ErrDamaged     = errors.New("not the expected content")
+	ErrUnreachable = errors.New("cannot be downloaded")
 )
 
 // Set is a data set of the paper, or a stand-in for one.

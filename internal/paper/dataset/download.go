@@ -25,11 +25,11 @@ func (d *download) tag() string { return d.part + ".version" }
 // run downloads the missing bytes.
 func (d *download) run(ctx context.Context) error {
 	if err := os.MkdirAll(filepath.Dir(d.part), 0o755); err != nil {
-		return fmt.Errorf("dataset: creating a folder: %w", err)
+		return fmt.Errorf("creating a folder: %w", err)
 	}
 	f, err := os.OpenFile(d.part, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
-		return fmt.Errorf("dataset: opening a download: %w", err)
+		return fmt.Errorf("opening a download: %w", err)
 	}
 	err = d.fill(ctx, f)
 	empty := false
@@ -51,7 +51,7 @@ func (d *download) fill(ctx context.Context, f *os.File) error {
 
 	have, err := f.Seek(0, io.SeekEnd)
 	if err != nil {
-		return fmt.Errorf("dataset: opening a download: %w", err)
+		return fmt.Errorf("opening a download: %w", err)
 	}
 	resp, err := d.ask(ctx, have)
 	if err == nil && resp.StatusCode == http.StatusRequestedRangeNotSatisfiable && have > 0 {
@@ -74,13 +74,13 @@ func (d *download) fill(ctx context.Context, f *os.File) error {
 		return fmt.Errorf("%w: %s answers %q; its page may have moved", ErrUnreachable, d.url, resp.Status)
 	}
 	if err := f.Truncate(have); err != nil {
-		return fmt.Errorf("dataset: writing a download: %w", err)
+		return fmt.Errorf("writing a download: %w", err)
 	}
 	if _, err := f.Seek(have, io.SeekStart); err != nil {
-		return fmt.Errorf("dataset: writing a download: %w", err)
+		return fmt.Errorf("writing a download: %w", err)
 	}
 	if err := os.WriteFile(d.tag(), []byte(version(resp.Header)), 0o644); err != nil {
-		return fmt.Errorf("dataset: writing a download: %w", err)
+		return fmt.Errorf("writing a download: %w", err)
 	}
 	return d.copy(ctx, f, resp, have, silence)
 }
@@ -96,7 +96,7 @@ func (d *download) copy(ctx context.Context, f *os.File, resp *http.Response, ha
 		n, err := resp.Body.Read(buffer)
 		silence.Reset(d.opts.Stall)
 		if _, bad := f.Write(buffer[:n]); bad != nil {
-			return fmt.Errorf("dataset: writing a download: %w", bad)
+			return fmt.Errorf("writing a download: %w", bad)
 		}
 		have += int64(n)
 		d.opts.Progress(have, total)

@@ -67,10 +67,10 @@ func (s Store) Fetch(ctx context.Context, set Set, opts FetchOptions) ([]string,
 		}
 	}
 	if err := os.MkdirAll(filepath.Dir(final), 0o755); err != nil {
-		return nil, fmt.Errorf("dataset: creating a folder: %w", err)
+		return nil, fmt.Errorf("creating a folder: %w", err)
 	}
 	if err := os.Rename(part.only(), final); err != nil {
-		return nil, fmt.Errorf("dataset: renaming a download: %w", err)
+		return nil, fmt.Errorf("renaming a download: %w", err)
 	}
 	return []string{final}, d.remove()
 }

@@ -68,7 +68,7 @@ func (s Store) find(set Set) (location, error) {
 			p := location{root, form}
 			switch lacks, err := p.lacks(); {
 			case err != nil:
-				return p, fmt.Errorf("dataset: looking for %s: %w; check its permissions, or set %s to another folder", set.Name, err, Variable)
+				return p, fmt.Errorf("looking for %s: %w; check its permissions, or set %s to another folder", set.Name, err, Variable)
 			case len(lacks) == 0:
 				return p, nil
 			}

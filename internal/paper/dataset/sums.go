@@ -30,7 +30,7 @@ func recorded(root string) (map[string]string, error) {
 		return sums, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("dataset: reading checksums: %w", err)
+		return nil, fmt.Errorf("reading checksums: %w", err)
 	}
 	defer f.Close()
 	lines := bufio.NewScanner(f)
@@ -63,7 +63,7 @@ func record(root, file, sum string) error {
 func sumOf(ctx context.Context, path string) (sum string, size int64, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return "", 0, fmt.Errorf("dataset: computing a checksum: %w", err)
+		return "", 0, fmt.Errorf("computing a checksum: %w", err)
 	}
 	defer f.Close()
 	h, buffer := sha256.New(), make([]byte, 1<<20)
@@ -78,7 +78,7 @@ func sumOf(ctx context.Context, path string) (sum string, size int64, err error)
 			return hex.EncodeToString(h.Sum(nil)), size, nil
 		}
 		if err != nil {
-			return "", 0, fmt.Errorf("dataset: computing a checksum: %w", err)
+			return "", 0, fmt.Errorf("computing a checksum: %w", err)
 		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 func eachRow(file, header string, row func(cells []string) error) error {
 	f, err := os.Open(file)
 	if err != nil {
-		return fmt.Errorf("dataset: reading a table: %w", err)
+		return fmt.Errorf("reading a table: %w", err)
 	}
 	defer f.Close()
 	var r io.Reader = f

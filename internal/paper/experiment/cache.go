@@ -42,7 +42,7 @@ type content struct {
 func (e *Experiment) key(c Part) (name string, settings []byte, err error) {
 	settings, err = json.Marshal(c.Settings)
 	if err != nil {
-		return "", nil, fmt.Errorf("experiment: settings of %s, %s: %w", e.Name, c.Name, err)
+		return "", nil, fmt.Errorf("settings of %s, %s: %w", e.Name, c.Name, err)
 	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d %s %d %s %s", format, e.Name, e.Version, c.Name, settings))
 	return c.Name + "-" + hex.EncodeToString(sum[:4]) + ".json", settings, nil

@@ -17,14 +17,14 @@ import (
 // Errors that callers tell apart.
 var (
 	// ErrNoData means that an experiment needs data that is not on this machine.
-	ErrNoData = errors.New("experiment: no data")
+	ErrNoData = errors.New("no data")
 	// ErrNoPart means that no part matches Options.Only.
-	ErrNoPart = errors.New("experiment: no such part")
+	ErrNoPart = errors.New("no such part")
 	// ErrUnfinished means that Options.Finished is set and the cache holds no part.
-	ErrUnfinished = errors.New("experiment: no finished parts")
+	ErrUnfinished = errors.New("no finished parts")
 
 	// errSuperseded is returned by Part.Ready if another part replaces this one.
-	errSuperseded = errors.New("experiment: superseded by another part")
+	errSuperseded = errors.New("superseded by another part")
 )
 
 // Experiment is one study of the paper.

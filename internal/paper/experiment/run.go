@@ -93,5 +93,5 @@ func (plan *Plan) compute(ctx context.Context, c Part, progress func(done, total
 }
 
 func (e *Experiment) failed(c Part, err error) error {
-	return fmt.Errorf("experiment: %s, %s: %w", e.Name, c.Name, err)
+	return fmt.Errorf("%s, %s: %w", e.Name, c.Name, err)
 }

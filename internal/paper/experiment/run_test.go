@@ -207,7 +207,7 @@ func TestPartsWithoutData(t *testing.T) {
 		t.Errorf("%d cached of %d; said %q", r.Cached, r.Listed, said)
 	}
 	r, said := mustRun(t, lacking(squares(5, map[string]int{}), 3, why), Options{}, cache)
-	if len(r.Parts) != 3 || r.Listed != 5 || !slices.Equal(said, []string{"squares: 2 parts are skipped: experiment: no data: fetch it"}) {
+	if len(r.Parts) != 3 || r.Listed != 5 || !slices.Equal(said, []string{"squares: 2 parts are skipped: no data: fetch it"}) {
 		t.Errorf("%q of %d; said %q", r.Parts, r.Listed, said)
 	}
 	if _, err := runAll(context.Background(), lacking(squares(2, map[string]int{}), 0, why), Options{Seed: 9}, cache, Watch{}); !errors.Is(err, why) {

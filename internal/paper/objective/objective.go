@@ -14,7 +14,7 @@ import (
 )
 
 // ErrInvalid is wrapped by every error that rejects a task.
-var ErrInvalid = errors.New("objective: no such task")
+var ErrInvalid = errors.New("no such task")
 
 // Task is a function on the nodes of a graph and one noisy measurement of it at
 // every node. Truth, Table and NoiseSD are on one scale.
@@ -47,4 +47,4 @@ func newTask(name string, g *graph.Graph, y []float64, r *randomstate.State) *Ta
 }
 
 // failed says which task could not be made.
-func failed(name string, err error) error { return fmt.Errorf("objective: making %s: %w", name, err) }
+func failed(name string, err error) error { return fmt.Errorf("making %s: %w", name, err) }

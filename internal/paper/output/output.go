@@ -28,9 +28,9 @@ import (
 // Errors that callers tell apart.
 var (
 	// ErrInUse means that another process is writing to the folder.
-	ErrInUse = errors.New("output: folder in use by another process")
+	ErrInUse = errors.New("folder in use by another process")
 	// ErrDamaged means that a file of the folder is missing or cannot be read.
-	ErrDamaged = errors.New("output: damaged")
+	ErrDamaged = errors.New("damaged")
 )
 
 // Folder is an output folder, locked for this process.
@@ -114,7 +114,7 @@ const figureDPI = 144
 func (f *Folder) Write(e *experiment.Experiment, opts experiment.Options, r *experiment.Results, version string) (*Summary, error) {
 	section, err := e.Show(opts, r)
 	if err != nil {
-		return nil, fmt.Errorf("output: tables and figures of %s: %w", e.Name, err)
+		return nil, fmt.Errorf("tables and figures of %s: %w", e.Name, err)
 	}
 	section.Tables = slices.DeleteFunc(section.Tables, func(t experiment.Table) bool { return len(t.Rows) == 0 }) // of parts that have not run
 	s := &Summary{
@@ -142,7 +142,7 @@ func (f *Folder) Write(e *experiment.Experiment, opts experiment.Options, r *exp
 	}
 	data, err := json.MarshalIndent(s, "", " ")
 	if err != nil {
-		return nil, fmt.Errorf("output: writing %s: %w", e.Name, err)
+		return nil, fmt.Errorf("writing %s: %w", e.Name, err)
 	}
 	return s, writeBytes(filepath.Join(f.dir, e.Name+".json"), append(data, '\n'))
 }

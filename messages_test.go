@@ -14,9 +14,11 @@ import (
 // runPrograms are packages whose flags are those of other programs.
 var runPrograms = map[string]bool{"store/storetest": true}
 
-// TestFlags checks that no library names a flag of the program: its users may be
-// Go callers or clients of the service. Only package cmd speaks flags.
-func TestFlags(t *testing.T) {
+// TestMessages checks the strings of all packages but the program. None names a flag:
+// its reader may be a Go caller or a client of the service. No error begins with the
+// name of its package: programs show errors to people, who know no packages, and Go
+// callers have sentinels.
+func TestMessages(t *testing.T) {
 	flag := regexp.MustCompile(`(^|[^-\w])--[a-z]`)
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		switch {
@@ -33,8 +35,19 @@ func TestFlags(t *testing.T) {
 			return err
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
-			if text, ok := n.(*ast.BasicLit); ok && text.Kind == token.STRING && flag.MatchString(text.Value) {
-				t.Errorf("%v names a flag: %s", set.Position(text.Pos()), text.Value)
+			switch n := n.(type) {
+			case *ast.BasicLit:
+				if n.Kind == token.STRING && flag.MatchString(n.Value) {
+					t.Errorf("%v names a flag: %s", set.Position(n.Pos()), n.Value)
+				}
+			case *ast.CallExpr:
+				f, ok := n.Fun.(*ast.SelectorExpr)
+				if !ok || len(n.Args) == 0 || f.Sel.Name != "New" && f.Sel.Name != "Errorf" {
+					break
+				}
+				if text, ok := n.Args[0].(*ast.BasicLit); ok && strings.HasPrefix(text.Value, `"`+file.Name.Name+": ") {
+					t.Errorf("%v begins with the name of the package: %s", set.Position(n.Pos()), text.Value)
+				}
 			}
 			return true
 		})
