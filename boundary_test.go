@@ -103,8 +103,8 @@ func TestBadInputIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, nodes := range [][]int{{-1}, {3, 36}} {
-			add("Predict", bayesopt.ErrNode, func() error { _, err := m.Predict(ctx, nodes); return err })
-			add("Sample", bayesopt.ErrNode, func() error { return only(m.Sample(ctx, nodes, 2, 1)) })
+			add("Predict", grfgp.ErrNode, func() error { _, err := m.Predict(ctx, nodes); return err })
+			add("Sample", grfgp.ErrNode, func() error { return only(m.Sample(ctx, nodes, 2, 1)) })
 		}
 		add("-1 draws", nil, func() error { return only(m.Sample(ctx, []int{1}, -1, 1)) })
 	}
@@ -114,8 +114,8 @@ func TestBadInputIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, nodes := range [][]int{{-1}, {3, 32}} {
-			add("Probabilities", bayesopt.ErrNode, func() error { return only(c.Probabilities(ctx, nodes)) })
-			add("Sample of classes", bayesopt.ErrNode, func() error { _, err := c.Sample(ctx, nodes, 2, 1); return err })
+			add("Probabilities", grfgp.ErrNode, func() error { return only(c.Probabilities(ctx, nodes)) })
+			add("Sample of classes", grfgp.ErrNode, func() error { _, err := c.Sample(ctx, nodes, 2, 1); return err })
 		}
 		add("-1 draws of classes", nil, func() error { _, err := c.Sample(ctx, []int{1}, -1, 1); return err })
 		add("pending twice", nil, func() error {
@@ -299,7 +299,7 @@ func TestResumeWantsTheSameSpec(t *testing.T) {
 	}
 	made := func(spec grfgp.Spec) bayesopt.Checkpoint {
 		o := start(spec)
-		if _, err := o.Predict(t.Context(), []int{9}); err != nil {
+		if _, err := o.Snapshot(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		c, ok := o.Checkpoint()

@@ -14,13 +14,13 @@ import (
 )
 
 // Classification is a classifier of the nodes of a graph, fitted to labels.
-// Nodes are numbered as in the graph that was given, classes as in the labels. It
-// does not change, and is safe for concurrent use.
+// Nodes are those of the graph, classes as in the labels. It is immutable and safe
+// for concurrent use.
 type Classification struct {
 	learned
-	place []int
+	of    *workshop
 	order []int     // rows of the labels as given, in the order in which the classifier has them
-	blind []bool    // by node of the ordered graph: no label in its component
+	blind []bool    // by node: no label in its component
 	share []float64 // of the classes in the labels, with one more of each
 }
 
@@ -68,12 +68,11 @@ func (w *workshop) classify(ctx context.Context, l gp.Labels, method gp.ClassMet
 	if w.spec.Variance == "natural" {
 		return nil, fmt.Errorf("%w: kernels of classes have unit variance; leave the variance out", ErrSpec)
 	}
-	if err := l.Check(len(w.place)); err != nil {
+	if err := l.Check(w.graph.Len()); err != nil {
 		return nil, err
 	}
-	own := w.internalLabels(l)
-	order := labelOrder(own)
-	own = selectLabels(own, order)
+	order := labelOrder(l)
+	own := selectLabels(l, order)
 	learn := w.learnClasses
 	if method == gp.Spreading {
 		learn = w.spread
@@ -82,13 +81,7 @@ func (w *workshop) classify(ctx context.Context, l gp.Labels, method gp.ClassMet
 	if err != nil {
 		return nil, err
 	}
-	return &Classification{*made, w.place, order, w.blind(own.Nodes), shares(own)}, nil
-}
-
-// internalLabels returns labels by nodes of the ordered graph.
-func (w *workshop) internalLabels(l gp.Labels) gp.Labels {
-	l.Nodes = renumbered(l.Nodes, w.place)
-	return l
+	return &Classification{*made, w, order, w.blind(own.Nodes), shares(own)}, nil
 }
 
 // labelOrder returns the rows of labels by node, then by class, so that the order
@@ -114,13 +107,12 @@ func selectLabels(l gp.Labels, rows []int) gp.Labels {
 }
 
 // Probabilities returns the chance of each class, a row per node. The error wraps
-// bayesopt.ErrNode where the graph has no such node.
+// ErrNode where the graph has no such node.
 func (c *Classification) Probabilities(ctx context.Context, nodes []int) (*mat.Dense, error) {
-	at, err := places(nodes, c.place)
-	if err != nil {
+	if err := c.of.check(nodes); err != nil {
 		return nil, err
 	}
-	p, err := c.classifier.Probabilities(ctx, at)
+	p, err := c.classifier.Probabilities(ctx, nodes)
 	if err != nil {
 		return nil, err
 	}
@@ -133,21 +125,20 @@ func (c *Classification) Probabilities(ctx context.Context, nodes []int) (*mat.D
 // model's own, whose mean is not what Probabilities says there. Without nodes there
 // are no draws.
 func (c *Classification) Sample(ctx context.Context, nodes []int, draws int, seed uint64) ([]*mat.Dense, error) {
-	at, err := places(nodes, c.place)
-	if err != nil {
+	if err := c.of.check(nodes); err != nil {
 		return nil, err
 	}
 	if draws < 0 {
 		return nil, fmt.Errorf("%w: %d draws; ask for 0 or more", bayesopt.ErrOptions, draws)
 	}
-	return c.classifier.Sample(ctx, at, draws, seed)
+	return c.classifier.Sample(ctx, nodes, draws, seed)
 }
 
 // hide sets the chances where no label reaches to the shares of the classes. A
 // calibration is found among labels, and is too sure where there are none.
 func (c *Classification) hide(p *mat.Dense, nodes []int) {
 	for r, i := range nodes {
-		if c.blind[c.place[i]] {
+		if c.blind[i] {
 			p.SetRow(r, c.share)
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-	"slices"
 	"strings"
 
 	"grfgp/gp"
@@ -32,11 +31,11 @@ const (
 // savedModel is everything that a model is made of but the graph, which the
 // reader brings: features and eigenvectors are made again from the seed.
 type savedModel struct {
-	Graph   string    `json:"graph"` // hash of the ordered graph
+	Graph   string    `json:"graph"` // its hash
 	Spec    Spec      `json:"spec"`
 	Choice  Choice    `json:"choice"`
 	State   gp.State  `json:"state"`
-	Nodes   []int     `json:"nodes"` // of the ordered graph
+	Nodes   []int     `json:"nodes"`
 	Y       []float64 `json:"y"`
 	Noise   []float64 `json:"noise_var,omitempty"`
 	Count   []int     `json:"count,omitempty"`
@@ -49,7 +48,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // Save writes the model.
 func (m *Model) Save(w io.Writer) error {
 	body, err := json.Marshal(savedModel{
-		hex.EncodeToString(m.hash[:]), m.spec, m.choice, m.state, renumbered(m.data.Nodes, m.place), m.data.Y, m.data.NoiseVar, m.data.Count, m.data.Scatter, m.noiseSD,
+		hex.EncodeToString(m.of.hash[:]), m.spec, m.choice, m.state, m.data.Nodes, m.data.Y, m.data.NoiseVar, m.data.Count, m.data.Scatter, m.noiseSD,
 	})
 	if err != nil {
 		return fmt.Errorf("saving a model: %w", err)
@@ -110,12 +109,11 @@ func kindOf(head string) string {
 
 // revive makes the kernel again and conditions it on the data.
 func (w *workshop) revive(ctx context.Context, s *savedModel) (*Model, error) {
-	m := &Model{of: w, spec: s.Spec, choice: s.Choice, place: w.place, hash: w.hash, state: s.State, noiseSD: s.NoiseSD,
-		data: gp.Data{Nodes: slices.Clone(s.Nodes), Y: s.Y, NoiseVar: s.Noise, Count: s.Count, Scatter: s.Scatter}}
-	if err := m.data.Check(len(w.place)); err != nil {
+	m := &Model{of: w, spec: s.Spec, choice: s.Choice, state: s.State, noiseSD: s.NoiseSD,
+		data: gp.Data{Nodes: s.Nodes, Y: s.Y, NoiseVar: s.Noise, Count: s.Count, Scatter: s.Scatter}}
+	if err := m.data.Check(w.graph.Len()); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFile, err)
 	}
-	m.data.Nodes = renumbered(m.data.Nodes, inverse(w.place))
 	if !s.Spec.settled() {
 		return nil, fmt.Errorf("%w: it does not say which kernel it has; fit and save it again", ErrFile)
 	}
@@ -127,7 +125,7 @@ func (w *workshop) revive(ctx context.Context, s *savedModel) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFile, err)
 	}
-	if m.posterior, err = fitted.Condition(ctx, w.internal(m.data)); err != nil {
+	if m.posterior, err = fitted.Condition(ctx, pooled(m.data)); err != nil {
 		return nil, err
 	}
 	return m, nil

@@ -3,28 +3,26 @@ package grfgp
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
-	"grfgp/bayesopt"
 	"grfgp/gp"
 	"grfgp/graph"
 )
 
 // Model is a Gaussian process on a graph, fitted to measurements and conditioned
-// on them. Nodes are numbered as in the graph that was given. It does not change,
-// and is safe for concurrent use.
+// on them. Nodes are those of the graph. It is immutable and safe for concurrent
+// use.
 type Model struct {
 	of        *workshop
 	spec      Spec // with the choices filled in
 	choice    Choice
-	hash      [32]byte // of the ordered graph
-	data      gp.Data  // as given
+	data      gp.Data // as given
 	state     gp.State
-	place     []int // place[node] is the node's number in the ordered graph
 	noiseSD   float64
 	posterior *gp.Posterior
 }
@@ -60,7 +58,8 @@ func (m *Model) NoiseSD() float64 { return m.noiseSD }
 func (m *Model) Data() gp.Data { return m.data.Clone() }
 
 // Fit chooses a kernel as spec says, learns its hyperparameters, and conditions
-// on the measurements.
+// on the measurements. Take g in locality order, as the readers of graphio return
+// it and graph.Graph.Ordered makes it: large graphs are then faster to compute with.
 func Fit(ctx context.Context, g *graph.Graph, d gp.Data, spec Spec) (*Model, error) {
 	w, err := newWorkshop(g, spec)
 	if err != nil {
@@ -72,11 +71,11 @@ func Fit(ctx context.Context, g *graph.Graph, d gp.Data, spec Spec) (*Model, err
 // fit tries the kernels that the Spec leaves, keeps the likeliest, and conditions
 // it on the measurements.
 func (w *workshop) fit(ctx context.Context, d gp.Data) (*Model, error) {
-	if err := d.Check(len(w.place)); err != nil {
+	if err := d.Check(w.graph.Len()); err != nil {
 		return nil, err
 	}
-	m := &Model{of: w, place: w.place, hash: w.hash, data: d.Clone()}
-	own := w.internal(m.data)
+	m := &Model{of: w, data: d.Clone()}
+	own := pooled(m.data)
 	best, err := w.train(ctx, own)
 	if err != nil {
 		return nil, err
@@ -121,14 +120,21 @@ func solved(r gp.FitReport, measurements int) string {
 	return fmt.Sprintf("%d measurements are solved by iteration, to a residual of %.1g while learning", measurements, r.Residual)
 }
 
-// internal returns measurements that were checked, by nodes of the ordered graph
-// and in an order that does not depend on that of the given ones, and those of one
-// node as one: what they cost and what is chosen then does not depend on whether
-// readings come one by one or as their mean.
-func (w *workshop) internal(d gp.Data) gp.Data {
-	d.Nodes = renumbered(d.Nodes, w.place)
-	return d.Select(rowOrder(d)).Pool()
+// Sorted returns measurements by node, those of one node by value and noise: an
+// order that does not depend on that of the rows, so that an Optimizer told the rows
+// of a file makes the same suggestions in any order of them. Invalid data is returned
+// as it is.
+func Sorted(d gp.Data) gp.Data {
+	if d.Check(math.MaxInt) != nil {
+		return d
+	}
+	return d.Select(rowOrder(d))
 }
+
+// pooled returns sorted measurements, those of one node as one: neither cost nor the
+// choice of a kernel then depends on the order of rows, or on whether repeated
+// measurements come one by one or as their mean.
+func pooled(d gp.Data) gp.Data { return d.Select(rowOrder(d)).Pool() }
 
 // rowOrder returns the rows by node, those of one node by value and noise.
 func rowOrder(d gp.Data) []int {
@@ -152,32 +158,17 @@ func rowOrder(d gp.Data) []int {
 	return order
 }
 
-// places returns the numbers in the ordered graph of nodes that somebody asks for.
-func places(nodes, place []int) ([]int, error) {
+// ErrNode is wrapped by errors about nodes that the graph does not have.
+var ErrNode = errors.New("no such node")
+
+// check returns an error unless the graph has all the nodes.
+func (w *workshop) check(nodes []int) error {
 	for _, i := range nodes {
-		if i < 0 || i >= len(place) {
-			return nil, fmt.Errorf("%w: there is no node %d of %d", bayesopt.ErrNode, i, len(place))
+		if i < 0 || i >= w.graph.Len() {
+			return fmt.Errorf("%w: %d in a graph of %d nodes", ErrNode, i, w.graph.Len())
 		}
 	}
-	return renumbered(nodes, place), nil
-}
-
-// renumbered returns place[i] for every node i.
-func renumbered(nodes, place []int) []int {
-	at := make([]int, len(nodes))
-	for k, i := range nodes {
-		at[k] = place[i]
-	}
-	return at
-}
-
-// inverse returns the permutation that undoes another.
-func inverse(p []int) []int {
-	q := make([]int, len(p))
-	for i, at := range p {
-		q[at] = i
-	}
-	return q
+	return nil
 }
 
 // Prediction is what is known of some nodes.
@@ -197,13 +188,12 @@ func (m *Model) SDError(nodes int) float64 {
 }
 
 // Predict returns mean and standard deviation of the quantity at the nodes. The
-// error wraps bayesopt.ErrNode where the graph has no such node.
+// error wraps ErrNode where the graph has no such node.
 func (m *Model) Predict(ctx context.Context, nodes []int) (Prediction, error) {
-	at, err := places(nodes, m.place)
-	if err != nil {
+	if err := m.of.check(nodes); err != nil {
 		return Prediction{}, err
 	}
-	return predict(ctx, m.posterior, at)
+	return predict(ctx, m.posterior, nodes)
 }
 
 func predict(ctx context.Context, p *gp.Posterior, nodes []int) (Prediction, error) {
@@ -222,9 +212,8 @@ func predict(ctx context.Context, p *gp.Posterior, nodes []int) (Prediction, err
 // that the measurements leave possible. Draw s is the same for the same seed,
 // however many are asked for. Without nodes or draws the matrix is empty.
 func (m *Model) Sample(ctx context.Context, nodes []int, draws int, seed uint64) (*mat.Dense, error) {
-	at, err := places(nodes, m.place)
-	if err != nil {
+	if err := m.of.check(nodes); err != nil {
 		return nil, err
 	}
-	return m.posterior.Sample(ctx, at, draws, seed)
+	return m.posterior.Sample(ctx, nodes, draws, seed)
 }

@@ -19,9 +19,8 @@ const (
 	Neighbourhoods Scheme = "neighbourhoods"
 )
 
-// folds assigns every measurement, at so many nodes of the ordered graph, to one of
-// k folds. All measurements of a node are in the same fold, and the order of
-// measurements does not matter.
+// folds assigns every measurement, at nodes[r] that of row r, to one of k folds. All
+// measurements of a node are in the same fold, and the order of rows does not matter.
 func (w *workshop) folds(nodes []int, k int, scheme Scheme, seed uint64) []int {
 	random := rand.New(rng.New(seed, "folds"))
 	unique := slices.Compact(slices.Sorted(slices.Values(nodes)))

@@ -55,7 +55,7 @@ const (
 // some hundred nodes and from the measured ones, and conditioning on the
 // measurements once more: a small part of what fitting took.
 func (m *Model) Limits(ctx context.Context, nodes []int, p Prediction) (*Limits, error) {
-	if _, err := places(nodes, m.place); err != nil {
+	if err := m.of.check(nodes); err != nil {
 		return nil, err
 	}
 	if len(p.Mean) != len(nodes) || len(p.SD) != len(nodes) {
@@ -69,17 +69,16 @@ func (m *Model) Limits(ctx context.Context, nodes []int, p Prediction) (*Limits,
 // them. The error of the walks is measured in the first fold, for it hardly
 // differs between them.
 func (l *Limits) add(ctx context.Context, m *Model, nodes []int, p Prediction) error {
-	at := renumbered(nodes, m.place)
-	count, err := m.priorOnly(ctx, at)
+	count, err := m.priorOnly(ctx, nodes)
 	if err == nil && l.Nodes == 0 {
-		l.Walks, err = m.walkError(ctx, at, p)
+		l.Walks, err = m.walkError(ctx, nodes, p)
 	}
 	l.Nodes, l.PriorOnly = l.Nodes+len(nodes), l.PriorOnly+count
 	return err
 }
 
-// priorOnly counts the nodes, by their places, that no measurement reaches.
-func (m *Model) priorOnly(ctx context.Context, at []int) (count int, err error) {
+// priorOnly counts the nodes that no measurement reaches.
+func (m *Model) priorOnly(ctx context.Context, nodes []int) (count int, err error) {
 	measured := m.posterior.Measured()
 	layered, err := m.of.layered(m.spec)
 	if err != nil {
@@ -87,14 +86,14 @@ func (m *Model) priorOnly(ctx context.Context, at []int) (count int, err error) 
 	}
 	if reach, known := m.spec.reach(); known || layered {
 		hops := m.of.hopsFrom(measured)
-		for _, i := range at {
+		for _, i := range nodes {
 			if hops[i] < 0 || !layered && hops[i] > reach {
 				count++
 			}
 		}
 		return count, nil
 	}
-	joined, err := kernel.Connected(ctx, m.posterior.Prior(), at, measured)
+	joined, err := kernel.Connected(ctx, m.posterior.Prior(), nodes, measured)
 	for _, ok := range joined {
 		if !ok {
 			count++
@@ -122,7 +121,7 @@ func (s Spec) reach() (hops int, known bool) {
 }
 
 // walkError is nil where the kernel is exact.
-func (m *Model) walkError(ctx context.Context, at []int, p Prediction) (*WalkError, error) {
+func (m *Model) walkError(ctx context.Context, nodes []int, p Prediction) (*WalkError, error) {
 	abilities := kernel.AbilitiesOf(m.posterior.Prior())
 	fine, coarse := abilities.Fine, abilities.Coarse
 	walked := fine != nil && !exact(fine.Features)
@@ -146,10 +145,10 @@ func (m *Model) walkError(ctx context.Context, at []int, p Prediction) (*WalkErr
 		}
 		e.Kernel, e.Low, e.High, e.NoiseShare = est.Error, est.Low, est.High, est.NoiseShare
 	}
-	chosen := rand.New(rng.New(m.spec.Seed, "limits")).Perm(len(at))[:min(len(at), limitNodes)]
+	chosen := rand.New(rng.New(m.spec.Seed, "limits")).Perm(len(nodes))[:min(len(nodes), limitNodes)]
 	again := make([]int, len(chosen))
 	for k, a := range chosen {
-		again[k] = at[a]
+		again[k] = nodes[a]
 	}
 	twin, err := m.twin(ctx, fine, coarse, again)
 	if twin == nil || err != nil {
@@ -180,7 +179,7 @@ func exact(f *walk.Features) bool {
 // given nodes alone; nil where too many rows had to be walked from.
 func (m *Model) twin(ctx context.Context, fine *kernel.Sampling, coarse []kernel.Sampling, nodes []int) (*gp.Posterior, error) {
 	w := m.of
-	other := &workshop{spec: m.spec, given: w.given, graph: w.graph, w: w.w, place: w.place, levels: w.levels, degree: w.degree, matrices: map[string]*matrix{}}
+	other := &workshop{spec: m.spec, graph: w.graph, w: w.w, levels: w.levels, degree: w.degree, matrices: map[string]*matrix{}}
 	other.spec.Seed = rng.New(m.spec.Seed, "other walks").Uint64()
 	w.mu.Lock()
 	for name, m := range w.matrices {
@@ -233,7 +232,7 @@ func (m *Model) twin(ctx context.Context, fine *kernel.Sampling, coarse []kernel
 	if err != nil {
 		return nil, err
 	}
-	return model.Condition(ctx, w.internal(m.data))
+	return model.Condition(ctx, pooled(m.data))
 }
 
 // touched returns the cells of a level from which nodes below are interpolated.

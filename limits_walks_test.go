@@ -90,7 +90,7 @@ func TestWalkErrorOfMeans(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			other, err := w.revive(t.Context(), &savedModel{Spec: settled, State: m.state, Nodes: renumbered(d.Nodes, w.place), Y: d.Y})
+			other, err := w.revive(t.Context(), &savedModel{Spec: settled, State: m.state, Nodes: d.Nodes, Y: d.Y})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -161,7 +161,7 @@ func TestTwinNeedsFewRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole, err := w.revive(t.Context(), &savedModel{Spec: settled, State: m.state, Nodes: renumbered(d.Nodes, w.place), Y: d.Y})
+	whole, err := w.revive(t.Context(), &savedModel{Spec: settled, State: m.state, Nodes: d.Nodes, Y: d.Y})
 	if err != nil {
 		t.Fatal(err)
 	}

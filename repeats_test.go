@@ -206,7 +206,7 @@ func TestTellAll(t *testing.T) {
 		if err := o.TellAll(d.Slice(0, d.Len()-1)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := o.Knowledge(ctx); err != nil { // trains before the last one is told
+		if _, err := o.Snapshot(ctx); err != nil { // trains before the last one is told
 			t.Fatal(err)
 		}
 		if err := o.TellAll(d.Slice(d.Len()-1, d.Len())); err != nil {
@@ -246,7 +246,7 @@ func TestTellAll(t *testing.T) {
 		}
 		sameNumbers(t, "suggestion", []float64{u.Mean, u.SD, u.Value}, []float64{s.Mean, s.SD, s.Value})
 	}
-	known, err := b.Knowledge(ctx)
+	known, err := b.Snapshot(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -353,7 +353,7 @@ func TestSimulateMeans(t *testing.T) {
 				rest = append(rest, i)
 			}
 		}
-		p, err := o.Predict(ctx, rest)
+		p, err := must(o.Snapshot(ctx)).Predict(ctx, rest)
 		if err != nil {
 			t.Fatal(err)
 		}

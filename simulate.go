@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"sync/atomic"
 
 	"grfgp/bayesopt"
@@ -115,9 +114,6 @@ func Simulate(ctx context.Context, g *graph.Graph, truth []float64, spec Spec, o
 			w.shared, made[fits.Method] = true, w
 		}
 		s.workshops[name] = w
-	}
-	for _, w := range made { // all have the same order; starts are drawn by it
-		slices.SortFunc(s.known, func(a, b int) int { return w.place[a] - w.place[b] })
 	}
 	return s.run(ctx)
 }
@@ -252,7 +248,7 @@ func (s *simulator) look(ctx context.Context, o *Optimizer, r *Replay) error {
 	if s.opts.Goal.Seeks() {
 		return nil
 	}
-	p, err := o.inner.Update(ctx)
+	p, err := o.Update(ctx)
 	if errors.Is(err, bayesopt.ErrNoModel) {
 		return nil
 	}
@@ -271,11 +267,10 @@ func (s *simulator) look(ctx context.Context, o *Optimizer, r *Replay) error {
 	}
 	point := Point{Measured: len(r.Nodes)}
 	if len(rest) > 0 {
-		at := renumbered(rest, o.place)
 		if level, ok := s.opts.Goal.Level(); ok {
-			point.Loss, err = s.misjudged(ctx, p, rest, at, level)
+			point.Loss, err = s.misjudged(ctx, p, rest, level)
 		} else {
-			point.Loss, point.SD, err = s.missed(ctx, p, rest, at)
+			point.Loss, point.SD, err = s.missed(ctx, p, rest)
 		}
 	}
 	r.Curve = append(r.Curve, point)
@@ -284,8 +279,8 @@ func (s *simulator) look(ctx context.Context, o *Optimizer, r *Replay) error {
 
 // misjudged is the share of all known nodes whose mean is on the wrong side of a
 // level; those measured are on the right one.
-func (s *simulator) misjudged(ctx context.Context, p *gp.Posterior, rest, at []int, level float64) (float64, error) {
-	mean, err := p.Mean(ctx, at)
+func (s *simulator) misjudged(ctx context.Context, p *gp.Posterior, rest []int, level float64) (float64, error) {
+	mean, err := p.Mean(ctx, rest)
 	wrong := 0
 	for k, m := range mean {
 		if (m > level) != (s.truth[rest[k]] > level) {
@@ -297,8 +292,8 @@ func (s *simulator) misjudged(ctx context.Context, p *gp.Posterior, rest, at []i
 
 // missed is the root mean square error of predictions of the rest, and the mean of
 // their standard deviations.
-func (s *simulator) missed(ctx context.Context, p *gp.Posterior, rest, at []int) (rmse, sd float64, err error) {
-	q, err := predict(ctx, p, at)
+func (s *simulator) missed(ctx context.Context, p *gp.Posterior, rest []int) (rmse, sd float64, err error) {
+	q, err := predict(ctx, p, rest)
 	if err != nil {
 		return 0, 0, err
 	}

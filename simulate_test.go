@@ -199,7 +199,7 @@ func TestSimulateScores(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			p, err := o.Predict(context.Background(), rest)
+			p, err := must(o.Snapshot(context.Background())).Predict(context.Background(), rest)
 			if err != nil {
 				t.Fatal(err)
 			}

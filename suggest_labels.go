@@ -231,7 +231,10 @@ func (s *labelPicker) choose(ctx context.Context, c *Classification, n int, opts
 	if len(order) > room {
 		doubtful := room * 3 / 4
 		rest := order[doubtful:]
-		some := renumbered(rand.New(rng.New(opts.Seed, "labels")).Perm(len(rest))[:room-doubtful], rest)
+		some := make([]int, room-doubtful)
+		for k, at := range rand.New(rng.New(opts.Seed, "labels")).Perm(len(rest))[:len(some)] {
+			some[k] = rest[at]
+		}
 		for _, i := range rest {
 			weight[i] = 0
 		}
@@ -308,7 +311,7 @@ func candidatesOf(order []int, weight []float64, extra, n int, opts LabelOptions
 
 // byCertainty returns all nodes, those of the smallest largest probability first.
 func (c *Classification) byCertainty(ctx context.Context) ([]int, error) {
-	order := make([]int, len(c.place))
+	order := make([]int, c.of.graph.Len())
 	for i := range order {
 		order[i] = i
 	}
@@ -320,7 +323,7 @@ func (c *Classification) byCertainty(ctx context.Context) ([]int, error) {
 	for i := range sure {
 		sure[i] = slices.Max(p.RawRowView(i))
 	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(sure[a], sure[b]), cmp.Compare(c.place[a], c.place[b])) })
+	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(sure[a], sure[b]), cmp.Compare(a, b)) })
 	return order, nil
 }
 

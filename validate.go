@@ -80,7 +80,7 @@ func Validate(ctx context.Context, g *graph.Graph, d gp.Data, spec Spec, opts Va
 	}
 	k := opts.Folds
 	v := &Validation{Scheme: opts.Scheme, Folds: k, Coverage: map[string]float64{}, BaselineRMSE: map[string]float64{}, Limits: &Limits{}}
-	fold := w.folds(renumbered(d.Nodes, w.place), k, opts.Scheme, spec.Seed)
+	fold := w.folds(d.Nodes, k, opts.Scheme, spec.Seed)
 	squares := map[string]float64{}
 	for f := range k {
 		train, test := split(d, fold, f)

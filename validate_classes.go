@@ -120,7 +120,7 @@ func ValidateClasses(ctx context.Context, g *graph.Graph, l gp.Labels, spec Spec
 	}
 	k := opts.Folds
 	v := &ClassValidation{Scheme: opts.Scheme, Folds: k, Baselines: map[string]ClassScore{}}
-	fold := w.classFolds(w.internalLabels(l), k, opts.Scheme, spec.Seed)
+	fold := w.classFolds(l, k, opts.Scheme, spec.Seed)
 	var class []int
 	var own []float64
 	rules := map[string][]float64{}

@@ -17,14 +17,12 @@ import (
 )
 
 // workshop makes the kernels of one graph, and keeps what several fits share:
-// the order of nodes, eigenvectors, features.
+// eigenvectors and features.
 type workshop struct {
 	spec   Spec
-	given  *graph.Graph
-	graph  *graph.Graph         // ordered
+	graph  *graph.Graph
 	w      *sparse.CSR          // of the normalised Laplacian
-	hash   [32]byte             // of the ordered graph
-	place  []int                // place[node] is the number of a given node in the ordered graph
+	hash   [32]byte             // of the graph
 	levels func() []graph.Level // coarser graphs, and
 	degree func() degree        // degrees, made when first asked for
 
@@ -49,17 +47,9 @@ func newWorkshop(g *graph.Graph, spec Spec) (*workshop, error) {
 	if err := spec.Check(); err != nil {
 		return nil, err
 	}
-	order := g.Order()
-	h, err := g.Permute(order)
-	if err != nil {
-		return nil, err
-	}
-	w := &workshop{spec: spec.own(), given: g, graph: h, w: h.Normalized(graph.NormalizedAdjacency), hash: h.Hash(), place: make([]int, len(order)), matrices: map[string]*matrix{}}
-	for at, node := range order {
-		w.place[node] = at
-	}
-	w.levels = sync.OnceValue(func() []graph.Level { return levels(h) })
-	w.degree = sync.OnceValue(func() degree { return degreeOf(h) })
+	w := &workshop{spec: spec.own(), graph: g, w: g.Normalized(graph.NormalizedAdjacency), hash: g.Hash(), matrices: map[string]*matrix{}}
+	w.levels = sync.OnceValue(func() []graph.Level { return levels(g) })
+	w.degree = sync.OnceValue(func() degree { return degreeOf(g) })
 	return w, nil
 }
 

@@ -79,6 +79,13 @@ func New(t Trainer, opts Options) (*Optimizer, error) {
 	if o.policy == nil {
 		o.policy = opts.Goal.Policy()
 	}
+	if v, ok := o.policy.(VarianceReduction); ok {
+		for _, i := range v.Over {
+			if i < 0 || i >= n {
+				return nil, fmt.Errorf("%w: nodes whose variance counts: there is no node %d of %d", ErrOptions, i, n)
+			}
+		}
+	}
 	o.allowed = opts.Allowed
 	if o.allowed == nil {
 		o.allowed = allNodes(n)

@@ -155,6 +155,11 @@ type FitReport struct {
 // one node are pooled first, which changes nothing but the time it takes: see
 // Data.Pool.
 //
+// Of many measurements, patches are fitted first, which are runs of measured nodes
+// with near numbers. On a graph in locality order (graph.Graph.Ordered) a patch is a
+// connected part of the graph and tells about short distances. In any other order the
+// result is as right, but learning starts from a worse place.
+//
 // From readings that are all the same, or from a single one, nothing is learned
 // but what the prior says, and only if both mean and noise are known; the prior
 // is then in units of their distance from the mean, or of the noise if that is

@@ -50,7 +50,8 @@ type BuildCounts struct {
 func (c BuildCounts) Given() int { return c.Edges + c.Repeats + c.Loops + c.Zero }
 
 // FromEdges builds a graph. Its rows come out sorted and symmetric whatever the
-// order of the edges, and parallel edges become one as opts say.
+// order of the edges, and parallel edges become one as opts say. Nodes are numbered
+// as in labels; see Ordered.
 func FromEdges(labels *IDs, e Edges, opts BuildOptions) (*Graph, BuildCounts, error) {
 	n := labels.Len()
 	if err := e.check(labels); err != nil {

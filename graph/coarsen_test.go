@@ -310,7 +310,7 @@ func TestCoarsenCellSizes(t *testing.T) {
 		{"ring ±4", must[*Graph](t)(RingK(4096, 4)), 12, 17},
 		{"grid", must[*Graph](t)(Grid(100, 100)), 7.5, 13},
 	} {
-		for order, g := range map[string]*Graph{"as made": c.g, "ordered": ordered(t, c.g), "shuffled": shuffled(t, c.g, 1)} {
+		for order, g := range map[string]*Graph{"as made": c.g, "ordered": c.g.Ordered(), "shuffled": shuffled(t, c.g, 1)} {
 			q := g.Coarsen(g.Len() - 1)[0].Quality(g)
 			if q.MeanSize < c.low || q.MeanSize > c.high || q.LargestSize > 2*q.MeanSize {
 				t.Errorf("%s, %s: cells of %.2f nodes, the largest of %v, want means of %v to %v", c.name, order, q.MeanSize, q.LargestSize, c.low, c.high)
@@ -574,7 +574,7 @@ func BenchmarkCoarsen(b *testing.B) {
 	for _, c := range []struct {
 		name string
 		g    *Graph
-	}{{"grid", grid}, {"ordered grid", ordered(b, grid)}, {"hubs", hubs}, {"ordered hubs", ordered(b, hubs)}} {
+	}{{"grid", grid}, {"ordered grid", grid.Ordered()}, {"hubs", hubs}, {"ordered hubs", hubs.Ordered()}} {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

@@ -98,7 +98,7 @@ func ExampleKNN() {
 	// 3 [2]
 }
 
-func ExampleGraph_Order() {
+func ExampleGraph_Ordered() {
 	// A path whose nodes are numbered at random: 2-1-4-0-3.
 	g, _, err := graph.FromEdges(graph.NumberIDs(5), graph.Edges{
 		U: []uint32{2, 1, 4, 0},
@@ -107,16 +107,18 @@ func ExampleGraph_Order() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	order := g.Order()
-	near, err := g.Permute(order)
-	if err != nil {
-		log.Fatal(err)
+	g = g.Ordered()
+	for i := range g.Len() {
+		fmt.Println("node", i, "is", g.IDs().At(i))
 	}
-	fmt.Println(order)
-	fmt.Println(near.IDs().At(0), near.IDs().At(4))
+	fmt.Println("as given:", g.InputOrder())
 	// Output:
-	// [2 1 4 0 3]
-	// 2 3
+	// node 0 is 2
+	// node 1 is 1
+	// node 2 is 4
+	// node 3 is 0
+	// node 4 is 3
+	// as given: [3 1 0 4 2]
 }
 
 func ExampleGraph_Normalized() {

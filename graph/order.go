@@ -9,10 +9,44 @@ import (
 	"grfgp/internal/parallel"
 )
 
+// Ordered returns the graph with its nodes numbered by locality, see Order; ids go
+// along, and InputOrder remembers the numbers that nodes had. The result is the
+// same for every numbering of the same graph. An ordered graph is returned as it is.
+func (g *Graph) Ordered() *Graph {
+	if g.ordered {
+		return g
+	}
+	order := g.Order()
+	h := *g
+	if !slices.IsSorted(order) { // not 0, 1, 2, …
+		h = *g.pick(order)
+		h.from = make([]uint32, len(order))
+		for i, k := range order {
+			h.from[k] = uint32(i)
+		}
+	}
+	h.ordered = true
+	return &h
+}
+
+// InputOrder returns the nodes in the order that they had before Ordered, which is
+// that of the user's file in a graph read by package graphio: node InputOrder()[k]
+// was node k. In a graph that was not reordered it is 0, 1, 2, ….
+func (g *Graph) InputOrder() []int {
+	nodes := make([]int, g.Len())
+	for k := range nodes {
+		nodes[k] = k
+		if g.from != nil {
+			nodes[k] = int(g.from[k])
+		}
+	}
+	return nodes
+}
+
 // Order returns an order of the nodes, order[new] = old, in which neighbours are
-// close to each other, so that products over the rows find what they need in
+// close to each other, so that products over the rows find the entries they need in
 // the cache: reverse Cuthill–McKee, component by component from the largest to
-// the lone nodes. Permute applies it.
+// the isolated nodes. Ordered applies it.
 //
 // The order depends on the graph and on the ids of its nodes, not on how nodes are
 // numbered: a file with its rows shuffled gives the same ordered graph. Ids only

@@ -21,11 +21,6 @@ func bandwidth(g *Graph) int {
 	return width
 }
 
-func ordered(t testing.TB, g *Graph) *Graph {
-	t.Helper()
-	return must[*Graph](t)(g.Permute(g.Order()))
-}
-
 func TestOrderBandwidth(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -39,7 +34,7 @@ func TestOrderBandwidth(t *testing.T) {
 		{"square", must[*Graph](t)(Grid(60, 60)), 66},
 	} {
 		mixed := shuffled(t, c.g, 1)
-		if before, after := bandwidth(mixed), bandwidth(ordered(t, mixed)); after > c.most {
+		if before, after := bandwidth(mixed), bandwidth(mixed.Ordered()); after > c.most {
 			t.Errorf("%s: bandwidth %d, shuffled %d, want at most %d", c.name, after, before, c.most)
 		}
 	}
@@ -75,6 +70,37 @@ func numbers(n int) []int {
 		p[i] = i
 	}
 	return p
+}
+
+// A graph is ordered once, remembers the numbers that nodes had, and is the same
+// whatever they were.
+func TestOrdered(t *testing.T) {
+	grid := must[*Graph](t)(Grid(7, 9))
+	want := grid.Ordered()
+	if want.Ordered() != want {
+		t.Error("an ordered graph is ordered again")
+	}
+	if slices.IsSorted(grid.Order()) || !slices.IsSorted(want.Order()) {
+		t.Error("a grid is in order, or an ordered one is not")
+	}
+	if !slices.Equal(grid.InputOrder(), numbers(grid.Len())) {
+		t.Errorf("a graph as given has the input order %v", grid.InputOrder())
+	}
+	for seed := range uint64(5) {
+		mixed := shuffled(t, grid, seed)
+		got := mixed.Ordered()
+		if got.Hash() != want.Hash() {
+			t.Errorf("seed %d: another graph", seed)
+		}
+		for k, i := range got.InputOrder() {
+			if got.IDs().At(i) != mixed.IDs().At(k) {
+				t.Fatalf("seed %d: node %d is %q, and was %q", seed, i, got.IDs().At(i), mixed.IDs().At(k))
+			}
+		}
+	}
+	if part := must[*Graph](t)(want.Subgraph([]int{5, 3, 4})); !slices.Equal(part.InputOrder(), numbers(3)) {
+		t.Errorf("a part of an ordered graph has the input order %v", part.InputOrder())
+	}
 }
 
 func TestOrderOfFew(t *testing.T) {
@@ -125,15 +151,15 @@ func TestOrderOfHub(t *testing.T) {
 func TestOrderIsCanonical(t *testing.T) {
 	for seed := range uint64(10) {
 		g := randomGraph(t, 300, 400, seed)
-		want := ordered(t, g).Hash()
-		if mixed := shuffled(t, g, seed+1); ordered(t, mixed).Hash() != want {
+		want := g.Ordered().Hash()
+		if mixed := shuffled(t, g, seed+1); mixed.Ordered().Hash() != want {
 			t.Errorf("seed %d: nodes in another order, and another ordered graph", seed)
 		}
 	}
 	g := must[*Graph](t)(BarabasiAlbert(2000, 4, 1)) // no two nodes look alike
-	rowPtr, col, val := ordered(t, g).Adjacency().Raw()
+	rowPtr, col, val := g.Ordered().Adjacency().Raw()
 	renamed := must[*Graph](t)(New(shuffled(t, g, 2).Adjacency(), nil))
-	ptr, c, v := ordered(t, renamed).Adjacency().Raw()
+	ptr, c, v := renamed.Ordered().Adjacency().Raw()
 	if !slices.Equal(ptr, rowPtr) || !slices.Equal(c, col) || !slices.Equal(v, val) {
 		t.Error("other ids, and another ordered graph")
 	}
@@ -174,7 +200,7 @@ func TestRepeatsInAnyOrder(t *testing.T) {
 
 func TestOrderIsDeterministic(t *testing.T) {
 	g := must[*Graph](t)(BarabasiAlbert(5000, 3, 1))
-	sameAtAnyProcs(t, func() *Graph { return ordered(t, g) })
+	sameAtAnyProcs(t, func() *Graph { return g.Ordered() })
 }
 
 func BenchmarkOrder(b *testing.B) {
@@ -206,7 +232,7 @@ func BenchmarkOrder(b *testing.B) {
 // shuffled and then ordered, within one run.
 func BenchmarkProductByOrder(b *testing.B) {
 	grid := shuffled(b, must[*Graph](b)(Grid(1000, 1000)), 1)
-	good := ordered(b, grid)
+	good := grid.Ordered()
 	x, y := mat.NewDense(grid.Len(), 16, nil), mat.NewDense(grid.Len(), 16, nil)
 	for i := range grid.Len() {
 		x.Set(i, 0, 1) // or all rows would be one page of zeros

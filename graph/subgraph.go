@@ -8,7 +8,8 @@ import (
 )
 
 // Subgraph returns the graph of the given nodes and the edges between them;
-// node k of it is nodes[k] of g.
+// node k of it is nodes[k] of g. It does not count as ordered, and its InputOrder
+// begins anew.
 func (g *Graph) Subgraph(nodes []int) (*Graph, error) {
 	seen := make([]bool, g.Len())
 	for k, i := range nodes {

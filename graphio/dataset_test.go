@@ -74,8 +74,8 @@ func TestTrafficWeights(t *testing.T) {
 	if !strings.Contains(strings.Join(warnings(given.Report), "\n"), "length_m looks like a distance and is not used") {
 		t.Errorf("warnings %q say nothing about length_m", given.Report.Warnings)
 	}
-	rowPtr, col, want := given.Graph.Adjacency().Raw()
-	_, _, got := made.Graph.Adjacency().Raw()
+	rowPtr, col, want := asInput(given.Graph).Adjacency().Raw()
+	_, _, got := asInput(made.Graph).Adjacency().Raw()
 	for p := range want {
 		if math.Abs(got[p]-want[p]) > 1e-12*want[p] {
 			t.Fatalf("entry %d (column %d of %d rows): weight %v made of the length, %v given", p, col[p], len(rowPtr)-1, got[p], want[p])
@@ -94,7 +94,7 @@ func TestDatasetTables(t *testing.T) {
 			t.Errorf("%d nodes, %d lat, %d lon, %d labels", nodes.IDs.Len(), len(nodes.Lat), len(nodes.Lon), len(nodes.Label))
 		}
 		network := mustReadGraph(t, dataset(t, "traffic_sanjose/road_edges.csv.gz"), Options{Nodes: nodes})
-		if network.Graph.Len() != 1016 || network.Nodes.Lat[5] != nodes.Lat[5] {
+		if network.Graph.Len() != 1016 || network.Nodes.Lat[network.Graph.InputOrder()[5]] != nodes.Lat[5] {
 			t.Errorf("%d nodes", network.Graph.Len())
 		}
 		m, err := ReadMeasurements(ctx, dataset(t, "traffic_sanjose/sensor_speeds.csv.gz"), network.Graph, Options{})

@@ -239,7 +239,7 @@ func readEdges(ctx context.Context, c *cutter, l *edgeLayout, names *namer, r *R
 	return list, err
 }
 
-// buildNetwork turns the edges that were read into a graph.
+// buildNetwork turns the edges that were read into a graph in locality order.
 func buildNetwork(list *edgeList, columns edgeColumns, names *namer, r *Report, opts Options) (*Network, error) {
 	if list.n == 0 {
 		return nil, r.noEdges(&list.lines)
@@ -267,10 +267,9 @@ func buildNetwork(list *edgeList, columns edgeColumns, names *namer, r *Report, 
 	}
 	r.Nodes, r.Edges = g.Len(), counts.Edges
 	r.tellCounts(counts, columns.weight >= 0)
-	network := &Network{Graph: g, Report: r}
-	network.Nodes = opts.Nodes.extend(g.IDs(), r)
+	nodes := opts.Nodes.extend(g.IDs(), r)
 	opts.Nodes.tellLone(g, r)
-	return network, nil
+	return NewNetwork(g, nodes, r), nil
 }
 
 // noEdges is the error of a file in which no row became an edge.

@@ -10,6 +10,8 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"grfgp/graph"
 )
 
 func readText(text string, opts Options) (*Network, error) {
@@ -20,7 +22,7 @@ func readText(text string, opts Options) (*Network, error) {
 // the weight 1 is left out.
 func edgesOf(n *Network) string {
 	var out []string
-	g := n.Graph
+	g := asInput(n.Graph)
 	for i := range g.Len() {
 		cols, vals := g.Adjacency().Row(i)
 		for p, j := range cols {
@@ -35,6 +37,15 @@ func edgesOf(n *Network) string {
 		}
 	}
 	return strings.Join(out, " ")
+}
+
+// asInput returns a graph with its nodes numbered as in the file.
+func asInput(g *graph.Graph) *graph.Graph {
+	h, err := g.Permute(g.InputOrder())
+	if err != nil {
+		panic(err)
+	}
+	return h
 }
 
 func repeat(n int, line func(i int) string) string {
@@ -222,14 +233,18 @@ func TestNodesComeFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	var ids []string
-	for i := range n.Graph.Len() {
-		ids = append(ids, n.Graph.IDs().At(i))
+	var allowed []bool
+	for _, i := range n.Graph.InputOrder() {
+		ids, allowed = append(ids, n.Graph.IDs().At(i)), append(allowed, n.Nodes.Allowed[i])
+		if n.Nodes.IDs.At(i) != n.Graph.IDs().At(i) {
+			t.Errorf("row %d of the table is about %s", i, n.Nodes.IDs.At(i))
+		}
 	}
 	if got := strings.Join(ids, " "); got != "c lone a b" {
 		t.Errorf("nodes %s, want c lone a b", got)
 	}
-	if want := []bool{true, false, true, false}; !slices.Equal(n.Nodes.Allowed, want) {
-		t.Errorf("allowed %v, want %v", n.Nodes.Allowed, want)
+	if want := []bool{true, false, true, false}; !slices.Equal(allowed, want) {
+		t.Errorf("allowed %v, want %v", allowed, want)
 	}
 	want := `nodes that are in the edges but not in the table of nodes: 1, such as "b"; they are taken as not allowed`
 	if !slices.Contains(warnings(n.Report), want) {
@@ -241,5 +256,47 @@ func TestNodesComeFirst(t *testing.T) {
 	}
 	if nodes.IDs.Len() != 3 || len(nodes.Allowed) != 3 {
 		t.Error("reading edges changed the table of nodes")
+	}
+}
+
+// Rows in another order, or a table of nodes before them, give the same graph and
+// table; what is the first of the file stays the first of InputOrder.
+func TestRowsInAnyOrder(t *testing.T) {
+	rows := strings.Split(strings.TrimSuffix(repeat(60, func(i int) string { return fmt.Sprintf("n%d,n%d,%d\n", i%50, (7*i+3)%50, i%4+1) }), "\n"), "\n")
+	table := "id,cost\n" + repeat(50, func(i int) string { return fmt.Sprintf("n%d,%d\n", 49-i, i) })
+	read := func(rows []string, table string) *Network {
+		opts := Options{}
+		if table != "" {
+			nodes, err := ReadNodes(context.Background(), Reader("nodes.csv", strings.NewReader(table)), Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			opts.Nodes = nodes
+		}
+		n, err := readText("source,target,weight\n"+strings.Join(rows, "\n"), opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	want := read(rows, "")
+	if first := want.Graph.IDs().At(want.Graph.InputOrder()[0]); first != "n0" {
+		t.Errorf("the first node of the file is %s", first)
+	}
+	slices.Reverse(rows)
+	if got := read(rows, ""); got.Graph.Hash() != want.Graph.Hash() {
+		t.Error("rows in another order give another graph")
+	}
+	got := read(rows, table)
+	if got.Graph.Hash() != want.Graph.Hash() {
+		t.Error("a table of nodes gives another graph")
+	}
+	for i, cost := range got.Nodes.Cost {
+		if id := fmt.Sprintf("n%d", 49-int(cost)); got.Graph.IDs().At(i) != id || got.Nodes.IDs.At(i) != id {
+			t.Errorf("node %d is %s and has the cost of %s", i, got.Graph.IDs().At(i), id)
+		}
+	}
+	if first := got.Graph.IDs().At(got.Graph.InputOrder()[0]); first != "n49" {
+		t.Errorf("the first node of the table is %s", first)
 	}
 }

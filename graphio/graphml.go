@@ -357,9 +357,8 @@ func (g *graphML) finish() (*Network, error) {
 			g.r.warn("nodes that edges name but no node element declares: %d", undeclared)
 		}
 		if len(g.roles) > 0 {
-			g.nodes.IDs = network.Graph.IDs()
 			g.nodes.grow(network.Graph.Len(), slices.DeleteFunc(slices.Clone(nodeTable.roles[1:]), func(role Role) bool { return !g.nodes.has(role) }))
-			network.Nodes = g.nodes
+			network.Nodes = g.nodes.follow(network.Graph)
 		}
 	}
 	return network, nil

@@ -49,7 +49,7 @@ func TestMatrixMarketAfterNodes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l := n.Graph.IDs(); l.At(0) != "3" || l.At(1) != "1" || l.At(2) != "2" || edgesOf(n) != "1-2" {
+	if l := asInput(n.Graph).IDs(); l.At(0) != "3" || l.At(1) != "1" || l.At(2) != "2" || edgesOf(n) != "1-2" {
 		t.Errorf("nodes %s %s %s, edges %s", l.At(0), l.At(1), l.At(2), edgesOf(n))
 	}
 }

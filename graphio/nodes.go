@@ -187,6 +187,30 @@ func (n *NodeTable) extend(labels *graph.IDs, r *Report) *NodeTable {
 	return all
 }
 
+// follow returns the table of a graph that was put into locality order: row k goes to
+// node InputOrder()[k].
+func (n *NodeTable) follow(g *graph.Graph) *NodeTable {
+	if n == nil {
+		return nil
+	}
+	to := g.InputOrder()
+	return &NodeTable{IDs: g.IDs(), Report: n.Report,
+		Label: moved(n.Label, to), Lat: moved(n.Lat, to), Lon: moved(n.Lon, to), X: moved(n.X, to),
+		Y: moved(n.Y, to), Cost: moved(n.Cost, to), Allowed: moved(n.Allowed, to), Group: moved(n.Group, to)}
+}
+
+// moved puts column[k] at to[k]; nil stays nil.
+func moved[T any](column []T, to []int) []T {
+	if column == nil {
+		return nil
+	}
+	out := make([]T, len(column))
+	for k, v := range column {
+		out[to[k]] = v
+	}
+	return out
+}
+
 // tellLone warns of nodes of the table that no edge of the graph ends at: they are
 // as they should be, or their ids are mistyped.
 func (n *NodeTable) tellLone(g *graph.Graph, r *Report) {

@@ -13,8 +13,8 @@ import (
 )
 
 // A packed network is a line with the kind and the version, a line of JSON that
-// says what follows, and then arrays of little-endian numbers. The same network
-// gives the same bytes.
+// says what follows, and then arrays of little-endian numbers, nodes in the order of
+// the file that they came from. The same network gives the same bytes.
 const packKind = "grfgp-network 1\n"
 
 // packHead says which arrays follow.
@@ -29,9 +29,13 @@ type packHead struct {
 var packedRoles = []Role{RoleLabel, RoleGroup, RoleAllowed, RoleLat, RoleLon, RoleX, RoleY, RoleCost}
 
 // Pack returns a network as bytes, without its report. Unpack gives the same
-// network back: numbers of nodes and weights are the same to the bit.
+// network back, in locality order: weights are the same to the bit.
 func Pack(net *Network) ([]byte, error) {
-	g := net.Graph
+	order := net.Graph.InputOrder()
+	g, err := net.Graph.Permute(order)
+	if err != nil {
+		return nil, fmt.Errorf("graphio: packing: %w", err)
+	}
 	rowPtr, col, val := g.Adjacency().Raw()
 	head := packHead{Nodes: g.Len(), Entries: len(col), Ones: !slices.ContainsFunc(val, func(v float64) bool { return v != 1 })}
 	if net.Nodes != nil {
@@ -60,13 +64,17 @@ func Pack(net *Network) ([]byte, error) {
 		switch role {
 		case RoleLabel, RoleGroup:
 			column := *net.Nodes.text(role)
-			p.texts(g.Len(), func(i int) []byte { return []byte(column[i]) })
+			p.texts(g.Len(), func(k int) []byte { return []byte(column[order[k]]) })
 		case RoleAllowed:
-			for _, may := range net.Nodes.Allowed {
-				p = append(p, map[bool]byte{true: 1}[may])
+			for _, i := range order {
+				p = append(p, map[bool]byte{true: 1}[net.Nodes.Allowed[i]])
 			}
 		default:
-			p.numbers(*net.Nodes.numbers(role))
+			column := make([]float64, len(order))
+			for k, i := range order {
+				column[k] = (*net.Nodes.numbers(role))[i]
+			}
+			p.numbers(column)
 		}
 	}
 	return p, nil
@@ -92,8 +100,8 @@ func (p *packer) texts(n int, at func(i int) []byte) {
 	}
 }
 
-// Unpack reads what Pack wrote, and checks it as any other graph. Errors wrap
-// ErrData.
+// Unpack reads what Pack wrote, checks it as any other graph, and puts it into
+// locality order. Errors wrap ErrData.
 func Unpack(packed []byte) (*Network, error) {
 	bad := func(err error) error {
 		return &Error{Code: CodeDamaged, File: "packed network", What: "cannot be used: " + err.Error(), Remedies: []Remedy{do("was it cut off, or written by a newer program?")}, Err: err}
@@ -193,20 +201,20 @@ func (u *unpacker) network(head packHead) (*Network, error) {
 	if err != nil {
 		return nil, err
 	}
-	net := &Network{Graph: g}
+	var nodes *NodeTable
 	if head.Columns != nil {
-		net.Nodes = &NodeTable{IDs: labels}
+		nodes = &NodeTable{IDs: labels}
 	}
 	for k, role := range head.Columns {
 		if !slices.Contains(packedRoles, role) || slices.Contains(head.Columns[:k], role) {
 			return nil, fmt.Errorf("a column %q", role)
 		}
-		u.column(net.Nodes, role, n)
+		u.column(nodes, role, n)
 	}
 	if u.short || len(u.rest) > 0 {
 		return nil, fmt.Errorf("its table of nodes is too short or too long")
 	}
-	return net, net.Nodes.checkPacked()
+	return NewNetwork(g, nodes, nil), nodes.checkPacked()
 }
 
 func (u *unpacker) column(to *NodeTable, role Role, n int) {

@@ -53,7 +53,7 @@ func TestPack(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if back.Graph.Hash() != net.Graph.Hash() {
+			if back.Graph.Hash() != net.Graph.Ordered().Hash() {
 				t.Error("another graph came back")
 			}
 			again, err := graphio.Pack(back)

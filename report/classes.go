@@ -208,11 +208,11 @@ func (r *Classes) maps(p *classPage) {
 }
 
 // MostUncertain returns the ten nodes without a label of largest entropy, the first
-// of equals first.
+// of the file among equals first.
 func (r *Classes) MostUncertain() []int {
 	var nodes []int
-	for i, n := range r.Table.Nodes {
-		if !n.Given {
+	for _, i := range r.Network.Graph.InputOrder() {
+		if !r.Table.Nodes[i].Given {
 			nodes = append(nodes, i)
 		}
 	}

@@ -56,11 +56,16 @@ func (r *Regression) Write(w io.Writer) error { return pageTemplate.Execute(w, r
 const listed = 10
 
 // MostUncertain returns the ten nodes of largest standard deviation, the first of
-// equals first.
+// the file among equals first.
 func (r *Regression) MostUncertain() []int {
-	sd := r.Prediction.SD
+	return largest(r.Prediction.SD, r.Network.Graph.InputOrder())
+}
+
+// largest returns the ten nodes of largest standard deviation, the first of equals
+// first.
+func largest(sd []float64, nodes []int) []int {
 	var top []int
-	for i := range sd {
+	for _, i := range nodes {
 		// A sorted list of ten: no need to sort a million.
 		if len(top) == listed && sd[i] <= sd[top[listed-1]] {
 			continue

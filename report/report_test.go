@@ -10,8 +10,8 @@ import (
 )
 
 func TestMostUncertain(t *testing.T) {
-	r := &Regression{Prediction: grfgp.Prediction{SD: []float64{1, 3, 2, 3, 0, 5, 1, 1, 1, 1, 1, 1, 4}}}
-	if got := fmt.Sprint(r.MostUncertain()); got != "[5 12 1 3 2 0 6 7 8 9]" {
+	sd := []float64{1, 3, 2, 3, 0, 5, 1, 1, 1, 1, 1, 1, 4}
+	if got := fmt.Sprint(largest(sd, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})); got != "[5 12 1 3 2 0 6 7 8 9]" {
 		t.Errorf("least known are %v", got)
 	}
 }

@@ -55,7 +55,7 @@ func (s *Server) candidates(w http.ResponseWriter, r *http.Request) error {
 	}{seq, []candidate{}, picked.Short}
 	for _, p := range picked.List {
 		i, _ := engine.IDs().Lookup([]byte(p.Node))
-		answer.Candidates = append(answer.Candidates, candidate{i, p.Node, p.Cost, p.Why, (*number)(p.Mean), (*number)(p.SD), o.net.position(i)})
+		answer.Candidates = append(answer.Candidates, candidate{o.net.number[i], p.Node, p.Cost, p.Why, (*number)(p.Mean), (*number)(p.SD), o.net.position(i)})
 	}
 	return respond(w, http.StatusOK, answer)
 }

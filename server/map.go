@@ -128,7 +128,7 @@ type mapView struct {
 	allowed []bool             // to be suggested; nil: all
 	area    box
 	visible int      // nodes in area
-	shown   []int    // the nodes drawn, sorted
+	shown   []int    // the nodes drawn, in the order of the file
 	stands  []uint32 // number of nodes that each of shown stands for
 }
 
@@ -156,7 +156,7 @@ func newMapView(o *openStudy, p *study.Predictions, area box, most int) *mapView
 		m.known = p.Seq
 	}
 	var inside []int
-	for i := range m.points.X {
+	for _, i := range m.order {
 		if m.hasPosition(i) && area.contains(m.points.X[i], m.points.Y[i]) {
 			inside = append(inside, i)
 		}
@@ -166,8 +166,8 @@ func newMapView(o *openStudy, p *study.Predictions, area box, most int) *mapView
 	return m
 }
 
-// thin selects at most most nodes, sorted, and counts the nodes that each stands for.
-// Nodes with flags come first. Of the others it selects one per cell of a grid, the
+// thin selects at most most nodes, in the order of the file, and counts the nodes that
+// each stands for. Nodes with flags come first. Of the others it selects one per cell of a grid, the
 // one whose mean is nearest to the average of its cell, so that the map has the
 // colours of the full map.
 func (m *mapView) thin(inside []int, most int) (shown []int, stands []uint32) {
@@ -191,7 +191,7 @@ func (m *mapView) thin(inside []int, most int) (shown []int, stands []uint32) {
 	for i := range kept {
 		shown = append(shown, i)
 	}
-	slices.Sort(shown)
+	slices.SortFunc(shown, func(i, j int) int { return m.number[i] - m.number[j] })
 	for _, i := range shown {
 		stands = append(stands, kept[i])
 	}
@@ -285,7 +285,7 @@ func (m *mapView) send(w http.ResponseWriter, edges bool) error {
 	var c columns
 	numbers, flags := make([]uint32, len(m.shown)), make([]byte, len(m.shown))
 	for k, i := range m.shown {
-		numbers[k], flags[k] = uint32(i), m.flag(i)
+		numbers[k], flags[k] = uint32(m.number[i]), m.flag(i)
 	}
 	c.counts("number", numbers)
 	c.floats("x", len(m.shown), func(k int) float64 { return m.points.X[m.shown[k]] })
@@ -323,7 +323,7 @@ func (m *mapView) edges() (from, to []uint32) {
 	for k, i := range m.shown {
 		cols, _ := m.Graph.Adjacency().Row(i)
 		for _, j := range cols {
-			if other, ok := row[int(j)]; ok && int(j) > i {
+			if other, ok := row[int(j)]; ok && m.number[j] > m.number[i] {
 				from, to = append(from, uint32(k)), append(to, other)
 			}
 		}

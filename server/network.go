@@ -26,6 +26,8 @@ type network struct {
 	optimizers map[string]*study.Optimizer // by Spec, without measurements: studies get siblings of them
 
 	*graphio.Network
+	order       []int  // the nodes in the order of the file, by which the service numbers them:
+	number      []int  // number[order[k]] = k
 	coordinates string // geographic, planar or layout
 	points      layout.Points
 	bounds      box
@@ -49,6 +51,13 @@ func (s *Server) network(id string) *network {
 
 func (s *Server) load(n *network) {
 	n.err = safely(func() (err error) { n.Network, err = s.readNetwork(n.id); return err })
+	if n.err == nil {
+		n.order = n.Graph.InputOrder()
+		n.number = make([]int, len(n.order))
+		for k, i := range n.order {
+			n.number[i] = k
+		}
+	}
 	if n.err != nil {
 		s.mu.Lock()
 		delete(s.graphs, n.id)

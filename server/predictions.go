@@ -8,7 +8,6 @@ import (
 	"strconv"
 
 	"grfgp"
-	"grfgp/graph"
 	"grfgp/study"
 )
 
@@ -79,7 +78,7 @@ func (o *openStudy) nodeStates() nodeStates {
 func (b nodeStates) view(net *network, p *study.Predictions, i int) nodeView {
 	id := net.Graph.IDs().At(i)
 	half := halfWidth * p.SD[i]
-	v := nodeView{Number: i, Node: id, Mean: number(p.Mean[i]), SD: number(p.SD[i]), Lower: number(p.Mean[i] - half), Upper: number(p.Mean[i] + half),
+	v := nodeView{Number: net.number[i], Node: id, Mean: number(p.Mean[i]), SD: number(p.SD[i]), Lower: number(p.Mean[i] - half), Upper: number(p.Mean[i] + half),
 		Pending: b.pending[id], Abandoned: b.abandoned[id], position: net.position(i)}
 	if a := b.measured[id]; a.n > 0 {
 		v.Measured, v.N = true, a.n
@@ -120,14 +119,14 @@ func (s *Server) predictions(w http.ResponseWriter, r *http.Request) error {
 	if unchanged(w, r, o.etag("predictions", p.Seq, o.Seq())) {
 		return nil
 	}
-	graphIDs := o.net.Graph.IDs()
+	total := o.net.Graph.Len()
 	switch format {
 	case "csv":
-		return predictionTable(w, o, graphIDs, p)
+		return predictionTable(w, o, p)
 	case "columns":
 		var c columns
-		c.floats("mean", len(p.Mean), func(i int) float64 { return p.Mean[i] })
-		c.floats("sd", len(p.SD), func(i int) float64 { return p.SD[i] })
+		c.floats("mean", len(p.Mean), func(k int) float64 { return p.Mean[o.net.order[k]] })
+		c.floats("sd", len(p.SD), func(k int) float64 { return p.SD[o.net.order[k]] })
 		return c.send(w, map[string]any{"kind": "predictions", "seq": p.Seq, "readings": p.Measurements, "noise_sd": number(p.NoiseSD)})
 	}
 	answer := struct {
@@ -138,13 +137,13 @@ func (s *Server) predictions(w http.ResponseWriter, r *http.Request) error {
 		Total    int        `json:"total"`
 		Nodes    []nodeView `json:"nodes"`
 		Next     *int       `json:"next,omitempty"`
-	}{p.Seq, p.Measurements, number(p.NoiseSD), p.Spec, graphIDs.Len(), []nodeView{}, nil}
-	nodes, err := chooseNodes(graphIDs, p, ids, order, after, limit)
+	}{p.Seq, p.Measurements, number(p.NoiseSD), p.Spec, total, []nodeView{}, nil}
+	nodes, err := o.net.chooseNodes(p, ids, order, after, limit)
 	if err != nil {
 		return err
 	}
-	if last := len(nodes) - 1; len(ids) == 0 && order == "" && last >= 0 && nodes[last]+1 < graphIDs.Len() {
-		answer.Next = &nodes[last]
+	if last := len(nodes) - 1; len(ids) == 0 && order == "" && last >= 0 && o.net.number[nodes[last]]+1 < total {
+		answer.Next = &o.net.number[nodes[last]]
 	}
 	b := o.nodeStates()
 	for _, i := range nodes {
@@ -155,12 +154,12 @@ func (s *Server) predictions(w http.ResponseWriter, r *http.Request) error {
 
 // chooseNodes returns the nodes of a request: those with the given ids, the first in
 // the given order, or those that follow after by number.
-func chooseNodes(all *graph.IDs, p *study.Predictions, ids []string, order string, after, limit int) ([]int, error) {
+func (n *network) chooseNodes(p *study.Predictions, ids []string, order string, after, limit int) ([]int, error) {
 	var nodes []int
 	switch {
 	case len(ids) > 0:
 		for _, id := range ids {
-			i, ok := all.Lookup([]byte(id))
+			i, ok := n.Graph.IDs().Lookup([]byte(id))
 			if !ok {
 				return nil, notFound.because("the graph has no node %q", id)
 			}
@@ -174,23 +173,21 @@ func chooseNodes(all *graph.IDs, p *study.Predictions, ids []string, order strin
 		if order[0] == '-' {
 			sign = -1
 		}
-		for i := range all.Len() {
-			nodes = append(nodes, i)
-		}
-		slices.SortFunc(nodes, func(i, j int) int { return cmp.Or(sign*cmp.Compare(by[i], by[j]), i-j) })
+		nodes = slices.Clone(n.order)
+		slices.SortStableFunc(nodes, func(i, j int) int { return sign * cmp.Compare(by[i], by[j]) })
 		nodes = nodes[:min(limit, len(nodes))]
 	default:
-		for i := min(after, all.Len()) + 1; i < all.Len() && len(nodes) < limit; i++ {
-			nodes = append(nodes, i)
+		if first := min(after, len(n.order)) + 1; first < len(n.order) {
+			nodes = n.order[first:min(len(n.order), first+limit)]
 		}
 	}
 	return nodes, nil
 }
 
-func predictionTable(w http.ResponseWriter, o *openStudy, ids *graph.IDs, p *study.Predictions) error {
+func predictionTable(w http.ResponseWriter, o *openStudy, p *study.Predictions) error {
 	b := o.nodeStates()
 	return table(w, o.name+"-predictions", []string{"node", "mean", "sd", "lower", "upper", "measured", "value", "n"}, func(row func(...string)) {
-		for i := range ids.Len() {
+		for _, i := range o.net.order {
 			v := b.view(o.net, p, i)
 			row(v.Node, figure(float64(v.Mean)), figure(float64(v.SD)), figure(float64(v.Lower)), figure(float64(v.Upper)), strconv.FormatBool(v.Measured), figureAt(v.Value), strconv.Itoa(v.N))
 		}

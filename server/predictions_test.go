@@ -73,11 +73,15 @@ func TestPredictionPages(t *testing.T) {
 		Next *int
 	}
 	var seen []int
+	var means []float64
 	for after := -1; ; {
 		var p page
 		h.must("GET", fmt.Sprintf("/v1/studies/s/predictions?limit=7&after=%d", after), nil, &p)
 		for _, n := range p.Nodes {
-			seen = append(seen, n.Number)
+			seen, means = append(seen, n.Number), append(means, n.Mean)
+			if want := fmt.Sprintf("n%d", n.Number); n.Node != want { // numbers are those of the file's order
+				t.Errorf("node %d is %s, want %s", n.Number, n.Node, want)
+			}
 			if math.Abs(n.Upper-n.Mean-1.96*n.SD) > 1e-3 || math.Abs(n.Mean-n.Lower-1.96*n.SD) > 1e-3 {
 				t.Errorf("interval %+v", n)
 			}
@@ -91,7 +95,7 @@ func TestPredictionPages(t *testing.T) {
 		t.Errorf("nodes %v", seen)
 	}
 	var top page
-	if h.must("GET", "/v1/studies/s/predictions?sort=-mean&limit=2", nil, &top); len(top.Nodes) != 2 || top.Nodes[0].Number != 29 || top.Next != nil {
+	if h.must("GET", "/v1/studies/s/predictions?sort=-mean&limit=2", nil, &top); len(top.Nodes) != 2 || top.Nodes[0].Mean != slices.Max(means) || means[top.Nodes[0].Number] != slices.Max(means) || top.Next != nil {
 		t.Errorf("highest %+v", top)
 	}
 	if h.must("GET", "/v1/studies/s/predictions?node=n7&node=n2", nil, &top); len(top.Nodes) != 2 || top.Nodes[0].Node != "n7" || top.Nodes[1].Node != "n2" {
@@ -100,6 +104,12 @@ func TestPredictionPages(t *testing.T) {
 	h.refused("not-found", 404, "GET", "/v1/studies/s/predictions?node=zz", nil)
 	if c := readColumns(t, h.must("GET", "/v1/studies/s/predictions?format=columns", nil, nil).body); len(c.floats["mean"]) != 30 || len(c.floats["sd"]) != 30 {
 		t.Errorf("columns %s", c.head)
+	} else {
+		for k, v := range c.floats["mean"] {
+			if math.Abs(float64(v)-means[k]) > 1e-6 {
+				t.Errorf("mean %v of node %d, want %v", v, k, means[k])
+			}
+		}
 	}
 }
 

@@ -114,7 +114,8 @@ func (o *Optimizer) costs(nodes *graphio.NodeTable, allowed []int) ([]float64, e
 	if nodes == nil || nodes.Cost == nil {
 		return nil, nil
 	}
-	for i, c := range nodes.Cost {
+	for _, i := range o.graph.InputOrder() {
+		c := nodes.Cost[i]
 		_, may := slices.BinarySearch(allowed, i)
 		switch {
 		case c > 0:
@@ -237,7 +238,7 @@ func (o *Optimizer) Fit(ctx context.Context, readings []Measurement) (Snapshot, 
 	if err := o.tell(ctx, readings); err != nil {
 		return nil, err
 	}
-	k, err := o.inner.Knowledge(ctx)
+	k, err := o.inner.Snapshot(ctx)
 	o.save(ctx)
 	switch {
 	case errors.Is(err, bayesopt.ErrNoModel):
@@ -250,10 +251,10 @@ func (o *Optimizer) Fit(ctx context.Context, readings []Measurement) (Snapshot, 
 
 // knowledge adds the seed of the study to what is known.
 type knowledge struct {
-	*grfgp.Knowledge
+	*grfgp.Snapshot
 	seed uint64
 }
 
 func (k knowledge) Validate(ctx context.Context) (*grfgp.Validation, error) {
-	return k.Knowledge.Validate(ctx, k.seed)
+	return k.Snapshot.Validate(ctx, k.seed)
 }

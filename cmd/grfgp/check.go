@@ -106,10 +106,6 @@ func (a *app) check(ctx context.Context, f *checkFlags) error {
 func (a *app) cost(ctx context.Context, g *graph.Graph) (costFacts, error) {
 	const timedRows = 2048
 	s := a.talk.Stage("estimating cost")
-	g, err := g.Permute(g.Order())
-	if err != nil {
-		return costFacts{}, err
-	}
 	m, theta := kernel.Diffusion{}, []float64{1, defaultBeta}
 	w := g.Normalized(graph.NormalizedAdjacency)
 	opts := walk.Default()

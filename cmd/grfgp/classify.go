@@ -16,6 +16,7 @@ import (
 
 	"grfgp"
 	"grfgp/gp"
+	"grfgp/graph"
 	"grfgp/graphio"
 	"grfgp/report"
 )
@@ -82,7 +83,7 @@ func (a *app) classify(ctx context.Context, f *classifyFlags, changed func(strin
 	if err != nil {
 		return err
 	}
-	answer := &classifyAnswer{1, f.classMethod(), table.Classes, c.Choice(), table.Nodes}
+	answer := &classifyAnswer{1, f.classMethod(), table.Classes, c.Choice(), inputOrder(d.net.Graph, table.Nodes)}
 	a.talk.Say("  nodes without a label: %s", d.tally(answer.predicted()))
 	a.sayOdd(d, c)
 	if f.out == "" {
@@ -105,6 +106,15 @@ func (a *app) classTable(ctx context.Context, d *classData, c *grfgp.Classificat
 	t := report.NewClassTable(d.net, d.labels.Classes, d.data, p)
 	s.Done("%d nodes", len(t.Nodes))
 	return t, nil
+}
+
+// inputOrder returns rows, one for each node, in the order of the user's file.
+func inputOrder[R any](g *graph.Graph, rows []R) []R {
+	ordered := make([]R, len(rows))
+	for k, i := range g.InputOrder() {
+		ordered[k] = rows[i]
+	}
+	return ordered
 }
 
 func allNodes(n int) []int {

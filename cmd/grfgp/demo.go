@@ -65,7 +65,7 @@ func newDemo(seed uint64) *subject {
 	return &subject{
 		Regression: report.Regression{
 			Title: "Traffic in a city that does not exist", Unit: "km/h", Quantity: "km/h",
-			Network:      &graphio.Network{Graph: c.Graph, Nodes: &graphio.NodeTable{IDs: c.Graph.IDs(), X: c.X, Y: c.Y}, Report: streets},
+			Network:      graphio.NewNetwork(c.Graph, &graphio.NodeTable{IDs: c.Graph.IDs(), X: c.X, Y: c.Y}, streets),
 			Measurements: &graphio.Measurements{Nodes: c.Sensors, Values: c.Readings, Count: once, Report: sensors},
 			Data:         gp.Data{Nodes: c.Sensors, Y: c.Readings},
 			// The series is exact here too, and takes three quarters of the time of dense.

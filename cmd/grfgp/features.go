@@ -172,10 +172,7 @@ func (a *app) features(ctx context.Context, f *featuresFlags, changed func(strin
 	if err != nil {
 		return err
 	}
-	g, err := a.ordered(net.Graph)
-	if err != nil {
-		return err
-	}
+	g := net.Graph
 	if f.rows.hi > g.Len() {
 		return usagef("--rows %v: give LO:HI with HI at most %d, the number of nodes", &f.rows, g.Len())
 	}
@@ -259,17 +256,6 @@ func describe(m kernel.Modulation, theta []float64) string {
 		return fmt.Sprintf("%v, β = %g", m, theta[1])
 	}
 	return fmt.Sprintf("%v, κ = %g", m, theta[1])
-}
-
-// ordered renumbers the nodes so that neighbours are near each other in memory.
-// Labels go along, so nothing that is printed shows it.
-func (a *app) ordered(g *graph.Graph) (*graph.Graph, error) {
-	s := a.talk.Stage("ordering nodes")
-	g, err := g.Permute(g.Order())
-	if err == nil {
-		s.Done("neighbours are near each other in memory")
-	}
-	return g, err
 }
 
 // settle chooses what the flags leave open, estimates cost and error by a pilot

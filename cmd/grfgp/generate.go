@@ -25,10 +25,11 @@ func (a *app) generate(spec string) (*graphio.Network, error) {
 	if err != nil {
 		return nil, usagef("--generate %q: %v", spec, err)
 	}
-	s.Done("%d nodes and %d edges", g.Len(), g.Edges())
 	report := &graphio.Report{File: spec, Format: "generated", Nodes: g.Len(), Edges: g.Edges()}
 	report.Ledger.Unit, report.Ledger.Total, report.Ledger.Edges = "edges", int64(g.Edges()), int64(g.Edges())
-	return &graphio.Network{Graph: g, Report: report}, nil
+	net := graphio.NewNetwork(g, nil, report)
+	s.Done("%d nodes and %d edges", g.Len(), g.Edges())
+	return net, nil
 }
 
 // plan is a graph that is yet to be made, and about how large it will be.

@@ -253,8 +253,9 @@ func nearest(a *app, nodes *graphio.NodeTable, k int) (*graphio.Network, error) 
 	if g, err = graph.New(g.Adjacency(), nodes.IDs); err != nil {
 		return nil, err
 	}
+	net := graphio.NewNetwork(g, nodes, nodes.Report)
 	s.Done("%d edges to the %d nearest", g.Edges(), k)
-	return &graphio.Network{Graph: g, Nodes: nodes, Report: nodes.Report}, nil
+	return net, nil
 }
 
 // tellNetwork says how the files of a graph were understood.

@@ -101,10 +101,7 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 		}
 	}
 	s := a.talk.Stage("predicting")
-	nodes := make([]int, d.net.Graph.Len())
-	for i := range nodes {
-		nodes[i] = i
-	}
+	nodes := allNodes(d.net.Graph.Len())
 	p, err := m.Predict(ctx, nodes)
 	if err != nil {
 		return fitError(ctx, err)
@@ -155,7 +152,7 @@ func (f *predictFlags) model(ctx context.Context, a *app, spec grfgp.Spec) (*mod
 	return &modelData{net: net, data: m.Data()}, m, nil
 }
 
-// rows joins predictions and measurements, in the order of the graph.
+// rows joins predictions and measurements, in the order of the user's file.
 func (f *predictFlags) rows(d *modelData, m *grfgp.Model, p grfgp.Prediction) []predictRow {
 	z := distuv.UnitNormal.Quantile(0.5 + f.level/2)
 	rows := make([]predictRow, len(p.Mean))
@@ -179,7 +176,7 @@ func (f *predictFlags) rows(d *modelData, m *grfgp.Model, p grfgp.Prediction) []
 		value := sum / float64(r.N)
 		r.Value = &value
 	}
-	return rows
+	return inputOrder(d.net.Graph, rows)
 }
 
 func (a *app) writePredictions(w io.Writer, answer *predictAnswer) error {

@@ -125,7 +125,7 @@ func (f *loadFlags) prepare(ctx context.Context, a *app, all client.Studies) (te
 	if err != nil {
 		return nil, nil, err
 	}
-	packed, err := graphio.Pack(&graphio.Network{Graph: ring})
+	packed, err := graphio.Pack(graphio.NewNetwork(ring, nil, nil))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -230,7 +230,7 @@ func (a *app) ask(ctx context.Context, f *suggestFlags, spec grfgp.Spec, t *sugg
 	}
 	var d gp.Data
 	if t.measurements != nil {
-		if d, err = dataOf(t.measurements); err != nil {
+		if d, err = gp.DataOf(t.measurements); err != nil {
 			return nil, err
 		}
 	}
@@ -249,7 +249,7 @@ func (a *app) ask(ctx context.Context, f *suggestFlags, spec grfgp.Spec, t *sugg
 	if err != nil {
 		return nil, suggestError(ctx, err)
 	}
-	if err := o.TellAll(o.Sorted(d)); err != nil {
+	if err := o.TellAll(grfgp.Sorted(d)); err != nil {
 		return nil, suggestError(ctx, err)
 	}
 	s := a.talk.Stage("suggesting")

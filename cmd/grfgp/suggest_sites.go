@@ -159,7 +159,7 @@ func (r *siteReader) table(flag, path string) (*graphio.NodeTable, []int) {
 	some := strings.Join(strangers[:min(3, len(strangers))], ", ")
 	switch {
 	case len(strangers) == len(at):
-		r.err = dataf("%s: none of its ids is a node of the graph, such as %s; the graph has %q: use the same ids in both files", n.Report.File, some, r.net.Graph.IDs().At(0))
+		r.err = dataf("%s: none of its ids is a node of the graph, such as %s; the graph has %q: use the same ids in both files", n.Report.File, some, r.net.Graph.IDs().At(r.net.Graph.InputOrder()[0]))
 	case len(strangers) > 0:
 		r.app.talk.Say("  note: ids that are not in the graph: %d, such as %s", len(strangers), some)
 	}
@@ -203,8 +203,8 @@ func (r *siteReader) costs(path string, must []bool) []float64 {
 	if cost == nil || r.err != nil {
 		return nil
 	}
-	for i, c := range cost {
-		label := r.net.Graph.IDs().At(i)
+	for _, i := range r.net.Graph.InputOrder() {
+		c, label := cost[i], r.net.Graph.IDs().At(i)
 		switch {
 		case must[i] && math.IsNaN(c):
 			r.err = dataf("%s: node %q has no cost and may be suggested, or is pending; give it one, or leave it out of --allowed FILE", file, label)
@@ -239,7 +239,8 @@ func (r *siteReader) groups(path string) []int {
 	}
 	number, next := map[string]int{}, 0
 	groups := make([]int, len(names))
-	for i, name := range names {
+	for _, i := range r.net.Graph.InputOrder() {
+		name := names[i]
 		g, known := number[name]
 		if !known || name == "" {
 			g = next

@@ -13,8 +13,8 @@ import (
 	"grfgp/internal/rng"
 )
 
-// City is a network of junctions with the speed of traffic at each, and what
-// some sensors read of it.
+// City is a network of junctions, in locality order, with the speed of traffic at
+// each, and what some sensors read of it.
 type City struct {
 	Graph    *graph.Graph
 	X, Y     []float64 // metres from the centre, to the east and to the north
@@ -59,7 +59,24 @@ func New(seed uint64) *City {
 	}
 	c.Truth = speeds(g, p, junctions, seed)
 	c.measure(junctions, seed)
+	c.order()
 	return c
+}
+
+// order puts the junctions into locality order.
+func (c *City) order() {
+	c.Graph = c.Graph.Ordered()
+	number := c.Graph.InputOrder()
+	for _, values := range []*[]float64{&c.X, &c.Y, &c.Truth} {
+		moved := make([]float64, len(number))
+		for k, i := range number {
+			moved[i] = (*values)[k]
+		}
+		*values = moved
+	}
+	for s, k := range c.Sensors {
+		c.Sensors[s] = number[k]
+	}
 }
 
 // measure puts sensors on streets and on the motorway, and reads them.

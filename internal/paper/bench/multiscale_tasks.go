@@ -140,13 +140,22 @@ func (k Task) run(ctx context.Context, scales string, seed uint64) (TaskArm, err
 	arm.Test = len(test)
 
 	start := time.Now()
-	m, err := grfgp.Fit(ctx, task.Graph, d, grfgp.Spec{Family: "diffusion", Method: "grf", Scales: scales, Trend: "none", Seed: seed})
+	g := task.Graph.Ordered()
+	number := g.InputOrder()
+	for k, i := range d.Nodes {
+		d.Nodes[k] = number[i]
+	}
+	m, err := grfgp.Fit(ctx, g, d, grfgp.Spec{Family: "diffusion", Method: "grf", Scales: scales, Trend: "none", Seed: seed})
 	if err != nil {
 		return arm, err
 	}
 	arm.Fit, arm.Choice, arm.NoiseSD = time.Since(start).Seconds(), m.Choice(), m.NoiseSD()
 	start = time.Now()
-	p, err := m.Predict(ctx, test)
+	asked := make([]int, len(test))
+	for k, i := range test {
+		asked[k] = number[i]
+	}
+	p, err := m.Predict(ctx, asked)
 	if err != nil {
 		return arm, err
 	}

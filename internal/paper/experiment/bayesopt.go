@@ -159,7 +159,8 @@ func searchName(panel, arm string, seed int) string {
 // search replays one arm.
 func search(ctx context.Context, task *searchTask, s searchSettings, a arm, row Row, progress func(done, total int64)) (*Result, error) {
 	began, memory := time.Now(), watchMemory()
-	sim, err := grfgp.Simulate(ctx, task.graph, task.table, s.Spec, grfgp.SimulateOptions{
+	g, table, _ := task.ordered()
+	sim, err := grfgp.Simulate(ctx, g, table, s.Spec, grfgp.SimulateOptions{
 		Goal: bayesopt.Maximize, Policies: []string{a.policy}, Start: s.Start, Steps: s.Steps, Seeds: 1, Seed: s.Seed, Retrain: s.Retrain, Progress: progress,
 	})
 	peak := memory()
@@ -172,7 +173,7 @@ func search(ctx context.Context, task *searchTask, s searchSettings, a arm, row 
 		curve = append(curve, point.Loss)
 	}
 	costs(row, began, peak, replay.Effort)
-	return searched(row, curve), nil
+	return searchResult(row, curve), nil
 }
 
 // searchWalking searches with the authors' own walks.
@@ -184,7 +185,7 @@ func searchWalking(ctx context.Context, task *searchTask, s searchSettings, row 
 		return nil, err
 	}
 	costs(row, began, peak, effort)
-	return searched(row, curve), nil
+	return searchResult(row, curve), nil
 }
 
 // followWalks starts from the same nodes as other searches. Walks are noisy, and the noise
@@ -226,13 +227,14 @@ func followWalks(ctx context.Context, task *searchTask, s searchSettings) ([]flo
 
 // startOf returns the nodes that all searches of a seed start from.
 func startOf(ctx context.Context, task *searchTask, s searchSettings) ([]int, error) {
-	sim, err := grfgp.Simulate(ctx, task.graph, task.table, grfgp.Spec{}, grfgp.SimulateOptions{
+	g, table, was := task.ordered()
+	sim, err := grfgp.Simulate(ctx, g, table, grfgp.Spec{}, grfgp.SimulateOptions{
 		Goal: bayesopt.Maximize, Policies: []string{"random"}, Start: s.Start, Steps: 1, Seeds: 1, Seed: s.Seed,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return sim.Replays[0].Nodes[:s.Start], nil
+	return at(was, sim.Replays[0].Nodes[:s.Start]), nil
 }
 
 // costs fills in what a search took.
@@ -244,7 +246,8 @@ func costs(row Row, began time.Time, peak float64, e bayesopt.Effort) {
 
 // uniform is the regret to expect of nodes drawn uniformly.
 func uniform(ctx context.Context, task *searchTask, s searchSettings, row Row) (*Result, error) {
-	sim, err := grfgp.Simulate(ctx, task.graph, task.table, grfgp.Spec{}, grfgp.SimulateOptions{
+	g, table, _ := task.ordered()
+	sim, err := grfgp.Simulate(ctx, g, table, grfgp.Spec{}, grfgp.SimulateOptions{
 		Goal: bayesopt.Maximize, Policies: []string{"random"}, Start: s.Start, Steps: s.Steps, Seeds: 1, Seed: s.Seed,
 	})
 	if err != nil {
@@ -254,7 +257,7 @@ func uniform(ctx context.Context, task *searchTask, s searchSettings, row Row) (
 	for _, point := range sim.Uniform[s.Start-1:] {
 		curve, sd = append(curve, point.Loss), append(sd, point.SD)
 	}
-	r := searched(row, curve)
+	r := searchResult(row, curve)
 	r.Arrays["sd"] = sd[len(sd)-1:]
 	return r, nil
 }
@@ -271,12 +274,12 @@ func oracle(task *searchTask, s searchSettings, row Row) *Result {
 		curve = append(curve, most-best)
 	}
 	row["start"] = 0
-	return searched(row, curve)
+	return searchResult(row, curve)
 }
 
 // searched is a search whose regret after 0, 1, … steps is known. The curve is
 // kept where it changes.
-func searched(row Row, curve []float64) *Result {
+func searchResult(row Row, curve []float64) *Result {
 	steps := len(curve) - 1
 	row["regret_start"], row["regret_tenth"], row["regret"] = curve[0], curve[steps/10], curve[steps]
 	if at := slices.Index(curve, 0); at >= 0 {
@@ -292,7 +295,7 @@ func searched(row Row, curve []float64) *Result {
 }
 
 // unfolded is the curve that searched has kept.
-func unfolded(r *Results, part string) []float64 {
+func curveOf(r *Results, part string) []float64 {
 	steps, at, regret := r.Array(part, "steps"), r.Array(part, "at"), r.Array(part, "regret")
 	if len(steps) == 0 {
 		return nil

@@ -40,6 +40,17 @@ type searchTask struct {
 	table, truth []float64
 }
 
+// ordered returns the graph in locality order with the table; node i of it is node
+// was[i] of the task.
+func (t *searchTask) ordered() (g *graph.Graph, table []float64, was []int) {
+	g = t.graph.Ordered()
+	was = make([]int, g.Len())
+	for k, i := range g.InputOrder() {
+		was[i] = k
+	}
+	return g, at(t.table, was), was
+}
+
 // regrets are the paper's, of its method and of searches without a model.
 func regrets(authors, bfs, dfs, random float64) map[string]float64 {
 	return map[string]float64{"authors": authors, "bfs": bfs, "dfs": dfs, "random": random}

@@ -221,11 +221,14 @@ func classesAt(c *dataset.Cora, nodes []int) []int {
 
 // clean is one of our own models.
 func (s topicSettings) clean(ctx context.Context, g *graph.Graph, labels gp.Labels, test []int) (*mat.Dense, error) {
+	g = g.Ordered()
+	number := g.InputOrder()
+	labels.Nodes = at(number, labels.Nodes)
 	c, err := grfgp.Classify(ctx, g, labels, s.Spec, s.Method)
 	if err != nil {
 		return nil, err
 	}
-	return c.Probabilities(ctx, test)
+	return c.Probabilities(ctx, at(number, test))
 }
 
 // cleanDensity is that of the features of a model of our own.

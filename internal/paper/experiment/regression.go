@@ -33,6 +33,15 @@ func dataAt(nodes []int, value func(node int) float64) gp.Data {
 	return d
 }
 
+// at returns values[i] for every i.
+func at[V any](values []V, which []int) []V {
+	out := make([]V, len(which))
+	for k, i := range which {
+		out[k] = values[i]
+	}
+	return out
+}
+
 // regressionSettings are all that a fit depends on.
 type regressionSettings struct {
 	Arm    string
@@ -107,11 +116,14 @@ func nlpd(e, sd float64) float64 { return e*e/(2*sd*sd) + math.Log(2*math.Pi*sd*
 
 // fit is what a Spec gives: a score, and the model.
 func (k regressionTask) fit(ctx context.Context, spec grfgp.Spec) (regressionScore, *grfgp.Model, error) {
-	m, err := grfgp.Fit(ctx, k.graph, k.train, spec)
+	g := k.graph.Ordered()
+	train, number := k.train, g.InputOrder()
+	train.Nodes = at(number, train.Nodes)
+	m, err := grfgp.Fit(ctx, g, train, spec)
 	if err != nil {
 		return regressionScore{}, nil, err
 	}
-	p, err := m.Predict(ctx, k.test.Nodes)
+	p, err := m.Predict(ctx, at(number, k.test.Nodes))
 	if err != nil {
 		return regressionScore{}, nil, err
 	}
