@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/gp/internal/adam"
 	"grfgp/internal/rng"
 	"grfgp/kernel"
 	"grfgp/solve"
@@ -157,23 +158,23 @@ func (w *learner) probe(signs *rng.Stream) {
 // tenth.
 func (l *likelihood) learn(ctx context.Context, theta []float64, epochs int, opts Stochastic, seed uint64) ([]float64, FitReport, error) {
 	w := newLearner(l, opts, seed)
-	x := l.params.free(theta)
-	adam := newAdam(len(x))
+	x := l.params.Free(theta)
+	climb := adam.New(len(x))
 	for t := range epochs {
-		theta := l.params.natural(x)
+		theta := l.params.Natural(x)
 		grad, err := w.step(ctx, theta)
 		if err != nil {
 			return nil, FitReport{}, err
 		}
-		l.params.chain(grad, theta)
-		l.params.prior(grad, x)
-		adam.step(x, grad, learnRate*math.Pow(0.1, float64(t)/float64(epochs)))
+		l.params.Chain(grad, theta)
+		l.params.Prior(grad, x)
+		climb.Step(x, grad, learnRate*math.Pow(0.1, float64(t)/float64(epochs)))
 	}
 	enough := opts.Tol
 	if enough == 0 {
 		enough = learnTol
 	}
-	return l.params.natural(x), FitReport{Iterations: epochs, Evaluations: epochs, Converged: w.worst <= enough, Residual: w.worst}, nil
+	return l.params.Natural(x), FitReport{Iterations: epochs, Evaluations: epochs, Converged: w.worst <= enough, Residual: w.worst}, nil
 }
 
 // step returns the stochastic gradient at theta, in natural parameters.

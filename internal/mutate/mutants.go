@@ -75,13 +75,13 @@ var mutants = []mutant{
 	{"solve/precond.go", "p.c*sums[s]/(1+p.c*sums[k])", "p.c*sums[s]/(1+sums[k])", "Sherman and Morrison's formula lacks a factor"},
 	{"gp/covariance.go", "gain.Scale(-scale, gain)", "gain.Scale(scale, gain)", "measurements add to the covariance"},
 	{"gp/pieces.go", "if value > most {", "if value < most || math.IsInf(most, -1) {", "learning starts from the least likely start"},
-	{"gp/adam.go", "m, v := a.first[j]/(1-math.Pow(decay1, a.steps))", "m, v := a.first[j]/(1-decay1)", "Adam does not forget that its moments began at zero"},
+	{"gp/internal/adam/adam.go", "m, v := a.first[j]/(1-math.Pow(decay1, a.steps))", "m, v := a.first[j]/(1-decay1)", "Adam does not forget that its moments began at zero"},
 	{"gp/classify_regression.go", "logDet += chol.LogDet() + float64(hi-lo)*math.Log(delta)", "logDet += chol.LogDet()", "the log-determinant of a class lacks a part"},
-	{"gp/classify_regression.go", "out.variance.Set(k, c, max(0, 1/v-noise))", "out.variance.Set(k, c, max(0, 1/v-noise/2))", "leaving one label out leaves half of its noise in"},
-	{"gp/classify_softmax.go", "sd[c] = k.Spread * math.Sqrt(max(0, v))", "sd[c] = math.Sqrt(max(0, v))", "the spread of a calibration is of no account"},
+	{"gp/classify_regression.go", "out.Variance.Set(k, c, max(0, 1/v-noise))", "out.Variance.Set(k, c, max(0, 1/v-noise/2))", "leaving one label out leaves half of its noise in"},
+	{"gp/internal/latent/latent.go", "sd[c] = k.Spread * math.Sqrt(max(0, v))", "sd[c] = math.Sqrt(max(0, v))", "the spread of a calibration is of no account"},
 	{"gp/classify_normal.go", "math.Sqrt(noise)*normal.NormFloat64()", "math.Sqrt(noise)*math.Sqrt(noise)*normal.NormFloat64()", "draws of labels have the variance of the noise for its root"},
-	{"gp/svgp_likelihood.go", "dv[class] += g * t / (2 * sd[class])", "dv[class] += g * t / sd[class]", "the slope of RobustMax by a variance is doubled"},
-	{"gp/svgp_bound.go", "sum += p.LogDet() / 2", "sum -= p.LogDet() / 2", "the divergence of the bound has a wrong sign"},
+	{"gp/internal/variational/likelihood.go", "dv[class] += g * t / (2 * sd[class])", "dv[class] += g * t / sd[class]", "the slope of RobustMax by a variance is doubled"},
+	{"gp/internal/variational/bound.go", "sum += p.LogDet() / 2", "sum -= p.LogDet() / 2", "the divergence of the bound has a wrong sign"},
 
 	// bayesopt: policies and schedule.
 	{"bayesopt/ranked.go", "value = toward*mean + u.Beta*sd", "value = toward*mean + sd", "the confidence bound has no factor"},

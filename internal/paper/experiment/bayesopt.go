@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"grfgp/bayesopt"
 	"grfgp/gp"
 	"grfgp/internal/paper/dataset"
+	"grfgp/internal/rng"
 	"grfgp/kernel"
 )
 
@@ -173,7 +175,7 @@ func search(ctx context.Context, task *searchTask, s searchSettings, a arm, row 
 		curve = append(curve, point.Loss)
 	}
 	costs(row, began, peak, replay.Effort)
-	return searched(row, curve), nil
+	return searchResult(row, curve), nil
 }
 
 // searchWalking searches with the authors' own walks.
@@ -185,7 +187,7 @@ func searchWalking(ctx context.Context, task *searchTask, s searchSettings, row 
 		return nil, err
 	}
 	costs(row, began, peak, effort)
-	return searched(row, curve), nil
+	return searchResult(row, curve), nil
 }
 
 // followWalks starts from the same nodes as other searches. Walks are noisy, and the noise
@@ -205,12 +207,8 @@ func followWalks(ctx context.Context, task *searchTask, s searchSettings) ([]flo
 	if err != nil {
 		return nil, none, err
 	}
-	start, err := startOf(ctx, task, s)
-	if err != nil {
-		return nil, none, err
-	}
 	most, best := slices.Max(task.table), math.Inf(-1)
-	for _, i := range start {
+	for _, i := range startOf(task, s) {
 		best = max(best, task.table[i])
 		if err := o.Tell(i, task.table[i]); err != nil {
 			return nil, none, err
@@ -225,16 +223,12 @@ func followWalks(ctx context.Context, task *searchTask, s searchSettings) ([]flo
 	return curve, o.Effort(), err
 }
 
-// startOf returns the nodes that all searches of a seed start from.
-func startOf(ctx context.Context, task *searchTask, s searchSettings) ([]int, error) {
-	g, table, was := task.ordered()
-	sim, err := grfgp.Simulate(ctx, g, table, grfgp.Spec{}, grfgp.SimulateOptions{
-		Goal: bayesopt.Maximize, Policies: []string{"random"}, Start: s.Start, Steps: 1, Seeds: 1, Seed: s.Seed,
-	})
-	if err != nil {
-		return nil, err
-	}
-	return at(was, sim.Replays[0].Nodes[:s.Start]), nil
+// startOf returns the nodes that all searches of a seed start from. It draws them as
+// grfgp.Simulate does.
+func startOf(task *searchTask, s searchSettings) []int {
+	_, _, was := task.ordered()
+	random := rand.New(rng.New(s.Seed, "simulate start", 0))
+	return at(was, random.Perm(len(was))[:s.Start])
 }
 
 // costs fills in what a search took.
@@ -257,7 +251,7 @@ func uniform(ctx context.Context, task *searchTask, s searchSettings, row Row) (
 	for _, point := range sim.Uniform[s.Start-1:] {
 		curve, sd = append(curve, point.Loss), append(sd, point.SD)
 	}
-	r := searched(row, curve)
+	r := searchResult(row, curve)
 	r.Arrays["sd"] = sd[len(sd)-1:]
 	return r, nil
 }
@@ -274,12 +268,12 @@ func oracle(task *searchTask, s searchSettings, row Row) *Result {
 		curve = append(curve, most-best)
 	}
 	row["start"] = 0
-	return searched(row, curve)
+	return searchResult(row, curve)
 }
 
 // searched is a search whose regret after 0, 1, … steps is known. The curve is
 // kept where it changes.
-func searched(row Row, curve []float64) *Result {
+func searchResult(row Row, curve []float64) *Result {
 	steps := len(curve) - 1
 	row["regret_start"], row["regret_tenth"], row["regret"] = curve[0], curve[steps/10], curve[steps]
 	if at := slices.Index(curve, 0); at >= 0 {
@@ -295,7 +289,7 @@ func searched(row Row, curve []float64) *Result {
 }
 
 // unfolded is the curve that searched has kept.
-func unfolded(r *Results, part string) []float64 {
+func curveOf(r *Results, part string) []float64 {
 	steps, at, regret := r.Array(part, "steps"), r.Array(part, "at"), r.Array(part, "regret")
 	if len(steps) == 0 {
 		return nil

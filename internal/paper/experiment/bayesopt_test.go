@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"grfgp"
 	"grfgp/bayesopt"
 	"grfgp/graph"
 	"grfgp/internal/paper/dataset"
@@ -54,7 +55,7 @@ func TestHonestyRows(t *testing.T) {
 	r := oracle(peak, searchSettings{Steps: 1000}, Row{})
 	all := &Results{arrays: map[string]map[string][]float64{}}
 	all.add("oracle", r)
-	curve := unfolded(all, "oracle")
+	curve := curveOf(all, "oracle")
 	for steps, want := range map[int]float64{10: .263, 100: .197, 1000: .090} {
 		if math.Abs(curve[steps]-want) > 5e-4 {
 			t.Errorf("the oracle has regret %.4f after %d steps, want %.3f", curve[steps], steps, want)
@@ -80,10 +81,10 @@ func TestHonestyRows(t *testing.T) {
 // A curve that is kept where it changes comes back whole.
 func TestSearchCurves(t *testing.T) {
 	for _, curve := range [][]float64{{3}, {3, 3, 2, 2, 2, 1, 0, 0}, {0, 0}, {5, 4, 3, 2, 1, 1}} {
-		r := searched(Row{}, curve)
+		r := searchResult(Row{}, curve)
 		all := &Results{arrays: map[string]map[string][]float64{}}
 		all.add("one", r)
-		if got := unfolded(all, "one"); !slices.Equal(got, curve) {
+		if got := curveOf(all, "one"); !slices.Equal(got, curve) {
 			t.Errorf("%v came back as %v", curve, got)
 		}
 		row := r.Rows[0]
@@ -141,9 +142,16 @@ func TestSearchWithTheAuthorsWalks(t *testing.T) {
 		task.table = append(task.table, math.Log(float64(d)))
 	}
 	s := searchSettings{Walks: 20, Hops: 1, Start: 40, Steps: 15, Seed: 3, Retrain: bayesopt.Schedule{Every: 600, Drift: -1}}
-	start, err := startOf(t.Context(), task, s)
-	if err != nil || len(start) != s.Start {
-		t.Fatal(len(start), err)
+	start := startOf(task, s)
+	ordered, table, was := task.ordered()
+	sim, err := grfgp.Simulate(t.Context(), ordered, table, grfgp.Spec{}, grfgp.SimulateOptions{
+		Goal: bayesopt.Maximize, Policies: []string{"random"}, Start: s.Start, Steps: 1, Seeds: 1, Seed: s.Seed,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := at(was, sim.Replays[0].Nodes[:s.Start]); !slices.Equal(start, want) {
+		t.Errorf("starts from %v, other searches from %v", start, want)
 	}
 	best := math.Inf(-1)
 	for _, i := range start {
@@ -181,7 +189,7 @@ func cachedSearches(t *testing.T, o Options, panels ...string) memory {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if cache[name], err = e.encode(c, settings, searched(row, []float64{3, 2, 1})); err != nil {
+		if cache[name], err = e.encode(c, settings, searchResult(row, []float64{3, 2, 1})); err != nil {
 			t.Fatal(err)
 		}
 	}
