@@ -101,7 +101,7 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 		}
 	}
 	s := a.talk.Stage("predicting")
-	nodes := allNodes(d.net.Graph.Len())
+	nodes := d.net.Graph.Nodes()
 	p, err := m.Predict(ctx, nodes)
 	if err != nil {
 		return fitError(ctx, err)

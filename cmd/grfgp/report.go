@@ -132,7 +132,7 @@ func (a *app) run(ctx context.Context, r *subject) (err error) {
 		return err
 	}
 	s := a.talk.Stage("predicting")
-	nodes := allNodes(r.Network.Graph.Len())
+	nodes := r.Network.Graph.Nodes()
 	if r.Prediction, err = r.Model.Predict(ctx, nodes); err != nil {
 		return fitError(ctx, err)
 	}

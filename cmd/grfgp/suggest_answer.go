@@ -51,19 +51,16 @@ func newSuggestAnswer(f *suggestFlags, t *suggestData, by string, answer bayesop
 	if answer.Short != bayesopt.Enough {
 		out.ShortWhy = shortWords(answer.Short)
 	}
-	var from, nodes []int
+	var from []int
 	if t.measurements != nil {
 		from, out.Measurements = t.measurements.Nodes, len(t.measurements.Nodes)
 	}
-	for _, s := range answer.Suggestions {
-		nodes = append(nodes, s.Node)
-	}
-	hops := hopsTo(t.net.Graph, from, nodes)
+	hops := t.net.Graph.Hops(from)
 	_, level := f.goal.Level()
-	for k, s := range answer.Suggestions {
+	for _, s := range answer.Suggestions {
 		r := suggestRow{Node: t.net.Graph.IDs().At(s.Node), Cost: s.Cost, Why: s.Why}
-		if hops[k] >= 0 {
-			r.Hops = &hops[k]
+		if hops[s.Node] >= 0 {
+			r.Hops = &hops[s.Node]
 		}
 		if s.Modelled {
 			r.Mean, r.SD = &s.Mean, &s.SD
