@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"grfgp/bayesopt"
 	"grfgp/gp"
 	"grfgp/internal/paper/dataset"
+	"grfgp/internal/rng"
 	"grfgp/kernel"
 )
 
@@ -205,12 +207,8 @@ func followWalks(ctx context.Context, task *searchTask, s searchSettings) ([]flo
 	if err != nil {
 		return nil, none, err
 	}
-	start, err := startOf(ctx, task, s)
-	if err != nil {
-		return nil, none, err
-	}
 	most, best := slices.Max(task.table), math.Inf(-1)
-	for _, i := range start {
+	for _, i := range startOf(task, s) {
 		best = max(best, task.table[i])
 		if err := o.Tell(i, task.table[i]); err != nil {
 			return nil, none, err
@@ -225,16 +223,12 @@ func followWalks(ctx context.Context, task *searchTask, s searchSettings) ([]flo
 	return curve, o.Effort(), err
 }
 
-// startOf returns the nodes that all searches of a seed start from.
-func startOf(ctx context.Context, task *searchTask, s searchSettings) ([]int, error) {
-	g, table, was := task.ordered()
-	sim, err := grfgp.Simulate(ctx, g, table, grfgp.Spec{}, grfgp.SimulateOptions{
-		Goal: bayesopt.Maximize, Policies: []string{"random"}, Start: s.Start, Steps: 1, Seeds: 1, Seed: s.Seed,
-	})
-	if err != nil {
-		return nil, err
-	}
-	return at(was, sim.Replays[0].Nodes[:s.Start]), nil
+// startOf returns the nodes that all searches of a seed start from. It draws them as
+// grfgp.Simulate does.
+func startOf(task *searchTask, s searchSettings) []int {
+	_, _, was := task.ordered()
+	random := rand.New(rng.New(s.Seed, "simulate start", 0))
+	return at(was, random.Perm(len(was))[:s.Start])
 }
 
 // costs fills in what a search took.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"grfgp"
 	"grfgp/bayesopt"
 	"grfgp/graph"
 	"grfgp/internal/paper/dataset"
@@ -141,9 +142,16 @@ func TestSearchWithTheAuthorsWalks(t *testing.T) {
 		task.table = append(task.table, math.Log(float64(d)))
 	}
 	s := searchSettings{Walks: 20, Hops: 1, Start: 40, Steps: 15, Seed: 3, Retrain: bayesopt.Schedule{Every: 600, Drift: -1}}
-	start, err := startOf(t.Context(), task, s)
-	if err != nil || len(start) != s.Start {
-		t.Fatal(len(start), err)
+	start := startOf(task, s)
+	ordered, table, was := task.ordered()
+	sim, err := grfgp.Simulate(t.Context(), ordered, table, grfgp.Spec{}, grfgp.SimulateOptions{
+		Goal: bayesopt.Maximize, Policies: []string{"random"}, Start: s.Start, Steps: 1, Seeds: 1, Seed: s.Seed,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := at(was, sim.Replays[0].Nodes[:s.Start]); !slices.Equal(start, want) {
+		t.Errorf("starts from %v, other searches from %v", start, want)
 	}
 	best := math.Inf(-1)
 	for _, i := range start {

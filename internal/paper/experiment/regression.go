@@ -233,9 +233,9 @@ func (k regressionTask) authors(ctx context.Context, s regressionSettings) (regr
 	return k.learned(ctx, kern, opts)
 }
 
-// keepField keeps predictions of all nodes, for maps.
-func keepField(ctx context.Context, m *grfgp.Model, nodes int, r *Result) error {
-	p, err := m.Predict(ctx, allNodes(nodes))
+// keepField stores the predictions of a fitted model at all nodes of the graph, for maps.
+func keepField(ctx context.Context, m *grfgp.Model, g *graph.Graph, r *Result) error {
+	p, err := m.Predict(ctx, g.Ordered().InputOrder())
 	if err != nil {
 		return err
 	}

@@ -130,7 +130,7 @@ func (s regressionSettings) traffic(ctx context.Context, d *dataset.Traffic) (*R
 		if score, m, err = k.fit(ctx, s.Spec); err == nil {
 			likelihood = m.Choice().Fit.LogLikelihood
 			if s.Arm == autoArm && s.Split == 1111 {
-				err = keepField(ctx, m, k.graph.Len(), r)
+				err = keepField(ctx, m, k.graph, r)
 			}
 		}
 	}

@@ -136,7 +136,7 @@ func (s regressionSettings) wind(ctx context.Context, d *dataset.Wind) (*Result,
 		if score, m, err = k.fit(ctx, s.Spec); err == nil {
 			likelihood = m.Choice().Fit.LogLikelihood
 			if s.Arm == autoArm && s.Split == 1000 {
-				err = keepField(ctx, m, g.Len(), r)
+				err = keepField(ctx, m, g, r)
 			}
 		}
 	}
