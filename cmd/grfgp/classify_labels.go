@@ -24,8 +24,8 @@ type labelFlags struct {
 
 func (l *labelFlags) flags(f *pflag.FlagSet) {
 	f.StringVar(&l.labels, "labels", "", "file of labels: node and class; an empty class is to be predicted")
-	l.classifier = newChoice(gp.ClassMethods...)
-	f.Var(&l.classifier, "classifier", "how classes are modelled: "+strings.Join(gp.ClassMethods, ", "))
+	l.classifier = newChoice(gp.ClassMethodNames()...)
+	f.Var(&l.classifier, "classifier", "how classes are modelled: "+strings.Join(gp.ClassMethodNames(), ", "))
 }
 
 func (l *labelFlags) complete(cmd *cobra.Command) {

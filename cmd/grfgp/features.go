@@ -82,7 +82,7 @@ a file are checked against the graph and shown by --from.`,
 	flags.StringVar(&f.from, "from", "", "`file` of features of this graph, to look at instead of sampling")
 	flags.StringVar(&f.show, "show", "", "print the features of one `node` instead of the summary")
 	complete(cmd, "kernel", "diffusion", "matern")
-	complete(cmd, "sampler", walk.Repelling.String(), walk.Independent.String(), walk.AdHoc.String())
+	complete(cmd, "sampler", walk.SamplerNames()...)
 	complete(cmd, "steps", walk.Proportional.String(), walk.Uniform.String())
 	complete(cmd, "matrix", graph.NormalizedAdjacency.String(), graph.NormalizedLaplacian.String(), graph.RawAdjacency.String(), graph.RawDiffusion.String())
 	f.input.complete(cmd)

@@ -55,7 +55,7 @@ func (m *modelFlags) kernelFlags(f *pflag.FlagSet) {
 	m.method = newChoice(append([]string{"auto"}, grfgp.Methods...)...)
 	m.scales = newChoice(append([]string{"auto"}, grfgp.Scales...)...)
 	m.laplacian = newChoice(append([]string{"auto"}, grfgp.Laplacians...)...)
-	m.solver = newChoice(gp.Solvers...)
+	m.solver = newChoice(gp.SolverNames()...)
 	f.Var(&m.family, "family", "family of kernels: auto, "+strings.Join(grfgp.Families, ", "))
 	f.Float64SliceVar(&m.spec.Alpha, "alpha", nil, "coefficients α_0,α_1,… of the family power, the kernel Σ α_r W^r times a variance that is learned")
 	f.Var(&m.laplacian, "laplacian", "auto (tries all if the family is auto too), normalized (I − D^-½ A D^-½), raw (D − A, in units of the mean degree) or signless (I + D^-½ A D^-½: neighbours differ)")
