@@ -104,10 +104,10 @@ func TestWindFindings(t *testing.T) {
 		return Rows{row(learnableArm, distanceWeights, 32, 2), row(learnableArm, distanceWeights, 64, noisy), row(repellingArm, distanceWeights, 128, bare),
 			row(repellingArm, equalWeights, 128, 0.5), row(autoArm, equalWeights, 0, auto)}
 	}
-	says(t, windFindings(Options{}, rows(1, 0.8, 0.4)), "costs 20 % of the error", "longer reach do better", "0.500 instead of 0.800")
-	says(t, windFindings(Options{}, rows(0.7, 0.8, 0.6)), "not: costs", "Longer reach does not help here", "not: do better")
-	says(t, windFindings(Options{}, Rows{row(autoArm, equalWeights, 0, 0.6)}), "grfgp by itself has 0.600", "not: reach")
-	says(t, windFindings(Options{Quick: true}, Rows{row(autoArm, equalWeights, 0, 0.6)}), "not what grfgp takes by itself", "not: reach")
+	says(t, windFindings(Options{}, rows(1, 0.8, 0.4)), "causes 20 % of the error", "longer reach are better", "0.500 instead of 0.800")
+	says(t, windFindings(Options{}, rows(0.7, 0.8, 0.6)), "not: causes", "Longer reach does not help here", "not: are better")
+	says(t, windFindings(Options{}, Rows{row(autoArm, equalWeights, 0, 0.6)}), "grfgp without settings has 0.600", "not: reach")
+	says(t, windFindings(Options{Quick: true}, Rows{row(autoArm, equalWeights, 0, 0.6)}), "would choose another one", "not: reach")
 	if len(windFindings(Options{}, nil)) != 0 {
 		t.Error("something is said of nothing")
 	}
@@ -223,7 +223,7 @@ func TestShownWithoutData(t *testing.T) {
 		wants []string
 	}{
 		{traffic(), regressionSettings{Arm: autoArm, Split: 1111}.name(), []string{"the maps of speeds"}},
-		{wind(), regressionSettings{Arm: autoArm, Split: 1000, Weight: equalWeights, Seed: 1}.windName(), []string{"the globes", "node by node"}},
+		{wind(), regressionSettings{Arm: autoArm, Split: 1000, Weight: equalWeights, Seed: 1}.windName(), []string{"the globes", "node-by-node comparison"}},
 		{cora(), topicSettings{Arm: "auto", Split: -1, Seed: 1}.name(), []string{"the network"}},
 	} {
 		r := &Results{arrays: map[string]map[string][]float64{}}
