@@ -158,9 +158,9 @@ func TestCoraFindings(t *testing.T) {
 		}
 		return rows
 	}
-	says(t, coraFindings(all(86, 87, 88)), "Over 3 random splits features have 86.00 ± 0.17 %", "split by split worse by 1", "more than the 85.31 %", "not: no more", "88.00 ± 0.17 %: better by 3")
-	says(t, coraFindings(all(87, 85, 85)), "no clear difference in accuracy", "no more than the 85.31 %", "85.00 ± 0.17 %: no clear difference")
-	says(t, coraFindings(all(88, 85, 84)), "split by split better by 1", "worse by 1")
+	says(t, coraFindings(all(86, 87, 88)), "Over 3 random splits, features have an accuracy of 86.00 ± 0.17 %", "features are worse by 1", "more than the 85.31 %", "not: not significantly", "88.00 ± 0.17 %: better by 3")
+	says(t, coraFindings(all(87, 85, 85)), "no clear difference in accuracy", "not significantly more than the 85.31 %", "85.00 ± 0.17 %: no clear difference")
+	says(t, coraFindings(all(88, 85, 84)), "features are better by 1", "worse by 1")
 	if len(coraFindings(splits("spreading", 85))) != 0 {
 		t.Error("one split says nothing")
 	}
@@ -180,8 +180,8 @@ func TestBayesoptFindings(t *testing.T) {
 	if len(found) != 2 {
 		t.Fatalf("%q", found)
 	}
-	says(t, found[:1], "Against random", "on panels a, higher on b, and within them on c", "not: Twitter")
-	says(t, found[1:], "tasks that the paper has not: Twitter, higher on none")
+	says(t, found[:1], "Compared with random", "on panels a, higher on b, and within two standard errors on c", "not: Twitter")
+	says(t, found[1:], "tasks that are not in the paper: Twitter, higher on none")
 	says(t, bayesoptFindings(rows("g-twitch", 1, 2)), "on panels g,")
 	if len(bayesoptFindings(Rows{{"panel": "a", "arm": "ours", "seed": 0, "regret": 1.0}})) != 0 {
 		t.Error("one arm says nothing")
