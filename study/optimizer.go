@@ -144,18 +144,7 @@ func (o *Optimizer) groups(nodes *graphio.NodeTable) ([]int, error) {
 	default:
 		return nil, fmt.Errorf("%w: at most %d nodes of a group, but there are no groups; give them, or leave out the cap", ErrInvalid, o.settings.GroupCap)
 	}
-	number, groups, next := map[string]int{}, make([]int, len(names)), 0
-	for i, name := range names {
-		g, known := number[name]
-		if !known || name == "" {
-			g, next = next, next+1
-			if name != "" {
-				number[name] = g
-			}
-		}
-		groups[i] = g
-	}
-	return groups, nil
+	return bayesopt.NumberGroups(names), nil
 }
 
 func (o *Optimizer) number(id string) (int, error) {

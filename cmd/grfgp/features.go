@@ -40,7 +40,6 @@ const (
 	defaultBeta  = 2.0
 	defaultError = 0.05
 	kernelTail   = 1e-3 // share of a kernel that hops may leave out
-	pilotRows    = 128
 )
 
 func featuresVerb(a *app) *cobra.Command {
@@ -210,9 +209,6 @@ func (a *app) sample(ctx context.Context, f *featuresFlags, g *graph.Graph, norm
 	if changed("budget") {
 		opts.Budget = f.budget
 	}
-	if !changed("walks") {
-		opts.Walks = walk.Default().Walks // until Tune knows better
-	}
 	if !changed("hops") {
 		var carried float64
 		opts.MaxLen, carried = kernel.Hops(m, theta, kernelTail, walk.MaxMaxLen)
@@ -220,7 +216,8 @@ func (a *app) sample(ctx context.Context, f *featuresFlags, g *graph.Graph, norm
 	}
 	coeff := make([]float64, opts.MaxLen+1)
 	m.Coeffs(coeff, theta)
-	if err := a.settle(ctx, f, w, coeff, changed("walks"), &opts, answer); err != nil {
+	opts, err := a.plan(ctx, f, w, opts, coeff, answer)
+	if err != nil {
 		return nil, err
 	}
 	s := a.talk.Stage("sampling features")
@@ -258,38 +255,25 @@ func describe(m kernel.Modulation, theta []float64) string {
 	return fmt.Sprintf("%v, κ = %g", m, theta[1])
 }
 
-// settle chooses what the flags leave open, estimates cost and error by a pilot
-// run, and refuses what does not fit. What is chosen is the same for every shard:
-// only whether it fits is a matter of its rows.
-func (a *app) settle(ctx context.Context, f *featuresFlags, w *sparse.CSR, coeff []float64, given bool, opts *walk.Options, answer *featuresAnswer) error {
+// plan chooses the walkers unless they are given, and refuses features that do not
+// fit into memory.
+func (a *app) plan(ctx context.Context, f *featuresFlags, w *sparse.CSR, opts walk.Options, coeff []float64, answer *featuresAnswer) (walk.Options, error) {
 	limit := f.memory.most()
 	s := a.talk.Stage("pilot run")
-	var estimate walk.Estimate
-	if !given {
-		tuned, e, met, err := walk.Tune(ctx, w, *opts, coeff, walk.Goal{Error: f.wanted, Bytes: int64(limit), Rows: pilotRows})
-		if err != nil {
-			return err
-		}
-		*opts, estimate = tuned, e
-		if met {
-			answer.Why = append(answer.Why, fmt.Sprintf("%d walkers reach the wanted error of %g", opts.Walks, f.wanted))
-		} else {
-			answer.Why = append(answer.Why, fmt.Sprintf("%d walkers are what fits into %s; the wanted error of %g is not reached", opts.Walks, limit, f.wanted))
-		}
+	opts.Lo, opts.Hi = f.rows.lo, f.rows.hi
+	p, err := walk.NewPlan(ctx, w, opts, coeff, walk.Goal{Error: f.wanted, Bytes: int64(limit)})
+	if err != nil {
+		return opts, err
 	}
-	if part := f.rows.hi > 0; given || part {
-		if part {
-			opts.Lo, opts.Hi = f.rows.lo, f.rows.hi
-		}
-		var err error
-		if estimate, err = walk.Pilot(ctx, w, *opts, coeff, pilotRows); err != nil {
-			return err
-		}
+	switch o, e := p.Options, p.Estimate; {
+	case !p.Fits:
+		return opts, tooLargef("the features need about %s, and the limit is %s; take fewer walkers (--walks), fewer hops (--hops), or one shard of the rows at a time (--rows)", size(e.PeakBytes), limit)
+	case opts.Walks == 0 && p.Reached:
+		answer.Why = append(answer.Why, fmt.Sprintf("%d walkers reach the wanted error of %g", o.Walks, f.wanted))
+	case opts.Walks == 0:
+		answer.Why = append(answer.Why, fmt.Sprintf("%d walkers are all that fit into %s; they do not reach the wanted error of %g", o.Walks, limit, f.wanted))
 	}
-	if limit > 0 && size(estimate.PeakBytes) > limit {
-		return tooLargef("the features need about %s, and %s is the limit; take fewer walkers (--walks), fewer hops (--hops), or one shard of the rows at a time (--rows)", size(estimate.PeakBytes), limit)
-	}
-	answer.Estimate = &estimate
-	s.Done("%d walkers, hops 0 to %d: about %s, error about %.2g", opts.Walks, opts.MaxLen, size(estimate.Bytes), estimate.Error)
-	return nil
+	answer.Estimate = &p.Estimate
+	s.Done("%d walkers, hops 0 to %d: about %s, error about %.2g", p.Options.Walks, p.Options.MaxLen, size(p.Estimate.Bytes), p.Estimate.Error)
+	return p.Options, nil
 }

@@ -24,6 +24,7 @@ import (
 	"testing"
 	"time"
 
+	"grfgp/internal/load"
 	"grfgp/study"
 )
 
@@ -218,7 +219,7 @@ func TestServeToken(t *testing.T) {
 // more.
 func TestServeLoad(t *testing.T) {
 	d := remoteDesk(t)
-	var answer struct{ Load []loaded }
+	var answer struct{ Load []load.Result }
 	r := runLine(t, "", "serve", "load", d.store, "--nodes", "200", "--time", "1h", "--clients", "3", "--json")
 	if err := json.Unmarshal([]byte(r.out), &answer); r.code != exitOK || err != nil || len(answer.Load) != 2 {
 		t.Fatalf("%+v, %v", r, err)

@@ -176,7 +176,7 @@ func (c *createFlags) settings(a *app, name string, changed func(string) bool) (
 
 // into puts the limits into the table of nodes of a network.
 func (s *sites) into(net *graphio.Network) {
-	if s.allowed == nil && s.limits.Cost == nil && s.limits.Group == nil {
+	if s.allowed == nil && s.limits.Cost == nil && s.groups == nil {
 		return
 	}
 	if net.Nodes == nil {
@@ -191,10 +191,7 @@ func (s *sites) into(net *graphio.Network) {
 	if s.limits.Cost != nil {
 		net.Nodes.Cost = s.limits.Cost
 	}
-	if s.limits.Group != nil {
-		net.Nodes.Group = make([]string, net.Graph.Len())
-		for i, g := range s.limits.Group {
-			net.Nodes.Group[i] = fmt.Sprint(g)
-		}
+	if s.groups != nil {
+		net.Nodes.Group = s.groups
 	}
 }
