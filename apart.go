@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"grfgp/gp"
+	"grfgp/graph"
 	"grfgp/internal/rng"
 )
 
@@ -34,11 +35,11 @@ func (w *workshop) proven(ctx context.Context, own gp.Data, tried []attempt) (at
 	}
 	lists := w.apart(own.Nodes)
 	simple := likeliest(one)
-	with, err := best.model.Apart(ctx, own, lists)
+	with, err := best.model.HeldOutLogDensity(ctx, own, lists)
 	if err != nil {
 		return best, err
 	}
-	without, err := simple.model.Apart(ctx, own, lists)
+	without, err := simple.model.HeldOutLogDensity(ctx, own, lists)
 	if err != nil {
 		return best, err
 	}
@@ -77,13 +78,13 @@ func (w *workshop) apart(nodes []int) [][]int {
 	for k, i := range nodes {
 		at[i] = append(at[i], k)
 	}
-	lists := make([][]int, len(chosen))
+	lists, search := make([][]int, len(chosen)), graph.NewSearch(w.graph)
 	for s, k := range chosen {
 		distance := 0
 		if len(distances) > 0 {
 			distance = distances[(2*s+1)*len(distances)/(2*len(chosen))] // of measurements in random order
 		}
-		lists[s] = w.near(k, nodes[k], distance, at)
+		lists[s] = near(search, k, nodes[k], distance, at)
 	}
 	return lists
 }
@@ -91,59 +92,19 @@ func (w *workshop) apart(nodes []int) [][]int {
 // distances returns how many hops each node that is not measured, but in a
 // component with one that is, lies from the nearest such.
 func (w *workshop) distances(nodes []int) []int {
-	var all []int
-	for _, hops := range w.hopsFrom(nodes) {
-		if hops > 0 {
-			all = append(all, hops)
-		}
-	}
-	return all
-}
-
-// hopsFrom returns how many hops every node lies from the nearest of some; −1 where
-// none is in its component.
-func (w *workshop) hopsFrom(nodes []int) []int {
-	hops := make([]int, w.graph.Len())
-	for i := range hops {
-		hops[i] = -1
-	}
-	var queue []int
-	for _, i := range nodes {
-		if hops[i] < 0 {
-			hops[i] = 0
-			queue = append(queue, i)
-		}
-	}
-	for at := 0; at < len(queue); at++ {
-		cols, _ := w.graph.Adjacency().Row(queue[at])
-		for _, j := range cols {
-			if hops[j] < 0 {
-				hops[j] = hops[queue[at]] + 1
-				queue = append(queue, int(j))
-			}
-		}
-	}
-	return hops
+	return slices.DeleteFunc(w.graph.Hops(nodes), func(hops int) bool { return hops <= 0 })
 }
 
 // near returns measurement k, and others up to so many hops from its node.
-func (w *workshop) near(k, node, distance int, at map[int][]int) []int {
-	list, depth, queue := []int{k}, map[int]int{node: 0}, []int{node}
-	for q := 0; q < len(queue) && len(list) < apartLists; q++ {
-		i := queue[q]
+func near(s *graph.Search, k, node, distance int, at map[int][]int) []int {
+	list := []int{k}
+	for i, hops := range s.From(node) {
+		if hops > distance || len(list) >= apartLists {
+			break
+		}
 		for _, other := range at[i] {
 			if other != k {
 				list = append(list, other)
-			}
-		}
-		if depth[i] == distance {
-			continue
-		}
-		cols, _ := w.graph.Adjacency().Row(i)
-		for _, j := range cols {
-			if _, seen := depth[int(j)]; !seen {
-				depth[int(j)] = depth[i] + 1
-				queue = append(queue, int(j))
 			}
 		}
 	}

@@ -20,7 +20,7 @@ type Classification struct {
 	learned
 	of    *workshop
 	order []int     // rows of the labels as given, in the order in which the classifier has them
-	blind []bool    // by node: no label in its component
+	alone []bool    // by node: no label in its component
 	share []float64 // of the classes in the labels, with one more of each
 }
 
@@ -81,7 +81,8 @@ func (w *workshop) classify(ctx context.Context, l gp.Labels, method gp.ClassMet
 	if err != nil {
 		return nil, err
 	}
-	return &Classification{*made, w, order, w.blind(own.Nodes), shares(own)}, nil
+	unlabelled, _ := w.graph.Unreached(own.Nodes)
+	return &Classification{*made, w, order, unlabelled, shares(own)}, nil
 }
 
 // labelOrder returns the rows of labels by node, then by class, so that the order
@@ -138,25 +139,10 @@ func (c *Classification) Sample(ctx context.Context, nodes []int, draws int, see
 // calibration is found among labels, and is too sure where there are none.
 func (c *Classification) hide(p *mat.Dense, nodes []int) {
 	for r, i := range nodes {
-		if c.blind[i] {
+		if c.alone[i] {
 			p.SetRow(r, c.share)
 		}
 	}
-}
-
-// blind reports for every node whether none of the given ones is in its
-// component.
-func (w *workshop) blind(nodes []int) []bool {
-	comp, sizes := w.graph.Components()
-	seen := make([]bool, len(sizes))
-	for _, i := range nodes {
-		seen[comp[i]] = true
-	}
-	blind := make([]bool, len(comp))
-	for i, k := range comp {
-		blind[i] = !seen[k]
-	}
-	return blind
 }
 
 // shares returns the share of every class, counted with one label more of each.
@@ -174,7 +160,7 @@ func shares(l gp.Labels) []float64 {
 // LeftOut returns the chance of each class at every label given all others, or
 // nil where there were too many labels for that.
 func (c *Classification) LeftOut() *mat.Dense {
-	left := c.classifier.LeftOut()
+	left := c.classifier.LeaveOneOut()
 	if left == nil {
 		return nil
 	}

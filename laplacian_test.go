@@ -171,10 +171,7 @@ func TestLaplacianAndPowerSpecs(t *testing.T) {
 		{Family: "power", Alpha: alpha, Method: "lowrank", Rank: 200},
 		{Family: "power", Alpha: alpha, Laplacian: "raw", Scales: "one"},
 	}
-	nodes := make([]int, g.Len())
-	for i := range nodes {
-		nodes[i] = i
-	}
+	nodes := g.Nodes()
 	for _, spec := range specs {
 		m, err := Fit(ctx, g, d, spec)
 		if err != nil {

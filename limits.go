@@ -85,7 +85,7 @@ func (m *Model) priorOnly(ctx context.Context, nodes []int) (count int, err erro
 		return 0, err
 	}
 	if reach, known := m.spec.reach(); known || layered {
-		hops := m.of.hopsFrom(measured)
+		hops := m.of.graph.Hops(measured)
 		for _, i := range nodes {
 			if hops[i] < 0 || !layered && hops[i] > reach {
 				count++

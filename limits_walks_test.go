@@ -78,10 +78,7 @@ func TestWalkErrorOfMeans(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		nodes := make([]int, g.Len())
-		for i := range nodes {
-			nodes[i] = i
-		}
+		nodes := g.Nodes()
 		// with is the model by the walks of another seed.
 		with := func(seed uint64) (*Model, Prediction) {
 			settled := m.spec

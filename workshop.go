@@ -379,37 +379,19 @@ func (w *workshop) sizes() string {
 // nothing.
 func (w *workshop) spacing(nodes []int) float64 {
 	const most = 200
-	adj := w.graph.Adjacency()
 	measured := make([]bool, w.graph.Len())
 	for _, i := range nodes {
 		measured[i] = true
 	}
 	unique := slices.Compact(slices.Sorted(slices.Values(nodes)))
-	seen := make([]int, w.graph.Len()) // 1 + the start that met a node last
-	sum, found := 0, 0
+	search, sum, found := graph.NewSearch(w.graph), 0, 0
 	step := (len(unique) + most - 1) / most
 	for s := 0; s < len(unique); s += step {
-		queue, depth := []uint32{uint32(unique[s])}, 0
-		seen[unique[s]] = s + 1
-	search:
-		for len(queue) > 0 {
-			depth++
-			var next []uint32
-			for _, i := range queue {
-				cols, _ := adj.Row(int(i))
-				for _, j := range cols {
-					if seen[j] == s+1 {
-						continue
-					}
-					if measured[j] {
-						sum, found = sum+depth, found+1
-						break search
-					}
-					seen[j] = s + 1
-					next = append(next, j)
-				}
+		for i, hops := range search.From(unique[s]) {
+			if hops > 0 && measured[i] {
+				sum, found = sum+hops, found+1
+				break
 			}
-			queue = next
 		}
 	}
 	return float64(sum) / float64(max(1, found))

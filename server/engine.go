@@ -7,8 +7,7 @@ import (
 	"grfgp/study"
 )
 
-// newEngine makes the engine of a study. It goes on from what was learned before
-// the server was started.
+// newEngine returns the engine of a study, which continues from its last checkpoint.
 func (s *Server) newEngine(net *network, settings study.Settings) (study.Engine, error) {
 	if s.opts.NewEngine != nil {
 		return s.opts.NewEngine(net.Network, settings)
@@ -25,8 +24,8 @@ func (s *Server) newEngine(net *network, settings study.Settings) (study.Engine,
 	return o, nil
 }
 
-// optimizer makes one that shares what is costly to make with all others of the
-// same Spec on the graph.
+// optimizer returns the engine of a study. Engines with the same Spec share walks and
+// other costly parts of the model.
 func (n *network) optimizer(settings study.Settings) (*study.Optimizer, error) {
 	spec, err := json.Marshal(settings.Spec)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"grfgp"
 	"grfgp/gp"
 	"grfgp/graph"
-	"grfgp/graphio"
+	"grfgp/internal/atomicfile"
 	"grfgp/report"
 )
 
@@ -85,7 +85,7 @@ func (a *app) classify(ctx context.Context, f *classifyFlags, changed func(strin
 	if f.out == "" {
 		return a.writeClasses(a.Out, answer)
 	}
-	if err := graphio.WriteFile(f.out, func(w io.Writer) error { return a.writeClasses(w, answer) }); err != nil {
+	if err := atomicfile.Write(f.out, func(w io.Writer) error { return a.writeClasses(w, answer) }); err != nil {
 		return err
 	}
 	a.talk.Say("the classes are in %s", f.out)
@@ -95,7 +95,7 @@ func (a *app) classify(ctx context.Context, f *classifyFlags, changed func(strin
 // classTable predicts the class of every node.
 func (a *app) classTable(ctx context.Context, d *classData, c *grfgp.Classification) (*report.ClassTable, error) {
 	s := a.talk.Stage("predicting")
-	p, err := c.Probabilities(ctx, allNodes(d.net.Graph.Len()))
+	p, err := c.Probabilities(ctx, d.net.Graph.Nodes())
 	if err != nil {
 		return nil, fitError(ctx, err)
 	}
@@ -111,14 +111,6 @@ func inputOrder[R any](g *graph.Graph, rows []R) []R {
 		ordered[k] = rows[i]
 	}
 	return ordered
-}
-
-func allNodes(n int) []int {
-	nodes := make([]int, n)
-	for i := range nodes {
-		nodes[i] = i
-	}
-	return nodes
 }
 
 // classifyAnswer is the answer in JSON.

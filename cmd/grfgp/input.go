@@ -3,15 +3,15 @@ package main
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"io"
-	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"gonum.org/v1/gonum/mat"
 
 	"grfgp/graph"
 	"grfgp/graphio"
+	"grfgp/internal/atomicfile"
 )
 
 // input are the flags that name the graph.
@@ -142,7 +142,7 @@ func (in *reading) rejecting(read func(w io.Writer) error) error {
 	if in.rejects == "" {
 		return read(nil)
 	}
-	return graphio.WriteFile(in.rejects, read)
+	return atomicfile.Write(in.rejects, read)
 }
 
 func (in *input) read(ctx context.Context, a *app, opts graphio.Options) (*graphio.Network, error) {
@@ -172,32 +172,14 @@ func (in *input) read(ctx context.Context, a *app, opts graphio.Options) (*graph
 	return net, nil
 }
 
-// nearest joins nodes to their neighbours in space; the ids stay.
+// nearest joins nodes to their neighbours in space.
 func nearest(a *app, nodes *graphio.NodeTable, k int) (*graphio.Network, error) {
-	first, second, metric := nodes.Lat, nodes.Lon, graph.GreatCircle
-	if first == nil || second == nil {
-		first, second, metric = nodes.X, nodes.Y, graph.Planar
-	}
-	if first == nil || second == nil {
-		return nil, usagef("--knn: %s has no columns lat and lon, or x and y; name them with --column, as in --column lat=NAME", nodes.Report.File)
-	}
 	s := a.talk.Stage("joining neighbours")
-	coords := mat.NewDense(len(first), 2, nil)
-	for i := range first {
-		if math.IsNaN(first[i]) || math.IsNaN(second[i]) {
-			return nil, dataf("--knn: node %q of %s has no coordinates; give them, or leave the node out", nodes.IDs.At(i), nodes.Report.File)
-		}
-		coords.SetRow(i, []float64{first[i], second[i]})
-	}
-	g, err := graph.KNN(coords, k, metric)
+	net, err := graphio.NearestNeighbours(nodes, k)
 	if err != nil {
-		return nil, usagef("--knn: %v", err)
+		return nil, fmt.Errorf("--knn %d: %w", k, err)
 	}
-	if g, err = graph.New(g.Adjacency(), nodes.IDs); err != nil {
-		return nil, err
-	}
-	net := graphio.NewNetwork(g, nodes, nodes.Report)
-	s.Done("%d edges to the %d nearest", g.Edges(), k)
+	s.Done("%d edges to the %d nearest", net.Graph.Edges(), k)
 	return net, nil
 }
 

@@ -14,7 +14,6 @@ import (
 	"grfgp"
 	"grfgp/bayesopt"
 	"grfgp/gp"
-	"grfgp/graph"
 	"grfgp/graphio"
 	"grfgp/report"
 )
@@ -281,40 +280,6 @@ func suggestError(ctx context.Context, err error) error {
 		return &exitError{exitUsage, err}
 	}
 	return fitError(ctx, err)
-}
-
-// hopsTo returns how many hops each of some nodes is from the nearest of others,
-// −1 where there is no way.
-func hopsTo(g *graph.Graph, from, nodes []int) []int {
-	hops := make([]int, g.Len())
-	for i := range hops {
-		hops[i] = -1
-	}
-	var front []int
-	for _, i := range from {
-		if hops[i] < 0 {
-			hops[i] = 0
-			front = append(front, i)
-		}
-	}
-	for depth := 1; len(front) > 0; depth++ {
-		var next []int
-		for _, i := range front {
-			cols, _ := g.Adjacency().Row(i)
-			for _, j := range cols {
-				if hops[j] < 0 {
-					hops[j] = depth
-					next = append(next, int(j))
-				}
-			}
-		}
-		front = next
-	}
-	out := make([]int, len(nodes))
-	for k, i := range nodes {
-		out[k] = hops[i]
-	}
-	return out
 }
 
 // shortWords puts into words why there are fewer suggestions than asked for.
