@@ -35,11 +35,11 @@ func (w *workshop) proven(ctx context.Context, own gp.Data, tried []attempt) (at
 	}
 	lists := w.apart(own.Nodes)
 	simple := likeliest(one)
-	with, err := best.model.Apart(ctx, own, lists)
+	with, err := best.model.HeldOutLogDensity(ctx, own, lists)
 	if err != nil {
 		return best, err
 	}
-	without, err := simple.model.Apart(ctx, own, lists)
+	without, err := simple.model.HeldOutLogDensity(ctx, own, lists)
 	if err != nil {
 		return best, err
 	}
