@@ -204,7 +204,7 @@ func readDelimited(ctx context.Context, in *input, opts Options) (*Network, erro
 func (s *sheet) report() *Report {
 	r := &Report{
 		table: s.in.table, File: s.in.name, Format: formatDelimited, Compression: s.in.compression,
-		Delimiter: s.delim.String(), Header: "none", Ledger: Ledger{Unit: "lines"},
+		Delimiter: string(s.delim.delimiter()), Header: "none", Ledger: Ledger{Unit: "lines"},
 	}
 	if s.columns == 1 {
 		r.Delimiter = "none: one column"
