@@ -165,7 +165,7 @@ func shares(l gp.Labels) []float64 {
 // LeftOut returns the chance of each class at every label given all others, or
 // nil where there were too many labels for that.
 func (c *Classification) LeftOut() *mat.Dense {
-	left := c.classifier.LeftOut()
+	left := c.classifier.LeaveOneOut()
 	if left == nil {
 		return nil
 	}

@@ -178,10 +178,7 @@ type Prediction struct {
 // gives for so many nodes: 0 where they are exact, and about 0.04 where they come
 // from posterior samples because exact ones would take too long.
 func (m *Model) SDError(nodes int) float64 {
-	if m.posterior.Exact(nodes) {
-		return 0
-	}
-	return gp.SampledSDError
+	return m.posterior.SDError(nodes)
 }
 
 // Predict returns mean and standard deviation of the quantity at the nodes. The

@@ -33,11 +33,11 @@ func (t *Trainer) confirm(ctx context.Context, own gp.Data, tried []attempt) (at
 	}
 	lists := t.heldOut(own.Nodes)
 	simple := likeliest(one)
-	with, err := best.model.Apart(ctx, own, lists)
+	with, err := best.model.HeldOutLogDensity(ctx, own, lists)
 	if err != nil {
 		return best, err
 	}
-	without, err := simple.model.Apart(ctx, own, lists)
+	without, err := simple.model.HeldOutLogDensity(ctx, own, lists)
 	if err != nil {
 		return best, err
 	}

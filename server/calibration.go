@@ -6,8 +6,8 @@ import (
 	"grfgp"
 )
 
-// leftView is a reading that was predicted from the others.
-type leftView struct {
+// heldOut is a measurement that was predicted from others.
+type heldOut struct {
 	Node  string  `json:"node"`
 	Fold  int     `json:"fold"`
 	Value float64 `json:"value"`
@@ -16,7 +16,7 @@ type leftView struct {
 	PIT   number  `json:"pit"`
 }
 
-// calibration says how far to trust the model.
+// calibration sends the cross-validation of the model.
 func (s *Server) calibration(w http.ResponseWriter, r *http.Request) error {
 	o, err := s.named(r)
 	if err != nil {
@@ -48,11 +48,11 @@ func (s *Server) calibration(w http.ResponseWriter, r *http.Request) error {
 		NLPD     number            `json:"nlpd"`
 		Coverage map[string]number `json:"coverage"`
 		Baseline map[string]number `json:"baseline_rmse"`
-		Left     []leftView        `json:"left"`
-	}{seq, len(v.Left), v.Scheme, v.Folds, number(v.RMSE), number(v.RMSESE), number(v.NLPD), numbers(v.Coverage), numbers(v.BaselineRMSE), []leftView{}}
+		Left     []heldOut         `json:"left"`
+	}{seq, len(v.Left), v.Scheme, v.Folds, number(v.RMSE), number(v.RMSESE), number(v.NLPD), numbers(v.Coverage), numbers(v.BaselineRMSE), []heldOut{}}
 	labels := o.net.Graph.IDs()
 	for _, l := range v.Left {
-		answer.Left = append(answer.Left, leftView{labels.At(l.Node), l.Fold, l.Value, number(l.Mean), number(l.SD), number(l.PIT)})
+		answer.Left = append(answer.Left, heldOut{labels.At(l.Node), l.Fold, l.Value, number(l.Mean), number(l.SD), number(l.PIT)})
 	}
 	return respond(w, http.StatusOK, answer)
 }

@@ -17,7 +17,7 @@ import (
 	"grfgp"
 	"grfgp/gp"
 	"grfgp/graph"
-	"grfgp/graphio"
+	"grfgp/internal/atomicfile"
 	"grfgp/report"
 )
 
@@ -89,7 +89,7 @@ func (a *app) classify(ctx context.Context, f *classifyFlags, changed func(strin
 	if f.out == "" {
 		return a.writeClasses(a.Out, answer)
 	}
-	if err := graphio.WriteFile(f.out, func(w io.Writer) error { return a.writeClasses(w, answer) }); err != nil {
+	if err := atomicfile.Write(f.out, func(w io.Writer) error { return a.writeClasses(w, answer) }); err != nil {
 		return err
 	}
 	a.talk.Say("the classes are in %s", f.out)

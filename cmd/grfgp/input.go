@@ -13,6 +13,7 @@ import (
 
 	"grfgp/graph"
 	"grfgp/graphio"
+	"grfgp/internal/atomicfile"
 )
 
 // input are the flags by which every verb takes a graph.
@@ -197,7 +198,7 @@ func (in *reading) rejecting(read func(w io.Writer) error) error {
 	if in.rejects == "" {
 		return read(nil)
 	}
-	return graphio.WriteFile(in.rejects, read)
+	return atomicfile.Write(in.rejects, read)
 }
 
 func (in *input) read(ctx context.Context, a *app, opts graphio.Options) (*graphio.Network, error) {

@@ -13,7 +13,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"grfgp"
-	"grfgp/graphio"
+	"grfgp/internal/atomicfile"
 	"grfgp/report"
 )
 
@@ -96,7 +96,7 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 		return err
 	}
 	if f.saveFile != "" {
-		if err := graphio.WriteFile(f.saveFile, m.Save); err != nil {
+		if err := atomicfile.Write(f.saveFile, m.Save); err != nil {
 			return err
 		}
 	}
@@ -124,7 +124,7 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 	if f.out == "" {
 		return a.writePredictions(a.Out, &answer)
 	}
-	if err := graphio.WriteFile(f.out, func(w io.Writer) error { return a.writePredictions(w, &answer) }); err != nil {
+	if err := atomicfile.Write(f.out, func(w io.Writer) error { return a.writePredictions(w, &answer) }); err != nil {
 		return err
 	}
 	a.talk.Say("the predictions are in %s", f.out)

@@ -13,6 +13,7 @@ import (
 	"grfgp"
 	"grfgp/graph"
 	"grfgp/graphio"
+	"grfgp/internal/atomicfile"
 	"grfgp/report"
 )
 
@@ -156,7 +157,7 @@ func (a *app) writePage(ctx context.Context, path string, draw func(io.Writer) e
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := graphio.WriteFile(path, func(w io.Writer) error { _, err := page.WriteTo(w); return err }); err != nil {
+	if err := atomicfile.Write(path, func(w io.Writer) error { _, err := page.WriteTo(w); return err }); err != nil {
 		return err
 	}
 	s.Done("%s", path)

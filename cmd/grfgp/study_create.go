@@ -108,7 +108,7 @@ func (a *app) createStudy(ctx context.Context, f *studyFlags, c *createFlags, na
 	if err != nil {
 		return err
 	}
-	if _, err := study.NewOptimizer(net.Graph, net.Nodes, settings); err != nil { // before anything is kept
+	if _, err := study.NewModelEngine(net.Graph, net.Nodes, settings); err != nil { // before anything is kept
 		return err
 	}
 	isNew, err := all.Create(ctx, settings, packed, f.who())

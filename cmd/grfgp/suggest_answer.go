@@ -11,7 +11,7 @@ import (
 
 	"grfgp"
 	"grfgp/bayesopt"
-	"grfgp/graphio"
+	"grfgp/internal/atomicfile"
 )
 
 // suggestRow is a suggestion in JSON. What is not known is left out.
@@ -115,7 +115,7 @@ func (a *app) answerNodes(f *suggestFlags, answer any, n asked, table, csv func(
 	switch {
 	case n.found == 0 && !a.json:
 	case f.out != "":
-		if err = graphio.WriteFile(f.out, write); err == nil {
+		if err = atomicfile.Write(f.out, write); err == nil {
 			a.talk.Say("the suggestions are in %s", f.out)
 		}
 	default:

@@ -67,7 +67,7 @@ func Run(ctx context.Context, all client.Studies, opts Options) ([]Result, error
 	asked, err := measure(ctx, opts, "ask", opts.Nodes-values-1, func(int) error {
 		answer, err := asks.Ask(ctx, study.AskRequest{Count: 1, Holder: who})
 		if err == nil && len(answer.Trials) != 1 {
-			err = errors.New("load: an ask got no node")
+			err = errors.New("an ask got no node")
 		}
 		return err
 	})
