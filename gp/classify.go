@@ -25,9 +25,9 @@ type Classifier interface {
 	// that the labels leave possible, whose mean over many draws is what
 	// Probabilities gives. Draw s does not depend on how many are asked for.
 	Sample(ctx context.Context, nodes []int, draws int, seed uint64) ([]*mat.Dense, error)
-	// LeftOut returns the chance of each class at every label given all other
+	// LeaveOneOut returns the chance of each class at every label given all other
 	// labels, or nil where that is not cheap.
-	LeftOut() *mat.Dense
+	LeaveOneOut() *mat.Dense
 }
 
 // ClassMethod says how classes are modelled.

@@ -24,7 +24,7 @@ type normalClassifier struct {
 	calibration Calibration
 	system      classSystem
 	alpha       *mat.Dense // H_c⁻¹y_c, a column per class
-	leftOut     *mat.Dense // in the order of the labels as given; nil unless exact
+	leaveOneOut *mat.Dense // in the order of the labels as given; nil unless exact
 }
 
 // classSystem solves H_c·dst = b, for blocks of so many columns per class.
@@ -46,8 +46,8 @@ func classifyByRegression(ctx context.Context, k kernel.Kernel, l Labels, opts C
 		}
 		r.ClassState, r.Converged = *opts.State, true
 		c, err := t.condition(ctx, l, r.Theta, r.Calibration)
-		if err == nil && c.leftOut != nil {
-			r.score(c.leftOut, l.Class)
+		if err == nil && c.leaveOneOut != nil {
+			r.score(c.leaveOneOut, l.Class)
 		}
 		return c, r, err
 	}
@@ -82,10 +82,10 @@ func (t *tuner) condition(ctx context.Context, l Labels, theta []float64, k Cali
 		c.cov, c.system, c.alpha = f.cov, f, f.alpha
 		left := mat.NewDense(l.Len(), l.Classes, nil)
 		f.leaveOneOut().Scaled(c.scale).Probabilities(left, latent.Calibration(k))
-		c.leftOut = mat.NewDense(l.Len(), l.Classes, nil)
+		c.leaveOneOut = mat.NewDense(l.Len(), l.Classes, nil)
 		order, _ := l.byClass()
 		for at, label := range order {
-			copy(c.leftOut.RawRowView(label), left.RawRowView(at))
+			copy(c.leaveOneOut.RawRowView(label), left.RawRowView(at))
 		}
 		return c, nil
 	}
@@ -102,11 +102,11 @@ func (t *tuner) condition(ctx context.Context, l Labels, theta []float64, k Cali
 
 func (c *normalClassifier) Classes() int { return c.classes() }
 
-func (c *normalClassifier) LeftOut() *mat.Dense {
-	if c.leftOut == nil {
+func (c *normalClassifier) LeaveOneOut() *mat.Dense {
+	if c.leaveOneOut == nil {
 		return nil
 	}
-	return mat.DenseCopyOf(c.leftOut)
+	return mat.DenseCopyOf(c.leaveOneOut)
 }
 
 // classBlock is how many nodes are predicted together.

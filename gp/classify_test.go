@@ -180,8 +180,8 @@ func TestClassifyIteratively(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if (c.LeftOut() == nil) != (solver == Iterative) {
-			t.Errorf("%v: leaving one out is %v", solver, c.LeftOut() != nil)
+		if (c.LeaveOneOut() == nil) != (solver == Iterative) {
+			t.Errorf("%v: leaving one out is %v", solver, c.LeaveOneOut() != nil)
 		}
 		p, err := c.Probabilities(background, rest)
 		if err != nil {

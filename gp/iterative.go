@@ -96,6 +96,11 @@ func (s *iterativeSystem) run(ctx context.Context, dst, b *mat.Dense, opts solve
 	return solve.CG(ctx, dst, s.op, s.noise, b, opts)
 }
 
+// logDet estimates log det H, with its standard error.
+func (s *iterativeSystem) logDet(ctx context.Context, seed uint64) (value, se float64, err error) {
+	return solve.LogDet(ctx, s.op, s.noise, solve.LogDetOptions{Probes: 8, Steps: 25, Precond: s.precond, Seed: seed})
+}
+
 // patches returns likelihoods of a few windows of measurements that are near
 // each other, of the given size each, and of so many from all over: a kernel of
 // several scales sees these as well. Fitted exactly, they are a start that costs
@@ -248,7 +253,7 @@ func (l *likelihood) estimate(ctx context.Context, theta []float64, plain bool, 
 	if err := system.solve(ctx, alpha, y, forMeans); err != nil {
 		return 0, 0, fmt.Errorf("log likelihood: %w", err)
 	}
-	logDet, se, err := solve.LogDet(ctx, system.op, noiseVar, solve.LogDetOptions{Probes: 8, Steps: 25, Precond: system.precond, Seed: seed})
+	logDet, se, err := system.logDet(ctx, seed)
 	if err != nil {
 		return 0, 0, fmt.Errorf("log likelihood: %w", err)
 	}

@@ -71,7 +71,7 @@ var mutants = []mutant{
 	{"gp/params.go", "noiseFloorExact     = 1e-6", "noiseFloorExact     = 3e-4", "the least noise is 300 times as large"},
 	{"gp/params.go", "grad[j] -= z / spread", "grad[j] -= z", "the gradient of the prior is not that of the prior"},
 	{"gp/posterior.go", "out[lo+q] -= v * v", "out[lo+q] -= v * v / 2", "measurements take half of what they should from the variance"},
-	{"gp/extend.go", "row[k] += q.noise[k]", "row[k] += q.noise[0]", "a measurement that is added has the noise of the first"},
+	{"gp/condition.go", "row[k] += q.noise[k]", "row[k] += q.noise[0]", "a measurement that is added has the noise of the first"},
 	{"solve/precond.go", "p.c*sums[s]/(1+p.c*sums[k])", "p.c*sums[s]/(1+sums[k])", "Sherman and Morrison's formula lacks a factor"},
 	{"gp/covariance.go", "gain.Scale(-scale, gain)", "gain.Scale(scale, gain)", "measurements add to the covariance"},
 	{"gp/pieces.go", "if value > most {", "if value < most || math.IsInf(most, -1) {", "learning starts from the least likely start"},

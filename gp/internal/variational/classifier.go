@@ -34,8 +34,8 @@ type Classifier struct {
 // Classes returns the number of classes.
 func (c *Classifier) Classes() int { return len(c.q.precision) }
 
-// LeftOut takes a label out of q as if it were a normal measurement.
-func (c *Classifier) LeftOut() *mat.Dense { return mat.DenseCopyOf(c.leaveOneOut) }
+// LeaveOneOut takes a label out of q as if it were a normal measurement.
+func (c *Classifier) LeaveOneOut() *mat.Dense { return mat.DenseCopyOf(c.leaveOneOut) }
 
 // Probabilities returns the probability of each class, a row per node.
 func (c *Classifier) Probabilities(ctx context.Context, nodes []int) (*mat.Dense, error) {

@@ -291,7 +291,7 @@ func TestMeanRegret(t *testing.T) {
 		t.Fatalf("%+v, %v", s, err)
 	}
 	row := s.Tables[0].Rows[0]
-	if row[1] != "–" || row[3] != "1.000 ± 0.000" || !strings.Contains(row[4], "0.8 / 0.7054 / 0.7055 / 0.8038; ours averaged over the steps: authors' kernel 1.500 ± 0.000") {
+	if row[1] != "–" || row[3] != "1.000 ± 0.000" || !strings.Contains(row[4], "0.8 / 0.7054 / 0.7055 / 0.8038; ours averaged over steps: authors' kernel 1.500 ± 0.000") {
 		t.Errorf("%q", row)
 	}
 }
