@@ -203,9 +203,9 @@ func Fit(ctx context.Context, k kernel.Kernel, d Data, opts FitOptions) (*Model,
 	var theta []float64
 	switch {
 	case opts.Sketch > 0:
-		theta, r, err = l.fitTogether(ctx, l.patches(3*opts.Sketch/17, 5*opts.Sketch/17), starts, opts)
+		theta, r, err = l.fitComposite(ctx, l.patches(3*opts.Sketch/17, 5*opts.Sketch/17), starts, opts)
 	case m.solver == Exact:
-		theta, r, err = l.fitTogether(ctx, []*likelihood{l}, starts, opts)
+		theta, r, err = l.fitComposite(ctx, []*likelihood{l}, starts, opts)
 	default:
 		theta, r, err = l.fitIteratively(ctx, starts, opts)
 	}
@@ -220,15 +220,15 @@ func Fit(ctx context.Context, k kernel.Kernel, d Data, opts FitOptions) (*Model,
 	return m, r, nil
 }
 
-// fitTogether climbs likelihoods of parts of the data, or of all of it, from the
+// fitComposite climbs likelihoods of parts of the data, or of all of it, from the
 // likeliest start, and adds the leave-one-out score.
-func (l *likelihood) fitTogether(ctx context.Context, parts []*likelihood, starts [][]float64, opts FitOptions) (theta []float64, r FitReport, err error) {
+func (l *likelihood) fitComposite(ctx context.Context, parts []*likelihood, starts [][]float64, opts FitOptions) (theta []float64, r FitReport, err error) {
 	cache(parts)
-	if theta, err = likeliest(ctx, parts, starts); err != nil {
+	if theta, err = bestStart(ctx, parts, starts); err != nil {
 		return nil, r, err
 	}
 	if r.Converged = opts.Fixed; !opts.Fixed {
-		if theta, r, err = l.params.climb(ctx, theta, opts.MaxIter, together(parts)); err != nil {
+		if theta, r, err = l.params.climb(ctx, theta, opts.MaxIter, compositeObjective(parts)); err != nil {
 			return nil, r, err
 		}
 	}
@@ -267,12 +267,12 @@ func (l *likelihood) fitIteratively(ctx context.Context, starts [][]float64, opt
 	switch {
 	case opts.Fixed:
 		r.Converged = true
-		theta, err = likeliest(ctx, patches, starts)
+		theta, err = bestStart(ctx, patches, starts)
 	case opts.Cold:
 		theta = starts[0]
 	default:
 		opts.MaxIter = patchMaxIter
-		theta, _, err = l.fitTogether(ctx, patches, starts, opts)
+		theta, _, err = l.fitComposite(ctx, patches, starts, opts)
 	}
 	if err != nil {
 		return nil, r, err
