@@ -99,7 +99,7 @@ type ClassifyOptions struct {
 	MaxIter  int         // of L-BFGS; 0 means 30
 	Inducing int         // Variational: nodes; 0 means 300
 	Steps    int         // Variational: of learning; 0 means 40
-	Sketch   bool        // Dirichlet, OneVsAll: learn and score, but give no classifier, to compare kernels by; others go on as without
+	ScoreOnly   bool        // Dirichlet, OneVsAll: learn and score, but give no classifier, to compare kernels by; others go on as without
 	State    *ClassState // learn nothing, take this
 	Seed     uint64
 }

@@ -51,9 +51,9 @@ type FitOptions struct {
 	Starts  [][]float64 // of the kernel's parameters: the likeliest is climbed from; nil means the kernel's own
 	MaxIter int         // of L-BFGS; 0 means 100
 	Epochs  int         // Iterative: steps of Adam; 0 means 50
-	Cold    bool        // Iterative: Adam begins at the first start as it is, not at a fit to a few patches
+	ColdStart    bool        // Iterative: Adam begins at the first start as it is, not at a fit to a few patches
 	Fixed   bool        // take the likeliest start as it is: nothing is learned
-	Sketch  int         // fit to a sample of about so many measurements, in patches and scattered, to compare kernels by; 0: to all
+	Subsample  int         // fit to a sample of about so many measurements, in patches and scattered, to compare kernels by; 0: to all
 	Seed    uint64      // of random probes
 
 	Stochastic Stochastic // Iterative: how gradients are estimated
@@ -202,8 +202,8 @@ func Fit(ctx context.Context, k kernel.Kernel, d Data, opts FitOptions) (*Model,
 	l := &likelihood{k, s, m.meanVar, p}
 	var theta []float64
 	switch {
-	case opts.Sketch > 0:
-		theta, r, err = l.fitComposite(ctx, l.patches(3*opts.Sketch/17, 5*opts.Sketch/17), starts, opts)
+	case opts.Subsample > 0:
+		theta, r, err = l.fitComposite(ctx, l.patches(3*opts.Subsample/17, 5*opts.Subsample/17), starts, opts)
 	case m.solver == Exact:
 		theta, r, err = l.fitComposite(ctx, []*likelihood{l}, starts, opts)
 	default:
@@ -268,7 +268,7 @@ func (l *likelihood) fitIteratively(ctx context.Context, starts [][]float64, opt
 	case opts.Fixed:
 		r.Converged = true
 		theta, err = bestStart(ctx, patches, starts)
-	case opts.Cold:
+	case opts.ColdStart:
 		theta = starts[0]
 	default:
 		opts.MaxIter = patchMaxIter
