@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"grfgp/internal/enum"
 	"grfgp/kernel"
 )
 
@@ -21,29 +22,19 @@ const (
 	Iterative
 )
 
-// Solvers are the names of the solvers.
-var Solvers = []string{"auto", "exact", "iterative"}
+var solvers = enum.New("solver", "auto", "exact", "iterative")
+
+// SolverNames returns the names of all solvers.
+func SolverNames() []string { return solvers.Names() }
 
 // String returns the solver's name.
-func (s Solver) String() string {
-	if s < 0 || int(s) >= len(Solvers) {
-		return fmt.Sprintf("Solver(%d)", int(s))
-	}
-	return Solvers[s]
-}
+func (s Solver) String() string { return solvers.Name(int(s)) }
 
-// MarshalText writes the name.
-func (s Solver) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+// MarshalText returns the name.
+func (s Solver) MarshalText() ([]byte, error) { return solvers.Marshal(int(s)) }
 
 // UnmarshalText reads the name.
-func (s *Solver) UnmarshalText(text []byte) error {
-	k := slices.Index(Solvers, string(text))
-	if k < 0 {
-		return fmt.Errorf("no solver is called %q; there are %q", text, Solvers)
-	}
-	*s = Solver(k)
-	return nil
-}
+func (s *Solver) UnmarshalText(text []byte) error { return solvers.Unmarshal((*int)(s), text) }
 
 // cacheBytes is the most memory that the caches of kernels may take while learning.
 const cacheBytes = 3 << 30

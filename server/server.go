@@ -63,7 +63,7 @@ type Options struct {
 
 	// Now is the clock of leases and events; nil: time.Now.
 	Now func() time.Time
-	// NewEngine returns the engine of a study; nil: a study.Optimizer that keeps its
+	// NewEngine returns the engine of a study; nil: a study.ModelEngine that keeps its
 	// checkpoints in the store.
 	NewEngine func(*graphio.Network, study.Settings) (study.Engine, error)
 }

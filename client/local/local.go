@@ -137,7 +137,7 @@ func (l *Studies) Import(ctx context.Context, r io.Reader, name string) (string,
 			return "", fmt.Errorf("the graph was not exported: %w; export it again with its graph", err)
 		}
 	} else {
-		net, err := graphio.Unpack(a.Graph)
+		net, err := graphio.Decode(a.Graph)
 		if err != nil {
 			return "", err
 		}
@@ -174,7 +174,7 @@ func (s *storedStudy) Network(ctx context.Context) (*graphio.Network, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.net, err = graphio.Unpack(packed); err == nil {
+	if s.net, err = graphio.Decode(packed); err == nil {
 		loaded(s.net)
 	}
 	return s.net, err
@@ -186,16 +186,16 @@ func (s *storedStudy) engine(ctx context.Context) (study.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.KeepIn(s.of.store.Checkpoints(s.Settings().Name))
+	o.UseCheckpoints(s.of.store.Checkpoints(s.Settings().Name))
 	return o, nil
 }
 
-func (s *storedStudy) newEngine(ctx context.Context) (*study.Optimizer, error) {
+func (s *storedStudy) newEngine(ctx context.Context) (*study.ModelEngine, error) {
 	net, err := s.Network(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return study.NewOptimizer(net.Graph, net.Nodes, s.Settings())
+	return study.NewModelEngine(net.Graph, net.Nodes, s.Settings())
 }
 
 func (s *storedStudy) Show(ctx context.Context) (shown *client.Overview, err error) {

@@ -39,11 +39,8 @@ readings, check stops and lists them; --column settles it. The roles are
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.check(cmd.Context(), &f) },
 	}
-	flags := cmd.Flags()
-	f.input.flags(flags)
-	f.measurementFlags.flags(flags)
-	f.input.complete(cmd)
-	f.measurementFlags.complete(cmd)
+	f.input.flags(cmd)
+	f.measurementFlags.flags(cmd)
 	return cmd
 }
 

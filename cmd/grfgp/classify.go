@@ -54,14 +54,10 @@ when each is predicted by the others.`,
 			return a.classify(cmd.Context(), &f, cmd.Flags().Changed)
 		},
 	}
-	flags := cmd.Flags()
-	f.input.flags(flags)
-	f.labelFlags.flags(flags)
-	f.modelFlags.kernelFlags(flags)
-	f.input.complete(cmd)
-	f.labelFlags.complete(cmd)
-	f.modelFlags.complete(cmd)
-	flags.StringVarP(&f.out, "out", "o", "", "`file` for the classes (default: standard output)")
+	f.input.flags(cmd)
+	f.labelFlags.flags(cmd)
+	f.kernelFlags(cmd)
+	cmd.Flags().StringVarP(&f.out, "out", "o", "", "`file` for the classes (default: standard output)")
 	return cmd
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -19,11 +20,13 @@ import (
 type featuresFlags struct {
 	input
 	out       string
-	normalize string
-	family    string
+	matrix    choice
+	family    choice
 	beta      float64
 	nu, kappa float64
+	samplers  choice
 	sampler   walk.Sampler
+	stepping  choice
 	steps     walk.Steps
 	hops      int
 	walks     int
@@ -61,16 +64,16 @@ a file are checked against the graph and shown by --from.`,
 		},
 	}
 	flags := cmd.Flags()
-	f.input.flags(flags)
+	f.input.flags(cmd)
 	d := walk.Default()
 	flags.StringVarP(&f.out, "out", "o", "", "`file` to keep the features in")
-	flags.StringVar(&f.normalize, "matrix", graph.NormalizedAdjacency.String(), "what is walked on: normalized-adjacency, normalized-laplacian, raw-adjacency or raw-diffusion")
-	flags.StringVar(&f.family, "kernel", "diffusion", "kernel whose reach and error count: diffusion or matern")
+	f.matrix.flag(cmd, "matrix", "matrix W of the walks", graph.NormalizedAdjacency.String(), graph.NormalizedLaplacian.String(), graph.RawAdjacency.String(), graph.RawDiffusion.String())
+	f.family.flag(cmd, "kernel", "kernel that hops and error refer to", "diffusion", "matern")
 	flags.Float64Var(&f.beta, "beta", defaultBeta, "length scale β of the diffusion kernel exp(−β(I−W))")
 	flags.Float64Var(&f.nu, "nu", 1.5, "smoothness ν of the Matérn kernel")
 	flags.Float64Var(&f.kappa, "kappa", 1, "length scale κ of the Matérn kernel")
-	flags.TextVar(&f.sampler, "sampler", d.Sampler, "repelling (exact, then walkers that keep apart), independent (the paper's) or ad-hoc (its ablation)")
-	flags.TextVar(&f.steps, "steps", d.Steps, "steps of walkers: proportional to weights, or uniform (the paper's)")
+	f.samplers.flag(cmd, "sampler", "random walks, repelling (exact, then systematic sampling), independent (of the paper) or ad-hoc (an ablation of the paper)", walk.Repelling.String(), walk.Independent.String(), walk.AdHoc.String())
+	f.stepping.flag(cmd, "steps", "probabilities of steps, proportional to weights or uniform (of the paper)", walk.Proportional.String(), walk.Uniform.String())
 	flags.IntVar(&f.hops, "hops", 0, "longest length kept (default: what carries all but 0.1 % of the kernel)")
 	flags.IntVar(&f.walks, "walks", 0, "walkers per node (default: what reaches --error within --memory)")
 	flags.IntVar(&f.budget, "budget", 0, "repelling: most nodes of an exact length (default: twice the walkers)")
@@ -81,11 +84,6 @@ a file are checked against the graph and shown by --from.`,
 	flags.Var(&f.rows, "rows", "only start nodes `LO:HI` in the stored order, as one shard of several: the rows are those of a run over all")
 	flags.StringVar(&f.from, "from", "", "`file` of features of this graph, to look at instead of sampling")
 	flags.StringVar(&f.show, "show", "", "print the features of one `node` instead of the summary")
-	complete(cmd, "kernel", "diffusion", "matern")
-	complete(cmd, "sampler", walk.Repelling.String(), walk.Independent.String(), walk.AdHoc.String())
-	complete(cmd, "steps", walk.Proportional.String(), walk.Uniform.String())
-	complete(cmd, "matrix", graph.NormalizedAdjacency.String(), graph.NormalizedLaplacian.String(), graph.RawAdjacency.String(), graph.RawDiffusion.String())
-	f.input.complete(cmd)
 	return cmd
 }
 
@@ -116,6 +114,9 @@ func (r *shard) Set(text string) error {
 // check refuses, before anything is read, values that make no sense and flags
 // that nothing would come of beside others.
 func (f *featuresFlags) check(changed func(string) bool) error {
+	if err := errors.Join(f.sampler.UnmarshalText([]byte(f.samplers.value)), f.steps.UnmarshalText([]byte(f.stepping.value))); err != nil {
+		return err
+	}
 	switch {
 	case f.hops < 0 || f.hops > walk.MaxMaxLen:
 		return usagef("--hops %d: give 0 to %d", f.hops, walk.MaxMaxLen)
@@ -144,9 +145,9 @@ func (f *featuresFlags) check(changed func(string) bool) error {
 		{"budget", !changed("walks"), "goes with --walks; without it both are chosen"},
 		{"halt", f.sampler == walk.Repelling, "goes with --sampler independent or ad-hoc; repelling walkers never halt"},
 		{"error", changed("walks"), "chooses the number of walkers; leave out one of --error and --walks"},
-		{"beta", f.family != "diffusion", "goes with --kernel diffusion"},
-		{"nu", f.family != "matern", "goes with --kernel matern"},
-		{"kappa", f.family != "matern", "goes with --kernel matern"},
+		{"beta", f.family.value != "diffusion", "goes with --kernel diffusion"},
+		{"nu", f.family.value != "matern", "goes with --kernel matern"},
+		{"kappa", f.family.value != "matern", "goes with --kernel matern"},
 	} {
 		if changed(c.flag) && c.void {
 			return usagef("--%s %s", c.flag, c.why)
@@ -163,9 +164,9 @@ func (a *app) features(ctx context.Context, f *featuresFlags, changed func(strin
 	if err != nil {
 		return err
 	}
-	norm, err := graph.ParseNormalization(f.normalize)
+	norm, err := graph.ParseNormalization(f.matrix.value)
 	if err != nil {
-		return usagef("--matrix: %v", err)
+		return err
 	}
 	net, err := f.load(ctx, a)
 	if err != nil {
@@ -233,7 +234,7 @@ func (a *app) sample(ctx context.Context, f *featuresFlags, g *graph.Graph, norm
 
 // modulation returns the kernel that the flags name and its length scale.
 func (f *featuresFlags) modulation() (kernel.Modulation, []float64, error) {
-	switch f.family {
+	switch f.family.value {
 	case "diffusion":
 		if !(f.beta >= 0 && f.beta < 1e6) {
 			return nil, nil, usagef("--beta %v: give a number from 0 to a million", f.beta)
@@ -245,7 +246,7 @@ func (f *featuresFlags) modulation() (kernel.Modulation, []float64, error) {
 		}
 		return kernel.Matern{Nu: f.nu}, []float64{1, f.kappa}, nil
 	}
-	return nil, nil, usagef("--kernel %q: give diffusion or matern", f.family)
+	panic("no such kernel: " + f.family.value) // Set took one of the names
 }
 
 func describe(m kernel.Modulation, theta []float64) string {

@@ -43,9 +43,9 @@ square.`,
 		},
 	}
 	flags := cmd.Flags()
-	f.fitFlags.register(cmd)
-	f.levelFlag(flags)
-	f.modelFlags.fileFlags(flags)
+	f.fitFlags.flags(cmd)
+	f.levelFlag(cmd)
+	f.fileFlags(cmd)
 	flags.StringVarP(&f.out, "out", "o", "", "`file` for the predictions (default: standard output)")
 	flags.BoolVar(&f.reading, "reading", false, "sd and interval of one new reading, with its noise")
 	return cmd

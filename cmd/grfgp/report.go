@@ -46,14 +46,13 @@ Nodes are drawn at lat, lon or x, y of --nodes, and otherwise by their edges.`,
 		},
 	}
 	flags := cmd.Flags()
-	f.fitFlags.register(cmd)
-	f.levelFlag(flags)
-	f.labelFlags.flags(flags)
-	f.labelFlags.complete(cmd)
+	f.fitFlags.flags(cmd)
+	f.levelFlag(cmd)
+	f.labelFlags.flags(cmd)
 	flags.StringVarP(&f.out, "out", "o", "report.html", "`file` for the report")
 	flags.StringVar(&f.title, "title", "", "heading of the report (default: the file of measurements or labels)")
 	flags.StringVar(&f.unit, "unit", "", "unit of the values, as in km/h")
-	f.foldFlags.register(cmd, "folds of the validation, at most the number of measurements or labels; 0: none")
+	f.foldFlags.flags(cmd, "folds of the validation, at most the number of measurements or labels; 0: none")
 	return cmd
 }
 

@@ -189,7 +189,7 @@ func TestServeFlags(t *testing.T) {
 		{"--patience -1s: give a time", "--store " + file + " --patience -1s"},
 		{"a port up to 65535", "--store " + file + " --listen 127.0.0.1:99999"},
 		{"another program listens there", "--store " + file + " --listen " + taken.Addr().String()},
-		{"there is no folder", "--store " + filepath.Join(dir, "no", "s.db")},
+		{"there is no directory", "--store " + filepath.Join(dir, "no", "s.db")},
 	} {
 		r := runLine(t, "", append([]string{"serve"}, strings.Fields(c.line)...)...)
 		if r.code != exitUsage || !strings.Contains(r.err, c.want) || r.out != "" {

@@ -46,9 +46,8 @@ what is pending and what is done.`,
 		},
 	}
 	flags := cmd.Flags()
-	c.fitFlags.registerWith(cmd, c.flagsOfStudy)
-	c.goalFlags.flags(flags)
-	c.goalFlags.complete(cmd)
+	c.fitFlags.flagsWith(cmd, c.flagsOfStudy)
+	c.goalFlags.flags(cmd)
 	flags.StringVar(&c.allowed, "allowed", "", "file of nodes that may be suggested (default: all)")
 	flags.StringVar(&c.cost, "cost", "", "file of what nodes cost: node and cost")
 	flags.StringVar(&c.group, "group", "", "file of groups: node and group")
@@ -104,11 +103,11 @@ func (a *app) createStudy(ctx context.Context, f *studyFlags, c *createFlags, na
 	if err := study.CheckIDs(net.Graph.IDs()); err != nil {
 		return dataf("%w", err)
 	}
-	packed, err := graphio.Pack(net)
+	packed, err := graphio.Encode(net)
 	if err != nil {
 		return err
 	}
-	if _, err := study.NewOptimizer(net.Graph, net.Nodes, settings); err != nil { // before anything is kept
+	if _, err := study.NewModelEngine(net.Graph, net.Nodes, settings); err != nil { // before anything is kept
 		return err
 	}
 	isNew, err := all.Create(ctx, settings, packed, f.who())

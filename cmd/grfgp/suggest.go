@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"grfgp"
 	"grfgp/bayesopt"
@@ -25,11 +24,8 @@ type goalFlags struct {
 	goal     bayesopt.Goal
 }
 
-func (f *goalFlags) flags(flags *pflag.FlagSet) {
-	flags.StringVar(&f.goalText, "goal", "", "what measurements are for, the `GOAL`: maximize, minimize, learn (know all nodes well) or threshold=V (know which are above V)")
-}
-
-func (f *goalFlags) complete(cmd *cobra.Command) {
+func (f *goalFlags) flags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.goalText, "goal", "", "what measurements are for, the `GOAL`: maximize, minimize, learn (know all nodes well) or threshold=V (know which are above V)")
 	complete(cmd, "goal", "maximize", "minimize", "learn", "threshold=")
 }
 
@@ -104,12 +100,10 @@ are picked by what they bring per cost.`,
 		},
 	}
 	flags := cmd.Flags()
-	f.fitFlags.registerWith(cmd, f.flagsWithoutSD)
-	f.labelFlags.flags(flags)
-	f.labelFlags.complete(cmd)
-	f.goalFlags.flags(flags)
-	f.goalFlags.complete(cmd)
-	f.siteFlags.flags(flags)
+	f.fitFlags.flagsWith(cmd, f.flagsWithoutSD)
+	f.labelFlags.flags(cmd)
+	f.goalFlags.flags(cmd)
+	f.siteFlags.flags(cmd)
 	flags.IntVarP(&f.count, "count", "n", 5, "how many nodes")
 	flags.StringVar(&f.policy, "policy", "", "how nodes are picked: "+strings.Join(bayesopt.PolicyNames(), ", ")+" (default: as the goal says)")
 	complete(cmd, "policy", bayesopt.PolicyNames()...)

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"grfgp/bayesopt"
 	"grfgp/graphio"
@@ -23,7 +23,8 @@ type siteFlags struct {
 	hasBudget                 bool
 }
 
-func (f *siteFlags) flags(flags *pflag.FlagSet) {
+func (f *siteFlags) flags(cmd *cobra.Command) {
+	flags := cmd.Flags()
 	flags.StringVar(&f.allowed, "allowed", "", "file of nodes that may be suggested (default: all)")
 	flags.StringVar(&f.exclude, "exclude", "", "file of nodes that may not")
 	flags.StringVar(&f.pending, "pending", "", "file of nodes that somebody is about to measure: not suggested, counted by --budget and --group-cap, and, but for thompson, others are picked as if these were known")

@@ -12,14 +12,14 @@ import (
 
 // findDelimiter takes the delimiter that cuts nearly all lines into equally
 // many fields.
-func (s *sheet) findDelimiter(rows []numbered) (Delimiter, error) {
+func (s *sheet) findDelimiter(rows []numbered) (separator, error) {
 	type candidate struct {
-		d      Delimiter
+		d      separator
 		fields int
 		share  float64
 	}
 	var found []candidate
-	for _, d := range []Delimiter{Tab, Semicolon, Pipe, Comma, Blanks} {
+	for _, d := range []separator{byTab, bySemicolon, byPipe, byComma, byBlanks} {
 		other := sheet{delim: d}
 		cells := make([][]string, len(rows))
 		for i, row := range rows {
@@ -30,17 +30,17 @@ func (s *sheet) findDelimiter(rows []numbered) (Delimiter, error) {
 		}
 	}
 	const nearly = 0.9
-	regular := func(d Delimiter) bool {
+	regular := func(d separator) bool {
 		return slices.ContainsFunc(found, func(c candidate) bool { return c.d == d && c.share >= nearly })
 	}
 	for _, c := range found {
-		if c.share < nearly || c.d == Comma && regular(Blanks) && onlyDecimalCommas(rows) {
+		if c.share < nearly || c.d == byComma && regular(byBlanks) && onlyDecimalCommas(rows) {
 			continue
 		}
 		return c.d, nil
 	}
 	if len(found) == 0 {
-		return Comma, nil // one column
+		return byComma, nil // one column
 	}
 	best := slices.MaxFunc(found, func(a, b candidate) int { return cmp.Compare(a.share, b.share) })
 	if best.share < 0.5 {

@@ -16,9 +16,10 @@ import (
 	"grfgp/walk"
 )
 
-// workshop makes the kernels of one graph, and keeps what several fits share:
-// eigenvectors and features.
-type workshop struct {
+// Trainer fits models on one graph as a Spec says, and keeps what several fits share:
+// eigenvectors, features and coarser graphs. Cross-validation and replays use one
+// Trainer for all folds and searches. It is safe for concurrent use.
+type Trainer struct {
 	spec   Spec
 	graph  *graph.Graph
 	w      *sparse.CSR          // of the normalised Laplacian
@@ -26,31 +27,44 @@ type workshop struct {
 	levels func() []graph.Level // coarser graphs, and
 	degree func() degree        // degrees, made when first asked for
 
-	mu       sync.Mutex         // of what follows: replays share a workshop
+	mu       sync.Mutex         // of the following fields
 	matrices map[string]*matrix // by Laplacian
 	lead     *kernel.Dense      // leading eigenvectors, for layers,
 	leadless bool               // or that there are none
 	scales   []kernel.Scale     // of the levels
-	last     chosen
-	shared   bool // by several trainings: features that one does not choose stay
+	shared   bool               // features that a training does not choose stay, for others
+
+	// The kernel made last, of a complete Spec, is kept: it knows where the features
+	// of all nodes are, and training it again makes only their values anew.
+	last     Spec
+	lastMade kernel.Kernel
 }
 
-// chosen is the kernel of a Spec that leaves nothing open. The last one is kept:
-// it knows where the features of all nodes are, and training it again makes only
-// their values anew.
-type chosen struct {
-	spec   Spec
-	kernel kernel.Kernel
-}
-
-func newWorkshop(g *graph.Graph, spec Spec) (*workshop, error) {
+// NewTrainer returns a Trainer for models that spec describes. Take g in locality
+// order, see graph.Graph.Ordered.
+func NewTrainer(g *graph.Graph, spec Spec) (*Trainer, error) {
 	if err := spec.Check(); err != nil {
 		return nil, err
 	}
-	w := &workshop{spec: spec.own(), graph: g, w: g.Normalized(graph.NormalizedAdjacency), hash: g.Hash(), matrices: map[string]*matrix{}}
-	w.levels = sync.OnceValue(func() []graph.Level { return levels(g) })
-	w.degree = sync.OnceValue(func() degree { return degreeOf(g) })
-	return w, nil
+	t := &Trainer{spec: spec.clone(), graph: g, w: g.Normalized(graph.NormalizedAdjacency), hash: g.Hash(), matrices: map[string]*matrix{}}
+	t.levels = sync.OnceValue(func() []graph.Level { return levels(g) })
+	t.degree = sync.OnceValue(func() degree { return degreeOf(g) })
+	return t, nil
+}
+
+// Graph returns the graph.
+func (t *Trainer) Graph() *graph.Graph { return t.graph }
+
+// Spec returns the Spec as it was given.
+func (t *Trainer) Spec() Spec { return t.spec.clone() }
+
+// KeepFeatures makes the Trainer keep the features of all kernels that it tries, not
+// of the chosen one only: for many trainings one after the other, at the cost of
+// memory.
+func (t *Trainer) KeepFeatures() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.shared = true
 }
 
 const (
@@ -62,27 +76,27 @@ const (
 
 // diagonalFlops counts the operations of the exact diagonal at all nodes. A series
 // computes it column by column; unit variance divides by it.
-func (w *workshop) diagonalFlops() float64 {
-	return 2 * seriesTerms * float64(w.w.NNZ()) * float64(w.graph.Len())
+func (t *Trainer) diagonalFlops() float64 {
+	return 2 * seriesTerms * float64(t.w.NNZ()) * float64(t.graph.Len())
 }
 
 // decide chooses the representation of a kernel, of unit variance or not, by what it
 // costs, and its reach.
-func (w *workshop) decide(measurements int, unit bool) (method string, hops int, why []string) {
-	n, nnz := w.graph.Len(), w.w.NNZ()
+func (t *Trainer) decide(measurements int, unit bool) (method string, hops int, why []string) {
+	n, nnz := t.graph.Len(), t.w.NNZ()
 	flops := 2 * seriesTerms * float64(nnz) * float64(measurements)
-	cut := w.spec.cutOff()
+	cut := t.spec.cutOff()
 	say := func(format string, args ...any) { why = append(why, fmt.Sprintf(format, args...)) }
 	switch {
-	case w.spec.Method != "":
-		method = w.spec.Method
+	case t.spec.Method != "":
+		method = t.spec.Method
 		say("the method %s was asked for", method)
-	case n <= denseNodes && (w.spec.Custom == nil || !cut):
+	case n <= denseNodes && (t.spec.Custom == nil || !cut):
 		method = "dense"
 		say("dense: eigenvectors of %d nodes are cheap, and the kernel is exact at any reach", n)
-	case unit && w.diagonalFlops() > unitFlops:
+	case unit && t.diagonalFlops() > unitFlops:
 		method = "grf"
-		say("random features: the exact variances of all nodes would take %.1g operations", w.diagonalFlops())
+		say("random features: the exact variances of all nodes would take %.1g operations", t.diagonalFlops())
 	case flops <= seriesFlops:
 		method = "series"
 		say("series: exact at any reach for about %.1g operations a step", flops)
@@ -92,10 +106,10 @@ func (w *workshop) decide(measurements int, unit bool) (method string, hops int,
 	}
 	switch {
 	case method == "dense" && cut:
-		hops = w.spec.freeLen()
+		hops = t.spec.freeLen()
 	case method == "dense":
-	case w.spec.Hops > 0:
-		hops = w.spec.Hops
+	case t.spec.Hops > 0:
+		hops = t.spec.Hops
 	case method == "series" && !cut: // no cut-off
 	default:
 		hops = walk.Default().MaxLen
@@ -103,7 +117,7 @@ func (w *workshop) decide(measurements int, unit bool) (method string, hops int,
 			hops = finestHops
 			say("walks of %d hops, for memory: farther nodes are left to coarser scales", hops)
 		}
-		hops = max(hops, min(len(w.spec.Alpha)-1, walk.MaxMaxLen))
+		hops = max(hops, min(len(t.spec.Alpha)-1, walk.MaxMaxLen))
 	}
 	return method, hops, why
 }
@@ -120,8 +134,8 @@ const (
 
 // fineHops returns the reach of the finest of many scales, or of the only one:
 // what is farther than a few hops belongs to the scale above.
-func (w *workshop) fineHops(many bool, method string, hops int) int {
-	if many && method == "grf" && w.spec.Hops == 0 && w.spec.Family != "free" && w.spec.Family != "power" && w.spec.Custom == nil {
+func (t *Trainer) fineHops(many bool, method string, hops int) int {
+	if many && method == "grf" && t.spec.Hops == 0 && t.spec.Family != "free" && t.spec.Family != "power" && t.spec.Custom == nil {
 		return finestHops
 	}
 	return hops
@@ -141,30 +155,30 @@ func levels(g *graph.Graph) []graph.Level {
 }
 
 // kernel returns the kernel of a candidate in a representation.
-func (w *workshop) kernel(ctx context.Context, c candidate, method string) (kernel.Kernel, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.newKernel(ctx, c, method)
+func (t *Trainer) kernel(ctx context.Context, c candidate, method string) (kernel.Kernel, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.newKernel(ctx, c, method)
 }
 
-func (w *workshop) newKernel(ctx context.Context, c candidate, method string) (kernel.Kernel, error) {
-	k, err := w.fine(ctx, c.family, method, c.hops)
+func (t *Trainer) newKernel(ctx context.Context, c candidate, method string) (kernel.Kernel, error) {
+	k, err := t.fine(ctx, c.family, method, c.hops)
 	if err == nil && c.unit {
 		k = kernel.UnitVariance(k)
 	}
 	if err == nil && c.many {
-		k, err = w.onTop(ctx, k, c.family, method)
+		k, err = t.onTop(ctx, k, c.family, method)
 	}
 	if err == nil && c.trend {
-		k = kernel.Trend(k, w.degree().x)
+		k = kernel.Trend(k, t.degree().x)
 	}
 	return k, err
 }
 
 // onTop adds kernels of longer reach: layers where eigenvectors are at hand, coarser
 // graphs elsewhere. Their Laplacian is the normalised one.
-func (w *workshop) onTop(ctx context.Context, fine kernel.Kernel, f family, method string) (kernel.Kernel, error) {
-	d, err := w.leading(method)
+func (t *Trainer) onTop(ctx context.Context, fine kernel.Kernel, f family, method string) (kernel.Kernel, error) {
+	d, err := t.leading(method)
 	if err != nil {
 		return nil, err
 	}
@@ -172,30 +186,30 @@ func (w *workshop) onTop(ctx context.Context, fine kernel.Kernel, f family, meth
 		k, _ := kernel.NewLayers(fine, d)
 		return k, nil
 	}
-	if w.scales == nil {
+	if t.scales == nil {
 		var scales []kernel.Scale
-		for _, l := range w.levels() {
-			features, err := w.sample(ctx, l.Graph, graph.NormalizedAdjacency, coarseHops, coarseWalks, 0)
+		for _, l := range t.levels() {
+			features, err := t.sample(ctx, l.Graph, graph.NormalizedAdjacency, coarseHops, coarseWalks, 0)
 			if err != nil {
 				return nil, err
 			}
 			scales = append(scales, kernel.Scale{Prolong: l.Prolong, Features: features})
 		}
 		if len(scales) == 0 {
-			return nil, w.noScales()
+			return nil, t.noScales()
 		}
-		w.scales = scales
+		t.scales = scales
 	}
 	coarse := f.modulation
 	if f.family != "diffusion" && f.family != "matern" { // the others may have no length scale
 		coarse = kernel.Diffusion{}
 	}
-	return kernel.NewMultiscale(fine, coarse, w.scales, kernel.MultiscaleOptions{})
+	return kernel.NewMultiscale(fine, coarse, t.scales, kernel.MultiscaleOptions{})
 }
 
 // noScales is the error of a graph without coarser scales.
-func (w *workshop) noScales() error {
-	return fmt.Errorf("%w: a graph of %d nodes has no coarser scales; take scales one", ErrSpec, w.graph.Len())
+func (t *Trainer) noScales() error {
+	return fmt.Errorf("%w: a graph of %d nodes has no coarser scales; take scales one", ErrSpec, t.graph.Len())
 }
 
 const (
@@ -208,41 +222,41 @@ const (
 // leading returns what layers are made of: all eigenvectors of the normalised matrix
 // of a small graph, the leading ones of a sparse graph of medium size, and nil
 // where coarser graphs take the place of layers. It does not depend on the
-// measurements. The caller holds w.mu.
-func (w *workshop) leading(method string) (*kernel.Dense, error) {
-	if method == "dense" || w.graph.Len() <= denseNodes {
-		return w.eigenvectors("")
+// measurements. The caller holds t.mu.
+func (t *Trainer) leading(method string) (*kernel.Dense, error) {
+	if method == "dense" || t.graph.Len() <= denseNodes {
+		return t.eigenvectors("")
 	}
-	if w.lead == nil && !w.leadless {
-		w.leadless = true
-		_, sizes := w.graph.Components()
-		if w.graph.Len() > layerNodes || w.w.NNZ() > layerEntries || len(sizes) > layerComponents {
+	if t.lead == nil && !t.leadless {
+		t.leadless = true
+		_, sizes := t.graph.Components()
+		if t.graph.Len() > layerNodes || t.w.NNZ() > layerEntries || len(sizes) > layerComponents {
 			return nil, nil
 		}
-		m := w.matrix("")
+		m := t.matrix("")
 		d, err := kernel.NewLeading(m.w, layerPairs, m.bound)
 		if err != nil {
 			return nil, nil // they do not converge
 		}
-		w.lead = d
+		t.lead = d
 	}
-	return w.lead, nil
+	return t.lead, nil
 }
 
-// layered reports whether the kernel of a settled Spec has layers.
-func (w *workshop) layered(s Spec) (bool, error) {
+// layered reports whether the kernel of a complete Spec has layers.
+func (t *Trainer) layered(s Spec) (bool, error) {
 	if s.Scales != "many" {
 		return false, nil
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	d, err := w.leading(s.Method)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	d, err := t.leading(s.Method)
 	return d != nil, err
 }
 
-// eigenvectors decomposes the matrix of a Laplacian, once. The caller holds w.mu.
-func (w *workshop) eigenvectors(laplacian string) (*kernel.Dense, error) {
-	m := w.matrix(laplacian)
+// eigenvectors decomposes the matrix of a Laplacian, once. The caller holds t.mu.
+func (t *Trainer) eigenvectors(laplacian string) (*kernel.Dense, error) {
+	m := t.matrix(laplacian)
 	if m.dense == nil {
 		d, err := kernel.NewDense(m.w, kernel.Diffusion{})
 		if err != nil {
@@ -254,42 +268,42 @@ func (w *workshop) eigenvectors(laplacian string) (*kernel.Dense, error) {
 }
 
 // chosenKernel returns the kernel of a Spec that leaves nothing open.
-func (w *workshop) chosenKernel(ctx context.Context, s Spec) (kernel.Kernel, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+func (t *Trainer) chosenKernel(ctx context.Context, s Spec) (kernel.Kernel, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	made := s
 	s.Mean, s.NoiseSD, s.Solver, s.Custom = nil, nil, "", nil // not of the kernel, or named by Family
-	if w.last.kernel != nil && reflect.DeepEqual(w.last.spec, s) {
-		return w.last.kernel, nil
+	if t.lastMade != nil && reflect.DeepEqual(t.last, s) {
+		return t.lastMade, nil
 	}
-	k, err := w.newKernel(ctx, candidate{made.families(s.freeLen())[0], s.Scales == "many", s.Variance == "unit", s.Trend == "degree", s.Hops}, s.Method)
+	k, err := t.newKernel(ctx, candidate{made.families(s.freeLen())[0], s.Scales == "many", s.Variance == "unit", s.Trend == "degree", s.Hops}, s.Method)
 	if err == nil {
-		w.last = chosen{s, k}
+		t.last, t.lastMade = s, k
 	}
 	return k, err
 }
 
 // sample walks on a matrix of a graph.
-func (w *workshop) sample(ctx context.Context, g *graph.Graph, kind graph.Normalization, hops, walks int, hubWalks float64) (*walk.Features, error) {
+func (t *Trainer) sample(ctx context.Context, g *graph.Graph, kind graph.Normalization, hops, walks int, hubWalks float64) (*walk.Features, error) {
 	opts := walk.Default()
 	opts.Walks, opts.HubWalks = walks, hubWalks
 	if g.Len() > largeNodes {
 		opts.Walks, opts.Budget = opts.Walks/2, opts.Budget/2
 	}
-	opts.MaxLen, opts.Seed, opts.Scale = hops, w.spec.Seed, g.WalkScale(kind)
-	if w.spec.Walks > 0 {
-		opts.Walks, opts.Budget = w.spec.Walks, 2*w.spec.Walks
+	opts.MaxLen, opts.Seed, opts.Scale = hops, t.spec.Seed, g.WalkScale(kind)
+	if t.spec.Walks > 0 {
+		opts.Walks, opts.Budget = t.spec.Walks, 2*t.spec.Walks
 	}
 	return walk.Sample(ctx, g.Normalized(kind), opts)
 }
 
 // fine returns the kernel of a family on the graph itself.
-func (w *workshop) fine(ctx context.Context, f family, method string, hops int) (kernel.Kernel, error) {
-	m := w.matrix(f.laplacian)
+func (t *Trainer) fine(ctx context.Context, f family, method string, hops int) (kernel.Kernel, error) {
+	m := t.matrix(f.laplacian)
 	f = m.of(f)
 	switch method {
 	case "dense":
-		d, err := w.eigenvectors(f.laplacian)
+		d, err := t.eigenvectors(f.laplacian)
 		if err != nil {
 			return nil, err
 		}
@@ -300,36 +314,36 @@ func (w *workshop) fine(ctx context.Context, f family, method string, hops int) 
 	features := m.features[hops]
 	if features == nil {
 		var err error
-		if features, err = w.sample(ctx, w.graph, m.kind, hops, walk.Default().Walks, walk.Default().HubWalks); err != nil {
+		if features, err = t.sample(ctx, t.graph, m.kind, hops, walk.Default().Walks, walk.Default().HubWalks); err != nil {
 			return nil, err
 		}
 		m.features[hops] = features
 	}
 	if method == "lowrank" {
-		rank := w.spec.Rank
+		rank := t.spec.Rank
 		if rank == 0 {
 			rank = 256
 		}
-		return lowrank.New(features, f.modulation, lowrank.Options{Dim: rank, Seed: w.spec.Seed})
+		return lowrank.New(features, f.modulation, lowrank.Options{Dim: rank, Seed: t.spec.Seed})
 	}
 	return kernel.NewGRF(features, f.modulation)
 }
 
 // decideScales says whether one scale or many are tried, or both.
-func (w *workshop) decideScales(ctx context.Context, nodes []int, method string, hops int) (many []bool, why string, err error) {
+func (t *Trainer) decideScales(ctx context.Context, nodes []int, method string, hops int) (many []bool, why string, err error) {
 	switch {
-	case w.spec.Scales == "one":
+	case t.spec.Scales == "one":
 		return []bool{false}, "one scale was asked for", nil
 	case method == "lowrank":
 		return []bool{false}, "low rank has one scale", nil
 	}
-	coarser, count, err := w.coarser(method)
+	coarser, count, err := t.coarser(method)
 	switch {
 	case err != nil:
 		return nil, "", err
-	case w.spec.Scales == "many" && count == 0:
-		return nil, "", w.noScales()
-	case w.spec.Scales == "many":
+	case t.spec.Scales == "many" && count == 0:
+		return nil, "", t.noScales()
+	case t.spec.Scales == "many":
 		return []bool{true}, "many scales were asked for: " + coarser, nil
 	case count == 0:
 		return []bool{false}, "the graph is too small for coarser scales", nil
@@ -338,25 +352,25 @@ func (w *workshop) decideScales(ctx context.Context, nodes []int, method string,
 	if hops == 0 {
 		reach = "the kernel reaches everywhere"
 	}
-	if w.spec.Family == "power" {
-		reach = fmt.Sprintf("the power series reaches %d", len(w.spec.Alpha)-1)
+	if t.spec.Family == "power" {
+		reach = fmt.Sprintf("the power series reaches %d", len(t.spec.Alpha)-1)
 	}
-	return []bool{false, true}, fmt.Sprintf("measured nodes lie %.3g hops apart and %s; also tried: %s", w.spacing(nodes), reach, coarser), ctx.Err()
+	return []bool{false, true}, fmt.Sprintf("measured nodes lie %.3g hops apart and %s; also tried: %s", t.spacing(nodes), reach, coarser), ctx.Err()
 }
 
 // coarser says what many scales are, and how many there are.
-func (w *workshop) coarser(method string) (words string, count int, err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	d, err := w.leading(method)
+func (t *Trainer) coarser(method string) (words string, count int, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	d, err := t.leading(method)
 	if err != nil {
 		return "", 0, err
 	}
 	if d == nil {
-		return fmt.Sprintf("coarser graphs of %s nodes", w.sizes()), len(w.levels()), nil
+		return fmt.Sprintf("coarser graphs of %s nodes", t.sizes()), len(t.levels()), nil
 	}
 	k, useful := kernel.NewLayers(d, d)
-	if !useful && w.spec.Scales != "many" {
+	if !useful && t.spec.Scales != "many" {
 		return "", 0, nil
 	}
 	if k.Len() == 1 {
@@ -366,9 +380,9 @@ func (w *workshop) coarser(method string) (words string, count int, err error) {
 }
 
 // sizes lists the nodes of the coarser graphs.
-func (w *workshop) sizes() string {
+func (t *Trainer) sizes() string {
 	var all []string
-	for _, l := range w.levels() {
+	for _, l := range t.levels() {
 		all = append(all, strconv.Itoa(l.Graph.Len()))
 	}
 	return strings.Join(all, ", ")
@@ -377,14 +391,14 @@ func (w *workshop) sizes() string {
 // spacing returns the mean distance in hops from a measured node to the nearest
 // other one, over some of them; nodes with none in their component count for
 // nothing.
-func (w *workshop) spacing(nodes []int) float64 {
+func (t *Trainer) spacing(nodes []int) float64 {
 	const most = 200
-	measured := make([]bool, w.graph.Len())
+	measured := make([]bool, t.graph.Len())
 	for _, i := range nodes {
 		measured[i] = true
 	}
 	unique := slices.Compact(slices.Sorted(slices.Values(nodes)))
-	search, sum, found := graph.NewSearch(w.graph), 0, 0
+	search, sum, found := graph.NewSearch(t.graph), 0, 0
 	step := (len(unique) + most - 1) / most
 	for s := 0; s < len(unique); s += step {
 		for i, hops := range search.From(unique[s]) {
