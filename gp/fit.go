@@ -45,16 +45,16 @@ const exactLimit = 3000
 // FitOptions say how hyperparameters are learned; the zero value is a good
 // choice.
 type FitOptions struct {
-	Solver  Solver
-	Mean    *float64    // known mean; nil: unknown, with the spread of the data as its own
-	NoiseSD *float64    // known noise of one reading, where Data has none; nil: learned
-	Starts  [][]float64 // of the kernel's parameters: the likeliest is climbed from; nil means the kernel's own
-	MaxIter int         // of L-BFGS; 0 means 100
-	Epochs  int         // Iterative: steps of Adam; 0 means 50
-	ColdStart    bool        // Iterative: Adam begins at the first start as it is, not at a fit to a few patches
-	Fixed   bool        // take the likeliest start as it is: nothing is learned
-	Subsample  int         // fit to a sample of about so many measurements, in patches and scattered, to compare kernels by; 0: to all
-	Seed    uint64      // of random probes
+	Solver    Solver
+	Mean      *float64    // known mean; nil: unknown, with the spread of the data as its own
+	NoiseSD   *float64    // known noise of one reading, where Data has none; nil: learned
+	Starts    [][]float64 // of the kernel's parameters: the likeliest is climbed from; nil means the kernel's own
+	MaxIter   int         // of L-BFGS; 0 means 100
+	Epochs    int         // Iterative: steps of Adam; 0 means 50
+	ColdStart bool        // Iterative: Adam begins at the first start as it is, not at a fit to a few patches
+	Fixed     bool        // take the likeliest start as it is: nothing is learned
+	Subsample int         // fit to a sample of about so many measurements, in patches and scattered, to compare kernels by; 0: to all
+	Seed      uint64      // of random probes
 
 	Stochastic Stochastic // Iterative: how gradients are estimated
 }
