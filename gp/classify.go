@@ -93,15 +93,15 @@ type ClassState struct {
 // ClassifyOptions say how a classifier is fitted; the zero value is a good
 // choice.
 type ClassifyOptions struct {
-	Method   ClassMethod
-	Solver   Solver      // Auto takes Exact up to 3,000 labels
-	Starts   [][]float64 // of the kernel's parameters: the likeliest is climbed from; nil means the kernel's own
-	MaxIter  int         // of L-BFGS; 0 means 30
-	Inducing int         // Variational: nodes; 0 means 300
-	Steps    int         // Variational: of learning; 0 means 40
-	Sketch   bool        // Dirichlet, OneVsAll: learn and score, but give no classifier, to compare kernels by; others go on as without
-	State    *ClassState // learn nothing, take this
-	Seed     uint64
+	Method    ClassMethod
+	Solver    Solver      // Auto takes Exact up to 3,000 labels
+	Starts    [][]float64 // of the kernel's parameters: the likeliest is climbed from; nil means the kernel's own
+	MaxIter   int         // of L-BFGS; 0 means 30
+	Inducing  int         // Variational: nodes; 0 means 300
+	Steps     int         // Variational: of learning; 0 means 40
+	ScoreOnly bool        // Dirichlet, OneVsAll: learn and score, but give no classifier, to compare kernels by; others go on as without
+	State     *ClassState // learn nothing, take this
+	Seed      uint64
 }
 
 // ClassifyReport says how a fit went.
