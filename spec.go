@@ -126,8 +126,8 @@ func (s Spec) Check() error {
 		return fmt.Errorf("%w: Laplacians are %s, not %q", ErrSpec, strings.Join(laplacianNames, " or "), s.Laplacian)
 	case len(s.Alpha) > 0 && s.Family != "power":
 		return fmt.Errorf("%w: coefficients α go with the family power", ErrSpec)
-	case s.Solver != "" && !slices.Contains(gp.Solvers[1:], s.Solver):
-		return fmt.Errorf("%w: no solver is called %q; there are %s", ErrSpec, s.Solver, strings.Join(gp.Solvers[1:], ", "))
+	case s.Solver != "" && !slices.Contains(gp.SolverNames()[1:], s.Solver):
+		return fmt.Errorf("%w: no solver is called %q; there are %s", ErrSpec, s.Solver, strings.Join(gp.SolverNames()[1:], ", "))
 	case s.Hops < 0 || s.Hops > walk.MaxMaxLen:
 		return fmt.Errorf("%w: %d hops, want 1 to %d", ErrSpec, s.Hops, walk.MaxMaxLen)
 	case s.Walks < 0 || s.Walks > walk.MaxWalks:

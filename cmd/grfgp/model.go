@@ -56,7 +56,7 @@ func (m *modelFlags) kernelFlags(cmd *cobra.Command) {
 	m.laplacian.flag(cmd, "laplacian", "Laplacian, normalized (I − D^-½ A D^-½), raw (D − A over the mean degree) or signless (I + D^-½ A D^-½: neighbours differ); auto tries all if the family is auto", withAuto(grfgp.Laplacians())...)
 	m.method.flag(cmd, "method", "representation of the kernel", withAuto(grfgp.Methods())...)
 	m.scales.flag(cmd, "scales", "scales of the kernel; many adds kernels of longer reach, for functions that vary over hundreds of hops", withAuto(grfgp.Scales())...)
-	m.solver.flag(cmd, "solver", "linear solver; auto is exact up to 3,000 measurements or labels", gp.Solvers...)
+	m.solver.flag(cmd, "solver", "linear solver; auto is exact up to 3,000 measurements or labels", gp.SolverNames()...)
 	f.Float64Var(&m.spec.Nu, "nu", 0, "smoothness ν of the family matern (default: chosen by likelihood)")
 	f.IntVar(&m.spec.Hops, "hops", 0, "longest walk of grf, lowrank and free, in hops (default: chosen); truncates series, which otherwise reach everywhere")
 	f.IntVar(&m.spec.Walks, "walks", 0, "walkers per node of grf and lowrank (default 100)")
