@@ -22,7 +22,7 @@ var ErrInvalid = errors.New("not a valid graph")
 // near numbers to be near each other. Readers of package graphio return ordered graphs.
 type Graph struct {
 	adj     *sparse.CSR
-	ids  *IDs
+	ids     *IDs
 	ordered bool     // numbered by Order
 	from    []uint32 // from[k] is the node that was node k before Ordered; nil if all kept their number
 }

@@ -113,7 +113,7 @@ func TestNewRejects(t *testing.T) {
 		rowPtr     []int
 		col        []uint32
 		val        []float64
-		ids     *IDs
+		ids        *IDs
 		says       string
 	}{
 		{"not square", 1, 2, []int{0, 0}, nil, nil, nil, "1×2"},
