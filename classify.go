@@ -17,14 +17,17 @@ import (
 // Nodes are those of the graph, classes as in the labels. It is immutable and safe
 // for concurrent use.
 type Classification struct {
-	learned
-	of    *workshop
+	of         *Trainer
+	classifier gp.Classifier
+	spec       Spec // with the choices filled in
+	choice     ClassChoice
+
 	order []int     // rows of the labels as given, in the order in which the classifier has them
 	alone []bool    // by node: no label in its component
 	share []float64 // of the classes in the labels, with one more of each
 }
 
-// ClassChoice says what was chosen, and why.
+// ClassChoice is the chosen kernel of a classifier, with reasons.
 type ClassChoice struct {
 	Family     string            `json:"family"`
 	Method     string            `json:"method"` // of the kernel
@@ -35,14 +38,14 @@ type ClassChoice struct {
 	Candidates []ClassCandidate  `json:"candidates"`
 }
 
-// ClassCandidate is a kernel that was tried.
+// ClassCandidate is a kernel that was compared.
 type ClassCandidate struct {
 	Family   string  `json:"family"`
 	Score    float64 `json:"score"`    // mean log probability of labels by the others
 	Accuracy float64 `json:"accuracy"` // share of labels that the others predict
 }
 
-// Choice returns what was chosen, and why. Its lists are not to be changed.
+// Choice returns the chosen kernel, with reasons. Its lists must not be changed.
 func (c *Classification) Choice() ClassChoice { return c.choice }
 
 // Spec returns the Spec with the choices filled in.
@@ -54,35 +57,37 @@ func (c *Classification) Classes() int { return c.classifier.Classes() }
 // Classify chooses a kernel as spec says, learns its hyperparameters from labels
 // by a method, and sets probabilities so that labels are likeliest by the others.
 func Classify(ctx context.Context, g *graph.Graph, l gp.Labels, spec Spec, method gp.ClassMethod) (*Classification, error) {
-	w, err := newWorkshop(g, spec)
+	t, err := NewTrainer(g, spec)
 	if err != nil {
 		return nil, err
 	}
-	return w.classify(ctx, l, method)
+	return t.Classify(ctx, l, method)
 }
 
-func (w *workshop) classify(ctx context.Context, l gp.Labels, method gp.ClassMethod) (*Classification, error) {
-	if w.spec.Trend == "degree" {
+// Classify is the function Classify for the Trainer's graph and Spec.
+func (t *Trainer) Classify(ctx context.Context, l gp.Labels, method gp.ClassMethod) (*Classification, error) {
+	if t.spec.Trend == "degree" {
 		return nil, fmt.Errorf("%w: classes have no trend with the degree", ErrSpec)
 	}
-	if w.spec.Variance == "natural" {
+	if t.spec.Variance == "natural" {
 		return nil, fmt.Errorf("%w: kernels of classes have unit variance; leave the variance out", ErrSpec)
 	}
-	if err := l.Check(w.graph.Len()); err != nil {
+	if err := l.Check(t.graph.Len()); err != nil {
 		return nil, err
 	}
 	order := labelOrder(l)
 	own := selectLabels(l, order)
-	learn := w.learnClasses
+	learn := t.learnClasses
 	if method == gp.Spreading {
-		learn = w.spread
+		learn = t.spread
 	}
-	made, err := learn(ctx, own, method)
+	c, err := learn(ctx, own, method)
 	if err != nil {
 		return nil, err
 	}
-	unlabelled, _ := w.graph.Unreached(own.Nodes)
-	return &Classification{*made, w, order, unlabelled, shares(own)}, nil
+	c.order, c.share = order, shares(own)
+	c.alone, _ = t.graph.Unreached(own.Nodes)
+	return c, nil
 }
 
 // labelOrder returns the rows of labels by node, then by class, so that the order

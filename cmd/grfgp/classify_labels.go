@@ -23,7 +23,7 @@ type labelFlags struct {
 
 func (l *labelFlags) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&l.labels, "labels", "", "`file` of labels: node and class; nodes with an empty class are predicted")
-	l.classifier.flag(cmd, "classifier", "model of classes", gp.ClassMethods...)
+	l.classifier.flag(cmd, "classifier", "model of classes", gp.ClassMethodNames()...)
 }
 
 // classMethod returns the classifier that was asked for.

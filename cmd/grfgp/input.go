@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -90,9 +89,7 @@ func (in *reading) options() (graphio.Options, error) {
 
 // of returns opts as they are for one file: edges, nodes, measurements or labels.
 func (in *reading) of(file string, opts graphio.Options) graphio.Options {
-	if err := opts.Delimiter.UnmarshalText([]byte(cmp.Or(in.delimiter.get(file), "auto"))); err != nil {
-		panic(err) // Set took one of the names
-	}
+	opts.Delimiter = graphio.Delimiter(in.delimiter.get(file))
 	opts.Header = graphio.Header(in.header.get(file))
 	opts.Decimal = graphio.Decimal(in.decimal.get(file))
 	return opts

@@ -35,8 +35,8 @@ type modelFlags struct {
 func (m *modelFlags) flags(cmd *cobra.Command) {
 	m.kernelFlags(cmd)
 	f := cmd.Flags()
-	m.variance.flag(cmd, "variance", "prior variance of nodes, natural (of the kernel: larger at hubs) or unit (the same everywhere)", withAuto(grfgp.Variances)...)
-	m.trend.flag(cmd, "trend", "linear trend on the log degree of nodes", withAuto(grfgp.Trends)...)
+	m.variance.flag(cmd, "variance", "prior variance of nodes, natural (of the kernel: larger at hubs) or unit (the same everywhere)", withAuto(grfgp.Variances())...)
+	m.trend.flag(cmd, "trend", "linear trend on the log degree of nodes", withAuto(grfgp.Trends())...)
 	f.Float64Var(&m.mean, "mean", 0, "known mean (default: learned)")
 	f.Float64Var(&m.noiseSD, "noise-sd", 0, "known noise standard deviation of one measurement (default: learned)")
 }
@@ -51,12 +51,12 @@ func (m *modelFlags) levelFlag(cmd *cobra.Command) {
 // kernelFlags are those that models of classes have too.
 func (m *modelFlags) kernelFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	m.family.flag(cmd, "family", "kernel family", withAuto(grfgp.Families)...)
+	m.family.flag(cmd, "family", "kernel family", withAuto(grfgp.Families())...)
 	f.Float64SliceVar(&m.spec.Alpha, "alpha", nil, "coefficients α_0,α_1,… of the family power: the kernel is Σ α_r W^r times a learned variance")
-	m.laplacian.flag(cmd, "laplacian", "Laplacian, normalized (I − D^-½ A D^-½), raw (D − A over the mean degree) or signless (I + D^-½ A D^-½: neighbours differ); auto tries all if the family is auto", withAuto(grfgp.Laplacians)...)
-	m.method.flag(cmd, "method", "representation of the kernel", withAuto(grfgp.Methods)...)
-	m.scales.flag(cmd, "scales", "scales of the kernel; many adds kernels of longer reach, for functions that vary over hundreds of hops", withAuto(grfgp.Scales)...)
-	m.solver.flag(cmd, "solver", "linear solver; auto is exact up to 3,000 measurements or labels", gp.Solvers...)
+	m.laplacian.flag(cmd, "laplacian", "Laplacian, normalized (I − D^-½ A D^-½), raw (D − A over the mean degree) or signless (I + D^-½ A D^-½: neighbours differ); auto tries all if the family is auto", withAuto(grfgp.Laplacians())...)
+	m.method.flag(cmd, "method", "representation of the kernel", withAuto(grfgp.Methods())...)
+	m.scales.flag(cmd, "scales", "scales of the kernel; many adds kernels of longer reach, for functions that vary over hundreds of hops", withAuto(grfgp.Scales())...)
+	m.solver.flag(cmd, "solver", "linear solver; auto is exact up to 3,000 measurements or labels", gp.SolverNames()...)
 	f.Float64Var(&m.spec.Nu, "nu", 0, "smoothness ν of the family matern (default: chosen by likelihood)")
 	f.IntVar(&m.spec.Hops, "hops", 0, "longest walk of grf, lowrank and free, in hops (default: chosen); truncates series, which otherwise reach everywhere")
 	f.IntVar(&m.spec.Walks, "walks", 0, "walkers per node of grf and lowrank (default 100)")

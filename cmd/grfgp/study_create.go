@@ -102,7 +102,7 @@ func (a *app) createStudy(ctx context.Context, f *studyFlags, c *createFlags, na
 	if err := study.CheckIDs(net.Graph.IDs()); err != nil {
 		return dataf("%w", err)
 	}
-	packed, err := graphio.Pack(net)
+	packed, err := graphio.Encode(net)
 	if err != nil {
 		return err
 	}

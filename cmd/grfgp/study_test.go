@@ -346,7 +346,7 @@ func TestStudyText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	packed, err := graphio.Pack(net)
+	packed, err := graphio.Encode(net)
 	if err != nil {
 		t.Fatal(err)
 	}
