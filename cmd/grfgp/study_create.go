@@ -173,7 +173,7 @@ func (c *createFlags) settings(a *app, name string, changed func(string) bool) (
 	return s.Complete()
 }
 
-// into puts the limits into the table of nodes of a network.
+// into puts the limits into the node table of a network.
 func (s *sites) into(net *graphio.Network) {
 	if s.allowed == nil && s.limits.Cost == nil && s.groups == nil {
 		return
