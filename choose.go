@@ -283,7 +283,7 @@ func (c *contest) freeHops() int {
 // it was tried on one scale.
 func (c *contest) diffusionOnOneScale() []float64 {
 	for _, a := range c.tried {
-		if a.family.family == "diffusion" && a.laplacian == Laplacians[0] && !a.many {
+		if a.family.family == "diffusion" && a.laplacian == normalized && !a.many {
 			theta := a.model.Theta()
 			return []float64{theta[0], min(theta[1], float64(c.freeHops()))} // or the shape lies beyond the hops
 		}
@@ -336,7 +336,7 @@ func (c *contest) tryUneven(ctx context.Context, scales []bool) error {
 		}
 		if c.opensUnit() {
 			plain := c.best(func(a attempt) bool {
-				return a.many == many && a.family.family != "free" && a.laplacian == cmp.Or(c.spec.Laplacian, Laplacians[0])
+				return a.many == many && a.family.family != "free" && a.laplacian == cmp.Or(c.spec.Laplacian, normalized)
 			})
 			k, theta := plain.candidate, plain.model.Theta()
 			k.unit = true

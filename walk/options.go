@@ -1,6 +1,3 @@
-// Package walk turns a weighted graph into sparse random features: for every
-// start node i and length l ≤ L a sparse row of Ψ_l with E[Ψ_l] = W^l. A kernel
-// combines them to Φ = Σ f_l Ψ_l, so that ΦΦᵀ estimates a power series of W.
 package walk
 
 import (

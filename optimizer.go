@@ -18,8 +18,8 @@ type Optimizer struct {
 	of   *Trainer
 }
 
-// NewOptimizer returns an Optimizer that was told nothing. The policy is
-// Options.Policy, or one of bayesopt.PolicyNames; with neither, as the goal says.
+// NewOptimizer returns an Optimizer without measurements. The policy is Options.Policy,
+// or one of bayesopt.PolicyNames, or by default that of the goal.
 func NewOptimizer(g *graph.Graph, spec Spec, policy string, opts bayesopt.Options) (*Optimizer, error) {
 	t, err := NewTrainer(g, suited(g, spec, policy, opts))
 	if err != nil {
@@ -28,10 +28,9 @@ func NewOptimizer(g *graph.Graph, spec Spec, policy string, opts bayesopt.Option
 	return t.optimizer(spec.clone(), policy, opts)
 }
 
-// Sibling returns an Optimizer on the same graph and with the same Spec that was
-// told nothing. The two may be used at once, and share what is costly to make
-// unless their policies want other kernels: what it suggests is what a new one
-// would.
+// Sibling returns an Optimizer without measurements on the same graph and with the same
+// Spec. Both may be used at once. They share eigenvectors and features unless their
+// policies need other representations; suggestions are those of a new Optimizer.
 func (o *Optimizer) Sibling(policy string, opts bayesopt.Options) (*Optimizer, error) {
 	if g := o.of.graph; suited(g, o.spec, policy, opts).Method != o.of.spec.Method {
 		return NewOptimizer(g, o.spec, policy, opts)
@@ -44,10 +43,10 @@ const (
 	crowdNNZ    = 800_000 // and edges, both ways, up to which a draw by series takes 0.1 s
 )
 
-// drawing is the Spec for models that are drawn from again and again: on all but
-// small graphs features are the quickest to draw from. Where nodes have many
-// neighbours features are long and noisy; there an exact series is as quick, if
-// all that is wanted is draws. Variances of many nodes it is slow at.
+// drawing returns the Spec for models with many posterior draws. On all but small graphs
+// draws are fastest with features. If nodes have many neighbours, features are long and
+// noisy; an exact series is then as fast for draws, but slow for variances of many
+// nodes.
 func drawing(g *graph.Graph, spec Spec, onlyDraws bool) Spec {
 	if spec.Method != "" || g.Len() <= denseNodes {
 		return spec
@@ -59,7 +58,7 @@ func drawing(g *graph.Graph, spec Spec, onlyDraws bool) Spec {
 	return spec
 }
 
-// suited is the Spec for what an Optimizer does.
+// suited returns the Spec with the representation that suits an Optimizer.
 func suited(g *graph.Graph, spec Spec, policy string, opts bayesopt.Options) Spec {
 	return drawing(g, spec, opts.Policy == nil && onlyDraws(policy, opts.Goal))
 }
@@ -69,7 +68,7 @@ func onlyDraws(policy string, goal bayesopt.Goal) bool {
 	return policy == "thompson" || policy == "" && goal.Seeks()
 }
 
-// Optimizer returns an Optimizer that was told nothing, with the policy as in
+// Optimizer returns an Optimizer without measurements, with the policy as in
 // NewOptimizer. Several may share a Trainer and be used at once.
 func (t *Trainer) Optimizer(policy string, opts bayesopt.Options) (*Optimizer, error) {
 	return t.optimizer(t.spec, policy, opts)
@@ -88,8 +87,8 @@ func (t *Trainer) optimizer(asked Spec, policy string, opts bayesopt.Options) (_
 	return &Optimizer{inner, asked, t}, nil
 }
 
-// Chosen returns the kernel of the last training: the Spec with its choices filled
-// in, and false before the first.
+// Chosen returns the Spec of the last training with its choices filled in, and false
+// before the first training.
 func (o *Optimizer) Chosen() (Spec, bool) {
 	var by searchKernel
 	c, ok := o.Checkpoint()
