@@ -116,13 +116,13 @@ func (in *input) loadThen(ctx context.Context, a *app, then func(*graphio.Networ
 	case in.knn < 0:
 		return nil, usagef("--knn %d: give 1 or more", in.knn)
 	case in.generated != "" && (in.edges != "" || in.nodes != ""):
-		return nil, usagef("--generate makes the whole graph: leave out --edges and --nodes")
+		return nil, usagef("--generate defines the whole graph: leave out --edges and --nodes")
 	case in.edges == "" && in.knn == 0 && in.generated == "":
 		return nil, usagef("no graph: give --edges FILE, or --nodes FILE with --knn K, or --generate grid:30x30")
 	case in.edges != "" && in.knn != 0:
-		return nil, usagef("--edges and --knn both make the edges: give one of them")
+		return nil, usagef("--edges and --knn both define the edges: give only one")
 	case in.edges == "" && in.nodes == "" && in.generated == "":
-		return nil, usagef("--knn needs the coordinates of --nodes FILE")
+		return nil, usagef("--knn needs --nodes FILE with coordinates")
 	}
 	err = in.rejecting(func(w io.Writer) (err error) {
 		opts.Rejects = w
@@ -204,13 +204,13 @@ func (a *app) tell(r *graphio.Report) {
 		a.talk.Say("  weights: %s", r.Weights)
 	}
 	if r.Ledger.Bad > 0 {
-		a.talk.Say("  bad rows left out: %d", r.Ledger.Bad)
+		a.talk.Say("  bad rows skipped: %d", r.Ledger.Bad)
 	}
 	for _, bad := range r.BadRows {
 		a.talk.Say("    %s", bad)
 	}
 	if r.Ledger.Missing > 0 {
-		a.talk.Say("  rows without a value left out: %d", r.Ledger.Missing)
+		a.talk.Say("  rows without a value skipped: %d", r.Ledger.Missing)
 	}
 	for _, w := range r.Warnings {
 		a.talk.Say("  note: %s", w.Text(asFlags))

@@ -96,7 +96,7 @@ func (m *modelFlags) fileFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&m.modelFile, "model", "", "`file` of a saved model of the same graph: nothing is fitted, no measurements are read")
 }
 
-// resolve fills the Spec from the flags that were given.
+// resolve returns the Spec of the flags.
 func (m *modelFlags) resolve(a *app, changed func(string) bool) (grfgp.Spec, error) {
 	spec := m.kernelSpec(a)
 	spec.Variance, spec.Trend = m.variance.chosen(), m.trend.chosen()
@@ -112,7 +112,7 @@ func (m *modelFlags) resolve(a *app, changed func(string) bool) (grfgp.Spec, err
 	return spec, checkSpec(spec)
 }
 
-// kernelSpec is what kernelFlags say.
+// kernelSpec returns the Spec of kernelFlags.
 func (m *modelFlags) kernelSpec(a *app) grfgp.Spec {
 	spec := m.spec
 	spec.Seed = a.seed
@@ -122,15 +122,15 @@ func (m *modelFlags) kernelSpec(a *app) grfgp.Spec {
 	return spec
 }
 
-// checkSpec says what is wrong with a Spec, by the flag that says so.
+// checkSpec says what is wrong with a Spec, by the name of the flag.
 func checkSpec(spec grfgp.Spec) error {
 	switch err := spec.Check(); {
 	case err == nil:
 		return nil
 	case spec.Nu < 0 || spec.Nu > 0 && spec.Family != "matern":
-		return usagef("--nu %v: give a number > 0, with --family matern", spec.Nu)
+		return usagef("--nu %v: give a number > 0, together with --family matern", spec.Nu)
 	case len(spec.Alpha) > 0 && spec.Family != "power":
-		return usagef("--alpha goes with --family power")
+		return usagef("--alpha needs --family power")
 	case len(spec.Alpha) == 0 && spec.Family == "power":
 		return usagef("--family power: give the coefficients of its power series, such as --alpha 1,0.5,0.25")
 	case spec.NoiseSD != nil && !(*spec.NoiseSD >= 0):
@@ -140,7 +140,7 @@ func checkSpec(spec grfgp.Spec) error {
 	}
 }
 
-// tellIdle says which flags of the kernel the method has no use for.
+// tellIdle notes the kernel flags that the method ignores.
 func (m *modelFlags) tellIdle(a *app, spec grfgp.Spec) {
 	for _, f := range []struct {
 		flag  string
@@ -157,7 +157,7 @@ func (m *modelFlags) tellIdle(a *app, spec grfgp.Spec) {
 	}
 }
 
-// fit fits the model and says what was chosen.
+// fit fits the model and prints its choices.
 func (a *app) fit(ctx context.Context, d *modelData, spec grfgp.Spec) (*grfgp.Model, error) {
 	s := a.talk.Stage("fitting")
 	m, err := grfgp.Fit(ctx, d.net.Graph, d.data, spec)
@@ -165,7 +165,7 @@ func (a *app) fit(ctx context.Context, d *modelData, spec grfgp.Spec) (*grfgp.Mo
 		return nil, fitError(ctx, err)
 	}
 	c := m.Choice()
-	s.Done("%s, noise %.3g, log likelihood %.2f", kernelWords(c.Family, c.Method, c.Scales, c.Variance, c.Trend), m.NoiseSD(), c.Fit.LogLikelihood)
+	s.Done("%s, noise %.3g, log marginal likelihood %.2f", kernelWords(c.Family, c.Method, c.Scales, c.Variance, c.Trend), m.NoiseSD(), c.Fit.LogLikelihood)
 	for _, why := range c.Why {
 		a.talk.Say("  %s", why)
 	}
@@ -173,11 +173,11 @@ func (a *app) fit(ctx context.Context, d *modelData, spec grfgp.Spec) (*grfgp.Mo
 		a.talk.Say("  %s = %.4g", name, c.Fit.Theta[k])
 	}
 	if !c.Fit.Converged {
-		a.talk.Say("  warning: learning stopped after %d iterations before it had settled (residual %.1g)", c.Fit.Iterations, c.Fit.Residual)
+		a.talk.Say("  warning: the fit stopped after %d iterations without converging (residual %.1g)", c.Fit.Iterations, c.Fit.Residual)
 	}
 	if d.measurements != nil {
 		if blind := report.Without(d.net.Graph, d.data.Nodes); blind.Count > 0 {
-			a.talk.Say("  components without any measurement: %d, with %d nodes; there the prior remains", blind.Count, blind.Nodes)
+			a.talk.Say("  components without a measurement: %d, with %d nodes; predictions there are the prior", blind.Count, blind.Nodes)
 		}
 	}
 	return m, nil
@@ -186,12 +186,12 @@ func (a *app) fit(ctx context.Context, d *modelData, spec grfgp.Spec) (*grfgp.Mo
 func openModel(path string) (*os.File, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, unreadable("--model", path, err, "name one that --save-model wrote")
+		return nil, unreadable("--model", path, err, "name a file that --save-model wrote")
 	}
 	return f, nil
 }
 
-// loadModel reads a model that was kept for the graph.
+// loadModel reads a saved model of the graph.
 func (a *app) loadModel(ctx context.Context, path string, g *graph.Graph) (*grfgp.Model, error) {
 	s := a.talk.Stage("loading the model")
 	f, err := openModel(path)
@@ -215,10 +215,10 @@ func kernelWords(family, method, scales, variance, trend string) string {
 		words += " on " + scaleWords[scales]
 	}
 	if variance == "unit" {
-		words += ", of unit variance"
+		words += ", unit variance"
 	}
 	if trend == "degree" {
-		words += ", with a trend"
+		words += ", trend on log degree"
 	}
 	return words
 }
