@@ -82,7 +82,7 @@ func TestBadInputIsRefused(t *testing.T) {
 		add(name+", Validate", gp.ErrData, func() error { return only(grfgp.Validate(ctx, g, d, plain, two)) })
 	}
 	for name, l := range labels {
-		for m := range gp.ClassMethods {
+		for m := range gp.ClassMethodNames() {
 			add(name+", Classify", gp.ErrData, func() error { return only(grfgp.Classify(ctx, rings, l, plain, gp.ClassMethod(m))) })
 		}
 		add(name+", ValidateClasses", gp.ErrData, func() error {
@@ -95,7 +95,7 @@ func TestBadInputIsRefused(t *testing.T) {
 			return only(grfgp.ValidateClasses(ctx, rings, l, plain, gp.Dirichlet, opts))
 		})
 	}
-	for _, solver := range gp.Solvers[1:] {
+	for _, solver := range gp.SolverNames()[1:] {
 		spec := plain
 		spec.Solver = solver
 		m, err := grfgp.Fit(ctx, g, d, spec)
@@ -181,7 +181,7 @@ func TestNoKernelIsAnError(t *testing.T) {
 func TestNothingComesOfNothing(t *testing.T) {
 	ctx := t.Context()
 	g, d := field(t, 6)
-	for _, solver := range gp.Solvers[1:] {
+	for _, solver := range gp.SolverNames()[1:] {
 		spec := plain
 		spec.Solver = solver
 		m, err := grfgp.Fit(ctx, g, d, spec)
@@ -255,7 +255,7 @@ func TestModelIsItsOwn(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return fmt.Sprint(p.RawMatrix().Data, c.LeftOut().RawMatrix().Data)
+			return fmt.Sprint(p.RawMatrix().Data, c.LeaveOneOut().RawMatrix().Data)
 		}
 		was := chances()
 		clear(l.Nodes)

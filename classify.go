@@ -17,14 +17,17 @@ import (
 // Nodes are those of the graph, classes as in the labels. It is immutable and safe
 // for concurrent use.
 type Classification struct {
-	learned
-	of    *workshop
+	of         *Trainer
+	classifier gp.Classifier
+	spec       Spec // with the choices filled in
+	choice     ClassChoice
+
 	order []int     // rows of the labels as given, in the order in which the classifier has them
 	alone []bool    // by node: no label in its component
 	share []float64 // of the classes in the labels, with one more of each
 }
 
-// ClassChoice says what was chosen, and why.
+// ClassChoice is the chosen kernel of a classifier, with reasons.
 type ClassChoice struct {
 	Family     string            `json:"family"`
 	Method     string            `json:"method"` // of the kernel
@@ -35,14 +38,14 @@ type ClassChoice struct {
 	Candidates []ClassCandidate  `json:"candidates"`
 }
 
-// ClassCandidate is a kernel that was tried.
+// ClassCandidate is a kernel that was compared.
 type ClassCandidate struct {
 	Family   string  `json:"family"`
 	Score    float64 `json:"score"`    // mean log probability of labels by the others
-	Accuracy float64 `json:"accuracy"` // share of labels that the others predict
+	Accuracy float64 `json:"accuracy"` // share of labels predicted correctly by the others
 }
 
-// Choice returns what was chosen, and why. Its lists are not to be changed.
+// Choice returns the chosen kernel, with reasons. Its lists must not be changed.
 func (c *Classification) Choice() ClassChoice { return c.choice }
 
 // Spec returns the Spec with the choices filled in.
@@ -51,38 +54,40 @@ func (c *Classification) Spec() Spec { return c.spec }
 // Classes returns the number of classes.
 func (c *Classification) Classes() int { return c.classifier.Classes() }
 
-// Classify chooses a kernel as spec says, learns its hyperparameters from labels
-// by a method, and sets probabilities so that labels are likeliest by the others.
+// Classify chooses a kernel as spec says, learns its hyperparameters from labels by the
+// method, and calibrates probabilities by the leave-one-out log score of the labels.
 func Classify(ctx context.Context, g *graph.Graph, l gp.Labels, spec Spec, method gp.ClassMethod) (*Classification, error) {
-	w, err := newWorkshop(g, spec)
+	t, err := NewTrainer(g, spec)
 	if err != nil {
 		return nil, err
 	}
-	return w.classify(ctx, l, method)
+	return t.Classify(ctx, l, method)
 }
 
-func (w *workshop) classify(ctx context.Context, l gp.Labels, method gp.ClassMethod) (*Classification, error) {
-	if w.spec.Trend == "degree" {
+// Classify is the function Classify for the Trainer's graph and Spec.
+func (t *Trainer) Classify(ctx context.Context, l gp.Labels, method gp.ClassMethod) (*Classification, error) {
+	if t.spec.Trend == "degree" {
 		return nil, fmt.Errorf("%w: classes have no trend with the degree", ErrSpec)
 	}
-	if w.spec.Variance == "natural" {
+	if t.spec.Variance == "natural" {
 		return nil, fmt.Errorf("%w: kernels of classes have unit variance; leave the variance out", ErrSpec)
 	}
-	if err := l.Check(w.graph.Len()); err != nil {
+	if err := l.Check(t.graph.Len()); err != nil {
 		return nil, err
 	}
 	order := labelOrder(l)
 	own := selectLabels(l, order)
-	learn := w.learnClasses
+	learn := t.learnClasses
 	if method == gp.Spreading {
-		learn = w.spread
+		learn = t.spread
 	}
-	made, err := learn(ctx, own, method)
+	c, err := learn(ctx, own, method)
 	if err != nil {
 		return nil, err
 	}
-	unlabelled, _ := w.graph.Unreached(own.Nodes)
-	return &Classification{*made, w, order, unlabelled, shares(own)}, nil
+	c.order, c.share = order, shares(own)
+	c.alone, _ = t.graph.Unreached(own.Nodes)
+	return c, nil
 }
 
 // labelOrder returns the rows of labels by node, then by class, so that the order
@@ -107,8 +112,9 @@ func selectLabels(l gp.Labels, rows []int) gp.Labels {
 	return some
 }
 
-// Probabilities returns the chance of each class, a row per node. The error wraps
-// ErrNode where the graph has no such node.
+// Probabilities returns the probability of each class, one row per node. Where no label
+// is in a node's component they are the shares of the classes. The error wraps ErrNode
+// if the graph has no such node.
 func (c *Classification) Probabilities(ctx context.Context, nodes []int) (*mat.Dense, error) {
 	if err := c.of.check(nodes); err != nil {
 		return nil, err
@@ -121,10 +127,9 @@ func (c *Classification) Probabilities(ctx context.Context, nodes []int) (*mat.D
 	return p, nil
 }
 
-// Sample returns draws of the chances of each class: functions that the labels
-// leave possible, each with a row per node. Where no label reaches they are the
-// model's own, whose mean is not what Probabilities says there. Without nodes there
-// are no draws.
+// Sample returns posterior draws of the probabilities of the classes, each with one row
+// per node. In components without a label they are draws from the prior, whose mean is
+// not that of Probabilities. An empty node list gives no draws.
 func (c *Classification) Sample(ctx context.Context, nodes []int, draws int, seed uint64) ([]*mat.Dense, error) {
 	if err := c.of.check(nodes); err != nil {
 		return nil, err
@@ -135,8 +140,8 @@ func (c *Classification) Sample(ctx context.Context, nodes []int, draws int, see
 	return c.classifier.Sample(ctx, nodes, draws, seed)
 }
 
-// hide sets the chances where no label reaches to the shares of the classes. A
-// calibration is found among labels, and is too sure where there are none.
+// hide sets probabilities to the shares of the classes in components without a label:
+// the calibration comes from labels, and is overconfident where there are none.
 func (c *Classification) hide(p *mat.Dense, nodes []int) {
 	for r, i := range nodes {
 		if c.alone[i] {
@@ -145,7 +150,7 @@ func (c *Classification) hide(p *mat.Dense, nodes []int) {
 	}
 }
 
-// shares returns the share of every class, counted with one label more of each.
+// shares returns the share of every class, with one label of each added.
 func shares(l gp.Labels) []float64 {
 	share := make([]float64, l.Classes)
 	for c := range share {
@@ -157,9 +162,9 @@ func shares(l gp.Labels) []float64 {
 	return share
 }
 
-// LeftOut returns the chance of each class at every label given all others, or
-// nil where there were too many labels for that.
-func (c *Classification) LeftOut() *mat.Dense {
+// LeaveOneOut returns the probability of each class at every label given all others, in
+// the order of the labels; nil if there were too many labels for it.
+func (c *Classification) LeaveOneOut() *mat.Dense {
 	left := c.classifier.LeaveOneOut()
 	if left == nil {
 		return nil

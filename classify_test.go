@@ -57,7 +57,7 @@ func TestClassify(t *testing.T) {
 		if len(choice.Why) == 0 || choice.Family == "" || c.Classes() != 3 {
 			t.Errorf("%v: nothing is said of the choice %+v", method, choice)
 		}
-		if left := c.LeftOut(); left == nil || scoreClasses(left, k.train.Class).accuracy < 0.8 {
+		if left := c.LeaveOneOut(); left == nil || scoreClasses(left, k.train.Class).accuracy < 0.8 {
 			t.Errorf("%v: labels are not predicted by the others", method)
 		}
 		draws, err := c.Sample(context.Background(), k.test.Nodes[:3], 2, 1)
@@ -90,7 +90,7 @@ func TestClassifyErrors(t *testing.T) {
 		"at no node": {Nodes: []int{0, 80}, Class: []int{0, 1}, Classes: 2},
 		"one class":  {Nodes: []int{0, 1}, Class: []int{1, 1}, Classes: 2},
 	} {
-		for m := range gp.ClassMethods {
+		for m := range gp.ClassMethodNames() {
 			if _, err := grfgp.Classify(context.Background(), k.graph, l, grfgp.Spec{}, gp.ClassMethod(m)); !errors.Is(err, gp.ErrData) {
 				t.Errorf("%s, %v: %v, want ErrData", name, gp.ClassMethod(m), err)
 			}

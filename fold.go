@@ -21,13 +21,13 @@ const (
 
 // folds assigns every measurement, at nodes[r] that of row r, to one of k folds. All
 // measurements of a node are in the same fold, and the order of rows does not matter.
-func (w *workshop) folds(nodes []int, k int, scheme Scheme, seed uint64) []int {
+func (t *Trainer) folds(nodes []int, k int, scheme Scheme, seed uint64) []int {
 	random := rand.New(rng.New(seed, "folds"))
 	unique := slices.Compact(slices.Sorted(slices.Values(nodes)))
 	random.Shuffle(len(unique), func(a, b int) { unique[a], unique[b] = unique[b], unique[a] })
-	of := make([]int, w.graph.Len()) // by node
+	of := make([]int, t.graph.Len()) // by node
 	if scheme == Neighbourhoods {
-		of = regions(w.graph, unique[:min(k, len(unique))])
+		of = regions(t.graph, unique[:min(k, len(unique))])
 	} else {
 		for r, i := range unique {
 			of[i] = r % k

@@ -10,15 +10,22 @@ import (
 	"grfgp/walk"
 )
 
-// Laplacians are the matrices L of kernels such as exp(−βL). With A the weights
-// and D their row sums, the normalised one is I − D^-½ A D^-½, the signless one
-// I + D^-½ A D^-½, under which neighbours differ, and the raw one is
-// (D − A)/d̄, with d̄ the mean of D_i − A_ii over nodes with neighbours. Divided by
-// that, its eigenvalues are one on average as those of the other are, so that β
-// and κ begin where they do there and do not depend on the unit of the weights.
-var Laplacians = []string{"normalized", "raw", "signless"}
+// Laplacians returns the values of Spec.Laplacian: the matrices L of kernels such as
+// exp(−βL). With A the weights and D their row sums,
+//
+//	normalized  I − D^-½ A D^-½
+//	signless    I + D^-½ A D^-½, under which neighbours differ
+//	raw         (D − A)/d̄, with d̄ the mean of D_i − A_ii over nodes with neighbours
+//
+// The division by d̄ makes the mean eigenvalue of the raw Laplacian one, as it is of the
+// others: β and κ have the same starting values and do not depend on the unit of the
+// weights.
+func Laplacians() []string { return slices.Clone(laplacianNames) }
 
-// matrix is what kernels on one Laplacian share.
+// normalized is the Laplacian of kernels unless another is chosen.
+const normalized = "normalized"
+
+// matrix holds the matrix of one Laplacian and what its kernels share.
 type matrix struct {
 	kind  graph.Normalization
 	w     *sparse.CSR // of norm one
@@ -32,36 +39,36 @@ type matrix struct {
 }
 
 // matrix returns the matrix of one of the Laplacians; that of no name is
-// normalised, and the signless one shares its matrix. The caller holds w.mu.
-func (w *workshop) matrix(laplacian string) *matrix {
+// normalised, and the signless one shares its matrix. The caller holds t.mu.
+func (t *Trainer) matrix(laplacian string) *matrix {
 	if laplacian == "" || laplacian == "signless" {
-		laplacian = Laplacians[0]
+		laplacian = normalized
 	}
-	m := w.matrices[laplacian]
+	m := t.matrices[laplacian]
 	if m == nil {
-		m = &matrix{kind: graph.NormalizedAdjacency, w: w.w, unit: 1, features: map[int]*walk.Features{}}
+		m = &matrix{kind: graph.NormalizedAdjacency, w: t.w, unit: 1, features: map[int]*walk.Features{}}
 		if laplacian == "raw" {
 			m.kind = graph.RawDiffusion
-			m.w = w.graph.Normalized(m.kind)
+			m.w = t.graph.Normalized(m.kind)
 			m.unit = unit(m.w)
 		}
-		if m.bound = w.graph.WalkScale(m.kind); m.bound == nil {
-			m.bound = slices.Repeat([]float64{1}, w.graph.Len())
+		if m.bound = t.graph.WalkScale(m.kind); m.bound == nil {
+			m.bound = slices.Repeat([]float64{1}, t.graph.Len())
 		}
-		w.matrices[laplacian] = m
+		t.matrices[laplacian] = m
 	}
 	return m
 }
 
-// walked returns the matrix of a settled Spec.
-func (w *workshop) walked(s Spec) *matrix {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.matrix(s.Laplacian)
+// walked returns the matrix of a complete Spec.
+func (t *Trainer) walked(s Spec) *matrix {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.matrix(s.Laplacian)
 }
 
-// unit returns how many times I − W must be taken for a mean of one on the
-// diagonal, over nodes with neighbours.
+// unit returns the factor by which I − W has a mean diagonal of one, over nodes with
+// neighbours.
 func unit(w *sparse.CSR) float64 {
 	n, _ := w.Dims()
 	nodes, sum := 0, 0.0
@@ -87,16 +94,16 @@ func (m *matrix) of(f family) family {
 	return f
 }
 
-// forget drops features of other kernels than the candidate's: gigabytes, on
-// large graphs.
-func (w *workshop) forget(but candidate) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.shared {
+// forget drops the features of all kernels but the candidate's: on large graphs they
+// take gigabytes.
+func (t *Trainer) forget(but candidate) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.shared {
 		return
 	}
-	kept := w.matrix(but.laplacian)
-	for _, m := range w.matrices {
+	kept := t.matrix(but.laplacian)
+	for _, m := range t.matrices {
 		maps.DeleteFunc(m.features, func(hops int, _ *walk.Features) bool { return m != kept || hops != but.hops })
 	}
 }

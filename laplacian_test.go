@@ -68,7 +68,7 @@ func TestRawLaplacian(t *testing.T) {
 	ctx := context.Background()
 	for _, unit := range []float64{1, 1e-6, 1e9} {
 		g := weighted(t, unit)
-		w, err := newWorkshop(g, Spec{Walks: 500, Hops: 60, Rank: 30000})
+		w, err := NewTrainer(g, Spec{Walks: 500, Hops: 60, Rank: 30000})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -177,7 +177,7 @@ func TestLaplacianAndPowerSpecs(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%+v: %v", spec, err)
 		}
-		if want := spec.Laplacian; want != "" && m.spec.Laplacian != want || !spec.leadsTo(m.spec) {
+		if want := spec.Laplacian; want != "" && m.spec.Laplacian != want || !spec.refinedBy(m.spec) {
 			t.Errorf("%+v: filled in as %+v", spec, m.spec)
 		}
 		p, err := m.Predict(ctx, nodes)

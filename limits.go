@@ -14,60 +14,59 @@ import (
 	"grfgp/walk"
 )
 
-// Limits say what predictions cannot know: where no measurement reaches, and how
-// far they depend on the random walks that stand for the kernel.
+// Limits are limits of predictions: nodes that no measurement informs, and the
+// Monte-Carlo error of random walks.
 type Limits struct {
-	Nodes     int        `json:"nodes"`      // that were predicted
-	PriorOnly int        `json:"prior_only"` // of these: without covariance with any measurement, but for mean and trend
+	Nodes     int        `json:"nodes"`      // predicted nodes
+	PriorOnly int        `json:"prior_only"` // predicted nodes without covariance with any measurement, apart from mean and trend
 	Walks     *WalkError `json:"walks,omitempty"`
 }
 
-// WalkError is the Monte-Carlo error of a model whose kernel rests on random
-// walks, at its hyperparameters.
+// WalkError is the Monte-Carlo error of a model whose kernel is made of random walks,
+// at its hyperparameters.
 type WalkError struct {
 	Walkers int `json:"walkers"` // per node, at least; of the first coarser scale where the graph itself needs none
 
-	// Kernel is how far the features of a node are off, ‖Φ − Ψ‖/‖Ψ‖ over all nodes,
-	// with an interval of 95 %: 0 where they are exact and only coarser scales are
-	// walked on. NoiseShare is the mean share of a node's prior variance that is
-	// noise of its walks: variances are too large by it.
+	// Kernel is the relative error of the features, ‖Φ − Ψ‖/‖Ψ‖ over all nodes, with a
+	// 95 % interval; 0 if they are exact and only coarser scales use walks. NoiseShare
+	// is the mean share of a node's prior variance that is noise of its walks:
+	// variances are too large by it.
 	Kernel     float64 `json:"kernel_error"`
 	Low        float64 `json:"kernel_error_low"`
 	High       float64 `json:"kernel_error_high"`
 	NoiseShare float64 `json:"noise_share"`
 
-	// Mean is the standard error that the walks give to predicted means, over their
-	// standard deviation: root mean squares over so many nodes, predicted again with
-	// other walks. Nodes = 0 means that it was not measured, because there are too
-	// many measurements to walk from again.
+	// Mean is the standard error of predicted means due to the walks, in posterior
+	// standard deviations: root mean squares over Nodes nodes, predicted again with
+	// other walks. Nodes = 0: not measured, because there are too many measurements
+	// to sample walks from again.
 	Mean  float64 `json:"mean_error"`
 	Nodes int     `json:"mean_error_nodes"`
 }
 
 const (
-	limitPilot = 128     // rows of which the error is measured
-	limitNodes = 256     // that are predicted again
-	limitRows  = 100_000 // most rows that are walked from again
+	limitPilot = 128     // rows whose error is measured
+	limitNodes = 256     // nodes that are predicted again
+	limitRows  = 100_000 // most rows that are sampled again
 )
 
-// Limits returns the limits of a prediction of the given nodes, as Predict gave it.
-// It costs one product with the kernel and, where walks are behind it, walks from
-// some hundred nodes and from the measured ones, and conditioning on the
-// measurements once more: a small part of what fitting took.
+// Limits returns the limits of the prediction that Predict returned for the nodes. It
+// costs one product with the kernel and, if that is made of walks, walks from a few
+// hundred nodes and from the measured ones and conditioning on the measurements once
+// more: a small part of the cost of fitting.
 func (m *Model) Limits(ctx context.Context, nodes []int, p Prediction) (*Limits, error) {
 	if err := m.of.check(nodes); err != nil {
 		return nil, err
 	}
 	if len(p.Mean) != len(nodes) || len(p.SD) != len(nodes) {
-		return nil, fmt.Errorf("limits of %d nodes by a prediction of %d; give what Predict gave for these nodes", len(nodes), len(p.Mean))
+		return nil, fmt.Errorf("limits of %d nodes for a prediction of %d; pass the prediction of these nodes", len(nodes), len(p.Mean))
 	}
 	l := &Limits{}
 	return l, l.add(ctx, m, nodes, p)
 }
 
-// add takes in a fold: nodes that were left out of m, and what it predicts of
-// them. The error of the walks is measured in the first fold, for it hardly
-// differs between them.
+// add adds a fold: nodes held out from m, and their prediction. The error of the walks
+// is measured in the first fold, because it hardly differs between folds.
 func (l *Limits) add(ctx context.Context, m *Model, nodes []int, p Prediction) error {
 	count, err := m.priorOnly(ctx, nodes)
 	if err == nil && l.Nodes == 0 {
@@ -102,7 +101,7 @@ func (m *Model) priorOnly(ctx context.Context, nodes []int) (count int, err erro
 	return count, err
 }
 
-// reach returns how many hops the kernel of a settled Spec on one scale reaches,
+// reach returns how many hops the kernel of a complete Spec on one scale reaches,
 // where that follows from its formula: zeros of exact kernels are rounded.
 func (s Spec) reach() (hops int, known bool) {
 	switch exact := s.Method == "dense" || s.Method == "series"; {
@@ -175,27 +174,27 @@ func exact(f *walk.Features) bool {
 	return s.ExactRows == int64(s.Rows)
 }
 
-// twin is the posterior by other walks and the same hyperparameters, for the
-// given nodes alone; nil where too many rows had to be walked from.
+// twin returns the posterior at the given nodes with other walks and the same
+// hyperparameters; nil if too many rows would have to be sampled.
 func (m *Model) twin(ctx context.Context, fine *kernel.Sampling, coarse []kernel.Sampling, nodes []int) (*gp.Posterior, error) {
-	w := m.of
-	other := &workshop{spec: m.spec, graph: w.graph, w: w.w, levels: w.levels, degree: w.degree, matrices: map[string]*matrix{}}
+	t := m.of
+	other := &Trainer{spec: m.spec, graph: t.graph, w: t.w, levels: t.levels, degree: t.degree, matrices: map[string]*matrix{}}
 	other.spec.Seed = rng.New(m.spec.Seed, "other walks").Uint64()
-	w.mu.Lock()
-	for name, m := range w.matrices {
+	t.mu.Lock()
+	for name, m := range t.matrices {
 		twin := *m
 		twin.features = map[int]*walk.Features{}
 		other.matrices[name] = &twin
 	}
-	other.lead, other.leadless = w.lead, w.leadless
-	w.mu.Unlock()
+	other.lead, other.leadless = t.lead, t.leadless
+	t.mu.Unlock()
 
 	rows := append(slices.Clone(m.posterior.Measured()), nodes...)
 	slices.Sort(rows)
 	rows = slices.Compact(rows)
 	needed := [][]int{rows}
 	total := len(rows)
-	for _, l := range w.levels()[:len(coarse)] {
+	for _, l := range t.levels()[:len(coarse)] {
 		rows = touched(l, rows)
 		needed = append(needed, rows)
 		total += len(rows)
@@ -210,14 +209,14 @@ func (m *Model) twin(ctx context.Context, fine *kernel.Sampling, coarse []kernel
 	}
 	if fine != nil {
 		walked := other.walked(m.spec)
-		f, err := again(w.graph, walked.kind, *fine, needed[0])
+		f, err := again(t.graph, walked.kind, *fine, needed[0])
 		if err != nil {
 			return nil, err
 		}
 		walked.features[m.spec.Hops] = f
 	}
 	for k, s := range coarse {
-		l := w.levels()[k]
+		l := t.levels()[k]
 		f, err := again(l.Graph, graph.NormalizedAdjacency, s, needed[k+1])
 		if err != nil {
 			return nil, err
@@ -228,7 +227,7 @@ func (m *Model) twin(ctx context.Context, fine *kernel.Sampling, coarse []kernel
 	if err != nil {
 		return nil, err
 	}
-	model, err := gp.NewModel(k, m.state)
+	model, err := gp.NewModel(k, m.fitted.State())
 	if err != nil {
 		return nil, err
 	}

@@ -98,34 +98,35 @@ func Simulate(ctx context.Context, g *graph.Graph, truth []float64, spec Spec, o
 	if err != nil {
 		return nil, err
 	}
-	s := &simulator{workshops: map[string]*workshop{}, opts: opts, truth: truth, known: known}
-	made := map[string]*workshop{} // by method
+	s := &simulator{trainers: map[string]*Trainer{}, opts: opts, truth: truth, known: known}
+	made := map[string]*Trainer{} // by method
 	for _, name := range opts.Policies {
 		if _, err := bayesopt.PolicyNamed(name, opts.Goal, g.Adjacency()); err != nil {
 			return nil, err
 		}
 		// Scores need variances of many nodes, and the same kernels for all policies.
 		fits := drawing(g, spec, opts.Goal.Seeks() && onlyDraws(name, opts.Goal))
-		w := made[fits.Method]
-		if w == nil {
-			if w, err = newWorkshop(g, fits); err != nil {
+		t := made[fits.Method]
+		if t == nil {
+			if t, err = NewTrainer(g, fits); err != nil {
 				return nil, err
 			}
-			w.shared, made[fits.Method] = true, w
+			t.KeepFeatures()
+			made[fits.Method] = t
 		}
-		s.workshops[name] = w
+		s.trainers[name] = t
 	}
 	return s.run(ctx)
 }
 
 // simulator replays.
 type simulator struct {
-	workshops map[string]*workshop // by policy
-	opts      SimulateOptions
-	truth     []float64
-	known     []int
-	best      float64 // of the truth, where the goal is to find it
-	done      atomic.Int64
+	trainers map[string]*Trainer // by policy
+	opts     SimulateOptions
+	truth    []float64
+	known    []int
+	best     float64 // of the truth, where the goal is to find it
+	done     atomic.Int64
 }
 
 func (s *simulator) run(ctx context.Context) (*Simulation, error) {
@@ -176,8 +177,7 @@ func (s *simulator) replay(ctx context.Context, r *Replay) error {
 			opts.Policy = bayesopt.VarianceReduction{Over: s.known}
 		}
 	}
-	w := s.workshops[r.Policy]
-	o, err := w.optimizer(w.spec, r.Policy, opts)
+	o, err := s.trainers[r.Policy].Optimizer(r.Policy, opts)
 	if err != nil {
 		return err
 	}

@@ -74,20 +74,20 @@ func Validate(ctx context.Context, g *graph.Graph, d gp.Data, spec Spec, opts Va
 	if err := opts.check(d.Len(), "measurements"); err != nil {
 		return nil, err
 	}
-	w, err := newWorkshop(g, spec)
+	t, err := NewTrainer(g, spec)
 	if err != nil {
 		return nil, err
 	}
 	k := opts.Folds
 	v := &Validation{Scheme: opts.Scheme, Folds: k, Coverage: map[string]float64{}, BaselineRMSE: map[string]float64{}, Limits: &Limits{}}
-	fold := w.folds(d.Nodes, k, opts.Scheme, spec.Seed)
+	fold := t.folds(d.Nodes, k, opts.Scheme, spec.Seed)
 	squares := map[string]float64{}
 	for f := range k {
 		train, test := split(d, fold, f)
 		if test.Len() == 0 {
 			continue
 		}
-		m, err := w.fit(ctx, train)
+		m, err := t.Fit(ctx, train)
 		if err != nil {
 			return nil, fmt.Errorf("fold %d of %d: %w", f+1, k, err)
 		}

@@ -114,13 +114,13 @@ func ValidateClasses(ctx context.Context, g *graph.Graph, l gp.Labels, spec Spec
 	if err := opts.check(l.Len(), "labels"); err != nil {
 		return nil, err
 	}
-	w, err := newWorkshop(g, spec)
+	t, err := NewTrainer(g, spec)
 	if err != nil {
 		return nil, err
 	}
 	k := opts.Folds
 	v := &ClassValidation{Scheme: opts.Scheme, Folds: k, Baselines: map[string]ClassScore{}}
-	fold := w.classFolds(l, k, opts.Scheme, spec.Seed)
+	fold := t.classFolds(l, k, opts.Scheme, spec.Seed)
 	var class []int
 	var own []float64
 	rules := map[string][]float64{}
@@ -129,7 +129,7 @@ func ValidateClasses(ctx context.Context, g *graph.Graph, l gp.Labels, spec Spec
 		if test.Len() == 0 {
 			continue
 		}
-		p, err := w.classProbabilities(ctx, train, method, test.Nodes)
+		p, err := t.classProbabilities(ctx, train, method, test.Nodes)
 		if err != nil {
 			return nil, fmt.Errorf("fold %d of %d: %w", f+1, k, err)
 		}
@@ -141,7 +141,7 @@ func ValidateClasses(ctx context.Context, g *graph.Graph, l gp.Labels, spec Spec
 		class = append(class, test.Class...)
 		for _, name := range ClassBaselines {
 			if name == "label spreading" {
-				if p, err = w.classProbabilities(ctx, train, gp.Spreading, test.Nodes); err != nil {
+				if p, err = t.classProbabilities(ctx, train, gp.Spreading, test.Nodes); err != nil {
 					return nil, fmt.Errorf("fold %d of %d: %w", f+1, k, err)
 				}
 			} else {
@@ -168,8 +168,8 @@ func ValidateClasses(ctx context.Context, g *graph.Graph, l gp.Labels, spec Spec
 }
 
 // classProbabilities learns from labels and returns the chances at some nodes.
-func (w *workshop) classProbabilities(ctx context.Context, train gp.Labels, method gp.ClassMethod, nodes []int) (*mat.Dense, error) {
-	c, err := w.classify(ctx, train, method)
+func (t *Trainer) classProbabilities(ctx context.Context, train gp.Labels, method gp.ClassMethod, nodes []int) (*mat.Dense, error) {
+	c, err := t.Classify(ctx, train, method)
 	if err != nil {
 		return nil, err
 	}
@@ -204,9 +204,9 @@ func splitLabels(l gp.Labels, fold []int, f int) (train, test gp.Labels) {
 // classFolds assigns every label to one of k folds, all labels of a node to the
 // same. Scattered ones are dealt out class by class, so that no fold has all labels
 // of a class that has more than one.
-func (w *workshop) classFolds(l gp.Labels, k int, scheme Scheme, seed uint64) []int {
+func (t *Trainer) classFolds(l gp.Labels, k int, scheme Scheme, seed uint64) []int {
 	if scheme == Neighbourhoods {
-		return w.folds(l.Nodes, k, scheme, seed)
+		return t.folds(l.Nodes, k, scheme, seed)
 	}
 	order := labelOrder(l)
 	random := rand.New(rng.New(seed, "folds"))

@@ -30,7 +30,7 @@ const (
 	spreadSize  = 600 // and labels from all over
 )
 
-// learn climbs the likelihood from the likeliest start.
+// learn climbs the likelihood from the most likely start.
 func (t *tuner) learn(ctx context.Context, starts [][]float64, maxIter int, r *ClassifyReport) error {
 	var all []*regressions
 	for _, part := range t.samples() {
@@ -38,16 +38,16 @@ func (t *tuner) learn(ctx context.Context, starts [][]float64, maxIter int, r *C
 		one.kernel = kernel.Cached(t.kernel, one.nodes, cacheBytes/4)
 		all = append(all, one)
 	}
-	best, err := likeliest(ctx, all, starts)
+	best, err := bestStart(ctx, all, starts)
 	if err != nil {
 		return err
 	}
-	theta, fit, err := t.params.climb(ctx, best, maxIter, together(all))
+	theta, fit, err := t.params.climb(ctx, best, maxIter, compositeObjective(all))
 	if err != nil {
 		return err
 	}
 	r.Theta, r.Evaluations, r.Converged = theta, fit.Evaluations, fit.Converged
-	r.LogLikelihood, err = total(ctx, all, theta)
+	r.LogLikelihood, err = compositeLogLikelihood(ctx, all, theta)
 	return err
 }
 
@@ -58,7 +58,7 @@ func (t *tuner) samples() []Labels {
 		return []Labels{t.labels}
 	}
 	var all []Labels
-	for _, chosen := range pieces(t.labels.Nodes, windowCount, windowSize, spreadSize) {
+	for _, chosen := range patches(t.labels.Nodes, windowCount, windowSize, spreadSize) {
 		all = append(all, t.labels.pick(chosen))
 	}
 	return all
@@ -72,8 +72,8 @@ const (
 )
 
 // tune sets the variance, starting from what the likelihood says, and the
-// calibration so that labels are likeliest by the others: the likelihood of a
-// regression is not that of classes, and mostly puts the variance too high.
+// calibration for the highest probability of labels given the others: the likelihood of
+// a regression is not that of classes, and mostly sets the variance too high.
 func (t *tuner) tune(ctx context.Context, r *ClassifyReport) error {
 	best, most := *r, math.Inf(-1)
 	better := func(factor float64) (bool, error) {
@@ -106,7 +106,7 @@ func (t *tuner) tune(ctx context.Context, r *ClassifyReport) error {
 			trials++
 		}
 		if trials > 0 {
-			break // what is better below is not better above
+			break // the score has one peak
 		}
 	}
 	*r = best

@@ -345,8 +345,8 @@ func (r *Regression) name(i int) nodeRow {
 
 // nodeName returns the id of a node and its name in the node table, if it has one.
 func nodeName(net *graphio.Network, i int) (id, label string) {
-	if nodes := net.Nodes; nodes != nil && nodes.Label != nil {
-		label = nodes.Label[i]
+	if nodes := net.Nodes; nodes != nil && nodes.Name != nil {
+		label = nodes.Name[i]
 	}
 	return net.Graph.IDs().At(i), label
 }
@@ -369,9 +369,9 @@ func (r *Regression) validationPage() *validationPage {
 		bars = append(bars, plot.Bar{Name: name, Value: v.BaselineRMSE[name]})
 	}
 	p.Bars = newFigure(plot.Bars("Error at held-out measurements (RMSE)", r.Unit, bars))
-	left, pits := make([]plot.Left, len(v.Left)), make([]float64, len(v.Left))
+	left, pits := make([]plot.HeldOut, len(v.Left)), make([]float64, len(v.Left))
 	for k, l := range v.Left {
-		left[k], pits[k] = plot.Left{Measured: l.Value, Predicted: l.Mean, SD: l.SD}, l.PIT
+		left[k], pits[k] = plot.HeldOut{Measured: l.Value, Predicted: l.Mean, SD: l.SD}, l.PIT
 	}
 	p.Plots = []figure{
 		newFigure(plot.Residuals("Predicted against measured", r.Quantity, left)),

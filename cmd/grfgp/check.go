@@ -3,11 +3,15 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"grfgp/graph"
 	"grfgp/graphio"
+	"grfgp/internal/plural"
 	"grfgp/kernel"
 	"grfgp/report"
 	"grfgp/walk"
@@ -23,27 +27,25 @@ func checkVerb(a *app) *cobra.Command {
 	var f checkFlags
 	cmd := &cobra.Command{
 		Use:   "check --edges FILE [--nodes FILE] [--measurements FILE]",
-		Short: "Say what was understood of files, what was dropped and why, and what a run will cost",
-		Long: `Check reads the files as every other verb does and says what came of each line,
-which column means what and why, what the graph looks like, which parts of it
-have no measurement, and what features of it will cost. Nothing is modelled.
+		Short: "Check input files: columns, dropped lines, the graph, and the cost of a run",
+		Long: `Check reads the files as all verbs do and reports how it understood them: the
+role of each column and why, what became of each line, the size and components of
+the graph, components without a measurement, and the cost of random-walk features.
+It fits no model.
 
-Columns are found by their names, then by what is in them. Where that leaves two
-readings, check stops and lists them; --column settles it. The roles are
-  of edges         source, target, weight or distance
-  of nodes         id, label, lat, lon, x, y, cost, allowed, group
-  of measurements  node, value, sd`,
+Columns are recognized by their names, then by their content. If two
+interpretations remain, check stops and lists them; choose with --column. The roles:
+  edges         source, target, weight or distance
+  nodes         id, label, lat, lon, x, y, cost, allowed, group
+  measurements  node, value, sd`,
 		Example: `  grfgp check --edges roads.csv --measurements speeds.csv
   grfgp check --edges roads.csv --weights distance --on-bad-row skip --rejects bad.csv
   grfgp check --nodes wells.csv --knn 8 --measurements levels.csv --json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.check(cmd.Context(), &f) },
 	}
-	flags := cmd.Flags()
-	f.input.flags(flags)
-	f.measurementFlags.flags(flags)
-	f.input.complete(cmd)
-	f.measurementFlags.complete(cmd)
+	f.input.flags(cmd)
+	f.measurementFlags.flags(cmd)
 	return cmd
 }
 
@@ -58,7 +60,7 @@ type checkAnswer struct {
 	Features     costFacts                `json:"features"`
 }
 
-// costFacts say what the verb features would need with its default settings.
+// costFacts are the cost of features with default settings.
 type costFacts struct {
 	Hops      int     `json:"hops"`
 	Walkers   int     `json:"walks"`
@@ -100,8 +102,8 @@ func (a *app) check(ctx context.Context, f *checkFlags) error {
 	return a.printCheck(&answer)
 }
 
-// cost estimates, by a pilot run and a timed part of the rows, what the verb
-// features would need with its default settings.
+// cost estimates the cost of features with default settings, by a pilot run and by
+// timing a part of the rows.
 func (a *app) cost(ctx context.Context, g *graph.Graph) (costFacts, error) {
 	s := a.talk.Stage("estimating cost")
 	m, theta := kernel.Diffusion{}, []float64{1, defaultBeta}
@@ -125,4 +127,57 @@ func (a *app) cost(ctx context.Context, g *graph.Graph) (costFacts, error) {
 	return costFacts{
 		Hops: p.Options.MaxLen, Walkers: p.Options.Walks, Bytes: e.Bytes, PeakBytes: e.PeakBytes, Seconds: took.Seconds(), Error: e.Error, Fits: p.Fits,
 	}, nil
+}
+
+// printCheck prints the answer as text: a paragraph per file, then the graph.
+func (a *app) printCheck(r *checkAnswer) error {
+	var text strings.Builder
+	line := func(name, format string, args ...any) {
+		fmt.Fprintf(&text, "%-14s  %s\n", name, fmt.Sprintf(format, args...))
+	}
+	lines := func(all []report.Fact) {
+		for _, f := range all {
+			line("  "+f.Name, "%s", f.Text)
+		}
+	}
+	for _, file := range []struct {
+		name   string
+		report *graphio.Report
+	}{{"edges", r.Edges}, {"nodes", r.Nodes}, {"measurements", r.Measurements}} {
+		if file.report != nil {
+			facts := report.DescribeFile(file.name, file.report, asFlags)
+			line(facts[0].Name, "%s", facts[0].Text)
+			lines(facts[1:])
+			text.WriteByte('\n')
+		}
+	}
+	g := r.Graph
+	line("graph", "%s, %s", plural.Count(g.Nodes, "nodes"), plural.Count(g.Edges, "edges"))
+	lines(g.Lines())
+	if r.Measured != nil {
+		lines(r.Measured.Lines(g.Nodes))
+	}
+	text.WriteByte('\n')
+	c := r.Features
+	switch {
+	case !c.Fits:
+		line("features", "need %s, more than 80 %% of the free memory; see --memory, --walks and --rows of grfgp features", size(c.PeakBytes))
+	case c.Error == 0:
+		line("features", "about %s and %s, exact (%d walkers, hops 0 to %d)", size(c.Bytes), roughly(c.Seconds), c.Walkers, c.Hops)
+	default:
+		line("features", "about %s and %s for an error of %.2g (%d walkers, hops 0 to %d)", size(c.Bytes), roughly(c.Seconds), c.Error, c.Walkers, c.Hops)
+	}
+	_, err := io.WriteString(a.Out, text.String())
+	return err
+}
+
+// roughly shows an estimated time.
+func roughly(seconds float64) string {
+	switch {
+	case seconds < 0.1:
+		return "less than 0.1 s"
+	case seconds < 100:
+		return fmt.Sprintf("%.2g s", seconds)
+	}
+	return fmt.Sprintf("%.0f min", seconds/60)
 }

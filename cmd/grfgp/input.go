@@ -1,22 +1,19 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"grfgp/graph"
 	"grfgp/graphio"
 	"grfgp/internal/atomicfile"
 )
 
-// input are the flags by which every verb takes a graph.
+// input are the flags that name the graph.
 type input struct {
 	edges, nodes string
 	generated    string
@@ -27,94 +24,40 @@ type input struct {
 	reading
 }
 
-// reading are the flags by which every verb says how its files are to be read.
+// reading are the flags that say how files are read.
 type reading struct {
 	columns   []string
 	onBadRow  choice
 	rejects   string
-	delimiter perFile
-	header    perFile
-	decimal   perFile
+	delimiter fileChoice
+	header    fileChoice
+	decimal   fileChoice
 }
 
-// perFile is a flag that holds for all files, or for one: "edges=yes".
-type perFile struct {
-	choices []string // the first stands for the default
-	of      map[string]string
-}
-
-func newPerFile(choices ...string) perFile { return perFile{choices, map[string]string{}} }
-
-// Set takes one of the choices, after the name of a file or not.
-func (p perFile) Set(text string) error {
-	file, value, ok := strings.Cut(text, "=")
-	if !ok {
-		file, value = "", text
-	}
-	if !slices.Contains([]string{"", "edges", "nodes", "measurements", "labels"}, file) || !slices.Contains(p.choices, value) {
-		return fmt.Errorf("give %s, for all files or as in edges=%s", strings.Join(p.choices, ", "), p.choices[len(p.choices)-1])
-	}
-	p.of[file] = value
-	return nil
-}
-
-func (p perFile) Type() string   { return "[FILE=]CHOICE" }
-func (p perFile) String() string { return "" }
-
-// get returns the choice for a file, "" for the default.
-func (p perFile) get(file string) string {
-	value, ok := p.of[file]
-	if !ok {
-		value = p.of[""]
-	}
-	if value == p.choices[0] {
-		return ""
-	}
-	return value
-}
-
-func (in *input) flags(f *pflag.FlagSet) {
-	f.StringVar(&in.edges, "edges", "", "file of edges: delimited text, MatrixMarket or GraphML, plain, gzip or zstd; - is standard input")
-	f.StringVar(&in.nodes, "nodes", "", "file of nodes: id and any of label, lat, lon, x, y, cost, allowed, group")
-	f.IntVar(&in.knn, "knn", 0, "without --edges: join each node of --nodes to its `K` nearest, by lat, lon or x, y")
+func (in *input) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&in.edges, "edges", "", "`file` of edges: delimited text, MatrixMarket or GraphML; plain, gzip or zstd; - is standard input")
+	f.StringVar(&in.nodes, "nodes", "", "`file` of nodes (node table): id and any of label, lat, lon, x, y, cost, allowed, group")
+	f.IntVar(&in.knn, "knn", 0, "without --edges: connect each node of --nodes to its `K` nearest, by lat and lon or by x and y")
 	f.StringVar(&in.generated, "generate", "", generateHelp)
-	in.weights = newChoice("auto", "similarity", "distance", "ignore")
-	in.parallel = newChoice("auto", "sum", "once")
-	f.Var(&in.weights, "weights", "what the numbers of an edge mean: auto, similarity, distance or ignore")
-	f.Var(&in.parallel, "parallel-edges", "several edges between two nodes: auto, sum or once")
+	in.weights.flag(cmd, "weights", "meaning of the edges' numbers", "auto", "similarity", "distance", "ignore")
+	in.parallel.flag(cmd, "parallel-edges", "several edges between two nodes", "auto", "sum", "once")
 	f.BoolVar(&in.keepLoops, "keep-loops", false, "keep edges from a node to itself")
-	in.reading.flags(f)
+	in.reading.flags(cmd)
 }
 
-func (in *reading) flags(f *pflag.FlagSet) {
-	in.onBadRow = newChoice("fail", "skip")
-	in.delimiter = newPerFile("auto", "comma", "semicolon", "tab", "pipe", "blanks")
-	in.header = newPerFile("auto", "yes", "no")
-	in.decimal = newPerFile("auto", "point", "comma")
-	f.StringArrayVar(&in.columns, "column", nil, "which column has a role, as `ROLE=NAME` or ROLE=NUMBER; may be repeated")
-	f.Var(&in.onBadRow, "on-bad-row", "what becomes of rows that cannot be used: fail or skip")
-	f.StringVar(&in.rejects, "rejects", "", "`file` for skipped bad rows, as they were")
-	f.Var(in.delimiter, "delimiter", "between fields: auto, comma, semicolon, tab, pipe or blanks; of one file as in edges=tab")
-	f.Var(in.header, "header", "whether the first row holds names: auto, yes or no; of one file as in edges=yes")
-	f.Var(in.decimal, "decimal", "decimal sign of numbers: auto, point or comma; of one file as in edges=comma")
+func (in *reading) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringArrayVar(&in.columns, "column", nil, "column that has a role, as `ROLE=NAME` or ROLE=NUMBER; may be repeated")
+	in.onBadRow.flag(cmd, "on-bad-row", "treatment of unusable rows", "fail", "skip")
+	f.StringVar(&in.rejects, "rejects", "", "`file` for skipped rows, unchanged")
+	in.delimiter.flag(cmd, "delimiter", "separator of fields", "auto", "comma", "semicolon", "tab", "pipe", "blanks")
+	in.header.flag(cmd, "header", "whether the first row holds column names", "auto", "yes", "no")
+	in.decimal.flag(cmd, "decimal", "decimal separator", "auto", "point", "comma")
 }
 
-// complete lets the shell complete the values of flags.
-func (in *input) complete(cmd *cobra.Command) {
-	complete(cmd, "weights", in.weights.words...)
-	complete(cmd, "parallel-edges", in.parallel.words...)
-	in.reading.complete(cmd)
-}
-
-func (in *reading) complete(cmd *cobra.Command) {
-	complete(cmd, "on-bad-row", in.onBadRow.words...)
-	complete(cmd, "delimiter", in.delimiter.choices...)
-	complete(cmd, "header", in.header.choices...)
-	complete(cmd, "decimal", in.decimal.choices...)
-}
-
-// options turns the flags into those of the readers. Rejects is left open, and
-// so is what may differ from file to file: see of.
+// options returns the options of readers, without Rejects and without those that
+// may differ between files: see of.
 func (in *input) options() (graphio.Options, error) {
 	opts, err := in.reading.options()
 	opts.KeepLoops = in.keepLoops
@@ -146,9 +89,7 @@ func (in *reading) options() (graphio.Options, error) {
 
 // of returns opts as they are for one file: edges, nodes, measurements or labels.
 func (in *reading) of(file string, opts graphio.Options) graphio.Options {
-	if err := opts.Delimiter.UnmarshalText([]byte(cmp.Or(in.delimiter.get(file), "auto"))); err != nil {
-		panic(err) // Set took one of the names
-	}
+	opts.Delimiter = graphio.Delimiter(in.delimiter.get(file))
 	opts.Header = graphio.Header(in.header.get(file))
 	opts.Decimal = graphio.Decimal(in.decimal.get(file))
 	return opts
@@ -175,13 +116,13 @@ func (in *input) loadThen(ctx context.Context, a *app, then func(*graphio.Networ
 	case in.knn < 0:
 		return nil, usagef("--knn %d: give 1 or more", in.knn)
 	case in.generated != "" && (in.edges != "" || in.nodes != ""):
-		return nil, usagef("--generate makes the whole graph: leave out --edges and --nodes")
+		return nil, usagef("--generate defines the whole graph: leave out --edges and --nodes")
 	case in.edges == "" && in.knn == 0 && in.generated == "":
 		return nil, usagef("no graph: give --edges FILE, or --nodes FILE with --knn K, or --generate grid:30x30")
 	case in.edges != "" && in.knn != 0:
-		return nil, usagef("--edges and --knn both make the edges: give one of them")
+		return nil, usagef("--edges and --knn both define the edges: give only one")
 	case in.edges == "" && in.nodes == "" && in.generated == "":
-		return nil, usagef("--knn needs the coordinates of --nodes FILE")
+		return nil, usagef("--knn needs --nodes FILE with coordinates")
 	}
 	err = in.rejecting(func(w io.Writer) (err error) {
 		opts.Rejects = w
@@ -263,13 +204,13 @@ func (a *app) tell(r *graphio.Report) {
 		a.talk.Say("  weights: %s", r.Weights)
 	}
 	if r.Ledger.Bad > 0 {
-		a.talk.Say("  bad rows left out: %d", r.Ledger.Bad)
+		a.talk.Say("  bad rows skipped: %d", r.Ledger.Bad)
 	}
 	for _, bad := range r.BadRows {
 		a.talk.Say("    %s", bad)
 	}
 	if r.Ledger.Missing > 0 {
-		a.talk.Say("  rows without a value left out: %d", r.Ledger.Missing)
+		a.talk.Say("  rows without a value skipped: %d", r.Ledger.Missing)
 	}
 	for _, w := range r.Warnings {
 		a.talk.Say("  note: %s", w.Text(asFlags))

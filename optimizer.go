@@ -15,23 +15,22 @@ import (
 type Optimizer struct {
 	*bayesopt.Optimizer
 	spec Spec // as asked for
-	of   *workshop
+	of   *Trainer
 }
 
-// NewOptimizer returns an Optimizer that was told nothing. The policy is
-// Options.Policy, or one of bayesopt.PolicyNames; with neither, as the goal says.
+// NewOptimizer returns an Optimizer without measurements. The policy is Options.Policy,
+// or one of bayesopt.PolicyNames, or by default that of the goal.
 func NewOptimizer(g *graph.Graph, spec Spec, policy string, opts bayesopt.Options) (*Optimizer, error) {
-	w, err := newWorkshop(g, suited(g, spec, policy, opts))
+	t, err := NewTrainer(g, suited(g, spec, policy, opts))
 	if err != nil {
 		return nil, err
 	}
-	return w.optimizer(spec.own(), policy, opts)
+	return t.optimizer(spec.clone(), policy, opts)
 }
 
-// Sibling returns an Optimizer on the same graph and with the same Spec that was
-// told nothing. The two may be used at once, and share what is costly to make
-// unless their policies want other kernels: what it suggests is what a new one
-// would.
+// Sibling returns an Optimizer without measurements on the same graph and with the same
+// Spec. Both may be used at once. They share eigenvectors and features unless their
+// policies need other representations; suggestions are those of a new Optimizer.
 func (o *Optimizer) Sibling(policy string, opts bayesopt.Options) (*Optimizer, error) {
 	if g := o.of.graph; suited(g, o.spec, policy, opts).Method != o.of.spec.Method {
 		return NewOptimizer(g, o.spec, policy, opts)
@@ -44,10 +43,10 @@ const (
 	crowdNNZ    = 800_000 // and edges, both ways, up to which a draw by series takes 0.1 s
 )
 
-// drawing is the Spec for models that are drawn from again and again: on all but
-// small graphs features are the quickest to draw from. Where nodes have many
-// neighbours features are long and noisy; there an exact series is as quick, if
-// all that is wanted is draws. Variances of many nodes it is slow at.
+// drawing returns the Spec for models with many posterior draws. On all but small graphs
+// draws are fastest with features. If nodes have many neighbours, features are long and
+// noisy; an exact series is then as fast for draws, but slow for variances of many
+// nodes.
 func drawing(g *graph.Graph, spec Spec, onlyDraws bool) Spec {
 	if spec.Method != "" || g.Len() <= denseNodes {
 		return spec
@@ -59,7 +58,7 @@ func drawing(g *graph.Graph, spec Spec, onlyDraws bool) Spec {
 	return spec
 }
 
-// suited is the Spec for what an Optimizer does.
+// suited returns the Spec with the representation that suits an Optimizer.
 func suited(g *graph.Graph, spec Spec, policy string, opts bayesopt.Options) Spec {
 	return drawing(g, spec, opts.Policy == nil && onlyDraws(policy, opts.Goal))
 }
@@ -69,24 +68,29 @@ func onlyDraws(policy string, goal bayesopt.Goal) bool {
 	return policy == "thompson" || policy == "" && goal.Seeks()
 }
 
-// optimizer returns one that shares the workshop, which several may do at once.
-func (w *workshop) optimizer(asked Spec, policy string, opts bayesopt.Options) (_ *Optimizer, err error) {
+// Optimizer returns an Optimizer without measurements, with the policy as in
+// NewOptimizer. Several may share a Trainer and be used at once.
+func (t *Trainer) Optimizer(policy string, opts bayesopt.Options) (*Optimizer, error) {
+	return t.optimizer(t.spec, policy, opts)
+}
+
+func (t *Trainer) optimizer(asked Spec, policy string, opts bayesopt.Options) (_ *Optimizer, err error) {
 	if opts.Policy == nil {
-		if opts.Policy, err = bayesopt.PolicyNamed(policy, opts.Goal, w.graph.Adjacency()); err != nil {
+		if opts.Policy, err = bayesopt.PolicyNamed(policy, opts.Goal, t.graph.Adjacency()); err != nil {
 			return nil, err
 		}
 	}
-	inner, err := bayesopt.New(trainer{w}, opts)
+	inner, err := bayesopt.New(searchTrainer{t}, opts)
 	if err != nil {
 		return nil, err
 	}
-	return &Optimizer{inner, asked, w}, nil
+	return &Optimizer{inner, asked, t}, nil
 }
 
-// Chosen returns the kernel of the last training: the Spec with its choices filled
-// in, and false before the first.
+// Chosen returns the Spec of the last training with its choices filled in, and false
+// before the first training.
 func (o *Optimizer) Chosen() (Spec, bool) {
-	var by chosenBy
+	var by searchKernel
 	c, ok := o.Checkpoint()
 	if ok {
 		ok = json.Unmarshal([]byte(c.Kernel), &by) == nil
@@ -95,23 +99,23 @@ func (o *Optimizer) Chosen() (Spec, bool) {
 	return by.Spec, ok
 }
 
-// trainer learns from measurements. The kernel is chosen anew whenever there are
-// four times the measurements that it was chosen by.
-type trainer struct{ *workshop }
+// searchTrainer is a Trainer for package bayesopt. It chooses the kernel anew whenever
+// there are four times as many measurements as at the last choice.
+type searchTrainer struct{ *Trainer }
 
 const chooseAgain = 4
 
-// chosenBy is a kernel in the words of the trainer.
-type chosenBy struct {
+// searchKernel is the JSON by which checkpoints name a kernel.
+type searchKernel struct {
 	Spec         Spec `json:"spec"`
 	Measurements int  `json:"measurements"`
 }
 
-func (t trainer) Nodes() int { return t.graph.Len() }
+func (t searchTrainer) Nodes() int { return t.graph.Len() }
 
-func (t trainer) Fit(ctx context.Context, d gp.Data, last *bayesopt.Trained) (*bayesopt.Trained, error) {
+func (t searchTrainer) Fit(ctx context.Context, d gp.Data, last *bayesopt.Trained) (*bayesopt.Trained, error) {
 	if last != nil {
-		var by chosenBy
+		var by searchKernel
 		if err := json.Unmarshal([]byte(last.Kernel), &by); err != nil {
 			return nil, fmt.Errorf("the last training: %w", err)
 		}
@@ -128,15 +132,15 @@ func (t trainer) Fit(ctx context.Context, d gp.Data, last *bayesopt.Trained) (*b
 	if err != nil {
 		return nil, err
 	}
-	name, err := json.Marshal(chosenBy{best.spec, d.Len()})
+	name, err := json.Marshal(searchKernel{best.spec, d.Len()})
 	if err != nil {
 		return nil, err
 	}
-	return &bayesopt.Trained{Model: best.model, Kernel: string(name)}, nil
+	return &bayesopt.Trained{Model: best.fitted, Kernel: string(name)}, nil
 }
 
-func (t trainer) Restore(ctx context.Context, name string, s gp.State) (*gp.Model, error) {
-	var by chosenBy
+func (t searchTrainer) Restore(ctx context.Context, name string, s gp.State) (*gp.Model, error) {
+	var by searchKernel
 	if err := json.Unmarshal([]byte(name), &by); err != nil {
 		return nil, fmt.Errorf("%w: a training to resume from: %w", bayesopt.ErrOptions, err)
 	}
@@ -144,7 +148,7 @@ func (t trainer) Restore(ctx context.Context, name string, s gp.State) (*gp.Mode
 	if err := by.Spec.Check(); err != nil {
 		return nil, fmt.Errorf("%w: a training to resume from: %w", bayesopt.ErrOptions, err)
 	}
-	if !t.spec.leadsTo(by.Spec) {
+	if !t.spec.refinedBy(by.Spec) {
 		return nil, fmt.Errorf("%w: a training to resume from is of another specification; resume with the one that it was made by", bayesopt.ErrOptions)
 	}
 	k, err := t.chosenKernel(ctx, by.Spec)
