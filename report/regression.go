@@ -369,9 +369,9 @@ func (r *Regression) validationPage() *validationPage {
 		bars = append(bars, plot.Bar{Name: name, Value: v.BaselineRMSE[name]})
 	}
 	p.Bars = newFigure(plot.Bars("Error at held-out measurements (RMSE)", r.Unit, bars))
-	left, pits := make([]plot.Left, len(v.Left)), make([]float64, len(v.Left))
+	left, pits := make([]plot.HeldOut, len(v.Left)), make([]float64, len(v.Left))
 	for k, l := range v.Left {
-		left[k], pits[k] = plot.Left{Measured: l.Value, Predicted: l.Mean, SD: l.SD}, l.PIT
+		left[k], pits[k] = plot.HeldOut{Measured: l.Value, Predicted: l.Mean, SD: l.SD}, l.PIT
 	}
 	p.Plots = []figure{
 		newFigure(plot.Residuals("Predicted against measured", r.Quantity, left)),
