@@ -287,7 +287,7 @@ func TestTellAllRefuses(t *testing.T) {
 	for what, d := range map[string]gp.Data{
 		"node 60 of 60":         {Nodes: []int{1, 60}, Y: []float64{1, 2}},
 		"is NaN":                {Nodes: []int{1}, Y: []float64{math.NaN()}},
-		"mean of 0 readings":    {Nodes: []int{1}, Y: []float64{1}, Count: []int{0}},
+		"mean of 0 measurements":    {Nodes: []int{1}, Y: []float64{1}, Count: []int{0}},
 		"noise variances":       {Nodes: []int{1}, Y: []float64{1}, NoiseVar: []float64{1}},
 		"the scatter of":        {Nodes: []int{1}, Y: []float64{1}, Count: []int{2}},
 		"1 nodes and 2 values":  {Nodes: []int{1}, Y: []float64{1, 2}},
