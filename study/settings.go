@@ -145,7 +145,7 @@ func (s Settings) UsesModel() bool {
 	return !free
 }
 
-// noEdges is a graph for those who ask what a policy is, and not what it picks.
+// noEdges stands for the graph where only the type of a policy matters.
 type noEdges struct{}
 
 func (noEdges) Row(int) ([]uint32, []float64) { return nil, nil }
