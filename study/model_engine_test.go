@@ -383,7 +383,9 @@ func Example() {
 			fmt.Println(err)
 		}
 	}
-	s.View(func(st *study.State) { fmt.Println(len(st.Records), "measurements,", st.Spent(), "spent,", st.Seq, "events") })
+	s.View(func(st *study.State) {
+		fmt.Println(len(st.Records), "measurements,", st.Spent(), "spent,", st.Seq, "events")
+	})
 	// Output: 2 measurements, 2 spent, 4 events
 }
 
