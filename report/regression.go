@@ -182,7 +182,7 @@ type page struct {
 	Graph           facts
 	Model           facts
 	Why             []string
-	Candidates      []grfgp.Candidate
+	Candidates      []grfgp.TriedKernel
 	Maps            []figure
 	MapNote         string
 	Unit            string
