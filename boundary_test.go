@@ -129,7 +129,7 @@ func TestBadInputIsRefused(t *testing.T) {
 	})
 	add("a budget that is none", bayesopt.ErrOptions, func() error {
 		budget := math.NaN()
-		o, err := grfgp.NewOptimizer(g, plain, "", bayesopt.Options{})
+		o, err := grfgp.NewOptimizer(g, plain, bayesopt.Options{})
 		if err != nil {
 			return nil
 		}
@@ -286,7 +286,7 @@ func TestResumeWantsTheSameSpec(t *testing.T) {
 	g := pathAndStar(t)
 	noise := 0.1
 	start := func(spec grfgp.Spec) *grfgp.Optimizer {
-		o, err := grfgp.NewOptimizer(g, spec, "", bayesopt.Options{Seed: 1})
+		o, err := grfgp.NewOptimizer(g, spec, bayesopt.Options{Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -199,7 +199,7 @@ func TestTellAll(t *testing.T) {
 	spec := grfgp.Spec{Family: "diffusion", Scales: "one"}
 	start := func(d gp.Data) *grfgp.Optimizer {
 		t.Helper()
-		o, err := grfgp.NewOptimizer(g, spec, "", bayesopt.Options{Goal: bayesopt.Learn, Retrain: bayesopt.Schedule{First: d.Len() - 1, Every: 1000, Drift: -1}})
+		o, err := grfgp.NewOptimizer(g, spec, bayesopt.Options{Goal: bayesopt.Learn, Retrain: bayesopt.Schedule{First: d.Len() - 1, Every: 1000, Drift: -1}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -264,7 +264,7 @@ func TestTellAll(t *testing.T) {
 	if !ok {
 		t.Fatal("nothing was trained")
 	}
-	c, err := b.Sibling("", bayesopt.Options{Goal: bayesopt.Learn, Retrain: bayesopt.Schedule{First: means.Len() - 1, Every: 1000, Drift: -1}})
+	c, err := b.Sibling(bayesopt.Options{Goal: bayesopt.Learn, Retrain: bayesopt.Schedule{First: means.Len() - 1, Every: 1000, Drift: -1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -285,7 +285,7 @@ func TestTellAll(t *testing.T) {
 
 func TestTellAllRefuses(t *testing.T) {
 	g, _ := ring()
-	o, err := grfgp.NewOptimizer(g, grfgp.Spec{}, "", bayesopt.Options{})
+	o, err := grfgp.NewOptimizer(g, grfgp.Spec{}, bayesopt.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -332,7 +332,7 @@ func TestSimulateMeans(t *testing.T) {
 	replay := sim.Replays[0]
 	last := replay.Curve[len(replay.Curve)-1]
 	sd := func(counts bool) (mean float64) {
-		o, err := grfgp.NewOptimizer(g, spec, "random", bayesopt.Options{Goal: bayesopt.Learn, Retrain: retrain})
+		o, err := grfgp.NewOptimizer(g, spec, bayesopt.Options{Policy: bayesopt.Random{}, Goal: bayesopt.Learn, Retrain: retrain})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -149,7 +149,7 @@ func TestSameDataSameAnswers(t *testing.T) {
 	}
 	for _, goal := range []bayesopt.Goal{bayesopt.Maximize, bayesopt.Learn} {
 		asked := func(k task) []int {
-			o := must(grfgp.NewOptimizer(k.graph, spec, "", bayesopt.Options{Goal: goal, Seed: 3}))
+			o := must(grfgp.NewOptimizer(k.graph, spec, bayesopt.Options{Goal: goal, Seed: 3}))
 			if err := o.TellAll(grfgp.Sorted(k.train)); err != nil {
 				t.Fatal(err)
 			}

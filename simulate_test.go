@@ -184,7 +184,7 @@ func TestSimulateScores(t *testing.T) {
 	for _, c := range simulations[1:] {
 		s := simulate(t, g, truth, c.spec, grfgp.SimulateOptions{Goal: c.goal, Policies: c.policies, Start: 6, Steps: 8, Seeds: 1, Seed: 9, Looks: 4})
 		for _, r := range s.Replays {
-			o, err := grfgp.NewOptimizer(g, c.spec, "random", bayesopt.Options{Retrain: bayesopt.Schedule{First: 6}})
+			o, err := grfgp.NewOptimizer(g, c.spec, bayesopt.Options{Policy: bayesopt.Random{}, Retrain: bayesopt.Schedule{First: 6}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -377,7 +377,7 @@ func TestWhatIsDrawnFrom(t *testing.T) {
 		goal  bayesopt.Goal
 		want  string
 	}{{crowded, bayesopt.Maximize, "series"}, {crowded, bayesopt.Learn, "grf"}, {grid, bayesopt.Maximize, "grf"}} {
-		o, err := grfgp.NewOptimizer(c.graph, grfgp.Spec{Family: "diffusion", Scales: "one"}, "", bayesopt.Options{Goal: c.goal})
+		o, err := grfgp.NewOptimizer(c.graph, grfgp.Spec{Family: "diffusion", Scales: "one"}, bayesopt.Options{Goal: c.goal})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -401,7 +401,7 @@ func ExampleNewOptimizer() {
 	g, _ := graph.Grid(12, 12)
 	measure := func(node int) float64 { return 9 - math.Hypot(float64(node%12)-8, float64(node/12)-3) }
 
-	o, err := grfgp.NewOptimizer(g, grfgp.Spec{}, "", bayesopt.Options{Goal: bayesopt.Maximize, Seed: 1})
+	o, err := grfgp.NewOptimizer(g, grfgp.Spec{}, bayesopt.Options{Goal: bayesopt.Maximize, Seed: 1})
 	if err != nil {
 		panic(err)
 	}

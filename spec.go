@@ -45,14 +45,13 @@ type Spec struct {
 	NoiseSD *float64 `json:"noise_sd,omitempty"` // known noise of one reading
 }
 
-// Names of families, methods, scales, variances, trends and schemes.
+// Names of families, methods, scales, variances and trends.
 var (
 	Families  = []string{"diffusion", "matern", "free", "power"}
 	Methods   = []string{"dense", "series", "grf", "lowrank"}
 	Scales    = []string{"one", "many"}
 	Variances = []string{"natural", "unit"}
 	Trends    = []string{"none", "degree"}
-	Schemes   = []string{string(Scattered), string(Neighbourhoods)}
 )
 
 // CustomFamily is a family of kernels of the caller's own. It is fitted,

@@ -18,64 +18,59 @@ type Optimizer struct {
 	of   *workshop
 }
 
-// NewOptimizer returns an Optimizer that was told nothing. The policy is
-// Options.Policy, or one of bayesopt.PolicyNames; with neither, as the goal says.
-func NewOptimizer(g *graph.Graph, spec Spec, policy string, opts bayesopt.Options) (*Optimizer, error) {
-	w, err := newWorkshop(g, suited(g, spec, policy, opts))
+// NewOptimizer returns an Optimizer without measurements.
+func NewOptimizer(g *graph.Graph, spec Spec, opts bayesopt.Options) (*Optimizer, error) {
+	w, err := newWorkshop(g, spec.ForSearch(g, policyOf(opts)))
 	if err != nil {
 		return nil, err
 	}
-	return w.optimizer(spec.own(), policy, opts)
+	return w.optimizer(spec.own(), opts)
 }
 
-// Sibling returns an Optimizer on the same graph and with the same Spec that was
-// told nothing. The two may be used at once, and share what is costly to make
-// unless their policies want other kernels: what it suggests is what a new one
-// would.
-func (o *Optimizer) Sibling(policy string, opts bayesopt.Options) (*Optimizer, error) {
-	if g := o.of.graph; suited(g, o.spec, policy, opts).Method != o.of.spec.Method {
-		return NewOptimizer(g, o.spec, policy, opts)
+// Sibling returns an Optimizer on the same graph and with the same Spec, without
+// measurements. The two may be used concurrently and share features and
+// eigenvectors unless their policies need different representations. It suggests
+// the same nodes as a new one.
+func (o *Optimizer) Sibling(opts bayesopt.Options) (*Optimizer, error) {
+	if g := o.of.graph; o.spec.ForSearch(g, policyOf(opts)).Method != o.of.spec.Method {
+		return NewOptimizer(g, o.spec, opts)
 	}
-	return o.of.optimizer(o.spec, policy, opts)
+	return o.of.optimizer(o.spec, opts)
+}
+
+// policyOf returns the policy of an Optimizer with these options.
+func policyOf(opts bayesopt.Options) bayesopt.Policy {
+	if opts.Policy == nil {
+		return opts.Goal.Policy()
+	}
+	return opts.Policy
 }
 
 const (
 	crowdDegree = 8       // mean degree from which a few hops reach everywhere,
-	crowdNNZ    = 800_000 // and edges, both ways, up to which a draw by series takes 0.1 s
+	crowdNNZ    = 800_000 // and entries of the matrix up to which a draw by series takes 0.1 s
 )
 
-// drawing is the Spec for models that are drawn from again and again: on all but
-// small graphs features are the quickest to draw from. Where nodes have many
-// neighbours features are long and noisy; there an exact series is as quick, if
-// all that is wanted is draws. Variances of many nodes it is slow at.
-func drawing(g *graph.Graph, spec Spec, onlyDraws bool) Spec {
-	if spec.Method != "" || g.Len() <= denseNodes {
-		return spec
+// ForSearch returns the Spec with the representation that is quickest for a search
+// by a policy, where it leaves that open: random features on all but small graphs.
+// On graphs of high degree, where features are long and noisy, an exact series draws
+// as quickly, but is slow at the variances of many nodes; Thompson sampling needs
+// draws only. A nil policy needs variances.
+func (s Spec) ForSearch(g *graph.Graph, p bayesopt.Policy) Spec {
+	if s.Method != "" || g.Len() <= denseNodes {
+		return s
 	}
 	nnz := g.Adjacency().NNZ()
-	if spec.Method = "grf"; onlyDraws && nnz > crowdDegree*g.Len() && nnz <= crowdNNZ {
-		spec.Method = "series"
+	_, draws := p.(bayesopt.Thompson)
+	if s.Method = "grf"; draws && nnz > crowdDegree*g.Len() && nnz <= crowdNNZ {
+		s.Method = "series"
 	}
-	return spec
+	return s
 }
 
-// suited is the Spec for what an Optimizer does.
-func suited(g *graph.Graph, spec Spec, policy string, opts bayesopt.Options) Spec {
-	return drawing(g, spec, opts.Policy == nil && onlyDraws(policy, opts.Goal))
-}
-
-// onlyDraws reports whether a policy needs nothing of a model but draws.
-func onlyDraws(policy string, goal bayesopt.Goal) bool {
-	return policy == "thompson" || policy == "" && goal.Seeks()
-}
-
-// optimizer returns one that shares the workshop, which several may do at once.
-func (w *workshop) optimizer(asked Spec, policy string, opts bayesopt.Options) (_ *Optimizer, err error) {
-	if opts.Policy == nil {
-		if opts.Policy, err = bayesopt.PolicyNamed(policy, opts.Goal, w.graph.Adjacency()); err != nil {
-			return nil, err
-		}
-	}
+// optimizer returns an Optimizer that shares the workshop, which several may do
+// concurrently.
+func (w *workshop) optimizer(asked Spec, opts bayesopt.Options) (*Optimizer, error) {
 	inner, err := bayesopt.New(trainer{w}, opts)
 	if err != nil {
 		return nil, err

@@ -65,7 +65,7 @@ func TestPoliciesKnowNodesOfTheGraph(t *testing.T) {
 	told := []int{4, 1, 16, 9, 3, 14}
 	value := func(node int) float64 { return math.Sin(float64(node)) + float64(node%2) }
 	build := func(opts bayesopt.Options) *grfgp.Optimizer {
-		o, err := grfgp.NewOptimizer(g, grfgp.Spec{Family: "diffusion", Scales: "one"}, "", opts)
+		o, err := grfgp.NewOptimizer(g, grfgp.Spec{Family: "diffusion", Scales: "one"}, opts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,14 +127,11 @@ func TestOptimizerRefuses(t *testing.T) {
 	for _, opts := range []bayesopt.Options{
 		{Allowed: []int{20}}, {Policy: bayesopt.VarianceReduction{Over: []int{-1}}}, {Goal: bayesopt.Threshold(math.NaN())},
 	} {
-		if _, err := grfgp.NewOptimizer(g, grfgp.Spec{}, "", opts); !errors.Is(err, bayesopt.ErrOptions) {
+		if _, err := grfgp.NewOptimizer(g, grfgp.Spec{}, opts); !errors.Is(err, bayesopt.ErrOptions) {
 			t.Errorf("%+v: %v", opts, err)
 		}
 	}
-	if _, err := grfgp.NewOptimizer(g, grfgp.Spec{}, "straddle", bayesopt.Options{}); !errors.Is(err, bayesopt.ErrOptions) {
-		t.Errorf("straddle to maximize: %v", err)
-	}
-	o, err := grfgp.NewOptimizer(g, grfgp.Spec{Family: "diffusion", Scales: "one"}, "", bayesopt.Options{})
+	o, err := grfgp.NewOptimizer(g, grfgp.Spec{Family: "diffusion", Scales: "one"}, bayesopt.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,12 +172,12 @@ func TestSiblingsDoNotDependOnTheFirst(t *testing.T) {
 		chosen, _ := o.Chosen()
 		return chosen.Method
 	}
-	first, err := grfgp.NewOptimizer(g, spec, "", learns)
+	first, err := grfgp.NewOptimizer(g, spec, learns)
 	if err != nil {
 		t.Fatal(err)
 	}
-	alone := method(grfgp.NewOptimizer(g, spec, "", draws))
-	if beside := method(first.Sibling("", draws)); beside != alone || beside == method(first.Sibling("", learns)) {
+	alone := method(grfgp.NewOptimizer(g, spec, draws))
+	if beside := method(first.Sibling(draws)); beside != alone || beside == method(first.Sibling(learns)) {
 		t.Errorf("%s as a sibling, %s alone", beside, alone)
 	}
 }
@@ -192,7 +189,7 @@ func ExampleOptimizer_run() {
 	measure := func(_ context.Context, node int) (float64, error) {
 		return math.Cos(2 * math.Pi * float64(node) / 60), nil
 	}
-	o, err := grfgp.NewOptimizer(g, grfgp.Spec{}, "", bayesopt.Options{Goal: bayesopt.Threshold(0.45), Seed: 1})
+	o, err := grfgp.NewOptimizer(g, grfgp.Spec{}, bayesopt.Options{Goal: bayesopt.Threshold(0.45), Seed: 1})
 	if err != nil {
 		panic(err)
 	}
@@ -226,7 +223,7 @@ func ExampleOptimizer_run() {
 func ExampleOptimizer_Ask() {
 	ctx := context.Background()
 	g, _ := graph.Grid(6, 6)
-	o, err := grfgp.NewOptimizer(g, grfgp.Spec{}, "", bayesopt.Options{Goal: bayesopt.Learn})
+	o, err := grfgp.NewOptimizer(g, grfgp.Spec{}, bayesopt.Options{Goal: bayesopt.Learn})
 	if err != nil {
 		panic(err)
 	}
