@@ -28,11 +28,10 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	noise, err := read.NoiseVar() // nil without a column of sds
+	data, err := gp.DataOf(read) // with noise variances, if the file has a column of sds
 	if err != nil {
 		log.Fatal(err)
 	}
-	data := gp.Data{Nodes: read.Nodes, Y: read.Values, NoiseVar: noise, Count: read.Count, Scatter: read.Scatter}
 	model, err := grfgp.Fit(ctx, net.Graph, data, grfgp.Spec{})
 	if err != nil {
 		log.Fatal(err)

@@ -161,6 +161,12 @@ func (l *ClassLabels) numbers() (value []float64, all bool) {
 	return value, true
 }
 
+// ClassNumbers returns what a classifier is fitted to (see gp.LabelsOf): nodes, the
+// numbers of their classes, and how many classes there are.
+func (l *ClassLabels) ClassNumbers() (nodes, class []int, classes int) {
+	return l.Nodes, l.Class, len(l.Classes)
+}
+
 // Counts returns the number of labels of each class.
 func (l *ClassLabels) Counts() []int {
 	counts := make([]int, len(l.Classes))

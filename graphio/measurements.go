@@ -22,13 +22,8 @@ const (
 )
 
 // Measurements are values at some nodes of a graph: Values[k] was measured at
-// node Nodes[k]. Nodes come in the order in which they are first seen. As
-// measurements of the package gp they are
-//
-//	gp.Data{Nodes: m.Nodes, Y: m.Values, NoiseVar: noise, Count: m.Count, Scatter: m.Scatter}
-//
-// with noise from NoiseVar. Without Count the mean of several readings would pass
-// for one reading.
+// node Nodes[k]. Nodes come in the order in which they are first seen. gp.DataOf
+// makes them the data of a model.
 type Measurements struct {
 	Nodes   []int
 	Values  []float64
@@ -273,25 +268,24 @@ func (m *measurementReader) judge() error {
 // tooLarge reports whether a number is none.
 func tooLarge(v float64) bool { return !(math.Abs(v) <= math.MaxFloat64) }
 
-// NoiseVar returns the variance of the noise of each value, nil without a column of
-// standard deviations. It is an error if some values have none.
-func (m *Measurements) NoiseVar() ([]float64, error) {
-	if m.SD == nil {
-		return nil, nil
-	}
+// Statistics returns what a model is fitted to (see gp.DataOf): for each value its
+// node, the variance sd² of its noise (nil without a column of standard deviations),
+// the number of measurements behind it, and their scatter. It is an error if only
+// some values have a standard deviation.
+func (m *Measurements) Statistics() (nodes []int, values, noiseVar []float64, count []int, scatter []float64, err error) {
 	missing := 0
-	all := make([]float64, len(m.SD))
-	for k, sd := range m.SD {
-		if all[k] = sd * sd; !(sd >= 0) {
+	for _, sd := range m.SD {
+		noiseVar = append(noiseVar, sd*sd)
+		if !(sd >= 0) {
 			missing++
 		}
 	}
 	if missing > 0 {
-		return nil, &Error{Code: CodeContent, Table: TableMeasurements, File: m.Report.File,
-			What:     fmt.Sprintf("%d of %d values have no sd, or are means of readings some of which have none", missing, len(all)),
+		return nil, nil, nil, nil, nil, &Error{Code: CodeContent, Table: TableMeasurements, File: m.Report.File,
+			What:     fmt.Sprintf("%d of %d values have no sd, or are means of readings some of which have none", missing, len(m.SD)),
 			Remedies: []Remedy{do("fill them in"), do("leave these rows out"), do("take the column out of the file")}}
 	}
-	return all, nil
+	return m.Nodes, m.Values, noiseVar, m.Count, m.Scatter, nil
 }
 
 // Enough returns an error where a model would have nothing to learn from: one

@@ -239,7 +239,7 @@ func TestNoiseVar(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		noise, err := m.NoiseVar()
+		_, _, noise, _, _, err := m.Statistics()
 		if got := fmt.Sprint(noise, " ", err); got != want {
 			t.Errorf("%q: %s, want %s", text, got, want)
 		}

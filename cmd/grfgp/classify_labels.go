@@ -109,7 +109,7 @@ func (l *labelFlags) loadLabels(ctx context.Context, a *app, in *input) (*classD
 		return nil, err
 	}
 	d.net = net
-	d.data = gp.Labels{Nodes: d.labels.Nodes, Class: d.labels.Class, Classes: len(d.labels.Classes)}
+	d.data = gp.LabelsOf(d.labels)
 	return &d, nil
 }
 

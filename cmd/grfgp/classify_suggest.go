@@ -110,7 +110,7 @@ func (f *suggestFlags) loadSites(ctx context.Context, a *app) (d *classData, s *
 		return d, s, idle, nil
 	}
 	a.tell(d.labels.Report)
-	d.data = gp.Labels{Nodes: d.labels.Nodes, Class: d.labels.Class, Classes: len(d.labels.Classes)}
+	d.data = gp.LabelsOf(d.labels)
 	var what *graphio.Error
 	if err := d.labels.Enough(); errors.As(err, &what) {
 		idle = what.What

@@ -122,7 +122,7 @@ func loadData(ctx context.Context, a *app, f *fitFlags, spec grfgp.Spec) (*model
 		return nil, err
 	}
 	d.net = net
-	d.data, err = dataOf(d.measurements)
+	d.data, err = gp.DataOf(d.measurements)
 	return &d, err
 }
 
@@ -134,12 +134,6 @@ func enough(m *graphio.Measurements, spec grfgp.Spec) error {
 		file.Remedies = append(file.Remedies, graphio.Remedy{Do: "give what is known: --mean and --noise-sd"})
 	}
 	return err
-}
-
-// dataOf returns measurements as a model takes them.
-func dataOf(m *graphio.Measurements) (gp.Data, error) {
-	noise, err := m.NoiseVar()
-	return gp.Data{Nodes: m.Nodes, Y: m.Values, NoiseVar: noise, Count: m.Count, Scatter: m.Scatter}, err
 }
 
 // measuredNodes returns how many nodes were measured: what can be left out.

@@ -40,7 +40,7 @@ func doubling(name string, run func(part int) error) *experiment.Experiment {
 		},
 		Show: func(_ experiment.Options, r *experiment.Results) (*experiment.Section, error) {
 			return &experiment.Section{
-				Tables:   []experiment.Table{experiment.Compare("Table <T>", "", experiment.Beside{What: "sum", Paper: "6", Theirs: r.Rows.Over("double").String(), Differs: "nothing"}), {Title: "Empty table", Head: []string{"a"}}},
+				Tables:   []experiment.Table{experiment.Compare("Table <T>", "", experiment.Comparison{What: "sum", Paper: "6", Theirs: r.Rows.Over("double").String(), Differs: "nothing"}), {Title: "Empty table", Head: []string{"a"}}},
 				Figures:  []experiment.Figure{{Name: "line", Caption: "a line & a caption", Picture: plot.Chart{Title: "t"}.Picture()}},
 				Findings: []string{"found <it>"},
 			}, nil

@@ -230,7 +230,7 @@ func (a *app) ask(ctx context.Context, f *suggestFlags, spec grfgp.Spec, t *sugg
 	}
 	var d gp.Data
 	if t.measurements != nil {
-		if d, err = dataOf(t.measurements); err != nil {
+		if d, err = gp.DataOf(t.measurements); err != nil {
 			return nil, err
 		}
 	}

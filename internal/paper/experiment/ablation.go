@@ -27,8 +27,8 @@ var meshArms = []meshArm{
 	{name: "clean-ad-hoc", matrix: graph.NormalizedAdjacency, sampler: walk.AdHoc},
 }
 
-// meshArm is a kernel: the exact diffusion kernel, or features of walks on a
-// matrix, with free coefficients or those of a diffusion kernel.
+// meshArm is a kernel: the exact diffusion kernel, or random-walk features on a matrix,
+// with free coefficients or those of a diffusion kernel.
 type meshArm struct {
 	name    string
 	matrix  graph.Normalization
@@ -37,16 +37,16 @@ type meshArm struct {
 	free    bool
 }
 
-// meshSettings are those of a part: all arms on one function.
+// meshSettings are the settings of a part: all arms on one function.
 type meshSettings struct {
 	Graph  string // mesh or hubs
 	Arms   []string
-	Walks  int     // of all arms but clean-grf
-	Halt   float64 // likewise
+	Walks  int     // per node, of all arms except clean-grf
+	Halt   float64 // halting probability of the same arms
 	Hops   int
-	Beta   float64 // of the function that is drawn
-	Height float64 // its σ²
-	Noise  float64 // s.d. of measurements
+	Beta   float64 // of the prior that the function is drawn from
+	Height float64 // its variance σ²
+	Noise  float64 // standard deviation
 	Train  int
 	Seed   uint64
 }
@@ -55,21 +55,21 @@ const meshSide = 30
 
 func ablation() *Experiment {
 	return &Experiment{
-		Name: "ablation", Title: "What the importance weights are worth (Table 5, Figure 5)", Version: 3,
-		About: "A function drawn from 10 exp(−10 L̃) on a mesh of 30 × 30 nodes is learned from 90 of them, read with noise of standard deviation 0.1. Errors are against the function " +
-			"itself at the other 810 nodes; NLPD is the mean negative log density of the function there. The authors' protocol takes 10,000 walks a node that halt with probability 0.01, " +
-			"hops 0 to 9 on the Laplacian, with a learnable coefficient for every hop; ad hoc leaves out the weights 1/p(walk) (equation 13). The clean protocol takes the default features on Ã and a diffusion " +
-			"kernel. All systems are solved by a factor, theirs and ours. The paper shows one draw; here there are many, and the same on a graph with hubs.",
+		Name: "ablation", Title: "Effect of the importance weights (Table 5, Figure 5)", Version: 3,
+		About: "A function is drawn from a Gaussian process with covariance 10 exp(−10 L̃) on a mesh of 30 × 30 nodes and learned from 90 measurements with noise of standard deviation 0.1. " +
+			"RMSE and NLPD (mean negative log predictive density) are those of the noise-free function at the other 810 nodes. The authors' protocol uses 10,000 walks per node with halting probability 0.01, " +
+			"0 to 9 hops on the Laplacian, and a learnable coefficient per hop; the ad-hoc variant omits the importance weights 1/p(walk) (equation 13). The clean protocol uses the default features on Ã with a diffusion " +
+			"kernel. Both protocols solve all systems by a Cholesky factorisation. The paper shows one draw of the function; here there are many, also on a graph with hubs.",
 		Columns: []Column{
-			{"graph", Key, "mesh: 30 × 30; hubs: 900 nodes by preferential attachment, 2 edges each"},
-			{"arm", Key, "exact: diffusion kernel; grf, ad-hoc: walks on I − Ã, with and without weights; raw: weighted walks on A; clean-grf: default features on Ã, coefficients of a diffusion kernel; walks-grf, clean-ad-hoc: the same by independent walks, with weights and with their mean instead"},
-			{"seed", Key, "of function, measurements and walks"},
-			{"rmse", Number, "against the function, at nodes without a measurement"},
-			{"nlpd", Number, "nats a node, likewise"},
-			{"coverage", Number, "share of these nodes whose value is inside the 95 % interval"},
-			{"noise_sd", Number, "as learned; in truth 0.1"},
+			{"graph", Key, "mesh: 30 × 30 nodes; hubs: 900 nodes by preferential attachment, 2 edges per new node"},
+			{"arm", Key, "exact: diffusion kernel; grf, ad-hoc: walks on I − Ã with and without importance weights; raw: weighted walks on A; clean-grf: default features on Ã with the coefficients of a diffusion kernel; walks-grf, clean-ad-hoc: the same with independent walks, with importance weights and with their mean instead"},
+			{"seed", Key, "seed of function, measurements and walks"},
+			{"rmse", Number, "of the posterior mean against the noise-free function, at nodes without a measurement"},
+			{"nlpd", Number, "nats per node, for the same nodes"},
+			{"coverage", Number, "share of these nodes whose value is in the 95 % credible interval"},
+			{"noise_sd", Number, "learned noise standard deviation; the true one is 0.1"},
 			{"loglik", Number, "log marginal likelihood of the standardised measurements"},
-			{"fit_seconds", Cost, "walks and learning"},
+			{"fit_seconds", Cost, "sampling walks and learning"},
 		},
 		TimeColumns: []string{"fit_seconds"},
 		Parts:       meshParts,
@@ -88,7 +88,7 @@ func meshParts(o Options) []Part {
 			s := meshSettings{Graph: on, Arms: arms, Walks: 10_000, Halt: 0.01, Hops: 9, Beta: 10, Height: 10, Noise: 0.1, Train: 90, Seed: o.Seed + uint64(seed)}
 			work := 4.0
 			if on == "hubs" {
-				s.Height = 1 // such a function varies more: about as much as the other on the mesh
+				s.Height = 1 // with σ² = 1 the function varies about as much here as with 10 on the mesh
 				work = 6
 			}
 			if o.Quick {
@@ -103,7 +103,7 @@ func meshParts(o Options) []Part {
 
 func meshPartName(on string, seed uint64) string { return fmt.Sprintf("%s-seed%d", on, seed) }
 
-// task draws the function and the measurements: the same for all arms.
+// task draws the function and the measurements, which all arms share.
 func (s meshSettings) task(ctx context.Context) (*meshTask, error) {
 	g, err := graph.Grid(meshSide, meshSide)
 	if s.Graph == "hubs" {
@@ -141,7 +141,7 @@ type meshTask struct {
 	data  gp.Data
 }
 
-// kernel makes the kernel of an arm, and values to learn from.
+// kernel returns the kernel of an arm, and starting values of its hyperparameters.
 func (s meshSettings) kernel(ctx context.Context, t *meshTask, arm meshArm) (kernel.Kernel, [][]float64, error) {
 	if arm.exact {
 		return t.exact, nil, nil
@@ -169,9 +169,9 @@ func (s meshSettings) kernel(ctx context.Context, t *meshTask, arm meshArm) (ker
 	return k, [][]float64{{1, 2}, {1, 5}, {1, 10}, {1, 20}}, err
 }
 
-// lifted is a diffusion kernel with f_l multiplied by by^l. Ad hoc walks lack a
-// weight of degree/(1−p) for every step; with its mean put back, what is lost is how
-// weights differ, and not just their size.
+// lifted is a diffusion kernel with f_l multiplied by by^l. Ad-hoc walks lack a weight of
+// degree/(1−p) per step. Multiplying by the mean weight isolates the effect of its
+// variation between steps.
 type lifted struct {
 	kernel.Diffusion
 	by float64
@@ -183,7 +183,7 @@ func (m lifted) Coeffs(dst, theta []float64) {
 	m.lift(dst)
 }
 
-// CoeffsGrad sets the derivatives by σ² and β.
+// CoeffsGrad sets the derivatives with respect to σ² and β.
 func (m lifted) CoeffsGrad(dst [][]float64, theta []float64) {
 	m.Diffusion.CoeffsGrad(dst, theta)
 	for _, d := range dst {
@@ -197,16 +197,15 @@ func (m lifted) lift(dst []float64) {
 	}
 }
 
-// freeStarts are coefficients to learn from: those of diffusion kernels. The
-// authors draw them from a normal law, from where learning mostly ends in worse
-// places.
+// freeStarts returns starting values of free coefficients: those of diffusion kernels.
+// The authors start from normal deviates, which mostly lead to worse optima.
 func freeStarts(hops int, arm meshArm) [][]float64 {
 	var starts [][]float64
 	for _, half := range []float64{0.25, 1, 3} {
-		ratio := -half // of the Laplacian: (−β/2)^l / l!
+		ratio := -half // on the Laplacian: (−β/2)^l / l!
 		switch {
 		case arm.matrix == graph.RawAdjacency:
-			ratio = half / 4 // weights are 1 and not a quarter
+			ratio = half / 4 // edge weights are 1 instead of 1/4
 		case arm.sampler == walk.AdHoc:
 			ratio = half
 		}
@@ -220,7 +219,7 @@ func freeStarts(hops int, arm meshArm) [][]float64 {
 	return starts
 }
 
-// run learns the function by every arm.
+// run learns the function with every arm.
 func (s meshSettings) run(ctx context.Context, progress func(done, total int64)) (*Result, error) {
 	t, err := s.task(ctx)
 	if err != nil {
@@ -242,7 +241,7 @@ func (s meshSettings) run(ctx context.Context, progress func(done, total int64))
 	return r, nil
 }
 
-// learn fits an arm and judges what it predicts.
+// learn fits an arm and scores its predictions.
 func (s meshSettings) learn(ctx context.Context, t *meshTask, arm meshArm) (row Row, mean, sd []float64, err error) {
 	begin := time.Now()
 	k, starts, err := s.kernel(ctx, t, arm)
@@ -268,15 +267,15 @@ func (s meshSettings) learn(ctx context.Context, t *meshTask, arm meshArm) (row 
 	for i, v := range sd {
 		sd[i] = math.Sqrt(v)
 	}
-	row = judgeField(t.truth, mean, sd, t.data.Nodes)
+	row = scoreField(t.truth, mean, sd, t.data.Nodes)
 	row["graph"], row["arm"], row["seed"] = s.Graph, arm.name, int(s.Seed)
 	row["noise_sd"], row["loglik"], row["fit_seconds"] = report.NoiseSD, report.LogLikelihood, seconds
 	return row, mean, sd, nil
 }
 
-// judgeField compares means and standard deviations of a function with itself, at
-// the nodes that were not measured.
-func judgeField(truth, mean, sd []float64, measured []int) Row {
+// scoreField scores posterior means and standard deviations against the function, at
+// nodes without a measurement.
+func scoreField(truth, mean, sd []float64, measured []int) Row {
 	skip := make([]bool, len(truth))
 	for _, i := range measured {
 		skip[i] = true

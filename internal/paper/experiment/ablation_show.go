@@ -7,15 +7,15 @@ import (
 	"grfgp/internal/plot"
 )
 
-// meshNames are the arms in words.
+// meshNames are the names of the arms in tables and figures.
 var meshNames = map[string]string{
 	"exact":        "diffusion, exact",
 	"grf":          "GRFs, authors'",
 	"ad-hoc":       "ad hoc, authors'",
 	"raw":          "GRFs on raw A",
 	"clean-grf":    "GRFs, clean",
-	"walks-grf":    "GRFs on Ã, as many walks",
-	"clean-ad-hoc": "ad hoc on Ã, as many walks",
+	"walks-grf":    "GRFs on Ã, same number of walks",
+	"clean-ad-hoc": "ad hoc on Ã, same number of walks",
 }
 
 func showAblation(o Options, r *Results) (*Section, error) {
@@ -24,12 +24,12 @@ func showAblation(o Options, r *Results) (*Section, error) {
 	s.Figures = meshFigures(r, meshPartName("mesh", o.Seed))
 	s.Findings = meshFindings(mesh)
 	if o.Quick {
-		s.Findings = append(s.Findings, "This was a quick look: two functions, and a tenth of the walks.")
+		s.Findings = append(s.Findings, "This was a quick run with two functions and a tenth of the walks.")
 	}
 	return s, nil
 }
 
-// meshFigures draw the first function on the mesh with what each kernel makes of it.
+// meshFigures draws the first function on the mesh with the posteriors of the kernels.
 func meshFigures(r *Results, first string) []Figure {
 	truth := r.Array(first, "truth")
 	if truth == nil {
@@ -43,7 +43,7 @@ func meshFigures(r *Results, first string) []Figure {
 		return plot.Mesh(plot.MeshData{Title: title, Rows: meshSide, Cols: meshSide, Values: values, Like: like, Marked: measured, Mark: "measured"})
 	}
 	shown := []string{"exact", "grf", "ad-hoc", "raw", "clean-grf"}
-	field, spread := slices.Clone(truth), []float64(nil) // for one scale of colours each
+	field, spread := slices.Clone(truth), []float64(nil) // for a common colour scale
 	for _, arm := range shown {
 		field = append(field, r.Array(first, "mean-"+arm)...)
 		spread = append(spread, r.Array(first, "sd-"+arm)...)
@@ -55,28 +55,28 @@ func meshFigures(r *Results, first string) []Figure {
 	}
 	return []Figure{
 		{Name: "means", Wide: true, Picture: plot.Panels("", 3, means...),
-			Caption: "Figure 5 again: the function, and what each kernel makes of 90 measurements (posterior means; the first draw)."},
+			Caption: "As Figure 5: the function, and the posterior means of each kernel given 90 measurements (first draw)."},
 		{Name: "sds", Wide: true, Picture: plot.Panels("", 3, sds...),
-			Caption: "The standard deviation that each kernel gives the function, on one scale of colours. The paper shows none."},
+			Caption: "Posterior standard deviations of each kernel, on a common colour scale. The paper does not show them."},
 	}
 }
 
-// table5 is Table 5 beside ours.
+// table5 compares our errors with Table 5.
 func table5(mesh Rows) Table {
 	over := func(arm, column string) string { return mesh.Where("arm", arm).Over(column).String() }
-	row := func(what, column, paper, theirs, clean, differs string) Beside {
-		b := Beside{What: what, Paper: paper, Differs: differs, Theirs: over(theirs, column)}
+	row := func(what, column, paper, theirs, clean, differs string) Comparison {
+		b := Comparison{What: what, Paper: paper, Differs: differs, Theirs: over(theirs, column)}
 		if clean != "" {
 			b.Clean = over(clean, column)
 		}
 		return b
 	}
-	t := Compare("Error against the function (Table 5)",
-		"Ours: mean ± standard deviation between draws. The paper shows one draw, so its column has no spread. In the authors' code the ad-hoc row comes from weighted walks on the raw matrix A; their later run, with the ablation as described, gave "+
+	t := Compare("Error against the noise-free function (Table 5)",
+		"Ours: mean ± standard deviation over draws. The paper shows one draw, so its column has no ±. In the authors' code the ad-hoc row comes from weighted walks on the raw matrix A; a later run of theirs, with the ablation as described in the paper, has "+
 			"RMSE and NLPD of 0.121 and 0.276 (diffusion), 0.156 and 0.611 (GRFs), 0.182 and 0.727 (ad hoc).",
-		row("diffusion, RMSE", "rmse", "0.262", "exact", "exact", "one kernel in both protocols"),
+		row("diffusion, RMSE", "rmse", "0.262", "exact", "exact", "the same kernel in both protocols"),
 		row("GRFs, RMSE", "rmse", "0.339", "grf", "clean-grf", "clean: walks on Ã instead of the Laplacian, two hyperparameters instead of ten"),
-		row("ad hoc, RMSE", "rmse", "0.573", "ad-hoc", "clean-ad-hoc", "as the paper describes it, the same features without weights; clean: on Ã, with the mean of the weights put back"),
+		row("ad hoc, RMSE", "rmse", "0.573", "ad-hoc", "clean-ad-hoc", "as described in the paper: the same features without importance weights; clean: on Ã, multiplied by the mean weight"),
 		row("ad hoc as coded, RMSE", "rmse", "0.573", "raw", "", "weighted walks on A"),
 		row("diffusion, NLPD", "nlpd", "0.090", "exact", "exact", ""),
 		row("GRFs, NLPD", "nlpd", "0.339", "grf", "clean-grf", ""),
@@ -85,19 +85,19 @@ func table5(mesh Rows) Table {
 	return t
 }
 
-// meshTable lists all arms on one graph.
+// meshTable has a row per arm on one graph.
 func meshTable(title string, rows Rows) Table {
-	t := Table{Title: title, Head: []string{"", "RMSE", "more than exact", "NLPD", "coverage of 95 %", "learned noise", "log likelihood", "seconds", "draws"},
-		Note: "Mean ± standard deviation between draws; “more than exact” is the mean difference from the exact kernel on the same draw ± its standard error. The noise is 0.1."}
+	t := Table{Title: title, Head: []string{"", "RMSE", "excess over exact", "NLPD", "95 % coverage", "learned noise", "log likelihood", "seconds", "draws"},
+		Note: "Mean ± standard deviation over draws; “excess over exact” is the mean difference of RMSE from the exact kernel on the same draw ± its standard error. The true noise is 0.1."}
 	for _, a := range meshArms {
 		mine := rows.Where("arm", a.name)
 		if len(mine) == 0 {
 			continue
 		}
-		more := less(mine, rows.Where("arm", "exact"), "seed", "rmse")
+		more := pairedDifference(mine, rows.Where("arm", "exact"), "seed", "rmse")
 		gap := "–"
 		if more.N > 1 && a.name != "exact" {
-			gap = more.ofMean().String()
+			gap = more.withSE().String()
 		}
 		t.Rows = append(t.Rows, []string{
 			meshNames[a.name], mine.Over("rmse").String(), gap, mine.Over("nlpd").String(), fmt.Sprintf("%.3f", mine.Over("coverage").Mean),
@@ -109,20 +109,20 @@ func meshTable(title string, rows Rows) Table {
 
 func meshFindings(mesh Rows) []string {
 	compare := func(a, b string) (Spread, string) {
-		d := less(mesh.Where("arm", a), mesh.Where("arm", b), "seed", "rmse")
-		return d, judged(d, "RMSE", false)
+		d := pairedDifference(mesh.Where("arm", a), mesh.Where("arm", b), "seed", "rmse")
+		return d, verdict(d, "RMSE", false)
 	}
 	_, clean := compare("clean-grf", "exact")
 	_, even := compare("clean-ad-hoc", "walks-grf")
 	bare, without := compare("ad-hoc", "grf")
 	_, raw := compare("raw", "grf")
 	if bare.N > 1 && bare.Mean < 2*bare.SE() {
-		without += ". Where degrees are nearly all the same, such coefficients can make up for much of the weights, and weighted walks on the Laplacian are noisy"
+		without += ". Where degrees are nearly equal, learnable coefficients can compensate for most of the missing weights, and weighted walks on the Laplacian are noisy"
 	}
 	return []string{
-		"The clean features against the exact kernel: " + clean + ".",
-		"Giving every step the same weight, the mean of all, the walks on Ã being the same: " + even + ".",
-		"Leaving out the weights in the authors' features, with a learnable coefficient for every hop: " + without + ".",
-		"What the authors' code calls ad hoc, weighted walks on the raw matrix A, against their features: " + raw + ".",
+		"Clean features compared with the exact kernel: " + clean + ".",
+		"The same walks on Ã with the mean importance weight for every step: " + even + ".",
+		"The authors' features without importance weights, with a learnable coefficient per hop: " + without + ".",
+		"The ad-hoc variant of the authors' code, weighted walks on the raw matrix A, compared with their features: " + raw + ".",
 	}
 }

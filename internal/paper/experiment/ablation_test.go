@@ -31,7 +31,7 @@ func TestAblationQuickly(t *testing.T) {
 }
 
 func TestJudgeField(t *testing.T) {
-	row := judgeField([]float64{5, 1, 2, 3}, []float64{0, 1, 2, 0}, []float64{0, 1, 2, 1}, []int{0})
+	row := scoreField([]float64{5, 1, 2, 3}, []float64{0, 1, 2, 0}, []float64{0, 1, 2, 1}, []int{0})
 	density := (3*math.Log(2*math.Pi) + math.Log(4) + 9) / 2 / 3 // errors 0, 0 and 3 at s.d. 1, 2 and 1
 	if math.Abs(row.Num("rmse")-math.Sqrt(3)) > 1e-12 || math.Abs(row.Num("nlpd")-density) > 1e-12 || math.Abs(row.Num("coverage")-2.0/3) > 1e-12 {
 		t.Errorf("%v, want RMSE √3, NLPD %v and coverage 2/3", row, density)
@@ -43,7 +43,7 @@ func TestLess(t *testing.T) {
 		{"arm": "a", "seed": 1, "x": 3.0}, {"arm": "b", "seed": 1, "x": 1.0},
 		{"arm": "a", "seed": 2, "x": 8.0}, {"arm": "b", "seed": 2, "x": 7.0}, {"arm": "b", "seed": 3, "x": 100.0},
 	}
-	if d := less(rows.Where("arm", "a"), rows.Where("arm", "b"), "seed", "x"); d.N != 2 || d.Mean != 1.5 {
+	if d := pairedDifference(rows.Where("arm", "a"), rows.Where("arm", "b"), "seed", "x"); d.N != 2 || d.Mean != 1.5 {
 		t.Errorf("%+v", d)
 	}
 }

@@ -173,7 +173,7 @@ func search(ctx context.Context, task *searchTask, s searchSettings, a arm, row 
 		curve = append(curve, point.Loss)
 	}
 	costs(row, began, peak, replay.Effort)
-	return searched(row, curve), nil
+	return searchResult(row, curve), nil
 }
 
 // searchWalking searches with the authors' own walks.
@@ -185,7 +185,7 @@ func searchWalking(ctx context.Context, task *searchTask, s searchSettings, row 
 		return nil, err
 	}
 	costs(row, began, peak, effort)
-	return searched(row, curve), nil
+	return searchResult(row, curve), nil
 }
 
 // followWalks starts from the same nodes as other searches. Walks are noisy, and the noise
@@ -257,7 +257,7 @@ func uniform(ctx context.Context, task *searchTask, s searchSettings, row Row) (
 	for _, point := range sim.Uniform[s.Start-1:] {
 		curve, sd = append(curve, point.Loss), append(sd, point.SD)
 	}
-	r := searched(row, curve)
+	r := searchResult(row, curve)
 	r.Arrays["sd"] = sd[len(sd)-1:]
 	return r, nil
 }
@@ -274,12 +274,12 @@ func oracle(task *searchTask, s searchSettings, row Row) *Result {
 		curve = append(curve, most-best)
 	}
 	row["start"] = 0
-	return searched(row, curve)
+	return searchResult(row, curve)
 }
 
 // searched is a search whose regret after 0, 1, … steps is known. The curve is
 // kept where it changes.
-func searched(row Row, curve []float64) *Result {
+func searchResult(row Row, curve []float64) *Result {
 	steps := len(curve) - 1
 	row["regret_start"], row["regret_tenth"], row["regret"] = curve[0], curve[steps/10], curve[steps]
 	if at := slices.Index(curve, 0); at >= 0 {
@@ -295,7 +295,7 @@ func searched(row Row, curve []float64) *Result {
 }
 
 // unfolded is the curve that searched has kept.
-func unfolded(r *Results, part string) []float64 {
+func curveOf(r *Results, part string) []float64 {
 	steps, at, regret := r.Array(part, "steps"), r.Array(part, "at"), r.Array(part, "regret")
 	if len(steps) == 0 {
 		return nil

@@ -19,7 +19,7 @@ func showBayesopt(o Options, r *Results) (*Section, error) {
 	for _, a := range arms {
 		all.Head = append(all.Head, a.title)
 	}
-	var beside []Beside
+	var beside []Comparison
 	var charts []plot.Chart
 	var shown []panel
 	var missing []string
@@ -35,7 +35,7 @@ func showBayesopt(o Options, r *Results) (*Section, error) {
 		shown = append(shown, p)
 		line := []string{p.name(), fmt.Sprintf("%.0f", rows[0].Num("nodes")), fmt.Sprint(len(rows.Where("arm", "random")))}
 		for _, a := range arms {
-			s := rows.Where("arm", a.key).Over("regret").ofMean()
+			s := rows.Where("arm", a.key).Over("regret").withSE()
 			if sd := r.Array(searchName(p.key, a.key, 0), "sd"); len(sd) == 1 {
 				s = Spread{s.Mean, sd[0], 2} // known, not estimated
 			}
@@ -46,9 +46,9 @@ func showBayesopt(o Options, r *Results) (*Section, error) {
 			line = append(line, text)
 		}
 		all.Rows = append(all.Rows, line)
-		beside = append(beside, Beside{
-			What: p.name(), Paper: p.papers(), Theirs: rows.Where("arm", p.theirs()).Over("regret").ofMean().Fixed(3),
-			Clean: rows.Where("arm", "ours").Over("regret").ofMean().Fixed(3), Differs: p.differs(r, rows),
+		beside = append(beside, Comparison{
+			What: p.name(), Paper: p.papers(), Theirs: rows.Where("arm", p.theirs()).Over("regret").withSE().Fixed(3),
+			Clean: rows.Where("arm", "ours").Over("regret").withSE().Fixed(3), Differs: p.differs(r, rows),
 		})
 		for _, a := range []arm{armNamed("ours"), armNamed("authors"), armNamed("walks")} {
 			own := rows.Where("arm", a.key)
@@ -63,14 +63,14 @@ func showBayesopt(o Options, r *Results) (*Section, error) {
 	final := Compare("Final regret, mean ± standard error", "The authors' runs: their method / BFS / DFS / random after as many steps, as once read from the saved runs behind Figure 4; the paper prints no numbers, and the summaries that are public "+
 		"have the mean, least and largest regret over all iterations alone, so that they cannot be computed again from these. "+
 		"Nodes to start from differ from theirs, so their searches without a model and ours do too. By the authors' kernel is meant: their hops and schedule, with features that are practically exact in place of their walks and L-BFGS in place of Adam, "+
-		"so that it says nothing about their estimator; on social networks it is their walks, noise and all, with L-BFGS.", beside...).besides("authors' runs")
+		"so that it says nothing about their estimator; on social networks it is their walks, noise and all, with L-BFGS.", beside...).withSource("authors' runs")
 	final.Head[2] = "ours, authors' kernel: exact features, L-BFGS (social networks: their walks, L-BFGS)"
 	sizes, err := graphSizes(shown)
 	if err != nil {
 		return nil, err
 	}
 	section.Tables = []Table{final, all, costs, sizes}
-	section.Figures = drawn(Figure{Name: "panels", Wide: true, Picture: plot.Shared("Regret against steps", 4, charts...),
+	section.Figures = nonEmpty(Figure{Name: "panels", Wide: true, Picture: plot.Shared("Regret against steps", 4, charts...),
 		Caption: "Figure 4: panels a to k as in the paper, and the task of five peaks that it does not show. Regret in standard deviations of the table; bands are one standard error over seeds."})
 	if len(missing) > 0 && !o.Quick {
 		section.Findings = append(section.Findings, "Not run, for want of data: "+strings.Join(missing, ", ")+"; 'grfgp dataset list' says how to get it.")
@@ -122,7 +122,7 @@ func (p panel) differs(r *Results, rows Rows) string {
 	}
 	if free := rows.Where("arm", "authors").Over("regret"); p.social && free.N > 0 {
 		all = append(all, fmt.Sprintf("authors' protocol with their walks; with the same kernel free of noise %s, with their walks and random coefficients %s",
-			free.ofMean().Fixed(3), rows.Where("arm", "untrained").Over("regret").ofMean().Fixed(3)))
+			free.withSE().Fixed(3), rows.Where("arm", "untrained").Over("regret").withSE().Fixed(3)))
 	}
 	if p.data == "wind" {
 		all = append(all, "the grid with all edges alike, not weighted by distance")
@@ -142,11 +142,11 @@ func (p panel) theirs() string {
 func (p panel) meanRegret(r *Results, rows Rows, arm string) string {
 	var all []float64
 	for _, row := range rows.Where("arm", arm) {
-		if curve := unfolded(r, searchName(p.key, arm, int(row.Num("seed")))); len(curve) > 1 {
+		if curve := curveOf(r, searchName(p.key, arm, int(row.Num("seed")))); len(curve) > 1 {
 			all = append(all, stat.Mean(curve[1:], nil))
 		}
 	}
-	return SpreadOf(all).ofMean().Fixed(3)
+	return SpreadOf(all).withSE().Fixed(3)
 }
 
 // paperSizes is Table 6: nodes, edges and the highest degree.
@@ -201,7 +201,7 @@ func (p panel) chart(r *Results, rows Rows) plot.Chart {
 		line.Name = armNamed(a.key).title
 		var curves [][]float64
 		for _, row := range rows.Where("arm", a.key) {
-			curves = append(curves, unfolded(r, searchName(p.key, a.key, int(row.Num("seed")))))
+			curves = append(curves, curveOf(r, searchName(p.key, a.key, int(row.Num("seed")))))
 		}
 		for k := 0; len(curves) > 0 && k < len(curves[0]); k++ {
 			var at []float64
@@ -231,7 +231,7 @@ func bayesoptFindings(rows Rows) []string {
 					continue
 				}
 				own := rows.Where("panel", p.key)
-				gain := less(own.Where("arm", against.key), own.Where("arm", "ours"), "seed", "regret")
+				gain := pairedDifference(own.Where("arm", against.key), own.Where("arm", "ours"), "seed", "regret")
 				name, _, _ := strings.Cut(p.title, ",")
 				if paper {
 					name, _, _ = strings.Cut(p.key, "-")

@@ -54,7 +54,7 @@ func TestHonestyRows(t *testing.T) {
 	r := oracle(peak, searchSettings{Steps: 1000}, Row{})
 	all := &Results{arrays: map[string]map[string][]float64{}}
 	all.add("oracle", r)
-	curve := unfolded(all, "oracle")
+	curve := curveOf(all, "oracle")
 	for steps, want := range map[int]float64{10: .263, 100: .197, 1000: .090} {
 		if math.Abs(curve[steps]-want) > 5e-4 {
 			t.Errorf("the oracle has regret %.4f after %d steps, want %.3f", curve[steps], steps, want)
@@ -80,10 +80,10 @@ func TestHonestyRows(t *testing.T) {
 // A curve that is kept where it changes comes back whole.
 func TestSearchCurves(t *testing.T) {
 	for _, curve := range [][]float64{{3}, {3, 3, 2, 2, 2, 1, 0, 0}, {0, 0}, {5, 4, 3, 2, 1, 1}} {
-		r := searched(Row{}, curve)
+		r := searchResult(Row{}, curve)
 		all := &Results{arrays: map[string]map[string][]float64{}}
 		all.add("one", r)
-		if got := unfolded(all, "one"); !slices.Equal(got, curve) {
+		if got := curveOf(all, "one"); !slices.Equal(got, curve) {
 			t.Errorf("%v came back as %v", curve, got)
 		}
 		row := r.Rows[0]
@@ -181,7 +181,7 @@ func cachedSearches(t *testing.T, o Options, panels ...string) memory {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if cache[name], err = e.encode(c, settings, searched(row, []float64{3, 2, 1})); err != nil {
+		if cache[name], err = e.encode(c, settings, searchResult(row, []float64{3, 2, 1})); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -18,7 +18,7 @@ func showCora(o Options, r *Results) (*Section, error) {
 	theirs := func(arm string) string {
 		return r.Rows.Where("arm", arm).Where("split", "authors").Over("accuracy").Fixed(2)
 	}
-	clean := func(arm string) string { return randomSplits(r.Rows, arm).Over("accuracy").ofMean().Fixed(2) }
+	clean := func(arm string) string { return randomSplits(r.Rows, arm).Over("accuracy").withSE().Fixed(2) }
 	theirFeatures := "paper's likelihood: their features, inducing nodes chosen by their variance, not at random; with 300 of them " + theirs(authorsRobustMax) + "; Dirichlet: their features; random splits: ours, of 5 % density, in the shape of Matérn"
 	if o.Quick {
 		theirFeatures += "; a sixteenth of their walks"
@@ -59,7 +59,7 @@ func topicTable(r *Results) Table {
 		if len(rows) == 0 {
 			return
 		}
-		t.Rows = append(t.Rows, []string{arm, splits, fmt.Sprint(len(rows)), rows.Over("accuracy").ofMean().Fixed(2), rows.Over("nll").ofMean().Fixed(3), rows.Over("ece").ofMean().Fixed(3),
+		t.Rows = append(t.Rows, []string{arm, splits, fmt.Sprint(len(rows)), rows.Over("accuracy").withSE().Fixed(2), rows.Over("nll").withSE().Fixed(3), rows.Over("ece").withSE().Fixed(3),
 			Short(rows.Over("density").Mean), Short(rows.Over("seconds").Mean)})
 	}
 	var arms []string
@@ -139,7 +139,7 @@ func coraFindings(rows Rows) []string {
 	sampled, features := of("features, Dirichlet")
 	if matern.N > 1 && features.N > 1 {
 		found = append(found, fmt.Sprintf("Over %d random splits features have %s %% and the exact Matérn kernel %s %%, split by split %s. The paper has 87.04 and 86.72 %%, on one split whose standard error is 1.5 points.",
-			features.N, features.ofMean().Fixed(2), matern.ofMean().Fixed(2), judged(less(sampled, exact, "split", "accuracy"), "accuracy", true)))
+			features.N, features.withSE().Fixed(2), matern.withSE().Fixed(2), verdict(pairedDifference(sampled, exact, "split", "accuracy"), "accuracy", true)))
 	}
 	if _, diffusion := of("diffusion, Dirichlet"); diffusion.N > 1 {
 		const paper = 85.31
@@ -147,13 +147,13 @@ func coraFindings(rows Rows) []string {
 		if diffusion.Mean > paper+2*diffusion.SE() {
 			than = "more than the"
 		}
-		found = append(found, fmt.Sprintf("A diffusion kernel that is trained has %s %%, %s %.2f %% of the paper's, which took five steps.", diffusion.ofMean().Fixed(2), than, paper))
+		found = append(found, fmt.Sprintf("A diffusion kernel that is trained has %s %%, %s %.2f %% of the paper's, which took five steps.", diffusion.withSE().Fixed(2), than, paper))
 	}
 	spread, spreading := of("spreading")
 	if spreading.N > 1 {
-		text := fmt.Sprintf("Label spreading, which learns nothing but its reach, has %s %%", spreading.ofMean().Fixed(2))
+		text := fmt.Sprintf("Label spreading, which learns nothing but its reach, has %s %%", spreading.withSE().Fixed(2))
 		if auto, own := of("auto"); own.N > 1 {
-			text += fmt.Sprintf(", and what grfgp takes by itself %s %%: %s", own.ofMean().Fixed(2), judged(less(auto, spread, "split", "accuracy"), "accuracy", true))
+			text += fmt.Sprintf(", and what grfgp takes by itself %s %%: %s", own.withSE().Fixed(2), verdict(pairedDifference(auto, spread, "split", "accuracy"), "accuracy", true))
 		}
 		found = append(found, text+".")
 	}

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// less is the difference of a column between rows that have the same key.
-func less(rows, others Rows, key, column string) Spread {
+// pairedDifference summarises the differences of a column between rows with equal keys.
+func pairedDifference(rows, others Rows, key, column string) Spread {
 	var all []float64
 	for _, row := range rows {
 		for _, other := range others.Where(key, row[key]) {
@@ -18,26 +18,25 @@ func less(rows, others Rows, key, column string) Spread {
 	return SpreadOf(all)
 }
 
-// judged puts a difference in words: better or worse where it is beyond two standard
-// errors.
-func judged(d Spread, what string, moreIsBetter bool) string {
+// verdict describes a difference: "better" or "worse" if it exceeds two standard errors.
+func verdict(d Spread, what string, moreIsBetter bool) string {
 	switch {
 	case d.N < 2:
-		return "too few runs to tell"
+		return "too few runs to compare"
 	case math.Abs(d.Mean) <= 2*d.SE():
-		return fmt.Sprintf("no clear difference in %s (%s)", what, d.ofMean())
+		return fmt.Sprintf("no clear difference in %s (%s)", what, d.withSE())
 	}
 	word := "worse"
 	if (d.Mean > 0) == moreIsBetter {
 		word = "better"
 	}
 	d.Mean = math.Abs(d.Mean)
-	return fmt.Sprintf("%s by %s in %s", word, d.ofMean(), what)
+	return fmt.Sprintf("%s by %s in %s", word, d.withSE(), what)
 }
 
-// grouped returns the mean of a − b and its standard error where readings of a
-// group are not independent: by the spread of the groups' sums.
-func grouped(a, b []float64, group func(k int) int) (mean, se float64) {
+// clusteredDifference returns the mean of a − b and its cluster-robust standard error: values
+// within a group may be correlated.
+func clusteredDifference(a, b []float64, group func(k int) int) (mean, se float64) {
 	n := float64(len(a))
 	for k := range a {
 		mean += (a[k] - b[k]) / n

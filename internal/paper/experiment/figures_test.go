@@ -25,7 +25,7 @@ func TestGrowthShowsExponents(t *testing.T) {
 	if n := len(regexp.MustCompile(`>[012]\.\d\d ± \d\.\d\d<`).FindAllString(svg, -1)); n != 2*len(ringCosts) {
 		t.Errorf("%d exponents with intervals", n)
 	}
-	for name, want := range map[string]int{"dense": 1, "dense, the paper&#39;s": 1, "sparse features": 1, "sparse features, the paper&#39;s": 1, "clean: many scales": 0} {
+	for name, want := range map[string]int{"dense": 1, "dense, paper": 1, "sparse features": 1, "sparse features, paper": 1, "clean: many scales": 0} {
 		if n := strings.Count(svg, ">"+name+"<"); n != want {
 			t.Errorf("%s is %d times in the legend", name, n)
 		}

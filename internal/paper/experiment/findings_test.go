@@ -28,21 +28,21 @@ func armRows(arm, key, column string, values ...float64) (rows Rows) {
 	return rows
 }
 
-func TestJudged(t *testing.T) {
+func TestVerdict(t *testing.T) {
 	for _, c := range []struct {
 		values []float64
 		more   bool
 		want   string
 	}{
-		{nil, false, "too few runs to tell"},
-		{[]float64{3}, false, "too few runs to tell"},
+		{nil, false, "too few runs to compare"},
+		{[]float64{3}, false, "too few runs to compare"},
 		{[]float64{1, 1.1, 0.9}, false, "worse by 1.000 ± 0.058 in RMSE"},
 		{[]float64{1, 1.1, 0.9}, true, "better by 1.000 ± 0.058 in RMSE"},
 		{[]float64{-1, -1.1, -0.9}, false, "better by 1.000 ± 0.058 in RMSE"},
 		{[]float64{-1, 1.2}, false, "no clear difference in RMSE (0.1 ± 1.1)"},
 		{[]float64{0, 0}, false, "no clear difference in RMSE (0 ± 0)"},
 	} {
-		if got := judged(SpreadOf(c.values), "RMSE", c.more); got != c.want {
+		if got := verdict(SpreadOf(c.values), "RMSE", c.more); got != c.want {
 			t.Errorf("%v: %q, want %q", c.values, got, c.want)
 		}
 	}
@@ -56,9 +56,9 @@ func TestMeshFindings(t *testing.T) {
 		}
 		return all
 	}
-	says(t, meshFindings(rows(1, 2)), "exact kernel: no clear difference", "being the same: worse by 1 ", "for every hop: worse by 1 ", "not: make up for much")
-	says(t, meshFindings(rows(2, 1)), "for every hop: better by 1 ", "make up for much")
-	says(t, meshFindings(nil), "too few runs to tell", "not: make up for much")
+	says(t, meshFindings(rows(1, 2)), "exact kernel: no clear difference", "for every step: worse by 1 ", "per hop: worse by 1 ", "not: compensate")
+	says(t, meshFindings(rows(2, 1)), "per hop: better by 1 ", "compensate")
+	says(t, meshFindings(nil), "too few runs to compare", "not: compensate")
 }
 
 func TestTrafficFindings(t *testing.T) {
@@ -102,12 +102,12 @@ func TestWindFindings(t *testing.T) {
 	}
 	rows := func(noisy, bare, auto float64) Rows {
 		return Rows{row(learnableArm, distanceWeights, 32, 2), row(learnableArm, distanceWeights, 64, noisy), row(repellingArm, distanceWeights, 128, bare),
-			row(repellingArm, evenWeights, 128, 0.5), row(autoArm, evenWeights, 0, auto)}
+			row(repellingArm, equalWeights, 128, 0.5), row(autoArm, equalWeights, 0, auto)}
 	}
 	says(t, windFindings(Options{}, rows(1, 0.8, 0.4)), "costs 20 % of the error", "longer reach do better", "0.500 instead of 0.800")
 	says(t, windFindings(Options{}, rows(0.7, 0.8, 0.6)), "not: costs", "Longer reach does not help here", "not: do better")
-	says(t, windFindings(Options{}, Rows{row(autoArm, evenWeights, 0, 0.6)}), "grfgp by itself has 0.600", "not: reach")
-	says(t, windFindings(Options{Quick: true}, Rows{row(autoArm, evenWeights, 0, 0.6)}), "not what grfgp takes by itself", "not: reach")
+	says(t, windFindings(Options{}, Rows{row(autoArm, equalWeights, 0, 0.6)}), "grfgp by itself has 0.600", "not: reach")
+	says(t, windFindings(Options{Quick: true}, Rows{row(autoArm, equalWeights, 0, 0.6)}), "not what grfgp takes by itself", "not: reach")
 	if len(windFindings(Options{}, nil)) != 0 {
 		t.Error("something is said of nothing")
 	}
@@ -132,7 +132,7 @@ func TestWindScales(t *testing.T) {
 		t.Errorf("%v, %v", tables, err)
 	}
 	for arm, v := range map[string]float64{maternArm: 0.5, autoArm: 0.25} {
-		name := regressionSettings{Arm: arm, Split: 800, Weight: evenWeights, Seed: 1}.windName()
+		name := regressionSettings{Arm: arm, Split: 800, Weight: equalWeights, Seed: 1}.windName()
 		r.add(name, &Result{Arrays: map[string][]float64{"squared": level(v), "density": level(2 * v)}})
 	}
 	tables, err := windScales(Options{Seed: 1}, r)
@@ -196,8 +196,8 @@ func TestRingFindings(t *testing.T) {
 	says(t, ringFindings(rows(1.01)), "not: 64 probes")
 	numbers := Rows{{"arm": numbersArm, "nodes": 32, "seed": 1, "rmse": 0.9, "training_seconds": 8.0}, {"arm": featuresArm, "nodes": 32, "seed": 1, "rmse": 1.0, "training_seconds": 2.0},
 		{"arm": featuresArm, "nodes": 32, "seed": 2, "rmse": 5.0, "training_seconds": 9.0}}
-	says(t, ringFindings(numbers), "takes 4 times as long at 32 nodes, and the error is 0.9 in place of 1.")
-	says(t, ringFindings(rows(1.5)), "more than the 5 % that iterative solves leave open")
+	says(t, ringFindings(numbers), "takes 4 times as long at 32 nodes, and the error is 0.9 instead of 1.")
+	says(t, ringFindings(rows(1.5)), "more than the 5 % that the tolerance of iterative solves explains")
 }
 
 func TestTheoryFindings(t *testing.T) {
@@ -209,8 +209,8 @@ func TestTheoryFindings(t *testing.T) {
 		}
 		return all
 	}
-	says(t, theoryFindings(rows(1, 10)), "does not grow with the graph", "next to nothing")
-	says(t, theoryFindings(rows(3, 1)), "grows with the graph", "not: does not grow", "not: next to nothing")
+	says(t, theoryFindings(rows(1, 10)), "does not grow with the graph", "almost vacuous")
+	says(t, theoryFindings(rows(3, 1)), "grows with the graph", "not: does not grow", "not: almost vacuous")
 }
 
 // Tables are shown without the data, and say what is left out.
@@ -223,7 +223,7 @@ func TestShownWithoutData(t *testing.T) {
 		wants []string
 	}{
 		{traffic(), regressionSettings{Arm: autoArm, Split: 1111}.name(), []string{"the maps of speeds"}},
-		{wind(), regressionSettings{Arm: autoArm, Split: 1000, Weight: evenWeights, Seed: 1}.windName(), []string{"the globes", "node by node"}},
+		{wind(), regressionSettings{Arm: autoArm, Split: 1000, Weight: equalWeights, Seed: 1}.windName(), []string{"the globes", "node by node"}},
 		{cora(), topicSettings{Arm: "auto", Split: -1, Seed: 1}.name(), []string{"the network"}},
 	} {
 		r := &Results{arrays: map[string]map[string][]float64{}}

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// watchMemory looks at the bytes of live and dead objects ten times a second,
-// and returns the most that was seen when it is stopped.
+// watchMemory samples the bytes of heap objects ten times a second; stop returns the
+// maximum.
 func watchMemory() (stop func() float64) {
 	end, most := make(chan struct{}), make(chan float64)
 	go func() {

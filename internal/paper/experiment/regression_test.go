@@ -106,12 +106,12 @@ func TestTrafficPublished(t *testing.T) {
 // are copies of each other count as one.
 func TestGrouped(t *testing.T) {
 	a, b := []float64{1, 4, 2, 7}, make([]float64, 4)
-	mean, se := grouped(a, b, func(k int) int { return k })
+	mean, se := clusteredDifference(a, b, func(k int) int { return k })
 	if want := SpreadOf(a); math.Abs(mean-want.Mean) > 1e-12 || math.Abs(se-want.SE()) > 1e-12 {
 		t.Errorf("%v ± %v, want %v ± %v", mean, se, want.Mean, want.SE())
 	}
 	twice := append(append([]float64(nil), a...), a...)
-	if _, again := grouped(twice, make([]float64, 8), func(k int) int { return k % 4 }); math.Abs(again-se) > 1e-12 {
+	if _, again := clusteredDifference(twice, make([]float64, 8), func(k int) int { return k % 4 }); math.Abs(again-se) > 1e-12 {
 		t.Errorf("copies change the standard error from %v to %v", se, again)
 	}
 }
@@ -137,7 +137,7 @@ func TestWindWeights(t *testing.T) {
 	if !(far > 2*near) {
 		t.Errorf("neighbours are %v apart on the equator and %v in the north", far, near)
 	}
-	if even := weight(evenWeights, north, north+1); even != 1 {
+	if even := weight(equalWeights, north, north+1); even != 1 {
 		t.Errorf("an even weight of %v", even)
 	}
 	a, b := weight(inverseWeights, equator, equator+1), weight(inverseWeights, north, north+1)

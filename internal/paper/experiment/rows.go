@@ -10,18 +10,17 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Row is one line of results by the names of columns: string, int and float64
-// values. A column that a row has not is empty. Numbers that are not finite are
-// kept as NaN.
+// Row is one row of results: values of type string, int or float64 by column name.
+// Missing columns are empty. Infinite numbers are stored as NaN.
 type Row map[string]any
 
-// Text returns the text of a column, "" where there is none.
+// Text returns the text in a column, "" if there is none.
 func (r Row) Text(column string) string {
 	s, _ := r[column].(string)
 	return s
 }
 
-// Num returns the number of a column, NaN where there is none.
+// Num returns the number in a column, NaN if there is none.
 func (r Row) Num(column string) float64 {
 	switch v := r[column].(type) {
 	case float64:
@@ -32,18 +31,18 @@ func (r Row) Num(column string) float64 {
 	return math.NaN()
 }
 
-// Result is what comes of a part.
+// Result is the result of a part.
 type Result struct {
 	Rows []Row
-	// Arrays are what figures need beyond the rows: curves, fields over a graph. They
-	// are kept, but are not part of the CSV.
+	// Arrays hold data for figures, such as curves and predictions at all nodes. They are
+	// cached but not written to the CSV file.
 	Arrays map[string][]float64
 }
 
-// Rows are lines of results.
+// Rows are rows of results.
 type Rows []Row
 
-// Where returns the rows that have a value, text or number, in a column.
+// Where returns the rows with a given text or number in a column.
 func (rows Rows) Where(column string, value any) Rows {
 	want := Row{column: value}
 	var found Rows
@@ -55,7 +54,7 @@ func (rows Rows) Where(column string, value any) Rows {
 	return found
 }
 
-// Nums returns the finite numbers of a column.
+// Nums returns the numbers in a column, without NaN.
 func (rows Rows) Nums(column string) []float64 {
 	var all []float64
 	for _, r := range rows {
@@ -66,7 +65,7 @@ func (rows Rows) Nums(column string) []float64 {
 	return all
 }
 
-// Distinct returns the different numbers of a column, in increasing order.
+// Distinct returns the distinct numbers in a column, in increasing order.
 func (rows Rows) Distinct(column string) []float64 {
 	all := rows.Nums(column)
 	slices.Sort(all)
@@ -76,8 +75,8 @@ func (rows Rows) Distinct(column string) []float64 {
 // Over summarises a column.
 func (rows Rows) Over(column string) Spread { return SpreadOf(rows.Nums(column)) }
 
-// Along returns the different numbers of a key, in increasing order, and the mean of
-// a column at each.
+// Along returns the distinct numbers in a key column, in increasing order, and the mean of
+// another column at each.
 func (rows Rows) Along(key, column string) (x, y []float64) {
 	for _, v := range rows.Distinct(key) {
 		x, y = append(x, v), append(y, rows.Where(key, v).Over(column).Mean)
@@ -85,7 +84,7 @@ func (rows Rows) Along(key, column string) (x, y []float64) {
 	return x, y
 }
 
-// Spread is a mean with the standard deviation between N repetitions.
+// Spread is the mean and standard deviation of N repetitions.
 type Spread struct {
 	Mean, SD float64
 	N        int
@@ -107,15 +106,14 @@ func SpreadOf(values []float64) Spread {
 // SE is the standard error of the mean.
 func (s Spread) SE() float64 { return s.SD / math.Sqrt(float64(s.N)) }
 
-// ofMean has the standard error of the mean in place of the standard deviation, to be
-// shown.
-func (s Spread) ofMean() Spread {
+// withSE replaces the standard deviation by the standard error of the mean, for display.
+func (s Spread) withSE() Spread {
 	s.SD = s.SE()
 	return s
 }
 
-// Fixed shows mean ± standard deviation with so many digits after the point; "–"
-// where there is nothing.
+// Fixed formats mean ± standard deviation with the given number of decimals; "–" if there
+// are no values.
 func (s Spread) Fixed(digits int) string {
 	switch {
 	case s.N == 0:
@@ -126,7 +124,7 @@ func (s Spread) Fixed(digits int) string {
 	return fmt.Sprintf("%s ± %.*f", fixed(s.Mean, digits), digits, s.SD)
 }
 
-// fixed writes a number with so many digits after the point, and no −0.
+// fixed formats a number with the given number of decimals, without −0.
 func fixed(v float64, digits int) string {
 	text := strconv.FormatFloat(v, 'f', digits, 64)
 	if strings.Trim(text, "-0.") == "" {
@@ -135,8 +133,8 @@ func fixed(v float64, digits int) string {
 	return text
 }
 
-// String shows mean ± standard deviation, both to the second digit of the latter;
-// "–" where there is nothing.
+// String formats mean ± standard deviation, rounded to two digits of the standard
+// deviation; "–" if there are no values.
 func (s Spread) String() string {
 	switch {
 	case s.N == 0:
@@ -144,14 +142,14 @@ func (s Spread) String() string {
 	case s.N == 1 || math.IsNaN(s.SD):
 		return Short(s.Mean)
 	}
-	digits := 1 - int(math.Floor(math.Log10(s.SD))) // after the point
+	digits := 1 - int(math.Floor(math.Log10(s.SD))) // decimals
 	if s.SD == 0 || digits > 6 || digits < 0 {
 		return fmt.Sprintf("%s ± %s", Short(s.Mean), strconv.FormatFloat(s.SD, 'g', 2, 64))
 	}
 	return s.Fixed(digits)
 }
 
-// Short shows a number with four digits, "–" for NaN.
+// Short formats a number with four digits, "–" for NaN.
 func Short(v float64) string {
 	if math.IsNaN(v) {
 		return "–"

@@ -57,8 +57,8 @@ func TestSpreadFixed(t *testing.T) {
 		{SpreadOf([]float64{-0.0001}), "0.000"},
 		{Spread{-0.00001, 0.00025, 4}, "0.000 ± 0.000"},
 		{Spread{-0.1, 0.02, 4}, "-0.100 ± 0.020"},
-		{Spread{-0.1, 0.02, 4}.ofMean(), "-0.100 ± 0.010"},
-		{SpreadOf([]float64{2}).ofMean(), "2.000"},
+		{Spread{-0.1, 0.02, 4}.withSE(), "-0.100 ± 0.010"},
+		{SpreadOf([]float64{2}).withSE(), "2.000"},
 	} {
 		if got := c.s.Fixed(3); got != c.want {
 			t.Errorf("%+v is %q, want %q", c.s, got, c.want)
@@ -70,7 +70,7 @@ func TestSpreadFixed(t *testing.T) {
 }
 
 func TestCompare(t *testing.T) {
-	table := Compare("T", "a note", Beside{What: "RMSE", Paper: "1", Clean: "2", Differs: "all"})
+	table := Compare("T", "a note", Comparison{What: "RMSE", Paper: "1", Clean: "2", Differs: "all"})
 	var out bytes.Buffer
 	if err := table.Fprint(&out); err != nil {
 		t.Fatal(err)

@@ -9,40 +9,40 @@ import (
 	"grfgp/internal/paper/bench"
 )
 
-// The arms of the scaling experiment.
+// The arms (compared methods) of the scaling experiment.
 const (
-	denseArm    = "dense"    // the authors' features, ΦΦᵀ formed and factored
-	featuresArm = "features" // the authors' features as they are, with our number of probes, residual and preconditioner
-	numbersArm  = "numbers"  // the same with the authors' numbers of all three
+	denseArm    = "dense"    // the authors' features, ΦΦᵀ as a dense matrix with a Cholesky factorisation
+	featuresArm = "features" // the authors' features, sparse, with our probes, tolerance and preconditioner
+	numbersArm  = "numbers"  // the same with the authors' probes, tolerance and no preconditioner
 	cleanArm    = "clean"    // many scales, exact features
 )
 
-// authorsNumbers are those of the authors' code: 64 probes, drawn anew in every
-// step, solved to a residual of 0.01 without a preconditioner.
+// authorsNumbers are the settings of the authors' code: 64 probes, redrawn in every step,
+// solved to a relative residual of 0.01 without a preconditioner.
 var authorsNumbers = gp.Stochastic{Probes: 64, Tol: 1e-2, Plain: true, Fresh: true}
 
 func scaling() *Experiment {
 	return &Experiment{
-		Name: "scaling", Title: "How time and memory grow with the graph (Tables 1 to 4, Figure 2)", Version: 2,
-		About: "Regression on rings of 32 to a million nodes: 2 sin 2a + ½ cos 4a + 0.3 sin a with noise of standard deviation 0.1 (as in the authors' code; " +
-			"the paper says variance), 60 % of the nodes for training and 20 % for testing. The authors' protocol takes 100 walks a node that halt with probability 0.1, " +
-			"hops 0 to 2 on the Laplacian, and learns the three coefficients by 50 steps of Adam from random ones (here with a rate that falls to a tenth). Gradients take random probes: the arm \"features\" has our " +
-			"3 to 15 of them, the same in every step, solved to a residual of 0.03 with a diagonal preconditioner; the arm \"numbers\" the authors' 64, drawn anew in every step, solved to 0.01 without one. " +
-			"The dense arm differs from \"features\" in nothing but that ΦΦᵀ is formed and " +
-			"factored, while the paper's used another library, optimiser and kernel. The clean protocol is what grfgp does by itself on such a graph: a diffusion kernel on several " +
-			"coarser rings, learned by as many steps. The paper gives no errors; those shown are from the authors' result files.",
+		Name: "scaling", Title: "Growth of time and memory with the graph (Tables 1 to 4, Figure 2)", Version: 2,
+		About: "Regression on rings of 32 to a million nodes: the function 2 sin 2a + ½ cos 4a + 0.3 sin a with noise of standard deviation 0.1 (as in the authors' code; " +
+			"the paper says variance), with 60 % of the nodes for training and 20 % for testing. The authors' protocol uses 100 walks per node with halting probability 0.1 and " +
+			"0 to 2 hops on the Laplacian, and learns the three coefficients by 50 steps of Adam from random starting values (here with a learning rate that falls to a tenth). Gradients are estimated with random probes: the arm \"features\" uses our " +
+			"3 to 15 probes, the same in every step, solved to a relative residual of 0.03 with a diagonal preconditioner; the arm \"numbers\" uses the authors' 64 probes, redrawn in every step, solved to 0.01 without a preconditioner. " +
+			"The arm \"dense\" differs from \"features\" only in that it forms ΦΦᵀ as a dense matrix and " +
+			"factors it, while the paper's dense method used another library, optimiser and kernel. The clean protocol is the choice that grfgp makes without settings on such a graph: a diffusion kernel on several " +
+			"coarser rings, learned in as many steps. The paper does not report errors; those shown are from the authors' result files.",
 		Columns: []Column{
-			{"arm", Key, "dense: the authors' features, kernel formed and factored; features: the same, sparse; numbers: with the authors' probes, residual and no preconditioner; clean: many scales"},
+			{"arm", Key, "dense: the authors' features with a dense kernel matrix; features: the same, sparse; numbers: sparse, with the authors' probes and tolerance and no preconditioner; clean: many scales"},
 			{"nodes", Key, "N"},
-			{"seed", Key, "of noise, split, walks and start"},
-			{"rmse", Number, "of the mean against noisy test values; the noise is 0.1"},
-			{"coverage", Number, "share of noisy test values inside 95 % intervals"},
-			{"noise_sd", Number, "as learned"},
-			{"stored_mb", Number, "MB (2^20 bytes) of the features, or of the dense kernel"},
-			{"init_seconds", Cost, "walks, and forming the dense kernel once"},
+			{"seed", Key, "seed of noise, split, walks and starting values"},
+			{"rmse", Number, "of the posterior mean against noisy test values; the noise is 0.1"},
+			{"coverage", Number, "share of noisy test values in 95 % intervals"},
+			{"noise_sd", Number, "learned noise standard deviation"},
+			{"stored_mb", Number, "size of the features, or of the dense kernel matrix, in MB (2^20 bytes)"},
+			{"init_seconds", Cost, "sampling walks, and forming the dense kernel matrix once"},
 			{"training_seconds", Cost, "50 epochs"},
-			{"inference_seconds", Cost, "mean and 64 samples at the test nodes"},
-			{"heap_mb", Cost, "MB (2^20 bytes) on the heap at the end, with graph and posterior"},
+			{"inference_seconds", Cost, "posterior mean and 64 samples at the test nodes"},
+			{"heap_mb", Cost, "heap at the end, with graph and posterior, in MB (2^20 bytes)"},
 		},
 		TimeColumns: []string{"init_seconds", "training_seconds", "inference_seconds"},
 		Parts:       scalingParts,
@@ -50,7 +50,7 @@ func scaling() *Experiment {
 	}
 }
 
-// ringSettings are those of a part.
+// ringSettings are the settings of a part.
 type ringSettings struct {
 	Arm    string
 	Nodes  int
@@ -58,12 +58,12 @@ type ringSettings struct {
 	Epochs int
 	Seed   uint64
 
-	Stochastic *gp.Stochastic `json:",omitempty"` // nil: as by default
+	Stochastic *gp.Stochastic `json:",omitempty"` // nil: the defaults
 }
 
 const (
 	scalingEpochs = 50
-	numbersFrom   = 10 // bits of the smallest ring with the authors' numbers, and every second from there
+	numbersFrom   = 10 // log₂ of the smallest ring of the arm "numbers", which takes every second size
 )
 
 func scalingParts(o Options) []Part {
@@ -92,8 +92,8 @@ func scalingParts(o Options) []Part {
 	return parts
 }
 
-// ringRepeats is how many seeds a size can have within an hour or so in all,
-// unless they are asked for.
+// ringRepeats is the default number of seeds of a size, such that all take about an
+// hour.
 func ringRepeats(o Options, arm string, bits int) int {
 	switch {
 	case o.Seeds > 0:

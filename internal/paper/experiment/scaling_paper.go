@@ -5,7 +5,7 @@ type ringCost struct {
 	nodes                           float64
 	memory                          float64 // MB
 	initialise, training, inference float64 // seconds
-	rmse                            float64 // at test nodes, in the authors' result files; not in the paper
+	rmse                            float64 // at test nodes, from the authors' result files
 }
 
 // paperDense is Table 2.
@@ -41,7 +41,7 @@ var paperSparse = []ringCost{
 	{1048576, 120, 426.074, 245.060, 4.947, 0.6229},
 }
 
-// of returns a column of a table by the name of our column.
+// of returns the paper's number for one of our columns.
 func (c ringCost) of(column string) float64 {
 	switch column {
 	case "stored_mb":

@@ -8,17 +8,17 @@ import (
 	"grfgp/internal/plot"
 )
 
-// Fits are of large graphs only, as in the paper.
+// Exponents are fitted to graphs of at least these sizes, as in the paper.
 const (
 	denseFrom  = 1 << 9
 	sparseFrom = 1 << 15
 )
 
-// solvesWithin is how far errors of the sparse and the dense arm may be apart for
-// the tolerance of solves while learning, 3 % and some.
+// solvesWithin bounds the relative difference of errors between the sparse and the dense
+// arm that the tolerance of solves during learning, 3 %, explains.
 const solvesWithin = 0.05
 
-// ringCosts are the columns that grow, in the order of Figure 2.
+// ringCosts are the cost columns in the order of Figure 2.
 var ringCosts = []struct{ column, name, axis, paperDense, paperSparse string }{
 	{"stored_mb", "memory", "MB", "2.00 (2.00 to 2.00)", "1.00 (1.00 to 1.00)"},
 	{"init_seconds", "initialisation", "seconds", "1.21 (1.09 to 1.33)", "0.81 (0.73 to 0.88)"},
@@ -31,16 +31,16 @@ func means(rows Rows, arm, column string) (x, y []float64) {
 	return rows.Where("arm", arm).Along("nodes", column)
 }
 
-// printed returns a column of a table of the paper.
-func printed(table []ringCost, column string) (x, y []float64) {
+// paperColumn returns a column of a table of the paper.
+func paperColumn(table []ringCost, column string) (x, y []float64) {
 	for _, c := range table {
 		x, y = append(x, c.nodes), append(y, c.of(column))
 	}
 	return x, y
 }
 
-// above returns the costs of sizes from a least one on; where fewer than three are
-// so large, of the upper half.
+// above returns the costs of sizes from a smallest one on, or those of the upper half of
+// the sizes if fewer than three are that large.
 func above(from float64, x, y []float64) (largeX, largeY []float64) {
 	at := 0
 	for at < len(x) && x[at] < from {
@@ -52,7 +52,7 @@ func above(from float64, x, y []float64) (largeX, largeY []float64) {
 	return x[at:], y[at:]
 }
 
-func shownExponent(e bench.Exponent) string {
+func formatExponent(e bench.Exponent) string {
 	if math.IsNaN(e.Value) {
 		return ""
 	}
@@ -62,76 +62,76 @@ func shownExponent(e bench.Exponent) string {
 func showScaling(o Options, r *Results) (*Section, error) {
 	s := &Section{Tables: []Table{exponents(r.Rows), ringTotals(r.Rows), ringNumbers()}}
 	s.Tables = append(s.Tables,
-		ringTable("Dense arm, size by size (Table 2)", r.Rows.Where("arm", denseArm), paperDense),
-		ringTable("Sparse features, size by size (Table 3)", r.Rows.Where("arm", featuresArm), paperSparse),
-		ringTable("Sparse features with the authors' probes, residual and no preconditioner, size by size (Table 3)", r.Rows.Where("arm", numbersArm), paperSparse),
-		ringTable("The clean protocol, size by size", r.Rows.Where("arm", cleanArm), nil))
-	s.Figures = drawn(Figure{
+		ringTable("Dense kernel, by size (Table 2)", r.Rows.Where("arm", denseArm), paperDense),
+		ringTable("Sparse features, by size (Table 3)", r.Rows.Where("arm", featuresArm), paperSparse),
+		ringTable("Sparse features with the authors' probes and tolerance and no preconditioner, by size (Table 3)", r.Rows.Where("arm", numbersArm), paperSparse),
+		ringTable("Clean protocol, by size", r.Rows.Where("arm", cleanArm), nil))
+	s.Figures = nonEmpty(Figure{
 		Name: "growth", Wide: true, Picture: ringFigure(r.Rows),
-		Caption: "Figure 2 again: cost against the number of nodes (dots) with fitted powers (lines; exponents with 95 % intervals, of the sizes that the lines span), beside the paper's tables (dashed). " +
-			"The last panel is what the paper does not show: the error at test nodes, where 0.1 is the noise.",
+		Caption: "As Figure 2: cost against the number of nodes (dots), power laws fitted over the range of the lines (exponents with 95 % intervals), and the paper's tables (dashed). " +
+			"The last panel, which the paper does not have, shows the error at test nodes; the noise is 0.1.",
 	})
 	s.Findings = ringFindings(r.Rows)
 	if o.Quick {
-		s.Findings = append(s.Findings, "This was a quick look at small rings; exponents are of the larger half of these and mean little.")
+		s.Findings = append(s.Findings, "This was a quick run on small rings; exponents are fitted to the larger half of these and mean little.")
 	}
 	return s, nil
 }
 
 // exponents is Table 1 with the intervals of Table 4.
 func exponents(rows Rows) Table {
-	var all []Beside
+	var all []Comparison
 	for _, c := range ringCosts {
 		fit := func(arm string, from float64) string {
 			x, y := means(rows, arm, c.column)
-			return shownExponent(bench.FitExponent(above(from, x, y)))
+			return formatExponent(bench.FitExponent(above(from, x, y)))
 		}
-		dense := Beside{What: c.name + ", dense", Paper: c.paperDense, Theirs: fit(denseArm, denseFrom)}
-		sparse := Beside{What: c.name + ", sparse", Paper: c.paperSparse, Theirs: fit(featuresArm, sparseFrom), Clean: fit(cleanArm, sparseFrom)}
+		dense := Comparison{What: c.name + ", dense", Paper: c.paperDense, Theirs: fit(denseArm, denseFrom)}
+		sparse := Comparison{What: c.name + ", sparse", Paper: c.paperSparse, Theirs: fit(featuresArm, sparseFrom), Clean: fit(cleanArm, sparseFrom)}
 		if c.column == "stored_mb" {
-			dense.Differs = "the paper counts three dense matrices, one a hop; ours is the one kernel that is factored"
+			dense.Differs = "the paper counts three dense matrices, one per hop; ours is the kernel matrix alone"
 		}
 		if c.column == "init_seconds" {
-			x, y := printed(paperDense, c.column)
-			dense.Differs = "from 512 nodes on, the paper's own Table 2 gives " + shownExponent(bench.FitExponent(above(denseFrom, x, y)))
-			x, y = printed(paperSparse, c.column)
-			sparse.Differs = "from 32,768 nodes on, the paper's own Table 3 gives " + shownExponent(bench.FitExponent(above(sparseFrom, x, y)))
+			x, y := paperColumn(paperDense, c.column)
+			dense.Differs = "fitted to the paper's Table 2 from 512 nodes on: " + formatExponent(bench.FitExponent(above(denseFrom, x, y)))
+			x, y = paperColumn(paperSparse, c.column)
+			sparse.Differs = "fitted to the paper's Table 3 from 32,768 nodes on: " + formatExponent(bench.FitExponent(above(sparseFrom, x, y)))
 		}
 		if c.column == "training_seconds" {
-			dense.Differs = "ours has the features of the sparse arm, the paper's another kernel and library; ours factors a matrix in every epoch, the paper's runs on a GPU that small sizes do not fill"
-			sparse.Differs = "clean: a part of learning, exact fits to a sample, costs the same at any size"
+			dense.Differs = "ours uses the features of the sparse arm, the paper's another kernel and library; ours factors a matrix in every epoch, the paper's runs on a GPU that small sizes do not fill"
+			sparse.Differs = "clean: exact fits to a sample, which are part of learning, cost the same at any size"
 		}
 		all = append(all, dense, sparse)
 		if x, y := means(rows, numbersArm, c.column); len(x) > 2 && c.column != "stored_mb" {
 			largeX, largeY := above(sparseFrom, x, y)
-			all = append(all, Beside{What: c.name + ", sparse, authors' numbers", Paper: c.paperSparse, Theirs: shownExponent(bench.FitExponent(largeX, largeY)),
-				Differs: fmt.Sprintf("64 probes, residual 0.01, no preconditioner, as the paper's; %d sizes", len(largeX))})
+			all = append(all, Comparison{What: c.name + ", sparse, authors' settings", Paper: c.paperSparse, Theirs: formatExponent(bench.FitExponent(largeX, largeY)),
+				Differs: fmt.Sprintf("64 probes, relative residual 0.01 and no preconditioner, as in the paper; %d sizes", len(largeX))})
 		}
 	}
 	return Compare("Exponent b of cost ≈ a·N^b, with 95 % intervals (Tables 1 and 4)",
-		"Fitted to the means of seeds, from 512 nodes (dense) and 32,768 nodes (sparse) on, as the paper states; a quick run takes its larger sizes. Our dense arm is not the authors': it has the features of the sparse arm, theirs another library, optimiser and kernel.", all...)
+		"Fitted to means over seeds, from 512 nodes (dense) and 32,768 nodes (sparse) on, as in the paper; quick runs use the larger half of their sizes. Our dense method is not the authors': it uses the features of the sparse one, while theirs has another library, optimiser and kernel.", all...)
 }
 
-// ringNumbers says how much work the two sides put into a step of learning.
+// ringNumbers compares the work of a learning step.
 func ringNumbers() Table {
-	ours := "300,000 over the measurements, from 3 to 15: 3 at 1,048,576 nodes"
+	ours := "300,000 / measurements, between 3 and 15: 3 at 1,048,576 nodes"
 	return Table{
-		Title: "What a step of learning is, arm by arm",
+		Title: "Settings of a learning step",
 		Head:  []string{"", "paper", "features", "numbers", "clean"},
 		Rows: [][]string{
 			{"hops", "0 to 2", "0 to 2", "0 to 2", "0 to 5, and 0 to 10 on coarser rings"},
 			{"probes", "64", ours, "64", ours},
-			{"drawn", "in every step", "once: solves start from the last step's", "in every step: solves start from zero", "once: solves start from the last step's"},
-			{"relative residual", "0.01, mean of columns", "0.03, every column", "0.01, every column", "0.03 or less, by the noise, every column"},
-			{"preconditioner", "none", "diagonal", "none", "the coarser rings, inverted as a whole"},
-			{"posterior", "64 samples, residual 0.01; their mean", "64 samples, residual 0.01; the mean by itself, residual 1e-4", "as features, without a preconditioner", "as features, preconditioned"},
-			{"numbers", "float32, GPU", "float64, features float32", "float64, features float32", "float64, features float32"},
+			{"probes drawn", "in every step", "once: solves start from the last solution", "in every step: solves start from zero", "once: solves start from the last solution"},
+			{"relative residual", "0.01, mean over columns", "0.03, every column", "0.01, every column", "0.03 or less, depending on the noise, every column"},
+			{"preconditioner", "none", "diagonal", "none", "the coarser rings, inverted exactly"},
+			{"posterior", "64 samples, residual 0.01; mean of the samples", "64 samples, residual 0.01; mean by a solve, residual 1e-4", "as features, without a preconditioner", "as features, with its preconditioner"},
+			{"arithmetic", "float32, GPU", "float64, features float32", "float64, features float32", "float64, features float32"},
 		},
-		Note: "The paper's column is from the authors' code. Features costs less a step than the paper's for these numbers too, not for the method alone; numbers has as many probes, and a residual that is no larger.",
+		Note: "The paper's column is from the authors' code. A step of \"features\" is cheaper than the paper's also because of these settings, not only because of the method; \"numbers\" has as many probes as the paper and a tolerance that is at least as strict.",
 	}
 }
 
-// ringTotals compares whole runs.
+// ringTotals compares the cost of whole runs.
 func ringTotals(rows Rows) Table {
 	total := func(arm string, n float64) float64 {
 		sum := 0.0
@@ -148,22 +148,22 @@ func ringTotals(rows Rows) Table {
 		}
 		return math.NaN()
 	}
-	var all []Beside
+	var all []Comparison
 	if sizes := rows.Where("arm", denseArm).Distinct("nodes"); len(sizes) > 0 {
 		n := sizes[len(sizes)-1]
-		all = append(all, Beside{
+		all = append(all, Comparison{
 			What:    fmt.Sprintf("speed-up of sparse over dense, %.0f nodes", n),
 			Paper:   fmt.Sprintf("%.3g×", paper(paperDense, n)/paper(paperSparse, n)),
 			Theirs:  fmt.Sprintf("%.3g×", total(denseArm, n)/total(featuresArm, n)),
-			Differs: "ours: one library, optimiser and model on both sides; the paper's arms differ in all three",
+			Differs: "ours: the same library, optimiser and model for both; the paper's differ in all three",
 		})
 	}
 	if sizes := rows.Where("arm", featuresArm).Distinct("nodes"); len(sizes) > 0 {
 		n := sizes[len(sizes)-1]
-		row := Beside{What: fmt.Sprintf("seconds in all, sparse, %.0f nodes", n), Paper: Short(paper(paperSparse, n)), Theirs: Short(total(featuresArm, n)), Clean: Short(total(cleanArm, n)),
-			Differs: "the paper: an NVIDIA RTX 2080 Ti, 64 probes, residual 0.01, no preconditioner; ours: the processors of this machine, 3 to 15 probes, residual 0.03, a preconditioner"}
-		wrong := Beside{What: fmt.Sprintf("test RMSE, %.0f nodes", n), Theirs: rows.Where("arm", featuresArm).Where("nodes", n).Over("rmse").String(),
-			Clean: rows.Where("arm", cleanArm).Where("nodes", n).Over("rmse").String(), Differs: "not in the paper, but in the authors' result files; the noise is 0.1"}
+		row := Comparison{What: fmt.Sprintf("total seconds, sparse, %.0f nodes", n), Paper: Short(paper(paperSparse, n)), Theirs: Short(total(featuresArm, n)), Clean: Short(total(cleanArm, n)),
+			Differs: "the paper: an NVIDIA RTX 2080 Ti, 64 probes, residual 0.01, no preconditioner; ours: the CPU of this machine, 3 to 15 probes, residual 0.03, with a preconditioner"}
+		wrong := Comparison{What: fmt.Sprintf("test RMSE, %.0f nodes", n), Theirs: rows.Where("arm", featuresArm).Where("nodes", n).Over("rmse").String(),
+			Clean: rows.Where("arm", cleanArm).Where("nodes", n).Over("rmse").String(), Differs: "from the authors' result files, not in the paper; the noise is 0.1"}
 		for _, c := range paperSparse {
 			if c.nodes == n {
 				wrong.Paper = Short(c.rmse)
@@ -174,15 +174,15 @@ func ringTotals(rows Rows) Table {
 	if sizes := rows.Where("arm", numbersArm).Distinct("nodes"); len(sizes) > 0 {
 		n := sizes[len(sizes)-1]
 		all = append(all,
-			Beside{What: fmt.Sprintf("seconds in all, sparse, authors' numbers, %.0f nodes", n), Paper: Short(paper(paperSparse, n)), Theirs: Short(total(numbersArm, n)),
-				Differs: "64 probes, residual 0.01 and no preconditioner on both sides; the paper on its GPU, ours on the processors of this machine"},
-			Beside{What: fmt.Sprintf("test RMSE, authors' numbers, %.0f nodes", n), Theirs: rows.Where("arm", numbersArm).Where("nodes", n).Over("rmse").String(), Differs: fmt.Sprintf("features of the same seeds and size: %s",
+			Comparison{What: fmt.Sprintf("total seconds, sparse, authors' settings, %.0f nodes", n), Paper: Short(paper(paperSparse, n)), Theirs: Short(total(numbersArm, n)),
+				Differs: "64 probes, residual 0.01 and no preconditioner for both; the paper on a GPU, ours on the CPU of this machine"},
+			Comparison{What: fmt.Sprintf("test RMSE, authors' settings, %.0f nodes", n), Theirs: rows.Where("arm", numbersArm).Where("nodes", n).Over("rmse").String(), Differs: fmt.Sprintf("\"features\" with the same seeds and size: %s",
 				sameSeeds(rows.Where("arm", featuresArm).Where("nodes", n), rows.Where("arm", numbersArm).Where("nodes", n)).Over("rmse"))})
 	}
-	return Compare("Whole runs: initialisation, 50 epochs, inference", "Means of seeds, of errors ± their standard deviation.", all...)
+	return Compare("Whole runs: initialisation, 50 epochs, inference", "Means over seeds; errors ± standard deviation over seeds.", all...)
 }
 
-// sameSeeds are the rows whose seed others have too.
+// sameSeeds returns the rows whose seeds occur in others.
 func sameSeeds(rows, others Rows) (same Rows) {
 	for _, row := range rows {
 		if len(others.Where("seed", row.Num("seed"))) > 0 {
@@ -192,7 +192,7 @@ func sameSeeds(rows, others Rows) (same Rows) {
 	return same
 }
 
-// ringTable lists an arm size by size beside a table of the paper, if there is one.
+// ringTable lists an arm by size, beside a table of the paper if given.
 func ringTable(title string, rows Rows, paper []ringCost) Table {
 	t := Table{Title: title, Head: []string{"nodes"}}
 	columns := []struct{ column, head string }{{"stored_mb", "memory MB"}, {"init_seconds", "init s"}, {"training_seconds", "training s"}, {"inference_seconds", "inference s"}, {"rmse", "RMSE"}}
@@ -222,36 +222,36 @@ func ringTable(title string, rows Rows, paper []ringCost) Table {
 		}
 		t.Rows = append(t.Rows, append(line, fmt.Sprintf("%.3f", here.Over("coverage").Mean), fmt.Sprint(len(here))))
 	}
-	t.Note = "Means of seeds, of errors ± their standard deviation; coverage is the share of test values in 95 % intervals."
+	t.Note = "Means over seeds; errors ± standard deviation over seeds. Coverage is the share of test values in 95 % intervals."
 	if paper != nil {
-		t.Note += " The paper's RMSE is that of the authors' result files."
+		t.Note += " The paper's RMSE is from the authors' result files."
 	}
 	if len(rows) > 0 && rows[0].Text("arm") == denseArm {
-		t.Note += " This is not the authors' dense arm: ours has the features of the sparse arm, which theirs has not, so errors differ (theirs learns another kernel); and its memory is one matrix of N × N, theirs three."
+		t.Note += " This is not the authors' dense method: ours uses the features of the sparse one and theirs learns another kernel, so errors differ. Its memory is one N × N matrix, theirs three."
 	}
 	return t
 }
 
-// ringFigure is Figure 2 and a panel of errors.
+// ringFigure is Figure 2 with an additional panel of errors.
 func ringFigure(rows Rows) *plot.Picture {
 	arms := []struct {
 		key, name string
 		from      float64
 		paper     []ringCost
-	}{{denseArm, "dense", denseFrom, paperDense}, {featuresArm, "sparse features", sparseFrom, paperSparse}, {numbersArm, "sparse, the authors' probes and residual", sparseFrom, nil}, {cleanArm, "clean: many scales", sparseFrom, nil}}
+	}{{denseArm, "dense", denseFrom, paperDense}, {featuresArm, "sparse features", sparseFrom, paperSparse}, {numbersArm, "sparse, the authors' settings", sparseFrom, nil}, {cleanArm, "clean: many scales", sparseFrom, nil}}
 	var charts []plot.Chart
 	for k, c := range append(ringCosts, struct{ column, name, axis, paperDense, paperSparse string }{column: "rmse", name: "error at test nodes", axis: "RMSE"}) {
 		chart := plot.Chart{Title: fmt.Sprintf("(%c) %s", 'a'+k, c.name), X: "nodes", Y: c.axis, LogX: true, LogY: true, Small: true}
 		for _, arm := range arms {
 			x, y := means(rows, arm.key, c.column)
-			// Dots, so that the dense arm and the sparse one, nearly the same in error, are both seen.
+			// Dots keep the dense arm visible behind the sparse one, whose errors are nearly equal.
 			chart.Lines = append(chart.Lines, plot.Line{Name: arm.name, X: x, Y: y, Dots: c.column != "rmse" || arm.key == denseArm})
 			if c.column != "rmse" {
 				largeX, largeY := above(arm.from, x, y)
 				chart.Lines = append(chart.Lines, trend(arm.name, largeX, bench.FitExponent(largeX, largeY)))
 			}
-			if x, y := printed(arm.paper, c.column); len(rows) > 0 && arm.paper != nil {
-				chart.Lines = append(chart.Lines, plot.Line{Name: arm.name + ", the paper's", Like: arm.name, X: x, Y: y, Dash: plot.Dashed})
+			if x, y := paperColumn(arm.paper, c.column); len(rows) > 0 && arm.paper != nil {
+				chart.Lines = append(chart.Lines, plot.Line{Name: arm.name + ", paper", Like: arm.name, X: x, Y: y, Dash: plot.Dashed})
 			}
 		}
 		charts = append(charts, chart)
@@ -259,7 +259,7 @@ func ringFigure(rows Rows) *plot.Picture {
 	return plot.Shared("", 3, charts...)
 }
 
-// trend draws a fitted power over the sizes, with its exponent.
+// trend draws a fitted power law over the sizes, with its exponent.
 func trend(name string, x []float64, e bench.Exponent) plot.Line {
 	if math.IsNaN(e.Value) {
 		return plot.Line{Name: name}
@@ -285,26 +285,26 @@ func ringFindings(rows Rows) []string {
 		}
 	}
 	if at > 0 {
-		within := "within the tolerance of iterative solves while learning"
+		within := "within the tolerance of iterative solves during learning"
 		if worst > solvesWithin {
-			within = fmt.Sprintf("more than the %.0f %% that iterative solves leave open while learning", 100*solvesWithin)
+			within = fmt.Sprintf("more than the %.0f %% that the tolerance of iterative solves explains", 100*solvesWithin)
 		}
-		all = append(all, fmt.Sprintf("The dense and the sparse arm are the same model: their errors differ by at most %.1f %% (at %.0f nodes), %s.", 100*worst, at, within))
+		all = append(all, fmt.Sprintf("The dense and the sparse method fit the same model: their errors differ by at most %.1f %% (at %.0f nodes), %s.", 100*worst, at, within))
 	}
 	if numbers := rows.Where("arm", numbersArm); len(numbers) > 0 {
 		sizes := numbers.Distinct("nodes")
 		n := sizes[len(sizes)-1]
 		here := numbers.Where("nodes", n)
 		same := sameSeeds(sparse.Where("nodes", n), here)
-		all = append(all, fmt.Sprintf("With the authors' 64 probes, residual of 0.01 and no preconditioner training takes %.3g times as long at %.0f nodes, and the error is %s in place of %s.",
+		all = append(all, fmt.Sprintf("With the authors' 64 probes, relative residual of 0.01 and no preconditioner, training takes %.3g times as long at %.0f nodes, and the error is %s instead of %s.",
 			here.Over("training_seconds").Mean/same.Over("training_seconds").Mean, n, here.Over("rmse"), same.Over("rmse")))
 	}
 	if sizes := sparse.Distinct("nodes"); len(sizes) > 0 {
 		n := sizes[len(sizes)-1]
-		text := fmt.Sprintf("100 walks on the Laplacian with hops 0 to 2 leave an error of %s at %.0f nodes, where the noise is 0.1", sparse.Where("nodes", n).Over("rmse"), n)
+		text := fmt.Sprintf("With 100 walks on the Laplacian and hops 0 to 2 the RMSE is %s at %.0f nodes, where the noise is 0.1", sparse.Where("nodes", n).Over("rmse"), n)
 		if clean := rows.Where("arm", cleanArm); len(clean) > 0 {
 			most := clean.Distinct("nodes")
-			text += fmt.Sprintf("; several scales leave %s at %.0f", clean.Where("nodes", most[len(most)-1]).Over("rmse"), most[len(most)-1])
+			text += fmt.Sprintf("; with several scales it is %s at %.0f", clean.Where("nodes", most[len(most)-1]).Over("rmse"), most[len(most)-1])
 		}
 		all = append(all, text+".")
 	}

@@ -9,7 +9,7 @@ import (
 	"grfgp/internal/plot"
 )
 
-// Table is a table to read. The first column names the rows.
+// Table is a table of the report. The first column names the rows.
 type Table struct {
 	Title string     `json:"title"`
 	Head  []string   `json:"head"`
@@ -17,18 +17,17 @@ type Table struct {
 	Note  string     `json:"note,omitempty"`
 }
 
-// Beside is a row of a comparison with the paper.
-type Beside struct {
+// Comparison is a row of a table that compares our numbers with the paper's.
+type Comparison struct {
 	What    string
 	Paper   string // as printed there
 	Theirs  string // ours, by the authors' protocol
-	Clean   string // ours, by a clean protocol
-	Differs string // in one sentence
+	Clean   string // ours, by the clean protocol
+	Differs string // differences between them
 }
 
-// Compare makes the table that puts the paper's numbers beside ours. What a row
-// leaves empty is shown as a dash.
-func Compare(title, note string, rows ...Beside) Table {
+// Compare makes a table of comparisons. Empty numbers are shown as dashes.
+func Compare(title, note string, rows ...Comparison) Table {
 	t := Table{Title: title, Head: []string{"", "paper", "ours, authors' protocol", "ours, clean protocol", "what differs"}, Note: note}
 	for _, r := range rows {
 		line := []string{r.What, r.Paper, r.Theirs, r.Clean, r.Differs}
@@ -42,8 +41,9 @@ func Compare(title, note string, rows ...Beside) Table {
 	return t
 }
 
-// besides names what our numbers stand beside, where it is not what the paper prints.
-func (t Table) besides(source string) Table {
+// withSource names the source of the numbers that ours are compared with, if it is not the
+// paper.
+func (t Table) withSource(source string) Table {
 	t.Head[1] = source
 	return t
 }
@@ -70,15 +70,15 @@ func (t Table) Fprint(w io.Writer) error {
 	return nil
 }
 
-// Figure is a picture with its caption.
+// Figure is a figure of the report.
 type Figure struct {
-	Name    string        `json:"name"` // unique within the experiment, as for parts
+	Name    string        `json:"name"` // unique within the experiment; characters as in Part.Name
 	Caption string        `json:"caption"`
 	Wide    bool          `json:"wide,omitempty"` // a row of panels
 	Picture *plot.Picture `json:"-"`
 }
 
-// drawn leaves out the figures that have nothing to show yet.
-func drawn(figures ...Figure) []Figure {
+// nonEmpty returns the figures that have something to show.
+func nonEmpty(figures ...Figure) []Figure {
 	return slices.DeleteFunc(figures, func(f Figure) bool { return f.Picture == nil })
 }

@@ -13,21 +13,21 @@ import (
 
 func theory() *Experiment {
 	return &Experiment{
-		Name: "theory", Title: "What the paper proves, as inequalities (Theorems 1 and 2, Lemma 1, appendix B)", Version: 1,
-		About: "Every statement is put to the test as it stands, with features by the paper's Algorithm 2 on Ã: independent walks with uniform steps that halt with probability 0.1. " +
-			"Observed numbers stand beside what the paper promises; c is Σ|f_r| (max W_ij d_i/(1−p))^r for the coefficients f of a diffusion kernel. Graphs are rings, square grids " +
-			"and graphs with hubs (preferential attachment, three edges a node).",
+		Name: "theory", Title: "Tests of the paper's bounds (Theorems 1 and 2, Lemma 1, appendix B)", Version: 1,
+		About: "Every bound is tested as stated, with features from the paper's Algorithm 2 on Ã: independent walks with uniform steps and halting probability 0.1. " +
+			"Tables compare observed numbers with the bounds; c is Σ|f_r| (max W_ij d_i/(1−p))^r for the coefficients f of a diffusion kernel. Graphs are rings, square grids " +
+			"and graphs with hubs (preferential attachment, three edges per new node).",
 		Columns: []Column{
 			{"check", Key, "concentration and sparsity: Theorem 1; conditioning: Theorem 2 and Lemma 1; woodbury: appendix B"},
 			{"graph", Key, "ring, grid or hubs"},
 			{"nodes", Key, "N"},
-			{"walks", Key, "n, walks a node"},
+			{"walks", Key, "n, walks per node"},
 			{"rank", Key, "m, dimensions of the projection"},
-			{"seed", Key, "of graph and walks"},
-			{"quantity", Key, "what is observed, and bounded"},
-			{"observed", Number, "as it was"},
-			{"bound", Number, "what the paper promises; empty where it promises none"},
-			{"seconds", Cost, "of a product, of a solve"},
+			{"seed", Key, "seed of graph and walks"},
+			{"quantity", Key, "observed quantity"},
+			{"observed", Number, "observed value"},
+			{"bound", Number, "the paper's bound; empty if there is none"},
+			{"seconds", Cost, "seconds of a product or of a solve"},
 		},
 		Parts: theoryParts,
 		Show:  showTheory,
@@ -42,7 +42,7 @@ const (
 	theoryChance = 0.05 // δ
 )
 
-// theorySettings are those of a part.
+// theorySettings are the settings of a part.
 type theorySettings struct {
 	Check  string
 	Graph  string
@@ -102,7 +102,7 @@ func theoryParts(o Options) []Part {
 	return parts
 }
 
-// walked is a graph of about so many nodes, with its matrix, the coefficients and c.
+// walked is a graph with its matrix, the coefficients of the kernel and the constant c.
 type walked struct {
 	graph *graph.Graph
 	w     *sparse.CSR
@@ -149,12 +149,12 @@ func theoremConstant(w *sparse.CSR, coeff []float64, halt float64) float64 {
 	return c
 }
 
-// options are those of Algorithm 2.
+// options returns the options of Algorithm 2.
 func (s theorySettings) options() walk.Options {
 	return walk.Options{Sampler: walk.Independent, Steps: walk.Uniform, Walks: s.Walks, Halt: s.Halt, MaxLen: s.Hops, Seed: s.Seed}
 }
 
-// row is a row of results about a quantity.
+// row returns a row of results.
 func (s theorySettings) row(nodes int, quantity string, observed, bound float64) Row {
 	r := Row{"check": s.Check, "graph": s.Graph, "nodes": nodes, "walks": s.Walks, "seed": int(s.Seed), "quantity": quantity, "observed": observed, "bound": bound}
 	if s.Rank > 0 {

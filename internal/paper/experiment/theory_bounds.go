@@ -21,7 +21,7 @@ import (
 	"grfgp/walk"
 )
 
-// Quantities that are observed.
+// Observed quantities. The names are part of cached results.
 const (
 	deviation      = "deviation of a kernel entry that 5 % of runs exceed"
 	exceeding      = "share of runs beyond the deviation of chance 5 %"
@@ -36,7 +36,7 @@ const (
 	rankMean       = "relative error of the posterior mean"
 )
 
-// concentration observes φ(i)ᵀφ(j) − K_ij between two neighbours over many runs
+// concentration observes φ(i)ᵀφ(j) − K_ij for two neighbours over many runs
 // (inequality 5).
 func (s theorySettings) concentration(ctx context.Context) (*Result, error) {
 	m, err := s.prepare()
@@ -44,7 +44,7 @@ func (s theorySettings) concentration(ctx context.Context) (*Result, error) {
 		return nil, err
 	}
 	i := m.graph.Len() / 2
-	j := -1 // the neighbour that comes next
+	j := -1 // the next neighbour by number
 	cols, _ := m.w.Row(i)
 	for _, k := range cols {
 		if int(k) > i && (j < 0 || int(k) < j) {
@@ -69,7 +69,7 @@ func (s theorySettings) concentration(ctx context.Context) (*Result, error) {
 			rows[k] = combined(f, node, m.coeff)
 		}
 		sum := 0.0
-		for _, k := range slices.Sorted(maps.Keys(rows[0])) { // one order of summation
+		for _, k := range slices.Sorted(maps.Keys(rows[0])) { // fixed order of summation
 			sum += rows[0][k] * rows[1][k]
 		}
 		off[run] = math.Abs(sum - exact)
@@ -116,14 +116,14 @@ func combined(f *walk.Features, i int, coeff []float64) map[int]float64 {
 	return phi
 }
 
-// sparsity counts the non-zeros of features whose walks are never cut off.
+// sparsity counts the non-zeros of features with walks of unlimited length.
 func (s theorySettings) sparsity(ctx context.Context) (*Result, error) {
 	m, err := s.prepare()
 	if err != nil {
 		return nil, err
 	}
 	opts := s.options()
-	opts.MaxLen = walk.MaxMaxLen // beyond which a walk lives with a chance of 2e-12
+	opts.MaxLen = walk.MaxMaxLen // a walk is longer with probability 2e-12
 	f, err := walk.Sample(ctx, m.w, opts)
 	if err != nil {
 		return nil, err
@@ -150,12 +150,12 @@ const (
 	powerSteps  = 300
 	solveTol    = 1e-6
 	solveMost   = 20_000
-	repetitions = 5                      // of a timed product; the quickest counts
-	patience    = 100 * time.Millisecond // how long a short solve is repeated; likewise
+	repetitions = 5                      // of a timed product; the fastest counts
+	patience    = 100 * time.Millisecond // time for which short solves are repeated; the fastest counts
 )
 
-// conditioning observes the norm of features, the condition number of K̂ + σ²I,
-// the time of a product, and iterations and time of a solve.
+// conditioning observes the norms of features, the condition number of K̂ + σ²I, the time
+// of a product, and iterations and time of a solve.
 func (s theorySettings) conditioning(ctx context.Context) (*Result, error) {
 	m, err := s.prepare()
 	if err != nil {
@@ -183,8 +183,8 @@ func (s theorySettings) conditioning(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Of the two eigenvalues σ² is below the smallest one, and top below the largest, by
-	// what the power method leaves: a relative 1e-7 a step.
+	// σ² is at most the smallest eigenvalue, and top is below the largest by the error of
+	// the power method, a relative 1e-7 per step.
 	kappa, promised := (top+s.Noise)/s.Noise, 1+float64(nodes)*m.c*m.c/s.Noise
 	noise, b := slices.Repeat([]float64{s.Noise}, nodes), gaussian(nodes, s.Seed)
 	var stats solve.Stats
@@ -206,8 +206,8 @@ func (s theorySettings) conditioning(ctx context.Context) (*Result, error) {
 	return r, nil
 }
 
-// iterationBound is how many iterations reduce a residual to solveTol at the
-// most: 2√κ ((√κ−1)/(√κ+1))^k ≤ tol after ½√κ ln(2√κ/tol) of them.
+// iterationBound bounds the iterations that reduce the residual to solveTol:
+// 2√κ ((√κ−1)/(√κ+1))^k ≤ tol after ½√κ ln(2√κ/tol) of them.
 func iterationBound(kappa float64) float64 {
 	root := math.Sqrt(kappa)
 	return math.Ceil(root / 2 * math.Log(2*root/solveTol))
@@ -227,7 +227,7 @@ func (s theorySettings) operator(f *walk.Features) (solve.Operator, error) {
 	return cov.Cross(all, all), nil
 }
 
-// gaussian is a right-hand side.
+// gaussian returns a random right-hand side.
 func gaussian(n int, seed uint64) *mat.Dense {
 	random, b := rand.New(rng.New(seed, "theory right-hand side")), mat.NewDense(n, 1, nil)
 	for i := range n {
@@ -236,8 +236,8 @@ func gaussian(n int, seed uint64) *mat.Dense {
 	return b
 }
 
-// largest returns the largest eigenvalue by the power method, from below, and the
-// least time of a product.
+// largest returns a lower bound of the largest eigenvalue, by the power method, and the
+// shortest time of a product.
 func largest(ctx context.Context, op solve.Operator, seed uint64) (value, seconds float64, err error) {
 	n, _ := op.Dims()
 	x, y := gaussian(n, seed), mat.NewDense(n, 1, nil)
@@ -261,8 +261,8 @@ func largest(ctx context.Context, op solve.Operator, seed uint64) (value, second
 	return value, seconds, nil
 }
 
-// woodbury compares K₁K₁ᵀ with K̂, and the solution by Woodbury's formula with that
-// of conjugate gradients.
+// woodbury compares K₁K₁ᵀ with K̂, and the solution by the Woodbury formula with that of
+// conjugate gradients.
 func (s theorySettings) woodbury(ctx context.Context) (*Result, error) {
 	m, err := s.prepare()
 	if err != nil {
@@ -323,7 +323,7 @@ func (s theorySettings) woodbury(ctx context.Context) (*Result, error) {
 	return r, nil
 }
 
-// measure makes b, standard normal numbers, a draw from the prior read with noise.
+// measure turns b, standard normal numbers, into noisy measurements of a prior draw.
 func (s theorySettings) measure(ctx context.Context, f *walk.Features, b *mat.Dense) error {
 	k, err := kernel.NewGRF(f, kernel.Diffusion{})
 	if err != nil {
@@ -342,12 +342,12 @@ func (s theorySettings) measure(ctx context.Context, f *walk.Features, b *mat.De
 	return nil
 }
 
-// projectionError returns ‖K₁K₁ᵀ − K̂‖/‖K̂‖ in the Frobenius norm, and what is
-// expected of a Gaussian projection: E‖K₁K₁ᵀ − K̂‖² = (‖K̂‖² + (tr K̂)²)/m.
+// projectionError returns ‖K₁K₁ᵀ − K̂‖/‖K̂‖ in the Frobenius norm, and its expectation
+// for a Gaussian projection: E‖K₁K₁ᵀ − K̂‖² = (‖K̂‖² + (tr K̂)²)/m.
 func projectionError(ctx context.Context, full, projected solve.Operator, rank int) (observed, expected float64, err error) {
 	n, _ := full.Dims()
 	const columns = 64
-	whole, apart, trace := 0.0, 0.0, 0.0
+	whole, difference, trace := 0.0, 0.0, 0.0
 	for lo := 0; lo < n; lo += columns {
 		k := min(columns, n-lo)
 		unit, a, b := mat.NewDense(n, k, nil), mat.NewDense(n, k, nil), mat.NewDense(n, k, nil)
@@ -365,9 +365,9 @@ func projectionError(ctx context.Context, full, projected solve.Operator, rank i
 		}
 		whole += sumSquares(a)
 		b.Sub(b, a)
-		apart += sumSquares(b)
+		difference += sumSquares(b)
 	}
-	return math.Sqrt(apart / whole), math.Sqrt((whole + trace*trace) / float64(rank) / whole), nil
+	return math.Sqrt(difference / whole), math.Sqrt((whole + trace*trace) / float64(rank) / whole), nil
 }
 
 func sumSquares(m *mat.Dense) float64 {

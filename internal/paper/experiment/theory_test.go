@@ -53,7 +53,7 @@ func TestTheoryWords(t *testing.T) {
 	if at := statements(rows(1, 1)).Rows[0][4]; at != "grid, 64 nodes, 1 walk" {
 		t.Error(at)
 	}
-	for seeds, want := range map[int]string{1: "norm, of one seed;", 2: "norm, means ± standard deviation of seeds;"} {
+	for seeds, want := range map[int]string{1: "norm, one seed;", 2: "norm, means ± standard deviation over seeds;"} {
 		if note := projections(rows(1, seeds)).Note; !strings.Contains(note, want) {
 			t.Errorf("%d seeds: %s", seeds, note)
 		}

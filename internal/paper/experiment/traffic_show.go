@@ -52,14 +52,14 @@ func showTraffic(_ Options, r *Results) (*Section, error) {
 	}
 	section := &Section{Tables: []Table{
 		Compare("RMSE in mph; NLPD in nats per test node (mean ± standard deviation over the splits)", "The authors' numbers are from their file traffic_experiment_results.csv, their standard deviations with the divisor 5, ours 4. A second file of theirs, traffic_experiment_results_0917.csv, has 14.02 mph for learnable features with n = 8192.",
-			Beside{"exact diffusion", "14.29 ± 1.06; 1.305", both(of(untrainedArm, 0)), both(of(trainedArm, 0)), "the paper's was not trained: it has the hyperparameters of the truncated kernel"},
-			Beside{"truncated diffusion, exact", "14.10 ± 0.97; 1.241", both(of(polynomialArm, 0)), "", "the same model"},
-			Beside{fmt.Sprintf("features in the shape of diffusion, n = %d", most), "14.17 ± 1.01; 1.245", both(of(shapeArm, most)), "", paperWalks(most)},
-			Beside{fmt.Sprintf("learnable features, n = %d", most), "13.59 ± 1.06; 1.216", both(of(learnableArm, most)), both(of(repellingArm, ours)), learnable},
-			Beside{"features of long reach", "", "", both(of(longArm, 1000)), "not in the paper: diffusion, repelling walkers, n = 1000, 60 hops"},
-			Beside{"exact Matérn, ν = 2", "", "", both(of(maternArm, 0)), "not in the paper"},
-			Beside{"grfgp by itself", "", "", both(of(autoArm, 0)), "family and scales by likelihood"},
-		).besides("authors' files"),
+			Comparison{"exact diffusion", "14.29 ± 1.06; 1.305", both(of(untrainedArm, 0)), both(of(trainedArm, 0)), "the paper's was not trained: it has the hyperparameters of the truncated kernel"},
+			Comparison{"truncated diffusion, exact", "14.10 ± 0.97; 1.241", both(of(polynomialArm, 0)), "", "the same model"},
+			Comparison{fmt.Sprintf("features in the shape of diffusion, n = %d", most), "14.17 ± 1.01; 1.245", both(of(shapeArm, most)), "", paperWalks(most)},
+			Comparison{fmt.Sprintf("learnable features, n = %d", most), "13.59 ± 1.06; 1.216", both(of(learnableArm, most)), both(of(repellingArm, ours)), learnable},
+			Comparison{"features of long reach", "", "", both(of(longArm, 1000)), "not in the paper: diffusion, repelling walkers, n = 1000, 60 hops"},
+			Comparison{"exact Matérn, ν = 2", "", "", both(of(maternArm, 0)), "not in the paper"},
+			Comparison{"grfgp by itself", "", "", both(of(autoArm, 0)), "family and scales by likelihood"},
+		).withSource("authors' files"),
 		trafficTable(r), trafficScales(r),
 	}}
 	d, err := dataset.Default().Traffic(context.Background())
@@ -70,7 +70,7 @@ func showTraffic(_ Options, r *Results) (*Section, error) {
 		section.Findings = givenFindings(r.Rows, d.Reference)
 	}
 	section.Findings = append(section.Findings, trafficFindings(r.Rows)...)
-	section.Figures = drawn(Figure{Name: "walks", Wide: true, Picture: trafficCurves(r),
+	section.Figures = nonEmpty(Figure{Name: "walks", Wide: true, Picture: trafficCurves(r),
 		Caption: "Figure 3 a, b: error against walks per node; bands are one standard error over the splits (those of the paper's figure are one standard deviation, √5 times as wide). " +
 			"From 64 walks a node on, all that can be reached in 10 hops fits the budget of repelling walks: features are exact, and the line is level."})
 	maps, err := trafficMaps(r)
@@ -82,7 +82,7 @@ func showTraffic(_ Options, r *Results) (*Section, error) {
 func exactRows(rows Rows, walks float64) bool {
 	own := rows.Where("walks", walks)
 	for _, n := range rows.Distinct("walks") {
-		if d := less(own, rows.Where("walks", n), "split", "rmse"); n != walks && d.N > 0 && d.Mean == 0 && !(d.SD > 0) {
+		if d := pairedDifference(own, rows.Where("walks", n), "split", "rmse"); n != walks && d.N > 0 && d.Mean == 0 && !(d.SD > 0) {
 			return true
 		}
 	}
@@ -108,7 +108,7 @@ func trafficScales(r *Results) Table {
 	}
 	for _, arm := range []string{manyArm, autoArm} {
 		if rows := r.Rows.Where("arm", arm); len(rows) > 0 && best != "" {
-			t.Rows = append(t.Rows, []string{arm, best, less(rows, r.Rows.Where("arm", best), "split", "rmse").ofMean().Fixed(3), less(rows, r.Rows.Where("arm", best), "split", "nlpd").ofMean().Fixed(3)})
+			t.Rows = append(t.Rows, []string{arm, best, pairedDifference(rows, r.Rows.Where("arm", best), "split", "rmse").withSE().Fixed(3), pairedDifference(rows, r.Rows.Where("arm", best), "split", "nlpd").withSE().Fixed(3)})
 		}
 	}
 	return t
@@ -163,7 +163,7 @@ func trafficFindings(rows Rows) []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("Trained on the same 250 speeds, the exact diffusion kernel has %.2f mph, and what grfgp takes by itself %.2f mph: %s. The authors' best is 13.59 mph.",
-		trained.Over("rmse").Mean, auto.Over("rmse").Mean, judged(less(auto, trained, "split", "rmse"), "RMSE", false))}
+		trained.Over("rmse").Mean, auto.Over("rmse").Mean, verdict(pairedDifference(auto, trained, "split", "rmse"), "RMSE", false))}
 }
 
 // trafficCurves draws errors against walks.

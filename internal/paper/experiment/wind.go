@@ -16,7 +16,7 @@ import (
 // Weights of the wind's grid.
 const (
 	distanceWeights = "distance" // the authors': the farther apart, the more alike
-	evenWeights     = "even"     // all edges alike
+	equalWeights    = "even"     // all edges alike
 	inverseWeights  = "inverse"  // mean distance over distance, distances below a tenth of the mean counting as that
 )
 
@@ -65,17 +65,17 @@ func windParts(o Options) []Part {
 	free := grfgp.Spec{Family: "free", Method: "grf", Scales: "one", Hops: 4, Walks: 128}
 	matern := grfgp.Spec{Family: "matern", Nu: 2, Method: "series", Scales: "one"}
 	if o.Quick { // seconds
-		add(autoArm, evenWeights, 0, 0, 1000, grfgp.Spec{Family: "diffusion", Method: "grf", Scales: "one", Walks: 20}, 0)
+		add(autoArm, equalWeights, 0, 0, 1000, grfgp.Spec{Family: "diffusion", Method: "grf", Scales: "one", Walks: 20}, 0)
 	} else {
 		for _, level := range dataset.Levels {
 			add(repellingArm, distanceWeights, 4, 128, level, free, 0)
-			add(repellingArm, evenWeights, 4, 128, level, free, 0)
-			add(maternArm, evenWeights, 0, 0, level, matern, 0)
-			add(autoArm, evenWeights, 0, 0, level, none, 0)
-			add(manyArm, evenWeights, 0, 0, level, grfgp.Spec{Scales: "many"}, 0)
+			add(repellingArm, equalWeights, 4, 128, level, free, 0)
+			add(maternArm, equalWeights, 0, 0, level, matern, 0)
+			add(autoArm, equalWeights, 0, 0, level, none, 0)
+			add(manyArm, equalWeights, 0, 0, level, grfgp.Spec{Scales: "many"}, 0)
 		}
-		add(oneArm, evenWeights, 0, 0, 1000, grfgp.Spec{Scales: "one"}, 0)
-		add(trainedArm, evenWeights, 0, 0, 1000, grfgp.Spec{Family: "diffusion", Method: "series", Scales: "one"}, 0)
+		add(oneArm, equalWeights, 0, 0, 1000, grfgp.Spec{Scales: "one"}, 0)
+		add(trainedArm, equalWeights, 0, 0, 1000, grfgp.Spec{Family: "diffusion", Method: "series", Scales: "one"}, 0)
 		add(maternArm, inverseWeights, 0, 0, 1000, matern, 0)
 	}
 	for seed := range o.Repeats(1, 3) {
@@ -143,7 +143,7 @@ func (s regressionSettings) wind(ctx context.Context, d *dataset.Wind) (*Result,
 	if err != nil {
 		return nil, err
 	}
-	if s.Weight == evenWeights && (s.Arm == maternArm || s.Arm == manyArm || s.Arm == autoArm) {
+	if s.Weight == equalWeights && (s.Arm == maternArm || s.Arm == manyArm || s.Arm == autoArm) {
 		r.Arrays["squared"], r.Arrays["density"] = score.squared, score.density
 	}
 	_, unit := stat.PopMeanStdDev(k.train.Y, nil)
@@ -154,7 +154,7 @@ func (s regressionSettings) wind(ctx context.Context, d *dataset.Wind) (*Result,
 
 // grid is the globe with the weights of the arm.
 func (s regressionSettings) grid(ctx context.Context, d *dataset.Wind) (*graph.Graph, error) {
-	if s.Weight == evenWeights {
+	if s.Weight == equalWeights {
 		return d.Graph, nil
 	}
 	g, err := d.Distances(ctx)

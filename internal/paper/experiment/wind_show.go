@@ -33,12 +33,12 @@ func showWind(o Options, r *Results) (*Section, error) {
 		}
 		return rows.Over("rmse").Fixed(4) + "; " + rows.Over(score).Fixed(3)
 	}
-	var rows []Beside
+	var rows []Comparison
 	for _, n := range []int{512, 8192} {
 		paper := map[int][2]string{512: {"0.7615; 1.144", "0.8821; 1.311"}, 8192: {"0.7295; 1.050", "0.8252; 1.225"}}[n]
 		rows = append(rows,
-			Beside{fmt.Sprintf("1000 hPa, learnable, n = %d", n), paper[0], both(of(learnableArm, distanceWeights, 1000).Where("walks", n), "nlpd_bare"), "", "scores without noise; L-BFGS instead of Adam, no samples"},
-			Beside{fmt.Sprintf("1000 hPa, diffusion shape, n = %d", n), paper[1], both(of(shapeArm, distanceWeights, 1000).Where("walks", n), "nlpd_bare"), "", "the same"},
+			Comparison{fmt.Sprintf("1000 hPa, learnable, n = %d", n), paper[0], both(of(learnableArm, distanceWeights, 1000).Where("walks", n), "nlpd_bare"), "", "scores without noise; L-BFGS instead of Adam, no samples"},
+			Comparison{fmt.Sprintf("1000 hPa, diffusion shape, n = %d", n), paper[1], both(of(shapeArm, distanceWeights, 1000).Where("walks", n), "nlpd_bare"), "", "the same"},
 		)
 	}
 	for _, level := range dataset.Levels {
@@ -46,15 +46,15 @@ func showWind(o Options, r *Results) (*Section, error) {
 		if o.Quick {
 			differs = quickWind
 		}
-		rows = append(rows, Beside{fmt.Sprintf("%d hPa, clean", level), "", "", both(of(autoArm, evenWeights, level), "nlpd"), differs})
+		rows = append(rows, Comparison{fmt.Sprintf("%d hPa, clean", level), "", "", both(of(autoArm, equalWeights, level), "nlpd"), differs})
 	}
-	section := &Section{Tables: []Table{Compare("RMSE; NLPD, in standard deviations of the training part", "The authors' numbers are means of their file wind_experiment_results_20250918_120334.csv, of one level: that which it calls 500 hPa and which is 1000 hPa here. ± is the standard deviation over seeds of walks.", rows...).besides("authors' files"), windTable(o, r)},
+	section := &Section{Tables: []Table{Compare("RMSE; NLPD, in standard deviations of the training part", "The authors' numbers are means of their file wind_experiment_results_20250918_120334.csv, of one level: that which it calls 500 hPa and which is 1000 hPa here. ± is the standard deviation over seeds of walks.", rows...).withSource("authors' files"), windTable(o, r)},
 		Findings: windFindings(o, r.Rows)}
 	scales, err := windScales(o, r)
 	if err := section.add("the comparison with Matérn, node by node", "wind", scales, nil, err); err != nil {
 		return nil, err
 	}
-	section.Figures = drawn(Figure{Name: "walks", Wide: true, Picture: windCurves(r),
+	section.Figures = nonEmpty(Figure{Name: "walks", Wide: true, Picture: windCurves(r),
 		Caption: "Figure 3 c, d: error and score (without noise) at 1000 hPa against walks per node, on the grid weighted by distance; bands are one standard error over seeds of walks."})
 	globes, err := windGlobes(o, r)
 	return section, section.add("the globes", "wind", nil, globes, err)
@@ -76,7 +76,7 @@ func windScales(o Options, r *Results) ([]Table, error) {
 	field := func(k int) int { return test[k]/dataset.WindColumns/8*12 + test[k]%dataset.WindColumns/12 }
 	for _, level := range dataset.Levels {
 		of := func(arm, what string) []float64 {
-			return r.Array(regressionSettings{Arm: arm, Split: level, Weight: evenWeights, Seed: o.Seed}.windName(), what)
+			return r.Array(regressionSettings{Arm: arm, Split: level, Weight: equalWeights, Seed: o.Seed}.windName(), what)
 		}
 		one := of(maternArm, "squared")
 		none := make([]float64, len(one))
@@ -85,10 +85,10 @@ func windScales(o Options, r *Results) ([]Table, error) {
 			if one == nil || own == nil {
 				continue
 			}
-			square, squareSE := grouped(one, none, field)
-			density, densitySE := grouped(of(maternArm, "density"), none, field)
-			more, moreSE := grouped(own, one, field)
-			worse, worseSE := grouped(of(arm, "density"), of(maternArm, "density"), field)
+			square, squareSE := clusteredDifference(one, none, field)
+			density, densitySE := clusteredDifference(of(maternArm, "density"), none, field)
+			more, moreSE := clusteredDifference(own, one, field)
+			worse, worseSE := clusteredDifference(of(arm, "density"), of(maternArm, "density"), field)
 			slope := 1 / (2 * math.Sqrt(square)) // of a root
 			t.Rows = append(t.Rows, []string{fmt.Sprint(level), arm,
 				fmt.Sprintf("%.4f ± %.4f", math.Sqrt(square), squareSE*slope), fmt.Sprintf("%+.4f ± %.4f", math.Sqrt(square+more)-math.Sqrt(square), moreSE*slope),
@@ -107,7 +107,7 @@ func windTable(o Options, r *Results) Table {
 		Note: "Mean ± standard deviation over seeds of walks. 80 % and 95 %: share of test values inside intervals."}
 	for _, level := range dataset.Levels {
 		for _, arm := range []string{shapeArm, learnableArm, repellingArm, trainedArm, maternArm, oneArm, manyArm, autoArm} {
-			for _, weights := range []string{distanceWeights, evenWeights, inverseWeights} {
+			for _, weights := range []string{distanceWeights, equalWeights, inverseWeights} {
 				rows := r.Rows.Where("arm", arm).Where("weights", weights).Where("level", level)
 				for _, n := range rows.Distinct("walks") {
 					own := rows.Where("walks", n)
@@ -145,7 +145,7 @@ func windCurves(r *Results) *plot.Picture {
 
 // windGlobes draws the wind near the ground, what is predicted, and how far off it is.
 func windGlobes(o Options, r *Results) ([]Figure, error) {
-	part := regressionSettings{Arm: autoArm, Split: 1000, Weight: evenWeights, Seed: o.Seed}.windName()
+	part := regressionSettings{Arm: autoArm, Split: 1000, Weight: equalWeights, Seed: o.Seed}.windName()
 	mean, sd := r.Array(part, "mean"), r.Array(part, "sd")
 	if mean == nil {
 		return nil, nil
@@ -191,11 +191,11 @@ func windFindings(o Options, rows Rows) []string {
 		}
 		found = append(found, text+".")
 	}
-	even := at(repellingArm, evenWeights)
+	even := at(repellingArm, equalWeights)
 	if bare.N > 0 && even.N > 0 {
 		found = append(found, fmt.Sprintf("The same kernel with all edges alike has %.3f instead of %.3f.", even.Mean, bare.Mean))
 	}
-	auto := at(autoArm, evenWeights)
+	auto := at(autoArm, equalWeights)
 	switch {
 	case auto.N == 0:
 	case o.Quick:

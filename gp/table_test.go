@@ -1,0 +1,45 @@
+package gp_test
+
+import (
+	"context"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"grfgp/gp"
+	"grfgp/graph"
+	"grfgp/graphio"
+)
+
+func TestTables(t *testing.T) {
+	ctx := context.Background()
+	g, err := graph.Ring(3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]gp.Data{
+		"node,value\n0,2\n0,4\n2,3\n": {Nodes: []int{0, 2}, Y: []float64{3, 3}, Count: []int{2, 1}, Scatter: []float64{2, 0}},
+		"node,value,sd\n0,2,0.5\n0,4,0.5\n2,3,3\n": {Nodes: []int{0, 2}, Y: []float64{3, 3}, Count: []int{2, 1},
+			NoiseVar: []float64{0.125, 9}}, // two measurements of variance 1/4 have a mean of variance 1/8
+	} {
+		m, err := graphio.ReadMeasurements(ctx, graphio.Reader("m", strings.NewReader(text)), g, graphio.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := gp.DataOf(m)
+		close := func(a, b float64) bool { return math.Abs(a-b) < 1e-14 }
+		if err != nil || !slices.Equal(d.Nodes, want.Nodes) || !slices.EqualFunc(d.Y, want.Y, close) || !slices.EqualFunc(d.NoiseVar, want.NoiseVar, close) ||
+			!slices.Equal(d.Count, want.Count) || !slices.Equal(d.Scatter, want.Scatter) {
+			t.Errorf("%q: %+v, want %+v; %v", text, d, want, err)
+		}
+	}
+	l, err := graphio.ReadLabels(ctx, graphio.Reader("l", strings.NewReader("node,class\n2,x\n0,y\n1,x\n")), g, graphio.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := gp.LabelsOf(l), (gp.Labels{Nodes: []int{2, 0, 1}, Class: []int{0, 1, 0}, Classes: 2}); !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
