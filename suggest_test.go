@@ -249,3 +249,59 @@ func ExampleOptimizer_Ask() {
 	// another node: true
 	// teaches less: true
 }
+
+// Where nodes have many neighbours draws come from a series, and anything else from
+// features; so it is everywhere else.
+func TestWhatIsDrawnFrom(t *testing.T) {
+	crowded, err := graph.BarabasiAlbert(1600, 6, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	grid, err := graph.Grid(40, 40)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		graph *graph.Graph
+		goal  bayesopt.Goal
+		want  string
+	}{{crowded, bayesopt.Maximize, "series"}, {crowded, bayesopt.Learn, "grf"}, {grid, bayesopt.Maximize, "grf"}} {
+		o, err := grfgp.NewOptimizer(c.graph, grfgp.Spec{Family: "diffusion", Scales: "one"}, bayesopt.Options{Goal: c.goal})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 10 {
+			if err := o.Tell(100*i, float64(i%4)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, _, err := o.Next(t.Context(), bayesopt.Request{Count: 1}); err != nil {
+			t.Fatal(err)
+		}
+		if spec, ok := o.Chosen(); !ok || spec.Method != c.want {
+			t.Errorf("%v on %d edges: %q, want %q", c.goal, c.graph.Adjacency().NNZ()/2, spec.Method, c.want)
+		}
+	}
+}
+
+// The loop by hand: ask, measure, tell.
+func ExampleNewOptimizer() {
+	ctx := context.Background()
+	g, _ := graph.Grid(12, 12)
+	measure := func(node int) float64 { return 9 - math.Hypot(float64(node%12)-8, float64(node/12)-3) }
+
+	o, err := grfgp.NewOptimizer(g, grfgp.Spec{}, bayesopt.Options{Goal: bayesopt.Maximize, Seed: 1})
+	if err != nil {
+		panic(err)
+	}
+	for range 25 {
+		nodes, _, err := o.Next(ctx, bayesopt.Request{Count: 1})
+		if err != nil {
+			panic(err)
+		}
+		o.Tell(nodes[0], measure(nodes[0]))
+	}
+	node, value, _ := o.Best()
+	fmt.Printf("column %d, row %d, value %v\n", node%12, node/12, value)
+	// Output: column 8, row 3, value 9
+}

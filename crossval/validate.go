@@ -50,14 +50,14 @@ type Coverages []Coverage
 // levels are the levels of credible intervals whose coverage is measured.
 var levels = []float64{0.5, 0.8, 0.95}
 
-// At returns the share at a level; false if it was not measured.
-func (c Coverages) At(level float64) (share float64, ok bool) {
+// At returns the share at a level, NaN if it was not measured.
+func (c Coverages) At(level float64) float64 {
 	for _, one := range c {
 		if one.Level == level {
-			return one.Share, true
+			return one.Share
 		}
 	}
-	return 0, false
+	return math.NaN()
 }
 
 // MarshalJSON writes {"0.5": share, …}.

@@ -41,6 +41,20 @@ type Policy struct {
 	bayesopt.Policy
 }
 
+// Named returns policies of package bayesopt by their names (bayesopt.PolicyNames),
+// set up for a goal on a graph.
+func Named(goal bayesopt.Goal, g *graph.Graph, names ...string) ([]Policy, error) {
+	var all []Policy
+	for _, name := range names {
+		p, err := bayesopt.PolicyNamed(name, goal, g.Adjacency())
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, Policy{name, p})
+	}
+	return all, nil
+}
+
 // Options of a replay. The zero value replays the default policy of Maximize and
 // random picks.
 type Options struct {

@@ -3,12 +3,13 @@ package report_test
 import (
 	"fmt"
 
+	"grfgp/crossval"
 	"grfgp/report"
 )
 
 // Verdicts are typed results with a sentence each.
 func Example() {
-	e := report.CompareErrors(1.5, map[string]float64{"overall mean": 4, "nearest measured node": 2})
+	e := report.CompareErrors(1.5, map[crossval.Baseline]float64{crossval.Mean: 4, crossval.Nearest: 2})
 	fmt.Println(e.Better, e)
 	c := report.JudgeCoverage(0.95, 0.8, 100)
 	fmt.Println(c.Width == report.TooNarrow, c)

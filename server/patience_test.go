@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"grfgp"
+	"grfgp/crossval"
 	"grfgp/graphio"
 	"grfgp/server"
 	"grfgp/store"
@@ -32,7 +32,7 @@ func (e endlessEngine) Fit(ctx context.Context, readings []study.Measurement) (s
 
 type endlessKnowledge struct{ study.Snapshot }
 
-func (k endlessKnowledge) Validate(ctx context.Context) (*grfgp.Validation, error) {
+func (k endlessKnowledge) Validate(ctx context.Context) (*crossval.Validation, error) {
 	<-ctx.Done()
 	return nil, ctx.Err()
 }

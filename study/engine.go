@@ -5,6 +5,7 @@ import (
 
 	"grfgp"
 	"grfgp/bayesopt"
+	"grfgp/crossval"
 )
 
 // Engine suggests nodes of a graph and fits a model to measurements. Its answers
@@ -68,7 +69,7 @@ type Snapshot interface {
 	Predict(ctx context.Context, nodes []int) (grfgp.Prediction, error)
 	// Validate cross-validates on the measurements, with the hyperparameters held
 	// fixed.
-	Validate(ctx context.Context) (*grfgp.Validation, error)
+	Validate(ctx context.Context) (*crossval.Validation, error)
 	// NoiseSD is the standard deviation of the noise of a measurement.
 	NoiseSD() float64
 	// Chosen is the Spec of the model with its choices filled in.

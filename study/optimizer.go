@@ -11,6 +11,7 @@ import (
 
 	"grfgp"
 	"grfgp/bayesopt"
+	"grfgp/crossval"
 	"grfgp/graph"
 	"grfgp/graphio"
 )
@@ -32,7 +33,7 @@ type Optimizer struct {
 // open of cost, allowed and group is taken from nodes, which may be nil.
 func NewOptimizer(g *graph.Graph, nodes *graphio.NodeTable, s Settings) (*Optimizer, error) {
 	return newOptimizer(g, nodes, s, func(opts bayesopt.Options) (*grfgp.Optimizer, error) {
-		return grfgp.NewOptimizer(g, s.Spec, s.Policy, opts)
+		return grfgp.NewOptimizer(g, s.Spec, opts)
 	})
 }
 
@@ -46,7 +47,7 @@ func (o *Optimizer) Sibling(nodes *graphio.NodeTable, s Settings) (*Optimizer, e
 	inner := o.inner
 	o.mu.Unlock()
 	return newOptimizer(o.graph, nodes, s, func(opts bayesopt.Options) (*grfgp.Optimizer, error) {
-		return inner.Sibling(s.Policy, opts)
+		return inner.Sibling(opts)
 	})
 }
 
@@ -63,6 +64,9 @@ func newOptimizer(g *graph.Graph, nodes *graphio.NodeTable, s Settings, build fu
 		if o.opts.Group, err = o.groups(nodes); err != nil {
 			return nil, err
 		}
+	}
+	if o.opts.Policy, err = bayesopt.PolicyNamed(s.Policy, s.Goal, g.Adjacency()); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
 	if o.inner, err = build(o.opts); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
@@ -181,7 +185,7 @@ func (o *Optimizer) numbers(ids []string) ([]int, error) {
 // tell brings the inner optimizer to the readings.
 func (o *Optimizer) tell(ctx context.Context, readings []Measurement) error {
 	if len(o.told) > len(readings) || !slices.Equal(o.told, readings[:len(o.told)]) {
-		inner, err := o.inner.Sibling(o.settings.Policy, o.opts)
+		inner, err := o.inner.Sibling(o.opts)
 		if err != nil {
 			return err
 		}
@@ -255,6 +259,6 @@ type knowledge struct {
 	seed uint64
 }
 
-func (k knowledge) Validate(ctx context.Context) (*grfgp.Validation, error) {
-	return k.Snapshot.Validate(ctx, k.seed)
+func (k knowledge) Validate(ctx context.Context) (*crossval.Validation, error) {
+	return crossval.ValidateSnapshot(ctx, k.Snapshot, k.seed)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"grfgp"
+	"grfgp/crossval"
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/report"
@@ -96,7 +97,7 @@ type foldFlags struct {
 
 func (f *foldFlags) register(cmd *cobra.Command, help string) {
 	cmd.Flags().IntVar(&f.folds, "folds", 10, help)
-	f.scheme = newChoice(grfgp.Schemes...)
+	f.scheme = newChoice(string(crossval.Scattered), string(crossval.Neighbourhoods))
 	cmd.Flags().Var(&f.scheme, "leave-out", "what is left out together: scattered or neighbourhoods")
 	complete(cmd, "leave-out", f.scheme.words...)
 }

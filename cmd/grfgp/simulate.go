@@ -16,6 +16,7 @@ import (
 	"grfgp/bayesopt"
 	"grfgp/graph"
 	"grfgp/graphio"
+	"grfgp/replay"
 )
 
 // simulateFlags are the flags of the verb.
@@ -111,9 +112,13 @@ func (a *app) simulate(ctx context.Context, f *simulateFlags, changed func(strin
 	if f.start+f.steps >= known {
 		a.talk.Say("  note: the values of %d nodes are known, and all get measured: in the end rules cannot differ", known)
 	}
+	policies, err := replay.Named(f.goal, g, f.policies...)
+	if err != nil {
+		return suggestError(ctx, err)
+	}
 	s := a.talk.Stage("simulating")
-	sim, err := grfgp.Simulate(ctx, g, truth, spec, grfgp.SimulateOptions{
-		Goal: f.goal, Policies: f.policies, Start: f.start, Steps: f.steps, Batch: f.batch, Seeds: f.seeds, Seed: a.seed,
+	sim, err := replay.Run(ctx, g, truth, spec, replay.Options{
+		Goal: f.goal, Policies: policies, Start: f.start, Steps: f.steps, Batch: f.batch, Seeds: f.seeds, Seed: a.seed,
 		Count: count, Scatter: scatter, Retrain: schedule, Progress: s.Update,
 	})
 	if sim == nil || err != nil && ctx.Err() == nil {
@@ -128,7 +133,7 @@ func (a *app) simulate(ctx context.Context, f *simulateFlags, changed func(strin
 	s.Done("%d of %d replays, %d measurements each", done, len(sim.Replays), sim.Start+sim.Steps)
 	a.tellEffort(sim)
 	whole := 0
-	for _, ok := range sim.Whole() {
+	for _, ok := range sim.Complete() {
 		if ok {
 			whole++
 		}
@@ -145,7 +150,7 @@ func (a *app) simulate(ctx context.Context, f *simulateFlags, changed func(strin
 }
 
 // tellEffort says how many seconds a step took, policy by policy.
-func (a *app) tellEffort(sim *grfgp.Simulation) {
+func (a *app) tellEffort(sim *replay.Result) {
 	for _, name := range sim.Policies {
 		var all bayesopt.Effort
 		steps := 0

@@ -13,6 +13,7 @@ import (
 	"grfgp/gp"
 	"grfgp/internal/paper/dataset"
 	"grfgp/kernel"
+	"grfgp/replay"
 )
 
 // bayesOptimisation is Figure 4.
@@ -55,7 +56,7 @@ searches without a model. What uniform draws reach in expectation is exact; an o
 // arm is a way to pick nodes.
 type arm struct {
 	key, title string
-	policy     string // of grfgp.Simulate; "" for what goes without it
+	policy     string // of replay.Run; "" for what goes without it
 	social     bool   // on social networks alone
 }
 
@@ -160,19 +161,23 @@ func searchName(panel, arm string, seed int) string {
 func search(ctx context.Context, task *searchTask, s searchSettings, a arm, row Row, progress func(done, total int64)) (*Result, error) {
 	began, memory := time.Now(), watchMemory()
 	g, table, _ := task.ordered()
-	sim, err := grfgp.Simulate(ctx, g, table, s.Spec, grfgp.SimulateOptions{
-		Goal: bayesopt.Maximize, Policies: []string{a.policy}, Start: s.Start, Steps: s.Steps, Seeds: 1, Seed: s.Seed, Retrain: s.Retrain, Progress: progress,
+	policies, err := replay.Named(bayesopt.Maximize, g, a.policy)
+	if err != nil {
+		return nil, err
+	}
+	sim, err := replay.Run(ctx, g, table, s.Spec, replay.Options{
+		Goal: bayesopt.Maximize, Policies: policies, Start: s.Start, Steps: s.Steps, Seeds: 1, Seed: s.Seed, Retrain: s.Retrain, Progress: progress,
 	})
 	peak := memory()
 	if err != nil {
 		return nil, err
 	}
-	replay := sim.Replays[0]
+	first := sim.Replays[0]
 	curve := make([]float64, 0, s.Steps+1) // from the last node of the start on
-	for _, point := range replay.Curve[s.Start-1:] {
+	for _, point := range first.Curve[s.Start-1:] {
 		curve = append(curve, point.Loss)
 	}
-	costs(row, began, peak, replay.Effort)
+	costs(row, began, peak, first.Effort)
 	return searchResult(row, curve), nil
 }
 
@@ -228,8 +233,8 @@ func followWalks(ctx context.Context, task *searchTask, s searchSettings) ([]flo
 // startOf returns the nodes that all searches of a seed start from.
 func startOf(ctx context.Context, task *searchTask, s searchSettings) ([]int, error) {
 	g, table, was := task.ordered()
-	sim, err := grfgp.Simulate(ctx, g, table, grfgp.Spec{}, grfgp.SimulateOptions{
-		Goal: bayesopt.Maximize, Policies: []string{"random"}, Start: s.Start, Steps: 1, Seeds: 1, Seed: s.Seed,
+	sim, err := replay.Run(ctx, g, table, grfgp.Spec{}, replay.Options{
+		Goal: bayesopt.Maximize, Policies: []replay.Policy{{Name: "random", Policy: bayesopt.Random{}}}, Start: s.Start, Steps: 1, Seeds: 1, Seed: s.Seed,
 	})
 	if err != nil {
 		return nil, err
@@ -247,8 +252,8 @@ func costs(row Row, began time.Time, peak float64, e bayesopt.Effort) {
 // uniform is the regret to expect of nodes drawn uniformly.
 func uniform(ctx context.Context, task *searchTask, s searchSettings, row Row) (*Result, error) {
 	g, table, _ := task.ordered()
-	sim, err := grfgp.Simulate(ctx, g, table, grfgp.Spec{}, grfgp.SimulateOptions{
-		Goal: bayesopt.Maximize, Policies: []string{"random"}, Start: s.Start, Steps: s.Steps, Seeds: 1, Seed: s.Seed,
+	sim, err := replay.Run(ctx, g, table, grfgp.Spec{}, replay.Options{
+		Goal: bayesopt.Maximize, Policies: []replay.Policy{{Name: "random", Policy: bayesopt.Random{}}}, Start: s.Start, Steps: s.Steps, Seeds: 1, Seed: s.Seed,
 	})
 	if err != nil {
 		return nil, err
