@@ -96,16 +96,9 @@ const (
 	glanceSample = 400
 )
 
-// trained is a model, and the choices behind it.
-type trained struct {
-	model  *gp.Model
-	spec   Spec // with the choices filled in
-	choice Choice
-}
-
 // contest tries kernels on one set of measurements.
 type contest struct {
-	*workshop
+	*Trainer
 	own    gp.Data
 	method string
 	hops   int
@@ -113,31 +106,32 @@ type contest struct {
 	tried  []attempt
 }
 
-// train tries the kernels that the Spec leaves and keeps the likeliest.
-func (w *workshop) train(ctx context.Context, own gp.Data) (*trained, error) {
-	method, hops, why := w.decide(own.Len(), w.spec.Variance == "unit")
-	scales, whyScales, err := w.decideScales(ctx, own.Nodes, method, hops)
+// train tries the kernels that the Spec leaves and keeps the likeliest. The Model is
+// not conditioned on measurements yet.
+func (t *Trainer) train(ctx context.Context, own gp.Data) (*Model, error) {
+	method, hops, why := t.decide(own.Len(), t.spec.Variance == "unit")
+	scales, whyScales, err := t.decideScales(ctx, own.Nodes, method, hops)
 	if err != nil {
 		return nil, err
 	}
-	trend, tryTrend, whyTrend, err := w.decideTrend(method)
+	trend, tryTrend, whyTrend, err := t.decideTrend(method)
 	if err != nil {
 		return nil, err
 	}
-	opts, err := w.fitOptions()
+	opts, err := t.fitOptions()
 	if err != nil {
 		return nil, err
 	}
-	c := &contest{workshop: w, own: own, method: method, hops: hops, opts: opts}
-	families := w.spec.families(hops)
-	unit := w.spec.Variance == "unit"
-	open := w.spec.Family == "" || c.opensUnit() && w.uneven()
+	c := &contest{Trainer: t, own: own, method: method, hops: hops, opts: opts}
+	families := t.spec.families(hops)
+	unit := t.spec.Variance == "unit"
+	open := t.spec.Family == "" || c.opensUnit() && t.uneven()
 	if (len(families)*len(scales) > 1 || tryTrend || open) && own.Len() > sketchFrom {
 		c.opts.Sketch = sketchSample
 	}
 	for _, f := range families {
 		for _, many := range scales {
-			k := candidate{f, many, unit, trend, w.fineHops(many, method, hops)}
+			k := candidate{f, many, unit, trend, t.fineHops(many, method, hops)}
 			if err := c.try(ctx, k, k.starts()); err != nil {
 				return nil, err
 			}
@@ -162,22 +156,22 @@ func (w *workshop) train(ctx context.Context, own gp.Data) (*trained, error) {
 	best := likeliest(c.tried)
 	sketch := c.opts.Sketch > 0
 	if (method == "series" || method == "dense") && !sketch {
-		if best, err = w.proven(ctx, own, c.tried); err != nil {
+		if best, err = t.confirm(ctx, own, c.tried); err != nil {
 			return nil, err
 		}
 	}
 	whyBest := reason(best, c.tried, sketch)
-	t := &trained{best.model, w.spec, Choice{Method: method, Hops: hops, Why: append(why, whyScales, whyTrend), Fit: best.report}}
-	t.choose(best.candidate, c.tried, whyBest)
-	w.forget(best.candidate)
+	m := &Model{of: t, fitted: best.model, choice: Choice{Method: method, Why: append(why, whyScales, whyTrend), Fit: best.report}}
+	m.choose(best.candidate, c.tried, whyBest)
+	t.forget(best.candidate)
 	if sketch {
-		if t.model, t.choice.Fit, err = w.retrain(ctx, own, t.spec, t.model.Theta()); err != nil {
+		if m.fitted, m.choice.Fit, err = t.retrain(ctx, own, m.spec, m.fitted.Theta()); err != nil {
 			return nil, err
 		}
 	}
-	short, err := w.shortfall(best.candidate, method, t.model.Theta())
-	t.choice.Why = append(append(t.choice.Why, short...), solved(t.choice.Fit, own.Len()))
-	return t, err
+	short, err := t.shortfall(best.candidate, method, m.fitted.Theta())
+	m.choice.Why = append(append(m.choice.Why, short...), solved(m.choice.Fit, own.Len()))
+	return m, err
 }
 
 // fit fits one candidate.
@@ -322,7 +316,7 @@ func (c *contest) freeStarts(k candidate) [][]float64 {
 
 // uneven reports whether degrees differ enough that a kernel whose variance goes
 // with them is another than one whose variance does not.
-func (w *workshop) uneven() bool { return w.degree().spread >= spreadLeast }
+func (t *Trainer) uneven() bool { return t.degree().spread >= spreadLeast }
 
 // tryUneven tries, on graphs whose degrees differ, kernels of unit variance and, on
 // small ones, the raw Laplacian: on a tree its Matérn kernel with ν = 1 is
@@ -381,23 +375,13 @@ func reason(best attempt, tried []attempt, sketch bool) string {
 }
 
 // choose fills in what was chosen, and why.
-func (t *trained) choose(c candidate, tried []attempt, why string) {
-	t.choice.Family, t.choice.Scales, t.choice.Variance, t.choice.Trend, t.choice.Hops = c.name, "one", "natural", "none", c.hops
-	if c.many {
-		t.choice.Scales = "many"
-	}
-	if c.unit {
-		t.choice.Variance = "unit"
-	}
-	if c.trend {
-		t.choice.Trend = "degree"
-	}
-	t.spec.Family, t.spec.Nu, t.spec.Scales, t.spec.Variance, t.spec.Trend = c.family.family, c.nu, t.choice.Scales, t.choice.Variance, t.choice.Trend
-	t.spec.Method, t.spec.Hops, t.spec.Laplacian = t.choice.Method, c.hops, c.laplacian
+func (m *Model) choose(c candidate, tried []attempt, why string) {
+	m.spec = m.of.spec.filled(c, m.choice.Method)
+	m.choice.Family, m.choice.Scales, m.choice.Variance, m.choice.Trend, m.choice.Hops = c.name, m.spec.Scales, m.spec.Variance, m.spec.Trend, m.spec.Hops
 	for _, a := range tried {
-		t.choice.Candidates = append(t.choice.Candidates, Candidate{a.String(), a.report.LogLikelihood, a.report.LOOScore})
+		m.choice.Candidates = append(m.choice.Candidates, Candidate{a.String(), a.report.LogLikelihood, a.report.LOOScore})
 	}
 	if len(tried) > 1 {
-		t.choice.Why = append(t.choice.Why, why)
+		m.choice.Why = append(m.choice.Why, why)
 	}
 }

@@ -10,13 +10,6 @@ import (
 	"grfgp/kernel"
 )
 
-// learned is a classifier, and the choices behind it.
-type learned struct {
-	classifier gp.Classifier
-	spec       Spec // with the choices filled in
-	choice     ClassChoice
-}
-
 // classAttempt is a candidate, and how well labels are predicted with it.
 type classAttempt struct {
 	candidate
@@ -26,17 +19,17 @@ type classAttempt struct {
 
 // learnClasses tries the kernels that the Spec leaves and keeps the one under which
 // labels are likeliest by the others.
-func (w *workshop) learnClasses(ctx context.Context, own gp.Labels, method gp.ClassMethod) (*learned, error) {
-	opts := gp.ClassifyOptions{Method: method, Seed: w.spec.Seed}
-	if err := opts.Solver.UnmarshalText([]byte(cmp.Or(w.spec.Solver, "auto"))); err != nil {
+func (t *Trainer) learnClasses(ctx context.Context, own gp.Labels, method gp.ClassMethod) (*Classification, error) {
+	opts := gp.ClassifyOptions{Method: method, Seed: t.spec.Seed}
+	if err := opts.Solver.UnmarshalText([]byte(cmp.Or(t.spec.Solver, "auto"))); err != nil {
 		return nil, err
 	}
-	c := &learned{spec: w.spec}
-	best, err := w.compareClasses(ctx, own, opts, &c.choice)
+	c := &Classification{of: t}
+	best, err := t.compareClasses(ctx, own, opts, &c.choice)
 	if err != nil {
 		return nil, err
 	}
-	w.forget(best.candidate)
+	t.forget(best.candidate)
 	if method == best.report.Method {
 		opts.State = &best.report.ClassState
 	} else {
@@ -49,16 +42,16 @@ func (w *workshop) learnClasses(ctx context.Context, own gp.Labels, method gp.Cl
 		c.choice.Fit = best.report // which knows how it was learned
 	}
 	c.choose(best.candidate)
-	short, err := w.shortfall(best.candidate, c.choice.Method, c.choice.Fit.Theta)
+	short, err := t.shortfall(best.candidate, c.choice.Method, c.choice.Fit.Theta)
 	c.choice.Why = append(c.choice.Why, short...)
 	return c, err
 }
 
 // compareClasses returns the best candidate, and tells of all. The first family
 // decides on the scales, the others are tried on those.
-func (w *workshop) compareClasses(ctx context.Context, own gp.Labels, opts gp.ClassifyOptions, tell *ClassChoice) (best classAttempt, err error) {
-	method, hops, why := w.decide(own.Len(), true)
-	scales, whyScales, err := w.decideScales(ctx, own.Nodes, method, hops)
+func (t *Trainer) compareClasses(ctx context.Context, own gp.Labels, opts gp.ClassifyOptions, tell *ClassChoice) (best classAttempt, err error) {
+	method, hops, why := t.decide(own.Len(), true)
+	scales, whyScales, err := t.decideScales(ctx, own.Nodes, method, hops)
 	if err != nil {
 		return best, err
 	}
@@ -66,7 +59,7 @@ func (w *workshop) compareClasses(ctx context.Context, own gp.Labels, opts gp.Cl
 	tell.Why = append(why, whyScales, "every node has the same variance: classes do not go with degrees")
 	opts.Sketch = true
 	try := func(c candidate) error {
-		k, err := w.classKernel(ctx, c, method)
+		k, err := t.classKernel(ctx, c, method)
 		if err != nil {
 			return err
 		}
@@ -81,9 +74,9 @@ func (w *workshop) compareClasses(ctx context.Context, own gp.Labels, opts gp.Cl
 		}
 		return nil
 	}
-	families := w.spec.classFamilies(hops)
+	families := t.spec.classFamilies(hops)
 	for _, many := range scales {
-		if err := try(candidate{family: families[0], many: many, unit: w.spec.unitClasses(method), hops: w.fineHops(many, method, hops)}); err != nil {
+		if err := try(candidate{family: families[0], many: many, unit: t.spec.unitClasses(method), hops: t.fineHops(many, method, hops)}); err != nil {
 			return best, err
 		}
 	}
@@ -110,10 +103,10 @@ func (s Spec) classFamilies(hops int) []family {
 func (s Spec) unitClasses(method string) bool { return s.Family != "free" && method != "lowrank" }
 
 // classKernel is the kernel of a candidate, of the same variance at every node.
-func (w *workshop) classKernel(ctx context.Context, c candidate, method string) (kernel.Kernel, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	fine, err := w.fine(ctx, c.family, method, c.hops)
+func (t *Trainer) classKernel(ctx context.Context, c candidate, method string) (kernel.Kernel, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	fine, err := t.fine(ctx, c.family, method, c.hops)
 	if err != nil {
 		return nil, err
 	}
@@ -121,11 +114,11 @@ func (w *workshop) classKernel(ctx context.Context, c candidate, method string) 
 	if !c.many {
 		return even, nil
 	}
-	return w.onTop(ctx, even, c.family, method)
+	return t.onTop(ctx, even, c.family, method)
 }
 
 // choose fills in what was chosen, and why.
-func (c *learned) choose(chosen candidate) {
+func (c *Classification) choose(chosen candidate) {
 	c.fill(chosen)
 	r := c.choice.Fit
 	how := "left out one at a time"
@@ -140,16 +133,9 @@ func (c *learned) choose(chosen candidate) {
 }
 
 // fill fills in what was chosen.
-func (c *learned) fill(chosen candidate) {
-	c.choice.Family, c.choice.Scales, c.choice.Hops = chosen.name, "one", chosen.hops
-	if chosen.many {
-		c.choice.Scales = "many"
-	}
-	c.spec.Family, c.spec.Nu, c.spec.Scales, c.spec.Trend = chosen.family.family, chosen.nu, c.choice.Scales, "none"
-	c.spec.Method, c.spec.Hops, c.spec.Laplacian = c.choice.Method, c.choice.Hops, chosen.laplacian
-	if c.spec.Variance = "natural"; chosen.unit {
-		c.spec.Variance = "unit"
-	}
+func (c *Classification) fill(chosen candidate) {
+	c.spec = c.of.spec.filled(chosen, c.choice.Method)
+	c.choice.Family, c.choice.Scales, c.choice.Hops = chosen.name, c.spec.Scales, c.spec.Hops
 }
 
 // spreadShares are the shares α of its neighbours' labels that a node takes on in
@@ -157,9 +143,9 @@ func (c *learned) fill(chosen candidate) {
 var spreadShares = []float64{0.9, 0.5, 0.7, 0.8, 0.95}
 
 // spread is label spreading, with the share that predicts labels best.
-func (w *workshop) spread(ctx context.Context, own gp.Labels, method gp.ClassMethod) (*learned, error) {
+func (t *Trainer) spread(ctx context.Context, own gp.Labels, method gp.ClassMethod) (*Classification, error) {
 	matern := Spec{Family: "matern", Nu: 1}.families(0)[0]
-	k, err := w.kernel(ctx, candidate{family: matern}, "series")
+	k, err := t.kernel(ctx, candidate{family: matern}, "series")
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +153,7 @@ func (w *workshop) spread(ctx context.Context, own gp.Labels, method gp.ClassMet
 	for _, share := range spreadShares {
 		opts.Starts = append(opts.Starts, []float64{1, math.Sqrt(2 * share / (1 - share))})
 	}
-	c := &learned{spec: w.spec}
+	c := &Classification{of: t}
 	if c.classifier, c.choice.Fit, err = gp.Classify(ctx, k, own, opts); err != nil {
 		return nil, err
 	}

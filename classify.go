@@ -17,10 +17,13 @@ import (
 // Nodes are those of the graph, classes as in the labels. It is immutable and safe
 // for concurrent use.
 type Classification struct {
-	learned
-	of    *workshop
+	of         *Trainer
+	classifier gp.Classifier
+	spec       Spec // with the choices filled in
+	choice     ClassChoice
+
 	order []int     // rows of the labels as given, in the order in which the classifier has them
-	blind []bool    // by node: no label in its component
+	alone []bool    // by node: no label in its component
 	share []float64 // of the classes in the labels, with one more of each
 }
 
@@ -54,34 +57,37 @@ func (c *Classification) Classes() int { return c.classifier.Classes() }
 // Classify chooses a kernel as spec says, learns its hyperparameters from labels
 // by a method, and sets probabilities so that labels are likeliest by the others.
 func Classify(ctx context.Context, g *graph.Graph, l gp.Labels, spec Spec, method gp.ClassMethod) (*Classification, error) {
-	w, err := newWorkshop(g, spec)
+	t, err := NewTrainer(g, spec)
 	if err != nil {
 		return nil, err
 	}
-	return w.classify(ctx, l, method)
+	return t.Classify(ctx, l, method)
 }
 
-func (w *workshop) classify(ctx context.Context, l gp.Labels, method gp.ClassMethod) (*Classification, error) {
-	if w.spec.Trend == "degree" {
+// Classify is the function Classify for the Trainer's graph and Spec.
+func (t *Trainer) Classify(ctx context.Context, l gp.Labels, method gp.ClassMethod) (*Classification, error) {
+	if t.spec.Trend == "degree" {
 		return nil, fmt.Errorf("%w: classes have no trend with the degree", ErrSpec)
 	}
-	if w.spec.Variance == "natural" {
+	if t.spec.Variance == "natural" {
 		return nil, fmt.Errorf("%w: kernels of classes have unit variance; leave the variance out", ErrSpec)
 	}
-	if err := l.Check(w.graph.Len()); err != nil {
+	if err := l.Check(t.graph.Len()); err != nil {
 		return nil, err
 	}
 	order := labelOrder(l)
 	own := selectLabels(l, order)
-	learn := w.learnClasses
+	learn := t.learnClasses
 	if method == gp.Spreading {
-		learn = w.spread
+		learn = t.spread
 	}
-	made, err := learn(ctx, own, method)
+	c, err := learn(ctx, own, method)
 	if err != nil {
 		return nil, err
 	}
-	return &Classification{*made, w, order, w.blind(own.Nodes), shares(own)}, nil
+	c.order, c.share = order, shares(own)
+	c.alone, _ = t.graph.Unreached(own.Nodes)
+	return c, nil
 }
 
 // labelOrder returns the rows of labels by node, then by class, so that the order
@@ -138,25 +144,10 @@ func (c *Classification) Sample(ctx context.Context, nodes []int, draws int, see
 // calibration is found among labels, and is too sure where there are none.
 func (c *Classification) hide(p *mat.Dense, nodes []int) {
 	for r, i := range nodes {
-		if c.blind[i] {
+		if c.alone[i] {
 			p.SetRow(r, c.share)
 		}
 	}
-}
-
-// blind reports for every node whether none of the given ones is in its
-// component.
-func (w *workshop) blind(nodes []int) []bool {
-	comp, sizes := w.graph.Components()
-	seen := make([]bool, len(sizes))
-	for _, i := range nodes {
-		seen[comp[i]] = true
-	}
-	blind := make([]bool, len(comp))
-	for i, k := range comp {
-		blind[i] = !seen[k]
-	}
-	return blind
 }
 
 // shares returns the share of every class, counted with one label more of each.
@@ -174,7 +165,7 @@ func shares(l gp.Labels) []float64 {
 // LeftOut returns the chance of each class at every label given all others, or
 // nil where there were too many labels for that.
 func (c *Classification) LeftOut() *mat.Dense {
-	left := c.classifier.LeftOut()
+	left := c.classifier.LeaveOneOut()
 	if left == nil {
 		return nil
 	}

@@ -36,11 +36,12 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	p, err := model.Predict(ctx, []int{3}) // d lies between c and e
+	node, _ := net.Graph.IDs().Lookup([]byte("d")) // which lies between c and e
+	p, err := model.Predict(ctx, []int{node})
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(net.Graph.IDs().At(3), p.Mean[0] > 35 && p.Mean[0] < 44, p.SD[0] < 10)
+	fmt.Println(net.Graph.IDs().At(node), p.Mean[0] > 35 && p.Mean[0] < 44, p.SD[0] < 10)
 	// Output: d true true
 }
 
@@ -107,4 +108,24 @@ func ExampleClassification_SuggestLabels() {
 	}
 	fmt.Println("one of the ring without labels:", picks[0].Node >= 8)
 	// Output: one of the ring without labels: true
+}
+
+// A Trainer keeps eigenvectors and features from one fit to the next: here the noise is
+// estimated from fewer and fewer measurements of one lake.
+func ExampleTrainer() {
+	g, d := ring()
+	t, err := grfgp.NewTrainer(g, grfgp.Spec{Family: "diffusion", Scales: "one"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, n := range []int{15, 10} {
+		m, err := t.Fit(context.Background(), d.Select([]int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14}[:n]))
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(m.Data().Len(), "measurements,", m.Choice().Family)
+	}
+	// Output:
+	// 15 measurements, diffusion
+	// 10 measurements, diffusion
 }

@@ -48,7 +48,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // Save writes the model.
 func (m *Model) Save(w io.Writer) error {
 	body, err := json.Marshal(savedModel{
-		hex.EncodeToString(m.of.hash[:]), m.spec, m.choice, m.state, m.data.Nodes, m.data.Y, m.data.NoiseVar, m.data.Count, m.data.Scatter, m.noiseSD,
+		hex.EncodeToString(m.of.hash[:]), m.spec, m.choice, m.fitted.State(), m.data.Nodes, m.data.Y, m.data.NoiseVar, m.data.Count, m.data.Scatter, m.noiseSD,
 	})
 	if err != nil {
 		return fmt.Errorf("saving a model: %w", err)
@@ -91,14 +91,14 @@ func Load(ctx context.Context, r io.Reader, g *graph.Graph, custom ...CustomFami
 			s.Spec.Custom = &c
 		}
 	}
-	w, err := newWorkshop(g, s.Spec)
+	t, err := NewTrainer(g, s.Spec)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFile, err)
 	}
-	if s.Graph != hex.EncodeToString(w.hash[:]) {
+	if s.Graph != hex.EncodeToString(t.hash[:]) {
 		return nil, fmt.Errorf("%w: it was fitted to another graph; give the same files and flags as then", ErrFile)
 	}
-	return w.revive(ctx, &s)
+	return t.revive(ctx, &s)
 }
 
 // kindOf returns kind and version of the first line of a model file.
@@ -108,24 +108,23 @@ func kindOf(head string) string {
 }
 
 // revive makes the kernel again and conditions it on the data.
-func (w *workshop) revive(ctx context.Context, s *savedModel) (*Model, error) {
-	m := &Model{of: w, spec: s.Spec, choice: s.Choice, state: s.State, noiseSD: s.NoiseSD,
+func (t *Trainer) revive(ctx context.Context, s *savedModel) (*Model, error) {
+	m := &Model{of: t, spec: s.Spec, choice: s.Choice, noiseSD: s.NoiseSD,
 		data: gp.Data{Nodes: s.Nodes, Y: s.Y, NoiseVar: s.Noise, Count: s.Count, Scatter: s.Scatter}}
-	if err := m.data.Check(w.graph.Len()); err != nil {
+	if err := m.data.Check(t.graph.Len()); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFile, err)
 	}
-	if !s.Spec.settled() {
+	if !s.Spec.complete() {
 		return nil, fmt.Errorf("%w: it does not say which kernel it has; fit and save it again", ErrFile)
 	}
-	k, err := w.chosenKernel(ctx, s.Spec)
+	k, err := t.chosenKernel(ctx, s.Spec)
 	if err != nil {
 		return nil, err
 	}
-	fitted, err := gp.NewModel(k, s.State)
-	if err != nil {
+	if m.fitted, err = gp.NewModel(k, s.State); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFile, err)
 	}
-	if m.posterior, err = fitted.Condition(ctx, pooled(m.data)); err != nil {
+	if m.posterior, err = m.fitted.Condition(ctx, pooled(m.data)); err != nil {
 		return nil, err
 	}
 	return m, nil

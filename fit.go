@@ -18,11 +18,11 @@ import (
 // on them. Nodes are those of the graph. It is immutable and safe for concurrent
 // use.
 type Model struct {
-	of        *workshop
+	of        *Trainer
 	spec      Spec // with the choices filled in
 	choice    Choice
 	data      gp.Data // as given
-	state     gp.State
+	fitted    *gp.Model
 	noiseSD   float64
 	posterior *gp.Posterior
 }
@@ -61,28 +61,25 @@ func (m *Model) Data() gp.Data { return m.data.Clone() }
 // on the measurements. Take g in locality order, as the readers of graphio return
 // it and graph.Graph.Ordered makes it: large graphs are then faster to compute with.
 func Fit(ctx context.Context, g *graph.Graph, d gp.Data, spec Spec) (*Model, error) {
-	w, err := newWorkshop(g, spec)
+	t, err := NewTrainer(g, spec)
 	if err != nil {
 		return nil, err
 	}
-	return w.fit(ctx, d)
+	return t.Fit(ctx, d)
 }
 
-// fit tries the kernels that the Spec leaves, keeps the likeliest, and conditions
-// it on the measurements.
-func (w *workshop) fit(ctx context.Context, d gp.Data) (*Model, error) {
-	if err := d.Check(w.graph.Len()); err != nil {
+// Fit is the function Fit for the Trainer's graph and Spec.
+func (t *Trainer) Fit(ctx context.Context, d gp.Data) (*Model, error) {
+	if err := d.Check(t.graph.Len()); err != nil {
 		return nil, err
 	}
-	m := &Model{of: w, data: d.Clone()}
-	own := pooled(m.data)
-	best, err := w.train(ctx, own)
+	own := pooled(d)
+	m, err := t.train(ctx, own)
 	if err != nil {
 		return nil, err
 	}
-	m.spec, m.choice = best.spec, best.choice
-	m.noiseSD, m.state = best.model.NoiseSD(), best.model.State()
-	if m.posterior, err = best.model.Condition(ctx, own); err != nil {
+	m.data, m.noiseSD = d.Clone(), m.fitted.NoiseSD()
+	if m.posterior, err = m.fitted.Condition(ctx, own); err != nil {
 		return nil, err
 	}
 	if d.NoiseVar != nil {
@@ -93,12 +90,12 @@ func (w *workshop) fit(ctx context.Context, d gp.Data) (*Model, error) {
 
 // retrain learns the hyperparameters of a kernel that is chosen already, from
 // where they were.
-func (w *workshop) retrain(ctx context.Context, own gp.Data, spec Spec, theta []float64) (*gp.Model, gp.FitReport, error) {
-	k, err := w.chosenKernel(ctx, spec)
+func (t *Trainer) retrain(ctx context.Context, own gp.Data, spec Spec, theta []float64) (*gp.Model, gp.FitReport, error) {
+	k, err := t.chosenKernel(ctx, spec)
 	if err != nil {
 		return nil, gp.FitReport{}, err
 	}
-	opts, err := w.fitOptions()
+	opts, err := t.fitOptions()
 	if err != nil {
 		return nil, gp.FitReport{}, err
 	}
@@ -107,9 +104,9 @@ func (w *workshop) retrain(ctx context.Context, own gp.Data, spec Spec, theta []
 }
 
 // fitOptions are those of the Spec.
-func (w *workshop) fitOptions() (gp.FitOptions, error) {
-	opts := gp.FitOptions{Mean: w.spec.Mean, NoiseSD: w.spec.NoiseSD, Seed: w.spec.Seed}
-	return opts, opts.Solver.UnmarshalText([]byte(cmp.Or(w.spec.Solver, "auto")))
+func (t *Trainer) fitOptions() (gp.FitOptions, error) {
+	opts := gp.FitOptions{Mean: t.spec.Mean, NoiseSD: t.spec.NoiseSD, Seed: t.spec.Seed}
+	return opts, opts.Solver.UnmarshalText([]byte(cmp.Or(t.spec.Solver, "auto")))
 }
 
 // solved says how systems were solved.
@@ -162,10 +159,10 @@ func rowOrder(d gp.Data) []int {
 var ErrNode = errors.New("no such node")
 
 // check returns an error unless the graph has all the nodes.
-func (w *workshop) check(nodes []int) error {
+func (t *Trainer) check(nodes []int) error {
 	for _, i := range nodes {
-		if i < 0 || i >= w.graph.Len() {
-			return fmt.Errorf("%w: %d in a graph of %d nodes", ErrNode, i, w.graph.Len())
+		if i < 0 || i >= t.graph.Len() {
+			return fmt.Errorf("%w: %d in a graph of %d nodes", ErrNode, i, t.graph.Len())
 		}
 	}
 	return nil
@@ -181,10 +178,7 @@ type Prediction struct {
 // gives for so many nodes: 0 where they are exact, and about 0.04 where they come
 // from posterior samples because exact ones would take too long.
 func (m *Model) SDError(nodes int) float64 {
-	if m.posterior.Exact(nodes) {
-		return 0
-	}
-	return gp.SampledSDError
+	return m.posterior.SDError(nodes)
 }
 
 // Predict returns mean and standard deviation of the quantity at the nodes. The

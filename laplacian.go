@@ -32,32 +32,32 @@ type matrix struct {
 }
 
 // matrix returns the matrix of one of the Laplacians; that of no name is
-// normalised, and the signless one shares its matrix. The caller holds w.mu.
-func (w *workshop) matrix(laplacian string) *matrix {
+// normalised, and the signless one shares its matrix. The caller holds t.mu.
+func (t *Trainer) matrix(laplacian string) *matrix {
 	if laplacian == "" || laplacian == "signless" {
 		laplacian = Laplacians[0]
 	}
-	m := w.matrices[laplacian]
+	m := t.matrices[laplacian]
 	if m == nil {
-		m = &matrix{kind: graph.NormalizedAdjacency, w: w.w, unit: 1, features: map[int]*walk.Features{}}
+		m = &matrix{kind: graph.NormalizedAdjacency, w: t.w, unit: 1, features: map[int]*walk.Features{}}
 		if laplacian == "raw" {
 			m.kind = graph.RawDiffusion
-			m.w = w.graph.Normalized(m.kind)
+			m.w = t.graph.Normalized(m.kind)
 			m.unit = unit(m.w)
 		}
-		if m.bound = w.graph.WalkScale(m.kind); m.bound == nil {
-			m.bound = slices.Repeat([]float64{1}, w.graph.Len())
+		if m.bound = t.graph.WalkScale(m.kind); m.bound == nil {
+			m.bound = slices.Repeat([]float64{1}, t.graph.Len())
 		}
-		w.matrices[laplacian] = m
+		t.matrices[laplacian] = m
 	}
 	return m
 }
 
-// walked returns the matrix of a settled Spec.
-func (w *workshop) walked(s Spec) *matrix {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.matrix(s.Laplacian)
+// walked returns the matrix of a complete Spec.
+func (t *Trainer) walked(s Spec) *matrix {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.matrix(s.Laplacian)
 }
 
 // unit returns how many times I − W must be taken for a mean of one on the
@@ -89,14 +89,14 @@ func (m *matrix) of(f family) family {
 
 // forget drops features of other kernels than the candidate's: gigabytes, on
 // large graphs.
-func (w *workshop) forget(but candidate) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.shared {
+func (t *Trainer) forget(but candidate) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.shared {
 		return
 	}
-	kept := w.matrix(but.laplacian)
-	for _, m := range w.matrices {
+	kept := t.matrix(but.laplacian)
+	for _, m := range t.matrices {
 		maps.DeleteFunc(m.features, func(hops int, _ *walk.Features) bool { return m != kept || hops != but.hops })
 	}
 }

@@ -68,7 +68,7 @@ func TestRawLaplacian(t *testing.T) {
 	ctx := context.Background()
 	for _, unit := range []float64{1, 1e-6, 1e9} {
 		g := weighted(t, unit)
-		w, err := newWorkshop(g, Spec{Walks: 500, Hops: 60, Rank: 30000})
+		w, err := NewTrainer(g, Spec{Walks: 500, Hops: 60, Rank: 30000})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -171,16 +171,13 @@ func TestLaplacianAndPowerSpecs(t *testing.T) {
 		{Family: "power", Alpha: alpha, Method: "lowrank", Rank: 200},
 		{Family: "power", Alpha: alpha, Laplacian: "raw", Scales: "one"},
 	}
-	nodes := make([]int, g.Len())
-	for i := range nodes {
-		nodes[i] = i
-	}
+	nodes := g.Nodes()
 	for _, spec := range specs {
 		m, err := Fit(ctx, g, d, spec)
 		if err != nil {
 			t.Fatalf("%+v: %v", spec, err)
 		}
-		if want := spec.Laplacian; want != "" && m.spec.Laplacian != want || !spec.leadsTo(m.spec) {
+		if want := spec.Laplacian; want != "" && m.spec.Laplacian != want || !spec.refinedBy(m.spec) {
 			t.Errorf("%+v: filled in as %+v", spec, m.spec)
 		}
 		p, err := m.Predict(ctx, nodes)

@@ -78,7 +78,7 @@ func (m *Model) PriorOnly(ctx context.Context, nodes []int) (count int, err erro
 		return 0, err
 	}
 	if reach, known := m.spec.reach(); known || layered {
-		hops := m.of.hopsFrom(measured)
+		hops := m.of.graph.Hops(measured)
 		for _, i := range nodes {
 			if hops[i] < 0 || !layered && hops[i] > reach {
 				count++
@@ -95,7 +95,7 @@ func (m *Model) PriorOnly(ctx context.Context, nodes []int) (count int, err erro
 	return count, err
 }
 
-// reach returns how many hops the kernel of a settled Spec on one scale reaches,
+// reach returns how many hops the kernel of a complete Spec on one scale reaches,
 // where that follows from its formula: zeros of exact kernels are rounded.
 func (s Spec) reach() (hops int, known bool) {
 	switch exact := s.Method == "dense" || s.Method == "series"; {
@@ -171,24 +171,24 @@ func exact(f *walk.Features) bool {
 // twin is the posterior by other walks and the same hyperparameters, for the
 // given nodes alone; nil where too many rows had to be walked from.
 func (m *Model) twin(ctx context.Context, fine *kernel.Sampling, coarse []kernel.Sampling, nodes []int) (*gp.Posterior, error) {
-	w := m.of
-	other := &workshop{spec: m.spec, graph: w.graph, w: w.w, levels: w.levels, degree: w.degree, matrices: map[string]*matrix{}}
+	t := m.of
+	other := &Trainer{spec: m.spec, graph: t.graph, w: t.w, levels: t.levels, degree: t.degree, matrices: map[string]*matrix{}}
 	other.spec.Seed = rng.New(m.spec.Seed, "other walks").Uint64()
-	w.mu.Lock()
-	for name, m := range w.matrices {
+	t.mu.Lock()
+	for name, m := range t.matrices {
 		twin := *m
 		twin.features = map[int]*walk.Features{}
 		other.matrices[name] = &twin
 	}
-	other.lead, other.leadless = w.lead, w.leadless
-	w.mu.Unlock()
+	other.lead, other.leadless = t.lead, t.leadless
+	t.mu.Unlock()
 
 	rows := append(slices.Clone(m.posterior.Measured()), nodes...)
 	slices.Sort(rows)
 	rows = slices.Compact(rows)
 	needed := [][]int{rows}
 	total := len(rows)
-	for _, l := range w.levels()[:len(coarse)] {
+	for _, l := range t.levels()[:len(coarse)] {
 		rows = touched(l, rows)
 		needed = append(needed, rows)
 		total += len(rows)
@@ -203,14 +203,14 @@ func (m *Model) twin(ctx context.Context, fine *kernel.Sampling, coarse []kernel
 	}
 	if fine != nil {
 		walked := other.walked(m.spec)
-		f, err := again(w.graph, walked.kind, *fine, needed[0])
+		f, err := again(t.graph, walked.kind, *fine, needed[0])
 		if err != nil {
 			return nil, err
 		}
 		walked.features[m.spec.Hops] = f
 	}
 	for k, s := range coarse {
-		l := w.levels()[k]
+		l := t.levels()[k]
 		f, err := again(l.Graph, graph.NormalizedAdjacency, s, needed[k+1])
 		if err != nil {
 			return nil, err
@@ -221,7 +221,7 @@ func (m *Model) twin(ctx context.Context, fine *kernel.Sampling, coarse []kernel
 	if err != nil {
 		return nil, err
 	}
-	model, err := gp.NewModel(k, m.state)
+	model, err := gp.NewModel(k, m.fitted.State())
 	if err != nil {
 		return nil, err
 	}

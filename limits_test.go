@@ -10,14 +10,6 @@ import (
 	"grfgp/graph"
 )
 
-func everyNode(g *graph.Graph) []int {
-	all := make([]int, g.Len())
-	for i := range all {
-		all[i] = i
-	}
-	return all
-}
-
 // limits fits, predicts all nodes and returns the limits.
 func limits(t *testing.T, g *graph.Graph, d gp.Data, spec grfgp.Spec) *grfgp.Limits {
 	t.Helper()
@@ -25,11 +17,11 @@ func limits(t *testing.T, g *graph.Graph, d gp.Data, spec grfgp.Spec) *grfgp.Lim
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := m.Predict(t.Context(), everyNode(g))
+	p, err := m.Predict(t.Context(), g.Nodes())
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := m.Limits(t.Context(), everyNode(g), p)
+	l, err := m.Limits(t.Context(), g.Nodes(), p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,13 +92,13 @@ func BenchmarkLimits(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		p, err := m.Predict(b.Context(), everyNode(g))
+		p, err := m.Predict(b.Context(), g.Nodes())
 		if err != nil {
 			b.Fatal(err)
 		}
 		before += time.Since(start)
 		start = time.Now()
-		if _, err := m.Limits(b.Context(), everyNode(g), p); err != nil {
+		if _, err := m.Limits(b.Context(), g.Nodes(), p); err != nil {
 			b.Fatal(err)
 		}
 		limits += time.Since(start)

@@ -78,19 +78,16 @@ func TestWalkErrorOfMeans(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		nodes := make([]int, g.Len())
-		for i := range nodes {
-			nodes[i] = i
-		}
+		nodes := g.Nodes()
 		// with is the model by the walks of another seed.
 		with := func(seed uint64) (*Model, Prediction) {
 			settled := m.spec
 			settled.Seed = seed
-			w, err := newWorkshop(g, settled)
+			w, err := NewTrainer(g, settled)
 			if err != nil {
 				t.Fatal(err)
 			}
-			other, err := w.revive(t.Context(), &savedModel{Spec: settled, State: m.state, Nodes: d.Nodes, Y: d.Y})
+			other, err := w.revive(t.Context(), &savedModel{Spec: settled, State: m.fitted.State(), Nodes: d.Nodes, Y: d.Y})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -157,11 +154,11 @@ func TestTwinNeedsFewRows(t *testing.T) {
 	few := kernel.AbilitiesOf(twin.Prior()).Fine
 	settled := m.spec
 	settled.Seed = few.Features.Options().Seed
-	w, err := newWorkshop(g, settled)
+	w, err := NewTrainer(g, settled)
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole, err := w.revive(t.Context(), &savedModel{Spec: settled, State: m.state, Nodes: d.Nodes, Y: d.Y})
+	whole, err := w.revive(t.Context(), &savedModel{Spec: settled, State: m.fitted.State(), Nodes: d.Nodes, Y: d.Y})
 	if err != nil {
 		t.Fatal(err)
 	}

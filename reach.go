@@ -36,7 +36,7 @@ const carriedLeast = 0.999
 
 // shortfall says how much of a kernel its representation leaves out; nothing
 // where that is next to nothing, or is how walks are.
-func (w *workshop) shortfall(c candidate, method string, theta []float64) ([]string, error) {
+func (t *Trainer) shortfall(c candidate, method string, theta []float64) ([]string, error) {
 	p, power := c.modulation.(*kernel.Power)
 	switch {
 	case method == "dense":
@@ -46,9 +46,9 @@ func (w *workshop) shortfall(c candidate, method string, theta []float64) ([]str
 			return []string{fmt.Sprintf("walks of %d hops miss the power series by up to %.2g of its largest eigenvalue: series or dense have it exactly", c.hops, miss)}, nil
 		}
 	case method == "series" && c.hops == 0 && (c.family.family == "diffusion" || c.family.family == "matern"):
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		m := w.matrix(c.laplacian)
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		m := t.matrix(c.laplacian)
 		s, err := m.series(m.of(c.family), 0)
 		if err != nil {
 			return nil, err

@@ -93,7 +93,7 @@ func TestShortfallIsSaid(t *testing.T) {
 		{Spec{Family: "power", Alpha: []float64{1, 0, 4}}, 0, "series", ""},
 		{Spec{Family: "power", Alpha: []float64{1, 0, 4}}, 10, "grf", "walks of 10 hops miss the power series"},
 	} {
-		w, err := newWorkshop(hub, c.spec)
+		w, err := NewTrainer(hub, c.spec)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,7 +111,7 @@ func TestShortfallIsSaid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := newWorkshop(large, Spec{Family: "matern", Nu: 1})
+	w, err := NewTrainer(large, Spec{Family: "matern", Nu: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func TestSignlessReach(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := newWorkshop(g, Spec{})
+	w, err := NewTrainer(g, Spec{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +183,7 @@ func TestUnitVarianceCosts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w, err := newWorkshop(g, Spec{})
+		w, err := NewTrainer(g, Spec{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -191,7 +191,7 @@ func TestUnitVarianceCosts(t *testing.T) {
 		if method != c.method {
 			t.Errorf("%d nodes: method %s, want %s", c.nodes, method, c.method)
 		}
-		if opens := (&contest{workshop: w, method: method}).opensUnit(); opens != c.opens {
+		if opens := (&contest{Trainer: w, method: method}).opensUnit(); opens != c.opens {
 			t.Errorf("%d nodes: unit variance is tried: %v, want %v", c.nodes, opens, c.opens)
 		}
 		if method, _, _ := w.decide(100, true); method != c.classes {

@@ -42,14 +42,6 @@ func readAgain(t testing.TB, seed uint64) (g *graph.Graph, rows, means gp.Data) 
 	return g, rows, rows.Pool()
 }
 
-func allOf(g *graph.Graph) []int {
-	all := make([]int, g.Len())
-	for i := range all {
-		all[i] = i
-	}
-	return all
-}
-
 // sameNumbers compares to a relative 1e-6: what is learned is the same to rounding,
 // and an optimum is flat.
 func sameNumbers(t *testing.T, what string, got, want []float64) {
@@ -86,11 +78,11 @@ func TestFitOfRepeats(t *testing.T) {
 		if a, b := one.Choice(), other.Choice(); fmt.Sprint(a.Family, a.Why) != fmt.Sprint(b.Family, b.Why) {
 			t.Errorf("by readings %v, by means %v", a, b)
 		}
-		want, err := one.Predict(ctx, allOf(g))
+		want, err := one.Predict(ctx, g.Nodes())
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := other.Predict(ctx, allOf(g))
+		got, err := other.Predict(ctx, g.Nodes())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,11 +103,11 @@ func TestFitOfRepeats(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := again.Predict(ctx, allOf(g))
+			p, err := again.Predict(ctx, g.Nodes())
 			if err != nil {
 				t.Fatal(err)
 			}
-			q, err := m.Predict(ctx, allOf(g))
+			q, err := m.Predict(ctx, g.Nodes())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -175,7 +167,7 @@ func TestValidateMeans(t *testing.T) {
 		}
 		for _, l := range v.HeldOut { // each in a fold of its own
 			k := slices.Index(means.Nodes, l.Node)
-			rest := slices.Delete(allOf(g)[:means.Len()], k, k+1)
+			rest := slices.Delete(g.Nodes()[:means.Len()], k, k+1)
 			m, err := grfgp.Fit(ctx, g, means.Select(rest), spec)
 			if err != nil {
 				t.Fatal(err)

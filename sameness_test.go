@@ -77,7 +77,7 @@ func (k task) fitted(t testing.TB, spec grfgp.Spec) (*grfgp.Model, grfgp.Predict
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := m.Predict(context.Background(), everyNode(k.graph))
+	p, err := m.Predict(context.Background(), k.graph.Nodes())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +189,7 @@ func TestSameDataSameAnswers(t *testing.T) {
 	}
 	chances := func(k task) []float64 {
 		c := must(grfgp.Classify(ctx, k.graph, labels(k.train), grfgp.Spec{Family: "diffusion", Scales: "one"}, gp.Dirichlet))
-		return must(c.Probabilities(ctx, everyNode(k.graph))).RawMatrix().Data
+		return must(c.Probabilities(ctx, k.graph.Nodes())).RawMatrix().Data
 	}
 	first := once(k)
 	second, number2 := renumberedTask(t, first, 4, false)
@@ -210,7 +210,7 @@ func TestSameDataSameAnswers(t *testing.T) {
 	if err != nil {
 		t.Fatalf("a model of the same graph with its rows in another order: %v", err)
 	}
-	got := must(loaded.Predict(ctx, everyNode(other.graph)))
+	got := must(loaded.Predict(ctx, other.graph.Nodes()))
 	for i := range want.Mean {
 		if want.Mean[i] != got.Mean[number[i]] {
 			t.Errorf("node %d is %v, loaded %v", i, want.Mean[i], got.Mean[number[i]])

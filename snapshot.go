@@ -12,7 +12,7 @@ import (
 // is immutable and safe for concurrent use.
 type Snapshot struct {
 	posterior *gp.Posterior
-	of        *workshop
+	of        *Trainer
 	data      gp.Data
 	chosen    Spec
 }

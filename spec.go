@@ -133,8 +133,8 @@ func (s Spec) Check() error {
 	return nil
 }
 
-// own returns a Spec that does not follow what the caller does to this one.
-func (s Spec) own() Spec {
+// clone returns a deep copy.
+func (s Spec) clone() Spec {
 	for _, known := range []**float64{&s.Mean, &s.NoiseSD} {
 		if *known != nil {
 			v := **known
@@ -155,15 +155,31 @@ func (s Spec) cutOff() bool {
 	return s.Family == "free" || s.Custom != nil && s.Custom.spectrum() == nil
 }
 
-// settled reports whether a Spec leaves nothing of the kernel open.
-func (s Spec) settled() bool {
+// complete reports whether a Spec leaves nothing of the kernel open.
+func (s Spec) complete() bool {
 	return s.Family != "" && s.Method != "" && s.Scales != "" && s.Trend != "" && s.Variance != "" && s.Laplacian != "" &&
 		(s.Nu > 0 || s.Family != "matern") && (s.Hops > 0 || s.Method == "dense" || s.Method == "series" && !s.cutOff())
 }
 
-// leadsTo reports whether a settled Spec is this one with its choices filled in.
-func (s Spec) leadsTo(settled Spec) bool {
-	open := settled
+// filled returns the Spec with the choice of a kernel and its representation filled in.
+func (s Spec) filled(c candidate, method string) Spec {
+	s.Family, s.Nu, s.Laplacian, s.Method, s.Hops = c.family.family, c.nu, c.laplacian, method, c.hops
+	s.Scales, s.Variance, s.Trend = "one", "natural", "none"
+	if c.many {
+		s.Scales = "many"
+	}
+	if c.unit {
+		s.Variance = "unit"
+	}
+	if c.trend {
+		s.Trend = "degree"
+	}
+	return s
+}
+
+// refinedBy reports whether a complete Spec is this one with its choices filled in.
+func (s Spec) refinedBy(complete Spec) bool {
+	open := complete
 	s.Custom, open.Custom = nil, nil // Family has the name
 	if s.Family == "" {
 		open.Family = ""
@@ -174,7 +190,7 @@ func (s Spec) leadsTo(settled Spec) bool {
 	if s.Method == "" {
 		open.Method = ""
 	}
-	if s.Hops == 0 || settled.Method == "dense" { // which has no reach
+	if s.Hops == 0 || complete.Method == "dense" { // which has no reach
 		open.Hops = s.Hops
 	}
 	if s.Scales == "" {
@@ -189,7 +205,7 @@ func (s Spec) leadsTo(settled Spec) bool {
 	if s.Laplacian == "" {
 		open.Laplacian = ""
 	}
-	return settled.settled() && reflect.DeepEqual(open, s)
+	return complete.complete() && reflect.DeepEqual(open, s)
 }
 
 // family is a kernel by walk length and by eigenvalue.

@@ -15,16 +15,16 @@ import (
 type Optimizer struct {
 	*bayesopt.Optimizer
 	spec Spec // as asked for
-	of   *workshop
+	of   *Trainer
 }
 
 // NewOptimizer returns an Optimizer without measurements.
 func NewOptimizer(g *graph.Graph, spec Spec, opts bayesopt.Options) (*Optimizer, error) {
-	w, err := newWorkshop(g, spec.ForSearch(g, policyOf(opts)))
+	t, err := NewTrainer(g, spec.ForSearch(g, policyOf(opts)))
 	if err != nil {
 		return nil, err
 	}
-	return w.optimizer(spec.own(), opts)
+	return t.optimizer(spec.clone(), opts)
 }
 
 // Sibling returns an Optimizer on the same graph and with the same Spec, without
@@ -68,20 +68,25 @@ func (s Spec) ForSearch(g *graph.Graph, p bayesopt.Policy) Spec {
 	return s
 }
 
-// optimizer returns an Optimizer that shares the workshop, which several may do
+// Optimizer returns an Optimizer without measurements, whose representation is that
+// of the Trainer's Spec; see Spec.ForSearch. Several may share a Trainer and be used
 // concurrently.
-func (w *workshop) optimizer(asked Spec, opts bayesopt.Options) (*Optimizer, error) {
-	inner, err := bayesopt.New(trainer{w}, opts)
+func (t *Trainer) Optimizer(opts bayesopt.Options) (*Optimizer, error) {
+	return t.optimizer(t.spec, opts)
+}
+
+func (t *Trainer) optimizer(asked Spec, opts bayesopt.Options) (*Optimizer, error) {
+	inner, err := bayesopt.New(searchTrainer{t}, opts)
 	if err != nil {
 		return nil, err
 	}
-	return &Optimizer{inner, asked, w}, nil
+	return &Optimizer{inner, asked, t}, nil
 }
 
 // Chosen returns the kernel of the last training: the Spec with its choices filled
 // in, and false before the first.
 func (o *Optimizer) Chosen() (Spec, bool) {
-	var by chosenBy
+	var by searchKernel
 	c, ok := o.Checkpoint()
 	if ok {
 		ok = json.Unmarshal([]byte(c.Kernel), &by) == nil
@@ -90,23 +95,23 @@ func (o *Optimizer) Chosen() (Spec, bool) {
 	return by.Spec, ok
 }
 
-// trainer learns from measurements. The kernel is chosen anew whenever there are
-// four times the measurements that it was chosen by.
-type trainer struct{ *workshop }
+// searchTrainer is a Trainer for package bayesopt. It chooses the kernel anew whenever
+// there are four times as many measurements as at the last choice.
+type searchTrainer struct{ *Trainer }
 
 const chooseAgain = 4
 
-// chosenBy is a kernel in the words of the trainer.
-type chosenBy struct {
+// searchKernel is the JSON by which checkpoints name a kernel.
+type searchKernel struct {
 	Spec         Spec `json:"spec"`
 	Measurements int  `json:"measurements"`
 }
 
-func (t trainer) Nodes() int { return t.graph.Len() }
+func (t searchTrainer) Nodes() int { return t.graph.Len() }
 
-func (t trainer) Fit(ctx context.Context, d gp.Data, last *bayesopt.Trained) (*bayesopt.Trained, error) {
+func (t searchTrainer) Fit(ctx context.Context, d gp.Data, last *bayesopt.Trained) (*bayesopt.Trained, error) {
 	if last != nil {
-		var by chosenBy
+		var by searchKernel
 		if err := json.Unmarshal([]byte(last.Kernel), &by); err != nil {
 			return nil, fmt.Errorf("the last training: %w", err)
 		}
@@ -123,15 +128,15 @@ func (t trainer) Fit(ctx context.Context, d gp.Data, last *bayesopt.Trained) (*b
 	if err != nil {
 		return nil, err
 	}
-	name, err := json.Marshal(chosenBy{best.spec, d.Len()})
+	name, err := json.Marshal(searchKernel{best.spec, d.Len()})
 	if err != nil {
 		return nil, err
 	}
-	return &bayesopt.Trained{Model: best.model, Kernel: string(name)}, nil
+	return &bayesopt.Trained{Model: best.fitted, Kernel: string(name)}, nil
 }
 
-func (t trainer) Restore(ctx context.Context, name string, s gp.State) (*gp.Model, error) {
-	var by chosenBy
+func (t searchTrainer) Restore(ctx context.Context, name string, s gp.State) (*gp.Model, error) {
+	var by searchKernel
 	if err := json.Unmarshal([]byte(name), &by); err != nil {
 		return nil, fmt.Errorf("%w: a training to resume from: %w", bayesopt.ErrOptions, err)
 	}
@@ -139,7 +144,7 @@ func (t trainer) Restore(ctx context.Context, name string, s gp.State) (*gp.Mode
 	if err := by.Spec.Check(); err != nil {
 		return nil, fmt.Errorf("%w: a training to resume from: %w", bayesopt.ErrOptions, err)
 	}
-	if !t.spec.leadsTo(by.Spec) {
+	if !t.spec.refinedBy(by.Spec) {
 		return nil, fmt.Errorf("%w: a training to resume from is of another specification; resume with the one that it was made by", bayesopt.ErrOptions)
 	}
 	k, err := t.chosenKernel(ctx, by.Spec)

@@ -319,10 +319,7 @@ func candidatesOf(order []int, weight []float64, extra, n int, opts LabelOptions
 
 // byCertainty returns all nodes, those of the smallest largest probability first.
 func (c *Classification) byCertainty(ctx context.Context) ([]int, error) {
-	order := make([]int, c.of.graph.Len())
-	for i := range order {
-		order[i] = i
-	}
+	order := c.of.graph.Nodes()
 	p, err := c.Probabilities(ctx, order)
 	if err != nil {
 		return nil, err

@@ -2,41 +2,411 @@ package grfgp
 
 import (
 	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
 
-	"grfgp/bayesopt"
-	"grfgp/gp"
 	"grfgp/graph"
+	"grfgp/kernel"
+	"grfgp/kernel/lowrank"
+	"grfgp/sparse"
+	"grfgp/walk"
 )
 
-// Trainer fits several models of one Spec on one graph, as cross-validation and
-// replays of searches do. The models share eigenvectors, coarser graphs and
-// features. It is safe for concurrent use.
-type Trainer struct{ of *workshop }
+// Trainer fits models on one graph as a Spec says, and keeps what several fits share:
+// eigenvectors, features and coarser graphs. Cross-validation and replays use one
+// Trainer for all folds and searches. It is safe for concurrent use.
+type Trainer struct {
+	spec   Spec
+	graph  *graph.Graph
+	w      *sparse.CSR          // of the normalised Laplacian
+	hash   [32]byte             // of the graph
+	levels func() []graph.Level // coarser graphs, and
+	degree func() degree        // degrees, made when first asked for
 
-// NewTrainer returns the Trainer of a Spec on a graph.
+	mu       sync.Mutex         // of the following fields
+	matrices map[string]*matrix // by Laplacian
+	lead     *kernel.Dense      // leading eigenvectors, for layers,
+	leadless bool               // or that there are none
+	scales   []kernel.Scale     // of the levels
+	shared   bool               // features that a training does not choose stay, for others
+
+	// The kernel made last, of a complete Spec, is kept: it knows where the features
+	// of all nodes are, and training it again makes only their values anew.
+	last     Spec
+	lastMade kernel.Kernel
+}
+
+// NewTrainer returns a Trainer for models that spec describes. Take g in locality
+// order, see graph.Graph.Ordered.
 func NewTrainer(g *graph.Graph, spec Spec) (*Trainer, error) {
-	w, err := newWorkshop(g, spec)
+	if err := spec.Check(); err != nil {
+		return nil, err
+	}
+	t := &Trainer{spec: spec.clone(), graph: g, w: g.Normalized(graph.NormalizedAdjacency), hash: g.Hash(), matrices: map[string]*matrix{}}
+	t.levels = sync.OnceValue(func() []graph.Level { return levels(g) })
+	t.degree = sync.OnceValue(func() degree { return degreeOf(g) })
+	return t, nil
+}
+
+// Graph returns the graph.
+func (t *Trainer) Graph() *graph.Graph { return t.graph }
+
+// Spec returns the Spec as it was given.
+func (t *Trainer) Spec() Spec { return t.spec.clone() }
+
+// KeepFeatures makes the Trainer keep the features of all kernels that it tries, not
+// of the chosen one only: for many trainings one after the other, at the cost of
+// memory.
+func (t *Trainer) KeepFeatures() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.shared = true
+}
+
+const (
+	denseNodes  = 1500 // eigenvectors of that many nodes take seconds
+	seriesFlops = 2e10 // of one evaluation of the likelihood
+	seriesTerms = 64   // products with W that an evaluation takes, about
+	unitFlops   = 2e11 // of the diagonal at all nodes, which unit variance takes once a prediction
+)
+
+// diagonalFlops counts the operations of the exact diagonal at all nodes. A series
+// computes it column by column; unit variance divides by it.
+func (t *Trainer) diagonalFlops() float64 {
+	return 2 * seriesTerms * float64(t.w.NNZ()) * float64(t.graph.Len())
+}
+
+// decide chooses the representation of a kernel, of unit variance or not, by what it
+// costs, and its reach.
+func (t *Trainer) decide(measurements int, unit bool) (method string, hops int, why []string) {
+	n, nnz := t.graph.Len(), t.w.NNZ()
+	flops := 2 * seriesTerms * float64(nnz) * float64(measurements)
+	cut := t.spec.cutOff()
+	say := func(format string, args ...any) { why = append(why, fmt.Sprintf(format, args...)) }
+	switch {
+	case t.spec.Method != "":
+		method = t.spec.Method
+		say("the method %s was asked for", method)
+	case n <= denseNodes && (t.spec.Custom == nil || !cut):
+		method = "dense"
+		say("dense: eigenvectors of %d nodes are cheap, and the kernel is exact at any reach", n)
+	case unit && t.diagonalFlops() > unitFlops:
+		method = "grf"
+		say("random features: the exact variances of all nodes would take %.1g operations", t.diagonalFlops())
+	case flops <= seriesFlops:
+		method = "series"
+		say("series: exact at any reach for about %.1g operations a step", flops)
+	default:
+		method = "grf"
+		say("random features: an exact series would take %.1g operations a step", flops)
+	}
+	switch {
+	case method == "dense" && cut:
+		hops = t.spec.freeLen()
+	case method == "dense":
+	case t.spec.Hops > 0:
+		hops = t.spec.Hops
+	case method == "series" && !cut: // no cut-off
+	default:
+		hops = walk.Default().MaxLen
+		if method != "series" && n > largeNodes {
+			hops = finestHops
+			say("walks of %d hops, for memory: farther nodes are left to coarser scales", hops)
+		}
+		hops = max(hops, min(len(t.spec.Alpha)-1, walk.MaxMaxLen))
+	}
+	return method, hops, why
+}
+
+const (
+	coarseLeast  = 16  // nodes that the coarsest graph may always have,
+	coarseNodes  = 150 // and the most
+	coarseHops   = 10
+	coarseWalks  = 25      // where rows are not exact, hubs too: cells of a graph with hubs reach all others
+	coarseInside = 0.05    // share of the weight
+	largeNodes   = 200_000 // from here on features are shorter and fewer
+	finestHops   = 5       // of features with coarser scales above them
+)
+
+// fineHops returns the reach of the finest of many scales, or of the only one:
+// what is farther than a few hops belongs to the scale above.
+func (t *Trainer) fineHops(many bool, method string, hops int) int {
+	if many && method == "grf" && t.spec.Hops == 0 && t.spec.Family != "free" && t.spec.Family != "power" && t.spec.Custom == nil {
+		return finestHops
+	}
+	return hops
+}
+
+// levels returns coarser graphs, as long as cells are places: beyond the first
+// level, where hardly any weight lies inside cells, nodes of a cell are no nearer
+// to each other than to others.
+func levels(g *graph.Graph) []graph.Level {
+	all := g.Coarsen(max(coarseLeast, min(coarseNodes, g.Len()/8)))
+	for k := 1; k < len(all); k++ {
+		if all[k].Quality(all[k-1].Graph).Inside < coarseInside {
+			return all[:k]
+		}
+	}
+	return all
+}
+
+// kernel returns the kernel of a candidate in a representation.
+func (t *Trainer) kernel(ctx context.Context, c candidate, method string) (kernel.Kernel, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.newKernel(ctx, c, method)
+}
+
+func (t *Trainer) newKernel(ctx context.Context, c candidate, method string) (kernel.Kernel, error) {
+	k, err := t.fine(ctx, c.family, method, c.hops)
+	if err == nil && c.unit {
+		k = kernel.UnitVariance(k)
+	}
+	if err == nil && c.many {
+		k, err = t.onTop(ctx, k, c.family, method)
+	}
+	if err == nil && c.trend {
+		k = kernel.Trend(k, t.degree().x)
+	}
+	return k, err
+}
+
+// onTop adds kernels of longer reach: layers where eigenvectors are at hand, coarser
+// graphs elsewhere. Their Laplacian is the normalised one.
+func (t *Trainer) onTop(ctx context.Context, fine kernel.Kernel, f family, method string) (kernel.Kernel, error) {
+	d, err := t.leading(method)
 	if err != nil {
 		return nil, err
 	}
-	return &Trainer{w}, nil
+	if d != nil {
+		k, _ := kernel.NewLayers(fine, d)
+		return k, nil
+	}
+	if t.scales == nil {
+		var scales []kernel.Scale
+		for _, l := range t.levels() {
+			features, err := t.sample(ctx, l.Graph, graph.NormalizedAdjacency, coarseHops, coarseWalks, 0)
+			if err != nil {
+				return nil, err
+			}
+			scales = append(scales, kernel.Scale{Prolong: l.Prolong, Features: features})
+		}
+		if len(scales) == 0 {
+			return nil, t.noScales()
+		}
+		t.scales = scales
+	}
+	coarse := f.modulation
+	if f.family != "diffusion" && f.family != "matern" { // the others may have no length scale
+		coarse = kernel.Diffusion{}
+	}
+	return kernel.NewMultiscale(fine, coarse, t.scales, kernel.MultiscaleOptions{})
 }
 
-// Fit is the function Fit.
-func (t *Trainer) Fit(ctx context.Context, d gp.Data) (*Model, error) { return t.of.fit(ctx, d) }
-
-// Classify is the function Classify.
-func (t *Trainer) Classify(ctx context.Context, l gp.Labels, method gp.ClassMethod) (*Classification, error) {
-	return t.of.classify(ctx, l, method)
+// noScales is the error of a graph without coarser scales.
+func (t *Trainer) noScales() error {
+	return fmt.Errorf("%w: a graph of %d nodes has no coarser scales; take scales one", ErrSpec, t.graph.Len())
 }
 
-// Optimizer is NewOptimizer, except that a representation that the Spec leaves open
-// is chosen as in Fit; see Spec.ForSearch.
-func (t *Trainer) Optimizer(opts bayesopt.Options) (*Optimizer, error) {
-	return t.of.optimizer(t.of.spec, opts)
+const (
+	layerNodes      = 30_000  // of a graph whose leading eigenvectors make layers,
+	layerEntries    = 120_000 // the most entries of its matrix,
+	layerComponents = 32      // and components
+	layerPairs      = 192
+)
+
+// leading returns what layers are made of: all eigenvectors of the normalised matrix
+// of a small graph, the leading ones of a sparse graph of medium size, and nil
+// where coarser graphs take the place of layers. It does not depend on the
+// measurements. The caller holds t.mu.
+func (t *Trainer) leading(method string) (*kernel.Dense, error) {
+	if method == "dense" || t.graph.Len() <= denseNodes {
+		return t.eigenvectors("")
+	}
+	if t.lead == nil && !t.leadless {
+		t.leadless = true
+		_, sizes := t.graph.Components()
+		if t.graph.Len() > layerNodes || t.w.NNZ() > layerEntries || len(sizes) > layerComponents {
+			return nil, nil
+		}
+		m := t.matrix("")
+		d, err := kernel.NewLeading(m.w, layerPairs, m.bound)
+		if err != nil {
+			return nil, nil // they do not converge
+		}
+		t.lead = d
+	}
+	return t.lead, nil
 }
 
-// KeepFeatures keeps the features of kernels that were tried and not chosen, which
-// are otherwise dropped after each fit because they take gigabytes on large graphs:
-// for models that are trained concurrently and choose different kernels.
-func (t *Trainer) KeepFeatures() { t.of.shared = true }
+// layered reports whether the kernel of a complete Spec has layers.
+func (t *Trainer) layered(s Spec) (bool, error) {
+	if s.Scales != "many" {
+		return false, nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	d, err := t.leading(s.Method)
+	return d != nil, err
+}
+
+// eigenvectors decomposes the matrix of a Laplacian, once. The caller holds t.mu.
+func (t *Trainer) eigenvectors(laplacian string) (*kernel.Dense, error) {
+	m := t.matrix(laplacian)
+	if m.dense == nil {
+		d, err := kernel.NewDense(m.w, kernel.Diffusion{})
+		if err != nil {
+			return nil, err
+		}
+		m.dense = d
+	}
+	return m.dense, nil
+}
+
+// chosenKernel returns the kernel of a Spec that leaves nothing open.
+func (t *Trainer) chosenKernel(ctx context.Context, s Spec) (kernel.Kernel, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	made := s
+	s.Mean, s.NoiseSD, s.Solver, s.Custom = nil, nil, "", nil // not of the kernel, or named by Family
+	if t.lastMade != nil && reflect.DeepEqual(t.last, s) {
+		return t.lastMade, nil
+	}
+	k, err := t.newKernel(ctx, candidate{made.families(s.freeLen())[0], s.Scales == "many", s.Variance == "unit", s.Trend == "degree", s.Hops}, s.Method)
+	if err == nil {
+		t.last, t.lastMade = s, k
+	}
+	return k, err
+}
+
+// sample walks on a matrix of a graph.
+func (t *Trainer) sample(ctx context.Context, g *graph.Graph, kind graph.Normalization, hops, walks int, hubWalks float64) (*walk.Features, error) {
+	opts := walk.Default()
+	opts.Walks, opts.HubWalks = walks, hubWalks
+	if g.Len() > largeNodes {
+		opts.Walks, opts.Budget = opts.Walks/2, opts.Budget/2
+	}
+	opts.MaxLen, opts.Seed, opts.Scale = hops, t.spec.Seed, g.WalkScale(kind)
+	if t.spec.Walks > 0 {
+		opts.Walks, opts.Budget = t.spec.Walks, 2*t.spec.Walks
+	}
+	return walk.Sample(ctx, g.Normalized(kind), opts)
+}
+
+// fine returns the kernel of a family on the graph itself.
+func (t *Trainer) fine(ctx context.Context, f family, method string, hops int) (kernel.Kernel, error) {
+	m := t.matrix(f.laplacian)
+	f = m.of(f)
+	switch method {
+	case "dense":
+		d, err := t.eigenvectors(f.laplacian)
+		if err != nil {
+			return nil, err
+		}
+		return d.With(f.spectrum), nil
+	case "series":
+		return m.series(f, hops)
+	}
+	features := m.features[hops]
+	if features == nil {
+		var err error
+		if features, err = t.sample(ctx, t.graph, m.kind, hops, walk.Default().Walks, walk.Default().HubWalks); err != nil {
+			return nil, err
+		}
+		m.features[hops] = features
+	}
+	if method == "lowrank" {
+		rank := t.spec.Rank
+		if rank == 0 {
+			rank = 256
+		}
+		return lowrank.New(features, f.modulation, lowrank.Options{Dim: rank, Seed: t.spec.Seed})
+	}
+	return kernel.NewGRF(features, f.modulation)
+}
+
+// decideScales says whether one scale or many are tried, or both.
+func (t *Trainer) decideScales(ctx context.Context, nodes []int, method string, hops int) (many []bool, why string, err error) {
+	switch {
+	case t.spec.Scales == "one":
+		return []bool{false}, "one scale was asked for", nil
+	case method == "lowrank":
+		return []bool{false}, "low rank has one scale", nil
+	}
+	coarser, count, err := t.coarser(method)
+	switch {
+	case err != nil:
+		return nil, "", err
+	case t.spec.Scales == "many" && count == 0:
+		return nil, "", t.noScales()
+	case t.spec.Scales == "many":
+		return []bool{true}, "many scales were asked for: " + coarser, nil
+	case count == 0:
+		return []bool{false}, "the graph is too small for coarser scales", nil
+	}
+	reach := fmt.Sprintf("walks reach %d", hops)
+	if hops == 0 {
+		reach = "the kernel reaches everywhere"
+	}
+	if t.spec.Family == "power" {
+		reach = fmt.Sprintf("the power series reaches %d", len(t.spec.Alpha)-1)
+	}
+	return []bool{false, true}, fmt.Sprintf("measured nodes lie %.3g hops apart and %s; also tried: %s", t.spacing(nodes), reach, coarser), ctx.Err()
+}
+
+// coarser says what many scales are, and how many there are.
+func (t *Trainer) coarser(method string) (words string, count int, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	d, err := t.leading(method)
+	if err != nil {
+		return "", 0, err
+	}
+	if d == nil {
+		return fmt.Sprintf("coarser graphs of %s nodes", t.sizes()), len(t.levels()), nil
+	}
+	k, useful := kernel.NewLayers(d, d)
+	if !useful && t.spec.Scales != "many" {
+		return "", 0, nil
+	}
+	if k.Len() == 1 {
+		return "a layer of longer reach", 1, nil
+	}
+	return fmt.Sprintf("%d layers of longer and longer reach", k.Len()), k.Len(), nil
+}
+
+// sizes lists the nodes of the coarser graphs.
+func (t *Trainer) sizes() string {
+	var all []string
+	for _, l := range t.levels() {
+		all = append(all, strconv.Itoa(l.Graph.Len()))
+	}
+	return strings.Join(all, ", ")
+}
+
+// spacing returns the mean distance in hops from a measured node to the nearest
+// other one, over some of them; nodes with none in their component count for
+// nothing.
+func (t *Trainer) spacing(nodes []int) float64 {
+	const most = 200
+	measured := make([]bool, t.graph.Len())
+	for _, i := range nodes {
+		measured[i] = true
+	}
+	unique := slices.Compact(slices.Sorted(slices.Values(nodes)))
+	search, sum, found := graph.NewSearch(t.graph), 0, 0
+	step := (len(unique) + most - 1) / most
+	for s := 0; s < len(unique); s += step {
+		for i, hops := range search.From(unique[s]) {
+			if hops > 0 && measured[i] {
+				sum, found = sum+hops, found+1
+				break
+			}
+		}
+	}
+	return float64(sum) / float64(max(1, found))
+}

@@ -39,18 +39,18 @@ const (
 
 // decideTrend says whether kernels have a trend, and whether the best without one
 // is tried with it.
-func (w *workshop) decideTrend(method string) (all, last bool, why string, err error) {
+func (t *Trainer) decideTrend(method string) (all, last bool, why string, err error) {
 	switch {
-	case w.spec.Trend == "degree" && w.degree().spread < spreadTiny:
+	case t.spec.Trend == "degree" && t.degree().spread < spreadTiny:
 		return false, false, "", fmt.Errorf("%w: all nodes have the same degree, so there is no trend with it; leave it out", ErrSpec)
-	case w.spec.Trend == "degree":
+	case t.spec.Trend == "degree":
 		return true, false, "a trend with the degree was asked for", nil
-	case w.spec.Trend == "none":
+	case t.spec.Trend == "none":
 		return false, false, "no trend was asked for", nil
 	case method == "lowrank":
 		return false, false, "low rank has no trend", nil
-	case w.degree().spread < spreadLeast:
+	case t.degree().spread < spreadLeast:
 		return false, false, "degrees are too much alike for a trend with them", nil
 	}
-	return false, true, fmt.Sprintf("degrees differ by a factor of %.2g either way: a trend with their logarithm was tried", math.Exp(w.degree().spread)), nil
+	return false, true, fmt.Sprintf("degrees differ by a factor of %.2g either way: a trend with their logarithm was tried", math.Exp(t.degree().spread)), nil
 }

@@ -193,7 +193,7 @@ func withMeans(ctx context.Context, p *gp.Posterior, nodes []int) (*gp.Posterior
 	if err != nil {
 		return nil, err
 	}
-	extended, err := p.Extend(ctx, gp.Data{Nodes: nodes, Y: mean})
+	extended, err := p.Condition(ctx, gp.Data{Nodes: nodes, Y: mean})
 	if errors.Is(err, solve.ErrNotPositiveDefinite) {
 		return p, nil // a second measurement without noise adds nothing
 	}

@@ -207,7 +207,7 @@ func TestVarianceReductionEqualsBruteForce(t *testing.T) {
 			best, most := -1, -1.0
 			var after *gp.Posterior
 			for i := range n {
-				q := must(p.Extend(background, gp.Data{Nodes: []int{i}, Y: []float64{0}}))
+				q := must(p.Condition(background, gp.Data{Nodes: []int{i}, Y: []float64{0}}))
 				fall := before - total(q)
 				if l.Cost != nil {
 					fall /= l.Cost[i]
@@ -235,7 +235,7 @@ func TestVarianceReductionEqualsBruteForce(t *testing.T) {
 	picks := must(bayesopt.WithPool(7).Pick(background, start, candidates(n, all(n), bayesopt.Limits{}), 6, 1))
 	p := start
 	for _, c := range picks {
-		q := must(p.Extend(background, gp.Data{Nodes: []int{c.Node}, Y: []float64{0}}))
+		q := must(p.Condition(background, gp.Data{Nodes: []int{c.Node}, Y: []float64{0}}))
 		if fall := total(p) - total(q); math.Abs(fall-c.Value*float64(n)) > 1e-9 {
 			t.Errorf("node %d takes %v from the variance, not %v", c.Node, fall, c.Value*float64(n))
 		}
@@ -251,7 +251,7 @@ func TestLearningBeatsBaselines(t *testing.T) {
 	left := func(policy bayesopt.Policy) float64 {
 		picks := nodesOf(must(policy.Pick(background, p, candidates(144, all(144), bayesopt.Limits{}), 10, 1)))
 		sum := 0.0
-		for _, v := range must(must(p.Extend(background, gp.Data{Nodes: picks, Y: make([]float64, 10)})).Variance(background, all(144))) {
+		for _, v := range must(must(p.Condition(background, gp.Data{Nodes: picks, Y: make([]float64, 10)})).Variance(background, all(144))) {
 			sum += v
 		}
 		return sum
@@ -278,7 +278,7 @@ func TestRankedBatchesEqualConditioning(t *testing.T) {
 		if math.Abs(c.Value-v[c.Node]) > 1e-9 || most-v[c.Node] > 1e-9 {
 			t.Errorf("pick %d, node %d, has a variance of %v, is said to have %v, and the highest is %v", r, c.Node, v[c.Node], c.Value, most)
 		}
-		p = must(p.Extend(background, gp.Data{Nodes: []int{c.Node}, Y: []float64{0}}))
+		p = must(p.Condition(background, gp.Data{Nodes: []int{c.Node}, Y: []float64{0}}))
 	}
 }
 
@@ -412,7 +412,7 @@ func TestVarianceReductionOverASample(t *testing.T) {
 		}
 		return sum
 	}
-	after := must(p.Extend(background, gp.Data{Nodes: nodesOf(picks), Y: make([]float64, len(picks))}))
+	after := must(p.Condition(background, gp.Data{Nodes: nodesOf(picks), Y: make([]float64, len(picks))}))
 	said, got := 0.0, variance(p)-variance(after)
 	for _, c := range picks {
 		said += c.Value

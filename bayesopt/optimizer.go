@@ -169,7 +169,7 @@ func (o *Optimizer) extend(ctx context.Context, now int) error {
 		return nil
 	}
 	start := time.Now()
-	p, err := o.posterior.Extend(ctx, o.data.Slice(known, now))
+	p, err := o.posterior.Condition(ctx, o.data.Slice(known, now))
 	if err != nil {
 		return err
 	}
@@ -196,7 +196,7 @@ func (o *Optimizer) take(ctx context.Context, now int) error {
 	if err != nil {
 		return err
 	}
-	z, err := o.posterior.Innovations()
+	z, err := o.posterior.StandardizedResiduals()
 	if err != nil {
 		return err
 	}

@@ -220,7 +220,7 @@ func (s *remoteStudy) Verify(ctx context.Context, suggestions bool, progress fun
 	}
 	var engine study.Engine
 	if suggestions {
-		if engine, err = study.NewOptimizer(net.Graph, net.Nodes, s.settings); err != nil {
+		if engine, err = study.NewModelEngine(net.Graph, net.Nodes, s.settings); err != nil {
 			return study.Verification{}, fmt.Errorf("making the suggestions again: %w", err)
 		}
 	}

@@ -80,38 +80,24 @@ func nodeMeans(n int, d gp.Data) (mean []float64, measured []bool) {
 
 // nearest is Nearest at every node.
 func nearest(g *graph.Graph, d gp.Data) []float64 {
-	n := g.Len()
-	value, known := nodeMeans(n, d)
-	var front []int
-	for i, ok := range known {
-		if ok {
-			front = append(front, i)
+	value, _ := nodeMeans(g.Len(), d)
+	nodes := distinct(d.Nodes)
+	hops, count := g.Hops(nodes), make([]float64, g.Len())
+	for i, h := range graph.NewSearch(g).From(nodes...) {
+		if h > 0 {
+			value[i] /= count[i]
 		}
-	}
-	for len(front) > 0 {
-		sum, count := map[int]float64{}, map[int]float64{}
-		var next []int
-		for _, i := range front {
-			cols, _ := g.Adjacency().Row(i)
-			for _, j := range cols {
-				if known[j] {
-					continue
-				}
-				if count[int(j)] == 0 {
-					next = append(next, int(j))
-				}
-				sum[int(j)] += value[i]
-				count[int(j)]++
+		cols, _ := g.Adjacency().Row(i)
+		for _, j := range cols {
+			if hops[j] == h+1 {
+				value[j] += value[i]
+				count[j]++
 			}
 		}
-		for _, j := range next {
-			value[j], known[j] = sum[j]/count[j], true
-		}
-		front = next
 	}
 	overall := meanOf(d.Y)
-	for i, ok := range known {
-		if !ok {
+	for i, h := range hops {
+		if h < 0 {
 			value[i] = overall
 		}
 	}

@@ -111,18 +111,13 @@ func regions(g *graph.Graph, seeds []int) []int {
 	for r, i := range seeds {
 		region[i] = r
 	}
-	for front := seeds; len(front) > 0; {
-		var next []int
-		for _, i := range front {
-			cols, _ := g.Adjacency().Row(i)
-			for _, j := range cols {
-				if region[j] < 0 {
-					region[j] = region[i]
-					next = append(next, int(j))
-				}
+	for i := range graph.NewSearch(g).From(seeds...) {
+		cols, _ := g.Adjacency().Row(i)
+		for _, j := range cols {
+			if region[j] < 0 {
+				region[j] = region[i]
 			}
 		}
-		front = next
 	}
 	comp, _ := g.Components()
 	for i := range region {

@@ -3,10 +3,12 @@ package gp
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/gp/internal/latent"
 	"grfgp/kernel"
 )
 
@@ -23,9 +25,9 @@ type Classifier interface {
 	// that the labels leave possible, whose mean over many draws is what
 	// Probabilities gives. Draw s does not depend on how many are asked for.
 	Sample(ctx context.Context, nodes []int, draws int, seed uint64) ([]*mat.Dense, error)
-	// LeftOut returns the chance of each class at every label given all other
+	// LeaveOneOut returns the chance of each class at every label given all other
 	// labels, or nil where that is not cheap.
-	LeftOut() *mat.Dense
+	LeaveOneOut() *mat.Dense
 }
 
 // ClassMethod says how classes are modelled.
@@ -70,6 +72,21 @@ func (m *ClassMethod) UnmarshalText(text []byte) error {
 	}
 	*m = ClassMethod(k)
 	return nil
+}
+
+// Calibration corrects class probabilities: deviations of latent functions from
+// their mean are multiplied by Spread, and all is divided by Temperature. Both are
+// chosen for the highest probability of labels given the other labels.
+type Calibration struct {
+	Temperature float64 `json:"temperature"`
+	Spread      float64 `json:"spread"` // from 0, the mean alone, to 1, as the model has it
+}
+
+// uncalibrated changes nothing.
+var uncalibrated = Calibration{1, 1}
+
+func (k Calibration) valid() bool {
+	return k.Temperature > 0 && k.Temperature <= math.MaxFloat64 && k.Spread >= 0 && k.Spread <= 1
 }
 
 // ClassState is what a classifier is made of beside its kernel and labels: what
@@ -155,21 +172,10 @@ func Classify(ctx context.Context, k kernel.Kernel, l Labels, opts ClassifyOptio
 
 // score fills in how well labels are predicted by the others.
 func (r *ClassifyReport) score(p *mat.Dense, class []int) {
-	r.Score, r.Scored, r.Accuracy = logScore(p, class), len(class), 0
+	r.Score, r.Scored, r.Accuracy = latent.LogScore(p, class), len(class), 0
 	for i, c := range class {
-		if argmax(p.RawRowView(i)) == c {
+		if latent.Argmax(p.RawRowView(i)) == c {
 			r.Accuracy += 1 / float64(len(class))
 		}
 	}
-}
-
-// argmax returns the first of the largest values.
-func argmax(p []float64) int {
-	best := 0
-	for c, v := range p {
-		if v > p[best] {
-			best = c
-		}
-	}
-	return best
 }

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/gp/internal/latent"
 	"grfgp/internal/rng"
 	"grfgp/kernel"
 )
@@ -23,7 +24,7 @@ type normalClassifier struct {
 	calibration Calibration
 	system      classSystem
 	alpha       *mat.Dense // H_c⁻¹y_c, a column per class
-	leftOut     *mat.Dense // in the order of the labels as given; nil unless exact
+	leaveOneOut *mat.Dense // in the order of the labels as given; nil unless exact
 }
 
 // classSystem solves H_c·dst = b, for blocks of so many columns per class.
@@ -45,8 +46,8 @@ func classifyByRegression(ctx context.Context, k kernel.Kernel, l Labels, opts C
 		}
 		r.ClassState, r.Converged = *opts.State, true
 		c, err := t.condition(ctx, l, r.Theta, r.Calibration)
-		if err == nil && c.leftOut != nil {
-			r.score(c.leftOut, l.Class)
+		if err == nil && c.leaveOneOut != nil {
+			r.score(c.leaveOneOut, l.Class)
 		}
 		return c, r, err
 	}
@@ -80,11 +81,11 @@ func (t *tuner) condition(ctx context.Context, l Labels, theta []float64, k Cali
 		}
 		c.cov, c.system, c.alpha = f.cov, f, f.alpha
 		left := mat.NewDense(l.Len(), l.Classes, nil)
-		f.leaveOneOut().scaled(c.scale).probabilities(left, k)
-		c.leftOut = mat.NewDense(l.Len(), l.Classes, nil)
+		f.leaveOneOut().Scaled(c.scale).Probabilities(left, latent.Calibration(k))
+		c.leaveOneOut = mat.NewDense(l.Len(), l.Classes, nil)
 		order, _ := l.byClass()
 		for at, label := range order {
-			copy(c.leftOut.RawRowView(label), left.RawRowView(at))
+			copy(c.leaveOneOut.RawRowView(label), left.RawRowView(at))
 		}
 		return c, nil
 	}
@@ -99,19 +100,13 @@ func (t *tuner) condition(ctx context.Context, l Labels, theta []float64, k Cali
 	return c, c.system.solve(ctx, c.alpha, c.targets(), 1, forMeans)
 }
 
-func (l latents) scaled(by float64) latents {
-	l.mean.Scale(by, l.mean)
-	l.variance.Scale(by*by, l.variance)
-	return l
-}
-
 func (c *normalClassifier) Classes() int { return c.classes() }
 
-func (c *normalClassifier) LeftOut() *mat.Dense {
-	if c.leftOut == nil {
+func (c *normalClassifier) LeaveOneOut() *mat.Dense {
+	if c.leaveOneOut == nil {
 		return nil
 	}
-	return mat.DenseCopyOf(c.leftOut)
+	return mat.DenseCopyOf(c.leaveOneOut)
 }
 
 // classBlock is how many nodes are predicted together.
@@ -126,31 +121,31 @@ func (c *normalClassifier) Probabilities(ctx context.Context, nodes []int) (*mat
 		return nil, fmt.Errorf("class probabilities: %w", err)
 	}
 	p := mat.NewDense(len(nodes), c.classes(), nil)
-	f.probabilities(p, c.calibration)
+	f.Probabilities(p, latent.Calibration(c.calibration))
 	return p, nil
 }
 
 // latents returns the posterior at the nodes: exact where that is affordable,
 // else the exact mean and a variance from draws.
-func (c *normalClassifier) latents(ctx context.Context, nodes []int) (latents, error) {
+func (c *normalClassifier) latents(ctx context.Context, nodes []int) (latent.Functions, error) {
 	n, m := float64(len(c.nodes)), float64(len(nodes))
 	flops := 4*n*n*m + kernel.DiagFlops(c.cov, len(nodes))
 	if exact, ok := c.system.(*classFactor); ok && flops <= varianceFlops {
 		f, err := exact.predict(ctx, nodes)
 		if err != nil {
-			return latents{}, err
+			return latent.Functions{}, err
 		}
-		return f.scaled(c.scale), nil
+		return f.Scaled(c.scale), nil
 	}
 	mean, err := c.mean(ctx, nodes)
 	if err != nil {
-		return latents{}, err
+		return latent.Functions{}, err
 	}
 	variance, err := c.drawnVariance(ctx, nodes, mean)
 	if err != nil {
-		return latents{}, err
+		return latent.Functions{}, err
 	}
-	return latents{mean, variance}.scaled(c.scale), nil
+	return latent.Functions{Mean: mean, Variance: variance}.Scaled(c.scale), nil
 }
 
 // mean returns the posterior mean of all classes, standardised.
@@ -253,23 +248,5 @@ func (c *normalClassifier) Sample(ctx context.Context, nodes []int, draws int, s
 	if err != nil {
 		return nil, fmt.Errorf("samples of class probabilities: %w", err)
 	}
-	return c.calibration.softmax(f, mean, draws, c.scale), nil
-}
-
-// softmax returns the softmax of each draw of latent functions f, of so many
-// columns per class, times scale.
-func (k Calibration) softmax(f, mean *mat.Dense, draws int, scale float64) []*mat.Dense {
-	n, classes := mean.Dims()
-	all := make([]*mat.Dense, draws)
-	for s := range all {
-		all[s] = mat.NewDense(n, classes, nil)
-		for i := range n {
-			row, to := f.RawRowView(i), all[s].RawRowView(i)
-			for c, m := range mean.RawRowView(i) {
-				to[c] = scale / k.Temperature * (m + k.Spread*(row[c*draws+s]-m))
-			}
-			softmax(to, to)
-		}
-	}
-	return all
+	return latent.Calibration(c.calibration).Draws(f, mean, draws, c.scale), nil
 }

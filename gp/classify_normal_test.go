@@ -16,7 +16,7 @@ func TestLatentDrawsHaveTheMoments(t *testing.T) {
 	for _, method := range []ClassMethod{Dirichlet, OneVsAll} {
 		k := kernel.UnitVariance(kernels(t, smallGraph(t))["grf"])
 		p, theta := startOf(t, k, method)
-		c, err := (&tuner{kernel: k, labels: l, params: p, method: method, solver: Exact}).condition(background, l, theta, asIs)
+		c, err := (&tuner{kernel: k, labels: l, params: p, method: method, solver: Exact}).condition(background, l, theta, uncalibrated)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -30,7 +30,7 @@ func TestLatentDrawsHaveTheMoments(t *testing.T) {
 		}
 		for r, i := range nodes {
 			for class := range l.Classes {
-				mean, variance := want.mean.At(r, class), want.variance.At(r, class)
+				mean, variance := want.Mean.At(r, class), want.Variance.At(r, class)
 				sum, square := 0.0, 0.0
 				for _, v := range f.RawRowView(r)[class*draws:][:draws] {
 					sum += v / draws

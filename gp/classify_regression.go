@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/gp/internal/latent"
 	"grfgp/internal/dense"
 	"grfgp/kernel"
 	"grfgp/solve"
@@ -235,9 +236,9 @@ func (r *regressions) evaluate(ctx context.Context, theta []float64) (float64, [
 
 // leaveOneOut returns what is known of every label's node without that label:
 // mean y − α/[H⁻¹]_kk, and variance 1/[H⁻¹]_kk less the noise.
-func (f *classFactor) leaveOneOut() latents {
+func (f *classFactor) leaveOneOut() latent.Functions {
 	n, classes := f.y.Dims()
-	out := latents{mat.NewDense(n, classes, nil), mat.NewDense(n, classes, nil)}
+	out := latent.New(n, classes)
 	for c := range classes {
 		lo, hi := f.members(c)
 		q := make([]float64, n)
@@ -254,29 +255,29 @@ func (f *classFactor) leaveOneOut() latents {
 			if lo <= k && k < hi {
 				noise = f.noise[0]
 			}
-			out.mean.Set(k, c, f.y.At(k, c)-f.alpha.At(k, c)/v)
-			out.variance.Set(k, c, max(0, 1/v-noise))
+			out.Mean.Set(k, c, f.y.At(k, c)-f.alpha.At(k, c)/v)
+			out.Variance.Set(k, c, max(0, 1/v-noise))
 		}
 	}
 	return out
 }
 
 // predict returns the posterior at the given nodes.
-func (f *classFactor) predict(ctx context.Context, nodes []int) (latents, error) {
+func (f *classFactor) predict(ctx context.Context, nodes []int) (latent.Functions, error) {
 	n, m, classes := len(f.nodes), len(nodes), f.classes()
-	out := latents{mat.NewDense(m, classes, nil), mat.NewDense(m, classes, nil)}
+	out := latent.New(m, classes)
 	prior := make([]float64, m)
 	if err := f.cov.Diag(ctx, prior, nodes); err != nil {
-		return latents{}, err
+		return latent.Functions{}, err
 	}
 	size := max(1, crossEntries/n)
 	for lo := 0; lo < m; lo += size {
 		hi := min(m, lo+size)
 		cross, err := between(ctx, f.cov, f.nodes, nodes[lo:hi])
 		if err != nil {
-			return latents{}, err
+			return latent.Functions{}, err
 		}
-		out.mean.Slice(lo, hi, 0, classes).(*mat.Dense).Mul(cross.T(), f.alpha)
+		out.Mean.Slice(lo, hi, 0, classes).(*mat.Dense).Mul(cross.T(), f.alpha)
 		solved := mat.NewDense(n, hi-lo, nil)
 		dense.Mul(dense.View(solved), dense.View(f.inverse), dense.View(cross))
 		var corrected *mat.Dense
@@ -295,7 +296,7 @@ func (f *classFactor) predict(ctx context.Context, nodes []int) (latents, error)
 				for k := from; k < to && f.vt != nil; k++ {
 					v -= corrected.At(k, q) * corrected.At(k, q)
 				}
-				out.variance.Set(lo+q, c, max(0, v))
+				out.Variance.Set(lo+q, c, max(0, v))
 			}
 		}
 	}

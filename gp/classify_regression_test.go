@@ -61,8 +61,8 @@ func TestSharedFactor(t *testing.T) {
 					mean, variance := one.leaveOneOut(d)
 					for i := range d.Nodes {
 						about(t, "alpha", f.alpha.At(i, c), one.alpha[i], 1e-9)
-						about(t, "mean left out", left.mean.At(i, c), mean[i], 1e-9)
-						about(t, "variance left out", left.variance.At(i, c), max(0, variance[i]-d.NoiseVar[i]), 1e-9)
+						about(t, "mean left out", left.Mean.At(i, c), mean[i], 1e-9)
+						about(t, "variance left out", left.Variance.At(i, c), max(0, variance[i]-d.NoiseVar[i]), 1e-9)
 					}
 					cross := mat.NewDense(l.Len(), len(some), nil)
 					if err := f.cov.Cross(r.nodes, some).Apply(background, cross, identity(len(some))); err != nil {
@@ -77,11 +77,12 @@ func TestSharedFactor(t *testing.T) {
 						for i := range d.Nodes {
 							mean += cross.At(i, q) * one.alpha[i]
 						}
-						about(t, "mean", predicted.mean.At(q, c), mean, 1e-9)
+						about(t, "mean", predicted.Mean.At(q, c), mean, 1e-9)
 					}
 					one.chol.SolveLower(cross, cross)
-					for q, less := range columnSquares(cross) {
-						about(t, "variance", predicted.variance.At(q, c), prior[q]-less, 1e-9)
+					for q := range some {
+						less := mat.Dot(cross.ColView(q), cross.ColView(q))
+						about(t, "variance", predicted.Variance.At(q, c), prior[q]-less, 1e-9)
 					}
 				}
 				about(t, "log likelihood", f.lml, total, 1e-8)
@@ -135,11 +136,11 @@ func TestStackedClasses(t *testing.T) {
 			exact := tuner{kernel: kernel.UnitVariance(k), labels: l, params: p, method: method, solver: Exact}
 			iterative := exact
 			iterative.solver = Iterative
-			a, err := exact.condition(background, l, theta, asIs)
+			a, err := exact.condition(background, l, theta, uncalibrated)
 			if err != nil {
 				t.Fatal(err)
 			}
-			b, err := iterative.condition(background, l, theta, asIs)
+			b, err := iterative.condition(background, l, theta, uncalibrated)
 			if err != nil {
 				t.Fatal(err)
 			}

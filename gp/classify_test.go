@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/gp/internal/latent"
 	"grfgp/graph"
 	"grfgp/internal/rng"
 	"grfgp/kernel"
@@ -143,7 +144,7 @@ func TestClassMethodsAgree(t *testing.T) {
 		}
 		right := 0.0
 		for i, node := range rest {
-			best := argmax(p.RawRowView(i))
+			best := latent.Argmax(p.RawRowView(i))
 			if best == class[node] {
 				right += 1 / float64(len(rest))
 			}
@@ -179,8 +180,8 @@ func TestClassifyIteratively(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if (c.LeftOut() == nil) != (solver == Iterative) {
-			t.Errorf("%v: leaving one out is %v", solver, c.LeftOut() != nil)
+		if (c.LeaveOneOut() == nil) != (solver == Iterative) {
+			t.Errorf("%v: leaving one out is %v", solver, c.LeaveOneOut() != nil)
 		}
 		p, err := c.Probabilities(background, rest)
 		if err != nil {
@@ -221,7 +222,7 @@ func TestLabelErrors(t *testing.T) {
 	if _, _, err := Classify(background, k, someLabels(5, 1), ClassifyOptions{Method: 9}); err == nil {
 		t.Error("a method that is none was taken")
 	}
-	if _, _, err := Classify(background, k, someLabels(5, 1), ClassifyOptions{State: &ClassState{Theta: []float64{1}, Calibration: asIs}}); err == nil {
+	if _, _, err := Classify(background, k, someLabels(5, 1), ClassifyOptions{State: &ClassState{Theta: []float64{1}, Calibration: uncalibrated}}); err == nil {
 		t.Error("a state of another kernel was taken")
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/gp/internal/latent"
 	"grfgp/internal/rng"
 	"grfgp/kernel"
 )
@@ -132,11 +133,11 @@ func (t *tuner) trial(ctx context.Context, r *ClassifyReport) error {
 			return err
 		}
 		order, _ := t.labels.byClass()
-		t.rate(r, f.leaveOneOut().scaled(scale), t.labels.pick(order).Class)
+		t.rate(r, f.leaveOneOut().Scaled(scale), t.labels.pick(order).Class)
 		return nil
 	}
 	held, rest := t.split()
-	c, err := t.condition(ctx, rest, r.Theta, asIs)
+	c, err := t.condition(ctx, rest, r.Theta, uncalibrated)
 	if err != nil {
 		return err
 	}
@@ -149,10 +150,11 @@ func (t *tuner) trial(ctx context.Context, r *ClassifyReport) error {
 }
 
 // rate sets the calibration and the scores.
-func (t *tuner) rate(r *ClassifyReport, f latents, class []int) {
-	r.Calibration = f.calibrate(class)
+func (t *tuner) rate(r *ClassifyReport, f latent.Functions, class []int) {
+	c := f.Calibrate(class)
+	r.Calibration = Calibration(c)
 	p := mat.NewDense(len(class), t.labels.Classes, nil)
-	f.probabilities(p, r.Calibration)
+	f.Probabilities(p, c)
 	r.score(p, class)
 }
 

@@ -29,7 +29,7 @@ func (p *params) climb(ctx context.Context, theta []float64, maxIter int, of obj
 		if p.far(x) {
 			return
 		}
-		theta := p.natural(x)
+		theta := p.Natural(x)
 		value, grad, err := of(ctx, theta)
 		if errors.Is(err, solve.ErrNotPositiveDefinite) {
 			return // as if too far
@@ -39,8 +39,8 @@ func (p *params) climb(ctx context.Context, theta []float64, maxIter int, of obj
 			return
 		}
 		r.Evaluations++
-		p.chain(grad, theta)
-		last = -(value + p.prior(grad, x))
+		p.Chain(grad, theta)
+		last = -(value + p.Prior(grad, x))
 		for j, g := range grad {
 			lastGrad[j] = -g
 		}
@@ -61,7 +61,7 @@ func (p *params) climb(ctx context.Context, theta []float64, maxIter int, of obj
 		// A thousandth of a nat in four iterations decides nothing.
 		Converger: &optimize.FunctionConverge{Absolute: 1e-3, Relative: 1e-9, Iterations: 4},
 	}
-	result, err := optimize.Minimize(problem, p.free(theta), settings, &optimize.LBFGS{})
+	result, err := optimize.Minimize(problem, p.Free(theta), settings, &optimize.LBFGS{})
 	if failure != nil {
 		return nil, r, failure
 	}
@@ -71,5 +71,5 @@ func (p *params) climb(ctx context.Context, theta []float64, maxIter int, of obj
 	r.Iterations = result.MajorIterations
 	// At the optimum a line search may find nothing better: that is no failure.
 	r.Converged = result.Status != optimize.IterationLimit
-	return p.natural(result.X), r, nil
+	return p.Natural(result.X), r, nil
 }

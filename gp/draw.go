@@ -34,5 +34,5 @@ func (p *Posterior) update(ctx context.Context, at *mat.Dense, seed uint64) (*ma
 			rest.Set(k, s, y-at.At(k, s)-e)
 		}
 	}
-	return weights, p.system.solve(ctx, weights, rest, forSamples)
+	return weights, p.solve(ctx, weights, rest, forSamples)
 }

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/gp/internal/adam"
 	"grfgp/internal/rng"
 	"grfgp/kernel"
 	"grfgp/solve"
@@ -95,6 +96,11 @@ func (s *iterativeSystem) run(ctx context.Context, dst, b *mat.Dense, opts solve
 	return solve.CG(ctx, dst, s.op, s.noise, b, opts)
 }
 
+// logDet estimates log det H, with its standard error.
+func (s *iterativeSystem) logDet(ctx context.Context, seed uint64) (value, se float64, err error) {
+	return solve.LogDet(ctx, s.op, s.noise, solve.LogDetOptions{Probes: 8, Steps: 25, Precond: s.precond, Seed: seed})
+}
+
 // patches returns likelihoods of a few windows of measurements that are near
 // each other, of the given size each, and of so many from all over: a kernel of
 // several scales sees these as well. Fitted exactly, they are a start that costs
@@ -157,23 +163,23 @@ func (w *learner) probe(signs *rng.Stream) {
 // tenth.
 func (l *likelihood) learn(ctx context.Context, theta []float64, epochs int, opts Stochastic, seed uint64) ([]float64, FitReport, error) {
 	w := newLearner(l, opts, seed)
-	x := l.params.free(theta)
-	adam := newAdam(len(x))
+	x := l.params.Free(theta)
+	climb := adam.New(len(x))
 	for t := range epochs {
-		theta := l.params.natural(x)
+		theta := l.params.Natural(x)
 		grad, err := w.step(ctx, theta)
 		if err != nil {
 			return nil, FitReport{}, err
 		}
-		l.params.chain(grad, theta)
-		l.params.prior(grad, x)
-		adam.step(x, grad, learnRate*math.Pow(0.1, float64(t)/float64(epochs)))
+		l.params.Chain(grad, theta)
+		l.params.Prior(grad, x)
+		climb.Step(x, grad, learnRate*math.Pow(0.1, float64(t)/float64(epochs)))
 	}
 	enough := opts.Tol
 	if enough == 0 {
 		enough = learnTol
 	}
-	return l.params.natural(x), FitReport{Iterations: epochs, Evaluations: epochs, Converged: w.worst <= enough, Residual: w.worst}, nil
+	return l.params.Natural(x), FitReport{Iterations: epochs, Evaluations: epochs, Converged: w.worst <= enough, Residual: w.worst}, nil
 }
 
 // step returns the stochastic gradient at theta, in natural parameters.
@@ -247,7 +253,7 @@ func (l *likelihood) estimate(ctx context.Context, theta []float64, plain bool, 
 	if err := system.solve(ctx, alpha, y, forMeans); err != nil {
 		return 0, 0, fmt.Errorf("log likelihood: %w", err)
 	}
-	logDet, se, err := solve.LogDet(ctx, system.op, noiseVar, solve.LogDetOptions{Probes: 8, Steps: 25, Precond: system.precond, Seed: seed})
+	logDet, se, err := system.logDet(ctx, seed)
 	if err != nil {
 		return 0, 0, fmt.Errorf("log likelihood: %w", err)
 	}

@@ -102,8 +102,8 @@ func TestSampledVarianceAtLowNoise(t *testing.T) {
 					square += math.Pow(math.Sqrt(got[i]/want[i])-1, 2) / float64(len(nodes))
 				}
 				// Nodes near each other share draws: a ring of so short a reach has some 50 places.
-				if seen := math.Sqrt(square); c.kappa < 10 && math.Abs(seen/SampledSDError-1) > 0.3 {
-					t.Errorf("standard deviations have an error of %.4f, said to be %.4f", seen, SampledSDError)
+				if seen := math.Sqrt(square); c.kappa < 10 && math.Abs(seen/sampledSDError-1) > 0.3 {
+					t.Errorf("standard deviations have an error of %.4f, said to be %.4f", seen, sampledSDError)
 				}
 			})
 		}
@@ -217,7 +217,7 @@ func TestVarianceSaysWhenSolvesFail(t *testing.T) {
 	k := ringKernels(t, step[*graph.Graph](t)(graph.Ring(600)))["series, one scale"]
 	d := Data{Nodes: rand.New(rng.New(1, "low noise")).Perm(600)[:240], Y: make([]float64, 240)}
 	_, p := bothWays(t, k, 20, 1e-4, d)
-	p.system.(*iterativeSystem).most = 10
+	p.iterative.most = 10
 	if v, err := p.Variance(background, allNodes(600)); !errors.Is(err, solve.ErrNotConverged) {
 		t.Errorf("after ten iterations: %v, %v", v, err)
 	}

@@ -55,8 +55,8 @@ func newParams(k kernel.Kernel, starts [][]float64, known bool) (*params, [][]fl
 	return p, all, nil
 }
 
-// free returns what the optimiser changes: log θ, log(noise − floor), or θ.
-func (p *params) free(theta []float64) []float64 {
+// Free returns what the optimiser changes: log θ, log(noise − floor), or θ.
+func (p *params) Free(theta []float64) []float64 {
 	x := make([]float64, len(theta))
 	for j, v := range theta {
 		switch {
@@ -71,8 +71,8 @@ func (p *params) free(theta []float64) []float64 {
 	return x
 }
 
-// natural is the inverse of free.
-func (p *params) natural(x []float64) []float64 {
+// Natural is the inverse of Free.
+func (p *params) Natural(x []float64) []float64 {
 	theta := make([]float64, len(x))
 	for j, v := range x {
 		switch {
@@ -87,8 +87,8 @@ func (p *params) natural(x []float64) []float64 {
 	return theta
 }
 
-// chain turns a gradient by natural parameters into one by free ones.
-func (p *params) chain(grad, theta []float64) {
+// Chain turns a gradient by natural parameters into one by free ones.
+func (p *params) Chain(grad, theta []float64) {
 	for j := range grad {
 		switch {
 		case p.isNoise(j):
@@ -99,9 +99,9 @@ func (p *params) chain(grad, theta []float64) {
 	}
 }
 
-// prior returns the log density, up to a constant, of the weak prior at x, and
+// Prior returns the log density, up to a constant, of the weak prior at x, and
 // adds its gradient.
-func (p *params) prior(grad, x []float64) float64 {
+func (p *params) Prior(grad, x []float64) float64 {
 	sum := 0.0
 	for j, q := range p.list {
 		if !q.Positive {

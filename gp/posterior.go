@@ -2,86 +2,13 @@ package gp
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"math"
 
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/parallel"
 	"grfgp/kernel"
-	"grfgp/solve"
 )
-
-// Posterior is a model given measurements. It is immutable and safe for
-// concurrent use. A node that the kernel does not have is an error; of no nodes,
-// and in no draws, there is nothing to know: the result is empty.
-type Posterior struct {
-	model  *Model
-	prior  kernel.Covariance // at the model's hyperparameters
-	cov    kernel.Covariance // prior with the unknown mean
-	data   Data              // standardised
-	noise  []float64
-	system system
-	alpha  []float64 // H⁻¹y
-	start  []float64 // where Extend starts to solve by iteration; nil: at alpha
-}
-
-// system solves H·dst = b with H = K_xx + noise, as accurately as said unless it
-// is exact.
-type system interface {
-	solve(ctx context.Context, dst, b *mat.Dense, a accuracy) error
-}
-
-// Condition returns the model given measurements, which may be others than those
-// it was fitted to.
-func (m *Model) Condition(ctx context.Context, d Data) (*Posterior, error) {
-	if err := d.Check(m.kernel.Nodes()); err != nil {
-		return nil, err
-	}
-	k, err := m.kernel.At(m.theta)
-	if err != nil {
-		return nil, err
-	}
-	s := m.units.standard(d)
-	p := &Posterior{model: m, prior: k, cov: kernel.WithConstant(k, m.meanVar), data: s, noise: noises(s, m.noise)}
-	if p.system, err = newSystem(ctx, p); err != nil {
-		return nil, fmt.Errorf("conditioning: %w", err)
-	}
-	p.alpha = make([]float64, s.Len())
-	y := mat.NewDense(s.Len(), 1, append([]float64(nil), s.Y...))
-	if err := p.system.solve(ctx, mat.NewDense(s.Len(), 1, p.alpha), y, forMeans); err != nil {
-		return nil, fmt.Errorf("conditioning: %w", err)
-	}
-	return p, nil
-}
-
-// exactSystem has H factored.
-type exactSystem struct{ *solve.Cholesky }
-
-func (s exactSystem) solve(_ context.Context, dst, b *mat.Dense, _ accuracy) error {
-	s.Cholesky.Solve(dst, b)
-	return nil
-}
-
-// newSystem factors H, or prepares to solve it by iteration.
-func newSystem(ctx context.Context, p *Posterior) (system, error) {
-	if p.model.solver == Iterative {
-		return newIterativeSystem(ctx, p.cov, p.data, p.noise, p.model.plain)
-	}
-	h := mat.NewSymDense(p.data.Len(), nil)
-	if err := p.cov.Gram(ctx, h, p.data.Nodes); err != nil {
-		return nil, err
-	}
-	for i, v := range p.noise {
-		h.SetSym(i, i, h.At(i, i)+v)
-	}
-	c, err := solve.NewCholesky(h)
-	if err != nil {
-		return nil, err
-	}
-	return exactSystem{c}, nil
-}
 
 // checkNodes says which node is none.
 func (p *Posterior) checkNodes(lists ...[]int) error {
@@ -124,7 +51,7 @@ func (p *Posterior) Variance(ctx context.Context, nodes []int) ([]float64, error
 	if err := p.checkNodes(nodes); err != nil || len(nodes) == 0 {
 		return nil, err
 	}
-	if p.Exact(len(nodes)) {
+	if p.SDError(len(nodes)) == 0 {
 		return p.exactVariance(ctx, nodes)
 	}
 	return p.sampledVariance(ctx, nodes)
@@ -136,19 +63,21 @@ const (
 	varianceBlock = 64
 )
 
-// SampledSDError is the relative standard error of a standard deviation from
+// sampledSDError is the relative standard error of a standard deviation from
 // varianceDraws samples: 1/√(2·256) = 0.0442. Where samples are solved by
 // iteration they add at most 0.005 to it (see accuracy).
-const SampledSDError = 0.0445
+const sampledSDError = 0.0445
 
-// Exact reports whether Variance at so many nodes is exact. Where it is not, it
-// comes from 256 posterior samples, with a relative standard error of
-// √(2/256) ≈ 9 %.
-func (p *Posterior) Exact(nodes int) bool {
+// SDError returns the relative standard error of the standard deviations √Variance
+// at the given number of nodes: 0 where they are exact, and 0.0445 where exact ones
+// would take too long and Variance averages 256 posterior draws instead.
+func (p *Posterior) SDError(nodes int) float64 {
 	t := float64(p.data.Len())
 	flops := float64(nodes)*t*t + kernel.DiagFlops(p.cov, nodes)
-	_, factored := p.system.(exactSystem)
-	return factored && flops <= varianceFlops
+	if p.chol != nil && flops <= varianceFlops {
+		return 0
+	}
+	return sampledSDError
 }
 
 // sampledVariance is the mean square of posterior samples about the exact mean.
@@ -181,7 +110,6 @@ func (p *Posterior) exactVariance(ctx context.Context, nodes []int) ([]float64, 
 	if err := p.cov.Diag(ctx, out, nodes); err != nil {
 		return nil, fmt.Errorf("posterior variance: %w", err)
 	}
-	chol := p.system.(exactSystem)
 	size := max(1, crossEntries/p.data.Len())
 	for lo := 0; lo < len(nodes); lo += size {
 		hi := min(len(nodes), lo+size)
@@ -189,7 +117,7 @@ func (p *Posterior) exactVariance(ctx context.Context, nodes []int) ([]float64, 
 		if err != nil {
 			return nil, fmt.Errorf("posterior variance: %w", err)
 		}
-		chol.SolveLower(cross, cross)
+		p.chol.SolveLower(cross, cross)
 		t, c := cross.Dims()
 		for i := range t {
 			for q, v := range cross.RawRowView(i)[:c] {
@@ -302,22 +230,4 @@ func rowsOf(x *mat.Dense, rows []int) *mat.Dense {
 		copy(out.RawRowView(r), x.RawRowView(i))
 	}
 	return out
-}
-
-// LeaveOneOut returns, for every measurement, mean and standard deviation of what
-// was measured there given all other measurements, noise included: for the mean of
-// n readings that of such a mean. It needs the exact solver.
-func (p *Posterior) LeaveOneOut() (mean, sd []float64, err error) {
-	exact, ok := p.system.(exactSystem)
-	if !ok {
-		return nil, nil, errors.New("leave-one-out needs the exact solver")
-	}
-	f := &factor{chol: exact.Cholesky, alpha: p.alpha}
-	mean, sd = f.leaveOneOut(p.data)
-	u := p.model.units
-	for i := range mean {
-		mean[i] = u.Center + u.Scale*mean[i]
-		sd[i] = u.Scale * math.Sqrt(sd[i])
-	}
-	return mean, sd, nil
 }

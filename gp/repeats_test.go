@@ -403,7 +403,7 @@ func TestExtendByMeans(t *testing.T) {
 		all := allNodes(g.Len())
 		want := post(m.Condition(background, rows))
 		base := post(m.Condition(background, means.Slice(0, 5)))
-		got := post(post(base.Extend(background, means.Slice(5, 6))).Extend(background, means.Slice(6, 12)))
+		got := post(post(base.Condition(background, means.Slice(5, 6))).Condition(background, means.Slice(6, 12)))
 		near(t, name+": mean", numbers(got.Mean(background, all)), numbers(want.Mean(background, all)), 1e-9)
 		near(t, name+": variance", numbers(got.Variance(background, all)), numbers(want.Variance(background, all)), 1e-9)
 	}

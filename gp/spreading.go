@@ -15,11 +15,11 @@ import (
 // κ = √(2α/(1−α)), that is (I − αW)⁻¹Y of Zhou et al. (2004), and α = 0.9 is
 // κ = 4.24.
 type spreading struct {
-	cov     kernel.Covariance
-	nodes   []int
-	y       *mat.Dense // an indicator per class
-	shares  []float64  // of labels: what is left to say where none is in reach
-	leftOut *mat.Dense
+	cov         kernel.Covariance
+	nodes       []int
+	y           *mat.Dense // an indicator per class
+	shares      []float64  // of labels: what is left to say where none is in reach
+	leaveOneOut *mat.Dense
 }
 
 // spreadLabels takes the likeliest start, by leaving out one label at a time, and
@@ -43,14 +43,14 @@ func spreadLabels(ctx context.Context, k kernel.Kernel, l Labels, opts ClassifyO
 		if err != nil {
 			return nil, report, err
 		}
-		r := ClassifyReport{ClassState: ClassState{Method: Spreading, Solver: opts.Solver, Theta: theta, Calibration: asIs}, Converged: true}
-		if s.leftOut != nil {
-			r.score(s.leftOut, l.Class)
+		r := ClassifyReport{ClassState: ClassState{Method: Spreading, Solver: opts.Solver, Theta: theta, Calibration: uncalibrated}, Converged: true}
+		if s.leaveOneOut != nil {
+			r.score(s.leaveOneOut, l.Class)
 		}
 		if best == nil || r.Accuracy > report.Accuracy {
 			best, report = s, r
 		}
-		if s.leftOut == nil {
+		if s.leaveOneOut == nil {
 			break // nothing to choose by
 		}
 	}
@@ -71,7 +71,7 @@ func newSpreading(ctx context.Context, k kernel.Kernel, l Labels, theta []float6
 	if kernel.DiagFlops(cov, l.Len()) > varianceFlops {
 		return s, nil
 	}
-	if s.leftOut, err = s.sums(ctx, l.Nodes); err != nil {
+	if s.leaveOneOut, err = s.sums(ctx, l.Nodes); err != nil {
 		return nil, err
 	}
 	own := make([]float64, l.Len())
@@ -79,9 +79,9 @@ func newSpreading(ctx context.Context, k kernel.Kernel, l Labels, theta []float6
 		return nil, err
 	}
 	for k, c := range l.Class {
-		s.leftOut.Set(k, c, s.leftOut.At(k, c)-own[k])
+		s.leaveOneOut.Set(k, c, s.leaveOneOut.At(k, c)-own[k])
 	}
-	s.normalise(s.leftOut)
+	s.normalise(s.leaveOneOut)
 	return s, nil
 }
 
@@ -133,9 +133,9 @@ func (s *spreading) Sample(context.Context, []int, int, uint64) ([]*mat.Dense, e
 	return nil, errors.New("label spreading is no model to draw from; take another method")
 }
 
-func (s *spreading) LeftOut() *mat.Dense {
-	if s.leftOut == nil {
+func (s *spreading) LeaveOneOut() *mat.Dense {
+	if s.leaveOneOut == nil {
 		return nil
 	}
-	return mat.DenseCopyOf(s.leftOut)
+	return mat.DenseCopyOf(s.leaveOneOut)
 }

@@ -78,6 +78,15 @@ func (g *Graph) Len() int {
 	return n
 }
 
+// Nodes returns all nodes: 0, 1, …, Len() − 1.
+func (g *Graph) Nodes() []int {
+	nodes := make([]int, g.Len())
+	for i := range nodes {
+		nodes[i] = i
+	}
+	return nodes
+}
+
 // Adjacency returns the matrix of weights.
 func (g *Graph) Adjacency() *sparse.CSR { return g.adj }
 

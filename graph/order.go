@@ -33,12 +33,9 @@ func (g *Graph) Ordered() *Graph {
 // that of the user's file in a graph read by package graphio: node InputOrder()[k]
 // was node k. In a graph that was not reordered it is 0, 1, 2, ….
 func (g *Graph) InputOrder() []int {
-	nodes := make([]int, g.Len())
-	for k := range nodes {
-		nodes[k] = k
-		if g.from != nil {
-			nodes[k] = int(g.from[k])
-		}
+	nodes := g.Nodes()
+	for k, i := range g.from {
+		nodes[k] = int(i)
 	}
 	return nodes
 }
@@ -52,7 +49,7 @@ func (g *Graph) InputOrder() []int {
 // numbered: a file with its rows shuffled gives the same ordered graph. Ids only
 // decide between nodes that look alike within some hops.
 func (g *Graph) Order() []int {
-	s := newSearch(g)
+	s := newOrdering(g)
 	comp, sizes := g.Components()
 	starts := make([]int, len(sizes)) // the first node by compare
 	for i := range starts {
@@ -148,22 +145,19 @@ func compareIDs(a, b []byte) int {
 	return bytes.Compare(a, b)
 }
 
-// search is breadth-first search from one node at a time.
-type search struct {
-	g      *Graph
+// ordering is breadth-first search with an order of nodes.
+type ordering struct {
+	*Search
 	degree []int
 	colour []uint64
-	round  int32
-	seen   []int32  // the last round that met a node
-	queue  []uint32 // the nodes of this round in the order in which they were met
 }
 
-func newSearch(g *Graph) *search {
-	return &search{g: g, degree: g.Degrees(), colour: g.colours(), seen: make([]int32, g.Len()), queue: make([]uint32, 0, g.Len())}
+func newOrdering(g *Graph) *ordering {
+	return &ordering{Search: NewSearch(g), degree: g.Degrees(), colour: g.colours()}
 }
 
 // compare puts nodes in order by degree, then by colour, then by id.
-func (s *search) compare(i, j uint32) int {
+func (s *ordering) compare(i, j uint32) int {
 	switch {
 	case s.degree[i] != s.degree[j]:
 		return s.degree[i] - s.degree[j]
@@ -173,38 +167,12 @@ func (s *search) compare(i, j uint32) int {
 	return compareIDs(s.g.labels.Bytes(int(i)), s.g.labels.Bytes(int(j)))
 }
 
-func (s *search) begin(root int) {
-	s.round++
-	s.seen[root] = s.round
-	s.queue = append(s.queue[:0], uint32(root))
-}
-
 // levels searches from root and returns how far away the farthest nodes are, and
 // which of them is the first by compare.
-func (s *search) levels(root int) (depth, last int) {
-	s.begin(root)
-	head := 0
-	for {
-		end := len(s.queue) // of the level that starts at head
-		for _, i := range s.queue[head:end] {
-			cols, _ := s.g.adj.Row(int(i))
-			for _, j := range cols {
-				if s.seen[j] != s.round {
-					s.seen[j] = s.round
-					s.queue = append(s.queue, j)
-				}
-			}
-		}
-		if end == len(s.queue) {
-			break
-		}
-		head = end
-		depth++
-	}
-	last = int(s.queue[head])
-	for _, i := range s.queue[head:] {
-		if s.compare(i, uint32(last)) < 0 {
-			last = int(i)
+func (s *ordering) levels(root int) (depth, last int) {
+	for i, hops := range s.From(root) {
+		if hops > depth || i == root || s.compare(uint32(i), uint32(last)) < 0 {
+			depth, last = hops, i
 		}
 	}
 	return depth, last
@@ -212,7 +180,7 @@ func (s *search) levels(root int) (depth, last int) {
 
 // peripheral returns a node at one end of the component of root: it moves to a
 // farthest node as long as that sees farther (George and Liu), a few times.
-func (s *search) peripheral(root int) int {
+func (s *ordering) peripheral(root int) int {
 	depth, last := s.levels(root)
 	for range 4 {
 		d, l := s.levels(last)
@@ -226,16 +194,13 @@ func (s *search) peripheral(root int) int {
 
 // cuthillMcKee returns the component of root as met by a search that takes the
 // new neighbours of a node in the order of compare.
-func (s *search) cuthillMcKee(root int) []uint32 {
+func (s *ordering) cuthillMcKee(root int) []uint32 {
 	s.begin(root)
 	for head := 0; head < len(s.queue); head++ {
 		cols, _ := s.g.adj.Row(int(s.queue[head]))
 		fresh := len(s.queue)
 		for _, j := range cols {
-			if s.seen[j] != s.round {
-				s.seen[j] = s.round
-				s.queue = append(s.queue, j)
-			}
+			s.meet(j)
 		}
 		slices.SortFunc(s.queue[fresh:], s.compare)
 	}

@@ -34,7 +34,7 @@ func Pack(net *Network) ([]byte, error) {
 	order := net.Graph.InputOrder()
 	g, err := net.Graph.Permute(order)
 	if err != nil {
-		return nil, fmt.Errorf("graphio: packing: %w", err)
+		return nil, fmt.Errorf("packing: %w", err)
 	}
 	rowPtr, col, val := g.Adjacency().Raw()
 	head := packHead{Nodes: g.Len(), Entries: len(col), Ones: !slices.ContainsFunc(val, func(v float64) bool { return v != 1 })}

@@ -142,6 +142,6 @@ func ExamplePolicy() {
 		panic(err)
 	}
 	gain := r.Gain("greedy", "random")
-	fmt.Println("greedy beats random:", gain.Mean > 0 && gain.Clear())
-	// Output: greedy beats random: true
+	fmt.Printf("better on average: %t, beyond chance: %t\n", gain.Mean > 0, gain.Clear())
+	// Output: better on average: true, beyond chance: false
 }

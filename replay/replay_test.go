@@ -36,13 +36,16 @@ func hill(t testing.TB, n int) (*graph.Graph, []float64) {
 	return g, truth
 }
 
-// named returns policies by their names.
-func named(goal bayesopt.Goal, g *graph.Graph, names ...string) []replay.Policy {
-	all, err := replay.Named(goal, g, names...)
+func must[V any](v V, err error) V {
 	if err != nil {
 		panic(err)
 	}
-	return all
+	return v
+}
+
+// named returns policies by their names.
+func named(goal bayesopt.Goal, g *graph.Graph, names ...string) []replay.Policy {
+	return must(replay.Named(goal, g, names...))
 }
 
 func simulate(t testing.TB, g *graph.Graph, truth []float64, spec grfgp.Spec, opts replay.Options) *replay.Result {

@@ -101,15 +101,10 @@ func (c Components) String() string {
 
 // Without returns the components that contain none of the nodes.
 func Without(g *graph.Graph, nodes []int) Components {
-	component, sizes := g.Components()
-	seen, without := make([]bool, len(sizes)), Components{Sizes: []int{}}
-	for _, i := range nodes {
-		seen[component[i]] = true
-	}
-	for c, size := range sizes {
-		if !seen[c] {
-			without.add(size)
-		}
+	without := Components{Sizes: []int{}}
+	_, sizes := g.Unreached(nodes)
+	for _, size := range sizes {
+		without.add(size)
 	}
 	return without
 }

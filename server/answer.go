@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// respond sends v as JSON. It is encoded before anything is sent: what cannot be
-// is an error, not half an answer.
+// respond sends v as JSON. It is encoded first, so that a failure is an error and
+// not half a response.
 func respond(w http.ResponseWriter, status int, v any) error {
 	body, err := json.Marshal(v)
 	if err != nil {
@@ -20,12 +20,12 @@ func respond(w http.ResponseWriter, status int, v any) error {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	w.Write(append(body, '\n')) // a client who went away misses nothing
+	w.Write(append(body, '\n')) // an error means that the client went away
 	return nil
 }
 
-// unchanged answers a client who has what there is: it sets the tag, and reports
-// whether the client showed the same.
+// unchanged sets the ETag, and answers with 304 and returns true if the client has
+// the same one.
 func unchanged(w http.ResponseWriter, r *http.Request, tag string) bool {
 	tag = `"` + tag + `"`
 	w.Header().Set("ETag", tag)
@@ -39,7 +39,7 @@ func unchanged(w http.ResponseWriter, r *http.Request, tag string) bool {
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// number is a float64 of which JSON shows null where it is not finite.
+// number is a float64 that is null in JSON if it is not finite.
 type number float64
 
 // MarshalJSON writes the number or null.
@@ -50,7 +50,7 @@ func (v number) MarshalJSON() ([]byte, error) {
 	return json.Marshal(float64(v))
 }
 
-// table sends rows as CSV.
+// table sends a CSV file.
 func table(w http.ResponseWriter, name string, head []string, rows func(row func(...string))) error {
 	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
 	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", name+".csv"))
@@ -61,8 +61,8 @@ func table(w http.ResponseWriter, name string, head []string, rows func(row func
 	return out.Error()
 }
 
-// cell is text of people that no spreadsheet takes for a formula. Numbers are none,
-// and ids go without it: they must come back as they were.
+// cell quotes text that a spreadsheet would take for a formula. It is not applied to
+// ids of nodes, which must stay as they are.
 func cell(text string) string {
 	if _, err := strconv.ParseFloat(text, 64); err != nil && text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
 		return "'" + text
@@ -70,7 +70,7 @@ func cell(text string) string {
 	return text
 }
 
-// figure is a number in a cell, "" where it is not finite.
+// figure formats a number for CSV, "" if it is not finite.
 func figure(v float64) string {
 	if !finite(v) {
 		return ""
@@ -91,13 +91,13 @@ type query struct {
 	err error
 }
 
-// only says which parameters there are; others are refused, for they would be
-// ignored in silence.
+// only refuses all parameters but the named ones, which would otherwise be ignored
+// silently.
 func only(r *http.Request, names ...string) *query {
 	q := &query{r: r}
 	for name := range r.URL.Query() {
 		if !slices.Contains(names, name) {
-			q.err = malformed.because("there is no parameter %q; there are %s", name, strings.Join(names, ", "))
+			q.err = malformed.because("unknown parameter %q; the parameters are %s", name, strings.Join(names, ", "))
 		}
 	}
 	return q
@@ -105,15 +105,14 @@ func only(r *http.Request, names ...string) *query {
 
 func (q *query) text(name string) string { return q.r.URL.Query().Get(name) }
 
-// choice returns a parameter that is one of some words; the first stands where it
-// is missing.
+// choice returns a parameter that is one of some words. The first is the default.
 func (q *query) choice(name string, words ...string) string {
 	text := q.text(name)
 	if text == "" {
 		return words[0]
 	}
 	if !slices.Contains(words, text) && q.err == nil {
-		q.err = malformed.because("%s may be %s, not %q", name, strings.Join(words, ", "), text)
+		q.err = malformed.because("%s is one of %s, not %q", name, strings.Join(words, ", "), text)
 	}
 	return text
 }
@@ -126,12 +125,12 @@ func (q *query) count(name string, otherwise, lo, hi int) int {
 	}
 	v, err := strconv.Atoi(text)
 	if (err != nil || v < lo || v > hi) && q.err == nil {
-		q.err = malformed.because("%s may be a whole number from %d to %d, not %q", name, lo, hi, text)
+		q.err = malformed.because("%s is a whole number from %d to %d, not %q", name, lo, hi, text)
 	}
 	return v
 }
 
-// numbered returns the number in a path; what is none names nothing.
+// numbered returns the number in a path; any other text is not found.
 func numbered(r *http.Request, name, what string) (int, error) {
 	v, err := strconv.Atoi(r.PathValue(name))
 	if err != nil || v < 1 {

@@ -10,7 +10,7 @@ import (
 	"grfgp/study"
 )
 
-// export sends a study as a file, with its graph unless that is not wanted.
+// export sends a study as a file, with its graph unless graph=no.
 func (s *Server) export(w http.ResponseWriter, r *http.Request) error {
 	q := only(r, "graph")
 	with := q.choice("graph", "yes", "no") == "yes"
@@ -32,7 +32,7 @@ func (s *Server) export(w http.ResponseWriter, r *http.Request) error {
 	return study.Export(w, packed, o.Events(r.Context(), 0))
 }
 
-// importStudy takes an exported study, perhaps under another name.
+// importStudy adds an exported study, under another name if the request gives one.
 func (s *Server) importStudy(w http.ResponseWriter, r *http.Request) error {
 	q := only(r, "name")
 	if q.err != nil {
@@ -65,7 +65,7 @@ func (s *Server) importStudy(w http.ResponseWriter, r *http.Request) error {
 	return s.created(w, o, true)
 }
 
-// importGraph keeps the graph of an archive, or sees that it is there already.
+// importGraph stores the graph of an archive, or checks that the store has it.
 func (s *Server) importGraph(r *http.Request, a *study.Archive) error {
 	wanted := a.State.Settings.Graph
 	if a.Graph == nil {
@@ -73,7 +73,7 @@ func (s *Server) importGraph(r *http.Request, a *study.Archive) error {
 		return err
 	}
 	if id := store.GraphID(a.Graph); id != wanted {
-		return badData.because("the study is on graph %s, and the file holds %s", wanted, id)
+		return badData.because("the study is on graph %s, but the file contains graph %s", wanted, id)
 	}
 	net, err := graphio.Unpack(a.Graph)
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 	"grfgp/study"
 )
 
-// readJSON reads the body of a request into v, strictly. A body that is empty
-// leaves v as it is.
+// readJSON decodes the body of a request into v and refuses unknown fields. An empty
+// body leaves v unchanged.
 func (s *Server) readJSON(w http.ResponseWriter, r *http.Request, v any) error {
 	text, err := s.readBody(w, r)
 	if err != nil || len(bytes.TrimSpace(text)) == 0 {
@@ -40,7 +40,7 @@ func decode(text []byte, v any) error {
 	err := dec.Decode(v)
 	if err == nil {
 		if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-			return malformed.because("something follows the JSON value")
+			return malformed.because("the body goes on after the JSON value")
 		}
 		return nil
 	}
@@ -52,22 +52,22 @@ func decode(text []byte, v any) error {
 		return p
 	case errors.As(err, &syntax):
 		if word := wordAt(text, syntax.Offset-1); nonFinite(word) {
-			return notFinite.because("%s is no finite number", word)
+			return notFinite.because("%s is not a finite number", word)
 		}
-		return malformed.because("no JSON: %v, at byte %d", syntax, syntax.Offset)
+		return malformed.because("not JSON: %v, at byte %d", syntax, syntax.Offset)
 	case errors.As(err, &shape) && strings.HasPrefix(shape.Value, "number ") && strings.HasPrefix(shape.Type.String(), "float"):
-		return notFinite.because("%s is no finite number", strings.TrimPrefix(shape.Value, "number ")).at(pointer(shape.Field))
+		return notFinite.because("%s is not a finite number", strings.TrimPrefix(shape.Value, "number ")).at(pointer(shape.Field))
 	case errors.As(err, &shape):
 		return malformed.because("%s cannot be %s", shape.Field, shape.Value).at(pointer(shape.Field))
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return malformed.because("the JSON value has no end")
+		return malformed.because("the JSON value is incomplete")
 	}
 	return malformed.because("%s", strings.TrimPrefix(err.Error(), "json: "))
 }
 
 func pointer(field string) string { return "/" + strings.ReplaceAll(field, ".", "/") }
 
-// wordAt returns the letters around a place.
+// wordAt returns the word around a byte offset.
 func wordAt(text []byte, at int64) string {
 	letter := func(i int64) bool {
 		return i >= 0 && i < int64(len(text)) && (text[i]|0x20 >= 'a' && text[i]|0x20 <= 'z' || text[i] == '+' || text[i] == '-')
@@ -85,7 +85,7 @@ func wordAt(text []byte, at int64) string {
 	return string(text[lo:hi])
 }
 
-// nonFinite reports whether a word is how some write a number that is none.
+// nonFinite reports whether a word is a common spelling of NaN or infinity.
 func nonFinite(word string) bool {
 	switch strings.ToLower(strings.TrimLeft(word, "+-")) {
 	case "nan", "inf", "infinity":
@@ -94,8 +94,8 @@ func nonFinite(word string) bool {
 	return false
 }
 
-// reading is a number that is told. What others write for numbers that are not
-// finite is read as such: the study refuses it, and says in which row.
+// reading is the value of a measurement. It accepts spellings of numbers that are not
+// finite, so that the study refuses them with the number of the row.
 type reading float64
 
 // UnmarshalJSON reads a number.
@@ -108,7 +108,7 @@ func (v *reading) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*float64)(v))
 }
 
-// readBody reads a body within the limits.
+// readBody reads a body within Limits.Body.
 func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	body, err := s.unpacked(w, r, s.opts.Limits.Body)
 	if err != nil {
@@ -121,13 +121,12 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error
 	return text, bodyError(err)
 }
 
-// bodyRead ends the time that a body has, after it came in full: what follows on
-// the connection is the next request. The rest of a body that did not come in full
-// is not waited for.
+// bodyRead removes the deadline of a body that arrived in full: the next request on
+// the connection has its own.
 func bodyRead(w http.ResponseWriter) { http.NewResponseController(w).SetReadDeadline(time.Time{}) }
 
-// unpacked returns the body, at most so many bytes of it before and after
-// unpacking. Reading more is an error.
+// unpacked returns the decompressed body. Reading more than most bytes of it,
+// compressed or not, is an error.
 func (s *Server) unpacked(w http.ResponseWriter, r *http.Request, most int64) (io.Reader, error) {
 	raw := http.MaxBytesReader(w, r.Body, most)
 	switch r.Header.Get("Content-Encoding") {
@@ -140,10 +139,10 @@ func (s *Server) unpacked(w http.ResponseWriter, r *http.Request, most int64) (i
 		}
 		return &atMost{z, most}, nil
 	}
-	return nil, mediaType.because("a body may be plain or gzip, not %q", r.Header.Get("Content-Encoding"))
+	return nil, mediaType.because("the Content-Encoding of a body is identity or gzip, not %q", r.Header.Get("Content-Encoding"))
 }
 
-// atMost is a reader that fails beyond so many bytes.
+// atMost is a reader that fails after left bytes.
 type atMost struct {
 	r    io.Reader
 	left int64
@@ -161,7 +160,7 @@ func (a *atMost) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// bodyError says what is wrong with a body that could not be read.
+// bodyError turns an error of reading a body into a problem.
 func bodyError(err error) error {
 	var large *http.MaxBytesError
 	var late net.Error
@@ -169,19 +168,19 @@ func bodyError(err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &large):
-		return tooLarge.because("the body is larger than this server takes, unpacked or not; /v1/meta tells its limits")
+		return tooLarge.because("the body exceeds the limit of this server, which counts decompressed bytes; GET /v1/meta reports the limits")
 	case errors.As(err, &late) && late.Timeout():
-		return slow.because("the body came too slowly")
+		return slow.because("the body arrived too slowly")
 	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum):
-		return malformed.because("the body is not what gzip wrote")
+		return malformed.because("the body is not valid gzip")
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return malformed.because("the body was cut off")
+		return malformed.because("the body is truncated")
 	}
 	return malformed.because("the body cannot be read: %v", err)
 }
 
-// steady is the body of an upload. It must come at no less than leastRate after
-// the time that any body has.
+// steady is the body of an upload. After Limits.BodyTime it must have arrived at
+// leastRate or faster.
 type steady struct {
 	io.Reader
 	control  *http.ResponseController
@@ -197,8 +196,8 @@ func (s *steady) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// upload is the body of a request that is read as it comes. It keeps the error that
-// ended it, for readers of files put their own in its place.
+// upload is a body that is parsed while it arrives. It remembers the error that ended
+// it, which parsers replace by their own.
 type upload struct {
 	io.Reader
 	err error
@@ -212,7 +211,7 @@ func (u *upload) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// uploaded returns the body of an upload. The caller ends with done.
+// uploaded returns the body of an upload. The caller calls done after reading it.
 func (s *Server) uploaded(w http.ResponseWriter, r *http.Request) (*upload, error) {
 	r.Body = struct {
 		io.Reader
@@ -222,7 +221,7 @@ func (s *Server) uploaded(w http.ResponseWriter, r *http.Request) (*upload, erro
 	return &upload{Reader: body}, err
 }
 
-// done says what came of reading an upload: err is that of the reader of the file.
+// done returns the error of an upload; err is that of its parser.
 func (u *upload) done(w http.ResponseWriter, err error) error {
 	var p *problem
 	var large *http.MaxBytesError
@@ -230,7 +229,7 @@ func (u *upload) done(w http.ResponseWriter, err error) error {
 	switch {
 	case u.err != nil:
 		return bodyError(u.err)
-	case errors.As(err, &large): // of a file that was packed
+	case errors.As(err, &large): // of a compressed file
 		return bodyError(large)
 	case err == nil:
 		bodyRead(w)

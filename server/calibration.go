@@ -6,8 +6,8 @@ import (
 	"net/http"
 )
 
-// leftView is a reading that was predicted from the others.
-type leftView struct {
+// heldOut is a measurement that was predicted from others.
+type heldOut struct {
 	Node  string  `json:"node"`
 	Fold  int     `json:"fold"`
 	Value float64 `json:"value"`
@@ -16,7 +16,7 @@ type leftView struct {
 	PIT   number  `json:"pit"`
 }
 
-// calibration says how far to trust the model.
+// calibration sends the cross-validation of the model.
 func (s *Server) calibration(w http.ResponseWriter, r *http.Request) error {
 	o, err := s.named(r)
 	if err != nil {
@@ -41,15 +41,15 @@ func (s *Server) calibration(w http.ResponseWriter, r *http.Request) error {
 	answer := struct {
 		Seq      int64             `json:"seq"`
 		Readings int               `json:"readings"`
-		Scheme   crossval.Scheme   `json:"scheme"`
+		Scheme   crossval.Scheme      `json:"scheme"`
 		Folds    int               `json:"folds"`
 		RMSE     number            `json:"rmse"`
 		RMSESE   number            `json:"rmse_se"`
 		NLPD     number            `json:"nlpd"`
 		Coverage map[string]number `json:"coverage"`
 		Baseline map[string]number `json:"baseline_rmse"`
-		Left     []leftView        `json:"left"`
-	}{seq, len(v.HeldOut), v.Scheme, v.Folds, number(v.RMSE), number(v.RMSESE), number(v.NLPD), map[string]number{}, map[string]number{}, []leftView{}}
+		Left     []heldOut         `json:"left"`
+	}{seq, len(v.HeldOut), v.Scheme, v.Folds, number(v.RMSE), number(v.RMSESE), number(v.NLPD), map[string]number{}, map[string]number{}, []heldOut{}}
 	for _, c := range v.Coverage {
 		answer.Coverage[fmt.Sprint(c.Level)] = number(c.Share)
 	}
@@ -58,7 +58,7 @@ func (s *Server) calibration(w http.ResponseWriter, r *http.Request) error {
 	}
 	labels := o.net.Graph.IDs()
 	for _, l := range v.HeldOut {
-		answer.Left = append(answer.Left, leftView{labels.At(l.Node), l.Fold, l.Value, number(l.Mean), number(l.SD), number(l.PIT)})
+		answer.Left = append(answer.Left, heldOut{labels.At(l.Node), l.Fold, l.Value, number(l.Mean), number(l.SD), number(l.PIT)})
 	}
 	return respond(w, http.StatusOK, answer)
 }

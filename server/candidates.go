@@ -9,10 +9,10 @@ import (
 	"grfgp/study"
 )
 
-// mostCandidates is how many nodes may be looked at without reserving them.
+// mostCandidates is the largest number of suggestions in a preview.
 const mostCandidates = 100
 
-// candidates tells what would be suggested next; nothing is reserved.
+// candidates sends the suggestions of the next ask without reserving them.
 func (s *Server) candidates(w http.ResponseWriter, r *http.Request) error {
 	q := only(r, "count")
 	count := q.count("count", 5, 1, mostCandidates)
@@ -34,7 +34,7 @@ func (s *Server) candidates(w http.ResponseWriter, r *http.Request) error {
 	}
 	picked, seq, err := o.Preview(ctx, count)
 	if errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("%w: suggestions take longer; ask again soon", errLoading)
+		return fmt.Errorf("%w: suggestions are being computed; ask again soon", errLoading)
 	}
 	if err != nil {
 		return err

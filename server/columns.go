@@ -8,10 +8,11 @@ import (
 	"net/http"
 )
 
-// ColumnsType is the media type of binary columns: the bytes GRFGPCO1, the length
-// of a head of JSON as uint32, the head, padded with blanks to a multiple of 8
-// bytes in all, and then the columns. All numbers are little-endian, each column
-// begins at a multiple of 4 bytes, and offsets count from the end of the head.
+// ColumnsType is the media type of tables in binary columns: the bytes GRFGPCO1, the
+// length of a JSON header as uint32, the header, padded with blanks so that the
+// columns begin at a multiple of 8 bytes, and the columns. Numbers are
+// little-endian, each column begins at a multiple of 4 bytes, and offsets count from
+// the end of the header.
 const ColumnsType = "application/vnd.grfgp.columns"
 
 const columnsKind = "GRFGPCO1"
@@ -44,7 +45,7 @@ func (c *columns) floats(name string, rows int, at func(k int) float64) {
 	}
 }
 
-// single is the nearest float32 that is finite.
+// single returns the nearest finite float32.
 func single(v float64) float32 {
 	return float32(max(-math.MaxFloat32, min(math.MaxFloat32, v)))
 }
@@ -61,7 +62,8 @@ func (c *columns) bytes(name string, values []byte) {
 	c.data = append(c.data, values...)
 }
 
-// texts adds a column of text: where each ends, and then the bytes of all.
+// texts adds a column of text: the end offset of each text as uint32, then the bytes
+// of all.
 func (c *columns) texts(name string, rows int, at func(k int) []byte) {
 	c.begin(name, "text", rows)
 	end := 0
@@ -74,7 +76,7 @@ func (c *columns) texts(name string, rows int, at func(k int) []byte) {
 	}
 }
 
-// send writes the head, which marshals to an object, and the columns.
+// send sends the header, which marshals to a JSON object, and the columns.
 func (c *columns) send(w http.ResponseWriter, head any) error {
 	text, err := json.Marshal(head)
 	if err != nil {
@@ -92,6 +94,6 @@ func (c *columns) send(w http.ResponseWriter, head any) error {
 	w.Header().Set("Content-Type", ColumnsType)
 	w.Header().Set("Content-Length", fmt.Sprint(len(start)+len(text)+len(c.data)))
 	w.Write(append(start, text...))
-	w.Write(c.data) // a client who went away misses nothing
+	w.Write(c.data) // an error means that the client went away
 	return nil
 }

@@ -7,48 +7,47 @@ import (
 	"grfgp/study"
 )
 
-// newEngine makes the engine of a study. It goes on from what was learned before
-// the server was started.
+// newEngine returns the engine of a study, which continues from its last checkpoint.
 func (s *Server) newEngine(net *network, settings study.Settings) (study.Engine, error) {
 	if s.opts.NewEngine != nil {
 		return s.opts.NewEngine(net.Network, settings)
 	}
-	o, err := net.optimizer(settings)
+	e, err := net.engine(settings)
 	if err != nil {
 		return nil, err
 	}
-	keeper := s.opts.Store.Checkpoints(settings.Name)
+	checkpoints := s.opts.Store.Checkpoints(settings.Name)
 	if s.opts.ReadOnly {
-		keeper = frozen{keeper}
+		checkpoints = readOnlyCheckpoints{checkpoints}
 	}
-	o.KeepIn(keeper)
-	return o, nil
+	e.UseCheckpoints(checkpoints)
+	return e, nil
 }
 
-// optimizer makes one that shares what is costly to make with all others of the
-// same Spec on the graph.
-func (n *network) optimizer(settings study.Settings) (*study.Optimizer, error) {
+// engine returns an engine that shares random walks and other costly parts of the
+// model with all engines of the same Spec on the graph.
+func (n *network) engine(settings study.Settings) (*study.ModelEngine, error) {
 	spec, err := json.Marshal(settings.Spec)
 	if err != nil {
 		return nil, err
 	}
 	n.making.Lock()
 	defer n.making.Unlock()
-	first := n.optimizers[string(spec)]
+	first := n.engines[string(spec)]
 	if first == nil {
-		if first, err = study.NewOptimizer(n.Graph, n.Nodes, settings); err != nil {
+		if first, err = study.NewModelEngine(n.Graph, n.Nodes, settings); err != nil {
 			return nil, err
 		}
-		if n.optimizers == nil {
-			n.optimizers = map[string]*study.Optimizer{}
+		if n.engines == nil {
+			n.engines = map[string]*study.ModelEngine{}
 		}
-		n.optimizers[string(spec)] = first
+		n.engines[string(spec)] = first
 	}
 	return first.Sibling(n.Nodes, settings)
 }
 
-// frozen is a Keeper of a server that changes nothing.
-type frozen struct{ study.CheckpointStore }
+// readOnlyCheckpoints does not save.
+type readOnlyCheckpoints struct{ study.CheckpointStore }
 
-// Save implements study.Keeper.
-func (frozen) Save(context.Context, []byte) error { return nil }
+// Save implements study.CheckpointStore.
+func (readOnlyCheckpoints) Save(context.Context, []byte) error { return nil }

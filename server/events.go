@@ -16,12 +16,12 @@ import (
 
 const eventsPath = "/v1/studies/{s}/events"
 
-// wantsStream reports whether a request is for a stream of events.
+// wantsStream reports whether a request asks for server-sent events.
 func wantsStream(r *http.Request) bool {
 	return r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/event-stream")
 }
 
-// events lists what happened, or goes on telling it.
+// events sends a page of events, or a stream of server-sent events.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	q := only(r, "after", "limit")
 	after := int64(q.count("after", 0, 0, math.MaxInt))
@@ -58,11 +58,11 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	return respond(w, http.StatusOK, answer)
 }
 
-// heartbeat is how often a stream shows that it is alive.
+// heartbeat is the interval of comments that keep a stream alive.
 const heartbeat = 15 * time.Second
 
-// streamEvents tells events as they happen, and how far work in the background has
-// come, until one side ends.
+// streamEvents sends events as they happen, and changes of the engine's status, until
+// the client or the server ends the stream.
 func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request, o *openStudy, after int64) error {
 	ctx := r.Context()
 	o.start()

@@ -16,5 +16,5 @@ func (s *Server) Specs(graph string) int {
 	n := s.network(graph)
 	n.making.Lock()
 	defer n.making.Unlock()
-	return len(n.optimizers)
+	return len(n.engines)
 }

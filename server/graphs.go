@@ -33,7 +33,7 @@ func (s *Server) listGraphs(w http.ResponseWriter, r *http.Request) error {
 	return respond(w, http.StatusOK, map[string]any{"graphs": graphs})
 }
 
-// getGraph sends a graph as it is kept.
+// getGraph sends a packed graph.
 func (s *Server) getGraph(w http.ResponseWriter, r *http.Request) error {
 	packed, err := s.packed(r.Context(), r.PathValue("g"))
 	if err != nil {
@@ -44,7 +44,8 @@ func (s *Server) getGraph(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// putGraph reads a graph as it comes and keeps it under the hash of its content.
+// putGraph parses a graph while it arrives, and stores it under the hash of its
+// content.
 func (s *Server) putGraph(w http.ResponseWriter, r *http.Request) error {
 	opts, err := graphOptions(r)
 	if err != nil {
@@ -83,12 +84,12 @@ func (s *Server) putGraph(w http.ResponseWriter, r *http.Request) error {
 	status := http.StatusOK
 	if isNew {
 		status = http.StatusCreated
-		s.log.Info("a graph was taken", "graph", id, "nodes", answer.Nodes, "edges", answer.Edges)
+		s.log.Info("graph added", "graph", id, "nodes", answer.Nodes, "edges", answer.Edges)
 	}
 	return respond(w, status, answer)
 }
 
-// keep puts a packed graph into the store and tells whether it is new there.
+// keep stores a packed graph, and reports whether it is new.
 func (s *Server) keep(ctx context.Context, packed []byte) (isNew bool, id string, err error) {
 	known, err := s.opts.Store.Graphs(ctx)
 	if err != nil {
@@ -119,7 +120,7 @@ var asParameters = graphio.Speller{And: "&", Spell: func(_ graphio.Table, s grap
 	return ""
 }}
 
-// graphOptions reads how the files of a graph are to be understood.
+// graphOptions reads the parameters of an upload.
 func graphOptions(r *http.Request) (graphio.Options, error) {
 	q := only(r, "weights", "column", "on_bad_row", "header")
 	opts := graphio.Options{Columns: map[graphio.Role]string{}}
@@ -135,19 +136,19 @@ func graphOptions(r *http.Request) (graphio.Options, error) {
 	for _, c := range r.URL.Query()["column"] {
 		role, name, ok := strings.Cut(c, "=")
 		if !ok || name == "" {
-			return opts, malformed.because("column is a role and a column, as in column=source=from, not %q", c)
+			return opts, malformed.because("column has the form role=name, as in column=source=from, not %q", c)
 		}
 		opts.Columns[graphio.Role(role)] = name
 	}
 	return opts, q.err
 }
 
-// readGraph reads the body of an upload: edges, or nodes and edges, or a packed
+// readGraph reads an upload: a file of edges, a form with nodes and edges, or a packed
 // network.
 func (s *Server) readGraph(r *http.Request, body io.Reader, opts graphio.Options) (*graphio.Network, error) {
 	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil {
-		return nil, mediaType.because("say what the body is, as in Content-Type: text/csv")
+		return nil, mediaType.because("give the type of the body, as in Content-Type: text/csv")
 	}
 	switch kind {
 	case NetworkType:
@@ -168,7 +169,7 @@ func (s *Server) readGraph(r *http.Request, body io.Reader, opts graphio.Options
 	return nil, mediaType.because("a graph is text/csv, multipart/form-data or %s, not %q", NetworkType, kind)
 }
 
-// readParts reads a form of files: nodes, which may be missing, and edges.
+// readParts reads a form with a file of nodes, which is optional, and one of edges.
 func (s *Server) readParts(ctx context.Context, parts *multipart.Reader, opts graphio.Options) (*graphio.Network, error) {
 	for {
 		part, err := parts.NextPart()
@@ -190,7 +191,7 @@ func (s *Server) readParts(ctx context.Context, parts *multipart.Reader, opts gr
 		case "edges":
 			return graphio.ReadGraph(ctx, graphio.Reader("edges", file), opts)
 		default:
-			return nil, malformed.because("the form has a part %q; there are nodes and edges, in this order", part.FormName())
+			return nil, malformed.because("the form has a part called %q; the parts are nodes and edges, in this order", part.FormName())
 		}
 	}
 }
@@ -223,7 +224,7 @@ func (s *Server) decompress(file io.Reader) (io.Reader, error) {
 	}
 }
 
-// checkIDs refuses a graph whose ids a study cannot hold.
+// checkIDs refuses graphs with ids that a study does not accept.
 func checkIDs(net *graphio.Network) error {
 	if err := study.CheckIDs(net.Graph.IDs()); err != nil {
 		return badData.because("%s", err.Error())

@@ -17,25 +17,25 @@ import (
 const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; font-src 'self'; " +
 	"worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// guard is what every request goes through before its route is looked for: it is
-// counted and logged, and refused if it was led here by a stranger.
+// guard wraps all routes. It counts and logs every request, sets security headers,
+// and refuses requests with a foreign Host (DNS rebinding) or from other sites.
 func (s *Server) guard(next http.Handler) http.Handler {
 	origins := http.NewCrossOriginProtection()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		out := &answer{ResponseWriter: w, control: http.NewResponseController(w), patience: s.opts.Limits.IdleTime, status: http.StatusOK}
+		out := &answer{ResponseWriter: w, control: http.NewResponseController(w), timeout: s.opts.Limits.IdleTime, status: http.StatusOK}
 		began := time.Now()
 		defer func() {
 			v := recover()
 			if v != nil && v != http.ErrAbortHandler {
-				s.log.Error("a handler panicked", "route", r.Pattern, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+				s.log.Error("panic in a handler", "route", r.Pattern, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
 				if !out.wrote {
-					internal.because("the server's log says more").write(out)
+					internal.because("see the log of the server").write(out)
 					v = nil
 				}
 			}
 			s.finish(r, out, time.Since(began))
 			if v != nil {
-				panic(http.ErrAbortHandler) // the client sees that the answer is not whole
+				panic(http.ErrAbortHandler) // the client sees that the response is incomplete
 			}
 		}()
 		h := w.Header()
@@ -49,18 +49,17 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		h.Set("Cache-Control", "no-store")
 		switch {
 		case !s.answersTo(r.Host):
-			wrongHost.because("this server is not called %q; whoever runs it can allow that host name", r.Host).write(out)
+			wrongHost.because("this server does not answer to the name %q; whoever runs it can allow that host name", r.Host).write(out)
 		case origins.Check(r) != nil:
-			crossSite.because("a page of another site cannot change anything here").write(out)
+			crossSite.because("requests from pages of other sites are refused").write(out)
 		default:
 			next.ServeHTTP(out, r)
 		}
 	})
 }
 
-// answersTo reports whether the server may be called by a name. A site that points
-// its own name at this machine keeps that name in the browser, so addresses in
-// digits are safe.
+// answersTo reports whether a Host header is accepted. A site that rebinds its own
+// name to this machine keeps that name in the header, so IP addresses are safe.
 func (s *Server) answersTo(host string) bool {
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {
@@ -73,12 +72,12 @@ func (s *Server) answersTo(host string) bool {
 	return slices.ContainsFunc(s.opts.Hosts, func(h string) bool { return h == "*" || strings.EqualFold(h, name) })
 }
 
-// endpoint answers requests of a route.
+// endpoint returns the handler of a route, with errors as problem documents.
 func (s *Server) endpoint(rt route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := s.run(rt, w, r); err != nil {
 			if out, ok := w.(*answer); ok && out.wrote {
-				s.log.Debug("an answer was cut off", "route", rt.path, "error", err)
+				s.log.Debug("response aborted", "route", rt.path, "error", err)
 				panic(http.ErrAbortHandler)
 			}
 			s.problemOf(r, err).write(w)
@@ -88,17 +87,17 @@ func (s *Server) endpoint(rt route) http.Handler {
 
 func (s *Server) run(rt route, w http.ResponseWriter, r *http.Request) error {
 	if r.Body != http.NoBody {
-		// What nobody reads must not hold the connection either.
+		// Also for bodies that no handler reads: they must not hold the connection.
 		http.NewResponseController(w).SetReadDeadline(time.Now().Add(s.opts.Limits.BodyTime))
 	}
 	if rt.public {
 		return rt.handle(s, w, r)
 	}
-	if !s.mayEnter(r) {
+	if !s.authorized(r) {
 		return unauthorized.because("send the server's token, as in: Authorization: Bearer TOKEN")
 	}
 	if s.opts.ReadOnly && r.Method != http.MethodGet && r.Method != http.MethodHead {
-		return readOnly.because("the server is read-only: whoever started it allows no changes")
+		return readOnly.because("the server is read-only")
 	}
 	queue := s.gate
 	if rt.path == eventsPath && wantsStream(r) {
@@ -108,14 +107,13 @@ func (s *Server) run(rt route, w http.ResponseWriter, r *http.Request) error {
 	case queue <- struct{}{}:
 		defer func() { <-queue }()
 	default:
-		return busy.because("%d requests are being answered; try again soon", cap(queue)).after(1)
+		return busy.because("%d requests are being answered already; try again soon", cap(queue)).after(1)
 	}
 	return rt.handle(s, w, r)
 }
 
-// mayEnter reports whether a request shows the token. It takes the same time for
-// all tokens.
-func (s *Server) mayEnter(r *http.Request) bool {
+// authorized reports whether a request has the token, in constant time.
+func (s *Server) authorized(r *http.Request) bool {
 	if s.opts.Token == "" {
 		return true
 	}
@@ -124,7 +122,7 @@ func (s *Server) mayEnter(r *http.Request) bool {
 	return subtle.ConstantTimeCompare(a[:], b[:]) == 1 && ok
 }
 
-// finish counts and logs a request. Neither headers nor queries are logged.
+// finish counts and logs a request. Headers and queries are not logged.
 func (s *Server) finish(r *http.Request, out *answer, took time.Duration) {
 	pattern := r.Pattern
 	if pattern == "" {
@@ -141,32 +139,33 @@ func (s *Server) finish(r *http.Request, out *answer, took time.Duration) {
 	s.log.Log(r.Context(), level, "request", "method", r.Method, "path", r.URL.Path, "status", out.status, "bytes", out.size, "took", took, "from", r.RemoteAddr)
 }
 
-// answer notes what was sent, and gives the client so much time for each piece.
+// answer is a ResponseWriter that records what was sent, and limits the time that the
+// client may take to read each chunk.
 type answer struct {
 	http.ResponseWriter
-	control  *http.ResponseController
-	patience time.Duration
-	status   int
-	size     int64
-	wrote    bool
+	control *http.ResponseController
+	timeout time.Duration
+	status  int
+	size    int64
+	wrote   bool
 }
 
 func (a *answer) WriteHeader(status int) {
 	if !a.wrote {
 		a.status, a.wrote = status, true
 	}
-	a.control.SetWriteDeadline(time.Now().Add(a.patience))
+	a.control.SetWriteDeadline(time.Now().Add(a.timeout))
 	a.ResponseWriter.WriteHeader(status)
 }
 
-// piece is how many bytes a client must take within the patience.
-const piece = 64 << 10
+// chunk is the number of bytes that a client must read within Limits.IdleTime.
+const chunk = 64 << 10
 
 func (a *answer) Write(p []byte) (n int, err error) {
 	a.wrote = true
 	for {
-		a.control.SetWriteDeadline(time.Now().Add(a.patience))
-		m, err := a.ResponseWriter.Write(p[n:min(n+piece, len(p))])
+		a.control.SetWriteDeadline(time.Now().Add(a.timeout))
+		m, err := a.ResponseWriter.Write(p[n:min(n+chunk, len(p))])
 		n += m
 		a.size += int64(m)
 		if err != nil || n == len(p) {
@@ -175,5 +174,5 @@ func (a *answer) Write(p []byte) (n int, err error) {
 	}
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap supports http.ResponseController.
 func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }

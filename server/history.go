@@ -9,14 +9,15 @@ import (
 	"grfgp/study"
 )
 
-// band is what a search at random would have found, by what the model expects now.
+// band describes the best value of a random search, with the posterior means as the
+// values of nodes.
 type band struct {
-	Low    []float64 `json:"low"` // 10 %
-	Middle []float64 `json:"middle"`
-	High   []float64 `json:"high"` // 90 %
+	Low    []float64 `json:"low"`    // 10 % quantile after k nodes
+	Middle []float64 `json:"middle"` // median
+	High   []float64 `json:"high"`   // 90 % quantile
 }
 
-// history tells the values as they came, and what chance would have found.
+// history sends the measurements in the order told, with a random search to compare.
 func (s *Server) history(w http.ResponseWriter, r *http.Request) error {
 	q := only(r, "random")
 	random := q.choice("random", "no", "yes") == "yes"
@@ -50,8 +51,8 @@ func (s *Server) history(w http.ResponseWriter, r *http.Request) error {
 	return respond(w, http.StatusOK, answer)
 }
 
-// newBand returns the quantiles of the best of k nodes at random, for k from 1 on:
-// P(best ≤ v) = F(v)^k, with F the distribution of the means.
+// newBand returns the quantiles of the best of k random nodes, for k = 1 … most:
+// P(best ≤ v) = F(v)^k, with F the empirical distribution of the means.
 func newBand(allowed []bool, means []float64, sign float64, most int) *band {
 	var sorted []float64
 	for i, v := range means {

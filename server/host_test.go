@@ -297,15 +297,15 @@ func (e simple) Fit(_ context.Context, readings []study.Measurement) (study.Snap
 	if len(readings) < 5 {
 		return nil, fmt.Errorf("%w: %d values", study.ErrNoModel, len(readings))
 	}
-	return simpleKnowledge{e, readings}, nil
+	return simpleSnapshot{e, readings}, nil
 }
 
-type simpleKnowledge struct {
+type simpleSnapshot struct {
 	simple
 	readings []study.Measurement
 }
 
-func (k simpleKnowledge) Predict(_ context.Context, nodes []int) (p grfgp.Prediction, _ error) {
+func (k simpleSnapshot) Predict(_ context.Context, nodes []int) (p grfgp.Prediction, _ error) {
 	mean := 0.0
 	for _, r := range k.readings {
 		mean += r.Value / float64(len(k.readings))
@@ -316,7 +316,7 @@ func (k simpleKnowledge) Predict(_ context.Context, nodes []int) (p grfgp.Predic
 	return p, nil
 }
 
-func (k simpleKnowledge) Validate(context.Context) (*crossval.Validation, error) {
+func (k simpleSnapshot) Validate(context.Context, uint64) (*crossval.Validation, error) {
 	v := &crossval.Validation{Scheme: crossval.Scattered, Folds: 2, Coverage: crossval.Coverages{{Level: 0.5, Share: 0.5}}, BaselineRMSE: map[crossval.Baseline]float64{crossval.Mean: 1}}
 	for i, r := range k.readings {
 		v.HeldOut = append(v.HeldOut, crossval.HeldOut{Node: i % k.IDs().Len(), Value: r.Value, Mean: 1, SD: 1, PIT: 0.5})
@@ -324,10 +324,10 @@ func (k simpleKnowledge) Validate(context.Context) (*crossval.Validation, error)
 	return v, nil
 }
 
-func (k simpleKnowledge) NoiseSD() float64 { return 0.1 }
+func (k simpleSnapshot) NoiseSD() float64 { return 0.1 }
 
 // Spec has every field.
-func (k simpleKnowledge) Chosen() grfgp.Spec {
+func (k simpleSnapshot) Chosen() grfgp.Spec {
 	one := 1.0
 	return grfgp.Spec{
 		Family: "matern", Nu: 2, Method: "grf", Hops: 5, Scales: "many", Trend: "none", Walks: 50, Rank: 3, Solver: "exact", Seed: 1, Mean: &one, NoiseSD: &one,

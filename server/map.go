@@ -26,7 +26,7 @@ func (b *box) include(x, y float64) {
 
 func (b box) contains(x, y float64) bool { return x >= b.x0 && x <= b.x1 && y >= b.y0 && y <= b.y1 }
 
-// list is the box in JSON.
+// list returns the box as it is written in JSON.
 func (b box) list() []number {
 	return []number{number(b.x0), number(b.y0), number(b.x1), number(b.y1)}
 }
@@ -48,18 +48,18 @@ func readBox(text string) (b box, err error) {
 	return b, nil
 }
 
-// What a map says of a node.
+// Flags of a node on a map.
 const (
 	flagMeasured = 1 << iota
 	flagPending
 	flagAbandoned
-	flagForbidden
+	flagForbidden // not in the allowed nodes
 )
 
-// mapEdges is the most edges that a map shows.
+// mapEdges is the largest number of edges on a map; a map with more shows none.
 const mapEdges = 60_000
 
-// showMap sends the nodes of a part of the plane, thinned if they are many.
+// showMap sends the nodes in a box, thinned out if they are many.
 func (s *Server) showMap(w http.ResponseWriter, r *http.Request) error {
 	q := only(r, "box", "nodes", "edges")
 	most := q.count("nodes", s.opts.Limits.MapNodes, 1, s.opts.Limits.MapNodes)
@@ -118,25 +118,25 @@ func (o *openStudy) mapPredictions(ctx context.Context) (*study.Predictions, err
 	return p, err
 }
 
-// mapView is what is shown of a part of the plane.
+// mapView is the content of a map.
 type mapView struct {
 	*network
-	seq     int64              // of the last event that the flags know
-	known   int64              // of the last event that the predictions know; 0: there are none
+	seq     int64              // last event behind the flags
+	known   int64              // last event behind the predictions; 0: there are none
 	p       *study.Predictions // nil: no model
-	flags   map[int]byte       // of nodes that have any
-	may     []bool             // be suggested; nil: all
+	flags   map[int]byte       // by node, of nodes that have any
+	allowed []bool             // to be suggested; nil: all
 	area    box
-	visible int
-	shown   []int // nodes, in the order of the file
-	stands  []uint32
+	visible int      // nodes in area
+	shown   []int    // the nodes drawn, in the order of the file
+	stands  []uint32 // number of nodes that each of shown stands for
 }
 
 func newMapView(o *openStudy, p *study.Predictions, area box, most int) *mapView {
-	m := &mapView{network: o.net, p: p, flags: map[int]byte{}, may: o.allowedNodes(), area: area}
-	labels := o.net.Graph.IDs()
+	m := &mapView{network: o.net, p: p, flags: map[int]byte{}, allowed: o.allowedNodes(), area: area}
+	ids := o.net.Graph.IDs()
 	flag := func(id string, bit byte) {
-		if i, ok := labels.Lookup([]byte(id)); ok {
+		if i, ok := ids.Lookup([]byte(id)); ok {
 			m.flags[i] |= bit
 		}
 	}
@@ -166,10 +166,10 @@ func newMapView(o *openStudy, p *study.Predictions, area box, most int) *mapView
 	return m
 }
 
-// thin returns at most so many of the nodes, in the order of the file, and for
-// how many each stands. Nodes at which something happened come first; of the others
-// one per cell of a grid is shown, the one whose mean is nearest to the average of
-// its cell, so that the map has the colours that all nodes together would give.
+// thin selects at most most nodes, in the order of the file, and counts the nodes that
+// each stands for. Nodes with flags come first. Of the others it selects one per cell of a grid, the
+// one whose mean is nearest to the average of its cell, so that the map has the
+// colours of the full map.
 func (m *mapView) thin(inside []int, most int) (shown []int, stands []uint32) {
 	if len(inside) <= most {
 		return inside, slices.Repeat([]uint32{1}, len(inside))
@@ -198,8 +198,8 @@ func (m *mapView) thin(inside []int, most int) (shown []int, stands []uint32) {
 	return shown, stands
 }
 
-// oneEach returns one node of each cell of a grid with at most so many cells, and
-// how many nodes the cell has.
+// oneEach returns one node per cell of a grid with at most the given number of cells,
+// and the number of nodes in its cell.
 func (m *mapView) oneEach(nodes []int, cells int) map[int]uint32 {
 	area := emptyBox
 	for _, i := range nodes {
@@ -239,7 +239,7 @@ func (m *mapView) oneEach(nodes []int, cells int) map[int]uint32 {
 	return one
 }
 
-// mean is what is expected at a node, 0 where there is no model.
+// mean returns the posterior mean at a node, 0 without a model.
 func (m *mapView) mean(i int) float64 {
 	if m.p == nil {
 		return 0
@@ -247,20 +247,20 @@ func (m *mapView) mean(i int) float64 {
 	return m.p.Mean[i]
 }
 
-// flag returns what the map says of a node.
+// flag returns the flags of a node.
 func (m *mapView) flag(i int) byte {
 	f := m.flags[i]
-	if m.may != nil && !m.may[i] {
+	if m.allowed != nil && !m.allowed[i] {
 		f |= flagForbidden
 	}
 	return f
 }
 
-// mapHead is the head of a map.
+// mapHead is the header of a map.
 type mapHead struct {
 	Kind        string              `json:"kind"`
 	Seq         int64               `json:"seq"`
-	Known       int64               `json:"known,omitempty"` // last event that the predictions know
+	Known       int64               `json:"known,omitempty"` // last event behind the predictions
 	Model       bool                `json:"model"`
 	Coordinates string              `json:"coordinates"`
 	Bounds      []number            `json:"bounds"`
@@ -305,7 +305,7 @@ func (m *mapView) send(w http.ResponseWriter, edges bool) error {
 	return c.send(w, head)
 }
 
-// span returns the lowest and the highest of some numbers.
+// span returns the smallest and the largest number.
 func span(values []float64) []number {
 	if len(values) == 0 {
 		return nil
@@ -313,8 +313,8 @@ func span(values []float64) []number {
 	return []number{number(slices.Min(values)), number(slices.Max(values))}
 }
 
-// edges returns those between nodes that are shown, each once, by their rows; one
-// more than are drawn if they are too many.
+// edges returns the edges between shown nodes, each once, by the rows of the nodes. It
+// stops once there are more than mapEdges.
 func (m *mapView) edges() (from, to []uint32) {
 	row := make(map[int]uint32, len(m.shown))
 	for k, i := range m.shown {

@@ -14,7 +14,7 @@ import (
 	"grfgp/study"
 )
 
-// apiVersion is that of the paths and bodies.
+// apiVersion is the version of the HTTP API.
 const apiVersion = 1
 
 //go:embed openapi.json
@@ -29,7 +29,7 @@ func (s *Server) openAPI(w http.ResponseWriter, _ *http.Request) error {
 func (s *Server) health(w http.ResponseWriter, _ *http.Request) error {
 	select {
 	case <-s.stopping:
-		return stopping.because("the server is about to end").after(2)
+		return stopping.because("the server is shutting down").after(2)
 	default:
 		return respond(w, http.StatusOK, map[string]string{"status": "ok"})
 	}
@@ -51,19 +51,19 @@ func (s *Server) meta(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// index sends the page.
+// index sends the web page.
 func (s *Server) index(w http.ResponseWriter, r *http.Request) error {
 	return sendFile(w, r, "index.html")
 }
 
-// asset sends a file that the page needs.
+// asset sends a file of the web page.
 func (s *Server) asset(w http.ResponseWriter, r *http.Request) error {
 	return sendFile(w, r, "assets/"+r.PathValue("path"))
 }
 
-// sendFile sends a file of the page. There is no other way to a file.
+// sendFile sends an embedded file of the web page.
 func sendFile(w http.ResponseWriter, r *http.Request, name string) error {
-	body, err := fs.ReadFile(web.Files, name) // refuses names that are not plain
+	body, err := fs.ReadFile(web.Files, name) // refuses names with ".."
 	if err != nil {
 		return notFound.because("there is no such file")
 	}
@@ -80,13 +80,13 @@ func sendFile(w http.ResponseWriter, r *http.Request, name string) error {
 	return nil
 }
 
-// fileTypes are those of the page, whatever the machine thinks of them.
+// fileTypes are the media types of the page's files, independent of the machine.
 var fileTypes = map[string]string{
 	".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml",
 	".png": "image/png", ".woff2": "font/woff2", ".webmanifest": "application/manifest+json",
 }
 
-// fileTag names the content of a file.
+// fileTag returns the ETag of a file.
 func fileTag(body []byte) string {
 	sum := sha256.Sum256(body)
 	return hex.EncodeToString(sum[:12])

@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// metrics are what the server counts.
+// metrics are the Prometheus metrics of the server.
 type metrics struct {
 	registry *prometheus.Registry
 	handler  http.Handler
@@ -40,16 +40,16 @@ func newMetrics(s *Server) *metrics {
 	return m
 }
 
-// methods are those that are counted by name.
+// methods are the HTTP methods that are counted by name.
 var methods = map[string]bool{"GET": true, "HEAD": true, "POST": true, "PUT": true, "DELETE": true}
 
-// request counts one. Labels are of a fixed set, whatever a client sends.
+// request counts a request. The set of labels is fixed, whatever clients send.
 func (m *metrics) request(route, method string, status int, took time.Duration) {
 	if !methods[method] {
 		method = "other"
 	}
 	m.requests.WithLabelValues(route, method, strconv.Itoa(status)).Inc()
-	if route != "GET "+eventsPath { // streams last as long as somebody looks
+	if route != "GET "+eventsPath { // streams last as long as their clients want
 		m.took.WithLabelValues(route).Observe(took.Seconds())
 	}
 }

@@ -22,8 +22,8 @@ type network struct {
 	err       error
 	layoutErr error
 
-	making     sync.Mutex
-	optimizers map[string]*study.Optimizer // by Spec, without measurements: studies get siblings of them
+	making  sync.Mutex
+	engines map[string]*study.ModelEngine // by Spec, without measurements: studies get siblings of them
 
 	*graphio.Network
 	order       []int  // the nodes in the order of the file, by which the service numbers them:

@@ -7,7 +7,7 @@ import (
 	"grfgp/study"
 )
 
-// observe takes values that nobody asked for, all or none.
+// observe adds measurements that nobody asked for, all or none.
 func (s *Server) observe(w http.ResponseWriter, r *http.Request) error {
 	var body struct {
 		Observations []struct {
@@ -26,20 +26,20 @@ func (s *Server) observe(w http.ResponseWriter, r *http.Request) error {
 	}
 	switch rows := len(body.Observations); {
 	case rows == 0:
-		return invalid.because("there are no observations in the body").at("/observations")
+		return invalid.because("the body has no observations").at("/observations")
 	case rows > s.opts.Limits.Rows:
-		return tooLarge.because("%d observations; this server takes %d at once", rows, s.opts.Limits.Rows)
+		return tooLarge.because("%d observations; the limit of this server is %d per request", rows, s.opts.Limits.Rows)
 	}
-	readings := make([]study.Measurement, len(body.Observations))
+	measurements := make([]study.Measurement, len(body.Observations))
 	for k, row := range body.Observations {
 		at := "/observations/" + strconv.Itoa(k)
 		switch {
 		case row.Node == nil || *row.Node == "":
-			return malformed.because("row %d has no node; nothing was taken", k+1).at(at + "/node")
+			return malformed.because("row %d has no node; nothing was stored", k+1).at(at + "/node")
 		case row.Value == nil:
-			return malformed.because("row %d has no value; nothing was taken", k+1).at(at + "/value")
+			return malformed.because("row %d has no value; nothing was stored", k+1).at(at + "/value")
 		}
-		readings[k] = study.Measurement{Node: *row.Node, Value: float64(*row.Value)}
+		measurements[k] = study.Measurement{Node: *row.Node, Value: float64(*row.Value)}
 	}
 	o, err := s.named(r)
 	if err != nil {
@@ -50,7 +50,7 @@ func (s *Server) observe(w http.ResponseWriter, r *http.Request) error {
 	if _, err := o.awaitEngine(ctx); err != nil {
 		return err
 	}
-	values, err := o.Observe(r.Context(), k, readings, body.Note, body.By)
+	values, err := o.Observe(r.Context(), k, measurements, body.Note, body.By)
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func (s *Server) listObservations(w http.ResponseWriter, r *http.Request) error 
 	return observationListing.send(s, w, r, only(r, "after", "limit", "order", "format"), func(study.Record) bool { return true })
 }
 
-// retract withdraws a value.
+// retract withdraws a measurement.
 func (s *Server) retract(w http.ResponseWriter, r *http.Request) error {
 	q := only(r, "note", "by")
 	if q.err != nil {

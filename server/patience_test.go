@@ -27,12 +27,12 @@ func (e endlessEngine) Suggest(ctx context.Context, _ study.Query) (study.Sugges
 
 func (e endlessEngine) Fit(ctx context.Context, readings []study.Measurement) (study.Snapshot, error) {
 	k, err := e.Engine.Fit(ctx, readings)
-	return endlessKnowledge{k}, err
+	return endlessSnapshot{k}, err
 }
 
-type endlessKnowledge struct{ study.Snapshot }
+type endlessSnapshot struct{ study.Snapshot }
 
-func (k endlessKnowledge) Validate(ctx context.Context) (*crossval.Validation, error) {
+func (k endlessSnapshot) Validate(ctx context.Context, _ uint64) (*crossval.Validation, error) {
 	<-ctx.Done()
 	return nil, ctx.Err()
 }

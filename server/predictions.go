@@ -11,10 +11,10 @@ import (
 	"grfgp/study"
 )
 
-// Half the width of an interval that holds 95 %, in standard deviations.
+// halfWidth is half the width of a 95 % credible interval, in standard deviations.
 const halfWidth = 1.959963984540054
 
-// nodeView is what is known of a node.
+// nodeView is the prediction of a node and what happened there.
 type nodeView struct {
 	Number    int      `json:"number"`
 	Node      string   `json:"node"`
@@ -23,7 +23,7 @@ type nodeView struct {
 	Lower     number   `json:"lower"`
 	Upper     number   `json:"upper"`
 	Measured  bool     `json:"measured"`
-	Value     *float64 `json:"value,omitempty"` // mean of the readings
+	Value     *float64 `json:"value,omitempty"` // mean of its measurements
 	N         int      `json:"n"`
 	Pending   bool     `json:"pending,omitempty"`
 	Abandoned bool     `json:"abandoned,omitempty"`
@@ -43,26 +43,26 @@ func (n *network) position(i int) (p position) {
 	return p
 }
 
-// sum is what was read at a node.
-type sum struct {
+// average is the mean of n measurements of a node.
+type average struct {
 	mean float64
 	n    int
 }
 
-// books are what has happened at nodes, by id.
-type books struct {
-	read               map[string]sum
+// nodeStates tell what happened at nodes, by id.
+type nodeStates struct {
+	measured           map[string]average
 	pending, abandoned map[string]bool
 }
 
-func (o *openStudy) books() books {
-	b := books{map[string]sum{}, map[string]bool{}, map[string]bool{}}
+func (o *openStudy) nodeStates() nodeStates {
+	b := nodeStates{map[string]average{}, map[string]bool{}, map[string]bool{}}
 	o.View(func(st *study.State) {
 		for _, r := range st.Measurements() {
-			was := b.read[r.Node]
-			was.n++
-			was.mean += (r.Value - was.mean) / float64(was.n)
-			b.read[r.Node] = was
+			a := b.measured[r.Node]
+			a.n++
+			a.mean += (r.Value - a.mean) / float64(a.n)
+			b.measured[r.Node] = a
 		}
 		for _, node := range st.Pending() {
 			b.pending[node] = true
@@ -74,22 +74,22 @@ func (o *openStudy) books() books {
 	return b
 }
 
-// row returns what is known of a node.
-func (b books) row(net *network, p *study.Predictions, i int) nodeView {
+// view returns the prediction and state of a node.
+func (b nodeStates) view(net *network, p *study.Predictions, i int) nodeView {
 	id := net.Graph.IDs().At(i)
 	half := halfWidth * p.SD[i]
 	v := nodeView{Number: net.number[i], Node: id, Mean: number(p.Mean[i]), SD: number(p.SD[i]), Lower: number(p.Mean[i] - half), Upper: number(p.Mean[i] + half),
 		Pending: b.pending[id], Abandoned: b.abandoned[id], position: net.position(i)}
-	if read := b.read[id]; read.n > 0 {
-		v.Measured, v.N = true, read.n
-		if finite(read.mean) {
-			v.Value = &read.mean
+	if a := b.measured[id]; a.n > 0 {
+		v.Measured, v.N = true, a.n
+		if finite(a.mean) {
+			v.Value = &a.mean
 		}
 	}
 	return v
 }
 
-// predictions tells what is known of nodes: a page, some, or all of them.
+// predictions sends the predictions of a page of nodes, of some, or of all.
 func (s *Server) predictions(w http.ResponseWriter, r *http.Request) error {
 	q := only(r, "after", "limit", "node", "sort", "format")
 	format := q.choice("format", "json", "csv", "columns")
@@ -98,10 +98,10 @@ func (s *Server) predictions(w http.ResponseWriter, r *http.Request) error {
 	limit := q.count("limit", s.opts.Limits.Page, 1, s.opts.Limits.Page)
 	ids := r.URL.Query()["node"]
 	if q.err == nil && len(ids) > s.opts.Limits.Page {
-		q.err = malformed.because("%d nodes; this server tells %d at once", len(ids), s.opts.Limits.Page)
+		q.err = malformed.because("%d nodes; the limit of this server is %d per request", len(ids), s.opts.Limits.Page)
 	}
 	if q.err == nil && order != "" && (after >= 0 || format != "json") {
-		q.err = malformed.because("sort gives the first page only, in JSON")
+		q.err = malformed.because("sort cannot be combined with after or format")
 	}
 	if q.err != nil {
 		return q.err
@@ -119,7 +119,7 @@ func (s *Server) predictions(w http.ResponseWriter, r *http.Request) error {
 	if unchanged(w, r, o.etag("predictions", p.Seq, o.Seq())) {
 		return nil
 	}
-	labels := o.net.Graph.IDs()
+	total := o.net.Graph.Len()
 	switch format {
 	case "csv":
 		return predictionTable(w, o, p)
@@ -137,23 +137,23 @@ func (s *Server) predictions(w http.ResponseWriter, r *http.Request) error {
 		Total    int        `json:"total"`
 		Nodes    []nodeView `json:"nodes"`
 		Next     *int       `json:"next,omitempty"`
-	}{p.Seq, p.Measurements, number(p.NoiseSD), p.Spec, labels.Len(), []nodeView{}, nil}
+	}{p.Seq, p.Measurements, number(p.NoiseSD), p.Spec, total, []nodeView{}, nil}
 	nodes, err := o.net.chooseNodes(p, ids, order, after, limit)
 	if err != nil {
 		return err
 	}
-	if last := len(nodes) - 1; len(ids) == 0 && order == "" && last >= 0 && o.net.number[nodes[last]]+1 < labels.Len() {
+	if last := len(nodes) - 1; len(ids) == 0 && order == "" && last >= 0 && o.net.number[nodes[last]]+1 < total {
 		answer.Next = &o.net.number[nodes[last]]
 	}
-	b := o.books()
+	b := o.nodeStates()
 	for _, i := range nodes {
-		answer.Nodes = append(answer.Nodes, b.row(o.net, p, i))
+		answer.Nodes = append(answer.Nodes, b.view(o.net, p, i))
 	}
 	return respond(w, http.StatusOK, answer)
 }
 
-// chooseNodes returns the nodes that are asked for: those of some ids, the first
-// by some order, or the next ones by number.
+// chooseNodes returns the nodes of a request: those with the given ids, the first in
+// the given order, or those that follow after by number.
 func (n *network) chooseNodes(p *study.Predictions, ids []string, order string, after, limit int) ([]int, error) {
 	var nodes []int
 	switch {
@@ -161,7 +161,7 @@ func (n *network) chooseNodes(p *study.Predictions, ids []string, order string, 
 		for _, id := range ids {
 			i, ok := n.Graph.IDs().Lookup([]byte(id))
 			if !ok {
-				return nil, notFound.because("there is no node %q", id)
+				return nil, notFound.because("the graph has no node %q", id)
 			}
 			nodes = append(nodes, i)
 		}
@@ -185,10 +185,10 @@ func (n *network) chooseNodes(p *study.Predictions, ids []string, order string, 
 }
 
 func predictionTable(w http.ResponseWriter, o *openStudy, p *study.Predictions) error {
-	b := o.books()
+	b := o.nodeStates()
 	return table(w, o.name+"-predictions", []string{"node", "mean", "sd", "lower", "upper", "measured", "value", "n"}, func(row func(...string)) {
 		for _, i := range o.net.order {
-			v := b.row(o.net, p, i)
+			v := b.view(o.net, p, i)
 			row(v.Node, figure(float64(v.Mean)), figure(float64(v.SD)), figure(float64(v.Lower)), figure(float64(v.Upper)), strconv.FormatBool(v.Measured), figureAt(v.Value), strconv.Itoa(v.N))
 		}
 	})

@@ -1,9 +1,29 @@
-// Package server is the HTTP service for studies that several people share, with
-// a page to look at.
+// Package server is an HTTP service and web page for studies that several people
+// and machines share.
 //
-// Handlers are thin: what a study is and may do is in package study. What needs
-// the graph or a model is worked out in the background; requests wait for it for
-// a while and are then told to come back.
+//	st, err := store.Open(ctx, "team.db", store.Options{})
+//	s := server.New(server.Options{Store: st})
+//	defer s.Close()
+//	err = http.ListenAndServe("127.0.0.1:8080", s)
+//
+// A search by HTTP: upload a graph, create a study on it, ask for a node, tell the
+// result, read the predictions.
+//
+//	POST /v1/graphs                            body: CSV of edges      → {"id": "5f…", "nodes": 12, …}
+//	POST /v1/studies                           {"name": "pressure", "graph": "5f…", "goal": "minimize"}
+//	POST /v1/studies/pressure/asks             {"count": 1, "holder": "anna"}
+//	                                           → {"trials": [{"trial": 1, "node": "j7", …}], …}
+//	PUT  /v1/studies/pressure/trials/1/result  {"value": 3.1, "by": "anna"}
+//	GET  /v1/studies/pressure/predictions?sort=mean&limit=5
+//
+// GET /v1/openapi.json describes all paths, GET /v1/meta reports the limits. A
+// client that got no answer may repeat its request: results are PUT to their trial,
+// asks and observations take the header Idempotency-Key. Errors are problem
+// documents (RFC 9457), application/problem+json.
+//
+// Handlers translate between HTTP and package study, which has the rules. Loading a
+// graph and fitting a model run in the background. A request waits for them up to
+// Limits.Patience and is then answered with 503 and Retry-After; the work goes on.
 package server
 
 import (
@@ -43,24 +63,23 @@ type Options struct {
 
 	// Now is the clock of leases and events; nil: time.Now.
 	Now func() time.Time
-	// NewEngine returns the engine of a study; nil: a study.Optimizer that keeps its
+	// NewEngine returns the engine of a study; nil: a study.ModelEngine that keeps its
 	// checkpoints in the store.
 	NewEngine func(*graphio.Network, study.Settings) (study.Engine, error)
 }
 
-// Server answers requests. It owns what it works out in the background, until
-// Close.
+// Server is the service, an http.Handler. Close ends its background work.
 type Server struct {
 	opts    Options
 	log     *slog.Logger
 	metrics *metrics
 	handler http.Handler
-	gate    chan struct{} // held by requests
-	streams chan struct{} // held by event streams
+	gate    chan struct{} // one element per request being answered
+	streams chan struct{} // one element per event stream
 
-	ctx      context.Context // of work in the background
+	ctx      context.Context // of background work
 	stop     context.CancelFunc
-	stopping chan struct{} // closed when no more is taken
+	stopping chan struct{} // closed when the server accepts no more requests
 	ending   sync.Once
 	work     sync.WaitGroup
 
@@ -69,7 +88,7 @@ type Server struct {
 	graphs  map[string]*network
 }
 
-// New returns a server that is ready to answer.
+// New returns a server. The caller closes it, and after it the store.
 func New(opts Options) *Server {
 	opts.Limits = opts.Limits.complete()
 	if opts.Now == nil {
@@ -91,11 +110,11 @@ func New(opts Options) *Server {
 	return s
 }
 
-// ServeHTTP answers a request.
+// ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
-// Serve answers requests until ctx ends. Then it takes no more, ends event
-// streams, and gives requests under way so much grace.
+// Serve answers requests on a listener until ctx ends. Then it accepts no more, ends
+// event streams, and waits for requests under way, at most for the time of grace.
 func (s *Server) Serve(ctx context.Context, l net.Listener, grace time.Duration) error {
 	h := &http.Server{
 		Handler:           s,
@@ -117,29 +136,29 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, grace time.Duration)
 	defer cancel()
 	err := h.Shutdown(end)
 	if errors.Is(err, context.DeadlineExceeded) {
-		s.log.Warn("requests were cut off", "grace", grace)
+		s.log.Warn("aborted requests under way", "grace", grace)
 		return h.Close()
 	}
 	return err
 }
 
-// end says that no more is taken.
+// end marks the server as stopping.
 func (s *Server) end() { s.ending.Do(func() { close(s.stopping) }) }
 
-// Stop tells what goes on in the background to end, and does not wait for it.
-// The store may be closed after it: what comes too late is refused there.
+// Stop cancels background work without waiting for it. The store may be closed
+// afterwards: later writes fail there.
 func (s *Server) Stop() {
 	s.end()
 	s.stop()
 }
 
-// Close ends what goes on in the background.
+// Close cancels background work and waits for it to end.
 func (s *Server) Close() {
 	s.Stop()
 	s.work.Wait()
 }
 
-// background runs f until it returns; Close waits for it.
+// background runs f in a goroutine that Close waits for.
 func (s *Server) background(f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -148,8 +167,8 @@ func (s *Server) background(f func()) {
 	}
 }
 
-// expireLeases returns nodes to the pool when their leases run out, so that lists
-// show it before somebody asks.
+// expireLeases ends trials when their leases run out, so that lists show it before
+// the next ask.
 func (s *Server) expireLeases() {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -161,7 +180,7 @@ func (s *Server) expireLeases() {
 		}
 		for _, e := range s.openStudies() {
 			if err := e.Expire(s.ctx); err != nil && s.ctx.Err() == nil {
-				s.log.Error("leases could not be ended", "study", e.name, "error", err)
+				s.log.Error("cannot expire leases", "study", e.name, "error", err)
 			}
 		}
 	}

@@ -9,18 +9,18 @@ import (
 	"grfgp/study"
 )
 
-// studyView is what is shown of a study.
+// studyView is a study as the API shows it.
 type studyView struct {
 	Name     string                   `json:"name"`
 	Settings study.Settings           `json:"settings,omitzero"`
 	Seq      int64                    `json:"seq"`
 	Status   study.Status             `json:"status"`
-	Stopped  *study.Stop              `json:"stopped,omitempty"` // of a study that is paused or closed
-	Problem  string                   `json:"problem,omitempty"` // of a study that is damaged
+	Stopped  *study.Stop              `json:"stopped,omitempty"` // if the study is paused or closed
+	Problem  string                   `json:"problem,omitempty"` // if the study is damaged
 	Created  time.Time                `json:"created"`
 	Updated  time.Time                `json:"updated"`
 	Trials   map[study.TrialState]int `json:"trials"`
-	Values   int                      `json:"values"` // that count
+	Values   int                      `json:"values"` // measurements that were not retracted
 	Spent    float64                  `json:"spent"`
 	Left     *float64                 `json:"left,omitempty"`
 	Best     *study.Record            `json:"best,omitempty"`
@@ -59,7 +59,7 @@ func (o *openStudy) view() studyView {
 	return v
 }
 
-// named returns the study of a path.
+// named returns the study that the path of a request names.
 func (s *Server) named(r *http.Request) (*openStudy, error) {
 	return s.study(r.Context(), r.PathValue("s"))
 }
@@ -72,8 +72,8 @@ func (s *Server) listStudies(w http.ResponseWriter, r *http.Request) error {
 	all := make([]studyView, 0, len(infos))
 	for _, i := range infos {
 		switch o, err := s.study(r.Context(), i.Name); {
-		case errors.Is(err, study.ErrCorrupt): // the others are shown all the same
-			s.log.Error("a study is damaged", "study", i.Name, "error", err)
+		case errors.Is(err, study.ErrCorrupt): // the list has the others too
+			s.log.Error("damaged study", "study", i.Name, "error", err)
 			all = append(all, studyView{
 				Name: i.Name, Seq: i.Events, Status: study.StatusDamaged, Problem: err.Error(), Created: i.Created, Updated: i.Updated,
 				Trials: new(study.State).Counts(), Engine: engineStatus{State: engineFailed, Since: i.Updated},
@@ -96,8 +96,8 @@ func (s *Server) showStudy(w http.ResponseWriter, r *http.Request) error {
 	return respond(w, http.StatusOK, o.view())
 }
 
-// createStudy makes a study. What cannot be worked on is refused before there is
-// one.
+// createStudy creates a study. It makes the engine first, so that settings that do not
+// fit the graph are refused.
 func (s *Server) createStudy(w http.ResponseWriter, r *http.Request) error {
 	q := only(r, "by")
 	var settings study.Settings
@@ -129,7 +129,7 @@ func (s *Server) createStudy(w http.ResponseWriter, r *http.Request) error {
 	return s.created(w, o, isNew)
 }
 
-// prepare makes the engine of a study that is about to be created.
+// prepare returns the engine of a study that is to be created.
 func (s *Server) prepare(r *http.Request, settings study.Settings) (*network, study.Engine, error) {
 	net := s.network(settings.Graph)
 	ctx, cancel := s.waitContext(r)
@@ -146,18 +146,18 @@ func (s *Server) created(w http.ResponseWriter, o *openStudy, isNew bool) error 
 	if isNew {
 		status = http.StatusCreated
 		w.Header().Set("Location", "/v1/studies/"+url.PathEscape(o.name))
-		s.log.Info("a study was created", "study", o.name)
+		s.log.Info("study created", "study", o.name)
 	}
 	return respond(w, status, o.view())
 }
 
-// remark is the body of commands that need no more.
+// remark is the part of a body that most commands have.
 type remark struct {
 	Note string `json:"note"`
 	By   string `json:"by"`
 }
 
-// change runs a command about a study and shows what it is after it.
+// change runs a command on a study and sends the study afterwards.
 func (s *Server) change(w http.ResponseWriter, r *http.Request, do func(o *openStudy, m remark) error) error {
 	var m remark
 	if err := s.readJSON(w, r, &m); err != nil {

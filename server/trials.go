@@ -19,8 +19,8 @@ func key(r *http.Request) (string, error) {
 	return k, nil
 }
 
-// ask hands out nodes. The model learns first, in the background: a client who
-// cannot wait loses nothing, and no node is reserved for nobody.
+// ask reserves suggested nodes. It waits for the fit of the model first, so that a
+// request that is answered with 503 has reserved nothing.
 func (s *Server) ask(w http.ResponseWriter, r *http.Request) error {
 	body := struct {
 		Count  int            `json:"count"`
@@ -35,7 +35,7 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if body.Count < 1 || body.Count > study.MaxCount {
-		return invalid.because("count is %d; ask for 1 to %d nodes", body.Count, study.MaxCount).at("/count")
+		return invalid.because("count is %d; give a number from 1 to %d", body.Count, study.MaxCount).at("/count")
 	}
 	o, err := s.named(r)
 	if err != nil {
@@ -65,9 +65,8 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request) error {
 	return respond(w, status, a)
 }
 
-// mayIssue reports whether the answer to a key is known already, and whether an ask
-// may need a model: a study that is not open, or has nothing left to spend, hands
-// out nothing.
+// mayIssue reports whether an ask with the key was answered before, and whether a new
+// ask can reserve nodes: the study is open and has budget left.
 func (o *openStudy) mayIssue(key string) (known, may bool) {
 	o.View(func(st *study.State) {
 		known = st.Answered(key)
@@ -106,7 +105,7 @@ func (s *Server) listTrials(w http.ResponseWriter, r *http.Request) error {
 
 func moment(t time.Time) string { return t.Format(time.RFC3339) }
 
-// ordinal is a number from 1 in a cell, "" where there is none.
+// ordinal formats a number for CSV, "" for 0.
 func ordinal(n int) string {
 	if n == 0 {
 		return ""
@@ -136,7 +135,7 @@ func (s *Server) showTrial(w http.ResponseWriter, r *http.Request) error {
 	return respond(w, http.StatusOK, t)
 }
 
-// trial runs a command about a trial and shows what it is after it.
+// trial runs a command on a trial and sends the trial afterwards.
 func (s *Server) trial(w http.ResponseWriter, r *http.Request, body any, do func(o *openStudy, number int) (study.Trial, error)) error {
 	if err := s.readJSON(w, r, body); err != nil {
 		return err
@@ -156,7 +155,7 @@ func (s *Server) trial(w http.ResponseWriter, r *http.Request, body any, do func
 	return respond(w, http.StatusOK, t)
 }
 
-// tell takes the result of a trial.
+// tell stores the result of a trial.
 func (s *Server) tell(w http.ResponseWriter, r *http.Request) error {
 	var body struct {
 		Value  *reading `json:"value"`

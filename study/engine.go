@@ -68,8 +68,8 @@ type Snapshot interface {
 	// Predict returns the posterior mean and standard deviation at nodes.
 	Predict(ctx context.Context, nodes []int) (grfgp.Prediction, error)
 	// Validate cross-validates on the measurements, with the hyperparameters held
-	// fixed.
-	Validate(ctx context.Context) (*crossval.Validation, error)
+	// fixed. The seed determines the folds.
+	Validate(ctx context.Context, seed uint64) (*crossval.Validation, error)
 	// NoiseSD is the standard deviation of the noise of a measurement.
 	NoiseSD() float64
 	// Chosen is the Spec of the model with its choices filled in.

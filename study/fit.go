@@ -130,6 +130,6 @@ func (s *Study) Calibration(ctx context.Context) (*crossval.Validation, error) {
 		if err != nil {
 			return nil, err
 		}
-		return snapshot.Validate(ctx)
+		return snapshot.Validate(ctx, s.Settings().Seed)
 	})
 }

@@ -204,6 +204,9 @@ func relative(found []finding, l int) (ratio, se float64) {
 	return ratio, math.Sqrt(sum) / signal / (2 * ratio)
 }
 
+// pilotRows is the number of rows of a pilot run unless a Goal says otherwise.
+const pilotRows = 128
+
 // Goal is what Tune aims at: an error, within a limit on memory.
 type Goal struct {
 	Error float64 // wanted relative error of Φ
@@ -220,7 +223,7 @@ func Tune(ctx context.Context, w *sparse.CSR, opts Options, coeff []float64, goa
 		return opts, est, false, fmt.Errorf("%w: wanted error %v, want a positive number", ErrOptions, goal.Error)
 	}
 	if goal.Rows == 0 {
-		goal.Rows = 128
+		goal.Rows = pilotRows
 	}
 	if err := opts.validatePilot(w, coeff, goal.Rows); err != nil {
 		return opts, est, false, err

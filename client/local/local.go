@@ -186,16 +186,16 @@ func (s *storedStudy) engine(ctx context.Context) (study.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.KeepIn(s.of.store.Checkpoints(s.Settings().Name))
+	o.UseCheckpoints(s.of.store.Checkpoints(s.Settings().Name))
 	return o, nil
 }
 
-func (s *storedStudy) newEngine(ctx context.Context) (*study.Optimizer, error) {
+func (s *storedStudy) newEngine(ctx context.Context) (*study.ModelEngine, error) {
 	net, err := s.Network(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return study.NewOptimizer(net.Graph, net.Nodes, s.Settings())
+	return study.NewModelEngine(net.Graph, net.Nodes, s.Settings())
 }
 
 func (s *storedStudy) Show(ctx context.Context) (shown *client.Overview, err error) {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -40,11 +39,8 @@ readings, check stops and lists them; --column settles it. The roles are
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.check(cmd.Context(), &f) },
 	}
-	flags := cmd.Flags()
-	f.input.flags(flags)
-	f.measurementFlags.flags(flags)
-	f.input.complete(cmd)
-	f.measurementFlags.complete(cmd)
+	f.input.flags(cmd)
+	f.measurementFlags.flags(cmd)
 	return cmd
 }
 
@@ -104,7 +100,6 @@ func (a *app) check(ctx context.Context, f *checkFlags) error {
 // cost estimates, by a pilot run and a timed part of the rows, what the verb
 // features would need with its default settings.
 func (a *app) cost(ctx context.Context, g *graph.Graph) (costFacts, error) {
-	const timedRows = 2048
 	s := a.talk.Stage("estimating cost")
 	m, theta := kernel.Diffusion{}, []float64{1, defaultBeta}
 	w := g.Normalized(graph.NormalizedAdjacency)
@@ -113,32 +108,18 @@ func (a *app) cost(ctx context.Context, g *graph.Graph) (costFacts, error) {
 	opts.MaxLen, _ = kernel.Hops(m, theta, kernelTail, walk.MaxMaxLen)
 	coeff := make([]float64, opts.MaxLen+1)
 	m.Coeffs(coeff, theta)
-	limit := int64(freeMemory() / 10 * 8)
-	opts, estimate, _, err := walk.Tune(ctx, w, opts, coeff, walk.Goal{Error: defaultError, Bytes: limit, Rows: pilotRows})
+	opts.Walks = 0 // as many as the error takes
+	p, err := walk.NewPlan(ctx, w, opts, coeff, walk.Goal{Error: defaultError, Bytes: int64(size(0).most())})
 	if err != nil {
 		return costFacts{}, err
 	}
-	timed := func(lo, hi int) (float64, error) {
-		part := opts
-		part.Lo, part.Hi = lo, hi
-		start := time.Now()
-		_, err := walk.Sample(ctx, w, part)
-		return time.Since(start).Seconds(), err
-	}
-	lo := max(0, g.Len()/2-timedRows/2)
-	hi := min(g.Len(), lo+timedRows)
-	before, err := timed(hi, hi) // what does not grow with the rows
+	took, err := walk.EstimateTime(ctx, w, p.Options)
 	if err != nil {
 		return costFacts{}, err
 	}
-	seconds, err := timed(lo, hi)
-	if err != nil {
-		return costFacts{}, err
-	}
-	seconds = before + max(0, seconds-before)*float64(g.Len())/float64(hi-lo)
-	s.Done("%d walkers, hops 0 to %d", opts.Walks, opts.MaxLen)
+	s.Done("%d walkers, hops 0 to %d", p.Options.Walks, p.Options.MaxLen)
+	e := p.Estimate
 	return costFacts{
-		Hops: opts.MaxLen, Walkers: opts.Walks, Bytes: estimate.Bytes, PeakBytes: estimate.PeakBytes,
-		Seconds: seconds, Error: estimate.Error, Fits: limit == 0 || estimate.PeakBytes <= limit,
+		Hops: p.Options.MaxLen, Walkers: p.Options.Walks, Bytes: e.Bytes, PeakBytes: e.PeakBytes, Seconds: took.Seconds(), Error: e.Error, Fits: p.Fits,
 	}, nil
 }

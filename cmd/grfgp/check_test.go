@@ -111,7 +111,7 @@ func TestCheckErrors(t *testing.T) {
 		{"--edges roads.csv --measurements speeds.csv --repeats never", exitUsage, `"never"`},
 		{"--edges - --measurements -", exitUsage, "only one file can come from standard input"},
 		{"--edges roads.csv --column colour=x", exitUsage, `there is no role "colour"`},
-		{"--edges roads.csv --header perhaps", exitUsage, "give auto, yes, no"},
+		{"--edges roads.csv --header perhaps", exitUsage, "give auto, yes or no"},
 		{"--edges roads.csv --delimiter trees=tab", exitUsage, "give auto, comma"},
 		{"--nodes nodes.csv --knn 2 --column lat=id", exitBadData, `lat "lone" is not a number`},
 	} {

@@ -14,12 +14,27 @@ type choice struct {
 	value string
 }
 
-func newChoice(words ...string) choice { return choice{words, words[0]} }
+// flag registers the flag of cmd. The words are appended to the help and completed by
+// the shell.
+func (c *choice) flag(cmd *cobra.Command, name, help string, words ...string) {
+	*c = choice{words, words[0]}
+	cmd.Flags().Var(c, name, help+": "+oneOf(words))
+	complete(cmd, name, words...)
+}
+
+// oneOf lists words: "a, b or c".
+func oneOf(words []string) string {
+	last := len(words) - 1
+	if last == 0 {
+		return words[0]
+	}
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}
 
 // Set takes one of the words.
 func (c *choice) Set(text string) error {
 	if !slices.Contains(c.words, text) {
-		return fmt.Errorf("give %s", strings.Join(c.words, ", "))
+		return fmt.Errorf("give %s", oneOf(c.words))
 	}
 	c.value = text
 	return nil
@@ -34,6 +49,47 @@ func (c *choice) chosen() string {
 		return ""
 	}
 	return c.value
+}
+
+// fileChoice is a choice for all files, or for one: "edges=yes".
+type fileChoice struct {
+	words []string // the first is the default
+	of    map[string]string
+}
+
+// flag is that of choice.
+func (c *fileChoice) flag(cmd *cobra.Command, name, help string, words ...string) {
+	*c = fileChoice{words, map[string]string{}}
+	cmd.Flags().Var(c, name, help+": "+oneOf(words)+"; for one file as in edges="+words[1])
+	complete(cmd, name, words...)
+}
+
+// Set takes one of the words, with or without the name of a file.
+func (c *fileChoice) Set(text string) error {
+	file, value, ok := strings.Cut(text, "=")
+	if !ok {
+		file, value = "", text
+	}
+	if !slices.Contains([]string{"", "edges", "nodes", "measurements", "labels"}, file) || !slices.Contains(c.words, value) {
+		return fmt.Errorf("give %s, for all files or as in edges=%s", oneOf(c.words), c.words[1])
+	}
+	c.of[file] = value
+	return nil
+}
+
+func (c *fileChoice) Type() string   { return "[FILE=]CHOICE" }
+func (c *fileChoice) String() string { return "" }
+
+// get returns the word for a file, "" for the default.
+func (c *fileChoice) get(file string) string {
+	value, ok := c.of[file]
+	if !ok {
+		value = c.of[""]
+	}
+	if value == c.words[0] {
+		return ""
+	}
+	return value
 }
 
 // complete lets the shell complete a flag of cmd to one of the values.

@@ -17,7 +17,7 @@ import (
 	"grfgp"
 	"grfgp/gp"
 	"grfgp/graph"
-	"grfgp/graphio"
+	"grfgp/internal/atomicfile"
 	"grfgp/report"
 )
 
@@ -54,14 +54,10 @@ when each is predicted by the others.`,
 			return a.classify(cmd.Context(), &f, cmd.Flags().Changed)
 		},
 	}
-	flags := cmd.Flags()
-	f.input.flags(flags)
-	f.labelFlags.flags(flags)
-	f.modelFlags.kernelFlags(flags)
-	f.input.complete(cmd)
-	f.labelFlags.complete(cmd)
-	f.modelFlags.complete(cmd)
-	flags.StringVarP(&f.out, "out", "o", "", "`file` for the classes (default: standard output)")
+	f.input.flags(cmd)
+	f.labelFlags.flags(cmd)
+	f.kernelFlags(cmd)
+	cmd.Flags().StringVarP(&f.out, "out", "o", "", "`file` for the classes (default: standard output)")
 	return cmd
 }
 
@@ -89,7 +85,7 @@ func (a *app) classify(ctx context.Context, f *classifyFlags, changed func(strin
 	if f.out == "" {
 		return a.writeClasses(a.Out, answer)
 	}
-	if err := graphio.WriteFile(f.out, func(w io.Writer) error { return a.writeClasses(w, answer) }); err != nil {
+	if err := atomicfile.Write(f.out, func(w io.Writer) error { return a.writeClasses(w, answer) }); err != nil {
 		return err
 	}
 	a.talk.Say("the classes are in %s", f.out)
@@ -99,7 +95,7 @@ func (a *app) classify(ctx context.Context, f *classifyFlags, changed func(strin
 // classTable predicts the class of every node.
 func (a *app) classTable(ctx context.Context, d *classData, c *grfgp.Classification) (*report.ClassTable, error) {
 	s := a.talk.Stage("predicting")
-	p, err := c.Probabilities(ctx, allNodes(d.net.Graph.Len()))
+	p, err := c.Probabilities(ctx, d.net.Graph.Nodes())
 	if err != nil {
 		return nil, fitError(ctx, err)
 	}
@@ -115,14 +111,6 @@ func inputOrder[R any](g *graph.Graph, rows []R) []R {
 		ordered[k] = rows[i]
 	}
 	return ordered
-}
-
-func allNodes(n int) []int {
-	nodes := make([]int, n)
-	for i := range nodes {
-		nodes[i] = i
-	}
-	return nodes
 }
 
 // classifyAnswer is the answer in JSON.

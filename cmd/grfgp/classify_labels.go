@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"grfgp"
 	"grfgp/gp"
@@ -16,20 +15,15 @@ import (
 	"grfgp/report"
 )
 
-// labelFlags are the flags by which a verb takes labels.
+// labelFlags are the flags that name the labels.
 type labelFlags struct {
 	labels     string
 	classifier choice
 }
 
-func (l *labelFlags) flags(f *pflag.FlagSet) {
-	f.StringVar(&l.labels, "labels", "", "file of labels: node and class; an empty class is to be predicted")
-	l.classifier = newChoice(gp.ClassMethods...)
-	f.Var(&l.classifier, "classifier", "how classes are modelled: "+strings.Join(gp.ClassMethods, ", "))
-}
-
-func (l *labelFlags) complete(cmd *cobra.Command) {
-	complete(cmd, "classifier", l.classifier.words...)
+func (l *labelFlags) flags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&l.labels, "labels", "", "`file` of labels: node and class; nodes with an empty class are predicted")
+	l.classifier.flag(cmd, "classifier", "model of classes", gp.ClassMethods...)
 }
 
 // classMethod returns the classifier that was asked for.

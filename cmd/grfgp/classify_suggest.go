@@ -141,21 +141,17 @@ func (d *classData) unlabelled(s *sites) []int {
 }
 
 func (d *classData) labelRows(picks []grfgp.LabelSuggestion) []labelRow {
-	nodes := make([]int, len(picks))
-	for k, p := range picks {
-		nodes[k] = p.Node
-	}
-	hops := hopsTo(d.net.Graph, d.data.Nodes, nodes)
+	hops := d.net.Graph.Hops(d.data.Nodes)
 	rows := make([]labelRow, len(picks))
 	for k, p := range picks {
 		best := report.MostProbable(p.Probabilities)
 		r := &rows[k]
 		*r = labelRow{
 			Node: d.net.Graph.IDs().At(p.Node), Class: d.labels.Classes[best], Probability: p.Probabilities[best],
-			Entropy: report.Entropy(p.Probabilities), Reduction: p.Reduction, Cost: p.Cost, Why: d.whyLabel(p.Probabilities, best, hops[k]),
+			Entropy: report.Entropy(p.Probabilities), Reduction: p.Reduction, Cost: p.Cost, Why: d.whyLabel(p.Probabilities, best, hops[p.Node]),
 		}
-		if hops[k] >= 0 {
-			r.Hops = &hops[k]
+		if hops[p.Node] >= 0 {
+			r.Hops = &hops[p.Node]
 		}
 	}
 	return rows

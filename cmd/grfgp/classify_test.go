@@ -183,7 +183,7 @@ func TestClassifyRefuses(t *testing.T) {
 	}{
 		{exitUsage, "no labels: give --labels FILE", nil},
 		{exitUsage, "no graph", []string{"--edges", "", "--labels", labels}},
-		{exitUsage, "give dirichlet, one-vs-all, variational, robustmax, spreading", []string{"--labels", labels, "--classifier", "forest"}},
+		{exitUsage, "give dirichlet, one-vs-all, variational, robustmax or spreading", []string{"--labels", labels, "--classifier", "forest"}},
 		{exitUsage, "--nu 2: give a number > 0, with --family matern", []string{"--labels", labels, "--nu", "2"}},
 		{exitUsage, "unknown flag: --level", []string{"--labels", labels, "--level", "0.5"}},
 		{exitUsage, "no such file", []string{"--labels", filepath.Join(dir, "none")}},

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 
 	"grfgp/graphio"
+	"grfgp/internal/atomicfile"
 	"grfgp/walk"
 )
 
@@ -93,7 +94,7 @@ func exitCode(ctx context.Context, err error) int {
 		return exitBadData
 	case errors.Is(err, walk.ErrOptions):
 		return exitUsage
-	case errors.As(err, &file): // the place of an output, not the program, is at fault
+	case errors.Is(err, atomicfile.ErrPath), errors.As(err, &file): // the place of an output, not the program, is at fault
 		return exitUsage
 	}
 	return exitInternal

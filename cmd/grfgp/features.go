@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -19,11 +20,13 @@ import (
 type featuresFlags struct {
 	input
 	out       string
-	normalize string
-	family    string
+	matrix    choice
+	family    choice
 	beta      float64
 	nu, kappa float64
+	samplers  choice
 	sampler   walk.Sampler
+	stepping  choice
 	steps     walk.Steps
 	hops      int
 	walks     int
@@ -40,7 +43,6 @@ const (
 	defaultBeta  = 2.0
 	defaultError = 0.05
 	kernelTail   = 1e-3 // share of a kernel that hops may leave out
-	pilotRows    = 128
 )
 
 func featuresVerb(a *app) *cobra.Command {
@@ -62,16 +64,16 @@ a file are checked against the graph and shown by --from.`,
 		},
 	}
 	flags := cmd.Flags()
-	f.input.flags(flags)
+	f.input.flags(cmd)
 	d := walk.Default()
 	flags.StringVarP(&f.out, "out", "o", "", "`file` to keep the features in")
-	flags.StringVar(&f.normalize, "matrix", graph.NormalizedAdjacency.String(), "what is walked on: normalized-adjacency, normalized-laplacian, raw-adjacency or raw-diffusion")
-	flags.StringVar(&f.family, "kernel", "diffusion", "kernel whose reach and error count: diffusion or matern")
+	f.matrix.flag(cmd, "matrix", "matrix W of the walks", graph.NormalizedAdjacency.String(), graph.NormalizedLaplacian.String(), graph.RawAdjacency.String(), graph.RawDiffusion.String())
+	f.family.flag(cmd, "kernel", "kernel that hops and error refer to", "diffusion", "matern")
 	flags.Float64Var(&f.beta, "beta", defaultBeta, "length scale β of the diffusion kernel exp(−β(I−W))")
 	flags.Float64Var(&f.nu, "nu", 1.5, "smoothness ν of the Matérn kernel")
 	flags.Float64Var(&f.kappa, "kappa", 1, "length scale κ of the Matérn kernel")
-	flags.TextVar(&f.sampler, "sampler", d.Sampler, "repelling (exact, then walkers that keep apart), independent (the paper's) or ad-hoc (its ablation)")
-	flags.TextVar(&f.steps, "steps", d.Steps, "steps of walkers: proportional to weights, or uniform (the paper's)")
+	f.samplers.flag(cmd, "sampler", "random walks, repelling (exact, then systematic sampling), independent (of the paper) or ad-hoc (an ablation of the paper)", walk.Repelling.String(), walk.Independent.String(), walk.AdHoc.String())
+	f.stepping.flag(cmd, "steps", "probabilities of steps, proportional to weights or uniform (of the paper)", walk.Proportional.String(), walk.Uniform.String())
 	flags.IntVar(&f.hops, "hops", 0, "longest length kept (default: what carries all but 0.1 % of the kernel)")
 	flags.IntVar(&f.walks, "walks", 0, "walkers per node (default: what reaches --error within --memory)")
 	flags.IntVar(&f.budget, "budget", 0, "repelling: most nodes of an exact length (default: twice the walkers)")
@@ -82,11 +84,6 @@ a file are checked against the graph and shown by --from.`,
 	flags.Var(&f.rows, "rows", "only start nodes `LO:HI` in the stored order, as one shard of several: the rows are those of a run over all")
 	flags.StringVar(&f.from, "from", "", "`file` of features of this graph, to look at instead of sampling")
 	flags.StringVar(&f.show, "show", "", "print the features of one `node` instead of the summary")
-	complete(cmd, "kernel", "diffusion", "matern")
-	complete(cmd, "sampler", walk.Repelling.String(), walk.Independent.String(), walk.AdHoc.String())
-	complete(cmd, "steps", walk.Proportional.String(), walk.Uniform.String())
-	complete(cmd, "matrix", graph.NormalizedAdjacency.String(), graph.NormalizedLaplacian.String(), graph.RawAdjacency.String(), graph.RawDiffusion.String())
-	f.input.complete(cmd)
 	return cmd
 }
 
@@ -117,6 +114,9 @@ func (r *shard) Set(text string) error {
 // check refuses, before anything is read, values that make no sense and flags
 // that nothing would come of beside others.
 func (f *featuresFlags) check(changed func(string) bool) error {
+	if err := errors.Join(f.sampler.UnmarshalText([]byte(f.samplers.value)), f.steps.UnmarshalText([]byte(f.stepping.value))); err != nil {
+		return err
+	}
 	switch {
 	case f.hops < 0 || f.hops > walk.MaxMaxLen:
 		return usagef("--hops %d: give 0 to %d", f.hops, walk.MaxMaxLen)
@@ -145,9 +145,9 @@ func (f *featuresFlags) check(changed func(string) bool) error {
 		{"budget", !changed("walks"), "goes with --walks; without it both are chosen"},
 		{"halt", f.sampler == walk.Repelling, "goes with --sampler independent or ad-hoc; repelling walkers never halt"},
 		{"error", changed("walks"), "chooses the number of walkers; leave out one of --error and --walks"},
-		{"beta", f.family != "diffusion", "goes with --kernel diffusion"},
-		{"nu", f.family != "matern", "goes with --kernel matern"},
-		{"kappa", f.family != "matern", "goes with --kernel matern"},
+		{"beta", f.family.value != "diffusion", "goes with --kernel diffusion"},
+		{"nu", f.family.value != "matern", "goes with --kernel matern"},
+		{"kappa", f.family.value != "matern", "goes with --kernel matern"},
 	} {
 		if changed(c.flag) && c.void {
 			return usagef("--%s %s", c.flag, c.why)
@@ -164,9 +164,9 @@ func (a *app) features(ctx context.Context, f *featuresFlags, changed func(strin
 	if err != nil {
 		return err
 	}
-	norm, err := graph.ParseNormalization(f.normalize)
+	norm, err := graph.ParseNormalization(f.matrix.value)
 	if err != nil {
-		return usagef("--matrix: %v", err)
+		return err
 	}
 	net, err := f.load(ctx, a)
 	if err != nil {
@@ -210,9 +210,6 @@ func (a *app) sample(ctx context.Context, f *featuresFlags, g *graph.Graph, norm
 	if changed("budget") {
 		opts.Budget = f.budget
 	}
-	if !changed("walks") {
-		opts.Walks = walk.Default().Walks // until Tune knows better
-	}
 	if !changed("hops") {
 		var carried float64
 		opts.MaxLen, carried = kernel.Hops(m, theta, kernelTail, walk.MaxMaxLen)
@@ -220,7 +217,8 @@ func (a *app) sample(ctx context.Context, f *featuresFlags, g *graph.Graph, norm
 	}
 	coeff := make([]float64, opts.MaxLen+1)
 	m.Coeffs(coeff, theta)
-	if err := a.settle(ctx, f, w, coeff, changed("walks"), &opts, answer); err != nil {
+	opts, err := a.plan(ctx, f, w, opts, coeff, answer)
+	if err != nil {
 		return nil, err
 	}
 	s := a.talk.Stage("sampling features")
@@ -236,7 +234,7 @@ func (a *app) sample(ctx context.Context, f *featuresFlags, g *graph.Graph, norm
 
 // modulation returns the kernel that the flags name and its length scale.
 func (f *featuresFlags) modulation() (kernel.Modulation, []float64, error) {
-	switch f.family {
+	switch f.family.value {
 	case "diffusion":
 		if !(f.beta >= 0 && f.beta < 1e6) {
 			return nil, nil, usagef("--beta %v: give a number from 0 to a million", f.beta)
@@ -248,7 +246,7 @@ func (f *featuresFlags) modulation() (kernel.Modulation, []float64, error) {
 		}
 		return kernel.Matern{Nu: f.nu}, []float64{1, f.kappa}, nil
 	}
-	return nil, nil, usagef("--kernel %q: give diffusion or matern", f.family)
+	panic("no such kernel: " + f.family.value) // Set took one of the names
 }
 
 func describe(m kernel.Modulation, theta []float64) string {
@@ -258,38 +256,25 @@ func describe(m kernel.Modulation, theta []float64) string {
 	return fmt.Sprintf("%v, κ = %g", m, theta[1])
 }
 
-// settle chooses what the flags leave open, estimates cost and error by a pilot
-// run, and refuses what does not fit. What is chosen is the same for every shard:
-// only whether it fits is a matter of its rows.
-func (a *app) settle(ctx context.Context, f *featuresFlags, w *sparse.CSR, coeff []float64, given bool, opts *walk.Options, answer *featuresAnswer) error {
+// plan chooses the walkers unless they are given, and refuses features that do not
+// fit into memory.
+func (a *app) plan(ctx context.Context, f *featuresFlags, w *sparse.CSR, opts walk.Options, coeff []float64, answer *featuresAnswer) (walk.Options, error) {
 	limit := f.memory.most()
 	s := a.talk.Stage("pilot run")
-	var estimate walk.Estimate
-	if !given {
-		tuned, e, met, err := walk.Tune(ctx, w, *opts, coeff, walk.Goal{Error: f.wanted, Bytes: int64(limit), Rows: pilotRows})
-		if err != nil {
-			return err
-		}
-		*opts, estimate = tuned, e
-		if met {
-			answer.Why = append(answer.Why, fmt.Sprintf("%d walkers reach the wanted error of %g", opts.Walks, f.wanted))
-		} else {
-			answer.Why = append(answer.Why, fmt.Sprintf("%d walkers are what fits into %s; the wanted error of %g is not reached", opts.Walks, limit, f.wanted))
-		}
+	opts.Lo, opts.Hi = f.rows.lo, f.rows.hi
+	p, err := walk.NewPlan(ctx, w, opts, coeff, walk.Goal{Error: f.wanted, Bytes: int64(limit)})
+	if err != nil {
+		return opts, err
 	}
-	if part := f.rows.hi > 0; given || part {
-		if part {
-			opts.Lo, opts.Hi = f.rows.lo, f.rows.hi
-		}
-		var err error
-		if estimate, err = walk.Pilot(ctx, w, *opts, coeff, pilotRows); err != nil {
-			return err
-		}
+	switch o, e := p.Options, p.Estimate; {
+	case !p.Fits:
+		return opts, tooLargef("the features need about %s, and the limit is %s; take fewer walkers (--walks), fewer hops (--hops), or one shard of the rows at a time (--rows)", size(e.PeakBytes), limit)
+	case opts.Walks == 0 && p.Reached:
+		answer.Why = append(answer.Why, fmt.Sprintf("%d walkers reach the wanted error of %g", o.Walks, f.wanted))
+	case opts.Walks == 0:
+		answer.Why = append(answer.Why, fmt.Sprintf("%d walkers are all that fit into %s; they do not reach the wanted error of %g", o.Walks, limit, f.wanted))
 	}
-	if limit > 0 && size(estimate.PeakBytes) > limit {
-		return tooLargef("the features need about %s, and %s is the limit; take fewer walkers (--walks), fewer hops (--hops), or one shard of the rows at a time (--rows)", size(estimate.PeakBytes), limit)
-	}
-	answer.Estimate = &estimate
-	s.Done("%d walkers, hops 0 to %d: about %s, error about %.2g", opts.Walks, opts.MaxLen, size(estimate.Bytes), estimate.Error)
-	return nil
+	answer.Estimate = &p.Estimate
+	s.Done("%d walkers, hops 0 to %d: about %s, error about %.2g", p.Options.Walks, p.Options.MaxLen, size(p.Estimate.Bytes), p.Estimate.Error)
+	return p.Options, nil
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"grfgp/graph"
-	"grfgp/graphio"
+	"grfgp/internal/atomicfile"
 	"grfgp/internal/mmap"
 	"grfgp/walk"
 )
@@ -20,7 +20,7 @@ func matrixName(g *graph.Graph, normalization string) string {
 // keep writes the features to a file that names the matrix they belong to.
 func (a *app) keep(features *walk.Features, path string, g *graph.Graph, norm graph.Normalization) error {
 	s := a.talk.Stage("writing features")
-	err := graphio.WriteFile(path, func(w io.Writer) error {
+	err := atomicfile.Write(path, func(w io.Writer) error {
 		_, err := features.Encode(w, matrixName(g, norm.String()))
 		return err
 	})

@@ -186,12 +186,12 @@ func TestFeaturesTellWhatWasRead(t *testing.T) {
 
 func TestFeaturesTooLarge(t *testing.T) {
 	r := runLine(t, "", "features", "--generate", "ba:2000,3", "--walks", "100", "--memory", "10K")
-	if r.code != exitTooLarge || !strings.Contains(r.err, "10 KiB is the limit") || !strings.Contains(r.err, "--rows") {
+	if r.code != exitTooLarge || !strings.Contains(r.err, "the limit is 10 KiB") || !strings.Contains(r.err, "--rows") {
 		t.Errorf("%+v", r)
 	}
 	// With the choice left to it, it takes what fits and says so.
 	r = runLine(t, "", "features", "--generate", "ba:2000,3", "--memory", "1M", "--error", "0.001")
-	if r.code != exitOK || !strings.Contains(r.out, "the wanted error of 0.001 is not reached") {
+	if r.code != exitOK || !strings.Contains(r.out, "do not reach the wanted error of 0.001") {
 		t.Errorf("%+v", r)
 	}
 }

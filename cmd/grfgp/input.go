@@ -5,19 +5,16 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
-	"gonum.org/v1/gonum/mat"
 
 	"grfgp/graph"
 	"grfgp/graphio"
+	"grfgp/internal/atomicfile"
 )
 
-// input are the flags by which every verb takes a graph.
+// input are the flags that name the graph.
 type input struct {
 	edges, nodes string
 	generated    string
@@ -28,94 +25,40 @@ type input struct {
 	reading
 }
 
-// reading are the flags by which every verb says how its files are to be read.
+// reading are the flags that say how files are read.
 type reading struct {
 	columns   []string
 	onBadRow  choice
 	rejects   string
-	delimiter perFile
-	header    perFile
-	decimal   perFile
+	delimiter fileChoice
+	header    fileChoice
+	decimal   fileChoice
 }
 
-// perFile is a flag that holds for all files, or for one: "edges=yes".
-type perFile struct {
-	choices []string // the first stands for the default
-	of      map[string]string
-}
-
-func newPerFile(choices ...string) perFile { return perFile{choices, map[string]string{}} }
-
-// Set takes one of the choices, after the name of a file or not.
-func (p perFile) Set(text string) error {
-	file, value, ok := strings.Cut(text, "=")
-	if !ok {
-		file, value = "", text
-	}
-	if !slices.Contains([]string{"", "edges", "nodes", "measurements", "labels"}, file) || !slices.Contains(p.choices, value) {
-		return fmt.Errorf("give %s, for all files or as in edges=%s", strings.Join(p.choices, ", "), p.choices[len(p.choices)-1])
-	}
-	p.of[file] = value
-	return nil
-}
-
-func (p perFile) Type() string   { return "[FILE=]CHOICE" }
-func (p perFile) String() string { return "" }
-
-// get returns the choice for a file, "" for the default.
-func (p perFile) get(file string) string {
-	value, ok := p.of[file]
-	if !ok {
-		value = p.of[""]
-	}
-	if value == p.choices[0] {
-		return ""
-	}
-	return value
-}
-
-func (in *input) flags(f *pflag.FlagSet) {
-	f.StringVar(&in.edges, "edges", "", "file of edges: delimited text, MatrixMarket or GraphML, plain, gzip or zstd; - is standard input")
-	f.StringVar(&in.nodes, "nodes", "", "file of nodes: id and any of label, lat, lon, x, y, cost, allowed, group")
-	f.IntVar(&in.knn, "knn", 0, "without --edges: join each node of --nodes to its `K` nearest, by lat, lon or x, y")
+func (in *input) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&in.edges, "edges", "", "`file` of edges: delimited text, MatrixMarket or GraphML; plain, gzip or zstd; - is standard input")
+	f.StringVar(&in.nodes, "nodes", "", "`file` of nodes (node table): id and any of label, lat, lon, x, y, cost, allowed, group")
+	f.IntVar(&in.knn, "knn", 0, "without --edges: connect each node of --nodes to its `K` nearest, by lat and lon or by x and y")
 	f.StringVar(&in.generated, "generate", "", generateHelp)
-	in.weights = newChoice("auto", "similarity", "distance", "ignore")
-	in.parallel = newChoice("auto", "sum", "once")
-	f.Var(&in.weights, "weights", "what the numbers of an edge mean: auto, similarity, distance or ignore")
-	f.Var(&in.parallel, "parallel-edges", "several edges between two nodes: auto, sum or once")
+	in.weights.flag(cmd, "weights", "meaning of the edges' numbers", "auto", "similarity", "distance", "ignore")
+	in.parallel.flag(cmd, "parallel-edges", "several edges between two nodes", "auto", "sum", "once")
 	f.BoolVar(&in.keepLoops, "keep-loops", false, "keep edges from a node to itself")
-	in.reading.flags(f)
+	in.reading.flags(cmd)
 }
 
-func (in *reading) flags(f *pflag.FlagSet) {
-	in.onBadRow = newChoice("fail", "skip")
-	in.delimiter = newPerFile("auto", "comma", "semicolon", "tab", "pipe", "blanks")
-	in.header = newPerFile("auto", "yes", "no")
-	in.decimal = newPerFile("auto", "point", "comma")
-	f.StringArrayVar(&in.columns, "column", nil, "which column has a role, as `ROLE=NAME` or ROLE=NUMBER; may be repeated")
-	f.Var(&in.onBadRow, "on-bad-row", "what becomes of rows that cannot be used: fail or skip")
-	f.StringVar(&in.rejects, "rejects", "", "`file` for skipped bad rows, as they were")
-	f.Var(in.delimiter, "delimiter", "between fields: auto, comma, semicolon, tab, pipe or blanks; of one file as in edges=tab")
-	f.Var(in.header, "header", "whether the first row holds names: auto, yes or no; of one file as in edges=yes")
-	f.Var(in.decimal, "decimal", "decimal sign of numbers: auto, point or comma; of one file as in edges=comma")
+func (in *reading) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringArrayVar(&in.columns, "column", nil, "column that has a role, as `ROLE=NAME` or ROLE=NUMBER; may be repeated")
+	in.onBadRow.flag(cmd, "on-bad-row", "treatment of unusable rows", "fail", "skip")
+	f.StringVar(&in.rejects, "rejects", "", "`file` for skipped rows, unchanged")
+	in.delimiter.flag(cmd, "delimiter", "separator of fields", "auto", "comma", "semicolon", "tab", "pipe", "blanks")
+	in.header.flag(cmd, "header", "whether the first row holds column names", "auto", "yes", "no")
+	in.decimal.flag(cmd, "decimal", "decimal separator", "auto", "point", "comma")
 }
 
-// complete lets the shell complete the values of flags.
-func (in *input) complete(cmd *cobra.Command) {
-	complete(cmd, "weights", in.weights.words...)
-	complete(cmd, "parallel-edges", in.parallel.words...)
-	in.reading.complete(cmd)
-}
-
-func (in *reading) complete(cmd *cobra.Command) {
-	complete(cmd, "on-bad-row", in.onBadRow.words...)
-	complete(cmd, "delimiter", in.delimiter.choices...)
-	complete(cmd, "header", in.header.choices...)
-	complete(cmd, "decimal", in.decimal.choices...)
-}
-
-// options turns the flags into those of the readers. Rejects is left open, and
-// so is what may differ from file to file: see of.
+// options returns the options of readers, without Rejects and without those that
+// may differ between files: see of.
 func (in *input) options() (graphio.Options, error) {
 	opts, err := in.reading.options()
 	opts.KeepLoops = in.keepLoops
@@ -199,7 +142,7 @@ func (in *reading) rejecting(read func(w io.Writer) error) error {
 	if in.rejects == "" {
 		return read(nil)
 	}
-	return graphio.WriteFile(in.rejects, read)
+	return atomicfile.Write(in.rejects, read)
 }
 
 func (in *input) read(ctx context.Context, a *app, opts graphio.Options) (*graphio.Network, error) {
@@ -229,32 +172,14 @@ func (in *input) read(ctx context.Context, a *app, opts graphio.Options) (*graph
 	return net, nil
 }
 
-// nearest joins nodes to their neighbours in space; the ids stay.
+// nearest joins nodes to their neighbours in space.
 func nearest(a *app, nodes *graphio.NodeTable, k int) (*graphio.Network, error) {
-	first, second, metric := nodes.Lat, nodes.Lon, graph.GreatCircle
-	if first == nil || second == nil {
-		first, second, metric = nodes.X, nodes.Y, graph.Planar
-	}
-	if first == nil || second == nil {
-		return nil, usagef("--knn: %s has no columns lat and lon, or x and y; name them with --column, as in --column lat=NAME", nodes.Report.File)
-	}
 	s := a.talk.Stage("joining neighbours")
-	coords := mat.NewDense(len(first), 2, nil)
-	for i := range first {
-		if math.IsNaN(first[i]) || math.IsNaN(second[i]) {
-			return nil, dataf("--knn: node %q of %s has no coordinates; give them, or leave the node out", nodes.IDs.At(i), nodes.Report.File)
-		}
-		coords.SetRow(i, []float64{first[i], second[i]})
-	}
-	g, err := graph.KNN(coords, k, metric)
+	net, err := graphio.NearestNeighbours(nodes, k)
 	if err != nil {
-		return nil, usagef("--knn: %v", err)
+		return nil, fmt.Errorf("--knn %d: %w", k, err)
 	}
-	if g, err = graph.New(g.Adjacency(), nodes.IDs); err != nil {
-		return nil, err
-	}
-	net := graphio.NewNetwork(g, nodes, nodes.Report)
-	s.Done("%d edges to the %d nearest", g.Edges(), k)
+	s.Done("%d edges to the %d nearest", net.Graph.Edges(), k)
 	return net, nil
 }
 

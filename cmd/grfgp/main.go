@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"time"
 
-	"grfgp/graphio"
+	"grfgp/internal/atomicfile"
 )
 
 func main() {
@@ -49,7 +49,7 @@ func within(ctx context.Context, patience time.Duration, run func() int) int {
 	case c := <-code:
 		return c
 	case <-time.After(patience):
-		graphio.RemoveUnfinished()
+		atomicfile.RemoveUnfinished()
 		os.Stderr.WriteString("\n" + interrupted)
 		return exitInterrupted
 	}

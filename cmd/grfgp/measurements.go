@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"grfgp"
 	"grfgp/gp"
@@ -16,39 +14,33 @@ import (
 	"grfgp/study"
 )
 
-// measurementFlags are the flags by which a verb takes measurements.
+// measurementFlags are the flags that name the measurements.
 type measurementFlags struct {
 	measurements string
 	repeats      choice
-	oneNoise     bool // for all readings: sds are not used
+	oneNoise     bool // sds are not used
 }
 
-func (m *measurementFlags) flags(f *pflag.FlagSet) {
-	m.register(f, "node, value and, if known, sd", "mean", "keep", "last", "error")
+func (m *measurementFlags) flags(cmd *cobra.Command) {
+	m.register(cmd, "node, value and, if known, sd", "mean", "keep", "last", "error")
 }
 
-// flagsWithoutSD are for verbs that learn one noise for all readings.
-func (m *measurementFlags) flagsWithoutSD(f *pflag.FlagSet) {
+// flagsWithoutSD are for verbs that learn one noise level for all measurements.
+func (m *measurementFlags) flagsWithoutSD(cmd *cobra.Command) {
 	m.oneNoise = true
-	m.register(f, "node and value", "mean", "keep", "last", "error")
+	m.register(cmd, "node and value", "mean", "keep", "last", "error")
 }
 
-// flagsOfStudy are for studies, which hold as many observations of a node as there
-// are: a mean among them would pass for one reading.
-func (m *measurementFlags) flagsOfStudy(f *pflag.FlagSet) {
+// flagsOfStudy are for studies, which keep repeated measurements one by one: a mean
+// would be taken for a single measurement.
+func (m *measurementFlags) flagsOfStudy(cmd *cobra.Command) {
 	m.oneNoise = true
-	m.register(f, "node and value", "keep", "last", "error")
+	m.register(cmd, "node and value", "keep", "last", "error")
 }
 
-func (m *measurementFlags) register(f *pflag.FlagSet, columns string, repeats ...string) {
-	f.StringVar(&m.measurements, "measurements", "", "file of measurements: "+columns)
-	m.repeats = newChoice(repeats...)
-	last := len(repeats) - 1
-	f.Var(&m.repeats, "repeats", "several measurements of one node: "+strings.Join(repeats[:last], ", ")+" or "+repeats[last])
-}
-
-func (m *measurementFlags) complete(cmd *cobra.Command) {
-	complete(cmd, "repeats", m.repeats.words...)
+func (m *measurementFlags) register(cmd *cobra.Command, columns string, repeats ...string) {
+	cmd.Flags().StringVar(&m.measurements, "measurements", "", "`file` of measurements: "+columns)
+	m.repeats.flag(cmd, "repeats", "repeated measurements of a node", repeats...)
 }
 
 // readMeasurements reads the file that the flags name.

@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"grfgp"
 	"grfgp/crossval"
@@ -18,7 +16,7 @@ import (
 	"grfgp/report"
 )
 
-// modelFlags are the flags by which a verb takes the model.
+// modelFlags are the flags of the model.
 type modelFlags struct {
 	spec      grfgp.Spec
 	family    choice
@@ -35,36 +33,33 @@ type modelFlags struct {
 	saveFile  string
 }
 
-func (m *modelFlags) flags(f *pflag.FlagSet) {
-	m.kernelFlags(f)
-	m.variance = newChoice(append([]string{"auto"}, grfgp.Variances...)...)
-	f.Var(&m.variance, "variance", "auto, natural (as the kernel has it, larger at hubs) or unit: the same at every node")
-	m.trend = newChoice(append([]string{"auto"}, grfgp.Trends...)...)
-	f.Var(&m.trend, "trend", "auto, none, or degree: a multiple of the logarithm of a node's degree on top")
+func (m *modelFlags) flags(cmd *cobra.Command) {
+	m.kernelFlags(cmd)
+	f := cmd.Flags()
+	m.variance.flag(cmd, "variance", "prior variance of nodes, natural (of the kernel: larger at hubs) or unit (the same everywhere)", withAuto(grfgp.Variances)...)
+	m.trend.flag(cmd, "trend", "linear trend on the log degree of nodes", withAuto(grfgp.Trends)...)
 	f.Float64Var(&m.mean, "mean", 0, "known mean (default: learned)")
-	f.Float64Var(&m.noiseSD, "noise-sd", 0, "known standard deviation of the noise of one reading (default: learned)")
+	f.Float64Var(&m.noiseSD, "noise-sd", 0, "known noise standard deviation of one measurement (default: learned)")
 }
+
+func withAuto(words []string) []string { return append([]string{"auto"}, words...) }
 
 // levelFlag is that of verbs which show intervals.
-func (m *modelFlags) levelFlag(f *pflag.FlagSet) {
-	f.Float64Var(&m.level, "level", 0.95, "level of intervals")
+func (m *modelFlags) levelFlag(cmd *cobra.Command) {
+	cmd.Flags().Float64Var(&m.level, "level", 0.95, "level of credible intervals")
 }
 
-// kernelFlags are those that classes have too.
-func (m *modelFlags) kernelFlags(f *pflag.FlagSet) {
-	m.family = newChoice(append([]string{"auto"}, grfgp.Families...)...)
-	m.method = newChoice(append([]string{"auto"}, grfgp.Methods...)...)
-	m.scales = newChoice(append([]string{"auto"}, grfgp.Scales...)...)
-	m.laplacian = newChoice(append([]string{"auto"}, grfgp.Laplacians...)...)
-	m.solver = newChoice(gp.Solvers...)
-	f.Var(&m.family, "family", "family of kernels: auto, "+strings.Join(grfgp.Families, ", "))
-	f.Float64SliceVar(&m.spec.Alpha, "alpha", nil, "coefficients α_0,α_1,… of the family power, the kernel Σ α_r W^r times a variance that is learned")
-	f.Var(&m.laplacian, "laplacian", "auto (tries all if the family is auto too), normalized (I − D^-½ A D^-½), raw (D − A, in units of the mean degree) or signless (I + D^-½ A D^-½: neighbours differ)")
-	f.Var(&m.method, "method", "how the kernel is represented: auto, "+strings.Join(grfgp.Methods, ", "))
-	f.Var(&m.scales, "scales", "auto, one, or many: kernels of longer reach on top, for functions that vary over hundreds of hops")
-	f.Var(&m.solver, "solver", "how systems are solved: auto (exact up to 3,000 measurements or labels), exact or iterative")
+// kernelFlags are those that models of classes have too.
+func (m *modelFlags) kernelFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	m.family.flag(cmd, "family", "kernel family", withAuto(grfgp.Families)...)
+	f.Float64SliceVar(&m.spec.Alpha, "alpha", nil, "coefficients α_0,α_1,… of the family power: the kernel is Σ α_r W^r times a learned variance")
+	m.laplacian.flag(cmd, "laplacian", "Laplacian, normalized (I − D^-½ A D^-½), raw (D − A over the mean degree) or signless (I + D^-½ A D^-½: neighbours differ); auto tries all if the family is auto", withAuto(grfgp.Laplacians)...)
+	m.method.flag(cmd, "method", "representation of the kernel", withAuto(grfgp.Methods)...)
+	m.scales.flag(cmd, "scales", "scales of the kernel; many adds kernels of longer reach, for functions that vary over hundreds of hops", withAuto(grfgp.Scales)...)
+	m.solver.flag(cmd, "solver", "linear solver; auto is exact up to 3,000 measurements or labels", gp.Solvers...)
 	f.Float64Var(&m.spec.Nu, "nu", 0, "smoothness ν of the family matern (default: chosen by likelihood)")
-	f.IntVar(&m.spec.Hops, "hops", 0, "reach of grf, lowrank and free in hops (default: chosen); cuts series off, which reach everywhere")
+	f.IntVar(&m.spec.Hops, "hops", 0, "longest walk of grf, lowrank and free, in hops (default: chosen); truncates series, which otherwise reach everywhere")
 	f.IntVar(&m.spec.Walks, "walks", 0, "walkers per node of grf and lowrank (default 100)")
 	f.IntVar(&m.spec.Rank, "rank", 0, "rank of lowrank (default 256)")
 }
@@ -76,48 +71,30 @@ type fitFlags struct {
 	modelFlags
 }
 
-func (f *fitFlags) register(cmd *cobra.Command) { f.registerWith(cmd, f.measurementFlags.flags) }
+func (f *fitFlags) flags(cmd *cobra.Command) { f.flagsWith(cmd, f.measurementFlags.flags) }
 
-// registerWith is register with other flags of measurements.
-func (f *fitFlags) registerWith(cmd *cobra.Command, measurements func(*pflag.FlagSet)) {
-	flags := cmd.Flags()
-	f.input.flags(flags)
-	measurements(flags)
-	f.modelFlags.flags(flags)
-	f.input.complete(cmd)
-	f.measurementFlags.complete(cmd)
-	f.modelFlags.complete(cmd)
+// flagsWith is flags with other flags of measurements.
+func (f *fitFlags) flagsWith(cmd *cobra.Command, measurements func(*cobra.Command)) {
+	f.input.flags(cmd)
+	measurements(cmd)
+	f.modelFlags.flags(cmd)
 }
 
-// foldFlags are those of verbs that leave measurements out.
+// foldFlags are those of cross-validation.
 type foldFlags struct {
 	folds  int
 	scheme choice
 }
 
-func (f *foldFlags) register(cmd *cobra.Command, help string) {
+func (f *foldFlags) flags(cmd *cobra.Command, help string) {
 	cmd.Flags().IntVar(&f.folds, "folds", 10, help)
-	f.scheme = newChoice(string(crossval.Scattered), string(crossval.Neighbourhoods))
-	cmd.Flags().Var(&f.scheme, "leave-out", "what is left out together: scattered or neighbourhoods")
-	complete(cmd, "leave-out", f.scheme.words...)
+	f.scheme.flag(cmd, "leave-out", "nodes of a fold", string(crossval.Scattered), string(crossval.Neighbourhoods))
 }
 
 // fileFlags are those of verbs that can keep the fitted model.
-func (m *modelFlags) fileFlags(f *pflag.FlagSet) {
-	f.StringVar(&m.saveFile, "save-model", "", "`file` to keep the fitted model in")
-	f.StringVar(&m.modelFile, "model", "", "`file` with a fitted model of the same graph: nothing is learned, no measurements are read")
-}
-
-func (m *modelFlags) complete(cmd *cobra.Command) {
-	complete(cmd, "family", m.family.words...)
-	complete(cmd, "method", m.method.words...)
-	complete(cmd, "scales", m.scales.words...)
-	complete(cmd, "laplacian", m.laplacian.words...)
-	if cmd.Flags().Lookup("trend") != nil {
-		complete(cmd, "variance", m.variance.words...)
-		complete(cmd, "trend", m.trend.words...)
-	}
-	complete(cmd, "solver", m.solver.words...)
+func (m *modelFlags) fileFlags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&m.saveFile, "save-model", "", "`file` to save the fitted model to")
+	cmd.Flags().StringVar(&m.modelFile, "model", "", "`file` of a saved model of the same graph: nothing is fitted, no measurements are read")
 }
 
 // resolve fills the Spec from the flags that were given.

@@ -13,7 +13,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"grfgp"
-	"grfgp/graphio"
+	"grfgp/internal/atomicfile"
 	"grfgp/report"
 )
 
@@ -43,9 +43,9 @@ square.`,
 		},
 	}
 	flags := cmd.Flags()
-	f.fitFlags.register(cmd)
-	f.levelFlag(flags)
-	f.modelFlags.fileFlags(flags)
+	f.fitFlags.flags(cmd)
+	f.levelFlag(cmd)
+	f.fileFlags(cmd)
 	flags.StringVarP(&f.out, "out", "o", "", "`file` for the predictions (default: standard output)")
 	flags.BoolVar(&f.reading, "reading", false, "sd and interval of one new reading, with its noise")
 	return cmd
@@ -96,12 +96,12 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 		return err
 	}
 	if f.saveFile != "" {
-		if err := graphio.WriteFile(f.saveFile, m.Save); err != nil {
+		if err := atomicfile.Write(f.saveFile, m.Save); err != nil {
 			return err
 		}
 	}
 	s := a.talk.Stage("predicting")
-	nodes := allNodes(d.net.Graph.Len())
+	nodes := d.net.Graph.Nodes()
 	p, err := m.Predict(ctx, nodes)
 	if err != nil {
 		return fitError(ctx, err)
@@ -124,7 +124,7 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 	if f.out == "" {
 		return a.writePredictions(a.Out, &answer)
 	}
-	if err := graphio.WriteFile(f.out, func(w io.Writer) error { return a.writePredictions(w, &answer) }); err != nil {
+	if err := atomicfile.Write(f.out, func(w io.Writer) error { return a.writePredictions(w, &answer) }); err != nil {
 		return err
 	}
 	a.talk.Say("the predictions are in %s", f.out)

@@ -14,6 +14,7 @@ import (
 	"grfgp/crossval"
 	"grfgp/graph"
 	"grfgp/graphio"
+	"grfgp/internal/atomicfile"
 	"grfgp/report"
 )
 
@@ -46,14 +47,13 @@ Nodes are drawn at lat, lon or x, y of --nodes, and otherwise by their edges.`,
 		},
 	}
 	flags := cmd.Flags()
-	f.fitFlags.register(cmd)
-	f.levelFlag(flags)
-	f.labelFlags.flags(flags)
-	f.labelFlags.complete(cmd)
+	f.fitFlags.flags(cmd)
+	f.levelFlag(cmd)
+	f.labelFlags.flags(cmd)
 	flags.StringVarP(&f.out, "out", "o", "report.html", "`file` for the report")
 	flags.StringVar(&f.title, "title", "", "heading of the report (default: the file of measurements or labels)")
 	flags.StringVar(&f.unit, "unit", "", "unit of the values, as in km/h")
-	f.foldFlags.register(cmd, "folds of the validation, at most the number of measurements or labels; 0: none")
+	f.foldFlags.flags(cmd, "folds of the validation, at most the number of measurements or labels; 0: none")
 	return cmd
 }
 
@@ -132,7 +132,7 @@ func (a *app) run(ctx context.Context, r *subject) (err error) {
 		return err
 	}
 	s := a.talk.Stage("predicting")
-	nodes := allNodes(r.Network.Graph.Len())
+	nodes := r.Network.Graph.Nodes()
 	if r.Prediction, err = r.Model.Predict(ctx, nodes); err != nil {
 		return fitError(ctx, err)
 	}
@@ -157,7 +157,7 @@ func (a *app) writePage(ctx context.Context, path string, draw func(io.Writer) e
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := graphio.WriteFile(path, func(w io.Writer) error { _, err := page.WriteTo(w); return err }); err != nil {
+	if err := atomicfile.Write(path, func(w io.Writer) error { _, err := page.WriteTo(w); return err }); err != nil {
 		return err
 	}
 	s.Done("%s", path)

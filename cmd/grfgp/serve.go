@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"grfgp/server"
 	"grfgp/store"
@@ -37,7 +36,7 @@ type serveFlags struct {
 }
 
 func serveVerb(a *app) *cobra.Command {
-	f := serveFlags{limits: server.DefaultLimits(), log: newChoice("text", "json")}
+	f := serveFlags{limits: server.DefaultLimits()}
 	cmd := &cobra.Command{
 		Use:   "serve --store FILE [--listen ADDRESS]",
 		Short: "Let several people and machines work on studies, over HTTP and on a page",
@@ -55,20 +54,20 @@ too.`,
   grfgp serve --store postgres://grfgp@db/studies --listen 0.0.0.0:8080 --allow-remote --token-file token.txt --allow-host lab.example.org`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context(), &f) },
 	}
-	f.flags(cmd.Flags())
+	f.flags(cmd)
 	cmd.AddCommand(serveLoad(a))
-	complete(cmd, "log", f.log.words...)
 	return cmd
 }
 
-func (f *serveFlags) flags(flags *pflag.FlagSet) {
+func (f *serveFlags) flags(cmd *cobra.Command) {
+	flags := cmd.Flags()
 	flags.StringVar(&f.store, "store", "", "where studies are kept: a `file`, or a postgres:// URL (default: "+storeEnv+" in the environment)")
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:8080", "`address` to listen on; port 0 takes a free one")
 	flags.BoolVar(&f.remote, "allow-remote", false, "listen on an address that other machines can reach; needs --token-file")
 	flags.StringVar(&f.tokenFile, "token-file", "", "`file` with the token that requests must show")
 	flags.StringArrayVar(&f.hosts, "allow-host", nil, "`name` by which clients call this server, beside localhost and addresses in digits; may be repeated")
 	flags.BoolVar(&f.readOnly, "read-only", false, "show everything, change nothing")
-	flags.Var(&f.log, "log", "how the log is written to standard error: text or json")
+	f.log.flag(cmd, "log", "format of the log on standard error", "text", "json")
 	flags.BoolVar(&f.verbose, "verbose", false, "log every request, not only those that change something")
 	l := &f.limits
 	flags.Int64Var(&l.Body, "max-body", l.Body, "`bytes` of a request, unpacked")

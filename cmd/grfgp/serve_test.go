@@ -24,6 +24,7 @@ import (
 	"testing"
 	"time"
 
+	"grfgp/internal/load"
 	"grfgp/study"
 )
 
@@ -188,7 +189,7 @@ func TestServeFlags(t *testing.T) {
 		{"--patience -1s: give a time", "--store " + file + " --patience -1s"},
 		{"a port up to 65535", "--store " + file + " --listen 127.0.0.1:99999"},
 		{"another program listens there", "--store " + file + " --listen " + taken.Addr().String()},
-		{"there is no folder", "--store " + filepath.Join(dir, "no", "s.db")},
+		{"there is no directory", "--store " + filepath.Join(dir, "no", "s.db")},
 	} {
 		r := runLine(t, "", append([]string{"serve"}, strings.Fields(c.line)...)...)
 		if r.code != exitUsage || !strings.Contains(r.err, c.want) || r.out != "" {
@@ -218,7 +219,7 @@ func TestServeToken(t *testing.T) {
 // more.
 func TestServeLoad(t *testing.T) {
 	d := remoteDesk(t)
-	var answer struct{ Load []loaded }
+	var answer struct{ Load []load.Result }
 	r := runLine(t, "", "serve", "load", d.store, "--nodes", "200", "--time", "1h", "--clients", "3", "--json")
 	if err := json.Unmarshal([]byte(r.out), &answer); r.code != exitOK || err != nil || len(answer.Load) != 2 {
 		t.Fatalf("%+v, %v", r, err)

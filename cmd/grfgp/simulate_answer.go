@@ -11,7 +11,7 @@ import (
 
 	"grfgp/bayesopt"
 	"grfgp/graph"
-	"grfgp/graphio"
+	"grfgp/internal/atomicfile"
 	"grfgp/internal/plot"
 	"grfgp/replay"
 	"grfgp/report"
@@ -136,7 +136,7 @@ func (a *app) answerSimulate(f *simulateFlags, g *graph.Graph, sim *replay.Resul
 	if f.plot != "" {
 		s := a.talk.Stage("drawing")
 		picture := simulatePicture(answer).PNG(150)
-		err := graphio.WriteFile(f.plot, func(w io.Writer) error { _, err := w.Write(picture); return err })
+		err := atomicfile.Write(f.plot, func(w io.Writer) error { _, err := w.Write(picture); return err })
 		if err != nil {
 			return err
 		}
@@ -148,7 +148,7 @@ func (a *app) answerSimulate(f *simulateFlags, g *graph.Graph, sim *replay.Resul
 	}
 	switch {
 	case f.out != "":
-		if err := graphio.WriteFile(f.out, steps); err != nil {
+		if err := atomicfile.Write(f.out, steps); err != nil {
 			return err
 		}
 		a.talk.Say("every measurement of every replay is in %s", f.out)

@@ -19,6 +19,7 @@ import (
 	"grfgp/client"
 	"grfgp/client/local"
 	"grfgp/graphio"
+	"grfgp/internal/atomicfile"
 	"grfgp/store"
 	"grfgp/study"
 )
@@ -199,7 +200,7 @@ func studyError(ctx context.Context, err error) error {
 	var p *client.Problem
 	code := func(c int) error { return &exitError{c, err} }
 	switch {
-	case err == nil, ctx.Err() != nil, errors.As(err, &coded), errors.Is(err, graphio.ErrUsage), errors.Is(err, graphio.ErrData):
+	case err == nil, ctx.Err() != nil, errors.As(err, &coded), errors.Is(err, graphio.ErrUsage), errors.Is(err, graphio.ErrData), errors.Is(err, atomicfile.ErrPath):
 		return err
 	case errors.As(err, &lost):
 		return &exitError{exitUnreachable, connectionWords(lost)}

@@ -46,9 +46,8 @@ what is pending and what is done.`,
 		},
 	}
 	flags := cmd.Flags()
-	c.fitFlags.registerWith(cmd, c.flagsOfStudy)
-	c.goalFlags.flags(flags)
-	c.goalFlags.complete(cmd)
+	c.fitFlags.flagsWith(cmd, c.flagsOfStudy)
+	c.goalFlags.flags(cmd)
 	flags.StringVar(&c.allowed, "allowed", "", "file of nodes that may be suggested (default: all)")
 	flags.StringVar(&c.cost, "cost", "", "file of what nodes cost: node and cost")
 	flags.StringVar(&c.group, "group", "", "file of groups: node and group")
@@ -108,7 +107,7 @@ func (a *app) createStudy(ctx context.Context, f *studyFlags, c *createFlags, na
 	if err != nil {
 		return err
 	}
-	if _, err := study.NewOptimizer(net.Graph, net.Nodes, settings); err != nil { // before anything is kept
+	if _, err := study.NewModelEngine(net.Graph, net.Nodes, settings); err != nil { // before anything is kept
 		return err
 	}
 	isNew, err := all.Create(ctx, settings, packed, f.who())
@@ -176,7 +175,7 @@ func (c *createFlags) settings(a *app, name string, changed func(string) bool) (
 
 // into puts the limits into the table of nodes of a network.
 func (s *sites) into(net *graphio.Network) {
-	if s.allowed == nil && s.limits.Cost == nil && s.limits.Group == nil {
+	if s.allowed == nil && s.limits.Cost == nil && s.groups == nil {
 		return
 	}
 	if net.Nodes == nil {
@@ -191,10 +190,7 @@ func (s *sites) into(net *graphio.Network) {
 	if s.limits.Cost != nil {
 		net.Nodes.Cost = s.limits.Cost
 	}
-	if s.limits.Group != nil {
-		net.Nodes.Group = make([]string, net.Graph.Len())
-		for i, g := range s.limits.Group {
-			net.Nodes.Group[i] = fmt.Sprint(g)
-		}
+	if s.groups != nil {
+		net.Nodes.Group = s.groups
 	}
 }

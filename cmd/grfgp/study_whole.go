@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"grfgp/client"
-	"grfgp/graphio"
+	"grfgp/internal/atomicfile"
 	"grfgp/study"
 )
 
@@ -84,7 +84,7 @@ func studyExport(a *app, f *studyFlags) *cobra.Command {
 				return s.Export(ctx, a.Out, !bare)
 			}
 			lines := 0
-			err := graphio.WriteFile(out, func(w io.Writer) error { return s.Export(ctx, lineCounter{w, &lines}, !bare) })
+			err := atomicfile.Write(out, func(w io.Writer) error { return s.Export(ctx, lineCounter{w, &lines}, !bare) })
 			if err != nil {
 				return err
 			}

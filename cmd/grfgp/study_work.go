@@ -220,10 +220,8 @@ those rows are left out.`,
 		}),
 	}
 	flags := cmd.Flags()
-	in.measurementFlags.flagsOfStudy(flags)
-	in.measurementFlags.complete(cmd)
-	in.reading.flags(flags)
-	in.reading.complete(cmd)
+	in.flagsOfStudy(cmd)
+	in.reading.flags(cmd)
 	flags.StringVar(&key, "key", "", "the same key takes effect once")
 	flags.StringVar(&note, "note", "", "a note that stays with the values")
 	return cmd

@@ -51,7 +51,7 @@ func studyReadings(t *testing.T, d *desk) {
 	if r := d.ok("create s --goal learn --edges " + d.edges + " --measurements " + file); !strings.Contains(r.out, "3 values so far") || !strings.Contains(r.err, unused) {
 		t.Errorf("%+v", r)
 	}
-	if r := d.run("create mean --goal learn --repeats mean --edges " + d.edges + " --measurements " + file); r.code != exitUsage || !strings.Contains(r.err, "give keep, last, error") {
+	if r := d.run("create mean --goal learn --repeats mean --edges " + d.edges + " --measurements " + file); r.code != exitUsage || !strings.Contains(r.err, "give keep, last or error") {
 		t.Errorf("%+v", r)
 	}
 	wide := write(t, d.dir, "w.csv", "node;low;high;sd\na2;1,5;9;0\na2;2,5;9;0\n")

@@ -10,12 +10,10 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"grfgp"
 	"grfgp/bayesopt"
 	"grfgp/gp"
-	"grfgp/graph"
 	"grfgp/graphio"
 	"grfgp/report"
 )
@@ -26,11 +24,8 @@ type goalFlags struct {
 	goal     bayesopt.Goal
 }
 
-func (f *goalFlags) flags(flags *pflag.FlagSet) {
-	flags.StringVar(&f.goalText, "goal", "", "what measurements are for, the `GOAL`: maximize, minimize, learn (know all nodes well) or threshold=V (know which are above V)")
-}
-
-func (f *goalFlags) complete(cmd *cobra.Command) {
+func (f *goalFlags) flags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.goalText, "goal", "", "what measurements are for, the `GOAL`: maximize, minimize, learn (know all nodes well) or threshold=V (know which are above V)")
 	complete(cmd, "goal", "maximize", "minimize", "learn", "threshold=")
 }
 
@@ -105,12 +100,10 @@ are picked by what they bring per cost.`,
 		},
 	}
 	flags := cmd.Flags()
-	f.fitFlags.registerWith(cmd, f.flagsWithoutSD)
-	f.labelFlags.flags(flags)
-	f.labelFlags.complete(cmd)
-	f.goalFlags.flags(flags)
-	f.goalFlags.complete(cmd)
-	f.siteFlags.flags(flags)
+	f.fitFlags.flagsWith(cmd, f.flagsWithoutSD)
+	f.labelFlags.flags(cmd)
+	f.goalFlags.flags(cmd)
+	f.siteFlags.flags(cmd)
 	flags.IntVarP(&f.count, "count", "n", 5, "how many nodes")
 	flags.StringVar(&f.policy, "policy", "", "how nodes are picked: "+strings.Join(bayesopt.PolicyNames(), ", ")+" (default: as the goal says)")
 	complete(cmd, "policy", bayesopt.PolicyNames()...)
@@ -287,40 +280,6 @@ func suggestError(ctx context.Context, err error) error {
 		return &exitError{exitUsage, err}
 	}
 	return fitError(ctx, err)
-}
-
-// hopsTo returns how many hops each of some nodes is from the nearest of others,
-// −1 where there is no way.
-func hopsTo(g *graph.Graph, from, nodes []int) []int {
-	hops := make([]int, g.Len())
-	for i := range hops {
-		hops[i] = -1
-	}
-	var front []int
-	for _, i := range from {
-		if hops[i] < 0 {
-			hops[i] = 0
-			front = append(front, i)
-		}
-	}
-	for depth := 1; len(front) > 0; depth++ {
-		var next []int
-		for _, i := range front {
-			cols, _ := g.Adjacency().Row(i)
-			for _, j := range cols {
-				if hops[j] < 0 {
-					hops[j] = depth
-					next = append(next, int(j))
-				}
-			}
-		}
-		front = next
-	}
-	out := make([]int, len(nodes))
-	for k, i := range nodes {
-		out[k] = hops[i]
-	}
-	return out
 }
 
 // shortWords puts into words why there are fewer suggestions than asked for.

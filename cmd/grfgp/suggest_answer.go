@@ -11,7 +11,7 @@ import (
 
 	"grfgp"
 	"grfgp/bayesopt"
-	"grfgp/graphio"
+	"grfgp/internal/atomicfile"
 )
 
 // suggestRow is a suggestion in JSON. What is not known is left out.
@@ -51,19 +51,16 @@ func newSuggestAnswer(f *suggestFlags, t *suggestData, by string, answer bayesop
 	if answer.Short != bayesopt.Enough {
 		out.ShortWhy = shortWords(answer.Short)
 	}
-	var from, nodes []int
+	var from []int
 	if t.measurements != nil {
 		from, out.Measurements = t.measurements.Nodes, len(t.measurements.Nodes)
 	}
-	for _, s := range answer.Suggestions {
-		nodes = append(nodes, s.Node)
-	}
-	hops := hopsTo(t.net.Graph, from, nodes)
+	hops := t.net.Graph.Hops(from)
 	_, level := f.goal.Level()
-	for k, s := range answer.Suggestions {
+	for _, s := range answer.Suggestions {
 		r := suggestRow{Node: t.net.Graph.IDs().At(s.Node), Cost: s.Cost, Why: s.Why}
-		if hops[k] >= 0 {
-			r.Hops = &hops[k]
+		if hops[s.Node] >= 0 {
+			r.Hops = &hops[s.Node]
 		}
 		if s.Modelled {
 			r.Mean, r.SD = &s.Mean, &s.SD
@@ -118,7 +115,7 @@ func (a *app) answerNodes(f *suggestFlags, answer any, n asked, table, csv func(
 	switch {
 	case n.found == 0 && !a.json:
 	case f.out != "":
-		if err = graphio.WriteFile(f.out, write); err == nil {
+		if err = atomicfile.Write(f.out, write); err == nil {
 			a.talk.Say("the suggestions are in %s", f.out)
 		}
 	default:

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"grfgp/bayesopt"
 	"grfgp/graphio"
@@ -23,7 +23,8 @@ type siteFlags struct {
 	hasBudget                 bool
 }
 
-func (f *siteFlags) flags(flags *pflag.FlagSet) {
+func (f *siteFlags) flags(cmd *cobra.Command) {
+	flags := cmd.Flags()
 	flags.StringVar(&f.allowed, "allowed", "", "file of nodes that may be suggested (default: all)")
 	flags.StringVar(&f.exclude, "exclude", "", "file of nodes that may not")
 	flags.StringVar(&f.pending, "pending", "", "file of nodes that somebody is about to measure: not suggested, counted by --budget and --group-cap, and, but for thompson, others are picked as if these were known")
@@ -51,6 +52,7 @@ func (f *siteFlags) check(changed func(string) bool) error {
 type sites struct {
 	allowed           []int // nil: all
 	excluded, pending []int
+	groups            []string // of every node, where there is a cap
 	limits            bayesopt.Limits
 	budget            *float64 // after pending nodes; nil: no limit
 }
@@ -75,7 +77,8 @@ func (f *siteFlags) read(ctx context.Context, a *app, net *graphio.Network, done
 	}
 	s.limits.Cost = r.costs(f.cost, s.priced(net.Graph.Len(), done))
 	if f.groupCap > 0 {
-		s.limits.GroupCap, s.limits.Group = f.groupCap, r.groups(f.group)
+		s.groups = r.groups(f.group)
+		s.limits.GroupCap, s.limits.Group = f.groupCap, bayesopt.NumberGroups(s.groups)
 	}
 	if f.hasBudget && r.err == nil {
 		left := f.budget
@@ -219,8 +222,8 @@ func (r *siteReader) costs(path string, must []bool) []float64 {
 	return cost
 }
 
-// groups numbers the groups of nodes. A node without one is a group by itself.
-func (r *siteReader) groups(path string) []int {
+// groups returns the group of every node, empty for a node without one.
+func (r *siteReader) groups(path string) []string {
 	names := make([]string, r.net.Graph.Len())
 	if n, at := r.table("group", path); n != nil {
 		if n.Group == nil {
@@ -237,21 +240,7 @@ func (r *siteReader) groups(path string) []int {
 	} else if r.err == nil {
 		r.err = usagef("--group-cap needs groups: give --group FILE, or a column group in --nodes")
 	}
-	number, next := map[string]int{}, 0
-	groups := make([]int, len(names))
-	for _, i := range r.net.Graph.InputOrder() {
-		name := names[i]
-		g, known := number[name]
-		if !known || name == "" {
-			g = next
-			next++
-			if name != "" {
-				number[name] = g
-			}
-		}
-		groups[i] = g
-	}
-	return groups
+	return names
 }
 
 func missingNumbers(n int) []float64 {

@@ -44,10 +44,9 @@ taken for which, beside the majority class and label spreading.`,
 			return a.validate(cmd.Context(), &f, cmd.Flags().Changed)
 		},
 	}
-	f.fitFlags.register(cmd)
-	f.labelFlags.flags(cmd.Flags())
-	f.labelFlags.complete(cmd)
-	f.foldFlags.register(cmd, "number of folds; at most that of measurements or labels")
+	f.fitFlags.flags(cmd)
+	f.labelFlags.flags(cmd)
+	f.foldFlags.flags(cmd, "number of folds; at most that of measurements or labels")
 	return cmd
 }
 

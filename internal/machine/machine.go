@@ -1,5 +1,5 @@
-// Package machine measures how fast this machine's memory is, so that speeds
-// can be stated as a share of what there is to be had.
+// Package machine measures this machine: how fast its memory is, so that speeds can
+// be stated as a share of what is possible, and how much of it is free.
 package machine
 
 import (

@@ -50,10 +50,7 @@ func (s Store) Cora(ctx context.Context) (*Cora, error) {
 
 // AuthorsSplit returns the paper's split: numpy's permutation of seed 1.
 func (c *Cora) AuthorsSplit() (train, test []int) {
-	order := make([]int, c.Graph.Len())
-	for i := range order {
-		order[i] = i
-	}
+	order := c.Graph.Nodes()
 	randomstate.Shuffle(randomstate.New(1), order)
 	return order[:coraTrain], order[coraTrain:]
 }

@@ -15,7 +15,7 @@ import (
 	"slices"
 	"strings"
 
-	"grfgp/graphio"
+	"grfgp/internal/atomicfile"
 )
 
 // sumsFile holds, in the format of sha256sum, the checksums of first downloads, for
@@ -49,7 +49,7 @@ func record(root, file, sum string) error {
 		return err
 	}
 	sums[file] = sum
-	return graphio.WriteFile(filepath.Join(root, sumsFile), func(w io.Writer) error {
+	return atomicfile.Write(filepath.Join(root, sumsFile), func(w io.Writer) error {
 		for _, file := range slices.Sorted(maps.Keys(sums)) {
 			if _, err := fmt.Fprintf(w, "%s  %s\n", sums[file], file); err != nil {
 				return err

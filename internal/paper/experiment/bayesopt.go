@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"grfgp/bayesopt"
 	"grfgp/gp"
 	"grfgp/internal/paper/dataset"
+	"grfgp/internal/rng"
 	"grfgp/kernel"
 	"grfgp/replay"
 )
@@ -19,33 +21,33 @@ import (
 // bayesOptimisation is Figure 4.
 func bayesOptimisation() *Experiment {
 	return &Experiment{
-		Name: "bayesopt", Title: "Finding the highest node (Figure 4, Table 6)", Version: 3,
-		About: `Figure 4: a fixed table of values over the nodes of a graph, z-scored, whose highest entry is looked for. 1,000 nodes are drawn at
-random, then 1,000 more are chosen one after the other (100 on social networks). Regret is the table's maximum less the best value seen. By the authors'
-protocol the kernel has free coefficients for as many hops as theirs, is trained at the start and every 600 measurements (wind: 500), and one draw from
-the posterior picks the next node (Thompson sampling); here it is learned by L-BFGS with exact solves (theirs: 1,000 steps of Adam, 64 probes, residual 0.01, no
-preconditioner) and its features are free of most of the noise of theirs, so that it says nothing about their estimator. On social networks their walks are run too, noise and all, with
-coefficients that are learned and with random ones, from which theirs start. Our own
-choice leaves family, reach, scales and a trend with the degree to the likelihood, and trains at the same measurements. Both start from the same nodes, seed by seed, as do
-searches without a model. What uniform draws reach in expectation is exact; an oracle reads the table in the order of the function without noise.`,
+		Name: "bayesopt", Title: "Bayesian optimisation (Figure 4, Table 6)", Version: 3,
+		About: `A search for the highest entry of a fixed, standardised table of values at the nodes of a graph, as in Figure 4. 1,000 nodes are measured at
+random, then 1,000 more are chosen one by one (100 on social networks). Regret is the maximum of the table minus the best value measured. In the authors'
+protocol the kernel has free coefficients for as many hops as theirs, is trained at the start and every 600 measurements (wind: 500), and the next node is
+the best one in a posterior draw (Thompson sampling). Here it is learned by L-BFGS with exact solves (theirs: 1,000 steps of Adam, 64 probes, relative residual 0.01, no
+preconditioner), and its features have almost none of the noise of theirs, so it does not test their estimator. On social networks their noisy walks are run too, with
+learned coefficients and with random ones, which are the starting values of theirs. Our
+method chooses family, reach, scales and a trend in the degree by likelihood, and trains at the same measurements. All methods, with and without a model, start from the same nodes
+for a given seed. The expected regret of uniform random draws is exact; the oracle measures nodes in the order of the noise-free function.`,
 		Columns: []Column{
-			{"panel", Key, "as in Figure 4, but g and h are stand-ins for g-twitch and h-youtube; five: a task that the authors ran and did not show"},
+			{"panel", Key, "as in Figure 4, but g and h are stand-ins for g-twitch and h-youtube; five: a task that the authors ran but did not show"},
 			{"task", Key, "graph and function"},
-			{"arm", Key, "what picks nodes"},
-			{"seed", Key, "repetition; of nodes to start from, features and draws"},
-			{"nodes", Number, "of the graph"},
-			{"start", Number, "nodes measured at random before"},
+			{"arm", Key, "method that chooses nodes"},
+			{"seed", Key, "repetition: seed of starting nodes, features and draws"},
+			{"nodes", Number, "nodes of the graph"},
+			{"start", Number, "nodes measured at random first"},
 			{"steps", Number, "nodes chosen"},
 			{"regret_start", Number, "in standard deviations of the table"},
 			{"regret_tenth", Number, "after a tenth of the steps"},
 			{"regret", Number, "after all steps"},
-			{"found_at", Number, "steps until the highest node was found; none: it was not"},
-			{"trainings", Number, "times that hyperparameters were learned"},
-			{"seconds", Cost, "of the whole search, with features"},
+			{"found_at", Number, "steps until the highest node was found; empty: not found"},
+			{"trainings", Number, "number of hyperparameter fits"},
+			{"seconds", Cost, "whole search, with features"},
 			{"train_seconds", Cost, "learning hyperparameters"},
-			{"extend_seconds", Cost, "conditioning on what is new"},
+			{"extend_seconds", Cost, "conditioning on new measurements"},
 			{"pick_seconds", Cost, "drawing and choosing"},
-			{"peak_bytes", Cost, "most bytes of objects in memory"},
+			{"peak_bytes", Cost, "peak of heap objects"},
 		},
 		TimeColumns: []string{"seconds"},
 		Parts:       bayesoptParts,
@@ -53,11 +55,11 @@ searches without a model. What uniform draws reach in expectation is exact; an o
 	}
 }
 
-// arm is a way to pick nodes.
+// arm is a method that chooses nodes.
 type arm struct {
 	key, title string
-	policy     string // of replay.Run; "" for what goes without it
-	social     bool   // on social networks alone
+	policy     string // of replay.Run; "" if it is not used
+	social     bool   // on social networks only
 }
 
 var arms = []arm{
@@ -77,12 +79,12 @@ func armNamed(key string) arm {
 	return arms[slices.IndexFunc(arms, func(a arm) bool { return a.key == key })]
 }
 
-// searchSettings are all that a search depends on.
+// searchSettings are the settings of a part.
 type searchSettings struct {
 	Panel, Data, Arm string
 	Spec             grfgp.Spec
-	Walks, Hops      int  `json:",omitempty"` // of the authors' walks
-	Untrained        bool `json:",omitempty"` // coefficients stay at random
+	Walks, Hops      int  `json:",omitempty"` // of the authors' features
+	Untrained        bool `json:",omitempty"` // coefficients stay at their random starting values
 	Retrain          bayesopt.Schedule
 	Start, Steps     int
 	Seed             uint64
@@ -104,7 +106,7 @@ func bayesoptParts(o Options) []Part {
 			}
 			seeds := o.Repeats(1, 5)
 			if a.key == "uniform" || a.key == "oracle" {
-				seeds = 1 // nothing random
+				seeds = 1 // nothing is random
 			}
 			for seed := range seeds {
 				c := searchPart(p, a, o, uint64(seed), last)
@@ -157,7 +159,7 @@ func searchName(panel, arm string, seed int) string {
 	return fmt.Sprintf("%s-%s-seed%d", panel, arm, seed)
 }
 
-// search replays one arm.
+// search replays one arm with replay.Run.
 func search(ctx context.Context, task *searchTask, s searchSettings, a arm, row Row, progress func(done, total int64)) (*Result, error) {
 	began, memory := time.Now(), watchMemory()
 	g, table, _ := task.ordered()
@@ -173,7 +175,7 @@ func search(ctx context.Context, task *searchTask, s searchSettings, a arm, row 
 		return nil, err
 	}
 	first := sim.Replays[0]
-	curve := make([]float64, 0, s.Steps+1) // from the last node of the start on
+	curve := make([]float64, 0, s.Steps+1) // from the last starting node on
 	for _, point := range first.Curve[s.Start-1:] {
 		curve = append(curve, point.Loss)
 	}
@@ -181,7 +183,7 @@ func search(ctx context.Context, task *searchTask, s searchSettings, a arm, row 
 	return searchResult(row, curve), nil
 }
 
-// searchWalking searches with the authors' own walks.
+// searchWalking searches with the authors' walks.
 func searchWalking(ctx context.Context, task *searchTask, s searchSettings, row Row) (*Result, error) {
 	began, memory := time.Now(), watchMemory()
 	curve, effort, err := followWalks(ctx, task, s)
@@ -193,9 +195,9 @@ func searchWalking(ctx context.Context, task *searchTask, s searchSettings, row 
 	return searchResult(row, curve), nil
 }
 
-// followWalks starts from the same nodes as other searches. Walks are noisy, and the noise
-// adds to the prior variance of a node as its degree grows: where the value is the
-// degree, that alone may lead to the highest, without anything learned.
+// followWalks runs Thompson sampling with the authors' features, from the same nodes as other
+// searches. The noise of walks adds prior variance that grows with the degree of a node:
+// where the value is the degree, that alone may find the highest node, without learning.
 func followWalks(ctx context.Context, task *searchTask, s searchSettings) ([]float64, bayesopt.Effort, error) {
 	none := bayesopt.Effort{}
 	f, err := authorsFeatures(ctx, task.graph, s.Walks, s.Hops, s.Seed)
@@ -210,12 +212,8 @@ func followWalks(ctx context.Context, task *searchTask, s searchSettings) ([]flo
 	if err != nil {
 		return nil, none, err
 	}
-	start, err := startOf(ctx, task, s)
-	if err != nil {
-		return nil, none, err
-	}
 	most, best := slices.Max(task.table), math.Inf(-1)
-	for _, i := range start {
+	for _, i := range startOf(task, s) {
 		best = max(best, task.table[i])
 		if err := o.Tell(i, task.table[i]); err != nil {
 			return nil, none, err
@@ -230,26 +228,22 @@ func followWalks(ctx context.Context, task *searchTask, s searchSettings) ([]flo
 	return curve, o.Effort(), err
 }
 
-// startOf returns the nodes that all searches of a seed start from.
-func startOf(ctx context.Context, task *searchTask, s searchSettings) ([]int, error) {
-	g, table, was := task.ordered()
-	sim, err := replay.Run(ctx, g, table, grfgp.Spec{}, replay.Options{
-		Goal: bayesopt.Maximize, Policies: []replay.Policy{{Name: "random", Policy: bayesopt.Random{}}}, Start: s.Start, Steps: 1, Seeds: 1, Seed: s.Seed,
-	})
-	if err != nil {
-		return nil, err
-	}
-	return at(was, sim.Replays[0].Nodes[:s.Start]), nil
+// startOf returns the nodes that all searches of a seed start from. It draws them as
+// replay.Run does.
+func startOf(task *searchTask, s searchSettings) []int {
+	_, _, was := task.ordered()
+	random := rand.New(rng.New(s.Seed, "simulate start", 0))
+	return at(was, random.Perm(len(was))[:s.Start])
 }
 
-// costs fills in what a search took.
+// costs sets the cost columns.
 func costs(row Row, began time.Time, peak float64, e bayesopt.Effort) {
 	row["trainings"] = e.Trainings
 	row["seconds"], row["peak_bytes"] = time.Since(began).Seconds(), peak
 	row["train_seconds"], row["extend_seconds"], row["pick_seconds"] = e.Train.Seconds(), e.Extend.Seconds(), e.Pick.Seconds()
 }
 
-// uniform is the regret to expect of nodes drawn uniformly.
+// uniform returns the expected regret of nodes drawn uniformly at random.
 func uniform(ctx context.Context, task *searchTask, s searchSettings, row Row) (*Result, error) {
 	g, table, _ := task.ordered()
 	sim, err := replay.Run(ctx, g, table, grfgp.Spec{}, replay.Options{
@@ -267,13 +261,12 @@ func uniform(ctx context.Context, task *searchTask, s searchSettings, row Row) (
 	return r, nil
 }
 
-// oracle reads the table in the order of the function without noise, and needs no
-// nodes to start from.
+// oracle measures nodes in the order of the noise-free function, without starting nodes.
 func oracle(task *searchTask, s searchSettings, row Row) *Result {
 	order := allNodes(len(task.truth))
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(task.truth[j], task.truth[i]) })
 	most, best := slices.Max(task.table), task.table[order[0]]
-	curve := []float64{most - best} // before its first step it has read the top of the function
+	curve := []float64{most - best} // with the maximum of the function measured before the first step
 	for _, i := range order[:s.Steps] {
 		best = max(best, task.table[i])
 		curve = append(curve, most-best)
@@ -282,8 +275,8 @@ func oracle(task *searchTask, s searchSettings, row Row) *Result {
 	return searchResult(row, curve)
 }
 
-// searched is a search whose regret after 0, 1, … steps is known. The curve is
-// kept where it changes.
+// searchResult is the result of a search with the given regret after 0, 1, … steps. Only
+// the changes of the curve are stored.
 func searchResult(row Row, curve []float64) *Result {
 	steps := len(curve) - 1
 	row["regret_start"], row["regret_tenth"], row["regret"] = curve[0], curve[steps/10], curve[steps]
@@ -299,7 +292,7 @@ func searchResult(row Row, curve []float64) *Result {
 	return r
 }
 
-// unfolded is the curve that searched has kept.
+// curveOf returns the curve that searchResult stored.
 func curveOf(r *Results, part string) []float64 {
 	steps, at, regret := r.Array(part, "steps"), r.Array(part, "at"), r.Array(part, "regret")
 	if len(steps) == 0 {

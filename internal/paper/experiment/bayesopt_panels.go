@@ -12,29 +12,28 @@ import (
 	"grfgp/internal/paper/objective"
 )
 
-// panel is a task of the paper's Figure 4: find the highest entry of a table over
-// the nodes of a graph.
+// panel is a task of the paper's Figure 4: to find the highest entry of a table of values
+// at the nodes of a graph.
 type panel struct {
-	key    string // for parts and rows: a letter as in the figure, mostly
+	key    string // in names of parts and in rows: mostly a letter as in the figure
 	title  string
 	data   string // name of the data set, if any
-	forSet string // set that data stands in for
+	forSet string // data set that data is a stand-in for
 	steps  int
 	hops   int     // of the authors' learnable kernel
-	walks  int     // theirs
-	every  int     // measurements between two of their trainings
-	turn   int     // small ones run first; rows keep this order whatever work is said to be
-	work   float64 // seconds of a search with a model of our own
+	walks  int     // per node, of the authors
+	every  int     // measurements between two trainings
+	turn   int     // order of execution: small panels first
+	work   float64 // seconds of a search with our method
 	quick  bool
 	social bool
-	paper  map[string]float64 // final regret by arm
-	means  map[string]float64 // regret over all iterations, where the authors' files have no other
-	note   string             // what differs
+	paper  map[string]float64 // final regret by method
+	means  map[string]float64 // mean regret over all iterations, if the authors' files have no other
+	note   string             // differences from the paper
 	load   func(context.Context) (*searchTask, error)
 }
 
-// searchTask is a table to search. Truth is the function without noise, nil where
-// nobody knows it.
+// searchTask is a table to search. Truth is the noise-free function, nil if unknown.
 type searchTask struct {
 	graph        *graph.Graph
 	table, truth []float64
@@ -51,14 +50,14 @@ func (t *searchTask) ordered() (g *graph.Graph, table []float64, was []int) {
 	return g, at(t.table, was), was
 }
 
-// regrets are the paper's, of its method and of searches without a model.
+// regrets holds the paper's regrets of its method and of searches without a model.
 func regrets(authors, bfs, dfs, random float64) map[string]float64 {
 	return map[string]float64{"authors": authors, "bfs": bfs, "dfs": dfs, "random": random}
 }
 
-// panels are those of the figure, in its order, and the five peaks that the
-// authors' saved runs have and the paper has not. Behind Twitch and YouTube, which
-// are not to be had everywhere, come their stand-ins.
+// panels returns the panels of the figure, in its order, and the task with five peaks, which
+// is in the authors' saved runs but not in the paper. Twitch and YouTube are followed by
+// their stand-ins.
 func panels(store dataset.Store) []panel {
 	made := func(f func() (*objective.Task, error)) func(context.Context) (*searchTask, error) {
 		return func(context.Context) (*searchTask, error) {
@@ -107,7 +106,7 @@ func panels(store dataset.Store) []panel {
 	return all
 }
 
-// short is the name of a set in tables.
+// short is the name of a data set in tables.
 func short(name string) string {
 	set, err := dataset.Named(name)
 	if err != nil {
@@ -116,8 +115,8 @@ func short(name string) string {
 	return set.Short
 }
 
-// ready says what keeps the panel from running: that its data is not here, or, for a
-// stand-in, that the set itself is.
+// ready returns Part.Ready: data must be on this machine, and a stand-in is superseded if
+// the data set that it replaces is.
 func (p panel) ready(store dataset.Store) func() error {
 	if p.data == "" {
 		return nil
@@ -131,7 +130,7 @@ func (p panel) ready(store dataset.Store) func() error {
 	}
 }
 
-// socialPanel has the logarithm of the degree as its table.
+// socialPanel loads a task with the logarithm of the degree as values.
 func socialPanel(store dataset.Store, name string) func(context.Context) (*searchTask, error) {
 	return func(ctx context.Context) (*searchTask, error) {
 		set, err := dataset.Named(name)
@@ -150,7 +149,7 @@ func socialPanel(store dataset.Store, name string) func(context.Context) (*searc
 	}
 }
 
-// windPanel has the speed of the wind as its table.
+// windPanel loads a task with the wind speed as values.
 func windPanel(store dataset.Store, level int) func(context.Context) (*searchTask, error) {
 	return func(ctx context.Context) (*searchTask, error) {
 		w, err := store.Wind(ctx)
@@ -165,7 +164,7 @@ func windPanel(store dataset.Store, level int) func(context.Context) (*searchTas
 	}
 }
 
-// standardised returns z-scores over all nodes.
+// standardised returns z-scores.
 func standardised(y []float64) []float64 {
 	mean, sd := stat.PopMeanStdDev(y, nil)
 	z := make([]float64, len(y))
@@ -175,8 +174,8 @@ func standardised(y []float64) []float64 {
 	return z
 }
 
-// lastTask keeps the task that was loaded last: parts of a panel follow each
-// other, and a million nodes are not kept for longer than needed.
+// lastTask caches the last loaded task: parts of a panel follow each other, and only one
+// large graph is in memory at a time.
 type lastTask struct {
 	mu   sync.Mutex
 	key  string

@@ -14,8 +14,8 @@ import (
 func showBayesopt(o Options, r *Results) (*Section, error) {
 	section := &Section{}
 	all := Table{Title: "Regret after all steps, mean ± standard error", Head: []string{"panel", "nodes", "seeds"},
-		Note: "In brackets: of so many seeds, where these are not all. Uniform: the exact expectation of as many uniform draws, ± its standard deviation from one search to another. Oracle: the table read in the order of the function without noise, with no nodes to start from. Highest degree: on social networks the value is the logarithm of the degree, which whoever holds the graph knows."}
-	costs := Table{Title: "What a search took, mean over seeds", Head: []string{"panel", "arm", "seconds", "training", "extending", "picking", "trainings", "peak MB"}}
+		Note: "In brackets: the number of seeds, if some are missing. Uniform: the exact expectation for as many uniform draws ± the standard deviation between searches. Oracle: nodes measured in the order of the noise-free function, without starting nodes. Highest degree: on social networks the value is the logarithm of the degree, which is known from the graph."}
+	costs := Table{Title: "Cost of a search, mean over seeds", Head: []string{"panel", "arm", "seconds", "training", "conditioning", "choosing", "trainings", "peak MB"}}
 	for _, a := range arms {
 		all.Head = append(all.Head, a.title)
 	}
@@ -37,11 +37,11 @@ func showBayesopt(o Options, r *Results) (*Section, error) {
 		for _, a := range arms {
 			s := rows.Where("arm", a.key).Over("regret").withSE()
 			if sd := r.Array(searchName(p.key, a.key, 0), "sd"); len(sd) == 1 {
-				s = Spread{s.Mean, sd[0], 2} // known, not estimated
+				s = Spread{s.Mean, sd[0], 2} // exact, not estimated
 			}
 			text := s.Fixed(3)
 			if a.policy != "" && s.N > 0 && fmt.Sprint(s.N) != line[2] {
-				text += fmt.Sprintf(" (%d)", s.N) // an unfinished arm
+				text += fmt.Sprintf(" (%d)", s.N) // some seeds are missing
 			}
 			line = append(line, text)
 		}
@@ -60,10 +60,10 @@ func showBayesopt(o Options, r *Results) (*Section, error) {
 		}
 		charts = append(charts, p.chart(r, rows))
 	}
-	final := Compare("Final regret, mean ± standard error", "The authors' runs: their method / BFS / DFS / random after as many steps, as once read from the saved runs behind Figure 4; the paper prints no numbers, and the summaries that are public "+
-		"have the mean, least and largest regret over all iterations alone, so that they cannot be computed again from these. "+
-		"Nodes to start from differ from theirs, so their searches without a model and ours do too. By the authors' kernel is meant: their hops and schedule, with features that are practically exact in place of their walks and L-BFGS in place of Adam, "+
-		"so that it says nothing about their estimator; on social networks it is their walks, noise and all, with L-BFGS.", beside...).withSource("authors' runs")
+	final := Compare("Final regret, mean ± standard error", "The authors' runs: their method / BFS / DFS / random after the same number of steps, read from the saved runs behind Figure 4. The paper prints no numbers, and the public summaries "+
+		"have only the mean, minimum and maximum regret over all iterations. "+
+		"Starting nodes differ from theirs, so searches without a model differ too. The authors' kernel has their hops and training schedule, with practically exact features instead of their walks and L-BFGS instead of Adam, "+
+		"so it does not test their estimator; on social networks it uses their noisy walks, with L-BFGS.", beside...).withSource("authors' runs")
 	final.Head[2] = "ours, authors' kernel: exact features, L-BFGS (social networks: their walks, L-BFGS)"
 	sizes, err := graphSizes(shown)
 	if err != nil {
@@ -71,15 +71,15 @@ func showBayesopt(o Options, r *Results) (*Section, error) {
 	}
 	section.Tables = []Table{final, all, costs, sizes}
 	section.Figures = nonEmpty(Figure{Name: "panels", Wide: true, Picture: plot.Shared("Regret against steps", 4, charts...),
-		Caption: "Figure 4: panels a to k as in the paper, and the task of five peaks that it does not show. Regret in standard deviations of the table; bands are one standard error over seeds."})
+		Caption: "As Figure 4: panels a to k of the paper, and the task with five peaks, which it does not show. Regret is in standard deviations of the table; bands are one standard error over seeds."})
 	if len(missing) > 0 && !o.Quick {
-		section.Findings = append(section.Findings, "Not run, for want of data: "+strings.Join(missing, ", ")+"; 'grfgp dataset list' says how to get it.")
+		section.Findings = append(section.Findings, "Not run because data is missing: "+strings.Join(missing, ", ")+"; 'grfgp dataset list' says how to get it.")
 	}
 	section.Findings = append(section.Findings, bayesoptFindings(r.Rows)...)
 	return section, nil
 }
 
-// name is how tables call the panel.
+// name is the panel's name in tables.
 func (p panel) name() string {
 	if letter, _, _ := strings.Cut(p.key, "-"); len(letter) == 1 {
 		return letter + " " + p.title
@@ -87,7 +87,7 @@ func (p panel) name() string {
 	return p.title
 }
 
-// papers are the authors' regrets.
+// papers lists the authors' regrets.
 func (p panel) papers() string {
 	switch {
 	case p.paper == nil:
@@ -98,7 +98,7 @@ func (p panel) papers() string {
 	return fourRegrets(p.paper)
 }
 
-// fourRegrets are those of the authors' method and of searches without a model.
+// fourRegrets formats the regrets of the authors' method and of searches without a model.
 func fourRegrets(of map[string]float64) string {
 	var all []string
 	for _, a := range []string{"authors", "bfs", "dfs", "random"} {
@@ -107,30 +107,30 @@ func fourRegrets(of map[string]float64) string {
 	return strings.Join(all, " / ")
 }
 
-// differs says what the numbers of a panel do not have in common.
+// differs describes how the numbers of a panel differ.
 func (p panel) differs(r *Results, rows Rows) string {
 	var all []string
 	if p.note != "" {
 		all = append(all, p.note)
 	}
 	if p.means != nil {
-		all = append(all, fmt.Sprintf("the authors' summary bo_results_20250917_003320 has regret averaged over all iterations and seeds, 3,000 of them together: %s; "+
-			"ours averaged over the steps: authors' kernel %s, clean %s", fourRegrets(p.means), p.meanRegret(r, rows, "authors"), p.meanRegret(r, rows, "ours")))
+		all = append(all, fmt.Sprintf("the authors' summary bo_results_20250917_003320 has the regret averaged over all iterations and seeds, 3,000 in total: %s; "+
+			"ours averaged over steps: authors' kernel %s, clean %s", fourRegrets(p.means), p.meanRegret(r, rows, "authors"), p.meanRegret(r, rows, "ours")))
 	}
 	if steps := rows.Over("steps").Mean; steps < float64(p.steps) {
 		all = append(all, fmt.Sprintf("a quick run of %.0f steps", steps))
 	}
 	if free := rows.Where("arm", "authors").Over("regret"); p.social && free.N > 0 {
-		all = append(all, fmt.Sprintf("authors' protocol with their walks; with the same kernel free of noise %s, with their walks and random coefficients %s",
+		all = append(all, fmt.Sprintf("authors' protocol with their walks; with the same kernel and practically exact features %s, with their walks and random coefficients %s",
 			free.withSE().Fixed(3), rows.Where("arm", "untrained").Over("regret").withSE().Fixed(3)))
 	}
 	if p.data == "wind" {
-		all = append(all, "the grid with all edges alike, not weighted by distance")
+		all = append(all, "the grid with equal edge weights, not weighted by distance")
 	}
 	return strings.Join(all, "; ")
 }
 
-// theirs is the arm by the authors' protocol.
+// theirs is the arm with the authors' protocol.
 func (p panel) theirs() string {
 	if p.social {
 		return "walks"
@@ -138,7 +138,7 @@ func (p panel) theirs() string {
 	return "authors"
 }
 
-// meanRegret is the regret over all steps of an arm, mean ± standard error.
+// meanRegret formats the mean regret over all steps of an arm ± standard error over seeds.
 func (p panel) meanRegret(r *Results, rows Rows, arm string) string {
 	var all []float64
 	for _, row := range rows.Where("arm", arm) {
@@ -149,10 +149,10 @@ func (p panel) meanRegret(r *Results, rows Rows, arm string) string {
 	return SpreadOf(all).withSE().Fixed(3)
 }
 
-// paperSizes is Table 6: nodes, edges and the highest degree.
+// paperSizes is Table 6: nodes, edges and highest degree.
 var paperSizes = map[string][3]int{"youtube": {1134890, 2987624, 28754}, "facebook": {22470, 171002, 709}, "twitch": {168114, 6797557, 35279}, "enron": {36652, 183831, 1383}}
 
-// graphSizes is Table 6 beside the graphs that were searched.
+// graphSizes compares Table 6 with our graphs.
 func graphSizes(shown []panel) (Table, error) {
 	t := Table{Title: "Social networks (Table 6): nodes / edges / highest degree", Head: []string{"", "paper", "here", "what differs"}}
 	for _, p := range shown {
@@ -175,8 +175,8 @@ func graphSizes(shown []panel) (Table, error) {
 	return t, nil
 }
 
-// armLines are how arms are drawn, the first on top. Searches that start from the
-// same nodes lie upon each other for a while, so their dashes differ.
+// armLines are the line styles of the arms, the first on top. Curves that start from the
+// same nodes overlap at first, so their dashes differ.
 var armLines = []struct {
 	key  string
 	line plot.Line
@@ -193,7 +193,7 @@ var armLines = []struct {
 	{"oracle", plot.Line{Steps: true, Dash: plot.Dotted}},
 }
 
-// chart draws the regret of all arms; one without results keeps its colour.
+// chart draws the regret of all arms; colours do not depend on which arms have results.
 func (p panel) chart(r *Results, rows Rows) plot.Chart {
 	c := plot.Chart{Title: p.name(), X: "steps", Y: "regret", Zero: true, Small: true}
 	for _, a := range armLines {
@@ -219,8 +219,8 @@ func (p panel) chart(r *Results, rows Rows) plot.Chart {
 	return c
 }
 
-// bayesoptFindings say where ours ends below each of the others, beyond chance: on
-// the paper's panels, and on tasks that the paper has not.
+// bayesoptFindings lists where our final regret is significantly below that of others: on
+// the paper's panels, and on other tasks.
 func bayesoptFindings(rows Rows) []string {
 	var found []string
 	for _, paper := range []bool{true, false} {
@@ -251,9 +251,9 @@ func bayesoptFindings(rows Rows) []string {
 			}
 			what := "panels"
 			if !paper {
-				what = "tasks that the paper has not:"
+				what = "tasks that are not in the paper:"
 			}
-			found = append(found, fmt.Sprintf("Against %s, ours ends lower by more than two standard errors on %s %s, higher on %s, and within them on %s.",
+			found = append(found, fmt.Sprintf("Compared with %s, the final regret of our method is lower by more than two standard errors on %s %s, higher on %s, and within two standard errors on %s.",
 				against.title, what, list(better), list(worse), list(even)))
 		}
 	}

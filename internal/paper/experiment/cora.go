@@ -22,20 +22,20 @@ import (
 func cora() *Experiment {
 	return &Experiment{
 		Name: "cora", Title: "Topics of papers (Table 7)", Version: 3,
-		About: `The largest component of the citation network Cora: 2,485 papers in seven topics, 80 % of them labelled, by citations alone. The paper says softmax; its code has
-the RobustMax likelihood with 994 inducing nodes, walks on the Laplacian with four free coefficients, and five seeds of one split, of which all 1,988 labels are used. Here
-that likelihood and as many inducing nodes are run on their split with their features and with exact kernels; beside it their features with 300 inducing nodes, and with a Dirichlet process. The clean protocol has ten random splits beside theirs,
-kernels that are all trained (the paper's diffusion baseline took five steps), and log score and calibration beside accuracy: the standard error of one test set of 497 papers is
-1.5 points. NLL is the mean negative log probability of the right topic; ECE the mean distance, over 15 bins, of the highest probability from how often it is right.`,
+		About: `Classification of papers by citations alone, on the largest component of the citation network Cora: 2,485 papers in seven topics, 80 % of them labelled. The paper states a softmax likelihood; its code uses
+the RobustMax likelihood with 994 inducing nodes, walks on the Laplacian with four free coefficients, and five seeds on one split with 1,988 labels. Here
+that likelihood, with as many inducing nodes, is run on their split with their features and with exact kernels; for comparison, their features are also run with 300 inducing nodes, and with regression on Dirichlet labels. The clean protocol adds ten random splits,
+trains all kernels until they converge (the paper's diffusion baseline took five steps), and reports log score and calibration besides accuracy: on one test set of 497 papers the standard error of accuracy is
+1.5 points. NLL is the mean negative log probability of the true topic; ECE (expected calibration error) is the mean difference, over 15 bins, between the highest probability and the accuracy.`,
 		Columns: []Column{
 			{"arm", Key, "model"},
-			{"split", Key, "authors: that of the paper; otherwise a number"},
-			{"seed", Key, "of walks and starts"},
-			{"accuracy", Number, "% of test papers"},
+			{"split", Key, "authors: the paper's split; otherwise the number of a random split"},
+			{"seed", Key, "seed of walks and starting values"},
+			{"accuracy", Number, "% of test papers classified correctly"},
 			{"nll", Number, "nats"},
-			{"ece", Number, "of 1"},
-			{"density", Number, "% of entries of the features that are stored; none: no features"},
-			{"seconds", Cost, "walks, learning and predicting"},
+			{"ece", Number, "expected calibration error, between 0 and 1"},
+			{"density", Number, "share of stored entries of the features in %; empty: no features"},
+			{"seconds", Cost, "sampling walks, learning and predicting"},
 		},
 		TimeColumns: []string{"seconds"},
 		Parts:       coraParts,
@@ -43,17 +43,17 @@ kernels that are all trained (the paper's diffusion baseline took five steps), a
 	}
 }
 
-// topicArm is a model of topics.
+// topicArm is a compared method.
 type topicArm struct {
 	key    string
 	spec   grfgp.Spec
 	method gp.ClassMethod
-	splits int // random ones, beside the authors'
-	few    int // labels of each class that are given, all others predicted; 0: 80 % of all
+	splits int // random splits, in addition to the authors'
+	few    int // training labels per class; 0: 80 % of all nodes
 	work   float64
 }
 
-// coraFeatures are features at a quarter of the paper's density.
+// coraFeatures samples features with a quarter of the paper's density.
 var coraFeatures = grfgp.Spec{Method: "grf", Family: "matern", Nu: 2, Scales: "one", Walks: 40, Hops: 10}
 
 var topicArms = []topicArm{
@@ -69,8 +69,8 @@ var topicArms = []topicArm{
 	{"spreading, 20 labels a class", grfgp.Spec{}, gp.Spreading, 20, 20, 1},
 }
 
-// The arms with the authors' features, and those with the paper's likelihood and as
-// many inducing nodes.
+// Arms with the authors' features, and arms with the paper's likelihood and number of
+// inducing nodes.
 const (
 	authorsRobustMax = "authors' features, RobustMax"
 	authorsDirichlet = "authors' features, Dirichlet"
@@ -81,19 +81,19 @@ const (
 	paperMatern    = "matern, RobustMax, 994 inducing nodes"
 )
 
-// paperKernels are the exact kernels of the arms with the paper's likelihood, as they
-// are: variances go with the degree, and all nodes reach all others.
+// paperKernels are the exact kernels of the arms with the paper's likelihood, without unit
+// variance: prior variances depend on the degree.
 var paperKernels = map[string]kernel.Spectrum{paperDiffusion: kernel.Diffusion{}, paperMatern: kernel.Matern{Nu: 2}}
 
-// topicSettings are all that a result depends on.
+// topicSettings are the settings of a part.
 type topicSettings struct {
 	Arm      string
 	Spec     grfgp.Spec
 	Method   gp.ClassMethod
-	Walks    int `json:",omitempty"` // of the authors' features
+	Walks    int `json:",omitempty"` // per node, of the authors' features
 	Hops     int `json:",omitempty"`
 	Inducing int `json:",omitempty"`
-	Few      int `json:",omitempty"` // labels of each class
+	Few      int `json:",omitempty"` // training labels per class
 	Split    int // −1: the authors'
 	Seed     uint64
 }
@@ -129,7 +129,7 @@ func coraParts(o Options) []Part {
 		}
 	}
 	if !o.Quick {
-		for _, arm := range []string{paperDiffusion, paperMatern} { // with nothing random
+		for _, arm := range []string{paperDiffusion, paperMatern} { // nothing is random
 			add(topicSettings{Arm: arm, Method: gp.RobustMax, Inducing: paperInducing, Split: -1, Seed: o.Seed}, 120)
 		}
 		for seed := range o.Repeats(1, 5) {
@@ -158,7 +158,7 @@ func (s topicSettings) name() string {
 	return fmt.Sprintf("%s-%s-seed%d", slug(s.Arm), s.split(), s.Seed)
 }
 
-// run fits one arm to one split.
+// run fits one arm on one split.
 func (s topicSettings) run(ctx context.Context, c *dataset.Cora) (*Result, error) {
 	train, test := s.divide(c)
 	labels := gp.Labels{Nodes: train, Class: classesAt(c, train), Classes: len(c.Classes)}
@@ -179,19 +179,19 @@ func (s topicSettings) run(ctx context.Context, c *dataset.Cora) (*Result, error
 	}
 	score := crossval.ScoreClasses(p, classesAt(c, test))
 	row["accuracy"], row["nll"], row["ece"], row["seconds"] = 100*score.Accuracy, score.NLL, score.ECE, time.Since(began).Seconds()
-	if s.Spec.Method == "grf" { // not timed: the model has samples of its own
+	if s.Spec.Method == "grf" { // not timed: the model samples its own features
 		if row["density"], err = s.cleanDensity(ctx, c.Graph); err != nil {
 			return nil, err
 		}
 	}
 	r := &Result{Rows: []Row{row}}
 	if s.Split < 0 && s.Walks == 0 && s.Inducing == 0 {
-		r.Arrays = map[string][]float64{"probabilities": p.RawMatrix().Data} // a row for each test paper
+		r.Arrays = map[string][]float64{"probabilities": p.RawMatrix().Data} // one row per test paper
 	}
 	return r, nil
 }
 
-// divide parts the papers into labelled ones and those to predict.
+// divide returns the training and test nodes.
 func (s topicSettings) divide(c *dataset.Cora) (train, test []int) {
 	if train, test = c.AuthorsSplit(); s.Split < 0 {
 		return train, test
@@ -220,7 +220,7 @@ func classesAt(c *dataset.Cora, nodes []int) []int {
 	return classes
 }
 
-// clean is one of our own models.
+// clean fits one of our models.
 func (s topicSettings) clean(ctx context.Context, g *graph.Graph, labels gp.Labels, test []int) (*mat.Dense, error) {
 	g = g.Ordered()
 	number := g.InputOrder()
@@ -232,7 +232,7 @@ func (s topicSettings) clean(ctx context.Context, g *graph.Graph, labels gp.Labe
 	return c.Probabilities(ctx, at(number, test))
 }
 
-// cleanDensity is that of the features of a model of our own.
+// cleanDensity is the density of the features of one of our models.
 func (s topicSettings) cleanDensity(ctx context.Context, g *graph.Graph) (float64, error) {
 	opts := walk.Default()
 	opts.MaxLen, opts.Walks, opts.Budget, opts.Seed = s.Spec.Hops, s.Spec.Walks, 2*s.Spec.Walks, s.Spec.Seed
@@ -244,12 +244,12 @@ func (s topicSettings) cleanDensity(ctx context.Context, g *graph.Graph) (float6
 	return density(f), nil
 }
 
-// density is the share of entries that are stored, in %.
+// density is the share of stored entries, in %.
 func density(f *walk.Features) float64 {
 	return 100 * float64(f.Size().Entries) / float64(f.Nodes()) / float64(f.Nodes())
 }
 
-// authors is their kernel with one of our likelihoods.
+// authors fits the authors' features with one of our likelihoods.
 func (s topicSettings) authors(ctx context.Context, g *graph.Graph, labels gp.Labels, test []int, row Row) (*mat.Dense, error) {
 	f, err := authorsFeatures(ctx, g, s.Walks, s.Hops, s.Seed)
 	if err != nil {
@@ -263,7 +263,7 @@ func (s topicSettings) authors(ctx context.Context, g *graph.Graph, labels gp.La
 	return s.predict(ctx, k, labels, test, randomStart(s.Hops, s.Seed))
 }
 
-// exact is an exact kernel, as it is, with the paper's likelihood.
+// exact fits an exact kernel with the paper's likelihood.
 func (s topicSettings) exact(ctx context.Context, g *graph.Graph, labels gp.Labels, test []int) (*mat.Dense, error) {
 	k, err := kernel.NewDense(g.Normalized(graph.NormalizedAdjacency), paperKernels[s.Arm])
 	if err != nil {
@@ -272,7 +272,7 @@ func (s topicSettings) exact(ctx context.Context, g *graph.Graph, labels gp.Labe
 	return s.predict(ctx, k, labels, test, nil)
 }
 
-// predict fits a kernel as it is, and returns the chances at the test nodes.
+// predict fits a kernel and returns class probabilities at the test nodes.
 func (s topicSettings) predict(ctx context.Context, k kernel.Kernel, labels gp.Labels, test []int, starts [][]float64) (*mat.Dense, error) {
 	c, _, err := gp.Classify(ctx, k, labels, gp.ClassifyOptions{Method: s.Method, Inducing: s.Inducing, Starts: starts, Seed: s.Seed})
 	if err != nil {

@@ -19,29 +19,29 @@ func showCora(o Options, r *Results) (*Section, error) {
 		return r.Rows.Where("arm", arm).Where("split", "authors").Over("accuracy").Fixed(2)
 	}
 	clean := func(arm string) string { return randomSplits(r.Rows, arm).Over("accuracy").withSE().Fixed(2) }
-	theirFeatures := "paper's likelihood: their features, inducing nodes chosen by their variance, not at random; with 300 of them " + theirs(authorsRobustMax) + "; Dirichlet: their features; random splits: ours, of 5 % density, in the shape of Matérn"
+	theirFeatures := "paper's likelihood: their features, with inducing nodes chosen by variance instead of at random; with 300 inducing nodes " + theirs(authorsRobustMax) + "; Dirichlet: their features; random splits: our features of 5 % density with Matérn coefficients"
 	if o.Quick {
-		theirFeatures += "; a sixteenth of their walks"
+		theirFeatures += "; with a sixteenth of their walks"
 	}
 	t := Table{
 		Title: "Accuracy in %",
 		Head:  []string{"", "paper", "ours, paper's likelihood (RobustMax, 994 inducing nodes), authors' split", "ours, Dirichlet, authors' split", "ours, Dirichlet, random splits", "what differs"},
 		Rows: [][]string{
-			{"diffusion, exact", "85.31 ± 0.61", theirs(paperDiffusion), theirs("diffusion, Dirichlet"), clean("diffusion, Dirichlet"), "the paper's was trained for five steps; all of ours until they converged; Dirichlet: the same variance at all nodes"},
+			{"diffusion, exact", "85.31 ± 0.61", theirs(paperDiffusion), theirs("diffusion, Dirichlet"), clean("diffusion, Dirichlet"), "the paper's kernel was trained for five steps, ours until convergence; Dirichlet: unit variance"},
 			{"features", "87.04 ± 0.53", theirs(paperFeatures), theirs(authorsDirichlet), clean("features, Dirichlet"), theirFeatures},
-			{"Matérn, exact", "86.72 ± 0.31", theirs(paperMatern), theirs("matern, Dirichlet"), clean("matern, Dirichlet"), "ν = 2; Dirichlet: the same variance at all nodes"},
-			{"grfgp by itself", "–", "–", theirs("auto"), clean("auto"), "not in the paper"},
-			{"label spreading", "–", "–", theirs("spreading"), clean("spreading"), "not in the paper: nothing is learned but its reach"},
+			{"Matérn, exact", "86.72 ± 0.31", theirs(paperMatern), theirs("matern, Dirichlet"), clean("matern, Dirichlet"), "ν = 2; Dirichlet: unit variance"},
+			{"grfgp without settings", "–", "–", theirs("auto"), clean("auto"), "not in the paper"},
+			{"label spreading", "–", "–", theirs("spreading"), clean("spreading"), "not in the paper; its only hyperparameter is its reach"},
 		},
-		Note: "The paper and ours on the authors' split: mean ± standard deviation over seeds, of which our exact kernels and label spreading need but one. Random splits: mean ± standard error over splits. " +
-			"By the paper's likelihood q is climbed by natural gradients, and hyperparameters by a few steps of Adam from a Dirichlet fit; the authors take 1,000 steps of Adam for all of them.",
+		Note: "The paper, and ours on the authors' split: mean ± standard deviation over seeds; our exact kernels and label spreading are deterministic. Random splits: mean ± standard error over splits. " +
+			"With the paper's likelihood, the variational distribution is optimised by natural gradients, and hyperparameters by a few steps of Adam from a fit to Dirichlet labels; the authors take 1,000 steps of Adam for all parameters.",
 	}
 	section := &Section{Tables: []Table{t, topicTable(r)}, Findings: coraFindings(r.Rows)}
 	figures, err := coraFigures(o, r)
-	return section, section.add("the network and the reliability of its topics", "cora", nil, figures, err)
+	return section, section.add("the network and the reliability of its predictions", "cora", nil, figures, err)
 }
 
-// randomSplits are the rows of an arm that are not of the authors' split.
+// randomSplits returns the rows of an arm on random splits.
 func randomSplits(rows Rows, arm string) (random Rows) {
 	for _, row := range rows.Where("arm", arm) {
 		if row.Text("split") != "authors" {
@@ -51,10 +51,10 @@ func randomSplits(rows Rows, arm string) (random Rows) {
 	return random
 }
 
-// topicTable has every arm with log score and calibration.
+// topicTable lists all arms with log score and calibration.
 func topicTable(r *Results) Table {
-	t := Table{Title: "Accuracy, log score and calibration", Head: []string{"arm", "splits", "runs", "accuracy, %", "NLL", "ECE", "density, %", "seconds a run"},
-		Note: "± is the standard error over runs; on the authors' split they differ by the seed of walks and starts alone."}
+	t := Table{Title: "Accuracy, log score and calibration", Head: []string{"arm", "splits", "runs", "accuracy, %", "NLL", "ECE", "density, %", "seconds per run"},
+		Note: "± is the standard error over runs; on the authors' split, runs differ only in the seed of walks and starting values."}
 	line := func(arm, splits string, rows Rows) {
 		if len(rows) == 0 {
 			return
@@ -73,15 +73,15 @@ func topicTable(r *Results) Table {
 	return t
 }
 
-// coraFigures draw the network, what is predicted wrongly, and how far to trust
-// probabilities, on the authors' split.
+// coraFigures draws the network, wrong predictions, and a reliability diagram, on the
+// authors' split.
 func coraFigures(o Options, r *Results) ([]Figure, error) {
 	arm := "auto"
 	if o.Quick {
 		arm = "features, Dirichlet"
 	}
-	chances := r.Array(topicSettings{Arm: arm, Split: -1, Seed: o.Seed}.name(), "probabilities")
-	if chances == nil {
+	probabilities := r.Array(topicSettings{Arm: arm, Split: -1, Seed: o.Seed}.name(), "probabilities")
+	if probabilities == nil {
 		return nil, nil
 	}
 	c, err := dataset.Default().Cora(context.Background())
@@ -89,7 +89,7 @@ func coraFigures(o Options, r *Results) ([]Figure, error) {
 		return nil, err
 	}
 	_, test := c.AuthorsSplit()
-	p := mat.NewDense(len(test), len(c.Classes), chances)
+	p := mat.NewDense(len(test), len(c.Classes), probabilities)
 	class := classesAt(c, test)
 	const labelled, right, wrong = 0, 1, 2
 	topics, outcome, errors := make([]float64, len(c.Class)), make([]float64, len(c.Class)), 0
@@ -120,13 +120,13 @@ func coraFigures(o Options, r *Results) ([]Figure, error) {
 	return []Figure{
 		{Name: "graph", Wide: true, Picture: plot.Panels("", 2,
 			draw(plot.MapData{Title: "Topics of papers", Values: topics, Classes: names}),
-			draw(plot.MapData{Title: "Predictions (" + arm + ")", Values: outcome, Classes: []string{"labelled", "predicted right", "predicted wrongly"}, Looks: []plot.Look{plot.Small, plot.Faded, plot.Strong}})),
-			Caption: fmt.Sprintf("Figure 11 again: Cora, drawn by its citations. Left, the true topics; right, what is made of the %d papers of the authors' test set, of which %d are predicted wrongly.", len(test), errors)},
-		{Name: "reliability", Caption: "How often the likeliest topic is right, by how likely it was said to be; the authors' test set.", Picture: plot.Reliability("Reliability", bins)},
+			draw(plot.MapData{Title: "Predictions (" + arm + ")", Values: outcome, Classes: []string{"labelled", "predicted correctly", "predicted wrongly"}, Looks: []plot.Look{plot.Small, plot.Faded, plot.Strong}})),
+			Caption: fmt.Sprintf("As Figure 11: the citation network Cora. Left: true topics; right: predictions for the %d papers of the authors' test set, of which %d are wrong.", len(test), errors)},
+		{Name: "reliability", Caption: "Reliability diagram: accuracy against the probability of the predicted topic, on the authors' test set.", Picture: plot.Reliability("Reliability", bins)},
 	}, nil
 }
 
-// spaced writes names without underscores.
+// spaced replaces underscores by spaces.
 func spaced(name string) string { return strings.ReplaceAll(name, "_", " ") }
 
 func coraFindings(rows Rows) []string {
@@ -138,22 +138,22 @@ func coraFindings(rows Rows) []string {
 	exact, matern := of("matern, Dirichlet")
 	sampled, features := of("features, Dirichlet")
 	if matern.N > 1 && features.N > 1 {
-		found = append(found, fmt.Sprintf("Over %d random splits features have %s %% and the exact Matérn kernel %s %%, split by split %s. The paper has 87.04 and 86.72 %%, on one split whose standard error is 1.5 points.",
+		found = append(found, fmt.Sprintf("Over %d random splits, features have an accuracy of %s %% and the exact Matérn kernel %s %%; paired by split, features are %s. The paper has 87.04 and 86.72 %%, on one split with a standard error of 1.5 points.",
 			features.N, features.withSE().Fixed(2), matern.withSE().Fixed(2), verdict(pairedDifference(sampled, exact, "split", "accuracy"), "accuracy", true)))
 	}
 	if _, diffusion := of("diffusion, Dirichlet"); diffusion.N > 1 {
 		const paper = 85.31
-		than := "no more than the"
+		than := "not significantly more than the"
 		if diffusion.Mean > paper+2*diffusion.SE() {
 			than = "more than the"
 		}
-		found = append(found, fmt.Sprintf("A diffusion kernel that is trained has %s %%, %s %.2f %% of the paper's, which took five steps.", diffusion.withSE().Fixed(2), than, paper))
+		found = append(found, fmt.Sprintf("A diffusion kernel trained until convergence has %s %%, %s %.2f %% of the paper's, which was trained for five steps.", diffusion.withSE().Fixed(2), than, paper))
 	}
 	spread, spreading := of("spreading")
 	if spreading.N > 1 {
-		text := fmt.Sprintf("Label spreading, which learns nothing but its reach, has %s %%", spreading.withSE().Fixed(2))
+		text := fmt.Sprintf("Label spreading, whose only hyperparameter is its reach, has %s %%", spreading.withSE().Fixed(2))
 		if auto, own := of("auto"); own.N > 1 {
-			text += fmt.Sprintf(", and what grfgp takes by itself %s %%: %s", own.withSE().Fixed(2), verdict(pairedDifference(auto, spread, "split", "accuracy"), "accuracy", true))
+			text += fmt.Sprintf(", and the model chosen by grfgp %s %%: %s", own.withSE().Fixed(2), verdict(pairedDifference(auto, spread, "split", "accuracy"), "accuracy", true))
 		}
 		found = append(found, text+".")
 	}

@@ -104,10 +104,10 @@ func TestWindFindings(t *testing.T) {
 		return Rows{row(learnableArm, distanceWeights, 32, 2), row(learnableArm, distanceWeights, 64, noisy), row(repellingArm, distanceWeights, 128, bare),
 			row(repellingArm, equalWeights, 128, 0.5), row(autoArm, equalWeights, 0, auto)}
 	}
-	says(t, windFindings(Options{}, rows(1, 0.8, 0.4)), "costs 20 % of the error", "longer reach do better", "0.500 instead of 0.800")
-	says(t, windFindings(Options{}, rows(0.7, 0.8, 0.6)), "not: costs", "Longer reach does not help here", "not: do better")
-	says(t, windFindings(Options{}, Rows{row(autoArm, equalWeights, 0, 0.6)}), "grfgp by itself has 0.600", "not: reach")
-	says(t, windFindings(Options{Quick: true}, Rows{row(autoArm, equalWeights, 0, 0.6)}), "not what grfgp takes by itself", "not: reach")
+	says(t, windFindings(Options{}, rows(1, 0.8, 0.4)), "causes 20 % of the error", "longer reach are better", "0.500 instead of 0.800")
+	says(t, windFindings(Options{}, rows(0.7, 0.8, 0.6)), "not: causes", "Longer reach does not help here", "not: are better")
+	says(t, windFindings(Options{}, Rows{row(autoArm, equalWeights, 0, 0.6)}), "grfgp without settings has 0.600", "not: reach")
+	says(t, windFindings(Options{Quick: true}, Rows{row(autoArm, equalWeights, 0, 0.6)}), "would choose another one", "not: reach")
 	if len(windFindings(Options{}, nil)) != 0 {
 		t.Error("something is said of nothing")
 	}
@@ -158,9 +158,9 @@ func TestCoraFindings(t *testing.T) {
 		}
 		return rows
 	}
-	says(t, coraFindings(all(86, 87, 88)), "Over 3 random splits features have 86.00 ± 0.17 %", "split by split worse by 1", "more than the 85.31 %", "not: no more", "88.00 ± 0.17 %: better by 3")
-	says(t, coraFindings(all(87, 85, 85)), "no clear difference in accuracy", "no more than the 85.31 %", "85.00 ± 0.17 %: no clear difference")
-	says(t, coraFindings(all(88, 85, 84)), "split by split better by 1", "worse by 1")
+	says(t, coraFindings(all(86, 87, 88)), "Over 3 random splits, features have an accuracy of 86.00 ± 0.17 %", "features are worse by 1", "more than the 85.31 %", "not: not significantly", "88.00 ± 0.17 %: better by 3")
+	says(t, coraFindings(all(87, 85, 85)), "no clear difference in accuracy", "not significantly more than the 85.31 %", "85.00 ± 0.17 %: no clear difference")
+	says(t, coraFindings(all(88, 85, 84)), "features are better by 1", "worse by 1")
 	if len(coraFindings(splits("spreading", 85))) != 0 {
 		t.Error("one split says nothing")
 	}
@@ -180,8 +180,8 @@ func TestBayesoptFindings(t *testing.T) {
 	if len(found) != 2 {
 		t.Fatalf("%q", found)
 	}
-	says(t, found[:1], "Against random", "on panels a, higher on b, and within them on c", "not: Twitter")
-	says(t, found[1:], "tasks that the paper has not: Twitter, higher on none")
+	says(t, found[:1], "Compared with random", "on panels a, higher on b, and within two standard errors on c", "not: Twitter")
+	says(t, found[1:], "tasks that are not in the paper: Twitter, higher on none")
 	says(t, bayesoptFindings(rows("g-twitch", 1, 2)), "on panels g,")
 	if len(bayesoptFindings(Rows{{"panel": "a", "arm": "ours", "seed": 0, "regret": 1.0}})) != 0 {
 		t.Error("one arm says nothing")
@@ -223,7 +223,7 @@ func TestShownWithoutData(t *testing.T) {
 		wants []string
 	}{
 		{traffic(), regressionSettings{Arm: autoArm, Split: 1111}.name(), []string{"the maps of speeds"}},
-		{wind(), regressionSettings{Arm: autoArm, Split: 1000, Weight: equalWeights, Seed: 1}.windName(), []string{"the globes", "node by node"}},
+		{wind(), regressionSettings{Arm: autoArm, Split: 1000, Weight: equalWeights, Seed: 1}.windName(), []string{"the globes", "node-by-node comparison"}},
 		{cora(), topicSettings{Arm: "auto", Split: -1, Seed: 1}.name(), []string{"the network"}},
 	} {
 		r := &Results{arrays: map[string]map[string][]float64{}}

@@ -18,13 +18,13 @@ import (
 	"grfgp/walk"
 )
 
-// regressionTask is a graph with values to learn from and others to predict.
+// regressionTask is a graph with training and test data.
 type regressionTask struct {
 	graph       *graph.Graph
 	train, test gp.Data
 }
 
-// dataAt are the values of the given nodes.
+// dataAt returns the values at the given nodes.
 func dataAt(nodes []int, value func(node int) float64) gp.Data {
 	d := gp.Data{Nodes: nodes, Y: make([]float64, len(nodes))}
 	for k, i := range nodes {
@@ -42,18 +42,18 @@ func at[V any](values []V, which []int) []V {
 	return out
 }
 
-// regressionSettings are all that a fit depends on.
+// regressionSettings are the settings of a part.
 type regressionSettings struct {
 	Arm    string
 	Walks  int        `json:",omitempty"`
 	Hops   int        `json:",omitempty"`
-	Split  int        // seed of the split, or level of the wind
-	Weight string     `json:",omitempty"` // of the wind's grid
+	Split  int        // seed of the split, or pressure level of the wind
+	Weight string     `json:",omitempty"` // edge weights of the wind's grid
 	Spec   grfgp.Spec // of the clean arms
-	Seed   uint64     // of walks and starts
+	Seed   uint64     // of walks and starting values
 }
 
-// name is that of the part.
+// name is the name of the part.
 func (s regressionSettings) name() string {
 	name := fmt.Sprintf("%d-%s", s.Split, slug(s.Arm))
 	if s.Walks > 0 {
@@ -62,7 +62,7 @@ func (s regressionSettings) name() string {
 	return name
 }
 
-// slug makes a name fit for parts.
+// slug replaces characters that names of parts do not allow.
 func slug(text string) string {
 	return strings.Map(func(c rune) rune {
 		if c < 128 && (unicode.IsLetter(c) || unicode.IsDigit(c)) {
@@ -72,29 +72,29 @@ func slug(text string) string {
 	}, text)
 }
 
-// regressionScore is how good predictions of the test part are.
+// regressionScore scores the predictions of the test set.
 type regressionScore struct {
 	rmse             float64 // in the units of the data
-	nlpd             float64 // mean negative log density of a reading, noise included, in standard deviations of the training part
-	bare             float64 // the same without noise, as the authors have it for wind
-	cover80, cover95 float64 // share of readings inside intervals
+	nlpd             float64 // mean negative log predictive density with noise, in standard deviations of the training set
+	bare             float64 // the same without noise, as the authors report for wind
+	cover80, cover95 float64 // share of test values in intervals
 
-	squared, density []float64 // of each reading: squared error and negative log density, in standard deviations
+	squared, density []float64 // per test value: squared error and negative log density, in standard deviations
 }
 
-// scoreOf compares means and standard deviations (of the quantity, without noise)
-// with the test part.
+// scoreOf scores posterior means and standard deviations, without noise, on the test
+// set.
 func (k regressionTask) scoreOf(mean, sd []float64, noise float64) regressionScore {
 	var s regressionScore
 	n := float64(k.test.Len())
 	_, unit := stat.PopMeanStdDev(k.train.Y, nil)
 	for r, y := range k.test.Y {
-		e, reading := y-mean[r], math.Hypot(sd[r], noise)
-		s.squared, s.density = append(s.squared, e*e/unit/unit), append(s.density, nlpd(e/unit, reading/unit))
+		e, noisy := y-mean[r], math.Hypot(sd[r], noise)
+		s.squared, s.density = append(s.squared, e*e/unit/unit), append(s.density, nlpd(e/unit, noisy/unit))
 		s.rmse += e * e / n
 		s.nlpd += s.density[r] / n
 		s.bare += nlpd(e/unit, sd[r]/unit) / n
-		if z := math.Abs(e / reading); z < interval80 {
+		if z := math.Abs(e / noisy); z < interval80 {
 			s.cover80 += 1 / n
 			s.cover95 += 1 / n
 		} else if z < interval95 {
@@ -114,7 +114,7 @@ const (
 // nlpd is the negative log density of an error under a normal distribution.
 func nlpd(e, sd float64) float64 { return e*e/(2*sd*sd) + math.Log(2*math.Pi*sd*sd)/2 }
 
-// fit is what a Spec gives: a score, and the model.
+// fit fits the model of a Spec and scores it.
 func (k regressionTask) fit(ctx context.Context, spec grfgp.Spec) (regressionScore, *grfgp.Model, error) {
 	g := k.graph.Ordered()
 	train, number := k.train, g.InputOrder()
@@ -130,8 +130,8 @@ func (k regressionTask) fit(ctx context.Context, spec grfgp.Spec) (regressionSco
 	return k.scoreOf(p.Mean, p.SD, m.NoiseSD()), m, nil
 }
 
-// fitKernel learns a kernel as the authors do: the mean of the training part
-// taken as known.
+// fitKernel learns a kernel as the authors do, with the mean fixed to that of the training
+// set.
 func (k regressionTask) fitKernel(ctx context.Context, kern kernel.Kernel, opts gp.FitOptions) (regressionScore, gp.FitReport, error) {
 	mean := stat.Mean(k.train.Y, nil)
 	opts.Mean = &mean
@@ -163,17 +163,17 @@ func (k regressionTask) predict(ctx context.Context, p *gp.Posterior, noise floa
 	return k.scoreOf(mu, sd, noise), nil
 }
 
-// authorsHalt is the chance that a walk of theirs ends before a step.
+// authorsHalt is the halting probability of the authors' walks.
 const authorsHalt = 0.1
 
-// authorsFeatures are walks as the authors' code has them: independent, uniform
-// steps, on the normalised Laplacian with its diagonal.
+// authorsFeatures samples walks as in the authors' code: independent, with uniform steps, on
+// the normalised Laplacian with its diagonal.
 func authorsFeatures(ctx context.Context, g *graph.Graph, walks, hops int, seed uint64) (*walk.Features, error) {
 	return walk.Sample(ctx, g.Normalized(graph.NormalizedLaplacian),
 		walk.Options{Sampler: walk.Independent, Steps: walk.Uniform, Walks: walks, Halt: authorsHalt, MaxLen: hops, Seed: seed})
 }
 
-// randomStart is where the authors begin to learn coefficients.
+// randomStart returns the authors' starting values of free coefficients.
 func randomStart(hops int, seed uint64) [][]float64 {
 	random := rand.New(rng.New(seed, "authors' start"))
 	start := make([]float64, hops+1)
@@ -183,7 +183,7 @@ func randomStart(hops int, seed uint64) [][]float64 {
 	return [][]float64{start}
 }
 
-// laplacianDiffusion is the shape of the diffusion kernel by powers of L̃ = I − Ã:
+// laplacianDiffusion is the diffusion kernel as a power series in L̃ = I − Ã:
 // f_l = σ (−β/2)^l / l!, with parameters σ² and β.
 type laplacianDiffusion struct{}
 
@@ -215,7 +215,7 @@ func (k regressionTask) learned(ctx context.Context, kern kernel.Kernel, opts gp
 	return score, report.LogLikelihood, err
 }
 
-// authors are their walks with either kind of coefficients.
+// authors fits features from the authors' walks, with free or diffusion coefficients.
 func (k regressionTask) authors(ctx context.Context, s regressionSettings) (regressionScore, float64, error) {
 	f, err := authorsFeatures(ctx, k.graph, s.Walks, s.Hops, s.Seed+uint64(s.Split))
 	if err != nil {
@@ -233,9 +233,9 @@ func (k regressionTask) authors(ctx context.Context, s regressionSettings) (regr
 	return k.learned(ctx, kern, opts)
 }
 
-// keepField keeps predictions of all nodes, for maps.
-func keepField(ctx context.Context, m *grfgp.Model, nodes int, r *Result) error {
-	p, err := m.Predict(ctx, allNodes(nodes))
+// keepField stores the predictions of a fitted model at all nodes of the graph, for maps.
+func keepField(ctx context.Context, m *grfgp.Model, g *graph.Graph, r *Result) error {
+	p, err := m.Predict(ctx, g.Ordered().InputOrder())
 	if err != nil {
 		return err
 	}

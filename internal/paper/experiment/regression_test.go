@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"context"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
+	"grfgp"
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/internal/paper/dataset"
@@ -205,5 +208,31 @@ func TestPartsAreShown(t *testing.T) {
 		if err := s.Tables[0].Fprint(&text); err != nil || !strings.Contains(text.String(), c.paper) {
 			t.Errorf("%s: %v, or %s is not in\n%s", c.experiment.Name, err, c.paper, text.String())
 		}
+	}
+}
+
+// Fields for maps have the numbering of the data, whatever the order of computation.
+func TestFieldsKeepTheNumbering(t *testing.T) {
+	grid, err := graph.Grid(8, 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	order := rand.New(rand.NewPCG(1, 1)).Perm(grid.Len())
+	shuffled, err := grid.Permute(order)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := dataAt(allNodes(len(order)), func(i int) float64 { return math.Sin(float64(order[i]/8)/2) + float64(order[i]%8)/4 }) // smooth on the grid
+	k := regressionTask{shuffled, d, d}
+	_, m, err := k.fit(t.Context(), grfgp.Spec{Family: "diffusion", Method: "dense", Scales: "one"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &Result{Arrays: map[string][]float64{}}
+	if err := keepField(t.Context(), m, shuffled, r); err != nil {
+		t.Fatal(err)
+	}
+	if c := stat.Correlation(r.Arrays["mean"], d.Y, nil); c < 0.95 {
+		t.Errorf("correlation %.3f with the data", c)
 	}
 }

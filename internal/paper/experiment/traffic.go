@@ -15,41 +15,41 @@ import (
 	"grfgp/kernel"
 )
 
-// The arms of the traffic experiment.
+// The arms (compared methods) of the traffic experiment.
 const (
-	untrainedArm  = "diffusion, given"     // exact, with the hyperparameters that the authors plotted
+	untrainedArm  = "diffusion, given"     // exact, with the authors' hyperparameters
 	polynomialArm = "polynomial"           // the authors' truncated diffusion kernel, without walks
-	shapeArm      = "features, diffusion"  // their walks, coefficients in the shape of a diffusion kernel
+	shapeArm      = "features, diffusion"  // their walks, coefficients of a diffusion kernel
 	learnableArm  = "features, learnable"  // their walks, free coefficients
 	repellingArm  = "repelling, learnable" // our walks, free coefficients
-	longArm       = "repelling, 60 hops"   // our walks, a diffusion kernel of long reach
+	longArm       = "repelling, 60 hops"   // our walks, a long-range diffusion kernel
 	trainedArm    = "diffusion, trained"   // exact
 	maternArm     = "matern, trained"      // exact, ν = 2
 	roughArm      = "matern 1/2, trained"  // exact, ν = ½
-	oneArm        = "auto, one scale"      // the family by likelihood
-	manyArm       = "auto, many scales"    // the same
-	autoArm       = "auto"                 // what grfgp takes by itself
+	oneArm        = "auto, one scale"      // family chosen by likelihood
+	manyArm       = "auto, many scales"    // family chosen by likelihood
+	autoArm       = "auto"                 // the choice of grfgp without settings
 )
 
 func traffic() *Experiment {
 	return &Experiment{
-		Name: "traffic", Title: "Speeds on the freeways of San Jose (Figure 3 a, b)", Version: 3,
-		About: `Speeds at 325 detectors of a road network of 1,016 nodes, in the paper's five splits: 250 to learn from, 75 to predict. By the authors' protocol walks
-step uniformly on the normalised Laplacian with its diagonal and halt with probability 0.1; coefficients are free up to 3 hops and start from random numbers, or have the
-shape of a diffusion kernel up to 4 hops; both are learned by L-BFGS with the mean of the training part taken as known. The exact diffusion kernel that the paper plots has
-the hyperparameters of the truncated one and was not trained itself. By the clean protocol every kernel is trained, the mean is unknown, and grfgp chooses by itself. NLPD
-is the mean over test nodes of the negative log density of a reading, noise included, with speeds in standard deviations of the training part. All systems are solved by a factor, theirs and
-ours: no probes, residuals or preconditioners.`,
+		Name: "traffic", Title: "Freeway speeds in San Jose (Figure 3 a, b)", Version: 3,
+		About: `Speeds at 325 detectors of a road network of 1,016 nodes, in the paper's five splits with 250 training and 75 test detectors. In the authors' protocol, walks
+take uniform steps on the normalised Laplacian with its diagonal and halt with probability 0.1. Coefficients are either free up to 3 hops, with random starting values, or those
+of a diffusion kernel up to 4 hops; both are learned by L-BFGS, with the mean fixed to that of the training set. The exact diffusion kernel in the paper's figure has
+the hyperparameters of the truncated kernel and was not trained itself. In the clean protocol every kernel is trained, the mean is unknown, and grfgp chooses the kernel. NLPD
+is the mean negative log predictive density of noisy test values, with speeds in standard deviations of the training set. Both protocols solve all systems by a
+Cholesky factorisation: there are no probes, residuals or preconditioners.`,
 		Columns: []Column{
 			{"arm", Key, "kernel and protocol"},
-			{"walks", Key, "n, walkers per node; 0: exact"},
+			{"walks", Key, "n, walks per node; 0: exact kernel"},
 			{"split", Key, "seed of the paper's split"},
 			{"rmse", Number, "mph"},
 			{"nlpd", Number, "nats per test node"},
-			{"cover80", Number, "share of test readings inside 80 % intervals"},
-			{"cover95", Number, "the same for 95 %"},
-			{"log_likelihood", Number, "of the standardised training part"},
-			{"seconds", Cost, "walks, learning and predicting"},
+			{"cover80", Number, "share of test values in 80 % intervals"},
+			{"cover95", Number, "share of test values in 95 % intervals"},
+			{"log_likelihood", Number, "log marginal likelihood of the standardised training values"},
+			{"seconds", Cost, "sampling walks, learning and predicting"},
 		},
 		TimeColumns: []string{"seconds"},
 		Parts:       trafficParts,
@@ -96,7 +96,7 @@ func trafficParts(o Options) []Part {
 	return parts
 }
 
-// trafficWork is how many seconds a fit takes on two cores, or so.
+// trafficWork is the approximate time of a fit on two cores, in seconds.
 func (s regressionSettings) trafficWork() float64 {
 	switch s.Arm {
 	case shapeArm, learnableArm:
@@ -109,7 +109,7 @@ func (s regressionSettings) trafficWork() float64 {
 	return 1.5
 }
 
-// traffic fits one arm to one split.
+// traffic fits one arm on one split.
 func (s regressionSettings) traffic(ctx context.Context, d *dataset.Traffic) (*Result, error) {
 	k := trafficTask(d, s.Split)
 	began := time.Now()
@@ -130,7 +130,7 @@ func (s regressionSettings) traffic(ctx context.Context, d *dataset.Traffic) (*R
 		if score, m, err = k.fit(ctx, s.Spec); err == nil {
 			likelihood = m.Choice().Fit.LogLikelihood
 			if s.Arm == autoArm && s.Split == 1111 {
-				err = keepField(ctx, m, k.graph.Len(), r)
+				err = keepField(ctx, m, k.graph, r)
 			}
 		}
 	}
@@ -149,7 +149,7 @@ func trafficTask(d *dataset.Traffic, seed int) regressionTask {
 	return regressionTask{d.Graph, dataAt(split.Train, speed), dataAt(split.Test, speed)}
 }
 
-// given is the exact diffusion kernel with the authors' hyperparameters.
+// given scores the exact diffusion kernel with the authors' hyperparameters.
 func (k regressionTask) given(ctx context.Context, d *dataset.Traffic, seed int) (regressionScore, float64, error) {
 	ref := d.Reference[seed-1111]
 	kern, err := kernel.NewDense(k.graph.Normalized(graph.NormalizedAdjacency), kernel.Diffusion{})

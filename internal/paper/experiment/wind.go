@@ -13,35 +13,35 @@ import (
 	"grfgp/internal/paper/dataset"
 )
 
-// Weights of the wind's grid.
+// Edge weights of the grid.
 const (
-	distanceWeights = "distance" // the authors': the farther apart, the more alike
-	equalWeights    = "even"     // all edges alike
-	inverseWeights  = "inverse"  // mean distance over distance, distances below a tenth of the mean counting as that
+	distanceWeights = "distance" // the authors': the larger the distance, the larger the weight
+	equalWeights    = "even"     // all edges have the same weight
+	inverseWeights  = "inverse"  // mean distance divided by distance, which counts as at least a tenth of the mean
 )
 
 func wind() *Experiment {
 	return &Experiment{
 		Name: "wind", Title: "Wind around the globe (Figure 3 c, d)", Version: 3,
-		About: `Monthly mean wind speeds of ERA5 at three levels on a grid of 10,512 nodes: 1,424 nodes under the track of a satellite to learn from, all others to predict. The authors
-weight the grid by great-circle distance, so that nodes far apart count as more alike; walks step uniformly on its normalised Laplacian, halt with probability 0.1 and keep hops
-0 to 4, with free coefficients or in the shape of a diffusion kernel. They learn by 1,000 steps of Adam with 64 probes, solved to a residual of 0.01 without a preconditioner, and predict from 64 samples; here it is L-BFGS
-with exact solves, and means and variances are exact. By the clean protocol all edges are alike, and grfgp chooses by itself. The authors' score leaves the noise out of the predictive density; both scores are given. Errors and
-scores are in standard deviations of the training part. There is one split a level: spreads are over seeds of walks alone.`,
+		About: `ERA5 monthly mean wind speeds at three pressure levels on a grid of 10,512 nodes: the 1,424 nodes under a satellite track for training, all others for testing. The authors
+weight edges by great-circle distance, so that nodes far apart count as more similar; walks take uniform steps on the normalised Laplacian, halt with probability 0.1 and have
+0 to 4 hops, with free coefficients or those of a diffusion kernel. The authors learn by 1,000 steps of Adam with 64 probes, solved to a relative residual of 0.01 without a preconditioner, and predict from 64 samples; here learning is by L-BFGS
+with exact solves, and means and variances are exact. In the clean protocol all edges have the same weight, and grfgp chooses the kernel. The authors' NLPD omits the noise from the predictive density; both variants are given. Errors and
+NLPD are in standard deviations of the training set. There is one split per level: ± is over seeds of walks only.`,
 		Columns: []Column{
 			{"arm", Key, "kernel and protocol"},
-			{"weights", Key, "of the grid: distance (the authors'), even, or inverse distance"},
-			{"walks", Key, "n, walkers per node; 0: exact, or as grfgp chooses"},
+			{"weights", Key, "edge weights: distance (the authors'), even (all equal), or inverse distance"},
+			{"walks", Key, "n, walks per node; 0: exact kernel, or chosen by grfgp"},
 			{"level", Key, "hPa"},
-			{"seed", Key, "of walks and starts"},
+			{"seed", Key, "seed of walks and starting values"},
 			{"rmse", Number, "in standard deviations"},
 			{"rmse_ms", Number, "m/s"},
 			{"nlpd", Number, "nats per test node, noise included"},
-			{"nlpd_bare", Number, "the same without noise, as the authors have it"},
-			{"cover80", Number, "share of test values inside 80 % intervals"},
-			{"cover95", Number, "the same for 95 %"},
-			{"log_likelihood", Number, "of the standardised training part"},
-			{"seconds", Cost, "walks, learning and predicting"},
+			{"nlpd_bare", Number, "nats per test node without noise, as the authors report it"},
+			{"cover80", Number, "share of test values in 80 % intervals"},
+			{"cover95", Number, "share of test values in 95 % intervals"},
+			{"log_likelihood", Number, "log marginal likelihood of the standardised training values"},
+			{"seconds", Cost, "sampling walks, learning and predicting"},
 		},
 		TimeColumns: []string{"seconds"},
 		Parts:       windParts,
@@ -94,7 +94,7 @@ func windParts(o Options) []Part {
 	return parts
 }
 
-// windWork is how many seconds a fit takes on two cores, or so.
+// windWork is the approximate time of a fit on two cores, in seconds.
 func (s regressionSettings) windWork(quick bool) float64 {
 	switch {
 	case quick:
@@ -107,12 +107,12 @@ func (s regressionSettings) windWork(quick bool) float64 {
 	return 100
 }
 
-// windName is that of the part.
+// windName is the name of the part.
 func (s regressionSettings) windName() string {
 	return fmt.Sprintf("%s-%s-seed%d", s.name(), s.Weight, s.Seed)
 }
 
-// wind fits one arm to one level.
+// wind fits one arm on one level.
 func (s regressionSettings) wind(ctx context.Context, d *dataset.Wind) (*Result, error) {
 	speed, err := d.Speed(s.Split)
 	if err != nil {
@@ -136,7 +136,7 @@ func (s regressionSettings) wind(ctx context.Context, d *dataset.Wind) (*Result,
 		if score, m, err = k.fit(ctx, s.Spec); err == nil {
 			likelihood = m.Choice().Fit.LogLikelihood
 			if s.Arm == autoArm && s.Split == 1000 {
-				err = keepField(ctx, m, g.Len(), r)
+				err = keepField(ctx, m, g, r)
 			}
 		}
 	}
@@ -152,7 +152,7 @@ func (s regressionSettings) wind(ctx context.Context, d *dataset.Wind) (*Result,
 	return r, nil
 }
 
-// grid is the globe with the weights of the arm.
+// grid returns the grid with the edge weights of the arm.
 func (s regressionSettings) grid(ctx context.Context, d *dataset.Wind) (*graph.Graph, error) {
 	if s.Weight == equalWeights {
 		return d.Graph, nil

@@ -10,8 +10,8 @@ import (
 	"grfgp/internal/plot"
 )
 
-// The paper's own curves, from the authors' results: means over three seeds, the
-// score without noise.
+// The paper's curves, from the authors' result files: means over three seeds, NLPD without
+// noise.
 var (
 	windWalks         = []float64{32, 64, 128, 256, 512, 1024, 2048, 4096, 8192}
 	windLearnableRMSE = []float64{0.9208, 0.8631, 0.8305, 0.7917, 0.7615, 0.7407, 0.7300, 0.7160, 0.7295}
@@ -20,8 +20,8 @@ var (
 	windShapeNLPD     = []float64{1.4965, 1.4231, 1.3796, 1.3449, 1.3112, 1.2802, 1.2557, 1.2348, 1.2249}
 )
 
-// quickWind is the arm of the quick run that stands for what grfgp takes by itself.
-const quickWind = "quick: diffusion, 20 walkers, one scale"
+// quickWind names the kernel that quick runs use instead of the choice of grfgp.
+const quickWind = "quick: diffusion, 20 walks, one scale"
 
 func showWind(o Options, r *Results) (*Section, error) {
 	of := func(arm, weights string, level int) Rows {
@@ -37,34 +37,34 @@ func showWind(o Options, r *Results) (*Section, error) {
 	for _, n := range []int{512, 8192} {
 		paper := map[int][2]string{512: {"0.7615; 1.144", "0.8821; 1.311"}, 8192: {"0.7295; 1.050", "0.8252; 1.225"}}[n]
 		rows = append(rows,
-			Comparison{fmt.Sprintf("1000 hPa, learnable, n = %d", n), paper[0], both(of(learnableArm, distanceWeights, 1000).Where("walks", n), "nlpd_bare"), "", "scores without noise; L-BFGS instead of Adam, no samples"},
-			Comparison{fmt.Sprintf("1000 hPa, diffusion shape, n = %d", n), paper[1], both(of(shapeArm, distanceWeights, 1000).Where("walks", n), "nlpd_bare"), "", "the same"},
+			Comparison{fmt.Sprintf("1000 hPa, learnable, n = %d", n), paper[0], both(of(learnableArm, distanceWeights, 1000).Where("walks", n), "nlpd_bare"), "", "NLPD without noise; L-BFGS instead of Adam, no samples"},
+			Comparison{fmt.Sprintf("1000 hPa, diffusion coefficients, n = %d", n), paper[1], both(of(shapeArm, distanceWeights, 1000).Where("walks", n), "nlpd_bare"), "", "the same"},
 		)
 	}
 	for _, level := range dataset.Levels {
-		differs := "grfgp by itself, all edges alike, noise in the score"
+		differs := "grfgp without settings, equal edge weights, NLPD with noise"
 		if o.Quick {
 			differs = quickWind
 		}
 		rows = append(rows, Comparison{fmt.Sprintf("%d hPa, clean", level), "", "", both(of(autoArm, equalWeights, level), "nlpd"), differs})
 	}
-	section := &Section{Tables: []Table{Compare("RMSE; NLPD, in standard deviations of the training part", "The authors' numbers are means of their file wind_experiment_results_20250918_120334.csv, of one level: that which it calls 500 hPa and which is 1000 hPa here. ± is the standard deviation over seeds of walks.", rows...).withSource("authors' files"), windTable(o, r)},
+	section := &Section{Tables: []Table{Compare("RMSE; NLPD, in standard deviations of the training set", "The authors' numbers are means from their file wind_experiment_results_20250918_120334.csv, for the one level that it calls 500 hPa and that is 1000 hPa here. ± is the standard deviation over seeds of walks.", rows...).withSource("authors' files"), windTable(o, r)},
 		Findings: windFindings(o, r.Rows)}
 	scales, err := windScales(o, r)
-	if err := section.add("the comparison with Matérn, node by node", "wind", scales, nil, err); err != nil {
+	if err := section.add("the node-by-node comparison with Matérn", "wind", scales, nil, err); err != nil {
 		return nil, err
 	}
 	section.Figures = nonEmpty(Figure{Name: "walks", Wide: true, Picture: windCurves(r),
-		Caption: "Figure 3 c, d: error and score (without noise) at 1000 hPa against walks per node, on the grid weighted by distance; bands are one standard error over seeds of walks."})
+		Caption: "As Figure 3 c, d: RMSE and NLPD (without noise) at 1000 hPa against walks per node, on the grid weighted by distance. Bands are one standard error over seeds of walks."})
 	globes, err := windGlobes(o, r)
 	return section, section.add("the globes", "wind", nil, globes, err)
 }
 
-// windScales holds what grfgp takes, and the likeliest kernel on many scales, against
-// the best on one, by fields of 20 by 30 degrees.
+// windScales compares the choice of grfgp, and the likeliest kernel of many scales, with the
+// best kernel of one scale, with standard errors clustered by fields of 20 by 30 degrees.
 func windScales(o Options, r *Results) ([]Table, error) {
-	t := Table{Title: "Less Matérn on one scale, on the same test nodes", Head: []string{"level, hPa", "arm", "RMSE of Matérn", "difference", "NLPD of Matérn", "difference"},
-		Note: "± is a standard error by fields of 20 by 30 degrees, within which errors go together; that of a difference is smaller, as both err at the same places."}
+	t := Table{Title: "Difference from Matérn of one scale, on the same test nodes", Head: []string{"level, hPa", "arm", "RMSE of Matérn", "difference", "NLPD of Matérn", "difference"},
+		Note: "± is a standard error clustered by fields of 20 by 30 degrees, within which errors are correlated; that of a difference is smaller because the two kernels make similar errors."}
 	if !slices.ContainsFunc(r.Parts, func(part string) bool { return r.Array(part, "squared") != nil }) {
 		return nil, nil
 	}
@@ -89,7 +89,7 @@ func windScales(o Options, r *Results) ([]Table, error) {
 			density, densitySE := clusteredDifference(of(maternArm, "density"), none, field)
 			more, moreSE := clusteredDifference(own, one, field)
 			worse, worseSE := clusteredDifference(of(arm, "density"), of(maternArm, "density"), field)
-			slope := 1 / (2 * math.Sqrt(square)) // of a root
+			slope := 1 / (2 * math.Sqrt(square)) // derivative of the square root
 			t.Rows = append(t.Rows, []string{fmt.Sprint(level), arm,
 				fmt.Sprintf("%.4f ± %.4f", math.Sqrt(square), squareSE*slope), fmt.Sprintf("%+.4f ± %.4f", math.Sqrt(square+more)-math.Sqrt(square), moreSE*slope),
 				fmt.Sprintf("%.4f ± %.4f", density, densitySE), fmt.Sprintf("%+.4f ± %.4f", worse, worseSE)})
@@ -101,10 +101,10 @@ func windScales(o Options, r *Results) ([]Table, error) {
 	return []Table{t}, nil
 }
 
-// windTable has every row, with the noise in its score.
+// windTable lists all arms, with noise in the NLPD.
 func windTable(o Options, r *Results) Table {
-	t := Table{Title: "All arms, noise in the score", Head: []string{"arm", "weights", "walks", "level, hPa", "RMSE", "RMSE, m/s", "NLPD", "80 %", "95 %", "log likelihood"},
-		Note: "Mean ± standard deviation over seeds of walks. 80 % and 95 %: share of test values inside intervals."}
+	t := Table{Title: "All arms, NLPD with noise", Head: []string{"arm", "weights", "walks", "level, hPa", "RMSE", "RMSE, m/s", "NLPD", "80 %", "95 %", "log likelihood"},
+		Note: "Mean ± standard deviation over seeds of walks. 80 % and 95 %: share of test values in intervals of that level."}
 	for _, level := range dataset.Levels {
 		for _, arm := range []string{shapeArm, learnableArm, repellingArm, trainedArm, maternArm, oneArm, manyArm, autoArm} {
 			for _, weights := range []string{distanceWeights, equalWeights, inverseWeights} {
@@ -131,19 +131,19 @@ func windTable(o Options, r *Results) Table {
 func windCurves(r *Results) *plot.Picture {
 	here := r.Rows.Where("level", 1000)
 	if len(here) == 0 {
-		return nil // not the paper's curves alone
+		return nil // no figure with the paper's curves only
 	}
 	chart := func(title, y, column string, learnable, shape []float64) plot.Chart {
 		weighted := here.Where("weights", distanceWeights)
 		c := plot.Chart{Title: title, X: "walks per node", Y: y, LogX: true, Small: true}
 		c.Lines = append(walkLines(weighted, column, windWalks, learnable, shape),
-			level(weighted.Where("arm", repellingArm), "learnable, without noise of walks", column), level(here.Where("arm", autoArm), "grfgp by itself, all edges alike", column))
+			level(weighted.Where("arm", repellingArm), "learnable, repelling walks", column), level(here.Where("arm", autoArm), "grfgp without settings, equal weights", column))
 		return c
 	}
-	return plot.Shared("", 2, chart("Error", "RMSE, standard deviations", "rmse", windLearnableRMSE, windShapeRMSE), chart("Log score, without noise", "NLPD, nats per node", "nlpd_bare", windLearnableNLPD, windShapeNLPD))
+	return plot.Shared("", 2, chart("Error", "RMSE, standard deviations", "rmse", windLearnableRMSE, windShapeRMSE), chart("NLPD, without noise", "nats per node", "nlpd_bare", windLearnableNLPD, windShapeNLPD))
 }
 
-// windGlobes draws the wind near the ground, what is predicted, and how far off it is.
+// windGlobes draws the wind near the ground, predictions and errors.
 func windGlobes(o Options, r *Results) ([]Figure, error) {
 	part := regressionSettings{Arm: autoArm, Split: 1000, Weight: equalWeights, Seed: o.Seed}.windName()
 	mean, sd := r.Array(part, "mean"), r.Array(part, "sd")
@@ -163,16 +163,16 @@ func windGlobes(o Options, r *Results) ([]Figure, error) {
 		off[i] = math.Abs(v - truth[i])
 	}
 	globe := func(g plot.GlobeData, title string, values []float64) *plot.Picture {
-		g.Title, g.Unit, g.Rows, g.Cols, g.Values, g.Mark = title, "m/s", len(truth)/dataset.WindColumns, dataset.WindColumns, values, "nodes under the satellite's track, where wind is measured"
+		g.Title, g.Unit, g.Rows, g.Cols, g.Values, g.Mark = title, "m/s", len(truth)/dataset.WindColumns, dataset.WindColumns, values, "training nodes, under the satellite track"
 		return plot.Globe(g)
 	}
 	most := slices.Sorted(slices.Values(off))[len(off)*99/100]
 	return []Figure{{Name: "globe", Wide: true,
 		Picture: plot.Panels("", 2,
-			globe(plot.GlobeData{Like: mean, Marked: d.Track}, "Truth, and where it is measured", truth), globe(plot.GlobeData{Like: truth}, "Prediction", mean),
+			globe(plot.GlobeData{Like: mean, Marked: d.Track}, "Truth and training nodes", truth), globe(plot.GlobeData{Like: truth}, "Prediction", mean),
 			globe(plot.GlobeData{Marked: d.Track}, "Standard deviation of the prediction", sd), globe(plot.GlobeData{Most: most}, "Absolute error", off)),
-		Caption: fmt.Sprintf("Mean wind speed at 1000 hPa, January 2010: seen from above Africa and from the opposite side, above the Pacific, so that every place is shown once; meridians and circles of latitude every 30 degrees. "+
-			"The colours of the error end at %.1f m/s, which 99 %% of the nodes are below; the largest is %.1f m/s. Contains modified Copernicus Climate Change Service information 2010.", most, slices.Max(off)),
+		Caption: fmt.Sprintf("Mean wind speed at 1000 hPa, January 2010, seen from above Africa and from the opposite side, above the Pacific; meridians and circles of latitude every 30 degrees. "+
+			"The colour scale of the error ends at %.1f m/s, its 99th percentile; the largest error is %.1f m/s. Contains modified Copernicus Climate Change Service information 2010.", most, slices.Max(off)),
 	}}, nil
 }
 
@@ -185,27 +185,27 @@ func windFindings(o Options, rows Rows) []string {
 	if walks := theirs.Distinct("walks"); len(walks) > 1 && bare.N > 0 {
 		most := walks[len(walks)-1]
 		noisy := theirs.Where("walks", most).Over("rmse").Mean
-		text := fmt.Sprintf("On the authors' grid the learnable kernel has RMSE %.3f with %.0f of their walks a node, and %.3f with features free of noise", noisy, most, bare.Mean)
+		text := fmt.Sprintf("On the authors' grid the learnable kernel has RMSE %.3f with %.0f of their walks per node, and %.3f with repelling walks, whose features have almost no noise", noisy, most, bare.Mean)
 		if share := 1 - bare.Mean/noisy; share > 0 {
-			text += fmt.Sprintf(": the walks' noise costs %.0f %% of the error", 100*share)
+			text += fmt.Sprintf(": the noise of walks causes %.0f %% of the error", 100*share)
 		}
 		found = append(found, text+".")
 	}
 	even := at(repellingArm, equalWeights)
 	if bare.N > 0 && even.N > 0 {
-		found = append(found, fmt.Sprintf("The same kernel with all edges alike has %.3f instead of %.3f.", even.Mean, bare.Mean))
+		found = append(found, fmt.Sprintf("With equal edge weights the same kernel has %.3f instead of %.3f.", even.Mean, bare.Mean))
 	}
 	auto := at(autoArm, equalWeights)
 	switch {
 	case auto.N == 0:
 	case o.Quick:
-		found = append(found, fmt.Sprintf("The kernel of this quick run, diffusion on one scale by 20 walkers a node, has %.3f at 1000 hPa; it is not what grfgp takes by itself.", auto.Mean))
+		found = append(found, fmt.Sprintf("The kernel of this quick run, diffusion of one scale with 20 walks per node, has %.3f at 1000 hPa; grfgp without settings would choose another one.", auto.Mean))
 	case even.N == 0:
-		found = append(found, fmt.Sprintf("grfgp by itself has %.3f at 1000 hPa; %s.", auto.Mean, windBest))
+		found = append(found, fmt.Sprintf("grfgp without settings has %.3f at 1000 hPa; %s.", auto.Mean, windBest))
 	case auto.Mean < even.Mean:
-		found = append(found, fmt.Sprintf("Kernels of longer reach do better: grfgp by itself has %.3f at 1000 hPa, four hops on the same grid %.3f; %s.", auto.Mean, even.Mean, windBest))
+		found = append(found, fmt.Sprintf("Kernels of longer reach are better: grfgp without settings has %.3f at 1000 hPa, four hops on the same grid %.3f; %s.", auto.Mean, even.Mean, windBest))
 	default:
-		found = append(found, fmt.Sprintf("Longer reach does not help here: grfgp by itself has %.3f at 1000 hPa, four hops on the same grid %.3f; %s.", auto.Mean, even.Mean, windBest))
+		found = append(found, fmt.Sprintf("Longer reach does not help here: grfgp without settings has %.3f at 1000 hPa, four hops on the same grid %.3f; %s.", auto.Mean, even.Mean, windBest))
 	}
 	return found
 }

@@ -21,7 +21,7 @@ import (
 	"runtime"
 	"slices"
 
-	"grfgp/graphio"
+	"grfgp/internal/atomicfile"
 	"grfgp/internal/paper/experiment"
 )
 
@@ -101,7 +101,7 @@ func (c cache) Save(name string, data []byte) error {
 }
 
 func writeBytes(path string, data []byte) error {
-	return graphio.WriteFile(path, func(w io.Writer) error {
+	return atomicfile.Write(path, func(w io.Writer) error {
 		_, err := w.Write(data)
 		return err
 	})
@@ -125,7 +125,7 @@ func (f *Folder) Write(e *experiment.Experiment, opts experiment.Options, r *exp
 		s.Columns = append(s.Columns, Column{c.Name, c.About, c.Kind == experiment.Cost})
 	}
 	table := func(file string, write func(io.Writer, experiment.Rows) error) error {
-		return graphio.WriteFile(filepath.Join(f.dir, file), func(w io.Writer) error { return write(w, r.Rows) })
+		return atomicfile.Write(filepath.Join(f.dir, file), func(w io.Writer) error { return write(w, r.Rows) })
 	}
 	if err := table(e.Name+".csv", e.WriteCSV); err != nil {
 		return nil, err

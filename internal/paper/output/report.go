@@ -11,7 +11,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"grfgp/graphio"
+	"grfgp/internal/atomicfile"
 	"grfgp/internal/htmlpage"
 	"grfgp/internal/paper/experiment"
 )
@@ -71,10 +71,10 @@ func (f *Folder) WriteReport(known []*experiment.Experiment, command func(*Summa
 	if len(r.Sections) == 0 {
 		return nil
 	}
-	if err := graphio.WriteFile(filepath.Join(f.dir, "report.md"), r.writeMarkdown); err != nil {
+	if err := atomicfile.Write(filepath.Join(f.dir, "report.md"), r.writeMarkdown); err != nil {
 		return err
 	}
-	return graphio.WriteFile(filepath.Join(f.dir, "report.html"), func(w io.Writer) error {
+	return atomicfile.Write(filepath.Join(f.dir, "report.html"), func(w io.Writer) error {
 		return reportTemplate.Execute(w, r)
 	})
 }

@@ -1,4 +1,4 @@
-package gp
+package variational
 
 import (
 	"context"
@@ -9,33 +9,41 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/gp/internal/latent"
 	"grfgp/internal/parallel"
 	"grfgp/internal/rng"
 )
 
-// variationalClassifier has a variational posterior at inducing nodes.
-type variationalClassifier struct {
+// crossEntries is the number of covariances between inducing nodes and others that
+// are held at a time.
+const crossEntries = 4 << 20
+
+// Classifier has a variational posterior at inducing nodes. It is immutable and
+// safe for concurrent use.
+type Classifier struct {
 	inducing *inducing
 	q        *variational
 	robust   bool // likelihood
 	nodes    int  // of the graph
 
-	calibration Calibration // none if robust
-	left        latents     // at every label without it
-	leftOut     *mat.Dense
+	calibration latent.Calibration
+	left        latent.Functions // at every label without it
+	leaveOneOut *mat.Dense
 }
 
-func (c *variationalClassifier) Classes() int { return len(c.q.precision) }
+// Classes returns the number of classes.
+func (c *Classifier) Classes() int { return len(c.q.precision) }
 
-// LeftOut takes a label out of q as if it were a normal reading.
-func (c *variationalClassifier) LeftOut() *mat.Dense { return mat.DenseCopyOf(c.leftOut) }
+// LeaveOneOut takes a label out of q as if it were a normal measurement.
+func (c *Classifier) LeaveOneOut() *mat.Dense { return mat.DenseCopyOf(c.leaveOneOut) }
 
-func (c *variationalClassifier) Probabilities(ctx context.Context, nodes []int) (*mat.Dense, error) {
+// Probabilities returns the probability of each class, a row per node.
+func (c *Classifier) Probabilities(ctx context.Context, nodes []int) (*mat.Dense, error) {
 	if len(nodes) == 0 {
 		return &mat.Dense{}, nil
 	}
 	p := mat.NewDense(len(nodes), c.Classes(), nil)
-	size := max(1, crossEntries/8/len(c.inducing.nodes))
+	size := max(1, crossEntries/len(c.inducing.nodes))
 	for lo := 0; lo < len(nodes); lo += size {
 		hi := min(len(nodes), lo+size)
 		part := p.Slice(lo, hi, 0, c.Classes()).(*mat.Dense)
@@ -46,7 +54,7 @@ func (c *variationalClassifier) Probabilities(ctx context.Context, nodes []int) 
 	return p, nil
 }
 
-func (c *variationalClassifier) probabilities(ctx context.Context, p *mat.Dense, nodes []int) error {
+func (c *Classifier) probabilities(ctx context.Context, p *mat.Dense, nodes []int) error {
 	a, err := c.inducing.project(ctx, nodes)
 	if err != nil {
 		return err
@@ -60,17 +68,17 @@ func (c *variationalClassifier) probabilities(ctx context.Context, p *mat.Dense,
 }
 
 // chances returns the chance of each class under latent functions.
-func (c *variationalClassifier) chances(f latents) *mat.Dense {
-	n, classes := f.mean.Dims()
+func (c *Classifier) chances(f latent.Functions) *mat.Dense {
+	n, classes := f.Mean.Dims()
 	p := mat.NewDense(n, classes, nil)
 	if !c.robust {
-		f.probabilities(p, c.calibration)
+		f.Probabilities(p, c.calibration)
 		return p
 	}
 	l := newRobustMax()
-	parallel.Ranges(n, softmaxRows, func(lo, hi int) {
+	parallel.Ranges(n, latent.BlockRows, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			l.predict(p.RawRowView(i), f.mean.RawRowView(i), f.variance.RawRowView(i))
+			l.predict(p.RawRowView(i), f.Mean.RawRowView(i), f.Variance.RawRowView(i))
 		}
 	})
 	return p
@@ -78,7 +86,7 @@ func (c *variationalClassifier) chances(f latents) *mat.Dense {
 
 // Sample draws latent functions by Matheron's rule at the inducing nodes, a prior
 // draw g plus K_·z L⁻ᵀ(v − L⁻¹g_z) with v from q.
-func (c *variationalClassifier) Sample(ctx context.Context, nodes []int, draws int, seed uint64) ([]*mat.Dense, error) {
+func (c *Classifier) Sample(ctx context.Context, nodes []int, draws int, seed uint64) ([]*mat.Dense, error) {
 	if len(nodes) == 0 || draws == 0 {
 		return nil, nil
 	}
@@ -92,14 +100,14 @@ func (c *variationalClassifier) Sample(ctx context.Context, nodes []int, draws i
 	}
 	mean := mat.NewDense(len(nodes), c.Classes(), nil)
 	mean.Mul(a.T(), c.q.mean)
-	all := c.calibration.softmax(f, mean, draws, 1)
+	all := c.calibration.Draws(f, mean, draws, 1)
 	if !c.robust {
 		return all, nil
 	}
 	for _, p := range all { // the largest wins
 		for i := range nodes {
 			row := p.RawRowView(i)
-			best := argmax(row)
+			best := latent.Argmax(row)
 			for k := range row {
 				if row[k] = robustError / float64(len(row)-1); k == best {
 					row[k] = 1 - robustError
@@ -110,7 +118,7 @@ func (c *variationalClassifier) Sample(ctx context.Context, nodes []int, draws i
 	return all, nil
 }
 
-func (c *variationalClassifier) draw(ctx context.Context, nodes []int, draws int, seed uint64) (*mat.Dense, error) {
+func (c *Classifier) draw(ctx context.Context, nodes []int, draws int, seed uint64) (*mat.Dense, error) {
 	z := c.inducing
 	classes, size := c.Classes(), len(z.nodes)
 	out, weights := mat.NewDense(len(nodes), classes*draws, nil), mat.NewDense(size, classes*draws, nil)
@@ -122,7 +130,10 @@ func (c *variationalClassifier) draw(ctx context.Context, nodes []int, draws int
 		for r, i := range nodes {
 			copy(out.RawRowView(r)[k*draws:], prior.RawRowView(i))
 		}
-		white := mat.DenseCopyOf(rowsOf(prior, z.nodes))
+		white := mat.NewDense(size, draws, nil)
+		for a, i := range z.nodes {
+			copy(white.RawRowView(a), prior.RawRowView(i))
+		}
 		z.solve(blas.NoTrans, white)
 		noise := mat.NewDense(size, draws, nil)
 		for s := range draws {

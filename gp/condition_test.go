@@ -42,8 +42,8 @@ func TestExtendEqualsCondition(t *testing.T) {
 				}
 				base := post(m.Condition(background, d.Slice(0, 9)))
 				whole := post(m.Condition(background, d))
-				bit := post(post(base.Extend(background, d.Slice(9, 10))).Extend(background, d.Slice(10, d.Len())))
-				once := post(base.Extend(background, d.Slice(9, d.Len())))
+				bit := post(post(base.Condition(background, d.Slice(9, 10))).Condition(background, d.Slice(10, d.Len())))
+				once := post(base.Condition(background, d.Slice(9, d.Len())))
 				all := allNodes(n)
 				want := numbers(whole.Mean(background, all))
 				near(t, "mean", numbers(bit.Mean(background, all)), want, 1e-9)
@@ -75,7 +75,7 @@ func TestExtendInTwoWays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	base := post(post(m.Condition(background, d.Slice(0, 5))).Extend(background, d.Slice(5, 6)))
+	base := post(post(m.Condition(background, d.Slice(0, 5))).Condition(background, d.Slice(5, 6)))
 	ways := make([]*Posterior, 8)
 	var wg sync.WaitGroup
 	for w := range ways {
@@ -83,7 +83,7 @@ func TestExtendInTwoWays(t *testing.T) {
 			p := base
 			for k := 6; k < 20 && err == nil; k++ {
 				at := 6 + (k+3*w)%24
-				p, _ = p.Extend(background, d.Slice(at, at+1))
+				p, _ = p.Condition(background, d.Slice(at, at+1))
 			}
 			ways[w] = p
 		})
@@ -116,8 +116,8 @@ func TestExtendByIteration(t *testing.T) {
 		t.Fatal(err)
 	}
 	base := post(m.Condition(background, d.Slice(0, 100)))
-	once := post(base.Extend(background, d.Slice(100, 150)))
-	bit := post(post(base.Extend(background, d.Slice(100, 120))).Extend(background, d.Slice(120, 150)))
+	once := post(base.Condition(background, d.Slice(100, 150)))
+	bit := post(post(base.Condition(background, d.Slice(100, 120))).Condition(background, d.Slice(120, 150)))
 	if !slices.Equal(once.alpha, bit.alpha) {
 		t.Error("bit by bit is not as in one go")
 	}
@@ -138,11 +138,11 @@ func TestExtendRefuses(t *testing.T) {
 		"not a number":   {Nodes: []int{3}, Y: []float64{math.NaN()}},
 		"noise of a few": {Nodes: []int{3}, Y: []float64{1}, NoiseVar: []float64{1}},
 	} {
-		if _, err := p.Extend(background, bad); !errors.Is(err, ErrData) {
+		if _, err := p.Condition(background, bad); !errors.Is(err, ErrData) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if same, err := p.Extend(background, Data{}); same != p || err != nil {
+	if same, err := p.Condition(background, Data{}); same != p || err != nil {
 		t.Errorf("nothing more: %v", err)
 	}
 }
@@ -184,8 +184,8 @@ func TestConstantIsRefused(t *testing.T) {
 	}
 }
 
-// Innovations are what the mean and variance before each measurement say.
-func TestInnovations(t *testing.T) {
+// Standardized residuals are what the mean and variance before each measurement say.
+func TestStandardizedResiduals(t *testing.T) {
 	g := smallGraph(t)
 	d := someData(g.Len(), 12, 7)
 	m, _, err := Fit(background, kernels(t, g)["grf"], d, FitOptions{})
@@ -193,11 +193,11 @@ func TestInnovations(t *testing.T) {
 		t.Fatal(err)
 	}
 	post, numbers := step[*Posterior](t), step[[]float64](t)
-	z := numbers(post(m.Condition(background, d)).Innovations())
+	z := numbers(post(m.Condition(background, d)).StandardizedResiduals())
 	for k := 1; k < d.Len(); k++ {
 		before := post(m.Condition(background, d.Slice(0, k)))
 		at := d.Nodes[k : k+1]
 		mean, variance := numbers(before.Mean(background, at)), numbers(before.Variance(background, at))
-		near(t, "innovation", z[k:k+1], []float64{(d.Y[k] - mean[0]) / math.Sqrt(variance[0]+before.NoiseVar())}, 1e-9)
+		near(t, "residual", z[k:k+1], []float64{(d.Y[k] - mean[0]) / math.Sqrt(variance[0]+before.NoiseVar())}, 1e-9)
 	}
 }

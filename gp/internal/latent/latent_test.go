@@ -1,4 +1,4 @@
-package gp
+package latent
 
 import (
 	"math"
@@ -15,9 +15,9 @@ import (
 func TestSoftmaxExpectation(t *testing.T) {
 	for _, sd := range []float64{0, 0.5, 2, 4} {
 		for _, m := range []float64{-3, 0, 1, 5} {
-			l := latents{mat.NewDense(1, 2, []float64{m, 0}), mat.NewDense(1, 2, []float64{sd * sd / 2, sd * sd / 2})}
+			l := Functions{mat.NewDense(1, 2, []float64{m, 0}), mat.NewDense(1, 2, []float64{sd * sd / 2, sd * sd / 2})}
 			p := mat.NewDense(1, 2, nil)
-			l.probabilities(p, asIs)
+			l.Probabilities(p, none)
 			want, total := 0.0, 0.0
 			for z := -8.0; z <= 8; z += 0.01 {
 				w := math.Exp(-z * z / 2)
@@ -27,7 +27,9 @@ func TestSoftmaxExpectation(t *testing.T) {
 			if got := p.At(0, 0); math.Abs(got-want/total) > 0.015 {
 				t.Errorf("E logistic of N(%v, %v²) is %.4f, want %.4f", m, sd, got, want/total)
 			}
-			about(t, "sum", p.At(0, 0)+p.At(0, 1), 1, 1e-12)
+			if sum := p.At(0, 0) + p.At(0, 1); math.Abs(sum-1) > 1e-12 {
+				t.Errorf("probabilities add up to %v", sum)
+			}
 		}
 	}
 	random := rand.New(rng.New(1, "softmax"))
@@ -39,12 +41,12 @@ func TestSoftmaxExpectation(t *testing.T) {
 			variance.Set(0, c, 4*random.Float64())
 		}
 		p, want, f := mat.NewDense(1, 7, nil), make([]float64, 7), make([]float64, 7)
-		latents{mean, variance}.probabilities(p, Calibration{2, 1})
+		Functions{mean, variance}.Probabilities(p, Calibration{2, 1})
 		for range draws {
 			for c := range f {
 				f[c] = (mean.At(0, c) + math.Sqrt(variance.At(0, c))*random.NormFloat64()) / 2
 			}
-			softmax(f, f)
+			Softmax(f, f)
 			for c, v := range f {
 				want[c] += v / draws
 			}
@@ -61,21 +63,21 @@ func TestSoftmaxExpectation(t *testing.T) {
 func TestCalibration(t *testing.T) {
 	random := rand.New(rng.New(2, "temperature"))
 	const n, classes = 1000, 4
-	l := latents{mat.NewDense(n, classes, nil), mat.NewDense(n, classes, nil)}
+	l := Functions{mat.NewDense(n, classes, nil), mat.NewDense(n, classes, nil)}
 	class, p := make([]int, n), make([]float64, classes)
 	for i := range n {
 		for c := range p {
 			p[c] = 2 * random.NormFloat64()
-			l.mean.Set(i, c, 3*p[c])
+			l.Mean.Set(i, c, 3*p[c])
 		}
-		softmax(p, p)
+		Softmax(p, p)
 		u := random.Float64()
 		for c := 0; u > p[c] && c < classes-1; c++ {
 			u -= p[c]
 			class[i] = c + 1
 		}
 	}
-	got := l.calibrate(class) // its standard error is about 4/√n
+	got := l.Calibrate(class) // its standard error is about 4/√n
 	if math.Abs(got.Temperature-3) > 0.4 {
 		t.Errorf("temperature %.3f, want 3", got.Temperature)
 	}

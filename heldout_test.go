@@ -12,12 +12,12 @@ import (
 
 // Of a path measured at its first nodes, what is left out with a measurement is
 // as near to it as data is to the other nodes: anything from 1 to 17 hops.
-func TestApart(t *testing.T) {
+func TestHeldOut(t *testing.T) {
 	g, err := graph.Grid(20, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := newWorkshop(g, Spec{})
+	w, err := NewTrainer(g, Spec{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,12 +32,12 @@ func TestApart(t *testing.T) {
 		k, distance int
 		want        []int
 	}{{0, 0, []int{0}}, {0, 1, []int{0, 1}}, {0, 2, []int{0, 1, 2, 3}}, {3, 0, []int{3, 2}}, {3, 9, []int{3, 0, 1, 2}}} {
-		got := w.near(c.k, nodes[c.k], c.distance, at)
+		got := near(graph.NewSearch(g), c.k, nodes[c.k], c.distance, at)
 		if got[0] != c.k || !slices.Equal(slices.Sorted(slices.Values(got[1:])), slices.Sorted(slices.Values(c.want[1:]))) {
 			t.Errorf("within %d hops of measurement %d: %v, want %v", c.distance, c.k, got, c.want)
 		}
 	}
-	for k, list := range w.apart(nodes) {
+	for k, list := range w.heldOut(nodes) {
 		if len(list) == 0 {
 			t.Errorf("list %d is empty", k)
 		}
@@ -66,12 +66,12 @@ func TestHighestGain(t *testing.T) {
 
 // Many scales that bring nothing are dropped, however likely; those that do bring
 // something stay, and so does the likeliest where it has one scale anyway.
-func TestProven(t *testing.T) {
+func TestConfirm(t *testing.T) {
 	g, err := graph.Grid(15, 15)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := newWorkshop(g, Spec{})
+	w, err := NewTrainer(g, Spec{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestProven(t *testing.T) {
 		{"one scale is likelier", []attempt{try(false, poor, 10), try(true, good, 0)}, false},
 		{"only many", []attempt{try(true, good, 0)}, true},
 	} {
-		best, err := w.proven(t.Context(), d, c.tried)
+		best, err := w.confirm(t.Context(), d, c.tried)
 		if err != nil || best.many != c.many {
 			t.Errorf("%s: many %v, %v", c.what, best.many, err)
 		}

@@ -1,7 +1,6 @@
-package main
+package machine
 
 import (
-	"strings"
 	"testing"
 	"testing/fstest"
 )
@@ -11,7 +10,7 @@ func TestFreeMemory(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		files map[string]string
-		want  size
+		want  int64
 	}{
 		{"unknown system", nil, 0},
 		{"no groups", map[string]string{"proc/meminfo": meminfo}, 1000 << 10},
@@ -45,20 +44,8 @@ func TestFreeMemory(t *testing.T) {
 		for name, text := range c.files {
 			system[name] = &fstest.MapFile{Data: []byte(text)}
 		}
-		if got := freeMemoryOf(system); got != c.want {
+		if got := freeMemory(system); got != c.want {
 			t.Errorf("%s: %d, want %d", c.name, got, c.want)
-		}
-	}
-}
-
-// What no machine holds is refused before any of it is made.
-func TestGenerateTooLarge(t *testing.T) {
-	if freeMemory() == 0 {
-		t.Skip("this system does not say how much memory is free")
-	}
-	for _, spec := range []string{"ring:2000000000,1000", "ba:2000000000,30", "blocks:2000000000,2,60,1", "rmat:30,60000000000"} {
-		if r := runLine(t, "", "features", "--generate", spec); r.code != exitTooLarge || !strings.Contains(r.err, "edges need about") {
-			t.Errorf("%s: exit %d, %s", spec, r.code, r.err)
 		}
 	}
 }

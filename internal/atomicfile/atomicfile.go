@@ -1,27 +1,30 @@
-package graphio
+// Package atomicfile writes files all or nothing.
+package atomicfile
 
 import (
 	"bufio"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
 	"sync"
 )
 
-// WriteFile writes a file all or nothing: write fills a file of another name in
-// the same folder, which takes the wanted name only when it is safely on disk.
-// When write fails nothing is left behind, and what was at path stays.
-//
-// What is at path and not a plain file (a device, a pipe) is written directly.
-func WriteFile(path string, write func(io.Writer) error) error {
+// ErrPath is wrapped by errors about a path at which no file can be written.
+var ErrPath = errors.New("cannot be written")
+
+// Write fills a temporary file in the folder of path and renames it to path once
+// it is safely on disk. If write fails, the temporary file is removed and a file
+// that was at path stays as it was. A device or a pipe at path is written directly.
+func Write(path string, write func(io.Writer) error) error {
 	mode := os.FileMode(0)
 	if info, err := os.Stat(path); err == nil {
 		switch {
 		case info.IsDir():
-			return &Error{Code: CodeFile, File: path, What: "is a directory", Remedies: []Remedy{do("name a file in it")}}
+			return fmt.Errorf("%s %w: it is a directory; name a file in it", path, ErrPath)
 		case !info.Mode().IsRegular():
 			return writeDirectly(path, write)
 		}
@@ -34,7 +37,7 @@ func WriteFile(path string, write func(io.Writer) error) error {
 	}
 	f, err := createBeside(path)
 	if err != nil {
-		return &Error{Code: CodeFile, File: path, What: "cannot be written: " + reason(err), Remedies: []Remedy{do("check the folder and its permissions")}, Err: err}
+		return unwritable(path, err, "check the folder and its permissions")
 	}
 	unfinished.Store(f.Name(), nil)
 	defer unfinished.Delete(f.Name())
@@ -48,7 +51,7 @@ func WriteFile(path string, write func(io.Writer) error) error {
 	if err := fill(f, write); err != nil {
 		return err
 	}
-	if mode != 0 { // as private as what it replaces
+	if mode != 0 { // keep the permissions of the file that is replaced
 		if err := f.Chmod(mode); err != nil {
 			return fmt.Errorf("writing %s: %w", path, err)
 		}
@@ -67,14 +70,23 @@ func WriteFile(path string, write func(io.Writer) error) error {
 	return nil
 }
 
-// unfinished are the names of the files that WriteFile is filling.
+// unwritable says why nothing can be written at path, and what to do.
+func unwritable(path string, err error, next string) error {
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		err = at.Err
+	}
+	return fmt.Errorf("%s %w: %w; %s", path, ErrPath, err, next)
+}
+
+// unfinished are the names of the temporary files that Write is filling.
 var unfinished sync.Map
 
-// RemoveUnfinished removes the files that calls of WriteFile are filling, which
-// then fail. It is for programs that end without waiting for those calls.
+// RemoveUnfinished removes the temporary files of calls of Write that are still
+// running; these calls then fail. It is for a program that exits without waiting.
 func RemoveUnfinished() {
 	unfinished.Range(func(name, _ any) bool {
-		_ = os.Remove(name.(string)) // gone is what it should be
+		_ = os.Remove(name.(string)) // the call may have finished meanwhile
 		return true
 	})
 }
@@ -105,7 +117,7 @@ func fill(f *os.File, write func(io.Writer) error) error {
 func writeDirectly(path string, write func(io.Writer) error) error {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
-		return &Error{Code: CodeFile, File: path, What: "cannot be written: " + reason(err), Remedies: []Remedy{do("check the permissions")}, Err: err}
+		return unwritable(path, err, "check the permissions")
 	}
 	if err := fill(f, write); err != nil {
 		f.Close()
@@ -117,7 +129,7 @@ func writeDirectly(path string, write func(io.Writer) error) error {
 	return nil
 }
 
-// syncFolder makes a rename last through a power cut, where the system can: a
+// syncFolder makes a rename survive a power cut where the system supports it; a
 // folder that cannot be opened or synced is no reason to fail.
 func syncFolder(dir string) {
 	if f, err := os.Open(dir); err == nil {

@@ -61,9 +61,9 @@ func (f *field) restart(t testing.TB) *field {
 	g := &field{log: f.log, graph: f.graph, nodes: f.nodes, clock: f.clock, keep: f.keep, ctx: t.Context()}
 	var err error
 	g.Study, err = study.Open(t.Context(), g.log, study.Options{Now: g.clock.Now, Engine: func(context.Context) (study.Engine, error) {
-		o, err := study.NewOptimizer(g.graph, g.nodes, g.Settings())
+		o, err := study.NewModelEngine(g.graph, g.nodes, g.Settings())
 		if err == nil && g.keep != nil {
-			o.KeepIn(g.keep)
+			o.UseCheckpoints(g.keep)
 		}
 		return o, err
 	}})
@@ -309,7 +309,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-func TestKnowledge(t *testing.T) {
+func TestSnapshot(t *testing.T) {
 	f := newField(t, nil, nil)
 	if _, err := f.Predictions(f.ctx); !errors.Is(err, study.ErrNoModel) {
 		t.Errorf("nothing measured: %v", err)
@@ -369,7 +369,7 @@ func Example() {
 		fmt.Println(err)
 	}
 	s, err := study.Open(ctx, log, study.Options{Engine: func(context.Context) (study.Engine, error) {
-		return study.NewOptimizer(g, nil, settings)
+		return study.NewModelEngine(g, nil, settings)
 	}})
 	if err != nil {
 		fmt.Println(err)
@@ -390,7 +390,7 @@ func Example() {
 func TestVerify(t *testing.T) {
 	f := newField(t, nil, nil)
 	hard(t, f, func(f *field) *field { return f })
-	engine, err := study.NewOptimizer(f.graph, nil, f.Settings())
+	engine, err := study.NewModelEngine(f.graph, nil, f.Settings())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -434,7 +434,7 @@ func TestVerify(t *testing.T) {
 	}
 	other := f.Settings()
 	other.Spec.Family, other.Goal = "matern", bayesopt.Minimize
-	if engine, err = study.NewOptimizer(f.graph, nil, other); err != nil {
+	if engine, err = study.NewModelEngine(f.graph, nil, other); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := study.Verify(f.ctx, f.Events(f.ctx, 0), engine, nil); !errors.Is(err, study.ErrCorrupt) {

@@ -1,4 +1,4 @@
-package gp
+package variational
 
 import (
 	"math"
@@ -6,6 +6,8 @@ import (
 	"gonum.org/v1/gonum/integrate/quad"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"grfgp/gp/internal/latent"
 )
 
 // classLikelihood is the chance of a class given one latent function per class.
@@ -20,7 +22,7 @@ type classLikelihood interface {
 type softmaxLikelihood struct{ points *mat.Dense }
 
 func newSoftmaxLikelihood(classes int) softmaxLikelihood {
-	return softmaxLikelihood{normalPoints(softmaxDraws, classes)}
+	return softmaxLikelihood{latent.NormalPoints(latent.Points, classes)}
 }
 
 func (l softmaxLikelihood) expect(dm, dv, mean, variance []float64, class int) float64 {
@@ -29,17 +31,17 @@ func (l softmaxLikelihood) expect(dm, dv, mean, variance []float64, class int) f
 	f := make([]float64, len(mean))
 	sd := roots(variance)
 	sum := 0.0
-	for s := range softmaxDraws {
+	for s := range latent.Points {
 		z := l.points.RawRowView(s)
 		for c := range f {
 			f[c] = mean[c] + sd[c]*z[c]
 		}
-		softmax(f, f)
-		sum += math.Log(max(f[class], math.SmallestNonzeroFloat64)) / softmaxDraws
+		latent.Softmax(f, f)
+		sum += math.Log(max(f[class], math.SmallestNonzeroFloat64)) / latent.Points
 		f[class]--
 		for c, p := range f {
-			dm[c] -= p / softmaxDraws
-			dv[c] -= p * z[c] / (2 * sd[c]) / softmaxDraws
+			dm[c] -= p / latent.Points
+			dv[c] -= p * z[c] / (2 * sd[c]) / latent.Points
 		}
 	}
 	return sum

@@ -1,4 +1,4 @@
-package gp
+package variational
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/gp/internal/latent"
 	"grfgp/internal/dense"
 	"grfgp/internal/parallel"
 	"grfgp/kernel"
@@ -55,6 +56,23 @@ func (z *inducing) project(ctx context.Context, nodes []int) (*mat.Dense, error)
 	return a, nil
 }
 
+// between returns K[rows, cols], by as few columns of the kernel as possible.
+func between(ctx context.Context, cov kernel.Covariance, rows, cols []int) (*mat.Dense, error) {
+	if len(cols) > len(rows) {
+		k, err := between(ctx, cov, cols, rows)
+		if err != nil {
+			return nil, err
+		}
+		return mat.DenseCopyOf(k.T()), nil
+	}
+	one := mat.NewDense(len(cols), len(cols), nil)
+	for i := range cols {
+		one.Set(i, i, 1)
+	}
+	k := mat.NewDense(len(rows), len(cols), nil)
+	return k, cov.Cross(rows, cols).Apply(ctx, k, one)
+}
+
 // solve replaces x by L⁻¹x or L⁻ᵀx.
 func (z *inducing) solve(t blas.Transpose, x *mat.Dense) {
 	blas64.Trsm(blas.Left, t, 1, z.l, x.RawMatrix())
@@ -86,17 +104,17 @@ func newVariational(size, classes int) (*variational, error) {
 // and A is the projection:
 //
 //	m = Aᵀμ,  v = k − ‖a‖² + aᵀΛ⁻¹a.
-func (q *variational) marginals(a *mat.Dense, prior []float64) latents {
+func (q *variational) marginals(a *mat.Dense, prior []float64) latent.Functions {
 	size, n := a.Dims()
 	classes := len(q.precision)
-	f := latents{mat.NewDense(n, classes, nil), mat.NewDense(n, classes, nil)}
-	f.mean.Mul(a.T(), q.mean)
+	f := latent.New(n, classes)
+	f.Mean.Mul(a.T(), q.mean)
 	rest := remaining(a, prior)
 	solved := mat.NewDense(size, n, nil)
 	for c, p := range q.precision {
 		p.SolveLower(solved, a)
 		for i, v := range columnSquares(solved) {
-			f.variance.Set(i, c, rest[i]+v)
+			f.Variance.Set(i, c, rest[i]+v)
 		}
 	}
 	return f
@@ -143,7 +161,7 @@ func (q *variational) divergence() float64 {
 // what its derivatives need.
 type bound struct {
 	value    float64
-	marginal latents
+	marginal latent.Functions
 	rest     []float64  // variance of each label given the inducing nodes
 	dm, dv   *mat.Dense // of the expectations by means and variances of marginals
 }
@@ -152,9 +170,9 @@ func newBound(q *variational, a *mat.Dense, prior []float64, class []int, l clas
 	n, classes := len(class), len(q.precision)
 	b := &bound{marginal: q.marginals(a, prior), rest: remaining(a, prior), dm: mat.NewDense(n, classes, nil), dv: mat.NewDense(n, classes, nil)}
 	each := make([]float64, n)
-	parallel.Ranges(n, softmaxRows, func(lo, hi int) {
+	parallel.Ranges(n, latent.BlockRows, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			each[i] = l.expect(b.dm.RawRowView(i), b.dv.RawRowView(i), b.marginal.mean.RawRowView(i), b.marginal.variance.RawRowView(i), class[i])
+			each[i] = l.expect(b.dm.RawRowView(i), b.dv.RawRowView(i), b.marginal.Mean.RawRowView(i), b.marginal.Variance.RawRowView(i), class[i])
 		}
 	})
 	for _, v := range each {
@@ -180,7 +198,7 @@ func (q *variational) step(a *mat.Dense, b *bound, share float64) (*variational,
 		for i := range n {
 			w := max(0, -2*b.dv.At(i, c))
 			root[i] = math.Sqrt(share * w)
-			right.Set(i, 0, b.dm.At(i, c)+w*b.marginal.mean.At(i, c))
+			right.Set(i, 0, b.dm.At(i, c)+w*b.marginal.Mean.At(i, c))
 		}
 		for k := range size {
 			to := weighted.RawRowView(k)
@@ -220,17 +238,17 @@ func (q *variational) step(a *mat.Dense, b *bound, share float64) (*variational,
 // leaveOneOut returns what q says of every label's node without that label: at
 // the optimum the label acts like a normal reading of precision W = −2·dv, which
 // is taken out of the marginal.
-func (b *bound) leaveOneOut() latents {
+func (b *bound) leaveOneOut() latent.Functions {
 	n, classes := b.dm.Dims()
-	f := latents{mat.NewDense(n, classes, nil), mat.NewDense(n, classes, nil)}
+	f := latent.New(n, classes)
 	for i := range n {
 		for c := range classes {
 			// Inducing nodes know of f_i up to rest.
-			m, v := b.marginal.mean.At(i, c), max(b.marginal.variance.At(i, c)-b.rest[i], 1e-12)
+			m, v := b.marginal.Mean.At(i, c), max(b.marginal.Variance.At(i, c)-b.rest[i], 1e-12)
 			w := max(0, -2*b.dv.At(i, c))
 			left := max(1/v-w, 1e-3/v) // more than nothing, off the optimum too
-			f.mean.Set(i, c, (m/v-(b.dm.At(i, c)+w*m))/left)
-			f.variance.Set(i, c, 1/left+b.rest[i])
+			f.Mean.Set(i, c, (m/v-(b.dm.At(i, c)+w*m))/left)
+			f.Variance.Set(i, c, 1/left+b.rest[i])
 		}
 	}
 	return f

@@ -1,26 +1,102 @@
-package gp
+package variational
 
 import (
+	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/graph"
+	"grfgp/internal/rng"
 	"grfgp/kernel"
 	"grfgp/solve"
+	"grfgp/walk"
 )
 
-// newVariationalFit is a small problem, with most labels as inducing nodes.
-func newVariationalFit(t testing.TB, kernelName string, l Labels, size int, robust bool) (*variationalFit, []float64) {
+// background is the context of tests without an end.
+var background = context.Background()
+
+// testKernel is a kernel of unit variance on 5 rows of 6 nodes, a triangle and a
+// node alone.
+func testKernel(t testing.TB, name string) kernel.Kernel {
 	t.Helper()
-	k := kernel.UnitVariance(kernels(t, smallGraph(t))[kernelName])
-	p, theta := startOf(t, k, Dirichlet)
-	f := &variationalFit{kernel: k, labels: l, params: p, likelihood: newSoftmaxLikelihood(l.Classes), steps: 60}
+	var e graph.Edges
+	add := func(u, v int) { e.U, e.V = append(e.U, uint32(u)), append(e.V, uint32(v)) }
+	for i := range 30 {
+		if i%6 < 5 {
+			add(i, i+1)
+		}
+		if i < 24 {
+			add(i, i+6)
+		}
+	}
+	add(30, 31)
+	add(31, 32)
+	add(32, 30)
+	g, _, err := graph.FromEdges(graph.NumberIDs(34), e, graph.BuildOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := g.Normalized(graph.NormalizedAdjacency)
+	opts := walk.Default()
+	opts.MaxLen, opts.Walks, opts.Budget, opts.Scale = 6, 8, 4, g.WalkScale(graph.NormalizedAdjacency)
+	f, err := walk.Sample(background, w, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var k kernel.Kernel
+	switch name {
+	case "grf":
+		k, err = kernel.NewGRF(f, kernel.Diffusion{})
+	case "free":
+		k, err = kernel.NewGRF(f, kernel.Free{Len: 4})
+	case "series":
+		k, err = kernel.NewSeries(w, kernel.Matern{Nu: 1.5}, 60)
+	default:
+		k, err = kernel.NewDense(w, kernel.Diffusion{})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kernel.UnitVariance(k)
+}
+
+// someLabels are labels of three classes.
+func someLabels(count int, seed uint64) Problem {
+	p := Problem{Classes: 3}
+	for _, i := range rand.New(rng.New(seed, "labels")).Perm(34)[:count] {
+		c := 0
+		switch {
+		case i >= 30:
+			c = 2
+		case i%6 >= 3:
+			c = 1
+		}
+		p.Nodes, p.Class = append(p.Nodes, i), append(p.Class, c)
+	}
+	return p
+}
+
+func about(t testing.TB, what string, got, want, tol float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tol*(1+math.Abs(want))) {
+		t.Errorf("%s is %v, want %v", what, got, want)
+	}
+}
+
+// newFit is a small problem, with most labels as inducing nodes.
+func newFit(t testing.TB, kernelName string, p Problem, size int, robust bool) (*fit, []float64) {
+	t.Helper()
+	p.Kernel, p.Steps = testKernel(t, kernelName), 60
+	f := &fit{Problem: p, likelihood: newSoftmaxLikelihood(p.Classes)}
 	if robust {
 		f.likelihood = newRobustMax()
 	}
+	theta := kernel.Starts(p.Kernel)[0]
 	theta[0] = 3
 	var err error
 	if f.at, err = f.choose(background, theta, size); err != nil {
@@ -30,22 +106,22 @@ func newVariationalFit(t testing.TB, kernelName string, l Labels, size int, robu
 }
 
 // climbed returns q after the climb of the bound, and the bound.
-func (f *variationalFit) climbed(t testing.TB, theta []float64) (*variational, *inducing, *mat.Dense, []float64, *bound) {
+func (f *fit) climbed(t testing.TB, theta []float64) (*variational, *inducing, *mat.Dense, []float64, *bound) {
 	t.Helper()
 	z, a, prior, err := f.prepare(background, theta)
 	if err != nil {
 		t.Fatal(err)
 	}
-	q, err := newVariational(len(f.at), f.labels.Classes)
+	q, err := newVariational(len(f.at), f.Classes)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range f.steps {
-		if q, err = q.step(a, newBound(q, a, prior, f.labels.Class, f.likelihood), 0.5); err != nil {
+	for range f.Steps {
+		if q, err = q.step(a, newBound(q, a, prior, f.Class, f.likelihood), 0.5); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return q, z, a, prior, newBound(q, a, prior, f.labels.Class, f.likelihood)
+	return q, z, a, prior, newBound(q, a, prior, f.Class, f.likelihood)
 }
 
 // Derivatives of expectations by means and variances are those of differences.
@@ -83,11 +159,11 @@ func TestClassLikelihoods(t *testing.T) {
 func TestBoundGradient(t *testing.T) {
 	for _, name := range []string{"grf", "free", "series", "dense"} {
 		for _, robust := range []bool{false, true} {
-			f, theta := newVariationalFit(t, name, someLabels(14, 1), 9, robust)
-			f.steps = 3 // not at the optimum
+			f, theta := newFit(t, name, someLabels(14, 1), 9, robust)
+			f.Steps = 3 // not at the optimum
 			q, z, a, _, b := f.climbed(t, theta)
 			grad := make([]float64, len(theta))
-			if err := b.gradient(background, grad, q, z, a, f.labels.Nodes, f.at); err != nil {
+			if err := b.gradient(background, grad, q, z, a, f.Nodes, f.at); err != nil {
 				t.Fatal(err)
 			}
 			for j := range theta {
@@ -99,7 +175,7 @@ func TestBoundGradient(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					return newBound(q, a, prior, f.labels.Class, f.likelihood).value
+					return newBound(q, a, prior, f.Class, f.likelihood).value
 				}
 				about(t, fmt.Sprint(name, " robust ", robust, " slope ", j), grad[j], (value(h)-value(-h))/(2*h), 1e-4)
 			}
@@ -110,9 +186,9 @@ func TestBoundGradient(t *testing.T) {
 // Natural gradients end where no change of a mean or of a covariance raises the
 // bound.
 func TestNaturalGradients(t *testing.T) {
-	f, theta := newVariationalFit(t, "grf", someLabels(14, 1), 9, false)
+	f, theta := newFit(t, "grf", someLabels(14, 1), 9, false)
 	q, _, a, prior, b := f.climbed(t, theta)
-	value := func(q *variational) float64 { return newBound(q, a, prior, f.labels.Class, f.likelihood).value }
+	value := func(q *variational) float64 { return newBound(q, a, prior, f.Class, f.likelihood).value }
 	about(t, "value", value(q), b.value, 1e-12)
 	for i := range 9 {
 		for c := range 3 {
@@ -151,9 +227,9 @@ func TestNaturalGradients(t *testing.T) {
 // The bound is below the evidence, here by a sum over a grid of all latent values:
 // three labels, two classes, six variables.
 func TestBoundBelowEvidence(t *testing.T) {
-	l := Labels{Nodes: []int{0, 1, 5}, Class: []int{0, 0, 1}, Classes: 2}
+	l := Problem{Nodes: []int{0, 1, 5}, Class: []int{0, 0, 1}, Classes: 2}
 	for _, robust := range []bool{false, true} {
-		f, theta := newVariationalFit(t, "dense", l, 3, robust)
+		f, theta := newFit(t, "dense", l, 3, robust)
 		_, _, _, _, b := f.climbed(t, theta)
 		evidence := f.evidence(t, theta, robust)
 		t.Logf("robust %v: bound %.5f, log evidence %.5f", robust, b.value, evidence)
@@ -169,7 +245,7 @@ func TestBoundBelowEvidence(t *testing.T) {
 // evidence is log E Π p(y_i | f_i) over the prior. With two classes the likelihood
 // depends on f_0 − f_1 alone, which is normal with twice the covariance: three
 // variables.
-func (f *variationalFit) evidence(t testing.TB, theta []float64, robust bool) float64 {
+func (f *fit) evidence(t testing.TB, theta []float64, robust bool) float64 {
 	t.Helper()
 	z, _, _, err := f.prepare(background, theta)
 	if err != nil {
@@ -191,7 +267,7 @@ func (f *variationalFit) evidence(t testing.TB, theta []float64, robust bool) fl
 				mass += p
 				for k, at := range f.at {
 					gap := math.Sqrt2 * d.AtVec(k)
-					if f.labels.Class[at] == 1 {
+					if f.Class[at] == 1 {
 						gap = -gap
 					}
 					switch {
@@ -213,13 +289,16 @@ func (f *variationalFit) evidence(t testing.TB, theta []float64, robust bool) fl
 // Taking a label out of q is nearly what fitting without it gives.
 func TestVariationalLeaveOneOut(t *testing.T) {
 	l := someLabels(14, 1)
-	f, theta := newVariationalFit(t, "grf", l, 14, false)
+	f, theta := newFit(t, "grf", l, 14, false)
 	_, _, _, _, b := f.climbed(t, theta)
 	left := b.leaveOneOut()
 	for k := range 5 {
 		others := slices.DeleteFunc([]int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13}, func(j int) bool { return j == k })
 		g := *f
-		g.labels = l.pick(others)
+		g.Nodes, g.Class = nil, nil
+		for _, j := range others {
+			g.Nodes, g.Class = append(g.Nodes, l.Nodes[j]), append(g.Class, l.Class[j])
+		}
 		var err error
 		if g.at, err = g.choose(background, theta, 13); err != nil {
 			t.Fatal(err)
@@ -235,10 +314,10 @@ func TestVariationalLeaveOneOut(t *testing.T) {
 		}
 		want := q.marginals(a, prior)
 		for c := range 3 {
-			if gap := math.Abs(left.mean.At(k, c) - want.mean.At(0, c)); gap > 0.15 {
-				t.Errorf("label %d, class %d: mean %.3f, want %.3f", k, c, left.mean.At(k, c), want.mean.At(0, c))
+			if gap := math.Abs(left.Mean.At(k, c) - want.Mean.At(0, c)); gap > 0.15 {
+				t.Errorf("label %d, class %d: mean %.3f, want %.3f", k, c, left.Mean.At(k, c), want.Mean.At(0, c))
 			}
-			about(t, fmt.Sprintf("variance of label %d, class %d", k, c), left.variance.At(k, c), want.variance.At(0, c), 0.15)
+			about(t, fmt.Sprintf("variance of label %d, class %d", k, c), left.Variance.At(k, c), want.Variance.At(0, c), 0.15)
 		}
 	}
 }

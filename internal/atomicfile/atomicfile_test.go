@@ -1,4 +1,4 @@
-package graphio
+package atomicfile
 
 import (
 	"errors"
@@ -9,19 +9,19 @@ import (
 	"testing"
 )
 
-func TestWriteFile(t *testing.T) {
+func TestWrite(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "out.csv")
 	text := func(s string) func(io.Writer) error {
 		return func(w io.Writer) error { _, err := io.WriteString(w, s); return err }
 	}
-	if err := WriteFile(path, text("one")); err != nil {
+	if err := Write(path, text("one")); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Chmod(path, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := WriteFile(path, text("two")); err != nil {
+	if err := Write(path, text("two")); err != nil {
 		t.Fatal(err)
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
@@ -31,12 +31,12 @@ func TestWriteFile(t *testing.T) {
 	// Failure and panic leave the old file, and nothing else.
 	broken := errors.New("broken")
 	fail := func(w io.Writer) error { _, _ = io.WriteString(w, strings.Repeat("x", 1<<20)); return broken }
-	if err := WriteFile(path, fail); !errors.Is(err, broken) {
+	if err := Write(path, fail); !errors.Is(err, broken) {
 		t.Errorf("got %v, want %v", err, broken)
 	}
 	func() {
 		defer func() { _ = recover() }()
-		_ = WriteFile(path, func(io.Writer) error { panic("no") })
+		_ = Write(path, func(io.Writer) error { panic("no") })
 	}()
 	if got, _ := os.ReadFile(path); string(got) != "two" {
 		t.Errorf("the file holds %q after failures, want %q", got, "two")
@@ -49,20 +49,20 @@ func TestWriteFile(t *testing.T) {
 	if err := os.Symlink(path, link); err != nil {
 		t.Skip("no symbolic links here")
 	}
-	if err := WriteFile(link, text("three")); err != nil {
+	if err := Write(link, text("three")); err != nil {
 		t.Fatal(err)
 	}
 	if got, _ := os.ReadFile(path); string(got) != "three" {
 		t.Errorf("the target of the link holds %q", got)
 	}
-	if err := WriteFile(dir, text("x")); !errors.Is(err, ErrUsage) {
+	if err := Write(dir, text("x")); !errors.Is(err, ErrPath) {
 		t.Errorf("a directory: %v", err)
 	}
-	if err := WriteFile(filepath.Join(dir, "none", "x"), text("x")); !errors.Is(err, os.ErrNotExist) {
+	if err := Write(filepath.Join(dir, "none", "x"), text("x")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no such folder: %v", err)
 	}
 	if _, err := os.Stat("/dev/null"); err == nil {
-		if err := WriteFile("/dev/null", text("x")); err != nil {
+		if err := Write("/dev/null", text("x")); err != nil {
 			t.Errorf("a device: %v", err)
 		}
 	}
@@ -70,7 +70,7 @@ func TestWriteFile(t *testing.T) {
 
 func TestRemoveUnfinished(t *testing.T) {
 	dir := t.TempDir()
-	err := WriteFile(filepath.Join(dir, "a.csv"), func(io.Writer) error {
+	err := Write(filepath.Join(dir, "a.csv"), func(io.Writer) error {
 		RemoveUnfinished()
 		return nil
 	})

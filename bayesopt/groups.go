@@ -1,0 +1,16 @@
+package bayesopt
+
+// NumberGroups returns the groups of Limits by the names of nodes' groups. A node
+// without a name is a group of its own.
+func NumberGroups(names []string) []int {
+	numbers, groups, next := map[string]int{}, make([]int, len(names)), 0
+	for i, name := range names {
+		g, known := numbers[name]
+		if !known || name == "" {
+			g, next = next, next+1
+			numbers[name] = g
+		}
+		groups[i] = g
+	}
+	return groups
+}

@@ -1,0 +1,160 @@
+package gp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"grfgp/kernel"
+	"grfgp/solve"
+)
+
+// ErrNeedsExact is wrapped by the methods of a Posterior that need the exact
+// solver.
+var ErrNeedsExact = errors.New("needs the exact solver")
+
+// Posterior is a Gaussian process given measurements,
+//
+//	mean m(·) = K_·x H⁻¹ y,  covariance K − K_·x H⁻¹ K_x·,  H = K_xx + noise.
+//
+// It is immutable and safe for concurrent use. Results are in the units of the
+// data. A node that the kernel does not have is an error; an empty node list, or
+// zero draws, gives an empty result.
+type Posterior struct {
+	model     *Model
+	prior     kernel.Covariance // at the model's hyperparameters
+	cov       kernel.Covariance // prior with the unknown mean
+	data      Data              // standardised
+	noise     []float64         // variance per value
+	chol      *solve.Cholesky   // of H; nil with the iterative solver
+	iterative *iterativeSystem  // nil with the exact solver
+	alpha     []float64         // H⁻¹y
+	start     []float64         // where a further Condition starts to iterate; nil: at alpha
+}
+
+// Condition returns the posterior of the model given measurements, which need not
+// be those that it was fitted to.
+func (m *Model) Condition(ctx context.Context, d Data) (*Posterior, error) {
+	if err := d.Check(m.kernel.Nodes()); err != nil {
+		return nil, err
+	}
+	k, err := m.kernel.At(m.theta)
+	if err != nil {
+		return nil, err
+	}
+	s := m.units.standard(d)
+	p := &Posterior{model: m, prior: k, cov: kernel.WithConstant(k, m.meanVar), data: s, noise: noises(s, m.noise)}
+	if err := p.factor(ctx); err != nil {
+		return nil, fmt.Errorf("conditioning: %w", err)
+	}
+	p.alpha = make([]float64, s.Len())
+	if err := p.solveMean(ctx); err != nil {
+		return nil, fmt.Errorf("conditioning: %w", err)
+	}
+	return p, nil
+}
+
+// factor factors H, or prepares to solve it by iteration.
+func (p *Posterior) factor(ctx context.Context) (err error) {
+	if p.model.solver == Iterative {
+		p.iterative, err = newIterativeSystem(ctx, p.cov, p.data, p.noise, p.model.plain)
+		return err
+	}
+	h := mat.NewSymDense(p.data.Len(), nil)
+	if err := p.cov.Gram(ctx, h, p.data.Nodes); err != nil {
+		return err
+	}
+	for i, v := range p.noise {
+		h.SetSym(i, i, h.At(i, i)+v)
+	}
+	p.chol, err = solve.NewCholesky(h)
+	return err
+}
+
+// solve sets dst = H⁻¹b, to the given accuracy with the iterative solver.
+func (p *Posterior) solve(ctx context.Context, dst, b *mat.Dense, a accuracy) error {
+	if p.chol == nil {
+		return p.iterative.solve(ctx, dst, b, a)
+	}
+	p.chol.Solve(dst, b)
+	return nil
+}
+
+// solveMean sets alpha = H⁻¹y, from the starting guess that it holds.
+func (p *Posterior) solveMean(ctx context.Context) error {
+	y := mat.NewDense(p.data.Len(), 1, slices.Clone(p.data.Y))
+	return p.solve(ctx, mat.NewDense(len(p.alpha), 1, p.alpha), y, forMeans)
+}
+
+// Factored reports whether the covariance matrix of the measurements was factored
+// (the exact solver) rather than solved by iteration.
+func (p *Posterior) Factored() bool { return p.chol != nil }
+
+// Condition returns the posterior given more measurements, with the same
+// hyperparameters and units: the posterior of Model.Condition for all data, to
+// rounding, for O(T²) per measurement with the exact solver. The new measurements
+// have noise variances if and only if the earlier ones have. Conditioning at once
+// or in parts gives the same bits; p stays as it is, and the two share memory.
+func (p *Posterior) Condition(ctx context.Context, d Data) (*Posterior, error) {
+	if d.Len() == 0 {
+		return p, nil
+	}
+	if err := d.Check(p.Nodes()); err != nil {
+		return nil, err
+	}
+	s := p.model.units.standard(d)
+	q := &Posterior{model: p.model, prior: p.prior, cov: p.cov, noise: slices.Concat(p.noise, noises(s, p.model.noise))}
+	var err error
+	if q.data, err = p.data.Slice(0, p.data.Len()).Append(s); err != nil { // sliced: p keeps its own
+		return nil, err
+	}
+	if err := q.extend(ctx, p); err != nil {
+		return nil, fmt.Errorf("conditioning on %d more measurements: %w", d.Len(), err)
+	}
+	return q, nil
+}
+
+// extend solves the system of q, of which that of p is a part.
+func (q *Posterior) extend(ctx context.Context, p *Posterior) error {
+	q.alpha = make([]float64, q.data.Len())
+	if p.chol != nil {
+		if err := q.grow(ctx, p); err != nil {
+			return err
+		}
+	} else {
+		// Conjugate gradients start from the solution that Model.Condition found. The
+		// last one would be nearer, but results would depend on the parts.
+		q.start = p.start
+		if q.start == nil {
+			q.start = p.alpha
+		}
+		copy(q.alpha, q.start)
+		if err := q.factor(ctx); err != nil {
+			return err
+		}
+	}
+	return q.solveMean(ctx)
+}
+
+// grow appends rows to the factor of p.
+func (q *Posterior) grow(ctx context.Context, p *Posterior) error {
+	c, before, n := p.chol.Copy(), p.data.Len(), q.data.Len()
+	cross := mat.NewDense(n, n-before, nil) // K[x, new x]
+	if err := p.cov.Cross(q.data.Nodes, q.data.Nodes[before:]).Apply(ctx, cross, identity(n-before)); err != nil {
+		return err
+	}
+	column := make([]float64, n)
+	for k := before; k < n; k++ {
+		mat.Col(column, k-before, cross)
+		row := column[:k+1]
+		row[k] += q.noise[k]
+		if err := c.Append(row); err != nil {
+			return err
+		}
+	}
+	q.chol = c
+	return nil
+}

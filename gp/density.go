@@ -1,0 +1,173 @@
+package gp
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"grfgp/solve"
+)
+
+// LogMarginalLikelihood returns the log density of all measurements under the
+// model,
+//
+//	log p(y) = −½ yᵀH⁻¹y − ½ log det H − (T/2) log 2π,
+//
+// and its standard error. With the exact solver the error is 0; the iterative
+// solver estimates the determinant from random vectors.
+func (p *Posterior) LogMarginalLikelihood(ctx context.Context) (value, se float64, err error) {
+	logDet := 0.0
+	if p.chol != nil {
+		logDet = p.chol.LogDet()
+	} else if logDet, se, err = p.iterative.logDet(ctx, 0); err != nil {
+		return 0, 0, fmt.Errorf("log marginal likelihood: %w", err)
+	}
+	fit := 0.0
+	for i, a := range p.alpha {
+		fit += a * p.data.Y[i]
+	}
+	within, _ := p.data.within(p.model.noise)
+	value = -fit/2 - logDet/2 - float64(p.data.Len())/2*math.Log(2*math.Pi) + within
+	return value - p.data.densities()*math.Log(p.model.units.Scale), se / 2, nil
+}
+
+// densities returns the number of measurements that a log marginal likelihood is
+// the density of: repeated ones each, where their scatter is known.
+func (d Data) densities() float64 {
+	if d.Scatter == nil || d.NoiseVar != nil {
+		return float64(d.Len())
+	}
+	sum := 0.0
+	for k := range d.Len() {
+		sum += d.readings(k)
+	}
+	return sum
+}
+
+// LogDensity returns the log density of each of the given test measurements under
+// the posterior, noise included: the held-out log density of values that the
+// posterior was not conditioned on. Measurements are taken one at a time; see
+// JointLogDensity.
+func (p *Posterior) LogDensity(ctx context.Context, d Data) ([]float64, error) {
+	if d.Len() == 0 {
+		return nil, nil
+	}
+	if err := d.Check(p.Nodes()); err != nil {
+		return nil, err
+	}
+	mean, err := p.Mean(ctx, d.Nodes)
+	if err != nil {
+		return nil, err
+	}
+	variance, err := p.Variance(ctx, d.Nodes)
+	if err != nil {
+		return nil, err
+	}
+	density := make([]float64, d.Len())
+	for k, noise := range noises(d, p.NoiseVar()) {
+		density[k] = logNormal(d.Y[k], mean[k], variance[k]+noise)
+	}
+	return density, nil
+}
+
+// JointLogDensity returns the log density of all given test measurements together
+// under the posterior, noise included. It factors their covariance matrix.
+func (p *Posterior) JointLogDensity(ctx context.Context, d Data) (float64, error) {
+	if d.Len() == 0 {
+		return 0, nil
+	}
+	if err := d.Check(p.Nodes()); err != nil {
+		return 0, err
+	}
+	mean, err := p.Mean(ctx, d.Nodes)
+	if err != nil {
+		return 0, err
+	}
+	cov, err := p.Covariance(ctx, d.Nodes, d.Nodes)
+	if err != nil {
+		return 0, err
+	}
+	n := d.Len()
+	h, rest := mat.NewSymDense(n, nil), mat.NewDense(n, 1, nil)
+	for i, noise := range noises(d, p.NoiseVar()) {
+		for j := i; j < n; j++ {
+			h.SetSym(i, j, cov.At(i, j))
+		}
+		h.SetSym(i, i, cov.At(i, i)+noise)
+		rest.Set(i, 0, d.Y[i]-mean[i])
+	}
+	chol, err := solve.NewCholesky(h)
+	if err != nil {
+		return 0, fmt.Errorf("joint log density of %d measurements: %w", n, err)
+	}
+	chol.SolveLower(rest, rest)
+	return -mat.Dot(rest.ColView(0), rest.ColView(0))/2 - chol.LogDet()/2 - float64(n)/2*math.Log(2*math.Pi), nil
+}
+
+// LeaveOneOut returns, for every measurement, mean and standard deviation of its
+// prediction from all other measurements, noise included. For a mean of n
+// measurements it predicts such a mean. It needs the exact solver.
+func (p *Posterior) LeaveOneOut() (mean, sd []float64, err error) {
+	if p.chol == nil {
+		return nil, nil, fmt.Errorf("leave-one-out: %w", ErrNeedsExact)
+	}
+	f := &factor{chol: p.chol, alpha: p.alpha}
+	mean, sd = f.leaveOneOut(p.data)
+	u := p.model.units
+	for i := range mean {
+		mean[i] = u.Center + u.Scale*mean[i]
+		sd[i] = u.Scale * math.Sqrt(sd[i])
+	}
+	return mean, sd, nil
+}
+
+// StandardizedResiduals returns, for every measurement, its distance from its
+// prediction by the measurements before it, in standard deviations, noise included:
+// L⁻¹y with H = LLᵀ. They are independent N(0, 1) if the model is right. It needs
+// the exact solver and takes O(T²).
+func (p *Posterior) StandardizedResiduals() ([]float64, error) {
+	if p.chol == nil {
+		return nil, fmt.Errorf("standardized residuals: %w", ErrNeedsExact)
+	}
+	z := mat.NewDense(p.data.Len(), 1, slices.Clone(p.data.Y))
+	p.chol.SolveLower(z, z)
+	return z.RawMatrix().Data, nil
+}
+
+// HeldOutLogDensity holds out each group of measurements, given by their numbers
+// in d, and returns the log density of the first of the group given all
+// measurements outside it, standardised: how well the model predicts at the
+// distance of a group. It factors the training covariance once. With Q = H⁻¹ the
+// held-out group B has mean y_B − Q_BB⁻¹α_B and covariance Q_BB⁻¹, noise included.
+func (m *Model) HeldOutLogDensity(ctx context.Context, d Data, groups [][]int) ([]float64, error) {
+	factored := *m
+	factored.solver = Exact
+	p, err := factored.Condition(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	inverse := mat.NewSymDense(d.Len(), nil)
+	p.chol.Inverse(inverse)
+	density := make([]float64, len(groups))
+	for s, group := range groups {
+		block, side := mat.NewSymDense(len(group), nil), mat.NewDense(len(group), 2, nil)
+		for a, i := range group {
+			for b, j := range group[a:] {
+				block.SetSym(a, a+b, inverse.At(i, j))
+			}
+			side.Set(a, 0, p.alpha[i])
+		}
+		side.Set(0, 1, 1)
+		chol, err := solve.NewCholesky(block)
+		if err != nil {
+			return nil, fmt.Errorf("held-out log density: %w", err)
+		}
+		chol.Solve(side, side)
+		y := p.data.Y[group[0]]
+		density[s] = logNormal(y, y-side.At(0, 0), side.At(0, 1))
+	}
+	return density, nil
+}

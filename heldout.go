@@ -1,0 +1,110 @@
+package grfgp
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"grfgp/gp"
+	"grfgp/graph"
+	"grfgp/internal/rng"
+)
+
+// Measurements in clusters or along tracks tell much about short distances, and their
+// likelihood says little about nodes far from all of them. So a kernel that wins by
+// more scales, by neighbours that differ or by free coefficients has to show that it
+// also predicts better at the distances of unmeasured nodes.
+
+const (
+	heldOutMost = 300 // measurements that are predicted without those near them,
+	heldOutNear = 200 // and the most that are held out for one of them
+	heldOutGain = 0.1 // nats per measurement that are worth a kernel that is not simple
+)
+
+// confirm returns the likeliest attempt, or the likeliest simple one if the first is
+// hardly better at a distance: the mean difference of held-out log densities and two
+// standard errors are below heldOutGain. Few measurements never show that.
+func (t *Trainer) confirm(ctx context.Context, own gp.Data, tried []attempt) (attempt, error) {
+	best := likeliest(tried)
+	one := slices.DeleteFunc(slices.Clone(tried), func(a attempt) bool { return !a.simple() })
+	if best.simple() || len(one) == 0 {
+		return best, nil
+	}
+	lists := t.heldOut(own.Nodes)
+	simple := likeliest(one)
+	with, err := best.model.HeldOutLogDensity(ctx, own, lists)
+	if err != nil {
+		return best, err
+	}
+	without, err := simple.model.HeldOutLogDensity(ctx, own, lists)
+	if err != nil {
+		return best, err
+	}
+	if most := highestGain(with, without); most < heldOutGain {
+		return simple, nil
+	}
+	return best, nil
+}
+
+// simple reports whether a kernel has one scale and positive correlation of neighbours.
+func (c candidate) simple() bool {
+	return !c.many && c.family.family != "free" && c.laplacian != "signless"
+}
+
+// highestGain returns the mean by which the first scores are above the second, and
+// two standard errors.
+func highestGain(first, second []float64) float64 {
+	n, mean, square := float64(len(first)), 0.0, 0.0
+	for k, v := range first {
+		d := v - second[k]
+		mean += d / n
+		square += d * d / n
+	}
+	return mean + 2*math.Sqrt(max(0, square-mean*mean)/n)
+}
+
+// heldOut returns lists of measurements to hold out together: a measurement, which is
+// to be predicted, and all others within some hops of it. The numbers of hops are
+// distributed as the distances of unmeasured nodes to their nearest measurement.
+func (t *Trainer) heldOut(nodes []int) [][]int {
+	distances := t.distances(nodes)
+	slices.Sort(distances)
+	random := rand.New(rng.New(t.spec.Seed, "apart"))
+	chosen := random.Perm(len(nodes))[:min(len(nodes), heldOutMost)]
+	at := map[int][]int{} // measurements by node
+	for k, i := range nodes {
+		at[i] = append(at[i], k)
+	}
+	lists, search := make([][]int, len(chosen)), graph.NewSearch(t.graph)
+	for s, k := range chosen {
+		distance := 0
+		if len(distances) > 0 {
+			distance = distances[(2*s+1)*len(distances)/(2*len(chosen))] // of measurements in random order
+		}
+		lists[s] = near(search, k, nodes[k], distance, at)
+	}
+	return lists
+}
+
+// distances returns the hops from each unmeasured node to its nearest measurement,
+// without nodes whose component has none.
+func (t *Trainer) distances(nodes []int) []int {
+	return slices.DeleteFunc(t.graph.Hops(nodes), func(hops int) bool { return hops <= 0 })
+}
+
+// near returns measurement k and others within some hops of its node.
+func near(s *graph.Search, k, node, distance int, at map[int][]int) []int {
+	list := []int{k}
+	for i, hops := range s.From(node) {
+		if hops > distance || len(list) >= heldOutNear {
+			break
+		}
+		for _, other := range at[i] {
+			if other != k {
+				list = append(list, other)
+			}
+		}
+	}
+	return list
+}

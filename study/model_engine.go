@@ -1,0 +1,253 @@
+package study
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"sync"
+
+	"grfgp"
+	"grfgp/bayesopt"
+	"grfgp/crossval"
+	"grfgp/graph"
+	"grfgp/graphio"
+)
+
+// ModelEngine is the Engine of a graph with a Gaussian process model. It keeps the
+// model between calls: new measurements extend it, and a retracted one makes it
+// start again.
+type ModelEngine struct {
+	graph    *graph.Graph
+	settings Settings
+	opts     bayesopt.Options
+
+	mu        sync.Mutex
+	optimizer *grfgp.Optimizer
+	told      []Measurement // to optimizer
+
+	checkpoints CheckpointStore // nil: none
+	restored    bool            // the checkpoint was tried since optimizer was made
+	savedAt     int             // measurements behind the checkpoint that was saved last
+}
+
+// NewModelEngine returns the engine of a study on a graph. The node table, which may
+// be nil, gives costs, allowed nodes and groups that the settings leave out.
+func NewModelEngine(g *graph.Graph, nodes *graphio.NodeTable, s Settings) (*ModelEngine, error) {
+	return newModelEngine(g, nodes, s, func(opts bayesopt.Options) (*grfgp.Optimizer, error) {
+		return grfgp.NewOptimizer(g, s.Spec, opts)
+	})
+}
+
+// Sibling returns the engine of another study on the same graph. Engines of the same
+// Spec share the costly parts of the model that do not depend on measurements.
+func (e *ModelEngine) Sibling(nodes *graphio.NodeTable, s Settings) (*ModelEngine, error) {
+	if !reflect.DeepEqual(s.Spec, e.settings.Spec) {
+		return NewModelEngine(e.graph, nodes, s)
+	}
+	e.mu.Lock()
+	optimizer := e.optimizer
+	e.mu.Unlock()
+	return newModelEngine(e.graph, nodes, s, func(opts bayesopt.Options) (*grfgp.Optimizer, error) {
+		return optimizer.Sibling(opts)
+	})
+}
+
+func newModelEngine(g *graph.Graph, nodes *graphio.NodeTable, s Settings, build func(bayesopt.Options) (*grfgp.Optimizer, error)) (*ModelEngine, error) {
+	e := &ModelEngine{graph: g, settings: s, opts: bayesopt.Options{Goal: s.Goal, Seed: s.Seed, Repeats: s.Repeats}}
+	var err error
+	if e.opts.Allowed, err = e.allowed(nodes); err != nil {
+		return nil, err
+	}
+	if e.opts.Cost, err = e.costs(nodes, e.opts.Allowed); err != nil {
+		return nil, err
+	}
+	if e.opts.GroupCap = s.GroupCap; s.GroupCap > 0 {
+		if e.opts.Group, err = e.groups(nodes); err != nil {
+			return nil, err
+		}
+	}
+	if e.opts.Policy, err = bayesopt.PolicyNamed(s.Policy, s.Goal, g.Adjacency()); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	if e.optimizer, err = build(e.opts); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	return e, nil
+}
+
+// IDs implements Engine.
+func (e *ModelEngine) IDs() NodeIDs { return e.graph.IDs() }
+
+func (e *ModelEngine) allowed(nodes *graphio.NodeTable) ([]int, error) {
+	if e.settings.Allowed != nil {
+		all, err := e.nodes(e.settings.Allowed)
+		slices.Sort(all)
+		return slices.Compact(all), err
+	}
+	if nodes == nil || nodes.Allowed == nil {
+		return nil, nil
+	}
+	all := []int{}
+	for i, may := range nodes.Allowed {
+		if may {
+			all = append(all, i)
+		}
+	}
+	return all, nil
+}
+
+// costs returns the cost of every node, nil if none is given. Nodes that may be
+// suggested must have a cost above 0.
+func (e *ModelEngine) costs(nodes *graphio.NodeTable, allowed []int) ([]float64, error) {
+	cost := make([]float64, e.graph.Len())
+	for i := range cost {
+		cost[i] = 1
+	}
+	if e.settings.Cost != nil {
+		for id, c := range e.settings.Cost {
+			i, err := e.node(id)
+			if err != nil {
+				return nil, err
+			}
+			cost[i] = c
+		}
+		return cost, nil
+	}
+	if nodes == nil || nodes.Cost == nil {
+		return nil, nil
+	}
+	for _, i := range e.graph.InputOrder() {
+		c := nodes.Cost[i]
+		_, may := slices.BinarySearch(allowed, i)
+		switch {
+		case c > 0:
+			cost[i] = c
+		case (may || allowed == nil) && (math.IsNaN(c) || c == 0):
+			return nil, fmt.Errorf("%w: node %q may be suggested but has no cost; give a number > 0", ErrInvalid, e.graph.IDs().At(i))
+		}
+	}
+	return cost, nil
+}
+
+// groups returns the number of each node's group. A node without a group is one by
+// itself.
+func (e *ModelEngine) groups(nodes *graphio.NodeTable) ([]int, error) {
+	names := make([]string, e.graph.Len())
+	switch {
+	case e.settings.Group != nil:
+		for id, group := range e.settings.Group {
+			i, err := e.node(id)
+			if err != nil {
+				return nil, err
+			}
+			names[i] = group
+		}
+	case nodes != nil && nodes.Group != nil:
+		copy(names, nodes.Group)
+	default:
+		return nil, fmt.Errorf("%w: a cap of %d nodes per group, but no groups; give groups, or leave out the cap", ErrInvalid, e.settings.GroupCap)
+	}
+	return bayesopt.NumberGroups(names), nil
+}
+
+func (e *ModelEngine) node(id string) (int, error) {
+	i, ok := e.graph.IDs().Lookup([]byte(id))
+	if !ok {
+		return 0, fmt.Errorf("%w: %q", ErrUnknownNode, id)
+	}
+	return i, nil
+}
+
+func (e *ModelEngine) nodes(ids []string) ([]int, error) {
+	all := make([]int, len(ids))
+	for k, id := range ids {
+		i, err := e.node(id)
+		if err != nil {
+			return nil, err
+		}
+		all[k] = i
+	}
+	return all, nil
+}
+
+// tell brings the optimizer up to the measurements. If they do not begin with those
+// told before, because one was retracted, it replaces the optimizer.
+func (e *ModelEngine) tell(ctx context.Context, measurements []Measurement) error {
+	if len(e.told) > len(measurements) || !slices.Equal(e.told, measurements[:len(e.told)]) {
+		optimizer, err := e.optimizer.Sibling(e.opts)
+		if err != nil {
+			return err
+		}
+		e.optimizer, e.told, e.restored = optimizer, nil, false
+	}
+	for _, m := range measurements[len(e.told):] {
+		node, err := e.node(m.Node)
+		if err != nil {
+			return err
+		}
+		if err := e.optimizer.Tell(node, m.Value); err != nil {
+			return err
+		}
+		e.told = append(e.told, m)
+	}
+	return e.restoreCheckpoint(ctx)
+}
+
+// Suggest implements Engine.
+func (e *ModelEngine) Suggest(ctx context.Context, q Query) (Suggestions, error) {
+	r := bayesopt.Request{Count: q.Count, Budget: q.Budget, Seed: q.Seed}
+	var err error
+	if r.Pending, err = e.nodes(q.Pending); err != nil {
+		return Suggestions{}, err
+	}
+	if r.Excluded, err = e.nodes(q.Excluded); err != nil {
+		return Suggestions{}, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err := e.tell(ctx, q.Measurements); err != nil {
+		return Suggestions{}, err
+	}
+	a, err := e.optimizer.Ask(ctx, r)
+	if err != nil {
+		return Suggestions{}, err
+	}
+	e.saveCheckpoint(ctx)
+	out := Suggestions{Short: a.Short}
+	for _, s := range a.Suggestions {
+		p := Suggestion{Node: e.graph.IDs().At(s.Node), Cost: s.Cost, Why: s.Why}
+		if s.Modelled && finite(s.Mean) && finite(s.SD) {
+			p.Mean, p.SD = &s.Mean, &s.SD
+		}
+		out.List = append(out.List, p)
+	}
+	return out, nil
+}
+
+// Fit implements Engine.
+func (e *ModelEngine) Fit(ctx context.Context, measurements []Measurement) (Snapshot, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err := e.tell(ctx, measurements); err != nil {
+		return nil, err
+	}
+	snapshot, err := e.optimizer.Snapshot(ctx)
+	e.saveCheckpoint(ctx)
+	switch {
+	case errors.Is(err, bayesopt.ErrNoModel):
+		return nil, fmt.Errorf("%w: %d measurements, which are too few, all equal, or too large or too close for a variance", ErrNoModel, len(measurements))
+	case err != nil:
+		return nil, err
+	}
+	return modelSnapshot{snapshot}, nil
+}
+
+// modelSnapshot is a Snapshot of a model.
+type modelSnapshot struct{ *grfgp.Snapshot }
+
+func (s modelSnapshot) Validate(ctx context.Context, seed uint64) (*crossval.Validation, error) {
+	return crossval.ValidateSnapshot(ctx, s.Snapshot, seed)
+}
