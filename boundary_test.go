@@ -83,7 +83,7 @@ func TestBadInputIsRefused(t *testing.T) {
 		add(name+", Validate", gp.ErrData, func() error { return only(crossval.Validate(ctx, g, d, plain, two)) })
 	}
 	for name, l := range labels {
-		for m := range gp.ClassMethods {
+		for m := range gp.ClassMethodNames() {
 			add(name+", Classify", gp.ErrData, func() error { return only(grfgp.Classify(ctx, rings, l, plain, gp.ClassMethod(m))) })
 		}
 		add(name+", ValidateClasses", gp.ErrData, func() error {
@@ -96,7 +96,7 @@ func TestBadInputIsRefused(t *testing.T) {
 			return only(crossval.ValidateClasses(ctx, rings, l, plain, gp.Dirichlet, opts))
 		})
 	}
-	for _, solver := range gp.Solvers[1:] {
+	for _, solver := range gp.SolverNames()[1:] {
 		spec := plain
 		spec.Solver = solver
 		m, err := grfgp.Fit(ctx, g, d, spec)
@@ -182,7 +182,7 @@ func TestNoKernelIsAnError(t *testing.T) {
 func TestNothingComesOfNothing(t *testing.T) {
 	ctx := t.Context()
 	g, d := field(t, 6)
-	for _, solver := range gp.Solvers[1:] {
+	for _, solver := range gp.SolverNames()[1:] {
 		spec := plain
 		spec.Solver = solver
 		m, err := grfgp.Fit(ctx, g, d, spec)

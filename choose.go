@@ -127,7 +127,7 @@ func (t *Trainer) train(ctx context.Context, own gp.Data) (*Model, error) {
 	unit := t.spec.Variance == "unit"
 	open := t.spec.Family == "" || c.opensUnit() && t.uneven()
 	if (len(families)*len(scales) > 1 || tryTrend || open) && own.Len() > sketchFrom {
-		c.opts.Sketch = sketchSample
+		c.opts.Subsample = sketchSample
 	}
 	for _, f := range families {
 		for _, many := range scales {
@@ -154,7 +154,7 @@ func (t *Trainer) train(ctx context.Context, own gp.Data) (*Model, error) {
 		return nil, err
 	}
 	best := likeliest(c.tried)
-	sketch := c.opts.Sketch > 0
+	sketch := c.opts.Subsample > 0
 	if (method == "series" || method == "dense") && !sketch {
 		if best, err = t.confirm(ctx, own, c.tried); err != nil {
 			return nil, err
@@ -218,9 +218,9 @@ func (c *contest) tryUnusual(ctx context.Context, k candidate, starts [][]float6
 }
 
 func (c *contest) glanceAndTry(ctx context.Context, k candidate, starts [][]float64, against attempt) error {
-	if c.opts.Sketch == 0 && c.own.Len() > glanceFrom {
+	if c.opts.Subsample == 0 && c.own.Len() > glanceFrom {
 		opts := c.opts
-		opts.Sketch, opts.Starts = glanceSample, starts
+		opts.Subsample, opts.Starts = glanceSample, starts
 		glance, err := c.fit(ctx, k, opts)
 		if err != nil {
 			return err
@@ -283,7 +283,7 @@ func (c *contest) freeHops() int {
 // it was tried on one scale.
 func (c *contest) diffusionOnOneScale() []float64 {
 	for _, a := range c.tried {
-		if a.family.family == "diffusion" && a.laplacian == Laplacians[0] && !a.many {
+		if a.family.family == "diffusion" && a.laplacian == normalized && !a.many {
 			theta := a.model.Theta()
 			return []float64{theta[0], min(theta[1], float64(c.freeHops()))} // or the shape lies beyond the hops
 		}
@@ -336,7 +336,7 @@ func (c *contest) tryUneven(ctx context.Context, scales []bool) error {
 		}
 		if c.opensUnit() {
 			plain := c.best(func(a attempt) bool {
-				return a.many == many && a.family.family != "free" && a.laplacian == cmp.Or(c.spec.Laplacian, Laplacians[0])
+				return a.many == many && a.family.family != "free" && a.laplacian == cmp.Or(c.spec.Laplacian, normalized)
 			})
 			k, theta := plain.candidate, plain.model.Theta()
 			k.unit = true

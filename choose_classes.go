@@ -57,7 +57,7 @@ func (t *Trainer) compareClasses(ctx context.Context, own gp.Labels, opts gp.Cla
 	}
 	tell.Method = method
 	tell.Why = append(why, whyScales, "every node has the same variance: classes do not go with degrees")
-	opts.Sketch = true
+	opts.ScoreOnly = true
 	try := func(c candidate) error {
 		k, err := t.classKernel(ctx, c, method)
 		if err != nil {

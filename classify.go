@@ -27,7 +27,7 @@ type Classification struct {
 	share []float64 // of the classes in the labels, with one more of each
 }
 
-// ClassChoice says what was chosen, and why.
+// ClassChoice is the chosen kernel of a classifier, with reasons.
 type ClassChoice struct {
 	Family     string            `json:"family"`
 	Method     string            `json:"method"` // of the kernel
@@ -38,14 +38,14 @@ type ClassChoice struct {
 	Candidates []ClassCandidate  `json:"candidates"`
 }
 
-// ClassCandidate is a kernel that was tried.
+// ClassCandidate is a kernel that was compared.
 type ClassCandidate struct {
 	Family   string  `json:"family"`
 	Score    float64 `json:"score"`    // mean log probability of labels by the others
 	Accuracy float64 `json:"accuracy"` // share of labels that the others predict
 }
 
-// Choice returns what was chosen, and why. Its lists are not to be changed.
+// Choice returns the chosen kernel, with reasons. Its lists must not be changed.
 func (c *Classification) Choice() ClassChoice { return c.choice }
 
 // Spec returns the Spec with the choices filled in.

@@ -90,7 +90,7 @@ func TestClassifyErrors(t *testing.T) {
 		"at no node": {Nodes: []int{0, 80}, Class: []int{0, 1}, Classes: 2},
 		"one class":  {Nodes: []int{0, 1}, Class: []int{1, 1}, Classes: 2},
 	} {
-		for m := range gp.ClassMethods {
+		for m := range gp.ClassMethodNames() {
 			if _, err := grfgp.Classify(context.Background(), k.graph, l, grfgp.Spec{}, gp.ClassMethod(m)); !errors.Is(err, gp.ErrData) {
 				t.Errorf("%s, %v: %v, want ErrData", name, gp.ClassMethod(m), err)
 			}

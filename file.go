@@ -16,20 +16,20 @@ import (
 	"grfgp/graph"
 )
 
-// ErrFile is wrapped by every error about a model file that is torn, altered,
-// foreign or of another graph.
+// ErrFile is wrapped by every error about a model file that is incomplete, altered, of
+// another format or of another graph.
 var ErrFile = errors.New("not a usable model file")
 
-// A model file is a line with the kind, the version and the CRC-32C of what
-// follows, and then JSON. Files of version 1 did not say how many readings a value
-// was the mean of; what was learned then may have a noise that is too small.
+// A model file is a line with the kind, the version and the CRC-32C of the rest, and
+// then JSON. Version 1 did not store of how many measurements a value is the mean, so
+// its noise may be too small.
 const (
 	fileName = "grfgp-model"
 	fileKind = fileName + " 2"
 )
 
-// savedModel is everything that a model is made of but the graph, which the
-// reader brings: features and eigenvectors are made again from the seed.
+// savedModel is a model without its graph, which the caller of Load has: features and
+// eigenvectors are made again, from the seed.
 type savedModel struct {
 	Graph   string    `json:"graph"` // its hash
 	Spec    Spec      `json:"spec"`
@@ -57,8 +57,8 @@ func (m *Model) Save(w io.Writer) error {
 	return err
 }
 
-// Load reads a model that was saved for the same graph. Its predictions are
-// those of the model that was saved, to the bit. A model of a family of the caller's
+// Load reads a model that was saved for the same graph. Its predictions equal those of
+// the saved model to the bit. A model of a family of the caller's
 // own needs that family again.
 func Load(ctx context.Context, r io.Reader, g *graph.Graph, custom ...CustomFamily) (*Model, error) {
 	in := bufio.NewReader(r)

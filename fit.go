@@ -27,7 +27,7 @@ type Model struct {
 	posterior *gp.Posterior
 }
 
-// Choice says what was chosen, and why.
+// Choice is the chosen kernel, with reasons.
 type Choice struct {
 	Family     string       `json:"family"`
 	Method     string       `json:"method"`
@@ -40,25 +40,25 @@ type Choice struct {
 	Candidates []Candidate  `json:"candidates"`
 }
 
-// Candidate is a kernel that was tried.
+// Candidate is a kernel that was compared.
 type Candidate struct {
 	Family        string  `json:"family"`
 	LogLikelihood float64 `json:"log_likelihood"`
 	LOOScore      float64 `json:"loo_score"` // mean leave-one-out log density
 }
 
-// Choice returns what was chosen, and why. Its lists are not to be changed.
+// Choice returns the chosen kernel, with reasons. Its lists must not be changed.
 func (m *Model) Choice() Choice { return m.choice }
 
-// NoiseSD returns the standard deviation of the noise of one reading; where noise
-// variances came with the measurements, the root of their mean.
+// NoiseSD returns the standard deviation of the noise of one measurement. If the
+// measurements have noise variances of their own, it is the root of their mean.
 func (m *Model) NoiseSD() float64 { return m.noiseSD }
 
 // Data returns a copy of the measurements that the model is conditioned on.
 func (m *Model) Data() gp.Data { return m.data.Clone() }
 
-// Fit chooses a kernel as spec says, learns its hyperparameters, and conditions
-// on the measurements. Take g in locality order, as the readers of graphio return
+// Fit chooses a kernel as spec says, learns its hyperparameters and conditions on the
+// measurements. Take g in locality order, as the readers of graphio return
 // it and graph.Graph.Ordered makes it: large graphs are then faster to compute with.
 func Fit(ctx context.Context, g *graph.Graph, d gp.Data, spec Spec) (*Model, error) {
 	t, err := NewTrainer(g, spec)
@@ -88,8 +88,7 @@ func (t *Trainer) Fit(ctx context.Context, d gp.Data) (*Model, error) {
 	return m, nil
 }
 
-// retrain learns the hyperparameters of a kernel that is chosen already, from
-// where they were.
+// retrain learns the hyperparameters of a chosen kernel, starting from theta.
 func (t *Trainer) retrain(ctx context.Context, own gp.Data, spec Spec, theta []float64) (*gp.Model, gp.FitReport, error) {
 	k, err := t.chosenKernel(ctx, spec)
 	if err != nil {
@@ -168,15 +167,15 @@ func (t *Trainer) check(nodes []int) error {
 	return nil
 }
 
-// Prediction is what is known of some nodes.
+// Prediction is the posterior mean and standard deviation at some nodes.
 type Prediction struct {
 	Mean []float64
-	SD   []float64 // of the quantity itself; a reading has the noise on top, the mean of n readings 1/√n of it
+	SD   []float64 // of the quantity itself; a new measurement has the noise in addition, the mean of n measurements 1/√n of it
 }
 
-// SDError is the relative standard error of the standard deviations that Predict
-// gives for so many nodes: 0 where they are exact, and about 0.04 where they come
-// from posterior samples because exact ones would take too long.
+// SDError returns the relative standard error of the standard deviations that Predict
+// returns for this number of nodes: 0 if they are exact, about 0.04 if they are
+// estimated from posterior draws because exact ones would take too long.
 func (m *Model) SDError(nodes int) float64 {
 	return m.posterior.SDError(nodes)
 }
@@ -205,9 +204,9 @@ func predict(ctx context.Context, p *gp.Posterior, nodes []int) (Prediction, err
 	return Prediction{mean, variance}, nil
 }
 
-// Sample returns draws of the quantity at the nodes, a column each: functions
-// that the measurements leave possible. Draw s is the same for the same seed,
-// however many are asked for. Without nodes or draws the matrix is empty.
+// Sample returns posterior draws of the quantity at the nodes, one column per draw.
+// Draw s depends on the seed and not on the number of draws. An empty node list or zero
+// draws gives an empty matrix.
 func (m *Model) Sample(ctx context.Context, nodes []int, draws int, seed uint64) (*mat.Dense, error) {
 	if err := m.of.check(nodes); err != nil {
 		return nil, err

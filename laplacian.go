@@ -10,15 +10,22 @@ import (
 	"grfgp/walk"
 )
 
-// Laplacians are the matrices L of kernels such as exp(−βL). With A the weights
-// and D their row sums, the normalised one is I − D^-½ A D^-½, the signless one
-// I + D^-½ A D^-½, under which neighbours differ, and the raw one is
-// (D − A)/d̄, with d̄ the mean of D_i − A_ii over nodes with neighbours. Divided by
-// that, its eigenvalues are one on average as those of the other are, so that β
-// and κ begin where they do there and do not depend on the unit of the weights.
-var Laplacians = []string{"normalized", "raw", "signless"}
+// Laplacians returns the values of Spec.Laplacian: the matrices L of kernels such as
+// exp(−βL). With A the weights and D their row sums,
+//
+//	normalized  I − D^-½ A D^-½
+//	signless    I + D^-½ A D^-½, under which neighbours differ
+//	raw         (D − A)/d̄, with d̄ the mean of D_i − A_ii over nodes with neighbours
+//
+// The division by d̄ makes the mean eigenvalue of the raw Laplacian one, as it is of the
+// others: β and κ have the same starting values and do not depend on the unit of the
+// weights.
+func Laplacians() []string { return slices.Clone(laplacianNames) }
 
-// matrix is what kernels on one Laplacian share.
+// normalized is the Laplacian of kernels unless another is chosen.
+const normalized = "normalized"
+
+// matrix holds the matrix of one Laplacian and what its kernels share.
 type matrix struct {
 	kind  graph.Normalization
 	w     *sparse.CSR // of norm one
@@ -35,7 +42,7 @@ type matrix struct {
 // normalised, and the signless one shares its matrix. The caller holds t.mu.
 func (t *Trainer) matrix(laplacian string) *matrix {
 	if laplacian == "" || laplacian == "signless" {
-		laplacian = Laplacians[0]
+		laplacian = normalized
 	}
 	m := t.matrices[laplacian]
 	if m == nil {
@@ -60,8 +67,8 @@ func (t *Trainer) walked(s Spec) *matrix {
 	return t.matrix(s.Laplacian)
 }
 
-// unit returns how many times I − W must be taken for a mean of one on the
-// diagonal, over nodes with neighbours.
+// unit returns the factor by which I − W has a mean diagonal of one, over nodes with
+// neighbours.
 func unit(w *sparse.CSR) float64 {
 	n, _ := w.Dims()
 	nodes, sum := 0, 0.0
@@ -87,8 +94,8 @@ func (m *matrix) of(f family) family {
 	return f
 }
 
-// forget drops features of other kernels than the candidate's: gigabytes, on
-// large graphs.
+// forget drops the features of all kernels but the candidate's: on large graphs they
+// take gigabytes.
 func (t *Trainer) forget(but candidate) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -14,52 +14,52 @@ import (
 	"grfgp/walk"
 )
 
-// Limits say what predictions cannot know: where no measurement reaches, and how
-// far they depend on the random walks that stand for the kernel.
+// Limits are limits of predictions: nodes that no measurement informs, and the
+// Monte-Carlo error of random walks.
 type Limits struct {
-	Nodes     int        `json:"nodes"`      // that were predicted
-	PriorOnly int        `json:"prior_only"` // of these: without covariance with any measurement, but for mean and trend
+	Nodes     int        `json:"nodes"`      // predicted nodes
+	PriorOnly int        `json:"prior_only"` // predicted nodes without covariance with any measurement, apart from mean and trend
 	Walks     *WalkError `json:"walks,omitempty"`
 }
 
-// WalkError is the Monte-Carlo error of a model whose kernel rests on random
-// walks, at its hyperparameters.
+// WalkError is the Monte-Carlo error of a model whose kernel is made of random walks,
+// at its hyperparameters.
 type WalkError struct {
 	Walkers int `json:"walkers"` // per node, at least; of the first coarser scale where the graph itself needs none
 
-	// Kernel is how far the features of a node are off, ‖Φ − Ψ‖/‖Ψ‖ over all nodes,
-	// with an interval of 95 %: 0 where they are exact and only coarser scales are
-	// walked on. NoiseShare is the mean share of a node's prior variance that is
-	// noise of its walks: variances are too large by it.
+	// Kernel is the relative error of the features, ‖Φ − Ψ‖/‖Ψ‖ over all nodes, with a
+	// 95 % interval; 0 if they are exact and only coarser scales use walks. NoiseShare
+	// is the mean share of a node's prior variance that is noise of its walks:
+	// variances are too large by it.
 	Kernel     float64 `json:"kernel_error"`
 	Low        float64 `json:"kernel_error_low"`
 	High       float64 `json:"kernel_error_high"`
 	NoiseShare float64 `json:"noise_share"`
 
-	// Mean is the standard error that the walks give to predicted means, over their
-	// standard deviation: root mean squares over so many nodes, predicted again with
-	// other walks. Nodes = 0 means that it was not measured, because there are too
-	// many measurements to walk from again.
+	// Mean is the standard error of predicted means due to the walks, in posterior
+	// standard deviations: root mean squares over Nodes nodes, predicted again with
+	// other walks. Nodes = 0: not measured, because there are too many measurements
+	// to sample walks from again.
 	Mean  float64 `json:"mean_error"`
 	Nodes int     `json:"mean_error_nodes"`
 }
 
 const (
-	limitPilot = 128     // rows of which the error is measured
-	limitNodes = 256     // that are predicted again
-	limitRows  = 100_000 // most rows that are walked from again
+	limitPilot = 128     // rows whose error is measured
+	limitNodes = 256     // nodes that are predicted again
+	limitRows  = 100_000 // most rows that are sampled again
 )
 
-// Limits returns the limits of a prediction of the given nodes, as Predict gave it.
-// It costs one product with the kernel and, where walks are behind it, walks from
-// some hundred nodes and from the measured ones, and conditioning on the
-// measurements once more: a small part of what fitting took.
+// Limits returns the limits of the prediction that Predict returned for the nodes. It
+// costs one product with the kernel and, if that is made of walks, walks from a few
+// hundred nodes and from the measured ones and conditioning on the measurements once
+// more: a small part of the cost of fitting.
 func (m *Model) Limits(ctx context.Context, nodes []int, p Prediction) (*Limits, error) {
 	if err := m.of.check(nodes); err != nil {
 		return nil, err
 	}
 	if len(p.Mean) != len(nodes) || len(p.SD) != len(nodes) {
-		return nil, fmt.Errorf("limits of %d nodes by a prediction of %d; give what Predict gave for these nodes", len(nodes), len(p.Mean))
+		return nil, fmt.Errorf("limits of %d nodes for a prediction of %d; pass the prediction of these nodes", len(nodes), len(p.Mean))
 	}
 	count, err := m.PriorOnly(ctx, nodes)
 	if err != nil {
@@ -168,8 +168,8 @@ func exact(f *walk.Features) bool {
 	return s.ExactRows == int64(s.Rows)
 }
 
-// twin is the posterior by other walks and the same hyperparameters, for the
-// given nodes alone; nil where too many rows had to be walked from.
+// twin returns the posterior at the given nodes with other walks and the same
+// hyperparameters; nil if too many rows would have to be sampled.
 func (m *Model) twin(ctx context.Context, fine *kernel.Sampling, coarse []kernel.Sampling, nodes []int) (*gp.Posterior, error) {
 	t := m.of
 	other := &Trainer{spec: m.spec, graph: t.graph, w: t.w, levels: t.levels, degree: t.degree, matrices: map[string]*matrix{}}

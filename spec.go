@@ -1,7 +1,3 @@
-// Package grfgp fits Gaussian processes to measurements on the nodes of a graph
-// and predicts every other node. It chooses what the user leaves open: the
-// family of kernels, how it is represented, its reach and its hyperparameters.
-// Every choice is printed with its reason, and can be made by hand.
 package grfgp
 
 import (
@@ -18,41 +14,56 @@ import (
 	"grfgp/walk"
 )
 
-// ErrSpec is wrapped by every error about a Spec that makes no sense.
+// ErrSpec is wrapped by every error about an invalid Spec.
 var ErrSpec = errors.New("bad specification")
 
-// Spec says which model is fitted, in Go, in flags and in JSON alike. The zero
-// value leaves every choice to Fit.
+// Spec describes a model. Command lines and JSON use the same names. The zero value
+// leaves every choice to Fit.
 type Spec struct {
 	Family   string  `json:"family,omitempty"`   // diffusion, matern, free or power; empty: Custom, or chosen by likelihood
 	Nu       float64 `json:"nu,omitempty"`       // smoothness of matern; 0: chosen by likelihood
 	Method   string  `json:"method,omitempty"`   // dense, series, grf or lowrank; empty: chosen by cost
-	Hops     int     `json:"hops,omitempty"`     // reach of grf, lowrank and free, and where series are cut off; 0: chosen, and no cut-off of series
-	Scales   string  `json:"scales,omitempty"`   // one, or many: kernels of longer reach on top; empty: chosen by likelihood
-	Trend    string  `json:"trend,omitempty"`    // degree: a multiple of its logarithm on top, or none; empty: chosen by likelihood
-	Variance string  `json:"variance,omitempty"` // natural: as the kernel has it, or unit: the same at every node; empty: chosen by likelihood
+	Hops     int     `json:"hops,omitempty"`     // longest walk of grf, lowrank and free, and the cut-off of series; 0: chosen, and series without a cut-off
+	Scales   string  `json:"scales,omitempty"`   // one, or many, which adds kernels of longer reach; empty: chosen by likelihood
+	Trend    string  `json:"trend,omitempty"`    // degree, a linear term in the log degree, or none; empty: chosen by likelihood
+	Variance string  `json:"variance,omitempty"` // natural, that of the kernel, or unit, the same at every node; empty: chosen by likelihood
 	Walks    int     `json:"walks,omitempty"`    // walkers per node of grf and lowrank; 0: 100
 	Rank     int     `json:"rank,omitempty"`     // of lowrank; 0: 256
 	Solver   string  `json:"solver,omitempty"`   // exact or iterative; empty: exact up to 3,000 measurements
 	Seed     uint64  `json:"seed"`
 
-	Laplacian string    `json:"laplacian,omitempty"` // normalized, raw or signless, see Laplacians; empty: chosen by likelihood if the family is, and normalized otherwise
+	Laplacian string    `json:"laplacian,omitempty"` // normalized, raw or signless, see the function Laplacians; empty: chosen by likelihood if the family is, and normalized otherwise
 	Alpha     []float64 `json:"alpha,omitempty"`     // coefficients of the family power, K = σ² Σ α_r W^r
 
 	Custom *CustomFamily `json:"-"` // a family of the caller's own; Family is empty or its name
 
 	Mean    *float64 `json:"mean,omitempty"`     // known mean
-	NoiseSD *float64 `json:"noise_sd,omitempty"` // known noise of one reading
+	NoiseSD *float64 `json:"noise_sd,omitempty"` // known noise of one measurement
 }
 
-// Names of families, methods, scales, variances and trends.
 var (
-	Families  = []string{"diffusion", "matern", "free", "power"}
-	Methods   = []string{"dense", "series", "grf", "lowrank"}
-	Scales    = []string{"one", "many"}
-	Variances = []string{"natural", "unit"}
-	Trends    = []string{"none", "degree"}
+	familyNames    = []string{"diffusion", "matern", "free", "power"}
+	methodNames    = []string{"dense", "series", "grf", "lowrank"}
+	scaleNames     = []string{"one", "many"}
+	varianceNames  = []string{"natural", "unit"}
+	trendNames     = []string{"none", "degree"}
+	laplacianNames = []string{normalized, "raw", "signless"}
 )
+
+// Families returns the values of Spec.Family, without custom ones.
+func Families() []string { return slices.Clone(familyNames) }
+
+// Methods returns the values of Spec.Method.
+func Methods() []string { return slices.Clone(methodNames) }
+
+// Scales returns the values of Spec.Scales.
+func Scales() []string { return slices.Clone(scaleNames) }
+
+// Variances returns the values of Spec.Variance.
+func Variances() []string { return slices.Clone(varianceNames) }
+
+// Trends returns the values of Spec.Trend.
+func Trends() []string { return slices.Clone(trendNames) }
 
 // CustomFamily is a family of kernels of the caller's own. It is fitted,
 // cross-validated, saved, and used in searches and replays as the others are. Files
@@ -72,12 +83,12 @@ func (c *CustomFamily) spectrum() kernel.Spectrum {
 // checkFamily refuses families that do not exist.
 func (s Spec) checkFamily() error {
 	switch c := s.Custom; {
-	case c == nil && s.Family != "" && !slices.Contains(Families, s.Family):
-		return fmt.Errorf("%w: no family is called %q; there are %s, and the caller's own (Custom)", ErrSpec, s.Family, strings.Join(Families, ", "))
+	case c == nil && s.Family != "" && !slices.Contains(familyNames, s.Family):
+		return fmt.Errorf("%w: no family is called %q; there are %s, and the caller's own (Custom)", ErrSpec, s.Family, strings.Join(familyNames, ", "))
 	case c == nil:
 		return nil
-	case c.Name == "" || slices.Contains(Families, c.Name) || c.Modulation == nil || len(c.Modulation.Params()) == 0:
-		return fmt.Errorf("%w: a family of the caller's own needs hyperparameters and a name other than %s", ErrSpec, strings.Join(Families, ", "))
+	case c.Name == "" || slices.Contains(familyNames, c.Name) || c.Modulation == nil || len(c.Modulation.Params()) == 0:
+		return fmt.Errorf("%w: a family of the caller's own needs hyperparameters and a name other than %s", ErrSpec, strings.Join(familyNames, ", "))
 	case s.Family != "" && s.Family != c.Name:
 		return fmt.Errorf("%w: the family %q and the caller's own, %q; give one of them", ErrSpec, s.Family, c.Name)
 	case s.Method == "dense" && c.spectrum() == nil:
@@ -92,28 +103,28 @@ func (s Spec) Check() error {
 		return err
 	}
 	switch {
-	case s.Method != "" && !slices.Contains(Methods, s.Method):
-		return fmt.Errorf("%w: no method is called %q; there are %s", ErrSpec, s.Method, strings.Join(Methods, ", "))
-	case s.Scales != "" && !slices.Contains(Scales, s.Scales):
-		return fmt.Errorf("%w: scales are %s, not %q", ErrSpec, strings.Join(Scales, " or "), s.Scales)
+	case s.Method != "" && !slices.Contains(methodNames, s.Method):
+		return fmt.Errorf("%w: no method is called %q; there are %s", ErrSpec, s.Method, strings.Join(methodNames, ", "))
+	case s.Scales != "" && !slices.Contains(scaleNames, s.Scales):
+		return fmt.Errorf("%w: scales are %s, not %q", ErrSpec, strings.Join(scaleNames, " or "), s.Scales)
 	case s.Scales == "many" && s.Method == "lowrank":
 		return fmt.Errorf("%w: lowrank has one scale; take grf, series or dense for many", ErrSpec)
-	case s.Variance != "" && !slices.Contains(Variances, s.Variance):
-		return fmt.Errorf("%w: variances are %s, not %q", ErrSpec, strings.Join(Variances, " or "), s.Variance)
+	case s.Variance != "" && !slices.Contains(varianceNames, s.Variance):
+		return fmt.Errorf("%w: variances are %s, not %q", ErrSpec, strings.Join(varianceNames, " or "), s.Variance)
 	case s.Variance == "unit" && (s.Method == "lowrank" || s.Family == "free"):
 		return fmt.Errorf("%w: lowrank and free kernels have no unit variance; leave it natural", ErrSpec)
-	case s.Trend != "" && !slices.Contains(Trends, s.Trend):
-		return fmt.Errorf("%w: trends are %s, not %q", ErrSpec, strings.Join(Trends, " or "), s.Trend)
+	case s.Trend != "" && !slices.Contains(trendNames, s.Trend):
+		return fmt.Errorf("%w: trends are %s, not %q", ErrSpec, strings.Join(trendNames, " or "), s.Trend)
 	case s.Trend == "degree" && s.Method == "lowrank":
 		return fmt.Errorf("%w: lowrank has no trend; take grf, series or dense for one", ErrSpec)
 	case !(s.Nu >= 0 && s.Nu <= math.MaxFloat64) || s.Nu > 0 && s.Family != "matern":
 		return fmt.Errorf("%w: ν = %v goes with the family matern and is positive and finite", ErrSpec, s.Nu)
-	case s.Laplacian != "" && !slices.Contains(Laplacians, s.Laplacian):
-		return fmt.Errorf("%w: Laplacians are %s, not %q", ErrSpec, strings.Join(Laplacians, " or "), s.Laplacian)
+	case s.Laplacian != "" && !slices.Contains(laplacianNames, s.Laplacian):
+		return fmt.Errorf("%w: Laplacians are %s, not %q", ErrSpec, strings.Join(laplacianNames, " or "), s.Laplacian)
 	case len(s.Alpha) > 0 && s.Family != "power":
 		return fmt.Errorf("%w: coefficients α go with the family power", ErrSpec)
-	case s.Solver != "" && !slices.Contains(gp.Solvers[1:], s.Solver):
-		return fmt.Errorf("%w: no solver is called %q; there are %s", ErrSpec, s.Solver, strings.Join(gp.Solvers[1:], ", "))
+	case s.Solver != "" && !slices.Contains(gp.SolverNames()[1:], s.Solver):
+		return fmt.Errorf("%w: no solver is called %q; there are %s", ErrSpec, s.Solver, strings.Join(gp.SolverNames()[1:], ", "))
 	case s.Hops < 0 || s.Hops > walk.MaxMaxLen:
 		return fmt.Errorf("%w: %d hops, want 1 to %d", ErrSpec, s.Hops, walk.MaxMaxLen)
 	case s.Walks < 0 || s.Walks > walk.MaxWalks:
@@ -220,7 +231,7 @@ type family struct {
 
 // on returns the family on another Laplacian.
 func (f family) on(laplacian string) family {
-	if f.laplacian = laplacian; laplacian != Laplacians[0] {
+	if f.laplacian = laplacian; laplacian != normalized {
 		f.name += ", " + laplacian + " Laplacian"
 	}
 	return f
@@ -230,33 +241,33 @@ func (f family) on(laplacian string) family {
 func (s Spec) families(hops int) []family {
 	all := s.normalizedFamilies(hops)
 	for k, f := range all {
-		all[k] = f.on(cmp.Or(s.Laplacian, Laplacians[0]))
+		all[k] = f.on(cmp.Or(s.Laplacian, normalized))
 	}
 	return all
 }
 
 // normalizedFamilies returns them for the normalised Laplacian.
 func (s Spec) normalizedFamilies(hops int) []family {
-	diffusion := family{"diffusion", "diffusion", 0, kernel.Diffusion{}, kernel.Diffusion{}, Laplacians[0]}
+	diffusion := family{"diffusion", "diffusion", 0, kernel.Diffusion{}, kernel.Diffusion{}, normalized}
 	matern := func(nu float64) family {
 		m := kernel.Matern{Nu: nu}
-		return family{fmt.Sprintf("matern, ν = %g", nu), "matern", nu, m, m, Laplacians[0]}
+		return family{fmt.Sprintf("matern, ν = %g", nu), "matern", nu, m, m, normalized}
 	}
 	rough, smooth := matern(0.5), matern(2)
 	if c := s.Custom; c != nil {
-		return []family{{c.Name, c.Name, 0, c.Modulation, c.spectrum(), Laplacians[0]}}
+		return []family{{c.Name, c.Name, 0, c.Modulation, c.spectrum(), normalized}}
 	}
 	switch s.Family {
 	case "diffusion":
 		return []family{diffusion}
 	case "free":
-		return []family{{"free", "free", 0, kernel.Free{Len: hops}, kernel.Free{Len: hops}, Laplacians[0]}}
+		return []family{{"free", "free", 0, kernel.Free{Len: hops}, kernel.Free{Len: hops}, normalized}}
 	case "power":
 		p, err := kernel.NewPower(s.Alpha)
 		if err != nil {
 			panic(err) // Check took it
 		}
-		return []family{{"power series", "power", 0, p, p, Laplacians[0]}}
+		return []family{{"power series", "power", 0, p, p, normalized}}
 	case "matern":
 		if s.Nu > 0 {
 			return []family{matern(s.Nu)}

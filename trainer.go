@@ -141,9 +141,9 @@ func (t *Trainer) fineHops(many bool, method string, hops int) int {
 	return hops
 }
 
-// levels returns coarser graphs, as long as cells are places: beyond the first
-// level, where hardly any weight lies inside cells, nodes of a cell are no nearer
-// to each other than to others.
+// levels returns coarser graphs. It stops coarsening once less than 5 % of the edge
+// weight lies inside cells: nodes of a cell are then no nearer to each other than to
+// other nodes.
 func levels(g *graph.Graph) []graph.Level {
 	all := g.Coarsen(max(coarseLeast, min(coarseNodes, g.Len()/8)))
 	for k := 1; k < len(all); k++ {
@@ -175,8 +175,8 @@ func (t *Trainer) newKernel(ctx context.Context, c candidate, method string) (ke
 	return k, err
 }
 
-// onTop adds kernels of longer reach: layers where eigenvectors are at hand, coarser
-// graphs elsewhere. Their Laplacian is the normalised one.
+// onTop adds kernels of longer reach, on the normalised Laplacian: layers if there are
+// eigenvectors, coarser graphs otherwise.
 func (t *Trainer) onTop(ctx context.Context, fine kernel.Kernel, f family, method string) (kernel.Kernel, error) {
 	d, err := t.leading(method)
 	if err != nil {
@@ -219,10 +219,9 @@ const (
 	layerPairs      = 192
 )
 
-// leading returns what layers are made of: all eigenvectors of the normalised matrix
-// of a small graph, the leading ones of a sparse graph of medium size, and nil
-// where coarser graphs take the place of layers. It does not depend on the
-// measurements. The caller holds t.mu.
+// leading returns the eigenvectors that layers are made of: all of the normalised matrix
+// of a small graph, the leading ones of a sparse graph of medium size, and nil where
+// coarser graphs replace layers. The caller holds t.mu.
 func (t *Trainer) leading(method string) (*kernel.Dense, error) {
 	if method == "dense" || t.graph.Len() <= denseNodes {
 		return t.eigenvectors("")
@@ -329,7 +328,7 @@ func (t *Trainer) fine(ctx context.Context, f family, method string, hops int) (
 	return kernel.NewGRF(features, f.modulation)
 }
 
-// decideScales says whether one scale or many are tried, or both.
+// decideScales returns whether one scale, many or both are tried.
 func (t *Trainer) decideScales(ctx context.Context, nodes []int, method string, hops int) (many []bool, why string, err error) {
 	switch {
 	case t.spec.Scales == "one":
@@ -358,7 +357,7 @@ func (t *Trainer) decideScales(ctx context.Context, nodes []int, method string, 
 	return []bool{false, true}, fmt.Sprintf("measured nodes lie %.3g hops apart and %s; also tried: %s", t.spacing(nodes), reach, coarser), ctx.Err()
 }
 
-// coarser says what many scales are, and how many there are.
+// coarser describes the additional scales and returns their number.
 func (t *Trainer) coarser(method string) (words string, count int, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -388,9 +387,8 @@ func (t *Trainer) sizes() string {
 	return strings.Join(all, ", ")
 }
 
-// spacing returns the mean distance in hops from a measured node to the nearest
-// other one, over some of them; nodes with none in their component count for
-// nothing.
+// spacing returns the mean distance in hops from a measured node to the nearest other
+// one, over a sample of those whose component has another.
 func (t *Trainer) spacing(nodes []int) float64 {
 	const most = 200
 	measured := make([]bool, t.graph.Len())

@@ -9,8 +9,9 @@ import (
 	"grfgp/graph"
 )
 
-// degree is the logarithm of every node's degree, with mean 0 and variance 1. Many
-// quantities on social networks go with it, and who holds the graph knows it.
+// degree is the logarithm of every node's degree, standardised to mean 0 and variance
+// 1: a covariate that every graph has, and on which many quantities on social networks
+// depend.
 type degree struct {
 	x      []float64
 	spread float64 // standard deviation of the logarithm
@@ -37,8 +38,8 @@ const (
 	spreadTiny  = 1e-9
 )
 
-// decideTrend says whether kernels have a trend, and whether the best without one
-// is tried with it.
+// decideTrend returns whether all kernels have a trend, and whether the best without a
+// trend is also tried with one.
 func (t *Trainer) decideTrend(method string) (all, last bool, why string, err error) {
 	switch {
 	case t.spec.Trend == "degree" && t.degree().spread < spreadTiny:

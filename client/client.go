@@ -35,7 +35,7 @@ import (
 
 // Studies is a collection of studies: those of a server, or those of a store.
 type Studies interface {
-	// Create makes a study on a packed graph (graphio.Pack). Making the same study
+	// Create makes a study on an encoded graph (graphio.Encode). Making the same study
 	// again is harmless; other settings under its name are a study.ErrConflict. It
 	// reports whether the study is new.
 	Create(ctx context.Context, s study.Settings, packed []byte, by string) (isNew bool, err error)

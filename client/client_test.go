@@ -65,7 +65,7 @@ func ring(t testing.TB, n int) ([]byte, study.Settings) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	packed, err := graphio.Pack(graphio.NewNetwork(g, nil, nil))
+	packed, err := graphio.Encode(graphio.NewNetwork(g, nil, nil))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	packed, err := graphio.Pack(graphio.NewNetwork(g, nil, nil))
+	packed, err := graphio.Encode(graphio.NewNetwork(g, nil, nil))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -177,7 +177,7 @@ func (s *remoteStudy) Network(ctx context.Context) (*graphio.Network, error) {
 	if err != nil {
 		return nil, err
 	}
-	net, err := graphio.Unpack(packed)
+	net, err := graphio.Decode(packed)
 	if err == nil {
 		loaded(net)
 	}

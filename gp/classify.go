@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/gp/internal/latent"
+	"grfgp/internal/enum"
 	"grfgp/kernel"
 )
 
@@ -50,28 +50,20 @@ const (
 	Spreading
 )
 
-// ClassMethods are the names of the methods.
-var ClassMethods = []string{"dirichlet", "one-vs-all", "variational", "robustmax", "spreading"}
+var classMethods = enum.New("method of classification", "dirichlet", "one-vs-all", "variational", "robustmax", "spreading")
+
+// ClassMethodNames returns the names of all methods.
+func ClassMethodNames() []string { return classMethods.Names() }
 
 // String returns the method's name.
-func (m ClassMethod) String() string {
-	if m < 0 || int(m) >= len(ClassMethods) {
-		return fmt.Sprintf("ClassMethod(%d)", int(m))
-	}
-	return ClassMethods[m]
-}
+func (m ClassMethod) String() string { return classMethods.Name(int(m)) }
 
-// MarshalText writes the name.
-func (m ClassMethod) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+// MarshalText returns the name.
+func (m ClassMethod) MarshalText() ([]byte, error) { return classMethods.Marshal(int(m)) }
 
 // UnmarshalText reads the name.
 func (m *ClassMethod) UnmarshalText(text []byte) error {
-	k := slices.Index(ClassMethods, string(text))
-	if k < 0 {
-		return fmt.Errorf("no method of classification is called %q; there are %q", text, ClassMethods)
-	}
-	*m = ClassMethod(k)
-	return nil
+	return classMethods.Unmarshal((*int)(m), text)
 }
 
 // Calibration corrects class probabilities: deviations of latent functions from
@@ -101,15 +93,15 @@ type ClassState struct {
 // ClassifyOptions say how a classifier is fitted; the zero value is a good
 // choice.
 type ClassifyOptions struct {
-	Method   ClassMethod
-	Solver   Solver      // Auto takes Exact up to 3,000 labels
-	Starts   [][]float64 // of the kernel's parameters: the likeliest is climbed from; nil means the kernel's own
-	MaxIter  int         // of L-BFGS; 0 means 30
-	Inducing int         // Variational: nodes; 0 means 300
-	Steps    int         // Variational: of learning; 0 means 40
-	Sketch   bool        // Dirichlet, OneVsAll: learn and score, but give no classifier, to compare kernels by; others go on as without
-	State    *ClassState // learn nothing, take this
-	Seed     uint64
+	Method    ClassMethod
+	Solver    Solver      // Auto takes Exact up to 3,000 labels
+	Starts    [][]float64 // of the kernel's parameters: the likeliest is climbed from; nil means the kernel's own
+	MaxIter   int         // of L-BFGS; 0 means 30
+	Inducing  int         // Variational: nodes; 0 means 300
+	Steps     int         // Variational: of learning; 0 means 40
+	ScoreOnly bool        // Dirichlet, OneVsAll: learn and score, but give no classifier, to compare kernels by; others go on as without
+	State     *ClassState // learn nothing, take this
+	Seed      uint64
 }
 
 // ClassifyReport says how a fit went.
@@ -156,7 +148,7 @@ func Classify(ctx context.Context, k kernel.Kernel, l Labels, opts ClassifyOptio
 	case Spreading:
 		c, r, err = spreadLabels(ctx, k, l, opts)
 	default:
-		return nil, r, fmt.Errorf("classifying: no method %v; there are %q", opts.Method, ClassMethods)
+		return nil, r, fmt.Errorf("classifying: %v; there are %q", opts.Method, ClassMethodNames())
 	}
 	if err != nil {
 		return nil, r, fmt.Errorf("classifying: %w", err)

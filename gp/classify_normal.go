@@ -54,7 +54,7 @@ func classifyByRegression(ctx context.Context, k kernel.Kernel, l Labels, opts C
 	if err := t.learn(ctx, starts, opts.MaxIter, &r); err != nil {
 		return nil, r, err
 	}
-	if err := t.tune(ctx, &r); err != nil || opts.Sketch {
+	if err := t.tune(ctx, &r); err != nil || opts.ScoreOnly {
 		return nil, r, err
 	}
 	c, err := t.condition(ctx, l, r.Theta, r.Calibration)

@@ -38,16 +38,16 @@ func (t *tuner) learn(ctx context.Context, starts [][]float64, maxIter int, r *C
 		one.kernel = kernel.Cached(t.kernel, one.nodes, cacheBytes/4)
 		all = append(all, one)
 	}
-	best, err := likeliest(ctx, all, starts)
+	best, err := bestStart(ctx, all, starts)
 	if err != nil {
 		return err
 	}
-	theta, fit, err := t.params.climb(ctx, best, maxIter, together(all))
+	theta, fit, err := t.params.climb(ctx, best, maxIter, compositeObjective(all))
 	if err != nil {
 		return err
 	}
 	r.Theta, r.Evaluations, r.Converged = theta, fit.Evaluations, fit.Converged
-	r.LogLikelihood, err = total(ctx, all, theta)
+	r.LogLikelihood, err = compositeLogLikelihood(ctx, all, theta)
 	return err
 }
 
@@ -58,7 +58,7 @@ func (t *tuner) samples() []Labels {
 		return []Labels{t.labels}
 	}
 	var all []Labels
-	for _, chosen := range pieces(t.labels.Nodes, windowCount, windowSize, spreadSize) {
+	for _, chosen := range patches(t.labels.Nodes, windowCount, windowSize, spreadSize) {
 		all = append(all, t.labels.pick(chosen))
 	}
 	return all

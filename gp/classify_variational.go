@@ -28,7 +28,7 @@ func classifyVariationally(ctx context.Context, k kernel.Kernel, l Labels, opts 
 	} else {
 		p.Learn = opts.Solver == Exact
 		first := opts
-		first.Method, first.Sketch = Dirichlet, true
+		first.Method, first.ScoreOnly = Dirichlet, true
 		_, start, err := classifyByRegression(ctx, k, l, first)
 		if err != nil {
 			return nil, r, err

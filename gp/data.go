@@ -1,6 +1,3 @@
-// Package gp is Gaussian process regression over any covariance on nodes: it
-// learns hyperparameters, conditions on measurements, and gives means, variances
-// and samples. It sees kernels and solvers, never a graph.
 package gp
 
 import (

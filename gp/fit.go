@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"grfgp/internal/enum"
 	"grfgp/kernel"
 )
 
@@ -21,29 +22,19 @@ const (
 	Iterative
 )
 
-// Solvers are the names of the solvers.
-var Solvers = []string{"auto", "exact", "iterative"}
+var solvers = enum.New("solver", "auto", "exact", "iterative")
+
+// SolverNames returns the names of all solvers.
+func SolverNames() []string { return solvers.Names() }
 
 // String returns the solver's name.
-func (s Solver) String() string {
-	if s < 0 || int(s) >= len(Solvers) {
-		return fmt.Sprintf("Solver(%d)", int(s))
-	}
-	return Solvers[s]
-}
+func (s Solver) String() string { return solvers.Name(int(s)) }
 
-// MarshalText writes the name.
-func (s Solver) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+// MarshalText returns the name.
+func (s Solver) MarshalText() ([]byte, error) { return solvers.Marshal(int(s)) }
 
 // UnmarshalText reads the name.
-func (s *Solver) UnmarshalText(text []byte) error {
-	k := slices.Index(Solvers, string(text))
-	if k < 0 {
-		return fmt.Errorf("no solver is called %q; there are %q", text, Solvers)
-	}
-	*s = Solver(k)
-	return nil
-}
+func (s *Solver) UnmarshalText(text []byte) error { return solvers.Unmarshal((*int)(s), text) }
 
 // cacheBytes is the most memory that the caches of kernels may take while learning.
 const cacheBytes = 3 << 30
@@ -54,16 +45,16 @@ const exactLimit = 3000
 // FitOptions say how hyperparameters are learned; the zero value is a good
 // choice.
 type FitOptions struct {
-	Solver  Solver
-	Mean    *float64    // known mean; nil: unknown, with the spread of the data as its own
-	NoiseSD *float64    // known noise of one reading, where Data has none; nil: learned
-	Starts  [][]float64 // of the kernel's parameters: the likeliest is climbed from; nil means the kernel's own
-	MaxIter int         // of L-BFGS; 0 means 100
-	Epochs  int         // Iterative: steps of Adam; 0 means 50
-	Cold    bool        // Iterative: Adam begins at the first start as it is, not at a fit to a few patches
-	Fixed   bool        // take the likeliest start as it is: nothing is learned
-	Sketch  int         // fit to a sample of about so many measurements, in patches and scattered, to compare kernels by; 0: to all
-	Seed    uint64      // of random probes
+	Solver    Solver
+	Mean      *float64    // known mean; nil: unknown, with the spread of the data as its own
+	NoiseSD   *float64    // known noise of one reading, where Data has none; nil: learned
+	Starts    [][]float64 // of the kernel's parameters: the likeliest is climbed from; nil means the kernel's own
+	MaxIter   int         // of L-BFGS; 0 means 100
+	Epochs    int         // Iterative: steps of Adam; 0 means 50
+	ColdStart bool        // Iterative: Adam begins at the first start as it is, not at a fit to a few patches
+	Fixed     bool        // take the likeliest start as it is: nothing is learned
+	Subsample int         // fit to a sample of about so many measurements, in patches and scattered, to compare kernels by; 0: to all
+	Seed      uint64      // of random probes
 
 	Stochastic Stochastic // Iterative: how gradients are estimated
 }
@@ -211,10 +202,10 @@ func Fit(ctx context.Context, k kernel.Kernel, d Data, opts FitOptions) (*Model,
 	l := &likelihood{k, s, m.meanVar, p}
 	var theta []float64
 	switch {
-	case opts.Sketch > 0:
-		theta, r, err = l.fitTogether(ctx, l.patches(3*opts.Sketch/17, 5*opts.Sketch/17), starts, opts)
+	case opts.Subsample > 0:
+		theta, r, err = l.fitComposite(ctx, l.patches(3*opts.Subsample/17, 5*opts.Subsample/17), starts, opts)
 	case m.solver == Exact:
-		theta, r, err = l.fitTogether(ctx, []*likelihood{l}, starts, opts)
+		theta, r, err = l.fitComposite(ctx, []*likelihood{l}, starts, opts)
 	default:
 		theta, r, err = l.fitIteratively(ctx, starts, opts)
 	}
@@ -229,15 +220,15 @@ func Fit(ctx context.Context, k kernel.Kernel, d Data, opts FitOptions) (*Model,
 	return m, r, nil
 }
 
-// fitTogether climbs likelihoods of parts of the data, or of all of it, from the
+// fitComposite climbs likelihoods of parts of the data, or of all of it, from the
 // likeliest start, and adds the leave-one-out score.
-func (l *likelihood) fitTogether(ctx context.Context, parts []*likelihood, starts [][]float64, opts FitOptions) (theta []float64, r FitReport, err error) {
+func (l *likelihood) fitComposite(ctx context.Context, parts []*likelihood, starts [][]float64, opts FitOptions) (theta []float64, r FitReport, err error) {
 	cache(parts)
-	if theta, err = likeliest(ctx, parts, starts); err != nil {
+	if theta, err = bestStart(ctx, parts, starts); err != nil {
 		return nil, r, err
 	}
 	if r.Converged = opts.Fixed; !opts.Fixed {
-		if theta, r, err = l.params.climb(ctx, theta, opts.MaxIter, together(parts)); err != nil {
+		if theta, r, err = l.params.climb(ctx, theta, opts.MaxIter, compositeObjective(parts)); err != nil {
 			return nil, r, err
 		}
 	}
@@ -276,12 +267,12 @@ func (l *likelihood) fitIteratively(ctx context.Context, starts [][]float64, opt
 	switch {
 	case opts.Fixed:
 		r.Converged = true
-		theta, err = likeliest(ctx, patches, starts)
-	case opts.Cold:
+		theta, err = bestStart(ctx, patches, starts)
+	case opts.ColdStart:
 		theta = starts[0]
 	default:
 		opts.MaxIter = patchMaxIter
-		theta, _, err = l.fitTogether(ctx, patches, starts, opts)
+		theta, _, err = l.fitComposite(ctx, patches, starts, opts)
 	}
 	if err != nil {
 		return nil, r, err

@@ -42,7 +42,7 @@ func components(t testing.TB, g *graph.Graph, nodes []int) int {
 // On a graph in locality order patches are connected.
 func TestPatchesAreConnected(t *testing.T) {
 	shuffled, _ := shuffledGrid(t, 40)
-	for _, patch := range pieces(allNodes(shuffled.Len()), 4, 300, 0) {
+	for _, patch := range patches(allNodes(shuffled.Len()), 4, 300, 0) {
 		if n := components(t, shuffled.Ordered(), patch); n != 1 {
 			t.Errorf("a patch of the ordered graph has %d components", n)
 		}

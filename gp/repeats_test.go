@@ -178,7 +178,7 @@ func TestMeansTeachWhatReadingsTeach(t *testing.T) {
 	for name, opts := range map[string]FitOptions{
 		"exact":       {Solver: Exact},
 		"iterative":   {Solver: Iterative, Epochs: 10},
-		"sketch":      {Solver: Exact, Sketch: 1700},
+		"sketch":      {Solver: Exact, Subsample: 1700},
 		"known noise": {Solver: Exact, NoiseSD: &noise},
 		"fixed":       {Solver: Iterative, Fixed: true},
 	} {

@@ -14,13 +14,13 @@ type Edges struct {
 	W    []float64
 }
 
-// Parallel says what several edges between the same two nodes mean.
+// Parallel is the rule for several edges between the same two nodes.
 type Parallel int
 
 const (
-	// ParallelAuto counts repeated unweighted edges once and adds up weighted
-	// ones, unless every edge is listed in both directions with equal weight:
-	// then each direction says the same thing and counts once.
+	// ParallelAuto counts repeated unweighted edges once and adds the weights of
+	// weighted ones, unless every edge is listed in both directions with equal
+	// weight: then both directions are the same edge.
 	ParallelAuto Parallel = iota
 	// ParallelSum adds the weights up.
 	ParallelSum
@@ -28,14 +28,14 @@ const (
 	ParallelOnce
 )
 
-// BuildOptions say how a list of edges becomes a graph.
+// BuildOptions are the options of FromEdges; the zero value is the default.
 type BuildOptions struct {
 	Parallel  Parallel
 	KeepLoops bool // keep self loops; the default drops them
 }
 
-// BuildCounts says where every given edge went: Edges + Repeats + Loops + Zero
-// is the number given.
+// BuildCounts accounts for every given edge: Edges + Repeats + Loops + Zero is the
+// number given.
 type BuildCounts struct {
 	Edges      int  // edges of the graph, kept self loops included
 	Repeats    int  // edges that fell on an earlier one
@@ -51,10 +51,10 @@ func (c BuildCounts) Given() int { return c.Edges + c.Repeats + c.Loops + c.Zero
 
 // FromEdges builds a graph. Its rows come out sorted and symmetric whatever the
 // order of the edges, and parallel edges become one as opts say. Nodes are numbered
-// as in labels; see Ordered.
-func FromEdges(labels *IDs, e Edges, opts BuildOptions) (*Graph, BuildCounts, error) {
-	n := labels.Len()
-	if err := e.check(labels); err != nil {
+// as in ids; see Ordered.
+func FromEdges(ids *IDs, e Edges, opts BuildOptions) (*Graph, BuildCounts, error) {
+	n := ids.Len()
+	if err := e.check(ids); err != nil {
 		return nil, BuildCounts{}, err
 	}
 	if opts.Parallel < ParallelAuto || opts.Parallel > ParallelOnce {
@@ -64,11 +64,11 @@ func FromEdges(labels *IDs, e Edges, opts BuildOptions) (*Graph, BuildCounts, er
 	pairs.merge(opts.Parallel, &c)
 	rowPtr, col, val := pairs.symmetric()
 	if pairs.val != nil {
-		if err := checkStrengths(rowPtr, val, labels); err != nil {
+		if err := checkStrengths(rowPtr, val, ids); err != nil {
 			return nil, BuildCounts{}, err
 		}
 	}
-	return &Graph{adj: mustCSR(n, rowPtr, col, val), labels: labels}, c, nil
+	return &Graph{adj: mustCSR(n, rowPtr, col, val), ids: ids}, c, nil
 }
 
 func checkNodes(n int) error {
@@ -79,8 +79,8 @@ func checkNodes(n int) error {
 }
 
 // check says which edge cannot be part of any graph.
-func (e Edges) check(labels *IDs) error {
-	n := labels.Len()
+func (e Edges) check(ids *IDs) error {
+	n := ids.Len()
 	if err := checkNodes(n); err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (e Edges) check(labels *IDs) error {
 	for k, w := range e.W {
 		if !(w >= 0 && w <= math.MaxFloat64) {
 			return fmt.Errorf("%w: weight %v between nodes %q and %q, want a finite number ≥ 0",
-				ErrInvalid, w, labels.At(int(e.U[k])), labels.At(int(e.V[k])))
+				ErrInvalid, w, ids.At(int(e.U[k])), ids.At(int(e.V[k])))
 		}
 	}
 	return nil

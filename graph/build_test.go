@@ -353,9 +353,9 @@ func TestSortRowDoesNotAllocate(t *testing.T) {
 // The number of allocations does not grow with edges, rows or their length.
 func TestFromEdgesAllocatesLittle(t *testing.T) {
 	const n, m = 5000, 200_000
-	e, labels := randomEdges(n, m, true, 7), NumberIDs(n)
+	e, ids := randomEdges(n, m, true, 7), NumberIDs(n)
 	if allocs := testing.AllocsPerRun(2, func() {
-		if _, _, err := FromEdges(labels, e, BuildOptions{}); err != nil {
+		if _, _, err := FromEdges(ids, e, BuildOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}); allocs > 200 {
@@ -365,7 +365,7 @@ func TestFromEdgesAllocatesLittle(t *testing.T) {
 
 func BenchmarkFromEdges(b *testing.B) {
 	const n, m = 1 << 20, 3 << 20
-	labels := NumberIDs(n)
+	ids := NumberIDs(n)
 	for _, weighted := range []bool{false, true} {
 		e := randomEdges(n, m, weighted, 1)
 		name := "unweighted"
@@ -375,7 +375,7 @@ func BenchmarkFromEdges(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, _, err := FromEdges(labels, e, BuildOptions{}); err != nil {
+				if _, _, err := FromEdges(ids, e, BuildOptions{}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -8,11 +8,12 @@ import (
 	"grfgp/sparse"
 )
 
-// Level is a coarser graph: its nodes are cells of nodes of the graph below.
+// Level is a coarser graph. Its nodes are cells, disjoint sets of nodes of the graph
+// below.
 type Level struct {
-	Graph   *Graph      // of cells; weights between cells add up, what lies inside a cell is gone
+	Graph   *Graph      // of cells; weights between two cells are summed, those inside a cell dropped
 	Cell    []uint32    // the cell of every node of the graph below
-	Mass    []float64   // per cell: how many nodes of the finest graph it holds
+	Mass    []float64   // nodes of the finest graph in each cell
 	Prolong *sparse.CSR // from cells to the nodes below: smooth, positive, rows sum to 1
 }
 
@@ -24,15 +25,14 @@ const (
 	strong      = 0.25 // of the heaviest edge at one of its ends: what makes a neighbour
 )
 
-// Coarsen returns coarser and coarser graphs, from fine to coarse, down to one
-// of at most the given number of nodes; none if g has no more than that. Cells
-// are connected and never join two components. The last level is larger where
-// another would hardly be smaller, and where there are as many components as
-// that or more: then so many cells beyond one per component are enough. Time and
-// memory grow with nodes and edges; the numbers of the nodes hardly matter.
+// Coarsen returns coarser and coarser graphs, from fine to coarse, down to one of at
+// most the given number of nodes; none if g is no larger. Cells are connected and never
+// join two components. The last level is larger than asked for if another would hardly
+// be smaller. A graph with that many components or more ends with one cell per
+// component and the given number of further cells. Time and memory are linear in nodes
+// and edges, and the numbering of nodes hardly matters.
 //
-// Weights too large to be added up are scaled down first, all by the same power
-// of two.
+// Weights whose sum would overflow are scaled down first, all by the same power of two.
 func (g *Graph) Coarsen(most int) []Level {
 	most = max(1, most)
 	if g.Len() <= most {
@@ -64,8 +64,8 @@ func (g *Graph) Coarsen(most int) []Level {
 	return levels
 }
 
-// Quality says how evenly a level cuts the graph below, and how well its cells
-// hold together.
+// Quality measures how even the cells of a level are, and how much weight is inside
+// them.
 type Quality struct {
 	Cells                 int
 	MeanSize, LargestSize float64 // nodes of the graph below in a cell
@@ -73,7 +73,7 @@ type Quality struct {
 	Inside                float64 // share of the weight of edges below that lies inside cells
 }
 
-// Quality measures the level; below is the graph whose nodes it cuts into cells.
+// Quality measures the level; below is the graph whose nodes are in its cells.
 func (l Level) Quality(below *Graph) Quality {
 	q := Quality{Cells: l.Graph.Len()}
 	size := make([]float64, q.Cells)

@@ -2,9 +2,9 @@ package graph
 
 import "slices"
 
-// Components returns the number of the connected component of every node, and
-// the size of every component. Components are numbered from the largest down,
-// equally large ones by their smallest node.
+// Components returns the connected component of every node and the size of every
+// component. Components are numbered from the largest to the smallest, and those of
+// equal size by their smallest node.
 func (g *Graph) Components() (comp []int32, sizes []int) {
 	n := g.Len()
 	comp = make([]int32, n)

@@ -81,7 +81,7 @@ func TestLargestComponent(t *testing.T) {
 		t.Fatalf("nodes %v, want %v", nodes, want)
 	}
 	if largest.Len() != 3 || largest.Edges() != 3 || largest.IDs().At(2) != "5" || largest.Adjacency().At(0, 2) != 0.5 {
-		t.Errorf("%d nodes, %d edges, labels %q", largest.Len(), largest.Edges(), largest.IDs().At(2))
+		t.Errorf("%d nodes, %d edges, ids %q", largest.Len(), largest.Edges(), largest.IDs().At(2))
 	}
 	ring := must[*Graph](t)(Ring(5))
 	if whole, nodes := ring.LargestComponent(); whole.Hash() != ring.Hash() || len(nodes) != 5 {

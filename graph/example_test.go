@@ -10,7 +10,7 @@ import (
 )
 
 func ExampleFromEdges() {
-	labels := graph.NewIDs(0)
+	ids := graph.NewIDs(0)
 	var e graph.Edges
 	for _, road := range []struct {
 		from, to string
@@ -21,11 +21,11 @@ func ExampleFromEdges() {
 		{"Bonn", "Kiel", 2},
 		{"Kiel", "Kiel", 1}, // a self loop is dropped
 	} {
-		e.U = append(e.U, uint32(labels.Intern([]byte(road.from))))
-		e.V = append(e.V, uint32(labels.Intern([]byte(road.to))))
+		e.U = append(e.U, uint32(ids.Intern([]byte(road.from))))
+		e.V = append(e.V, uint32(ids.Intern([]byte(road.to))))
 		e.W = append(e.W, road.weight)
 	}
-	g, counts, err := graph.FromEdges(labels, e, graph.BuildOptions{})
+	g, counts, err := graph.FromEdges(ids, e, graph.BuildOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -1,6 +1,3 @@
-// Package graph holds weighted undirected graphs with labelled nodes: how they
-// are built, checked, cut, ordered and normalised, and where they come from
-// when no file does (generators, nearest neighbours).
 package graph
 
 import (
@@ -11,39 +8,38 @@ import (
 	"grfgp/sparse"
 )
 
-// ErrInvalid is wrapped by every error that rejects a graph; the message says
-// which rule broke and where.
+// ErrInvalid is wrapped by every error that rejects a graph; the message states the
+// violated rule and where.
 var ErrInvalid = errors.New("not a valid graph")
 
 // Graph is an immutable weighted undirected graph: a symmetric adjacency matrix
 // of positive weights with columns in increasing order, and an id per node.
 // Safe for concurrent use.
 //
-// A node is a number from 0 to Len() − 1. New, FromEdges and the generators number
-// nodes as they are given; Ordered numbers them by locality. Call Ordered once,
-// before modelling: products over a large graph are several times faster in that
-// order, and the composite likelihood of gp.Fit takes nodes with near numbers to be
-// near each other. Readers of package graphio return ordered graphs.
+// New, FromEdges and the generators number nodes as they are given; Ordered numbers
+// them by locality. Call Ordered once, before modelling: products over a large graph
+// are several times faster in that order, and the patches of gp.Fit take nodes with
+// near numbers to be near each other. Readers of package graphio return ordered graphs.
 type Graph struct {
 	adj     *sparse.CSR
-	labels  *IDs
+	ids     *IDs
 	ordered bool     // numbered by Order
 	from    []uint32 // from[k] is the node that was node k before Ordered; nil if all kept their number
 }
 
-// New checks that adj is square, sorted, symmetric and positive where it stores
-// something (a CSR is finite), with row sums that a float64 holds. Nil labels
-// name the nodes "0", "1", …. Nodes keep the numbers of their rows; see Ordered.
-func New(adj *sparse.CSR, labels *IDs) (*Graph, error) {
+// New returns the graph of an adjacency matrix. It checks that adj is square, sorted
+// and symmetric, that stored entries are positive (a CSR is finite) and that row sums
+// are finite. Nil ids name the nodes "0", "1", …. Nodes keep the numbers of their rows; see Ordered.
+func New(adj *sparse.CSR, ids *IDs) (*Graph, error) {
 	n, cols := adj.Dims()
 	if n != cols {
 		return nil, fmt.Errorf("%w: adjacency is %d×%d, not square", ErrInvalid, n, cols)
 	}
-	if labels == nil {
-		labels = NumberIDs(n)
+	if ids == nil {
+		ids = NumberIDs(n)
 	}
-	if labels.Len() != n {
-		return nil, fmt.Errorf("%w: %d labels for %d nodes", ErrInvalid, labels.Len(), n)
+	if ids.Len() != n {
+		return nil, fmt.Errorf("%w: %d ids for %d nodes", ErrInvalid, ids.Len(), n)
 	}
 	// Row by row in increasing order, the entries (j, i) of later rows are met
 	// in order too: one cursor per row checks symmetry in a single pass.
@@ -57,19 +53,19 @@ func New(adj *sparse.CSR, labels *IDs) (*Graph, error) {
 			}
 			if vals[p] <= 0 {
 				return nil, fmt.Errorf("%w: weight %v between nodes %q and %q, want a number > 0; leave out what is no edge",
-					ErrInvalid, vals[p], labels.At(i), labels.At(int(j)))
+					ErrInvalid, vals[p], ids.At(i), ids.At(int(j)))
 			}
 			q := cursor[j]
 			cursor[j]++
 			if q >= rowPtr[j+1] || int(colIdx[q]) != i || val[q] != vals[p] {
-				return nil, fmt.Errorf("%w: not symmetric between nodes %q and %q", ErrInvalid, labels.At(i), labels.At(int(j)))
+				return nil, fmt.Errorf("%w: not symmetric between nodes %q and %q", ErrInvalid, ids.At(i), ids.At(int(j)))
 			}
 		}
 	}
-	if err := checkStrengths(rowPtr, val, labels); err != nil {
+	if err := checkStrengths(rowPtr, val, ids); err != nil {
 		return nil, err
 	}
-	return &Graph{adj: adj, labels: labels}, nil
+	return &Graph{adj: adj, ids: ids}, nil
 }
 
 // Len returns the number of nodes.
@@ -91,7 +87,7 @@ func (g *Graph) Nodes() []int {
 func (g *Graph) Adjacency() *sparse.CSR { return g.adj }
 
 // IDs returns the ids of the nodes.
-func (g *Graph) IDs() *IDs { return g.labels }
+func (g *Graph) IDs() *IDs { return g.ids }
 
 // Edges returns the number of edges; a self loop counts as one.
 func (g *Graph) Edges() int {

@@ -113,11 +113,11 @@ func TestNewRejects(t *testing.T) {
 		rowPtr     []int
 		col        []uint32
 		val        []float64
-		labels     *IDs
+		ids        *IDs
 		says       string
 	}{
 		{"not square", 1, 2, []int{0, 0}, nil, nil, nil, "1×2"},
-		{"labels", 1, 1, []int{0, 0}, nil, nil, two, "2 labels for 1 nodes"},
+		{"ids", 1, 1, []int{0, 0}, nil, nil, two, "2 ids for 1 nodes"},
 		{"columns out of order", 2, 2, []int{0, 2, 3}, []uint32{1, 0, 0}, []float64{1, 1, 1}, two, "row 0 do not increase at 0"},
 		{"column twice", 2, 2, []int{0, 2, 4}, []uint32{1, 1, 0, 0}, []float64{1, 1, 1, 1}, two, "row 0 do not increase at 1"},
 		{"negative weight", 2, 2, []int{0, 1, 2}, []uint32{1, 0}, []float64{-1, -1}, two, `weight -1 between nodes "a" and "b"`},
@@ -130,7 +130,7 @@ func TestNewRejects(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			adj := must[*sparse.CSR](t)(sparse.NewCSR(c.rows, c.cols, c.rowPtr, c.col, c.val))
-			_, err := New(adj, c.labels)
+			_, err := New(adj, c.ids)
 			rejected(t, err, c.says)
 		})
 	}
@@ -213,6 +213,6 @@ func TestHashIgnoresLaterLabels(t *testing.T) {
 	before := g.Hash()
 	l.Intern([]byte("late"))
 	if g.Hash() != before || g.Len() != 3 {
-		t.Error("a label that was added later changed the graph")
+		t.Error("an id that was added later changed the graph")
 	}
 }

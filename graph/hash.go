@@ -10,7 +10,7 @@ import (
 // hashFormat changes whenever the hashed bytes do.
 const hashFormat = "grfgp graph 1\n"
 
-// Hash identifies the content of the graph: equal for equal nodes, labels, order
+// Hash identifies the content of the graph: equal for equal nodes, ids, order
 // and weights, on every machine and in every run.
 func (g *Graph) Hash() [sha256.Size]byte {
 	rowPtr, col, val := g.adj.Raw()
@@ -24,11 +24,11 @@ func (g *Graph) Hash() [sha256.Size]byte {
 		h.word(math.Float64bits(val[p]))
 	}
 	for i := range g.Len() {
-		h.word(uint64(g.labels.end[i]))
+		h.word(uint64(g.ids.end[i]))
 	}
 	h.flush()
 	if n := g.Len(); n > 0 {
-		h.to.Write(g.labels.text[:g.labels.end[n-1]])
+		h.to.Write(g.ids.text[:g.ids.end[n-1]])
 	}
 	return [sha256.Size]byte(h.to.Sum(nil))
 }

@@ -50,7 +50,7 @@ func NumberIDs(n int) *IDs {
 	return l
 }
 
-// pick returns the labels of the given nodes, renumbered in that order. No node
+// pick returns the ids of the given nodes, renumbered in that order. No node
 // may be given twice.
 func (l *IDs) pick(nodes []int) *IDs {
 	size := 0

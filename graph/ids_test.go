@@ -59,7 +59,7 @@ func TestLabelsOf(t *testing.T) {
 	}
 }
 
-// The table of numbered labels is built by the first reader.
+// The table of numbered ids is built by the first reader.
 func TestLabelsReadAtOnce(t *testing.T) {
 	l := NumberIDs(1000)
 	var wg sync.WaitGroup

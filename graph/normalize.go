@@ -10,12 +10,12 @@ import (
 	"grfgp/sparse"
 )
 
-// Normalization names the matrix W that is walked on. A are the weights,
-// D_i = Σ_j A_ij.
+// Normalization names the matrix W of which kernels are functions and on which random
+// walks go. A is the matrix of weights, D_i = Σ_j A_ij.
 type Normalization int
 
 const (
-	NormalizedAdjacency Normalization = iota // Ã = D^-½ A D^-½, the default; 1 on the diagonal of a lone node
+	NormalizedAdjacency Normalization = iota // Ã = D^-½ A D^-½, the default; 1 on the diagonal of an isolated node
 	NormalizedLaplacian                      // I − Ã
 	RawAdjacency                             // A
 	RawDiffusion                             // I − L/d_max, L = D − A, d_max the largest D_i; I without edges
@@ -39,9 +39,9 @@ func ParseNormalization(name string) (Normalization, error) {
 	return 0, fmt.Errorf("no normalisation is called %q: use %s", name, strings.Join(normalizationNames, ", "))
 }
 
-// Normalized returns W. Entries (i, j) and (j, i) are the same bits. A lone node
-// has no Laplacian, so that walks stay there and a kernel gives it the variance
-// of a component of its own. It panics if n is none of the constants.
+// Normalized returns W. Entries (i, j) and (j, i) are equal to the bit. The Laplacian
+// of an isolated node is 0: walks stay there, and a kernel gives it a variance of its
+// own. Normalized panics if n is not one of the constants.
 func (g *Graph) Normalized(n Normalization) *sparse.CSR {
 	switch n {
 	case NormalizedAdjacency:

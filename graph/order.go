@@ -45,9 +45,9 @@ func (g *Graph) InputOrder() []int {
 // the cache: reverse Cuthill–McKee, component by component from the largest to
 // the isolated nodes. Ordered applies it.
 //
-// The order depends on the graph and on the ids of its nodes, not on how nodes are
-// numbered: a file with its rows shuffled gives the same ordered graph. Ids only
-// decide between nodes that look alike within some hops.
+// The order depends on the graph and on the ids of its nodes, not on their numbers: a
+// file with its rows shuffled gives the same ordered graph. Ids decide only between
+// nodes whose surroundings are the same within some hops.
 func (g *Graph) Order() []int {
 	s := newOrdering(g)
 	comp, sizes := g.Components()
@@ -164,7 +164,7 @@ func (s *ordering) compare(i, j uint32) int {
 	case s.colour[i] != s.colour[j]:
 		return cmp.Compare(s.colour[i], s.colour[j])
 	}
-	return compareIDs(s.g.labels.Bytes(int(i)), s.g.labels.Bytes(int(j)))
+	return compareIDs(s.g.ids.Bytes(int(i)), s.g.ids.Bytes(int(j)))
 }
 
 // levels searches from root and returns how far away the farthest nodes are, and

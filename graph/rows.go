@@ -76,10 +76,10 @@ func (s *rowSorter) sortLong(col []uint32, val []float64) {
 }
 
 // checkStrengths says which node's weights add up to more than a float64 holds.
-func checkStrengths(rowPtr []int, val []float64, labels *IDs) error {
+func checkStrengths(rowPtr []int, val []float64, ids *IDs) error {
 	for i := range len(rowPtr) - 1 {
 		if math.IsInf(sum(val[rowPtr[i]:rowPtr[i+1]]), 0) {
-			return fmt.Errorf("%w: the weights at node %q add up to more than %g: scale them down", ErrInvalid, labels.At(i), math.MaxFloat64)
+			return fmt.Errorf("%w: the weights at node %q add up to more than %g: scale them down", ErrInvalid, ids.At(i), math.MaxFloat64)
 		}
 	}
 	return nil

@@ -17,7 +17,7 @@ func (g *Graph) Subgraph(nodes []int) (*Graph, error) {
 			return nil, fmt.Errorf("%w: node %d of the list is %d, the graph has nodes 0 to %d", ErrInvalid, k, i, len(seen)-1)
 		}
 		if seen[i] {
-			return nil, fmt.Errorf("%w: node %d of the list is %q, which was there already", ErrInvalid, k, g.labels.At(i))
+			return nil, fmt.Errorf("%w: node %d of the list is %q, which was there already", ErrInvalid, k, g.ids.At(i))
 		}
 		seen[i] = true
 	}
@@ -67,5 +67,5 @@ func (g *Graph) pick(nodes []int) *Graph {
 		}
 		return nil
 	})
-	return &Graph{adj: mustCSR(len(nodes), rowPtr, col, val), labels: g.labels.pick(nodes)}
+	return &Graph{adj: mustCSR(len(nodes), rowPtr, col, val), ids: g.ids.pick(nodes)}
 }

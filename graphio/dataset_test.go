@@ -90,8 +90,8 @@ func TestDatasetTables(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if nodes.IDs.Len() != 1016 || len(nodes.Lat) != 1016 || len(nodes.Lon) != 1016 || nodes.Label != nil {
-			t.Errorf("%d nodes, %d lat, %d lon, %d labels", nodes.IDs.Len(), len(nodes.Lat), len(nodes.Lon), len(nodes.Label))
+		if nodes.IDs.Len() != 1016 || len(nodes.Lat) != 1016 || len(nodes.Lon) != 1016 || nodes.Name != nil {
+			t.Errorf("%d nodes, %d lat, %d lon, %d labels", nodes.IDs.Len(), len(nodes.Lat), len(nodes.Lon), len(nodes.Name))
 		}
 		network := mustReadGraph(t, dataset(t, "traffic_sanjose/road_edges.csv.gz"), Options{Nodes: nodes})
 		if network.Graph.Len() != 1016 || network.Nodes.Lat[network.Graph.InputOrder()[5]] != nodes.Lat[5] {
@@ -133,8 +133,8 @@ func TestDatasetTables(t *testing.T) {
 			if n.IDs.Len() != c.nodes {
 				t.Errorf("%s: %d nodes, want %d", c.file, n.IDs.Len(), c.nodes)
 			}
-			if c.label != "" && (n.Label == nil || n.Label[0] != c.label) {
-				t.Errorf("%s: labels %v…, want %s", c.file, n.Label[:min(3, len(n.Label))], c.label)
+			if c.label != "" && (n.Name == nil || n.Name[0] != c.label) {
+				t.Errorf("%s: labels %v…, want %s", c.file, n.Name[:min(3, len(n.Name))], c.label)
 			}
 		}
 	})

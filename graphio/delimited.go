@@ -180,7 +180,7 @@ func readDelimited(ctx context.Context, in *input, opts Options) (*Network, erro
 		return nil, err
 	}
 	r := s.report()
-	columns, err := s.chooseEdges(opts.Nodes.labels(), opts, r)
+	columns, err := s.chooseEdges(opts.Nodes.ids(), opts, r)
 	if err != nil {
 		return nil, err
 	}
@@ -204,7 +204,7 @@ func readDelimited(ctx context.Context, in *input, opts Options) (*Network, erro
 func (s *sheet) report() *Report {
 	r := &Report{
 		table: s.in.table, File: s.in.name, Format: formatDelimited, Compression: s.in.compression,
-		Delimiter: s.delim.String(), Header: "none", Ledger: Ledger{Unit: "lines"},
+		Delimiter: string(s.delim.delimiter()), Header: "none", Ledger: Ledger{Unit: "lines"},
 	}
 	if s.columns == 1 {
 		r.Delimiter = "none: one column"
@@ -248,7 +248,7 @@ func buildNetwork(list *edgeList, columns edgeColumns, names *namer, r *Report, 
 	if err := list.finish(&edges, columns, r); err != nil {
 		return nil, err
 	}
-	if err := opts.Nodes.meet(&edges, names.labels, r); err != nil {
+	if err := opts.Nodes.meet(&edges, names.ids, r); err != nil {
 		return nil, err
 	}
 	names.small, names.local = nil, nil // the graph needs the labels alone
@@ -256,7 +256,7 @@ func buildNetwork(list *edgeList, columns edgeColumns, names *namer, r *Report, 
 	if list.n > many {
 		runtime.GC() // what reading left behind would come on top of the peak
 	}
-	g, counts, err := graph.FromEdges(names.labels, edges, graph.BuildOptions{Parallel: opts.Parallel, KeepLoops: opts.KeepLoops})
+	g, counts, err := graph.FromEdges(names.ids, edges, graph.BuildOptions{Parallel: opts.Parallel, KeepLoops: opts.KeepLoops})
 	if err != nil {
 		return nil, &Error{Code: CodeContent, Table: TableEdges, File: r.File, What: fmt.Sprintf("the edges make no graph (%v)", err), Remedies: []Remedy{do("correct the weights")}, Err: err}
 	}

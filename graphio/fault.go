@@ -76,7 +76,7 @@ func (f fault) explain(line []byte, l *rowLayout) (what string, remedies []Remed
 				or(do("write all numbers alike"), do("read decimal points", Setting{Option: OptionDecimal, Value: string(DecimalPoint)}))
 		}
 		remedies = or(do("write no thousands separators"), do("read it as a decimal comma", Setting{Option: OptionDecimal, Value: string(DecimalComma)}))
-		if l.delim == Comma {
+		if l.delim == byComma {
 			remedies[1] = do("put another delimiter between fields if it is a decimal comma")
 		}
 		return fmt.Sprintf("%s %s has a comma in it, but this file writes decimal points", f.role, text), remedies

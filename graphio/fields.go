@@ -2,42 +2,33 @@ package graphio
 
 import (
 	"bytes"
-	"fmt"
 	"unicode/utf8"
 )
 
-// Delimiter is the byte between the fields of a row.
-type Delimiter byte
+// separator is the byte between the fields of a row.
+type separator byte
 
-// The choices for a delimiter.
 const (
-	DelimiterAuto Delimiter = 0
-	Comma         Delimiter = ','
-	Semicolon     Delimiter = ';'
-	Tab           Delimiter = '\t'
-	Pipe          Delimiter = '|'
-	Blanks        Delimiter = ' ' // any run of blanks and tabs
+	byComma     separator = ','
+	bySemicolon separator = ';'
+	byTab       separator = '\t'
+	byPipe      separator = '|'
+	byBlanks    separator = ' ' // any run of blanks and tabs
 )
 
-var delimiterNames = map[Delimiter]string{
-	DelimiterAuto: "auto", Comma: "comma", Semicolon: "semicolon", Tab: "tab", Pipe: "pipe", Blanks: "blanks",
+// separators are the bytes of the delimiters.
+var separators = map[Delimiter]separator{
+	DelimiterComma: byComma, DelimiterSemicolon: bySemicolon, DelimiterTab: byTab, DelimiterPipe: byPipe, DelimiterBlanks: byBlanks,
 }
 
-// String returns the name of the delimiter in words.
-func (d Delimiter) String() string { return delimiterNames[d] }
-
-// MarshalText returns the name of the delimiter.
-func (d Delimiter) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
-
-// UnmarshalText takes the name of a delimiter, or the delimiter itself.
-func (d *Delimiter) UnmarshalText(text []byte) error {
-	for known, name := range delimiterNames {
-		if string(text) == name || known != DelimiterAuto && string(text) == string(rune(known)) {
-			*d = known
-			return nil
+// delimiter returns the name of the separator.
+func (d separator) delimiter() Delimiter {
+	for name, known := range separators {
+		if known == d {
+			return name
 		}
 	}
-	return fmt.Errorf("%q is no delimiter; give comma, semicolon, tab, pipe, blanks or auto", text)
+	panic("graphio: a separator without a name")
 }
 
 // field is a piece of a line, without the quotes and the blanks around it.
@@ -63,18 +54,18 @@ func (f field) text(line []byte, scratch *[]byte) []byte {
 
 // split cuts a line into fields, appended to dst[:0]. The fault, if any, is
 // about quotes.
-func (d Delimiter) split(line []byte, dst []field) ([]field, fault) {
+func (d separator) split(line []byte, dst []field) ([]field, fault) {
 	switch {
 	case bytes.IndexByte(line, '"') >= 0:
 		return d.splitQuoted(line, dst[:0])
-	case d == Blanks:
+	case d == byBlanks:
 		return splitBlanks(line, dst[:0]), fault{}
 	}
 	return d.splitPlain(line, dst[:0]), fault{}
 }
 
 // splitPlain is split for a line without quotes.
-func (d Delimiter) splitPlain(line []byte, dst []field) []field {
+func (d separator) splitPlain(line []byte, dst []field) []field {
 	start := 0
 	for i, c := range line {
 		if c == byte(d) {
@@ -115,13 +106,13 @@ func trimmed(line []byte, start, end int) field {
 
 // splitQuoted is split for any line. A quote opens a quoted field only where
 // the field begins; elsewhere it is a character like any other.
-func (d Delimiter) splitQuoted(line []byte, dst []field) ([]field, fault) {
+func (d separator) splitQuoted(line []byte, dst []field) ([]field, fault) {
 	i := 0
 	for {
 		for i < len(line) && d.skips(line[i]) {
 			i++
 		}
-		if d == Blanks && i == len(line) {
+		if d == byBlanks && i == len(line) {
 			return dst, fault{}
 		}
 		if i < len(line) && line[i] == '"' {
@@ -131,7 +122,7 @@ func (d Delimiter) splitQuoted(line []byte, dst []field) ([]field, fault) {
 			}
 			dst = append(dst, f)
 			i = next
-			for d != Blanks && i < len(line) && d.skips(line[i]) {
+			for d != byBlanks && i < len(line) && d.skips(line[i]) {
 				i++
 			}
 			if i < len(line) && !d.at(line[i]) {
@@ -152,11 +143,11 @@ func (d Delimiter) splitQuoted(line []byte, dst []field) ([]field, fault) {
 }
 
 // at reports whether c ends a field.
-func (d Delimiter) at(c byte) bool { return c == byte(d) || d == Blanks && isBlank(c) }
+func (d separator) at(c byte) bool { return c == byte(d) || d == byBlanks && isBlank(c) }
 
 // skips reports whether c is a blank before or after a field: a tab may be the
 // delimiter itself.
-func (d Delimiter) skips(c byte) bool { return isBlank(c) && (d == Blanks || c != byte(d)) }
+func (d separator) skips(c byte) bool { return isBlank(c) && (d == byBlanks || c != byte(d)) }
 
 // quotedField reads the field whose opening quote is at i and returns where it
 // ends; false if it does not end on this line.
@@ -188,7 +179,7 @@ const (
 
 // classify tells rows from comments (# or % at the very start) and from lines
 // that hold nothing but blanks and delimiters.
-func (d Delimiter) classify(line []byte) lineClass {
+func (d separator) classify(line []byte) lineClass {
 	if len(line) > 0 && (line[0] == '#' || line[0] == '%') {
 		return commentLine
 	}

@@ -3,6 +3,7 @@ package graphio
 import (
 	"bytes"
 	"encoding/csv"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -19,28 +20,28 @@ func texts(line string, fields []field) []string {
 
 func TestSplit(t *testing.T) {
 	for _, c := range []struct {
-		delim Delimiter
+		delim separator
 		line  string
 		want  []string
 		bad   reasonCode
 	}{
-		{Comma, "a,b", []string{"a", "b"}, noFault},
-		{Comma, " a , b c ,", []string{"a", "b c", ""}, noFault},
-		{Comma, `"a,b",c`, []string{"a,b", "c"}, noFault},
-		{Comma, ` "a" , "" ,`, []string{"a", "", ""}, noFault},
-		{Comma, `"say ""hi""",b`, []string{`say "hi"`, "b"}, noFault},
-		{Comma, `"""",b`, []string{`"`, "b"}, noFault},
-		{Comma, `" a "`, []string{" a "}, noFault},
-		{Comma, `5" pipe,b`, []string{`5" pipe`, "b"}, noFault},
-		{Comma, `"a`, nil, openQuote},
-		{Comma, `"a"b,c`, nil, strayQuote},
-		{Comma, `"a""`, nil, openQuote},
-		{Tab, "a\t\tb", []string{"a", "", "b"}, noFault},
-		{Tab, "\"a\tb\"\t \"c\" \td", []string{"a\tb", "c", "d"}, noFault},
-		{Blanks, "  a \t b ", []string{"a", "b"}, noFault},
-		{Blanks, ` "a b"  c `, []string{"a b", "c"}, noFault},
-		{Blanks, `"a"b`, nil, strayQuote},
-		{Pipe, "a|b c|", []string{"a", "b c", ""}, noFault},
+		{byComma, "a,b", []string{"a", "b"}, noFault},
+		{byComma, " a , b c ,", []string{"a", "b c", ""}, noFault},
+		{byComma, `"a,b",c`, []string{"a,b", "c"}, noFault},
+		{byComma, ` "a" , "" ,`, []string{"a", "", ""}, noFault},
+		{byComma, `"say ""hi""",b`, []string{`say "hi"`, "b"}, noFault},
+		{byComma, `"""",b`, []string{`"`, "b"}, noFault},
+		{byComma, `" a "`, []string{" a "}, noFault},
+		{byComma, `5" pipe,b`, []string{`5" pipe`, "b"}, noFault},
+		{byComma, `"a`, nil, openQuote},
+		{byComma, `"a"b,c`, nil, strayQuote},
+		{byComma, `"a""`, nil, openQuote},
+		{byTab, "a\t\tb", []string{"a", "", "b"}, noFault},
+		{byTab, "\"a\tb\"\t \"c\" \td", []string{"a\tb", "c", "d"}, noFault},
+		{byBlanks, "  a \t b ", []string{"a", "b"}, noFault},
+		{byBlanks, ` "a b"  c `, []string{"a b", "c"}, noFault},
+		{byBlanks, `"a"b`, nil, strayQuote},
+		{byPipe, "a|b c|", []string{"a", "b c", ""}, noFault},
 	} {
 		fields, bad := c.delim.split([]byte(c.line), nil)
 		if bad.reason != c.bad || c.bad == noFault && !slices.Equal(texts(c.line, fields), c.want) {
@@ -58,7 +59,7 @@ func FuzzSplit(f *testing.F) {
 	f.Fuzz(func(t *testing.T, line string, choice byte) {
 		line, _, _ = strings.Cut(line, "\n")
 		line = strings.ReplaceAll(line, "\r", "")
-		all := []Delimiter{Comma, Semicolon, Tab, Pipe, Blanks}
+		all := []separator{byComma, bySemicolon, byTab, byPipe, byBlanks}
 		d := all[int(choice)%len(all)]
 		slow, bad := d.splitQuoted([]byte(line), nil)
 		if !strings.Contains(line, `"`) {
@@ -67,7 +68,7 @@ func FuzzSplit(f *testing.F) {
 				t.Errorf("%v %q: fast %v, slow %v", d, line, fast, slow)
 			}
 		}
-		if d == Blanks || bad.reason != noFault || line == "" || strings.ContainsAny(line, " \t\u0085\u00a0") {
+		if d == byBlanks || bad.reason != noFault || line == "" || strings.ContainsAny(line, " \t\u0085\u00a0") {
 			return
 		}
 		r := csv.NewReader(strings.NewReader(line))
@@ -83,26 +84,24 @@ func TestSplitDoesNotAllocate(t *testing.T) {
 	line, quoted := []byte("12345,67890,0.5"), []byte(`"a b",c`)
 	fields := make([]field, 0, 8)
 	if n := testing.AllocsPerRun(100, func() {
-		fields, _ = Comma.split(line, fields)
-		fields, _ = Comma.split(quoted, fields)
-		fields, _ = Blanks.split(bytes.TrimSpace(line), fields)
+		fields, _ = byComma.split(line, fields)
+		fields, _ = byComma.split(quoted, fields)
+		fields, _ = byBlanks.split(bytes.TrimSpace(line), fields)
 	}); n != 0 {
 		t.Errorf("%v allocations a run", n)
 	}
 }
 
 func TestDelimiterNames(t *testing.T) {
-	for d, name := range delimiterNames {
-		var got Delimiter
-		if err := got.UnmarshalText([]byte(name)); err != nil || got != d {
-			t.Errorf("%q is %v, %v", name, got, err)
-		}
-		if err := got.UnmarshalText([]byte{byte(d)}); d != DelimiterAuto && (err != nil || got != d) {
-			t.Errorf("%q is %v, %v", byte(d), got, err)
+	for name, text := range map[Delimiter]string{
+		DelimiterComma: "a,b", DelimiterSemicolon: "a;b", DelimiterTab: "a\tb", DelimiterPipe: "a|b", DelimiterBlanks: "a  b",
+	} {
+		n, err := readText(text, Options{Delimiter: name})
+		if err != nil || edgesOf(n) != "a-b" || n.Report.Delimiter != string(name) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
-	var d Delimiter
-	if err := d.UnmarshalText([]byte("x")); err == nil {
-		t.Error("x was taken for a delimiter")
+	if _, err := readText("a,b", Options{Delimiter: "x"}); !errors.Is(err, ErrUsage) {
+		t.Errorf("x was taken for a delimiter: %v", err)
 	}
 }

@@ -181,12 +181,12 @@ func FuzzTable(f *testing.F) {
 			if err != nil {
 				return out + judged(t, nil, err)
 			}
-			for _, size := range []int{len(n.Label), len(n.Lat), len(n.Lon), len(n.X), len(n.Y), len(n.Cost), len(n.Allowed), len(n.Group)} {
+			for _, size := range []int{len(n.Name), len(n.Lat), len(n.Lon), len(n.X), len(n.Y), len(n.Cost), len(n.Allowed), len(n.Group)} {
 				if size != 0 && size != n.IDs.Len() {
 					t.Fatalf("a column of %d for %d nodes", size, n.IDs.Len())
 				}
 			}
-			return out + judged(t, n.Report, nil, fmt.Sprint(n.Label, n.Lat, n.Lon, n.X, n.Y, n.Cost, n.Allowed, n.Group))
+			return out + judged(t, n.Report, nil, fmt.Sprint(n.Name, n.Lat, n.Lon, n.X, n.Y, n.Cost, n.Allowed, n.Group))
 		})
 	})
 }

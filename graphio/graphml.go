@@ -187,7 +187,7 @@ func (g *graphML) node(t xml.StartElement) error {
 		return g.fail(fmt.Sprintf("nodes within nodes, more than %d deep", deepest), "flatten the graph")
 	}
 	defer func() { g.depth-- }()
-	i := g.names.labels.Intern([]byte(id))
+	i := g.names.ids.Intern([]byte(id))
 	if i < len(g.declared) && g.declared[i] {
 		return g.fail(fmt.Sprintf("node %s is there twice", quote([]byte(id))), "give every node its own id")
 	}
@@ -288,8 +288,8 @@ func (g *graphML) edge(t xml.StartElement) error {
 	if g.columns.weight >= 0 {
 		g.rows.w = append(g.rows.w, w)
 	}
-	g.rows.u = append(g.rows.u, uint32(g.names.labels.Intern([]byte(source))))
-	g.rows.v = append(g.rows.v, uint32(g.names.labels.Intern([]byte(target))))
+	g.rows.u = append(g.rows.u, uint32(g.names.ids.Intern([]byte(source))))
+	g.rows.v = append(g.rows.v, uint32(g.names.ids.Intern([]byte(target))))
 	if len(g.rows.u) == 1<<16 {
 		g.flush()
 	}
@@ -343,7 +343,7 @@ func (g *graphML) finish() (*Network, error) {
 		g.r.warn("the graph is directed; directions are dropped")
 	}
 	undeclared := 0
-	for i := range g.names.labels.Len() {
+	for i := range g.names.ids.Len() {
 		if i >= len(g.declared) || !g.declared[i] {
 			undeclared++
 		}

@@ -42,10 +42,10 @@ func TestGraphML(t *testing.T) {
 	var labels []string
 	order := n.Graph.InputOrder()
 	for _, i := range order {
-		labels = append(labels, n.Nodes.Label[i])
+		labels = append(labels, n.Nodes.Name[i])
 	}
 	if !slices.Equal(labels, []string{"Aachen", "", "Bonn", ""}) || n.Nodes.Lat[order[0]] != 50.8 || !math.IsNaN(n.Nodes.Lat[order[3]]) || len(n.Nodes.Lon) != 4 {
-		t.Errorf("labels %q, lat %v, lon %v", n.Nodes.Label, n.Nodes.Lat, n.Nodes.Lon)
+		t.Errorf("labels %q, lat %v, lon %v", n.Nodes.Name, n.Nodes.Lat, n.Nodes.Lon)
 	}
 	want := []string{"the graph is directed; directions are dropped", "edges that repeat an earlier one: 1; their weights were added up", "edges from a node to itself: 1; left out; keep them with Options.KeepLoops", "nodes that edges name but no node element declares: 1"}
 	if !slices.Equal(warnings(n.Report), want) {

@@ -78,7 +78,7 @@ func (l *localIDs) grow() {
 // Most files number their nodes without large gaps, so a small number finds its
 // node by one look into a plain slice.
 type namer struct {
-	labels *graph.IDs
+	ids    *graph.IDs
 	small  []uint32 // 1 + the node called so, 0 if not known here
 	local  []uint32 // the same for the ids of the block at hand
 	digits []byte
@@ -86,11 +86,11 @@ type namer struct {
 
 // newNamer starts with the nodes of another table, if there is one.
 func newNamer(nodes *NodeTable) *namer {
-	n := &namer{labels: graph.NewIDs(0)}
+	n := &namer{ids: graph.NewIDs(0)}
 	if nodes != nil {
-		n.labels = graph.NewIDs(nodes.IDs.Len())
+		n.ids = graph.NewIDs(nodes.IDs.Len())
 		for i := range nodes.IDs.Len() {
-			n.labels.Intern(nodes.IDs.Bytes(i))
+			n.ids.Intern(nodes.IDs.Bytes(i))
 		}
 	}
 	return n
@@ -110,16 +110,16 @@ func (n *namer) node(code uint32, ids *localIDs) uint32 {
 	case code&textCode != 0:
 		i := code &^ textCode
 		if n.local[i] == 0 {
-			n.local[i] = uint32(n.labels.Intern(ids.at(i))) + 1
+			n.local[i] = uint32(n.ids.Intern(ids.at(i))) + 1
 		}
 		return n.local[i] - 1
 	case int(code) < len(n.small) && n.small[code] != 0:
 		return n.small[code] - 1
 	}
 	n.digits = strconv.AppendUint(n.digits[:0], uint64(code), 10)
-	node := uint32(n.labels.Intern(n.digits))
+	node := uint32(n.ids.Intern(n.digits))
 	// The slice may grow to a small multiple of the number of nodes, no more.
-	if int(code) >= len(n.small) && int(code) < 4*n.labels.Len()+1<<16 {
+	if int(code) >= len(n.small) && int(code) < 4*n.ids.Len()+1<<16 {
 		n.small = append(n.small, make([]uint32, max(int(code)+1, 2*len(n.small))-len(n.small))...)
 	}
 	if int(code) < len(n.small) {

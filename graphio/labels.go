@@ -67,8 +67,8 @@ type labelReader struct {
 	number    map[string]int // class → its place in result.Classes
 
 	missing, unknown, repeated int64
-	words                      strangers // that stand for a missing class
-	strangers                  strangers
+	words                      unknownIDs // that stand for a missing class
+	unknownIDs                 unknownIDs
 	scratch                    []byte
 }
 
@@ -81,7 +81,7 @@ func (r *labelReader) row(line []byte, fields []field, at int64) fault {
 	node, known := r.ids.Lookup(id)
 	if !known {
 		r.unknown++
-		r.strangers.add(id)
+		r.unknownIDs.add(id)
 		return fault{}
 	}
 	c := field{start: len(line), end: len(line)}
@@ -181,8 +181,8 @@ func (r *labelReader) judge() error {
 	t, l := r.table, r.table.report.Ledger
 	switch {
 	case len(r.result.Nodes) == 0 && r.unknown > 0 && r.missing == 0:
-		return t.in.fail(CodeIDs, fmt.Sprintf("none of its ids is a node of the graph, such as %s; the graph has %s", r.strangers.examples(), examples(r.ids, 0)),
-			do(r.strangers.hint(r.ids, "the graph")))
+		return t.in.fail(CodeIDs, fmt.Sprintf("none of its ids is a node of the graph, such as %s; the graph has %s", r.unknownIDs.examples(), examples(r.ids, 0)),
+			do(r.unknownIDs.hint(r.ids, "the graph")))
 	case len(r.result.Nodes) == 0 && r.missing > 0:
 		return t.in.fail(CodeContent, "all its classes are missing", do("label some nodes"), do("name the column of classes", nameColumn(RoleClass, "")))
 	case len(r.result.Nodes) == 0:
@@ -190,9 +190,9 @@ func (r *labelReader) judge() error {
 	}
 	t.report.Nodes = len(r.result.Nodes)
 	if r.unknown > 0 {
-		t.report.warn("rows whose ids are not in the graph: %d, such as %s", r.unknown, r.strangers.examples())
-		if few := 2*r.unknown > l.Rows+l.Repeats+l.Missing+l.Unknown; few || r.strangers.countFromZero(r.ids) {
-			t.report.warn("%s", r.strangers.hint(r.ids, "the graph"))
+		t.report.warn("rows whose ids are not in the graph: %d, such as %s", r.unknown, r.unknownIDs.examples())
+		if few := 2*r.unknown > l.Rows+l.Repeats+l.Missing+l.Unknown; few || r.unknownIDs.countFromZero(r.ids) {
+			t.report.warn("%s", r.unknownIDs.hint(r.ids, "the graph"))
 		}
 	}
 	if len(r.words.ids) > 0 {

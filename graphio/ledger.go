@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// Ledger says where every line of a file went. Its classes always add up to
-// Total.
+// Ledger counts what became of every line of a file. Its counts add up to Total.
 type Ledger struct {
 	Unit        string `json:"unit"` // what is counted: "lines", or "edge elements" of GraphML
 	Total       int64  `json:"total"`
@@ -23,57 +22,56 @@ type Ledger struct {
 	Bad         int64  `json:"bad"`
 }
 
-// Class is one line of the ledger.
-type Class struct {
-	Name  string
-	Count int64
+// term is a number of lines of one kind.
+type term struct {
+	count int64
+	kind  string // in the plural
 }
 
-// String returns the class as in "1 edge" or "2 edges".
-func (c Class) String() string {
-	if c.Count == 1 {
-		return "1 " + strings.TrimSuffix(c.Name, "s")
+// String returns "1 edge" or "2 edges".
+func (t term) String() string {
+	if t.count == 1 {
+		return "1 " + strings.TrimSuffix(t.kind, "s")
 	}
-	return fmt.Sprintf("%d %s", c.Count, c.Name)
+	return fmt.Sprintf("%d %s", t.count, t.kind)
 }
 
-// Classes returns the classes in the order in which they are told. Those of
-// Ledger that have no count in this kind of file are zero.
-func (l Ledger) Classes() []Class {
-	return []Class{
-		{"header", l.Header},
-		{"edges", l.Edges},
-		{"rows", l.Rows},
-		{"repeats", l.Repeats},
-		{"self loops", l.SelfLoops},
-		{"zero weights", l.ZeroWeights},
-		{"missing values", l.Missing},
-		{"unknown ids", l.Unknown},
-		{"blank", l.Blank},
-		{"comments", l.Comments},
-		{"bad", l.Bad},
+// terms returns the counts of all kinds of lines.
+func (l Ledger) terms() []term {
+	return []term{
+		{l.Header, "header"},
+		{l.Edges, "edges"},
+		{l.Rows, "rows"},
+		{l.Repeats, "repeats"},
+		{l.SelfLoops, "self loops"},
+		{l.ZeroWeights, "zero weights"},
+		{l.Missing, "missing values"},
+		{l.Unknown, "unknown ids"},
+		{l.Blank, "blank"},
+		{l.Comments, "comments"},
+		{l.Bad, "bad"},
 	}
 }
 
 // String returns the ledger as a sum: "5 lines = 1 header + 4 edges".
 func (l Ledger) String() string {
-	var terms []string
-	for _, c := range l.Classes() {
-		if c.Count > 0 {
-			terms = append(terms, c.String())
+	var sum []string
+	for _, t := range l.terms() {
+		if t.count > 0 {
+			sum = append(sum, t.String())
 		}
 	}
-	if len(terms) == 0 {
-		terms = []string{"0"}
+	if len(sum) == 0 {
+		sum = []string{"0"}
 	}
-	return fmt.Sprintf("%v = %s", Class{l.Unit, l.Total}, strings.Join(terms, " + "))
+	return fmt.Sprintf("%v = %s", term{l.Total, l.Unit}, strings.Join(sum, " + "))
 }
 
-// Balanced reports whether the classes add up to Total.
+// Balanced reports whether the counts add up to Total.
 func (l Ledger) Balanced() bool {
 	sum := int64(0)
-	for _, c := range l.Classes() {
-		sum += c.Count
+	for _, t := range l.terms() {
+		sum += t.count
 	}
 	return sum == l.Total
 }
@@ -86,7 +84,7 @@ func (l Ledger) close(name string) error {
 	return nil
 }
 
-// add takes over what a block was found to hold.
+// add counts the lines of a block.
 func (l *Ledger) add(b *block) {
 	l.Total += b.lines
 	l.Header += b.header

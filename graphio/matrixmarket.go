@@ -28,7 +28,7 @@ func readMatrixMarket(ctx context.Context, in *input, opts Options) (*Network, e
 		Columns: []Column{{RoleSource, 1, "", "the row"}, {RoleTarget, 2, "", "the column"}},
 	}
 	l := &edgeLayout{
-		rowLayout:   rowLayout{delim: Blanks, columns: 2, needed: 2, bannerLine: h.banner, headerLine: h.size, firstRow: h.size},
+		rowLayout:   rowLayout{delim: byBlanks, columns: 2, needed: 2, bannerLine: h.banner, headerLine: h.size, firstRow: h.size},
 		edgeColumns: edgeColumns{source: 0, target: 1, weight: -1},
 		keepLoops:   opts.KeepLoops,
 		nodes:       uint32(h.rows),

@@ -48,7 +48,7 @@ func ReadMeasurements(ctx context.Context, src Source, g *graph.Graph, opts Opti
 		return nil, err
 	}
 	defer t.in.close()
-	m := &measurementReader{table: t, labels: g.IDs(), repeats: opts.Repeats, ignoreSD: opts.IgnoreSD, sd: -1, at: map[int]int{}, exact: map[int]float64{}}
+	m := &measurementReader{table: t, ids: g.IDs(), repeats: opts.Repeats, ignoreSD: opts.IgnoreSD, sd: -1, at: map[int]int{}, exact: map[int]float64{}}
 	m.result.Report = t.report
 	if err := m.choose(opts); err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func ReadMeasurements(ctx context.Context, src Source, g *graph.Graph, opts Opti
 
 type measurementReader struct {
 	table     *table
-	labels    *graph.IDs
+	ids       *graph.IDs
 	repeats   Repeats
 	ignoreSD  bool
 	id, value int
@@ -82,7 +82,7 @@ type measurementReader struct {
 	lines     []int64     // of the first reading of each place
 
 	missing, unknown, repeated int64
-	strangers                  strangers
+	unknownIDs                 unknownIDs
 	scratch                    []byte
 }
 
@@ -98,7 +98,7 @@ func (m *measurementReader) row(line []byte, fields []field, at int64) fault {
 	if len(id) == 0 {
 		return fault{reason: emptyID, role: RoleNode, start: f.start, end: f.end}
 	}
-	node, known := m.labels.Lookup(id)
+	node, known := m.ids.Lookup(id)
 	value, present, bad := m.table.layout.number(line, fields[m.value], RoleValue, &m.scratch)
 	if bad.reason != noFault {
 		return bad
@@ -120,7 +120,7 @@ func (m *measurementReader) row(line []byte, fields []field, at int64) fault {
 	switch {
 	case !known:
 		m.unknown++
-		m.strangers.add(f.text(line, &m.scratch))
+		m.unknownIDs.add(f.text(line, &m.scratch))
 	case !present:
 		m.missing++
 	default:
@@ -239,8 +239,8 @@ func (m *measurementReader) judge() error {
 	l := t.report.Ledger
 	switch {
 	case len(r.Nodes) == 0 && m.unknown > 0:
-		return t.in.fail(CodeIDs, fmt.Sprintf("none of its ids is a node of the graph, such as %s; the graph has %s", m.strangers.examples(), examples(m.labels, 0)),
-			do(m.strangers.hint(m.labels, "the graph")))
+		return t.in.fail(CodeIDs, fmt.Sprintf("none of its ids is a node of the graph, such as %s; the graph has %s", m.unknownIDs.examples(), examples(m.ids, 0)),
+			do(m.unknownIDs.hint(m.ids, "the graph")))
 	case len(r.Nodes) == 0 && m.missing > 0:
 		return t.in.fail(CodeContent, "all its values are missing", do("name the column of values", nameColumn(RoleValue, "")))
 	case len(r.Nodes) == 0:
@@ -248,9 +248,9 @@ func (m *measurementReader) judge() error {
 	}
 	t.report.Nodes = len(m.at)
 	if m.unknown > 0 {
-		t.report.warn("rows whose ids are not in the graph: %d, such as %s", m.unknown, m.strangers.examples())
-		if few := 2*m.unknown > l.Rows+l.Repeats+l.Missing+l.Unknown; few || m.strangers.countFromZero(m.labels) {
-			t.report.warn("%s", m.strangers.hint(m.labels, "the graph"))
+		t.report.warn("rows whose ids are not in the graph: %d, such as %s", m.unknown, m.unknownIDs.examples())
+		if few := 2*m.unknown > l.Rows+l.Repeats+l.Missing+l.Unknown; few || m.unknownIDs.countFromZero(m.ids) {
+			t.report.warn("%s", m.unknownIDs.hint(m.ids, "the graph"))
 		}
 	}
 	if slices.ContainsFunc(r.Values, tooLarge) {
@@ -313,7 +313,7 @@ func (m *Measurements) idle() string {
 // choose finds the columns of ids, values and standard deviations.
 func (m *measurementReader) choose(opts Options) error {
 	s := m.table.sheet
-	id, why, err := s.chooseID(RoleNode, m.labels, opts)
+	id, why, err := s.chooseID(RoleNode, m.ids, opts)
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 // number that is missing is NaN.
 type NodeTable struct {
 	IDs      *graph.IDs // the ids
-	Label    []string   // a name or a class
+	Name     []string   // a name or a class
 	Lat, Lon []float64  // degrees
 	X, Y     []float64
 	Cost     []float64
@@ -23,8 +23,8 @@ type NodeTable struct {
 	Report   *Report // nil when the nodes came with the graph
 }
 
-// labels returns the ids; nil of nil.
-func (n *NodeTable) labels() *graph.IDs {
+// ids returns the ids; nil of nil.
+func (n *NodeTable) ids() *graph.IDs {
 	if n == nil {
 		return nil
 	}
@@ -34,7 +34,7 @@ func (n *NodeTable) labels() *graph.IDs {
 // text returns the column of a role that is text.
 func (n *NodeTable) text(role Role) *[]string {
 	if role == RoleLabel {
-		return &n.Label
+		return &n.Name
 	}
 	return &n.Group
 }
@@ -165,13 +165,13 @@ func (n *NodeTable) agrees(i int, c cell) bool {
 
 // extend returns the nodes with a row for every node of a graph that began with
 // them and met others in its edges.
-func (n *NodeTable) extend(labels *graph.IDs, r *Report) *NodeTable {
+func (n *NodeTable) extend(ids *graph.IDs, r *Report) *NodeTable {
 	if n == nil {
 		return nil
 	}
-	had, now := n.IDs.Len(), labels.Len()
-	all := &NodeTable{IDs: labels, Report: n.Report,
-		Label: slices.Clone(n.Label), Lat: slices.Clone(n.Lat), Lon: slices.Clone(n.Lon), X: slices.Clone(n.X),
+	had, now := n.IDs.Len(), ids.Len()
+	all := &NodeTable{IDs: ids, Report: n.Report,
+		Name: slices.Clone(n.Name), Lat: slices.Clone(n.Lat), Lon: slices.Clone(n.Lon), X: slices.Clone(n.X),
 		Y: slices.Clone(n.Y), Cost: slices.Clone(n.Cost), Allowed: slices.Clone(n.Allowed), Group: slices.Clone(n.Group)}
 	all.grow(now, slices.DeleteFunc(slices.Clone(nodeTable.roles[1:]), func(role Role) bool { return !n.has(role) }))
 	if now > had {
@@ -179,8 +179,8 @@ func (n *NodeTable) extend(labels *graph.IDs, r *Report) *NodeTable {
 		if n.Allowed != nil {
 			extra = "; they are taken as not allowed"
 		}
-		r.warn("nodes that are in the edges but not in the table of nodes: %d, such as %s%s", now-had, examples(labels, had), extra)
-		if why := beyond(labels, had).explain(n.IDs, "the table of nodes"); why != "" {
+		r.warn("nodes that are in the edges but not in the table of nodes: %d, such as %s%s", now-had, examples(ids, had), extra)
+		if why := beyond(ids, had).explain(n.IDs, "the table of nodes"); why != "" {
 			r.warn("%s", why)
 		}
 	}
@@ -195,7 +195,7 @@ func (n *NodeTable) follow(g *graph.Graph) *NodeTable {
 	}
 	to := g.InputOrder()
 	return &NodeTable{IDs: g.IDs(), Report: n.Report,
-		Label: moved(n.Label, to), Lat: moved(n.Lat, to), Lon: moved(n.Lon, to), X: moved(n.X, to),
+		Name: moved(n.Name, to), Lat: moved(n.Lat, to), Lon: moved(n.Lon, to), X: moved(n.X, to),
 		Y: moved(n.Y, to), Cost: moved(n.Cost, to), Allowed: moved(n.Allowed, to), Group: moved(n.Group, to)}
 }
 
@@ -233,7 +233,7 @@ func (n *NodeTable) tellLone(g *graph.Graph, r *Report) {
 
 // meet returns an error if no end of an edge is in the table of nodes. Labels are
 // those of the table and then those that are in the edges alone.
-func (n *NodeTable) meet(edges *graph.Edges, labels *graph.IDs, r *Report) error {
+func (n *NodeTable) meet(edges *graph.Edges, ids *graph.IDs, r *Report) error {
 	if n == nil || n.IDs.Len() == 0 {
 		return nil
 	}
@@ -243,24 +243,24 @@ func (n *NodeTable) meet(edges *graph.Edges, labels *graph.IDs, r *Report) error
 	}
 	had := n.IDs.Len()
 	return &Error{Code: CodeIDs, Table: TableEdges, File: r.File,
-		What:     fmt.Sprintf("none of its ids is in the table of nodes, such as %s; the table has %s", examples(labels, had), examples(n.IDs, 0)),
-		Remedies: []Remedy{do(beyond(labels, had).hint(n.IDs, "the table of nodes"))}}
+		What:     fmt.Sprintf("none of its ids is in the table of nodes, such as %s; the table has %s", examples(ids, had), examples(n.IDs, 0)),
+		Remedies: []Remedy{do(beyond(ids, had).hint(n.IDs, "the table of nodes"))}}
 }
 
 // beyond returns the ids that come after the first ones.
-func beyond(labels *graph.IDs, first int) *strangers {
-	s := &strangers{}
-	for i := first; i < labels.Len() && len(s.ids) < strangersKept; i++ {
-		s.add(labels.Bytes(i))
+func beyond(ids *graph.IDs, first int) *unknownIDs {
+	s := &unknownIDs{}
+	for i := first; i < ids.Len() && len(s.ids) < unknownKept; i++ {
+		s.add(ids.Bytes(i))
 	}
 	return s
 }
 
 // examples quotes a few ids, from the given number on.
-func examples(labels *graph.IDs, from int) string {
+func examples(ids *graph.IDs, from int) string {
 	var out []string
-	for i := from; i < labels.Len() && len(out) < 3; i++ {
-		out = append(out, quote(labels.Bytes(i)))
+	for i := from; i < ids.Len() && len(out) < 3; i++ {
+		out = append(out, quote(ids.Bytes(i)))
 	}
 	return list(out, "and")
 }

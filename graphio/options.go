@@ -11,7 +11,7 @@ import (
 // Options say how files are read; the zero value finds everything out.
 type Options struct {
 	Columns   map[Role]string // which column has a role: its name, or its number from 1
-	Delimiter Delimiter       // between fields; 0 finds out
+	Delimiter Delimiter       // between fields
 	Header    Header          // whether the first row holds names
 	Decimal   Decimal         // how numbers are written
 	BadRows   BadRows         // what becomes of rows that cannot be used
@@ -34,6 +34,19 @@ type Options struct {
 
 	blockSize int // bytes of text handed to a worker; tests vary it
 }
+
+// Delimiter stands between the fields of a row.
+type Delimiter string
+
+// The choices for the delimiter.
+const (
+	DelimiterAuto      Delimiter = ""
+	DelimiterComma     Delimiter = "comma"
+	DelimiterSemicolon Delimiter = "semicolon"
+	DelimiterTab       Delimiter = "tab"
+	DelimiterPipe      Delimiter = "pipe"
+	DelimiterBlanks    Delimiter = "blanks" // any run of blanks and tabs
+)
 
 // Header says whether the first row holds the names of the columns.
 type Header string
@@ -84,17 +97,17 @@ const (
 func (in *input) check(o Options) error {
 	ask := func(what, next string) error { return in.fail(CodeOption, what, do(next)) }
 	for role := range o.Columns {
-		if !slices.Contains(Roles, role) {
+		if !slices.Contains(roles, role) {
 			var names []string
-			for _, r := range Roles {
+			for _, r := range roles {
 				names = append(names, string(r))
 			}
 			return ask(fmt.Sprintf("there is no role %q for a column", role), "the roles are "+list(names, "and"))
 		}
 	}
 	switch {
-	case delimiterNames[o.Delimiter] == "":
-		return ask(fmt.Sprintf("%q is no delimiter", byte(o.Delimiter)), "comma, semicolon, tab, pipe and blanks are")
+	case o.Delimiter != DelimiterAuto && separators[o.Delimiter] == 0:
+		return ask(fmt.Sprintf("%q is no delimiter", o.Delimiter), "give comma, semicolon, tab, pipe or blanks")
 	case !slices.Contains([]Header{HeaderAuto, HeaderYes, HeaderNo}, o.Header):
 		return ask(fmt.Sprintf("header %q is not known", o.Header), "give yes or no")
 	case !slices.Contains([]Decimal{DecimalAuto, DecimalPoint, DecimalComma}, o.Decimal):

@@ -32,8 +32,8 @@ const (
 	RoleClass Role = "class"
 )
 
-// Roles are all roles, in the order in which they are told.
-var Roles = []Role{
+// roles are all roles, in the order of messages.
+var roles = []Role{
 	RoleSource, RoleTarget, RoleWeight, RoleDistance,
 	RoleID, RoleLabel, RoleLat, RoleLon, RoleX, RoleY, RoleCost, RoleAllowed, RoleGroup,
 	RoleNode, RoleValue, RoleSD, RoleClass,

@@ -8,7 +8,7 @@ import (
 
 // rowLayout says how the lines of a file become rows of fields.
 type rowLayout struct {
-	delim      Delimiter
+	delim      separator
 	comma      bool // numbers have decimal commas
 	columns    int
 	needed     int    // how many columns a row must have at least
@@ -71,7 +71,7 @@ func (l *rowLayout) each(b *block, row func(line []byte, fields []field, at int6
 			switch {
 			case quotes:
 				fields, bad = l.delim.split(line, fields)
-			case l.delim == Blanks:
+			case l.delim == byBlanks:
 				fields = splitBlanks(line, fields[:0])
 			default:
 				fields = l.delim.splitPlain(line, fields[:0])

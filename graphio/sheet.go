@@ -11,7 +11,7 @@ import (
 // sheet is what the first lines tell about a file of delimited text.
 type sheet struct {
 	in         *input
-	delim      Delimiter
+	delim      separator
 	comma      bool     // numbers have decimal commas
 	names      []string // nil when the columns have none
 	namesFrom  string   // in words
@@ -86,7 +86,7 @@ func dataLines(head []byte) (rows []numbered, comment []byte) {
 	for at := int64(1); len(head) > 0 && len(rows) <= sampleRows; at++ {
 		var line []byte
 		_, line, head = cutLine(head)
-		switch Blanks.classify(line) {
+		switch byBlanks.classify(line) {
 		case dataLine:
 			rows = append(rows, numbered{line, at})
 		case commentLine:
@@ -99,8 +99,8 @@ func dataLines(head []byte) (rows []numbered, comment []byte) {
 }
 
 func (s *sheet) read(rows []numbered, comment []byte, opts Options) error {
-	s.delim = opts.Delimiter
-	if s.delim == DelimiterAuto {
+	s.delim = separators[opts.Delimiter]
+	if opts.Delimiter == DelimiterAuto {
 		d, err := s.findDelimiter(rows)
 		if err != nil {
 			return err
@@ -218,7 +218,7 @@ func (s *sheet) fitHeader(rows [][]string) error {
 // the data, as in the files of SNAP ("# FromNodeId ToNodeId").
 func (s *sheet) namesFromComment(comment []byte) {
 	text := bytes.TrimLeft(comment, "#% \t")
-	for _, d := range []Delimiter{s.delim, Blanks} {
+	for _, d := range []separator{s.delim, byBlanks} {
 		other := sheet{delim: d}
 		if names := trimEmpty(other.cells(text)); len(names) == s.columns && s.table.knows(names) {
 			s.names, s.namesFrom = names, "the comment before the first row"
@@ -264,9 +264,9 @@ func cellType(cell string) columnType {
 // findDecimal decides how the numbers of the given columns are written.
 func (s *sheet) findDecimal(opts Options, columns ...int) error {
 	switch {
-	case opts.Decimal == DecimalComma && s.delim == Comma:
+	case opts.Decimal == DecimalComma && s.delim == byComma:
 		return s.in.fail(CodeOption, "decimal commas cannot be told from commas between fields", do("put another delimiter between fields"))
-	case opts.Decimal != DecimalAuto || s.delim == Comma:
+	case opts.Decimal != DecimalAuto || s.delim == byComma:
 		s.comma = opts.Decimal == DecimalComma
 		return nil
 	}

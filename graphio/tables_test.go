@@ -29,9 +29,9 @@ func TestReadNodes(t *testing.T) {
 	if got, want := n.Report.Ledger.String(), "6 lines = 1 header + 3 rows + 1 repeat + 1 blank"; got != want {
 		t.Errorf("ledger %s, want %s", got, want)
 	}
-	if n.IDs.At(0) != "007" || !slices.Equal(n.Label, []string{"Ulm", "", "Kiel"}) || !slices.Equal(n.Group, []string{"south", "", "north"}) ||
+	if n.IDs.At(0) != "007" || !slices.Equal(n.Name, []string{"Ulm", "", "Kiel"}) || !slices.Equal(n.Group, []string{"south", "", "north"}) ||
 		!slices.Equal(n.Allowed, []bool{true, false, true}) {
-		t.Errorf("labels %q, groups %q, allowed %v", n.Label, n.Group, n.Allowed)
+		t.Errorf("labels %q, groups %q, allowed %v", n.Name, n.Group, n.Allowed)
 	}
 	if n.Lat[0] != 48.4 || !math.IsNaN(n.Lat[1]) || n.Lon[2] != 10 || n.Cost[2] != 2 || !math.IsNaN(n.Cost[1]) || n.X != nil {
 		t.Errorf("lat %v, lon %v, cost %v, x %v", n.Lat, n.Lon, n.Cost, n.X)
@@ -270,7 +270,7 @@ func TestStrangersAreIndexed(t *testing.T) {
 	for i := range 20000 {
 		labels.Intern(fmt.Appendf(nil, "%d", i))
 	}
-	var s strangers
+	var s unknownIDs
 	s.add([]byte("00017"))
 	s.add([]byte("x"))
 	var before, after runtime.MemStats

@@ -1,6 +1,3 @@
-// Package kernel says what a covariance on the nodes of a graph is, on two axes
-// that compose: a family (diffusion, Matérn, free coefficients, power series) and a
-// representation (random features, low rank, exact series, exact dense).
 package kernel
 
 import (

@@ -346,8 +346,8 @@ func (r *Regression) name(i int) nodeRow {
 
 // nodeName returns the id of a node and its name in the node table, if it has one.
 func nodeName(net *graphio.Network, i int) (id, label string) {
-	if nodes := net.Nodes; nodes != nil && nodes.Label != nil {
-		label = nodes.Label[i]
+	if nodes := net.Nodes; nodes != nil && nodes.Name != nil {
+		label = nodes.Name[i]
 	}
 	return net.Graph.IDs().At(i), label
 }

@@ -75,7 +75,7 @@ func (s *Server) importGraph(r *http.Request, a *study.Archive) error {
 	if id := store.GraphID(a.Graph); id != wanted {
 		return badData.because("the study is on graph %s, but the file contains graph %s", wanted, id)
 	}
-	net, err := graphio.Unpack(a.Graph)
+	net, err := graphio.Decode(a.Graph)
 	if err != nil {
 		return err
 	}

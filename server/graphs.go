@@ -22,7 +22,7 @@ import (
 	"grfgp/study"
 )
 
-// NetworkType is the media type of a packed network.
+// NetworkType is the media type of a network as graphio.Encode writes it.
 const NetworkType = "application/vnd.grfgp.network"
 
 func (s *Server) listGraphs(w http.ResponseWriter, r *http.Request) error {
@@ -62,7 +62,7 @@ func (s *Server) putGraph(w http.ResponseWriter, r *http.Request) error {
 	if err := checkIDs(net); err != nil {
 		return err
 	}
-	packed, err := graphio.Pack(net)
+	packed, err := graphio.Encode(net)
 	if err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (s *Server) readGraph(r *http.Request, body io.Reader, opts graphio.Options
 		if err != nil {
 			return nil, err
 		}
-		return graphio.Unpack(packed)
+		return graphio.Decode(packed)
 	case "multipart/form-data":
 		return s.readParts(r.Context(), multipart.NewReader(body, params["boundary"]), opts)
 	case "text/csv", "text/plain", "text/tab-separated-values", "application/octet-stream", "application/gzip", "application/zstd", "application/xml", "application/graphml+xml":

@@ -81,7 +81,7 @@ func (s *Server) readNetwork(id string) (*graphio.Network, error) {
 	if err != nil {
 		return nil, err
 	}
-	return graphio.Unpack(packed)
+	return graphio.Decode(packed)
 }
 
 // packed returns a packed graph of the store, which is asked for valid ids only.

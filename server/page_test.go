@@ -86,7 +86,7 @@ func theVillage(t *testing.T) land {
 // landHost has studies of a land, with some values each.
 func landHost(t *testing.T, l land, goal string, names ...string) *host {
 	t.Helper()
-	packed, err := graphio.Pack(l.Network)
+	packed, err := graphio.Encode(l.Network)
 	if err != nil {
 		t.Fatal(err)
 	}

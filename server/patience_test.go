@@ -47,7 +47,7 @@ func TestPatienceIsOne(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			packed, err := graphio.Pack(net)
+			packed, err := graphio.Encode(net)
 			if err != nil {
 				t.Fatal(err)
 			}

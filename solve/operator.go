@@ -1,5 +1,3 @@
-// Package solve solves symmetric positive definite systems that are known by
-// their action alone. It knows no graph, kernel or Gaussian process.
 package solve
 
 import (

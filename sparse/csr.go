@@ -1,5 +1,3 @@
-// Package sparse holds compressed-row matrices and their products with blocks
-// of vectors. The hot loops of the project live here and only here.
 package sparse
 
 import (

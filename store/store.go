@@ -2,7 +2,7 @@
 // an SQLite file, in a PostgreSQL database, or in memory.
 //
 //	s, err := store.Open(ctx, "team.db", store.Options{})
-//	id, err := s.PutGraph(ctx, packed) // by graphio.Pack
+//	id, err := s.PutGraph(ctx, packed) // by graphio.Encode
 //	_, err = study.Create(ctx, s.Log("pressure"), study.Settings{Name: "pressure", Graph: id}, "anna", time.Now())
 //
 // A store has four tables, grfgp_events, grfgp_graphs, grfgp_learned (checkpoints)

@@ -43,7 +43,7 @@ func Pilot(ctx context.Context, w *sparse.CSR, opts Options, coeff []float64, ro
 	if err := opts.validatePilot(w, coeff, rows); err != nil {
 		return Estimate{}, err
 	}
-	return newPlan(w, opts).pilot(ctx, coeff, rows)
+	return newRun(w, opts).pilot(ctx, coeff, rows)
 }
 
 // validatePilot is validate for a pilot run.
@@ -60,20 +60,20 @@ func (o *Options) validatePilot(w *sparse.CSR, coeff []float64, rows int) error 
 	return nil
 }
 
-func (p *plan) pilot(ctx context.Context, coeff []float64, rows int) (Estimate, error) {
+func (p *run) pilot(ctx context.Context, coeff []float64, rows int) (Estimate, error) {
 	full := make([]float64, p.opts.MaxLen+1)
 	copy(full, coeff)
 	draws := p.pilotRows(full, rows)
-	found := make([]finding, len(draws))
-	painters := make([]*painter, parallel.Workers(len(draws)))
+	found := make([]comparison, len(draws))
+	samplers := make([]*rowSampler, parallel.Workers(len(draws)))
 	a, b := rng.Derive(p.opts.Seed, "pilot a"), rng.Derive(p.opts.Seed, "pilot b")
 	err := parallel.Blocks(ctx, len(draws), func(worker, k int) error {
-		if painters[worker] == nil {
-			painters[worker] = p.painter()
+		if samplers[worker] == nil {
+			samplers[worker] = p.rowSampler()
 		}
-		found[k] = painters[worker].compare(draws[k].root, [2]rng.Stream{a.At(uint64(k)), b.At(uint64(k))}, full)
+		found[k] = samplers[worker].compare(draws[k].root, [2]rng.Stream{a.At(uint64(k)), b.At(uint64(k))}, full)
 		found[k].weight = draws[k].weight
-		return painters[worker].tally.err
+		return samplers[worker].tally.err
 	})
 	if err != nil {
 		return Estimate{}, err
@@ -81,10 +81,10 @@ func (p *plan) pilot(ctx context.Context, coeff []float64, rows int) (Estimate, 
 	return p.summary(found), nil
 }
 
-// finding is what two independent estimates a and b of one row say. Per length
+// comparison is what two independent estimates a and b of one row say. Per length
 // (and, last, for Φ): noise = ‖a−b‖²/2 estimates the variance of one of them,
 // signal = ⟨a, b⟩ is unbiased for the squared norm of the exact row.
-type finding struct {
+type comparison struct {
 	weight          float64 // in sums over all rows; one on average
 	entries, values float64
 	exact           bool
@@ -92,14 +92,14 @@ type finding struct {
 }
 
 // compare estimates a row twice.
-func (s *painter) compare(root uint32, streams [2]rng.Stream, coeff []float64) finding {
+func (s *rowSampler) compare(root uint32, streams [2]rng.Stream, coeff []float64) comparison {
 	width := len(coeff) + 1 // the lengths, then Φ
-	f := finding{noise: make([]float64, width), signal: make([]float64, width)}
+	f := comparison{noise: make([]float64, width), signal: make([]float64, width)}
 	place := map[uint32]int{}
 	var sides [2][]float64 // per node reached by either: its values by length, then Φ
 	for k, stream := range streams {
 		s.out.empty()
-		s.paint(root, stream)
+		s.sample(root, stream)
 		f.entries += float64(len(s.out.col)) / 2
 		f.values += float64(len(s.out.val)) / 2
 		f.exact = int(s.out.exact[0]) == len(coeff)-1
@@ -131,12 +131,12 @@ func (s *painter) compare(root uint32, streams [2]rng.Stream, coeff []float64) f
 
 // summary scales the findings up to all rows. Sizes, and the error, are ratios of
 // weighted sums; the delta method gives their standard errors.
-func (p *plan) summary(found []finding) Estimate {
+func (p *run) summary(found []comparison) Estimate {
 	e := Estimate{PilotRows: len(found)}
 	if len(found) == 0 {
 		return e
 	}
-	mean := func(of func(f finding) float64) (mean, se float64) {
+	mean := func(of func(f comparison) float64) (mean, se float64) {
 		sum, weights, squares := 0.0, 0.0, 0.0
 		for _, f := range found {
 			sum += f.weight * of(f)
@@ -149,22 +149,22 @@ func (p *plan) summary(found []finding) Estimate {
 		}
 		return mean, math.Sqrt(squares) / weights
 	}
-	e.Entries, _ = mean(func(f finding) float64 { return f.entries })
-	e.Values, _ = mean(func(f finding) float64 { return f.values })
-	e.ExactShare, _ = mean(func(f finding) float64 {
+	e.Entries, _ = mean(func(f comparison) float64 { return f.entries })
+	e.Values, _ = mean(func(f comparison) float64 { return f.values })
+	e.ExactShare, _ = mean(func(f comparison) float64 {
 		if f.exact {
 			return 1
 		}
 		return 0
 	})
 	phi := p.opts.MaxLen + 1
-	e.NoiseShare, _ = mean(func(f finding) float64 {
+	e.NoiseShare, _ = mean(func(f comparison) float64 {
 		if f.noise[phi] == 0 {
 			return 0
 		}
 		return min(1, f.noise[phi]/(f.noise[phi]+f.signal[phi])) // over (‖a‖² + ‖b‖²)/2
 	})
-	perRow, se := mean(func(f finding) float64 { return 9 + 5*f.entries + 5*f.values })
+	perRow, se := mean(func(f comparison) float64 { return 9 + 5*f.entries + 5*f.values })
 	rows := float64(p.opts.Hi - p.opts.Lo)
 	e.Bytes = int64(perRow * rows)
 	tables := int64(4*len(p.steps.rowPtr) + 8*len(p.steps.cum) + 8*len(p.steps.growth))
@@ -185,7 +185,7 @@ func (p *plan) summary(found []finding) Estimate {
 
 // relative returns √(Σ noise / Σ signal) of one length, or of Φ, and its standard
 // error.
-func relative(found []finding, l int) (ratio, se float64) {
+func relative(found []comparison, l int) (ratio, se float64) {
 	noise, signal := 0.0, 0.0
 	for _, f := range found {
 		noise += f.weight * f.noise[l]
@@ -228,7 +228,7 @@ func Tune(ctx context.Context, w *sparse.CSR, opts Options, coeff []float64, goa
 	if err := opts.validatePilot(w, coeff, goal.Rows); err != nil {
 		return opts, est, false, err
 	}
-	p := newPlan(w, opts)
+	p := newRun(w, opts)
 	try := func(walks int) (trial, error) {
 		p.opts.Walks, p.opts.Budget = walks, 2*walks
 		e, err := p.pilot(ctx, coeff, goal.Rows)

@@ -9,40 +9,40 @@ import (
 	"grfgp/internal/rng"
 )
 
-// outlook is what is known of the walks of one length from a node before any is
+// expectation is what is known of the walks of one length from a node before any is
 // taken: (M^l v⁻²)_i with M_ij = p_ij g_ij², so that v_i² times it is the mean
 // square of their loads; and how many such paths there are.
-type outlook struct{ square, paths float32 }
+type expectation struct{ square, paths float32 }
 
-// outlooks returns the outlooks of all nodes, by length. They cost L products
-// with a sparse matrix, and do not depend on the number of walkers: a plan makes
+// expectations returns the expectations of all nodes, by length. They cost L products
+// with a sparse matrix, and do not depend on the number of walkers: a run makes
 // them once.
-func (p *plan) outlooks() [][]outlook {
-	if p.ahead != nil {
-		return p.ahead
+func (p *run) expectations() [][]expectation {
+	if p.expected != nil {
+		return p.expected
 	}
 	n := len(p.steps.rowPtr) - 1
-	first := make([]outlook, n)
+	first := make([]expectation, n)
 	for i := range first {
 		v := p.steps.v(uint32(i))
-		first[i] = outlook{float32(1 / (v * v)), 1}
+		first[i] = expectation{float32(1 / (v * v)), 1}
 	}
-	p.ahead = [][]outlook{first}
+	p.expected = [][]expectation{first}
 	for l := range p.opts.MaxLen {
-		next := make([]outlook, n)
+		next := make([]expectation, n)
 		parallel.Ranges(n, blockRows, func(lo, hi int) {
 			for i := lo; i < hi; i++ {
-				next[i] = p.steps.spread(uint32(i), p.ahead[l])
+				next[i] = p.steps.spread(uint32(i), p.expected[l])
 			}
 		})
-		p.ahead = append(p.ahead, next)
+		p.expected = append(p.expected, next)
 	}
-	return p.ahead
+	return p.expected
 }
 
-// spread returns the outlook of node i from those of its neighbours, for walks
+// spread returns the expectation of node i from those of its neighbours, for walks
 // that are one step longer.
-func (s *steps) spread(i uint32, from []outlook) outlook {
+func (s *steps) spread(i uint32, from []expectation) expectation {
 	a, b := s.row(i)
 	odds, before := 1/float64(b-a), 0.0
 	square, paths := 0.0, 0.0
@@ -54,7 +54,7 @@ func (s *steps) spread(i uint32, from []outlook) outlook {
 		square += odds * g * g * float64(to.square)
 		paths += float64(to.paths)
 	}
-	return outlook{float32(square), float32(paths)}
+	return expectation{float32(square), float32(paths)}
 }
 
 // expectedNoise returns, for every start node i in [Lo, Hi), about what
@@ -67,8 +67,8 @@ func (s *steps) spread(i uint32, from []outlook) outlook {
 // there are no more paths than its budget. Where walks halt, length l weighs
 // 1/P(length ≥ l). Repelling walkers do better than that, so this is no estimate
 // of the error; but it tells the rows that carry the error from those that do not.
-func (p *plan) expectedNoise(coeff []float64) []float64 {
-	ahead := p.outlooks()
+func (p *run) expectedNoise(coeff []float64) []float64 {
+	expected := p.expectations()
 	noise := make([]float64, p.opts.Hi-p.opts.Lo)
 	parallel.Ranges(len(noise), blockRows, func(lo, hi int) {
 		for r := lo; r < hi; r++ {
@@ -85,7 +85,7 @@ func (p *plan) expectedNoise(coeff []float64) []float64 {
 				case AdHoc: // loads are not divided by the chance to get so far
 					halting *= 1 - p.opts.Halt
 				}
-				if o := ahead[l][root]; float64(o.paths) > float64(budget) {
+				if o := expected[l][root]; float64(o.paths) > float64(budget) {
 					sum += coeff[l] * coeff[l] * halting * float64(o.square)
 				}
 			}
@@ -95,14 +95,14 @@ func (p *plan) expectedNoise(coeff []float64) []float64 {
 	return noise
 }
 
-// defence is the share of pilot rows that are drawn with equal chances, whatever
-// is expected of them. No row then counts for more than 1/defence times what it
+// uniformShare is the share of pilot rows that are drawn with equal chances, whatever
+// is expected of them. No row then counts for more than 1/uniformShare times what it
 // would in a plain sample, so a wrong expectation costs little.
-const defence = 0.5
+const uniformShare = 0.5
 
-// draw is a row of a pilot: which, and the reciprocal of its chance, over the
+// pilotRow is a row of a pilot: which, and the reciprocal of its chance, over the
 // number of rows and so that it is one on average.
-type draw struct {
+type pilotRow struct {
 	root   uint32
 	weight float64
 }
@@ -111,7 +111,7 @@ type draw struct {
 // expected to carry more of the error: where a few hubs carry it, a plain sample
 // misses them, and with them the error and its standard error. Draws are
 // independent, so the spread over them says how far sums are off.
-func (p *plan) pilotRows(coeff []float64, rows int) []draw {
+func (p *run) pilotRows(coeff []float64, rows int) []pilotRow {
 	n := p.opts.Hi - p.opts.Lo
 	if n == 0 {
 		return nil
@@ -121,7 +121,7 @@ func (p *plan) pilotRows(coeff []float64, rows int) []draw {
 	for _, v := range noise {
 		total += v
 	}
-	lean := 1 - defence
+	lean := 1 - uniformShare
 	if !(total > 0) || math.IsInf(total, 0) { // all exact, or beyond numbers
 		lean, total = 0, 1
 	}
@@ -139,11 +139,11 @@ func (p *plan) pilotRows(coeff []float64, rows int) []draw {
 		upTo[r] = sum
 	}
 	random := rand.New(rng.New(p.opts.Seed, "pilot rows"))
-	draws := make([]draw, rows)
+	draws := make([]pilotRow, rows)
 	for k := range draws {
 		u := sum * random.Float64()
 		r := min(n-1, sort.Search(n, func(r int) bool { return upTo[r] > u }))
-		draws[k] = draw{uint32(p.opts.Lo + r), sum / (float64(n) * chance(r))}
+		draws[k] = pilotRow{uint32(p.opts.Lo + r), sum / (float64(n) * chance(r))}
 	}
 	return draws
 }

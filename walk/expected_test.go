@@ -24,9 +24,9 @@ func TestExpectedNoise(t *testing.T) {
 			if err := opts.validate(m.w); err != nil {
 				t.Fatal(err)
 			}
-			p := newPlan(m.w, opts)
+			p := newRun(m.w, opts)
 			coeff := []float64{0, 0, 0.7}
-			s := p.painter()
+			s := p.rowSampler()
 			for i, want := range p.expectedNoise(coeff) {
 				sum, squares := 0.0, 0.0
 				for k := range pairs {
@@ -52,7 +52,7 @@ func TestExpectedNoiseOfExactRows(t *testing.T) {
 	if err := opts.validate(m.w); err != nil {
 		t.Fatal(err)
 	}
-	p := newPlan(m.w, opts)
+	p := newRun(m.w, opts)
 	near, far := p.expectedNoise([]float64{1, 1, 0}), p.expectedNoise([]float64{1, 1, 1})
 	if near[0] == 0 || near[1] != 0 || far[1] == 0 {
 		t.Errorf("one hop: hub %v, leaf %v; two hops: leaf %v; want noise at the hub, and at a leaf from the second hop", near[0], near[1], far[1])

@@ -1,6 +1,3 @@
-// Package walk turns a weighted graph into sparse random features: for every
-// start node i and length l ≤ L a sparse row of Ψ_l with E[Ψ_l] = W^l. A kernel
-// combines them to Φ = Σ f_l Ψ_l, so that ΦΦᵀ estimates a power series of W.
 package walk
 
 import (
@@ -8,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"grfgp/internal/enum"
 	"grfgp/sparse"
 )
 
@@ -25,9 +23,6 @@ const (
 	// Independent is the estimator of Algorithm 2: walks that know nothing of
 	// each other and halt at random.
 	Independent
-	// AdHoc is Independent without the importance weights: the ablation of the
-	// paper's equation 13, a valid kernel but not an estimate of one.
-	AdHoc
 )
 
 // Steps says with what probability a walker at node i steps to j.
@@ -90,9 +85,9 @@ func (o *Options) validate(w *sparse.CSR) error {
 	switch {
 	case w.NNZ() > math.MaxUint32:
 		return fmt.Errorf("%w: the matrix has %d entries, at most %d are possible", ErrOptions, w.NNZ(), uint32(math.MaxUint32))
-	case o.Sampler < Repelling || o.Sampler > AdHoc:
+	case !samplers.Valid(int(o.Sampler)):
 		return fmt.Errorf("%w: unknown sampler %d", ErrOptions, o.Sampler)
-	case o.Steps < Proportional || o.Steps > Uniform:
+	case !kinds.Valid(int(o.Steps)):
 		return fmt.Errorf("%w: unknown kind of steps %d", ErrOptions, o.Steps)
 	case o.Walks < 1 || o.Walks > MaxWalks:
 		return fmt.Errorf("%w: %d walks a node, want 1 to %d", ErrOptions, o.Walks, MaxWalks)
@@ -118,46 +113,27 @@ func (o *Options) validate(w *sparse.CSR) error {
 }
 
 var (
-	samplerNames = []string{"repelling", "independent", "ad-hoc"}
-	stepsNames   = []string{"proportional", "uniform"}
+	samplers = enum.New("sampler", "repelling", "independent", "ad-hoc")
+	kinds    = enum.New("kind of steps", "proportional", "uniform")
 )
 
+// SamplerNames returns the names of all samplers.
+func SamplerNames() []string { return samplers.Names() }
+
 // String returns the name of the sampler.
-func (s Sampler) String() string { return nameOf(samplerNames, int(s)) }
+func (s Sampler) String() string { return samplers.Name(int(s)) }
+
+// MarshalText returns the name.
+func (s Sampler) MarshalText() ([]byte, error) { return samplers.Marshal(int(s)) }
+
+// UnmarshalText reads the name.
+func (s *Sampler) UnmarshalText(text []byte) error { return samplers.Unmarshal((*int)(s), text) }
 
 // String returns the name of the kind of steps.
-func (s Steps) String() string { return nameOf(stepsNames, int(s)) }
+func (s Steps) String() string { return kinds.Name(int(s)) }
 
-// MarshalText writes the name.
-func (s Sampler) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
-
-// MarshalText writes the name.
-func (s Steps) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+// MarshalText returns the name.
+func (s Steps) MarshalText() ([]byte, error) { return kinds.Marshal(int(s)) }
 
 // UnmarshalText reads the name.
-func (s *Sampler) UnmarshalText(text []byte) (err error) {
-	*s, err = parse[Sampler]("sampler", samplerNames, string(text))
-	return err
-}
-
-// UnmarshalText reads the name.
-func (s *Steps) UnmarshalText(text []byte) (err error) {
-	*s, err = parse[Steps]("kind of steps", stepsNames, string(text))
-	return err
-}
-
-func nameOf(names []string, i int) string {
-	if i < 0 || i >= len(names) {
-		return fmt.Sprintf("unknown(%d)", i)
-	}
-	return names[i]
-}
-
-func parse[T ~int](what string, names []string, text string) (T, error) {
-	for i, name := range names {
-		if name == text {
-			return T(i), nil
-		}
-	}
-	return 0, fmt.Errorf("%w: no %s is called %q; there are %q", ErrOptions, what, text, names)
-}
+func (s *Steps) UnmarshalText(text []byte) error { return kinds.Unmarshal((*int)(s), text) }

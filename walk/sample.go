@@ -49,12 +49,12 @@ func sample(ctx context.Context, w *sparse.CSR, opts Options, wanted []bool, pro
 	total := opts.Hi - opts.Lo
 	f := &Features{opts: opts, nodes: n, blocks: make([]block, (total+blockRows-1)/blockRows)}
 	f.opts.Scale = nil
-	p := newPlan(w, opts)
-	scratch := make([]*painter, parallel.Workers(len(f.blocks)))
+	p := newRun(w, opts)
+	scratch := make([]*rowSampler, parallel.Workers(len(f.blocks)))
 	var done atomic.Int64
 	err := parallel.Blocks(ctx, len(f.blocks), func(worker, i int) error {
 		if scratch[worker] == nil {
-			scratch[worker] = p.painter()
+			scratch[worker] = p.rowSampler()
 		}
 		lo := opts.Lo + i*blockRows
 		hi := min(opts.Hi, lo+blockRows)
@@ -62,7 +62,7 @@ func sample(ctx context.Context, w *sparse.CSR, opts Options, wanted []bool, pro
 		s.out.empty()
 		for root := lo; root < hi; root++ {
 			if wanted == nil || wanted[root-opts.Lo] {
-				s.paint(uint32(root), p.key.At(uint64(root)))
+				s.sample(uint32(root), p.key.At(uint64(root)))
 			} else {
 				s.out.skip()
 			}
@@ -82,50 +82,50 @@ func sample(ctx context.Context, w *sparse.CSR, opts Options, wanted []bool, pro
 	return f, nil
 }
 
-// plan is what all rows of a run share.
-type plan struct {
-	steps *steps
-	opts  Options
-	key   rng.Key
-	ahead [][]outlook // by length and node; nil until a pilot asks
+// run is what all rows of a run share.
+type run struct {
+	steps    *steps
+	opts     Options
+	key      rng.Key
+	expected [][]expectation // by length and node; nil until a pilot asks
 }
 
-func newPlan(w *sparse.CSR, opts Options) *plan {
-	return &plan{steps: newSteps(w, opts), opts: opts, key: rng.Derive(opts.Seed, "walk")}
+func newRun(w *sparse.CSR, opts Options) *run {
+	return &run{steps: newSteps(w, opts), opts: opts, key: rng.Derive(opts.Seed, "walk")}
 }
 
-// rower estimates one row after another into a tally.
-type rower interface {
+// sampler estimates one row after another into a tally.
+type sampler interface {
 	row(t *tally, root uint32, stream *rng.Stream) (exact uint8)
 }
 
-// painter is the scratch of one goroutine: nothing is allocated per row once its
+// rowSampler is the scratch of one goroutine: nothing is allocated per row once its
 // buffers have grown.
-type painter struct {
-	steps  *steps
-	rower  rower
-	weight []float64
-	tally  *tally
-	stream rng.Stream
-	out    block
+type rowSampler struct {
+	steps   *steps
+	sampler sampler
+	weight  []float64
+	tally   *tally
+	stream  rng.Stream
+	out     block
 }
 
-func (p *plan) painter() *painter {
-	s := &painter{steps: p.steps, tally: newTally()}
+func (p *run) rowSampler() *rowSampler {
+	s := &rowSampler{steps: p.steps, tally: newTally()}
 	if p.opts.Sampler == Repelling {
 		r := newRepelling(p.steps, p.opts)
-		s.rower, s.weight = r, r.weight
+		s.sampler, s.weight = r, r.weight
 	} else {
 		r := newIndependent(p.steps, p.opts)
-		s.rower, s.weight = r, r.weight
+		s.sampler, s.weight = r, r.weight
 	}
 	return s
 }
 
-// paint appends the row of one root to out.
-func (s *painter) paint(root uint32, stream rng.Stream) {
+// sample appends the row of one root to out.
+func (s *rowSampler) sample(root uint32, stream rng.Stream) {
 	s.stream = stream // a field, so that it does not escape to the heap
-	exact := s.rower.row(s.tally, root, &s.stream)
+	exact := s.sampler.row(s.tally, root, &s.stream)
 	s.tally.flush(&s.out, s.steps, root, s.weight)
 	s.out.exact = append(s.out.exact, exact)
 }

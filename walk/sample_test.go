@@ -568,7 +568,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// Once its buffers have grown, a painter allocates nothing per row.
+// Once its buffers have grown, a row sampler allocates nothing per row.
 func TestRowsDoNotAllocate(t *testing.T) {
 	m := bigRing(t, 5000)
 	for _, v := range variants {
@@ -576,12 +576,12 @@ func TestRowsDoNotAllocate(t *testing.T) {
 		if err := opts.validate(m.w); err != nil {
 			t.Fatal(err)
 		}
-		p := newPlan(m.w, opts)
-		s := p.painter()
+		p := newRun(m.w, opts)
+		s := p.rowSampler()
 		rows := func() {
 			s.out.empty()
 			for i := range uint32(50) {
-				s.paint(i, p.key.At(uint64(i)))
+				s.sample(i, p.key.At(uint64(i)))
 			}
 		}
 		rows()

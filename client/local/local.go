@@ -137,7 +137,7 @@ func (l *Studies) Import(ctx context.Context, r io.Reader, name string) (string,
 			return "", fmt.Errorf("the graph was not exported: %w; export it again with its graph", err)
 		}
 	} else {
-		net, err := graphio.Unpack(a.Graph)
+		net, err := graphio.Decode(a.Graph)
 		if err != nil {
 			return "", err
 		}
@@ -174,7 +174,7 @@ func (s *storedStudy) Network(ctx context.Context) (*graphio.Network, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.net, err = graphio.Unpack(packed); err == nil {
+	if s.net, err = graphio.Decode(packed); err == nil {
 		loaded(s.net)
 	}
 	return s.net, err

@@ -23,16 +23,17 @@ func checkVerb(a *app) *cobra.Command {
 	var f checkFlags
 	cmd := &cobra.Command{
 		Use:   "check --edges FILE [--nodes FILE] [--measurements FILE]",
-		Short: "Say what was understood of files, what was dropped and why, and what a run will cost",
-		Long: `Check reads the files as every other verb does and says what came of each line,
-which column means what and why, what the graph looks like, which parts of it
-have no measurement, and what features of it will cost. Nothing is modelled.
+		Short: "Check input files: columns, dropped lines, the graph, and the cost of a run",
+		Long: `Check reads the files as all verbs do and reports how it understood them: the
+role of each column and why, what became of each line, the size and components of
+the graph, components without a measurement, and the cost of random-walk features.
+It fits no model.
 
-Columns are found by their names, then by what is in them. Where that leaves two
-readings, check stops and lists them; --column settles it. The roles are
-  of edges         source, target, weight or distance
-  of nodes         id, label, lat, lon, x, y, cost, allowed, group
-  of measurements  node, value, sd`,
+Columns are recognized by their names, then by their content. If two
+interpretations remain, check stops and lists them; choose with --column. The roles:
+  edges         source, target, weight or distance
+  nodes         id, label, lat, lon, x, y, cost, allowed, group
+  measurements  node, value, sd`,
 		Example: `  grfgp check --edges roads.csv --measurements speeds.csv
   grfgp check --edges roads.csv --weights distance --on-bad-row skip --rejects bad.csv
   grfgp check --nodes wells.csv --knn 8 --measurements levels.csv --json`,
@@ -55,7 +56,7 @@ type checkAnswer struct {
 	Features     costFacts                `json:"features"`
 }
 
-// costFacts say what the verb features would need with its default settings.
+// costFacts are the cost of features with default settings.
 type costFacts struct {
 	Hops      int     `json:"hops"`
 	Walkers   int     `json:"walks"`
@@ -97,8 +98,8 @@ func (a *app) check(ctx context.Context, f *checkFlags) error {
 	return a.printCheck(&answer)
 }
 
-// cost estimates, by a pilot run and a timed part of the rows, what the verb
-// features would need with its default settings.
+// cost estimates the cost of features with default settings, by a pilot run and by
+// timing a part of the rows.
 func (a *app) cost(ctx context.Context, g *graph.Graph) (costFacts, error) {
 	s := a.talk.Stage("estimating cost")
 	m, theta := kernel.Diffusion{}, []float64{1, defaultBeta}

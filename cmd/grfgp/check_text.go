@@ -42,7 +42,7 @@ func (a *app) printCheck(r *checkAnswer) error {
 	c := r.Features
 	switch {
 	case !c.Fits:
-		line("features", "do not fit: %s are needed, more than 80 %% of what is free; see --memory, --walks and --rows of grfgp features", size(c.PeakBytes))
+		line("features", "need %s, more than 80 %% of the free memory; see --memory, --walks and --rows of grfgp features", size(c.PeakBytes))
 	case c.Error == 0:
 		line("features", "about %s and %s, exact (%d walkers, hops 0 to %d)", size(c.Bytes), roughly(c.Seconds), c.Walkers, c.Hops)
 	default:
@@ -52,7 +52,7 @@ func (a *app) printCheck(r *checkAnswer) error {
 	return err
 }
 
-// roughly shows a time that is only roughly known.
+// roughly shows an estimated time.
 func roughly(seconds float64) string {
 	switch {
 	case seconds < 0.1:

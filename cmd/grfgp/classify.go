@@ -33,21 +33,22 @@ func classifyVerb(a *app) *cobra.Command {
 	var f classifyFlags
 	cmd := &cobra.Command{
 		Use:   "classify --edges FILE --labels FILE [-o FILE]",
-		Short: "Give every node a class, with the probability of each",
-		Long: `Classify learns from the classes of some nodes and writes a row per node: node,
-class, given, the probability of each class as p_CLASS, and the entropy of these
-in nats. The class is the given one where there is a label, and else the
-likeliest; the probabilities are the model's at every node.
+		Short: "Predict the class of every node, with probabilities",
+		Long: `Classify learns from the labels of some nodes and writes a row per node: node,
+class, given, the probability of each class as p_CLASS, and the entropy of the
+probabilities in nats. The class is that of the label if there is one (given =
+true), and else the most probable; the probabilities are those of the model at
+every node.
 
-Labels are text: node and class. A node without a label, or with an empty one, is
-to be predicted. Classes that look like numbers are names all the same; for
-amounts take grfgp predict.
+A label is a node and a class. Nodes without a label, or with an empty one, are
+predicted. Classes are names, even if they look like numbers; to predict numbers,
+use grfgp predict.
 
-Classifiers: dirichlet (regression on log counts) is the default, at any size;
-one-vs-all is the quickest; variational and robustmax are sparse variational, with
-the softmax likelihood and the one that the largest function decides; spreading is
-label spreading, a baseline. Probabilities are set so that labels are likeliest
-when each is predicted by the others.`,
+Classifiers: dirichlet (Gaussian process regression on Dirichlet labels, the
+default, for any size), one-vs-all (regression for each class, the fastest),
+variational and robustmax (sparse variational inference with the softmax or the
+robust-max likelihood), and spreading (label spreading, a baseline). Probabilities
+are calibrated by leave-one-out predictions of the labels.`,
 		Example: `  grfgp classify --edges citations.csv --labels topics.csv -o classes.csv
   grfgp classify --edges citations.csv --labels topics.csv --classifier one-vs-all --json`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -130,7 +131,7 @@ func (r *classifyAnswer) predicted() []int {
 	return counts
 }
 
-// sayOdd names the labels that the others contradict most.
+// sayOdd names the labels of least leave-one-out probability.
 func (a *app) sayOdd(d *classData, c *grfgp.Classification) {
 	const most, odd = 3, 0.05
 	left := c.LeftOut()
@@ -150,9 +151,9 @@ func (a *app) sayOdd(d *classData, c *grfgp.Classification) {
 	slices.SortStableFunc(found, func(x, y int) int { return cmp.Compare(chance(x), chance(y)) })
 	var words []string
 	for _, k := range found[:min(most, len(found))] {
-		words = append(words, fmt.Sprintf("node %q, %q with chance %.2g", d.net.Graph.IDs().At(d.data.Nodes[k]), d.labels.Classes[d.data.Class[k]], chance(k)))
+		words = append(words, fmt.Sprintf("node %q, %q with probability %.2g", d.net.Graph.IDs().At(d.data.Nodes[k]), d.labels.Classes[d.data.Class[k]], chance(k)))
 	}
-	a.talk.Say("  labels that the others give a chance below %g: %d; check %s", odd, len(found), strings.Join(words, "; "))
+	a.talk.Say("  labels with a leave-one-out probability below %g: %d; check %s", odd, len(found), strings.Join(words, "; "))
 }
 
 func (a *app) writeClasses(w io.Writer, answer *classifyAnswer) error {

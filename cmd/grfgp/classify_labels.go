@@ -23,7 +23,7 @@ type labelFlags struct {
 
 func (l *labelFlags) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&l.labels, "labels", "", "`file` of labels: node and class; nodes with an empty class are predicted")
-	l.classifier.flag(cmd, "classifier", "model of classes", gp.ClassMethods...)
+	l.classifier.flag(cmd, "classifier", "model of classes", gp.ClassMethodNames()...)
 }
 
 // classMethod returns the classifier that was asked for.
@@ -34,27 +34,27 @@ func (l *labelFlags) classMethod() (m gp.ClassMethod) {
 	return m
 }
 
-// either refuses flags that do not go together in a verb that takes labels in
-// place of measurements.
+// either refuses flags that contradict each other in a verb that takes labels or
+// measurements.
 func (l *labelFlags) either(changed func(string) bool) error {
 	if l.labels == "" {
 		if changed("classifier") {
-			return usagef("--classifier goes with --labels")
+			return usagef("--classifier needs --labels")
 		}
 		return nil
 	}
 	if changed("measurements") {
-		return usagef("--labels and --measurements: give one of them")
+		return usagef("--labels and --measurements: give only one")
 	}
 	for _, flag := range []string{"repeats", "variance", "trend", "mean", "noise-sd", "level", "unit", "policy", "again"} {
 		if changed(flag) {
-			return usagef("--%s goes with --measurements, not with --labels", flag)
+			return usagef("--%s needs --measurements; it has no meaning with --labels", flag)
 		}
 	}
 	return nil
 }
 
-// tellIdleKernel says which flags of the kernel label spreading has no use for.
+// tellIdleKernel notes the kernel flags that label spreading ignores.
 func (l *labelFlags) tellIdleKernel(a *app, changed func(string) bool) {
 	if l.labels == "" || l.classMethod() != gp.Spreading {
 		return
@@ -84,7 +84,7 @@ type classData struct {
 	data   gp.Labels
 }
 
-// loadLabels reads a graph and labels, and refuses what no classifier can use.
+// loadLabels reads a graph and labels, and refuses too few labels.
 func (l *labelFlags) loadLabels(ctx context.Context, a *app, in *input) (*classData, error) {
 	if l.labels == "" {
 		return nil, usagef("no labels: give --labels FILE")
@@ -107,12 +107,12 @@ func (l *labelFlags) loadLabels(ctx context.Context, a *app, in *input) (*classD
 	return &d, nil
 }
 
-// fitClasses fits a classifier and says what was chosen.
+// fitClasses fits a classifier and prints its choices.
 func (a *app) fitClasses(ctx context.Context, d *classData, spec grfgp.Spec, method gp.ClassMethod) (*grfgp.Classification, error) {
 	g := d.net.Graph
 	// Probabilities and what they are made of, for every node and class.
 	if need, free := size(4*8*g.Len()*d.data.Classes), freeMemory(); free > 0 && need > free/5*4 {
-		return nil, tooLargef("%d classes of %d nodes take %v, more than 80 %% of the %v that are free; join some classes, or take a machine with more memory", d.data.Classes, g.Len(), need, free)
+		return nil, tooLargef("%d classes of %d nodes need %v, more than 80 %% of the %v of free memory; merge some classes, or use a machine with more memory", d.data.Classes, g.Len(), need, free)
 	}
 	s := a.talk.Stage("fitting")
 	c, err := grfgp.Classify(ctx, g, d.data, spec, method)
@@ -129,10 +129,10 @@ func (a *app) fitClasses(ctx context.Context, d *classData, spec grfgp.Spec, met
 		a.talk.Say("  %s = %.4g", name, choice.Fit.Theta[k])
 	}
 	if !choice.Fit.Converged {
-		a.talk.Say("  warning: learning stopped after %d evaluations before it had settled", choice.Fit.Evaluations)
+		a.talk.Say("  warning: the fit stopped after %d evaluations without converging", choice.Fit.Evaluations)
 	}
 	if blind := report.Without(g, d.data.Nodes); blind.Count > 0 {
-		a.talk.Say("  components without any label: %d, with %d nodes; there the shares of the classes remain", blind.Count, blind.Nodes)
+		a.talk.Say("  components without a label: %d, with %d nodes; probabilities there are the shares of the classes", blind.Count, blind.Nodes)
 	}
 	return c, nil
 }

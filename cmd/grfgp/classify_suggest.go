@@ -20,10 +20,10 @@ import (
 // labelRow is a suggestion of a node to label, in JSON.
 type labelRow struct {
 	Node        string  `json:"node"`
-	Class       string  `json:"class"` // the likeliest
+	Class       string  `json:"class"` // the most probable
 	Probability float64 `json:"probability"`
 	Entropy     float64 `json:"entropy"`
-	Reduction   float64 `json:"uncertainty_reduction"` // share of what is uncertain about all nodes, given the rows before
+	Reduction   float64 `json:"uncertainty_reduction"` // share of the uncertainty over all nodes, given the rows before
 	Cost        float64 `json:"cost"`
 	Hops        *int    `json:"hops,omitempty"` // to the nearest labelled node
 	Why         string  `json:"why"`
@@ -47,9 +47,9 @@ type labelAnswer struct {
 func (a *app) suggestLabels(ctx context.Context, f *suggestFlags, spec grfgp.Spec) error {
 	switch {
 	case f.goal != bayesopt.Learn:
-		return usagef("--goal %s goes with --measurements; with --labels the goal is learn", f.goalText)
+		return usagef("--goal %s needs --measurements; with --labels give --goal learn", f.goalText)
 	case f.classMethod() == gp.Spreading:
-		return usagef("--classifier spreading knows no uncertainty to learn by; take dirichlet")
+		return usagef("--classifier spreading has no uncertainty to reduce; use dirichlet")
 	}
 	d, sites, idle, err := f.loadSites(ctx, a)
 	if err != nil {
@@ -73,7 +73,7 @@ func (a *app) suggestLabels(ctx context.Context, f *suggestFlags, spec grfgp.Spe
 	if err != nil {
 		return suggestError(ctx, err)
 	}
-	s.Done("%d of %d nodes by what their labels would tell", len(picks), f.count)
+	s.Done("%d of %d nodes by expected reduction of uncertainty", len(picks), f.count)
 	answer := &labelAnswer{
 		Version: 1, Goal: f.goal, Classifier: f.classMethod(), Classes: d.labels.Classes, Labels: d.data.Len(),
 		Choice: c.Choice(), Asked: f.count, Short: short, Suggestions: d.labelRows(picks),
@@ -84,8 +84,8 @@ func (a *app) suggestLabels(ctx context.Context, f *suggestFlags, spec grfgp.Spe
 	return a.answerLabels(f, answer)
 }
 
-// loadSites reads the graph, the labels, and what limits the choice. Labels that
-// nothing can be learned from are no error: idle says why.
+// loadSites reads the graph, the labels and the limits of the choice. Too few labels
+// for a model are no error: idle says why.
 func (f *suggestFlags) loadSites(ctx context.Context, a *app) (d *classData, s *sites, idle string, err error) {
 	d = &classData{}
 	d.net, err = f.loadThen(ctx, a, func(net *graphio.Network, opts graphio.Options) (err error) {
@@ -157,7 +157,7 @@ func (d *classData) labelRows(picks []grfgp.LabelSuggestion) []labelRow {
 	return rows
 }
 
-// whyLabel says why a label would tell much.
+// whyLabel gives the reason of a suggestion.
 func (d *classData) whyLabel(p []float64, best, hops int) string {
 	second := -1
 	for c, v := range p {
@@ -167,22 +167,22 @@ func (d *classData) whyLabel(p []float64, best, hops int) string {
 	}
 	switch {
 	case hops < 0:
-		return "no way leads to a label from here"
+		return "no path leads to a labelled node"
 	case p[best] > 0.95:
-		return fmt.Sprintf("probably %q; what is left to learn is little", d.labels.Classes[best])
+		return fmt.Sprintf("probably %q; little uncertainty is left", d.labels.Classes[best])
 	}
-	return fmt.Sprintf("%q or %q (%.2f against %.2f), and others with it", d.labels.Classes[best], d.labels.Classes[second], p[best], p[second])
+	return fmt.Sprintf("%q or %q (probabilities %.2f and %.2f), correlated with other nodes", d.labels.Classes[best], d.labels.Classes[second], p[best], p[second])
 }
 
 // labelShortWords is shortWords for labels.
 func labelShortWords(r bayesopt.Reason) string {
 	if r == bayesopt.NoNodesLeft {
-		return "all that are left are labelled, pending, excluded or not allowed"
+		return "all other nodes are labelled, pending, excluded or not allowed"
 	}
 	return shortWords(r)
 }
 
-// answerLabels writes the answer where it belongs.
+// answerLabels writes the answer.
 func (a *app) answerLabels(f *suggestFlags, answer *labelAnswer) error {
 	return a.answerNodes(f, answer, asked{len(answer.Suggestions), answer.Asked, answer.Short, answer.ShortWhy},
 		func(w io.Writer) error { return a.labelTable(w, answer) },
@@ -204,7 +204,7 @@ func labelCSV(w io.Writer, answer *labelAnswer) error {
 
 func (a *app) labelTable(w io.Writer, answer *labelAnswer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprint(t, "node\tlikeliest\tprobability\tentropy\tuncertainty falls by\tcost\thops\twhy\n")
+	fmt.Fprint(t, "node\tmost probable\tprobability\tentropy\tuncertainty reduction\tcost\thops\treason\n")
 	for _, r := range answer.Suggestions {
 		hops := "–"
 		if r.Hops != nil {
@@ -212,6 +212,6 @@ func (a *app) labelTable(w io.Writer, answer *labelAnswer) error {
 		}
 		fmt.Fprintf(t, "%s\t%s\t%.3f\t%.3f\t%.2g %%\t%.4g\t%s\t%s\n", r.Node, short20(r.Class), r.Probability, r.Entropy, 100*r.Reduction, r.Cost, hops, r.Why)
 	}
-	a.talk.Say("  uncertainty: variance of the probabilities of all nodes, each row given those before it; hops: to the nearest labelled node")
+	a.talk.Say("  uncertainty: variance of the class probabilities, summed over all nodes, each row given the rows above it; hops: to the nearest labelled node")
 	return t.Flush()
 }

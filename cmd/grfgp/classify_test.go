@@ -82,7 +82,7 @@ func TestClassify(t *testing.T) {
 		}
 		for _, said := range []string{
 			"reading labels: 4 labels of 2 classes from", `labels: "blue" 2, "red" 2`, classifier + " classifier",
-			"components without any label: 1, with 2 nodes", "nodes without a label: ",
+			"components without a label: 1, with 2 nodes", "nodes without a label: ",
 		} {
 			if !strings.Contains(r.err, said) {
 				t.Errorf("%s: nothing said of %q in\n%s", classifier, said, r.err)
@@ -162,7 +162,7 @@ func TestClassifyFile(t *testing.T) {
 func TestClassifyOddLabels(t *testing.T) {
 	edges, odd := twoLabelledBlocks(t)
 	r := runLine(t, "", "classify", "--edges", edges, "--labels", odd)
-	if r.code != exitOK || !strings.Contains(r.err, `; check node "a7", "blue" with chance`) {
+	if r.code != exitOK || !strings.Contains(r.err, `; check node "a7", "blue" with probability`) {
 		t.Errorf("%+v", r)
 	}
 }
@@ -184,10 +184,10 @@ func TestClassifyRefuses(t *testing.T) {
 		{exitUsage, "no labels: give --labels FILE", nil},
 		{exitUsage, "no graph", []string{"--edges", "", "--labels", labels}},
 		{exitUsage, "give dirichlet, one-vs-all, variational, robustmax or spreading", []string{"--labels", labels, "--classifier", "forest"}},
-		{exitUsage, "--nu 2: give a number > 0, with --family matern", []string{"--labels", labels, "--nu", "2"}},
+		{exitUsage, "--nu 2: give a number > 0, together with --family matern", []string{"--labels", labels, "--nu", "2"}},
 		{exitUsage, "unknown flag: --level", []string{"--labels", labels, "--level", "0.5"}},
 		{exitUsage, "no such file", []string{"--labels", filepath.Join(dir, "none")}},
-		{exitUsage, "would be written over --labels", []string{"--labels", labels, "-o", labels}},
+		{exitUsage, "would overwrite --labels", []string{"--labels", labels, "-o", labels}},
 		{exitBadData, `all labels are "red": there is nothing to learn from; label a node of another class`, []string{"--labels", file("one", "node,class\na0,red\na1,red\n")}},
 		{exitBadData, "there is no label in it, only a header", []string{"--labels", file("head", "node,class\n")}},
 		{exitBadData, "all its classes are missing", []string{"--labels", file("blank", "node,class\na0,\na1,\n")}},
@@ -261,11 +261,11 @@ func TestValidateLabels(t *testing.T) {
 		want string
 		args []string
 	}{
-		{exitUsage, "--labels and --measurements: give one of them", []string{"--labels", labels, "--measurements", labels}},
-		{exitUsage, "--noise-sd goes with --measurements, not with --labels", []string{"--labels", labels, "--noise-sd", "0.5"}},
-		{exitUsage, "--classifier goes with --labels", []string{"--measurements", labels, "--classifier", "spreading"}},
+		{exitUsage, "--labels and --measurements: give only one", []string{"--labels", labels, "--measurements", labels}},
+		{exitUsage, "--noise-sd needs --measurements; it has no meaning with --labels", []string{"--labels", labels, "--noise-sd", "0.5"}},
+		{exitUsage, "--classifier needs --labels", []string{"--measurements", labels, "--classifier", "spreading"}},
 		{exitUsage, "--folds 1", []string{"--labels", labels, "--folds", "1"}},
-		{exitBadData, "at most one class has two labels or more", []string{"--labels", lone}},
+		{exitBadData, "cross-validation needs two classes with at least two labels each", []string{"--labels", lone}},
 	} {
 		r := runLine(t, "", append([]string{"validate", "--edges", edges}, c.args...)...)
 		if r.code != c.code || !strings.Contains(r.err, c.want) || r.out != "" {
@@ -284,7 +284,7 @@ func TestValidateManyClasses(t *testing.T) {
 	dir := t.TempDir()
 	edges, labels := write(t, dir, "e", blockEdges(20)), write(t, dir, "l", l.String())
 	r := runLine(t, "", "validate", "--edges", edges, "--labels", labels, "--folds", "2", "--family", "diffusion")
-	if r.code != exitOK || !strings.Contains(r.out, "predicted             labels\na class with a long…  ") || !strings.Contains(r.err, "the 10 commonest confusions of ") {
+	if r.code != exitOK || !strings.Contains(r.out, "predicted             labels\na class with a long…  ") || !strings.Contains(r.err, "the 10 most frequent confusions of ") {
 		t.Errorf("%+v", r)
 	}
 }
@@ -294,12 +294,12 @@ func TestSuggestLabels(t *testing.T) {
 	base := []string{"suggest", "--edges", edges, "--labels", labels, "--goal", "learn", "--family", "diffusion"}
 	run := func(args ...string) result { return runLine(t, "", append(base[:len(base):len(base)], args...)...) }
 	r := run("-n", "3")
-	if head, _, _ := strings.Cut(r.out, "\n"); r.code != exitOK || head != "node  likeliest  probability  entropy  uncertainty falls by  cost  hops  why" || strings.Count(r.out, "\n") != 4 {
+	if head, _, _ := strings.Cut(r.out, "\n"); r.code != exitOK || head != "node  most probable  probability  entropy  uncertainty reduction  cost  hops  reason" || strings.Count(r.out, "\n") != 4 {
 		t.Errorf("%+v", r)
 	}
 	csv := run("-n", "3", "--csv", "--threads", "1")
 	rows := parseRows(t, csv.out)
-	if csv.code != exitOK || len(rows) != 3 || rows[0]["hops"] != "" || rows[0]["why"] != "no way leads to a label from here" || !strings.Contains("x y", rows[0]["node"]) {
+	if csv.code != exitOK || len(rows) != 3 || rows[0]["hops"] != "" || rows[0]["why"] != "no path leads to a labelled node" || !strings.Contains("x y", rows[0]["node"]) {
 		t.Errorf("%+v: want the component without labels first", csv)
 	}
 	for _, row := range rows {
@@ -322,7 +322,7 @@ func TestSuggestLabels(t *testing.T) {
 	if answer.Version != 1 || len(answer.Suggestions) != 10 || answer.Short != "no_allowed_nodes" || answer.Labels != 4 || len(answer.Classes) != 2 {
 		t.Errorf("%+v", answer)
 	}
-	if !strings.Contains(r.err, "10 of the 30 nodes asked for: all that are left are labelled") {
+	if !strings.Contains(r.err, "10 of the 30 nodes asked for: all other nodes are labelled") {
 		t.Errorf("nothing said of nodes that are missing in\n%s", r.err)
 	}
 	allowed := write(t, t.TempDir(), "allowed", "node\na1\na3\nb1\n")
@@ -339,8 +339,8 @@ func TestSuggestLabelsWithoutAModel(t *testing.T) {
 	edges, labels := twoBlocks(t)
 	dir := t.TempDir()
 	for name, c := range map[string]struct{ text, want string }{
-		"empty": {"node,class\n", "holds no labels yet: nodes are picked without a model, by random"},
-		"one":   {"node,class\na0,red\na1,red\n", `all labels are "red": there is nothing to learn from: nodes are picked without a model, by random`},
+		"empty": {"node,class\n", "holds no labels yet: nodes are picked without a model, by the policy random"},
+		"one":   {"node,class\na0,red\na1,red\n", `all labels are "red": there is nothing to learn from: nodes are picked without a model, by the policy random`},
 	} {
 		r := runLine(t, "", "suggest", "--edges", edges, "--labels", write(t, dir, name, c.text), "--goal", "learn", "-n", "14", "--csv")
 		rows := parseRows(t, r.out)
@@ -354,11 +354,11 @@ func TestSuggestLabelsWithoutAModel(t *testing.T) {
 		want string
 		args []string
 	}{
-		{exitUsage, "--goal maximize goes with --measurements; with --labels the goal is learn", []string{"--goal", "maximize"}},
-		{exitUsage, "--classifier spreading knows no uncertainty", []string{"--goal", "learn", "--classifier", "spreading"}},
-		{exitUsage, "--policy goes with --measurements", []string{"--goal", "learn", "--policy", "random"}},
-		{exitUsage, "--again goes with --measurements", []string{"--goal", "learn", "--again"}},
-		{exitNothing, "nothing to suggest: all that are left are labelled", []string{"--goal", "learn", "--allowed", all}},
+		{exitUsage, "--goal maximize needs --measurements; with --labels give --goal learn", []string{"--goal", "maximize"}},
+		{exitUsage, "--classifier spreading has no uncertainty", []string{"--goal", "learn", "--classifier", "spreading"}},
+		{exitUsage, "--policy needs --measurements", []string{"--goal", "learn", "--policy", "random"}},
+		{exitUsage, "--again needs --measurements", []string{"--goal", "learn", "--again"}},
+		{exitNothing, "nothing to suggest: all other nodes are labelled", []string{"--goal", "learn", "--allowed", all}},
 	} {
 		r := runLine(t, "", append([]string{"suggest", "--edges", edges, "--labels", labels}, c.args...)...)
 		if r.code != c.code || !strings.Contains(r.err, c.want) || r.out != "" {
@@ -409,7 +409,7 @@ func TestReportLabels(t *testing.T) {
 	if !strings.Contains(page, "No validation was made") || strings.Contains(page, "Reliability of probabilities") {
 		t.Error("a validation that nobody asked for")
 	}
-	if r := runLine(t, "", "report", "--edges", edges, "--labels", labels, "--unit", "m"); r.code != exitUsage || !strings.Contains(r.err, "--unit goes with --measurements") {
+	if r := runLine(t, "", "report", "--edges", edges, "--labels", labels, "--unit", "m"); r.code != exitUsage || !strings.Contains(r.err, "--unit needs --measurements") {
 		t.Errorf("%+v", r)
 	}
 }

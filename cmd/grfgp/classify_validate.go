@@ -39,7 +39,7 @@ type classAnswer struct {
 	Verdict []string    `json:"verdict"`
 }
 
-// leftLabel is a label that was predicted without its fold.
+// leftLabel is a label as predicted from the other folds.
 type leftLabel struct {
 	Node      string `json:"node"`
 	Class     string `json:"class"`
@@ -55,7 +55,7 @@ func newClassAnswer(d *classData, v *crossval.ClassValidation) *classAnswer {
 	return answer
 }
 
-// validateClasses leaves labels out as the flags say.
+// validateClasses cross-validates a classifier.
 func (a *app) validateClasses(ctx context.Context, d *classData, spec grfgp.Spec, method gp.ClassMethod, f *foldFlags) (*crossval.ClassValidation, error) {
 	twice := 0
 	for _, n := range d.data.Counts() {
@@ -64,7 +64,7 @@ func (a *app) validateClasses(ctx context.Context, d *classData, spec grfgp.Spec
 		}
 	}
 	if twice < 2 {
-		return nil, dataf("%s: at most one class has two labels or more, so with labels left out only one class remains; label more nodes", d.labels.Report.File)
+		return nil, dataf("%s: cross-validation needs two classes with at least two labels each; label more nodes", d.labels.Report.File)
 	}
 	folds := min(f.folds, d.data.Len())
 	s := a.talk.Stage("validating")
@@ -133,6 +133,6 @@ func (a *app) printConfusions(d *classData, v *crossval.ClassValidation) error {
 	for _, k := range all[:min(len(all), listed)] {
 		fmt.Fprintf(t, "%s\t%s\t%d\n", short20(d.labels.Classes[k.Class]), short20(d.labels.Classes[k.Predicted]), k.Count)
 	}
-	a.talk.Say("the %d commonest confusions of %d; --json has all", min(len(all), listed), len(all))
+	a.talk.Say("the %d most frequent confusions of %d; --json has all", min(len(all), listed), len(all))
 	return t.Flush()
 }

@@ -22,10 +22,11 @@ func demoVerb(a *app) *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use:   "demo [-o demo.html]",
-		Short: "Show the whole path on a made-up city, no file needed",
-		Long: `Demo makes a city of some 1,200 junctions with speed sensors at 150 of them,
-fits, predicts and validates, compares with the truth, which is known here, and
-writes a report with maps. --seed makes another city.`,
+		Short: "Try grfgp on a made-up city; no files needed",
+		Long: `Demo generates a city of about 1,200 junctions with speed sensors at 150 of them,
+fits, predicts and cross-validates, compares the predictions with the true speeds,
+which are known here, and writes a report with maps. Another --seed gives another
+city.`,
 		Example: `  grfgp demo
   grfgp demo --seed 7 -o seven.html`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.demo(cmd.Context(), out) },
@@ -38,7 +39,7 @@ func (a *app) demo(ctx context.Context, out string) error {
 	s := a.talk.Stage("making a city")
 	r := newDemo(a.seed)
 	s.Done("%d junctions, %d sensors", len(r.Truth), r.Data.Len())
-	a.talk.Say("the demo asks for the method %s, which is exact here too, and quicker than dense", r.Spec.Method)
+	a.talk.Say("method %s: exact on this graph, and faster than dense", r.Spec.Method)
 	if err := a.run(ctx, r); err != nil {
 		return err
 	}
@@ -81,18 +82,18 @@ func (a *app) printDemo(r *subject, out string) error {
 	t := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "A made-up city: %d junctions, %d streets, speed sensors at %d junctions.\n\n", g.Len(), g.Edges(), r.Data.Len())
 	fmt.Fprintf(t, "model\t%s, noise %.2g km/h (the true one is %d)\n", r.Model.Choice().Family, r.Model.NoiseSD(), city.NoiseSD)
-	fmt.Fprintf(t, "error\t%.3g km/h at sensors that were left out\n", v.RMSE)
+	fmt.Fprintf(t, "error\t%.3g km/h (RMSE) at held-out sensors\n", v.RMSE)
 	for _, name := range crossval.Baselines() {
-		fmt.Fprintf(t, "\t%.3g km/h by the simple rule: %s\n", v.BaselineRMSE[name], name)
+		fmt.Fprintf(t, "\t%.3g km/h by the baseline %s\n", v.BaselineRMSE[name], name)
 	}
-	fmt.Fprintf(t, "trust\t95 %% intervals hold %.1f %% of the left-out readings\n", 100*v.Coverage.At(0.95))
-	fmt.Fprintf(t, "truth\t%.3g km/h off at the %d junctions without a sensor; 95 %% intervals hold %.1f %% of them\n", truth.RMSE, truth.Nodes, 100*truth.Coverage)
-	fmt.Fprintf(t, "least known\t%s\n", strings.Join(idsOf(g, r.MostUncertain()[:5]), ", "))
+	fmt.Fprintf(t, "coverage\t95 %% intervals contain %.1f %% of the held-out measurements\n", 100*v.Coverage.At(0.95))
+	fmt.Fprintf(t, "truth\terror %.3g km/h (RMSE) at the %d junctions without a sensor; 95 %% intervals contain %.1f %% of the true speeds\n", truth.RMSE, truth.Nodes, 100*truth.Coverage)
+	fmt.Fprintf(t, "most uncertain\t%s\n", strings.Join(idsOf(g, r.MostUncertain()[:5]), ", "))
 	where, err := filepath.Abs(out)
 	if err != nil {
 		where = out
 	}
-	fmt.Fprintf(t, "\nThe maps and the whole report are in %s: open it in a browser.\n", where)
-	fmt.Fprintf(t, "With files of your own: grfgp report --edges roads.csv --measurements speeds.csv\n")
+	fmt.Fprintf(t, "\nThe report with maps is %s: open it in a browser.\n", where)
+	fmt.Fprintf(t, "For your own files: grfgp report --edges roads.csv --measurements speeds.csv\n")
 	return t.Flush()
 }

@@ -26,7 +26,7 @@ func TestDemo(t *testing.T) {
 	if err := a.printDemo(r, out); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"km/h at sensors that were left out", "junctions without a sensor", out} {
+	for _, want := range []string{"km/h (RMSE) at held-out sensors", "junctions without a sensor", out} {
 		if !strings.Contains(answer.String(), want) {
 			t.Errorf("no %q in\n%s", want, answer.String())
 		}

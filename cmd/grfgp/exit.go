@@ -15,19 +15,19 @@ import (
 const (
 	exitOK          = 0
 	exitInternal    = 1
-	exitUsage       = 2 // wrong flags, or input that can be read in two ways
+	exitUsage       = 2 // wrong flags, or ambiguous input
 	exitBadData     = 3
 	exitNotFitted   = 4
-	exitHeld        = 5 // another process is at work there
-	exitConflict    = 6 // with what is known already
-	exitUnreachable = 7 // a server that does not answer, or not this caller
-	exitNothing     = 8 // left to suggest
-	exitTooLarge    = 9 // does not fit this machine
+	exitHeld        = 5 // the store is used by another process
+	exitConflict    = 6 // with the events of a study
+	exitUnreachable = 7 // no answer from the server or the database, or access denied
+	exitNothing     = 8 // no node left to suggest
+	exitTooLarge    = 9 // too large for this machine
 	exitInterrupted = 130
 )
 
-// interrupted is the last word of a run that a signal ended.
-const interrupted = "grfgp: interrupted; no file was left half written\n"
+// interrupted is printed by a run that a signal ended.
+const interrupted = "grfgp: interrupted; no file was left incomplete\n"
 
 // exitError carries the exit code of an error that a verb returns.
 type exitError struct {
@@ -74,7 +74,7 @@ func (a *app) report(ctx context.Context, err error) int {
 	}
 	var file *fs.PathError
 	if errors.As(err, &file) && file.Op == "write" {
-		err = fmt.Errorf("what was asked for could not be written: %w; make room there, or name another place", file)
+		err = fmt.Errorf("the output could not be written: %w; free some space, or name another file", file)
 	}
 	fmt.Fprintf(a.Err, "grfgp: %s\n", words(err))
 	return code
@@ -94,7 +94,7 @@ func exitCode(ctx context.Context, err error) int {
 		return exitBadData
 	case errors.Is(err, walk.ErrOptions):
 		return exitUsage
-	case errors.Is(err, atomicfile.ErrPath), errors.As(err, &file): // the place of an output, not the program, is at fault
+	case errors.Is(err, atomicfile.ErrPath), errors.As(err, &file): // of an output
 		return exitUsage
 	}
 	return exitInternal

@@ -49,12 +49,12 @@ func featuresVerb(a *app) *cobra.Command {
 	var f featuresFlags
 	cmd := &cobra.Command{
 		Use:   "features --edges FILE [-o FILE | --from FILE]",
-		Short: "Build the sparse random features of a graph, with their measured error",
-		Long: `Features samples, for every node, the sparse rows of Ψ_0 … Ψ_L whose
-combinations Φ = Σ f_l Ψ_l give kernels ΦΦᵀ, and says how large, how exact and
-how far off they are. Lengths follow from the kernel's reach, walkers from the
-wanted error and the memory; each can be set instead. Features that were kept in
-a file are checked against the graph and shown by --from.`,
+		Short: "Sample the random-walk features of a graph, and measure their error",
+		Long: `Features samples graph random features: sparse matrices Ψ_0 … Ψ_L with E[Ψ_l] = W^l,
+whose combinations Φ = Σ f_l Ψ_l give kernels ΦΦᵀ. It prints their size, their error
+and the share of exact rows. The longest walk L follows from the kernel, the number
+of walkers from --error and --memory, unless they are given. With --from it opens a
+file of features, checks that they belong to the graph, and describes them.`,
 		Example: `  grfgp features --edges roads.csv.gz -o roads.grf
   grfgp features --edges com-youtube.ungraph.txt.gz --beta 10 --error 0.1
   grfgp features --edges roads.csv.gz --from roads.grf --show 5
@@ -66,7 +66,7 @@ a file are checked against the graph and shown by --from.`,
 	flags := cmd.Flags()
 	f.input.flags(cmd)
 	d := walk.Default()
-	flags.StringVarP(&f.out, "out", "o", "", "`file` to keep the features in")
+	flags.StringVarP(&f.out, "out", "o", "", "`file` to save the features to")
 	f.matrix.flag(cmd, "matrix", "matrix W of the walks", graph.NormalizedAdjacency.String(), graph.NormalizedLaplacian.String(), graph.RawAdjacency.String(), graph.RawDiffusion.String())
 	f.family.flag(cmd, "kernel", "kernel that hops and error refer to", "diffusion", "matern")
 	flags.Float64Var(&f.beta, "beta", defaultBeta, "length scale β of the diffusion kernel exp(−β(I−W))")
@@ -74,15 +74,15 @@ a file are checked against the graph and shown by --from.`,
 	flags.Float64Var(&f.kappa, "kappa", 1, "length scale κ of the Matérn kernel")
 	f.samplers.flag(cmd, "sampler", "random walks, repelling (exact, then systematic sampling), independent (of the paper) or ad-hoc (an ablation of the paper)", walk.Repelling.String(), walk.Independent.String(), walk.AdHoc.String())
 	f.stepping.flag(cmd, "steps", "probabilities of steps, proportional to weights or uniform (of the paper)", walk.Proportional.String(), walk.Uniform.String())
-	flags.IntVar(&f.hops, "hops", 0, "longest length kept (default: what carries all but 0.1 % of the kernel)")
-	flags.IntVar(&f.walks, "walks", 0, "walkers per node (default: what reaches --error within --memory)")
-	flags.IntVar(&f.budget, "budget", 0, "repelling: most nodes of an exact length (default: twice the walkers)")
-	flags.Float64Var(&f.halt, "halt", d.Halt, "independent and ad-hoc: chance that a walk ends before each step")
-	flags.Float64Var(&f.wanted, "error", defaultError, "wanted relative error of the features")
-	flags.Var(&f.memory, "memory", "most memory for the features (default: 80 % of what is free); where it binds fewer walkers are taken, so give it to have the same result on every machine")
+	flags.IntVar(&f.hops, "hops", 0, "longest walk L (default: all but 0.1 % of the kernel)")
+	flags.IntVar(&f.walks, "walks", 0, "walkers per node (default: enough for --error, within --memory)")
+	flags.IntVar(&f.budget, "budget", 0, "repelling: largest number of nodes of an exact step (default: twice the walkers)")
+	flags.Float64Var(&f.halt, "halt", d.Halt, "independent and ad-hoc: halting probability of a step")
+	flags.Float64Var(&f.wanted, "error", defaultError, "target relative error of the features")
+	flags.Var(&f.memory, "memory", "memory limit of the features (default: 80 % of the free memory); a limit that binds reduces the walkers, so give it for the same result on every machine")
 	flags.Lookup("memory").DefValue = ""
-	flags.Var(&f.rows, "rows", "only start nodes `LO:HI` in the stored order, as one shard of several: the rows are those of a run over all")
-	flags.StringVar(&f.from, "from", "", "`file` of features of this graph, to look at instead of sampling")
+	flags.Var(&f.rows, "rows", "sample only the rows `LO:HI`, in the stored order, as one shard; they are the same as in a whole run")
+	flags.StringVar(&f.from, "from", "", "`file` of features of this graph, to describe instead of sampling")
 	flags.StringVar(&f.show, "show", "", "print the features of one `node` instead of the summary")
 	return cmd
 }
@@ -111,8 +111,8 @@ func (r *shard) Set(text string) error {
 	return nil
 }
 
-// check refuses, before anything is read, values that make no sense and flags
-// that nothing would come of beside others.
+// check refuses impossible values and flags that have no effect, before anything is
+// read.
 func (f *featuresFlags) check(changed func(string) bool) error {
 	if err := errors.Join(f.sampler.UnmarshalText([]byte(f.samplers.value)), f.steps.UnmarshalText([]byte(f.stepping.value))); err != nil {
 		return err
@@ -125,14 +125,14 @@ func (f *featuresFlags) check(changed func(string) bool) error {
 	case f.budget < 0 || f.budget > walk.MaxBudget:
 		return usagef("--budget %d: give 0 to %d", f.budget, walk.MaxBudget)
 	case !(f.halt >= 0 && f.halt < 1):
-		return usagef("--halt %v: give a chance of 0 or more and below 1", f.halt)
+		return usagef("--halt %v: give a probability of 0 or more and below 1", f.halt)
 	case !(f.wanted > 0):
 		return usagef("--error %v: give a positive number", f.wanted)
 	}
 	if f.from != "" {
 		for _, flag := range []string{"out", "matrix", "kernel", "beta", "nu", "kappa", "sampler", "steps", "hops", "walks", "budget", "halt", "error", "memory", "rows"} {
 			if changed(flag) {
-				return usagef("--from shows features as they were made: leave out --%s", flag)
+				return usagef("--from describes features as they were sampled: leave out --%s", flag)
 			}
 		}
 	}
@@ -141,13 +141,13 @@ func (f *featuresFlags) check(changed func(string) bool) error {
 		void bool
 		why  string
 	}{
-		{"budget", f.sampler != walk.Repelling, "goes with --sampler repelling"},
-		{"budget", !changed("walks"), "goes with --walks; without it both are chosen"},
-		{"halt", f.sampler == walk.Repelling, "goes with --sampler independent or ad-hoc; repelling walkers never halt"},
-		{"error", changed("walks"), "chooses the number of walkers; leave out one of --error and --walks"},
-		{"beta", f.family.value != "diffusion", "goes with --kernel diffusion"},
-		{"nu", f.family.value != "matern", "goes with --kernel matern"},
-		{"kappa", f.family.value != "matern", "goes with --kernel matern"},
+		{"budget", f.sampler != walk.Repelling, "needs --sampler repelling"},
+		{"budget", !changed("walks"), "needs --walks; without it both are chosen"},
+		{"halt", f.sampler == walk.Repelling, "needs --sampler independent or ad-hoc; repelling walkers never halt"},
+		{"error", changed("walks"), "chooses the number of walkers: give only one of --error and --walks"},
+		{"beta", f.family.value != "diffusion", "needs --kernel diffusion"},
+		{"nu", f.family.value != "matern", "needs --kernel matern"},
+		{"kappa", f.family.value != "matern", "needs --kernel matern"},
 	} {
 		if changed(c.flag) && c.void {
 			return usagef("--%s %s", c.flag, c.why)
@@ -199,7 +199,7 @@ func (a *app) features(ctx context.Context, f *featuresFlags, changed func(strin
 	return a.answerFeatures(f, g, features, &answer)
 }
 
-// sample settles the options and samples.
+// sample completes the options and samples.
 func (a *app) sample(ctx context.Context, f *featuresFlags, g *graph.Graph, norm graph.Normalization, m kernel.Modulation, theta []float64, changed func(string) bool, answer *featuresAnswer) (*walk.Features, error) {
 	w := g.Normalized(norm)
 	opts := walk.Options{
@@ -213,7 +213,7 @@ func (a *app) sample(ctx context.Context, f *featuresFlags, g *graph.Graph, norm
 	if !changed("hops") {
 		var carried float64
 		opts.MaxLen, carried = kernel.Hops(m, theta, kernelTail, walk.MaxMaxLen)
-		answer.Why = append(answer.Why, fmt.Sprintf("hops 0 to %d carry %.4g %% of the kernel", opts.MaxLen, 100*carried))
+		answer.Why = append(answer.Why, fmt.Sprintf("walks of 0 to %d hops carry %.4g %% of the kernel", opts.MaxLen, 100*carried))
 	}
 	coeff := make([]float64, opts.MaxLen+1)
 	m.Coeffs(coeff, theta)
@@ -270,9 +270,9 @@ func (a *app) plan(ctx context.Context, f *featuresFlags, w *sparse.CSR, opts wa
 	case !p.Fits:
 		return opts, tooLargef("the features need about %s, and the limit is %s; take fewer walkers (--walks), fewer hops (--hops), or one shard of the rows at a time (--rows)", size(e.PeakBytes), limit)
 	case opts.Walks == 0 && p.Reached:
-		answer.Why = append(answer.Why, fmt.Sprintf("%d walkers reach the wanted error of %g", o.Walks, f.wanted))
+		answer.Why = append(answer.Why, fmt.Sprintf("%d walkers reach the target error of %g", o.Walks, f.wanted))
 	case opts.Walks == 0:
-		answer.Why = append(answer.Why, fmt.Sprintf("%d walkers are all that fit into %s; they do not reach the wanted error of %g", o.Walks, limit, f.wanted))
+		answer.Why = append(answer.Why, fmt.Sprintf("%d walkers are all that fit into %s; they do not reach the target error of %g", o.Walks, limit, f.wanted))
 	}
 	answer.Estimate = &p.Estimate
 	s.Done("%d walkers, hops 0 to %d: about %s, error about %.2g", p.Options.Walks, p.Options.MaxLen, size(p.Estimate.Bytes), p.Estimate.Error)

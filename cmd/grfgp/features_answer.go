@@ -60,7 +60,7 @@ func (a *app) answerFeatures(f *featuresFlags, g *graph.Graph, features *walk.Fe
 	rows := float64(max(1, s.Rows))
 	line("graph", "%d nodes, %d edges", r.Nodes, r.Edges)
 	line("", "%s: %s", r.Input.File, r.Input.Ledger)
-	line("walked on", "%s", r.Matrix)
+	line("matrix", "%s", r.Matrix)
 	if r.Kernel != "" {
 		line("kernel", "%s", r.Kernel)
 	}
@@ -74,9 +74,9 @@ func (a *app) answerFeatures(f *featuresFlags, g *graph.Graph, features *walk.Fe
 	switch {
 	case e == nil: // not sampled in this run
 	case e.Error == 0:
-		line("error", "none: all of the %d rows tried are exact", e.PilotRows)
+		line("error", "none: all %d rows of the pilot run are exact", e.PilotRows)
 	default:
-		line("error of Φ", "%.2g (relative; %.2g to %.2g with a chance of 95 %%, by two ensembles on %d rows)", e.Error, e.Low, e.High, e.PilotRows)
+		line("error of Φ", "%.2g (relative; 95 %% interval %.2g to %.2g, from two samples of %d rows)", e.Error, e.Low, e.High, e.PilotRows)
 		var by []string
 		for _, x := range e.ByLength {
 			by = append(by, fmt.Sprintf("%.2g", x))
@@ -92,7 +92,7 @@ func (a *app) answerFeatures(f *featuresFlags, g *graph.Graph, features *walk.Fe
 	return t.Flush()
 }
 
-// checkShown refuses a node of --show that the rows to be made do not hold.
+// checkShown refuses a node of --show that is not among the rows.
 func (f *featuresFlags) checkShown(g *graph.Graph) error {
 	if f.show == "" {
 		return nil
@@ -107,11 +107,11 @@ func (f *featuresFlags) checkShown(g *graph.Graph) error {
 	return nil
 }
 
-// showRow prints the features of one node, nearest lengths first.
+// showRow prints the features of one node.
 func (a *app) showRow(features *walk.Features, g *graph.Graph, id string) error {
 	i, _ := g.IDs().Lookup([]byte(id)) // checkShown has found it
 	if lo, hi := features.Rows(); i < lo || i >= hi {
-		return usagef("--show %q: the node is row %d, and the file holds rows %d:%d", id, i, lo, hi)
+		return usagef("--show %q: the node is row %d, and the file has rows %d:%d", id, i, lo, hi)
 	}
 	type cell struct {
 		Node   string    `json:"node"`

@@ -11,13 +11,13 @@ import (
 	"grfgp/walk"
 )
 
-// matrixName names in a features file what was walked on.
+// matrixName identifies the matrix of the walks in a file of features.
 func matrixName(g *graph.Graph, normalization string) string {
 	hash := g.Hash()
 	return normalization + " " + hex.EncodeToString(hash[:])
 }
 
-// keep writes the features to a file that names the matrix they belong to.
+// keep saves the features, with the name of their matrix.
 func (a *app) keep(features *walk.Features, path string, g *graph.Graph, norm graph.Normalization) error {
 	s := a.talk.Stage("writing features")
 	err := atomicfile.Write(path, func(w io.Writer) error {
@@ -30,7 +30,7 @@ func (a *app) keep(features *walk.Features, path string, g *graph.Graph, norm gr
 	return err
 }
 
-// lookAt answers from a file of features, if they are those of the graph.
+// lookAt describes a file of features, which must be those of the graph.
 func (a *app) lookAt(f *featuresFlags, g *graph.Graph, answer *featuresAnswer) error {
 	s := a.talk.Stage("opening features")
 	file, err := mmap.Open(f.from)
@@ -45,8 +45,8 @@ func (a *app) lookAt(f *featuresFlags, g *graph.Graph, answer *featuresAnswer) e
 	answer.Matrix, _, _ = strings.Cut(matrix, " ")
 	answer.File = f.from
 	if matrix != matrixName(g, answer.Matrix) {
-		return dataf("%s holds features of another graph; give the files and flags that it was made with", f.from)
+		return dataf("%s has features of another graph; give the files and flags that they were sampled with", f.from)
 	}
-	s.Done("every checksum holds, and they are of this graph")
+	s.Done("checksums are correct, and the features are those of this graph")
 	return a.answerFeatures(f, g, features, answer)
 }

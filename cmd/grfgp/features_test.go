@@ -170,7 +170,7 @@ func TestFeaturesTellWhatWasRead(t *testing.T) {
 	}
 	const edges = "source,target,weight\na,b,2\nb,a,3\nb,c,-1\n"
 	r := runLine(t, edges, "features", "--edges", "-", "--nodes", nodes, "--on-bad-row", "skip", "--json")
-	for _, want := range []string{"source: column 1", "weights: ", "bad rows left out: 1", "note: ", `label: column 2 "label"`} {
+	for _, want := range []string{"source: column 1", "weights: ", "bad rows skipped: 1", "note: ", `label: column 2 "label"`} {
 		if !strings.Contains(r.err, want) {
 			t.Errorf("no %q in\n%s", want, r.err)
 		}
@@ -191,7 +191,7 @@ func TestFeaturesTooLarge(t *testing.T) {
 	}
 	// With the choice left to it, it takes what fits and says so.
 	r = runLine(t, "", "features", "--generate", "ba:2000,3", "--memory", "1M", "--error", "0.001")
-	if r.code != exitOK || !strings.Contains(r.out, "do not reach the wanted error of 0.001") {
+	if r.code != exitOK || !strings.Contains(r.out, "do not reach the target error of 0.001") {
 		t.Errorf("%+v", r)
 	}
 }

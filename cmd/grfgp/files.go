@@ -54,13 +54,13 @@ func (a *app) checkFiles(flags *pflag.FlagSet) error {
 				return usagef("--%s %s: %v", flag, path, err)
 			}
 		case info.IsDir():
-			return usagef("--%s %s is a folder; name a file in it", flag, path)
+			return usagef("--%s %s is a directory; name a file in it", flag, path)
 		default:
 			continue // a device or a pipe: nothing is lost there
 		}
 		for _, other := range taken {
 			if info != nil && other.info != nil && os.SameFile(info, other.info) || samePlace(place, other.path) {
-				return usagef("--%s %s would be written over --%s %s; name another file", flag, path, other.flag, other.path)
+				return usagef("--%s %s would overwrite --%s %s; name another file", flag, path, other.flag, other.path)
 			}
 		}
 		taken = append(taken, named{flag, place, info})
@@ -94,16 +94,16 @@ func samePlace(a, b string) bool {
 	return errA == nil && errB == nil && a == b
 }
 
-// writable says why no file can be made at path, if so: files are written under
-// another name in the same folder first.
+// writable says why no file can be created at path, if so. Files are first written
+// under a temporary name in the same directory.
 func writable(path string) error {
 	dir := filepath.Dir(path)
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return fmt.Errorf("there is no folder %s; make it first", dir)
+		return fmt.Errorf("there is no directory %s; create it first", dir)
 	}
 	f, err := os.CreateTemp(dir, ".grfgp-*.tmp")
 	if err != nil {
-		return fmt.Errorf("nothing can be written in %s; check its permissions (%w)", dir, err)
+		return fmt.Errorf("cannot write to %s; check its permissions (%w)", dir, err)
 	}
 	f.Close()
 	return os.Remove(f.Name())

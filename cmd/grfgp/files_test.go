@@ -24,16 +24,16 @@ func TestOutputsAreChecked(t *testing.T) {
 		t.Skip("no symbolic links here")
 	}
 	for _, c := range []struct{ args, want string }{
-		{"features --edges e.csv -o e.csv", "would be written over --edges"},
-		{"features --edges e.csv -o hard.csv", "would be written over --edges"},
-		{"features --edges e.csv -o soft.csv", "would be written over --edges"},
-		{"features --edges soft.csv -o e.csv", "would be written over --edges"},
-		{"check --edges e.csv --on-bad-row skip --rejects e.csv", "would be written over --edges"},
-		{"features --edges e.csv --on-bad-row skip --rejects new.csv -o new.csv", "--rejects new.csv would be written over --out"},
-		{"predict --edges e.csv --measurements m.csv -o m.csv", "would be written over --measurements"},
-		{"predict --edges e.csv --measurements m.csv --save-model e.csv", "would be written over --edges"},
-		{"features --edges e.csv -o none/f.grf", "there is no folder"},
-		{"features --edges e.csv -o .", "is a folder"},
+		{"features --edges e.csv -o e.csv", "would overwrite --edges"},
+		{"features --edges e.csv -o hard.csv", "would overwrite --edges"},
+		{"features --edges e.csv -o soft.csv", "would overwrite --edges"},
+		{"features --edges soft.csv -o e.csv", "would overwrite --edges"},
+		{"check --edges e.csv --on-bad-row skip --rejects e.csv", "would overwrite --edges"},
+		{"features --edges e.csv --on-bad-row skip --rejects new.csv -o new.csv", "--rejects new.csv would overwrite --out"},
+		{"predict --edges e.csv --measurements m.csv -o m.csv", "would overwrite --measurements"},
+		{"predict --edges e.csv --measurements m.csv --save-model e.csv", "would overwrite --edges"},
+		{"features --edges e.csv -o none/f.grf", "there is no directory"},
+		{"features --edges e.csv -o .", "is a directory"},
 	} {
 		args := strings.Fields(c.args)
 		for i, arg := range args {

@@ -9,17 +9,17 @@ import (
 	"grfgp/graphio"
 )
 
-const generateHelp = "make a graph instead: ring:N, ring:N,K (K neighbours each side), grid:ROWSxCOLS, ba:N,M (Barabási–Albert), blocks:N,K,IN,OUT (K blocks, degrees within and between) or rmat:SCALE,EDGES"
+const generateHelp = "generate a graph: ring:N, ring:N,K (K neighbours on each side), grid:ROWSxCOLS, ba:N,M (Barabási–Albert), blocks:N,K,IN,OUT (K blocks, mean degrees within and between) or rmat:SCALE,EDGES"
 
 // generate makes the graph that a --generate flag describes.
 func (a *app) generate(spec string) (*graphio.Network, error) {
-	s := a.talk.Stage("making a graph")
+	s := a.talk.Stage("generating a graph")
 	p, err := parsePlan(spec)
 	if err != nil {
 		return nil, usagef("--generate %q: %v", spec, err)
 	}
 	if free := size(0).most(); free > 0 && p.bytes() > float64(free) {
-		return nil, tooLargef("--generate %s: %.3g nodes and %.3g edges need about %.3g GiB, and %s is what is free", spec, p.nodes, p.edges, p.bytes()/(1<<30), free)
+		return nil, tooLargef("--generate %s: %.3g nodes and %.3g edges need about %.3g GiB, and %s of memory are free", spec, p.nodes, p.edges, p.bytes()/(1<<30), free)
 	}
 	g, err := p.make(a.seed)
 	if err != nil {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -90,9 +89,7 @@ func (in *reading) options() (graphio.Options, error) {
 
 // of returns opts as they are for one file: edges, nodes, measurements or labels.
 func (in *reading) of(file string, opts graphio.Options) graphio.Options {
-	if err := opts.Delimiter.UnmarshalText([]byte(cmp.Or(in.delimiter.get(file), "auto"))); err != nil {
-		panic(err) // Set took one of the names
-	}
+	opts.Delimiter = graphio.Delimiter(in.delimiter.get(file))
 	opts.Header = graphio.Header(in.header.get(file))
 	opts.Decimal = graphio.Decimal(in.decimal.get(file))
 	return opts
@@ -119,13 +116,13 @@ func (in *input) loadThen(ctx context.Context, a *app, then func(*graphio.Networ
 	case in.knn < 0:
 		return nil, usagef("--knn %d: give 1 or more", in.knn)
 	case in.generated != "" && (in.edges != "" || in.nodes != ""):
-		return nil, usagef("--generate makes the whole graph: leave out --edges and --nodes")
+		return nil, usagef("--generate defines the whole graph: leave out --edges and --nodes")
 	case in.edges == "" && in.knn == 0 && in.generated == "":
 		return nil, usagef("no graph: give --edges FILE, or --nodes FILE with --knn K, or --generate grid:30x30")
 	case in.edges != "" && in.knn != 0:
-		return nil, usagef("--edges and --knn both make the edges: give one of them")
+		return nil, usagef("--edges and --knn both define the edges: give only one")
 	case in.edges == "" && in.nodes == "" && in.generated == "":
-		return nil, usagef("--knn needs the coordinates of --nodes FILE")
+		return nil, usagef("--knn needs --nodes FILE with coordinates")
 	}
 	err = in.rejecting(func(w io.Writer) (err error) {
 		opts.Rejects = w
@@ -207,13 +204,13 @@ func (a *app) tell(r *graphio.Report) {
 		a.talk.Say("  weights: %s", r.Weights)
 	}
 	if r.Ledger.Bad > 0 {
-		a.talk.Say("  bad rows left out: %d", r.Ledger.Bad)
+		a.talk.Say("  bad rows skipped: %d", r.Ledger.Bad)
 	}
 	for _, bad := range r.BadRows {
 		a.talk.Say("    %s", bad)
 	}
 	if r.Ledger.Missing > 0 {
-		a.talk.Say("  rows without a value left out: %d", r.Ledger.Missing)
+		a.talk.Say("  rows without a value skipped: %d", r.Ledger.Missing)
 	}
 	for _, w := range r.Warnings {
 		a.talk.Say("  note: %s", w.Text(asFlags))

@@ -57,28 +57,28 @@ func (m *measurementFlags) readMeasurements(ctx context.Context, a *app, g *grap
 	return read, err
 }
 
-// tellRepeats says what became of several measurements of one node.
+// tellRepeats notes how repeated measurements are used.
 func (a *app) tellRepeats(r *graphio.Report, repeats choice) {
 	if n := r.Ledger.Repeats; n > 0 && repeats.value == "mean" {
-		a.talk.Say("  note: rows of nodes that had a value already: %d; the mean of a node's values is taken, with the noise of such a mean; --repeats says otherwise", n)
+		a.talk.Say("  note: repeated measurements of a node: %d; the mean of a node's measurements is used, with the noise of that mean; see --repeats", n)
 	}
 }
 
-// tellUnusedSD says that sds are there which who has no use for.
+// tellUnusedSD notes that the column sd is ignored.
 func (a *app) tellUnusedSD(m *graphio.Measurements, who string) {
 	if slices.ContainsFunc(m.Report.Columns, func(c graphio.Column) bool { return c.Role == graphio.RoleSD }) {
-		a.talk.Say("  note: %s one noise for all readings; the column sd is not used", who)
+		a.talk.Say("  note: %s one noise level for all measurements; the column sd is not used", who)
 	}
 }
 
-// observations are measurements as a study takes them: all of them, unless rows
-// that cannot be used may be skipped.
+// observations returns measurements for a study. It refuses a file with unusable rows
+// unless they may be skipped.
 func (m *measurementFlags) observations(a *app, g *graph.Graph, read *graphio.Measurements, in *reading) ([]study.Measurement, error) {
 	a.tell(read.Report)
 	a.tellRepeats(read.Report, m.repeats)
 	a.tellUnusedSD(read, "studies learn")
 	if l := read.Report.Ledger; l.Unknown+l.Missing > 0 && in.onBadRow.value != "skip" {
-		return nil, dataf("%s: of its rows %d are of no node of the graph, and %d have no value; nothing was taken: correct them, or leave them out with --on-bad-row skip", read.Report.File, l.Unknown, l.Missing)
+		return nil, dataf("%s: rows of unknown nodes: %d; rows without a value: %d; nothing was added: correct the rows, or skip them with --on-bad-row skip", read.Report.File, l.Unknown, l.Missing)
 	}
 	var all []study.Measurement
 	for k, node := range read.Nodes {
@@ -94,7 +94,7 @@ type modelData struct {
 	data         gp.Data
 }
 
-// loadData reads a graph and measurements, and refuses what no model can use.
+// loadData reads a graph and measurements, and refuses too few measurements.
 func loadData(ctx context.Context, a *app, f *fitFlags, spec grfgp.Spec) (*modelData, error) {
 	if f.measurements == "" {
 		return nil, usagef("no measurements: give --measurements FILE")
@@ -128,7 +128,7 @@ func enough(m *graphio.Measurements, spec grfgp.Spec) error {
 	return err
 }
 
-// measuredNodes returns how many nodes were measured: what can be left out.
+// measuredNodes returns the number of measured nodes.
 func (d *modelData) measuredNodes() int {
 	return len(slices.Compact(slices.Sorted(slices.Values(d.data.Nodes))))
 }

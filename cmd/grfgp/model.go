@@ -36,8 +36,8 @@ type modelFlags struct {
 func (m *modelFlags) flags(cmd *cobra.Command) {
 	m.kernelFlags(cmd)
 	f := cmd.Flags()
-	m.variance.flag(cmd, "variance", "prior variance of nodes, natural (of the kernel: larger at hubs) or unit (the same everywhere)", withAuto(grfgp.Variances)...)
-	m.trend.flag(cmd, "trend", "linear trend on the log degree of nodes", withAuto(grfgp.Trends)...)
+	m.variance.flag(cmd, "variance", "prior variance of nodes, natural (of the kernel: larger at hubs) or unit (the same everywhere)", withAuto(grfgp.Variances())...)
+	m.trend.flag(cmd, "trend", "linear trend on the log degree of nodes", withAuto(grfgp.Trends())...)
 	f.Float64Var(&m.mean, "mean", 0, "known mean (default: learned)")
 	f.Float64Var(&m.noiseSD, "noise-sd", 0, "known noise standard deviation of one measurement (default: learned)")
 }
@@ -52,12 +52,12 @@ func (m *modelFlags) levelFlag(cmd *cobra.Command) {
 // kernelFlags are those that models of classes have too.
 func (m *modelFlags) kernelFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	m.family.flag(cmd, "family", "kernel family", withAuto(grfgp.Families)...)
+	m.family.flag(cmd, "family", "kernel family", withAuto(grfgp.Families())...)
 	f.Float64SliceVar(&m.spec.Alpha, "alpha", nil, "coefficients α_0,α_1,… of the family power: the kernel is Σ α_r W^r times a learned variance")
-	m.laplacian.flag(cmd, "laplacian", "Laplacian, normalized (I − D^-½ A D^-½), raw (D − A over the mean degree) or signless (I + D^-½ A D^-½: neighbours differ); auto tries all if the family is auto", withAuto(grfgp.Laplacians)...)
-	m.method.flag(cmd, "method", "representation of the kernel", withAuto(grfgp.Methods)...)
-	m.scales.flag(cmd, "scales", "scales of the kernel; many adds kernels of longer reach, for functions that vary over hundreds of hops", withAuto(grfgp.Scales)...)
-	m.solver.flag(cmd, "solver", "linear solver; auto is exact up to 3,000 measurements or labels", gp.Solvers...)
+	m.laplacian.flag(cmd, "laplacian", "Laplacian, normalized (I − D^-½ A D^-½), raw (D − A over the mean degree) or signless (I + D^-½ A D^-½: neighbours differ); auto tries all if the family is auto", withAuto(grfgp.Laplacians())...)
+	m.method.flag(cmd, "method", "representation of the kernel", withAuto(grfgp.Methods())...)
+	m.scales.flag(cmd, "scales", "scales of the kernel; many adds kernels of longer reach, for functions that vary over hundreds of hops", withAuto(grfgp.Scales())...)
+	m.solver.flag(cmd, "solver", "linear solver; auto is exact up to 3,000 measurements or labels", gp.SolverNames()...)
 	f.Float64Var(&m.spec.Nu, "nu", 0, "smoothness ν of the family matern (default: chosen by likelihood)")
 	f.IntVar(&m.spec.Hops, "hops", 0, "longest walk of grf, lowrank and free, in hops (default: chosen); truncates series, which otherwise reach everywhere")
 	f.IntVar(&m.spec.Walks, "walks", 0, "walkers per node of grf and lowrank (default 100)")
@@ -97,7 +97,7 @@ func (m *modelFlags) fileFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&m.modelFile, "model", "", "`file` of a saved model of the same graph: nothing is fitted, no measurements are read")
 }
 
-// resolve fills the Spec from the flags that were given.
+// resolve returns the Spec of the flags.
 func (m *modelFlags) resolve(a *app, changed func(string) bool) (grfgp.Spec, error) {
 	spec := m.kernelSpec(a)
 	spec.Variance, spec.Trend = m.variance.chosen(), m.trend.chosen()
@@ -113,7 +113,7 @@ func (m *modelFlags) resolve(a *app, changed func(string) bool) (grfgp.Spec, err
 	return spec, checkSpec(spec)
 }
 
-// kernelSpec is what kernelFlags say.
+// kernelSpec returns the Spec of kernelFlags.
 func (m *modelFlags) kernelSpec(a *app) grfgp.Spec {
 	spec := m.spec
 	spec.Seed = a.seed
@@ -123,15 +123,15 @@ func (m *modelFlags) kernelSpec(a *app) grfgp.Spec {
 	return spec
 }
 
-// checkSpec says what is wrong with a Spec, by the flag that says so.
+// checkSpec says what is wrong with a Spec, by the name of the flag.
 func checkSpec(spec grfgp.Spec) error {
 	switch err := spec.Check(); {
 	case err == nil:
 		return nil
 	case spec.Nu < 0 || spec.Nu > 0 && spec.Family != "matern":
-		return usagef("--nu %v: give a number > 0, with --family matern", spec.Nu)
+		return usagef("--nu %v: give a number > 0, together with --family matern", spec.Nu)
 	case len(spec.Alpha) > 0 && spec.Family != "power":
-		return usagef("--alpha goes with --family power")
+		return usagef("--alpha needs --family power")
 	case len(spec.Alpha) == 0 && spec.Family == "power":
 		return usagef("--family power: give the coefficients of its power series, such as --alpha 1,0.5,0.25")
 	case spec.NoiseSD != nil && !(*spec.NoiseSD >= 0):
@@ -141,7 +141,7 @@ func checkSpec(spec grfgp.Spec) error {
 	}
 }
 
-// tellIdle says which flags of the kernel the method has no use for.
+// tellIdle notes the kernel flags that the method ignores.
 func (m *modelFlags) tellIdle(a *app, spec grfgp.Spec) {
 	for _, f := range []struct {
 		flag  string
@@ -158,7 +158,7 @@ func (m *modelFlags) tellIdle(a *app, spec grfgp.Spec) {
 	}
 }
 
-// fit fits the model and says what was chosen.
+// fit fits the model and prints its choices.
 func (a *app) fit(ctx context.Context, d *modelData, spec grfgp.Spec) (*grfgp.Model, error) {
 	s := a.talk.Stage("fitting")
 	m, err := grfgp.Fit(ctx, d.net.Graph, d.data, spec)
@@ -166,7 +166,7 @@ func (a *app) fit(ctx context.Context, d *modelData, spec grfgp.Spec) (*grfgp.Mo
 		return nil, fitError(ctx, err)
 	}
 	c := m.Choice()
-	s.Done("%s, noise %.3g, log likelihood %.2f", kernelWords(c.Family, c.Method, c.Scales, c.Variance, c.Trend), m.NoiseSD(), c.Fit.LogLikelihood)
+	s.Done("%s, noise %.3g, log marginal likelihood %.2f", kernelWords(c.Family, c.Method, c.Scales, c.Variance, c.Trend), m.NoiseSD(), c.Fit.LogLikelihood)
 	for _, why := range c.Why {
 		a.talk.Say("  %s", why)
 	}
@@ -174,11 +174,11 @@ func (a *app) fit(ctx context.Context, d *modelData, spec grfgp.Spec) (*grfgp.Mo
 		a.talk.Say("  %s = %.4g", name, c.Fit.Theta[k])
 	}
 	if !c.Fit.Converged {
-		a.talk.Say("  warning: learning stopped after %d iterations before it had settled (residual %.1g)", c.Fit.Iterations, c.Fit.Residual)
+		a.talk.Say("  warning: the fit stopped after %d iterations without converging (residual %.1g)", c.Fit.Iterations, c.Fit.Residual)
 	}
 	if d.measurements != nil {
 		if blind := report.Without(d.net.Graph, d.data.Nodes); blind.Count > 0 {
-			a.talk.Say("  components without any measurement: %d, with %d nodes; there the prior remains", blind.Count, blind.Nodes)
+			a.talk.Say("  components without a measurement: %d, with %d nodes; predictions there are the prior", blind.Count, blind.Nodes)
 		}
 	}
 	return m, nil
@@ -187,12 +187,12 @@ func (a *app) fit(ctx context.Context, d *modelData, spec grfgp.Spec) (*grfgp.Mo
 func openModel(path string) (*os.File, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, unreadable("--model", path, err, "name one that --save-model wrote")
+		return nil, unreadable("--model", path, err, "name a file that --save-model wrote")
 	}
 	return f, nil
 }
 
-// loadModel reads a model that was kept for the graph.
+// loadModel reads a saved model of the graph.
 func (a *app) loadModel(ctx context.Context, path string, g *graph.Graph) (*grfgp.Model, error) {
 	s := a.talk.Stage("loading the model")
 	f, err := openModel(path)
@@ -216,10 +216,10 @@ func kernelWords(family, method, scales, variance, trend string) string {
 		words += " on " + scaleWords[scales]
 	}
 	if variance == "unit" {
-		words += ", of unit variance"
+		words += ", unit variance"
 	}
 	if trend == "degree" {
-		words += ", with a trend"
+		words += ", trend on log degree"
 	}
 	return words
 }

@@ -28,14 +28,16 @@ func predictVerb(a *app) *cobra.Command {
 	var f predictFlags
 	cmd := &cobra.Command{
 		Use:   "predict --edges FILE --measurements FILE [-o FILE]",
-		Short: "Predict a value with an honest range at every node",
+		Short: "Predict the value at every node, with its uncertainty",
 		Long: `Predict fits a Gaussian process to the measurements and writes a row per node:
-node, mean, sd, lower, upper, measured, value, n. The sd and the interval are
-those of the quantity itself, or with --reading those of one new reading of it,
-however many readings (n) a node has had: all readings have one noise, and the
-mean of n of them 1/√n of it. Where the file has sds, those of one node are
-averaged by weight, and a new reading is taken to have the root of their mean
-square.`,
+node, mean, sd, lower, upper, measured, value, n. Standard deviation (sd) and
+credible interval (lower, upper) are those of the quantity itself or, with
+--reading, those of one new measurement of it, with its noise. The value is the
+mean of the node's n measurements.
+
+All measurements have the same noise level, unless the file has a column sd. Then
+repeated measurements of a node are averaged with weights 1/sd², and a new
+measurement is given the root mean square of the sds.`,
 		Example: `  grfgp predict --edges roads.csv --measurements speeds.csv -o pred.csv
   grfgp predict --edges roads.csv --measurements speeds.csv --family matern --reading`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -47,7 +49,7 @@ square.`,
 	f.levelFlag(cmd)
 	f.fileFlags(cmd)
 	flags.StringVarP(&f.out, "out", "o", "", "`file` for the predictions (default: standard output)")
-	flags.BoolVar(&f.reading, "reading", false, "sd and interval of one new reading, with its noise")
+	flags.BoolVar(&f.reading, "reading", false, "sd and interval of one new measurement, with its noise")
 	return cmd
 }
 
@@ -59,7 +61,7 @@ type predictRow struct {
 	Lower    float64  `json:"lower"`
 	Upper    float64  `json:"upper"`
 	Measured bool     `json:"measured"`
-	Value    *float64 `json:"value,omitempty"` // the mean of its readings
+	Value    *float64 `json:"value,omitempty"` // mean of its measurements
 	N        int      `json:"n"`
 }
 
@@ -82,7 +84,7 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 	if f.modelFile != "" {
 		for _, flag := range []string{"measurements", "repeats", "family", "method", "scales", "variance", "trend", "solver", "nu", "alpha", "laplacian", "hops", "walks", "rank", "mean", "noise-sd"} {
 			if changed(flag) {
-				return usagef("--model holds its measurements and what was learned of them: leave out --%s", flag)
+				return usagef("--model has its own measurements and hyperparameters: leave out --%s", flag)
 			}
 		}
 		there, err := openModel(f.modelFile) // before the graph is read
@@ -108,7 +110,7 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 	}
 	s.Done("%d nodes", len(nodes))
 	if e := m.SDError(len(nodes)); e > 0 {
-		a.talk.Say("  standard deviations come from posterior samples, each with a standard error of %.0f %%", 100*e)
+		a.talk.Say("  standard deviations are estimated from posterior draws, with a standard error of %.0f %% each", 100*e)
 	}
 	limits, err := m.Limits(ctx, nodes, p)
 	if err != nil {

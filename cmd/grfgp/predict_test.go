@@ -53,7 +53,7 @@ func TestPredict(t *testing.T) {
 	if rows[1][0] != "a0" || rows[1][5] != "true" || rows[1][7] != "1" || rows[2][0] != "b0" || rows[2][5] != "false" || rows[2][6] != "" {
 		t.Errorf("first rows %v", rows[1:3])
 	}
-	for _, said := range []string{"few enough to solve exactly", "components without any measurement: 1, with 2 nodes"} {
+	for _, said := range []string{"few enough to solve exactly", "components without a measurement: 1, with 2 nodes"} {
 		if !strings.Contains(r.err, said) {
 			t.Errorf("nothing said of %q in\n%s", said, r.err)
 		}
@@ -78,7 +78,7 @@ func TestPredictKernels(t *testing.T) {
 		}
 	}
 	for flags, said := range map[string]string{
-		"--alpha 1,2":                   "--alpha goes with --family power",
+		"--alpha 1,2":                   "--alpha needs --family power",
 		"--family power":                "such as --alpha 1,0.5,0.25",
 		"--family power --alpha 1,2":    "not negative between −1 and 1",
 		"--family power --alpha 0,1":    "α_0",
@@ -136,7 +136,7 @@ func TestPredictRefuses(t *testing.T) {
 		{exitUsage, "no measurements", []string{"--edges", edges}},
 		{exitBadData, "all values are 1", []string{"--edges", edges, "--measurements", constant}},
 		{exitUsage, "--level", []string{"--edges", edges, "--measurements", measurements, "--level", "2"}},
-		{exitUsage, "grfgp: --nu 2: give a number > 0, with --family matern", []string{"--edges", edges, "--measurements", measurements, "--nu", "2"}},
+		{exitUsage, "grfgp: --nu 2: give a number > 0, together with --family matern", []string{"--edges", edges, "--measurements", measurements, "--nu", "2"}},
 		{exitUsage, "grfgp: --noise-sd -1: give 0 or more", []string{"--edges", edges, "--measurements", measurements, "--noise-sd", "-1"}},
 		{exitUsage, "grfgp: bad specification: rank -1 is negative", []string{"--edges", edges, "--measurements", measurements, "--rank", "-1"}},
 		{exitUsage, "note: --hops 3 has no effect with --method dense", []string{"--edges", edges, "--measurements", measurements, "--method", "dense", "--hops", "3", "--nu", "1"}},
@@ -207,7 +207,7 @@ func TestMeasurementNotes(t *testing.T) {
 	twice := write(t, t.TempDir(), "m.csv", string(text)+"a0,11\n")
 	for _, verb := range []string{"predict", "validate"} {
 		r := runLine(t, "", verb, "--edges", edges, "--measurements", twice, "--family", "diffusion")
-		if r.code != exitOK || !strings.Contains(r.err, "rows of nodes that had a value already: 1; the mean") {
+		if r.code != exitOK || !strings.Contains(r.err, "repeated measurements of a node: 1; the mean") {
 			t.Errorf("%s: %+v", verb, r)
 		}
 	}

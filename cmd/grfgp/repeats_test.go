@@ -172,7 +172,7 @@ func TestLittleToLearnFrom(t *testing.T) {
 		{"predict", "one", "--mean 13 --noise-sd 0", exitNotFitted, "nothing says how far values vary"},
 		{"predict", "tiny", "", exitNotFitted, "too little for a variance to be a number; give them in another unit"},
 		{"predict", "huge", "", exitNotFitted, "too far for a variance to be a number; correct them, or give them in another unit"},
-		{"validate", "one", known, exitBadData, "only one node was measured, and without it there is nothing to predict from; measure more nodes to validate"},
+		{"validate", "one", known, exitBadData, "only one node is measured, so no measurement is left to predict from; measure more nodes to validate"},
 		{"validate", "node", known + " --repeats keep", exitBadData, "measure more nodes to validate"},
 		{"validate", "same", known, exitOK, "no less than that of the baseline nearest measured node"},
 		{"validate", "tiny", "", exitNotFitted, "too little for a variance to be a number"},

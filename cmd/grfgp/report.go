@@ -30,15 +30,15 @@ func reportVerb(a *app) *cobra.Command {
 	var f reportFlags
 	cmd := &cobra.Command{
 		Use:   "report --edges FILE --measurements FILE | --labels FILE [-o report.html]",
-		Short: "Write one file to e-mail: what was read, the maps, and how far to trust them",
-		Long: `Report fits, predicts and validates, and writes what came of it as one HTML file
-that needs nothing else: maps of the mean and of its uncertainty, the nodes that
-are least known, the measurements that surprise most, error against simple rules
-and coverage of intervals. With --labels it is about classes: maps of them and of
-their entropy, how many left-out labels are predicted right, whether probabilities
-can be trusted, and which classes are taken for which.
+		Short: "Write one HTML file with maps, validation and a summary of the input",
+		Long: `Report fits, predicts and cross-validates, and writes one self-contained HTML file:
+maps of the mean and the standard deviation, the most uncertain nodes, the largest
+residuals, the error against baselines and the coverage of intervals. With --labels
+it is about classes: maps of the most probable class and of its entropy, accuracy
+on held-out labels, reliability of the probabilities and the confusion matrix.
 
-Nodes are drawn at lat, lon or x, y of --nodes, and otherwise by their edges.`,
+Nodes are drawn at the lat and lon or the x and y of --nodes, and else at positions
+computed from the edges.`,
 		Example: `  grfgp report --edges roads.csv --measurements speeds.csv -o speeds.html
   grfgp report --edges roads.csv --nodes places.csv --measurements speeds.csv --title "Speeds in May" --unit km/h
   grfgp report --edges citations.csv --labels topics.csv -o topics.html`,
@@ -51,9 +51,9 @@ Nodes are drawn at lat, lon or x, y of --nodes, and otherwise by their edges.`,
 	f.levelFlag(cmd)
 	f.labelFlags.flags(cmd)
 	flags.StringVarP(&f.out, "out", "o", "report.html", "`file` for the report")
-	flags.StringVar(&f.title, "title", "", "heading of the report (default: the file of measurements or labels)")
-	flags.StringVar(&f.unit, "unit", "", "unit of the values, as in km/h")
-	f.foldFlags.flags(cmd, "folds of the validation, at most the number of measurements or labels; 0: none")
+	flags.StringVar(&f.title, "title", "", "title of the report (default: name of the file of measurements or labels)")
+	flags.StringVar(&f.unit, "unit", "", "unit of the values, such as km/h")
+	f.foldFlags.flags(cmd, "number of folds, at most the number of measured nodes or labels; 0: no validation")
 	return cmd
 }
 
@@ -108,8 +108,8 @@ func (a *app) answerReport(file string, answer any) error {
 // programName is the program with its version, as reports name it.
 func programName() string { return "grfgp " + version() }
 
-// valueName returns the name of the column of values, "" if it has none or one
-// that says nothing.
+// valueName returns the name of the column of values, "" if it has none or a general
+// one.
 func valueName(r *graphio.Report) string {
 	for _, c := range r.Columns {
 		if c.Role == graphio.RoleValue && c.Name != "value" && c.Name != "y" {

@@ -12,13 +12,13 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Streams are the three standard streams. The answer goes to Out, talk to Err.
+// Streams are the standard streams. Answers go to Out; progress, notes and errors to Err.
 type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
 }
 
-// app is what every verb shares: the streams and the global flags.
+// app holds the streams and the global flags, for all verbs.
 type app struct {
 	Streams
 	talk    *talk
@@ -28,8 +28,7 @@ type app struct {
 	quiet   bool
 }
 
-// maxThreads is more than any machine makes use of; far more, and the runtime
-// dies of it.
+// maxThreads is more than any machine has; with far more the runtime fails.
 const maxThreads = 1024
 
 // Run executes one command line and returns its exit code.
@@ -52,17 +51,17 @@ func Run(ctx context.Context, args []string, streams Streams) int {
 	return a.report(ctx, err)
 }
 
-const about = `grfgp puts Gaussian processes on the nodes of a graph, at any scale.
+const about = `grfgp fits Gaussian processes to measurements at the nodes of a graph.
 
-You have a network and a few costly, noisy measurements on its nodes; grfgp
-reads both, accounts for every line, and works with millions of nodes on one
-machine.
+Give it a network and a few costly, noisy measurements at its nodes. It reads
+both, accounts for every line, predicts every node with its uncertainty, and
+suggests nodes to measure next. One machine is enough for millions of nodes.
 
   grfgp demo
   grfgp check --edges roads.csv --measurements speeds.csv
   grfgp predict --edges roads.csv --measurements speeds.csv -o pred.csv
 
-Every verb explains itself: grfgp VERB --help.`
+For help on a verb: grfgp VERB --help.`
 
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
@@ -75,7 +74,7 @@ func (a *app) root() *cobra.Command {
 		Args:          cobra.ArbitraryArgs,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			if a.threads < 0 || a.threads > maxThreads {
-				return usagef("--threads is %d; give 1 to %d, or 0 for all processors", a.threads, maxThreads)
+				return usagef("--threads %d: give 1 to %d, or 0 for all processors", a.threads, maxThreads)
 			}
 			if a.threads > 0 {
 				runtime.GOMAXPROCS(a.threads)
@@ -92,10 +91,10 @@ func (a *app) root() *cobra.Command {
 		},
 	}
 	flags := root.PersistentFlags()
-	flags.Uint64Var(&a.seed, "seed", 1, "seed of everything random; the same seed gives the same bytes")
-	flags.IntVar(&a.threads, "threads", 0, "processors to use (0: all); never changes the result")
-	flags.BoolVar(&a.json, "json", false, "answer in JSON")
-	flags.BoolVarP(&a.quiet, "quiet", "q", false, "no progress and no talk: answers and errors only")
+	flags.Uint64Var(&a.seed, "seed", 1, "seed of all random numbers; the same seed gives the same bytes")
+	flags.IntVar(&a.threads, "threads", 0, "number of processors (0: all); results do not depend on it")
+	flags.BoolVar(&a.json, "json", false, "write the answer as JSON")
+	flags.BoolVarP(&a.quiet, "quiet", "q", false, "print answers and errors only")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		if words := cmd.Flags().Args(); cmd == root && len(words) > 0 { // its flags are not known either
 			return noVerb(root, words[0])
@@ -114,7 +113,7 @@ func (a *app) root() *cobra.Command {
 	return root
 }
 
-// noVerb says that there is no such verb, and which may have been meant.
+// noVerb says that a verb is unknown, and suggests a similar one.
 func noVerb(root *cobra.Command, word string) error {
 	if near := root.SuggestionsFor(word); len(near) > 0 {
 		return usagef("there is no verb %q; did you mean %s? 'grfgp --help' lists the verbs", word, near[0])
@@ -122,11 +121,11 @@ func noVerb(root *cobra.Command, word string) error {
 	return usagef("there is no verb %q; 'grfgp --help' lists the verbs", word)
 }
 
-// helpVerb is that of the library, but for words that are no verbs.
+// helpVerb is cobra's help command with an error for unknown verbs.
 func helpVerb() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [VERB]",
-		Short: "Help about any verb",
+		Short: "Help on a verb",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			found, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {
@@ -138,7 +137,7 @@ func helpVerb() *cobra.Command {
 	}
 }
 
-// otherFlag names what a verb takes in place of measurements.
+// otherFlag names the flag that a verb has in place of --measurements.
 func otherFlag(cmd *cobra.Command, err error) string {
 	var none *pflag.NotExistError
 	if errors.As(err, &none) && none.GetSpecifiedName() == "measurements" {
@@ -151,7 +150,7 @@ func otherFlag(cmd *cobra.Command, err error) string {
 	return ""
 }
 
-// flagWords says what is wrong with a flag, in words of those who type it.
+// flagWords says what is wrong with the value of a flag.
 func flagWords(err error) string {
 	var bad *pflag.InvalidValueError
 	if !errors.As(err, &bad) {
@@ -160,11 +159,11 @@ func flagWords(err error) string {
 	next := ""
 	switch bad.GetFlag().Value.Type() {
 	case "duration":
-		next = "give a time such as 90m or 48h"
+		next = "give a duration such as 90m or 48h"
 	case "int", "int64", "uint64":
-		next = "give a whole number that is not too large"
+		next = "give an integer, not too large"
 	case "float64":
-		next = "give a number, with a point as in 0.52"
+		next = "give a number, such as 0.52"
 	default:
 		return err.Error()
 	}
@@ -182,6 +181,5 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	return usagef("%q belongs to no flag; '%s --help' lists the flags", args[0], cmd.CommandPath())
 }
 
-// verbs are the commands, in the order of the help text; each lives in the file
-// of its name.
+// verbs are the commands; each is in the file of its name.
 var verbs = []func(*app) *cobra.Command{checkVerb, predictVerb, classifyVerb, validateVerb, suggestVerb, simulateVerb, reportVerb, studyVerb, serveVerb, demoVerb, featuresVerb, datasetVerb, reproduceVerb, benchVerb}

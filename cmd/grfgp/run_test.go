@@ -45,8 +45,8 @@ func TestUsageErrors(t *testing.T) {
 		{"--frob", "unknown flag: --frob"},
 		{"features --frob", "'grfgp features --help' lists the flags"},
 		{"features", "no graph: give --edges FILE"},
-		{"features --edges e --knn 3", "give one of them"},
-		{"features --knn 3", "needs the coordinates"},
+		{"features --edges e --knn 3", "give only one"},
+		{"features --knn 3", "needs --nodes FILE with coordinates"},
 		{"features --generate ring:9 --edges e", "leave out --edges"},
 		{"features --generate ring:x", "write it as ring:1000"},
 		{"features --generate ring:9 --beta -1", "--beta -1"},
@@ -58,20 +58,20 @@ func TestUsageErrors(t *testing.T) {
 		{"features --generate ring:9 --hops -1", "--hops -1"},
 		{"features --generate ring:9 --halt 1 --sampler independent", "--halt 1"},
 		{"features --generate ring:9 --error 0", "--error 0"},
-		{"features --generate ring:9 --memory lots", "is no size"},
+		{"features --generate ring:9 --memory lots", "is not a size"},
 		{"features --generate ring:9 --rows 5:2", "give LO:HI"},
 		{"features --generate ring:9 --rows 5:20", "give LO:HI"},
 		{"features --generate ring:9 --rows 0:3abc", "give LO:HI"},
 		{"features --generate ring:9 --rows 3", "give LO:HI"},
 		{"features --generate ring:9 --show 77", "no such node"},
 		{"features --generate ring:9 --rows 0:1 --show 5", "not in --rows 0:1"},
-		{"features --edges e --budget 5", "--budget goes with --walks"},
-		{"features --edges e --budget 5 --walks 5 --sampler independent", "--budget goes with --sampler repelling"},
-		{"features --edges e --halt 0.2", "--halt goes with --sampler independent or ad-hoc"},
-		{"features --edges e --error 0.2 --walks 5", "leave out one of --error and --walks"},
-		{"features --edges e --kappa 2", "--kappa goes with --kernel matern"},
-		{"features --edges e --nu 2", "--nu goes with --kernel matern"},
-		{"features --edges e --kernel matern --beta 2", "--beta goes with --kernel diffusion"},
+		{"features --edges e --budget 5", "--budget needs --walks"},
+		{"features --edges e --budget 5 --walks 5 --sampler independent", "--budget needs --sampler repelling"},
+		{"features --edges e --halt 0.2", "--halt needs --sampler independent or ad-hoc"},
+		{"features --edges e --error 0.2 --walks 5", "give only one of --error and --walks"},
+		{"features --edges e --kappa 2", "--kappa needs --kernel matern"},
+		{"features --edges e --nu 2", "--nu needs --kernel matern"},
+		{"features --edges e --kernel matern --beta 2", "--beta needs --kernel diffusion"},
 		{"features --edges e --from f.grf --walks 5", "leave out --walks"},
 		{"features --edges e --hops 300", "--hops 300"},
 		{"features e.csv", "did you mean --edges e.csv?"},
@@ -86,7 +86,7 @@ func TestUsageErrors(t *testing.T) {
 		{"features --edges e --weights heavy", "similarity, distance or ignore"},
 		{"features --edges e --column source", "give a role and a column"},
 		{"features --edges e --rejects r", "needs --on-bad-row skip"},
-		{"features --generate ring:9 --threads -2", "--threads is -2"},
+		{"features --generate ring:9 --threads -2", "--threads -2"},
 		{"features --generate ring:9 --threads 1000000", "give 1 to 1024"},
 		{"predct --edges e", `there is no verb "predct"; did you mean predict?`},
 		{"help nope", `there is no verb "nope"`},
@@ -94,8 +94,8 @@ func TestUsageErrors(t *testing.T) {
 		{"classify --edges e --measurements m", "classify takes --labels FILE"},
 		{"predict --edges - --measurements -", "--edges - and --measurements -: only one file can come from standard input"},
 		{"suggest --edges e --goal learn --allowed - --cost -", "only one file can come from standard input"},
-		{"predict --edges e --model nope.mod", "--model nope.mod: there is no such file; name one that --save-model wrote"},
-		{"serve --store http://127.0.0.1:1", "that is a running server; serve needs a file or a database"},
+		{"predict --edges e --model nope.mod", "--model nope.mod: there is no such file; name a file that --save-model wrote"},
+		{"serve --store http://127.0.0.1:1", "is the URL of a server; serve needs a file or a database"},
 		{"serve --store s.db --token-file nope", "--token-file nope: there is no such file"},
 		{"study list --store 127.0.0.1:18491", "if it is a server, give --store http://127.0.0.1:18491"},
 		{"bench --largest 15", "--largest 15: give 16 to 28"},
@@ -113,7 +113,7 @@ func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	r := runLineContext(t, ctx, "", "features", "--generate", "ring:5000")
-	if r.code != exitInterrupted || r.out != "" || !strings.Contains(r.err, "no file was left half written") {
+	if r.code != exitInterrupted || r.out != "" || !strings.Contains(r.err, "no file was left incomplete") {
 		t.Errorf("%+v", r)
 	}
 }
@@ -158,7 +158,7 @@ func TestFullDisk(t *testing.T) {
 		t.Skip("this system has no /dev/full")
 	}
 	r := runLine(t, "", "features", "--generate", "ring:9", "-o", "/dev/full")
-	if r.code != exitUsage || !strings.Contains(r.err, "name another place") {
+	if r.code != exitUsage || !strings.Contains(r.err, "name another file") {
 		t.Errorf("%+v", r)
 	}
 }

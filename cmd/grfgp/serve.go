@@ -39,17 +39,17 @@ func serveVerb(a *app) *cobra.Command {
 	f := serveFlags{limits: server.DefaultLimits()}
 	cmd := &cobra.Command{
 		Use:   "serve --store FILE [--listen ADDRESS]",
-		Short: "Let several people and machines work on studies, over HTTP and on a page",
-		Long: `Serve answers requests about the studies of a store, and shows them on a page.
-'grfgp study … --store http://ADDRESS' works on them from other machines.
+		Short: "Serve studies over HTTP, with a web page",
+		Long: `Serve makes the studies of a store available over HTTP, and shows them on a web
+page. Use 'grfgp study … --store http://ADDRESS' to work on them.
 
-It listens on this machine alone. For others to reach it, give --listen an address
-of the network, with --allow-remote and --token-file FILE: whoever shows the token
-may do everything. What travels is not encrypted; put a proxy with TLS in front.
+By default only this machine can connect. To let other machines connect, give
+--listen a network address, with --allow-remote and --token-file FILE: clients need
+the token, and with it they may do everything. The traffic is not encrypted; use a
+TLS proxy.
 
-It ends at once and in order on Ctrl-C or SIGTERM, which is its usual end: the exit
-code is 0. All that it answered with success is on disk by then, and after a crash
-too.`,
+Ctrl-C or SIGTERM shuts the server down; the exit code is then 0. Every change that
+was answered with success is on disk, also after a crash.`,
 		Example: `  grfgp serve --store team.db
   grfgp serve --store postgres://grfgp@db/studies --listen 0.0.0.0:8080 --allow-remote --token-file token.txt --allow-host lab.example.org`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context(), &f) },
@@ -61,32 +61,32 @@ too.`,
 
 func (f *serveFlags) flags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.store, "store", "", "where studies are kept: a `file`, or a postgres:// URL (default: "+storeEnv+" in the environment)")
-	flags.StringVar(&f.listen, "listen", "127.0.0.1:8080", "`address` to listen on; port 0 takes a free one")
-	flags.BoolVar(&f.remote, "allow-remote", false, "listen on an address that other machines can reach; needs --token-file")
-	flags.StringVar(&f.tokenFile, "token-file", "", "`file` with the token that requests must show")
-	flags.StringArrayVar(&f.hosts, "allow-host", nil, "`name` by which clients call this server, beside localhost and addresses in digits; may be repeated")
-	flags.BoolVar(&f.readOnly, "read-only", false, "show everything, change nothing")
+	flags.StringVar(&f.store, "store", "", "store of the studies: a `file`, or a postgres:// URL (default: the environment variable "+storeEnv+")")
+	flags.StringVar(&f.listen, "listen", "127.0.0.1:8080", "`address` to listen on; port 0 chooses a free port")
+	flags.BoolVar(&f.remote, "allow-remote", false, "allow other machines to connect; needs --token-file")
+	flags.StringVar(&f.tokenFile, "token-file", "", "`file` with the token that clients must send")
+	flags.StringArrayVar(&f.hosts, "allow-host", nil, "host `name` by which clients may address this server, besides localhost and IP addresses; may be repeated")
+	flags.BoolVar(&f.readOnly, "read-only", false, "refuse all changes")
 	f.log.flag(cmd, "log", "format of the log on standard error", "text", "json")
-	flags.BoolVar(&f.verbose, "verbose", false, "log every request, not only those that change something")
+	flags.BoolVar(&f.verbose, "verbose", false, "log every request, not only changes")
 	l := &f.limits
-	flags.Int64Var(&l.Body, "max-body", l.Body, "`bytes` of a request, unpacked")
-	flags.Int64Var(&l.Graph, "max-graph", l.Graph, "`bytes` of a graph or an exported study, unpacked")
-	flags.IntVar(&l.Rows, "max-rows", l.Rows, "observations in one request")
-	flags.IntVar(&l.Page, "max-page", l.Page, "rows in one answer")
-	flags.IntVar(&l.Concurrent, "max-requests", l.Concurrent, "requests at once; more are told to come back")
-	flags.IntVar(&l.Streams, "max-streams", l.Streams, "event streams at once")
-	flags.IntVar(&l.MapNodes, "max-map", l.MapNodes, "nodes drawn on a map")
-	flags.DurationVar(&l.Patience, "patience", l.Patience, "how long a request waits for what is worked out, before it is told to come back")
-	flags.DurationVar(&l.BodyTime, "body-timeout", l.BodyTime, "time for the headers and the body of a request to come")
-	flags.DurationVar(&l.IdleTime, "idle-timeout", l.IdleTime, "time between requests of a connection, and for a client to take a piece of an answer")
+	flags.Int64Var(&l.Body, "max-body", l.Body, "largest request in `bytes`, uncompressed")
+	flags.Int64Var(&l.Graph, "max-graph", l.Graph, "largest graph or exported study in `bytes`, uncompressed")
+	flags.IntVar(&l.Rows, "max-rows", l.Rows, "largest number of observations in a request")
+	flags.IntVar(&l.Page, "max-page", l.Page, "largest number of rows in an answer")
+	flags.IntVar(&l.Concurrent, "max-requests", l.Concurrent, "largest number of concurrent requests; others are told to retry")
+	flags.IntVar(&l.Streams, "max-streams", l.Streams, "largest number of concurrent event streams")
+	flags.IntVar(&l.MapNodes, "max-map", l.MapNodes, "largest number of nodes drawn on a map")
+	flags.DurationVar(&l.Patience, "patience", l.Patience, "how long a request waits for a model or a graph, before it is told to retry")
+	flags.DurationVar(&l.BodyTime, "body-timeout", l.BodyTime, "time limit for receiving a request")
+	flags.DurationVar(&l.IdleTime, "idle-timeout", l.IdleTime, "time limit between requests of a connection, and for a client to receive a part of an answer")
 }
 
-// tokenLeast is how long a token is at least: shorter ones can be guessed.
+// tokenLeast is the least length of a token: shorter ones can be guessed.
 const tokenLeast = 16
 
-// grace is what requests under way have when the server ends, and then what goes
-// on in the background.
+// grace is the time that requests have when the server ends, and then the background
+// work.
 const grace = 800 * time.Millisecond
 
 func (a *app) serve(ctx context.Context, f *serveFlags) error {
@@ -98,13 +98,13 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", f.listen)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return usagef("--listen %s: another program listens there; give another port, or 0 for a free one", f.listen)
+		return usagef("--listen %s: the port is in use; give another port, or 0 for a free one", f.listen)
 	}
 	if err != nil {
 		return usagef("--listen %s: %v; give an address of this machine and a port up to 65535, as in 127.0.0.1:8080", f.listen, err)
 	}
 	if open, err := os.Stat(f.tokenFile); err == nil && open.Mode().Perm()&0o077 != 0 {
-		a.talk.Say("note: others on this machine can read %s; 'chmod 600 %s' keeps the token to you", f.tokenFile, f.tokenFile)
+		a.talk.Say("note: other users of this machine can read %s; 'chmod 600 %s' keeps the token private", f.tokenFile, f.tokenFile)
 	}
 	address := "http://" + f.address(listener)
 	kept, err := store.Open(ctx, f.store, store.Options{MustExist: f.readOnly, URL: address})
@@ -122,12 +122,12 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 	err = errors.Join(err, studyError(context.WithoutCancel(ctx), kept.Close()))
 	waitFor(s.Close, grace)
 	if err == nil {
-		a.talk.Say("ended, as asked to; all that was answered is kept")
+		a.talk.Say("shut down; all changes are on disk")
 	}
 	return err
 }
 
-// answerUntil says where the server is, and answers until ctx ends.
+// answerUntil prints the URL of the server, and serves until ctx ends.
 func (a *app) answerUntil(ctx context.Context, s *server.Server, l net.Listener, address, place string) error {
 	answer := struct {
 		Version int    `json:"version"`
@@ -140,11 +140,11 @@ func (a *app) answerUntil(ctx context.Context, s *server.Server, l net.Listener,
 		l.Close()
 		return err
 	}
-	a.talk.Say("studies of %s; Ctrl-C ends", place)
+	a.talk.Say("serving the studies of %s; press Ctrl-C to stop", place)
 	return s.Serve(ctx, l, grace)
 }
 
-// waitFor runs f, and goes on without it after a while.
+// waitFor runs f, and returns when it ends or after a while.
 func waitFor(f func(), a time.Duration) {
 	done := make(chan struct{})
 	go func() { f(); close(done) }()
@@ -154,7 +154,7 @@ func waitFor(f func(), a time.Duration) {
 	}
 }
 
-// lines lets a log and what else is said write to the same place, in turn.
+// lines serializes the writes of the log and of notes.
 type lines struct {
 	mu sync.Mutex
 	w  io.Writer
@@ -166,7 +166,7 @@ func (l *lines) Write(line []byte) (int, error) {
 	return l.w.Write(line)
 }
 
-// address is where the server is, by the name that was given and the port it has.
+// address is the host that was given and the port that is used.
 func (f *serveFlags) address(l net.Listener) string {
 	host, _, _ := net.SplitHostPort(f.listen) // check has seen to it
 	_, port, _ := net.SplitHostPort(l.Addr().String())
@@ -183,14 +183,14 @@ func withoutPassword(place string) string {
 	return place
 }
 
-// check looks at flags that depend on each other, and reads the token.
+// check refuses contradictory flags, and reads the token.
 func (f *serveFlags) check() (token, error) {
 	var none token
 	if f.store = cmp.Or(f.store, os.Getenv(storeEnv)); f.store == "" {
 		return none, usagef("no store: give --store FILE.db or a postgres:// URL, or set %s", storeEnv)
 	}
 	if isServer(f.store) {
-		return none, usagef("--store %s: that is a running server; serve needs a file or a database", f.store)
+		return none, usagef("--store %s is the URL of a server; serve needs a file or a database", f.store)
 	}
 	host, _, err := net.SplitHostPort(f.listen)
 	if err != nil {
@@ -199,9 +199,9 @@ func (f *serveFlags) check() (token, error) {
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
 		switch {
 		case !f.remote:
-			return none, usagef("--listen %s: other machines can reach that address; give --allow-remote and --token-file FILE if they may", f.listen)
+			return none, usagef("--listen %s: other machines can reach this address; to allow that, give --allow-remote and --token-file FILE", f.listen)
 		case f.tokenFile == "":
-			return none, usagef("--allow-remote needs --token-file FILE: whoever reaches this server must show the token in it")
+			return none, usagef("--allow-remote needs --token-file FILE, the token that clients must send")
 		}
 	}
 	l := f.limits
@@ -221,13 +221,13 @@ func (f *serveFlags) check() (token, error) {
 		value time.Duration
 	}{{"patience", l.Patience}, {"body-timeout", l.BodyTime}, {"idle-timeout", l.IdleTime}} {
 		if limit.value <= 0 {
-			return none, usagef("--%s %v: give a time such as 30s", limit.flag, limit.value)
+			return none, usagef("--%s %v: give a duration such as 30s", limit.flag, limit.value)
 		}
 	}
 	return readToken(f.tokenFile)
 }
 
-// token is what requests show to a server, and the file that it came from.
+// token is the secret of a server, and the file that it was read from.
 type token struct{ file, text string }
 
 // readToken reads a file with a token; no file, no token.
@@ -237,11 +237,11 @@ func readToken(file string) (token, error) {
 	}
 	raw, err := os.ReadFile(file)
 	if err != nil {
-		return token{}, unreadable("--token-file", file, err, "name the file that holds the token of the server")
+		return token{}, unreadable("--token-file", file, err, "name the file with the token of the server")
 	}
 	text := string(bytes.TrimSpace(raw))
 	if len(text) < tokenLeast || strings.ContainsAny(text, " \t\r\n") {
-		return token{}, usagef("--token-file %s: a token is one line without blanks, of %d characters or more", file, tokenLeast)
+		return token{}, usagef("--token-file %s: a token is one line of %d characters or more, without blanks", file, tokenLeast)
 	}
 	return token{file, text}, nil
 }

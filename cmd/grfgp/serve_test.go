@@ -177,18 +177,18 @@ func TestServeFlags(t *testing.T) {
 	defer taken.Close()
 	for _, c := range []struct{ want, line string }{
 		{"no store", ""},
-		{"other machines can reach that address", "--store " + file + " --listen 0.0.0.0:0"},
-		{"other machines can reach that address", "--store " + file + " --listen :0"},
-		{"other machines can reach that address", "--store " + file + " --listen lab.example.org:0 --token-file " + good},
+		{"other machines can reach this address", "--store " + file + " --listen 0.0.0.0:0"},
+		{"other machines can reach this address", "--store " + file + " --listen :0"},
+		{"other machines can reach this address", "--store " + file + " --listen lab.example.org:0 --token-file " + good},
 		{"needs --token-file", "--store " + file + " --listen 0.0.0.0:0 --allow-remote"},
 		{"of 16 characters or more", "--store " + file + " --token-file " + short},
 		{"without blanks", "--store " + file + " --token-file " + blanks},
 		{"no such file", "--store " + file + " --token-file nowhere"},
 		{"give an address and a port", "--store " + file + " --listen 8080"},
 		{"--max-body 0: give 1 or more", "--store " + file + " --max-body 0"},
-		{"--patience -1s: give a time", "--store " + file + " --patience -1s"},
+		{"--patience -1s: give a duration", "--store " + file + " --patience -1s"},
 		{"a port up to 65535", "--store " + file + " --listen 127.0.0.1:99999"},
-		{"another program listens there", "--store " + file + " --listen " + taken.Addr().String()},
+		{"the port is in use", "--store " + file + " --listen " + taken.Addr().String()},
 		{"there is no directory", "--store " + filepath.Join(dir, "no", "s.db")},
 	} {
 		r := runLine(t, "", append([]string{"serve"}, strings.Fields(c.line)...)...)
@@ -280,7 +280,7 @@ func TestTwoServersOneStore(t *testing.T) {
 	if r.code != exitHeld || !strings.Contains(r.err, fmt.Sprintf("is used by the server %s, process %d", p.url, p.cmd.Process.Pid)) || r.out != "" {
 		t.Errorf("%+v", r)
 	}
-	if code := p.end(syscall.SIGTERM); code != exitOK || !strings.Contains(p.err.String(), "ended, as asked to") {
+	if code := p.end(syscall.SIGTERM); code != exitOK || !strings.Contains(p.err.String(), "shut down") {
 		t.Errorf("exit %d after SIGTERM; %s", code, p.err)
 	}
 	second := startServer(t, "--store "+file)

@@ -81,7 +81,7 @@ func TestServiceDocument(t *testing.T) {
 			}
 		}
 	}
-	if ends := strings.Count(talk.String(), "ended, as asked to"); ends != 2 { // the third is told to be quiet
+	if ends := strings.Count(talk.String(), "shut down"); ends != 2 { // the third is told to be quiet
 		t.Errorf("%d servers were ended, want 2\n%s", ends, talk.String())
 	}
 	t.Logf("%s", out)

@@ -41,15 +41,16 @@ func simulateVerb(a *app) *cobra.Command {
 	var f simulateFlags
 	cmd := &cobra.Command{
 		Use:   "simulate --edges FILE --truth FILE --goal GOAL",
-		Short: "Say whether suggestions would have beaten random ones, on values that are known",
-		Long: `Simulate hides a table of known values and uncovers them one by one, as suggest
-and simpler rules would have asked for them, several times from different nodes to
-start from. It prints how far each rule got, and whether the first beats random.
+		Short: "Replay searches on known values: do suggestions beat random picks?",
+		Long: `Simulate replays searches on a table of known values: the values are hidden and
+revealed one by one, as an acquisition policy asks for them. Each policy is replayed
+several times from different initial nodes. Simulate prints the final loss of each
+policy, and whether the first policy beats random picks.
 
-To maximize or minimize, regret is the distance of the best value found from the
-best there is; to learn, the error is that of predictions at nodes not measured;
-for a threshold, it is the share of nodes taken to be on its wrong side. Nodes
-without a value in the table are no candidates.`,
+The loss depends on the goal. Maximize and minimize: the regret, the distance of
+the best value found from the best known value. Learn: the error (RMSE) of
+predictions at unmeasured nodes. Threshold: the share of nodes predicted on the
+wrong side. Nodes without a known value are not candidates.`,
 		Example: `  grfgp simulate --edges roads.csv --truth last-year.csv --goal learn --steps 20
   grfgp simulate --edges follows.csv --truth known.csv --goal maximize --policies thompson,random,bfs,dfs --steps 100 --start 10 --seeds 5 --plot regret.png -o steps.csv`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -60,19 +61,19 @@ without a value in the table are no candidates.`,
 	f.input.flags(cmd)
 	f.modelFlags.flags(cmd)
 	f.goalFlags.flags(cmd)
-	flags.StringVar(&f.truth, "truth", "", "file of known values: node and value")
-	flags.StringSliceVar(&f.policies, "policies", nil, "rules to compare, the first of them with random: "+strings.Join(bayesopt.PolicyNames(), ", ")+" (default: that of the goal, and random)")
+	flags.StringVar(&f.truth, "truth", "", "`file` of known values: node and value")
+	flags.StringSliceVar(&f.policies, "policies", nil, "policies to compare, the first with random: "+strings.Join(bayesopt.PolicyNames(), ", ")+" (default: that of the goal, and random)")
 	complete(cmd, "policies", bayesopt.PolicyNames()...)
-	flags.IntVar(&f.start, "start", 10, "nodes measured at random before the first rule is asked")
-	flags.IntVar(&f.steps, "steps", 50, "nodes measured after them; where nobody says, no more than a quarter of those known")
-	flags.IntVar(&f.batch, "batch", 1, "nodes asked for at a time")
-	flags.IntVar(&f.seeds, "seeds", 5, "how often to replay, from other nodes to start from")
-	flags.StringVar(&f.retrain, "retrain", "auto", "when the model is learned anew: auto (as measurements grow, or surprise), never (after the start, so that sds of rules compare) or every so many measurements")
+	flags.IntVar(&f.start, "start", 10, "number of initial nodes, drawn at random")
+	flags.IntVar(&f.steps, "steps", 50, "number of nodes that the policy picks (at most a quarter of the known nodes unless given)")
+	flags.IntVar(&f.batch, "batch", 1, "number of nodes picked at a time")
+	flags.IntVar(&f.seeds, "seeds", 5, "number of replays of each policy, with different initial nodes")
+	flags.StringVar(&f.retrain, "retrain", "auto", "when hyperparameters are refitted: auto (as measurements grow or contradict the model), never (after the initial nodes, so that sds of policies can be compared) or a number of measurements")
 	complete(cmd, "retrain", "auto", "never")
 	f.repeats.flag(cmd, "repeats", "several known values of a node", "mean", "last", "error")
-	flags.BoolVar(&f.csv, "csv", false, "answer in CSV: a row for every measurement of every replay")
+	flags.BoolVar(&f.csv, "csv", false, "write the answer as CSV: a row for every measurement of every replay")
 	flags.StringVarP(&f.out, "out", "o", "", "`file` for every measurement of every replay, as CSV or with --json as JSON")
-	flags.StringVar(&f.plot, "plot", "", "`file` for a picture of the curves (PNG)")
+	flags.StringVar(&f.plot, "plot", "", "`file` for a figure of the loss curves (PNG)")
 	return cmd
 }
 
@@ -98,14 +99,14 @@ func (a *app) simulate(ctx context.Context, f *simulateFlags, changed func(strin
 		truth[node], count[node], scatter[node] = read.Values[k], read.Count[k], read.Scatter[k]
 	}
 	if f.start >= known {
-		return usagef("--start %d leaves nothing to choose: the values of %d nodes are known", f.start, known)
+		return usagef("--start %d: only %d nodes have known values, so none is left to pick", f.start, known)
 	}
 	if quarter := max(1, known/4); !changed("steps") && f.steps > quarter {
 		f.steps = quarter
-		a.talk.Say("  note: %d steps, a quarter of the %d nodes whose values are known; --steps says otherwise", f.steps, known)
+		a.talk.Say("  note: %d steps, a quarter of the %d nodes with known values; give --steps for another number", f.steps, known)
 	}
 	if f.start+f.steps >= known {
-		a.talk.Say("  note: the values of %d nodes are known, and all get measured: in the end rules cannot differ", known)
+		a.talk.Say("  note: all %d nodes with known values are measured in the end, so the final losses cannot differ", known)
 	}
 	policies, err := replay.Named(f.goal, g, f.policies...)
 	if err != nil {
@@ -137,14 +138,14 @@ func (a *app) simulate(ctx context.Context, f *simulateFlags, changed func(strin
 	case whole == 0 && err != nil:
 		return err
 	case whole == 0:
-		return &exitError{exitNotFitted, fmt.Errorf("nothing was scored: there is no model of %d measurements that are too few, all the same, or too far from or too near each other for a variance to be a number", sim.Start+sim.Steps)}
+		return &exitError{exitNotFitted, fmt.Errorf("no losses: no model can be fitted to %d measurements that are too few, all equal, or with a variance outside the range of floating-point numbers", sim.Start+sim.Steps)}
 	case err != nil:
-		a.talk.Say("interrupted: what follows is of the %d seeds that every policy had finished", whole)
+		a.talk.Say("interrupted: the results are those of the %d seeds that every policy had completed", whole)
 	}
 	return errors.Join(a.answerSimulate(f, g, sim), err) // interrupted: what is finished, and the code
 }
 
-// tellEffort says how many seconds a step took, policy by policy.
+// tellEffort prints the seconds per step of each policy.
 func (a *app) tellEffort(sim *replay.Result) {
 	for _, name := range sim.Policies {
 		var all bayesopt.Effort
@@ -157,12 +158,12 @@ func (a *app) tellEffort(sim *replay.Result) {
 			}
 		}
 		if steps > 0 {
-			a.talk.Say("  seconds per step of %s: %s; trainings: %d", name, effortWords(all, steps), all.Trainings)
+			a.talk.Say("  seconds per step of %s: %s; fits: %d", name, effortWords(all, steps), all.Trainings)
 		}
 	}
 }
 
-// check fills in what the goal says, and says which flags make no sense.
+// check completes the flags by the goal, and refuses impossible values.
 func (f *simulateFlags) check(a *app) error {
 	if f.truth == "" {
 		return usagef("no known values: give --truth FILE")
@@ -192,15 +193,15 @@ func (f *simulateFlags) check(a *app) error {
 		}
 	}
 	if f.csv && a.json {
-		return usagef("--csv and --json: give one of them")
+		return usagef("--csv and --json: give only one")
 	}
 	if ext := filepath.Ext(f.plot); ext != "" && !strings.EqualFold(ext, ".png") {
-		return usagef("--plot %s: pictures are PNG; name it %s.png", f.plot, strings.TrimSuffix(f.plot, ext))
+		return usagef("--plot %s: figures are PNG; name it %s.png", f.plot, strings.TrimSuffix(f.plot, ext))
 	}
 	return nil
 }
 
-// schedule says when the model is learned anew.
+// schedule returns when hyperparameters are refitted.
 func (f *simulateFlags) schedule() (bayesopt.Schedule, error) {
 	switch f.retrain {
 	case "auto":
@@ -215,7 +216,7 @@ func (f *simulateFlags) schedule() (bayesopt.Schedule, error) {
 	return bayesopt.Schedule{Every: every, Drift: -1}, nil
 }
 
-// load reads the graph and the known values, one for each node that has any.
+// load reads the graph and the known values, one a node.
 func (f *simulateFlags) load(ctx context.Context, a *app, spec grfgp.Spec) (*graph.Graph, *graphio.Measurements, error) {
 	var read *graphio.Measurements
 	net, err := f.loadThen(ctx, a, func(net *graphio.Network, opts graphio.Options) (err error) {

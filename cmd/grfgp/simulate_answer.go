@@ -17,13 +17,13 @@ import (
 	"grfgp/report"
 )
 
-// policyFacts is how a policy did, in JSON.
+// policyFacts are the results of a policy in JSON.
 type policyFacts struct {
-	Policy     string           `json:"policy"`
+	Policy     string          `json:"policy"`
 	Final      replay.Estimate  `json:"final"`
-	FinalSD    *replay.Estimate `json:"final_sd,omitempty"`    // of predictions, to learn
-	OverRandom *replay.Estimate `json:"over_random,omitempty"` // by how much it is better, seed by seed
-	// OverUniform is by how much it is better than uniform draws are in expectation.
+	FinalSD    *replay.Estimate `json:"final_sd,omitempty"`    // mean sd of predictions, for the goal learn
+	OverRandom *replay.Estimate `json:"over_random,omitempty"` // smaller loss than random, paired by seed
+	// OverUniform is how much smaller the loss is than the expectation of uniform draws.
 	OverUniform *replay.Estimate `json:"over_uniform,omitempty"`
 }
 
@@ -31,24 +31,24 @@ type policyFacts struct {
 type simulateAnswer struct {
 	Version int            `json:"version"`
 	Goal    bayesopt.Goal  `json:"goal"`
-	Loss    string         `json:"loss"` // what losses are, in words
+	Loss    string         `json:"loss"` // name of the loss
 	Known   int            `json:"known"`
 	Start   int            `json:"start"`
 	Steps   int            `json:"steps"`
 	Seeds   int            `json:"seeds"`
 	Verdict string         `json:"verdict"`
 	Best    *bestFacts     `json:"best,omitempty"`
-	Uniform []replay.Point `json:"uniform,omitempty"` // regret to expect of uniform draws, exact
+	Uniform []replay.Point  `json:"uniform,omitempty"` // exact expected regret of uniform draws
 	Results []policyFacts  `json:"results"`
 	Replays []replayAnswer `json:"replays"`
 	sim     *replay.Result
 }
 
-// bestFacts is where the best of the known values is.
+// bestFacts is the best known value.
 type bestFacts struct {
 	Node  string  `json:"node"`
 	Value float64 `json:"value"`
-	Nodes int     `json:"nodes"` // that have it
+	Nodes int     `json:"nodes"` // that have this value
 }
 
 // replayAnswer is a replay by the ids of nodes.
@@ -60,17 +60,17 @@ type replayAnswer struct {
 	Curve  []replay.Point `json:"curve"`
 }
 
-// lossNames name what is lost by a goal.
+// lossNames name the loss of a goal.
 type lossNames struct{ column, words, title string }
 
 func lossOf(g bayesopt.Goal) lossNames {
 	switch _, level := g.Level(); {
 	case level:
-		return lossNames{"misjudged", "share misjudged", "Nodes on the wrong side"}
+		return lossNames{"misjudged", "share misclassified", "Share of nodes on the wrong side"}
 	case !g.Seeks():
-		return lossNames{"rmse", "error (RMSE)", "Error of predictions"}
+		return lossNames{"rmse", "error (RMSE)", "Error of predictions (RMSE)"}
 	}
-	return lossNames{"regret", "regret", "Distance from the best"}
+	return lossNames{"regret", "regret", "Regret"}
 }
 
 func newSimulateAnswer(g *graph.Graph, sim *replay.Result) *simulateAnswer {
@@ -130,7 +130,7 @@ func verdict(sim *replay.Result, loss string) string {
 	return v.String() + advice[v.Result]
 }
 
-// answerSimulate writes the picture, the steps and the table.
+// answerSimulate writes the figure, the steps and the table.
 func (a *app) answerSimulate(f *simulateFlags, g *graph.Graph, sim *replay.Result) error {
 	answer := newSimulateAnswer(g, sim)
 	if f.plot != "" {
@@ -156,13 +156,13 @@ func (a *app) answerSimulate(f *simulateFlags, g *graph.Graph, sim *replay.Resul
 		return steps(a.Out)
 	}
 	if sim.Goal == bayesopt.Learn && len(sim.Policies) > 1 && f.retrain != "never" {
-		a.talk.Say("  mean sd: by the model that each rule learned, so it does not compare between rules; with --retrain never it does")
+		a.talk.Say("  mean sd: under each policy's own model, so not comparable between policies; with --retrain never it is")
 	}
 	return simulateTable(a.Out, answer)
 }
 
-// simulateCSV writes a row for every measurement of every replay. Losses stand
-// where they were taken.
+// simulateCSV writes a row for every measurement of every replay, with the loss where
+// it was computed.
 func simulateCSV(w io.Writer, answer *simulateAnswer) error {
 	learn := answer.Goal == bayesopt.Learn
 	head := []string{"policy", "seed", "measured", "phase", "node", lossOf(answer.Goal).column}
@@ -204,7 +204,7 @@ func simulateCSV(w io.Writer, answer *simulateAnswer) error {
 	return out.Error()
 }
 
-// simulateTable writes the answer for people.
+// simulateTable writes the answer as text.
 func simulateTable(w io.Writer, answer *simulateAnswer) error {
 	sim := answer.sim
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
@@ -239,15 +239,15 @@ func simulateTable(w io.Writer, answer *simulateAnswer) error {
 	}
 	if n := len(sim.Uniform); n > 0 {
 		fmt.Fprintf(t, "uniform draws\t%.4g, exact\t–\t", sim.Uniform[n-1].Loss)
-		fmt.Fprintf(t, "their expectation; a single replay varies by ± %.2g\n", sim.Uniform[n-1].SD)
+		fmt.Fprintf(t, "expectation; a single replay has an sd of %.2g\n", sim.Uniform[n-1].SD)
 	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
 	if sim.Seeds > 1 {
-		words := "± is one standard error over replays"
+		words := "± is the standard error over replays"
 		if len(sim.Uniform) > 0 {
-			words += "; against uniform draws it is at least that of as many of their replays"
+			words += "; in the comparison with uniform draws it is at least the standard error of as many of their replays"
 		}
 		fmt.Fprintln(w, words+".")
 	}
@@ -260,13 +260,13 @@ func simulateTable(w io.Writer, answer *simulateAnswer) error {
 		if b.Nodes > 1 {
 			others = fmt.Sprintf(" and %d more", b.Nodes-1)
 		}
-		fmt.Fprintf(w, "The %s of %d known values is %.4g, at %s%s.\n", of, sim.Known, b.Value, b.Node, others)
+		fmt.Fprintf(w, "The %s of %d known values is %.4g, at node %s%s.\n", of, sim.Known, b.Value, b.Node, others)
 	}
 	_, err := fmt.Fprintln(w, answer.Verdict)
 	return err
 }
 
-// shownEstimate shows a mean with its standard error, if there is one.
+// shownEstimate is a mean with its standard error, if there is one.
 func shownEstimate(e replay.Estimate) string {
 	switch e.Seeds {
 	case 0:
@@ -277,8 +277,8 @@ func shownEstimate(e replay.Estimate) string {
 	return fmt.Sprintf("%.4g ± %.2g", e.Mean, e.SE)
 }
 
-// simulatePicture draws the curves from where policies begin to differ, with
-// bands of one standard error.
+// simulatePicture draws the loss curves after the initial nodes, with bands of one
+// standard error.
 func simulatePicture(answer *simulateAnswer) *plot.Picture {
 	sim := answer.sim
 	var curves []plot.Curve
@@ -296,7 +296,7 @@ func simulatePicture(answer *simulateAnswer) *plot.Picture {
 		curves = append(curves, c)
 	}
 	if sim.Uniform != nil {
-		c := plot.Curve{Name: "uniform draws, expected", Reference: true}
+		c := plot.Curve{Name: "uniform draws, expectation", Reference: true}
 		for _, p := range sim.Uniform[max(0, sim.Start-1):] {
 			c.X, c.Y = append(c.X, float64(p.Measured)), append(c.Y, p.Loss)
 		}

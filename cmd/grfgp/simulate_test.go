@@ -39,12 +39,12 @@ func TestSimulateTable(t *testing.T) {
 bfs            0.825 ± 0.22  -0.43 ± 0.22                  4
 random         0.375 ± 0.24  0.01996 ± 0.24                4
 degree         1.2 ± 0.23    -0.805 ± 0.23                 4
-uniform draws  0.395, exact  –                             their expectation; a single replay varies by ± 0.33
-± is one standard error over replays; against uniform draws it is at least that of as many of their replays.
-The highest of 78 known values is 9.95, at a24.
+uniform draws  0.395, exact  –                             expectation; a single replay has an sd of 0.33
+± is the standard error over replays; in the comparison with uniform draws it is at least the standard error of as many of their replays.
+The highest of 78 known values is 9.95, at node a24.
 Too few replays (4) to tell whether bfs beats the expectation of uniform draws: regret 0.825, uniform draws 0.395 after 15 measurements. Give --seeds 5 or more.
 `
-	if r.code != exitOK || r.out != want || !strings.Contains(r.err, "simulating: 12 of 12 replays, 15 measurements each") || !strings.Contains(r.err, "seconds per step of bfs: learning 0, taking in 0, picking ") {
+	if r.code != exitOK || r.out != want || !strings.Contains(r.err, "simulating: 12 of 12 replays, 15 measurements each") || !strings.Contains(r.err, "seconds per step of bfs: fitting 0, updating 0, picking ") {
 		t.Errorf("exit %d\n%s%s", r.code, r.out, r.err)
 	}
 }
@@ -57,9 +57,9 @@ func TestSimulateSays(t *testing.T) {
 	for args, want := range map[string][]string{
 		"--truth " + truth + " --goal maximize --policies bfs": {"19 steps, a quarter of the 78 nodes", "5 of 5 replays, 29 measurements"},
 		"--truth " + twice + " --goal maximize --policies bfs --start 1": {
-			"rows of nodes that had a value already: 1; the mean", "1 steps, a quarter of the 4 nodes", "5 of 5 replays, 2 measurements"},
-		"--truth " + twice + " --goal maximize --policies bfs --start 1 --steps 9 --repeats last": {"and all get measured", "All 4 known nodes were measured in the end"},
-		"--truth " + truth + " --goal learn --policies variance,random --start 5 --steps 1":       {"mean sd: by the model that each rule learned"},
+			"repeated measurements of a node: 1; the mean", "1 steps, a quarter of the 4 nodes", "5 of 5 replays, 2 measurements"},
+		"--truth " + twice + " --goal maximize --policies bfs --start 1 --steps 9 --repeats last": {"are measured in the end", "All 4 known nodes were measured in the end"},
+		"--truth " + truth + " --goal learn --policies variance,random --start 5 --steps 1":       {"mean sd: under each policy's own model"},
 	} {
 		r := runLine(t, "", append([]string{"simulate", "--edges", edges}, strings.Fields(args)...)...)
 		for _, said := range want {
@@ -226,16 +226,16 @@ func TestSimulateRefuses(t *testing.T) {
 		{exitUsage, "--goal is missing", "--truth " + truth},
 		{exitUsage, "--policies luck: there is no such policy", "--goal learn --policies random,luck --truth " + truth},
 		{exitUsage, "random is named twice", "--goal learn --policies random,random --truth " + truth},
-		{exitUsage, "straddle goes with", "--goal learn --policies straddle --truth " + truth},
+		{exitUsage, "straddle needs", "--goal learn --policies straddle --truth " + truth},
 		{exitUsage, "--seeds 0: give 1 or more", "--goal learn --seeds 0 --truth " + truth},
 		{exitUsage, "--retrain now: give auto, never or a number of measurements", "--goal learn --retrain now --truth " + truth},
 		{exitUsage, "--start -1: give 0 or more", "--goal learn --start -1 --truth " + truth},
-		{exitUsage, "--start 78 leaves nothing to choose", "--goal learn --start 78 --truth " + truth},
-		{exitUsage, "give one of them", "--goal learn --csv --json --truth " + truth},
-		{exitUsage, "--plot curves.jpg: pictures are PNG; name it curves.png", "--goal learn --plot curves.jpg --truth " + truth},
+		{exitUsage, "--start 78: only 78 nodes have known values", "--goal learn --start 78 --truth " + truth},
+		{exitUsage, "give only one", "--goal learn --csv --json --truth " + truth},
+		{exitUsage, "--plot curves.jpg: figures are PNG; name it curves.png", "--goal learn --plot curves.jpg --truth " + truth},
 		{exitUsage, "simulate takes --truth FILE; 'grfgp simulate --help'", "--goal learn --measurements " + truth},
-		{exitUsage, "would be written over --truth", "--goal learn --truth " + truth + " --plot " + truth},
-		{exitNotFitted, "no model of 3 measurements", "--goal learn --start 1 --steps 2 --truth " + truth},
+		{exitUsage, "would overwrite --truth", "--goal learn --truth " + truth + " --plot " + truth},
+		{exitNotFitted, "no model can be fitted to 3 measurements", "--goal learn --start 1 --steps 2 --truth " + truth},
 		{exitBadData, "all values are 1", "--goal learn --truth " + same},
 		{exitBadData, "none of its ids", "--goal learn --truth " + strange},
 	} {

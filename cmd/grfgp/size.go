@@ -35,7 +35,7 @@ func (s *size) Set(text string) error {
 	if unit != "" && unit != "B" {
 		at := strings.Index("KMGT", unit[:1])
 		if rest := unit[1:]; at < 0 || rest != "" && rest != "B" && rest != "IB" {
-			return fmt.Errorf("%q is no size; write it like 500M or 8GiB", text)
+			return fmt.Errorf("%q is not a size; write it as in 500M or 8GiB", text)
 		}
 		for range at + 1 {
 			factor *= 1024
@@ -43,7 +43,7 @@ func (s *size) Set(text string) error {
 	}
 	v, err := strconv.ParseFloat(number, 64)
 	if err != nil || !(v > 0) || v*factor > 1<<60 {
-		return fmt.Errorf("%q is no size; write it like 500M or 8GiB", text)
+		return fmt.Errorf("%q is not a size; write it as in 500M or 8GiB", text)
 	}
 	*s = size(v * factor)
 	return nil

@@ -24,15 +24,15 @@ import (
 	"grfgp/study"
 )
 
-// studyFlags are those of all that is done with studies.
+// studyFlags are the flags of all study commands.
 type studyFlags struct {
 	store     string
 	tokenFile string
 	by        string
 }
 
-// Where the environment names the store, and the file with the token of a server,
-// if flags do not.
+// Environment variables with the store and the token file, where flags do not name
+// them.
 const (
 	storeEnv = "GRFGP_STORE"
 	tokenEnv = "GRFGP_TOKEN_FILE"
@@ -42,16 +42,16 @@ func studyVerb(a *app) *cobra.Command {
 	f := new(studyFlags)
 	cmd := &cobra.Command{
 		Use:   "study COMMAND --store PLACE",
-		Short: "Share a search: several people or machines ask for nodes and tell results",
+		Short: "Run a shared search: people and machines ask for nodes and tell results",
 		Long: `A study is a search for nodes to measure that several people or machines share.
-They ask for nodes, which are then reserved for them, and tell what came of it, in
-any order and at any time. All that happens is kept as events in a store: a SQLite
-file, or a PostgreSQL database by its URL. One process at a time owns a store; let
-that be 'grfgp serve' where several people work, and give its URL as the store. The next suggestion depends on nothing
-but the study's seed and the events so far.
+They ask for nodes, which are reserved for them as trials, and tell the results, in
+any order and at any time. Every command is stored as an event, in a SQLite file or
+a PostgreSQL database. One process at a time can use a store; where several people
+work, run 'grfgp serve' and give its URL as the store. The next suggestion depends
+only on the study's seed and events.
 
-A reservation is a lease. When it runs out the node may be handed out again; a
-result that comes late is taken all the same.`,
+A reservation is a lease. When it expires, the node may be suggested again; a late
+result is accepted all the same.`,
 		Example: `  grfgp study create pipes --store studies.db --edges pipes.csv --goal maximize --budget 40
   grfgp study ask pipes -n 5 --store studies.db --by anna
   grfgp study tell pipes 1=0.52 2=-1.3 3=failed --store studies.db --by anna
@@ -59,16 +59,16 @@ result that comes late is taken all the same.`,
 		ValidArgs: []string{},
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef("there is no command %q of study; 'grfgp study --help' lists them", args[0])
+				return usagef("study has no command %q; 'grfgp study --help' lists the commands", args[0])
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	flags := cmd.PersistentFlags()
-	flags.StringVar(&f.store, "store", "", "where studies are kept, the `PLACE`: a file, a postgres:// URL, or the http:// URL of 'grfgp serve' (default: "+storeEnv+" in the environment)")
-	flags.StringVar(&f.tokenFile, "token-file", "", "`file` with the token of that server, if it needs one (default: "+tokenEnv+" in the environment)")
-	flags.StringVar(&f.by, "by", "", "who does this, for the log and as holder of what is asked for (default: your name on this machine)")
+	flags.StringVar(&f.store, "store", "", "`PLACE` of the studies: a file, a postgres:// URL, or the http:// URL of 'grfgp serve' (default: the environment variable "+storeEnv+")")
+	flags.StringVar(&f.tokenFile, "token-file", "", "`file` with the token of the server, if it needs one (default: the environment variable "+tokenEnv+")")
+	flags.StringVar(&f.by, "by", "", "your name, for the log and as holder of trials (default: your user name)")
 	for _, command := range []func(*app, *studyFlags) *cobra.Command{
 		studyCreate, studyList, studyShow, studyAsk, studyTell, studyObserve, studyRenew, studyRelease, studyAbandon, studyRetract,
 		studyPause, studyResume, studyClose, studyExport, studyImport, studyVerify,
@@ -78,7 +78,7 @@ result that comes late is taken all the same.`,
 	return cmd
 }
 
-// who is the one that does this.
+// who is the name of the user.
 func (f *studyFlags) who() string {
 	if who := cmp.Or(f.by, os.Getenv("USER"), os.Getenv("USERNAME")); who != "" {
 		return who
@@ -89,14 +89,14 @@ func (f *studyFlags) who() string {
 	return ""
 }
 
-// named takes the name of a study and perhaps more words.
+// named requires the name of a study and perhaps more arguments.
 func named(least int, words string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < least {
 			return usagef("give %s, as in '%s %s'", words, cmd.CommandPath(), words)
 		}
 		if least == 1 && len(args) > 1 {
-			return usagef("%q is a word too many: one %s is taken, as in '%s %s'", args[1], words, cmd.CommandPath(), words)
+			return usagef("%q is one argument too many: give one %s, as in '%s %s'", args[1], words, cmd.CommandPath(), words)
 		}
 		return nil
 	}
@@ -234,7 +234,7 @@ func (f *studyFlags) refused(ctx context.Context, err error) error {
 	case f.token() == "":
 		err = fmt.Errorf("%s needs a token: give --token-file FILE, or name the file in %s", f.place(), tokenEnv)
 	default:
-		err = fmt.Errorf("the token in %s is not that of %s; ask whoever runs the server for it", f.token(), f.place())
+		err = fmt.Errorf("the token in %s is not that of %s; ask the operator of the server for it", f.token(), f.place())
 	}
 	return &exitError{exitUnreachable, err}
 }
@@ -250,7 +250,7 @@ func connectionWords(e *client.ConnectionError) error {
 	return fmt.Errorf("%w; is 'grfgp serve' running there?", e)
 }
 
-// answer writes JSON if it was asked for, and what text writes if not.
+// answer writes v as JSON with --json, and else by text.
 func (a *app) answer(v any, text func(w io.Writer) error) error {
 	if a.json {
 		return json.NewEncoder(a.Out).Encode(v)

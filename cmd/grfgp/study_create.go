@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -30,13 +29,13 @@ func studyCreate(a *app, f *studyFlags) *cobra.Command {
 	var c createFlags
 	cmd := &cobra.Command{
 		Use:   "create NAME --edges FILE --goal GOAL",
-		Short: "Begin a study on a graph",
-		Long: `Create keeps the graph in the store and begins a study on it. Creating the same
-study again is harmless; other settings under the same name are a conflict.
+		Short: "Create a study on a graph",
+		Long: `Create stores the graph and creates a study on it. Creating the same study again is
+harmless; other settings under the same name are a conflict.
 
-Measurements that are there already are its first observations; they cost nothing.
-Cost, allowed and group of a node may also be columns of --nodes. The budget counts
-what is pending and what is done.`,
+Measurements become the first observations of the study, at no cost. Cost, allowed
+and group of a node may also be columns of --nodes. Pending and finished trials
+count towards the budget.`,
 		Example: `  grfgp study create pipes --store studies.db --edges pipes.csv --goal maximize --budget 40 --lease 48h`,
 		Args:    named(1, "NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -48,15 +47,15 @@ what is pending and what is done.`,
 	flags := cmd.Flags()
 	c.fitFlags.flagsWith(cmd, c.flagsOfStudy)
 	c.goalFlags.flags(cmd)
-	flags.StringVar(&c.allowed, "allowed", "", "file of nodes that may be suggested (default: all)")
-	flags.StringVar(&c.cost, "cost", "", "file of what nodes cost: node and cost")
-	flags.StringVar(&c.group, "group", "", "file of groups: node and group")
-	flags.IntVar(&c.groupCap, "group-cap", 0, "most nodes of a group that are pending at once (default: no limit)")
-	flags.Float64Var(&c.budget, "budget", 0, "most that trials may cost together, those pending counted (default: no limit)")
-	flags.DurationVar(&c.lease, "lease", time.Duration(study.DefaultLease), "how long a node stays reserved")
-	flags.StringVar(&c.policy, "policy", "", "how nodes are picked: "+strings.Join(bayesopt.PolicyNames(), ", ")+" (default: as the goal says)")
+	flags.StringVar(&c.allowed, "allowed", "", "`file` of candidates: only these nodes are suggested (default: all)")
+	flags.StringVar(&c.cost, "cost", "", "`file` of costs: node and cost")
+	flags.StringVar(&c.group, "group", "", "`file` of groups: node and group")
+	flags.IntVar(&c.groupCap, "group-cap", 0, "largest number of pending nodes of a group (default: no limit)")
+	flags.Float64Var(&c.budget, "budget", 0, "largest total cost of trials, pending ones included (default: no limit)")
+	flags.DurationVar(&c.lease, "lease", time.Duration(study.DefaultLease), "duration of a reservation")
+	flags.StringVar(&c.policy, "policy", "", "acquisition policy: "+oneOf(bayesopt.PolicyNames())+" (default: that of the goal)")
 	complete(cmd, "policy", bayesopt.PolicyNames()...)
-	flags.BoolVar(&c.again, "again", false, "measured nodes may be suggested again")
+	flags.BoolVar(&c.again, "again", false, "suggest measured nodes, too")
 	return cmd
 }
 
@@ -103,7 +102,7 @@ func (a *app) createStudy(ctx context.Context, f *studyFlags, c *createFlags, na
 	if err := study.CheckIDs(net.Graph.IDs()); err != nil {
 		return dataf("%w", err)
 	}
-	packed, err := graphio.Pack(net)
+	packed, err := graphio.Encode(net)
 	if err != nil {
 		return err
 	}
@@ -127,22 +126,22 @@ func (a *app) createStudy(ctx context.Context, f *studyFlags, c *createFlags, na
 	case err != nil:
 		return err
 	case errors.Is(observed, study.ErrConflict) && shown.Status != study.StatusClosed:
-		return fmt.Errorf("%w: study %s was made with other measurements; add these by 'grfgp study observe %s --measurements %s'", study.ErrConflict, name, name, c.measurements)
+		return fmt.Errorf("%w: study %s was created with other measurements; add these with 'grfgp study observe %s --measurements %s'", study.ErrConflict, name, name, c.measurements)
 	case observed != nil:
 		return observed
 	}
 	answer := createdAnswer{1, isNew, shown.Settings, net.Graph.Len(), net.Graph.Edges(), len(first)}
 	return a.answer(answer, func(w io.Writer) error {
-		state := "is there already, with the same settings"
+		state := "exists already, with the same settings"
 		if isNew {
-			state = "is made"
+			state = "is created"
 		}
-		_, err := fmt.Fprintf(w, "study %s %s: %s on %d nodes, %d values so far\n", name, state, settings.Goal, answer.Nodes, answer.Observed)
+		_, err := fmt.Fprintf(w, "study %s %s: %s on %d nodes, %d observations\n", name, state, settings.Goal, answer.Nodes, answer.Observed)
 		return err
 	})
 }
 
-// settings are those that the flags say, but for the graph.
+// settings returns the settings of the flags, without the graph.
 func (c *createFlags) settings(a *app, name string, changed func(string) bool) (study.Settings, error) {
 	var none study.Settings
 	spec, err := c.resolve(a, changed)
@@ -161,7 +160,7 @@ func (c *createFlags) settings(a *app, name string, changed func(string) bool) (
 		return none, err
 	}
 	if c.lease <= 0 {
-		return none, usagef("--lease %v: give a time such as 90m or 48h", c.lease)
+		return none, usagef("--lease %v: give a duration such as 90m or 48h", c.lease)
 	}
 	s := study.Settings{
 		Name: name, Graph: "not known yet", Goal: c.goal, Policy: c.policy, Spec: spec, Seed: a.seed,
@@ -173,7 +172,7 @@ func (c *createFlags) settings(a *app, name string, changed func(string) bool) (
 	return s.Complete()
 }
 
-// into puts the limits into the table of nodes of a network.
+// into writes the limits into the node table of a network.
 func (s *sites) into(net *graphio.Network) {
 	if s.allowed == nil && s.limits.Cost == nil && s.groups == nil {
 		return

@@ -36,7 +36,7 @@ func studyList(a *app, f *studyFlags) *cobra.Command {
 
 func (a *app) listTable(w io.Writer, list []client.Summary) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "study\tstatus\tgoal\tvalues\tpending\tspent\tleft\tlast event")
+	fmt.Fprintln(t, "study\tstatus\tgoal\tobservations\tpending\tspent\tleft\tlast event")
 	for _, s := range list {
 		if s.Problem != "" {
 			fmt.Fprintf(t, "%s\t%s\t–\t–\t–\t–\t–\t%s\n", s.Name, s.Status, clockTime(s.Updated))
@@ -64,14 +64,14 @@ func stopWords(s *study.Stop) string {
 	return words
 }
 
-// clockTime is a time as people read it.
+// clockTime formats a time for people.
 func clockTime(t time.Time) string { return t.Local().Format("2006-01-02 15:04") }
 
 func studyShow(a *app, f *studyFlags) *cobra.Command {
 	var trials, observations bool
 	cmd := &cobra.Command{
 		Use:   "show NAME",
-		Short: "Show a study: what is pending, what came of it, what is left",
+		Short: "Show a study: pending trials, results, budget",
 		Args:  named(1, "NAME"),
 		RunE: a.withStudy(f, func(ctx context.Context, s client.Study, _ []string) error {
 			shown, err := s.Show(ctx)
@@ -86,23 +86,23 @@ func studyShow(a *app, f *studyFlags) *cobra.Command {
 			})
 		}),
 	}
-	cmd.Flags().BoolVar(&trials, "trials", false, "show all trials, not only those pending")
-	cmd.Flags().BoolVar(&observations, "observations", false, "show all observations, by the numbers that retract takes")
+	cmd.Flags().BoolVar(&trials, "trials", false, "show all trials, not only pending ones")
+	cmd.Flags().BoolVar(&observations, "observations", false, "show all observations, with the numbers that retract takes")
 	return cmd
 }
 
 func showText(w io.Writer, s *client.Overview, trials bool) error {
-	fmt.Fprintf(w, "study %s, %s, to %s\n", s.Name, s.Status, s.Goal)
+	fmt.Fprintf(w, "study %s, %s, goal %s\n", s.Name, s.Status, s.Goal)
 	if s.Stopped != nil {
 		fmt.Fprintf(w, "%s %s\n", s.Status, stopWords(s.Stopped))
 	}
-	fmt.Fprintf(w, "%d values", s.Values)
+	fmt.Fprintf(w, "%d observations", s.Values)
 	if s.Best != nil {
-		fmt.Fprintf(w, ", the best %.6g at node %s", s.Best.Value, s.Best.Node)
+		fmt.Fprintf(w, ", best %.6g at node %s", s.Best.Value, s.Best.Node)
 	}
-	fmt.Fprintf(w, "\nspent %.6g, pending counted", s.Spent)
+	fmt.Fprintf(w, "\nspent %.6g, pending trials included", s.Spent)
 	if s.Left != nil {
-		fmt.Fprintf(w, ", and %.6g left", *s.Left)
+		fmt.Fprintf(w, ", %.6g left", *s.Left)
 	}
 	fmt.Fprintf(w, "\ntrials: ")
 	for k, state := range study.TrialStates() {

@@ -22,7 +22,7 @@ import (
 	"grfgp/study"
 )
 
-// desk is a folder with a ladder and a store, and runs study commands on it.
+// desk is a directory with a ladder and a store, and runs study commands on it.
 type desk struct {
 	t            testing.TB
 	dir          string
@@ -76,10 +76,10 @@ func TestStudyLife(t *testing.T) { studyLife(t, newDesk(t)) }
 // studyLife does all that can be done with a study, wherever it is.
 func studyLife(t *testing.T, d *desk) {
 	create := "create s --goal maximize --budget 8 --lease 2h --edges " + d.edges
-	if r := d.ok(create); !strings.Contains(r.out, "study s is made: maximize on 82 nodes") {
+	if r := d.ok(create); !strings.Contains(r.out, "study s is created: maximize on 82 nodes") {
 		t.Errorf("%+v", r)
 	}
-	if r := d.ok(create); !strings.Contains(r.out, "is there already") {
+	if r := d.ok(create); !strings.Contains(r.out, "exists already") {
 		t.Errorf("%+v", r)
 	}
 	if r := d.run("create s --goal minimize --edges " + d.edges); r.code != exitConflict || !strings.Contains(r.err, `there is a study called "s" already`) {
@@ -106,7 +106,7 @@ func studyLife(t *testing.T, d *desk) {
 	d.ok(fmt.Sprintf("renew s %d --lease 3h", four[0].Trial))
 	d.ok(fmt.Sprintf("release s %d", four[1].Trial))
 	d.ok(fmt.Sprintf("abandon s %d --note gone", four[2].Trial))
-	if r := d.run("ask s -n 99"); r.code != exitOK || !strings.Contains(r.err, "more than the budget leaves") {
+	if r := d.run("ask s -n 99"); r.code != exitOK || !strings.Contains(r.err, "more than is left of the budget") {
 		t.Errorf("%+v", r)
 	}
 	s := d.shown("s")
@@ -133,7 +133,7 @@ func studyLife(t *testing.T, d *desk) {
 	if r := d.ok("show s --trials"); strings.Count(r.out, "\n") < 4+len(s.AllTrials) {
 		t.Errorf("%+v", r)
 	}
-	if r := d.ok("verify s --suggestions"); !strings.Contains(r.out, "3 suggestions made again") {
+	if r := d.ok("verify s --suggestions"); !strings.Contains(r.out, "3 suggestions recomputed") {
 		t.Errorf("%+v", r)
 	}
 }
@@ -156,10 +156,10 @@ func exportedStudy(t *testing.T, d, there *desk) {
 	if text, err := os.ReadFile(file); err != nil || d.ok("export s -o -").out != string(text) {
 		t.Errorf("another export by standard output, %v", err)
 	}
-	if r := d.run("export s -o " + file + ".gz"); r.code != exitUsage || !strings.Contains(r.err, "plain text") {
+	if r := d.run("export s -o " + file + ".gz"); r.code != exitUsage || !strings.Contains(r.err, "is not compressed") {
 		t.Errorf("%+v", r)
 	}
-	if r := there.ok("import " + file); !strings.HasPrefix(r.out, "study s is taken: 3 events") || strings.Count(r.out, "\n") != 1 {
+	if r := there.ok("import " + file); !strings.HasPrefix(r.out, "study s is imported: 3 events") || strings.Count(r.out, "\n") != 1 {
 		t.Errorf("%+v", r)
 	}
 	here := d.asks("s -n 3")
@@ -189,28 +189,28 @@ func TestStudyRefuses(t *testing.T) {
 		code       int
 		want, line string
 	}{
-		{exitUsage, "there is no command \"frob\"", "frob"},
+		{exitUsage, "study has no command \"frob\"", "frob"},
 		{exitUsage, "--goal is missing", "create t --edges " + d.edges},
 		{exitUsage, "no graph", "create t --goal learn"},
 		{exitUsage, "the name \"a/b\"", "create a/b --goal learn --edges " + d.edges},
 		{exitUsage, "--lease -1s", "create t --goal learn --lease -1s --edges " + d.edges},
 		{exitUsage, "give NAME", "ask"},
-		{exitUsage, `"extra" is a word too many`, "ask s extra"},
+		{exitUsage, `"extra" is one argument too many`, "ask s extra"},
 		{exitUsage, "there is no study \"t\"", "ask t"},
 		{exitUsage, "-n 0", "ask s -n 0"},
-		{exitUsage, "--count \"99999999999999999999\": give a whole number", "ask s -n 99999999999999999999"},
-		{exitUsage, "--lease \"1d\": give a time such as 90m or 48h", "ask s --lease 1d"},
+		{exitUsage, "--count \"99999999999999999999\": give an integer", "ask s -n 99999999999999999999"},
+		{exitUsage, "--lease \"1d\": give a duration such as 90m or 48h", "ask s --lease 1d"},
 		{exitUsage, "give a trial and its value", "tell s 1"},
 		{exitUsage, "a trial is a number", "tell s a=1"},
 		{exitUsage, "there is no trial 7", "tell s 7=1"},
-		{exitBadData, "1=nan: \"nan\" is no finite number", "tell s 1=nan"},
-		{exitBadData, "write it with a point", "tell s 1=1,5"},
-		{exitBadData, "no finite number", "tell s 1=+Inf"},
-		{exitBadData, "no finite number", "tell s 1=0x1p4"},
+		{exitBadData, "1=nan: \"nan\" is not a finite number", "tell s 1=nan"},
+		{exitBadData, "write it as in 0.52", "tell s 1=1,5"},
+		{exitBadData, "not a finite number", "tell s 1=+Inf"},
+		{exitBadData, "not a finite number", "tell s 1=0x1p4"},
 		{exitBadData, "no such node: \"nowhere\"", "observe s nowhere=1"},
 		{exitUsage, "either values", "observe s"},
 		{exitUsage, "there is no observation 1", "retract s 1"},
-		{exitUsage, "is no number", "release s one"},
+		{exitUsage, "is not a number", "release s one"},
 		{exitUsage, "there is no file", "import nowhere.jsonl"},
 	} {
 		r := d.run(c.line)
@@ -313,7 +313,7 @@ func TestStudyRestarts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if r := d.ok("verify s --suggestions"); !strings.Contains(r.out, "20 suggestions made again") {
+	if r := d.ok("verify s --suggestions"); !strings.Contains(r.out, "20 suggestions recomputed") {
 		t.Errorf("%+v", r)
 	}
 }
@@ -346,7 +346,7 @@ func TestStudyText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	packed, err := graphio.Pack(net)
+	packed, err := graphio.Encode(net)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ import (
 	"grfgp/study"
 )
 
-// onStudy is a command that does one thing to a whole study.
+// onStudy is a command on a whole study.
 func onStudy(a *app, f *studyFlags, use, short string, do func(ctx context.Context, s client.Study) error) *cobra.Command {
 	return &cobra.Command{
 		Use:   use + " NAME",
@@ -47,7 +47,7 @@ func onStudy(a *app, f *studyFlags, use, short string, do func(ctx context.Conte
 
 func studyPause(a *app, f *studyFlags) *cobra.Command {
 	var note string
-	cmd := onStudy(a, f, "pause", "Stop suggestions for a while; results are still taken", func(ctx context.Context, s client.Study) error {
+	cmd := onStudy(a, f, "pause", "Stop suggestions until resume; results are still accepted", func(ctx context.Context, s client.Study) error {
 		return s.Pause(ctx, note, f.who())
 	})
 	cmd.Flags().StringVar(&note, "note", "", "why")
@@ -55,12 +55,12 @@ func studyPause(a *app, f *studyFlags) *cobra.Command {
 }
 
 func studyResume(a *app, f *studyFlags) *cobra.Command {
-	return onStudy(a, f, "resume", "End a pause", func(ctx context.Context, s client.Study) error { return s.Resume(ctx, f.who()) })
+	return onStudy(a, f, "resume", "Resume suggestions", func(ctx context.Context, s client.Study) error { return s.Resume(ctx, f.who()) })
 }
 
 func studyClose(a *app, f *studyFlags) *cobra.Command {
 	var note string
-	cmd := onStudy(a, f, "close", "End suggestions for good; results of trials are still taken", func(ctx context.Context, s client.Study) error {
+	cmd := onStudy(a, f, "close", "Stop suggestions for good; results of trials are still accepted", func(ctx context.Context, s client.Study) error {
 		return s.Close(ctx, note, f.who())
 	})
 	cmd.Flags().StringVar(&note, "note", "", "why")
@@ -72,10 +72,10 @@ func studyExport(a *app, f *studyFlags) *cobra.Command {
 	var bare bool
 	cmd := &cobra.Command{
 		Use:   "export NAME [-o FILE]",
-		Short: "Write a study, all of its events and its graph, as JSON lines",
+		Short: "Write a study with its events and graph as JSON lines",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if ext := filepath.Ext(out); ext == ".gz" || ext == ".zst" {
-				return usagef("-o %s: what is written is plain text; name it %s, or pack it after that", out, strings.TrimSuffix(out, ext))
+				return usagef("-o %s: the export is not compressed; name it %s, and compress it afterwards", out, strings.TrimSuffix(out, ext))
 			}
 			return named(1, "NAME")(cmd, args)
 		},
@@ -101,11 +101,11 @@ func studyExport(a *app, f *studyFlags) *cobra.Command {
 		}),
 	}
 	cmd.Flags().StringVarP(&out, "out", "o", "", "`file` to write (default, and -: standard output)")
-	cmd.Flags().BoolVar(&bare, "without-graph", false, "leave the graph out; whoever imports the study must have it")
+	cmd.Flags().BoolVar(&bare, "without-graph", false, "leave out the graph; the importing store must have it")
 	return cmd
 }
 
-// lineCounter counts what is written through it.
+// lineCounter counts the lines written through it.
 type lineCounter struct {
 	io.Writer
 	lines *int
@@ -120,17 +120,17 @@ func studyImport(a *app, f *studyFlags) *cobra.Command {
 	var name string
 	cmd := &cobra.Command{
 		Use:   "import FILE",
-		Short: "Take a study that was exported; it goes on as it would have there",
+		Short: "Import an exported study, with its history",
 		Args:  named(1, "FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := a.In
 			if args[0] != "-" {
 				file, err := os.Open(args[0])
 				if errors.Is(err, fs.ErrNotExist) {
-					return usagef("there is no file %s; name one that 'grfgp study export' wrote", args[0])
+					return usagef("there is no file %s; name a file that 'grfgp study export' wrote", args[0])
 				}
 				if err != nil {
-					return usagef("%v; name a file that can be read", err)
+					return usagef("%v; name a readable file", err)
 				}
 				defer file.Close()
 				in = file
@@ -149,13 +149,13 @@ func studyImport(a *app, f *studyFlags) *cobra.Command {
 					return err
 				}
 				return a.answer(shown, func(w io.Writer) error {
-					_, err := fmt.Fprintf(w, "study %s is taken: %d events, %d values\n", shown.Name, shown.Events, shown.Values)
+					_, err := fmt.Fprintf(w, "study %s is imported: %d events, %d observations\n", shown.Name, shown.Events, shown.Values)
 					return err
 				})
 			})
 		},
 	}
-	cmd.Flags().StringVar(&name, "name", "", "another name for the study")
+	cmd.Flags().StringVar(&name, "name", "", "new name of the study")
 	return cmd
 }
 
@@ -163,12 +163,12 @@ func studyVerify(a *app, f *studyFlags) *cobra.Command {
 	var suggestions bool
 	cmd := &cobra.Command{
 		Use:   "verify NAME",
-		Short: "Replay a study and check that its events can have happened so",
-		Long: `Verify reads every event of a study and checks that each can follow those before
-it, and that the graph is the one the study was made for. With --suggestions it makes
-every suggestion again, from the seed and the events that it was made from, and
-compares nodes, costs, means and sds: a value that was altered in the store shows in
-the next suggestion that a model made.`,
+		Short: "Replay a study and check its events",
+		Long: `Verify replays the events of a study and checks that each is possible after those
+before it, and that the graph is that of the study. With --suggestions it computes
+every suggestion again from the seed and the events before it, and compares nodes,
+costs, means and sds. A value that was altered in the store changes the next
+suggestion of a model, and is found.`,
 		Args: named(1, "NAME"),
 		RunE: a.withStudy(f, func(ctx context.Context, s client.Study, _ []string) error {
 			stage := a.talk.Stage("replaying")
@@ -176,16 +176,16 @@ the next suggestion that a model made.`,
 			if err != nil {
 				return err
 			}
-			stage.Done("%d events, %d suggestions made again", v.Events, v.Suggestions)
+			stage.Done("%d events, %d suggestions recomputed", v.Events, v.Suggestions)
 			return a.answer(struct {
 				Version int `json:"version"`
 				study.Verification
 			}{1, v}, func(w io.Writer) error {
-				_, err := fmt.Fprintf(w, "all good: %d events, %d suggestions made again\n", v.Events, v.Suggestions)
+				_, err := fmt.Fprintf(w, "verified: %d events, %d suggestions recomputed\n", v.Events, v.Suggestions)
 				return err
 			})
 		}),
 	}
-	cmd.Flags().BoolVar(&suggestions, "suggestions", false, "make every suggestion again")
+	cmd.Flags().BoolVar(&suggestions, "suggestions", false, "compute every suggestion again")
 	return cmd
 }

@@ -23,16 +23,16 @@ func studyAsk(a *app, f *studyFlags) *cobra.Command {
 	var r study.AskRequest
 	cmd := &cobra.Command{
 		Use:   "ask NAME [-n 1]",
-		Short: "Ask for nodes to measure; they are reserved for you",
-		Long: `Ask picks nodes and reserves them until the lease ends. With --key the same ask may
-be repeated, after a lost connection say: it gets the same nodes again, and no more.`,
+		Short: "Ask for nodes to measure, and reserve them",
+		Long: `Ask picks nodes and reserves them until the lease expires. With --key an ask can be
+repeated, for example after a lost connection: the same key gets the same nodes.`,
 		Args: named(1, "NAME"),
 		RunE: a.withStudy(f, func(ctx context.Context, s client.Study, _ []string) error {
 			if r.Count < 1 {
 				return usagef("-n %d: give 1 or more", r.Count)
 			}
 			if r.Lease < 0 {
-				return usagef("--lease %v: give a time such as 90m or 48h", r.Lease)
+				return usagef("--lease %v: give a duration such as 90m or 48h", r.Lease)
 			}
 			r.Holder = f.who()
 			stage := a.talk.Stage("suggesting")
@@ -56,13 +56,13 @@ be repeated, after a lost connection say: it gets the same nodes again, and no m
 		}),
 	}
 	flags := cmd.Flags()
-	flags.IntVarP(&r.Count, "count", "n", 1, "how many nodes")
-	flags.StringVar(&r.Key, "key", "", "the same key gets the same answer, once and for all")
-	flags.DurationVar(&r.Lease, "lease", 0, "how long the nodes stay reserved (default: as the study says)")
+	flags.IntVarP(&r.Count, "count", "n", 1, "number of nodes")
+	flags.StringVar(&r.Key, "key", "", "idempotency key: the same key gets the same answer")
+	flags.DurationVar(&r.Lease, "lease", 0, "duration of the reservation (default: that of the study)")
 	return cmd
 }
 
-// answerAsk shows what was handed out, and why no more.
+// answerAsk prints the trials, and why there are fewer than asked for.
 func (a *app) answerAsk(name string, answer study.Ask, why string) error {
 	err := a.answer(struct {
 		Version int `json:"version"`
@@ -73,7 +73,7 @@ func (a *app) answerAsk(name string, answer study.Ask, why string) error {
 			return nil
 		}
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(t, "trial\tnode\tmean\tsd\tcost\twhy")
+		fmt.Fprintln(t, "trial\tnode\tmean\tsd\tcost\treason")
 		for _, i := range answer.Trials {
 			mean, sd := "–", "–"
 			if i.Mean != nil {
@@ -91,11 +91,11 @@ func (a *app) answerAsk(name string, answer study.Ask, why string) error {
 	case answer.Short != bayesopt.Enough:
 		a.talk.Say("%d of the %d nodes asked for: %s", len(answer.Trials), answer.Count, why)
 	}
-	a.talk.Say("reserved until %s; tell what comes of each as in 'grfgp study tell %s %d=VALUE'", clockTime(answer.Until), name, answer.Trials[0].Trial)
+	a.talk.Say("reserved until %s; tell the results as in 'grfgp study tell %s %d=VALUE'", clockTime(answer.Until), name, answer.Trials[0].Trial)
 	return nil
 }
 
-// askShort puts into words why there are fewer nodes than asked for.
+// askShort says why there are fewer nodes than asked for.
 func askShort(r study.Reason) string {
 	switch r {
 	case bayesopt.Enough:
@@ -103,11 +103,11 @@ func askShort(r study.Reason) string {
 	case bayesopt.NoNodesLeft:
 		return "every allowed node is measured, reserved or abandoned"
 	case bayesopt.BudgetReached:
-		return "what is left costs more than the budget leaves, pending trials counted"
+		return "the other nodes cost more than is left of the budget, pending trials included"
 	case bayesopt.GroupsFull:
-		return "what is left is in groups that have their share of pending trials"
+		return "the other nodes are in groups that have reached their number of pending trials"
 	case study.ReasonPaused:
-		return "the study is paused; 'grfgp study resume' ends that"
+		return "the study is paused; 'grfgp study resume' resumes it"
 	case study.ReasonClosed:
 		return "the study is closed"
 	}
@@ -118,11 +118,11 @@ func studyTell(a *app, f *studyFlags) *cobra.Command {
 	var note string
 	cmd := &cobra.Command{
 		Use:   "tell NAME TRIAL=VALUE …",
-		Short: "Tell what came of trials: a value each, or failed",
-		Long: `Tell ends trials. Telling the same again is harmless; another value is a conflict:
-retract the first one, then tell the second. Results of trials whose lease ran out
-are taken all the same. Where a trial is not known, none is told; where one is in
-conflict, those before it are.`,
+		Short: "Tell the results of trials: a value each, or failed",
+		Long: `Tell ends trials. Telling the same result again is harmless; another value is a
+conflict: retract the first, then tell the second. Results of expired trials are
+accepted. If a trial is unknown, nothing is told; if one is in conflict, the results
+before it are.`,
 		Example: `  grfgp study tell pipes 1=0.52 2=-1.3 3=failed --store studies.db`,
 		Args:    named(2, "NAME TRIAL=VALUE …"),
 		RunE: a.withStudy(f, func(ctx context.Context, s client.Study, args []string) error {
@@ -154,20 +154,20 @@ conflict, those before it are.`,
 			})
 		}),
 	}
-	cmd.Flags().StringVar(&note, "note", "", "a note that stays with the results")
+	cmd.Flags().StringVar(&note, "note", "", "note to store with the results")
 	return cmd
 }
 
-// readValue reads the finite number of an argument as people write it.
+// readValue parses the finite number of an argument, in decimal notation.
 func readValue(arg, text string) (float64, error) {
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) || strings.ContainsAny(text, "xX_pP") {
-		return 0, dataf("%s: %q is no finite number; write it with a point, as in 0.52 or -1.3e-4", arg, text)
+		return 0, dataf("%s: %q is not a finite number; write it as in 0.52 or -1.3e-4", arg, text)
 	}
 	return v, nil
 }
 
-// answerTrials shows trials, and how many more were not come to.
+// answerTrials prints trials, and the number of trials not processed.
 func (a *app) answerTrials(trials []study.Trial, left int) error {
 	return a.answer(struct {
 		Version int           `json:"version"`
@@ -193,9 +193,9 @@ func studyObserve(a *app, f *studyFlags) *cobra.Command {
 	var in observeFlags
 	cmd := &cobra.Command{
 		Use:   "observe NAME NODE=VALUE … | --measurements FILE",
-		Short: "Tell values of nodes that nobody asked for, all or none",
-		Long: `Observe takes values at nodes that nobody asked for, several of a node if there are.
-A file with rows that cannot be used is refused as a whole; with --on-bad-row skip
+		Short: "Add measurements that were not asked for, all or none",
+		Long: `Observe adds measurements of nodes that were not asked for, repeated measurements
+included. A file with unusable rows is refused as a whole; with --on-bad-row skip
 those rows are left out.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) < 1 || (len(args) == 1) == (in.measurements == "") {
@@ -211,7 +211,7 @@ those rows are left out.`,
 			values, err := s.Observe(ctx, key, readings, note, f.who())
 			var row *study.RowError
 			if errors.As(err, &row) {
-				return fmt.Errorf("%w; nothing was taken", err)
+				return fmt.Errorf("%w; nothing was added", err)
 			}
 			if err != nil {
 				return err
@@ -222,8 +222,8 @@ those rows are left out.`,
 	flags := cmd.Flags()
 	in.flagsOfStudy(cmd)
 	in.reading.flags(cmd)
-	flags.StringVar(&key, "key", "", "the same key takes effect once")
-	flags.StringVar(&note, "note", "", "a note that stays with the values")
+	flags.StringVar(&key, "key", "", "idempotency key: the same key takes effect once")
+	flags.StringVar(&note, "note", "", "note to store with the values")
 	return cmd
 }
 
@@ -233,7 +233,7 @@ type observeFlags struct {
 	reading
 }
 
-// readings are those of the arguments, or of a file.
+// readings returns the measurements of the arguments or of a file.
 func (a *app) readings(ctx context.Context, s client.Study, in *observeFlags, args []string) ([]study.Measurement, error) {
 	var all []study.Measurement
 	for _, arg := range args {
@@ -270,7 +270,7 @@ func (a *app) readings(ctx context.Context, s client.Study, in *observeFlags, ar
 	return in.observations(a, net.Graph, read, &in.reading)
 }
 
-// answerValues shows observations, and how many more were not come to.
+// answerValues prints observations, and the number of observations not processed.
 func (a *app) answerValues(values []study.Record, left int) error {
 	return a.answer(struct {
 		Version int            `json:"version"`
@@ -288,7 +288,7 @@ func (a *app) answerValues(values []study.Record, left int) error {
 	})
 }
 
-// onTrials is a command that does one thing to trials by number.
+// onTrials is a command on trials, by their numbers.
 func onTrials(a *app, f *studyFlags, use, short string, do func(ctx context.Context, s client.Study, trial int) (study.Trial, error)) *cobra.Command {
 	return &cobra.Command{
 		Use:   use + " NAME TRIAL …",
@@ -304,7 +304,7 @@ func onTrials(a *app, f *studyFlags, use, short string, do func(ctx context.Cont
 	}
 }
 
-// counted are things of a study that are numbered from 1.
+// counted describes trials or observations, which are numbered from 1.
 type counted struct {
 	name, flag string // the flag of study show
 	count      func(*client.Overview) int
@@ -317,8 +317,8 @@ var (
 
 func itself(n int) int { return n }
 
-// each does one thing to several numbered things: to none if one is not there, and
-// else up to the first that cannot be done. What was done is shown.
+// each applies a command to several trials or observations: to none if a number is
+// unknown, and else up to the first error. It shows the results.
 func each[A, B any](ctx context.Context, s client.Study, all []A, number func(A) int, of counted, show func(done []B, left int) error, do func(A) (B, error)) error {
 	if len(all) > 1 {
 		shown, err := s.Show(ctx)
@@ -338,7 +338,7 @@ func each[A, B any](ctx context.Context, s client.Study, all []A, number func(A)
 		case err != nil && k == 0:
 			return err
 		case err != nil:
-			return errors.Join(show(done, len(all)-k), fmt.Errorf("%w; %d of %d were done before", err, k, len(all)))
+			return errors.Join(show(done, len(all)-k), fmt.Errorf("%w; %d of %d were processed before it", err, k, len(all)))
 		}
 		done = append(done, b)
 	}
@@ -350,7 +350,7 @@ func numbersOf(args []string, flag string) ([]int, error) {
 	for _, arg := range args {
 		n, err := strconv.Atoi(arg)
 		if err != nil {
-			return nil, usagef("%q is no number; 'grfgp study show NAME %s' lists them", arg, flag)
+			return nil, usagef("%q is not a number; 'grfgp study show NAME %s' lists them", arg, flag)
 		}
 		all = append(all, n)
 	}
@@ -359,22 +359,22 @@ func numbersOf(args []string, flag string) ([]int, error) {
 
 func studyRenew(a *app, f *studyFlags) *cobra.Command {
 	var lease time.Duration
-	cmd := onTrials(a, f, "renew", "Make leases end later", func(ctx context.Context, s client.Study, trial int) (study.Trial, error) {
+	cmd := onTrials(a, f, "renew", "Extend leases", func(ctx context.Context, s client.Study, trial int) (study.Trial, error) {
 		return s.Renew(ctx, trial, lease, f.who())
 	})
-	cmd.Flags().DurationVar(&lease, "lease", 0, "how long from now (default: as the study says)")
+	cmd.Flags().DurationVar(&lease, "lease", 0, "duration from now (default: that of the study)")
 	return cmd
 }
 
 func studyRelease(a *app, f *studyFlags) *cobra.Command {
-	return onTrials(a, f, "release", "Give nodes back that you will not measure", func(ctx context.Context, s client.Study, trial int) (study.Trial, error) {
+	return onTrials(a, f, "release", "Release nodes that you will not measure", func(ctx context.Context, s client.Study, trial int) (study.Trial, error) {
 		return s.Release(ctx, trial, f.who())
 	})
 }
 
 func studyAbandon(a *app, f *studyFlags) *cobra.Command {
 	var note string
-	cmd := onTrials(a, f, "abandon", "Say that nodes can never be measured: they are not suggested again", func(ctx context.Context, s client.Study, trial int) (study.Trial, error) {
+	cmd := onTrials(a, f, "abandon", "Give up nodes that cannot be measured; they are not suggested again", func(ctx context.Context, s client.Study, trial int) (study.Trial, error) {
 		return s.Abandon(ctx, trial, note, f.who())
 	})
 	cmd.Flags().StringVar(&note, "note", "", "why")
@@ -385,9 +385,9 @@ func studyRetract(a *app, f *studyFlags) *cobra.Command {
 	var note string
 	cmd := &cobra.Command{
 		Use:   "retract NAME OBSERVATION …",
-		Short: "Withdraw values that were wrong; they stay in the log",
-		Long: `Retract withdraws observations by their numbers, which 'grfgp study show NAME
---observations' lists.`,
+		Short: "Withdraw wrong observations; they stay in the log",
+		Long: `Retract withdraws observations by their numbers; 'grfgp study show NAME
+--observations' lists them.`,
 		Args: named(2, "NAME OBSERVATION …"),
 		RunE: a.withStudy(f, func(ctx context.Context, s client.Study, args []string) error {
 			ids, err := numbersOf(args, "--observations")

@@ -10,32 +10,32 @@ func TestStudyMeasurementsLeftOut(t *testing.T) {
 	d := newDesk(t)
 	file := write(t, d.dir, "v.csv", "node,value\na0,1\na1,2\na_O,3\na2,NaN\n")
 	create := "create s --goal learn --edges " + d.edges + " --measurements " + file
-	if r := d.run(create); r.code != exitBadData || !strings.Contains(r.err, "of its rows 1 are of no node of the graph, and 1 have no value; nothing was taken") {
+	if r := d.run(create); r.code != exitBadData || !strings.Contains(r.err, "rows of unknown nodes: 1; rows without a value: 1; nothing was added") {
 		t.Errorf("%+v", r)
 	}
 	r := d.ok(create + " --on-bad-row skip")
-	for _, want := range []string{"2 values so far", `ids are not in the graph: 1, such as "a_O"`, "rows without a value left out: 1", `value: column 2 "value"`} {
+	for _, want := range []string{"2 observations", `ids are not in the graph: 1, such as "a_O"`, "rows without a value skipped: 1", `value: column 2 "value"`} {
 		if !strings.Contains(r.out+r.err, want) {
 			t.Errorf("no %q in %+v", want, r)
 		}
 	}
 	for _, rows := range []string{"a0,1\na_O,3\n", "a0,1\na2,NaN\n"} {
 		file := write(t, d.dir, "w.csv", "node,value\na1,2\n"+rows)
-		if r := d.run("observe s --measurements " + file); r.code != exitBadData || !strings.Contains(r.err, "nothing was taken") || r.out != "" {
+		if r := d.run("observe s --measurements " + file); r.code != exitBadData || !strings.Contains(r.err, "nothing was added") || r.out != "" {
 			t.Errorf("%+v", r)
 		}
 		if r := d.ok("observe s --on-bad-row skip --measurements " + file); strings.Count(r.out, "observation ") != 2 {
 			t.Errorf("%+v", r)
 		}
 	}
-	if r := d.run("observe s a0=1 a_O=2"); r.code != exitBadData || !strings.Contains(r.err, "nothing was taken") {
+	if r := d.run("observe s a0=1 a_O=2"); r.code != exitBadData || !strings.Contains(r.err, "nothing was added") {
 		t.Errorf("%+v", r)
 	}
 	if s := d.shown("s"); s.Values != 6 {
 		t.Errorf("%d values", s.Values)
 	}
 	other := write(t, d.dir, "other.csv", "node,value\na0,1\na1,3\n")
-	if r := d.run("create s --goal learn --edges " + d.edges + " --measurements " + other); r.code != exitConflict || !strings.Contains(r.err, "was made with other measurements; add these by 'grfgp study observe s") {
+	if r := d.run("create s --goal learn --edges " + d.edges + " --measurements " + other); r.code != exitConflict || !strings.Contains(r.err, "was created with other measurements; add these with 'grfgp study observe s") {
 		t.Errorf("%+v", r)
 	}
 }
@@ -46,9 +46,9 @@ func TestStudyReadings(t *testing.T)       { studyReadings(t, newDesk(t)) }
 func TestRemoteStudyReadings(t *testing.T) { studyReadings(t, remoteDesk(t)) }
 
 func studyReadings(t *testing.T, d *desk) {
-	const unused = "studies learn one noise for all readings; the column sd is not used"
+	const unused = "studies learn one noise level for all measurements; the column sd is not used"
 	file := write(t, d.dir, "v.csv", "node,value,sd\na0,1,0.1\na0,2,0.1\na1,3,0.1\n")
-	if r := d.ok("create s --goal learn --edges " + d.edges + " --measurements " + file); !strings.Contains(r.out, "3 values so far") || !strings.Contains(r.err, unused) {
+	if r := d.ok("create s --goal learn --edges " + d.edges + " --measurements " + file); !strings.Contains(r.out, "3 observations") || !strings.Contains(r.err, unused) {
 		t.Errorf("%+v", r)
 	}
 	if r := d.run("create mean --goal learn --repeats mean --edges " + d.edges + " --measurements " + file); r.code != exitUsage || !strings.Contains(r.err, "give keep, last or error") {
@@ -119,7 +119,7 @@ func studySeveral(t *testing.T, d *desk) {
 	if now := d.shown("several").Events; now != events {
 		t.Errorf("%d events of what was refused", now-events)
 	}
-	if r := d.run("tell several 2=3 1=7 3=4", "--json"); r.code != exitConflict || !strings.Contains(r.err, "1 of 3 were done before") || !strings.Contains(r.out, `"not_done":2`) {
+	if r := d.run("tell several 2=3 1=7 3=4", "--json"); r.code != exitConflict || !strings.Contains(r.err, "1 of 3 were processed before it") || !strings.Contains(r.out, `"not_done":2`) {
 		t.Errorf("%+v", r)
 	}
 	d.ok("retract several 1 --note typo")

@@ -18,14 +18,14 @@ import (
 	"grfgp/report"
 )
 
-// goalFlags say what measurements are for.
+// goalFlags are the flags of the goal.
 type goalFlags struct {
 	goalText string
 	goal     bayesopt.Goal
 }
 
 func (f *goalFlags) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.goalText, "goal", "", "what measurements are for, the `GOAL`: maximize, minimize, learn (know all nodes well) or threshold=V (know which are above V)")
+	cmd.Flags().StringVar(&f.goalText, "goal", "", "`GOAL` of the measurements: maximize, minimize, learn (reduce the uncertainty of all nodes) or threshold=V (find the nodes above V)")
 	complete(cmd, "goal", "maximize", "minimize", "learn", "threshold=")
 }
 
@@ -33,7 +33,7 @@ func (f *goalFlags) flags(cmd *cobra.Command) {
 func (f *goalFlags) resolveGoal() (err error) {
 	const give = "give maximize, minimize, learn or threshold=V, as in --goal threshold=50"
 	if f.goalText == "" {
-		return usagef("--goal is missing: what are the measurements for? %s", give)
+		return usagef("--goal is missing: %s", give)
 	}
 	if f.goal, err = bayesopt.ParseGoal(f.goalText); err != nil {
 		return usagef("--goal %s: %s", f.goalText, give)
@@ -41,13 +41,13 @@ func (f *goalFlags) resolveGoal() (err error) {
 	return nil
 }
 
-// checkPolicy says why a policy is none for the goal.
+// checkPolicy says why a policy cannot be used for the goal.
 func (f *goalFlags) checkPolicy(flag, name string) error {
 	switch _, level := f.goal.Level(); {
 	case !slices.Contains(bayesopt.PolicyNames(), name):
 		return usagef("--%s %s: there is no such policy; there are %s", flag, name, strings.Join(bayesopt.PolicyNames(), ", "))
 	case name == "straddle" && !level:
-		return usagef("--%s straddle goes with --goal threshold=V", flag)
+		return usagef("--%s straddle needs --goal threshold=V", flag)
 	}
 	return nil
 }
@@ -69,28 +69,26 @@ func suggestVerb(a *app) *cobra.Command {
 	var f suggestFlags
 	cmd := &cobra.Command{
 		Use:   "suggest --edges FILE --measurements FILE | --labels FILE --goal GOAL [-n 5]",
-		Short: "Say which nodes to measure next, each with a reason",
-		Long: `Suggest fits a Gaussian process to the measurements and picks the nodes to
-measure next. They are picked one after the other, each by a draw of its own or as
-if those before it had been measured, so that a batch does not ask one thing twice.
-Nodes of --pending count as those before.
+		Short: "Suggest which nodes to measure or label next, with reasons",
+		Long: `Suggest fits a Gaussian process to the measurements and picks nodes to measure next
+by an acquisition policy. A batch is picked node by node: each by a posterior draw
+of its own, or as if the nodes before it had been measured, so that the batch is
+not redundant. Nodes of --pending are treated as nodes before.
 
-Goals: maximize and minimize find the highest or the lowest node, learn makes all
-nodes known well, and threshold=V finds out which nodes are above V.
+Goals: maximize and minimize search for the highest or the lowest node, learn
+reduces the uncertainty of all nodes, and threshold=V finds the nodes above V.
 
-The sd is that of the quantity itself; a reading has the noise on top. A chance of
-being the best is counted in draws from the posterior and shown with its standard
-error. Without measurements nodes are drawn at random.
+The sd is that of the quantity itself; a measurement has the noise in addition. The
+probability of being the best is estimated from posterior draws and shown with its
+standard error. Without measurements, nodes are drawn at random.
 
-With --labels and the goal learn it picks the nodes whose labels would tell most
-about the classes of all nodes: by how the probabilities of classes vary together
-over draws from the posterior, each node as if those before it had been labelled.
-Look-alikes tell little once one of them is known, so a batch spreads out. On large
-graphs some hundreds of nodes are considered, the least certain and others at
-random.
+With --labels and --goal learn it picks the nodes whose labels would most reduce
+the uncertainty about the classes of all nodes, each as if the nodes before it had
+been labelled. On large graphs a few hundred candidates are considered, the most
+uncertain nodes and others at random.
 
 Cost, allowed and group of a node may also be columns of --nodes. With costs, nodes
-are picked by what they bring per cost.`,
+are picked by their benefit per cost.`,
 		Example: `  grfgp suggest --edges roads.csv --measurements speeds.csv --goal learn -n 10
   grfgp suggest --edges pipes.csv --measurements loggers.csv --goal threshold=0.5 --allowed sites.csv
   grfgp suggest --edges follows.csv --measurements tried.csv --goal maximize --cost fees.csv --budget 500 --pending asked.csv
@@ -104,11 +102,11 @@ are picked by what they bring per cost.`,
 	f.labelFlags.flags(cmd)
 	f.goalFlags.flags(cmd)
 	f.siteFlags.flags(cmd)
-	flags.IntVarP(&f.count, "count", "n", 5, "how many nodes")
-	flags.StringVar(&f.policy, "policy", "", "how nodes are picked: "+strings.Join(bayesopt.PolicyNames(), ", ")+" (default: as the goal says)")
+	flags.IntVarP(&f.count, "count", "n", 5, "number of nodes")
+	flags.StringVar(&f.policy, "policy", "", "acquisition policy: "+oneOf(bayesopt.PolicyNames())+" (default: that of the goal)")
 	complete(cmd, "policy", bayesopt.PolicyNames()...)
-	flags.BoolVar(&f.again, "again", false, "measured nodes may be suggested again")
-	flags.BoolVar(&f.csv, "csv", false, "answer in CSV")
+	flags.BoolVar(&f.again, "again", false, "suggest measured nodes, too")
+	flags.BoolVar(&f.csv, "csv", false, "write the answer as CSV")
 	flags.StringVarP(&f.out, "out", "o", "", "`file` for the suggestions, as CSV or with --json as JSON (default: a table on standard output)")
 	return cmd
 }
@@ -135,7 +133,7 @@ func (a *app) suggest(ctx context.Context, f *suggestFlags, changed func(string)
 	case f.count < 1:
 		return usagef("-n %d: give 1 or more", f.count)
 	case f.csv && a.json:
-		return usagef("--csv and --json: give one of them")
+		return usagef("--csv and --json: give only one")
 	}
 	if err := f.siteFlags.check(changed); err != nil {
 		return err
@@ -154,7 +152,7 @@ func (a *app) suggest(ctx context.Context, f *suggestFlags, changed func(string)
 	return a.answerSuggest(f, answer)
 }
 
-// suggestData is all that suggestions are made from.
+// suggestData is the input of suggestions.
 type suggestData struct {
 	net          *graphio.Network
 	measurements *graphio.Measurements // nil: none yet
@@ -162,7 +160,7 @@ type suggestData struct {
 	idle         string // why there is no model, "" if there is one
 }
 
-// load reads the graph, the measurements, which may be none, and what limits the
+// load reads the graph, the measurements, if there are any, and the limits of the
 // choice.
 func (f *suggestFlags) load(ctx context.Context, a *app, spec grfgp.Spec) (*suggestData, error) {
 	t := &suggestData{idle: "there are no measurements yet"}
@@ -204,14 +202,15 @@ func (f *suggestFlags) load(ctx context.Context, a *app, spec grfgp.Spec) (*sugg
 	return t, nil
 }
 
-// Draws behind a chance of being the best: so many numbers in all, within limits.
+// Posterior draws for the probability of being the best: a number of values in all,
+// within limits.
 const (
 	chanceNumbers = 50_000_000
 	mostDraws     = 1000
 	leastDraws    = 64
 )
 
-// ask tells what was measured and asks for suggestions.
+// ask conditions on the measurements and picks nodes.
 func (a *app) ask(ctx context.Context, f *suggestFlags, spec grfgp.Spec, t *suggestData) (*suggestAnswer, error) {
 	g, by := t.net.Graph, f.policy
 	policy, err := bayesopt.PolicyNamed(f.policy, f.goal, g.Adjacency())
@@ -219,7 +218,7 @@ func (a *app) ask(ctx context.Context, f *suggestFlags, spec grfgp.Spec, t *sugg
 		return nil, suggestError(ctx, err)
 	}
 	if !f.goal.Suits(policy) {
-		a.talk.Say("note: --policy %s does not work towards --goal %v; %s does", f.policy, f.goal, f.goal.PolicyName())
+		a.talk.Say("note: --policy %s does not serve --goal %v; %s does", f.policy, f.goal, f.goal.PolicyName())
 	}
 	var d gp.Data
 	if t.measurements != nil {
@@ -236,7 +235,7 @@ func (a *app) ask(ctx context.Context, f *suggestFlags, spec grfgp.Spec, t *sugg
 		if _, ok := policy.(bayesopt.ModelFree); !ok {
 			by = "random"
 		}
-		a.talk.Say("%s: nodes are picked without a model, by %s; measure them and ask again", t.idle, by)
+		a.talk.Say("%s: nodes are picked without a model, by the policy %s; measure them and run suggest again", t.idle, by)
 	}
 	o, err := grfgp.NewOptimizer(g, spec, opts)
 	if err != nil {
@@ -262,16 +261,16 @@ func (a *app) ask(ctx context.Context, f *suggestFlags, spec grfgp.Spec, t *sugg
 	}
 	if t.measurements != nil {
 		if blind := report.Without(g, t.measurements.Nodes); blind.Count > 0 {
-			a.talk.Say("  components without any measurement: %d, with %d nodes; there the prior remains", blind.Count, blind.Nodes)
+			a.talk.Say("  components without a measurement: %d, with %d nodes; predictions there are the prior", blind.Count, blind.Nodes)
 		}
 	}
 	return out, nil
 }
 
-// effortWords says how many seconds each of so many steps took, and of what.
+// effortWords lists the seconds per step.
 func effortWords(e bayesopt.Effort, steps int) string {
 	per := func(d time.Duration) float64 { return d.Seconds() / float64(steps) }
-	return fmt.Sprintf("learning %.2g, taking in %.2g, picking %.2g", per(e.Train), per(e.Extend), per(e.Pick))
+	return fmt.Sprintf("fitting %.2g, updating %.2g, picking %.2g", per(e.Train), per(e.Extend), per(e.Pick))
 }
 
 // suggestError gives errors of suggesting their exit code.
@@ -282,15 +281,15 @@ func suggestError(ctx context.Context, err error) error {
 	return fitError(ctx, err)
 }
 
-// shortWords puts into words why there are fewer suggestions than asked for.
+// shortWords says why there are fewer suggestions than asked for.
 func shortWords(r bayesopt.Reason) string {
 	switch r {
 	case bayesopt.NoNodesLeft:
-		return "all that are left are measured, pending, excluded or not allowed; --again allows measured ones"
+		return "all other nodes are measured, pending, excluded or not allowed; --again allows measured nodes"
 	case bayesopt.BudgetReached:
-		return "what is left costs more than --budget leaves, pending nodes counted"
+		return "the other nodes cost more than is left of --budget, pending nodes included"
 	case bayesopt.GroupsFull:
-		return "what is left is in groups that have their --group-cap, pending nodes counted"
+		return "the other nodes are in groups that have reached --group-cap, pending nodes included"
 	}
 	return fmt.Sprint(r)
 }

@@ -14,7 +14,7 @@ import (
 	"grfgp/internal/atomicfile"
 )
 
-// suggestRow is a suggestion in JSON. What is not known is left out.
+// suggestRow is a suggestion in JSON. Unknown fields are omitted.
 type suggestRow struct {
 	Node        string   `json:"node"`
 	Mean        *float64 `json:"mean,omitempty"`
@@ -79,30 +79,30 @@ func newSuggestAnswer(f *suggestFlags, t *suggestData, by string, answer bayesop
 	return out
 }
 
-// chanceSE is the standard error of a chance that was counted in so many draws.
-// One success and one failure more keep it from being 0 where the count is.
+// chanceSE is the standard error of a probability estimated from draws. One success
+// and one failure are added, so that it is not 0 where the estimate is.
 func chanceSE(chance float64, draws int) float64 {
 	n := float64(draws)
 	p := (chance*n + 1) / (n + 2)
 	return math.Sqrt(p * (1 - p) / (n + 2))
 }
 
-// answerSuggest writes the answer where it belongs.
+// answerSuggest writes the answer.
 func (a *app) answerSuggest(f *suggestFlags, answer *suggestAnswer) error {
 	return a.answerNodes(f, answer, asked{len(answer.Suggestions), answer.Asked, answer.Short, answer.ShortWhy},
 		func(w io.Writer) error { return a.suggestTable(w, answer) },
 		func(w io.Writer) error { return suggestCSV(w, answer) })
 }
 
-// asked is how many nodes were found of those asked for, and why not all.
+// asked counts the suggestions, and says why there are fewer than asked for.
 type asked struct {
 	found, wanted int
 	short         bayesopt.Reason
 	why           string
 }
 
-// answerNodes writes an answer as JSON, by table or by csv, to the file or to
-// standard output. None at all is an exit code of its own.
+// answerNodes writes an answer as JSON, as a table or as CSV, to the file or to
+// standard output. An empty answer has an exit code of its own.
 func (a *app) answerNodes(f *suggestFlags, answer any, n asked, table, csv func(w io.Writer) error) error {
 	write := table
 	switch {
@@ -132,7 +132,7 @@ func (a *app) answerNodes(f *suggestFlags, answer any, n asked, table, csv func(
 	return nil
 }
 
-// measure is the column that belongs to the goal.
+// measure is the column of the goal.
 type measure struct {
 	name, title string
 	of          func(suggestRow) *float64
@@ -141,11 +141,11 @@ type measure struct {
 func (answer *suggestAnswer) measure() measure {
 	switch _, level := answer.Goal.Level(); {
 	case level:
-		return measure{"chance_above", "chance above", func(r suggestRow) *float64 { return r.ChanceAbove }}
+		return measure{"chance_above", "P(above)", func(r suggestRow) *float64 { return r.ChanceAbove }}
 	case !answer.Goal.Seeks():
-		return measure{"variance_reduction", "mean variance falls by", func(r suggestRow) *float64 { return r.Reduction }}
+		return measure{"variance_reduction", "variance reduction", func(r suggestRow) *float64 { return r.Reduction }}
 	}
-	return measure{"chance_best", "chance of best", func(r suggestRow) *float64 { return r.ChanceBest }}
+	return measure{"chance_best", "P(best)", func(r suggestRow) *float64 { return r.ChanceBest }}
 }
 
 func suggestCSV(w io.Writer, answer *suggestAnswer) error {
@@ -175,8 +175,7 @@ func suggestCSV(w io.Writer, answer *suggestAnswer) error {
 	return out.WriteAll(rows)
 }
 
-// suggestTable writes the answer for people. Columns of which nothing is known are
-// left out.
+// suggestTable writes the answer as text, without empty columns.
 func (a *app) suggestTable(w io.Writer, answer *suggestAnswer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	m := answer.measure()
@@ -194,7 +193,7 @@ func (a *app) suggestTable(w io.Writer, answer *suggestAnswer) error {
 			fmt.Fprintf(t, "%s\t", m.title)
 		}
 	}
-	fmt.Fprint(t, "cost\thops\twhy\n")
+	fmt.Fprint(t, "cost\thops\treason\n")
 	for _, r := range answer.Suggestions {
 		fmt.Fprintf(t, "%s\t", r.Node)
 		if known {
@@ -217,14 +216,14 @@ func (a *app) suggestTable(w io.Writer, answer *suggestAnswer) error {
 	if err := t.Flush(); err != nil || !known {
 		return err
 	}
-	a.talk.Say("  sd: of the quantity itself; hops: to the nearest measured node")
+	a.talk.Say("  sd: of the quantity itself, without noise; hops: to the nearest measured node")
 	switch {
 	case answer.Draws > 0:
-		a.talk.Say("  chance of best: of all allowed nodes, measured ones too, from %d draws, ± its standard error; < where no draw had it there", answer.Draws)
+		a.talk.Say("  P(best): probability of being the best of all allowed nodes, measured ones included, ± standard error, from %d posterior draws; < if no draw has its best there", answer.Draws)
 	case m.name == "chance_above":
-		a.talk.Say("  chance above: that the quantity is above the threshold, if the model is right")
+		a.talk.Say("  P(above): probability under the model that the quantity is above the threshold")
 	case answer.Policy == "learn":
-		a.talk.Say("  mean variance: over all nodes, each row given those before it")
+		a.talk.Say("  variance reduction: of the mean variance over all nodes, each row given the rows above it")
 	}
 	return nil
 }

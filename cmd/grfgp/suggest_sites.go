@@ -14,7 +14,7 @@ import (
 	"grfgp/graphio"
 )
 
-// siteFlags limit which nodes are suggested.
+// siteFlags are the flags that limit which nodes are suggested.
 type siteFlags struct {
 	allowed, exclude, pending string
 	cost, group               string
@@ -25,16 +25,16 @@ type siteFlags struct {
 
 func (f *siteFlags) flags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.allowed, "allowed", "", "file of nodes that may be suggested (default: all)")
-	flags.StringVar(&f.exclude, "exclude", "", "file of nodes that may not")
-	flags.StringVar(&f.pending, "pending", "", "file of nodes that somebody is about to measure: not suggested, counted by --budget and --group-cap, and, but for thompson, others are picked as if these were known")
-	flags.StringVar(&f.cost, "cost", "", "file of what nodes cost: node and cost")
-	flags.StringVar(&f.group, "group", "", "file of groups: node and group")
-	flags.IntVar(&f.groupCap, "group-cap", 0, "most nodes of a group that are suggested or pending; measured ones do not count (default: no limit)")
-	flags.Float64Var(&f.budget, "budget", 0, "most that suggested and pending nodes may cost together (default: no limit)")
+	flags.StringVar(&f.allowed, "allowed", "", "`file` of candidates: only these nodes are suggested (default: all)")
+	flags.StringVar(&f.exclude, "exclude", "", "`file` of nodes that are not suggested")
+	flags.StringVar(&f.pending, "pending", "", "`file` of pending nodes: not suggested, counted in --budget and --group-cap, and, except by thompson, treated as measured when others are picked")
+	flags.StringVar(&f.cost, "cost", "", "`file` of costs: node and cost")
+	flags.StringVar(&f.group, "group", "", "`file` of groups: node and group")
+	flags.IntVar(&f.groupCap, "group-cap", 0, "largest number of suggested and pending nodes of a group (default: no limit)")
+	flags.Float64Var(&f.budget, "budget", 0, "largest total cost of suggested and pending nodes (default: no limit)")
 }
 
-// check says which flags make no sense.
+// check refuses impossible values.
 func (f *siteFlags) check(changed func(string) bool) error {
 	f.hasBudget = changed("budget")
 	switch {
@@ -43,7 +43,7 @@ func (f *siteFlags) check(changed func(string) bool) error {
 	case changed("group-cap") && f.groupCap < 1:
 		return usagef("--group-cap %d: give 1 or more", f.groupCap)
 	case f.group != "" && f.groupCap == 0:
-		return usagef("--group needs --group-cap: how many nodes of a group at most?")
+		return usagef("--group needs --group-cap N")
 	}
 	return nil
 }
@@ -57,13 +57,13 @@ type sites struct {
 	budget            *float64 // after pending nodes; nil: no limit
 }
 
-// read reads the files of the flags. Cost, allowed and group come from the table
-// of nodes where there is no file of their own. Nodes of done are not suggested.
+// read reads the files of the flags. Without a file of their own, cost, allowed and
+// group are taken from the node table. Nodes of done are not suggested.
 func (f *siteFlags) read(ctx context.Context, a *app, net *graphio.Network, done []int, opts graphio.Options) (*sites, error) {
 	r := &siteReader{ctx: ctx, app: a, net: net, opts: opts}
 	s := &sites{excluded: r.list("exclude", f.exclude), pending: r.list("pending", f.pending)}
 	if still := without(s.pending, done); len(still) < len(s.pending) {
-		a.talk.Say("  note: pending nodes that are measured already: %d; they are no longer pending", len(s.pending)-len(still))
+		a.talk.Say("  note: pending nodes already measured: %d; they are no longer pending", len(s.pending)-len(still))
 		s.pending = still
 	}
 	s.pending = without(s.pending, s.excluded)
@@ -100,8 +100,7 @@ func without(nodes, done []int) []int {
 	return slices.DeleteFunc(slices.Clone(nodes), func(i int) bool { return is[i] })
 }
 
-// priced reports which of n nodes must have a cost: those that may be suggested,
-// and those pending.
+// priced marks the nodes of n that must have a cost: candidates and pending nodes.
 func (s *sites) priced(n int, done []int) []bool {
 	must := make([]bool, n)
 	for i := range must {
@@ -119,7 +118,7 @@ func (s *sites) priced(n int, done []int) []bool {
 	return must
 }
 
-// siteReader reads tables of nodes until one of them is bad.
+// siteReader reads node tables until the first error.
 type siteReader struct {
 	ctx  context.Context
 	app  *app
@@ -128,8 +127,8 @@ type siteReader struct {
 	err  error
 }
 
-// table reads a file of nodes, and finds which nodes of the graph they are: −1
-// for those that are none.
+// table reads a file of nodes and returns their numbers in the graph, −1 for unknown
+// ids.
 func (r *siteReader) table(flag, path string) (*graphio.NodeTable, []int) {
 	if path == "" || r.err != nil {
 		return nil, nil
@@ -149,28 +148,28 @@ func (r *siteReader) table(flag, path string) (*graphio.NodeTable, []int) {
 		r.err = err
 		return nil, nil
 	}
-	at, strangers := make([]int, n.IDs.Len()), []string(nil)
+	at, unknown := make([]int, n.IDs.Len()), []string(nil)
 	for k := range at {
 		node, ok := r.net.Graph.IDs().Lookup(n.IDs.Bytes(k))
 		if !ok {
 			node = -1
-			strangers = append(strangers, fmt.Sprintf("%q", n.IDs.At(k)))
+			unknown = append(unknown, fmt.Sprintf("%q", n.IDs.At(k)))
 		}
 		at[k] = node
 	}
-	s.Done("%d nodes from %s", len(at)-len(strangers), n.Report.File)
-	some := strings.Join(strangers[:min(3, len(strangers))], ", ")
+	s.Done("%d nodes from %s", len(at)-len(unknown), n.Report.File)
+	some := strings.Join(unknown[:min(3, len(unknown))], ", ")
 	switch {
-	case len(strangers) == len(at):
-		r.err = dataf("%s: none of its ids is a node of the graph, such as %s; the graph has %q: use the same ids in both files", n.Report.File, some, r.net.Graph.IDs().At(r.net.Graph.InputOrder()[0]))
-	case len(strangers) > 0:
-		r.app.talk.Say("  note: ids that are not in the graph: %d, such as %s", len(strangers), some)
+	case len(unknown) == len(at):
+		r.err = dataf("%s: none of its ids, such as %s, is a node of the graph, which has ids such as %q; use the same ids in both files", n.Report.File, some, r.net.Graph.IDs().At(r.net.Graph.InputOrder()[0]))
+	case len(unknown) > 0:
+		r.app.talk.Say("  note: ids not in the graph: %d, such as %s", len(unknown), some)
 	}
 	return n, at
 }
 
-// list returns the nodes of a file; of --allowed only those that a column of that
-// name allows.
+// list returns the nodes of a file; for --allowed, those that its column allowed, if
+// there is one, allows.
 func (r *siteReader) list(flag, path string) []int {
 	n, at := r.table(flag, path)
 	if n == nil {
@@ -185,13 +184,14 @@ func (r *siteReader) list(flag, path string) []int {
 	return nodes
 }
 
-// costs returns what every node costs, nil if nothing is said. Some must have one.
+// costs returns the cost of every node, nil if there are none. Marked nodes must have
+// one.
 func (r *siteReader) costs(path string, must []bool) []float64 {
 	var cost []float64
 	file := "--cost " + path
 	if n, at := r.table("cost", path); n != nil {
 		if n.Cost == nil {
-			r.err = dataf("%s: there is no column called cost; name it so in the first line, or say which with --column cost=2", n.Report.File)
+			r.err = dataf("%s: there is no column cost; name it in the header, or give --column cost=2", n.Report.File)
 			return nil
 		}
 		cost = missingNumbers(r.net.Graph.Len())
@@ -210,12 +210,12 @@ func (r *siteReader) costs(path string, must []bool) []float64 {
 		c, label := cost[i], r.net.Graph.IDs().At(i)
 		switch {
 		case must[i] && math.IsNaN(c):
-			r.err = dataf("%s: node %q has no cost and may be suggested, or is pending; give it one, or leave it out of --allowed FILE", file, label)
+			r.err = dataf("%s: node %q has no cost, and is a candidate or pending; give it a cost, or leave it out of --allowed FILE", file, label)
 			return nil
 		case math.IsNaN(c):
 			cost[i] = 1 // never asked for
 		case c == 0:
-			r.err = dataf("%s: node %q costs 0, and what it brings per cost would be infinite; give it a small cost", file, label)
+			r.err = dataf("%s: node %q costs 0, so its benefit per cost would be infinite; give it a small cost", file, label)
 			return nil
 		}
 	}
@@ -227,7 +227,7 @@ func (r *siteReader) groups(path string) []string {
 	names := make([]string, r.net.Graph.Len())
 	if n, at := r.table("group", path); n != nil {
 		if n.Group == nil {
-			r.err = dataf("%s: there is no column called group; name it so in the first line, or say which with --column group=2", n.Report.File)
+			r.err = dataf("%s: there is no column group; name it in the header, or give --column group=2", n.Report.File)
 			return nil
 		}
 		for k, node := range at {

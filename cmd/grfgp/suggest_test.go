@@ -62,19 +62,19 @@ func nodesOf(rows []map[string]string) []string {
 func TestSuggestWithoutMeasurements(t *testing.T) {
 	edges, _ := ladder(t)
 	dir := t.TempDir()
-	const table = `node  cost  hops  why
+	const table = `node  cost  hops  reason
 a1    1     –     highest degree
 b1    1     –     highest degree
 a2    1     –     highest degree
 `
 	r := runLine(t, "", "suggest", "--edges", edges, "--goal", "learn", "--policy", "degree", "-n", "3")
-	if r.code != exitOK || r.out != table || !strings.Contains(r.err, "there are no measurements yet: nodes are picked without a model, by degree") {
+	if r.code != exitOK || r.out != table || !strings.Contains(r.err, "there are no measurements yet: nodes are picked without a model, by the policy degree") {
 		t.Errorf("%+v", r)
 	}
 	for name, text := range map[string]string{"empty": "", "header": "node,value\n"} {
 		m := write(t, dir, name+".csv", text)
 		r := runLine(t, "", "suggest", "--edges", edges, "--measurements", m, "--goal", "maximize")
-		if r.code != exitOK || strings.Count(r.out, "drawn at random") != 5 || !strings.Contains(r.err, "holds no measurements yet: nodes are picked without a model, by random") {
+		if r.code != exitOK || strings.Count(r.out, "drawn at random") != 5 || !strings.Contains(r.err, "holds no measurements yet: nodes are picked without a model, by the policy random") {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}
@@ -120,7 +120,7 @@ func TestSuggestLists(t *testing.T) {
 	}
 	done := write(t, dir, "done.csv", "node\na0\nb1\n")
 	r := runLine(t, "", append(args, "--pending", done, "--budget", "2")...)
-	if r.code != exitOK || !strings.Contains(r.err, "pending nodes that are measured already: 1;") {
+	if r.code != exitOK || !strings.Contains(r.err, "pending nodes already measured: 1;") {
 		t.Errorf("%+v", r)
 	}
 	if r := runLine(t, "", append(args, "--pending", done, "--budget", "2", "--again")...); r.code != exitNothing {
@@ -132,10 +132,10 @@ func TestSuggestSays(t *testing.T) {
 	edges, measurements := ladder(t)
 	twice := write(t, t.TempDir(), "twice.csv", "node,value\na1,1\na2,2\na3,3\na4,4\na1,2\n")
 	for args, want := range map[string]string{
-		"--goal learn --policy ucb --measurements " + measurements:         "note: --policy ucb does not work towards --goal learn; learn does",
-		"--goal maximize --policy variance --measurements " + measurements: "note: --policy variance does not work towards --goal maximize; thompson does",
-		"--goal learn --measurements " + measurements:                      "  seconds: learning ",
-		"--goal learn --measurements " + twice:                             "rows of nodes that had a value already: 1; the mean",
+		"--goal learn --policy ucb --measurements " + measurements:         "note: --policy ucb does not serve --goal learn; learn does",
+		"--goal maximize --policy variance --measurements " + measurements: "note: --policy variance does not serve --goal maximize; thompson does",
+		"--goal learn --measurements " + measurements:                      "  seconds: fitting ",
+		"--goal learn --measurements " + twice:                             "repeated measurements of a node: 1; the mean",
 	} {
 		r := runLine(t, "", append([]string{"suggest", "--edges", edges}, strings.Fields(args)...)...)
 		if r.code != exitOK || !strings.Contains(r.err, want) {
@@ -168,13 +168,13 @@ func TestSuggest(t *testing.T) {
 		}
 	}
 	r := runLine(t, "", append([]string{"suggest", "--goal", "maximize"}, args...)...)
-	for _, said := range []string{"5 of 5 nodes by thompson", "sd: of the quantity itself", "from 1000 draws, ± its standard error", "components without any measurement: 1"} {
+	for _, said := range []string{"5 of 5 nodes by thompson", "sd: of the quantity itself", "± standard error, from 1000 posterior draws", "components without a measurement: 1"} {
 		if !strings.Contains(r.err, said) {
 			t.Errorf("nothing said of %q in\n%s", said, r.err)
 		}
 	}
 	head := strings.Join(strings.Fields(strings.SplitN(r.out, "\n", 2)[0]), " ")
-	if head != "node mean sd chance of best cost hops why" || !strings.Contains(r.out, " ± ") {
+	if head != "node mean sd P(best) cost hops reason" || !strings.Contains(r.out, " ± ") {
 		t.Errorf("the table is\n%s", r.out)
 	}
 	out := filepath.Join(dir, "s.csv")
@@ -242,7 +242,7 @@ func TestSuggestLimits(t *testing.T) {
 	}
 
 	r := runLine(t, "", append([]string{"suggest", "--allowed", some, "-n", "4"}, args...)...)
-	for _, said := range []string{`ids that are not in the graph: 1, such as "nowhere"`, "3 of the 4 nodes asked for: all that are left are measured"} {
+	for _, said := range []string{`ids not in the graph: 1, such as "nowhere"`, "3 of the 4 nodes asked for: all other nodes are measured"} {
 		if !strings.Contains(r.err, said) {
 			t.Errorf("nothing said of %q in\n%s", said, r.err)
 		}
@@ -256,9 +256,9 @@ func TestSuggestNothingLeft(t *testing.T) {
 	group := write(t, dir, "group.csv", "node,group\nb1,g\nb2,g\n")
 	two := write(t, dir, "two.csv", "b1\nb2\n")
 	for want, args := range map[string][]string{
-		"all that are left are measured, pending": {"--allowed", one, "--exclude", one},
-		"costs more than --budget leaves":         {"--budget", "0.5"},
-		"groups that have their --group-cap":      {"--allowed", two, "--pending", one, "--group", group, "--group-cap", "1"},
+		"all other nodes are measured, pending": {"--allowed", one, "--exclude", one},
+		"cost more than is left of --budget":    {"--budget", "0.5"},
+		"groups that have reached --group-cap":  {"--allowed", two, "--pending", one, "--group", group, "--group-cap", "1"},
 	} {
 		line := append([]string{"suggest", "--edges", edges, "--measurements", measurements, "--goal", "maximize"}, args...)
 		r := runLine(t, "", line...)
@@ -290,19 +290,19 @@ func TestSuggestRefuses(t *testing.T) {
 		{exitUsage, "--goal best: give maximize", "--goal best"},
 		{exitUsage, "--goal threshold=inf: give maximize", "--goal threshold=inf"},
 		{exitUsage, "--policy luck: there is no such policy; there are thompson", "--goal learn --policy luck"},
-		{exitUsage, "straddle goes with --goal threshold=V", "--goal learn --policy straddle"},
+		{exitUsage, "straddle needs --goal threshold=V", "--goal learn --policy straddle"},
 		{exitUsage, "-n 0: give 1 or more", "--goal learn -n 0"},
-		{exitUsage, "give one of them", "--goal learn --csv --json"},
+		{exitUsage, "give only one", "--goal learn --csv --json"},
 		{exitUsage, "--budget -1: give a number", "--goal learn --budget -1"},
 		{exitUsage, "--group-cap 0: give 1", "--goal learn --group-cap 0"},
 		{exitUsage, "--group needs --group-cap", "--goal learn --group " + list},
 		{exitUsage, "--group-cap needs groups", "--goal learn --group-cap 2"},
 		{exitUsage, "there is no such file", "--goal learn --pending nowhere.csv"},
-		{exitUsage, "would be written over --allowed", "--goal learn --allowed " + list + " -o " + list},
-		{exitBadData, "none of its ids is a node of the graph", "--goal learn --exclude " + strange},
-		{exitBadData, "there is no column called group", "--goal learn --group-cap 1 --group " + list},
-		{exitBadData, "there is no column called cost", "--goal learn --cost " + list},
-		{exitBadData, `node "b0" has no cost and may be suggested, or is pending; give it one, or leave it out of --allowed FILE`, "--goal learn --cost " + few},
+		{exitUsage, "would overwrite --allowed", "--goal learn --allowed " + list + " -o " + list},
+		{exitBadData, "is a node of the graph, which has ids such as", "--goal learn --exclude " + strange},
+		{exitBadData, "there is no column group", "--goal learn --group-cap 1 --group " + list},
+		{exitBadData, "there is no column cost", "--goal learn --cost " + list},
+		{exitBadData, `node "b0" has no cost, and is a candidate or pending; give it a cost, or leave it out of --allowed FILE`, "--goal learn --cost " + few},
 		{exitBadData, `node "a1" costs 0`, "--goal learn --allowed " + list + " --exclude " + few + " --cost " + free},
 		{exitBadData, "minus.csv:3:4: cost \"-2\" is negative", "--goal learn --cost " + minus},
 	} {

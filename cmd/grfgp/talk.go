@@ -10,8 +10,8 @@ import (
 	"golang.org/x/term"
 )
 
-// talk is what the program says while it works: on a terminal one bar per stage
-// with the time left, elsewhere one plain line per finished stage.
+// talk prints notes and progress: on a terminal a bar per stage with the time left,
+// elsewhere a line per finished stage.
 type talk struct {
 	w        io.Writer
 	terminal bool
@@ -33,7 +33,7 @@ func (t *talk) Say(format string, args ...any) {
 	}
 }
 
-// close ends what is still on the screen; safe on a nil talk.
+// close clears an unfinished bar; t may be nil.
 func (t *talk) close() {
 	if t != nil && t.terminal && !t.quiet {
 		fmt.Fprint(t.w, "\r\x1b[K")
@@ -91,7 +91,7 @@ func (s *stage) Update(done, total int64) {
 	fmt.Fprintf(s.t.w, "\r\x1b[K%s %s %3.0f %%%s", s.name, string(bar), 100*share, left)
 }
 
-// Done replaces the bar by a line that says what came of the stage.
+// Done replaces the bar by a line with the result of the stage.
 func (s *stage) Done(format string, args ...any) {
 	if s.t.quiet {
 		return

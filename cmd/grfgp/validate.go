@@ -26,17 +26,19 @@ func validateVerb(a *app) *cobra.Command {
 	var f validateFlags
 	cmd := &cobra.Command{
 		Use:   "validate --edges FILE --measurements FILE | --labels FILE",
-		Short: "Say how far to trust predictions: error against simple rules, coverage of intervals",
-		Long: `Validate leaves out part of the measurements, fits to the others, and compares
-what is predicted with what was measured, fold by fold. Scattered folds tell how
-well a node is known between others, neighbourhoods how well where nothing was
-measured nearby. The mean of several readings of a node is one measurement, and
-is compared with the interval of such a mean; --repeats keep compares readings.
+		Short: "Cross-validate a model: error against baselines, coverage of intervals",
+		Long: `Validate cross-validates: it holds out one fold of the measurements at a time, fits
+to the others, and compares predictions with the held-out values. Scattered folds
+show how well a node is predicted between measured ones; neighbourhoods show how
+well where no measurement is near. The baselines are the overall mean, the nearest
+measured node and smoothing (harmonic interpolation). Repeated measurements of a
+node are held out together and count as one, their mean; with --repeats keep they
+are compared one by one.
 
-With --labels it does the same for classes: how many are right, how likely the
-right class was (NLL, the mean negative log probability), how far the largest
-probability is from how often it is right (ECE, in 15 bins), and which classes are
-taken for which, beside the majority class and label spreading.`,
+With --labels it does the same for classes and reports the accuracy, the mean
+negative log probability of the true class (NLL), the expected calibration error
+(ECE, in 15 bins) and the confusion matrix; the baselines are the majority class
+and label spreading.`,
 		Example: `  grfgp validate --edges roads.csv --measurements speeds.csv
   grfgp validate --edges roads.csv --measurements speeds.csv --leave-out neighbourhoods --folds 5
   grfgp validate --edges citations.csv --labels topics.csv --folds 5`,
@@ -46,7 +48,7 @@ taken for which, beside the majority class and label spreading.`,
 	}
 	f.fitFlags.flags(cmd)
 	f.labelFlags.flags(cmd)
-	f.foldFlags.flags(cmd, "number of folds; at most that of measurements or labels")
+	f.foldFlags.flags(cmd, "number of folds, at most the number of measured nodes or labels")
 	return cmd
 }
 
@@ -71,7 +73,7 @@ func (a *app) validate(ctx context.Context, f *validateFlags, changed func(strin
 	}
 	folds := min(f.folds, d.measuredNodes())
 	if folds < 2 {
-		return dataf("%s: only one node was measured, and without it there is nothing to predict from; measure more nodes to validate", d.measurements.Report.File)
+		return dataf("%s: only one node is measured, so no measurement is left to predict from; measure more nodes to validate", d.measurements.Report.File)
 	}
 	v, err := a.crossValidate(ctx, d, spec, folds, crossval.Scheme(f.scheme.value))
 	if err != nil {
@@ -94,7 +96,7 @@ func (a *app) crossValidate(ctx context.Context, d *modelData, spec grfgp.Spec, 
 	return v, nil
 }
 
-// validateAnswer is the answer in JSON, with ids in place of the numbers of nodes.
+// validateAnswer is the answer in JSON, with ids of nodes.
 type validateAnswer struct {
 	Version int `json:"version"`
 	*crossval.Validation
@@ -102,7 +104,7 @@ type validateAnswer struct {
 	Verdict []string   `json:"verdict"`
 }
 
-// leftNode is a measurement that was predicted without its fold.
+// leftNode is a measurement as predicted from the other folds.
 type leftNode struct {
 	Node string `json:"node"`
 	crossval.HeldOut
@@ -122,7 +124,7 @@ func (a *app) printValidation(v *crossval.Validation) error {
 	for _, name := range crossval.Baselines() {
 		fmt.Fprintf(t, "\t%.4g\t%s\n", v.BaselineRMSE[name], name)
 	}
-	fmt.Fprintf(t, "log density\t%.4g\tper measurement\n", -v.NLPD)
+	fmt.Fprintf(t, "log density\t%.4g\tper held-out measurement\n", -v.NLPD)
 	for _, c := range v.Coverage {
 		fmt.Fprintf(t, "coverage\t%.1f %%\tof %g %% intervals\n", 100*c.Share, 100*c.Level)
 	}
@@ -132,7 +134,7 @@ func (a *app) printValidation(v *crossval.Validation) error {
 	return a.printVerdict(report.Verdicts(v))
 }
 
-// printVerdict says below a table what it means.
+// printVerdict prints sentences below a table.
 func (a *app) printVerdict(sentences []string) error {
 	_, err := fmt.Fprintf(a.Out, "\n%s\n", strings.Join(sentences, "\n"))
 	return err

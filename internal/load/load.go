@@ -85,7 +85,7 @@ func prepare(ctx context.Context, all client.Studies, opts Options) (tells, asks
 	if err != nil {
 		return nil, nil, err
 	}
-	packed, err := graphio.Pack(graphio.NewNetwork(ring, nil, nil))
+	packed, err := graphio.Encode(graphio.NewNetwork(ring, nil, nil))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -74,7 +74,7 @@ var mutants = []mutant{
 	{"gp/condition.go", "row[k] += q.noise[k]", "row[k] += q.noise[0]", "a measurement that is added has the noise of the first"},
 	{"solve/precond.go", "p.c*sums[s]/(1+p.c*sums[k])", "p.c*sums[s]/(1+sums[k])", "Sherman and Morrison's formula lacks a factor"},
 	{"gp/covariance.go", "gain.Scale(-scale, gain)", "gain.Scale(scale, gain)", "measurements add to the covariance"},
-	{"gp/pieces.go", "if value > most {", "if value < most || math.IsInf(most, -1) {", "learning starts from the least likely start"},
+	{"gp/composite.go", "if value > most {", "if value < most || math.IsInf(most, -1) {", "learning starts from the least likely start"},
 	{"gp/internal/adam/adam.go", "m, v := a.first[j]/(1-math.Pow(decay1, a.steps))", "m, v := a.first[j]/(1-decay1)", "Adam does not forget that its moments began at zero"},
 	{"gp/classify_regression.go", "logDet += chol.LogDet() + float64(hi-lo)*math.Log(delta)", "logDet += chol.LogDet()", "the log-determinant of a class lacks a part"},
 	{"gp/classify_regression.go", "out.Variance.Set(k, c, max(0, 1/v-noise))", "out.Variance.Set(k, c, max(0, 1/v-noise/2))", "leaving one label out leaves half of its noise in"},

@@ -205,7 +205,7 @@ func (r *RingRun) authorsOptions(opts gp.FitOptions) gp.FitOptions {
 	for l := range start {
 		start[l] = random.NormFloat64()
 	}
-	opts.Starts, opts.Mean, opts.Cold = [][]float64{start}, new(float64), true
+	opts.Starts, opts.Mean, opts.ColdStart = [][]float64{start}, new(float64), true
 	return opts
 }
 

@@ -9,18 +9,18 @@ import (
 	"grfgp/graph"
 )
 
-// strangers are ids that are not among others: those of the graph, or of the
+// unknownIDs are ids that are not among others: those of the graph, or of the
 // table of nodes.
-type strangers struct {
+type unknownIDs struct {
 	ids  []string
 	seen map[string]bool
 }
 
-// strangersKept is how many are kept to find out what is wrong with them.
-const strangersKept = 1000
+// unknownKept is how many are kept to find out what is wrong with them.
+const unknownKept = 1000
 
-func (s *strangers) add(id []byte) {
-	if len(s.ids) >= strangersKept || s.seen[string(id)] {
+func (s *unknownIDs) add(id []byte) {
+	if len(s.ids) >= unknownKept || s.seen[string(id)] {
 		return
 	}
 	if s.seen == nil {
@@ -30,7 +30,7 @@ func (s *strangers) add(id []byte) {
 	s.ids = append(s.ids, string(id))
 }
 
-func (s *strangers) examples() string {
+func (s *unknownIDs) examples() string {
 	return quoteAll(s.ids[:min(3, len(s.ids))])
 }
 
@@ -61,8 +61,8 @@ var spellings = []struct {
 }
 
 // hint says what would make the ids match those of the named place.
-func (s *strangers) hint(labels *graph.IDs, place string) string {
-	if why := s.explain(labels, place); why != "" {
+func (s *unknownIDs) hint(known *graph.IDs, place string) string {
+	if why := s.explain(known, place); why != "" {
 		return why
 	}
 	return "check that both files use the same ids; " + neverChanged
@@ -72,20 +72,20 @@ const neverChanged = "ids are text and are never changed silently: rewrite one o
 
 // explain says how most of the ids differ from those of the named place; "" if
 // that is not known.
-func (s *strangers) explain(labels *graph.IDs, place string) string {
+func (s *unknownIDs) explain(known *graph.IDs, place string) string {
 	best, hits, example := "", 0, ""
-	for k, matches := range s.match(labels) {
+	for k, matches := range s.match(known) {
 		if len(matches) <= hits {
 			continue
 		}
 		best, hits = spellings[k].differ, len(matches)
 		first := slices.IndexFunc(s.ids, func(id string) bool { _, ok := matches[id]; return ok })
-		example = fmt.Sprintf("%q here, %q in %s", s.ids[first], labels.At(matches[s.ids[first]]), place)
+		example = fmt.Sprintf("%q here, %q in %s", s.ids[first], known.At(matches[s.ids[first]]), place)
 	}
 	switch {
 	case hits > 0 && 2*hits >= len(s.ids):
 		return fmt.Sprintf("%d of %d such ids differ from those of %s only %s (%s); %s", hits, len(s.ids), place, best, example, neverChanged)
-	case s.countFromZero(labels):
+	case s.countFromZero(known):
 		return place + " has no node 0: are ids here counted from 0, and there from 1? " + neverChanged
 	}
 	return ""
@@ -93,8 +93,8 @@ func (s *strangers) explain(labels *graph.IDs, place string) string {
 
 // match returns, for each of the spellings, the strangers that have the common
 // form of a label, and the first such label. The strangers are indexed, of which
-// there are few, and not the labels.
-func (s *strangers) match(labels *graph.IDs) []map[string]int {
+// there are few, and not the known.
+func (s *unknownIDs) match(known *graph.IDs) []map[string]int {
 	forms, matches := make([]map[string][]string, len(spellings)), make([]map[string]int, len(spellings))
 	for k, way := range spellings {
 		forms[k], matches[k] = map[string][]string{}, map[string]int{}
@@ -103,8 +103,8 @@ func (s *strangers) match(labels *graph.IDs) []map[string]int {
 			forms[k][form] = append(forms[k][form], id)
 		}
 	}
-	for i := range labels.Len() {
-		label := labels.At(i)
+	for i := range known.Len() {
+		label := known.At(i)
 		for k, way := range spellings {
 			form := way.common(label)
 			for _, id := range forms[k][form] {
@@ -117,11 +117,11 @@ func (s *strangers) match(labels *graph.IDs) []map[string]int {
 }
 
 // countFromZero reports whether 0 is the stranger among ids counted from 1.
-func (s *strangers) countFromZero(labels *graph.IDs) bool {
+func (s *unknownIDs) countFromZero(known *graph.IDs) bool {
 	if len(s.ids) != 1 || s.ids[0] != "0" {
 		return false
 	}
-	_, one := labels.Lookup([]byte("1"))
-	_, last := labels.Lookup(fmt.Append(nil, labels.Len()))
+	_, one := known.Lookup([]byte("1"))
+	_, last := known.Lookup(fmt.Append(nil, known.Len()))
 	return one && last
 }

@@ -30,7 +30,7 @@ func readText(t testing.TB, edges, nodes string) *graphio.Network {
 	return net
 }
 
-func packs(t testing.TB) map[string]*graphio.Network {
+func networks(t testing.TB) map[string]*graphio.Network {
 	grid, err := graph.Grid(3, 4)
 	if err != nil {
 		t.Fatal(err)
@@ -42,59 +42,59 @@ func packs(t testing.TB) map[string]*graphio.Network {
 	}
 }
 
-func TestPack(t *testing.T) {
-	for name, net := range packs(t) {
+func TestCodec(t *testing.T) {
+	for name, net := range networks(t) {
 		t.Run(name, func(t *testing.T) {
-			packed, err := graphio.Pack(net)
+			encoded, err := graphio.Encode(net)
 			if err != nil {
 				t.Fatal(err)
 			}
-			back, err := graphio.Unpack(packed)
+			back, err := graphio.Decode(encoded)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if back.Graph.Hash() != net.Graph.Ordered().Hash() {
 				t.Error("another graph came back")
 			}
-			again, err := graphio.Pack(back)
-			if err != nil || !bytes.Equal(again, packed) {
+			again, err := graphio.Encode(back)
+			if err != nil || !bytes.Equal(again, encoded) {
 				t.Errorf("other bytes the second time: %v", err)
 			}
-			if net.Nodes != nil && (!reflect.DeepEqual(back.Nodes.Label, net.Nodes.Label) || !reflect.DeepEqual(back.Nodes.Allowed, net.Nodes.Allowed) || !reflect.DeepEqual(back.Nodes.Group, net.Nodes.Group)) {
+			if net.Nodes != nil && (!reflect.DeepEqual(back.Nodes.Name, net.Nodes.Name) || !reflect.DeepEqual(back.Nodes.Allowed, net.Nodes.Allowed) || !reflect.DeepEqual(back.Nodes.Group, net.Nodes.Group)) {
 				t.Errorf("table %+v, want %+v", back.Nodes, net.Nodes)
 			}
-			for cut := range packed {
-				if _, err := graphio.Unpack(packed[:cut]); !errors.Is(err, graphio.ErrData) {
-					t.Fatalf("cut off after %d of %d bytes: %v", cut, len(packed), err)
+			for cut := range encoded {
+				if _, err := graphio.Decode(encoded[:cut]); !errors.Is(err, graphio.ErrData) {
+					t.Fatalf("cut off after %d of %d bytes: %v", cut, len(encoded), err)
 				}
 			}
-			if _, err := graphio.Unpack(append(packed, 0)); !errors.Is(err, graphio.ErrData) {
+			if _, err := graphio.Decode(append(encoded, 0)); !errors.Is(err, graphio.ErrData) {
 				t.Errorf("a byte too many: %v", err)
 			}
 		})
 	}
 }
 
-func FuzzUnpack(f *testing.F) {
-	for _, net := range packs(f) {
-		packed, err := graphio.Pack(net)
+func FuzzDecode(f *testing.F) {
+	for _, net := range networks(f) {
+		encoded, err := graphio.Encode(net)
 		if err != nil {
 			f.Fatal(err)
 		}
-		f.Add(packed)
+		f.Add(encoded)
 	}
-	f.Fuzz(func(t *testing.T, packed []byte) {
-		net, err := graphio.Unpack(packed)
+	f.Fuzz(func(t *testing.T, encoded []byte) {
+		net, err := graphio.Decode(encoded)
 		if err != nil {
 			return
 		}
-		again, err := graphio.Pack(net)
+		again, err := graphio.Encode(net)
 		if err != nil {
 			t.Fatal(err)
 		}
-		back, err := graphio.Unpack(again)
+		back, err := graphio.Decode(again)
 		if err != nil || back.Graph.Hash() != net.Graph.Hash() {
-			t.Fatalf("what was packed again: %v", err)
+			t.Fatalf("what was encoded again: %v", err)
 		}
 	})
 }

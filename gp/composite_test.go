@@ -11,7 +11,7 @@ import (
 	"grfgp/solve"
 )
 
-func TestPieces(t *testing.T) {
+func TestPatches(t *testing.T) {
 	nodes := []int{50, 40, 30, 20, 10, 0, 60, 70, 80, 90} // in order: 5 4 3 2 1 0 6 7 8 9
 	for _, c := range []struct {
 		windows, size, scattered int
@@ -21,7 +21,7 @@ func TestPieces(t *testing.T) {
 		{2, 4, 3, [][]int{{4, 3, 2, 1}, {1, 0, 6, 7}, {4, 0, 8}}},
 		{1, 99, 99, [][]int{{5, 4, 3, 2, 1, 0, 6, 7, 8, 9}, {5, 4, 3, 2, 1, 0, 6, 7, 8, 9}}},
 	} {
-		if got := pieces(nodes, c.windows, c.size, c.scattered); !reflect.DeepEqual(got, c.want) {
+		if got := patches(nodes, c.windows, c.size, c.scattered); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%d windows of %d and %d scattered: %v, want %v", c.windows, c.size, c.scattered, got, c.want)
 		}
 	}
@@ -42,7 +42,7 @@ func (b bump) evaluate(ctx context.Context, theta []float64) (float64, []float64
 	return value, []float64{-2 * (theta[0] - 2)}, err
 }
 
-func TestLikeliest(t *testing.T) {
+func TestBestStart(t *testing.T) {
 	broken := errors.New("broken")
 	for _, c := range []struct {
 		starts  [][]float64
@@ -56,13 +56,13 @@ func TestLikeliest(t *testing.T) {
 		{[][]float64{{3}, {3}}, solve.ErrNotPositiveDefinite, []float64{3}, nil},
 		{[][]float64{{0}, {3}, {1}}, broken, nil, broken},
 	} {
-		got, err := likeliest(background, []bump{{c.failure}, {c.failure}}, c.starts)
+		got, err := bestStart(background, []bump{{c.failure}, {c.failure}}, c.starts)
 		if !slices.Equal(got, c.want) || !errors.Is(err, c.err) {
 			t.Errorf("of %v: %v and error %v, want %v and %v", c.starts, got, err, c.want, c.err)
 		}
 	}
-	value, grad, err := together([]bump{{}, {}})(background, []float64{1})
+	value, grad, err := compositeObjective([]bump{{}, {}})(background, []float64{1})
 	if value != -2 || !slices.Equal(grad, []float64{4}) || err != nil {
-		t.Errorf("two together: %v, %v, %v", value, grad, err)
+		t.Errorf("the composite of two: %v, %v, %v", value, grad, err)
 	}
 }

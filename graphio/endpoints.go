@@ -147,61 +147,88 @@ func (s *sheet) chooseEnds(c *edgeColumns, known *graph.IDs, opts Options) (why 
 }
 
 // endCandidates returns the pairs of columns that may be the ends, given those
-// that are fixed, and the reason.
+// that are fixed (−1: not fixed), and the reason.
 func (s *sheet) endCandidates(fixed [2]int, known *graph.IDs) (pairs [][2]int, why string, err error) {
 	if fixed[0] >= 0 && fixed[1] >= 0 {
 		return [][2]int{fixed}, asTold, nil
 	}
-	fits := func(p [2]int) bool {
-		return (fixed[0] < 0 || fixed[0] == p[0]) && (fixed[1] < 0 || fixed[1] == p[1])
-	}
-	var fractions []endPair // named as ends, but they hold fractions
-	for _, p := range endPairs(s.names) {
-		switch pair := [2]int{p.source, p.target}; {
-		case !fits(pair):
-		case s.types[p.source] == typeNumber || s.types[p.target] == typeNumber:
-			if p.rank == rankSure {
-				fractions = append(fractions, p)
-			}
-		default:
-			pairs = append(pairs, pair)
-		}
-	}
+	pairs, fractions := s.namedEnds(fixed)
 	if len(pairs) > 0 {
 		return pairs, "by name", nil
 	}
-	var ids []int // columns that may hold ids
-	for j := range s.columns {
-		if s.mayBeEnd(j) && j != fixed[0] && j != fixed[1] {
-			ids = append(ids, j)
-		}
-	}
+	ids := s.idColumns(fixed)
 	if len(fractions) == 1 && len(ids) < 2 {
 		p := fractions[0]
-		return nil, "", s.in.fail(CodeAmbiguous, fmt.Sprintf("columns %s and %s are named as the ends of an edge, but hold numbers with a sign or a fraction", s.nameOf(p.source), s.nameOf(p.target)),
-			do("write ids as whole numbers"), s.nameEnds("take them as they are", p.source, p.target))
+		return nil, "", s.in.fail(CodeAmbiguous, fmt.Sprintf("columns %s and %s are named as the ends of an edge, but hold numbers with a sign or a fraction", s.nameOf(p[0]), s.nameOf(p[1])),
+			do("write ids as whole numbers"), s.nameEnds("take them as they are", p[0], p[1]))
 	}
 	why = "by type: it holds ids"
 	if matching := slices.DeleteFunc(slices.Clone(ids), func(j int) bool { return s.overlap(j, known) < 0.5 }); len(matching) > 0 && len(matching) < len(ids) {
 		ids, why = matching, "it holds ids of the nodes"
 	}
+	if pair, why, ok := s.endsByType(fixed, ids, why); ok {
+		return [][2]int{pair}, why, nil
+	}
+	return nil, "", s.unclearEnds(fixed, ids)
+}
+
+// namedEnds returns the pairs of columns whose names are those of ends. Pairs that
+// hold fractions, which are no ids, come apart, and only if their names are sure.
+func (s *sheet) namedEnds(fixed [2]int) (pairs, fractions [][2]int) {
+	for _, p := range endPairs(s.names) {
+		pair := [2]int{p.source, p.target}
+		switch fraction := s.types[p.source] == typeNumber || s.types[p.target] == typeNumber; {
+		case fixed[0] >= 0 && fixed[0] != p.source, fixed[1] >= 0 && fixed[1] != p.target:
+		case !fraction:
+			pairs = append(pairs, pair)
+		case p.rank == rankSure:
+			fractions = append(fractions, pair)
+		}
+	}
+	return pairs, fractions
+}
+
+// idColumns returns the columns that may hold ids, without those that are fixed.
+func (s *sheet) idColumns(fixed [2]int) (ids []int) {
+	for j := range s.columns {
+		if s.mayBeEnd(j) && j != fixed[0] && j != fixed[1] {
+			ids = append(ids, j)
+		}
+	}
+	return ids
+}
+
+// endsByType returns the ends that follow from the columns that may hold ids: the
+// first rule that holds decides.
+func (s *sheet) endsByType(fixed [2]int, ids []int, why string) (pair [2]int, reason string, ok bool) {
+	free := fixed[0] < 0 && fixed[1] < 0
+	id := func(k int) int { return append(slices.Clone(ids), -1, -1)[k] }
+	for _, rule := range []struct {
+		when bool
+		pair [2]int
+		why  string
+	}{
+		{fixed[0] >= 0 && len(ids) == 1, [2]int{fixed[0], id(0)}, why},
+		{fixed[1] >= 0 && len(ids) == 1, [2]int{id(0), fixed[1]}, why},
+		{free && len(ids) == 2, [2]int{id(0), id(1)}, why},
+		{free && s.columns == 2, [2]int{0, 1}, "there are two columns"},
+		{free && s.names == nil && s.pairThenNumbers(ids), [2]int{0, 1}, "no names: the first two columns, numbers follow"},
+	} {
+		if rule.when {
+			return rule.pair, rule.why, true
+		}
+	}
+	return pair, "", false
+}
+
+// unclearEnds is the error where no rule decides.
+func (s *sheet) unclearEnds(fixed [2]int, ids []int) error {
+	name := do("name both ends", nameColumn(RoleSource, ""), nameColumn(RoleTarget, ""))
 	switch {
-	case fixed[0] >= 0 && len(ids) == 1:
-		return [][2]int{{fixed[0], ids[0]}}, why, nil
-	case fixed[1] >= 0 && len(ids) == 1:
-		return [][2]int{{ids[0], fixed[1]}}, why, nil
-	case fixed[0] < 0 && fixed[1] < 0 && len(ids) == 2:
-		return [][2]int{{ids[0], ids[1]}}, why, nil
-	case fixed[0] < 0 && fixed[1] < 0 && s.columns == 2:
-		return [][2]int{{0, 1}}, "there are two columns", nil
-	case fixed[0] < 0 && fixed[1] < 0 && s.names == nil && s.pairThenNumbers(ids):
-		return [][2]int{{0, 1}}, "no names: the first two columns, numbers follow", nil
-	case len(ids) == 1 && fixed[0] < 0 && fixed[1] < 0:
-		return nil, "", s.in.fail(CodeAmbiguous, fmt.Sprintf("only column %s looks like the end of an edge, among %s", s.nameOf(ids[0]), s.describe(nil)),
-			do("give a file of edges"), do("name both ends", nameColumn(RoleSource, ""), nameColumn(RoleTarget, "")))
+	case len(ids) == 1:
+		return s.in.fail(CodeAmbiguous, fmt.Sprintf("only column %s looks like the end of an edge, among %s", s.nameOf(ids[0]), s.describe(nil)), do("give a file of edges"), name)
 	case len(ids) == 0:
-		return nil, "", s.in.fail(CodeAmbiguous, "no column looks like the end of an edge, among "+s.describe(nil),
-			do("name both ends", nameColumn(RoleSource, ""), nameColumn(RoleTarget, "")))
+		return s.in.fail(CodeAmbiguous, "no column looks like the end of an edge, among "+s.describe(nil), name)
 	}
 	source, target := ids[0], ids[len(ids)-1]
 	if fixed[0] >= 0 {
@@ -210,7 +237,7 @@ func (s *sheet) endCandidates(fixed [2]int, known *graph.IDs) (pairs [][2]int, w
 	if fixed[1] >= 0 {
 		target = fixed[1]
 	}
-	return nil, "", s.in.fail(CodeAmbiguous, "the ends of an edge may be any two of "+s.describe(nil), s.nameEnds("name both, for example", source, target))
+	return s.in.fail(CodeAmbiguous, "the ends of an edge may be any two of "+s.describe(nil), s.nameEnds("name both, for example", source, target))
 }
 
 // nameEnds is the remedy that names both ends of an edge.

@@ -12,14 +12,14 @@ import (
 
 // findDelimiter takes the delimiter that cuts nearly all lines into equally
 // many fields.
-func (s *sheet) findDelimiter(rows []numbered) (Delimiter, error) {
+func (s *sheet) findDelimiter(rows []numbered) (separator, error) {
 	type candidate struct {
-		d      Delimiter
+		d      separator
 		fields int
 		share  float64
 	}
 	var found []candidate
-	for _, d := range []Delimiter{Tab, Semicolon, Pipe, Comma, Blanks} {
+	for _, d := range []separator{byTab, bySemicolon, byPipe, byComma, byBlanks} {
 		other := sheet{delim: d}
 		cells := make([][]string, len(rows))
 		for i, row := range rows {
@@ -30,17 +30,17 @@ func (s *sheet) findDelimiter(rows []numbered) (Delimiter, error) {
 		}
 	}
 	const nearly = 0.9
-	regular := func(d Delimiter) bool {
+	regular := func(d separator) bool {
 		return slices.ContainsFunc(found, func(c candidate) bool { return c.d == d && c.share >= nearly })
 	}
 	for _, c := range found {
-		if c.share < nearly || c.d == Comma && regular(Blanks) && onlyDecimalCommas(rows) {
+		if c.share < nearly || c.d == byComma && regular(byBlanks) && onlyDecimalCommas(rows) {
 			continue
 		}
 		return c.d, nil
 	}
 	if len(found) == 0 {
-		return Comma, nil // one column
+		return byComma, nil // one column
 	}
 	best := slices.MaxFunc(found, func(a, b candidate) int { return cmp.Compare(a.share, b.share) })
 	if best.share < 0.5 {
@@ -68,55 +68,79 @@ func onlyDecimalCommas(rows []numbered) bool {
 	return true
 }
 
-// hasHeader decides whether the first row holds names. The rows do not hold
-// copies of the first.
+// headerClues speak for or against a header in the first row.
+type headerClues struct {
+	empty   bool // the row holds nothing
+	asked   bool // the options name a column by a word of the row
+	numbers bool // a cell is a number, and not a name such as a year
+	typed   bool // a word stands above numbers
+	known   bool // the row holds names that this kind of table has
+	recurs  bool // a cell stands in a later row too, as an id does
+	alike   bool // the next row has ids of the same pattern, such as user-7
+	copied  bool // a later row is the same
+	alone   bool // there is no other row, or only one column
+}
+
+// headerRules tell names from data; the first rule that holds decides. Where none
+// does, words stand above words: names, or the first row of data.
+var headerRules = []struct {
+	when   func(c headerClues) bool
+	header bool
+}{
+	{func(c headerClues) bool { return c.empty }, false},
+	{func(c headerClues) bool { return c.asked }, true},
+	{func(c headerClues) bool { return c.numbers }, false},
+	{func(c headerClues) bool { return c.typed }, true},
+	{func(c headerClues) bool { return c.known && !c.recurs && !c.alike }, true},
+	{func(c headerClues) bool { return !c.known && (c.recurs || c.alike || c.copied) }, false}, // ids recur
+	{func(c headerClues) bool { return c.recurs && c.alike }, false},
+	{func(c headerClues) bool { return !c.known && c.alone }, false},
+}
+
+// hasHeader decides whether the first row holds names. The rest are the rows that
+// are not copies of it.
 func (s *sheet) hasHeader(first []string, rest [][]string, copies int, line int64, opts Options) (bool, error) {
-	switch {
-	case opts.Header != HeaderAuto:
+	if opts.Header != HeaderAuto {
 		return opts.Header == HeaderYes, nil
-	case len(trimEmpty(first)) == 0:
-		return false, nil
-	case s.namedByOptions(first, opts):
-		return true, nil
 	}
-	numeric, typed := false, false
+	clues := s.headerClues(first, rest, copies, opts)
+	for _, rule := range headerRules {
+		if rule.when(clues) {
+			return rule.header, nil
+		}
+	}
+	what := fmt.Sprintf("line %d (%s) may be a header or the first %s", line, quoteAll(first), s.in.table.row())
+	if clues.recurs {
+		what += ": its words are known names, but one of them stands in a row too"
+	}
+	return false, s.in.fail(CodeAmbiguous, what,
+		do("take it as a header", Setting{Option: OptionHeader, Value: string(HeaderYes)}),
+		do("take it as the first "+s.in.table.row(), Setting{Option: OptionHeader, Value: string(HeaderNo)}))
+}
+
+func (s *sheet) headerClues(first []string, rest [][]string, copies int, opts Options) headerClues {
+	pairs := endPairs(first)
+	letters := len(pairs) > 0 && pairs[0].letters && !strings.EqualFold(first[pairs[0].source], "u") // a,b may be ids
+	c := headerClues{
+		empty:  len(trimEmpty(first)) == 0,
+		asked:  s.namedByOptions(first, opts),
+		known:  s.table.knows(first) && !letters,
+		recurs: s.recurs(first, rest),
+		alike:  len(rest) > 0 && numberedAlike(first, rest[0]),
+		copied: copies > 0,
+		alone:  len(rest) == 0 || len(first) == 1,
+	}
 	for j, cell := range first {
-		numeric = numeric || cellType(cell).number() && !s.mayBeName(cell, first)
 		below := typeEmpty
 		for _, row := range rest {
 			if j < len(row) {
 				below = max(below, cellType(row[j]))
 			}
 		}
-		typed = typed || cellType(cell) == typeText && below.number()
+		c.numbers = c.numbers || cellType(cell).number() && !s.mayBeName(cell, first)
+		c.typed = c.typed || cellType(cell) == typeText && below.number()
 	}
-	switch {
-	case numeric:
-		return false, nil
-	case typed:
-		return true, nil
-	}
-	pairs := endPairs(first)
-	letters := len(pairs) > 0 && pairs[0].letters && !strings.EqualFold(first[pairs[0].source], "u")
-	known := s.table.knows(first) && !letters
-	again := s.recurs(first, rest)
-	alike := len(rest) > 0 && numberedAlike(first, rest[0])
-	switch {
-	case known && !again && !alike:
-		return true, nil
-	case !known && (again || alike || copies > 0), again && alike:
-		return false, nil // ids, which recur
-	case !known && (len(rest) == 0 || len(first) == 1):
-		return false, nil
-	}
-	// Words above words: names, or the first edge.
-	what := fmt.Sprintf("line %d (%s) may be a header or the first %s", line, quoteAll(first), s.in.table.row())
-	if again {
-		what += ": its words are known names, but one of them stands in a row too"
-	}
-	return false, s.in.fail(CodeAmbiguous, what,
-		do("take it as a header", Setting{Option: OptionHeader, Value: string(HeaderYes)}),
-		do("take it as the first "+s.in.table.row(), Setting{Option: OptionHeader, Value: string(HeaderNo)}))
+	return c
 }
 
 // namedByOptions reports whether a column was asked for by a name that stands

@@ -83,8 +83,8 @@ func (t *Trainer) optimizer(asked Spec, opts bayesopt.Options) (*Optimizer, erro
 	return &Optimizer{inner, asked, t}, nil
 }
 
-// Chosen returns the kernel of the last training: the Spec with its choices filled
-// in, and false before the first.
+// Chosen returns the Spec of the last training with its choices filled in, and false
+// before the first training.
 func (o *Optimizer) Chosen() (Spec, bool) {
 	var by searchKernel
 	c, ok := o.Checkpoint()

@@ -12,34 +12,34 @@ import (
 	"grfgp/sparse"
 )
 
-// A packed network is a line with the kind and the version, a line of JSON that
+// An encoded network is a line with the kind and the version, a line of JSON that
 // says what follows, and then arrays of little-endian numbers, nodes in the order of
 // the file that they came from. The same network gives the same bytes.
-const packKind = "grfgp-network 1\n"
+const codecKind = "grfgp-network 1\n"
 
-// packHead says which arrays follow.
-type packHead struct {
+// codecHead says which arrays follow.
+type codecHead struct {
 	Nodes   int    `json:"nodes"`
 	Entries int    `json:"entries"`           // of the symmetric matrix of weights
 	Ones    bool   `json:"ones,omitempty"`    // all weights are 1, and left out
 	Columns []Role `json:"columns,omitempty"` // of the table of nodes
 }
 
-// packedRoles are the columns that a table of nodes may have, in their order.
-var packedRoles = []Role{RoleLabel, RoleGroup, RoleAllowed, RoleLat, RoleLon, RoleX, RoleY, RoleCost}
+// codedRoles are the columns that a table of nodes may have, in their order.
+var codedRoles = []Role{RoleLabel, RoleGroup, RoleAllowed, RoleLat, RoleLon, RoleX, RoleY, RoleCost}
 
-// Pack returns a network as bytes, without its report. Unpack gives the same
+// Encode returns a network as bytes, without its report. Decode gives the same
 // network back, in locality order: weights are the same to the bit.
-func Pack(net *Network) ([]byte, error) {
+func Encode(net *Network) ([]byte, error) {
 	order := net.Graph.InputOrder()
 	g, err := net.Graph.Permute(order)
 	if err != nil {
-		return nil, fmt.Errorf("packing: %w", err)
+		return nil, fmt.Errorf("encoding a network: %w", err)
 	}
 	rowPtr, col, val := g.Adjacency().Raw()
-	head := packHead{Nodes: g.Len(), Entries: len(col), Ones: !slices.ContainsFunc(val, func(v float64) bool { return v != 1 })}
+	head := codecHead{Nodes: g.Len(), Entries: len(col), Ones: !slices.ContainsFunc(val, func(v float64) bool { return v != 1 })}
 	if net.Nodes != nil {
-		for _, role := range packedRoles {
+		for _, role := range codedRoles {
 			if net.Nodes.has(role) {
 				head.Columns = append(head.Columns, role)
 			}
@@ -47,9 +47,9 @@ func Pack(net *Network) ([]byte, error) {
 	}
 	line, err := json.Marshal(head)
 	if err != nil {
-		return nil, fmt.Errorf("packing: %w", err)
+		return nil, fmt.Errorf("encoding a network: %w", err)
 	}
-	p := packer(append(append([]byte(packKind), line...), '\n'))
+	p := encoder(append(append([]byte(codecKind), line...), '\n'))
 	for i := range g.Len() {
 		p.count(rowPtr[i+1] - rowPtr[i])
 	}
@@ -80,18 +80,18 @@ func Pack(net *Network) ([]byte, error) {
 	return p, nil
 }
 
-// packer appends arrays.
-type packer []byte
+// encoder appends arrays.
+type encoder []byte
 
-func (p *packer) count(n int) { *p = binary.LittleEndian.AppendUint32(*p, uint32(n)) }
+func (p *encoder) count(n int) { *p = binary.LittleEndian.AppendUint32(*p, uint32(n)) }
 
-func (p *packer) numbers(values []float64) {
+func (p *encoder) numbers(values []float64) {
 	for _, v := range values {
 		*p = binary.LittleEndian.AppendUint64(*p, math.Float64bits(v))
 	}
 }
 
-func (p *packer) texts(n int, at func(i int) []byte) {
+func (p *encoder) texts(n int, at func(i int) []byte) {
 	for i := range n {
 		p.count(len(at(i)))
 	}
@@ -100,17 +100,17 @@ func (p *packer) texts(n int, at func(i int) []byte) {
 	}
 }
 
-// Unpack reads what Pack wrote, checks it as any other graph, and puts it into
+// Decode reads the bytes of Encode, checks it as any other graph, and puts it into
 // locality order. Errors wrap ErrData.
-func Unpack(packed []byte) (*Network, error) {
+func Decode(encoded []byte) (*Network, error) {
 	bad := func(err error) error {
-		return &Error{Code: CodeDamaged, File: "packed network", What: "cannot be used: " + err.Error(), Remedies: []Remedy{do("was it cut off, or written by a newer program?")}, Err: err}
+		return &Error{Code: CodeDamaged, File: "encoded network", What: "cannot be used: " + err.Error(), Remedies: []Remedy{do("was it cut off, or written by a newer program?")}, Err: err}
 	}
-	rest, ok := bytes.CutPrefix(packed, []byte(packKind))
+	rest, ok := bytes.CutPrefix(encoded, []byte(codecKind))
 	line, rest, cut := bytes.Cut(rest, []byte("\n"))
-	var head packHead
+	var head codecHead
 	if !ok || !cut {
-		return nil, bad(fmt.Errorf("it does not begin with %q", packKind))
+		return nil, bad(fmt.Errorf("it does not begin with %q", codecKind))
 	}
 	if err := json.Unmarshal(line, &head); err != nil {
 		return nil, bad(err)
@@ -118,7 +118,7 @@ func Unpack(packed []byte) (*Network, error) {
 	if head.Nodes < 0 || head.Entries < 0 || head.Nodes > len(rest) || head.Entries > len(rest) {
 		return nil, bad(fmt.Errorf("%d nodes and %d entries in %d bytes", head.Nodes, head.Entries, len(rest)))
 	}
-	u := &unpacker{rest: rest}
+	u := &decoder{rest: rest}
 	net, err := u.network(head)
 	if err != nil {
 		return nil, bad(err)
@@ -126,13 +126,13 @@ func Unpack(packed []byte) (*Network, error) {
 	return net, nil
 }
 
-// unpacker reads arrays until one is short.
-type unpacker struct {
+// decoder reads arrays until one is short.
+type decoder struct {
 	rest  []byte
 	short bool
 }
 
-func (u *unpacker) take(n int) []byte {
+func (u *decoder) take(n int) []byte {
 	if u.short || n < 0 || n > len(u.rest) {
 		u.short = true
 		return nil
@@ -142,7 +142,7 @@ func (u *unpacker) take(n int) []byte {
 	return out
 }
 
-func (u *unpacker) counts(n int) []int {
+func (u *decoder) counts(n int) []int {
 	raw := u.take(4 * n)
 	out := make([]int, len(raw)/4)
 	for i := range out {
@@ -151,7 +151,7 @@ func (u *unpacker) counts(n int) []int {
 	return out
 }
 
-func (u *unpacker) numbers(n int) []float64 {
+func (u *decoder) numbers(n int) []float64 {
 	raw := u.take(8 * n)
 	out := make([]float64, len(raw)/8)
 	for i := range out {
@@ -160,7 +160,7 @@ func (u *unpacker) numbers(n int) []float64 {
 	return out
 }
 
-func (u *unpacker) texts(n int) []string {
+func (u *decoder) texts(n int) []string {
 	out := make([]string, 0, n)
 	for _, size := range u.counts(n) {
 		out = append(out, string(u.take(size)))
@@ -168,7 +168,7 @@ func (u *unpacker) texts(n int) []string {
 	return out
 }
 
-func (u *unpacker) network(head packHead) (*Network, error) {
+func (u *decoder) network(head codecHead) (*Network, error) {
 	n := head.Nodes
 	rowPtr := make([]int, n+1)
 	for i, size := range u.counts(n) {
@@ -206,7 +206,7 @@ func (u *unpacker) network(head packHead) (*Network, error) {
 		nodes = &NodeTable{IDs: labels}
 	}
 	for k, role := range head.Columns {
-		if !slices.Contains(packedRoles, role) || slices.Contains(head.Columns[:k], role) {
+		if !slices.Contains(codedRoles, role) || slices.Contains(head.Columns[:k], role) {
 			return nil, fmt.Errorf("a column %q", role)
 		}
 		u.column(nodes, role, n)
@@ -214,10 +214,10 @@ func (u *unpacker) network(head packHead) (*Network, error) {
 	if u.short || len(u.rest) > 0 {
 		return nil, fmt.Errorf("its table of nodes is too short or too long")
 	}
-	return NewNetwork(g, nodes, nil), nodes.checkPacked()
+	return NewNetwork(g, nodes, nil), nodes.checkDecoded()
 }
 
-func (u *unpacker) column(to *NodeTable, role Role, n int) {
+func (u *decoder) column(to *NodeTable, role Role, n int) {
 	switch role {
 	case RoleLabel, RoleGroup:
 		*to.text(role) = u.texts(n)
@@ -231,12 +231,12 @@ func (u *unpacker) column(to *NodeTable, role Role, n int) {
 	}
 }
 
-// checkPacked refuses numbers that no file can hold.
-func (n *NodeTable) checkPacked() error {
+// checkDecoded refuses numbers that no file can hold.
+func (n *NodeTable) checkDecoded() error {
 	if n == nil {
 		return nil
 	}
-	for _, role := range packedRoles[3:] {
+	for _, role := range codedRoles[3:] {
 		for i, v := range *n.numbers(role) {
 			if math.IsInf(v, 0) || role == RoleCost && v < 0 {
 				return fmt.Errorf("node %q has %s %v", n.IDs.At(i), role, v)

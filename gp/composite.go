@@ -9,11 +9,11 @@ import (
 	"grfgp/solve"
 )
 
-// pieces returns which of the given nodes a sample of them takes: windows of
-// nodes that are near each other (nodes are numbered by locality, so near numbers
-// are near nodes), each of so many or all, and last so many from all over, if
-// any are asked for.
-func pieces(nodes []int, windows, size, scattered int) [][]int {
+// patches chooses samples of the given nodes and returns each as positions in the
+// list: windows of size nodes that are near each other, and last, if scattered > 0,
+// that many nodes from all over. Nodes are numbered by locality (graph.Order), so
+// windows are ranges of node numbers.
+func patches(nodes []int, windows, size, scattered int) [][]int {
 	n := len(nodes)
 	order := make([]int, n)
 	for k := range order {
@@ -36,15 +36,16 @@ func pieces(nodes []int, windows, size, scattered int) [][]int {
 	return all
 }
 
-// piece is the exact log likelihood of some of what is known.
-type piece interface {
+// component is the exact log likelihood of a part of the data. Sums over components
+// are composite likelihoods: they treat the parts as independent.
+type component interface {
 	logLikelihood(ctx context.Context, theta []float64) (float64, error)
 	// evaluate returns the gradient as well, in natural parameters.
 	evaluate(ctx context.Context, theta []float64) (float64, []float64, error)
 }
 
-// total returns the log likelihood of pieces together.
-func total[P piece](ctx context.Context, all []P, theta []float64) (float64, error) {
+// compositeLogLikelihood returns the sum over components.
+func compositeLogLikelihood[P component](ctx context.Context, all []P, theta []float64) (float64, error) {
 	sum := 0.0
 	for _, p := range all {
 		value, err := p.logLikelihood(ctx, theta)
@@ -56,8 +57,8 @@ func total[P piece](ctx context.Context, all []P, theta []float64) (float64, err
 	return sum, nil
 }
 
-// together is the objective of pieces together.
-func together[P piece](all []P) objective {
+// compositeObjective is the composite log likelihood and its gradient.
+func compositeObjective[P component](all []P) objective {
 	return func(ctx context.Context, theta []float64) (sum float64, grad []float64, err error) {
 		grad = make([]float64, len(theta))
 		for _, p := range all {
@@ -74,14 +75,14 @@ func together[P piece](all []P) objective {
 	}
 }
 
-// likeliest returns the start at which pieces are likeliest together.
-func likeliest[P piece](ctx context.Context, all []P, starts [][]float64) ([]float64, error) {
+// bestStart returns the start with the highest composite likelihood.
+func bestStart[P component](ctx context.Context, all []P, starts [][]float64) ([]float64, error) {
 	if len(starts) == 1 {
 		return starts[0], nil
 	}
 	best, most := starts[0], math.Inf(-1)
 	for _, theta := range starts {
-		value, err := total(ctx, all, theta)
+		value, err := compositeLogLikelihood(ctx, all, theta)
 		if errors.Is(err, solve.ErrNotPositiveDefinite) {
 			continue
 		}

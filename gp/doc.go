@@ -1,0 +1,45 @@
+// Package gp is Gaussian process regression and classification on the nodes of a
+// graph. It sees kernels (package kernel) and solvers, never a graph.
+//
+// # Model
+//
+// Values at nodes are a function f with prior N(0, K(θ)) on top of an unknown
+// constant; measurement k is y_k = f(x_k) + ε_k with noise variance σ² or a variance
+// of its own. With H = K_xx + noise, in the notation of Rasmussen and Williams
+// (Gaussian Processes for Machine Learning, chapter 2),
+//
+//	log marginal likelihood   log p(y) = −½ yᵀH⁻¹y − ½ log det H − (T/2) log 2π
+//	posterior mean            K_*x H⁻¹ y
+//	posterior covariance      K_** − K_*x H⁻¹ K_x*
+//
+// Values are standardised first, so that priors on hyperparameters have a scale;
+// results are in the units of the data.
+//
+// # Use
+//
+// Fit learns θ and σ² by maximising the log marginal likelihood, and gives a Model.
+// Model.Condition gives a Posterior, and Posterior.Condition a posterior given more
+// measurements:
+//
+//	m, report, err := gp.Fit(ctx, k, data, gp.FitOptions{})
+//	p, err := m.Condition(ctx, data)
+//	mean, err := p.Mean(ctx, nodes)
+//
+// A Posterior has Mean, Variance, Covariance, Sample, LogMarginalLikelihood,
+// LogDensity and JointLogDensity of test measurements, LeaveOneOut and
+// StandardizedResiduals; each has an example.
+//
+// # Solvers
+//
+// Up to 3,000 measurements H is factored: everything is exact. Beyond, conjugate
+// gradients solve with H, gradients of the likelihood are estimated from random
+// vectors, and variances come from posterior draws; Posterior.SDError says how
+// accurate these are.
+//
+// # Classes
+//
+// Classify gives every node the probability of each class from Labels. The default,
+// Dirichlet, is regression to transformed labels (Milios et al., 2018), calibrated by
+// leave-one-out. Variational and RobustMax reproduce the paper's classifiers and are
+// never chosen automatically.
+package gp
