@@ -12,21 +12,21 @@ import (
 	"grfgp/kernel"
 )
 
-// Classifier gives every node the chance of each class. It is immutable and safe
-// for concurrent use. Nodes are those of the kernel, and draws are not negative:
-// that is for the caller to see to.
+// Classifier gives every node the probability of each class. It is immutable and
+// safe for concurrent use. Callers must pass nodes of the kernel, and a number of
+// draws that is not negative.
 type Classifier interface {
 	// Classes returns the number of classes.
 	Classes() int
-	// Probabilities returns the chance of each class, a row per node. Rows add
-	// up to one.
+	// Probabilities returns the probability of each class, a row per node. Rows
+	// add up to one.
 	Probabilities(ctx context.Context, nodes []int) (*mat.Dense, error)
-	// Sample returns draws of the chances, each with a row per node: functions
-	// that the labels leave possible, whose mean over many draws is what
-	// Probabilities gives. Draw s does not depend on how many are asked for.
+	// Sample returns posterior draws of the class probabilities, each with a row
+	// per node. Their mean over many draws is the result of Probabilities. Draw s
+	// does not depend on the number of draws.
 	Sample(ctx context.Context, nodes []int, draws int, seed uint64) ([]*mat.Dense, error)
-	// LeaveOneOut returns the chance of each class at every label given all other
-	// labels, or nil where that is not cheap.
+	// LeaveOneOut returns the probability of each class at every label given all
+	// other labels, or nil where that would need a fit per label.
 	LeaveOneOut() *mat.Dense
 }
 
@@ -41,12 +41,13 @@ const (
 	// factor for all classes.
 	OneVsAll
 	// Variational is the softmax likelihood with a normal approximation on
-	// inducing nodes.
+	// inducing nodes. It reproduces the paper; Dirichlet predicts better.
 	Variational
-	// RobustMax is Variational with the likelihood that the largest latent
-	// function is right but for a chance of 0.001.
+	// RobustMax is Variational with a likelihood under which the largest latent
+	// function is the class with probability 0.999. It reproduces the paper.
 	RobustMax
-	// Spreading is label spreading: chances ∝ K·Y, nothing is learned or solved.
+	// Spreading is label spreading: probabilities ∝ K·Y; nothing is learned or
+	// solved.
 	Spreading
 )
 
@@ -81,8 +82,8 @@ func (k Calibration) valid() bool {
 	return k.Temperature > 0 && k.Temperature <= math.MaxFloat64 && k.Spread >= 0 && k.Spread <= 1
 }
 
-// ClassState is what a classifier is made of beside its kernel and labels: what
-// a file must hold.
+// ClassState holds the learned parameters of a classifier: with a kernel and
+// labels it makes the same classifier again.
 type ClassState struct {
 	Method ClassMethod `json:"method"`
 	Solver Solver      `json:"solver"`
@@ -95,12 +96,12 @@ type ClassState struct {
 type ClassifyOptions struct {
 	Method    ClassMethod
 	Solver    Solver      // Auto takes Exact up to 3,000 labels
-	Starts    [][]float64 // of the kernel's parameters: the likeliest is climbed from; nil means the kernel's own
+	Starts    [][]float64 // hyperparameters of the kernel; learning starts from the most likely of them; nil means those of kernel.Starts
 	MaxIter   int         // of L-BFGS; 0 means 30
 	Inducing  int         // Variational: nodes; 0 means 300
 	Steps     int         // Variational: of learning; 0 means 40
-	ScoreOnly bool        // Dirichlet, OneVsAll: learn and score, but give no classifier, to compare kernels by; others go on as without
-	State     *ClassState // learn nothing, take this
+	ScoreOnly bool        // Dirichlet, OneVsAll: learn and score, but return no classifier, to compare kernels
+	State     *ClassState // take these parameters; nothing is learned
 	Seed      uint64
 }
 
@@ -108,16 +109,16 @@ type ClassifyOptions struct {
 type ClassifyReport struct {
 	ClassState
 	Names         []string `json:"names"`          // of Theta
-	LogLikelihood float64  `json:"log_likelihood"` // of what was learned from: all labels or a sample, or a bound of it
-	Score         float64  `json:"score"`          // mean log probability of labels by the others
-	Accuracy      float64  `json:"accuracy"`       // share of labels that the others predict
-	Scored        int      `json:"scored"`         // labels that Score and Accuracy are of: all, or those held out
+	LogLikelihood float64  `json:"log_likelihood"` // of the labels that were learned from, all or a sample; for Variational and RobustMax a lower bound
+	Score         float64  `json:"score"`          // mean leave-one-out or held-out log probability of labels
+	Accuracy      float64  `json:"accuracy"`       // share of labels that the other labels predict correctly
+	Scored        int      `json:"scored"`         // number of labels behind Score and Accuracy
 	Evaluations   int      `json:"evaluations"`
 	Converged     bool     `json:"converged"`
 }
 
-// Classify learns hyperparameters from labels, calibrates so that labels are
-// likeliest by each other, and returns the classifier.
+// Classify learns hyperparameters from labels, calibrates probabilities by
+// leave-one-out or held-out labels, and returns the classifier.
 func Classify(ctx context.Context, k kernel.Kernel, l Labels, opts ClassifyOptions) (Classifier, ClassifyReport, error) {
 	if err := l.Check(k.Nodes()); err != nil {
 		return nil, ClassifyReport{}, err
@@ -125,7 +126,7 @@ func Classify(ctx context.Context, k kernel.Kernel, l Labels, opts ClassifyOptio
 	if opts.State != nil {
 		opts.Method, opts.Solver = opts.State.Method, opts.State.Solver
 		if !opts.State.valid() {
-			return nil, ClassifyReport{}, fmt.Errorf("classifying: calibration %+v makes no sense", opts.State.Calibration)
+			return nil, ClassifyReport{}, fmt.Errorf("classifying: calibration %+v is out of range", opts.State.Calibration)
 		}
 	}
 	if opts.Solver == Auto {
@@ -162,7 +163,7 @@ func Classify(ctx context.Context, k kernel.Kernel, l Labels, opts ClassifyOptio
 	return c, r, nil
 }
 
-// score fills in how well labels are predicted by the others.
+// score fills in the mean log probability and the accuracy.
 func (r *ClassifyReport) score(p *mat.Dense, class []int) {
 	r.Score, r.Scored, r.Accuracy = latent.LogScore(p, class), len(class), 0
 	for i, c := range class {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Labels are what is known of classes: node Nodes[k] is of class Class[k], one of
+// Labels are known classes: node Nodes[k] is of class Class[k], one of
 // 0 … Classes−1. A node may be labelled more than once, and a class may have no
 // label at all.
 type Labels struct {
@@ -26,7 +26,8 @@ func (l Labels) Counts() []int {
 	return counts
 }
 
-// Check says what is wrong with the labels, for a kernel over so many nodes.
+// Check returns an error unless the labels fit a kernel on the given number of
+// nodes.
 func (l Labels) Check(nodes int) error {
 	if len(l.Class) != len(l.Nodes) {
 		return fmt.Errorf("%w: %d nodes and %d classes", ErrData, len(l.Nodes), len(l.Class))

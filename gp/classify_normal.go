@@ -27,7 +27,8 @@ type normalClassifier struct {
 	leaveOneOut *mat.Dense // in the order of the labels as given; nil unless exact
 }
 
-// classSystem solves H_c·dst = b, for blocks of so many columns per class.
+// classSystem solves H_c·dst = b, for blocks with the given number of columns per
+// class.
 type classSystem interface {
 	solve(ctx context.Context, dst, b *mat.Dense, columns int, a accuracy) error
 }
@@ -109,7 +110,7 @@ func (c *normalClassifier) LeaveOneOut() *mat.Dense {
 	return mat.DenseCopyOf(c.leaveOneOut)
 }
 
-// classBlock is how many nodes are predicted together.
+// classBlock is the number of nodes that are predicted at a time.
 const classBlock = 1 << 16
 
 func (c *normalClassifier) Probabilities(ctx context.Context, nodes []int) (*mat.Dense, error) {
@@ -191,8 +192,8 @@ func (c *normalClassifier) drawnVariance(ctx context.Context, nodes []int, mean 
 	return variance, nil
 }
 
-// draw returns posterior draws of the latent functions at the nodes, so many
-// columns per class: prior draws g plus K_·x H⁻¹(y − g_x − ε).
+// draw returns posterior draws of the latent functions at the nodes, one column
+// per draw and class: prior draws g plus K_·x H⁻¹(y − g_x − ε).
 func (c *normalClassifier) draw(ctx context.Context, nodes []int, draws int, seed uint64) (*mat.Dense, error) {
 	classes, n := c.classes(), len(c.nodes)
 	out := mat.NewDense(len(nodes), classes*draws, nil)

@@ -13,7 +13,7 @@ import (
 	"grfgp/solve"
 )
 
-// side is what regression sees of a label: a value and its noise variance.
+// side is a label as a measurement: a value and its noise variance.
 type side struct{ target, noise float64 }
 
 // regressions are one regression for each class on the same nodes: a label is
@@ -165,8 +165,8 @@ func mirrored(a *mat.SymDense) *mat.Dense {
 	return mat.NewDense(raw.N, raw.N, raw.Data)
 }
 
-// solve sets dst = H_c⁻¹·b for blocks of so many columns per class, class by
-// class.
+// solve sets dst = H_c⁻¹·b for blocks with the given number of columns per class,
+// class by class.
 func (f *classFactor) solve(_ context.Context, dst, b *mat.Dense, columns int, _ accuracy) error {
 	dense.Mul(dense.View(dst), dense.View(f.inverse), dense.View(b))
 	n := len(f.nodes)
@@ -234,7 +234,7 @@ func (r *regressions) evaluate(ctx context.Context, theta []float64) (float64, [
 	return f.lml, grad, err
 }
 
-// leaveOneOut returns what is known of every label's node without that label:
+// leaveOneOut returns the posterior at every label's node without that label:
 // mean y − α/[H⁻¹]_kk, and variance 1/[H⁻¹]_kk less the noise.
 func (f *classFactor) leaveOneOut() latent.Functions {
 	n, classes := f.y.Dims()

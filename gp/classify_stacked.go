@@ -11,8 +11,8 @@ import (
 
 // stackedSystem solves the systems of all classes by conjugate gradients as one
 // of classes × labels rows: row i·C + c belongs to label i and class c. Each has
-// noise of its own, and a block of so many columns per class, which has C times
-// as many columns and one C-th of the rows, is the very same memory: one product
+// noise of its own, and a block with C times as many columns and one C-th of the
+// rows is the same memory: one product
 // with the kernel serves all classes.
 type stackedSystem struct {
 	op      stacked

@@ -30,7 +30,7 @@ const (
 	spreadSize  = 600 // and labels from all over
 )
 
-// learn climbs the likelihood from the likeliest start.
+// learn climbs the likelihood from the most likely start.
 func (t *tuner) learn(ctx context.Context, starts [][]float64, maxIter int, r *ClassifyReport) error {
 	var all []*regressions
 	for _, part := range t.samples() {
@@ -72,8 +72,8 @@ const (
 )
 
 // tune sets the variance, starting from what the likelihood says, and the
-// calibration so that labels are likeliest by the others: the likelihood of a
-// regression is not that of classes, and mostly puts the variance too high.
+// calibration for the highest probability of labels given the others: the likelihood of
+// a regression is not that of classes, and mostly sets the variance too high.
 func (t *tuner) tune(ctx context.Context, r *ClassifyReport) error {
 	best, most := *r, math.Inf(-1)
 	better := func(factor float64) (bool, error) {
@@ -106,7 +106,7 @@ func (t *tuner) tune(ctx context.Context, r *ClassifyReport) error {
 			trials++
 		}
 		if trials > 0 {
-			break // what is better below is not better above
+			break // the score has one peak
 		}
 	}
 	*r = best

@@ -13,26 +13,26 @@ import (
 // Nodes returns the number of nodes of the kernel.
 func (p *Posterior) Nodes() int { return p.model.kernel.Nodes() }
 
-// Model returns what was conditioned.
+// Model returns the model that was conditioned.
 func (p *Posterior) Model() *Model { return p.model }
 
-// Prior returns the covariance before any measurement, without what is not known
-// of the mean.
+// Prior returns the prior covariance, without the variance of the unknown mean, for
+// standardised values.
 func (p *Posterior) Prior() kernel.Covariance { return p.prior }
 
-// Measured returns the node of every measurement, in their order. It is not to be
+// Measured returns the node of every measurement, in their order. It must not be
 // changed.
 func (p *Posterior) Measured() []int { return p.data.Nodes }
 
-// NoiseVar returns the noise variance of one more reading: that of the model, or
-// the mean over readings of those given with the measurements, where a value of n
-// readings and noise variance v counts as n readings of n·v.
+// NoiseVar returns the noise variance of one more measurement: that of the model,
+// or the mean of the variances that were given with the measurements, where a mean
+// of n measurements with variance v counts as n measurements of variance n·v.
 func (p *Posterior) NoiseVar() float64 {
 	v := p.model.noise
 	if p.data.NoiseVar != nil {
 		sum, all := 0.0, 0.0
 		for k, one := range p.noise {
-			n := p.data.readings(k)
+			n := p.data.count(k)
 			sum += one * n * n
 			all += n
 		}
@@ -41,8 +41,8 @@ func (p *Posterior) NoiseVar() float64 {
 	return v * p.model.units.Scale * p.model.units.Scale
 }
 
-// covarianceColumns is how many columns of a covariance are computed together: as
-// many as fit with so many measurements.
+// covarianceColumns is the number of columns of a covariance that are computed at a
+// time, so that memory is bounded.
 func covarianceColumns(measurements int) int { return max(16, min(256, crossEntries/8/measurements)) }
 
 // Covariance returns the posterior covariance between the quantity at rows and

@@ -13,23 +13,22 @@ var ErrData = errors.New("measurements cannot be modelled")
 // Data are measurements: value Y[k] at node Nodes[k]. A node may be measured
 // more than once.
 //
-// A value may be the mean of several readings, which share one noise variance σ²:
-// the mean of n of them has the noise σ²/n. If their scatter is known as well,
-// nothing is lost by giving the mean: a model learns and predicts what it would
-// from all readings as values of their own.
+// A value may be the mean of n repeated measurements with one noise variance σ²; it
+// then has the noise variance σ²/n. If their scatter is known as well, the mean is
+// sufficient: a model learns and predicts as from all measurements one by one.
 type Data struct {
 	Nodes    []int
 	Y        []float64
-	NoiseVar []float64 // variance of the noise of each value; nil: σ² over Count, with one σ² for all readings
-	Count    []int     // readings of which each value is the mean; nil: one each
-	Scatter  []float64 // sum of squared deviations of those readings from the value; nil: not known; not used with NoiseVar
+	NoiseVar []float64 // variance of the noise of each value; nil: σ² over Count, with one σ² for all measurements
+	Count    []int     // number of measurements of which each value is the mean; nil: one each
+	Scatter  []float64 // sum of squared deviations of these measurements from the value; nil: not known; not used with NoiseVar
 }
 
 // Len returns the number of values.
 func (d Data) Len() int { return len(d.Nodes) }
 
-// readings returns how many readings value k is the mean of.
-func (d Data) readings(k int) float64 {
+// count returns the number of measurements that value k is the mean of.
+func (d Data) count(k int) float64 {
 	if d.Count == nil {
 		return 1
 	}
@@ -44,7 +43,7 @@ func (d Data) scatter(k int) float64 {
 	return d.Scatter[k]
 }
 
-// single reports whether every value is one reading.
+// single reports whether every value is one measurement.
 func (d Data) single() bool {
 	return !slices.ContainsFunc(d.Count, func(n int) bool { return n > 1 })
 }
@@ -93,7 +92,7 @@ func (d Data) Append(e Data) (Data, error) {
 	case (d.NoiseVar == nil) != (e.NoiseVar == nil):
 		return Data{}, fmt.Errorf("%w: noise variances go with all measurements or with none", ErrData)
 	case d.Scatter == nil && e.Scatter != nil && !d.single(), e.Scatter == nil && d.Scatter != nil && !e.single():
-		return Data{}, fmt.Errorf("%w: the scatter of readings goes with all means or with none", ErrData)
+		return Data{}, fmt.Errorf("%w: the scatter of repeated measurements goes with all means or with none", ErrData)
 	}
 	return Data{
 		append(d.Nodes, e.Nodes...), append(d.Y, e.Y...), append(d.NoiseVar, e.NoiseVar...),
@@ -116,11 +115,11 @@ func joined[T any](a, b []T, n, m int, usual T) []T {
 	return append(a, b...)
 }
 
-// Pool returns one value for each node, the mean of all its readings with their
-// number and scatter, in the order in which nodes are first met. It says as much
-// as all readings: they have one noise. Where that is not so, for they have noise
-// variances of their own or are means whose scatter is not known, and where no
-// node comes twice, it returns d. It is for data that Check accepts.
+// Pool returns one value for each node, the mean of all its measurements with
+// their number and scatter, in order of first appearance. The mean is sufficient,
+// because all measurements have one noise variance. Pool returns d unchanged where
+// measurements have noise variances of their own, where they are means of unknown
+// scatter, and where no node repeats. d must pass Check.
 func (d Data) Pool() Data {
 	if d.NoiseVar != nil || d.Scatter == nil && !d.single() {
 		return d
@@ -135,20 +134,20 @@ func (d Data) Pool() Data {
 		if !again {
 			at[i] = p.Len()
 			p.Nodes, p.Y = append(p.Nodes, i), append(p.Y, d.Y[k])
-			p.Count, p.Scatter = append(p.Count, int(d.readings(k))), append(p.Scatter, d.scatter(k))
+			p.Count, p.Scatter = append(p.Count, int(d.count(k))), append(p.Scatter, d.scatter(k))
 			continue
 		}
-		n, m := p.readings(r), d.readings(k)
-		apart := d.Y[k] - p.Y[r]
-		p.Y[r] += apart * m / (n + m)
-		p.Scatter[r] += d.scatter(k) + apart*apart*n*m/(n+m)
+		n, m := p.count(r), d.count(k)
+		gap := d.Y[k] - p.Y[r]
+		p.Y[r] += gap * m / (n + m)
+		p.Scatter[r] += d.scatter(k) + gap*gap*n*m/(n+m)
 		p.Count[r] += int(m)
 	}
 	return p
 }
 
-// repeats reports whether a node comes more than once. Nodes are those of a graph,
-// so that a mark for each is cheaper than a map.
+// repeats reports whether a node occurs more than once. A mark per node is cheaper
+// than a map.
 func (d Data) repeats() bool {
 	if d.Len() == 0 {
 		return false
@@ -163,7 +162,8 @@ func (d Data) repeats() bool {
 	return false
 }
 
-// Check says what is wrong with the data, for a kernel over so many nodes.
+// Check returns an error, which wraps ErrData, unless the data fit a kernel on the
+// given number of nodes.
 func (d Data) Check(nodes int) error {
 	n := len(d.Nodes)
 	for _, list := range []struct {
@@ -172,7 +172,7 @@ func (d Data) Check(nodes int) error {
 		none bool
 	}{
 		{"values", len(d.Y), false}, {"noise variances", len(d.NoiseVar), d.NoiseVar == nil},
-		{"counts of readings", len(d.Count), d.Count == nil}, {"scatters of readings", len(d.Scatter), d.Scatter == nil},
+		{"counts of measurements", len(d.Count), d.Count == nil}, {"scatters of measurements", len(d.Scatter), d.Scatter == nil},
 	} {
 		if !list.none && list.len != n {
 			return fmt.Errorf("%w: %d nodes and %d %s", ErrData, n, list.len, list.what)
@@ -197,42 +197,44 @@ func (d Data) Check(nodes int) error {
 		case d.NoiseVar != nil && !(d.NoiseVar[k] >= 0 && d.NoiseVar[k] <= math.MaxFloat64):
 			return fmt.Errorf("%w: noise variance of measurement %d is %v, want a finite number ≥ 0", ErrData, k, d.NoiseVar[k])
 		case d.Count != nil && d.Count[k] < 1:
-			return fmt.Errorf("%w: measurement %d is the mean of %d readings, want 1 or more", ErrData, k, d.Count[k])
+			return fmt.Errorf("%w: measurement %d is the mean of %d measurements, want 1 or more", ErrData, k, d.Count[k])
 		case !(d.scatter(k) >= 0 && d.scatter(k) <= math.MaxFloat64):
-			return fmt.Errorf("%w: the scatter of the readings behind measurement %d is %v, want a finite number ≥ 0", ErrData, k, d.scatter(k))
-		case d.scatter(k) > 0 && d.readings(k) == 1:
-			return fmt.Errorf("%w: measurement %d is one reading, which has no scatter, but %v is given", ErrData, k, d.scatter(k))
+			return fmt.Errorf("%w: the scatter of the measurements behind mean %d is %v, want a finite number ≥ 0", ErrData, k, d.scatter(k))
+		case d.scatter(k) > 0 && d.count(k) == 1:
+			return fmt.Errorf("%w: measurement %d is a single one, which has no scatter, but %v is given", ErrData, k, d.scatter(k))
 		}
 	}
 	return nil
 }
 
-// within returns the log density of how readings scatter about their means,
+// within returns the log density of the scatter of repeated measurements about
+// their means,
 //
 //	−½ Σ_k [(n_k − 1) log 2πσ² + log n_k + Scatter_k/σ²],
 //
 // and its derivative by σ². Together with the density of the means, each of noise
-// σ²/n_k, it is that of all readings.
+// σ²/n_k, it is the density of all measurements.
 func (d Data) within(noise float64) (value, slope float64) {
 	if d.Scatter == nil || d.NoiseVar != nil || noise == 0 {
 		return 0, 0
 	}
 	for k, scatter := range d.Scatter {
-		n := d.readings(k)
+		n := d.count(k)
 		value -= ((n-1)*math.Log(2*math.Pi*noise) + math.Log(n) + scatter/noise) / 2
 		slope -= ((n - 1) - scatter/noise) / noise / 2
 	}
 	return value, slope
 }
 
-// noises returns the noise variance of every value, for readings of the given one.
+// noises returns the noise variance of every value, where one measurement has the
+// given variance.
 func noises(d Data, noise float64) []float64 {
 	if d.NoiseVar != nil {
 		return d.NoiseVar
 	}
 	all := make([]float64, d.Len())
 	for k := range all {
-		all[k] = noise / d.readings(k)
+		all[k] = noise / d.count(k)
 	}
 	return all
 }

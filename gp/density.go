@@ -42,7 +42,7 @@ func (d Data) densities() float64 {
 	}
 	sum := 0.0
 	for k := range d.Len() {
-		sum += d.readings(k)
+		sum += d.count(k)
 	}
 	return sum
 }

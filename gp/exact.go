@@ -17,7 +17,7 @@ import (
 //	log p(y) = −½ yᵀH⁻¹y − ½ log det H − (T/2) log 2π,  H = K_xx + noise.
 //
 // Its gradient is tr(G ∂H/∂θ) with G = ½(ααᵀ − H⁻¹), α = H⁻¹y. Where values are
-// means of readings whose scatter is known, Data.within comes on top.
+// means of repeated measurements with known scatter, Data.within is added.
 type likelihood struct {
 	kernel  kernel.Kernel
 	data    Data
@@ -71,12 +71,12 @@ func (l *likelihood) gradient(ctx context.Context, f *factor, size int) ([]float
 	n := l.data.Len()
 	g := mat.NewSymDense(n, nil)
 	f.chol.Inverse(g)
-	trace := 0.0 // tr(G ∂H/∂σ²): the noise of value i is σ² over its readings
+	trace := 0.0 // tr(G ∂H/∂σ²): the noise of value i is σ² over its count
 	for i := range n {
 		for j := i; j < n; j++ {
 			g.SetSym(i, j, (f.alpha[i]*f.alpha[j]-g.At(i, j))/2)
 		}
-		trace += g.At(i, i) / l.data.readings(i)
+		trace += g.At(i, i) / l.data.count(i)
 	}
 	grad := make([]float64, size)
 	own := grad

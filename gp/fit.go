@@ -46,26 +46,26 @@ const exactLimit = 3000
 // choice.
 type FitOptions struct {
 	Solver    Solver
-	Mean      *float64    // known mean; nil: unknown, with the spread of the data as its own
-	NoiseSD   *float64    // known noise of one reading, where Data has none; nil: learned
-	Starts    [][]float64 // of the kernel's parameters: the likeliest is climbed from; nil means the kernel's own
+	Mean      *float64    // known mean; nil: unknown, with a prior as wide as the data
+	NoiseSD   *float64    // known noise of one measurement, where Data has none; nil: learned
+	Starts    [][]float64 // hyperparameters of the kernel; learning starts from the most likely of them; nil means those of kernel.Starts
 	MaxIter   int         // of L-BFGS; 0 means 100
 	Epochs    int         // Iterative: steps of Adam; 0 means 50
 	ColdStart bool        // Iterative: Adam begins at the first start as it is, not at a fit to a few patches
-	Fixed     bool        // take the likeliest start as it is: nothing is learned
-	Subsample int         // fit to a sample of about so many measurements, in patches and scattered, to compare kernels by; 0: to all
+	Fixed     bool        // take the most likely start as it is; nothing is learned
+	Subsample int         // fit to a sample of about this many measurements, in patches and scattered, to compare kernels; 0: to all
 	Seed      uint64      // of random probes
 
 	Stochastic Stochastic // Iterative: how gradients are estimated
 }
 
-// Stochastic says how a fit by iteration estimates its gradients; the zero value
-// is a good choice. Others than that are for comparison.
+// Stochastic says how an iterative fit estimates gradients; the zero value is a
+// good choice. Other values serve comparisons with the paper.
 type Stochastic struct {
-	Probes int     // random vectors, at most MaxProbes; 0 means 3 to 15, the fewer the more measurements there are
+	Probes int     // random vectors, at most MaxProbes; 0 means 3 for many measurements to 15 for few
 	Tol    float64 // relative residual of solves; 0 means 0.03, or less where the kernel has a preconditioner of its own
 	Plain  bool    // no preconditioner, here and in the posterior
-	Fresh  bool    // new probes in every step, whose solves start from zero: without, they stay and start from the last step's
+	Fresh  bool    // new probes in every step, with solves that start from zero; by default probes stay and solves start from the last solution
 }
 
 // MaxProbes is the most random vectors that a fit takes.
@@ -78,28 +78,29 @@ func (s Stochastic) check() error {
 	return nil
 }
 
-// Model is a kernel with its hyperparameters, and the units in which they are.
-// It holds no measurements.
+// Model is a Gaussian process prior: a kernel at learned hyperparameters, the noise,
+// and the units of the data. It holds no measurements.
 type Model struct {
 	kernel  kernel.Kernel
 	theta   []float64
-	noise   float64 // variance of one reading, standardised
+	noise   float64 // variance of one measurement, standardised
 	units   Units
 	meanVar float64 // of the unknown mean, standardised
 	solver  Solver
 	plain   bool // Iterative: no preconditioner
 }
 
-// State is what a Model is made of beside its kernel: what a file must hold.
+// State holds the learned parameters of a Model: with the kernel it makes the same
+// model again.
 type State struct {
 	Theta   []float64 `json:"theta"`    // of the kernel, for standardised values
-	Noise   float64   `json:"noise"`    // variance of one reading, standardised
+	Noise   float64   `json:"noise"`    // variance of one measurement, standardised
 	MeanVar float64   `json:"mean_var"` // variance of the unknown mean, standardised
 	Units   Units     `json:"units"`
 	Solver  Solver    `json:"solver"`
 }
 
-// State returns what NewModel needs to make the same model again.
+// State returns the parameters from which NewModel makes the same model.
 func (m *Model) State() State {
 	return State{m.Theta(), m.noise, m.meanVar, m.units, m.solver}
 }
@@ -110,7 +111,7 @@ func NewModel(k kernel.Kernel, s State) (*Model, error) {
 		return nil, fmt.Errorf("making a model: %w", err)
 	}
 	if !(s.Noise >= 0) || !(s.MeanVar >= 0) || !(s.Units.Scale > 0) || math.IsNaN(s.Units.Center) || s.Solver != Exact && s.Solver != Iterative {
-		return nil, fmt.Errorf("making a model: %+v makes no sense", s)
+		return nil, fmt.Errorf("making a model: %+v is out of range", s)
 	}
 	return &Model{kernel: k, theta: append([]float64(nil), s.Theta...), noise: s.Noise, units: s.Units, meanVar: s.MeanVar, solver: s.Solver}, nil
 }
@@ -118,7 +119,7 @@ func NewModel(k kernel.Kernel, s State) (*Model, error) {
 // Theta returns the kernel's hyperparameters, for standardised values.
 func (m *Model) Theta() []float64 { return append([]float64(nil), m.theta...) }
 
-// NoiseSD returns the learned or given noise of one reading, in the units of the
+// NoiseSD returns the learned or given noise of one measurement, in the units of the
 // data; 0 where noise variances came with the data.
 func (m *Model) NoiseSD() float64 { return math.Sqrt(m.noise) * m.units.Scale }
 
@@ -127,34 +128,35 @@ type FitReport struct {
 	Solver          Solver    `json:"solver"`
 	Names           []string  `json:"names"`
 	Theta           []float64 `json:"theta"`             // standardised
-	NoiseSD         float64   `json:"noise_sd"`          // of one reading, in the units of the data
-	LogLikelihood   float64   `json:"log_likelihood"`    // of the standardised data: of all readings, where the scatter of means is known
+	NoiseSD         float64   `json:"noise_sd"`          // of one measurement, in the units of the data
+	LogLikelihood   float64   `json:"log_likelihood"`    // of the standardised data: of all measurements, where the scatter of means is known
 	LogLikelihoodSE float64   `json:"log_likelihood_se"` // its standard error; 0 when exact
-	LOOScore        float64   `json:"loo_score"`         // mean log density of what was read at a node given all others, standardised; 0 by iteration
+	LOOScore        float64   `json:"loo_score"`         // mean leave-one-out log density, standardised; 0 with the iterative solver
 	Iterations      int       `json:"iterations"`
 	Evaluations     int       `json:"evaluations"`
 	Residual        float64   `json:"residual"` // largest relative residual of the last step's solves; iterative solver only
-	// Converged: by Exact, and for a Sketch, L-BFGS ended by itself and not at
-	// MaxIter. By Iterative, which takes as many steps as it is given, the solves
-	// of the last one left a Residual of at most 0.03, or what was asked for; that more steps would
-	// change nothing is not said. Where nothing is learned it is true.
+	// Converged reports, with the exact solver or a Subsample, that L-BFGS ended
+	// before MaxIter. With the iterative solver, which takes a fixed number of
+	// steps, it reports that the last step's Residual is at most Stochastic.Tol, or
+	// 0.03 without one; it does not say that more steps would change nothing. It
+	// is true where nothing is learned.
 	Converged bool `json:"converged"`
 }
 
 // Fit learns the hyperparameters of k from data by maximising the marginal
-// likelihood (with a weak prior that matters only where data are few). Readings of
-// one node are pooled first, which changes nothing but the time it takes: see
-// Data.Pool.
+// likelihood (with a weak prior that matters only where data are few). Repeated
+// measurements of a node are pooled first, which saves time and changes nothing
+// else: see Data.Pool.
 //
-// Of many measurements, patches are fitted first, which are runs of measured nodes
-// with near numbers. On a graph in locality order (graph.Graph.Ordered) a patch is a
-// connected part of the graph and tells about short distances. In any other order the
-// result is as right, but learning starts from a worse place.
+// With many measurements, learning starts from an exact fit to a few patches, ranges
+// of measured nodes with close numbers. On a graph in locality order
+// (graph.Graph.Ordered) a patch is a connected part of the graph and tells about
+// short distances. In any other order the result is as valid, but learning starts
+// from a worse place.
 //
-// From readings that are all the same, or from a single one, nothing is learned
-// but what the prior says, and only if both mean and noise are known; the prior
-// is then in units of their distance from the mean, or of the noise if that is
-// larger.
+// From measurements that are all equal, or from a single one, nothing is learned:
+// the hyperparameters are those of the prior. Mean and noise must then be known; the
+// unit is the distance of the values from the mean, or the noise if that is larger.
 func Fit(ctx context.Context, k kernel.Kernel, d Data, opts FitOptions) (*Model, FitReport, error) {
 	var r FitReport
 	if err := d.Check(k.Nodes()); err != nil {
@@ -196,7 +198,7 @@ func Fit(ctx context.Context, k kernel.Kernel, d Data, opts FitOptions) (*Model,
 		v := *opts.NoiseSD / m.units.Scale
 		p.known = v * v
 		if p.known == 0 && slices.ContainsFunc(d.Scatter, func(v float64) bool { return v > 0 }) {
-			return nil, r, fmt.Errorf("%w: readings of one node differ, but the noise is given as 0; give one above 0, or let it be learned", ErrData)
+			return nil, r, fmt.Errorf("%w: measurements of one node differ, but the noise is given as 0; give a noise above 0, or let it be learned", ErrData)
 		}
 	}
 	l := &likelihood{k, s, m.meanVar, p}
@@ -221,7 +223,7 @@ func Fit(ctx context.Context, k kernel.Kernel, d Data, opts FitOptions) (*Model,
 }
 
 // fitComposite climbs likelihoods of parts of the data, or of all of it, from the
-// likeliest start, and adds the leave-one-out score.
+// most likely start, and adds the leave-one-out score.
 func (l *likelihood) fitComposite(ctx context.Context, parts []*likelihood, starts [][]float64, opts FitOptions) (theta []float64, r FitReport, err error) {
 	cache(parts)
 	if theta, err = bestStart(ctx, parts, starts); err != nil {

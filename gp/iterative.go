@@ -27,8 +27,8 @@ const (
 )
 
 // probeCount is how many random right-hand sides go beside n measurements. The
-// trace that they estimate has a relative error of about 1/√(n·probes), so many
-// measurements need few.
+// trace that they estimate has a relative error of about 1/√(n·probes), so that
+// many measurements need few.
 func probeCount(n int) int { return max(3, min(15, 300_000/n)) }
 
 // iterativeSystem solves H·x = b by conjugate gradients.
@@ -102,8 +102,8 @@ func (s *iterativeSystem) logDet(ctx context.Context, seed uint64) (value, se fl
 }
 
 // patches returns likelihoods of a few windows of measurements that are near
-// each other, of the given size each, and of so many from all over: a kernel of
-// several scales sees these as well. Fitted exactly, they are a start that costs
+// each other, of the given size each, and of scattered measurements for kernels of
+// long range. Fitted exactly, they are a start that costs
 // the same at any size.
 func (l *likelihood) patches(size, scattered int) []*likelihood {
 	var all []*likelihood
@@ -159,8 +159,8 @@ func (w *learner) probe(signs *rng.Stream) {
 	}
 }
 
-// learn takes so many steps of Adam from theta, with a rate that falls to a
-// tenth.
+// learn takes the given number of steps of Adam from theta, with a rate that falls
+// to a tenth.
 func (l *likelihood) learn(ctx context.Context, theta []float64, epochs int, opts Stochastic, seed uint64) ([]float64, FitReport, error) {
 	w := newLearner(l, opts, seed)
 	x := l.params.Free(theta)
@@ -221,7 +221,7 @@ func (w *learner) step(ctx context.Context, theta []float64) ([]float64, error) 
 				c = -0.5 / float64(len(ui)-1)
 			}
 			ui[s] *= c
-			trace += ui[s] * zi[s] / w.data.readings(i)
+			trace += ui[s] * zi[s] / w.data.count(i)
 		}
 	}
 	grad := make([]float64, len(theta))

@@ -13,7 +13,7 @@ import (
 type params struct {
 	list  []kernel.Param
 	noise bool    // the last one is the noise
-	known float64 // noise variance of a reading where it is not learned
+	known float64 // noise variance of one measurement where it is not learned
 	floor float64 // of the noise variance that is learned
 }
 
@@ -114,8 +114,8 @@ func (p *params) Prior(grad, x []float64) float64 {
 	return sum
 }
 
-// far reports whether a positive parameter is beyond all reason: a long first
-// step of a line search may lead there.
+// far reports whether a positive parameter is out of range: a long first step of a
+// line search may lead there.
 func (p *params) far(x []float64) bool {
 	const limit = 5 * spread
 	for j, q := range p.list {

@@ -10,7 +10,7 @@ import (
 	"grfgp/kernel"
 )
 
-// checkNodes says which node is none.
+// checkNodes returns an error for a node that the kernel does not have.
 func (p *Posterior) checkNodes(lists ...[]int) error {
 	n := p.Nodes()
 	for _, nodes := range lists {
@@ -41,12 +41,12 @@ func (p *Posterior) Mean(ctx context.Context, nodes []int) ([]float64, error) {
 	return out, nil
 }
 
-// crossEntries is how many covariances between nodes and measurements are held
-// at a time.
+// crossEntries is the number of covariances between nodes and measurements that
+// are held at a time.
 const crossEntries = 32 << 20
 
 // Variance returns the posterior variance of the quantity itself at the given
-// nodes; a new reading has the noise variance on top.
+// nodes, without noise: a new measurement has the noise variance in addition.
 func (p *Posterior) Variance(ctx context.Context, nodes []int) ([]float64, error) {
 	if err := p.checkNodes(nodes); err != nil || len(nodes) == 0 {
 		return nil, err
@@ -156,7 +156,7 @@ func identity(n int) *mat.Dense {
 
 // Sample returns draws of the quantity at the given nodes, a column each, by
 // Matheron's rule: a prior draw g plus K_·x H⁻¹(y − g_x − ε). The same seed gives
-// the same draws, and draw s does not depend on how many are asked for.
+// the same draws, and draw s does not depend on the number of draws.
 func (p *Posterior) Sample(ctx context.Context, nodes []int, draws int, seed uint64) (*mat.Dense, error) {
 	if err := p.checkNodes(nodes); err != nil {
 		return nil, err

@@ -416,13 +416,13 @@ func TestBadRepeats(t *testing.T) {
 		d    Data
 		opts FitOptions
 	}{
-		"2 nodes and 1 counts":      {Data{Nodes: []int{1, 2}, Y: []float64{1, 2}, Count: []int{1}}, FitOptions{}},
-		"2 nodes and 1 scatters":    {Data{Nodes: []int{1, 2}, Y: []float64{1, 2}, Count: []int{1, 2}, Scatter: []float64{1}}, FitOptions{}},
-		"mean of 0 readings":        {Data{Nodes: []int{1, 2}, Y: []float64{1, 2}, Count: []int{1, 0}}, FitOptions{}},
-		"is -1, want":               {Data{Nodes: []int{1, 2}, Y: []float64{1, 2}, Count: []int{2, 2}, Scatter: []float64{1, -1}}, FitOptions{}},
-		"is NaN, want":              {Data{Nodes: []int{1, 2}, Y: []float64{1, 2}, Count: []int{2, 2}, Scatter: []float64{1, math.NaN()}}, FitOptions{}},
-		"one reading, which has no": {Data{Nodes: []int{1, 2}, Y: []float64{1, 2}, Scatter: []float64{1, 0}}, FitOptions{}},
-		"noise is given as 0":       {Data{Nodes: []int{1, 1, 2}, Y: []float64{1, 2, 3}}, FitOptions{NoiseSD: &zero}},
+		"2 nodes and 1 counts":       {Data{Nodes: []int{1, 2}, Y: []float64{1, 2}, Count: []int{1}}, FitOptions{}},
+		"2 nodes and 1 scatters":     {Data{Nodes: []int{1, 2}, Y: []float64{1, 2}, Count: []int{1, 2}, Scatter: []float64{1}}, FitOptions{}},
+		"mean of 0 measurements":     {Data{Nodes: []int{1, 2}, Y: []float64{1, 2}, Count: []int{1, 0}}, FitOptions{}},
+		"is -1, want":                {Data{Nodes: []int{1, 2}, Y: []float64{1, 2}, Count: []int{2, 2}, Scatter: []float64{1, -1}}, FitOptions{}},
+		"is NaN, want":               {Data{Nodes: []int{1, 2}, Y: []float64{1, 2}, Count: []int{2, 2}, Scatter: []float64{1, math.NaN()}}, FitOptions{}},
+		"a single one, which has no": {Data{Nodes: []int{1, 2}, Y: []float64{1, 2}, Scatter: []float64{1, 0}}, FitOptions{}},
+		"noise is given as 0":        {Data{Nodes: []int{1, 1, 2}, Y: []float64{1, 2, 3}}, FitOptions{NoiseSD: &zero}},
 	} {
 		if _, _, err := Fit(background, k, c.d, c.opts); !errors.Is(err, ErrData) || !strings.Contains(err.Error(), what) {
 			t.Errorf("%v, want %q in it", err, what)

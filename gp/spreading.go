@@ -10,7 +10,7 @@ import (
 	"grfgp/kernel"
 )
 
-// spreading is label spreading: the chance of class c at node i is ∝ the sum of
+// spreading is label spreading: the probability of class c at node i is ∝ the sum of
 // K_ij over the labels j of the class. With the kernel of Matérn, ν = 1 and
 // κ = √(2α/(1−α)), that is (I − αW)⁻¹Y of Zhou et al. (2004), and α = 0.9 is
 // κ = 4.24.
@@ -18,12 +18,12 @@ type spreading struct {
 	cov         kernel.Covariance
 	nodes       []int
 	y           *mat.Dense // an indicator per class
-	shares      []float64  // of labels: what is left to say where none is in reach
+	shares      []float64  // of labels per class: the prediction where none is in reach
 	leaveOneOut *mat.Dense
 }
 
-// spreadLabels takes the likeliest start, by leaving out one label at a time, and
-// learns nothing.
+// spreadLabels takes the start with the highest leave-one-out accuracy and learns
+// nothing.
 func spreadLabels(ctx context.Context, k kernel.Kernel, l Labels, opts ClassifyOptions) (Classifier, ClassifyReport, error) {
 	starts := opts.Starts
 	if opts.State != nil {
@@ -91,11 +91,11 @@ func (s *spreading) sums(ctx context.Context, nodes []int) (*mat.Dense, error) {
 	return f, s.cov.Cross(nodes, s.nodes).Apply(ctx, f, s.y)
 }
 
-// spreadFloor is what every class has before a label is spread, as a share of
-// all, so that none is impossible.
+// spreadFloor is the share of probability that all classes get equally, so that
+// none is impossible.
 const spreadFloor = 1e-3
 
-// normalise makes chances of sums.
+// normalise turns sums into probabilities.
 func (s *spreading) normalise(f *mat.Dense) {
 	n, _ := f.Dims()
 	for i := range n {
@@ -128,9 +128,9 @@ func (s *spreading) Probabilities(ctx context.Context, nodes []int) (*mat.Dense,
 	return f, nil
 }
 
-// Sample says that there is nothing to draw.
+// Sample returns an error: label spreading has no posterior.
 func (s *spreading) Sample(context.Context, []int, int, uint64) ([]*mat.Dense, error) {
-	return nil, errors.New("label spreading is no model to draw from; take another method")
+	return nil, errors.New("label spreading has no posterior to draw from; use another method")
 }
 
 func (s *spreading) LeaveOneOut() *mat.Dense {

@@ -12,32 +12,32 @@ type Units struct {
 	Scale  float64 `json:"scale"`
 }
 
-// How far readings may be from their mean, and how near all of them may be:
-// variances are squares, and must be normal numbers, also those that are small
-// beside that of the data.
+// Bounds on the distance of measurements from their mean. Variances are squares and
+// must be normal floating-point numbers, also where they are small beside the
+// variance of the data.
 const (
 	mostSpread  = 1e150
 	leastSpread = 1e-150
 )
 
 // unitsOf returns the units in which data are modelled: mean and standard
-// deviation (divisor n) of all readings, or the known mean and that deviation.
+// deviation (divisor n) of all measurements, or the known mean and that deviation.
 //
-// Readings that are all the same, or just one, have no deviation. They can be
-// modelled where both mean and noise are known: the unit is then their distance
+// Measurements that are all equal, or a single one, have no deviation. They can be
+// modelled if both mean and noise are known: the unit is then their distance
 // from the mean, or the noise if that is larger.
 func unitsOf(d Data, opts FitOptions) (Units, error) {
 	n := 0.0
 	for k := range d.Y {
-		n += d.readings(k)
+		n += d.count(k)
 	}
 	mean := 0.0 // dividing before adding keeps sums of huge values finite
 	for k, v := range d.Y {
-		mean += v / n * d.readings(k)
+		mean += v / n * d.count(k)
 	}
 	largest, constant := 0.0, true // whatever the mean is rounded to
 	for k, v := range d.Y {
-		largest = max(largest, math.Abs(v-mean), math.Sqrt(d.scatter(k)/d.readings(k)))
+		largest = max(largest, math.Abs(v-mean), math.Sqrt(d.scatter(k)/d.count(k)))
 		constant = constant && v == d.Y[0] && d.scatter(k) == 0
 	}
 	var u Units
@@ -51,7 +51,7 @@ func unitsOf(d Data, opts FitOptions) (Units, error) {
 		sum := 0.0
 		for k, v := range d.Y {
 			r := (v - mean) / largest
-			sum += d.readings(k)*r*r + d.scatter(k)/largest/largest
+			sum += d.count(k)*r*r + d.scatter(k)/largest/largest
 		}
 		u = Units{mean, largest * math.Sqrt(sum/n)}
 	}
@@ -64,7 +64,7 @@ func unitsOf(d Data, opts FitOptions) (Units, error) {
 	return u, u.check(d, opts)
 }
 
-// constantUnits are those of readings that are all the same.
+// constantUnits returns the units of measurements that are all equal.
 func constantUnits(d Data, opts FitOptions) (Units, error) {
 	what := fmt.Sprintf("all %d values are %v", d.Len(), d.Y[0])
 	if d.Len() == 1 {
@@ -102,8 +102,7 @@ func (u Units) check(d Data, opts FitOptions) error {
 	return nil
 }
 
-// standard returns the data in these units, as a copy: who keeps it does not
-// follow what the caller does to d.
+// standard returns the data in these units, as a deep copy.
 func (u Units) standard(d Data) Data {
 	s := d.Clone()
 	for k := range s.Y {

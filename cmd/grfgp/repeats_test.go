@@ -168,7 +168,7 @@ func TestLittleToLearnFrom(t *testing.T) {
 		{"predict", "node", known + " --repeats keep", exitOK, "\n7,12.4"},
 		{"predict", "same", "", exitBadData, "all values are 13: there is nothing to learn from unless"},
 		{"predict", "same", known, exitOK, "\n8,12."},
-		{"predict", "node", "--mean 10 --noise-sd 0", exitNotFitted, "readings of one node differ, but the noise is given as 0"},
+		{"predict", "node", "--mean 10 --noise-sd 0", exitNotFitted, "measurements of one node differ, but the noise is given as 0"},
 		{"predict", "one", "--mean 13 --noise-sd 0", exitNotFitted, "nothing says how far values vary"},
 		{"predict", "tiny", "", exitNotFitted, "too little for a variance to be a number; give them in another unit"},
 		{"predict", "huge", "", exitNotFitted, "too far for a variance to be a number; correct them, or give them in another unit"},
