@@ -41,7 +41,7 @@ func (s *Server) calibration(w http.ResponseWriter, r *http.Request) error {
 	answer := struct {
 		Seq      int64             `json:"seq"`
 		Readings int               `json:"readings"`
-		Scheme   crossval.Scheme      `json:"scheme"`
+		Scheme   crossval.Scheme   `json:"scheme"`
 		Folds    int               `json:"folds"`
 		RMSE     number            `json:"rmse"`
 		RMSESE   number            `json:"rmse_se"`

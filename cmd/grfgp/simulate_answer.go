@@ -19,7 +19,7 @@ import (
 
 // policyFacts are the results of a policy in JSON.
 type policyFacts struct {
-	Policy     string          `json:"policy"`
+	Policy     string           `json:"policy"`
 	Final      replay.Estimate  `json:"final"`
 	FinalSD    *replay.Estimate `json:"final_sd,omitempty"`    // mean sd of predictions, for the goal learn
 	OverRandom *replay.Estimate `json:"over_random,omitempty"` // smaller loss than random, paired by seed
@@ -38,7 +38,7 @@ type simulateAnswer struct {
 	Seeds   int            `json:"seeds"`
 	Verdict string         `json:"verdict"`
 	Best    *bestFacts     `json:"best,omitempty"`
-	Uniform []replay.Point  `json:"uniform,omitempty"` // exact expected regret of uniform draws
+	Uniform []replay.Point `json:"uniform,omitempty"` // exact expected regret of uniform draws
 	Results []policyFacts  `json:"results"`
 	Replays []replayAnswer `json:"replays"`
 	sim     *replay.Result
