@@ -256,7 +256,7 @@ func TestModelIsItsOwn(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return fmt.Sprint(p.RawMatrix().Data, c.LeftOut().RawMatrix().Data)
+			return fmt.Sprint(p.RawMatrix().Data, c.LeaveOneOut().RawMatrix().Data)
 		}
 		was := chances()
 		clear(l.Nodes)

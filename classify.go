@@ -42,7 +42,7 @@ type ClassChoice struct {
 type ClassCandidate struct {
 	Family   string  `json:"family"`
 	Score    float64 `json:"score"`    // mean log probability of labels by the others
-	Accuracy float64 `json:"accuracy"` // share of labels that the others predict
+	Accuracy float64 `json:"accuracy"` // share of labels predicted correctly by the others
 }
 
 // Choice returns the chosen kernel, with reasons. Its lists must not be changed.
@@ -54,8 +54,8 @@ func (c *Classification) Spec() Spec { return c.spec }
 // Classes returns the number of classes.
 func (c *Classification) Classes() int { return c.classifier.Classes() }
 
-// Classify chooses a kernel as spec says, learns its hyperparameters from labels
-// by a method, and sets probabilities so that labels are likeliest by the others.
+// Classify chooses a kernel as spec says, learns its hyperparameters from labels by the
+// method, and calibrates probabilities by the leave-one-out log score of the labels.
 func Classify(ctx context.Context, g *graph.Graph, l gp.Labels, spec Spec, method gp.ClassMethod) (*Classification, error) {
 	t, err := NewTrainer(g, spec)
 	if err != nil {
@@ -112,8 +112,9 @@ func selectLabels(l gp.Labels, rows []int) gp.Labels {
 	return some
 }
 
-// Probabilities returns the chance of each class, a row per node. The error wraps
-// ErrNode where the graph has no such node.
+// Probabilities returns the probability of each class, one row per node. Where no label
+// is in a node's component they are the shares of the classes. The error wraps ErrNode
+// if the graph has no such node.
 func (c *Classification) Probabilities(ctx context.Context, nodes []int) (*mat.Dense, error) {
 	if err := c.of.check(nodes); err != nil {
 		return nil, err
@@ -126,10 +127,9 @@ func (c *Classification) Probabilities(ctx context.Context, nodes []int) (*mat.D
 	return p, nil
 }
 
-// Sample returns draws of the chances of each class: functions that the labels
-// leave possible, each with a row per node. Where no label reaches they are the
-// model's own, whose mean is not what Probabilities says there. Without nodes there
-// are no draws.
+// Sample returns posterior draws of the probabilities of the classes, each with one row
+// per node. In components without a label they are draws from the prior, whose mean is
+// not that of Probabilities. An empty node list gives no draws.
 func (c *Classification) Sample(ctx context.Context, nodes []int, draws int, seed uint64) ([]*mat.Dense, error) {
 	if err := c.of.check(nodes); err != nil {
 		return nil, err
@@ -140,8 +140,8 @@ func (c *Classification) Sample(ctx context.Context, nodes []int, draws int, see
 	return c.classifier.Sample(ctx, nodes, draws, seed)
 }
 
-// hide sets the chances where no label reaches to the shares of the classes. A
-// calibration is found among labels, and is too sure where there are none.
+// hide sets probabilities to the shares of the classes in components without a label:
+// the calibration comes from labels, and is overconfident where there are none.
 func (c *Classification) hide(p *mat.Dense, nodes []int) {
 	for r, i := range nodes {
 		if c.alone[i] {
@@ -150,7 +150,7 @@ func (c *Classification) hide(p *mat.Dense, nodes []int) {
 	}
 }
 
-// shares returns the share of every class, counted with one label more of each.
+// shares returns the share of every class, with one label of each added.
 func shares(l gp.Labels) []float64 {
 	share := make([]float64, l.Classes)
 	for c := range share {
@@ -162,9 +162,9 @@ func shares(l gp.Labels) []float64 {
 	return share
 }
 
-// LeftOut returns the chance of each class at every label given all others, or
-// nil where there were too many labels for that.
-func (c *Classification) LeftOut() *mat.Dense {
+// LeaveOneOut returns the probability of each class at every label given all others, in
+// the order of the labels; nil if there were too many labels for it.
+func (c *Classification) LeaveOneOut() *mat.Dense {
 	left := c.classifier.LeaveOneOut()
 	if left == nil {
 		return nil

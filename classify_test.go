@@ -57,7 +57,7 @@ func TestClassify(t *testing.T) {
 		if len(choice.Why) == 0 || choice.Family == "" || c.Classes() != 3 {
 			t.Errorf("%v: nothing is said of the choice %+v", method, choice)
 		}
-		if left := c.LeftOut(); left == nil || scoreClasses(left, k.train.Class).accuracy < 0.8 {
+		if left := c.LeaveOneOut(); left == nil || scoreClasses(left, k.train.Class).accuracy < 0.8 {
 			t.Errorf("%v: labels are not predicted by the others", method)
 		}
 		draws, err := c.Sample(context.Background(), k.test.Nodes[:3], 2, 1)

@@ -22,10 +22,10 @@ type codecHead struct {
 	Nodes   int    `json:"nodes"`
 	Entries int    `json:"entries"`           // of the symmetric matrix of weights
 	Ones    bool   `json:"ones,omitempty"`    // all weights are 1, and left out
-	Columns []Role `json:"columns,omitempty"` // of the table of nodes
+	Columns []Role `json:"columns,omitempty"` // of the node table
 }
 
-// codedRoles are the columns that a table of nodes may have, in their order.
+// codedRoles are the columns that a node table may have, in their order.
 var codedRoles = []Role{RoleLabel, RoleGroup, RoleAllowed, RoleLat, RoleLon, RoleX, RoleY, RoleCost}
 
 // Encode returns a network as bytes, without its report. Decode gives the same
@@ -212,7 +212,7 @@ func (u *decoder) network(head codecHead) (*Network, error) {
 		u.column(nodes, role, n)
 	}
 	if u.short || len(u.rest) > 0 {
-		return nil, fmt.Errorf("its table of nodes is too short or too long")
+		return nil, fmt.Errorf("its node table is too short or too long")
 	}
 	return NewNetwork(g, nodes, nil), nodes.checkDecoded()
 }

@@ -246,20 +246,20 @@ func TestNodesComeFirst(t *testing.T) {
 	if want := []bool{true, false, true, false}; !slices.Equal(allowed, want) {
 		t.Errorf("allowed %v, want %v", allowed, want)
 	}
-	want := `nodes that are in the edges but not in the table of nodes: 1, such as "b"; they are taken as not allowed`
+	want := `nodes that are in the edges but not in the node table: 1, such as "b"; they are taken as not allowed`
 	if !slices.Contains(warnings(n.Report), want) {
 		t.Errorf("warnings %q, want %q", n.Report.Warnings, want)
 	}
-	want = `nodes that are in the table of nodes but that no edge joins to another: 1, such as "lone"; if that is not so, compare their ids with those of the edges`
+	want = `nodes that are in the node table but that no edge joins to another: 1, such as "lone"; check their ids against those of the edges`
 	if !slices.Contains(warnings(n.Report), want) {
 		t.Errorf("warnings %q, want %q", n.Report.Warnings, want)
 	}
 	if nodes.IDs.Len() != 3 || len(nodes.Allowed) != 3 {
-		t.Error("reading edges changed the table of nodes")
+		t.Error("reading edges changed the node table")
 	}
 }
 
-// Rows in another order, or a table of nodes before them, give the same graph and
+// Rows in another order, or a node table before them, give the same graph and
 // table; what is the first of the file stays the first of InputOrder.
 func TestRowsInAnyOrder(t *testing.T) {
 	rows := strings.Split(strings.TrimSuffix(repeat(60, func(i int) string { return fmt.Sprintf("n%d,n%d,%d\n", i%50, (7*i+3)%50, i%4+1) }), "\n"), "\n")
@@ -289,7 +289,7 @@ func TestRowsInAnyOrder(t *testing.T) {
 	}
 	got := read(rows, table)
 	if got.Graph.Hash() != want.Graph.Hash() {
-		t.Error("a table of nodes gives another graph")
+		t.Error("a node table gives another graph")
 	}
 	for i, cost := range got.Nodes.Cost {
 		if id := fmt.Sprintf("n%d", 49-int(cost)); got.Graph.IDs().At(i) != id || got.Nodes.IDs.At(i) != id {

@@ -7,9 +7,8 @@ import (
 	"grfgp/graph"
 )
 
-// Workers do not know the numbers of nodes, only ids. They hand over codes: a
-// small whole number stands for itself, any other id for its place in the
-// block's own list.
+// Workers know ids, not node numbers. They return codes: a small whole number is its
+// own code, any other id has its index in the list of the block, plus textCode.
 const textCode = 1 << 31
 
 // code returns the code of an id within its block.
@@ -74,9 +73,8 @@ func (l *localIDs) grow() {
 	}
 }
 
-// namer turns codes into numbers of nodes, in the order in which it meets them.
-// Most files number their nodes without large gaps, so a small number finds its
-// node by one look into a plain slice.
+// namer turns codes into node numbers, in the order of first appearance. Ids are
+// mostly small numbers without large gaps, so a slice maps these to nodes.
 type namer struct {
 	ids    *graph.IDs
 	small  []uint32 // 1 + the node called so, 0 if not known here
@@ -84,7 +82,7 @@ type namer struct {
 	digits []byte
 }
 
-// newNamer starts with the nodes of another table, if there is one.
+// newNamer starts with the nodes of a table, if there is one.
 func newNamer(nodes *NodeTable) *namer {
 	n := &namer{ids: graph.NewIDs(0)}
 	if nodes != nil {

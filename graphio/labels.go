@@ -11,23 +11,22 @@ import (
 	"grfgp/graph"
 )
 
-// MaxClasses is how many classes labels may have: more are no classes but names,
-// or measurements.
+// MaxClasses is the largest number of classes. More are names or measurements.
 const MaxClasses = 1000
 
-// ClassLabels are classes at some nodes of a graph: node Nodes[k] is of the class
-// Classes[Class[k]]. Each node is there once, in the order in which nodes are
-// first seen.
+// ClassLabels are classes of some nodes of a graph: node Nodes[k] has the class
+// Classes[Class[k]]. Each node appears once, in the order of the file. gp.LabelsOf
+// makes them the data of a classifier.
 type ClassLabels struct {
 	Nodes   []int
 	Class   []int
-	Classes []string // numbers by value, others by spelling
+	Classes []string // in the order of their numbers, or else of their names
 	Report  *Report
 }
 
-// ReadLabels reads a table of classes at nodes of g: node and class, which is
-// text. Rows with an empty class, or a word for a missing one, and rows whose ids
-// are not in g are counted and left out. A node of two classes is a bad row.
+// ReadLabels reads a table of class labels at nodes of g: node and class, which is
+// text. Rows with a missing class (empty, NA and the like) and rows with an unknown
+// id are counted and skipped. A second, different class of a node is a bad row.
 func ReadLabels(ctx context.Context, src Source, g *graph.Graph, opts Options) (*ClassLabels, error) {
 	t, err := openTable(ctx, src, labelTable, opts)
 	if err != nil {
@@ -122,7 +121,7 @@ func (r *labelReader) put(node int, class []byte, at int64) {
 	l.Nodes, l.Class = append(l.Nodes, node), append(l.Class, c)
 }
 
-// sort puts the classes into an order that does not depend on that of the rows.
+// sort puts the classes into an order that does not depend on the order of rows.
 func (r *labelReader) sort() {
 	l := &r.result
 	value, numeric := l.numbers()
@@ -162,7 +161,7 @@ func (l *ClassLabels) numbers() (value []float64, all bool) {
 }
 
 // ClassNumbers returns what a classifier is fitted to (see gp.LabelsOf): nodes, the
-// numbers of their classes, and how many classes there are.
+// numbers of their classes, and the number of classes.
 func (l *ClassLabels) ClassNumbers() (nodes, class []int, classes int) {
 	return l.Nodes, l.Class, len(l.Classes)
 }
@@ -176,7 +175,7 @@ func (l *ClassLabels) Counts() []int {
 	return counts
 }
 
-// judge says what is wrong with the rows.
+// judge returns an error about rows that no classifier can use, and adds warnings.
 func (r *labelReader) judge() error {
 	t, l := r.table, r.table.report.Ledger
 	switch {
@@ -201,7 +200,8 @@ func (r *labelReader) judge() error {
 	return nil
 }
 
-// judgeClasses says what is wrong with the classes, or odd about them.
+// judgeClasses returns an error about classes that look like something else, and
+// adds warnings.
 func (r *labelReader) judgeClasses() error {
 	t, l := r.table, &r.result
 	measure := do("read measurements", Setting{Option: OptionReader, Value: "ReadMeasurements"})
@@ -232,7 +232,7 @@ func (r *labelReader) judgeClasses() error {
 		spelled[folded] = name
 	}
 	if len(single) > 0 && len(l.Classes) > 1 {
-		t.report.warn("classes with one label: %d, such as %s; little can be learned of them, and without that label nothing", len(single), l.some(single))
+		t.report.warn("classes with one label: %d, such as %s; little can be learned about them, and nothing if that label is held out", len(single), l.some(single))
 	}
 	if len(alike) > 0 {
 		t.report.warn("classes that differ only in upper and lower case: %s; they are taken as different", l.some(alike))
@@ -243,7 +243,7 @@ func (r *labelReader) judgeClasses() error {
 // some quotes the first few names.
 func (l *ClassLabels) some(names []string) string { return quoteAll(names[:min(3, len(names))]) }
 
-// likeAmounts reports whether numbers at so many labels look like measurements:
+// likeAmounts reports whether the classes of so many labels look like measurements:
 // some have a fraction, or there are many and few of them recur.
 func likeAmounts(values []float64, labels int) bool {
 	for _, v := range values {
@@ -254,8 +254,7 @@ func likeAmounts(values []float64, labels int) bool {
 	return len(values) > 20 && 5*len(values) > labels
 }
 
-// Enough returns an error where a classifier would have nothing to learn from:
-// one class alone.
+// Enough returns an error if all labels are of one class: a classifier needs two.
 func (l *ClassLabels) Enough() error {
 	if len(l.Classes) > 1 {
 		return nil

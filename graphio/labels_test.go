@@ -126,7 +126,7 @@ func TestLabelErrors(t *testing.T) {
 func TestLabelWarnings(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"numbers", "node,class\n1,0\n2,1\n4,1\n", `the classes look like numbers and are taken as names, not as amounts: "0" and "1"; read measurements with ReadMeasurements`},
-		{"single", "node,class\n1,x\n2,x\n4,y\n", `classes with one label: 1, such as "y"; little can be learned of them, and without that label nothing`},
+		{"single", "node,class\n1,x\n2,x\n4,y\n", `classes with one label: 1, such as "y"; little can be learned about them, and nothing if that label is held out`},
 		{"case", "node,class\n1,red\n2,Red\n", `classes that differ only in upper and lower case: "Red" and "red"; they are taken as different`},
 		{"words", "node,class\n1,x\n2,y\n4,None\n", `words that stand for a missing class: "None"; if one of them is a class, write it in another way`},
 		{"unknown", "node,class\n1,x\n2,y\nq,x\n", `rows whose ids are not in the graph: 1, such as "q"`},

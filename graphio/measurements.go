@@ -10,15 +10,15 @@ import (
 	"grfgp/graph"
 )
 
-// Repeats says what several measurements of one node become.
+// Repeats is the treatment of repeated measurements of a node.
 type Repeats string
 
 // The choices for repeats.
 const (
-	RepeatsMean  Repeats = ""      // their mean, with their number and scatter
-	RepeatsKeep  Repeats = "keep"  // as many measurements
-	RepeatsLast  Repeats = "last"  // the last one
-	RepeatsError Repeats = "error" // a bad row
+	RepeatsMean  Repeats = ""      // one value: their mean, with their number and scatter
+	RepeatsKeep  Repeats = "keep"  // one value each
+	RepeatsLast  Repeats = "last"  // one value: the last measurement
+	RepeatsError Repeats = "error" // the second measurement of a node is a bad row
 )
 
 // Measurements are values at some nodes of a graph: Values[k] was measured at
@@ -28,20 +28,20 @@ type Measurements struct {
 	Nodes   []int
 	Values  []float64
 	SD      []float64 // standard deviation of the noise of each value, NaN where it is missing; nil without such a column
-	Count   []int     // readings of which each value is the mean
-	Scatter []float64 // sum of squared deviations of these readings from the value; nil with SD
+	Count   []int     // number of measurements of which each value is the mean
+	Scatter []float64 // sum of squared deviations of these measurements from the value; nil with SD
 	Report  *Report
 }
 
-// ReadMeasurements reads a table of values at nodes of g: node, value and,
-// where there is such a column, sd. Rows with a missing value and rows whose ids
-// are not in g are counted and left out.
+// ReadMeasurements reads a table of measurements at nodes of g: node, value and an
+// optional sd, the standard deviation of the noise. Rows with a missing value and
+// rows with an unknown id are counted and skipped.
 //
-// Readings of one node with standard deviations s_i become their mean with weights
-// 1/s_i², which has the standard deviation 1/√(Σ 1/s_i²). A reading with an sd of 0
-// is exact: it is the value, whatever the others are, and another exact one that
-// differs is a bad row. If one of the readings has no sd, their mean has none
-// either, and weights are equal. So they are, too, where opts.IgnoreSD is set.
+// With [RepeatsMean], measurements of one node with standard deviations s_i become
+// their mean with weights 1/s_i², which has the standard deviation 1/√(Σ 1/s_i²). A
+// measurement with sd 0 is exact: it is the value of the node, and a second, different
+// exact measurement is a bad row. If one of the measurements has no sd, or if
+// opts.IgnoreSD is set, weights are equal and the mean has no sd.
 func ReadMeasurements(ctx context.Context, src Source, g *graph.Graph, opts Options) (*Measurements, error) {
 	t, err := openTable(ctx, src, measurementTable, opts)
 	if err != nil {
@@ -75,19 +75,19 @@ type measurementReader struct {
 	id, value int
 	sd        int // column, -1 without one
 	result    Measurements
-	again     []reading // further readings of a node, for its mean
+	again     []repeatedValue // further measurements of nodes, for their means
 	exact     map[int]float64
 	weighted  []float64   // mean with weights 1/sd² for each place; the result has the plain one
 	at        map[int]int // node → its place in result
-	lines     []int64     // of the first reading of each place
+	lines     []int64     // of the first measurement of each place
 
 	missing, unknown, repeated int64
 	unknownIDs                 unknownIDs
 	scratch                    []byte
 }
 
-// reading is one more value of a node.
-type reading struct {
+// repeatedValue is one more measurement of a node.
+type repeatedValue struct {
 	place     int // in result
 	value, sd float64
 }
@@ -129,7 +129,7 @@ func (m *measurementReader) row(line []byte, fields []field, at int64) fault {
 	return fault{}
 }
 
-// put records a reading.
+// put records a measurement.
 func (m *measurementReader) put(node int, value, sd float64, f field, at int64) fault {
 	r := &m.result
 	k, again := m.at[node]
@@ -143,7 +143,7 @@ func (m *measurementReader) put(node int, value, sd float64, f field, at int64) 
 		m.repeated++
 		return fault{}
 	case again && m.repeats == RepeatsMean:
-		m.again = append(m.again, reading{k, value, sd})
+		m.again = append(m.again, repeatedValue{k, value, sd})
 		m.repeated++
 		return fault{}
 	}
@@ -157,8 +157,8 @@ func (m *measurementReader) put(node int, value, sd float64, f field, at int64) 
 	return fault{}
 }
 
-// agrees remembers the exact value of a place and reports whether it is the one
-// that was given before, if any.
+// agrees records the exact value of a place and reports whether it equals an
+// earlier one, if there is one.
 func (m *measurementReader) agrees(k int, value float64) bool {
 	if m.ignoreSD {
 		return true
@@ -170,15 +170,15 @@ func (m *measurementReader) agrees(k int, value float64) bool {
 	return true
 }
 
-// average takes all further readings into the means, those of a node in the order
-// of their values: the order of rows does not show in the last digit.
+// average adds all repeats to the means. Those of a node are added in the order of
+// their values, so that the result does not depend on the order of rows.
 func (m *measurementReader) average() {
 	r := &m.result
 	first := map[int]bool{}
 	for _, more := range m.again {
 		if k := more.place; !first[k] {
 			first[k] = true
-			m.again = append(m.again, reading{k, r.Values[k], r.SD[k]})
+			m.again = append(m.again, repeatedValue{k, r.Values[k], r.SD[k]})
 		}
 	}
 	order := func(v float64) float64 { // NaN has no order
@@ -187,7 +187,7 @@ func (m *measurementReader) average() {
 		}
 		return v
 	}
-	slices.SortFunc(m.again, func(a, b reading) int {
+	slices.SortFunc(m.again, func(a, b repeatedValue) int {
 		return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.value, b.value), cmp.Compare(order(a.sd), order(b.sd)))
 	})
 	for _, more := range m.again {
@@ -200,7 +200,7 @@ func (m *measurementReader) average() {
 	}
 }
 
-// add takes one more reading into the means of place k.
+// add updates the means of place k by one more measurement.
 func (m *measurementReader) add(k int, value, sd float64) {
 	r := &m.result
 	r.Count[k]++
@@ -210,14 +210,14 @@ func (m *measurementReader) add(k int, value, sd float64) {
 	if sd == 0 && r.SD[k] == 0 {
 		return // the same exact value again
 	}
-	// Of two values the weights are a² and b², by the sd of the other one.
+	// Inverse-variance weights of two values: a² = s₂²/(s₁²+s₂²), b² = s₁²/(s₁²+s₂²).
 	both := math.Hypot(r.SD[k], sd)
 	a, b := sd/both, r.SD[k]/both
 	m.weighted[k] = a*a*m.weighted[k] + b*b*value
 	r.SD[k] = b * sd
 }
 
-// finish takes the means that go with what is known of the noise.
+// finish keeps the weighted means where sds are known, the plain ones elsewhere.
 func (m *measurementReader) finish() {
 	m.average()
 	r := &m.result
@@ -233,7 +233,7 @@ func (m *measurementReader) finish() {
 	}
 }
 
-// judge says what a model could not work with.
+// judge returns an error about values that no model can use, and adds warnings.
 func (m *measurementReader) judge() error {
 	t, r := m.table, &m.result
 	l := t.report.Ledger
@@ -265,7 +265,7 @@ func (m *measurementReader) judge() error {
 	return nil
 }
 
-// tooLarge reports whether a number is none.
+// tooLarge reports whether a value is infinite or NaN.
 func tooLarge(v float64) bool { return !(math.Abs(v) <= math.MaxFloat64) }
 
 // Statistics returns what a model is fitted to (see gp.DataOf): for each value its
@@ -282,15 +282,15 @@ func (m *Measurements) Statistics() (nodes []int, values, noiseVar []float64, co
 	}
 	if missing > 0 {
 		return nil, nil, nil, nil, nil, &Error{Code: CodeContent, Table: TableMeasurements, File: m.Report.File,
-			What:     fmt.Sprintf("%d of %d values have no sd, or are means of readings some of which have none", missing, len(m.SD)),
+			What:     fmt.Sprintf("%d of %d values have no sd, or are means of measurements some of which have none", missing, len(m.SD)),
 			Remedies: []Remedy{do("fill them in"), do("leave these rows out"), do("take the column out of the file")}}
 	}
 	return m.Nodes, m.Values, noiseVar, m.Count, m.Scatter, nil
 }
 
-// Enough returns an error where a model would have nothing to learn from: one
-// measured node alone, or values that are all the same. With mean and noise known
-// that will do; sds of the values are a known noise.
+// Enough returns an error if a model cannot learn its mean and noise from the
+// measurements: there is only one measured node, or all values are equal. That is
+// no error if both are known; sds of the values count as known noise.
 func (m *Measurements) Enough(mean, noise bool) error {
 	if what := m.idle(); what != "" && !(mean && (noise || m.SD != nil)) {
 		return &Error{Code: CodeContent, Table: TableMeasurements, File: m.Report.File, What: what,
@@ -299,7 +299,7 @@ func (m *Measurements) Enough(mean, noise bool) error {
 	return nil
 }
 
-// idle says why there is nothing to learn, "" if there is something.
+// idle returns why nothing can be learned, "" if something can.
 func (m *Measurements) idle() string {
 	switch {
 	case !slices.ContainsFunc(m.Nodes, func(node int) bool { return node != m.Nodes[0] }):
@@ -341,9 +341,9 @@ func (m *measurementReader) choose(opts Options) error {
 	return nil
 }
 
-// chooseValue finds the column of values: as told, by name, or by being the
-// only other column of numbers. Where no column is all numbers, one that mostly is
-// will do: its bad cells are then named by their place.
+// chooseValue finds the column of values: as told, by name, or because it is the
+// only other column of numbers. If no column holds numbers only, one with mostly
+// numbers is taken, and its other cells are bad rows.
 func (s *sheet) chooseValue(id, sd int, opts Options) (column int, why string, err error) {
 	if spec, ok := opts.Columns[RoleValue]; ok {
 		column, err = s.column(RoleValue, spec)
@@ -404,7 +404,7 @@ func (s *sheet) mostlyNumbers(column int) bool {
 	return numbers > texts
 }
 
-// noValue excludes numbers that are something else by their name.
+// noValue reports whether the name of a column says that it holds no values.
 func (s *sheet) noValue(column int) bool {
 	if column >= len(s.names) {
 		return false

@@ -10,20 +10,20 @@ import (
 	"grfgp/graph"
 )
 
-// NodeTable is what is known about each node. A column that no file has is nil; a
-// number that is missing is NaN.
+// NodeTable holds attributes of nodes: row i is about node IDs.At(i). A column that
+// the file does not have is nil; a missing number is NaN.
 type NodeTable struct {
 	IDs      *graph.IDs // the ids
-	Name     []string   // a name or a class
+	Name     []string   // shown to people: a name, or a class (role "label")
 	Lat, Lon []float64  // degrees
 	X, Y     []float64
 	Cost     []float64
-	Allowed  []bool // may be measured
+	Allowed  []bool // may be suggested for measurement
 	Group    []string
 	Report   *Report // nil when the nodes came with the graph
 }
 
-// ids returns the ids; nil of nil.
+// ids returns the ids, nil without a table.
 func (n *NodeTable) ids() *graph.IDs {
 	if n == nil {
 		return nil
@@ -65,8 +65,8 @@ func (n *NodeTable) has(role Role) bool {
 	return *n.numbers(role) != nil
 }
 
-// grow makes room for nodes up to size in the columns of the given roles. What
-// nobody sets is missing, and a node that no file allows may not be measured.
+// grow extends the columns of the given roles to size nodes. New nodes have missing
+// values and are not allowed.
 func (n *NodeTable) grow(size int, roles []Role) {
 	for _, role := range roles {
 		switch role {
@@ -94,7 +94,7 @@ type cell struct {
 	allowed bool
 }
 
-// readCell reads the text of a node's column; missing numbers are NaN.
+// readCell reads a cell of a node table; a missing number is NaN.
 func readCell(role Role, text []byte, comma bool) (c cell, missing bool, reason reasonCode) {
 	c = cell{role: role, number: math.NaN()}
 	switch role {
@@ -139,7 +139,7 @@ func yesNo(text []byte) (yes, ok bool) {
 	return false, false
 }
 
-// put sets what a cell says about node i.
+// put stores a cell of node i.
 func (n *NodeTable) put(i int, c cell) {
 	switch c.role {
 	case RoleLabel, RoleGroup:
@@ -151,7 +151,7 @@ func (n *NodeTable) put(i int, c cell) {
 	}
 }
 
-// agrees reports whether node i has what the cell says.
+// agrees reports whether node i has the same value as the cell.
 func (n *NodeTable) agrees(i int, c cell) bool {
 	switch c.role {
 	case RoleLabel, RoleGroup:
@@ -163,8 +163,8 @@ func (n *NodeTable) agrees(i int, c cell) bool {
 	return v == c.number || math.IsNaN(v) && math.IsNaN(c.number)
 }
 
-// extend returns the nodes with a row for every node of a graph that began with
-// them and met others in its edges.
+// extend returns the table with rows for all nodes of a graph, which has the nodes
+// of the table first and then those that only the edges name.
 func (n *NodeTable) extend(ids *graph.IDs, r *Report) *NodeTable {
 	if n == nil {
 		return nil
@@ -179,28 +179,27 @@ func (n *NodeTable) extend(ids *graph.IDs, r *Report) *NodeTable {
 		if n.Allowed != nil {
 			extra = "; they are taken as not allowed"
 		}
-		r.warn("nodes that are in the edges but not in the table of nodes: %d, such as %s%s", now-had, examples(ids, had), extra)
-		if why := beyond(ids, had).explain(n.IDs, "the table of nodes"); why != "" {
+		r.warn("nodes that are in the edges but not in the node table: %d, such as %s%s", now-had, examples(ids, had), extra)
+		if why := beyond(ids, had).explain(n.IDs, "the node table"); why != "" {
 			r.warn("%s", why)
 		}
 	}
 	return all
 }
 
-// follow returns the table of a graph that was put into locality order: row k goes to
-// node InputOrder()[k].
+// follow puts the table into the order of a graph: row k becomes row InputOrder()[k].
 func (n *NodeTable) follow(g *graph.Graph) *NodeTable {
 	if n == nil {
 		return nil
 	}
 	to := g.InputOrder()
 	return &NodeTable{IDs: g.IDs(), Report: n.Report,
-		Name: moved(n.Name, to), Lat: moved(n.Lat, to), Lon: moved(n.Lon, to), X: moved(n.X, to),
-		Y: moved(n.Y, to), Cost: moved(n.Cost, to), Allowed: moved(n.Allowed, to), Group: moved(n.Group, to)}
+		Name: reordered(n.Name, to), Lat: reordered(n.Lat, to), Lon: reordered(n.Lon, to), X: reordered(n.X, to),
+		Y: reordered(n.Y, to), Cost: reordered(n.Cost, to), Allowed: reordered(n.Allowed, to), Group: reordered(n.Group, to)}
 }
 
-// moved puts column[k] at to[k]; nil stays nil.
-func moved[T any](column []T, to []int) []T {
+// reordered puts column[k] at to[k]; nil stays nil.
+func reordered[T any](column []T, to []int) []T {
 	if column == nil {
 		return nil
 	}
@@ -211,8 +210,7 @@ func moved[T any](column []T, to []int) []T {
 	return out
 }
 
-// tellLone warns of nodes of the table that no edge of the graph ends at: they are
-// as they should be, or their ids are mistyped.
+// tellLone warns of nodes of the table without edges; their ids may be mistyped.
 func (n *NodeTable) tellLone(g *graph.Graph, r *Report) {
 	if n == nil {
 		return
@@ -227,12 +225,12 @@ func (n *NodeTable) tellLone(g *graph.Graph, r *Report) {
 		}
 	}
 	if count > 0 {
-		r.warn("nodes that are in the table of nodes but that no edge joins to another: %d, such as %s; if that is not so, compare their ids with those of the edges", count, list(such, "and"))
+		r.warn("nodes that are in the node table but that no edge joins to another: %d, such as %s; check their ids against those of the edges", count, list(such, "and"))
 	}
 }
 
-// meet returns an error if no end of an edge is in the table of nodes. Labels are
-// those of the table and then those that are in the edges alone.
+// meet returns an error if no end of an edge is in the table. The ids are those of
+// the table and then those that only the edges have.
 func (n *NodeTable) meet(edges *graph.Edges, ids *graph.IDs, r *Report) error {
 	if n == nil || n.IDs.Len() == 0 {
 		return nil
@@ -243,11 +241,11 @@ func (n *NodeTable) meet(edges *graph.Edges, ids *graph.IDs, r *Report) error {
 	}
 	had := n.IDs.Len()
 	return &Error{Code: CodeIDs, Table: TableEdges, File: r.File,
-		What:     fmt.Sprintf("none of its ids is in the table of nodes, such as %s; the table has %s", examples(ids, had), examples(n.IDs, 0)),
-		Remedies: []Remedy{do(beyond(ids, had).hint(n.IDs, "the table of nodes"))}}
+		What:     fmt.Sprintf("none of its ids is in the node table, such as %s; the table has %s", examples(ids, had), examples(n.IDs, 0)),
+		Remedies: []Remedy{do(beyond(ids, had).hint(n.IDs, "the node table"))}}
 }
 
-// beyond returns the ids that come after the first ones.
+// beyond returns the ids from number first on.
 func beyond(ids *graph.IDs, first int) *unknownIDs {
 	s := &unknownIDs{}
 	for i := first; i < ids.Len() && len(s.ids) < unknownKept; i++ {
@@ -265,8 +263,8 @@ func examples(ids *graph.IDs, from int) string {
 	return list(out, "and")
 }
 
-// ReadNodes reads a table with a row per node: its id and, where there are such
-// columns, label, lat, lon, x, y, cost, allowed and group.
+// ReadNodes reads a node table: a column of ids and any of label, lat, lon, x, y,
+// cost, allowed and group.
 func ReadNodes(ctx context.Context, src Source, opts Options) (*NodeTable, error) {
 	t, err := openTable(ctx, src, nodeTable, opts)
 	if err != nil {
@@ -354,8 +352,7 @@ func (r *nodeReader) row(line []byte, fields []field, at int64) fault {
 	return fault{}
 }
 
-// chooseNodes decides which columns of a table of nodes are used; the first is
-// the id.
+// chooseNodes returns the columns of a node table that are used; the first is the id.
 func (t *table) chooseNodes(opts Options) ([]usedColumn, error) {
 	s := t.sheet
 	id, why, err := s.chooseID(RoleID, nil, opts)

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// numberState is what a field turned out to be when read as a number.
+// numberState is the outcome of reading a field as a number.
 type numberState uint8
 
 const (
@@ -81,7 +81,7 @@ func scanNumber(text []byte) (decimal byte, state numberState) {
 	return decimal, numberOK
 }
 
-// wordState tells the words for a missing and for an infinite value.
+// wordState recognizes words for a missing and for an infinite value.
 func wordState(text []byte) numberState {
 	if len(text) > len("-infinity") {
 		return numberNone
@@ -105,8 +105,8 @@ func wordState(text []byte) numberState {
 	return numberNone
 }
 
-// smallInteger reads a number from 0 to 999,999,999 that is written in the one
-// usual way: text and value determine each other.
+// smallInteger reads a number from 0 to 999,999,999 without sign and leading zeros,
+// so that the value determines the text.
 func smallInteger(text []byte) (uint32, bool) {
 	if len(text) == 0 || len(text) > 9 || text[0] == '0' && len(text) > 1 {
 		return 0, false

@@ -8,29 +8,30 @@ import (
 	"grfgp/graph"
 )
 
-// Options say how files are read; the zero value finds everything out.
+// Options override what readers detect in a file. The zero value detects everything
+// and stops at the first bad row.
 type Options struct {
-	Columns   map[Role]string // which column has a role: its name, or its number from 1
+	Columns   map[Role]string // the column of a role: its name, or its number from 1
 	Delimiter Delimiter       // between fields
 	Header    Header          // whether the first row holds names
 	Decimal   Decimal         // how numbers are written
-	BadRows   BadRows         // what becomes of rows that cannot be used
-	Rejects   io.Writer       // receives skipped bad rows as they were; nil drops them
+	BadRows   BadRows         // whether bad rows are errors or skipped
+	Rejects   io.Writer       // receives skipped bad rows unchanged; nil drops them
 
-	// Progress, unless nil, is told how many bytes of the file have been used,
-	// and how many there are or 0 where that is not known. It is called by one
-	// goroutine at a time and must return soon.
+	// Progress, unless nil, receives the number of bytes read so far and the size
+	// of the file, 0 if unknown. It is called by one goroutine at a time and must
+	// return soon.
 	Progress func(done, total int64)
 
 	// For graphs.
-	Weights   Weights        // what a column of weights means
-	Parallel  graph.Parallel // what several edges between two nodes mean
+	Weights   Weights        // meaning of the column of weights
+	Parallel  graph.Parallel // meaning of several edges between two nodes
 	KeepLoops bool           // keep self loops; the default drops and counts them
-	Nodes     *NodeTable     // nodes known already: they come first, and may be lone
+	Nodes     *NodeTable     // nodes of the graph, with or without edges; others may appear in the edges
 
 	// For measurements.
-	Repeats  Repeats // what several values of one node become
-	IgnoreSD bool    // a column of standard deviations has no effect on values: all readings have one noise
+	Repeats  Repeats // treatment of repeated measurements of a node
+	IgnoreSD bool    // average repeated measurements with equal weights, whatever their sds
 
 	blockSize int // bytes of text handed to a worker; tests vary it
 }
@@ -58,7 +59,7 @@ const (
 	HeaderNo   Header = "no"
 )
 
-// Decimal says which sign parts the whole from the fraction of a number.
+// Decimal is the decimal sign of the numbers.
 type Decimal string
 
 // The choices for the decimal sign. A file uses one of them throughout.
@@ -68,13 +69,13 @@ const (
 	DecimalComma Decimal = "comma"
 )
 
-// BadRows says what becomes of a row that cannot be used.
+// BadRows says whether a row that cannot be used is an error.
 type BadRows string
 
 // The choices for bad rows.
 const (
-	BadRowsFail BadRows = ""     // the first one is the error
-	BadRowsSkip BadRows = "skip" // they are counted, and written to Rejects
+	BadRowsFail BadRows = ""     // the first bad row is the error
+	BadRowsSkip BadRows = "skip" // bad rows are counted, and written to Rejects
 )
 
 // Weights says what the numbers of an edge mean.
@@ -82,18 +83,18 @@ type Weights string
 
 // The choices for weights.
 const (
-	// WeightsAuto takes a column that is named as a weight, takes all edges as
-	// equal where there is none, and stops at a column that may be a distance.
+	// WeightsAuto uses a column that is named as a weight and gives all edges the
+	// weight 1 if there is none. A column that may be a distance is an error.
 	WeightsAuto Weights = ""
 	// WeightsSimilarity takes the numbers as weights: larger means more alike.
 	WeightsSimilarity Weights = "similarity"
 	// WeightsDistance turns distances into weights: w = mean distance / distance.
 	WeightsDistance Weights = "distance"
-	// WeightsIgnore takes all edges as equal.
+	// WeightsIgnore gives all edges the weight 1.
 	WeightsIgnore Weights = "ignore"
 )
 
-// check says which option has a value that it cannot have.
+// check returns an error about an option with an unknown value.
 func (in *input) check(o Options) error {
 	ask := func(what, next string) error { return in.fail(CodeOption, what, do(next)) }
 	for role := range o.Columns {

@@ -6,7 +6,8 @@ import (
 	"io"
 )
 
-// Report says what was found in a file, what was made of it, and why.
+// Report describes a file: the format and the columns that were detected, and what
+// became of its lines.
 type Report struct {
 	table       Table
 	File        string    `json:"file"`
@@ -21,12 +22,12 @@ type Report struct {
 	Ledger      Ledger    `json:"ledger"`
 	Nodes       int       `json:"nodes"`
 	Edges       int       `json:"edges"`
-	Missing     int64     `json:"missing_values"`     // cells without a number, in the columns that were used
+	Missing     int64     `json:"missing_values"`     // empty cells in the columns that were used
 	BadRows     []string  `json:"bad_rows,omitempty"` // the first few, in words
 	Warnings    []Warning `json:"warnings,omitempty"`
 }
 
-// Column says which column has a role, and why.
+// Column is a column that has a role, and the reason.
 type Column struct {
 	Role   Role   `json:"role"`
 	Number int    `json:"number,omitempty"` // from 1
@@ -49,7 +50,7 @@ func (r *Report) warn(format string, args ...any) {
 	r.offer(fmt.Sprintf(format, args...))
 }
 
-// offer warns and says what can be done about it.
+// offer adds a warning with remedies.
 func (r *Report) offer(what string, remedies ...Remedy) {
 	r.Warnings = append(r.Warnings, Warning{r.table, what, remedies})
 }
@@ -57,7 +58,7 @@ func (r *Report) offer(what string, remedies ...Remedy) {
 // badKept is how many bad rows a report quotes.
 const badKept = 5
 
-// rejects deals with bad rows as the options say.
+// rejects fails at bad rows or skips them, as the options say.
 type rejects struct {
 	layout *rowLayout
 	skip   bool

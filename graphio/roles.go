@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// Role is what a column is for.
+// Role is the meaning of a column.
 type Role string
 
 // The roles of columns: of a table of edges, of nodes, of measurements and of labels.
@@ -74,7 +74,7 @@ var endWords = [][2]string{
 	{"left", "right"}, {"first", "second"}, {"subject", "object"},
 }
 
-// Words that say nothing beside an end word, and words that say it is no end.
+// Words that may stand beside an end word, and words of names with other meanings.
 var (
 	idWords    = strings.Fields("node id nodeid vertex numeric station key code index idx user")
 	notIDs     = strings.Fields("lat latitude lon lng longitude x y z weight time date year type class label degree distance length")
@@ -85,7 +85,7 @@ var (
 )
 
 // words cuts a column name at capitals, digits and anything that is neither
-// letter nor digit, and makes it small: "FromNodeId" is from, node, id.
+// letter nor digit, into lower-case words: "FromNodeId" is from, node, id.
 func words(name string) []string {
 	var out []string
 	var word []rune
@@ -123,7 +123,7 @@ const (
 // rank says how well a column name fits a role.
 func (role Role) rank(name string) int {
 	if role == RoleID {
-		role = RoleNode // in a table of nodes
+		role = RoleNode // in a node table
 	}
 	w, names := words(name), roleNames[role]
 	if len(w) == 0 {

@@ -233,7 +233,7 @@ func TestNoiseVar(t *testing.T) {
 	for text, want := range map[string]string{
 		"node,value\n1,2\n2,3\n":             "[] <nil>",
 		"node,value,sd\n1,2,3\n2,3,0.5\n":    "[9 0.25] <nil>",
-		"node,value,sd\n1,2,3\n2,3,\n3,1,\n": "[] m: 2 of 3 values have no sd, or are means of readings some of which have none; fill them in, leave these rows out, or take the column out of the file",
+		"node,value,sd\n1,2,3\n2,3,\n3,1,\n": "[] m: 2 of 3 values have no sd, or are means of measurements some of which have none; fill them in, leave these rows out, or take the column out of the file",
 	} {
 		m, err := readMeasurements(ring("1", "2", "3"), text, Options{})
 		if err != nil {
@@ -246,22 +246,22 @@ func TestNoiseVar(t *testing.T) {
 	}
 }
 
-// Edges and a table of nodes that write ids differently.
+// Edges and a node table that write ids differently.
 func TestIDsOfNodesAndEdges(t *testing.T) {
 	const never = "ids are text and are never changed silently: rewrite one of the files"
 	nodes, err := readNodes("id,lat,lon\n001,0,0\n002,0,1\nx,0,2\n", Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	const differ = `2 of 2 such ids differ from those of the table of nodes only by leading zeros ("1" here, "001" in the table of nodes); ` + never
+	const differ = `2 of 2 such ids differ from those of the node table only by leading zeros ("1" here, "001" in the node table); ` + never
 	n, err := readText("1,2\n2,x\n", Options{Nodes: nodes})
 	if err != nil || !slices.Contains(warnings(n.Report), differ) {
 		t.Errorf("%v; warnings %q, want %q", err, n.Report.Warnings, differ)
 	}
 	_, err = readText("1,2\n", Options{Nodes: nodes})
-	checkError(t, err, ErrData, `edges.csv: none of its ids is in the table of nodes, such as "1" and "2"; the table has "001", "002" and "x"; `+differ)
+	checkError(t, err, ErrData, `edges.csv: none of its ids is in the node table, such as "1" and "2"; the table has "001", "002" and "x"; `+differ)
 	_, err = readText("%%MatrixMarket matrix coordinate pattern symmetric\n2 2 1\n2 1\n", Options{Nodes: nodes})
-	checkError(t, err, ErrData, `edges.csv: none of its ids is in the table of nodes, such as "1" and "2"; the table has "001", "002" and "x"; `+differ)
+	checkError(t, err, ErrData, `edges.csv: none of its ids is in the node table, such as "1" and "2"; the table has "001", "002" and "x"; `+differ)
 }
 
 // What is wrong with a few ids is found without an index of all labels.

@@ -9,14 +9,13 @@ import (
 	"grfgp/graph"
 )
 
-// unknownIDs are ids that are not among others: those of the graph, or of the
-// table of nodes.
+// unknownIDs are ids that the graph, or the node table, does not have.
 type unknownIDs struct {
 	ids  []string
 	seen map[string]bool
 }
 
-// unknownKept is how many are kept to find out what is wrong with them.
+// unknownKept is how many are kept to explain them.
 const unknownKept = 1000
 
 func (s *unknownIDs) add(id []byte) {
@@ -34,8 +33,8 @@ func (s *unknownIDs) examples() string {
 	return quoteAll(s.ids[:min(3, len(s.ids))])
 }
 
-// spellings are ways in which two files may write the same id differently. Each
-// brings ids into a common form.
+// spellings are differences between two files that may mean the same ids. Each
+// has a function that removes the difference.
 var spellings = []struct {
 	differ string
 	common func(string) string
@@ -60,7 +59,7 @@ var spellings = []struct {
 	}},
 }
 
-// hint says what would make the ids match those of the named place.
+// hint says how to make the ids match those of the named place.
 func (s *unknownIDs) hint(known *graph.IDs, place string) string {
 	if why := s.explain(known, place); why != "" {
 		return why
@@ -70,8 +69,8 @@ func (s *unknownIDs) hint(known *graph.IDs, place string) string {
 
 const neverChanged = "ids are text and are never changed silently: rewrite one of the files"
 
-// explain says how most of the ids differ from those of the named place; "" if
-// that is not known.
+// explain says how most of the ids differ from those of the named place, "" if no
+// spelling explains them.
 func (s *unknownIDs) explain(known *graph.IDs, place string) string {
 	best, hits, example := "", 0, ""
 	for k, matches := range s.match(known) {
@@ -91,9 +90,9 @@ func (s *unknownIDs) explain(known *graph.IDs, place string) string {
 	return ""
 }
 
-// match returns, for each of the spellings, the strangers that have the common
-// form of a label, and the first such label. The strangers are indexed, of which
-// there are few, and not the known.
+// match returns, for each spelling, the unknown ids that it makes equal to a known
+// one, with the number of the first such id. The unknown ids are indexed, because
+// they are few.
 func (s *unknownIDs) match(known *graph.IDs) []map[string]int {
 	forms, matches := make([]map[string][]string, len(spellings)), make([]map[string]int, len(spellings))
 	for k, way := range spellings {
@@ -104,11 +103,11 @@ func (s *unknownIDs) match(known *graph.IDs) []map[string]int {
 		}
 	}
 	for i := range known.Len() {
-		label := known.At(i)
+		id := known.At(i)
 		for k, way := range spellings {
-			form := way.common(label)
-			for _, id := range forms[k][form] {
-				matches[k][id] = i
+			form := way.common(id)
+			for _, unknown := range forms[k][form] {
+				matches[k][unknown] = i
 			}
 			delete(forms[k], form)
 		}
@@ -116,7 +115,7 @@ func (s *unknownIDs) match(known *graph.IDs) []map[string]int {
 	return matches
 }
 
-// countFromZero reports whether 0 is the stranger among ids counted from 1.
+// countFromZero reports whether 0 is the only unknown id among ids counted from 1.
 func (s *unknownIDs) countFromZero(known *graph.IDs) bool {
 	if len(s.ids) != 1 || s.ids[0] != "0" {
 		return false

@@ -42,8 +42,8 @@ const checkedRoads = `edges           roads.csv
   note          column length_m looks like a distance and is not used; the weight is column weight
   note          edges that repeat an earlier one: 1; their weights were added up
   note          edges from a node to itself: 1; left out; keep them with --keep-loops
-  note          nodes that are in the edges but not in the table of nodes: 3, such as "C", "D" and "E"; they are taken as not allowed
-  note          nodes that are in the table of nodes but that no edge joins to another: 1, such as "lone"; if that is not so, compare their ids with those of the edges
+  note          nodes that are in the edges but not in the node table: 3, such as "C", "D" and "E"; they are taken as not allowed
+  note          nodes that are in the node table but that no edge joins to another: 1, such as "lone"; check their ids against those of the edges
 
 nodes           nodes.csv
   format        delimited text, delimiter comma, names from line 1

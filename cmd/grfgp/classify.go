@@ -134,7 +134,7 @@ func (r *classifyAnswer) predicted() []int {
 // sayOdd names the labels of least leave-one-out probability.
 func (a *app) sayOdd(d *classData, c *grfgp.Classification) {
 	const most, odd = 3, 0.05
-	left := c.LeftOut()
+	left := c.LeaveOneOut()
 	if left == nil {
 		return
 	}

@@ -235,7 +235,7 @@ func TestSuggestLimits(t *testing.T) {
 	}
 	got := suggestRows(t, append(args, "--nodes", table, "--group-cap", "1", "-n", "9")...)
 	if len(got) != 2 || got[0]["cost"] == got[1]["cost"] {
-		t.Errorf("the table of nodes: %v", got)
+		t.Errorf("the node table: %v", got)
 	}
 	if got := suggestRows(t, append(args, "--again", "-n", "82")...); len(got) != 82 {
 		t.Errorf("again: %d nodes", len(got))

@@ -1,0 +1,50 @@
+// Package graphio reads graphs and tables from files and accounts for every line.
+//
+// # Tables
+//
+// There are four kinds of files, each with a reader:
+//
+//   - edges, with two ends and an optional weight or distance: [ReadGraph]
+//   - nodes, with an id and optional coordinates, cost, group and so on: [ReadNodes]
+//   - measurements, with a node, a value and an optional standard deviation: [ReadMeasurements]
+//   - labels, with a node and a class: [ReadLabels]
+//
+// Edges may be delimited text, MatrixMarket or GraphML; the other tables are
+// delimited text. All of them may be compressed by gzip or zstd. [NearestNeighbours]
+// makes a graph from the coordinates of a node table.
+//
+//	net, err := graphio.ReadGraph(ctx, graphio.File("roads.csv"), graphio.Options{})
+//	m, err := graphio.ReadMeasurements(ctx, graphio.File("speeds.csv"), net.Graph, graphio.Options{})
+//	data, err := gp.DataOf(m)
+//
+// # Detection
+//
+// A reader finds compression, format, delimiter, header, decimal sign and the role
+// of each column by itself, from the first 1,000 rows. Roles follow from names
+// ("source", "FromNodeId", "speed_mph"), then from types, then from ids that are
+// already known. The [Report] says what was found, and why. Each field of [Options]
+// overrides one of these decisions.
+//
+// A file that can be read in several ways is an error, never a guess. A column that
+// may be a distance is not used as a weight unless [Options].Weights says how: weights
+// are similarities, and a distance d becomes the weight (mean distance)/d.
+//
+// # Ids
+//
+// The id of a node is text, compared byte by byte, and never changed. Where ids of
+// two files differ by case, leading zeros or blanks, the error or warning says so.
+//
+// # The ledger
+//
+// The [Ledger] of a report counts what became of each line: header, edge or row,
+// repeat, self loop, missing value, unknown id, blank, comment, bad row. The counts
+// always add up to the number of lines:
+//
+//	7 lines = 1 header + 3 edges + 1 repeat + 1 self loop + 1 blank
+//
+// # Errors
+//
+// Every error about a file is an [*Error] with a code, a place and remedies: things to
+// do, and options to set. Its text names options as fields of [Options]; a program
+// writes them in its own words with [Error.Text] and a [Speller].
+package graphio
