@@ -36,7 +36,7 @@ func classifyVariationally(ctx context.Context, k kernel.Kernel, l Labels, opts 
 		r.Theta, r.Evaluations = start.Theta, start.Evaluations
 		_, scale := newDirichlet(k, l, nil)
 		for j, p := range k.Params() {
-			if p.Variance { // from standardised units to those of log odds
+			if p.Variance { // from standardised units to log odds
 				r.Theta[j] *= scale * scale / (start.Temperature * start.Temperature)
 			}
 		}

@@ -31,7 +31,7 @@ type factor struct {
 	chol  *solve.Cholesky
 	alpha []float64
 	lml   float64
-	slope float64 // derivative by the noise variance of what lml has on top
+	slope float64 // derivative of Data.within by the noise variance
 }
 
 // factor computes H and its factor.

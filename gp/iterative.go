@@ -113,8 +113,8 @@ func (l *likelihood) patches(size, scattered int) []*likelihood {
 	return all
 }
 
-// scattered returns how many measurements to take from all over. If the kernel
-// has a coarse part at theta, those far from each other tell something about it.
+// scattered returns the number of scattered measurements to learn from: they tell
+// about the part of a kernel that has a long range.
 func (l *likelihood) scattered(theta []float64) (int, error) {
 	own, _ := l.params.split(theta)
 	cov, err := l.kernel.At(own)

@@ -27,8 +27,8 @@ const (
 )
 
 // spread is the standard deviation, in e-folds, of the weak log-normal prior on
-// positive hyperparameters. It decides only what the data leave open: with three
-// measurements a good deal, with three hundred nearly nothing.
+// positive hyperparameters. It matters where data are few: a lot with three
+// measurements, next to nothing with three hundred.
 const spread = 3
 
 // newParams returns the hyperparameters of a fit, with a noise unless it is
@@ -55,7 +55,7 @@ func newParams(k kernel.Kernel, starts [][]float64, known bool) (*params, [][]fl
 	return p, all, nil
 }
 
-// Free returns what the optimiser changes: log θ, log(noise − floor), or θ.
+// Free returns the variables of the optimiser: log θ, log(noise − floor), or θ.
 func (p *params) Free(theta []float64) []float64 {
 	x := make([]float64, len(theta))
 	for j, v := range theta {

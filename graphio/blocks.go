@@ -50,8 +50,8 @@ func (c *cutter) fill(n int) error {
 	return nil
 }
 
-// whole returns how many of the first n bytes of rest are whole lines; where
-// the first line is longer than n, it is that line.
+// whole returns how many of the first n bytes of rest are whole lines, at least one
+// line even if it is longer than n.
 func (c *cutter) whole(n int) (int, error) {
 	for ; ; n *= 2 {
 		if err := c.fill(n); err != nil {
@@ -69,8 +69,8 @@ func (c *cutter) whole(n int) (int, error) {
 	}
 }
 
-// peek returns the first whole lines, about n bytes of them, without handing
-// them out. What it returns depends on the stream and on n alone.
+// peek returns about n bytes of whole lines without consuming them. The result
+// depends only on the stream and on n.
 func (c *cutter) peek(n int) ([]byte, error) {
 	k, err := c.whole(n)
 	return c.rest[:k], err
@@ -97,8 +97,8 @@ func (c *cutter) next(b *block) error {
 	return nil
 }
 
-// block is a piece of a file on its way: the cutter sets text, a worker parses
-// it, the merger takes what was found, in the order of the file.
+// block is a part of a file: the cutter sets text, a worker parses it, and the merger
+// takes the result in the order of the file.
 type block struct {
 	text  []byte
 	first int64 // number of its first line
@@ -108,7 +108,7 @@ type block struct {
 	edgeBlock
 }
 
-// tally counts the lines of a block by what they are.
+// tally counts the lines of a block by kind.
 type tally struct {
 	header, blank, comments int64
 	bad                     []badRow
@@ -127,8 +127,8 @@ type badRow struct {
 }
 
 // stream cuts the input into blocks, has workers parse them, and hands them to
-// merge one by one in the order of the file; so errors come in that order too.
-// Blocks are used again afterwards.
+// merge one by one in the order of the file, so errors come in that order too. Blocks
+// are reused.
 func (c *cutter) stream(ctx context.Context, parse func(*block), merge func(*block) error) error {
 	var wg sync.WaitGroup
 	defer wg.Wait()

@@ -12,12 +12,12 @@ import (
 	"grfgp/sparse"
 )
 
-// An encoded network is a line with the kind and the version, a line of JSON that
-// says what follows, and then arrays of little-endian numbers, nodes in the order of
-// the file that they came from. The same network gives the same bytes.
+// An encoded network is a line with the format and its version, a line of JSON that
+// lists the arrays, and the arrays of little-endian numbers, with nodes in the order
+// of their file. The same network always gives the same bytes.
 const codecKind = "grfgp-network 1\n"
 
-// codecHead says which arrays follow.
+// codecHead lists the arrays that follow.
 type codecHead struct {
 	Nodes   int    `json:"nodes"`
 	Entries int    `json:"entries"`           // of the symmetric matrix of weights
@@ -28,8 +28,8 @@ type codecHead struct {
 // codedRoles are the columns that a node table may have, in their order.
 var codedRoles = []Role{RoleLabel, RoleGroup, RoleAllowed, RoleLat, RoleLon, RoleX, RoleY, RoleCost}
 
-// Encode returns a network as bytes, without its report. Decode gives the same
-// network back, in locality order: weights are the same to the bit.
+// Encode returns a network, without its report, as bytes. Decode returns the same
+// network, with weights equal to the last bit.
 func Encode(net *Network) ([]byte, error) {
 	order := net.Graph.InputOrder()
 	g, err := net.Graph.Permute(order)
@@ -100,8 +100,8 @@ func (p *encoder) texts(n int, at func(i int) []byte) {
 	}
 }
 
-// Decode reads the bytes of Encode, checks it as any other graph, and puts it into
-// locality order. Errors wrap ErrData.
+// Decode reads the bytes of Encode, checks them as any other graph, and puts the graph
+// into locality order. Errors wrap ErrData.
 func Decode(encoded []byte) (*Network, error) {
 	bad := func(err error) error {
 		return &Error{Code: CodeDamaged, File: "encoded network", What: "cannot be used: " + err.Error(), Remedies: []Remedy{do("was it cut off, or written by a newer program?")}, Err: err}
@@ -126,7 +126,7 @@ func Decode(encoded []byte) (*Network, error) {
 	return net, nil
 }
 
-// decoder reads arrays until one is short.
+// decoder reads arrays until one is too short.
 type decoder struct {
 	rest  []byte
 	short bool
@@ -231,7 +231,7 @@ func (u *decoder) column(to *NodeTable, role Role, n int) {
 	}
 }
 
-// checkDecoded refuses numbers that no file can hold.
+// checkDecoded refuses numbers that no reader accepts.
 func (n *NodeTable) checkDecoded() error {
 	if n == nil {
 		return nil

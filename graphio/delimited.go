@@ -9,7 +9,7 @@ import (
 	"grfgp/graph"
 )
 
-// edgeLayout says how a row becomes an edge.
+// edgeLayout describes how a row becomes an edge.
 type edgeLayout struct {
 	rowLayout
 	edgeColumns
@@ -17,7 +17,7 @@ type edgeLayout struct {
 	nodes     uint32 // of a matrix: ids are whole numbers from 1 to nodes; 0 elsewhere
 }
 
-// edgeBlock is what a worker finds in a block.
+// edgeBlock holds the edges of a block.
 type edgeBlock struct {
 	ids     localIDs
 	u, v    []uint32 // codes, then numbers of nodes
@@ -70,8 +70,8 @@ func (l *edgeLayout) end(b *block, line []byte, f field, role Role) (uint32, fau
 	return i, fault{}
 }
 
-// strength reads a weight or a distance. A self loop that is dropped anyway may
-// well have the distance zero.
+// strength reads a weight or a distance. The distance zero is allowed for a self loop
+// that is dropped anyway.
 func (l *edgeLayout) strength(b *block, line []byte, f field, dropped bool) (float64, fault) {
 	role := RoleWeight
 	if l.distance {
@@ -94,8 +94,8 @@ func (l *edgeLayout) strength(b *block, line []byte, f field, dropped bool) (flo
 	return 0, bad
 }
 
-// edgeList collects edges block by block without ever copying a growing slice:
-// into one chunk if their number was foreseen, into several if not.
+// edgeList collects edges block by block without copying a growing slice: into one
+// chunk if the estimated number suffices, into several otherwise.
 type edgeList struct {
 	chunks []graph.Edges
 	hint   int // how many edges the first chunk should have room for
@@ -151,7 +151,7 @@ func (e *edgeList) room(n int, weighted bool) *graph.Edges {
 	return &e.chunks[last+1]
 }
 
-// join returns all edges and lets go of the pieces.
+// join returns all edges and releases the chunks.
 func (e *edgeList) join(weighted bool) graph.Edges {
 	if len(e.chunks) == 1 {
 		all := e.chunks[0]
@@ -229,7 +229,7 @@ func readEdges(ctx context.Context, c *cutter, l *edgeLayout, names *namer, r *R
 			names.rename(b.u, b.v, &b.ids)
 		}
 		if list.hint == 0 && c.in.compression == "" {
-			// The rest of the file is about as dense; 2 % is for doubt.
+			// Assume that the rest of the file is as dense, with a margin of 2 %.
 			list.hint = 1 + int(1.02*float64(c.in.size)/float64(len(b.text))*float64(len(b.u)))
 		}
 		list.take(&b.edgeBlock, l.keepLoops)
@@ -254,7 +254,7 @@ func buildNetwork(list *edgeList, columns edgeColumns, names *namer, r *Report, 
 	names.small, names.local = nil, nil // the graph needs the labels alone
 	const many = 1 << 20
 	if list.n > many {
-		runtime.GC() // what reading left behind would come on top of the peak
+		runtime.GC() // the garbage of reading would add to the peak of building
 	}
 	g, counts, err := graph.FromEdges(names.ids, edges, graph.BuildOptions{Parallel: opts.Parallel, KeepLoops: opts.KeepLoops})
 	if err != nil {
@@ -319,8 +319,7 @@ func (e *edgeList) finish(edges *graph.Edges, columns edgeColumns, r *Report) er
 	return nil
 }
 
-// tellCounts says what became of edges that are not simply there, and warns of
-// what may not be meant.
+// tellCounts warns of repeated edges, self loops and many bad lines.
 func (r *Report) tellCounts(c graph.BuildCounts, weighted bool) {
 	switch {
 	case c.BothWays:

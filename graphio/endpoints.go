@@ -8,14 +8,14 @@ import (
 	"grfgp/graph"
 )
 
-// edgeColumns says where a row has the two ends of an edge and its weight.
+// edgeColumns are the columns of the two ends of an edge and of its weight.
 type edgeColumns struct {
 	source, target int
 	weight         int  // -1: all edges are equal
 	distance       bool // the weight is a distance
 }
 
-// chooseEdges decides which columns are used, and tells the report why.
+// chooseEdges decides which columns are used, and adds the reasons to the report.
 func (s *sheet) chooseEdges(known *graph.IDs, opts Options, r *Report) (edgeColumns, error) {
 	c := edgeColumns{weight: -1}
 	if s.columns < 2 {
@@ -50,8 +50,8 @@ func (s *sheet) chooseEdges(known *graph.IDs, opts Options, r *Report) (edgeColu
 	return c, nil
 }
 
-// looksLikeMatrix tells a square of numbers without names, or a wide table of
-// them, from edges.
+// looksLikeMatrix reports whether the file is a square or wide table of numbers
+// without names rather than a list of edges.
 func (s *sheet) looksLikeMatrix() bool {
 	const few, wide = 4, 20
 	if s.names != nil || s.columns < few || len(s.sample) != s.columns && s.columns < wide {
@@ -60,9 +60,8 @@ func (s *sheet) looksLikeMatrix() bool {
 	return !slices.ContainsFunc(s.types, func(t columnType) bool { return !t.number() })
 }
 
-// looksLikeLabelledMatrix tells an adjacency matrix whose rows and columns have
-// names: below the header, the first column holds the same names, from the given
-// place on.
+// looksLikeLabelledMatrix reports whether the file is an adjacency matrix with named
+// rows and columns: the first column repeats the header from the given column on.
 func (s *sheet) looksLikeLabelledMatrix(rows [][]string, from int) bool {
 	n := len(s.names) - from
 	if n < 2 || len(rows) < min(n, sampleRows) || len(rows) > n {
@@ -129,13 +128,13 @@ func (s *sheet) chooseEnds(c *edgeColumns, known *graph.IDs, opts Options) (why 
 		return why, err
 	}
 	if len(pairs) > 1 {
-		var readings []string
+		var choices []string
 		var ways []Remedy
 		for _, p := range pairs {
-			readings = append(readings, s.nameOf(p[0])+" and "+s.nameOf(p[1]))
+			choices = append(choices, s.nameOf(p[0])+" and "+s.nameOf(p[1]))
 			ways = append(ways, s.nameEnds("say which", p[0], p[1]))
 		}
-		return why, s.in.fail(CodeAmbiguous, "the ends of an edge may be "+list(readings, "or"), ways...)
+		return why, s.in.fail(CodeAmbiguous, "the ends of an edge may be "+list(choices, "or"), ways...)
 	}
 	c.source, c.target = pairs[0][0], pairs[0][1]
 	for k := range why {
@@ -172,8 +171,8 @@ func (s *sheet) endCandidates(fixed [2]int, known *graph.IDs) (pairs [][2]int, w
 	return nil, "", s.unclearEnds(fixed, ids)
 }
 
-// namedEnds returns the pairs of columns whose names are those of ends. Pairs that
-// hold fractions, which are no ids, come apart, and only if their names are sure.
+// namedEnds returns the pairs of columns that are named as ends. Pairs that hold
+// fractions, which cannot be ids, are returned separately if their names are sure.
 func (s *sheet) namedEnds(fixed [2]int) (pairs, fractions [][2]int) {
 	for _, p := range endPairs(s.names) {
 		pair := [2]int{p.source, p.target}
@@ -252,8 +251,9 @@ func (s *sheet) pairThenNumbers(ids []int) bool {
 		!slices.ContainsFunc(ids[2:], func(j int) bool { return !s.types[j].number() })
 }
 
-// mayBeEnd excludes what is empty, a fraction, what networkx writes for no data,
-// or what is called a weight or a distance.
+// mayBeEnd reports whether a column may hold ids: it is not empty, holds no fractions
+// and not only "{}" (written by networkx for no data), and its name is not that of a
+// weight or a distance.
 func (s *sheet) mayBeEnd(column int) bool {
 	if t := s.types[column]; t == typeEmpty || t == typeNumber {
 		return false

@@ -28,7 +28,7 @@ func TestGraphErrors(t *testing.T) {
 	const (
 		skip  = `; correct the line, or leave such rows out with Options.BadRows = "skip"`
 		stack = ", which is not read: its first column repeats the header; write one edge per line: source,target,weight; with pandas: m.stack().rename_axis(['source', 'target']).reset_index(name='weight').to_csv('edges.csv', index=False)"
-		three = `; take larger as more alike with Options.Weights = "similarity", take it as a distance (w = mean distance / distance) with Options.Weights = "distance", or take all edges as equal with Options.Weights = "ignore"`
+		three = `; use it as a similarity (larger is more alike) with Options.Weights = "similarity", use it as a distance (w = mean distance / distance) with Options.Weights = "distance", or take all edges as equal with Options.Weights = "ignore"`
 	)
 	utf16 := "\xff\xfea\x00,\x00b\x00\n\x00"
 	packed := zipped(strings.Repeat("0,1\n1,2\n", 1000))

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// fault says why a row is bad, in a form that costs nothing to make: the words
-// are only put together for the faults that somebody reads.
+// fault is the reason why a row is bad. It is cheap to make; explain formats the
+// message for those faults that are reported.
 type fault struct {
 	reason     reasonCode
 	role       Role // of the column it is about
@@ -42,7 +42,7 @@ const (
 	otherClass
 )
 
-// explain puts a fault of a line into words.
+// explain returns the message and the remedies of a fault.
 func (f fault) explain(line []byte, l *rowLayout) (what string, remedies []Remedy) {
 	text := quote(bytes.TrimSpace(line[min(f.start, len(line)):min(f.end, len(line))]))
 	or := func(all ...Remedy) []Remedy { return all }
@@ -94,7 +94,7 @@ func (f fault) explain(line []byte, l *rowLayout) (what string, remedies []Remed
 	case notYesNo:
 		return fmt.Sprintf("%s %s is neither yes nor no", f.role, text), or(do("write yes or no, true or false, 1 or 0"))
 	case outOfRange:
-		return fmt.Sprintf("%s %s is no degree on the globe", f.role, text), or(do("are lat and lon swapped? planar coordinates are called x and y"))
+		return fmt.Sprintf("%s %s is out of range", f.role, text), or(do("are lat and lon swapped? planar coordinates are called x and y"))
 	case repeatedNode:
 		return fmt.Sprintf("%s %s is already on line %d, with other values", f.role, text, f.count), correct
 	case repeatedMeasurement:

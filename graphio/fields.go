@@ -37,7 +37,7 @@ type field struct {
 	doubled    bool // holds "" for each quote, to be undone by text
 }
 
-// text returns what the field says, by way of *scratch if it must be copied.
+// text returns the content of the field, in *scratch if quotes must be undone.
 func (f field) text(line []byte, scratch *[]byte) []byte {
 	if !f.doubled {
 		return line[f.start:f.end]
@@ -168,7 +168,7 @@ func quotedField(line []byte, i int) (f field, next int, ok bool) {
 	return f, i, false
 }
 
-// lineClass is what a line is before its fields are looked at.
+// lineClass is the kind of a line.
 type lineClass uint8
 
 const (
@@ -177,8 +177,8 @@ const (
 	commentLine
 )
 
-// classify tells rows from comments (# or % at the very start) and from lines
-// that hold nothing but blanks and delimiters.
+// classify returns the kind of a line: a comment begins with # or %, and a blank line
+// holds only blanks and delimiters.
 func (d separator) classify(line []byte) lineClass {
 	if len(line) > 0 && (line[0] == '#' || line[0] == '%') {
 		return commentLine

@@ -13,8 +13,8 @@ import (
 	"grfgp/internal/compression"
 )
 
-// unpack sets in.text: gzip and zstd are known by their first bytes, whatever
-// the name of the file says, and so are the kinds of files that are not text.
+// unpack sets in.text. Compression, and files that are not text, are recognized by
+// their first bytes and not by the name of the file.
 func (in *input) unpack() error {
 	raw := bufio.NewReaderSize(in.raw, 256<<10)
 	head, err := peek(raw, 2048)
@@ -67,7 +67,7 @@ func peek(r *bufio.Reader, n int) ([]byte, error) {
 	return head, err
 }
 
-// notText says what a file is that holds no text, and what to do with it.
+// notText recognizes files that are not text, and returns what to do with them.
 func notText(head []byte) (what, next string) {
 	has := func(magic string) bool { return bytes.HasPrefix(head, []byte(magic)) }
 	within := func(text string) bool { return bytes.Contains(head[:min(len(head), 2048)], []byte(text)) }
@@ -102,8 +102,8 @@ func notText(head []byte) (what, next string) {
 	return "is a binary file: it holds NUL bytes", "name a file of text: delimited columns, MatrixMarket or GraphML"
 }
 
-// wideText returns the byte order, LE or BE, of what looks like UTF-16: NUL is
-// nearly every second byte, and hardly ever another one.
+// wideText returns the byte order, LE or BE, if the text looks like UTF-16: nearly
+// every second byte is NUL, and hardly any other.
 func wideText(head []byte) string {
 	var nul [2]int
 	for i, c := range head {
@@ -128,7 +128,7 @@ const (
 	formatGraphML      = "GraphML"
 )
 
-// format looks at the first bytes of the text.
+// format detects the format from the first bytes of the text.
 func (in *input) format() (string, error) {
 	head, err := peek(in.text, lookAhead-3)
 	if err != nil {

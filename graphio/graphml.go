@@ -13,7 +13,7 @@ import (
 )
 
 // graphML reads a GraphML document element by element. Its ledger counts edge
-// elements, since lines mean nothing in XML.
+// elements, because lines have no meaning in XML.
 type graphML struct {
 	in    *input
 	opts  Options
@@ -77,7 +77,7 @@ func (g *graphML) token() (xml.Token, error) {
 	return token, err
 }
 
-// inner is token within an element, where the document cannot end.
+// inner is token within an element: the end of the document is an error.
 func (g *graphML) inner() (xml.Token, error) {
 	token, err := g.token()
 	if errors.Is(err, io.EOF) {
@@ -93,7 +93,7 @@ func (g *graphML) skip() error {
 	return nil
 }
 
-// take deals with a token outside of nodes, edges and keys.
+// take handles a token outside of nodes, edges and keys.
 func (g *graphML) take(token xml.Token) error {
 	t, ok := token.(xml.StartElement)
 	if !ok {
@@ -133,7 +133,7 @@ func (g *graphML) fail(what, next string) error {
 	return g.failWith(CodeFormat, what, do(next))
 }
 
-// failWith is an error at the token at hand.
+// failWith is an error at the current token.
 func (g *graphML) failWith(code Code, what string, remedies ...Remedy) *Error {
 	return &Error{Code: code, Table: g.in.table, File: g.in.name, Line: int64(g.line), Column: g.column, What: what, Remedies: remedies}
 }
@@ -142,7 +142,7 @@ func (g *graphML) cutShort() error {
 	return g.failWith(CodeDamaged, "the document ends in the middle", do("the file was cut short: fetch or write it again"))
 }
 
-// broken puts an error of the XML reader into words.
+// broken is the error about a document that the XML reader refuses.
 func (g *graphML) broken(err error) error {
 	var syntax *xml.SyntaxError
 	switch {
@@ -215,7 +215,7 @@ func (g *graphML) node(t xml.StartElement) error {
 }
 
 // data calls use for the data of the element that was just opened, up to its
-// end. A graph within a node is read as a part of the whole.
+// end. A graph within a node becomes part of the whole graph.
 func (g *graphML) data(element string, use func(key, text string) error) error {
 	for {
 		if element == "node" {
@@ -371,8 +371,8 @@ type recorder struct {
 	kept []byte
 }
 
-// forget starts anew. The reader looks one byte ahead where text ends: that
-// byte belongs to the next token.
+// forget starts a new token. The XML reader reads one byte beyond the end of text:
+// that byte belongs to the new token.
 func (r *recorder) forget() {
 	ahead := bytes.HasSuffix(r.kept, []byte{'<'})
 	r.kept = r.kept[:0]

@@ -93,8 +93,8 @@ func TestGraphMLErrors(t *testing.T) {
 		{"node without id", wrap(`<graph><node/></graph>`), ErrData, "e:1:17: a node without id; give every node an id"},
 		{"node twice", wrap("<graph><node id=\"a\"/>\n<node id=\"a\"/></graph>"), ErrData, `e:2:1: node "a" is there twice; give every node its own id`},
 		{"hyperedge", wrap(`<graph><hyperedge/></graph>`), ErrData, "e:1:17: a hyperedge, which joins more than two nodes; replace it by edges"},
-		{"distance", wrap(`<key id="k" for="edge" attr.name="length" attr.type="double"/><graph/>`), ErrUsage, `e: column length looks like a distance; taken as a weight it would make far things alike; take larger as more alike with Options.Weights = "similarity", take it as a distance (w = mean distance / distance) with Options.Weights = "distance", or take all edges as equal with Options.Weights = "ignore"`},
-		{"latitude", wrap(`<key id="k" for="node" attr.name="lat" attr.type="double"/><graph><node id="a"><data key="k">123</data></node></graph>`), ErrData, `e:1:89: lat "123" is no degree on the globe; are lat and lon swapped? planar coordinates are called x and y`},
+		{"distance", wrap(`<key id="k" for="edge" attr.name="length" attr.type="double"/><graph/>`), ErrUsage, `e: column length looks like a distance; taken as a weight it would make far things alike; use it as a similarity (larger is more alike) with Options.Weights = "similarity", use it as a distance (w = mean distance / distance) with Options.Weights = "distance", or take all edges as equal with Options.Weights = "ignore"`},
+		{"latitude", wrap(`<key id="k" for="node" attr.name="lat" attr.type="double"/><graph><node id="a"><data key="k">123</data></node></graph>`), ErrData, `e:1:89: lat "123" is out of range; are lat and lon swapped? planar coordinates are called x and y`},
 		{"deep", wrap(strings.Repeat(`<graph><node id="a">`, 3)), ErrData, `e:1:37: node "a" is there twice; give every node its own id`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"unicode"
 )
 
-// findDelimiter takes the delimiter that cuts nearly all lines into equally
-// many fields.
+// findDelimiter returns the delimiter that cuts nearly all lines into the same number
+// of fields.
 func (s *sheet) findDelimiter(rows []numbered) (separator, error) {
 	type candidate struct {
 		d      separator
@@ -143,8 +143,8 @@ func (s *sheet) headerClues(first []string, rest [][]string, copies int, opts Op
 	return c
 }
 
-// namedByOptions reports whether a column was asked for by a name that stands
-// in the first row.
+// namedByOptions reports whether the options name a column by a cell of the first
+// row.
 func (s *sheet) namedByOptions(first []string, opts Options) bool {
 	for _, role := range s.table.roles {
 		spec := opts.Columns[role]
@@ -162,8 +162,7 @@ func (s *sheet) mayBeName(cell string, first []string) bool {
 	return len(cell) == 4 && s.table.knows(first)
 }
 
-// recurs reports whether the first row holds something that stands in the same
-// rows of data too, as an id does.
+// recurs reports whether a cell of the first row appears in a later row, as ids do.
 func (s *sheet) recurs(first []string, rest [][]string) bool {
 	seen := map[string]bool{}
 	for _, cell := range first {

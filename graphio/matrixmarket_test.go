@@ -72,7 +72,7 @@ func TestMatrixMarketErrors(t *testing.T) {
 		{"zero", "%%MatrixMarket matrix coordinate pattern general\n3 3 1\n0 1\n", `e:3:1: source "0" is outside 1 to 3` + skip},
 		{"no index", "%%MatrixMarket matrix coordinate pattern general\n3 3 1\n1.0 2\n", `e:3:1: source "1.0" is not a whole number` + skip},
 		{"negative", "%%MatrixMarket matrix coordinate real general\n3 3 1\n1 2 -1\n", `e:3:5: weight "-1" is negative` + skip},
-		{"lone", "%%MatrixMarket matrix coordinate pattern general\n900000000 900000000 1\n1 2\n", "e:2: 900000000 nodes, but only 1 entries: nearly all nodes would be lone; correct the size line"},
+		{"lone", "%%MatrixMarket matrix coordinate pattern general\n900000000 900000000 1\n1 2\n", "e:2: 900000000 nodes, but only 1 entries: nearly all nodes would have no edge; correct the size line"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := ReadGraph(context.Background(), Reader("e", strings.NewReader(c.text)), Options{})

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// rowLayout says how the lines of a file become rows of fields.
+// rowLayout describes how lines become rows of fields.
 type rowLayout struct {
 	delim      separator
 	comma      bool // numbers have decimal commas
@@ -26,8 +26,8 @@ func (s *sheet) layout(used ...int) rowLayout {
 	return l
 }
 
-// each sorts the lines of a block into the classes of its tally and calls row
-// for those that are rows; the row is bad if that returns a fault.
+// each counts the lines of a block by kind in its tally and calls row for those that
+// are rows; the row is bad if that returns a fault.
 func (l *rowLayout) each(b *block, row func(line []byte, fields []field, at int64) fault) {
 	quotes := bytes.IndexByte(b.text, '"') >= 0
 	odd := bytes.IndexByte(b.text, '\r') >= 0 || bytes.IndexByte(b.text, 0) >= 0
@@ -95,7 +95,7 @@ func (l *rowLayout) each(b *block, row func(line []byte, fields []field, at int6
 	}
 }
 
-// oddByte finds what no line of text holds.
+// oddByte finds a NUL byte or a carriage return within a line.
 func oddByte(line []byte) fault {
 	if i := bytes.IndexByte(line, 0); i >= 0 {
 		return fault{reason: nulByte, start: i, end: i + 1}
@@ -106,8 +106,8 @@ func oddByte(line []byte) fault {
 	return fault{}
 }
 
-// count judges a row that has not as many fields as there are columns. Fields
-// that nobody needs may be absent; more may only be empty.
+// count checks a row whose number of fields differs from that of columns. Fields that
+// are not needed may be absent; additional ones must be empty.
 func (l *rowLayout) count(line []byte, fields []field) fault {
 	if len(fields) < l.needed {
 		return fault{reason: tooFewFields, start: len(line), end: len(line), count: len(fields)}
@@ -139,7 +139,7 @@ func (l *rowLayout) number(line []byte, f field, role Role, scratch *[]byte) (fl
 	return 0, false, bad
 }
 
-// gather adds up what is remarkable about the lines of all blocks.
+// gather adds the counts of a block.
 func (t *tally) gather(b *block) {
 	if t.hidden == 0 {
 		t.hiddenLine = b.hiddenLine
@@ -150,7 +150,8 @@ func (t *tally) gather(b *block) {
 	t.hidden += b.hidden
 }
 
-// tellLines warns of what was odd about lines without making them bad.
+// tellLines warns of short rows, of text that is not UTF-8 and of comments that look
+// like rows.
 func (r *Report) tellLines(t *tally) {
 	if t.short > 0 {
 		r.warn("rows with fewer fields than there are columns: %d (the fields in use are there)", t.short)
@@ -163,7 +164,7 @@ func (r *Report) tellLines(t *tally) {
 	}
 }
 
-// unhide says how comments that look like rows become rows.
+// unhide says how to make rows of comments that look like rows.
 func (t *tally) unhide() string {
 	return fmt.Sprintf("comments among the rows that look like rows: %d, first on line %d; put quotes around ids that begin with # or %%", t.hidden, t.hiddenLine)
 }

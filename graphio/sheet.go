@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// sheet is what the first lines tell about a file of delimited text.
+// sheet describes a file of delimited text, from its first lines.
 type sheet struct {
 	in         *input
 	delim      separator
@@ -24,7 +24,7 @@ type sheet struct {
 	table      tableKind
 }
 
-// tableKind is what a file is read for; it decides which names are known.
+// tableKind is a kind of table with the roles of its columns.
 type tableKind struct {
 	kind  Table
 	roles []Role
@@ -37,7 +37,7 @@ var (
 	labelTable       = tableKind{TableLabels, []Role{RoleNode, RoleClass}}
 )
 
-// columnType is what all values of a column in the sample have in common.
+// columnType is the type of all values of a column in the sample.
 type columnType uint8
 
 const (
@@ -49,10 +49,10 @@ const (
 
 func (t columnType) number() bool { return t == typeInteger || t == typeNumber }
 
-// sampleRows is how many rows are looked at.
+// sampleRows is the number of rows from which columns are detected.
 const sampleRows = 1000
 
-// inspect looks at the first lines of a file.
+// inspect detects delimiter, header and column types.
 func inspect(c *cutter, table tableKind, opts Options) (*sheet, error) {
 	s := &sheet{in: c.in, table: table}
 	for size := lookAhead; ; size *= 2 {
@@ -149,8 +149,8 @@ func (s *sheet) read(rows []numbered, comment []byte, opts Options) error {
 	return nil
 }
 
-// sameHeader reports whether a line repeats the header, as where files were
-// joined; the header of the second may have kept its byte-order mark.
+// sameHeader reports whether a line repeats the header, as in concatenated files;
+// the second header may have kept its byte-order mark.
 func sameHeader(line, header []byte) bool {
 	return bytes.Equal(bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")), header)
 }
@@ -192,7 +192,7 @@ func mode(rows [][]string) (cells int, share float64) {
 	return cells, float64(best) / float64(max(1, len(rows)))
 }
 
-// fitHeader compares the names with the rows below them.
+// fitHeader compares the number of names with that of fields in the rows.
 func (s *sheet) fitHeader(rows [][]string) error {
 	n, longer := len(s.names), 0
 	for _, row := range rows {
@@ -214,8 +214,8 @@ func (s *sheet) fitHeader(rows [][]string) error {
 	return nil
 }
 
-// namesFromComment takes the names of the columns from the last comment before
-// the data, as in the files of SNAP ("# FromNodeId ToNodeId").
+// namesFromComment reads column names from the last comment before the data, as in
+// the files of SNAP ("# FromNodeId ToNodeId").
 func (s *sheet) namesFromComment(comment []byte) {
 	text := bytes.TrimLeft(comment, "#% \t")
 	for _, d := range []separator{s.delim, byBlanks} {
@@ -227,7 +227,7 @@ func (s *sheet) namesFromComment(comment []byte) {
 	}
 }
 
-// knows reports whether names hold a name that this kind of table has.
+// knows reports whether one of the names is known for this kind of table.
 func (t tableKind) knows(names []string) bool {
 	if slices.Contains(t.roles, RoleSource) {
 		return len(endPairs(names)) > 0
@@ -261,7 +261,7 @@ func cellType(cell string) columnType {
 	return typeText
 }
 
-// findDecimal decides how the numbers of the given columns are written.
+// findDecimal detects the decimal sign of the given columns.
 func (s *sheet) findDecimal(opts Options, columns ...int) error {
 	switch {
 	case opts.Decimal == DecimalComma && s.delim == byComma:
@@ -350,7 +350,8 @@ func (s *sheet) describe(columns []int) string {
 	return list(out, "and")
 }
 
-// nameOf returns how messages call a column, which is also what Options.Columns takes.
+// nameOf returns the name of a column, or its number if the name is not unique:
+// both are valid in Options.Columns.
 func (s *sheet) nameOf(column int) string {
 	if column < len(s.names) && s.names[column] != "" {
 		same := func(name string) bool { return strings.EqualFold(name, s.names[column]) }

@@ -14,14 +14,14 @@ import (
 	"sync/atomic"
 )
 
-// Source is where a file comes from.
+// Source is a file or a stream to read.
 type Source struct {
 	name   string
 	path   string
 	reader io.Reader
 }
 
-// File is the file at a path; "-" is standard input.
+// File returns the file at a path; "-" is standard input.
 func File(path string) Source {
 	if path == "-" {
 		return Reader("standard input", os.Stdin)
@@ -29,13 +29,13 @@ func File(path string) Source {
 	return Source{name: path, path: path}
 }
 
-// Reader is whatever r holds; messages call it name.
+// Reader returns the stream r, which messages call name.
 func Reader(name string, r io.Reader) Source { return Source{name: name, reader: r} }
 
-// Name is what messages call the source.
+// Name returns the name of the source in messages.
 func (s Source) Name() string { return s.name }
 
-// input is an open source: unpacked bytes, with the first of them looked at.
+// input is an open source: decompressed bytes, of which the first have been checked.
 type input struct {
 	name        string
 	table       Table
@@ -47,7 +47,7 @@ type input struct {
 	closers     []func()
 }
 
-// lookAhead is how much of a file is looked at to find out what it is.
+// lookAhead is the number of bytes from which the format is detected.
 const lookAhead = 64 << 10
 
 func open(ctx context.Context, src Source, table Table, opts Options) (*input, error) {
@@ -92,7 +92,7 @@ func (in *input) openRaw(ctx context.Context, src Source) (io.Reader, error) {
 	return &interruptible{ctx, f}, nil
 }
 
-// missing says why a file cannot be opened, and what may have been meant.
+// missing is the error about a file that cannot be opened; it suggests a similar name.
 func (in *input) missing(path string, err error) error {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return in.because(err, CodeFile, "cannot be opened: "+reason(err), do("check the name and the permissions"))
@@ -176,7 +176,7 @@ func (m *meter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// interruptible reads from something that answers soon, until ctx ends.
+// interruptible reads until ctx ends, from a source that does not block for long.
 type interruptible struct {
 	ctx context.Context
 	r   io.Reader
@@ -189,8 +189,8 @@ func (i *interruptible) Read(p []byte) (int, error) {
 	return i.r.Read(p)
 }
 
-// pump reads r on a goroutine of its own, so that the end of ctx is noticed
-// even while r keeps silent. That goroutine ends when r next answers.
+// pump reads r on its own goroutine, so that the end of ctx is noticed even while r
+// blocks. That goroutine ends when r returns.
 func (in *input) pump(ctx context.Context, r io.Reader) io.Reader {
 	ctx, cancel := context.WithCancel(ctx)
 	in.closers = append(in.closers, cancel)
@@ -255,7 +255,7 @@ func (p *pump) Read(dst []byte) (int, error) {
 	return n, nil
 }
 
-// readError puts an error of the unpacked stream into words.
+// readError is the error about a stream that cannot be read or decompressed.
 func (in *input) readError(err error) error {
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):

@@ -47,7 +47,7 @@ func openTable(ctx context.Context, src Source, kind tableKind, opts Options) (*
 	return nil, err
 }
 
-// use settles the columns and how numbers are written in them.
+// use fixes the columns, and detects the decimal sign of their numbers.
 func (t *table) use(used []usedColumn, opts Options) error {
 	var all, numbers []int
 	for _, u := range used {
@@ -116,8 +116,8 @@ func (s *sheet) chooseID(role Role, known *graph.IDs, opts Options) (column int,
 	return 0, "the first column", nil
 }
 
-// matching returns the columns most of whose values are known ids. Values may
-// be small numbers, as ids are: a column that is called a value or a class is none.
+// matching returns the columns in which most values are known ids, except columns that
+// are named as values or classes: values may be small numbers, as ids are.
 func (s *sheet) matching(known *graph.IDs) []int {
 	value := func(j int) bool {
 		return j < len(s.names) && (RoleValue.rank(s.names[j]) < rankNone || RoleSD.rank(s.names[j]) < rankNone || RoleClass.rank(s.names[j]) == rankSure)
@@ -131,7 +131,7 @@ func (s *sheet) matching(known *graph.IDs) []int {
 	return found
 }
 
-// best returns the columns whose names fit a role best, among those that may.
+// best returns the columns whose names fit a role best, among those that may have it.
 func (s *sheet) best(role Role, may func(column int) bool) []int {
 	rank, found := rankNone, []int(nil)
 	for j, name := range s.names {
@@ -149,8 +149,8 @@ func (s *sheet) best(role Role, may func(column int) bool) []int {
 	return found
 }
 
-// chooseOptional adds columns that may be absent. They are found by name alone;
-// of several that fit, the one that is called as the role, else the first.
+// chooseOptional adds optional columns, which are found by name only. Of several that
+// fit, it takes the one with the name of the role, or else the first.
 func (s *sheet) chooseOptional(used []usedColumn, roles []Role, opts Options) ([]usedColumn, error) {
 	taken := func(column int) bool {
 		return slices.ContainsFunc(used, func(u usedColumn) bool { return u.column == column })

@@ -50,7 +50,7 @@ func TestNodeErrors(t *testing.T) {
 		want       string
 	}{
 		{"contradiction", "id,lat,lon\na,1,2\nb,1,2\na,1,3\n", Options{}, ErrData, `n:4:1: id "a" is already on line 2, with other values` + skip},
-		{"latitude", "id,lat,lon\na,122,37\n", Options{}, ErrData, `n:2:3: lat "122" is no degree on the globe; are lat and lon swapped? planar coordinates are called x and y`},
+		{"latitude", "id,lat,lon\na,122,37\n", Options{}, ErrData, `n:2:3: lat "122" is out of range; are lat and lon swapped? planar coordinates are called x and y`},
 		{"allowed", "id,allowed\na,maybe\n", Options{}, ErrData, `n:2:3: allowed "maybe" is neither yes nor no; write yes or no, true or false, 1 or 0`},
 		{"no id", "id,x,y\n,1,2\n", Options{}, ErrData, "n:2:1: the id is empty" + skip},
 		{"two ids", "id_number,station\n1,2\n", Options{}, ErrUsage, `n: the ids may be in column id_number or station; say which with Options.Columns["id"] = "id_number" or Options.Columns["id"] = "station"`},

@@ -6,13 +6,13 @@ import (
 
 // The meanings that a column of numbers may have.
 var (
-	asSimilarity  = do("take larger as more alike", Setting{Option: OptionWeights, Value: string(WeightsSimilarity)})
-	asDistance    = do("take it as a distance (w = mean distance / distance)", Setting{Option: OptionWeights, Value: string(WeightsDistance)})
+	asSimilarity  = do("use it as a similarity (larger is more alike)", Setting{Option: OptionWeights, Value: string(WeightsSimilarity)})
+	asDistance    = do("use it as a distance (w = mean distance / distance)", Setting{Option: OptionWeights, Value: string(WeightsDistance)})
 	ignoreWeights = do("take all edges as equal", Setting{Option: OptionWeights, Value: string(WeightsIgnore)})
 )
 
-// chooseWeight finds the column of weights. What may be a distance is never
-// taken as a weight unless the options say so.
+// chooseWeight finds the column of weights. A column that may be a distance is never
+// used as a weight unless the options say so.
 func (s *sheet) chooseWeight(c *edgeColumns, opts Options, r *Report) error {
 	set := func(column int, distance bool, why string) error {
 		if column == c.source || column == c.target {
@@ -52,12 +52,12 @@ func (s *sheet) chooseWeight(c *edgeColumns, opts Options, r *Report) error {
 	}
 
 	weights, distances := s.named(c, RoleWeight), s.named(c, RoleDistance)
-	nameless, strange := s.nameless(c), s.strange(c)
+	nameless, unclear := s.nameless(c), s.unclear(c)
 	switch opts.Weights {
 	case WeightsSimilarity:
-		return s.only(set, false, "taken as a similarity, as told", weights, distances, nameless, strange)
+		return s.only(set, false, "taken as a similarity, as told", weights, distances, nameless, unclear)
 	case WeightsDistance:
-		return s.only(set, true, "taken as a distance, as told", distances, weights, nameless, strange)
+		return s.only(set, true, "taken as a distance, as told", distances, weights, nameless, unclear)
 	}
 	switch {
 	case len(weights) > 1:
@@ -71,10 +71,10 @@ func (s *sheet) chooseWeight(c *edgeColumns, opts Options, r *Report) error {
 		return s.looksLikeDistance(distances[0])
 	case len(nameless) > 0:
 		return s.in.fail(CodeAmbiguous, fmt.Sprintf("column %d holds numbers and has no name: it may be a weight or a distance", nameless[0]+1), asSimilarity, asDistance, ignoreWeights)
-	case len(strange) == 1:
-		return s.in.fail(CodeAmbiguous, fmt.Sprintf("column %s holds numbers: it may be a weight, a distance or neither", s.nameOf(strange[0])), asSimilarity, asDistance, ignoreWeights)
-	case len(strange) > 1:
-		r.offer(fmt.Sprintf("columns %s hold numbers and are not used", list(s.namesOf(strange), "and")), do("name the weight, if it is one of them,", nameColumn(RoleWeight, s.nameOf(strange[0]))))
+	case len(unclear) == 1:
+		return s.in.fail(CodeAmbiguous, fmt.Sprintf("column %s holds numbers: it may be a weight, a distance or neither", s.nameOf(unclear[0])), asSimilarity, asDistance, ignoreWeights)
+	case len(unclear) > 1:
+		r.offer(fmt.Sprintf("columns %s hold numbers and are not used", list(s.namesOf(unclear), "and")), do("name the weight, if it is one of them,", nameColumn(RoleWeight, s.nameOf(unclear[0]))))
 	}
 	r.Weights = "all edges are equal: no column is named as a weight"
 	return nil
@@ -84,7 +84,8 @@ func (s *sheet) looksLikeDistance(column int) error {
 	return s.in.fail(CodeAmbiguous, fmt.Sprintf("column %s looks like a distance; taken as a weight it would make far things alike", s.nameOf(column)), asSimilarity, asDistance, ignoreWeights)
 }
 
-// only uses the first list that is not empty, if it holds one column.
+// only uses the first list that is not empty; it is an error if that holds several
+// columns.
 func (s *sheet) only(set func(int, bool, string) error, distance bool, why string, lists ...[]int) error {
 	for _, columns := range lists {
 		switch {
@@ -129,9 +130,9 @@ func (s *sheet) nameless(c *edgeColumns) []int {
 	return nil
 }
 
-// strange returns the columns of numbers that are called neither a weight or a
-// distance nor anything else that is known, such as an id or a time.
-func (s *sheet) strange(c *edgeColumns) (found []int) {
+// unclear returns the columns of numbers whose names say nothing: they are not those
+// of weights, distances, ids, coordinates or times.
+func (s *sheet) unclear(c *edgeColumns) (found []int) {
 	for j, name := range s.names {
 		known := RoleWeight.rank(name) < rankNone || RoleDistance.rank(name) < rankNone ||
 			anyOf(words(name), notWeights) || anyOf(words(name), timeWords)

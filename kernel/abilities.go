@@ -84,8 +84,9 @@ func DiagFlops(c Covariance, rows int) float64 {
 	return 0
 }
 
-// Training is what a kernel offers to the learning of its hyperparameters. A
-// kernel offers it by a method Training; callers ask by TrainingOf.
+// Training holds the optional operations of a kernel that help to learn its
+// hyperparameters. A kernel offers them by a method Training; callers ask by
+// TrainingOf.
 type Training struct {
 	// Starts are hyperparameters to start from, for kernels whose likelihood has
 	// several optima. Nil means the Start of every Param.
@@ -97,7 +98,7 @@ type Training struct {
 	Cache func(rows []int, maxBytes int) Kernel
 }
 
-// TrainingOf returns what k offers to learning.
+// TrainingOf returns the training abilities of k; the zero value if it offers none.
 func TrainingOf(k Kernel) Training {
 	if t, ok := k.(interface{ Training() Training }); ok {
 		return t.Training()
@@ -134,8 +135,8 @@ func startOf(params []Param) []float64 {
 
 // Connected reports for every row whether its covariance with any of the columns
 // differs from zero. Terms that correlate all nodes (Abilities.Local) do not count.
-// It costs one product with K[rows, cols]. It is of no use for dense kernels, whose
-// zeros are rounded.
+// It costs one product with K[rows, cols]. Dense kernels connect all
+// nodes, because rounding leaves no zeros.
 func Connected(ctx context.Context, c Covariance, rows, cols []int) ([]bool, error) {
 	if local := AbilitiesOf(c).Local; local != nil {
 		return Connected(ctx, local, rows, cols)

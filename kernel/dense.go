@@ -127,7 +127,7 @@ type denseCovariance struct {
 	dg     *mat.Dense // derivatives of g by all eigenvalues of W, a column per parameter
 }
 
-// Abilities tell what the diagonal costs.
+// Abilities give the cost of the diagonal.
 func (c *denseCovariance) Abilities() Abilities {
 	return Abilities{DiagFlops: func(rows int) float64 { return 4 * float64(rows) * float64(len(c.g)) }}
 }

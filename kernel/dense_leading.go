@@ -8,11 +8,11 @@ import (
 	"grfgp/sparse"
 )
 
-// NewLeading returns the leading eigenpairs of W alone, so many or somewhat fewer:
+// NewLeading returns the leading eigenpairs of W, the given number or somewhat fewer:
 // enough for kernels of long reach, such as Layers, on graphs that are too large
-// for all of them. W must be symmetric to 1e-12 of each row; bound is as in
-// NewExact. Equal eigenvalues are all there or all left out, so that the kernel of
-// a family depends on W and not on how its nodes are numbered.
+// for all eigenpairs. W must be symmetric to 1e-12 of each row; bound is as in
+// NewExact. Equal eigenvalues are kept or dropped together, so that the kernel of
+// a family does not depend on the numbering of nodes.
 func NewLeading(w *sparse.CSR, pairs int, bound []float64) (*Dense, error) {
 	r, err := newRecurrence(w, bound)
 	if err != nil {
@@ -29,9 +29,9 @@ func NewLeading(w *sparse.CSR, pairs int, bound []float64) (*Dense, error) {
 		return nil, fmt.Errorf("%w: its leading eigenvectors do not converge: take coarser graphs in place of layers", ErrMatrix)
 	}
 	m := len(l.values)
-	const apart = 1e-7
-	for m > 1 && l.values[m-1]+apart > l.values[m-2] {
-		m-- // one of several, perhaps
+	const gap = 1e-7
+	for m > 1 && l.values[m-1]+gap > l.values[m-2] {
+		m-- // may be one of several equal ones
 	}
 	m = max(1, m-1)
 	d := &Dense{family: Diffusion{}, values: make([]float64, m), u: mat.NewDense(n, m, nil)}

@@ -19,15 +19,15 @@ import (
 	"grfgp/walk"
 )
 
-// ErrFeatures is wrapped by errors about features that make no such kernel.
+// ErrFeatures is wrapped by errors about features that do not fit a kernel.
 var ErrFeatures = errors.New("features do not fit the kernel")
 
 // maxCoeff bounds the coefficients |f_l|, so that no entry of K overflows.
 const maxCoeff = 1e100
 
 // GRF is the kernel of random features: K = ΦΦᵀ with Φ = Σ f_l(θ) Ψ_l. For the
-// node lists used last it keeps where their features are, 12 bytes per entry of
-// Φ: with new hyperparameters only values are computed anew.
+// node lists used last it caches the sparsity pattern of Φ, 12 bytes per entry, so
+// that new hyperparameters need new values only.
 type GRF struct {
 	features *walk.Features
 	family   Modulation
@@ -65,8 +65,8 @@ func (k *GRF) Nodes() int { return k.features.Nodes() }
 // Params returns the parameters of the family.
 func (k *GRF) Params() []Param { return k.family.Params() }
 
-// At returns the covariance at theta. It costs nothing; features are combined
-// for the nodes that are asked for, when they are asked for.
+// At returns the covariance at theta. It costs nothing: features are combined
+// when they are first used, for the nodes in use.
 func (k *GRF) At(theta []float64) (Covariance, error) {
 	c, err := k.at(theta)
 	if err != nil {
@@ -95,7 +95,7 @@ type grfCovariance struct {
 	theta, coeff []float64
 	factors      recent.Cache[*factor]
 	once         sync.Once
-	entire       atomic.Pointer[factor] // of all nodes; nil until it was asked for
+	entire       atomic.Pointer[factor] // of all nodes; nil until first used
 }
 
 // Cross returns K[rows, cols].

@@ -34,8 +34,8 @@ func (k *GRF) pattern(rows []int) *pattern {
 	return k.patterns.Get(rows, k.newPattern)
 }
 
-// isAll reports whether rows are all nodes in order. What is made for them costs
-// most and is wanted again and again, so it is kept beside what is recent.
+// isAll reports whether rows are all nodes in order. Their pattern and factor
+// cost most and are used again and again, so they are kept outside the cache.
 func (k *GRF) isAll(rows []int) bool { return len(rows) == k.Nodes() && increasing(rows) }
 
 func (k *GRF) newPattern(rows []int) *pattern {
@@ -177,8 +177,8 @@ func (f *factor) transpose() *sparse.CSR {
 	return f.phiT
 }
 
-// beside returns Φ[rows, :] with the columns of f; what has none is left out, as
-// it meets nothing in products with f.
+// beside returns Φ[rows, :] with the columns of f. Entries without such a column are
+// dropped, as they meet nothing in products with f.
 func (f *factor) beside(rows []int) *factor {
 	c := f.cov
 	if f.nodes == nil && c.pattern(rows).nodes == nil {

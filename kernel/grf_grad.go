@@ -82,8 +82,8 @@ func (c *grfCovariance) chain(grad, slope []float64, err error) {
 }
 
 // project adds Σ_ic Ψ_l[i,c]·Q_ic to slope[l], where weigh sets dst[e] = Q_ic for
-// the entries e of row i, in the given columns. Blocks of rows add up apart and
-// then in order.
+// the entries e of row i, in the given columns. Sums are taken
+// per block of rows and then over the blocks in order.
 func (c *grfCovariance) project(ctx context.Context, slope []float64, p *pattern, weigh func(worker int, dst []float64, i int, cols []uint32)) error {
 	const size = 64
 	blocks := (len(p.rows) + size - 1) / size

@@ -17,9 +17,9 @@ import (
 //
 // with b_k = 16^k: each layer reaches four times as far as the one before, and the
 // last one is nearly constant on a component. All are made of eigenvectors of W;
-// where only the leading ones are known, b_1 is large enough that others count for
-// less than 2 %. Nothing in it depends on how the nodes are numbered. Where
-// eigenvectors cost too much, Multiscale takes its place.
+// where only the leading ones are known, b_1 is large enough that the others carry
+// less than 2 %. The kernel does not depend on the numbering of nodes. Where
+// eigenvectors cost too much, use Multiscale instead.
 type Layers struct {
 	fine  Kernel
 	parts []Kernel // parameters: a variance and the shared β
@@ -33,9 +33,9 @@ const (
 	gapLeast  = 1e-9 // eigenvalues of W this close to the largest belong to components
 )
 
-// NewLayers returns the sum of a kernel and of layers on the graph of d, one at
-// least. The second result is false where they are of no use: on a connected
-// graph across which the first layer is already constant.
+// NewLayers returns the sum of a kernel and of at least one layer on the graph of d.
+// The second result is false where layers add nothing: on a connected graph across
+// which the first layer is already constant.
 func NewLayers(fine Kernel, d *Dense) (*Layers, bool) {
 	if fine.Nodes() != d.Nodes() {
 		panic(fmt.Sprintf("kernel: layers of %d nodes on a kernel of %d", d.Nodes(), fine.Nodes()))
@@ -48,9 +48,9 @@ func NewLayers(fine Kernel, d *Dense) (*Layers, bool) {
 	return m, useful
 }
 
-// layers returns the factors of β: as many as it takes until a layer is constant
-// on connected nodes and, if there are several components, one that is. They are
-// of no use if there would be none.
+// layers returns the factors b_k of β: layers are added until one is nearly constant
+// on connected nodes and, if there are several components, one more. They are not
+// useful if the first is already constant.
 func (d *Dense) layers() (factors []float64, useful bool) {
 	gap, components := 2.0, 0
 	for _, w := range d.values {
@@ -87,7 +87,8 @@ func (m *Layers) Nodes() int { return m.fine.Nodes() }
 // Len returns the number of layers.
 func (m *Layers) Len() int { return len(m.parts) }
 
-// Params returns those of the fine kernel, then β, then the variances of layers.
+// Params returns the parameters of the fine kernel, then β, then the variances of
+// the layers.
 func (m *Layers) Params() []Param {
 	all := slices.Clone(m.fine.Params())
 	if hasVariance(all) {

@@ -15,7 +15,7 @@ import (
 var ErrScales = errors.New("scales do not fit together")
 
 // Multiscale is a sum over coarser and coarser graphs, for functions that vary
-// over distances which no walk on the finest graph covers:
+// over longer distances than walks on the finest graph cover:
 //
 //	K = K_0 + Σ_k s_k² P_k C_k P_kᵀ.
 //
@@ -103,8 +103,8 @@ func (m *Multiscale) Sizes() []int {
 func (m *Multiscale) Params() []Param {
 	all := slices.Clone(m.fine.Params())
 	if hasVariance(all) {
-		// Where measurements are far apart nothing tells the fine scale from noise:
-		// let it be noise.
+		// Measurements far from each other do not tell the fine scale from noise:
+		// start by taking it for noise.
 		all[0].Start /= 100
 	}
 	for k := range m.shapes() {

@@ -8,16 +8,16 @@ import (
 	"grfgp/sparse"
 )
 
-// chain is how a list of nodes hangs on coarser scales: the nodes of each that
-// matter to the list, and the prolongations between those alone. It holds for
-// every θ.
+// chain restricts the prolongations to a list of nodes: for every coarser scale, the
+// nodes that interpolate to the list, and the prolongations between them. It does
+// not depend on θ.
 type chain struct {
 	nodes [][]int       // nodes[0] is the list, nodes[k] are nodes of the k-th scale above it
 	up    []*sparse.CSR // up[k] leads from nodes[k+1] to nodes[k]
 
 	mu   sync.Mutex
-	past []*sparse.CSR // past[k] leads from nodes[k+2] to nodes[0], as far as it was asked for
-	top  *chain        // of nodes[k], for the k asked for last
+	past []*sparse.CSR // past[k] leads from nodes[k+2] to nodes[0], computed when first used
+	top  *chain        // of nodes[k], for the k used last
 }
 
 func (m *Multiscale) chain(rows []int) *chain {

@@ -109,8 +109,8 @@ func (o *multiscaleCross) strip(ctx context.Context, dst, x *mat.Dense) error {
 	return o.cov.climb(ctx, o.rows, dst, func(k int, y *mat.Dense) error { return o.parts[k].apply(ctx, y, down[k]) })
 }
 
-// climb sets what is called f_k on the nodes of a chain, from the coarsest scale
-// to the finest, and adds Σ P_k f_k to dst. What f does not set is undefined.
+// climb calls f to set f_k on the nodes of a chain, from the coarsest scale to the
+// finest, and adds Σ P_k f_k to dst. f must set all of y.
 func (m *Multiscale) climb(ctx context.Context, c *chain, dst *mat.Dense, f func(k int, y *mat.Dense) error) error {
 	_, columns := dst.Dims()
 	var above *mat.Dense

@@ -39,7 +39,7 @@ func (c *multiscaleCovariance) stripGrad(ctx context.Context, grad []float64, li
 	return nil
 }
 
-// partGrad is the gradient of scale k, given what belongs to its nodes.
+// partGrad adds the gradient of scale k, given ũ and w̃ at its nodes.
 func (c *multiscaleCovariance) partGrad(ctx context.Context, grad []float64, k int, nodes []int, part unit, u, w *mat.Dense) error {
 	f := part.raw.factor(nodes)
 	if f.err != nil {

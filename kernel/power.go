@@ -82,7 +82,7 @@ func (p *Power) root(dst []float64) {
 	}
 }
 
-// Density is σ² Σ_r α_r w^r. What rounding takes below zero is zero.
+// Density is σ² Σ_r α_r w^r, and zero where rounding makes it negative.
 func (p *Power) Density(w float64, theta []float64) float64 { return theta[0] * p.value(w) }
 
 // DensityGrad sets the derivative by σ².
@@ -103,7 +103,7 @@ func (p *Power) value(w float64) float64 {
 
 // least returns where in [−1, 1] the series is lowest, and its value there.
 func (p *Power) least() (w, value float64) {
-	// Between two of so many points cos(πk/n) a polynomial has at most one minimum.
+	// Between neighbouring points cos(πk/n) the polynomial has at most one minimum.
 	n := 32 * len(p.alpha)
 	at := func(k float64) float64 { return math.Cos(math.Pi * k / float64(n)) }
 	w, value = 1, p.value(1)
@@ -129,8 +129,8 @@ func (p *Power) least() (w, value float64) {
 	return w, value
 }
 
-// Miss returns how far the kernel by walks of up to maxLen hops is from the power
-// series itself: the largest difference of the two over eigenvalues in [−1, 1],
+// Miss returns the distance of the kernel by walks of up to maxLen hops from the
+// power series itself: the largest difference of the two over eigenvalues in [−1, 1],
 // as a share of the largest value of the series.
 func (p *Power) Miss(maxLen int) float64 {
 	f := make([]float64, maxLen+1)

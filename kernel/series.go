@@ -11,8 +11,7 @@ import (
 	"grfgp/sparse"
 )
 
-// ErrMatrix is wrapped by every error about the matrix W of a kernel; the
-// message says what is wrong with it.
+// ErrMatrix is wrapped by every error about the matrix W of a kernel.
 var ErrMatrix = errors.New("matrix cannot be used")
 
 // Series is the kernel of a family by products with W, at any size: the whole of
@@ -20,7 +19,7 @@ var ErrMatrix = errors.New("matrix cannot be used")
 // (NewSeries).
 //
 // The polynomials are evaluated as Σ c_k T_k(W/ρ), with Chebyshev's polynomials
-// T_k and a bound ρ of the norm of W. Their coefficients die away far sooner than
+// T_k and a bound ρ of the norm of W. Their coefficients decay far sooner than
 // those of powers: diffusion with β = 110 takes 84 terms in place of 200, a Matérn
 // kernel with ν = 5/2 and κ = 10 takes 116 in place of 767. Terms that add up to
 // 1e-14 of all are left out, so a generous L costs next to nothing.
@@ -96,8 +95,8 @@ func (s *Series) at(theta []float64) (*seriesCovariance, error) {
 }
 
 // checkSymmetric returns an error unless w is square, not empty and symmetric:
-// w·v and wᵀ·v agree for a random v, to 1e-12 of what each row adds up. Other
-// matrices pass with probability zero.
+// w·v and wᵀ·v agree for a random v, to 1e-12 of the sum of absolute terms of each row.
+// Other matrices pass with probability zero.
 func checkSymmetric(w *sparse.CSR) error {
 	n, cols := w.Dims()
 	if n != cols || n == 0 {

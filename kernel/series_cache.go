@@ -34,7 +34,7 @@ type seriesCache struct {
 type triangles [][]float64
 
 // get returns at least the given number of triangles; ok is false where these rows
-// or so many terms are not cached.
+// or this many terms are not cached.
 func (m *seriesCache) get(ctx context.Context, r *recurrence, rows []int, terms int) (t triangles, ok bool, err error) {
 	if m == nil || terms > m.most || !slices.Equal(rows, m.rows) {
 		return nil, false, nil

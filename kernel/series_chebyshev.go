@@ -46,7 +46,7 @@ func (c polynomial) times(d polynomial) polynomial {
 }
 
 // trimmed returns the polynomial without last terms that add up to no more than
-// 1e-14 of all: what rounding takes anyway.
+// 1e-14 of all, about the error of rounding.
 func (c polynomial) trimmed() polynomial { return c[:c.terms(1e-14*c.size())] }
 
 // terms returns how many terms are left where the last ones, of at most tail in

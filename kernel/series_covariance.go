@@ -12,9 +12,9 @@ import (
 	"grfgp/solve"
 )
 
-// seriesCovariance is a Series at a theta. It runs columns through the T_k and
-// adds up what is asked for on the way, and then adds what leading eigenvectors
-// have to.
+// seriesCovariance is a Series at a theta. Columns run through the
+// recurrence of the T_k, sums are taken on the way, and the part of the leading
+// eigenvectors is added at the end.
 type seriesCovariance struct {
 	*recurrence
 	cache   *seriesCache
@@ -101,7 +101,7 @@ func (c *seriesCovariance) polynomialGram(ctx context.Context, raw blas64.Symmet
 	})
 }
 
-// Abilities tell what the diagonal costs.
+// Abilities give the cost of the diagonal.
 func (c *seriesCovariance) Abilities() Abilities { return Abilities{DiagFlops: c.diagFlops} }
 
 // diagFlops counts a product with W for every term of Ψ and every node.

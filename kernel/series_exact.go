@@ -15,7 +15,7 @@ type shape struct {
 }
 
 const (
-	plainPoints = 256  // that functions are interpolated at before leading eigenvectors are asked for,
+	plainPoints = 256  // that functions are interpolated at before leading eigenvectors are computed,
 	mostPoints  = 4096 // and at most; three quarters as many terms are taken
 	exactTail   = 1e-12
 )
@@ -24,12 +24,12 @@ const (
 // of each row, without any cut-off.
 //
 // Functions of eigenvalues are interpolated at Chebyshev's points in [−ρ, ρ],
-// until what is left out is 1e-14 of the whole. A kernel of long reach is steep
+// until the error is 1e-14 of the whole. A kernel of long reach is steep
 // at the upper end, and would take thousands of terms: 16κ/√ν for a Matérn kernel. (One
 // on the signless Laplacian is steep at the lower end: give −W and the usual family.)
 // From 192 terms on the polynomial is therefore fitted below the leading
-// eigenvalues of W alone, and made good at these by their eigenvectors, which
-// are found when first needed. Where even so 3,072 terms do not do (graphs of
+// eigenvalues of W alone, and corrected at these by their eigenvectors, which
+// are computed when first needed. Where 3,072 terms are still too few (graphs of
 // 10⁵ nodes and more, κ in the hundreds), K is the square of a shorter series, and
 // Carried says how much of it that is.
 //
@@ -95,7 +95,7 @@ func (s *Series) exact(theta []float64) (*seriesCovariance, error) {
 	return c, nil
 }
 
-// set fills in what was fitted for every function.
+// set stores the fitted functions.
 func (c *seriesCovariance) set(of func(j int) shape, functions int) {
 	c.k, c.psi = of(0), of(functions-1)
 	for j := 1; j < functions-1; j++ {
@@ -104,8 +104,8 @@ func (c *seriesCovariance) set(of func(j int) shape, functions int) {
 }
 
 // fit interpolates functions at more and more points, up to most, until the last
-// quarter of each can be dropped, and drops what it can: terms that add up to
-// 1e-14 of all, or to what rounding the points takes where a function is steep, or
+// quarter of each can be dropped, and drops the last terms that add up to
+// 1e-14 of all, or to the rounding error of the points where a function is steep, or
 // to the given tails. The last function is that of draws from the prior alone: it
 // is taken as it is once the others are done.
 func fit(lo, hi float64, most, functions int, eval func(dst []float64, w float64), tails []float64) ([]polynomial, bool) {
@@ -133,9 +133,9 @@ func fit(lo, hi float64, most, functions int, eval func(dst []float64, w float64
 	}
 }
 
-// lifted fits what lies below the leading eigenvalues, to 1e-12 of the mean of K_ii
-// over nodes: this is at least what the leading ones make of it and, as K is
-// convex in W, what the mean eigenvalue does. It returns false where that takes
+// lifted fits the functions below the leading eigenvalues, to 1e-12 of a lower bound
+// of the mean of K_ii over nodes: the share of the leading eigenvalues or, as K is
+// convex in W, its value at the mean eigenvalue. It returns false where that takes
 // too many terms.
 func (s *Series) lifted(c *seriesCovariance, l *leading, functions int, eval func(dst []float64, w float64), theta []float64) (bool, error) {
 	values := make([][]float64, len(l.values))

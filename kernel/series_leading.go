@@ -199,7 +199,7 @@ func (r *recurrence) filter(x, y, z *mat.Dense, degree int, low float64) (_, _, 
 	return t, before, next
 }
 
-// orthonormal replaces the columns of x by an orthonormal basis of what they
+// orthonormal replaces the columns of x by an orthonormal basis of their
 // span, by the eigenvectors of their Gram matrix, and overwrites scratch. Called
 // twice it is orthonormal to rounding. It returns false where x is not finite.
 func orthonormal(x, scratch *mat.Dense) bool {
@@ -248,7 +248,7 @@ func (r *recurrence) ritz(x, y, scratch *mat.Dense) (values, residuals []float64
 	}
 	values, err := eigen(h.RawMatrix().Data, width)
 	if err != nil {
-		values = make([]float64, width) // with residuals that nobody takes for small
+		values = make([]float64, width) // the residuals then show that these are no eigenvalues
 	}
 	values, h = falling(values, h)
 	turn(x, h, scratch)

@@ -20,7 +20,7 @@ type recurrence struct {
 	twice  *sparse.CSR // 2W/ρ
 	blocks sync.Pool   // of *[]float64, for columns under way
 
-	leading func() *leading // eigenpairs at the upper end, found when first asked for; nil: none were
+	leading func() *leading // eigenpairs at the upper end, computed when first used; nil: there are none
 	whole   func() *leading // all of them; nil: there are too many
 }
 

@@ -24,8 +24,9 @@ func newUnit(raw *grfCovariance, variance float64) unit {
 	return unit{raw, variance, new(recent.Cache[[]float64])}
 }
 
-// inverses returns 1/N_i for the given nodes, to be read only. Where they are many
-// it makes those of all: the next list is likely to be another part of these.
+// inverses returns 1/N_i for the given nodes, to be read only. For a long
+// list it computes the values of all nodes: the next list is likely to be another
+// part of them.
 func (u unit) inverses(nodes []int) []float64 {
 	return u.inverse.Get(nodes, func(nodes []int) []float64 {
 		inv := make([]float64, len(nodes))

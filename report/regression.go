@@ -370,9 +370,9 @@ func (r *Regression) validationPage() *validationPage {
 		bars = append(bars, plot.Bar{Name: string(name), Value: v.BaselineRMSE[name]})
 	}
 	p.Bars = newFigure(plot.Bars("Error at held-out measurements (RMSE)", r.Unit, bars))
-	left, pits := make([]plot.Left, len(v.HeldOut)), make([]float64, len(v.HeldOut))
+	left, pits := make([]plot.HeldOut, len(v.HeldOut)), make([]float64, len(v.HeldOut))
 	for k, l := range v.HeldOut {
-		left[k], pits[k] = plot.Left{Measured: l.Value, Predicted: l.Mean, SD: l.SD}, l.PIT
+		left[k], pits[k] = plot.HeldOut{Measured: l.Value, Predicted: l.Mean, SD: l.SD}, l.PIT
 	}
 	p.Plots = []figure{
 		newFigure(plot.Residuals("Predicted against measured", r.Quantity, left)),

@@ -30,7 +30,7 @@ func testThinned(t *testing.T, browser context.Context) {
 	p.wait(`!document.querySelector("#map-status").innerText.includes("in sight are drawn")`)
 	p.enter("#find", fmt.Sprintf("n%d\r", nodes-1))
 	p.waitText(".node-panel", fmt.Sprintf("n%d", nodes-1))
-	p.waitText(".node-panel", "Interval of 95 %")
+	p.waitText(".node-panel", "95 % credible interval")
 	p.shoot("thinned-node")
 }
 
@@ -46,7 +46,7 @@ func testFlood(t *testing.T, browser context.Context) {
 	h.observe(five)
 	log := newTab(t, browser, h.http.URL, 1280, 900)
 	log.open("#/studies/s/log")
-	log.waitText(".log", "gave 5 values")
+	log.waitText(".log", "added 5 measurements")
 	look := newTab(t, browser, h.http.URL, 1280, 900)
 	look.open("#/studies/s/map")
 	look.waitFor("#map[data-seq]")

@@ -168,7 +168,7 @@ func testViews(t *testing.T, browser context.Context) {
 				}
 				if view.name == "map" {
 					p.enter("#find", l.Graph.IDs().At(l.known[0])+"\r")
-					p.waitText(".node-panel", "Interval of 95 %")
+					p.waitText(".node-panel", "95 % credible interval")
 				}
 				p.shoot(screen.name + "-" + view.name)
 				if view.name == "map" {
@@ -204,7 +204,7 @@ func testCreate(t *testing.T, browser context.Context) {
 	p.click(".create button.primary")
 	p.waitFor("#ask-count")
 	p.waitText(".study-head", "30 nodes, 30 edges")
-	p.waitText(".tiles", "of 12 left to spend")
+	p.waitText(".tiles", "of a budget of 12 left")
 
 	p.expect("409")
 	p.open("#/new")
@@ -242,7 +242,7 @@ func testLearn(t *testing.T, browser context.Context) {
 	l.measure(h, "all", 7)
 	p := newTab(t, browser, h.http.URL, 1280, 900)
 	p.open("#/studies/all/progress")
-	p.waitText(".progress-view", "Typical error of the last 10 predictions")
+	p.waitText(".progress-view", "Root mean square error of the last 10 predictions")
 	p.shoot("learn")
 }
 
@@ -256,12 +256,12 @@ func testAskAndTell(t *testing.T, browser context.Context) {
 	p.enter("#ask-count", "4")
 	p.click(".next-view button.primary")
 	p.wait(`document.querySelectorAll(".trial").length === 4`)
-	p.waitText(".tiles", "of 60 left to spend")
+	p.waitText(".tiles", "of a budget of 60 left")
 	node := eval[string](p, `document.querySelector(".trial").dataset.node`)
 	p.enter(".trial input.value", "99.5\r")
 	p.wait(`document.querySelectorAll(".trial").length === 3`)
 	p.waitText("#notices", "99.5 at "+node+" is saved")
-	p.waitText(".next-view", "Latest values")
+	p.waitText(".next-view", "Latest measurements")
 	p.click(`.trial button[aria-label^="Release"]`)
 	p.wait(`document.querySelectorAll(".trial").length === 2`)
 	p.click(`.trial button[aria-label^="Abandon"]`)
@@ -274,7 +274,7 @@ func testAskAndTell(t *testing.T, browser context.Context) {
 	before := p.picture("#map")
 	seq := eval[string](p, `document.querySelector("#map").dataset.seq`)
 	p.enter("#find", node+"\r")
-	p.waitText(".node-panel", "Interval of 95 %")
+	p.waitText(".node-panel", "95 % credible interval")
 	p.waitText(".node-panel", "99.5")
 	p.shoot("node")
 	other := eval[string](p, `document.querySelector("#find").value`)
@@ -334,7 +334,7 @@ func testRefusals(t *testing.T, browser context.Context) {
 	p.enter("#observe", "n1, 2.5")
 	p.wait(`!document.querySelector("#observe-refusal")`)
 	p.click("details button.primary")
-	p.waitText("#notices", "1 value saved")
+	p.waitText("#notices", "1 measurement saved")
 
 	// An id is text, whatever it looks like.
 	const odd = "<img src=x onerror=alert(1)>"
@@ -394,7 +394,7 @@ func testKeyboard(t *testing.T, browser context.Context) {
 		}
 		p.press([]string{kb.ArrowRight, kb.ArrowDown}[k%2] + kb.Enter)
 	}
-	p.waitText(".node-panel", "Interval of 95 %")
+	p.waitText(".node-panel", "95 % credible interval")
 	p.shoot("keyboard-map")
 	tabTo("#tab-next") // around, from the last element to the first
 	p.press(kb.Enter)
@@ -421,10 +421,10 @@ func testToken(t *testing.T, browser context.Context) {
 	p.expect("401")
 	p.open("#/studies/s/log")
 	p.enter("#token", "wrong\r")
-	p.waitText("dialog", "does not know that token")
+	p.waitText("dialog", "refused that token")
 	p.shoot("token")
 	p.enter("#token", "sesame-sesame-sesame\r")
-	p.waitText(".log", "gave 5 values")
+	p.waitText(".log", "added 5 measurements")
 	if n := p.count("dialog"); n != 0 {
 		t.Errorf("%d dialogs are left", n)
 	}
@@ -439,8 +439,8 @@ func testReadOnly(t *testing.T, browser context.Context) {
 	reader := newHost(t, func(o *server.Options) { o.Store, o.ReadOnly = kept, true })
 	p := newTab(t, browser, reader.http.URL, 800, 700)
 	p.open("#/studies/s/next")
-	p.waitText(".next-view", "Latest values")
-	p.waitText(".study-head", "read only")
+	p.waitText(".next-view", "Latest measurements")
+	p.waitText(".study-head", "read-only")
 	if n := p.count(".view button, .view input"); n != 0 {
 		t.Errorf("%d controls", n)
 	}

@@ -33,7 +33,7 @@ func CG(ctx context.Context, dst *mat.Dense, a Operator, noise []float64, b *mat
 			err = c.descend(ctx)
 		}
 		if err != nil {
-			c.stats.Residuals = nil // none for what dst holds now
+			c.stats.Residuals = nil // dst is between two iterates
 			return c.stats, fmt.Errorf("conjugate gradients: iteration %d: %w", c.stats.Iterations, err)
 		}
 	}

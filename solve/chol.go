@@ -96,7 +96,7 @@ func (c *Cholesky) Solve(dst, b *mat.Dense) {
 }
 
 // SolveLower sets dst = L⁻¹·b; the two may be one matrix. The squares of a
-// column of L⁻¹·K add up to what observations take from a prior variance.
+// column of L⁻¹·K add up to the part of a prior variance that measurements explain.
 func (c *Cholesky) SolveLower(dst, b *mat.Dense) {
 	r, k := b.Dims()
 	if dr, dk := dst.Dims(); r != c.N() || dr != r || dk != k {

@@ -45,7 +45,7 @@ type Sparse[M any] interface {
 	multiplier
 }
 
-// multiplier is what of a matrix is needed once P is known.
+// multiplier is the part of a matrix that is needed once P is known.
 type multiplier interface {
 	// Mul sets dst to the product with x; the two do not overlap.
 	Mul(dst, x *mat.Dense)

@@ -48,7 +48,7 @@ func factorLeaf(a dense.Matrix) int {
 	return -1
 }
 
-// rest is element (i, j) less what the columns before j explain.
+// rest is element (i, j) less the contribution of the columns before j.
 func (t *corner) rest(i, j int) float64 {
 	sum := t[i][j]
 	for k, v := range t[i][:j] {

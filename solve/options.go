@@ -12,12 +12,13 @@ import (
 // number is not finite.
 var ErrArgument = errors.New("bad argument")
 
-// Options say when a solver stops. They are literal: no zero stands for a
-// default. Start from DefaultOptions.
+// Options say when a solver stops. They are literal, because zero iterations have a
+// meaning of their own: start from DefaultOptions.
 type Options struct {
 	// Tol is the relative residual ‖b − Hx‖/‖b‖ to reach in every column.
 	Tol float64
-	// ColumnTol, if not nil, is what each column has to reach instead of Tol.
+	// ColumnTol, if not nil, is the relative residual to reach per column, instead
+	// of Tol.
 	ColumnTol []float64
 	// MaxIter is the largest number of iterations; 0 only measures the residual.
 	MaxIter int
@@ -65,7 +66,7 @@ func (s Stats) Worst() (residual float64, column int) {
 	return residual, column
 }
 
-// check validates what every solver is given.
+// check validates the arguments that all solvers have.
 func check(dst *mat.Dense, a Operator, noise []float64, b *mat.Dense, opts Options) error {
 	n, k := b.Dims()
 	if err := checkShifted(a, noise); err != nil {

@@ -32,7 +32,7 @@ type Factored interface {
 type Jacobi struct{ inv, invSqrt []float64 }
 
 // NewJacobi returns the preconditioner P = diag(diag) + diag(noise), for the
-// diagonal of a matrix and what is added to it.
+// diagonal of a matrix and the noise that is added to it.
 func NewJacobi(diag, noise []float64) (*Jacobi, error) {
 	if len(diag) != len(noise) {
 		return nil, fmt.Errorf("Jacobi: %w: %d noise variances for a diagonal of %d", ErrArgument, len(noise), len(diag))

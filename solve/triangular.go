@@ -135,7 +135,7 @@ func lowerOf(h *mat.SymDense) blas64.General {
 	return l
 }
 
-// copyLower copies what is on and below the diagonal, in pieces that fit the
+// copyLower copies the lower triangle with the diagonal, in blocks that fit the
 // cache whichever way the two lie in memory.
 func copyLower(dst, src dense.Matrix) {
 	const size = 64

@@ -13,7 +13,7 @@ import (
 var ErrFormat = errors.New("not a valid CSR matrix")
 
 // MaxCols is the largest number of columns, and of rows, which are the columns
-// of the transpose: one bit of a column index stays free for whoever needs a mark.
+// of the transpose: one bit of a column index stays free as a mark.
 const MaxCols = math.MaxInt32
 
 // CSR is an immutable matrix in compressed-row form. Row i holds the entries

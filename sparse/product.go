@@ -52,14 +52,14 @@ func (a *CSR) mul(dst, x blas64.General, kernel func(a *CSR, dst, x blas64.Gener
 	parallel.Ranges(n, 1, func(b, _ int) { kernel(a, dst, x, a.cut(b, n), a.cut(b+1, n)) })
 }
 
-// work is what the whole matrix costs per column of x, in multiplications. A
+// work is the cost of a product per column of x, in multiplications. A
 // row costs one more than its entries, for writing the sum.
 func (a *CSR) work() int { return len(a.val) + a.rows }
 
 // cut returns the first row of block b when the rows are cut into n blocks of
 // about the same work.
 func (a *CSR) cut(b, n int) int {
-	// Quotient and remainder apart, so that nothing overflows.
+	// Quotient and remainder separately, so that nothing overflows.
 	work := a.work()
 	before := work/n*b + work%n*b/n
 	return sort.Search(a.rows, func(i int) bool { return a.rowPtr[i]+i >= before })
@@ -76,8 +76,8 @@ func overlap(a, b blas64.General) bool {
 	if a0 > b0 {
 		a, b, a0, b0 = b, a, b0, a0
 	}
-	apart := int((b0 - a0) / size)
-	if apart >= (a.Rows-1)*a.Stride+a.Cols {
+	distance := int((b0 - a0) / size)
+	if distance >= (a.Rows-1)*a.Stride+a.Cols {
 		return false
 	}
 	if a.Stride != b.Stride {
@@ -85,6 +85,6 @@ func overlap(a, b blas64.General) bool {
 	}
 	// Side by side in the same rows: b starts right of a's last column, and
 	// ends before a's first column of the next row.
-	gap := apart % a.Stride
+	gap := distance % a.Stride
 	return gap < a.Cols || gap+b.Cols > a.Stride
 }

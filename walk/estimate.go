@@ -10,20 +10,20 @@ import (
 	"grfgp/sparse"
 )
 
-// Estimate is what a run would cost and how sharp it would be, from a pilot run
-// over a few rows.
+// Estimate is the size and the error of the features of a run, estimated from a
+// pilot run over a few rows.
 type Estimate struct {
 	PilotRows  int     `json:"pilot_rows"`
 	Entries    float64 `json:"entries_per_row"`
 	Values     float64 `json:"values_per_row"`
 	ExactShare float64 `json:"exact_share"` // of rows without sampling error
 	Bytes      int64   `json:"bytes"`       // features of all rows
-	PeakBytes  int64   `json:"peak_bytes"`  // while sampling: with the step tables and two standard errors on top
+	PeakBytes  int64   `json:"peak_bytes"`  // while sampling: with the step tables and two standard errors added
 
 	// Error is ‖Φ − Ψ‖/‖Ψ‖ over all rows in the Frobenius norm, for the
 	// given coefficients, measured by two independent ensembles per row; SE is
 	// its standard error, and ByLength the same of every Ψ_l alone. Low and High
-	// hold the error of all rows with a chance of 95 %.
+	// are the ends of a 95 % confidence interval.
 	Error    float64   `json:"error"`
 	SE       float64   `json:"error_se"`
 	Low      float64   `json:"error_low"`
@@ -31,8 +31,8 @@ type Estimate struct {
 	ByLength []float64 `json:"error_by_length"`
 
 	// NoiseShare is the mean over rows of the share of ‖φ_i‖² that is noise. The
-	// diagonal of ΦΦᵀ is too large by it, E‖φ_i‖² = K_ii + E‖φ_i − ψ_i‖²; what is
-	// off the diagonal has no bias.
+	// diagonal of ΦΦᵀ is too large by it, E‖φ_i‖² = K_ii + E‖φ_i − ψ_i‖²; entries
+	// off the diagonal have no bias.
 	NoiseShare float64 `json:"noise_share"`
 }
 
@@ -81,7 +81,7 @@ func (p *run) pilot(ctx context.Context, coeff []float64, rows int) (Estimate, e
 	return p.summary(found), nil
 }
 
-// comparison is what two independent estimates a and b of one row say. Per length
+// comparison compares two independent estimates a and b of one row. Per length
 // (and, last, for Φ): noise = ‖a−b‖²/2 estimates the variance of one of them,
 // signal = ⟨a, b⟩ is unbiased for the squared norm of the exact row.
 type comparison struct {
@@ -207,7 +207,7 @@ func relative(found []comparison, l int) (ratio, se float64) {
 // pilotRows is the number of rows of a pilot run unless a Goal says otherwise.
 const pilotRows = 128
 
-// Goal is what Tune aims at: an error, within a limit on memory.
+// Goal is the error that Tune aims at, within a limit on memory.
 type Goal struct {
 	Error float64 // wanted relative error of Φ
 	Bytes int64   // most memory for the features; 0 means no limit
@@ -216,8 +216,8 @@ type Goal struct {
 
 // Tune returns opts with about the fewest walkers, and twice as many nodes as
 // budget, that reach the goal's error by pilot runs, or with about the most that
-// fit into its memory. Met says which; where not even one walker fits, the
-// estimate shows it.
+// fit into its memory. Met reports whether the error is reached within
+// the memory; the estimate is that of the options returned.
 func Tune(ctx context.Context, w *sparse.CSR, opts Options, coeff []float64, goal Goal) (tuned Options, est Estimate, met bool, err error) {
 	if !(goal.Error > 0) {
 		return opts, est, false, fmt.Errorf("%w: wanted error %v, want a positive number", ErrOptions, goal.Error)
@@ -243,15 +243,15 @@ func Tune(ctx context.Context, w *sparse.CSR, opts Options, coeff []float64, goa
 	return tuned, best.Estimate, best.fits && best.sharp, nil
 }
 
-// trial is what a pilot run says of a number of walkers.
+// trial is the result of a pilot run with a number of walkers.
 type trial struct {
 	walks int
 	Estimate
 	fits, sharp bool
 }
 
-// search finds the fewest walkers that are sharp, or the most that fit, within a
-// quarter: sharp ones are wanted, but only those that fit will do.
+// search finds, within a quarter, the fewest walkers that reach the error, or the
+// most that fit into memory where these are fewer.
 func search(try func(walks int) (trial, error)) (trial, error) {
 	const start, factor, close = 25, 4, 1.25
 	t, err := try(start)

@@ -9,8 +9,8 @@ import (
 	"grfgp/internal/rng"
 )
 
-// expectation is what is known of the walks of one length from a node before any is
-// taken: (M^l v⁻²)_i with M_ij = p_ij g_ij², so that v_i² times it is the mean
+// expectation describes the walks of one length from a node before any is taken:
+// (M^l v⁻²)_i with M_ij = p_ij g_ij², so that v_i² times it is the mean
 // square of their loads; and how many such paths there are.
 type expectation struct{ square, paths float32 }
 
@@ -57,8 +57,8 @@ func (s *steps) spread(i uint32, from []expectation) expectation {
 	return expectation{float32(square), float32(paths)}
 }
 
-// expectedNoise returns, for every start node i in [Lo, Hi), about what
-// E‖φ_i − ψ_i‖² is, without a single walk. It takes walkers as independent and
+// expectedNoise returns a rough E‖φ_i − ψ_i‖² for every start node i in [Lo, Hi),
+// without a single walk. It takes walkers as independent and
 // lengths as uncorrelated:
 //
 //	Σ_l f_l² v_i² (M^l v⁻²)_i / walkers_i
@@ -66,7 +66,7 @@ func (s *steps) spread(i uint32, from []expectation) expectation {
 // over the lengths l that are not known to be exact: a row is exact as long as
 // there are no more paths than its budget. Where walks halt, length l weighs
 // 1/P(length ≥ l). Repelling walkers do better than that, so this is no estimate
-// of the error; but it tells the rows that carry the error from those that do not.
+// of the error; but it finds the rows that carry the error.
 func (p *run) expectedNoise(coeff []float64) []float64 {
 	expected := p.expectations()
 	noise := make([]float64, p.opts.Hi-p.opts.Lo)
@@ -95,22 +95,22 @@ func (p *run) expectedNoise(coeff []float64) []float64 {
 	return noise
 }
 
-// uniformShare is the share of pilot rows that are drawn with equal chances, whatever
-// is expected of them. No row then counts for more than 1/uniformShare times what it
-// would in a plain sample, so a wrong expectation costs little.
+// uniformShare is the share of pilot rows that are drawn with equal chances. No
+// row then weighs more than 1/uniformShare times its weight in a uniform sample, so a
+// wrong expectation costs little.
 const uniformShare = 0.5
 
-// pilotRow is a row of a pilot: which, and the reciprocal of its chance, over the
-// number of rows and so that it is one on average.
+// pilotRow is a start node of a pilot, and its weight in sums over all rows: the
+// reciprocal of its probability, scaled to one on average.
 type pilotRow struct {
 	root   uint32
 	weight float64
 }
 
-// pilotRows draws start nodes with replacement, those more often that are
-// expected to carry more of the error: where a few hubs carry it, a plain sample
+// pilotRows draws start nodes with replacement, by importance: nodes with a larger
+// expected error more often. Where a few hubs carry the error, a uniform sample
 // misses them, and with them the error and its standard error. Draws are
-// independent, so the spread over them says how far sums are off.
+// independent, so their scatter gives the standard error of sums.
 func (p *run) pilotRows(coeff []float64, rows int) []pilotRow {
 	n := p.opts.Hi - p.opts.Lo
 	if n == 0 {

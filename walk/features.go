@@ -8,7 +8,7 @@ import (
 	"grfgp/sparse"
 )
 
-// blockRows is how many rows are sampled, stored and combined together.
+// blockRows is the number of rows that are sampled, stored and combined together.
 const blockRows = 1024
 
 // Features are the sparse matrices Ψ_0 … Ψ_L of a graph, one row per start node:
@@ -93,7 +93,7 @@ func within(ends []uint32, r int) (lo, hi int) {
 	return lo, int(ends[r])
 }
 
-// Size says what features hold.
+// Size counts the contents of features.
 type Size struct {
 	Rows      int   `json:"rows"`
 	Entries   int64 `json:"entries"`    // of the common pattern: the non-zeros of Φ
@@ -102,7 +102,7 @@ type Size struct {
 	Bytes     int64 `json:"bytes"`      // memory, and about the size of the file
 }
 
-// Size counts what f holds.
+// Size returns the size of f.
 func (f *Features) Size() Size {
 	s := Size{Rows: f.opts.Hi - f.opts.Lo}
 	for i := range f.blocks {

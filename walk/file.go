@@ -19,7 +19,7 @@ var ErrFile = errors.New("not a readable features file")
 //
 //	magic     8 bytes, with the version
 //	lengths   uint32 of the header, uint32 of its CRC-32C
-//	header    JSON: what was sampled, and sizes and CRC-32C of every block
+//	header    JSON: options, and sizes and CRC-32C of every block
 //	blocks    the arrays of each block, each padded to 8 bytes
 //
 // in little-endian order. Blocks are laid out as in memory, so a mapped file is
@@ -32,7 +32,7 @@ const (
 type fileHeader struct {
 	Nodes   int         `json:"nodes"`
 	Options Options     `json:"options"`
-	Matrix  string      `json:"matrix"` // hash of what was walked on
+	Matrix  string      `json:"matrix"` // hash of the matrix that was walked on
 	Blocks  []fileBlock `json:"blocks"`
 }
 
@@ -45,8 +45,8 @@ type fileBlock struct {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Encode writes f as one file, and returns its size. Matrix names what was
-// walked on, so that a reader can refuse features of another graph.
+// Encode writes f as one file, and returns its size. Matrix identifies the
+// matrix that was walked on, so that a reader can refuse features of another graph.
 func (f *Features) Encode(w io.Writer, matrix string) (int64, error) {
 	h := fileHeader{Nodes: f.nodes, Options: f.opts, Matrix: matrix, Blocks: make([]fileBlock, len(f.blocks))}
 	for i := range f.blocks {

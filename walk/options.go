@@ -9,23 +9,23 @@ import (
 	"grfgp/sparse"
 )
 
-// ErrOptions is wrapped by every error about options that make no sense.
+// ErrOptions is wrapped by every error about options that are out of range.
 var ErrOptions = errors.New("bad options")
 
-// Sampler says how a row of features is estimated.
+// Sampler is the way in which a row of features is estimated.
 type Sampler int
 
 const (
 	// Repelling computes a row exactly while its support is small, and from
-	// there sends walkers that keep out of each other's way. Unbiased, and
-	// sharper than independent walks at the same number of stored entries.
+	// there sends walkers that spread out (systematic sampling). It is unbiased,
+	// with a smaller error than independent walks at the same number of entries.
 	Repelling Sampler = iota
-	// Independent is the estimator of Algorithm 2: walks that know nothing of
-	// each other and halt at random.
+	// Independent is the estimator of Algorithm 2: walks that are independent
+	// of each other and halt at random.
 	Independent
 )
 
-// Steps says with what probability a walker at node i steps to j.
+// Steps is the rule for the probability of a step from node i to node j.
 type Steps int
 
 const (
@@ -33,22 +33,22 @@ const (
 	// D^-½AD^-½ with v = √D the load of a walk from i to j telescopes to
 	// √(D_i/D_j): bounded, whatever the weights on the way.
 	Proportional Steps = iota
-	// Uniform steps give every neighbour the same chance, as in the paper.
+	// Uniform steps give every neighbour the same probability, as in the paper.
 	Uniform
 )
 
-// Options are taken literally: no zero stands for something else, but for Hi and
-// Scale. Start from Default and change what matters.
+// Options are literal: zero hops are zero hops. Only Hi and Scale have a zero that
+// stands for a default. Start from Default and change single fields.
 type Options struct {
 	Sampler Sampler `json:"sampler"`
 	Steps   Steps   `json:"steps"`
 	Walks   int     `json:"walks"`   // walkers per node
-	Halt    float64 `json:"halt"`    // chance that a walk ends before a step; Repelling never halts and ignores it
+	Halt    float64 `json:"halt"`    // probability that a walk ends before a step; Repelling never halts and ignores it
 	MaxLen  int     `json:"max_len"` // L: lengths 0, 1, …, MaxLen are kept
-	Budget  int     `json:"budget"`  // Repelling: a length is exact while the row has at most so many nodes
+	Budget  int     `json:"budget"`  // Repelling: lengths are exact while the row has at most this many nodes
 	// HubWalks is the least number of walkers per neighbour of the start node,
 	// and half of the least Budget (Repelling). The load of a walk from i to j is
-	// √(D_i/D_j), so the error of a row goes with D_i/walkers, and ‖φ_i‖² is above
+	// √(D_i/D_j), so the error of a row grows with D_i/walkers, and ‖φ_i‖² is above
 	// K_ii by its square: with 100 walkers the variance of a hub of 1,000
 	// neighbours is four times too high. One walker per neighbour bounds that for
 	// every hub, and all nodes together have no more neighbours than edges.
@@ -59,8 +59,7 @@ type Options struct {
 	Hi       int       `json:"hi"` // start nodes [Lo, Hi), a shard of all rows; Hi = 0 means to the last node
 }
 
-// The most that options may ask for; lengths and counts are stored in small
-// integers.
+// Upper limits of options: lengths and counts are stored in small integers.
 const (
 	MaxMaxLen = 254
 	MaxWalks  = 1 << 24

@@ -11,7 +11,7 @@ import (
 const expansion = 4
 
 // repelling draws rows by exact propagation while the support is small, and
-// then by walkers that keep apart. Every mass has the right expectation:
+// then by walkers that spread out. Every mass has the right expectation:
 //
 //   - an exact step hands m_i·p_ij·g_ij to each neighbour j;
 //   - k walkers on node i give neighbour j ⌊q⌋ or ⌈q⌉ of them, q = k·p_ij, by

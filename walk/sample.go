@@ -28,7 +28,7 @@ func SampleProgress(ctx context.Context, w *sparse.CSR, opts Options, progress f
 }
 
 // SampleRows is Sample for the given nodes of [opts.Lo, opts.Hi) alone: their rows
-// are those of Sample, all others are empty.
+// are those of Sample; all other rows are empty.
 func SampleRows(ctx context.Context, w *sparse.CSR, opts Options, rows []int) (*Features, error) {
 	if err := opts.validate(w); err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func sample(ctx context.Context, w *sparse.CSR, opts Options, wanted []bool, pro
 	return f, nil
 }
 
-// run is what all rows of a run share.
+// run is the state that all rows of a run share.
 type run struct {
 	steps    *steps
 	opts     Options

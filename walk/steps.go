@@ -27,7 +27,7 @@ type steps struct {
 	edge   edgeFactor
 }
 
-// edgeFactor says what g_ij is.
+// edgeFactor is the rule for g_ij.
 type edgeFactor int
 
 const (
@@ -66,8 +66,8 @@ func (s *steps) v(i uint32) float64 {
 	return s.scale[i]
 }
 
-// proportional fills the tables of steps ∝ |W_ij|·v_j, dropping those that say
-// nothing.
+// proportional fills the tables of steps ∝ |W_ij|·v_j, dropping tables
+// that are constant.
 func (s *steps) proportional() {
 	const rows = 4096
 	n := len(s.rowPtr) - 1

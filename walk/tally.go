@@ -70,7 +70,7 @@ func (t *tally) next() {
 	t.length++
 }
 
-// undo takes back what was added at the current length, and the step to it.
+// undo removes the visits of the current length, and returns to the length before.
 func (t *tally) undo() {
 	for _, v := range t.visits[t.begin:] {
 		t.open[v.entry] = -1
@@ -176,7 +176,7 @@ func (t *tally) flush(b *block, s *steps, root uint32, weight []float64) {
 	b.valueEnd = append(b.valueEnd, uint32(len(b.val)))
 }
 
-// rescale fills ratio: what turns masses from root i at node j into values.
+// rescale fills ratio, the factor v_i/v_j that turns masses at node j into values.
 func (t *tally) rescale(s *steps, root uint32) {
 	t.ratio = grow(t.ratio[:0], len(t.node))
 	if s.scale == nil {

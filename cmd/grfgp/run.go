@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -183,3 +184,11 @@ func noArguments(cmd *cobra.Command, args []string) error {
 
 // verbs are the commands; each is in the file of its name.
 var verbs = []func(*app) *cobra.Command{checkVerb, predictVerb, classifyVerb, validateVerb, suggestVerb, simulateVerb, reportVerb, studyVerb, serveVerb, demoVerb, featuresVerb, datasetVerb, reproduceVerb, benchVerb}
+
+// version is the module's version where the build knows it.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
+}

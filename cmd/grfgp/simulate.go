@@ -93,20 +93,12 @@ func (a *app) simulate(ctx context.Context, f *simulateFlags, changed func(strin
 	if err != nil {
 		return err
 	}
-	known := len(read.Nodes)
+	if err := f.limitSteps(a, len(read.Nodes), changed("steps")); err != nil {
+		return err
+	}
 	truth, count, scatter := missingNumbers(g.Len()), make([]int, g.Len()), make([]float64, g.Len())
 	for k, node := range read.Nodes {
 		truth[node], count[node], scatter[node] = read.Values[k], read.Count[k], read.Scatter[k]
-	}
-	if f.start >= known {
-		return usagef("--start %d: only %d nodes have known values, so none is left to pick", f.start, known)
-	}
-	if quarter := max(1, known/4); !changed("steps") && f.steps > quarter {
-		f.steps = quarter
-		a.talk.Say("  note: %d steps, a quarter of the %d nodes with known values; give --steps for another number", f.steps, known)
-	}
-	if f.start+f.steps >= known {
-		a.talk.Say("  note: all %d nodes with known values are measured in the end, so the final losses cannot differ", known)
 	}
 	policies, err := replay.Named(f.goal, g, f.policies...)
 	if err != nil {
@@ -128,21 +120,41 @@ func (a *app) simulate(ctx context.Context, f *simulateFlags, changed func(strin
 	}
 	s.Done("%d of %d replays, %d measurements each", done, len(sim.Replays), sim.Start+sim.Steps)
 	a.tellEffort(sim)
-	whole := 0
-	for _, ok := range sim.Complete() {
-		if ok {
-			whole++
-		}
-	}
-	switch {
-	case whole == 0 && err != nil:
+	switch complete := completeSeeds(sim); {
+	case complete == 0 && err != nil:
 		return err
-	case whole == 0:
+	case complete == 0:
 		return &exitError{exitNotFitted, fmt.Errorf("no losses: no model can be fitted to %d measurements that are too few, all equal, or with a variance outside the range of floating-point numbers", sim.Start+sim.Steps)}
 	case err != nil:
-		a.talk.Say("interrupted: the results are those of the %d seeds that every policy had completed", whole)
+		a.talk.Say("interrupted: the results are those of the %d seeds that every policy had completed", complete)
 	}
-	return errors.Join(a.answerSimulate(f, g, sim), err) // interrupted: what is finished, and the code
+	return errors.Join(a.answerSimulate(f, g, sim), err) // interrupted: the complete part, and the exit code
+}
+
+// limitSteps refuses --start where no known node is left to pick, and keeps the
+// default of --steps below a quarter of the known nodes.
+func (f *simulateFlags) limitSteps(a *app, known int, given bool) error {
+	if f.start >= known {
+		return usagef("--start %d: only %d nodes have known values, so none is left to pick", f.start, known)
+	}
+	if quarter := max(1, known/4); !given && f.steps > quarter {
+		f.steps = quarter
+		a.talk.Say("  note: %d steps, a quarter of the %d nodes with known values; give --steps for another number", f.steps, known)
+	}
+	if f.start+f.steps >= known {
+		a.talk.Say("  note: all %d nodes with known values are measured in the end, so the final losses cannot differ", known)
+	}
+	return nil
+}
+
+// completeSeeds counts the seeds that every policy has completed.
+func completeSeeds(sim *replay.Result) (n int) {
+	for _, ok := range sim.Complete() {
+		if ok {
+			n++
+		}
+	}
+	return n
 }
 
 // tellEffort prints the seconds per step of each policy.

@@ -74,8 +74,41 @@ func (a *app) createStudy(ctx context.Context, f *studyFlags, c *createFlags, na
 	if err != nil {
 		return err
 	}
+	net, first, err := c.load(ctx, a)
+	if err != nil {
+		return err
+	}
+	if _, err := study.NewModelEngine(net.Graph, net.Nodes, settings); err != nil { // before anything is stored
+		return err
+	}
+	packed, err := graphio.Encode(net)
+	if err != nil {
+		return err
+	}
+	isNew, err := all.Create(ctx, settings, packed, f.who())
+	if err != nil {
+		return err
+	}
+	shown, err := c.observeFirst(ctx, all, name, first, f.who())
+	if err != nil {
+		return err
+	}
+	answer := createdAnswer{1, isNew, shown.Settings, net.Graph.Len(), net.Graph.Edges(), len(first)}
+	return a.answer(answer, func(w io.Writer) error {
+		state := "exists already, with the same settings"
+		if isNew {
+			state = "is created"
+		}
+		_, err := fmt.Fprintf(w, "study %s %s: %s on %d nodes, %d observations\n", name, state, settings.Goal, answer.Nodes, answer.Observed)
+		return err
+	})
+}
+
+// load reads the graph, with the limits of the choice in its node table, and the
+// first measurements.
+func (c *createFlags) load(ctx context.Context, a *app) (*graphio.Network, []study.Measurement, error) {
 	var read *graphio.Measurements
-	net, err := c.loadThen(ctx, a, func(net *graphio.Network, opts graphio.Options) error {
+	net, err := c.loadThen(ctx, a, func(net *graphio.Network, opts graphio.Options) (err error) {
 		var done []int
 		if c.measurements != "" {
 			if read, err = c.readMeasurements(ctx, a, net.Graph, c.of("measurements", opts)); err != nil {
@@ -90,55 +123,38 @@ func (a *app) createStudy(ctx context.Context, f *studyFlags, c *createFlags, na
 		return err
 	})
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	a.tellNetwork(net)
-	var first []study.Measurement
-	if read != nil {
-		if first, err = c.observations(a, net.Graph, read, &c.reading); err != nil {
-			return err
-		}
-	}
 	if err := study.CheckIDs(net.Graph.IDs()); err != nil {
-		return dataf("%w", err)
+		return nil, nil, dataf("%w", err)
 	}
-	packed, err := graphio.Encode(net)
-	if err != nil {
-		return err
+	if read == nil {
+		return net, nil, nil
 	}
-	if _, err := study.NewModelEngine(net.Graph, net.Nodes, settings); err != nil { // before anything is kept
-		return err
-	}
-	isNew, err := all.Create(ctx, settings, packed, f.who())
-	if err != nil {
-		return err
-	}
+	first, err := c.observations(a, net.Graph, read, &c.reading)
+	return net, first, err
+}
+
+// observeFirst adds the first measurements, once: creating the study again does not
+// repeat them.
+func (c *createFlags) observeFirst(ctx context.Context, all client.Studies, name string, first []study.Measurement, by string) (*client.Overview, error) {
 	s, err := all.Study(ctx, name)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if first != nil { // the key keeps them from being told twice
-		_, err = s.Observe(ctx, "create", first, "", f.who())
+	var observed error
+	if first != nil {
+		_, observed = s.Observe(ctx, "create", first, "", by)
 	}
-	observed := err
 	shown, err := s.Show(ctx)
 	switch {
 	case err != nil:
-		return err
+		return nil, err
 	case errors.Is(observed, study.ErrConflict) && shown.Status != study.StatusClosed:
-		return fmt.Errorf("%w: study %s was created with other measurements; add these with 'grfgp study observe %s --measurements %s'", study.ErrConflict, name, name, c.measurements)
-	case observed != nil:
-		return observed
+		return nil, fmt.Errorf("%w: study %s was created with other measurements; add these with 'grfgp study observe %s --measurements %s'", study.ErrConflict, name, name, c.measurements)
 	}
-	answer := createdAnswer{1, isNew, shown.Settings, net.Graph.Len(), net.Graph.Edges(), len(first)}
-	return a.answer(answer, func(w io.Writer) error {
-		state := "exists already, with the same settings"
-		if isNew {
-			state = "is created"
-		}
-		_, err := fmt.Fprintf(w, "study %s %s: %s on %d nodes, %d observations\n", name, state, settings.Goal, answer.Nodes, answer.Observed)
-		return err
-	})
+	return shown, observed
 }
 
 // settings returns the settings of the flags, without the graph.

@@ -1,7 +1,6 @@
-// Package city makes a city that does not exist: streets in districts, a river
-// with few bridges, a ring motorway, and how fast traffic is at every junction.
-// It is the example that the program carries with it, and one whose truth is
-// known.
+// Package city generates a synthetic city: streets in districts, a river with few bridges,
+// a ring motorway, and the speed of traffic at every junction. It is the built-in example
+// of grfgp, with a known truth.
 package city
 
 import (
@@ -14,7 +13,7 @@ import (
 )
 
 // City is a network of junctions, in locality order, with the speed of traffic at
-// each, and what some sensors read of it.
+// each, and noisy measurements at some sensors.
 type City struct {
 	Graph    *graph.Graph
 	X, Y     []float64 // metres from the centre, to the east and to the north
@@ -23,7 +22,7 @@ type City struct {
 	Readings []float64 // speed at each sensor with noise, km/h
 }
 
-// NoiseSD is the standard deviation of a reading, km/h.
+// NoiseSD is the standard deviation of a measurement, in km/h.
 const NoiseSD = 2
 
 const (
@@ -31,7 +30,7 @@ const (
 	motorwaySensors = 25
 )
 
-// New makes the city of a seed: some 1,200 junctions and 150 sensors.
+// New generates the city of a seed, with about 1,200 junctions and 150 sensors.
 func New(seed uint64) *City {
 	p := newPlan(seed)
 	p.layStreets()
@@ -79,7 +78,7 @@ func (c *City) order() {
 	}
 }
 
-// measure puts sensors on streets and on the motorway, and reads them.
+// measure places sensors on streets and on the motorway, and measures with noise.
 func (c *City) measure(junctions []junction, seed uint64) {
 	r := rand.New(rng.New(seed, "city sensors"))
 	left := map[bool]int{false: streetSensors, true: motorwaySensors}

@@ -9,7 +9,7 @@ import (
 	"grfgp/internal/rng"
 )
 
-// Lengths are metres.
+// Lengths are in metres.
 const (
 	block       = 292  // between junctions of a street
 	outskirts   = 5600 // from the centre to where streets end
@@ -26,14 +26,14 @@ type junction struct {
 	motorway bool
 }
 
-// district is a part of the city with a direction of its streets.
+// district is a part of the city with one direction of streets.
 type district struct {
 	letter   byte
 	x, y     float64
 	cos, sin float64
 }
 
-// plan is a city while it is built.
+// plan is a city under construction.
 type plan struct {
 	random    *rand.Rand
 	districts []district
@@ -62,13 +62,13 @@ func newPlan(seed uint64) *plan {
 	return p
 }
 
-// river returns how far north the river flows at x.
+// river returns the northing of the river at x.
 func (p *plan) river(x float64) float64 { return 1000 + 520*math.Sin(x/1500+p.phase[0]) }
 
-// north reports whether a place is north of the river.
+// north reports whether a point is north of the river.
 func (p *plan) north(x, y float64) bool { return y > p.river(x) }
 
-// built reports whether streets reach a place.
+// built reports whether a point is in the built-up area.
 func (p *plan) built(x, y float64) bool {
 	angle := math.Atan2(y, x)
 	edge := outskirts * (1 + 0.06*math.Sin(3*angle+p.phase[1]) + 0.04*math.Sin(5*angle+p.phase[2]))
@@ -89,8 +89,8 @@ func (p *plan) join(i, j int) {
 	p.edges.U, p.edges.V = append(p.edges.U, uint32(i)), append(p.edges.V, uint32(j))
 }
 
-// layStreets fills every district with a grid of streets in its own direction,
-// and joins what meets at their borders.
+// layStreets fills every district with a grid of streets in its direction, and joins the
+// grids at the borders.
 func (p *plan) layStreets() {
 	const reach = 2 * outskirts / block
 	for d, c := range p.districts {
@@ -133,8 +133,8 @@ func (p *plan) sameBank(i, j int) bool {
 	return p.north(a.x, a.y) == p.north(b.x, b.y)
 }
 
-// nearest returns the junction that is nearest to a place among those wanted,
-// -1 if none is within reach.
+// nearest returns the junction nearest to a point among those wanted, -1 if none is within
+// reach.
 func (p *plan) nearest(x, y float64, wanted func(junction) bool, reach float64) int {
 	best := -1
 	for i, j := range p.junctions {

@@ -8,9 +8,9 @@ import (
 	"grfgp/internal/rng"
 )
 
-// speeds returns how fast traffic is at each junction, km/h: slow in the centre
-// and north of the river, fast on the motorway but for a jam, with ups and downs
-// that spread along streets. All of it is smoothed over the network.
+// speeds returns the speed of traffic at each junction in km/h: slow in the centre and
+// north of the river, fast on the motorway except in a jam, with random variation along
+// streets, smoothed over the network.
 func speeds(g *graph.Graph, p *plan, junctions []junction, seed uint64) []float64 {
 	r := rand.New(rng.New(seed, "city speeds"))
 	speed, mood := make([]float64, len(junctions)), make([]float64, len(junctions))
@@ -40,8 +40,8 @@ func speeds(g *graph.Graph, p *plan, junctions []junction, seed uint64) []float6
 	return speed
 }
 
-// spread replaces every value, so many times, by the mean of itself and the mean
-// of its neighbours.
+// spread replaces every value, a number of times, by the average of itself and the mean of
+// its neighbours.
 func spread(g *graph.Graph, values []float64, times int) {
 	next := make([]float64, len(values))
 	for range times {

@@ -1,5 +1,5 @@
-// Package layout gives the nodes of a graph places in the plane: those of their
-// coordinates, or, without any, places at which neighbours are near each other.
+// Package layout places the nodes of a graph in the plane: by their coordinates, or, if
+// there are none, such that neighbours are near each other.
 package layout
 
 import (
@@ -8,12 +8,12 @@ import (
 	"grfgp/graph"
 )
 
-// Points are places in equal units, one per node.
+// Points are coordinates in equal units, one per node.
 type Points struct{ X, Y []float64 }
 
-// Geographic projects degrees so that shapes in the middle of the map are true
-// (equirectangular, with the cosine of the middle latitude). Units are degrees
-// of latitude; what is no number stays so.
+// Geographic projects longitudes and latitudes by the equirectangular projection with the
+// cosine of the middle latitude, which is conformal in the middle of the map. Units are
+// degrees of latitude; NaN stay NaN.
 func Geographic(lat, lon []float64) Points {
 	// Longitudes count from their mean direction: the antimeridian cuts no map.
 	east, north, low, high := 0.0, 0.0, math.Inf(1), math.Inf(-1)
@@ -35,9 +35,8 @@ func Geographic(lat, lon []float64) Points {
 	return p
 }
 
-// Of places the nodes of a graph by its edges alone, in time and memory that
-// grow with nodes and edges. Components lie side by side, the largest first.
-// The same graph and seed give the same places.
+// Of places the nodes of a graph by its edges alone, in linear time and memory. Components
+// are side by side, the largest first. The same graph and seed give the same layout.
 func Of(g *graph.Graph, seed uint64) Points {
 	n := g.Len()
 	all := Points{make([]float64, n), make([]float64, n)}
@@ -71,11 +70,11 @@ func Of(g *graph.Graph, seed uint64) Points {
 	return all
 }
 
-// box is the room of a component.
+// box is the bounding box of a component.
 type box struct{ x, y, w, h float64 }
 
-// pack sets boxes side by side in rows of equal width, in their order: tall ones
-// come first, where the large components do.
+// pack arranges boxes in rows of equal width, in their order; tall ones come first because
+// large components do.
 func pack(boxes []box) {
 	area, widest := 0.0, 0.0
 	for _, b := range boxes {

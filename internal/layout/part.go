@@ -34,7 +34,7 @@ func newPart(g *graph.Graph, nodes, local []int32) *part {
 func (p *part) len() int                 { return len(p.x) }
 func (p *part) neighbours(i int) []int32 { return p.col[p.rowPtr[i]:p.rowPtr[i+1]] }
 
-// refined is the most nodes whose places are refined by forces.
+// refined is the largest number of nodes whose layout is refined by forces.
 const refined = 5000
 
 // place sets x and y.
@@ -106,7 +106,7 @@ func (p *part) byDistances(seed uint64) {
 	}
 }
 
-// rim returns a node at the end of a long shortest path.
+// rim returns a peripheral node: one end of a long shortest path.
 func (p *part) rim(hops, queue []int32) int {
 	return p.search(p.search(0, hops, queue), hops, queue)
 }
@@ -165,21 +165,21 @@ func (p *part) edgeLength() float64 {
 	return math.Sqrt(sum / float64(len(p.col)))
 }
 
-// bounds returns the least and greatest coordinates.
+// bounds returns the smallest and largest coordinates.
 func bounds(x, y []float64) (lowX, highX, lowY, highY float64) {
 	return slices.Min(x), slices.Max(x), slices.Min(y), slices.Max(y)
 }
 
-// side returns the side of a square as large as the part, of half its length at
-// least.
+// side returns the side of a square with the area of the part, but at least half its
+// length.
 func (p *part) side() float64 {
 	lowX, highX, lowY, highY := bounds(p.x, p.y)
 	w, h := highX-lowX, highY-lowY
 	return max(math.Sqrt(w*h), max(w, h)/2)
 }
 
-// fit moves the part to the origin and scales it to about a unit square per
-// node, and returns its room with a margin.
+// fit moves the part to the origin, scales it to about a unit square per node, and returns
+// its bounding box with a margin.
 func (p *part) fit() box {
 	lowX, highX, lowY, highY := bounds(p.x, p.y)
 	w, h := highX-lowX, highY-lowY

@@ -11,10 +11,10 @@ const (
 	reach  = 2.5 // how far nodes push each other, in lengths of an edge
 )
 
-// relax refines places by forces: edges pull like springs, near nodes push each
-// other (Fruchterman and Reingold, "Graph drawing by force-directed placement",
-// 1991, with their grid). All nodes move at once by what they saw, so that the
-// result does not depend on who computes it.
+// relax refines a layout by forces: edges attract like springs, near nodes repel each
+// other (Fruchterman and Reingold, "Graph drawing by force-directed placement", 1991, with
+// their grid). All nodes move simultaneously, so the result does not depend on the number
+// of threads.
 func (p *part) relax() {
 	n := p.len()
 	dx, dy := make([]float64, n), make([]float64, n)
@@ -60,7 +60,7 @@ func (p *part) force(i int, cells *grid) (fx, fy float64) {
 	return fx, fy
 }
 
-// grid holds nodes by the cell of the plane that they are in.
+// grid indexes nodes by cells of the plane.
 type grid struct {
 	x0, y0     float64
 	cols, rows int
@@ -98,8 +98,7 @@ func (g *grid) at(x, y float64) (col, row int) {
 	return min(g.cols-1, int((x-g.x0)/reach)), min(g.rows-1, int((y-g.y0)/reach))
 }
 
-// around returns the nodes in the cell of a place and the eight next to it, row
-// by row.
+// around returns the nodes in the cell of a point and its eight neighbours, row by row.
 func (g *grid) around(x, y float64) (rows [3][]int32) {
 	col, row := g.at(x, y)
 	lo, hi := max(0, col-1), min(g.cols-1, col+1)

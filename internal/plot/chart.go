@@ -12,36 +12,36 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Chart is curves over axes that span what there is to show.
+// Chart is a line chart; its axes span all points.
 type Chart struct {
 	Title, X, Y string
-	LogX, LogY  bool // numbers that are not positive are left out
+	LogX, LogY  bool // numbers that are not positive are omitted
 	Zero        bool // the y axis begins at 0
 	Small       bool // a panel among others
 	Bare        bool // no legend
 	Lines       []Line
 }
 
-// Line is a curve of a Chart. Lines that have the same Name have one colour and
-// one place in the legend; those without points have none.
+// Line is a curve of a Chart. Lines with the same Name share a colour and an entry in the
+// legend; those without points have none.
 type Line struct {
 	Name      string
-	Like      string // name of the lines whose colour it has; "": a colour of its own
+	Like      string // name of the lines whose colour it shares; "": its own colour
 	X, Y      []float64
-	Low, High []float64 // a band around it, unless nil
+	Low, High []float64 // band around the line, unless nil
 	Dots      bool      // dots without a line between them, as for a single point
 	Level     bool      // across the whole chart at Y[0]; X is not used
-	Steps     bool      // each number lasts until the next
-	Wide      bool      // to be seen below others
+	Steps     bool      // a step function: each value holds until the next
+	Wide      bool      // wider, to be visible below others
 	Dash      Dash
-	Reference bool   // grey, and dashed if not otherwise: what the others are compared with
+	Reference bool   // grey, and dashed by default: a reference for the others
 	Note      string // in a corner of the chart, in the colour of the line
 }
 
-// Dash is how a line is broken.
+// Dash is a dash pattern.
 type Dash int
 
-// Patterns of lines.
+// Dash patterns.
 const (
 	Solid Dash = iota
 	Dashed
@@ -108,7 +108,7 @@ func (c Chart) Picture() *Picture {
 
 const noteRow = 13 // points
 
-// spans returns what there is along both axes, and the lines with a note.
+// spans returns the numbers along both axes, and the lines with a note.
 func (c Chart) spans() (xs, ys scale, notes []Line) {
 	xs, ys = scale{math.Inf(1), math.Inf(-1)}, scale{math.Inf(1), math.Inf(-1)}
 	for _, l := range c.Lines {
@@ -129,7 +129,7 @@ func (c Chart) spans() (xs, ys scale, notes []Line) {
 	return xs, ys, notes
 }
 
-// points returns what can be drawn of a line, and of its band.
+// points returns the finite points of a line, and of its band.
 func (c Chart) points(l Line) (points, low, high plotter.XYs) {
 	if l.Level && l.X == nil && len(l.Y) > 0 {
 		l = l.across(1, 1)
@@ -151,7 +151,7 @@ func (c Chart) points(l Line) (points, low, high plotter.XYs) {
 	return points, low, high
 }
 
-// across is a level from one end of the chart to the other.
+// across returns a horizontal line over the whole chart.
 func (l Line) across(from, to float64) Line {
 	twice := func(v []float64) []float64 {
 		if len(v) == 0 {
@@ -163,7 +163,7 @@ func (l Line) across(from, to float64) Line {
 	return l
 }
 
-// steps lets every point last until the next.
+// steps turns points into a step function.
 func steps(points plotter.XYs) (stairs plotter.XYs) {
 	for k, q := range points {
 		if k > 0 {
@@ -174,7 +174,7 @@ func steps(points plotter.XYs) (stairs plotter.XYs) {
 	return stairs
 }
 
-// dots tells whether a line is drawn as dots.
+// dots reports whether a line is drawn as dots.
 func (c Chart) dots(l Line) bool {
 	points, _, _ := c.points(l)
 	return l.Dots || len(points) == 1 && !l.Level
@@ -184,7 +184,7 @@ func dot(c color.Color) draw.GlyphStyle {
 	return draw.GlyphStyle{Color: c, Radius: 2.4, Shape: draw.CircleGlyph{}}
 }
 
-// colors gives each name its colour.
+// colors assigns a colour to each name.
 func (c Chart) colors() map[string]color.NRGBA {
 	colors, next := map[string]color.NRGBA{}, 0
 	for _, l := range c.Lines {
@@ -219,7 +219,7 @@ func (l Line) style(colors map[string]color.NRGBA) draw.LineStyle {
 	return s
 }
 
-// axis spans the numbers, with some room around them and for notes above.
+// axis returns the range of an axis: the numbers with a margin, and room for notes above.
 func (c Chart) axis(a *gonum.Axis, s scale, log, zero bool, notes int) {
 	above := 0.04 + 0.065*float64(notes) // of the span
 	switch {

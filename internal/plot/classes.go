@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// classColors stay apart for the colour-blind, after Okabe and Ito and with
-// lighter and darker ones of the same.
+// classColors are distinguishable with colour blindness: the palette of Okabe and Ito,
+// with lighter and darker variants.
 var classColors = [...]color.NRGBA{
 	{0x00, 0x72, 0xb2, 0xff}, {0xe6, 0x9f, 0x00, 0xff}, {0x00, 0x9e, 0x73, 0xff}, {0xcc, 0x79, 0xa7, 0xff},
 	{0x56, 0xb4, 0xe9, 0xff}, {0xd5, 0x5e, 0x00, 0xff}, {0xf0, 0xe4, 0x42, 0xff}, {0x5b, 0x3a, 0x86, 0xff},
@@ -19,14 +19,14 @@ var classColors = [...]color.NRGBA{
 // classRow is the height of a class in the key of a map.
 const classRow = 16
 
-// MaxColors is how many classes have a colour of their own on a map; all others
-// share a grey.
+// MaxColors is the number of classes with a colour of their own on a map; all others are
+// grey.
 const MaxColors = len(classColors)
 
-// Look is how the nodes of a class are drawn.
+// Look is a style for the nodes of a class.
 type Look int
 
-// Looks of classes.
+// Styles of classes.
 const (
 	Plain  Look = iota // in a colour of its own
 	Strong             // large, in a colour that no other has
@@ -34,13 +34,13 @@ const (
 	Small              // small and grey
 )
 
-// lookColors and lookSizes are of Looks; sizes are times the usual radius.
+// lookColors and lookSizes are the colours and relative radii of Looks.
 var (
 	lookColors = [...]color.NRGBA{Strong: {0xb2, 0x18, 0x2b, 0xff}, Faded: {0x92, 0xc5, 0xde, 0xff}, Small: faint}
 	lookSizes  = [...]vg.Length{Plain: 1, Strong: 1.8, Faded: 1.1, Small: 0.6}
 )
 
-// look returns that of the nodes of a colour.
+// look returns the style of nodes of a colour.
 func (v *view) look(k int) Look {
 	if k < 0 || k >= len(v.Looks) {
 		return Plain
@@ -48,7 +48,7 @@ func (v *view) look(k int) Look {
 	return v.Looks[k]
 }
 
-// shade returns the number of the colour of node i, -1 for what has none.
+// shade returns the index of the colour of node i, -1 if it has none.
 func (v *view) shade(i int) int {
 	if v.Classes == nil {
 		return v.colors.shade(v.Values[i])
@@ -69,7 +69,7 @@ func (v *view) color(k int) color.NRGBA {
 	return classColors[k]
 }
 
-// drawClasses draws the colours with the names of their classes.
+// drawClasses draws the legend of classes.
 func (v *view) drawClasses(c draw.Canvas) {
 	left, y := c.Max.X-classRoom+8, c.Max.Y-headRoom-10
 	style := letters(lowText, ink, false)

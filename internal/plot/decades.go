@@ -7,8 +7,8 @@ import (
 	gonum "gonum.org/v1/plot"
 )
 
-// decades are ticks at powers of ten; where these are few, at 2 and 5 times them
-// as well.
+// decades places ticks at powers of ten, and if these are few, at 2 and 5 times them as
+// well.
 type decades struct{}
 
 func (decades) Ticks(lo, hi float64) []gonum.Tick {

@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// GlobeData is a value at each node of a grid of latitude and longitude, row by
-// row from the north pole to the south, columns to the east from longitude 0.
+// GlobeData is a value at each node of a grid of latitude and longitude: rows from the
+// north pole to the south pole, columns eastward from longitude 0.
 type GlobeData struct {
 	Title      string
 	Unit       string // beside the colours; may be empty
@@ -28,8 +28,8 @@ const (
 	globeTilt   = 20 // degrees of latitude in the middle of the first half
 )
 
-// Globe draws the two halves of the globe as they are seen from afar: that around
-// a place on the meridian of Greenwich, and the one behind it.
+// Globe draws two hemispheres in orthographic projection: one around a point on the
+// meridian of Greenwich, and the opposite one.
 func Globe(g GlobeData) *Picture {
 	const gap = 10
 	v := &view{MapData: MapData{Unit: g.Unit}, colors: scaleOf(slices.Concat(g.Values, g.Like)), left: margin, bottom: footRoom, height: 2 * globeRadius}
@@ -70,15 +70,15 @@ func (g GlobeData) node(i int) (lat, lon float64) {
 	return 90 - 180*float64(i/g.Cols)/float64(g.Rows-1), 360 * float64(i%g.Cols) / float64(g.Cols)
 }
 
-// hemisphere is a half of the globe: that around latitude globeTilt on the
-// meridian of Greenwich, or the one around its antipode.
+// hemisphere is one half of the globe: around latitude globeTilt on the meridian of
+// Greenwich, or around its antipode.
 type hemisphere struct {
 	middle vg.Point
 	behind bool
 }
 
-// place returns where a point is seen; false if it is in the other half. It is in
-// one of them for sure: from behind, all that changes are signs.
+// place returns the position of a point on the disc; false if it is in the other half. A
+// point is always in exactly one half: for the other one, only signs change.
 func (h hemisphere) place(lat, lon float64) (vg.Point, bool) {
 	sinLat, cosLat := math.Sincos(lat * math.Pi / 180)
 	sinLon, cosLon := math.Sincos(lon * math.Pi / 180)
@@ -103,7 +103,7 @@ func (h hemisphere) point(x, y float64) (lat, lon float64) {
 	return lat, math.Mod(lon+720, 360)
 }
 
-// image has the colours of a half; between nodes values are interpolated.
+// image returns the colours of a half, interpolated between nodes.
 func (g GlobeData) image(h hemisphere, colors scale) image.Image {
 	const side = 6 * globeRadius // pixels
 	img := image.NewNRGBA(image.Rect(0, 0, side, side))
@@ -122,7 +122,7 @@ func (g GlobeData) image(h hemisphere, colors scale) image.Image {
 	return img
 }
 
-// at interpolates between the four nodes around a place.
+// at interpolates between the four nodes around a point.
 func (g GlobeData) at(lat, lon float64) float64 {
 	row, col := (90-lat)/180*float64(g.Rows-1), lon/360*float64(g.Cols)
 	i, j := min(int(row), g.Rows-2), int(col)%g.Cols

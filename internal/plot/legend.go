@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// key is a name in a legend with the lines that have it.
+// key is an entry of a legend: a name with its lines.
 type key struct {
 	name  string
 	lines []Line
@@ -28,8 +28,7 @@ func keyStyle() text.Style {
 	return style
 }
 
-// keys lays out the names of all that is drawn in rows of so much room, and
-// returns their height.
+// keys arranges the names in rows of the given width, and returns their height.
 func (c Chart) keys(room vg.Length) (keys []key, height vg.Length) {
 	if c.Bare {
 		return nil, 0
@@ -60,7 +59,7 @@ func (c Chart) keys(room vg.Length) (keys []key, height vg.Length) {
 	return keys, keyRow*vg.Length(row+1) + 2
 }
 
-// drawKeys draws a legend of so much height at the foot of the canvas.
+// drawKeys draws a legend of the given height at the bottom of the canvas.
 func (c Chart) drawKeys(canvas draw.Canvas, keys []key, height vg.Length, colors map[string]color.NRGBA) {
 	for _, k := range keys {
 		x, y := canvas.Min.X+k.x, canvas.Min.Y+margin/2+height-2-keyRow*vg.Length(k.row)-keyRow/2

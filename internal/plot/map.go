@@ -17,31 +17,30 @@ import (
 
 // MapData is a graph in the plane with a value at each node.
 type MapData struct {
-	Title   string
-	Unit    string              // beside the colours; may be empty
-	X, Y    []float64           // places, in equal units; a node without one (NaN) is not drawn
-	Edges   iter.Seq2[int, int] // each edge once; nil draws none
-	Values  []float64           // colours; with Classes numbers of them
-	Classes []string            // names; nil where values are amounts
-	Looks   []Look              // of classes, later ones on top; nil: all are plain
-	Like    []float64           // further values that the colours span, for maps side by side
-	Marked  []int               // nodes with an outline
-	Mark    string              // what the outline says
-	Diamond []int               // nodes drawn as diamonds, up to MaxNodes
-	Other   string              // what the diamond says
-	Length  string              // unit of X and Y, for a scale below; "": none
-	Frame   *Frame              // what another map shows; nil: none
-	Apart   bool                // nodes that would hide each other are moved apart, where there are at most 1,000
+	Title    string
+	Unit     string              // beside the colours; may be empty
+	X, Y     []float64           // coordinates, in equal units; a node with NaN is not drawn
+	Edges    iter.Seq2[int, int] // each edge once; nil draws none
+	Values   []float64           // numbers, or with Classes indices of classes
+	Classes  []string            // names; nil: values are numbers
+	Looks    []Look              // styles of classes, later ones on top; nil: the default
+	Like     []float64           // further values for the colour scale, for maps side by side
+	Marked   []int               // nodes with an outline
+	Mark     string              // meaning of the outline
+	Diamond  []int               // nodes drawn as diamonds, up to MaxNodes
+	Other    string              // meaning of the diamonds
+	Length   string              // unit of X and Y, for a scale bar; "": none
+	Frame    *Frame              // area shown by another map; nil: none
+	Separate bool                // overlapping nodes are moved apart, if there are at most 1,000
 }
 
-// Frame is a part of a map, with a name.
+// Frame is a named area of a map.
 type Frame struct {
 	Name                   string
 	Left, Right, Low, High float64
 }
 
-// What a map shows at most. Beyond MaxNodes, nodes become dots of an image
-// without edges.
+// Limits of a map. Beyond MaxNodes, nodes become dots of an image without edges.
 const (
 	MaxNodes = 20_000
 	MaxEdges = 60_000
@@ -56,7 +55,7 @@ const (
 	footRoom   = 26
 )
 
-// farthest is where coordinates stop making sense: their squares overflow.
+// farthest bounds coordinates, whose squares would overflow beyond.
 const farthest = 1e150
 
 // Map draws nodes coloured by their values.
@@ -81,7 +80,7 @@ func Map(m MapData) *Picture {
 	return p
 }
 
-// view places a graph on the paper.
+// view maps a graph to the canvas.
 type view struct {
 	MapData
 	colors        scale
@@ -133,7 +132,7 @@ func newView(m MapData) *view {
 	v.x0 = (xs.lo+xs.hi)/2 - room/2/v.perUnit
 	v.y0 = (ys.lo+ys.hi)/2 - float64(v.height)/2/v.perUnit
 	v.thin()
-	if m.Apart {
+	if m.Separate {
 		v.moveApart()
 	}
 	return v
@@ -147,7 +146,7 @@ func set(nodes []int) map[int]bool {
 	return all
 }
 
-// thin decides which edges are drawn, and says what is not.
+// thin decides which edges are drawn, and notes what is omitted.
 func (v *view) thin() {
 	edges := 0
 	if v.Edges != nil {
@@ -177,7 +176,7 @@ func (v *view) say(format string, args ...any) {
 	v.note += fmt.Sprintf(format, args...)
 }
 
-// at returns the place of a node, to a tenth of a point, which keeps files small.
+// at returns the position of a node, rounded to a tenth of a point to keep files small.
 func (v *view) at(i int) vg.Point {
 	if p, ok := v.moved[i]; ok {
 		return p
@@ -236,7 +235,7 @@ func circle(path vg.Path, at vg.Point, radius vg.Length) vg.Path {
 	return path
 }
 
-// diamond is as large as a circle of the radius.
+// diamond returns a diamond with the area of a circle of the given radius.
 func diamond(path vg.Path, at vg.Point, radius vg.Length) vg.Path {
 	r := 1.3 * radius
 	path.Move(vg.Point{X: at.X + r, Y: at.Y})
@@ -275,7 +274,7 @@ func (v *view) drawEdges(c draw.Canvas) {
 	c.Stroke(path)
 }
 
-// drawDots draws the nodes into an image: its size does not grow with theirs.
+// drawDots draws nodes into an image, whose size does not grow with their number.
 func (v *view) drawDots(c draw.Canvas) {
 	const perPoint = 3 // pixels
 	img := image.NewNRGBA(image.Rect(0, 0, int(math.Ceil(float64(v.width)*perPoint)), int(math.Ceil(float64(v.height)*perPoint))))
@@ -306,7 +305,7 @@ func (v *view) drawDots(c draw.Canvas) {
 	c.DrawImage(vg.Rectangle{Min: low, Max: low.Add(size)}, img)
 }
 
-// drawBar draws the colours with their values.
+// drawBar draws the colour bar.
 func (v *view) drawBar(c draw.Canvas) {
 	const wide = 12
 	left := c.Max.X - barRoom + 8
@@ -341,7 +340,7 @@ func (v *view) drawBar(c draw.Canvas) {
 	}
 }
 
-// drawMarkKey says below the map what outlines mean.
+// drawMarkKey draws the legend of outlines below the map.
 func (v *view) drawMarkKey(c draw.Canvas) {
 	at := vg.Point{X: v.left + 6, Y: 12}
 	style := letters(lowText, soft, false)

@@ -9,7 +9,7 @@ import (
 // furnished is a map with all that can be on it.
 func furnished() MapData {
 	m := lattice(5)
-	m.Diamond, m.Other, m.Length, m.Apart = []int{7, 9}, "tested", "km", true
+	m.Diamond, m.Other, m.Length, m.Separate = []int{7, 9}, "tested", "km", true
 	m.Frame = &Frame{Name: "the centre", Left: 1, Right: 3, Low: 1, High: 3}
 	return m
 }
@@ -39,9 +39,9 @@ func TestScaleOfLengths(t *testing.T) {
 
 // Nodes that would hide each other are seen side by side, and all others stay.
 func TestNodesAreMovedApart(t *testing.T) {
-	m := MapData{Apart: true, X: []float64{0, 0, 0.001, 5, 10}, Y: []float64{0, 0, 0.001, 5, 10}, Values: make([]float64, 5)}
+	m := MapData{Separate: true, X: []float64{0, 0, 0.001, 5, 10}, Y: []float64{0, 0, 0.001, 5, 10}, Values: make([]float64, 5)}
 	v := newView(m)
-	m.Apart = false
+	m.Separate = false
 	still := newView(m)
 	for i := range m.X {
 		for j := range i {

@@ -56,7 +56,7 @@ func Mesh(m MeshData) *Picture {
 	return p
 }
 
-// image has a square of many pixels for each node: no blur shows.
+// image draws each node as a square of many pixels, so that viewers do not blur it.
 func (m MeshData) image(colors scale) image.Image {
 	const pixels = 24
 	img := image.NewNRGBA(image.Rect(0, 0, pixels*m.Cols, pixels*m.Rows))

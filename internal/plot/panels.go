@@ -5,7 +5,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Panels puts pictures side by side, so many in a row.
+// Panels arranges pictures in rows of the given length.
 func Panels(title string, columns int, pictures ...*Picture) *Picture {
 	title = clean(title)
 	columns = max(1, min(columns, len(pictures)))

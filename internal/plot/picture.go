@@ -1,6 +1,6 @@
-// Package plot draws the pictures of the command line and of the report: maps of
-// a graph, and how predictions compare with what was measured. The same input
-// gives the same bytes.
+// Package plot draws the figures of reports: maps of a graph, line charts, and
+// comparisons of predictions with measurements (residuals, calibration, reliability). The
+// same input gives the same bytes.
 package plot
 
 import (
@@ -25,15 +25,14 @@ type Picture struct {
 	draw          func(draw.Canvas)
 }
 
-// Note says what was left out of the drawing, "" if nothing was.
+// Note states what the drawing omits, "" if nothing.
 func (p *Picture) Note() string { return p.note }
 
-// Fonts that look alike and are at hand nearly everywhere: those of the drawing
-// are not part of an SVG.
+// Fallback fonts for SVG, which does not embed the fonts of the drawing.
 const fontFamily = `font-family:&#39;Liberation Sans&#39;,Arial,Helvetica,sans-serif`
 
-// SVG returns the picture as an svg element, to stand alone or within HTML. It
-// names no other file.
+// SVG returns the picture as an svg element, for a file of its own or for HTML. It refers
+// to no other file.
 func (p *Picture) SVG() []byte {
 	c := vgsvg.New(p.width, p.height)
 	p.draw(draw.New(c))
@@ -49,7 +48,7 @@ func (p *Picture) SVG() []byte {
 	return append([]byte(`<svg role="img" aria-label="`+title.String()+`" `), body...)
 }
 
-// PNG returns the picture on white, at so many dots per inch.
+// PNG returns the picture on a white background, at the given dots per inch.
 func (p *Picture) PNG(dpi int) []byte {
 	c := vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(p.width, p.height), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(color.White))}
 	p.draw(draw.New(c))
@@ -64,8 +63,8 @@ func write(out *bytes.Buffer, c vg.CanvasWriterTo) {
 	}
 }
 
-// clean makes text from a file fit for a label: one line of printable
-// characters, not too long.
+// clean prepares text from a file for a label: one line of printable characters of limited
+// length.
 func clean(text string) string {
 	const longest = 60
 	var out []rune

@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// moveApart moves nodes that would hide each other away from each other, as far as
-// they need. Every pair is looked at, so there must not be too many.
+// moveApart separates overlapping nodes. It compares all pairs, so it takes quadratic
+// time.
 func (v *view) moveApart() {
 	const rounds, most = 200, 1000
 	if len(v.shown) > most {
@@ -44,7 +44,7 @@ func (v *view) moveApart() {
 	}
 }
 
-// drawFrame outlines what another map shows.
+// drawFrame outlines the area that another map shows.
 func (v *view) drawFrame(c draw.Canvas) {
 	if v.Frame == nil {
 		return
@@ -60,7 +60,7 @@ func (v *view) drawFrame(c draw.Canvas) {
 	c.FillText(style, vg.Point{X: high.X + 4, Y: low.Y + 2}, clean(f.Name))
 }
 
-// drawLength draws a scale of a round length below the map, at its right.
+// drawLength draws a scale bar of a round length at the lower right.
 func (v *view) drawLength(c draw.Canvas) {
 	if v.Length == "" {
 		return
@@ -77,7 +77,8 @@ func (v *view) drawLength(c draw.Canvas) {
 	c.FillText(style, vg.Point{X: left - 5, Y: y}, strconv.FormatFloat(length, 'g', 3, 64)+" "+clean(v.Length))
 }
 
-// roundBelow is the largest of 1, 2 and 5 times a power of ten that is no larger.
+// roundBelow returns the largest number of the form 1, 2 or 5 times a power of ten that is
+// at most v.
 func roundBelow(v float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(v)))
 	for _, m := range []float64{5, 2} {

@@ -32,11 +32,11 @@ func lattice(n int) MapData {
 	return m
 }
 
-func leftOut(n int) (left []Left, pits []float64) {
+func leftOut(n int) (left []HeldOut, pits []float64) {
 	for k := range n {
 		u := (float64(k) + 0.5) / float64(n)
 		z := distuv.UnitNormal.Quantile(u)
-		left, pits = append(left, Left{float64(k) + z, float64(k), 1}), append(pits, u)
+		left, pits = append(left, HeldOut{float64(k) + z, float64(k), 1}), append(pits, u)
 	}
 	return left, pits
 }
@@ -51,14 +51,14 @@ func gallery() map[string]*Picture {
 	point := MapData{X: []float64{5}, Y: []float64{5}, Values: []float64{7}}
 	evil := lattice(2)
 	evil.Title, evil.Unit, evil.Mark = `<script>"&'`, "\x00</text>\xff\n", strings.Repeat("long ", 40)
-	many, _ := leftOut(3 * MaxLeft)
+	many, _ := leftOut(3 * MaxHeldOut)
 	framed := furnished()
 	framed.X[1], framed.Frame.Right, framed.Frame.Name = 1e300, math.MaxFloat64, evil.Title
 	all := map[string]*Picture{
 		"furnished map": Map(furnished()), "odd frame": Map(framed), "map": Map(lattice(12)), "map of nothing": Map(MapData{}), "map of a point": Map(point),
 		"odd map": Map(odd), "huge map": Map(huge), "evil map": Map(evil), "large map": Map(lattice(150)),
 		"residuals": Residuals("Residuals", "m", left), "no residuals": Residuals("None", "", nil),
-		"many residuals": Residuals("Many", "", many), "odd residuals": Residuals("Odd", "", []Left{{math.NaN(), 1, 1}, {1, 1, math.Inf(1)}, {2, 2, 0}}),
+		"many residuals": Residuals("Many", "", many), "odd residuals": Residuals("Odd", "", []HeldOut{{math.NaN(), 1, 1}, {1, 1, math.Inf(1)}, {2, 2, 0}}),
 		"calibration": Calibration("Calibration", pits), "no calibration": Calibration("None", nil),
 		"pit": PIT("PIT", pits), "few pits": PIT("Few", []float64{0, 1, 0.5, math.NaN()}), "no pits": PIT("None", nil),
 		"bars":    Bars("Bars", "m", []Bar{{"this", 1, 0.1}, {"<other>", 2, 0}}),

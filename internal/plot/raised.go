@@ -9,17 +9,16 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// raised draws what stands in ^{…} small and above the line: the font lacks most
-// raised signs.
+// raised draws text in ^{…} as superscripts, which the font lacks as characters.
 type raised struct{ text.Handler }
 
-// part is a piece of a line.
+// part is a piece of a line of text.
 type part struct {
 	text string
 	up   bool
 }
 
-// partsOf takes a line apart.
+// partsOf splits a line.
 func partsOf(line string) (parts []part) {
 	for line != "" {
 		before, rest, found := strings.Cut(line, "^{")
@@ -33,7 +32,7 @@ func partsOf(line string) (parts []part) {
 	return parts
 }
 
-// font returns that of a part.
+// font returns the font of a part.
 func (p part) font(f font.Font) font.Font {
 	if p.up {
 		f.Size *= 0.75
@@ -41,7 +40,7 @@ func (p part) font(f font.Font) font.Font {
 	return f
 }
 
-// rise is how far above the line a part stands.
+// rise is the height of a part above the base line.
 func (p part) rise(f font.Font) vg.Length {
 	if p.up {
 		return 0.38 * f.Size

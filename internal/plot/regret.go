@@ -13,7 +13,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Curve is a number over time, with a band around it unless Low is nil.
+// Curve is a number over steps, with a band around it unless Low is nil.
 type Curve struct {
 	Name      string
 	X, Y      []float64
@@ -21,15 +21,15 @@ type Curve struct {
 	Reference bool // drawn dashed and grey: what the others are compared with
 }
 
-// curveColors stay apart for the colour-blind (Okabe and Ito, 2008), and in grey
-// for most of them; beyond, lines are dashed.
+// curveColors are distinguishable with colour blindness (Okabe and Ito, 2008), and mostly in
+// grey; further lines are dashed.
 var curveColors = []color.NRGBA{
 	accent, {0xd5, 0x5e, 0x00, 0xff}, {0x00, 0x9e, 0x73, 0xff}, {0xcc, 0x79, 0xa7, 0xff}, {0xe6, 0x9f, 0x00, 0xff}, {0x56, 0xb4, 0xe9, 0xff}, ink,
 }
 
 const curvesWidth, curvesHeight = 560, 340
 
-// Curves draws curves from 0 up, each with its name at its end.
+// Curves draws curves on an axis that starts at 0, each with its name at its end.
 func Curves(title, x, y string, curves []Curve) *Picture {
 	p := frame(clean(title), clean(x), clean(y), 0, 1)
 	p.X.Min, p.X.Max, p.Y.Max = math.Inf(1), math.Inf(-1), math.Inf(-1)
@@ -73,8 +73,8 @@ func Curves(title, x, y string, curves []Curve) *Picture {
 	}}
 }
 
-// plotters returns the band and the line of a curve, and widens the axes to hold
-// them. Points that are no numbers are left out.
+// plotters returns the band and the line of a curve, and widens the axes to contain them.
+// NaN are omitted.
 func (c Curve) plotters(p *gonum.Plot, style draw.LineStyle) (bands, lines []gonum.Plotter) {
 	var points, low, high plotter.XYs
 	for k, x := range c.X {
@@ -101,8 +101,7 @@ func (c Curve) plotters(p *gonum.Plot, style draw.LineStyle) (bands, lines []gon
 	return bands, lines
 }
 
-// label writes the names beside the ends of curves, moved apart where they would
-// meet.
+// label writes names beside the ends of curves, moved apart if they would overlap.
 func label(c draw.Canvas, p *gonum.Plot, curves []Curve, styles []draw.LineStyle) {
 	type end struct {
 		curve int

@@ -11,18 +11,18 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Bin is a group of predictions that were about equally sure.
+// Bin is a group of predictions of similar confidence.
 type Bin struct {
 	Count      int
 	Confidence float64 // mean of the largest probability
 	Accuracy   float64 // share of them that are right
 }
 
-// Reliability draws how often predictions are right against how sure they were:
-// on the line if probabilities can be trusted, and within the grey bar of a bin
-// for all but chance. Dots are larger where more predictions are.
+// Reliability draws a reliability diagram: accuracy against confidence. Calibrated
+// probabilities lie on the diagonal, up to random variation within the grey bars. Larger
+// dots have more predictions.
 func Reliability(title string, bins []Bin) *Picture {
-	p := frame(title, "probability of the class predicted", "share that is right", 0, 1)
+	p := frame(title, "probability of the predicted class", "accuracy", 0, 1)
 	p.X.Tick.Marker, p.Y.Tick.Marker = percent{}, percent{}
 	total := 0
 	for _, b := range bins {
@@ -48,11 +48,11 @@ func Reliability(title string, bins []Bin) *Picture {
 	return picture(p, square, square)
 }
 
-// MaxConfusion is how many classes Confusion draws at most.
+// MaxConfusion is the largest number of classes that Confusion draws.
 const MaxConfusion = 20
 
-// Confusion draws how often a class, by row, was taken for another, by column.
-// Cells are darker where more of a row is; those off the diagonal are mistakes.
+// Confusion draws a confusion matrix: true classes by row, predicted classes by column.
+// Cells are shaded by their share of the row.
 func Confusion(title string, names []string, counts [][]int) *Picture {
 	const cell, tallHead, longest = 30, 84, 110
 	n := min(len(names), MaxConfusion)
@@ -99,7 +99,7 @@ func Confusion(title string, names []string, counts [][]int) *Picture {
 	return p
 }
 
-// fitted cuts a name to a width.
+// fitted truncates a name to a width.
 func fitted(style text.Style, name string, width vg.Length) string {
 	name = clean(name)
 	runes := []rune(name)
@@ -110,7 +110,7 @@ func fitted(style text.Style, name string, width vg.Length) string {
 	return name
 }
 
-// tint is the accent on white, the stronger the larger the share.
+// tint blends the accent colour with white by a share.
 func tint(share float64) color.NRGBA {
 	mix := func(a uint8) uint8 { return uint8(math.Round(0xf4 + share*(float64(a)-0xf4))) }
 	return color.NRGBA{mix(accent.R), mix(accent.G), mix(accent.B), 0xff}

@@ -7,9 +7,9 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Shared puts charts side by side, so many in a row, with one legend for all: a
-// name has the same colour in each. Charts without a point are left out; nil is
-// returned where no chart has any.
+// Shared arranges charts in rows of the given length, with a common legend: a name has the
+// same colour in each. Charts without points are omitted; if none has points, it returns
+// nil.
 func Shared(title string, columns int, charts ...Chart) *Picture {
 	var all Chart    // every line that has points
 	var blank []Line // one of every name without points, for its colour and place
@@ -49,7 +49,7 @@ func Shared(title string, columns int, charts ...Chart) *Picture {
 	}}
 }
 
-// inOrder returns the blank lines, each with those of its name behind it.
+// inOrder returns the lines without data, each followed by those of the same name.
 func inOrder(blank, lines []Line) (all []Line) {
 	for _, b := range blank {
 		all = append(all, b)

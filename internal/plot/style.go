@@ -15,8 +15,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// The house style: one sans font, dark grey ink, thin lines, and colours that
-// stay apart for the colour-blind and in print.
+// The style of all figures: one sans-serif font, dark grey ink, thin lines, and colours that
+// are distinguishable with colour blindness and in print.
 var (
 	ink     = color.NRGBA{0x26, 0x2b, 0x33, 0xff}
 	soft    = color.NRGBA{0x6b, 0x72, 0x7d, 0xff} // second to ink
@@ -32,7 +32,7 @@ var (
 	lowText = vg.Points(9)
 )
 
-// letters returns a style of text, aligned to its left end and base line.
+// letters returns a text style, aligned to its left end and base line.
 func letters(size vg.Length, c color.Color, bold bool) text.Style {
 	f := font.Font{Typeface: "Liberation", Variant: "Sans", Size: size}
 	if bold {
@@ -41,7 +41,7 @@ func letters(size vg.Length, c color.Color, bold bool) text.Style {
 	return text.Style{Font: f, Color: c, Handler: raised{gonum.DefaultTextHandler}}
 }
 
-// frame returns an empty plot over [lo, hi]² in the house style.
+// frame returns an empty plot over [lo, hi]².
 func frame(title, x, y string, lo, hi float64) *gonum.Plot {
 	p := gonum.New()
 	p.BackgroundColor = nil
@@ -70,7 +70,7 @@ func picture(p *gonum.Plot, width, height vg.Length) *Picture {
 	}}
 }
 
-// roundTicks are some five ticks at round numbers.
+// roundTicks places about five ticks at round numbers.
 type roundTicks struct{}
 
 func (roundTicks) Ticks(lo, hi float64) []gonum.Tick {
@@ -99,13 +99,13 @@ func (roundTicks) Ticks(lo, hi float64) []gonum.Tick {
 	return ticks
 }
 
-// tickLabel writes v with the digits that its step needs.
+// tickLabel formats v with the digits that the step needs.
 func tickLabel(v, step float64) string {
 	label := strconv.FormatFloat(v, 'f', max(0, int(-math.Floor(math.Log10(step*1.001)))), 64)
 	return strings.Replace(label, "-", "−", 1)
 }
 
-// power writes a number as m·10^e.
+// power formats a number as m·10^e.
 func power(v float64) string {
 	if v == 0 {
 		return "0"
@@ -122,8 +122,8 @@ func power(v float64) string {
 	return strings.ReplaceAll(fmt.Sprintf("%s10^{%d}", mantissa, e), "-", "−")
 }
 
-// scale is a colour for each value of a range, dark for low and bright for
-// high: evenly lighter, and readable without red and green.
+// scale is a colour scale from dark to bright, perceptually uniform and readable with
+// red-green blindness.
 type scale struct{ lo, hi float64 }
 
 var viridis = [...]color.NRGBA{
@@ -131,10 +131,10 @@ var viridis = [...]color.NRGBA{
 	{0x21, 0x91, 0x8c, 0xff}, {0x28, 0xae, 0x80, 0xff}, {0x5e, 0xc9, 0x62, 0xff}, {0xad, 0xdc, 0x30, 0xff}, {0xf5, 0xe0, 0x26, 0xff},
 }
 
-// shades is how many colours a scale has.
+// shades is the number of colours of a scale.
 const shades = 64
 
-// scaleOf spans the finite values.
+// scaleOf returns a scale over the finite values.
 func scaleOf(values []float64) scale {
 	s := scale{math.Inf(1), math.Inf(-1)}
 	for _, v := range values {
@@ -152,7 +152,7 @@ func scaleOf(values []float64) scale {
 	return s
 }
 
-// shade returns the number of the colour of v, -1 for what is no number.
+// shade returns the index of the colour of v, -1 for NaN.
 func (s scale) shade(v float64) int {
 	if math.IsNaN(v) {
 		return -1

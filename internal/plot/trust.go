@@ -15,17 +15,17 @@ import (
 
 const square = 330 // points, of the plots about trust
 
-// Left is a measurement beside its prediction by the others.
-type Left struct{ Measured, Predicted, SD float64 }
+// HeldOut is a held-out measurement with its prediction.
+type HeldOut struct{ Measured, Predicted, SD float64 }
 
-// MaxLeft is how many measurements Residuals draws at most.
-const MaxLeft = 2000
+// MaxHeldOut is the largest number of measurements that Residuals draws.
+const MaxHeldOut = 2000
 
-// Residuals draws predictions against measurements, with bars of 95 %.
-func Residuals(title, unit string, all []Left) *Picture {
+// Residuals draws held-out predictions against measurements, with 95 % intervals.
+func Residuals(title, unit string, all []HeldOut) *Picture {
 	var points plotter.XYs
 	var bars plotter.YErrors
-	every := (len(all) + MaxLeft - 1) / MaxLeft
+	every := (len(all) + MaxHeldOut - 1) / MaxHeldOut
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for k, l := range all {
 		if !finite(l.Measured, l.Predicted, l.SD) || k%every != 0 {
@@ -46,7 +46,7 @@ func Residuals(title, unit string, all []Left) *Picture {
 		}
 		return what
 	}
-	p := frame(title, axis("measured"), axis("predicted without it"), s.lo, s.hi)
+	p := frame(title, axis("measured"), axis("predicted"), s.lo, s.hi)
 	p.Add(line(dashed, plotter.XY{X: s.lo, Y: s.lo}, plotter.XY{X: s.hi, Y: s.hi}))
 	dot := draw.GlyphStyle{Color: color.NRGBA{accent.R, accent.G, accent.B, 0xd0}, Radius: 2.2, Shape: draw.CircleGlyph{}}
 	if len(points) > 0 {
@@ -73,11 +73,11 @@ func line(style draw.LineStyle, points ...plotter.XY) *plotter.Line {
 	return &plotter.Line{XYs: points, LineStyle: style}
 }
 
-// within is the share of chance that bands hold.
+// within is the coverage of bands.
 const within = 0.95
 
-// Band returns how many of n are likely to be inside what each of them is in
-// with chance p: the middle 95 % of the binomial distribution.
+// Band returns the central 95 % interval of the number of successes in n trials with
+// probability p, by the binomial distribution.
 func Band(n int, p float64) (lo, hi int) {
 	if p <= 0 || p >= 1 {
 		return int(float64(n) * p), int(float64(n) * p)
@@ -98,11 +98,12 @@ func Band(n int, p float64) (lo, hi int) {
 	return max(lo, 0), hi
 }
 
-// Calibration draws which share of measurements intervals of each level hold.
-// The pits are the chances that the model gave to lower values: uniform if it is
-// right. The band is what chance allows so many of them.
+// Calibration draws the coverage of central intervals against their level. The pits
+// (probability integral transforms) are the predicted probabilities of values below the
+// measurements: uniform if the model is correct. The band is the random variation of
+// correct models.
 func Calibration(title string, pits []float64) *Picture {
-	p := frame(title, "level of the interval", "share of measurements inside", 0, 1)
+	p := frame(title, "level of the interval", "coverage", 0, 1)
 	p.X.Tick.Marker, p.Y.Tick.Marker = percent{}, percent{}
 	n := len(pits)
 	if n > 0 {
@@ -138,7 +139,7 @@ func coverage(pits []float64, level float64) float64 {
 	return float64(inside) / float64(len(pits))
 }
 
-// percent are ticks at every fifth of the unit interval.
+// percent places ticks at every fifth of the unit interval.
 type percent struct{}
 
 func (percent) Ticks(_, _ float64) []gonum.Tick {
@@ -149,8 +150,8 @@ func (percent) Ticks(_, _ float64) []gonum.Tick {
 	return ticks
 }
 
-// PIT draws how often measurements fell into each tenth of what the model
-// expected: level if it is right, and within the band for all but chance.
+// PIT draws a histogram of probability integral transforms in tenths: flat if the model is
+// correct, up to random variation within the band.
 func PIT(title string, pits []float64) *Picture {
 	bins := 10
 	if len(pits) < 50 {
@@ -166,7 +167,7 @@ func PIT(title string, pits []float64) *Picture {
 		}
 	}
 	lo, hi := Band(len(pits), 1/float64(bins))
-	p := frame(title, "chance that the model gave to a lower value", "measurements", 0, 1)
+	p := frame(title, "predicted probability of lower values", "measurements", 0, 1)
 	p.X.Tick.Marker = percent{}
 	p.Y.Max = 1.1 * max(most, float64(hi))
 	p.Y.Padding = 0
@@ -190,8 +191,8 @@ type Bar struct {
 	Value, SE float64
 }
 
-// Bars draws numbers ≥ 0 below each other. The first stands out: the others are
-// what it is compared with.
+// Bars draws a bar chart of numbers ≥ 0. The first is highlighted; the others are for
+// comparison.
 func Bars(title, unit string, bars []Bar) *Picture {
 	const row, thick, barsWidth = 26, 15, 560
 	p := &Picture{title: clean(title), width: barsWidth, height: vg.Length(len(bars)*row) + headRoom + 12}

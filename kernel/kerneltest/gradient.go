@@ -48,7 +48,7 @@ func inner(g, d mat.Matrix) (sum, scale float64) {
 // gradients are relative to the sum of the absolute values of what they add up.
 const gradTolerance = 1e-6
 
-// testGrad: Grad is Σ_s u_sᵀ(∂K/∂θ_j)w_s, on top of what grad held.
+// testGrad: Grad is Σ_s u_sᵀ(∂K/∂θ_j)w_s, added to the contents of grad.
 func (s *suite) testGrad(t *testing.T) {
 	for _, width := range []int{1, 4} {
 		u, w := wave(len(s.rows), width, 1), wave(len(s.rows), width, 5)
@@ -67,7 +67,7 @@ func (s *suite) testGrad(t *testing.T) {
 }
 
 // testGramGrad: GramGrad is ⟨g, ∂K/∂θ_j⟩, what Grad gives for u = g and w = I,
-// on top of what grad held.
+// added to the contents of grad.
 func (s *suite) testGramGrad(t *testing.T) {
 	g := waveSym(len(s.rows), 2)
 	const held = -1.25

@@ -1,5 +1,10 @@
-// Package kerneltest is the contract of kernel.Kernel as a test suite: whatever
-// passes it can stand behind a Gaussian process.
+// Package kerneltest is the contract of kernel.Kernel as a test suite. Run it on a
+// kernel of your own: a kernel that passes works with package gp.
+//
+// The suite compares every operation with the matrix K formed entry by entry on a
+// small graph, gradients with differences, draws with K, every ability of
+// kernel.Abilities with the operations it stands for, and results on one thread with
+// results on several.
 package kerneltest
 
 import (
@@ -15,7 +20,7 @@ import (
 // times.
 const MaxNodes = 200
 
-// Options say where a kernel is tested; the zero value will do.
+// Options say where a kernel is tested; the zero value is a good choice.
 type Options struct {
 	Theta []float64 // nil: a tenth above the start values
 	Draws int       // from the prior, for its covariance; 0 means 4000
@@ -69,7 +74,7 @@ func Run(t *testing.T, k kernel.Kernel, opts Options) {
 // to the largest entry of K.
 const exact = 1e-10
 
-// suite is what the tests of one kernel share.
+// suite is the state that the tests of one kernel share.
 type suite struct {
 	kernel.Kernel
 	Options
@@ -109,7 +114,7 @@ func (s *suite) close(t *testing.T, got, want, tol float64, format string, args 
 }
 
 // poisoned returns a matrix of NaN, a view into a wider one: results must not
-// depend on what was there, nor on the stride.
+// depend on old contents or on the stride.
 func poisoned(r, c int) *mat.Dense {
 	wide := mat.NewDense(r, c+3, nil)
 	fill(wide.RawMatrix().Data)

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// testPrior: draws are what the seed says and have mean 0 and covariance K.
+// testPrior: draws depend on the seed alone and have mean 0 and covariance K.
 func (s *suite) testPrior(t *testing.T) {
 	n := s.Nodes()
 	draw := func(columns int, seed uint64) *mat.Dense {
@@ -24,7 +24,7 @@ func (s *suite) testPrior(t *testing.T) {
 	}
 	for _, columns := range []int{1, 3} {
 		if !mat.Equal(five.Slice(0, n, 0, columns), draw(columns, 1)) {
-			t.Errorf("draws depend on how many are asked for: %d or 5", columns)
+			t.Errorf("draws depend on their number: %d or 5", columns)
 		}
 	}
 	other := draw(5, 2)

@@ -15,7 +15,7 @@ import (
 	"grfgp/solve"
 )
 
-// job is one use of a covariance; it returns what came out.
+// job is one use of a covariance; it returns the result.
 type job struct {
 	name string
 	do   func(ctx context.Context, cov kernel.Covariance) ([]float64, error)

@@ -1,9 +1,9 @@
-// Package web is the page of the server: files that need nothing from outside.
+// Package web holds the web page of the server. It loads nothing from elsewhere.
 package web
 
 import "embed"
 
-// Files are index.html and what it loads, under assets.
+// Files are index.html and, under assets, the files that it loads.
 //
 //go:embed index.html all:assets
 var Files embed.FS

@@ -33,7 +33,7 @@ func (l Functions) Scaled(by float64) Functions {
 const Points = 128
 
 // NormalPoints returns points that are spread like a standard normal variable of
-// so many dimensions, with their mirror images: multiples of the inverse powers
+// the given dimension, with their mirror images: multiples of the inverse powers
 // of the root of x^(d+1) = x + 1, modulo one, through the normal quantile.
 func NormalPoints(points, dims int) *mat.Dense {
 	root := 1.5
@@ -117,7 +117,7 @@ func LogScore(p *mat.Dense, class []int) float64 {
 // temperature: a handful of labels say little about it.
 const temperatureSpread = 1
 
-// spreads are those that are tried; the last still lets draws differ.
+// spreads are the candidates for Spread; the last still lets draws differ.
 var spreads = []float64{1, 0.7, 0.4, 0.2, 0.05}
 
 // Calibrate returns the calibration under which the classes have the highest
@@ -148,7 +148,7 @@ func (l Functions) Calibrate(class []int) Calibration {
 // numbers do not need more.
 const calibrationLabels = 1000
 
-// thinned returns every so many rows.
+// thinned returns calibrationLabels rows at even distances, or all.
 func (l Functions) thinned(class []int) (Functions, []int) {
 	n, classes := l.Mean.Dims()
 	if n <= calibrationLabels {

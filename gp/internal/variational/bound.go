@@ -235,9 +235,9 @@ func (q *variational) step(a *mat.Dense, b *bound, share float64) (*variational,
 	return next, nil
 }
 
-// leaveOneOut returns what q says of every label's node without that label: at
-// the optimum the label acts like a normal reading of precision W = −2·dv, which
-// is taken out of the marginal.
+// leaveOneOut returns the marginal at every label's node without that label: at the
+// optimum the label acts like a normal measurement of precision W = −2·dv, which is
+// taken out of the marginal.
 func (b *bound) leaveOneOut() latent.Functions {
 	n, classes := b.dm.Dims()
 	f := latent.New(n, classes)

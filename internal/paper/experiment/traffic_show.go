@@ -259,7 +259,7 @@ func trafficMaps(r *Results) ([]Figure, error) {
 		return draw(title, values, func(int) bool { return true }, plot.MapData{Frame: &frame})
 	}
 	detail := func(title string, values []float64) *plot.Picture {
-		return draw(title, values, inside, plot.MapData{Apart: true})
+		return draw(title, values, inside, plot.MapData{Separate: true})
 	}
 	credit := "Roads © OpenStreetMap contributors."
 	return []Figure{

@@ -2,7 +2,7 @@
 
 import { askToken, token } from "./token.js";
 
-// Problem is an answer that says no, or none at all.
+// Problem is an error response, or a missing one.
 class Problem extends Error {
   constructor({ type = "", title = "Something went wrong", status = 0, detail = "", errors = [] }, retryAfter = 0) {
     super(title);
@@ -25,16 +25,16 @@ export const post = (path, body = {}, options) => call("POST", path, { ...option
 export const put = (path, body, options) => call("PUT", path, { ...options, body }).then((r) => r.json());
 export const remove = (path, options) => call("DELETE", path, options).then((r) => r.json());
 
-// call sends a request and returns the response if it is a good one. A body that
-// is no file, form or text goes as JSON. Where a token is wanted, the reader is
-// asked for it and the call made again.
+// call sends a request and returns the response, or throws a Problem. A body other than
+// a file, form or text is sent as JSON. If the server requires a token, call asks the
+// user for it and repeats the request.
 export async function call(method, path, { body, headers = {}, signal } = {}) {
   for (let refused = false; ; refused = true) {
     const response = await send(method, path, body, headers, signal);
     if (response.ok) return response;
     const problem = await problemOf(response);
     if (problem.status !== 401) throw problem;
-    await askToken(refused ? "The server does not know that token." : "");
+    await askToken(refused ? "The server refused that token." : "");
   }
 }
 
@@ -47,7 +47,7 @@ async function send(method, path, body, headers, signal) {
     return await fetch(path, { method, headers: head, signal, body: raw ? body : JSON.stringify(body) });
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Problem({ type: "unreachable", title: "The server cannot be reached", detail: "Is it running? What you entered is still here; try again." });
+    throw new Problem({ type: "unreachable", title: "The server cannot be reached", detail: "Check that it is running and try again. What you entered is still here." });
   }
 }
 
@@ -60,8 +60,8 @@ async function problemOf(response) {
   }
 }
 
-// patiently calls until the server has loaded and learned what it needs; onWait
-// is told of every wait.
+// patiently repeats a call while the server answers that it is loading or fitting;
+// onWait is called before every wait.
 export async function patiently(method, path, options, onWait = () => {}) {
   for (;;) {
     try {
@@ -84,8 +84,8 @@ export function sleep(milliseconds, signal) {
   });
 }
 
-// Once gives requests their keys: the same request, sent again because no answer
-// came, has the same key and takes effect once.
+// Once makes idempotency keys: a request that is repeated because no answer came has
+// the same key and takes effect once.
 export class Once {
   // headers are those of a request with this body.
   headers(body) {
@@ -103,7 +103,7 @@ export class Once {
   }
 }
 
-// download hands the reader what is at an address, as a file.
+// download saves the response of a path as a file.
 export async function download(path, name) {
   const blob = await (await call("GET", path)).blob();
   const link = document.createElement("a");

@@ -22,14 +22,14 @@ export async function comparePage(first, second) {
     },
   }, studies.map((s) => h("option", { value: s.name, selected: s.name === chosen[k] }, s.name)));
   if (studies.length < 2) {
-    show(body, h("p", { class: "card soft" }, "There are not two studies to compare yet."));
+    show(body, h("p", { class: "card soft" }, "Comparing needs two studies."));
     return h("div", null, h("h1", null, "Compare"), body);
   }
   fillIn(body, chosen);
   return h("div", null, h("h1", null, "Compare"), h("div", { class: "fields card" }, field("First study", choose(0)), field("Second study", choose(1))), body);
 }
 
-// fillIn loads both and shows them; what is not known yet is left out.
+// fillIn loads and shows both studies, without parts that are not available yet.
 async function fillIn(body, chosen) {
   show(body, h("p", { class: "soft", role: "status" }, "Loading …"));
   const names = [...chosen];
@@ -61,9 +61,9 @@ function contents(sides) {
 function bestChart(sides) {
   const goals = sides.map((s) => s.study.settings.goal);
   const searching = goals.every((g) => g === goals[0]) && /^m/.test(goals[0]);
-  if (!searching) return h("p", { class: "soft" }, "The studies do not search for the same: there is no best to compare.");
+  if (!searching) return h("p", { class: "soft" }, "The studies have different goals: there is no best value to compare.");
   const lines = sides.map((s, k) => ({ kind: "steps", class: k === 0 ? "best" : "second", name: s.name, points: s.history?.points ?? [] })).filter((l) => l.points.length > 0);
-  if (lines.length === 0) return h("p", { class: "soft" }, "Neither has a value yet.");
+  if (lines.length === 0) return h("p", { class: "soft" }, "Neither study has a measurement yet.");
   for (const line of lines) {
     line.x = line.points.map((_, k) => k + 1);
     line.y = line.points.map((p) => p.best);

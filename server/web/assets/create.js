@@ -8,10 +8,10 @@ import { person, personField } from "./person.js";
 import { address } from "./route.js";
 
 const goals = [
-  ["maximize", "Find the highest node"],
-  ["minimize", "Find the lowest node"],
-  ["learn", "Learn all nodes: a good map everywhere"],
-  ["threshold", "Find where it is above a level"],
+  ["maximize", "Maximize: find the node with the highest value"],
+  ["minimize", "Minimize: find the node with the lowest value"],
+  ["learn", "Learn: predict all nodes well"],
+  ["threshold", "Threshold: find the nodes above a level"],
 ];
 const policies = ["thompson", "ei", "ucb", "learn", "straddle", "random", "bfs", "dfs", "degree", "variance"];
 
@@ -29,15 +29,15 @@ class CreatePage {
     };
     const select = (id, options, chosen) => h("select", { id }, options.map(([value, text]) => h("option", { value, selected: value === chosen }, text)));
     this.name = input("new-name", { required: true, maxlength: 128 });
-    this.known = select("new-graph", [["", "a new one, from files"], ...graphs.map((g) => [g.id, graphName(g, studies)])], "");
+    this.known = select("new-graph", [["", "a new network, from files"], ...graphs.map((g) => [g.id, graphName(g, studies)])], "");
     this.edges = input("new-edges", { type: "file" });
     this.nodes = input("new-nodes", { type: "file" });
-    this.weights = select("new-weights", [["", "as the columns say"], ["similarity", "similarity: larger is closer"], ["distance", "distance: larger is farther"], ["ignore", "none: all edges alike"]], "");
+    this.weights = select("new-weights", [["", "by the names of the columns"], ["similarity", "similarity: larger is closer"], ["distance", "distance: larger is farther"], ["ignore", "ignore: all edges have weight 1"]], "");
     this.goal = select("new-goal", goals, "maximize");
     this.level = input("new-level", { inputmode: "decimal" });
     this.budget = input("new-budget", { inputmode: "decimal" });
     this.lease = input("new-lease", { placeholder: "24h" });
-    this.policy = select("new-policy", [["", "as the goal says"], ...policies.map((p) => [p, p])], "");
+    this.policy = select("new-policy", [["", "the default of the goal"], ...policies.map((p) => [p, p])], "");
     this.seed = input("new-seed", { inputmode: "numeric", placeholder: "0" });
     this.status = h("p", { role: "status", class: "soft" });
     this.element = this.form(meta);
@@ -49,27 +49,27 @@ class CreatePage {
   form(meta) {
     const button = h("button", { class: "primary", disabled: meta.read_only }, "Create");
     this.files = h("div", { class: "fields" },
-      field("Edges", this.edges, `A table of pairs (CSV, TSV, GraphML; also gzip or zstd), up to ${count(meta.limits.graph_bytes / 2 ** 20)} MiB.`),
-      field("Nodes, if there is a table", this.nodes, "Columns id, label, lat, lon, x, y, cost, allowed, group; all but id are optional."),
-      field("Weights of edges", this.weights));
+      field("Edges", this.edges, `A table of edges (CSV, TSV or GraphML, also compressed with gzip or zstd), up to ${count(meta.limits.graph_bytes / 2 ** 20)} MiB.`),
+      field("Node table (optional)", this.nodes, "Columns id, label, lat, lon, x, y, cost, allowed, group; all but id are optional."),
+      field("Edge weights", this.weights));
     this.levelField = field("Level", this.level);
     return h("form", { class: "create", onsubmit: (e) => { e.preventDefault(); busy(button, () => this.create()); } },
       h("h1", null, "New study"),
-      meta.read_only && h("p", { class: "refusal" }, "This server is read only: nothing can be created here."),
+      meta.read_only && h("p", { class: "refusal" }, "This server is read-only: no study can be created here."),
       h("section", { class: "card" }, h("h2", null, "Name and network"),
         h("div", { class: "fields" }, field("Name", this.name, "Letters and digits, and - _ . after the first."), field("Network", this.known)),
         this.files),
-      h("section", { class: "card" }, h("h2", null, "What for"),
+      h("section", { class: "card" }, h("h2", null, "Goal and budget"),
         h("div", { class: "fields" }, field("Goal", this.goal), this.levelField,
-          field("Budget", this.budget, "The most that measurements may cost together; empty: no limit. A node costs 1 unless its table says otherwise."),
-          field("Reserved for", this.lease, "How long a node is kept for whoever asked, as in 90m or 24h."),
+          field("Budget", this.budget, "Total cost of all measurements; empty: no limit. A node costs 1 unless the node table gives another cost."),
+          field("Lease", this.lease, "How long a suggested node stays reserved, as in 90m or 24h."),
           personField("new-by"))),
-      h("details", { class: "card" }, h("summary", null, "For those who know the method"),
-        h("div", { class: "fields" }, field("Rule that chooses nodes", this.policy), field("Seed", this.seed, "The same seed and results give the same suggestions."))),
+      h("details", { class: "card" }, h("summary", null, "Advanced"),
+        h("div", { class: "fields" }, field("Acquisition policy", this.policy), field("Seed", this.seed, "The same seed and measurements give the same suggestions."))),
       h("p", { class: "actions" }, button, this.status));
   }
 
-  // adapt hides what does not matter.
+  // adapt hides fields that do not apply.
   adapt() {
     this.files.hidden = this.known.value !== "";
     this.edges.required = this.known.value === "";
@@ -120,9 +120,9 @@ class CreatePage {
   }
 }
 
-// graphName tells graphs apart: by the studies on them.
+// graphName describes a graph by the studies on it.
 function graphName({ id, size }, studies) {
   const users = studies.filter((s) => s.settings?.graph === id).map((s) => s.name);
-  const on = users.length > 0 ? `that of ${users.slice(0, 3).join(", ")}` : id.slice(0, 12);
+  const on = users.length > 0 ? `network of ${users.slice(0, 3).join(", ")}` : id.slice(0, 12);
   return `${on} (${count(Math.ceil(size / 1024))} KiB)`;
 }

@@ -1,6 +1,6 @@
 // Numbers and times as people read them.
 
-// number shows four digits; what is no number is a dash.
+// number formats with four digits, a dash if v is not a finite number.
 export function number(v, digits = 4) {
   if (v === null || v === undefined || !Number.isFinite(v)) return "–";
   if (v === 0) return "0";
@@ -58,13 +58,13 @@ export function ticks(low, high, about = 5) {
   return list;
 }
 
-// parseNumber reads a number as people write it, and throws what is wrong.
+// parseNumber parses what a user typed, and throws an error for the user.
 export function parseNumber(text) {
   const plain = text.trim().replace("−", "-");
   if (plain === "") throw { title: "A number is missing" };
   if (/^[+-]?\d+,\d+$/.test(plain)) throw { title: `Write ${plain.replace(",", ".")} with a point`, detail: "a comma could mean thousands" };
   const v = Number(plain);
-  if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(plain)) throw { title: `“${plain}” is no number`, detail: "write it as 3.3, −2 or 1.5e6" };
+  if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(plain)) throw { title: `“${plain}” is not a number`, detail: "write it as 3.3, −2 or 1.5e6" };
   if (!Number.isFinite(v)) throw { title: `${plain} is too large` };
   return v;
 }

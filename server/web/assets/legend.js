@@ -1,4 +1,4 @@
-// The legend of the map: which colour is which value, which mark is which state.
+// The legend of the map: colours of values, marks of states.
 
 import { rampStops } from "./colour.js";
 import { h, svg } from "./dom.js";
@@ -10,7 +10,7 @@ const names = {
   sd: "Standard deviation of the prediction, in the unit of the measurements",
 };
 
-const marks = [[measured, "measured"], [pending, "pending"], [suggested, "would be next"], [abandoned, "abandoned"], [forbidden, "not allowed"]];
+const marks = [[measured, "measured"], [pending, "pending"], [suggested, "next suggestion"], [abandoned, "abandoned"], [forbidden, "not allowed"]];
 
 const always = measured | pending | suggested;
 

@@ -1,4 +1,4 @@
-// The log: everything that happened, live.
+// The log: all events, live.
 
 import { get, studyPath } from "./api.js";
 import { h, show } from "./dom.js";
@@ -7,17 +7,17 @@ import { complain } from "./notice.js";
 
 const most = 300; // rows that are kept
 
-// sentences say what an event is about; of gives the node of a trial.
+// sentences describe events; of returns the node of a trial.
 const sentences = {
   created: ({ settings }) => `created the study: ${settings.goal}`,
   asked: ({ trials, count, short }) => `reserved ${trials.map((t) => t.node).join(", ")}${short ? ` (${trials.length} of ${count}: ${short.replaceAll("_", " ")})` : ""}`,
   told: ({ trial, value, note }, of) => (value === undefined ? `${of(trial)} failed` : `${of(trial)} is ${number(value, 6)}`) + noted(note),
-  observed: ({ values, note }) => (values.length <= 3 ? values.map((v) => `${v.node} is ${number(v.value, 6)}`).join(", ") : `gave ${plural(values.length, "value")}`) + noted(note),
-  renewed: ({ trial, until }, of) => `keeps ${of(trial)} until ${moment(until)}`,
-  released: ({ trial }, of) => `gave ${of(trial)} back`,
+  observed: ({ values, note }) => (values.length <= 3 ? values.map((v) => `${v.node} is ${number(v.value, 6)}`).join(", ") : `added ${plural(values.length, "measurement")}`) + noted(note),
+  renewed: ({ trial, until }, of) => `extended the lease of ${of(trial)} to ${moment(until)}`,
+  released: ({ trial }, of) => `released ${of(trial)}`,
   abandoned: ({ trial, note }, of) => `abandoned ${of(trial)}${noted(note)}`,
   expired: ({ trials }, of) => `${trials.length === 1 ? "the lease of" : "the leases of"} ${trials.map(of).join(", ")} ran out`,
-  retracted: ({ value, note }) => `withdrew value ${value}${noted(note)}`,
+  retracted: ({ value, note }) => `retracted observation ${value}${noted(note)}`,
   paused: ({ note }) => `paused the study${noted(note)}`,
   resumed: () => "resumed the study",
   closed: ({ note }) => `closed the study${noted(note)}`,
@@ -30,14 +30,14 @@ function noted(note) {
 export function logView(context) {
   const status = h("p", { class: "soft", role: "status" }, "Loading …");
   const list = h("ol", { class: "log", role: "log", "aria-label": "Events, the newest first", tabindex: "0" });
-  const element = h("section", { class: "card" }, h("h2", null, "What happened"), status, list);
+  const element = h("section", { class: "card" }, h("h2", null, "Events"), status, list);
   const nodes = new Map(); // by trial, as far as they were seen
   const nodeOf = (trial) => nodes.get(trial) ?? `trial ${trial}`;
   let last = 0;
   let waiting = [];
   let frame = 0;
 
-  // Events wait for the next frame: a thousand at once are drawn once.
+  // Events are drawn once per frame, however many arrive.
   const draw = () => {
     frame = 0;
     const fresh = waiting.filter((e) => e.seq > last).sort((a, b) => a.seq - b.seq).slice(-most);

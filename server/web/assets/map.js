@@ -1,4 +1,4 @@
-// The map: every node where it lies, coloured by what is known of it.
+// The map: nodes at their positions, coloured by prediction.
 
 import { get, patiently, studyPath } from "./api.js";
 import { Camera } from "./camera.js";
@@ -13,10 +13,10 @@ import { complain, wordsOf } from "./notice.js";
 import { Refresher } from "./refresher.js";
 import { Scene, pending, selected, suggested } from "./scene.js";
 
-const starCount = 5; // suggestions that are starred
-const reach = 14; // pixels from a click to the node that it means
+const starCount = 5; // suggestions shown as stars
+const reach = 14; // pixels from a click to the node it selects
 
-// mapView shows a study's map. The camera outlives the view.
+// mapView shows the map of a study. The camera is kept when the view closes.
 export function mapView(context) {
   context.camera ??= new Camera();
   return new MapView(context);
@@ -49,7 +49,7 @@ class MapView {
   }
 
   build() {
-    this.canvas = h("canvas", { id: "map", tabindex: "0", role: "application", "aria-label": "Map of nodes. Arrow keys move, plus and minus zoom, 0 shows all, Enter picks the node at the middle." });
+    this.canvas = h("canvas", { id: "map", tabindex: "0", role: "application", "aria-label": "Map of nodes. Arrow keys move, plus and minus zoom, 0 shows all, Enter selects the node in the middle." });
     this.status = h("p", { class: "soft", role: "status", id: "map-status" }, "Loading the map …");
     this.legend = h("div", { class: "map-legend" });
     this.panel = new NodePanel(this.context, () => this.choose(null));
@@ -68,7 +68,7 @@ class MapView {
     const find = h("input", { id: "find", type: "search", placeholder: "Node id", "aria-label": "Find a node by its id", autocomplete: "off" });
     const button = (label, text, act) => h("button", { type: "button", class: "square", "aria-label": label, title: label, onclick: act }, text);
     return h("div", { class: "toolbar" },
-      h("fieldset", { class: "choices" }, h("legend", null, "Colour by"), colourBy("mean", "mean"), colourBy("sd", "uncertainty")),
+      h("fieldset", { class: "choices" }, h("legend", null, "Colour by"), colourBy("mean", "mean"), colourBy("sd", "standard deviation")),
       h("label", { class: "choice" },
         h("input", { type: "checkbox", checked: true, onchange: (e) => { this.edges = e.target.checked; this.refresh(); } }), "edges"),
       h("form", { class: "find", role: "search", onsubmit: (e) => { e.preventDefault(); this.find(find.value.trim()); } },
@@ -98,7 +98,7 @@ class MapView {
       if (this.camera.zoom === 0) this.camera.fit();
     }
     this.data = data;
-    this.large = data.head.total > this.context.meta.limits.map_nodes; // what is drawn depends on the camera
+    this.large = data.head.total > this.context.meta.limits.map_nodes; // the nodes drawn depend on the camera
     this.scene.join(data.columns.edge_from, data.columns.edge_to);
     this.arrange();
     this.describe();
@@ -117,8 +117,8 @@ class MapView {
     this.arrange();
   }
 
-  // arrange hands the scene its nodes: those that the server sent, and those
-  // that are suggested or chosen though it left them out.
+  // arrange gives the scene its nodes: those that the server sent, and suggested or
+  // selected nodes that were thinned out.
   arrange() {
     if (!this.data) return;
     const { head, columns } = this.data;
@@ -149,7 +149,7 @@ class MapView {
   }
 
   waiting(problem) {
-    show(this.status, problem.detail || "The server is at work; the map follows.");
+    show(this.status, problem.detail || "The server is working; the map will appear.");
   }
 
   fail(error) {
@@ -165,8 +165,8 @@ class MapView {
     this.paint();
   }
 
-  // moved is called when the camera has: at once for what is here, soon for what
-  // the server left out.
+  // moved is called when the camera has moved. It redraws at once, and soon loads nodes
+  // that were thinned out.
   moved() {
     this.paint();
     clearTimeout(this.moving);
@@ -182,8 +182,7 @@ class MapView {
     });
   }
 
-  // nodeSize leaves room between nodes for their edges; those that stand for
-  // others leave none.
+  // nodeSize leaves room between nodes for their edges, unless nodes stand for others.
   nodeSize() {
     const { head, columns: { x, y } } = this.data;
     const view = this.camera.box();

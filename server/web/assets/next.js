@@ -1,4 +1,4 @@
-// Next measurements: reserve nodes, enter results, give nodes back.
+// Next measurements: reserve nodes, enter results, release nodes.
 
 import { Once, get, patiently, remove, studyPath } from "./api.js";
 import { field, h, show, table } from "./dom.js";
@@ -10,12 +10,12 @@ import { Refresher } from "./refresher.js";
 import { TrialCard } from "./trial.js";
 
 const most = 100; // cards at a time
-const latest = 20; // values in the table
+const latest = 20; // measurements in the table
 
 const shorts = {
-  budget_reached: "The budget is reached: nothing is left to hand out.",
-  no_allowed_nodes: "No node is left that may be measured.",
-  groups_full: "Every group has as many nodes being measured as it may.",
+  budget_reached: "The budget is spent.",
+  no_allowed_nodes: "No candidate node is left.",
+  groups_full: "Every group has its maximum of pending nodes.",
   paused: "The study is paused; resume it to get suggestions.",
   closed: "The study is closed.",
 };
@@ -35,8 +35,8 @@ class NextView {
     this.element = h("div", { class: "next-view" },
       context.meta.read_only ? null : this.askForm(),
       context.meta.read_only ? null : observeForm(context),
-      h("section", { class: "wide" }, h("h2", null, "Being measured"), this.count, this.list),
-      h("section", { class: "card wide" }, h("h2", null, "Latest values"), this.values));
+      h("section", { class: "wide" }, h("h2", null, "Pending"), this.count, this.list),
+      h("section", { class: "card wide" }, h("h2", null, "Latest measurements"), this.values));
     this.refresher = new Refresher((signal) => this.load(signal), complain);
     this.clock = setInterval(() => this.tick(), 5000);
     this.refresh();
@@ -52,7 +52,7 @@ class NextView {
       h("form", { onsubmit: (e) => { e.preventDefault(); busy(button, () => this.ask()); } },
         h("div", { class: "fields" },
           field("How many nodes", this.wanted),
-          field("For how long", this.leased, "As in 90m or 24h; left empty: as the study says."),
+          field("Lease", this.leased, "As in 90m or 24h; empty: the default of the study."),
           personField("ask-name")),
         h("p", { class: "actions" }, button, this.asking)));
   }
@@ -62,7 +62,7 @@ class NextView {
     if (this.leased.value.trim() !== "") body.lease = this.leased.value.trim();
     try {
       const path = studyPath(this.context.name, "asks");
-      const wait = (problem) => show(this.asking, problem.detail || "The server is at work …");
+      const wait = (problem) => show(this.asking, problem.detail || "The server is working …");
       const response = await patiently("POST", path, { body, headers: this.once.headers(body) }, wait);
       const answer = await response.json();
       this.once.answered();
@@ -91,7 +91,7 @@ class NextView {
     this.showValues(observations);
   }
 
-  // showTrials keeps the cards that stay: people may be typing in them.
+  // showTrials keeps existing cards: somebody may be typing in them.
   showTrials(trials, total) {
     const focused = document.activeElement?.closest?.(".trial");
     const gone = new Set(this.cards.keys());
@@ -117,42 +117,42 @@ class NextView {
       this.cards.delete(id);
     }
     const shown = total > trials.length ? `, the newest ${trials.length} are shown` : "";
-    show(this.count, total === 0 ? "No node is reserved. Ask for some above." : `${plural(total, "node")} reserved${shown}.`);
+    show(this.count, total === 0 ? "No node is reserved. Reserve some above." : `${plural(total, "node")} reserved${shown}.`);
     if (this.fresh !== undefined && this.cards.has(this.fresh)) {
       this.cards.get(this.fresh).element.querySelector("input")?.focus();
       this.fresh = undefined;
     }
   }
 
-  // passFocus hands the focus on from a card that goes.
+  // passFocus moves the focus away from a card that is removed.
   passFocus(element) {
     const other = element.nextElementSibling ?? element.previousElementSibling;
     (other?.querySelector("input") ?? document.getElementById("ask-count"))?.focus();
   }
 
   showValues(observations) {
-    show(this.values, table("Latest values", [
+    show(this.values, table("Latest measurements", [
       { name: "node", text: (o) => o.node, class: "t" },
       { name: "value", text: (o) => number(o.value, 6) },
       { name: "", text: (o) => (o.retracted ? "retracted" : this.retractButton(o)), class: "c" },
       { name: "when", text: (o) => moment(o.time), class: "c" },
       { name: "by", text: (o) => o.by ?? "", class: "t" },
-    ], observations, "No value yet."));
+    ], observations, "No measurements yet."));
   }
 
   retractButton(o) {
     if (this.context.meta.read_only) return "";
     const retract = async () => {
-      if (!window.confirm(`Withdraw the value ${number(o.value, 6)} at ${o.node}? It stays in the log.`)) return;
+      if (!window.confirm(`Retract the measurement ${number(o.value, 6)} at ${o.node}? It stays in the log.`)) return;
       try {
         await remove(`${studyPath(this.context.name, "observations", o.observation)}?by=${encodeURIComponent(person())}`);
-        say(`The value at ${o.node} is withdrawn.`);
+        say(`The measurement at ${o.node} is retracted.`);
         this.context.changed();
       } catch (error) {
         complain(error);
       }
     };
-    const button = h("button", { type: "button", id: `retract-${o.observation}`, "aria-label": `Retract the value at ${o.node}`, onclick: () => busy(button, retract) }, "Retract");
+    const button = h("button", { type: "button", id: `retract-${o.observation}`, "aria-label": `Retract the measurement at ${o.node}`, onclick: () => busy(button, retract) }, "Retract");
     return button;
   }
 

@@ -1,4 +1,4 @@
-// NodePanel says what is known of one node, and takes a value measured there.
+// NodePanel shows the prediction of a node, and takes a measurement of it.
 
 import { Once, get, post, put, studyPath } from "./api.js";
 import { field, h, show } from "./dom.js";
@@ -17,10 +17,10 @@ export class NodePanel {
 
   empty() {
     this.element.classList.remove("chosen");
-    show(this.element, h("h2", null, "Node"), h("p", { class: "soft" }, "Pick a node on the map to see its value and interval, or find it by its id. Drag to move, scroll or pinch to zoom."));
+    show(this.element, h("h2", null, "Node"), h("p", { class: "soft" }, "Select a node on the map, or find it by its id, to see its prediction. Drag to move, scroll or pinch to zoom."));
   }
 
-  // show tells of a node; null: of none.
+  // show shows a node, or none if id is null.
   async show(id) {
     if (id !== this.id) {
       this.id = id;
@@ -37,7 +37,7 @@ export class NodePanel {
     await this.refresh();
   }
 
-  // refresh tells the latest of the node.
+  // refresh loads the prediction again.
   async refresh() {
     const { id } = this;
     if (id === null) return;
@@ -46,7 +46,7 @@ export class NodePanel {
       if (this.id === id) this.tell(answer.nodes[0]);
     } catch (error) {
       if (this.id !== id || error.kind === "loading") return;
-      if (error.kind === "no-model") show(this.facts, h("dt", null, "Prediction"), h("dd", null, "none yet: at least five values that differ are needed"));
+      if (error.kind === "no-model") show(this.facts, h("dt", null, "Prediction"), h("dd", null, "none yet: at least five measurements that differ are needed"));
       else complain(error);
     }
   }
@@ -54,12 +54,12 @@ export class NodePanel {
   tell(node) {
     const facts = [
       ["Predicted mean", number(node.mean)],
-      ["Interval of 95 %", `${number(node.lower)} to ${number(node.upper)}`],
-      ["Uncertainty (sd)", number(node.sd)],
+      ["95 % credible interval", `${number(node.lower)} to ${number(node.upper)}`],
+      ["Standard deviation", number(node.sd)],
       ["Measured", node.measured ? `${number(node.value)}${node.n > 1 ? `, mean of ${node.n}` : ""}` : "no"],
     ];
-    if (node.pending) facts.push(["Reserved", "yes: somebody is measuring it"]);
-    if (node.abandoned) facts.push(["Abandoned", "yes: it is never suggested again"]);
+    if (node.pending) facts.push(["Pending", "yes: somebody is measuring it"]);
+    if (node.abandoned) facts.push(["Abandoned", "yes: never suggested again"]);
     show(this.facts, facts.map(([name, text]) => [h("dt", null, name), h("dd", null, text)]));
   }
 
@@ -79,10 +79,10 @@ export class NodePanel {
       }
     };
     return h("form", { class: "inline", onsubmit: (e) => { e.preventDefault(); busy(button, save); } },
-      field("Value measured here", input), button);
+      field("Measurement at this node", input), button);
   }
 
-  // save gives the value to the trial that waits for it, or else as it is.
+  // save tells the measurement to the pending trial of the node, or adds it without one.
   async save(value, once) {
     const { name } = this.context;
     const { trials } = await get(`${studyPath(name, "trials")}?state=pending&limit=${this.context.meta.limits.page}`);

@@ -1,12 +1,12 @@
-// What went wrong and what was done, said where people look.
+// Notices: errors, and confirmations of changes.
 
 import { h } from "./dom.js";
 
 const board = () => document.getElementById("notices");
 
-const most = 3; // things done that are told at a time
+const most = 3; // confirmations shown at a time
 
-// say tells of something done. It goes by itself.
+// say shows a confirmation for some seconds.
 export function say(text) {
   [...board().querySelectorAll(".done")].slice(0, 1 - most).forEach((old) => old.remove());
   const note = h("div", { class: "notice done", role: "status" }, text);
@@ -14,8 +14,7 @@ export function say(text) {
   setTimeout(() => note.remove(), 6000);
 }
 
-// complain tells of a problem. It stays until it is dismissed, and does not
-// repeat itself.
+// complain shows an error until it is dismissed, and no error twice.
 export function complain(error) {
   const { title, text } = wordsOf(error);
   const old = [...board().querySelectorAll(".wrong")].find((n) => n.dataset.text === title + text);
@@ -26,9 +25,9 @@ export function complain(error) {
   board().append(note);
 }
 
-// wordsOf says what an error is in words for people.
+// wordsOf returns the title and text of an error.
 export function wordsOf(error) {
-  if (error.title === undefined) return { title: "The page made a mistake", text: String(error.message ?? error) };
+  if (error.title === undefined) return { title: "Error in this page", text: String(error.message ?? error) };
   const detail = error.detail ?? "";
   return { title: error.title, text: detail.charAt(0).toUpperCase() + detail.slice(1) };
 }
@@ -46,7 +45,7 @@ export function refuse(control, error) {
   control.focus();
 }
 
-// accept takes a refusal back.
+// accept removes a refusal.
 export function accept(control) {
   document.getElementById(`${control.id}-refusal`)?.remove();
   control.removeAttribute("aria-invalid");
@@ -54,8 +53,8 @@ export function accept(control) {
   delete control.dataset.described;
 }
 
-// busy does work for a button; the button does nothing else until it is done.
-// It is not disabled: that would take the focus away.
+// busy runs the work of a button, which ignores clicks until it is done. It is not
+// disabled, because that would remove the focus.
 export async function busy(button, work) {
   if (button.getAttribute("aria-busy")) return;
   button.setAttribute("aria-busy", "true");

@@ -1,4 +1,4 @@
-// Values that nobody asked for, pasted as lines.
+// Measurements that belong to no trial, pasted as lines.
 
 import { Once, patiently, studyPath } from "./api.js";
 import { field, h } from "./dom.js";
@@ -6,10 +6,10 @@ import { parseNumber, plural } from "./format.js";
 import { accept, busy, refuse, say } from "./notice.js";
 import { person } from "./person.js";
 
-// observeForm takes lines of a node and its value.
+// observeForm takes lines with a node and a value.
 export function observeForm(context) {
   const text = h("textarea", { id: "observe", rows: 4, spellcheck: "false", placeholder: "n17, 3.3", oninput: () => accept(text) });
-  const button = h("button", { class: "primary" }, "Add values");
+  const button = h("button", { class: "primary" }, "Add measurements");
   const once = new Once();
   const save = async () => {
     try {
@@ -18,21 +18,21 @@ export function observeForm(context) {
       await patiently("POST", studyPath(context.name, "observations"), { body, headers: once.headers(body) });
       once.answered();
       text.value = "";
-      say(`${plural(observations.length, "value")} saved.`);
+      say(`${plural(observations.length, "measurement")} saved.`);
       context.changed();
     } catch (error) {
       refuse(text, error);
     }
   };
   return h("details", { class: "card", open: window.matchMedia("(min-width: 52rem)").matches },
-    h("summary", null, h("h2", null, "Other values")),
+    h("summary", null, h("h2", null, "Other measurements")),
     h("form", { onsubmit: (e) => { e.preventDefault(); busy(button, save); } },
-      field("Measured without being asked for", text, "A line for each: node, comma or tab, value. All are taken or none."),
+      field("Measurements that were not suggested", text, "One per line: node, comma or tab, value. All are saved, or none."),
       h("p", { class: "actions" }, button)));
 }
 
-// readLines splits each line at its last tab, or else semicolon, or else comma:
-// ids may hold some. It throws what is wrong with the first bad line.
+// readLines splits each line at its last tab, semicolon or comma, in this order of
+// preference, because ids may contain the others. It throws on the first bad line.
 function readLines(text) {
   const rows = [];
   text.split("\n").forEach((line, k) => {
@@ -45,6 +45,6 @@ function readLines(text) {
       throw { title: `Line ${k + 1}: ${error.title}`, detail: error.detail };
     }
   });
-  if (rows.length === 0) throw { title: "No value was entered" };
+  if (rows.length === 0) throw { title: "No measurement was entered" };
   return rows;
 }

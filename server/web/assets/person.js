@@ -1,4 +1,4 @@
-// Who is at the screen: a name that goes with everything they do.
+// The name of the user, which is sent with every change.
 
 import { field, h } from "./dom.js";
 
@@ -11,5 +11,5 @@ export function person() {
 // personField asks for the name, and remembers it in this browser.
 export function personField(id) {
   const input = h("input", { id, value: person(), maxlength: 80, autocomplete: "name", oninput: () => localStorage.setItem(place, input.value.trim()) });
-  return field("Your name", input, "It stands in the log beside what you do.");
+  return field("Your name", input, "The log shows it with everything you do.");
 }

@@ -1,5 +1,5 @@
-// Progress: the best so far beside a search at random, and what was expected of
-// each value.
+// Progress: the best value so far beside that of a random search, and each
+// measurement beside its prediction.
 
 import { patiently, studyPath } from "./api.js";
 import { chart, span } from "./chart.js";
@@ -9,7 +9,7 @@ import { pendingNote } from "./pending.js";
 import { Refresher } from "./refresher.js";
 
 const most = 600; // points in a chart
-const lately = 10; // values that an error is taken over
+const lately = 10; // predictions that the error is averaged over
 
 export function progressView(context) {
   const element = h("div", { class: "progress-view" }, h("p", { class: "soft", role: "status" }, "Loading …"));
@@ -22,7 +22,7 @@ export function progressView(context) {
 }
 
 function contents({ goal, points, random }) {
-  if (points.length === 0) return h("p", { class: "card soft" }, "No value yet. Results appear here as they come.");
+  if (points.length === 0) return h("p", { class: "card soft" }, "No measurements yet. Results appear here when they arrive.");
   const searched = goal === "maximize" || goal === "minimize";
   return [searched ? bestChart(goal, points, random) : errorChart(points), expectedChart(points)];
 }
@@ -33,7 +33,7 @@ function bestChart(goal, points, random) {
   const best = points.map((p) => p.best);
   const some = thin(points);
   const layers = [
-    random && { kind: "band", class: "random", name: "random search, by what is now expected: 10 % to 90 %", x, low: random.low, high: random.high },
+    random && { kind: "band", class: "random", name: "random search by the present model, 10 % to 90 %", x, low: random.low, high: random.high },
     random && { kind: "line", class: "random", name: "random search, median", x, y: random.middle },
     { kind: "points", class: "values", name: "value", x: some.map((k) => k + 1), y: some.map((k) => points[k].value), titles: some.map((k) => title(points[k])) },
     { kind: "steps", class: "best", name: "best so far", x, y: best },
@@ -44,51 +44,51 @@ function bestChart(goal, points, random) {
   return h("section", { class: "card" },
     h("h2", null, `${word} value so far: ${number(last.best)} at `, h("span", { class: "id" }, winner.node)),
     h("p", { class: "soft" }, verdict(goal, points, random)),
-    chart({ title: `Best of ${plural(points.length, "value")}`, xName: "measurements", yName: "value", x: [0.5, points.length + 0.5], y: span(points.map((p) => p.value), random?.low ?? [], random?.high ?? []), layers }));
+    chart({ title: `Best of ${plural(points.length, "measurement")}`, xName: "measurements", yName: "value", x: [0.5, points.length + 0.5], y: span(points.map((p) => p.value), random?.low ?? [], random?.high ?? []), layers }));
 }
 
 function verdict(goal, points, random) {
-  if (!random) return "A comparison with random search follows once there is a model.";
+  if (!random) return "A comparison with random search needs a model.";
   const k = points.length - 1;
   const ahead = goal === "maximize" ? points[k].best > random.high[k] : points[k].best < random.low[k];
   const behind = goal === "maximize" ? points[k].best < random.low[k] : points[k].best > random.high[k];
-  if (ahead) return `Better than nine of ten random searches of ${plural(points.length, "measurement")} would be.`;
-  if (behind) return `Worse than nine of ten random searches of ${plural(points.length, "measurement")} would be.`;
-  return `As good as a random search of ${plural(points.length, "measurement")} may be by luck.`;
+  if (ahead) return `Better than 90 % of random searches with ${plural(points.length, "measurement")}.`;
+  if (behind) return `Worse than 90 % of random searches with ${plural(points.length, "measurement")}.`;
+  return `Not clearly different from a random search with ${plural(points.length, "measurement")}.`;
 }
 
-// expectedChart shows values beside what was predicted when they were asked for.
+// expectedChart shows measurements beside the predictions made when their nodes were suggested.
 function expectedChart(points) {
   const asked = points.map((p, k) => k).filter((k) => Number.isFinite(points[k].mean));
   if (asked.length === 0) {
-    return h("section", { class: "card" }, h("h2", null, "Expected and measured"),
-      h("p", { class: "soft" }, "No value was asked for with a prediction yet."));
+    return h("section", { class: "card" }, h("h2", null, "Predicted and measured"),
+      h("p", { class: "soft" }, "No suggestion with a prediction has been measured yet."));
   }
   const some = asked.filter((_, i) => i % Math.ceil(asked.length / most) === 0);
   const of = (f) => some.map((k) => f(points[k]));
   const low = of((p) => p.mean - 1.96 * p.sd), high = of((p) => p.mean + 1.96 * p.sd);
   return h("section", { class: "card" },
-    h("h2", null, "Expected and measured"),
-    h("p", { class: "soft" }, "Bars are intervals of 95 % for the quantity, as predicted when the node was handed out; points are what was measured then. Where the search works, bars grow shorter."),
+    h("h2", null, "Predicted and measured"),
+    h("p", { class: "soft" }, "Bars are 95 % credible intervals at the time of the suggestion; points are the measurements. As the model learns, the bars become shorter."),
     chart({
-      title: `${plural(some.length, "value")} that were asked for`, xName: "measurements", yName: "value", x: [some[0] + 0.5, points.length + 0.5], y: span(low, high, of((p) => p.value)),
+      title: `${plural(some.length, "suggested measurement")}`, xName: "measurements", yName: "value", x: [some[0] + 0.5, points.length + 0.5], y: span(low, high, of((p) => p.value)),
       layers: [
-        { kind: "points", class: "expected", name: "expected", x: some.map((k) => k + 1), y: of((p) => p.mean), low, high },
+        { kind: "points", class: "expected", name: "predicted", x: some.map((k) => k + 1), y: of((p) => p.mean), low, high },
         { kind: "points", class: "values", name: "measured", x: some.map((k) => k + 1), y: of((p) => p.value), titles: of(title) },
       ],
     }));
 }
 
-// errorChart shows how far predictions were off, over the last so many values.
+// errorChart shows the root mean square error of recent predictions.
 function errorChart(points) {
   const asked = points.map((_, k) => k).filter((k) => Number.isFinite(points[k].mean));
   if (asked.length < lately) return null;
   const x = asked.slice(lately - 1);
   const y = x.map((_, i) => Math.sqrt(asked.slice(i, i + lately).reduce((sum, k) => sum + (points[k].value - points[k].mean) ** 2, 0) / lately));
   return h("section", { class: "card" },
-    h("h2", null, `Typical error of the last ${lately} predictions: ${number(y[y.length - 1], 3)}`),
-    h("p", { class: "soft" }, "Nodes are chosen where least is known, so this falls more slowly than the error on the map."),
-    chart({ title: `Root mean square over ${lately} values, made before each was measured`, xName: "measurements", yName: "error", x: [x[0] + 0.5, points.length + 0.5], y: [0, Math.max(...y) * 1.08 || 1],
+    h("h2", null, `Root mean square error of the last ${lately} predictions: ${number(y[y.length - 1], 3)}`),
+    h("p", { class: "soft" }, "Suggested nodes are the most uncertain ones, so this error falls more slowly than that of the map."),
+    chart({ title: `Error over ${lately} predictions, each made before its measurement`, xName: "measurements", yName: "error", x: [x[0] + 0.5, points.length + 0.5], y: [0, Math.max(...y) * 1.08 || 1],
       layers: [{ kind: "line", class: "best", name: "error", x: x.map((k) => k + 1), y }] }));
 }
 
@@ -96,7 +96,7 @@ function title(p) {
   return `${p.node}: ${number(p.value)}`;
 }
 
-// thin returns the numbers of some points: every so manieth, and each new best.
+// thin returns the indices of at most about most points, each new best included.
 function thin(points) {
   const step = Math.ceil(points.length / most);
   return points.map((_, k) => k).filter((k) => k % step === 0 || points[k].best !== points[k - 1]?.best);

@@ -1,5 +1,4 @@
-// Scene draws nodes and edges with WebGL2. It knows places and colours, nothing
-// of studies.
+// Scene draws nodes and edges with WebGL2, given positions and colours.
 
 import { ramp } from "./colour.js";
 import { edgeFragment, edgeVertex, nodeFragment, nodeVertex } from "./shaders.js";
@@ -8,11 +7,11 @@ import { edgeFragment, edgeVertex, nodeFragment, nodeVertex } from "./shaders.js
 export const measured = 1, pending = 2, abandoned = 4, forbidden = 8, suggested = 16, selected = 32;
 
 export class Scene {
-  // The error says what to do where the browser cannot draw.
+  // Throws an error for the user if the browser has no WebGL 2.
   constructor(canvas) {
     this.canvas = canvas;
     const gl = canvas.getContext("webgl2", { antialias: true });
-    if (!gl) throw { title: "This browser cannot draw the map", detail: "it needs WebGL 2; the other views work without" };
+    if (!gl) throw { title: "This browser cannot draw the map", detail: "it needs WebGL 2; the other views work without it" };
     this.gl = gl;
     this.nodes = program(gl, nodeVertex, nodeFragment);
     this.edges = program(gl, edgeVertex, edgeFragment);
@@ -24,7 +23,7 @@ export class Scene {
     gl.blendFuncSeparate(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA, gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
   }
 
-  // place sets where nodes are.
+  // place sets the positions of nodes.
   place(x, y) {
     const { gl, buffers } = this;
     const places = new Float32Array(2 * x.length);
@@ -36,7 +35,7 @@ export class Scene {
     this.count = x.length;
   }
 
-  // join sets the edges, by the rows of their ends; without any there are none.
+  // join sets the edges, by the rows of their ends.
   join(from = [], to = []) {
     const pairs = new Uint32Array(2 * from.length);
     for (let k = 0; k < from.length; k++) {
@@ -47,7 +46,7 @@ export class Scene {
     this.lines = pairs.length;
   }
 
-  // value sets what nodes are coloured by; null: nothing.
+  // value sets the values that colour nodes; null: none.
   value(values, range, scale) {
     const { gl } = this;
     this.model = values !== null;
@@ -66,7 +65,7 @@ export class Scene {
     upload(this.gl, this.gl.ARRAY_BUFFER, this.buffers.flags, flags);
   }
 
-  // draw shows what the camera sees. Sizes are in CSS pixels, colours are lists
+  // draw draws the view of the camera. Sizes are in CSS pixels, colours are lists
   // of shares: { ink, paper, plain, line }.
   draw(camera, size, markSize, colours) {
     const { gl, canvas } = this;
@@ -116,7 +115,7 @@ export class Scene {
     }
   }
 
-  // close gives the graphics memory back at once: browsers allow few contexts.
+  // close frees the graphics memory at once, because browsers allow few contexts.
   close() {
     this.gl.getExtension("WEBGL_lose_context")?.loseContext();
   }

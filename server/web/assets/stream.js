@@ -3,10 +3,10 @@
 
 import { call, sleep, studyPath } from "./api.js";
 
-// follow hands lists of events to onEvents, in order and each once, until the
-// signal is aborted; what the engine does goes to onEngine. onLink is told
-// whether the stream stands. A tab that nobody sees has none: browsers open few
-// connections to a server, for all tabs together.
+// follow calls onEvents with lists of events, in order and each once, until the signal
+// is aborted, onEngine with changes of the engine's status, and onLink when the stream
+// connects or breaks. A hidden tab has no stream, because browsers open few connections
+// per server.
 export async function follow(name, after, { signal, onEvents, onEngine, onLink }) {
   const take = (messages) => {
     const events = [];
@@ -42,7 +42,7 @@ export async function follow(name, after, { signal, onEvents, onEngine, onLink }
   }
 }
 
-// seen waits until the page is looked at.
+// seen waits until the page is visible.
 function seen(signal) {
   return new Promise((resolve) => {
     const look = () => {
@@ -56,7 +56,7 @@ function seen(signal) {
   });
 }
 
-// messagesOf reads server-sent messages, all that came together at a time.
+// messagesOf yields server-sent messages, those that arrived together in one list.
 async function* messagesOf(body) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";

@@ -13,15 +13,15 @@ export async function studiesPage(meta) {
   return h("div", null,
     h("div", { class: "between" },
       h("h1", null, "Studies"),
-      meta.read_only ? h("span", { class: "badge" }, "read only") : h("div", { class: "actions" }, importButton(), h("a", { class: "button primary", href: address("new") }, "New study"))),
+      meta.read_only ? h("span", { class: "badge" }, "read-only") : h("div", { class: "actions" }, importButton(), h("a", { class: "button primary", href: address("new") }, "New study"))),
     studies.length === 0 ? empty() : h("ul", { class: "studies" }, studies.map(card)));
 }
 
 function empty() {
   return h("section", { class: "card" },
     h("h2", null, "No study yet"),
-    h("p", null, "A study is a network and what several people measure on its nodes. It says which node to measure next, and what to expect of all the others."),
-    h("p", { class: "actions" }, h("a", { class: "button primary", href: address("new") }, "Create the first")));
+    h("p", null, "A study is a network with measurements at its nodes. It suggests which nodes to measure next, and predicts all others."),
+    h("p", { class: "actions" }, h("a", { class: "button primary", href: address("new") }, "Create a study")));
 }
 
 function card(study) {
@@ -32,8 +32,8 @@ function card(study) {
   }
   const facts = [
     goalName(study.settings.goal),
-    plural(study.values, "value"),
-    `${study.trials.pending} being measured`,
+    plural(study.values, "measurement"),
+    `${study.trials.pending} pending`,
     study.left !== undefined && `${number(study.left)} of ${number(study.settings.budget)} left`,
     study.best && `best ${number(study.best.value)}`,
   ];
@@ -45,7 +45,7 @@ function card(study) {
     h("p", { class: "soft" }, `last change ${moment(study.updated)}`));
 }
 
-// importButton takes a study that was exported.
+// importButton imports an exported study.
 function importButton() {
   const file = h("input", { type: "file", id: "import-file", hidden: true, accept: ".jsonl,.ndjson,.json" });
   const button = h("button", { type: "button", onclick: () => file.click() }, "Import");

@@ -1,4 +1,4 @@
-// A study: its head, its views, and the stream that keeps them fresh.
+// A study: its header, its views, and the stream of events that updates them.
 
 import { download, get, post, studyPath } from "./api.js";
 import { h, show } from "./dom.js";
@@ -24,7 +24,7 @@ const views = [
 
 const working = { loading: "Loading", learning: "Learning" };
 
-// stopWords say who paused or closed a study, when and why.
+// stopWords tells who paused or closed a study, when and why.
 function stopWords({ status, stopped: { note, by, time } }) {
   return `${status}${by ? ` by ${by}` : ""} on ${moment(time)}${note ? `: ${note}` : ""}`;
 }
@@ -106,8 +106,8 @@ export class StudyPage {
     }
   }
 
-  // setStudy draws what has changed of the head, and nothing else: a button that
-  // somebody is about to press stays.
+  // setStudy redraws the changed parts of the header only, so that a button does not
+  // disappear under the pointer.
   setStudy(study) {
     this.study = study;
     this.context.study = study;
@@ -140,7 +140,7 @@ export class StudyPage {
 
   actionsOf(study) {
     return [
-      this.meta.read_only ? h("span", { class: "badge" }, "read only") : this.statusButtons(study),
+      this.meta.read_only ? h("span", { class: "badge" }, "read-only") : this.statusButtons(study),
       h("button", { type: "button", id: "export", onclick: () => download(studyPath(this.name, "export"), `${this.name}.ndjson`).catch(complain) }, "Export"),
       h("a", { class: "button", id: "compare", href: address("compare", this.name) }, "Compare"),
     ];
@@ -154,7 +154,7 @@ export class StudyPage {
     return [
       status === "open" && button("pause", "Pause"),
       status === "paused" && button("resume", "Resume"),
-      status !== "closed" && button("close", "Close", "Close the study for good? Nothing more is suggested; results of reserved nodes are still taken."),
+      status !== "closed" && button("close", "Close", "Close the study for good? There will be no more suggestions; results of pending trials are still accepted."),
     ];
   }
 
@@ -173,9 +173,9 @@ export class StudyPage {
     const { pending, done } = study.trials;
     const tile = (value, name) => h("div", { class: "tile" }, h("b", null, value), h("span", null, name));
     return [
-      tile(count(study.values), study.values === 1 ? "value" : "values"),
-      tile(count(pending), "being measured"),
-      study.left === undefined ? tile(count(done), "results asked for") : tile(number(study.left), `of ${number(study.settings.budget)} left to spend`),
+      tile(count(study.values), study.values === 1 ? "measurement" : "measurements"),
+      tile(count(pending), "pending"),
+      study.left === undefined ? tile(count(done), "trials done") : tile(number(study.left), `of a budget of ${number(study.settings.budget)} left`),
       study.best && tile(number(study.best.value), ["best, at ", h("span", { class: "id" }, study.best.node)]),
     ];
   }
@@ -187,8 +187,8 @@ export class StudyPage {
   }
 }
 
-// goalName says in words what a study is for.
+// goalName describes the goal of a study.
 export function goalName(goal) {
   const [kind, level] = goal.split("=");
-  return { maximize: "find the highest", minimize: "find the lowest", learn: "learn all nodes", threshold: `find where it is above ${level}` }[kind] ?? goal;
+  return { maximize: "maximize", minimize: "minimize", learn: "learn all nodes", threshold: `find nodes above ${level}` }[kind] ?? goal;
 }

@@ -1,4 +1,4 @@
-// The token of a server that wants one. It is kept as long as the tab is open.
+// The token of the server, if it requires one. It is kept while the tab is open.
 
 import { field, h } from "./dom.js";
 
@@ -9,7 +9,7 @@ export function token() {
   return sessionStorage.getItem(place) ?? "";
 }
 
-// askToken asks the reader, once for all calls that wait for it.
+// askToken asks the user, once for all calls that wait for it.
 export function askToken(why) {
   asking ??= new Promise((resolve) => {
     const input = h("input", { id: "token", type: "password", autocomplete: "off", required: true });
@@ -23,10 +23,10 @@ export function askToken(why) {
           resolve();
         },
       },
-      h("h2", { id: "token-title" }, "This server wants a token"),
+      h("h2", { id: "token-title" }, "This server requires a token"),
       why && h("p", { class: "wrong", role: "alert" }, why),
-      field("Token", input, "Whoever runs the server has it. It is forgotten when this tab is closed."),
-      h("p", { class: "actions" }, h("button", { class: "primary" }, "Go on"))));
+      field("Token", input, "Ask whoever runs the server. It is forgotten when this tab is closed."),
+      h("p", { class: "actions" }, h("button", { class: "primary" }, "Continue"))));
     document.body.append(dialog);
     dialog.showModal();
   });

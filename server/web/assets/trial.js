@@ -1,4 +1,4 @@
-// TrialCard is a node to measure: what is expected of it, and what can be done.
+// TrialCard is a pending trial: its prediction, and the commands on it.
 
 import { post, put, studyPath } from "./api.js";
 import { field, h, show } from "./dom.js";
@@ -16,7 +16,7 @@ export class TrialCard {
   }
 
   build(trial) {
-    const expected = trial.mean === undefined ? "" : `expected ${number(trial.mean)} ± ${number(2 * trial.sd, 2)}`;
+    const expected = trial.mean === undefined ? "" : `predicted ${number(trial.mean)} ± ${number(2 * trial.sd, 2)}`;
     show(this.element,
       h("div", { class: "between" },
         h("h3", { class: "id" }, trial.node),
@@ -25,7 +25,7 @@ export class TrialCard {
       h("p", { class: "facts" },
         expected && h("span", null, expected),
         trial.cost !== 1 && h("span", null, `cost ${number(trial.cost)}`),
-        trial.holder && h("span", null, `held by ${trial.holder}`),
+        trial.holder && h("span", null, `reserved by ${trial.holder}`),
         this.lease),
       this.context.meta.read_only ? null : this.controls(trial));
   }
@@ -37,19 +37,19 @@ export class TrialCard {
       const b = h("button", { type: "button", title, "aria-label": `${text} ${trial.node}`, onclick: () => busy(b, () => this.act(trial, path, done)) }, text);
       return b;
     };
-    const failed = h("button", { type: "button", title: "There is no value; the node may be offered again later", "aria-label": `Failed: ${trial.node}`,
-      onclick: () => busy(failed, () => this.result(trial, { failed: true }, `${trial.node} is noted as failed.`, failed)) }, "Failed");
+    const failed = h("button", { type: "button", title: "It could not be measured; the node may be suggested again later", "aria-label": `Failed: ${trial.node}`,
+      onclick: () => busy(failed, () => this.result(trial, { failed: true }, `${trial.node} is marked as failed.`, failed)) }, "Failed");
     return [
       h("form", { class: "inline", onsubmit: (e) => { e.preventDefault(); busy(save, () => this.enter(trial, input)); } },
         field("Result", input), save),
       h("p", { class: "actions" }, failed,
-        button("Extend", "Keep it reserved for another lease", "lease", `${trial.node} stays reserved.`),
-        button("Release", "Give the node back; it may be suggested again", "release", `${trial.node} is given back.`),
-        button("Abandon", "This node cannot be measured; never suggest it again", "abandon", `${trial.node} is never suggested again.`)),
+        button("Extend", "Reserve it for another lease", "lease", `${trial.node} stays reserved.`),
+        button("Release", "Release the node; it may be suggested again", "release", `${trial.node} is released.`),
+        button("Abandon", "This node cannot be measured; never suggest it again", "abandon", `${trial.node} is abandoned and never suggested again.`)),
     ];
   }
 
-  // update shows how long the node is still reserved.
+  // update shows when the lease ends.
   update(trial) {
     show(this.lease, `reserved, ends ${until(trial.until)}`);
   }
@@ -68,7 +68,7 @@ export class TrialCard {
   async result(trial, outcome, done, control) {
     try {
       const told = await put(studyPath(this.context.name, "trials", trial.trial, "result"), { ...outcome, by: person() });
-      say(told.late ? `${done} It came late, and counts.` : done);
+      say(told.late ? `${done} It came after the lease had ended, and counts.` : done);
       this.context.changed();
     } catch (error) {
       if (control.tagName === "INPUT") refuse(control, error);

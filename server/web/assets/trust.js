@@ -1,4 +1,4 @@
-// Can I trust it: what was predicted for values that the model did not see.
+// Cross-validation: predictions of held-out measurements.
 
 import { patiently, studyPath } from "./api.js";
 import { chart, span } from "./chart.js";
@@ -10,11 +10,11 @@ import { Refresher } from "./refresher.js";
 const most = 500; // points in the chart
 const surprising = 8; // rows of the table
 
-// What simple rules are called within a sentence.
+// Names of baselines within a sentence.
 const rules = { "overall mean": "the overall mean", "nearest measured node": "the nearest measured node", smoothing: "smoothing along the edges" };
 
 export function trustView(context) {
-  const element = h("div", { class: "trust-view" }, h("p", { class: "soft", role: "status" }, "Leaving values out and predicting them …"));
+  const element = h("div", { class: "trust-view" }, h("p", { class: "soft", role: "status" }, "Cross-validating …"));
   const refresher = new Refresher(async (signal) => {
     const response = await patiently("GET", studyPath(context.name, "calibration"), { signal }, (problem) => pendingNote(element, problem));
     show(element, contents(await response.json()));
@@ -25,16 +25,16 @@ export function trustView(context) {
 
 function contents(c) {
   return [
-    h("section", { class: "card wide" }, h("h2", null, "Can I trust it?"), h("ul", { class: "verdicts" }, verdicts(c).map((v) => h("li", null, v)))),
-    h("section", { class: "card" }, h("h2", null, "Left-out predictions"), leftOut(c.left)),
+    h("section", { class: "card wide" }, h("h2", null, "How reliable are the predictions?"), h("ul", { class: "verdicts" }, verdicts(c).map((v) => h("li", null, v)))),
+    h("section", { class: "card" }, h("h2", null, "Held-out predictions"), leftOut(c.left)),
     h("div", { class: "stack" },
-      h("section", { class: "card" }, h("h2", null, "Intervals"), coverage(c)),
-      h("section", { class: "card" }, h("h2", null, "Error against simple rules"), errors(c))),
-    h("section", { class: "card wide" }, h("h2", null, "Largest surprises"), surprises(c.left)),
+      h("section", { class: "card" }, h("h2", null, "Credible intervals"), coverage(c)),
+      h("section", { class: "card" }, h("h2", null, "Error compared with baselines"), errors(c))),
+    h("section", { class: "card wide" }, h("h2", null, "Largest errors"), surprises(c.left)),
   ];
 }
 
-// verdicts say what the figures mean.
+// verdicts interpret the figures.
 export function verdicts(c) {
   const n = c.left.length;
   const [bestName, bestError] = Object.entries(c.baseline_rmse ?? {}).sort((a, b) => a[1] - b[1])[0] ?? [];
@@ -42,18 +42,18 @@ export function verdicts(c) {
   if (bestName !== undefined && c.rmse !== null) {
     const gain = 1 - c.rmse / bestError;
     const clear = Math.abs(c.rmse - bestError) > 2 * (c.rmse_se ?? 0);
-    if (gain > 0 && clear) said.push(`Predictions of left-out values are ${percent(gain)} closer than ${ruleName(bestName)}, the best simple rule.`);
-    else if (gain < 0 && clear) said.push(`Take care: ${ruleName(bestName)} predicts left-out values better than the model.`);
-    else said.push(`The model and ${ruleName(bestName)}, the best simple rule, are too close to tell apart by ${plural(n, "value")}.`);
+    if (gain > 0 && clear) said.push(`The error on held-out measurements is ${percent(gain)} lower than that of ${ruleName(bestName)}, the best baseline.`);
+    else if (gain < 0 && clear) said.push(`Caution: ${ruleName(bestName)} predicts held-out measurements better than the model.`);
+    else said.push(`With ${plural(n, "measurement")}, the model and ${ruleName(bestName)}, the best baseline, cannot be told apart.`);
   }
   const at95 = c.coverage?.["0.95"];
   if (Number.isFinite(at95)) {
     const [low, high] = chance(0.95, n);
-    if (at95 < low) said.push(`Intervals are too narrow: those of 95 % hold ${percent(at95)} of left-out values.`);
-    else if (at95 > high + 1e-9) said.push(`Intervals are wider than need be: those of 95 % hold ${percent(at95)} of left-out values.`);
-    else said.push(`Intervals keep their word: those of 95 % hold ${percent(at95)} of left-out values.`);
+    if (at95 < low) said.push(`Intervals are too narrow: 95 % intervals contain ${percent(at95)} of held-out measurements.`);
+    else if (at95 > high + 1e-9) said.push(`Intervals are too wide: 95 % intervals contain ${percent(at95)} of held-out measurements.`);
+    else said.push(`Intervals are calibrated: 95 % intervals contain ${percent(at95)} of held-out measurements.`);
   }
-  if (n < 30) said.push(`${plural(n, "value")} are few: all of this may still change.`);
+  if (n < 30) said.push(`${plural(n, "measurement")} are few: all of this may still change.`);
   return said;
 }
 
@@ -61,7 +61,7 @@ function ruleName(name) {
   return rules[name] ?? name;
 }
 
-// chance is the range in which a coverage lies with 95 % if the model is right.
+// chance is the range that contains the coverage of a calibrated model with 95 % probability.
 function chance(level, n) {
   const room = 1.96 * Math.sqrt((level * (1 - level)) / n) + 0.5 / n;
   return [Math.max(0, level - room), Math.min(1, level + room)];
@@ -73,12 +73,12 @@ function leftOut(left) {
   const low = of((l) => l.mean - 1.96 * l.sd), high = of((l) => l.mean + 1.96 * l.sd);
   const range = span(of((l) => l.value), of((l) => l.mean));
   return [
-    h("p", { class: "soft" }, "Each value was predicted from the others. Right predictions lie on the line; bars are intervals of 95 % for a reading."),
+    h("p", { class: "soft" }, "Each measurement was predicted from the others. Exact predictions lie on the line; bars are 95 % credible intervals of a measurement."),
     chart({
-      title: `${plural(some.length, "value")}, predicted without themselves`, xName: "measured", yName: "predicted", x: range, y: span(low, high, range),
+      title: `${plural(some.length, "held-out measurement")}`, xName: "measured", yName: "predicted", x: range, y: span(low, high, range),
       layers: [
-        { kind: "rule", class: "diagonal", name: "as measured" },
-        { kind: "points", class: "left", name: "left out", x: of((l) => l.value), y: of((l) => l.mean), low, high, titles: of((l) => `${l.node}: measured ${number(l.value)}, predicted ${number(l.mean)}`) },
+        { kind: "rule", class: "diagonal", name: "predicted = measured" },
+        { kind: "points", class: "left", name: "held out", x: of((l) => l.value), y: of((l) => l.mean), low, high, titles: of((l) => `${l.node}: measured ${number(l.value)}, predicted ${number(l.mean)}`) },
       ],
     }),
   ];
@@ -87,7 +87,7 @@ function leftOut(left) {
 function coverage(c) {
   const levels = ["0.5", "0.8", "0.95"].filter((level) => Number.isFinite(c.coverage?.[level]));
   return [
-    h("p", { class: "soft" }, "How many left-out values lie within their intervals. The grey range is what chance allows if the model is right."),
+    h("p", { class: "soft" }, "The share of held-out measurements inside their credible intervals (coverage). The grey range contains the coverage of a calibrated model with 95 % probability."),
     h("div", { class: "bars" }, levels.map((level) => {
       const share = c.coverage[level];
       const [low, high] = chance(Number(level), c.left.length);
@@ -101,7 +101,7 @@ function errors(c) {
   const all = [{ name: "the model", rmse: c.rmse, ours: true }, ...others].filter((r) => Number.isFinite(r.rmse)).sort((a, b) => a.rmse - b.rmse);
   const worst = Math.max(...all.map((r) => r.rmse));
   return [
-    h("p", { class: "soft" }, "Typical error (root mean square) of predictions of left-out values, in the unit of the measurements; shorter is better."),
+    h("p", { class: "soft" }, "Root mean square error on held-out measurements, in their unit; shorter is better."),
     h("div", { class: "bars" }, all.map((r) => bar(r.name, number(r.rmse, 3), r.rmse / worst, { ours: r.ours }))),
   ];
 }
@@ -120,12 +120,12 @@ function surprises(left) {
   const sds = (l) => (l.value - l.mean) / l.sd;
   const rows = [...left].filter((l) => l.sd > 0).sort((a, b) => Math.abs(sds(b)) - Math.abs(sds(a))).slice(0, surprising);
   return [
-    h("p", { class: "soft" }, "An odd reading, or a place unlike its surroundings: look at them again."),
-    table("Largest surprises", [
+    h("p", { class: "soft" }, "A wrong measurement, or a node unlike its neighbours: check these first."),
+    table("Largest errors", [
       { name: "node", text: (l) => l.node, class: "t id" },
       { name: "measured", text: (l) => number(l.value) },
       { name: "predicted", text: (l) => number(l.mean) },
-      { name: "in sds", text: (l) => number(sds(l), 2) },
+      { name: "error in sd", text: (l) => number(sds(l), 2) },
     ], rows),
   ];
 }

@@ -16,6 +16,7 @@ import (
 
 	"grfgp/client"
 	"grfgp/internal/atomicfile"
+	"grfgp/internal/plural"
 	"grfgp/study"
 )
 
@@ -176,12 +177,12 @@ suggestion of a model, and is found.`,
 			if err != nil {
 				return err
 			}
-			stage.Done("%d events, %d suggestions recomputed", v.Events, v.Suggestions)
+			stage.Done("%s, %s recomputed", plural.Count(v.Events, "events"), plural.Count(v.Suggestions, "suggestions"))
 			return a.answer(struct {
 				Version int `json:"version"`
 				study.Verification
 			}{1, v}, func(w io.Writer) error {
-				_, err := fmt.Fprintf(w, "verified: %d events, %d suggestions recomputed\n", v.Events, v.Suggestions)
+				_, err := fmt.Fprintf(w, "verified: %s, %s recomputed\n", plural.Count(v.Events, "events"), plural.Count(v.Suggestions, "suggestions"))
 				return err
 			})
 		}),

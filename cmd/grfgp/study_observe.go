@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"grfgp/client"
+	"grfgp/graphio"
+	"grfgp/study"
+)
+
+func studyObserve(a *app, f *studyFlags) *cobra.Command {
+	var key, note string
+	var in observeFlags
+	cmd := &cobra.Command{
+		Use:   "observe NAME NODE=VALUE … | --measurements FILE",
+		Short: "Add measurements that were not asked for, all or none",
+		Long: `Observe adds measurements of nodes that were not asked for, repeated measurements
+included. A file with unusable rows is refused as a whole; with --on-bad-row skip
+those rows are left out.`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) < 1 || (len(args) == 1) == (in.measurements == "") {
+				return usagef("give NAME and either values as in a7=0.52 or --measurements FILE")
+			}
+			return nil
+		},
+		RunE: a.withStudy(f, func(ctx context.Context, s client.Study, args []string) error {
+			readings, err := a.readings(ctx, s, &in, args)
+			if err != nil {
+				return err
+			}
+			values, err := s.Observe(ctx, key, readings, note, f.who())
+			var row *study.RowError
+			if errors.As(err, &row) {
+				return fmt.Errorf("%w; nothing was added", err)
+			}
+			if err != nil {
+				return err
+			}
+			return a.answerValues(values, 0)
+		}),
+	}
+	flags := cmd.Flags()
+	in.flagsOfStudy(cmd)
+	in.reading.flags(cmd)
+	flags.StringVar(&key, "key", "", "idempotency key: the same key takes effect once")
+	flags.StringVar(&note, "note", "", "note to store with the values")
+	return cmd
+}
+
+// observeFlags are the flags by which study observe reads a file.
+type observeFlags struct {
+	measurementFlags
+	reading
+}
+
+// readings returns the measurements of the arguments or of a file.
+func (a *app) readings(ctx context.Context, s client.Study, in *observeFlags, args []string) ([]study.Measurement, error) {
+	var all []study.Measurement
+	for _, arg := range args {
+		at := strings.LastIndexByte(arg, '=') // an id may hold one
+		if at < 0 {
+			return nil, usagef("%q: give a node and its value, as in a7=0.52", arg)
+		}
+		v, err := readValue(arg, arg[at+1:])
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, study.Measurement{Node: arg[:at], Value: v})
+	}
+	if in.measurements == "" {
+		return all, nil
+	}
+	opts, err := in.reading.options()
+	if err != nil {
+		return nil, err
+	}
+	net, err := s.Network(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var read *graphio.Measurements
+	err = in.rejecting(func(w io.Writer) (err error) {
+		opts.Rejects = w
+		read, err = in.readMeasurements(ctx, a, net.Graph, in.of("measurements", opts))
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return in.observations(a, net.Graph, read, &in.reading)
+}
+
+// answerValues prints observations, and the number of observations not processed.
+func (a *app) answerValues(values []study.Record, left int) error {
+	return a.answer(struct {
+		Version int            `json:"version"`
+		Values  []study.Record `json:"observations"`
+		Left    int            `json:"not_done,omitempty"`
+	}{1, values, left}, func(w io.Writer) error {
+		for _, v := range values {
+			state := ""
+			if v.Retracted {
+				state = ", retracted"
+			}
+			fmt.Fprintf(w, "observation %d, node %s: %v%s\n", v.Number, v.Node, v.Value, state)
+		}
+		return nil
+	})
+}
+
+func studyRetract(a *app, f *studyFlags) *cobra.Command {
+	var note string
+	cmd := &cobra.Command{
+		Use:   "retract NAME OBSERVATION …",
+		Short: "Withdraw wrong observations; they stay in the log",
+		Long: `Retract withdraws observations by their numbers; 'grfgp study show NAME
+--observations' lists them.`,
+		Args: named(2, "NAME OBSERVATION …"),
+		RunE: a.withStudy(f, func(ctx context.Context, s client.Study, args []string) error {
+			ids, err := numbersOf(args, "--observations")
+			if err != nil {
+				return err
+			}
+			return each(ctx, s, ids, itself, observationCount, a.answerValues, func(id int) (study.Record, error) {
+				return s.Retract(ctx, id, note, f.who())
+			})
+		}),
+	}
+	cmd.Flags().StringVar(&note, "note", "", "why")
+	return cmd
+}
