@@ -130,7 +130,11 @@ func DescribeMeasurements(g *graph.Graph, m *graphio.Measurements) *MeasurementF
 			here[node] = true
 			facts.Nodes++
 		}
-		facts.Measurements += m.Count[k]
+		if m.Count == nil {
+			facts.Measurements++
+		} else {
+			facts.Measurements += m.Count[k]
+		}
 		facts.Mean += m.Values[k] / n
 	}
 	facts.Mean = min(max(facts.Mean, facts.Min), facts.Max)

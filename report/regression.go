@@ -36,13 +36,13 @@ type Regression struct {
 	Quantity string // beside axes: the unit, or the name of the measured quantity
 
 	Network      *graphio.Network
-	Measurements *graphio.Measurements // as they were read
+	Measurements *graphio.Measurements // as they were read; nil: they come from no file
 	Data         gp.Data               // as the model was fitted to them
 
 	Spec       grfgp.Spec // as it was asked for
 	Model      *grfgp.Model
 	Prediction grfgp.Prediction     // of every node
-	Limits     *grfgp.Limits        // of the prediction
+	Limits     *grfgp.Limits        // of the prediction; nil: not computed
 	Level      float64              // of the credible intervals
 	Validation *crossval.Validation // nil: none
 	Truth      []float64            // of every node; nil: not known
@@ -228,8 +228,12 @@ func (r *Regression) page() *page {
 		Level:    fmt.Sprintf("%g %%", 100*r.Level),
 	}
 	p.tiles(r)
-	p.input(r.Network, "measurements", r.Measurements.Report, r.Speller)
-	p.Graph = append(p.Graph, DescribeMeasurements(g, r.Measurements).Lines(g.Len())...)
+	m := r.Measurements
+	if m == nil {
+		m = &graphio.Measurements{Nodes: r.Data.Nodes, Values: r.Data.Y, Count: r.Data.Count}
+	}
+	p.input(r.Network, "measurements", m.Report, r.Speller)
+	p.Graph = append(p.Graph, DescribeMeasurements(g, m).Lines(g.Len())...)
 	p.model(r)
 	p.maps(r)
 	for _, i := range r.MostUncertain() {
@@ -262,6 +266,9 @@ func (p *page) tiles(r *Regression) {
 // input describes the files and the graph; name is that of the second file.
 func (p *page) input(net *graphio.Network, name string, report *graphio.Report, say graphio.Speller) {
 	file := func(name string, report *graphio.Report) {
+		if report == nil {
+			return
+		}
 		if len(p.Files) > 0 {
 			p.Files = append(p.Files, Fact{})
 		}
@@ -272,7 +279,7 @@ func (p *page) input(net *graphio.Network, name string, report *graphio.Report, 
 		first = "nodes"
 	}
 	file(first, net.Report)
-	if net.Nodes != nil && net.Nodes.Report != nil && first == "edges" {
+	if net.Nodes != nil && first == "edges" {
 		file("nodes", net.Nodes.Report)
 	}
 	file(name, report)
@@ -300,8 +307,10 @@ func (p *page) model(r *Regression) {
 	}
 	add("noise of a measurement (sd)", "%.4g %s", r.Model.NoiseSD(), r.Unit)
 	add("log marginal likelihood", "%s", short(c.Fit.LogLikelihood))
-	for _, words := range LimitNotes(r.Limits, "nodes") {
-		add("limits", "%s", words)
+	if r.Limits != nil {
+		for _, words := range LimitNotes(r.Limits, "nodes") {
+			add("limits", "%s", words)
+		}
 	}
 	if !c.Fit.Converged {
 		add("warning", "the fit stopped after %d iterations without converging", c.Fit.Iterations)

@@ -110,7 +110,7 @@ func (l *labelFlags) loadLabels(ctx context.Context, a *app, in *input) (*classD
 // fitClasses fits a classifier and prints its choices.
 func (a *app) fitClasses(ctx context.Context, d *classData, spec grfgp.Spec, method gp.ClassMethod) (*grfgp.Classification, error) {
 	g := d.net.Graph
-	// Probabilities and what they are made of, for every node and class.
+	// Four arrays of a value for every node and class.
 	if need, free := size(4*8*g.Len()*d.data.Classes), freeMemory(); free > 0 && need > free/5*4 {
 		return nil, tooLargef("%d classes of %d nodes need %v, more than 80 %% of the %v of free memory; merge some classes, or use a machine with more memory", d.data.Classes, g.Len(), need, free)
 	}

@@ -15,9 +15,9 @@ var (
 	outputFlags = []string{"out", "rejects", "save-model", "plot"}
 )
 
-// checkFiles refuses, before any work is done, a second input from standard input,
-// outputs that cannot be written and outputs that would replace an input or one
-// another.
+// checkFiles refuses, before any work is done, two inputs from standard input,
+// outputs that cannot be written, and outputs that would overwrite an input or each
+// other.
 func (a *app) checkFiles(flags *pflag.FlagSet) error {
 	type named struct {
 		flag, path string

@@ -11,7 +11,7 @@ import (
 
 const generateHelp = "generate a graph: ring:N, ring:N,K (K neighbours on each side), grid:ROWSxCOLS, ba:N,M (Barabási–Albert), blocks:N,K,IN,OUT (K blocks, mean degrees within and between) or rmat:SCALE,EDGES"
 
-// generate makes the graph that a --generate flag describes.
+// generate returns the graph that --generate describes.
 func (a *app) generate(spec string) (*graphio.Network, error) {
 	s := a.talk.Stage("generating a graph")
 	p, err := parsePlan(spec)
@@ -32,13 +32,13 @@ func (a *app) generate(spec string) (*graphio.Network, error) {
 	return net, nil
 }
 
-// plan is a graph that is yet to be made, and about how large it will be.
+// plan is a graph to generate, with its approximate size.
 type plan struct {
 	nodes, edges float64
 	make         func(seed uint64) (*graph.Graph, error)
 }
 
-// bytes is the most memory taken while the graph is made, ordered and
+// bytes is the peak memory while the graph is generated, ordered and
 // normalised; measured, and within 20 % on graphs of a million edges and more.
 func (p plan) bytes() float64 { return 100*p.nodes + 80*p.edges }
 
@@ -68,8 +68,8 @@ func parsePlan(spec string) (plan, error) {
 	return plan{}, fmt.Errorf("write it as ring:1000, ring:1000,4, grid:30x30, ba:1000,3, blocks:1000,8,10,2 or rmat:10,8000")
 }
 
-// blocks returns k blocks of about equal size in which a node has about so many
-// neighbours within its own and in the other ones.
+// blocks returns the options of k blocks of about equal size, by the mean numbers of
+// neighbours of a node within its block and outside.
 func blocks(n, k int, within, others float64, seed uint64) (*graph.Graph, error) {
 	sizes := make([]int, k)
 	for b := range sizes {

@@ -169,7 +169,7 @@ func (in *input) read(ctx context.Context, a *app, opts graphio.Options) (*graph
 	return net, nil
 }
 
-// nearest joins nodes to their neighbours in space.
+// nearest connects nodes to their nearest neighbours in space.
 func nearest(a *app, nodes *graphio.NodeTable, k int) (*graphio.Network, error) {
 	s := a.talk.Stage("joining neighbours")
 	net, err := graphio.NearestNeighbours(nodes, k)
@@ -180,7 +180,7 @@ func nearest(a *app, nodes *graphio.NodeTable, k int) (*graphio.Network, error) 
 	return net, nil
 }
 
-// tellNetwork says how the files of a graph were understood.
+// tellNetwork prints how the files of a graph were understood.
 func (a *app) tellNetwork(net *graphio.Network) {
 	if net.Nodes != nil && net.Nodes.Report != net.Report {
 		a.tell(net.Nodes.Report)
@@ -188,8 +188,8 @@ func (a *app) tellNetwork(net *graphio.Network) {
 	a.tell(net.Report)
 }
 
-// tell says how a file was understood and what was left out of it; the verb
-// check tells more.
+// tell prints how a file was understood and which rows were skipped; check prints
+// more.
 func (a *app) tell(r *graphio.Report) {
 	if r == nil {
 		return

@@ -1,4 +1,4 @@
-// Command grfgp models values on the nodes of a graph by Gaussian processes.
+// Command grfgp fits Gaussian processes to measurements at the nodes of a graph.
 package main
 
 import (
@@ -21,8 +21,8 @@ func main() {
 	os.Exit(code)
 }
 
-// patience is how long interrupted work may take to end in its own way; a server
-// brings its store in order first, which it does as fast as the disk can.
+// patience is the time that an interrupted run has to end; a server has to close its
+// store first.
 const (
 	patience       = time.Second
 	serverPatience = 20 * time.Second
@@ -35,8 +35,8 @@ func patienceFor(args []string) time.Duration {
 	return patience
 }
 
-// within returns the exit code of run. Once ctx has ended it waits no longer
-// than patience: run is then left where it is, without its unfinished files.
+// within returns the exit code of run. Once ctx has ended it waits for run no longer
+// than patience, and then removes its unfinished files.
 func within(ctx context.Context, patience time.Duration, run func() int) int {
 	code := make(chan int, 1)
 	go func() { code <- run() }()

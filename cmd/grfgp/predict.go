@@ -133,7 +133,7 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 	return nil
 }
 
-// model fits to measurements, or loads what was fitted before.
+// model fits a model, or loads a saved one.
 func (f *predictFlags) model(ctx context.Context, a *app, spec grfgp.Spec) (*modelData, *grfgp.Model, error) {
 	if f.modelFile == "" {
 		d, err := loadData(ctx, a, &f.fitFlags, spec)

@@ -116,8 +116,8 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 		Store: kept, Log: f.logger(a.Err, a.quiet), Version: version(), Limits: f.limits, Token: secret.text, Hosts: f.hosts, ReadOnly: f.readOnly,
 	})
 	err = a.answerUntil(ctx, s, listener, address, withoutPassword(f.store))
-	// The store comes before what goes on in the background: a model may learn for
-	// minutes, and a file that was closed is whole without others beside it.
+	// The store is closed before background work has ended: fitting a model may take
+	// minutes, and closing merges SQLite's log into its file.
 	s.Stop()
 	err = errors.Join(err, studyError(context.WithoutCancel(ctx), kept.Close()))
 	waitFor(s.Close, grace)
@@ -173,8 +173,8 @@ func (f *serveFlags) address(l net.Listener) string {
 	return net.JoinHostPort(cmp.Or(host, "0.0.0.0"), port)
 }
 
-// withoutPassword is the place of a store as it may be shown. A password may be
-// among the parameters of a URL, too.
+// withoutPassword removes the password of the URL of a store, also among its
+// parameters.
 func withoutPassword(place string) string {
 	if u, err := url.Parse(place); err == nil && u.Scheme != "" {
 		u.RawQuery, u.ForceQuery, u.Fragment = "", false, ""

@@ -1,13 +1,12 @@
-// Command mutate makes wrong programs, one change each, and runs the tests on every
-// one of them: a change that no test sees is a figure that no test holds. It takes
-// many minutes and is run by hand, from anywhere in the repository:
+// Command mutate is a mutation test: it makes one wrong change at a time to a formula and
+// runs the tests of its package, which must fail. It takes many minutes and is run by hand,
+// from anywhere in the repository:
 //
 //	go run ./internal/mutate            # all
-//	go run ./internal/mutate -run gp/   # those whose file or words match
+//	go run ./internal/mutate -run gp/   # those whose file or description match
 //
-// The sources stay as they are: the go command is given an overlay. Only the tests
-// of the package that is changed count, with -short: what is noticed two packages
-// further is noticed by luck.
+// Sources are not modified: the go command gets an overlay. Only tests of the changed
+// package count, with -short, because failures in other packages would be accidental.
 package main
 
 import (
@@ -34,7 +33,7 @@ func main() {
 	}
 }
 
-// outcomes of a mutant.
+// Outcomes of a mutant.
 const (
 	killed   = "killed"
 	survived = "SURVIVED"
@@ -85,8 +84,7 @@ func run(pattern string) error {
 	return nil
 }
 
-// sound runs the tests on the sources as they are: where these fail, a mutant that
-// fails says nothing.
+// sound runs the tests on the unchanged sources: if these fail, mutants tell nothing.
 func sound(root string, chosen []mutant) error {
 	var done []string
 	for _, m := range chosen {
@@ -140,7 +138,7 @@ func try(root, scratch string, m mutant) (outcome, how string, err error) {
 	return killed, firstFailure(output) + ", ", nil
 }
 
-// test runs the tests that a mutant must not pass.
+// test runs the tests that a mutant must fail.
 func test(root string, m mutant, overlay string) (output string, ok bool, err error) {
 	args := []string{"test", "-short", "-failfast", "-count=1", "-vet=off", "-timeout", "10m"}
 	if overlay != "" {
@@ -152,7 +150,7 @@ func test(root string, m mutant, overlay string) (output string, ok bool, err er
 	return command(root, append(args, m.dir())...)
 }
 
-// command runs the go command, and reports whether it ended well.
+// command runs the go command, and reports whether it succeeded.
 func command(root string, args ...string) (output string, ok bool, err error) {
 	cmd := exec.Command("go", args...)
 	cmd.Dir = root
@@ -165,7 +163,7 @@ func command(root string, args ...string) (output string, ok bool, err error) {
 	return strings.TrimSpace(both.String()), err == nil, err
 }
 
-// firstFailure names the test that saw the mutant.
+// firstFailure names the first test that failed.
 func firstFailure(output string) string {
 	if m := regexp.MustCompile(`(?m)^--- FAIL: (\S+)`).FindStringSubmatch(output); m != nil {
 		return m[1]

@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// mutant is one wrong change: in a file, a text that occurs there exactly once is
-// replaced by another.
+// mutant is one wrong change: a text that occurs exactly once in a file is replaced by
+// another.
 type mutant struct {
 	file     string // from the root of the repository
 	old, new string
-	what     string // it makes wrong
+	what     string // description of the error
 }
 
-// dir returns the package that the mutant is in.
+// dir returns the package of the mutant.
 func (m mutant) dir() string { return "./" + path.Dir(m.file) }
 
-// tests names those that are run of the package; nothing stands for all. The root
-// package has many that are about other things.
+// tests returns a pattern of the tests to run, "" for all. The root package has many
+// unrelated ones.
 func (m mutant) tests() string {
 	if m.dir() == "./." {
 		return "^(TestHyperparametersCost)$"

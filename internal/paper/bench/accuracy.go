@@ -14,8 +14,8 @@ import (
 	"grfgp/walk"
 )
 
-// Accuracy compares a sampler with the exact diffusion kernel on random nodes: means
-// over draws of nodes and walks, with the standard deviation between draws.
+// Accuracy is the error of a sampler against the exact diffusion kernel on random nodes:
+// means and standard deviations over draws of nodes and walks.
 type Accuracy struct {
 	Graph   string  `json:"graph"`
 	Beta    float64 `json:"beta"`
@@ -29,7 +29,7 @@ type Accuracy struct {
 	RowErrorSD    float64 `json:"row_error_sd"`
 	KernelError   float64 `json:"kernel_error"`
 	KernelErrorSD float64 `json:"kernel_error_sd"`
-	// How many times as large the errors of the paper's walks are, draw by draw.
+	// Ratios of the errors of the paper's walks to these errors, paired by draw.
 	RowRatio      float64 `json:"row_ratio"`
 	RowRatioSD    float64 `json:"row_ratio_sd"`
 	KernelRatio   float64 `json:"kernel_ratio"`
@@ -49,9 +49,9 @@ type Named struct {
 	Graph *graph.Graph
 }
 
-// Accuracies compares, for each graph and β, the paper's walks (n = 1000,
-// p = 0.1, hops 0 to 10) with the default sampler at no more stored entries, over
-// several draws of nodes and walks.
+// Accuracies compares, for each graph and β, the paper's walks (n = 1000, p = 0.1, hops 0
+// to 10) with the default sampler at equal storage, over several draws of nodes and
+// walks.
 func Accuracies(ctx context.Context, graphs []Named, betas []float64, seed uint64) ([]Accuracy, error) {
 	var all []Accuracy
 	for _, g := range graphs {
@@ -121,8 +121,8 @@ func perRow(f *walk.Features) float64 {
 	return float64(s.Entries) / float64(s.Rows)
 }
 
-// matchStorage finds the most repelling walkers that store no more than limit
-// entries a row.
+// matchStorage finds the largest number of repelling walkers that stores at most limit
+// entries per row.
 func matchStorage(ctx context.Context, w *sparse.CSR, like walk.Options, limit float64) (walk.Options, error) {
 	best := walk.Default()
 	best.MaxLen, best.Scale, best.Seed = like.MaxLen, like.Scale, like.Seed
@@ -144,7 +144,7 @@ func matchStorage(ctx context.Context, w *sparse.CSR, like walk.Options, limit f
 	return best, nil
 }
 
-// exact holds the rows of Ψ of some nodes, and the kernel between them.
+// exact holds rows of Ψ of some nodes, and the kernel between them.
 type exact struct {
 	nodes  []int
 	psi, k *mat.Dense
@@ -172,7 +172,7 @@ func newExact(w *sparse.CSR, coeff []float64, seed uint64) *exact {
 	return e
 }
 
-// deviation is a relative error, of the rows and of the kernel.
+// deviation holds relative errors of rows and of the kernel.
 type deviation struct{ rows, kernel float64 }
 
 func (e *exact) compare(f *walk.Features, coeff []float64) (deviation, error) {

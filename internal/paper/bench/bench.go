@@ -1,6 +1,5 @@
-// Package bench measures the project's speed and accuracy as shares of what the
-// machine and the exact method give, all within one run: on shared and noisy
-// machines only ratios mean something.
+// Package bench measures speed and accuracy relative to the machine's limits and to exact
+// methods, within one run: on shared machines, only such ratios are reproducible.
 package bench
 
 import (
@@ -10,7 +9,7 @@ import (
 	"grfgp/internal/machine"
 )
 
-// Limits are the machine's own speeds, to compare with.
+// Limits are the speeds of the machine's memory.
 type Limits struct {
 	Copy        float64 `json:"copy_bytes_per_second"`
 	Triad       float64 `json:"triad_bytes_per_second"`
@@ -19,8 +18,8 @@ type Limits struct {
 	WorkingSet  int     `json:"working_set_bytes"`
 }
 
-// workingSet is about what the walks over the Barabási–Albert graph of Sampling
-// touch at random: row pointers and columns.
+// workingSet is about the memory that walks on the Barabási–Albert graph of Sampling read
+// at random: row pointers and columns.
 const workingSet = 32 << 20
 
 // Machine measures the limits.
@@ -36,11 +35,11 @@ func Machine(ctx context.Context) (Limits, error) {
 	return Limits{s.Copy, s.Triad, s.Read, reads, workingSet}, nil
 }
 
-// patience is how long the repetitions of one measurement take at least.
+// patience is the minimum total time of the repetitions of a measurement.
 var patience = time.Second / 2
 
-// quickest returns the least time in seconds of several calls of do: at least
-// three, and until they have taken patience together.
+// quickest returns the shortest time in seconds of repeated calls of do: at least three
+// calls, and at least patience in total.
 func quickest(ctx context.Context, do func() error) (float64, error) {
 	least, total := time.Duration(0), time.Duration(0)
 	for r := 0; r < 3 || total < patience; r++ {

@@ -13,11 +13,11 @@ type Exponent struct {
 	Lower  float64 `json:"lower"`
 	Upper  float64 `json:"upper"`
 	Factor float64 `json:"factor"` // a
-	R2     float64 `json:"r2"`     // of the fit to logarithms
+	R2     float64 `json:"r2"`     // of the regression of logarithms
 }
 
-// FitExponent regresses log cost on log nodes. Costs that are not positive are
-// left out; two points have an interval of no width, fewer have none at all (NaN).
+// FitExponent regresses log cost on log nodes. Costs that are not positive are ignored. With
+// two points the interval has no width; with fewer the result is NaN.
 func FitExponent(nodes, cost []float64) Exponent {
 	var x, y []float64
 	for i, c := range cost {
@@ -43,7 +43,7 @@ func FitExponent(nodes, cost []float64) Exponent {
 	return e
 }
 
-// fit fits a cost of points.
+// fit fits the exponent of a cost of points.
 func fit(points []ScalingPoint, cost func(ScalingPoint) float64) Exponent {
 	var x, y []float64
 	for _, p := range points {

@@ -13,23 +13,23 @@ import (
 	"grfgp/solve"
 )
 
-// Multiscale compares the kernel of many scales with that of one.
+// Multiscale compares kernels of one scale and of many.
 type Multiscale struct {
-	Ring       []RingArm  `json:"ring"`   // one, then many, size by size
-	Time       Exponent   `json:"time"`   // of the arm with many scales, in all
-	Memory     Exponent   `json:"memory"` // likewise
+	Ring       []RingArm  `json:"ring"`   // for each size: one scale, then many
+	Time       Exponent   `json:"time"`   // total, with many scales
+	Memory     Exponent   `json:"memory"` // with many scales
 	Iterations Iterations `json:"iterations"`
-	Tasks      []TaskArm  `json:"tasks"` // one, then many, task by task
+	Tasks      []TaskArm  `json:"tasks"` // for each task: one scale, then many
 }
 
-// RingArm is a RingRun by the kernel of one scale or of many.
+// RingArm is a RingRun with a kernel of one scale or of many.
 type RingArm struct {
 	Regression
 	Scales string `json:"scales"` // one or many
 }
 
-// Iterations are what conjugate gradients need for the mean of a ring's
-// multiscale kernel, as learned: to a relative residual of Tol, at most
+// Iterations counts the iterations of conjugate gradients for the posterior mean of a
+// learned multiscale kernel on a ring, to a relative residual of Tol, up to
 // iterationsMost.
 type Iterations struct {
 	Nodes        int     `json:"nodes"`
@@ -46,8 +46,9 @@ const (
 	finestHops     = 5 // with coarser scales above, as in grfgp.Fit
 )
 
-// Multiscales runs both arms on rings of 2^lo, 2^(lo+1), … 2^hi nodes, counts
-// iterations on the smallest of them, and runs the tasks. It says what it has done.
+// Multiscales runs kernels of one scale and of many on rings of 2^lo, 2^(lo+1), … 2^hi
+// nodes, counts iterations on the smallest ring, and runs the tasks. It reports results
+// with say.
 func Multiscales(ctx context.Context, lo, hi int, tasks []Task, seed uint64, say func(format string, args ...any)) (*Multiscale, error) {
 	var r Multiscale
 	var points []ScalingPoint
@@ -89,8 +90,8 @@ func Multiscales(ctx context.Context, lo, hi int, tasks []Task, seed uint64, say
 	return &r, nil
 }
 
-// iterations solves the system of the posterior mean, the mean of the data
-// taken off, by both preconditioners.
+// iterations solves the system of the posterior mean of centred data with both
+// preconditioners.
 func (r *RingRun) iterations(ctx context.Context) (Iterations, error) {
 	n := r.train.Len()
 	out := Iterations{Nodes: r.Nodes, Measurements: n, Tol: iterationsTol}

@@ -24,8 +24,8 @@ type Task struct {
 	make  func(seed uint64) (*objective.Task, error)
 }
 
-// TaskArm is a Task learned by grfgp.Fit with diffusion features, on one scale
-// or on many, and predicted at other random nodes.
+// TaskArm is the result of a Task learned by grfgp.Fit with diffusion features, with one
+// scale or with many, and tested at other random nodes.
 type TaskArm struct {
 	Task     string       `json:"task"`
 	Nodes    int          `json:"nodes"`
@@ -35,19 +35,19 @@ type TaskArm struct {
 	Fit      float64      `json:"fit_seconds"`
 	Predict  float64      `json:"predict_seconds"`
 	RMSE     float64      `json:"rmse"`     // against noisy values
-	R2       float64      `json:"r2"`       // against the function without noise
+	R2       float64      `json:"r2"`       // against the noise-free function
 	Coverage float64      `json:"coverage"` // of 95 % intervals of noisy values
-	NoiseSD  float64      `json:"noise_sd"` // as learned
+	NoiseSD  float64      `json:"noise_sd"` // learned
 	TrueSD   float64      `json:"true_noise_sd"`
-	Bytes    float64      `json:"bytes"` // heap at the end, beyond the task
+	Bytes    float64      `json:"bytes"` // heap at the end, without the task
 	Choice   grfgp.Choice `json:"choice"`
 }
 
-// testNodes is how many nodes a task is judged at.
+// testNodes is the number of test nodes of a task.
 const testNodes = 20_000
 
-// ScaleTasks are the tasks that issue long reach, and two graphs without any
-// geometry; small ones are for a first look.
+// ScaleTasks returns tasks that need long reach, and two on graphs without geometry; quick
+// runs use small ones.
 func ScaleTasks(small bool) []Task {
 	ring, side, block, scaleFree, train, hubs := 1<<20, 1000, 1000, 1_000_000, 1000, 1000
 	if small {
@@ -83,10 +83,9 @@ func ScaleTasks(small bool) []Task {
 	}
 }
 
-// averages is white noise after twenty steps in which every node takes the mean
-// of itself and the mean of its neighbours, scaled to mean 0 and variance 1 over
-// the nodes, and measured with noise of s.d. 0.1. It is drawn from none of the
-// kernels that learn it.
+// averages is white noise after twenty steps of averaging each node with the mean of its
+// neighbours, scaled to mean 0 and variance 1 over the nodes, and measured with noise of
+// standard deviation 0.1. It is not a draw from any of the kernels that learn it.
 func averages(name string, g *graph.Graph, seed uint64) *objective.Task {
 	const steps = 20
 	n := g.Len()
@@ -167,9 +166,9 @@ func (k Task) run(ctx context.Context, scales string, seed uint64) (TaskArm, err
 	for a, i := range test {
 		y[a], truth[a] = task.Table[i], task.Truth[i]
 	}
-	arm.RMSE, arm.Coverage = judge(y, p.Mean, p.SD, arm.NoiseSD)
+	arm.RMSE, arm.Coverage = score(y, p.Mean, p.SD, arm.NoiseSD)
 	_, spread := stat.PopMeanStdDev(truth, nil)
-	off, _ := judge(truth, p.Mean, p.SD, 0)
+	off, _ := score(truth, p.Mean, p.SD, 0)
 	arm.R2 = 1 - math.Pow(off/spread, 2)
 	return arm, nil
 }

@@ -21,13 +21,13 @@ type Read struct {
 	Bytes          int     `json:"bytes"`
 	Seconds        float64 `json:"seconds"`
 	BytesPerSecond float64 `json:"bytes_per_second"`
-	// PeakShare is the most memory in use beyond the file's own text while
-	// reading, over the size of the adjacency matrix that results.
+	// PeakShare is the peak memory while reading, without the file's text, divided by the
+	// size of the adjacency matrix.
 	PeakShare float64 `json:"peak_share"`
 }
 
-// Reading times the reader on random edges, a third as many nodes, from memory,
-// so that the disk has no say.
+// Reading times the reader on random edges, with a third as many nodes, from memory, so
+// that the disk does not matter.
 func Reading(ctx context.Context, edges int, seed uint64) (*Read, error) {
 	text := randomEdges(edges, edges/3, seed)
 	r := &Read{Bytes: len(text)}
@@ -65,10 +65,10 @@ func randomEdges(edges, nodes int, seed uint64) []byte {
 	return text
 }
 
-// peakMemory keeps the most bytes of heap objects seen, live or not yet freed.
+// peakMemory holds the maximum of heap object bytes, live or not yet freed.
 type peakMemory struct{ most atomic.Uint64 }
 
-// watch looks every few milliseconds until stopped.
+// watch samples every few milliseconds until stopped.
 func (p *peakMemory) watch() (stop func()) {
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {

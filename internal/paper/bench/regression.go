@@ -15,25 +15,25 @@ import (
 	"grfgp/walk"
 )
 
-// RingRun is the paper's scaling task: on a ring of Nodes the signal
-// 2 sin 2a + ½ cos 4a + 0.3 sin a with noise of s.d. 0.1, 60 % of the nodes for
-// training and 20 % for testing.
+// RingRun is the paper's scaling task: on a ring, the function
+// 2 sin 2a + ½ cos 4a + 0.3 sin a with noise of standard deviation 0.1, with 60 % of the
+// nodes for training and 20 % for testing.
 type RingRun struct {
 	Nodes  int
 	Hops   int // of walks on the ring itself
 	Epochs int
-	// Authors takes the features of the authors' code, 100 independent walks on
-	// I − Ã that halt with probability 0.1, and learns every coefficient from a
-	// random start. Without, it is a diffusion kernel on features of the default
-	// sampler, which are exact on a ring.
+	// Authors selects the features of the authors' code, 100 independent walks on I − Ã
+	// with halting probability 0.1, and learns free coefficients from random starting
+	// values. Otherwise it is a diffusion kernel on features of the default sampler, which
+	// are exact on a ring.
 	Authors bool
-	Dense   bool // ΦΦᵀ is formed, and systems with it are solved by a factor
-	Many    bool // coarser rings on top
+	Dense   bool // form ΦΦᵀ and factor it
+	Many    bool // add coarser rings
 	Seed    uint64
-	// Stochastic is how gradients are estimated while learning.
+	// Stochastic configures the gradient estimates of learning.
 	Stochastic gp.Stochastic
 
-	kernel kernel.Kernel // what is left of the run
+	kernel kernel.Kernel // state after the run
 	model  *gp.Model
 	train  gp.Data
 }
@@ -41,26 +41,26 @@ type RingRun struct {
 // Regression is the cost and the error of a whole regression on a ring.
 type Regression struct {
 	Nodes     int     `json:"nodes"`
-	Dense     bool    `json:"dense"` // the kernel formed and factored, as in the paper's dense arm
+	Dense     bool    `json:"dense"` // kernel matrix formed and factored
 	Hops      int     `json:"hops"`
 	Epochs    int     `json:"epochs"`
-	Coarse    []int   `json:"coarse_nodes,omitempty"` // of the coarser rings
-	Features  float64 `json:"features_seconds"`       // and, if dense, of forming the kernel once
+	Coarse    []int   `json:"coarse_nodes,omitempty"` // sizes of the coarser rings
+	Features  float64 `json:"features_seconds"`       // with forming the kernel matrix once, if dense
 	Training  float64 `json:"training_seconds"`
 	Inference float64 `json:"inference_seconds"` // mean and 64 posterior samples at the test nodes
 	RMSE      float64 `json:"rmse"`              // against noisy test values; the noise is 0.1
 	Coverage  float64 `json:"coverage"`          // of 95 % intervals of noisy test values
-	NoiseSD   float64 `json:"noise_sd"`          // as learned
-	Residual  float64 `json:"residual"`          // of the last solves while learning
+	NoiseSD   float64 `json:"noise_sd"`          // learned
+	Residual  float64 `json:"residual"`          // of the last solves of learning
 	Bytes     float64 `json:"bytes"`             // heap at the end, with all that a prediction needs
 	Stored    float64 `json:"stored_bytes"`      // of the features, or of the dense kernel
 }
 
-// Total is the time of all three parts.
+// Total is the time of features, training and inference, in seconds.
 func (r Regression) Total() float64 { return r.Features + r.Training + r.Inference }
 
-// Regressions runs the task on rings of 2^lo, 2^(lo+1), … 2^hi nodes, ten hops and
-// 50 epochs, and returns how time grows.
+// Regressions runs the task on rings of 2^lo, 2^(lo+1), … 2^hi nodes, with ten hops and 50
+// epochs, and fits the growth of time.
 func Regressions(ctx context.Context, lo, hi int, seed uint64) (all []Regression, training, inference Exponent, err error) {
 	var t, i []ScalingPoint
 	for bits := lo; bits <= hi; bits++ {
@@ -83,7 +83,7 @@ const (
 	interval95 = 1.9599639845
 )
 
-// Regress learns, and predicts mean and 64 samples at the test nodes.
+// Regress learns, and computes the posterior mean and 64 samples at the test nodes.
 func (r *RingRun) Regress(ctx context.Context) (Regression, error) {
 	out := Regression{Nodes: r.Nodes, Dense: r.Dense, Hops: r.Hops, Epochs: r.Epochs}
 	before := heap()
@@ -131,7 +131,7 @@ func (r *RingRun) Regress(ctx context.Context) (Regression, error) {
 		}
 		sd[i] = math.Sqrt(sd[i])
 	}
-	out.RMSE, out.Coverage = judge(test.Y, mean, sd, report.NoiseSD)
+	out.RMSE, out.Coverage = score(test.Y, mean, sd, report.NoiseSD)
 	draws = nil
 	out.Bytes = heap() - before
 	runtime.KeepAlive(p) // with features, graphs and measurements
@@ -198,8 +198,8 @@ func (r *RingRun) sample(ctx context.Context, g *graph.Graph, hops int) (*walk.F
 	return walk.Sample(ctx, g.Normalized(matrix), opts)
 }
 
-// authorsOptions learn as the authors do: from random coefficients, the mean being
-// known, all of it by Adam.
+// authorsOptions learns as the authors do: by Adam from random coefficients, with a known
+// mean.
 func (r *RingRun) authorsOptions(opts gp.FitOptions) gp.FitOptions {
 	random, start := rand.New(rng.New(r.Seed, "authors' start")), make([]float64, r.Hops+1)
 	for l := range start {
@@ -209,9 +209,9 @@ func (r *RingRun) authorsOptions(opts gp.FitOptions) gp.FitOptions {
 	return opts
 }
 
-// judge returns the RMSE of means against readings, and the coverage of 95 %
-// intervals of readings.
-func judge(y, mean, sd []float64, noise float64) (rmse, coverage float64) {
+// score returns the RMSE of means against noisy values, and the coverage of their 95 %
+// intervals.
+func score(y, mean, sd []float64, noise float64) (rmse, coverage float64) {
 	n := float64(len(y))
 	for i, v := range y {
 		e := v - mean[i]

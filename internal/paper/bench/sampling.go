@@ -15,10 +15,9 @@ type Sampled struct {
 	Options walk.Options `json:"options"`
 	Seconds float64      `json:"seconds"`
 	Size    walk.Size    `json:"size"`
-	// Steps of walkers a second, and their random reads as a share of the
-	// machine's rate: two a step (where a row begins, which column), and with
-	// uniform steps a third (the weight). Zero for samplers that do not step walker by
-	// walker.
+	// Steps of walkers per second, and their random reads as a share of the machine's rate:
+	// two per step (start of the row, column), and with uniform steps a third (weight). Zero
+	// for samplers that do not step single walkers.
 	StepsPerSecond float64 `json:"steps_per_second"`
 	ReadShare      float64 `json:"read_share"`
 }
@@ -74,7 +73,7 @@ func Sampling(ctx context.Context, limits Limits, n int, seed uint64) ([]Sampled
 	return all, nil
 }
 
-// expectedSteps is n·Σ_{l=1..L} (1−p)^l: steps per root of independent walks.
+// expectedSteps is n·Σ_{l=1..L} (1−p)^l: expected steps per node of independent walks.
 func expectedSteps(opts walk.Options) float64 {
 	sum := 0.0
 	for l := 1; l <= opts.MaxLen; l++ {

@@ -15,7 +15,7 @@ type ScalingPoint struct {
 	Bytes   float64 `json:"bytes"` // on the heap: graph, matrix and features
 }
 
-// Growth is how the cost of a sampler grows.
+// Growth is the growth of the cost of a sampler.
 type Growth struct {
 	Sampler string         `json:"sampler"`
 	Points  []ScalingPoint `json:"points"`
@@ -24,7 +24,7 @@ type Growth struct {
 }
 
 // Scaling measures the features of rings of 2^lo to 2^hi nodes (100 walks, hops
-// 0 to 3) by the paper's estimator and by the default sampler.
+// 0 to 3) with the paper's estimator and with the default sampler.
 func Scaling(ctx context.Context, lo, hi int, seed uint64) ([]Growth, error) {
 	paper, ours := walk.Default(), walk.Default()
 	paper.Sampler, paper.Steps = walk.Independent, walk.Uniform

@@ -20,7 +20,7 @@ var meshNames = map[string]string{
 
 func showAblation(o Options, r *Results) (*Section, error) {
 	mesh := r.Rows.Where("graph", "mesh")
-	s := &Section{Tables: []Table{table5(mesh), meshTable("All arms on the mesh", mesh), meshTable("The same on a graph with hubs", r.Rows.Where("graph", "hubs"))}}
+	s := &Section{Tables: []Table{table5(mesh), meshTable("All methods on the mesh", mesh), meshTable("The same on a graph with hubs", r.Rows.Where("graph", "hubs"))}}
 	s.Figures = meshFigures(r, meshPartName("mesh", o.Seed))
 	s.Findings = meshFindings(mesh)
 	if o.Quick {

@@ -15,7 +15,7 @@ func showBayesopt(o Options, r *Results) (*Section, error) {
 	section := &Section{}
 	all := Table{Title: "Regret after all steps, mean ± standard error", Head: []string{"panel", "nodes", "seeds"},
 		Note: "In brackets: the number of seeds, if some are missing. Uniform: the exact expectation for as many uniform draws ± the standard deviation between searches. Oracle: nodes measured in the order of the noise-free function, without starting nodes. Highest degree: on social networks the value is the logarithm of the degree, which is known from the graph."}
-	costs := Table{Title: "Cost of a search, mean over seeds", Head: []string{"panel", "arm", "seconds", "training", "conditioning", "choosing", "trainings", "peak MB"}}
+	costs := Table{Title: "Cost of a search, mean over seeds", Head: []string{"panel", "method", "seconds", "training", "conditioning", "choosing", "trainings", "peak MB"}}
 	for _, a := range arms {
 		all.Head = append(all.Head, a.title)
 	}

@@ -53,7 +53,7 @@ func randomSplits(rows Rows, arm string) (random Rows) {
 
 // topicTable lists all arms with log score and calibration.
 func topicTable(r *Results) Table {
-	t := Table{Title: "Accuracy, log score and calibration", Head: []string{"arm", "splits", "runs", "accuracy, %", "NLL", "ECE", "density, %", "seconds per run"},
+	t := Table{Title: "Accuracy, log score and calibration", Head: []string{"method", "splits", "runs", "accuracy, %", "NLL", "ECE", "density, %", "seconds per run"},
 		Note: "± is the standard error over runs; on the authors' split, runs differ only in the seed of walks and starting values."}
 	line := func(arm, splits string, rows Rows) {
 		if len(rows) == 0 {

@@ -116,7 +116,7 @@ func trafficScales(r *Results) Table {
 
 // trafficTable has every arm.
 func trafficTable(r *Results) Table {
-	t := Table{Title: "All arms", Head: []string{"arm", "walks", "RMSE, mph", "NLPD", "80 %", "95 %", "log likelihood"}, Note: "Mean ± standard deviation over the splits. 80 % and 95 %: share of test values in intervals of that level. Exact rows: every row is enumerated, and more walks change nothing."}
+	t := Table{Title: "All methods", Head: []string{"method", "walks", "RMSE, mph", "NLPD", "80 %", "95 %", "log likelihood"}, Note: "Mean ± standard deviation over the splits. 80 % and 95 %: share of test values in intervals of that level. Exact rows: every row is enumerated, and more walks change nothing."}
 	for _, arm := range []string{untrainedArm, polynomialArm, shapeArm, learnableArm, repellingArm, longArm, trainedArm, maternArm, roughArm, oneArm, manyArm, autoArm} {
 		for _, n := range r.Rows.Where("arm", arm).Distinct("walks") {
 			rows := r.Rows.Where("arm", arm).Where("walks", n)

@@ -63,7 +63,7 @@ func showWind(o Options, r *Results) (*Section, error) {
 // windScales compares the choice of grfgp, and the likeliest kernel of many scales, with the
 // best kernel of one scale, with standard errors clustered by fields of 20 by 30 degrees.
 func windScales(o Options, r *Results) ([]Table, error) {
-	t := Table{Title: "Difference from Matérn of one scale, on the same test nodes", Head: []string{"level, hPa", "arm", "RMSE of Matérn", "difference", "NLPD of Matérn", "difference"},
+	t := Table{Title: "Difference from Matérn of one scale, on the same test nodes", Head: []string{"level, hPa", "method", "RMSE of Matérn", "difference", "NLPD of Matérn", "difference"},
 		Note: "± is a standard error clustered by fields of 20 by 30 degrees, within which errors are correlated; that of a difference is smaller because the two kernels make similar errors."}
 	if !slices.ContainsFunc(r.Parts, func(part string) bool { return r.Array(part, "squared") != nil }) {
 		return nil, nil
@@ -103,7 +103,7 @@ func windScales(o Options, r *Results) ([]Table, error) {
 
 // windTable lists all arms, with noise in the NLPD.
 func windTable(o Options, r *Results) Table {
-	t := Table{Title: "All arms, NLPD with noise", Head: []string{"arm", "weights", "walks", "level, hPa", "RMSE", "RMSE, m/s", "NLPD", "80 %", "95 %", "log likelihood"},
+	t := Table{Title: "All methods, NLPD with noise", Head: []string{"method", "weights", "walks", "level, hPa", "RMSE", "RMSE, m/s", "NLPD", "80 %", "95 %", "log likelihood"},
 		Note: "Mean ± standard deviation over seeds of walks. 80 % and 95 %: share of test values in intervals of that level."}
 	for _, level := range dataset.Levels {
 		for _, arm := range []string{shapeArm, learnableArm, repellingArm, trainedArm, maternArm, oneArm, manyArm, autoArm} {

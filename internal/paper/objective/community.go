@@ -12,10 +12,10 @@ const (
 	communitySize = 2500
 )
 
-// Community returns four groups of 2,500 nodes in random order, dense inside and
-// sparse between. Every group has a level of its own and a ripple along the
-// numbers of its nodes, which the graph does not show. The stream gives groups,
-// edges, levels and noise in this order.
+// Community returns four groups of 2,500 nodes in random order, dense within groups and
+// sparse between them. Every group has its own level and an oscillation along its node
+// numbers, which the graph does not contain. Random numbers are drawn in the order groups,
+// edges, levels, noise.
 func Community() (*Task, error) {
 	const name, n = "community", communities * communitySize
 	r := randomstate.New(paperSeed)
@@ -43,7 +43,7 @@ func Community() (*Task, error) {
 // communityEdges draws one uniform for every pair i < j, row by row.
 func communityEdges(r *randomstate.State, group []uint8) graph.Edges {
 	const inside, between = 0.01, 0.001
-	// u < p is bits53 < p·2⁵³, and no division in the inner loop.
+	// u < p is bits53 < p·2⁵³, without a division in the inner loop.
 	limit := [2]uint64{bits53Below(between), bits53Below(inside)}
 	var e graph.Edges
 	for i, c := range group {
@@ -61,5 +61,5 @@ func communityEdges(r *randomstate.State, group []uint8) graph.Edges {
 	return e
 }
 
-// bits53Below returns how many 53-bit integers make a uniform number below p.
+// bits53Below returns the number of 53-bit integers that give a uniform number below p.
 func bits53Below(p float64) uint64 { return uint64(math.Ceil(p * 0x1p53)) }

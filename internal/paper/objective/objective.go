@@ -1,6 +1,6 @@
-// Package objective makes the synthetic tasks of the paper: a graph, a function
-// on its nodes, and the fixed table of noisy values that is searched or learned.
-// They are the authors' own to twelve digits, so results compare directly.
+// Package objective generates the synthetic tasks of the paper: a graph, a function on its
+// nodes, and a fixed table of noisy values that is searched or learned. They agree with the
+// authors' tasks to twelve digits, so results are directly comparable.
 package objective
 
 import (
@@ -16,23 +16,23 @@ import (
 // ErrInvalid is wrapped by every error that rejects a task.
 var ErrInvalid = errors.New("no such task")
 
-// Task is a function on the nodes of a graph and one noisy measurement of it at
-// every node. Truth, Table and NoiseSD are on one scale.
+// Task is a function on the nodes of a graph with one noisy measurement at every node.
+// Truth, Table and NoiseSD have the same unit.
 type Task struct {
 	Name    string
 	Graph   *graph.Graph
 	Truth   []float64 // the function
-	Table   []float64 // the function with noise, drawn once and for all
-	NoiseSD float64   // of Table about Truth
+	Table   []float64 // the function with noise
+	NoiseSD float64   // standard deviation of Table − Truth
 }
 
 const (
 	paperSeed = 42
-	noiseSD   = 0.1 // of every task before it is scaled
+	noiseSD   = 0.1 // of every task before scaling
 )
 
-// newTask adds noise to y, in the order of the nodes, and scales both such that
-// the table has mean 0 and (population) standard deviation 1. It keeps y.
+// newTask adds noise to y, in the order of the nodes, and scales both such that the table
+// has mean 0 and population standard deviation 1. It takes ownership of y.
 func newTask(name string, g *graph.Graph, y []float64, r *randomstate.State) *Task {
 	table := make([]float64, len(y))
 	for i := range y {
@@ -46,5 +46,5 @@ func newTask(name string, g *graph.Graph, y []float64, r *randomstate.State) *Ta
 	return &Task{Name: name, Graph: g, Truth: y, Table: table, NoiseSD: noiseSD / sd}
 }
 
-// failed says which task could not be made.
+// failed names the task that could not be generated.
 func failed(name string, err error) error { return fmt.Errorf("making %s: %w", name, err) }

@@ -9,7 +9,7 @@ import (
 	"grfgp/internal/parallel"
 )
 
-// peak is a Gaussian hill, turned by an angle.
+// peak is a rotated Gaussian peak.
 type peak struct {
 	x, y   float64 // centre
 	height float64
@@ -17,7 +17,7 @@ type peak struct {
 	angle  float64
 }
 
-// surface returns the height as a function of place.
+// surface returns the height as a function of the coordinates.
 func (p peak) surface() func(x, y float64) float64 {
 	sin, cos := math.Sincos(p.angle)
 	vx, vy := 2*p.sx*p.sx, 2*p.sy*p.sy
@@ -30,16 +30,16 @@ func (p peak) surface() func(x, y float64) float64 {
 	}
 }
 
-// SinglePeak returns one hill on a grid of side × side nodes, row by row. The
-// paper's has side 1000.
+// SinglePeak returns one peak on a grid of side × side nodes, row by row. In the paper,
+// side is 1000.
 func SinglePeak(side int) (*Task, error) {
 	return onGrid("single-peak", side, 1, func(*randomstate.State) []peak {
 		return []peak{{x: 0.2, y: -0.3, height: 2, sx: 0.3, sy: 0.4, angle: math.Pi / 6}}
 	})
 }
 
-// TwoPeaks returns a high and a less high hill on a grid of 100 × 100 nodes, the
-// task that the paper calls multi-modal.
+// TwoPeaks returns a higher and a lower peak on a grid of 100 × 100 nodes, the task that
+// the paper calls multi-modal.
 func TwoPeaks() (*Task, error) {
 	return onGrid("two-peaks", 100, 2, func(*randomstate.State) []peak {
 		return []peak{
@@ -49,8 +49,8 @@ func TwoPeaks() (*Task, error) {
 	})
 }
 
-// FivePeaks returns five random hills, some of them hollows, on a grid of side ×
-// side nodes, row by row. The paper's has side 1000.
+// FivePeaks returns five random peaks, some of them negative, on a grid of side × side
+// nodes, row by row. In the authors' code, side is 1000.
 func FivePeaks(side int) (*Task, error) {
 	return onGrid("five-peaks", side, 2, func(r *randomstate.State) []peak {
 		peaks := make([]peak, 5)
@@ -58,7 +58,7 @@ func FivePeaks(side int) (*Task, error) {
 			p := &peaks[k]
 			p.x, p.y = r.Uniform(-1.5, 1.5), r.Uniform(-1.5, 1.5)
 			p.height = r.Uniform(0.5, 2)
-			// The first two are hills; the others draw a sign of −1 or 1 next.
+			// The first two are positive; the others draw a sign of −1 or 1 next.
 			if k >= 2 && r.Below(2) == 0 {
 				p.height = -p.height
 			}
@@ -69,8 +69,8 @@ func FivePeaks(side int) (*Task, error) {
 	})
 }
 
-// onGrid lays the sum of peaks on a square grid over [−reach, reach]²: x runs
-// along a row, y from row to row. The peaks are drawn before the noise.
+// onGrid evaluates the sum of peaks on a square grid over [−reach, reach]²: x runs along a
+// row, y from row to row. Peaks are drawn before the noise.
 func onGrid(name string, side int, reach float64, draw func(*randomstate.State) []peak) (*Task, error) {
 	if side < 2 {
 		return nil, fmt.Errorf("%w: %s on a grid of side %d, want 2 or more", ErrInvalid, name, side)

@@ -9,9 +9,9 @@ import (
 	"grfgp/internal/rng"
 )
 
-// Circle returns the sum of three random waves around 10,000 nodes, each joined
-// to the four before and the four after it. The stream gives frequency, height
-// and phase of one wave after the other, then noise.
+// Circle returns the sum of three random waves on a ring of 10,000 nodes, each joined to
+// the four nodes before and after it. Random numbers are drawn in the order frequency,
+// height and phase of each wave, then noise.
 func Circle() (*Task, error) {
 	const name, n = "circle", 10_000
 	g, err := graph.RingK(n, 4)
@@ -31,10 +31,10 @@ func Circle() (*Task, error) {
 	return newTask(name, g, y, r), nil
 }
 
-// Ring returns the function of the paper's scaling experiment around n nodes:
-// y = 2 sin 2a + 0.5 cos 4a + 0.3 sin a at angle a. It is not scaled: the noise
-// has standard deviation 0.1, as in the authors' code (the paper says variance),
-// and is drawn anew for every seed.
+// Ring returns the function of the paper's scaling experiment on a ring of n nodes:
+// y = 2 sin 2a + 0.5 cos 4a + 0.3 sin a at angle a. It is not scaled; the noise depends on
+// the seed and has standard deviation 0.1, as in the authors' code (the paper says
+// variance).
 func Ring(n int, seed uint64) (*Task, error) {
 	const name = "ring"
 	g, err := graph.Ring(n)
@@ -51,5 +51,5 @@ func Ring(n int, seed uint64) (*Task, error) {
 	return t, nil
 }
 
-// angle returns where node i of a ring of n nodes lies, in radians.
+// angle returns the angle of node i on a ring of n nodes, in radians.
 func angle(i, n int) float64 { return 2 * math.Pi * float64(i) / float64(n) }
