@@ -13,11 +13,11 @@ import (
 // its own scalars and stops by itself. dst holds the starting guess: zeros, or
 // the solution of a system nearby. With Options.Inverse the guess is Inverse·B.
 //
-// When the residual that is carried along has reached its tolerance but the true one has
-// not, CG starts again from the solution so far, as long as that helps. After
-// ErrNotConverged dst holds the last iterates, of all iterates the nearest to
-// the solution in the norm of A + diag(noise). Other errors leave dst somewhere
-// on the way, and no residuals. Three blocks of the size of B are allocated,
+// If the residual of the recursion has reached its tolerance but the true residual
+// has not, CG restarts from the solution so far, as long as that helps. After
+// ErrNotConverged dst holds the last iterates, which are the closest of all to the
+// solution in the norm of A + diag(noise). After other errors the contents of dst are
+// undefined, and there are no residuals. Three blocks of the size of B are allocated,
 // four with a preconditioner.
 func CG(ctx context.Context, dst *mat.Dense, a Operator, noise []float64, b *mat.Dense, opts Options) (Stats, error) {
 	c, err := newConjugate(dst, a, noise, b, opts)

@@ -38,8 +38,8 @@ func NewCholesky(h *mat.SymDense) (*Cholesky, error) {
 // N returns the number of rows.
 func (c *Cholesky) N() int { return c.l.Rows }
 
-// Copy returns a factor that grows by itself. It costs nothing: the two share
-// their rows, and the first to grow takes the room that is left.
+// Copy returns a factor that grows independently of c. It costs nothing: the two
+// share their rows, and the first to grow takes the spare capacity.
 func (c *Cholesky) Copy() *Cholesky { return &Cholesky{c.l, c.used} }
 
 // Append extends H by one row and column in O(n²): row holds its elements up to

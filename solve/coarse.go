@@ -23,8 +23,8 @@ import (
 //	P   = F·Fᵀ,  F⁻¹ = D^-½ − D^-½A · G·S·Gᵀ · AᵀD⁻¹,  S = I − (I + L)⁻ᵀ
 //	log det P = Σ log D_ii + 2 Σ log L_ii
 //
-// B is the pivoted Cholesky factor of C, as wide as the rank of C. What it
-// leaves of C, no more than rounding, is no part of P.
+// B is the pivoted Cholesky factor of C, as wide as the rank of C. The
+// remainder of C, about the size of rounding, is not part of P.
 type Coarse struct {
 	a, t         multiplier     // A and its transpose
 	inv, invSqrt []float64      // D⁻¹, D^-½
@@ -97,7 +97,7 @@ func NewCoarse[M Sparse[M]](a M, c *mat.SymDense, d []float64) (*Coarse, error) 
 	return p, nil
 }
 
-// Rank returns the rank of C, as far as rounding lets it be known.
+// Rank returns the rank of C, up to rounding.
 func (p *Coarse) Rank() int { return p.g.Cols }
 
 // LogDet returns log det P.

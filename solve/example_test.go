@@ -95,7 +95,7 @@ func ExampleLogDet() {
 	for i := range noise {
 		noise[i] = 3
 	}
-	opts := solve.DefaultLogDetOptions()
+	opts := solve.LogDetOptions{}
 	value, se, err := solve.LogDet(context.Background(), ring(n), noise, opts)
 	if err != nil {
 		fmt.Println(err)

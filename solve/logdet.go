@@ -6,25 +6,22 @@ import (
 	"math"
 )
 
-// LogDetOptions say how hard LogDet tries. They are literal; start from
-// DefaultLogDetOptions.
+// LogDetOptions trade the accuracy of LogDet for its cost; the zero value is a good
+// choice.
 type LogDetOptions struct {
-	// Probes is the number of random vectors, at least 2.
+	// Probes is the number of random vectors, at least 2; 0 means 16.
 	Probes int
-	// Steps is the number of Lanczos steps per probe. What too few of them miss
-	// is not part of the standard error.
+	// Steps is the number of Lanczos steps per probe; 0 means 40. The standard error
+	// does not include the error of too few steps.
 	Steps int
-	// Precond, if not nil, leaves only log det(F⁻¹HF⁻ᵀ) to chance: the better it
-	// is, the smaller the standard error and the fewer steps are needed.
+	// Precond, if not nil, has an exact determinant, and only log det(F⁻¹HF⁻ᵀ) is
+	// estimated: a good one means a small standard error and few steps.
 	Precond Factored
 	Seed    uint64
 }
 
-// DefaultLogDetOptions are 16 probes of 40 steps, without a preconditioner.
-func DefaultLogDetOptions() LogDetOptions { return LogDetOptions{Probes: 16, Steps: 40} }
-
-// basisFloats bounds the Lanczos vectors in memory, to 512 MiB or what a single
-// probe needs: as many probes share a product as fit.
+// basisFloats bounds the memory of the Lanczos vectors, to 512 MiB or the vectors of
+// a single probe: as many probes share a product as fit.
 const basisFloats = 1 << 26
 
 // LogDet estimates log det(A + diag(noise)) by stochastic Lanczos quadrature
@@ -55,8 +52,14 @@ func quadratures(ctx context.Context, a Operator, noise []float64, opts LogDetOp
 	if err := checkShifted(a, noise); err != nil {
 		return nil, err
 	}
+	if opts.Probes == 0 {
+		opts.Probes = 16
+	}
+	if opts.Steps == 0 {
+		opts.Steps = 40
+	}
 	if opts.Probes < 2 || opts.Steps < 1 {
-		return nil, fmt.Errorf("%w: %d probes of %d steps; start from DefaultLogDetOptions", ErrArgument, opts.Probes, opts.Steps)
+		return nil, fmt.Errorf("%w: %d probes of %d steps; take 2 or more probes of 1 or more steps, or 0 for the default", ErrArgument, opts.Probes, opts.Steps)
 	}
 	n := len(noise)
 	values := make([]float64, opts.Probes)

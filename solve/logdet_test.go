@@ -158,25 +158,25 @@ func TestLanczosOrthogonal(t *testing.T) {
 func TestLogDetErrors(t *testing.T) {
 	const n = 20
 	a, noise := withCondition(t, n, 10, 1), variances(n)
-	for _, opts := range []LogDetOptions{{}, {Probes: 1, Steps: 5}, {Probes: 4}} {
+	for _, opts := range []LogDetOptions{{Probes: -1}, {Probes: 1, Steps: 5}, {Probes: 4, Steps: -1}} {
 		if _, _, err := LogDet(background, a, noise, opts); !errors.Is(err, ErrArgument) {
 			t.Errorf("%+v: %v", opts, err)
 		}
 	}
-	if _, _, err := LogDet(background, a, noise[:2], DefaultLogDetOptions()); !errors.Is(err, ErrArgument) {
+	if _, _, err := LogDet(background, a, noise[:2], LogDetOptions{}); !errors.Is(err, ErrArgument) {
 		t.Error(err)
 	}
-	if v, se, err := LogDet(background, laplacian(0), nil, DefaultLogDetOptions()); v != 0 || se != 0 || err != nil {
+	if v, se, err := LogDet(background, laplacian(0), nil, LogDetOptions{}); v != 0 || se != 0 || err != nil {
 		t.Errorf("empty matrix: %g ± %g, %v", v, se, err)
 	}
 	indefinite := constant(n, 1)
 	indefinite[0] = -1
-	if _, _, err := LogDet(background, withSpectrum(t, indefinite, 1), constant(n, 0), DefaultLogDetOptions()); !errors.Is(err, ErrNotPositiveDefinite) {
+	if _, _, err := LogDet(background, withSpectrum(t, indefinite, 1), constant(n, 0), LogDetOptions{}); !errors.Is(err, ErrNotPositiveDefinite) {
 		t.Error(err)
 	}
 	ctx, cancel := context.WithCancel(background)
 	defer cancel()
-	if _, _, err := LogDet(ctx, &failing{laplacian: n, left: 3, cancel: cancel}, noise, DefaultLogDetOptions()); !errors.Is(err, context.Canceled) {
+	if _, _, err := LogDet(ctx, &failing{laplacian: n, left: 3, cancel: cancel}, noise, LogDetOptions{}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	broken := errors.New("broken")
@@ -185,14 +185,14 @@ func TestLogDetErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, p := range []Factored{nil, jacobi} {
-		opts := DefaultLogDetOptions()
+		opts := LogDetOptions{}
 		opts.Precond = p
 		if _, _, err := LogDet(background, &failing{laplacian: n, left: 2, err: broken}, noise, opts); !errors.Is(err, broken) {
 			t.Error(err)
 		}
 	}
 	a.SetSym(3, 3, math.NaN())
-	if _, _, err := LogDet(background, a, noise, DefaultLogDetOptions()); !errors.Is(err, ErrNotPositiveDefinite) {
+	if _, _, err := LogDet(background, a, noise, LogDetOptions{}); !errors.Is(err, ErrNotPositiveDefinite) {
 		t.Error(err)
 	}
 }
@@ -201,7 +201,7 @@ func BenchmarkLogDet(b *testing.B) {
 	const n = 1 << 15
 	noise := constant(n, 0.1)
 	for b.Loop() {
-		if _, _, err := LogDet(background, laplacian(n), noise, DefaultLogDetOptions()); err != nil {
+		if _, _, err := LogDet(background, laplacian(n), noise, LogDetOptions{}); err != nil {
 			b.Fatal(err)
 		}
 	}
