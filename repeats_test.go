@@ -287,13 +287,13 @@ func TestTellAllRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for what, d := range map[string]gp.Data{
-		"node 60 of 60":         {Nodes: []int{1, 60}, Y: []float64{1, 2}},
-		"is NaN":                {Nodes: []int{1}, Y: []float64{math.NaN()}},
-		"mean of 0 readings":    {Nodes: []int{1}, Y: []float64{1}, Count: []int{0}},
-		"noise variances":       {Nodes: []int{1}, Y: []float64{1}, NoiseVar: []float64{1}},
-		"the scatter of":        {Nodes: []int{1}, Y: []float64{1}, Count: []int{2}},
-		"1 nodes and 2 values":  {Nodes: []int{1}, Y: []float64{1, 2}},
-		"1 nodes and 2 scatter": {Nodes: []int{1}, Y: []float64{1}, Scatter: []float64{0, 0}},
+		"node 60 of 60":          {Nodes: []int{1, 60}, Y: []float64{1, 2}},
+		"is NaN":                 {Nodes: []int{1}, Y: []float64{math.NaN()}},
+		"mean of 0 measurements": {Nodes: []int{1}, Y: []float64{1}, Count: []int{0}},
+		"noise variances":        {Nodes: []int{1}, Y: []float64{1}, NoiseVar: []float64{1}},
+		"the scatter of":         {Nodes: []int{1}, Y: []float64{1}, Count: []int{2}},
+		"1 nodes and 2 values":   {Nodes: []int{1}, Y: []float64{1, 2}},
+		"1 nodes and 2 scatter":  {Nodes: []int{1}, Y: []float64{1}, Scatter: []float64{0, 0}},
 	} {
 		if err := o.TellAll(d); !errors.Is(err, bayesopt.ErrNode) || !strings.Contains(err.Error(), what) {
 			t.Errorf("%v, want %q in it", err, what)

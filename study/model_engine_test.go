@@ -383,8 +383,10 @@ func Example() {
 			fmt.Println(err)
 		}
 	}
-	s.View(func(st *study.State) { fmt.Println(len(st.Records), "values,", st.Spent(), "spent,", st.Seq, "events") })
-	// Output: 2 values, 2 spent, 4 events
+	s.View(func(st *study.State) {
+		fmt.Println(len(st.Records), "measurements,", st.Spent(), "spent,", st.Seq, "events")
+	})
+	// Output: 2 measurements, 2 spent, 4 events
 }
 
 func TestVerify(t *testing.T) {

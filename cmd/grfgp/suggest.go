@@ -73,7 +73,7 @@ func suggestVerb(a *app) *cobra.Command {
 		Long: `Suggest fits a Gaussian process to the measurements and picks nodes to measure next
 by an acquisition policy. A batch is picked node by node: each by a posterior draw
 of its own, or as if the nodes before it had been measured, so that the batch is
-not redundant. Nodes of --pending are treated as nodes before.
+not redundant. Nodes of --pending are treated as if they had been picked before.
 
 Goals: maximize and minimize search for the highest or the lowest node, learn
 reduces the uncertainty of all nodes, and threshold=V finds the nodes above V.
