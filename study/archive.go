@@ -44,7 +44,7 @@ func Export(w io.Writer, graph []byte, events iter.Seq2[Event, error]) error {
 	sum := sha256.New()
 	buf := bufio.NewWriter(w)
 	line := json.NewEncoder(io.MultiWriter(buf, sum))
-	if err := line.Encode(archiveHead{archiveFormat, Version, graph}); err != nil {
+	if err := line.Encode(archiveHead{archiveFormat, formatVersion, graph}); err != nil {
 		return err
 	}
 	n := 0
@@ -75,8 +75,8 @@ func ReadArchive(r io.Reader) (*Archive, error) {
 	if err != nil || json.Unmarshal(a.line, &head) != nil || head.Format != archiveFormat {
 		return nil, fmt.Errorf("%w: the file is not an exported study", ErrCorrupt)
 	}
-	if head.Version != Version {
-		return nil, fmt.Errorf("%w: the file has version %d, and this program reads version %d; use a newer program", ErrCorrupt, head.Version, Version)
+	if head.Version != formatVersion {
+		return nil, fmt.Errorf("%w: the file has version %d, and this program reads version %d; use a newer program", ErrCorrupt, head.Version, formatVersion)
 	}
 	out := &Archive{Graph: head.Graph, State: new(State)}
 	for {

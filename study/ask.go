@@ -91,7 +91,7 @@ func (s *Study) ask(ctx context.Context, r AskRequest) (Ask, error) {
 		return Ask{}, err
 	}
 	s.mu.RLock()
-	q, failed, basis := s.state.Query(r.Count), s.state.recentlyFailed(), s.state.Seq
+	q, failed, basis := s.state.query(r.Count), s.state.recentlyFailed(), s.state.Seq
 	lease := time.Duration(s.state.Settings.Lease)
 	s.mu.RUnlock()
 	if r.Lease > 0 {
@@ -130,14 +130,14 @@ func (s *Study) Preview(ctx context.Context, count int) (Suggestions, int64, err
 		return Suggestions{}, 0, err
 	}
 	s.mu.RLock()
-	q, failed, basis := s.state.Query(count), s.state.recentlyFailed(), s.state.Seq
+	q, failed, basis := s.state.query(count), s.state.recentlyFailed(), s.state.Seq
 	s.mu.RUnlock()
 	suggested, err := suggest(ctx, engine, q, failed)
 	return suggested, basis, err
 }
 
-// Query returns the query that the next ask for count nodes sends to the engine.
-func (s *State) Query(count int) Query {
+// query returns the query that the next ask for count nodes sends to the engine.
+func (s *State) query(count int) Query {
 	return Query{
 		Measurements: s.Measurements(), Pending: s.Pending(), Excluded: s.AbandonedNodes(), Count: count, Budget: s.BudgetLeft(),
 		Seed: rng.New(s.Settings.Seed, "study ask", uint64(len(s.Asks))).Uint64(),

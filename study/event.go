@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Version is the version of the JSON format of events.
-const Version = 1
+// formatVersion is the version of the JSON format of events.
+const formatVersion = 1
 
 // Event is a change of a study. Events are never altered or deleted.
 type Event struct {
@@ -147,7 +147,7 @@ func (e Event) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(wireEvent{Version, e.Seq, e.Time, e.Kind(), e.By, data})
+	return json.Marshal(wireEvent{formatVersion, e.Seq, e.Time, e.Kind(), e.By, data})
 }
 
 // UnmarshalJSON reads the format of MarshalJSON.
@@ -156,8 +156,8 @@ func (e *Event) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &w); err != nil {
 		return fmt.Errorf("%w: an event: %v", ErrCorrupt, err)
 	}
-	if w.Version != Version {
-		return fmt.Errorf("%w: event %d has version %d, and this program reads version %d; use a newer program", ErrCorrupt, w.Seq, w.Version, Version)
+	if w.Version != formatVersion {
+		return fmt.Errorf("%w: event %d has version %d, and this program reads version %d; use a newer program", ErrCorrupt, w.Seq, w.Version, formatVersion)
 	}
 	reader, ok := readers[w.Kind]
 	if !ok {

@@ -337,7 +337,7 @@ func TestSnapshot(t *testing.T) {
 		t.Errorf("other predictions after a restart: %v", err)
 	}
 	v, err := f.Calibration(f.ctx)
-	if err != nil || len(v.Left) != 30 || !(v.RMSE < v.BaselineRMSE["overall mean"]) {
+	if err != nil || len(v.HeldOut) != 30 || !(v.RMSE < v.BaselineRMSE["overall mean"]) {
 		t.Errorf("%+v, %v", v, err)
 	}
 	f.View(func(s *study.State) {
@@ -383,8 +383,10 @@ func Example() {
 			fmt.Println(err)
 		}
 	}
-	s.View(func(st *study.State) { fmt.Println(len(st.Records), "values,", st.Spent(), "spent,", st.Seq, "events") })
-	// Output: 2 values, 2 spent, 4 events
+	s.View(func(st *study.State) {
+		fmt.Println(len(st.Records), "measurements,", st.Spent(), "spent,", st.Seq, "events")
+	})
+	// Output: 2 measurements, 2 spent, 4 events
 }
 
 func TestVerify(t *testing.T) {

@@ -43,7 +43,7 @@ const DefaultLease = Duration(24 * time.Hour)
 
 // Limits on the length of texts, in bytes.
 const (
-	MaxName = 128  // of a study
+	maxName = 128  // of a study
 	MaxID   = 256  // of a node, a key or a holder
 	MaxNote = 4096 // of a note
 )
@@ -119,8 +119,8 @@ func (s Settings) Equal(t Settings) bool {
 
 // CheckName accepts names of studies that are safe in URLs and file names.
 func CheckName(name string) error {
-	if name == "" || len(name) > MaxName || !utf8.ValidString(name) {
-		return fmt.Errorf("%w: the name of a study has 1 to %d bytes", ErrInvalid, MaxName)
+	if name == "" || len(name) > maxName || !utf8.ValidString(name) {
+		return fmt.Errorf("%w: the name of a study has 1 to %d bytes", ErrInvalid, maxName)
 	}
 	for i, r := range name {
 		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && (i == 0 || r != '-' && r != '_' && r != '.') {
@@ -145,7 +145,7 @@ func (s Settings) UsesModel() bool {
 	return !free
 }
 
-// noEdges is a graph for those who ask what a policy is, and not what it picks.
+// noEdges stands for the graph where only the type of a policy matters.
 type noEdges struct{}
 
 func (noEdges) Row(int) ([]uint32, []float64) { return nil, nil }

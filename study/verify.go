@@ -58,7 +58,7 @@ func verifyAsk(ctx context.Context, s *State, p Asked, engine Engine) error {
 	if s.Seq != p.Basis {
 		return fmt.Errorf("%w: an ask from events up to %d follows one from events up to %d", ErrCorrupt, p.Basis, s.Seq)
 	}
-	again, err := suggest(ctx, engine, s.Query(p.Count), s.recentlyFailed())
+	again, err := suggest(ctx, engine, s.query(p.Count), s.recentlyFailed())
 	if err != nil {
 		return err
 	}
