@@ -14,12 +14,22 @@ type choice struct {
 	value string
 }
 
-// flag registers the flag of cmd. The words are appended to the help and completed by
-// the shell.
+// flag registers the flag of cmd. The words are listed in the help, after its first
+// clause, and completed by the shell.
 func (c *choice) flag(cmd *cobra.Command, name, help string, words ...string) {
 	*c = choice{words, words[0]}
-	cmd.Flags().Var(c, name, help+": "+oneOf(words))
+	cmd.Flags().Var(c, name, choiceHelp(help, words))
 	complete(cmd, name, words...)
+}
+
+// choiceHelp is "help: a, b or c; more" for the help "help; more".
+func choiceHelp(help string, words []string) string {
+	first, more, ok := strings.Cut(help, "; ")
+	first += ": " + oneOf(words)
+	if ok {
+		first += "; " + more
+	}
+	return first
 }
 
 // oneOf lists words: "a, b or c".
@@ -60,7 +70,7 @@ type fileChoice struct {
 // flag is that of choice.
 func (c *fileChoice) flag(cmd *cobra.Command, name, help string, words ...string) {
 	*c = fileChoice{words, map[string]string{}}
-	cmd.Flags().Var(c, name, help+": "+oneOf(words)+"; for one file as in edges="+words[1])
+	cmd.Flags().Var(c, name, choiceHelp(help+"; for one file as in edges="+words[1], words))
 	complete(cmd, name, words...)
 }
 

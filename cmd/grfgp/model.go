@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"grfgp"
+	"grfgp/crossval"
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/report"
@@ -35,7 +36,7 @@ type modelFlags struct {
 func (m *modelFlags) flags(cmd *cobra.Command) {
 	m.kernelFlags(cmd)
 	f := cmd.Flags()
-	m.variance.flag(cmd, "variance", "prior variance of nodes, natural (of the kernel: larger at hubs) or unit (the same everywhere)", withAuto(grfgp.Variances())...)
+	m.variance.flag(cmd, "variance", "prior variance of nodes; natural is that of the kernel (larger at hubs), unit is the same everywhere", withAuto(grfgp.Variances())...)
 	m.trend.flag(cmd, "trend", "linear trend on the log degree of nodes", withAuto(grfgp.Trends())...)
 	f.Float64Var(&m.mean, "mean", 0, "known mean (default: learned)")
 	f.Float64Var(&m.noiseSD, "noise-sd", 0, "known noise standard deviation of one measurement (default: learned)")
@@ -53,7 +54,7 @@ func (m *modelFlags) kernelFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	m.family.flag(cmd, "family", "kernel family", withAuto(grfgp.Families())...)
 	f.Float64SliceVar(&m.spec.Alpha, "alpha", nil, "coefficients α_0,α_1,… of the family power: the kernel is Σ α_r W^r times a learned variance")
-	m.laplacian.flag(cmd, "laplacian", "Laplacian, normalized (I − D^-½ A D^-½), raw (D − A over the mean degree) or signless (I + D^-½ A D^-½: neighbours differ); auto tries all if the family is auto", withAuto(grfgp.Laplacians())...)
+	m.laplacian.flag(cmd, "laplacian", "Laplacian; normalized is I − D^-½ A D^-½, raw is D − A over the mean degree, signless is I + D^-½ A D^-½ (neighbours differ); auto tries all if the family is auto", withAuto(grfgp.Laplacians())...)
 	m.method.flag(cmd, "method", "representation of the kernel", withAuto(grfgp.Methods())...)
 	m.scales.flag(cmd, "scales", "scales of the kernel; many adds kernels of longer reach, for functions that vary over hundreds of hops", withAuto(grfgp.Scales())...)
 	m.solver.flag(cmd, "solver", "linear solver; auto is exact up to 3,000 measurements or labels", gp.SolverNames()...)
@@ -87,7 +88,7 @@ type foldFlags struct {
 
 func (f *foldFlags) flags(cmd *cobra.Command, help string) {
 	cmd.Flags().IntVar(&f.folds, "folds", 10, help)
-	f.scheme.flag(cmd, "leave-out", "nodes of a fold", grfgp.Schemes...)
+	f.scheme.flag(cmd, "leave-out", "nodes of a fold", string(crossval.Scattered), string(crossval.Neighbourhoods))
 }
 
 // fileFlags are those of verbs that can keep the fitted model.
