@@ -59,25 +59,6 @@ func ring() (*graph.Graph, gp.Data) {
 	return g, d
 }
 
-// Is the model better than the simple rules, and do its intervals hold what they
-// say?
-func ExampleValidate() {
-	g, d := ring()
-	v, err := grfgp.Validate(context.Background(), g, d, grfgp.Spec{}, grfgp.ValidateOptions{Folds: 5, Scheme: grfgp.Scattered})
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, rule := range grfgp.Baselines {
-		fmt.Printf("better than %s: %t\n", rule, v.RMSE < v.BaselineRMSE[rule])
-	}
-	fmt.Printf("95 %% intervals hold at least 90 %%: %t\n", v.Coverage["0.95"] >= 0.9)
-	// Output:
-	// better than overall mean: true
-	// better than nearest measured node: true
-	// better than smoothing: true
-	// 95 % intervals hold at least 90 %: true
-}
-
 // A model is kept in a file; who loads it brings the same graph.
 func ExampleLoad() {
 	ctx := context.Background()

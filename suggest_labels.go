@@ -163,6 +163,14 @@ func center(x []float64) float64 {
 	return mean
 }
 
+func meanOf(y []float64) float64 {
+	sum := 0.0
+	for _, v := range y {
+		sum += v / float64(len(y))
+	}
+	return sum
+}
+
 func dot(x, y []float64) float64 {
 	sum := 0.0
 	for k, v := range x {

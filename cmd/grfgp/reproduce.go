@@ -34,7 +34,7 @@ func reproduceVerb(a *app) *cobra.Command {
 	}
 	var about strings.Builder
 	for _, e := range experiment.All() {
-		fmt.Fprintf(&about, "\n  %-10s %s", e.Name, strings.ToLower(e.Title[:1])+e.Title[1:])
+		fmt.Fprintf(&about, "\n  %-10s %s", e.Name, e.Title)
 	}
 	cmd := &cobra.Command{
 		Use:   "reproduce EXPERIMENT... | all",

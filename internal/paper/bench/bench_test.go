@@ -58,8 +58,8 @@ func TestSmallRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Both arms learn the same model from the same data by the same steps; they
-	// differ in the tolerance of solves, 3 % while learning, alone.
+	// Both methods learn the same model from the same data by the same steps; they
+	// differ only in the tolerance of solves, 3 % during learning.
 	if sparse := regressions[2]; math.Abs(dense.RMSE-sparse.RMSE) > 0.05*sparse.RMSE || dense.RMSE > 0.5 {
 		t.Errorf("RMSE %v dense, %v sparse", dense.RMSE, sparse.RMSE)
 	} else {
@@ -76,8 +76,8 @@ func TestSmallRuns(t *testing.T) {
 	}
 }
 
-// At no more stored entries the default sampler is at least as accurate as the
-// paper's walks, in rows and in kernel.
+// At equal storage, the default sampler is at least as accurate as the paper's walks, in
+// rows and in the kernel.
 func TestAccuracyAtEqualStorage(t *testing.T) {
 	if testing.Short() {
 		t.Skip("an accuracy table, long under the race detector")
@@ -92,7 +92,7 @@ func TestAccuracyAtEqualStorage(t *testing.T) {
 	}
 	for i := 0; i < len(all); i += 2 {
 		paper, ours := all[i], all[i+1]
-		// Storage was matched on the first draw; others differ by a hair.
+		// Storage was matched on the first draw; other draws differ slightly.
 		if ours.Stored > 1.001*paper.Stored || ours.RowRatio < 1 || ours.KernelRatio-2*ours.KernelRatioSD < 1 {
 			t.Errorf("paper %+v, ours %+v", paper, ours)
 		}
@@ -102,8 +102,8 @@ func TestAccuracyAtEqualStorage(t *testing.T) {
 	}
 }
 
-// Many scales are no worse than one where one reaches far enough, need fewer
-// iterations than the diagonal, and win where it does not.
+// Many scales are as good as one if one reaches far enough, and better otherwise; they
+// need fewer iterations than the diagonal preconditioner.
 func TestMultiscales(t *testing.T) {
 	if testing.Short() {
 		t.Skip("whole regressions, some seconds each")
@@ -137,8 +137,8 @@ func TestMultiscales(t *testing.T) {
 	t.Logf("one %.4f, many %.4f, coverage %.3f", one.RMSE, many.RMSE, many.Coverage)
 }
 
-// The field of averages has mean 0 and variance 1, is alike at neighbours, and
-// the same for the same seed.
+// The averaged field has mean 0 and variance 1, is correlated between neighbours, and is
+// reproducible.
 func TestAverages(t *testing.T) {
 	g, err := graph.Grid(40, 40)
 	if err != nil {

@@ -150,7 +150,7 @@ func TestCora(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Node by node as the published table of the largest component has it.
+	// Nodes agree with the published table of the largest component.
 	err = eachRow(filepath.Join(s.Roots[0], "cora", "cora_lcc_nodes.csv.gz"), "node,paper_id,class,label", func(cells []string) error {
 		i, err := nodeBelow(cells[0], c.Graph.Len())
 		if err != nil {
@@ -169,7 +169,7 @@ func TestCora(t *testing.T) {
 		t.Errorf("%d to learn from and %d to test", len(train), len(test))
 	}
 
-	// The archive that is downloaded gives the same.
+	// The downloaded archive gives the same.
 	cites, err := os.Open(filepath.Join(s.Roots[0], "cora", "cora.cites.gz"))
 	if err != nil {
 		t.Fatal(err)
@@ -324,7 +324,7 @@ func TestArchivesThatLackSomething(t *testing.T) {
 	}
 }
 
-// Mean, spread and range of speeds are those of the data's description.
+// Mean, standard deviation and range of speeds are those of the description of the data.
 func TestTraffic(t *testing.T) {
 	d, err := shared(t).Traffic(context.Background())
 	if err != nil {
@@ -390,7 +390,7 @@ func TestWind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// On the equator neighbours east and north are 2.5 degrees apart.
+	// On the equator, neighbours to the east and north are 2.5 degrees apart.
 	i, arc := 36*WindColumns+7, 2.5*math.Pi/180
 	cols, weights := far.Adjacency().Row(i)
 	even, ones := d.Graph.Adjacency().Row(i)

@@ -8,8 +8,8 @@ import (
 	"grfgp/internal/paper/dataset"
 )
 
-// Data is found by name; what is not on this machine is said to be missing, with
-// what to do about it, and never downloaded unasked.
+// Data sets are found by name. The error for a missing one says how to get it; nothing
+// is downloaded without Fetch.
 func ExampleStore_Graph() {
 	set, err := dataset.Named("enron")
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// ring is a gzipped edge list of so many nodes in the form of com-youtube.
+// ring returns a gzipped edge list with n nodes in the format of com-youtube.
 func ring(t testing.TB, nodes int) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -32,7 +32,7 @@ func ring(t testing.TB, nodes int) []byte {
 	return b.Bytes()
 }
 
-// published is a set of a ring that a server offers.
+// published returns a set with a ring that a server offers.
 func published(url string, nodes int) Set {
 	return Set{Name: "ring", Nodes: nodes, Edges: nodes, read: readPairs(""),
 		Forms: []Form{{URL: url, Files: []File{{Path: "made/ring.txt.gz"}}}}}
@@ -43,7 +43,7 @@ func newStore(t testing.TB) Store {
 	return Store{Roots: []string{dir}, Cache: dir}
 }
 
-// leftovers returns what lies in the folder of unfinished downloads.
+// leftovers lists the folder of unfinished downloads.
 func leftovers(t testing.TB, s Store) []string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(s.Cache, unfinished, "*", "*"))
@@ -146,7 +146,7 @@ func TestFetchResumes(t *testing.T) {
 	}
 }
 
-// What is wrong is told, and nothing takes the name of the set.
+// Failures are reported, and no file gets the name of the set.
 func TestFetchFails(t *testing.T) {
 	data := ring(t, 300)
 	serve := func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(data) }
@@ -206,8 +206,7 @@ func TestFetchFails(t *testing.T) {
 	}
 }
 
-// A download that was whole but not looked at before the program ended is asked for
-// again.
+// A complete download that was not checked before the program ended is requested again.
 func TestFetchWhatIsWhole(t *testing.T) {
 	data := ring(t, 400)
 	asked := 0

@@ -9,8 +9,8 @@ import (
 	"grfgp/walk"
 )
 
-// On the first draw of each graph: the default features are as good as the exact
-// kernel to 5 %, and equal weights are worse than the true ones.
+// On the first draw of each graph, the default features are within 5 % of the exact
+// kernel, and equal weights are worse than importance weights.
 func TestAblationQuickly(t *testing.T) {
 	if testing.Short() {
 		t.Skip("seven kernels are learned on two graphs of 900 nodes each")
@@ -48,8 +48,7 @@ func TestLess(t *testing.T) {
 	}
 }
 
-// lifted coefficients are those of diffusion times a power, and so are their
-// derivatives.
+// Lifted coefficients and their derivatives are those of diffusion times a power.
 func TestLifted(t *testing.T) {
 	theta, plain, got := []float64{2, 3}, make([]float64, 4), make([]float64, 4)
 	kernel.Diffusion{}.Coeffs(plain, theta)

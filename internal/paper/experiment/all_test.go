@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Every experiment lists its parts always in the same way, with names for files and
-// settings for keys, and explains its columns.
+// Every experiment lists the same parts every time, with names that are valid in files
+// and settings that give keys, and explains its columns.
 func TestAllAreInOrder(t *testing.T) {
 	seen := map[string]bool{}
 	for _, e := range All() {
@@ -60,8 +60,8 @@ func keys(t *testing.T, e *Experiment, parts []Part) []string {
 	return all
 }
 
-// quickly runs the quick form of an experiment and shows it; with -short just the
-// parts that pass.
+// quickly runs the quick form of an experiment and shows it; with -short only the parts
+// for which short is true.
 func quickly(t *testing.T, e *Experiment, short func(c Part) bool) (*Results, *Section) {
 	t.Helper()
 	o := Options{Quick: true, Seeds: 1, Seed: 1}
@@ -103,8 +103,8 @@ func quickly(t *testing.T, e *Experiment, short func(c Part) bool) (*Results, *S
 	return r, s
 }
 
-// What has no results yet can be shown all the same, without figures: neither empty
-// axes nor the paper's curves alone.
+// Experiments without results can be shown, without figures: neither empty axes nor the
+// paper's curves alone.
 func TestNothingCanBeShown(t *testing.T) {
 	noData(t)
 	for _, e := range All() {

@@ -16,6 +16,7 @@ import (
 	"grfgp/graph"
 	"grfgp/internal/paper/dataset"
 	"grfgp/internal/paper/objective"
+	"grfgp/replay"
 )
 
 // sharedData lets the test use the data beside the repository, or skips it.
@@ -45,8 +46,8 @@ func loaded(t testing.TB, f func() (*objective.Task, error)) *searchTask {
 	return &searchTask{task.Graph, task.Table, task.Truth}
 }
 
-// What an oracle without noise reaches on the paper's single peak, and uniform
-// draws on other tasks, was computed elsewhere.
+// Regrets of the oracle on the paper's single peak, and of uniform draws on other tasks,
+// agree with an independent computation.
 func TestHonestyRows(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a grid of a million nodes, in -short")
@@ -71,14 +72,14 @@ func TestHonestyRows(t *testing.T) {
 			t.Fatal(err)
 		}
 		mean, sd := r.Rows[0].Num("regret"), r.Arrays["sd"][0]
-		// They are means over random draws: some hundred of them at least.
+		// The expected values are means over at least a hundred random draws.
 		if math.Abs(mean-c.mean) > 3*c.sd/10 || math.Abs(sd-c.sd) > 0.2*c.sd {
 			t.Errorf("%s: uniform draws have %.4f ± %.4f, want %.3f ± %.3f", c.name, mean, sd, c.mean, c.sd)
 		}
 	}
 }
 
-// A curve that is kept where it changes comes back whole.
+// Only changes of a curve are stored; curveOf restores it.
 func TestSearchCurves(t *testing.T) {
 	for _, curve := range [][]float64{{3}, {3, 3, 2, 2, 2, 1, 0, 0}, {0, 0}, {5, 4, 3, 2, 1, 1}} {
 		r := searchResult(Row{}, curve)
@@ -97,8 +98,7 @@ func TestSearchCurves(t *testing.T) {
 	}
 }
 
-// Both arms with a model start from the same nodes, and a search is the same
-// again.
+// Both methods with a model start from the same nodes, and a search is reproducible.
 func TestSearchIsReproducible(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a search of some seconds, in -short")
@@ -130,8 +130,8 @@ func TestSearchIsReproducible(t *testing.T) {
 	}
 }
 
-// The authors' walks start from the nodes that other searches start from, and what
-// was learned of the coefficients makes a difference.
+// Searches with the authors' walks start from the same nodes as others, and learning the
+// coefficients changes the search.
 func TestSearchWithTheAuthorsWalks(t *testing.T) {
 	g, err := graph.BarabasiAlbert(300, 2, 1)
 	if err != nil {
@@ -144,8 +144,8 @@ func TestSearchWithTheAuthorsWalks(t *testing.T) {
 	s := searchSettings{Walks: 20, Hops: 1, Start: 40, Steps: 15, Seed: 3, Retrain: bayesopt.Schedule{Every: 600, Drift: -1}}
 	start := startOf(task, s)
 	ordered, table, was := task.ordered()
-	sim, err := grfgp.Simulate(t.Context(), ordered, table, grfgp.Spec{}, grfgp.SimulateOptions{
-		Goal: bayesopt.Maximize, Policies: []string{"random"}, Start: s.Start, Steps: 1, Seeds: 1, Seed: s.Seed,
+	sim, err := replay.Run(t.Context(), ordered, table, grfgp.Spec{}, replay.Options{
+		Goal: bayesopt.Maximize, Policies: []replay.Policy{{Name: "random", Policy: bayesopt.Random{}}}, Start: s.Start, Steps: 1, Seeds: 1, Seed: s.Seed,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -175,7 +175,7 @@ func TestSearchWithTheAuthorsWalks(t *testing.T) {
 	}
 }
 
-// kept is a cache with every part of some panels, with made-up regrets.
+// cachedSearches returns a cache with all parts of some panels, with invented regrets.
 func cachedSearches(t *testing.T, o Options, panels ...string) memory {
 	t.Helper()
 	e, cache := bayesOptimisation(), memory{}
@@ -196,8 +196,8 @@ func cachedSearches(t *testing.T, o Options, panels ...string) memory {
 	return cache
 }
 
-// What is finished is shown wherever its data is, and that of stand-ins too once the
-// set itself has come.
+// Finished parts are shown without their data, and those of stand-ins also if the
+// original data set is present.
 func TestFinishedPanelsStay(t *testing.T) {
 	noData(t)
 	o := Options{Seed: 1, Seeds: 2}
@@ -232,8 +232,8 @@ func TestFinishedPanelsStay(t *testing.T) {
 	}
 }
 
-// Parts of all panels are listed; those whose data is not here cannot run, and a
-// stand-in runs only where the set itself is not here.
+// All parts of panels are listed; those without data cannot run, and a stand-in runs
+// only if the original data set is missing.
 func TestPanelsWithoutData(t *testing.T) {
 	noData(t)
 	o := Options{Seed: 1, Seeds: 1}
@@ -254,7 +254,7 @@ func TestPanelsWithoutData(t *testing.T) {
 	}
 }
 
-// Others stand in for Twitch and YouTube, and are called so.
+// Stand-ins for Twitch and YouTube are named as such.
 func TestStandIns(t *testing.T) {
 	for _, p := range panels(dataset.Store{}) {
 		switch p.key {
@@ -278,7 +278,8 @@ func TestStandIns(t *testing.T) {
 	}
 }
 
-// The authors' file has means over iterations for the five peaks: so have we, beside.
+// For five peaks the authors' file has means over iterations only; the table compares
+// ours with them.
 func TestMeanRegret(t *testing.T) {
 	noData(t)
 	o := Options{Seed: 1, Seeds: 2, Finished: true}

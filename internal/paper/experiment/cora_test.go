@@ -8,8 +8,8 @@ import (
 	"grfgp/gp"
 )
 
-// The paper's likelihood is run as the paper has it, features and exact kernels on
-// the authors' split, and a quick run leaves it out.
+// Full runs use the paper's likelihood with features and exact kernels on the authors'
+// split; quick runs do not.
 func TestCoraCells(t *testing.T) {
 	count := map[string]int{}
 	for _, c := range coraParts(Options{Seed: 1}) {
@@ -31,7 +31,7 @@ func TestCoraCells(t *testing.T) {
 	}
 }
 
-// Each number stands in the column of its likelihood and of its splits.
+// Each number is in the column of its likelihood and splits.
 func TestCoraTable(t *testing.T) {
 	noData(t)
 	var rows Rows

@@ -10,8 +10,7 @@ import (
 	"grfgp/internal/plot"
 )
 
-// Exponents are on the picture with their intervals, and every name is in the
-// legend once.
+// Exponents are drawn with their intervals, and every name is in the legend once.
 func TestGrowthShowsExponents(t *testing.T) {
 	var rows Rows
 	for k, n := range []float64{1024, 2048, 4096, 8192} {
@@ -32,7 +31,7 @@ func TestGrowthShowsExponents(t *testing.T) {
 	}
 }
 
-// A run that is not finished has the figures of what it has.
+// An unfinished run has the figures of its finished parts.
 func TestFiguresOfAPart(t *testing.T) {
 	rows := Rows{{"check": "concentration", "graph": "grid", "quantity": deviation, "nodes": 900, "walks": 4, "observed": 0.1, "bound": 5.0}}
 	s, err := showTheory(Options{}, &Results{Rows: rows})
@@ -48,7 +47,7 @@ func TestFiguresOfAPart(t *testing.T) {
 	}
 }
 
-// A slope to compare with touches no line that is as large.
+// A reference slope is below all lines at large sizes.
 func TestSlopes(t *testing.T) {
 	lines := []plot.Line{{X: []float64{100, 1000, 10_000}, Y: []float64{1, 20, 300}}, {X: []float64{10, 20_000}, Y: []float64{1e-9, 150}}}
 	for _, power := range []float64{1, lemma1} {
@@ -62,7 +61,7 @@ func TestSlopes(t *testing.T) {
 	}
 }
 
-// The paper's curve has the colour of ours; what has no walks is a level.
+// The paper's curve has the colour of ours; a method without walks is a horizontal line.
 func TestLinesOverWalks(t *testing.T) {
 	rows := Rows{{"arm": learnableArm, "walks": 64, "rmse": 1.0}, {"arm": learnableArm, "walks": 128, "rmse": 0.9}, {"arm": autoArm, "walks": 0, "rmse": 0.5}}
 	lines := walkLines(rows, "rmse", []float64{64, 128}, []float64{1.1, 1}, []float64{1.2, 1.1})

@@ -8,7 +8,7 @@ import (
 	"grfgp/internal/paper/dataset"
 )
 
-// says checks what is found in made-up rows.
+// says checks findings from invented rows.
 func says(t *testing.T, found []string, want ...string) {
 	t.Helper()
 	text := strings.Join(found, "\n")
@@ -20,7 +20,7 @@ func says(t *testing.T, found []string, want ...string) {
 	}
 }
 
-// armRows has a row for each value, keys counting from 0 in a column.
+// armRows returns a row per value, with keys counting from 0.
 func armRows(arm, key, column string, values ...float64) (rows Rows) {
 	for k, v := range values {
 		rows = append(rows, Row{"arm": arm, key: k, column: v})
@@ -81,7 +81,7 @@ func TestTrafficFindings(t *testing.T) {
 	}
 }
 
-// Rows are exact where more walkers change no digit.
+// Rows are exact if more walks change no digit.
 func TestExactRows(t *testing.T) {
 	var rows Rows
 	for walks, values := range map[int][]float64{16: {1, 2}, 64: {3, 4}, 256: {3, 4}} {
@@ -113,7 +113,7 @@ func TestWindFindings(t *testing.T) {
 	}
 }
 
-// Differences of arms are taken on the same nodes, and what has no arrays has none.
+// Differences are taken on the same nodes; parts without arrays are skipped.
 func TestWindScales(t *testing.T) {
 	d, err := sharedData(t).Wind(t.Context())
 	if err != nil {
@@ -213,7 +213,7 @@ func TestTheoryFindings(t *testing.T) {
 	says(t, theoryFindings(rows(3, 1)), "grows with the graph", "not: does not grow", "not: almost vacuous")
 }
 
-// Tables are shown without the data, and say what is left out.
+// Tables are shown without the data, and findings state what is missing.
 func TestShownWithoutData(t *testing.T) {
 	noData(t)
 	field := map[string][]float64{"mean": {1}, "sd": {1}, "squared": {1}, "density": {1}, "probabilities": {1}}

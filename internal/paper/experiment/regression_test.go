@@ -19,7 +19,7 @@ import (
 	"grfgp/kernel"
 )
 
-// By powers of the Laplacian or of the adjacency: one kernel.
+// The kernel is the same as a series in the Laplacian or in the adjacency matrix.
 func TestLaplacianDiffusion(t *testing.T) {
 	g, err := graph.BarabasiAlbert(30, 2, 1)
 	if err != nil {
@@ -71,8 +71,8 @@ func TestLaplacianDiffusionSlope(t *testing.T) {
 	}
 }
 
-// The authors' published numbers of the first split: the exact diffusion kernel
-// with their hyperparameters, and the truncated one that these were learned for.
+// The authors' published numbers of the first split: the exact diffusion kernel with
+// their hyperparameters, and the truncated kernel for which these were learned.
 func TestTrafficPublished(t *testing.T) {
 	if testing.Short() {
 		t.Skip("eigenvectors of 1,016 nodes, in -short")
@@ -99,14 +99,14 @@ func TestTrafficPublished(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Theirs has a prior on nothing, ours a weak one.
+	// Their optimisation has no prior on hyperparameters, ours a weak one.
 	if math.Abs(likelihood+341.2189) > 0.01 || math.Abs(score.rmse-13.8939) > 0.02 {
 		t.Errorf("the truncated kernel has log likelihood %.4f and RMSE %.4f, published −341.2189 and 13.8939", likelihood, score.rmse)
 	}
 }
 
-// Groups of one reading give the usual standard error; readings of a group that
-// are copies of each other count as one.
+// Groups of one value give the usual standard error; identical values in a group count
+// as one.
 func TestGrouped(t *testing.T) {
 	a, b := []float64{1, 4, 2, 7}, make([]float64, 4)
 	mean, se := clusteredDifference(a, b, func(k int) int { return k })
@@ -119,7 +119,7 @@ func TestGrouped(t *testing.T) {
 	}
 }
 
-// Weights of the globe are what they are called.
+// Edge weights of the grid have the stated values.
 func TestWindWeights(t *testing.T) {
 	d, err := sharedData(t).Wind(context.Background())
 	if err != nil {
@@ -149,8 +149,8 @@ func TestWindWeights(t *testing.T) {
 	}
 }
 
-// Every paper is either labelled or predicted, and few labels are as many of each
-// class.
+// Every paper is in exactly one of the training and test sets, and small training sets
+// are balanced.
 func TestTopicSplits(t *testing.T) {
 	c, err := sharedData(t).Cora(context.Background())
 	if err != nil {
@@ -175,7 +175,7 @@ func TestDensest(t *testing.T) {
 	}
 }
 
-// keeping leaves an experiment the parts whose names have one of the words.
+// keeping restricts an experiment to parts whose names contain one of the words.
 func keeping(e *Experiment, words ...string) *Experiment {
 	whole := e.Parts
 	e.Parts = func(o Options) []Part {
@@ -186,7 +186,7 @@ func keeping(e *Experiment, words ...string) *Experiment {
 	return e
 }
 
-// Whatever has run so far can be shown.
+// Any subset of finished parts can be shown.
 func TestPartsAreShown(t *testing.T) {
 	sharedData(t)
 	all := func(Part) bool { return true }

@@ -153,8 +153,8 @@ func TestOtherSettingsAreOtherParts(t *testing.T) {
 	}
 }
 
-// What was finished before an interruption or a failure is kept, and the next run
-// goes on from there.
+// Parts finished before an interruption or a failure stay in the cache, and the next run
+// continues from there.
 func TestInterruptedRunsGoOn(t *testing.T) {
 	broken := errors.New("broken")
 	for name, want := range map[string]error{"cancelled": context.Canceled, "failed": broken} {
@@ -185,7 +185,7 @@ func TestInterruptedRunsGoOn(t *testing.T) {
 	}
 }
 
-// lacking makes parts from one on say that they cannot run.
+// lacking makes parts from one on return an error from Ready.
 func lacking(e *Experiment, from int, why error) *Experiment {
 	whole := e.Parts
 	e.Parts = func(o Options) []Part {
@@ -198,8 +198,8 @@ func lacking(e *Experiment, from int, why error) *Experiment {
 	return e
 }
 
-// Finished parts are shown whether or not their data is here; others are left out,
-// which is said, unless nothing is left.
+// Finished parts are shown without their data; others are skipped with a message, unless
+// none is left.
 func TestPartsWithoutData(t *testing.T) {
 	cache, why := memory{}, fmt.Errorf("%w: fetch it", ErrNoData)
 	mustRun(t, squares(2, map[string]int{}), Options{}, cache)

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// The arms are the same task: dense and sparse agree to the tolerance of solves
-// while learning, 3 % and some, and many scales come near the noise.
+// The methods solve the same task: dense and sparse agree within the tolerance of solves
+// during learning, about 3 %, and many scales come close to the noise.
 func TestScalingQuickly(t *testing.T) {
 	r, _ := quickly(t, scaling(), func(c Part) bool {
 		return c.Work < 0.1 || strings.HasPrefix(c.Name, "clean-64-") || strings.HasPrefix(c.Name, "numbers-1024-")
@@ -69,8 +69,7 @@ func TestSeedsOfRings(t *testing.T) {
 	}
 }
 
-// Of the kept results of other arms nothing is lost: what they are of is written as
-// before there was an arm with the authors' numbers.
+// Adding the arm with the authors' settings did not change the cache keys of other arms.
 func TestSettingsOfRings(t *testing.T) {
 	for _, c := range scalingParts(Options{}) {
 		settings, err := json.Marshal(c.Settings)
@@ -96,7 +95,7 @@ func TestLargeSizesAreFitted(t *testing.T) {
 	}
 }
 
-// The paper's own tables give the exponents that its text states, but for those of
+// The paper's tables give the exponents stated in its text, except those of
 // initialisation.
 func TestPaperTables(t *testing.T) {
 	if len(paperDense) != 9 || len(paperSparse) != 16 {

@@ -13,7 +13,7 @@ import (
 	"grfgp/walk"
 )
 
-// Every inequality of the paper holds, and no statement is without a case.
+// Every inequality of the paper holds, and every statement is tested.
 func TestTheoryQuickly(t *testing.T) {
 	r, s := quickly(t, theory(), func(c Part) bool {
 		s := c.Settings.(theorySettings)
@@ -27,8 +27,8 @@ func TestTheoryQuickly(t *testing.T) {
 			t.Errorf("%q", row)
 		}
 	}
-	// The error of a Gaussian projection is about its expectation: it varies by
-	// some per cent at ranks of 8 and more.
+	// The error of a Gaussian projection is within a few per cent of its expectation at
+	// ranks of 8 and more.
 	for _, row := range r.Rows.Where("quantity", rankKernel) {
 		if share := row.Num("observed") / row.Num("bound"); math.Abs(share-1) > 0.15 {
 			t.Errorf("rank %v: error %v, expected %v", row.Num("rank"), row.Num("observed"), row.Num("bound"))
@@ -36,8 +36,8 @@ func TestTheoryQuickly(t *testing.T) {
 	}
 }
 
-// What a report says fits the rows: one seed has no spread, and times that grow
-// faster than the paper says are remarked on.
+// Texts fit the rows: one seed has no standard deviation, and times that grow faster
+// than the paper states are mentioned.
 func TestTheoryWords(t *testing.T) {
 	rows := func(power float64, seeds int) (all Rows) {
 		for seed := range seeds {
@@ -153,7 +153,7 @@ func TestIterationBound(t *testing.T) {
 	}
 }
 
-// Rows of Ψ are those of the powers of W, added up.
+// Rows of Ψ are weighted sums of rows of powers of W.
 func TestExactRow(t *testing.T) {
 	g, err := graph.Ring(5)
 	if err != nil {

@@ -13,7 +13,7 @@ func ExampleSinglePeak() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	// Regret is measured against the table: how far a node is below the best.
+	// Regret is the difference between the best entry of the table and that of a node.
 	best := slices.Max(task.Table)
 	fmt.Println(task.Graph.Len(), "nodes,", task.Graph.Edges(), "edges")
 	fmt.Printf("best %.3f, regret of node 0 %.3f, noise %.3f\n", best, best-task.Table[0], task.NoiseSD)

@@ -17,8 +17,8 @@ func make1000(task func(side int) (*Task, error)) func() (*Task, error) {
 	return func() (*Task, error) { return task(1000) }
 }
 
-// The authors' tables, by their extremes to the last digit known: those are
-// scaled by the mean and spread of all nodes, so no draw may differ.
+// Extremes of the authors' tables agree to the last known digit. Tables are scaled by
+// the mean and standard deviation over all nodes, so every draw must agree.
 func TestTablesAreTheAuthors(t *testing.T) {
 	const digit = 1e-12
 	unknown := math.NaN() // no comparison with it fails
@@ -59,8 +59,8 @@ func TestTablesAreTheAuthors(t *testing.T) {
 	}
 }
 
-// checkNoise asks that the table be the truth with independent normal noise of
-// the stated spread: every figure within five standard errors.
+// checkNoise checks that the table is the truth with independent normal noise of the
+// stated standard deviation: every statistic is within five standard errors.
 func checkNoise(t *testing.T, task *Task) {
 	t.Helper()
 	n := task.Graph.Len()
@@ -104,8 +104,8 @@ func TestPeakShape(t *testing.T) {
 	}
 }
 
-// x runs along a row and y from row to row: the hill is right of the middle and
-// in the upper rows.
+// x runs along a row and y from row to row: the peak is right of the middle and in the
+// upper rows.
 func TestGridOrientation(t *testing.T) {
 	const side = 101
 	task, err := SinglePeak(side)
