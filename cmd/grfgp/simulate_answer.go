@@ -244,6 +244,12 @@ func simulateTable(w io.Writer, answer *simulateAnswer) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
+	return simulateNotes(w, answer)
+}
+
+// simulateNotes explains the table, and states the best known value and the verdict.
+func simulateNotes(w io.Writer, answer *simulateAnswer) error {
+	sim := answer.sim
 	if sim.Seeds > 1 {
 		words := "± is the standard error over replays"
 		if len(sim.Uniform) > 0 {
