@@ -25,7 +25,9 @@ var forbidden = map[string][]string{
 	"kernel":   {"grfgp/graph", "grfgp/graphio", "grfgp/gp"},
 	"gp":       {"grfgp/sparse", "grfgp/graph", "grfgp/graphio", "grfgp/walk"},
 	"bayesopt": {"grfgp/sparse", "grfgp/graph", "grfgp/graphio", "grfgp/walk"},
-	"grfgp":    {"grfgp/graphio", "grfgp/study", "grfgp/store", "grfgp/server"},
+	"grfgp":    {"grfgp/crossval", "grfgp/replay", "grfgp/graphio", "grfgp/study", "grfgp/store", "grfgp/server"},
+	"crossval": {"grfgp/graphio", "grfgp/study", "grfgp/store", "grfgp/server", "grfgp/replay"},
+	"replay":   {"grfgp/graphio", "grfgp/study", "grfgp/store", "grfgp/server", "grfgp/crossval"},
 	"study":    {"grfgp/store", "grfgp/server"},
 	"store":    {"grfgp/server", "grfgp/graph", "grfgp/graphio", "grfgp/bayesopt", "grfgp/gp"},
 	"client":   {"grfgp/server", "grfgp/store", "grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
@@ -40,7 +42,7 @@ var drawers = []string{"util", "utils", "common", "helper", "helpers", "misc", "
 
 // Packages that may use the root package, files, a log, and the network.
 var (
-	mayUseRoot = []string{"report", "cmd/grfgp", "internal/paper/experiment", "internal/paper/bench", "server", "study"}
+	mayUseRoot = []string{"crossval", "replay", "report", "cmd/grfgp", "internal/paper/experiment", "internal/paper/bench", "server", "study"}
 	mayUseOS   = []string{"internal/machine", "graphio", "internal/paper/dataset", "internal/paper/output", "store", "store/storetest", "cmd/grfgp", "internal/atomicfile", "internal/mmap", "internal/mutate"}
 	mayLog     = []string{"cmd/grfgp", "server"}
 	mayUseHTTP = []string{"client", "internal/paper/dataset", "store", "store/storetest", "server", "cmd/grfgp"}

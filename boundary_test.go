@@ -16,8 +16,10 @@ import (
 
 	"grfgp"
 	"grfgp/bayesopt"
+	"grfgp/crossval"
 	"grfgp/gp"
 	"grfgp/graph"
+	"grfgp/replay"
 )
 
 // plain is a Spec that leaves little to choose: tests of what is refused are quick.
@@ -62,13 +64,12 @@ func TestBadInputIsRefused(t *testing.T) {
 		"one class":          {Nodes: []int{0, 8}, Class: []int{1, 1}, Classes: 2},
 		"no number of class": {Nodes: []int{0, 8}, Class: []int{0, 1}},
 	}
-	folds := map[string]grfgp.ValidateOptions{
-		"no scheme":      {Folds: 3},
+	folds := map[string]crossval.Options{
 		"another scheme": {Folds: 3, Scheme: "neighborhoods"},
-		"one fold":       {Folds: 1, Scheme: grfgp.Scattered},
-		"too many folds": {Folds: 100, Scheme: grfgp.Neighbourhoods},
+		"one fold":       {Folds: 1, Scheme: crossval.Scattered},
+		"too many folds": {Folds: 100, Scheme: crossval.Neighbourhoods},
 	}
-	two := grfgp.ValidateOptions{Folds: 2, Scheme: grfgp.Scattered}
+	two := crossval.Options{Folds: 2, Scheme: crossval.Scattered}
 
 	type bad struct {
 		name string
@@ -79,20 +80,20 @@ func TestBadInputIsRefused(t *testing.T) {
 	add := func(name string, want error, call func() error) { cases = append(cases, bad{name, want, call}) }
 	for name, d := range data {
 		add(name+", Fit", gp.ErrData, func() error { return only(grfgp.Fit(ctx, g, d, plain)) })
-		add(name+", Validate", gp.ErrData, func() error { return only(grfgp.Validate(ctx, g, d, plain, two)) })
+		add(name+", Validate", gp.ErrData, func() error { return only(crossval.Validate(ctx, g, d, plain, two)) })
 	}
 	for name, l := range labels {
 		for m := range gp.ClassMethodNames() {
 			add(name+", Classify", gp.ErrData, func() error { return only(grfgp.Classify(ctx, rings, l, plain, gp.ClassMethod(m))) })
 		}
 		add(name+", ValidateClasses", gp.ErrData, func() error {
-			return only(grfgp.ValidateClasses(ctx, rings, l, plain, gp.Dirichlet, two))
+			return only(crossval.ValidateClasses(ctx, rings, l, plain, gp.Dirichlet, two))
 		})
 	}
 	for name, opts := range folds {
-		add(name+", Validate", grfgp.ErrSpec, func() error { return only(grfgp.Validate(ctx, g, d, plain, opts)) })
+		add(name+", Validate", grfgp.ErrSpec, func() error { return only(crossval.Validate(ctx, g, d, plain, opts)) })
 		add(name+", ValidateClasses", grfgp.ErrSpec, func() error {
-			return only(grfgp.ValidateClasses(ctx, rings, l, plain, gp.Dirichlet, opts))
+			return only(crossval.ValidateClasses(ctx, rings, l, plain, gp.Dirichlet, opts))
 		})
 	}
 	for _, solver := range gp.SolverNames()[1:] {
@@ -119,7 +120,7 @@ func TestBadInputIsRefused(t *testing.T) {
 		}
 		add("-1 draws of classes", nil, func() error { _, err := c.Sample(ctx, []int{1}, -1, 1); return err })
 		add("pending twice", nil, func() error {
-			_, _, err := c.SuggestLabels(ctx, 1, grfgp.LabelOptions{Allowed: []int{1, 2}, Pending: []int{4, 4}})
+			_, _, err := bayesopt.SuggestLabels(ctx, c, 1, bayesopt.LabelOptions{Allowed: []int{1, 2}, Pending: []int{4, 4}})
 			return err
 		})
 	}
@@ -129,7 +130,7 @@ func TestBadInputIsRefused(t *testing.T) {
 	})
 	add("a budget that is none", bayesopt.ErrOptions, func() error {
 		budget := math.NaN()
-		o, err := grfgp.NewOptimizer(g, plain, "", bayesopt.Options{})
+		o, err := grfgp.NewOptimizer(g, plain, bayesopt.Options{})
 		if err != nil {
 			return nil
 		}
@@ -137,7 +138,7 @@ func TestBadInputIsRefused(t *testing.T) {
 		return err
 	})
 	add("values of other nodes", bayesopt.ErrOptions, func() error {
-		return only(grfgp.Simulate(ctx, g, d.Y, plain, grfgp.SimulateOptions{Policies: []string{"random"}, Steps: 1, Seeds: 1}))
+		return only(replay.Run(ctx, g, d.Y, plain, replay.Options{Steps: 1, Seeds: 1}))
 	})
 	for _, c := range cases {
 		func() {
@@ -286,7 +287,7 @@ func TestResumeWantsTheSameSpec(t *testing.T) {
 	g := pathAndStar(t)
 	noise := 0.1
 	start := func(spec grfgp.Spec) *grfgp.Optimizer {
-		o, err := grfgp.NewOptimizer(g, spec, "", bayesopt.Options{Seed: 1})
+		o, err := grfgp.NewOptimizer(g, spec, bayesopt.Options{Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -147,7 +147,7 @@ func TestCustomFamilyIsLoaded(t *testing.T) {
 func TestCustomFamilyInAnOptimizer(t *testing.T) {
 	g, d := customTask(t)
 	build := func() *grfgp.Optimizer {
-		o, err := grfgp.NewOptimizer(g, grfgp.Spec{Custom: &custom}, "", bayesopt.Options{Seed: 1})
+		o, err := grfgp.NewOptimizer(g, grfgp.Spec{Custom: &custom}, bayesopt.Options{Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

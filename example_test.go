@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"grfgp"
+	"grfgp/bayesopt"
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/graphio"
@@ -59,25 +60,6 @@ func ring() (*graph.Graph, gp.Data) {
 	return g, d
 }
 
-// Is the model better than the simple rules, and do its intervals hold what they
-// say?
-func ExampleValidate() {
-	g, d := ring()
-	v, err := grfgp.Validate(context.Background(), g, d, grfgp.Spec{}, grfgp.ValidateOptions{Folds: 5, Scheme: grfgp.Scattered})
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, rule := range grfgp.Baselines {
-		fmt.Printf("better than %s: %t\n", rule, v.RMSE < v.BaselineRMSE[rule])
-	}
-	fmt.Printf("95 %% intervals hold at least 90 %%: %t\n", v.Coverage["0.95"] >= 0.9)
-	// Output:
-	// better than overall mean: true
-	// better than nearest measured node: true
-	// better than smoothing: true
-	// 95 % intervals hold at least 90 %: true
-}
-
 // A model is kept in a file; who loads it brings the same graph.
 func ExampleLoad() {
 	ctx := context.Background()
@@ -107,7 +89,7 @@ func ExampleLoad() {
 }
 
 // Of two rings one has labels. Which node is to be labelled next?
-func ExampleClassification_SuggestLabels() {
+func ExampleClassification_labels() {
 	var e graph.Edges
 	for i := range uint32(8) {
 		e.U, e.V = append(e.U, i, 8+i), append(e.V, (i+1)%8, 8+(i+1)%8)
@@ -121,7 +103,7 @@ func ExampleClassification_SuggestLabels() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	picks, _, err := c.SuggestLabels(ctx, 1, grfgp.LabelOptions{Allowed: []int{2, 3, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}})
+	picks, _, err := bayesopt.SuggestLabels(ctx, c, 1, bayesopt.LabelOptions{Allowed: []int{2, 3, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}})
 	if err != nil {
 		log.Fatal(err)
 	}

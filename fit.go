@@ -198,7 +198,10 @@ func predict(ctx context.Context, p *gp.Posterior, nodes []int) (Prediction, err
 	if err != nil {
 		return Prediction{}, err
 	}
-	return Prediction{mean, roots(variance)}, nil
+	for k, v := range variance {
+		variance[k] = math.Sqrt(v)
+	}
+	return Prediction{mean, variance}, nil
 }
 
 // Sample returns posterior draws of the quantity at the nodes, one column per draw.

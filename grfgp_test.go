@@ -161,35 +161,6 @@ func TestSpecIsChecked(t *testing.T) {
 	}
 }
 
-// On a smooth field the model beats every simple rule, and its intervals cover
-// about what they say: within four binomial standard deviations of 225/3 = 75.
-func TestValidate(t *testing.T) {
-	g, d := field(t, 15)
-	for _, scheme := range []grfgp.Scheme{grfgp.Scattered, grfgp.Neighbourhoods} {
-		v, err := grfgp.Validate(context.Background(), g, d, grfgp.Spec{Family: "diffusion"}, grfgp.ValidateOptions{Folds: 5, Scheme: scheme})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(v.Left) != d.Len() {
-			t.Errorf("%s: %d of %d measurements were left out", scheme, len(v.Left), d.Len())
-		}
-		for name, rmse := range v.BaselineRMSE {
-			if scheme == grfgp.Scattered && v.RMSE > rmse {
-				t.Errorf("%s: RMSE %v, %s has %v", scheme, v.RMSE, name, rmse)
-			}
-		}
-		for _, level := range grfgp.Levels {
-			got := v.Coverage[fmt.Sprint(level)]
-			if off := math.Abs(got - level); scheme == grfgp.Scattered && off > 4*math.Sqrt(level*(1-level)/float64(d.Len())) {
-				t.Errorf("%s: %v %% intervals cover %v", scheme, 100*level, got)
-			}
-		}
-	}
-	if _, err := grfgp.Validate(context.Background(), g, d, grfgp.Spec{}, grfgp.ValidateOptions{Folds: 1, Scheme: grfgp.Scattered}); !errors.Is(err, grfgp.ErrSpec) {
-		t.Errorf("one fold: %v", err)
-	}
-}
-
 // From a graph and a few measurements to a value with its range anywhere.
 func ExampleFit() {
 	g, err := graph.Ring(60)

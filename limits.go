@@ -61,23 +61,17 @@ func (m *Model) Limits(ctx context.Context, nodes []int, p Prediction) (*Limits,
 	if len(p.Mean) != len(nodes) || len(p.SD) != len(nodes) {
 		return nil, fmt.Errorf("limits of %d nodes for a prediction of %d; pass the prediction of these nodes", len(nodes), len(p.Mean))
 	}
-	l := &Limits{}
-	return l, l.add(ctx, m, nodes, p)
-}
-
-// add adds a fold: nodes held out from m, and their prediction. The error of the walks
-// is measured in the first fold, because it hardly differs between folds.
-func (l *Limits) add(ctx context.Context, m *Model, nodes []int, p Prediction) error {
-	count, err := m.priorOnly(ctx, nodes)
-	if err == nil && l.Nodes == 0 {
-		l.Walks, err = m.walkError(ctx, nodes, p)
+	count, err := m.PriorOnly(ctx, nodes)
+	if err != nil {
+		return nil, err
 	}
-	l.Nodes, l.PriorOnly = l.Nodes+len(nodes), l.PriorOnly+count
-	return err
+	walks, err := m.walkError(ctx, nodes, p)
+	return &Limits{len(nodes), count, walks}, err
 }
 
-// priorOnly counts the nodes that no measurement reaches.
-func (m *Model) priorOnly(ctx context.Context, nodes []int) (count int, err error) {
+// PriorOnly counts the nodes that have no covariance with any measurement, except
+// for mean and trend: their predictions are those of the prior.
+func (m *Model) PriorOnly(ctx context.Context, nodes []int) (count int, err error) {
 	measured := m.posterior.Measured()
 	layered, err := m.of.layered(m.spec)
 	if err != nil {

@@ -18,68 +18,64 @@ type Optimizer struct {
 	of   *Trainer
 }
 
-// NewOptimizer returns an Optimizer without measurements. The policy is Options.Policy,
-// or one of bayesopt.PolicyNames, or by default that of the goal.
-func NewOptimizer(g *graph.Graph, spec Spec, policy string, opts bayesopt.Options) (*Optimizer, error) {
-	t, err := NewTrainer(g, suited(g, spec, policy, opts))
+// NewOptimizer returns an Optimizer without measurements.
+func NewOptimizer(g *graph.Graph, spec Spec, opts bayesopt.Options) (*Optimizer, error) {
+	t, err := NewTrainer(g, spec.ForSearch(g, policyOf(opts)))
 	if err != nil {
 		return nil, err
 	}
-	return t.optimizer(spec.clone(), policy, opts)
+	return t.optimizer(spec.clone(), opts)
 }
 
-// Sibling returns an Optimizer without measurements on the same graph and with the same
-// Spec. Both may be used at once. They share eigenvectors and features unless their
-// policies need other representations; suggestions are those of a new Optimizer.
-func (o *Optimizer) Sibling(policy string, opts bayesopt.Options) (*Optimizer, error) {
-	if g := o.of.graph; suited(g, o.spec, policy, opts).Method != o.of.spec.Method {
-		return NewOptimizer(g, o.spec, policy, opts)
+// Sibling returns an Optimizer on the same graph and with the same Spec, without
+// measurements. The two may be used concurrently and share features and
+// eigenvectors unless their policies need different representations. It suggests
+// the same nodes as a new one.
+func (o *Optimizer) Sibling(opts bayesopt.Options) (*Optimizer, error) {
+	if g := o.of.graph; o.spec.ForSearch(g, policyOf(opts)).Method != o.of.spec.Method {
+		return NewOptimizer(g, o.spec, opts)
 	}
-	return o.of.optimizer(o.spec, policy, opts)
+	return o.of.optimizer(o.spec, opts)
+}
+
+// policyOf returns the policy of an Optimizer with these options.
+func policyOf(opts bayesopt.Options) bayesopt.Policy {
+	if opts.Policy == nil {
+		return opts.Goal.Policy()
+	}
+	return opts.Policy
 }
 
 const (
 	crowdDegree = 8       // mean degree from which a few hops reach everywhere,
-	crowdNNZ    = 800_000 // and edges, both ways, up to which a draw by series takes 0.1 s
+	crowdNNZ    = 800_000 // and entries of the matrix up to which a draw by series takes 0.1 s
 )
 
-// drawing returns the Spec for models with many posterior draws. On all but small graphs
-// draws are fastest with features. If nodes have many neighbours, features are long and
-// noisy; an exact series is then as fast for draws, but slow for variances of many
-// nodes.
-func drawing(g *graph.Graph, spec Spec, onlyDraws bool) Spec {
-	if spec.Method != "" || g.Len() <= denseNodes {
-		return spec
+// ForSearch returns the Spec with the representation that is quickest for a search
+// by a policy, where it leaves that open: random features on all but small graphs.
+// On graphs of high degree, where features are long and noisy, an exact series draws
+// as quickly, but is slow at the variances of many nodes; Thompson sampling needs
+// draws only. A nil policy needs variances.
+func (s Spec) ForSearch(g *graph.Graph, p bayesopt.Policy) Spec {
+	if s.Method != "" || g.Len() <= denseNodes {
+		return s
 	}
 	nnz := g.Adjacency().NNZ()
-	if spec.Method = "grf"; onlyDraws && nnz > crowdDegree*g.Len() && nnz <= crowdNNZ {
-		spec.Method = "series"
+	_, draws := p.(bayesopt.Thompson)
+	if s.Method = "grf"; draws && nnz > crowdDegree*g.Len() && nnz <= crowdNNZ {
+		s.Method = "series"
 	}
-	return spec
+	return s
 }
 
-// suited returns the Spec with the representation that suits an Optimizer.
-func suited(g *graph.Graph, spec Spec, policy string, opts bayesopt.Options) Spec {
-	return drawing(g, spec, opts.Policy == nil && onlyDraws(policy, opts.Goal))
+// Optimizer returns an Optimizer without measurements, whose representation is that
+// of the Trainer's Spec; see Spec.ForSearch. Several may share a Trainer and be used
+// concurrently.
+func (t *Trainer) Optimizer(opts bayesopt.Options) (*Optimizer, error) {
+	return t.optimizer(t.spec, opts)
 }
 
-// onlyDraws reports whether a policy needs nothing of a model but draws.
-func onlyDraws(policy string, goal bayesopt.Goal) bool {
-	return policy == "thompson" || policy == "" && goal.Seeks()
-}
-
-// Optimizer returns an Optimizer without measurements, with the policy as in
-// NewOptimizer. Several may share a Trainer and be used at once.
-func (t *Trainer) Optimizer(policy string, opts bayesopt.Options) (*Optimizer, error) {
-	return t.optimizer(t.spec, policy, opts)
-}
-
-func (t *Trainer) optimizer(asked Spec, policy string, opts bayesopt.Options) (_ *Optimizer, err error) {
-	if opts.Policy == nil {
-		if opts.Policy, err = bayesopt.PolicyNamed(policy, opts.Goal, t.graph.Adjacency()); err != nil {
-			return nil, err
-		}
-	}
+func (t *Trainer) optimizer(asked Spec, opts bayesopt.Options) (*Optimizer, error) {
 	inner, err := bayesopt.New(searchTrainer{t}, opts)
 	if err != nil {
 		return nil, err

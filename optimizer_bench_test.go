@@ -24,7 +24,7 @@ func BenchmarkThompsonStepMillion(b *testing.B) {
 		b.Fatal(err)
 	}
 	schedule := bayesopt.Schedule{First: told, Every: math.MaxInt32, Drift: -1}
-	o, err := grfgp.NewOptimizer(g, grfgp.Spec{}, "", bayesopt.Options{Goal: bayesopt.Maximize, Retrain: schedule})
+	o, err := grfgp.NewOptimizer(g, grfgp.Spec{}, bayesopt.Options{Goal: bayesopt.Maximize, Retrain: schedule})
 	if err != nil {
 		b.Fatal(err)
 	}

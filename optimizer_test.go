@@ -65,7 +65,7 @@ func TestPoliciesKnowNodesOfTheGraph(t *testing.T) {
 	told := []int{4, 1, 16, 9, 3, 14}
 	value := func(node int) float64 { return math.Sin(float64(node)) + float64(node%2) }
 	build := func(opts bayesopt.Options) *grfgp.Optimizer {
-		o, err := grfgp.NewOptimizer(g, grfgp.Spec{Family: "diffusion", Scales: "one"}, "", opts)
+		o, err := grfgp.NewOptimizer(g, grfgp.Spec{Family: "diffusion", Scales: "one"}, opts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,14 +127,11 @@ func TestOptimizerRefuses(t *testing.T) {
 	for _, opts := range []bayesopt.Options{
 		{Allowed: []int{20}}, {Policy: bayesopt.VarianceReduction{Over: []int{-1}}}, {Goal: bayesopt.Threshold(math.NaN())},
 	} {
-		if _, err := grfgp.NewOptimizer(g, grfgp.Spec{}, "", opts); !errors.Is(err, bayesopt.ErrOptions) {
+		if _, err := grfgp.NewOptimizer(g, grfgp.Spec{}, opts); !errors.Is(err, bayesopt.ErrOptions) {
 			t.Errorf("%+v: %v", opts, err)
 		}
 	}
-	if _, err := grfgp.NewOptimizer(g, grfgp.Spec{}, "straddle", bayesopt.Options{}); !errors.Is(err, bayesopt.ErrOptions) {
-		t.Errorf("straddle to maximize: %v", err)
-	}
-	o, err := grfgp.NewOptimizer(g, grfgp.Spec{Family: "diffusion", Scales: "one"}, "", bayesopt.Options{})
+	o, err := grfgp.NewOptimizer(g, grfgp.Spec{Family: "diffusion", Scales: "one"}, bayesopt.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,12 +172,12 @@ func TestSiblingsDoNotDependOnTheFirst(t *testing.T) {
 		chosen, _ := o.Chosen()
 		return chosen.Method
 	}
-	first, err := grfgp.NewOptimizer(g, spec, "", learns)
+	first, err := grfgp.NewOptimizer(g, spec, learns)
 	if err != nil {
 		t.Fatal(err)
 	}
-	alone := method(grfgp.NewOptimizer(g, spec, "", draws))
-	if beside := method(first.Sibling("", draws)); beside != alone || beside == method(first.Sibling("", learns)) {
+	alone := method(grfgp.NewOptimizer(g, spec, draws))
+	if beside := method(first.Sibling(draws)); beside != alone || beside == method(first.Sibling(learns)) {
 		t.Errorf("%s as a sibling, %s alone", beside, alone)
 	}
 }
@@ -192,7 +189,7 @@ func ExampleOptimizer_run() {
 	measure := func(_ context.Context, node int) (float64, error) {
 		return math.Cos(2 * math.Pi * float64(node) / 60), nil
 	}
-	o, err := grfgp.NewOptimizer(g, grfgp.Spec{}, "", bayesopt.Options{Goal: bayesopt.Threshold(0.45), Seed: 1})
+	o, err := grfgp.NewOptimizer(g, grfgp.Spec{}, bayesopt.Options{Goal: bayesopt.Threshold(0.45), Seed: 1})
 	if err != nil {
 		panic(err)
 	}
@@ -226,7 +223,7 @@ func ExampleOptimizer_run() {
 func ExampleOptimizer_Ask() {
 	ctx := context.Background()
 	g, _ := graph.Grid(6, 6)
-	o, err := grfgp.NewOptimizer(g, grfgp.Spec{}, "", bayesopt.Options{Goal: bayesopt.Learn})
+	o, err := grfgp.NewOptimizer(g, grfgp.Spec{}, bayesopt.Options{Goal: bayesopt.Learn})
 	if err != nil {
 		panic(err)
 	}
@@ -251,4 +248,60 @@ func ExampleOptimizer_Ask() {
 	// 1 more: budget_reached
 	// another node: true
 	// teaches less: true
+}
+
+// Where nodes have many neighbours draws come from a series, and anything else from
+// features; so it is everywhere else.
+func TestWhatIsDrawnFrom(t *testing.T) {
+	crowded, err := graph.BarabasiAlbert(1600, 6, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	grid, err := graph.Grid(40, 40)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		graph *graph.Graph
+		goal  bayesopt.Goal
+		want  string
+	}{{crowded, bayesopt.Maximize, "series"}, {crowded, bayesopt.Learn, "grf"}, {grid, bayesopt.Maximize, "grf"}} {
+		o, err := grfgp.NewOptimizer(c.graph, grfgp.Spec{Family: "diffusion", Scales: "one"}, bayesopt.Options{Goal: c.goal})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 10 {
+			if err := o.Tell(100*i, float64(i%4)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, _, err := o.Next(t.Context(), bayesopt.Request{Count: 1}); err != nil {
+			t.Fatal(err)
+		}
+		if spec, ok := o.Chosen(); !ok || spec.Method != c.want {
+			t.Errorf("%v on %d edges: %q, want %q", c.goal, c.graph.Adjacency().NNZ()/2, spec.Method, c.want)
+		}
+	}
+}
+
+// The loop by hand: ask, measure, tell.
+func ExampleNewOptimizer() {
+	ctx := context.Background()
+	g, _ := graph.Grid(12, 12)
+	measure := func(node int) float64 { return 9 - math.Hypot(float64(node%12)-8, float64(node/12)-3) }
+
+	o, err := grfgp.NewOptimizer(g, grfgp.Spec{}, bayesopt.Options{Goal: bayesopt.Maximize, Seed: 1})
+	if err != nil {
+		panic(err)
+	}
+	for range 25 {
+		nodes, _, err := o.Next(ctx, bayesopt.Request{Count: 1})
+		if err != nil {
+			panic(err)
+		}
+		o.Tell(nodes[0], measure(nodes[0]))
+	}
+	node, value, _ := o.Best()
+	fmt.Printf("column %d, row %d, value %v\n", node%12, node/12, value)
+	// Output: column 8, row 3, value 9
 }

@@ -13,9 +13,11 @@ import (
 
 	"grfgp"
 	"grfgp/bayesopt"
+	"grfgp/crossval"
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/internal/rng"
+	"grfgp/replay"
 )
 
 // readAgain returns readings of noise 1 of every second node of a ring of 120,
@@ -151,19 +153,19 @@ func TestValidateMeans(t *testing.T) {
 	for seed := range uint64(seeds) {
 		g, _, means := readAgain(t, seed)
 		spec := grfgp.Spec{Family: "diffusion", Scales: "one"}
-		opts := grfgp.ValidateOptions{Folds: means.Len(), Scheme: grfgp.Scattered}
+		opts := crossval.Options{Folds: means.Len(), Scheme: crossval.Scattered}
 		if seed > 0 {
 			opts.Folds = 10
 		}
-		v, err := grfgp.Validate(ctx, g, means, spec, opts)
+		v, err := crossval.Validate(ctx, g, means, spec, opts)
 		if err != nil {
 			t.Fatal(err)
 		}
-		inside += v.Coverage["0.95"] * float64(len(v.Left)) / (60 * seeds)
+		inside += v.Coverage.At(0.95) * float64(len(v.HeldOut)) / (60 * seeds)
 		if seed > 0 {
 			continue
 		}
-		for _, l := range v.Left { // each in a fold of its own
+		for _, l := range v.HeldOut { // each in a fold of its own
 			k := slices.Index(means.Nodes, l.Node)
 			rest := slices.Delete(g.Nodes()[:means.Len()], k, k+1)
 			m, err := grfgp.Fit(ctx, g, means.Select(rest), spec)
@@ -191,7 +193,7 @@ func TestTellAll(t *testing.T) {
 	spec := grfgp.Spec{Family: "diffusion", Scales: "one"}
 	start := func(d gp.Data) *grfgp.Optimizer {
 		t.Helper()
-		o, err := grfgp.NewOptimizer(g, spec, "", bayesopt.Options{Goal: bayesopt.Learn, Retrain: bayesopt.Schedule{First: d.Len() - 1, Every: 1000, Drift: -1}})
+		o, err := grfgp.NewOptimizer(g, spec, bayesopt.Options{Goal: bayesopt.Learn, Retrain: bayesopt.Schedule{First: d.Len() - 1, Every: 1000, Drift: -1}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -242,11 +244,11 @@ func TestTellAll(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := known.Validate(ctx, 1)
+	v, err := crossval.ValidateSnapshot(ctx, known, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, l := range v.Left {
+	for _, l := range v.HeldOut {
 		k := slices.Index(means.Nodes, l.Node)
 		if least := known.NoiseSD() / math.Sqrt(float64(means.Count[k])); l.SD <= least || means.Count[k] == 16 && l.SD > known.NoiseSD() {
 			t.Errorf("the mean of %d readings is predicted with sd %v, where one has noise %v", means.Count[k], l.SD, known.NoiseSD())
@@ -256,7 +258,7 @@ func TestTellAll(t *testing.T) {
 	if !ok {
 		t.Fatal("nothing was trained")
 	}
-	c, err := b.Sibling("", bayesopt.Options{Goal: bayesopt.Learn, Retrain: bayesopt.Schedule{First: means.Len() - 1, Every: 1000, Drift: -1}})
+	c, err := b.Sibling(bayesopt.Options{Goal: bayesopt.Learn, Retrain: bayesopt.Schedule{First: means.Len() - 1, Every: 1000, Drift: -1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -277,7 +279,7 @@ func TestTellAll(t *testing.T) {
 
 func TestTellAllRefuses(t *testing.T) {
 	g, _ := ring()
-	o, err := grfgp.NewOptimizer(g, grfgp.Spec{}, "", bayesopt.Options{})
+	o, err := grfgp.NewOptimizer(g, grfgp.Spec{}, bayesopt.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -316,20 +318,20 @@ func TestSimulateMeans(t *testing.T) {
 	}
 	spec := grfgp.Spec{Family: "diffusion", Scales: "one"}
 	retrain := bayesopt.Schedule{First: 30, Every: 1000, Drift: -1}
-	opts := grfgp.SimulateOptions{Goal: bayesopt.Learn, Policies: []string{"random"}, Start: 30, Steps: 10, Seeds: 1, Retrain: retrain, Count: count, Scatter: scatter}
-	sim, err := grfgp.Simulate(ctx, g, truth, spec, opts)
+	opts := replay.Options{Goal: bayesopt.Learn, Policies: []replay.Policy{{Name: "random", Policy: bayesopt.Random{}}}, Start: 30, Steps: 10, Seeds: 1, Retrain: retrain, Count: count, Scatter: scatter}
+	sim, err := replay.Run(ctx, g, truth, spec, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	replay := sim.Replays[0]
-	last := replay.Curve[len(replay.Curve)-1]
+	only := sim.Replays[0]
+	last := only.Curve[len(only.Curve)-1]
 	sd := func(counts bool) (mean float64) {
-		o, err := grfgp.NewOptimizer(g, spec, "random", bayesopt.Options{Goal: bayesopt.Learn, Retrain: retrain})
+		o, err := grfgp.NewOptimizer(g, spec, bayesopt.Options{Policy: bayesopt.Random{}, Goal: bayesopt.Learn, Retrain: retrain})
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows := make([]int, len(replay.Nodes))
-		for r, i := range replay.Nodes {
+		rows := make([]int, len(only.Nodes))
+		for r, i := range only.Nodes {
 			rows[r] = slices.Index(means.Nodes, i)
 		}
 		d := means.Select(rows)
@@ -341,7 +343,7 @@ func TestSimulateMeans(t *testing.T) {
 		}
 		var rest []int
 		for _, i := range means.Nodes {
-			if !slices.Contains(replay.Nodes, i) {
+			if !slices.Contains(only.Nodes, i) {
 				rest = append(rest, i)
 			}
 		}
@@ -359,7 +361,7 @@ func TestSimulateMeans(t *testing.T) {
 		t.Errorf("mean sd %v, and without counts %v: the test tells nothing", last.SD, other)
 	}
 	opts.Count = count[:3]
-	if _, err := grfgp.Simulate(ctx, g, truth, spec, opts); !errors.Is(err, bayesopt.ErrOptions) {
+	if _, err := replay.Run(ctx, g, truth, spec, opts); !errors.Is(err, bayesopt.ErrOptions) {
 		t.Errorf("3 counts: %v", err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"grfgp"
 	"grfgp/bayesopt"
+	"grfgp/crossval"
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/internal/rng"
@@ -139,17 +140,17 @@ func TestSameDataSameAnswers(t *testing.T) {
 	other, number := renumberedTask(t, k, 2, false)
 	spec := grfgp.Spec{Family: "diffusion", Scales: "one", Trend: "none", Variance: "natural"}
 
-	for _, scheme := range []grfgp.Scheme{grfgp.Scattered, grfgp.Neighbourhoods} {
-		opts := grfgp.ValidateOptions{Folds: 5, Scheme: scheme}
-		v := must(grfgp.Validate(ctx, k.graph, k.train, spec, opts))
-		w := must(grfgp.Validate(ctx, other.graph, other.train, spec, opts))
+	for _, scheme := range []crossval.Scheme{crossval.Scattered, crossval.Neighbourhoods} {
+		opts := crossval.Options{Folds: 5, Scheme: scheme}
+		v := must(crossval.Validate(ctx, k.graph, k.train, spec, opts))
+		w := must(crossval.Validate(ctx, other.graph, other.train, spec, opts))
 		if math.Abs(v.RMSE-w.RMSE) > 1e-12*v.RMSE || math.Abs(v.NLPD-w.NLPD) > 1e-12 {
 			t.Errorf("%s: RMSE %v and NLPD %v, in another order %v and %v", scheme, v.RMSE, v.NLPD, w.RMSE, w.NLPD)
 		}
 	}
 	for _, goal := range []bayesopt.Goal{bayesopt.Maximize, bayesopt.Learn} {
 		asked := func(k task) []int {
-			o := must(grfgp.NewOptimizer(k.graph, spec, "", bayesopt.Options{Goal: goal, Seed: 3}))
+			o := must(grfgp.NewOptimizer(k.graph, spec, bayesopt.Options{Goal: goal, Seed: 3}))
 			if err := o.TellAll(grfgp.Sorted(k.train)); err != nil {
 				t.Fatal(err)
 			}

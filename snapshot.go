@@ -2,10 +2,10 @@ package grfgp
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"grfgp/gp"
+	"grfgp/graph"
 )
 
 // Snapshot is the posterior of an Optimizer after some measurements, with these. It
@@ -44,33 +44,18 @@ func (s *Snapshot) Predict(ctx context.Context, nodes []int) (Prediction, error)
 	return predict(ctx, s.posterior, nodes)
 }
 
-// Validate holds out folds of measurements, conditions on the others and compares
-// predictions with the held-out values, beside the baselines. The hyperparameters
-// stay as they are, so it takes a fraction of the time of the function Validate and
-// is slightly optimistic.
-func (s *Snapshot) Validate(ctx context.Context, seed uint64) (*Validation, error) {
-	const most = 10
-	v := &Validation{Scheme: Scattered, Folds: min(most, s.data.Len()), Coverage: map[string]float64{}, BaselineRMSE: map[string]float64{}}
-	fold := s.of.folds(s.data.Nodes, v.Folds, Scattered, seed)
-	squares := map[string]float64{}
-	for f := range v.Folds {
-		train, test := split(s.data, fold, f)
-		if test.Len() == 0 || train.Len() == 0 {
-			continue
-		}
-		p, err := s.posterior.Model().Condition(ctx, train)
-		if err != nil {
-			return nil, fmt.Errorf("fold %d of %d: %w", f+1, v.Folds, err)
-		}
-		predicted, err := predict(ctx, p, test.Nodes)
-		if err != nil {
-			return nil, fmt.Errorf("fold %d of %d: %w", f+1, v.Folds, err)
-		}
-		v.compare(f, test, predicted, s.NoiseSD())
-		if err := addSquares(ctx, squares, s.of.graph, train, test); err != nil {
-			return nil, fmt.Errorf("fold %d of %d: %w", f+1, v.Folds, err)
-		}
+// Graph returns the graph.
+func (s *Snapshot) Graph() *graph.Graph { return s.of.graph }
+
+// Data returns a copy of the measurements.
+func (s *Snapshot) Data() gp.Data { return s.data.Clone() }
+
+// Condition returns the Snapshot of the same hyperparameters given other
+// measurements.
+func (s *Snapshot) Condition(ctx context.Context, d gp.Data) (*Snapshot, error) {
+	p, err := s.posterior.Model().Condition(ctx, d)
+	if err != nil {
+		return nil, err
 	}
-	v.summarise(squares)
-	return v, nil
+	return &Snapshot{posterior: p, of: s.of, data: d.Clone(), chosen: s.chosen}, nil
 }

@@ -41,9 +41,6 @@ type Spec struct {
 	NoiseSD *float64 `json:"noise_sd,omitempty"` // known noise of one measurement
 }
 
-// Schemes are the names of the schemes of folds.
-var Schemes = []string{string(Scattered), string(Neighbourhoods)}
-
 var (
 	familyNames    = []string{"diffusion", "matern", "free", "power"}
 	methodNames    = []string{"dense", "series", "grf", "lowrank"}

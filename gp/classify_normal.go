@@ -23,8 +23,9 @@ type normalClassifier struct {
 	scale       float64           // of latent functions: standardised to as they are
 	calibration Calibration
 	system      classSystem
-	alpha       *mat.Dense // H_c⁻¹y_c, a column per class
-	leaveOneOut *mat.Dense // in the order of the labels as given; nil unless exact
+	exact       *classFactor // system with the exact solver; nil with the iterative one
+	alpha       *mat.Dense   // H_c⁻¹y_c, a column per class
+	leaveOneOut *mat.Dense   // in the order of the labels as given; nil unless exact
 }
 
 // classSystem solves H_c·dst = b, for blocks with the given number of columns per
@@ -80,7 +81,7 @@ func (t *tuner) condition(ctx context.Context, l Labels, theta []float64, k Cali
 		if err != nil {
 			return nil, err
 		}
-		c.cov, c.system, c.alpha = f.cov, f, f.alpha
+		c.cov, c.system, c.exact, c.alpha = f.cov, f, f, f.alpha
 		left := mat.NewDense(l.Len(), l.Classes, nil)
 		f.leaveOneOut().Scaled(c.scale).Probabilities(left, latent.Calibration(k))
 		c.leaveOneOut = mat.NewDense(l.Len(), l.Classes, nil)
@@ -131,8 +132,8 @@ func (c *normalClassifier) Probabilities(ctx context.Context, nodes []int) (*mat
 func (c *normalClassifier) latents(ctx context.Context, nodes []int) (latent.Functions, error) {
 	n, m := float64(len(c.nodes)), float64(len(nodes))
 	flops := 4*n*n*m + kernel.DiagFlops(c.cov, len(nodes))
-	if exact, ok := c.system.(*classFactor); ok && flops <= varianceFlops {
-		f, err := exact.predict(ctx, nodes)
+	if c.exact != nil && flops <= varianceFlops {
+		f, err := c.exact.predict(ctx, nodes)
 		if err != nil {
 			return latent.Functions{}, err
 		}

@@ -20,7 +20,7 @@ func TestLatentDrawsHaveTheMoments(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := c.system.(*classFactor).predict(background, nodes)
+		want, err := c.exact.predict(background, nodes)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -85,7 +85,7 @@ func TestClassSamples(t *testing.T) {
 	}
 }
 
-// blocks is a graph of communities, its classes, and an even kernel.
+// blocks is a graph of communities, its classes, and a kernel of unit variance.
 func blocks(t testing.TB, size, classes int, within, between float64, seed uint64) (kernel.Kernel, []int) {
 	t.Helper()
 	sizes := make([]int, classes)

@@ -541,7 +541,7 @@ func TestProbesGiveTheGradient(t *testing.T) {
 	}
 }
 
-// Where a diagonal is dear, variances are sampled, and say so.
+// Where a diagonal is expensive, variances are sampled, and SDError says so.
 func TestDearDiagonalsAreSampled(t *testing.T) {
 	g, err := graph.Grid(60, 60)
 	if err != nil {

@@ -36,6 +36,7 @@ type iterativeSystem struct {
 	op      solve.Operator
 	noise   []float64
 	precond solve.Factored
+	own     bool                 // precond is that of the kernel, not the diagonal
 	inverse solve.Preconditioner // nil unless the kernel has one
 	most    int                  // iterations of a solve that has to converge
 }
@@ -50,6 +51,7 @@ func newIterativeSystem(ctx context.Context, cov kernel.Covariance, d Data, nois
 		}
 	}
 	if !plain {
+		s.own = kernel.AbilitiesOf(cov).Precondition != nil
 		s.precond, err = newPreconditioner(ctx, cov, d.Nodes, noise)
 	}
 	return s, err
@@ -72,10 +74,7 @@ func newPreconditioner(ctx context.Context, cov kernel.Covariance, nodes []int, 
 // beside the noise, or it is taken for a part of it; its own preconditioner makes
 // that cheap.
 func (s *iterativeSystem) tolerance() float64 {
-	if s.precond == nil {
-		return learnTol
-	}
-	if _, diagonal := s.precond.(*solve.Jacobi); diagonal {
+	if !s.own {
 		return learnTol
 	}
 	return learnTol * min(1, max(0.05, 2*math.Sqrt(slices.Min(s.noise))))

@@ -73,7 +73,7 @@ type Error struct {
 }
 
 // Error returns "file:line:column: what; remedies". Options are named as in Go.
-func (e *Error) Error() string { return e.Text(inGo) }
+func (e *Error) Error() string { return e.Text(Speller{}) }
 
 // Text is Error with options written by say. A remedy that needs an option which
 // the user of say does not have is left out.
@@ -110,7 +110,7 @@ type Warning struct {
 func (w Warning) Text(say Speller) string { return withRemedies(w.What, w.Table, w.Remedies, say) }
 
 // String returns the warning with options named as in Go.
-func (w Warning) String() string { return w.Text(inGo) }
+func (w Warning) String() string { return w.Text(Speller{}) }
 
 // MarshalText returns the warning without remedies that need an option.
 func (w Warning) MarshalText() ([]byte, error) {
@@ -154,7 +154,7 @@ const (
 )
 
 // Speller writes settings in the words of their user, such as flags of a command
-// or parameters of a request.
+// or parameters of a request. The zero value writes them as in Go.
 type Speller struct {
 	// Spell writes a setting for a file of the given table. It returns "" if the
 	// user has no such option.
@@ -198,6 +198,9 @@ func goSetting(_ Table, s Setting) string {
 
 // withRemedies returns "what; a, b, or c".
 func withRemedies(what string, table Table, remedies []Remedy, say Speller) string {
+	if say.Spell == nil {
+		say = inGo
+	}
 	var ways []string
 	last := ""
 	for _, r := range remedies {

@@ -65,3 +65,24 @@ func ExampleReadMeasurements() {
 	// 5 lines = 1 header + 1 row + 1 repeat + 1 missing value + 1 unknown id
 	// a 52 2
 }
+
+// A program writes the remedies of an error in its own words; remedies that need an
+// option which it does not have are left out.
+func ExampleError_Text() {
+	roads := graphio.Reader("roads.csv", strings.NewReader("source,target,length_km\na,b,2\nb,c,3\n"))
+	_, err := graphio.ReadGraph(context.Background(), roads, graphio.Options{})
+	var file *graphio.Error
+	if !errors.As(err, &file) {
+		return
+	}
+	fmt.Println(file.Code, len(file.Remedies))
+	fmt.Println(file.Text(graphio.Speller{And: "&", Spell: func(_ graphio.Table, s graphio.Setting) string {
+		if s.Option == graphio.OptionWeights && s.Value != "similarity" {
+			return "weights=" + s.Value
+		}
+		return ""
+	}}))
+	// Output:
+	// ambiguous 3
+	// roads.csv: column length_km looks like a distance; taken as a weight it would make far things alike; use it as a distance (w = mean distance / distance) with weights=distance, or take all edges as equal with weights=ignore
+}

@@ -8,7 +8,7 @@ import (
 	"grfgp/sparse"
 )
 
-// stripColumns is how many right-hand sides go through a product together: it
+// stripColumns is the number of right-hand sides that share a product: it
 // bounds the scratch, a number per touched node and right-hand side.
 const stripColumns = 32
 

@@ -98,7 +98,7 @@ func TestVarianceIsMarked(t *testing.T) {
 		t.Errorf("the fine kernel's variance is %+v, want a start of 0.01", p[0])
 	}
 	if p := kernel.UnitVariance(named{grf}).Params(); len(p) != 2 {
-		t.Errorf("parameters of an even kernel: %+v, want a variance and a length", p)
+		t.Errorf("parameters of a kernel of unit variance: %+v, want a variance and a length", p)
 	}
 }
 

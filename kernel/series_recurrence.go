@@ -50,7 +50,7 @@ func (r *recurrence) nodes() int {
 	return n
 }
 
-// width returns how many columns go through the recurrence together: 32, where
+// width returns the number of columns that share a recurrence: 32, where
 // products are fastest, or as many as keep the three blocks within 64 MiB, at
 // least 8.
 func (r *recurrence) width() int {

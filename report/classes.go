@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp"
+	"grfgp/crossval"
 	"grfgp/gp"
 	"grfgp/graphio"
 	"grfgp/internal/plot"
@@ -35,9 +36,9 @@ type Classes struct {
 	Method     gp.ClassMethod
 	Choice     grfgp.ClassChoice
 	Table      *ClassTable
-	Validation *grfgp.ClassValidation // nil: none
-	Program    string                 // name and version of the program that made the report
-	Speller    graphio.Speller        // of options in notes on files; zero: as in Go
+	Validation *crossval.ClassValidation // nil: none
+	Program    string                    // name and version of the program that made the report
+	Speller    graphio.Speller           // of options in notes on files; zero: as in Go
 }
 
 // Write draws the maps and figures and writes the page.
@@ -136,7 +137,7 @@ func (r *Classes) page() *classPage {
 		rule := bestClassBaseline(v)
 		p.Tiles = []tile{
 			{fmt.Sprintf("%.1f %%", 100*v.Accuracy), "of held-out labels predicted correctly"},
-			{fmt.Sprintf("%.1f %%", 100*v.Baselines[rule].Accuracy), "by the best baseline: " + rule},
+			{fmt.Sprintf("%.1f %%", 100*v.Baselines[rule].Accuracy), "by the best baseline: " + string(rule)},
 			{fmt.Sprintf("%.3f", v.NLL), "mean negative log probability of the true class (NLL)"},
 			{fmt.Sprintf("%.3f", v.ECE), "mean distance of probabilities from observed frequencies (ECE)"},
 		}
@@ -251,9 +252,9 @@ func (r *Classes) validationPage() *classValidationPage {
 		p.Verdicts = append(p.Verdicts, fmt.Sprintf("The most frequent error: %q predicted as %q, %s.", names[all[0].Class], names[all[0].Predicted], plural.Count(all[0].Count, "times")))
 	}
 	bars := []plot.Bar{{Name: "this model", Value: 100 * v.Accuracy, SE: 100 * v.AccuracySE}}
-	for _, name := range grfgp.ClassBaselines {
+	for _, name := range crossval.ClassBaselines() {
 		s := v.Baselines[name]
-		bars = append(bars, plot.Bar{Name: name, Value: 100 * s.Accuracy, SE: 100 * s.AccuracySE})
+		bars = append(bars, plot.Bar{Name: string(name), Value: 100 * s.Accuracy, SE: 100 * s.AccuracySE})
 	}
 	p.Bars = newFigure(plot.Bars("Held-out labels predicted correctly", "%", bars))
 	bins := make([]plot.Bin, len(v.Reliability))
@@ -264,9 +265,9 @@ func (r *Classes) validationPage() *classValidationPage {
 		newFigure(plot.Reliability("Reliability of probabilities", bins)),
 		newFigure(plot.Confusion("Confusion matrix", r.Labels.Classes, v.Confusion)),
 	}
-	left := slices.Clone(v.Left)
-	chance := func(l grfgp.ClassLeft) float64 { return l.Probabilities[l.Class] }
-	slices.SortStableFunc(left, func(a, b grfgp.ClassLeft) int { return cmp.Compare(chance(a), chance(b)) })
+	left := slices.Clone(v.HeldOut)
+	chance := func(l crossval.HeldOutLabel) float64 { return l.Probabilities[l.Class] }
+	slices.SortStableFunc(left, func(a, b crossval.HeldOutLabel) int { return cmp.Compare(chance(a), chance(b)) })
 	for _, l := range left[:min(len(left), listed)] {
 		row := r.row(l.Node)
 		row.Class, row.Chance, row.Other, row.OtherChance = r.two(l.Probabilities, l.Class)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"grfgp"
+	"grfgp/crossval"
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/graphio"
@@ -17,7 +18,7 @@ import (
 
 // Verdicts are typed results with a sentence each.
 func Example() {
-	e := report.CompareErrors(1.5, map[string]float64{"overall mean": 4, "nearest measured node": 2})
+	e := report.CompareErrors(1.5, map[crossval.Baseline]float64{crossval.Mean: 4, crossval.Nearest: 2})
 	fmt.Println(e.Better, e)
 	c := report.JudgeCoverage(0.95, 0.8, 100)
 	fmt.Println(c.Width == report.TooNarrow, c)

@@ -210,11 +210,7 @@ func DescribeFile(name string, r *graphio.Report, say graphio.Speller) []Fact {
 		all.add("", "and %d more", more)
 	}
 	for _, w := range r.Warnings {
-		text := w.String()
-		if say.Spell != nil {
-			text = w.Text(say)
-		}
-		all.add("note", "%s", text)
+		all.add("note", "%s", w.Text(say))
 	}
 	return all
 }

@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"grfgp"
+	"grfgp/crossval"
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/graphio"
@@ -40,13 +41,13 @@ type Regression struct {
 
 	Spec       grfgp.Spec // as it was asked for
 	Model      *grfgp.Model
-	Prediction grfgp.Prediction  // of every node
-	Limits     *grfgp.Limits     // of the prediction; nil: not computed
-	Level      float64           // of the credible intervals
-	Validation *grfgp.Validation // nil: none
-	Truth      []float64         // of every node; nil: not known
-	Program    string            // name and version of the program that made the report
-	Speller    graphio.Speller   // of options in notes on files; zero: as in Go
+	Prediction grfgp.Prediction     // of every node
+	Limits     *grfgp.Limits        // of the prediction; nil: not computed
+	Level      float64              // of the credible intervals
+	Validation *crossval.Validation // nil: none
+	Truth      []float64            // of every node; nil: not known
+	Program    string               // name and version of the program that made the report
+	Speller    graphio.Speller      // of options in notes on files; zero: as in Go
 }
 
 // Write draws the maps and figures and writes the page.
@@ -84,13 +85,13 @@ func largest(sd []float64, nodes []int) []int {
 
 // residuals returns the held-out measurements that are most standard deviations
 // from their prediction.
-func (r *Regression) residuals() []grfgp.Left {
-	all := slices.Clone(r.Validation.Left)
-	slices.SortStableFunc(all, func(a, b grfgp.Left) int { return cmp.Compare(inSDs(b), inSDs(a)) })
+func (r *Regression) residuals() []crossval.HeldOut {
+	all := slices.Clone(r.Validation.HeldOut)
+	slices.SortStableFunc(all, func(a, b crossval.HeldOut) int { return cmp.Compare(inSDs(b), inSDs(a)) })
 	return all[:min(len(all), listed)]
 }
 
-func inSDs(l grfgp.Left) float64 { return math.Abs(l.Value-l.Mean) / l.SD }
+func inSDs(l crossval.HeldOut) float64 { return math.Abs(l.Value-l.Mean) / l.SD }
 
 // measured marks the measured nodes.
 func (r *Regression) measured() []bool {
@@ -255,8 +256,8 @@ func (p *page) tiles(r *Regression) {
 		e := CompareErrors(v.RMSE, v.BaselineRMSE)
 		p.Tiles = []tile{
 			{in(e.RMSE), "error (RMSE) at held-out measurements"},
-			{in(e.BaselineRMSE), "error of the best baseline: " + e.Baseline},
-			{fmt.Sprintf("%.1f %%", 100*v.Coverage["0.95"]), "of held-out measurements inside 95 % intervals"},
+			{in(e.BaselineRMSE), "error of the best baseline: " + string(e.Baseline)},
+			{fmt.Sprintf("%.1f %%", 100*v.Coverage.At(0.95)), "of held-out measurements inside 95 % intervals"},
 		}
 	}
 	p.Tiles = append(p.Tiles, tile{in(r.Model.NoiseSD()), "noise of a measurement (sd)"})
@@ -374,12 +375,12 @@ func (r *Regression) validationPage() *validationPage {
 	v := r.Validation
 	p := &validationPage{Verdicts: Verdicts(v)}
 	bars := []plot.Bar{{Name: "this model", Value: v.RMSE, SE: v.RMSESE}}
-	for _, name := range grfgp.Baselines {
-		bars = append(bars, plot.Bar{Name: name, Value: v.BaselineRMSE[name]})
+	for _, name := range crossval.Baselines() {
+		bars = append(bars, plot.Bar{Name: string(name), Value: v.BaselineRMSE[name]})
 	}
 	p.Bars = newFigure(plot.Bars("Error at held-out measurements (RMSE)", r.Unit, bars))
-	left, pits := make([]plot.HeldOut, len(v.Left)), make([]float64, len(v.Left))
-	for k, l := range v.Left {
+	left, pits := make([]plot.HeldOut, len(v.HeldOut)), make([]float64, len(v.HeldOut))
+	for k, l := range v.HeldOut {
 		left[k], pits[k] = plot.HeldOut{Measured: l.Value, Predicted: l.Mean, SD: l.SD}, l.PIT
 	}
 	p.Plots = []figure{
@@ -387,8 +388,8 @@ func (r *Regression) validationPage() *validationPage {
 		newFigure(plot.Calibration("Coverage of intervals", pits)),
 		newFigure(plot.PIT("Probability integral transform (PIT)", pits)),
 	}
-	for _, level := range grfgp.Levels {
-		p.Coverage.add(fmt.Sprintf("%g %%", 100*level), "%.1f %%", 100*v.Coverage[fmt.Sprint(level)])
+	for _, c := range v.Coverage {
+		p.Coverage.add(fmt.Sprintf("%g %%", 100*c.Level), "%.1f %%", 100*c.Share)
 	}
 	for _, l := range r.residuals() {
 		row := r.name(l.Node)

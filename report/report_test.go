@@ -2,6 +2,8 @@ package report
 
 import (
 	"fmt"
+	"grfgp/crossval"
+	"grfgp/replay"
 	"math"
 	"strings"
 	"testing"
@@ -17,9 +19,9 @@ func TestMostUncertain(t *testing.T) {
 }
 
 func TestVerdicts(t *testing.T) {
-	v := &grfgp.Validation{Left: make([]grfgp.Left, 100), RMSE: 2,
-		BaselineRMSE: map[string]float64{"overall mean": 9, "nearest measured node": 4, "smoothing": 5},
-		Coverage:     map[string]float64{"0.5": 0.52, "0.8": 0.6, "0.95": 1}}
+	v := &crossval.Validation{HeldOut: make([]crossval.HeldOut, 100), RMSE: 2,
+		BaselineRMSE: map[crossval.Baseline]float64{crossval.Mean: 9, crossval.Nearest: 4, crossval.Smoothing: 5},
+		Coverage:     crossval.Coverages{{Level: 0.5, Share: 0.52}, {Level: 0.8, Share: 0.6}, {Level: 0.95, Share: 1}}}
 	text := strings.Join(Verdicts(v), "\n")
 	for _, want := range []string{
 		"is 2, 50 % less than that of the best baseline, nearest measured node.",
@@ -83,16 +85,16 @@ func TestDeviation(t *testing.T) {
 // A gain is judged by Student's t test, and only with enough replays that vary.
 func TestJudgeGain(t *testing.T) {
 	for _, c := range []struct {
-		e    grfgp.Estimate
+		e    replay.Estimate
 		want Gain
 	}{
-		{grfgp.Estimate{}, GainUnknown},
-		{grfgp.Estimate{Mean: 9, SE: 1, Seeds: 4}, GainTooFew},
-		{grfgp.Estimate{Seeds: 5}, GainNone},
-		{grfgp.Estimate{Mean: 9, Seeds: 5}, GainConstant},
-		{grfgp.Estimate{Mean: 2.7, SE: 1, Seeds: 5}, GainUnclear}, // t(4) = 2.776
-		{grfgp.Estimate{Mean: 2.8, SE: 1, Seeds: 5}, GainBetter},
-		{grfgp.Estimate{Mean: -2.8, SE: 1, Seeds: 5}, GainWorse},
+		{replay.Estimate{}, GainUnknown},
+		{replay.Estimate{Mean: 9, SE: 1, Seeds: 4}, GainTooFew},
+		{replay.Estimate{Seeds: 5}, GainNone},
+		{replay.Estimate{Mean: 9, Seeds: 5}, GainConstant},
+		{replay.Estimate{Mean: 2.7, SE: 1, Seeds: 5}, GainUnclear}, // t(4) = 2.776
+		{replay.Estimate{Mean: 2.8, SE: 1, Seeds: 5}, GainBetter},
+		{replay.Estimate{Mean: -2.8, SE: 1, Seeds: 5}, GainWorse},
 	} {
 		if got := JudgeGain(c.e); got != c.want {
 			t.Errorf("%+v is judged %d, want %d", c.e, got, c.want)
@@ -101,7 +103,7 @@ func TestJudgeGain(t *testing.T) {
 }
 
 func TestJudgeCalibration(t *testing.T) {
-	bins := []grfgp.ReliabilityBin{{Count: 50, Confidence: 0.9}, {}, {Count: 50, Confidence: 0.5}}
+	bins := []crossval.ReliabilityBin{{Count: 50, Confidence: 0.9}, {}, {Count: 50, Confidence: 0.5}}
 	v := JudgeCalibration(0.05, bins)
 	if want := math.Sqrt(2/math.Pi) * (math.Sqrt(50*0.09) + math.Sqrt(50*0.25)) / 100; math.Abs(v.Expected-want) > 1e-12 || !v.Calibrated || v.Bins != 3 {
 		t.Errorf("%+v, want %v by chance", v, want)

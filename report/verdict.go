@@ -9,29 +9,31 @@ import (
 	"strings"
 
 	"grfgp"
+	"grfgp/crossval"
 	"grfgp/internal/plot"
 	"grfgp/internal/plural"
+	"grfgp/replay"
 )
 
 // ErrorVerdict compares the error of a model with that of the best baseline.
 type ErrorVerdict struct {
-	RMSE         float64 // of held-out measurements
-	Baseline     string  // with the smallest error
+	RMSE         float64           // of held-out measurements
+	Baseline     crossval.Baseline // with the smallest error
 	BaselineRMSE float64
 	Gain         float64 // 1 − RMSE/BaselineRMSE
 	Better       bool    // by half a percent or more
 }
 
 // CompareErrors compares root mean square errors at held-out measurements.
-func CompareErrors(rmse float64, baselines map[string]float64) ErrorVerdict {
+func CompareErrors(rmse float64, baselines map[crossval.Baseline]float64) ErrorVerdict {
 	name := best(baselines, func(v float64) float64 { return v })
 	gain := 1 - rmse/baselines[name]
 	return ErrorVerdict{rmse, name, baselines[name], gain, gain >= 0.005} // false for NaN: both errors are 0
 }
 
 // best returns the key of the smallest score, the first by name of equals.
-func best[V any](of map[string]V, score func(V) float64) string {
-	return slices.MinFunc(slices.Sorted(maps.Keys(of)), func(a, b string) int { return cmp.Compare(score(of[a]), score(of[b])) })
+func best[V any](of map[crossval.Baseline]V, score func(V) float64) crossval.Baseline {
+	return slices.MinFunc(slices.Sorted(maps.Keys(of)), func(a, b crossval.Baseline) int { return cmp.Compare(score(of[a]), score(of[b])) })
 }
 
 func (v ErrorVerdict) String() string {
@@ -80,10 +82,10 @@ func (v CoverageVerdict) String() string {
 }
 
 // Verdicts states the results of a validation in sentences.
-func Verdicts(v *grfgp.Validation) []string {
+func Verdicts(v *crossval.Validation) []string {
 	all := []string{CompareErrors(v.RMSE, v.BaselineRMSE).String()}
-	for _, level := range grfgp.Levels {
-		all = append(all, JudgeCoverage(level, v.Coverage[fmt.Sprint(level)], len(v.Left)).String())
+	for _, c := range v.Coverage {
+		all = append(all, JudgeCoverage(c.Level, c.Share, len(v.HeldOut)).String())
 	}
 	if v.Limits != nil {
 		for _, words := range LimitNotes(v.Limits, "held-out measurements") {
@@ -97,20 +99,20 @@ func Verdicts(v *grfgp.Validation) []string {
 type AccuracyVerdict struct {
 	Labels       int // held-out
 	Accuracy, SE float64
-	Baseline     string // with the highest accuracy
+	Baseline     crossval.Baseline // with the highest accuracy
 	Gain         float64
 	Better       bool // by 0.05 points or more
 }
 
 // CompareAccuracy compares shares of held-out labels that are predicted right.
-func CompareAccuracy(labels int, accuracy, se float64, baselines map[string]float64) AccuracyVerdict {
+func CompareAccuracy(labels int, accuracy, se float64, baselines map[crossval.Baseline]float64) AccuracyVerdict {
 	name := best(baselines, func(v float64) float64 { return -v })
 	gain := accuracy - baselines[name]
 	return AccuracyVerdict{labels, accuracy, se, name, gain, gain >= 0.0005}
 }
 
 func (v AccuracyVerdict) String() string {
-	words := "no more than by the baseline " + v.Baseline
+	words := "no more than by the baseline " + string(v.Baseline)
 	if v.Better {
 		words = fmt.Sprintf("%.1f points more than by the best baseline, %s", 100*v.Gain, v.Baseline)
 	}
@@ -128,7 +130,7 @@ type CalibrationVerdict struct {
 // JudgeCalibration compares an expected calibration error with that of calibrated
 // probabilities. In a bin of n labels with mean probability c the share predicted
 // right differs from c by √(2/π)·√(c(1−c)/n) on average.
-func JudgeCalibration(ece float64, bins []grfgp.ReliabilityBin) CalibrationVerdict {
+func JudgeCalibration(ece float64, bins []crossval.ReliabilityBin) CalibrationVerdict {
 	n, expected := 0, 0.0
 	for _, b := range bins {
 		n += b.Count
@@ -149,19 +151,19 @@ func (v CalibrationVerdict) String() string {
 }
 
 // bestClassBaseline returns the baseline of highest accuracy.
-func bestClassBaseline(v *grfgp.ClassValidation) string {
-	return best(v.Baselines, func(s grfgp.ClassScore) float64 { return -s.Accuracy })
+func bestClassBaseline(v *crossval.ClassValidation) crossval.Baseline {
+	return best(v.Baselines, func(s crossval.ClassScore) float64 { return -s.Accuracy })
 }
 
 // ClassVerdicts states the results of a validation of classes in sentences.
-func ClassVerdicts(v *grfgp.ClassValidation) []string {
-	accuracy := map[string]float64{}
+func ClassVerdicts(v *crossval.ClassValidation) []string {
+	accuracy := map[crossval.Baseline]float64{}
 	for name, s := range v.Baselines {
 		accuracy[name] = s.Accuracy
 	}
 	return []string{
-		CompareAccuracy(len(v.Left), v.Accuracy, v.AccuracySE, accuracy).String(),
-		fmt.Sprintf("The probability of the true class is %.2f (geometric mean); NLL %.3f, label spreading %.3f.", math.Exp(-v.NLL), v.NLL, v.Baselines["label spreading"].NLL),
+		CompareAccuracy(len(v.HeldOut), v.Accuracy, v.AccuracySE, accuracy).String(),
+		fmt.Sprintf("The probability of the true class is %.2f (geometric mean); NLL %.3f, label spreading %.3f.", math.Exp(-v.NLL), v.NLL, v.Baselines[crossval.LabelSpreading].NLL),
 		JudgeCalibration(v.ECE, v.Reliability).String(),
 	}
 }
@@ -170,7 +172,7 @@ func ClassVerdicts(v *grfgp.ClassValidation) []string {
 type Confusion struct{ Class, Predicted, Count int }
 
 // Confusions returns the confusions of a validation, the most frequent first.
-func Confusions(v *grfgp.ClassValidation) []Confusion {
+func Confusions(v *crossval.ClassValidation) []Confusion {
 	var all []Confusion
 	for c, row := range v.Confusion {
 		for p, n := range row {
@@ -219,7 +221,7 @@ type Gain int
 // Results of JudgeGain.
 const (
 	GainUnknown  Gain = iota // no replay is complete
-	GainTooFew               // fewer than grfgp.LeastSeeds replays
+	GainTooFew               // fewer than replay.LeastSeeds replays
 	GainNone                 // the same loss in every replay
 	GainConstant             // the same difference in every replay: its error is not known
 	GainUnclear              // within 95 % of Student's t distribution about 0
@@ -229,11 +231,11 @@ const (
 
 // JudgeGain judges by how much the loss of a policy is smaller than that of a
 // reference: a mean over replays with its standard error, by Student's t test.
-func JudgeGain(e grfgp.Estimate) Gain {
+func JudgeGain(e replay.Estimate) Gain {
 	switch {
 	case e.Seeds == 0:
 		return GainUnknown
-	case e.Seeds < grfgp.LeastSeeds:
+	case e.Seeds < replay.LeastSeeds:
 		return GainTooFew
 	case e.SE == 0 && e.Mean == 0:
 		return GainNone
@@ -255,7 +257,7 @@ type PolicyVerdict struct {
 	Final        float64
 	Uniform      bool    // the reference is the exact expectation of uniform draws, not replays of random
 	Reference    float64 // loss of the reference
-	Gain         grfgp.Estimate
+	Gain         replay.Estimate
 	Measurements int
 }
 
@@ -286,7 +288,7 @@ func (v PolicyVerdict) String() string {
 // ComparePolicy compares a policy of a simulation with the exact expectation of
 // uniform draws where it is known, and else with the replays of random. ok is false
 // if the simulation has neither.
-func ComparePolicy(sim *grfgp.Simulation, policy, loss string) (v PolicyVerdict, ok bool) {
+func ComparePolicy(sim *replay.Result, policy, loss string) (v PolicyVerdict, ok bool) {
 	v = PolicyVerdict{Policy: policy, Loss: loss, Final: sim.Final(policy).Mean, Measurements: sim.Start + sim.Steps}
 	switch n := len(sim.Uniform); {
 	case n > 0:

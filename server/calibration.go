@@ -1,9 +1,9 @@
 package server
 
 import (
+	"fmt"
+	"grfgp/crossval"
 	"net/http"
-
-	"grfgp"
 )
 
 // heldOut is a measurement that was predicted from others.
@@ -31,7 +31,7 @@ func (s *Server) calibration(w http.ResponseWriter, r *http.Request) error {
 	if unchanged(w, r, o.etag("calibration", seq)) {
 		return nil
 	}
-	v, err := o.validating.await(ctx, s, func() (v *grfgp.Validation, err error) {
+	v, err := o.validating.await(ctx, s, func() (v *crossval.Validation, err error) {
 		o.reportLearning(func() { v, err = o.Calibration(s.ctx) })
 		return v, err
 	})
@@ -41,7 +41,7 @@ func (s *Server) calibration(w http.ResponseWriter, r *http.Request) error {
 	answer := struct {
 		Seq      int64             `json:"seq"`
 		Readings int               `json:"readings"`
-		Scheme   grfgp.Scheme      `json:"scheme"`
+		Scheme   crossval.Scheme   `json:"scheme"`
 		Folds    int               `json:"folds"`
 		RMSE     number            `json:"rmse"`
 		RMSESE   number            `json:"rmse_se"`
@@ -49,18 +49,16 @@ func (s *Server) calibration(w http.ResponseWriter, r *http.Request) error {
 		Coverage map[string]number `json:"coverage"`
 		Baseline map[string]number `json:"baseline_rmse"`
 		Left     []heldOut         `json:"left"`
-	}{seq, len(v.Left), v.Scheme, v.Folds, number(v.RMSE), number(v.RMSESE), number(v.NLPD), numbers(v.Coverage), numbers(v.BaselineRMSE), []heldOut{}}
+	}{seq, len(v.HeldOut), v.Scheme, v.Folds, number(v.RMSE), number(v.RMSESE), number(v.NLPD), map[string]number{}, map[string]number{}, []heldOut{}}
+	for _, c := range v.Coverage {
+		answer.Coverage[fmt.Sprint(c.Level)] = number(c.Share)
+	}
+	for rule, v := range v.BaselineRMSE {
+		answer.Baseline[string(rule)] = number(v)
+	}
 	labels := o.net.Graph.IDs()
-	for _, l := range v.Left {
+	for _, l := range v.HeldOut {
 		answer.Left = append(answer.Left, heldOut{labels.At(l.Node), l.Fold, l.Value, number(l.Mean), number(l.SD), number(l.PIT)})
 	}
 	return respond(w, http.StatusOK, answer)
-}
-
-func numbers(of map[string]float64) map[string]number {
-	out := map[string]number{}
-	for name, v := range of {
-		out[name] = number(v)
-	}
-	return out
 }

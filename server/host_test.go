@@ -17,6 +17,7 @@ import (
 
 	"grfgp"
 	"grfgp/bayesopt"
+	"grfgp/crossval"
 	"grfgp/graphio"
 	"grfgp/internal/rng"
 	"grfgp/server"
@@ -315,10 +316,10 @@ func (k simpleSnapshot) Predict(_ context.Context, nodes []int) (p grfgp.Predict
 	return p, nil
 }
 
-func (k simpleSnapshot) Validate(context.Context, uint64) (*grfgp.Validation, error) {
-	v := &grfgp.Validation{Scheme: grfgp.Scattered, Folds: 2, Coverage: map[string]float64{"0.5": 0.5}, BaselineRMSE: map[string]float64{"overall mean": 1}}
+func (k simpleSnapshot) Validate(context.Context, uint64) (*crossval.Validation, error) {
+	v := &crossval.Validation{Scheme: crossval.Scattered, Folds: 2, Coverage: crossval.Coverages{{Level: 0.5, Share: 0.5}}, BaselineRMSE: map[crossval.Baseline]float64{crossval.Mean: 1}}
 	for i, r := range k.readings {
-		v.Left = append(v.Left, grfgp.Left{Node: i % k.IDs().Len(), Value: r.Value, Mean: 1, SD: 1, PIT: 0.5})
+		v.HeldOut = append(v.HeldOut, crossval.HeldOut{Node: i % k.IDs().Len(), Value: r.Value, Mean: 1, SD: 1, PIT: 0.5})
 	}
 	return v, nil
 }

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"grfgp"
 	"grfgp/bayesopt"
+	"grfgp/crossval"
 	"grfgp/study"
 )
 
@@ -29,7 +29,7 @@ type openStudy struct {
 
 	fitting    flight[study.Snapshot]
 	predicting flight[*study.Predictions]
-	validating flight[*grfgp.Validation]
+	validating flight[*crossval.Validation]
 
 	mu      sync.Mutex
 	net     *network

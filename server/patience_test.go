@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"grfgp"
+	"grfgp/crossval"
 	"grfgp/graphio"
 	"grfgp/server"
 	"grfgp/store"
@@ -32,7 +32,7 @@ func (e endlessEngine) Fit(ctx context.Context, readings []study.Measurement) (s
 
 type endlessSnapshot struct{ study.Snapshot }
 
-func (k endlessSnapshot) Validate(ctx context.Context, _ uint64) (*grfgp.Validation, error) {
+func (k endlessSnapshot) Validate(ctx context.Context, _ uint64) (*crossval.Validation, error) {
 	<-ctx.Done()
 	return nil, ctx.Err()
 }

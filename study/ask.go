@@ -149,7 +149,7 @@ func (s *State) query(count int) Query {
 func (s *State) recentlyFailed() []string {
 	var all []string
 	for node, at := range s.failedAt {
-		if at > s.toldAt && s.Available(node) {
+		if at > s.toldAt && s.available(node) {
 			all = append(all, node)
 		}
 	}

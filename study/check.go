@@ -83,7 +83,7 @@ func (s *State) checkAsked(p Asked) error {
 			return fmt.Errorf("%w: trial %d where %d is next", ErrCorrupt, i.Trial, len(s.Trials)+1+k)
 		case !(i.Cost > 0):
 			return fmt.Errorf("%w: trial %d costs %v", ErrCorrupt, i.Trial, i.Cost)
-		case !s.Available(i.Node) || taken[i.Node]:
+		case !s.available(i.Node) || taken[i.Node]:
 			return fmt.Errorf("%w: node %q is measured, reserved or abandoned", ErrConflict, i.Node)
 		}
 		taken[i.Node] = true

@@ -5,6 +5,7 @@ import (
 
 	"grfgp"
 	"grfgp/bayesopt"
+	"grfgp/crossval"
 )
 
 // Engine suggests nodes of a graph and fits a model to measurements. Its answers
@@ -68,7 +69,7 @@ type Snapshot interface {
 	Predict(ctx context.Context, nodes []int) (grfgp.Prediction, error)
 	// Validate cross-validates on the measurements, with the hyperparameters held
 	// fixed. The seed determines the folds.
-	Validate(ctx context.Context, seed uint64) (*grfgp.Validation, error)
+	Validate(ctx context.Context, seed uint64) (*crossval.Validation, error)
 	// NoiseSD is the standard deviation of the noise of a measurement.
 	NoiseSD() float64
 	// Chosen is the Spec of the model with its choices filled in.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"grfgp/crossval"
 	"slices"
 	"sync"
 
@@ -28,7 +29,7 @@ type fit struct {
 
 	snapshot    lazy[Snapshot]
 	predictions lazy[*Predictions]
-	validation  lazy[*grfgp.Validation]
+	validation  lazy[*crossval.Validation]
 }
 
 // lazy is a value that is computed once. Errors are not kept, except ErrNoModel,
@@ -122,9 +123,9 @@ func (s *Study) predict(ctx context.Context, f *fit) (*Predictions, error) {
 
 // Calibration cross-validates the model on the measurements so far, with its
 // hyperparameters held fixed, and compares it with simple baselines.
-func (s *Study) Calibration(ctx context.Context) (*grfgp.Validation, error) {
+func (s *Study) Calibration(ctx context.Context) (*crossval.Validation, error) {
 	f := s.currentFit()
-	return f.validation.get(func() (*grfgp.Validation, error) {
+	return f.validation.get(func() (*crossval.Validation, error) {
 		snapshot, err := s.snapshot(ctx, f)
 		if err != nil {
 			return nil, err

@@ -11,6 +11,7 @@ import (
 
 	"grfgp"
 	"grfgp/bayesopt"
+	"grfgp/crossval"
 	"grfgp/graph"
 	"grfgp/graphio"
 )
@@ -36,7 +37,7 @@ type ModelEngine struct {
 // be nil, gives costs, allowed nodes and groups that the settings leave out.
 func NewModelEngine(g *graph.Graph, nodes *graphio.NodeTable, s Settings) (*ModelEngine, error) {
 	return newModelEngine(g, nodes, s, func(opts bayesopt.Options) (*grfgp.Optimizer, error) {
-		return grfgp.NewOptimizer(g, s.Spec, s.Policy, opts)
+		return grfgp.NewOptimizer(g, s.Spec, opts)
 	})
 }
 
@@ -50,7 +51,7 @@ func (e *ModelEngine) Sibling(nodes *graphio.NodeTable, s Settings) (*ModelEngin
 	optimizer := e.optimizer
 	e.mu.Unlock()
 	return newModelEngine(e.graph, nodes, s, func(opts bayesopt.Options) (*grfgp.Optimizer, error) {
-		return optimizer.Sibling(s.Policy, opts)
+		return optimizer.Sibling(opts)
 	})
 }
 
@@ -67,6 +68,9 @@ func newModelEngine(g *graph.Graph, nodes *graphio.NodeTable, s Settings, build 
 		if e.opts.Group, err = e.groups(nodes); err != nil {
 			return nil, err
 		}
+	}
+	if e.opts.Policy, err = bayesopt.PolicyNamed(s.Policy, s.Goal, g.Adjacency()); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
 	if e.optimizer, err = build(e.opts); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
@@ -173,7 +177,7 @@ func (e *ModelEngine) nodes(ids []string) ([]int, error) {
 // told before, because one was retracted, it replaces the optimizer.
 func (e *ModelEngine) tell(ctx context.Context, measurements []Measurement) error {
 	if len(e.told) > len(measurements) || !slices.Equal(e.told, measurements[:len(e.told)]) {
-		optimizer, err := e.optimizer.Sibling(e.settings.Policy, e.opts)
+		optimizer, err := e.optimizer.Sibling(e.opts)
 		if err != nil {
 			return err
 		}
@@ -238,5 +242,12 @@ func (e *ModelEngine) Fit(ctx context.Context, measurements []Measurement) (Snap
 	case err != nil:
 		return nil, err
 	}
-	return snapshot, nil
+	return modelSnapshot{snapshot}, nil
+}
+
+// modelSnapshot is a Snapshot of a model.
+type modelSnapshot struct{ *grfgp.Snapshot }
+
+func (s modelSnapshot) Validate(ctx context.Context, seed uint64) (*crossval.Validation, error) {
+	return crossval.ValidateSnapshot(ctx, s.Snapshot, seed)
 }

@@ -337,7 +337,7 @@ func TestSnapshot(t *testing.T) {
 		t.Errorf("other predictions after a restart: %v", err)
 	}
 	v, err := f.Calibration(f.ctx)
-	if err != nil || len(v.Left) != 30 || !(v.RMSE < v.BaselineRMSE["overall mean"]) {
+	if err != nil || len(v.HeldOut) != 30 || !(v.RMSE < v.BaselineRMSE["overall mean"]) {
 		t.Errorf("%+v, %v", v, err)
 	}
 	f.View(func(s *study.State) {

@@ -110,8 +110,8 @@ func (s Settings) check() error {
 	return nil
 }
 
-// Equal reports whether two settings are the same.
-func (s Settings) Equal(t Settings) bool {
+// equal reports whether two settings are the same.
+func (s Settings) equal(t Settings) bool {
 	a, errA := json.Marshal(s)
 	b, errB := json.Marshal(t)
 	return errA == nil && errB == nil && bytes.Equal(a, b)

@@ -246,9 +246,9 @@ func (s *State) Answered(key string) bool {
 	return known
 }
 
-// Available reports whether a node is neither pending nor abandoned nor, without
+// available reports whether a node is neither pending nor abandoned nor, without
 // Settings.Repeats, measured.
-func (s *State) Available(id string) bool {
+func (s *State) available(id string) bool {
 	n := s.nodes[id]
 	return n == nil || n.pending == 0 && !n.abandoned && (n.values == 0 || s.Settings.Repeats)
 }

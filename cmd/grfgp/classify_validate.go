@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 
 	"grfgp"
+	"grfgp/crossval"
 	"grfgp/gp"
 	"grfgp/report"
 )
@@ -33,7 +34,7 @@ func (a *app) validateLabels(ctx context.Context, f *validateFlags, spec grfgp.S
 type classAnswer struct {
 	Version int      `json:"version"`
 	Classes []string `json:"classes"`
-	*grfgp.ClassValidation
+	*crossval.ClassValidation
 	Left    []leftLabel `json:"left"`
 	Verdict []string    `json:"verdict"`
 }
@@ -43,19 +44,19 @@ type leftLabel struct {
 	Node      string `json:"node"`
 	Class     string `json:"class"`
 	Predicted string `json:"predicted"`
-	grfgp.ClassLeft
+	crossval.HeldOutLabel
 }
 
-func newClassAnswer(d *classData, v *grfgp.ClassValidation) *classAnswer {
+func newClassAnswer(d *classData, v *crossval.ClassValidation) *classAnswer {
 	answer := &classAnswer{1, d.labels.Classes, v, []leftLabel{}, report.ClassVerdicts(v)}
-	for _, l := range v.Left {
+	for _, l := range v.HeldOut {
 		answer.Left = append(answer.Left, leftLabel{d.net.Graph.IDs().At(l.Node), d.labels.Classes[l.Class], d.labels.Classes[l.Predicted], l})
 	}
 	return answer
 }
 
 // validateClasses cross-validates a classifier.
-func (a *app) validateClasses(ctx context.Context, d *classData, spec grfgp.Spec, method gp.ClassMethod, f *foldFlags) (*grfgp.ClassValidation, error) {
+func (a *app) validateClasses(ctx context.Context, d *classData, spec grfgp.Spec, method gp.ClassMethod, f *foldFlags) (*crossval.ClassValidation, error) {
 	twice := 0
 	for _, n := range d.data.Counts() {
 		if n > 1 {
@@ -67,27 +68,27 @@ func (a *app) validateClasses(ctx context.Context, d *classData, spec grfgp.Spec
 	}
 	folds := min(f.folds, d.data.Len())
 	s := a.talk.Stage("validating")
-	v, err := grfgp.ValidateClasses(ctx, d.net.Graph, d.data, spec, method, grfgp.ValidateOptions{Folds: folds, Scheme: grfgp.Scheme(f.scheme.value), Progress: s.Update})
+	v, err := crossval.ValidateClasses(ctx, d.net.Graph, d.data, spec, method, crossval.Options{Folds: folds, Scheme: crossval.Scheme(f.scheme.value), Progress: s.Update})
 	if err != nil {
 		return nil, fitError(ctx, err)
 	}
-	s.Done("%d labels in %d folds, %v classifier", len(v.Left), folds, method)
+	s.Done("%d labels in %d folds, %v classifier", len(v.HeldOut), folds, method)
 	return v, nil
 }
 
-func (a *app) printClassValidation(d *classData, v *grfgp.ClassValidation) error {
+func (a *app) printClassValidation(d *classData, v *crossval.ClassValidation) error {
 	t := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
-	score := func(name string, of func(grfgp.ClassScore) string) {
+	score := func(name string, of func(crossval.ClassScore) string) {
 		fmt.Fprintf(t, "%s\t%s\tthis model\n", name, of(v.ClassScore))
-		for _, rule := range grfgp.ClassBaselines {
+		for _, rule := range crossval.ClassBaselines() {
 			fmt.Fprintf(t, "\t%s\t%s\n", of(v.Baselines[rule]), rule)
 		}
 	}
-	score("accuracy", func(s grfgp.ClassScore) string {
+	score("accuracy", func(s crossval.ClassScore) string {
 		return fmt.Sprintf("%.1f ± %.1f %%", 100*s.Accuracy, 100*s.AccuracySE)
 	})
-	score("NLL", func(s grfgp.ClassScore) string { return fmt.Sprintf("%.3f ± %.3f", s.NLL, s.NLLSE) })
-	score("ECE", func(s grfgp.ClassScore) string { return fmt.Sprintf("%.3f", s.ECE) })
+	score("NLL", func(s crossval.ClassScore) string { return fmt.Sprintf("%.3f ± %.3f", s.NLL, s.NLLSE) })
+	score("ECE", func(s crossval.ClassScore) string { return fmt.Sprintf("%.3f", s.ECE) })
 	if err := t.Flush(); err != nil {
 		return err
 	}
@@ -124,7 +125,7 @@ func short20(name string) string {
 }
 
 // printConfusions is for matrices that are too wide to print.
-func (a *app) printConfusions(d *classData, v *grfgp.ClassValidation) error {
+func (a *app) printConfusions(d *classData, v *crossval.ClassValidation) error {
 	t := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "given\tpredicted\tlabels")
 	const listed = 10

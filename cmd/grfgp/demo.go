@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"grfgp"
+	"grfgp/crossval"
 	"grfgp/gp"
 	"grfgp/graphio"
 	"grfgp/internal/city"
@@ -72,7 +73,7 @@ func newDemo(seed uint64) *subject {
 			// The series is exact here too, and takes three quarters of the time of dense.
 			Spec: grfgp.Spec{Seed: seed, Method: "series"}, Level: 0.95, Truth: c.Truth, Program: programName(),
 		},
-		folds: 10, scheme: grfgp.Scattered,
+		folds: 10, scheme: crossval.Scattered,
 	}
 }
 
@@ -82,10 +83,10 @@ func (a *app) printDemo(r *subject, out string) error {
 	fmt.Fprintf(t, "A made-up city: %d junctions, %d streets, speed sensors at %d junctions.\n\n", g.Len(), g.Edges(), r.Data.Len())
 	fmt.Fprintf(t, "model\t%s, noise %.2g km/h (the true one is %d)\n", r.Model.Choice().Family, r.Model.NoiseSD(), city.NoiseSD)
 	fmt.Fprintf(t, "error\t%.3g km/h (RMSE) at held-out sensors\n", v.RMSE)
-	for _, name := range grfgp.Baselines {
+	for _, name := range crossval.Baselines() {
 		fmt.Fprintf(t, "\t%.3g km/h by the baseline %s\n", v.BaselineRMSE[name], name)
 	}
-	fmt.Fprintf(t, "coverage\t95 %% intervals contain %.1f %% of the held-out measurements\n", 100*v.Coverage["0.95"])
+	fmt.Fprintf(t, "coverage\t95 %% intervals contain %.1f %% of the held-out measurements\n", 100*v.Coverage.At(0.95))
 	fmt.Fprintf(t, "truth\terror %.3g km/h (RMSE) at the %d junctions without a sensor; 95 %% intervals contain %.1f %% of the true speeds\n", truth.RMSE, truth.Nodes, 100*truth.Coverage)
 	fmt.Fprintf(t, "most uncertain\t%s\n", strings.Join(idsOf(g, r.MostUncertain()[:5]), ", "))
 	where, err := filepath.Abs(out)

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"grfgp"
+	"grfgp/crossval"
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/report"
@@ -87,7 +88,7 @@ type foldFlags struct {
 
 func (f *foldFlags) flags(cmd *cobra.Command, help string) {
 	cmd.Flags().IntVar(&f.folds, "folds", 10, help)
-	f.scheme.flag(cmd, "leave-out", "nodes of a fold", grfgp.Schemes...)
+	f.scheme.flag(cmd, "leave-out", "nodes of a fold", string(crossval.Scattered), string(crossval.Neighbourhoods))
 }
 
 // fileFlags are those of verbs that can keep the fitted model.

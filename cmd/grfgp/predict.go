@@ -81,17 +81,8 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 	if err != nil {
 		return err
 	}
-	if f.modelFile != "" {
-		for _, flag := range []string{"measurements", "repeats", "family", "method", "scales", "variance", "trend", "solver", "nu", "alpha", "laplacian", "hops", "walks", "rank", "mean", "noise-sd"} {
-			if changed(flag) {
-				return usagef("--model has its own measurements and hyperparameters: leave out --%s", flag)
-			}
-		}
-		there, err := openModel(f.modelFile) // before the graph is read
-		if err != nil {
-			return err
-		}
-		there.Close()
+	if err := f.checkModel(changed); err != nil {
+		return err
 	}
 	d, m, err := f.model(ctx, a, spec)
 	if err != nil {
@@ -131,6 +122,24 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 	}
 	a.talk.Say("the predictions are in %s", f.out)
 	return nil
+}
+
+// checkModel refuses flags that contradict --model, and a file that cannot be opened,
+// before the graph is read.
+func (f *predictFlags) checkModel(changed func(string) bool) error {
+	if f.modelFile == "" {
+		return nil
+	}
+	for _, flag := range []string{"measurements", "repeats", "family", "method", "scales", "variance", "trend", "solver", "nu", "alpha", "laplacian", "hops", "walks", "rank", "mean", "noise-sd"} {
+		if changed(flag) {
+			return usagef("--model has its own measurements and hyperparameters: leave out --%s", flag)
+		}
+	}
+	file, err := openModel(f.modelFile)
+	if err != nil {
+		return err
+	}
+	return file.Close()
 }
 
 // model fits a model, or loads a saved one.

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"grfgp"
+	"grfgp/crossval"
 	"grfgp/graph"
 	"grfgp/graphio"
 	"grfgp/internal/atomicfile"
@@ -81,7 +82,7 @@ func (a *app) makeReport(ctx context.Context, f *reportFlags, changed func(strin
 			Title: cmp.Or(f.title, filepath.Base(file.File)), Unit: f.unit, Quantity: cmp.Or(f.unit, valueName(file)),
 			Network: d.net, Measurements: d.measurements, Data: d.data, Spec: spec, Level: f.level, Program: programName(), Speller: asFlags,
 		},
-		folds: min(f.folds, d.measuredNodes()), scheme: grfgp.Scheme(f.scheme.value),
+		folds: min(f.folds, d.measuredNodes()), scheme: crossval.Scheme(f.scheme.value),
 	}
 	if r.folds == 1 {
 		r.folds = 0
@@ -122,7 +123,7 @@ func valueName(r *graphio.Report) string {
 type subject struct {
 	report.Regression
 	folds  int // 0: no validation
-	scheme grfgp.Scheme
+	scheme crossval.Scheme
 }
 
 // run fits, predicts and validates.
@@ -165,19 +166,19 @@ func (a *app) writePage(ctx context.Context, path string, draw func(io.Writer) e
 
 // reportAnswer is the answer in JSON.
 type reportAnswer struct {
-	Version      int                `json:"version"`
-	File         string             `json:"file"`
-	Nodes        int                `json:"nodes"`
-	Edges        int                `json:"edges"`
-	Measurements int                `json:"measurements"`
-	NoiseSD      float64            `json:"noise_sd"`
-	Choice       grfgp.Choice       `json:"choice"`
-	Limits       *grfgp.Limits      `json:"limits"`
-	RMSE         *float64           `json:"rmse,omitempty"` // at held-out measurements
-	BaselineRMSE map[string]float64 `json:"baseline_rmse,omitempty"`
-	Coverage     map[string]float64 `json:"coverage,omitempty"`
-	Uncertain    []string           `json:"most_uncertain"` // nodes
-	Truth        *report.TruthFacts `json:"truth,omitempty"`
+	Version      int                           `json:"version"`
+	File         string                        `json:"file"`
+	Nodes        int                           `json:"nodes"`
+	Edges        int                           `json:"edges"`
+	Measurements int                           `json:"measurements"`
+	NoiseSD      float64                       `json:"noise_sd"`
+	Choice       grfgp.Choice                  `json:"choice"`
+	Limits       *grfgp.Limits                 `json:"limits"`
+	RMSE         *float64                      `json:"rmse,omitempty"` // at held-out measurements
+	BaselineRMSE map[crossval.Baseline]float64 `json:"baseline_rmse,omitempty"`
+	Coverage     crossval.Coverages            `json:"coverage,omitempty"`
+	Uncertain    []string                      `json:"most_uncertain"` // nodes
+	Truth        *report.TruthFacts            `json:"truth,omitempty"`
 }
 
 func (r *subject) answer(file string) reportAnswer {
@@ -223,16 +224,16 @@ func (a *app) reportLabels(ctx context.Context, f *reportFlags, spec grfgp.Spec)
 
 // classReportAnswer is the answer in JSON.
 type classReportAnswer struct {
-	Version   int                         `json:"version"`
-	File      string                      `json:"file"`
-	Nodes     int                         `json:"nodes"`
-	Edges     int                         `json:"edges"`
-	Labels    int                         `json:"labels"`
-	Classes   []report.ClassCount         `json:"classes"`
-	Choice    grfgp.ClassChoice           `json:"choice"`
-	Score     *grfgp.ClassScore           `json:"score,omitempty"` // of held-out labels
-	Baselines map[string]grfgp.ClassScore `json:"baselines,omitempty"`
-	Uncertain []string                    `json:"most_uncertain"` // nodes
+	Version   int                                       `json:"version"`
+	File      string                                    `json:"file"`
+	Nodes     int                                       `json:"nodes"`
+	Edges     int                                       `json:"edges"`
+	Labels    int                                       `json:"labels"`
+	Classes   []report.ClassCount                       `json:"classes"`
+	Choice    grfgp.ClassChoice                         `json:"choice"`
+	Score     *crossval.ClassScore                      `json:"score,omitempty"` // of held-out labels
+	Baselines map[crossval.Baseline]crossval.ClassScore `json:"baselines,omitempty"`
+	Uncertain []string                                  `json:"most_uncertain"` // nodes
 }
 
 func newClassReportAnswer(r *report.Classes, file string) classReportAnswer {

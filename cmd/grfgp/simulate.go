@@ -16,6 +16,7 @@ import (
 	"grfgp/bayesopt"
 	"grfgp/graph"
 	"grfgp/graphio"
+	"grfgp/replay"
 )
 
 // simulateFlags are the flags of the verb.
@@ -99,9 +100,13 @@ func (a *app) simulate(ctx context.Context, f *simulateFlags, changed func(strin
 	for k, node := range read.Nodes {
 		truth[node], count[node], scatter[node] = read.Values[k], read.Count[k], read.Scatter[k]
 	}
+	policies, err := replay.Named(f.goal, g, f.policies...)
+	if err != nil {
+		return suggestError(ctx, err)
+	}
 	s := a.talk.Stage("simulating")
-	sim, err := grfgp.Simulate(ctx, g, truth, spec, grfgp.SimulateOptions{
-		Goal: f.goal, Policies: f.policies, Start: f.start, Steps: f.steps, Batch: f.batch, Seeds: f.seeds, Seed: a.seed,
+	sim, err := replay.Run(ctx, g, truth, spec, replay.Options{
+		Goal: f.goal, Policies: policies, Start: f.start, Steps: f.steps, Batch: f.batch, Seeds: f.seeds, Seed: a.seed,
 		Count: count, Scatter: scatter, Retrain: schedule, Progress: s.Update,
 	})
 	if sim == nil || err != nil && ctx.Err() == nil {
@@ -143,8 +148,8 @@ func (f *simulateFlags) limitSteps(a *app, known int, given bool) error {
 }
 
 // completeSeeds counts the seeds that every policy has completed.
-func completeSeeds(sim *grfgp.Simulation) (n int) {
-	for _, ok := range sim.Whole() {
+func completeSeeds(sim *replay.Result) (n int) {
+	for _, ok := range sim.Complete() {
 		if ok {
 			n++
 		}
@@ -153,7 +158,7 @@ func completeSeeds(sim *grfgp.Simulation) (n int) {
 }
 
 // tellEffort prints the seconds per step of each policy.
-func (a *app) tellEffort(sim *grfgp.Simulation) {
+func (a *app) tellEffort(sim *replay.Result) {
 	for _, name := range sim.Policies {
 		var all bayesopt.Effort
 		steps := 0

@@ -9,22 +9,22 @@ import (
 	"strconv"
 	"text/tabwriter"
 
-	"grfgp"
 	"grfgp/bayesopt"
 	"grfgp/graph"
 	"grfgp/internal/atomicfile"
 	"grfgp/internal/plot"
+	"grfgp/replay"
 	"grfgp/report"
 )
 
 // policyFacts are the results of a policy in JSON.
 type policyFacts struct {
-	Policy     string          `json:"policy"`
-	Final      grfgp.Estimate  `json:"final"`
-	FinalSD    *grfgp.Estimate `json:"final_sd,omitempty"`    // mean sd of predictions, for the goal learn
-	OverRandom *grfgp.Estimate `json:"over_random,omitempty"` // smaller loss than random, paired by seed
+	Policy     string           `json:"policy"`
+	Final      replay.Estimate  `json:"final"`
+	FinalSD    *replay.Estimate `json:"final_sd,omitempty"`    // mean sd of predictions, for the goal learn
+	OverRandom *replay.Estimate `json:"over_random,omitempty"` // smaller loss than random, paired by seed
 	// OverUniform is how much smaller the loss is than the expectation of uniform draws.
-	OverUniform *grfgp.Estimate `json:"over_uniform,omitempty"`
+	OverUniform *replay.Estimate `json:"over_uniform,omitempty"`
 }
 
 // simulateAnswer is the answer in JSON.
@@ -38,10 +38,10 @@ type simulateAnswer struct {
 	Seeds   int            `json:"seeds"`
 	Verdict string         `json:"verdict"`
 	Best    *bestFacts     `json:"best,omitempty"`
-	Uniform []grfgp.Point  `json:"uniform,omitempty"` // exact expected regret of uniform draws
+	Uniform []replay.Point `json:"uniform,omitempty"` // exact expected regret of uniform draws
 	Results []policyFacts  `json:"results"`
 	Replays []replayAnswer `json:"replays"`
-	sim     *grfgp.Simulation
+	sim     *replay.Result
 }
 
 // bestFacts is the best known value.
@@ -53,11 +53,11 @@ type bestFacts struct {
 
 // replayAnswer is a replay by the ids of nodes.
 type replayAnswer struct {
-	Policy string        `json:"policy"`
-	Seed   int           `json:"seed"`
-	Done   bool          `json:"done"`
-	Nodes  []string      `json:"nodes"`
-	Curve  []grfgp.Point `json:"curve"`
+	Policy string         `json:"policy"`
+	Seed   int            `json:"seed"`
+	Done   bool           `json:"done"`
+	Nodes  []string       `json:"nodes"`
+	Curve  []replay.Point `json:"curve"`
 }
 
 // lossNames name the loss of a goal.
@@ -73,7 +73,7 @@ func lossOf(g bayesopt.Goal) lossNames {
 	return lossNames{"regret", "regret", "Regret"}
 }
 
-func newSimulateAnswer(g *graph.Graph, sim *grfgp.Simulation) *simulateAnswer {
+func newSimulateAnswer(g *graph.Graph, sim *replay.Result) *simulateAnswer {
 	answer := &simulateAnswer{
 		Version: 1, Goal: sim.Goal, Loss: lossOf(sim.Goal).words, Known: sim.Known, Start: sim.Start, Steps: sim.Steps, Seeds: sim.Seeds,
 		Uniform: sim.Uniform, sim: sim,
@@ -110,7 +110,7 @@ func newSimulateAnswer(g *graph.Graph, sim *grfgp.Simulation) *simulateAnswer {
 
 // verdict compares the first policy that is not random with random, and says which
 // flags would give a clearer answer.
-func verdict(sim *grfgp.Simulation, loss string) string {
+func verdict(sim *replay.Result, loss string) string {
 	at := slices.IndexFunc(sim.Policies, func(name string) bool { return name != "random" })
 	switch {
 	case at < 0:
@@ -123,7 +123,7 @@ func verdict(sim *grfgp.Simulation, loss string) string {
 		return "Random was not replayed: add it to --policies for a comparison."
 	}
 	advice := map[report.Gain]string{
-		report.GainTooFew:   fmt.Sprintf(" Give --seeds %d or more.", grfgp.LeastSeeds),
+		report.GainTooFew:   fmt.Sprintf(" Give --seeds %d or more.", replay.LeastSeeds),
 		report.GainConstant: " Give more --seeds.",
 		report.GainUnclear:  " More --seeds may show one.",
 	}
@@ -131,7 +131,7 @@ func verdict(sim *grfgp.Simulation, loss string) string {
 }
 
 // answerSimulate writes the figure, the steps and the table.
-func (a *app) answerSimulate(f *simulateFlags, g *graph.Graph, sim *grfgp.Simulation) error {
+func (a *app) answerSimulate(f *simulateFlags, g *graph.Graph, sim *replay.Result) error {
 	answer := newSimulateAnswer(g, sim)
 	if f.plot != "" {
 		s := a.talk.Stage("drawing")
@@ -175,7 +175,7 @@ func simulateCSV(w io.Writer, answer *simulateAnswer) error {
 	}
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 8, 64) }
 	for _, r := range answer.Replays {
-		at := map[int]grfgp.Point{}
+		at := map[int]replay.Point{}
 		for _, p := range r.Curve {
 			at[p.Measured] = p
 		}
@@ -244,6 +244,12 @@ func simulateTable(w io.Writer, answer *simulateAnswer) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
+	return simulateNotes(w, answer)
+}
+
+// simulateNotes explains the table, and states the best known value and the verdict.
+func simulateNotes(w io.Writer, answer *simulateAnswer) error {
+	sim := answer.sim
 	if sim.Seeds > 1 {
 		words := "± is the standard error over replays"
 		if len(sim.Uniform) > 0 {
@@ -267,7 +273,7 @@ func simulateTable(w io.Writer, answer *simulateAnswer) error {
 }
 
 // shownEstimate is a mean with its standard error, if there is one.
-func shownEstimate(e grfgp.Estimate) string {
+func shownEstimate(e replay.Estimate) string {
 	switch e.Seeds {
 	case 0:
 		return "–"

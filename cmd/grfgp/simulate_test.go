@@ -15,6 +15,7 @@ import (
 	"grfgp"
 	"grfgp/bayesopt"
 	"grfgp/graph"
+	"grfgp/replay"
 )
 
 // known writes values for all but the last rung of the ladder, with one highest.
@@ -142,8 +143,8 @@ func TestSimulateInterrupted(t *testing.T) {
 		truth[i] = math.Sin(float64(i) / 5)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	sim, err := grfgp.Simulate(ctx, g, truth, grfgp.Spec{}, grfgp.SimulateOptions{
-		Goal: bayesopt.Maximize, Policies: []string{"bfs", "random"}, Start: 2, Steps: 4, Seeds: 50,
+	sim, err := replay.Run(ctx, g, truth, grfgp.Spec{}, replay.Options{
+		Goal: bayesopt.Maximize, Policies: []replay.Policy{{Name: "bfs", Policy: bayesopt.BreadthFirst{Graph: g.Adjacency()}}, {Name: "random", Policy: bayesopt.Random{}}}, Start: 2, Steps: 4, Seeds: 50,
 		Progress: func(done, _ int64) {
 			if done == 43 {
 				cancel()
@@ -159,7 +160,7 @@ func TestSimulateInterrupted(t *testing.T) {
 	}
 	n := sim.Final("bfs").Seeds
 	said := fmt.Sprintf("Too few replays (%d)", n)
-	if n >= grfgp.LeastSeeds {
+	if n >= replay.LeastSeeds {
 		said = fmt.Sprintf("of %d replays", n)
 	}
 	if n < 2 || n > 8 || !strings.Contains(out.String(), said) {
@@ -174,25 +175,25 @@ func TestSimulateInterrupted(t *testing.T) {
 }
 
 func TestVerdict(t *testing.T) {
-	replays := func(mine, theirs []float64) *grfgp.Simulation {
-		s := &grfgp.Simulation{Policies: []string{"ei", "random"}, Known: 9, Start: 1, Steps: 2, Seeds: len(mine)}
+	replays := func(mine, theirs []float64) *replay.Result {
+		s := &replay.Result{Policies: []string{"ei", "random"}, Known: 9, Start: 1, Steps: 2, Seeds: len(mine)}
 		for k := range mine {
 			s.Replays = append(s.Replays,
-				grfgp.Replay{Policy: "ei", Seed: k, Done: true, Curve: []grfgp.Point{{Measured: 3, Loss: mine[k]}}},
-				grfgp.Replay{Policy: "random", Seed: k, Done: true, Curve: []grfgp.Point{{Measured: 3, Loss: theirs[k]}}})
+				replay.Replay{Policy: "ei", Seed: k, Done: true, Curve: []replay.Point{{Measured: 3, Loss: mine[k]}}},
+				replay.Replay{Policy: "random", Seed: k, Done: true, Curve: []replay.Point{{Measured: 3, Loss: theirs[k]}}})
 		}
 		return s
 	}
 	one, two, three := []float64{1, 1, 1, 1, 1}, []float64{2, 2, 2, 2, 2}, []float64{3, 3.1, 2.9, 3.1, 2.9}
-	expected := func(s *grfgp.Simulation, loss, sd float64) *grfgp.Simulation {
-		s.Uniform = []grfgp.Point{{}, {}, {Measured: 3, Loss: loss, SD: sd}}
+	expected := func(s *replay.Result, loss, sd float64) *replay.Result {
+		s.Uniform = []replay.Point{{}, {}, {Measured: 3, Loss: loss, SD: sd}}
 		return s
 	}
 	random := replays([]float64{1}, []float64{1})
 	random.Policies = []string{"random"}
 	everything := replays(one, three)
 	everything.Known = 3
-	for want, s := range map[string]*grfgp.Simulation{
+	for want, s := range map[string]*replay.Result{
 		"ei beats random: regret 1, random 3 after 3 measurements, better by 2 ± 0.":                     replays(one, three),
 		"ei is worse than random: regret 3":                                                              replays(three, one),
 		"No clear difference between ei and random":                                                      replays([]float64{1, 5, 1, 5, 1}, three),

@@ -227,7 +227,7 @@ func (a *app) ask(ctx context.Context, f *suggestFlags, spec grfgp.Spec, t *sugg
 		}
 	}
 	opts := bayesopt.Options{
-		Goal: f.goal, Seed: a.seed, Allowed: t.sites.allowed, Repeats: f.again, Limits: t.sites.limits,
+		Goal: f.goal, Policy: policy, Seed: a.seed, Allowed: t.sites.allowed, Repeats: f.again, Limits: t.sites.limits,
 		Retrain: bayesopt.Schedule{First: max(1, d.Len()), Drift: -1}, // once, from all
 	}
 	if t.idle != "" {
@@ -237,7 +237,7 @@ func (a *app) ask(ctx context.Context, f *suggestFlags, spec grfgp.Spec, t *sugg
 		}
 		a.talk.Say("%s: nodes are picked without a model, by the policy %s; measure them and run suggest again", t.idle, by)
 	}
-	o, err := grfgp.NewOptimizer(g, spec, f.policy, opts)
+	o, err := grfgp.NewOptimizer(g, spec, opts)
 	if err != nil {
 		return nil, suggestError(ctx, err)
 	}

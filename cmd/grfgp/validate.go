@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"grfgp"
+	"grfgp/crossval"
 	"grfgp/graph"
 	"grfgp/report"
 )
@@ -74,7 +75,7 @@ func (a *app) validate(ctx context.Context, f *validateFlags, changed func(strin
 	if folds < 2 {
 		return dataf("%s: only one node is measured, so no measurement is left to predict from; measure more nodes to validate", d.measurements.Report.File)
 	}
-	v, err := a.crossValidate(ctx, d, spec, folds, grfgp.Scheme(f.scheme.value))
+	v, err := a.crossValidate(ctx, d, spec, folds, crossval.Scheme(f.scheme.value))
 	if err != nil {
 		return err
 	}
@@ -85,20 +86,20 @@ func (a *app) validate(ctx context.Context, f *validateFlags, changed func(strin
 }
 
 // crossValidate holds out folds of the measurements.
-func (a *app) crossValidate(ctx context.Context, d *modelData, spec grfgp.Spec, folds int, scheme grfgp.Scheme) (*grfgp.Validation, error) {
+func (a *app) crossValidate(ctx context.Context, d *modelData, spec grfgp.Spec, folds int, scheme crossval.Scheme) (*crossval.Validation, error) {
 	s := a.talk.Stage("validating")
-	v, err := grfgp.Validate(ctx, d.net.Graph, d.data, spec, grfgp.ValidateOptions{Folds: folds, Scheme: scheme, Progress: s.Update})
+	v, err := crossval.Validate(ctx, d.net.Graph, d.data, spec, crossval.Options{Folds: folds, Scheme: scheme, Progress: s.Update})
 	if err != nil {
 		return nil, fitError(ctx, err)
 	}
-	s.Done("%d measurements in %d folds", len(v.Left), folds)
+	s.Done("%d measurements in %d folds", len(v.HeldOut), folds)
 	return v, nil
 }
 
 // validateAnswer is the answer in JSON, with ids of nodes.
 type validateAnswer struct {
 	Version int `json:"version"`
-	*grfgp.Validation
+	*crossval.Validation
 	Left    []leftNode `json:"left"`
 	Verdict []string   `json:"verdict"`
 }
@@ -106,26 +107,26 @@ type validateAnswer struct {
 // leftNode is a measurement as predicted from the other folds.
 type leftNode struct {
 	Node string `json:"node"`
-	grfgp.Left
+	crossval.HeldOut
 }
 
-func newValidateAnswer(labels *graph.IDs, v *grfgp.Validation) *validateAnswer {
+func newValidateAnswer(labels *graph.IDs, v *crossval.Validation) *validateAnswer {
 	answer := &validateAnswer{1, v, []leftNode{}, report.Verdicts(v)}
-	for _, l := range v.Left {
+	for _, l := range v.HeldOut {
 		answer.Left = append(answer.Left, leftNode{labels.At(l.Node), l})
 	}
 	return answer
 }
 
-func (a *app) printValidation(v *grfgp.Validation) error {
+func (a *app) printValidation(v *crossval.Validation) error {
 	t := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "error (RMSE)\t%.4g ± %.2g\tthis model\n", v.RMSE, v.RMSESE)
-	for _, name := range grfgp.Baselines {
+	for _, name := range crossval.Baselines() {
 		fmt.Fprintf(t, "\t%.4g\t%s\n", v.BaselineRMSE[name], name)
 	}
 	fmt.Fprintf(t, "log density\t%.4g\tper held-out measurement\n", -v.NLPD)
-	for _, level := range grfgp.Levels {
-		fmt.Fprintf(t, "coverage\t%.1f %%\tof %g %% intervals\n", 100*v.Coverage[fmt.Sprint(level)], 100*level)
+	for _, c := range v.Coverage {
+		fmt.Fprintf(t, "coverage\t%.1f %%\tof %g %% intervals\n", 100*c.Share, 100*c.Level)
 	}
 	if err := t.Flush(); err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 	"grfgp/internal/paper/dataset"
 	"grfgp/internal/rng"
 	"grfgp/kernel"
+	"grfgp/replay"
 )
 
 // bayesOptimisation is Figure 4.
@@ -57,7 +58,7 @@ for a given seed. The expected regret of uniform random draws is exact; the orac
 // arm is a method that chooses nodes.
 type arm struct {
 	key, title string
-	policy     string // of grfgp.Simulate; "" if it is not used
+	policy     string // of replay.Run; "" if it is not used
 	social     bool   // on social networks only
 }
 
@@ -158,23 +159,27 @@ func searchName(panel, arm string, seed int) string {
 	return fmt.Sprintf("%s-%s-seed%d", panel, arm, seed)
 }
 
-// search replays one arm with grfgp.Simulate.
+// search replays one arm with replay.Run.
 func search(ctx context.Context, task *searchTask, s searchSettings, a arm, row Row, progress func(done, total int64)) (*Result, error) {
 	began, memory := time.Now(), watchMemory()
 	g, table, _ := task.ordered()
-	sim, err := grfgp.Simulate(ctx, g, table, s.Spec, grfgp.SimulateOptions{
-		Goal: bayesopt.Maximize, Policies: []string{a.policy}, Start: s.Start, Steps: s.Steps, Seeds: 1, Seed: s.Seed, Retrain: s.Retrain, Progress: progress,
+	policies, err := replay.Named(bayesopt.Maximize, g, a.policy)
+	if err != nil {
+		return nil, err
+	}
+	sim, err := replay.Run(ctx, g, table, s.Spec, replay.Options{
+		Goal: bayesopt.Maximize, Policies: policies, Start: s.Start, Steps: s.Steps, Seeds: 1, Seed: s.Seed, Retrain: s.Retrain, Progress: progress,
 	})
 	peak := memory()
 	if err != nil {
 		return nil, err
 	}
-	replay := sim.Replays[0]
+	first := sim.Replays[0]
 	curve := make([]float64, 0, s.Steps+1) // from the last starting node on
-	for _, point := range replay.Curve[s.Start-1:] {
+	for _, point := range first.Curve[s.Start-1:] {
 		curve = append(curve, point.Loss)
 	}
-	costs(row, began, peak, replay.Effort)
+	costs(row, began, peak, first.Effort)
 	return searchResult(row, curve), nil
 }
 
@@ -224,7 +229,7 @@ func followWalks(ctx context.Context, task *searchTask, s searchSettings) ([]flo
 }
 
 // startOf returns the nodes that all searches of a seed start from. It draws them as
-// grfgp.Simulate does.
+// replay.Run does.
 func startOf(task *searchTask, s searchSettings) []int {
 	_, _, was := task.ordered()
 	random := rand.New(rng.New(s.Seed, "simulate start", 0))
@@ -241,8 +246,8 @@ func costs(row Row, began time.Time, peak float64, e bayesopt.Effort) {
 // uniform returns the expected regret of nodes drawn uniformly at random.
 func uniform(ctx context.Context, task *searchTask, s searchSettings, row Row) (*Result, error) {
 	g, table, _ := task.ordered()
-	sim, err := grfgp.Simulate(ctx, g, table, grfgp.Spec{}, grfgp.SimulateOptions{
-		Goal: bayesopt.Maximize, Policies: []string{"random"}, Start: s.Start, Steps: s.Steps, Seeds: 1, Seed: s.Seed,
+	sim, err := replay.Run(ctx, g, table, grfgp.Spec{}, replay.Options{
+		Goal: bayesopt.Maximize, Policies: []replay.Policy{{Name: "random", Policy: bayesopt.Random{}}}, Start: s.Start, Steps: s.Steps, Seeds: 1, Seed: s.Seed,
 	})
 	if err != nil {
 		return nil, err

@@ -16,6 +16,7 @@ import (
 	"grfgp/graph"
 	"grfgp/internal/paper/dataset"
 	"grfgp/internal/paper/objective"
+	"grfgp/replay"
 )
 
 // sharedData lets the test use the data beside the repository, or skips it.
@@ -143,8 +144,8 @@ func TestSearchWithTheAuthorsWalks(t *testing.T) {
 	s := searchSettings{Walks: 20, Hops: 1, Start: 40, Steps: 15, Seed: 3, Retrain: bayesopt.Schedule{Every: 600, Drift: -1}}
 	start := startOf(task, s)
 	ordered, table, was := task.ordered()
-	sim, err := grfgp.Simulate(t.Context(), ordered, table, grfgp.Spec{}, grfgp.SimulateOptions{
-		Goal: bayesopt.Maximize, Policies: []string{"random"}, Start: s.Start, Steps: 1, Seeds: 1, Seed: s.Seed,
+	sim, err := replay.Run(t.Context(), ordered, table, grfgp.Spec{}, replay.Options{
+		Goal: bayesopt.Maximize, Policies: []replay.Policy{{Name: "random", Policy: bayesopt.Random{}}}, Start: s.Start, Steps: 1, Seeds: 1, Seed: s.Seed,
 	})
 	if err != nil {
 		t.Fatal(err)

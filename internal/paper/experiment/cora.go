@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp"
+	"grfgp/crossval"
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/internal/paper/dataset"
@@ -176,7 +177,7 @@ func (s topicSettings) run(ctx context.Context, c *dataset.Cora) (*Result, error
 	if err != nil {
 		return nil, err
 	}
-	score := grfgp.ScoreClasses(p, classesAt(c, test))
+	score := crossval.ScoreClasses(p, classesAt(c, test))
 	row["accuracy"], row["nll"], row["ece"], row["seconds"] = 100*score.Accuracy, score.NLL, score.ECE, time.Since(began).Seconds()
 	if s.Spec.Method == "grf" { // not timed: the model samples its own features
 		if row["density"], err = s.cleanDensity(ctx, c.Graph); err != nil {

@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"grfgp"
+	"grfgp/crossval"
 	"grfgp/internal/layout"
 	"grfgp/internal/paper/dataset"
 	"grfgp/internal/plot"
@@ -110,7 +110,7 @@ func coraFigures(o Options, r *Results) ([]Figure, error) {
 		names[k] = spaced(name)
 	}
 	var bins []plot.Bin
-	for _, b := range grfgp.Reliability(p, class) {
+	for _, b := range crossval.Reliability(p, class) {
 		bins = append(bins, plot.Bin{Count: b.Count, Confidence: b.Confidence, Accuracy: b.Accuracy})
 	}
 	draw := func(m plot.MapData) *plot.Picture {

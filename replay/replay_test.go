@@ -1,4 +1,4 @@
-package grfgp_test
+package replay_test
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"grfgp"
 	"grfgp/bayesopt"
 	"grfgp/graph"
+	"grfgp/replay"
 )
 
 // hill is a ring with one broad hill on it; every tenth value is not known.
@@ -35,9 +36,21 @@ func hill(t testing.TB, n int) (*graph.Graph, []float64) {
 	return g, truth
 }
 
-func simulate(t testing.TB, g *graph.Graph, truth []float64, spec grfgp.Spec, opts grfgp.SimulateOptions) *grfgp.Simulation {
+func must[V any](v V, err error) V {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// named returns policies by their names.
+func named(goal bayesopt.Goal, g *graph.Graph, names ...string) []replay.Policy {
+	return must(replay.Named(goal, g, names...))
+}
+
+func simulate(t testing.TB, g *graph.Graph, truth []float64, spec grfgp.Spec, opts replay.Options) *replay.Result {
 	t.Helper()
-	s, err := grfgp.Simulate(context.Background(), g, truth, spec, opts)
+	s, err := replay.Run(context.Background(), g, truth, spec, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,11 +61,10 @@ func simulate(t testing.TB, g *graph.Graph, truth []float64, spec grfgp.Spec, op
 // expectation. Thompson sampling must leave at most a fifth of that, and its lead
 // must be beyond chance over eight paired seeds. Random picks themselves must come
 // out as expected, within four standard errors.
-func TestSimulateBeatsRandom(t *testing.T) {
-	slowWhenRaced(t)
+func TestThompsonBeatsRandom(t *testing.T) {
 	g, truth := hill(t, 300)
-	s := simulate(t, g, truth, grfgp.Spec{Seed: 1}, grfgp.SimulateOptions{
-		Goal: bayesopt.Maximize, Policies: []string{"thompson", "random"}, Start: 10, Steps: 15, Seeds: 8, Seed: 1,
+	s := simulate(t, g, truth, grfgp.Spec{Seed: 1}, replay.Options{
+		Goal: bayesopt.Maximize, Policies: named(bayesopt.Maximize, g, "thompson", "random"), Start: 10, Steps: 15, Seeds: 8, Seed: 1,
 	})
 	expected := s.Uniform[24].Loss
 	if e := s.Final("thompson"); e.Mean > expected/5 || e.Seeds != 8 {
@@ -79,25 +91,25 @@ func TestSimulateBeatsRandom(t *testing.T) {
 func TestReplays(t *testing.T) {
 	g, truth := hill(t, 60)
 	policies := []string{"thompson", "bfs", "degree", "random"}
-	s := simulate(t, g, truth, grfgp.Spec{}, grfgp.SimulateOptions{
-		Goal: bayesopt.Minimize, Policies: policies, Start: 6, Steps: 20, Batch: 3, Seeds: 2, Seed: 5,
+	s := simulate(t, g, truth, grfgp.Spec{}, replay.Options{
+		Goal: bayesopt.Minimize, Policies: named(bayesopt.Minimize, g, policies...), Start: 6, Steps: 20, Batch: 3, Seeds: 2, Seed: 5,
 	})
-	for r, replay := range s.Replays {
+	for r, one := range s.Replays {
 		first := s.Replays[r/len(policies)*len(policies)]
-		if replay.Policy != policies[r%4] || replay.Seed != r/4 || !replay.Done || len(replay.Nodes) != 26 || len(replay.Curve) != 26 {
-			t.Fatalf("replay %d: %+v", r, replay)
+		if one.Policy != policies[r%4] || one.Seed != r/4 || !one.Done || len(one.Nodes) != 26 || len(one.Curve) != 26 {
+			t.Fatalf("replay %d: %+v", r, one)
 		}
-		if !slices.Equal(replay.Nodes[:6], first.Nodes[:6]) {
-			t.Errorf("%s begins with %v, %s with %v", replay.Policy, replay.Nodes[:6], first.Policy, first.Nodes[:6])
+		if !slices.Equal(one.Nodes[:6], first.Nodes[:6]) {
+			t.Errorf("%s begins with %v, %s with %v", one.Policy, one.Nodes[:6], first.Policy, first.Nodes[:6])
 		}
 		least := math.Inf(1)
-		for k, i := range replay.Nodes {
-			if math.IsNaN(truth[i]) || slices.Contains(replay.Nodes[:k], i) {
-				t.Errorf("%s measured node %d in vain", replay.Policy, i)
+		for k, i := range one.Nodes {
+			if math.IsNaN(truth[i]) || slices.Contains(one.Nodes[:k], i) {
+				t.Errorf("%s measured node %d in vain", one.Policy, i)
 			}
 			least = min(least, truth[i]-s.Best.Value)
-			if p := replay.Curve[k]; p.Measured != k+1 || p.Loss != least {
-				t.Errorf("%s after %d: %+v, want %v", replay.Policy, k+1, p, least)
+			if p := one.Curve[k]; p.Measured != k+1 || p.Loss != least {
+				t.Errorf("%s after %d: %+v, want %v", one.Policy, k+1, p, least)
 			}
 		}
 	}
@@ -118,7 +130,7 @@ func TestUniformRegret(t *testing.T) {
 		t.Fatal(err)
 	}
 	truth := []float64{3, -1, 4, 1, -5, 9, 2, 9, math.NaN()}
-	s := simulate(t, g, truth, grfgp.Spec{}, grfgp.SimulateOptions{Policies: []string{"random"}, Start: 2, Steps: 99, Seeds: 1, Count: []int{}, Scatter: []float64{}})
+	s := simulate(t, g, truth, grfgp.Spec{}, replay.Options{Policies: named(bayesopt.Maximize, g, "random"), Start: 2, Steps: 99, Seeds: 1, Count: []int{}, Scatter: []float64{}})
 	if len(s.Uniform) != 8 || s.Steps != 6 || s.Best.Nodes != 2 || truth[s.Best.Node] != 9 {
 		t.Fatalf("%+v", s)
 	}
@@ -156,13 +168,13 @@ var simulations = []struct {
 
 // Replays beside each other share kernels: neither that nor the number of threads
 // changes a bit.
-func TestSimulateAtAnyNumberOfThreads(t *testing.T) {
+func TestReplayAtAnyNumberOfThreads(t *testing.T) {
 	g, truth := hill(t, 40)
 	for _, c := range simulations {
 		var first []byte
 		for _, threads := range []int{1, 4} {
 			before := runtime.GOMAXPROCS(threads)
-			s := simulate(t, g, truth, c.spec, grfgp.SimulateOptions{Goal: c.goal, Policies: c.policies, Start: 6, Steps: 4, Seeds: 2, Seed: 9})
+			s := simulate(t, g, truth, c.spec, replay.Options{Goal: c.goal, Policies: named(c.goal, g, c.policies...), Start: 6, Steps: 4, Seeds: 2, Seed: 9})
 			runtime.GOMAXPROCS(before)
 			text, err := json.Marshal(s)
 			if err != nil {
@@ -179,12 +191,12 @@ func TestSimulateAtAnyNumberOfThreads(t *testing.T) {
 
 // What is scored is what an Optimizer of its own predicts after the same
 // measurements.
-func TestSimulateScores(t *testing.T) {
+func TestScores(t *testing.T) {
 	g, truth := hill(t, 40)
 	for _, c := range simulations[1:] {
-		s := simulate(t, g, truth, c.spec, grfgp.SimulateOptions{Goal: c.goal, Policies: c.policies, Start: 6, Steps: 8, Seeds: 1, Seed: 9, Looks: 4})
+		s := simulate(t, g, truth, c.spec, replay.Options{Goal: c.goal, Policies: named(c.goal, g, c.policies...), Start: 6, Steps: 8, Seeds: 1, Seed: 9, Looks: 4})
 		for _, r := range s.Replays {
-			o, err := grfgp.NewOptimizer(g, c.spec, "random", bayesopt.Options{Retrain: bayesopt.Schedule{First: 6}})
+			o, err := grfgp.NewOptimizer(g, c.spec, bayesopt.Options{Policy: bayesopt.Random{}, Retrain: bayesopt.Schedule{First: 6}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -212,9 +224,9 @@ func TestSimulateScores(t *testing.T) {
 				}
 			}
 			n := float64(len(rest))
-			want := grfgp.Point{Measured: 14, Loss: math.Sqrt(square / n), SD: sd / n}
+			want := replay.Point{Measured: 14, Loss: math.Sqrt(square / n), SD: sd / n}
 			if c.goal != bayesopt.Learn {
-				want = grfgp.Point{Measured: 14, Loss: wrong / float64(s.Known)}
+				want = replay.Point{Measured: 14, Loss: wrong / float64(s.Known)}
 			}
 			got := r.Curve[len(r.Curve)-1]
 			if got.Measured != 14 || math.Abs(got.Loss-want.Loss) > 1e-9 || math.Abs(got.SD-want.SD) > 1e-9 {
@@ -228,12 +240,12 @@ func TestSimulateScores(t *testing.T) {
 }
 
 // An interrupted simulation gives what is finished.
-func TestSimulateInterrupted(t *testing.T) {
+func TestInterrupted(t *testing.T) {
 	g, truth := hill(t, 80)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	ctx, cancel := context.WithCancel(context.Background())
-	s, err := grfgp.Simulate(ctx, g, truth, grfgp.Spec{}, grfgp.SimulateOptions{
-		Policies: []string{"random", "bfs"}, Start: 5, Steps: 10, Seeds: 3,
+	s, err := replay.Run(ctx, g, truth, grfgp.Spec{}, replay.Options{
+		Policies: named(bayesopt.Maximize, g, "random", "bfs"), Start: 5, Steps: 10, Seeds: 3,
 		Progress: func(done, total int64) {
 			if total != 60 {
 				t.Errorf("%d of %d", done, total)
@@ -256,18 +268,18 @@ func TestSimulateInterrupted(t *testing.T) {
 	}
 }
 
-func TestSimulateRefuses(t *testing.T) {
+func TestOptionsAreChecked(t *testing.T) {
 	g, truth := hill(t, 20)
-	fine := grfgp.SimulateOptions{Policies: []string{"random"}, Start: 2, Steps: 2, Seeds: 1}
-	for want, change := range map[string]func(o *grfgp.SimulateOptions) []float64{
-		"no policy":         func(o *grfgp.SimulateOptions) []float64 { o.Policies = nil; return truth },
-		"named twice":       func(o *grfgp.SimulateOptions) []float64 { o.Policies = []string{"random", "random"}; return truth },
-		`is called "luck"`:  func(o *grfgp.SimulateOptions) []float64 { o.Policies = []string{"luck"}; return truth },
-		"0 seeds":           func(o *grfgp.SimulateOptions) []float64 { o.Seeds = 0; return truth },
-		"-1 nodes to start": func(o *grfgp.SimulateOptions) []float64 { o.Start = -1; return truth },
-		"nothing to choose": func(o *grfgp.SimulateOptions) []float64 { o.Start = 18; return truth },
-		"19 values for 20":  func(o *grfgp.SimulateOptions) []float64 { return truth[1:] },
-		"node 3 is infinite": func(o *grfgp.SimulateOptions) []float64 {
+	fine := replay.Options{Policies: named(bayesopt.Maximize, g, "random"), Start: 2, Steps: 2, Seeds: 1}
+	for want, change := range map[string]func(o *replay.Options) []float64{
+		"no policy":         func(o *replay.Options) []float64 { o.Policies = []replay.Policy{}; return truth },
+		"name of another":   func(o *replay.Options) []float64 { o.Policies = append(o.Policies, o.Policies[0]); return truth },
+		"no value":          func(o *replay.Options) []float64 { o.Policies = []replay.Policy{{Name: "luck"}}; return truth },
+		"-1 seeds":          func(o *replay.Options) []float64 { o.Seeds = -1; return truth },
+		"-1 starting nodes": func(o *replay.Options) []float64 { o.Start = -1; return truth },
+		"nothing to choose": func(o *replay.Options) []float64 { o.Start = 18; return truth },
+		"19 values for 20":  func(o *replay.Options) []float64 { return truth[1:] },
+		"node 3 is infinite": func(o *replay.Options) []float64 {
 			odd := slices.Clone(truth)
 			odd[3] = math.Inf(1)
 			return odd
@@ -275,27 +287,30 @@ func TestSimulateRefuses(t *testing.T) {
 	} {
 		opts := fine
 		values := change(&opts)
-		if _, err := grfgp.Simulate(context.Background(), g, values, grfgp.Spec{}, opts); !errors.Is(err, bayesopt.ErrOptions) || !strings.Contains(err.Error(), want) {
+		if _, err := replay.Run(context.Background(), g, values, grfgp.Spec{}, opts); !errors.Is(err, bayesopt.ErrOptions) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
-	if _, err := grfgp.Simulate(context.Background(), g, truth, grfgp.Spec{Family: "rbf"}, fine); !errors.Is(err, grfgp.ErrSpec) {
+	if _, err := replay.Named(bayesopt.Maximize, g, "random", "luck"); !errors.Is(err, bayesopt.ErrOptions) {
+		t.Errorf("%v", err)
+	}
+	if _, err := replay.Run(context.Background(), g, truth, grfgp.Spec{Family: "rbf"}, fine); !errors.Is(err, grfgp.ErrSpec) {
 		t.Errorf("%v", err)
 	}
 }
 
 func TestEstimateClear(t *testing.T) {
 	for _, c := range []struct {
-		e    grfgp.Estimate
+		e    replay.Estimate
 		want bool
 	}{
-		{grfgp.Estimate{Mean: 9, Seeds: 1}, false},
-		{grfgp.Estimate{Mean: 2.7, SE: 1, Seeds: 5}, false}, // t is 2.776
-		{grfgp.Estimate{Mean: -2.8, SE: 1, Seeds: 5}, true},
-		{grfgp.Estimate{Mean: 9, SE: 0.1, Seeds: 4}, false}, // too few,
-		{grfgp.Estimate{Mean: 9, Seeds: 50}, false},         // and all the same
-		{grfgp.Estimate{Mean: 2.1, SE: 1, Seeds: 20}, true}, // 2.093
-		{grfgp.Estimate{Seeds: 5}, false},
+		{replay.Estimate{Mean: 9, Seeds: 1}, false},
+		{replay.Estimate{Mean: 2.7, SE: 1, Seeds: 5}, false}, // t is 2.776
+		{replay.Estimate{Mean: -2.8, SE: 1, Seeds: 5}, true},
+		{replay.Estimate{Mean: 9, SE: 0.1, Seeds: 4}, false}, // too few,
+		{replay.Estimate{Mean: 9, Seeds: 50}, false},         // and all the same
+		{replay.Estimate{Mean: 2.1, SE: 1, Seeds: 20}, true}, // 2.093
+		{replay.Estimate{Seeds: 5}, false},
 	} {
 		if got := c.e.Clear(); got != c.want {
 			t.Errorf("%+v is clear: %v", c.e, got)
@@ -306,9 +321,9 @@ func TestEstimateClear(t *testing.T) {
 // Replays that all find the best are as sure as so many random draws would be, no
 // surer: five of five with a chance of a half each happen once in 32 times.
 func TestGainOverUniformIsNeverSure(t *testing.T) {
-	s := &grfgp.Simulation{Policies: []string{"ei"}, Seeds: 5, Uniform: []grfgp.Point{{Measured: 1, Loss: 0.5, SD: 0.5}}}
+	s := &replay.Result{Policies: []string{"ei"}, Seeds: 5, Uniform: []replay.Point{{Measured: 1, Loss: 0.5, SD: 0.5}}}
 	for seed := range s.Seeds {
-		s.Replays = append(s.Replays, grfgp.Replay{Policy: "ei", Seed: seed, Done: true, Curve: []grfgp.Point{{Measured: 1}}})
+		s.Replays = append(s.Replays, replay.Replay{Policy: "ei", Seed: seed, Done: true, Curve: []replay.Point{{Measured: 1}}})
 	}
 	e := s.GainOverUniform("ei")
 	if want := 0.5 / math.Sqrt(5); e.Mean != 0.5 || math.Abs(e.SE-want) > 1e-12 || e.Clear() {
@@ -328,7 +343,7 @@ func TestPoliciesDoNotChangeEachOther(t *testing.T) {
 		truth[i] = math.Sin(float64(i) / 50)
 	}
 	replay := func(policies ...string) map[string][]int {
-		s := simulate(t, g, truth, grfgp.Spec{Family: "diffusion", Scales: "one"}, grfgp.SimulateOptions{Policies: policies, Start: 8, Steps: 4, Seeds: 1})
+		s := simulate(t, g, truth, grfgp.Spec{Family: "diffusion", Scales: "one"}, replay.Options{Policies: named(bayesopt.Maximize, g, policies...), Start: 8, Steps: 4, Seeds: 1})
 		nodes := map[string][]int{}
 		for _, r := range s.Replays {
 			nodes[r.Policy] = r.Nodes
@@ -343,15 +358,15 @@ func TestPoliciesDoNotChangeEachOther(t *testing.T) {
 	}
 }
 
-// Would suggestions have found the highest place sooner than luck?
-func ExampleSimulate() {
+// Would suggestions have found the highest node sooner than random picks?
+func ExampleRun() {
 	g, _ := graph.Grid(9, 9)
 	heights := make([]float64, g.Len())
 	for i := range heights {
 		heights[i] = 9 - math.Hypot(float64(i%9)-6, float64(i/9)-3)
 	}
-	s, err := grfgp.Simulate(context.Background(), g, heights, grfgp.Spec{}, grfgp.SimulateOptions{
-		Goal: bayesopt.Maximize, Policies: []string{"thompson", "random"}, Start: 5, Steps: 20, Seeds: 8,
+	s, err := replay.Run(context.Background(), g, heights, grfgp.Spec{}, replay.Options{
+		Goal: bayesopt.Maximize, Start: 5, Steps: 20, Seeds: 8,
 	})
 	if err != nil {
 		panic(err)
@@ -359,60 +374,4 @@ func ExampleSimulate() {
 	gain := s.Gain("thompson", "random")
 	fmt.Printf("thompson misses the best by %.1f, and beats random: %v\n", s.Final("thompson").Mean, gain.Mean > 0 && gain.Clear())
 	// Output: thompson misses the best by 0.0, and beats random: true
-}
-
-// Where nodes have many neighbours draws come from a series, and anything else from
-// features; so it is everywhere else.
-func TestWhatIsDrawnFrom(t *testing.T) {
-	crowded, err := graph.BarabasiAlbert(1600, 6, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	grid, err := graph.Grid(40, 40)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		graph *graph.Graph
-		goal  bayesopt.Goal
-		want  string
-	}{{crowded, bayesopt.Maximize, "series"}, {crowded, bayesopt.Learn, "grf"}, {grid, bayesopt.Maximize, "grf"}} {
-		o, err := grfgp.NewOptimizer(c.graph, grfgp.Spec{Family: "diffusion", Scales: "one"}, "", bayesopt.Options{Goal: c.goal})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := range 10 {
-			if err := o.Tell(100*i, float64(i%4)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if _, _, err := o.Next(t.Context(), bayesopt.Request{Count: 1}); err != nil {
-			t.Fatal(err)
-		}
-		if spec, ok := o.Chosen(); !ok || spec.Method != c.want {
-			t.Errorf("%v on %d edges: %q, want %q", c.goal, c.graph.Adjacency().NNZ()/2, spec.Method, c.want)
-		}
-	}
-}
-
-// The loop by hand: ask, measure, tell.
-func ExampleNewOptimizer() {
-	ctx := context.Background()
-	g, _ := graph.Grid(12, 12)
-	measure := func(node int) float64 { return 9 - math.Hypot(float64(node%12)-8, float64(node/12)-3) }
-
-	o, err := grfgp.NewOptimizer(g, grfgp.Spec{}, "", bayesopt.Options{Goal: bayesopt.Maximize, Seed: 1})
-	if err != nil {
-		panic(err)
-	}
-	for range 25 {
-		nodes, _, err := o.Next(ctx, bayesopt.Request{Count: 1})
-		if err != nil {
-			panic(err)
-		}
-		o.Tell(nodes[0], measure(nodes[0]))
-	}
-	node, value, _ := o.Best()
-	fmt.Printf("column %d, row %d, value %v\n", node%12, node/12, value)
-	// Output: column 8, row 3, value 9
 }

@@ -1,4 +1,4 @@
-package grfgp_test
+package crossval_test
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"grfgp"
+	"grfgp/crossval"
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/internal/rng"
@@ -52,25 +53,25 @@ func TestSmoothingHasConverged(t *testing.T) {
 		d.Nodes, d.Y = append(d.Nodes, i), append(d.Y, walk[i])
 	}
 	spec := grfgp.Spec{Family: "matern", Nu: 1.5, Method: "grf", Scales: "one", Hops: 10, Seed: 1}
-	v, err := grfgp.Validate(context.Background(), g, d, spec, grfgp.ValidateOptions{Folds: 5, Scheme: grfgp.Scattered})
+	v, err := crossval.Validate(context.Background(), g, d, spec, crossval.Options{Folds: 5, Scheme: crossval.Scattered})
 	if err != nil {
 		t.Fatal(err)
 	}
 	sum := 0.0
-	for _, l := range v.Left {
+	for _, l := range v.HeldOut {
 		others := map[int]float64{}
-		for _, o := range v.Left {
+		for _, o := range v.HeldOut {
 			if o.Fold != l.Fold {
 				others[o.Node] = o.Value
 			}
 		}
 		sum += math.Pow(interpolated(others, l.Node)-l.Value, 2)
 	}
-	want := math.Sqrt(sum / float64(len(v.Left)))
-	if got := v.BaselineRMSE["smoothing"]; math.Abs(got-want) > 1e-8*want {
+	want := math.Sqrt(sum / float64(len(v.HeldOut)))
+	if got := v.BaselineRMSE[crossval.Smoothing]; math.Abs(got-want) > 1e-8*want {
 		t.Errorf("smoothing has an error of %.10g, straight lines %.10g", got, want)
 	}
-	if rest := v.BaselineRMSE; slices.Min([]float64{rest["overall mean"], rest["nearest measured node"]}) < want {
+	if rest := v.BaselineRMSE; slices.Min([]float64{rest[crossval.Mean], rest[crossval.Nearest]}) < want {
 		t.Errorf("smoothing %v is not the best rule of a random walk: %v", want, rest)
 	}
 }

@@ -1,0 +1,105 @@
+package crossval
+
+import (
+	"context"
+	"fmt"
+
+	"grfgp/gp"
+	"grfgp/graph"
+	"grfgp/internal/harmonic"
+)
+
+// Baseline is a simple rule that a model has to beat.
+type Baseline string
+
+const (
+	// Mean predicts the mean of all measurements everywhere.
+	Mean Baseline = "overall mean"
+	// Nearest predicts the mean of the measured nodes that are the fewest hops
+	// away, and the overall mean where none can be reached.
+	Nearest Baseline = "nearest measured node"
+	// Smoothing is harmonic interpolation: measured nodes keep their values, and
+	// every other node is the weighted mean of its neighbours; it is the overall
+	// mean where no measured node can be reached.
+	Smoothing Baseline = "smoothing"
+)
+
+// Baselines returns the baselines of measurements.
+func Baselines() []Baseline { return []Baseline{Mean, Nearest, Smoothing} }
+
+// Predict returns the prediction of the rule at every node.
+func (b Baseline) Predict(ctx context.Context, g *graph.Graph, d gp.Data) ([]float64, error) {
+	switch b {
+	case Mean:
+		all, mean := make([]float64, g.Len()), meanOf(d.Y)
+		for i := range all {
+			all[i] = mean
+		}
+		return all, nil
+	case Nearest:
+		return nearest(g, d), nil
+	case Smoothing:
+		value, measured := nodeMeans(g.Len(), d)
+		if err := harmonic.Extend(ctx, g.Adjacency(), measured, value, meanOf(d.Y)); err != nil {
+			return nil, fmt.Errorf("crossval: harmonic interpolation: %w", err)
+		}
+		return value, nil
+	}
+	return nil, fmt.Errorf("crossval: no baseline of measurements is called %q", b)
+}
+
+func meanOf(y []float64) float64 {
+	sum := 0.0
+	for _, v := range y {
+		sum += v / float64(len(y))
+	}
+	return sum
+}
+
+// nodeMeans returns the mean of all measurements of each node, and whether it has
+// any.
+func nodeMeans(n int, d gp.Data) (mean []float64, measured []bool) {
+	mean, measured = make([]float64, n), make([]bool, n)
+	count := make([]float64, n)
+	for k, i := range d.Nodes {
+		n := 1.0
+		if d.Count != nil {
+			n = float64(d.Count[k])
+		}
+		mean[i] += n * d.Y[k]
+		count[i] += n
+		measured[i] = true
+	}
+	for i, c := range count {
+		if c > 0 {
+			mean[i] /= c
+		}
+	}
+	return mean, measured
+}
+
+// nearest is Nearest at every node.
+func nearest(g *graph.Graph, d gp.Data) []float64 {
+	value, _ := nodeMeans(g.Len(), d)
+	nodes := distinct(d.Nodes)
+	hops, count := g.Hops(nodes), make([]float64, g.Len())
+	for i, h := range graph.NewSearch(g).From(nodes...) {
+		if h > 0 {
+			value[i] /= count[i]
+		}
+		cols, _ := g.Adjacency().Row(i)
+		for _, j := range cols {
+			if hops[j] == h+1 {
+				value[j] += value[i]
+				count[j]++
+			}
+		}
+	}
+	overall := meanOf(d.Y)
+	for i, h := range hops {
+		if h < 0 {
+			value[i] = overall
+		}
+	}
+	return value
+}

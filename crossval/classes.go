@@ -1,0 +1,200 @@
+package crossval
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"grfgp"
+	"grfgp/gp"
+	"grfgp/graph"
+)
+
+// Baselines of labels.
+const (
+	// ClassFrequencies predicts the class frequencies of the labels everywhere.
+	ClassFrequencies Baseline = "majority class"
+	// LabelSpreading is the method of Zhou et al. (2004).
+	LabelSpreading Baseline = "label spreading"
+)
+
+// ClassBaselines returns the baselines of labels.
+func ClassBaselines() []Baseline { return []Baseline{ClassFrequencies, LabelSpreading} }
+
+// ReliabilityBins is the number of bins of equal width, over the largest
+// probability, that ReliabilityBin and ClassScore.ECE use.
+const ReliabilityBins = 15
+
+// ClassScore scores class probabilities.
+type ClassScore struct {
+	Accuracy   float64 `json:"accuracy"`    // share of nodes whose most probable class is right
+	AccuracySE float64 `json:"accuracy_se"` // its standard error
+	NLL        float64 `json:"nll"`         // mean negative log probability of the right class
+	NLLSE      float64 `json:"nll_se"`
+	ECE        float64 `json:"ece"` // expected calibration error: mean of |accuracy − confidence| over bins
+}
+
+// ReliabilityBin compares confidence and accuracy of predictions of similar
+// confidence.
+type ReliabilityBin struct {
+	Count      int     `json:"count"`
+	Confidence float64 `json:"confidence"` // mean of the largest probability
+	Accuracy   float64 `json:"accuracy"`   // share of them that are right
+}
+
+// Reliability bins predictions by their largest probability; row k of p is for a
+// node of class[k].
+func Reliability(p *mat.Dense, class []int) []ReliabilityBin {
+	bins := make([]ReliabilityBin, ReliabilityBins)
+	for k, c := range class {
+		row := p.RawRowView(k)
+		best := slices.Index(row, slices.Max(row))
+		b := &bins[max(0, min(ReliabilityBins-1, int(ReliabilityBins*row[best])))]
+		b.Count++
+		b.Confidence += row[best]
+		if best == c {
+			b.Accuracy++
+		}
+	}
+	for k := range bins {
+		if n := float64(bins[k].Count); n > 0 {
+			bins[k].Confidence /= n
+			bins[k].Accuracy /= n
+		}
+	}
+	return bins
+}
+
+// ScoreClasses compares probabilities with the right classes; row k of p is for a
+// node of class[k].
+func ScoreClasses(p *mat.Dense, class []int) (s ClassScore) {
+	n := float64(len(class))
+	square := 0.0
+	for k, c := range class {
+		loss := -math.Log(max(p.At(k, c), 1e-300))
+		s.NLL += loss / n
+		square += loss * loss / n
+	}
+	s.NLLSE = math.Sqrt(max(0, square-s.NLL*s.NLL) / n)
+	for _, b := range Reliability(p, class) {
+		s.Accuracy += b.Accuracy * float64(b.Count) / n
+		s.ECE += math.Abs(b.Accuracy-b.Confidence) * float64(b.Count) / n
+	}
+	// One right and one wrong prediction more keep the standard error above 0 where
+	// all are right or all are wrong.
+	share := (s.Accuracy*n + 1) / (n + 2)
+	s.AccuracySE = math.Sqrt(share * (1 - share) / (n + 2))
+	return s
+}
+
+// HeldOutLabel is a label and its prediction by the other folds.
+type HeldOutLabel struct {
+	Node          int       `json:"node"`
+	Fold          int       `json:"fold"`
+	Class         int       `json:"class"`
+	Predicted     int       `json:"predicted"`
+	Probabilities []float64 `json:"probabilities"`
+}
+
+// ClassValidation is the result of a cross-validation on labels.
+type ClassValidation struct {
+	Scheme  Scheme         `json:"scheme"`
+	Folds   int            `json:"folds"`
+	HeldOut []HeldOutLabel `json:"left"`
+	ClassScore
+	Baselines   map[Baseline]ClassScore `json:"baselines"`
+	Confusion   [][]int                 `json:"confusion"` // counts by given class (row) and predicted class (column)
+	Reliability []ReliabilityBin        `json:"reliability"`
+}
+
+// ValidateClasses cross-validates a classifier; for every fold kernel and
+// hyperparameters are chosen again. Scattered folds have about the same class
+// frequencies each.
+func ValidateClasses(ctx context.Context, g *graph.Graph, l gp.Labels, spec grfgp.Spec, method gp.ClassMethod, opts Options) (*ClassValidation, error) {
+	if err := l.Check(g.Len()); err != nil {
+		return nil, err
+	}
+	opts, err := opts.complete(l.Nodes)
+	if err != nil {
+		return nil, err
+	}
+	t, err := grfgp.NewTrainer(g, spec)
+	if err != nil {
+		return nil, err
+	}
+	probabilities := func(train gp.Labels, method gp.ClassMethod, nodes []int) (*mat.Dense, error) {
+		c, err := t.Classify(ctx, train, method)
+		if err != nil {
+			return nil, err
+		}
+		return c.Probabilities(ctx, nodes)
+	}
+	v := &ClassValidation{Scheme: opts.Scheme, Folds: opts.Folds, Baselines: map[Baseline]ClassScore{}}
+	var class []int
+	var own []float64
+	rules := map[Baseline][]float64{}
+	err = opts.holdOut(opts.classFolds(g, l, spec.Seed), func(f int, in, out []int) error {
+		train, test := selectLabels(l, in), selectLabels(l, out)
+		p, err := probabilities(train, method, test.Nodes)
+		if err != nil {
+			return err
+		}
+		spread, err := probabilities(train, gp.Spreading, test.Nodes)
+		if err != nil {
+			return err
+		}
+		for q, i := range test.Nodes {
+			row := p.RawRowView(q)
+			v.HeldOut = append(v.HeldOut, HeldOutLabel{i, f, test.Class[q], slices.Index(row, slices.Max(row)), row})
+			own = append(own, row...)
+		}
+		class = append(class, test.Class...)
+		rules[ClassFrequencies] = append(rules[ClassFrequencies], classFrequencies(train, test.Len()).RawMatrix().Data...)
+		rules[LabelSpreading] = append(rules[LabelSpreading], spread.RawMatrix().Data...)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(class) == 0 {
+		return nil, fmt.Errorf("%w: all labels are at one node; cross-validation needs two", gp.ErrData)
+	}
+	table := func(data []float64) *mat.Dense { return mat.NewDense(len(class), l.Classes, data) }
+	v.ClassScore = ScoreClasses(table(own), class)
+	v.Reliability = Reliability(table(own), class)
+	for name, data := range rules {
+		v.Baselines[name] = ScoreClasses(table(data), class)
+	}
+	v.Confusion = make([][]int, l.Classes)
+	for c := range v.Confusion {
+		v.Confusion[c] = make([]int, l.Classes)
+	}
+	for _, h := range v.HeldOut {
+		v.Confusion[h.Class][h.Predicted]++
+	}
+	return v, nil
+}
+
+// classFrequencies gives each of some nodes the frequencies of the classes, with
+// one label more of each.
+func classFrequencies(train gp.Labels, nodes int) *mat.Dense {
+	p := mat.NewDense(nodes, train.Classes, nil)
+	for c, n := range train.Counts() {
+		for i := range nodes {
+			p.Set(i, c, float64(n+1)/float64(train.Len()+train.Classes))
+		}
+	}
+	return p
+}
+
+// selectLabels returns the labels of the given rows.
+func selectLabels(l gp.Labels, rows []int) gp.Labels {
+	some := gp.Labels{Classes: l.Classes}
+	for _, r := range rows {
+		some.Nodes, some.Class = append(some.Nodes, l.Nodes[r]), append(some.Class, l.Class[r])
+	}
+	return some
+}

@@ -1,0 +1,31 @@
+// Package crossval measures how far to trust a model, by cross-validation: the
+// measurements (or labels) are divided into folds; each fold is held out in turn,
+// a model is fitted to the others, and its predictions of the fold are compared
+// with the held-out values.
+//
+// # Folds
+//
+// Scattered folds are random nodes and answer "how well is a node predicted
+// between measured nodes?". Neighbourhoods are connected regions of the graph and
+// answer "how well is a region predicted in which nothing was measured?". All
+// measurements of a node are in the same fold.
+//
+// # Scores
+//
+// With predicted mean m_i and standard deviation s_i (noise included) of the
+// held-out value y_i, a Validation has
+//
+//	RMSE      √(mean of (y_i − m_i)²), beside that of baselines
+//	NLPD      mean of −log N(y_i; m_i, s_i²)
+//	PIT       Φ((y_i − m_i)/s_i), uniform on [0, 1] for a calibrated model
+//	Coverage  share of y_i in the central credible intervals of some levels
+//
+// A ClassValidation has accuracy, negative log likelihood (NLL), expected
+// calibration error (ECE) and the confusion matrix.
+//
+// # Baselines
+//
+// A model is worth its cost if it beats simple rules. Baselines of measurements are
+// their mean, the nearest measurement in hops, and harmonic interpolation;
+// those of labels are the class frequencies and label spreading.
+package crossval

@@ -1,0 +1,44 @@
+package crossval_test
+
+import (
+	"context"
+	"fmt"
+	"grfgp"
+	"grfgp/crossval"
+	"grfgp/gp"
+	"grfgp/graph"
+	"log"
+	"math"
+)
+
+// ring is 60 places around a lake, and the temperature at every fourth.
+func ring() (*graph.Graph, gp.Data) {
+	g, err := graph.Ring(60)
+	if err != nil {
+		log.Fatal(err)
+	}
+	var d gp.Data
+	for i := 0; i < g.Len(); i += 4 {
+		d.Nodes = append(d.Nodes, i)
+		d.Y = append(d.Y, 10+3*math.Sin(2*math.Pi*float64(i)/60))
+	}
+	return g, d
+}
+
+// Is the model better than the baselines, and are its intervals calibrated?
+func ExampleValidate() {
+	g, d := ring()
+	v, err := crossval.Validate(context.Background(), g, d, grfgp.Spec{}, crossval.Options{Folds: 5})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, rule := range crossval.Baselines() {
+		fmt.Printf("better than %s: %t\n", rule, v.RMSE < v.BaselineRMSE[rule])
+	}
+	fmt.Printf("95 %% intervals contain at least 90 %%: %t\n", v.Coverage.At(0.95) >= 0.9)
+	// Output:
+	// better than overall mean: true
+	// better than nearest measured node: true
+	// better than smoothing: true
+	// 95 % intervals contain at least 90 %: true
+}

@@ -1,0 +1,159 @@
+package crossval
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"grfgp"
+	"grfgp/gp"
+	"grfgp/graph"
+	"grfgp/internal/rng"
+)
+
+// Scheme says which nodes are held out together. The zero value is Scattered.
+type Scheme string
+
+const (
+	// Scattered folds are random nodes.
+	Scattered Scheme = "scattered"
+	// Neighbourhoods are folds of connected regions of the graph.
+	Neighbourhoods Scheme = "neighbourhoods"
+)
+
+// Schemes returns all schemes.
+func Schemes() []Scheme { return []Scheme{Scattered, Neighbourhoods} }
+
+// DefaultFolds is the number of folds where Options says none.
+const DefaultFolds = 10
+
+// Options of a cross-validation. The zero value means ten scattered folds.
+type Options struct {
+	Folds    int                     // 2 or more; 0 means DefaultFolds, or one per measured node if these are fewer
+	Scheme   Scheme                  // "" means Scattered
+	Progress func(done, total int64) // called after each fold; may be nil
+}
+
+// complete checks the options for rows at nodes and fills in defaults.
+func (o Options) complete(nodes []int) (Options, error) {
+	if o.Folds == 0 {
+		o.Folds = max(2, min(DefaultFolds, len(distinct(nodes))))
+	}
+	if o.Scheme == "" {
+		o.Scheme = Scattered
+	}
+	switch {
+	case o.Folds < 2 || o.Folds > len(nodes):
+		return o, fmt.Errorf("%w: %d folds of %d values, want 2 to the number of values", grfgp.ErrSpec, o.Folds, len(nodes))
+	case !slices.Contains(Schemes(), o.Scheme):
+		return o, fmt.Errorf("%w: no scheme of folds is called %q; there are %q", grfgp.ErrSpec, o.Scheme, Schemes())
+	}
+	return o, nil
+}
+
+// holdOut calls each for every fold with the rows outside and inside of it. It
+// skips folds without rows, and one that has all rows.
+func (o Options) holdOut(fold []int, each func(f int, train, test []int) error) error {
+	for f := range o.Folds {
+		var train, test []int
+		for r := range fold {
+			if fold[r] == f {
+				test = append(test, r)
+			} else {
+				train = append(train, r)
+			}
+		}
+		if len(test) == 0 || len(train) == 0 {
+			continue
+		}
+		if err := each(f, train, test); err != nil {
+			return fmt.Errorf("crossval: fold %d of %d: %w", f+1, o.Folds, err)
+		}
+		if o.Progress != nil {
+			o.Progress(int64(f+1), int64(o.Folds))
+		}
+	}
+	return nil
+}
+
+// distinct returns the nodes of a list once each, in increasing order.
+func distinct(nodes []int) []int { return slices.Compact(slices.Sorted(slices.Values(nodes))) }
+
+// folds assigns every row to a fold, given its node. The order of rows does not
+// matter.
+func (o Options) folds(g *graph.Graph, nodes []int, seed uint64) []int {
+	random := rand.New(rng.New(seed, "folds"))
+	unique := distinct(nodes)
+	random.Shuffle(len(unique), func(a, b int) { unique[a], unique[b] = unique[b], unique[a] })
+	of := make([]int, g.Len()) // by node
+	if o.Scheme == Neighbourhoods {
+		of = regions(g, unique[:min(o.Folds, len(unique))])
+	} else {
+		for r, i := range unique {
+			of[i] = r % o.Folds
+		}
+	}
+	fold := make([]int, len(nodes))
+	for r, i := range nodes {
+		fold[r] = of[i]
+	}
+	return fold
+}
+
+// regions grows a region from each seed, a hop at a time, over the whole graph.
+// Components without a seed are assigned in turn.
+func regions(g *graph.Graph, seeds []int) []int {
+	region := make([]int, g.Len())
+	for i := range region {
+		region[i] = -1
+	}
+	for r, i := range seeds {
+		region[i] = r
+	}
+	for i := range graph.NewSearch(g).From(seeds...) {
+		cols, _ := g.Adjacency().Row(i)
+		for _, j := range cols {
+			if region[j] < 0 {
+				region[j] = region[i]
+			}
+		}
+	}
+	comp, _ := g.Components()
+	for i := range region {
+		if region[i] < 0 {
+			region[i] = int(comp[i]) % len(seeds)
+		}
+	}
+	return region
+}
+
+// classFolds assigns every label to a fold, all labels of a node to the same.
+// Scattered folds are dealt class by class, so that no fold has all labels of a
+// class with more than one.
+func (o Options) classFolds(g *graph.Graph, l gp.Labels, seed uint64) []int {
+	if o.Scheme == Neighbourhoods {
+		return o.folds(g, l.Nodes, seed)
+	}
+	order := make([]int, l.Len())
+	for r := range order {
+		order[r] = r
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(l.Nodes[a], l.Nodes[b]), cmp.Compare(l.Class[a], l.Class[b]))
+	})
+	random := rand.New(rng.New(seed, "folds"))
+	random.Shuffle(len(order), func(a, b int) { order[a], order[b] = order[b], order[a] })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(l.Class[a], l.Class[b]) })
+	fold, of, dealt := make([]int, l.Len()), map[int]int{}, 0
+	for _, r := range order {
+		f, again := of[l.Nodes[r]]
+		if !again {
+			f = dealt % o.Folds
+			of[l.Nodes[r]] = f
+			dealt++
+		}
+		fold[r] = f
+	}
+	return fold
+}

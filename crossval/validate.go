@@ -1,0 +1,208 @@
+package crossval
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"grfgp"
+	"grfgp/gp"
+	"grfgp/graph"
+)
+
+// Validation is the result of a cross-validation on measurements.
+type Validation struct {
+	Scheme       Scheme               `json:"scheme"`
+	Folds        int                  `json:"folds"`
+	HeldOut      []HeldOut            `json:"left"`
+	RMSE         float64              `json:"rmse"`
+	RMSESE       float64              `json:"rmse_se"` // standard error of RMSE
+	NLPD         float64              `json:"nlpd"`    // mean negative log predictive density
+	Coverage     Coverages            `json:"coverage"`
+	BaselineRMSE map[Baseline]float64 `json:"baseline_rmse"`
+	Limits       *grfgp.Limits        `json:"limits,omitempty"` // of held-out nodes; the error of walks is that of the first fold
+}
+
+// HeldOut is a measurement and its prediction by the other folds.
+type HeldOut struct {
+	Node  int     `json:"node"`
+	Fold  int     `json:"fold"`
+	Value float64 `json:"value"`
+	Mean  float64 `json:"mean"`
+	SD    float64 `json:"sd"`  // noise included: σ for one measurement, σ/√n for the mean of n
+	PIT   float64 `json:"pit"` // predicted probability of a lower value
+}
+
+// Coverage is the share of held-out values in the central credible intervals of a
+// level.
+type Coverage struct {
+	Level float64
+	Share float64
+}
+
+// Coverages are the coverages of increasing levels. In JSON they are an object with
+// the levels as keys.
+type Coverages []Coverage
+
+// levels are the levels of credible intervals whose coverage is measured.
+var levels = []float64{0.5, 0.8, 0.95}
+
+// At returns the share at a level, NaN if it was not measured.
+func (c Coverages) At(level float64) float64 {
+	for _, one := range c {
+		if one.Level == level {
+			return one.Share
+		}
+	}
+	return math.NaN()
+}
+
+// MarshalJSON writes {"0.5": share, …}.
+func (c Coverages) MarshalJSON() ([]byte, error) {
+	object := map[string]float64{}
+	for _, one := range c {
+		object[fmt.Sprint(one.Level)] = one.Share
+	}
+	return json.Marshal(object)
+}
+
+// predictor is a fitted model as the hold-out loop needs it.
+type predictor interface {
+	Predict(ctx context.Context, nodes []int) (grfgp.Prediction, error)
+	NoiseSD() float64
+}
+
+// Validate cross-validates the model of a Spec: for every fold kernel and
+// hyperparameters are chosen again, from the other folds. The mean of n
+// measurements (gp.Data.Count) counts as one value.
+func Validate(ctx context.Context, g *graph.Graph, d gp.Data, spec grfgp.Spec, opts Options) (*Validation, error) {
+	if err := d.Check(g.Len()); err != nil {
+		return nil, err
+	}
+	opts, err := opts.complete(d.Nodes)
+	if err != nil {
+		return nil, err
+	}
+	t, err := grfgp.NewTrainer(g, spec)
+	if err != nil {
+		return nil, err
+	}
+	var limits *grfgp.Limits
+	v, err := validate(ctx, g, d, opts, spec.Seed, func(train, test gp.Data) (predictor, grfgp.Prediction, error) {
+		m, err := t.Fit(ctx, train)
+		if err != nil {
+			return nil, grfgp.Prediction{}, err
+		}
+		p, err := m.Predict(ctx, test.Nodes)
+		if err != nil {
+			return nil, p, err
+		}
+		if limits == nil { // the error of walks hardly differs between folds
+			limits, err = m.Limits(ctx, test.Nodes, p)
+			return m, p, err
+		}
+		count, err := m.PriorOnly(ctx, test.Nodes)
+		limits.Nodes, limits.PriorOnly = limits.Nodes+test.Len(), limits.PriorOnly+count
+		return m, p, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(v.HeldOut) == 0 {
+		return nil, fmt.Errorf("%w: all measurements are at one node; cross-validation needs two", gp.ErrData)
+	}
+	v.Limits = limits
+	return v, nil
+}
+
+// ValidateSnapshot cross-validates the model of a snapshot with its hyperparameters
+// as they are. That takes a fraction of the time of Validate and is slightly
+// optimistic, as the hyperparameters were fitted to all folds.
+func ValidateSnapshot(ctx context.Context, s *grfgp.Snapshot, seed uint64) (*Validation, error) {
+	d := s.Data()
+	opts := Options{Folds: min(DefaultFolds, d.Len()), Scheme: Scattered}
+	return validate(ctx, s.Graph(), d, opts, seed, func(train, test gp.Data) (predictor, grfgp.Prediction, error) {
+		m, err := s.Condition(ctx, train)
+		if err != nil {
+			return nil, grfgp.Prediction{}, err
+		}
+		p, err := m.Predict(ctx, test.Nodes)
+		return m, p, err
+	})
+}
+
+// validate is the hold-out loop over measurements.
+func validate(ctx context.Context, g *graph.Graph, d gp.Data, opts Options, seed uint64, predict func(train, test gp.Data) (predictor, grfgp.Prediction, error)) (*Validation, error) {
+	v := &Validation{Scheme: opts.Scheme, Folds: opts.Folds, BaselineRMSE: map[Baseline]float64{}}
+	squares := map[Baseline]float64{}
+	err := opts.holdOut(opts.folds(g, d.Nodes, seed), func(f int, in, out []int) error {
+		train, test := d.Select(in), d.Select(out)
+		m, p, err := predict(train, test)
+		if err != nil {
+			return err
+		}
+		v.compare(f, test, p, m.NoiseSD())
+		for _, rule := range Baselines() {
+			all, err := rule.Predict(ctx, g, train)
+			if err != nil {
+				return err
+			}
+			for r, i := range test.Nodes {
+				squares[rule] += (all[i] - test.Y[r]) * (all[i] - test.Y[r])
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	v.summarise(squares)
+	return v, nil
+}
+
+// compare adds the predictions of a fold. The noise is the standard deviation of
+// one measurement, used where values have no noise variance of their own.
+func (v *Validation) compare(fold int, test gp.Data, p grfgp.Prediction, noise float64) {
+	for r, i := range test.Nodes {
+		own := noise
+		switch {
+		case test.NoiseVar != nil:
+			own = math.Sqrt(test.NoiseVar[r])
+		case test.Count != nil:
+			own /= math.Sqrt(float64(test.Count[r]))
+		}
+		sd := math.Hypot(p.SD[r], own)
+		z := (test.Y[r] - p.Mean[r]) / sd
+		v.HeldOut = append(v.HeldOut, HeldOut{i, fold, test.Y[r], p.Mean[r], sd, distuv.UnitNormal.CDF(z)})
+	}
+}
+
+// summarise computes the scores from HeldOut and the squared errors of baselines.
+func (v *Validation) summarise(squares map[Baseline]float64) {
+	n := float64(len(v.HeldOut))
+	sum, sum4 := 0.0, 0.0
+	for _, level := range levels {
+		v.Coverage = append(v.Coverage, Coverage{Level: level})
+	}
+	for _, h := range v.HeldOut {
+		e := (h.Value - h.Mean) * (h.Value - h.Mean)
+		sum += e / n
+		sum4 += e * e / n
+		v.NLPD += (e/(2*h.SD*h.SD) + math.Log(2*math.Pi*h.SD*h.SD)/2) / n
+		for k := range v.Coverage {
+			if math.Abs(h.PIT-0.5) <= v.Coverage[k].Level/2 {
+				v.Coverage[k].Share += 1 / n
+			}
+		}
+	}
+	v.RMSE = math.Sqrt(sum)
+	if v.RMSE > 0 {
+		v.RMSESE = math.Sqrt(max(0, sum4-sum*sum)/n) / (2 * v.RMSE)
+	}
+	for rule, s := range squares {
+		v.BaselineRMSE[rule] = math.Sqrt(s / n)
+	}
+}

@@ -1,0 +1,96 @@
+package crossval_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"grfgp"
+	"grfgp/crossval"
+	"grfgp/gp"
+	"grfgp/graph"
+	"grfgp/kernel"
+	"math"
+	"testing"
+)
+
+// field is a smooth function on a grid, measured at every third node.
+func field(t testing.TB, side int) (*graph.Graph, gp.Data) {
+	t.Helper()
+	g, err := graph.Grid(side, side)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var d gp.Data
+	for i := 0; i < g.Len(); i += 3 {
+		x, y := float64(i%side), float64(i/side)
+		d.Nodes = append(d.Nodes, i)
+		d.Y = append(d.Y, 20+5*math.Sin(x/4)+3*math.Cos(y/3)+0.5*math.Sin(float64(7*i)))
+	}
+	return g, d
+}
+
+// On a smooth field the model beats every simple rule, and its intervals cover
+// about what they say: within four binomial standard deviations of 225/3 = 75.
+func TestValidate(t *testing.T) {
+	g, d := field(t, 15)
+	for _, scheme := range []crossval.Scheme{crossval.Scattered, crossval.Neighbourhoods} {
+		v, err := crossval.Validate(context.Background(), g, d, grfgp.Spec{Family: "diffusion"}, crossval.Options{Folds: 5, Scheme: scheme})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(v.HeldOut) != d.Len() {
+			t.Errorf("%s: %d of %d measurements were left out", scheme, len(v.HeldOut), d.Len())
+		}
+		for name, rmse := range v.BaselineRMSE {
+			if scheme == crossval.Scattered && v.RMSE > rmse {
+				t.Errorf("%s: RMSE %v, %s has %v", scheme, v.RMSE, name, rmse)
+			}
+		}
+		if len(v.Coverage) != 3 {
+			t.Errorf("%s: coverage %v", scheme, v.Coverage)
+		}
+		for _, c := range v.Coverage {
+			if off := math.Abs(c.Share - c.Level); scheme == crossval.Scattered && off > 4*math.Sqrt(c.Level*(1-c.Level)/float64(d.Len())) {
+				t.Errorf("%s: %v %% intervals cover %v", scheme, 100*c.Level, c.Share)
+			}
+		}
+	}
+	if _, err := crossval.Validate(context.Background(), g, d, grfgp.Spec{}, crossval.Options{Folds: 1, Scheme: crossval.Scattered}); !errors.Is(err, grfgp.ErrSpec) {
+		t.Errorf("one fold: %v", err)
+	}
+}
+
+// The zero value of Options means ten scattered folds, or fewer where fewer nodes
+// were measured; measurements of one node cannot be validated.
+func TestZeroOptions(t *testing.T) {
+	g, d := field(t, 6)
+	v, err := crossval.Validate(t.Context(), g, d, grfgp.Spec{Family: "diffusion"}, crossval.Options{})
+	if err != nil || v.Folds != 10 || v.Scheme != crossval.Scattered || len(v.HeldOut) != d.Len() {
+		t.Errorf("%+v, %v", v, err)
+	}
+	few := d.Select([]int{0, 0, 1, 2, 3, 4, 5})
+	if v, err = crossval.Validate(t.Context(), g, few, grfgp.Spec{Family: "diffusion"}, crossval.Options{}); err != nil || v.Folds != 6 {
+		t.Errorf("six nodes: %+v, %v", v, err)
+	}
+	if _, err := crossval.Validate(t.Context(), g, d.Select([]int{0, 0}), grfgp.Spec{}, crossval.Options{}); !errors.Is(err, gp.ErrData) {
+		t.Errorf("one node: %v", err)
+	}
+}
+
+// In JSON coverages are an object by level.
+func TestCoveragesAsJSON(t *testing.T) {
+	text, err := json.Marshal(crossval.Coverages{{Level: 0.5, Share: 0.25}, {Level: 0.95, Share: 1}})
+	if err != nil || string(text) != `{"0.5":0.25,"0.95":1}` {
+		t.Errorf("%s, %v", text, err)
+	}
+}
+
+// A family of the caller's own is validated as the others are.
+func TestValidateCustomFamily(t *testing.T) {
+	g, d := field(t, 9)
+	own := grfgp.CustomFamily{Name: "own", Modulation: struct{ kernel.Diffusion }{}}
+	v, err := crossval.Validate(t.Context(), g, d, grfgp.Spec{Custom: &own}, crossval.Options{Folds: 4})
+	if err != nil || len(v.HeldOut) != d.Len() || !(v.RMSE < v.BaselineRMSE[crossval.Mean]) {
+		t.Errorf("%+v, %v", v, err)
+	}
+}
