@@ -120,7 +120,7 @@ func TestBadInputIsRefused(t *testing.T) {
 		}
 		add("-1 draws of classes", nil, func() error { _, err := c.Sample(ctx, []int{1}, -1, 1); return err })
 		add("pending twice", nil, func() error {
-			_, _, err := c.SuggestLabels(ctx, 1, grfgp.LabelOptions{Allowed: []int{1, 2}, Pending: []int{4, 4}})
+			_, _, err := bayesopt.SuggestLabels(ctx, c, 1, bayesopt.LabelOptions{Allowed: []int{1, 2}, Pending: []int{4, 4}})
 			return err
 		})
 	}

@@ -51,6 +51,13 @@ func (c *Classification) Choice() ClassChoice { return c.choice }
 // Spec returns the Spec with the choices filled in.
 func (c *Classification) Spec() Spec { return c.spec }
 
+// Nodes returns the number of nodes.
+func (c *Classification) Nodes() int { return c.of.graph.Len() }
+
+// Spread returns the factor by which the calibration has scaled the latent functions
+// about their means; 0 if there is none.
+func (c *Classification) Spread() float64 { return c.choice.Fit.Spread }
+
 // Classes returns the number of classes.
 func (c *Classification) Classes() int { return c.classifier.Classes() }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"grfgp"
+	"grfgp/bayesopt"
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/graphio"
@@ -88,7 +89,7 @@ func ExampleLoad() {
 }
 
 // Of two rings one has labels. Which node is to be labelled next?
-func ExampleClassification_SuggestLabels() {
+func ExampleClassification_labels() {
 	var e graph.Edges
 	for i := range uint32(8) {
 		e.U, e.V = append(e.U, i, 8+i), append(e.V, (i+1)%8, 8+(i+1)%8)
@@ -102,7 +103,7 @@ func ExampleClassification_SuggestLabels() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	picks, _, err := c.SuggestLabels(ctx, 1, grfgp.LabelOptions{Allowed: []int{2, 3, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}})
+	picks, _, err := bayesopt.SuggestLabels(ctx, c, 1, bayesopt.LabelOptions{Allowed: []int{2, 3, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -40,10 +40,10 @@ func TestSuggestLabels(t *testing.T) {
 			free = append(free, i)
 		}
 	}
-	ask := func(n int, opts grfgp.LabelOptions) ([]grfgp.LabelSuggestion, bayesopt.Reason) {
+	ask := func(n int, opts bayesopt.LabelOptions) ([]bayesopt.LabelSuggestion, bayesopt.Reason) {
 		t.Helper()
 		opts.Allowed, opts.Seed = free, 1
-		picks, reason, err := c.SuggestLabels(context.Background(), n, opts)
+		picks, reason, err := bayesopt.SuggestLabels(context.Background(), c, n, opts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,7 +51,7 @@ func TestSuggestLabels(t *testing.T) {
 	}
 	// Nothing is known of the last two rings: each is asked about once before any
 	// is again.
-	picks, reason := ask(2, grfgp.LabelOptions{})
+	picks, reason := ask(2, bayesopt.LabelOptions{})
 	if len(picks) != 2 || reason != bayesopt.Enough || picks[0].Node/8+picks[1].Node/8 != 2+3 {
 		t.Errorf("%+v, want one node of each of the last two rings", picks)
 	}
@@ -59,17 +59,17 @@ func TestSuggestLabels(t *testing.T) {
 		t.Errorf("%+v", picks[0])
 	}
 	// A pending node is as good as a label.
-	if next, _ := ask(1, grfgp.LabelOptions{Pending: []int{picks[0].Node}}); len(next) != 1 || next[0].Node/8 != picks[1].Node/8 {
+	if next, _ := ask(1, bayesopt.LabelOptions{Pending: []int{picks[0].Node}}); len(next) != 1 || next[0].Node/8 != picks[1].Node/8 {
 		t.Errorf("%+v, want a node of the ring that none is pending in", next)
 	}
 	budget := 3.0
-	if some, reason := ask(5, grfgp.LabelOptions{Budget: &budget}); len(some) != 3 || reason != bayesopt.BudgetReached {
+	if some, reason := ask(5, bayesopt.LabelOptions{Budget: &budget}); len(some) != 3 || reason != bayesopt.BudgetReached {
 		t.Errorf("%d picks, %s", len(some), reason)
 	}
-	if all, reason := ask(100, grfgp.LabelOptions{}); len(all) != len(free) || reason != bayesopt.NoNodesLeft {
+	if all, reason := ask(100, bayesopt.LabelOptions{}); len(all) != len(free) || reason != bayesopt.NoNodesLeft {
 		t.Errorf("%d picks, %s", len(all), reason)
 	}
-	if _, _, err := c.SuggestLabels(context.Background(), 1, grfgp.LabelOptions{Allowed: []int{99}}); !errors.Is(err, bayesopt.ErrOptions) {
+	if _, _, err := bayesopt.SuggestLabels(context.Background(), c, 1, bayesopt.LabelOptions{Allowed: []int{99}}); !errors.Is(err, bayesopt.ErrOptions) {
 		t.Errorf("a node that is none: %v", err)
 	}
 }
@@ -83,7 +83,7 @@ func TestSuggestLabelsOfMany(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	picks, _, err := c.SuggestLabels(context.Background(), 10, grfgp.LabelOptions{Allowed: k.test.Nodes, Seed: 1})
+	picks, _, err := bayesopt.SuggestLabels(context.Background(), c, 10, bayesopt.LabelOptions{Allowed: k.test.Nodes, Seed: 1})
 	if err != nil || len(picks) != 10 {
 		t.Fatalf("%d picks, %v", len(picks), err)
 	}
@@ -94,7 +94,7 @@ func TestSuggestLabelsOfMany(t *testing.T) {
 		}
 		seen[p.Node] = true
 	}
-	if _, _, err := c.SuggestLabels(context.Background(), 2500, grfgp.LabelOptions{Allowed: k.test.Nodes}); !errors.Is(err, bayesopt.ErrOptions) {
+	if _, _, err := bayesopt.SuggestLabels(context.Background(), c, 2500, bayesopt.LabelOptions{Allowed: k.test.Nodes}); !errors.Is(err, bayesopt.ErrOptions) {
 		t.Errorf("too many at once: %v", err)
 	}
 }

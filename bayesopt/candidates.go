@@ -49,13 +49,12 @@ func (l Limits) CostOf(node int) float64 {
 // Nodes. Taking one closes it, and may close others: the nodes of a full group,
 // and those that cost more than the rest of the budget.
 type Candidates struct {
-	nodes   []int // as the policy numbers them,
-	own     []int // and as the limits do
+	nodes   []int
 	limits  Limits
-	picked  []bool   // by index
-	inGroup []int    // picked and pending nodes by group
-	left    *float64 // rest of the budget
-	slack   float64  // rounding error allowed in left
+	picked  []bool  // by index
+	inGroup []int   // picked and pending nodes by group
+	left    float64 // rest of the budget
+	slack   float64 // rounding error allowed in left
 }
 
 // budgetRounding is the rounding error allowed in sums of costs, as a share of the
@@ -83,10 +82,9 @@ func NewCandidates(of int, nodes []int, l Limits, budget *float64) (*Candidates,
 }
 
 func newCandidates(of int, nodes []int, l Limits, budget *float64) *Candidates {
-	left := math.Inf(1)
-	c := &Candidates{nodes: nodes, own: nodes, limits: l, picked: make([]bool, len(nodes)), left: &left}
+	c := &Candidates{nodes: nodes, limits: l, picked: make([]bool, len(nodes)), left: math.Inf(1)}
 	if budget != nil {
-		left, c.slack = *budget, *budget*budgetRounding
+		c.left, c.slack = *budget, *budget*budgetRounding
 	}
 	if l.GroupCap > 0 {
 		c.inGroup = make([]int, of)
@@ -101,25 +99,25 @@ func (c *Candidates) Len() int { return len(c.nodes) }
 func (c *Candidates) Nodes() []int { return c.nodes }
 
 // Cost returns the cost of the candidate at an index.
-func (c *Candidates) Cost(at int) float64 { return c.limits.CostOf(c.own[at]) }
+func (c *Candidates) Cost(at int) float64 { return c.limits.CostOf(c.nodes[at]) }
 
 // Open reports whether the candidate at an index may be picked.
 func (c *Candidates) Open(at int) bool {
 	return !c.picked[at] && !c.tooExpensive(at) && !c.groupFull(at)
 }
 
-func (c *Candidates) tooExpensive(at int) bool { return c.Cost(at) > *c.left+c.slack }
+func (c *Candidates) tooExpensive(at int) bool { return c.Cost(at) > c.left+c.slack }
 
 func (c *Candidates) groupFull(at int) bool {
-	return c.inGroup != nil && c.inGroup[c.limits.Group[c.own[at]]] >= c.limits.GroupCap
+	return c.inGroup != nil && c.inGroup[c.limits.Group[c.nodes[at]]] >= c.limits.GroupCap
 }
 
 // Take picks the candidate at an index: it is closed, charged to the budget and
 // counted in its group.
 func (c *Candidates) Take(at int) {
 	c.picked[at] = true
-	*c.left -= c.Cost(at)
-	c.countInGroup(c.own[at])
+	c.left -= c.Cost(at)
+	c.countInGroup(c.nodes[at])
 }
 
 // countInGroup counts a node in its group.

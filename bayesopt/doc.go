@@ -40,6 +40,8 @@
 //		}
 //	}
 //
+// SuggestLabels is the counterpart for classes: it suggests nodes to label.
+//
 // Suggestions depend on the seed, the measurements and the request alone: not on
 // the number of threads, nor on whether the Optimizer was restarted in between
 // (see Checkpoint).

@@ -68,8 +68,8 @@ func (a *app) suggestLabels(ctx context.Context, f *suggestFlags, spec grfgp.Spe
 		return err
 	}
 	s := a.talk.Stage("suggesting")
-	opts := grfgp.LabelOptions{Allowed: d.unlabelled(sites), Pending: sites.pending, Limits: sites.limits, Budget: sites.budget, Seed: a.seed}
-	picks, short, err := c.SuggestLabels(ctx, f.count, opts)
+	opts := bayesopt.LabelOptions{Allowed: d.unlabelled(sites), Pending: sites.pending, Limits: sites.limits, Budget: sites.budget, Seed: a.seed}
+	picks, short, err := bayesopt.SuggestLabels(ctx, c, f.count, opts)
 	if err != nil {
 		return suggestError(ctx, err)
 	}
@@ -140,7 +140,7 @@ func (d *classData) unlabelled(s *sites) []int {
 	return nodes
 }
 
-func (d *classData) labelRows(picks []grfgp.LabelSuggestion) []labelRow {
+func (d *classData) labelRows(picks []bayesopt.LabelSuggestion) []labelRow {
 	hops := d.net.Graph.Hops(d.data.Nodes)
 	rows := make([]labelRow, len(picks))
 	for k, p := range picks {

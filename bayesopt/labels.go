@@ -1,4 +1,4 @@
-package grfgp
+package bayesopt
 
 import (
 	"cmp"
@@ -10,49 +10,68 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"grfgp/bayesopt"
 	"grfgp/internal/rng"
 )
 
-// LabelOptions say which nodes may be suggested for a label.
+// ClassSurrogate is the classifier that SuggestLabels sees. A
+// *grfgp.Classification is one.
+type ClassSurrogate interface {
+	// Nodes returns the number of nodes.
+	Nodes() int
+	// Classes returns the number of classes.
+	Classes() int
+	// Spread returns the factor by which a calibration has scaled the latent
+	// functions about their means; 0 means 1.
+	Spread() float64
+	// Probabilities returns the probability of each class, a row per node.
+	Probabilities(ctx context.Context, nodes []int) (*mat.Dense, error)
+	// Sample returns posterior draws of these probabilities.
+	Sample(ctx context.Context, nodes []int, draws int, seed uint64) ([]*mat.Dense, error)
+}
+
+// LabelOptions of SuggestLabels.
 type LabelOptions struct {
-	Allowed []int // nodes, distinct and without a label
-	Pending []int // nodes that somebody is about to label: as if they had been
-	Limits  bayesopt.Limits
+	Allowed []int // nodes that may be suggested, distinct and without a label
+	Pending []int // nodes suggested before, not labelled yet: treated as labelled
+	Limits  Limits
 	Budget  *float64 // most that the suggested nodes may cost together; nil: no limit
 	Seed    uint64
 }
 
-// LabelSuggestion is a node whose label would tell much.
+// LabelSuggestion is a node to label.
 type LabelSuggestion struct {
 	Node          int
 	Probabilities []float64
 	Cost          float64
-	// Reduction is the share of what is uncertain about the classes of all nodes
-	// that the label would take away, given those suggested before: of the
-	// posterior variance of the probabilities, by a linear estimate.
+	// Reduction is the share of the total posterior variance of the class
+	// probabilities that the label would explain, given the suggestions before, by
+	// a linear estimate.
 	Reduction float64
 }
 
 const (
 	labelDraws   = 256
-	labelNumbers = 2e7       // of all covariances
-	labelMost    = 2000      // nodes
-	labelChance  = 16. / 256 // squared correlations below are chance: 4 standard errors
+	labelNumbers = 2e7       // covariances in memory
+	labelMost    = 2000      // nodes considered
+	labelChance  = 16. / 256 // squared correlations below it are noise of the draws: 4 standard errors
 )
 
-// SuggestLabels picks up to n nodes whose labels would tell most about the classes
-// of all nodes, one after the other, each as if those before it had been labelled:
-// look-alikes tell little once one of them is known. Costs divide what they tell.
-// On large graphs a part of the nodes is considered: the least certain, and some of
-// the others at random.
+// SuggestLabels is label acquisition: it picks up to n nodes whose labels would
+// reduce the posterior variance of the class probabilities of all nodes most, one
+// after the other, each given the labels of the nodes before, so that a batch
+// spreads out. With costs nodes are ranked by reduction per cost. On large graphs
+// it considers the least certain nodes and a random sample of the others. The
+// Reason says why there are fewer than n.
 //
-// Let f be the latent function of a class, p its probability, and covariances be
+// Let f be the latent function of a class, p its probability, and take covariances
 // over posterior draws. A label at node i explains the share
-// e_i = cov(f_i, p_i)²/(var f_i · E p_i · (1 − E p_i)) of var f_i, and of var f_j
-// that times the squared correlation of f_i and f_j. So much of var p_j goes too.
-func (c *Classification) SuggestLabels(ctx context.Context, n int, opts LabelOptions) ([]LabelSuggestion, bayesopt.Reason, error) {
-	s, err := c.newLabelPicker(ctx, n, opts)
+//
+//	e_i = cov(f_i, p_i)² / (var f_i · E p_i · (1 − E p_i))
+//
+// of var f_i, and e_i·corr(f_i, f_j)² of var f_j; var p_j is reduced by the same
+// share.
+func SuggestLabels(ctx context.Context, c ClassSurrogate, n int, opts LabelOptions) ([]LabelSuggestion, Reason, error) {
+	s, err := newLabelPicker(ctx, c, n, opts)
 	if err != nil {
 		return nil, "", err
 	}
@@ -86,27 +105,27 @@ func (c *Classification) SuggestLabels(ctx context.Context, n int, opts LabelOpt
 		s.candidates.Take(best)
 		s.learn(best)
 	}
-	return picks, bayesopt.Enough, nil
+	return picks, Enough, nil
 }
 
-// labelPicker holds what is uncertain about some nodes: those pending, candidates,
-// and others that stand for all nodes.
+// labelPicker holds the posterior covariances of pending nodes, candidates, and a
+// weighted sample that represents all nodes.
 type labelPicker struct {
 	nodes      []int
-	candidates *bayesopt.Candidates // the first of nodes
-	weight     []float64            // how many nodes a node stands for
+	candidates *Candidates // the first of nodes
+	weight     []float64   // number of nodes that a node represents
 	p          *mat.Dense
 	classes    []labelClass
 }
 
-// labelClass is the uncertainty of one class.
+// labelClass has the posterior covariances of one class.
 type labelClass struct {
 	cov   *mat.Dense // of latent functions
 	noise []float64  // of f_i as a label tells it
 	scale []float64  // var p_i for each var f_i
 }
 
-func (c *Classification) newLabelPicker(ctx context.Context, n int, opts LabelOptions) (*labelPicker, error) {
+func newLabelPicker(ctx context.Context, c ClassSurrogate, n int, opts LabelOptions) (*labelPicker, error) {
 	s := &labelPicker{}
 	if err := s.choose(ctx, c, n, opts); err != nil {
 		return nil, err
@@ -118,7 +137,7 @@ func (c *Classification) newLabelPicker(ctx context.Context, n int, opts LabelOp
 	if s.p, err = c.Probabilities(ctx, s.nodes); err != nil {
 		return nil, err
 	}
-	latent := widen(draws, c.choice.Fit.Spread)
+	latent := widen(draws, c.Spread())
 	for class := range c.Classes() {
 		s.classes = append(s.classes, newLabelClass(latent, draws, s.p, class))
 	}
@@ -223,11 +242,11 @@ func widen(draws []*mat.Dense, spread float64) []*mat.Dense {
 	return latent
 }
 
-// choose decides which nodes are looked at: all, or the least certain and some of
-// the others, which stand for many each; and candidates beyond them.
-func (s *labelPicker) choose(ctx context.Context, c *Classification, n int, opts LabelOptions) error {
+// choose selects the nodes to consider: all, or the least certain ones and a random
+// sample of the others, which represent several nodes each; and more candidates.
+func (s *labelPicker) choose(ctx context.Context, c ClassSurrogate, n int, opts LabelOptions) error {
 	room := max(16, int(min(labelMost, math.Sqrt(labelNumbers/float64(c.Classes())))))
-	order, err := c.byCertainty(ctx)
+	order, err := byCertainty(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -266,7 +285,7 @@ func (s *labelPicker) choose(ctx context.Context, c *Classification, n int, opts
 		}
 		budget = &all
 	}
-	if s.candidates, err = bayesopt.NewCandidates(len(order), first, opts.Limits, budget); err != nil {
+	if s.candidates, err = NewCandidates(len(order), first, opts.Limits, budget); err != nil {
 		return err
 	}
 	s.nodes = slices.Clone(first)
@@ -291,7 +310,7 @@ func candidatesOf(order []int, weight []float64, extra, n int, opts LabelOptions
 	may := make([]bool, len(order))
 	for _, i := range slices.Concat(opts.Allowed, opts.Pending) {
 		if i < 0 || i >= len(order) {
-			return nil, fmt.Errorf("%w: there is no node %d of %d to label", bayesopt.ErrOptions, i, len(order))
+			return nil, fmt.Errorf("%w: there is no node %d of %d to label", ErrOptions, i, len(order))
 		}
 		may[i] = true
 	}
@@ -312,14 +331,15 @@ func candidatesOf(order []int, weight []float64, extra, n int, opts LabelOptions
 		}
 	}
 	if found := len(first) - len(opts.Pending); left > 0 && n > found {
-		return nil, fmt.Errorf("%w: %d labels at once, at most %d", bayesopt.ErrOptions, n, found)
+		return nil, fmt.Errorf("%w: %d labels at once, at most %d", ErrOptions, n, found)
 	}
 	return first, nil
 }
 
-// byCertainty returns all nodes, those of the smallest largest probability first.
-func (c *Classification) byCertainty(ctx context.Context) ([]int, error) {
-	order := c.of.graph.Nodes()
+// byCertainty returns all nodes, by increasing probability of their most probable
+// class.
+func byCertainty(ctx context.Context, c ClassSurrogate) ([]int, error) {
+	order := allNodes(c.Nodes())
 	p, err := c.Probabilities(ctx, order)
 	if err != nil {
 		return nil, err
@@ -332,8 +352,7 @@ func (c *Classification) byCertainty(ctx context.Context) ([]int, error) {
 	return order, nil
 }
 
-// gain returns what a label would take from the variance of the probabilities of
-// all nodes.
+// gain returns the reduction of the total variance of probabilities by a label.
 func (s *labelPicker) gain(at int) float64 {
 	sum := 0.0
 	for _, class := range s.classes {
@@ -364,7 +383,7 @@ func (s *labelPicker) total() float64 {
 	return sum
 }
 
-// learn takes from all covariances what a label would.
+// learn conditions all covariances on a label.
 func (s *labelPicker) learn(at int) {
 	column := make([]float64, len(s.nodes))
 	for _, class := range s.classes {
