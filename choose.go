@@ -366,12 +366,12 @@ func (c *contest) opensUnit() bool {
 func reason(best attempt, tried []attempt, sketch bool) string {
 	by := ""
 	if sketch {
-		by = ", by a sample of the measurements"
+		by = " on a sample of the measurements"
 	}
 	if first := likeliest(tried); first.String() != best.String() {
-		return fmt.Sprintf("%v has the highest likelihood of the kernels on one scale under which neighbours are alike; %v has a higher one, but is hardly better at predicting nodes as far from measurements as the others are", best, first)
+		return fmt.Sprintf("%v: %v has a higher marginal likelihood, but is no better at predicting nodes as far from measurements as the unmeasured ones are", best, first)
 	}
-	return fmt.Sprintf("%v has the highest likelihood of the %d kernels tried%s, less one nat for every hyperparameter and three for an unusual kernel", best, len(tried), by)
+	return fmt.Sprintf("%v has the highest marginal likelihood of the %d kernels tried%s, after a penalty of one nat per hyperparameter and three for an unusual kernel", best, len(tried), by)
 }
 
 // choose fills in what was chosen, and why.
@@ -379,7 +379,7 @@ func (m *Model) choose(c candidate, tried []attempt, why string) {
 	m.spec = m.of.spec.filled(c, m.choice.Method)
 	m.choice.Family, m.choice.Scales, m.choice.Variance, m.choice.Trend, m.choice.Hops = c.name, m.spec.Scales, m.spec.Variance, m.spec.Trend, m.spec.Hops
 	for _, a := range tried {
-		m.choice.Candidates = append(m.choice.Candidates, Candidate{a.String(), a.report.LogLikelihood, a.report.LOOScore})
+		m.choice.Candidates = append(m.choice.Candidates, TriedKernel{a.String(), a.report.LogLikelihood, a.report.LOOScore})
 	}
 	if len(tried) > 1 {
 		m.choice.Why = append(m.choice.Why, why)

@@ -56,7 +56,7 @@ func (t *Trainer) compareClasses(ctx context.Context, own gp.Labels, opts gp.Cla
 		return best, err
 	}
 	tell.Method = method
-	tell.Why = append(why, whyScales, "every node has the same variance: classes do not go with degrees")
+	tell.Why = append(why, whyScales, "unit variance at every node: classes do not depend on the degree")
 	opts.ScoreOnly = true
 	try := func(c candidate) error {
 		k, err := t.classKernel(ctx, c, method)
@@ -68,7 +68,7 @@ func (t *Trainer) compareClasses(ctx context.Context, own gp.Labels, opts gp.Cla
 		if err != nil {
 			return err
 		}
-		tell.Candidates = append(tell.Candidates, ClassCandidate{c.String(), report.Score, report.Accuracy})
+		tell.Candidates = append(tell.Candidates, TriedClassKernel{c.String(), report.Score, report.Accuracy})
 		if best.kernel == nil || report.Score > best.report.Score {
 			best = classAttempt{c, k, report}
 		}
@@ -126,9 +126,9 @@ func (c *Classification) choose(chosen candidate) {
 		how = "held out"
 	}
 	if n := len(c.choice.Candidates); n > 1 {
-		c.choice.Why = append(c.choice.Why, fmt.Sprintf("%v predicts labels best of the %d kernels tried", chosen, n))
+		c.choice.Why = append(c.choice.Why, fmt.Sprintf("%v predicts held-out labels best of the %d kernels tried", chosen, n))
 	}
-	c.choice.Why = append(c.choice.Why, fmt.Sprintf("of %d labels %s, %.1f %% are predicted right, with log score %.3f at temperature %.2f and spread %.1f",
+	c.choice.Why = append(c.choice.Why, fmt.Sprintf("of %d labels %s, %.1f %% are predicted correctly (mean log score %.3f, temperature %.2f, spread %.1f)",
 		r.Scored, how, 100*r.Accuracy, r.Score, r.Temperature, r.Spread))
 }
 
@@ -161,6 +161,6 @@ func (t *Trainer) spread(ctx context.Context, own gp.Labels, method gp.ClassMeth
 	c.fill(candidate{family: matern})
 	c.choice.Family = "spreading"
 	kappa := c.choice.Fit.Theta[1]
-	c.choice.Why = []string{fmt.Sprintf("label spreading: a node takes on %.2g of its neighbours' labels", kappa*kappa/(2+kappa*kappa))}
+	c.choice.Why = []string{fmt.Sprintf("label spreading: each node takes a share of %.2g from its neighbours", kappa*kappa/(2+kappa*kappa))}
 	return c, nil
 }

@@ -29,17 +29,17 @@ type Classification struct {
 
 // ClassChoice is the chosen kernel of a classifier, with reasons.
 type ClassChoice struct {
-	Family     string            `json:"family"`
-	Method     string            `json:"method"` // of the kernel
-	Scales     string            `json:"scales"`
-	Hops       int               `json:"hops,omitempty"`
-	Why        []string          `json:"why"`
-	Fit        gp.ClassifyReport `json:"fit"`
-	Candidates []ClassCandidate  `json:"candidates"`
+	Family     string             `json:"family"`
+	Method     string             `json:"method"` // of the kernel
+	Scales     string             `json:"scales"`
+	Hops       int                `json:"hops,omitempty"`
+	Why        []string           `json:"why"`
+	Fit        gp.ClassifyReport  `json:"fit"`
+	Candidates []TriedClassKernel `json:"candidates"`
 }
 
-// ClassCandidate is a kernel that was compared.
-type ClassCandidate struct {
+// TriedClassKernel is a kernel that was compared.
+type TriedClassKernel struct {
 	Family   string  `json:"family"`
 	Score    float64 `json:"score"`    // mean log probability of labels by the others
 	Accuracy float64 `json:"accuracy"` // share of labels predicted correctly by the others
@@ -74,10 +74,10 @@ func Classify(ctx context.Context, g *graph.Graph, l gp.Labels, spec Spec, metho
 // Classify is the function Classify for the Trainer's graph and Spec.
 func (t *Trainer) Classify(ctx context.Context, l gp.Labels, method gp.ClassMethod) (*Classification, error) {
 	if t.spec.Trend == "degree" {
-		return nil, fmt.Errorf("%w: classes have no trend with the degree", ErrSpec)
+		return nil, fmt.Errorf("%w: classification has no trend with the degree", ErrSpec)
 	}
 	if t.spec.Variance == "natural" {
-		return nil, fmt.Errorf("%w: kernels of classes have unit variance; leave the variance out", ErrSpec)
+		return nil, fmt.Errorf("%w: classification always uses unit variance; leave the variance empty", ErrSpec)
 	}
 	if err := l.Check(t.graph.Len()); err != nil {
 		return nil, err

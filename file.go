@@ -69,7 +69,7 @@ func Load(ctx context.Context, r io.Reader, g *graph.Graph, custom ...CustomFami
 	switch {
 	case err == nil && strings.HasPrefix(head, fileKind+" "):
 	case strings.HasPrefix(head, fileName+" "):
-		return nil, fmt.Errorf("%w: it was written by another version of grfgp, which begins it with %q in place of %q; fit and save the model again", ErrFile, kindOf(head), fileKind)
+		return nil, fmt.Errorf("%w: another version of grfgp wrote it (it begins with %q, not %q); fit and save the model again", ErrFile, kindOf(head), fileKind)
 	default:
 		return nil, fmt.Errorf("%w: it does not begin with %q", ErrFile, fileKind)
 	}
@@ -80,7 +80,7 @@ func Load(ctx context.Context, r io.Reader, g *graph.Graph, custom ...CustomFami
 	body = bytes.TrimSuffix(body, []byte("\n"))
 	var sum uint32
 	if _, err := fmt.Sscanf(head[len(fileKind):], "%x", &sum); err != nil || sum != crc32.Checksum(body, castagnoli) {
-		return nil, fmt.Errorf("%w: its checksum is wrong; the file was cut off or altered", ErrFile)
+		return nil, fmt.Errorf("%w: the checksum is wrong; the file was truncated or altered", ErrFile)
 	}
 	var s savedModel
 	if err := json.Unmarshal(body, &s); err != nil {
@@ -96,7 +96,7 @@ func Load(ctx context.Context, r io.Reader, g *graph.Graph, custom ...CustomFami
 		return nil, fmt.Errorf("%w: %w", ErrFile, err)
 	}
 	if s.Graph != hex.EncodeToString(t.hash[:]) {
-		return nil, fmt.Errorf("%w: it was fitted to another graph; give the same files and flags as then", ErrFile)
+		return nil, fmt.Errorf("%w: it was fitted to another graph; load it with the same graph", ErrFile)
 	}
 	return t.revive(ctx, &s)
 }
@@ -115,7 +115,7 @@ func (t *Trainer) revive(ctx context.Context, s *savedModel) (*Model, error) {
 		return nil, fmt.Errorf("%w: %w", ErrFile, err)
 	}
 	if !s.Spec.complete() {
-		return nil, fmt.Errorf("%w: it does not say which kernel it has; fit and save it again", ErrFile)
+		return nil, fmt.Errorf("%w: it does not name its kernel; fit and save the model again", ErrFile)
 	}
 	k, err := t.chosenKernel(ctx, s.Spec)
 	if err != nil {

@@ -29,19 +29,19 @@ type Model struct {
 
 // Choice is the chosen kernel, with reasons.
 type Choice struct {
-	Family     string       `json:"family"`
-	Method     string       `json:"method"`
-	Scales     string       `json:"scales"`
-	Variance   string       `json:"variance,omitempty"`
-	Trend      string       `json:"trend,omitempty"`
-	Hops       int          `json:"hops,omitempty"`
-	Why        []string     `json:"why"`
-	Fit        gp.FitReport `json:"fit"`
-	Candidates []Candidate  `json:"candidates"`
+	Family     string        `json:"family"`
+	Method     string        `json:"method"`
+	Scales     string        `json:"scales"`
+	Variance   string        `json:"variance,omitempty"`
+	Trend      string        `json:"trend,omitempty"`
+	Hops       int           `json:"hops,omitempty"`
+	Why        []string      `json:"why"`
+	Fit        gp.FitReport  `json:"fit"`
+	Candidates []TriedKernel `json:"candidates"`
 }
 
-// Candidate is a kernel that was compared.
-type Candidate struct {
+// TriedKernel is a kernel that was compared.
+type TriedKernel struct {
 	Family        string  `json:"family"`
 	LogLikelihood float64 `json:"log_likelihood"`
 	LOOScore      float64 `json:"loo_score"` // mean leave-one-out log density
@@ -111,9 +111,9 @@ func (t *Trainer) fitOptions() (gp.FitOptions, error) {
 // solved says how systems were solved.
 func solved(r gp.FitReport, measurements int) string {
 	if r.Solver == gp.Exact {
-		return fmt.Sprintf("%d measurements are few enough to solve exactly", measurements)
+		return fmt.Sprintf("exact solver: %d measurements", measurements)
 	}
-	return fmt.Sprintf("%d measurements are solved by iteration, to a residual of %.1g while learning", measurements, r.Residual)
+	return fmt.Sprintf("iterative solver: %d measurements, residual %.1g during training", measurements, r.Residual)
 }
 
 // Sorted returns measurements by node, those of one node by value and noise: an

@@ -61,7 +61,7 @@ func TestManyScalesReachFar(t *testing.T) {
 		t.Errorf("auto took %+v", auto.choice)
 	}
 	why := strings.Join(auto.choice.Why, "; ")
-	for _, want := range []string{"hops apart", "layers of longer and longer reach", "many scales has the highest likelihood"} {
+	for _, want := range []string{"hops apart", "layers of increasing reach", "many scales has the highest marginal likelihood"} {
 		if !strings.Contains(why, want) {
 			t.Errorf("auto does not say %q: %s", want, why)
 		}

@@ -113,7 +113,7 @@ func (t searchTrainer) Fit(ctx context.Context, d gp.Data, last *bayesopt.Traine
 	if last != nil {
 		var by searchKernel
 		if err := json.Unmarshal([]byte(last.Kernel), &by); err != nil {
-			return nil, fmt.Errorf("the last training: %w", err)
+			return nil, fmt.Errorf("last training: %w", err)
 		}
 		by.Spec.Custom = t.spec.Custom
 		if d.Len() < chooseAgain*by.Measurements {
@@ -138,14 +138,14 @@ func (t searchTrainer) Fit(ctx context.Context, d gp.Data, last *bayesopt.Traine
 func (t searchTrainer) Restore(ctx context.Context, name string, s gp.State) (*gp.Model, error) {
 	var by searchKernel
 	if err := json.Unmarshal([]byte(name), &by); err != nil {
-		return nil, fmt.Errorf("%w: a training to resume from: %w", bayesopt.ErrOptions, err)
+		return nil, fmt.Errorf("%w: checkpoint: %w", bayesopt.ErrOptions, err)
 	}
 	by.Spec.Custom = t.spec.Custom
 	if err := by.Spec.Check(); err != nil {
-		return nil, fmt.Errorf("%w: a training to resume from: %w", bayesopt.ErrOptions, err)
+		return nil, fmt.Errorf("%w: checkpoint: %w", bayesopt.ErrOptions, err)
 	}
 	if !t.spec.refinedBy(by.Spec) {
-		return nil, fmt.Errorf("%w: a training to resume from is of another specification; resume with the one that it was made by", bayesopt.ErrOptions)
+		return nil, fmt.Errorf("%w: the checkpoint was made with another specification; resume with the same one", bayesopt.ErrOptions)
 	}
 	k, err := t.chosenKernel(ctx, by.Spec)
 	if err != nil {

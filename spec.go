@@ -84,15 +84,15 @@ func (c *CustomFamily) spectrum() kernel.Spectrum {
 func (s Spec) checkFamily() error {
 	switch c := s.Custom; {
 	case c == nil && s.Family != "" && !slices.Contains(familyNames, s.Family):
-		return fmt.Errorf("%w: no family is called %q; there are %s, and the caller's own (Custom)", ErrSpec, s.Family, strings.Join(familyNames, ", "))
+		return fmt.Errorf("%w: no family is called %q; there are %s, and your own (Custom)", ErrSpec, s.Family, strings.Join(familyNames, ", "))
 	case c == nil:
 		return nil
 	case c.Name == "" || slices.Contains(familyNames, c.Name) || c.Modulation == nil || len(c.Modulation.Params()) == 0:
-		return fmt.Errorf("%w: a family of the caller's own needs hyperparameters and a name other than %s", ErrSpec, strings.Join(familyNames, ", "))
+		return fmt.Errorf("%w: a custom family needs hyperparameters and a name other than %s", ErrSpec, strings.Join(familyNames, ", "))
 	case s.Family != "" && s.Family != c.Name:
-		return fmt.Errorf("%w: the family %q and the caller's own, %q; give one of them", ErrSpec, s.Family, c.Name)
+		return fmt.Errorf("%w: both the family %q and the custom family %q are given; give one", ErrSpec, s.Family, c.Name)
 	case s.Method == "dense" && c.spectrum() == nil:
-		return fmt.Errorf("%w: the family %q is no kernel.Spectrum, which the method dense needs; take series or grf", ErrSpec, c.Name)
+		return fmt.Errorf("%w: the method dense needs a kernel.Spectrum, which the family %q is not; use series or grf", ErrSpec, c.Name)
 	}
 	return nil
 }
@@ -108,21 +108,21 @@ func (s Spec) Check() error {
 	case s.Scales != "" && !slices.Contains(scaleNames, s.Scales):
 		return fmt.Errorf("%w: scales are %s, not %q", ErrSpec, strings.Join(scaleNames, " or "), s.Scales)
 	case s.Scales == "many" && s.Method == "lowrank":
-		return fmt.Errorf("%w: lowrank has one scale; take grf, series or dense for many", ErrSpec)
+		return fmt.Errorf("%w: lowrank has one scale; for many use grf, series or dense", ErrSpec)
 	case s.Variance != "" && !slices.Contains(varianceNames, s.Variance):
 		return fmt.Errorf("%w: variances are %s, not %q", ErrSpec, strings.Join(varianceNames, " or "), s.Variance)
 	case s.Variance == "unit" && (s.Method == "lowrank" || s.Family == "free"):
-		return fmt.Errorf("%w: lowrank and free kernels have no unit variance; leave it natural", ErrSpec)
+		return fmt.Errorf("%w: unit variance does not work with lowrank or free; use natural", ErrSpec)
 	case s.Trend != "" && !slices.Contains(trendNames, s.Trend):
 		return fmt.Errorf("%w: trends are %s, not %q", ErrSpec, strings.Join(trendNames, " or "), s.Trend)
 	case s.Trend == "degree" && s.Method == "lowrank":
-		return fmt.Errorf("%w: lowrank has no trend; take grf, series or dense for one", ErrSpec)
+		return fmt.Errorf("%w: lowrank has no trend; for one use grf, series or dense", ErrSpec)
 	case !(s.Nu >= 0 && s.Nu <= math.MaxFloat64) || s.Nu > 0 && s.Family != "matern":
-		return fmt.Errorf("%w: ν = %v goes with the family matern and is positive and finite", ErrSpec, s.Nu)
+		return fmt.Errorf("%w: ν = %v: only the family matern has it, and it must be positive and finite", ErrSpec, s.Nu)
 	case s.Laplacian != "" && !slices.Contains(laplacianNames, s.Laplacian):
 		return fmt.Errorf("%w: Laplacians are %s, not %q", ErrSpec, strings.Join(laplacianNames, " or "), s.Laplacian)
 	case len(s.Alpha) > 0 && s.Family != "power":
-		return fmt.Errorf("%w: coefficients α go with the family power", ErrSpec)
+		return fmt.Errorf("%w: only the family power has coefficients α", ErrSpec)
 	case s.Solver != "" && !slices.Contains(gp.SolverNames()[1:], s.Solver):
 		return fmt.Errorf("%w: no solver is called %q; there are %s", ErrSpec, s.Solver, strings.Join(gp.SolverNames()[1:], ", "))
 	case s.Hops < 0 || s.Hops > walk.MaxMaxLen:

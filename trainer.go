@@ -90,19 +90,19 @@ func (t *Trainer) decide(measurements int, unit bool) (method string, hops int, 
 	switch {
 	case t.spec.Method != "":
 		method = t.spec.Method
-		say("the method %s was asked for", method)
+		say("the method %s was requested", method)
 	case n <= denseNodes && (t.spec.Custom == nil || !cut):
 		method = "dense"
-		say("dense: eigenvectors of %d nodes are cheap, and the kernel is exact at any reach", n)
+		say("dense: the eigenvectors of %d nodes are cheap and make the kernel exact", n)
 	case unit && t.diagonalFlops() > unitFlops:
 		method = "grf"
-		say("random features: the exact variances of all nodes would take %.1g operations", t.diagonalFlops())
+		say("random features: exact variances at all nodes would take %.1g operations", t.diagonalFlops())
 	case flops <= seriesFlops:
 		method = "series"
-		say("series: exact at any reach for about %.1g operations a step", flops)
+		say("series: exact, at about %.1g operations per training step", flops)
 	default:
 		method = "grf"
-		say("random features: an exact series would take %.1g operations a step", flops)
+		say("random features: an exact series would take %.1g operations per training step", flops)
 	}
 	switch {
 	case method == "dense" && cut:
@@ -115,7 +115,7 @@ func (t *Trainer) decide(measurements int, unit bool) (method string, hops int, 
 		hops = walk.Default().MaxLen
 		if method != "series" && n > largeNodes {
 			hops = finestHops
-			say("walks of %d hops, for memory: farther nodes are left to coarser scales", hops)
+			say("walks of %d hops to save memory: coarser scales connect nodes farther apart", hops)
 		}
 		hops = max(hops, min(len(t.spec.Alpha)-1, walk.MaxMaxLen))
 	}
@@ -209,7 +209,7 @@ func (t *Trainer) onTop(ctx context.Context, fine kernel.Kernel, f family, metho
 
 // noScales is the error of a graph without coarser scales.
 func (t *Trainer) noScales() error {
-	return fmt.Errorf("%w: a graph of %d nodes has no coarser scales; take scales one", ErrSpec, t.graph.Len())
+	return fmt.Errorf("%w: a graph of %d nodes has no coarser scales; use one scale", ErrSpec, t.graph.Len())
 }
 
 const (
@@ -332,7 +332,7 @@ func (t *Trainer) fine(ctx context.Context, f family, method string, hops int) (
 func (t *Trainer) decideScales(ctx context.Context, nodes []int, method string, hops int) (many []bool, why string, err error) {
 	switch {
 	case t.spec.Scales == "one":
-		return []bool{false}, "one scale was asked for", nil
+		return []bool{false}, "one scale was requested", nil
 	case method == "lowrank":
 		return []bool{false}, "low rank has one scale", nil
 	}
@@ -343,7 +343,7 @@ func (t *Trainer) decideScales(ctx context.Context, nodes []int, method string, 
 	case t.spec.Scales == "many" && count == 0:
 		return nil, "", t.noScales()
 	case t.spec.Scales == "many":
-		return []bool{true}, "many scales were asked for: " + coarser, nil
+		return []bool{true}, "many scales were requested: " + coarser, nil
 	case count == 0:
 		return []bool{false}, "the graph is too small for coarser scales", nil
 	}
@@ -354,7 +354,7 @@ func (t *Trainer) decideScales(ctx context.Context, nodes []int, method string, 
 	if t.spec.Family == "power" {
 		reach = fmt.Sprintf("the power series reaches %d", len(t.spec.Alpha)-1)
 	}
-	return []bool{false, true}, fmt.Sprintf("measured nodes lie %.3g hops apart and %s; also tried: %s", t.spacing(nodes), reach, coarser), ctx.Err()
+	return []bool{false, true}, fmt.Sprintf("measured nodes are %.3g hops apart on average and %s; also tried: %s", t.spacing(nodes), reach, coarser), ctx.Err()
 }
 
 // coarser describes the additional scales and returns their number.
@@ -375,7 +375,7 @@ func (t *Trainer) coarser(method string) (words string, count int, err error) {
 	if k.Len() == 1 {
 		return "a layer of longer reach", 1, nil
 	}
-	return fmt.Sprintf("%d layers of longer and longer reach", k.Len()), k.Len(), nil
+	return fmt.Sprintf("%d layers of increasing reach", k.Len()), k.Len(), nil
 }
 
 // sizes lists the nodes of the coarser graphs.

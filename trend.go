@@ -43,15 +43,15 @@ const (
 func (t *Trainer) decideTrend(method string) (all, last bool, why string, err error) {
 	switch {
 	case t.spec.Trend == "degree" && t.degree().spread < spreadTiny:
-		return false, false, "", fmt.Errorf("%w: all nodes have the same degree, so there is no trend with it; leave it out", ErrSpec)
+		return false, false, "", fmt.Errorf("%w: all nodes have the same degree, so a trend with the degree is impossible; use no trend", ErrSpec)
 	case t.spec.Trend == "degree":
-		return true, false, "a trend with the degree was asked for", nil
+		return true, false, "a trend with the degree was requested", nil
 	case t.spec.Trend == "none":
-		return false, false, "no trend was asked for", nil
+		return false, false, "no trend was requested", nil
 	case method == "lowrank":
 		return false, false, "low rank has no trend", nil
 	case t.degree().spread < spreadLeast:
-		return false, false, "degrees are too much alike for a trend with them", nil
+		return false, false, "degrees vary too little for a trend", nil
 	}
-	return false, true, fmt.Sprintf("degrees differ by a factor of %.2g either way: a trend with their logarithm was tried", math.Exp(t.degree().spread)), nil
+	return false, true, fmt.Sprintf("degrees vary by a factor of %.2g (one sd): a trend with the log degree was tried", math.Exp(t.degree().spread)), nil
 }

@@ -71,7 +71,7 @@ func TestTrend(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Contains(m.Choice().Why, "degrees are too much alike for a trend with them") {
+	if !slices.Contains(m.Choice().Why, "degrees vary too little for a trend") {
 		t.Errorf("grid: %q", m.Choice().Why)
 	}
 	ring, err := graph.Ring(30)

@@ -41,11 +41,11 @@ func (b Baseline) Predict(ctx context.Context, g *graph.Graph, d gp.Data) ([]flo
 	case Smoothing:
 		value, measured := nodeMeans(g.Len(), d)
 		if err := harmonic.Extend(ctx, g.Adjacency(), measured, value, meanOf(d.Y)); err != nil {
-			return nil, fmt.Errorf("crossval: harmonic interpolation: %w", err)
+			return nil, fmt.Errorf("harmonic interpolation: %w", err)
 		}
 		return value, nil
 	}
-	return nil, fmt.Errorf("crossval: no baseline of measurements is called %q", b)
+	return nil, fmt.Errorf("no baseline of measurements is called %q", b)
 }
 
 func meanOf(y []float64) float64 {

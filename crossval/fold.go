@@ -68,7 +68,7 @@ func (o Options) holdOut(fold []int, each func(f int, train, test []int) error) 
 			continue
 		}
 		if err := each(f, train, test); err != nil {
-			return fmt.Errorf("crossval: fold %d of %d: %w", f+1, o.Folds, err)
+			return fmt.Errorf("fold %d of %d: %w", f+1, o.Folds, err)
 		}
 		if o.Progress != nil {
 			o.Progress(int64(f+1), int64(o.Folds))

@@ -204,7 +204,7 @@ func (s *searches) run(ctx context.Context) (*Result, error) {
 		}
 		if err != nil && ctx.Err() == nil {
 			stop() // the others
-			return fmt.Errorf("replay: policy %s, seed %d: %w", mine.Policy, mine.Seed, err)
+			return fmt.Errorf("policy %s, seed %d: %w", mine.Policy, mine.Seed, err)
 		}
 		return err
 	}

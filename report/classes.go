@@ -106,7 +106,7 @@ func Entropy(p []float64) float64 {
 // classPage is the data of the template.
 type classPage struct {
 	page
-	Tried       []grfgp.ClassCandidate
+	Tried       []grfgp.TriedClassKernel
 	Uncertain   []classNodeRow
 	Classes     []ClassCount
 	MoreClasses string

@@ -183,7 +183,7 @@ type page struct {
 	Graph           facts
 	Model           facts
 	Why             []string
-	Candidates      []grfgp.Candidate
+	Candidates      []grfgp.TriedKernel
 	Maps            []figure
 	MapNote         string
 	Unit            string
