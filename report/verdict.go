@@ -293,8 +293,8 @@ func ComparePolicy(sim *replay.Result, policy, loss string) (v PolicyVerdict, ok
 	switch n := len(sim.Uniform); {
 	case n > 0:
 		v.Uniform, v.Gain, v.Reference = true, sim.GainOverUniform(policy), sim.Uniform[n-1].Loss
-	case slices.Contains(sim.Policies, "random"):
-		v.Gain, v.Reference = sim.Gain(policy, "random"), sim.Final("random").Mean
+	case sim.Random != "":
+		v.Gain, v.Reference = sim.Gain(policy, sim.Random), sim.Final(sim.Random).Mean
 	default:
 		return v, false
 	}

@@ -176,7 +176,7 @@ func TestSimulateInterrupted(t *testing.T) {
 
 func TestVerdict(t *testing.T) {
 	replays := func(mine, theirs []float64) *replay.Result {
-		s := &replay.Result{Policies: []string{"ei", "random"}, Known: 9, Start: 1, Steps: 2, Seeds: len(mine)}
+		s := &replay.Result{Policies: []string{"ei", "random"}, Random: "random", Known: 9, Start: 1, Steps: 2, Seeds: len(mine)}
 		for k := range mine {
 			s.Replays = append(s.Replays,
 				replay.Replay{Policy: "ei", Seed: k, Done: true, Curve: []replay.Point{{Measured: 3, Loss: mine[k]}}},
