@@ -27,7 +27,7 @@ type Spec struct {
 	Scales   string  `json:"scales,omitempty"`   // one, or many, which adds kernels of longer reach; empty: chosen by likelihood
 	Trend    string  `json:"trend,omitempty"`    // degree, a linear term in the log degree, or none; empty: chosen by likelihood
 	Variance string  `json:"variance,omitempty"` // natural, that of the kernel, or unit, the same at every node; empty: chosen by likelihood
-	Walks    int     `json:"walks,omitempty"`    // walkers per node of grf and lowrank; 0: 100
+	Walks    int     `json:"walks,omitempty"`    // walkers per node, for the methods grf and lowrank; 0: 100
 	Rank     int     `json:"rank,omitempty"`     // of lowrank; 0: 256
 	Solver   string  `json:"solver,omitempty"`   // exact or iterative; empty: exact up to 3,000 measurements
 	Seed     uint64  `json:"seed"`

@@ -124,8 +124,8 @@ func verdict(sim *replay.Result, loss string) string {
 	}
 	advice := map[report.Gain]string{
 		report.GainTooFew:   fmt.Sprintf(" Give --seeds %d or more.", replay.LeastSeeds),
-		report.GainConstant: " Give more --seeds.",
-		report.GainUnclear:  " More --seeds may show one.",
+		report.GainConstant: " Give more replays (--seeds).",
+		report.GainUnclear:  " More replays (--seeds) may show one.",
 	}
 	return v.String() + advice[v.Result]
 }
@@ -239,7 +239,7 @@ func simulateTable(w io.Writer, answer *simulateAnswer) error {
 	}
 	if n := len(sim.Uniform); n > 0 {
 		fmt.Fprintf(t, "uniform draws\t%.4g, exact\t–\t", sim.Uniform[n-1].Loss)
-		fmt.Fprintf(t, "expectation; a single replay has an sd of %.2g\n", sim.Uniform[n-1].SD)
+		fmt.Fprintf(t, "none: exact expectation; the sd of one replay is %.2g\n", sim.Uniform[n-1].SD)
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -253,7 +253,7 @@ func simulateNotes(w io.Writer, answer *simulateAnswer) error {
 	if sim.Seeds > 1 {
 		words := "± is the standard error over replays"
 		if len(sim.Uniform) > 0 {
-			words += "; in the comparison with uniform draws it is at least the standard error of as many of their replays"
+			words += "; in the comparison with uniform draws it is at least the standard error of the same number of replays of uniform draws"
 		}
 		fmt.Fprintln(w, words+".")
 	}
