@@ -27,7 +27,7 @@ type Spec struct {
 	Scales   string  `json:"scales,omitempty"`   // one; or many: kernels of longer reach are added; empty: chosen by marginal likelihood
 	Trend    string  `json:"trend,omitempty"`    // degree: a linear term in the log degree; or none; empty: chosen by marginal likelihood
 	Variance string  `json:"variance,omitempty"` // natural: as the kernel has it; or unit: the same at every node; empty: chosen by marginal likelihood
-	Walks    int     `json:"walks,omitempty"`    // walkers per node of grf and lowrank; 0: 100
+	Walks    int     `json:"walks,omitempty"`    // walkers per node of grf and lowrank; 0: 100, or 50 on graphs of more than 200,000 nodes
 	Rank     int     `json:"rank,omitempty"`     // dimensions of lowrank; 0: 256
 	Solver   string  `json:"solver,omitempty"`   // exact or iterative; empty: exact up to 3,000 measurements
 	Seed     uint64  `json:"seed"`               // of random walks, probes and samples

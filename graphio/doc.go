@@ -1,4 +1,5 @@
-// Package graphio reads graphs and tables from files and accounts for every line.
+// Package graphio reads graphs, node tables, measurements and labels from files and
+// accounts for every line.
 //
 // # Tables
 //
