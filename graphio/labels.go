@@ -21,7 +21,7 @@ const MaxClasses = 1000
 type ClassLabels struct {
 	Nodes   []int
 	Class   []int
-	Classes []string // in the order of their numbers, or else of their names
+	Classes []string // sorted: as numbers if all are numbers, otherwise as text
 	Report  *Report
 }
 

@@ -21,8 +21,8 @@
 //   - Repelling, the default, computes a row exactly while it has few entries, and
 //     then shares the walkers of a node among its neighbours by systematic sampling,
 //     so that they spread out.
-//   - Independent is Algorithm 2 of the paper: walkers that halt with probability p
-//     at every step and know nothing of each other.
+//   - Independent is Algorithm 2 of the paper: independent walkers that halt with
+//     probability p at every step.
 //
 // A row depends on W, the options and its own number alone: shards, threads and
 // repeated runs give the same bits.
