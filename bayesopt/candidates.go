@@ -129,7 +129,7 @@ func (c *Candidates) countInGroup(node int) {
 	}
 }
 
-// reason adds to an explanation that scores are per cost, where there are costs.
+// reason appends "per cost" to an explanation if there are costs.
 func (c *Candidates) reason(why string) string {
 	if c.limits.Cost != nil {
 		why += ", per cost"

@@ -54,10 +54,11 @@ type ClassTable struct {
 type ClassCount struct {
 	Name      string `json:"name"`
 	Labels    int    `json:"labels"`
-	Predicted int    `json:"predicted"` // nodes without a label for which it is the most probable
+	Predicted int    `json:"predicted"` // nodes without a label for which this class is the most probable
 }
 
-// NodeClass is the class of a node: that of its label, or else the most probable.
+// NodeClass is the class of a node: that of its label or, without a label, the most
+// probable class.
 type NodeClass struct {
 	Node          string    `json:"node"`
 	Class         string    `json:"class"`
@@ -89,7 +90,8 @@ func NewClassTable(net *graphio.Network, names []string, labels gp.Labels, p *ma
 	return t
 }
 
-// MostProbable returns the first of the classes with the largest probability.
+// MostProbable returns the class with the largest probability, the first if there
+// are several.
 func MostProbable(p []float64) int { return slices.Index(p, slices.Max(p)) }
 
 // Entropy returns −Σ p log p.
@@ -208,8 +210,8 @@ func (r *Classes) maps(p *classPage) {
 	p.Maps = []figure{newFigure(plot.Map(classes)), newFigure(plot.Map(data))}
 }
 
-// MostUncertain returns the ten nodes without a label of largest entropy, the first
-// of the file among equals first.
+// MostUncertain returns the ten nodes without a label that have the largest
+// entropy; of equal ones, the first in the file.
 func (r *Classes) MostUncertain() []int {
 	var nodes []int
 	for _, i := range r.Network.Graph.InputOrder() {

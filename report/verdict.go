@@ -43,12 +43,12 @@ func (v ErrorVerdict) String() string {
 	return fmt.Sprintf("The error (RMSE) at held-out measurements is %.4g, no less than that of the baseline %s, which has no intervals.", v.RMSE, v.Baseline)
 }
 
-// Width says whether credible intervals have the right width.
+// Width says whether credible intervals are too narrow, right or too wide.
 type Width int
 
 // Widths of intervals, by the share of held-out measurements that they contain.
 const (
-	WidthRight Width = iota // the share is within 95 % of its distribution
+	WidthRight Width = iota // the share is within the range expected of a calibrated model
 	TooNarrow
 	TooWide
 )
@@ -104,7 +104,8 @@ type AccuracyVerdict struct {
 	Better       bool // by 0.05 points or more
 }
 
-// CompareAccuracy compares shares of held-out labels that are predicted right.
+// CompareAccuracy compares the share of held-out labels that are predicted
+// correctly with that of baselines.
 func CompareAccuracy(labels int, accuracy, se float64, baselines map[crossval.Baseline]float64) AccuracyVerdict {
 	name := best(baselines, func(v float64) float64 { return -v })
 	gain := accuracy - baselines[name]
@@ -122,14 +123,14 @@ func (v AccuracyVerdict) String() string {
 // CalibrationVerdict judges the probabilities of a classifier.
 type CalibrationVerdict struct {
 	ECE        float64 // expected calibration error
-	Expected   float64 // of calibrated probabilities, by chance alone
+	Expected   float64 // expected error of calibrated probabilities, by chance alone
 	Bins       int
 	Calibrated bool
 }
 
 // JudgeCalibration compares an expected calibration error with that of calibrated
-// probabilities. In a bin of n labels with mean probability c the share predicted
-// right differs from c by √(2/π)·√(c(1−c)/n) on average.
+// probabilities. In a bin of n labels with mean probability c, the share
+// predicted correctly differs from c by √(2/π)·√(c(1−c)/n) on average.
 func JudgeCalibration(ece float64, bins []crossval.ReliabilityBin) CalibrationVerdict {
 	n, expected := 0, 0.0
 	for _, b := range bins {
@@ -189,9 +190,10 @@ func Confusions(v *crossval.ClassValidation) []Confusion {
 // standard deviation, from which on more walkers are advised.
 const largeWalkError = 0.2
 
-// LimitNotes states which predictions rest on the prior alone and how exact the
-// random walks are; things names what was predicted. It is empty if measurements
-// reach every node and the kernel is exact.
+// LimitNotes states, in sentences, how many predictions are those of the prior
+// and how large the error of random walks is. things is the plural noun for the
+// predicted items. The result is empty if every node has covariance with a
+// measurement and the kernel is exact.
 func LimitNotes(l *grfgp.Limits, things string) (all []string) {
 	say := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	if l.PriorOnly > 0 {
@@ -215,7 +217,7 @@ func LimitNotes(l *grfgp.Limits, things string) (all []string) {
 	return all
 }
 
-// Gain says whether a policy beats a reference in replays.
+// Gain says whether a policy is better than a reference in replays.
 type Gain int
 
 // Results of JudgeGain.
@@ -224,13 +226,14 @@ const (
 	GainTooFew               // fewer than replay.LeastSeeds replays
 	GainNone                 // the same loss in every replay
 	GainConstant             // the same difference in every replay: its error is not known
-	GainUnclear              // within 95 % of Student's t distribution about 0
+	GainUnclear              // the difference is not significant at the 5 % level
 	GainBetter
 	GainWorse
 )
 
-// JudgeGain judges by how much the loss of a policy is smaller than that of a
-// reference: a mean over replays with its standard error, by Student's t test.
+// JudgeGain decides by Student's t test whether the loss of a policy is smaller
+// than that of a reference; e is the mean difference over replays with its
+// standard error.
 func JudgeGain(e replay.Estimate) Gain {
 	switch {
 	case e.Seeds == 0:
@@ -249,7 +252,7 @@ func JudgeGain(e replay.Estimate) Gain {
 	return GainWorse
 }
 
-// PolicyVerdict compares a policy with random or uniform draws.
+// PolicyVerdict compares a policy with random picks or uniform draws.
 type PolicyVerdict struct {
 	Result       Gain
 	Policy       string
@@ -285,9 +288,9 @@ func (v PolicyVerdict) String() string {
 	return fmt.Sprintf("%s is worse than %s: %s, by %s.", v.Policy, reference, losses, difference)
 }
 
-// ComparePolicy compares a policy of a simulation with the exact expectation of
-// uniform draws where it is known, and else with the replays of random. ok is false
-// if the simulation has neither.
+// ComparePolicy compares a policy with the exact expected loss of uniform draws if
+// that is known, and otherwise with the replays of the policy random; loss is the
+// name of the loss in the sentence. ok is false if the result has neither.
 func ComparePolicy(sim *replay.Result, policy, loss string) (v PolicyVerdict, ok bool) {
 	v = PolicyVerdict{Policy: policy, Loss: loss, Final: sim.Final(policy).Mean, Measurements: sim.Start + sim.Steps}
 	switch n := len(sim.Uniform); {
