@@ -215,89 +215,28 @@ func LimitNotes(l *grfgp.Limits, things string) (all []string) {
 	return all
 }
 
-// Gain says whether a policy beats a reference in replays.
-type Gain int
-
-// Results of JudgeGain.
-const (
-	GainUnknown  Gain = iota // no replay is complete
-	GainTooFew               // fewer than replay.LeastSeeds replays
-	GainNone                 // the same loss in every replay
-	GainConstant             // the same difference in every replay: its error is not known
-	GainUnclear              // within 95 % of Student's t distribution about 0
-	GainBetter
-	GainWorse
-)
-
-// JudgeGain judges by how much the loss of a policy is smaller than that of a
-// reference: a mean over replays with its standard error, by Student's t test.
-func JudgeGain(e replay.Estimate) Gain {
-	switch {
-	case e.Seeds == 0:
-		return GainUnknown
-	case e.Seeds < replay.LeastSeeds:
-		return GainTooFew
-	case e.SE == 0 && e.Mean == 0:
-		return GainNone
-	case e.SE == 0:
-		return GainConstant
-	case !e.Clear():
-		return GainUnclear
-	case e.Mean > 0:
-		return GainBetter
-	}
-	return GainWorse
-}
-
-// PolicyVerdict compares a policy with random or uniform draws.
-type PolicyVerdict struct {
-	Result       Gain
-	Policy       string
-	Loss         string // name of the loss
-	Final        float64
-	Uniform      bool    // the reference is the exact expectation of uniform draws, not replays of random
-	Reference    float64 // loss of the reference
-	Gain         replay.Estimate
-	Measurements int
-}
-
-func (v PolicyVerdict) String() string {
+// PolicyVerdict states in a sentence how a policy compares with random picks; loss is
+// the name of the loss.
+func PolicyVerdict(v replay.Verdict, loss string) string {
 	short, reference, paired := "random", "random", "paired by seed"
 	if v.Uniform {
 		short, reference, paired = "uniform draws", "the expectation of uniform draws", "against that expectation"
 	}
-	losses := fmt.Sprintf("%s %.4g, %s %.4g after %s", v.Loss, v.Final, short, v.Reference, plural.Count(v.Measurements, "measurements"))
+	losses := fmt.Sprintf("%s %.4g, %s %.4g after %s", loss, v.Loss, short, v.Random, plural.Count(v.Measurements, "measurements"))
 	difference := fmt.Sprintf("%.2g ± %.2g (mean ± standard error of %s, %s)", math.Abs(v.Gain.Mean), v.Gain.SE, plural.Count(v.Gain.Seeds, "replays"), paired)
-	switch v.Result {
-	case GainUnknown:
+	switch v.Outcome {
+	case replay.Incomplete:
 		return fmt.Sprintf("No verdict on %s: no pair of replays is complete.", v.Policy)
-	case GainTooFew:
+	case replay.TooFew:
 		return fmt.Sprintf("Too few replays (%d) to tell whether %s beats %s: %s.", v.Gain.Seeds, v.Policy, reference, losses)
-	case GainNone:
+	case replay.Equal:
 		return fmt.Sprintf("No difference between %s and %s: %s, in all %d replays.", v.Policy, reference, losses, v.Gain.Seeds)
-	case GainConstant:
+	case replay.Constant:
 		return fmt.Sprintf("Too few replays (%d) to tell whether %s beats %s: %s, with the same difference in all of them.", v.Gain.Seeds, v.Policy, reference, losses)
-	case GainUnclear:
+	case replay.Unclear:
 		return fmt.Sprintf("No clear difference between %s and %s: %s, a difference of %s.", v.Policy, reference, losses, difference)
-	case GainBetter:
+	case replay.Better:
 		return fmt.Sprintf("%s beats %s: %s, better by %s.", v.Policy, reference, losses, difference)
 	}
 	return fmt.Sprintf("%s is worse than %s: %s, by %s.", v.Policy, reference, losses, difference)
-}
-
-// ComparePolicy compares a policy of a simulation with the exact expectation of
-// uniform draws where it is known, and else with the replays of random. ok is false
-// if the simulation has neither.
-func ComparePolicy(sim *replay.Result, policy, loss string) (v PolicyVerdict, ok bool) {
-	v = PolicyVerdict{Policy: policy, Loss: loss, Final: sim.Final(policy).Mean, Measurements: sim.Start + sim.Steps}
-	switch n := len(sim.Uniform); {
-	case n > 0:
-		v.Uniform, v.Gain, v.Reference = true, sim.GainOverUniform(policy), sim.Uniform[n-1].Loss
-	case sim.Random != "":
-		v.Gain, v.Reference = sim.Gain(policy, sim.Random), sim.Final(sim.Random).Mean
-	default:
-		return v, false
-	}
-	v.Result = JudgeGain(v.Gain)
-	return v, true
 }
