@@ -15,12 +15,12 @@
 // [Studies] and [Study] are interfaces. Package grfgp/client/local implements
 // them on a store of this process, so one program can work with either.
 //
-// Every command may be sent again without harm: asks and measurements carry an
-// idempotency key, and telling the same result twice has no effect. A Client
-// therefore repeats requests whose answer was lost, and waits while the server
-// loads a graph or learns a model. Errors of the server are of type [Problem]
-// and wrap the error that package study would have returned in this process;
-// errors of the connection wrap [ErrUnreachable] or [ErrLost].
+// Asks and measurements carry an idempotency key, and telling the same result twice
+// has no effect. A Client therefore repeats these requests, and all that only read,
+// when an answer was lost; other commands are not repeated. It waits while the server
+// loads a graph or fits a model. Errors of the server are of type [Problem] and wrap
+// the error that package study would have returned in this process; errors of the
+// connection are of type [ConnectionError].
 package client
 
 import (

@@ -145,7 +145,7 @@ func (r *Classes) page() *classPage {
 	}
 	p.input(r.Network, "labels", r.Labels.Report, r.Speller)
 	p.Graph.add("labelled", "%d of %d nodes (%.3g %%)", r.Data.Len(), g.Len(), 100*float64(r.Data.Len())/float64(g.Len()))
-	if without := Without(g, r.Data.Nodes); without.Count > 0 {
+	if without := ComponentsWithout(g, r.Data.Nodes); without.Count > 0 {
 		p.Graph.add("unlabelled", "components without a label: %v; probabilities there are the shares of the classes", without)
 	}
 	r.model(p)

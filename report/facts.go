@@ -99,8 +99,8 @@ func (c Components) String() string {
 	return fmt.Sprintf("%d, of %s (%s in all)", c.Count, strings.Join(first, ", "), plural.Count(c.Nodes, "nodes"))
 }
 
-// Without returns the components that contain none of the nodes.
-func Without(g *graph.Graph, nodes []int) Components {
+// ComponentsWithout returns the components that contain none of the nodes.
+func ComponentsWithout(g *graph.Graph, nodes []int) Components {
 	without := Components{Sizes: []int{}}
 	_, sizes := g.Unreached(nodes)
 	for _, size := range sizes {
@@ -122,7 +122,7 @@ type MeasurementFacts struct {
 
 // DescribeMeasurements summarizes measurements and where they are.
 func DescribeMeasurements(g *graph.Graph, m *graphio.Measurements) *MeasurementFacts {
-	facts := &MeasurementFacts{Unmeasured: Without(g, m.Nodes), Min: slices.Min(m.Values), Max: slices.Max(m.Values)}
+	facts := &MeasurementFacts{Unmeasured: ComponentsWithout(g, m.Nodes), Min: slices.Min(m.Values), Max: slices.Max(m.Values)}
 	here := make([]bool, g.Len())
 	n := float64(len(m.Values))
 	for k, node := range m.Nodes {

@@ -131,7 +131,7 @@ func (a *app) fitClasses(ctx context.Context, d *classData, spec grfgp.Spec, met
 	if !choice.Fit.Converged {
 		a.talk.Say("  warning: the fit stopped after %d evaluations without converging", choice.Fit.Evaluations)
 	}
-	if blind := report.Without(g, d.data.Nodes); blind.Count > 0 {
+	if blind := report.ComponentsWithout(g, d.data.Nodes); blind.Count > 0 {
 		a.talk.Say("  components without a label: %d, with %d nodes; probabilities there are the shares of the classes", blind.Count, blind.Nodes)
 	}
 	return c, nil

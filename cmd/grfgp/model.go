@@ -177,7 +177,7 @@ func (a *app) fit(ctx context.Context, d *modelData, spec grfgp.Spec) (*grfgp.Mo
 		a.talk.Say("  warning: the fit stopped after %d iterations without converging (residual %.1g)", c.Fit.Iterations, c.Fit.Residual)
 	}
 	if d.measurements != nil {
-		if blind := report.Without(d.net.Graph, d.data.Nodes); blind.Count > 0 {
+		if blind := report.ComponentsWithout(d.net.Graph, d.data.Nodes); blind.Count > 0 {
 			a.talk.Say("  components without a measurement: %d, with %d nodes; predictions there are the prior", blind.Count, blind.Nodes)
 		}
 	}

@@ -260,7 +260,7 @@ func (a *app) ask(ctx context.Context, f *suggestFlags, spec grfgp.Spec, t *sugg
 		a.talk.Say("  %s", kernelWords(chosen.Family, chosen.Method, chosen.Scales, chosen.Variance, chosen.Trend))
 	}
 	if t.measurements != nil {
-		if blind := report.Without(g, t.measurements.Nodes); blind.Count > 0 {
+		if blind := report.ComponentsWithout(g, t.measurements.Nodes); blind.Count > 0 {
 			a.talk.Say("  components without a measurement: %d, with %d nodes; predictions there are the prior", blind.Count, blind.Nodes)
 		}
 	}
