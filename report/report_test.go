@@ -80,14 +80,3 @@ func TestDeviation(t *testing.T) {
 		}
 	}
 }
-
-func TestJudgeCalibration(t *testing.T) {
-	bins := []crossval.ReliabilityBin{{Count: 50, Confidence: 0.9}, {}, {Count: 50, Confidence: 0.5}}
-	v := JudgeCalibration(0.05, bins)
-	if want := math.Sqrt(2/math.Pi) * (math.Sqrt(50*0.09) + math.Sqrt(50*0.25)) / 100; math.Abs(v.Expected-want) > 1e-12 || !v.Calibrated || v.Bins != 3 {
-		t.Errorf("%+v, want %v by chance", v, want)
-	}
-	if JudgeCalibration(0.2, bins).Calibrated {
-		t.Error("an error of 0.2 passes for chance")
-	}
-}

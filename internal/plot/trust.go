@@ -2,6 +2,7 @@ package plot
 
 import (
 	"fmt"
+	"grfgp/internal/binomial"
 	"image/color"
 	"math"
 
@@ -73,31 +74,6 @@ func line(style draw.LineStyle, points ...plotter.XY) *plotter.Line {
 	return &plotter.Line{XYs: points, LineStyle: style}
 }
 
-// within is the coverage of bands.
-const within = 0.95
-
-// Band returns the central 95 % interval of the number of successes in n trials with
-// probability p, by the binomial distribution.
-func Band(n int, p float64) (lo, hi int) {
-	if p <= 0 || p >= 1 {
-		return int(float64(n) * p), int(float64(n) * p)
-	}
-	b := distuv.Binomial{N: float64(n), P: p}
-	sum := 0.0
-	lo, hi = -1, n
-	for k := range n + 1 {
-		sum += b.Prob(float64(k))
-		if lo < 0 && sum > (1-within)/2 {
-			lo = k
-		}
-		if sum >= (1+within)/2 {
-			hi = k
-			break
-		}
-	}
-	return max(lo, 0), hi
-}
-
 // Calibration draws the coverage of central intervals against their level. The pits
 // (probability integral transforms) are the predicted probabilities of values below the
 // measurements: uniform if the model is correct. The band is the random variation of
@@ -110,7 +86,7 @@ func Calibration(title string, pits []float64) *Picture {
 		var low, high, curve plotter.XYs
 		for k := range 101 {
 			level := float64(k) / 100
-			lo, hi := Band(n, level)
+			lo, hi := binomial.Interval(n, level)
 			low = append(low, plotter.XY{X: level, Y: float64(lo) / float64(n)})
 			high = append(high, plotter.XY{X: level, Y: float64(hi) / float64(n)})
 			curve = append(curve, plotter.XY{X: level, Y: coverage(pits, level)})
@@ -166,7 +142,7 @@ func PIT(title string, pits []float64) *Picture {
 			most = max(most, counts[b])
 		}
 	}
-	lo, hi := Band(len(pits), 1/float64(bins))
+	lo, hi := binomial.Interval(len(pits), 1/float64(bins))
 	p := frame(title, "predicted probability of lower values", "measurements", 0, 1)
 	p.X.Tick.Marker = percent{}
 	p.Y.Max = 1.1 * max(most, float64(hi))
