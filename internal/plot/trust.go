@@ -171,6 +171,7 @@ type Bar struct {
 // comparison.
 func Bars(title, unit string, bars []Bar) *Picture {
 	const row, thick, barsWidth = 26, 15, 560
+	const slack = 1.2 // a browser's font may be wider than the one that is measured here
 	p := &Picture{title: clean(title), width: barsWidth, height: vg.Length(len(bars)*row) + headRoom + 12}
 	p.draw = func(c draw.Canvas) {
 		c.FillText(letters(bigText, ink, true), vg.Point{X: margin, Y: c.Max.Y - 20}, p.title)
@@ -186,8 +187,8 @@ func Bars(title, unit string, bars []Bar) *Picture {
 		}
 		room := vg.Length(0)
 		for _, b := range bars {
-			zero = max(zero, name.Width(clean(b.Name)))
-			room = max(room, number.Width(label(b)))
+			zero = max(zero, slack*name.Width(clean(b.Name)))
+			room = max(room, slack*number.Width(label(b)))
 			if finite(b.Value) {
 				most = max(most, b.Value+b.SE)
 			}
@@ -195,7 +196,7 @@ func Bars(title, unit string, bars []Bar) *Picture {
 		zero += margin + 8
 		unitPart := vg.Length(0)
 		if unit = clean(unit); unit != "" {
-			unitPart = letters(lowText, soft, false).Width(unit) + 6
+			unitPart = slack*letters(lowText, soft, false).Width(unit) + 6
 		}
 		per := (c.Max.X - margin - room - 12 - unitPart - zero) / vg.Length(max(most, 1/farthest))
 		for k, b := range bars {
@@ -219,7 +220,7 @@ func Bars(title, unit string, bars []Bar) *Picture {
 			if k == 0 && unit != "" {
 				style := letters(lowText, soft, false)
 				style.YAlign = text.YCenter
-				c.FillText(style, vg.Point{X: end + 12 + number.Width(label(b)), Y: y}, unit)
+				c.FillText(style, vg.Point{X: end + 12 + slack*number.Width(label(b)), Y: y}, unit)
 			}
 		}
 		c.StrokeLine2(draw.LineStyle{Color: soft, Width: 0.7}, zero, c.Max.Y-headRoom, zero, c.Max.Y-headRoom-vg.Length(len(bars)*row))
