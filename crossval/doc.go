@@ -27,5 +27,6 @@
 //
 // A model is worth its cost if it beats simple rules. Baselines of measurements are
 // their mean, the nearest measurement in hops, and harmonic interpolation;
-// those of labels are the class frequencies and label spreading.
+// those of labels are the class frequencies and label spreading. CompareErrors,
+// JudgeCoverage, CompareAccuracy and JudgeCalibration turn scores into verdicts.
 package crossval

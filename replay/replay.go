@@ -12,9 +12,8 @@
 //	Threshold           share of known nodes predicted on the wrong side of the level
 //
 // For Maximize and Minimize the expected regret of uniform draws is computed
-// exactly, without replays. Result.Gain and Result.GainOverUniform compare two
-// policies, or a policy with uniform draws, and Estimate.Clear is Student's t test of
-// the difference; package report states the verdict in words.
+// exactly, without replays. Result.Verdict compares a policy with random picks by
+// Student's t test.
 //
 // Policies are values: those of package bayesopt, or any type with a Pick method.
 package replay

@@ -6,11 +6,9 @@
 // page. The page loads nothing and runs no script, and the same input gives the
 // same bytes.
 //
-// [CompareErrors], [JudgeCoverage], [CompareAccuracy], [JudgeCalibration] and
-// [JudgeGain] are the statistics behind the sentences of a report: they take
-// numbers and return typed verdicts, whose String methods are the only place
-// where verdicts become words. [Verdicts], [ClassVerdicts] and [LimitNotes]
-// collect the sentences for a whole validation.
+// [Verdicts], [ClassVerdicts] and [LimitNotes] collect the sentences on a validation
+// from the typed verdicts of package crossval, and [PolicyVerdict] is the sentence on
+// a verdict of package replay.
 //
 // [DescribeGraph], [DescribeMeasurements] and [DescribeFile] summarize the input.
 package report
