@@ -28,5 +28,6 @@
 //
 // A model is useful if it beats simple rules. Baselines of measurements are their
 // mean, the nearest measurement in hops, and harmonic interpolation; those of
-// labels are the class frequencies and label spreading.
+// labels are the class frequencies and label spreading. CompareErrors,
+// JudgeCoverage, CompareAccuracy and JudgeCalibration turn scores into verdicts.
 package crossval

@@ -13,9 +13,8 @@
 //	Threshold           share of known nodes predicted on the wrong side of the level
 //
 // For Maximize and Minimize the expected regret of nodes drawn uniformly is
-// computed exactly, without replays. Result.Gain and Result.GainOverUniform
-// compare a policy with another one or with uniform draws, and Estimate.Clear
-// applies Student's t test to the difference.
+// computed exactly, without replays. Result.Verdict compares a policy with random
+// picks or uniform draws by Student's t test.
 //
 // Policies are values: those of package bayesopt, or any type with a Pick method.
 package replay

@@ -136,7 +136,7 @@ func (r *Classes) page() *classPage {
 	p.Title = r.Title
 	p.Subtitle = fmt.Sprintf("%s, %s, %s of %s", plural.Count(g.Len(), "nodes"), plural.Count(g.Edges(), "edges"), plural.Count(r.Data.Len(), "labels"), plural.Count(r.Data.Classes, "classes"))
 	if v := r.Validation; v != nil {
-		rule := bestClassBaseline(v)
+		rule := v.BestBaseline()
 		p.Tiles = []tile{
 			{fmt.Sprintf("%.1f %%", 100*v.Accuracy), "of held-out labels predicted correctly"},
 			{fmt.Sprintf("%.1f %%", 100*v.Baselines[rule].Accuracy), "by the best baseline: " + string(rule)},
@@ -249,7 +249,7 @@ func (r *Classes) two(p []float64, class int) (name, chance, other, otherChance 
 func (r *Classes) validationPage() *classValidationPage {
 	v := r.Validation
 	p := &classValidationPage{Verdicts: ClassVerdicts(v)}
-	if all := Confusions(v); len(all) > 0 {
+	if all := v.Confusions(); len(all) > 0 {
 		names := r.Labels.Classes
 		p.Verdicts = append(p.Verdicts, fmt.Sprintf("The most frequent error: %q predicted as %q, %s.", names[all[0].Class], names[all[0].Predicted], plural.Count(all[0].Count, "times")))
 	}

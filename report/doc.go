@@ -7,11 +7,9 @@
 // page. The page loads nothing and runs no script, and the same input gives the
 // same bytes.
 //
-// [CompareErrors], [JudgeCoverage], [CompareAccuracy], [JudgeCalibration] and
-// [JudgeGain] are the statistical tests behind the sentences of a report: they
-// take numbers and return typed verdicts, whose String methods write the
-// sentences. [Verdicts], [ClassVerdicts] and [LimitNotes] collect the sentences
-// for a whole validation.
+// [Verdicts], [ClassVerdicts] and [LimitNotes] collect the sentences on a validation
+// from the typed verdicts of package crossval, and [PolicyVerdict] is the sentence on
+// a verdict of package replay.
 //
 // [DescribeGraph], [DescribeMeasurements] and [DescribeFile] summarize the input.
 package report

@@ -254,7 +254,7 @@ func (r *Regression) page() *page {
 func (p *page) tiles(r *Regression) {
 	in := func(v float64) string { return strings.TrimSpace(short(v) + " " + r.Unit) }
 	if v := r.Validation; v != nil {
-		e := CompareErrors(v.RMSE, v.BaselineRMSE)
+		e := crossval.CompareErrors(v.RMSE, v.BaselineRMSE)
 		p.Tiles = []tile{
 			{in(e.RMSE), "error (RMSE) at held-out measurements"},
 			{in(e.BaselineRMSE), "error of the best baseline: " + string(e.Baseline)},

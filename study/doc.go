@@ -31,7 +31,7 @@
 // some time. These are its states:
 //
 //	pending ── value ──────────→ done ── Retract ──→ retracted
-//	   ├────── told as failed ─→ failed      its node may be suggested again after the next measurement
+//	   ├────── told as failed ─→ failed      its node is suggested last until the next measurement
 //	   ├────── Release ────────→ released    its node may be suggested again
 //	   ├────── lease runs out ─→ expired     its node may be suggested again
 //	   └────── Abandon ────────→ abandoned   its node is never suggested again
