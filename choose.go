@@ -13,13 +13,13 @@ import (
 	"grfgp/walk"
 )
 
-// candidate is a kernel that the Spec leaves open.
+// candidate is one of the kernels that the Spec leaves open.
 type candidate struct {
 	family
-	many  bool // scales
+	many  bool // many scales
 	unit  bool // the same variance at every node
-	trend bool // with the degree
-	hops  int  // of the finest scale
+	trend bool // a linear trend in the log degree
+	hops  int  // longest walk on the finest scale
 }
 
 func (c candidate) String() string {
@@ -36,8 +36,9 @@ func (c candidate) String() string {
 	return s
 }
 
-// starts are length scales from two to a hundred hops, to be tried by likelihood;
-// nil leaves it to the kernel.
+// starts returns hyperparameters to start learning from: length scales from two
+// to a hundred hops, of which the likeliest is taken. Nil means the start values
+// of the kernel.
 func (c candidate) starts() [][]float64 {
 	if c.many || c.family.family != "diffusion" && c.family.family != "matern" {
 		return nil
@@ -64,15 +65,16 @@ type attempt struct {
 	unusual bool
 }
 
-// unusualOdds are the nats by which an unusual kernel must be likelier: odds of
-// twenty to one against it. Measurements may not tell it from a usual one at all. On
-// a ring of which every other node is measured, "neighbours differ" and
-// "neighbours are alike" are equally likely, and say the opposite of the others.
+// unusualOdds is the gain in log marginal likelihood, in nats, that an unusual
+// kernel needs: prior odds of twenty to one against it. Measurements may not
+// distinguish it from a usual kernel. If every other node of a ring is measured, a
+// kernel under which neighbours differ and one under which they are alike are
+// equally likely, but their predictions at the unmeasured nodes are opposite.
 const unusualOdds = 3
 
-// worth is what kernels are compared by: the likelihood, less one nat for every
-// hyperparameter that was free to raise it (Akaike), less the odds against unusual
-// ones.
+// worth is the criterion by which kernels are compared: the log marginal
+// likelihood, less one nat per learned hyperparameter (Akaike), less unusualOdds
+// for unusual kernels.
 func (a attempt) worth() float64 {
 	v := a.report.LogLikelihood - float64(len(a.report.Theta))
 	if a.unusual {
@@ -86,17 +88,17 @@ func likeliest(tried []attempt) attempt {
 }
 
 const (
-	// sketchFrom is the number of measurements from which candidates are compared
-	// by a sample of them.
+	// sketchFrom is the number of measurements from which candidates are compared on
+	// a sample of the measurements.
 	sketchFrom   = 1500
 	sketchSample = 1700
-	// glanceFrom is the number from which an unusual kernel is first fitted to a
-	// small sample, and to all only if it promises to win.
+	// glanceFrom is the number of measurements from which an unusual kernel is first
+	// fitted to a small sample, and to all measurements only if it does well there.
 	glanceFrom   = 500
 	glanceSample = 400
 )
 
-// contest tries kernels on one set of measurements.
+// contest compares kernels on one set of measurements.
 type contest struct {
 	*Trainer
 	own    gp.Data
@@ -106,8 +108,8 @@ type contest struct {
 	tried  []attempt
 }
 
-// train tries the kernels that the Spec leaves and keeps the likeliest. The Model is
-// not conditioned on measurements yet.
+// train fits the kernels that the Spec leaves open and returns the best as a Model,
+// which is not yet conditioned on the measurements.
 func (t *Trainer) train(ctx context.Context, own gp.Data) (*Model, error) {
 	method, hops, why := t.decide(own.Len(), t.spec.Variance == "unit")
 	scales, whyScales, err := t.decideScales(ctx, own.Nodes, method, hops)
@@ -137,7 +139,7 @@ func (t *Trainer) train(ctx context.Context, own gp.Data) (*Model, error) {
 			}
 		}
 	}
-	if tryTrend { // on top of the best on one scale, and of the best on many
+	if tryTrend { // added to the best kernel with one scale, and to the best with many
 		for _, many := range scales {
 			below := c.best(func(a attempt) bool { return a.many == many && !a.trend })
 			k, theta := below.candidate, below.model.Theta()
@@ -184,7 +186,7 @@ func (c *contest) fit(ctx context.Context, k candidate, opts gp.FitOptions) (att
 	return attempt{candidate: k, model: fitted, report: report}, err
 }
 
-// try fits a candidate and remembers it.
+// try fits a candidate and adds it to tried.
 func (c *contest) try(ctx context.Context, k candidate, starts [][]float64) error {
 	return c.tryAs(ctx, k, starts, false)
 }
@@ -200,19 +202,20 @@ func (c *contest) tryAs(ctx context.Context, k candidate, starts [][]float64, un
 	return err
 }
 
-// best returns the likeliest of some that were tried.
+// best returns the best of the attempts that satisfy a condition.
 func (c *contest) best(of func(a attempt) bool) attempt {
 	return likeliest(slices.DeleteFunc(slices.Clone(c.tried), func(a attempt) bool { return !of(a) }))
 }
 
-// tryUnusual tries a kernel that seldom wins against the one that it would take the
-// place of. Where measurements are many, both are first fitted to a sample of
-// them, and the candidate to all only if its gain there, in proportion, is worth
-// its hyperparameters and its odds.
+// tryUnusual tries a kernel that seldom wins, against the kernel that it would
+// replace. With many measurements both are first fitted to a sample. The candidate
+// is fitted to all measurements only if its gain on the sample, extrapolated in
+// proportion, outweighs the penalties on its hyperparameters and on unusual
+// kernels.
 func (c *contest) tryUnusual(ctx context.Context, k candidate, starts [][]float64, against attempt) error {
 	err := c.glanceAndTry(ctx, k, starts, against)
 	if errors.Is(err, solve.ErrNotPositiveDefinite) {
-		return nil // the usual kernels stand
+		return nil // the usual kernels remain
 	}
 	return err
 }
@@ -239,18 +242,18 @@ func (c *contest) glanceAndTry(ctx context.Context, k candidate, starts [][]floa
 	return c.tryAs(ctx, k, starts, true)
 }
 
-// tryOpposite tries kernels under which neighbours differ: diffusion on the signless
-// Laplacian, and free coefficients, the paper's own kernel. These start from the
-// shape of the best diffusion kernel, from the same with changing signs, under
-// which neighbours differ, and from its even part, under which they are unrelated.
-// Many scales are tried on top of what wins on one.
+// tryOpposite tries kernels under which neighbours may differ: diffusion on the
+// signless Laplacian, and free coefficients, the kernel of the paper. Free
+// coefficients start from those of the best diffusion kernel, from the same with
+// alternating signs (neighbours differ), and from its even terms (neighbours are
+// uncorrelated). Many scales are added to the kernel that wins with one scale.
 func (c *contest) tryOpposite(ctx context.Context, scales []bool) error {
 	if c.spec.Family != "" || c.spec.Variance == "unit" || c.spec.Laplacian == "raw" {
 		return nil
 	}
 	free := Spec{Family: "free", Laplacian: c.spec.Laplacian}.families(c.freeHops())[0]
 	signless := Spec{Family: "diffusion", Laplacian: "signless"}.families(c.hops)[0]
-	won := func(f family) bool { // on one scale, where that was tried
+	won := func(f family) bool { // with one scale, if that was tried
 		return len(scales) == 1 || c.best(func(a attempt) bool { return !a.many }).name == f.name
 	}
 	for _, many := range scales {
@@ -271,7 +274,7 @@ func (c *contest) tryOpposite(ctx context.Context, scales []bool) error {
 	return nil
 }
 
-// freeHops is the longest walk with a coefficient of its own.
+// freeHops is the longest walk that has a free coefficient.
 func (c *contest) freeHops() int {
 	if c.method == "grf" || c.method == "lowrank" {
 		return c.hops
@@ -279,19 +282,19 @@ func (c *contest) freeHops() int {
 	return cmp.Or(c.spec.Hops, walk.Default().MaxLen)
 }
 
-// diffusionOnOneScale returns variance and β of the diffusion kernel, as learned if
-// it was tried on one scale.
+// diffusionOnOneScale returns the variance and β of the diffusion kernel: as
+// learned, if it was tried with one scale.
 func (c *contest) diffusionOnOneScale() []float64 {
 	for _, a := range c.tried {
 		if a.family.family == "diffusion" && a.laplacian == normalized && !a.many {
 			theta := a.model.Theta()
-			return []float64{theta[0], min(theta[1], float64(c.freeHops()))} // or the shape lies beyond the hops
+			return []float64{theta[0], min(theta[1], float64(c.freeHops()))} // a larger β would put the coefficients beyond the longest walk
 		}
 	}
 	return []float64{1, 4}
 }
 
-// freeStarts are starts of a free kernel.
+// freeStarts returns hyperparameters from which learning a free kernel starts.
 func (c *contest) freeStarts(k candidate) [][]float64 {
 	shape := make([]float64, k.hops+1)
 	kernel.Diffusion{}.Coeffs(shape, c.diffusionOnOneScale())
@@ -303,7 +306,7 @@ func (c *contest) freeStarts(k candidate) [][]float64 {
 	}
 	var all [][]float64
 	for _, f := range [][]float64{shape, changing, even} {
-		if k.many { // the coarser part of the best kernel that has two fine parameters
+		if k.many { // the coarse hyperparameters of the best kernel whose fine part has two
 			usual := c.best(func(a attempt) bool { return a.many && a.family.family != "free" }).model.Theta()
 			f = append(slices.Clone(f), usual[2:]...)
 		} else if k.trend {
@@ -314,13 +317,14 @@ func (c *contest) freeStarts(k candidate) [][]float64 {
 	return all
 }
 
-// uneven reports whether degrees differ enough that a kernel whose variance goes
-// with them is another than one whose variance does not.
+// uneven reports whether degrees differ so much that a kernel whose variance
+// depends on the degree differs from one whose variance does not.
 func (t *Trainer) uneven() bool { return t.degree().spread >= spreadLeast }
 
-// tryUneven tries, on graphs whose degrees differ, kernels of unit variance and, on
-// small ones, the raw Laplacian: on a tree its Matérn kernel with ν = 1 is
-// Brownian motion, whose posterior mean is harmonic interpolation.
+// tryUneven tries kernels of unit variance on graphs whose degrees differ, and
+// kernels on the raw Laplacian if these graphs are small. On a tree the Matérn
+// kernel with ν = 1 on the raw Laplacian is Brownian motion, whose posterior mean
+// is harmonic interpolation.
 func (c *contest) tryUneven(ctx context.Context, scales []bool) error {
 	if !c.uneven() {
 		return nil
@@ -343,7 +347,7 @@ func (c *contest) tryUneven(ctx context.Context, scales []bool) error {
 			if err := c.tryUnusual(ctx, k, [][]float64{theta}, usual); err != nil {
 				return err
 			}
-			if k.trend && c.spec.Trend == "" { // which may have stood in for it
+			if k.trend && c.spec.Trend == "" { // the trend may have replaced unit variance
 				k.trend = false
 				if err := c.tryUnusual(ctx, k, [][]float64{theta[:len(theta)-1]}, usual); err != nil {
 					return err
@@ -354,15 +358,15 @@ func (c *contest) tryUneven(ctx context.Context, scales []bool) error {
 	return nil
 }
 
-// opensUnit reports whether unit variance is to be tried. By a series it takes the
-// diagonal at all nodes for every prediction, so on graphs where that is dearer than
-// an evaluation of the likelihood may be it is not.
+// opensUnit reports whether unit variance is tried. With a series every prediction
+// then needs the diagonal at all nodes, so it is not tried on graphs where that
+// costs more than seriesFlops.
 func (c *contest) opensUnit() bool {
 	return c.spec.Variance == "" && c.spec.Family != "free" && c.method != "lowrank" &&
 		(c.method != "series" || c.diagonalFlops() <= seriesFlops)
 }
 
-// reason says why the best of several is that.
+// reason says why the best of several kernels was chosen.
 func reason(best attempt, tried []attempt, sketch bool) string {
 	by := ""
 	if sketch {
@@ -374,7 +378,7 @@ func reason(best attempt, tried []attempt, sketch bool) string {
 	return fmt.Sprintf("%v has the highest marginal likelihood of the %d kernels tried%s, after a penalty of one nat per hyperparameter and three more for an unusual one (unit variance, free coefficients, raw or signless Laplacian)", best, len(tried), by)
 }
 
-// choose fills in what was chosen, and why.
+// choose records the chosen kernel and the reason.
 func (m *Model) choose(c candidate, tried []attempt, why string) {
 	m.spec = m.of.spec.filled(c, m.choice.Method)
 	m.choice.Family, m.choice.Scales, m.choice.Variance, m.choice.Trend, m.choice.Hops = c.name, m.spec.Scales, m.spec.Variance, m.spec.Trend, m.spec.Hops

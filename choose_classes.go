@@ -10,15 +10,15 @@ import (
 	"grfgp/kernel"
 )
 
-// classAttempt is a candidate, and how well labels are predicted with it.
+// classAttempt is a candidate with its leave-one-out score.
 type classAttempt struct {
 	candidate
 	kernel kernel.Kernel
 	report gp.ClassifyReport
 }
 
-// learnClasses tries the kernels that the Spec leaves and keeps the one under which
-// labels are likeliest by the others.
+// learnClasses fits the kernels that the Spec leaves open and keeps the one with
+// the highest leave-one-out log score of the labels.
 func (t *Trainer) learnClasses(ctx context.Context, own gp.Labels, method gp.ClassMethod) (*Classification, error) {
 	opts := gp.ClassifyOptions{Method: method, Seed: t.spec.Seed}
 	if err := opts.Solver.UnmarshalText([]byte(cmp.Or(t.spec.Solver, "auto"))); err != nil {
@@ -47,8 +47,9 @@ func (t *Trainer) learnClasses(ctx context.Context, own gp.Labels, method gp.Cla
 	return c, err
 }
 
-// compareClasses returns the best candidate, and tells of all. The first family
-// decides on the scales, the others are tried on those.
+// compareClasses returns the best candidate and adds all of them to the
+// ClassChoice. The first family decides between one scale and many; the other
+// families are tried with that decision.
 func (t *Trainer) compareClasses(ctx context.Context, own gp.Labels, opts gp.ClassifyOptions, tell *ClassChoice) (best classAttempt, err error) {
 	method, hops, why := t.decide(own.Len(), true)
 	scales, whyScales, err := t.decideScales(ctx, own.Nodes, method, hops)
@@ -88,8 +89,8 @@ func (t *Trainer) compareClasses(ctx context.Context, own gp.Labels, opts gp.Cla
 	return best, nil
 }
 
-// classFamilies returns the candidates that the Spec leaves: smooth ones, for a
-// class is shared by whole neighbourhoods.
+// classFamilies returns the families that the Spec leaves open. They are smooth,
+// because neighbouring nodes usually share a class.
 func (s Spec) classFamilies(hops int) []family {
 	if s.Family != "" {
 		return s.families(hops)
@@ -98,11 +99,13 @@ func (s Spec) classFamilies(hops int) []family {
 	return append(matern[2:], s.families(hops)[0]) // ν = 2, ν = 4, diffusion
 }
 
-// unitClasses reports whether the kernels of classes are said to have unit variance.
-// Free and low-rank ones are scaled to it as well, but have no such Spec.
+// unitClasses reports whether the Spec of the classifier says "unit variance". Free
+// and low-rank kernels are scaled to unit variance as well, but their Spec cannot
+// say so.
 func (s Spec) unitClasses(method string) bool { return s.Family != "free" && method != "lowrank" }
 
-// classKernel is the kernel of a candidate, of the same variance at every node.
+// classKernel returns the kernel of a candidate, scaled to the same variance at
+// every node.
 func (t *Trainer) classKernel(ctx context.Context, c candidate, method string) (kernel.Kernel, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -117,7 +120,7 @@ func (t *Trainer) classKernel(ctx context.Context, c candidate, method string) (
 	return t.onTop(ctx, even, c.family, method)
 }
 
-// choose fills in what was chosen, and why.
+// choose records the chosen kernel and the reasons.
 func (c *Classification) choose(chosen candidate) {
 	c.fill(chosen)
 	r := c.choice.Fit
@@ -132,17 +135,17 @@ func (c *Classification) choose(chosen candidate) {
 		r.Scored, how, 100*r.Accuracy, r.Score, r.Temperature, r.Spread))
 }
 
-// fill fills in what was chosen.
+// fill records the chosen kernel.
 func (c *Classification) fill(chosen candidate) {
 	c.spec = c.of.spec.filled(chosen, c.choice.Method)
 	c.choice.Family, c.choice.Scales, c.choice.Hops = chosen.name, c.spec.Scales, c.spec.Hops
 }
 
-// spreadShares are the shares α of its neighbours' labels that a node takes on in
-// label spreading; the first is the usual one.
+// spreadShares are the values tried for α in label spreading, the weight of the
+// neighbours' labels; the first is the usual one.
 var spreadShares = []float64{0.9, 0.5, 0.7, 0.8, 0.95}
 
-// spread is label spreading, with the share that predicts labels best.
+// spread is label spreading with the α that has the highest leave-one-out score.
 func (t *Trainer) spread(ctx context.Context, own gp.Labels, method gp.ClassMethod) (*Classification, error) {
 	matern := Spec{Family: "matern", Nu: 1}.families(0)[0]
 	k, err := t.kernel(ctx, candidate{family: matern}, "series")

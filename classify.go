@@ -14,7 +14,7 @@ import (
 )
 
 // Classification is a classifier of the nodes of a graph, fitted to labels.
-// Nodes are those of the graph, classes as in the labels. It is immutable and safe
+// Classes have the numbers that they have in the labels. It is immutable and safe
 // for concurrent use.
 type Classification struct {
 	of         *Trainer
@@ -22,15 +22,16 @@ type Classification struct {
 	spec       Spec // with the choices filled in
 	choice     ClassChoice
 
-	order []int     // rows of the labels as given, in the order in which the classifier has them
-	alone []bool    // by node: no label in its component
-	share []float64 // of the classes in the labels, with one more of each
+	order []int     // order[k] is the row, as given, of the classifier's label k
+	alone []bool    // by node: its component has no label
+	share []float64 // class frequencies, after adding one label of each class
 }
 
-// ClassChoice is the chosen kernel of a classifier, with reasons.
+// ClassChoice is the kernel that Classify has chosen, with the reasons. Scales and
+// Hops have the values of the same fields of Spec.
 type ClassChoice struct {
 	Family     string             `json:"family"`
-	Method     string             `json:"method"` // of the kernel
+	Method     string             `json:"method"` // representation of the kernel, as in Spec.Method
 	Scales     string             `json:"scales"`
 	Hops       int                `json:"hops,omitempty"`
 	Why        []string           `json:"why"`
@@ -38,11 +39,11 @@ type ClassChoice struct {
 	Candidates []TriedClassKernel `json:"candidates"`
 }
 
-// TriedClassKernel is a kernel that was compared.
+// TriedClassKernel is one of the kernels that Classify has compared.
 type TriedClassKernel struct {
 	Family   string  `json:"family"`
-	Score    float64 `json:"score"`    // mean log probability of labels by the others
-	Accuracy float64 `json:"accuracy"` // share of labels predicted correctly by the others
+	Score    float64 `json:"score"`    // mean log probability of a label given the other labels
+	Accuracy float64 `json:"accuracy"` // share of labels that the other labels predict correctly
 }
 
 // Choice returns the chosen kernel, with reasons. Its lists must not be changed.
@@ -54,15 +55,17 @@ func (c *Classification) Spec() Spec { return c.spec }
 // Nodes returns the number of nodes.
 func (c *Classification) Nodes() int { return c.of.graph.Len() }
 
-// Spread returns the factor by which the calibration has scaled the latent functions
-// about their means; 0 if there is none.
+// Spread returns the factor by which the calibration has scaled the deviations of
+// the latent functions from their means; 0 if there was no calibration. See
+// gp.Calibration.
 func (c *Classification) Spread() float64 { return c.choice.Fit.Spread }
 
 // Classes returns the number of classes.
 func (c *Classification) Classes() int { return c.classifier.Classes() }
 
-// Classify chooses a kernel as spec says, learns its hyperparameters from labels by the
-// method, and calibrates probabilities by the leave-one-out log score of the labels.
+// Classify chooses a kernel within the limits of spec, learns its hyperparameters from
+// labels by the given method, and calibrates the probabilities by the leave-one-out log
+// score of the labels.
 func Classify(ctx context.Context, g *graph.Graph, l gp.Labels, spec Spec, method gp.ClassMethod) (*Classification, error) {
 	t, err := NewTrainer(g, spec)
 	if err != nil {
@@ -97,8 +100,8 @@ func (t *Trainer) Classify(ctx context.Context, l gp.Labels, method gp.ClassMeth
 	return c, nil
 }
 
-// labelOrder returns the rows of labels by node, then by class, so that the order
-// in which they were given does not matter.
+// labelOrder returns the rows of labels sorted by node, then by class, so that
+// their original order does not matter.
 func labelOrder(l gp.Labels) []int {
 	order := make([]int, l.Len())
 	for r := range order {
@@ -119,9 +122,9 @@ func selectLabels(l gp.Labels, rows []int) gp.Labels {
 	return some
 }
 
-// Probabilities returns the probability of each class, one row per node. Where no label
-// is in a node's component they are the shares of the classes. The error wraps ErrNode
-// if the graph has no such node.
+// Probabilities returns the probability of each class, one row per node. At a node
+// whose component has no label they are the class frequencies, after adding one label
+// of each class. The error wraps ErrNode if the graph has no such node.
 func (c *Classification) Probabilities(ctx context.Context, nodes []int) (*mat.Dense, error) {
 	if err := c.of.check(nodes); err != nil {
 		return nil, err
@@ -135,8 +138,8 @@ func (c *Classification) Probabilities(ctx context.Context, nodes []int) (*mat.D
 }
 
 // Sample returns posterior draws of the probabilities of the classes, each with one row
-// per node. In components without a label they are draws from the prior, whose mean is
-// not that of Probabilities. An empty node list gives no draws.
+// per node. In components without a label they are draws from the prior, whose mean
+// differs from the result of Probabilities. An empty node list gives no draws.
 func (c *Classification) Sample(ctx context.Context, nodes []int, draws int, seed uint64) ([]*mat.Dense, error) {
 	if err := c.of.check(nodes); err != nil {
 		return nil, err
@@ -147,8 +150,8 @@ func (c *Classification) Sample(ctx context.Context, nodes []int, draws int, see
 	return c.classifier.Sample(ctx, nodes, draws, seed)
 }
 
-// hide sets probabilities to the shares of the classes in components without a label:
-// the calibration comes from labels, and is overconfident where there are none.
+// hide sets probabilities to the class frequencies in components without a label:
+// probabilities calibrated on labels are overconfident there.
 func (c *Classification) hide(p *mat.Dense, nodes []int) {
 	for r, i := range nodes {
 		if c.alone[i] {
@@ -157,7 +160,7 @@ func (c *Classification) hide(p *mat.Dense, nodes []int) {
 	}
 }
 
-// shares returns the share of every class, with one label of each added.
+// shares returns the class frequencies after adding one label of each class.
 func shares(l gp.Labels) []float64 {
 	share := make([]float64, l.Classes)
 	for c := range share {
@@ -170,7 +173,7 @@ func shares(l gp.Labels) []float64 {
 }
 
 // LeaveOneOut returns the probability of each class at every label given all others, in
-// the order of the labels; nil if there were too many labels for it.
+// the order of the labels; nil if there are too many labels to compute it.
 func (c *Classification) LeaveOneOut() *mat.Dense {
 	left := c.classifier.LeaveOneOut()
 	if left == nil {

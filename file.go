@@ -21,15 +21,15 @@ import (
 var ErrFile = errors.New("not a usable model file")
 
 // A model file is a line with the kind, the version and the CRC-32C of the rest, and
-// then JSON. Version 1 did not store of how many measurements a value is the mean, so
-// its noise may be too small.
+// then JSON. Version 1 did not store the number of measurements behind a mean, so its
+// noise may be too small.
 const (
 	fileName = "grfgp-model"
 	fileKind = fileName + " 2"
 )
 
-// savedModel is a model without its graph, which the caller of Load has: features and
-// eigenvectors are made again, from the seed.
+// savedModel is a model without its graph, which the caller of Load provides.
+// Features and eigenvectors are recomputed from the graph and the seed.
 type savedModel struct {
 	Graph   string    `json:"graph"` // its hash
 	Spec    Spec      `json:"spec"`
@@ -45,7 +45,7 @@ type savedModel struct {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Save writes the model.
+// Save writes the model, without the graph, for Load.
 func (m *Model) Save(w io.Writer) error {
 	body, err := json.Marshal(savedModel{
 		hex.EncodeToString(m.of.hash[:]), m.spec, m.choice, m.fitted.State(), m.data.Nodes, m.data.Y, m.data.NoiseVar, m.data.Count, m.data.Scatter, m.noiseSD,
@@ -58,8 +58,8 @@ func (m *Model) Save(w io.Writer) error {
 }
 
 // Load reads a model that was saved for the same graph. Its predictions equal those of
-// the saved model to the bit. A model of a family of the caller's
-// own needs that family again.
+// the saved model to the bit. For a model with a CustomFamily, pass that family again.
+// The error wraps ErrFile if r is not such a model.
 func Load(ctx context.Context, r io.Reader, g *graph.Graph, custom ...CustomFamily) (*Model, error) {
 	in := bufio.NewReader(r)
 	head, err := in.ReadString('\n')
@@ -101,13 +101,13 @@ func Load(ctx context.Context, r io.Reader, g *graph.Graph, custom ...CustomFami
 	return t.revive(ctx, &s)
 }
 
-// kindOf returns kind and version of the first line of a model file.
+// kindOf returns the kind and the version in the first line of a model file.
 func kindOf(head string) string {
 	words := strings.Fields(head)
 	return strings.Join(words[:min(2, len(words))], " ")
 }
 
-// revive makes the kernel again and conditions it on the data.
+// revive rebuilds the kernel and conditions the model on the saved data.
 func (t *Trainer) revive(ctx context.Context, s *savedModel) (*Model, error) {
 	m := &Model{of: t, spec: s.Spec, choice: s.Choice, noiseSD: s.NoiseSD,
 		data: gp.Data{Nodes: s.Nodes, Y: s.Y, NoiseVar: s.Noise, Count: s.Count, Scatter: s.Scatter}}

@@ -15,8 +15,7 @@ import (
 )
 
 // Model is a Gaussian process on a graph, fitted to measurements and conditioned
-// on them. Nodes are those of the graph. It is immutable and safe for concurrent
-// use.
+// on them. It is immutable and safe for concurrent use.
 type Model struct {
 	of        *Trainer
 	spec      Spec // with the choices filled in
@@ -27,39 +26,42 @@ type Model struct {
 	posterior *gp.Posterior
 }
 
-// Choice is the chosen kernel, with reasons.
+// Choice is the kernel that a fit has chosen, with the reasons. Method, Scales,
+// Variance, Trend and Hops have the values of the same fields of Spec.
 type Choice struct {
-	Family     string        `json:"family"`
+	Family     string        `json:"family"` // in words
 	Method     string        `json:"method"`
 	Scales     string        `json:"scales"`
 	Variance   string        `json:"variance,omitempty"`
 	Trend      string        `json:"trend,omitempty"`
 	Hops       int           `json:"hops,omitempty"`
-	Why        []string      `json:"why"`
+	Why        []string      `json:"why"` // the reasons, one sentence each
 	Fit        gp.FitReport  `json:"fit"`
-	Candidates []TriedKernel `json:"candidates"`
+	Candidates []TriedKernel `json:"candidates"` // all kernels that were compared
 }
 
-// TriedKernel is a kernel that was compared.
+// TriedKernel is one of the kernels that a fit has compared.
 type TriedKernel struct {
-	Family        string  `json:"family"`
-	LogLikelihood float64 `json:"log_likelihood"`
-	LOOScore      float64 `json:"loo_score"` // mean leave-one-out log density
+	Family        string  `json:"family"`         // the kernel in words
+	LogLikelihood float64 `json:"log_likelihood"` // log marginal likelihood of the standardised measurements
+	LOOScore      float64 `json:"loo_score"`      // mean leave-one-out log density
 }
 
 // Choice returns the chosen kernel, with reasons. Its lists must not be changed.
 func (m *Model) Choice() Choice { return m.choice }
 
 // NoiseSD returns the standard deviation of the noise of one measurement. If the
-// measurements have noise variances of their own, it is the root of their mean.
+// measurements have noise variances of their own, it is the square root of their
+// mean.
 func (m *Model) NoiseSD() float64 { return m.noiseSD }
 
 // Data returns a copy of the measurements that the model is conditioned on.
 func (m *Model) Data() gp.Data { return m.data.Clone() }
 
-// Fit chooses a kernel as spec says, learns its hyperparameters and conditions on the
-// measurements. Take g in locality order, as the readers of graphio return
-// it and graph.Graph.Ordered makes it: large graphs are then faster to compute with.
+// Fit chooses a kernel within the limits of spec, learns its hyperparameters and
+// conditions on the measurements. The graph should be in locality order, as the
+// readers of package graphio return it (see [graph.Graph.Ordered]): computations on
+// large graphs are then faster.
 func Fit(ctx context.Context, g *graph.Graph, d gp.Data, spec Spec) (*Model, error) {
 	t, err := NewTrainer(g, spec)
 	if err != nil {
@@ -102,13 +104,13 @@ func (t *Trainer) retrain(ctx context.Context, own gp.Data, spec Spec, theta []f
 	return gp.Fit(ctx, k, own, opts)
 }
 
-// fitOptions are those of the Spec.
+// fitOptions returns the options of gp.Fit that the Spec implies.
 func (t *Trainer) fitOptions() (gp.FitOptions, error) {
 	opts := gp.FitOptions{Mean: t.spec.Mean, NoiseSD: t.spec.NoiseSD, Seed: t.spec.Seed}
 	return opts, opts.Solver.UnmarshalText([]byte(cmp.Or(t.spec.Solver, "auto")))
 }
 
-// solved says how systems were solved.
+// solved says which solver was used and why.
 func solved(r gp.FitReport, measurements int) string {
 	if r.Solver == gp.Exact {
 		return fmt.Sprintf("exact solver: %d measurements", measurements)
@@ -116,10 +118,9 @@ func solved(r gp.FitReport, measurements int) string {
 	return fmt.Sprintf("iterative solver: %d measurements, residual %.1g during training", measurements, r.Residual)
 }
 
-// Sorted returns measurements by node, those of one node by value and noise: an
-// order that does not depend on that of the rows, so that an Optimizer told the rows
-// of a file makes the same suggestions in any order of them. Invalid data is returned
-// as it is.
+// Sorted returns the measurements sorted by node, then by value and noise. An
+// Optimizer that is told sorted measurements makes the same suggestions whatever the
+// order of the rows in the file. Invalid data is returned unchanged.
 func Sorted(d gp.Data) gp.Data {
 	if d.Check(math.MaxInt) != nil {
 		return d
@@ -127,12 +128,12 @@ func Sorted(d gp.Data) gp.Data {
 	return d.Select(rowOrder(d))
 }
 
-// pooled returns sorted measurements, those of one node as one: neither cost nor the
-// choice of a kernel then depends on the order of rows, or on whether repeated
-// measurements come one by one or as their mean.
+// pooled returns the measurements sorted, with those of one node pooled. Neither the
+// cost nor the choice of a kernel then depends on the order of rows, or on whether
+// repeated measurements are given one by one or as their mean.
 func pooled(d gp.Data) gp.Data { return d.Select(rowOrder(d)).Pool() }
 
-// rowOrder returns the rows by node, those of one node by value and noise.
+// rowOrder returns the rows sorted by node, then by value and noise.
 func rowOrder(d gp.Data) []int {
 	order := make([]int, d.Len())
 	for r := range order {
@@ -157,7 +158,7 @@ func rowOrder(d gp.Data) []int {
 // ErrNode is wrapped by errors about nodes that the graph does not have.
 var ErrNode = errors.New("no such node")
 
-// check returns an error unless the graph has all the nodes.
+// check returns an error, which wraps ErrNode, unless the graph has all the nodes.
 func (t *Trainer) check(nodes []int) error {
 	for _, i := range nodes {
 		if i < 0 || i >= t.graph.Len() {
@@ -170,7 +171,7 @@ func (t *Trainer) check(nodes []int) error {
 // Prediction is the posterior mean and standard deviation at some nodes.
 type Prediction struct {
 	Mean []float64
-	SD   []float64 // of the quantity itself; a new measurement has the noise in addition, the mean of n measurements 1/√n of it
+	SD   []float64 // of the quantity itself; a new measurement has the noise variance in addition, the mean of n measurements 1/n of it
 }
 
 // SDError returns the relative standard error of the standard deviations that Predict
@@ -180,8 +181,8 @@ func (m *Model) SDError(nodes int) float64 {
 	return m.posterior.SDError(nodes)
 }
 
-// Predict returns mean and standard deviation of the quantity at the nodes. The
-// error wraps ErrNode where the graph has no such node.
+// Predict returns the posterior mean and standard deviation of the quantity at
+// the nodes. The error wraps ErrNode if the graph has no such node.
 func (m *Model) Predict(ctx context.Context, nodes []int) (Prediction, error) {
 	if err := m.of.check(nodes); err != nil {
 		return Prediction{}, err
@@ -205,7 +206,7 @@ func predict(ctx context.Context, p *gp.Posterior, nodes []int) (Prediction, err
 }
 
 // Sample returns posterior draws of the quantity at the nodes, one column per draw.
-// Draw s depends on the seed and not on the number of draws. An empty node list or zero
+// Draw s depends on the seed, not on the number of draws. An empty node list or zero
 // draws gives an empty matrix.
 func (m *Model) Sample(ctx context.Context, nodes []int, draws int, seed uint64) (*mat.Dense, error) {
 	if err := m.of.check(nodes); err != nil {

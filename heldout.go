@@ -11,20 +11,22 @@ import (
 	"grfgp/internal/rng"
 )
 
-// Measurements in clusters or along tracks tell much about short distances, and their
-// likelihood says little about nodes far from all of them. So a kernel that wins by
-// more scales, by neighbours that differ or by free coefficients has to show that it
-// also predicts better at the distances of unmeasured nodes.
+// The marginal likelihood of measurements in clusters or along tracks depends mostly
+// on short distances and says little about nodes far from all measurements. A kernel
+// with many scales, on the signless Laplacian or with free coefficients is therefore
+// chosen only if it also predicts better at the distances that unmeasured nodes have
+// from measurements.
 
 const (
-	heldOutMost = 300 // measurements that are predicted without those near them,
-	heldOutNear = 200 // and the most that are held out for one of them
-	heldOutGain = 0.1 // nats per measurement that are worth a kernel that is not simple
+	heldOutMost = 300 // measurements to predict from those farther away,
+	heldOutNear = 200 // and the most nearby measurements held out for each
+	heldOutGain = 0.1 // nats per measurement that justify a kernel that is not simple
 )
 
-// confirm returns the likeliest attempt, or the likeliest simple one if the first is
-// hardly better at a distance: the mean difference of held-out log densities and two
-// standard errors are below heldOutGain. Few measurements never show that.
+// confirm returns the best attempt, unless it is hardly better at a distance than
+// the best simple one, which it then returns: the mean difference of their held-out
+// log densities plus two standard errors is below heldOutGain. With few measurements
+// the standard error is too large for that.
 func (t *Trainer) confirm(ctx context.Context, own gp.Data, tried []attempt) (attempt, error) {
 	best := likeliest(tried)
 	one := slices.DeleteFunc(slices.Clone(tried), func(a attempt) bool { return !a.simple() })
@@ -52,8 +54,8 @@ func (c candidate) simple() bool {
 	return !c.many && c.family.family != "free" && c.laplacian != "signless"
 }
 
-// highestGain returns the mean by which the first scores are above the second, and
-// two standard errors.
+// highestGain returns an upper bound of the gain of the first scores over the
+// second: the mean difference plus two standard errors.
 func highestGain(first, second []float64) float64 {
 	n, mean, square := float64(len(first)), 0.0, 0.0
 	for k, v := range first {
@@ -64,9 +66,10 @@ func highestGain(first, second []float64) float64 {
 	return mean + 2*math.Sqrt(max(0, square-mean*mean)/n)
 }
 
-// heldOut returns lists of measurements to hold out together: a measurement, which is
-// to be predicted, and all others within some hops of it. The numbers of hops are
-// distributed as the distances of unmeasured nodes to their nearest measurement.
+// heldOut returns groups of measurements to hold out together: a measurement to
+// predict, followed by the others within some number of hops of it. The numbers of
+// hops have the distribution of the distances from unmeasured nodes to their nearest
+// measurement.
 func (t *Trainer) heldOut(nodes []int) [][]int {
 	distances := t.distances(nodes)
 	slices.Sort(distances)
@@ -80,7 +83,7 @@ func (t *Trainer) heldOut(nodes []int) [][]int {
 	for s, k := range chosen {
 		distance := 0
 		if len(distances) > 0 {
-			distance = distances[(2*s+1)*len(distances)/(2*len(chosen))] // of measurements in random order
+			distance = distances[(2*s+1)*len(distances)/(2*len(chosen))] // quantiles, for measurements in random order
 		}
 		lists[s] = near(search, k, nodes[k], distance, at)
 	}
@@ -88,12 +91,13 @@ func (t *Trainer) heldOut(nodes []int) [][]int {
 }
 
 // distances returns the hops from each unmeasured node to its nearest measurement,
-// without nodes whose component has none.
+// without nodes whose component has no measurement.
 func (t *Trainer) distances(nodes []int) []int {
 	return slices.DeleteFunc(t.graph.Hops(nodes), func(hops int) bool { return hops <= 0 })
 }
 
-// near returns measurement k and others within some hops of its node.
+// near returns measurement k and the others within the given distance, in hops, of
+// its node.
 func near(s *graph.Search, k, node, distance int, at map[int][]int) []int {
 	list := []int{k}
 	for i, hops := range s.From(node) {

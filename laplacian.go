@@ -10,36 +10,36 @@ import (
 	"grfgp/walk"
 )
 
-// Laplacians returns the values of Spec.Laplacian: the matrices L of kernels such as
-// exp(−βL). With A the weights and D their row sums,
+// Laplacians returns the values of Spec.Laplacian, the matrix L in kernels such as
+// exp(−βL). With the weight matrix A and the diagonal matrix D of its row sums,
 //
 //	normalized  I − D^-½ A D^-½
-//	signless    I + D^-½ A D^-½, under which neighbours differ
+//	signless    I + D^-½ A D^-½: neighbours are negatively correlated
 //	raw         (D − A)/d̄, with d̄ the mean of D_i − A_ii over nodes with neighbours
 //
-// The division by d̄ makes the mean eigenvalue of the raw Laplacian one, as it is of the
-// others: β and κ have the same starting values and do not depend on the unit of the
-// weights.
+// Divided by d̄, the raw Laplacian has the mean eigenvalue one, as the others have. So
+// β and κ have the same starting values for all three and do not depend on the unit of
+// the weights.
 func Laplacians() []string { return slices.Clone(laplacianNames) }
 
-// normalized is the Laplacian of kernels unless another is chosen.
+// normalized is the default of Spec.Laplacian.
 const normalized = "normalized"
 
-// matrix holds the matrix of one Laplacian and what its kernels share.
+// matrix holds the matrix W of one Laplacian and the data that its kernels share.
 type matrix struct {
 	kind  graph.Normalization
 	w     *sparse.CSR // of norm one
-	bound []float64   // by which it has: W·bound = bound
+	bound []float64   // positive, with W·bound = bound, which proves the norm
 	unit  float64     // the Laplacian is unit·(I − W)
 
-	dense    *kernel.Dense          // made when first asked for,
-	exact    *kernel.Series         // this too,
-	opposite *kernel.Series         // and this, which is on −W
+	dense    *kernel.Dense          // computed when first used,
+	exact    *kernel.Series         // likewise,
+	opposite *kernel.Series         // likewise, for −W
 	features map[int]*walk.Features // by hops
 }
 
-// matrix returns the matrix of one of the Laplacians; that of no name is
-// normalised, and the signless one shares its matrix. The caller holds t.mu.
+// matrix returns the matrix of a Laplacian. The empty name means normalized, and
+// signless shares the matrix of normalized. The caller holds t.mu.
 func (t *Trainer) matrix(laplacian string) *matrix {
 	if laplacian == "" || laplacian == "signless" {
 		laplacian = normalized
@@ -67,7 +67,7 @@ func (t *Trainer) walked(s Spec) *matrix {
 	return t.matrix(s.Laplacian)
 }
 
-// unit returns the factor by which I − W has a mean diagonal of one, over nodes with
+// unit returns the factor that makes the mean diagonal of I − W one, over nodes with
 // neighbours.
 func unit(w *sparse.CSR) float64 {
 	n, _ := w.Dims()
@@ -84,7 +84,7 @@ func unit(w *sparse.CSR) float64 {
 	return float64(nodes) / sum
 }
 
-// of returns a family in units of the Laplacian.
+// of returns a family with its length scale in the unit of the Laplacian.
 func (m *matrix) of(f family) family {
 	f.modulation = kernel.Stretch(f.modulation, m.unit)
 	if f.laplacian == "signless" {
@@ -94,8 +94,8 @@ func (m *matrix) of(f family) family {
 	return f
 }
 
-// forget drops the features of all kernels but the candidate's: on large graphs they
-// take gigabytes.
+// forget drops the features of all kernels except the candidate's, because they take
+// gigabytes on large graphs.
 func (t *Trainer) forget(but candidate) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -14,46 +14,47 @@ import (
 	"grfgp/walk"
 )
 
-// Limits are limits of predictions: nodes that no measurement informs, and the
-// Monte-Carlo error of random walks.
+// Limits says how far predictions can be trusted: how many nodes no measurement
+// informs, and the Monte-Carlo error of random walks.
 type Limits struct {
-	Nodes     int        `json:"nodes"`      // predicted nodes
-	PriorOnly int        `json:"prior_only"` // predicted nodes without covariance with any measurement, apart from mean and trend
-	Walks     *WalkError `json:"walks,omitempty"`
+	Nodes     int        `json:"nodes"`           // predicted nodes
+	PriorOnly int        `json:"prior_only"`      // of them, nodes that have no covariance with any measurement, apart from the mean and the trend
+	Walks     *WalkError `json:"walks,omitempty"` // nil: the kernel is exact
 }
 
-// WalkError is the Monte-Carlo error of a model whose kernel is made of random walks,
-// at its hyperparameters.
+// WalkError is the Monte-Carlo error of a model whose kernel is estimated by random
+// walks, at its hyperparameters.
 type WalkError struct {
-	Walkers int `json:"walkers"` // per node, at least; of the first coarser scale where the graph itself needs none
+	Walkers int `json:"walkers"` // per node, at least; on the first coarser scale if the graph itself needs no walks
 
-	// Kernel is the relative error of the features, ‖Φ − Ψ‖/‖Ψ‖ over all nodes, with a
-	// 95 % interval; 0 if they are exact and only coarser scales use walks. NoiseShare
-	// is the mean share of a node's prior variance that is noise of its walks:
-	// variances are too large by it.
+	// Kernel is the relative error ‖Φ − Ψ‖/‖Ψ‖ of the features Φ over all nodes, where
+	// Ψ are the exact ones; Low and High are its 95 % confidence interval. It is 0 if
+	// the features are exact and only coarser scales use walks. NoiseShare is the mean
+	// share of a node's prior variance that is noise of the walks: variances are too
+	// large by this share.
 	Kernel     float64 `json:"kernel_error"`
 	Low        float64 `json:"kernel_error_low"`
 	High       float64 `json:"kernel_error_high"`
 	NoiseShare float64 `json:"noise_share"`
 
 	// Mean is the standard error of predicted means due to the walks, in posterior
-	// standard deviations: root mean squares over Nodes nodes, predicted again with
-	// other walks. Nodes = 0: not measured, because there are too many measurements
-	// to sample walks from again.
+	// standard deviations: a root mean square over Nodes nodes that are predicted
+	// again with other walks. It is not measured, and Nodes is 0, if there are too
+	// many measurements to sample walks from again.
 	Mean  float64 `json:"mean_error"`
 	Nodes int     `json:"mean_error_nodes"`
 }
 
 const (
-	limitPilot = 128     // rows whose error is measured
+	limitPilot = 128     // rows of features whose error is measured
 	limitNodes = 256     // nodes that are predicted again
-	limitRows  = 100_000 // most rows that are sampled again
+	limitRows  = 100_000 // most rows of features that are sampled again
 )
 
-// Limits returns the limits of the prediction that Predict returned for the nodes. It
-// costs one product with the kernel and, if that is made of walks, walks from a few
-// hundred nodes and from the measured ones and conditioning on the measurements once
-// more: a small part of the cost of fitting.
+// Limits returns the limits of p, the result of Predict for the nodes. It costs one
+// product with the kernel. If the kernel is estimated by walks, it also samples new
+// walks from a few hundred nodes and from the measured ones, and conditions on the
+// measurements once more: a small part of the cost of fitting.
 func (m *Model) Limits(ctx context.Context, nodes []int, p Prediction) (*Limits, error) {
 	if err := m.of.check(nodes); err != nil {
 		return nil, err
@@ -69,8 +70,8 @@ func (m *Model) Limits(ctx context.Context, nodes []int, p Prediction) (*Limits,
 	return &Limits{len(nodes), count, walks}, err
 }
 
-// PriorOnly counts the nodes that have no covariance with any measurement, except
-// for mean and trend: their predictions are those of the prior.
+// PriorOnly counts the nodes that have no covariance with any measurement, apart
+// from the mean and the trend: their predictions are those of the prior.
 func (m *Model) PriorOnly(ctx context.Context, nodes []int) (count int, err error) {
 	measured := m.posterior.Measured()
 	layered, err := m.of.layered(m.spec)
@@ -95,8 +96,9 @@ func (m *Model) PriorOnly(ctx context.Context, nodes []int) (count int, err erro
 	return count, err
 }
 
-// reach returns how many hops the kernel of a complete Spec on one scale reaches,
-// where that follows from its formula: zeros of exact kernels are rounded.
+// reach returns the number of hops beyond which the kernel of a complete Spec
+// with one scale is zero, if that follows from its formula. The computed entries
+// of an exact kernel do not show it, because rounding leaves no zeros.
 func (s Spec) reach() (hops int, known bool) {
 	switch exact := s.Method == "dense" || s.Method == "series"; {
 	case !exact:
@@ -113,7 +115,7 @@ func (s Spec) reach() (hops int, known bool) {
 	return math.MaxInt, true // throughout a component
 }
 
-// walkError is nil where the kernel is exact.
+// walkError returns nil if the kernel is exact.
 func (m *Model) walkError(ctx context.Context, nodes []int, p Prediction) (*WalkError, error) {
 	abilities := kernel.AbilitiesOf(m.posterior.Prior())
 	fine, coarse := abilities.Fine, abilities.Coarse
@@ -121,7 +123,7 @@ func (m *Model) walkError(ctx context.Context, nodes []int, p Prediction) (*Walk
 	for _, c := range coarse {
 		walked = walked || !exact(c.Features)
 	}
-	if !walked && m.spec.Method != "lowrank" { // which projects at random, too
+	if !walked && m.spec.Method != "lowrank" { // lowrank has a random projection as well
 		return nil, nil
 	}
 	e := &WalkError{}
@@ -151,7 +153,8 @@ func (m *Model) walkError(ctx context.Context, nodes []int, p Prediction) (*Walk
 	if err != nil {
 		return nil, err
 	}
-	// Two means by independent walks differ by √2 of the standard error of one.
+	// The difference of two means from independent walks has √2 times the standard
+	// error of one.
 	apart, variance := 0.0, 0.0
 	for k, a := range chosen {
 		apart += (mean[k] - p.Mean[a]) * (mean[k] - p.Mean[a]) / 2
@@ -228,7 +231,8 @@ func (m *Model) twin(ctx context.Context, fine *kernel.Sampling, coarse []kernel
 	return model.Condition(ctx, pooled(m.data))
 }
 
-// touched returns the cells of a level from which nodes below are interpolated.
+// touched returns the cells of a level from which the given nodes of the level
+// below are interpolated.
 func touched(l graph.Level, nodes []int) []int {
 	seen := make([]bool, l.Graph.Len())
 	for _, i := range nodes {

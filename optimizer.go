@@ -10,15 +10,17 @@ import (
 	"grfgp/graph"
 )
 
-// Optimizer is a bayesopt.Optimizer whose kernel is chosen as in Fit. It is not safe
-// for concurrent use.
+// Optimizer is a bayesopt.Optimizer that chooses its kernel as Fit does, and chooses
+// again when the number of measurements has grown fourfold. It is not safe for
+// concurrent use.
 type Optimizer struct {
 	*bayesopt.Optimizer
 	spec Spec // as asked for
 	of   *Trainer
 }
 
-// NewOptimizer returns an Optimizer without measurements.
+// NewOptimizer returns an Optimizer without measurements. If spec leaves the
+// representation open, Spec.ForSearch decides.
 func NewOptimizer(g *graph.Graph, spec Spec, opts bayesopt.Options) (*Optimizer, error) {
 	t, err := NewTrainer(g, spec.ForSearch(g, policyOf(opts)))
 	if err != nil {
@@ -27,10 +29,10 @@ func NewOptimizer(g *graph.Graph, spec Spec, opts bayesopt.Options) (*Optimizer,
 	return t.optimizer(spec.clone(), opts)
 }
 
-// Sibling returns an Optimizer on the same graph and with the same Spec, without
-// measurements. The two may be used concurrently and share features and
-// eigenvectors unless their policies need different representations. It suggests
-// the same nodes as a new one.
+// Sibling returns an Optimizer without measurements on the same graph and with
+// the same Spec. It suggests the same nodes as one from NewOptimizer. The two may
+// be used concurrently, and they share features and eigenvectors unless their
+// policies need different representations.
 func (o *Optimizer) Sibling(opts bayesopt.Options) (*Optimizer, error) {
 	if g := o.of.graph; o.spec.ForSearch(g, policyOf(opts)).Method != o.of.spec.Method {
 		return NewOptimizer(g, o.spec, opts)
@@ -47,15 +49,16 @@ func policyOf(opts bayesopt.Options) bayesopt.Policy {
 }
 
 const (
-	crowdDegree = 8       // mean degree from which a few hops reach everywhere,
+	crowdDegree = 8       // mean degree from which a few hops reach most nodes,
 	crowdNNZ    = 800_000 // and entries of the matrix up to which a draw by series takes 0.1 s
 )
 
-// ForSearch returns the Spec with the representation that is quickest for a search
-// by a policy, where it leaves that open: random features on all but small graphs.
-// On graphs of high degree, where features are long and noisy, an exact series draws
-// as quickly, but is slow at the variances of many nodes; Thompson sampling needs
-// draws only. A nil policy needs variances.
+// ForSearch returns the Spec with Method set, if it is empty, to the representation
+// that is fastest for a search by the policy: random features on all but small
+// graphs. On graphs of high degree features are long and noisy. There an exact
+// series draws as fast but is slow at the variances of many nodes, so it is used for
+// Thompson sampling, which needs only draws. A nil policy is taken to need
+// variances.
 func (s Spec) ForSearch(g *graph.Graph, p bayesopt.Policy) Spec {
 	if s.Method != "" || g.Len() <= denseNodes {
 		return s
@@ -68,9 +71,9 @@ func (s Spec) ForSearch(g *graph.Graph, p bayesopt.Policy) Spec {
 	return s
 }
 
-// Optimizer returns an Optimizer without measurements, whose representation is that
-// of the Trainer's Spec; see Spec.ForSearch. Several may share a Trainer and be used
-// concurrently.
+// Optimizer returns an Optimizer without measurements. It uses the Trainer's Spec as
+// it is; apply Spec.ForSearch before NewTrainer for a representation that suits
+// searches. Several Optimizers may share a Trainer and be used concurrently.
 func (t *Trainer) Optimizer(opts bayesopt.Options) (*Optimizer, error) {
 	return t.optimizer(t.spec, opts)
 }
@@ -95,7 +98,7 @@ func (o *Optimizer) Chosen() (Spec, bool) {
 	return by.Spec, ok
 }
 
-// searchTrainer is a Trainer for package bayesopt. It chooses the kernel anew whenever
+// searchTrainer is a Trainer for package bayesopt. It chooses the kernel again when
 // there are four times as many measurements as at the last choice.
 type searchTrainer struct{ *Trainer }
 

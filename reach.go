@@ -6,9 +6,10 @@ import (
 	"grfgp/kernel"
 )
 
-// series returns the series of a family: all of it, or up to so many hops. The
-// signless Laplacian of W is the usual one of −W: seen so, long reach is steep at the
-// upper end of the spectrum, where leading eigenvectors save terms.
+// series returns the series of a family: without a cut-off if hops is 0, otherwise
+// cut off at that number of hops. The signless Laplacian of W is the usual Laplacian
+// of −W. In that form a kernel of long reach is steep at the upper end of the
+// spectrum, where leading eigenvectors replace many terms.
 func (m *matrix) series(f family, hops int) (*kernel.Series, error) {
 	if hops > 0 || f.spectrum == nil {
 		return kernel.NewSeries(m.w, f.modulation, hops)
@@ -34,8 +35,8 @@ func (m *matrix) series(f family, hops int) (*kernel.Series, error) {
 // exact.
 const carriedLeast = 0.999
 
-// shortfall says how much of a kernel its representation leaves out; nothing
-// where that is next to nothing, or is how walks are.
+// shortfall says how much of a kernel its representation leaves out. It returns
+// nothing if that is negligible, or if it is the usual truncation of walks.
 func (t *Trainer) shortfall(c candidate, method string, theta []float64) ([]string, error) {
 	p, power := c.modulation.(*kernel.Power)
 	switch {

@@ -8,8 +8,9 @@ import (
 	"grfgp/graph"
 )
 
-// Snapshot is the posterior of an Optimizer after some measurements, with these. It
-// is immutable and safe for concurrent use.
+// Snapshot is the posterior of an Optimizer at one moment of a search, with the
+// measurements that it is conditioned on. It is immutable and safe for concurrent
+// use.
 type Snapshot struct {
 	posterior *gp.Posterior
 	of        *Trainer
@@ -18,7 +19,7 @@ type Snapshot struct {
 }
 
 // Snapshot conditions on all measurements told so far and returns the posterior; the
-// error wraps bayesopt.ErrNoModel where they are too few for one.
+// error wraps bayesopt.ErrNoModel if they are too few for a model.
 func (o *Optimizer) Snapshot(ctx context.Context) (*Snapshot, error) {
 	p, err := o.Update(ctx)
 	if err != nil {
@@ -29,14 +30,14 @@ func (o *Optimizer) Snapshot(ctx context.Context) (*Snapshot, error) {
 	return s, nil
 }
 
-// Chosen is the Spec of the model with its choices filled in.
+// Chosen returns the Spec of the model with the choices filled in.
 func (s *Snapshot) Chosen() Spec { return s.chosen }
 
-// NoiseSD is the standard deviation of the noise of one measurement.
+// NoiseSD returns the standard deviation of the noise of one measurement.
 func (s *Snapshot) NoiseSD() float64 { return math.Sqrt(s.posterior.NoiseVar()) }
 
-// Predict returns mean and standard deviation of the quantity at the nodes. The
-// error wraps ErrNode where the graph has no such node.
+// Predict returns the posterior mean and standard deviation of the quantity at
+// the nodes. The error wraps ErrNode if the graph has no such node.
 func (s *Snapshot) Predict(ctx context.Context, nodes []int) (Prediction, error) {
 	if err := s.of.check(nodes); err != nil {
 		return Prediction{}, err
@@ -50,8 +51,8 @@ func (s *Snapshot) Graph() *graph.Graph { return s.of.graph }
 // Data returns a copy of the measurements.
 func (s *Snapshot) Data() gp.Data { return s.data.Clone() }
 
-// Condition returns the Snapshot of the same hyperparameters given other
-// measurements.
+// Condition returns the posterior given other measurements, with the same
+// hyperparameters.
 func (s *Snapshot) Condition(ctx context.Context, d gp.Data) (*Snapshot, error) {
 	p, err := s.posterior.Model().Condition(ctx, d)
 	if err != nil {

@@ -17,28 +17,28 @@ import (
 // ErrSpec is wrapped by every error about an invalid Spec.
 var ErrSpec = errors.New("bad specification")
 
-// Spec describes a model. Command lines and JSON use the same names. The zero value
+// Spec describes a model. JSON uses the same names and values. The zero value
 // leaves every choice to Fit.
 type Spec struct {
-	Family   string  `json:"family,omitempty"`   // diffusion, matern, free or power; empty: Custom, or chosen by likelihood
-	Nu       float64 `json:"nu,omitempty"`       // smoothness of matern; 0: chosen by likelihood
+	Family   string  `json:"family,omitempty"`   // diffusion, matern, free or power; empty: that of Custom, or chosen by marginal likelihood
+	Nu       float64 `json:"nu,omitempty"`       // smoothness ν of matern; 0: chosen by marginal likelihood
 	Method   string  `json:"method,omitempty"`   // dense, series, grf or lowrank; empty: chosen by cost
-	Hops     int     `json:"hops,omitempty"`     // longest walk of grf, lowrank and free, and the cut-off of series; 0: chosen, and series without a cut-off
-	Scales   string  `json:"scales,omitempty"`   // one, or many, which adds kernels of longer reach; empty: chosen by likelihood
-	Trend    string  `json:"trend,omitempty"`    // degree, a linear term in the log degree, or none; empty: chosen by likelihood
-	Variance string  `json:"variance,omitempty"` // natural, that of the kernel, or unit, the same at every node; empty: chosen by likelihood
-	Walks    int     `json:"walks,omitempty"`    // walkers per node, for the methods grf and lowrank; 0: 100
-	Rank     int     `json:"rank,omitempty"`     // of lowrank; 0: 256
+	Hops     int     `json:"hops,omitempty"`     // longest walk of grf, lowrank and free, and cut-off of series; 0: chosen automatically, without a cut-off for series
+	Scales   string  `json:"scales,omitempty"`   // one; or many: kernels of longer reach are added; empty: chosen by marginal likelihood
+	Trend    string  `json:"trend,omitempty"`    // degree: a linear term in the log degree; or none; empty: chosen by marginal likelihood
+	Variance string  `json:"variance,omitempty"` // natural: as the kernel has it; or unit: the same at every node; empty: chosen by marginal likelihood
+	Walks    int     `json:"walks,omitempty"`    // walkers per node of grf and lowrank; 0: 100, or 50 on graphs of more than 200,000 nodes
+	Rank     int     `json:"rank,omitempty"`     // dimensions of lowrank; 0: 256
 	Solver   string  `json:"solver,omitempty"`   // exact or iterative; empty: exact up to 3,000 measurements
-	Seed     uint64  `json:"seed"`
+	Seed     uint64  `json:"seed"`               // of random walks, probes and samples
 
-	Laplacian string    `json:"laplacian,omitempty"` // normalized, raw or signless, see the function Laplacians; empty: chosen by likelihood if the family is, and normalized otherwise
-	Alpha     []float64 `json:"alpha,omitempty"`     // coefficients of the family power, K = σ² Σ α_r W^r
+	Laplacian string    `json:"laplacian,omitempty"` // normalized, raw or signless, see the function Laplacians; empty: chosen by marginal likelihood if Family is empty too, normalized otherwise
+	Alpha     []float64 `json:"alpha,omitempty"`     // α_0, α_1, … of the family power, K = s² Σ α_r W^r
 
-	Custom *CustomFamily `json:"-"` // a family of the caller's own; Family is empty or its name
+	Custom *CustomFamily `json:"-"` // a family that the caller defines; Family is then empty or its name; nil: none
 
-	Mean    *float64 `json:"mean,omitempty"`     // known mean
-	NoiseSD *float64 `json:"noise_sd,omitempty"` // known noise of one measurement
+	Mean    *float64 `json:"mean,omitempty"`     // known mean; nil: unknown
+	NoiseSD *float64 `json:"noise_sd,omitempty"` // known standard deviation of the noise of one measurement; nil: learned
 }
 
 var (
@@ -50,7 +50,7 @@ var (
 	laplacianNames = []string{normalized, "raw", "signless"}
 )
 
-// Families returns the values of Spec.Family, without custom ones.
+// Families returns the built-in values of Spec.Family.
 func Families() []string { return slices.Clone(familyNames) }
 
 // Methods returns the values of Spec.Method.
@@ -65,22 +65,23 @@ func Variances() []string { return slices.Clone(varianceNames) }
 // Trends returns the values of Spec.Trend.
 func Trends() []string { return slices.Clone(trendNames) }
 
-// CustomFamily is a family of kernels of the caller's own. It is fitted,
-// cross-validated, saved, and used in searches and replays as the others are. Files
-// and checkpoints hold its name; give the family again to Load, or in the Spec of
-// the Optimizer that resumes.
+// CustomFamily is a kernel family that the caller defines. Fitting,
+// cross-validation, searches and replays work with it as with the built-in
+// families. Model files and checkpoints hold only its name, so Load and the Spec of
+// a resumed Optimizer must be given the family again.
 type CustomFamily struct {
 	Name       string            // not one of Families
-	Modulation kernel.Modulation // by walk length; a kernel.Spectrum too for the method dense, and for series without a cut-off
+	Modulation kernel.Modulation // coefficients by walk length; must also be a kernel.Spectrum for the method dense and for series without a cut-off
 }
 
-// spectrum returns the family by eigenvalue, nil if it has no such form.
+// spectrum returns the family as a function of eigenvalues; nil if it has no such
+// form.
 func (c *CustomFamily) spectrum() kernel.Spectrum {
 	s, _ := c.Modulation.(kernel.Spectrum)
 	return s
 }
 
-// checkFamily refuses families that do not exist.
+// checkFamily returns an error if the family does not exist.
 func (s Spec) checkFamily() error {
 	switch c := s.Custom; {
 	case c == nil && s.Family != "" && !slices.Contains(familyNames, s.Family):
@@ -97,7 +98,8 @@ func (s Spec) checkFamily() error {
 	return nil
 }
 
-// Check says what is wrong with a Spec, whatever the graph.
+// Check returns an error, which wraps ErrSpec, if the Spec is invalid on every
+// graph.
 func (s Spec) Check() error {
 	if err := s.checkFamily(); err != nil {
 		return err
@@ -160,13 +162,13 @@ func (s Spec) clone() Spec {
 	return s
 }
 
-// cutOff reports whether the family has no exact series, so that walks have a
-// longest length in every representation.
+// cutOff reports whether every representation of the family is cut off at a
+// longest walk, because it has no exact series.
 func (s Spec) cutOff() bool {
 	return s.Family == "free" || s.Custom != nil && s.Custom.spectrum() == nil
 }
 
-// complete reports whether a Spec leaves nothing of the kernel open.
+// complete reports whether a Spec determines the kernel.
 func (s Spec) complete() bool {
 	return s.Family != "" && s.Method != "" && s.Scales != "" && s.Trend != "" && s.Variance != "" && s.Laplacian != "" &&
 		(s.Nu > 0 || s.Family != "matern") && (s.Hops > 0 || s.Method == "dense" || s.Method == "series" && !s.cutOff())
@@ -191,7 +193,7 @@ func (s Spec) filled(c candidate, method string) Spec {
 // refinedBy reports whether a complete Spec is this one with its choices filled in.
 func (s Spec) refinedBy(complete Spec) bool {
 	open := complete
-	s.Custom, open.Custom = nil, nil // Family has the name
+	s.Custom, open.Custom = nil, nil // Family holds its name
 	if s.Family == "" {
 		open.Family = ""
 	}
@@ -201,7 +203,7 @@ func (s Spec) refinedBy(complete Spec) bool {
 	if s.Method == "" {
 		open.Method = ""
 	}
-	if s.Hops == 0 || complete.Method == "dense" { // which has no reach
+	if s.Hops == 0 || complete.Method == "dense" { // dense kernels have no longest walk
 		open.Hops = s.Hops
 	}
 	if s.Scales == "" {
@@ -219,7 +221,7 @@ func (s Spec) refinedBy(complete Spec) bool {
 	return complete.complete() && reflect.DeepEqual(open, s)
 }
 
-// family is a kernel by walk length and by eigenvalue.
+// family is a kernel family, as a function of walk lengths and of eigenvalues.
 type family struct {
 	name       string // in words
 	family     string // as in Spec
@@ -237,7 +239,7 @@ func (f family) on(laplacian string) family {
 	return f
 }
 
-// families returns the candidates that the Spec leaves.
+// families returns the families that the Spec leaves open.
 func (s Spec) families(hops int) []family {
 	all := s.normalizedFamilies(hops)
 	for k, f := range all {
@@ -246,7 +248,7 @@ func (s Spec) families(hops int) []family {
 	return all
 }
 
-// normalizedFamilies returns them for the normalised Laplacian.
+// normalizedFamilies is families for the normalised Laplacian.
 func (s Spec) normalizedFamilies(hops int) []family {
 	diffusion := family{"diffusion", "diffusion", 0, kernel.Diffusion{}, kernel.Diffusion{}, normalized}
 	matern := func(nu float64) family {
@@ -265,7 +267,7 @@ func (s Spec) normalizedFamilies(hops int) []family {
 	case "power":
 		p, err := kernel.NewPower(s.Alpha)
 		if err != nil {
-			panic(err) // Check took it
+			panic(err) // Check has accepted it
 		}
 		return []family{{"power series", "power", 0, p, p, normalized}}
 	case "matern":

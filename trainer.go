@@ -16,32 +16,34 @@ import (
 	"grfgp/walk"
 )
 
-// Trainer fits models on one graph as a Spec says, and keeps what several fits share:
-// eigenvectors, features and coarser graphs. Cross-validation and replays use one
-// Trainer for all folds and searches. It is safe for concurrent use.
+// Trainer fits several models with one Spec on one graph. It computes eigenvectors,
+// features and coarser graphs once and shares them between fits: cross-validation
+// uses one Trainer for all folds, and a replay for all searches. It is safe for
+// concurrent use.
 type Trainer struct {
 	spec   Spec
 	graph  *graph.Graph
 	w      *sparse.CSR          // of the normalised Laplacian
 	hash   [32]byte             // of the graph
-	levels func() []graph.Level // coarser graphs, and
-	degree func() degree        // degrees, made when first asked for
+	levels func() []graph.Level // coarser graphs and
+	degree func() degree        // degrees, computed when first used
 
-	mu       sync.Mutex         // of the following fields
+	mu       sync.Mutex         // guards the following fields
 	matrices map[string]*matrix // by Laplacian
 	lead     *kernel.Dense      // leading eigenvectors, for layers,
-	leadless bool               // or that there are none
+	leadless bool               // or there are none
 	scales   []kernel.Scale     // of the levels
-	shared   bool               // features that a training does not choose stay, for others
+	shared   bool               // keep the features of kernels that were not chosen, for later trainings
 
-	// The kernel made last, of a complete Spec, is kept: it knows where the features
-	// of all nodes are, and training it again makes only their values anew.
+	// The last kernel of a complete Spec is kept: it holds the sparsity pattern of
+	// its features, so that training it again computes only their values.
 	last     Spec
 	lastMade kernel.Kernel
 }
 
-// NewTrainer returns a Trainer for models that spec describes. Take g in locality
-// order, see graph.Graph.Ordered.
+// NewTrainer returns a Trainer for models that spec describes. The graph should
+// be in locality order, see [graph.Graph.Ordered]. The error wraps ErrSpec if
+// spec is invalid.
 func NewTrainer(g *graph.Graph, spec Spec) (*Trainer, error) {
 	if err := spec.Check(); err != nil {
 		return nil, err
@@ -59,8 +61,8 @@ func (t *Trainer) Graph() *graph.Graph { return t.graph }
 func (t *Trainer) Spec() Spec { return t.spec.clone() }
 
 // KeepFeatures makes the Trainer keep the features of all kernels that it tries, not
-// of the chosen one only: for many trainings one after the other, at the cost of
-// memory.
+// only of the chosen one. That makes a sequence of many trainings faster at the cost
+// of memory.
 func (t *Trainer) KeepFeatures() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -68,10 +70,10 @@ func (t *Trainer) KeepFeatures() {
 }
 
 const (
-	denseNodes  = 1500 // eigenvectors of that many nodes take seconds
-	seriesFlops = 2e10 // of one evaluation of the likelihood
-	seriesTerms = 64   // products with W that an evaluation takes, about
-	unitFlops   = 2e11 // of the diagonal at all nodes, which unit variance takes once a prediction
+	denseNodes  = 1500 // nodes up to which kernels are dense: eigenvectors take seconds
+	seriesFlops = 2e10 // most operations of one evaluation of the likelihood by a series
+	seriesTerms = 64   // typical number of products with W in an evaluation
+	unitFlops   = 2e11 // most operations of the diagonal at all nodes, which unit variance needs for every prediction
 )
 
 // diagonalFlops counts the operations of the exact diagonal at all nodes. A series
@@ -80,8 +82,8 @@ func (t *Trainer) diagonalFlops() float64 {
 	return 2 * seriesTerms * float64(t.w.NNZ()) * float64(t.graph.Len())
 }
 
-// decide chooses the representation of a kernel, of unit variance or not, by what it
-// costs, and its reach.
+// decide chooses the representation of a kernel by its cost, which depends on unit
+// variance, and its longest walk.
 func (t *Trainer) decide(measurements int, unit bool) (method string, hops int, why []string) {
 	n, nnz := t.graph.Len(), t.w.NNZ()
 	flops := 2 * seriesTerms * float64(nnz) * float64(measurements)
@@ -123,17 +125,18 @@ func (t *Trainer) decide(measurements int, unit bool) (method string, hops int, 
 }
 
 const (
-	coarseLeast  = 16  // nodes that the coarsest graph may always have,
+	coarseLeast  = 16  // nodes that are always few enough for the coarsest graph,
 	coarseNodes  = 150 // and the most
 	coarseHops   = 10
-	coarseWalks  = 25      // where rows are not exact, hubs too: cells of a graph with hubs reach all others
-	coarseInside = 0.05    // share of the weight
+	coarseWalks  = 25      // walkers of rows that are not exact, hubs included: cells of a graph with hubs reach all others
+	coarseInside = 0.05    // least share of the edge weight inside cells
 	largeNodes   = 200_000 // from here on features are shorter and fewer
 	finestHops   = 5       // of features with coarser scales above them
 )
 
-// fineHops returns the reach of the finest of many scales, or of the only one:
-// what is farther than a few hops belongs to the scale above.
+// fineHops returns the longest walk on the finest of many scales, or on the only
+// one. Coarser scales cover longer distances, so a few hops are enough on the
+// finest of many.
 func (t *Trainer) fineHops(many bool, method string, hops int) int {
 	if many && method == "grf" && t.spec.Hops == 0 && t.spec.Family != "free" && t.spec.Family != "power" && t.spec.Custom == nil {
 		return finestHops
@@ -175,8 +178,8 @@ func (t *Trainer) newKernel(ctx context.Context, c candidate, method string) (ke
 	return k, err
 }
 
-// onTop adds kernels of longer reach, on the normalised Laplacian: layers if there are
-// eigenvectors, coarser graphs otherwise.
+// onTop adds kernels of longer reach on the normalised Laplacian to a kernel: layers
+// if there are eigenvectors, coarser graphs otherwise.
 func (t *Trainer) onTop(ctx context.Context, fine kernel.Kernel, f family, method string) (kernel.Kernel, error) {
 	d, err := t.leading(method)
 	if err != nil {
@@ -207,15 +210,15 @@ func (t *Trainer) onTop(ctx context.Context, fine kernel.Kernel, f family, metho
 	return kernel.NewMultiscale(fine, coarse, t.scales, kernel.MultiscaleOptions{})
 }
 
-// noScales is the error of a graph without coarser scales.
+// noScales returns the error for a graph without coarser scales.
 func (t *Trainer) noScales() error {
 	return fmt.Errorf("%w: a graph of %d nodes has no coarser scales; use one scale", ErrSpec, t.graph.Len())
 }
 
 const (
-	layerNodes      = 30_000  // of a graph whose leading eigenvectors make layers,
-	layerEntries    = 120_000 // the most entries of its matrix,
-	layerComponents = 32      // and components
+	layerNodes      = 30_000  // most nodes of a graph whose leading eigenvectors make layers,
+	layerEntries    = 120_000 // most entries of its matrix,
+	layerComponents = 32      // and most components
 	layerPairs      = 192
 )
 
@@ -253,7 +256,8 @@ func (t *Trainer) layered(s Spec) (bool, error) {
 	return d != nil, err
 }
 
-// eigenvectors decomposes the matrix of a Laplacian, once. The caller holds t.mu.
+// eigenvectors returns the eigenvectors of the matrix of a Laplacian, computed
+// once. The caller holds t.mu.
 func (t *Trainer) eigenvectors(laplacian string) (*kernel.Dense, error) {
 	m := t.matrix(laplacian)
 	if m.dense == nil {
@@ -266,12 +270,12 @@ func (t *Trainer) eigenvectors(laplacian string) (*kernel.Dense, error) {
 	return m.dense, nil
 }
 
-// chosenKernel returns the kernel of a Spec that leaves nothing open.
+// chosenKernel returns the kernel of a complete Spec.
 func (t *Trainer) chosenKernel(ctx context.Context, s Spec) (kernel.Kernel, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	made := s
-	s.Mean, s.NoiseSD, s.Solver, s.Custom = nil, nil, "", nil // not of the kernel, or named by Family
+	s.Mean, s.NoiseSD, s.Solver, s.Custom = nil, nil, "", nil // not part of the kernel, or named by Family
 	if t.lastMade != nil && reflect.DeepEqual(t.last, s) {
 		return t.lastMade, nil
 	}
@@ -282,7 +286,7 @@ func (t *Trainer) chosenKernel(ctx context.Context, s Spec) (kernel.Kernel, erro
 	return k, err
 }
 
-// sample walks on a matrix of a graph.
+// sample returns the features of random walks on a matrix of a graph.
 func (t *Trainer) sample(ctx context.Context, g *graph.Graph, kind graph.Normalization, hops, walks int, hubWalks float64) (*walk.Features, error) {
 	opts := walk.Default()
 	opts.Walks, opts.HubWalks = walks, hubWalks
@@ -296,7 +300,7 @@ func (t *Trainer) sample(ctx context.Context, g *graph.Graph, kind graph.Normali
 	return walk.Sample(ctx, g.Normalized(kind), opts)
 }
 
-// fine returns the kernel of a family on the graph itself.
+// fine returns the kernel of a family on the graph itself, without coarser scales.
 func (t *Trainer) fine(ctx context.Context, f family, method string, hops int) (kernel.Kernel, error) {
 	m := t.matrix(f.laplacian)
 	f = m.of(f)
@@ -378,7 +382,7 @@ func (t *Trainer) coarser(method string) (words string, count int, err error) {
 	return fmt.Sprintf("%d layers of increasing reach", k.Len()), k.Len(), nil
 }
 
-// sizes lists the nodes of the coarser graphs.
+// sizes lists the numbers of nodes of the coarser graphs, in words.
 func (t *Trainer) sizes() string {
 	var all []string
 	for _, l := range t.levels() {
@@ -388,7 +392,7 @@ func (t *Trainer) sizes() string {
 }
 
 // spacing returns the mean distance in hops from a measured node to the nearest other
-// one, over a sample of those whose component has another.
+// measured node, over a sample of the nodes whose component has another.
 func (t *Trainer) spacing(nodes []int) float64 {
 	const most = 200
 	measured := make([]bool, t.graph.Len())

@@ -9,9 +9,9 @@ import (
 	"grfgp/graph"
 )
 
-// degree is the logarithm of every node's degree, standardised to mean 0 and variance
-// 1: a covariate that every graph has, and on which many quantities on social networks
-// depend.
+// degree holds the logarithm of every node's degree, standardised to mean 0 and
+// variance 1. Every graph has this covariate, and many quantities on social networks
+// depend on it.
 type degree struct {
 	x      []float64
 	spread float64 // standard deviation of the logarithm
@@ -31,15 +31,15 @@ func degreeOf(g *graph.Graph) degree {
 	return d
 }
 
-// spreadLeast is the spread, in e-folds, from which a trend with the degree is
-// tried: a grid has less.
+// spreadLeast is the standard deviation of the log degree from which a trend is
+// tried; that of a grid is smaller. Below spreadTiny all degrees count as equal.
 const (
 	spreadLeast = 0.3
 	spreadTiny  = 1e-9
 )
 
-// decideTrend returns whether all kernels have a trend, and whether the best without a
-// trend is also tried with one.
+// decideTrend returns whether all kernels have a trend (all), and whether the best
+// kernel without a trend is also tried with one (last).
 func (t *Trainer) decideTrend(method string) (all, last bool, why string, err error) {
 	switch {
 	case t.spec.Trend == "degree" && t.degree().spread < spreadTiny:

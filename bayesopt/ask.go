@@ -20,8 +20,8 @@ type Request struct {
 	Pending  []int    // suggested before, not measured yet: not suggested again, and counted by GroupCap
 	Excluded []int    // not suggested
 	Budget   *float64 // most that the suggested nodes may cost together, up to rounding; nil: no limit
-	Seed     uint64   // of the policy; 0: derived from Options.Seed, the number of measurements and that of pending nodes
-	Draws    int      // posterior draws to estimate Suggestion.Chance by when maximising or minimising; 0: none
+	Seed     uint64   // of the policy; 0: derived from Options.Seed and the numbers of measurements and of pending nodes
+	Draws    int      // posterior draws to estimate Suggestion.Chance when maximising or minimising; 0: Chance is not estimated
 }
 
 // Suggestion is a node to measure.
@@ -30,23 +30,23 @@ type Suggestion struct {
 	Cost     float64 `json:"cost"`
 	Why      string  `json:"why"`
 	Value    float64 `json:"value"`    // the policy's score, higher is better; for VarianceReduction the reduction of the mean variance
-	Modelled bool    `json:"modelled"` // Mean, SD and Chance are known
+	Modelled bool    `json:"modelled"` // there is a model, so that Mean, SD and Chance are set
 	Mean     float64 `json:"mean"`
-	SD       float64 `json:"sd"`     // of the quantity; a measurement has noise in addition
+	SD       float64 `json:"sd"`     // of the quantity; a measurement has the noise in addition
 	Chance   float64 `json:"chance"` // posterior probability of being the best allowed node, or of being above the threshold
 }
 
 // Answer is the answer to a Request.
 type Answer struct {
 	Suggestions []Suggestion `json:"suggestions"`
-	Short       Reason       `json:"short,omitempty"` // why there are fewer suggestions than asked for
-	Draws       int          `json:"draws,omitempty"` // the standard error of a chance p is √(p(1−p)/Draws)
+	Short       Reason       `json:"short,omitempty"` // why there are fewer suggestions than asked for; empty: there are not
+	Draws       int          `json:"draws,omitempty"` // posterior draws behind Suggestion.Chance: the standard error of a chance p is √(p(1−p)/Draws)
 	Effort      Effort       `json:"effort"`          // of this answer
 }
 
 // Ask updates the model and suggests nodes, with their predictions. All policies
-// but Thompson treat pending nodes as measured with their means as values, so that
-// suggestions one by one spread out as a batch does.
+// except Thompson treat pending nodes as measured, with their posterior means as
+// values, so that single suggestions spread out as a batch does.
 func (o *Optimizer) Ask(ctx context.Context, r Request) (Answer, error) {
 	before := o.effort
 	r, err := o.complete(r)
@@ -69,8 +69,8 @@ func (o *Optimizer) Ask(ctx context.Context, r Request) (Answer, error) {
 	return a, nil
 }
 
-// Next is Ask for the nodes alone: on large graphs predictions take longer than
-// picks.
+// Next is Ask without predictions, which take longer than the picks on large
+// graphs. It returns only the nodes.
 func (o *Optimizer) Next(ctx context.Context, r Request) ([]int, Reason, error) {
 	r, err := o.complete(r)
 	if err != nil {

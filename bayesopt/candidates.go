@@ -5,15 +5,16 @@ import (
 	"math"
 )
 
-// Limits are costs of nodes and caps on groups of nodes. The zero value sets
-// none.
+// Limits are the costs of nodes and a cap on groups of nodes. In the zero value
+// every node costs 1 and there is no cap.
 type Limits struct {
 	Cost     []float64 // of every node, positive; nil: 1 each
 	Group    []int     // index of every node's group, from 0; nil: no groups
 	GroupCap int       // most suggested and pending nodes of a group; measured nodes do not count; 0: no cap
 }
 
-// Check refuses limits that are not valid for the number of nodes.
+// Check returns an error, which wraps ErrOptions, if the limits are not valid for
+// the number of nodes.
 func (l Limits) Check(nodes int) error {
 	if l.Cost != nil && len(l.Cost) != nodes || l.Group != nil && len(l.Group) != nodes {
 		return fmt.Errorf("%w: %d costs and %d groups for %d nodes", ErrOptions, len(l.Cost), len(l.Group), nodes)
@@ -46,8 +47,9 @@ func (l Limits) CostOf(node int) float64 {
 }
 
 // Candidates are the nodes that a policy may pick, referred to by their index in
-// Nodes. Taking one closes it, and may close others: the nodes of a full group,
-// and those that cost more than the rest of the budget.
+// Nodes. A candidate is open while it may be picked. Taking one closes it, and
+// may close others: the nodes of a full group, and those that cost more than the
+// remaining budget.
 type Candidates struct {
 	nodes   []int
 	limits  Limits
@@ -61,9 +63,9 @@ type Candidates struct {
 // budget: 0.1 + 0.1 + 0.1 exceeds 0.3.
 const budgetRounding = 1e-9
 
-// NewCandidates returns distinct nodes, out of the given number of nodes, as
-// candidates. Together the picks may cost at most the budget, up to rounding; nil
-// means no limit.
+// NewCandidates returns the given nodes, which must be distinct, of a graph with
+// the given number of nodes (of) as candidates. Together the picks may cost at
+// most the budget, up to rounding; nil means no limit.
 func NewCandidates(of int, nodes []int, l Limits, budget *float64) (*Candidates, error) {
 	if err := l.Check(of); err != nil {
 		return nil, err
@@ -127,7 +129,7 @@ func (c *Candidates) countInGroup(node int) {
 	}
 }
 
-// reason adds to an explanation that scores are per cost, where there are costs.
+// reason appends "per cost" to an explanation if there are costs.
 func (c *Candidates) reason(why string) string {
 	if c.limits.Cost != nil {
 		why += ", per cost"

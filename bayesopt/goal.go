@@ -63,7 +63,7 @@ func (g *Goal) UnmarshalText(text []byte) (err error) {
 // Seeks reports whether the goal is to find the best node: Maximize or Minimize.
 func (g Goal) Seeks() bool { return g == Maximize || g == Minimize }
 
-// Level returns the level of a threshold; false for other goals.
+// Level returns the level of a Threshold goal; ok is false for other goals.
 func (g Goal) Level() (level float64, ok bool) {
 	text, ok := strings.CutPrefix(string(g), thresholdPrefix)
 	if !ok {
@@ -76,7 +76,8 @@ func (g Goal) Level() (level float64, ok bool) {
 // sign is 1 where higher is better and −1 where lower is.
 func (g Goal) sign() float64 { return sign(g == Minimize) }
 
-// check refuses a Goal that neither a constant, Threshold nor ParseGoal made.
+// check returns an error unless the Goal is a constant or comes from Threshold or
+// ParseGoal.
 func (g Goal) check() error {
 	_, err := ParseGoal(g.String())
 	return err
@@ -94,9 +95,8 @@ func (g Goal) Policy() Policy {
 	return Thompson{Minimize: g == Minimize}
 }
 
-// Suits reports whether a policy works towards the goal. A ModelFree policy
-// works towards none in particular and suits all, as does a policy of another
-// package.
+// Suits reports whether a policy works towards the goal. A ModelFree policy suits
+// every goal, and so does a policy that is not of this package.
 func (g Goal) Suits(p Policy) bool {
 	switch p.(type) {
 	case Thompson, ExpectedImprovement, UCB:

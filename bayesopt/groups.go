@@ -1,7 +1,7 @@
 package bayesopt
 
-// NumberGroups returns the groups of Limits by the names of nodes' groups. A node
-// without a name is a group of its own.
+// NumberGroups converts the group name of every node to a number for
+// Limits.Group. A node without a group name is a group of its own.
 func NumberGroups(names []string) []int {
 	numbers, groups, next := map[string]int{}, make([]int, len(names)), 0
 	for i, name := range names {

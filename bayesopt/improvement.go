@@ -7,9 +7,9 @@ import (
 )
 
 // ExpectedImprovement picks the highest E[max(0, value − best)], where best is the
-// best mean of a measured node, per cost with costs. Candidates are ranked by its
-// logarithm, which distinguishes them where the improvement itself underflows. The
-// zero value maximises.
+// best posterior mean of a measured node. With costs it is divided by the cost.
+// Candidates are ranked by its logarithm, which distinguishes them where the
+// improvement itself underflows. The zero value maximises.
 type ExpectedImprovement struct {
 	Minimize bool // the lowest value is the best
 }

@@ -20,8 +20,8 @@ type ClassSurrogate interface {
 	Nodes() int
 	// Classes returns the number of classes.
 	Classes() int
-	// Spread returns the factor by which a calibration has scaled the latent
-	// functions about their means; 0 means 1.
+	// Spread returns the factor by which the calibration has scaled the deviations of
+	// the latent functions from their means; 0 means 1.
 	Spread() float64
 	// Probabilities returns the probability of each class, a row per node.
 	Probabilities(ctx context.Context, nodes []int) (*mat.Dense, error)
@@ -29,7 +29,7 @@ type ClassSurrogate interface {
 	Sample(ctx context.Context, nodes []int, draws int, seed uint64) ([]*mat.Dense, error)
 }
 
-// LabelOptions of SuggestLabels.
+// LabelOptions are the options of SuggestLabels.
 type LabelOptions struct {
 	Allowed []int // nodes that may be suggested, distinct and without a label
 	Pending []int // nodes suggested before, not labelled yet: treated as labelled
@@ -53,15 +53,15 @@ const (
 	labelDraws   = 256
 	labelNumbers = 2e7       // covariances in memory
 	labelMost    = 2000      // nodes considered
-	labelChance  = 16. / 256 // squared correlations below it are noise of the draws: 4 standard errors
+	labelChance  = 16. / 256 // squared correlations below it (4 standard errors) are sampling noise of the draws
 )
 
-// SuggestLabels is label acquisition: it picks up to n nodes whose labels would
-// reduce the posterior variance of the class probabilities of all nodes most, one
-// after the other, each given the labels of the nodes before, so that a batch
-// spreads out. With costs nodes are ranked by reduction per cost. On large graphs
-// it considers the least certain nodes and a random sample of the others. The
-// Reason says why there are fewer than n.
+// SuggestLabels picks up to n nodes to label: those whose labels would most
+// reduce the posterior variance of the class probabilities, summed over all
+// nodes. It picks one node after the other, each given the labels of the earlier
+// picks, so that a batch spreads out. With costs nodes are ranked by reduction
+// per cost. On large graphs it considers the least certain nodes and a random
+// sample of the others. The Reason says why there are fewer than n.
 //
 // Let f be the latent function of a class, p its probability, and take covariances
 // over posterior draws. A label at node i explains the share
@@ -118,11 +118,11 @@ type labelPicker struct {
 	classes    []labelClass
 }
 
-// labelClass has the posterior covariances of one class.
+// labelClass holds the posterior covariances of one class.
 type labelClass struct {
 	cov   *mat.Dense // of latent functions
-	noise []float64  // of f_i as a label tells it
-	scale []float64  // var p_i for each var f_i
+	noise []float64  // variance of the noise with which a label at node i observes f_i
+	scale []float64  // var p_i / var f_i
 }
 
 func newLabelPicker(ctx context.Context, c ClassSurrogate, n int, opts LabelOptions) (*labelPicker, error) {
@@ -144,8 +144,8 @@ func newLabelPicker(ctx context.Context, c ClassSurrogate, n int, opts LabelOpti
 	return s, nil
 }
 
-// newLabelClass takes the moments of draws. Where calibration is surer than they
-// are, a label tells less.
+// newLabelClass computes the moments of draws. Where the calibrated probabilities
+// are more certain than the draws, a label carries less information.
 func newLabelClass(latent, p []*mat.Dense, calibrated *mat.Dense, class int) labelClass {
 	n, _ := calibrated.Dims()
 	of := labelClass{mat.NewDense(n, n, nil), make([]float64, n), make([]float64, n)}
@@ -172,7 +172,7 @@ func newLabelClass(latent, p []*mat.Dense, calibrated *mat.Dense, class int) lab
 	return of
 }
 
-// center takes the mean off and divides by √(n − 1), so that products are
+// center subtracts the mean and divides by √(n − 1), so that inner products are
 // covariances; it returns the mean.
 func center(x []float64) float64 {
 	mean := meanOf(x)
@@ -198,9 +198,10 @@ func dot(x, y []float64) float64 {
 	return sum
 }
 
-// widen undoes the spread of a calibration, and returns the latent functions too.
-// The spread is set where labels are, and there functions are known well; what a
-// label would tell elsewhere depends on how far apart they are by the model itself.
+// widen reverses the Spread of the calibration in draws, and returns the latent
+// functions as well. Spread is fitted at labelled nodes, where the latent functions
+// are known well. The information in a label elsewhere depends on their variance
+// under the uncalibrated model.
 func widen(draws []*mat.Dense, spread float64) []*mat.Dense {
 	if !(spread > 0) {
 		spread = 1
@@ -218,7 +219,7 @@ func widen(draws []*mat.Dense, spread float64) []*mat.Dense {
 			for c, v := range p.RawRowView(i) {
 				to[c] = math.Log(max(v, 1e-300))
 			}
-			level := meanOf(to) // means nothing: the softmax takes it off
+			level := meanOf(to) // arbitrary: the softmax does not depend on it
 			for c := range to {
 				to[c] -= level
 				mean[c] += to[c] / float64(len(draws))
@@ -242,8 +243,9 @@ func widen(draws []*mat.Dense, spread float64) []*mat.Dense {
 	return latent
 }
 
-// choose selects the nodes to consider: all, or the least certain ones and a random
-// sample of the others, which represent several nodes each; and more candidates.
+// choose selects the nodes to consider: all nodes, or the least certain ones and a
+// random sample in which each node represents several of the others; and additional
+// candidates.
 func (s *labelPicker) choose(ctx context.Context, c ClassSurrogate, n int, opts LabelOptions) error {
 	room := max(16, int(min(labelMost, math.Sqrt(labelNumbers/float64(c.Classes())))))
 	order, err := byCertainty(ctx, c)
@@ -304,8 +306,9 @@ func (s *labelPicker) choose(ctx context.Context, c ClassSurrogate, n int, opts 
 	return nil
 }
 
-// candidatesOf returns the pending nodes and those that may be suggested, of which
-// at most extra stand for none. Nodes come in the order given.
+// candidatesOf returns the pending nodes and the nodes that may be suggested, in
+// the given order. At most extra of the latter have weight zero, that is,
+// represent no node.
 func candidatesOf(order []int, weight []float64, extra, n int, opts LabelOptions) ([]int, error) {
 	may := make([]bool, len(order))
 	for _, i := range slices.Concat(opts.Allowed, opts.Pending) {
@@ -383,7 +386,7 @@ func (s *labelPicker) total() float64 {
 	return sum
 }
 
-// learn conditions all covariances on a label.
+// learn conditions all covariances on a label at a candidate.
 func (s *labelPicker) learn(at int) {
 	column := make([]float64, len(s.nodes))
 	for _, class := range s.classes {

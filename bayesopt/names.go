@@ -23,11 +23,12 @@ func (g Goal) PolicyName() string {
 	return "thompson"
 }
 
-// PolicyNamed returns the policy of a name, set up for a goal: its direction for
-// thompson, ei and ucb, its level for straddle. An empty name is the goal's
-// default policy. The graph is needed by bfs, dfs and degree alone. Any policy may
-// be had for any goal, for comparison, except straddle, which needs a threshold;
-// Goal.Suits says which work towards a goal.
+// PolicyNamed returns the policy of a name (see PolicyNames), set up for a goal:
+// with the direction for thompson, ei and ucb, with the level for straddle. The
+// empty name means the goal's default policy. Only bfs, dfs and degree need the
+// graph. Every policy can be used with every goal, for comparison, except
+// straddle, which needs a threshold; Goal.Suits reports whether a policy works
+// towards a goal.
 func PolicyNamed(name string, goal Goal, g Graph) (Policy, error) {
 	minimize := goal == Minimize
 	switch name {

@@ -11,8 +11,8 @@ import (
 	"grfgp/solve"
 )
 
-// Options of an Optimizer. The zero value maximises over all nodes by Thompson
-// sampling.
+// Options are the options of an Optimizer. The zero value maximises over all
+// nodes by Thompson sampling.
 type Options struct {
 	Goal    Goal
 	Policy  Policy // nil: Goal.Policy()
@@ -25,12 +25,12 @@ type Options struct {
 
 // Optimizer is told measurements and suggests nodes to measure. Suggestions are a
 // function of the options, the measurements in their order and the request: they
-// have the same bits at any GOMAXPROCS, and from another Optimizer that was told
-// the same. It is not safe for concurrent use.
+// have the same bits at any GOMAXPROCS and from every Optimizer with the same
+// options and measurements. It is not safe for concurrent use.
 //
-// The model is updated when the next suggestion is asked for. Each measurement
-// then extends the Cholesky factor, in O(T²) for T measurements, or triggers a
-// training when the schedule says so, starting from the last optimum.
+// The model is updated when the next suggestion is asked for. Each new
+// measurement then extends the Cholesky factor, in O(T²) for T measurements, or
+// triggers a training, as the Schedule says, which starts from the last optimum.
 type Optimizer struct {
 	trainer Trainer
 	opts    Options
@@ -48,9 +48,9 @@ type Optimizer struct {
 	effort Effort
 }
 
-// Effort is the work done and the time it took.
+// Effort is the work of an Optimizer and the time it took.
 type Effort struct {
-	Trainings  int           `json:"trainings"`
+	Trainings  int           `json:"trainings"` // times that hyperparameters were fitted
 	Extensions int           `json:"extensions"`
 	Train      time.Duration `json:"train_ns"`   // fitting hyperparameters
 	Extend     time.Duration `json:"extend_ns"`  // conditioning on new measurements
@@ -108,9 +108,9 @@ func (o *Optimizer) Tell(node int, value float64) error {
 	return o.TellAll(gp.Data{Nodes: []int{node}, Y: []float64{value}})
 }
 
-// TellAll adds measurements, which may be means of repeated measurements by
-// d.Count and d.Scatter. A mean counts as one measurement in a Schedule. Known noise
-// variances are refused: one noise variance is fitted for all measurements.
+// TellAll adds measurements, which may be means of repeated measurements (d.Count,
+// d.Scatter). A mean counts as one measurement in a Schedule. Known noise variances
+// (d.NoiseVar) are an error: one noise variance is fitted for all measurements.
 func (o *Optimizer) TellAll(d gp.Data) error {
 	if d.Len() == 0 {
 		return nil
@@ -214,7 +214,7 @@ func (o *Optimizer) train(ctx context.Context, now int) error {
 	o.effort.Train += time.Since(start)
 	if errors.Is(err, gp.ErrData) {
 		o.posterior = nil
-		return nil // too few so far, or values out of range that may be corrected
+		return nil // too few measurements so far, or values out of range that may yet be corrected
 	}
 	if err != nil {
 		return err
@@ -239,9 +239,9 @@ func (o *Optimizer) adopt(ctx context.Context, trained *Trained, now int) error 
 func (o *Optimizer) first(n int) gp.Data { return o.data.Slice(0, n) }
 
 // Checkpoint is the result of the last training. An Optimizer that resumes from it
-// continues as if it had done all trainings before.
+// continues as if it had done all earlier trainings itself.
 type Checkpoint struct {
-	Measurements int      `json:"measurements"` // trained on
+	Measurements int      `json:"measurements"` // number of measurements trained on
 	Kernel       string   `json:"kernel,omitempty"`
 	State        gp.State `json:"state"`
 }
@@ -254,10 +254,11 @@ func (o *Optimizer) Checkpoint() (Checkpoint, bool) {
 	return Checkpoint{o.trainedAt, o.last.Kernel, o.last.Model.State()}, true
 }
 
-// Resume makes a new Optimizer that was told at least the measurements of the
-// checkpoint continue from it. Without it all past trainings are repeated: by the
-// default schedule, without drift, at most five times the work of the last one if
-// that grows at least linearly with measurements.
+// Resume makes a new Optimizer continue from a checkpoint; it must have been told
+// at least the measurements of the checkpoint. Without Resume all past trainings
+// are repeated. With the default schedule and no drift that is at most five times
+// the work of the last training, if the work grows at least linearly with the
+// number of measurements.
 func (o *Optimizer) Resume(ctx context.Context, c Checkpoint) error {
 	if o.taken > 0 || c.Measurements < 1 || c.Measurements > o.data.Len() {
 		return fmt.Errorf("%w: resuming at %d of %d measurements, with %d in the model already", ErrOptions, c.Measurements, o.data.Len(), o.taken)

@@ -6,13 +6,13 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Policy is an acquisition policy: a rule that picks nodes. Pick takes up to n of
-// the open candidates, in order, calling Candidates.Take for each, and returns
-// them with Node, Value and Why filled in. It returns fewer only when no candidate
-// is open. The same arguments give the same result.
+// Policy is an acquisition policy: a rule that picks nodes. Pick takes up to n
+// open candidates, calls Candidates.Take for each, and returns them in the order
+// of the picks, with Node, Value and Why filled in. It returns fewer only if no
+// candidate is open. The same arguments must give the same result.
 //
-// A policy is a plain value; the zero value of every policy of this package but
-// those with a Graph is ready to use.
+// The zero value of every policy of this package is ready to use, except those
+// with a field Graph.
 type Policy interface {
 	Pick(ctx context.Context, s Surrogate, c *Candidates, n int, seed uint64) ([]Suggestion, error)
 }

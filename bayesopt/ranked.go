@@ -12,14 +12,14 @@ import (
 )
 
 // The policies of this file score candidates by mean and standard deviation and
-// take the best. Each pick of a batch is made as if the nodes before it had been
-// measured and their means observed: means stay, and variances near these nodes
-// shrink by one column of the covariance each.
+// pick the best. Each pick of a batch is made as if the earlier picks had been
+// measured and their posterior means observed: means do not change, and each
+// earlier pick reduces the variances by one column of the covariance.
 
-// UCB picks the highest upper confidence bound mean + Beta·sd, or the lowest lower
-// confidence bound mean − Beta·sd. With costs it ranks by the gain of the bound
-// over the best mean of a measured node, per cost. The zero value maximises with
-// Beta 2.
+// UCB picks the highest upper confidence bound mean + Beta·sd or, if Minimize is
+// set, the lowest lower confidence bound mean − Beta·sd. With costs it ranks nodes
+// by gain per cost, where the gain is the bound less the best posterior mean of a
+// measured node. The zero value maximises with Beta 2.
 type UCB struct {
 	Minimize bool    // the lowest value is the best
 	Beta     float64 // 0 means 2
@@ -48,9 +48,9 @@ func (u UCB) Pick(ctx context.Context, s Surrogate, c *Candidates, n int, seed u
 	})
 }
 
-// Straddle picks the node whose side of the level is hardest to tell: the highest
-// 1.96·sd − |mean − Level| (Bryan et al., 2005), per cost with costs. The zero
-// value has the level 0.
+// Straddle picks the node for which it is least certain whether it is above or
+// below the level: the highest 1.96·sd − |mean − Level| (Bryan et al., 2005), per
+// cost if there are costs. The zero value has the level 0.
 type Straddle struct {
 	Level float64
 }
@@ -66,8 +66,8 @@ func (t Straddle) Pick(ctx context.Context, s Surrogate, c *Candidates, n int, s
 	})
 }
 
-// HighestVariance picks the node of highest posterior variance, per cost with costs
-// (uncertainty sampling).
+// HighestVariance picks the node of highest posterior variance (uncertainty
+// sampling), or variance per cost if there are costs.
 type HighestVariance struct{}
 
 // Pick implements Policy.
@@ -78,8 +78,8 @@ func (HighestVariance) Pick(ctx context.Context, s Surrogate, c *Candidates, n i
 	})
 }
 
-// exactScores is the number of candidates that are scored with exact variances,
-// which take a minute for all nodes of a large graph.
+// exactScores is the largest number of candidates that are scored with exact
+// variances. Exact variances at all nodes of a large graph would take a minute.
 const exactScores = 4096
 
 // rule ranks candidates.
@@ -106,7 +106,7 @@ func ranked(ctx context.Context, s Surrogate, c *Candidates, n int, seed uint64,
 		if err != nil {
 			return nil, err
 		}
-		for len(picks) < n { // again only if all shortlisted candidates are in full groups
+		for len(picks) < n { // repeats only if all shortlisted candidates are in full groups
 			best, most, worth := -1, math.Inf(-1), 0.0
 			for k, at := range open {
 				if !c.Open(at) {
@@ -142,8 +142,8 @@ func ranked(ctx context.Context, s Surrogate, c *Candidates, n int, seed uint64,
 	return picks, nil
 }
 
-// shortlist returns the indices of the open candidates and their means; of more than
-// most, those that rank highest by approximate variances.
+// shortlist returns the indices of the open candidates and their means. If there are
+// more than most, it returns the most that rank highest by approximate variances.
 func shortlist(ctx context.Context, s Surrogate, c *Candidates, most int, seed uint64, score scoring) (open []int, mean []float64, err error) {
 	open = c.open()
 	nodes := selected(c.nodes, open)
@@ -191,8 +191,9 @@ func roughSD(ctx context.Context, s Surrogate, nodes []int, mean []float64, seed
 	return sd, nil
 }
 
-// highest returns the indices below n of the highest ranks, at most so many, in
-// increasing order; of equal ranks the first. NaN ranks last.
+// highest returns the indices in [0, n) of the highest ranks, at most the given
+// number, in increasing order. Of equal ranks the first index is preferred; NaN
+// ranks last.
 func highest(n, most int, rank func(k int) float64) []int {
 	best := &lowestFirst{}
 	for k := range n {
@@ -240,8 +241,8 @@ func selected[T any](of []T, which []int) []T {
 	return out
 }
 
-// lookahead is the variance at nodes after some of them will have been measured; it
-// does not depend on the values.
+// lookahead is the posterior variance at nodes after some of them have been
+// measured, which does not depend on the measured values.
 type lookahead struct {
 	surrogate Surrogate
 	nodes     []int
@@ -249,7 +250,7 @@ type lookahead struct {
 	columns   [][]float64 // cov(·, pick)/√(var + noise), given the picks before
 }
 
-// lookAhead returns the variance at nodes after picks will have been measured.
+// lookAhead returns the variance at nodes as if the picks had been measured.
 func lookAhead(ctx context.Context, s Surrogate, nodes []int, picks []Suggestion) (*lookahead, error) {
 	first := len(nodes)
 	for _, p := range picks {
@@ -282,7 +283,7 @@ func (f *lookahead) measure(ctx context.Context, at int) error {
 	}
 	total := column[at] + f.surrogate.NoiseVar()
 	if !(total > 0) {
-		return nil // known exactly
+		return nil // the value is known exactly
 	}
 	sd := math.Sqrt(total)
 	for j := range column {

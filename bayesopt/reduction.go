@@ -13,24 +13,27 @@ import (
 	"grfgp/internal/rng"
 )
 
-// VarianceReduction picks the nodes whose measurement reduces the total posterior
-// variance most, one after the other, each given the nodes before (greedy
-// A-optimal design). A measurement at i reduces the sum over nodes j by
+// VarianceReduction picks the node whose measurement reduces the total posterior
+// variance most, and the nodes of a batch one after the other, each given the
+// earlier picks (greedy A-optimal design). A measurement at i reduces the sum
+// over nodes j by
 //
 //	Σ_j cov(i, j)² / (var_i + noise),
 //
-// whatever its value. With costs nodes are ranked per cost. Suggestion.Value is
-// the reduction of the mean variance. The zero value counts all nodes.
+// whatever its value. With costs nodes are ranked by reduction per cost.
+// Suggestion.Value is the reduction of the mean variance. The zero value sums
+// over all nodes.
 //
-// Covariances are exact, but sampled on large graphs: of up to 1,024 random
-// candidates with every node, or, where that is too expensive, of 256 candidates
-// with 8,192 random nodes; the best of these, up to four times the number asked
-// for, are then compared over 16,384 other nodes. A node that is correlated with
-// one node in a hundred is still correlated with 164 of these. Where many nodes
-// are asked for, new candidates are drawn after a quarter of the sample was picked,
-// and sums are over as many nodes as 2³² operations allow.
+// Covariances are exact, but on large graphs only a sample is computed: of up to
+// 1,024 random candidates with every node or, if that is too expensive, of 256
+// random candidates with 8,192 random nodes. In the second case the best
+// candidates, up to four times the number asked for, are then compared over 16,384
+// other random nodes. (A candidate that is correlated with one node in a hundred is
+// correlated with about 164 of these.) If many nodes are asked for, new candidates
+// are drawn after a quarter of the sample has been picked, and sums are over as
+// many nodes as 2³² operations allow.
 type VarianceReduction struct {
-	Over []int // target nodes, whose variance counts; nil: all
+	Over []int // target nodes, over whose variance the sum is; nil: all
 	pool int   // candidates compared at a time, over all target nodes; 0: as above
 }
 
@@ -128,7 +131,8 @@ func (v VarianceReduction) Pick(ctx context.Context, s Surrogate, c *Candidates,
 	return picks, nil
 }
 
-// some returns at most n of a list, drawn at random, in their order.
+// some returns n random elements of a list, or all if there are fewer, in the order
+// of the list.
 func some(list []int, n int, random *rng.Stream) []int {
 	if len(list) <= n {
 		return list

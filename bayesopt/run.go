@@ -9,8 +9,8 @@ import (
 
 // Run measures up to r.Count nodes, one after the other: it asks for a node, calls
 // measure and tells the result. r.Budget is for all nodes together. Run stops
-// early when measure fails, when ctx ends, or when there is nothing left to
-// suggest, and returns the reason. Measurements made so far have been told.
+// early and returns the reason if measure fails, if ctx ends, or if no node is
+// left to suggest. All measurements made until then have been told.
 func (o *Optimizer) Run(ctx context.Context, r Request, measure func(ctx context.Context, node int) (float64, error)) (Reason, error) {
 	if _, err := o.complete(r); err != nil {
 		return Enough, err

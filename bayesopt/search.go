@@ -7,15 +7,15 @@ import (
 	"grfgp/internal/rng"
 )
 
-// Graph gives policies without a model the edges of a graph. A *sparse.CSR of
-// its weights is one.
+// Graph gives the edges of a graph to policies without a model. The weight
+// matrix, a *sparse.CSR (graph.Graph.Adjacency), implements it.
 type Graph interface {
 	// Row returns the neighbours of a node and the weights of the edges.
 	Row(node int) (neighbours []uint32, weights []float64)
 }
 
-// Random picks uniformly at random without replacement, with costs with
-// probability proportional to 1/cost. It is the baseline of a search.
+// Random picks nodes uniformly at random without replacement or, if there are
+// costs, with probability proportional to 1/cost. It is the baseline of a search.
 type Random struct{}
 
 // ModelFree implements ModelFree.
@@ -70,13 +70,13 @@ func drawOpen(c *Candidates, random *rand.Rand) int {
 	return open[len(open)-1] // rounding
 }
 
-// BreadthFirst visits the neighbours of measured nodes, beginning with those of
-// the node measured first. Where no measured node has an open neighbour, and at
-// the start, it continues from a random node. Graph is required.
+// BreadthFirst picks neighbours of measured nodes, beginning with those of the
+// node measured first. At the start, and when no measured node has an open
+// neighbour, it picks a random node. Graph is required.
 //
 // It is the paper's baseline that would "sequentially expand observed nodes along
-// the adjacency structure in breadth-first order". Values do not guide it, nor do
-// costs, which only count against the budget.
+// the adjacency structure in breadth-first order". It ignores values, and costs
+// except for the budget.
 type BreadthFirst struct{ Graph Graph }
 
 // ModelFree implements ModelFree.
@@ -95,7 +95,8 @@ func (b BreadthFirst) Pick(_ context.Context, s Surrogate, c *Candidates, n int,
 	})
 }
 
-// DepthFirst is BreadthFirst beginning with the node measured last.
+// DepthFirst is BreadthFirst, but begins with the neighbours of the node measured
+// last. Graph is required.
 type DepthFirst struct{ Graph Graph }
 
 // ModelFree implements ModelFree.
@@ -153,8 +154,8 @@ func visit(g Graph, s Surrogate, c *Candidates, n int, seed uint64, step func(vi
 	return picks, nil
 }
 
-// HighestDegree picks the nodes with most neighbours, per cost with costs. Graph is
-// required.
+// HighestDegree picks the nodes with the most neighbours, or neighbours per cost if
+// there are costs. Graph is required.
 type HighestDegree struct{ Graph Graph }
 
 // ModelFree implements ModelFree.

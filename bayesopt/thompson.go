@@ -13,8 +13,8 @@ import (
 // new draw for every pick (Algorithm 3 of the paper). A node is picked with the
 // posterior probability that it is the best. The zero value maximises.
 //
-// With costs it picks the highest gain per cost: the gain is the draw less the
-// best mean of a measured node.
+// With costs it picks the highest gain per cost, where the gain is the drawn
+// value less the best posterior mean of a measured node.
 type Thompson struct {
 	Minimize bool // the lowest value is the best
 }

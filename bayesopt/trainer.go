@@ -9,20 +9,20 @@ import (
 	"grfgp/kernel"
 )
 
-// Trainer fits models to measurements. Results depend on the arguments alone.
+// Trainer fits models to measurements. Results depend only on the arguments. Train
+// returns a Trainer for one kernel.
 type Trainer interface {
 	// Nodes returns the number of nodes.
 	Nodes() int
 	// Fit fits a model to d. last is its previous result, to start from; nil the
 	// first time. An error that wraps gp.ErrData means that d does not determine a
-	// model, and that more measurements may.
+	// model, but that more measurements may.
 	Fit(ctx context.Context, d gp.Data, last *Trained) (*Trained, error)
 	// Restore rebuilds a model of Fit from its kernel and state.
 	Restore(ctx context.Context, kernel string, s gp.State) (*gp.Model, error)
 }
 
-// Trained is a fitted model and a description of its kernel that the Trainer's
-// Restore understands.
+// Trained is a fitted model, and a description of its kernel for Trainer.Restore.
 type Trained struct {
 	Model  *gp.Model
 	Kernel string
@@ -55,22 +55,23 @@ func (o oneKernel) Restore(_ context.Context, _ string, s gp.State) (*gp.Model, 
 	return gp.NewModel(o.kernel, s)
 }
 
-// Schedule says when hyperparameters are fitted again. The zero value trains when
-// the number of measurements has grown by a quarter, and when predictions drift.
+// Schedule says when an Optimizer trains, that is, fits its hyperparameters
+// again. The zero value trains when the number of measurements has grown by a
+// quarter, and when predictions drift.
 //
-// Drift is the difference, in nats per measurement, between the log score that the
-// model expected and the one it got since the last training: the mean of
-// (z² − 1)/2, where z is the error of a prediction by all earlier measurements in
-// standard deviations, noise included. Its expectation is 0 if the model is right;
-// it is positive if intervals are too narrow. It triggers a training when its
-// absolute value, over m ≥ 10 measurements, exceeds both Drift and three standard
-// errors, 3·√(1/2m). It needs the exact solver, as iterative variances are too
-// expensive.
+// Drift is the difference, in nats per measurement, between the expected and the
+// observed log score since the last training: the mean of (z² − 1)/2, where z is
+// the error of the prediction of a measurement by all earlier ones, in standard
+// deviations, noise included. Its expectation is 0 if the model is right; it is
+// positive if intervals are too narrow. It triggers a training if its absolute
+// value over m ≥ 10 measurements exceeds both the field Drift and three standard
+// errors, 3·√(1/2m). It is computed only with the exact solver, because variances
+// by the iterative solver are too expensive.
 type Schedule struct {
 	First  int     // measurements before the first training; 0 means 5
-	Growth float64 // share of new measurements that triggers a training; 0 means 0.25, or never if Every is set
+	Growth float64 // relative growth of the number of measurements that triggers a training; 0 means 0.25, or never if Every is set
 	Every  int     // number of new measurements that triggers a training; 0: by Growth
-	Drift  float64 // 0 means 0.25; negative: never
+	Drift  float64 // least drift that triggers a training; 0 means 0.25; negative: never
 }
 
 const driftLeast = 10 // measurements

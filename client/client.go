@@ -1,4 +1,4 @@
-// Package client works with studies that a grfgp server keeps.
+// Package client works with the studies of a grfgp server.
 //
 // A study is a search for nodes to measure that several people or machines
 // share. They ask for nodes, which are then reserved for them, and tell the
@@ -13,14 +13,14 @@
 //	}
 //
 // [Studies] and [Study] are interfaces. Package grfgp/client/local implements
-// them on a store of this process, so one program can work with either.
+// them for a store in the same process, so one program can work with either.
 //
 // Asks and measurements carry an idempotency key, and telling the same result twice
-// has no effect. A Client therefore repeats these requests, and all that only read,
-// when an answer was lost; other commands are not repeated. It waits while the server
-// loads a graph or fits a model. Errors of the server are of type [Problem] and wrap
-// the error that package study would have returned in this process; errors of the
-// connection are of type [ConnectionError].
+// has no effect. A Client therefore repeats these requests, and all requests that
+// only read, if an answer is lost; it does not repeat other commands. It waits while
+// the server loads a graph or fits a model. Errors of the server are of type
+// [Problem] and wrap the error that package study would have returned in this
+// process; errors of the connection are of type [ConnectionError].
 package client
 
 import (
@@ -35,9 +35,9 @@ import (
 
 // Studies is a collection of studies: those of a server, or those of a store.
 type Studies interface {
-	// Create makes a study on an encoded graph (graphio.Encode). Making the same study
-	// again is harmless; other settings under its name are a study.ErrConflict. It
-	// reports whether the study is new.
+	// Create makes a study on an encoded graph (graphio.Encode). Creating the same
+	// study again has no effect; if a study of this name has other settings, the error
+	// wraps study.ErrConflict. It reports whether the study is new.
 	Create(ctx context.Context, s study.Settings, packed []byte, by string) (isNew bool, err error)
 	// List summarizes all studies, ordered by name.
 	List(ctx context.Context) ([]Summary, error)
@@ -51,34 +51,37 @@ type Studies interface {
 	Close() error
 }
 
-// Study is one study: on a server, or in a store of this process. Parameters
-// named by say who gives a command; they are kept in the log.
+// Study is one study: on a server, or in a store of this process. A parameter
+// named by is the person or machine that gives the command; it is kept in the
+// log.
 type Study interface {
 	// Ask suggests nodes and reserves them. The same key gets the same answer.
 	Ask(ctx context.Context, r study.AskRequest) (study.Ask, error)
-	// Tell ends a trial with a value or as failed. Telling the same outcome again
-	// is harmless; another one is a study.ErrConflict.
+	// Tell ends a trial with a value or as failed. Telling the same outcome again has
+	// no effect; for a different one the error wraps study.ErrConflict.
 	Tell(ctx context.Context, trial int, o study.Outcome, by string) (study.Trial, error)
-	// Observe adds measurements that nobody asked for, all or none. The same key
+	// Observe adds measurements that belong to no trial, all or none. The same key
 	// takes effect once.
 	Observe(ctx context.Context, key string, measurements []study.Measurement, note, by string) ([]study.Record, error)
-	// Renew makes the lease of a trial end later; 0 is the study's own lease.
+	// Renew extends the lease of a trial to the given time from now; 0 means the lease
+	// of the study's settings.
 	Renew(ctx context.Context, trial int, lease time.Duration, by string) (study.Trial, error)
-	// Release ends a trial that will not be measured; its node may be suggested
-	// again.
+	// Release ends a trial whose node will not be measured now; the node may be
+	// suggested again.
 	Release(ctx context.Context, trial int, by string) (study.Trial, error)
-	// Abandon ends a trial whose node can never be measured.
+	// Abandon ends a trial whose node can never be measured; it is never suggested
+	// again.
 	Abandon(ctx context.Context, trial int, note, by string) (study.Trial, error)
 	// Retract withdraws a measurement by its number.
 	Retract(ctx context.Context, observation int, note, by string) (study.Record, error)
-	// Pause stops suggestions until Resume; Close stops them for good.
+	// Pause stops suggestions until Resume; Close stops them permanently.
 	Pause(ctx context.Context, note, by string) error
 	Resume(ctx context.Context, by string) error
 	Close(ctx context.Context, note, by string) error
 
 	// Settings returns the settings that the study was created with.
 	Settings() study.Settings
-	// Show returns the present state.
+	// Show returns the current state.
 	Show(ctx context.Context) (*Overview, error)
 	// Events yields the events after a sequence number.
 	Events(ctx context.Context, after int64) iter.Seq2[study.Event, error]
@@ -92,18 +95,18 @@ type Study interface {
 	Verify(ctx context.Context, suggestions bool, progress func(done, total int64)) (study.Verification, error)
 }
 
-// Summary describes a study in one line.
+// Summary describes a study in a list.
 type Summary struct {
 	Name    string                   `json:"name"`
 	Status  study.Status             `json:"status"`
-	Stopped *study.Stop              `json:"stopped,omitempty"` // of a paused or closed study
-	Problem string                   `json:"problem,omitempty"` // of a damaged study
+	Stopped *study.Stop              `json:"stopped,omitempty"` // who paused or closed the study; nil: it is open
+	Problem string                   `json:"problem,omitempty"` // of a damaged study: the reason
 	Goal    string                   `json:"goal,omitempty"`
 	Events  int64                    `json:"events"`
 	Values  int                      `json:"values"` // measurements that are not retracted
 	Trials  map[study.TrialState]int `json:"trials"`
 	Spent   float64                  `json:"spent"`
-	Left    *float64                 `json:"left,omitempty"` // of the budget; nil: no limit
+	Left    *float64                 `json:"left,omitempty"` // remaining budget; nil: no limit
 	Best    *study.Record            `json:"best,omitempty"`
 	Created time.Time                `json:"created"`
 	Updated time.Time                `json:"updated"`
@@ -118,11 +121,12 @@ type Overview struct {
 	Observations []study.Record `json:"observations"`
 }
 
-// Progress reports work that takes a while. Each function, unless nil, is called
-// when the work begins; the function that it returns, when it has succeeded.
+// Progress reports long work to the caller. Each function, unless nil, is called
+// when the work begins, and the function that it returns when the work has
+// succeeded.
 type Progress struct {
-	Wait func() (ready func())                  // for a server that is loading or learning
-	Load func() (loaded func(*graphio.Network)) // of the graph of a study
+	Wait func() (ready func())                  // the client waits for a server that loads a graph or fits a model
+	Load func() (loaded func(*graphio.Network)) // the graph of a study is being loaded
 }
 
 // Loading reports that a graph is being loaded.

@@ -15,9 +15,9 @@ var (
 	// ErrLost says that an answer did not arrive, or not in full. The command may
 	// have taken effect; it is safe to send it again with the same key.
 	ErrLost = errors.New("the connection to the server was lost")
-	// ErrScheme says that a server without TLS was called by an https URL.
+	// ErrScheme says that an https URL was used for a server without TLS.
 	ErrScheme = errors.New("the server speaks http, not https")
-	// ErrForeign says that the answer is not one of a grfgp server.
+	// ErrForeign says that the answer does not come from a grfgp server.
 	ErrForeign = errors.New("the answer is not that of a grfgp server")
 )
 
@@ -35,7 +35,7 @@ func (e *ConnectionError) Unwrap() []error { return []error{e.Kind, e.Err} }
 type URLError struct {
 	URL    string
 	Reason string
-	// Use is the URL to give in its place; empty: not known.
+	// Use is the URL to use instead; empty: not known.
 	Use string
 }
 
@@ -44,8 +44,8 @@ func (e *URLError) Error() string { return fmt.Sprintf("%s: %s", e.URL, e.Reason
 // Kinds of a Problem, as the server names them.
 const (
 	KindBusy         = "busy"     // too many requests at once
-	KindLoading      = "loading"  // a graph is being loaded or a model learned
-	KindStopping     = "stopping" // the server is about to end
+	KindLoading      = "loading"  // a graph is being loaded or a model fitted
+	KindStopping     = "stopping" // the server is shutting down
 	KindUnauthorized = "unauthorized"
 	KindReadOnly     = "read-only"
 	KindCrossSite    = "cross-site"
@@ -59,9 +59,9 @@ const (
 	KindFull         = "full" // the server's disk is full
 )
 
-// Problem is an error answer of the server (application/problem+json, RFC 9457).
-// It wraps the error of package study that the same command would have returned
-// on a study of this process.
+// Problem is an error response of the server (application/problem+json, RFC
+// 9457). It wraps the error of package study that the same command would return
+// on a study in this process.
 type Problem struct {
 	Kind       string
 	Status     int // of the HTTP answer

@@ -21,11 +21,11 @@ import (
 	"grfgp/study"
 )
 
-// Options of a Client. The zero value is a client without a token.
+// Options are the options of New. The zero value is a client without a token.
 type Options struct {
-	// Token is sent with every request, to this server alone.
+	// Token is sent with every request, to this server only; empty: none.
 	Token string
-	// Transport sends requests; nil: http.DefaultTransport's settings.
+	// Transport sends requests; nil: http.DefaultTransport.
 	Transport http.RoundTripper
 	Progress  Progress
 }

@@ -9,18 +9,18 @@ import (
 	"grfgp/internal/harmonic"
 )
 
-// Baseline is a simple rule that a model has to beat.
+// Baseline is a simple prediction rule, for comparison with a model.
 type Baseline string
 
 const (
-	// Mean predicts the mean of all measurements everywhere.
+	// Mean predicts the mean of all measurements at every node.
 	Mean Baseline = "overall mean"
-	// Nearest predicts the mean of the measured nodes that are the fewest hops
-	// away, and the overall mean where none can be reached.
+	// Nearest predicts the mean of the measured nodes that are the fewest hops away,
+	// and the overall mean at nodes from which no measured node can be reached.
 	Nearest Baseline = "nearest measured node"
 	// Smoothing is harmonic interpolation: measured nodes keep their values, and
-	// every other node is the weighted mean of its neighbours; it is the overall
-	// mean where no measured node can be reached.
+	// every other node is the weighted mean of its neighbours; at nodes from which no
+	// measured node can be reached it is the overall mean.
 	Smoothing Baseline = "smoothing"
 )
 

@@ -15,7 +15,7 @@ import (
 
 // Baselines of labels.
 const (
-	// ClassFrequencies predicts the class frequencies of the labels everywhere.
+	// ClassFrequencies predicts the class frequencies of the labels at every node.
 	ClassFrequencies Baseline = "majority class"
 	// LabelSpreading is the method of Zhou et al. (2004).
 	LabelSpreading Baseline = "label spreading"
@@ -24,25 +24,25 @@ const (
 // ClassBaselines returns the baselines of labels.
 func ClassBaselines() []Baseline { return []Baseline{ClassFrequencies, LabelSpreading} }
 
-// ReliabilityBins is the number of bins of equal width, over the largest
-// probability, that ReliabilityBin and ClassScore.ECE use.
+// ReliabilityBins is the number of bins of Reliability and ClassScore.ECE: the
+// range [0, 1] of the largest probability is divided into bins of equal width.
 const ReliabilityBins = 15
 
-// ClassScore scores class probabilities.
+// ClassScore says how well class probabilities predict labels.
 type ClassScore struct {
-	Accuracy   float64 `json:"accuracy"`    // share of nodes whose most probable class is right
+	Accuracy   float64 `json:"accuracy"`    // share of labels whose class is the most probable one
 	AccuracySE float64 `json:"accuracy_se"` // its standard error
 	NLL        float64 `json:"nll"`         // mean negative log probability of the right class
 	NLLSE      float64 `json:"nll_se"`
 	ECE        float64 `json:"ece"` // expected calibration error: mean of |accuracy − confidence| over bins
 }
 
-// ReliabilityBin compares confidence and accuracy of predictions of similar
-// confidence.
+// ReliabilityBin compares the confidence (the largest class probability) and the
+// accuracy of predictions in one bin of confidence.
 type ReliabilityBin struct {
 	Count      int     `json:"count"`
 	Confidence float64 `json:"confidence"` // mean of the largest probability
-	Accuracy   float64 `json:"accuracy"`   // share of them that are right
+	Accuracy   float64 `json:"accuracy"`   // share of predictions that are correct
 }
 
 // Reliability bins predictions by their largest probability; row k of p is for a
@@ -68,8 +68,8 @@ func Reliability(p *mat.Dense, class []int) []ReliabilityBin {
 	return bins
 }
 
-// ScoreClasses compares probabilities with the right classes; row k of p is for a
-// node of class[k].
+// ScoreClasses scores class probabilities against the true classes; row k of p is
+// for a node of class[k].
 func ScoreClasses(p *mat.Dense, class []int) (s ClassScore) {
 	n := float64(len(class))
 	square := 0.0
@@ -83,14 +83,14 @@ func ScoreClasses(p *mat.Dense, class []int) (s ClassScore) {
 		s.Accuracy += b.Accuracy * float64(b.Count) / n
 		s.ECE += math.Abs(b.Accuracy-b.Confidence) * float64(b.Count) / n
 	}
-	// One right and one wrong prediction more keep the standard error above 0 where
-	// all are right or all are wrong.
+	// One correct and one wrong prediction are added, so that the standard error is
+	// above 0 even if all predictions are correct or all are wrong.
 	share := (s.Accuracy*n + 1) / (n + 2)
 	s.AccuracySE = math.Sqrt(share * (1 - share) / (n + 2))
 	return s
 }
 
-// HeldOutLabel is a label and its prediction by the other folds.
+// HeldOutLabel is a held-out label and its prediction from the other folds.
 type HeldOutLabel struct {
 	Node          int       `json:"node"`
 	Fold          int       `json:"fold"`
@@ -110,9 +110,10 @@ type ClassValidation struct {
 	Reliability []ReliabilityBin        `json:"reliability"`
 }
 
-// ValidateClasses cross-validates a classifier; for every fold kernel and
-// hyperparameters are chosen again. Scattered folds have about the same class
-// frequencies each.
+// ValidateClasses cross-validates the classifier that spec and method describe.
+// Kernel and hyperparameters are chosen again for every fold, from the other
+// folds. Scattered folds are stratified: all have about the same class
+// frequencies.
 func ValidateClasses(ctx context.Context, g *graph.Graph, l gp.Labels, spec grfgp.Spec, method gp.ClassMethod, opts Options) (*ClassValidation, error) {
 	if err := l.Check(g.Len()); err != nil {
 		return nil, err
@@ -178,8 +179,8 @@ func ValidateClasses(ctx context.Context, g *graph.Graph, l gp.Labels, spec grfg
 	return v, nil
 }
 
-// classFrequencies gives each of some nodes the frequencies of the classes, with
-// one label more of each.
+// classFrequencies returns the class frequencies, after adding one label of each
+// class, as one row per node.
 func classFrequencies(train gp.Labels, nodes int) *mat.Dense {
 	p := mat.NewDense(nodes, train.Classes, nil)
 	for c, n := range train.Counts() {

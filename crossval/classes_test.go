@@ -120,3 +120,14 @@ func TestValidateSmallClasses(t *testing.T) {
 		t.Errorf("more folds than labels: %v", err)
 	}
 }
+
+func TestJudgeCalibration(t *testing.T) {
+	bins := []crossval.ReliabilityBin{{Count: 50, Confidence: 0.9}, {}, {Count: 50, Confidence: 0.5}}
+	v := crossval.JudgeCalibration(0.05, bins)
+	if want := math.Sqrt(2/math.Pi) * (math.Sqrt(50*0.09) + math.Sqrt(50*0.25)) / 100; math.Abs(v.Expected-want) > 1e-12 || !v.Calibrated || v.Bins != 3 {
+		t.Errorf("%+v, want %v by chance", v, want)
+	}
+	if crossval.JudgeCalibration(0.2, bins).Calibrated {
+		t.Error("an error of 0.2 passes for chance")
+	}
+}

@@ -1,7 +1,8 @@
-// Package crossval measures how far to trust a model, by cross-validation: the
+// Package crossval measures how well a model predicts, by cross-validation: the
 // measurements (or labels) are divided into folds; each fold is held out in turn,
-// a model is fitted to the others, and its predictions of the fold are compared
-// with the held-out values.
+// a model is fitted to the other folds, and its predictions are compared with the
+// held-out values. Start with [Validate] for measurements and [ValidateClasses]
+// for labels.
 //
 // # Folds
 //
@@ -15,7 +16,7 @@
 // With predicted mean m_i and standard deviation s_i (noise included) of the
 // held-out value y_i, a Validation has
 //
-//	RMSE      √(mean of (y_i − m_i)²), beside that of baselines
+//	RMSE      √(mean of (y_i − m_i)²), and the same of baselines
 //	NLPD      mean of −log N(y_i; m_i, s_i²)
 //	PIT       Φ((y_i − m_i)/s_i), uniform on [0, 1] for a calibrated model
 //	Coverage  share of y_i in the central credible intervals of some levels
@@ -25,7 +26,8 @@
 //
 // # Baselines
 //
-// A model is worth its cost if it beats simple rules. Baselines of measurements are
-// their mean, the nearest measurement in hops, and harmonic interpolation;
-// those of labels are the class frequencies and label spreading.
+// A model is useful if it beats simple rules. Baselines of measurements are their
+// mean, the nearest measurement in hops, and harmonic interpolation; those of
+// labels are the class frequencies and label spreading. CompareErrors,
+// JudgeCoverage, CompareAccuracy and JudgeCalibration turn scores into verdicts.
 package crossval

@@ -42,3 +42,14 @@ func ExampleValidate() {
 	// better than smoothing: true
 	// 95 % intervals contain at least 90 %: true
 }
+
+// Verdicts are typed results with a sentence each.
+func Example_verdicts() {
+	e := crossval.CompareErrors(1.5, map[crossval.Baseline]float64{crossval.Mean: 4, crossval.Nearest: 2})
+	fmt.Println(e.Better, e)
+	c := crossval.JudgeCoverage(0.95, 0.8, 100)
+	fmt.Println(c.Width == crossval.TooNarrow, c)
+	// Output:
+	// true The error (RMSE) at held-out measurements is 1.5, 25 % less than that of the best baseline, nearest measured node.
+	// true 95 % intervals contain 80.0 % of held-out measurements, too few: the intervals are too narrow (a calibrated model: 90.0 to 99.0 %).
+}

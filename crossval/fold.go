@@ -25,12 +25,13 @@ const (
 // Schemes returns all schemes.
 func Schemes() []Scheme { return []Scheme{Scattered, Neighbourhoods} }
 
-// DefaultFolds is the number of folds where Options says none.
+// DefaultFolds is the default of Options.Folds.
 const DefaultFolds = 10
 
-// Options of a cross-validation. The zero value means ten scattered folds.
+// Options are the options of a cross-validation. The zero value means ten scattered
+// folds.
 type Options struct {
-	Folds    int                     // 2 or more; 0 means DefaultFolds, or one per measured node if these are fewer
+	Folds    int                     // number of folds, 2 or more; 0 means DefaultFolds, or one per measured node if these are fewer
 	Scheme   Scheme                  // "" means Scattered
 	Progress func(done, total int64) // called after each fold; may be nil
 }
@@ -52,8 +53,8 @@ func (o Options) complete(nodes []int) (Options, error) {
 	return o, nil
 }
 
-// holdOut calls each for every fold with the rows outside and inside of it. It
-// skips folds without rows, and one that has all rows.
+// holdOut calls each for every fold, with the rows outside it (train) and inside
+// it (test). It skips folds without rows and a fold that has all rows.
 func (o Options) holdOut(fold []int, each func(f int, train, test []int) error) error {
 	for f := range o.Folds {
 		var train, test []int
@@ -101,8 +102,8 @@ func (o Options) folds(g *graph.Graph, nodes []int, seed uint64) []int {
 	return fold
 }
 
-// regions grows a region from each seed, a hop at a time, over the whole graph.
-// Components without a seed are assigned in turn.
+// regions grows a region from each seed, one hop at a time, until they cover the
+// graph. Components without a seed are assigned to the regions in turn.
 func regions(g *graph.Graph, seeds []int) []int {
 	region := make([]int, g.Len())
 	for i := range region {
@@ -128,9 +129,9 @@ func regions(g *graph.Graph, seeds []int) []int {
 	return region
 }
 
-// classFolds assigns every label to a fold, all labels of a node to the same.
-// Scattered folds are dealt class by class, so that no fold has all labels of a
-// class with more than one.
+// classFolds assigns every label to a fold, and all labels of a node to the same
+// fold. Scattered folds are assigned class by class, so that no fold has all
+// labels of a class with more than one label.
 func (o Options) classFolds(g *graph.Graph, l gp.Labels, seed uint64) []int {
 	if o.Scheme == Neighbourhoods {
 		return o.folds(g, l.Nodes, seed)

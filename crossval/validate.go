@@ -23,10 +23,10 @@ type Validation struct {
 	NLPD         float64              `json:"nlpd"`    // mean negative log predictive density
 	Coverage     Coverages            `json:"coverage"`
 	BaselineRMSE map[Baseline]float64 `json:"baseline_rmse"`
-	Limits       *grfgp.Limits        `json:"limits,omitempty"` // of held-out nodes; the error of walks is that of the first fold
+	Limits       *grfgp.Limits        `json:"limits,omitempty"` // of the predictions at held-out nodes; the error of walks is that of the first fold; nil: not computed
 }
 
-// HeldOut is a measurement and its prediction by the other folds.
+// HeldOut is a held-out measurement and its prediction from the other folds.
 type HeldOut struct {
 	Node  int     `json:"node"`
 	Fold  int     `json:"fold"`
@@ -36,21 +36,21 @@ type HeldOut struct {
 	PIT   float64 `json:"pit"` // predicted probability of a lower value
 }
 
-// Coverage is the share of held-out values in the central credible intervals of a
-// level.
+// Coverage is the share of held-out values inside their central credible
+// intervals at one level.
 type Coverage struct {
 	Level float64
 	Share float64
 }
 
-// Coverages are the coverages of increasing levels. In JSON they are an object with
-// the levels as keys.
+// Coverages are the coverages at several levels, in increasing order. In JSON they
+// are an object with the levels as keys.
 type Coverages []Coverage
 
 // levels are the levels of credible intervals whose coverage is measured.
 var levels = []float64{0.5, 0.8, 0.95}
 
-// At returns the share at a level, NaN if it was not measured.
+// At returns the coverage at a level; NaN if it was not measured.
 func (c Coverages) At(level float64) float64 {
 	for _, one := range c {
 		if one.Level == level {
@@ -69,15 +69,15 @@ func (c Coverages) MarshalJSON() ([]byte, error) {
 	return json.Marshal(object)
 }
 
-// predictor is a fitted model as the hold-out loop needs it.
+// predictor is the part of a fitted model that the hold-out loop needs.
 type predictor interface {
 	Predict(ctx context.Context, nodes []int) (grfgp.Prediction, error)
 	NoiseSD() float64
 }
 
-// Validate cross-validates the model of a Spec: for every fold kernel and
-// hyperparameters are chosen again, from the other folds. The mean of n
-// measurements (gp.Data.Count) counts as one value.
+// Validate cross-validates the model that spec describes. Kernel and
+// hyperparameters are chosen again for every fold, from the other folds. The mean
+// of n measurements (gp.Data.Count) counts as one value.
 func Validate(ctx context.Context, g *graph.Graph, d gp.Data, spec grfgp.Spec, opts Options) (*Validation, error) {
 	if err := d.Check(g.Len()); err != nil {
 		return nil, err
@@ -118,9 +118,10 @@ func Validate(ctx context.Context, g *graph.Graph, d gp.Data, spec grfgp.Spec, o
 	return v, nil
 }
 
-// ValidateSnapshot cross-validates the model of a snapshot with its hyperparameters
-// as they are. That takes a fraction of the time of Validate and is slightly
-// optimistic, as the hyperparameters were fitted to all folds.
+// ValidateSnapshot cross-validates the model of a snapshot with fixed
+// hyperparameters; seed determines the folds. It takes a fraction of the time of
+// Validate and is slightly optimistic, because the hyperparameters were fitted to
+// all folds.
 func ValidateSnapshot(ctx context.Context, s *grfgp.Snapshot, seed uint64) (*Validation, error) {
 	d := s.Data()
 	opts := Options{Folds: min(DefaultFolds, d.Len()), Scheme: Scattered}
@@ -163,8 +164,9 @@ func validate(ctx context.Context, g *graph.Graph, d gp.Data, opts Options, seed
 	return v, nil
 }
 
-// compare adds the predictions of a fold. The noise is the standard deviation of
-// one measurement, used where values have no noise variance of their own.
+// compare adds the predictions of a fold to HeldOut. noise is the standard
+// deviation of the noise of one measurement; it is used if values have no noise
+// variance of their own.
 func (v *Validation) compare(fold int, test gp.Data, p grfgp.Prediction, noise float64) {
 	for r, i := range test.Nodes {
 		own := noise

@@ -26,7 +26,7 @@ type Classifier interface {
 	// does not depend on the number of draws.
 	Sample(ctx context.Context, nodes []int, draws int, seed uint64) ([]*mat.Dense, error)
 	// LeaveOneOut returns the probability of each class at every label given all
-	// other labels, or nil where that would need a fit per label.
+	// other labels, or nil if that would need a fit per label.
 	LeaveOneOut() *mat.Dense
 }
 
@@ -34,11 +34,12 @@ type Classifier interface {
 type ClassMethod int
 
 const (
-	// Dirichlet is regression to the logarithms of gamma variables, a class at a
-	// time (Milios et al., 2018): a likelihood in closed form, at any size.
+	// Dirichlet is regression to the logarithms of gamma variables, a class at a time
+	// (Milios et al., 2018): the likelihood has a closed form. It works for any
+	// number of labels.
 	Dirichlet ClassMethod = iota
 	// OneVsAll is regression to ±1 with the same noise for every label: one
-	// factor for all classes.
+	// factorisation serves all classes.
 	OneVsAll
 	// Variational is the softmax likelihood with a normal approximation on
 	// inducing nodes. It reproduces the paper; Dirichlet predicts better.
@@ -46,8 +47,7 @@ const (
 	// RobustMax is Variational with a likelihood under which the largest latent
 	// function is the class with probability 0.999. It reproduces the paper.
 	RobustMax
-	// Spreading is label spreading: probabilities ∝ K·Y; nothing is learned or
-	// solved.
+	// Spreading is label spreading: probabilities ∝ K·Y, without learning.
 	Spreading
 )
 
@@ -67,12 +67,13 @@ func (m *ClassMethod) UnmarshalText(text []byte) error {
 	return classMethods.Unmarshal((*int)(m), text)
 }
 
-// Calibration corrects class probabilities: deviations of latent functions from
-// their mean are multiplied by Spread, and all is divided by Temperature. Both are
-// chosen for the highest probability of labels given the other labels.
+// Calibration corrects class probabilities: the deviations of latent functions
+// from their means are multiplied by Spread, and the functions are then divided by
+// Temperature. Both are chosen to maximise the leave-one-out log score of the
+// labels.
 type Calibration struct {
 	Temperature float64 `json:"temperature"`
-	Spread      float64 `json:"spread"` // from 0, the mean alone, to 1, as the model has it
+	Spread      float64 `json:"spread"` // from 0, which leaves only the mean, to 1, which changes nothing
 }
 
 // uncalibrated changes nothing.
@@ -82,17 +83,17 @@ func (k Calibration) valid() bool {
 	return k.Temperature > 0 && k.Temperature <= math.MaxFloat64 && k.Spread >= 0 && k.Spread <= 1
 }
 
-// ClassState holds the learned parameters of a classifier: with a kernel and
-// labels it makes the same classifier again.
+// ClassState holds the learned parameters of a classifier: with the kernel and
+// the labels it determines the classifier.
 type ClassState struct {
 	Method ClassMethod `json:"method"`
 	Solver Solver      `json:"solver"`
-	Theta  []float64   `json:"theta"` // of the kernel and, one-vs-all, the noise variance
+	Theta  []float64   `json:"theta"` // of the kernel and, for OneVsAll, the noise variance
 	Calibration
 }
 
-// ClassifyOptions say how a classifier is fitted; the zero value is a good
-// choice.
+// ClassifyOptions says how a classifier is fitted. The zero value is a good
+// choice: Dirichlet, with the defaults below.
 type ClassifyOptions struct {
 	Method    ClassMethod
 	Solver    Solver      // Auto takes Exact up to 3,000 labels
@@ -101,11 +102,11 @@ type ClassifyOptions struct {
 	Inducing  int         // Variational: nodes; 0 means 300
 	Steps     int         // Variational: of learning; 0 means 40
 	ScoreOnly bool        // Dirichlet, OneVsAll: learn and score, but return no classifier, to compare kernels
-	State     *ClassState // take these parameters; nothing is learned
+	State     *ClassState // take these parameters, and learn nothing; nil: learn
 	Seed      uint64
 }
 
-// ClassifyReport says how a fit went.
+// ClassifyReport is the outcome of fitting a classifier.
 type ClassifyReport struct {
 	ClassState
 	Names         []string `json:"names"`          // of Theta

@@ -12,7 +12,7 @@ import (
 	"grfgp/solve"
 )
 
-// ErrNeedsExact is wrapped by the methods of a Posterior that need the exact
+// ErrNeedsExact is wrapped by errors of Posterior methods that need the exact
 // solver.
 var ErrNeedsExact = errors.New("needs the exact solver")
 
@@ -89,8 +89,8 @@ func (p *Posterior) solveMean(ctx context.Context) error {
 	return p.solve(ctx, mat.NewDense(len(p.alpha), 1, p.alpha), y, forMeans)
 }
 
-// Factored reports whether the covariance matrix of the measurements was factored
-// (the exact solver) rather than solved by iteration.
+// Factored reports whether the exact solver factored the covariance matrix of the
+// measurements; otherwise the iterative solver is in use.
 func (p *Posterior) Factored() bool { return p.chol != nil }
 
 // Condition returns the posterior given more measurements, with the same

@@ -15,7 +15,8 @@ var ErrData = errors.New("measurements cannot be modelled")
 //
 // A value may be the mean of n repeated measurements with one noise variance σ²; it
 // then has the noise variance σ²/n. If their scatter is known as well, the mean is
-// sufficient: a model learns and predicts as from all measurements one by one.
+// a sufficient statistic: a model learns and predicts as from all measurements one
+// by one.
 type Data struct {
 	Nodes    []int
 	Y        []float64
@@ -48,7 +49,7 @@ func (d Data) single() bool {
 	return !slices.ContainsFunc(d.Count, func(n int) bool { return n > 1 })
 }
 
-// Clone returns a copy that shares nothing.
+// Clone returns a deep copy.
 func (d Data) Clone() Data {
 	return Data{slices.Clone(d.Nodes), slices.Clone(d.Y), slices.Clone(d.NoiseVar), slices.Clone(d.Count), slices.Clone(d.Scatter)}
 }
@@ -116,10 +117,10 @@ func joined[T any](a, b []T, n, m int, usual T) []T {
 }
 
 // Pool returns one value for each node, the mean of all its measurements with
-// their number and scatter, in order of first appearance. The mean is sufficient,
-// because all measurements have one noise variance. Pool returns d unchanged where
-// measurements have noise variances of their own, where they are means of unknown
-// scatter, and where no node repeats. d must pass Check.
+// their number and scatter, in order of first appearance. The mean is a sufficient
+// statistic, because all measurements have one noise variance. Pool returns d
+// unchanged if measurements have noise variances of their own, if they are means
+// of unknown scatter, or if no node repeats. d must pass Check.
 func (d Data) Pool() Data {
 	if d.NoiseVar != nil || d.Scatter == nil && !d.single() {
 		return d

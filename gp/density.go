@@ -124,10 +124,10 @@ func (p *Posterior) LeaveOneOut() (mean, sd []float64, err error) {
 	return mean, sd, nil
 }
 
-// StandardizedResiduals returns, for every measurement, its distance from its
+// StandardizedResiduals returns, for every measurement, its deviation from its
 // prediction by the measurements before it, in standard deviations, noise included:
-// L⁻¹y with H = LLᵀ. They are independent N(0, 1) if the model is right. It needs
-// the exact solver and takes O(T²).
+// L⁻¹y with H = LLᵀ. They are independent draws from N(0, 1) if the model is right.
+// It needs the exact solver and takes O(T²).
 func (p *Posterior) StandardizedResiduals() ([]float64, error) {
 	if p.chol == nil {
 		return nil, fmt.Errorf("standardized residuals: %w", ErrNeedsExact)
@@ -139,9 +139,10 @@ func (p *Posterior) StandardizedResiduals() ([]float64, error) {
 
 // HeldOutLogDensity holds out each group of measurements, given by their numbers
 // in d, and returns the log density of the first of the group given all
-// measurements outside it, standardised: how well the model predicts at the
-// distance of a group. It factors the training covariance once. With Q = H⁻¹ the
-// held-out group B has mean y_B − Q_BB⁻¹α_B and covariance Q_BB⁻¹, noise included.
+// measurements outside it, standardised: how well the model predicts at that
+// distance from measurements. It factors the training covariance once. With Q =
+// H⁻¹ the held-out group B has mean y_B − Q_BB⁻¹α_B and covariance Q_BB⁻¹, noise
+// included.
 func (m *Model) HeldOutLogDensity(ctx context.Context, d Data, groups [][]int) ([]float64, error) {
 	factored := *m
 	factored.solver = Exact

@@ -42,7 +42,7 @@ const cacheBytes = 3 << 30
 // exactLimit is the most measurements that Auto factors.
 const exactLimit = 3000
 
-// FitOptions say how hyperparameters are learned; the zero value is a good
+// FitOptions says how hyperparameters are learned; the zero value is a good
 // choice.
 type FitOptions struct {
 	Solver    Solver
@@ -51,8 +51,8 @@ type FitOptions struct {
 	Starts    [][]float64 // hyperparameters of the kernel; learning starts from the most likely of them; nil means those of kernel.Starts
 	MaxIter   int         // of L-BFGS; 0 means 100
 	Epochs    int         // Iterative: steps of Adam; 0 means 50
-	ColdStart bool        // Iterative: Adam begins at the first start as it is, not at a fit to a few patches
-	Fixed     bool        // take the most likely start as it is; nothing is learned
+	ColdStart bool        // Iterative: Adam starts from the first of Starts, not from a fit to a few patches
+	Fixed     bool        // keep the most likely of Starts, and learn nothing
 	Subsample int         // fit to a sample of about this many measurements, in patches and scattered, to compare kernels; 0: to all
 	Seed      uint64      // of random probes
 
@@ -64,11 +64,11 @@ type FitOptions struct {
 type Stochastic struct {
 	Probes int     // random vectors, at most MaxProbes; 0 means 3 for many measurements to 15 for few
 	Tol    float64 // relative residual of solves; 0 means 0.03, or less where the kernel has a preconditioner of its own
-	Plain  bool    // no preconditioner, here and in the posterior
-	Fresh  bool    // new probes in every step, with solves that start from zero; by default probes stay and solves start from the last solution
+	Plain  bool    // no preconditioner, in the fit and in the posterior
+	Fresh  bool    // new probes in every step, and solves that start from zero; by default probes are kept and solves start from the last solution
 }
 
-// MaxProbes is the most random vectors that a fit takes.
+// MaxProbes is the largest Stochastic.Probes.
 const MaxProbes = 64
 
 func (s Stochastic) check() error {
@@ -90,8 +90,8 @@ type Model struct {
 	plain   bool // Iterative: no preconditioner
 }
 
-// State holds the learned parameters of a Model: with the kernel it makes the same
-// model again.
+// State holds the learned parameters of a Model: with the kernel it determines the
+// model.
 type State struct {
 	Theta   []float64 `json:"theta"`    // of the kernel, for standardised values
 	Noise   float64   `json:"noise"`    // variance of one measurement, standardised
@@ -105,7 +105,7 @@ func (m *Model) State() State {
 	return State{m.Theta(), m.noise, m.meanVar, m.units, m.solver}
 }
 
-// NewModel makes a model of a kernel and a State.
+// NewModel returns the model of a kernel and a State.
 func NewModel(k kernel.Kernel, s State) (*Model, error) {
 	if _, err := k.At(s.Theta); err != nil {
 		return nil, fmt.Errorf("making a model: %w", err)
@@ -116,14 +116,16 @@ func NewModel(k kernel.Kernel, s State) (*Model, error) {
 	return &Model{kernel: k, theta: append([]float64(nil), s.Theta...), noise: s.Noise, units: s.Units, meanVar: s.MeanVar, solver: s.Solver}, nil
 }
 
-// Theta returns the kernel's hyperparameters, for standardised values.
+// Theta returns the hyperparameters of the kernel, which refer to standardised
+// values.
 func (m *Model) Theta() []float64 { return append([]float64(nil), m.theta...) }
 
 // NoiseSD returns the learned or given noise of one measurement, in the units of the
 // data; 0 where noise variances came with the data.
 func (m *Model) NoiseSD() float64 { return math.Sqrt(m.noise) * m.units.Scale }
 
-// FitReport says how a fit went.
+// FitReport is the outcome of a fit: the learned hyperparameters, and how well the
+// optimisation went.
 type FitReport struct {
 	Solver          Solver    `json:"solver"`
 	Names           []string  `json:"names"`
@@ -148,15 +150,16 @@ type FitReport struct {
 // measurements of a node are pooled first, which saves time and changes nothing
 // else: see Data.Pool.
 //
-// With many measurements, learning starts from an exact fit to a few patches, ranges
+// With many measurements, learning starts from an exact fit to a few patches, sets
 // of measured nodes with close numbers. On a graph in locality order
-// (graph.Graph.Ordered) a patch is a connected part of the graph and tells about
-// short distances. In any other order the result is as valid, but learning starts
-// from a worse place.
+// (graph.Graph.Ordered) a patch is a part of the graph with short distances. In
+// any other order the result is valid too, but learning starts from worse
+// hyperparameters.
 //
-// From measurements that are all equal, or from a single one, nothing is learned:
-// the hyperparameters are those of the prior. Mean and noise must then be known; the
-// unit is the distance of the values from the mean, or the noise if that is larger.
+// From a single measurement, or from measurements that are all equal, nothing is
+// learned: the hyperparameters keep their prior values, and the mean and the noise
+// must be known. Values are then standardised by their distance from the mean, or by
+// the noise if that is larger.
 func Fit(ctx context.Context, k kernel.Kernel, d Data, opts FitOptions) (*Model, FitReport, error) {
 	var r FitReport
 	if err := d.Check(k.Nodes()); err != nil {

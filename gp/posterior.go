@@ -154,9 +154,10 @@ func identity(n int) *mat.Dense {
 	return one
 }
 
-// Sample returns draws of the quantity at the given nodes, a column each, by
-// Matheron's rule: a prior draw g plus K_·x H⁻¹(y − g_x − ε). The same seed gives
-// the same draws, and draw s does not depend on the number of draws.
+// Sample returns posterior draws of the quantity at the given nodes, one column
+// per draw, by Matheron's rule: a prior draw g plus K_·x H⁻¹(y − g_x − ε). The
+// same seed gives the same draws, and draw s does not depend on the number of
+// draws.
 func (p *Posterior) Sample(ctx context.Context, nodes []int, draws int, seed uint64) (*mat.Dense, error) {
 	if err := p.checkNodes(nodes); err != nil {
 		return nil, err

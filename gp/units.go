@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Units turn values into standardised ones, (y − Center)/Scale, and back.
+// Units converts values to standardised ones, (y − Center)/Scale, and back.
 type Units struct {
 	Center float64 `json:"center"`
 	Scale  float64 `json:"scale"`

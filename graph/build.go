@@ -7,8 +7,8 @@ import (
 	"grfgp/sparse"
 )
 
-// Edges is a list of edges as given: number k joins nodes U[k] and V[k] with
-// weight W[k]. A nil W means that all weights are 1.
+// Edges is a list of edges: edge k joins nodes U[k] and V[k] with weight W[k]. A
+// nil W means that all weights are 1.
 type Edges struct {
 	U, V []uint32
 	W    []float64
@@ -22,9 +22,9 @@ const (
 	// weighted ones, unless every edge is listed in both directions with equal
 	// weight: then both directions are the same edge.
 	ParallelAuto Parallel = iota
-	// ParallelSum adds the weights up.
+	// ParallelSum adds the weights.
 	ParallelSum
-	// ParallelOnce keeps the first of them.
+	// ParallelOnce keeps the first edge.
 	ParallelOnce
 )
 
@@ -34,24 +34,23 @@ type BuildOptions struct {
 	KeepLoops bool // keep self loops; the default drops them
 }
 
-// BuildCounts accounts for every given edge: Edges + Repeats + Loops + Zero is the
-// number given.
+// BuildCounts accounts for every edge given to FromEdges: Edges + Repeats + Loops
+// + Zero is their number.
 type BuildCounts struct {
 	Edges      int  // edges of the graph, kept self loops included
-	Repeats    int  // edges that fell on an earlier one
+	Repeats    int  // edges merged into an earlier one
 	Loops      int  // self loops dropped
 	Zero       int  // other edges of weight zero, dropped
-	KeptLoops  int  // self loops of the graph, a part of Edges
+	KeptLoops  int  // self loops kept, included in Edges
 	BothWays   bool // every edge was listed in both directions
-	WeightsAdd bool // weights of repeats were added up
+	WeightsAdd bool // the weights of repeats were added
 }
 
 // Given returns the number of edges that were given.
 func (c BuildCounts) Given() int { return c.Edges + c.Repeats + c.Loops + c.Zero }
 
-// FromEdges builds a graph. Its rows come out sorted and symmetric whatever the
-// order of the edges, and parallel edges become one as opts say. Nodes are numbered
-// as in ids; see Ordered.
+// FromEdges builds a graph from edges in any order. Parallel edges are merged by
+// the rule in opts. Nodes are numbered as in ids; see Ordered.
 func FromEdges(ids *IDs, e Edges, opts BuildOptions) (*Graph, BuildCounts, error) {
 	n := ids.Len()
 	if err := e.check(ids); err != nil {

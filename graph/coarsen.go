@@ -27,10 +27,10 @@ const (
 
 // Coarsen returns coarser and coarser graphs, from fine to coarse, down to one of at
 // most the given number of nodes; none if g is no larger. Cells are connected and never
-// join two components. The last level is larger than asked for if another would hardly
-// be smaller. A graph with that many components or more ends with one cell per
-// component and the given number of further cells. Time and memory are linear in nodes
-// and edges, and the numbering of nodes hardly matters.
+// join two components. The last level is larger than asked for if a further level would
+// hardly be smaller. If the graph has that many components or more, the last level has
+// one cell per component and at most the given number of further cells. Time and memory
+// are linear in nodes and edges, and the numbering of nodes hardly matters.
 //
 // Weights whose sum would overflow are scaled down first, all by the same power of two.
 func (g *Graph) Coarsen(most int) []Level {

@@ -47,8 +47,8 @@ func (g *Graph) Components() (comp []int32, sizes []int) {
 	return comp, sorted
 }
 
-// LargestComponent returns the largest connected component as a graph of its
-// own, and the nodes of g that it consists of, in increasing order.
+// LargestComponent returns the largest connected component as a graph, and the
+// nodes of g that it consists of, in increasing order.
 func (g *Graph) LargestComponent() (largest *Graph, nodes []int) {
 	comp, sizes := g.Components()
 	for i, c := range comp {

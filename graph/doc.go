@@ -1,4 +1,4 @@
-// Package graph holds weighted undirected graphs whose nodes have ids: building and
+// Package graph has weighted undirected graphs whose nodes have ids: building and
 // checking, components, breadth-first search, locality order, normalised matrices,
 // coarser graphs, generators and nearest neighbours.
 //
@@ -12,7 +12,7 @@
 // [IDs] translates between the two. [New], [FromEdges] and the generators number nodes
 // as they are given. [Graph.Ordered] numbers them by locality, so that neighbours have
 // near numbers, and does so the same way whatever the numbers were before: a graph is
-// ordered once, where it is made, and every other package uses its numbers.
+// ordered once, where it is made, and every other package uses these numbers.
 // [Graph.InputOrder] lists the nodes in the order that they had, for output.
 //
 //	g, _, err := graph.FromEdges(ids, edges, graph.BuildOptions{})

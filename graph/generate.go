@@ -10,7 +10,8 @@ import (
 	"grfgp/sparse"
 )
 
-// Ring returns n nodes in a circle. One node has no edge, two share one.
+// Ring returns n nodes in a circle. A single node has no edge; two nodes share one
+// edge.
 func Ring(n int) (*Graph, error) { return RingK(n, 1) }
 
 // RingK returns n nodes in a circle, each joined to the k before and the k after
@@ -118,9 +119,10 @@ func bernoulli(s *rng.Stream, p float64, n int, hit func(k int)) {
 	}
 }
 
-// BarabasiAlbert returns n nodes of which each but the first m joins m different
-// earlier ones, chosen in proportion to their degrees; the very first of them
-// joins those m. It has m(n−m) edges and hubs.
+// BarabasiAlbert returns a graph of n nodes by preferential attachment: every
+// node after the first m is joined to m distinct earlier nodes, chosen in
+// proportion to their degrees. Node m is joined to the first m nodes. The graph
+// has m(n−m) edges, and hubs.
 func BarabasiAlbert(n, m int, seed uint64) (*Graph, error) {
 	if err := checkSize(n); err != nil {
 		return nil, err
@@ -159,10 +161,10 @@ func BarabasiAlbert(n, m int, seed uint64) (*Graph, error) {
 	return fromPattern(n, e)
 }
 
-// RMAT returns 2^scale nodes and the different ones of the given number of edges
-// that each fall into a quadrant of the adjacency matrix with probability a, b,
-// c or d, then into a quadrant of that, and so on (Chakrabarti, Zhan, Faloutsos
-// 2004). Self loops are dropped.
+// RMAT returns a recursive-matrix graph of 2^scale nodes (Chakrabarti, Zhan,
+// Faloutsos 2004). Each of the given number of edges falls into a quadrant of the
+// adjacency matrix with probability a, b, c or d, then into a quadrant of that
+// quadrant, and so on. Self loops and repeated edges are dropped.
 func RMAT(scale, edges int, a, b, c, d float64, seed uint64) (*Graph, error) {
 	if scale < 0 || scale > 30 {
 		return nil, fmt.Errorf("%w: R-MAT of 2^%d nodes, want 2^0 to 2^30", ErrInvalid, scale)

@@ -9,17 +9,18 @@ import (
 )
 
 // ErrInvalid is wrapped by every error that rejects a graph; the message states the
-// violated rule and where.
+// violated rule and the place.
 var ErrInvalid = errors.New("not a valid graph")
 
 // Graph is an immutable weighted undirected graph: a symmetric adjacency matrix
-// of positive weights with columns in increasing order, and an id per node.
-// Safe for concurrent use.
+// of positive weights with columns in increasing order, and an id per node. It is
+// safe for concurrent use.
 //
 // New, FromEdges and the generators number nodes as they are given; Ordered numbers
 // them by locality. Call Ordered once, before modelling: products over a large graph
-// are several times faster in that order, and the patches of gp.Fit take nodes with
-// near numbers to be near each other. Readers of package graphio return ordered graphs.
+// are several times faster in that order, and the patches of gp.Fit assume that nodes
+// with close numbers are close in the graph. Readers of package graphio return ordered
+// graphs.
 type Graph struct {
 	adj     *sparse.CSR
 	ids     *IDs

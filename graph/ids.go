@@ -6,10 +6,10 @@ import (
 	"sync"
 )
 
-// IDs numbers node ids in the order in which they are first seen. Ids are
-// text: "007" and "7" are two nodes. A million ids cost one block of bytes and
-// a few integers each, not a million strings. Reading is safe from several
-// goroutines at once, Intern is not.
+// IDs numbers node ids in the order in which they are first seen. Ids are text:
+// "007" and "7" are two nodes. All ids share one block of bytes, so that a
+// million ids are not a million strings. Reading is safe for concurrent use;
+// Intern is not.
 type IDs struct {
 	text []byte
 	end  []int // id i is text[end[i-1]:end[i]]
@@ -65,7 +65,7 @@ func (l *IDs) pick(nodes []int) *IDs {
 	return p
 }
 
-// Len returns how many ids there are.
+// Len returns the number of ids.
 func (l *IDs) Len() int { return len(l.end) }
 
 // Bytes returns id i without copying it; the caller must not change it.

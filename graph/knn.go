@@ -7,21 +7,21 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Metric says what the columns of coordinates are, and what is near.
+// Metric says what the columns of coordinates mean, and how distance is measured.
 type Metric int
 
 const (
-	// Planar takes x, y or x, y, z in any unit: straight distance.
+	// Planar takes x, y or x, y, z in any unit: Euclidean distance.
 	Planar Metric = iota
-	// GreatCircle takes latitude and longitude in degrees: distance along the
-	// globe, across the date line and the poles.
+	// GreatCircle takes latitude and longitude in degrees: great-circle distance,
+	// also across the date line and the poles.
 	GreatCircle
 )
 
-// KNN joins every point, a row of coords, to its k nearest, those that are
-// equally near by their number; edges have weight 1. Two points are joined if
-// one of them is among the k nearest of the other, so a node may have more than
-// k neighbours. Several points may lie in the same place.
+// KNN joins every point, a row of coords, to its k nearest points by edges of
+// weight 1. Of points at the same distance the lowest numbers come first. Two
+// points are joined if one of them is among the k nearest of the other, so a node
+// may have more than k neighbours. Points may coincide.
 func KNN(coords *mat.Dense, k int, m Metric) (*Graph, error) {
 	points, err := places(coords, m)
 	if err != nil {

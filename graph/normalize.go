@@ -10,8 +10,8 @@ import (
 	"grfgp/sparse"
 )
 
-// Normalization names the matrix W of which kernels are functions and on which random
-// walks go. A is the matrix of weights, D_i = Σ_j A_ij.
+// Normalization names the matrix W: kernels are functions of it, and random walks
+// follow it. A is the matrix of weights, D_i = Σ_j A_ij.
 type Normalization int
 
 const (
@@ -81,9 +81,9 @@ func (g *Graph) Normalized(n Normalization) *sparse.CSR {
 	panic("graph: no such normalisation: " + n.String())
 }
 
-// WalkScale returns the positive vector v for which walks on W that step from i
-// to j in proportion to |W_ij|·v_j keep bounded loads: √D, 1 for lone nodes, if
-// W is made of Ã. Nil stands for all ones.
+// WalkScale returns the positive vector v for walk.Options.Scale: the loads of
+// walks on W stay bounded if they step from i to j in proportion to |W_ij|·v_j.
+// If W is made of Ã, v is √D, and 1 at isolated nodes. Nil means all ones.
 func (g *Graph) WalkScale(n Normalization) []float64 {
 	if n != NormalizedAdjacency && n != NormalizedLaplacian {
 		return nil

@@ -9,9 +9,9 @@ import (
 	"grfgp/internal/parallel"
 )
 
-// Ordered returns the graph with its nodes numbered by locality, see Order; ids go
-// along, and InputOrder remembers the numbers that nodes had. The result is the
-// same for every numbering of the same graph. An ordered graph is returned as it is.
+// Ordered returns the graph with its nodes numbered by locality, see Order; nodes
+// keep their ids, and InputOrder keeps the previous numbers. The result is the same
+// for every numbering of the same graph. An ordered graph is returned as it is.
 func (g *Graph) Ordered() *Graph {
 	if g.ordered {
 		return g

@@ -2,8 +2,8 @@ package graph
 
 import "iter"
 
-// Search is breadth-first search on a graph. It can be used again and again, which
-// spares clearing a number per node each time, but not by several goroutines at once.
+// Search is breadth-first search on a graph. One Search serves many searches, without
+// clearing an array of all nodes each time. It is not safe for concurrent use.
 type Search struct {
 	g     *Graph
 	round int32
@@ -16,9 +16,10 @@ func NewSearch(g *Graph) *Search {
 	return &Search{g: g, seen: make([]int32, g.Len())}
 }
 
-// From yields the nodes that can be reached from some, nearest first, with their
-// distance in hops to the nearest of these. Nodes at the same distance come in the
-// order in which they are met: the given ones as given, neighbours by number.
+// From yields the nodes that can be reached from the given nodes, nearest first,
+// with the distance in hops to the nearest given node. Nodes at the same distance
+// come in the order of discovery: the given nodes in their order, neighbours by
+// number.
 func (s *Search) From(nodes ...int) iter.Seq2[int, int] {
 	return func(yield func(node, hops int) bool) {
 		s.begin(nodes...)
@@ -54,8 +55,8 @@ func (s *Search) meet(i uint32) {
 	}
 }
 
-// Hops returns the distance in hops of every node to the nearest of some, −1 where
-// no path leads to one.
+// Hops returns, for every node, the distance in hops to the nearest of the given
+// nodes; −1 if no path leads to any of them.
 func (g *Graph) Hops(from []int) []int {
 	hops := make([]int, g.Len())
 	for i := range hops {
@@ -67,8 +68,8 @@ func (g *Graph) Hops(from []int) []int {
 	return hops
 }
 
-// Unreached returns which nodes are in a component without any of the given ones, and
-// the sizes of these components from the largest down.
+// Unreached reports, for every node, whether its component has none of the given
+// nodes, and returns the sizes of all such components, largest first.
 func (g *Graph) Unreached(from []int) (nodes []bool, sizes []int) {
 	component, all := g.Components()
 	reached := make([]bool, len(all))

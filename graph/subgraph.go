@@ -7,9 +7,9 @@ import (
 	"grfgp/internal/parallel"
 )
 
-// Subgraph returns the graph of the given nodes and the edges between them;
-// node k of it is nodes[k] of g. It does not count as ordered, and its InputOrder
-// begins anew.
+// Subgraph returns the graph of the given nodes and the edges between them; node
+// k of it is nodes[k] of g. It does not count as ordered, and its InputOrder is
+// 0, 1, 2, ….
 func (g *Graph) Subgraph(nodes []int) (*Graph, error) {
 	seen := make([]bool, g.Len())
 	for k, i := range nodes {

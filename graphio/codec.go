@@ -100,8 +100,8 @@ func (p *encoder) texts(n int, at func(i int) []byte) {
 	}
 }
 
-// Decode reads the bytes of Encode, checks them as any other graph, and puts the graph
-// into locality order. Errors wrap ErrData.
+// Decode reads a network that Encode has written, checks it like any other input, and
+// puts the graph into locality order. Errors wrap ErrData.
 func Decode(encoded []byte) (*Network, error) {
 	bad := func(err error) error {
 		return &Error{Code: CodeDamaged, File: "encoded network", What: "cannot be used: " + err.Error(), Remedies: []Remedy{do("was it cut off, or written by a newer program?")}, Err: err}

@@ -1,4 +1,5 @@
-// Package graphio reads graphs and tables from files and accounts for every line.
+// Package graphio reads graphs, node tables, measurements and labels from files and
+// accounts for every line.
 //
 // # Tables
 //
@@ -46,5 +47,5 @@
 //
 // Every error about a file is an [*Error] with a code, a place and remedies: things to
 // do, and options to set. Its text names options as fields of [Options]; a program
-// writes them in its own words with [Error.Text] and a [Speller].
+// can write them as its own flags or parameters with [Error.Text] and a [Speller].
 package graphio

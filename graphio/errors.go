@@ -14,8 +14,8 @@ var (
 	ErrUsage = errors.New("cannot be read as asked")
 	// ErrData: the file holds something that cannot be used.
 	ErrData = errors.New("bad data")
-	// ErrEmpty is wrapped, beside ErrData, by the error about a file that holds
-	// nothing but, perhaps, a header.
+	// ErrEmpty is wrapped, in addition to ErrData, by the error about a file without
+	// rows; a header may be present.
 	ErrEmpty = errors.New("empty file")
 )
 
@@ -29,10 +29,10 @@ const (
 	CodeAmbiguous Code = "ambiguous" // the file can be read in several ways; the remedies list the options that decide
 	CodeFormat    Code = "format"    // the file is in a format that is not read
 	CodeDamaged   Code = "damaged"   // the file is cut short or damaged
-	CodeEmpty     Code = "empty"     // the file holds nothing but, perhaps, a header; wraps ErrEmpty too
+	CodeEmpty     Code = "empty"     // the file has no rows; wraps ErrEmpty too
 	CodeRow       Code = "row"       // a row cannot be used
 	CodeIDs       Code = "ids"       // none of the ids is one of the graph or of the node table
-	CodeContent   Code = "content"   // the rows are well formed, but no graph and no model can be made of them
+	CodeContent   Code = "content"   // the rows are well formed, but do not make a graph or determine a model
 )
 
 // kinds returns the sentinels of a code.
@@ -60,23 +60,24 @@ const (
 // row returns the word for one row of the table.
 func (t Table) row() string { return strings.TrimSuffix(string(t), "s") }
 
-// Error says what is wrong with a file, where, and how to go on.
+// Error says what is wrong with a file, where, and what to do about it.
 type Error struct {
 	Code     Code
-	Table    Table // what the file was read as; "" where that does not matter
+	Table    Table // kind of table that was read; "" if that does not matter
 	File     string
-	Line     int64 // from 1; 0 when the error is about the whole file
-	Column   int   // in characters from 1; 0 when the error is about the whole line
+	Line     int64 // from 1; 0 if the error is about the whole file
+	Column   int   // in characters from 1; 0 if the error is about the whole line
 	What     string
 	Remedies []Remedy // alternatives
 	Err      error    // the cause, if it is another error
 }
 
-// Error returns "file:line:column: what; remedies". Options are named as in Go.
+// Error returns "file:line:column: what; remedies". Options have the names of the
+// fields of Options.
 func (e *Error) Error() string { return e.Text(Speller{}) }
 
-// Text is Error with options written by say. A remedy that needs an option which
-// the user of say does not have is left out.
+// Text is Error with options written by say. Remedies that need an option for
+// which say returns "" are left out.
 func (e *Error) Text(say Speller) string {
 	var b strings.Builder
 	b.WriteString(e.File)
@@ -91,7 +92,7 @@ func (e *Error) Text(say Speller) string {
 	return b.String()
 }
 
-// Unwrap returns ErrUsage or ErrData, ErrEmpty where it holds, and the cause.
+// Unwrap returns ErrUsage or ErrData, ErrEmpty for an empty file, and the cause.
 func (e *Error) Unwrap() []error {
 	if e.Err == nil {
 		return e.Code.kinds()
@@ -99,7 +100,7 @@ func (e *Error) Unwrap() []error {
 	return append(e.Code.kinds(), e.Err)
 }
 
-// Warning is something about a file that may not be what its owner meant.
+// Warning is a property of a file that its owner may not have intended.
 type Warning struct {
 	Table    Table
 	What     string
@@ -109,7 +110,7 @@ type Warning struct {
 // Text returns the warning with options written by say, as [Error.Text] does.
 func (w Warning) Text(say Speller) string { return withRemedies(w.What, w.Table, w.Remedies, say) }
 
-// String returns the warning with options named as in Go.
+// String returns the warning; options have the names of the fields of Options.
 func (w Warning) String() string { return w.Text(Speller{}) }
 
 // MarshalText returns the warning without remedies that need an option.
@@ -117,30 +118,32 @@ func (w Warning) MarshalText() ([]byte, error) {
 	return []byte(w.Text(withoutOptions)), nil
 }
 
-// UnmarshalText takes the text as the whole warning.
+// UnmarshalText stores the text as What.
 func (w *Warning) UnmarshalText(text []byte) error {
 	*w = Warning{What: string(text)}
 	return nil
 }
 
-// Remedy is one way to go on: something to do, by setting options or without.
+// Remedy is one way to solve the problem: an action, with the options that carry it
+// out, if any.
 type Remedy struct {
 	Do  string    // such as "leave such rows out"
-	Set []Setting // all of them together
+	Set []Setting // all are needed together
 }
 
-// Setting is an option with a value.
+// Setting is a value for an option.
 type Setting struct {
 	Option Option
 	Role   Role   // with OptionColumns: which role
-	Value  string // "" where only the owner of the file can know it
+	Value  string // "" if only the owner of the file can know it
 }
 
 // Option names a field of [Options].
 type Option string
 
-// The options that remedies name. OptionReader is no field: it asks for another
-// function of this package, which is its value.
+// The options that remedies name. OptionReader is not a field: it asks for
+// another function of this package, and Setting.Value is the name of that
+// function.
 const (
 	OptionColumns   Option = "Columns"
 	OptionDelimiter Option = "Delimiter"
@@ -153,13 +156,14 @@ const (
 	OptionReader    Option = "Reader"
 )
 
-// Speller writes settings in the words of their user, such as flags of a command
-// or parameters of a request. The zero value writes them as in Go.
+// Speller writes settings in the form that the user knows, such as flags of a
+// command or parameters of a request. The zero value writes the fields of
+// Options.
 type Speller struct {
-	// Spell writes a setting for a file of the given table. It returns "" if the
-	// user has no such option.
+	// Spell writes a setting for a file of the given kind of table. It returns "" if
+	// the user has no such option.
 	Spell func(table Table, s Setting) string
-	// And joins settings that go together.
+	// And is the text between settings that are needed together.
 	And string
 }
 

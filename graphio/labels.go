@@ -11,7 +11,8 @@ import (
 	"grfgp/graph"
 )
 
-// MaxClasses is the largest number of classes. More are names or measurements.
+// MaxClasses is the largest number of classes. A class column with more distinct values
+// is an error: it probably holds names or measurements.
 const MaxClasses = 1000
 
 // ClassLabels are classes of some nodes of a graph: node Nodes[k] has the class
@@ -20,7 +21,7 @@ const MaxClasses = 1000
 type ClassLabels struct {
 	Nodes   []int
 	Class   []int
-	Classes []string // in the order of their numbers, or else of their names
+	Classes []string // sorted: as numbers if all are numbers, otherwise as text
 	Report  *Report
 }
 
@@ -160,8 +161,8 @@ func (l *ClassLabels) numbers() (value []float64, all bool) {
 	return value, true
 }
 
-// ClassNumbers returns what a classifier is fitted to (see gp.LabelsOf): nodes, the
-// numbers of their classes, and the number of classes.
+// ClassNumbers returns the data for a classifier (see gp.LabelsOf): the labelled
+// nodes, the numbers of their classes, and the number of classes.
 func (l *ClassLabels) ClassNumbers() (nodes, class []int, classes int) {
 	return l.Nodes, l.Class, len(l.Classes)
 }
@@ -254,7 +255,8 @@ func likeAmounts(values []float64, labels int) bool {
 	return len(values) > 20 && 5*len(values) > labels
 }
 
-// Enough returns an error if all labels are of one class: a classifier needs two.
+// Enough returns an error if all labels are of one class: a classifier needs at
+// least two.
 func (l *ClassLabels) Enough() error {
 	if len(l.Classes) > 1 {
 		return nil

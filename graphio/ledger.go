@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// Ledger counts what became of every line of a file. Its counts add up to Total.
+// Ledger counts every line of a file by its outcome. The counts add up to Total.
 type Ledger struct {
-	Unit        string `json:"unit"` // what is counted: "lines", or "edge elements" of GraphML
+	Unit        string `json:"unit"` // unit of the counts: "lines", or "edge elements" for GraphML
 	Total       int64  `json:"total"`
 	Header      int64  `json:"header"`
 	Edges       int64  `json:"edges"`        // became an edge of the graph
-	Rows        int64  `json:"rows"`         // of a table: became a node or a value
-	Repeats     int64  `json:"repeats"`      // fell on an edge, a node or a measurement given before
+	Rows        int64  `json:"rows"`         // became a row of a table: a node, a measurement or a label
+	Repeats     int64  `json:"repeats"`      // repeated an edge, a node or a measurement given before
 	SelfLoops   int64  `json:"self_loops"`   // dropped edges from a node to itself
 	ZeroWeights int64  `json:"zero_weights"` // dropped edges of weight zero
 	Missing     int64  `json:"missing"`      // measurements without a value, labels without a class

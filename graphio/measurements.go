@@ -268,10 +268,10 @@ func (m *measurementReader) judge() error {
 // tooLarge reports whether a value is infinite or NaN.
 func tooLarge(v float64) bool { return !(math.Abs(v) <= math.MaxFloat64) }
 
-// Statistics returns what a model is fitted to (see gp.DataOf): for each value its
-// node, the variance sd² of its noise (nil without a column of standard deviations),
-// the number of measurements behind it, and their scatter. It is an error if only
-// some values have a standard deviation.
+// Statistics returns the data for a model (see gp.DataOf): for each value its node,
+// the variance sd² of its noise (nil without a column of standard deviations), the
+// number of measurements behind it, and their scatter. It is an error if only some
+// values have a standard deviation.
 func (m *Measurements) Statistics() (nodes []int, values, noiseVar []float64, count []int, scatter []float64, err error) {
 	missing := 0
 	for _, sd := range m.SD {
@@ -289,8 +289,9 @@ func (m *Measurements) Statistics() (nodes []int, values, noiseVar []float64, co
 }
 
 // Enough returns an error if a model cannot learn its mean and noise from the
-// measurements: there is only one measured node, or all values are equal. That is
-// no error if both are known; sds of the values count as known noise.
+// measurements: there is only one measured node, or all values are equal. There
+// is no error if both are known; standard deviations of the values count as known
+// noise. The arguments say whether the mean and the noise are known.
 func (m *Measurements) Enough(mean, noise bool) error {
 	if what := m.idle(); what != "" && !(mean && (noise || m.SD != nil)) {
 		return &Error{Code: CodeContent, Table: TableMeasurements, File: m.Report.File, What: what,

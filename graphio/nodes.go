@@ -14,7 +14,7 @@ import (
 // the file does not have is nil; a missing number is NaN.
 type NodeTable struct {
 	IDs      *graph.IDs // the ids
-	Name     []string   // shown to people: a name, or a class (role "label")
+	Name     []string   // name or class to display (role "label")
 	Lat, Lon []float64  // degrees
 	X, Y     []float64
 	Cost     []float64

@@ -8,8 +8,8 @@ import (
 	"grfgp/graph"
 )
 
-// Options override what readers detect in a file. The zero value detects everything
-// and stops at the first bad row.
+// Options override the detection of a file's format. The zero value detects
+// everything and stops at the first bad row.
 type Options struct {
 	Columns   map[Role]string // the column of a role: its name, or its number from 1
 	Delimiter Delimiter       // between fields
@@ -36,7 +36,7 @@ type Options struct {
 	blockSize int // bytes of text handed to a worker; tests vary it
 }
 
-// Delimiter stands between the fields of a row.
+// Delimiter is the separator of the fields of a row.
 type Delimiter string
 
 // The choices for the delimiter.
@@ -59,7 +59,7 @@ const (
 	HeaderNo   Header = "no"
 )
 
-// Decimal is the decimal sign of the numbers.
+// Decimal is the decimal separator of numbers.
 type Decimal string
 
 // The choices for the decimal sign. A file uses one of them throughout.
@@ -69,7 +69,7 @@ const (
 	DecimalComma Decimal = "comma"
 )
 
-// BadRows says whether a row that cannot be used is an error.
+// BadRows says whether a row that cannot be used is an error or is skipped.
 type BadRows string
 
 // The choices for bad rows.
@@ -78,7 +78,7 @@ const (
 	BadRowsSkip BadRows = "skip" // bad rows are counted, and written to Rejects
 )
 
-// Weights says what the numbers of an edge mean.
+// Weights says what the numeric column of edges means.
 type Weights string
 
 // The choices for weights.

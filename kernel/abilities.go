@@ -10,33 +10,34 @@ import (
 	"grfgp/walk"
 )
 
-// Abilities are the optional operations of a covariance: faster ways to results
-// that the methods of Covariance give as well, and facts about its parts. A nil
-// field says that the covariance does not have the ability.
+// Abilities are the optional operations of a covariance: faster ways to the
+// results of the methods of Covariance, and facts about its parts. A nil field
+// means that the covariance does not have the ability.
 //
-// A covariance offers abilities by a method Abilities; callers ask by AbilitiesOf.
-// A covariance that wraps others (a sum, a scaling) builds its abilities from
-// theirs in that one method. Package kerneltest checks every ability against the
-// operations that it stands for.
+// A covariance offers abilities by a method Abilities() Abilities; callers use
+// AbilitiesOf. A covariance that wraps others (a sum, a scaling) builds its
+// abilities from theirs in that one method. Package kerneltest checks every
+// ability against the operations that it stands for.
 type Abilities struct {
 	// DiagFlops estimates the floating-point operations of Diag at the given
 	// number of nodes. Nil means that the diagonal costs next to nothing.
 	DiagFlops func(rows int) float64
 
-	// Draw begins draws from the prior that become posterior draws in one pass.
-	// They are the draws of Prior with the same seed.
+	// Draw starts posterior draws that take one pass over the features instead of
+	// two. The prior draws g in it are those of Prior with the same seed.
 	Draw func(ctx context.Context, draws int, seed uint64, x []int) (Draw, error)
 
-	// Precondition approximates K[rows, rows] + constant·11ᵀ + diag(noise) better
-	// than the diagonal does: a part of low rank carries its largest eigenvalues.
+	// Precondition returns a preconditioner of K[rows, rows] + constant·11ᵀ +
+	// diag(noise) that is better than the diagonal: a part of low rank has its
+	// largest eigenvalues.
 	Precondition func(ctx context.Context, rows []int, constant float64, noise []float64) (solve.Factored, error)
 
-	// Invert returns the inverse of K[rows, rows] + constant·11ᵀ + diag(noise),
-	// exact but for rounding.
+	// Invert returns the inverse of K[rows, rows] + constant·11ᵀ + diag(noise), exact
+	// up to rounding.
 	Invert func(ctx context.Context, rows []int, constant float64, noise []float64) (solve.Preconditioner, error)
 
 	// LongRange reports that a part of K correlates nodes far from each other, so
-	// that scattered measurements tell about its hyperparameters.
+	// that learning its hyperparameters needs scattered measurements.
 	LongRange bool
 
 	// Fine holds the random features of the graph itself, and Coarse those of
@@ -56,9 +57,9 @@ type Sampling struct {
 	Coeffs   []float64
 }
 
-// Draw holds draws g from N(0, K), one per column, of which only g[x] is known
-// yet. With K = ΦΦᵀ and g = Φw, the posterior draw g + K[·, x]·u = Φ(w + Φ_xᵀu)
-// takes a single pass over Φ.
+// Draw holds draws g from N(0, K), one per column, of which only g[x] has been
+// computed. With K = ΦΦᵀ and g = Φw, the posterior draw g + K[·, x]·u = Φ(w +
+// Φ_xᵀu) takes a single pass over Φ.
 type Draw interface {
 	// At returns g[x].
 	At() *mat.Dense
@@ -85,20 +86,20 @@ func DiagFlops(c Covariance, rows int) float64 {
 }
 
 // Training holds the optional operations of a kernel that help to learn its
-// hyperparameters. A kernel offers them by a method Training; callers ask by
-// TrainingOf.
+// hyperparameters. A kernel offers them by a method Training() Training; callers
+// use TrainingOf.
 type Training struct {
-	// Starts are hyperparameters to start from, for kernels whose likelihood has
-	// several optima. Nil means the Start of every Param.
+	// Starts are hyperparameters from which learning starts, for kernels whose
+	// likelihood has several optima. Nil means the Start of every Param.
 	Starts [][]float64
 
-	// Cache returns the same kernel with a cache: Gram and GramGrad of these very
-	// rows compute the part that does not depend on hyperparameters once, as long
-	// as it fits into maxBytes. Nil means that the kernel has no such part.
+	// Cache returns the same kernel with a cache: for exactly these rows, Gram and
+	// GramGrad compute the part that does not depend on hyperparameters only once, as
+	// long as it fits into maxBytes. Nil means that the kernel has no such part.
 	Cache func(rows []int, maxBytes int) Kernel
 }
 
-// TrainingOf returns the training abilities of k; the zero value if it offers none.
+// TrainingOf returns the Training of k; the zero value if it offers none.
 func TrainingOf(k Kernel) Training {
 	if t, ok := k.(interface{ Training() Training }); ok {
 		return t.Training()
@@ -145,7 +146,8 @@ func Connected(ctx context.Context, c Covariance, rows, cols []int) ([]bool, err
 	if len(rows) == 0 || len(cols) == 0 {
 		return connected, nil
 	}
-	// With probability one a random vector is orthogonal to no row but zero.
+	// With probability one a random vector is not orthogonal to any row that differs
+	// from zero.
 	x, sums := mat.NewDense(len(cols), 1, nil), mat.NewDense(len(rows), 1, nil)
 	if err := normal.Fill(ctx, x, 1, "joined", 0); err != nil {
 		return nil, err

@@ -16,8 +16,8 @@ import (
 	"grfgp/sparse"
 )
 
-// MaxDense is the most nodes that NewDense takes: eigenvectors take time by
-// the cube of the nodes and memory by their square.
+// MaxDense is the largest number of nodes for NewDense: eigenvectors take time
+// proportional to its cube and memory proportional to its square.
 const MaxDense = 3000
 
 // Dense is the exact kernel of a family on a small graph, by the eigenvectors
@@ -28,8 +28,8 @@ type Dense struct {
 	u      *mat.Dense // a row per node, an eigenvector per column
 }
 
-// NewDense decomposes W, which must be symmetric to 1e-12 of each row. That is
-// done once, whatever the parameters.
+// NewDense returns the kernel of a family on W, which must be symmetric to 1e-12
+// of each row. It computes the eigenvectors of W, once for all hyperparameters.
 func NewDense(w *sparse.CSR, s Spectrum) (*Dense, error) {
 	if err := checkSymmetric(w); err != nil {
 		return nil, err
@@ -114,9 +114,9 @@ func (d *Dense) At(theta []float64) (Covariance, error) {
 	return c, nil
 }
 
-// denseTail is the share of the largest eigenvalue of K that rounding takes
-// anyway: eigenvectors at either end with less are left out. Of a kernel of long
-// reach few are left.
+// denseTail is a share of the largest eigenvalue of K below rounding error:
+// eigenvectors at either end of the spectrum with smaller eigenvalues are left
+// out. A kernel of long reach has few left.
 const denseTail = 1e-17
 
 // denseCovariance is a Dense at a theta, by the eigenvectors lo to hi.
@@ -132,7 +132,7 @@ func (c *denseCovariance) Abilities() Abilities {
 	return Abilities{DiagFlops: func(rows int) float64 { return 4 * float64(rows) * float64(len(c.g)) }}
 }
 
-// vector returns row i of the eigenvectors that count.
+// vector returns row i of the eigenvectors that are kept.
 func (c *denseCovariance) vector(i int) []float64 { return c.dense.u.RawRowView(i)[c.lo:c.hi] }
 
 // basis returns a copy of rows of U.

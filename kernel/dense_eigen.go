@@ -13,8 +13,8 @@ import (
 // eigen overwrites the symmetric n×n matrix a, row-major, with its orthonormal
 // eigenvectors as columns, and returns their eigenvalues, in no order.
 //
-// Gonum reduces to tridiagonal form; its own iterations after that take minutes
-// for two thousand rows, because they walk down columns.
+// Gonum reduces a to tridiagonal form. Its QL iterations after that would take
+// minutes for two thousand rows, because they access memory by columns.
 func eigen(a []float64, n int) ([]float64, error) {
 	d, e, tau := make([]float64, n), make([]float64, n), make([]float64, n)
 	var lapack gonum.Implementation
@@ -42,18 +42,18 @@ func tridiagonalQL(d, e []float64, q *rotations) error {
 		norm = max(norm, math.Abs(d[i])+math.Abs(e[i]))
 	}
 	const eps = 0x1p-52
-	negligible := eps * norm // as far as a kernel, a smooth function of W, can tell
+	negligible := eps * norm // it would not change a kernel, a smooth function of W
 	sweeps := 0
 	for l := range d {
 		for {
-			m := l // rows l … m are a block of their own
+			m := l // rows l … m are a separate block
 			for m < n-1 && math.Abs(e[m]) > negligible {
 				m++
 			}
 			if m == l {
 				break
 			}
-			if sweeps++; sweeps > 40*n { // two a value are usual
+			if sweeps++; sweeps > 40*n { // two per eigenvalue are usual
 				return errors.New("eigenvalues do not converge")
 			}
 			sweep(d, e, l, m, q)
@@ -70,13 +70,13 @@ func sweep(d, e []float64, l, m int, q *rotations) {
 	shift := d[l] - e[l]/(delta+math.Copysign(math.Hypot(delta, 1), delta))
 	g := d[m] - shift // the element to keep, beside the bulge f to annihilate
 	c, s := 1.0, 1.0
-	moved := 0.0 // what the last rotation took off the diagonal
+	moved := 0.0 // amount that the last rotation subtracted from the diagonal
 	q.begin(m)
 	for i := m - 1; i >= l; i-- {
 		f, b := s*e[i], c*e[i]
 		r := math.Hypot(f, g)
 		e[i+1] = r
-		if r == 0 { // the block falls apart here
+		if r == 0 { // the block splits here
 			d[i+1] -= moved
 			e[m] = 0
 			return
@@ -93,7 +93,7 @@ func sweep(d, e []float64, l, m int, q *rotations) {
 	e[l], e[m] = g, 0
 }
 
-// rotations gathers plane rotations of neighbouring columns of z and applies
+// rotations collects plane rotations of neighbouring columns of z and applies
 // many at once, row by row: a row stays in the cache, and rows are independent.
 type rotations struct {
 	z      []float64 // n×n, row-major
@@ -102,8 +102,8 @@ type rotations struct {
 	cs     []float64 // cosine and sine of each rotation
 }
 
-// sweepAt is a run of rotations: of columns top−1 and top, then one further
-// left with each.
+// sweepAt is a sequence of rotations: the first of columns top−1 and top, each
+// further one a column to the left.
 type sweepAt struct{ top, from int }
 
 const rotationBatch = 1 << 16 // rotations applied at once: 1 MiB of cosines and sines

@@ -8,11 +8,11 @@ import (
 	"grfgp/sparse"
 )
 
-// NewLeading returns the leading eigenpairs of W, the given number or somewhat fewer:
-// enough for kernels of long reach, such as Layers, on graphs that are too large
-// for all eigenpairs. W must be symmetric to 1e-12 of each row; bound is as in
-// NewExact. Equal eigenvalues are kept or dropped together, so that the kernel of
-// a family does not depend on the numbering of nodes.
+// NewLeading returns a Dense with only the leading eigenpairs of W, the given number
+// or somewhat fewer. They are enough for kernels of long reach, such as Layers, on
+// graphs that are too large for all eigenpairs. W must be symmetric to 1e-12 of each
+// row; bound is as in NewExact. Equal eigenvalues are kept or dropped together, so
+// that the kernel of a family does not depend on the numbering of nodes.
 func NewLeading(w *sparse.CSR, pairs int, bound []float64) (*Dense, error) {
 	r, err := newRecurrence(w, bound)
 	if err != nil {

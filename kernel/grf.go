@@ -25,7 +25,7 @@ var ErrFeatures = errors.New("features do not fit the kernel")
 // maxCoeff bounds the coefficients |f_l|, so that no entry of K overflows.
 const maxCoeff = 1e100
 
-// GRF is the kernel of random features: K = ΦΦᵀ with Φ = Σ f_l(θ) Ψ_l. For the
+// GRF is a kernel by graph random features: K = ΦΦᵀ with Φ = Σ f_l(θ) Ψ_l. For the
 // node lists used last it caches the sparsity pattern of Φ, 12 bytes per entry, so
 // that new hyperparameters need new values only.
 type GRF struct {
@@ -39,7 +39,7 @@ type GRF struct {
 	blocks sync.Pool       // *mat.Dense: scratch for products
 }
 
-// NewGRF returns the kernel of a family by features that cover every node.
+// NewGRF returns the kernel of a family by features, which must cover every node.
 func NewGRF(f *walk.Features, m Modulation) (*GRF, error) {
 	n := f.Nodes()
 	if lo, hi := f.Rows(); lo != 0 || hi != n {
@@ -65,12 +65,12 @@ func (k *GRF) Nodes() int { return k.features.Nodes() }
 // Params returns the parameters of the family.
 func (k *GRF) Params() []Param { return k.family.Params() }
 
-// At returns the covariance at theta. It costs nothing: features are combined
-// when they are first used, for the nodes in use.
+// At returns the covariance at theta. It costs nothing: features are combined at
+// first use, and only for the nodes in use.
 func (k *GRF) At(theta []float64) (Covariance, error) {
 	c, err := k.at(theta)
 	if err != nil {
-		return nil, err // and no interface around a nil pointer
+		return nil, err // not an interface that holds a nil pointer
 	}
 	return c, nil
 }
@@ -107,7 +107,7 @@ func (c *grfCovariance) Cross(rows, cols []int) solve.Operator {
 	o := &grfCross{kernel: c.GRF, right: right.transpose()}
 	left := c.entire.Load()
 	if left != nil && left.nodes == nil && right.nodes != nil && c.isAll(rows) {
-		o.spread = right.nodes // quicker than to make Φ anew for these columns
+		o.spread = right.nodes // faster than computing Φ again for these columns
 	} else {
 		left = right.beside(rows)
 	}
@@ -200,18 +200,18 @@ func eachRow(ctx context.Context, n, size int, do func(worker, i int)) error {
 	})
 }
 
-// gramRows is how many rows of a Gram matrix a block has: few, for later rows of
-// a triangle are shorter.
+// gramRows is the number of rows of a Gram matrix in a block. It is small,
+// because the rows of a triangle have different lengths.
 const gramRows = 8
 
-// checkOrder panics unless a is as large as the list.
+// checkOrder panics unless the order of a is the length of the list.
 func checkOrder(a mat.Symmetric, rows []int) {
 	if n := a.SymmetricDim(); n != len(rows) {
 		panic(fmt.Sprintf("kernel: a matrix of order %d for %d nodes", n, len(rows)))
 	}
 }
 
-// room returns *buf with n elements, grown where it is too small.
+// room returns *buf with n elements, after growing it if it is too small.
 func room(buf *[]float64, n int) []float64 {
 	if cap(*buf) < n {
 		*buf = make([]float64, n)

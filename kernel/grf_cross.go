@@ -8,8 +8,8 @@ import (
 	"grfgp/sparse"
 )
 
-// stripColumns is the number of right-hand sides that share a product: it
-// bounds the scratch, a number per touched node and right-hand side.
+// stripColumns is the number of right-hand sides that share a product. It bounds
+// the scratch memory, one number per touched node and right-hand side.
 const stripColumns = 32
 
 // grfCross is K[rows, cols] = Φ_rows·Φ_colsᵀ.
@@ -17,7 +17,7 @@ type grfCross struct {
 	kernel      *GRF
 	left, right *sparse.CSR
 	spread      []uint32 // the column of left that each row of right belongs to; nil: its own
-	err         error    // why there is no such matrix
+	err         error    // why the matrix could not be formed
 }
 
 // Dims returns the lengths of the two lists.

@@ -62,6 +62,6 @@ func (d *grfDraw) Update(ctx context.Context, dst, u *mat.Dense) error {
 			row[s] += v
 		}
 	}
-	whole.phi.Mul(dst, d.w) // all nodes reach themselves: their columns are nodes
+	whole.phi.Mul(dst, d.w) // in the pattern of all nodes, columns are nodes
 	return ctx.Err()
 }

@@ -11,9 +11,10 @@ import (
 	"grfgp/sparse"
 )
 
-// pattern is where the features of a list of nodes are; it holds for every θ.
-// Columns are relabelled to those touched, in order of first touch, unless these
-// are most nodes: then a column is a node.
+// pattern is the sparsity pattern of the features of a list of nodes; it is the
+// same for every θ. Its columns are the nodes that the list reaches, in the order
+// of first occurrence. If these are more than half of all nodes, every node is a
+// column.
 type pattern struct {
 	rows  []int
 	nodes []uint32 // the node of each column; nil: columns are nodes
@@ -35,7 +36,7 @@ func (k *GRF) pattern(rows []int) *pattern {
 }
 
 // isAll reports whether rows are all nodes in order. Their pattern and factor
-// cost most and are used again and again, so they are kept outside the cache.
+// cost most and are used often, so they are kept outside the cache.
 func (k *GRF) isAll(rows []int) bool { return len(rows) == k.Nodes() && increasing(rows) }
 
 func (k *GRF) newPattern(rows []int) *pattern {
@@ -64,8 +65,8 @@ func (k *GRF) newPattern(rows []int) *pattern {
 	return p
 }
 
-// touched labels the nodes that rows reach and returns them; nil, and labels as
-// they were, if these are more than half of all.
+// touched labels the nodes that rows reach and returns them. If they are more
+// than half of all nodes, it returns nil and leaves labels unchanged.
 func (k *GRF) touched(rows []int, labels []uint32) []uint32 {
 	nodes := []uint32{}
 	for _, i := range rows {
@@ -111,7 +112,7 @@ func (p *pattern) transpose() {
 		}
 		a, err := sparse.NewCSR(len(p.rows), p.width, p.ptr, p.col, place)
 		if err != nil {
-			return // for the factor to say
+			return // the factor reports the error
 		}
 		p.tPtr, p.tCol, place = a.T().Raw()
 		p.from = make([]uint32, len(place))
@@ -148,7 +149,7 @@ func (c *grfCovariance) newFactor(rows []int) *factor {
 	return newFactor(c, p, phi, err)
 }
 
-// newFactor stands an empty matrix in for one that failed.
+// newFactor returns a factor; after an error its matrix is empty.
 func newFactor(c *grfCovariance, p *pattern, phi *sparse.CSR, err error) *factor {
 	if err != nil {
 		err = fmt.Errorf("%w: %w", ErrFeatures, err)
@@ -172,13 +173,13 @@ func (f *factor) transpose() *sparse.CSR {
 				valT[q] = val[f.from[q]]
 			}
 		})
-		f.phiT, _ = sparse.NewCSR(f.width, len(f.rows), f.tPtr, f.tCol, valT) // no worse than phi
+		f.phiT, _ = sparse.NewCSR(f.width, len(f.rows), f.tPtr, f.tCol, valT) // valid, because phi is
 	})
 	return f.phiT
 }
 
-// beside returns Φ[rows, :] with the columns of f. Entries without such a column are
-// dropped, as they meet nothing in products with f.
+// beside returns Φ[rows, :] with the columns of f. Entries in other columns are
+// dropped: they do not contribute to products with f.
 func (f *factor) beside(rows []int) *factor {
 	c := f.cov
 	if f.nodes == nil && c.pattern(rows).nodes == nil {
@@ -227,7 +228,8 @@ func (f *factor) beside(rows []int) *factor {
 	return newFactor(c, &pattern{rows: rows, width: f.width}, phi, err)
 }
 
-// block returns r×c scratch with undefined contents, to be put back.
+// block returns an r×c scratch matrix with undefined contents; the caller puts it
+// back into k.blocks.
 func (k *GRF) block(r, c int) *mat.Dense {
 	m := k.blocks.Get().(*mat.Dense)
 	raw := m.RawMatrix()

@@ -62,7 +62,7 @@ func (c *grfCovariance) GramGrad(ctx context.Context, grad []float64, rows []int
 }
 
 // chain adds slope, derivatives by f_l, to grad as derivatives by θ_j; it does
-// nothing where err says that slope is not whole.
+// nothing if err is not nil, because slope is then incomplete.
 func (c *grfCovariance) chain(grad, slope []float64, err error) {
 	if err != nil {
 		return

@@ -8,12 +8,12 @@ import (
 	"grfgp/solve"
 )
 
-// Param is a hyperparameter. The variance of a family is its first.
+// Param describes a hyperparameter. The variance of a family is its first Param.
 type Param struct {
 	Name     string
-	Start    float64 // for data of mean 0 and variance 1
-	Positive bool    // learned by its logarithm
-	Variance bool    // K, or a part of the sum that it is, is proportional to it
+	Start    float64 // value from which learning starts, for data of mean 0 and variance 1
+	Positive bool    // must be positive; its logarithm is learned
+	Variance bool    // K, or one term of it, is proportional to this parameter
 }
 
 // hasVariance reports whether a family or kernel begins with its variance.
@@ -28,8 +28,8 @@ type Kernel interface {
 }
 
 // Covariance is a positive semidefinite matrix K over nodes, never formed as a
-// whole. It is immutable and safe for concurrent use. Node lists are explicit,
-// may repeat nodes and come in any order.
+// whole. It is immutable and safe for concurrent use. Lists of nodes may be in
+// any order and may repeat nodes.
 type Covariance interface {
 	// Cross returns K[rows, cols].
 	Cross(rows, cols []int) solve.Operator
@@ -47,7 +47,8 @@ type Covariance interface {
 	GramGrad(ctx context.Context, grad []float64, rows []int, g *mat.SymDense) error
 }
 
-// Modulation is a family by walk length: K = Ψ², Ψ = Σ f_l(θ) W^l.
+// Modulation is a kernel family, given by its coefficients f_l for every walk
+// length l: K = Ψ², Ψ = Σ f_l(θ) W^l.
 type Modulation interface {
 	Params() []Param
 	// Coeffs sets dst[l] = f_l(theta).
@@ -56,8 +57,9 @@ type Modulation interface {
 	CoeffsGrad(dst [][]float64, theta []float64)
 }
 
-// Spectrum is a family by eigenvalue: K has the eigenvectors of W and, where W
-// has eigenvalue w, the eigenvalue Density(w, θ) = (Σ f_l(θ) w^l)².
+// Spectrum is a kernel family, given by its eigenvalues: K has the eigenvectors
+// of W, and the eigenvalue w of W becomes the eigenvalue Density(w, θ) = (Σ
+// f_l(θ) w^l)² of K.
 type Spectrum interface {
 	Params() []Param
 	Density(w float64, theta []float64) float64

@@ -28,14 +28,14 @@ type Layers struct {
 const (
 	layerStep = 16 // of β, from layer to layer: four times the reach
 	layerMost = 5
-	layerBeta = 4    // where learning starts
+	layerBeta = 4    // start value of β
 	layerTail = 4    // b_1·β of the first eigenvalue of L̃ that is not known: e⁻⁴ is 2 %
 	gapLeast  = 1e-9 // eigenvalues of W this close to the largest belong to components
 )
 
-// NewLayers returns the sum of a kernel and of at least one layer on the graph of d.
-// The second result is false where layers add nothing: on a connected graph across
-// which the first layer is already constant.
+// NewLayers returns the sum of a kernel and at least one layer on the graph of d.
+// The second result is false if layers add nothing: on a connected graph on which
+// even the first layer is constant.
 func NewLayers(fine Kernel, d *Dense) (*Layers, bool) {
 	if fine.Nodes() != d.Nodes() {
 		panic(fmt.Sprintf("kernel: layers of %d nodes on a kernel of %d", d.Nodes(), fine.Nodes()))
@@ -101,9 +101,9 @@ func (m *Layers) Params() []Param {
 	return all
 }
 
-// Training starts with some variance on every layer, or nearly all of it on one of
-// them, for a short and a long reach of the fine kernel, and caches the fine kernel
-// if it can.
+// Training offers starts with some variance on every layer, or nearly all of it on
+// one layer, each with a short and a long reach of the fine kernel. The cache is
+// that of the fine kernel, if it has one.
 func (m *Layers) Training() Training {
 	t := Training{Starts: shareStarts(m.Params(), len(m.fine.Params()), len(m.parts))}
 	if cache := TrainingOf(m.fine).Cache; cache != nil {
@@ -149,11 +149,11 @@ func (c *layersCovariance) Abilities() Abilities {
 }
 
 // conditionLeast is the share of the largest eigenvalue of a layer from which an
-// eigenvector is worth having in a preconditioner.
+// eigenvector is used in the preconditioner.
 const conditionLeast = 1e-6
 
-// precondition takes the layers as they are, by Woodbury's formula, and the
-// diagonal of the fine kernel.
+// precondition uses the layers exactly, by Woodbury's formula, and the fine
+// kernel by its diagonal.
 func (c *layersCovariance) precondition(ctx context.Context, rows []int, constant float64, noise []float64) (solve.Factored, error) {
 	if len(rows) == 0 {
 		return solve.NewJacobi(nil, nil)

@@ -5,17 +5,17 @@ import (
 	"math"
 )
 
-// Diffusion is σ² exp(−β·L̃) with L̃ = I − W and parameters σ², β > 0:
-// f_l = σ e^(−β/2) (β/2)^l / l!.
+// Diffusion is s² exp(−β·L̃) with L̃ = I − W and parameters s², β > 0:
+// f_l = s e^(−β/2) (β/2)^l / l!.
 type Diffusion struct{}
 
-// Params returns the variance σ² and the length scale β.
+// Params returns the variance s² and the length scale β.
 func (Diffusion) Params() []Param {
 	return []Param{{Name: "variance", Start: 1, Positive: true, Variance: true}, {Name: "beta", Start: 4, Positive: true}}
 }
 
-// Coeffs sets dst[l] to σ times the probability of l under a Poisson law with
-// mean β/2.
+// Coeffs sets dst[l] to s times the probability of l under the Poisson
+// distribution with mean β/2.
 func (Diffusion) Coeffs(dst, theta []float64) {
 	sd, half := math.Sqrt(theta[0]), theta[1]/2
 	for l := range dst {
@@ -23,10 +23,10 @@ func (Diffusion) Coeffs(dst, theta []float64) {
 	}
 }
 
-// CoeffsGrad sets the derivatives by σ² and β.
+// CoeffsGrad sets the derivatives by s² and β.
 func (Diffusion) CoeffsGrad(dst [][]float64, theta []float64) {
 	sd, half := math.Sqrt(theta[0]), theta[1]/2
-	before := 0.0 // f_{l−1}/σ
+	before := 0.0 // f_{l−1}/s
 	for l := range dst[0] {
 		f := poisson(half, l)
 		dst[0][l] = f / (2 * sd)
@@ -35,12 +35,12 @@ func (Diffusion) CoeffsGrad(dst [][]float64, theta []float64) {
 	}
 }
 
-// Density is σ² exp(−β(1−w)).
+// Density is s² exp(−β(1−w)).
 func (Diffusion) Density(w float64, theta []float64) float64 {
 	return theta[0] * math.Exp(-theta[1]*(1-w))
 }
 
-// DensityGrad sets the derivatives by σ² and β.
+// DensityGrad sets the derivatives by s² and β.
 func (Diffusion) DensityGrad(dst []float64, w float64, theta []float64) {
 	dst[0] = math.Exp(-theta[1] * (1 - w))
 	dst[1] = -(1 - w) * theta[0] * dst[0]
@@ -58,18 +58,18 @@ func poisson(m float64, l int) float64 {
 	return math.Exp(-m + float64(l)*math.Log(m) - lgamma)
 }
 
-// Matern is σ² (1 + κ²L̃/2ν)^−ν with L̃ = I − W, smoothness ν > 0 and parameters
-// σ², κ > 0. With c = 1 + 2ν/κ², f_l = σ (1−1/c)^(ν/2) c^−l (ν/2)_l / l!, where
+// Matern is s² (1 + κ²L̃/2ν)^−ν with L̃ = I − W, smoothness ν > 0 and parameters
+// s², κ > 0. With c = 1 + 2ν/κ², f_l = s (1−1/c)^(ν/2) c^−l (ν/2)_l / l!, where
 // (a)_l is the rising factorial. It is the usual (2ν/κ² + L̃)^−ν, scaled to
-// eigenvalue σ² on constant functions.
+// eigenvalue s² on constant functions.
 type Matern struct{ Nu float64 }
 
-// Params returns the variance σ² and the length scale κ.
+// Params returns the variance s² and the length scale κ.
 func (Matern) Params() []Param {
 	return []Param{{Name: "variance", Start: 1, Positive: true, Variance: true}, {Name: "kappa", Start: 3, Positive: true}}
 }
 
-// Coeffs sets dst[l] = σ (1−1/c)^(ν/2) c^−l (ν/2)_l / l!.
+// Coeffs sets dst[l] = s (1−1/c)^(ν/2) c^−l (ν/2)_l / l!.
 func (m Matern) Coeffs(dst, theta []float64) {
 	x := 2 * m.Nu / (theta[1] * theta[1])
 	c := 1 + x
@@ -80,7 +80,7 @@ func (m Matern) Coeffs(dst, theta []float64) {
 	}
 }
 
-// CoeffsGrad sets the derivatives by σ² and κ.
+// CoeffsGrad sets the derivatives by s² and κ.
 func (m Matern) CoeffsGrad(dst [][]float64, theta []float64) {
 	m.Coeffs(dst[1], theta)
 	kappa := theta[1]
@@ -93,12 +93,12 @@ func (m Matern) CoeffsGrad(dst [][]float64, theta []float64) {
 	}
 }
 
-// Density is σ² (1 + κ²(1−w)/2ν)^−ν.
+// Density is s² (1 + κ²(1−w)/2ν)^−ν.
 func (m Matern) Density(w float64, theta []float64) float64 {
 	return theta[0] * math.Pow(1+theta[1]*theta[1]*(1-w)/(2*m.Nu), -m.Nu)
 }
 
-// DensityGrad sets the derivatives by σ² and κ.
+// DensityGrad sets the derivatives by s² and κ.
 func (m Matern) DensityGrad(dst []float64, w float64, theta []float64) {
 	base := 1 + theta[1]*theta[1]*(1-w)/(2*m.Nu)
 	dst[0] = math.Pow(base, -m.Nu)
@@ -109,8 +109,8 @@ func (m Matern) DensityGrad(dst []float64, w float64, theta []float64) {
 func (m Matern) String() string { return fmt.Sprintf("Matérn(ν=%g)", m.Nu) }
 
 // Free has the coefficients f_0 … f_Len themselves as parameters: the fully
-// learnable kernel of the paper. Coefficients of changing sign make neighbours
-// differ.
+// learnable kernel of the paper. With alternating signs neighbours are negatively
+// correlated.
 type Free struct{ Len int }
 
 // Params returns f_0 … f_Len, starting from a diffusion kernel with β = 4.
@@ -167,9 +167,10 @@ func horner(f []float64, w float64) float64 {
 // String returns the name of the family with its length.
 func (f Free) String() string { return fmt.Sprintf("free, %d hops", f.Len) }
 
-// Hops returns the fewest lengths L ≤ most that carry all but a share tail of a
-// kernel on a matrix of norm 1, and the share Σ_{l≤L} |f_l| / Σ |f_l| that they
-// carry: less than 1 − tail where even most lengths are too few.
+// Hops returns the smallest length L ≤ most at which a kernel on a matrix of norm
+// 1 can be cut off with a loss of at most tail, and the share Σ_{l≤L} |f_l| / Σ
+// |f_l| that is then carried. The share is less than 1 − tail if even the length
+// most is too short.
 func Hops(m Modulation, theta []float64, tail float64, most int) (hops int, carried float64) {
 	f := make([]float64, most+1)
 	m.Coeffs(f, theta)

@@ -20,10 +20,10 @@ var ErrScales = errors.New("scales do not fit together")
 //	K = K_0 + Σ_k s_k² P_k C_k P_kᵀ.
 //
 // K_0 is any kernel on the nodes. C_k is the kernel of a family on scale k by
-// random features, scaled to variance one at every node, so that no aggregate
-// weighs more than another; P_k = Q_1 ⋯ Q_k interpolates from scale k to the
-// nodes. Everything is applied in factored form, scale by scale: products cost
-// as much as the features of all scales together, linear in the nodes.
+// random features, scaled to variance one at every node, so that no cell has more
+// weight than another; P_k = Q_1 ⋯ Q_k interpolates from scale k to the nodes.
+// Products are computed in factored form, scale by scale. They cost as much as
+// the features of all scales together, which is linear in the number of nodes.
 type Multiscale struct {
 	fine   Kernel
 	scales []scale
@@ -35,8 +35,8 @@ type Multiscale struct {
 
 // Scale is a graph of a Multiscale, coarser than the one before it.
 type Scale struct {
-	Prolong  *sparse.CSR    // interpolates from its nodes to those of the scale before: rows add up to one
-	Features *walk.Features // of walks on it
+	Prolong  *sparse.CSR    // interpolates from its nodes to those of the finer scale before it: rows sum to one
+	Features *walk.Features // of walks on this scale
 }
 
 type scale struct {
@@ -44,17 +44,17 @@ type scale struct {
 	grf     *GRF
 }
 
-// MultiscaleOptions say how hyperparameters are shared.
+// MultiscaleOptions says how scales share hyperparameters.
 type MultiscaleOptions struct {
-	// FreeLengths gives every scale a length of its own; else all coarse scales
-	// share one, counted in their own hops.
+	// FreeLengths gives every coarse scale a length scale of its own. By default all
+	// coarse scales share one, measured in hops of each scale.
 	FreeLengths bool
 }
 
-// NewMultiscale returns the sum of a kernel and of a family's on the given
-// scales, from fine to coarse. Parameters are those of the fine kernel, then the
-// family's without its variance, once or for every scale, then the variances of
-// the scales.
+// NewMultiscale returns the sum of a fine kernel and of the kernels of a family
+// on the given scales, from fine to coarse. The parameters are those of the fine
+// kernel; then those of the family without its variance, once or for every scale;
+// then the variances of the scales.
 func NewMultiscale(fine Kernel, family Modulation, scales []Scale, opts MultiscaleOptions) (*Multiscale, error) {
 	m := &Multiscale{fine: fine, free: opts.FreeLengths, shape: family.Params()}
 	if hasVariance(m.shape) {
@@ -80,7 +80,7 @@ func NewMultiscale(fine Kernel, family Modulation, scales []Scale, opts Multisca
 	return m.ready(), nil
 }
 
-// ready makes m fit for use.
+// ready initialises the caches of m.
 func (m *Multiscale) ready() *Multiscale {
 	m.whole = sync.OnceValue(func() *chain { return newChain(upTo(m.Nodes()), m.scales) })
 	return m
@@ -103,8 +103,8 @@ func (m *Multiscale) Sizes() []int {
 func (m *Multiscale) Params() []Param {
 	all := slices.Clone(m.fine.Params())
 	if hasVariance(all) {
-		// Measurements far from each other do not tell the fine scale from noise:
-		// start by taking it for noise.
+		// Measurements far from each other do not distinguish the fine scale from noise:
+		// start with nearly all of it as noise.
 		all[0].Start /= 100
 	}
 	for k := range m.shapes() {
@@ -124,9 +124,9 @@ func (m *Multiscale) Params() []Param {
 	return all
 }
 
-// Training starts with some variance on every scale, or nearly all of it on one of
-// them, for a short and a long reach of the fine kernel, and caches the fine kernel
-// if it can.
+// Training offers starts with some variance on every scale, or nearly all of it on
+// one scale, each with a short and a long reach of the fine kernel. The cache is
+// that of the fine kernel, if it has one.
 func (m *Multiscale) Training() Training {
 	t := Training{Starts: shareStarts(m.Params(), len(m.fine.Params()), len(m.scales))}
 	if cache := TrainingOf(m.fine).Cache; cache != nil {
@@ -138,8 +138,8 @@ func (m *Multiscale) Training() Training {
 	return t
 }
 
-// shareStarts are starts of a sum of a fine kernel, which has the first parameters,
-// and of scales, whose variances are the last ones.
+// shareStarts returns starts for the sum of a fine kernel, whose parameters are the
+// first, and scales, whose variances are the last.
 func shareStarts(params []Param, fine, scales int) [][]float64 {
 	var all [][]float64
 	for _, longer := range []float64{0.5, 2} {
@@ -166,7 +166,7 @@ func shareStarts(params []Param, fine, scales int) [][]float64 {
 	return all
 }
 
-// shapes returns how many shapes there are.
+// shapes returns the number of sets of shape parameters.
 func (m *Multiscale) shapes() int {
 	if m.free {
 		return len(m.scales)
@@ -201,7 +201,7 @@ func (m *Multiscale) At(theta []float64) (Covariance, error) {
 	for k, s := range m.scales {
 		var own []float64
 		if len(m.shape) < len(s.grf.Params()) {
-			own = append(own, 1) // C_k has variance one whatever it is here
+			own = append(own, 1) // C_k is scaled to variance one afterwards
 		}
 		own = append(own, theta[m.shapeAt(k):][:len(m.shape)]...)
 		raw, err := s.grf.at(own)

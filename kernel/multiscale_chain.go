@@ -70,7 +70,7 @@ func selected(q *sparse.CSR, rows []int) (part *sparse.CSR, columns []int) {
 	})
 	part, err := sparse.NewCSR(len(rows), len(columns), ptr, col, val)
 	if err != nil {
-		panic(err) // rows of a matrix make a matrix
+		panic(err) // rows of a valid matrix are a valid matrix
 	}
 	return part, columns
 }

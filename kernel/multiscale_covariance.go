@@ -212,7 +212,7 @@ func (c *multiscaleCovariance) Diag(ctx context.Context, dst []float64, rows []i
 	if err := c.fine.Diag(ctx, dst, rows); err != nil {
 		return err
 	}
-	const size = 4096 // few enough nodes that their features fit into memory
+	const size = 4096 // nodes whose features fit into memory
 	for lo := 0; lo < len(rows); lo += size {
 		hi := min(len(rows), lo+size)
 		list := newChain(rows[lo:hi], c.scales)
@@ -242,7 +242,8 @@ func (c *multiscaleCovariance) diagFlops(rows int) float64 {
 	return flops
 }
 
-// coarseMost bounds the scales that are inverted as a whole whenever θ changes.
+// coarseMost is the largest number of nodes of a scale that the preconditioner
+// inverts exactly, again for every θ.
 const coarseMost = 1200
 
 // firstSmall returns the first scale of at most coarseMost nodes.
@@ -254,8 +255,8 @@ func (m *Multiscale) firstSmall() int {
 	return first
 }
 
-// precondition inverts all scales of at most coarseMost nodes as one, their sum
-// on the finest of them, and the diagonal of the rest.
+// precondition inverts the sum of all scales of at most coarseMost nodes exactly,
+// on the nodes of the finest of them, and approximates the rest by its diagonal.
 func (c *multiscaleCovariance) precondition(ctx context.Context, rows []int, constant float64, noise []float64) (solve.Factored, error) {
 	if len(rows) == 0 {
 		return solve.NewJacobi(nil, nil)

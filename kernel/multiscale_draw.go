@@ -22,7 +22,7 @@ func (c *multiscaleCovariance) raise(ctx context.Context, dst *mat.Dense, f func
 	return c.climb(ctx, chain, dst, func(k int, y *mat.Dense) error {
 		u, nodes := c.parts[k], chain.nodes[k+1]
 		all := y
-		if n := u.raw.Nodes(); len(nodes) < n { // some interpolate to nothing
+		if n := u.raw.Nodes(); len(nodes) < n { // some nodes of the scale interpolate to no node
 			_, columns := y.Dims()
 			all = u.raw.block(n, columns)
 			defer u.raw.blocks.Put(all)

@@ -6,22 +6,22 @@ import (
 	"slices"
 )
 
-// Power is a family given by its own power series, K = σ² Σ_r α_r W^r, with the
-// one parameter σ².
+// Power is the family of a given power series, K = s² Σ_r α_r W^r, with s² as its
+// only parameter.
 //
 // As a Spectrum it is exactly that polynomial. As a Modulation it is the square
 // root of it,
 //
 //	f_0 = √α_0, f_r = (α_r − Σ_{0<k<r} f_k f_{r−k})/(2f_0),
 //
-// which does not end where α ends. Cut off at length L, (Σ_{l≤L} f_l W^l)² has the
-// coefficients α_0 … α_L, and others than α from L+1 to 2L; Miss says how much
-// that is.
+// which in general has infinitely many terms. Cut off at length L, (Σ_{l≤L} f_l W^l)² has the
+// coefficients α_0 … α_L, but other coefficients than α from L+1 to 2L; Miss
+// measures the difference.
 type Power struct{ alpha []float64 }
 
 // NewPower returns the family of the coefficients α_0, α_1, …, which it copies.
-// They must be finite, α_0 positive, and Σ α_r w^r not negative for any
-// eigenvalue w in [−1, 1], for otherwise it is no covariance.
+// They must be finite, α_0 positive, and Σ α_r w^r must not be negative for any w
+// in [−1, 1], because K would not be positive semidefinite.
 func NewPower(alpha []float64) (*Power, error) {
 	if len(alpha) == 0 {
 		return nil, fmt.Errorf("%w: a power series without coefficients: give α_0, α_1, …", ErrTheta)
@@ -41,12 +41,12 @@ func NewPower(alpha []float64) (*Power, error) {
 	return p, nil
 }
 
-// Params returns the variance σ².
+// Params returns the variance s².
 func (*Power) Params() []Param {
 	return []Param{{Name: "variance", Start: 1, Positive: true, Variance: true}}
 }
 
-// Coeffs sets dst[l] = σ f_l.
+// Coeffs sets dst[l] = s f_l.
 func (p *Power) Coeffs(dst, theta []float64) {
 	p.root(dst)
 	sd := math.Sqrt(theta[0])
@@ -55,7 +55,7 @@ func (p *Power) Coeffs(dst, theta []float64) {
 	}
 }
 
-// CoeffsGrad sets the derivative by σ².
+// CoeffsGrad sets the derivative by s².
 func (p *Power) CoeffsGrad(dst [][]float64, theta []float64) {
 	p.root(dst[0])
 	sd := math.Sqrt(theta[0])
@@ -82,10 +82,10 @@ func (p *Power) root(dst []float64) {
 	}
 }
 
-// Density is σ² Σ_r α_r w^r, and zero where rounding makes it negative.
+// Density is s² Σ_r α_r w^r, and zero where rounding makes it negative.
 func (p *Power) Density(w float64, theta []float64) float64 { return theta[0] * p.value(w) }
 
-// DensityGrad sets the derivative by σ².
+// DensityGrad sets the derivative by s².
 func (p *Power) DensityGrad(dst []float64, w float64, _ []float64) { dst[0] = p.value(w) }
 
 // value is Σ_r α_r w^r by Horner's rule.
@@ -129,9 +129,9 @@ func (p *Power) least() (w, value float64) {
 	return w, value
 }
 
-// Miss returns the distance of the kernel by walks of up to maxLen hops from the
-// power series itself: the largest difference of the two over eigenvalues in [−1, 1],
-// as a share of the largest value of the series.
+// Miss returns the error of cutting the Modulation off at maxLen hops: the largest
+// difference from the power series over eigenvalues in [−1, 1], relative to the
+// largest value of the series.
 func (p *Power) Miss(maxLen int) float64 {
 	f := make([]float64, maxLen+1)
 	p.root(f)

@@ -12,15 +12,15 @@ import (
 	"grfgp/solve"
 )
 
-// Linear returns the kernel s²·xxᵀ of functions that are a multiple of x, a value
-// known at every node, with a slope of variance s². Add it to another kernel by
-// Sum for a linear regression term.
+// Linear returns the kernel s²·xxᵀ of a linear regression term: functions b·x,
+// where x is a covariate known at every node and the slope b has the prior
+// variance s². Add it to another kernel by Sum.
 func Linear(x []float64) Kernel {
 	return &linear{x, []Param{{Name: "trend variance", Start: 1, Positive: true, Variance: true}}}
 }
 
-// Trend returns Sum(k, Linear(x)): functions of k on top of a linear regression
-// on x. It panics if x does not have one value per node of k.
+// Trend returns Sum(k, Linear(x)), the kernel k with a linear regression on x. It
+// panics if x does not have one value per node of k.
 func Trend(k Kernel, x []float64) Kernel { return Sum(k, Linear(x)) }
 
 type linear struct {
@@ -38,10 +38,10 @@ func (l *linear) At(theta []float64) (Covariance, error) {
 	return &rankOne{l.x, theta[0], "prior trend"}, nil
 }
 
-// WithConstant returns K + variance·11ᵀ, the covariance of functions on top of an
-// unknown constant. Means, variances and samples then allow for the unknown mean
-// without formulas of their own. The variance is not a hyperparameter: gradients
-// are those of c.
+// WithConstant returns K + variance·11ᵀ, the covariance of a function plus an
+// unknown constant. Posterior means, variances and draws then account for the
+// unknown mean without extra formulas. The variance is not a hyperparameter:
+// gradients are those of c.
 func WithConstant(c Covariance, variance float64) Covariance {
 	if variance == 0 {
 		return c

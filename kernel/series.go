@@ -14,15 +14,16 @@ import (
 // ErrMatrix is wrapped by every error about the matrix W of a kernel.
 var ErrMatrix = errors.New("matrix cannot be used")
 
-// Series is the kernel of a family by products with W, at any size: the whole of
-// it (NewExact), or cut off at a walk length L, K = Ψ², Ψ = Σ_{l≤L} f_l W^l
-// (NewSeries).
+// Series is the kernel of a family by products with W, for graphs of any size:
+// the exact kernel (NewExact), or the kernel cut off at walk length L, K = Ψ²
+// with Ψ = Σ_{l≤L} f_l W^l (NewSeries).
 //
-// The polynomials are evaluated as Σ c_k T_k(W/ρ), with Chebyshev's polynomials
-// T_k and a bound ρ of the norm of W. Their coefficients decay far sooner than
-// those of powers: diffusion with β = 110 takes 84 terms in place of 200, a Matérn
-// kernel with ν = 5/2 and κ = 10 takes 116 in place of 767. Terms that add up to
-// 1e-14 of all are left out, so a generous L costs next to nothing.
+// The polynomials are evaluated as Σ c_k T_k(W/ρ), with Chebyshev polynomials T_k
+// and a bound ρ of the norm of W. Their coefficients decay much faster than those
+// of powers: diffusion with β = 110 takes 84 terms in place of 200, a Matérn
+// kernel with ν = 5/2 and κ = 10 takes 116 in place of 767. The last terms, whose
+// coefficients add up to 1e-14 of all, are left out, so a generous L costs almost
+// nothing.
 type Series struct {
 	*recurrence
 	params   []Param

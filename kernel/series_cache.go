@@ -12,7 +12,7 @@ import (
 
 // Training offers a cache of T_k(W/ρ)[rows, rows], 4 bytes for each k and pair of
 // rows: 0.7 GB for 1,424 rows and β = 60, a quarter of it in reserve for a longer
-// reach. Gram and GramGrad of these rows then take no products with W.
+// reach. Gram and GramGrad of these rows then need no products with W.
 func (s *Series) Training() Training { return Training{Cache: s.cached} }
 
 func (s *Series) cached(rows []int, maxBytes int) Kernel {
@@ -22,7 +22,8 @@ func (s *Series) cached(rows []int, maxBytes int) Kernel {
 	return &k
 }
 
-// seriesCache holds triangles of T_0, T_1, … over rows, as far as they were needed.
+// seriesCache holds triangles of T_0, T_1, … over rows, up to the term needed so
+// far.
 type seriesCache struct {
 	rows []int
 	most int // terms
@@ -44,7 +45,7 @@ func (m *seriesCache) get(ctx context.Context, r *recurrence, rows []int, terms 
 	if len(m.t) >= terms {
 		return m.t, true, nil
 	}
-	m.t = nil // not both at once
+	m.t = nil // frees the old triangles before the new ones are allocated
 	n := len(rows)
 	t = make(triangles, min(m.most, terms+terms/4)) // the next theta may need a few more
 	for k := range t {

@@ -10,8 +10,9 @@ import (
 // T_0 = 1, T_1 = x, T_{k+1} = 2x·T_k − T_{k−1}, and |T_k| ≤ 1 for |x| ≤ 1.
 type polynomial []float64
 
-// chebyshev returns Σ f_l (norm·x)^l, by Horner's rule. Powers have positive
-// coefficients that add up to 1, so nothing cancels that did not cancel in f.
+// chebyshev returns Σ f_l (norm·x)^l, by Horner's rule. In the Chebyshev basis
+// the powers of x have positive coefficients that add up to 1, so there is no
+// more cancellation than in f.
 func chebyshev(f []float64, norm float64) polynomial {
 	c, next := make(polynomial, len(f)), make(polynomial, len(f))
 	for done := range f {
@@ -49,8 +50,8 @@ func (c polynomial) times(d polynomial) polynomial {
 // 1e-14 of all, about the error of rounding.
 func (c polynomial) trimmed() polynomial { return c[:c.terms(1e-14*c.size())] }
 
-// terms returns how many terms are left where the last ones, of at most tail in
-// sum, are dropped.
+// terms returns the number of terms that remain after dropping the last ones,
+// whose absolute sum is at most tail.
 func (c polynomial) terms(tail float64) int {
 	n, sum := len(c), 0.0
 	for ; n > 1; n-- {
@@ -79,8 +80,8 @@ func (c polynomial) at(x float64) float64 {
 	return c[0] + x*b - after
 }
 
-// of returns the polynomial in x that c is of y = scale·x + shift: Clenshaw's
-// recurrence with polynomials for numbers.
+// of returns the polynomial in x that equals c at y = scale·x + shift, by
+// Clenshaw's recurrence on polynomials instead of numbers.
 func (c polynomial) of(scale, shift float64) polynomial {
 	n := len(c)
 	b, after, next := make(polynomial, n), make(polynomial, n), make(polynomial, n)
@@ -170,7 +171,7 @@ func (c polynomial) finite() bool {
 	return true
 }
 
-// dot returns Σ c_k m_k over the terms there are.
+// dot returns Σ c_k m_k over the terms of c.
 func (c polynomial) dot(m []float64) float64 {
 	sum := 0.0
 	for k, v := range c {

@@ -18,7 +18,7 @@ import (
 type seriesCovariance struct {
 	*recurrence
 	cache   *seriesCache
-	top     *leading // nil: polynomials are all there is
+	top     *leading // nil: polynomials only
 	psi, k  shape
 	dk      []shape // ∂K/∂θ_j
 	carried float64 // share of the largest eigenvalue of K
@@ -74,7 +74,7 @@ func (c *seriesCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows []i
 	return ctx.Err()
 }
 
-// polynomialGram sets raw to the part of K[rows, rows] that polynomials make.
+// polynomialGram sets raw to the polynomial part of K[rows, rows].
 func (c *seriesCovariance) polynomialGram(ctx context.Context, raw blas64.Symmetric, rows []int) error {
 	p := c.k.p
 	t, ok, err := c.cache.get(ctx, c.recurrence, rows, len(p))

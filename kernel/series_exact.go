@@ -23,19 +23,19 @@ const (
 // NewExact returns the kernel of a family on W, which must be symmetric to 1e-12
 // of each row, without any cut-off.
 //
-// Functions of eigenvalues are interpolated at Chebyshev's points in [−ρ, ρ],
-// until the error is 1e-14 of the whole. A kernel of long reach is steep
-// at the upper end, and would take thousands of terms: 16κ/√ν for a Matérn kernel. (One
-// on the signless Laplacian is steep at the lower end: give −W and the usual family.)
-// From 192 terms on the polynomial is therefore fitted below the leading
-// eigenvalues of W alone, and corrected at these by their eigenvectors, which
-// are computed when first needed. Where 3,072 terms are still too few (graphs of
-// 10⁵ nodes and more, κ in the hundreds), K is the square of a shorter series, and
-// Carried says how much of it that is.
+// The density is interpolated at Chebyshev points in [−ρ, ρ] to a relative error of
+// 1e-14. A kernel of long reach is steep at the upper end of the spectrum and would
+// need thousands of terms: 16κ/√ν for a Matérn kernel. (On the signless Laplacian it is
+// steep at the lower end: pass −W and the usual family instead.) If more than 192 terms
+// would be needed, the polynomial is therefore fitted only below the leading
+// eigenvalues of W, and corrected at these by their eigenvectors, which are computed
+// when first needed. If even 3,072 terms are too few (graphs of 10⁵ nodes and more, κ
+// in the hundreds), K is the square of a shorter series, and Carried returns the share
+// that it represents.
 //
-// The norm of W is bounded by the largest (|W|v)_i/v_i; bound is a positive v for
-// which that is as small as can be, such as the square roots of the degrees. Nil
-// leaves v to be sought.
+// For any positive vector v, the largest (|W|v)_i/v_i is an upper bound ρ of the
+// norm of W. The argument bound is a v for which it is nearly tight, such as the
+// square roots of the degrees. Nil means that NewExact searches for v.
 func NewExact(w *sparse.CSR, s Spectrum, bound []float64) (*Series, error) {
 	r, err := newRecurrence(w, bound)
 	if err != nil {
@@ -50,8 +50,8 @@ func (s *Series) With(other Spectrum) *Series {
 	return &Series{recurrence: s.recurrence, params: other.Params(), spectrum: other}
 }
 
-// Carried returns the share of the kernel at theta that the series carries: of
-// its largest eigenvalue. It is 1 where the series is exact.
+// Carried returns the share of the kernel at theta that the series represents, as
+// a share of its largest eigenvalue. It is 1 if the series is exact.
 func (s *Series) Carried(theta []float64) (float64, error) {
 	c, err := s.at(theta)
 	if err != nil {
@@ -95,7 +95,7 @@ func (s *Series) exact(theta []float64) (*seriesCovariance, error) {
 	return c, nil
 }
 
-// set stores the fitted functions.
+// set stores the fitted functions in c.
 func (c *seriesCovariance) set(of func(j int) shape, functions int) {
 	c.k, c.psi = of(0), of(functions-1)
 	for j := 1; j < functions-1; j++ {
@@ -182,7 +182,8 @@ func (s *Series) lifted(c *seriesCovariance, l *leading, functions int, eval fun
 	return true, nil
 }
 
-// shorten makes K the square of a shortened Ψ, so that it is a covariance still.
+// shorten makes K the square of a truncated Ψ, so that it stays positive
+// semidefinite.
 func (s *Series) shorten(c *seriesCovariance, fits []polynomial, eval func(dst []float64, w float64)) {
 	const terms = mostPoints * 3 / 8
 	last := len(fits) - 1

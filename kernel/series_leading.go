@@ -23,12 +23,12 @@ type leading struct {
 
 const (
 	leadingAll     = 400     // nodes up to which all eigenvectors are taken
-	wholeNodes     = 1500    // and up to which they are where the leading ones do not do
+	wholeNodes     = 1500    // nodes up to which all are taken if the leading ones are not enough
 	leadingPairs   = 96      // eigenpairs sought on larger graphs,
-	leadingGuard   = 32      // vectors beyond, which make these converge,
+	leadingGuard   = 32      // additional vectors, which make these converge,
 	leadingLeast   = 12      // and the fewest worth seeking
-	leadingNodes   = 200_000 // that a graph may have: three blocks of vectors are 0.6 GB
-	leadingNumbers = 1 << 26 // in eigenvectors, where all are taken
+	leadingNodes   = 200_000 // most nodes of a graph: three blocks of vectors take 0.6 GB
+	leadingNumbers = 1 << 26 // most numbers in eigenvectors if all are taken
 	leadingFlops   = 6e10    // of products with W
 	leadingError   = 1e-11   // residual of a pair, relative to the norm of W
 	filterGain     = 1e7     // by which one filter may raise one eigenvector above another
@@ -49,8 +49,9 @@ func newLeading(r *recurrence, pairs, guard int) *leading {
 	return r.joined(r.somePairs(large, pairs, guard, leadingError), small)
 }
 
-// newWhole finds all eigenpairs, where few nodes are in large components: some
-// graphs have more eigenvalues near the upper end than newLeading takes.
+// newWhole finds all eigenpairs if few nodes are in large components: some graphs
+// have more eigenvalues near the upper end of the spectrum than newLeading
+// computes.
 func newWhole(r *recurrence) *leading {
 	small, large := r.components()
 	if len(large) > wholeNodes || r.nodes()*len(large) > leadingNumbers {
@@ -66,7 +67,7 @@ func (r *recurrence) joined(l *leading, small [][]int) *leading {
 	}
 	var err error
 	if l.small, err = r.fragments(small, l.below); err != nil {
-		return nil // QL did not converge: do without
+		return nil // QL did not converge: there are no leading eigenvectors
 	}
 	l.values = append(l.values, l.small.values...)
 	return l
@@ -142,7 +143,7 @@ func (r *recurrence) somePairs(nodes []int, want, guard int, tol float64) *leadi
 		left -= step * float64(degree)
 		most, low = values[0]/r.norm, max(-0.9, values[width-1]/r.norm)
 		degree = max(4, int(min(math.Acosh(filterGain)/rate(most, low), 400)))
-		for ; goal >= leadingLeast; goal -= 4 { // as many as there is work left for
+		for ; goal >= leadingLeast; goal -= 4 { // as many as the remaining operations allow
 			steps := math.Log(residuals[goal-1]/(tol*r.norm)) / rate(values[goal-1]/r.norm, low)
 			if max(steps, float64(degree))*step <= left {
 				break

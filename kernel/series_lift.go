@@ -7,8 +7,8 @@ import (
 	"grfgp/internal/dense"
 )
 
-// What follows computes with V·diag(lift)·Vᵀ, where V are the leading eigenvectors,
-// and fragments the last of them.
+// This file computes with V·diag(lift)·Vᵀ, where the columns of V are the leading
+// eigenvectors, the fragments last.
 
 // rows returns a copy of the rows of some nodes, and nil where all eigenvectors
 // are fragments.
@@ -97,7 +97,8 @@ func (l *leading) gramMoments(rows []int, g *mat.SymDense) []float64 {
 	return all
 }
 
-// ofV and ofSmall are the parts of a list by eigenpair.
+// ofV and ofSmall split a list with one element per eigenpair into the part of v
+// and the part of the fragments.
 func (l *leading) ofV(all []float64) []float64     { return all[:len(all)-len(l.small.values)] }
 func (l *leading) ofSmall(all []float64) []float64 { return all[len(all)-len(l.small.values):] }
 

@@ -4,10 +4,10 @@ import "math"
 
 // Stretch returns a family with the Laplacian unit·(I − W) in place of I − W:
 // exp(−β·unit·(I−W)) for Diffusion, (1 + κ²·unit·(I−W)/2ν)^−ν for Matern. It is
-// for matrices W = I − L/c that were scaled by a constant c to have norm one,
-// while lengths are to be measured by L in a unit of its own. Free and Power are
-// about powers of W, whatever its Laplacian, and stay as they are. The result is
-// a Spectrum if m is one.
+// for a matrix W = I − L/c, where c makes the norm one but length scales shall
+// refer to L/d for another unit d: then unit = c/d. Free and Power depend on
+// powers of W, not on a Laplacian, and are returned unchanged. The result is a
+// Spectrum if m is one.
 func Stretch(m Modulation, unit float64) Modulation {
 	switch f := m.(type) {
 	case Diffusion:
@@ -18,7 +18,8 @@ func Stretch(m Modulation, unit float64) Modulation {
 	return m
 }
 
-// stretched is a family of a variance and a length, with another unit of length.
+// stretched is a family with a variance and a length scale, in another unit of
+// length.
 type stretched struct {
 	modulation Modulation
 	spectrum   Spectrum
@@ -50,10 +51,10 @@ func (s stretched) DensityGrad(dst []float64, w float64, theta []float64) {
 	dst[1] *= s.factor
 }
 
-// Signless returns a family with the signless Laplacian I + W in place of I − W:
-// functions are smooth where neighbours have opposite signs. It works on the same
-// matrix: f_l changes its sign from length to length. The result is a Spectrum if m
-// is one.
+// Signless returns a family with the signless Laplacian I + W in place of I − W: it
+// gives high variance to functions whose values alternate in sign between
+// neighbours. It uses the same matrix W: the signs of f_l alternate. The result is
+// a Spectrum if m is one.
 func Signless(m Modulation) Modulation {
 	if s, ok := m.(Spectrum); ok {
 		return signlessSpectrum{signless{m}, s}

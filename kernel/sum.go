@@ -11,9 +11,9 @@ import (
 	"grfgp/solve"
 )
 
-// Sum returns the kernel K_1 + K_2 + …: functions that are a sum of independent
-// functions, one of each kernel. Its parameters are those of all terms, one after
-// the other. All terms must have the same number of nodes.
+// Sum returns the kernel K_1 + K_2 + … of a sum of independent functions, one
+// from each kernel. Its parameters are those of all terms, in order. All terms
+// must have the same number of nodes.
 func Sum(terms ...Kernel) Kernel {
 	if len(terms) == 0 {
 		panic("kernel: a sum without terms")
@@ -69,8 +69,8 @@ func (s *sum) At(theta []float64) (Covariance, error) {
 	return c, nil
 }
 
-// Training varies the starts of each term, the others at the first of theirs, and
-// caches every term that can.
+// Training offers the starts of each term, combined with the first start of every
+// other term, and caches every term that has a cache.
 func (s *sum) Training() Training {
 	var t Training
 	first := startOf(s.params)

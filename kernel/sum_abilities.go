@@ -66,9 +66,9 @@ func constants(ones []*rankOne) float64 {
 	return variance
 }
 
-// precondition takes the preconditioner of the first term that has one. The others
-// count by their diagonal, trends not at all: one more large eigenvalue costs an
-// iteration or two.
+// precondition takes the preconditioner of the first term that has one. The other
+// terms are approximated by their diagonals. Trends are ignored, because one more
+// large eigenvalue costs only an iteration or two.
 func (c *sumCovariance) precondition(ctx context.Context, rows []int, constant float64, noise []float64) (solve.Factored, error) {
 	main, ones := c.split()
 	first := slices.IndexFunc(main, func(t sumTerm) bool { return AbilitiesOf(t.Covariance).Precondition != nil })
@@ -90,8 +90,8 @@ func (c *sumCovariance) precondition(ctx context.Context, rows []int, constant f
 	return AbilitiesOf(main[first].Covariance).Precondition(ctx, rows, constant+constants(ones), noise)
 }
 
-// draw begins draws: in one pass for the terms that can, by the prior and products
-// with K for the others.
+// draw starts draws: in one pass for the terms that have the ability, by prior
+// draws and products with K for the others.
 func (c *sumCovariance) draw(ctx context.Context, draws int, seed uint64, x []int) (Draw, error) {
 	d := &sumDraw{x: slices.Clone(x)}
 	seeds := c.seeds(seed)

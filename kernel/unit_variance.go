@@ -10,10 +10,10 @@ import (
 	"grfgp/solve"
 )
 
-// UnitVariance returns the kernel s²·K_ij/√(K_ii·K_jj), which has the same variance s² at
-// every node. On a graph with hubs K_ii grows with the degree of node i, but the
-// classes of nodes do not, so labels have a far higher likelihood under this
-// kernel. Parameters are s² and those of k without its variance.
+// UnitVariance returns the kernel s²·K_ij/√(K_ii·K_jj), which has the same variance s²
+// at every node. On a graph with hubs K_ii grows with the degree of node i, but the
+// variability of classes does not, so labels have a much higher likelihood under this
+// kernel. The parameters are s² and those of k without its variance.
 func UnitVariance(k Kernel) Kernel {
 	params := k.Params()
 	e := &unitVariance{kernel: k, params: []Param{{Name: "variance", Start: 1, Positive: true, Variance: true}}}
@@ -53,7 +53,7 @@ func (e *unitVariance) At(theta []float64) (Covariance, error) {
 	return &unitCovariance{e, cov, theta[0]}, nil
 }
 
-// Training is that of the kernel beneath, with a variance of one to start from.
+// Training is that of the unscaled kernel; its starts begin with s² = 1.
 func (e *unitVariance) Training() Training {
 	own := TrainingOf(e.kernel)
 	var t Training
@@ -141,7 +141,7 @@ func (c *unitCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows []int
 	return nil
 }
 
-// Diag is s², or 0 at a node that K leaves out.
+// Diag is s², or 0 at a node whose variance under K is 0.
 func (c *unitCovariance) Diag(ctx context.Context, dst []float64, rows []int) error {
 	if err := c.raw.Diag(ctx, dst, rows); err != nil {
 		return err
@@ -167,8 +167,8 @@ func (c *unitCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint64)
 	return nil
 }
 
-// Abilities are those of the covariance beneath, scaled. Its inverse is of no use:
-// an unknown constant is not constant beneath the scaling.
+// Abilities are those of the unscaled covariance, scaled. Its Invert cannot be
+// used, because the unknown constant is not constant before the scaling.
 func (c *unitCovariance) Abilities() Abilities {
 	a := AbilitiesOf(c.raw)
 	a.Invert = nil
@@ -193,7 +193,7 @@ func (c *unitCovariance) precondition(ctx context.Context, rows []int, constant 
 	}
 	beneath, inverse, mean := make([]float64, len(rows)), make([]float64, len(rows)), 0.0
 	for a, v := range d {
-		if v == 0 { // K leaves the node out: any scale will do
+		if v == 0 { // the variance under K is 0: any scale will do
 			v = 1
 		}
 		beneath[a], inverse[a] = noise[a]/v/v, 1/v
@@ -313,7 +313,8 @@ func (c *unitCovariance) GramGrad(ctx context.Context, grad []float64, rows []in
 	return c.shape(grad, func(own []float64) error { return c.raw.GramGrad(ctx, own, rows, inner) })
 }
 
-// shape adds a gradient of the kernel beneath, without that by its variance.
+// shape adds a gradient of the unscaled kernel, without the derivative by its
+// variance.
 func (c *unitCovariance) shape(grad []float64, of func(own []float64) error) error {
 	own := make([]float64, len(grad)-1+c.drop)
 	if err := of(own); err != nil {

@@ -1,19 +1,20 @@
-// Package replay answers whether a search would have paid: it repeats a search on
-// values that are known already, uncovering them one by one as an acquisition
-// policy asks for them, and compares policies with each other and with random
-// picks.
+// Package replay measures how well acquisition policies search: it simulates a
+// search on values that are already known, reveals a value when a policy picks
+// its node, and compares policies with each other and with random picks. Start
+// with [Run].
 //
-// Every policy is replayed several times, from different random starting nodes
-// that all policies share, so that differences between policies can be taken seed
-// by seed. The loss after each measurement depends on the goal:
+// Every policy is replayed with several seeds. A seed determines the random
+// starting nodes, which are the same for all policies, so that policies are
+// compared seed by seed (paired differences). The loss after each measurement
+// depends on the goal:
 //
 //	Maximize, Minimize  regret: |best known value − best measured value|
 //	Learn               root mean square error of predictions at nodes not measured
 //	Threshold           share of known nodes predicted on the wrong side of the level
 //
-// For Maximize and Minimize the expected regret of uniform draws is computed
-// exactly, without replays. Result.Verdict compares the first policy with random
-// picks by Student's t test.
+// For Maximize and Minimize the expected regret of nodes drawn uniformly is
+// computed exactly, without replays. Result.Verdict compares a policy with random
+// picks or uniform draws by Student's t test.
 //
 // Policies are values: those of package bayesopt, or any type with a Pick method.
 package replay
@@ -55,21 +56,21 @@ func Named(goal bayesopt.Goal, g *graph.Graph, names ...string) ([]Policy, error
 	return all, nil
 }
 
-// Options of a replay. The zero value replays the default policy of Maximize and
-// random picks.
+// Options are the options of Run. The zero value replays the default policy of
+// Maximize and random picks.
 type Options struct {
 	Goal     bayesopt.Goal
 	Policies []Policy // names are distinct; nil: Goal.Policy() and bayesopt.Random
-	Start    int      // nodes measured at random before the first policy is asked, the same for every policy
+	Start    int      // random nodes measured before a policy is asked, the same for every policy; 0: none
 	Steps    int      // nodes measured after them; 0 means a quarter of the known nodes, but at most 50
 	Batch    int      // nodes asked for at a time; 0 means 1
 	Seeds    int      // replays of every policy; 0 means LeastSeeds
 	Seed     uint64
 	Count    []int                   // by node: number of measurements whose mean the value is; nil: one each
 	Scatter  []float64               // by node: sum of their squared deviations from it; nil: not known
-	Retrain  bayesopt.Schedule       // First: 0 means Start, but at least 5
-	Looks    int                     // times that predictions are scored, for Learn and Threshold; 0 means 20
-	Progress func(done, total int64) // measurements; called concurrently; may be nil
+	Retrain  bayesopt.Schedule       // when to fit hyperparameters; First = 0 means Start, but at least 5
+	Looks    int                     // number of times that predictions are scored, for Learn and Threshold; 0 means 20
+	Progress func(done, total int64) // counts measurements; called concurrently; may be nil
 }
 
 // complete checks the options and fills in defaults.
@@ -109,7 +110,7 @@ func (o Options) complete(known int) (Options, error) {
 	}
 	o.Steps = min(o.Steps, known-o.Start)
 	if o.Retrain.First == 0 {
-		o.Retrain.First = max(5, o.Start) // no policy is asked before
+		o.Retrain.First = max(5, o.Start) // no policy is asked before that
 	}
 	return o, nil
 }
@@ -119,11 +120,11 @@ func (o Options) complete(known int) (Options, error) {
 const concurrentNodes = 100_000
 
 // Run replays searches on known values, one per node; NaN marks a node whose value
-// is not known and that is no candidate. Features and eigenvectors are computed
-// once, by spec.Seed, and shared. The result of a policy does not depend on the
+// is not known, which is not a candidate. Features and eigenvectors are computed
+// once, with spec.Seed, and shared. The result of a policy does not depend on the
 // other policies, nor on GOMAXPROCS.
 //
-// When ctx ends, Run returns the finished replays with the error.
+// If ctx ends, Run returns the finished replays together with the error.
 func Run(ctx context.Context, g *graph.Graph, values []float64, spec grfgp.Spec, opts Options) (*Result, error) {
 	if len(values) != g.Len() {
 		return nil, fmt.Errorf("%w: %d values for %d nodes", bayesopt.ErrOptions, len(values), g.Len())
@@ -167,7 +168,7 @@ func Run(ctx context.Context, g *graph.Graph, values []float64, spec grfgp.Spec,
 	return s.run(ctx)
 }
 
-// searches replays policies.
+// searches holds the data that all replays of Run share.
 type searches struct {
 	trainers map[string]*grfgp.Trainer // by policy
 	opts     Options
@@ -301,8 +302,8 @@ func selected(list, at []int) []int {
 	return some
 }
 
-// regret returns the distance of the best measured value from the best known
-// value, after every measurement.
+// regret returns the difference between the best known value and the best
+// measured value, after every measurement.
 func (s *searches) regret(nodes []int) []Point {
 	curve, least := make([]Point, len(nodes)), math.Inf(1)
 	for k, i := range nodes {
@@ -312,8 +313,8 @@ func (s *searches) regret(nodes []int) []Point {
 	return curve
 }
 
-// score adds the loss of predictions to the curve, for Learn and Threshold, if there
-// is a model.
+// score appends the loss of predictions to the curve, for Learn and Threshold, if
+// there is a model.
 func (s *searches) score(ctx context.Context, o *grfgp.Optimizer, r *Replay) error {
 	if s.opts.Goal.Seeks() {
 		return nil
@@ -343,7 +344,7 @@ func (s *searches) score(ctx context.Context, o *grfgp.Optimizer, r *Replay) err
 }
 
 // misjudged is the share of all known nodes whose predicted mean is on the wrong
-// side of a level; measured nodes are on the right side.
+// side of a level; measured nodes count as correct.
 func (s *searches) misjudged(ctx context.Context, p *gp.Posterior, rest []int, level float64) (float64, error) {
 	mean, err := p.Mean(ctx, rest)
 	wrong := 0

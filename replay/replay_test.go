@@ -299,6 +299,26 @@ func TestOptionsAreChecked(t *testing.T) {
 	}
 }
 
+// A gain is judged by Student's t test, and only with enough replays that vary.
+func TestOutcomes(t *testing.T) {
+	for _, c := range []struct {
+		e    replay.Estimate
+		want replay.Outcome
+	}{
+		{replay.Estimate{}, replay.Incomplete},
+		{replay.Estimate{Mean: 9, SE: 1, Seeds: 4}, replay.TooFew},
+		{replay.Estimate{Seeds: 5}, replay.Equal},
+		{replay.Estimate{Mean: 9, Seeds: 5}, replay.Constant},
+		{replay.Estimate{Mean: 2.7, SE: 1, Seeds: 5}, replay.Unclear}, // t(4) = 2.776
+		{replay.Estimate{Mean: 2.8, SE: 1, Seeds: 5}, replay.Better},
+		{replay.Estimate{Mean: -2.8, SE: 1, Seeds: 5}, replay.Worse},
+	} {
+		if got := c.e.Outcome(); got != c.want {
+			t.Errorf("%+v is judged %s, want %s", c.e, got, c.want)
+		}
+	}
+}
+
 func TestEstimateClear(t *testing.T) {
 	for _, c := range []struct {
 		e    replay.Estimate

@@ -25,14 +25,14 @@ type Result struct {
 	Replays []Replay `json:"replays"` // by seed, then by policy
 }
 
-// Best is the best known value.
+// Best is the best of the known values.
 type Best struct {
 	Node  int     `json:"node"` // the first node that has it
 	Value float64 `json:"value"`
 	Nodes int     `json:"nodes"` // number of nodes that have it
 }
 
-// Replay is one search: one policy from one set of starting nodes.
+// Replay is one simulated search: one policy with one seed.
 type Replay struct {
 	Policy string          `json:"policy"`
 	Seed   int             `json:"seed"`  // from 0
@@ -42,11 +42,12 @@ type Replay struct {
 	Effort bayesopt.Effort `json:"-"`
 }
 
-// Point is the loss after a number of measurements; see the package documentation.
+// Point is the loss after a number of measurements. The package documentation
+// defines the loss for each goal.
 type Point struct {
 	Measured int     `json:"measured"`
 	Loss     float64 `json:"loss"`
-	SD       float64 `json:"sd,omitempty"` // for Learn, the mean standard deviation of predictions
+	SD       float64 `json:"sd,omitempty"` // for Learn: the mean posterior standard deviation of predictions; in Uniform: the standard deviation of the regret
 }
 
 func (r *Result) findBest(values []float64, known []int) {
@@ -91,10 +92,10 @@ func uniformRegret(values []float64, known []int, best float64, most int) []Poin
 	return points
 }
 
-// Complete reports for every seed whether all policies finished it and were scored:
-// false for all only if the replays were interrupted or too short for a model.
-// Estimates use complete seeds only, so that policies are compared from the same
-// starting nodes.
+// Complete reports, for every seed, whether the replays of all policies are
+// finished and have a score. No seed is complete if the replays were interrupted
+// early or were too short for a model. Estimates use only complete seeds, so that
+// policies are compared from the same starting nodes.
 func (r *Result) Complete() []bool {
 	complete := make([]bool, r.Seeds)
 	for k := range complete {
@@ -106,10 +107,12 @@ func (r *Result) Complete() []bool {
 	return complete
 }
 
-// Final returns the last loss of a policy.
+// Final returns the loss of a policy after its last measurement, as a mean over
+// seeds.
 func (r *Result) Final(policy string) Estimate { return estimate(r.finals(policy, loss)) }
 
-// FinalSD returns the last mean standard deviation of predictions of a policy.
+// FinalSD returns the mean posterior standard deviation of the predictions of a
+// policy after its last measurement, as a mean over seeds.
 func (r *Result) FinalSD(policy string) Estimate {
 	return estimate(r.finals(policy, func(p Point) float64 { return p.SD }))
 }
@@ -128,8 +131,9 @@ func (r *Result) finals(policy string, of func(Point) float64) []float64 {
 	return all
 }
 
-// Gain returns the last loss of another policy less that of a policy, seed by seed:
-// both have the same starting nodes, so their influence cancels.
+// Gain returns the final loss of the policy over less that of policy, as a mean of
+// paired differences: for each seed both have the same starting nodes, so their
+// influence cancels. A positive gain means that policy is better.
 func (r *Result) Gain(policy, over string) Estimate {
 	gains, theirs := r.finals(policy, loss), r.finals(over, loss)
 	if len(gains) != len(theirs) {
@@ -141,9 +145,10 @@ func (r *Result) Gain(policy, over string) Estimate {
 	return estimate(gains)
 }
 
-// GainOverUniform is Gain over the exact expected regret of as many uniform draws.
-// Its standard error is at least that of as many replays of such draws, so that
-// replays that happen to end alike do not make a difference certain.
+// GainOverUniform is the gain of a policy over the exact expected regret of the
+// same number of nodes drawn uniformly. Its standard error is at least that of the
+// same number of replays of uniform draws, so that replays with equal results by
+// chance do not make a difference look certain.
 func (r *Result) GainOverUniform(policy string) Estimate {
 	if len(r.Uniform) == 0 {
 		return Estimate{}
@@ -166,7 +171,8 @@ type MeanPoint struct {
 	Estimate
 }
 
-// Mean returns the mean curve of a policy.
+// Mean returns the loss of a policy after each number of measurements, as a mean
+// over seeds.
 func (r *Result) Mean(policy string) []MeanPoint {
 	at, complete := map[int][]float64{}, r.Complete()
 	for _, one := range r.Replays {
@@ -188,7 +194,7 @@ func (r *Result) Mean(policy string) []MeanPoint {
 // Estimate is a mean over seeds.
 type Estimate struct {
 	Mean  float64 `json:"mean"`
-	SE    float64 `json:"se"` // its standard error; 0 for one seed, where it is unknown
+	SE    float64 `json:"se"` // standard error of Mean; 0 for a single seed, where it is unknown
 	Seeds int     `json:"seeds"`
 }
 
@@ -208,13 +214,13 @@ func estimate(values []float64) Estimate {
 	return e
 }
 
-// LeastSeeds is the least number of replays by which a difference is judged: fewer
-// do not show how they vary.
+// LeastSeeds is the smallest number of seeds for which Estimate.Clear can be true:
+// fewer do not show how losses vary.
 const LeastSeeds = 5
 
-// Clear reports whether the mean differs from 0 by Student's t test at the 5 %
-// level, two-sided. Fewer than LeastSeeds are never clear, nor are equal values,
-// which do not show how they vary.
+// Clear reports whether the mean differs significantly from 0, by a two-sided
+// Student's t test at the 5 % level. It is false for fewer than LeastSeeds seeds,
+// and if all values are equal, because the standard error is then unknown.
 func (e Estimate) Clear() bool {
 	if e.Seeds < LeastSeeds || e.SE == 0 {
 		return false

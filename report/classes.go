@@ -54,10 +54,11 @@ type ClassTable struct {
 type ClassCount struct {
 	Name      string `json:"name"`
 	Labels    int    `json:"labels"`
-	Predicted int    `json:"predicted"` // nodes without a label for which it is the most probable
+	Predicted int    `json:"predicted"` // nodes without a label for which this class is the most probable
 }
 
-// NodeClass is the class of a node: that of its label, or else the most probable.
+// NodeClass is the class of a node: that of its label or, without a label, the most
+// probable class.
 type NodeClass struct {
 	Node          string    `json:"node"`
 	Class         string    `json:"class"`
@@ -89,7 +90,8 @@ func NewClassTable(net *graphio.Network, names []string, labels gp.Labels, p *ma
 	return t
 }
 
-// MostProbable returns the first of the classes with the largest probability.
+// MostProbable returns the class with the largest probability, the first if there
+// are several.
 func MostProbable(p []float64) int { return slices.Index(p, slices.Max(p)) }
 
 // Entropy returns −Σ p log p.
@@ -134,7 +136,7 @@ func (r *Classes) page() *classPage {
 	p.Title = r.Title
 	p.Subtitle = fmt.Sprintf("%s, %s, %s of %s", plural.Count(g.Len(), "nodes"), plural.Count(g.Edges(), "edges"), plural.Count(r.Data.Len(), "labels"), plural.Count(r.Data.Classes, "classes"))
 	if v := r.Validation; v != nil {
-		rule := bestClassBaseline(v)
+		rule := v.BestBaseline()
 		p.Tiles = []tile{
 			{fmt.Sprintf("%.1f %%", 100*v.Accuracy), "of held-out labels predicted correctly"},
 			{fmt.Sprintf("%.1f %%", 100*v.Baselines[rule].Accuracy), "by the best baseline: " + string(rule)},
@@ -208,8 +210,8 @@ func (r *Classes) maps(p *classPage) {
 	p.Maps = []figure{newFigure(plot.Map(classes)), newFigure(plot.Map(data))}
 }
 
-// MostUncertain returns the ten nodes without a label of largest entropy, the first
-// of the file among equals first.
+// MostUncertain returns the ten nodes without a label that have the largest
+// entropy; of equal ones, the first in the file.
 func (r *Classes) MostUncertain() []int {
 	var nodes []int
 	for _, i := range r.Network.Graph.InputOrder() {
@@ -247,7 +249,7 @@ func (r *Classes) two(p []float64, class int) (name, chance, other, otherChance 
 func (r *Classes) validationPage() *classValidationPage {
 	v := r.Validation
 	p := &classValidationPage{Verdicts: ClassVerdicts(v)}
-	if all := Confusions(v); len(all) > 0 {
+	if all := v.Confusions(); len(all) > 0 {
 		names := r.Labels.Classes
 		p.Verdicts = append(p.Verdicts, fmt.Sprintf("The most frequent error: %q predicted as %q, %s.", names[all[0].Class], names[all[0].Predicted], plural.Count(all[0].Count, "times")))
 	}

@@ -11,8 +11,8 @@ import (
 	"grfgp/internal/plural"
 )
 
-// Fact is a line of a description. A fact without a name continues the one
-// before it.
+// Fact is one line of a description. A fact without a name continues the previous
+// fact.
 type Fact struct{ Name, Text string }
 
 // facts is a list under construction.
@@ -67,11 +67,11 @@ func (g GraphFacts) Lines() []Fact {
 	return all
 }
 
-// Components are connected components of a graph, all or some.
+// Components counts connected components of a graph, all or some of them.
 type Components struct {
 	Count int   `json:"count"`
 	Nodes int   `json:"nodes"` // of all of them
-	Sizes []int `json:"sizes"` // the largest, a thousand at most
+	Sizes []int `json:"sizes"` // of the largest, at most a thousand
 }
 
 func (c *Components) add(size int) {
@@ -154,7 +154,8 @@ func deviation(values []float64, mean float64) float64 {
 	return min(math.Ldexp(math.Sqrt(sum), exp), math.MaxFloat64)
 }
 
-// Lines returns the description as text, for a graph of so many nodes.
+// Lines returns the description as text, for a graph with the given number of
+// nodes.
 func (m *MeasurementFacts) Lines(nodes int) []Fact {
 	var all facts
 	all.add("measured", "%d of %d nodes (%.3g %%), %s", m.Nodes, nodes, 100*float64(m.Nodes)/float64(nodes), plural.Count(m.Measurements, "measurements"))
@@ -165,9 +166,9 @@ func (m *MeasurementFacts) Lines(nodes int) []Fact {
 	return all
 }
 
-// DescribeFile returns what a reader understood of a file. The first fact has the
-// name that is given and the name of the file. Notes write options by say, or as in
-// Go if it is zero.
+// DescribeFile returns the format and the contents that a reader detected in a
+// file. The first fact consists of the given name and the name of the file. Notes
+// write options by say, or as fields of graphio.Options if say is zero.
 func DescribeFile(name string, r *graphio.Report, say graphio.Speller) []Fact {
 	var all facts
 	traits := []string{r.Format}

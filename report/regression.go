@@ -33,11 +33,11 @@ var pageTemplate = htmlpage.New("report", pageText)
 type Regression struct {
 	Title    string
 	Unit     string // of the values; empty: not known
-	Quantity string // beside axes: the unit, or the name of the measured quantity
+	Quantity string // text at axes: the unit, or the name of the measured quantity
 
 	Network      *graphio.Network
 	Measurements *graphio.Measurements // as they were read; nil: they come from no file
-	Data         gp.Data               // as the model was fitted to them
+	Data         gp.Data               // the data that the model was fitted to
 
 	Spec       grfgp.Spec // as it was asked for
 	Model      *grfgp.Model
@@ -56,8 +56,8 @@ func (r *Regression) Write(w io.Writer) error { return pageTemplate.Execute(w, r
 // listed is the number of rows of a table.
 const listed = 10
 
-// MostUncertain returns the ten nodes of largest standard deviation, the first of
-// the file among equals first.
+// MostUncertain returns the ten nodes with the largest posterior standard
+// deviation; of equal ones, the first in the file.
 func (r *Regression) MostUncertain() []int {
 	return largest(r.Prediction.SD, r.Network.Graph.InputOrder())
 }
@@ -102,14 +102,15 @@ func (r *Regression) measured() []bool {
 	return marks
 }
 
-// TruthFacts compare predictions of unmeasured nodes with the truth.
+// TruthFacts compares predictions of unmeasured nodes with their true values.
 type TruthFacts struct {
 	Nodes    int     `json:"nodes"`
 	RMSE     float64 `json:"rmse"`
 	Coverage float64 `json:"coverage"` // of intervals of Regression.Level
 }
 
-// AgainstTruth returns nil if the truth is not known.
+// AgainstTruth compares predictions of unmeasured nodes with Truth; nil if that is
+// nil.
 func (r *Regression) AgainstTruth() *TruthFacts {
 	if r.Truth == nil {
 		return nil
@@ -253,7 +254,7 @@ func (r *Regression) page() *page {
 func (p *page) tiles(r *Regression) {
 	in := func(v float64) string { return strings.TrimSpace(short(v) + " " + r.Unit) }
 	if v := r.Validation; v != nil {
-		e := CompareErrors(v.RMSE, v.BaselineRMSE)
+		e := crossval.CompareErrors(v.RMSE, v.BaselineRMSE)
 		p.Tiles = []tile{
 			{in(e.RMSE), "error (RMSE) at held-out measurements"},
 			{in(e.BaselineRMSE), "error of the best baseline: " + string(e.Baseline)},

@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"grfgp/crossval"
-	"grfgp/replay"
 	"math"
 	"strings"
 	"testing"
@@ -79,36 +78,5 @@ func TestDeviation(t *testing.T) {
 		if got := deviation(c.values, c.mean); math.Abs(got-c.want) > 1e-15*c.want {
 			t.Errorf("deviation of %g is %g, want %g", c.values, got, c.want)
 		}
-	}
-}
-
-// A gain is judged by Student's t test, and only with enough replays that vary.
-func TestJudgeGain(t *testing.T) {
-	for _, c := range []struct {
-		e    replay.Estimate
-		want Gain
-	}{
-		{replay.Estimate{}, GainUnknown},
-		{replay.Estimate{Mean: 9, SE: 1, Seeds: 4}, GainTooFew},
-		{replay.Estimate{Seeds: 5}, GainNone},
-		{replay.Estimate{Mean: 9, Seeds: 5}, GainConstant},
-		{replay.Estimate{Mean: 2.7, SE: 1, Seeds: 5}, GainUnclear}, // t(4) = 2.776
-		{replay.Estimate{Mean: 2.8, SE: 1, Seeds: 5}, GainBetter},
-		{replay.Estimate{Mean: -2.8, SE: 1, Seeds: 5}, GainWorse},
-	} {
-		if got := JudgeGain(c.e); got != c.want {
-			t.Errorf("%+v is judged %d, want %d", c.e, got, c.want)
-		}
-	}
-}
-
-func TestJudgeCalibration(t *testing.T) {
-	bins := []crossval.ReliabilityBin{{Count: 50, Confidence: 0.9}, {}, {Count: 50, Confidence: 0.5}}
-	v := JudgeCalibration(0.05, bins)
-	if want := math.Sqrt(2/math.Pi) * (math.Sqrt(50*0.09) + math.Sqrt(50*0.25)) / 100; math.Abs(v.Expected-want) > 1e-12 || !v.Calibrated || v.Bins != 3 {
-		t.Errorf("%+v, want %v by chance", v, want)
-	}
-	if JudgeCalibration(0.2, bins).Calibrated {
-		t.Error("an error of 0.2 passes for chance")
 	}
 }

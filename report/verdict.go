@@ -1,91 +1,21 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
 	"math"
-	"slices"
 	"strings"
 
 	"grfgp"
 	"grfgp/crossval"
-	"grfgp/internal/plot"
 	"grfgp/internal/plural"
 	"grfgp/replay"
 )
 
-// ErrorVerdict compares the error of a model with that of the best baseline.
-type ErrorVerdict struct {
-	RMSE         float64           // of held-out measurements
-	Baseline     crossval.Baseline // with the smallest error
-	BaselineRMSE float64
-	Gain         float64 // 1 − RMSE/BaselineRMSE
-	Better       bool    // by half a percent or more
-}
-
-// CompareErrors compares root mean square errors at held-out measurements.
-func CompareErrors(rmse float64, baselines map[crossval.Baseline]float64) ErrorVerdict {
-	name := best(baselines, func(v float64) float64 { return v })
-	gain := 1 - rmse/baselines[name]
-	return ErrorVerdict{rmse, name, baselines[name], gain, gain >= 0.005} // false for NaN: both errors are 0
-}
-
-// best returns the key of the smallest score, the first by name of equals.
-func best[V any](of map[crossval.Baseline]V, score func(V) float64) crossval.Baseline {
-	return slices.MinFunc(slices.Sorted(maps.Keys(of)), func(a, b crossval.Baseline) int { return cmp.Compare(score(of[a]), score(of[b])) })
-}
-
-func (v ErrorVerdict) String() string {
-	if v.Better {
-		return fmt.Sprintf("The error (RMSE) at held-out measurements is %.4g, %.0f %% less than that of the best baseline, %s.", v.RMSE, 100*v.Gain, v.Baseline)
-	}
-	return fmt.Sprintf("The error (RMSE) at held-out measurements is %.4g, no less than that of the baseline %s, which has no intervals.", v.RMSE, v.Baseline)
-}
-
-// Width says whether credible intervals have the right width.
-type Width int
-
-// Widths of intervals, by the share of held-out measurements that they contain.
-const (
-	WidthRight Width = iota // the share is within 95 % of its distribution
-	TooNarrow
-	TooWide
-)
-
-// CoverageVerdict compares the coverage of credible intervals with their level.
-type CoverageVerdict struct {
-	Level     float64 // of the intervals
-	Share     float64 // of held-out measurements inside
-	Low, High float64 // the middle 95 % of the shares expected of a calibrated model
-	Width     Width
-}
-
-// JudgeCoverage judges intervals of a level that contain a share of n held-out
-// measurements, by the binomial distribution.
-func JudgeCoverage(level, share float64, n int) CoverageVerdict {
-	lo, hi := plot.Band(n, level)
-	v := CoverageVerdict{Level: level, Share: share, Low: float64(lo) / float64(n), High: float64(hi) / float64(n)}
-	switch inside := int(math.Round(share * float64(n))); {
-	case inside < lo:
-		v.Width = TooNarrow
-	case inside > hi:
-		v.Width = TooWide
-	}
-	return v
-}
-
-func (v CoverageVerdict) String() string {
-	words := [...]string{"as expected", "too few: the intervals are too narrow", "too many: the intervals are too wide"}
-	return fmt.Sprintf("%g %% intervals contain %.1f %% of held-out measurements, %s (a calibrated model: %.1f to %.1f %%).",
-		100*v.Level, 100*v.Share, words[v.Width], 100*v.Low, 100*v.High)
-}
-
 // Verdicts states the results of a validation in sentences.
 func Verdicts(v *crossval.Validation) []string {
-	all := []string{CompareErrors(v.RMSE, v.BaselineRMSE).String()}
+	all := []string{crossval.CompareErrors(v.RMSE, v.BaselineRMSE).String()}
 	for _, c := range v.Coverage {
-		all = append(all, JudgeCoverage(c.Level, c.Share, len(v.HeldOut)).String())
+		all = append(all, crossval.JudgeCoverage(c.Level, c.Share, len(v.HeldOut)).String())
 	}
 	if v.Limits != nil {
 		for _, words := range LimitNotes(v.Limits, "held-out measurements") {
@@ -95,6 +25,7 @@ func Verdicts(v *crossval.Validation) []string {
 	return all
 }
 
+<<<<<<< HEAD
 // AccuracyVerdict compares the accuracy of a classifier with the best baseline.
 type AccuracyVerdict struct {
 	Labels       int // held-out
@@ -155,6 +86,8 @@ func bestClassBaseline(v *crossval.ClassValidation) crossval.Baseline {
 	return best(v.Baselines, func(s crossval.ClassScore) float64 { return -s.Accuracy })
 }
 
+=======
+>>>>>>> main
 // ClassVerdicts states the results of a validation of classes in sentences.
 func ClassVerdicts(v *crossval.ClassValidation) []string {
 	accuracy := map[crossval.Baseline]float64{}
@@ -162,36 +95,26 @@ func ClassVerdicts(v *crossval.ClassValidation) []string {
 		accuracy[name] = s.Accuracy
 	}
 	return []string{
+<<<<<<< HEAD
 		CompareAccuracy(len(v.HeldOut), v.Accuracy, v.AccuracySE, accuracy).String(),
 		fmt.Sprintf("The geometric mean of the probabilities of the true classes is %.2f (NLL %.3f; NLL of label spreading: %.3f).", math.Exp(-v.NLL), v.NLL, v.Baselines[crossval.LabelSpreading].NLL),
 		JudgeCalibration(v.ECE, v.Reliability).String(),
+=======
+		crossval.CompareAccuracy(len(v.HeldOut), v.Accuracy, v.AccuracySE, accuracy).String(),
+		fmt.Sprintf("The probability of the true class is %.2f (geometric mean); NLL %.3f, label spreading %.3f.", math.Exp(-v.NLL), v.NLL, v.Baselines[crossval.LabelSpreading].NLL),
+		crossval.JudgeCalibration(v.ECE, v.Reliability).String(),
+>>>>>>> main
 	}
-}
-
-// Confusion counts labels of one class that were predicted as another.
-type Confusion struct{ Class, Predicted, Count int }
-
-// Confusions returns the confusions of a validation, the most frequent first.
-func Confusions(v *crossval.ClassValidation) []Confusion {
-	var all []Confusion
-	for c, row := range v.Confusion {
-		for p, n := range row {
-			if c != p && n > 0 {
-				all = append(all, Confusion{c, p, n})
-			}
-		}
-	}
-	slices.SortStableFunc(all, func(x, y Confusion) int { return cmp.Compare(y.Count, x.Count) })
-	return all
 }
 
 // largeWalkError is the error of random walks, as a share of a kernel row or of a
-// standard deviation, from which on more walkers are advised.
+// standard deviation, from which more walkers are advised.
 const largeWalkError = 0.2
 
-// LimitNotes states which predictions rest on the prior alone and how exact the
-// random walks are; things names what was predicted. It is empty if measurements
-// reach every node and the kernel is exact.
+// LimitNotes states, in sentences, how many predictions are those of the prior
+// and how large the error of random walks is; things is the plural noun for the
+// predicted items. The result is empty if every node has covariance with a
+// measurement and the kernel is exact.
 func LimitNotes(l *grfgp.Limits, things string) (all []string) {
 	say := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	if l.PriorOnly > 0 {
@@ -215,6 +138,7 @@ func LimitNotes(l *grfgp.Limits, things string) (all []string) {
 	return all
 }
 
+<<<<<<< HEAD
 // Gain says whether a policy beats a reference in replays.
 type Gain int
 
@@ -263,41 +187,44 @@ type PolicyVerdict struct {
 
 func (v PolicyVerdict) String() string {
 	reference, paired := "random", "paired by seed"
+=======
+// PolicyVerdict states in a sentence how a policy compares with random picks; loss is
+// the name of the loss.
+func PolicyVerdict(v replay.Verdict, loss string) string {
+	short, reference, paired := "random", "random", "paired by seed"
+>>>>>>> main
 	if v.Uniform {
 		reference, paired = "uniform draws", "against the exact expectation of uniform draws"
 	}
+<<<<<<< HEAD
 	losses := fmt.Sprintf("%s %.4g against %.4g after %s", v.Loss, v.Final, v.Reference, plural.Count(v.Measurements, "measurements"))
 	difference := fmt.Sprintf("the difference is %.2g ± %.2g (mean ± standard error over %s, %s)", math.Abs(v.Gain.Mean), v.Gain.SE, plural.Count(v.Gain.Seeds, "replays"), paired)
 	switch v.Result {
 	case GainUnknown:
+=======
+	losses := fmt.Sprintf("%s %.4g, %s %.4g after %s", loss, v.Loss, short, v.Random, plural.Count(v.Measurements, "measurements"))
+	difference := fmt.Sprintf("%.2g ± %.2g (mean ± standard error of %s, %s)", math.Abs(v.Gain.Mean), v.Gain.SE, plural.Count(v.Gain.Seeds, "replays"), paired)
+	switch v.Outcome {
+	case replay.Incomplete:
+>>>>>>> main
 		return fmt.Sprintf("No verdict on %s: no pair of replays is complete.", v.Policy)
-	case GainTooFew:
+	case replay.TooFew:
 		return fmt.Sprintf("Too few replays (%d) to tell whether %s beats %s: %s.", v.Gain.Seeds, v.Policy, reference, losses)
-	case GainNone:
+	case replay.Equal:
 		return fmt.Sprintf("No difference between %s and %s: %s, in all %d replays.", v.Policy, reference, losses, v.Gain.Seeds)
-	case GainConstant:
+	case replay.Constant:
 		return fmt.Sprintf("Too few replays (%d) to tell whether %s beats %s: %s, with the same difference in all of them.", v.Gain.Seeds, v.Policy, reference, losses)
+<<<<<<< HEAD
 	case GainUnclear:
 		return fmt.Sprintf("No clear difference between %s and %s: %s; %s.", v.Policy, reference, losses, difference)
 	case GainBetter:
 		return fmt.Sprintf("%s beats %s: %s; %s.", v.Policy, reference, losses, difference)
+=======
+	case replay.Unclear:
+		return fmt.Sprintf("No clear difference between %s and %s: %s, a difference of %s.", v.Policy, reference, losses, difference)
+	case replay.Better:
+		return fmt.Sprintf("%s beats %s: %s, better by %s.", v.Policy, reference, losses, difference)
+>>>>>>> main
 	}
 	return fmt.Sprintf("%s is worse than %s: %s; %s.", v.Policy, reference, losses, difference)
-}
-
-// ComparePolicy compares a policy of a simulation with the exact expectation of
-// uniform draws where it is known, and else with the replays of random. ok is false
-// if the simulation has neither.
-func ComparePolicy(sim *replay.Result, policy, loss string) (v PolicyVerdict, ok bool) {
-	v = PolicyVerdict{Policy: policy, Loss: loss, Final: sim.Final(policy).Mean, Measurements: sim.Start + sim.Steps}
-	switch n := len(sim.Uniform); {
-	case n > 0:
-		v.Uniform, v.Gain, v.Reference = true, sim.GainOverUniform(policy), sim.Uniform[n-1].Loss
-	case sim.Random != "":
-		v.Gain, v.Reference = sim.Gain(policy, sim.Random), sim.Final(sim.Random).Mean
-	default:
-		return v, false
-	}
-	v.Result = JudgeGain(v.Gain)
-	return v, true
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// NoLimit, or any other negative number, switches a limit off.
+// NoLimit, or any other negative number, switches a limit of Limits off.
 const NoLimit = -1
 
 // Limits bound the size and duration of requests and responses. A field that is
@@ -18,12 +18,13 @@ type Limits struct {
 	Concurrent int           // requests answered at the same time (256)
 	Streams    int           // event streams open at the same time (256)
 	MapNodes   int           // nodes drawn on a map (20,000)
-	Patience   time.Duration // that a request waits for background work before it is answered with 503 (10 s)
+	Patience   time.Duration // how long a request waits for background work before it is answered with 503 (10 s)
 	BodyTime   time.Duration // for headers and body to arrive; an upload may take longer if it arrives at 64 KiB/s or more (10 s)
 	IdleTime   time.Duration // between requests of a connection, and for a client to read 64 KiB of a response (1 min)
 }
 
-// DefaultLimits are the defaults of [Limits], chosen for a server of one team.
+// DefaultLimits returns the defaults of [Limits], which suit the server of one
+// team.
 func DefaultLimits() Limits {
 	return Limits{
 		Body: 1 << 20, Graph: 1 << 30, Rows: 100_000, Page: 1000, Concurrent: 256, Streams: 256, MapNodes: 20_000,

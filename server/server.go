@@ -1,5 +1,5 @@
-// Package server is an HTTP service and web page for studies that several people
-// and machines share.
+// Package server is an HTTP service, with a web page, for studies that several
+// people and machines share.
 //
 //	st, err := store.Open(ctx, "team.db", store.Options{})
 //	s := server.New(server.Options{Store: st})
@@ -17,13 +17,14 @@
 //	GET  /v1/studies/pressure/predictions?sort=mean&limit=5
 //
 // GET /v1/openapi.json describes all paths, GET /v1/meta reports the limits. A
-// client that got no answer may repeat its request: results are PUT to their trial,
-// asks and observations take the header Idempotency-Key. Errors are problem
+// client that received no answer may repeat its request: results are PUT to their
+// trial, asks and observations take the header Idempotency-Key. Errors are problem
 // documents (RFC 9457), application/problem+json.
 //
-// Handlers translate between HTTP and package study, which has the rules. Loading a
-// graph and fitting a model run in the background. A request waits for them up to
-// Limits.Patience and is then answered with 503 and Retry-After; the work goes on.
+// Handlers translate between HTTP and package study, which implements the rules.
+// Loading a graph and fitting a model run in the background. A request waits for
+// them up to Limits.Patience and is then answered with 503 and Retry-After; the
+// work goes on.
 package server
 
 import (
@@ -51,14 +52,14 @@ type Options struct {
 	Version string
 	Limits  Limits
 
-	// Token must be sent by requests in the header Authorization: Bearer TOKEN.
-	// Empty: none is needed.
+	// Token is the secret that requests must send in the header Authorization: Bearer
+	// TOKEN; empty: none is needed.
 	Token string
-	// Hosts are names by which clients may call the server, beside localhost and
-	// IP addresses; "*" allows any name. Requests with another Host header are
-	// refused (protection against DNS rebinding).
+	// Hosts are names by which clients may call the server, in addition to localhost
+	// and IP addresses; "*" allows any name; nil: no other names. Requests with
+	// another Host header are refused (protection against DNS rebinding).
 	Hosts []string
-	// ReadOnly refuses every request that would change something.
+	// ReadOnly makes the server refuse every request that would change something.
 	ReadOnly bool
 
 	// Now is the clock of leases and events; nil: time.Now.
@@ -68,7 +69,8 @@ type Options struct {
 	NewEngine func(*graphio.Network, study.Settings) (study.Engine, error)
 }
 
-// Server is the service, an http.Handler. Close ends its background work.
+// Server is the service. It implements http.Handler; Close ends its background
+// work.
 type Server struct {
 	opts    Options
 	log     *slog.Logger
@@ -88,7 +90,7 @@ type Server struct {
 	graphs  map[string]*network
 }
 
-// New returns a server. The caller closes it, and after it the store.
+// New returns a server. The caller must close the server, and then the store.
 func New(opts Options) *Server {
 	opts.Limits = opts.Limits.complete()
 	if opts.Now == nil {
@@ -113,8 +115,9 @@ func New(opts Options) *Server {
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
-// Serve answers requests on a listener until ctx ends. Then it accepts no more, ends
-// event streams, and waits for requests under way, at most for the time of grace.
+// Serve answers requests on a listener until ctx ends. Then it accepts no more
+// requests, ends event streams, and waits at most the duration grace for requests in
+// progress.
 func (s *Server) Serve(ctx context.Context, l net.Listener, grace time.Duration) error {
 	h := &http.Server{
 		Handler:           s,
@@ -146,7 +149,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, grace time.Duration)
 func (s *Server) end() { s.ending.Do(func() { close(s.stopping) }) }
 
 // Stop cancels background work without waiting for it. The store may be closed
-// afterwards: later writes fail there.
+// afterwards: writes of background work that is still running then fail.
 func (s *Server) Stop() {
 	s.end()
 	s.stop()

@@ -9,9 +9,9 @@ import (
 )
 
 // CG solves (A + diag(noise))·X = B by preconditioned conjugate gradients. The
-// columns of B share every product with A but nothing else: each advances by
-// its own scalars and stops by itself. dst holds the starting guess: zeros, or
-// the solution of a system nearby. With Options.Inverse the guess is Inverse·B.
+// columns of B share every product with A but nothing else: each advances by its
+// own scalars and stops by itself. dst holds the starting guess: zeros, or the
+// solution of a similar system. With Options.Inverse the guess is Inverse·B.
 //
 // If the residual of the recursion has reached its tolerance but the true residual
 // has not, CG restarts from the solution so far, as long as that helps. After

@@ -20,7 +20,7 @@ type Cholesky struct {
 	used *atomic.Int64  // rows of l.Data that this factor or a copy has taken; nil while there is no room
 }
 
-// NewCholesky factors h, which is left as it is, in O(n³). The error names the
+// NewCholesky factors h, which is not changed, in O(n³). The error names the
 // pivot at which h ceases to be positive definite.
 func NewCholesky(h *mat.SymDense) (*Cholesky, error) {
 	n := h.SymmetricDim()
@@ -42,8 +42,8 @@ func (c *Cholesky) N() int { return c.l.Rows }
 // share their rows, and the first to grow takes the spare capacity.
 func (c *Cholesky) Copy() *Cholesky { return &Cholesky{c.l, c.used} }
 
-// Append extends H by one row and column in O(n²): row holds its elements up to
-// and including the diagonal. After an error the factor is as it was.
+// Append extends H by one row and column in O(n²): row holds the new elements up
+// to and including the diagonal. After an error the factor is unchanged.
 func (c *Cholesky) Append(row []float64) error {
 	n := c.l.Rows
 	if len(row) != n+1 {

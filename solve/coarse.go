@@ -13,8 +13,8 @@ import (
 )
 
 // Coarse is P = D + A·C·Aᵀ, with A sparse of many rows and few columns, C dense
-// and positive semidefinite, D diagonal: a matrix whose strong part lives on a
-// coarse grid. It is immutable and safe for concurrent use.
+// and positive semidefinite, D diagonal: a matrix whose largest eigenvalues come
+// from a coarse grid. It is immutable and safe for concurrent use.
 //
 // It is LowRank with U = A·B, C = B·Bᵀ, but never forms U. With M = AᵀD⁻¹A, the
 // small factor I + BᵀMB = LLᵀ and G = BL⁻ᵀ,
@@ -33,12 +33,12 @@ type Coarse struct {
 	logDet       float64
 }
 
-// Sparse is a matrix M by rows, such as a *sparse.CSR. Its methods are safe for
-// concurrent use.
+// Sparse is a matrix type M that is stored by rows, such as *sparse.CSR. Its
+// methods are safe for concurrent use.
 type Sparse[M any] interface {
 	Dims() (rows, cols int)
-	// Row returns the columns and values of row i. A column that comes twice
-	// adds up.
+	// Row returns the columns and values of row i. Entries of the same column are
+	// added.
 	Row(i int) ([]uint32, []float64)
 	// T returns the transpose.
 	T() M
@@ -53,8 +53,8 @@ type multiplier interface {
 
 // NewCoarse returns P for A with a row per element of d, which must be positive,
 // and a column per row of c. It keeps a and its transpose; c and d are not kept.
-// It takes O(m³) for m columns, and the sum of the squares of the numbers of
-// entries per row of A.
+// It takes O(m³) for m columns, and the sum of the squared numbers of entries per
+// row of A.
 func NewCoarse[M Sparse[M]](a M, c *mat.SymDense, d []float64) (*Coarse, error) {
 	n, m := a.Dims()
 	switch {

@@ -3,8 +3,8 @@
 //	(A + diag(noise))·X = B
 //
 // and computes their log-determinants. A is an Operator, known only by its products
-// with blocks of vectors, or a dense matrix. The package knows no graph, kernel or
-// Gaussian process.
+// with blocks of vectors, or a dense matrix. The package is independent of graphs,
+// kernels and Gaussian processes.
 //
 // # Iteration
 //
@@ -12,23 +12,24 @@
 // with A, and each stops at its own tolerance. A Preconditioner P ≈ A + diag(noise)
 // makes the number of iterations small:
 //
-//   - Jacobi is the diagonal;
+//   - Jacobi is a diagonal matrix;
 //   - LowRank is UUᵀ + diag(noise), inverted by Woodbury's formula;
-//   - Coarse is a dense matrix on few aggregates, interpolated, plus a diagonal.
+//   - Coarse is an interpolated dense matrix on few coarse points, plus a diagonal.
 //
 // LogDet estimates log det(A + diag(noise)) with a standard error by stochastic
 // Lanczos quadrature: for random signs z, E[zᵀ log(H) z] = log det H.
 //
 // # Factors
 //
-// Cholesky is the factor H = LLᵀ of a dense matrix of some thousands of rows. It
-// solves, inverts, has a determinant, and grows row by row in O(n²) each.
+// Cholesky is the factor H = LLᵀ of a dense matrix of up to some thousands of
+// rows. It solves systems, inverts, gives the determinant, and can be extended
+// row by row, in O(n²) each.
 //
 // # Results
 //
 // Sums run over fixed blocks of rows, so results have the same bits at any number of
-// threads. Options are literal, because zero iterations are a use of CG (it measures
-// a residual): start from DefaultOptions. Systems that are not positive definite and
+// threads. A zero in Options means zero, because CG with zero iterations measures a
+// residual: start from DefaultOptions. Systems that are not positive definite and
 // iterations that do not converge are errors, ErrNotPositiveDefinite and
-// ErrNotConverged; after the latter the solution so far is kept.
+// ErrNotConverged; after ErrNotConverged the last iterate is kept.
 package solve

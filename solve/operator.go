@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Operator is a matrix seen by its action. Implementations are safe for
-// concurrent use.
+// Operator is a matrix that is known only by its products with vectors.
+// Implementations are safe for concurrent use.
 type Operator interface {
 	Dims() (r, c int)
 	// Apply sets dst = A·x for a block of right-hand sides; dst and x must not

@@ -12,8 +12,8 @@ import (
 // number is not finite.
 var ErrArgument = errors.New("bad argument")
 
-// Options say when a solver stops. They are literal, because zero iterations have a
-// meaning of their own: start from DefaultOptions.
+// Options say when CG stops. A zero means zero, because zero iterations measure a
+// residual: start from DefaultOptions.
 type Options struct {
 	// Tol is the relative residual ‖b − Hx‖/‖b‖ to reach in every column.
 	Tol float64
@@ -24,11 +24,11 @@ type Options struct {
 	MaxIter int
 	// Precond approximates H⁻¹; nil means none.
 	Precond Preconditioner
-	// Inverse, if not nil, is H⁻¹ but for rounding, or close to it: its product
-	// with b replaces the starting guess.
+	// Inverse, if not nil, is H⁻¹ up to rounding, or close to it: its product with b
+	// replaces the starting guess.
 	Inverse Preconditioner
-	// Progress, if not nil, is called after every iteration with the largest
-	// relative residual, as the recursion has it.
+	// Progress, if not nil, is called after every iteration with the largest relative
+	// residual according to the recursion.
 	Progress func(iteration int, residual float64)
 }
 

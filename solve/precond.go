@@ -9,8 +9,8 @@ import (
 	"grfgp/internal/parallel"
 )
 
-// Preconditioner approximates the inverse of a positive definite matrix by that
-// of another one, P.
+// Preconditioner approximates the inverse of a positive definite matrix by the
+// inverse of another matrix P.
 type Preconditioner interface {
 	// Apply sets dst = P⁻¹·r. dst and r must not overlap.
 	Apply(dst, r *mat.Dense)
@@ -65,8 +65,9 @@ func (j *Jacobi) LogDet() float64 {
 	return sum
 }
 
-// PlusConstant returns the inverse of P + constant·11ᵀ, given that of P, by the
-// formula of Sherman and Morrison: with x = P⁻¹b and u = P⁻¹1 it is
+// PlusConstant returns the inverse of P + constant·11ᵀ, given the inverse of P,
+// by the formula of Sherman and Morrison. With x = P⁻¹b and u = P⁻¹1, its product
+// with b is
 //
 //	x − u·c1ᵀx/(1 + c1ᵀu),  c = constant.
 func PlusConstant(inverse Preconditioner, constant float64) Preconditioner {

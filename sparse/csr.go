@@ -9,16 +9,17 @@ import (
 	"grfgp/internal/parallel"
 )
 
-// ErrFormat is wrapped by every error of NewCSR; the message says which rule broke.
+// ErrFormat is wrapped by every error of NewCSR; the message says which rule was
+// violated.
 var ErrFormat = errors.New("not a valid CSR matrix")
 
-// MaxCols is the largest number of columns, and of rows, which are the columns
-// of the transpose: one bit of a column index stays free as a mark.
+// MaxCols is the largest number of columns, and of rows, because these are the
+// columns of the transpose. One bit of a column index stays free as a mark.
 const MaxCols = math.MaxInt32
 
 // CSR is an immutable matrix in compressed-row form. Row i holds the entries
-// rowPtr[i] to rowPtr[i+1]; its columns may come in any order, and a column
-// that is given twice adds up. Safe for concurrent use.
+// rowPtr[i] to rowPtr[i+1]−1. Its columns may be in any order, and entries of the
+// same column are added. It is safe for concurrent use.
 type CSR struct {
 	rows, cols int
 	rowPtr     []int
@@ -100,8 +101,9 @@ func (a *CSR) Scaled(c float64) *CSR {
 	return &CSR{rows: a.rows, cols: a.cols, rowPtr: a.rowPtr, colIdx: a.colIdx, val: val}
 }
 
-// T returns the transpose, made on the first call and kept. Its columns are in
-// increasing order, so products with it add up in a fixed order.
+// T returns the transpose, which is computed on the first call and kept. Its
+// columns are in increasing order, so products with it have a fixed order of
+// summation.
 func (a *CSR) T() *CSR {
 	a.transposeOnce.Do(func() { a.transpose = a.transposed() })
 	return a.transpose

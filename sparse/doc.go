@@ -1,5 +1,6 @@
 // Package sparse has matrices in compressed-row form (CSR) and their products with
-// blocks of vectors. All products of large matrices in this module run here.
+// blocks of vectors. All products of large sparse matrices in this module run
+// here.
 //
 // # The matrix
 //

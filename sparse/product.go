@@ -16,12 +16,12 @@ import (
 const blockWork = 1 << 16
 
 // Mul sets dst to A·x, where x holds one right-hand side per column and dst is
-// already of the right size. Both may be views of larger matrices, and may not
-// overlap. For the product with Aᵀ write a.T().Mul(dst, x).
+// already of the right size. Both may be views of larger matrices, but they must
+// not overlap. For the product with Aᵀ write a.T().Mul(dst, x).
 //
 // Every entry of dst is summed over the row's entries in stored order, so the
-// result is the same bits on every processor, at any GOMAXPROCS, and whichever
-// columns are multiplied together. Mul panics when the sizes do not fit.
+// result has the same bits on every processor, at any GOMAXPROCS, and for any set
+// of columns that are multiplied together. Mul panics if the sizes do not fit.
 func (a *CSR) Mul(dst, x *mat.Dense) { a.mul(dst.RawMatrix(), x.RawMatrix(), mulRows) }
 
 // MulVec sets dst to A·x for a single vector, as Mul does.

@@ -12,7 +12,7 @@
 // One process owns a store at a time, by an exclusive lock of SQLite or an advisory
 // lock of PostgreSQL that ends with the process. Open reports who holds the store.
 //
-// Package storetest has the contract of a [Store] as tests.
+// Package storetest tests a [Store] against its contract.
 package store
 
 import (
@@ -35,7 +35,7 @@ var (
 	ErrNotFound = errors.New("not found")
 	// ErrFull is wrapped if the disk is full; nothing was written.
 	ErrFull = errors.New("disk full")
-	// ErrForeign is wrapped if a file or database holds other data.
+	// ErrForeign is wrapped if a file or database holds data of another program.
 	ErrForeign = errors.New("not a store of this program")
 	// ErrUnavailable is wrapped if the database does not answer. A write that was
 	// under way may or may not have taken effect.
@@ -50,7 +50,7 @@ type Store interface {
 	// Log returns the event log of a study. A study exists from its first event on;
 	// the log of a study that does not exist is empty.
 	Log(name string) study.Log
-	// Checkpoints returns the checkpoint of a study's engine.
+	// Checkpoints returns the place where the engine of a study keeps its checkpoint.
 	Checkpoints(name string) study.CheckpointStore
 	// Studies lists the studies by name.
 	Studies(ctx context.Context) ([]StudyInfo, error)
@@ -79,16 +79,18 @@ type GraphInfo struct {
 	Size int64  `json:"size"` // bytes of the packed graph
 }
 
-// Options of Open. The zero value creates a store where there is none, and does
-// not wait for one that another process holds.
+// Options are the options of Open. The zero value creates a store if there is
+// none, and does not wait for a store that another process holds.
 type Options struct {
 	// MustExist makes a missing store an error. Without it Open creates one: a new
 	// file, or tables in a database that has none of this program.
 	MustExist bool
-	// Wait is how long Open waits for another process to close the store.
+	// Wait is how long Open waits for another process to close the store; 0: not at
+	// all.
 	Wait time.Duration
-	// URL is the address of the server that opens the store, if it is one. Other
-	// processes that find the store held are told to use it.
+	// URL is the address of the server that opens the store; empty if the process is
+	// not a server. Other processes that find the store held are told to use this
+	// address.
 	URL string
 }
 

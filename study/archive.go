@@ -34,12 +34,13 @@ type archiveFoot struct {
 
 // Archive is an exported study.
 type Archive struct {
-	Graph  []byte // packed; nil: not in the archive
+	Graph  []byte // packed by graphio.Encode; nil: not in the archive
 	Events []Event
 	State  *State // after the events
 }
 
-// Export writes the events of a study, and its packed graph unless that is nil.
+// Export writes an archive for ReadArchive: the events of a study, and its packed
+// graph (graphio.Encode) unless that is nil.
 func Export(w io.Writer, graph []byte, events iter.Seq2[Event, error]) error {
 	sum := sha256.New()
 	buf := bufio.NewWriter(w)

@@ -18,8 +18,8 @@ const MaxCount = 10_000
 type AskRequest struct {
 	Count  int           // nodes wanted, 1 to MaxCount
 	Key    string        // a repeated key gets the first answer again; empty: none
-	Holder string        // who measures
-	Lease  time.Duration // how long the nodes are reserved; 0: Settings.Lease
+	Holder string        // who will measure
+	Lease  time.Duration // how long the nodes stay reserved; 0: Settings.Lease
 }
 
 // Ask suggests nodes and reserves them. If there are fewer than wanted, Ask.Short

@@ -128,7 +128,7 @@ func (s *State) checkTold(p Told) error {
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// CheckIDs refuses ids of nodes that are too long for a study, or not UTF-8.
+// CheckIDs returns an error if an id is too long for a study or is not UTF-8.
 func CheckIDs(ids *graph.IDs) error {
 	for i := range ids.Len() {
 		if id := ids.Bytes(i); len(id) > MaxID || !utf8.Valid(id) {

@@ -11,8 +11,8 @@ import (
 )
 
 // CheckpointStore keeps the checkpoint of an engine: the hyperparameters it has
-// fitted, so that it need not fit them again after a restart. Losing a checkpoint
-// costs time and changes no suggestion.
+// fitted, so that it need not fit them again after a restart. A lost checkpoint
+// costs time, but changes no suggestion.
 type CheckpointStore interface {
 	// Save replaces the checkpoint.
 	Save(ctx context.Context, checkpoint []byte) error
@@ -20,8 +20,8 @@ type CheckpointStore interface {
 	Load(ctx context.Context) ([]byte, error)
 }
 
-// UseCheckpoints makes the engine save checkpoints, and continue from the last one.
-// It is called before the engine is used.
+// UseCheckpoints makes the engine save checkpoints and continue from the last one.
+// It must be called before the engine is used.
 func (e *ModelEngine) UseCheckpoints(s CheckpointStore) { e.checkpoints = s }
 
 // checkpoint is the JSON of a checkpoint.

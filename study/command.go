@@ -14,8 +14,8 @@ type Outcome struct {
 	Note   string
 }
 
-// Tell gives the result of a trial. Telling the same result again changes nothing;
-// another result is a conflict. Trials that expired, or were released or abandoned,
+// Tell records the result of a trial. Telling the same result again changes
+// nothing; a different result is a conflict. Expired, released and abandoned trials
 // accept a result too.
 func (s *Study) Tell(ctx context.Context, trial int, o Outcome, by string) (Trial, error) {
 	decide := func(st *State) (Payload, error) {
@@ -55,7 +55,7 @@ func (s *Study) changeTrial(ctx context.Context, trial int, by string, decide fu
 	return t, err
 }
 
-// Observe adds measurements that nobody asked for, all or none, and returns their
+// Observe adds measurements that belong to no trial, all or none, and returns their
 // records. A key takes effect once: with the same key and measurements, Observe
 // returns the records of the first call. An error about one of several measurements
 // is a *RowError.
@@ -197,8 +197,8 @@ func (s *Study) Resume(ctx context.Context, by string) error {
 	return s.setStatus(ctx, by, StatusOpen, Resumed{})
 }
 
-// Close ends suggestions for good; results of trials are still accepted. Closing
-// again changes nothing.
+// Close ends suggestions permanently; results of trials are still accepted.
+// Closing again changes nothing.
 func (s *Study) Close(ctx context.Context, note, by string) error {
 	return s.setStatus(ctx, by, StatusClosed, Closed{note})
 }

@@ -1,8 +1,9 @@
 // Package study runs a search on a graph that several people or machines share.
 //
 // They ask for nodes to measure, and tell the results in any order and at any
-// time. [Study.Ask] suggests nodes and reserves them, [Study.Tell] takes the
-// result of one, [Study.Observe] takes measurements that nobody asked for.
+// time. [Study.Ask] suggests nodes and reserves them, [Study.Tell] records the
+// result of one, and [Study.Observe] records measurements of nodes that were not
+// suggested.
 //
 //	log := new(study.MemoryLog) // or one of package store
 //	settings := study.Settings{Name: "pressure", Graph: id, Goal: bayesopt.Minimize}
@@ -13,50 +14,50 @@
 //
 // # Events
 //
-// A study is stored as its events, in order, in a [Log]: created, asked, told,
+// A study is stored as a sequence of events in a [Log]: created, asked, told,
 // observed and so on. Nothing else is stored, and no event is ever changed or
-// deleted. [State] is the replay of the events. A command checks its event against
-// the state, appends it to the log and then applies it to the state; a replay runs
-// the same checks. So a study that is opened again, or imported from an [Archive],
-// is in the state in which it was left.
+// deleted. The [State] of a study follows from its events. A command checks its
+// event against the state, appends it to the log and then applies it to the state;
+// a replay runs the same checks. A study that is opened again, or imported from an
+// [Archive], therefore has the same state as before.
 //
-// An [Engine] knows the graph and the model. Its suggestions depend on the
-// settings and on the events before them, and on nothing else: [Verify] computes
-// every suggestion of a log again and compares.
+// An [Engine] has the graph and the model. Its suggestions depend only on the
+// settings and on the earlier events, so [Verify] can compute every suggestion of
+// a log again and compare.
 //
 // # Trials
 //
-// A trial is a node that was handed out to be measured. It is reserved by a lease.
-// These are its states:
+// A trial is a node that was suggested to be measured. A lease reserves it for
+// some time. These are its states:
 //
 //	pending ── value ──────────→ done ── Retract ──→ retracted
-//	   ├────── told to fail ───→ failed      its node may be suggested again after the next measurement
+//	   ├────── told as failed ─→ failed      its node is suggested last until the next measurement
 //	   ├────── Release ────────→ released    its node may be suggested again
 //	   ├────── lease runs out ─→ expired     its node may be suggested again
 //	   └────── Abandon ────────→ abandoned   its node is never suggested again
 //
 // A late result is never lost: a released, expired, abandoned or retracted trial
-// takes a value and is then done. If the node was measured again meanwhile, both
-// values count as repeated measurements.
+// accepts a value and is then done. If the node was measured again in the
+// meantime, both values count as repeated measurements.
 //
 // # Repeated commands
 //
-// A client that got no answer may send the same command again. Telling the same
-// result twice, or releasing a trial twice, changes nothing; asks and observations
-// take a key, and the same key gets the same answer. The clock is read when a
-// command comes, never in a replay.
+// A client that received no answer may send the same command again. Telling the
+// same result twice, or releasing a trial twice, changes nothing; asks and
+// observations have a key, and the same key gets the same answer. Only commands
+// read the clock; a replay never does.
 package study
 
 import "errors"
 
 // Errors of this package.
 var (
-	// ErrInvalid is wrapped by errors about commands and settings that are wrong in
-	// every state of a study.
+	// ErrInvalid is wrapped by errors about commands and settings that are invalid
+	// whatever the state of the study.
 	ErrInvalid = errors.New("not valid")
-	// ErrNotFinite refuses a value that is not a finite number.
+	// ErrNotFinite is wrapped if a value is not a finite number.
 	ErrNotFinite = errors.New("not a finite number")
-	// ErrUnknownNode refuses the id of a node that the graph does not have.
+	// ErrUnknownNode is wrapped if the graph has no node with an id.
 	ErrUnknownNode = errors.New("no such node")
 	// ErrNotFound is wrapped if there is no such trial, observation or study.
 	ErrNotFound = errors.New("not found")

@@ -33,16 +33,16 @@ type NodeIDs interface {
 type Query struct {
 	Measurements []Measurement // without retracted ones, in the order told
 	Pending      []string      // ids of nodes being measured: not candidates, but counted by Settings.GroupCap
-	Excluded     []string      // ids of other nodes that are not candidates, measured nodes apart
+	Excluded     []string      // ids of further nodes that are not candidates; measured nodes need not be listed
 	Count        int           // suggestions wanted
-	Budget       *float64      // what they may cost together; nil: no limit
+	Budget       *float64      // most that they may cost together; nil: no limit
 	Seed         uint64
 }
 
-// Suggestions answer a Query.
+// Suggestions is the answer to a Query.
 type Suggestions struct {
 	List  []Suggestion
-	Short Reason // why there are fewer than wanted; empty: there are not
+	Short Reason // why there are fewer than asked for; empty: there are not
 }
 
 // Suggestion is a node to measure.
@@ -70,8 +70,8 @@ type Snapshot interface {
 	// Validate cross-validates on the measurements, with the hyperparameters held
 	// fixed. The seed determines the folds.
 	Validate(ctx context.Context, seed uint64) (*crossval.Validation, error)
-	// NoiseSD is the standard deviation of the noise of a measurement.
+	// NoiseSD returns the standard deviation of the noise of a measurement.
 	NoiseSD() float64
-	// Chosen is the Spec of the model with its choices filled in.
+	// Chosen returns the Spec of the model with the choices filled in.
 	Chosen() grfgp.Spec
 }

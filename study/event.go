@@ -10,7 +10,7 @@ import (
 // formatVersion is the version of the JSON format of events.
 const formatVersion = 1
 
-// Event is a change of a study. Events are never altered or deleted.
+// Event is one change of a study. Events are never altered or deleted.
 type Event struct {
 	Seq  int64     // number, from 1 without gaps
 	Time time.Time // when it was written
@@ -18,7 +18,8 @@ type Event struct {
 	Data Payload
 }
 
-// Payload is the content of an event: one of the types below.
+// Payload is the content of an event: Created, Asked, Told, Observed, Renewed,
+// Released, Abandoned, Expired, Retracted, Paused, Resumed or Closed.
 type Payload interface{ kind() string }
 
 // The payloads.
@@ -77,13 +78,13 @@ type (
 	}
 	// Resumed ends a pause.
 	Resumed struct{}
-	// Closed ends suggestions for good; results of trials are still accepted.
+	// Closed ends suggestions permanently; results of trials are still accepted.
 	Closed struct {
 		Note string `json:"note,omitempty"`
 	}
 )
 
-// Issued is a trial at the time it was handed out.
+// Issued is a trial at the time of its suggestion.
 type Issued struct {
 	Trial int      `json:"trial"`
 	Node  string   `json:"node"`
@@ -128,7 +129,7 @@ func read[P Payload](data []byte) (Payload, error) {
 	return p, err
 }
 
-// Kind is the name of the payload's type, as in JSON.
+// Kind returns the name of the payload's type, as in JSON.
 func (e Event) Kind() string { return e.Data.kind() }
 
 // wireEvent is an Event in JSON.

@@ -12,7 +12,7 @@ type HistoryPoint struct {
 	Trial  int       `json:"trial,omitempty"`
 	Time   time.Time `json:"time"`
 	Measurement
-	Best *float64 `json:"best,omitempty"` // value so far; nil unless the goal is to maximize or minimize
+	Best *float64 `json:"best,omitempty"` // best value so far; nil unless the goal is to maximize or minimize
 	Mean *float64 `json:"mean,omitempty"` // predicted when the node was suggested; nil: it was not, or without a model
 	SD   *float64 `json:"sd,omitempty"`   // of the quantity, noise not included
 }

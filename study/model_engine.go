@@ -17,8 +17,8 @@ import (
 )
 
 // ModelEngine is the Engine of a graph with a Gaussian process model. It keeps the
-// model between calls: new measurements extend it, and a retracted one makes it
-// start again.
+// model between calls: new measurements extend it; after a retraction it is fitted
+// again from the start.
 type ModelEngine struct {
 	graph    *graph.Graph
 	settings Settings
@@ -34,7 +34,8 @@ type ModelEngine struct {
 }
 
 // NewModelEngine returns the engine of a study on a graph. The node table, which may
-// be nil, gives costs, allowed nodes and groups that the settings leave out.
+// be nil, provides the costs, allowed nodes and groups that the settings do not
+// give.
 func NewModelEngine(g *graph.Graph, nodes *graphio.NodeTable, s Settings) (*ModelEngine, error) {
 	return newModelEngine(g, nodes, s, func(opts bayesopt.Options) (*grfgp.Optimizer, error) {
 		return grfgp.NewOptimizer(g, s.Spec, opts)

@@ -23,15 +23,15 @@ type Settings struct {
 	Spec   grfgp.Spec    `json:"spec"`             // of the model
 	Seed   uint64        `json:"seed"`             // of the suggestions
 	// Budget bounds the cost of pending and done trials together; nil: no limit.
-	// Measurements that nobody asked for cost nothing.
+	// Measurements from Observe cost nothing.
 	Budget *float64 `json:"budget,omitempty"`
 	// Lease is how long a trial is reserved unless the ask gives another time; 0:
 	// DefaultLease.
 	Lease   Duration `json:"lease"`
 	Repeats bool     `json:"repeats,omitempty"` // measured nodes may be suggested again
 
-	// The following replace columns of the graph's node table. Nil: the column, if
-	// there is one.
+	// The following fields replace columns of the graph's node table. Nil means that
+	// the column is used, if there is one.
 	Allowed  []string           `json:"allowed,omitempty"`   // ids of nodes that may be suggested; without a column: all
 	Cost     map[string]float64 `json:"cost,omitempty"`      // by id, 1 for ids not named; without a column: 1 each
 	Group    map[string]string  `json:"group,omitempty"`     // name of the group by id
@@ -64,7 +64,7 @@ func (d *Duration) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Complete fills in defaults and checks the settings.
+// Complete checks the settings and returns them with defaults filled in.
 func (s Settings) Complete() (Settings, error) {
 	if s.Lease == 0 {
 		s.Lease = DefaultLease
@@ -117,7 +117,8 @@ func (s Settings) equal(t Settings) bool {
 	return errA == nil && errB == nil && bytes.Equal(a, b)
 }
 
-// CheckName accepts names of studies that are safe in URLs and file names.
+// CheckName returns an error unless a name of a study is safe in URLs and file
+// names.
 func CheckName(name string) error {
 	if name == "" || len(name) > maxName || !utf8.ValidString(name) {
 		return fmt.Errorf("%w: the name of a study has 1 to %d bytes", ErrInvalid, maxName)
@@ -138,7 +139,7 @@ func checkText(what, text string, most int) error {
 	return nil
 }
 
-// UsesModel reports whether suggestions come from a model.
+// UsesModel reports whether the policy needs a model.
 func (s Settings) UsesModel() bool {
 	p, _ := bayesopt.PolicyNamed(s.Policy, s.Goal, noEdges{}) // the settings were checked
 	_, free := p.(bayesopt.ModelFree)

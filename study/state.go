@@ -14,7 +14,7 @@ type Status string
 const (
 	StatusOpen   Status = "open"
 	StatusPaused Status = "paused" // no suggestions until it is resumed
-	StatusClosed Status = "closed" // no suggestions, for good
+	StatusClosed Status = "closed" // no suggestions, permanently
 
 	// StatusDamaged marks a study in a list whose events cannot be replayed.
 	StatusDamaged Status = "damaged"
@@ -36,7 +36,7 @@ type TrialState string
 const (
 	TrialPending   TrialState = "pending"   // reserved until its lease ends
 	TrialDone      TrialState = "done"      // has a value
-	TrialFailed    TrialState = "failed"    // could not be measured; its node comes last until the next measurement
+	TrialFailed    TrialState = "failed"    // could not be measured; its node is suggested last until the next measurement
 	TrialAbandoned TrialState = "abandoned" // its node is never suggested again
 	TrialExpired   TrialState = "expired"   // its lease ran out; its node may be suggested again
 	TrialReleased  TrialState = "released"  // given back; its node may be suggested again
@@ -48,22 +48,21 @@ func TrialStates() []TrialState {
 	return []TrialState{TrialPending, TrialDone, TrialFailed, TrialAbandoned, TrialExpired, TrialReleased, TrialRetracted}
 }
 
-// Trial is a node that was handed out to be measured.
+// Trial is a node that was suggested to be measured, with its state and result.
 type Trial struct {
 	Issued
 	State  TrialState `json:"state"`
 	Holder string     `json:"holder,omitempty"`
 	Asked  time.Time  `json:"asked"`
 	Until  time.Time  `json:"until"`           // end of the lease
-	Ended  *time.Time `json:"ended,omitempty"` // when it left the state pending, or its result came
+	Ended  *time.Time `json:"ended,omitempty"` // when it stopped being pending, or when its result was told
 	Value  *float64   `json:"value,omitempty"`
 	Number int        `json:"observation,omitempty"` // of the record of the value; 0: none
-	Late   bool       `json:"late,omitempty"`        // the result came after the trial had ended otherwise
+	Late   bool       `json:"late,omitempty"`        // the result was told after the trial had ended in another way
 	Note   string     `json:"note,omitempty"`
 }
 
-// Record is a measurement in a study. The service and the command line call its
-// number that of an observation.
+// Record is a measurement in a study. In JSON its number is called observation.
 type Record struct {
 	Number int `json:"observation"` // from 1
 	Measurement
@@ -72,12 +71,12 @@ type Record struct {
 	Time      time.Time `json:"time"`
 	By        string    `json:"by,omitempty"`
 	Retracted bool      `json:"retracted,omitempty"`
-	Note      string    `json:"note,omitempty"` // with the measurement, or why it was retracted
+	Note      string    `json:"note,omitempty"` // note on the measurement, or the reason why it was retracted
 }
 
 // Ask is the answer to an AskRequest.
 type Ask struct {
-	Seq    int64     `json:"seq,omitempty"` // of its event; 0: no node was handed out
+	Seq    int64     `json:"seq,omitempty"` // number of its event; 0: no node was suggested
 	Key    string    `json:"key,omitempty"`
 	Holder string    `json:"holder,omitempty"`
 	Count  int       `json:"count"`          // nodes asked for
@@ -94,8 +93,8 @@ type State struct {
 	Stopped  *Stop // nil: the study is open
 	Created  time.Time
 	Updated  time.Time // time of the last event
-	Trials   []Trial   // number t is Trials[t−1]
-	Records  []Record  // number o is Values[o−1]
+	Trials   []Trial   // trial number n is Trials[n−1]
+	Records  []Record  // record number n is Records[n−1]
 	Asks     []Ask
 
 	nodes     map[string]*nodeState
@@ -253,7 +252,7 @@ func (s *State) available(id string) bool {
 	return n == nil || n.pending == 0 && !n.abandoned && (n.values == 0 || s.Settings.Repeats)
 }
 
-// Spent is the cost of pending and done trials, a finite number.
+// Spent returns the cost of pending and done trials.
 func (s *State) Spent() float64 {
 	spent := 0.0
 	for k := range s.Trials {
@@ -264,7 +263,8 @@ func (s *State) Spent() float64 {
 	return min(spent, math.MaxFloat64)
 }
 
-// BudgetLeft is the part of the budget that is not spent; nil: no limit.
+// BudgetLeft returns the part of the budget that is not spent; nil if there is no
+// limit.
 func (s *State) BudgetLeft() *float64 {
 	if s.Settings.Budget == nil {
 		return nil

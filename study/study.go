@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Options of a Study. The zero value opens a study that can be read and told
-// results, but makes no suggestions or predictions.
+// Options are the options of Open. The zero value opens a study that can be read
+// and told results, but makes no suggestions or predictions.
 type Options struct {
 	// Engine makes the engine. It is called when a suggestion or prediction is first
 	// asked for, and again after an error. Nil: commands that need the graph return
@@ -168,7 +168,8 @@ func (s *Study) append(ctx context.Context, e Event) error {
 	return nil
 }
 
-// View calls f with the state, which f must not change, or keep after it returns.
+// View calls f with the state. f must not change the state or keep it after it
+// returns.
 func (s *Study) View(f func(*State)) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

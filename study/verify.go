@@ -15,9 +15,9 @@ type Verification struct {
 }
 
 // Verify replays events and, unless engine is nil, computes the suggestions of every
-// ask again. The error wraps ErrCorrupt if an event cannot follow, or if a
-// suggestion has another node, cost, mean or sd. If progress is not nil it is called
-// with the number of every event.
+// ask again. The error wraps ErrCorrupt if an event cannot follow the events before
+// it, or if a suggestion has a different node, cost, mean or standard deviation. If
+// progress is not nil it is called with the number of every event.
 func Verify(ctx context.Context, events iter.Seq2[Event, error], engine Engine, progress func(done int64)) (Verification, error) {
 	var v Verification
 	now, then := new(State), new(State) // then: the state at the basis of the last ask

@@ -2,6 +2,6 @@ package walk
 
 // AdHoc is Independent without the importance weights: walkers take uniform steps
 // and carry the product of the weights W_ij alone. It reproduces the ablation of
-// the paper's equation 13. Its features make a valid kernel, but do not estimate
-// one; no choice of this module ever takes it by itself.
+// the paper's equation 13. Its features define a valid kernel, but not an
+// estimate of (Σ f_l W^l)². It is never chosen automatically.
 const AdHoc Sampler = 2

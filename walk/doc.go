@@ -3,40 +3,40 @@
 //
 // # Features
 //
-// For every start node i and every length l ≤ L, walkers estimate row i of the
-// power W^l. The estimates are sparse matrices Ψ_0 … Ψ_L with
+// For every start node i and every length l ≤ L, random walkers estimate row i of
+// the matrix power W^l. The estimates are sparse matrices Ψ_0 … Ψ_L with
 //
 //	E[Ψ_l] = W^l.
 //
-// A kernel with coefficients f_l combines them to Φ = Σ_l f_l Ψ_l, one row of few
-// entries per node, and ΦΦᵀ estimates the covariance (Σ f_l W^l)² at a cost that is
-// linear in the number of nodes (package kernel).
+// A kernel with coefficients f_l combines them to Φ = Σ_l f_l Ψ_l, with one row of
+// few entries per node. ΦΦᵀ estimates the covariance (Σ f_l W^l)² at a cost that is
+// linear in the number of nodes; see package kernel.
 //
 // # Walkers
 //
-// A walker at node i steps to a neighbour j with probability p_ij and multiplies
-// its load by W_ij/p_ij, so that the mean load at j after l steps is (W^l)_ij. Two
-// samplers are unbiased:
+// A walker carries a load, its importance weight. At node i it steps to a
+// neighbour j with probability p_ij and multiplies its load by W_ij/p_ij, so that
+// the mean load at j after l steps from i is (W^l)_ij. Two samplers are unbiased:
 //
 //   - Repelling, the default, computes a row exactly while it has few entries, and
 //     then shares the walkers of a node among its neighbours by systematic sampling,
 //     so that they spread out.
-//   - Independent is Algorithm 2 of the paper: walkers that halt with probability p
-//     at every step and know nothing of each other.
+//   - Independent is Algorithm 2 of the paper: independent walkers that halt with
+//     probability p at every step.
 //
 // A row depends on W, the options and its own number alone: shards, threads and
 // repeated runs give the same bits.
 //
 // # Error
 //
-// Pilot estimates size and error ‖Φ − Σ f_l W^l‖ of a run from a few rows before it
-// is made; Tune finds the number of walkers that an error takes, or that fits into
-// memory.
+// Pilot estimates the size of the features and their error ‖Φ − Σ f_l W^l‖ from a
+// few rows, before the whole run. Tune finds the number of walkers that reaches a
+// given error or fits into memory.
 //
 // # Options
 //
-// Options are literal, because zero is a sensible number of hops and a sensible
-// halting probability: start from Default and change what matters. Only Options.Hi,
-// Options.Scale, Goal.Bytes and Goal.Rows have a zero that stands for a default; the
-// comment of each says which.
+// A zero in Options means zero, because zero is a valid number of hops and a valid
+// halting probability: start from Default and change single fields. Only for
+// Options.Hi, Options.Scale, Goal.Bytes and Goal.Rows does the zero value mean a
+// default, which their comments give.
 package walk

@@ -18,12 +18,12 @@ type Estimate struct {
 	Values     float64 `json:"values_per_row"`
 	ExactShare float64 `json:"exact_share"` // of rows without sampling error
 	Bytes      int64   `json:"bytes"`       // features of all rows
-	PeakBytes  int64   `json:"peak_bytes"`  // while sampling: with the step tables and two standard errors added
+	PeakBytes  int64   `json:"peak_bytes"`  // while sampling, including the step tables, plus two standard errors
 
-	// Error is ‖Φ − Ψ‖/‖Ψ‖ over all rows in the Frobenius norm, for the
-	// given coefficients, measured by two independent ensembles per row; SE is
-	// its standard error, and ByLength the same of every Ψ_l alone. Low and High
-	// are the ends of a 95 % confidence interval.
+	// Error is ‖Φ − Ψ‖/‖Ψ‖ over all rows in the Frobenius norm, for the given
+	// coefficients, measured by two independent samples per row; SE is its standard
+	// error, and ByLength the error of each Ψ_l alone. Low and High are the ends of a
+	// 95 % confidence interval.
 	Error    float64   `json:"error"`
 	SE       float64   `json:"error_se"`
 	Low      float64   `json:"error_low"`
@@ -31,14 +31,14 @@ type Estimate struct {
 	ByLength []float64 `json:"error_by_length"`
 
 	// NoiseShare is the mean over rows of the share of ‖φ_i‖² that is noise. The
-	// diagonal of ΦΦᵀ is too large by it, E‖φ_i‖² = K_ii + E‖φ_i − ψ_i‖²; entries
-	// off the diagonal have no bias.
+	// diagonal of ΦΦᵀ is too large by this share, E‖φ_i‖² = K_ii + E‖φ_i − ψ_i‖²;
+	// entries off the diagonal are unbiased.
 	NoiseShare float64 `json:"noise_share"`
 }
 
-// Pilot estimates size and error of the features that Sample would give, from
-// the given number of rows, drawn with replacement and more often where the error
-// is expected to lie; coeff are the f_l of Φ = Σ f_l Ψ_l.
+// Pilot estimates the size and the error of the features that Sample would
+// return, from the given number of rows. Rows are drawn with replacement, in
+// proportion to their expected error. coeff are the f_l of Φ = Σ f_l Ψ_l.
 func Pilot(ctx context.Context, w *sparse.CSR, opts Options, coeff []float64, rows int) (Estimate, error) {
 	if err := opts.validatePilot(w, coeff, rows); err != nil {
 		return Estimate{}, err
@@ -207,17 +207,17 @@ func relative(found []comparison, l int) (ratio, se float64) {
 // pilotRows is the number of rows of a pilot run unless a Goal says otherwise.
 const pilotRows = 128
 
-// Goal is the error that Tune aims at, within a limit on memory.
+// Goal is the target of Tune: an error, and a limit on memory.
 type Goal struct {
 	Error float64 // wanted relative error of Φ
 	Bytes int64   // most memory for the features; 0 means no limit
 	Rows  int     // of each pilot; 0 means 128
 }
 
-// Tune returns opts with about the fewest walkers, and twice as many nodes as
-// budget, that reach the goal's error by pilot runs, or with about the most that
-// fit into its memory. Met reports whether the error is reached within
-// the memory; the estimate is that of the options returned.
+// Tune returns opts with about the smallest number of walkers that reaches the
+// goal's error in pilot runs, or the largest number that fits into its memory;
+// Budget is twice that number. Met reports whether the error is reached within
+// the memory. The estimate is that of the returned options.
 func Tune(ctx context.Context, w *sparse.CSR, opts Options, coeff []float64, goal Goal) (tuned Options, est Estimate, met bool, err error) {
 	if !(goal.Error > 0) {
 		return opts, est, false, fmt.Errorf("%w: wanted error %v, want a positive number", ErrOptions, goal.Error)

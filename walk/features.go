@@ -13,7 +13,7 @@ const blockRows = 1024
 
 // Features are the sparse matrices Ψ_0 … Ψ_L of a graph, one row per start node:
 // one pattern for all lengths, and in each entry the values of the lengths at
-// which it was reached. Immutable; safe for concurrent use.
+// which it was reached. They are immutable and safe for concurrent use.
 type Features struct {
 	opts   Options // with Hi resolved; without Scale
 	nodes  int

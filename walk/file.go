@@ -11,8 +11,8 @@ import (
 	"unsafe"
 )
 
-// ErrFile is wrapped by every error about a features file that is torn, altered,
-// foreign or of another version.
+// ErrFile is wrapped by every error about a features file that is incomplete,
+// altered, of another kind or of another version.
 var ErrFile = errors.New("not a readable features file")
 
 // A features file is
@@ -101,9 +101,9 @@ func write(w io.Writer, parts ...[]byte) (written int64, err error) {
 func padding(n int) int { return -n & (fileAlignment - 1) }
 
 // Decode returns the features in data, a whole file read or mapped into memory,
-// and the name of the matrix they belong to. The features use data in place
-// where they can: it must stay unchanged while they are in use. Every checksum
-// and every index is checked.
+// and the name of the matrix they belong to. The features use data in place if
+// possible, so it must stay unchanged while they are in use. All checksums and
+// indices are checked.
 func Decode(data []byte) (f *Features, matrix string, err error) {
 	const fixed = len(fileMagic) + 8
 	if len(data) < fixed {

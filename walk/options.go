@@ -16,9 +16,10 @@ var ErrOptions = errors.New("bad options")
 type Sampler int
 
 const (
-	// Repelling computes a row exactly while its support is small, and from
-	// there sends walkers that spread out (systematic sampling). It is unbiased,
-	// with a smaller error than independent walks at the same number of entries.
+	// Repelling computes a row exactly while its support is small. From there walkers
+	// are allotted to neighbours by systematic sampling, so that they spread out. It
+	// is unbiased, with a smaller error than independent walks at the same number of
+	// entries.
 	Repelling Sampler = iota
 	// Independent is the estimator of Algorithm 2: walks that are independent
 	// of each other and halt at random.
@@ -37,15 +38,15 @@ const (
 	Uniform
 )
 
-// Options are literal: zero hops are zero hops. Only Hi and Scale have a zero that
-// stands for a default. Start from Default and change single fields.
+// Options of a run. A zero means zero, except in Hi and Scale: start from Default
+// and change single fields.
 type Options struct {
 	Sampler Sampler `json:"sampler"`
 	Steps   Steps   `json:"steps"`
 	Walks   int     `json:"walks"`   // walkers per node
 	Halt    float64 `json:"halt"`    // probability that a walk ends before a step; Repelling never halts and ignores it
 	MaxLen  int     `json:"max_len"` // L: lengths 0, 1, …, MaxLen are kept
-	Budget  int     `json:"budget"`  // Repelling: lengths are exact while the row has at most this many nodes
+	Budget  int     `json:"budget"`  // Repelling: a row is computed exactly while it has at most this many nodes
 	// HubWalks is the least number of walkers per neighbour of the start node,
 	// and half of the least Budget (Repelling). The load of a walk from i to j is
 	// √(D_i/D_j), so the error of a row grows with D_i/walkers, and ‖φ_i‖² is above
@@ -66,8 +67,9 @@ const (
 	MaxBudget = 1 << 30
 )
 
-// Default returns the options that fit most graphs: 100 repelling walkers, or one
-// per neighbour of the start node where these are more, and lengths up to 10.
+// Default returns the options that fit most graphs: lengths up to 10, and 100
+// repelling walkers, or one per neighbour of the start node if it has more
+// neighbours.
 func Default() Options {
 	return Options{Walks: 100, Halt: 0.1, MaxLen: 10, Budget: 200, HubWalks: 1, Seed: 1}
 }

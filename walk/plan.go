@@ -8,18 +8,18 @@ import (
 	"grfgp/sparse"
 )
 
-// Plan says which features Sample would give: the options, with walkers chosen
-// where they were open, and their cost and error.
+// Plan describes the features that Sample would return: the options, with the
+// number of walkers filled in, and their cost and error.
 type Plan struct {
 	Options  Options
 	Estimate Estimate // of rows Options.Lo to Options.Hi
-	Reached  bool     // the goal's error; true if the walkers were given
-	Fits     bool     // into the goal's memory
+	Reached  bool     // the goal's error is reached; true if the walkers were given
+	Fits     bool     // the features fit into the goal's memory
 }
 
 // NewPlan completes options and estimates cost and error by pilot runs. With
-// opts.Walks = 0 the walkers are chosen by Tune for all rows, so that shards of one
-// sample agree; only Estimate and Fits depend on opts.Lo and opts.Hi.
+// opts.Walks = 0 Tune chooses the number of walkers for all rows, so that shards of
+// one sample agree; only Estimate and Fits depend on opts.Lo and opts.Hi.
 func NewPlan(ctx context.Context, w *sparse.CSR, opts Options, coeff []float64, goal Goal) (Plan, error) {
 	p := Plan{Options: opts, Reached: true}
 	var err error
@@ -40,7 +40,7 @@ func NewPlan(ctx context.Context, w *sparse.CSR, opts Options, coeff []float64, 
 	return p, nil
 }
 
-// EstimateTime returns about how long Sample would take for all rows, by sampling
+// EstimateTime estimates how long Sample would take for all rows, by sampling
 // 2,048 of them.
 func EstimateTime(ctx context.Context, w *sparse.CSR, opts Options) (time.Duration, error) {
 	const rows = 2048

@@ -8,8 +8,8 @@ func (f *Features) Reached(i int) []uint32 {
 	return b.col[lo:hi:hi]
 }
 
-// CombineRow sets dst[e] = Σ_l coeff[l]·Ψ_l at entry e of row i. There is a
-// coefficient for every length up to MaxLen, and room for every entry.
+// CombineRow sets dst[e] = Σ_l coeff[l]·Ψ_l at entry e of row i. coeff must have
+// MaxLen+1 elements, and dst one for every entry of the row.
 func (f *Features) CombineRow(dst, coeff []float64, i int) {
 	num, lens, vals := f.row(i)
 	combine(dst, coeff, num, lens, vals)

@@ -27,8 +27,8 @@ func SampleProgress(ctx context.Context, w *sparse.CSR, opts Options, progress f
 	return sample(ctx, w, opts, nil, progress)
 }
 
-// SampleRows is Sample for the given nodes of [opts.Lo, opts.Hi) alone: their rows
-// are those of Sample; all other rows are empty.
+// SampleRows is Sample for only the given nodes of [opts.Lo, opts.Hi): their rows
+// are those of Sample, and all other rows are empty.
 func SampleRows(ctx context.Context, w *sparse.CSR, opts Options, rows []int) (*Features, error) {
 	if err := opts.validate(w); err != nil {
 		return nil, err

@@ -1,6 +1,11 @@
-// Package local works with studies in a store of this process. It implements the
-// interfaces of package client, so that one program can work with a store or with
-// a server.
+// Package local works with studies in a store that this process owns. It
+// implements the interfaces of package client, so that one program can work with
+// a store or with a server:
+//
+//	studies, err := local.Open(ctx, "team.db", local.Options{})
+//	defer studies.Close()
+//	s, err := studies.Study(ctx, "pipes")
+//	ask, err := s.Ask(ctx, study.AskRequest{Count: 1, Holder: "anna"})
 package local
 
 import (
@@ -16,18 +21,18 @@ import (
 	"grfgp/study"
 )
 
-// Options of Open.
+// Options are the options of Open.
 type Options struct {
-	// MustExist makes it an error where there is no store yet. Without it the store
-	// is opened, and made if need be, by the first command that needs it: one that
-	// fails before leaves no store behind.
+	// MustExist makes a missing store an error of Open. Without it the first command
+	// that needs the store opens it, and creates it if it does not exist; a command
+	// that fails earlier creates none.
 	MustExist bool
-	// Wait is how long to wait for another process to give the store up.
+	// Wait is how long to wait for another process to close the store; 0: not at all.
 	Wait     time.Duration
 	Progress client.Progress
 }
 
-// Open returns the studies of the store at a place, as in store.Open.
+// Open returns the studies of the store at a location, as in store.Open.
 func Open(ctx context.Context, place string, opts Options) (*Studies, error) {
 	l := &Studies{place: place, opts: opts}
 	if !opts.MustExist {
@@ -51,7 +56,7 @@ func (l *Studies) need(ctx context.Context, mustExist bool) (err error) {
 	return err
 }
 
-// Close gives the store up.
+// Close closes the store, so that another process can open it.
 func (l *Studies) Close() error {
 	if l.store == nil {
 		return nil

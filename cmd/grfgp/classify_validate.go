@@ -129,7 +129,7 @@ func (a *app) printConfusions(d *classData, v *crossval.ClassValidation) error {
 	t := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "given\tpredicted\tlabels")
 	const listed = 10
-	all := report.Confusions(v)
+	all := v.Confusions()
 	for _, k := range all[:min(len(all), listed)] {
 		fmt.Fprintf(t, "%s\t%s\t%d\n", short20(d.labels.Classes[k.Class]), short20(d.labels.Classes[k.Predicted]), k.Count)
 	}

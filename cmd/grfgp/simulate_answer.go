@@ -118,16 +118,23 @@ func verdict(sim *replay.Result, loss string) string {
 	case sim.Start+sim.Steps == sim.Known:
 		return fmt.Sprintf("All %d known nodes were measured in the end, so policies cannot differ. Give fewer --steps or a smaller --start.", sim.Known)
 	}
-	v, ok := report.ComparePolicy(sim, sim.Policies[at], loss)
+	v, ok := sim.Verdict(sim.Policies[at])
 	if !ok {
 		return "Random was not replayed: add it to --policies for a comparison."
 	}
+<<<<<<< HEAD
 	advice := map[report.Gain]string{
 		report.GainTooFew:   fmt.Sprintf(" Give --seeds %d or more.", replay.LeastSeeds),
 		report.GainConstant: " Give more replays (--seeds).",
 		report.GainUnclear:  " More replays (--seeds) may show one.",
+=======
+	advice := map[replay.Outcome]string{
+		replay.TooFew:   fmt.Sprintf(" Give --seeds %d or more.", replay.LeastSeeds),
+		replay.Constant: " Give more --seeds.",
+		replay.Unclear:  " More --seeds may show one.",
+>>>>>>> main
 	}
-	return v.String() + advice[v.Result]
+	return report.PolicyVerdict(v, loss) + advice[v.Outcome]
 }
 
 // answerSimulate writes the figure, the steps and the table.

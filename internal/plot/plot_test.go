@@ -181,25 +181,6 @@ func TestTicks(t *testing.T) {
 	}
 }
 
-func TestBand(t *testing.T) {
-	for _, n := range []int{1, 10, 150, 5000} {
-		for _, p := range []float64{0.1, 0.5, 0.95} {
-			lo, hi := Band(n, p)
-			b := distuv.Binomial{N: float64(n), P: p}
-			below, above := b.CDF(float64(lo)-1), 1-b.CDF(float64(hi))
-			if below > 0.0251 || above > 0.0251 || lo > hi {
-				t.Errorf("%d of chance %v: %d to %d leaves out %.3f and %.3f", n, p, lo, hi, below, above)
-			}
-			if b.CDF(float64(lo)) <= 0.025 || lo < hi && 1-b.CDF(float64(hi)-1) <= 0.0249 {
-				t.Errorf("%d of chance %v: %d to %d is wider than need be", n, p, lo, hi)
-			}
-		}
-	}
-	if lo, hi := Band(20, 1); lo != 20 || hi != 20 {
-		t.Errorf("a sure thing: %d to %d", lo, hi)
-	}
-}
-
 func TestCoverage(t *testing.T) {
 	_, pits := leftOut(1000)
 	for _, level := range []float64{0.1, 0.5, 0.95, 1} {

@@ -2,6 +2,7 @@ package plot
 
 import (
 	"fmt"
+	"grfgp/internal/binomial"
 	"image/color"
 	"math"
 
@@ -33,7 +34,7 @@ func Reliability(title string, bins []Bin) *Picture {
 		if b.Count == 0 || !finite(b.Confidence, b.Accuracy) {
 			continue
 		}
-		lo, hi := Band(b.Count, b.Confidence)
+		lo, hi := binomial.Interval(b.Count, b.Confidence)
 		n := float64(b.Count)
 		p.Add(rectangle(max(0, b.Confidence-half), float64(lo)/n, min(1, b.Confidence+half), float64(hi)/n, band))
 	}

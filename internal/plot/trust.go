@@ -2,6 +2,7 @@ package plot
 
 import (
 	"fmt"
+	"grfgp/internal/binomial"
 	"image/color"
 	"math"
 
@@ -73,31 +74,6 @@ func line(style draw.LineStyle, points ...plotter.XY) *plotter.Line {
 	return &plotter.Line{XYs: points, LineStyle: style}
 }
 
-// within is the coverage of bands.
-const within = 0.95
-
-// Band returns the central 95 % interval of the number of successes in n trials with
-// probability p, by the binomial distribution.
-func Band(n int, p float64) (lo, hi int) {
-	if p <= 0 || p >= 1 {
-		return int(float64(n) * p), int(float64(n) * p)
-	}
-	b := distuv.Binomial{N: float64(n), P: p}
-	sum := 0.0
-	lo, hi = -1, n
-	for k := range n + 1 {
-		sum += b.Prob(float64(k))
-		if lo < 0 && sum > (1-within)/2 {
-			lo = k
-		}
-		if sum >= (1+within)/2 {
-			hi = k
-			break
-		}
-	}
-	return max(lo, 0), hi
-}
-
 // Calibration draws the coverage of central intervals against their level. The pits
 // (probability integral transforms) are the predicted probabilities of values below the
 // measurements: uniform if the model is correct. The band is the random variation of
@@ -110,7 +86,7 @@ func Calibration(title string, pits []float64) *Picture {
 		var low, high, curve plotter.XYs
 		for k := range 101 {
 			level := float64(k) / 100
-			lo, hi := Band(n, level)
+			lo, hi := binomial.Interval(n, level)
 			low = append(low, plotter.XY{X: level, Y: float64(lo) / float64(n)})
 			high = append(high, plotter.XY{X: level, Y: float64(hi) / float64(n)})
 			curve = append(curve, plotter.XY{X: level, Y: coverage(pits, level)})
@@ -166,7 +142,7 @@ func PIT(title string, pits []float64) *Picture {
 			most = max(most, counts[b])
 		}
 	}
-	lo, hi := Band(len(pits), 1/float64(bins))
+	lo, hi := binomial.Interval(len(pits), 1/float64(bins))
 	p := frame(title, "predicted probability of lower values", "measurements", 0, 1)
 	p.X.Tick.Marker = percent{}
 	p.Y.Max = 1.1 * max(most, float64(hi))
@@ -195,6 +171,7 @@ type Bar struct {
 // comparison.
 func Bars(title, unit string, bars []Bar) *Picture {
 	const row, thick, barsWidth = 26, 15, 560
+	const slack = 1.2 // a browser's font may be wider than the one that is measured here
 	p := &Picture{title: clean(title), width: barsWidth, height: vg.Length(len(bars)*row) + headRoom + 12}
 	p.draw = func(c draw.Canvas) {
 		c.FillText(letters(bigText, ink, true), vg.Point{X: margin, Y: c.Max.Y - 20}, p.title)
@@ -210,8 +187,8 @@ func Bars(title, unit string, bars []Bar) *Picture {
 		}
 		room := vg.Length(0)
 		for _, b := range bars {
-			zero = max(zero, name.Width(clean(b.Name)))
-			room = max(room, number.Width(label(b)))
+			zero = max(zero, slack*name.Width(clean(b.Name)))
+			room = max(room, slack*number.Width(label(b)))
 			if finite(b.Value) {
 				most = max(most, b.Value+b.SE)
 			}
@@ -219,7 +196,7 @@ func Bars(title, unit string, bars []Bar) *Picture {
 		zero += margin + 8
 		unitPart := vg.Length(0)
 		if unit = clean(unit); unit != "" {
-			unitPart = letters(lowText, soft, false).Width(unit) + 6
+			unitPart = slack*letters(lowText, soft, false).Width(unit) + 6
 		}
 		per := (c.Max.X - margin - room - 12 - unitPart - zero) / vg.Length(max(most, 1/farthest))
 		for k, b := range bars {
@@ -243,7 +220,7 @@ func Bars(title, unit string, bars []Bar) *Picture {
 			if k == 0 && unit != "" {
 				style := letters(lowText, soft, false)
 				style.YAlign = text.YCenter
-				c.FillText(style, vg.Point{X: end + 12 + number.Width(label(b)), Y: y}, unit)
+				c.FillText(style, vg.Point{X: end + 12 + slack*number.Width(label(b)), Y: y}, unit)
 			}
 		}
 		c.StrokeLine2(draw.LineStyle{Color: soft, Width: 0.7}, zero, c.Max.Y-headRoom, zero, c.Max.Y-headRoom-vg.Length(len(bars)*row))

@@ -160,7 +160,7 @@ func (s *suite) testTraining(t *testing.T) {
 }
 
 // Forwards tests that outer, a kernel made of inner and perhaps of others, keeps
-// the abilities of inner, but for Invert, which few compositions can keep.
+// the abilities of inner, except Invert, which few compositions can keep.
 func Forwards(t *testing.T, inner, outer kernel.Kernel) {
 	t.Helper()
 	abilities := func(k kernel.Kernel) kernel.Abilities {

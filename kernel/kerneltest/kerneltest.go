@@ -1,5 +1,7 @@
-// Package kerneltest is the contract of kernel.Kernel as a test suite. Run it on a
-// kernel of your own: a kernel that passes works with package gp.
+// Package kerneltest tests a kernel.Kernel against its contract. A kernel of your
+// own that passes Run works with package gp:
+//
+//	func TestKernel(t *testing.T) { kerneltest.Run(t, newKernel(), kerneltest.Options{}) }
 //
 // The suite compares every operation with the matrix K formed entry by entry on a
 // small graph, gradients with differences, draws with K, every ability of
@@ -16,14 +18,15 @@ import (
 	"grfgp/kernel"
 )
 
-// MaxNodes is the largest kernel that Run takes: it forms K as a whole, many
-// times.
+// MaxNodes is the largest number of nodes of a kernel for Run, which forms K as a
+// whole many times.
 const MaxNodes = 200
 
-// Options say where a kernel is tested; the zero value is a good choice.
+// Options says at which hyperparameters and with how many draws a kernel is tested;
+// the zero value is a good choice.
 type Options struct {
-	Theta []float64 // nil: a tenth above the start values
-	Draws int       // from the prior, for its covariance; 0 means 4000
+	Theta []float64 // hyperparameters; nil: a tenth above the start values
+	Draws int       // prior draws whose sample covariance is compared with K; 0: 4000
 }
 
 // Run tests k, a kernel on a small graph, against the contract of the interface.

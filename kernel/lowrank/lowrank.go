@@ -1,7 +1,7 @@
 // Package lowrank is the kernel of random features projected to m dimensions
-// (Johnson and Lindenstrauss). It reproduces the paper's section on low rank; no
-// choice of this module ever takes it by itself. On graphs of the paper's size the
-// features as they are (kernel.GRF) are faster and exact.
+// (Johnson and Lindenstrauss). It reproduces the paper's section on low rank and
+// is never chosen automatically. On graphs of the paper's size the features
+// without a projection (kernel.GRF) are faster and have no projection error.
 //
 // With features Φ, one row per node, and a Gaussian matrix G of m columns,
 //
@@ -30,7 +30,7 @@ import (
 	"grfgp/walk"
 )
 
-// Options say how random features are projected.
+// Options says how random features are projected.
 type Options struct {
 	Dim  int    // m, the rank; at least 1
 	Seed uint64 // of the projection

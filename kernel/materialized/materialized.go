@@ -1,7 +1,7 @@
 // Package materialized is the kernel of random features with K formed as a dense
-// matrix of N² numbers whenever hyperparameters change. It is the arm of the
-// paper's scaling experiment that sparse features are compared with; no choice of
-// this module ever takes it by itself. Results are those of kernel.GRF to rounding.
+// matrix of N² numbers whenever hyperparameters change. It is the reference for
+// sparse features in the paper's scaling experiment and is never chosen
+// automatically. Results are those of kernel.GRF up to rounding.
 package materialized
 
 import (
@@ -14,7 +14,7 @@ import (
 	"grfgp/solve"
 )
 
-// MaxNodes is the largest number of nodes of a Kernel: K takes 2 GiB then.
+// MaxNodes is the largest number of nodes of a Kernel; K then takes 2 GiB.
 const MaxNodes = 1 << 14
 
 // Kernel is a GRF whose covariances hold K as a dense matrix and solve systems by

@@ -1,0 +1,154 @@
+package crossval
+
+import (
+	"cmp"
+	"fmt"
+	"grfgp/internal/binomial"
+	"maps"
+	"math"
+	"slices"
+)
+
+// ErrorVerdict compares the error of a model with that of the best baseline.
+type ErrorVerdict struct {
+	RMSE         float64  // of held-out measurements
+	Baseline     Baseline // with the smallest error
+	BaselineRMSE float64
+	Gain         float64 // 1 − RMSE/BaselineRMSE
+	Better       bool    // by half a percent or more
+}
+
+// CompareErrors compares root mean square errors at held-out measurements.
+func CompareErrors(rmse float64, baselines map[Baseline]float64) ErrorVerdict {
+	name := best(baselines, func(v float64) float64 { return v })
+	gain := 1 - rmse/baselines[name]
+	return ErrorVerdict{rmse, name, baselines[name], gain, gain >= 0.005} // false for NaN: both errors are 0
+}
+
+// best returns the key of the smallest score, the first by name of equals.
+func best[V any](of map[Baseline]V, score func(V) float64) Baseline {
+	return slices.MinFunc(slices.Sorted(maps.Keys(of)), func(a, b Baseline) int { return cmp.Compare(score(of[a]), score(of[b])) })
+}
+
+func (v ErrorVerdict) String() string {
+	if v.Better {
+		return fmt.Sprintf("The error (RMSE) at held-out measurements is %.4g, %.0f %% less than that of the best baseline, %s.", v.RMSE, 100*v.Gain, v.Baseline)
+	}
+	return fmt.Sprintf("The error (RMSE) at held-out measurements is %.4g, no less than that of the baseline %s, which has no intervals.", v.RMSE, v.Baseline)
+}
+
+// Width says whether credible intervals are too narrow, right or too wide.
+type Width int
+
+// Widths of intervals, by the share of held-out measurements that they contain.
+const (
+	WidthRight Width = iota // the share is within the range expected of a calibrated model
+	TooNarrow
+	TooWide
+)
+
+// CoverageVerdict compares the coverage of credible intervals with their level.
+type CoverageVerdict struct {
+	Level     float64 // of the intervals
+	Share     float64 // of held-out measurements inside
+	Low, High float64 // the middle 95 % of the shares expected of a calibrated model
+	Width     Width
+}
+
+// JudgeCoverage compares the share of n held-out measurements inside credible
+// intervals of a level with its binomial distribution under a calibrated model.
+func JudgeCoverage(level, share float64, n int) CoverageVerdict {
+	lo, hi := binomial.Interval(n, level)
+	v := CoverageVerdict{Level: level, Share: share, Low: float64(lo) / float64(n), High: float64(hi) / float64(n)}
+	switch inside := int(math.Round(share * float64(n))); {
+	case inside < lo:
+		v.Width = TooNarrow
+	case inside > hi:
+		v.Width = TooWide
+	}
+	return v
+}
+
+func (v CoverageVerdict) String() string {
+	words := [...]string{"as expected", "too few: the intervals are too narrow", "too many: the intervals are too wide"}
+	return fmt.Sprintf("%g %% intervals contain %.1f %% of held-out measurements, %s (a calibrated model: %.1f to %.1f %%).",
+		100*v.Level, 100*v.Share, words[v.Width], 100*v.Low, 100*v.High)
+}
+
+// AccuracyVerdict compares the accuracy of a classifier with the best baseline.
+type AccuracyVerdict struct {
+	Labels       int // held-out
+	Accuracy, SE float64
+	Baseline     Baseline // with the highest accuracy
+	Gain         float64
+	Better       bool // by 0.05 points or more
+}
+
+// CompareAccuracy compares the share of held-out labels that are predicted
+// correctly with that of baselines.
+func CompareAccuracy(labels int, accuracy, se float64, baselines map[Baseline]float64) AccuracyVerdict {
+	name := best(baselines, func(v float64) float64 { return -v })
+	gain := accuracy - baselines[name]
+	return AccuracyVerdict{labels, accuracy, se, name, gain, gain >= 0.0005}
+}
+
+func (v AccuracyVerdict) String() string {
+	words := "no more than by the baseline " + string(v.Baseline)
+	if v.Better {
+		words = fmt.Sprintf("%.1f points more than by the best baseline, %s", 100*v.Gain, v.Baseline)
+	}
+	return fmt.Sprintf("Of %d held-out labels %.1f ± %.1f %% are predicted correctly, %s.", v.Labels, 100*v.Accuracy, 100*v.SE, words)
+}
+
+// CalibrationVerdict says whether the probabilities of a classifier are calibrated.
+type CalibrationVerdict struct {
+	ECE        float64 // expected calibration error
+	Expected   float64 // expected error of calibrated probabilities, by chance alone
+	Bins       int
+	Calibrated bool
+}
+
+// JudgeCalibration compares an expected calibration error with that of calibrated
+// probabilities. In a bin of n labels with mean probability c, the share
+// predicted correctly differs from c by √(2/π)·√(c(1−c)/n) on average.
+func JudgeCalibration(ece float64, bins []ReliabilityBin) CalibrationVerdict {
+	n, expected := 0, 0.0
+	for _, b := range bins {
+		n += b.Count
+		if b.Count > 0 {
+			expected += math.Sqrt(2 / math.Pi * max(0, b.Confidence*(1-b.Confidence)) * float64(b.Count))
+		}
+	}
+	expected /= float64(n)
+	return CalibrationVerdict{ece, expected, len(bins), ece <= 1.5*expected+0.01}
+}
+
+func (v CalibrationVerdict) String() string {
+	words := "about what chance alone gives"
+	if !v.Calibrated {
+		words = "more than chance alone gives: do not take the probabilities literally"
+	}
+	return fmt.Sprintf("Probabilities differ by %.3f from the observed frequencies (ECE, %d bins), %s (%.3f).", v.ECE, v.Bins, words, v.Expected)
+}
+
+// Confusion counts labels of one class that were predicted as another.
+type Confusion struct{ Class, Predicted, Count int }
+
+// Confusions returns the confusions, the most frequent first.
+func (v *ClassValidation) Confusions() []Confusion {
+	var all []Confusion
+	for c, row := range v.Confusion {
+		for p, n := range row {
+			if c != p && n > 0 {
+				all = append(all, Confusion{c, p, n})
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(x, y Confusion) int { return cmp.Compare(y.Count, x.Count) })
+	return all
+}
+
+// BestBaseline returns the baseline of highest accuracy.
+func (v *ClassValidation) BestBaseline() Baseline {
+	return best(v.Baselines, func(s ClassScore) float64 { return -s.Accuracy })
+}
