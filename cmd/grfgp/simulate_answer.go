@@ -122,17 +122,10 @@ func verdict(sim *replay.Result, loss string) string {
 	if !ok {
 		return "Random was not replayed: add it to --policies for a comparison."
 	}
-<<<<<<< HEAD
-	advice := map[report.Gain]string{
-		report.GainTooFew:   fmt.Sprintf(" Give --seeds %d or more.", replay.LeastSeeds),
-		report.GainConstant: " Give more replays (--seeds).",
-		report.GainUnclear:  " More replays (--seeds) may show one.",
-=======
 	advice := map[replay.Outcome]string{
 		replay.TooFew:   fmt.Sprintf(" Give --seeds %d or more.", replay.LeastSeeds),
-		replay.Constant: " Give more --seeds.",
-		replay.Unclear:  " More --seeds may show one.",
->>>>>>> main
+		replay.Constant: " Give more replays (--seeds).",
+		replay.Unclear:  " More replays (--seeds) may show one.",
 	}
 	return report.PolicyVerdict(v, loss) + advice[v.Outcome]
 }
