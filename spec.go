@@ -68,7 +68,9 @@ func Trends() []string { return slices.Clone(trendNames) }
 // CustomFamily is a kernel family that the caller defines. Fitting,
 // cross-validation, searches and replays work with it as with the built-in
 // families. Model files and checkpoints hold only its name, so Load and the Spec of
-// a resumed Optimizer must be given the family again.
+// a resumed Optimizer must be given the family again. The family is a function of the
+// matrix W of norm one: D^-½ A D^-½, or I − L/c on the raw Laplacian L, where c is the
+// bound of its norm. Its length scales are in that unit.
 type CustomFamily struct {
 	Name       string            // not one of Families
 	Modulation kernel.Modulation // coefficients by walk length; must also be a kernel.Spectrum for the method dense and for series without a cut-off

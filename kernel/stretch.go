@@ -5,9 +5,9 @@ import "math"
 // Stretch returns a family with the Laplacian unit·(I − W) in place of I − W:
 // exp(−β·unit·(I−W)) for Diffusion, (1 + κ²·unit·(I−W)/2ν)^−ν for Matern. It is
 // for a matrix W = I − L/c, where c makes the norm one but length scales shall
-// refer to L/d for another unit d: then unit = c/d. Free and Power depend on
-// powers of W, not on a Laplacian, and are returned unchanged. The result is a
-// Spectrum if m is one.
+// refer to L/d for another unit d: then unit = c/d. All other families,
+// Free and Power among them, are functions of W, not of a Laplacian, and are
+// returned unchanged. The result is a Spectrum if m is one.
 func Stretch(m Modulation, unit float64) Modulation {
 	switch f := m.(type) {
 	case Diffusion:
