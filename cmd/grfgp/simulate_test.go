@@ -161,7 +161,7 @@ func TestSimulateInterrupted(t *testing.T) {
 	n := sim.Final("bfs").Seeds
 	said := fmt.Sprintf("Too few replays (%d)", n)
 	if n >= replay.LeastSeeds {
-		said = fmt.Sprintf("of %d replays", n)
+		said = fmt.Sprintf("over %d replays", n)
 	}
 	if n < 2 || n > 8 || !strings.Contains(out.String(), said) {
 		t.Errorf("%d replays\n%s", n, out.String())
