@@ -373,9 +373,9 @@ func reason(best attempt, tried []attempt, sketch bool) string {
 		by = " on a sample of the measurements"
 	}
 	if first := likeliest(tried); first.String() != best.String() {
-		return fmt.Sprintf("%v: %v has a higher marginal likelihood, but is no better at predicting nodes as far from measurements as the unmeasured ones are", best, first)
+		return fmt.Sprintf("%v was chosen: %v has a higher marginal likelihood, but predicts held-out measurements no better at the distances of the unmeasured nodes", best, first)
 	}
-	return fmt.Sprintf("%v has the highest marginal likelihood of the %d kernels tried%s, after a penalty of one nat per hyperparameter and three for an unusual kernel", best, len(tried), by)
+	return fmt.Sprintf("%v has the highest marginal likelihood of the %d kernels tried%s, after a penalty of one nat per hyperparameter and three more for an unusual one (unit variance, free coefficients, raw or signless Laplacian)", best, len(tried), by)
 }
 
 // choose records the chosen kernel and the reason.

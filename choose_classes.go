@@ -131,7 +131,7 @@ func (c *Classification) choose(chosen candidate) {
 	if n := len(c.choice.Candidates); n > 1 {
 		c.choice.Why = append(c.choice.Why, fmt.Sprintf("%v predicts held-out labels best of the %d kernels tried", chosen, n))
 	}
-	c.choice.Why = append(c.choice.Why, fmt.Sprintf("of %d labels %s, %.1f %% are predicted correctly (mean log score %.3f, temperature %.2f, spread %.1f)",
+	c.choice.Why = append(c.choice.Why, fmt.Sprintf("of %d labels %s, %.1f %% are predicted correctly (mean log probability %.3f; calibrated with temperature %.2f and spread %.1f)",
 		r.Scored, how, 100*r.Accuracy, r.Score, r.Temperature, r.Spread))
 }
 
@@ -164,6 +164,6 @@ func (t *Trainer) spread(ctx context.Context, own gp.Labels, method gp.ClassMeth
 	c.fill(candidate{family: matern})
 	c.choice.Family = "spreading"
 	kappa := c.choice.Fit.Theta[1]
-	c.choice.Why = []string{fmt.Sprintf("label spreading: each node takes a share of %.2g from its neighbours", kappa*kappa/(2+kappa*kappa))}
+	c.choice.Why = []string{fmt.Sprintf("label spreading: each node takes a share of %.2g of its label from its neighbours", kappa*kappa/(2+kappa*kappa))}
 	return c, nil
 }

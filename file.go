@@ -71,7 +71,7 @@ func Load(ctx context.Context, r io.Reader, g *graph.Graph, custom ...CustomFami
 	case strings.HasPrefix(head, fileName+" "):
 		return nil, fmt.Errorf("%w: another version of grfgp wrote it (it begins with %q, not %q); fit and save the model again", ErrFile, kindOf(head), fileKind)
 	default:
-		return nil, fmt.Errorf("%w: it does not begin with %q", ErrFile, fileKind)
+		return nil, fmt.Errorf("%w: it does not begin with %q; give a file that was saved as a model", ErrFile, fileKind)
 	}
 	body, err := io.ReadAll(in)
 	if err != nil {

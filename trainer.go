@@ -95,7 +95,7 @@ func (t *Trainer) decide(measurements int, unit bool) (method string, hops int, 
 		say("the method %s was requested", method)
 	case n <= denseNodes && (t.spec.Custom == nil || !cut):
 		method = "dense"
-		say("dense: the eigenvectors of %d nodes are cheap and make the kernel exact", n)
+		say("dense: exact, and cheap for %d nodes", n)
 	case unit && t.diagonalFlops() > unitFlops:
 		method = "grf"
 		say("random features: exact variances at all nodes would take %.1g operations", t.diagonalFlops())
@@ -351,12 +351,12 @@ func (t *Trainer) decideScales(ctx context.Context, nodes []int, method string, 
 	case count == 0:
 		return []bool{false}, "the graph is too small for coarser scales", nil
 	}
-	reach := fmt.Sprintf("walks reach %d", hops)
+	reach := fmt.Sprintf("walks reach %d hops", hops)
 	if hops == 0 {
 		reach = "the kernel reaches everywhere"
 	}
 	if t.spec.Family == "power" {
-		reach = fmt.Sprintf("the power series reaches %d", len(t.spec.Alpha)-1)
+		reach = fmt.Sprintf("the power series reaches %d hops", len(t.spec.Alpha)-1)
 	}
 	return []bool{false, true}, fmt.Sprintf("measured nodes are %.3g hops apart on average and %s; also tried: %s", t.spacing(nodes), reach, coarser), ctx.Err()
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"grfgp/gp"
+	"grfgp/internal/plural"
 	"grfgp/internal/rng"
 	"grfgp/solve"
 )
@@ -127,7 +128,10 @@ func (o *Optimizer) pick(ctx context.Context, r Request) ([]Suggestion, Reason, 
 		case err == nil:
 			known = posterior
 		case errors.Is(err, ErrNoModel):
-			policy, why = Random{}, fmt.Sprintf("drawn at random: no model can be fitted to %d measurements (too few, all equal, or with a variance outside the range of floating-point numbers)", o.data.Len())
+			policy, why = Random{}, "drawn at random: there are no measurements yet"
+			if n := o.data.Len(); n > 0 {
+				why = fmt.Sprintf("drawn at random: no model can be fitted to %s (too few, all equal, or with a variance outside the range of floating-point numbers)", plural.Count(n, "measurements"))
+			}
 		default:
 			return nil, Enough, nil, err
 		}

@@ -124,11 +124,11 @@ func JudgeCalibration(ece float64, bins []ReliabilityBin) CalibrationVerdict {
 }
 
 func (v CalibrationVerdict) String() string {
-	words := "about what chance alone gives"
+	words := "no sign of miscalibration"
 	if !v.Calibrated {
-		words = "more than chance alone gives: do not take the probabilities literally"
+		words = "the probabilities are not calibrated"
 	}
-	return fmt.Sprintf("Probabilities differ by %.3f from the observed frequencies (ECE, %d bins), %s (%.3f).", v.ECE, v.Bins, words, v.Expected)
+	return fmt.Sprintf("Probabilities differ by %.3f on average from the observed frequencies (ECE, %d bins), and those of a calibrated model by about %.3f: %s.", v.ECE, v.Bins, v.Expected, words)
 }
 
 // Confusion counts labels of one class that were predicted as another.

@@ -258,7 +258,7 @@ func buildNetwork(list *edgeList, columns edgeColumns, names *namer, r *Report, 
 	}
 	g, counts, err := graph.FromEdges(names.ids, edges, graph.BuildOptions{Parallel: opts.Parallel, KeepLoops: opts.KeepLoops})
 	if err != nil {
-		return nil, &Error{Code: CodeContent, Table: TableEdges, File: r.File, What: fmt.Sprintf("the edges make no graph (%v)", err), Remedies: []Remedy{do("correct the weights")}, Err: err}
+		return nil, &Error{Code: CodeContent, Table: TableEdges, File: r.File, What: fmt.Sprintf("the edges do not form a graph (%v)", err), Remedies: []Remedy{do("correct the weights")}, Err: err}
 	}
 	r.Ledger.Edges, r.Ledger.Repeats = int64(counts.Edges), int64(counts.Repeats)
 	r.Ledger.SelfLoops, r.Ledger.ZeroWeights = int64(counts.Loops), int64(counts.Zero)
@@ -277,7 +277,7 @@ func buildNetwork(list *edgeList, columns edgeColumns, names *namer, r *Report, 
 
 // noEdges is the error of a file in which no row became an edge.
 func (r *Report) noEdges(lines *tally) error {
-	e := &Error{Code: CodeContent, Table: TableEdges, File: r.File, What: "there is no edge in it"}
+	e := &Error{Code: CodeContent, Table: TableEdges, File: r.File, What: "it contains no edges"}
 	if r.Ledger.Header > 0 && r.Ledger.Bad == 0 {
 		e.What += ", only a header"
 	}
@@ -298,7 +298,7 @@ func (e *edgeList) finish(edges *graph.Edges, columns edgeColumns, r *Report) er
 		return nil
 	}
 	if !columns.distance {
-		r.Weights = "as given: larger means more alike"
+		r.Weights = "as given: larger means more similar"
 	} else {
 		mean := e.sum / float64(e.terms)
 		if math.IsInf(mean/e.lo, 0) || math.IsInf(mean, 0) {
@@ -314,7 +314,7 @@ func (e *edgeList) finish(edges *graph.Edges, columns edgeColumns, r *Report) er
 	}
 	const wide = 1e9
 	if e.hi/e.lo > wide {
-		r.warn("the largest weight is %.2g times the smallest; few edges will carry nearly everything", e.hi/e.lo)
+		r.warn("the largest weight is %.2g times the smallest; a few edges will dominate", e.hi/e.lo)
 	}
 	return nil
 }
@@ -325,11 +325,11 @@ func (r *Report) tellCounts(c graph.BuildCounts, weighted bool) {
 	case c.BothWays:
 		r.warn("every edge is listed in both directions; each counts once")
 	case c.WeightsAdd:
-		r.warn("edges that repeat an earlier one: %d; their weights were added up", c.Repeats)
+		r.warn("repeated edges: %d; their weights were added up", c.Repeats)
 	case !weighted && 2*c.Repeats > c.Given():
 		r.warn("more than half of the rows repeat an edge; each edge counts once")
 	case c.Repeats > 0:
-		r.warn("edges that repeat an earlier one: %d; the first of each counts", c.Repeats)
+		r.warn("repeated edges: %d; the first of each is used", c.Repeats)
 	}
 	if c.Loops > 0 {
 		r.offer(fmt.Sprintf("edges from a node to itself: %d; left out", c.Loops), do("keep them", Setting{Option: OptionKeepLoops}))

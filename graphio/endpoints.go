@@ -76,7 +76,7 @@ func (s *sheet) looksLikeLabelledMatrix(rows [][]string, from int) bool {
 }
 
 func (s *sheet) labelledMatrix() error {
-	return s.in.fail(CodeFormat, "is an adjacency matrix with names, which is not read: its first column repeats the header",
+	return s.in.fail(CodeFormat, "is an adjacency matrix with names, which is not supported: its first column repeats the header",
 		do("write one edge per line: source,target,weight; with pandas: m.stack().rename_axis(['source', 'target']).reset_index(name='weight').to_csv('edges.csv', index=False)"))
 }
 
@@ -107,7 +107,7 @@ func (s *sheet) unused(r *Report, used ...int) {
 	}
 }
 
-const asTold = "as told"
+const asTold = "as requested"
 
 // chooseEnds finds the two ends: as told, by name, by type, by known ids.
 func (s *sheet) chooseEnds(c *edgeColumns, known *graph.IDs, opts Options) (why [2]string, err error) {

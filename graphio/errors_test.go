@@ -27,8 +27,8 @@ func zipped(text string) string {
 func TestGraphErrors(t *testing.T) {
 	const (
 		skip  = `; correct the line, or leave such rows out with Options.BadRows = "skip"`
-		stack = ", which is not read: its first column repeats the header; write one edge per line: source,target,weight; with pandas: m.stack().rename_axis(['source', 'target']).reset_index(name='weight').to_csv('edges.csv', index=False)"
-		three = `; use it as a similarity (larger is more alike) with Options.Weights = "similarity", use it as a distance (w = mean distance / distance) with Options.Weights = "distance", or take all edges as equal with Options.Weights = "ignore"`
+		stack = ", which is not supported: its first column repeats the header; write one edge per line: source,target,weight; with pandas: m.stack().rename_axis(['source', 'target']).reset_index(name='weight').to_csv('edges.csv', index=False)"
+		three = `; use it as a similarity (larger means more similar) with Options.Weights = "similarity", use it as a distance (w = mean distance / distance) with Options.Weights = "distance", or treat all edges as equal with Options.Weights = "ignore"`
 	)
 	utf16 := "\xff\xfea\x00,\x00b\x00\n\x00"
 	packed := zipped(strings.Repeat("0,1\n1,2\n", 1000))
@@ -40,11 +40,11 @@ func TestGraphErrors(t *testing.T) {
 	}{
 		{"empty", "", Options{}, ErrData, "e: the file is empty; write it again, or name another file"},
 		{"only a byte-order mark", "\xef\xbb\xbf", Options{}, ErrData, "e: the file is empty but for its byte-order mark; write it again, or name another file"},
-		{"empty gzip", zipped(""), Options{}, ErrData, "e: the gzip stream is empty; pack the file again, or name another file"},
+		{"empty gzip", zipped(""), Options{}, ErrData, "e: the gzip stream is empty; compress the file again, or name another file"},
 		{"cut gzip", packed[:len(packed)-12], Options{}, ErrData, "e: the gzip stream ends in the middle; the file was cut short, perhaps by an interrupted download: fetch it again"},
-		{"damaged gzip", packed[:len(packed)-6] + "xxxxxx", Options{}, ErrData, "e: the gzip stream is damaged (gzip: invalid checksum); fetch or pack the file again"},
+		{"damaged gzip", packed[:len(packed)-6] + "xxxxxx", Options{}, ErrData, "e: the gzip stream is damaged (gzip: invalid checksum); fetch or compress the file again"},
 		{"cut zstd", "\x28\xb5\x2f\xfd\x04", Options{}, ErrData, "e: the zstd stream ends in the middle; the file was cut short, perhaps by an interrupted download: fetch it again"},
-		{"packed twice", zipped(zipped("0,1\n")), Options{}, ErrData, "e: is packed twice; unpack it once"},
+		{"packed twice", zipped(zipped("0,1\n")), Options{}, ErrData, "e: is compressed twice; unpack it once"},
 		{"binary", "\x7fELF\x02\x01\x01\x00", Options{}, ErrData, "e: is a binary file: it holds NUL bytes; name a file of text: delimited columns, MatrixMarket or GraphML"},
 		{"UTF-16", utf16, Options{}, ErrData, "e: is text in UTF-16; convert it: iconv -f UTF-16 -t UTF-8 FILE > NEW, or save it as CSV (UTF-8)"},
 		{"UTF-16 without mark", utf16[2:], Options{}, ErrData, "e: looks like text in UTF-16 without a byte-order mark; convert it: iconv -f UTF-16LE -t UTF-8 FILE > NEW"},
@@ -52,16 +52,16 @@ func TestGraphErrors(t *testing.T) {
 		{"binary, half of it NUL", strings.Repeat("\x7fELF\x00\x00\x00\x00\x01\x00", 9), Options{}, ErrData, "e: is a binary file: it holds NUL bytes; name a file of text: delimited columns, MatrixMarket or GraphML"},
 		{"zip", "PK\x03\x04\x14\x00edges.csv", Options{}, ErrData, "e: is a zip archive; unpack it and name the file inside"},
 		{"xlsx", "PK\x03\x04\x14\x00[Content_Types].xml", Options{}, ErrData, "e: is a spreadsheet, not text; open it and save the sheet as CSV (UTF-8)"},
-		{"bzip2", "BZh91AY&SY", Options{}, ErrData, "e: is packed with bzip2, which is not read; unpack it with bunzip2, or pack it with gzip or zstd"},
+		{"bzip2", "BZh91AY&SY", Options{}, ErrData, "e: is compressed with bzip2, which is not supported; unpack it with bunzip2, or compress it with gzip or zstd"},
 		{"PDF", "%PDF-1.7\n", Options{}, ErrData, "e: is a PDF document; name a file that holds the data as text"},
 		{"web page", "<!DOCTYPE html>\n<html>", Options{}, ErrData, "e: is a web page, not data; the download saved the page instead of the file: fetch the file itself"},
-		{"JSON", `{"nodes": []}`, Options{}, ErrData, "e: is JSON, which is not read; write the edges as CSV, one per line: source,target,weight"},
-		{"Pajek", "*Vertices 2\n1 \"a\"\n", Options{}, ErrData, "e: is a Pajek file, which is not read; save the graph as GraphML or as CSV"},
-		{"GML", "Creator \"x\"\ngraph\n[\n", Options{}, ErrData, "e: is GML, which is not read; save the graph as GraphML or as CSV"},
+		{"JSON", `{"nodes": []}`, Options{}, ErrData, "e: is JSON, which is not supported; write the edges as CSV, one per line: source,target,weight"},
+		{"Pajek", "*Vertices 2\n1 \"a\"\n", Options{}, ErrData, "e: is a Pajek file, which is not supported; save the graph as GraphML or as CSV"},
+		{"GML", "Creator \"x\"\ngraph\n[\n", Options{}, ErrData, "e: is GML, which is not supported; save the graph as GraphML or as CSV"},
 		{"old Mac", "0,1\r1,2\r", Options{}, ErrData, `e: its lines end in a carriage return alone, as on old Macs; convert it: tr '\r' '\n' < FILE > NEW`},
-		{"only comments", "# a\n\n% b\n", Options{}, ErrData, "e: there is no edge in it, only comments and blank lines; name another file"},
-		{"only a header", "source,target\n", Options{}, ErrData, "e: there is no edge in it, only a header; name another file, or build the edges from coordinates with NearestNeighbours"},
-		{"only a header and hidden rows", "source,target\n#a,#b\n#b,#c\n", Options{}, ErrData, "e: there is no edge in it, only a header; comments among the rows that look like rows: 2, first on line 2; put quotes around ids that begin with # or %"},
+		{"only comments", "# a\n\n% b\n", Options{}, ErrData, "e: it contains no edges, only comments and blank lines; name another file"},
+		{"only a header", "source,target\n", Options{}, ErrData, "e: it contains no edges, only a header; name another file, or build the edges from coordinates with NearestNeighbours"},
+		{"only a header and hidden rows", "source,target\n#a,#b\n#b,#c\n", Options{}, ErrData, "e: it contains no edges, only a header; comments among the rows that look like rows: 2, first on line 2; put quotes around ids that begin with # or %"},
 		{"one column", "node\n1\n2\n", Options{}, ErrData, "e: an edge needs two ends, but there is only one column; name the delimiter with Options.Delimiter, or give a file of edges"},
 		{"adjacency list", "a b c d\nb c\nc a b e f\nd b f\n", Options{}, ErrData, "e: its lines have very different numbers of fields; put one edge on each line (is it an adjacency list?), or name the delimiter with Options.Delimiter"},
 		{"adjacency matrix", "0 1 0 1\n1 0 1 0\n0 1 0 1\n1 0 1 0\n", Options{}, ErrData, `e: looks like a matrix of 4 columns, not like edges; write one edge per line (source,target,weight), or name the columns with Options.Columns["source"] = "1" and Options.Columns["target"] = "2"`},
@@ -70,8 +70,8 @@ func TestGraphErrors(t *testing.T) {
 		{"networkx with data", "1 2 {'weight': 3}\n", Options{}, ErrData, `e: edges carry Python dictionaries ("{'weight':"); write plain columns, with networkx: write_weighted_edgelist or to_pandas_edgelist(G).to_csv`},
 		{"row names of R", "from,to\n1,a,b\n2,b,c\n", Options{}, ErrData, `e: line 1 names 2 columns, but the rows have 3; write it with row.names = FALSE if R wrote it, name all columns, or take line 1 as a row with Options.Header = "no"`},
 
-		{"distance", "u,v,length_m\n0,1,5\n", Options{}, ErrUsage, "e: column length_m looks like a distance; taken as a weight it would make far things alike" + three},
-		{"distance as the weight column", "u,v,km\n0,1,5\n", Options{Columns: map[Role]string{RoleWeight: "km"}}, ErrUsage, "e: column km looks like a distance; taken as a weight it would make far things alike" + three},
+		{"distance", "u,v,length_m\n0,1,5\n", Options{}, ErrUsage, "e: column length_m looks like a distance; as a weight it would make distant nodes similar" + three},
+		{"distance as the weight column", "u,v,km\n0,1,5\n", Options{Columns: map[Role]string{RoleWeight: "km"}}, ErrUsage, "e: column km looks like a distance; as a weight it would make distant nodes similar" + three},
 		{"numbers without name", "0 1 0.5\n1 2 0.7\n", Options{}, ErrUsage, "e: column 3 holds numbers and has no name: it may be a weight or a distance" + three},
 		{"numbers of a strange name", "source,target,gewicht\na,b,1\nb,c,2\n", Options{}, ErrUsage, "e: column gewicht holds numbers: it may be a weight, a distance or neither" + three},
 		{"two columns of strange names", "u,v,p,q\na,b,1,2\n", Options{Weights: WeightsSimilarity}, ErrUsage, `e: the column of weights may be p or q; say which with Options.Columns["weight"] = "p" or Options.Columns["weight"] = "q"`},
@@ -88,10 +88,10 @@ func TestGraphErrors(t *testing.T) {
 		{"ids with fractions", "source,target,weight\n1.0,2.0,0.5\n2.0,3.0,0.5\n", Options{}, ErrUsage, `e: columns source and target are named as the ends of an edge, but hold numbers with a sign or a fraction; write ids as whole numbers, or take them as they are with Options.Columns["source"] = "source" and Options.Columns["target"] = "target"`},
 		{"header or edge", "Person,Friend\nAnn,Bob\nCid,Dan\nEve,Fay\nGil,Hal\n", Options{}, ErrUsage, `e: line 1 ("Person" and "Friend") may be a header or the first edge; take it as a header with Options.Header = "yes", or take it as the first edge with Options.Header = "no"`},
 		{"header or edge of a short file", "person,friend\nann,bob\nbob,cid\n", Options{}, ErrUsage, `e: line 1 ("person" and "friend") may be a header or the first edge; take it as a header with Options.Header = "yes", or take it as the first edge with Options.Header = "no"`},
-		{"a node called as a column", "source,target\na,source\nb,c\n", Options{}, ErrUsage, `e: line 1 ("source" and "target") may be a header or the first edge: its words are known names, but one of them stands in a row too; take it as a header with Options.Header = "yes", or take it as the first edge with Options.Header = "no"`},
+		{"a node called as a column", "source,target\na,source\nb,c\n", Options{}, ErrUsage, `e: line 1 ("source" and "target") may be a header or the first edge: its words are known column names, but one of them also occurs in a row; take it as a header with Options.Header = "yes", or take it as the first edge with Options.Header = "no"`},
 		{"numbered ids that are known names", "node1,node2\nnode3,node4\n", Options{}, ErrUsage, `e: line 1 ("node1" and "node2") may be a header or the first edge; take it as a header with Options.Header = "yes", or take it as the first edge with Options.Header = "no"`},
-		{"header again", "source,target\na,b\nsource,target\nb,c\n", Options{}, ErrData, `e:3:1: the header of line 1 again (were files joined?); correct the line, or leave such rows out with Options.BadRows = "skip"`},
-		{"no such column", "p,q\n1,2\n", Options{Columns: map[Role]string{RoleSource: "x"}}, ErrUsage, `e: there is no column "x" for source; there are p and q`},
+		{"header again", "source,target\na,b\nsource,target\nb,c\n", Options{}, ErrData, `e:3:1: repeats the header of line 1 (were files concatenated?); correct the line, or leave such rows out with Options.BadRows = "skip"`},
+		{"no such column", "p,q\n1,2\n", Options{Columns: map[Role]string{RoleSource: "x"}}, ErrUsage, `e: there is no column "x" for source; the columns are p and q`},
 		{"no names", "p,q\na,b\n", Options{Header: HeaderNo, Columns: map[Role]string{RoleSource: "x"}}, ErrUsage, `e: there is no column "x" for source; give a number from 1 to 2, or take names from the first line with Options.Header = "yes"`},
 		{"column twice", "p,p,q\na,b,c\n", Options{Columns: map[Role]string{RoleSource: "p", RoleTarget: "q"}}, ErrUsage, `e: 2 columns are called "p"; give the number with Options.Columns["source"] = "1"`},
 		{"no such role", "p,q\n", Options{Columns: map[Role]string{"colour": "p"}}, ErrUsage, `e: there is no role "colour" for a column; the roles are source, target, weight, distance, id, label, lat, lon, x, y, cost, allowed, group, node, value, sd and class`},
@@ -105,19 +105,19 @@ func TestGraphErrors(t *testing.T) {
 		{"infinite", "u,v,w\na,b,Inf\n", Options{}, ErrData, `e:2:5: weight "Inf" is infinite` + skip},
 		{"too large", "u,v,w\na,b,1e999\n", Options{}, ErrData, `e:2:5: weight "1e999" is infinite` + skip},
 		{"negative", "u,v,w\na,b,-1\n", Options{}, ErrData, `e:2:5: weight "-1" is negative` + skip},
-		{"missing", "u,v,w\na,b,NaN\n", Options{}, ErrData, `e:2:5: the weight is missing; fill it in, take all edges as equal with Options.Weights = "ignore", or leave such rows out with Options.BadRows = "skip"`},
+		{"missing", "u,v,w\na,b,NaN\n", Options{}, ErrData, `e:2:5: the weight is missing; fill it in, treat all edges as equal with Options.Weights = "ignore", or leave such rows out with Options.BadRows = "skip"`},
 		{"thousands", "u,v,w\na,b,\"1,000\"\n", Options{}, ErrData, `e:2:6: weight "1,000" has a comma in it, but this file writes decimal points; write no thousands separators, or put another delimiter between fields if it is a decimal comma`},
 		{"decimal commas far down", "u;v;w\n" + strings.Repeat("a;b;1.5\n", 2*sampleRows) + "b;c;1,5\n", Options{}, ErrData, `e:2002:5: weight "1,5" has a comma in it, but this file writes decimal points; write no thousands separators, or read it as a decimal comma with Options.Decimal = "comma"`},
 		{"zero distance", "u,v,km\na,b,0\n", Options{Weights: WeightsDistance}, ErrData, "e:2:5: the distance is zero, which would make the weight infinite" + skip},
 		{"negative distance", "u,v,km\na,b,-2\n", Options{Weights: WeightsDistance}, ErrData, `e:2:5: distance "-2" is negative` + skip},
 		{"no source", "u,v\n,b\n", Options{}, ErrData, "e:2:1: the source is empty" + skip},
 		{"too few", "u,v,w\na,b,1\nb\n", Options{}, ErrData, `e:3:2: 1 field, but 3 are expected; complete the line, or leave such rows out with Options.BadRows = "skip"`},
-		{"too many", "u,v\na,b\nc,d,e\n", Options{}, ErrData, `e:3:5: 3 fields, but 2 are expected; the first too many is "e"; put quotes around a field that holds the delimiter, or leave such rows out with Options.BadRows = "skip"`},
+		{"too many", "u,v\na,b\nc,d,e\n", Options{}, ErrData, `e:3:5: 3 fields, but 2 are expected; the first extra field is "e"; put quotes around a field that holds the delimiter, or leave such rows out with Options.BadRows = "skip"`},
 		{"open quote", "u,v\n\"a,b\n", Options{}, ErrData, "e:2:1: a quoted field does not end on its line; close the quote; a field may not hold a line break"},
 		{"stray quote", "u,v\n\"a\"x,b\n", Options{}, ErrData, `e:2:4: text after the closing quote: "x,b"; write a quote within quotes as ""`},
 		{"lone return", "u,v\na\rb,c\n", Options{}, ErrData, "e:2:2: a carriage return within the line; line ends must be LF or CRLF" + skip},
-		{"weights too large together", "u,v,w\na,b,1e308\na,b,1e308\n", Options{}, ErrData, `e: the edges make no graph (not a valid graph: the weights at node "a" add up to more than 1.7976931348623157e+308: scale them down); correct the weights`},
-		{"all bad", "u,v,w\na,b,x\n", Options{BadRows: BadRowsSkip}, ErrData, `e: there is no edge in it; the first bad row is e:2:5: weight "x" is not a number`},
+		{"weights too large together", "u,v,w\na,b,1e308\na,b,1e308\n", Options{}, ErrData, `e: the edges do not form a graph (not a valid graph: the weights at node "a" add up to more than 1.7976931348623157e+308: scale them down); correct the weights`},
+		{"all bad", "u,v,w\na,b,x\n", Options{BadRows: BadRowsSkip}, ErrData, `e: it contains no edges; the first bad row is e:2:5: weight "x" is not a number`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := ReadGraph(context.Background(), Reader("e", strings.NewReader(c.text)), c.opts)

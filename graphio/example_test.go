@@ -43,7 +43,7 @@ func ExampleError() {
 		fmt.Println(e.File + ": " + e.What)
 	}
 	// Output:
-	// roads.csv: column km looks like a distance; taken as a weight it would make far things alike
+	// roads.csv: column km looks like a distance; as a weight it would make distant nodes similar
 }
 
 func ExampleReadMeasurements() {
@@ -84,5 +84,5 @@ func ExampleError_Text() {
 	}}))
 	// Output:
 	// ambiguous 3
-	// roads.csv: column length_km looks like a distance; taken as a weight it would make far things alike; use it as a distance (w = mean distance / distance) with weights=distance, or take all edges as equal with weights=ignore
+	// roads.csv: column length_km looks like a distance; as a weight it would make distant nodes similar; use it as a distance (w = mean distance / distance) with weights=distance, or treat all edges as equal with weights=ignore
 }

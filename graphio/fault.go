@@ -52,10 +52,10 @@ func (f fault) explain(line []byte, l *rowLayout) (what string, remedies []Remed
 		return fmt.Sprintf("%s, but %d are expected", counted(f.count, "field"), l.columns),
 			or(do("complete the line"), skipRows)
 	case tooManyFields:
-		return fmt.Sprintf("%s, but %d are expected; the first too many is %s", counted(f.count, "field"), l.columns, text),
+		return fmt.Sprintf("%s, but %d are expected; the first extra field is %s", counted(f.count, "field"), l.columns, text),
 			or(do("put quotes around a field that holds the delimiter"), skipRows)
 	case repeatedHeader:
-		return fmt.Sprintf("the header of line %d again (were files joined?)", f.count), correct
+		return fmt.Sprintf("repeats the header of line %d (were files concatenated?)", f.count), correct
 	case openQuote:
 		return "a quoted field does not end on its line", or(do("close the quote; a field may not hold a line break"))
 	case strayQuote:
@@ -104,7 +104,7 @@ func (f fault) explain(line []byte, l *rowLayout) (what string, remedies []Remed
 		return fmt.Sprintf("the sd 0 says that this value of node %s is exact, but there is another exact one; the first value is on line %d", text, f.count),
 			or(do("correct the values or their sds"), skipRows)
 	case otherClass:
-		return fmt.Sprintf("%s %s of a node that has another class on line %d", f.role, text, f.count),
+		return fmt.Sprintf("%s %s, but the node has another class on line %d", f.role, text, f.count),
 			or(do("keep one of the two"), do("leave the later ones out", skipRows.Set...))
 	}
 	panic(fmt.Sprintf("graphio: fault %d has no words", f.reason))

@@ -45,7 +45,7 @@ func (in *input) unpack() error {
 		return in.readError(err)
 	}
 	if len(head) == 0 {
-		return in.fail(CodeContent, fmt.Sprintf("the %s stream is empty", in.compression), do("pack the file again"), otherFile)
+		return in.fail(CodeContent, fmt.Sprintf("the %s stream is empty", in.compression), do("compress the file again"), otherFile)
 	}
 	if what, next := notText(head); what != "" {
 		return in.fail(CodeFormat, what, do(next))
@@ -79,15 +79,15 @@ func notText(head []byte) (what, next string) {
 	case has("\xd0\xcf\x11\xe0"):
 		return "is an old Excel or Word file, not text", "open it and save the sheet as CSV (UTF-8)"
 	case has("BZh"):
-		return "is packed with bzip2, which is not read", "unpack it with bunzip2, or pack it with gzip or zstd"
+		return "is compressed with bzip2, which is not supported", "unpack it with bunzip2, or compress it with gzip or zstd"
 	case has("\xfd7zXZ\x00"):
-		return "is packed with xz, which is not read", "unpack it with unxz, or pack it with gzip or zstd"
+		return "is compressed with xz, which is not supported", "unpack it with unxz, or compress it with gzip or zstd"
 	case compression.Detect(head) != "":
-		return "is packed twice", "unpack it once"
+		return "is compressed twice", "unpack it once"
 	case has("%PDF-"):
 		return "is a PDF document", "name a file that holds the data as text"
 	case has("PAR1"):
-		return "is a Parquet file, which is not read", "write it as CSV"
+		return "is a Parquet file, which is not supported", "write it as CSV"
 	case len(head) > 262 && string(head[257:262]) == "ustar":
 		return "is a tar archive", "unpack it with tar -xf and name the file inside"
 	case has("\xff\xfe"), has("\xfe\xff"):
@@ -146,17 +146,17 @@ func (in *input) format() (string, error) {
 	case has("<!doctype html"), has("<html"):
 		return "", in.fail(CodeFormat, "is a web page, not data", do("the download saved the page instead of the file: fetch the file itself"))
 	case has("<") && within("<gexf"):
-		return "", in.fail(CodeFormat, "is GEXF, which is not read", do("save the graph as GraphML or as CSV"))
+		return "", in.fail(CodeFormat, "is GEXF, which is not supported", do("save the graph as GraphML or as CSV"))
 	case has("<") && (within("<graphml") || has("<?xml") || has("<!--")):
 		return formatGraphML, nil
 	case has("{"), has("[{"), has("[["), has("[\n"), has("[\""):
-		return "", in.fail(CodeFormat, "is JSON, which is not read", do("write the edges as CSV, one per line: source,target,weight"))
+		return "", in.fail(CodeFormat, "is JSON, which is not supported", do("write the edges as CSV, one per line: source,target,weight"))
 	case has("*vertices"), has("*network"), has("*arcs"), has("*edges"):
-		return "", in.fail(CodeFormat, "is a Pajek file, which is not read", do("save the graph as GraphML or as CSV"))
+		return "", in.fail(CodeFormat, "is a Pajek file, which is not supported", do("save the graph as GraphML or as CSV"))
 	case (has("graph") || has("creator ")) && (within("graph [") || within("graph\n[") || within("graph\r\n[")):
-		return "", in.fail(CodeFormat, "is GML, which is not read", do("save the graph as GraphML or as CSV"))
+		return "", in.fail(CodeFormat, "is GML, which is not supported", do("save the graph as GraphML or as CSV"))
 	case has("graph {"), has("digraph "), has("strict graph"), has("strict digraph"):
-		return "", in.fail(CodeFormat, "is a Graphviz file, which is not read", do("save the graph as GraphML or as CSV"))
+		return "", in.fail(CodeFormat, "is a Graphviz file, which is not supported", do("save the graph as GraphML or as CSV"))
 	}
 	return formatDelimited, nil
 }

@@ -155,10 +155,10 @@ func TestReportSaysWhy(t *testing.T) {
 		{"hidden rows", "a,b\nb,c\n#c,d\n", "comments among the rows that look like rows: 1, first on line 3; put quotes around ids that begin with # or %"},
 		{"Latin-1", "M\xfcnchen,Ulm\nUlm,Aalen\n", "lines that are not UTF-8: 1; ids are compared byte by byte, but to show them right convert the file: iconv -f LATIN1 -t UTF-8 FILE > NEW"},
 		{"both ways", "a,b\nb,a\n", "every edge is listed in both directions; each counts once"},
-		{"weights add up", "u,v,w\na,b,1\na,b,2\n", "edges that repeat an earlier one: 1; their weights were added up"},
+		{"weights add up", "u,v,w\na,b,1\na,b,2\n", "repeated edges: 1; their weights were added up"},
 		{"numbers that are not used", "u,v,p,q\na,b,1,2\n", `columns p and q hold numbers and are not used; name the weight, if it is one of them, with Options.Columns["weight"] = "p"`},
-		{"short rows", "source,target,note\na,b\nb,c,x\nc,d,y\n", "rows with fewer fields than there are columns: 1 (the fields in use are there)"},
-		{"wide weights", "u,v,w\na,b,1e-12\nb,c,1\n", "the largest weight is 1e+12 times the smallest; few edges will carry nearly everything"},
+		{"short rows", "source,target,note\na,b\nb,c,x\nc,d,y\n", "rows with fewer fields than there are columns: 1 (all fields in use are present)"},
+		{"wide weights", "u,v,w\na,b,1e-12\nb,c,1\n", "the largest weight is 1e+12 times the smallest; a few edges will dominate"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			n, err := readText(c.text, Options{})
@@ -250,7 +250,7 @@ func TestNodesComeFirst(t *testing.T) {
 	if !slices.Contains(warnings(n.Report), want) {
 		t.Errorf("warnings %q, want %q", n.Report.Warnings, want)
 	}
-	want = `nodes that are in the node table but that no edge joins to another: 1, such as "lone"; check their ids against those of the edges`
+	want = `nodes of the node table that have no edge to another node: 1, such as "lone"; check their ids against those of the edges`
 	if !slices.Contains(warnings(n.Report), want) {
 		t.Errorf("warnings %q, want %q", n.Report.Warnings, want)
 	}

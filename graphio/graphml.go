@@ -189,7 +189,7 @@ func (g *graphML) node(t xml.StartElement) error {
 	defer func() { g.depth-- }()
 	i := g.names.ids.Intern([]byte(id))
 	if i < len(g.declared) && g.declared[i] {
-		return g.fail(fmt.Sprintf("node %s is there twice", quote([]byte(id))), "give every node its own id")
+		return g.fail(fmt.Sprintf("node %s is declared twice", quote([]byte(id))), "give every node its own id")
 	}
 	for len(g.declared) <= i {
 		g.declared = append(g.declared, false)

@@ -47,7 +47,7 @@ func TestGraphML(t *testing.T) {
 	if !slices.Equal(labels, []string{"Aachen", "", "Bonn", ""}) || n.Nodes.Lat[order[0]] != 50.8 || !math.IsNaN(n.Nodes.Lat[order[3]]) || len(n.Nodes.Lon) != 4 {
 		t.Errorf("labels %q, lat %v, lon %v", n.Nodes.Name, n.Nodes.Lat, n.Nodes.Lon)
 	}
-	want := []string{"the graph is directed; directions are dropped", "edges that repeat an earlier one: 1; their weights were added up", "edges from a node to itself: 1; left out; keep them with Options.KeepLoops", "nodes that edges name but no node element declares: 1"}
+	want := []string{"the graph is directed; directions are dropped", "repeated edges: 1; their weights were added up", "edges from a node to itself: 1; left out; keep them with Options.KeepLoops", "nodes that edges name but no node element declares: 1"}
 	if !slices.Equal(warnings(n.Report), want) {
 		t.Errorf("warnings %q, want %q", n.Report.Warnings, want)
 	}
@@ -84,18 +84,18 @@ func TestGraphMLErrors(t *testing.T) {
 		want       string
 	}{
 		{"other XML", `<?xml version="1.0"?><kml/>`, ErrData, "e: is XML, but begins with <kml>, not with <graphml>; save the graph as GraphML or as CSV"},
-		{"GEXF", `<?xml version="1.0"?><gexf/>`, ErrData, "e: is GEXF, which is not read; save the graph as GraphML or as CSV"},
+		{"GEXF", `<?xml version="1.0"?><gexf/>`, ErrData, "e: is GEXF, which is not supported; save the graph as GraphML or as CSV"},
 		{"cut short", `<graphml><graph><edge source="a"`, ErrData, "e:1:17: the document ends in the middle; the file was cut short: fetch or write it again"},
 		{"not closed", "<graphml><graph>\n<node id=\"a\">", ErrData, "e:2:14: the document ends in the middle; the file was cut short: fetch or write it again"},
 		{"crossed", "<graphml><graph>\n</graphml>", ErrData, "e:2:1: is not well-formed XML: element <graph> closed by </graphml>; correct the line, or write the file again"},
 		{"encoding", `<?xml version="1.0" encoding="ISO-8859-1"?><graphml/>`, ErrData, `e:1:1: is in an encoding that is not read (xml: encoding "ISO-8859-1" declared but Decoder.CharsetReader is nil); convert it to UTF-8 with iconv, and change its first line`},
-		{"no edges", wrap(`<graph><node id="a"/></graph>`), ErrData, "e: there is no edge in it; name another file, or build the edges from coordinates with NearestNeighbours"},
+		{"no edges", wrap(`<graph><node id="a"/></graph>`), ErrData, "e: it contains no edges; name another file, or build the edges from coordinates with NearestNeighbours"},
 		{"node without id", wrap(`<graph><node/></graph>`), ErrData, "e:1:17: a node without id; give every node an id"},
-		{"node twice", wrap("<graph><node id=\"a\"/>\n<node id=\"a\"/></graph>"), ErrData, `e:2:1: node "a" is there twice; give every node its own id`},
+		{"node twice", wrap("<graph><node id=\"a\"/>\n<node id=\"a\"/></graph>"), ErrData, `e:2:1: node "a" is declared twice; give every node its own id`},
 		{"hyperedge", wrap(`<graph><hyperedge/></graph>`), ErrData, "e:1:17: a hyperedge, which joins more than two nodes; replace it by edges"},
-		{"distance", wrap(`<key id="k" for="edge" attr.name="length" attr.type="double"/><graph/>`), ErrUsage, `e: column length looks like a distance; taken as a weight it would make far things alike; use it as a similarity (larger is more alike) with Options.Weights = "similarity", use it as a distance (w = mean distance / distance) with Options.Weights = "distance", or take all edges as equal with Options.Weights = "ignore"`},
+		{"distance", wrap(`<key id="k" for="edge" attr.name="length" attr.type="double"/><graph/>`), ErrUsage, `e: column length looks like a distance; as a weight it would make distant nodes similar; use it as a similarity (larger means more similar) with Options.Weights = "similarity", use it as a distance (w = mean distance / distance) with Options.Weights = "distance", or treat all edges as equal with Options.Weights = "ignore"`},
 		{"latitude", wrap(`<key id="k" for="node" attr.name="lat" attr.type="double"/><graph><node id="a"><data key="k">123</data></node></graph>`), ErrData, `e:1:89: lat "123" is out of range; are lat and lon swapped? planar coordinates are called x and y`},
-		{"deep", wrap(strings.Repeat(`<graph><node id="a">`, 3)), ErrData, `e:1:37: node "a" is there twice; give every node its own id`},
+		{"deep", wrap(strings.Repeat(`<graph><node id="a">`, 3)), ErrData, `e:1:37: node "a" is declared twice; give every node its own id`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := ReadGraph(context.Background(), Reader("e", strings.NewReader(c.text)), Options{})

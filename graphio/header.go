@@ -111,7 +111,7 @@ func (s *sheet) hasHeader(first []string, rest [][]string, copies int, line int6
 	}
 	what := fmt.Sprintf("line %d (%s) may be a header or the first %s", line, quoteAll(first), s.in.table.row())
 	if clues.recurs {
-		what += ": its words are known names, but one of them stands in a row too"
+		what += ": its words are known column names, but one of them also occurs in a row"
 	}
 	return false, s.in.fail(CodeAmbiguous, what,
 		do("take it as a header", Setting{Option: OptionHeader, Value: string(HeaderYes)}),

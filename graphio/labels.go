@@ -181,7 +181,7 @@ func (r *labelReader) judge() error {
 	t, l := r.table, r.table.report.Ledger
 	switch {
 	case len(r.result.Nodes) == 0 && r.unknown > 0 && r.missing == 0:
-		return t.in.fail(CodeIDs, fmt.Sprintf("none of its ids is a node of the graph, such as %s; the graph has %s", r.unknownIDs.examples(), examples(r.ids, 0)),
+		return t.in.fail(CodeIDs, fmt.Sprintf("none of its ids, such as %s, is a node of the graph, which has ids such as %s", r.unknownIDs.examples(), examples(r.ids, 0)),
 			do(r.unknownIDs.hint(r.ids, "the graph")))
 	case len(r.result.Nodes) == 0 && r.missing > 0:
 		return t.in.fail(CodeContent, "all its classes are missing", do("label some nodes"), do("name the column of classes", nameColumn(RoleClass, "")))

@@ -93,15 +93,15 @@ func TestLabelErrors(t *testing.T) {
 		want       string
 	}{
 		{"two classes", "node,class\n1,x\n2,y\n1,z\n", Options{}, ErrData,
-			`l:4:3: class "z" of a node that has another class on line 2; keep one of the two, or leave the later ones out with Options.BadRows = "skip"`},
+			`l:4:3: class "z", but the node has another class on line 2; keep one of the two, or leave the later ones out with Options.BadRows = "skip"`},
 		{"no node", "node,class\n,x\n", Options{}, ErrData, `l:2:1: the node is empty; correct the line, or leave such rows out with Options.BadRows = "skip"`},
 		{"two columns", "node,class,label\n1,0,x\n2,1,y\n", Options{}, ErrUsage, `l: the class may be in column class or label; say which with Options.Columns["class"] = "class" or Options.Columns["class"] = "label"`},
 		{"no column", "node\n1\n2\n", Options{}, ErrData, "l: there is no column beside the ids; give a table of two columns: node and class"},
 		{"one column", "node,class\n1,x\n", Options{Columns: map[Role]string{RoleClass: "node"}}, ErrUsage, "l: one column has two roles; give different columns for node and class"},
 		{"all missing", "node,class\n1,\n2,NA\n", Options{}, ErrData, `l: all its classes are missing; label some nodes, or name the column of classes with Options.Columns["class"]`},
-		{"nothing", "node,class\n", Options{}, ErrData, "l: there is no label in it, only a header; name another file"},
+		{"nothing", "node,class\n", Options{}, ErrData, "l: it contains no labels, only a header; name another file"},
 		{"other ids", "node,class\n001,x\n002,y\n", Options{}, ErrData,
-			`l: none of its ids is a node of the graph, such as "001" and "002"; the graph has "1", "2" and "3"; 2 of 2 such ids differ from those of the graph only by leading zeros ("001" here, "1" in the graph); ` + neverChanged},
+			`l: none of its ids, such as "001" and "002", is a node of the graph, which has ids such as "1", "2" and "3"; 2 of 2 such ids differ from those of the graph only by leading zeros ("001" here, "1" in the graph); ` + neverChanged},
 		{"fractions", "node,class\n1,0.5\n2,1\n", Options{}, ErrUsage,
 			`l: there are 2 different numbers in 2 labels, such as "0.5" and "1": they look like measurements, not like classes; ` + predict + `, or take them as classes with Options.Columns["class"] = "class"`},
 		{"many numbers", few, Options{}, ErrUsage,
@@ -109,7 +109,7 @@ func TestLabelErrors(t *testing.T) {
 		{"too many", many("c"), Options{}, ErrData,
 			`l: there are 1001 classes, such as "c0", "c1" and "c10", and at most 1000 are possible (are these names?); name the column of classes with Options.Columns["class"]`},
 		{"too many numbers", many(""), Options{Columns: map[Role]string{RoleClass: "class"}}, ErrData, "l: there are 1001 different numbers, and at most 1000 classes; " + predict},
-		{"graph", "<graphml/>", Options{}, ErrData, "l: is GraphML, but a table of labels is wanted; give a table of delimited text, or read it as a graph with ReadGraph"},
+		{"graph", "<graphml/>", Options{}, ErrData, "l: is GraphML, but a table of labels is expected; give a table of delimited text, or read it as a graph with ReadGraph"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := readLabels(ring(ids...), c.text, c.opts)

@@ -38,7 +38,7 @@ func readMatrixMarket(ctx context.Context, in *input, opts Options) (*Network, e
 	} else {
 		l.columns, l.needed = 3, 3
 		if opts.Weights == WeightsIgnore {
-			r.Weights = "all edges are equal, as told"
+			r.Weights = "all edges are equal, as requested"
 		} else {
 			l.weight, l.distance = 2, opts.Weights == WeightsDistance
 			r.Columns = append(r.Columns, Column{RoleWeight, 3, "", "the entry"})
@@ -121,7 +121,7 @@ func (h *matrixHeader) readBanner(text string) (what, next string) {
 	switch words[2] {
 	case "coordinate":
 	case "array":
-		return "a dense matrix (array), which is not read", "write it as coordinates, one entry per line"
+		return "a dense matrix (array), which is not supported", "write it as coordinates, one entry per line"
 	default:
 		return fmt.Sprintf("format %q is not known", words[2]), "write it as coordinates"
 	}

@@ -59,7 +59,7 @@ func TestMatrixMarketErrors(t *testing.T) {
 	const square = "; a graph needs a square adjacency matrix: rows columns entries, as in 4 4 5"
 	for _, c := range []struct{ name, text, want string }{
 		{"banner", "%%MatrixMarket matrix\n", `e:1: the banner is not "%%MatrixMarket matrix coordinate FIELD SYMMETRY"; write the file again`},
-		{"array", "%%MatrixMarket matrix array real general\n2 2\n", "e:1: a dense matrix (array), which is not read; write it as coordinates, one entry per line"},
+		{"array", "%%MatrixMarket matrix array real general\n2 2\n", "e:1: a dense matrix (array), which is not supported; write it as coordinates, one entry per line"},
 		{"complex", "%%MatrixMarket matrix coordinate complex general\n", "e:1: entries are complex, but a weight is a real number; write real, integer or pattern entries"},
 		{"skew", "%%MatrixMarket matrix coordinate real skew-symmetric\n", "e:1: the matrix is skew-symmetric, but weights are the same in both directions; write it as general or symmetric"},
 		{"no size", "%%MatrixMarket matrix coordinate real general\n% x\n", "e: there is no size line after the banner; write: rows columns entries"},

@@ -239,7 +239,7 @@ func (m *measurementReader) judge() error {
 	l := t.report.Ledger
 	switch {
 	case len(r.Nodes) == 0 && m.unknown > 0:
-		return t.in.fail(CodeIDs, fmt.Sprintf("none of its ids is a node of the graph, such as %s; the graph has %s", m.unknownIDs.examples(), examples(m.ids, 0)),
+		return t.in.fail(CodeIDs, fmt.Sprintf("none of its ids, such as %s, is a node of the graph, which has ids such as %s", m.unknownIDs.examples(), examples(m.ids, 0)),
 			do(m.unknownIDs.hint(m.ids, "the graph")))
 	case len(r.Nodes) == 0 && m.missing > 0:
 		return t.in.fail(CodeContent, "all its values are missing", do("name the column of values", nameColumn(RoleValue, "")))
@@ -282,7 +282,7 @@ func (m *Measurements) Statistics() (nodes []int, values, noiseVar []float64, co
 	}
 	if missing > 0 {
 		return nil, nil, nil, nil, nil, &Error{Code: CodeContent, Table: TableMeasurements, File: m.Report.File,
-			What:     fmt.Sprintf("%d of %d values have no sd, or are means of measurements some of which have none", missing, len(m.SD)),
+			What:     fmt.Sprintf("%d of %d values have no sd, or are means of measurements of which some have no sd", missing, len(m.SD)),
 			Remedies: []Remedy{do("fill them in"), do("leave these rows out"), do("take the column out of the file")}}
 	}
 	return m.Nodes, m.Values, noiseVar, m.Count, m.Scatter, nil
@@ -379,7 +379,7 @@ func (s *sheet) chooseValue(id, sd int, opts Options) (column int, why string, e
 	switch len(found) {
 	case 0:
 		if s.names != nil && len(s.sample) == 0 {
-			return 0, "", s.in.fail(CodeEmpty, fmt.Sprintf("there is no %s in it, only a header", s.in.table.row()), otherFile)
+			return 0, "", s.in.fail(CodeEmpty, fmt.Sprintf("it contains no %ss, only a header", s.in.table.row()), otherFile)
 		}
 		return 0, "", s.in.fail(CodeContent, "there is no column of numbers beside the ids, among "+s.describe(nil), do("name the column of values", nameColumn(RoleValue, "")))
 	case 1:

@@ -34,9 +34,16 @@ func NearestNeighbours(nodes *NodeTable, k int) (*Network, error) {
 		}
 		coords.SetRow(i, []float64{first[i], second[i]})
 	}
+	if n := len(first); k >= n {
+		way := do(fmt.Sprintf("give a number from 1 to %d", n-1))
+		if n < 3 {
+			way = do("add nodes")
+		}
+		return fail(CodeOption, fmt.Sprintf("it has %s, too few for %s of each", counted(n, "node"), counted(k, "nearest neighbour")), way)
+	}
 	g, err := graph.KNN(coords, k, metric)
 	if err != nil {
-		return fail(CodeOption, fmt.Sprintf("its nodes cannot be joined to their %d nearest: %v", k, err), do(fmt.Sprintf("give a number from 1 to %d", len(first)-1)))
+		return fail(CodeOption, fmt.Sprintf("its nodes cannot be connected to their %d nearest: %v", k, err), do(fmt.Sprintf("give a number from 1 to %d", len(first)-1)))
 	}
 	if g, err = graph.New(g.Adjacency(), nodes.IDs); err != nil {
 		return nil, err

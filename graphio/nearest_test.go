@@ -30,7 +30,7 @@ func TestNearestNeighbours(t *testing.T) {
 		want       string
 	}{
 		{"no coordinates", "id,cost\na,1\nb,2\n", 1, ErrUsage, `n: there are no columns lat and lon, or x and y; name them with Options.Columns["lat"] and Options.Columns["lon"]`},
-		{"too many", "id,x,y\na,0,0\nb,1,1\n", 2, ErrUsage, "n: its nodes cannot be joined to their 2 nearest: not a valid graph: 2 nearest neighbours among 2 points, a point has only 1 others; give a number from 1 to 1"},
+		{"too many", "id,x,y\na,0,0\nb,1,1\nc,2,2\n", 3, ErrUsage, "n: it has 3 nodes, too few for 3 nearest neighbours of each; give a number from 1 to 2"},
 		{"a gap", "id,x,y\na,0,0\nb,,\n", 1, ErrData, `n: node "b" has no coordinates; give them, or leave the node out`},
 	} {
 		nodes, err := readNodes(c.text, Options{})

@@ -225,7 +225,7 @@ func (n *NodeTable) tellLone(g *graph.Graph, r *Report) {
 		}
 	}
 	if count > 0 {
-		r.warn("nodes that are in the node table but that no edge joins to another: %d, such as %s; check their ids against those of the edges", count, list(such, "and"))
+		r.warn("nodes of the node table that have no edge to another node: %d, such as %s; check their ids against those of the edges", count, list(such, "and"))
 	}
 }
 
@@ -241,7 +241,7 @@ func (n *NodeTable) meet(edges *graph.Edges, ids *graph.IDs, r *Report) error {
 	}
 	had := n.IDs.Len()
 	return &Error{Code: CodeIDs, Table: TableEdges, File: r.File,
-		What:     fmt.Sprintf("none of its ids is in the node table, such as %s; the table has %s", examples(ids, had), examples(n.IDs, 0)),
+		What:     fmt.Sprintf("none of its ids, such as %s, is in the node table, which has ids such as %s", examples(ids, had), examples(n.IDs, 0)),
 		Remedies: []Remedy{do(beyond(ids, had).hint(n.IDs, "the node table"))}}
 }
 
@@ -368,7 +368,7 @@ func (t *table) chooseNodes(opts Options) ([]usedColumn, error) {
 
 // empty is the error of a table in which no row could be used.
 func (t *table) empty() error {
-	code, what, next := CodeEmpty, fmt.Sprintf("there is no %s in it", t.in.table.row()), otherFile
+	code, what, next := CodeEmpty, fmt.Sprintf("it contains no %ss", t.in.table.row()), otherFile
 	switch {
 	case len(t.report.BadRows) > 0:
 		next = do("the first bad row is " + t.report.BadRows[0])

@@ -86,7 +86,7 @@ const (
 	// WeightsAuto uses a column that is named as a weight and gives all edges the
 	// weight 1 if there is none. A column that may be a distance is an error.
 	WeightsAuto Weights = ""
-	// WeightsSimilarity takes the numbers as weights: larger means more alike.
+	// WeightsSimilarity takes the numbers as weights: larger means more similar.
 	WeightsSimilarity Weights = "similarity"
 	// WeightsDistance turns distances into weights: w = mean distance / distance.
 	WeightsDistance Weights = "distance"
@@ -108,17 +108,17 @@ func (in *input) check(o Options) error {
 	}
 	switch {
 	case o.Delimiter != DelimiterAuto && separators[o.Delimiter] == 0:
-		return ask(fmt.Sprintf("%q is no delimiter", o.Delimiter), "give comma, semicolon, tab, pipe or blanks")
+		return ask(fmt.Sprintf("%q is not a delimiter", o.Delimiter), "give comma, semicolon, tab, pipe or blanks")
 	case !slices.Contains([]Header{HeaderAuto, HeaderYes, HeaderNo}, o.Header):
 		return ask(fmt.Sprintf("header %q is not known", o.Header), "give yes or no")
 	case !slices.Contains([]Decimal{DecimalAuto, DecimalPoint, DecimalComma}, o.Decimal):
 		return ask(fmt.Sprintf("decimal sign %q is not known", o.Decimal), "give point or comma")
 	case !slices.Contains([]BadRows{BadRowsFail, BadRowsSkip}, o.BadRows):
-		return ask(fmt.Sprintf("%q is no way to treat bad rows", o.BadRows), "give skip, or nothing to fail")
+		return ask(fmt.Sprintf("bad rows cannot be treated as %q", o.BadRows), "give skip, or nothing to fail")
 	case !slices.Contains([]Weights{WeightsAuto, WeightsSimilarity, WeightsDistance, WeightsIgnore}, o.Weights):
 		return ask(fmt.Sprintf("weights cannot be %q", o.Weights), "give similarity, distance or ignore")
 	case !slices.Contains([]Repeats{RepeatsMean, RepeatsKeep, RepeatsLast, RepeatsError}, o.Repeats):
-		return ask(fmt.Sprintf("%q is no way to treat repeats", o.Repeats), "give keep, last or error, or nothing for the mean")
+		return ask(fmt.Sprintf("repeats cannot be treated as %q", o.Repeats), "give keep, last or error, or nothing for the mean")
 	}
 	return nil
 }

@@ -154,7 +154,7 @@ func (t *tally) gather(b *block) {
 // like rows.
 func (r *Report) tellLines(t *tally) {
 	if t.short > 0 {
-		r.warn("rows with fewer fields than there are columns: %d (the fields in use are there)", t.short)
+		r.warn("rows with fewer fields than there are columns: %d (all fields in use are present)", t.short)
 	}
 	if t.foreign > 0 {
 		r.warn("lines that are not UTF-8: %d; ids are compared byte by byte, but to show them right convert the file: iconv -f LATIN1 -t UTF-8 FILE > NEW", t.foreign)

@@ -68,7 +68,7 @@ func inspect(c *cutter, table tableKind, opts Options) (*sheet, error) {
 			continue // nothing but comments so far
 		}
 		if len(rows) == 0 {
-			return nil, c.in.fail(CodeContent, fmt.Sprintf("there is no %s in it, only comments and blank lines", c.in.table.row()), otherFile)
+			return nil, c.in.fail(CodeContent, fmt.Sprintf("it contains no %ss, only comments and blank lines", c.in.table.row()), otherFile)
 		}
 		return s, s.read(rows, comment, opts)
 	}
@@ -109,7 +109,7 @@ func (s *sheet) read(rows []numbered, comment []byte, opts Options) error {
 	}
 	rows = slices.DeleteFunc(rows, func(row numbered) bool { return s.delim.classify(row.text) != dataLine })
 	if len(rows) == 0 {
-		return s.in.fail(CodeContent, fmt.Sprintf("there is no %s in it, only delimiters", s.in.table.row()), otherFile)
+		return s.in.fail(CodeContent, fmt.Sprintf("it contains no %ss, only delimiters", s.in.table.row()), otherFile)
 	}
 	first := rows[0]
 	cells := make([][]string, len(rows))
@@ -317,7 +317,7 @@ func (s *sheet) column(role Role, spec string) (int, error) {
 	case err == nil && n >= 1 && n <= s.columns:
 		return n - 1, nil
 	}
-	ways := []Remedy{do("there are " + s.describe(nil))}
+	ways := []Remedy{do("the columns are " + s.describe(nil))}
 	if s.names == nil {
 		ways = []Remedy{do(fmt.Sprintf("give a number from 1 to %d", s.columns)), do("take names from the first line", Setting{Option: OptionHeader, Value: string(HeaderYes)})}
 	}

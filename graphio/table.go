@@ -33,7 +33,7 @@ func openTable(ctx context.Context, src Source, kind tableKind, opts Options) (*
 	}
 	format, err := in.format()
 	if err == nil && format != formatDelimited {
-		err = in.fail(CodeFormat, fmt.Sprintf("is %s, but a table of %s is wanted", format, kind.kind),
+		err = in.fail(CodeFormat, fmt.Sprintf("is %s, but a table of %s is expected", format, kind.kind),
 			do("give a table of delimited text"), do("read it as a graph", Setting{Option: OptionReader, Value: "ReadGraph"}))
 	}
 	if err == nil {

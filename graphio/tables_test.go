@@ -54,8 +54,8 @@ func TestNodeErrors(t *testing.T) {
 		{"allowed", "id,allowed\na,maybe\n", Options{}, ErrData, `n:2:3: allowed "maybe" is neither yes nor no; write yes or no, true or false, 1 or 0`},
 		{"no id", "id,x,y\n,1,2\n", Options{}, ErrData, "n:2:1: the id is empty" + skip},
 		{"two ids", "id_number,station\n1,2\n", Options{}, ErrUsage, `n: the ids may be in column id_number or station; say which with Options.Columns["id"] = "id_number" or Options.Columns["id"] = "station"`},
-		{"no rows", "id,lat\n", Options{}, ErrData, "n: there is no node in it, only a header; name another file"},
-		{"graph", "<graphml/>", Options{}, ErrData, "n: is GraphML, but a table of nodes is wanted; give a table of delimited text, or read it as a graph with ReadGraph"},
+		{"no rows", "id,lat\n", Options{}, ErrData, "n: it contains no nodes, only a header; name another file"},
+		{"graph", "<graphml/>", Options{}, ErrData, "n: is GraphML, but a table of nodes is expected; give a table of delimited text, or read it as a graph with ReadGraph"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := readNodes(c.text, c.opts)
@@ -150,7 +150,7 @@ func TestMeasurementErrors(t *testing.T) {
 		{"not a number", "node,value\n1,2\n2,fast\n", Options{}, ErrData, `m:3:3: value "fast" is not a number` + skip},
 		{"not a number, by a likely name", "node,speed,lane\n1,2,1\n2,abc,1\n3,4,2\n", Options{}, ErrData, `m:3:3: value "abc" is not a number` + skip},
 		{"not a number, the only column", "node,depth\n1,2\n2,abc\n3,4\n", Options{}, ErrData, `m:3:3: value "abc" is not a number` + skip},
-		{"only a header", "node,speed\n", Options{}, ErrData, "m: there is no measurement in it, only a header; name another file"},
+		{"only a header", "node,speed\n", Options{}, ErrData, "m: it contains no measurements, only a header; name another file"},
 		{"infinite", "node,value\n1,inf\n", Options{}, ErrData, `m:2:3: value "inf" is infinite` + skip},
 		{"negative sd", "node,value,sd\n1,2,-1\n", Options{}, ErrData, `m:2:5: sd "-1" is negative` + skip},
 		{"no node", "node,value\n,2\n", Options{}, ErrData, "m:2:1: the node is empty" + skip},
@@ -162,12 +162,12 @@ func TestMeasurementErrors(t *testing.T) {
 		{"coordinates", "node,x,y\n1,2,3\n", Options{}, ErrUsage, `m: the value may be x or y; say which with Options.Columns["value"] = "x" or Options.Columns["value"] = "y"`},
 		{"no numbers", "node,topic\n1,a\n2,b\n", Options{}, ErrData, `m: there is no column of numbers beside the ids, among node and topic; name the column of values with Options.Columns["value"]`},
 		{"all missing", "node,value\n1,NA\n2,NA\n", Options{}, ErrData, `m: all its values are missing; name the column of values with Options.Columns["value"]`},
-		{"nothing", "node,value\n", Options{}, ErrData, "m: there is no measurement in it, only a header; name another file"},
-		{"leading zeros", "node,value\n001,2\n002,3\n", Options{}, ErrData, `m: none of its ids is a node of the graph, such as "001" and "002"; the graph has "1", "2" and "3"; 2 of 2 such ids differ from those of the graph only by leading zeros ("001" here, "1" in the graph); ` + never},
-		{"decimals", "node,value\n1.0,2\n2.0,3\n", Options{}, ErrData, `m: none of its ids is a node of the graph, such as "1.0" and "2.0"; the graph has "1", "2" and "3"; 2 of 2 such ids differ from those of the graph only by a trailing .0 ("1.0" here, "1" in the graph); ` + never},
-		{"prefix", "node,value\nn1,2\nn2,3\n", Options{}, ErrData, `m: none of its ids is a node of the graph, such as "n1" and "n2"; the graph has "1", "2" and "3"; 2 of 2 such ids differ from those of the graph only by letters before the number ("n1" here, "1" in the graph); ` + never},
-		{"blanks", "node,value\n\"1 \",2\n\"2 \",3\n", Options{}, ErrData, `m: none of its ids is a node of the graph, such as "1 " and "2 "; the graph has "1", "2" and "3"; 2 of 2 such ids differ from those of the graph only by blanks ("1 " here, "1" in the graph); ` + never},
-		{"other ids", "node,value\nx,2\ny,3\n", Options{}, ErrData, `m: none of its ids is a node of the graph, such as "x" and "y"; the graph has "1", "2" and "3"; check that both files use the same ids; ` + never},
+		{"nothing", "node,value\n", Options{}, ErrData, "m: it contains no measurements, only a header; name another file"},
+		{"leading zeros", "node,value\n001,2\n002,3\n", Options{}, ErrData, `m: none of its ids, such as "001" and "002", is a node of the graph, which has ids such as "1", "2" and "3"; 2 of 2 such ids differ from those of the graph only by leading zeros ("001" here, "1" in the graph); ` + never},
+		{"decimals", "node,value\n1.0,2\n2.0,3\n", Options{}, ErrData, `m: none of its ids, such as "1.0" and "2.0", is a node of the graph, which has ids such as "1", "2" and "3"; 2 of 2 such ids differ from those of the graph only by a trailing .0 ("1.0" here, "1" in the graph); ` + never},
+		{"prefix", "node,value\nn1,2\nn2,3\n", Options{}, ErrData, `m: none of its ids, such as "n1" and "n2", is a node of the graph, which has ids such as "1", "2" and "3"; 2 of 2 such ids differ from those of the graph only by letters before the number ("n1" here, "1" in the graph); ` + never},
+		{"blanks", "node,value\n\"1 \",2\n\"2 \",3\n", Options{}, ErrData, `m: none of its ids, such as "1 " and "2 ", is a node of the graph, which has ids such as "1", "2" and "3"; 2 of 2 such ids differ from those of the graph only by blanks ("1 " here, "1" in the graph); ` + never},
+		{"other ids", "node,value\nx,2\ny,3\n", Options{}, ErrData, `m: none of its ids, such as "x" and "y", is a node of the graph, which has ids such as "1", "2" and "3"; check that both files use the same ids; ` + never},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := readMeasurements(ring("1", "2", "3", "Ab"), c.text, c.opts)
@@ -233,7 +233,7 @@ func TestNoiseVar(t *testing.T) {
 	for text, want := range map[string]string{
 		"node,value\n1,2\n2,3\n":             "[] <nil>",
 		"node,value,sd\n1,2,3\n2,3,0.5\n":    "[9 0.25] <nil>",
-		"node,value,sd\n1,2,3\n2,3,\n3,1,\n": "[] m: 2 of 3 values have no sd, or are means of measurements some of which have none; fill them in, leave these rows out, or take the column out of the file",
+		"node,value,sd\n1,2,3\n2,3,\n3,1,\n": "[] m: 2 of 3 values have no sd, or are means of measurements of which some have no sd; fill them in, leave these rows out, or take the column out of the file",
 	} {
 		m, err := readMeasurements(ring("1", "2", "3"), text, Options{})
 		if err != nil {
@@ -259,9 +259,9 @@ func TestIDsOfNodesAndEdges(t *testing.T) {
 		t.Errorf("%v; warnings %q, want %q", err, n.Report.Warnings, differ)
 	}
 	_, err = readText("1,2\n", Options{Nodes: nodes})
-	checkError(t, err, ErrData, `edges.csv: none of its ids is in the node table, such as "1" and "2"; the table has "001", "002" and "x"; `+differ)
+	checkError(t, err, ErrData, `edges.csv: none of its ids, such as "1" and "2", is in the node table, which has ids such as "001", "002" and "x"; `+differ)
 	_, err = readText("%%MatrixMarket matrix coordinate pattern symmetric\n2 2 1\n2 1\n", Options{Nodes: nodes})
-	checkError(t, err, ErrData, `edges.csv: none of its ids is in the node table, such as "1" and "2"; the table has "001", "002" and "x"; `+differ)
+	checkError(t, err, ErrData, `edges.csv: none of its ids, such as "1" and "2", is in the node table, which has ids such as "001", "002" and "x"; `+differ)
 }
 
 // What is wrong with a few ids is found without an index of all labels.

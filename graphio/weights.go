@@ -6,9 +6,9 @@ import (
 
 // The meanings that a column of numbers may have.
 var (
-	asSimilarity  = do("use it as a similarity (larger is more alike)", Setting{Option: OptionWeights, Value: string(WeightsSimilarity)})
+	asSimilarity  = do("use it as a similarity (larger means more similar)", Setting{Option: OptionWeights, Value: string(WeightsSimilarity)})
 	asDistance    = do("use it as a distance (w = mean distance / distance)", Setting{Option: OptionWeights, Value: string(WeightsDistance)})
-	ignoreWeights = do("take all edges as equal", Setting{Option: OptionWeights, Value: string(WeightsIgnore)})
+	ignoreWeights = do("treat all edges as equal", Setting{Option: OptionWeights, Value: string(WeightsIgnore)})
 )
 
 // chooseWeight finds the column of weights. A column that may be a distance is never
@@ -27,7 +27,7 @@ func (s *sheet) chooseWeight(c *edgeColumns, opts Options, r *Report) error {
 		return nil
 	}
 	if opts.Weights == WeightsIgnore {
-		r.Weights = "all edges are equal, as told"
+		r.Weights = "all edges are equal, as requested"
 		return nil
 	}
 	if spec, ok := opts.Columns[RoleDistance]; ok {
@@ -55,9 +55,9 @@ func (s *sheet) chooseWeight(c *edgeColumns, opts Options, r *Report) error {
 	nameless, unclear := s.nameless(c), s.unclear(c)
 	switch opts.Weights {
 	case WeightsSimilarity:
-		return s.only(set, false, "taken as a similarity, as told", weights, distances, nameless, unclear)
+		return s.only(set, false, "taken as a similarity, as requested", weights, distances, nameless, unclear)
 	case WeightsDistance:
-		return s.only(set, true, "taken as a distance, as told", distances, weights, nameless, unclear)
+		return s.only(set, true, "taken as a distance, as requested", distances, weights, nameless, unclear)
 	}
 	switch {
 	case len(weights) > 1:
@@ -76,12 +76,12 @@ func (s *sheet) chooseWeight(c *edgeColumns, opts Options, r *Report) error {
 	case len(unclear) > 1:
 		r.offer(fmt.Sprintf("columns %s hold numbers and are not used", list(s.namesOf(unclear), "and")), do("name the weight, if it is one of them,", nameColumn(RoleWeight, s.nameOf(unclear[0]))))
 	}
-	r.Weights = "all edges are equal: no column is named as a weight"
+	r.Weights = "all edges are equal: no column has the name of a weight"
 	return nil
 }
 
 func (s *sheet) looksLikeDistance(column int) error {
-	return s.in.fail(CodeAmbiguous, fmt.Sprintf("column %s looks like a distance; taken as a weight it would make far things alike", s.nameOf(column)), asSimilarity, asDistance, ignoreWeights)
+	return s.in.fail(CodeAmbiguous, fmt.Sprintf("column %s looks like a distance; as a weight it would make distant nodes similar", s.nameOf(column)), asSimilarity, asDistance, ignoreWeights)
 }
 
 // only uses the first list that is not empty; it is an error if that holds several

@@ -148,7 +148,7 @@ func (r *Classes) page() *classPage {
 	p.input(r.Network, "labels", r.Labels.Report, r.Speller)
 	p.Graph.add("labelled", "%d of %d nodes (%.3g %%)", r.Data.Len(), g.Len(), 100*float64(r.Data.Len())/float64(g.Len()))
 	if without := ComponentsWithout(g, r.Data.Nodes); without.Count > 0 {
-		p.Graph.add("unlabelled", "components without a label: %v; probabilities there are the shares of the classes", without)
+		p.Graph.add("unlabelled", "components without a label: %v; probabilities there are the shares of the classes among the labels", without)
 	}
 	r.model(p)
 	r.maps(p)
@@ -165,7 +165,7 @@ func (r *Classes) page() *classPage {
 	add := p.Settings.add
 	add("seed", "%d", r.Spec.Seed)
 	add("classifier", "%v", r.Method)
-	add("model asked for", "%s", specText(r.Spec))
+	add("requested model", "%s", specText(r.Spec))
 	if v := r.Validation; v != nil {
 		add("validation", "%d folds, %s", v.Folds, v.Scheme)
 	}

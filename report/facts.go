@@ -96,7 +96,7 @@ func (c Components) String() string {
 	if c.Count > shown {
 		first = append(first, "…")
 	}
-	return fmt.Sprintf("%d, of %s (%s in all)", c.Count, strings.Join(first, ", "), plural.Count(c.Nodes, "nodes"))
+	return fmt.Sprintf("%d, of %s nodes (%d in all)", c.Count, strings.Join(first, ", "), c.Nodes)
 }
 
 // ComponentsWithout returns the components that contain none of the nodes.
@@ -161,7 +161,7 @@ func (m *MeasurementFacts) Lines(nodes int) []Fact {
 	all.add("measured", "%d of %d nodes (%.3g %%), %s", m.Nodes, nodes, 100*float64(m.Nodes)/float64(nodes), plural.Count(m.Measurements, "measurements"))
 	all.add("values", "%.5g to %.5g, mean %.5g, sd %.4g", m.Min, m.Max, m.Mean, m.SD)
 	if m.Unmeasured.Count > 0 {
-		all.add("unmeasured", "components without a measurement: %v; predictions there are the prior: the overall mean with the largest uncertainty", m.Unmeasured)
+		all.add("unmeasured", "components without a measurement: %v; predictions there equal the prior: the overall mean with the largest uncertainty", m.Unmeasured)
 	}
 	return all
 }

@@ -404,7 +404,7 @@ func (r *Regression) validationPage() *validationPage {
 func (p *page) settings(r *Regression) {
 	add := p.Settings.add
 	add("seed", "%d", r.Spec.Seed)
-	add("model asked for", "%s", specText(r.Spec))
+	add("requested model", "%s", specText(r.Spec))
 	add("level of intervals", "%s", p.Level)
 	if r.Validation != nil {
 		add("validation", "%d folds, %s", r.Validation.Folds, r.Validation.Scheme)

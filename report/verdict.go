@@ -33,7 +33,7 @@ func ClassVerdicts(v *crossval.ClassValidation) []string {
 	}
 	return []string{
 		crossval.CompareAccuracy(len(v.HeldOut), v.Accuracy, v.AccuracySE, accuracy).String(),
-		fmt.Sprintf("The probability of the true class is %.2f (geometric mean); NLL %.3f, label spreading %.3f.", math.Exp(-v.NLL), v.NLL, v.Baselines[crossval.LabelSpreading].NLL),
+		fmt.Sprintf("The geometric mean of the probabilities of the true classes is %.2f (NLL %.3f; NLL of label spreading: %.3f).", math.Exp(-v.NLL), v.NLL, v.Baselines[crossval.LabelSpreading].NLL),
 		crossval.JudgeCalibration(v.ECE, v.Reliability).String(),
 	}
 }
@@ -49,7 +49,7 @@ const largeWalkError = 0.2
 func LimitNotes(l *grfgp.Limits, things string) (all []string) {
 	say := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	if l.PriorOnly > 0 {
-		say("%d of %d %s (%.2g %%) are out of reach of every measurement: predictions there are the prior",
+		say("%d of %d %s (%.2g %%) are out of reach of every measurement: predictions there equal the prior",
 			l.PriorOnly, l.Nodes, things, 100*float64(l.PriorOnly)/float64(l.Nodes))
 	}
 	e := l.Walks
@@ -72,12 +72,12 @@ func LimitNotes(l *grfgp.Limits, things string) (all []string) {
 // PolicyVerdict states in a sentence how a policy compares with random picks; loss is
 // the name of the loss.
 func PolicyVerdict(v replay.Verdict, loss string) string {
-	short, reference, paired := "random", "random", "paired by seed"
+	reference, paired := "random", "paired by seed"
 	if v.Uniform {
-		short, reference, paired = "uniform draws", "the expectation of uniform draws", "against that expectation"
+		reference, paired = "uniform draws", "against the exact expectation of uniform draws"
 	}
-	losses := fmt.Sprintf("%s %.4g, %s %.4g after %s", loss, v.Loss, short, v.Random, plural.Count(v.Measurements, "measurements"))
-	difference := fmt.Sprintf("%.2g ± %.2g (mean ± standard error of %s, %s)", math.Abs(v.Gain.Mean), v.Gain.SE, plural.Count(v.Gain.Seeds, "replays"), paired)
+	losses := fmt.Sprintf("%s %.4g against %.4g after %s", loss, v.Loss, v.Random, plural.Count(v.Measurements, "measurements"))
+	difference := fmt.Sprintf("the difference is %.2g ± %.2g (mean ± standard error over %s, %s)", math.Abs(v.Gain.Mean), v.Gain.SE, plural.Count(v.Gain.Seeds, "replays"), paired)
 	switch v.Outcome {
 	case replay.Incomplete:
 		return fmt.Sprintf("No verdict on %s: no pair of replays is complete.", v.Policy)
@@ -88,9 +88,9 @@ func PolicyVerdict(v replay.Verdict, loss string) string {
 	case replay.Constant:
 		return fmt.Sprintf("Too few replays (%d) to tell whether %s beats %s: %s, with the same difference in all of them.", v.Gain.Seeds, v.Policy, reference, losses)
 	case replay.Unclear:
-		return fmt.Sprintf("No clear difference between %s and %s: %s, a difference of %s.", v.Policy, reference, losses, difference)
+		return fmt.Sprintf("No clear difference between %s and %s: %s; %s.", v.Policy, reference, losses, difference)
 	case replay.Better:
-		return fmt.Sprintf("%s beats %s: %s, better by %s.", v.Policy, reference, losses, difference)
+		return fmt.Sprintf("%s beats %s: %s; %s.", v.Policy, reference, losses, difference)
 	}
-	return fmt.Sprintf("%s is worse than %s: %s, by %s.", v.Policy, reference, losses, difference)
+	return fmt.Sprintf("%s is worse than %s: %s; %s.", v.Policy, reference, losses, difference)
 }

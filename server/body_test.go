@@ -207,12 +207,12 @@ func TestUploadRemedies(t *testing.T) {
 	h := newHost(t)
 	for _, c := range []struct{ name, body, want string }{
 		{"decimal signs", "u;v;w\na;b;1,5\nb;c;1.5\n", "edges: some numbers have a point (1.5) and others a comma (1,5); write them alike"},
-		{"distance", "u,v,km\na,b,5\n", "edges: column km looks like a distance; taken as a weight it would make far things alike; use it as a similarity (larger is more alike) with weights=similarity, use it as a distance (w = mean distance / distance) with weights=distance, or take all edges as equal with weights=ignore"},
+		{"distance", "u,v,km\na,b,5\n", "edges: column km looks like a distance; as a weight it would make distant nodes similar; use it as a similarity (larger means more similar) with weights=similarity, use it as a distance (w = mean distance / distance) with weights=distance, or treat all edges as equal with weights=ignore"},
 		{"ends", "from,to,source,target\na,b,c,d\n", "edges: the ends of an edge may be from and to or source and target; say which with column=source=from&column=target=to or column=source=source&column=target=target"},
 		{"header", "Person,Friend\nAnn,Bob\nCid,Dan\n", `edges: line 1 ("Person" and "Friend") may be a header or the first edge; take it as a header with header=yes, or take it as the first edge with header=no`},
 		{"row", "u,v\na,b\nc\n", "edges:3:2: 1 field, but 2 are expected; complete the line, or leave such rows out with on_bad_row=skip"},
 		{"one column", "a\nb\n", "edges: an edge needs two ends, but there is only one column; give a file of edges"},
-		{"only a header", "source,target\n", "edges: there is no edge in it, only a header; name another file"},
+		{"only a header", "source,target\n", "edges: it contains no edges, only a header; name another file"},
 	} {
 		if p := h.problem(h.do("POST", "/v1/graphs", c.body, "Content-Type: text/csv")); p.Detail != c.want {
 			t.Errorf("%s: %q, want %q", c.name, p.Detail, c.want)

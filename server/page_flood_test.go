@@ -22,7 +22,7 @@ func testThinned(t *testing.T, browser context.Context) {
 	p := newTab(t, browser, h.http.URL, 1280, 900)
 	p.expect("503") // while the graph is loaded
 	p.open("#/studies/s/map")
-	p.waitText("#map-status", "nodes in sight are drawn")
+	p.waitText("#map-status", "visible nodes are drawn")
 	p.shoot("thinned")
 	for range 12 {
 		p.click(`.zoom button[aria-label="Zoom in"]`)

@@ -74,7 +74,7 @@ func ReadArchive(r io.Reader) (*Archive, error) {
 		return nil, err
 	}
 	if err != nil || json.Unmarshal(a.line, &head) != nil || head.Format != archiveFormat {
-		return nil, fmt.Errorf("%w: the file is not an exported study", ErrCorrupt)
+		return nil, fmt.Errorf("%w: the file is not an exported study; give a file that an export wrote", ErrCorrupt)
 	}
 	if head.Version != formatVersion {
 		return nil, fmt.Errorf("%w: the file has version %d, and this program reads version %d; use a newer program", ErrCorrupt, head.Version, formatVersion)

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"grfgp/graph"
+	"grfgp/internal/plural"
 )
 
 // check returns an error if the event cannot follow. All rules of a study are in
@@ -186,7 +187,7 @@ func (s *State) checkAbandoned(p Abandoned) error {
 
 func (s *State) checkRetracted(p Retracted) error {
 	if p.Value < 1 || p.Value > len(s.Records) {
-		return fmt.Errorf("%w: there is no observation %d of %d", ErrNotFound, p.Value, len(s.Records))
+		return fmt.Errorf("%w: there is no observation %d; the study has %s", ErrNotFound, p.Value, plural.Count(len(s.Records), "observations"))
 	}
 	if s.Records[p.Value-1].Retracted {
 		return fmt.Errorf("%w: observation %d is retracted already", ErrConflict, p.Value)
@@ -204,7 +205,7 @@ func (s *State) checkStatus(what string, from ...Status) error {
 // trial returns a trial by its number.
 func (s *State) trial(id int) (*Trial, error) {
 	if id < 1 || id > len(s.Trials) {
-		return nil, fmt.Errorf("%w: there is no trial %d of %d", ErrNotFound, id, len(s.Trials))
+		return nil, fmt.Errorf("%w: there is no trial %d; the study has %s", ErrNotFound, id, plural.Count(len(s.Trials), "trials"))
 	}
 	return &s.Trials[id-1], nil
 }

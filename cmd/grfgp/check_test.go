@@ -37,13 +37,13 @@ const checkedRoads = `edges           roads.csv
   target        column 2 "to" (by name)
   weight        column 4 "weight" (by name)
   not used      length_m
-  weights       as given: larger means more alike
+  weights       as given: larger means more similar
   ledger        7 lines = 1 header + 3 edges + 1 repeat + 1 self loop + 1 blank
   note          column length_m looks like a distance and is not used; the weight is column weight
-  note          edges that repeat an earlier one: 1; their weights were added up
+  note          repeated edges: 1; their weights were added up
   note          edges from a node to itself: 1; left out; keep them with --keep-loops
   note          nodes that are in the edges but not in the node table: 3, such as "C", "D" and "E"; they are taken as not allowed
-  note          nodes that are in the node table but that no edge joins to another: 1, such as "lone"; check their ids against those of the edges
+  note          nodes of the node table that have no edge to another node: 1, such as "lone"; check their ids against those of the edges
 
 nodes           nodes.csv
   format        delimited text, delimiter comma, names from line 1
@@ -64,11 +64,11 @@ measurements    speeds.csv
 graph           6 nodes, 3 edges
   degrees       0 to 2, median 1
   weights       0.75 to 5
-  components    3, of 3, 2, 1 (6 nodes in all)
+  components    3, of 3, 2, 1 nodes (6 in all)
   isolated      1 node
   measured      2 of 6 nodes (33.3 %), 3 measurements
   values        40 to 52, mean 46, sd 6
-  unmeasured    components without a measurement: 2, of 2, 1 (3 nodes in all); predictions there are the prior: the overall mean with the largest uncertainty
+  unmeasured    components without a measurement: 2, of 2, 1 nodes (3 in all); predictions there equal the prior: the overall mean with the largest uncertainty
 
 features        about 314 B and less than 0.1 s, exact (25 walkers, hops 0 to 5)
 `

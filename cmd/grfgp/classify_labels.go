@@ -120,19 +120,17 @@ func (a *app) fitClasses(ctx context.Context, d *classData, spec grfgp.Spec, met
 		return nil, fitError(ctx, err)
 	}
 	choice := c.Choice()
-	s.Done("%s by %s on %s, %v classifier", choice.Family, choice.Method, scaleWords[choice.Scales], method)
+	s.Done("%s, method %s, %s, %v classifier", choice.Family, choice.Method, scaleWords[choice.Scales], method)
 	a.talk.Say("  labels: %s", d.tally(d.data.Counts()))
 	for _, why := range choice.Why {
 		a.talk.Say("  %s", why)
 	}
-	for k, name := range choice.Fit.Names {
-		a.talk.Say("  %s = %.4g", name, choice.Fit.Theta[k])
-	}
+	a.talk.Say("  hyperparameters: %s", thetaWords(choice.Fit.Names, choice.Fit.Theta))
 	if !choice.Fit.Converged {
 		a.talk.Say("  warning: the fit stopped after %d evaluations without converging", choice.Fit.Evaluations)
 	}
 	if blind := report.ComponentsWithout(g, d.data.Nodes); blind.Count > 0 {
-		a.talk.Say("  components without a label: %d, with %d nodes; probabilities there are the shares of the classes", blind.Count, blind.Nodes)
+		a.talk.Say("  components without a label: %d, with %d nodes; probabilities there are the shares of the classes among the labels", blind.Count, blind.Nodes)
 	}
 	return c, nil
 }

@@ -79,7 +79,7 @@ func (a *app) suggestLabels(ctx context.Context, f *suggestFlags, spec grfgp.Spe
 		Choice: c.Choice(), Asked: f.count, Short: short, Suggestions: d.labelRows(picks),
 	}
 	if short != bayesopt.Enough {
-		answer.ShortWhy = labelShortWords(short)
+		answer.ShortWhy = labelShortWords(short, f.groupCap > 0)
 	}
 	return a.answerLabels(f, answer)
 }
@@ -175,11 +175,11 @@ func (d *classData) whyLabel(p []float64, best, hops int) string {
 }
 
 // labelShortWords is shortWords for labels.
-func labelShortWords(r bayesopt.Reason) string {
+func labelShortWords(r bayesopt.Reason, capped bool) string {
 	if r == bayesopt.NoNodesLeft {
 		return "all other nodes are labelled, pending, excluded or not allowed"
 	}
-	return shortWords(r)
+	return shortWords(r, capped)
 }
 
 // answerLabels writes the answer.
@@ -212,6 +212,6 @@ func (a *app) labelTable(w io.Writer, answer *labelAnswer) error {
 		}
 		fmt.Fprintf(t, "%s\t%s\t%.3f\t%.3f\t%.2g %%\t%.4g\t%s\t%s\n", r.Node, short20(r.Class), r.Probability, r.Entropy, 100*r.Reduction, r.Cost, hops, r.Why)
 	}
-	a.talk.Say("  uncertainty: variance of the class probabilities, summed over all nodes, each row given the rows above it; hops: to the nearest labelled node")
+	a.talk.Say("  uncertainty: variance of the class probabilities, summed over all nodes; its reduction assumes that the nodes above are labelled too; hops: to the nearest labelled node")
 	return t.Flush()
 }

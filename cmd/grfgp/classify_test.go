@@ -90,7 +90,7 @@ func TestClassify(t *testing.T) {
 		}
 	}
 	r := runLine(t, "", "classify", "--edges", edges, "--labels", labels)
-	if !strings.Contains(r.err, "of 4 labels left out one at a time, 100.0 % are predicted correctly (mean log score") {
+	if !strings.Contains(r.err, "of 4 labels left out one at a time, 100.0 % are predicted correctly (mean log probability") {
 		t.Errorf("nothing said of the labels left out:\n%s", r.err)
 	}
 }
@@ -189,10 +189,10 @@ func TestClassifyRefuses(t *testing.T) {
 		{exitUsage, "no such file", []string{"--labels", filepath.Join(dir, "none")}},
 		{exitUsage, "would overwrite --labels", []string{"--labels", labels, "-o", labels}},
 		{exitBadData, `all labels are "red": there is nothing to learn from; label a node of another class`, []string{"--labels", file("one", "node,class\na0,red\na1,red\n")}},
-		{exitBadData, "there is no label in it, only a header", []string{"--labels", file("head", "node,class\n")}},
+		{exitBadData, "it contains no labels, only a header", []string{"--labels", file("head", "node,class\n")}},
 		{exitBadData, "all its classes are missing", []string{"--labels", file("blank", "node,class\na0,\na1,\n")}},
-		{exitBadData, `:4:4: class "blue" of a node that has another class on line 2`, []string{"--labels", file("two", "node,class\na0,red\nb0,blue\na0,blue\n")}},
-		{exitBadData, "none of its ids is a node of the graph", []string{"--labels", file("far", "node,class\nq,red\nr,blue\n")}},
+		{exitBadData, `:4:4: class "blue", but the node has another class on line 2`, []string{"--labels", file("two", "node,class\na0,red\nb0,blue\na0,blue\n")}},
+		{exitBadData, "none of its ids, such as \"q\" and \"r\", is a node of the graph", []string{"--labels", file("far", "node,class\nq,red\nr,blue\n")}},
 		{exitUsage, "they look like measurements, not like classes; read measurements with grfgp predict --measurements FILE", []string{"--labels", file("amounts", amounts.String())}},
 		{exitUsage, "the class may be in column class or label", []string{"--labels", file("both", "node,class,label\na0,1,x\nb0,2,y\n")}},
 	} {

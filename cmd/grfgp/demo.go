@@ -81,7 +81,7 @@ func (a *app) printDemo(r *subject, out string) error {
 	g, v, truth := r.Network.Graph, r.Validation, r.AgainstTruth()
 	t := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "A made-up city: %d junctions, %d streets, speed sensors at %d junctions.\n\n", g.Len(), g.Edges(), r.Data.Len())
-	fmt.Fprintf(t, "model\t%s, noise %.2g km/h (the true one is %d)\n", r.Model.Choice().Family, r.Model.NoiseSD(), city.NoiseSD)
+	fmt.Fprintf(t, "model\t%s, noise sd %.2g km/h (true: %d km/h)\n", r.Model.Choice().Family, r.Model.NoiseSD(), city.NoiseSD)
 	fmt.Fprintf(t, "error\t%.3g km/h (RMSE) at held-out sensors\n", v.RMSE)
 	for _, name := range crossval.Baselines() {
 		fmt.Fprintf(t, "\t%.3g km/h by the baseline %s\n", v.BaselineRMSE[name], name)

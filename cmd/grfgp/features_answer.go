@@ -78,7 +78,7 @@ func (a *app) answerFeatures(f *featuresFlags, g *graph.Graph, features *walk.Fe
 	switch {
 	case e == nil: // not sampled in this run
 	case e.Error == 0:
-		line("error", "none: all %d rows of the pilot run are exact", e.PilotRows)
+		line("error", "none: all %d rows sampled in the pilot run are exact", e.PilotRows)
 	default:
 		line("error of Φ", "%.2g (relative; 95 %% interval %.2g to %.2g, from two samples of %d rows)", e.Error, e.Low, e.High, e.PilotRows)
 		var by []string

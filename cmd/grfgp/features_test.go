@@ -27,7 +27,7 @@ func TestFeaturesSummary(t *testing.T) {
 	}
 	for _, said := range []string{
 		"reading edges", "pilot run", "sampling features",
-		"edges that repeat an earlier one: 1; the first of each counts", "edges from a node to itself: 1; left out",
+		"repeated edges: 1; the first of each is used", "edges from a node to itself: 1; left out",
 	} {
 		if !strings.Contains(r.err, said) {
 			t.Errorf("no %q in\n%s", said, r.err)

@@ -7,6 +7,7 @@ import (
 
 	"grfgp/graph"
 	"grfgp/graphio"
+	"grfgp/internal/plural"
 )
 
 const generateHelp = "generate a graph: ring:N, ring:N,K (K neighbours on each side), grid:ROWSxCOLS, ba:N,M (Barabási–Albert), blocks:N,K,IN,OUT (K blocks, mean degrees within and between) or rmat:SCALE,EDGES"
@@ -28,7 +29,7 @@ func (a *app) generate(spec string) (*graphio.Network, error) {
 	report := &graphio.Report{File: spec, Format: "generated", Nodes: g.Len(), Edges: g.Edges()}
 	report.Ledger.Unit, report.Ledger.Total, report.Ledger.Edges = "edges", int64(g.Edges()), int64(g.Edges())
 	net := graphio.NewNetwork(g, nil, report)
-	s.Done("%d nodes and %d edges", g.Len(), g.Edges())
+	s.Done("%s and %s", plural.Count(g.Len(), "nodes"), plural.Count(g.Edges(), "edges"))
 	return net, nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"grfgp/graph"
 	"grfgp/graphio"
 	"grfgp/internal/atomicfile"
+	"grfgp/internal/plural"
 )
 
 // input are the flags that name the graph.
@@ -165,7 +166,7 @@ func (in *input) read(ctx context.Context, a *app, opts graphio.Options) (*graph
 	if err != nil {
 		return nil, err
 	}
-	s.Done("%d nodes and %d edges from %s", net.Graph.Len(), net.Graph.Edges(), net.Report.File)
+	s.Done("%s and %s from %s", plural.Count(net.Graph.Len(), "nodes"), plural.Count(net.Graph.Edges(), "edges"), net.Report.File)
 	return net, nil
 }
 

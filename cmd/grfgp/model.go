@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -14,6 +15,7 @@ import (
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/report"
+	"grfgp/walk"
 )
 
 // modelFlags are the flags of the model.
@@ -59,9 +61,9 @@ func (m *modelFlags) kernelFlags(cmd *cobra.Command) {
 	m.scales.flag(cmd, "scales", "scales of the kernel; many adds kernels of longer reach, for functions that vary over hundreds of hops", withAuto(grfgp.Scales())...)
 	m.solver.flag(cmd, "solver", "linear solver; auto is exact up to 3,000 measurements or labels", gp.SolverNames()...)
 	f.Float64Var(&m.spec.Nu, "nu", 0, "smoothness ν of the family matern (default: chosen by likelihood)")
-	f.IntVar(&m.spec.Hops, "hops", 0, "longest walk of grf, lowrank and free, in hops (default: chosen); truncates series, which otherwise reach everywhere")
-	f.IntVar(&m.spec.Walks, "walks", 0, "walkers per node of grf and lowrank (default 100)")
-	f.IntVar(&m.spec.Rank, "rank", 0, "rank of lowrank (default 256)")
+	f.IntVar(&m.spec.Hops, "hops", 0, "longest walk in hops, for the methods grf and lowrank and the family free (default: chosen); with the method series it truncates the kernel, which otherwise reaches all nodes")
+	f.IntVar(&m.spec.Walks, "walks", 0, "walkers per node, for the methods grf and lowrank (default 100)")
+	f.IntVar(&m.spec.Rank, "rank", 0, "rank of the method lowrank (default 256)")
 }
 
 // fitFlags are those of every verb that fits a model to files.
@@ -136,6 +138,12 @@ func checkSpec(spec grfgp.Spec) error {
 		return usagef("--family power: give the coefficients of its power series, such as --alpha 1,0.5,0.25")
 	case spec.NoiseSD != nil && !(*spec.NoiseSD >= 0):
 		return usagef("--noise-sd %v: give 0 or more", *spec.NoiseSD)
+	case spec.Hops < 0 || spec.Hops > walk.MaxMaxLen:
+		return usagef("--hops %d: give 1 to %d", spec.Hops, walk.MaxMaxLen)
+	case spec.Walks < 0 || spec.Walks > walk.MaxWalks:
+		return usagef("--walks %d: give 1 to %d", spec.Walks, walk.MaxWalks)
+	case spec.Rank < 0:
+		return usagef("--rank %d: give 1 or more", spec.Rank)
 	default:
 		return &exitError{exitUsage, err}
 	}
@@ -166,19 +174,17 @@ func (a *app) fit(ctx context.Context, d *modelData, spec grfgp.Spec) (*grfgp.Mo
 		return nil, fitError(ctx, err)
 	}
 	c := m.Choice()
-	s.Done("%s, noise %.3g, log marginal likelihood %.2f", kernelWords(c.Family, c.Method, c.Scales, c.Variance, c.Trend), m.NoiseSD(), c.Fit.LogLikelihood)
+	s.Done("%s, noise sd %.3g, log marginal likelihood %.2f", kernelWords(c.Family, c.Method, c.Scales, c.Variance, c.Trend), m.NoiseSD(), c.Fit.LogLikelihood)
 	for _, why := range c.Why {
 		a.talk.Say("  %s", why)
 	}
-	for k, name := range c.Fit.Names {
-		a.talk.Say("  %s = %.4g", name, c.Fit.Theta[k])
-	}
+	a.talk.Say("  hyperparameters, for standardized values: %s", thetaWords(c.Fit.Names, c.Fit.Theta))
 	if !c.Fit.Converged {
 		a.talk.Say("  warning: the fit stopped after %d iterations without converging (residual %.1g)", c.Fit.Iterations, c.Fit.Residual)
 	}
 	if d.measurements != nil {
 		if blind := report.ComponentsWithout(d.net.Graph, d.data.Nodes); blind.Count > 0 {
-			a.talk.Say("  components without a measurement: %d, with %d nodes; predictions there are the prior", blind.Count, blind.Nodes)
+			a.talk.Say("  components without a measurement: %d, with %d nodes; predictions there equal the prior", blind.Count, blind.Nodes)
 		}
 	}
 	return m, nil
@@ -211,9 +217,9 @@ func (a *app) loadModel(ctx context.Context, path string, g *graph.Graph) (*grfg
 
 // kernelWords names a kernel as it was chosen.
 func kernelWords(family, method, scales, variance, trend string) string {
-	words := family + " by " + method
+	words := family + ", method " + method
 	if scales != "" {
-		words += " on " + scaleWords[scales]
+		words += ", " + scaleWords[scales]
 	}
 	if variance == "unit" {
 		words += ", unit variance"
@@ -222,6 +228,15 @@ func kernelWords(family, method, scales, variance, trend string) string {
 		words += ", trend on log degree"
 	}
 	return words
+}
+
+// thetaWords lists hyperparameters: "variance = 1.2, beta = 3.4".
+func thetaWords(names []string, theta []float64) string {
+	words := make([]string, len(names))
+	for k, name := range names {
+		words[k] = fmt.Sprintf("%s = %.4g", name, theta[k])
+	}
+	return strings.Join(words, ", ")
 }
 
 var scaleWords = map[string]string{"one": "one scale", "many": "many scales"}

@@ -31,13 +31,13 @@ func predictVerb(a *app) *cobra.Command {
 		Short: "Predict the value at every node, with its uncertainty",
 		Long: `Predict fits a Gaussian process to the measurements and writes a row per node:
 node, mean, sd, lower, upper, measured, value, n. Standard deviation (sd) and
-credible interval (lower, upper) are those of the quantity itself or, with
---reading, those of one new measurement of it, with its noise. The value is the
+credible interval (lower, upper) are those of the quantity itself, without noise,
+or, with --reading, those of one new measurement, with its noise. The value is the
 mean of the node's n measurements.
 
 All measurements have the same noise level, unless the file has a column sd. Then
-repeated measurements of a node are averaged with weights 1/sd², and a new
-measurement is given the root mean square of the sds.`,
+repeated measurements of a node are averaged with weights 1/sd², and the noise of a
+new measurement is the root mean square of the sds.`,
 		Example: `  grfgp predict --edges roads.csv --measurements speeds.csv -o pred.csv
   grfgp predict --edges roads.csv --measurements speeds.csv --family matern --reading`,
 		RunE: func(cmd *cobra.Command, _ []string) error {

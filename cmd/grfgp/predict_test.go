@@ -66,11 +66,11 @@ func TestPredict(t *testing.T) {
 func TestPredictKernels(t *testing.T) {
 	edges, measurements := ladder(t)
 	for flags, said := range map[string]string{
-		"--family power --alpha 1,0.8,0.5,0.2 --scales one":         "power series by dense",
-		"--family power --alpha 1,0.8 --method grf --scales one":    "power series by grf",
-		"--family diffusion --laplacian raw --scales one":           "diffusion, raw Laplacian by dense",
-		"--laplacian raw --method series --family matern --nu 2":    "matern, ν = 2, raw Laplacian by series",
-		"--laplacian normalized --family diffusion --method series": "diffusion by series",
+		"--family power --alpha 1,0.8,0.5,0.2 --scales one":         "power series, method dense",
+		"--family power --alpha 1,0.8 --method grf --scales one":    "power series, method grf",
+		"--family diffusion --laplacian raw --scales one":           "diffusion, raw Laplacian, method dense",
+		"--laplacian raw --method series --family matern --nu 2":    "matern, ν = 2, raw Laplacian, method series",
+		"--laplacian normalized --family diffusion --method series": "diffusion, method series",
 	} {
 		line := append([]string{"predict", "--edges", edges, "--measurements", measurements}, strings.Fields(flags)...)
 		if r := runLine(t, "", line...); r.code != exitOK || !strings.Contains(r.err, said) {
@@ -138,7 +138,7 @@ func TestPredictRefuses(t *testing.T) {
 		{exitUsage, "--level", []string{"--edges", edges, "--measurements", measurements, "--level", "2"}},
 		{exitUsage, "grfgp: --nu 2: give a number > 0, together with --family matern", []string{"--edges", edges, "--measurements", measurements, "--nu", "2"}},
 		{exitUsage, "grfgp: --noise-sd -1: give 0 or more", []string{"--edges", edges, "--measurements", measurements, "--noise-sd", "-1"}},
-		{exitUsage, "grfgp: bad specification: rank -1 is negative", []string{"--edges", edges, "--measurements", measurements, "--rank", "-1"}},
+		{exitUsage, "grfgp: --rank -1: give 1 or more", []string{"--edges", edges, "--measurements", measurements, "--rank", "-1"}},
 		{exitUsage, "note: --hops 3 has no effect with --method dense", []string{"--edges", edges, "--measurements", measurements, "--method", "dense", "--hops", "3", "--nu", "1"}},
 		{exitUsage, "--family", []string{"--edges", edges, "--measurements", measurements, "--family", "rbf"}},
 	} {
@@ -153,7 +153,7 @@ func TestValidateVerb(t *testing.T) {
 	edges, measurements := ladder(t)
 	for _, scheme := range []string{"scattered", "neighbourhoods"} {
 		r := runLine(t, "", "validate", "--edges", edges, "--measurements", measurements, "--folds", "4", "--leave-out", scheme)
-		for _, want := range []string{"this model", "overall mean", "nearest measured node", "smoothing", "of 95 % intervals"} {
+		for _, want := range []string{"this model", "overall mean", "nearest measured node", "smoothing", "by 95 % intervals"} {
 			if r.code != exitOK || !strings.Contains(r.out, want) {
 				t.Errorf("%s: exit %d, no %q in\n%s%s", scheme, r.code, want, r.out, r.err)
 			}

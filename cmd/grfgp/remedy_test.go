@@ -9,7 +9,7 @@ import (
 func TestRemediesAreFlags(t *testing.T) {
 	for _, c := range []struct{ edges, want string }{
 		{"u;v;w\na;b;1,5\nb;c;1.5\n", "some numbers have a point (1.5) and others a comma (1,5); write them alike, read decimal points with --decimal edges=point, or read decimal commas with --decimal edges=comma"},
-		{"u,v,km\na,b,5\n", "use it as a similarity (larger is more alike) with --weights similarity, use it as a distance (w = mean distance / distance) with --weights distance, or take all edges as equal with --weights ignore"},
+		{"u,v,km\na,b,5\n", "use it as a similarity (larger means more similar) with --weights similarity, use it as a distance (w = mean distance / distance) with --weights distance, or treat all edges as equal with --weights ignore"},
 		{"from,to,source,target\na,b,c,d\n", "say which with --column source=from --column target=to or --column source=source --column target=target"},
 		{"Person,Friend\nAnn,Bob\nCid,Dan\n", "take it as a header with --header edges=yes, or take it as the first edge with --header edges=no"},
 		{"u,v\na,b\nc\n", "standard input:3:2: 1 field, but 2 are expected; complete the line, or leave such rows out with --on-bad-row skip"},

@@ -37,8 +37,8 @@ residuals, the error against baselines and the coverage of intervals. With --lab
 it is about classes: maps of the most probable class and of its entropy, accuracy
 on held-out labels, reliability of the probabilities and the confusion matrix.
 
-Nodes are drawn at the lat and lon or the x and y of --nodes, and else at positions
-computed from the edges.`,
+Nodes are drawn at the lat and lon or the x and y of --nodes or, without them, at
+positions computed from the edges.`,
 		Example: `  grfgp report --edges roads.csv --measurements speeds.csv -o speeds.html
   grfgp report --edges roads.csv --nodes places.csv --measurements speeds.csv --title "Speeds in May" --unit km/h
   grfgp report --edges citations.csv --labels topics.csv -o topics.html`,
@@ -71,6 +71,9 @@ func (a *app) makeReport(ctx context.Context, f *reportFlags, changed func(strin
 	f.tellIdleKernel(a, changed)
 	if f.labels != "" {
 		return a.reportLabels(ctx, f, spec)
+	}
+	if f.measurements == "" {
+		return usagef("no measurements and no labels: give --measurements FILE or --labels FILE")
 	}
 	d, err := loadData(ctx, a, &f.fitFlags, spec)
 	if err != nil {

@@ -62,7 +62,7 @@ suggests nodes to measure next. One machine is enough for millions of nodes.
   grfgp check --edges roads.csv --measurements speeds.csv
   grfgp predict --edges roads.csv --measurements speeds.csv -o pred.csv
 
-For help on a verb: grfgp VERB --help.`
+For help on a command: grfgp COMMAND --help.`
 
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
@@ -117,16 +117,16 @@ func (a *app) root() *cobra.Command {
 // noVerb says that a verb is unknown, and suggests a similar one.
 func noVerb(root *cobra.Command, word string) error {
 	if near := root.SuggestionsFor(word); len(near) > 0 {
-		return usagef("there is no verb %q; did you mean %s? 'grfgp --help' lists the verbs", word, near[0])
+		return usagef("there is no command %q; did you mean %s? 'grfgp --help' lists the commands", word, near[0])
 	}
-	return usagef("there is no verb %q; 'grfgp --help' lists the verbs", word)
+	return usagef("there is no command %q; 'grfgp --help' lists the commands", word)
 }
 
 // helpVerb is cobra's help command with an error for unknown verbs.
 func helpVerb() *cobra.Command {
 	return &cobra.Command{
-		Use:   "help [VERB]",
-		Short: "Help on a verb",
+		Use:   "help [COMMAND]",
+		Short: "Show help on a command",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			found, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {
@@ -161,8 +161,10 @@ func flagWords(err error) string {
 	switch bad.GetFlag().Value.Type() {
 	case "duration":
 		next = "give a duration such as 90m or 48h"
-	case "int", "int64", "uint64":
-		next = "give an integer, not too large"
+	case "int", "int64":
+		next = "give an integer of at most 64 bits"
+	case "uint64":
+		next = "give an integer from 0 to 18446744073709551615"
 	case "float64":
 		next = "give a number, such as 0.52"
 	default:

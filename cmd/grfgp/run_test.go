@@ -41,7 +41,7 @@ func TestWithoutArguments(t *testing.T) {
 
 func TestUsageErrors(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
-		{"frob", `there is no verb "frob"`},
+		{"frob", `there is no command "frob"`},
 		{"--frob", "unknown flag: --frob"},
 		{"features --frob", "'grfgp features --help' lists the flags"},
 		{"features", "no graph: give --edges FILE"},
@@ -88,8 +88,8 @@ func TestUsageErrors(t *testing.T) {
 		{"features --edges e --rejects r", "needs --on-bad-row skip"},
 		{"features --generate ring:9 --threads -2", "--threads -2"},
 		{"features --generate ring:9 --threads 1000000", "give 1 to 1024"},
-		{"predct --edges e", `there is no verb "predct"; did you mean predict?`},
-		{"help nope", `there is no verb "nope"`},
+		{"predct --edges e", `there is no command "predct"; did you mean predict?`},
+		{"help nope", `there is no command "nope"`},
 		{"help predct", "did you mean predict?"},
 		{"classify --edges e --measurements m", "classify takes --labels FILE"},
 		{"predict --edges - --measurements -", "--edges - and --measurements -: only one file can come from standard input"},

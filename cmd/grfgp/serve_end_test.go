@@ -34,7 +34,7 @@ func TestServeEndsWithWholeFile(t *testing.T) {
 	if err := os.WriteFile(d.store, body, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out := d.ok("show s").out; !strings.Contains(out, "6 values") {
+	if out := d.ok("show s").out; !strings.Contains(out, "6 observations") {
 		t.Errorf("the copy shows\n%s", out)
 	}
 }

@@ -66,7 +66,7 @@ func (a *app) load(ctx context.Context, f *loadFlags, place string) error {
 		Load    []load.Result `json:"load"`
 	}{1, f.Clients, f.Nodes, results}, func(w io.Writer) error {
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(t, "request\tanswered\tper second\tmedian\t99 %\tlongest")
+		fmt.Fprintln(t, "request\tanswered\tper second\tmedian\t99th percentile\tlongest")
 		for _, r := range results {
 			fmt.Fprintf(t, "%s\t%d\t%.0f\t%.1f ms\t%.1f ms\t%.0f ms\n", r.Kind, r.Requests, r.Rate, r.P50, r.P99, r.Longest)
 		}

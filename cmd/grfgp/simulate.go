@@ -50,7 +50,7 @@ policy, and whether the first policy beats random picks.
 The loss depends on the goal. Maximize and minimize: the regret, the distance of
 the best value found from the best known value. Learn: the error (RMSE) of
 predictions at unmeasured nodes. Threshold: the share of nodes predicted on the
-wrong side. Nodes without a known value are not candidates.`,
+wrong side of the threshold. Nodes without a known value are not candidates.`,
 		Example: `  grfgp simulate --edges roads.csv --truth last-year.csv --goal learn --steps 20
   grfgp simulate --edges follows.csv --truth known.csv --goal maximize --policies thompson,random,bfs,dfs --steps 100 --start 10 --seeds 5 --plot regret.png -o steps.csv`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -65,7 +65,7 @@ wrong side. Nodes without a known value are not candidates.`,
 	flags.StringSliceVar(&f.policies, "policies", nil, "policies to compare, the first with random: "+strings.Join(bayesopt.PolicyNames(), ", ")+" (default: that of the goal, and random)")
 	complete(cmd, "policies", bayesopt.PolicyNames()...)
 	flags.IntVar(&f.start, "start", 10, "number of initial nodes, drawn at random")
-	flags.IntVar(&f.steps, "steps", 50, "number of nodes that the policy picks (at most a quarter of the known nodes unless given)")
+	flags.IntVar(&f.steps, "steps", 50, "number of nodes that the policy picks; unless given, at most a quarter of the known nodes")
 	flags.IntVar(&f.batch, "batch", 1, "number of nodes picked at a time")
 	flags.IntVar(&f.seeds, "seeds", 5, "number of replays of each policy, with different initial nodes")
 	flags.StringVar(&f.retrain, "retrain", "auto", "when hyperparameters are refitted: auto (as measurements grow or contradict the model), never (after the initial nodes, so that sds of policies can be compared) or a number of measurements")
@@ -124,7 +124,7 @@ func (a *app) simulate(ctx context.Context, f *simulateFlags, changed func(strin
 	case complete == 0 && err != nil:
 		return err
 	case complete == 0:
-		return &exitError{exitNotFitted, fmt.Errorf("no losses: no model can be fitted to %d measurements that are too few, all equal, or with a variance outside the range of floating-point numbers", sim.Start+sim.Steps)}
+		return &exitError{exitNotFitted, fmt.Errorf("no results: no model can be fitted to %d measurements, which are too few, all equal, or have a variance outside the range of floating-point numbers", sim.Start+sim.Steps)}
 	case err != nil:
 		a.talk.Say("interrupted: the results are those of the %d seeds that every policy had completed", complete)
 	}
@@ -157,7 +157,7 @@ func completeSeeds(sim *replay.Result) (n int) {
 	return n
 }
 
-// tellEffort prints the seconds per step of each policy.
+// tellEffort prints the time per step of each policy.
 func (a *app) tellEffort(sim *replay.Result) {
 	for _, name := range sim.Policies {
 		var all bayesopt.Effort
@@ -170,7 +170,7 @@ func (a *app) tellEffort(sim *replay.Result) {
 			}
 		}
 		if steps > 0 {
-			a.talk.Say("  seconds per step of %s: %s; fits: %d", name, effortWords(all, steps), all.Trainings)
+			a.talk.Say("  time per step of %s: %s; fits: %d", name, effortWords(all, steps), all.Trainings)
 		}
 	}
 }

@@ -124,8 +124,8 @@ func verdict(sim *replay.Result, loss string) string {
 	}
 	advice := map[replay.Outcome]string{
 		replay.TooFew:   fmt.Sprintf(" Give --seeds %d or more.", replay.LeastSeeds),
-		replay.Constant: " Give more --seeds.",
-		replay.Unclear:  " More --seeds may show one.",
+		replay.Constant: " Give more replays (--seeds).",
+		replay.Unclear:  " More replays (--seeds) may show one.",
 	}
 	return report.PolicyVerdict(v, loss) + advice[v.Outcome]
 }
@@ -239,7 +239,7 @@ func simulateTable(w io.Writer, answer *simulateAnswer) error {
 	}
 	if n := len(sim.Uniform); n > 0 {
 		fmt.Fprintf(t, "uniform draws\t%.4g, exact\t–\t", sim.Uniform[n-1].Loss)
-		fmt.Fprintf(t, "expectation; a single replay has an sd of %.2g\n", sim.Uniform[n-1].SD)
+		fmt.Fprintf(t, "none: exact expectation; the sd of one replay is %.2g\n", sim.Uniform[n-1].SD)
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -253,7 +253,7 @@ func simulateNotes(w io.Writer, answer *simulateAnswer) error {
 	if sim.Seeds > 1 {
 		words := "± is the standard error over replays"
 		if len(sim.Uniform) > 0 {
-			words += "; in the comparison with uniform draws it is at least the standard error of as many of their replays"
+			words += "; in the comparison with uniform draws it is at least the standard error of the same number of replays of uniform draws"
 		}
 		fmt.Fprintln(w, words+".")
 	}

@@ -39,12 +39,12 @@ func TestSimulateTable(t *testing.T) {
 bfs            0.825 ± 0.22  -0.43 ± 0.22                  4
 random         0.375 ± 0.24  0.01996 ± 0.24                4
 degree         1.2 ± 0.23    -0.805 ± 0.23                 4
-uniform draws  0.395, exact  –                             expectation; a single replay has an sd of 0.33
-± is the standard error over replays; in the comparison with uniform draws it is at least the standard error of as many of their replays.
+uniform draws  0.395, exact  –                             none: exact expectation; the sd of one replay is 0.33
+± is the standard error over replays; in the comparison with uniform draws it is at least the standard error of the same number of replays of uniform draws.
 The highest of 78 known values is 9.95, at node a24.
-Too few replays (4) to tell whether bfs beats the expectation of uniform draws: regret 0.825, uniform draws 0.395 after 15 measurements. Give --seeds 5 or more.
+Too few replays (4) to tell whether bfs beats uniform draws: regret 0.825 against 0.395 after 15 measurements. Give --seeds 5 or more.
 `
-	if r.code != exitOK || r.out != want || !strings.Contains(r.err, "simulating: 12 of 12 replays, 15 measurements each") || !strings.Contains(r.err, "seconds per step of bfs: fitting 0, updating 0, picking ") {
+	if r.code != exitOK || r.out != want || !strings.Contains(r.err, "simulating: 12 of 12 replays, 15 measurements each") || !strings.Contains(r.err, "time per step of bfs: fitting 0s, updating 0s, picking ") {
 		t.Errorf("exit %d\n%s%s", r.code, r.out, r.err)
 	}
 }
@@ -161,7 +161,7 @@ func TestSimulateInterrupted(t *testing.T) {
 	n := sim.Final("bfs").Seeds
 	said := fmt.Sprintf("Too few replays (%d)", n)
 	if n >= replay.LeastSeeds {
-		said = fmt.Sprintf("of %d replays", n)
+		said = fmt.Sprintf("over %d replays", n)
 	}
 	if n < 2 || n > 8 || !strings.Contains(out.String(), said) {
 		t.Errorf("%d replays\n%s", n, out.String())
@@ -194,16 +194,16 @@ func TestVerdict(t *testing.T) {
 	everything := replays(one, three)
 	everything.Known = 3
 	for want, s := range map[string]*replay.Result{
-		"ei beats random: regret 1, random 3 after 3 measurements, better by 2 ± 0.":                     replays(one, three),
+		"ei beats random: regret 1 against 3 after 3 measurements; the difference is 2 ± 0.":             replays(one, three),
 		"ei is worse than random: regret 3":                                                              replays(three, one),
 		"No clear difference between ei and random":                                                      replays([]float64{1, 5, 1, 5, 1}, three),
-		"No difference between ei and random: regret 2, random 2 after 3 measurements, in all ":          replays(two, two),
-		"Too few replays (5) to tell whether ei beats random: regret 1, random 2 after 3 measurements, ": replays(one, two),
-		"Too few replays (4) to tell whether ei beats random: regret 1, random 3":                        replays(one[1:], three[1:]),
+		"No difference between ei and random: regret 2 against 2 after 3 measurements, in all ":          replays(two, two),
+		"Too few replays (5) to tell whether ei beats random: regret 1 against 2 after 3 measurements, ": replays(one, two),
+		"Too few replays (4) to tell whether ei beats random: regret 1 against 3":                        replays(one[1:], three[1:]),
 		"All 3 known nodes were measured in the end":                                                     everything,
 		"No verdict on ei": replays(nil, nil),
-		"ei beats the expectation of uniform draws: regret 1, uniform draws 9 after 3 measurements": expected(replays(one, two), 9, 2),
-		"No clear difference between ei and the expectation of uniform draws: regret 1, uniform ":   expected(replays(one, two), 9, 20),
+		"ei beats uniform draws: regret 1 against 9 after 3 measurements":     expected(replays(one, two), 9, 2),
+		"No clear difference between ei and uniform draws: regret 1 against ": expected(replays(one, two), 9, 20),
 		"Only random was replayed": random,
 	} {
 		if got := verdict(s, "regret"); !strings.HasPrefix(got, want) {

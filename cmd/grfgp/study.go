@@ -20,6 +20,7 @@ import (
 	"grfgp/client/local"
 	"grfgp/graphio"
 	"grfgp/internal/atomicfile"
+	"grfgp/internal/plural"
 	"grfgp/store"
 	"grfgp/study"
 )
@@ -188,7 +189,9 @@ func (a *app) studyProgress(load string) client.Progress {
 		},
 		Load: func() func(*graphio.Network) {
 			s := a.talk.Stage(load)
-			return func(net *graphio.Network) { s.Done("%d nodes and %d edges", net.Graph.Len(), net.Graph.Edges()) }
+			return func(net *graphio.Network) {
+				s.Done("%s and %s", plural.Count(net.Graph.Len(), "nodes"), plural.Count(net.Graph.Edges(), "edges"))
+			}
 		},
 	}
 }

@@ -90,7 +90,7 @@ func studyExport(a *app, f *studyFlags) *cobra.Command {
 				return err
 			}
 			events := lines - 2 // beside the head and the foot
-			a.talk.Say("%d events to %s", events, out)
+			a.talk.Say("exported %d events to %s", events, out)
 			if !a.json {
 				return nil
 			}
@@ -165,11 +165,11 @@ func studyVerify(a *app, f *studyFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify NAME",
 		Short: "Replay a study and check its events",
-		Long: `Verify replays the events of a study and checks that each is possible after those
-before it, and that the graph is that of the study. With --suggestions it computes
-every suggestion again from the seed and the events before it, and compares nodes,
-costs, means and sds. A value that was altered in the store changes the next
-suggestion of a model, and is found.`,
+		Long: `Verify replays the events of a study and checks that each is valid after the events
+before it, and that the stored graph is the one of the study. With --suggestions it
+computes every suggestion again from the seed and the events before it, and compares
+nodes, costs, means and sds. A value that was altered in the store changes the next
+suggestion of a model, so verify detects it.`,
 		Args: named(1, "NAME"),
 		RunE: a.withStudy(f, func(ctx context.Context, s client.Study, _ []string) error {
 			stage := a.talk.Stage("replaying")

@@ -15,6 +15,7 @@ import (
 
 	"grfgp/bayesopt"
 	"grfgp/client"
+	"grfgp/internal/plural"
 	"grfgp/study"
 )
 
@@ -41,7 +42,7 @@ repeated, for example after a lost connection: the same key gets the same nodes.
 			}
 			answer.Key, answer.Holder = r.Key, r.Holder // a server is given a key in any case
 			stage.Done("%d of %d nodes", len(answer.Trials), r.Count)
-			why := askShort(answer.Short)
+			why := askShort(answer.Short, s.Settings().GroupCap > 0)
 			if answer.Short == study.ReasonPaused || answer.Short == study.ReasonClosed {
 				shown, err := s.Show(ctx)
 				if err != nil {
@@ -94,14 +95,18 @@ func (a *app) answerAsk(name string, answer study.Ask, why string) error {
 	return nil
 }
 
-// askShort says why there are fewer nodes than asked for.
-func askShort(r study.Reason) string {
+// askShort says why there are fewer nodes than asked for. With groups that are capped,
+// some of the nodes that the budget excludes may be in full groups.
+func askShort(r study.Reason, capped bool) string {
 	switch r {
 	case bayesopt.Enough:
 		return ""
 	case bayesopt.NoNodesLeft:
 		return "every allowed node is measured, reserved or abandoned"
 	case bayesopt.BudgetReached:
+		if capped {
+			return "the other nodes cost more than is left of the budget or are in groups that have reached their number of pending trials"
+		}
 		return "the other nodes cost more than is left of the budget, pending trials included"
 	case bayesopt.GroupsFull:
 		return "the other nodes are in groups that have reached their number of pending trials"
@@ -120,8 +125,8 @@ func studyTell(a *app, f *studyFlags) *cobra.Command {
 		Short: "Tell the results of trials: a value each, or failed",
 		Long: `Tell ends trials. Telling the same result again is harmless; another value is a
 conflict: retract the first, then tell the second. Results of expired trials are
-accepted. If a trial is unknown, nothing is told; if one is in conflict, the results
-before it are.`,
+accepted. If a trial is unknown, no result is stored; if a result is in conflict, the
+results before it are stored.`,
 		Example: `  grfgp study tell pipes 1=0.52 2=-1.3 3=failed --store studies.db`,
 		Args:    named(2, "NAME TRIAL=VALUE …"),
 		RunE: a.withStudy(f, func(ctx context.Context, s client.Study, args []string) error {
@@ -226,7 +231,7 @@ func each[A, B any](ctx context.Context, s client.Study, all []A, number func(A)
 		}
 		for _, x := range all {
 			if n := number(x); n < 1 || n > of.count(shown) {
-				return usagef("there is no %s %d of %d; nothing was done ('grfgp study show %s %s' lists them)", of.name, n, of.count(shown), shown.Name, of.flag)
+				return usagef("there is no %s %d; the study has %s; nothing was done ('grfgp study show %s %s' lists them)", of.name, n, plural.Count(of.count(shown), of.name+"s"), shown.Name, of.flag)
 			}
 		}
 	}
@@ -249,7 +254,7 @@ func numbersOf(args []string, flag string) ([]int, error) {
 	for _, arg := range args {
 		n, err := strconv.Atoi(arg)
 		if err != nil {
-			return nil, usagef("%q is not a number; 'grfgp study show NAME %s' lists them", arg, flag)
+			return nil, usagef("%q is not a number; 'grfgp study show NAME %s' lists the numbers", arg, flag)
 		}
 		all = append(all, n)
 	}

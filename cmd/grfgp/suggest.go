@@ -45,7 +45,7 @@ func (f *goalFlags) resolveGoal() (err error) {
 func (f *goalFlags) checkPolicy(flag, name string) error {
 	switch _, level := f.goal.Level(); {
 	case !slices.Contains(bayesopt.PolicyNames(), name):
-		return usagef("--%s %s: there is no such policy; there are %s", flag, name, strings.Join(bayesopt.PolicyNames(), ", "))
+		return usagef("--%s %s: there is no such policy; the policies are %s", flag, name, strings.Join(bayesopt.PolicyNames(), ", "))
 	case name == "straddle" && !level:
 		return usagef("--%s straddle needs --goal threshold=V", flag)
 	}
@@ -71,21 +71,21 @@ func suggestVerb(a *app) *cobra.Command {
 		Use:   "suggest --edges FILE --measurements FILE | --labels FILE --goal GOAL [-n 5]",
 		Short: "Suggest which nodes to measure or label next, with reasons",
 		Long: `Suggest fits a Gaussian process to the measurements and picks nodes to measure next
-by an acquisition policy. A batch is picked node by node: each by a posterior draw
-of its own, or as if the nodes before it had been measured, so that the batch is
-not redundant. Nodes of --pending are treated as if they had been picked before.
+by an acquisition policy. A batch is picked node by node, so that it is not
+redundant: Thompson sampling takes a new posterior draw for each node, and other
+policies treat the nodes picked so far, and those of --pending, as measured.
 
 Goals: maximize and minimize search for the highest or the lowest node, learn
 reduces the uncertainty of all nodes, and threshold=V finds the nodes above V.
 
-The sd is that of the quantity itself; a measurement has the noise in addition. The
+The sd is that of the quantity itself, without the noise of a measurement. The
 probability of being the best is estimated from posterior draws and shown with its
 standard error. Without measurements, nodes are drawn at random.
 
-With --labels and --goal learn it picks the nodes whose labels would most reduce
-the uncertainty about the classes of all nodes, each as if the nodes before it had
-been labelled. On large graphs a few hundred candidates are considered, the most
-uncertain nodes and others at random.
+With --labels and --goal learn, suggest picks the nodes whose labels would most
+reduce the uncertainty about the classes of all nodes, each as if the nodes before
+it had been labelled. On large graphs it considers a few hundred candidates: the
+most uncertain nodes, and others drawn at random.
 
 Cost, allowed and group of a node may also be columns of --nodes. With costs, nodes
 are picked by their benefit per cost.`,
@@ -218,7 +218,7 @@ func (a *app) ask(ctx context.Context, f *suggestFlags, spec grfgp.Spec, t *sugg
 		return nil, suggestError(ctx, err)
 	}
 	if !f.goal.Suits(policy) {
-		a.talk.Say("note: --policy %s does not serve --goal %v; %s does", f.policy, f.goal, f.goal.PolicyName())
+		a.talk.Say("note: --policy %s is not meant for --goal %v; --policy %s is", f.policy, f.goal, f.goal.PolicyName())
 	}
 	var d gp.Data
 	if t.measurements != nil {
@@ -253,7 +253,7 @@ func (a *app) ask(ctx context.Context, f *suggestFlags, spec grfgp.Spec, t *sugg
 		return nil, suggestError(ctx, err)
 	}
 	s.Done("%d of %d nodes by %s", len(answer.Suggestions), f.count, by)
-	a.talk.Say("  seconds: %s, explaining %.2g", effortWords(answer.Effort, 1), answer.Effort.Explain.Seconds())
+	a.talk.Say("  time: %s, explaining %v", effortWords(answer.Effort, 1), twoDigits(answer.Effort.Explain))
 	out := newSuggestAnswer(f, t, by, answer)
 	if chosen, ok := o.Chosen(); ok {
 		out.Model = &chosen
@@ -261,16 +261,25 @@ func (a *app) ask(ctx context.Context, f *suggestFlags, spec grfgp.Spec, t *sugg
 	}
 	if t.measurements != nil {
 		if blind := report.ComponentsWithout(g, t.measurements.Nodes); blind.Count > 0 {
-			a.talk.Say("  components without a measurement: %d, with %d nodes; predictions there are the prior", blind.Count, blind.Nodes)
+			a.talk.Say("  components without a measurement: %d, with %d nodes; predictions there equal the prior", blind.Count, blind.Nodes)
 		}
 	}
 	return out, nil
 }
 
-// effortWords lists the seconds per step.
+// effortWords lists the time per step.
 func effortWords(e bayesopt.Effort, steps int) string {
-	per := func(d time.Duration) float64 { return d.Seconds() / float64(steps) }
-	return fmt.Sprintf("fitting %.2g, updating %.2g, picking %.2g", per(e.Train), per(e.Extend), per(e.Pick))
+	per := func(d time.Duration) time.Duration { return twoDigits(d / time.Duration(steps)) }
+	return fmt.Sprintf("fitting %v, updating %v, picking %v", per(e.Train), per(e.Extend), per(e.Pick))
+}
+
+// twoDigits rounds a duration to two significant digits.
+func twoDigits(d time.Duration) time.Duration {
+	unit := time.Duration(1)
+	for d/unit >= 100 {
+		unit *= 10
+	}
+	return d.Round(unit)
 }
 
 // suggestError gives errors of suggesting their exit code.
@@ -281,12 +290,16 @@ func suggestError(ctx context.Context, err error) error {
 	return fitError(ctx, err)
 }
 
-// shortWords says why there are fewer suggestions than asked for.
-func shortWords(r bayesopt.Reason) string {
+// shortWords says why there are fewer suggestions than asked for. With groups that
+// are capped, some of the nodes that the budget excludes may be in full groups.
+func shortWords(r bayesopt.Reason, capped bool) string {
 	switch r {
 	case bayesopt.NoNodesLeft:
 		return "all other nodes are measured, pending, excluded or not allowed; --again allows measured nodes"
 	case bayesopt.BudgetReached:
+		if capped {
+			return "the other nodes cost more than is left of --budget or are in groups that have reached --group-cap, pending nodes included"
+		}
 		return "the other nodes cost more than is left of --budget, pending nodes included"
 	case bayesopt.GroupsFull:
 		return "the other nodes are in groups that have reached --group-cap, pending nodes included"

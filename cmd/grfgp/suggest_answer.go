@@ -49,7 +49,7 @@ func newSuggestAnswer(f *suggestFlags, t *suggestData, by string, answer bayesop
 		Asked: f.count, Short: answer.Short, Suggestions: []suggestRow{},
 	}
 	if answer.Short != bayesopt.Enough {
-		out.ShortWhy = shortWords(answer.Short)
+		out.ShortWhy = shortWords(answer.Short, f.groupCap > 0)
 	}
 	var from []int
 	if t.measurements != nil {
@@ -219,11 +219,11 @@ func (a *app) suggestTable(w io.Writer, answer *suggestAnswer) error {
 	a.talk.Say("  sd: of the quantity itself, without noise; hops: to the nearest measured node")
 	switch {
 	case answer.Draws > 0:
-		a.talk.Say("  P(best): probability of being the best of all allowed nodes, measured ones included, ± standard error, from %d posterior draws; < if no draw has its best there", answer.Draws)
+		a.talk.Say("  P(best): probability that the node is the best of all allowed nodes, measured ones included, ± standard error, estimated from %d posterior draws; < marks a node that is the best in no draw", answer.Draws)
 	case m.name == "chance_above":
 		a.talk.Say("  P(above): probability under the model that the quantity is above the threshold")
 	case answer.Policy == "learn":
-		a.talk.Say("  variance reduction: of the mean variance over all nodes, each row given the rows above it")
+		a.talk.Say("  variance reduction: of the mean posterior variance over all nodes, if the nodes above are measured too")
 	}
 	return nil
 }

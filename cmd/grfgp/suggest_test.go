@@ -132,9 +132,9 @@ func TestSuggestSays(t *testing.T) {
 	edges, measurements := ladder(t)
 	twice := write(t, t.TempDir(), "twice.csv", "node,value\na1,1\na2,2\na3,3\na4,4\na1,2\n")
 	for args, want := range map[string]string{
-		"--goal learn --policy ucb --measurements " + measurements:         "note: --policy ucb does not serve --goal learn; learn does",
-		"--goal maximize --policy variance --measurements " + measurements: "note: --policy variance does not serve --goal maximize; thompson does",
-		"--goal learn --measurements " + measurements:                      "  seconds: fitting ",
+		"--goal learn --policy ucb --measurements " + measurements:         "note: --policy ucb is not meant for --goal learn; --policy learn is",
+		"--goal maximize --policy variance --measurements " + measurements: "note: --policy variance is not meant for --goal maximize; --policy thompson is",
+		"--goal learn --measurements " + measurements:                      "  time: fitting ",
 		"--goal learn --measurements " + twice:                             "repeated measurements of a node: 1; the mean",
 	} {
 		r := runLine(t, "", append([]string{"suggest", "--edges", edges}, strings.Fields(args)...)...)
@@ -168,7 +168,7 @@ func TestSuggest(t *testing.T) {
 		}
 	}
 	r := runLine(t, "", append([]string{"suggest", "--goal", "maximize"}, args...)...)
-	for _, said := range []string{"5 of 5 nodes by thompson", "sd: of the quantity itself", "± standard error, from 1000 posterior draws", "components without a measurement: 1"} {
+	for _, said := range []string{"5 of 5 nodes by thompson", "sd: of the quantity itself", "± standard error, estimated from 1000 posterior draws", "components without a measurement: 1"} {
 		if !strings.Contains(r.err, said) {
 			t.Errorf("nothing said of %q in\n%s", said, r.err)
 		}
@@ -289,7 +289,7 @@ func TestSuggestRefuses(t *testing.T) {
 		{exitUsage, "--goal is missing", ""},
 		{exitUsage, "--goal best: give maximize", "--goal best"},
 		{exitUsage, "--goal threshold=inf: give maximize", "--goal threshold=inf"},
-		{exitUsage, "--policy luck: there is no such policy; there are thompson", "--goal learn --policy luck"},
+		{exitUsage, "--policy luck: there is no such policy; the policies are thompson", "--goal learn --policy luck"},
 		{exitUsage, "straddle needs --goal threshold=V", "--goal learn --policy straddle"},
 		{exitUsage, "-n 0: give 1 or more", "--goal learn -n 0"},
 		{exitUsage, "give only one", "--goal learn --csv --json"},

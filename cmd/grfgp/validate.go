@@ -29,8 +29,8 @@ func validateVerb(a *app) *cobra.Command {
 		Short: "Cross-validate a model: error against baselines, coverage of intervals",
 		Long: `Validate cross-validates: it holds out one fold of the measurements at a time, fits
 to the others, and compares predictions with the held-out values. Scattered folds
-show how well a node is predicted between measured ones; neighbourhoods show how
-well where no measurement is near. The baselines are the overall mean, the nearest
+measure the error at nodes between measured ones; neighbourhoods measure the error
+far from all measurements. The baselines are the overall mean, the nearest
 measured node and smoothing (harmonic interpolation). Repeated measurements of a
 node are held out together and count as one, their mean; with --repeats keep they
 are compared one by one.
@@ -66,6 +66,9 @@ func (a *app) validate(ctx context.Context, f *validateFlags, changed func(strin
 	f.tellIdleKernel(a, changed)
 	if f.labels != "" {
 		return a.validateLabels(ctx, f, spec)
+	}
+	if f.measurements == "" {
+		return usagef("no measurements and no labels: give --measurements FILE or --labels FILE")
 	}
 	d, err := loadData(ctx, a, &f.fitFlags, spec)
 	if err != nil {
@@ -126,7 +129,7 @@ func (a *app) printValidation(v *crossval.Validation) error {
 	}
 	fmt.Fprintf(t, "log density\t%.4g\tper held-out measurement\n", -v.NLPD)
 	for _, c := range v.Coverage {
-		fmt.Fprintf(t, "coverage\t%.1f %%\tof %g %% intervals\n", 100*c.Share, 100*c.Level)
+		fmt.Fprintf(t, "coverage\t%.1f %%\tby %g %% intervals\n", 100*c.Share, 100*c.Level)
 	}
 	if err := t.Flush(); err != nil {
 		return err

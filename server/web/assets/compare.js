@@ -61,7 +61,7 @@ function contents(sides) {
 function bestChart(sides) {
   const goals = sides.map((s) => s.study.settings.goal);
   const searching = goals.every((g) => g === goals[0]) && /^m/.test(goals[0]);
-  if (!searching) return h("p", { class: "soft" }, "The studies have different goals: there is no best value to compare.");
+  if (!searching) return h("p", { class: "soft" }, "Best values can be compared only between two studies that both maximize or both minimize.");
   const lines = sides.map((s, k) => ({ kind: "steps", class: k === 0 ? "best" : "second", name: s.name, points: s.history?.points ?? [] })).filter((l) => l.points.length > 0);
   if (lines.length === 0) return h("p", { class: "soft" }, "Neither study has a measurement yet.");
   for (const line of lines) {
@@ -77,15 +77,15 @@ function figures(sides) {
   const rows = [
     of("goal", ({ study }) => goalName(study.settings.goal)),
     of("network", ({ study }) => study.settings.graph.slice(0, 12)),
-    of("state", ({ study }) => study.status),
-    of("values", ({ study }) => number(study.values)),
-    of("being measured", ({ study }) => number(study.trials.pending)),
+    of("status", ({ study }) => study.status),
+    of("measurements", ({ study }) => number(study.values)),
+    of("pending", ({ study }) => number(study.trials.pending)),
     of("spent", ({ study }) => number(study.spent)),
     of("best", ({ study }) => (study.best ? `${number(study.best.value)} at ${study.best.node}` : "–")),
-    of("error of left-out values", ({ calibration: c }) => (c ? number(c.rmse, 3) : "–")),
-    of("best simple rule", ({ calibration: c }) => (c ? number(Math.min(...Object.values(c.baseline_rmse)), 3) : "–")),
-    of("held by 95 % intervals", ({ calibration: c }) => percent(c?.coverage?.["0.95"])),
-    of("in short", ({ calibration: c }) => (c ? verdicts(c)[0] ?? "–" : "no model yet")),
+    of("error on held-out measurements (RMSE)", ({ calibration: c }) => (c ? number(c.rmse, 3) : "–")),
+    of("error of the best baseline (RMSE)", ({ calibration: c }) => (c ? number(Math.min(...Object.values(c.baseline_rmse)), 3) : "–")),
+    of("coverage of 95 % intervals", ({ calibration: c }) => percent(c?.coverage?.["0.95"])),
+    of("verdict", ({ calibration: c }) => (c ? verdicts(c)[0] ?? "–" : "no model yet")),
   ];
   return table("Both studies", [
     { name: "", text: (r) => r.name, class: "w" },

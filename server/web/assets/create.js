@@ -57,7 +57,7 @@ class CreatePage {
       h("h1", null, "New study"),
       meta.read_only && h("p", { class: "refusal" }, "This server is read-only: no study can be created here."),
       h("section", { class: "card" }, h("h2", null, "Name and network"),
-        h("div", { class: "fields" }, field("Name", this.name, "Letters and digits, and - _ . after the first."), field("Network", this.known)),
+        h("div", { class: "fields" }, field("Name", this.name, "Letters and digits; after the first character also - _ ."), field("Network", this.known)),
         this.files),
       h("section", { class: "card" }, h("h2", null, "Goal and budget"),
         h("div", { class: "fields" }, field("Goal", this.goal), this.levelField,

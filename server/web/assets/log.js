@@ -16,7 +16,7 @@ const sentences = {
   renewed: ({ trial, until }, of) => `extended the lease of ${of(trial)} to ${moment(until)}`,
   released: ({ trial }, of) => `released ${of(trial)}`,
   abandoned: ({ trial, note }, of) => `abandoned ${of(trial)}${noted(note)}`,
-  expired: ({ trials }, of) => `${trials.length === 1 ? "the lease of" : "the leases of"} ${trials.map(of).join(", ")} ran out`,
+  expired: ({ trials }, of) => `${trials.length === 1 ? "the lease of" : "the leases of"} ${trials.map(of).join(", ")} expired`,
   retracted: ({ value, note }) => `retracted observation ${value}${noted(note)}`,
   paused: ({ note }) => `paused the study${noted(note)}`,
   resumed: () => "resumed the study",

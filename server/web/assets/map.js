@@ -141,7 +141,7 @@ class MapView {
   describe() {
     const { head } = this.data;
     const all = head.thinned
-      ? `${count(head.shown)} of ${count(head.visible)} nodes in sight are drawn, each for those around it; zoom in to see all.`
+      ? `${count(head.shown)} of ${count(head.visible)} visible nodes are drawn, each in place of the nodes around it; zoom in to see all.`
       : `${plural(head.shown, "node")}.`;
     const model = head.model ? "" : " No predictions yet: at least five values that differ are needed.";
     show(this.status, all + model);

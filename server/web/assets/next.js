@@ -13,7 +13,7 @@ const most = 100; // cards at a time
 const latest = 20; // measurements in the table
 
 const shorts = {
-  budget_reached: "The budget is spent.",
+  budget_reached: "The remaining nodes cost more than what is left of the budget.",
   no_allowed_nodes: "No candidate node is left.",
   groups_full: "Every group has its maximum of pending nodes.",
   paused: "The study is paused; resume it to get suggestions.",

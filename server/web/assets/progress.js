@@ -33,7 +33,7 @@ function bestChart(goal, points, random) {
   const best = points.map((p) => p.best);
   const some = thin(points);
   const layers = [
-    random && { kind: "band", class: "random", name: "random search by the present model, 10 % to 90 %", x, low: random.low, high: random.high },
+    random && { kind: "band", class: "random", name: "random search simulated with the current model, 10 % to 90 %", x, low: random.low, high: random.high },
     random && { kind: "line", class: "random", name: "random search, median", x, y: random.middle },
     { kind: "points", class: "values", name: "value", x: some.map((k) => k + 1), y: some.map((k) => points[k].value), titles: some.map((k) => title(points[k])) },
     { kind: "steps", class: "best", name: "best so far", x, y: best },
@@ -87,7 +87,7 @@ function errorChart(points) {
   const y = x.map((_, i) => Math.sqrt(asked.slice(i, i + lately).reduce((sum, k) => sum + (points[k].value - points[k].mean) ** 2, 0) / lately));
   return h("section", { class: "card" },
     h("h2", null, `Root mean square error of the last ${lately} predictions: ${number(y[y.length - 1], 3)}`),
-    h("p", { class: "soft" }, "Suggested nodes are the most uncertain ones, so this error falls more slowly than that of the map."),
+    h("p", { class: "soft" }, "Suggested nodes are the most uncertain ones, so this error falls more slowly than the error over all nodes."),
     chart({ title: `Error over ${lately} predictions, each made before its measurement`, xName: "measurements", yName: "error", x: [x[0] + 0.5, points.length + 0.5], y: [0, Math.max(...y) * 1.08 || 1],
       layers: [{ kind: "line", class: "best", name: "error", x: x.map((k) => k + 1), y }] }));
 }

@@ -51,7 +51,7 @@ export class TrialCard {
 
   // update shows when the lease ends.
   update(trial) {
-    show(this.lease, `reserved, ends ${until(trial.until)}`);
+    show(this.lease, `lease ends ${until(trial.until)}`);
   }
 
   async enter(trial, input) {
@@ -68,7 +68,7 @@ export class TrialCard {
   async result(trial, outcome, done, control) {
     try {
       const told = await put(studyPath(this.context.name, "trials", trial.trial, "result"), { ...outcome, by: person() });
-      say(told.late ? `${done} It came after the lease had ended, and counts.` : done);
+      say(told.late ? `${done} It is accepted, although the lease had ended.` : done);
       this.context.changed();
     } catch (error) {
       if (control.tagName === "INPUT") refuse(control, error);

@@ -44,7 +44,7 @@ export function verdicts(c) {
     const clear = Math.abs(c.rmse - bestError) > 2 * (c.rmse_se ?? 0);
     if (gain > 0 && clear) said.push(`The error on held-out measurements is ${percent(gain)} lower than that of ${ruleName(bestName)}, the best baseline.`);
     else if (gain < 0 && clear) said.push(`Caution: ${ruleName(bestName)} predicts held-out measurements better than the model.`);
-    else said.push(`With ${plural(n, "measurement")}, the model and ${ruleName(bestName)}, the best baseline, cannot be told apart.`);
+    else said.push(`With ${plural(n, "measurement")}, the errors of the model and of ${ruleName(bestName)}, the best baseline, do not differ clearly.`);
   }
   const at95 = c.coverage?.["0.95"];
   if (Number.isFinite(at95)) {
@@ -53,7 +53,7 @@ export function verdicts(c) {
     else if (at95 > high + 1e-9) said.push(`Intervals are too wide: 95 % intervals contain ${percent(at95)} of held-out measurements.`);
     else said.push(`Intervals are calibrated: 95 % intervals contain ${percent(at95)} of held-out measurements.`);
   }
-  if (n < 30) said.push(`${plural(n, "measurement")} are few: all of this may still change.`);
+  if (n < 30) said.push(`There are only ${plural(n, "measurement")}: these results may still change.`);
   return said;
 }
 
