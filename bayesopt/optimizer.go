@@ -180,7 +180,7 @@ func (o *Optimizer) extend(ctx context.Context, now int) error {
 }
 
 // take adds measurement now to the posterior, or trains on the first now. With an
-// iterative solver it leaves the posterior as it is, for Update to extend it once;
+// iterative solver it does not change the posterior, and Update extends it once;
 // the result has the same bits.
 func (o *Optimizer) take(ctx context.Context, now int) error {
 	if o.opts.Retrain.due(now, o.trainedAt) {

@@ -116,7 +116,8 @@ func (o Options) complete(known int) (Options, error) {
 }
 
 // concurrentNodes is the size of a graph up to which replays run concurrently. On
-// larger graphs each takes hundreds of megabytes and uses all processors by itself.
+// larger graphs a single replay takes hundreds of megabytes and uses all
+// processors.
 const concurrentNodes = 100_000
 
 // Run replays searches on known values, one per node; NaN marks a node whose value
@@ -204,7 +205,7 @@ func (s *searches) run(ctx context.Context) (*Result, error) {
 			mine.Curve = s.regret(mine.Nodes)
 		}
 		if err != nil && ctx.Err() == nil {
-			stop() // the others
+			stop() // stops the other replays
 			return fmt.Errorf("policy %s, seed %d: %w", mine.Policy, mine.Seed, err)
 		}
 		return err
