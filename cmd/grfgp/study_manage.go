@@ -150,7 +150,7 @@ func studyImport(a *app, f *studyFlags) *cobra.Command {
 					return err
 				}
 				return a.answer(shown, func(w io.Writer) error {
-					_, err := fmt.Fprintf(w, "study %s is imported: %d events, %d observations\n", shown.Name, shown.Events, shown.Values)
+					_, err := fmt.Fprintf(w, "study %s is imported: %s, %s\n", shown.Name, plural.Count(int(shown.Events), "events"), plural.Count(shown.Values, "observations"))
 					return err
 				})
 			})

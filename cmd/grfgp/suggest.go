@@ -103,7 +103,7 @@ are picked by their benefit per cost.`,
 	f.goalFlags.flags(cmd)
 	f.siteFlags.flags(cmd)
 	flags.IntVarP(&f.count, "count", "n", 5, "number of nodes")
-	flags.StringVar(&f.policy, "policy", "", "acquisition policy: "+oneOf(bayesopt.PolicyNames())+" (default: that of the goal)")
+	flags.StringVar(&f.policy, "policy", "", "acquisition `policy`: "+oneOf(bayesopt.PolicyNames())+" (default: that of the goal)")
 	complete(cmd, "policy", bayesopt.PolicyNames()...)
 	flags.BoolVar(&f.again, "again", false, "suggest measured nodes, too")
 	flags.BoolVar(&f.csv, "csv", false, "write the answer as CSV")
