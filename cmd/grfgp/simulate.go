@@ -136,7 +136,7 @@ func (a *app) simulate(ctx context.Context, f *simulateFlags, changed func(strin
 // default of --steps below a quarter of the known nodes.
 func (f *simulateFlags) limitSteps(a *app, known int, given bool) error {
 	if f.start >= known {
-		return usagef("--start %d: only %d nodes have known values, so none is left to pick", f.start, known)
+		return usagef("--start %d: only %d nodes have known values, so none is left to pick; give a smaller number", f.start, known)
 	}
 	if quarter := max(1, known/4); !given && f.steps > quarter {
 		f.steps = quarter
