@@ -98,8 +98,8 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// isPaper tells whether a package serves the paper's experiments alone. Such packages
-// may use the library, which never uses them.
+// isPaper reports whether a package serves only the paper's experiments. Such
+// packages may use the library; the library never uses them.
 func isPaper(path string) bool { return strings.HasPrefix(path, "grfgp/internal/paper/") }
 
 // TestPaperVerbs checks that only three verbs of the program use the paper's packages.
@@ -125,7 +125,7 @@ func TestPaperVerbs(t *testing.T) {
 	}
 }
 
-// isDrawer tells whether any part of a package's path is a drawer.
+// isDrawer reports whether any part of a package's path is a drawer.
 func isDrawer(name string) bool {
 	return slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool { return slices.Contains(drawers, part) })
 }

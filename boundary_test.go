@@ -35,8 +35,8 @@ func only[T any](v *T, err error) error {
 
 var errHalfMade = errors.New("something half-made came with an error")
 
-// Whatever is wrong with what is given, the answer is an error that says whose
-// mistake it is, never a panic or half a result.
+// Invalid arguments of any kind give an error that wraps the right sentinel,
+// never a panic or a partial result.
 func TestBadInputIsRefused(t *testing.T) {
 	ctx := t.Context()
 	g, d := field(t, 6)
@@ -154,7 +154,7 @@ func TestBadInputIsRefused(t *testing.T) {
 	}
 }
 
-// A kernel that cannot be made is an error of whoever asks for it.
+// If a kernel cannot be made, every function that needs it returns the error.
 func TestNoKernelIsAnError(t *testing.T) {
 	rings, l := fourRings(t)
 	gone, cancel := context.WithCancel(t.Context())
@@ -178,7 +178,7 @@ func TestNoKernelIsAnError(t *testing.T) {
 	}
 }
 
-// Of no nodes, and in no draws, there is nothing to know.
+// Empty lists of nodes and zero draws give empty results.
 func TestNothingComesOfNothing(t *testing.T) {
 	ctx := t.Context()
 	g, d := field(t, 6)
@@ -219,7 +219,7 @@ func TestNothingComesOfNothing(t *testing.T) {
 	}
 }
 
-// What the caller does to what was given or returned does not reach the model.
+// If the caller changes arguments or results afterwards, the model does not change.
 func TestModelIsItsOwn(t *testing.T) {
 	g, d := field(t, 6)
 	mean, noise := 20.0, 0.5
@@ -267,7 +267,7 @@ func TestModelIsItsOwn(t *testing.T) {
 	}
 }
 
-// What was chosen for classes is all in the Spec.
+// The Spec of a classifier holds all choices.
 func TestClassSpecIsFilledIn(t *testing.T) {
 	rings, l := fourRings(t)
 	for _, method := range []gp.ClassMethod{gp.Dirichlet, gp.Spreading} {
@@ -282,7 +282,7 @@ func TestClassSpecIsFilledIn(t *testing.T) {
 	}
 }
 
-// A checkpoint goes on under the Spec that it was made by, and under no other.
+// A checkpoint can be resumed under the Spec that made it, and under no other.
 func TestResumeWantsTheSameSpec(t *testing.T) {
 	g := pathAndStar(t)
 	noise := 0.1
@@ -360,8 +360,8 @@ func without(t *testing.T, text []byte, key string) string {
 	return string(out)
 }
 
-// A file that leaves its kernel open is no model, and a reader that fails is not
-// the file's fault.
+// A file whose Spec leaves the kernel open wraps ErrFile; a failing reader does
+// not.
 func TestLoadTellsWhoseFaultItIs(t *testing.T) {
 	g, d := field(t, 6)
 	m, err := grfgp.Fit(t.Context(), g, d, plain)

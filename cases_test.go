@@ -373,9 +373,9 @@ func caseNamed(name string) fieldCase {
 	panic("no case " + name)
 }
 
-// Where neighbours differ, the automatic choice is within 10 % of free
-// coefficients, the only family that can say so, and far better than the mean,
-// whose error is 1.
+// If neighbours are negatively correlated, the error of the automatic choice is
+// within 10 % of that of free coefficients, and far below that of the mean, which
+// is 1.
 func TestNeighboursThatDiffer(t *testing.T) {
 	heavy(t)
 	for _, name := range []string{"checkerboard grid", "bipartite sides"} {
@@ -388,8 +388,8 @@ func TestNeighboursThatDiffer(t *testing.T) {
 	}
 }
 
-// Where measurements cannot tell whether neighbours differ or are alike, they are
-// taken to be alike: on a ring of which every other node is measured.
+// If measurements cannot show whether neighbours differ or are alike, the chosen
+// kernel makes them alike: on a ring of which every other node is measured.
 func TestEveryOtherNode(t *testing.T) {
 	slowWhenRaced(t)
 	g := must(graph.Ring(200))
@@ -427,8 +427,8 @@ func TestHubsAndTrees(t *testing.T) {
 	}
 }
 
-// Parts of a graph whose values lie far apart do not set the noise of all: it is
-// 0.1 here, a five-hundredth of their distance.
+// Parts of a graph whose values are far apart do not inflate the noise: it is 0.1
+// here, a five-hundredth of the distance between the parts.
 func TestFarPartsAndNoise(t *testing.T) {
 	slowWhenRaced(t)
 	g, _, d := caseNamed("two far components").draw(0)

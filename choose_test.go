@@ -6,8 +6,8 @@ import (
 	"grfgp/gp"
 )
 
-// Kernels are compared by likelihood less one nat for every hyperparameter of
-// theirs (Akaike): one that has two more must be likelier by more than two nats.
+// Kernels are compared by log marginal likelihood less one nat per hyperparameter
+// (Akaike): a kernel with two more must be likelier by more than two nats.
 func TestHyperparametersCost(t *testing.T) {
 	try := func(name string, logLikelihood float64, hyperparameters int) attempt {
 		return attempt{candidate: candidate{family: family{name: name}}, report: gp.FitReport{LogLikelihood: logLikelihood, Theta: make([]float64, hyperparameters)}}

@@ -44,7 +44,7 @@ func communities(t testing.TB, nodes, classes int, within, between, share float6
 	return classTask{g, labelled(perm[:cut], class, classes), labelled(perm[cut:], class, classes)}
 }
 
-// Everything is chosen, said, and in the numbering of the graph.
+// All choices are made and reported, and results are in the numbering of the graph.
 func TestClassify(t *testing.T) {
 	k := communities(t, 240, 3, 6, 2, 0.3)
 	for _, method := range []gp.ClassMethod{gp.Dirichlet, gp.OneVsAll, gp.Variational, gp.Spreading} {
@@ -101,8 +101,8 @@ func TestClassifyErrors(t *testing.T) {
 	}
 }
 
-// A million nodes, 50,000 labels and eight classes, beside a tenth of it: the
-// figures of docs/classification.md, in some minutes and 10 GiB.
+// A million nodes, 50,000 labels and eight classes, and a tenth of that: the
+// figures of docs/classification.md. It takes some minutes and 10 GiB.
 func TestClassifyMillion(t *testing.T) {
 	full(t)
 	if os.Getenv("GRFGP_MILLION") == "" {
@@ -159,7 +159,7 @@ func ExampleClassify() {
 	// f like f
 }
 
-// Where no label reaches, the chances are the shares of the classes.
+// In components without a label the probabilities are the class frequencies.
 func TestClassesWithoutLabels(t *testing.T) {
 	var edges graph.Edges
 	for ring := range uint32(2) {

@@ -157,9 +157,9 @@ func coraFew(t testing.TB, each, count int) []classTask {
 	return all
 }
 
-// The paper has 87.04 ± 0.53 % on its split with features of a density of 22 %,
-// five seeds of one split of 497 nodes, whose own standard error is 1.5. Six seeds of
-// ours had 87.19 ± 0.27 %, NLL 0.440 ± 0.006 and ECE 0.032 ± 0.006 (standard
+// The paper reports 87.04 ± 0.53 % over five seeds of one split of 497 nodes, with
+// features of a density of 22 %; the split has a standard error of 1.5. Six seeds of
+// this library had 87.19 ± 0.27 %, NLL 0.440 ± 0.006 and ECE 0.032 ± 0.006 (standard
 // deviations); the mean of three of them is within two standard errors of that.
 func TestCora(t *testing.T) {
 	heavy(t)
@@ -190,8 +190,8 @@ func TestCora(t *testing.T) {
 }
 
 // Twenty labels a class: 78.6 % over 20 draws, with a standard deviation of 1.4
-// between them (label spreading has 73.6 %); NLL 0.683 and ECE 0.041. Of two draws
-// two standard errors are allowed.
+// between them (label spreading has 73.6 %); NLL 0.683 and ECE 0.041. Two standard
+// errors of the mean of two draws are allowed.
 func TestCoraFew(t *testing.T) {
 	heavy(t)
 	const draws = 2
@@ -201,7 +201,7 @@ func TestCoraFew(t *testing.T) {
 	}
 }
 
-// Dirichlet, one-vs-all and variational are sure of the same nodes.
+// Dirichlet, one-vs-all and variational are certain of the same nodes.
 func TestCoraAgreement(t *testing.T) {
 	full(t)
 	k := coraSplits(t, 1)[0]

@@ -70,8 +70,8 @@ func customTask(t *testing.T) (*graph.Graph, gp.Data) {
 	return g, d
 }
 
-// A family of the caller's own is fitted by every representation; exact ones agree
-// with each other.
+// A custom family is fitted in every representation; the exact representations
+// agree with each other.
 func TestCustomFamilyFits(t *testing.T) {
 	g, d := customTask(t)
 	nodes := []int{1, 40, 80}
@@ -111,7 +111,7 @@ func TestCustomFamilyFits(t *testing.T) {
 	}
 }
 
-// A saved model names its family; who loads it brings the family again.
+// A saved model holds the name of its custom family; Load needs the family again.
 func TestCustomFamilyIsLoaded(t *testing.T) {
 	g, d := customTask(t)
 	m, err := grfgp.Fit(t.Context(), g, d, grfgp.Spec{Custom: &custom})
@@ -142,8 +142,8 @@ func TestCustomFamilyIsLoaded(t *testing.T) {
 	}
 }
 
-// An optimiser trains the family and resumes from a checkpoint that went through
-// JSON.
+// An Optimizer fits a custom family and resumes from a checkpoint that was stored
+// as JSON.
 func TestCustomFamilyInAnOptimizer(t *testing.T) {
 	g, d := customTask(t)
 	build := func() *grfgp.Optimizer {

@@ -37,5 +37,7 @@
 //
 // [Classify] predicts classes from labels. [NewOptimizer] suggests the nodes to measure
 // next. A [Trainer] shares eigenvectors and features between many fits on one graph.
-// [Model.Save] and [Load] keep a model in a file.
+// [Model.Save] and [Load] keep a model in a file. Package crossval measures how well a
+// model predicts held-out measurements, package replay compares acquisition policies on
+// known values, and package report writes the results as an HTML page.
 package grfgp

@@ -15,8 +15,8 @@ import (
 	"grfgp/graphio"
 )
 
-// From two files to a value with its range: here the files are strings, and
-// graphio.File takes a path instead.
+// From two files to a prediction with its credible interval. Here the files are
+// strings; graphio.File takes a path instead.
 func Example() {
 	ctx := context.Background()
 	roads := graphio.Reader("roads.csv", strings.NewReader("source,target\na,b\nb,c\nc,d\nd,e\ne,f\nf,g\n"))
@@ -60,7 +60,7 @@ func ring() (*graph.Graph, gp.Data) {
 	return g, d
 }
 
-// A model is kept in a file; who loads it brings the same graph.
+// A model is saved to a file; Load needs the same graph.
 func ExampleLoad() {
 	ctx := context.Background()
 	g, d := ring()
@@ -88,7 +88,7 @@ func ExampleLoad() {
 	// Output: the same to the bit: true
 }
 
-// Of two rings one has labels. Which node is to be labelled next?
+// One of two rings has labels. Which node should be labelled next?
 func ExampleClassification_labels() {
 	var e graph.Edges
 	for i := range uint32(8) {

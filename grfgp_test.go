@@ -96,8 +96,8 @@ func TestEveryRepresentationPredicts(t *testing.T) {
 	}
 }
 
-// A model that was saved and loaded gives the same bits; another graph, a torn
-// and a foreign file are refused.
+// A model that was saved and loaded gives the same bits; another graph, an
+// incomplete file and a file of another kind are refused.
 func TestSaveAndLoad(t *testing.T) {
 	ctx := context.Background()
 	g, d := field(t, 10)
@@ -161,7 +161,8 @@ func TestSpecIsChecked(t *testing.T) {
 	}
 }
 
-// From a graph and a few measurements to a value with its range anywhere.
+// From a graph and a few measurements to a prediction with its credible interval at
+// any node.
 func ExampleFit() {
 	g, err := graph.Ring(60)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"grfgp/graph"
 )
 
-// Of a path measured at its first nodes, what is left out with a measurement is
-// as near to it as data is to the other nodes: anything from 1 to 17 hops.
+// On a path measured at its first nodes, the measurements held out with one are
+// as near to it as measurements are to the unmeasured nodes: from 1 to 17 hops.
 func TestHeldOut(t *testing.T) {
 	g, err := graph.Grid(20, 1)
 	if err != nil {
@@ -44,8 +44,8 @@ func TestHeldOut(t *testing.T) {
 	}
 }
 
-// The highest gain is above the true one in all but one case of forty, for which
-// 1,000 trials allow 10 to 45.
+// The highest gain is above the true gain in all but one case in forty; 1,000
+// trials allow 10 to 45 cases.
 func TestHighestGain(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	below := 0
@@ -64,8 +64,9 @@ func TestHighestGain(t *testing.T) {
 	}
 }
 
-// Many scales that bring nothing are dropped, however likely; those that do bring
-// something stay, and so does the likeliest where it has one scale anyway.
+// Many scales that do not improve predictions are dropped, however likely the
+// kernel; many scales that do are kept, and so is the likeliest kernel if it has
+// one scale.
 func TestConfirm(t *testing.T) {
 	g, err := graph.Grid(15, 15)
 	if err != nil {

@@ -136,8 +136,9 @@ func TestRawLaplacian(t *testing.T) {
 	}
 }
 
-// A Spec with a Laplacian or a power series is fitted by every method, on many
-// scales and with a trend, says so, and comes back from its file; classes too.
+// A Spec with a Laplacian or a power series is fitted by every method, with many
+// scales and with a trend. The model reports it and can be saved and loaded. The
+// same holds for classes.
 func TestLaplacianAndPowerSpecs(t *testing.T) {
 	ctx := context.Background()
 	g, err := graph.Grid(15, 15)

@@ -28,9 +28,9 @@ func limits(t *testing.T, g *graph.Graph, d gp.Data, spec grfgp.Spec) *grfgp.Lim
 	return l
 }
 
-// Two paths, with measurements at the beginning of the first. Whatever represents
-// the kernel, the other path is the prior alone; walks of 3 hops meet those from
-// another node up to 6 hops away.
+// Two paths, with measurements at the beginning of the first. In every
+// representation predictions on the other path are those of the prior; walks of 3
+// hops give covariance up to 6 hops.
 func TestPriorOnly(t *testing.T) {
 	const long, short, known, hops = 60, 40, 10, 3
 	var e graph.Edges
@@ -74,8 +74,8 @@ func TestPriorOnly(t *testing.T) {
 	}
 }
 
-// BenchmarkLimits gives the time of limits over that of fitting and predicting
-// all nodes, one family of kernels.
+// BenchmarkLimits measures the time of Limits relative to that of fitting one
+// family and predicting all nodes.
 func BenchmarkLimits(b *testing.B) {
 	g, err := graph.BarabasiAlbert(20_000, 3, 1)
 	if err != nil {

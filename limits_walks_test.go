@@ -57,9 +57,9 @@ func withLoneNodes(t *testing.T, n, lone int) *graph.Graph {
 	return g
 }
 
-// The standard error of means that Limits gives from one more set of walks is the
-// one that many sets show. It is asked eight times, of models that differ in
-// their walks alone, and averaged; 24 sets of walks are the truth. Averages of
+// The standard error of means that Limits estimates from one additional set of
+// walks agrees with that over many sets. It is averaged over eight models that
+// differ only in their walks; 24 sets of walks are the reference. Averages of
 // squares may differ by four of their standard errors.
 func TestWalkErrorOfMeans(t *testing.T) {
 	if testing.Short() {
@@ -132,8 +132,8 @@ func TestWalkErrorOfMeans(t *testing.T) {
 	}
 }
 
-// Rows that were walked from again are those of features of all rows, so what
-// rests on them alone is the same.
+// Rows that are sampled again equal those of features of all rows, so results
+// that depend only on them are the same.
 func TestTwinNeedsFewRows(t *testing.T) {
 	g, err := graph.BarabasiAlbert(500, 2, 3)
 	if err != nil {

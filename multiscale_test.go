@@ -68,10 +68,10 @@ func TestManyScalesReachFar(t *testing.T) {
 	}
 }
 
-// Where measurements are dense, one scale is taken if the kernel reaches far; if
-// not, what is taken is at least as likely as the others, up to a nat for each of
-// the three hyperparameters of two coarser graphs. Free coefficients, which are
-// tried last, have to win in other ways too. The reason is given.
+// With dense measurements one scale is chosen if the kernel reaches far.
+// Otherwise the chosen kernel is at least as likely as the others, up to one nat
+// for each of the three hyperparameters of two coarser graphs. Free coefficients,
+// which are tried last, must also meet other conditions. The reason is reported.
 func TestScalesOfDenseMeasurements(t *testing.T) {
 	slowWhenRaced(t)
 	g, d := field(t, 15)
@@ -243,8 +243,8 @@ func legendre(degree int, x float64) float64 {
 	return p
 }
 
-// A smooth field on the globe from 300 nodes: features on many scales learn it,
-// on one they see ten hops of it.
+// A smooth field on the globe from 300 nodes: features on many scales learn it;
+// features on one scale reach only ten hops.
 func TestManyScalesOnTheGlobe(t *testing.T) {
 	heavy(t)
 	const draws = 6

@@ -12,8 +12,8 @@ import (
 )
 
 // One step of Thompson sampling on a grid of 1,000,000 nodes after 2,000
-// measurements, the kernel being chosen by itself: a measurement is taken in and a
-// node is suggested. Set GRFGP_MILLION=1; learning takes a minute before.
+// measurements, with the kernel chosen automatically: one measurement is added and
+// one node suggested. Set GRFGP_MILLION=1; training takes a minute before.
 func BenchmarkThompsonStepMillion(b *testing.B) {
 	if os.Getenv("GRFGP_MILLION") == "" {
 		b.Skip("set GRFGP_MILLION=1 for a million nodes")

@@ -59,7 +59,7 @@ func (l lowest) Pick(ctx context.Context, s bayesopt.Surrogate, c *bayesopt.Cand
 	return picks, nil
 }
 
-// Policies of the caller know nodes by the numbers of the graph.
+// Policies of the caller refer to nodes by the numbers of the graph.
 func TestPoliciesKnowNodesOfTheGraph(t *testing.T) {
 	g := pathAndStar(t)
 	told := []int{4, 1, 16, 9, 3, 14}
@@ -151,7 +151,8 @@ func TestOptimizerRefuses(t *testing.T) {
 	}
 }
 
-// A sibling has the kernel that it would have by itself, whoever came first.
+// A sibling has the same kernel as a separate Optimizer, whichever was created
+// first.
 func TestSiblingsDoNotDependOnTheFirst(t *testing.T) {
 	g := communities(t, 1600, 2, 8, 3, 0.5).graph // where Thompson sampling is by series, all else by features
 	spec := grfgp.Spec{Family: "diffusion", Scales: "one", Trend: "none"}
@@ -182,8 +183,8 @@ func TestSiblingsDoNotDependOnTheFirst(t *testing.T) {
 	}
 }
 
-// The loop by a function, with a kernel that is chosen by itself: which of 60
-// places on a ring are above the level?
+// Optimizer.Run with an automatically chosen kernel: which of 60 places on a ring
+// are above the level?
 func ExampleOptimizer_run() {
 	g, _ := graph.Ring(60)
 	measure := func(_ context.Context, node int) (float64, error) {
@@ -218,8 +219,7 @@ func ExampleOptimizer_run() {
 	// Output: after 20 measurements 0 of 60 are misjudged
 }
 
-// Each request brings the nodes that others are about to measure and the rest of
-// the budget.
+// Each request states the pending nodes of others and the remaining budget.
 func ExampleOptimizer_Ask() {
 	ctx := context.Background()
 	g, _ := graph.Grid(6, 6)
@@ -250,8 +250,8 @@ func ExampleOptimizer_Ask() {
 	// teaches less: true
 }
 
-// Where nodes have many neighbours draws come from a series, and anything else from
-// features; so it is everywhere else.
+// On graphs of high degree ForSearch chooses a series for Thompson sampling and
+// features for other policies; on other graphs it chooses features for all.
 func TestWhatIsDrawnFrom(t *testing.T) {
 	crowded, err := graph.BarabasiAlbert(1600, 6, 1)
 	if err != nil {

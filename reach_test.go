@@ -72,8 +72,8 @@ func TestSeriesReachesAsFarAsDense(t *testing.T) {
 	}
 }
 
-// What a representation leaves out is said: of a series that would need too many
-// terms, and of a power series by walks.
+// The reasons state the part of a kernel that a representation leaves out: for a
+// series that would need too many terms, and for a power series by walks.
 func TestShortfallIsSaid(t *testing.T) {
 	hub, err := graph.Ring(40)
 	if err != nil {
@@ -171,8 +171,8 @@ func TestSignlessReach(t *testing.T) {
 }
 
 // Unit variance divides by the diagonal at all nodes. On a graph where a series takes
-// hundreds of seconds for that, auto does not try it, and features stand for kernels
-// that must have it.
+// hundreds of seconds for that, it is not tried automatically, and kernels that must
+// have it use features.
 func TestUnitVarianceCosts(t *testing.T) {
 	for _, c := range []struct {
 		nodes, degree   int

@@ -61,8 +61,8 @@ func sameWithin(t *testing.T, what string, got, want []float64, tol float64) {
 	}
 }
 
-// A model is the same whether readings come one by one or as their mean, chosen
-// kernel and all, and is kept in a file with its counts.
+// A model, including the chosen kernel, is the same whether repeated measurements
+// are given one by one or as their mean, and it is saved with their counts.
 func TestFitOfRepeats(t *testing.T) {
 	ctx := context.Background()
 	g, rows, means := readAgain(t, 1)
@@ -118,7 +118,7 @@ func TestFitOfRepeats(t *testing.T) {
 	}
 }
 
-// A file of another version is refused, with what to do.
+// A file of another version is refused with advice.
 func TestModelOfAnotherVersion(t *testing.T) {
 	g, _ := ring()
 	_, err := grfgp.Load(context.Background(), strings.NewReader("grfgp-model 1 0123abcd\n{}\n"), g)
@@ -127,7 +127,8 @@ func TestModelOfAnotherVersion(t *testing.T) {
 	}
 }
 
-// Where sds are given a new reading has noise too: the root of their mean square.
+// With given standard deviations a new measurement has noise too: their root mean
+// square.
 func TestNoiseOfGivenSDs(t *testing.T) {
 	g, d := ring()
 	for k := range d.Nodes {
@@ -143,9 +144,10 @@ func TestNoiseOfGivenSDs(t *testing.T) {
 	}
 }
 
-// What is left out is compared with the noise that it has: a mean of n readings
-// with 1/√n of that of one. Over 10 seeds of 60 nodes 95 % intervals hold as many
-// as they should, within 3 binomial standard errors, 3·√(0.95·0.05/600) = 2.7 %.
+// Held-out values are compared with intervals of the right noise: that of a mean
+// of n measurements is 1/√n of that of one. Over 10 seeds of 60 nodes 95 %
+// intervals have the right coverage, within 3 binomial standard errors,
+// 3·√(0.95·0.05/600) = 2.7 %.
 func TestValidateMeans(t *testing.T) {
 	const seeds = 10
 	ctx := context.Background()
@@ -185,8 +187,8 @@ func TestValidateMeans(t *testing.T) {
 	}
 }
 
-// Suggestions by means are those by all readings, and so is what is known of
-// every node and how it validates; a restart from a checkpoint changes nothing.
+// Suggestions, predictions and validation from means are those from all
+// measurements one by one; a restart from a checkpoint changes nothing.
 func TestTellAll(t *testing.T) {
 	ctx := context.Background()
 	g, rows, means := readAgain(t, 2)
@@ -304,8 +306,8 @@ func TestTellAllRefuses(t *testing.T) {
 	}
 }
 
-// A simulation uncovers means as what they are: in the end predictions are those
-// of an optimizer that was told their counts, and not those of one that was not.
+// A replay uses the counts of means: its final predictions are those of an
+// Optimizer that was told the counts, not of one that was not.
 func TestSimulateMeans(t *testing.T) {
 	ctx := context.Background()
 	g, _, means := readAgain(t, 3)
@@ -366,8 +368,8 @@ func TestSimulateMeans(t *testing.T) {
 	}
 }
 
-// One measurement predicts where mean and noise are known, with every method, and
-// says what is missing where they are not.
+// One measurement is enough for predictions if the mean and the noise are known,
+// with every method; otherwise the error says what is missing.
 func TestFitOfOneMeasurement(t *testing.T) {
 	ctx := context.Background()
 	g, _ := ring()

@@ -132,7 +132,7 @@ func TestSameDataSameBytes(t *testing.T) {
 }
 
 // Validation, suggestions and classes do not depend on the order of rows either,
-// and a model file is good for the same graph in any order.
+// and a model file can be loaded with the graph of the same rows in any order.
 func TestSameDataSameAnswers(t *testing.T) {
 	slowWhenRaced(t)
 	ctx := context.Background()

@@ -116,7 +116,7 @@ func (s Spec) Check() error {
 	case s.Variance != "" && !slices.Contains(varianceNames, s.Variance):
 		return fmt.Errorf("%w: variances are %s, not %q", ErrSpec, strings.Join(varianceNames, " or "), s.Variance)
 	case s.Variance == "unit" && (s.Method == "lowrank" || s.Family == "free"):
-		return fmt.Errorf("%w: unit variance does not work with lowrank or free; use natural", ErrSpec)
+		return fmt.Errorf("%w: unit variance works with neither the method lowrank nor the family free; use the natural variance", ErrSpec)
 	case s.Trend != "" && !slices.Contains(trendNames, s.Trend):
 		return fmt.Errorf("%w: trends are %s, not %q", ErrSpec, strings.Join(trendNames, " or "), s.Trend)
 	case s.Trend == "degree" && s.Method == "lowrank":

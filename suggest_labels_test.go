@@ -74,8 +74,8 @@ func TestSuggestLabels(t *testing.T) {
 	}
 }
 
-// On graphs with more nodes than are looked at, labels still spread out, and are
-// worth more than labels at random.
+// On graphs with more nodes than are considered, suggested labels still spread
+// out and are better than random labels.
 func TestSuggestLabelsOfMany(t *testing.T) {
 	slowWhenRaced(t)
 	k := communities(t, 3000, 3, 6, 2, 0.01)

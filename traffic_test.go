@@ -114,10 +114,10 @@ func spreadOf(y []float64) float64 {
 }
 
 // The paper's five splits of San Jose, trained on the training nodes alone. The
-// paper's best, learnable features with 8,192 walks, has 13.586 mph and 1.216. Of
-// the automatic choice the docs say 11.56 mph and 1.017 nats: nothing in it is
-// random, so the bounds are close. Over the splits its standard deviation is
-// 0.90 mph.
+// paper's best, learnable features with 8,192 walks, has 13.586 mph and 1.216.
+// The documented figures of the automatic choice are 11.56 mph and 1.017 nats.
+// Nothing in it is random, so the bounds are tight. Over the splits its standard
+// deviation is 0.90 mph.
 func TestTraffic(t *testing.T) {
 	heavy(t)
 	tasks := trafficTasks(t)

@@ -14,9 +14,9 @@ import (
 	"grfgp/graph"
 )
 
-// What goes with the degree is learned as such: at nodes never measured the error
-// is that of the noise, 0.1, up to a third (four standard errors of 200 nodes are
-// a fifth). Nothing is taken for a trend where values have none, nor on a grid.
+// A dependence on the degree is learned as a trend: at unmeasured nodes the error
+// is that of the noise, 0.1, within a third (four standard errors of 200 nodes
+// are a fifth). No trend is chosen if values have none, nor on a grid.
 func TestTrend(t *testing.T) {
 	slowWhenRaced(t)
 	ctx := context.Background()

@@ -40,7 +40,8 @@ func windTask(t testing.TB, level int, weights graphio.Weights) task {
 
 // Wind speed from 1,424 nodes under a satellite's track. The paper's learnable
 // features have RMSE 0.730 and NLPD 1.050 at 1000 hPa; an untuned exact diffusion
-// kernel has 0.568. Ours is said to have 0.549 and 0.749, and nothing in it is random.
+// kernel has 0.568. The documented figures of this library are 0.549 and 0.749;
+// nothing in it is random.
 func TestWind(t *testing.T) {
 	heavy(t)
 	s := windTask(t, 1000, graphio.WeightsIgnore).score(t, grfgp.Spec{Family: "matern", Nu: 2, Scales: "one"})

@@ -71,7 +71,7 @@ func nodesOf(picks []bayesopt.Suggestion) []int {
 	return nodes
 }
 
-// posterior is a small one with some measurements.
+// posterior returns a small posterior with some measurements.
 func posterior(t testing.TB, k kernel.Kernel, count int, seed uint64) *gp.Posterior {
 	t.Helper()
 	random := rand.New(rng.New(seed, "bayesopt test"))
@@ -82,9 +82,10 @@ func posterior(t testing.TB, k kernel.Kernel, count int, seed uint64) *gp.Poster
 	return must(model(k, 1, 4, 0.05).Condition(background, d))
 }
 
-// Thompson picks each node as often as it is the best: over 20,000 seeds, against
-// the chances by 200,000 draws of a dense formula, χ² is below its quantile of
-// 0.999. Rare nodes are counted together.
+// Thompson sampling picks each node with the probability that it is the best.
+// Over 20,000 seeds, compared with probabilities from 200,000 draws by a dense
+// formula, χ² is below its 0.999 quantile. Nodes that are rarely the best are
+// counted together.
 func TestThompsonPicksByTheChanceOfBeingBest(t *testing.T) {
 	k := dense(must(graph.Grid(3, 4)))
 	p := posterior(t, k, 4, 1)
@@ -147,8 +148,8 @@ func TestThompsonPicksByTheChanceOfBeingBest(t *testing.T) {
 	}
 }
 
-// A batch is distinct nodes of separate draws: its first picks do not depend on
-// how many follow.
+// A batch consists of distinct nodes from separate draws: the first picks do not
+// depend on the size of the batch.
 func TestBatches(t *testing.T) {
 	g := must(graph.Grid(6, 6))
 	p := posterior(t, dense(g), 8, 3)
@@ -179,9 +180,9 @@ func TestBatches(t *testing.T) {
 	}
 }
 
-// Greedy picks by covariances equal those by conditioning on each candidate in
-// turn and adding up exact variances, also when candidates are looked at in
-// rounds, and with costs.
+// Greedy picks by covariances equal those from conditioning on each candidate in
+// turn and summing exact variances, also if candidates are compared in rounds,
+// and with costs.
 func TestVarianceReductionEqualsBruteForce(t *testing.T) {
 	g := must(graph.Grid(5, 6))
 	k := dense(g)
@@ -243,8 +244,8 @@ func TestVarianceReductionEqualsBruteForce(t *testing.T) {
 	}
 }
 
-// Ten nodes to learn leave less variance than the ten of highest variance, and
-// far less than ten at random.
+// Ten picks of VarianceReduction leave less variance than ten of HighestVariance,
+// and far less than ten random picks.
 func TestLearningBeatsBaselines(t *testing.T) {
 	g := must(graph.Grid(12, 12))
 	p := posterior(t, dense(g), 6, 9)
@@ -263,8 +264,8 @@ func TestLearningBeatsBaselines(t *testing.T) {
 	}
 }
 
-// Variances of a batch by columns of the covariance equal those of extended
-// posteriors.
+// The variances that lookahead computes from columns of the covariance equal
+// those of posteriors conditioned on the picks.
 func TestRankedBatchesEqualConditioning(t *testing.T) {
 	g := must(graph.Grid(5, 6))
 	p := posterior(t, dense(g), 6, 6)
@@ -282,7 +283,7 @@ func TestRankedBatchesEqualConditioning(t *testing.T) {
 	}
 }
 
-// Scores by their formulas, on numbers small enough to check by hand.
+// Scores agree with their formulas, on numbers small enough to check by hand.
 func TestScores(t *testing.T) {
 	g := must(graph.Grid(4, 4))
 	p := posterior(t, dense(g), 5, 7)
@@ -374,8 +375,8 @@ func TestBaselines(t *testing.T) {
 	}
 }
 
-// With costs, random draws are in proportion to 1/cost: of 6,000 first picks, a
-// share of 1/(1+¼) ± 5 standard errors is the cheap node.
+// With costs, random picks are in proportion to 1/cost: of 6,000 first picks, the
+// share of the cheap node is 1/(1+¼) within 5 standard errors.
 func TestRandomByCost(t *testing.T) {
 	const n = 6000
 	cheap := 0
@@ -390,11 +391,11 @@ func TestRandomByCost(t *testing.T) {
 	}
 }
 
-// On a graph too large for all candidates over all nodes, those that a sample of
-// nodes calls best are compared over another. The fall of the mean variance that
-// they are said to cause is what comes, within 30 %, and at least three quarters of
-// that of the best of the same candidates. A kernel of few hops is the hardest case:
-// a sample sees little of what a pick moves.
+// On a graph too large to compare all candidates over all nodes, the best candidates
+// over one sample of nodes are compared over another sample. The estimated reduction
+// of the mean variance is right within 30 %, and the reduction is at least three
+// quarters of that of the best of the same candidates. A kernel of few hops is the
+// hardest case, because a sample contains few of the nodes that a pick affects.
 func TestVarianceReductionOverASample(t *testing.T) {
 	if testing.Short() {
 		t.Skip("32,400 nodes, in -short")
@@ -455,8 +456,8 @@ func (d drawn) Sample(_ context.Context, nodes []int, draws int, _ uint64) (*mat
 	return s, nil
 }
 
-// With costs, what counts is how far a draw is above the best mean of a measured
-// node, here 10: a gain of 15 for 10 before one of 1 for 1, and that before nothing.
+// With costs, the gain is the draw less the best mean of a measured node, here 10: a
+// gain of 15 at cost 10 comes before a gain of 1 at cost 1, and that before no gain.
 func TestThompsonGainsPerCost(t *testing.T) {
 	values, cost := []float64{10, 11, 25, 9.5, 3}, []float64{1, 1, 10, 1, 1}
 	for _, least := range []bool{false, true} {

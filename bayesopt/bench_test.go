@@ -10,8 +10,8 @@ import (
 	"grfgp/graph"
 )
 
-// One step of Thompson sampling on a grid of 40,000 nodes after 500
-// measurements: a measurement is taken in and a node is suggested.
+// One step of Thompson sampling on a grid of 40,000 nodes after 500 measurements:
+// one measurement is added and one node suggested.
 func BenchmarkThompsonStep(b *testing.B) {
 	const side = 200
 	k := grf(must(graph.Grid(side, side)), 10, 100)
@@ -39,7 +39,8 @@ func BenchmarkThompsonStep(b *testing.B) {
 	}
 }
 
-// Eight nodes of a grid of 10,000 that teach most, after 200 measurements.
+// Eight picks of VarianceReduction on a grid of 10,000 nodes, after 200
+// measurements.
 func BenchmarkVarianceReduction(b *testing.B) {
 	p := posterior(b, grf(must(graph.Grid(100, 100)), 10, 100), 200, 1)
 	for b.Loop() {

@@ -10,7 +10,7 @@ import (
 type Limits struct {
 	Cost     []float64 // of every node, positive; nil: 1 each
 	Group    []int     // index of every node's group, from 0; nil: no groups
-	GroupCap int       // most suggested and pending nodes of a group; measured nodes do not count; 0: no cap
+	GroupCap int       // most nodes of a group that may be suggested or pending at once; measured nodes do not count; 0: no cap
 }
 
 // Check returns an error, which wraps ErrOptions, if the limits are not valid for
@@ -163,9 +163,9 @@ func (c *Candidates) best(score func(at int) float64) int {
 	return best
 }
 
-// perCost is gain/cost, and gain·cost for a negative gain, so that the cheaper of
-// two candidates of equal gain is better either way. Equal costs keep the order of
-// gains.
+// perCost is gain/cost, or gain·cost for a negative gain, so that the cheaper of
+// two candidates of equal gain is better in both cases. Equal costs keep the order
+// of gains.
 func perCost(gain, cost float64) float64 {
 	if gain < 0 {
 		return gain * cost

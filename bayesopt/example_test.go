@@ -34,7 +34,8 @@ func ExampleOptimizer() {
 	// Output: after 30 measurements: column 10, row 4, value 9
 }
 
-// Run is the loop; at the end fewer nodes are left than asked for.
+// Run is the whole loop of asking, measuring and telling; here it ends because no
+// nodes are left.
 func ExampleOptimizer_Run() {
 	ctx := context.Background()
 	g, _ := graph.Ring(12)
@@ -50,7 +51,8 @@ func ExampleOptimizer_Run() {
 	// Output: 4 suggestions: no_allowed_nodes
 }
 
-// After a restart all values are told again; Resume saves the trainings.
+// After a restart all values are told again; with Resume the past trainings are not
+// repeated.
 func ExampleOptimizer_Resume() {
 	ctx := context.Background()
 	g, _ := graph.Grid(8, 8)
@@ -159,7 +161,7 @@ func ExamplePolicy() {
 	// true nearest to the value
 }
 
-// Which nodes are above 0.5? Suggestions lie on either side of the top, where the
+// Which nodes are above 0.5? Suggestions lie on both sides of the peak, where the
 // value crosses the level.
 func ExampleThreshold() {
 	g, _ := graph.Ring(40)

@@ -36,9 +36,9 @@ func integralImprovement(z float64) float64 {
 	return v
 }
 
-// seriesImprovement returns φ(z) + z·Φ(z) for −12 ≤ z ≤ 3 by Taylor's series of Φ with 400
-// bits: Φ(z) = ½ + φ(0)·Σ (−1)^k z^(2k+1)/(2^k k! (2k+1)). What cancels takes
-// some 200 bits.
+// seriesImprovement returns φ(z) + z·Φ(z) for −12 ≤ z ≤ 3 by Taylor's series of Φ with
+// 400 bits: Φ(z) = ½ + φ(0)·Σ (−1)^k z^(2k+1)/(2^k k! (2k+1)). Cancellation costs about
+// 200 bits.
 func seriesImprovement(z float64) float64 {
 	x := newBig(z)
 	square := new(big.Float).SetPrec(bits).Mul(x, x)

@@ -31,11 +31,11 @@ type ClassSurrogate interface {
 
 // LabelOptions are the options of SuggestLabels.
 type LabelOptions struct {
-	Allowed []int // nodes that may be suggested, distinct and without a label
-	Pending []int // nodes suggested before, not labelled yet: treated as labelled
-	Limits  Limits
+	Allowed []int    // nodes that may be suggested, distinct and without a label
+	Pending []int    // nodes suggested before, not labelled yet: treated as labelled
+	Limits  Limits   // costs and groups of nodes
 	Budget  *float64 // most that the suggested nodes may cost together; nil: no limit
-	Seed    uint64
+	Seed    uint64   // of posterior draws and samples of nodes
 }
 
 // LabelSuggestion is a node to label.

@@ -14,13 +14,13 @@ import (
 // Options are the options of an Optimizer. The zero value maximises over all
 // nodes by Thompson sampling.
 type Options struct {
-	Goal    Goal
-	Policy  Policy // nil: Goal.Policy()
-	Seed    uint64
-	Allowed []int // nodes that may be suggested; nil: all
-	Repeats bool  // measured nodes may be suggested again
-	Limits
-	Retrain Schedule
+	Goal    Goal     // zero: Maximize
+	Policy  Policy   // nil: Goal.Policy()
+	Seed    uint64   // of the suggestions
+	Allowed []int    // nodes that may be suggested; nil: all
+	Repeats bool     // measured nodes may be suggested again
+	Limits           // costs and groups of nodes
+	Retrain Schedule // when to fit hyperparameters again
 }
 
 // Optimizer is told measurements and suggests nodes to measure. Suggestions are a
@@ -180,7 +180,7 @@ func (o *Optimizer) extend(ctx context.Context, now int) error {
 }
 
 // take adds measurement now to the posterior, or trains on the first now. With an
-// iterative solver it leaves the posterior as it is, for Update to extend it once;
+// iterative solver it does not change the posterior, and Update extends it once;
 // the result has the same bits.
 func (o *Optimizer) take(ctx context.Context, now int) error {
 	if o.opts.Retrain.due(now, o.trainedAt) {

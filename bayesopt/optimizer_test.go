@@ -19,7 +19,7 @@ import (
 	"grfgp/internal/rng"
 )
 
-// hill is a smooth value on a grid, with a little noise that stays the same.
+// hill is a smooth function on a grid, with a little fixed noise.
 func hill(side int) func(node int) float64 {
 	return func(i int) float64 {
 		x, y := float64(i%side)/float64(side-1)-0.7, float64(i/side)/float64(side-1)-0.3
@@ -27,7 +27,7 @@ func hill(side int) func(node int) float64 {
 	}
 }
 
-// rugged has many peaks, and noise that stays the same.
+// rugged has many peaks and fixed noise.
 func rugged(side int) func(node int) float64 {
 	return func(i int) float64 {
 		x, y := float64(i%side), float64(i/side)
@@ -49,9 +49,9 @@ func text(t *testing.T, a bayesopt.Answer) string {
 	return string(out)
 }
 
-// A suggestion is a function of seed, measurements and pending nodes: the same
-// bytes from an Optimizer that was told all at once, from one that goes on from
-// a checkpoint that went through JSON, and at any number of threads.
+// A suggestion is a function of seed, measurements and pending nodes: it has the
+// same bytes from an Optimizer that was told all measurements at once, from one
+// that resumes from a checkpoint stored as JSON, and at any number of threads.
 func TestSuggestionsAfterARestart(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	const side = 10
@@ -118,11 +118,11 @@ func TestSuggestionsAfterARestart(t *testing.T) {
 	}
 }
 
-// On a star whose leaves all have the mean value, Thompson sampling by random
-// features does not prefer the hub beyond what it does by the exact kernel: over
-// 1,000 draws its share is higher by less than five standard errors of the
-// difference. Without walkers for hubs it would be, for then the features give
-// the hub a variance of many times the exact one.
+// On a star whose leaves all have the mean value, Thompson sampling with random
+// features does not prefer the hub more than with the exact kernel: over 1,000
+// draws its share is higher by less than five standard errors of the difference.
+// Without additional walkers for hubs it would be, because the features would
+// then give the hub many times its exact variance.
 func TestNoPreferenceForTheHub(t *testing.T) {
 	const leaves, seeds = 200, 1000
 	var e graph.Edges
@@ -307,7 +307,7 @@ func TestConstraints(t *testing.T) {
 	}
 }
 
-// A dear node must promise more than a cheap one that is its mirror image.
+// An expensive node needs a higher expected gain than its cheap mirror image.
 func TestCheapBeforeDear(t *testing.T) {
 	const n = 9 // a path, measured in the middle: i and 8−i are alike
 	var e graph.Edges
@@ -373,8 +373,8 @@ func TestColdStart(t *testing.T) {
 	}
 }
 
-// Told values that contradict the model bring the next training forward; values
-// as predicted do not.
+// Values that contradict the model trigger an early training; values as predicted
+// do not.
 func TestDrift(t *testing.T) {
 	const side = 12
 	g := must(graph.Grid(side, side))
@@ -461,8 +461,8 @@ func TestGoals(t *testing.T) {
 	}
 }
 
-// Every goal has a name for its policy, which suits it; what looks for the best
-// does not suit goals that do not.
+// The default policy of every goal has a name and suits the goal; policies that
+// seek the best node do not suit other goals.
 func TestPoliciesThatSuit(t *testing.T) {
 	for _, goal := range []bayesopt.Goal{bayesopt.Maximize, bayesopt.Minimize, bayesopt.Learn, bayesopt.Threshold(2)} {
 		if named := must(bayesopt.PolicyNamed(goal.PolicyName(), goal, nil)); !reflect.DeepEqual(named, goal.Policy()) {
@@ -490,7 +490,7 @@ type noEdges struct{}
 
 func (noEdges) Row(int) ([]uint32, []float64) { return nil, nil }
 
-// A budget buys what it says, whatever the sums round to.
+// Rounding of sums does not change what a budget buys.
 func TestBudgetsRound(t *testing.T) {
 	const n = 20
 	cost := make([]float64, n)
@@ -510,7 +510,7 @@ func TestBudgetsRound(t *testing.T) {
 	}
 }
 
-// Minimising a value is maximising its opposite.
+// Minimising a value is the same as maximising its negative.
 func TestMinimizeIsMaximizeOfTheOpposite(t *testing.T) {
 	const side = 6
 	k := dense(must(graph.Grid(side, side)))
@@ -567,8 +567,8 @@ func TestTrainsByAQuarter(t *testing.T) {
 	}
 }
 
-// For a level, the chance is that of the quantity being above it, by its mean and
-// standard deviation.
+// For a threshold, Chance is the probability that the quantity is above the
+// level, by its mean and standard deviation.
 func TestChanceOfBeingAbove(t *testing.T) {
 	const side, level = 6, 0.3
 	o := must(bayesopt.New(bayesopt.Train(dense(must(graph.Grid(side, side))), gp.FitOptions{}), bayesopt.Options{Goal: bayesopt.Threshold(level), Seed: 1}))
@@ -592,7 +592,7 @@ func TestChanceOfBeingAbove(t *testing.T) {
 	}
 }
 
-// The highest degree goes by neighbours per cost.
+// HighestDegree ranks nodes by neighbours per cost.
 func TestDegreePerCost(t *testing.T) {
 	g := must(graph.BarabasiAlbert(40, 2, 1))
 	cost := make([]float64, 40)

@@ -2,6 +2,6 @@
 
 package bayesopt_test
 
-// raceDetector says that long experiments are to be cut short: they find nothing
-// that smaller tests do not.
+// raceDetector reports that the race detector is on: long experiments are then
+// shortened, because they find no more races than small tests.
 const raceDetector = true

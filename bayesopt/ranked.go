@@ -52,7 +52,7 @@ func (u UCB) Pick(ctx context.Context, s Surrogate, c *Candidates, n int, seed u
 // below the level: the highest 1.96·sd − |mean − Level| (Bryan et al., 2005), per
 // cost if there are costs. The zero value has the level 0.
 type Straddle struct {
-	Level float64
+	Level float64 // threshold that divides the nodes
 }
 
 // Pick implements Policy.

@@ -25,8 +25,9 @@ func (c *counted) Variance(ctx context.Context, nodes []int) ([]float64, error) 
 	return c.Surrogate.Variance(ctx, nodes)
 }
 
-// On large graphs few candidates are looked at closely, and the picks are as good
-// as those of a look at all: each pick's own score is within 5 % of the highest.
+// On large graphs only a shortlist of candidates gets exact scores, and the picks
+// are as good as with exact scores of all: the score of each pick is within 5 %
+// of the highest.
 func TestRankedOnLargeGraphs(t *testing.T) {
 	const side, n = 90, 6
 	g := must(graph.Grid(side, side))
@@ -67,7 +68,8 @@ func TestRankedOnLargeGraphs(t *testing.T) {
 	}
 }
 
-// flat is a Surrogate that knows as much of every node, and nothing of any pair.
+// flat is a Surrogate with the same variance at every node and no covariance
+// between nodes.
 type flat struct{ n int }
 
 func (f flat) Nodes() int        { return f.n }
@@ -113,7 +115,8 @@ func (f flat) Sample(ctx context.Context, nodes []int, draws int, _ uint64) (*ma
 	return out, nil
 }
 
-// When all that was looked at is in groups that are full, others are looked at.
+// If all shortlisted candidates are in full groups, further candidates are
+// considered.
 func TestRankedLooksAgain(t *testing.T) {
 	const n = 20_000
 	all, groups := make([]int, n), make([]int, n)
@@ -127,7 +130,7 @@ func TestRankedLooksAgain(t *testing.T) {
 	}
 }
 
-// Scores that are no numbers are an error, not a search without end.
+// NaN scores are an error, not an endless loop.
 func TestRankedRefusesWhatIsNoNumber(t *testing.T) {
 	for _, policy := range []bayesopt.Policy{bayesopt.UCB{Beta: math.NaN()}, bayesopt.Straddle{Level: math.NaN()}} {
 		c := must(bayesopt.NewCandidates(9, all(9), bayesopt.Limits{}, nil))
@@ -137,8 +140,8 @@ func TestRankedRefusesWhatIsNoNumber(t *testing.T) {
 	}
 }
 
-// Reasons are in the words of the field; bounds follow the direction of the
-// search, and costs are named where they count.
+// Reasons use the terms of the field; they name the upper or the lower bound by
+// the direction of the search, and costs if there are costs.
 func TestReasons(t *testing.T) {
 	g := must(graph.Grid(3, 3))
 	p := posterior(t, dense(g), 4, 2)
@@ -176,9 +179,9 @@ func TestReasons(t *testing.T) {
 	}
 }
 
-// Where improvements are below the range of a float64, the best nodes still come
-// first: on a ring with two nodes of three measured, all that is left of the top
-// comes before anything else, and what is expected is told as it is.
+// If improvements underflow a float64, the best nodes still come first: on a ring
+// with two nodes of three measured, the unmeasured nodes near the peak are picked
+// first, and the stated expected improvement is right.
 func TestImprovementBelowRange(t *testing.T) {
 	const n = 300
 	value := func(i int) float64 { return math.Sin(2 * math.Pi * float64(i) / n) }

@@ -19,8 +19,8 @@ func picked(a bayesopt.Answer) []int {
 	return nodes
 }
 
-// Asked one by one, with earlier suggestions pending, policies that plan ahead pick
-// the same nodes for the same scores as in a batch.
+// Asked one by one, with earlier suggestions pending, policies that use lookahead
+// pick the same nodes with the same scores as in a batch.
 func TestPendingNodes(t *testing.T) {
 	const side, n = 8, 5
 	g := must(graph.Grid(side, side))

@@ -27,7 +27,8 @@ type Options struct {
 	Token string
 	// Transport sends requests; nil: http.DefaultTransport.
 	Transport http.RoundTripper
-	Progress  Progress
+	// Progress reports long work; zero: to nobody.
+	Progress Progress
 }
 
 // Client implements [Studies] on a server. It is safe for concurrent use.

@@ -14,8 +14,8 @@ import (
 	"grfgp/internal/rng"
 )
 
-// interpolated is what smoothing converges to on a path: straight lines between
-// measured nodes, and the value of the last one beyond it.
+// interpolated is the harmonic interpolation on a path: linear between measured
+// nodes, and constant beyond the last one.
 func interpolated(of map[int]float64, at int) float64 {
 	lo, hi := math.MinInt, math.MaxInt
 	for i := range of {
@@ -35,9 +35,9 @@ func interpolated(of map[int]float64, at int) float64 {
 	return of[lo] + (of[hi]-of[lo])*float64(at-lo)/float64(hi-lo)
 }
 
-// The simple rule smoothing is told at its best: on a long path, where sweeps over
-// neighbours take tens of thousands to converge, its error is that of straight
-// lines between measured nodes.
+// The baseline Smoothing is fully converged: on a long path, where sweeps over
+// neighbours would need tens of thousands of iterations, its error is that of
+// linear interpolation between measured nodes.
 func TestSmoothingHasConverged(t *testing.T) {
 	const n = 1400
 	g, err := graph.Grid(1, n)

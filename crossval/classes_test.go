@@ -16,7 +16,7 @@ import (
 	"grfgp/internal/rng"
 )
 
-// Scores of four predictions, worked out by hand.
+// Scores of four predictions, computed by hand.
 func TestScoreClasses(t *testing.T) {
 	p := mat.NewDense(4, 2, []float64{0.9, 0.1, 0.9, 0.1, 0.3, 0.7, 0.4, 0.6})
 	class := []int{0, 1, 1, 0}
@@ -35,8 +35,9 @@ func TestScoreClasses(t *testing.T) {
 	}
 }
 
-// communities is a stochastic block model of three equal classes in which a node has
-// so many neighbours in its class and in others; half of the nodes have labels.
+// communities is a stochastic block model of three equal classes with given mean
+// numbers of neighbours inside and outside a node's class; half of the nodes have
+// labels.
 func communities(t testing.TB, nodes int, within, between float64) (*graph.Graph, gp.Labels) {
 	t.Helper()
 	size := nodes / 3
@@ -56,8 +57,7 @@ func communities(t testing.TB, nodes int, within, between float64) (*graph.Graph
 	return g, l
 }
 
-// Communities are told apart better than by the shares of classes, and what is
-// counted adds up.
+// The classifier is better than the class frequencies, and all counts add up.
 func TestValidateClasses(t *testing.T) {
 	g, labels := communities(t, 120, 6, 2)
 	for _, scheme := range []crossval.Scheme{crossval.Scattered, crossval.Neighbourhoods} {
@@ -90,7 +90,7 @@ func TestValidateClasses(t *testing.T) {
 	}
 }
 
-// A class of two labels is never left out as a whole.
+// A class with two labels is never held out completely.
 func TestValidateSmallClasses(t *testing.T) {
 	g, labels := communities(t, 60, 5, 1)
 	few := gp.Labels{Classes: 3}

@@ -51,5 +51,5 @@ func Example_verdicts() {
 	fmt.Println(c.Width == crossval.TooNarrow, c)
 	// Output:
 	// true The error (RMSE) at held-out measurements is 1.5, 25 % less than that of the best baseline, nearest measured node.
-	// true 95 % intervals contain 80.0 % of held-out measurements, too few: the intervals are too narrow (a calibrated model: 90.0 to 99.0 %).
+	// true 95 % intervals contain 80.0 % of held-out measurements, too few: the intervals are too narrow (95 % range of a calibrated model: 90.0 to 99.0 %).
 }

@@ -29,8 +29,9 @@ func field(t testing.TB, side int) (*graph.Graph, gp.Data) {
 	return g, d
 }
 
-// On a smooth field the model beats every simple rule, and its intervals cover
-// about what they say: within four binomial standard deviations of 225/3 = 75.
+// On a smooth field the model beats every baseline, and the coverage of its
+// intervals is right: within four binomial standard deviations for 225/3 = 75
+// values.
 func TestValidate(t *testing.T) {
 	g, d := field(t, 15)
 	for _, scheme := range []crossval.Scheme{crossval.Scattered, crossval.Neighbourhoods} {
@@ -60,8 +61,8 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// The zero value of Options means ten scattered folds, or fewer where fewer nodes
-// were measured; measurements of one node cannot be validated.
+// The zero value of Options means ten scattered folds, or fewer if fewer nodes
+// were measured; measurements of a single node cannot be validated.
 func TestZeroOptions(t *testing.T) {
 	g, d := field(t, 6)
 	v, err := crossval.Validate(t.Context(), g, d, grfgp.Spec{Family: "diffusion"}, crossval.Options{})
@@ -77,7 +78,7 @@ func TestZeroOptions(t *testing.T) {
 	}
 }
 
-// In JSON coverages are an object by level.
+// In JSON coverages are an object with levels as keys.
 func TestCoveragesAsJSON(t *testing.T) {
 	text, err := json.Marshal(crossval.Coverages{{Level: 0.5, Share: 0.25}, {Level: 0.95, Share: 1}})
 	if err != nil || string(text) != `{"0.5":0.25,"0.95":1}` {
@@ -85,7 +86,7 @@ func TestCoveragesAsJSON(t *testing.T) {
 	}
 }
 
-// A family of the caller's own is validated as the others are.
+// A custom family is validated like the others.
 func TestValidateCustomFamily(t *testing.T) {
 	g, d := field(t, 9)
 	own := grfgp.CustomFamily{Name: "own", Modulation: struct{ kernel.Diffusion }{}}

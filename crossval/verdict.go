@@ -71,7 +71,7 @@ func JudgeCoverage(level, share float64, n int) CoverageVerdict {
 
 func (v CoverageVerdict) String() string {
 	words := [...]string{"as expected", "too few: the intervals are too narrow", "too many: the intervals are too wide"}
-	return fmt.Sprintf("%g %% intervals contain %.1f %% of held-out measurements, %s (a calibrated model: %.1f to %.1f %%).",
+	return fmt.Sprintf("%g %% intervals contain %.1f %% of held-out measurements, %s (95 %% range of a calibrated model: %.1f to %.1f %%).",
 		100*v.Level, 100*v.Share, words[v.Width], 100*v.Low, 100*v.High)
 }
 

@@ -95,15 +95,15 @@ type ClassState struct {
 // ClassifyOptions says how a classifier is fitted. The zero value is a good
 // choice: Dirichlet, with the defaults below.
 type ClassifyOptions struct {
-	Method    ClassMethod
-	Solver    Solver      // Auto takes Exact up to 3,000 labels
+	Method    ClassMethod // zero: Dirichlet
+	Solver    Solver      // zero: Auto, which takes Exact up to 3,000 labels
 	Starts    [][]float64 // hyperparameters of the kernel; learning starts from the most likely of them; nil means those of kernel.Starts
-	MaxIter   int         // of L-BFGS; 0 means 30
-	Inducing  int         // Variational: nodes; 0 means 300
-	Steps     int         // Variational: of learning; 0 means 40
+	MaxIter   int         // most iterations of L-BFGS; 0 means 30
+	Inducing  int         // Variational: number of inducing nodes; 0 means 300
+	Steps     int         // Variational: number of learning steps; 0 means 40
 	ScoreOnly bool        // Dirichlet, OneVsAll: learn and score, but return no classifier, to compare kernels
 	State     *ClassState // take these parameters, and learn nothing; nil: learn
-	Seed      uint64
+	Seed      uint64      // of random numbers
 }
 
 // ClassifyReport is the outcome of fitting a classifier.

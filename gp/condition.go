@@ -97,7 +97,7 @@ func (p *Posterior) Factored() bool { return p.chol != nil }
 // hyperparameters and units: the posterior of Model.Condition for all data, to
 // rounding, for O(T²) per measurement with the exact solver. The new measurements
 // have noise variances if and only if the earlier ones have. Conditioning at once
-// or in parts gives the same bits; p stays as it is, and the two share memory.
+// or in parts gives the same bits. p is not changed; the two share memory.
 func (p *Posterior) Condition(ctx context.Context, d Data) (*Posterior, error) {
 	if d.Len() == 0 {
 		return p, nil

@@ -45,11 +45,11 @@ const exactLimit = 3000
 // FitOptions says how hyperparameters are learned; the zero value is a good
 // choice.
 type FitOptions struct {
-	Solver    Solver
+	Solver    Solver      // zero: Auto
 	Mean      *float64    // known mean; nil: unknown, with a prior as wide as the data
-	NoiseSD   *float64    // known noise of one measurement, where Data has none; nil: learned
+	NoiseSD   *float64    // known standard deviation of the noise of one measurement, if Data has no noise variances; nil: learned
 	Starts    [][]float64 // hyperparameters of the kernel; learning starts from the most likely of them; nil means those of kernel.Starts
-	MaxIter   int         // of L-BFGS; 0 means 100
+	MaxIter   int         // most iterations of L-BFGS; 0 means 100
 	Epochs    int         // Iterative: steps of Adam; 0 means 50
 	ColdStart bool        // Iterative: Adam starts from the first of Starts, not from a fit to a few patches
 	Fixed     bool        // keep the most likely of Starts, and learn nothing

@@ -30,8 +30,8 @@ const (
 
 // BuildOptions are the options of FromEdges; the zero value is the default.
 type BuildOptions struct {
-	Parallel  Parallel
-	KeepLoops bool // keep self loops; the default drops them
+	Parallel  Parallel // rule for parallel edges; zero: ParallelAuto
+	KeepLoops bool     // keep self loops; the default drops them
 }
 
 // BuildCounts accounts for every edge given to FromEdges: Edges + Repeats + Loops

@@ -11,8 +11,8 @@
 // A node is a number from 0 to Len() − 1. Its id is text, as in the user's files, and
 // [IDs] translates between the two. [New], [FromEdges] and the generators number nodes
 // as they are given. [Graph.Ordered] numbers them by locality, so that neighbours have
-// near numbers, and does so the same way whatever the numbers were before: a graph is
-// ordered once, where it is made, and every other package uses these numbers.
+// close numbers; the result does not depend on the numbers before. A graph is ordered
+// once, where it is made, and every other package uses these numbers.
 // [Graph.InputOrder] lists the nodes in the order that they had, for output.
 //
 //	g, _, err := graph.FromEdges(ids, edges, graph.BuildOptions{})

@@ -11,7 +11,7 @@ import (
 
 // Ordered returns the graph with its nodes numbered by locality, see Order; nodes
 // keep their ids, and InputOrder keeps the previous numbers. The result is the same
-// for every numbering of the same graph. An ordered graph is returned as it is.
+// for every numbering of the same graph. An ordered graph is returned unchanged.
 func (g *Graph) Ordered() *Graph {
 	if g.ordered {
 		return g

@@ -101,7 +101,7 @@ func (f fault) explain(line []byte, l *rowLayout) (what string, remedies []Remed
 		return fmt.Sprintf("%s %s was already measured on line %d", f.role, text, f.count),
 			or(do("keep all its measurements", Setting{Option: OptionRepeats, Value: string(RepeatsKeep)}), do("take the last one", Setting{Option: OptionRepeats, Value: string(RepeatsLast)}))
 	case otherExact:
-		return fmt.Sprintf("the sd 0 says that this value of node %s is exact, but there is another exact one; the first value is on line %d", text, f.count),
+		return fmt.Sprintf("sd 0 means an exact value, but an earlier row gives node %s another exact value; the first row of the node is line %d", text, f.count),
 			or(do("correct the values or their sds"), skipRows)
 	case otherClass:
 		return fmt.Sprintf("%s %s, but the node has another class on line %d", f.role, text, f.count),

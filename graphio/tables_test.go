@@ -155,7 +155,7 @@ func TestMeasurementErrors(t *testing.T) {
 		{"negative sd", "node,value,sd\n1,2,-1\n", Options{}, ErrData, `m:2:5: sd "-1" is negative` + skip},
 		{"no node", "node,value\n,2\n", Options{}, ErrData, "m:2:1: the node is empty" + skip},
 		{"twice", "node,value\n1,2\n1,3\n", Options{Repeats: RepeatsError}, ErrData, `m:3:1: node "1" was already measured on line 2; keep all its measurements with Options.Repeats = "keep", or take the last one with Options.Repeats = "last"`},
-		{"two exact values", "node,value,sd\n1,2,1\n1,3,0\n1,4,0\n", Options{}, ErrData, `m:4:1: the sd 0 says that this value of node "1" is exact, but there is another exact one; the first value is on line 2; correct the values or their sds, or leave such rows out with Options.BadRows = "skip"`},
+		{"two exact values", "node,value,sd\n1,2,1\n1,3,0\n1,4,0\n", Options{}, ErrData, `m:4:1: sd 0 means an exact value, but an earlier row gives node "1" another exact value; the first row of the node is line 2; correct the values or their sds, or leave such rows out with Options.BadRows = "skip"`},
 		{"no mean", "node,value\n1,1.7e308\n1,-1.7e308\n1,1.7e308\n2,1\n", Options{}, ErrData, "m: the values of a node are too far apart for their mean to be a number; give the values in another unit"},
 		{"no variance", "node,value\n1,1e200\n1,-1e200\n2,1\n", Options{}, ErrData, "m: the values of a node are too far apart for their variance to be a number; correct them, or give the values in another unit"},
 		{"two values", "node,speed,pressure\n1,2,3\n", Options{}, ErrUsage, `m: the value may be speed or pressure; say which with Options.Columns["value"] = "speed" or Options.Columns["value"] = "pressure"`},

@@ -19,8 +19,8 @@ import (
 // abilities from theirs in that one method. Package kerneltest checks every
 // ability against the operations that it stands for.
 type Abilities struct {
-	// DiagFlops estimates the floating-point operations of Diag at the given
-	// number of nodes. Nil means that the diagonal costs next to nothing.
+	// DiagFlops estimates the floating-point operations of Diag at the given number
+	// of nodes. Nil means that the cost of the diagonal is negligible.
 	DiagFlops func(rows int) float64
 
 	// Draw starts posterior draws that take one pass over the features instead of

@@ -14,8 +14,8 @@ import (
 	"grfgp/walk"
 )
 
-// Connected rows are those with an entry other than zero in the matrix itself, for
-// every representation by features.
+// Connected reports the rows with a non-zero entry in the matrix, for every
+// representation by features.
 func TestConnected(t *testing.T) {
 	g, err := graph.Ring(60)
 	if err != nil {
@@ -89,7 +89,7 @@ func TestConnected(t *testing.T) {
 	}
 }
 
-// Kernels made of others keep their abilities.
+// Combined kernels keep the abilities of their parts.
 func TestAbilitiesAreForwarded(t *testing.T) {
 	for name, k := range hubKernels(t) {
 		t.Run(name, func(t *testing.T) {
@@ -114,7 +114,7 @@ func TestAbilitiesAreForwarded(t *testing.T) {
 // features are those of walks on a ring.
 func features(t *testing.T, n int) *walk.Features { return ringFeatures(t, n, 4) }
 
-// A sum of kernels keeps the contract, and adds its terms.
+// A sum of kernels satisfies the contract and is the sum of its terms.
 func TestSum(t *testing.T) {
 	hubs := hubKernels(t)
 	n := hubs["series"].Nodes()
@@ -148,7 +148,7 @@ func TestSum(t *testing.T) {
 	}
 }
 
-// Kernels of unlike graphs have no sum.
+// Kernels with different numbers of nodes cannot be added.
 func TestSumRefuses(t *testing.T) {
 	defer func() {
 		if recover() == nil {

@@ -68,7 +68,7 @@ func tridiagonalQL(d, e []float64, q *rotations) error {
 func sweep(d, e []float64, l, m int, q *rotations) {
 	delta := (d[l+1] - d[l]) / (2 * e[l])
 	shift := d[l] - e[l]/(delta+math.Copysign(math.Hypot(delta, 1), delta))
-	g := d[m] - shift // the element to keep, beside the bulge f to annihilate
+	g := d[m] - shift // the element to keep, next to the bulge f to annihilate
 	c, s := 1.0, 1.0
 	moved := 0.0 // amount that the last rotation subtracted from the diagonal
 	q.begin(m)

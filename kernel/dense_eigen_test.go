@@ -12,8 +12,9 @@ import (
 	"grfgp/internal/rng"
 )
 
-// Eigenvalues against gonum's, orthogonality and reconstruction, on matrices
-// with simple, multiple, clustered and zero eigenvalues, to 1e-13 of the norm.
+// Eigenvalues agree with gonum's, eigenvectors are orthonormal, and both
+// reconstruct the matrix, to 1e-13 of the norm, for simple, multiple, clustered
+// and zero eigenvalues.
 func TestEigen(t *testing.T) {
 	must := func(g *graph.Graph, err error) *graph.Graph {
 		t.Helper()
@@ -108,7 +109,8 @@ func TestEigen(t *testing.T) {
 	}
 }
 
-// The same bits on any number of processors, with several batches of rotations.
+// The result has the same bits on any number of processors, also with several
+// batches of rotations.
 func TestEigenThreads(t *testing.T) {
 	const n = 320
 	a := make([]float64, n*n)
@@ -140,7 +142,8 @@ func scaledSym(f float64, a *mat.SymDense) *mat.SymDense {
 	return &s
 }
 
-// path is tridiagonal already, with eigenvalues that crowd at both ends.
+// path is a tridiagonal matrix whose eigenvalues are dense at both ends of the
+// spectrum.
 func path(n int) *mat.SymDense {
 	a := mat.NewSymDense(n, nil)
 	for i := range n - 1 {

@@ -151,7 +151,8 @@ func (d traffic) testReference(t *testing.T, k kernel.Kernel) {
 }
 
 // regress returns log marginal likelihood, RMSE in mph, joint NLPD and mean NLPD
-// of a node, on values with the training nodes' mean and deviation taken out.
+// of a node, on values standardised by the mean and the standard deviation of the
+// training nodes.
 func (d traffic) regress(t *testing.T, cov kernel.Covariance, noise float64, train, test []int) [4]float64 {
 	t.Helper()
 	mean, square := 0.0, 0.0

@@ -1,7 +1,8 @@
 package kernel
 
-// FewPairs makes an exact series take so many leading eigenpairs of graphs that
-// would otherwise have all of them taken. It returns how many there are.
+// FewPairs limits the number of leading eigenpairs of an exact series on a graph
+// of which all eigenpairs would otherwise be computed. It returns the number that
+// it has.
 func (s *Series) FewPairs(pairs, guard int) int {
 	small, large := s.components()
 	l := s.joined(s.somePairs(large, pairs, guard, leadingError), small)
@@ -13,7 +14,7 @@ func (s *Series) FewPairs(pairs, guard int) int {
 	return len(l.values)
 }
 
-// NoPairs makes an exact series do without eigenvectors.
+// NoPairs makes an exact series work without eigenvectors.
 func (s *Series) NoPairs() {
 	s.leading = func() *leading { return nil }
 	s.whole = s.leading

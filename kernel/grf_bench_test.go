@@ -64,7 +64,8 @@ func BenchmarkGRF(b *testing.B) {
 	})
 }
 
-// The parts of an exact fit of some hundred nodes that reach most of a graph.
+// The parts of an exact fit to some hundred nodes whose walks reach most of a
+// graph.
 func BenchmarkGRFGram(b *testing.B) {
 	g, err := graph.Grid(32, 32)
 	f := sampled(b, g, err, func(o *walk.Options) { o.MaxLen, o.Budget = 20, 2000 })

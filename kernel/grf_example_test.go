@@ -12,8 +12,7 @@ import (
 	"grfgp/walk"
 )
 
-// A kernel on a graph by random features: how alike are nodes, and what do
-// functions drawn from it look like?
+// A kernel by random features: the covariance of nodes, and draws from the prior.
 func ExampleNewGRF() {
 	ctx := context.Background()
 	g, err := graph.Grid(30, 30)

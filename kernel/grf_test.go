@@ -85,7 +85,7 @@ func TestGRFContract(t *testing.T) {
 	}
 }
 
-// K is what Combine says: ΦΦᵀ.
+// K is ΦΦᵀ for the Φ of Combine.
 func TestGRFIsCombine(t *testing.T) {
 	f := scaleFreeFeatures(t)
 	theta := []float64{1.3, 2.5}
@@ -131,8 +131,9 @@ func span(lo, hi int) []int {
 	return list
 }
 
-// Lists that touch few nodes have columns of their own, those that touch most do
-// not; all pairs of such lists must agree with K.
+// The pattern of a list that reaches few nodes has only their columns, that of a
+// list that reaches most nodes has all; products of all pairs of such lists must
+// agree with K.
 func TestGRFCrossOfListsOfAllSizes(t *testing.T) {
 	const n = 400
 	cov := atStart(t, newGRF(t, ringFeatures(t, n, 3), kernel.Matern{Nu: 1}))
@@ -182,7 +183,7 @@ func block(r, c int) *mat.Dense {
 	return m
 }
 
-// The same bits at any GOMAXPROCS, where there are many blocks of rows.
+// Results have the same bits at any GOMAXPROCS, with many blocks of rows.
 func TestKernelsOfManyBlocksAreTheSameOnAnyThreads(t *testing.T) {
 	const n = 3000
 	f := ringFeatures(t, n, 5)
@@ -259,7 +260,7 @@ func TestGRFRefuses(t *testing.T) {
 	}
 }
 
-// More lists in turn than are remembered.
+// More lists are used in turn than the cache holds.
 func TestGRFForgetsLists(t *testing.T) {
 	cov := atStart(t, newGRF(t, ringFeatures(t, 60, 3), kernel.Diffusion{}))
 	k := gram(t, cov, span(0, 60))

@@ -9,8 +9,8 @@ import (
 	"grfgp/kernel"
 )
 
-// Once features of all nodes are at hand they are used for products with all
-// nodes, and give the bytes of features made for the product alone.
+// Once the features of all nodes are combined, they are used for products with
+// all nodes, and give the same bits as features combined for one product.
 func TestGRFCrossOfAllNodes(t *testing.T) {
 	const n = 400
 	k := newGRF(t, ringFeatures(t, n, 6), kernel.Diffusion{})

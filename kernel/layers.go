@@ -17,9 +17,9 @@ import (
 //
 // with b_k = 16^k: each layer reaches four times as far as the one before, and the
 // last one is nearly constant on a component. All are made of eigenvectors of W;
-// where only the leading ones are known, b_1 is large enough that the others carry
-// less than 2 %. The kernel does not depend on the numbering of nodes. Where
-// eigenvectors cost too much, use Multiscale instead.
+// if only the leading ones are known, b_1 is large enough that the others
+// contribute less than 2 %. The kernel does not depend on the numbering of nodes.
+// Where eigenvectors cost too much, use Multiscale instead.
 type Layers struct {
 	fine  Kernel
 	parts []Kernel // parameters: a variance and the shared β

@@ -42,7 +42,7 @@ func newLayers(t *testing.T, g *graph.Graph, fine kernel.Spectrum) *kernel.Layer
 	return k
 }
 
-// Layers keep the contract of kernels, above each family.
+// Layers satisfy the contract of kernels with every family as the fine kernel.
 func TestLayers(t *testing.T) {
 	g := twoPaths(t, 40)
 	for name, fine := range map[string]kernel.Spectrum{"diffusion": kernel.Diffusion{}, "matern": kernel.Matern{Nu: 0.5}, "free": kernel.Free{Len: 4}} {
@@ -87,8 +87,8 @@ func TestLayersAgainstExponentials(t *testing.T) {
 	}
 }
 
-// The last layer is constant on a component and nothing between components; a graph
-// that is connected and small across has none.
+// The last layer is constant within a component and zero between components; a
+// connected graph of small diameter has no layers.
 func TestLayersReach(t *testing.T) {
 	k := newLayers(t, twoPaths(t, 100), kernel.Diffusion{})
 	theta := make([]float64, len(k.Params()))
@@ -116,7 +116,8 @@ func TestLayersReach(t *testing.T) {
 	}
 }
 
-// Draws in one pass, above features, are draws from the prior with products of K.
+// With features as the fine kernel, draws in one pass equal prior draws plus
+// products with K.
 func TestLayersDraw(t *testing.T) {
 	g := twoPaths(t, 60)
 	d, err := kernel.NewDense(g.Normalized(graph.NormalizedAdjacency), kernel.Diffusion{})
@@ -127,7 +128,7 @@ func TestLayersDraw(t *testing.T) {
 	checkDraw(t, k)
 }
 
-// The preconditioner of layers above a fine kernel that is all diagonal is exact.
+// The preconditioner of layers is exact if the fine kernel is diagonal.
 func TestLayersPrecondition(t *testing.T) {
 	g := twoPaths(t, 60)
 	k := newLayers(t, g, kernel.Free{Len: 0}) // f_0² on the diagonal
@@ -170,7 +171,7 @@ func TestLayersPrecondition(t *testing.T) {
 	}
 }
 
-// Free coefficients on eigenvectors are those of the series.
+// A kernel with free coefficients is the same by eigenvectors and by a series.
 func TestFreeDense(t *testing.T) {
 	g, err := graph.BarabasiAlbert(60, 2, 3)
 	if err != nil {

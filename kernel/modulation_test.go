@@ -35,7 +35,7 @@ func TestSeriesEqualsSpectrum(t *testing.T) {
 	}
 }
 
-// Derivatives against central differences, to their accuracy of some 1e-8.
+// Derivatives agree with central differences, to the accuracy of these, about 1e-8.
 func TestDerivatives(t *testing.T) {
 	const hops, h = 12, 1e-5
 	for _, m := range append([]Modulation{Free{hops}}, Diffusion{}, Matern{1}, Matern{2.5}) {

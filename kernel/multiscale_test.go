@@ -75,7 +75,8 @@ func TestMultiscaleContract(t *testing.T) {
 	})
 }
 
-// The variance of a kernel is known by its mark, not by its name or place.
+// The variance of a kernel is identified by Param.Variance, not by name or
+// position.
 func TestVarianceIsMarked(t *testing.T) {
 	g, err := graph.Grid(6, 6)
 	if err != nil {
@@ -116,7 +117,7 @@ func (k named) Params() []kernel.Param {
 	return p
 }
 
-// TestMultiscaleSum: K is what the definition says, formed by dense matrices.
+// TestMultiscaleSum: K agrees with its definition, computed by dense matrices.
 func TestMultiscaleSum(t *testing.T) {
 	g, err := graph.Grid(11, 13)
 	if err != nil {
@@ -188,8 +189,8 @@ func upTo(n int) []int {
 	return all
 }
 
-// TestMultiscalePrecondition: the preconditioner is the coarse part of K as it
-// is, a constant, and the diagonal of the rest.
+// TestMultiscalePrecondition: the preconditioner is the exact coarse part of K,
+// the constant, and the diagonal of the rest.
 func TestMultiscalePrecondition(t *testing.T) {
 	g, err := graph.Grid(14, 14)
 	k := newMultiscale(t, g, err, kernel.Diffusion{}, 4, kernel.MultiscaleOptions{})
@@ -244,8 +245,8 @@ func eye(n int) *mat.DiagDense {
 	return d
 }
 
-// TestMultiscaleIterations: conjugate gradients take a few times fewer steps with
-// the kernel's own preconditioner than with the diagonal.
+// TestMultiscaleIterations: conjugate gradients take several times fewer steps
+// with the kernel's own preconditioner than with the diagonal.
 func TestMultiscaleIterations(t *testing.T) {
 	g, err := graph.Grid(60, 60)
 	k := newMultiscale(t, g, err, kernel.Diffusion{}, 20, kernel.MultiscaleOptions{})
@@ -290,8 +291,8 @@ func TestMultiscaleIterations(t *testing.T) {
 	}
 }
 
-// TestMultiscaleDraw: a draw in one pass is a draw from the prior, and what K
-// makes of u on top.
+// TestMultiscaleDraw: a draw in one pass equals a draw from the prior plus K[·,
+// x]·u.
 func TestMultiscaleDraw(t *testing.T) {
 	g, err := graph.Grid(14, 11)
 	checkDraw(t, newMultiscale(t, g, err, kernel.Diffusion{}, 4, kernel.MultiscaleOptions{}))

@@ -86,7 +86,7 @@ func apartBy(a, b mat.Matrix) float64 {
 	return gap / size
 }
 
-// By eigenvectors K is Σ α_r W^r itself.
+// By eigenvectors K is exactly Σ α_r W^r.
 func TestPowerIsItsSeries(t *testing.T) {
 	for _, kind := range []graph.Normalization{graph.NormalizedAdjacency, graph.RawDiffusion} {
 		w := patchwork(t).Normalized(kind)

@@ -40,8 +40,9 @@ func TestChebyshevEqualsPowers(t *testing.T) {
 	}
 }
 
-// Interpolation gives back what it was made of, for even and odd terms, on any
-// interval; a polynomial of a part of an interval is the same on the whole.
+// Interpolation reproduces polynomials, with even and odd terms, on any interval;
+// a polynomial mapped from a part of an interval to the whole is the same
+// function.
 func TestInterpolate(t *testing.T) {
 	want := []polynomial{{3}, {1, -2, 0.5, 0, 0.25, 0.125}, {0, 0, 0, 0, 0, 0, 0, 1}}
 	const lo, hi = -0.8, 3.1
@@ -69,8 +70,8 @@ func TestInterpolate(t *testing.T) {
 	}
 }
 
-// What trimmed leaves out is below 1e-14 of the whole, and the numbers of terms
-// are those that Series promises.
+// The terms that trimmed drops are below 1e-14 of the whole, and the numbers of
+// terms are those in the documentation of Series.
 func TestTermsDieAway(t *testing.T) {
 	for _, c := range []struct {
 		m             Modulation
@@ -118,7 +119,7 @@ func TestTermsDieAway(t *testing.T) {
 	}
 }
 
-// The bound holds, and is close where graphs are not extreme.
+// The bound holds, and is tight on ordinary graphs.
 func TestNormBound(t *testing.T) {
 	hubs, err := graph.BarabasiAlbert(150, 2, 1)
 	if err != nil {

@@ -74,8 +74,8 @@ func fragments(t testing.TB) *graph.Graph {
 	return g
 }
 
-// A kernel that keeps triangles gives the same bits when leading eigenvectors are
-// part of it.
+// A cached kernel gives the same bits as without a cache, also with leading
+// eigenvectors.
 func TestExactKeeps(t *testing.T) {
 	g := fragments(t)
 	plain := newExact(t, g.Normalized(graph.NormalizedAdjacency), kernel.Matern{Nu: 1.5}, nil)
@@ -110,9 +110,9 @@ func TestExactKeeps(t *testing.T) {
 	}
 }
 
-// Without eigenvectors a series takes up to 3,072 terms. Where these are too few
-// it is still a covariance, and says what it carries: the largest eigenvalue of K,
-// on the constant function of a ring, is that share of σ².
+// Without eigenvectors a series takes up to 3,072 terms. If these are too few, K
+// is still positive semidefinite, and Carried is right: the largest eigenvalue of
+// K, that of the constant function on a ring, is that share of s².
 func TestExactCarries(t *testing.T) {
 	ring, err := graph.Ring(60)
 	if err != nil {
@@ -207,7 +207,7 @@ func TestExactOnOtherMatrices(t *testing.T) {
 	}
 }
 
-// Leading eigenvectors are the same bits on any number of threads.
+// Leading eigenvectors have the same bits on any number of threads.
 func TestExactThreads(t *testing.T) {
 	g, err := graph.Grid(24, 24)
 	if err != nil {

@@ -179,7 +179,7 @@ func TestExactOnTheWindsGrid(t *testing.T) {
 	})
 }
 
-// sameAsWind fails if the data is there and is another graph.
+// sameAsWind fails if the data set is present and has a different graph.
 func sameAsWind(t *testing.T, g *graph.Graph) {
 	t.Helper()
 	f, err := os.Open(filepath.Join("..", "..", "shared", "datasets", "wind_era5", "grid_edges.csv.gz"))
@@ -207,8 +207,8 @@ func sameAsWind(t *testing.T, g *graph.Graph) {
 	}
 }
 
-// Grids, hubs, weights over decades, several components, lone nodes, and other
-// matrices: as eigenvectors of all of W say.
+// On grids, hubs, weights over decades, several components, isolated nodes and
+// other matrices the series agrees with all eigenvectors of W.
 func TestExactEqualsDense(t *testing.T) {
 	side := 45
 	if testing.Short() {
@@ -270,7 +270,7 @@ func ones(n int) []float64 {
 }
 
 // islands is a long path with weights over six decades, two rings, and more pairs,
-// triples and lone nodes than eigenvectors are taken.
+// triples and isolated nodes than the number of leading eigenvectors.
 func islands(t testing.TB) *graph.Graph {
 	t.Helper()
 	var e graph.Edges

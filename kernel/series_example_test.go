@@ -10,7 +10,7 @@ import (
 	"grfgp/kernel"
 )
 
-// The exact diffusion kernel on a ring that is far too large for a matrix.
+// The exact diffusion kernel on a ring that is far too large for a dense matrix.
 func ExampleNewSeries() {
 	ring, err := graph.Ring(100_000)
 	if err != nil {

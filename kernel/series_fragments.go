@@ -13,7 +13,7 @@ type fragments struct {
 	values []float64
 }
 
-const fragmentNodes = 32 // of the largest component that is decomposed by itself
+const fragmentNodes = 32 // of the largest component that is decomposed separately
 
 // components returns the nodes of components of up to fragmentNodes nodes, each a
 // list, and all other nodes.

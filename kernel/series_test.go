@@ -184,9 +184,9 @@ func compare(t *testing.T, what string, got mat.Symmetric, want mat.Matrix, rows
 	}
 }
 
-// The series and the eigenvectors of each family give the same kernel and the
-// same derivatives. The series leaves out Σ_{l>L} f_l ≤ 1e-13·Σ f_l, which takes up
-// to 2e-13·σ² off K; 1e-11 allows for that in derivatives too.
+// The series and the eigenvectors of each family give the same kernel and the same
+// derivatives. The series leaves out Σ_{l>L} f_l ≤ 1e-13·Σ f_l, which reduces K by
+// up to 2e-13·s²; 1e-11 allows for that in derivatives too.
 func TestSeriesEqualsDense(t *testing.T) {
 	w := patchwork(t).Normalized(graph.NormalizedAdjacency)
 	n, _ := w.Dims()
@@ -232,8 +232,8 @@ func TestSeriesEqualsDense(t *testing.T) {
 	}
 }
 
-// A kernel that keeps what it can is the same: to the bit where matrices are
-// concerned, whether all, some or nothing fits.
+// A cached kernel gives the same results, matrices with the same bits, whether
+// all, some or none of it fits into the cache.
 func TestSeriesKeeps(t *testing.T) {
 	w := patchwork(t).Normalized(graph.NormalizedAdjacency)
 	plain := newSeries(t, w, kernel.Matern{Nu: 1.5}, 80)
@@ -339,7 +339,7 @@ func TestSeriesCancels(t *testing.T) {
 	}
 }
 
-// Blocks under way are reused.
+// Scratch blocks are reused.
 func TestSeriesReusesBlocks(t *testing.T) {
 	g, err := graph.Ring(20_000)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"grfgp/kernel/kerneltest"
 )
 
-// A kernel with a trend keeps the contract of kernels, whatever is beneath.
+// Any kernel with a trend satisfies the contract of kernels.
 func TestTrend(t *testing.T) {
 	for name, k := range hubKernels(t) {
 		t.Run(name, func(t *testing.T) {

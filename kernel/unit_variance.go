@@ -21,7 +21,7 @@ func UnitVariance(k Kernel) Kernel {
 		e.drop, params = 1, params[1:]
 	}
 	for _, p := range params {
-		p.Variance = false // beneath the scaling it is a share of s²
+		p.Variance = false // before the scaling it is a share of s²
 		e.params = append(e.params, p)
 	}
 	return e

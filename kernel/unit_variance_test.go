@@ -28,7 +28,8 @@ func hubKernels(t *testing.T) map[string]kernel.Kernel {
 	}
 }
 
-// A kernel of unit variance keeps the contract, and has one variance at every node.
+// A kernel of unit variance satisfies the contract, and has the same variance at
+// every node.
 func TestUnitVariance(t *testing.T) {
 	for name, k := range hubKernels(t) {
 		t.Run(name, func(t *testing.T) {
@@ -56,7 +57,7 @@ func TestUnitVarianceDraw(t *testing.T) {
 	checkDraw(t, kernel.Trend(fine, make([]float64, fine.Nodes())))
 }
 
-// Where the kernel beneath says where to start, so does the one of unit variance.
+// If the scaled kernel offers starts, so does the kernel of unit variance.
 func TestUnitVarianceStarts(t *testing.T) {
 	ring, err := graph.Ring(200)
 	k := kernel.UnitVariance(newMultiscale(t, ring, err, kernel.Diffusion{}, 10, kernel.MultiscaleOptions{}))

@@ -13,7 +13,7 @@ import (
 	"grfgp/replay"
 )
 
-// greedy is a policy of a user's own: the highest mean.
+// greedy is a custom policy that picks the highest mean.
 type greedy struct{}
 
 func (greedy) Pick(ctx context.Context, s bayesopt.Surrogate, c *bayesopt.Candidates, n int, _ uint64) ([]bayesopt.Suggestion, error) {
@@ -38,7 +38,7 @@ func (greedy) Pick(ctx context.Context, s bayesopt.Surrogate, c *bayesopt.Candid
 	return picks, nil
 }
 
-// near is a kernel family of a user's own: K = s²(I + tW)²/(1 + t)².
+// near is a custom kernel family: K = s²(I + tW)²/(1 + t)².
 type near struct{}
 
 func (near) Params() []kernel.Param {
@@ -66,8 +66,8 @@ func (k near) CoeffsGrad(dst [][]float64, theta []float64) {
 	}
 }
 
-// A policy of a user's own is compared with random picks, on a kernel family of a
-// user's own; it measures what it would measure by an Optimizer.
+// A custom policy is compared with random picks, with a custom kernel family; it
+// measures the same nodes as with an Optimizer.
 func TestOwnPolicyAndFamily(t *testing.T) {
 	g, values := hill(t, 100)
 	spec := grfgp.Spec{Custom: &grfgp.CustomFamily{Name: "near", Modulation: near{}}}

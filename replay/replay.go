@@ -59,13 +59,13 @@ func Named(goal bayesopt.Goal, g *graph.Graph, names ...string) ([]Policy, error
 // Options are the options of Run. The zero value replays the default policy of
 // Maximize and random picks.
 type Options struct {
-	Goal     bayesopt.Goal
-	Policies []Policy // names are distinct; nil: Goal.Policy() and bayesopt.Random
-	Start    int      // random nodes measured before a policy is asked, the same for every policy; 0: none
-	Steps    int      // nodes measured after them; 0 means a quarter of the known nodes, but at most 50
-	Batch    int      // nodes asked for at a time; 0 means 1
-	Seeds    int      // replays of every policy; 0 means LeastSeeds
-	Seed     uint64
+	Goal     bayesopt.Goal           // zero: Maximize
+	Policies []Policy                // names are distinct; nil: Goal.Policy() and bayesopt.Random
+	Start    int                     // random nodes measured before a policy is asked, the same for every policy; 0: none
+	Steps    int                     // nodes measured after them; 0 means a quarter of the known nodes, but at most 50
+	Batch    int                     // nodes asked for at a time; 0 means 1
+	Seeds    int                     // replays of every policy; 0 means LeastSeeds
+	Seed     uint64                  // of starting nodes and policies
 	Count    []int                   // by node: number of measurements whose mean the value is; nil: one each
 	Scatter  []float64               // by node: sum of their squared deviations from it; nil: not known
 	Retrain  bayesopt.Schedule       // when to fit hyperparameters; First = 0 means Start, but at least 5
@@ -116,7 +116,8 @@ func (o Options) complete(known int) (Options, error) {
 }
 
 // concurrentNodes is the size of a graph up to which replays run concurrently. On
-// larger graphs each takes hundreds of megabytes and uses all processors by itself.
+// larger graphs a single replay takes hundreds of megabytes and uses all
+// processors.
 const concurrentNodes = 100_000
 
 // Run replays searches on known values, one per node; NaN marks a node whose value
@@ -204,7 +205,7 @@ func (s *searches) run(ctx context.Context) (*Result, error) {
 			mine.Curve = s.regret(mine.Nodes)
 		}
 		if err != nil && ctx.Err() == nil {
-			stop() // the others
+			stop() // stops the other replays
 			return fmt.Errorf("policy %s, seed %d: %w", mine.Policy, mine.Seed, err)
 		}
 		return err

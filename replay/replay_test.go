@@ -57,10 +57,10 @@ func simulate(t testing.TB, g *graph.Graph, truth []float64, spec grfgp.Spec, op
 	return s
 }
 
-// After 25 measurements of a smooth ring, random search has 0.07 left to find in
-// expectation. Thompson sampling must leave at most a fifth of that, and its lead
-// must be beyond chance over eight paired seeds. Random picks themselves must come
-// out as expected, within four standard errors.
+// After 25 measurements of a smooth ring, the expected regret of random search is
+// 0.07. That of Thompson sampling must be at most a fifth, with a significant
+// difference over eight paired seeds. Replays of random picks must agree with the
+// exact expectation within four standard errors.
 func TestThompsonBeatsRandom(t *testing.T) {
 	g, truth := hill(t, 300)
 	s := simulate(t, g, truth, grfgp.Spec{Seed: 1}, replay.Options{
@@ -86,8 +86,8 @@ func TestThompsonBeatsRandom(t *testing.T) {
 	}
 }
 
-// Policies begin alike, measure no node twice, and none that is not known; regret
-// never rises.
+// Policies have the same starting nodes, and measure no node twice and no node
+// whose value is unknown; regret never increases.
 func TestReplays(t *testing.T) {
 	g, truth := hill(t, 60)
 	policies := []string{"thompson", "bfs", "degree", "random"}
@@ -123,7 +123,7 @@ func TestReplays(t *testing.T) {
 	}
 }
 
-// Uniform is the mean and the deviation over all sets of nodes.
+// Uniform is the mean and the standard deviation over all subsets of nodes.
 func TestUniformRegret(t *testing.T) {
 	g, err := graph.Ring(9)
 	if err != nil {
@@ -166,7 +166,7 @@ var simulations = []struct {
 	{bayesopt.Threshold(1), []string{"straddle", "random"}, grfgp.Spec{Seed: 2, Family: "diffusion", Method: "series"}},
 }
 
-// Replays beside each other share kernels: neither that nor the number of threads
+// Concurrent replays share kernels; neither that nor the number of threads
 // changes a bit.
 func TestReplayAtAnyNumberOfThreads(t *testing.T) {
 	g, truth := hill(t, 40)
@@ -189,7 +189,7 @@ func TestReplayAtAnyNumberOfThreads(t *testing.T) {
 	}
 }
 
-// What is scored is what an Optimizer of its own predicts after the same
+// The scored predictions are those of a separate Optimizer after the same
 // measurements.
 func TestScores(t *testing.T) {
 	g, truth := hill(t, 40)
@@ -239,7 +239,7 @@ func TestScores(t *testing.T) {
 	}
 }
 
-// An interrupted simulation gives what is finished.
+// An interrupted run returns the finished replays.
 func TestInterrupted(t *testing.T) {
 	g, truth := hill(t, 80)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
@@ -299,7 +299,7 @@ func TestOptionsAreChecked(t *testing.T) {
 	}
 }
 
-// A gain is judged by Student's t test, and only with enough replays that vary.
+// A gain is tested by Student's t test, and only with enough replays that differ.
 func TestOutcomes(t *testing.T) {
 	for _, c := range []struct {
 		e    replay.Estimate
@@ -338,8 +338,9 @@ func TestEstimateClear(t *testing.T) {
 	}
 }
 
-// Replays that all find the best are as sure as so many random draws would be, no
-// surer: five of five with a chance of a half each happen once in 32 times.
+// If all replays find the best node, the gain is no more certain than with the
+// same number of random searches: five successes of five with probability ½ each
+// happen once in 32 times.
 func TestGainOverUniformIsNeverSure(t *testing.T) {
 	s := &replay.Result{Policies: []string{"ei"}, Seeds: 5, Uniform: []replay.Point{{Measured: 1, Loss: 0.5, SD: 0.5}}}
 	for seed := range s.Seeds {
@@ -351,7 +352,7 @@ func TestGainOverUniformIsNeverSure(t *testing.T) {
 	}
 }
 
-// What a policy measures does not depend on which others are listed, also where
+// The nodes that a policy measures do not depend on the other policies, even if
 // one draws from a series and the other needs variances.
 func TestPoliciesDoNotChangeEachOther(t *testing.T) {
 	g, err := graph.BarabasiAlbert(1600, 6, 1)

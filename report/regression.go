@@ -304,10 +304,10 @@ func (p *page) model(r *Regression) {
 		add("trend", "linear in log degree")
 	}
 	for k, name := range c.Fit.Names {
-		add(name, "%.4g", c.Fit.Theta[k])
+		add(name, "%.4g, for standardized values", c.Fit.Theta[k])
 	}
 	add("noise of a measurement (sd)", "%.4g %s", r.Model.NoiseSD(), r.Unit)
-	add("log marginal likelihood", "%s", short(c.Fit.LogLikelihood))
+	add("log marginal likelihood", "%s, of standardized values", short(c.Fit.LogLikelihood))
 	if r.Limits != nil {
 		for _, words := range LimitNotes(r.Limits, "nodes") {
 			add("limits", "%s", words)

@@ -24,7 +24,7 @@ func TestVerdicts(t *testing.T) {
 	text := strings.Join(Verdicts(v), "\n")
 	for _, want := range []string{
 		"is 2, 50 % less than that of the best baseline, nearest measured node.",
-		"50 % intervals contain 52.0 % of held-out measurements, as expected (a calibrated model: 40.0 to 60.0 %).",
+		"50 % intervals contain 52.0 % of held-out measurements, as expected (95 % range of a calibrated model: 40.0 to 60.0 %).",
 		"80 % intervals contain 60.0 % of held-out measurements, too few", "95 % intervals contain 100.0 % of held-out measurements, too many",
 	} {
 		if !strings.Contains(text, want) {

@@ -40,7 +40,7 @@ func decode(text []byte, v any) error {
 	err := dec.Decode(v)
 	if err == nil {
 		if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-			return malformed.because("the body goes on after the JSON value")
+			return malformed.because("there is more text after the JSON value")
 		}
 		return nil
 	}

@@ -34,7 +34,7 @@ func (s *Server) candidates(w http.ResponseWriter, r *http.Request) error {
 	}
 	picked, seq, err := o.Preview(ctx, count)
 	if errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("%w: suggestions are being computed; ask again soon", errLoading)
+		return fmt.Errorf("%w: suggestions are being computed; try again soon", errLoading)
 	}
 	if err != nil {
 		return err

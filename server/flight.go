@@ -56,7 +56,7 @@ func (f *flight[T]) await(ctx context.Context, s *Server, compute func() (T, err
 			if errors.Is(ctx.Err(), context.Canceled) { // the client went away
 				return v, ctx.Err()
 			}
-			return v, fmt.Errorf("%w: the model is being fitted to the measurements; ask again soon", errLoading)
+			return v, fmt.Errorf("%w: the model is being fitted to the measurements; try again soon", errLoading)
 		}
 	}
 }

@@ -166,7 +166,7 @@ func done(ctx context.Context, c <-chan struct{}) error {
 	case <-c:
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("%w: the graph is being loaded; ask again soon", errLoading)
+		return fmt.Errorf("%w: the graph is being loaded; try again soon", errLoading)
 	}
 }
 

@@ -144,7 +144,7 @@ func (o *openStudy) currentEngine() (study.Engine, <-chan struct{}, error) {
 	defer o.mu.Unlock()
 	err := o.err
 	if o.engine == nil && err == nil {
-		err = fmt.Errorf("%w: %s; ask again soon", errLoading, o.status.Stage)
+		err = fmt.Errorf("%w: %s; try again soon", errLoading, o.status.Stage)
 	}
 	return o.engine, o.changed, err
 }

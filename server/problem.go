@@ -97,8 +97,8 @@ var sentinels = []struct {
 	detail string // replaces the text of the error, which is logged only
 }{
 	{err: errLoading, kind: loading},
-	{store.ErrUnavailable, unavailable, "the database does not answer; ask again soon"},
-	{store.ErrHeld, unavailable, "another process owns the database; ask again soon"},
+	{store.ErrUnavailable, unavailable, "the database does not answer; try again soon"},
+	{store.ErrHeld, unavailable, "another process owns the database; try again soon"},
 	{err: study.ErrNotFinite, kind: notFinite},
 	{err: study.ErrUnknownNode, kind: unknownNode},
 	{err: study.ErrNoModel, kind: noModel},
@@ -130,7 +130,7 @@ func (s *Server) problemOf(r *http.Request, err error) *problem {
 		return p
 	}
 	if stopped := s.ctx.Err() != nil; stopped && errors.Is(err, context.Canceled) {
-		return stopping.because("the server is shutting down; ask again later").after(2)
+		return stopping.because("the server is shutting down; try again later").after(2)
 	}
 	if r.Context().Err() != nil && errors.Is(err, r.Context().Err()) {
 		return gone.because("the client went away") // for the log

@@ -17,7 +17,7 @@ type LogDetOptions struct {
 	// Precond, if not nil, has an exact determinant, and only log det(F⁻¹HF⁻ᵀ) is
 	// estimated: a good one means a small standard error and few steps.
 	Precond Factored
-	Seed    uint64
+	Seed    uint64 // of the random vectors
 }
 
 // basisFloats bounds the memory of the Lanczos vectors, to 512 MiB or the vectors of

@@ -107,7 +107,7 @@ func (f archiveFoot) check(events int, sum string, rest *bufio.Reader) error {
 	case events == 0:
 		return fmt.Errorf("%w: the file holds no events", ErrCorrupt)
 	case !errors.Is(err, io.EOF):
-		return fmt.Errorf("%w: the file goes on after its last line", ErrCorrupt)
+		return fmt.Errorf("%w: there is more text after the last line of the export", ErrCorrupt)
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ type Query struct {
 	Excluded     []string      // ids of further nodes that are not candidates; measured nodes need not be listed
 	Count        int           // suggestions wanted
 	Budget       *float64      // most that they may cost together; nil: no limit
-	Seed         uint64
+	Seed         uint64        // of the suggestions
 }
 
 // Suggestions is the answer to a Query.

@@ -47,7 +47,7 @@ type Study struct {
 }
 
 // Create writes the first event of a study to an empty log, and reports whether the
-// study is new. A log with a study of the same settings is left as it is; if the
+// study is new. A log with a study of the same settings is not changed; if the
 // settings differ, the error wraps ErrConflict.
 func Create(ctx context.Context, log Log, settings Settings, by string, at time.Time) (bool, error) {
 	settings, err := settings.Complete()

@@ -41,8 +41,8 @@ const (
 // Options of a run. A zero means zero, except in Hi and Scale: start from Default
 // and change single fields.
 type Options struct {
-	Sampler Sampler `json:"sampler"`
-	Steps   Steps   `json:"steps"`
+	Sampler Sampler `json:"sampler"` // zero: Repelling
+	Steps   Steps   `json:"steps"`   // zero: Proportional
 	Walks   int     `json:"walks"`   // walkers per node
 	Halt    float64 `json:"halt"`    // probability that a walk ends before a step; Repelling never halts and ignores it
 	MaxLen  int     `json:"max_len"` // L: lengths 0, 1, …, MaxLen are kept

@@ -28,7 +28,8 @@ type Options struct {
 	// that fails earlier creates none.
 	MustExist bool
 	// Wait is how long to wait for another process to close the store; 0: not at all.
-	Wait     time.Duration
+	Wait time.Duration
+	// Progress reports long work; zero: to nobody.
 	Progress client.Progress
 }
 

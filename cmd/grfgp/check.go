@@ -29,8 +29,9 @@ func checkVerb(a *app) *cobra.Command {
 		Use:   "check --edges FILE [--nodes FILE] [--measurements FILE]",
 		Short: "Check input files: columns, dropped lines, the graph, and the cost of a run",
 		Long: `Check reads the files as all commands do and reports the result: the role of each
-column and why, what became of each line, the size and components of the graph, components without a measurement, and the cost of random-walk features.
-It fits no model.
+column and why, what became of each line, the size and components of the graph,
+components without a measurement, and the cost of random-walk features. It fits no
+model.
 
 Columns are recognized by their names, then by their content. If two
 interpretations remain, check stops and lists them; choose with --column. The roles:

@@ -36,9 +36,9 @@ func classifyVerb(a *app) *cobra.Command {
 		Short: "Predict the class of every node, with probabilities",
 		Long: `Classify learns from the labels of some nodes and writes a row per node: node,
 class, given, the probability of each class as p_CLASS, and the entropy of the
-probabilities in nats. A labelled node keeps its class (given = true); any
-other node gets its most probable class. The probabilities are those of the model,
-also at labelled nodes.
+probabilities in nats. A labelled node keeps its class (given = true); any other
+node gets its most probable class. The probabilities are those of the model, also at
+labelled nodes.
 
 A label is a node and a class. Nodes without a label, or with an empty one, are
 predicted. Classes are names, even if they look like numbers; to predict numbers,

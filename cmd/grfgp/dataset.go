@@ -26,7 +26,7 @@ them from their publishers into the cache.`,
 		ValidArgs: []string{"list", "fetch", "verify"},
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef("dataset has no command %s; its commands are list, fetch and verify", args[0])
+				return usagef("dataset has no command %q; its commands are list, fetch and verify", args[0])
 			}
 			return usagef("no command given: use grfgp dataset list, fetch or verify")
 		},

@@ -22,7 +22,7 @@ func TestDataset(t *testing.T) {
 	}{
 		{"dataset list", exitOK, "a stand-in for twitch, not the paper's data"},
 		{"dataset", exitUsage, "no command given"},
-		{"dataset steal", exitUsage, "dataset has no command steal"},
+		{"dataset steal", exitUsage, `dataset has no command "steal"`},
 		{"dataset fetch", exitUsage, "no data set given: name one or more of cora"},
 		{"dataset fetch karate", exitUsage, `"karate"; the data sets are cora`},
 		{"dataset fetch wind", exitBadData, "https://cds.climate.copernicus.eu"},

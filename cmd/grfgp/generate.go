@@ -10,7 +10,7 @@ import (
 	"grfgp/internal/plural"
 )
 
-const generateHelp = "generate a graph: ring:N, ring:N,K (K neighbours on each side), grid:ROWSxCOLS, ba:N,M (Barabási–Albert), blocks:N,K,IN,OUT (K blocks, mean degrees within and between) or rmat:SCALE,EDGES"
+const generateHelp = "generate a `graph`: ring:N, ring:N,K (K neighbours on each side), grid:ROWSxCOLS, ba:N,M (Barabási–Albert), blocks:N,K,IN,OUT (K blocks, mean degrees within and between) or rmat:SCALE,EDGES"
 
 // generate returns the graph that --generate describes.
 func (a *app) generate(spec string) (*graphio.Network, error) {

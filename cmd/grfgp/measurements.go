@@ -11,6 +11,7 @@ import (
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/graphio"
+	"grfgp/internal/plural"
 	"grfgp/study"
 )
 
@@ -52,7 +53,7 @@ func (m *measurementFlags) readMeasurements(ctx context.Context, a *app, g *grap
 	opts.Progress, opts.IgnoreSD = s.Update, m.oneNoise
 	read, err := graphio.ReadMeasurements(ctx, a.source(m.measurements), g, opts)
 	if err == nil {
-		s.Done("%d values from %s", len(read.Values), read.Report.File)
+		s.Done("%s from %s", plural.Count(len(read.Values), "values"), read.Report.File)
 	}
 	return read, err
 }

@@ -55,7 +55,7 @@ func (m *modelFlags) levelFlag(cmd *cobra.Command) {
 func (m *modelFlags) kernelFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	m.family.flag(cmd, "family", "kernel family", withAuto(grfgp.Families())...)
-	f.Float64SliceVar(&m.spec.Alpha, "alpha", nil, "coefficients α_0,α_1,… of the family power: the kernel is Σ α_r W^r times a learned variance")
+	f.Float64SliceVar(&m.spec.Alpha, "alpha", nil, "`list` of the coefficients α_0,α_1,… of the family power: the kernel is Σ α_r W^r times a learned variance")
 	m.laplacian.flag(cmd, "laplacian", "Laplacian; normalized is I − D^-½ A D^-½, raw is D − A over the mean degree, signless is I + D^-½ A D^-½ (neighbours differ); auto tries all if the family is auto", withAuto(grfgp.Laplacians())...)
 	m.method.flag(cmd, "method", "representation of the kernel", withAuto(grfgp.Methods())...)
 	m.scales.flag(cmd, "scales", "scales of the kernel; many adds kernels of longer reach, for functions that vary over hundreds of hops", withAuto(grfgp.Scales())...)

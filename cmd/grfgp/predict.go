@@ -36,8 +36,8 @@ or, with --reading, those of one new measurement, with its noise. The value is t
 mean of the node's n measurements.
 
 All measurements have the same noise level, unless the file has a column sd. Then
-repeated measurements of a node are averaged with weights 1/sd², and the
-noise of a new measurement is the root mean square of the sds.`,
+repeated measurements of a node are averaged with weights 1/sd², and the noise of a
+new measurement is the root mean square of the sds.`,
 		Example: `  grfgp predict --edges roads.csv --measurements speeds.csv -o pred.csv
   grfgp predict --edges roads.csv --measurements speeds.csv --family matern --reading`,
 		RunE: func(cmd *cobra.Command, _ []string) error {

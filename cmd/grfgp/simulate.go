@@ -16,6 +16,7 @@ import (
 	"grfgp/bayesopt"
 	"grfgp/graph"
 	"grfgp/graphio"
+	"grfgp/internal/plural"
 	"grfgp/replay"
 )
 
@@ -62,13 +63,13 @@ wrong side of the threshold. Nodes without a known value are not candidates.`,
 	f.modelFlags.flags(cmd)
 	f.goalFlags.flags(cmd)
 	flags.StringVar(&f.truth, "truth", "", "`file` of known values: node and value")
-	flags.StringSliceVar(&f.policies, "policies", nil, "policies to compare, the first with random: "+strings.Join(bayesopt.PolicyNames(), ", ")+" (default: that of the goal, and random)")
+	flags.StringSliceVar(&f.policies, "policies", nil, "`policies` to compare, the first with random: "+strings.Join(bayesopt.PolicyNames(), ", ")+" (default: that of the goal, and random)")
 	complete(cmd, "policies", bayesopt.PolicyNames()...)
 	flags.IntVar(&f.start, "start", 10, "number of initial nodes, drawn at random")
 	flags.IntVar(&f.steps, "steps", 50, "number of nodes that the policy picks; unless given, at most a quarter of the known nodes")
 	flags.IntVar(&f.batch, "batch", 1, "number of nodes picked at a time")
 	flags.IntVar(&f.seeds, "seeds", 5, "number of replays of each policy, with different initial nodes")
-	flags.StringVar(&f.retrain, "retrain", "auto", "when hyperparameters are refitted: auto (as measurements grow or contradict the model), never (after the initial nodes, so that sds of policies can be compared) or a number of measurements")
+	flags.StringVar(&f.retrain, "retrain", "auto", "`when` hyperparameters are refitted: auto (as measurements accumulate or contradict the model), never (only after the initial nodes, so that sds of policies can be compared) or a number of measurements")
 	complete(cmd, "retrain", "auto", "never")
 	f.repeats.flag(cmd, "repeats", "several known values of a node", "mean", "last", "error")
 	flags.BoolVar(&f.csv, "csv", false, "write the answer as CSV: a row for every measurement of every replay")
@@ -135,7 +136,7 @@ func (a *app) simulate(ctx context.Context, f *simulateFlags, changed func(strin
 // default of --steps below a quarter of the known nodes.
 func (f *simulateFlags) limitSteps(a *app, known int, given bool) error {
 	if f.start >= known {
-		return usagef("--start %d: only %d nodes have known values, so none is left to pick", f.start, known)
+		return usagef("--start %d: only %d nodes have known values, so none is left to pick; give a smaller number", f.start, known)
 	}
 	if quarter := max(1, known/4); !given && f.steps > quarter {
 		f.steps = quarter
@@ -236,7 +237,7 @@ func (f *simulateFlags) load(ctx context.Context, a *app, spec grfgp.Spec) (*gra
 		s := a.talk.Stage("reading known values")
 		opts.Progress, opts.Repeats, opts.IgnoreSD = s.Update, graphio.Repeats(f.repeats.chosen()), true
 		if read, err = graphio.ReadMeasurements(ctx, a.source(f.truth), net.Graph, opts); err == nil {
-			s.Done("%d values from %s", len(read.Values), read.Report.File)
+			s.Done("%s from %s", plural.Count(len(read.Values), "values"), read.Report.File)
 		}
 		return err
 	})

@@ -156,7 +156,7 @@ func (a *app) answerSimulate(f *simulateFlags, g *graph.Graph, sim *replay.Resul
 		return steps(a.Out)
 	}
 	if sim.Goal == bayesopt.Learn && len(sim.Policies) > 1 && f.retrain != "never" {
-		a.talk.Say("  mean sd: under each policy's own model, so not comparable between policies; with --retrain never it is")
+		a.talk.Say("  mean sd: each policy has its own model, so only with --retrain never can the values be compared between policies")
 	}
 	return simulateTable(a.Out, answer)
 }

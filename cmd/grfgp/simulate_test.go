@@ -59,7 +59,7 @@ func TestSimulateSays(t *testing.T) {
 		"--truth " + twice + " --goal maximize --policies bfs --start 1": {
 			"repeated measurements of a node: 1; the mean", "1 steps, a quarter of the 4 nodes", "5 of 5 replays, 2 measurements"},
 		"--truth " + twice + " --goal maximize --policies bfs --start 1 --steps 9 --repeats last": {"are measured in the end", "All 4 known nodes were measured in the end"},
-		"--truth " + truth + " --goal learn --policies variance,random --start 5 --steps 1":       {"mean sd: under each policy's own model"},
+		"--truth " + truth + " --goal learn --policies variance,random --start 5 --steps 1":       {"mean sd: each policy has its own model"},
 	} {
 		r := runLine(t, "", append([]string{"simulate", "--edges", edges}, strings.Fields(args)...)...)
 		for _, said := range want {
@@ -161,7 +161,7 @@ func TestSimulateInterrupted(t *testing.T) {
 	n := sim.Final("bfs").Seeds
 	said := fmt.Sprintf("Too few replays (%d)", n)
 	if n >= replay.LeastSeeds {
-		said = fmt.Sprintf("of %d replays", n)
+		said = fmt.Sprintf("over %d replays", n)
 	}
 	if n < 2 || n > 8 || !strings.Contains(out.String(), said) {
 		t.Errorf("%d replays\n%s", n, out.String())

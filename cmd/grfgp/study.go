@@ -109,7 +109,7 @@ func (a *app) withStudy(f *studyFlags, do func(ctx context.Context, s client.Stu
 		return a.withStudies(cmd.Context(), f, true, func(ctx context.Context, all client.Studies) error {
 			s, err := all.Study(ctx, args[0])
 			if errors.Is(err, study.ErrNotFound) {
-				return usagef("there is no study %q in %s; 'grfgp study list' lists them", args[0], f.place())
+				return usagef("there is no study %q in %s; 'grfgp study list' lists the studies", args[0], f.place())
 			}
 			if err != nil {
 				return err

@@ -12,6 +12,7 @@ import (
 	"grfgp/bayesopt"
 	"grfgp/client"
 	"grfgp/graphio"
+	"grfgp/internal/plural"
 	"grfgp/study"
 )
 
@@ -53,7 +54,7 @@ count towards the budget.`,
 	flags.IntVar(&c.groupCap, "group-cap", 0, "largest number of pending nodes of a group (default: no limit)")
 	flags.Float64Var(&c.budget, "budget", 0, "largest total cost of trials, pending ones included (default: no limit)")
 	flags.DurationVar(&c.lease, "lease", time.Duration(study.DefaultLease), "duration of a reservation")
-	flags.StringVar(&c.policy, "policy", "", "acquisition policy: "+oneOf(bayesopt.PolicyNames())+" (default: that of the goal)")
+	flags.StringVar(&c.policy, "policy", "", "acquisition `policy`: "+oneOf(bayesopt.PolicyNames())+" (default: that of the goal)")
 	complete(cmd, "policy", bayesopt.PolicyNames()...)
 	flags.BoolVar(&c.again, "again", false, "suggest measured nodes, too")
 	return cmd
@@ -99,7 +100,7 @@ func (a *app) createStudy(ctx context.Context, f *studyFlags, c *createFlags, na
 		if isNew {
 			state = "is created"
 		}
-		_, err := fmt.Fprintf(w, "study %s %s: %s on %d nodes, %d observations\n", name, state, settings.Goal, answer.Nodes, answer.Observed)
+		_, err := fmt.Fprintf(w, "study %s %s: %s on %s, %s\n", name, state, settings.Goal, plural.Count(answer.Nodes, "nodes"), plural.Count(answer.Observed, "observations"))
 		return err
 	})
 }

@@ -150,7 +150,7 @@ func studyImport(a *app, f *studyFlags) *cobra.Command {
 					return err
 				}
 				return a.answer(shown, func(w io.Writer) error {
-					_, err := fmt.Fprintf(w, "study %s is imported: %d events, %d observations\n", shown.Name, shown.Events, shown.Values)
+					_, err := fmt.Fprintf(w, "study %s is imported: %s, %s\n", shown.Name, plural.Count(int(shown.Events), "events"), plural.Count(shown.Values, "observations"))
 					return err
 				})
 			})
@@ -166,9 +166,9 @@ func studyVerify(a *app, f *studyFlags) *cobra.Command {
 		Use:   "verify NAME",
 		Short: "Replay a study and check its events",
 		Long: `Verify replays the events of a study and checks that each is valid after the events
-before it, and that the stored graph is the one of the study. With --suggestions it computes
-every suggestion again from the seed and the events before it, and compares nodes,
-costs, means and sds. A value that was altered in the store changes the next
+before it, and that the stored graph is the one of the study. With --suggestions it
+computes every suggestion again from the seed and the events before it, and compares
+nodes, costs, means and sds. A value that was altered in the store changes the next
 suggestion of a model, so verify detects it.`,
 		Args: named(1, "NAME"),
 		RunE: a.withStudy(f, func(ctx context.Context, s client.Study, _ []string) error {

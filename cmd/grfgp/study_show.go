@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"grfgp/client"
+	"grfgp/internal/plural"
 	"grfgp/study"
 )
 
@@ -96,11 +97,11 @@ func showText(w io.Writer, s *client.Overview, trials bool) error {
 	if s.Stopped != nil {
 		fmt.Fprintf(w, "%s %s\n", s.Status, stopWords(s.Stopped))
 	}
-	fmt.Fprintf(w, "%d observations", s.Values)
+	fmt.Fprint(w, plural.Count(s.Values, "observations"))
 	if s.Best != nil {
 		fmt.Fprintf(w, ", best %.6g at node %s", s.Best.Value, s.Best.Node)
 	}
-	fmt.Fprintf(w, "\nspent %.6g, pending trials included", s.Spent)
+	fmt.Fprintf(w, "\ncost: %.6g spent, pending trials included", s.Spent)
 	if s.Left != nil {
 		fmt.Fprintf(w, ", %.6g left", *s.Left)
 	}

@@ -82,10 +82,10 @@ The sd is that of the quantity itself, without the noise of a measurement. The
 probability of being the best is estimated from posterior draws and shown with its
 standard error. Without measurements, nodes are drawn at random.
 
-With --labels and --goal learn, suggest picks the nodes whose labels would most reduce
-the uncertainty about the classes of all nodes, each as if the nodes before it had
-been labelled. On large graphs a few hundred candidates are considered, the most
-uncertain nodes and others at random.
+With --labels and --goal learn, suggest picks the nodes whose labels would most
+reduce the uncertainty about the classes of all nodes, each as if the nodes before
+it had been labelled. On large graphs it considers a few hundred candidates: the
+most uncertain nodes, and others drawn at random.
 
 Cost, allowed and group of a node may also be columns of --nodes. With costs, nodes
 are picked by their benefit per cost.`,
@@ -103,7 +103,7 @@ are picked by their benefit per cost.`,
 	f.goalFlags.flags(cmd)
 	f.siteFlags.flags(cmd)
 	flags.IntVarP(&f.count, "count", "n", 5, "number of nodes")
-	flags.StringVar(&f.policy, "policy", "", "acquisition policy: "+oneOf(bayesopt.PolicyNames())+" (default: that of the goal)")
+	flags.StringVar(&f.policy, "policy", "", "acquisition `policy`: "+oneOf(bayesopt.PolicyNames())+" (default: that of the goal)")
 	complete(cmd, "policy", bayesopt.PolicyNames()...)
 	flags.BoolVar(&f.again, "again", false, "suggest measured nodes, too")
 	flags.BoolVar(&f.csv, "csv", false, "write the answer as CSV")

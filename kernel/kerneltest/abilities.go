@@ -159,8 +159,9 @@ func (s *suite) testTraining(t *testing.T) {
 	}
 }
 
-// Forwards tests that outer, a kernel made of inner and perhaps of others, keeps
-// the abilities of inner, except Invert, which few compositions can keep.
+// Forwards tests that outer, a kernel that combines inner and perhaps other
+// kernels, keeps the abilities of inner, except Invert, which few compositions
+// can keep.
 func Forwards(t *testing.T, inner, outer kernel.Kernel) {
 	t.Helper()
 	abilities := func(k kernel.Kernel) kernel.Abilities {

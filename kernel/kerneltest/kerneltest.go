@@ -73,8 +73,8 @@ func Run(t *testing.T, k kernel.Kernel, opts Options) {
 	t.Run("cancel", s.testCancel)
 }
 
-// exact is how far results that are equal but for rounding may differ, relative
-// to the largest entry of K.
+// exact is the largest difference of results that are equal up to rounding,
+// relative to the largest entry of K.
 const exact = 1e-10
 
 // suite is the state that the tests of one kernel share.

@@ -170,7 +170,7 @@ func (s *suite) testThreads(t *testing.T) {
 	}
 }
 
-// testCancel: where the context has ended, every method says so.
+// testCancel: every method returns an error if the context has ended.
 func (s *suite) testCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -143,7 +143,7 @@ class MapView {
     const all = head.thinned
       ? `${count(head.shown)} of ${count(head.visible)} visible nodes are drawn, each in place of the nodes around it; zoom in to see all.`
       : `${plural(head.shown, "node")}.`;
-    const model = head.model ? "" : " No predictions yet: at least five values that differ are needed.";
+    const model = head.model ? "" : " No predictions yet: at least five measurements, not all equal, are needed.";
     show(this.status, all + model);
     this.canvas.dataset.seq = head.seq;
   }

@@ -46,7 +46,7 @@ export class NodePanel {
       if (this.id === id) this.tell(answer.nodes[0]);
     } catch (error) {
       if (this.id !== id || error.kind === "loading") return;
-      if (error.kind === "no-model") show(this.facts, h("dt", null, "Prediction"), h("dd", null, "none yet: at least five measurements that differ are needed"));
+      if (error.kind === "no-model") show(this.facts, h("dt", null, "Prediction"), h("dd", null, "none yet: at least five measurements, not all equal, are needed"));
       else complain(error);
     }
   }

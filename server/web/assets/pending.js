@@ -9,7 +9,7 @@ export function pendingNote(element, problem) {
   const full = element.querySelector("section") !== null;
   if (problem.kind === "loading" && full) return;
   if (problem.kind === "no-model") {
-    show(element, h("p", { class: "card soft" }, "There is no model yet: at least five measurements that differ are needed. Enter results under “Next”."));
+    show(element, h("p", { class: "card soft" }, "There is no model yet: at least five measurements, not all equal, are needed. Enter results under “Next”."));
     return;
   }
   const { title, text } = wordsOf(problem);
