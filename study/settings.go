@@ -125,7 +125,7 @@ func CheckName(name string) error {
 	}
 	for i, r := range name {
 		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && (i == 0 || r != '-' && r != '_' && r != '.') {
-			return fmt.Errorf("%w: the name %q; use letters and digits and, after the first character, - _ .", ErrInvalid, name)
+			return fmt.Errorf("%w: the name %q; use letters and digits, and after the first character also the marks . - _", ErrInvalid, name)
 		}
 	}
 	return nil
