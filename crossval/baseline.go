@@ -18,14 +18,14 @@ const (
 	// Nearest predicts the mean of the measured nodes that are the fewest hops away,
 	// and the overall mean at nodes from which no measured node can be reached.
 	Nearest Baseline = "nearest measured node"
-	// Smoothing is harmonic interpolation: measured nodes keep their values, and
+	// Harmonic is harmonic interpolation: measured nodes keep their values, and
 	// every other node is the weighted mean of its neighbours; at nodes from which no
 	// measured node can be reached it is the overall mean.
-	Smoothing Baseline = "smoothing"
+	Harmonic Baseline = "harmonic interpolation"
 )
 
-// Baselines returns the baselines of measurements.
-func Baselines() []Baseline { return []Baseline{Mean, Nearest, Smoothing} }
+// Baselines returns the baselines of measurements, the simplest first.
+func Baselines() []Baseline { return []Baseline{Mean, Nearest, Harmonic} }
 
 // Predict returns the prediction of the rule at every node.
 func (b Baseline) Predict(ctx context.Context, g *graph.Graph, d gp.Data) ([]float64, error) {
@@ -38,7 +38,7 @@ func (b Baseline) Predict(ctx context.Context, g *graph.Graph, d gp.Data) ([]flo
 		return all, nil
 	case Nearest:
 		return nearest(g, d), nil
-	case Smoothing:
+	case Harmonic:
 		value, measured := nodeMeans(g.Len(), d)
 		if err := harmonic.Extend(ctx, g.Adjacency(), measured, value, meanOf(d.Y)); err != nil {
 			return nil, fmt.Errorf("harmonic interpolation: %w", err)

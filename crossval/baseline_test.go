@@ -35,10 +35,10 @@ func interpolated(of map[int]float64, at int) float64 {
 	return of[lo] + (of[hi]-of[lo])*float64(at-lo)/float64(hi-lo)
 }
 
-// The baseline Smoothing is fully converged: on a long path, where sweeps over
+// The baseline Harmonic is fully converged: on a long path, where sweeps over
 // neighbours would need tens of thousands of iterations, its error is that of
 // linear interpolation between measured nodes.
-func TestSmoothingHasConverged(t *testing.T) {
+func TestHarmonicHasConverged(t *testing.T) {
 	const n = 1400
 	g, err := graph.Grid(1, n)
 	if err != nil {
@@ -68,10 +68,10 @@ func TestSmoothingHasConverged(t *testing.T) {
 		sum += math.Pow(interpolated(others, l.Node)-l.Value, 2)
 	}
 	want := math.Sqrt(sum / float64(len(v.HeldOut)))
-	if got := v.BaselineRMSE[crossval.Smoothing]; math.Abs(got-want) > 1e-8*want {
-		t.Errorf("smoothing has an error of %.10g, straight lines %.10g", got, want)
+	if got := v.BaselineRMSE[crossval.Harmonic]; math.Abs(got-want) > 1e-8*want {
+		t.Errorf("harmonic interpolation has an error of %.10g, straight lines %.10g", got, want)
 	}
 	if rest := v.BaselineRMSE; slices.Min([]float64{rest[crossval.Mean], rest[crossval.Nearest]}) < want {
-		t.Errorf("smoothing %v is not the best rule of a random walk: %v", want, rest)
+		t.Errorf("harmonic interpolation %v is not the best rule of a random walk: %v", want, rest)
 	}
 }

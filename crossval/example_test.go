@@ -39,7 +39,7 @@ func ExampleValidate() {
 	// Output:
 	// better than overall mean: true
 	// better than nearest measured node: true
-	// better than smoothing: true
+	// better than harmonic interpolation: true
 	// 95 % intervals contain at least 90 %: true
 }
 

@@ -3,10 +3,11 @@ package crossval
 import (
 	"cmp"
 	"fmt"
-	"grfgp/internal/binomial"
 	"maps"
 	"math"
 	"slices"
+
+	"grfgp/internal/binomial"
 )
 
 // ErrorVerdict compares the error of a model with that of the best baseline.
@@ -25,9 +26,17 @@ func CompareErrors(rmse float64, baselines map[Baseline]float64) ErrorVerdict {
 	return ErrorVerdict{rmse, name, baselines[name], gain, gain >= 0.005} // false for NaN: both errors are 0
 }
 
-// best returns the key of the smallest score, the first by name of equals.
+// best returns the baseline with the smallest score; of equals the simplest, and a
+// caller's own last.
 func best[V any](of map[Baseline]V, score func(V) float64) Baseline {
-	return slices.MinFunc(slices.Sorted(maps.Keys(of)), func(a, b Baseline) int { return cmp.Compare(score(of[a]), score(of[b])) })
+	order := slices.Concat(Baselines(), ClassBaselines())
+	for _, b := range slices.Sorted(maps.Keys(of)) {
+		if !slices.Contains(order, b) {
+			order = append(order, b)
+		}
+	}
+	order = slices.DeleteFunc(order, func(b Baseline) bool { _, ok := of[b]; return !ok })
+	return slices.MinFunc(order, func(a, b Baseline) int { return cmp.Compare(score(of[a]), score(of[b])) })
 }
 
 func (v ErrorVerdict) String() string {

@@ -19,7 +19,7 @@ func TestMostUncertain(t *testing.T) {
 
 func TestVerdicts(t *testing.T) {
 	v := &crossval.Validation{HeldOut: make([]crossval.HeldOut, 100), RMSE: 2,
-		BaselineRMSE: map[crossval.Baseline]float64{crossval.Mean: 9, crossval.Nearest: 4, crossval.Smoothing: 5},
+		BaselineRMSE: map[crossval.Baseline]float64{crossval.Mean: 9, crossval.Nearest: 4, crossval.Harmonic: 5},
 		Coverage:     crossval.Coverages{{Level: 0.5, Share: 0.52}, {Level: 0.8, Share: 0.6}, {Level: 0.95, Share: 1}}}
 	text := strings.Join(Verdicts(v), "\n")
 	for _, want := range []string{

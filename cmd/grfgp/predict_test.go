@@ -153,7 +153,7 @@ func TestValidateVerb(t *testing.T) {
 	edges, measurements := ladder(t)
 	for _, scheme := range []string{"scattered", "neighbourhoods"} {
 		r := runLine(t, "", "validate", "--edges", edges, "--measurements", measurements, "--folds", "4", "--leave-out", scheme)
-		for _, want := range []string{"this model", "overall mean", "nearest measured node", "smoothing", "by 95 % intervals"} {
+		for _, want := range []string{"this model", "overall mean", "nearest measured node", "harmonic interpolation", "by 95 % intervals"} {
 			if r.code != exitOK || !strings.Contains(r.out, want) {
 				t.Errorf("%s: exit %d, no %q in\n%s%s", scheme, r.code, want, r.out, r.err)
 			}

@@ -31,7 +31,7 @@ func validateVerb(a *app) *cobra.Command {
 to the others, and compares predictions with the held-out values. Scattered folds
 measure the error at nodes between measured ones; neighbourhoods measure the error
 far from all measurements. The baselines are the overall mean, the nearest
-measured node and smoothing (harmonic interpolation). Repeated measurements of a
+measured node and harmonic interpolation. Repeated measurements of a
 node are held out together and count as one, their mean; with --repeats keep they
 are compared one by one.
 

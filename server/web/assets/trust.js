@@ -11,7 +11,7 @@ const most = 500; // points in the chart
 const surprising = 8; // rows of the table
 
 // Names of baselines within a sentence.
-const rules = { "overall mean": "the overall mean", "nearest measured node": "the nearest measured node", smoothing: "smoothing along the edges" };
+const rules = { "overall mean": "the overall mean", "nearest measured node": "the nearest measured node", "harmonic interpolation": "harmonic interpolation" };
 
 export function trustView(context) {
   const element = h("div", { class: "trust-view" }, h("p", { class: "soft", role: "status" }, "Cross-validating …"));
