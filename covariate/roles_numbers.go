@@ -75,7 +75,7 @@ func (r *Roles) number(g *graph.Graph) {
 	r.Names, r.Numbers = names, mat.NewDense(n, len(columns), nil)
 	for k, x := range columns {
 		for i, v := range x {
-			r.Numbers.Set(i, k, max(-bound, min(bound, v)))
+			r.Numbers.Set(i, k, max(-mostSDs, min(mostSDs, v)))
 		}
 	}
 }

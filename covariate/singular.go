@@ -30,8 +30,8 @@ type Vectors struct {
 	Residual float64
 }
 
-// bound is the largest entry of a covariate, in standard deviations.
-const bound = 4.0
+// mostSDs is the largest entry of a covariate, in standard deviations.
+const mostSDs = 4.0
 
 // pairs are orthonormal eigenvectors, falling by the magnitude of their eigenvalues.
 type pairs struct {
@@ -197,7 +197,7 @@ func (p *pairs) bounded() *Vectors {
 			for ; hi < m && v.Group[hi] == v.Group[lo]; hi++ {
 				sum += row[hi] * row[hi]
 			}
-			if most := bound * math.Sqrt(float64(hi-lo)); sum > most*most {
+			if most := mostSDs * math.Sqrt(float64(hi-lo)); sum > most*most {
 				f := most / math.Sqrt(sum)
 				for k := lo; k < hi; k++ {
 					row[k] *= f

@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"grfgp/internal/dense"
+	linalg "grfgp/internal/dense"
 	"grfgp/internal/parallel"
 	"grfgp/sparse"
 )
@@ -105,7 +105,7 @@ func chebyshev(next, now, before []float64, k int, low float64) {
 // is enough.
 func (b *block) orthonormalize() {
 	w := b.width()
-	x := dense.View(b.x)
+	x := linalg.View(b.x)
 	drop := make([]bool, w)
 	for lo := 0; lo < w; lo += panel {
 		hi := min(w, lo+panel)
@@ -130,25 +130,25 @@ func (b *block) orthonormalize() {
 }
 
 // project subtracts from p its part in the span of the orthonormal columns of q.
-func project(p, q dense.Matrix) {
+func project(p, q linalg.Matrix) {
 	if q.Cols == 0 {
 		return
 	}
 	c := zeros(q.Cols, p.Cols)
-	dense.Mul(c, q.T(), p)
-	dense.Add(p, -1, q, c)
+	linalg.Mul(c, q.T(), p)
+	linalg.Add(p, -1, q, c)
 }
 
-func zeros(rows, cols int) dense.Matrix {
-	return dense.Matrix{Rows: rows, Cols: cols, RowStep: cols, ColStep: 1, Data: make([]float64, rows*cols)}
+func zeros(rows, cols int) linalg.Matrix {
+	return linalg.Matrix{Rows: rows, Cols: cols, RowStep: cols, ColStep: 1, Data: make([]float64, rows*cols)}
 }
 
 // within makes the columns of p orthonormal, except for dropped ones, which are zero:
 // by the Cholesky factor of their products if these are far from singular, else column by
 // column. It drops columns that depend on those before.
-func within(p dense.Matrix, drop []bool) {
+func within(p linalg.Matrix, drop []bool) {
 	gram := zeros(p.Cols, p.Cols)
-	dense.Mul(gram, p.T(), p)
+	linalg.Mul(gram, p.T(), p)
 	if t, ok := inverseFactor(gram, drop); ok {
 		rotate(p, t)
 		return
@@ -176,7 +176,7 @@ func within(p dense.Matrix, drop []bool) {
 
 // inverseFactor returns the upper triangle t with (p·t)ᵀ(p·t) = I, given gram = pᵀp; dropped
 // columns stay zero. It reports false if a column is nearly in the span of others.
-func inverseFactor(gram dense.Matrix, drop []bool) (t dense.Matrix, ok bool) {
+func inverseFactor(gram linalg.Matrix, drop []bool) (t linalg.Matrix, ok bool) {
 	const leastPivot = 1e-6 // of columns of norm 1
 	n := gram.Cols
 	scale, l := make([]float64, n), zeros(n, n)
@@ -231,12 +231,12 @@ func inverseFactor(gram dense.Matrix, drop []bool) (t dense.Matrix, ok bool) {
 }
 
 // rotate replaces x by x·t, some rows at a time.
-func rotate(x, t dense.Matrix) {
+func rotate(x, t linalg.Matrix) {
 	scratch := zeros(min(x.Rows, rowBlock), t.Cols)
 	for lo := 0; lo < x.Rows; lo += rowBlock {
 		hi := min(x.Rows, lo+rowBlock)
 		rows, out := x.Block(lo, hi, 0, x.Cols), scratch.Block(0, hi-lo, 0, t.Cols)
-		dense.Mul(out, rows, t)
+		linalg.Mul(out, rows, t)
 		for i := range hi - lo {
 			copy(rows.Data[i*rows.RowStep:][:t.Cols], out.Data[i*out.RowStep:])
 		}
@@ -273,7 +273,7 @@ func (b *block) keep(drop []bool) {
 // falling by the magnitude of their eigenvalues, which it returns.
 func (b *block) ritz(power int) ([]float64, error) {
 	n, w := b.x.Dims()
-	x, h := dense.View(b.x), zeros(w, w)
+	x, h := linalg.View(b.x), zeros(w, w)
 	b.slabs(func(lo, hi int) {
 		y := b.x.Slice(0, n, lo, hi).(*mat.Dense)
 		for range power {
@@ -281,7 +281,7 @@ func (b *block) ritz(power int) ([]float64, error) {
 			b.a.Mul(next, y)
 			y = next
 		}
-		dense.Mul(h.Block(0, w, lo, hi), x.T(), dense.View(y))
+		linalg.Mul(h.Block(0, w, lo, hi), x.T(), linalg.View(y))
 	})
 	sym := mat.NewSymDense(w, nil)
 	for i := range w {
@@ -326,7 +326,7 @@ func (b *block) pairs() (*pairs, error) {
 				}
 			}
 		})
-		for c, r := range columnNorms(dense.View(y)) {
+		for c, r := range columnNorms(linalg.View(y)) {
 			p.residuals = append(p.residuals, r/math.Abs(values[lo+c])) // NaN or infinite for a value of 0
 		}
 	})
@@ -335,7 +335,7 @@ func (b *block) pairs() (*pairs, error) {
 
 // columnNorms returns the norm of every column, summed in an order that depends only on the
 // number of rows.
-func columnNorms(x dense.Matrix) []float64 {
+func columnNorms(x linalg.Matrix) []float64 {
 	blocks := (x.Rows + rowBlock - 1) / rowBlock
 	parts := make([][]float64, blocks)
 	parallel.Ranges(blocks, 1, func(block, _ int) {
@@ -359,7 +359,7 @@ func columnNorms(x dense.Matrix) []float64 {
 	return norms
 }
 
-func clearColumn(x dense.Matrix, c int) {
+func clearColumn(x linalg.Matrix, c int) {
 	for i := range x.Rows {
 		*x.At(i, c) = 0
 	}
