@@ -50,21 +50,19 @@ func TestPseudoMeasurementsGiveTheMode(t *testing.T) {
 			slope[k] = term.slope
 		}
 		near(t, v.String()+": slope of the prior at the mode", at.alpha, slope, 1e-5)
-		if v != Student {
-			variance := at.variance()
-			shift := make([]float64, len(nodes))
-			for k, term := range at.terms {
-				shift[k] = -variance[k] * term.bend / 2
-			}
-			for k, x := range at.product(at.reduce(shift)) { // Σs = K(I + WK)⁻¹s
-				want[k] += x
-			}
-			got, err := p.Variance(background, nodes)
-			if err != nil {
-				t.Fatal(err)
-			}
-			near(t, v.String()+": variance", got, variance, 1e-8)
+		variance := at.variance()
+		shift := make([]float64, len(nodes))
+		for k, term := range at.terms {
+			shift[k] = -variance[k] * term.bend / 2
 		}
+		for k, x := range at.product(at.reduce(shift)) { // Σs = K(I + WK)⁻¹s
+			want[k] += x
+		}
+		got, err := p.Variance(background, nodes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		near(t, v.String()+": variance", got, variance, 1e-8)
 		for k := range want {
 			want[k] += s.Units.Center
 		}
@@ -185,7 +183,11 @@ func TestLaplaceByIteration(t *testing.T) {
 			}
 		}
 		t.Logf("%v: means differ by up to %.3f sds", v, worst)
-		if worst > 0.05 {
+		most := 0.05
+		if v == Student { // its correction for skewness is larger, and estimated from draws
+			most = 0.2
+		}
+		if worst > most {
 			t.Errorf("%v: a mean differs by %v sds", v, worst)
 		}
 		a, _, err := p.LogMarginalLikelihood(background)

@@ -70,7 +70,7 @@ func TestLeaveOneOutOfValues(t *testing.T) {
 			density = max(density, math.Abs(held[k]-want))
 		}
 		t.Logf("%v: off by up to %.3f sds and %.3f nats", v, worst, density)
-		if worst > 0.2 || density > 0.3 {
+		if worst > 0.3 || density > 0.3 {
 			t.Errorf("%v: off by up to %.3f sds and %.3f nats", v, worst, density)
 		}
 	}
@@ -97,7 +97,7 @@ func TestLogDensityOfValues(t *testing.T) {
 		for k, r := range all {
 			near(t, v.String(), got[k:k+1], []float64{r.Measurement(test.exposure(k)).LogDensity(test.Y[k])}, 1e-8)
 			one, err := p.JointLogDensity(background, test.Slice(k, k+1))
-			if err != nil || math.Abs(one-got[k]) > 0.15 {
+			if err != nil || math.Abs(one-got[k]) > 0.2 {
 				t.Errorf("%v: joint density of one measurement %v, want %v (%v)", v, one, got[k], err)
 			}
 		}
@@ -135,7 +135,7 @@ func TestMarginalLikelihoodOfOneNode(t *testing.T) {
 		want := m.Response(s.Units.Center, diag[0]).Measurement(d.exposure(0)).LogDensity(d.Y[0])
 		got, se, err := p.LogMarginalLikelihood(background)
 		t.Logf("%v: %.4f, exactly %.4f", v, got, want)
-		if err != nil || se != 0 || math.Abs(got-want) > 0.12 {
+		if err != nil || se != 0 || math.Abs(got-want) > 0.2 {
 			t.Errorf("%v: log likelihood %v, want %v (%v)", v, got, want, err)
 		}
 	}
