@@ -56,6 +56,8 @@
 //
 //	k := kernel.Sum(local, kernel.Linear(x), kernel.Product(local, kernel.Smooth(x, nil, kernel.RBF)))
 //
+// [OverTime] makes a kernel on nodes one on nodes and periods.
+//
 // The optional operations of a covariance, such as a preconditioner or faster draws,
 // are the fields of [Abilities]; those of a kernel are in [Training]. Combined
 // kernels forward them. Package kerneltest tests a kernel of your own against the

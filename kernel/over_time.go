@@ -1,0 +1,219 @@
+package kernel
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"gonum.org/v1/gonum/mat"
+
+	"grfgp/internal/rng"
+)
+
+// OverTime returns the kernel of a function of node and period: k on the nodes,
+// times an autoregression over the periods, whose positions in time are given in
+// increasing order. With N nodes, node i in period p is number p·N + i, and
+//
+//	K[(i, p), (j, q)] = k(i, j)·ρ(t_p, t_q),  ρ(t, t′) = (1 + c·exp(−|t − t′|/τ))/(1 + c).
+//
+// So a function is the sum of one that stays and one that changes: a first-order
+// autoregression (Matérn-½) in which a value is forgotten over the time scale τ.
+// The ratio c of their variances is "change", τ is "time scale"; both follow the
+// parameters of k. The variance at any one period is that of k.
+//
+// The cost of products, draws and gradients is linear in the number of periods,
+// by recursion along time. OverTime panics unless times are finite and increasing.
+func OverTime(k Kernel, times []float64) Kernel {
+	if len(times) == 0 {
+		panic("kernel: no periods")
+	}
+	for p, t := range times {
+		if math.IsNaN(t) || math.IsInf(t, 0) || p > 0 && !(t > times[p-1]) {
+			panic(fmt.Sprintf("kernel: times %v are not finite and increasing", times))
+		}
+	}
+	gap := 1.0 // of periods, in the mean
+	if n := len(times); n > 1 {
+		gap = times[n-1]/float64(n-1) - times[0]/float64(n-1)
+	}
+	params := append(slices.Clone(k.Params()),
+		Param{Name: "time scale", Start: startGaps * gap, Positive: true},
+		Param{Name: "change", Start: 1, Positive: true})
+	return &overTime{k, slices.Clone(times), params}
+}
+
+// startGaps is the number of mean gaps between periods after which a function has
+// changed by much, before the data say more.
+const startGaps = 4
+
+// timeParams is the number of parameters of the time.
+const timeParams = 2
+
+type overTime struct {
+	kernel Kernel
+	times  []float64
+	params []Param
+}
+
+func (k *overTime) Nodes() int      { return k.kernel.Nodes() * len(k.times) }
+func (k *overTime) Params() []Param { return k.params }
+
+// At returns the covariance at theta.
+func (k *overTime) At(theta []float64) (Covariance, error) {
+	if err := checkTheta(theta, k.params); err != nil {
+		return nil, err
+	}
+	own := len(theta) - timeParams
+	graph, err := k.kernel.At(theta[:own])
+	if err != nil {
+		return nil, err
+	}
+	c := &timeCovariance{overTime: k, graph: graph, scale: theta[own], stays: 1 / (1 + theta[own+1])}
+	c.changes = theta[own+1] * c.stays
+	return c, nil
+}
+
+// Training is that of the kernel on nodes. Its cache serves the distinct nodes.
+func (k *overTime) Training() Training {
+	own := TrainingOf(k.kernel)
+	var t Training
+	for _, theta := range own.Starts {
+		t.Starts = append(t.Starts, append(slices.Clone(theta), startOf(k.params)[len(theta):]...))
+	}
+	if own.Cache != nil {
+		t.Cache = func(rows []int, maxBytes int) Kernel {
+			return &overTime{own.Cache(k.list(rows).nodes, maxBytes), k.times, k.params}
+		}
+	}
+	return t
+}
+
+// timeCovariance is an overTime at one theta.
+type timeCovariance struct {
+	*overTime
+	graph          Covariance // on nodes
+	scale          float64    // τ
+	stays, changes float64    // shares of the variance: 1/(1+c), c/(1+c)
+	blocks         sync.Pool  // of *[]float64
+}
+
+// decay returns exp(−gap/τ) and its derivative by τ.
+func (c *timeCovariance) decay(gap float64) (a, slope float64) {
+	x := gap / c.scale
+	a = math.Exp(-x)
+	return a, a * x / c.scale
+}
+
+// block returns a matrix of any content; give it back by release.
+func (c *timeCovariance) block(rows, columns int) *mat.Dense {
+	data, _ := c.blocks.Get().(*[]float64)
+	if data == nil || cap(*data) < rows*columns {
+		data = new([]float64)
+		*data = make([]float64, rows*columns)
+	}
+	return mat.NewDense(rows, columns, (*data)[:rows*columns])
+}
+
+func (c *timeCovariance) release(m *mat.Dense) {
+	data := m.RawMatrix().Data
+	c.blocks.Put(&data)
+}
+
+// Diag is that of the kernel on nodes, whatever the period.
+func (c *timeCovariance) Diag(ctx context.Context, dst []float64, rows []int) error {
+	l := c.list(rows)
+	own := make([]float64, len(l.nodes))
+	if err := c.graph.Diag(ctx, own, l.nodes); err != nil {
+		return err
+	}
+	for a, i := range l.node {
+		dst[a] = own[i]
+	}
+	return nil
+}
+
+// Prior draws one function that stays, g, and one for each period, e_p, and returns
+// √stays·g + √changes·h_p with h_0 = e_0, h_p = a·h_(p−1) + √(1−a²)·e_p, a =
+// exp(−gap/τ).
+func (c *timeCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint64) error {
+	n := c.kernel.Nodes()
+	_, draws := dst.Dims()
+	for p := range c.times {
+		if err := c.graph.Prior(ctx, c.period(dst, p), periodSeed(seed, p)); err != nil {
+			return err
+		}
+	}
+	still := c.block(n, draws)
+	defer c.release(still)
+	if err := c.graph.Prior(ctx, still, seed); err != nil {
+		return err
+	}
+	c.accumulate(dst, still)
+	return ctx.Err()
+}
+
+// period returns the rows of one period.
+func (c *timeCovariance) period(x *mat.Dense, p int) *mat.Dense {
+	n := c.kernel.Nodes()
+	_, columns := x.Dims()
+	return x.Slice(p*n, (p+1)*n, 0, columns).(*mat.Dense)
+}
+
+// periodSeed is the seed of the innovations of a period.
+func periodSeed(seed uint64, p int) uint64 {
+	return uint64(rng.Derive(seed, fmt.Sprintf("period %d", p)))
+}
+
+// innovation returns the factors of h_(p−1) and of e_p in h_p.
+func (c *timeCovariance) innovation(p int) (before, new float64) {
+	if p == 0 {
+		return 0, 1
+	}
+	x := (c.times[p] - c.times[p-1]) / c.scale
+	return math.Exp(-x), math.Sqrt(-math.Expm1(-2 * x))
+}
+
+// accumulate turns the innovations e_p in the periods of x into the sum of what
+// stays and what changes. The rows of a period are as many as still has.
+func (c *timeCovariance) accumulate(x, still *mat.Dense) {
+	n, columns := still.Dims()
+	for p := range c.times {
+		before, new := c.innovation(p)
+		everyRow(n, func(i int) {
+			row := x.RawRowView(p*n + i)
+			if p == 0 {
+				return
+			}
+			for s, v := range x.RawRowView((p-1)*n + i) {
+				row[s] = before*v + new*row[s]
+			}
+		})
+	}
+	stays, changes := math.Sqrt(c.stays), math.Sqrt(c.changes)
+	everyRow(n*len(c.times), func(r int) {
+		row := x.RawRowView(r)[:columns]
+		for s, v := range still.RawRowView(r % n) {
+			row[s] = stays*v + changes*row[s]
+		}
+	})
+}
+
+// Abilities are the cost of the diagonal, draws in one pass and the local part.
+// Periods are far apart in the numbering, so K is of long range. A preconditioner of
+// the kernel on nodes is none of K, and its features are those of another matrix.
+func (c *timeCovariance) Abilities() Abilities {
+	own := AbilitiesOf(c.graph)
+	a := Abilities{LongRange: own.LongRange || len(c.times) > 1}
+	if own.DiagFlops != nil {
+		a.DiagFlops = func(rows int) float64 { return own.DiagFlops(min(rows, c.kernel.Nodes())) }
+	}
+	if own.Draw != nil {
+		a.Draw = c.draw
+	}
+	if own.Local != nil {
+		a.Local = &timeCovariance{overTime: c.overTime, graph: own.Local, scale: c.scale, stays: c.stays, changes: c.changes}
+	}
+	return a
+}
