@@ -10,7 +10,7 @@ type MeasurementTable interface {
 // DataOf returns the measurements of a table.
 func DataOf(t MeasurementTable) (Data, error) {
 	nodes, values, noiseVar, count, scatter, err := t.Statistics()
-	return Data{nodes, values, noiseVar, count, scatter}, err
+	return Data{Nodes: nodes, Y: values, NoiseVar: noiseVar, Count: count, Scatter: scatter}, err
 }
 
 // A LabelTable is a table of class labels, such as graphio.ClassLabels.
