@@ -24,7 +24,10 @@ func (b *Builder) Column(nodes int) Column {
 	for len(b.codes) < nodes {
 		b.codes = append(b.codes, 0)
 	}
-	return newCells(b).column()
+	cells := newCells(b)
+	c := cells.column()
+	c.Notes = append(cells.notes, c.Notes...)
+	return c
 }
 
 // noNumbers counts the nodes whose cell is missing, in numbers.
@@ -82,13 +85,13 @@ type cells struct {
 	name   string
 	texts  []string
 	counts []int // cells per text
-	total  int   // cells that are not missing
 	value  []float64
 	state  []cellState
 	codes  []uint32 // per node: 0, or 1 + number of a text
 	more   []second
 	zeros  bool
 
+	notes   []string
 	unclear bool // dates, but whether day or month comes first is not clear
 }
 
@@ -129,9 +132,6 @@ func newCells(b *Builder) *cells {
 	for _, s := range c.more {
 		c.counts[s.code-1]++
 	}
-	for _, count := range c.counts {
-		c.total += count
-	}
 	return c
 }
 
@@ -163,6 +163,7 @@ func (c *cells) column() Column {
 		return Column{Name: c.name, Kind: Empty}
 	}
 	days, dated := c.dates()
+	c.singles(c.share(number, missing) >= fits || dated)
 	switch numbers := c.share(number, missing) >= fits; {
 	case len(c.more) > 0 && (numbers && c.share(whole, missing) < 1 || dated):
 		return Column{Name: c.name, Kind: Empty, Notes: []string{fmt.Sprintf("%s: left out: nodes have several values each, on several rows, and these are not words", c.name)}}
@@ -174,6 +175,43 @@ func (c *cells) column() Column {
 		return c.numberColumn()
 	}
 	return c.textColumn()
+}
+
+// Shares of nodes with several values from which on a column is a list of words, for
+// texts and for numbers. Below, several values are a contradiction.
+const (
+	listsOfTexts   = 0.05
+	listsOfNumbers = 0.5
+)
+
+// singles drops the values of nodes that have several, unless these are lists.
+func (c *cells) singles(numbers bool) {
+	several := map[int]bool{}
+	for _, s := range c.more {
+		several[s.node] = true
+	}
+	present := 0
+	for _, code := range c.codes {
+		if code > 0 {
+			present++
+		}
+	}
+	least := listsOfTexts
+	if numbers {
+		least = listsOfNumbers
+	}
+	if len(several) == 0 || float64(len(several)) >= least*float64(present) {
+		return
+	}
+	for _, s := range c.more {
+		c.counts[s.code-1]--
+	}
+	for node := range several {
+		c.counts[c.codes[node]-1]--
+		c.codes[node] = 0
+	}
+	c.more = nil
+	c.notes = append(c.notes, fmt.Sprintf("%s: %s with several values, taken as missing", c.name, counted(len(several), "nodes")))
 }
 
 // hasNone reports whether there is a cell "none", a level in text.
