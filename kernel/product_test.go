@@ -1,12 +1,14 @@
 package kernel_test
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/graph"
 	"grfgp/kernel"
 	"grfgp/kernel/kerneltest"
 )
@@ -118,4 +120,25 @@ func TestProductTails(t *testing.T) {
 	if kurtosis := fourth / (square * square); math.Abs(kurtosis-3-6./128) > 0.17 {
 		t.Errorf("kurtosis %v, want %v", kurtosis, 3+6./128)
 	}
+}
+
+func ExampleProduct() {
+	g, err := graph.Ring(6)
+	if err != nil {
+		panic(err)
+	}
+	near, err := kernel.NewDense(g.Normalized(graph.NormalizedAdjacency), kernel.Diffusion{})
+	if err != nil {
+		panic(err)
+	}
+	lanes := mat.NewDense(6, 1, []float64{-1, -1, -1, 1, 1, 1})
+	alike := kernel.Sum(kernel.Constant(6), kernel.Smooth(lanes, nil, kernel.RBF, "lanes"))
+	for _, p := range kernel.Product(near, alike).Params() {
+		fmt.Println(p.Name)
+	}
+	// Output:
+	// variance
+	// beta
+	// smooth variance
+	// length of lanes
 }
