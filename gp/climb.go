@@ -31,7 +31,7 @@ func (p *params) climb(ctx context.Context, theta []float64, maxIter int, of obj
 		}
 		theta := p.Natural(x)
 		value, grad, err := of(ctx, theta)
-		if errors.Is(err, solve.ErrNotPositiveDefinite) {
+		if errors.Is(err, solve.ErrNotPositiveDefinite) || errors.Is(err, solve.ErrNotConverged) {
 			return // as if too far
 		}
 		if err != nil {

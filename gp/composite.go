@@ -83,7 +83,7 @@ func bestStart[P component](ctx context.Context, all []P, starts [][]float64) ([
 	best, most := starts[0], math.Inf(-1)
 	for _, theta := range starts {
 		value, err := compositeLogLikelihood(ctx, all, theta)
-		if errors.Is(err, solve.ErrNotPositiveDefinite) {
+		if errors.Is(err, solve.ErrNotPositiveDefinite) || errors.Is(err, solve.ErrNotConverged) {
 			continue
 		}
 		if err != nil {

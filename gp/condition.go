@@ -23,6 +23,12 @@ var ErrNeedsExact = errors.New("needs the exact solver")
 // It is immutable and safe for concurrent use. Results are in the units of the
 // data. A node that the kernel does not have is an error; an empty node list, or
 // zero draws, gives an empty result.
+//
+// For values that are not Gaussian it is Laplace's approximation: the posterior of f
+// given pseudo-measurements f̂ + W⁻¹∇log p(y|f̂) with noise variances W⁻¹. Mean, Variance,
+// Covariance and Sample are those of f: of the value for Student values, the log rate
+// of counts, the logit of a probability. Response maps them to the scale that people
+// read.
 type Posterior struct {
 	model     *Model
 	prior     kernel.Covariance // at the model's hyperparameters
@@ -33,17 +39,21 @@ type Posterior struct {
 	iterative *iterativeSystem  // nil with the exact solver
 	alpha     []float64         // H⁻¹y
 	start     []float64         // where a further Condition starts to iterate; nil: at alpha
+	measured  *measured         // what the pseudo-measurements in data stand for; nil: data are Gaussian
 }
 
 // Condition returns the posterior of the model given measurements, which need not
 // be those that it was fitted to.
 func (m *Model) Condition(ctx context.Context, d Data) (*Posterior, error) {
-	if err := d.Check(m.kernel.Nodes()); err != nil {
+	if err := d.CheckValues(m.kernel.Nodes(), m.values); err != nil {
 		return nil, err
 	}
 	k, err := m.kernel.At(m.theta)
 	if err != nil {
 		return nil, err
+	}
+	if m.values != Gaussian {
+		return m.approximate(ctx, k, d)
 	}
 	s := m.units.standard(d)
 	p := &Posterior{model: m, prior: k, cov: kernel.WithConstant(k, m.meanVar), data: s, noise: noises(s, m.noise)}
@@ -97,12 +107,17 @@ func (p *Posterior) Factored() bool { return p.chol != nil }
 // hyperparameters and units: the posterior of Model.Condition for all data, to
 // rounding, for O(T²) per measurement with the exact solver. The new measurements
 // have noise variances if and only if the earlier ones have. Conditioning at once
-// or in parts gives the same bits. p is not changed; the two share memory.
+// or in parts gives the same bits. p is not changed; the two share memory. For values
+// that are not Gaussian the mode is searched again with all data, which costs as much
+// as Model.Condition.
 func (p *Posterior) Condition(ctx context.Context, d Data) (*Posterior, error) {
 	if d.Len() == 0 {
 		return p, nil
 	}
-	if err := d.Check(p.Nodes()); err != nil {
+	if p.measured != nil {
+		return p.remeasure(ctx, d)
+	}
+	if err := d.CheckValues(p.Nodes(), Gaussian); err != nil {
 		return nil, err
 	}
 	s := p.model.units.standard(d)

@@ -26,10 +26,18 @@ func (p *Posterior) Measured() []int { return p.data.Nodes }
 
 // NoiseVar returns the noise variance of one more measurement: that of the model,
 // or the mean of the variances that were given with the measurements, where a mean
-// of n measurements with variance v counts as n measurements of variance n·v.
+// of n measurements with variance v counts as n measurements of variance n·v. For
+// values that are not Gaussian it is on the scale of f: the variance of a
+// pseudo-measurement with the mean information of those that there are.
 func (p *Posterior) NoiseVar() float64 {
 	v := p.model.noise
-	if p.data.NoiseVar != nil {
+	if p.measured != nil {
+		sum := 0.0
+		for _, one := range p.noise {
+			sum += 1 / one
+		}
+		v = float64(len(p.noise)) / sum
+	} else if p.data.NoiseVar != nil {
 		sum, all := 0.0, 0.0
 		for k, one := range p.noise {
 			n := p.data.count(k)

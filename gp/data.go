@@ -23,6 +23,7 @@ type Data struct {
 	NoiseVar []float64 // variance of the noise of each value; nil: σ² over Count, with one σ² for all measurements
 	Count    []int     // number of measurements of which each value is the mean; nil: one each
 	Scatter  []float64 // sum of squared deviations of these measurements from the value; nil: not known; not used with NoiseVar
+	Exposure []float64 // of counts: expected number of events, or time at risk; of shares: number of trials, of which Y are positive; nil: 1 each
 }
 
 // Len returns the number of values.
@@ -51,12 +52,12 @@ func (d Data) single() bool {
 
 // Clone returns a deep copy.
 func (d Data) Clone() Data {
-	return Data{slices.Clone(d.Nodes), slices.Clone(d.Y), slices.Clone(d.NoiseVar), slices.Clone(d.Count), slices.Clone(d.Scatter)}
+	return Data{slices.Clone(d.Nodes), slices.Clone(d.Y), slices.Clone(d.NoiseVar), slices.Clone(d.Count), slices.Clone(d.Scatter), slices.Clone(d.Exposure)}
 }
 
 // Select returns a copy of some of the values, in the order of rows.
 func (d Data) Select(rows []int) Data {
-	return Data{chosen(d.Nodes, rows), chosen(d.Y, rows), chosen(d.NoiseVar, rows), chosen(d.Count, rows), chosen(d.Scatter, rows)}
+	return Data{chosen(d.Nodes, rows), chosen(d.Y, rows), chosen(d.NoiseVar, rows), chosen(d.Count, rows), chosen(d.Scatter, rows), chosen(d.Exposure, rows)}
 }
 
 func chosen[T any](all []T, rows []int) []T {
@@ -72,7 +73,7 @@ func chosen[T any](all []T, rows []int) []T {
 
 // Slice returns the values [lo, hi). They are shared with d.
 func (d Data) Slice(lo, hi int) Data {
-	return Data{part(d.Nodes, lo, hi), part(d.Y, lo, hi), part(d.NoiseVar, lo, hi), part(d.Count, lo, hi), part(d.Scatter, lo, hi)}
+	return Data{part(d.Nodes, lo, hi), part(d.Y, lo, hi), part(d.NoiseVar, lo, hi), part(d.Count, lo, hi), part(d.Scatter, lo, hi), part(d.Exposure, lo, hi)}
 }
 
 func part[T any](all []T, lo, hi int) []T {
@@ -98,6 +99,7 @@ func (d Data) Append(e Data) (Data, error) {
 	return Data{
 		append(d.Nodes, e.Nodes...), append(d.Y, e.Y...), append(d.NoiseVar, e.NoiseVar...),
 		joined(d.Count, e.Count, d.Len(), e.Len(), 1), joined(d.Scatter, e.Scatter, d.Len(), e.Len(), 0),
+		joined(d.Exposure, e.Exposure, d.Len(), e.Len(), 1),
 	}, nil
 }
 
@@ -120,9 +122,10 @@ func joined[T any](a, b []T, n, m int, usual T) []T {
 // their number and scatter, in order of first appearance. The mean is a sufficient
 // statistic, because all measurements have one noise variance. Pool returns d
 // unchanged if measurements have noise variances of their own, if they are means
-// of unknown scatter, or if no node repeats. d must pass Check.
+// of unknown scatter, or if no node repeats. It is for Gaussian values, and returns
+// those with an exposure unchanged: see PoolSums. d must pass Check.
 func (d Data) Pool() Data {
-	if d.NoiseVar != nil || d.Scatter == nil && !d.single() {
+	if d.NoiseVar != nil || d.Exposure != nil || d.Scatter == nil && !d.single() {
 		return d
 	}
 	if !d.repeats() {
@@ -164,7 +167,7 @@ func (d Data) repeats() bool {
 }
 
 // Check returns an error, which wraps ErrData, unless the data fit a kernel on the
-// given number of nodes.
+// given number of nodes. CheckValues checks what depends on the kind of values.
 func (d Data) Check(nodes int) error {
 	n := len(d.Nodes)
 	for _, list := range []struct {
@@ -174,6 +177,7 @@ func (d Data) Check(nodes int) error {
 	}{
 		{"values", len(d.Y), false}, {"noise variances", len(d.NoiseVar), d.NoiseVar == nil},
 		{"counts of measurements", len(d.Count), d.Count == nil}, {"scatters of measurements", len(d.Scatter), d.Scatter == nil},
+		{"exposures", len(d.Exposure), d.Exposure == nil},
 	} {
 		if !list.none && list.len != n {
 			return fmt.Errorf("%w: %d nodes and %d %s", ErrData, n, list.len, list.what)
@@ -201,6 +205,8 @@ func (d Data) Check(nodes int) error {
 			return fmt.Errorf("%w: measurement %d is the mean of %d measurements, want 1 or more", ErrData, k, d.Count[k])
 		case !(d.scatter(k) >= 0 && d.scatter(k) <= math.MaxFloat64):
 			return fmt.Errorf("%w: the scatter of the measurements behind mean %d is %v, want a finite number ≥ 0", ErrData, k, d.scatter(k))
+		case !(d.exposure(k) > 0 && d.exposure(k) <= math.MaxFloat64):
+			return fmt.Errorf("%w: the exposure of measurement %d, at node %d, is %v, want a finite number above 0; leave out measurements without exposure", ErrData, k, i, d.exposure(k))
 		case d.scatter(k) > 0 && d.count(k) == 1:
 			return fmt.Errorf("%w: measurement %d is a single one, which has no scatter, but %v is given", ErrData, k, d.scatter(k))
 		}

@@ -17,8 +17,12 @@ import (
 //	log p(y) = −½ yᵀH⁻¹y − ½ log det H − (T/2) log 2π,
 //
 // and its standard error. With the exact solver the error is 0; the iterative
-// solver estimates the determinant from random vectors.
+// solver estimates the determinant from random vectors. For values that are not
+// Gaussian it is Laplace's approximation.
 func (p *Posterior) LogMarginalLikelihood(ctx context.Context) (value, se float64, err error) {
+	if p.measured != nil {
+		return p.logMarginal(ctx)
+	}
 	logDet := 0.0
 	if p.chol != nil {
 		logDet = p.chol.LogDet()
@@ -49,13 +53,13 @@ func (d Data) densities() float64 {
 
 // LogDensity returns the log density of each of the given test measurements under
 // the posterior, noise included: the held-out log density of values that the
-// posterior was not conditioned on. Measurements are taken one at a time; see
-// JointLogDensity.
+// posterior was not conditioned on; of counts, shares and yes-no values the log
+// probability. Measurements are taken one at a time; see JointLogDensity.
 func (p *Posterior) LogDensity(ctx context.Context, d Data) ([]float64, error) {
 	if d.Len() == 0 {
 		return nil, nil
 	}
-	if err := d.Check(p.Nodes()); err != nil {
+	if err := d.CheckValues(p.Nodes(), p.model.values); err != nil {
 		return nil, err
 	}
 	mean, err := p.Mean(ctx, d.Nodes)
@@ -66,6 +70,9 @@ func (p *Posterior) LogDensity(ctx context.Context, d Data) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
+	if p.measured != nil {
+		return p.model.logDensity(d, mean, variance), nil
+	}
 	density := make([]float64, d.Len())
 	for k, noise := range noises(d, p.NoiseVar()) {
 		density[k] = logNormal(d.Y[k], mean[k], variance[k]+noise)
@@ -74,12 +81,13 @@ func (p *Posterior) LogDensity(ctx context.Context, d Data) ([]float64, error) {
 }
 
 // JointLogDensity returns the log density of all given test measurements together
-// under the posterior, noise included. It factors their covariance matrix.
+// under the posterior, noise included. It factors their covariance matrix. For values
+// that are not Gaussian it is Laplace's approximation with the posterior as the prior.
 func (p *Posterior) JointLogDensity(ctx context.Context, d Data) (float64, error) {
 	if d.Len() == 0 {
 		return 0, nil
 	}
-	if err := d.Check(p.Nodes()); err != nil {
+	if err := d.CheckValues(p.Nodes(), p.model.values); err != nil {
 		return 0, err
 	}
 	mean, err := p.Mean(ctx, d.Nodes)
@@ -89,6 +97,9 @@ func (p *Posterior) JointLogDensity(ctx context.Context, d Data) (float64, error
 	cov, err := p.Covariance(ctx, d.Nodes, d.Nodes)
 	if err != nil {
 		return 0, err
+	}
+	if p.measured != nil {
+		return p.model.jointLogDensity(ctx, d, mean, cov)
 	}
 	n := d.Len()
 	h, rest := mat.NewSymDense(n, nil), mat.NewDense(n, 1, nil)
@@ -109,10 +120,16 @@ func (p *Posterior) JointLogDensity(ctx context.Context, d Data) (float64, error
 
 // LeaveOneOut returns, for every measurement, mean and standard deviation of its
 // prediction from all other measurements, noise included. For a mean of n
-// measurements it predicts such a mean. It needs the exact solver.
+// measurements it predicts such a mean. It needs the exact solver. For values that are
+// not Gaussian the prediction is on the scale of the data, of a measurement with the
+// same exposure, and the pseudo-measurements of the others are kept as they are.
 func (p *Posterior) LeaveOneOut() (mean, sd []float64, err error) {
 	if p.chol == nil {
 		return nil, nil, fmt.Errorf("leave-one-out: %w", ErrNeedsExact)
+	}
+	if p.measured != nil {
+		mean, sd = p.leaveOneOutValues()
+		return mean, sd, nil
 	}
 	f := &factor{chol: p.chol, alpha: p.alpha}
 	mean, sd = f.leaveOneOut(p.data)
@@ -127,10 +144,16 @@ func (p *Posterior) LeaveOneOut() (mean, sd []float64, err error) {
 // StandardizedResiduals returns, for every measurement, its deviation from its
 // prediction by the measurements before it, in standard deviations, noise included:
 // L⁻¹y with H = LLᵀ. They are independent draws from N(0, 1) if the model is right.
-// It needs the exact solver and takes O(T²).
+// It needs the exact solver and takes O(T²). For values that are not Gaussian they are
+// the normal scores of the measurements in their leave-one-out predictions, with half
+// of the probability of the measurement itself: near N(0, 1), neither independent nor
+// continuous.
 func (p *Posterior) StandardizedResiduals() ([]float64, error) {
 	if p.chol == nil {
 		return nil, fmt.Errorf("standardized residuals: %w", ErrNeedsExact)
+	}
+	if p.measured != nil {
+		return p.normalScores(), nil
 	}
 	z := mat.NewDense(p.data.Len(), 1, slices.Clone(p.data.Y))
 	p.chol.SolveLower(z, z)
@@ -142,7 +165,9 @@ func (p *Posterior) StandardizedResiduals() ([]float64, error) {
 // measurements outside it, standardised: how well the model predicts at that
 // distance from measurements. It factors the training covariance once. With Q =
 // H⁻¹ the held-out group B has mean y_B − Q_BB⁻¹α_B and covariance Q_BB⁻¹, noise
-// included.
+// included. For values that are not Gaussian this holds for the pseudo-measurements,
+// and the density is that of the measurement; those outside the group keep the
+// pseudo-measurements that they have given all data.
 func (m *Model) HeldOutLogDensity(ctx context.Context, d Data, groups [][]int) ([]float64, error) {
 	factored := *m
 	factored.solver = Exact
@@ -168,6 +193,11 @@ func (m *Model) HeldOutLogDensity(ctx context.Context, d Data, groups [][]int) (
 		}
 		chol.Solve(side, side)
 		y := p.data.Y[group[0]]
+		if p.measured != nil {
+			v := max(side.At(0, 1)-p.noise[group[0]], 0)
+			density[s] = p.measured.obs.predictive(group[0], y-side.At(0, 0), v)
+			continue
+		}
 		density[s] = logNormal(y, y-side.At(0, 0), side.At(0, 1))
 	}
 	return density, nil

@@ -45,9 +45,10 @@ const exactLimit = 3000
 // FitOptions says how hyperparameters are learned; the zero value is a good
 // choice.
 type FitOptions struct {
+	Values    Values      // what is measured; zero: Gaussian
 	Solver    Solver      // zero: Auto
-	Mean      *float64    // known mean; nil: unknown, with a prior as wide as the data
-	NoiseSD   *float64    // known standard deviation of the noise of one measurement, if Data has no noise variances; nil: learned
+	Mean      *float64    // known mean, on the scale that people read: of counts a rate, of shares a probability; nil: unknown, with a prior as wide as the data
+	NoiseSD   *float64    // known standard deviation of the noise of one measurement (of Student values the scale of its distribution), if Data has no noise variances; nil: learned
 	Starts    [][]float64 // hyperparameters of the kernel; learning starts from the most likely of them; nil means those of kernel.Starts
 	MaxIter   int         // most iterations of L-BFGS; 0 means 100
 	Epochs    int         // Iterative: steps of Adam; 0 means 50
@@ -88,21 +89,25 @@ type Model struct {
 	meanVar float64 // of the unknown mean, standardised
 	solver  Solver
 	plain   bool // Iterative: no preconditioner
+	values  Values
+	shape   Shape
 }
 
 // State holds the learned parameters of a Model: with the kernel it determines the
 // model.
 type State struct {
 	Theta   []float64 `json:"theta"`    // of the kernel, for standardised values
-	Noise   float64   `json:"noise"`    // variance of one measurement, standardised
+	Noise   float64   `json:"noise"`    // variance of one measurement, standardised; of Student values the squared scale; 0 for the kinds without noise
 	MeanVar float64   `json:"mean_var"` // variance of the unknown mean, standardised
-	Units   Units     `json:"units"`
+	Units   Units     `json:"units"`    // of f
 	Solver  Solver    `json:"solver"`
+	Values  Values    `json:"values,omitempty"` // what is measured; Gaussian if it is not there
+	Shape   Shape     `json:"shape,omitzero"`
 }
 
 // State returns the parameters from which NewModel makes the same model.
 func (m *Model) State() State {
-	return State{m.Theta(), m.noise, m.meanVar, m.units, m.solver}
+	return State{m.Theta(), m.noise, m.meanVar, m.units, m.solver, m.values, m.shape}
 }
 
 // NewModel returns the model of a kernel and a State.
@@ -113,15 +118,22 @@ func NewModel(k kernel.Kernel, s State) (*Model, error) {
 	if !(s.Noise >= 0) || !(s.MeanVar >= 0) || !(s.Units.Scale > 0) || math.IsNaN(s.Units.Center) || s.Solver != Exact && s.Solver != Iterative {
 		return nil, fmt.Errorf("making a model: %+v is out of range", s)
 	}
-	return &Model{kernel: k, theta: append([]float64(nil), s.Theta...), noise: s.Noise, units: s.Units, meanVar: s.MeanVar, solver: s.Solver}, nil
+	if err := s.Shape.check(s.Values); err != nil {
+		return nil, fmt.Errorf("making a model: %w", err)
+	}
+	return &Model{kernel: k, theta: append([]float64(nil), s.Theta...), noise: s.Noise, units: s.Units, meanVar: s.MeanVar, solver: s.Solver, values: s.Values, shape: s.Shape}, nil
 }
 
 // Theta returns the hyperparameters of the kernel, which refer to standardised
 // values.
 func (m *Model) Theta() []float64 { return append([]float64(nil), m.theta...) }
 
+// Values returns what the model takes measurements for.
+func (m *Model) Values() Values { return m.values }
+
 // NoiseSD returns the learned or given noise of one measurement, in the units of the
-// data; 0 where noise variances came with the data.
+// data; 0 where noise variances came with the data. For Student values it is the scale
+// of the noise, and it is 0 for counts, shares and yes-no values.
 func (m *Model) NoiseSD() float64 { return math.Sqrt(m.noise) * m.units.Scale }
 
 // FitReport is the outcome of a fit: the learned hyperparameters, and how well the
@@ -131,12 +143,14 @@ type FitReport struct {
 	Names           []string  `json:"names"`
 	Theta           []float64 `json:"theta"`             // standardised
 	NoiseSD         float64   `json:"noise_sd"`          // of one measurement, in the units of the data
-	LogLikelihood   float64   `json:"log_likelihood"`    // of the standardised data: of all measurements, where the scatter of means is known
+	LogLikelihood   float64   `json:"log_likelihood"`    // of the standardised data: of all measurements, where the scatter of means is known; by Laplace's approximation unless the values are Gaussian
 	LogLikelihoodSE float64   `json:"log_likelihood_se"` // its standard error; 0 when exact
 	LOOScore        float64   `json:"loo_score"`         // mean leave-one-out log density, standardised; 0 with the iterative solver
 	Iterations      int       `json:"iterations"`
 	Evaluations     int       `json:"evaluations"`
 	Residual        float64   `json:"residual"` // largest relative residual of the last step's solves; iterative solver only
+	Values          Values    `json:"values,omitempty"`
+	Shape           Shape     `json:"shape,omitzero"` // learned parameters of the likelihood
 	// Converged reports, with the exact solver or a Subsample, that L-BFGS ended
 	// before MaxIter. With the iterative solver, which takes a fixed number of
 	// steps, it reports that the last step's Residual is at most Stochastic.Tol, or
@@ -156,13 +170,21 @@ type FitReport struct {
 // any other order the result is valid too, but learning starts from worse
 // hyperparameters.
 //
-// From a single measurement, or from measurements that are all equal, nothing is
+// For FitOptions.Values other than Gaussian the marginal likelihood is Laplace's
+// approximation, and hyperparameters refer to f on its own scale (see the package's
+// section Values). Counts are fitted as Poisson numbers and as negative binomial
+// ones, and are taken for the latter if that is better by more than one nat. With
+// the iterative solver hyperparameters are learned from a composite likelihood of a few
+// patches and of scattered measurements, exactly; all measurements serve the
+// posterior and the reported likelihood.
+//
+// From a single Gaussian measurement, or from such that are all equal, nothing is
 // learned: the hyperparameters keep their prior values, and the mean and the noise
 // must be known. Values are then standardised by their distance from the mean, or by
 // the noise if that is larger.
 func Fit(ctx context.Context, k kernel.Kernel, d Data, opts FitOptions) (*Model, FitReport, error) {
 	var r FitReport
-	if err := d.Check(k.Nodes()); err != nil {
+	if err := d.CheckValues(k.Nodes(), opts.Values); err != nil {
 		return nil, r, err
 	}
 	if err := opts.Stochastic.check(); err != nil {
@@ -180,6 +202,9 @@ func Fit(ctx context.Context, k kernel.Kernel, d Data, opts FitOptions) (*Model,
 		if d.Len() > exactLimit { // Condition may be given as many
 			m.solver = Iterative
 		}
+	}
+	if opts.Values != Gaussian {
+		return m.fitLaplace(ctx, d, opts)
 	}
 	d = d.Pool()
 	var err error

@@ -34,13 +34,18 @@ const spread = 3
 // newParams returns the hyperparameters of a fit, with a noise unless it is
 // known, and where they may start: as given, or as the kernel says.
 func newParams(k kernel.Kernel, starts [][]float64, known bool) (*params, [][]float64, error) {
+	return newParamsWith(k, starts, kernel.Param{Name: "noise", Start: 0.1, Positive: true}, known)
+}
+
+// newParamsWith is newParams with another last parameter than the noise.
+func newParamsWith(k kernel.Kernel, starts [][]float64, last kernel.Param, known bool) (*params, [][]float64, error) {
 	p := &params{list: k.Params(), floor: noiseFloorIterative}
 	if len(starts) == 0 {
 		starts = kernel.Starts(k)
 	}
 	if !known {
 		p.noise = true
-		p.list = append(p.list[:len(p.list):len(p.list)], kernel.Param{Name: "noise", Start: 0.1, Positive: true})
+		p.list = append(p.list[:len(p.list):len(p.list)], last)
 	}
 	all := make([][]float64, len(starts))
 	for s, start := range starts {

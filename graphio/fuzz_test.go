@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"grfgp/covariate"
 )
 
 // outcome is all that a reader says about a text, as one string.
@@ -151,6 +153,7 @@ func FuzzTable(f *testing.F) {
 	for _, text := range []string{
 		"node,value,sd\na,1,2\nb,NA,1\na,3,\nzz,1,1\n", "a 1.5\nb 2,5\n", "id;lat;lon;allowed\na;1;2;yes\na;1;2;no\nb;200;1;x\n",
 		"station_id,reading\r\n\"a\",1\r\n,2\r\n", "node,label,x,y\na,q,1,2\n", "id\n1\n2\n1\n",
+		"id,word\na,x\nb,y\na,y\n", "id;built;tags\na;2001-02-03;x|y\nb;NA;y|z\na;;q\n", "id,a,a,type\n1,007,yes,\xff\n2,08,no,2\n",
 	} {
 		for _, b := range []byte{0, 1, 65, 129, 193} {
 			f.Add(text, b)
@@ -186,7 +189,18 @@ func FuzzTable(f *testing.F) {
 					t.Fatalf("a column of %d for %d nodes", size, n.IDs.Len())
 				}
 			}
-			return out + judged(t, n.Report, nil, fmt.Sprint(n.Name, n.Lat, n.Lon, n.X, n.Y, n.Cost, n.Allowed, n.Group))
+			for _, c := range n.Columns {
+				if err := c.Check(n.IDs.Len()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if len(n.Columns) != len(n.Report.Covariates) {
+				t.Fatalf("%d columns, %d in the report", len(n.Columns), len(n.Report.Covariates))
+			}
+			if _, err := covariate.Encode(n.Covariates(), n.IDs.Len(), covariate.Options{}); err != nil {
+				t.Fatal(err)
+			}
+			return out + judged(t, n.Report, nil, fmt.Sprint(n.Columns, n.Name, n.Lat, n.Lon, n.X, n.Y, n.Cost, n.Allowed, n.Group))
 		})
 	})
 }

@@ -17,6 +17,7 @@ func (s *sheet) findDelimiter(rows []numbered) (separator, error) {
 		d      separator
 		fields int
 		share  float64
+		first  bool // the first row has it
 	}
 	var found []candidate
 	for _, d := range []separator{byTab, bySemicolon, byPipe, byComma, byBlanks} {
@@ -26,10 +27,13 @@ func (s *sheet) findDelimiter(rows []numbered) (separator, error) {
 			cells[i] = trimEmpty(other.cells(row.text))
 		}
 		if fields, share := mode(cells); fields > 1 {
-			found = append(found, candidate{d, fields, share})
+			found = append(found, candidate{d, fields, share, len(cells[0]) > 1})
 		}
 	}
-	const nearly = 0.9
+	const nearly, most = 0.9, 0.5
+	if slices.ContainsFunc(found, func(c candidate) bool { return c.first && c.share >= most }) {
+		found = slices.DeleteFunc(found, func(c candidate) bool { return !c.first }) // it separates the words of a list
+	}
 	regular := func(d separator) bool {
 		return slices.ContainsFunc(found, func(c candidate) bool { return c.d == d && c.share >= nearly })
 	}
@@ -43,7 +47,7 @@ func (s *sheet) findDelimiter(rows []numbered) (separator, error) {
 		return byComma, nil // one column
 	}
 	best := slices.MaxFunc(found, func(a, b candidate) int { return cmp.Compare(a.share, b.share) })
-	if best.share < 0.5 {
+	if best.share < most {
 		return 0, s.in.fail(CodeContent, "its lines have very different numbers of fields",
 			do(fmt.Sprintf("put one %s on each line (is it an adjacency list?)", s.in.table.row())), do("name the delimiter", Setting{Option: OptionDelimiter}))
 	}

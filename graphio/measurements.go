@@ -29,7 +29,7 @@ type Measurements struct {
 	Values   []float64
 	SD       []float64 // standard deviation of the noise of each value, NaN where it is missing; nil without such a column
 	Count    []int     // number of measurements of which each value is the mean
-	Scatter  []float64 // sum of squared deviations of these measurements from the value; nil with SD
+	Scatter  []float64 // sum of squared deviations of these measurements from the value; nil with SD, and for counts
 	Time     []float64 // when each value was measured, in TimeUnit; nil unless times are kept
 	TimeUnit TimeUnit
 	Exposure []float64 // of each count: the expected number, the time or the people at risk; nil unless values are counts
@@ -64,9 +64,10 @@ type Measurements struct {
 // # Counts
 //
 // If opts.Columns names a column of exposures, or one of numbers tested, or with
-// opts.Counts, values are counts: whole numbers from 0 on. The counts of repeated
-// measurements are added, and so are their exposures; without a column of exposures
-// each measurement has the exposure 1. A row of 0 positives among 0 tested is one
+// opts.Counts, values are counts: whole numbers from 0 on. With [RepeatsMean] the counts
+// of repeated measurements are added, and so are their exposures; without a column of
+// exposures each measurement has the exposure 1. The sum is enough for Poisson counts
+// and for shares; [RepeatsKeep] is for counts that are more dispersed. A row of 0 positives among 0 tested is one
 // without a value.
 func ReadMeasurements(ctx context.Context, src Source, g *graph.Graph, opts Options) (*Measurements, error) {
 	t, err := openTable(ctx, src, measurementTable, opts)
@@ -384,7 +385,7 @@ func tooLarge(v float64) bool { return !(math.Abs(v) <= math.MaxFloat64) }
 
 // Statistics returns the data for a model (see gp.DataOf): for each value its node,
 // the variance sd² of its noise (nil without a column of standard deviations), the
-// number of measurements behind it, and their scatter. It is an error if only some
+// number of measurements behind it, and their scatter (nil if each is single). It is an error if only some
 // values have a standard deviation, or if a node has values of different times: see
 // Latest, InPeriod and OverTime. Exposures returns the exposures of counts.
 func (m *Measurements) Statistics() (nodes []int, values, noiseVar []float64, count []int, scatter []float64, err error) {
@@ -403,7 +404,10 @@ func (m *Measurements) Statistics() (nodes []int, values, noiseVar []float64, co
 			What:     fmt.Sprintf("%d of %d values have no sd, or are means of measurements of which some have no sd", missing, len(m.SD)),
 			Remedies: []Remedy{do("fill them in"), do("leave these rows out"), do("take the column out of the file")}}
 	}
-	return m.Nodes, m.Values, noiseVar, m.Count, m.Scatter, nil
+	if scatter = m.Scatter; !slices.ContainsFunc(m.Count, func(n int) bool { return n > 1 }) {
+		scatter = nil // single measurements have none
+	}
+	return m.Nodes, m.Values, noiseVar, m.Count, scatter, nil
 }
 
 // Enough returns an error if a model cannot learn its mean and noise from the

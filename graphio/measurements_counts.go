@@ -47,8 +47,11 @@ func (m *measurementReader) readSize(r *reading, line []byte, fields []field) fa
 	return fault{reason: reason, role: role, start: f.start, end: f.end}
 }
 
-// finishCounts moves exposures and numbers tested to the result.
+// finishCounts moves exposures and numbers tested to the result. Sums have no scatter.
 func (m *measurementReader) finishCounts() {
+	if m.counts {
+		m.result.Scatter = nil
+	}
 	switch {
 	case m.tested:
 		m.result.Tested = m.sizes

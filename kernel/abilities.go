@@ -45,8 +45,11 @@ type Abilities struct {
 	Fine   *Sampling
 	Coarse []Sampling
 
-	// Local is K without the terms that correlate all nodes with each other, such
-	// as trends. Nil means K itself.
+	// Everywhere reports that K correlates nodes however far apart they are on the
+	// graph, as a trend or a kernel of covariates does.
+	Everywhere bool
+
+	// Local is K without the terms that are Everywhere. Nil means K itself.
 	Local Covariance
 }
 
@@ -135,7 +138,7 @@ func startOf(params []Param) []float64 {
 }
 
 // Connected reports for every row whether its covariance with any of the columns
-// differs from zero. Terms that correlate all nodes (Abilities.Local) do not count.
+// differs from zero. Beside other terms, those that are Everywhere do not count.
 // It costs one product with K[rows, cols]. Dense kernels connect all
 // nodes, because rounding leaves no zeros.
 func Connected(ctx context.Context, c Covariance, rows, cols []int) ([]bool, error) {

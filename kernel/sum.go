@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/internal/parallel"
 	"grfgp/internal/rng"
 	"grfgp/solve"
 )
@@ -29,16 +30,25 @@ func Sum(terms ...Kernel) Kernel {
 			s.terms = append(s.terms, k)
 		}
 	}
-	seen := map[string]int{}
 	for _, k := range s.terms {
-		for _, p := range k.Params() {
-			if seen[p.Name]++; seen[p.Name] > 1 {
-				p.Name = fmt.Sprintf("%s (%d)", p.Name, seen[p.Name])
-			}
-			s.params = append(s.params, p)
-		}
+		s.params = appendNamed(s.params, k.Params())
 	}
 	return s
+}
+
+// appendNamed appends parameters; names that are taken get a number.
+func appendNamed(all, more []Param) []Param {
+	taken := func(name string) bool {
+		return slices.ContainsFunc(all, func(p Param) bool { return p.Name == name })
+	}
+	for _, p := range more {
+		name := p.Name
+		for k := 2; taken(p.Name); k++ {
+			p.Name = fmt.Sprintf("%s (%d)", name, k)
+		}
+		all = append(all, p)
+	}
+	return all
 }
 
 type sum struct {
@@ -121,23 +131,32 @@ func (t sumTerm) grad(all []float64) []float64 {
 }
 
 // plus returns c + extra, where extra has no parameters.
-func plus(c Covariance, extra *rankOne) Covariance {
+func plus(c Covariance, extra *constant) Covariance {
 	if s, ok := c.(*sumCovariance); ok {
 		return &sumCovariance{append(slices.Clone(s.terms), sumTerm{extra, 0, 0}), s.nodes}
 	}
 	return &sumCovariance{terms: []sumTerm{{c, 0, -1}, {extra, 0, 0}}}
 }
 
-// split returns the terms of rank one and the others.
-func (c *sumCovariance) split() (main []sumTerm, ones []*rankOne) {
+// split returns the constants and the other terms.
+func (c *sumCovariance) split() (main []sumTerm, constants []*constant) {
 	for _, t := range c.terms {
-		if one, ok := t.Covariance.(*rankOne); ok {
-			ones = append(ones, one)
+		if one, ok := t.Covariance.(*constant); ok {
+			constants = append(constants, one)
 		} else {
 			main = append(main, t)
 		}
 	}
-	return main, ones
+	return main, constants
+}
+
+// streamed is a covariance whose draws have a stream of random numbers of their own.
+type streamed interface{ randomStream() string }
+
+// adder is a covariance that adds its entries to those of others.
+type adder interface {
+	// addGram adds K[rows, rows] to the upper triangle of dst.
+	addGram(ctx context.Context, dst *mat.SymDense, rows []int) error
 }
 
 // seeds returns a seed per term. Terms that draw from the same stream of random
@@ -146,8 +165,8 @@ func (c *sumCovariance) seeds(seed uint64) []uint64 {
 	all, used := make([]uint64, len(c.terms)), map[string]int{}
 	for k, t := range c.terms {
 		stream := ""
-		if one, ok := t.Covariance.(*rankOne); ok {
-			stream = one.stream
+		if own, ok := t.Covariance.(streamed); ok {
+			stream = own.randomStream()
 		}
 		if all[k] = seed; used[stream] > 0 {
 			all[k] = drawSeed(seed, used[stream]-1)
@@ -185,7 +204,7 @@ func (o sumOperator) Apply(ctx context.Context, dst, x *mat.Dense) error {
 	}
 	var one *mat.Dense
 	for _, part := range o[1:] {
-		if r, ok := part.(*rankOneCross); ok {
+		if r, ok := part.(*constantCross); ok {
 			r.add(dst, x)
 			continue
 		}
@@ -206,19 +225,35 @@ func (c *sumCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows []int)
 	}
 	var one *mat.SymDense
 	for _, t := range c.terms[1:] {
-		if r, ok := t.Covariance.(*rankOne); ok {
-			r.addGram(dst, rows)
+		if r, ok := t.Covariance.(adder); ok {
+			if err := r.addGram(ctx, dst, rows); err != nil {
+				return err
+			}
 			continue
 		}
 		if one == nil {
-			one = mat.NewSymDense(len(rows), nil)
+			one = borrowSymmetric(len(rows))
+			defer giveBack(one)
 		}
 		if err := t.Gram(ctx, one, rows); err != nil {
 			return err
 		}
-		dst.AddSym(dst, one)
+		addUpper(dst, one)
 	}
 	return nil
+}
+
+// addUpper adds the upper triangle of x to that of dst.
+func addUpper(dst, x *mat.SymDense) {
+	to, from := dst.RawSymmetric(), x.RawSymmetric()
+	parallel.Ranges(to.N, 64, func(lo, hi int) {
+		for a := lo; a < hi; a++ {
+			row := to.Data[a*to.Stride+a:][:to.N-a]
+			for b, v := range from.Data[a*from.Stride+a:][:to.N-a] {
+				row[b] += v
+			}
+		}
+	})
 }
 
 func (c *sumCovariance) Diag(ctx context.Context, dst []float64, rows []int) error {
@@ -227,10 +262,6 @@ func (c *sumCovariance) Diag(ctx context.Context, dst []float64, rows []int) err
 	}
 	one := make([]float64, len(rows))
 	for _, t := range c.terms[1:] {
-		if r, ok := t.Covariance.(*rankOne); ok {
-			r.addDiag(dst, rows)
-			continue
-		}
 		if err := t.Diag(ctx, one, rows); err != nil {
 			return err
 		}
@@ -256,7 +287,7 @@ func (c *sumCovariance) addPriors(ctx context.Context, dst *mat.Dense, seeds []u
 		if k < first {
 			continue
 		}
-		if r, ok := t.Covariance.(*rankOne); ok {
+		if r, ok := t.Covariance.(*constant); ok {
 			r.addPrior(dst, seeds[k])
 			continue
 		}

@@ -1,0 +1,289 @@
+package covariate
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"grfgp/internal/rng"
+	"grfgp/sparse"
+)
+
+// Vectors are leading singular vectors of a symmetric matrix: its eigenvectors with
+// eigenvalues of the largest magnitude.
+type Vectors struct {
+	// X has a row per node and a column per vector, scaled to mean square 1 over the
+	// nodes and then bounded: the entries of a node in a group of g vectors with equal
+	// singular values have a norm of at most 4·√g; a vector of its own is clipped at
+	// ±4. Nothing else depends on the signs of vectors, nor on the basis within a group.
+	X *mat.Dense
+	// Values are the eigenvalues, falling in magnitude.
+	Values []float64
+	// Group is the group of each column: columns of equal singular value share one.
+	Group []int
+	// Residual is the largest ‖A·v − λ·v‖/|λ|.
+	Residual float64
+}
+
+// mostSDs is the largest entry of a covariate, in standard deviations.
+const mostSDs = 4.0
+
+// pairs are orthonormal eigenvectors, falling by the magnitude of their eigenvalues.
+type pairs struct {
+	values    []float64
+	v         *mat.Dense
+	residuals []float64 // ‖A·v − λ·v‖/|λ|
+	kept      []int     // by take
+}
+
+const (
+	exactNodes = 320   // nodes up to which a dense matrix is decomposed
+	sameValue  = 1e-6  // difference of singular values that count as equal, in units of the largest
+	noValue    = 1e-10 // singular value that counts as zero, in the same unit
+	enough     = 2e-3  // relative change of squares of singular values at which iterations end
+	mostRounds = 20    // of filters
+	mostWork   = 1.5e9 // multiplications in filters, some seconds; at least leastProducts with a² in any case
+	rough      = 0.1   // residual, relative to the eigenvalue, from which a vector is left out
+
+	leastProducts = 20
+)
+
+// singularVectors returns the leading singular vectors of a, at most want, with zeros
+// outside nodes, which are components of a. Vectors of equal singular values are
+// taken or left out together, so there may be fewer; nil means none.
+//
+// Subspace iteration with Chebyshev filters of a² starts from a seeded block of random
+// numbers over the nodes in their order. It ends when no singular
+// value changes by more than a thousandth, or after mostWork. Leading vectors
+// are then exact to several digits; the last ones may be mixed with vectors of nearly
+// the same singular value, which matters little. Vectors that have not converged so far,
+// as on long rings, are left out.
+func singularVectors(ctx context.Context, a *sparse.CSR, nodes []int, want int) (*Vectors, error) {
+	want = min(want, len(nodes)/4)
+	if want <= 0 || a.NNZ() == 0 {
+		return nil, nil
+	}
+	// By a power of two, so that values scale back without rounding and squares stay in range.
+	scale := math.Ldexp(1, exponent(a))
+	a = a.Scaled(1 / scale)
+	var p *pairs
+	var err error
+	if len(nodes) <= exactNodes {
+		p, err = exactPairs(a, nodes)
+	} else {
+		p, err = leadingPairs(ctx, a, nodes, want)
+	}
+	if err != nil || p == nil {
+		return nil, err
+	}
+	p.take(want)
+	if len(p.kept) == 0 {
+		return nil, nil
+	}
+	v := p.bounded()
+	for k := range v.Values {
+		v.Values[k] *= scale
+	}
+	return v, nil
+}
+
+// exponent returns the binary exponent of the largest magnitude in a.
+func exponent(a *sparse.CSR) int {
+	_, _, val := a.Raw()
+	most := 0.0
+	for _, w := range val {
+		most = max(most, math.Abs(w))
+	}
+	_, e := math.Frexp(most)
+	return min(e, 1000) // the inverse must stay in range
+}
+
+// exactPairs decomposes the part of a over nodes as a dense matrix.
+func exactPairs(a *sparse.CSR, nodes []int) (*pairs, error) {
+	n, _ := a.Dims()
+	place := make([]int, n)
+	for at, i := range nodes {
+		place[i] = at
+	}
+	sym := mat.NewSymDense(len(nodes), nil)
+	for at, i := range nodes {
+		cols, vals := a.Row(i)
+		for p, j := range cols {
+			if to := place[j]; to >= at {
+				sym.SetSym(at, to, vals[p])
+			}
+		}
+	}
+	var e mat.EigenSym
+	if !e.Factorize(sym, true) {
+		return nil, fmt.Errorf("singular vectors of %d nodes do not converge", len(nodes))
+	}
+	var u mat.Dense
+	e.VectorsTo(&u)
+	values := e.Values(nil)
+	order := byMagnitude(values)
+	p := &pairs{values: make([]float64, len(values)), v: mat.NewDense(n, len(values), nil), residuals: make([]float64, len(values))}
+	for to, from := range order {
+		p.values[to] = values[from]
+		for at, i := range nodes {
+			p.v.Set(i, to, u.At(at, from))
+		}
+	}
+	return p, nil
+}
+
+// byMagnitude returns the indices of values, falling by magnitude; of equal
+// magnitudes, the positive value is first.
+func byMagnitude(values []float64) []int {
+	order := make([]int, len(values))
+	for k := range order {
+		order[k] = k
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		return cmp.Or(cmp.Compare(math.Abs(values[j]), math.Abs(values[i])), cmp.Compare(values[j], values[i]))
+	})
+	return order
+}
+
+// take keeps at most want pairs: those that are apart from zero, have converged, and
+// belong to a group of equal singular values that is known to be whole.
+func (p *pairs) take(want int) {
+	size := func(k int) float64 { return math.Abs(p.values[k]) }
+	m := min(want, len(p.values))
+	for m > 0 && size(m-1) <= noValue*size(0) {
+		m--
+	}
+	if m < len(p.values) {
+		for m > 0 && size(m-1)-size(m) <= sameValue*size(0) {
+			m--
+		}
+	}
+	for k := range m {
+		if p.residuals[k] <= rough {
+			p.kept = append(p.kept, k)
+		}
+	}
+}
+
+// bounded scales and bounds the vectors that were kept.
+func (p *pairs) bounded() *Vectors {
+	n, _ := p.v.Dims()
+	m := len(p.kept)
+	v := &Vectors{X: mat.NewDense(n, m, nil), Values: make([]float64, m), Group: make([]int, m)}
+	for to, k := range p.kept {
+		v.Values[to] = p.values[k]
+		v.Residual = max(v.Residual, p.residuals[k])
+		if to == 0 {
+			continue
+		}
+		v.Group[to] = v.Group[to-1]
+		if math.Abs(v.Values[to-1])-math.Abs(v.Values[to]) > sameValue*math.Abs(p.values[0]) {
+			v.Group[to]++
+		}
+	}
+	unit := math.Sqrt(float64(n))
+	for i := range n {
+		from, row := p.v.RawRowView(i), v.X.RawRowView(i)
+		for to, k := range p.kept {
+			row[to] = unit * from[k]
+		}
+		for lo := 0; lo < m; {
+			hi, sum := lo, 0.0
+			for ; hi < m && v.Group[hi] == v.Group[lo]; hi++ {
+				sum += row[hi] * row[hi]
+			}
+			if most := mostSDs * math.Sqrt(float64(hi-lo)); sum > most*most {
+				f := most / math.Sqrt(sum)
+				for k := lo; k < hi; k++ {
+					row[k] *= f
+				}
+			}
+			lo = hi
+		}
+	}
+	return v
+}
+
+// leadingPairs iterates a block of more vectors than are wanted. Each round applies a
+// Chebyshev polynomial of a² that is at most 1 up to a singular value below those
+// wanted and grows beyond, makes the block orthonormal, and solves the
+// eigenproblem of a² within it. The last round solves that of a, which separates
+// eigenvalues of opposite signs.
+func leadingPairs(ctx context.Context, a *sparse.CSR, nodes []int, want int) (*pairs, error) {
+	b := newBlock(a, nodes, min(len(nodes), want+max(8, want/8)))
+	b.multiply()
+	product := 2 * float64(a.NNZ()) * float64(b.width()) // with a²
+	left := max(mostWork, leastProducts*product)
+	var before []float64
+	for round := 0; ; round++ {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		b.orthonormalize()
+		switch {
+		case b.width() == 0:
+			return nil, nil
+		case b.width() <= want && round > 0, left < product:
+			// Fewer than wanted: the block spans the range of a, so the pairs are exact.
+			return b.pairs()
+		}
+		squares, err := b.ritz(2)
+		if err != nil {
+			return nil, err
+		}
+		if round == mostRounds || settled(squares, before, min(want, b.width())) {
+			return b.pairs()
+		}
+		before = squares
+		value := func(k int) float64 { return math.Sqrt(max(0, squares[min(k, b.width()-1)])) }
+		low := max(1e-8*value(0), value((want+b.width())/2))
+		m := min(degree(value(0), low), int(left/product))
+		b.filter(m, low)
+		n, _ := a.Dims()
+		left -= float64(m)*product + float64(n*b.width()*b.width())
+	}
+}
+
+// settled reports whether no round could raise the first squares of singular values by
+// much. Their errors are of the order of the squares of the errors of vectors.
+func settled(squares, before []float64, first int) bool {
+	if before == nil {
+		return false
+	}
+	for k, s := range squares[:first] {
+		if k >= len(before) || s-before[k] > enough*s {
+			return false
+		}
+	}
+	return true
+}
+
+// rate returns by how many e-folds a filter raises singular value s above those up to
+// low with every degree: T_m(y) ≈ exp(m·arcosh y)/2.
+func rate(s, low float64) float64 { return math.Acosh(max(1+1e-9, 2*(s/low)*(s/low)-1)) }
+
+// degree returns the degree of a filter that raises the largest singular value by
+// filterGain above those up to low.
+func degree(most, low float64) int {
+	const filterGain, largest = 1e10, 400
+	return max(1, min(largest, int(math.Acosh(filterGain)/rate(most, low))))
+}
+
+// startBlock returns random numbers at nodes and zeros elsewhere. A row depends on
+// its place among the nodes only.
+func startBlock(n int, nodes []int, width int) *mat.Dense {
+	x := mat.NewDense(n, width, nil)
+	random := rand.New(rng.New(0, "singular vectors"))
+	for _, i := range nodes {
+		row := x.RawRowView(i)
+		for c := range row {
+			row[c] = random.NormFloat64()
+		}
+	}
+	return x
+}

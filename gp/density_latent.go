@@ -1,0 +1,97 @@
+package gp
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"grfgp/internal/parallel"
+)
+
+// logDensity returns the log density of measurements that are not Gaussian, one at a
+// time, where f has the given means and variances, in the units of f.
+func (m *Model) logDensity(d Data, mean, variance []float64) []float64 {
+	u := m.units
+	obs := observe(m.values, m.shape, u.Center, m.noise, u.standardLatent(d, m.values))
+	density := make([]float64, d.Len())
+	parallel.Ranges(d.Len(), 256, func(lo, hi int) {
+		for k := lo; k < hi; k++ {
+			density[k] = obs.predictive(k, (mean[k]-u.Center)/u.Scale, variance[k]/u.Scale/u.Scale)
+			if !m.values.latent() {
+				density[k] -= math.Log(u.Scale)
+			}
+		}
+	})
+	return density
+}
+
+// jointLogDensity returns Laplace's approximation of the log density of all of d, where
+// f has the given mean and covariance, in the units of f.
+func (m *Model) jointLogDensity(ctx context.Context, d Data, mean []float64, cov *mat.Dense) (float64, error) {
+	u, n := m.units, d.Len()
+	obs := observe(m.values, m.shape, 0, m.noise, u.standardLatent(d, m.values))
+	at := &mode{gram: mat.NewSymDense(n, nil), obs: obs}
+	for i := range n {
+		for j := i; j < n; j++ {
+			at.gram.SetSym(i, j, cov.At(i, j)/u.Scale/u.Scale)
+		}
+		if m.values == Student {
+			obs.y[i] -= (mean[i] - u.Center) / u.Scale
+		} else {
+			obs.offset[i] += mean[i]
+		}
+	}
+	if err := at.climb(ctx, nil); err != nil {
+		return 0, fmt.Errorf("joint log density of %d measurements: %w", n, err)
+	}
+	value := at.logMarginal()
+	if !m.values.latent() {
+		value -= float64(n) * math.Log(u.Scale)
+	}
+	return value, nil
+}
+
+// leftOut returns the distribution on the scale that people read at every measurement,
+// given all others.
+func (p *Posterior) leftOut() []Response {
+	n, u := p.data.Len(), p.model.units
+	mean, variance := (&factor{chol: p.chol, alpha: p.alpha}).leaveOneOut(p.data)
+	all := make([]Response, n)
+	for k := range all {
+		v := max(variance[k]-p.noise[k], 0)
+		all[k] = p.model.Response(u.Center+u.Scale*mean[k], v*u.Scale*u.Scale)
+		if p.model.values == Student {
+			all[k].noise = p.measured.obs.scale[k] * u.Scale * u.Scale
+		}
+	}
+	return all
+}
+
+// leaveOneOutValues returns mean and standard deviation of every measurement given all
+// others.
+func (p *Posterior) leaveOneOutValues() (mean, sd []float64) {
+	n := p.data.Len()
+	mean, sd = make([]float64, n), make([]float64, n)
+	for k, r := range p.leftOut() {
+		one := r.Measurement(p.measured.data.exposure(k))
+		mean[k], sd[k] = one.Mean(), one.SD()
+	}
+	return mean, sd
+}
+
+// normalScores returns the normal quantile of each measurement's place in its
+// distribution given all others; half of its own probability counts.
+func (p *Posterior) normalScores() []float64 {
+	z := make([]float64, p.data.Len())
+	for k, r := range p.leftOut() {
+		one, y := r.Measurement(p.measured.data.exposure(k)), p.measured.data.Y[k]
+		place := one.CDF(y)
+		if p.model.values.latent() {
+			place = (place + one.CDF(y-1)) / 2
+		}
+		z[k] = normalQuantile(min(max(place, 1e-12), 1-1e-12))
+	}
+	return z
+}

@@ -1,0 +1,146 @@
+package gp
+
+import (
+	"context"
+	"fmt"
+
+	"grfgp/kernel"
+)
+
+// fitLaplace learns the model m from data that are not Gaussian; d has passed
+// CheckValues.
+func (m *Model) fitLaplace(ctx context.Context, d Data, opts FitOptions) (*Model, FitReport, error) {
+	var r FitReport
+	if opts.Values == Shares {
+		d = d.PoolSums()
+	}
+	m.values = opts.Values
+	var err error
+	if m.units, err = latentUnits(d, opts); err != nil {
+		return nil, r, err
+	}
+	switch {
+	case opts.Mean != nil:
+		m.meanVar = 0
+	case m.values.latent():
+		m.meanVar = latentMeanVar
+	}
+	if m.values == Student {
+		m.shape.Freedom = studentFreedom
+	}
+	r, err = m.learn(ctx, m.units.standardLatent(d, m.values), d.NoiseVar != nil, opts)
+	if err != nil {
+		return nil, r, fmt.Errorf("fitting: %w", err)
+	}
+	if m.solver == Iterative && opts.Subsample == 0 {
+		p, err := m.Condition(ctx, d)
+		if err != nil {
+			return nil, r, fmt.Errorf("fitting: %w", err)
+		}
+		if r.LogLikelihood, r.LogLikelihoodSE, err = p.LogMarginalLikelihood(ctx); err != nil {
+			return nil, r, fmt.Errorf("fitting: %w", err)
+		}
+		r.LogLikelihood += p.measured.logScale(m.units)
+		r.LOOScore = 0
+	}
+	r.Solver, r.Theta, r.NoiseSD, r.Values, r.Shape = m.solver, m.Theta(), m.NoiseSD(), m.values, m.shape
+	for _, q := range m.kernel.Params() {
+		r.Names = append(r.Names, q.Name)
+	}
+	return m, r, nil
+}
+
+// dispersionStart is where learning the dispersion of counts starts, and the median
+// of its weak prior.
+const dispersionStart = 0.1
+
+// learn sets the hyperparameters and the parameters of the likelihood.
+func (m *Model) learn(ctx context.Context, s Data, noisy bool, opts FitOptions) (FitReport, error) {
+	last := kernel.Param{Name: "noise", Start: 0.1, Positive: true}
+	p, starts, err := newParamsWith(m.kernel, opts.Starts, last, m.values != Student || noisy || opts.NoiseSD != nil)
+	if err != nil {
+		return FitReport{}, err
+	}
+	p.floor = noiseFloorExact
+	if m.values == Student && opts.NoiseSD != nil {
+		v := *opts.NoiseSD / m.units.Scale
+		if p.known = v * v; p.known == 0 && !noisy {
+			return FitReport{}, fmt.Errorf("%w: Student's t has a scale above 0, but the noise is given as 0; take values of kind %s", ErrData, Gaussian)
+		}
+	}
+	theta, r, err := m.climbLaplace(ctx, s, p, starts, opts)
+	if err != nil {
+		return r, err
+	}
+	m.theta, m.noise = p.split(theta)
+	if m.values != Counts || opts.Fixed {
+		return r, nil
+	}
+	// Poisson numbers are the limit of no dispersion, which a search by logarithms does
+	// not reach: the two are fitted one after the other, and one more parameter has to
+	// be worth one nat (Akaike), as between kernels.
+	last = kernel.Param{Name: "dispersion", Start: dispersionStart, Positive: true}
+	if p, starts, err = newParamsWith(m.kernel, [][]float64{m.theta}, last, false); err != nil {
+		return r, err
+	}
+	p.floor = 0
+	dispersed, q, err := m.climbLaplace(ctx, s, p, starts, opts)
+	if err != nil {
+		return r, err
+	}
+	q.Iterations += r.Iterations
+	q.Evaluations += r.Evaluations
+	if q.LogLikelihood > r.LogLikelihood+1 {
+		m.theta, m.shape.Dispersion = p.split(dispersed)
+		return q, nil
+	}
+	q.LogLikelihood, q.LOOScore, q.Converged = r.LogLikelihood, r.LOOScore, r.Converged
+	return q, nil
+}
+
+// climbLaplace maximises Laplace's approximation for all data, or for patches of it.
+func (m *Model) climbLaplace(ctx context.Context, s Data, p *params, starts [][]float64, opts FitOptions) (theta []float64, r FitReport, err error) {
+	parts := []Data{s}
+	switch {
+	case opts.Subsample > 0:
+		parts = patchesOf(s, 3*opts.Subsample/17, 5*opts.Subsample/17)
+	case m.solver == Iterative:
+		parts = patchesOf(s, patchNodes, scatteredNodes)
+	}
+	all := make([]*laplace, len(parts))
+	for i, part := range parts {
+		k := kernel.Cached(m.kernel, part.Nodes, cacheBytes/len(parts))
+		all[i] = &laplace{kernel: k, data: part, values: m.values, freedom: m.shape.Freedom, center: m.units.Center, meanVar: m.meanVar, params: p}
+	}
+	if theta, err = bestStart(ctx, all, starts); err != nil {
+		return nil, r, err
+	}
+	if r.Converged = opts.Fixed; !opts.Fixed {
+		if theta, r, err = p.climb(ctx, theta, opts.MaxIter, compositeObjective(all)); err != nil {
+			return nil, r, err
+		}
+	}
+	count := 0
+	for _, l := range all {
+		at, err := l.find(ctx, theta)
+		if err != nil {
+			return nil, r, err
+		}
+		r.LogLikelihood += at.logMarginal()
+		for _, score := range at.leaveOneOutScores() {
+			r.LOOScore += score
+		}
+		count += l.data.Len()
+	}
+	r.LOOScore /= float64(count)
+	return theta, r, nil
+}
+
+// patchesOf returns samples of the data as patches chooses them.
+func patchesOf(d Data, size, scattered int) []Data {
+	var all []Data
+	for _, rows := range patches(d.Nodes, patchCount, size, scattered) {
+		all = append(all, d.Select(rows))
+	}
+	return all
+}

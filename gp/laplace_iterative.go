@@ -1,0 +1,100 @@
+package gp
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"grfgp/solve"
+)
+
+// Limits of Newton's method by iteration: it ends when no f has moved by more than a
+// hundredth of its standard deviation given its own measurement and the prior.
+const (
+	iterativeNewtonMost = 200
+	iterativeNewtonTol  = 0.01
+)
+
+// findIteratively returns the mode and K⁻¹ of it by Newton's steps
+//
+//	α ← (K + W⁻¹)⁻¹(f + W⁻¹∇log p),  f ← Kα,
+//
+// each one solve by conjugate gradients that starts from the last α, halved until it
+// climbs.
+func (p *Posterior) findIteratively(ctx context.Context, nodes []int, most float64) (f, alpha []float64, err error) {
+	n, obs := len(nodes), p.measured.obs
+	f, alpha = make([]float64, n), make([]float64, n)
+	k := p.cov.Cross(nodes, nodes)
+	value := obs.logDensity(f)
+	z, noise := make([]float64, n), make([]float64, n)
+	for i := range n {
+		guess, w := obs.guess(i)
+		z[i], noise[i] = guess, min(most, 1/w)
+	}
+	prior := most / mostNoise // largest prior variance
+	var system *iterativeSystem
+	for range iterativeNewtonMost {
+		if system == nil || obs.values != Student { // its weights are constant
+			if system, err = newIterativeSystem(ctx, p.cov, Data{Nodes: nodes}, slices.Clone(noise), p.model.plain); err != nil {
+				return nil, nil, err
+			}
+		}
+		next, along, err := system.newton(ctx, k, alpha, z)
+		if err != nil {
+			return nil, nil, err
+		}
+		for i := range along {
+			along[i] -= f[i]
+			next[i] -= alpha[i]
+		}
+		moved, gain := climbAlong(obs, alpha, f, next, along, value)
+		largest := 0.0
+		for i, v := range along {
+			largest = max(largest, math.Abs(v)*moved*math.Sqrt(1/noise[i]+1/prior))
+		}
+		value = gain
+		if largest <= iterativeNewtonTol {
+			p.measured.fit = value
+			return f, alpha, nil
+		}
+		for i, t := range obs.all(f) {
+			noise[i] = min(most, 1/t.weight)
+			z[i] = f[i] + noise[i]*t.slope
+		}
+	}
+	return nil, nil, fmt.Errorf("Laplace's approximation: no mode in %d steps: %w", iterativeNewtonMost, solve.ErrNotConverged)
+}
+
+// newton returns the α and f that one full step leads to.
+func (s *iterativeSystem) newton(ctx context.Context, k solve.Operator, alpha, z []float64) (next, f []float64, err error) {
+	n := len(z)
+	next, f = slices.Clone(alpha), make([]float64, n)
+	x := mat.NewDense(n, 1, next)
+	if err := s.solve(ctx, x, mat.NewDense(n, 1, slices.Clone(z)), forMeans); err != nil {
+		return nil, nil, err
+	}
+	return next, f, k.Apply(ctx, mat.NewDense(n, 1, f), x)
+}
+
+// climbAlong moves α and f along a step, halved until log p(y|f) − ½ fᵀα is no
+// lower, and returns the share of the step that was taken, 0 if none climbs, and the
+// new value.
+func climbAlong(obs *observations, alpha, f, step, along []float64, value float64) (share, reached float64) {
+	a, g := make([]float64, len(f)), make([]float64, len(f))
+	for share = 1; share > 1e-12; share /= 2 {
+		sum := 0.0
+		for i := range f {
+			a[i], g[i] = alpha[i]+share*step[i], f[i]+share*along[i]
+			sum += a[i] * g[i]
+		}
+		if v := obs.logDensity(g) - sum/2; v > value {
+			copy(alpha, a)
+			copy(f, g)
+			return share, v
+		}
+	}
+	return 0, value
+}
