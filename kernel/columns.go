@@ -31,9 +31,9 @@ type columns interface {
 // columnRows is X[rows].
 type columnRows interface {
 	// times sets dst = X[rows]·v.
-	times(dst, v *mat.Dense)
+	times(ctx context.Context, dst, v *mat.Dense) error
 	// transposed sets dst = X[rows]ᵀ·v.
-	transposed(dst, v *mat.Dense)
+	transposed(ctx context.Context, dst, v *mat.Dense) error
 }
 
 // denseColumns is a dense matrix.
@@ -120,11 +120,14 @@ type denseRows struct {
 }
 
 // gather calls do for blocks of rows, in order.
-func (r *denseRows) gather(do func(x dense.Matrix, lo, hi int)) {
+func (r *denseRows) gather(ctx context.Context, do func(x dense.Matrix, lo, hi int)) error {
 	_, width := r.x.Dims()
 	size := max(64, min(len(r.rows), 1<<20/max(1, width)))
 	var part *mat.Dense
 	for lo := 0; lo < len(r.rows); lo += size {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		hi := min(len(r.rows), lo+size)
 		if first := r.rows[lo]; consecutive(r.rows[lo:hi]) {
 			do(dense.View(r.x).Block(first, first+hi-lo, 0, width), lo, hi)
@@ -138,6 +141,7 @@ func (r *denseRows) gather(do func(x dense.Matrix, lo, hi int)) {
 		}
 		do(dense.View(part).Block(0, hi-lo, 0, width), lo, hi)
 	}
+	return ctx.Err()
 }
 
 // consecutive reports whether nodes follow each other, as 3, 4, 5.
@@ -150,15 +154,26 @@ func consecutive(nodes []int) bool {
 	return true
 }
 
-func (r *denseRows) times(dst, v *mat.Dense) {
-	out, in := dense.View(dst), dense.View(v)
-	r.gather(func(x dense.Matrix, lo, hi int) { dense.Mul(out.Block(lo, hi, 0, out.Cols), x, in) })
+func (r *denseRows) times(ctx context.Context, dst, v *mat.Dense) error {
+	return timesGathered(ctx, r.gather, dst, v)
 }
 
-func (r *denseRows) transposed(dst, v *mat.Dense) {
+func (r *denseRows) transposed(ctx context.Context, dst, v *mat.Dense) error {
+	return transposedGathered(ctx, r.gather, dst, v)
+}
+
+// gatherer calls do for blocks of rows of a matrix, in order.
+type gatherer func(ctx context.Context, do func(x dense.Matrix, lo, hi int)) error
+
+func timesGathered(ctx context.Context, gather gatherer, dst, v *mat.Dense) error {
+	out, in := dense.View(dst), dense.View(v)
+	return gather(ctx, func(x dense.Matrix, lo, hi int) { dense.Mul(out.Block(lo, hi, 0, out.Cols), x, in) })
+}
+
+func transposedGathered(ctx context.Context, gather gatherer, dst, v *mat.Dense) error {
 	dst.Zero()
 	out, in := dense.View(dst), dense.View(v)
-	r.gather(func(x dense.Matrix, lo, hi int) { dense.Add(out, 1, x.T(), in.Block(lo, hi, 0, in.Cols)) })
+	return gather(ctx, func(x dense.Matrix, lo, hi int) { dense.Add(out, 1, x.T(), in.Block(lo, hi, 0, in.Cols)) })
 }
 
 // triangleSize is the number of entries on and above the diagonal.

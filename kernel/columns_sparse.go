@@ -138,5 +138,12 @@ func (c *sparseColumns) gramInner(ctx context.Context, rows []int, g blas64.Symm
 // sparseRows are rows of a sparse matrix.
 type sparseRows struct{ x *sparse.CSR }
 
-func (r sparseRows) times(dst, v *mat.Dense)      { r.x.Mul(dst, v) }
-func (r sparseRows) transposed(dst, v *mat.Dense) { r.x.T().Mul(dst, v) }
+func (r sparseRows) times(ctx context.Context, dst, v *mat.Dense) error {
+	r.x.Mul(dst, v)
+	return ctx.Err()
+}
+
+func (r sparseRows) transposed(ctx context.Context, dst, v *mat.Dense) error {
+	r.x.T().Mul(dst, v)
+	return ctx.Err()
+}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
@@ -81,6 +82,10 @@ func (f *fourierColumns) covariance(variance float64, s scaled) *fourierCovarian
 type fourierFeatures struct {
 	*fourierColumns
 	scaled scaled
+
+	mu       sync.Mutex
+	lastRows []int
+	last     *mat.Dense // features of lastRows
 }
 
 func (f *fourierFeatures) pairs() int { return f.omega.RawMatrix().Cols }
@@ -138,9 +143,15 @@ const keptFeatures = 1 << 26
 
 func (f *fourierFeatures) at(rows []int) columnRows {
 	r := &fourierRows{fourierFeatures: f, rows: slices.Clone(rows)}
-	if len(rows) > 0 && len(rows)*f.width() <= keptFeatures {
-		r.kept = f.dense(rows)
+	if len(rows) == 0 || len(rows)*f.width() > keptFeatures {
+		return r
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !slices.Equal(f.lastRows, r.rows) {
+		f.lastRows, f.last = r.rows, f.dense(rows)
+	}
+	r.kept = f.last
 	return r
 }
 
@@ -152,10 +163,13 @@ type fourierRows struct {
 }
 
 // gather calls do for blocks of rows, in order.
-func (r *fourierRows) gather(do func(z dense.Matrix, lo, hi int)) {
+func (r *fourierRows) gather(ctx context.Context, do func(z dense.Matrix, lo, hi int)) error {
 	const size = 4096
 	var part *mat.Dense
 	for lo := 0; lo < len(r.rows); lo += size {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		hi := min(len(r.rows), lo+size)
 		if r.kept != nil {
 			do(dense.View(r.kept).Block(lo, hi, 0, r.width()), lo, hi)
@@ -167,17 +181,15 @@ func (r *fourierRows) gather(do func(z dense.Matrix, lo, hi int)) {
 		r.fill(part, r.rows[lo:hi])
 		do(dense.View(part).Block(0, hi-lo, 0, r.width()), lo, hi)
 	}
+	return ctx.Err()
 }
 
-func (r *fourierRows) times(dst, v *mat.Dense) {
-	out, in := dense.View(dst), dense.View(v)
-	r.gather(func(z dense.Matrix, lo, hi int) { dense.Mul(out.Block(lo, hi, 0, out.Cols), z, in) })
+func (r *fourierRows) times(ctx context.Context, dst, v *mat.Dense) error {
+	return timesGathered(ctx, r.gather, dst, v)
 }
 
-func (r *fourierRows) transposed(dst, v *mat.Dense) {
-	dst.Zero()
-	out, in := dense.View(dst), dense.View(v)
-	r.gather(func(z dense.Matrix, lo, hi int) { dense.Add(out, 1, z.T(), in.Block(lo, hi, 0, in.Cols)) })
+func (r *fourierRows) transposed(ctx context.Context, dst, v *mat.Dense) error {
+	return transposedGathered(ctx, r.gather, dst, v)
 }
 
 // fourierCovariance is s²·ZZᵀ with the gradient of Z.
@@ -191,11 +203,11 @@ func (c *fourierCovariance) Grad(ctx context.Context, grad []float64, rows []int
 	if err := ctx.Err(); err != nil || len(rows) == 0 {
 		return err
 	}
-	z, columns := c.x.at(rows), u.RawMatrix().Cols
-	left, right := mat.NewDense(c.width(), columns, nil), mat.NewDense(c.width(), columns, nil)
-	z.transposed(left, u)
-	z.transposed(right, w)
-	sd := math.Sqrt(c.variance)
+	left, right, err := c.project(ctx, rows, u, w)
+	if err != nil {
+		return err
+	}
+	columns, sd := u.RawMatrix().Cols, math.Sqrt(c.variance)
 	const size = 4096
 	for lo := 0; lo < len(rows); lo += size {
 		if err := ctx.Err(); err != nil {

@@ -63,12 +63,13 @@ func (l *linear) Training() Training {
 	if l.x.width() < cacheWidth {
 		return Training{}
 	}
-	return Training{Cache: func(rows []int, maxBytes int) Kernel {
+	cache := func(rows []int, maxBytes int) Kernel {
 		if 8*triangleSize(len(rows)) > maxBytes {
 			return l
 		}
 		return &linear{&cachedColumns{columns: l.x, rows: slices.Clone(rows)}, l.params}
-	}}
+	}
+	return Training{Cache: cache, CacheBytes: func(rows int) int { return 8 * triangleSize(rows) }}
 }
 
 // linearCovariance is variance·XXᵀ.
@@ -103,8 +104,7 @@ func (c *linearCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint6
 		return err
 	}
 	_, draws := dst.Dims()
-	c.x.at(upTo(c.x.nodes())).times(dst, c.coefficients(draws, seed))
-	return ctx.Err()
+	return c.x.at(upTo(c.x.nodes())).times(ctx, dst, c.coefficients(draws, seed))
 }
 
 // coefficients returns draws of the coefficients of the columns.
@@ -123,10 +123,10 @@ func (c *linearCovariance) Grad(ctx context.Context, grad []float64, rows []int,
 	if err := ctx.Err(); err != nil || len(rows) == 0 {
 		return err
 	}
-	x, _, columns := c.x.at(rows), 0, u.RawMatrix().Cols
-	left, right := mat.NewDense(c.x.width(), columns, nil), mat.NewDense(c.x.width(), columns, nil)
-	x.transposed(left, u)
-	x.transposed(right, w)
+	left, right, err := c.project(ctx, rows, u, w)
+	if err != nil {
+		return err
+	}
 	for d := range c.x.width() {
 		other := right.RawRowView(d)
 		for s, v := range left.RawRowView(d) {
@@ -134,6 +134,16 @@ func (c *linearCovariance) Grad(ctx context.Context, grad []float64, rows []int,
 		}
 	}
 	return ctx.Err()
+}
+
+// project returns Xᵀu and Xᵀw.
+func (c *linearCovariance) project(ctx context.Context, rows []int, u, w *mat.Dense) (left, right *mat.Dense, err error) {
+	x, columns := c.x.at(rows), u.RawMatrix().Cols
+	left, right = mat.NewDense(c.x.width(), columns, nil), mat.NewDense(c.x.width(), columns, nil)
+	if err := x.transposed(ctx, left, u); err != nil {
+		return nil, nil, err
+	}
+	return left, right, x.transposed(ctx, right, w)
 }
 
 func (c *linearCovariance) GramGrad(ctx context.Context, grad []float64, rows []int, g *mat.SymDense) error {
@@ -151,7 +161,7 @@ func (c *linearCovariance) Abilities() Abilities {
 	a := Abilities{Everywhere: true, Draw: c.draw}
 	if fewColumns(c) {
 		a.Precondition = func(ctx context.Context, rows []int, constant float64, noise []float64) (solve.Factored, error) {
-			return invertLowRank(ctx, []lowRank{c}, rows, constant, noise)
+			return preconditionLowRank(ctx, c, rows, constant, noise)
 		}
 		a.Invert = func(ctx context.Context, rows []int, constant float64, noise []float64) (solve.Preconditioner, error) {
 			return invertLowRank(ctx, []lowRank{c}, rows, constant, noise)
@@ -185,7 +195,11 @@ func (c *linearCovariance) pull(grad []float64, rows []int, q *mat.Dense) {
 }
 
 func (c *linearCovariance) Cross(rows, cols []int) solve.Operator {
-	return &linearCross{c.x.at(rows), c.x.at(cols), c.x.width(), len(rows), len(cols), c.variance}
+	o := &linearCross{left: c.x.at(rows), width: c.x.width(), rows: len(rows), cols: len(cols), variance: c.variance}
+	if o.right = o.left; !slices.Equal(rows, cols) {
+		o.right = c.x.at(cols)
+	}
+	return o
 }
 
 // linearCross is variance·X[rows]·X[cols]ᵀ.
@@ -206,13 +220,11 @@ func (o *linearCross) Apply(ctx context.Context, dst, x *mat.Dense) error {
 		return nil
 	}
 	inner := mat.NewDense(o.width, x.RawMatrix().Cols, nil)
-	o.right.transposed(inner, x)
-	inner.Scale(o.variance, inner)
-	if err := ctx.Err(); err != nil {
+	if err := o.right.transposed(ctx, inner, x); err != nil {
 		return err
 	}
-	o.left.times(dst, inner)
-	return ctx.Err()
+	inner.Scale(o.variance, inner)
+	return o.left.times(ctx, dst, inner)
 }
 
 // draw begins draws s·Xw, whose update with u is X(s·w + s²·X_xᵀu).
@@ -222,8 +234,7 @@ func (c *linearCovariance) draw(ctx context.Context, draws int, seed uint64, x [
 		return d, ctx.Err()
 	}
 	d.at = mat.NewDense(len(x), draws, nil)
-	d.x.times(d.at, d.w)
-	return d, ctx.Err()
+	return d, d.x.times(ctx, d.at, d.w)
 }
 
 type linearDraw struct {
@@ -247,10 +258,11 @@ func (d *linearDraw) Update(ctx context.Context, dst, u *mat.Dense) error {
 	if d.rows > 0 {
 		width, draws := d.w.Dims()
 		more := mat.NewDense(width, draws, nil)
-		d.x.transposed(more, u)
+		if err := d.x.transposed(ctx, more, u); err != nil {
+			return err
+		}
 		more.Scale(d.cov.variance, more)
 		d.w.Add(d.w, more)
 	}
-	d.cov.x.at(upTo(d.cov.x.nodes())).times(dst, d.w)
-	return ctx.Err()
+	return d.cov.x.at(upTo(d.cov.x.nodes())).times(ctx, dst, d.w)
 }

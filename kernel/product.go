@@ -85,9 +85,11 @@ func (p *product) Training() Training {
 	if a.Cache != nil || b.Cache != nil {
 		t.Cache = func(rows []int, maxBytes int) Kernel {
 			k := *p
-			k.a, k.b = Cached(p.a, rows, maxBytes/2), Cached(p.b, rows, maxBytes/2)
+			both := cachedAll([]Kernel{p.a, p.b}, rows, maxBytes)
+			k.a, k.b = both[0], both[1]
 			return &k
 		}
+		t.CacheBytes = cacheBytesOf(p.a, p.b)
 	}
 	return t
 }

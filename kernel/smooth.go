@@ -106,11 +106,18 @@ func (s *smooth) Training() Training {
 	if slices.Max(s.sizes) < cacheWidth {
 		return Training{}
 	}
-	return Training{Cache: func(rows []int, maxBytes int) Kernel {
+	large := 0
+	for _, size := range s.sizes {
+		if size >= cacheWidth {
+			large++
+		}
+	}
+	cache := func(rows []int, maxBytes int) Kernel {
 		k := *s
 		k.cache = newDistanceCache(s.distances, rows, maxBytes)
 		return &k
-	}}
+	}
+	return Training{Cache: cache, CacheBytes: func(rows int) int { return 8 * large * triangleSize(rows) }}
 }
 
 // scaled are distances at given lengths.

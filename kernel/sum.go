@@ -84,28 +84,23 @@ func (s *sum) At(theta []float64) (Covariance, error) {
 func (s *sum) Training() Training {
 	var t Training
 	first := startOf(s.params)
-	var cached []int
+	cached := false
 	lo := 0
-	for k, term := range s.terms {
+	for _, term := range s.terms {
 		own := TrainingOf(term)
 		for _, theta := range own.Starts {
 			start := slices.Clone(first)
 			copy(start[lo:], theta)
 			t.Starts = append(t.Starts, start)
 		}
-		if own.Cache != nil {
-			cached = append(cached, k)
-		}
+		cached = cached || own.Cache != nil
 		lo += len(term.Params())
 	}
-	if len(cached) > 0 {
+	if cached {
 		t.Cache = func(rows []int, maxBytes int) Kernel {
-			terms := slices.Clone(s.terms)
-			for _, k := range cached {
-				terms[k] = Cached(terms[k], rows, maxBytes/len(cached))
-			}
-			return &sum{terms, s.params}
+			return &sum{cachedAll(s.terms, rows, maxBytes), s.params}
 		}
+		t.CacheBytes = cacheBytesOf(s.terms...)
 	}
 	return t
 }

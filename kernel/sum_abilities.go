@@ -93,13 +93,13 @@ func (c *sumCovariance) precondition(ctx context.Context, rows []int, constant f
 	var first Covariance
 	var low []lowRank
 	noise = slices.Clone(noise)
-	diag, room := make([]float64, len(rows)), mostColumns
+	diag, width := make([]float64, len(rows)), 0
 	for _, t := range main {
-		if r := asLowRank(t.Covariance); r != nil && r.width() <= room {
-			low, room = append(low, r), room-r.width()
+		if r := asLowRank(t.Covariance); r != nil && affordable(len(rows), width+r.width()) {
+			low, width = append(low, r), width+r.width()
 			continue
 		}
-		if first == nil && AbilitiesOf(t.Covariance).Precondition != nil {
+		if first == nil && asLowRank(t.Covariance) == nil && AbilitiesOf(t.Covariance).Precondition != nil {
 			first = t.Covariance
 			continue
 		}
@@ -110,7 +110,10 @@ func (c *sumCovariance) precondition(ctx context.Context, rows []int, constant f
 			noise[a] += v
 		}
 	}
-	if first == nil {
+	switch {
+	case first == nil && len(low) == 0:
+		return solve.NewJacobi(slices.Repeat([]float64{constant}, len(rows)), noise)
+	case first == nil:
 		return invertLowRank(ctx, low, rows, constant, noise)
 	}
 	base, err := AbilitiesOf(first).Precondition(ctx, rows, constant, noise)
