@@ -37,14 +37,14 @@ func planCategory(p *plan, c Column, most int) {
 			of[k] = uint32(other + 1)
 		}
 	}
+	if len(names) == 1 && sizes[0] == n {
+		p.note("%s: left out: all values are %s", c.Name, names[0])
+		return
+	}
 	tellLevels(p, c, names, len(pooled), rest, n)
 	code := func(i int) uint32 { return of[c.Codes[i]] }
 	switch len(names) {
-	case 0:
-	case 1:
-		if counts[0] == 0 && rest == 0 || sizes[0] == n {
-			p.note("%s: left out: all values are %s", c.Name, names[0])
-		}
+	case 0, 1:
 	case 2:
 		r := indicator(Reading{Column: c.Name, Form: Level, Of: names[1], Missing: counts[0]}, sizes[1], sizes[0]+sizes[1], math.Sqrt2)
 		p.add(c.Name+"="+names[1], r, func(i int) bool { return code(i) == 2 })

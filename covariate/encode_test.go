@@ -123,7 +123,7 @@ func TestOutliersAreClipped(t *testing.T) {
 	values := numbersOf(400, func(r *rand.Rand) float64 { return r.NormFloat64() })
 	values[7] = -9
 	s := mustEncode(t, []Column{NewNumbers("a", values)}, 400, Options{})
-	if s.X.At(7, 0) != -bound || !slices.Contains(s.Notes, "a: 1 of 400 values are more than 4 sds from the mean and are taken as 4") {
+	if s.X.At(7, 0) != -bound || !slices.Contains(s.Notes, "a: 1 of 400 values beyond 4 sds, taken as 4 sds") {
 		t.Errorf("%v, %q", s.X.At(7, 0), s.Notes)
 	}
 }
@@ -222,7 +222,7 @@ func TestLeftOut(t *testing.T) {
 		t.Fatalf("%q", s.Names)
 	}
 	want := []string{
-		"osmid: left out: nearly one value per node (100 distinct values)", "surface: 1 level", "surface: left out: all values are paved", "seven: left out: all values are 7",
+		"osmid: left out: nearly one value per node (100 distinct values)", "surface: left out: all values are paved", "seven: left out: all values are 7",
 		"double: left out: the same as base", "negative: left out: the same as base", "nothing: left out: no values", "nan: left out: no values",
 	}
 	if !slices.Equal(s.Notes, want) {
