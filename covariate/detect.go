@@ -24,7 +24,10 @@ func (b *Builder) Column(nodes int) Column {
 	for len(b.codes) < nodes {
 		b.codes = append(b.codes, 0)
 	}
-	return newCells(b).column()
+	cells := newCells(b)
+	c := cells.column()
+	c.Notes = append(cells.notes, c.Notes...)
+	return c
 }
 
 // noNumbers counts the nodes whose cell is missing, in numbers.
@@ -82,13 +85,13 @@ type cells struct {
 	name   string
 	texts  []string
 	counts []int // cells per text
-	total  int   // cells that are not missing
 	value  []float64
 	state  []cellState
 	codes  []uint32 // per node: 0, or 1 + number of a text
 	more   []second
 	zeros  bool
 
+	notes   []string
 	unclear bool // dates, but whether day or month comes first is not clear
 }
 
@@ -129,9 +132,6 @@ func newCells(b *Builder) *cells {
 	for _, s := range c.more {
 		c.counts[s.code-1]++
 	}
-	for _, count := range c.counts {
-		c.total += count
-	}
 	return c
 }
 
@@ -163,6 +163,7 @@ func (c *cells) column() Column {
 		return Column{Name: c.name, Kind: Empty}
 	}
 	days, dated := c.dates()
+	c.singles(c.share(number, missing) >= fits || dated)
 	switch numbers := c.share(number, missing) >= fits; {
 	case len(c.more) > 0 && (numbers && c.share(whole, missing) < 1 || dated):
 		return Column{Name: c.name, Kind: Empty, Notes: []string{fmt.Sprintf("%s: left out: nodes have several values each, on several rows, and these are not words", c.name)}}
@@ -174,6 +175,43 @@ func (c *cells) column() Column {
 		return c.numberColumn()
 	}
 	return c.textColumn()
+}
+
+// Shares of nodes with several values from which on a column is a list of words, for
+// texts and for numbers. Below, several values are a contradiction.
+const (
+	listsOfTexts   = 0.05
+	listsOfNumbers = 0.5
+)
+
+// singles drops the values of nodes that have several, unless these are lists.
+func (c *cells) singles(numbers bool) {
+	several := map[int]bool{}
+	for _, s := range c.more {
+		several[s.node] = true
+	}
+	present := 0
+	for _, code := range c.codes {
+		if code > 0 {
+			present++
+		}
+	}
+	least := listsOfTexts
+	if numbers {
+		least = listsOfNumbers
+	}
+	if len(several) == 0 || float64(len(several)) >= least*float64(present) {
+		return
+	}
+	for _, s := range c.more {
+		c.counts[s.code-1]--
+	}
+	for node := range several {
+		c.counts[c.codes[node]-1]--
+		c.codes[node] = 0
+	}
+	c.more = nil
+	c.notes = append(c.notes, fmt.Sprintf("%s: %s with several values, taken as missing", c.name, counted(len(several), "nodes")))
 }
 
 // hasNone reports whether there is a cell "none", a level in text.
@@ -223,6 +261,9 @@ const (
 
 // judgeNumbers decides whether numbers are levels or ids.
 func (c Column) judgeNumbers() Column {
+	if slices.ContainsFunc(c.Numbers, func(v float64) bool { return v != math.Trunc(v) && !math.IsNaN(v) }) {
+		return c
+	}
 	values := make([]float64, 0, len(c.Numbers))
 	for _, v := range c.Numbers {
 		if !math.IsNaN(v) {
@@ -232,9 +273,6 @@ func (c Column) judgeNumbers() Column {
 	slices.Sort(values)
 	cells := len(values)
 	values = slices.Compact(values)
-	if slices.ContainsFunc(values, func(v float64) bool { return v != math.Trunc(v) }) {
-		return c
-	}
 	low, high := 0.0, 0.0
 	if len(values) > 0 {
 		low, high = values[0], values[len(values)-1]
@@ -398,7 +436,10 @@ const (
 // areLists reports whether at least a share of cells are lists of several short words
 // that return in other cells.
 func (c *cells) areLists(split func(string) []string, present int, least float64) bool {
-	lists, words, letters := 0, 0, 0
+	if float64(c.several(split)) < max(1, least*float64(present)) {
+		return false
+	}
+	words, letters := 0, 0
 	seen := map[string]bool{}
 	for k, text := range c.texts {
 		if c.counts[k] == 0 || c.absent(k) {
@@ -413,11 +454,23 @@ func (c *cells) areLists(split func(string) []string, present int, least float64
 			}
 		}
 		words += n * c.counts[k]
-		if n >= fewTokens {
-			lists += c.counts[k]
+	}
+	return words >= perWord*len(seen) && letters <= longWord*words
+}
+
+// several counts the cells of several words.
+func (c *cells) several(split func(string) []string) int {
+	n := 0
+	for k, text := range c.texts {
+		if c.counts[k] == 0 || c.absent(k) || !strings.ContainsAny(text, ";| \t") {
+			continue
+		}
+		words := slices.DeleteFunc(split(text), func(w string) bool { return strings.TrimSpace(w) == "" })
+		if len(words) >= fewTokens {
+			n += c.counts[k]
 		}
 	}
-	return present > 0 && float64(lists) >= least*float64(present) && lists > 0 && words >= perWord*len(seen) && letters <= longWord*words
+	return n
 }
 
 // split returns the column of words.

@@ -50,7 +50,7 @@ const (
 	mostWork   = 1.5e9 // multiplications in filters, some seconds; at least leastProducts with a² in any case
 	rough      = 0.1   // residual, relative to the eigenvalue, from which a vector is left out
 
-	leastProducts = 20
+	leastProducts = 12
 )
 
 // singularVectors returns the leading singular vectors of a, at most want, with zeros

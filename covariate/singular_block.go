@@ -21,7 +21,7 @@ type block struct {
 
 const (
 	slab      = 32   // columns that are multiplied at a time
-	slabBytes = 32e6 // about the most memory of a slab; four are needed
+	slabBytes = 32e6 // about the most memory of a slab of more than 8 columns; four are needed
 	panel     = 24   // columns that are made orthonormal at a time
 	rowBlock  = 4096 // rows that are worked on as one
 )
@@ -42,7 +42,7 @@ func (b *block) width() int {
 // slabs calls do with the columns of x, some at a time.
 func (b *block) slabs(do func(lo, hi int)) {
 	n, w := b.x.Dims()
-	size := min(slab, max(4, int(slabBytes/8)/n))
+	size := min(slab, max(8, int(slabBytes/8)/n))
 	for lo := 0; lo < w; lo += size {
 		do(lo, min(w, lo+size))
 	}

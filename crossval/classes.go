@@ -21,8 +21,11 @@ const (
 	LabelSpreading Baseline = "label spreading"
 )
 
-// ClassBaselines returns the baselines of labels.
-func ClassBaselines() []Baseline { return []Baseline{ClassFrequencies, LabelSpreading} }
+// ClassBaselines returns the baselines of labels, the simplest first. Not all can be computed
+// for every graph; see Inputs.ClassBaselines.
+func ClassBaselines() []Baseline {
+	return []Baseline{ClassFrequencies, LabelSpreading, LeastSquares, SingularRidge}
+}
 
 // ReliabilityBins is the number of bins of Reliability and ClassScore.ECE: the
 // range [0, 1] of the largest probability is divided into bins of equal width.
@@ -137,6 +140,7 @@ func ValidateClasses(ctx context.Context, g *graph.Graph, l gp.Labels, spec grfg
 	var class []int
 	var own []float64
 	rules := map[Baseline][]float64{}
+	inputs := &Inputs{Graph: g, Covariates: opts.Covariates}
 	err = opts.holdOut(opts.classFolds(g, l, spec.Seed), func(f int, in, out []int) error {
 		train, test := selectLabels(l, in), selectLabels(l, out)
 		p, err := probabilities(train, method, test.Nodes)
@@ -153,8 +157,20 @@ func ValidateClasses(ctx context.Context, g *graph.Graph, l gp.Labels, spec grfg
 			own = append(own, row...)
 		}
 		class = append(class, test.Class...)
-		rules[ClassFrequencies] = append(rules[ClassFrequencies], classFrequencies(train, test.Len()).RawMatrix().Data...)
-		rules[LabelSpreading] = append(rules[LabelSpreading], spread.RawMatrix().Data...)
+		for _, rule := range inputs.ClassBaselines() {
+			var p *mat.Dense
+			switch rule {
+			case ClassFrequencies:
+				p = classFrequencies(train, test.Len())
+			case LabelSpreading:
+				p = spread
+			default:
+				if p, err = rule.classify(ctx, inputs, train, test.Nodes); err != nil {
+					return fmt.Errorf("%s: %w", rule, err)
+				}
+			}
+			rules[rule] = append(rules[rule], p.RawMatrix().Data...)
+		}
 		return nil
 	})
 	if err != nil {

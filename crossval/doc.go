@@ -27,7 +27,9 @@
 // # Baselines
 //
 // A model is useful if it beats simple rules. Baselines of measurements are their
-// mean, the nearest measurement in hops, and harmonic interpolation; those of
-// labels are the class frequencies and label spreading. CompareErrors,
-// JudgeCoverage, CompareAccuracy and JudgeCalibration turn scores into verdicts.
+// mean, the nearest measurement in hops, harmonic interpolation, graph ridge, least
+// squares on covariates, and ridge on singular vectors; those of labels are the class
+// frequencies, label spreading, and the last two with one regression per class. None
+// has intervals. CompareErrors, JudgeCoverage, CompareAccuracy and JudgeCalibration
+// turn scores into verdicts.
 package crossval

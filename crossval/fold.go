@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"grfgp"
+	"grfgp/covariate"
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/internal/rng"
@@ -34,6 +35,10 @@ type Options struct {
 	Folds    int                     // number of folds, 2 or more; 0 means DefaultFolds, or one per measured node if these are fewer
 	Scheme   Scheme                  // "" means Scattered
 	Progress func(done, total int64) // called after each fold; may be nil
+
+	Covariates *covariate.Set // of all nodes, for baselines; nil: none
+
+	quick bool // only baselines that cost little, for services
 }
 
 // complete checks the options for rows at nodes and fills in defaults.
@@ -51,6 +56,15 @@ func (o Options) complete(nodes []int) (Options, error) {
 		return o, fmt.Errorf("%w: no scheme of folds is called %q; there are %q", grfgp.ErrSpec, o.Scheme, Schemes())
 	}
 	return o, nil
+}
+
+// rules returns the baselines of measurements to compare with.
+func (o Options) rules(in *Inputs) []Baseline {
+	all := in.Baselines()
+	if o.quick {
+		all = slices.DeleteFunc(all, func(b Baseline) bool { return b == GraphRidge || b == SingularRidge })
+	}
+	return all
 }
 
 // holdOut calls each for every fold, with the rows outside it (train) and inside

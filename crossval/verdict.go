@@ -3,7 +3,6 @@ package crossval
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 
@@ -29,14 +28,7 @@ func CompareErrors(rmse float64, baselines map[Baseline]float64) ErrorVerdict {
 // best returns the baseline with the smallest score; of equals the simplest, and a
 // caller's own last.
 func best[V any](of map[Baseline]V, score func(V) float64) Baseline {
-	order := slices.Concat(Baselines(), ClassBaselines())
-	for _, b := range slices.Sorted(maps.Keys(of)) {
-		if !slices.Contains(order, b) {
-			order = append(order, b)
-		}
-	}
-	order = slices.DeleteFunc(order, func(b Baseline) bool { _, ok := of[b]; return !ok })
-	return slices.MinFunc(order, func(a, b Baseline) int { return cmp.Compare(score(of[a]), score(of[b])) })
+	return slices.MinFunc(InOrder(of), func(a, b Baseline) int { return cmp.Compare(score(of[a]), score(of[b])) })
 }
 
 func (v ErrorVerdict) String() string {

@@ -8,14 +8,19 @@ import (
 	"math"
 	"slices"
 
+	"grfgp/covariate"
 	"grfgp/graph"
 	"grfgp/sparse"
 )
 
 // An encoded network is a line with the format and its version, a line of JSON that
 // lists the arrays, and the arrays of little-endian numbers, with nodes in the order
-// of their file. The same network always gives the same bytes.
-const codecKind = "grfgp-network 1\n"
+// of their file. The same network always gives the same bytes. Version 1 has no
+// covariates; networks without them are still written so, and both are read.
+const (
+	codecKind       = "grfgp-network 1\n"
+	codecCovariates = "grfgp-network 2\n"
+)
 
 // codecHead lists the arrays that follow.
 type codecHead struct {
@@ -23,6 +28,20 @@ type codecHead struct {
 	Entries int    `json:"entries"`           // of the symmetric matrix of weights
 	Ones    bool   `json:"ones,omitempty"`    // all weights are 1, and left out
 	Columns []Role `json:"columns,omitempty"` // of the node table
+
+	// From version 2 on.
+	Names      map[Role]string `json:"names,omitempty"` // of these columns in their file
+	Covariates []codedColumn   `json:"covariates,omitempty"`
+}
+
+// codedColumn describes a covariate, whose arrays follow those of the other columns.
+type codedColumn struct {
+	Name     string         `json:"name"`
+	Kind     covariate.Kind `json:"kind"`
+	Levels   int            `json:"levels,omitempty"`
+	Items    int            `json:"items,omitempty"`
+	Distinct int            `json:"distinct,omitempty"`
+	Notes    []string       `json:"notes,omitempty"`
 }
 
 // codedRoles are the columns that a node table may have, in their order.
@@ -44,12 +63,20 @@ func Encode(net *Network) ([]byte, error) {
 				head.Columns = append(head.Columns, role)
 			}
 		}
+		head.Names = net.Nodes.names
+		for _, c := range net.Nodes.Columns {
+			head.Covariates = append(head.Covariates, codedColumn{c.Name, c.Kind, len(c.Levels), len(c.Items), c.Distinct, c.Notes})
+		}
+	}
+	kind := codecKind
+	if len(head.Covariates) > 0 || len(head.Names) > 0 {
+		kind = codecCovariates
 	}
 	line, err := json.Marshal(head)
 	if err != nil {
 		return nil, fmt.Errorf("encoding a network: %w", err)
 	}
-	p := encoder(append(append([]byte(codecKind), line...), '\n'))
+	p := encoder(append(append([]byte(kind), line...), '\n'))
 	for i := range g.Len() {
 		p.count(rowPtr[i+1] - rowPtr[i])
 	}
@@ -77,6 +104,11 @@ func Encode(net *Network) ([]byte, error) {
 			p.numbers(column)
 		}
 	}
+	if net.Nodes != nil {
+		for _, c := range net.Nodes.Columns {
+			p.covariate(c.Pick(order))
+		}
+	}
 	return p, nil
 }
 
@@ -100,6 +132,23 @@ func (p *encoder) texts(n int, at func(i int) []byte) {
 	}
 }
 
+// covariate appends the arrays of a column.
+func (p *encoder) covariate(c covariate.Column) {
+	p.texts(len(c.Levels), func(k int) []byte { return []byte(c.Levels[k]) })
+	p.numbers(c.Numbers)
+	p.codes(c.Codes)
+	for i := range max(0, len(c.Start)-1) {
+		p.count(c.Start[i+1] - c.Start[i])
+	}
+	p.codes(c.Items)
+}
+
+func (p *encoder) codes(codes []uint32) {
+	for _, k := range codes {
+		*p = binary.LittleEndian.AppendUint32(*p, k)
+	}
+}
+
 // Decode reads a network that Encode has written, checks it like any other input, and
 // puts the graph into locality order. Errors wrap ErrData.
 func Decode(encoded []byte) (*Network, error) {
@@ -107,10 +156,13 @@ func Decode(encoded []byte) (*Network, error) {
 		return &Error{Code: CodeDamaged, File: "encoded network", What: "cannot be used: " + err.Error(), Remedies: []Remedy{do("was it cut off, or written by a newer program?")}, Err: err}
 	}
 	rest, ok := bytes.CutPrefix(encoded, []byte(codecKind))
+	if !ok {
+		rest, ok = bytes.CutPrefix(encoded, []byte(codecCovariates))
+	}
 	line, rest, cut := bytes.Cut(rest, []byte("\n"))
 	var head codecHead
 	if !ok || !cut {
-		return nil, bad(fmt.Errorf("it does not begin with %q", codecKind))
+		return nil, bad(fmt.Errorf("it does not begin with %q or %q", codecKind, codecCovariates))
 	}
 	if err := json.Unmarshal(line, &head); err != nil {
 		return nil, bad(err)
@@ -202,14 +254,28 @@ func (u *decoder) network(head codecHead) (*Network, error) {
 		return nil, err
 	}
 	var nodes *NodeTable
-	if head.Columns != nil {
-		nodes = &NodeTable{IDs: labels}
+	if head.Columns != nil || head.Covariates != nil {
+		nodes = &NodeTable{IDs: labels, names: head.Names}
 	}
 	for k, role := range head.Columns {
 		if !slices.Contains(codedRoles, role) || slices.Contains(head.Columns[:k], role) {
 			return nil, fmt.Errorf("a column %q", role)
 		}
 		u.column(nodes, role, n)
+	}
+	for k, coded := range head.Covariates {
+		if coded.Levels < 0 || coded.Items < 0 || coded.Levels > len(u.rest) || coded.Items > len(u.rest) ||
+			slices.ContainsFunc(head.Covariates[:k], func(c codedColumn) bool { return c.Name == coded.Name }) {
+			return nil, fmt.Errorf("a covariate %q", coded.Name)
+		}
+		c := u.covariate(coded, n)
+		if u.short {
+			break
+		}
+		if err := c.Check(n); err != nil {
+			return nil, err
+		}
+		nodes.Columns = append(nodes.Columns, c)
 	}
 	if u.short || len(u.rest) > 0 {
 		return nil, fmt.Errorf("its node table is too short or too long")
@@ -229,6 +295,36 @@ func (u *decoder) column(to *NodeTable, role Role, n int) {
 	default:
 		*to.numbers(role) = u.numbers(n)
 	}
+}
+
+// covariate reads the arrays of a column of n nodes.
+func (u *decoder) covariate(coded codedColumn, n int) covariate.Column {
+	c := covariate.Column{Name: coded.Name, Kind: coded.Kind, Distinct: coded.Distinct, Notes: coded.Notes}
+	if coded.Levels > 0 {
+		c.Levels = u.texts(coded.Levels)
+	}
+	switch coded.Kind {
+	case covariate.Number, covariate.Date:
+		c.Numbers = u.numbers(n)
+	case covariate.Category:
+		c.Codes = u.codes(n)
+	case covariate.Words:
+		c.Start = make([]int, 1, n+1)
+		for i, size := range u.counts(n) {
+			c.Start = append(c.Start, c.Start[i]+size)
+		}
+		c.Items = u.codes(coded.Items)
+	}
+	return c
+}
+
+func (u *decoder) codes(n int) []uint32 {
+	raw := u.take(4 * n)
+	out := make([]uint32, len(raw)/4)
+	for i := range out {
+		out[i] = binary.LittleEndian.Uint32(raw[4*i:])
+	}
+	return out
 }
 
 // checkDecoded refuses numbers that no reader accepts.

@@ -28,7 +28,8 @@ type graphML struct {
 	columns  edgeColumns // weight: index of the key
 	roles    map[string]Role
 	nodes    *NodeTable
-	declared []bool // node i has an element of its own
+	others   []*graphMLColumn // attributes of nodes without a role
+	declared []bool           // node i has an element of its own
 	directed bool
 	chosen   bool // the keys
 	rooted   bool // the first element was there
@@ -197,6 +198,7 @@ func (g *graphML) node(t xml.StartElement) error {
 	g.declared[i] = true
 	return g.data("node", func(key, text string) error {
 		role, ok := g.roles[key]
+		g.collect(i, key, text)
 		if !ok {
 			return nil
 		}
@@ -356,7 +358,8 @@ func (g *graphML) finish() (*Network, error) {
 		if undeclared > 0 {
 			g.r.warn("nodes that edges name but no node element declares: %d", undeclared)
 		}
-		if len(g.roles) > 0 {
+		g.finishColumns(network.Graph.Len())
+		if len(g.roles) > 0 || len(g.others) > 0 {
 			g.nodes.grow(network.Graph.Len(), slices.DeleteFunc(slices.Clone(nodeTable.roles[1:]), func(role Role) bool { return !g.nodes.has(role) }))
 			network.Nodes = g.nodes.follow(network.Graph)
 		}

@@ -1,6 +1,10 @@
 package graphio
 
-import "encoding/xml"
+import (
+	"encoding/xml"
+
+	"grfgp/covariate"
+)
 
 // graphMLKey declares an attribute.
 type graphMLKey struct {
@@ -68,8 +72,10 @@ func (g *graphML) choose() error {
 		}
 		for _, u := range used {
 			g.roles[g.keys[index[u.column]].id] = u.role
+			g.nodes.setName(u.role, g.keys[index[u.column]].name)
 			g.r.Columns = append(g.r.Columns, nodes.told(u.role, u.column, u.why))
 		}
+		g.chooseOthers(nodes, index, used)
 	}
 	for i := range g.r.Columns {
 		g.r.Columns[i].Number = 0 // attributes have names, not places
@@ -99,4 +105,46 @@ func (g *graphML) keySheet(use func(graphMLKey) bool, kind tableKind) (*sheet, [
 	}
 	s.columns = len(s.names)
 	return s, index
+}
+
+// graphMLColumn is an attribute of nodes that becomes a covariate.
+type graphMLColumn struct {
+	key   graphMLKey
+	cells *covariate.Builder
+	has   []bool // per node: it has the attribute
+}
+
+// chooseOthers makes covariates of the attributes without a role.
+func (g *graphML) chooseOthers(nodes *sheet, index []int, used []usedColumn) {
+	names := uniqueNames{}
+	for _, j := range nodes.otherThan(used) {
+		g.others = append(g.others, &graphMLColumn{key: g.keys[index[j]], cells: covariate.NewBuilder(names.of(nodes, j), parseCell(false))})
+	}
+}
+
+// collect takes an attribute of a node.
+func (g *graphML) collect(i int, key, text string) {
+	for _, c := range g.others {
+		if c.key.id != key {
+			continue
+		}
+		for len(c.has) <= i {
+			c.has = append(c.has, false)
+		}
+		c.has[i] = true
+		c.cells.Add(i, []byte(text))
+	}
+}
+
+// finishColumns makes the covariates of a number of nodes. Declared nodes without an attribute
+// have its default value, if there is one.
+func (g *graphML) finishColumns(nodes int) {
+	for _, c := range g.others {
+		for i := range g.declared {
+			if c.key.hasFallback && g.declared[i] && (i >= len(c.has) || !c.has[i]) {
+				c.cells.Add(i, []byte(c.key.fallback))
+			}
+		}
+		g.nodes.addColumn(c.cells.Column(nodes), g.r)
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"grfgp/covariate"
 	"grfgp/graph"
 )
 
@@ -20,7 +21,10 @@ type NodeTable struct {
 	Cost     []float64
 	Allowed  []bool // may be suggested for measurement
 	Group    []string
-	Report   *Report // nil when the nodes came with the graph
+	Columns  []covariate.Column // the other columns, and a column such as "type" that is also the label
+	Report   *Report            // nil when the nodes came with the graph
+
+	names map[Role]string // names of the columns above in their file, as far as known
 }
 
 // ids returns the ids, nil without a table.
@@ -170,10 +174,7 @@ func (n *NodeTable) extend(ids *graph.IDs, r *Report) *NodeTable {
 		return nil
 	}
 	had, now := n.IDs.Len(), ids.Len()
-	all := &NodeTable{IDs: ids, Report: n.Report,
-		Name: slices.Clone(n.Name), Lat: slices.Clone(n.Lat), Lon: slices.Clone(n.Lon), X: slices.Clone(n.X),
-		Y: slices.Clone(n.Y), Cost: slices.Clone(n.Cost), Allowed: slices.Clone(n.Allowed), Group: slices.Clone(n.Group)}
-	all.grow(now, slices.DeleteFunc(slices.Clone(nodeTable.roles[1:]), func(role Role) bool { return !n.has(role) }))
+	all := n.sized(ids)
 	if now > had {
 		extra := ""
 		if n.Allowed != nil {
@@ -193,7 +194,11 @@ func (n *NodeTable) follow(g *graph.Graph) *NodeTable {
 		return nil
 	}
 	to := g.InputOrder()
-	return &NodeTable{IDs: g.IDs(), Report: n.Report,
+	from := make([]int, len(to))
+	for k, i := range to {
+		from[i] = k
+	}
+	return &NodeTable{IDs: g.IDs(), Report: n.Report, names: n.names, Columns: picked(n.Columns, from),
 		Name: reordered(n.Name, to), Lat: reordered(n.Lat, to), Lon: reordered(n.Lon, to), X: reordered(n.X, to),
 		Y: reordered(n.Y, to), Cost: reordered(n.Cost, to), Allowed: reordered(n.Allowed, to), Group: reordered(n.Group, to)}
 }
@@ -264,7 +269,9 @@ func examples(ids *graph.IDs, from int) string {
 }
 
 // ReadNodes reads a node table: a column of ids and any of label, lat, lon, x, y,
-// cost, allowed and group.
+// cost, allowed and group; all other columns become covariates. A node may have several
+// rows if they agree in the columns that have a role; in the other columns, several
+// values of a node are its words.
 func ReadNodes(ctx context.Context, src Source, opts Options) (*NodeTable, error) {
 	t, err := openTable(ctx, src, nodeTable, opts)
 	if err != nil {
@@ -280,7 +287,8 @@ func ReadNodes(ctx context.Context, src Source, opts Options) (*NodeTable, error
 	for _, u := range used[1:] {
 		roles = append(roles, u.role)
 	}
-	reader := nodeReader{NodeTable: n, table: t, id: used[0].column, used: used[1:], roles: roles}
+	reader := nodeReader{NodeTable: n, table: t, id: used[0].column, used: used[1:], roles: roles, columns: t.otherColumns(used, opts)}
+	n.names = t.namesOf(used)
 	if err := t.read(ctx, reader.row, opts); err != nil {
 		return nil, err
 	}
@@ -293,6 +301,7 @@ func ReadNodes(ctx context.Context, src Source, opts Options) (*NodeTable, error
 	if n.IDs.Len() == 0 {
 		return nil, t.empty()
 	}
+	reader.finish()
 	if (n.Lat == nil) != (n.Lon == nil) || (n.X == nil) != (n.Y == nil) {
 		t.report.offer("only one of two coordinates was found", t.nameCoordinate(n))
 	}
@@ -305,6 +314,7 @@ type nodeReader struct {
 	id      int
 	used    []usedColumn
 	roles   []Role
+	columns []otherColumn
 	lines   []int64 // where each node was first seen
 	cells   []cell
 	scratch []byte
@@ -340,6 +350,7 @@ func (r *nodeReader) row(line []byte, fields []field, at int64) fault {
 			}
 		}
 		r.repeats++
+		r.collect(i, line, fields)
 		return fault{}
 	}
 	i := r.IDs.Intern(id)
@@ -349,6 +360,7 @@ func (r *nodeReader) row(line []byte, fields []field, at int64) fault {
 	}
 	r.lines = append(r.lines, at)
 	r.table.report.Missing += gaps
+	r.collect(i, line, fields)
 	return fault{}
 }
 

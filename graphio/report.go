@@ -4,27 +4,39 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+
+	"grfgp/covariate"
 )
 
 // Report describes a file: the format and the columns that were detected, and what
 // became of its lines.
 type Report struct {
 	table       Table
-	File        string    `json:"file"`
-	Format      string    `json:"format"`
-	Compression string    `json:"compression,omitempty"`
-	Delimiter   string    `json:"delimiter,omitempty"`
-	Header      string    `json:"header,omitempty"`  // in words
-	Decimal     string    `json:"decimal,omitempty"` // "comma", or nothing for the usual point
-	Columns     []Column  `json:"columns,omitempty"`
-	Unused      []string  `json:"unused_columns,omitempty"`
-	Weights     string    `json:"weights,omitempty"` // in words
-	Ledger      Ledger    `json:"ledger"`
-	Nodes       int       `json:"nodes"`
-	Edges       int       `json:"edges"`
-	Missing     int64     `json:"missing_values"`     // empty cells in the columns that were used
-	BadRows     []string  `json:"bad_rows,omitempty"` // the first few, in words
-	Warnings    []Warning `json:"warnings,omitempty"`
+	File        string      `json:"file"`
+	Format      string      `json:"format"`
+	Compression string      `json:"compression,omitempty"`
+	Delimiter   string      `json:"delimiter,omitempty"`
+	Header      string      `json:"header,omitempty"`  // in words
+	Decimal     string      `json:"decimal,omitempty"` // "comma", or nothing for the usual point
+	Columns     []Column    `json:"columns,omitempty"`
+	Unused      []string    `json:"unused_columns,omitempty"`
+	Covariates  []Covariate `json:"covariates,omitempty"` // columns that a model may use
+	Weights     string      `json:"weights,omitempty"`    // in words
+	Ledger      Ledger      `json:"ledger"`
+	Nodes       int         `json:"nodes"`
+	Edges       int         `json:"edges"`
+	Cells       int64       `json:"cells,omitempty"`    // values of a wide table, which has several in a row
+	Missing     int64       `json:"missing_values"`     // empty cells in the columns that were used
+	BadRows     []string    `json:"bad_rows,omitempty"` // the first few, in words
+	Warnings    []Warning   `json:"warnings,omitempty"`
+}
+
+// Covariate is a column of a node table that a model may use.
+type Covariate struct {
+	Name    string         `json:"name"`
+	Kind    covariate.Kind `json:"kind"`
+	Missing int            `json:"missing,omitempty"` // nodes without a value
+	Notes   []string       `json:"notes,omitempty"`   // what was decided when it was read
 }
 
 // Column is a column that has a role, and the reason.

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"context"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -45,8 +46,11 @@ type Abilities struct {
 	Fine   *Sampling
 	Coarse []Sampling
 
-	// Local is K without the terms that correlate all nodes with each other, such
-	// as trends. Nil means K itself.
+	// Everywhere reports that K correlates nodes however far apart they are on the
+	// graph, as a trend or a kernel of covariates does.
+	Everywhere bool
+
+	// Local is K without the terms that are Everywhere. Nil means K itself.
 	Local Covariance
 }
 
@@ -97,6 +101,10 @@ type Training struct {
 	// GramGrad compute the part that does not depend on hyperparameters only once, as
 	// long as it fits into maxBytes. Nil means that the kernel has no such part.
 	Cache func(rows []int, maxBytes int) Kernel
+
+	// CacheBytes is the most memory that the cache takes for so many rows, whatever
+	// the hyperparameters. Nil means that it takes what it is given.
+	CacheBytes func(rows int) int
 }
 
 // TrainingOf returns the Training of k; the zero value if it offers none.
@@ -125,6 +133,65 @@ func Cached(k Kernel, rows []int, maxBytes int) Kernel {
 	return k
 }
 
+// cachedAll returns all kernels with their caches. Caches of known size get what they
+// need, and the others share the rest.
+func cachedAll(kernels []Kernel, rows []int, maxBytes int) []Kernel {
+	all := slices.Clone(kernels)
+	need, known, open := make([]int, len(all)), 0, 0
+	for k, one := range kernels {
+		switch t := TrainingOf(one); {
+		case t.Cache == nil:
+		case t.CacheBytes != nil:
+			need[k] = t.CacheBytes(len(rows))
+			known += need[k]
+		default:
+			need[k] = -1
+			open++
+		}
+	}
+	rest, most := maxBytes, maxBytes
+	if open > 0 {
+		most /= 2
+	}
+	for k, bytes := range need {
+		if bytes <= 0 {
+			continue
+		}
+		if known > most { // too much for all: in proportion
+			bytes = int(float64(most) * float64(bytes) / float64(known))
+		}
+		all[k] = Cached(all[k], rows, bytes)
+		rest -= bytes
+	}
+	for k, bytes := range need {
+		if bytes < 0 {
+			all[k] = Cached(all[k], rows, rest/open)
+		}
+	}
+	return all
+}
+
+// cacheBytesOf returns the CacheBytes of kernels together; nil unless the size of
+// every cache is known.
+func cacheBytesOf(kernels ...Kernel) func(rows int) int {
+	var known []func(rows int) int
+	for _, one := range kernels {
+		switch t := TrainingOf(one); {
+		case t.CacheBytes != nil:
+			known = append(known, t.CacheBytes)
+		case t.Cache != nil:
+			return nil
+		}
+	}
+	return func(rows int) int {
+		sum := 0
+		for _, bytes := range known {
+			sum += bytes(rows)
+		}
+		return sum
+	}
+}
+
 // startOf returns the Start of every parameter.
 func startOf(params []Param) []float64 {
 	theta := make([]float64, len(params))
@@ -135,7 +202,7 @@ func startOf(params []Param) []float64 {
 }
 
 // Connected reports for every row whether its covariance with any of the columns
-// differs from zero. Terms that correlate all nodes (Abilities.Local) do not count.
+// differs from zero. Beside other terms, those that are Everywhere do not count.
 // It costs one product with K[rows, cols]. Dense kernels connect all
 // nodes, because rounding leaves no zeros.
 func Connected(ctx context.Context, c Covariance, rows, cols []int) ([]bool, error) {

@@ -94,7 +94,7 @@ func TestAbilitiesAreForwarded(t *testing.T) {
 	for name, k := range hubKernels(t) {
 		t.Run(name, func(t *testing.T) {
 			kerneltest.Forwards(t, k, kernel.UnitVariance(k))
-			kerneltest.Forwards(t, k, kernel.Sum(k, kernel.Linear(make([]float64, k.Nodes()))))
+			kerneltest.Forwards(t, k, kernel.Sum(k, kernel.Linear(mat.NewDense(k.Nodes(), 1, nil))))
 			kerneltest.Forwards(t, k, kernel.Sum(k, newGRF(t, features(t, k.Nodes()), kernel.Diffusion{})))
 		})
 	}
@@ -114,6 +114,9 @@ func TestAbilitiesAreForwarded(t *testing.T) {
 // features are those of walks on a ring.
 func features(t *testing.T, n int) *walk.Features { return ringFeatures(t, n, 4) }
 
+// column is a linear kernel on a single column.
+func column(x []float64) kernel.Kernel { return kernel.Linear(mat.NewDense(len(x), 1, x)) }
+
 // A sum of kernels satisfies the contract and is the sum of its terms.
 func TestSum(t *testing.T) {
 	hubs := hubKernels(t)
@@ -127,9 +130,9 @@ func TestSum(t *testing.T) {
 		"features and series":    {newGRF(t, features(t, n), kernel.Diffusion{}), hubs["series"]},
 		"series and features":    {hubs["series"], newGRF(t, features(t, n), kernel.Diffusion{})},
 		"two sets of features":   {newGRF(t, features(t, n), kernel.Diffusion{}), newGRF(t, features(t, n), kernel.Free{Len: 2})},
-		"scales and two trends":  {hubs["many scales"], kernel.Linear(x), kernel.Linear(append(x[1:], 1))},
-		"a sum and more":         {kernel.Sum(hubs["series"], kernel.Linear(x)), newGRF(t, features(t, n), kernel.Diffusion{})},
-		"a trend on unit scales": {kernel.UnitVariance(hubs["many scales"]), kernel.Linear(x)},
+		"scales and two trends":  {hubs["many scales"], column(x), column(append(x[1:], 1))},
+		"a sum and more":         {kernel.Sum(hubs["series"], column(x)), newGRF(t, features(t, n), kernel.Diffusion{})},
+		"a trend on unit scales": {kernel.UnitVariance(hubs["many scales"]), column(x)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := kernel.Sum(terms...)
@@ -168,12 +171,12 @@ func ExampleSum() {
 		panic(err)
 	}
 	height := []float64{0, 1, 2, 2, 1, 0}
-	k := kernel.Sum(local, kernel.Linear(height))
+	k := kernel.Sum(local, kernel.Linear(mat.NewDense(len(height), 1, height)))
 	for _, p := range k.Params() {
 		fmt.Println(p.Name)
 	}
 	// Output:
 	// variance
 	// beta
-	// trend variance
+	// linear variance
 }

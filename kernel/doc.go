@@ -1,5 +1,6 @@
 // Package kernel has kernels, the prior covariances of Gaussian processes on the
-// nodes of a graph.
+// nodes of a graph: of closeness on the graph, and of what else is known about the
+// nodes.
 //
 // # Family and representation
 //
@@ -31,15 +32,29 @@
 // compute products (Cross), entries (Gram, Diag), draws from N(0, K) (Prior) and
 // derivatives by θ (Grad, GramGrad).
 //
+// # Covariates
+//
+// What is known about the nodes beside the graph is a matrix X with a row x per node:
+//
+//	Linear       s² xᵀx′, a linear regression with one prior variance for all
+//	             coefficients; LinearSparse for a sparse matrix, such as words
+//	Smooth       s² k(r), r² = Σ_g |x_g − x′_g|²/ℓ_g², a smooth function with one
+//	             length ℓ_g per group of columns
+//	Fourier      Smooth as a matrix of low rank, for many measurements and nodes
+//	Constant     s², the same value at every node
+//
+// The [Shape] k of a smooth kernel is RBF, exp(−r²/2), or one of two Matérn shapes,
+// whose functions are rougher.
+//
 // # Composition
 //
-// Kernels can be combined. Sum is the kernel of a sum of independent functions;
-// Linear is the kernel of a linear regression term, and Trend adds one to a kernel;
-// UnitVariance scales K to the same variance at every node; NewLayers and
-// NewMultiscale add kernels of longer and longer reach. Your own type that
-// implements Kernel can be combined with them:
+// Kernels can be combined. Sum is the kernel of a sum of independent functions, and
+// Trend adds a regression on a single column; Product multiplies entries, so that
+// nodes are alike if they are alike under both kernels; UnitVariance scales K to the
+// same variance at every node; NewLayers and NewMultiscale add kernels of longer and
+// longer reach. Your own type that implements Kernel can be combined with them:
 //
-//	k := kernel.Sum(local, kernel.Linear(height))
+//	k := kernel.Sum(local, kernel.Linear(x), kernel.Product(local, kernel.Smooth(x, nil, kernel.RBF)))
 //
 // [OverTime] makes a kernel on nodes one on nodes and periods.
 //

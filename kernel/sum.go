@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/internal/parallel"
 	"grfgp/internal/rng"
 	"grfgp/solve"
 )
@@ -29,16 +30,25 @@ func Sum(terms ...Kernel) Kernel {
 			s.terms = append(s.terms, k)
 		}
 	}
-	seen := map[string]int{}
 	for _, k := range s.terms {
-		for _, p := range k.Params() {
-			if seen[p.Name]++; seen[p.Name] > 1 {
-				p.Name = fmt.Sprintf("%s (%d)", p.Name, seen[p.Name])
-			}
-			s.params = append(s.params, p)
-		}
+		s.params = appendNamed(s.params, k.Params())
 	}
 	return s
+}
+
+// appendNamed appends parameters; names that are taken get a number.
+func appendNamed(all, more []Param) []Param {
+	taken := func(name string) bool {
+		return slices.ContainsFunc(all, func(p Param) bool { return p.Name == name })
+	}
+	for _, p := range more {
+		name := p.Name
+		for k := 2; taken(p.Name); k++ {
+			p.Name = fmt.Sprintf("%s (%d)", name, k)
+		}
+		all = append(all, p)
+	}
+	return all
 }
 
 type sum struct {
@@ -74,28 +84,23 @@ func (s *sum) At(theta []float64) (Covariance, error) {
 func (s *sum) Training() Training {
 	var t Training
 	first := startOf(s.params)
-	var cached []int
+	cached := false
 	lo := 0
-	for k, term := range s.terms {
+	for _, term := range s.terms {
 		own := TrainingOf(term)
 		for _, theta := range own.Starts {
 			start := slices.Clone(first)
 			copy(start[lo:], theta)
 			t.Starts = append(t.Starts, start)
 		}
-		if own.Cache != nil {
-			cached = append(cached, k)
-		}
+		cached = cached || own.Cache != nil
 		lo += len(term.Params())
 	}
-	if len(cached) > 0 {
+	if cached {
 		t.Cache = func(rows []int, maxBytes int) Kernel {
-			terms := slices.Clone(s.terms)
-			for _, k := range cached {
-				terms[k] = Cached(terms[k], rows, maxBytes/len(cached))
-			}
-			return &sum{terms, s.params}
+			return &sum{cachedAll(s.terms, rows, maxBytes), s.params}
 		}
+		t.CacheBytes = cacheBytesOf(s.terms...)
 	}
 	return t
 }
@@ -121,23 +126,50 @@ func (t sumTerm) grad(all []float64) []float64 {
 }
 
 // plus returns c + extra, where extra has no parameters.
-func plus(c Covariance, extra *rankOne) Covariance {
+func plus(c Covariance, extra *constant) Covariance {
 	if s, ok := c.(*sumCovariance); ok {
 		return &sumCovariance{append(slices.Clone(s.terms), sumTerm{extra, 0, 0}), s.nodes}
 	}
 	return &sumCovariance{terms: []sumTerm{{c, 0, -1}, {extra, 0, 0}}}
 }
 
-// split returns the terms of rank one and the others.
-func (c *sumCovariance) split() (main []sumTerm, ones []*rankOne) {
+// split returns the constants and the other terms.
+func (c *sumCovariance) split() (main []sumTerm, constants []*constant) {
 	for _, t := range c.terms {
-		if one, ok := t.Covariance.(*rankOne); ok {
-			ones = append(ones, one)
+		if one, ok := t.Covariance.(*constant); ok {
+			constants = append(constants, one)
 		} else {
 			main = append(main, t)
 		}
 	}
-	return main, ones
+	return main, constants
+}
+
+// streamed is a covariance whose draws use other streams of random numbers of a seed
+// than most covariances do, which draw from their own alone.
+type streamed interface{ randomStreams() []string }
+
+// streamsOf returns the names of the streams that c uses; "" stands for that of most.
+func streamsOf(c Covariance) []string {
+	if own, ok := c.(streamed); ok {
+		return own.randomStreams()
+	}
+	return []string{""}
+}
+
+// randomStreams implements streamed.
+func (c *sumCovariance) randomStreams() []string {
+	var all []string
+	for _, t := range c.terms {
+		all = append(all, streamsOf(t.Covariance)...)
+	}
+	return all
+}
+
+// adder is a covariance that adds its entries to those of others.
+type adder interface {
+	// addGram adds K[rows, rows] to the upper triangle of dst.
+	addGram(ctx context.Context, dst *mat.SymDense, rows []int) error
 }
 
 // seeds returns a seed per term. Terms that draw from the same stream of random
@@ -145,14 +177,16 @@ func (c *sumCovariance) split() (main []sumTerm, ones []*rankOne) {
 func (c *sumCovariance) seeds(seed uint64) []uint64 {
 	all, used := make([]uint64, len(c.terms)), map[string]int{}
 	for k, t := range c.terms {
-		stream := ""
-		if one, ok := t.Covariance.(*rankOne); ok {
-			stream = one.stream
+		streams, before := streamsOf(t.Covariance), 0
+		for _, stream := range streams {
+			before = max(before, used[stream])
 		}
-		if all[k] = seed; used[stream] > 0 {
-			all[k] = drawSeed(seed, used[stream]-1)
+		for _, stream := range streams {
+			used[stream] = before + 1
 		}
-		used[stream]++
+		if all[k] = seed; before > 0 {
+			all[k] = uint64(rng.Derive(seed, fmt.Sprintf("term %d", before)))
+		}
 	}
 	return all
 }
@@ -185,7 +219,7 @@ func (o sumOperator) Apply(ctx context.Context, dst, x *mat.Dense) error {
 	}
 	var one *mat.Dense
 	for _, part := range o[1:] {
-		if r, ok := part.(*rankOneCross); ok {
+		if r, ok := part.(*constantCross); ok {
 			r.add(dst, x)
 			continue
 		}
@@ -206,19 +240,35 @@ func (c *sumCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows []int)
 	}
 	var one *mat.SymDense
 	for _, t := range c.terms[1:] {
-		if r, ok := t.Covariance.(*rankOne); ok {
-			r.addGram(dst, rows)
+		if r, ok := t.Covariance.(adder); ok {
+			if err := r.addGram(ctx, dst, rows); err != nil {
+				return err
+			}
 			continue
 		}
 		if one == nil {
-			one = mat.NewSymDense(len(rows), nil)
+			one = borrowSymmetric(len(rows))
+			defer giveBack(one)
 		}
 		if err := t.Gram(ctx, one, rows); err != nil {
 			return err
 		}
-		dst.AddSym(dst, one)
+		addUpper(dst, one)
 	}
 	return nil
+}
+
+// addUpper adds the upper triangle of x to that of dst.
+func addUpper(dst, x *mat.SymDense) {
+	to, from := dst.RawSymmetric(), x.RawSymmetric()
+	parallel.Ranges(to.N, 64, func(lo, hi int) {
+		for a := lo; a < hi; a++ {
+			row := to.Data[a*to.Stride+a:][:to.N-a]
+			for b, v := range from.Data[a*from.Stride+a:][:to.N-a] {
+				row[b] += v
+			}
+		}
+	})
 }
 
 func (c *sumCovariance) Diag(ctx context.Context, dst []float64, rows []int) error {
@@ -227,10 +277,6 @@ func (c *sumCovariance) Diag(ctx context.Context, dst []float64, rows []int) err
 	}
 	one := make([]float64, len(rows))
 	for _, t := range c.terms[1:] {
-		if r, ok := t.Covariance.(*rankOne); ok {
-			r.addDiag(dst, rows)
-			continue
-		}
 		if err := t.Diag(ctx, one, rows); err != nil {
 			return err
 		}
@@ -256,7 +302,7 @@ func (c *sumCovariance) addPriors(ctx context.Context, dst *mat.Dense, seeds []u
 		if k < first {
 			continue
 		}
-		if r, ok := t.Covariance.(*rankOne); ok {
+		if r, ok := t.Covariance.(*constant); ok {
 			r.addPrior(dst, seeds[k])
 			continue
 		}

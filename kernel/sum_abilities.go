@@ -11,16 +11,26 @@ import (
 
 // Abilities combines those of the terms.
 func (c *sumCovariance) Abilities() Abilities {
-	main, ones := c.split()
-	var a Abilities
+	main, constants := c.split()
+	a := Abilities{Everywhere: true}
 	of := make([]Abilities, len(main))
-	locals, global := make([]sumTerm, len(main)), len(ones) > 0
+	var locals []sumTerm
+	global := len(constants) > 0
 	for k, t := range main {
 		of[k] = AbilitiesOf(t.Covariance)
 		a.LongRange = a.LongRange || of[k].LongRange
-		if locals[k] = t; of[k].Local != nil {
-			locals[k].Covariance, global = of[k].Local, true
+		if a.Fine == nil {
+			a.Fine, a.Coarse = of[k].Fine, of[k].Coarse
 		}
+		if of[k].Everywhere {
+			global = true
+			continue
+		}
+		a.Everywhere = false
+		if of[k].Local != nil {
+			t.Covariance, global = of[k].Local, true
+		}
+		locals = append(locals, t)
 	}
 	has := func(able func(a Abilities) bool) bool { return slices.ContainsFunc(of, able) }
 	if has(func(a Abilities) bool { return a.DiagFlops != nil }) {
@@ -38,56 +48,121 @@ func (c *sumCovariance) Abilities() Abilities {
 	if has(func(a Abilities) bool { return a.Precondition != nil }) {
 		a.Precondition = c.precondition
 	}
-	if len(main) == 1 && of[0].Invert != nil && !slices.ContainsFunc(ones, func(r *rankOne) bool { return r.x != nil }) {
-		a.Invert = func(ctx context.Context, rows []int, constant float64, noise []float64) (solve.Preconditioner, error) {
-			return of[0].Invert(ctx, rows, constant+constants(ones), noise)
-		}
-	}
-	if len(main) > 0 {
-		a.Fine, a.Coarse = of[0].Fine, of[0].Coarse
-		switch {
-		case global && len(main) == 1:
-			a.Local = locals[0].Covariance
-		case global:
-			a.Local = &sumCovariance{locals, c.nodes}
-		}
+	a.Invert = c.inverse(main, of)
+	switch {
+	case global && len(locals) == 1:
+		a.Local = locals[0].Covariance
+	case global && len(locals) > 1:
+		a.Local = &sumCovariance{locals, c.nodes}
 	}
 	return a
 }
 
-// constants returns the variance of all constants.
-func constants(ones []*rankOne) float64 {
-	variance := 0.0
-	for _, r := range ones {
-		if r.x == nil {
-			variance += r.variance
+// inverse returns the ability Invert of one term that has it plus constants, or of
+// terms that are all of low rank; otherwise nil.
+func (c *sumCovariance) inverse(main []sumTerm, of []Abilities) func(context.Context, []int, float64, []float64) (solve.Preconditioner, error) {
+	if len(main) == 1 && of[0].Invert != nil {
+		return func(ctx context.Context, rows []int, constant float64, noise []float64) (solve.Preconditioner, error) {
+			return of[0].Invert(ctx, rows, constant+c.level(), noise)
 		}
+	}
+	if r := asLowRank(c); r != nil && len(main) > 0 {
+		return func(ctx context.Context, rows []int, constant float64, noise []float64) (solve.Preconditioner, error) {
+			return invertLowRank(ctx, []lowRank{r}, rows, constant, noise)
+		}
+	}
+	return nil
+}
+
+// level returns the variance of all constants.
+func (c *sumCovariance) level() float64 {
+	_, constants := c.split()
+	variance := 0.0
+	for _, one := range constants {
+		variance += one.variance
 	}
 	return variance
 }
 
-// precondition takes the preconditioner of the first term that has one. The other
-// terms are approximated by their diagonals. Trends are ignored, because one more
-// large eigenvalue costs only an iteration or two.
+// precondition takes the preconditioner of the first term that has one and is not
+// of low rank, and adds all terms of low rank exactly. The other terms are
+// approximated by their diagonals.
 func (c *sumCovariance) precondition(ctx context.Context, rows []int, constant float64, noise []float64) (solve.Factored, error) {
-	main, ones := c.split()
-	first := slices.IndexFunc(main, func(t sumTerm) bool { return AbilitiesOf(t.Covariance).Precondition != nil })
-	if len(main) > 1 {
-		noise = slices.Clone(noise)
-		diag := make([]float64, len(rows))
-		for k, t := range main {
-			if k == first {
-				continue
-			}
-			if err := t.Diag(ctx, diag, rows); err != nil {
-				return nil, err
-			}
-			for a, v := range diag {
-				noise[a] += v
-			}
+	main, _ := c.split()
+	constant += c.level()
+	var first Covariance
+	var low []lowRank
+	noise = slices.Clone(noise)
+	diag, width := make([]float64, len(rows)), 0
+	for _, t := range main {
+		if r := asLowRank(t.Covariance); r != nil && affordable(len(rows), width+r.width()) {
+			low, width = append(low, r), width+r.width()
+			continue
+		}
+		if first == nil && asLowRank(t.Covariance) == nil && AbilitiesOf(t.Covariance).Precondition != nil {
+			first = t.Covariance
+			continue
+		}
+		if err := t.Diag(ctx, diag, rows); err != nil {
+			return nil, err
+		}
+		for a, v := range diag {
+			noise[a] += v
 		}
 	}
-	return AbilitiesOf(main[first].Covariance).Precondition(ctx, rows, constant+constants(ones), noise)
+	switch {
+	case first == nil && len(low) == 0:
+		return solve.NewJacobi(slices.Repeat([]float64{constant}, len(rows)), noise)
+	case first == nil:
+		return invertLowRank(ctx, low, rows, constant, noise)
+	}
+	base, err := AbilitiesOf(first).Precondition(ctx, rows, constant, noise)
+	if err != nil || len(low) == 0 {
+		return base, err
+	}
+	return raise(base, factorOf(low, rows, 0))
+}
+
+// raised is P + UUᵀ = F(I + VVᵀ)Fᵀ for a preconditioner P = FFᵀ and V = F⁻¹U.
+type raised struct {
+	base solve.Factored
+	top  *solve.LowRank // I + VVᵀ
+}
+
+func raise(base solve.Factored, u *mat.Dense) (solve.Factored, error) {
+	n, width := u.Dims()
+	v, ones := mat.NewDense(n, width, nil), make([]float64, n)
+	base.Whiten(v, u)
+	for a := range ones {
+		ones[a] = 1
+	}
+	top, err := solve.NewLowRank(v, ones)
+	if err != nil {
+		return nil, err
+	}
+	return &raised{base, top}, nil
+}
+
+func (p *raised) LogDet() float64 { return p.base.LogDet() + p.top.LogDet() }
+
+func (p *raised) Apply(dst, r *mat.Dense) {
+	white := mat.DenseCopyOf(r)
+	p.base.Whiten(white, r)
+	p.top.Apply(dst, white)
+	white.Copy(dst)
+	p.base.WhitenT(dst, white)
+}
+
+func (p *raised) Whiten(dst, x *mat.Dense) {
+	white := mat.DenseCopyOf(x)
+	p.base.Whiten(white, x)
+	p.top.Whiten(dst, white)
+}
+
+func (p *raised) WhitenT(dst, x *mat.Dense) {
+	white := mat.DenseCopyOf(x)
+	p.top.WhitenT(white, x)
+	p.base.WhitenT(dst, white)
 }
 
 // draw starts draws: in one pass for the terms that have the ability, by prior
@@ -97,8 +172,8 @@ func (c *sumCovariance) draw(ctx context.Context, draws int, seed uint64, x []in
 	seeds := c.seeds(seed)
 	var one *mat.Dense
 	for k, t := range c.terms {
-		if r, ok := t.Covariance.(*rankOne); ok {
-			d.ones, d.slopes = append(d.ones, r), append(d.slopes, r.slopes(draws, seeds[k]))
+		if r, ok := t.Covariance.(*constant); ok {
+			d.constants, d.levels = append(d.constants, r), append(d.levels, r.levels(draws, seeds[k]))
 			continue
 		}
 		if begin := AbilitiesOf(t.Covariance).Draw; begin != nil {
@@ -130,21 +205,21 @@ func (c *sumCovariance) draw(ctx context.Context, draws int, seed uint64, x []in
 			}
 		}
 	}
-	for k, r := range d.ones {
-		addOuter(d.at, r.at(x), d.slopes[k])
+	for _, levels := range d.levels {
+		addToRows(d.at, levels)
 	}
 	return d, nil
 }
 
 // sumDraw holds a draw of every term.
 type sumDraw struct {
-	x      []int
-	parts  []Draw       // of terms that draw in one pass
-	others []Covariance // the terms that do not,
-	prior  *mat.Dense   // and the sum of their draws at every node
-	ones   []*rankOne
-	slopes [][]float64 // of ones
-	at     *mat.Dense
+	x         []int
+	parts     []Draw       // of terms that draw in one pass
+	others    []Covariance // the terms that do not,
+	prior     *mat.Dense   // and the sum of their draws at every node
+	constants []*constant
+	levels    [][]float64 // of constants
+	at        *mat.Dense
 }
 
 func (d *sumDraw) At() *mat.Dense { return d.at }
@@ -173,12 +248,12 @@ func (d *sumDraw) Update(ctx context.Context, dst, u *mat.Dense) error {
 		}
 		addRows(dst, one)
 	}
-	for k, r := range d.ones {
-		slopes := slices.Clone(d.slopes[k])
-		for s, v := range inner(r.at(d.x), u) {
-			slopes[s] += r.variance * v
+	for k, r := range d.constants {
+		levels := slices.Clone(d.levels[k])
+		for s, v := range columnSums(u) {
+			levels[s] += r.variance * v
 		}
-		addOuter(dst, r.x, slopes)
+		addToRows(dst, levels)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/parallel"
@@ -64,6 +65,7 @@ func (e *unitVariance) Training() Training {
 		t.Cache = func(rows []int, maxBytes int) Kernel {
 			return &unitVariance{own.Cache(rows, maxBytes), e.params, e.drop}
 		}
+		t.CacheBytes = own.CacheBytes
 	}
 	return t
 }
@@ -184,6 +186,9 @@ func (c *unitCovariance) Abilities() Abilities {
 	return a
 }
 
+// randomStreams implements streamed.
+func (c *unitCovariance) randomStreams() []string { return streamsOf(c.raw) }
+
 // precondition uses D(K + c·11ᵀ/d̄ + N/D²)D ≈ DKD + c·11ᵀ + N, with the mean d̄ of
 // D².
 func (c *unitCovariance) precondition(ctx context.Context, rows []int, constant float64, noise []float64) (solve.Factored, error) {
@@ -279,7 +284,11 @@ func (d *unitVarianceDraw) Update(ctx context.Context, dst, u *mat.Dense) error 
 //	Σ g_ab ∂K̂_ab = Σ D_a g_ab D_b ∂K_ab − Σ_a t_a ∂K_aa/K_aa.
 func (c *unitCovariance) GramGrad(ctx context.Context, grad []float64, rows []int, g *mat.SymDense) error {
 	n := len(rows)
-	k := mat.NewSymDense(n, nil)
+	if n == 0 {
+		return ctx.Err()
+	}
+	k := borrowSymmetric(n)
+	defer giveBack(k)
 	if err := c.raw.Gram(ctx, k, rows); err != nil {
 		return err
 	}
@@ -289,28 +298,52 @@ func (c *unitCovariance) GramGrad(ctx context.Context, grad []float64, rows []in
 			d[a] = math.Sqrt(c.variance / v)
 		}
 	}
-	inner := mat.NewSymDense(n, nil)
-	t := make([]float64, n)
-	for a := range n {
-		for b := a; b < n; b++ {
-			v := g.At(a, b) * d[a] * d[b]
-			inner.SetSym(a, b, v)
-			v *= k.At(a, b)
-			t[a] += v
-			if b > a {
-				t[b] += v
-			}
-		}
+	diagonal := make([]float64, n) // K_aa, before k is overwritten
+	for a := range diagonal {
+		diagonal[a] = k.At(a, a)
 	}
+	t := scaleWeights(k.RawSymmetric(), g.RawSymmetric(), d)
 	total := 0.0
 	for a, v := range t {
 		total += v
-		if k.At(a, a) > 0 {
-			inner.SetSym(a, a, inner.At(a, a)-v/k.At(a, a))
+		if diagonal[a] > 0 {
+			k.SetSym(a, a, k.At(a, a)-v/diagonal[a])
 		}
 	}
 	grad[0] += total / c.variance
-	return c.shape(grad, func(own []float64) error { return c.raw.GramGrad(ctx, own, rows, inner) })
+	return c.shape(grad, func(own []float64) error { return c.raw.GramGrad(ctx, own, rows, k) })
+}
+
+// scaleWeights replaces K_ab by D_a·g_ab·D_b and returns t_a = Σ_b g_ab·D_a·K_ab·D_b.
+func scaleWeights(k, g blas64.Symmetric, d []float64) []float64 {
+	const size = 32
+	n := k.N
+	parts := make([][]float64, (n+size-1)/size)
+	parallel.Ranges(n, size, func(lo, hi int) {
+		part := make([]float64, n-lo)
+		for a := lo; a < hi; a++ {
+			row, weights := k.Data[a*k.Stride+a:][:n-a], g.Data[a*g.Stride+a:][:n-a]
+			own, to := 0.0, part[a-lo:]
+			for b, v := range row {
+				w := weights[b] * d[a] * d[a+b]
+				row[b] = w
+				w *= v
+				own += w
+				if b > 0 {
+					to[b] += w
+				}
+			}
+			to[0] += own
+		}
+		parts[lo/size] = part
+	})
+	t := make([]float64, n)
+	for p, part := range parts {
+		for b, v := range part {
+			t[p*size+b] += v
+		}
+	}
+	return t
 }
 
 // shape adds a gradient of the unscaled kernel, without the derivative by its

@@ -254,7 +254,7 @@ func (r *Classes) validationPage() *classValidationPage {
 		p.Verdicts = append(p.Verdicts, fmt.Sprintf("The most frequent error: %q predicted as %q, %s.", names[all[0].Class], names[all[0].Predicted], plural.Count(all[0].Count, "times")))
 	}
 	bars := []plot.Bar{{Name: "this model", Value: 100 * v.Accuracy, SE: 100 * v.AccuracySE}}
-	for _, name := range crossval.ClassBaselines() {
+	for _, name := range crossval.InOrder(v.Baselines) {
 		s := v.Baselines[name]
 		bars = append(bars, plot.Bar{Name: string(name), Value: 100 * s.Accuracy, SE: 100 * s.AccuracySE})
 	}

@@ -376,7 +376,7 @@ func (r *Regression) validationPage() *validationPage {
 	v := r.Validation
 	p := &validationPage{Verdicts: Verdicts(v)}
 	bars := []plot.Bar{{Name: "this model", Value: v.RMSE, SE: v.RMSESE}}
-	for _, name := range crossval.Baselines() {
+	for _, name := range crossval.InOrder(v.BaselineRMSE) {
 		bars = append(bars, plot.Bar{Name: string(name), Value: v.BaselineRMSE[name]})
 	}
 	p.Bars = newFigure(plot.Bars("Error at held-out measurements (RMSE)", r.Unit, bars))

@@ -80,7 +80,7 @@ func (a *app) printClassValidation(d *classData, v *crossval.ClassValidation) er
 	t := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
 	score := func(name string, of func(crossval.ClassScore) string) {
 		fmt.Fprintf(t, "%s\t%s\tthis model\n", name, of(v.ClassScore))
-		for _, rule := range crossval.ClassBaselines() {
+		for _, rule := range crossval.InOrder(v.Baselines) {
 			fmt.Fprintf(t, "\t%s\t%s\n", of(v.Baselines[rule]), rule)
 		}
 	}

@@ -83,7 +83,7 @@ func (a *app) printDemo(r *subject, out string) error {
 	fmt.Fprintf(t, "A made-up city: %d junctions, %d streets, speed sensors at %d junctions.\n\n", g.Len(), g.Edges(), r.Data.Len())
 	fmt.Fprintf(t, "model\t%s, noise sd %.2g km/h (true: %d km/h)\n", r.Model.Choice().Family, r.Model.NoiseSD(), city.NoiseSD)
 	fmt.Fprintf(t, "error\t%.3g km/h (RMSE) at held-out sensors\n", v.RMSE)
-	for _, name := range crossval.Baselines() {
+	for _, name := range crossval.InOrder(v.BaselineRMSE) {
 		fmt.Fprintf(t, "\t%.3g km/h by the baseline %s\n", v.BaselineRMSE[name], name)
 	}
 	fmt.Fprintf(t, "coverage\t95 %% intervals contain %.1f %% of the held-out measurements\n", 100*v.Coverage.At(0.95))

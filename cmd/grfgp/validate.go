@@ -31,14 +31,16 @@ func validateVerb(a *app) *cobra.Command {
 to the others, and compares predictions with the held-out values. Scattered folds
 measure the error at nodes between measured ones; neighbourhoods measure the error
 far from all measurements. The baselines are the overall mean, the nearest
-measured node and harmonic interpolation. Repeated measurements of a
+measured node, harmonic interpolation, a graph ridge (Laplacian-regularised least
+squares), least squares on covariates if there are any, and a ridge on singular
+vectors of the graph. Repeated measurements of a
 node are held out together and count as one, their mean; with --repeats keep they
 are compared one by one.
 
 With --labels it does the same for classes and reports the accuracy, the mean
 negative log probability of the true class (NLL), the expected calibration error
-(ECE, in 15 bins) and the confusion matrix; the baselines are the majority class
-and label spreading.`,
+(ECE, in 15 bins) and the confusion matrix; the baselines are the majority class,
+label spreading, and the two regressions with one regression per class.`,
 		Example: `  grfgp validate --edges roads.csv --measurements speeds.csv
   grfgp validate --edges roads.csv --measurements speeds.csv --leave-out neighbourhoods --folds 5
   grfgp validate --edges citations.csv --labels topics.csv --folds 5`,
@@ -124,7 +126,7 @@ func newValidateAnswer(labels *graph.IDs, v *crossval.Validation) *validateAnswe
 func (a *app) printValidation(v *crossval.Validation) error {
 	t := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "error (RMSE)\t%.4g ± %.2g\tthis model\n", v.RMSE, v.RMSESE)
-	for _, name := range crossval.Baselines() {
+	for _, name := range crossval.InOrder(v.BaselineRMSE) {
 		fmt.Fprintf(t, "\t%.4g\t%s\n", v.BaselineRMSE[name], name)
 	}
 	fmt.Fprintf(t, "log density\t%.4g\tper held-out measurement\n", -v.NLPD)

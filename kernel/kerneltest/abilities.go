@@ -45,6 +45,9 @@ func (s *suite) testAbilities(t *testing.T) {
 	if a.Local != nil && a.Local == s.cov {
 		t.Error("the local part is the covariance itself, want nil")
 	}
+	if a.Local != nil && a.Everywhere {
+		t.Error("a covariance that correlates all nodes has a local part")
+	}
 	if a.Fine != nil && a.Fine.Features.Nodes() != s.Nodes() {
 		t.Errorf("features of %d nodes for a kernel on %d", a.Fine.Features.Nodes(), s.Nodes())
 	}
@@ -133,7 +136,19 @@ func (s *suite) testTraining(t *testing.T) {
 	if cache == nil {
 		return
 	}
-	cached := cache(s.rows, 1<<24)
+	s.testCache(t, cache(s.rows, 1<<24))
+	if bytes := kernel.TrainingOf(s.Kernel).CacheBytes; bytes != nil {
+		if few, many := bytes(10), bytes(20); few <= 0 || many <= few {
+			t.Errorf("caches of 10 and 20 rows take %d and %d bytes", few, many)
+		}
+		s.testCache(t, cache(s.rows, bytes(len(s.rows))))
+	}
+	s.testCache(t, cache(s.rows, 0))
+}
+
+// testCache: a cached kernel is the kernel.
+func (s *suite) testCache(t *testing.T, cached kernel.Kernel) {
+	t.Helper()
 	if !slices.Equal(cached.Params(), s.Params()) || cached.Nodes() != s.Nodes() {
 		t.Errorf("a cached kernel has the parameters %v, want %v", cached.Params(), s.Params())
 	}

@@ -1,0 +1,64 @@
+package crossval
+
+import (
+	"context"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"grfgp/gp"
+)
+
+// sharpness values of class probabilities from linear rules are tried in this order.
+var sharpness = []float64{1, 2, 3, 4, 6, 8, 12, 16}
+
+// classify returns the class probabilities of a linear rule at nodes: one linear
+// regression per class on 1 for its labels and 0 for others, with predictions s made probabilities
+// p_c ∝ exp(a·s_c). The penalty has the smallest squared error, and the sharpness a the smallest NLL, on
+// a held-out fifth of the labels.
+func (b Baseline) classify(ctx context.Context, in *Inputs, train gp.Labels, nodes []int) (*mat.Dense, error) {
+	c, err := in.columns(ctx, b)
+	if err != nil {
+		return nil, err
+	}
+	y, weight := mat.NewDense(train.Len(), train.Classes, nil), make([]float64, train.Len())
+	for r, class := range train.Class {
+		y.Set(r, class, 1)
+		weight[r] = 1
+	}
+	l, err := c.learn(ctx, train.Nodes, y, weight, true)
+	if err != nil {
+		return nil, err
+	}
+	best, least := sharpness[0], math.Inf(1)
+	for _, a := range sharpness {
+		nll := 0.0
+		for at, r := range l.heldOut {
+			nll -= math.Log(max(1e-300, softmax(l.predicted.RawRowView(at), a)[train.Class[r]]))
+		}
+		if l.heldOut != nil && nll < least {
+			best, least = a, nll
+		}
+	}
+	p := mat.NewDense(len(nodes), train.Classes, nil)
+	for r, i := range nodes {
+		p.SetRow(r, softmax(l.all.RawRowView(i), best))
+	}
+	return p, nil
+}
+
+// softmax returns p_c ∝ exp(a·s_c).
+func softmax(s []float64, a float64) []float64 {
+	p, most, sum := make([]float64, len(s)), math.Inf(-1), 0.0
+	for _, v := range s {
+		most = max(most, v)
+	}
+	for c, v := range s {
+		p[c] = math.Exp(a * (v - most))
+		sum += p[c]
+	}
+	for c := range p {
+		p[c] /= sum
+	}
+	return p
+}

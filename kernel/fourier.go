@@ -1,0 +1,261 @@
+package kernel
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync"
+
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"grfgp/internal/dense"
+	"grfgp/internal/parallel"
+	"grfgp/internal/rng"
+)
+
+// Fourier returns Smooth(x, group, shape, names...) as a matrix of low rank, ZZᵀ,
+// by random Fourier features: for frequencies ω_m drawn from the spectral density of
+// the shape, m < pairs, row i of Z is
+//
+//	s/√pairs · (cos(ω_mᵀx_i), sin(ω_mᵀx_i), …)
+//
+// so that products cost (rows + columns) × 2·pairs, for any number of measurements
+// and nodes. The frequencies are drawn once, from seed, and scaled by the
+// lengths. The diagonal is s² exactly; other entries differ from those of Smooth by
+// at most s²/√(2·pairs) (one sd over the frequencies). Parameters are those of
+// Smooth.
+func Fourier(x *mat.Dense, group []int, shape Shape, pairs int, seed uint64, names ...string) Kernel {
+	if pairs < 1 {
+		panic("kernel: no pairs of Fourier features")
+	}
+	return &fourier{newFourierColumns(newDistances(x, group, names), shape.checked(), pairs, seed)}
+}
+
+type fourier struct{ *fourierColumns }
+
+func (f *fourier) Nodes() int      { n, _ := f.x.Dims(); return n }
+func (f *fourier) Params() []Param { return f.params }
+
+func (f *fourier) At(theta []float64) (Covariance, error) {
+	if err := checkTheta(theta, f.params); err != nil {
+		return nil, err
+	}
+	return f.covariance(theta[0], f.scaledBy(theta[1:])), nil
+}
+
+// fourierColumns are frequencies for columns of unit length.
+type fourierColumns struct {
+	*distances
+	omega *mat.Dense // a column per pair, a row per column of x
+}
+
+// newFourierColumns draws frequencies: normal for RBF, and for Matérn shapes from a
+// multivariate t distribution, a normal one over the root of χ²_f/f.
+func newFourierColumns(d *distances, shape Shape, pairs int, seed uint64) *fourierColumns {
+	f := &fourierColumns{d, mat.NewDense(len(d.group), pairs, nil)}
+	for m := range pairs {
+		random := rand.New(rng.New(seed, "frequencies", uint64(m)))
+		scale := 1.0
+		if freedom := shape.freedom(); freedom > 0 {
+			square := 0.0
+			for range freedom {
+				v := random.NormFloat64()
+				square += v * v
+			}
+			scale = math.Sqrt(float64(freedom) / square)
+		}
+		for k := range d.group {
+			f.omega.Set(k, m, scale*random.NormFloat64())
+		}
+	}
+	return f
+}
+
+func (f *fourierColumns) covariance(variance float64, s scaled) *fourierCovariance {
+	z := &fourierFeatures{fourierColumns: f, scaled: s}
+	return &fourierCovariance{linearCovariance{z, variance}, z}
+}
+
+// fourierFeatures are the columns Z/s at given lengths: cosines, then sines.
+type fourierFeatures struct {
+	*fourierColumns
+	scaled scaled
+
+	mu       sync.Mutex
+	lastRows []int
+	last     *mat.Dense // features of lastRows
+}
+
+func (f *fourierFeatures) pairs() int { return f.omega.RawMatrix().Cols }
+func (f *fourierFeatures) nodes() int { return f.x.RawMatrix().Rows }
+func (f *fourierFeatures) width() int { return 2 * f.pairs() }
+
+// fill sets dst to the features of the rows.
+func (f *fourierFeatures) fill(dst *mat.Dense, rows []int) {
+	const size = 256
+	pairs, columns := f.pairs(), upTo(len(f.group))
+	scale := 1 / math.Sqrt(float64(pairs))
+	parallel.Ranges(len(rows), size, func(lo, hi int) {
+		x, phase := mat.NewDense(hi-lo, len(columns), nil), mat.NewDense(hi-lo, pairs, nil)
+		f.scaled.at(x, rows[lo:hi], columns)
+		dense.Mul(dense.View(phase), dense.View(x), dense.View(f.omega))
+		for a := lo; a < hi; a++ {
+			out := dst.RawRowView(a)
+			for m, v := range phase.RawRowView(a - lo) {
+				sin, cos := math.Sincos(v)
+				out[m], out[pairs+m] = scale*cos, scale*sin
+			}
+		}
+	})
+}
+
+func (f *fourierFeatures) dense(rows []int) *mat.Dense {
+	z := mat.NewDense(len(rows), f.width(), nil)
+	f.fill(z, rows)
+	return z
+}
+
+func (f *fourierFeatures) squares(dst []float64, _ []int) {
+	for a := range dst {
+		dst[a] = 1
+	}
+}
+
+func (f *fourierFeatures) addGram(ctx context.Context, dst blas64.Symmetric, rows []int, scale float64) error {
+	z := dense.View(f.dense(rows))
+	dense.AddLower(dense.OfSymmetric(dst).T(), scale, z, z.T())
+	return ctx.Err()
+}
+
+func (f *fourierFeatures) gramInner(ctx context.Context, rows []int, g blas64.Symmetric) (float64, error) {
+	sum := 0.0
+	for _, v := range quadratics(g, f.dense(rows)) {
+		sum += v
+	}
+	return sum, ctx.Err()
+}
+
+// keptFeatures is the number of features that an operator keeps instead of
+// computing them for each product: 512 MB.
+const keptFeatures = 1 << 26
+
+func (f *fourierFeatures) at(rows []int) columnRows {
+	r := &fourierRows{fourierFeatures: f, rows: slices.Clone(rows)}
+	if len(rows) == 0 || len(rows)*f.width() > keptFeatures {
+		return r
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !slices.Equal(f.lastRows, r.rows) {
+		f.lastRows, f.last = r.rows, f.dense(rows)
+	}
+	r.kept = f.last
+	return r
+}
+
+// fourierRows are features of a list of nodes, kept or computed in blocks.
+type fourierRows struct {
+	*fourierFeatures
+	rows []int
+	kept *mat.Dense // nil: none
+}
+
+// gather calls do for blocks of rows, in order.
+func (r *fourierRows) gather(ctx context.Context, do func(z dense.Matrix, lo, hi int)) error {
+	const size = 4096
+	var part *mat.Dense
+	for lo := 0; lo < len(r.rows); lo += size {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		hi := min(len(r.rows), lo+size)
+		if r.kept != nil {
+			do(dense.View(r.kept).Block(lo, hi, 0, r.width()), lo, hi)
+			continue
+		}
+		if part == nil {
+			part = mat.NewDense(size, r.width(), nil)
+		}
+		r.fill(part, r.rows[lo:hi])
+		do(dense.View(part).Block(0, hi-lo, 0, r.width()), lo, hi)
+	}
+	return ctx.Err()
+}
+
+func (r *fourierRows) times(ctx context.Context, dst, v *mat.Dense) error {
+	return timesGathered(ctx, r.gather, dst, v)
+}
+
+func (r *fourierRows) transposed(ctx context.Context, dst, v *mat.Dense) error {
+	return transposedGathered(ctx, r.gather, dst, v)
+}
+
+// fourierCovariance is s²·ZZᵀ with the gradient of Z.
+type fourierCovariance struct {
+	linearCovariance
+	features *fourierFeatures
+}
+
+// Grad is ⟨u·wᵀ, ∂(ZZᵀ)⟩ = ⟨u·(Zᵀw)ᵀ + w·(Zᵀu)ᵀ, ∂Z⟩.
+func (c *fourierCovariance) Grad(ctx context.Context, grad []float64, rows []int, u, w *mat.Dense) error {
+	if err := ctx.Err(); err != nil || len(rows) == 0 {
+		return err
+	}
+	left, right, err := c.project(ctx, rows, u, w)
+	if err != nil {
+		return err
+	}
+	columns, sd := u.RawMatrix().Cols, math.Sqrt(c.variance)
+	const size = 4096
+	for lo := 0; lo < len(rows); lo += size {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		hi := min(len(rows), lo+size)
+		q := mat.NewDense(hi-lo, c.width(), nil)
+		dense.Add(dense.View(q), sd, dense.View(u).Block(lo, hi, 0, columns), dense.View(right).T())
+		dense.Add(dense.View(q), sd, dense.View(w).Block(lo, hi, 0, columns), dense.View(left).T())
+		c.pull(grad, rows[lo:hi], q)
+	}
+	return ctx.Err()
+}
+
+// GramGrad is ⟨g, ∂(ZZᵀ)⟩ = ⟨2gZ, ∂Z⟩.
+func (c *fourierCovariance) GramGrad(ctx context.Context, grad []float64, rows []int, g *mat.SymDense) error {
+	if err := ctx.Err(); err != nil || len(rows) == 0 {
+		return err
+	}
+	z, q := c.factor(rows), mat.NewDense(len(rows), c.width(), nil)
+	dense.Add(dense.View(q), 2, dense.View(mat.DenseCopyOf(g)), dense.View(z))
+	c.pull(grad, rows, q)
+	return ctx.Err()
+}
+
+// pull goes from features to phases, ∂cos = −sin, ∂sin = cos, and from
+// there to lengths: a phase is Σ_d ω_d·x_d/ℓ.
+func (c *fourierCovariance) pull(grad []float64, rows []int, q *mat.Dense) {
+	const size = 1024
+	f, sd := c.features, math.Sqrt(c.variance)
+	pairs, columns := f.pairs(), upTo(len(f.group))
+	for lo := 0; lo < len(rows); lo += size {
+		hi := min(len(rows), lo+size)
+		z := f.dense(rows[lo:hi])
+		phases := mat.NewDense(hi-lo, pairs, nil)
+		total := sumRows(hi-lo, func(a int) float64 {
+			in, weights, out := z.RawRowView(a), q.RawRowView(lo+a), phases.RawRowView(a)
+			for m := range out {
+				out[m] = sd * (weights[pairs+m]*in[m] - weights[m]*in[pairs+m])
+			}
+			return dot(in, weights)
+		})
+		grad[0] += total / (2 * sd)
+		x, by := mat.NewDense(hi-lo, len(columns), nil), mat.NewDense(len(columns), pairs, nil)
+		f.scaled.at(x, rows[lo:hi], columns)
+		dense.Mul(dense.View(by), dense.View(x).T(), dense.View(phases))
+		for d, g := range f.group {
+			grad[1+g] -= dot(by.RawRowView(d), f.omega.RawRowView(d)) / f.scaled.lengths[g]
+		}
+	}
+}

@@ -1,0 +1,271 @@
+package kernel
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"grfgp/internal/parallel"
+	"grfgp/internal/rng"
+	"grfgp/solve"
+	"grfgp/sparse"
+)
+
+// Linear returns the kernel s²·XXᵀ of a linear regression on the columns of x, which
+// has a row per node: functions Xb, where all coefficients b have the prior
+// variance s². Columns should be standardised, because they share s². The
+// kernel keeps x, which must not change. Products cost rows × columns.
+func Linear(x *mat.Dense) Kernel { return newLinear(&denseColumns{x}, "linear variance") }
+
+// LinearSparse is Linear for a sparse matrix with a row per node, such as the
+// words of a text, whose rows should have unit length.
+func LinearSparse(x *sparse.CSR) Kernel { return newLinear(&sparseColumns{x}, "words variance") }
+
+// Trend returns the kernel k with a linear regression on x, Sum(k, Linear(x)) for a
+// single column. It panics if x does not have one value per node of k.
+func Trend(k Kernel, x []float64) Kernel {
+	if len(x) != k.Nodes() {
+		panic(fmt.Sprintf("kernel: a trend with %d values on %d nodes", len(x), k.Nodes()))
+	}
+	return Sum(k, newLinear(&denseColumns{mat.NewDense(len(x), 1, x)}, "trend variance"))
+}
+
+type linear struct {
+	x      columns
+	params []Param
+}
+
+func newLinear(x columns, name string) *linear {
+	return &linear{x, []Param{{Name: name, Start: 1, Positive: true, Variance: true}}}
+}
+
+func (l *linear) Nodes() int      { return l.x.nodes() }
+func (l *linear) Params() []Param { return l.params }
+
+func (l *linear) At(theta []float64) (Covariance, error) {
+	if err := checkTheta(theta, l.params); err != nil {
+		return nil, err
+	}
+	return &linearCovariance{l.x, theta[0]}, nil
+}
+
+// cacheWidth is the number of columns from which a cached product XXᵀ is faster
+// than a new one.
+const cacheWidth = 16
+
+// Training offers a cache of X[rows]·X[rows]ᵀ, 8 bytes for each pair of rows, if x has
+// many columns.
+func (l *linear) Training() Training {
+	if l.x.width() < cacheWidth {
+		return Training{}
+	}
+	cache := func(rows []int, maxBytes int) Kernel {
+		if 8*triangleSize(len(rows)) > maxBytes {
+			return l
+		}
+		return &linear{&cachedColumns{columns: l.x, rows: slices.Clone(rows)}, l.params}
+	}
+	return Training{Cache: cache, CacheBytes: func(rows int) int { return 8 * triangleSize(rows) }}
+}
+
+// linearCovariance is variance·XXᵀ.
+type linearCovariance struct {
+	x        columns
+	variance float64
+}
+
+func (c *linearCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows []int) error {
+	dst.Zero()
+	return c.addGram(ctx, dst, rows)
+}
+
+func (c *linearCovariance) addGram(ctx context.Context, dst *mat.SymDense, rows []int) error {
+	if err := ctx.Err(); err != nil || len(rows) == 0 {
+		return err
+	}
+	return c.x.addGram(ctx, dst.RawSymmetric(), rows, c.variance)
+}
+
+func (c *linearCovariance) Diag(ctx context.Context, dst []float64, rows []int) error {
+	c.x.squares(dst, rows)
+	for a := range dst {
+		dst[a] *= c.variance
+	}
+	return ctx.Err()
+}
+
+// Prior returns s·X·w with a standard normal w per column.
+func (c *linearCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint64) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	_, draws := dst.Dims()
+	return c.x.at(upTo(c.x.nodes())).times(ctx, dst, c.coefficients(draws, seed))
+}
+
+// coefficients returns draws of the coefficients of the columns.
+func (c *linearCovariance) coefficients(draws int, seed uint64) *mat.Dense {
+	w, sd := mat.NewDense(c.x.width(), draws, nil), math.Sqrt(c.variance)
+	parallel.Ranges(draws, 1, func(s, _ int) {
+		random := rand.New(rng.New(seed, linearStream, uint64(s)))
+		for d := range c.x.width() {
+			w.Set(d, s, sd*random.NormFloat64())
+		}
+	})
+	return w
+}
+
+func (c *linearCovariance) Grad(ctx context.Context, grad []float64, rows []int, u, w *mat.Dense) error {
+	if err := ctx.Err(); err != nil || len(rows) == 0 {
+		return err
+	}
+	left, right, err := c.project(ctx, rows, u, w)
+	if err != nil {
+		return err
+	}
+	for d := range c.x.width() {
+		other := right.RawRowView(d)
+		for s, v := range left.RawRowView(d) {
+			grad[0] += v * other[s]
+		}
+	}
+	return ctx.Err()
+}
+
+// project returns Xᵀu and Xᵀw.
+func (c *linearCovariance) project(ctx context.Context, rows []int, u, w *mat.Dense) (left, right *mat.Dense, err error) {
+	x, columns := c.x.at(rows), u.RawMatrix().Cols
+	left, right = mat.NewDense(c.x.width(), columns, nil), mat.NewDense(c.x.width(), columns, nil)
+	if err := x.transposed(ctx, left, u); err != nil {
+		return nil, nil, err
+	}
+	return left, right, x.transposed(ctx, right, w)
+}
+
+func (c *linearCovariance) GramGrad(ctx context.Context, grad []float64, rows []int, g *mat.SymDense) error {
+	if err := ctx.Err(); err != nil || len(rows) == 0 {
+		return err
+	}
+	sum, err := c.x.gramInner(ctx, rows, g.RawSymmetric())
+	grad[0] += sum
+	return err
+}
+
+// Abilities: draws take one pass over X, and with few columns the inverse is known
+// by Woodbury's formula.
+func (c *linearCovariance) Abilities() Abilities {
+	a := Abilities{Everywhere: true, Draw: c.draw}
+	if fewColumns(c) {
+		a.Precondition = func(ctx context.Context, rows []int, constant float64, noise []float64) (solve.Factored, error) {
+			return preconditionLowRank(ctx, c, rows, constant, noise)
+		}
+		a.Invert = func(ctx context.Context, rows []int, constant float64, noise []float64) (solve.Preconditioner, error) {
+			return invertLowRank(ctx, []lowRank{c}, rows, constant, noise)
+		}
+	}
+	return a
+}
+
+// linearStream is the stream of random numbers of coefficients.
+const linearStream = "prior trend"
+
+// randomStreams implements streamed.
+func (c *linearCovariance) randomStreams() []string { return []string{linearStream} }
+
+// width, factor and pull implement lowRank: Z = s·X.
+func (c *linearCovariance) width() int { return c.x.width() }
+
+func (c *linearCovariance) factor(rows []int) *mat.Dense {
+	z := c.x.dense(rows)
+	z.Scale(math.Sqrt(c.variance), z)
+	return z
+}
+
+func (c *linearCovariance) pull(grad []float64, rows []int, q *mat.Dense) {
+	z := c.x.dense(rows)
+	sum := 0.0
+	for a := range rows {
+		other := q.RawRowView(a)
+		for m, v := range z.RawRowView(a) {
+			sum += v * other[m]
+		}
+	}
+	grad[0] += sum / (2 * math.Sqrt(c.variance))
+}
+
+func (c *linearCovariance) Cross(rows, cols []int) solve.Operator {
+	o := &linearCross{left: c.x.at(rows), width: c.x.width(), rows: len(rows), cols: len(cols), variance: c.variance}
+	if o.right = o.left; !slices.Equal(rows, cols) {
+		o.right = c.x.at(cols)
+	}
+	return o
+}
+
+// linearCross is variance·X[rows]·X[cols]ᵀ.
+type linearCross struct {
+	left, right       columnRows
+	width, rows, cols int
+	variance          float64
+}
+
+func (o *linearCross) Dims() (r, c int) { return o.rows, o.cols }
+
+func (o *linearCross) Apply(ctx context.Context, dst, x *mat.Dense) error {
+	if err := ctx.Err(); err != nil || o.rows == 0 {
+		return err
+	}
+	if o.cols == 0 {
+		dst.Zero()
+		return nil
+	}
+	inner := mat.NewDense(o.width, x.RawMatrix().Cols, nil)
+	if err := o.right.transposed(ctx, inner, x); err != nil {
+		return err
+	}
+	inner.Scale(o.variance, inner)
+	return o.left.times(ctx, dst, inner)
+}
+
+// draw begins draws s·Xw, whose update with u is X(s·w + s²·X_xᵀu).
+func (c *linearCovariance) draw(ctx context.Context, draws int, seed uint64, x []int) (Draw, error) {
+	d := &linearDraw{cov: c, x: c.x.at(x), rows: len(x), w: c.coefficients(draws, seed)}
+	if len(x) == 0 {
+		return d, ctx.Err()
+	}
+	d.at = mat.NewDense(len(x), draws, nil)
+	return d, d.x.times(ctx, d.at, d.w)
+}
+
+type linearDraw struct {
+	cov   *linearCovariance
+	x     columnRows
+	rows  int
+	w, at *mat.Dense
+}
+
+func (d *linearDraw) At() *mat.Dense {
+	if d.at == nil {
+		return new(mat.Dense)
+	}
+	return d.at
+}
+
+func (d *linearDraw) Update(ctx context.Context, dst, u *mat.Dense) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if d.rows > 0 {
+		width, draws := d.w.Dims()
+		more := mat.NewDense(width, draws, nil)
+		if err := d.x.transposed(ctx, more, u); err != nil {
+			return err
+		}
+		more.Scale(d.cov.variance, more)
+		d.w.Add(d.w, more)
+	}
+	return d.cov.x.at(upTo(d.cov.x.nodes())).times(ctx, dst, d.w)
+}
