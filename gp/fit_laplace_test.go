@@ -265,7 +265,7 @@ func TestLipCancer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		k := kernel.Sum(base, kernel.Linear(x))
+		k := kernel.Sum(base, kernel.Linear(mat.NewDense(len(x), 1, x)))
 		m, report, err := Fit(background, k, d, FitOptions{Values: Counts})
 		if err != nil {
 			t.Fatal(err)
