@@ -261,6 +261,9 @@ const (
 
 // judgeNumbers decides whether numbers are levels or ids.
 func (c Column) judgeNumbers() Column {
+	if slices.ContainsFunc(c.Numbers, func(v float64) bool { return v != math.Trunc(v) && !math.IsNaN(v) }) {
+		return c
+	}
 	values := make([]float64, 0, len(c.Numbers))
 	for _, v := range c.Numbers {
 		if !math.IsNaN(v) {
@@ -270,9 +273,6 @@ func (c Column) judgeNumbers() Column {
 	slices.Sort(values)
 	cells := len(values)
 	values = slices.Compact(values)
-	if slices.ContainsFunc(values, func(v float64) bool { return v != math.Trunc(v) }) {
-		return c
-	}
 	low, high := 0.0, 0.0
 	if len(values) > 0 {
 		low, high = values[0], values[len(values)-1]
@@ -436,7 +436,10 @@ const (
 // areLists reports whether at least a share of cells are lists of several short words
 // that return in other cells.
 func (c *cells) areLists(split func(string) []string, present int, least float64) bool {
-	lists, words, letters := 0, 0, 0
+	if float64(c.several(split)) < max(1, least*float64(present)) {
+		return false
+	}
+	words, letters := 0, 0
 	seen := map[string]bool{}
 	for k, text := range c.texts {
 		if c.counts[k] == 0 || c.absent(k) {
@@ -451,11 +454,23 @@ func (c *cells) areLists(split func(string) []string, present int, least float64
 			}
 		}
 		words += n * c.counts[k]
-		if n >= fewTokens {
-			lists += c.counts[k]
+	}
+	return words >= perWord*len(seen) && letters <= longWord*words
+}
+
+// several counts the cells of several words.
+func (c *cells) several(split func(string) []string) int {
+	n := 0
+	for k, text := range c.texts {
+		if c.counts[k] == 0 || c.absent(k) || !strings.ContainsAny(text, ";| \t") {
+			continue
+		}
+		words := slices.DeleteFunc(split(text), func(w string) bool { return strings.TrimSpace(w) == "" })
+		if len(words) >= fewTokens {
+			n += c.counts[k]
 		}
 	}
-	return present > 0 && float64(lists) >= least*float64(present) && lists > 0 && words >= perWord*len(seen) && letters <= longWord*words
+	return n
 }
 
 // split returns the column of words.

@@ -123,7 +123,7 @@ func TestOutliersAreClipped(t *testing.T) {
 	values := numbersOf(400, func(r *rand.Rand) float64 { return r.NormFloat64() })
 	values[7] = -9
 	s := mustEncode(t, []Column{NewNumbers("a", values)}, 400, Options{})
-	if s.X.At(7, 0) != -bound || !slices.Contains(s.Notes, "a: 1 of 400 values are more than 4 sds from the mean and are taken as 4") {
+	if s.X.At(7, 0) != -bound || !slices.Contains(s.Notes, "a: 1 of 400 values beyond 4 sds, taken as 4 sds") {
 		t.Errorf("%v, %q", s.X.At(7, 0), s.Notes)
 	}
 }
@@ -222,7 +222,7 @@ func TestLeftOut(t *testing.T) {
 		t.Fatalf("%q", s.Names)
 	}
 	want := []string{
-		"osmid: left out: nearly one value per node (100 distinct values)", "surface: 1 level", "surface: left out: all values are paved", "seven: left out: all values are 7",
+		"osmid: left out: nearly one value per node (100 distinct values)", "surface: left out: all values are paved", "seven: left out: all values are 7",
 		"double: left out: the same as base", "negative: left out: the same as base", "nothing: left out: no values", "nan: left out: no values",
 	}
 	if !slices.Equal(s.Notes, want) {
@@ -344,6 +344,24 @@ func TestManyColumns(t *testing.T) {
 	s = mustEncode(t, []Column{NewCategory("level", cells)}, 1000, Options{MaxDense: 20})
 	if s.Dim() > 20 || s.Dim() < 5 || !strings.Contains(s.Notes[0], "pooled more than usual") {
 		t.Errorf("%d columns, %q", s.Dim(), s.Notes)
+	}
+}
+
+// One column per node, or one level per node, says nothing about other nodes.
+func TestOneColumnPerNode(t *testing.T) {
+	const n = 120
+	columns := make([]Column, n, n+1)
+	level := make([]string, n)
+	for j := range columns {
+		cells := slices.Repeat([]string{"0"}, n)
+		cells[j] = "1"
+		columns[j] = Detect(fmt.Sprintf("is%d", j), cells)
+		level[j] = fmt.Sprint("level", j)
+	}
+	s := mustEncode(t, append(columns, NewCategory("level", level)), n, Options{})
+	want := []string{"is0: left out: only one level has 5 nodes; likewise 119 more columns: is1, is2, is3 and so on", "level: left out: no level has 5 nodes"}
+	if !slices.Equal(s.Notes, want) || !s.Empty() {
+		t.Errorf("%q %q", s.Names, s.Notes)
 	}
 }
 

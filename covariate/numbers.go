@@ -27,9 +27,9 @@ func planNumbers(p *plan, c Column) {
 	}
 	if !r.standardise(values) {
 		if missing == 0 {
-			p.note("%s: left out: all values are %s", c.Name, short(values[0]))
+			p.note("%s: left out: all values are %s", c.Name, writeNumber(values[0]))
 		} else {
-			p.note("%s: all values are %s, so that only missing values can count", c.Name, short(values[0]))
+			p.note("%s: all values are %s, so that only missing values can count", c.Name, writeNumber(values[0]))
 			planAbsent(p, c, missing)
 		}
 		return
@@ -42,7 +42,7 @@ func planNumbers(p *plan, c Column) {
 		return 0
 	}})
 	if far := r.beyond(values); far > 0 {
-		p.note("%s: %s of %s values are more than 4 sds from the mean and are taken as 4", c.Name, grouped(far), grouped(len(values)))
+		p.note("%s: %s of %s values beyond 4 sds, taken as 4 sds", c.Name, grouped(far), grouped(len(values)))
 	}
 	planAbsent(p, c, missing)
 }

@@ -52,7 +52,7 @@ func percent(share float64) string {
 	if share > 0.99999 {
 		return "practically all"
 	}
-	return fmt.Sprintf("%.2f %%", 100*share)
+	return fmt.Sprintf("%.2f %%", math.Floor(1e4*share)/100)
 }
 
 // byLevels returns the share of the variance of y that the levels of a category

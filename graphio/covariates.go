@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"grfgp/covariate"
+	"grfgp/internal/parallel"
 )
 
 // otherColumn is a column of a node table that becomes a covariate.
@@ -106,9 +107,15 @@ func (r *nodeReader) collect(i int, line []byte, fields []field) {
 
 // finish makes the columns and reports them.
 func (r *nodeReader) finish() {
-	for k, c := range r.columns {
-		r.addColumn(c.cells.Column(r.IDs.Len()), r.table.report)
-		r.columns[k].cells = nil
+	made := make([]covariate.Column, len(r.columns))
+	parallel.Ranges(len(made), 1, func(lo, hi int) {
+		for k := lo; k < hi; k++ {
+			made[k] = r.columns[k].cells.Column(r.IDs.Len())
+			r.columns[k].cells = nil
+		}
+	})
+	for _, c := range made {
+		r.addColumn(c, r.table.report)
 	}
 }
 

@@ -6,8 +6,10 @@
 // There are four kinds of files, each with a reader:
 //
 //   - edges, with two ends and an optional weight or distance: [ReadGraph]
-//   - nodes, with an id and optional coordinates, cost, group and so on: [ReadNodes]
-//   - measurements, with a node, a value and an optional standard deviation: [ReadMeasurements]
+//   - nodes, with an id and optional coordinates, cost, group and so on, and any other
+//     columns, which become covariates: [ReadNodes]; [JoinNodes] joins several tables
+//   - measurements, with a node, a value and an optional standard deviation, time,
+//     exposure or number tested, also as wide tables of nodes and times: [ReadMeasurements]
 //   - labels, with a node and a class: [ReadLabels]
 //
 // Edges may be delimited text, MatrixMarket or GraphML; the other tables are

@@ -153,6 +153,7 @@ const (
 	OptionWeights   Option = "Weights"
 	OptionKeepLoops Option = "KeepLoops"
 	OptionRepeats   Option = "Repeats"
+	OptionTimes     Option = "Times"
 	OptionReader    Option = "Reader"
 )
 

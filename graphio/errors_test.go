@@ -94,7 +94,7 @@ func TestGraphErrors(t *testing.T) {
 		{"no such column", "p,q\n1,2\n", Options{Columns: map[Role]string{RoleSource: "x"}}, ErrUsage, `e: there is no column "x" for source; the columns are p and q`},
 		{"no names", "p,q\na,b\n", Options{Header: HeaderNo, Columns: map[Role]string{RoleSource: "x"}}, ErrUsage, `e: there is no column "x" for source; give a number from 1 to 2, or take names from the first line with Options.Header = "yes"`},
 		{"column twice", "p,p,q\na,b,c\n", Options{Columns: map[Role]string{RoleSource: "p", RoleTarget: "q"}}, ErrUsage, `e: 2 columns are called "p"; give the number with Options.Columns["source"] = "1"`},
-		{"no such role", "p,q\n", Options{Columns: map[Role]string{"colour": "p"}}, ErrUsage, `e: there is no role "colour" for a column; the roles are source, target, weight, distance, id, label, lat, lon, x, y, cost, allowed, group, node, value, sd and class`},
+		{"no such role", "p,q\n", Options{Columns: map[Role]string{"colour": "p"}}, ErrUsage, `e: there is no role "colour" for a column; the roles are source, target, weight, distance, id, label, lat, lon, x, y, cost, allowed, group, node, value, sd, class, time, exposure and tested`},
 		{"both decimal signs", "u;v;w\na;b;1,5\nb;c;1.5\n", Options{}, ErrUsage, `e: some numbers have a point (1.5) and others a comma (1,5); write them alike, read decimal points with Options.Decimal = "point", or read decimal commas with Options.Decimal = "comma"`},
 		{"decimal commas between commas", "u,v,w\na,b,1\n", Options{Decimal: DecimalComma}, ErrUsage, "e: decimal commas cannot be told from commas between fields; put another delimiter between fields"},
 

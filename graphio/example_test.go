@@ -86,3 +86,26 @@ func ExampleError_Text() {
 	// ambiguous 3
 	// roads.csv: column length_km looks like a distance; as a weight it would make distant nodes similar; use it as a distance (w = mean distance / distance) with weights=distance, or treat all edges as equal with weights=ignore
 }
+
+// A table of times × nodes: every cell is a measurement with its time.
+func ExampleMeasurements_Periods() {
+	ctx := context.Background()
+	network, err := graphio.ReadGraph(ctx, graphio.Reader("roads", strings.NewReader("from,to\na,b\nb,c\n")), graphio.Options{})
+	if err != nil {
+		panic(err)
+	}
+	speeds := strings.NewReader("month,a,b,c\n2024-01,50,61,\n2024-02,,58,70\n")
+	m, err := graphio.ReadMeasurements(ctx, graphio.Reader("speeds", speeds), network.Graph, graphio.Options{Times: graphio.TimesKeep})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(m.Report.Ledger, "with", m.Report.Cells, "values")
+	periods := m.Periods(0)
+	for p, name := range periods.Names {
+		fmt.Println(name, m.InPeriod(periods, p).Values)
+	}
+	// Output:
+	// 3 lines = 1 header + 2 rows with 4 values
+	// 2024-01 [50 61]
+	// 2024-02 [58 70]
+}

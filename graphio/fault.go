@@ -40,6 +40,11 @@ const (
 	repeatedMeasurement
 	otherExact
 	otherClass
+	missingCell
+	notTime
+	notCount
+	notPositive
+	aboveTested
 )
 
 // explain returns the message and the remedies of a fault.
@@ -106,6 +111,16 @@ func (f fault) explain(line []byte, l *rowLayout) (what string, remedies []Remed
 	case otherClass:
 		return fmt.Sprintf("%s %s, but the node has another class on line %d", f.role, text, f.count),
 			or(do("keep one of the two"), do("leave the later ones out", skipRows.Set...))
+	case missingCell:
+		return fmt.Sprintf("the %s is missing", f.role), or(do("fill it in"), skipRows)
+	case notTime:
+		return fmt.Sprintf("%s %s is not a time like %s", f.role, text, timeForm(f.count).example()), correct
+	case notCount:
+		return fmt.Sprintf("%s %s is not a count: a whole number from 0 on", f.role, text), correct
+	case notPositive:
+		return fmt.Sprintf("%s %s is not positive", f.role, text), correct
+	case aboveTested:
+		return fmt.Sprintf("%s %s is more than the number tested, %d", f.role, text, f.count), correct
 	}
 	panic(fmt.Sprintf("graphio: fault %d has no words", f.reason))
 }

@@ -204,3 +204,49 @@ func FuzzTable(f *testing.F) {
 		})
 	})
 }
+
+// Times, exposures and wide tables: no panic, no line lost, and the same result however
+// the file is cut.
+func FuzzTimes(f *testing.F) {
+	for _, text := range []string{
+		"node,date,value\na,2024-01-01,1\nb,2024-W05,2\na,31 Jan 2024,3\n", "date,a,b,1\n2024-01-01 13:45Z,1,2,\n2024-01-02,NA,x,6\n",
+		"node,2019,2020\na,1,2\nb,,4\n", "node,cases,expected,n\na,3,0.5,4\nb,2,0,1\na,1,1e308,1\n", "node;time;value\na;1,5;1\na;2;2\n", "node,year,month,value\na,2019,1,1\na,2020,2,3\n",
+		"node,timestamp,value\na,1706659200,1\na,1706659260,0\n", "node,time,value\na,24:00,1\na,12:15 am,0\n", "node,date,value\na,01/31/0000,1\nb,9999-12-31,1\n",
+	} {
+		for b := range byte(32) {
+			f.Add(text, b)
+		}
+	}
+	g := ring("a", "b", "1", "2")
+	f.Fuzz(func(t *testing.T, text string, b byte) {
+		opts := Options{Times: []Times{TimesAuto, TimesKeep, TimesLatest, TimesIgnore}[b&3], Counts: b&4 != 0}
+		opts.BadRows = []BadRows{BadRowsFail, BadRowsSkip}[b>>3&1]
+		if b&16 != 0 {
+			opts.Columns = map[Role]string{[]Role{RoleExposure, RoleTested, RoleTime, RoleTime}[b>>5&3]: "3"}
+		}
+		sameEverywhere(t, text, opts, func(text string, opts Options) string {
+			m, err := ReadMeasurements(context.Background(), Reader("f", strings.NewReader(text)), g, opts)
+			if err != nil {
+				return judged(t, nil, err)
+			}
+			if n := len(m.Nodes); m.Time != nil && len(m.Time) != n || m.Exposures() != nil && len(m.Exposures()) != n || len(m.Count) != n {
+				t.Fatalf("%d values, %d times, %d exposures, %d counts", n, len(m.Time), len(m.Exposures()), len(m.Count))
+			}
+			kind, why := m.Kind()
+			out := fmt.Sprint(m.Nodes, m.Values, m.SD, m.Count, m.Scatter, m.Time, m.Exposures(), kind, why)
+			for _, most := range []int{0, 2} {
+				p := m.Periods(most)
+				if p == nil {
+					break
+				}
+				for k, of := range p.Of {
+					if found, ok := p.Find(m.Time[k]); !ok || found != of || of >= p.Len() {
+						t.Fatalf("time %v is in period %d of %d, and found in %d", m.Time[k], of, p.Len(), found)
+					}
+				}
+				out += fmt.Sprint(p.Names, p.Times, p.Step)
+			}
+			return out + judged(t, m.Report, nil)
+		})
+	})
+}

@@ -76,6 +76,7 @@ func onlyDecimalCommas(rows []numbered) bool {
 type headerClues struct {
 	empty   bool // the row holds nothing
 	asked   bool // the options name a column by a word of the row
+	timed   bool // the name of a time stands above times, in a table of measurements
 	numbers bool // a cell is a number, and not a name such as a year
 	typed   bool // a word stands above numbers
 	known   bool // the row holds names that this kind of table has
@@ -92,7 +93,7 @@ var headerRules = []struct {
 	header bool
 }{
 	{func(c headerClues) bool { return c.empty }, false},
-	{func(c headerClues) bool { return c.asked }, true},
+	{func(c headerClues) bool { return c.asked || c.timed }, true},
 	{func(c headerClues) bool { return c.numbers }, false},
 	{func(c headerClues) bool { return c.typed }, true},
 	{func(c headerClues) bool { return c.known && !c.recurs && !c.alike }, true},
@@ -130,7 +131,7 @@ func (s *sheet) headerClues(first []string, rest [][]string, copies int, opts Op
 		asked:  s.namedByOptions(first, opts),
 		known:  s.table.knows(first) && !letters,
 		recurs: s.recurs(first, rest),
-		alike:  len(rest) > 0 && numberedAlike(first, rest[0]),
+		alike:  len(rest) > 0 && numberedAlike(s.withoutYears(first), rest[0]),
 		copied: copies > 0,
 		alone:  len(rest) == 0 || len(first) == 1,
 	}
@@ -143,8 +144,25 @@ func (s *sheet) headerClues(first []string, rest [][]string, copies int, opts Op
 		}
 		c.numbers = c.numbers || cellType(cell).number() && !s.mayBeName(cell, first)
 		c.typed = c.typed || cellType(cell) == typeText && below.number()
+		c.timed = c.timed || s.table.kind == TableMeasurements && timesBelow(cell, j, rest)
 	}
 	return c
+}
+
+// timesBelow reports whether a cell is the name of a time and all cells below it are
+// times.
+func timesBelow(name string, column int, rest [][]string) bool {
+	if RoleTime.rank(name) != rankSure || len(rest) == 0 {
+		return false
+	}
+	var cells []string
+	for _, row := range rest {
+		if column < len(row) {
+			cells = append(cells, row[column])
+		}
+	}
+	_, _, share := detectForm(cells, name)
+	return share == 1
 }
 
 // namedByOptions reports whether the options name a column by a cell of the first
@@ -161,9 +179,22 @@ func (s *sheet) namedByOptions(first []string, opts Options) bool {
 }
 
 // mayBeName reports whether a number in the first row may be the name of a
-// column: years in a header that has a known name too.
+// column: years in a header that has a known name too, and dates such as 20240131 in one
+// of measurements.
 func (s *sheet) mayBeName(cell string, first []string) bool {
-	return len(cell) == 4 && s.table.knows(first)
+	_, date := formCompact.parse(cell, false)
+	return (len(cell) == 4 || date && s.table.kind == TableMeasurements) && s.table.knows(first)
+}
+
+// withoutYears returns the first row with numbers that may be names left empty.
+func (s *sheet) withoutYears(first []string) []string {
+	out := slices.Clone(first)
+	for j, cell := range first {
+		if cellType(cell).number() && s.mayBeName(cell, first) {
+			out[j] = ""
+		}
+	}
+	return out
 }
 
 // recurs reports whether a cell of the first row appears in a later row, as ids do.

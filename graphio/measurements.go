@@ -25,12 +25,18 @@ const (
 // node Nodes[k]. Nodes come in the order in which they are first seen. gp.DataOf
 // makes them the data of a model.
 type Measurements struct {
-	Nodes   []int
-	Values  []float64
-	SD      []float64 // standard deviation of the noise of each value, NaN where it is missing; nil without such a column
-	Count   []int     // number of measurements of which each value is the mean
-	Scatter []float64 // sum of squared deviations of these measurements from the value; nil with SD
-	Report  *Report
+	Nodes    []int
+	Values   []float64
+	SD       []float64 // standard deviation of the noise of each value, NaN where it is missing; nil without such a column
+	Count    []int     // number of measurements of which each value is the mean
+	Scatter  []float64 // sum of squared deviations of these measurements from the value; nil with SD, and for counts
+	Time     []float64 // when each value was measured, in TimeUnit; nil unless times are kept
+	TimeUnit TimeUnit
+	Exposure []float64 // of each count: the expected number, the time or the people at risk; nil unless values are counts
+	Tested   []float64 // of each number of positives: how many were tested; nil without such a column
+	Report   *Report
+
+	seen valuesSeen // the values as they were read
 }
 
 // ReadMeasurements reads a table of measurements at nodes of g: node, value and an
@@ -42,18 +48,42 @@ type Measurements struct {
 // measurement with sd 0 is exact: it is the value of the node, and a second, different
 // exact measurement is a bad row. If one of the measurements has no sd, or if
 // opts.IgnoreSD is set, weights are equal and the mean has no sd.
+//
+// # Times
+//
+// With opts.Times, or if opts.Columns names a column of times, every value has its
+// time, and only measurements of a node at the same time are repeats. Times are
+// numbers, or dates in one of these forms: 2024-01-31, with or without the time of day
+// and the zone; 2024/01/31, 2024-01, 2024-W05, 2024-Q1; 31.01.2024; 31 Jan 2024;
+// 01/31/2024 if a day above 12 shows which number is the month; 13:45. The table may
+// also be wide: times × nodes, with a column of times and one column for each node,
+// or nodes × times, with a column of ids and one column for each time. Without opts,
+// such a table, and measurements of a node at different times, are an error: their
+// mean is no measurement.
+//
+// # Counts
+//
+// If opts.Columns names a column of exposures, or one of numbers tested, or with
+// opts.Counts, values are counts: whole numbers from 0 on. With [RepeatsMean] the counts
+// of repeated measurements are added, and so are their exposures; without a column of
+// exposures each measurement has the exposure 1. The sum is enough for Poisson counts
+// and for shares; [RepeatsKeep] is for counts that are more dispersed. A row of 0 positives among 0 tested is one
+// without a value.
 func ReadMeasurements(ctx context.Context, src Source, g *graph.Graph, opts Options) (*Measurements, error) {
 	t, err := openTable(ctx, src, measurementTable, opts)
 	if err != nil {
 		return nil, err
 	}
 	defer t.in.close()
-	m := &measurementReader{table: t, ids: g.IDs(), repeats: opts.Repeats, ignoreSD: opts.IgnoreSD, sd: -1, at: map[int]int{}, exact: map[int]float64{}}
-	m.result.Report = t.report
+	m := newMeasurementReader(t, g, opts)
 	if err := m.choose(opts); err != nil {
 		return nil, err
 	}
-	if err := t.read(ctx, m.row, opts); err != nil {
+	row := m.row
+	if m.wide != nil {
+		row = m.wideRow
+	}
+	if err := t.read(ctx, row, opts); err != nil {
 		return nil, err
 	}
 	l := &t.report.Ledger
@@ -62,7 +92,10 @@ func ReadMeasurements(ctx context.Context, src Source, g *graph.Graph, opts Opti
 	if err := l.close(t.in.name); err != nil {
 		return nil, err
 	}
-	t.report.Missing += m.missing
+	t.report.Missing += m.missing + m.gaps
+	if m.conflict != nil {
+		return nil, m.conflict
+	}
 	m.finish()
 	return &m.result, m.judge()
 }
@@ -71,26 +104,66 @@ type measurementReader struct {
 	table     *table
 	ids       *graph.IDs
 	repeats   Repeats
+	times     Times
 	ignoreSD  bool
+	counts    bool // values are counts
 	id, value int
 	sd        int // column, -1 without one
+	size      int // column of exposures or numbers tested, -1 without one
+	tested    bool
+	time      int         // column, -1 without one
+	wide      *wideLayout // nil: one measurement for each row
+	watched   []int       // columns of times that are not used
 	result    Measurements
-	again     []repeatedValue // further measurements of nodes, for their means
+	again     []repeatedValue // further measurements of nodes, for their means or sums
 	exact     map[int]float64
-	weighted  []float64   // mean with weights 1/sd² for each place; the result has the plain one
-	at        map[int]int // node → its place in result
-	lines     []int64     // of the first measurement of each place
+	weighted  []float64 // mean with weights 1/sd² for each place; the result has the plain one
+	sizes     []float64 // exposure or number tested for each place
+	at        map[moment]int
+	lines     []int64  // of the first measurement of each place
+	when      []string // what its row has in the watched columns
+	conflict  error    // the first measurement of a node at another time, if times are not used
+	differ    bool     // there are such measurements, and they are not averaged
 
-	missing, unknown, repeated int64
+	missing, unknown, repeated int64 // rows
+	gaps                       int64 // cells without a value in rows that have one
 	unknownIDs                 unknownIDs
 	scratch                    []byte
+	cells                      []reading
 }
 
-// repeatedValue is one more measurement of a node.
-type repeatedValue struct {
-	place     int // in result
-	value, sd float64
+// moment is a node at a time; 0 where times are not used. It has one place in the result.
+type moment struct {
+	node int
+	time float64
 }
+
+// reading is one measurement of a row.
+type reading struct {
+	moment
+	read            readTime
+	value, sd, size float64
+	field           field // of the id, or of the value in a wide table
+}
+
+// repeatedValue is one more measurement of a moment.
+type repeatedValue struct {
+	place           int // in result
+	value, sd, size float64
+}
+
+func newMeasurementReader(t *table, g *graph.Graph, opts Options) *measurementReader {
+	m := &measurementReader{table: t, ids: g.IDs(), repeats: opts.Repeats, times: opts.Times, ignoreSD: opts.IgnoreSD, counts: opts.Counts,
+		sd: -1, size: -1, time: -1, at: map[moment]int{}, exact: map[int]float64{}}
+	if _, told := opts.Columns[RoleTime]; told && m.times == TimesAuto {
+		m.times = TimesKeep
+	}
+	m.result.Report = t.report
+	return m
+}
+
+// timed reports whether times are used.
+func (m *measurementReader) timed() bool { return m.times == TimesKeep || m.times == TimesLatest }
 
 func (m *measurementReader) row(line []byte, fields []field, at int64) fault {
 	f := fields[m.id]
@@ -103,58 +176,89 @@ func (m *measurementReader) row(line []byte, fields []field, at int64) fault {
 	if bad.reason != noFault {
 		return bad
 	}
-	sd := math.NaN()
-	if m.sd >= 0 && m.sd < len(fields) {
-		v, ok, bad := m.table.layout.number(line, fields[m.sd], RoleSD, &m.scratch)
-		switch {
-		case bad.reason != noFault:
+	r := reading{moment: moment{node: node}, value: value, sd: math.NaN(), size: 1, field: f}
+	for _, read := range []func(*reading, []byte, []field) fault{m.readSD, m.readSize, m.readTime} {
+		if bad := read(&r, line, fields); bad.reason != noFault && (present || bad.reason != missingCell) {
 			return bad
-		case ok && v < 0:
-			return fault{reason: negative, role: RoleSD, start: fields[m.sd].start, end: fields[m.sd].end}
-		case ok:
-			sd = v
-		default:
-			m.table.report.Missing++
 		}
 	}
 	switch {
 	case !known:
 		m.unknown++
 		m.unknownIDs.add(f.text(line, &m.scratch))
-	case !present:
+	case !present || m.tested && r.size == 0:
 		m.missing++
 	default:
-		return m.put(node, value, sd, f, at)
+		if bad := m.refuses(r); bad.reason != noFault {
+			return bad
+		}
+		if m.put(r, at, m.watch(line, fields)) {
+			m.repeated++
+		}
 	}
 	return fault{}
 }
 
-// put records a measurement.
-func (m *measurementReader) put(node int, value, sd float64, f field, at int64) fault {
-	r := &m.result
-	k, again := m.at[node]
+// readSD reads the standard deviation, if there is such a column.
+func (m *measurementReader) readSD(r *reading, line []byte, fields []field) fault {
+	if m.sd < 0 || m.sd >= len(fields) {
+		return fault{}
+	}
+	v, ok, bad := m.table.layout.number(line, fields[m.sd], RoleSD, &m.scratch)
+	switch {
+	case bad.reason != noFault:
+		return bad
+	case ok && v < 0:
+		return fault{reason: negative, role: RoleSD, start: fields[m.sd].start, end: fields[m.sd].end}
+	case ok:
+		r.sd = v
+	default:
+		m.table.report.Missing++
+	}
+	return fault{}
+}
+
+// refuses returns the fault of a measurement that may not follow an earlier one of the
+// same moment.
+func (m *measurementReader) refuses(r reading) fault {
+	k, again := m.at[r.moment]
+	bad := fault{start: r.field.start, end: r.field.end}
 	switch {
 	case again && m.repeats == RepeatsError:
-		return fault{reason: repeatedMeasurement, role: RoleNode, start: f.start, end: f.end, count: int(m.lines[k])}
-	case again && m.repeats == RepeatsMean && sd == 0 && !m.agrees(k, value):
-		return fault{reason: otherExact, role: RoleSD, start: f.start, end: f.end, count: int(m.lines[k])}
+		bad.reason, bad.role, bad.count = repeatedMeasurement, RoleNode, int(m.lines[k])
+	case again && m.repeats == RepeatsMean && r.sd == 0 && !m.agrees(k, r.value):
+		bad.reason, bad.role, bad.count = otherExact, RoleSD, int(m.lines[k])
+	}
+	return bad
+}
+
+// put records a measurement, and reports whether it repeats an earlier one. When is what
+// its row has in the watched columns.
+func (m *measurementReader) put(r reading, at int64, when string) (repeats bool) {
+	out := &m.result
+	out.seen.add(r.value)
+	out.TimeUnit.take(r.read)
+	k, again := m.at[r.moment]
+	if again && when != m.when[k] {
+		m.otherTime(r, k, at)
+	}
+	switch {
 	case again && m.repeats == RepeatsLast:
-		r.Values[k], r.SD[k], m.weighted[k] = value, sd, value
-		m.repeated++
-		return fault{}
+		out.Values[k], out.SD[k], m.weighted[k], m.sizes[k] = r.value, r.sd, r.value, r.size
+		return true
 	case again && m.repeats == RepeatsMean:
-		m.again = append(m.again, repeatedValue{k, value, sd})
-		m.repeated++
-		return fault{}
+		m.again = append(m.again, repeatedValue{k, r.value, r.sd, r.size})
+		return true
 	}
-	m.at[node] = len(r.Nodes)
-	if sd == 0 {
-		m.agrees(len(r.Nodes), value)
+	m.at[r.moment] = len(out.Nodes)
+	if r.sd == 0 {
+		m.agrees(len(out.Nodes), r.value)
 	}
-	m.lines = append(m.lines, at)
-	r.Nodes, r.Values, m.weighted = append(r.Nodes, node), append(r.Values, value), append(m.weighted, value)
-	r.SD, r.Count, r.Scatter = append(r.SD, sd), append(r.Count, 1), append(r.Scatter, 0)
-	return fault{}
+	m.lines, m.when = append(m.lines, at), append(m.when, when)
+	out.Nodes, out.Values, m.weighted = append(out.Nodes, r.node), append(out.Values, r.value), append(m.weighted, r.value)
+	out.SD, out.Count, out.Scatter = append(out.SD, r.sd), append(out.Count, 1), append(out.Scatter, 0)
+	out.Time, m.sizes = append(out.Time, r.time), append(m.sizes, r.size)
+	return false
 }
 
 // agrees records the exact value of a place and reports whether it equals an
@@ -170,15 +274,16 @@ func (m *measurementReader) agrees(k int, value float64) bool {
 	return true
 }
 
-// average adds all repeats to the means. Those of a node are added in the order of
-// their values, so that the result does not depend on the order of rows.
+// average adds all repeats to the means, or to the sums of counts. Those of a node are
+// added in the order of their values, so that the result does not depend on the order of
+// rows.
 func (m *measurementReader) average() {
 	r := &m.result
 	first := map[int]bool{}
 	for _, more := range m.again {
 		if k := more.place; !first[k] {
 			first[k] = true
-			m.again = append(m.again, repeatedValue{k, r.Values[k], r.SD[k]})
+			m.again = append(m.again, repeatedValue{k, r.Values[k], r.SD[k], m.sizes[k]})
 		}
 	}
 	order := func(v float64) float64 { // NaN has no order
@@ -188,12 +293,17 @@ func (m *measurementReader) average() {
 		return v
 	}
 	slices.SortFunc(m.again, func(a, b repeatedValue) int {
-		return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.value, b.value), cmp.Compare(order(a.sd), order(b.sd)))
+		return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.value, b.value), cmp.Compare(a.size, b.size), cmp.Compare(order(a.sd), order(b.sd)))
 	})
 	for _, more := range m.again {
 		if k := more.place; first[k] {
 			first[k] = false
-			r.Values[k], r.SD[k], m.weighted[k] = more.value, more.sd, more.value
+			r.Values[k], r.SD[k], m.weighted[k], m.sizes[k] = more.value, more.sd, more.value, more.size
+			continue
+		}
+		if m.counts {
+			r.Values[more.place] += more.value
+			m.sizes[more.place] += more.size
 			continue
 		}
 		m.add(more.place, more.value, more.sd)
@@ -221,6 +331,8 @@ func (m *measurementReader) add(k int, value, sd float64) {
 func (m *measurementReader) finish() {
 	m.average()
 	r := &m.result
+	m.finishTimes()
+	m.finishCounts()
 	if m.sd < 0 || m.ignoreSD {
 		r.SD = nil
 		return
@@ -246,7 +358,7 @@ func (m *measurementReader) judge() error {
 	case len(r.Nodes) == 0:
 		return t.empty()
 	}
-	t.report.Nodes = len(m.at)
+	t.report.Nodes = distinct(r.Nodes)
 	if m.unknown > 0 {
 		t.report.warn("rows whose ids are not in the graph: %d, such as %s", m.unknown, m.unknownIDs.examples())
 		if few := 2*m.unknown > l.Rows+l.Repeats+l.Missing+l.Unknown; few || m.unknownIDs.countFromZero(m.ids) {
@@ -259,6 +371,9 @@ func (m *measurementReader) judge() error {
 	if slices.ContainsFunc(r.Scatter, tooLarge) {
 		return t.in.fail(CodeContent, "the values of a node are too far apart for their variance to be a number", do("correct them"), do("give the values in another unit"))
 	}
+	if slices.ContainsFunc(r.Exposures(), tooLarge) {
+		return t.in.fail(CodeContent, "the exposures of a node are too large for their sum to be a number", do("give them in another unit"))
+	}
 	if what := r.idle(); what != "" {
 		t.report.warn("%s", what)
 	}
@@ -270,9 +385,13 @@ func tooLarge(v float64) bool { return !(math.Abs(v) <= math.MaxFloat64) }
 
 // Statistics returns the data for a model (see gp.DataOf): for each value its node,
 // the variance sd² of its noise (nil without a column of standard deviations), the
-// number of measurements behind it, and their scatter. It is an error if only some
-// values have a standard deviation.
+// number of measurements behind it, and their scatter (nil if each is single). It is an error if only some
+// values have a standard deviation, or if a node has values of different times: see
+// Latest, InPeriod and OverTime. Exposures returns the exposures of counts.
 func (m *Measurements) Statistics() (nodes []int, values, noiseVar []float64, count []int, scatter []float64, err error) {
+	if err := m.severalTimes(); err != nil {
+		return nil, nil, nil, nil, nil, err
+	}
 	missing := 0
 	for _, sd := range m.SD {
 		noiseVar = append(noiseVar, sd*sd)
@@ -285,7 +404,10 @@ func (m *Measurements) Statistics() (nodes []int, values, noiseVar []float64, co
 			What:     fmt.Sprintf("%d of %d values have no sd, or are means of measurements of which some have no sd", missing, len(m.SD)),
 			Remedies: []Remedy{do("fill them in"), do("leave these rows out"), do("take the column out of the file")}}
 	}
-	return m.Nodes, m.Values, noiseVar, m.Count, m.Scatter, nil
+	if scatter = m.Scatter; !slices.ContainsFunc(m.Count, func(n int) bool { return n > 1 }) {
+		scatter = nil // single measurements have none
+	}
+	return m.Nodes, m.Values, noiseVar, m.Count, scatter, nil
 }
 
 // Enough returns an error if a model cannot learn its mean and noise from the
@@ -309,112 +431,4 @@ func (m *Measurements) idle() string {
 		return fmt.Sprintf("all values are %g: there is nothing to learn from unless mean and noise are known", m.Values[0])
 	}
 	return ""
-}
-
-// choose finds the columns of ids, values and standard deviations.
-func (m *measurementReader) choose(opts Options) error {
-	s := m.table.sheet
-	id, why, err := s.chooseID(RoleNode, m.ids, opts)
-	if err != nil {
-		return err
-	}
-	used := []usedColumn{{RoleNode, id, why}}
-	with, err := s.chooseOptional(used, []Role{RoleSD}, opts)
-	if err != nil {
-		return err
-	}
-	if len(with) > 1 {
-		m.sd = with[1].column
-	}
-	value, why, err := s.chooseValue(id, m.sd, opts)
-	if err != nil {
-		return err
-	}
-	if value == id || m.sd == id || m.sd == value {
-		return s.in.fail(CodeOption, "one column has two roles", do("give different columns for node, value and sd"))
-	}
-	m.id, m.value = id, value
-	used = append([]usedColumn{used[0], {RoleValue, value, why}}, with[1:]...)
-	if err := m.table.use(used, opts); err != nil {
-		return err
-	}
-	m.table.layout.needed = max(id, value) + 1
-	return nil
-}
-
-// chooseValue finds the column of values: as told, by name, or because it is the
-// only other column of numbers. If no column holds numbers only, one with mostly
-// numbers is taken, and its other cells are bad rows.
-func (s *sheet) chooseValue(id, sd int, opts Options) (column int, why string, err error) {
-	if spec, ok := opts.Columns[RoleValue]; ok {
-		column, err = s.column(RoleValue, spec)
-		return column, asTold, err
-	}
-	coordinates := len(s.best(RoleX, func(int) bool { return true })) > 0
-	named := func(fits func(j int) bool) []int {
-		return s.best(RoleValue, func(j int) bool {
-			return j != id && j != sd && !(coordinates && RoleY.rank(s.names[j]) == rankSure) && fits(j)
-		})
-	}
-	others := func(fits func(j int) bool) (all []int) {
-		for j := range s.types {
-			if j != id && j != sd && !s.noValue(j) && fits(j) {
-				all = append(all, j)
-			}
-		}
-		return all
-	}
-	number := func(j int) bool { return s.types[j].number() }
-	why = "by name"
-	found := named(func(j int) bool { return number(j) || RoleValue.rank(s.names[j]) == rankSure })
-	if len(found) == 0 {
-		found = named(s.mostlyNumbers)
-	}
-	if len(found) == 0 {
-		why, found = "the only other column of numbers", others(number)
-	}
-	if len(found) == 0 {
-		why, found = "the only other column that is mostly numbers", others(s.mostlyNumbers)
-	}
-	switch len(found) {
-	case 0:
-		if s.names != nil && len(s.sample) == 0 {
-			return 0, "", s.in.fail(CodeEmpty, fmt.Sprintf("it contains no %ss, only a header", s.in.table.row()), otherFile)
-		}
-		return 0, "", s.in.fail(CodeContent, "there is no column of numbers beside the ids, among "+s.describe(nil), do("name the column of values", nameColumn(RoleValue, "")))
-	case 1:
-		return found[0], why, nil
-	}
-	return 0, "", s.ask("the value may be "+list(s.namesOf(found), "or"), RoleValue, found)
-}
-
-// mostlyNumbers reports whether more cells of a column are numbers than text.
-func (s *sheet) mostlyNumbers(column int) bool {
-	numbers, texts := 0, 0
-	for _, row := range s.sample {
-		if column >= len(row) {
-			continue
-		}
-		switch t := cellType(row[column]); {
-		case t.number():
-			numbers++
-		case t == typeText:
-			texts++
-		}
-	}
-	return numbers > texts
-}
-
-// noValue reports whether the name of a column says that it holds no values.
-func (s *sheet) noValue(column int) bool {
-	if column >= len(s.names) {
-		return false
-	}
-	name := s.names[column]
-	for _, role := range []Role{RoleNode, RoleLat, RoleLon, RoleSD} {
-		if role.rank(name) < rankNone {
-			return true
-		}
-	}
-	return anyOf(words(name), timeWords) || anyOf(words(name), notSDs)
 }

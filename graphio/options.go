@@ -32,6 +32,8 @@ type Options struct {
 	// For measurements.
 	Repeats  Repeats // treatment of repeated measurements of a node
 	IgnoreSD bool    // average repeated measurements with equal weights, whatever their sds
+	Times    Times   // what becomes of the times of measurements
+	Counts   bool    // values are counts, even without a column of exposures: those of a node are added, never averaged
 
 	blockSize int // bytes of text handed to a worker; tests vary it
 }
@@ -119,6 +121,8 @@ func (in *input) check(o Options) error {
 		return ask(fmt.Sprintf("weights cannot be %q", o.Weights), "give similarity, distance or ignore")
 	case !slices.Contains([]Repeats{RepeatsMean, RepeatsKeep, RepeatsLast, RepeatsError}, o.Repeats):
 		return ask(fmt.Sprintf("repeats cannot be treated as %q", o.Repeats), "give keep, last or error, or nothing for the mean")
+	case !slices.Contains([]Times{TimesAuto, TimesKeep, TimesLatest, TimesIgnore}, o.Times):
+		return ask(fmt.Sprintf("times cannot be treated as %q", o.Times), "give keep, latest or ignore")
 	}
 	return nil
 }

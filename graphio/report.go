@@ -25,6 +25,7 @@ type Report struct {
 	Ledger      Ledger      `json:"ledger"`
 	Nodes       int         `json:"nodes"`
 	Edges       int         `json:"edges"`
+	Cells       int64       `json:"cells,omitempty"`    // values of a wide table, which has several in a row
 	Missing     int64       `json:"missing_values"`     // empty cells in the columns that were used
 	BadRows     []string    `json:"bad_rows,omitempty"` // the first few, in words
 	Warnings    []Warning   `json:"warnings,omitempty"`

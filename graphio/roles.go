@@ -30,13 +30,17 @@ const (
 	RoleValue Role = "value"
 	RoleSD    Role = "sd"
 	RoleClass Role = "class"
+
+	RoleTime     Role = "time"     // when a value was measured
+	RoleExposure Role = "exposure" // of a count: the expected number, the time or the people at risk
+	RoleTested   Role = "tested"   // of a number of positives: how many were tested
 )
 
 // roles are all roles, in the order of messages.
 var roles = []Role{
 	RoleSource, RoleTarget, RoleWeight, RoleDistance,
 	RoleID, RoleLabel, RoleLat, RoleLon, RoleX, RoleY, RoleCost, RoleAllowed, RoleGroup,
-	RoleNode, RoleValue, RoleSD, RoleClass,
+	RoleNode, RoleValue, RoleSD, RoleClass, RoleTime, RoleExposure, RoleTested,
 }
 
 // roleNames holds, per role, the names that are certain, and words that make a
@@ -61,7 +65,11 @@ var roleNames = map[Role]struct{ sure, likely string }{
 	RoleGroup:   {"group cluster community region district zone", "group cluster community region district zone"},
 	RoleValue:   {"value y reading measurement observation measured observed", "value reading measurement observation speed temperature temp level score result pressure concentration rate rating"},
 	RoleClass:   {"class label classes labels", "class label category topic type kind group community"},
-	RoleSD:      {"sd std stdev stddev sigma noise se stderr uncertainty error", "sd std stdev stddev sigma noise stderr uncertainty"},
+	RoleTime: {"time timestamp date datetime year month week quarter day hour period when ts epoch",
+		"time timestamp date datetime year month week quarter"},
+	RoleExposure: {"expected exposure population pop atrisk personyears persontime", ""},
+	RoleTested:   {"tested trials examined screened ntested", ""},
+	RoleSD:       {"sd std stdev stddev sigma noise se stderr uncertainty error", "sd std stdev stddev sigma noise stderr uncertainty"},
 }
 
 // The two ends of an edge: names that differ in one of these pairs of words

@@ -33,7 +33,7 @@ type tableKind struct {
 var (
 	edgeTable        = tableKind{TableEdges, []Role{RoleSource, RoleTarget, RoleWeight, RoleDistance}}
 	nodeTable        = tableKind{TableNodes, []Role{RoleID, RoleLabel, RoleLat, RoleLon, RoleX, RoleY, RoleCost, RoleAllowed, RoleGroup}}
-	measurementTable = tableKind{TableMeasurements, []Role{RoleNode, RoleValue, RoleSD}}
+	measurementTable = tableKind{TableMeasurements, []Role{RoleNode, RoleValue, RoleSD, RoleTime, RoleExposure, RoleTested}}
 	labelTable       = tableKind{TableLabels, []Role{RoleNode, RoleClass}}
 )
 

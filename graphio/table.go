@@ -53,7 +53,7 @@ func (t *table) use(used []usedColumn, opts Options) error {
 	for _, u := range used {
 		all = append(all, u.column)
 		t.report.Columns = append(t.report.Columns, t.sheet.told(u.role, u.column, u.why))
-		if !slices.Contains([]Role{RoleID, RoleNode, RoleLabel, RoleGroup, RoleAllowed, RoleClass}, u.role) {
+		if !slices.Contains([]Role{RoleID, RoleNode, RoleLabel, RoleGroup, RoleAllowed, RoleClass, RoleTime}, u.role) {
 			numbers = append(numbers, u.column)
 		}
 	}

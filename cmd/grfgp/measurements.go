@@ -19,6 +19,7 @@ import (
 type measurementFlags struct {
 	measurements string
 	repeats      choice
+	times        choice
 	oneNoise     bool // sds are not used
 }
 
@@ -42,7 +43,14 @@ func (m *measurementFlags) flagsOfStudy(cmd *cobra.Command) {
 func (m *measurementFlags) register(cmd *cobra.Command, columns string, repeats ...string) {
 	cmd.Flags().StringVar(&m.measurements, "measurements", "", "`file` of measurements: "+columns)
 	m.repeats.flag(cmd, "repeats", "repeated measurements of a node", repeats...)
+	m.times.flag(cmd, "times", timesHelp, timesWords...)
 }
+
+// The flag of measurements at different times: nothing is averaged over time unless the
+// user says so.
+var timesWords = []string{"refuse", string(graphio.TimesLatest), string(graphio.TimesIgnore)}
+
+const timesHelp = "measurements of a node at different times; latest takes those of each node's latest time, ignore takes all as repeats"
 
 // readMeasurements reads the file that the flags name.
 func (m *measurementFlags) readMeasurements(ctx context.Context, a *app, g *graph.Graph, opts graphio.Options) (*graphio.Measurements, error) {
@@ -50,7 +58,7 @@ func (m *measurementFlags) readMeasurements(ctx context.Context, a *app, g *grap
 		opts.Repeats = graphio.Repeats(m.repeats.value)
 	}
 	s := a.talk.Stage("reading measurements")
-	opts.Progress, opts.IgnoreSD = s.Update, m.oneNoise
+	opts.Progress, opts.IgnoreSD, opts.Times = s.Update, m.oneNoise, graphio.Times(m.times.chosen())
 	read, err := graphio.ReadMeasurements(ctx, a.source(m.measurements), g, opts)
 	if err == nil {
 		s.Done("%s from %s", plural.Count(len(read.Values), "values"), read.Report.File)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"grfgp/graphio"
@@ -25,6 +26,11 @@ func flagOf(table graphio.Table, s graphio.Setting) string {
 		return "--weights " + value
 	case graphio.OptionRepeats:
 		return "--repeats " + value
+	case graphio.OptionTimes:
+		if slices.Contains(timesWords, s.Value) {
+			return "--times " + value
+		}
+		return ""
 	case graphio.OptionKeepLoops:
 		return "--keep-loops"
 	}

@@ -33,6 +33,7 @@ type simulateFlags struct {
 	seeds    int
 	retrain  string
 	repeats  choice
+	times    choice
 	csv      bool
 	out      string
 	plot     string
@@ -72,6 +73,7 @@ wrong side of the threshold. Nodes without a known value are not candidates.`,
 	flags.StringVar(&f.retrain, "retrain", "auto", "`when` hyperparameters are refitted: auto (as measurements accumulate or contradict the model), never (only after the initial nodes, so that sds of policies can be compared) or a number of measurements")
 	complete(cmd, "retrain", "auto", "never")
 	f.repeats.flag(cmd, "repeats", "several known values of a node", "mean", "last", "error")
+	f.times.flag(cmd, "times", timesHelp, timesWords...)
 	flags.BoolVar(&f.csv, "csv", false, "write the answer as CSV: a row for every measurement of every replay")
 	flags.StringVarP(&f.out, "out", "o", "", "`file` for every measurement of every replay, as CSV or with --json as JSON")
 	flags.StringVar(&f.plot, "plot", "", "`file` for a figure of the loss curves (PNG)")
@@ -235,7 +237,7 @@ func (f *simulateFlags) load(ctx context.Context, a *app, spec grfgp.Spec) (*gra
 	net, err := f.loadThen(ctx, a, func(net *graphio.Network, opts graphio.Options) (err error) {
 		opts = f.of("measurements", opts)
 		s := a.talk.Stage("reading known values")
-		opts.Progress, opts.Repeats, opts.IgnoreSD = s.Update, graphio.Repeats(f.repeats.chosen()), true
+		opts.Progress, opts.Repeats, opts.IgnoreSD, opts.Times = s.Update, graphio.Repeats(f.repeats.chosen()), true, graphio.Times(f.times.chosen())
 		if read, err = graphio.ReadMeasurements(ctx, a.source(f.truth), net.Graph, opts); err == nil {
 			s.Done("%s from %s", plural.Count(len(read.Values), "values"), read.Report.File)
 		}
