@@ -128,8 +128,8 @@ func (c *constant) GramGrad(ctx context.Context, grad []float64, rows []int, g *
 // Abilities: a constant correlates all nodes.
 func (c *constant) Abilities() Abilities { return Abilities{Everywhere: true} }
 
-// randomStream implements streamed.
-func (c *constant) randomStream() string { return c.stream }
+// randomStreams implements streamed.
+func (c *constant) randomStreams() []string { return []string{c.stream} }
 
 // width, factor and pull implement lowRank: Z is one column of s.
 func (c *constant) width() int { return 1 }

@@ -19,3 +19,10 @@ func (s *Series) NoPairs() {
 	s.leading = func() *leading { return nil }
 	s.whole = s.leading
 }
+
+// SetProductEntries makes products of kernels form fewer entries at a time. It returns
+// the number so far.
+func SetProductEntries(n int) (before int) {
+	before, productEntries = productEntries, n
+	return before
+}

@@ -111,7 +111,7 @@ func (c *linearCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint6
 func (c *linearCovariance) coefficients(draws int, seed uint64) *mat.Dense {
 	w, sd := mat.NewDense(c.x.width(), draws, nil), math.Sqrt(c.variance)
 	parallel.Ranges(draws, 1, func(s, _ int) {
-		random := rand.New(rng.New(seed, c.randomStream(), uint64(s)))
+		random := rand.New(rng.New(seed, linearStream, uint64(s)))
 		for d := range c.x.width() {
 			w.Set(d, s, sd*random.NormFloat64())
 		}
@@ -170,8 +170,11 @@ func (c *linearCovariance) Abilities() Abilities {
 	return a
 }
 
-// randomStream implements streamed.
-func (c *linearCovariance) randomStream() string { return "prior trend" }
+// linearStream is the stream of random numbers of coefficients.
+const linearStream = "prior trend"
+
+// randomStreams implements streamed.
+func (c *linearCovariance) randomStreams() []string { return []string{linearStream} }
 
 // width, factor and pull implement lowRank: Z = s·X.
 func (c *linearCovariance) width() int { return c.x.width() }

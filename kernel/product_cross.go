@@ -12,8 +12,8 @@ import (
 )
 
 // productEntries is the largest number of entries of K_a and K_b that are formed at
-// a time: 256 MB each.
-const productEntries = 1 << 25
+// a time: 256 MB each. Tests make it smaller.
+var productEntries = 1 << 25
 
 func (c *productCovariance) Cross(rows, cols []int) solve.Operator {
 	o := &productCross{cov: c, rows: slices.Clone(rows), cols: slices.Clone(cols)}

@@ -145,8 +145,26 @@ func (c *sumCovariance) split() (main []sumTerm, constants []*constant) {
 	return main, constants
 }
 
-// streamed is a covariance whose draws have a stream of random numbers of their own.
-type streamed interface{ randomStream() string }
+// streamed is a covariance whose draws use other streams of random numbers of a seed
+// than most covariances do, which draw from their own alone.
+type streamed interface{ randomStreams() []string }
+
+// streamsOf returns the names of the streams that c uses; "" stands for that of most.
+func streamsOf(c Covariance) []string {
+	if own, ok := c.(streamed); ok {
+		return own.randomStreams()
+	}
+	return []string{""}
+}
+
+// randomStreams implements streamed.
+func (c *sumCovariance) randomStreams() []string {
+	var all []string
+	for _, t := range c.terms {
+		all = append(all, streamsOf(t.Covariance)...)
+	}
+	return all
+}
 
 // adder is a covariance that adds its entries to those of others.
 type adder interface {
@@ -159,14 +177,16 @@ type adder interface {
 func (c *sumCovariance) seeds(seed uint64) []uint64 {
 	all, used := make([]uint64, len(c.terms)), map[string]int{}
 	for k, t := range c.terms {
-		stream := ""
-		if own, ok := t.Covariance.(streamed); ok {
-			stream = own.randomStream()
+		streams, before := streamsOf(t.Covariance), 0
+		for _, stream := range streams {
+			before = max(before, used[stream])
 		}
-		if all[k] = seed; used[stream] > 0 {
-			all[k] = drawSeed(seed, used[stream]-1)
+		for _, stream := range streams {
+			used[stream] = before + 1
 		}
-		used[stream]++
+		if all[k] = seed; before > 0 {
+			all[k] = uint64(rng.Derive(seed, fmt.Sprintf("term %d", before)))
+		}
 	}
 	return all
 }

@@ -186,6 +186,9 @@ func (c *unitCovariance) Abilities() Abilities {
 	return a
 }
 
+// randomStreams implements streamed.
+func (c *unitCovariance) randomStreams() []string { return streamsOf(c.raw) }
+
 // precondition uses D(K + c·11ᵀ/d̄ + N/D²)D ≈ DKD + c·11ᵀ + N, with the mean d̄ of
 // D².
 func (c *unitCovariance) precondition(ctx context.Context, rows []int, constant float64, noise []float64) (solve.Factored, error) {
