@@ -56,7 +56,7 @@ func (m *Model) jointLogDensity(ctx context.Context, d Data, mean []float64, cov
 // leftOut returns the distribution on the scale that people read at every measurement,
 // given all others.
 func (p *Posterior) leftOut() []Response {
-	n, u := p.data.Len(), p.model.units
+	n, u := p.measured.obs.len(), p.model.units // without rows of ConditionOnMeans
 	mean, variance := (&factor{chol: p.chol, alpha: p.alpha}).leaveOneOut(p.data)
 	all := make([]Response, n)
 	for k := range all {
@@ -72,7 +72,7 @@ func (p *Posterior) leftOut() []Response {
 // leaveOneOutValues returns mean and standard deviation of every measurement given all
 // others.
 func (p *Posterior) leaveOneOutValues() (mean, sd []float64) {
-	n := p.data.Len()
+	n := p.measured.obs.len()
 	mean, sd = make([]float64, n), make([]float64, n)
 	for k, r := range p.leftOut() {
 		one := r.Measurement(p.measured.data.exposure(k))
@@ -84,7 +84,7 @@ func (p *Posterior) leaveOneOutValues() (mean, sd []float64) {
 // normalScores returns the normal quantile of each measurement's place in its
 // distribution given all others; half of its own probability counts.
 func (p *Posterior) normalScores() []float64 {
-	z := make([]float64, p.data.Len())
+	z := make([]float64, p.measured.obs.len())
 	for k, r := range p.leftOut() {
 		one, y := r.Measurement(p.measured.data.exposure(k)), p.measured.data.Y[k]
 		place := one.CDF(y)
