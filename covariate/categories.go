@@ -37,14 +37,22 @@ func planCategory(p *plan, c Column, most int) {
 			of[k] = uint32(other + 1)
 		}
 	}
-	if len(names) == 1 && sizes[0] == n {
+	switch {
+	case len(keep) == 0 && rest == 0:
+		p.note("%s: left out: no values", c.Name)
+		return
+	case len(keep) == 0:
+		p.note("%s: left out: no level has %s", c.Name, counted(few(n), "nodes"))
+		return
+	case len(names) == 1 && sizes[0] == n:
 		p.note("%s: left out: all values are %s", c.Name, names[0])
 		return
 	}
+	said := len(p.notes)
 	tellLevels(p, c, names, len(pooled), rest, n)
 	code := func(i int) uint32 { return of[c.Codes[i]] }
 	switch len(names) {
-	case 0, 1:
+	case 1:
 	case 2:
 		r := indicator(Reading{Column: c.Name, Form: Level, Of: names[1], Missing: counts[0]}, sizes[1], sizes[0]+sizes[1], math.Sqrt2)
 		p.add(c.Name+"="+names[1], r, func(i int) bool { return code(i) == 2 })
@@ -63,8 +71,10 @@ func planCategory(p *plan, c Column, most int) {
 			return at(i)
 		}
 	}
-	if counts[0] < n {
-		planAbsent(p, c, counts[0])
+	planAbsent(p, c, counts[0])
+	if len(p.dense) == 0 {
+		p.notes = p.notes[:said]
+		p.note("%s: left out: only one level has %s", c.Name, counted(few(n), "nodes"))
 	}
 }
 
@@ -92,18 +102,12 @@ func chooseLevels(c Column, counts []int, n, most int) (keep, pooled []int) {
 func tellLevels(p *plan, c Column, names []string, pooled, rest, n int) {
 	what := counted(len(names), "levels")
 	switch {
-	case len(names) == 0 && rest == 0:
-		p.note("%s: left out: no values", c.Name)
-		return
-	case len(names) == 0:
-		p.note("%s: left out: no level has %s", c.Name, counted(few(n), "nodes"))
-		return
 	case pooled > 0 && rest >= few(n):
 		what += fmt.Sprintf(", one of which pools %s", counted(pooled, "rare levels"))
 	case pooled > 0:
 		what += fmt.Sprintf("; %s of %s taken as missing", counted(pooled, "rare levels"), counted(rest, "nodes"))
 	}
-	p.note("%s: %s", c.Name, what)
+	p.notes = append(p.notes, note{c.Name, c.Name + ": " + what, "levels"})
 }
 
 func sum(counts []int) int {

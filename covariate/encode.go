@@ -2,11 +2,11 @@ package covariate
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -46,11 +46,47 @@ type dense struct {
 // plan is what becomes of one source column.
 type plan struct {
 	dense []dense
-	notes []string
+	notes []note
 }
 
-func (p *plan) note(format string, args ...any) {
-	p.notes = append(p.notes, fmt.Sprintf(format, args...))
+// note is a sentence about a column.
+type note struct {
+	column string
+	text   string
+	format string // equal for sentences that say the same of different columns
+}
+
+// note adds a sentence, which begins with the name of a column.
+func (p *plan) note(format, column string, args ...any) {
+	p.notes = append(p.notes, note{column, fmt.Sprintf(format, append([]any{column}, args...)...), format})
+}
+
+// Of more than tooAlike columns that have the same note, the first is told in full, and
+// the others are counted, some by name.
+const (
+	tooAlike  = 12
+	likeNamed = 3
+)
+
+// told returns notes as sentences.
+func told(notes []note) []string {
+	alike := map[string][]string{} // columns by format
+	for _, n := range notes {
+		alike[n.format] = append(alike[n.format], n.column)
+	}
+	var out []string
+	seen := map[string]bool{}
+	for _, n := range notes {
+		others := alike[n.format]
+		switch {
+		case len(others) <= tooAlike:
+			out = append(out, n.text)
+		case !seen[n.format]:
+			seen[n.format] = true
+			out = append(out, fmt.Sprintf("%s; likewise %s more columns: %s and so on", n.text, grouped(len(others)-1), strings.Join(others[1:1+likeNamed], ", ")))
+		}
+	}
+	return out
 }
 
 // Encode turns columns into numbers. It looks at all nodes and at no measurement, so
@@ -93,10 +129,11 @@ func Encode(columns []Column, nodes int, opts Options) (*Set, error) {
 		all = append(all, p.dense...)
 	}
 	all, doubles := withoutDoubles(all, nodes)
+	var notes []note
 	for k, p := range plans {
-		s.Notes = append(s.Notes, p.notes...)
-		s.Notes = append(s.Notes, doubles[k]...)
+		notes = append(append(notes, p.notes...), doubles[k]...)
 	}
+	s.Notes = append(s.Notes, told(notes)...)
 	s.fill(all)
 	s.groups(columns, all)
 	s.words(columns)
@@ -135,7 +172,9 @@ func prepare(columns []Column, nodes int, opts Options) ([]Column, error) {
 
 // planColumn decides what becomes of a column.
 func planColumn(c Column, source, levels int) (p plan) {
-	p.notes = slices.Clone(c.Notes)
+	for _, text := range c.Notes {
+		p.notes = append(p.notes, note{c.Name, text, strings.TrimPrefix(text, c.Name)})
+	}
 	switch c.Kind {
 	case Number, Date:
 		planNumbers(&p, c)
@@ -249,7 +288,7 @@ const same = 1 - 1e-9
 // Columns of unit length that nearly agree have nearly the same product with any
 // vector. Sorted by the product with a random one, the few neighbours of a column are
 // candidates, and only these are compared. What is dropped does not depend on the vector.
-func withoutDoubles(all []dense, nodes int) ([]dense, map[int][]string) {
+func withoutDoubles(all []dense, nodes int) ([]dense, map[int][]note) {
 	type shape struct{ mean, norm, product float64 }
 	shapes := make([]shape, len(all))
 	key := rng.Derive(1, "covariate doubles")
@@ -304,7 +343,7 @@ func withoutDoubles(all []dense, nodes int) ([]dense, map[int][]string) {
 		}
 	}
 	var kept []dense
-	notes := map[int][]string{}
+	notes := map[int][]note{}
 	for j, d := range all {
 		first := j
 		for twin[first] != first {
@@ -314,12 +353,8 @@ func withoutDoubles(all []dense, nodes int) ([]dense, map[int][]string) {
 			kept = append(kept, d)
 			continue
 		}
-		notes[d.source] = append(notes[d.source], fmt.Sprintf("%s: left out: the same as %s", d.name, all[first].name))
+		const format = "%s: left out: the same as %s"
+		notes[d.source] = append(notes[d.source], note{d.name, fmt.Sprintf(format, d.name, all[first].name), format})
 	}
 	return kept, notes
-}
-
-// run calls do for each of n blocks on all processors.
-func run(n int, do func(block int)) {
-	_ = parallel.Blocks(context.Background(), n, func(_, block int) error { do(block); return nil })
 }

@@ -347,6 +347,24 @@ func TestManyColumns(t *testing.T) {
 	}
 }
 
+// One column per node, or one level per node, says nothing about other nodes.
+func TestOneColumnPerNode(t *testing.T) {
+	const n = 120
+	columns := make([]Column, n, n+1)
+	level := make([]string, n)
+	for j := range columns {
+		cells := slices.Repeat([]string{"0"}, n)
+		cells[j] = "1"
+		columns[j] = Detect(fmt.Sprintf("is%d", j), cells)
+		level[j] = fmt.Sprint("level", j)
+	}
+	s := mustEncode(t, append(columns, NewCategory("level", level)), n, Options{})
+	want := []string{"is0: left out: only one level has 5 nodes; likewise 119 more columns: is1, is2, is3 and so on", "level: left out: no level has 5 nodes"}
+	if !slices.Equal(s.Notes, want) || !s.Empty() {
+		t.Errorf("%q %q", s.Names, s.Notes)
+	}
+}
+
 func TestKindsAsTold(t *testing.T) {
 	lanes := NewNumbers("lanes", numbersOf(100, func(r *rand.Rand) float64 { return float64(1 + r.IntN(4)) }))
 	s := mustEncode(t, []Column{lanes}, 100, Options{Kinds: map[string]Kind{"lanes": Category}})

@@ -63,12 +63,11 @@ func (s *Set) NeighbourhoodWords(g *graph.Graph) *sparse.CSR {
 		return nil
 	}
 	const size = 256
-	blocks := (s.Nodes + size - 1) / size
-	parts := make([]wordRows, blocks)
-	run(blocks, func(b int) {
-		r := &parts[b]
+	parts := make([]wordRows, (s.Nodes+size-1)/size)
+	parallel.Ranges(s.Nodes, size, func(lo, hi int) {
+		r := &parts[lo/size]
 		r.sums = make([]float64, len(s.Vocabulary))
-		for i := b * size; i < min(s.Nodes, (b+1)*size); i++ {
+		for i := lo; i < hi; i++ {
 			r.row(s.Words, g.Adjacency(), i)
 		}
 		r.sums = nil

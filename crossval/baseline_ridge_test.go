@@ -313,7 +313,7 @@ func TestLinearClasses(t *testing.T) {
 	for i := range 100 {
 		train.Nodes, train.Class = append(train.Nodes, 3*i), append(train.Class, class[3*i])
 	}
-	p, err := LeastSquares.classify(context.Background(), in, train, g.Nodes())
+	p, err := LeastSquares.Classify(context.Background(), in, train, g.Nodes())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -321,6 +321,20 @@ func TestLinearClasses(t *testing.T) {
 		if s := mat.Sum(p.RowView(i)); math.Abs(s-1) > 1e-12 {
 			t.Fatalf("probabilities of node %d add up to %v", i, s)
 		}
+	}
+	for _, b := range []Baseline{ClassFrequencies, Mean, Nearest, Harmonic, GraphRidge, SingularRidge} {
+		p, err := b.Classify(context.Background(), in, train, g.Nodes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 300 {
+			if s := mat.Sum(p.RowView(i)); math.Abs(s-1) > 1e-12 || mat.Min(p.RowView(i)) < 0 {
+				t.Fatalf("%s: probabilities of node %d are %v", b, i, p.RawRowView(i))
+			}
+		}
+	}
+	if _, err := Baseline("guessing").Classify(context.Background(), in, train, g.Nodes()); err == nil {
+		t.Error("there is a baseline guessing")
 	}
 	// The best rule errs where noise of sd 0.47 between two columns exceeds 1: in about 3 % of nodes.
 	if s := ScoreClasses(p, class); s.Accuracy < 0.9 || s.NLL > 0.4 {

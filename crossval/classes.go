@@ -159,15 +159,10 @@ func ValidateClasses(ctx context.Context, g *graph.Graph, l gp.Labels, spec grfg
 		class = append(class, test.Class...)
 		for _, rule := range inputs.ClassBaselines() {
 			var p *mat.Dense
-			switch rule {
-			case ClassFrequencies:
-				p = classFrequencies(train, test.Len())
-			case LabelSpreading:
+			if rule == LabelSpreading {
 				p = spread
-			default:
-				if p, err = rule.classify(ctx, inputs, train, test.Nodes); err != nil {
-					return fmt.Errorf("%s: %w", rule, err)
-				}
+			} else if p, err = rule.Classify(ctx, inputs, train, test.Nodes); err != nil {
+				return err
 			}
 			rules[rule] = append(rules[rule], p.RawMatrix().Data...)
 		}

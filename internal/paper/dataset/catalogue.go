@@ -81,4 +81,60 @@ var sets = []Set{
 			{URL: "https://snap.stanford.edu/data/web-NotreDame.txt.gz", Files: []File{{Path: "snap_substitutes/web-NotreDame.txt.gz"}}},
 		},
 	},
+	{
+		Name: "anaheim", Short: "Anaheim", Title: "traffic volumes on the road links of Anaheim, with covariates", Home: transportHome,
+		Licence: transportLicence, Nodes: 914, Edges: 3881, Degree: 17, read: readKnown("anaheim"), Note: notOfThePaper,
+		Forms: []Form{{Files: []File{
+			{"transport/anaheim_edges.csv.gz", 8981, "656daac5b269b3efb3583e5d444fe3a36f4e99b8a103efe784d36572c6547049"},
+			{"transport/anaheim_nodes.csv.gz", 10275, "020e53f5278a05a7d6b04f9eeca1d71a4c32e4ba9cdf6644acf2a0e10e609e2b"},
+		}}},
+	},
+	{
+		Name: "chicago", Short: "Chicago", Title: "traffic volumes on the road links of Chicago, with covariates", Home: transportHome,
+		Licence: transportLicence, Nodes: 2950, Edges: 21807, Degree: 29, read: readKnown("chicago"), Note: notOfThePaper,
+		Forms: []Form{{Files: []File{
+			{"transport/chicago_edges.csv.gz", 48236, "a117082fbab5429fe7d64e53e249c814f2604c875f56eb67c432c2f8e0227459"},
+			{"transport/chicago_nodes.csv.gz", 42456, "25f7541067edf3e233b70073158becbaf26b6d4f82d2b7d4868bc3b38afa3d75"},
+		}}},
+	},
+	{
+		Name: "streamers-english", Short: "streamers, English", Title: "English streamers on Twitch who follow each other, and views of their channels", Home: streamersHome,
+		Licence: "MIT", Nodes: 7126, Edges: 35324, Degree: 720, read: readKnown("streamers-english"), Note: notOfThePaper,
+		Forms: []Form{{Files: []File{
+			{"twitch_small/engb_edges.csv.gz", 114164, "24e1f82312f853a22dbdf3a89fb26594a25fe2289df5fbc6ba6c00096acbcf9a"},
+			{"twitch_small/engb_nodes.csv.gz", 52563, "41b5d905f594f429d3b66306ee50264646b541767a7fefa660d9965c94ad653d"},
+		}}},
+	},
+	{
+		Name: "streamers-spanish", Short: "streamers, Spanish", Title: "Spanish streamers on Twitch who follow each other, and views of their channels", Home: streamersHome,
+		Licence: "MIT", Nodes: 4648, Edges: 59382, Degree: 1022, read: readKnown("streamers-spanish"), Note: notOfThePaper,
+		Forms: []Form{{Files: []File{
+			{"twitch_small/es_edges.csv.gz", 170318, "c8e8b805853e727a93d2cb16c88a1029625b3c6da04beb71fab856c599295ccc"},
+			{"twitch_small/es_nodes.csv.gz", 34393, "9ab795e8f9fec8d694d8960a6e0d7629d796f8a56ef540f90985ef92deccd21d"},
+		}}},
+	},
+	{
+		Name: "cora-words", Short: "Cora with words", Title: "all of Cora, with the words of the papers", Home: "https://github.com/tkipf/gcn",
+		Licence: "none stated", Nodes: 2708, Edges: 5278, Degree: 168, read: readKnown("cora-words"), Note: notOfThePaper,
+		Forms: []Form{{Files: []File{
+			{"cora_words/edges.csv.gz", 18132, "84a49575c94a20549576f6cd3fa3184341324d5d87f2ae21a6a0e77063cabfde"},
+			{"cora_words/labels.csv.gz", 6870, "c624f8e738a2f22e71f5f33bce0437f422badc025629f6e57ad7f95aff1f71d6"},
+			{"cora_words/words.csv.gz", 139142, "fb30f57ec64fae024d835d5eba70ec3a9553f8ef56a645ed4468e512c801cf94"},
+		}}},
+	},
+	{
+		Name: "lip-cancer", Short: "lip cancer", Title: "lip cancer in the districts of Scotland, 1975 to 1980: observed and expected cases", Home: "https://mc-stan.org/users/documentation/case-studies/icar_stan.html",
+		Licence: "none stated", Nodes: 56, Edges: 132, Degree: 11, read: readKnown("lip-cancer"), Note: notOfThePaper,
+		Forms: []Form{{Files: []File{
+			{"lip_cancer/districts.csv", 713, "8dfbfeb0e342e359fbb806881dd91ad5fdc804503d73c6f90b59ce04304d7c35"},
+			{"lip_cancer/edges.csv", 766, "04ac2dfc02c7de81cbe0592a8d1d7b70210275dbf026e967ecc429bae6868bc7"},
+		}}},
+	},
 }
+
+const (
+	transportHome    = "https://github.com/bstabler/TransportationNetworks"
+	transportLicence = "for academic research, with attribution"
+	streamersHome    = "https://snap.stanford.edu/data/twitch-social-networks.html"
+	notOfThePaper    = "not of the paper"
+)

@@ -24,7 +24,7 @@ var (
 	ErrUnreachable = errors.New("cannot be downloaded")
 )
 
-// Set is a data set of the paper, or a stand-in for one.
+// Set is a data set of the paper, a stand-in for one, or one with covariates.
 type Set struct {
 	Name    string
 	Short   string // name in tables
@@ -54,7 +54,7 @@ type File struct {
 	SHA256 string // in hexadecimal; "" if the publisher states none
 }
 
-// All returns all sets, those of the paper first.
+// All returns all sets: those of the paper, stand-ins, and sets with covariates that are not of the paper.
 func All() []Set { return slices.Clone(sets) }
 
 // Named returns the set with the given name.

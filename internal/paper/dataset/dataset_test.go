@@ -429,3 +429,43 @@ func TestTablesThatAreDamaged(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// Values, classes and covariates are those that the description of the data states.
+func TestKnown(t *testing.T) {
+	s := shared(t)
+	for name, c := range map[string]struct {
+		nodes, columns, classes int
+		sum                     float64 // of all values
+	}{
+		"anaheim": {nodes: 914, columns: 5}, "chicago": {nodes: 2950, columns: 5},
+		"streamers-english": {nodes: 7126, columns: 3}, "streamers-spanish": {nodes: 4648, columns: 3},
+		"cora-words": {nodes: 2708, columns: 1, classes: 7}, "lip-cancer": {nodes: 56, columns: 2, sum: 536},
+	} {
+		k, err := s.Known(context.Background(), name)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if k.Graph.Len() != c.nodes || len(k.Columns) != c.columns || k.Classes != c.classes || len(k.Value)+len(k.Class) != c.nodes {
+			t.Errorf("%s: %d nodes, %d columns, %d classes, %d values", name, k.Graph.Len(), len(k.Columns), k.Classes, len(k.Value)+len(k.Class))
+		}
+		sum := 0.0
+		for _, v := range k.Value {
+			sum += v
+		}
+		if c.sum > 0 && sum != c.sum {
+			t.Errorf("%s: values add up to %v, want %v", name, sum, c.sum)
+		}
+		for _, column := range k.Columns {
+			if column.Len() != c.nodes {
+				t.Errorf("%s: %s has %d values", name, column.Name, column.Len())
+			}
+		}
+		// One of the 1,433 words of the vocabulary is in no paper.
+		if words := k.Columns[len(k.Columns)-1]; name == "cora-words" && (len(words.Levels) != 1432 || len(words.Items) != 49216) {
+			t.Errorf("%d words, %d pairs", len(words.Levels), len(words.Items))
+		}
+	}
+	if _, err := s.Known(context.Background(), "enron"); !errors.Is(err, ErrUnknown) {
+		t.Errorf("covariates of enron: %v", err)
+	}
+}
