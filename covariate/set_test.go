@@ -84,6 +84,32 @@ func TestSuspicious(t *testing.T) {
 	}
 }
 
+func TestSuspiciousClasses(t *testing.T) {
+	const n = 400
+	r := random("classes")
+	class, copied, level, honest, fine := make([]int, n), make([]float64, n), make([]string, n), make([]string, n), make([]float64, n)
+	nodes := make([]int, n)
+	for i := range n {
+		nodes[i], class[i] = i, r.IntN(4)
+		copied[i], fine[i] = float64(10-class[i]), float64(class[i])+0.1*r.Float64()
+		level[i] = fmt.Sprint("group", class[i])
+		if honest[i] = level[i]; r.IntN(10) == 0 {
+			honest[i] = "group0"
+		}
+	}
+	s := mustEncode(t, []Column{NewNumbers("code", copied), NewCategory("level", level), NewCategory("honest", honest), NewNumbers("fine", fine)}, n, Options{})
+	want := []string{
+		"code tells the class of practically all of the labelled nodes: is it the class in disguise?",
+		"level tells the class of practically all of the labelled nodes: is it the class in disguise?",
+	}
+	if got := s.SuspiciousClasses(class, nodes); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	if got := s.SuspiciousClasses(make([]int, n), nodes); got != nil {
+		t.Errorf("one class: %q", got)
+	}
+}
+
 // path returns a weighted graph with a node without neighbours at the end.
 func path(t *testing.T, n int) *graph.Graph {
 	t.Helper()

@@ -2,7 +2,9 @@ package covariate
 
 import (
 	"cmp"
+	"encoding/binary"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 )
@@ -34,17 +36,72 @@ func (s *Set) Suspicious(y []float64, nodes []int) []string {
 			out = append(out, fmt.Sprintf("%s puts the measurements in their order (rank correlation %.4f): is it the target in disguise?", name, math.Sqrt(monotone)))
 		}
 	}
-	for from := 0; from < len(s.Names); {
-		to := from + 1
-		for to < len(s.Names) && s.Readings[to].Column == s.Readings[from].Column {
-			to++
-		}
+	for from, to := range s.sources() {
 		if r2 := s.byLevels(y, nodes, from, to); r2 > disguise {
 			out = append(out, fmt.Sprintf("the levels of %s explain %s of the variance of the measurements: is it the target in disguise?", s.Readings[from].Column, percent(r2)))
 		}
-		from = to
 	}
 	return out
+}
+
+// SuspiciousClasses is Suspicious for classes of nodes: it warns of source columns whose
+// values, at least five times fewer than the nodes, tell the class of more than 99.9 %.
+func (s *Set) SuspiciousClasses(class, nodes []int) []string {
+	if s.X == nil || len(nodes) < enoughTold || len(class) != len(nodes) || slices.Min(class) == slices.Max(class) {
+		return nil
+	}
+	var out []string
+	for from, to := range s.sources() {
+		if share := s.purity(class, nodes, from, to); share > disguise {
+			out = append(out, fmt.Sprintf("%s tells the class of %s of the labelled nodes: is it the class in disguise?", s.Readings[from].Column, percent(share)))
+		}
+	}
+	return out
+}
+
+// purity returns the share of nodes that have the most common class among those with the
+// same values in columns from to to−1; 0 if there are too many different values to tell.
+func (s *Set) purity(class, nodes []int, from, to int) float64 {
+	counts := map[string]map[int]int{}
+	var key []byte
+	for k, i := range nodes {
+		key = key[:0]
+		for _, v := range s.X.RawRowView(i)[from:to] {
+			key = binary.LittleEndian.AppendUint64(key, math.Float64bits(v))
+		}
+		if counts[string(key)] == nil {
+			if 5*(len(counts)+1) > len(nodes) {
+				return 0
+			}
+			counts[string(key)] = map[int]int{}
+		}
+		counts[string(key)][class[k]]++
+	}
+	pure := 0
+	for _, of := range counts {
+		most := 0
+		for _, n := range of {
+			most = max(most, n)
+		}
+		pure += most
+	}
+	return float64(pure) / float64(len(nodes))
+}
+
+// sources yields the first column of X of each source column, and the one after its last.
+func (s *Set) sources() iter.Seq2[int, int] {
+	return func(yield func(from, to int) bool) {
+		for from := 0; from < len(s.Names); {
+			to := from + 1
+			for to < len(s.Names) && s.Readings[to].Column == s.Readings[from].Column {
+				to++
+			}
+			if !yield(from, to) {
+				return
+			}
+			from = to
+		}
+	}
 }
 
 // percent writes a share close to 1 with the digits that matter.

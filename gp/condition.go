@@ -69,6 +69,10 @@ func (m *Model) Condition(ctx context.Context, d Data) (*Posterior, error) {
 
 // factor factors H, or prepares to solve it by iteration.
 func (p *Posterior) factor(ctx context.Context) (err error) {
+	if p.model.solver == Iterative && p.measured != nil {
+		p.iterative, err = newScaledSystem(ctx, p.cov, p.data.Nodes, p.noise, p.model.plain)
+		return err
+	}
 	if p.model.solver == Iterative {
 		p.iterative, err = newIterativeSystem(ctx, p.cov, p.data, p.noise, p.model.plain)
 		return err

@@ -173,10 +173,10 @@ type FitReport struct {
 // For FitOptions.Values other than Gaussian the marginal likelihood is Laplace's
 // approximation, and hyperparameters refer to f on its own scale (see the package's
 // section Values). Counts are fitted as Poisson numbers and as negative binomial
-// ones, and are taken for the latter if that is better by more than one nat. With
-// the iterative solver hyperparameters are learned from a composite likelihood of a few
-// patches and of scattered measurements, exactly; all measurements serve the
-// posterior and the reported likelihood.
+// ones, and are taken for the latter if that is better by more than one nat. From more
+// than 1,500 such measurements, or with the iterative solver, hyperparameters are
+// learned by the composite likelihood of a few patches and of scattered
+// measurements; all measurements serve the posterior and the reported likelihood.
 //
 // From a single Gaussian measurement, or from such that are all equal, nothing is
 // learned: the hyperparameters keep their prior values, and the mean and the noise

@@ -32,7 +32,7 @@ func (m *Model) fitLaplace(ctx context.Context, d Data, opts FitOptions) (*Model
 	if err != nil {
 		return nil, r, fmt.Errorf("fitting: %w", err)
 	}
-	if m.solver == Iterative && opts.Subsample == 0 {
+	if opts.Subsample == 0 && m.byPatches(d) {
 		p, err := m.Condition(ctx, d)
 		if err != nil {
 			return nil, r, fmt.Errorf("fitting: %w", err)
@@ -41,7 +41,9 @@ func (m *Model) fitLaplace(ctx context.Context, d Data, opts FitOptions) (*Model
 			return nil, r, fmt.Errorf("fitting: %w", err)
 		}
 		r.LogLikelihood += p.measured.logScale(m.units)
-		r.LOOScore = 0
+		if m.solver == Iterative {
+			r.LOOScore = 0
+		}
 	}
 	r.Solver, r.Theta, r.NoiseSD, r.Values, r.Shape = m.solver, m.Theta(), m.NoiseSD(), m.values, m.shape
 	for _, q := range m.kernel.Params() {
@@ -49,6 +51,13 @@ func (m *Model) fitLaplace(ctx context.Context, d Data, opts FitOptions) (*Model
 	}
 	return m, r, nil
 }
+
+// laplaceLimit is the most measurements from which hyperparameters are learned all at
+// once. Every evaluation takes several factorisations, and counts are fitted twice.
+const laplaceLimit = 1500
+
+// byPatches reports whether hyperparameters are learned from patches of the data.
+func (m *Model) byPatches(d Data) bool { return m.solver == Iterative || d.Len() > laplaceLimit }
 
 // dispersionStart is where learning the dispersion of counts starts, and the median
 // of its weak prior.
@@ -104,7 +113,7 @@ func (m *Model) climbLaplace(ctx context.Context, s Data, p *params, starts [][]
 	switch {
 	case opts.Subsample > 0:
 		parts = patchesOf(s, 3*opts.Subsample/17, 5*opts.Subsample/17)
-	case m.solver == Iterative:
+	case m.byPatches(s):
 		parts = patchesOf(s, patchNodes, scatteredNodes)
 	}
 	all := make([]*laplace, len(parts))

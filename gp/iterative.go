@@ -39,6 +39,7 @@ type iterativeSystem struct {
 	own     bool                 // precond is that of the kernel, not the diagonal
 	inverse solve.Preconditioner // nil unless the kernel has one
 	most    int                  // iterations of a solve that has to converge
+	sd      []float64            // of every measurement, if the system is scaled by them; else nil
 }
 
 // newIterativeSystem prepares to solve H·x = b; plain is without a preconditioner.
@@ -81,6 +82,9 @@ func (s *iterativeSystem) tolerance() float64 {
 }
 
 func (s *iterativeSystem) solve(ctx context.Context, dst, b *mat.Dense, a accuracy) error {
+	if s.sd != nil {
+		return s.solveScaled(ctx, dst, b, a)
+	}
 	_, err := s.run(ctx, dst, b, solve.Options{ColumnTol: a.tolerances(s.noise, b), MaxIter: s.most})
 	return err
 }
@@ -95,7 +99,7 @@ func (s *iterativeSystem) run(ctx context.Context, dst, b *mat.Dense, opts solve
 	return solve.CG(ctx, dst, s.op, s.noise, b, opts)
 }
 
-// logDet estimates log det H, with its standard error.
+// logDet estimates log det H, or that of the scaled matrix, with its standard error.
 func (s *iterativeSystem) logDet(ctx context.Context, seed uint64) (value, se float64, err error) {
 	return solve.LogDet(ctx, s.op, s.noise, solve.LogDetOptions{Probes: 8, Steps: 25, Precond: s.precond, Seed: seed})
 }

@@ -56,10 +56,11 @@ type mode struct {
 // Limits of Newton's method. Steps are halved until they climb, so it cannot
 // diverge; the decrement is twice the gain that a full step promises.
 const (
-	newtonMost      = 100
-	scoringMost     = 1000 // with weights that are constant: a step is a product with K
-	newtonHalvings  = 60
-	newtonDecrement = 1e-14 // per row
+	newtonMost       = 100
+	scoringMost      = 1000 // with weights that are constant: a step is a product with K
+	newtonHalvings   = 60
+	newtonDecrement  = 1e-14 // per row, after which one more step would be exact to rounding
+	scoringDecrement = 1e-22 // per row; scoring converges linearly, and the weights depend on f
 )
 
 // find returns the mode at theta.
@@ -86,17 +87,18 @@ func (m *mode) climb(ctx context.Context, alpha []float64) error {
 	if err := m.begin(alpha); err != nil {
 		return err
 	}
-	n, most := m.obs.len(), newtonMost
+	n, most, enough := m.obs.len(), newtonMost, newtonDecrement
 	constant := m.obs.values == Student
 	if constant {
-		most = scoringMost
+		most, enough = scoringMost, scoringDecrement
 	}
+	decrement := math.Inf(1)
 	for ; m.rounds < most; m.rounds++ {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		if m.terms = m.obs.all(m.f); m.chol == nil || !constant {
-			if err := m.weigh(); err != nil {
+			if err := m.weigh(func(k int) float64 { return m.obs.stepWeight(k, m.terms[k]) }); err != nil {
 				return err
 			}
 		}
@@ -104,20 +106,27 @@ func (m *mode) climb(ctx context.Context, alpha []float64) error {
 		// algorithm 3.1).
 		b := make([]float64, n)
 		for k, t := range m.terms {
-			b[k] = t.weight*m.f[k] + t.slope
+			b[k] = m.root[k]*m.root[k]*m.f[k] + t.slope
 		}
 		step := m.reduce(b)
 		for k := range step {
 			step[k] -= m.alpha[k]
 		}
 		along := m.product(step)
-		decrement := 0.0
+		decrement = 0
 		for k, t := range m.terms {
 			decrement += (t.slope - m.alpha[k]) * along[k]
 		}
-		if !(decrement > newtonDecrement*float64(n)) || !m.move(step, along) {
-			return nil
+		if !(decrement > enough*float64(n)) || !m.move(step, along, decrement) {
+			break
 		}
+	}
+	if constant && decrement < 1e-6 { // the last factor was for steps only
+		m.terms = m.obs.all(m.f)
+		return m.weigh(func(k int) float64 { return m.terms[k].weight })
+	}
+	if m.rounds < most {
+		return nil
 	}
 	return fmt.Errorf("Laplace's approximation: no mode in %d steps: %w", most, solve.ErrNotConverged)
 }
@@ -129,13 +138,13 @@ func (m *mode) begin(alpha []float64) error {
 	m.f, m.alpha = make([]float64, n), make([]float64, n)
 	m.value = m.obs.logDensity(m.f)
 	if alpha == nil {
-		m.terms = make([]terms, n)
 		b := make([]float64, n)
 		for k := range b {
 			z, w := m.obs.guess(k)
-			m.terms[k].weight, b[k] = w, w*z
+			b[k] = w * z
 		}
-		if err := m.weigh(); err != nil {
+		weight := func(k int) float64 { _, w := m.obs.guess(k); return w }
+		if err := m.weigh(weight); err != nil {
 			return err
 		}
 		alpha = m.reduce(b)
@@ -148,12 +157,12 @@ func (m *mode) begin(alpha []float64) error {
 	return nil
 }
 
-// weigh factors B at the weights of the terms.
-func (m *mode) weigh() (err error) {
+// weigh factors B with the given weights.
+func (m *mode) weigh(weight func(k int) float64) (err error) {
 	n := m.obs.len()
 	m.root = make([]float64, n)
-	for k, t := range m.terms {
-		m.root[k] = math.Sqrt(t.weight)
+	for k := range m.root {
+		m.root[k] = math.Sqrt(weight(k))
 	}
 	b := mat.NewSymDense(n, nil)
 	for i := range n {
@@ -197,15 +206,20 @@ func (m *mode) at(alpha, f []float64) float64 {
 	return m.obs.logDensity(f) - sum/2
 }
 
-// move goes along a step, halved until it climbs, and reports whether it does.
-func (m *mode) move(step, along []float64) bool {
+// move goes along a step, halved until it climbs, and reports whether it does. A step
+// of scoring that promises less than the rounding of the value need not climb.
+func (m *mode) move(step, along []float64, promised float64) bool {
+	rounding := 0.0
+	if m.obs.values == Student && promised < 1e-9 {
+		rounding = 1e-12 * (1 + math.Abs(m.value))
+	}
 	alpha, f := make([]float64, len(step)), make([]float64, len(step))
 	share := 1.0
 	for range newtonHalvings {
 		for k := range step {
 			alpha[k], f[k] = m.alpha[k]+share*step[k], m.f[k]+share*along[k]
 		}
-		if value := m.at(alpha, f); value > m.value {
+		if value := m.at(alpha, f); value > m.value-rounding {
 			m.alpha, m.f, m.value = alpha, f, value
 			return true
 		}

@@ -2,8 +2,11 @@ package gp
 
 import (
 	"context"
+	"fmt"
 
 	"gonum.org/v1/gonum/mat"
+
+	"grfgp/solve"
 )
 
 // evaluate returns Laplace's approximation and its gradient in natural parameters, for
@@ -21,16 +24,21 @@ func (l *laplace) evaluate(ctx context.Context, theta []float64) (float64, []flo
 // α = ∇log p(y|f̂), R = (K + W⁻¹)⁻¹ and Σ = (K⁻¹ + W)⁻¹, the explicit part is
 // tr(½(ααᵀ − R) ∂K). The mode moves too: −½ log det B has the derivative
 // s_i = −½ Σ_ii ∂W_i/∂f_i by f̂_i, and ∂f̂ = (I + KW)⁻¹ ∂K α, which adds
-// uᵀ ∂K α with u = (I + WK)⁻¹s (Rasmussen and Williams, section 5.5.1). The weights of
-// Student's t do not depend on f, so that s is zero.
+// uᵀ ∂K α with u = (I + WK)⁻¹s (Rasmussen and Williams, section 5.5.1). For Student's t
+// the mode moves by the second derivatives themselves, also where W is 0 in their place.
 func (m *mode) gradient(ctx context.Context, nodes []int, size int, shape bool) ([]float64, error) {
 	n := m.obs.len()
 	variance := m.variance()
 	s := make([]float64, n)
 	for k, t := range m.terms {
-		s[k] = -variance[k] * t.bend / 2
+		if t.weight > 0 {
+			s[k] = -variance[k] * t.bend / 2
+		}
 	}
-	u := m.reduce(s)
+	u, err := m.adjoint(s)
+	if err != nil {
+		return nil, err
+	}
 	g := mat.NewSymDense(n, nil)
 	m.chol.Inverse(g) // R = W^½B⁻¹W^½
 	for i := range n {
@@ -46,6 +54,29 @@ func (m *mode) gradient(ctx context.Context, nodes []int, size int, shape bool) 
 		grad[size-1] = m.shapeSlope(variance, u)
 	}
 	return grad, m.cov.GramGrad(ctx, own, nodes, g)
+}
+
+// adjoint returns (I + CK)⁻¹s, where C are minus the second derivatives.
+func (m *mode) adjoint(s []float64) ([]float64, error) {
+	if m.obs.values != Student {
+		return m.reduce(s), nil
+	}
+	n := len(s)
+	a := mat.NewDense(n, n, nil)
+	for i, t := range m.terms {
+		row := a.RawRowView(i)
+		for j := range row {
+			row[j] = t.curve * m.gram.At(i, j)
+		}
+		row[i]++
+	}
+	var lu mat.LU
+	lu.Factorize(a)
+	u := mat.NewVecDense(n, nil)
+	if err := lu.SolveVecTo(u, false, mat.NewVecDense(n, s)); err != nil {
+		return nil, fmt.Errorf("Laplace's approximation at a flat mode: %w", solve.ErrNotPositiveDefinite)
+	}
+	return u.RawVector().Data, nil
 }
 
 // shapeSlope returns the derivative by the parameter of the likelihood: directly, by

@@ -38,7 +38,7 @@ func (p *Posterior) findIteratively(ctx context.Context, nodes []int, most float
 	var system *iterativeSystem
 	for range iterativeNewtonMost {
 		if system == nil || obs.values != Student { // its weights are constant
-			if system, err = newIterativeSystem(ctx, p.cov, Data{Nodes: nodes}, slices.Clone(noise), p.model.plain); err != nil {
+			if system, err = newScaledSystem(ctx, p.cov, nodes, slices.Clone(noise), p.model.plain); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -61,7 +61,7 @@ func (p *Posterior) findIteratively(ctx context.Context, nodes []int, most float
 			return f, alpha, nil
 		}
 		for i, t := range obs.all(f) {
-			noise[i] = min(most, 1/t.weight)
+			noise[i] = min(most, 1/obs.stepWeight(i, t))
 			z[i] = f[i] + noise[i]*t.slope
 		}
 	}

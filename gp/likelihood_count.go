@@ -24,14 +24,11 @@ func countBase(y, phi float64) float64 {
 func countTerms(y, predictor, phi float64) terms {
 	mu := math.Exp(predictor)
 	if phi < leastDispersion {
-		return terms{value: y*predictor - mu, slope: y - mu, weight: mu, bend: mu, valueBy: ((y-mu)*(y-mu) - y) / 2, slopeBy: (mu - y) * mu, weightBy: mu*y - 2*mu*mu}
+		return terms{value: y*predictor - mu, slope: y - mu, curve: mu, weight: mu, bend: mu, valueBy: ((y-mu)*(y-mu) - y) / 2, slopeBy: (mu - y) * mu, weightBy: mu*y - 2*mu*mu}
 	}
 	r, c := 1/phi, 1+phi*mu
-	t := terms{
-		value:  y*predictor - (y+r)*math.Log1p(phi*mu),
-		slope:  (y - mu) / c,
-		weight: mu * (1 + phi*y) / c / c,
-	}
+	w := mu * (1 + phi*y) / c / c
+	t := terms{value: y*predictor - (y+r)*math.Log1p(phi*mu), slope: (y - mu) / c, curve: w, weight: w}
 	t.bend = t.weight * (1 - phi*mu) / c
 	t.slopeBy = -t.slope * mu / c
 	t.weightBy = mu*y/c/c - 2*t.weight*mu/c

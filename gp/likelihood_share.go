@@ -14,5 +14,5 @@ func shareTerms(y, n, predictor float64) terms {
 	p := logistic(predictor)
 	w := n * p * logistic(-predictor)
 	value := y*predictor - n*(max(predictor, 0)+math.Log1p(math.Exp(-math.Abs(predictor))))
-	return terms{value: value, slope: y - n*p, weight: w, bend: w * (1 - 2*p)}
+	return terms{value: value, slope: y - n*p, curve: w, weight: w, bend: w * (1 - 2*p)}
 }

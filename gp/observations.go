@@ -23,8 +23,9 @@ type observations struct {
 type terms struct {
 	value  float64 // log p(y|f)
 	slope  float64 // by f
-	weight float64 // W: minus the second derivative, or what takes its place; never negative
-	bend   float64 // derivative of weight by f
+	curve  float64 // minus the second derivative
+	weight float64 // W: curve, or 0 where that is negative
+	bend   float64 // derivative of curve by f
 
 	// Derivatives by the parameter of the likelihood, if there is one: φ of counts,
 	// the squared scale of Student's t.
@@ -94,7 +95,7 @@ func (o *observations) trials(k int) float64 {
 func (o *observations) guess(k int) (z, weight float64) {
 	switch o.values {
 	case Student:
-		return o.y[k], studentTerms(0, o.shape.Freedom, o.scale[k]).weight
+		return o.y[k], studentInformation(o.shape.Freedom, o.scale[k])
 	case Counts:
 		mu := o.y[k] + 0.5
 		return math.Log(mu) - o.offset[k], mu / (1 + o.shape.Dispersion*mu)
@@ -105,14 +106,13 @@ func (o *observations) guess(k int) (z, weight float64) {
 	}
 }
 
-// posteriorWeight returns the weight of row k in the posterior: W for log-concave
-// likelihoods. For Student's t the expected information is that of a measurement of
-// unknown residual; the posterior knows the residual, and an outlier tells nothing.
-func (o *observations) posteriorWeight(k int, f float64, t terms) float64 {
-	if o.values != Student {
-		return t.weight
+// stepWeight returns the weight of row k in a step towards the mode: W, or the
+// expected one of Student's t, which is positive and does not depend on f.
+func (o *observations) stepWeight(k int, t terms) float64 {
+	if o.values == Student {
+		return studentInformation(o.shape.Freedom, o.scale[k])
 	}
-	return studentPosteriorWeight(o.y[k]-f, o.shape.Freedom, o.scale[k])
+	return t.weight
 }
 
 // logDensity returns Σ log p(y_k|f_k), added in a fixed order; −∞ or NaN where it

@@ -61,9 +61,9 @@ func (m NewMeasurement) LogDensity(y float64) float64 {
 	}
 	if m.r.values == Counts {
 		offset, phi := math.Log(m.exposure), m.r.shape.Dispersion
-		return countBase(y, phi) + integrateLog(func(f float64) terms { return countTerms(y, offset+f, phi) }, m.r.mean, m.r.sd*m.r.sd)
+		return countBase(y, phi) + integrateLog(func(f float64) terms { return countTerms(y, offset+f, phi) }, math.Log(y+0.5)-offset, m.r.mean, m.r.sd*m.r.sd)
 	}
-	return shareBase(y, m.exposure) + integrateLog(func(f float64) terms { return shareTerms(y, m.exposure, f) }, m.r.mean, m.r.sd*m.r.sd)
+	return shareBase(y, m.exposure) + integrateLog(func(f float64) terms { return shareTerms(y, m.exposure, f) }, math.Log((y+0.5)/(m.exposure-y+0.5)), m.r.mean, m.r.sd*m.r.sd)
 }
 
 // CDF returns the probability that the measurement is at most y.

@@ -3,14 +3,14 @@ package gp
 import "math"
 
 // integrateLog returns log ∫ p(y|f) N(f; mean, variance) df for a log-concave density
-// that is given by its terms. The trapezoidal rule about the mode, in quarters of the
+// that is given by its terms; guess is an f that the measurement alone suggests. The trapezoidal rule about the mode, in quarters of the
 // width there, is exact to about ten digits: its error falls faster than any power.
-func integrateLog(at func(f float64) terms, mean, variance float64) float64 {
+func integrateLog(at func(f float64) terms, guess, mean, variance float64) float64 {
 	if variance <= 0 {
 		return at(mean).value
 	}
 	value := func(f float64) float64 { return at(f).value - (f-mean)*(f-mean)/(2*variance) }
-	f, t := peak(at, value, mean, variance)
+	f, t := peak(at, value, guess, mean, variance)
 	top := value(f)
 	h := 1 / math.Sqrt(t.weight+1/variance) / 4
 	const ignored, most = 36, 4000
@@ -27,12 +27,17 @@ func integrateLog(at func(f float64) terms, mean, variance float64) float64 {
 	return top + math.Log(sum*h) - math.Log(2*math.Pi*variance)/2
 }
 
-// peak returns the mode of value by Newton's method with halved steps.
-func peak(at func(f float64) terms, value func(f float64) float64, mean, variance float64) (float64, terms) {
-	f, t := mean, at(mean)
+// peak returns the mode of value by Newton's method with halved steps, from the better
+// of guess and mean.
+func peak(at func(f float64) terms, value func(f float64) float64, guess, mean, variance float64) (float64, terms) {
+	f := mean
+	if !(value(mean) >= value(guess)) {
+		f = guess
+	}
+	t := at(f)
 	for range 100 {
 		step := (t.slope - (f-mean)/variance) / (t.weight + 1/variance)
-		for value(f+step) < value(f) && math.Abs(step) > 1e-12 {
+		for !(value(f+step) >= value(f)) && math.Abs(step) > 1e-12 {
 			step /= 2
 		}
 		if math.IsNaN(step) || math.Abs(step) <= 1e-9*(1+math.Abs(f)) {
@@ -73,5 +78,6 @@ func (o *observations) predictive(k int, mean, variance float64) float64 {
 	if o.values == Student {
 		return studentLogDensity(o.y[k], mean, variance, o.shape.Freedom, o.scale[k])
 	}
-	return integrateLog(func(f float64) terms { return o.at(k, f) }, mean, variance)
+	guess, _ := o.guess(k)
+	return integrateLog(func(f float64) terms { return o.at(k, f) }, guess, mean, variance)
 }

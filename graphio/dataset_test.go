@@ -153,6 +153,30 @@ func TestDatasetTables(t *testing.T) {
 			t.Errorf("u_500hPa: %v", err)
 		}
 	})
+	t.Run("lip cancer", func(t *testing.T) {
+		g := mustReadGraph(t, dataset(t, "lip_cancer/edges.csv"), Options{}).Graph
+		districts := dataset(t, "lip_cancer/districts.csv")
+		m, err := ReadMeasurements(ctx, districts, g, Options{Columns: map[Role]string{RoleExposure: "expected"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cases, expected := 0.0, 0.0
+		for k, v := range m.Values {
+			cases += v
+			expected += m.Exposure[k]
+		}
+		if len(m.Nodes) != 56 || cases != 536 || math.Abs(expected-536.2) > 0.1 {
+			t.Errorf("%d districts, %v cases, %v expected", len(m.Nodes), cases, expected)
+		}
+		// Without a word about it, the column is offered and the counts are recognised.
+		m, err = ReadMeasurements(ctx, districts, g, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if kind, _ := m.Kind(); kind != KindCount || !strings.Contains(strings.Join(warnings(m.Report), " "), `column "expected" looks like an exposure`) {
+			t.Errorf("kind %q, warnings %q", kind, m.Report.Warnings)
+		}
+	})
 	// In a table with two columns of ids, the name says one and the graph the other.
 	t.Run("cora", func(t *testing.T) {
 		g := mustReadGraph(t, dataset(t, "cora/cora.cites.gz"), Options{}).Graph

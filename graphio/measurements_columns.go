@@ -55,7 +55,7 @@ func (m *measurementReader) choose(opts Options) error {
 	if err := m.oneRole(used); err != nil {
 		return err
 	}
-	if m.times == TimesAuto {
+	if m.times != TimesIgnore {
 		m.watched = s.timeColumns(taken)
 	}
 	if err := m.table.use(used, opts); err != nil {

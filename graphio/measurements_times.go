@@ -51,9 +51,10 @@ func (m *measurementReader) watch(line []byte, fields []field) string {
 }
 
 // otherTime notes that a node, which has a place in the result, was measured again at
-// another time, and nothing says what to do then.
+// another time by a column that is not used. It is an error if nothing says what to do
+// then.
 func (m *measurementReader) otherTime(r reading, place int, line int64) {
-	if m.repeats != RepeatsMean {
+	if m.repeats != RepeatsMean || m.timed() {
 		m.differ = true
 		return
 	}
@@ -86,9 +87,7 @@ func (m *measurementReader) timeRemedies() (ways []Remedy) {
 // are asked for.
 func (m *measurementReader) finishTimes() {
 	r := &m.result
-	if m.differ {
-		m.table.report.offer("measurements of a node at different times are taken as repeats of one value", m.timeRemedies()[:1]...)
-	}
+	m.tellDifferent()
 	if !m.timed() {
 		r.Time, r.TimeUnit = nil, TimeUnit{}
 		return
@@ -101,6 +100,20 @@ func (m *measurementReader) finishTimes() {
 	m.weighted, m.sizes = pick(m.weighted, rows), pick(m.sizes, rows)
 	m.table.report.warn("of each node the latest values are used: %d of %d, from %s to %s",
 		len(rows), all, r.TimeUnit.Format(slices.Min(r.Time)), r.TimeUnit.Format(slices.Max(r.Time)))
+}
+
+// tellDifferent warns of measurements at different times that are combined.
+func (m *measurementReader) tellDifferent() {
+	column := list(m.table.sheet.namesOf(m.watched), "or")
+	switch {
+	case !m.differ:
+	case m.timed():
+		m.table.report.warn("measurements of a node that differ in column %s, but not in the column of times, are taken as repeats", column)
+	case m.repeats == RepeatsLast:
+		m.table.report.offer(fmt.Sprintf("nodes were measured at different times (column %s), and the last row of each is used, whatever its time", column), m.timeRemedies()...)
+	default:
+		m.table.report.offer(fmt.Sprintf("nodes were measured at different times (column %s), and their values are taken as repeats", column), m.timeRemedies()...)
+	}
 }
 
 // latest returns the rows of each node's latest time.

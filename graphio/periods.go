@@ -33,6 +33,25 @@ func (p *Periods) Find(t float64) (int, bool) {
 	return slices.BinarySearch(p.from, from)
 }
 
+// With returns periods that include the one of a time, such as a moment of which there is
+// no measurement but a prediction is wanted, and the number of that period.
+func (p *Periods) With(t float64) (*Periods, int) {
+	k, has := p.Find(t)
+	if has {
+		return p, k
+	}
+	q := *p
+	from, to := p.cut.bounds(t)
+	q.from, q.Times = slices.Insert(slices.Clone(p.from), k, from), slices.Insert(slices.Clone(p.Times), k, from+(to-from)/2)
+	q.Names, q.Of = slices.Insert(slices.Clone(p.Names), k, p.cut.name(from)), slices.Clone(p.Of)
+	for a, of := range p.Of {
+		if of >= k {
+			q.Of[a]++
+		}
+	}
+	return &q, k
+}
+
 // Periods returns the periods of the measurements, at most so many, but two at least; 0
 // stands for MaxPeriods. Each distinct time is one, unless there are too many. Then a
 // period is an hour; or the first of day, week (from Monday), month, quarter, year, 10,

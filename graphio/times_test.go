@@ -303,6 +303,30 @@ func TestWideStrangers(t *testing.T) {
 	}
 }
 
+// Where measurements at different times are combined on request, the report says so.
+func TestDifferentTimesAreTold(t *testing.T) {
+	const text = "node,date,hour,value\na,2024-02-01,1,1\na,2024-02-01,2,3\nb,2024-02-01,1,3\n"
+	for _, c := range []struct {
+		opts Options
+		want string
+	}{
+		{Options{Repeats: RepeatsKeep}, `nodes were measured at different times (column date or hour), and their values are taken as repeats; `},
+		{Options{Repeats: RepeatsLast}, `nodes were measured at different times (column date or hour), and the last row of each is used, whatever its time; `},
+		{Options{Columns: columns("time", "date")}, `measurements of a node that differ in column hour, but not in the column of times, are taken as repeats`},
+		{Options{Times: TimesIgnore}, ""},
+		{Options{Columns: columns("time", "hour")}, ""},
+	} {
+		m, err := readMeasurements(ring("a", "b"), text, c.opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := strings.Join(warnings(m.Report), "\n")
+		if !strings.Contains(all, c.want) || c.want == "" && all != "" {
+			t.Errorf("%+v: warnings %q, want %q", c.opts, all, c.want)
+		}
+	}
+}
+
 // The order of rows changes nothing but the order of values.
 func TestCountsInAnyOrder(t *testing.T) {
 	rows := []string{"a,2024-01-01,3,0.1", "b,2024-01-02,1,0.7", "a,2024-01-01,4,0.2", "a,2024-01-01,5,0.3", "b,2024-01-02,2,1e-9"}
@@ -352,6 +376,24 @@ func TestStatisticsOverTime(t *testing.T) {
 		if _, _, _, _, _, err := some.Statistics(); err != nil {
 			t.Error(err)
 		}
+	}
+	for _, at := range []float64{0.5, 1.25, 9} { // before, between and after the days, in units of the first
+		t0 := math.Floor(at * p.Times[0])
+		if at == 1.25 {
+			t0 = p.Times[1] + 1
+		}
+		q, k := p.With(t0)
+		if q.Len() != 4 || q.Times[k] != t0 || q.Names[k] != m.TimeUnit.Format(t0) || p.Len() != 3 || !slices.IsSorted(q.Times) {
+			t.Errorf("with %v: %+v", t0, q)
+		}
+		for a, of := range q.Of {
+			if q.Times[of] != m.Time[a] {
+				t.Errorf("with %v: value %d is in the period at %v", t0, a, q.Times[of])
+			}
+		}
+	}
+	if q, k := p.With(p.Times[1]); q != p || k != 1 {
+		t.Errorf("a period that is there: %d of %+v", k, q)
 	}
 	if (&Measurements{Nodes: []int{1}}).Periods(0) != nil {
 		t.Error("there are periods without times")
