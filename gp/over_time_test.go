@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/gp"
 	"grfgp/graph"
+	"grfgp/graphio"
 	"grfgp/kernel"
 )
 
@@ -205,4 +207,44 @@ func ExampleModel_overTime() {
 	mean, err := p.Mean(context.Background(), []int{0*20 + 5, 1*20 + 5, 3*20 + 5, 3*20 + 15}) // in 2019, 2020 and 2022, and far away in 2022
 	fmt.Printf("%.2f %v\n", mean, err)
 	// Output: [0.98 0.69 0.41 0.00] <nil>
+}
+
+// From a table with times to predictions for each period.
+func ExampleDataOf_overTime() {
+	ctx := context.Background()
+	net, err := graphio.ReadGraph(ctx, graphio.Reader("roads", strings.NewReader("from,to\na,b\nb,c\nc,d\n")), graphio.Options{})
+	if err != nil {
+		panic(err)
+	}
+	table := strings.NewReader("year,a,b,c,d\n2022,3,4,,\n2023,,6,5,\n2024,7,,,8\n")
+	read, err := graphio.ReadMeasurements(ctx, graphio.Reader("levels", table), net.Graph, graphio.Options{Times: graphio.TimesKeep})
+	if err != nil {
+		panic(err)
+	}
+	n, periods := net.Graph.Len(), read.Periods(0)
+	data, err := gp.DataOf(read.OverTime(periods, n))
+	if err != nil {
+		panic(err)
+	}
+	k, err := kernel.NewDense(net.Graph.Normalized(graph.NormalizedAdjacency), kernel.Diffusion{})
+	if err != nil {
+		panic(err)
+	}
+	m, err := gp.NewModel(kernel.OverTime(k, periods.Times), gp.State{Theta: []float64{4, 2, 3, 1}, Noise: 0.1, MeanVar: 1, Units: gp.Units{Center: 5, Scale: 1}, Solver: gp.Exact})
+	if err != nil {
+		panic(err)
+	}
+	p, err := m.Condition(ctx, data)
+	if err != nil {
+		panic(err)
+	}
+	c, _ := net.Graph.IDs().Lookup([]byte("c"))
+	for period, name := range periods.Names {
+		mean, err := p.Mean(ctx, []int{period*n + c})
+		fmt.Printf("c in %s: %.1f %v\n", name, mean[0], err)
+	}
+	// Output:
+	// c in 2022: 4.8 <nil>
+	// c in 2023: 5.4 <nil>
+	// c in 2024: 7.2 <nil>
 }

@@ -17,13 +17,33 @@ import (
 
 // Linear returns the kernel s²·XXᵀ of a linear regression on the columns of x, which
 // has a row per node: functions Xb, where all coefficients b have the prior
-// variance s². Columns should be standardised, because they share s². The
-// kernel keeps x, which must not change. Products cost rows × columns.
-func Linear(x *mat.Dense) Kernel { return newLinear(&denseColumns{x}, "linear variance") }
+// variance s². Columns should be standardised, because they share s². Learning
+// starts where the mean variance of a node is 1: s² = 1/D for D standardised
+// columns. The kernel keeps x, which must not change. Products cost rows × columns.
+func Linear(x *mat.Dense) Kernel {
+	c := &denseColumns{x}
+	return newLinear(c, "linear variance", unitStart(c))
+}
 
 // LinearSparse is Linear for a sparse matrix with a row per node, such as the
 // words of a text, whose rows should have unit length.
-func LinearSparse(x *sparse.CSR) Kernel { return newLinear(&sparseColumns{x}, "words variance") }
+func LinearSparse(x *sparse.CSR) Kernel {
+	c := &sparseColumns{x}
+	return newLinear(c, "words variance", unitStart(c))
+}
+
+// unitStart returns the variance at which the mean variance of a node is 1.
+func unitStart(x columns) float64 {
+	squares, sum := make([]float64, x.nodes()), 0.0
+	x.squares(squares, upTo(x.nodes()))
+	for _, v := range squares {
+		sum += v
+	}
+	if !(sum > 0) {
+		return 1
+	}
+	return float64(x.nodes()) / sum
+}
 
 // Trend returns the kernel k with a linear regression on x, Sum(k, Linear(x)) for a
 // single column. It panics if x does not have one value per node of k.
@@ -31,7 +51,7 @@ func Trend(k Kernel, x []float64) Kernel {
 	if len(x) != k.Nodes() {
 		panic(fmt.Sprintf("kernel: a trend with %d values on %d nodes", len(x), k.Nodes()))
 	}
-	return Sum(k, newLinear(&denseColumns{mat.NewDense(len(x), 1, x)}, "trend variance"))
+	return Sum(k, newLinear(&denseColumns{mat.NewDense(len(x), 1, x)}, "trend variance", 1))
 }
 
 type linear struct {
@@ -39,8 +59,8 @@ type linear struct {
 	params []Param
 }
 
-func newLinear(x columns, name string) *linear {
-	return &linear{x, []Param{{Name: name, Start: 1, Positive: true, Variance: true}}}
+func newLinear(x columns, name string, start float64) *linear {
+	return &linear{x, []Param{{Name: name, Start: start, Positive: true, Variance: true}}}
 }
 
 func (l *linear) Nodes() int      { return l.x.nodes() }

@@ -12,8 +12,9 @@ import (
 
 // Product returns the kernel K_a ∘ K_b, the elementwise product: nodes are alike if
 // they are alike under a and under b. Its parameters are those of a, then those of
-// b, without the first variance of b, which is 1, because it would do the same as
-// that of a. Both must have the same number of nodes.
+// b, without the first variance of b, because it would do the same as that of a: it
+// keeps its starting value, which is 1 for most kernels. Both must have the same
+// number of nodes.
 //
 // Entries and derivatives are exact. A product with K forms blocks of K_a and K_b,
 // or, where a factor has low rank, K_b = ZZᵀ, multiplies K_a by z_m ∘ x for every
@@ -37,7 +38,7 @@ func Product(a, b Kernel) Kernel {
 type product struct {
 	a, b   Kernel
 	params []Param
-	fixed  int // parameter of b that is 1; −1: none
+	fixed  int // parameter of b that keeps its Start; −1: none
 }
 
 func (p *product) Nodes() int      { return p.a.Nodes() }
@@ -47,7 +48,7 @@ func (p *product) Params() []Param { return p.params }
 func (p *product) thetaOfB(theta []float64) []float64 {
 	own := slices.Clone(theta[len(p.a.Params()):])
 	if p.fixed >= 0 {
-		own = slices.Insert(own, p.fixed, 1)
+		own = slices.Insert(own, p.fixed, p.b.Params()[p.fixed].Start)
 	}
 	return own
 }

@@ -30,8 +30,8 @@ func TestDenseProducts(t *testing.T) {
 	}
 }
 
-// The entries of a product are products of entries, with 1 for the variance of the
-// second factor.
+// The entries of a product are products of entries, with the starting value, 1, for
+// the variance of the second factor.
 func TestProductEntries(t *testing.T) {
 	hubs := hubKernels(t)
 	a := hubs["series"]

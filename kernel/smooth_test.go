@@ -13,7 +13,12 @@ import (
 
 // Lengths are named, and start so that typical nodes are correlated.
 func TestSmoothParams(t *testing.T) {
-	x := covariates(20, 4)
+	x := mat.NewDense(16, 4, nil) // standardised: the corners of a cube in four dimensions
+	for i := range 16 {
+		for d := range 4 {
+			x.Set(i, d, float64(2*(i>>d&1)-1))
+		}
+	}
 	names := func(k kernel.Kernel) string {
 		var all []string
 		for _, p := range k.Params() {
@@ -25,10 +30,27 @@ func TestSmoothParams(t *testing.T) {
 		names(kernel.Smooth(x, nil, kernel.RBF)):                                       "[smooth variance 1 length 3]",
 		names(kernel.Smooth(x, []int{0, 1, 1, 1}, kernel.RBF)):                         "[smooth variance 1 length of group 1 2.12 length of group 2 3.67]",
 		names(kernel.Smooth(x, []int{0, 1, 1, 1}, kernel.Matern32, "lanes", "income")): "[smooth variance 1 length of lanes 2.12 length of income 3.67]",
-		names(kernel.Sum(kernel.Linear(x), kernel.Linear(x), kernel.Sum(kernel.Linear(x), kernel.Smooth(x, nil, kernel.RBF)), kernel.Product(kernel.Smooth(x, nil, kernel.RBF), kernel.Smooth(x, nil, kernel.RBF)))): "[linear variance 1 linear variance (2) 1 linear variance (3) 1 smooth variance 1 length 3 smooth variance (2) 1 length (2) 3 length (2) (2) 3]",
+		names(kernel.Sum(kernel.Linear(x), kernel.Linear(x), kernel.Sum(kernel.Linear(x), kernel.Smooth(x, nil, kernel.RBF)), kernel.Product(kernel.Smooth(x, nil, kernel.RBF), kernel.Smooth(x, nil, kernel.RBF)))): "[linear variance 0.25 linear variance (2) 0.25 linear variance (3) 0.25 smooth variance 1 length 3 smooth variance (2) 1 length (2) 3 length (2) (2) 3]",
 	} {
 		if got != want {
 			t.Errorf("parameters %s, want %s", got, want)
+		}
+	}
+}
+
+// A column of one value has a start all the same, and so has a matrix of zeros.
+func TestStartsWithoutVariance(t *testing.T) {
+	x := mat.NewDense(20, 2, nil)
+	for i := range 20 {
+		x.Set(i, 0, float64(i%2))
+	}
+	for want, k := range map[string]kernel.Kernel{
+		"[[1 1.061 2.121]]": kernel.Smooth(x, []int{0, 1}, kernel.RBF),
+		"[[2]]":             kernel.Linear(x),
+		"[[1]]":             kernel.Linear(mat.NewDense(20, 2, nil)),
+	} {
+		if got := fmt.Sprintf("%.4g", kernel.Starts(k)); got != want {
+			t.Errorf("starts %s, want %s", got, want)
 		}
 	}
 }
