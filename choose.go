@@ -20,6 +20,8 @@ type candidate struct {
 	unit  bool // the same variance at every node
 	trend bool // a linear trend in the log degree
 	hops  int  // longest walk on the finest scale
+	terms terms
+	pairs int // of Fourier features; 0: exact
 }
 
 func (c candidate) String() string {
@@ -33,7 +35,13 @@ func (c candidate) String() string {
 	if c.trend {
 		s += ", trend"
 	}
-	return s
+	switch {
+	case c.terms&knownTerms == 0:
+		return s
+	case !c.terms.has(graphTerm):
+		return c.terms.String()
+	}
+	return s + " + " + (c.terms &^ graphTerm).String()
 }
 
 // starts returns hyperparameters to start learning from: length scales from two
@@ -89,13 +97,12 @@ func likeliest(tried []attempt) attempt {
 
 const (
 	// sketchFrom is the number of measurements from which candidates are compared on
-	// a sample of the measurements.
-	sketchFrom   = 1500
-	sketchSample = 1700
-	// glanceFrom is the number of measurements from which an unusual kernel is first
-	// fitted to a small sample, and to all measurements only if it does well there.
-	glanceFrom   = 500
-	glanceSample = 400
+	// a sample of the measurements; the best is then fitted to all of them.
+	sketchFrom   = 500
+	sketchSample = 1000
+	sketchIters  = 40
+	// finalIters bounds the fit to all measurements, which starts from that to the sample.
+	finalIters = 25
 )
 
 // contest compares kernels on one set of measurements.
@@ -120,6 +127,7 @@ func (t *Trainer) train(ctx context.Context, own gp.Data) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	known, whyKnown := t.offers(method)
 	opts, err := t.fitOptions()
 	if err != nil {
 		return nil, err
@@ -128,12 +136,12 @@ func (t *Trainer) train(ctx context.Context, own gp.Data) (*Model, error) {
 	families := t.spec.families(hops)
 	unit := t.spec.Variance == "unit"
 	open := t.spec.Family == "" || c.opensUnit() && t.uneven()
-	if (len(families)*len(scales) > 1 || tryTrend || open) && own.Len() > sketchFrom {
-		c.opts.Subsample = sketchSample
+	if (len(families)*len(scales) > 1 || tryTrend || open || known != 0) && own.Len() > sketchFrom {
+		c.opts.Subsample, c.opts.MaxIter = sketchSample, sketchIters
 	}
 	for _, f := range families {
 		for _, many := range scales {
-			k := candidate{f, many, unit, trend, t.fineHops(many, method, hops)}
+			k := candidate{f, many, unit, trend, t.fineHops(many, method, hops), graphTerm, 0}
 			if err := c.try(ctx, k, k.starts()); err != nil {
 				return nil, err
 			}
@@ -155,19 +163,25 @@ func (t *Trainer) train(ctx context.Context, own gp.Data) (*Model, error) {
 	if err := c.tryUneven(ctx, scales); err != nil {
 		return nil, err
 	}
+	if err := c.tryKnown(ctx, known); err != nil {
+		return nil, err
+	}
 	best := likeliest(c.tried)
+	if t.spec.Terms != nil {
+		best = c.best(func(a attempt) bool { return a.terms == termsOf(t.spec.Terms) })
+	}
 	sketch := c.opts.Subsample > 0
-	if (method == "series" || method == "dense") && !sketch {
+	if (method == "series" || method == "dense") && own.Len() <= exactMost && t.spec.Terms == nil && best.terms == graphTerm {
 		if best, err = t.confirm(ctx, own, c.tried); err != nil {
 			return nil, err
 		}
 	}
 	whyBest := reason(best, c.tried, sketch)
-	m := &Model{of: t, fitted: best.model, choice: Choice{Method: method, Why: append(why, whyScales, whyTrend), Fit: best.report}}
+	m := &Model{of: t, fitted: best.model, choice: Choice{Method: method, Why: append(why, whyScales, whyTrend, whyKnown), Fit: best.report}}
 	m.choose(best.candidate, c.tried, whyBest)
 	t.forget(best.candidate)
 	if sketch {
-		if m.fitted, m.choice.Fit, err = t.retrain(ctx, own, m.spec, m.fitted.Theta()); err != nil {
+		if m.fitted, m.choice.Fit, err = t.retrain(ctx, own, m.spec, m.fitted.Theta(), finalIters); err != nil {
 			return nil, err
 		}
 	}
@@ -207,39 +221,14 @@ func (c *contest) best(of func(a attempt) bool) attempt {
 	return likeliest(slices.DeleteFunc(slices.Clone(c.tried), func(a attempt) bool { return !of(a) }))
 }
 
-// tryUnusual tries a kernel that seldom wins, against the kernel that it would
-// replace. With many measurements both are first fitted to a sample. The candidate
-// is fitted to all measurements only if its gain on the sample, extrapolated in
-// proportion, outweighs the penalties on its hyperparameters and on unusual
-// kernels.
-func (c *contest) tryUnusual(ctx context.Context, k candidate, starts [][]float64, against attempt) error {
-	err := c.glanceAndTry(ctx, k, starts, against)
+// tryUnusual tries a kernel that seldom wins. If its covariance is not positive
+// definite to rounding, the usual kernels remain.
+func (c *contest) tryUnusual(ctx context.Context, k candidate, starts [][]float64) error {
+	err := c.tryAs(ctx, k, starts, true)
 	if errors.Is(err, solve.ErrNotPositiveDefinite) {
-		return nil // the usual kernels remain
+		return nil
 	}
 	return err
-}
-
-func (c *contest) glanceAndTry(ctx context.Context, k candidate, starts [][]float64, against attempt) error {
-	if c.opts.Subsample == 0 && c.own.Len() > glanceFrom {
-		opts := c.opts
-		opts.Subsample, opts.Starts = glanceSample, starts
-		glance, err := c.fit(ctx, k, opts)
-		if err != nil {
-			return err
-		}
-		opts.Starts = [][]float64{against.model.Theta()}
-		usual, err := c.fit(ctx, against.candidate, opts)
-		if err != nil {
-			return err
-		}
-		gain := (glance.report.LogLikelihood - usual.report.LogLikelihood) * float64(c.own.Len()) / glanceSample
-		if gain < float64(len(glance.report.Theta)-len(usual.report.Theta))+unusualOdds {
-			return nil
-		}
-		starts = [][]float64{glance.model.Theta()}
-	}
-	return c.tryAs(ctx, k, starts, true)
 }
 
 // tryOpposite tries kernels under which neighbours may differ: diffusion on the
@@ -259,14 +248,14 @@ func (c *contest) tryOpposite(ctx context.Context, scales []bool) error {
 	for _, many := range scales {
 		usual := c.best(func(a attempt) bool { return a.many == many })
 		if c.spec.Laplacian == "" && (!many || won(signless)) {
-			k := candidate{signless, many, false, usual.trend, usual.hops}
-			if err := c.tryUnusual(ctx, k, k.starts(), usual); err != nil {
+			k := candidate{signless, many, false, usual.trend, usual.hops, graphTerm, 0}
+			if err := c.tryUnusual(ctx, k, k.starts()); err != nil {
 				return err
 			}
 		}
 		if !many || won(free) {
-			k := candidate{free, many, false, usual.trend, c.freeHops()}
-			if err := c.tryUnusual(ctx, k, c.freeStarts(k), usual); err != nil {
+			k := candidate{free, many, false, usual.trend, c.freeHops(), graphTerm, 0}
+			if err := c.tryUnusual(ctx, k, c.freeStarts(k)); err != nil {
 				return err
 			}
 		}
@@ -333,8 +322,8 @@ func (c *contest) tryUneven(ctx context.Context, scales []bool) error {
 		usual := c.best(func(a attempt) bool { return a.many == many })
 		if c.spec.Laplacian == "" && c.spec.Family == "" && c.spec.Variance != "unit" && c.method == "dense" {
 			raw := Spec{Family: "matern", Nu: 1, Laplacian: "raw"}.families(c.hops)[0]
-			k := candidate{raw, many, false, usual.trend, usual.hops}
-			if err := c.tryUnusual(ctx, k, k.starts(), usual); err != nil {
+			k := candidate{raw, many, false, usual.trend, usual.hops, graphTerm, 0}
+			if err := c.tryUnusual(ctx, k, k.starts()); err != nil {
 				return err
 			}
 		}
@@ -344,12 +333,12 @@ func (c *contest) tryUneven(ctx context.Context, scales []bool) error {
 			})
 			k, theta := plain.candidate, plain.model.Theta()
 			k.unit = true
-			if err := c.tryUnusual(ctx, k, [][]float64{theta}, usual); err != nil {
+			if err := c.tryUnusual(ctx, k, [][]float64{theta}); err != nil {
 				return err
 			}
 			if k.trend && c.spec.Trend == "" { // the trend may have replaced unit variance
 				k.trend = false
-				if err := c.tryUnusual(ctx, k, [][]float64{theta[:len(theta)-1]}, usual); err != nil {
+				if err := c.tryUnusual(ctx, k, [][]float64{theta[:len(theta)-1]}); err != nil {
 					return err
 				}
 			}

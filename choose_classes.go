@@ -77,12 +77,12 @@ func (t *Trainer) compareClasses(ctx context.Context, own gp.Labels, opts gp.Cla
 	}
 	families := t.spec.classFamilies(hops)
 	for _, many := range scales {
-		if err := try(candidate{family: families[0], many: many, unit: t.spec.unitClasses(method), hops: t.fineHops(many, method, hops)}); err != nil {
+		if err := try(candidate{family: families[0], many: many, unit: t.spec.unitClasses(method), hops: t.fineHops(many, method, hops), terms: graphTerm}); err != nil {
 			return best, err
 		}
 	}
 	for _, f := range families[1:] {
-		if err := try(candidate{family: f, many: best.many, unit: best.unit, hops: best.hops}); err != nil {
+		if err := try(candidate{family: f, many: best.many, unit: best.unit, hops: best.hops, terms: graphTerm}); err != nil {
 			return best, err
 		}
 	}
@@ -148,7 +148,7 @@ var spreadShares = []float64{0.9, 0.5, 0.7, 0.8, 0.95}
 // spread is label spreading with the α that has the highest leave-one-out score.
 func (t *Trainer) spread(ctx context.Context, own gp.Labels, method gp.ClassMethod) (*Classification, error) {
 	matern := Spec{Family: "matern", Nu: 1}.families(0)[0]
-	k, err := t.kernel(ctx, candidate{family: matern}, "series")
+	k, err := t.kernel(ctx, candidate{family: matern, terms: graphTerm}, "series")
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +161,7 @@ func (t *Trainer) spread(ctx context.Context, own gp.Labels, method gp.ClassMeth
 		return nil, err
 	}
 	c.choice.Method = "series"
-	c.fill(candidate{family: matern})
+	c.fill(candidate{family: matern, terms: graphTerm})
 	c.choice.Family = "spreading"
 	kappa := c.choice.Fit.Theta[1]
 	c.choice.Why = []string{fmt.Sprintf("label spreading: each node takes a share of %.2g of its label from its neighbours", kappa*kappa/(2+kappa*kappa))}

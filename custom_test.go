@@ -125,7 +125,7 @@ func TestCustomFamilyIsLoaded(t *testing.T) {
 	if _, err := grfgp.Load(t.Context(), bytes.NewReader(file.Bytes()), g); !errors.Is(err, grfgp.ErrFile) {
 		t.Errorf("without the family: %v", err)
 	}
-	again, err := grfgp.Load(t.Context(), &file, g, grfgp.CustomFamily{Name: "another", Modulation: kernel.Diffusion{}}, custom)
+	again, err := grfgp.Load(t.Context(), &file, g, grfgp.Spec{Custom: &grfgp.CustomFamily{Name: "another", Modulation: kernel.Diffusion{}}}, grfgp.Spec{Custom: &custom})
 	if err != nil {
 		t.Fatal(err)
 	}

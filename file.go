@@ -31,7 +31,8 @@ const (
 // savedModel is a model without its graph, which the caller of Load provides.
 // Features and eigenvectors are recomputed from the graph and the seed.
 type savedModel struct {
-	Graph   string    `json:"graph"` // its hash
+	Graph   string    `json:"graph"`                // its hash
+	Known   string    `json:"covariates,omitempty"` // hash of the covariates that the kernel uses
 	Spec    Spec      `json:"spec"`
 	Choice  Choice    `json:"choice"`
 	State   gp.State  `json:"state"`
@@ -48,7 +49,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // Save writes the model, without the graph, for Load.
 func (m *Model) Save(w io.Writer) error {
 	body, err := json.Marshal(savedModel{
-		hex.EncodeToString(m.of.hash[:]), m.spec, m.choice, m.fitted.State(), m.data.Nodes, m.data.Y, m.data.NoiseVar, m.data.Count, m.data.Scatter, m.noiseSD,
+		hex.EncodeToString(m.of.hash[:]), knownHash(m.spec), m.spec, m.choice, m.fitted.State(), m.data.Nodes, m.data.Y, m.data.NoiseVar, m.data.Count, m.data.Scatter, m.noiseSD,
 	})
 	if err != nil {
 		return fmt.Errorf("saving a model: %w", err)
@@ -58,9 +59,10 @@ func (m *Model) Save(w io.Writer) error {
 }
 
 // Load reads a model that was saved for the same graph. Its predictions equal those of
-// the saved model to the bit. For a model with a CustomFamily, pass that family again.
+// the saved model to the bit. A model with a CustomFamily or with covariates needs them
+// again, in the fields Custom and Covariates of a Spec.
 // The error wraps ErrFile if r is not such a model.
-func Load(ctx context.Context, r io.Reader, g *graph.Graph, custom ...CustomFamily) (*Model, error) {
+func Load(ctx context.Context, r io.Reader, g *graph.Graph, given ...Spec) (*Model, error) {
 	in := bufio.NewReader(r)
 	head, err := in.ReadString('\n')
 	if err != nil && err != io.EOF {
@@ -86,10 +88,19 @@ func Load(ctx context.Context, r io.Reader, g *graph.Graph, custom ...CustomFami
 	if err := json.Unmarshal(body, &s); err != nil {
 		return nil, fmt.Errorf("%w: %v", ErrFile, err)
 	}
-	for _, c := range custom {
-		if c.Name == s.Spec.Family {
-			s.Spec.Custom = &c
+	for _, with := range given {
+		if with.Custom != nil && with.Custom.Name == s.Spec.Family {
+			s.Spec.Custom = with.Custom
 		}
+		if with.Covariates != nil {
+			s.Spec.Covariates = with.Covariates
+		}
+	}
+	if s.Spec.Terms == nil {
+		s.Spec.Terms = graphTerm.names() // a version without other terms wrote it
+	}
+	if err := s.checkCovariates(); err != nil {
+		return nil, err
 	}
 	t, err := NewTrainer(g, s.Spec)
 	if err != nil {
@@ -128,4 +139,25 @@ func (t *Trainer) revive(ctx context.Context, s *savedModel) (*Model, error) {
 		return nil, err
 	}
 	return m, nil
+}
+
+// knownHash returns the hash of the covariates that a kernel uses; empty if it uses
+// none.
+func knownHash(s Spec) string {
+	if s.Covariates == nil || !termsOf(s.Terms).has(covariateTerm) {
+		return ""
+	}
+	hash := s.Covariates.Hash()
+	return hex.EncodeToString(hash[:])
+}
+
+// checkCovariates returns an error unless the covariates are those of the file.
+func (s *savedModel) checkCovariates() error {
+	switch {
+	case s.Known == "" || s.Known == knownHash(s.Spec):
+		return nil
+	case s.Spec.Covariates == nil:
+		return fmt.Errorf("%w: its kernel uses covariates; load it with the same columns of the node table", ErrFile)
+	}
+	return fmt.Errorf("%w: it was fitted with other covariates; load it with the same columns of the same node table", ErrFile)
 }

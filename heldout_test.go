@@ -80,7 +80,7 @@ func TestConfirm(t *testing.T) {
 	for i := 0; i < g.Len(); i += 2 {
 		d.Nodes, d.Y = append(d.Nodes, i), append(d.Y, math.Sin(float64(i%15)/3)+math.Cos(float64(i/15)/4))
 	}
-	k, err := w.kernel(t.Context(), candidate{family: w.spec.families(0)[0]}, "dense")
+	k, err := w.kernel(t.Context(), candidate{family: w.spec.families(0)[0], terms: graphTerm}, "dense")
 	if err != nil {
 		t.Fatal(err)
 	}

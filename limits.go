@@ -73,6 +73,9 @@ func (m *Model) Limits(ctx context.Context, nodes []int, p Prediction) (*Limits,
 // PriorOnly counts the nodes that have no covariance with any measurement, apart
 // from the mean and the trend: their predictions are those of the prior.
 func (m *Model) PriorOnly(ctx context.Context, nodes []int) (count int, err error) {
+	if termsOf(m.spec.Terms)&knownTerms != 0 {
+		return 0, nil // covariates and roles inform all nodes
+	}
 	measured := m.posterior.Measured()
 	layered, err := m.of.layered(m.spec)
 	if err != nil {
@@ -183,7 +186,7 @@ func (m *Model) twin(ctx context.Context, fine *kernel.Sampling, coarse []kernel
 		twin.features = map[int]*walk.Features{}
 		other.matrices[name] = &twin
 	}
-	other.lead, other.leadless = t.lead, t.leadless
+	other.lead, other.leadless, other.known = t.lead, t.leadless, t.known
 	t.mu.Unlock()
 
 	rows := append(slices.Clone(m.posterior.Measured()), nodes...)

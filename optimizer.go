@@ -93,7 +93,7 @@ func (o *Optimizer) Chosen() (Spec, bool) {
 	c, ok := o.Checkpoint()
 	if ok {
 		ok = json.Unmarshal([]byte(c.Kernel), &by) == nil
-		by.Spec.Custom = o.of.spec.Custom
+		by.Spec.Custom, by.Spec.Covariates = o.of.spec.Custom, o.of.spec.Covariates
 	}
 	return by.Spec, ok
 }
@@ -118,9 +118,9 @@ func (t searchTrainer) Fit(ctx context.Context, d gp.Data, last *bayesopt.Traine
 		if err := json.Unmarshal([]byte(last.Kernel), &by); err != nil {
 			return nil, fmt.Errorf("last training: %w", err)
 		}
-		by.Spec.Custom = t.spec.Custom
+		by.Spec.Custom, by.Spec.Covariates = t.spec.Custom, t.spec.Covariates
 		if d.Len() < chooseAgain*by.Measurements {
-			m, _, err := t.retrain(ctx, d, by.Spec, last.Model.Theta())
+			m, _, err := t.retrain(ctx, d, by.Spec, last.Model.Theta(), 0)
 			if err != nil {
 				return nil, err
 			}
@@ -143,7 +143,7 @@ func (t searchTrainer) Restore(ctx context.Context, name string, s gp.State) (*g
 	if err := json.Unmarshal([]byte(name), &by); err != nil {
 		return nil, fmt.Errorf("%w: checkpoint: %w", bayesopt.ErrOptions, err)
 	}
-	by.Spec.Custom = t.spec.Custom
+	by.Spec.Custom, by.Spec.Covariates = t.spec.Custom, t.spec.Covariates
 	if err := by.Spec.Check(); err != nil {
 		return nil, fmt.Errorf("%w: checkpoint: %w", bayesopt.ErrOptions, err)
 	}

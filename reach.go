@@ -40,7 +40,7 @@ const carriedLeast = 0.999
 func (t *Trainer) shortfall(c candidate, method string, theta []float64) ([]string, error) {
 	p, power := c.modulation.(*kernel.Power)
 	switch {
-	case method == "dense":
+	case method == "dense" || !c.terms.has(graphTerm):
 		return nil, nil
 	case power && (method != "series" || c.hops > 0):
 		if miss := p.Miss(c.hops); miss > 1-carriedLeast {

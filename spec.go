@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"grfgp/covariate"
 	"grfgp/gp"
 	"grfgp/kernel"
 	"grfgp/walk"
@@ -32,6 +33,11 @@ type Spec struct {
 	Solver   string  `json:"solver,omitempty"`   // exact or iterative; empty: exact up to 3,000 measurements
 	Seed     uint64  `json:"seed"`               // of random walks, probes and samples
 
+	Covariates *covariate.Set `json:"-"`               // what is known about every node; nil: nothing. Model files and checkpoints hold its hash only
+	Roles      string         `json:"roles,omitempty"` // none: no covariates from the graph itself; or auto; empty: auto
+	Terms      []string       `json:"terms,omitempty"` // terms of the kernel, see the function Terms; nil: chosen by marginal likelihood
+	Pairs      int            `json:"pairs,omitempty"` // pairs of random Fourier features by which smooth terms are approximated; 0: exact up to 3,000 measurements
+
 	Laplacian string    `json:"laplacian,omitempty"` // normalized, raw or signless, see the function Laplacians; empty: chosen by marginal likelihood if Family is empty too, normalized otherwise
 	Alpha     []float64 `json:"alpha,omitempty"`     // α_0, α_1, … of the family power, K = s² Σ α_r W^r
 
@@ -47,6 +53,7 @@ var (
 	scaleNames     = []string{"one", "many"}
 	varianceNames  = []string{"natural", "unit"}
 	trendNames     = []string{"none", "degree"}
+	roleNames      = []string{"auto", "none"}
 	laplacianNames = []string{normalized, "raw", "signless"}
 )
 
@@ -64,6 +71,9 @@ func Variances() []string { return slices.Clone(varianceNames) }
 
 // Trends returns the values of Spec.Trend.
 func Trends() []string { return slices.Clone(trendNames) }
+
+// RoleChoices returns the values of Spec.Roles.
+func RoleChoices() []string { return slices.Clone(roleNames) }
 
 // CustomFamily is a kernel family that the caller defines. Fitting,
 // cross-validation, searches and replays work with it as with the built-in
@@ -129,6 +139,10 @@ func (s Spec) Check() error {
 		return fmt.Errorf("%w: only the family power has coefficients α", ErrSpec)
 	case s.Solver != "" && !slices.Contains(gp.SolverNames()[1:], s.Solver):
 		return fmt.Errorf("%w: no solver is called %q; there are %s", ErrSpec, s.Solver, strings.Join(gp.SolverNames()[1:], ", "))
+	case s.Roles != "" && !slices.Contains(roleNames, s.Roles):
+		return fmt.Errorf("%w: roles are %s, not %q", ErrSpec, strings.Join(roleNames, " or "), s.Roles)
+	case s.Pairs < 0:
+		return fmt.Errorf("%w: %d pairs of Fourier features; want 0 or more", ErrSpec, s.Pairs)
 	case s.Hops < 0 || s.Hops > walk.MaxMaxLen:
 		return fmt.Errorf("%w: %d hops, want 1 to %d", ErrSpec, s.Hops, walk.MaxMaxLen)
 	case s.Walks < 0 || s.Walks > walk.MaxWalks:
@@ -140,6 +154,9 @@ func (s Spec) Check() error {
 	case s.Mean != nil && !(math.Abs(*s.Mean) <= math.MaxFloat64):
 		return fmt.Errorf("%w: mean %v, want a finite number", ErrSpec, *s.Mean)
 	}
+	if err := s.checkTerms(); err != nil {
+		return err
+	}
 	if s.Family == "power" {
 		if _, err := kernel.NewPower(s.Alpha); err != nil {
 			return fmt.Errorf("%w: the family power: %w", ErrSpec, err)
@@ -148,7 +165,27 @@ func (s Spec) Check() error {
 	return nil
 }
 
-// clone returns a deep copy.
+// checkTerms returns an error if the terms are no kernel.
+func (s Spec) checkTerms() error {
+	for _, name := range s.Terms {
+		if !slices.Contains(termNames, name) {
+			return fmt.Errorf("%w: no term of a kernel is called %q; there are %s", ErrSpec, name, strings.Join(termNames, ", "))
+		}
+	}
+	switch of := termsOf(s.Terms); {
+	case of&(graphTerm|knownTerms) == 0, of.has(productTerm) && (of&knownTerms == 0 || !of.has(graphTerm)):
+		return fmt.Errorf("%w: a product needs the graph and covariates or roles", ErrSpec)
+	case of != graphTerm && s.Method == "lowrank":
+		return fmt.Errorf("%w: the method lowrank has neither covariates nor roles; use grf, series or dense", ErrSpec)
+	case of.has(roleTerm) && s.Roles == "none":
+		return fmt.Errorf("%w: the terms have roles, and roles are none; leave one of them out", ErrSpec)
+	case !of.has(graphTerm) && s.Trend == "degree":
+		return fmt.Errorf("%w: a trend with the degree belongs to the term graph; add it, or use roles", ErrSpec)
+	}
+	return nil
+}
+
+// clone returns a deep copy. Covariates are shared: they are not changed.
 func (s Spec) clone() Spec {
 	for _, known := range []**float64{&s.Mean, &s.NoiseSD} {
 		if *known != nil {
@@ -156,7 +193,7 @@ func (s Spec) clone() Spec {
 			*known = &v
 		}
 	}
-	s.Alpha = slices.Clone(s.Alpha)
+	s.Alpha, s.Terms = slices.Clone(s.Alpha), slices.Clone(s.Terms)
 	if s.Custom != nil {
 		c := *s.Custom
 		s.Custom, s.Family = &c, c.Name
@@ -172,7 +209,7 @@ func (s Spec) cutOff() bool {
 
 // complete reports whether a Spec determines the kernel.
 func (s Spec) complete() bool {
-	return s.Family != "" && s.Method != "" && s.Scales != "" && s.Trend != "" && s.Variance != "" && s.Laplacian != "" &&
+	return s.Family != "" && s.Terms != nil && s.Method != "" && s.Scales != "" && s.Trend != "" && s.Variance != "" && s.Laplacian != "" &&
 		(s.Nu > 0 || s.Family != "matern") && (s.Hops > 0 || s.Method == "dense" || s.Method == "series" && !s.cutOff())
 }
 
@@ -180,6 +217,7 @@ func (s Spec) complete() bool {
 func (s Spec) filled(c candidate, method string) Spec {
 	s.Family, s.Nu, s.Laplacian, s.Method, s.Hops = c.family.family, c.nu, c.laplacian, method, c.hops
 	s.Scales, s.Variance, s.Trend = "one", "natural", "none"
+	s.Terms, s.Pairs = c.terms.names(), c.pairs
 	if c.many {
 		s.Scales = "many"
 	}
@@ -196,6 +234,13 @@ func (s Spec) filled(c candidate, method string) Spec {
 func (s Spec) refinedBy(complete Spec) bool {
 	open := complete
 	s.Custom, open.Custom = nil, nil // Family holds its name
+	s.Covariates, open.Covariates = nil, nil
+	if s.Terms == nil {
+		open.Terms = nil
+	}
+	if s.Pairs == 0 {
+		open.Pairs = 0
+	}
 	if s.Family == "" {
 		open.Family = ""
 	}

@@ -33,6 +33,7 @@ type Trainer struct {
 	lead     *kernel.Dense      // leading eigenvectors, for layers,
 	leadless bool               // or there are none
 	scales   []kernel.Scale     // of the levels
+	known    known              // covariates and roles
 	shared   bool               // keep the features of kernels that were not chosen, for later trainings
 
 	// The last kernel of a complete Spec is kept: it holds the sparsity pattern of
@@ -47,6 +48,9 @@ type Trainer struct {
 func NewTrainer(g *graph.Graph, spec Spec) (*Trainer, error) {
 	if err := spec.Check(); err != nil {
 		return nil, err
+	}
+	if s := spec.Covariates; s != nil && s.Nodes != g.Len() {
+		return nil, fmt.Errorf("%w: covariates of %d nodes for a graph of %d; encode the columns of this graph's nodes", ErrSpec, s.Nodes, g.Len())
 	}
 	t := &Trainer{spec: spec.clone(), graph: g, w: g.Normalized(graph.NormalizedAdjacency), hash: g.Hash(), matrices: map[string]*matrix{}}
 	t.levels = sync.OnceValue(func() []graph.Level { return levels(g) })
@@ -165,6 +169,35 @@ func (t *Trainer) kernel(ctx context.Context, c candidate, method string) (kerne
 }
 
 func (t *Trainer) newKernel(ctx context.Context, c candidate, method string) (kernel.Kernel, error) {
+	if c.terms == graphTerm {
+		return t.graphKernel(ctx, c, method)
+	}
+	var all []kernel.Kernel
+	if c.terms.has(graphTerm) {
+		k, err := t.graphKernel(ctx, c, method)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, k)
+	}
+	k, err := t.knownKernel(ctx, c.terms&knownTerms, c.pairs)
+	if err != nil {
+		return nil, err
+	}
+	all = append(all, k.kernels()...)
+	if c.terms.has(productTerm) {
+		c.many, c.trend = false, false
+		near, err := t.graphKernel(ctx, c, method)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, kernel.Product(near, k.smooth))
+	}
+	return kernel.Sum(all...), nil
+}
+
+// graphKernel returns the graph term of a kernel.
+func (t *Trainer) graphKernel(ctx context.Context, c candidate, method string) (kernel.Kernel, error) {
 	k, err := t.fine(ctx, c.family, method, c.hops)
 	if err == nil && c.unit {
 		k = kernel.UnitVariance(k)
@@ -275,11 +308,11 @@ func (t *Trainer) chosenKernel(ctx context.Context, s Spec) (kernel.Kernel, erro
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	made := s
-	s.Mean, s.NoiseSD, s.Solver, s.Custom = nil, nil, "", nil // not part of the kernel, or named by Family
+	s.Mean, s.NoiseSD, s.Solver, s.Custom, s.Covariates = nil, nil, "", nil, nil // not part of the kernel, or named by Family
 	if t.lastMade != nil && reflect.DeepEqual(t.last, s) {
 		return t.lastMade, nil
 	}
-	k, err := t.newKernel(ctx, candidate{made.families(s.freeLen())[0], s.Scales == "many", s.Variance == "unit", s.Trend == "degree", s.Hops}, s.Method)
+	k, err := t.newKernel(ctx, candidate{made.families(s.freeLen())[0], s.Scales == "many", s.Variance == "unit", s.Trend == "degree", s.Hops, termsOf(s.Terms), s.Pairs}, s.Method)
 	if err == nil {
 		t.last, t.lastMade = s, k
 	}

@@ -284,7 +284,7 @@ func (c Rival) run(ctx context.Context, o RivalOptions) (*RivalResult, error) {
 }
 
 // spec is the specification of the model: everything is chosen automatically.
-func (t task) spec() grfgp.Spec { return grfgp.Spec{Seed: 1} }
+func (t task) spec() grfgp.Spec { return grfgp.Spec{Covariates: t.covariates, Seed: 1} }
 
 // model scores the model on a split.
 func (t task) model(ctx context.Context, split dataset.Split, s *RivalScore) error {
