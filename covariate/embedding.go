@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -84,30 +85,20 @@ func (s *Set) wordVectors(ctx context.Context, g *graph.Graph, most int) (*mat.D
 	if p == nil {
 		return nil, nil
 	}
-	out := mat.NewDense(s.Nodes, len(p.kept), nil)
-	parallel.Ranges(s.Nodes, rowBlock, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			from, row := p.v.RawRowView(i), out.RawRowView(i)
-			for to, k := range p.kept {
-				row[to] = p.values[k] * from[k]
-			}
-		}
-	})
-	unitRows(out)
-	return out, nil
+	return directions(p.v, p.values[:len(p.kept)]), nil
 }
 
-// Directions returns the first columns of X, before they were bounded, times the magnitudes of their
+// Directions returns the first vectors, as they are before X is scaled, times the magnitudes of their
 // eigenvalues, with rows scaled to length √k for k columns; rows of zeros stay zero. The dot
-// product of two rows over k is then the cosine of two rows of the denoised matrix, which
-// the vectors make up: of 1 if two nodes are joined to the same nodes, except
-// for what is taken for noise. It depends neither on signs nor on the basis within a group of equal
-// singular values, and it needs no clipping, because it does not grow at hubs.
+// product of two rows over k is the cosine of two rows of the denoised matrix, which
+// the vectors and eigenvalues make up. It is 1 if two nodes are joined to the same nodes, except
+// for what counts as noise. It depends neither on the signs of vectors nor on the basis within a group of
+// equal singular values, and rows are bounded at hubs as elsewhere.
 //
 // There are at most most columns, EmbeddingBySize for 0. A group of equal singular
 // values is left out unless all its columns fit, except for the first group.
 func (v *Vectors) Directions(most int) *mat.Dense {
-	n, available := v.X.Dims()
+	n, available := v.unscaled.Dims()
 	if most <= 0 {
 		most = EmbeddingBySize(n)
 	}
@@ -119,43 +110,36 @@ func (v *Vectors) Directions(most int) *mat.Dense {
 		for k = 1; k < available && v.Group[k] == v.Group[0]; k++ {
 		}
 	}
-	out := mat.DenseCopyOf(v.X.Slice(0, n, 0, k))
-	for _, c := range v.cuts {
-		for at := int(c.first); at < k && v.Group[at] == v.Group[c.first]; at++ {
-			out.RawRowView(int(c.node))[at] *= c.by
-		}
+	sizes := make([]float64, k)
+	for c := range sizes {
+		sizes[c] = math.Abs(v.Values[c] / v.Values[0])
 	}
-	largest := math.Abs(v.Values[0])
-	parallel.Ranges(n, rowBlock, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			for c, row := 0, out.RawRowView(i); c < k; c++ {
-				row[c] *= math.Abs(v.Values[c]) / largest
-			}
-		}
-	})
-	unitRows(out)
-	return out
+	return directions(v.unscaled, sizes)
 }
 
-// unitRows scales the rows of x to length √k for k columns. Rows of less than a millionth of
-// the longest hold nothing but rounding and become zero.
-func unitRows(x *mat.Dense) {
-	n, k := x.Dims()
-	lengths := make([]float64, n)
-	longest := 0.0
-	for i := range lengths {
-		lengths[i] = mat.Norm(x.RowView(i), 2)
-		longest = max(longest, lengths[i])
-	}
+// directions returns the first columns of x times sizes, with rows of length √k for k sizes. Rows of
+// less than a millionth of the longest hold nothing but rounding and become zero.
+func directions(x *mat.Dense, sizes []float64) *mat.Dense {
+	n, _ := x.Dims()
+	out, lengths := mat.NewDense(n, len(sizes), nil), make([]float64, n)
+	parallel.Ranges(n, rowBlock, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			from, row := x.RawRowView(i), out.RawRowView(i)
+			for c, size := range sizes {
+				row[c] = size * from[c]
+			}
+			lengths[i] = length(row)
+		}
+	})
+	least := 1e-6 * slices.Max(lengths)
 	parallel.Ranges(n, rowBlock, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			f := 0.0
-			if lengths[i] > 1e-6*longest {
-				f = math.Sqrt(float64(k)) / lengths[i]
+			if lengths[i] > least {
+				f = math.Sqrt(float64(len(sizes))) / lengths[i]
 			}
-			for c, row := 0, x.RawRowView(i); c < k; c++ {
-				row[c] *= f
-			}
+			multiply(out.RawRowView(i), f)
 		}
 	})
+	return out
 }

@@ -220,7 +220,7 @@ func addScaled(dst *mat.Dense, f float64, x *mat.Dense) {
 }
 
 // leading returns the leading left singular vectors and singular values of M; nil means that M is zero.
-// Those kept are at most want.
+// Those kept are the first, at most want.
 func (o *wordOperator) leading(ctx context.Context, want int) (*pairs, error) {
 	const (
 		more     = 16 // columns than wanted

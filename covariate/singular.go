@@ -17,10 +17,14 @@ import (
 // Vectors are leading singular vectors of a symmetric matrix: its eigenvectors with
 // eigenvalues of the largest magnitude.
 type Vectors struct {
-	// X has a row per node and a column per vector, scaled to mean square 1 over the
-	// nodes and then bounded: the entries of a node in a group of g vectors with equal
-	// singular values have a norm of at most 4·√g; a vector of its own is clipped at
-	// ±4. Nothing else depends on the signs of vectors, nor on the basis within a group.
+	// X has a row per node and a column per vector: sign(u)·log(1 + |u|/0.3) of its entries u, in
+	// units of their root mean square, standardised to mean 0 and sd 1, clipped at ±4, and
+	// times 1/√k for the vector of the k-th largest singular value. It is 0 for a vector that is the same at
+	// all nodes, and at nodes outside large components.
+	//
+	// Of vectors with equal singular values only the span is determined. They are a group: logarithm and clip
+	// act on the length of the part of a node in the group, with one scale and one weight for
+	// the group. So signs, and the basis within a group, change X by signs and by a rotation only.
 	X *mat.Dense
 	// Values are the eigenvalues, falling in magnitude.
 	Values []float64
@@ -29,13 +33,7 @@ type Vectors struct {
 	// Residual is the largest ‖A·v − λ·v‖/|λ|.
 	Residual float64
 
-	cuts []cut // where X was bounded, by node
-}
-
-// cut says that a node's entries in a group, from column first on, were divided by a number.
-type cut struct {
-	node, first uint32
-	by          float64
+	unscaled *mat.Dense // the vectors of norm 1 themselves, for Directions
 }
 
 // mostSDs is the largest entry of a covariate, in standard deviations.
@@ -93,7 +91,7 @@ func singularVectors(ctx context.Context, a *sparse.CSR, nodes []int, want int) 
 	if len(p.kept) == 0 {
 		return nil, nil
 	}
-	v := p.bounded()
+	v := p.scaled(nodes)
 	for k := range v.Values {
 		v.Values[k] *= scale
 	}
@@ -178,8 +176,16 @@ func (p *pairs) take(want int) {
 	}
 }
 
-// bounded scales and bounds the vectors that were kept.
-func (p *pairs) bounded() *Vectors {
+// compress is the part of the root mean square of entries from which their logarithm is taken.
+//
+// Singular vectors of graphs with hubs have entries of 30 sds at a few nodes and tiny ones at most. The
+// logarithm makes use of both; it and the weights 1/√k were chosen on the views of streamers, where a ridge
+// regression on the vectors has errors of 1.40 and 1.22 with clipped vectors of equal weight, and of 1.35
+// and 1.18 with these.
+const compress = 0.3
+
+// scaled returns the vectors that were kept, compressed, standardised over nodes, bounded and weighted.
+func (p *pairs) scaled(nodes []int) *Vectors {
 	n, _ := p.v.Dims()
 	m := len(p.kept)
 	v := &Vectors{X: mat.NewDense(n, m, nil), Values: make([]float64, m), Group: make([]int, m)}
@@ -194,28 +200,76 @@ func (p *pairs) bounded() *Vectors {
 			v.Group[to]++
 		}
 	}
-	unit := math.Sqrt(float64(n))
-	for i := range n {
-		from, row := p.v.RawRowView(i), v.X.RawRowView(i)
+	v.unscaled = mat.NewDense(n, m, nil)
+	unit := math.Sqrt(float64(len(nodes)))
+	for _, i := range nodes {
+		from, row, same := p.v.RawRowView(i), v.X.RawRowView(i), v.unscaled.RawRowView(i)
 		for to, k := range p.kept {
-			row[to] = unit * from[k]
-		}
-		for lo := 0; lo < m; {
-			hi, sum := lo, 0.0
-			for ; hi < m && v.Group[hi] == v.Group[lo]; hi++ {
-				sum += row[hi] * row[hi]
-			}
-			if most := mostSDs * math.Sqrt(float64(hi-lo)); sum > most*most {
-				f := most / math.Sqrt(sum)
-				for k := lo; k < hi; k++ {
-					row[k] *= f
-				}
-				v.cuts = append(v.cuts, cut{uint32(i), uint32(lo), math.Sqrt(sum) / most})
-			}
-			lo = hi
+			row[to], same[to] = unit*from[k], from[k]
 		}
 	}
+	for lo := 0; lo < m; {
+		hi := lo
+		for hi < m && v.Group[hi] == v.Group[lo] {
+			hi++
+		}
+		v.scaleGroup(nodes, lo, hi)
+		lo = hi
+	}
 	return v
+}
+
+// scaleGroup compresses, standardises, bounds and weighs the columns lo to hi, a group.
+func (v *Vectors) scaleGroup(nodes []int, lo, hi int) {
+	size := math.Sqrt(float64(hi - lo))
+	mean := make([]float64, hi-lo)
+	for _, i := range nodes {
+		part := v.X.RawRowView(i)[lo:hi]
+		if r := length(part) / size; r > 0 {
+			multiply(part, math.Log1p(r/compress)/r)
+		}
+		for k, x := range part {
+			mean[k] += x / float64(len(nodes))
+		}
+	}
+	squares := 0.0
+	for _, i := range nodes {
+		part := v.X.RawRowView(i)[lo:hi]
+		for k := range part {
+			part[k] -= mean[k]
+			squares += float64(part[k]*part[k]) / float64(len(nodes))
+		}
+	}
+	sd := math.Sqrt(squares) / size
+	if !(sd > 1e-9) { // the same at all nodes
+		for _, i := range nodes {
+			clear(v.X.RawRowView(i)[lo:hi])
+		}
+		return
+	}
+	weight := 1 / math.Sqrt(float64(1+lo+hi)/2) // at the middle of places lo + 1 to hi
+	for _, i := range nodes {
+		part := v.X.RawRowView(i)[lo:hi]
+		f := 1 / sd
+		if r := length(part) / sd / size; r > mostSDs {
+			f *= mostSDs / r
+		}
+		multiply(part, f*weight)
+	}
+}
+
+func length(x []float64) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += float64(v * v)
+	}
+	return math.Sqrt(sum)
+}
+
+func multiply(x []float64, f float64) {
+	for k := range x {
+		x[k] *= f
+	}
 }
 
 // leadingPairs returns leading pairs of a, found by block.iterate. The last step solves the

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"grfgp/graph"
 	"grfgp/internal/rng"
@@ -231,15 +232,17 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// TestBounded: entries are at most 4 alone and 4·√g in groups, and a rotation within
-// a group rotates the result and nothing else.
-func TestBounded(t *testing.T) {
-	random := rand.New(rng.New(5, "bounded"))
-	const n = 400
+// TestScaled: columns have mean 0 and sd 1/√k, large entries are bounded, nodes outside have zeros, and a
+// rotation within a group rotates the result and nothing else.
+func TestScaled(t *testing.T) {
+	random := rand.New(rng.New(5, "scaled"))
+	const n, inside = 400, 380
 	v := mat.NewDense(n, 3, nil)
-	for i := range n {
+	var nodes []int
+	for i := range inside {
+		nodes = append(nodes, i)
 		for c := range 3 {
-			v.Set(i, c, random.NormFloat64()/math.Sqrt(n))
+			v.Set(i, c, random.NormFloat64()/math.Sqrt(inside)/100)
 		}
 	}
 	v.Set(7, 0, 0.9)
@@ -247,28 +250,58 @@ func TestBounded(t *testing.T) {
 	v.Set(9, 2, 0.7)
 	s, c := math.Sincos(1)
 	turned := mat.NewDense(n, 3, nil)
-	turned.Mul(v, mat.NewDense(3, 3, []float64{1, 0, 0, 0, c, s, 0, -s, c}))
+	turned.Mul(v, mat.NewDense(3, 3, []float64{-1, 0, 0, 0, c, s, 0, -s, c}))
 	values := []float64{2, 1, -1}
-	left := func(v *mat.Dense) *Vectors {
+	scaled := func(v *mat.Dense) *Vectors {
 		p := &pairs{values: values, v: v, residuals: make([]float64, 3)}
 		p.take(3)
-		return p.bounded()
+		return p.scaled(nodes)
 	}
-	a, b := left(v), left(turned)
+	a, b := scaled(v), scaled(turned)
 	if !slices.Equal(a.Group, []int{0, 1, 1}) {
 		t.Fatalf("groups %v", a.Group)
 	}
-	if a.X.At(7, 0) != 4 {
-		t.Errorf("an entry of %v is bounded to %v, want 4", 0.9*math.Sqrt(n), a.X.At(7, 0))
+	if math.Abs(a.X.At(7, 0)-4) > 1e-12 {
+		t.Errorf("an entry of %v is bounded to %v, want 4", 0.9*math.Sqrt(inside), a.X.At(7, 0))
 	}
-	if r := math.Hypot(a.X.At(9, 1), a.X.At(9, 2)); math.Abs(r-4*math.Sqrt2) > 1e-12 {
-		t.Errorf("the norm in a group of two is bounded to %v, want 4·√2", r)
+	weight := 1 / math.Sqrt(2.5) // of places 2 and 3
+	if r := math.Hypot(a.X.At(9, 1), a.X.At(9, 2)); math.Abs(r-4*math.Sqrt2*weight) > 1e-12 {
+		t.Errorf("the norm in a group of two is bounded to %v, want %v", r, 4*math.Sqrt2*weight)
 	}
 	for i := range n {
 		x, y := a.X.RawRowView(i), b.X.RawRowView(i)
-		if x[0] != y[0] || math.Abs(x[1]*c-x[2]*s-y[1]) > 1e-12 || math.Abs(x[1]*s+x[2]*c-y[2]) > 1e-12 {
+		if x[0] != -y[0] || math.Abs(x[1]*c-x[2]*s-y[1]) > 1e-12 || math.Abs(x[1]*s+x[2]*c-y[2]) > 1e-12 {
 			t.Fatalf("node %d: %v becomes %v under a rotation", i, x, y)
 		}
+		if i >= inside && (x[0] != 0 || x[1] != 0 || x[2] != 0) {
+			t.Fatalf("node %d is outside and has %v", i, x)
+		}
+	}
+}
+
+// TestCompressed compares a column without large entries with its definition.
+func TestCompressed(t *testing.T) {
+	v := mat.NewDense(4, 2, []float64{0.1, 0.5, -0.5, 0.5, 0.5, -0.5, 0.7, -0.5})
+	p := &pairs{values: []float64{3, 2}, v: v, residuals: make([]float64, 2)}
+	p.take(2)
+	got := p.scaled([]int{0, 1, 2, 3})
+	for c, weight := range []float64{1, 1 / math.Sqrt2} {
+		var want []float64
+		for i := range 4 {
+			u := 2 * v.At(i, c)
+			want = append(want, math.Copysign(math.Log(1+math.Abs(u)/0.3), u))
+		}
+		mean, sd := stat.PopMeanStdDev(want, nil)
+		for i, w := range want {
+			if math.Abs(got.X.At(i, c)-weight*(w-mean)/sd) > 1e-12 {
+				t.Errorf("column %d, node %d: %v, want %v", c, i, got.X.At(i, c), weight*(w-mean)/sd)
+			}
+		}
+	}
+	same := &pairs{values: []float64{3}, v: mat.NewDense(4, 1, []float64{0.5, 0.5, 0.5, 0.5}), residuals: make([]float64, 1)}
+	same.take(1)
+	if x := same.scaled([]int{0, 1, 2, 3}).X; mat.Norm(x, 2) != 0 {
+		t.Errorf("a constant vector becomes %v", mat.Formatted(x))
 	}
 }
 

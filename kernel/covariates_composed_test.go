@@ -43,6 +43,9 @@ func compositions(t *testing.T) map[string]kernel.Kernel {
 		"linear twice, one scaled":    kernel.Sum(kernel.UnitVariance(kernel.Linear(x)), kernel.Linear(x)),
 		"linear within and beside":    kernel.Sum(kernel.UnitVariance(kernel.Sum(hubs["features"], kernel.Linear(x))), kernel.Linear(x), kernel.Linear(wide)),
 		"scales and features":         kernel.Sum(hubs["many scales"], hubs["features"]),
+		"linear over time and not":    kernel.Sum(kernel.OverTime(kernel.Linear(covariates(n/4, 5)), []float64{0, 1, 2, 4}), kernel.Linear(x)),
+		"covariates over time":        kernel.OverTime(kernel.Sum(kernel.Linear(covariates(30, 5)), kernel.Smooth(covariates(30, 20), nil, kernel.RBF)), []float64{0, 1, 3}),
+		"time × covariates":           kernel.Product(kernel.OverTime(kernel.Smooth(covariates(n/4, 2), nil, kernel.RBF), []float64{0, 1, 2, 4}), kernel.Linear(x)),
 		"features and Fourier":        kernel.Sum(hubs["features"], kernel.Fourier(x, []int{0, 0, 1, 1, 1}, kernel.RBF, 30, 1), kernel.Linear(x)),
 		"scales and Fourier":          kernel.Sum(hubs["many scales"], kernel.Fourier(x, nil, kernel.Matern52, 30, 1)),
 		"features × few Fourier":      kernel.Product(hubs["features"], kernel.Fourier(x, []int{0, 0, 1, 1, 1}, kernel.RBF, 5, 1)),
@@ -174,6 +177,8 @@ func TestEverywhere(t *testing.T) {
 		"graph × covariates":     {kernel.Product(k, smooth), false, false},
 		"graph × 1 + covariates": {kernel.Sum(kernel.Product(k, kernel.Sum(kernel.Constant(60), linear)), linear), false, false},
 		"sum × covariates":       {kernel.Product(kernel.Sum(k, linear), smooth), false, false},
+		"graph over time":        {kernel.OverTime(newGRF(t, ringFeatures(t, 60, 3), kernel.Diffusion{}), []float64{0, 1}), false, false},
+		"covariates over time":   {kernel.OverTime(linear, []float64{0, 1}), true, true},
 		"covariates × same":      {kernel.Product(linear, smooth), true, true},
 	} {
 		cov := at(t, c.kernel, kernel.Starts(c.kernel)[0])

@@ -86,6 +86,7 @@ func (k *overTime) Training() Training {
 		t.Cache = func(rows []int, maxBytes int) Kernel {
 			return &overTime{own.Cache(k.list(rows).nodes, maxBytes), k.times, k.params}
 		}
+		t.CacheBytes = own.CacheBytes
 	}
 	return t
 }
@@ -200,12 +201,15 @@ func (c *timeCovariance) accumulate(x, still *mat.Dense) {
 	})
 }
 
+// randomStreams implements streamed.
+func (c *timeCovariance) randomStreams() []string { return streamsOf(c.graph) }
+
 // Abilities are the cost of the diagonal, draws in one pass and the local part.
 // Periods are far apart in the numbering, so K is of long range. A preconditioner of
 // the kernel on nodes is none of K, and its features are those of another matrix.
 func (c *timeCovariance) Abilities() Abilities {
 	own := AbilitiesOf(c.graph)
-	a := Abilities{LongRange: own.LongRange || len(c.times) > 1}
+	a := Abilities{LongRange: own.LongRange || len(c.times) > 1, Everywhere: own.Everywhere}
 	if own.DiagFlops != nil {
 		a.DiagFlops = func(rows int) float64 { return own.DiagFlops(min(rows, c.kernel.Nodes())) }
 	}

@@ -82,7 +82,8 @@ func TestRivalTasks(t *testing.T) {
 	}
 }
 
-// The simple rules have about the errors that were measured by others on the same data (one split each: within 0.05).
+// The simple rules have about the errors that were measured by others on the same data (one split each: within 0.05). The
+// ridge on singular vectors is better than theirs, which clips entries and gives all vectors one weight.
 func TestRivalRules(t *testing.T) {
 	if testing.Short() {
 		t.Skip("some seconds of singular vectors, in -short")
@@ -100,7 +101,7 @@ func TestRivalRules(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Logf("%s, %s: %.4f", name, rule, got)
-			if math.Abs(got-figure) > 0.05 {
+			if rule == crossval.SingularRidge && got > figure-0.02 || rule != crossval.SingularRidge && math.Abs(got-figure) > 0.05 {
 				t.Errorf("%s: the error of %s is %.4f, was %.3f", name, rule, got, figure)
 			}
 		}
