@@ -193,11 +193,7 @@ func (o *Optimizer) candidates(r Request) *Candidates {
 // withMeans returns the posterior given measurements at nodes that equal its
 // means.
 func withMeans(ctx context.Context, p *gp.Posterior, nodes []int) (*gp.Posterior, error) {
-	mean, err := p.Mean(ctx, nodes)
-	if err != nil {
-		return nil, err
-	}
-	extended, err := p.Condition(ctx, gp.Data{Nodes: nodes, Y: mean})
+	extended, err := p.ConditionOnMeans(ctx, nodes)
 	if errors.Is(err, solve.ErrNotPositiveDefinite) {
 		return p, nil // a second measurement without noise adds nothing
 	}

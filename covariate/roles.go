@@ -33,8 +33,8 @@ type RolesOptions struct {
 }
 
 // VectorsBySize returns how many singular vectors of each matrix RolesOf computes for
-// a graph of n nodes: 128 up to 50,000 nodes, then fewer, 16 at a million, such that those of
-// both matrices take at most 256 MB; never more than n/4.
+// a graph of n nodes: 128 up to 50,000 nodes, then fewer, 16 at a million, such that the columns of
+// both matrices take at most 256 MB, and as much again for Directions; never more than n/4.
 func VectorsBySize(n int) int {
 	const (
 		most    = 128

@@ -28,6 +28,9 @@ const mostNoise = 1e4
 // approximate returns Laplace's approximation of the posterior as that of Gaussian
 // pseudo-measurements z = f̂ + W⁻¹∇log p(y|f̂) with noise variances W⁻¹.
 func (m *Model) approximate(ctx context.Context, k kernel.Covariance, d Data) (*Posterior, error) {
+	if m.values == Student && m.noise == 0 && d.NoiseVar == nil {
+		return nil, fmt.Errorf("%w: the model learned no noise, because noise variances came with its data; give them with these measurements too", ErrData)
+	}
 	s := m.units.standardLatent(d, m.values)
 	p := &Posterior{model: m, prior: k, cov: kernel.WithConstant(k, m.meanVar)}
 	p.measured = &measured{data: d.Clone(), obs: observe(m.values, m.shape, m.units.Center, m.noise, s)}

@@ -228,3 +228,43 @@ func TestConditionOnMoreValues(t *testing.T) {
 		near(t, v.String()+": the first part", after, before, 0)
 	}
 }
+
+// TestConditionOnMeans: means stay, variances become smaller, and for Gaussian values it
+// is Condition with the means.
+func TestConditionOnMeans(t *testing.T) {
+	const n = 30
+	for v := range Values(len(ValuesNames())) {
+		s, size := stateOf(v)
+		if v == Gaussian {
+			s.Noise = 0.04
+		}
+		m := ringModel(t, n, s)
+		p, err := m.Condition(background, simulated(v, allNodes(n)[:20], wave(n), size, s.Shape, 0.2, 5))
+		if err != nil {
+			t.Fatal(err)
+		}
+		q, err := p.ConditionOnMeans(background, []int{3, 24})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if q, err = q.ConditionOnMeans(background, []int{26}); err != nil {
+			t.Fatal(err)
+		}
+		before, _ := p.Mean(background, allNodes(n))
+		after, _ := q.Mean(background, allNodes(n))
+		near(t, v.String(), after, before, 1e-8)
+		a, _ := p.Variance(background, []int{3, 24, 26})
+		b, _ := q.Variance(background, []int{3, 24, 26})
+		noise := p.NoiseVar()
+		for k := range a {
+			if want := 1 / (1/a[k] + 1/noise); b[k] > want+1e-9 {
+				t.Errorf("%v: variance %v, want %v at most", v, b[k], want)
+			}
+		}
+		if v != Gaussian {
+			if _, sd, err := q.LeaveOneOut(); err != nil || len(sd) != 20 {
+				t.Errorf("%v: %d left out (%v)", v, len(sd), err)
+			}
+		}
+	}
+}

@@ -136,6 +136,34 @@ func (p *Posterior) Condition(ctx context.Context, d Data) (*Posterior, error) {
 	return q, nil
 }
 
+// ConditionOnMeans returns the posterior as if every given node had been measured with
+// the noise of NoiseVar, and the measurement were its mean: means stay, variances
+// become smaller. It is for planning. For values that are not Gaussian these are
+// pseudo-measurements of f, which a further Condition leaves out.
+func (p *Posterior) ConditionOnMeans(ctx context.Context, nodes []int) (*Posterior, error) {
+	mean, err := p.Mean(ctx, nodes)
+	if err != nil || len(nodes) == 0 {
+		return p, err
+	}
+	if p.measured == nil {
+		return p.Condition(ctx, Data{Nodes: nodes, Y: mean})
+	}
+	u, noise := p.model.units, p.NoiseVar()
+	s := Data{Nodes: slices.Clone(nodes)}
+	for _, v := range mean {
+		s.Y = append(s.Y, (v-u.Center)/u.Scale)
+		s.NoiseVar = append(s.NoiseVar, noise/u.Scale/u.Scale)
+	}
+	q := &Posterior{model: p.model, prior: p.prior, cov: p.cov, measured: p.measured, noise: slices.Concat(p.noise, s.NoiseVar)}
+	if q.data, err = p.data.Slice(0, p.data.Len()).Append(s); err != nil {
+		return nil, err
+	}
+	if err := q.extend(ctx, p); err != nil {
+		return nil, fmt.Errorf("conditioning on the means of %d nodes: %w", len(nodes), err)
+	}
+	return q, nil
+}
+
 // extend solves the system of q, of which that of p is a part.
 func (q *Posterior) extend(ctx context.Context, p *Posterior) error {
 	q.alpha = make([]float64, q.data.Len())

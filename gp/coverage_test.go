@@ -114,6 +114,9 @@ func TestCoverageOfCounts(t *testing.T) {
 // not contain the uncertainty of the hyperparameters, so those of rates hold a few
 // percent less than 95; the standard error is 1.1 percentage points.
 func TestCoverageWithLearnedHyperparameters(t *testing.T) {
+	if testing.Short() {
+		t.Skip("160 fits")
+	}
 	const replicas = 40
 	for name, c := range map[string]struct{ exposure, dispersion float64 }{
 		"mean 0.5": {0.5, 0}, "mean 2": {2, 0}, "mean 50": {50, 0}, "mean 50, dispersed": {50, 0.2},

@@ -71,7 +71,7 @@ func (p *Posterior) LogDensity(ctx context.Context, d Data) ([]float64, error) {
 		return nil, err
 	}
 	if p.measured != nil {
-		return p.model.logDensity(d, mean, variance), nil
+		return p.logDensity(d, mean, variance), nil
 	}
 	density := make([]float64, d.Len())
 	for k, noise := range noises(d, p.NoiseVar()) {
@@ -99,7 +99,7 @@ func (p *Posterior) JointLogDensity(ctx context.Context, d Data) (float64, error
 		return 0, err
 	}
 	if p.measured != nil {
-		return p.model.jointLogDensity(ctx, d, mean, cov)
+		return p.jointLogDensity(ctx, d, mean, cov)
 	}
 	n := d.Len()
 	h, rest := mat.NewSymDense(n, nil), mat.NewDense(n, 1, nil)

@@ -10,11 +10,25 @@ import (
 	"grfgp/internal/parallel"
 )
 
+// scaleOfNoise returns the squared scale of one more Student measurement, standardised:
+// that of the model, or the mean of those that came with the measurements.
+func (p *Posterior) scaleOfNoise() float64 {
+	given := p.measured.data.NoiseVar
+	if given == nil {
+		return p.model.noise
+	}
+	sum := 0.0
+	for _, v := range given {
+		sum += v
+	}
+	return sum / float64(len(given)) / p.model.units.Scale / p.model.units.Scale
+}
+
 // logDensity returns the log density of measurements that are not Gaussian, one at a
 // time, where f has the given means and variances, in the units of f.
-func (m *Model) logDensity(d Data, mean, variance []float64) []float64 {
-	u := m.units
-	obs := observe(m.values, m.shape, u.Center, m.noise, u.standardLatent(d, m.values))
+func (p *Posterior) logDensity(d Data, mean, variance []float64) []float64 {
+	m, u := p.model, p.model.units
+	obs := observe(m.values, m.shape, u.Center, p.scaleOfNoise(), u.standardLatent(d, m.values))
 	density := make([]float64, d.Len())
 	parallel.Ranges(d.Len(), 256, func(lo, hi int) {
 		for k := lo; k < hi; k++ {
@@ -29,9 +43,9 @@ func (m *Model) logDensity(d Data, mean, variance []float64) []float64 {
 
 // jointLogDensity returns Laplace's approximation of the log density of all of d, where
 // f has the given mean and covariance, in the units of f.
-func (m *Model) jointLogDensity(ctx context.Context, d Data, mean []float64, cov *mat.Dense) (float64, error) {
-	u, n := m.units, d.Len()
-	obs := observe(m.values, m.shape, 0, m.noise, u.standardLatent(d, m.values))
+func (p *Posterior) jointLogDensity(ctx context.Context, d Data, mean []float64, cov *mat.Dense) (float64, error) {
+	m, u, n := p.model, p.model.units, d.Len()
+	obs := observe(m.values, m.shape, 0, p.scaleOfNoise(), u.standardLatent(d, m.values))
 	at := &mode{gram: mat.NewSymDense(n, nil), obs: obs}
 	for i := range n {
 		for j := i; j < n; j++ {
@@ -56,7 +70,7 @@ func (m *Model) jointLogDensity(ctx context.Context, d Data, mean []float64, cov
 // leftOut returns the distribution on the scale that people read at every measurement,
 // given all others.
 func (p *Posterior) leftOut() []Response {
-	n, u := p.data.Len(), p.model.units
+	n, u := p.measured.obs.len(), p.model.units // without rows of ConditionOnMeans
 	mean, variance := (&factor{chol: p.chol, alpha: p.alpha}).leaveOneOut(p.data)
 	all := make([]Response, n)
 	for k := range all {
@@ -72,7 +86,7 @@ func (p *Posterior) leftOut() []Response {
 // leaveOneOutValues returns mean and standard deviation of every measurement given all
 // others.
 func (p *Posterior) leaveOneOutValues() (mean, sd []float64) {
-	n := p.data.Len()
+	n := p.measured.obs.len()
 	mean, sd = make([]float64, n), make([]float64, n)
 	for k, r := range p.leftOut() {
 		one := r.Measurement(p.measured.data.exposure(k))
@@ -84,7 +98,7 @@ func (p *Posterior) leaveOneOutValues() (mean, sd []float64) {
 // normalScores returns the normal quantile of each measurement's place in its
 // distribution given all others; half of its own probability counts.
 func (p *Posterior) normalScores() []float64 {
-	z := make([]float64, p.data.Len())
+	z := make([]float64, p.measured.obs.len())
 	for k, r := range p.leftOut() {
 		one, y := r.Measurement(p.measured.data.exposure(k)), p.measured.data.Y[k]
 		place := one.CDF(y)

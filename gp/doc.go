@@ -30,6 +30,37 @@
 // LogDensity and JointLogDensity of test measurements, LeaveOneOut and
 // StandardizedResiduals; each has an example.
 //
+// # Values
+//
+// FitOptions.Values says what is measured. Gaussian, the default, is the model above. For
+// the others, f is on the scale of the third column, and a measurement has the
+// distribution of the second given f:
+//
+//	Student  y = f + σ·t, t from Student's t with 4 degrees of freedom   the value
+//	Counts   Poisson, or negative binomial, with mean E·exp(f)           log rate
+//	Shares   binomial: y of n trials with probability 1/(1 + exp(−f))    logit
+//	YesNo    0 or 1, as shares of one trial                              logit
+//
+// Data.Exposure holds E, the expected count or the time at risk, or n. The posterior of f
+// is approximated by Laplace's method: it is that of Gaussian pseudo-measurements
+// z = f̂ + W⁻¹∇log p(y|f̂) with noise variances W⁻¹, where f̂ is the mode and W are minus the
+// second derivatives of the log likelihoods there, and its mean is corrected for
+// skewness. Fit, Condition and all methods of Posterior then work as for Gaussian values,
+// on the scale of f; Posterior.Responses gives distributions on the scale that people
+// read:
+//
+//	m, report, err := gp.Fit(ctx, k, data, gp.FitOptions{Values: gp.Counts})
+//	p, err := m.Condition(ctx, data)
+//	r, err := p.Responses(ctx, nodes)
+//	r[0].Mean(), r[0].Quantile(0.975), r[0].Above(1)  // of a rate, or a relative risk
+//	r[0].Measurement(exposure).Quantile(0.975)        // of one more count
+//
+// Against long Markov chains (elliptical slice sampling, TestLaplaceAgainstSampling),
+// means of f are off by at most 0.01 posterior standard deviations, and standard
+// deviations by 2 %, for counts of mean 0.2 to 30, shares of 4 and 40 and yes-no values.
+// For Student values means are off by up to 0.06, and standard deviations are
+// 7 % too small on average and up to 15 % at a node.
+//
 // # Solvers
 //
 // Up to 3,000 measurements H is factored, and all results are exact. With more,

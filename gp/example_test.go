@@ -189,3 +189,29 @@ func ExampleClassify() {
 	fmt.Println(p.At(0, 0) > p.At(0, 1), p.At(1, 0) < p.At(1, 1))
 	// Output: true true
 }
+
+// Cases of a disease in 20 districts on a ring: how many there were, and how many were
+// expected from the population.
+func ExampleFit_counts() {
+	g, _ := graph.Ring(20)
+	k, _ := kernel.NewDense(g.Normalized(graph.NormalizedAdjacency), kernel.Diffusion{})
+	d := gp.Data{Nodes: []int{0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 16, 17, 18}}
+	d.Y = []float64{9, 12, 16, 18, 14, 11, 4, 3, 2, 3, 1, 4, 6, 5, 9}
+	for range d.Nodes {
+		d.Exposure = append(d.Exposure, 7.5)
+	}
+	ctx := context.Background()
+	m, _, _ := gp.Fit(ctx, k, d, gp.FitOptions{Values: gp.Counts})
+	p, _ := m.Condition(ctx, d)
+	districts, _ := p.Responses(ctx, []int{3, 11})
+	for _, r := range districts {
+		fmt.Printf("relative risk %.1f, from %.1f to %.1f; above 1 with probability %.2f\n", r.Mean(), r.Quantile(0.025), r.Quantile(0.975), r.Above(1))
+		cases := r.Measurement(7.5)
+		fmt.Printf("cases where 7.5 are expected: %v to %v\n", cases.Quantile(0.025), cases.Quantile(0.975))
+	}
+	// Output:
+	// relative risk 2.2, from 1.6 to 2.9; above 1 with probability 1.00
+	// cases where 7.5 are expected: 8 to 27
+	// relative risk 0.3, from 0.2 to 0.5; above 1 with probability 0.00
+	// cases where 7.5 are expected: 0 to 6
+}

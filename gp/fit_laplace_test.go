@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"testing"
 
@@ -122,14 +123,17 @@ func must[T any](v T, err error) T {
 // TestFitOfValuesBySamples learns from a sample, as comparisons of kernels do, and from
 // patches, as the iterative solver does.
 func TestFitOfValuesBySamples(t *testing.T) {
+	if testing.Short() {
+		t.Skip("twelve fits")
+	}
 	for _, v := range nonGaussian {
 		s, size := stateOf(v)
 		s.Units.Center, s.Theta = 0, []float64{1.5, 8}
-		truth := ringModel(t, 400, s)
+		truth := ringModel(t, 300, s)
 		f := priorDraw(t, truth, 4)
-		d := simulated(v, allNodes(400), f, size, s.Shape, math.Sqrt(s.Noise), 4)
+		d := simulated(v, allNodes(300), f, size, s.Shape, math.Sqrt(s.Noise), 4)
 		want := 0.0
-		for _, opts := range []FitOptions{{}, {Subsample: 340}, {Solver: Iterative}} {
+		for _, opts := range []FitOptions{{}, {Subsample: 272}, {Solver: Iterative}} {
 			opts.Values = v
 			m, report, err := Fit(background, truth.kernel, d, opts)
 			if err != nil {
@@ -287,5 +291,63 @@ func TestLipCancer(t *testing.T) {
 		if math.Abs(fifth-13.8) > 3.1 {
 			t.Errorf("%s: district 5 expects %.1f cases, published are 13.8 ± 3.1", c.name, fifth)
 		}
+	}
+}
+
+// TestThreadsDoNotMatterForValues fits and predicts with one thread and with four.
+func TestThreadsDoNotMatterForValues(t *testing.T) {
+	for _, v := range nonGaussian {
+		s, size := stateOf(v)
+		k := ringModel(t, 150, s).kernel
+		d := simulated(v, allNodes(150)[:120], wave(150), size, s.Shape, 0.2, 4)
+		for _, solver := range []Solver{Exact, Iterative} {
+			var first []float64
+			for _, threads := range []int{1, 4} {
+				before := runtime.GOMAXPROCS(threads)
+				m, report, err := Fit(background, k, d, FitOptions{Values: v, Solver: solver, MaxIter: 5})
+				var mean []float64
+				if err == nil {
+					mean, err = must(m.Condition(background, d)).Mean(background, allNodes(150))
+				}
+				runtime.GOMAXPROCS(before)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got := append(append(mean, report.LogLikelihood, m.noise, m.shape.Dispersion), m.theta...)
+				if first == nil {
+					first = got
+				}
+				near(t, v.String(), got, first, 0)
+			}
+		}
+	}
+}
+
+// TestStudentWithGivenScales learns and predicts where the squared scale comes with every
+// measurement.
+func TestStudentWithGivenScales(t *testing.T) {
+	k := ringModel(t, 40, State{}).kernel
+	d := simulated(Student, allNodes(40)[:30], wave(40), 1, Shape{Freedom: 4}, 0.2, 4)
+	plain := d.Clone()
+	for range d.Y {
+		d.NoiseVar = append(d.NoiseVar, 0.04)
+	}
+	m, _, err := Fit(background, k, d, FitOptions{Values: Student})
+	if err != nil {
+		t.Fatal(err)
+	}
+	scale := 0.2
+	same, _, err := Fit(background, k, plain, FitOptions{Values: Student, NoiseSD: &scale})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, q := must(m.Condition(background, d)), must(same.Condition(background, plain))
+	near(t, "mean", must(p.Mean(background, allNodes(40))), must(q.Mean(background, allNodes(40))), 1e-9)
+	test := Data{Nodes: []int{33}, Y: []float64{0.3}}
+	near(t, "log density", must(p.LogDensity(background, test)), must(q.LogDensity(background, test)), 1e-9)
+	a, b := must(p.Responses(background, []int{33})), must(q.Responses(background, []int{33}))
+	near(t, "quantile", []float64{a[0].Measurement(1).Quantile(0.9)}, []float64{b[0].Measurement(1).Quantile(0.9)}, 1e-9)
+	if _, err := m.Condition(background, plain); !errors.Is(err, ErrData) {
+		t.Errorf("without scales: %v", err)
 	}
 }

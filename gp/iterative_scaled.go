@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/internal/parallel"
 	"grfgp/kernel"
 	"grfgp/solve"
 )
@@ -53,13 +54,16 @@ func (s *iterativeSystem) solveScaled(ctx context.Context, dst, b *mat.Dense, a 
 
 // rowsTimes returns diag(factors)·x.
 func rowsTimes(x *mat.Dense, factors []float64) *mat.Dense {
-	out := mat.DenseCopyOf(x)
-	for i, c := range factors {
-		row := out.RawRowView(i)
-		for j := range row {
-			row[j] *= c
+	n, c := x.Dims()
+	out := mat.NewDense(n, c, nil)
+	parallel.Ranges(n, 4096, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			row := out.RawRowView(i)
+			for j, v := range x.RawRowView(i) {
+				row[j] = factors[i] * v
+			}
 		}
-	}
+	})
 	return out
 }
 

@@ -128,7 +128,7 @@ func (m *mode) climb(ctx context.Context, alpha []float64) error {
 	if m.rounds < most {
 		return nil
 	}
-	return fmt.Errorf("Laplace's approximation: no mode in %d steps: %w", most, solve.ErrNotConverged)
+	return fmt.Errorf("searching the mode of the posterior: not found in %d steps: %w", most, solve.ErrNotConverged)
 }
 
 // begin sets the first f: K·alpha, if that is given and better than zero, or else the

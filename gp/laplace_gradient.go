@@ -74,7 +74,7 @@ func (m *mode) adjoint(s []float64) ([]float64, error) {
 	lu.Factorize(a)
 	u := mat.NewVecDense(n, nil)
 	if err := lu.SolveVecTo(u, false, mat.NewVecDense(n, s)); err != nil {
-		return nil, fmt.Errorf("Laplace's approximation at a flat mode: %w", solve.ErrNotPositiveDefinite)
+		return nil, fmt.Errorf("the posterior has a flat mode: %w", solve.ErrNotPositiveDefinite)
 	}
 	return u.RawVector().Data, nil
 }

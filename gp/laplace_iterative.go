@@ -65,7 +65,7 @@ func (p *Posterior) findIteratively(ctx context.Context, nodes []int, most float
 			z[i] = f[i] + noise[i]*t.slope
 		}
 	}
-	return nil, nil, fmt.Errorf("Laplace's approximation: no mode in %d steps: %w", iterativeNewtonMost, solve.ErrNotConverged)
+	return nil, nil, fmt.Errorf("searching the mode of the posterior: not found in %d steps: %w", iterativeNewtonMost, solve.ErrNotConverged)
 }
 
 // newton returns the α and f that one full step leads to.

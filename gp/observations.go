@@ -15,7 +15,6 @@ type observations struct {
 	exposure []float64 // of counts, or trials of shares; nil: 1 each
 	offset   []float64 // nil: 0
 	scale    []float64 // squared scale of each Student measurement
-	learned  bool      // the scale is a parameter, the same for all
 	base     []float64 // part of the log density that does not depend on f
 }
 
@@ -40,7 +39,7 @@ func observe(v Values, shape Shape, center, noise float64, d Data) *observations
 	o.base = make([]float64, n)
 	switch v {
 	case Student:
-		o.scale, o.learned = noises(d, noise), d.NoiseVar == nil
+		o.scale = noises(d, noise)
 		for k := range o.base {
 			o.base[k] = studentBase(shape.Freedom, o.scale[k])
 		}

@@ -24,18 +24,15 @@ func (m *Model) Response(mean, variance float64) Response {
 }
 
 // Response is that of the model, but a new Gaussian measurement has the noise of
-// NoiseVar.
+// NoiseVar, and a Student one the mean squared scale of those that came with the
+// measurements, if they did.
 func (p *Posterior) Response(mean, variance float64) Response {
 	r := p.model.Response(mean, variance)
 	switch {
 	case r.values == Gaussian:
 		r.noise = p.NoiseVar()
-	case r.values == Student && p.measured.data.NoiseVar != nil:
-		sum := 0.0
-		for _, v := range p.measured.data.NoiseVar {
-			sum += v
-		}
-		r.noise = sum / float64(p.data.Len())
+	case r.values == Student:
+		r.noise = p.scaleOfNoise() * p.model.units.Scale * p.model.units.Scale
 	}
 	return r
 }

@@ -190,7 +190,11 @@ func TestSamplersAgree(t *testing.T) {
 // TestLaplaceAgainstSampling compares means and standard deviations of f with those of
 // long Markov chains, at all 40 nodes of a ring of which 30 are measured.
 func TestLaplaceAgainstSampling(t *testing.T) {
-	const n, draws = 40, 100_000
+	const n = 40
+	draws := 100_000
+	if testing.Short() {
+		draws = 20_000
+	}
 	for name, c := range map[string]struct {
 		state State
 		size  float64 // exposure or trials
