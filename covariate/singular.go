@@ -32,6 +32,8 @@ type Vectors struct {
 	Group []int
 	// Residual is the largest ‖A·v − λ·v‖/|λ|.
 	Residual float64
+
+	unscaled *mat.Dense // the vectors of norm 1 themselves, for Directions
 }
 
 // mostSDs is the largest entry of a covariate, in standard deviations.
@@ -198,11 +200,12 @@ func (p *pairs) scaled(nodes []int) *Vectors {
 			v.Group[to]++
 		}
 	}
+	v.unscaled = mat.NewDense(n, m, nil)
 	unit := math.Sqrt(float64(len(nodes)))
 	for _, i := range nodes {
-		from, row := p.v.RawRowView(i), v.X.RawRowView(i)
+		from, row, same := p.v.RawRowView(i), v.X.RawRowView(i), v.unscaled.RawRowView(i)
 		for to, k := range p.kept {
-			row[to] = unit * from[k]
+			row[to], same[to] = unit*from[k], from[k]
 		}
 	}
 	for lo := 0; lo < m; {
@@ -269,16 +272,33 @@ func multiply(x []float64, f float64) {
 	}
 }
 
-// leadingPairs iterates a block of more vectors than are wanted. Each round applies a
-// Chebyshev polynomial of a² that is at most 1 up to a singular value below those
-// wanted and grows beyond, makes the block orthonormal, and solves the
-// eigenproblem of a² within it. The last round solves that of a, which separates
-// eigenvalues of opposite signs.
+// leadingPairs returns leading pairs of a, found by block.iterate. The last step solves the
+// eigenproblem of a, which separates eigenvalues of opposite signs.
 func leadingPairs(ctx context.Context, a *sparse.CSR, nodes []int, want int) (*pairs, error) {
 	b := newBlock(a, nodes, min(len(nodes), want+max(8, want/8)))
+	b.power = 2
+	work := effort{perColumn: 2 * float64(a.NNZ()), products: leastProducts}
+	if _, err := b.iterate(ctx, want, work); err != nil || b.width() == 0 {
+		return nil, err
+	}
+	return b.pairs()
+}
+
+// effort says how long block.iterate may take.
+type effort struct {
+	perColumn float64 // multiplications of a product of a^power with a vector
+	products  float64 // that are allowed at least, whatever the multiplications
+}
+
+// iterate makes x an orthonormal basis of the leading singular vectors of a. The block has more
+// columns than are wanted. Each round applies a Chebyshev polynomial of a^power that is at
+// most 1 up to the square of a singular value below those wanted and grows beyond, makes the
+// block orthonormal, and solves the eigenproblem of a^power within it. It returns the eigenvalues
+// if the columns of x are their vectors, else nil. A block of no columns means that a is zero.
+func (b *block) iterate(ctx context.Context, want int, work effort) ([]float64, error) {
 	b.multiply()
-	product := 2 * float64(a.NNZ()) * float64(b.width()) // with a²
-	left := max(mostWork, leastProducts*product)
+	product := work.perColumn * float64(b.width())
+	left := max(mostWork, work.products*product)
 	var before []float64
 	for round := 0; ; round++ {
 		if err := ctx.Err(); err != nil {
@@ -290,21 +310,26 @@ func leadingPairs(ctx context.Context, a *sparse.CSR, nodes []int, want int) (*p
 			return nil, nil
 		case b.width() <= want && round > 0, left < product:
 			// Fewer than wanted: the block spans the range of a, so the pairs are exact.
-			return b.pairs()
+			return nil, nil
 		}
-		squares, err := b.ritz(2)
+		squares, err := b.ritz(b.power)
 		if err != nil {
 			return nil, err
 		}
 		if round == mostRounds || settled(squares, before, min(want, b.width())) {
-			return b.pairs()
+			return squares, nil
 		}
 		before = squares
 		value := func(k int) float64 { return math.Sqrt(max(0, squares[min(k, b.width()-1)])) }
 		low := max(1e-8*value(0), value((want+b.width())/2))
+		if low == 0 {
+			return squares, nil
+		}
 		m := min(degree(value(0), low), int(left/product))
-		b.filter(m, low)
-		n, _ := a.Dims()
+		if err := b.filter(ctx, m, low); err != nil {
+			return nil, err
+		}
+		n, _ := b.x.Dims()
 		left -= float64(m)*product + float64(n*b.width()*b.width())
 	}
 }

@@ -1,6 +1,7 @@
 package covariate
 
 import (
+	"context"
 	"errors"
 	"math"
 
@@ -8,15 +9,21 @@ import (
 
 	linalg "grfgp/internal/dense"
 	"grfgp/internal/parallel"
-	"grfgp/sparse"
 )
+
+// operator is a symmetric matrix, known by its products.
+type operator interface {
+	Dims() (rows, cols int)
+	Mul(dst, x *mat.Dense) // dst = a·x, which do not overlap
+}
 
 // block is a block of vectors x, one per column, on which a symmetric matrix acts. It
 // needs little memory beside x: products are computed for some columns at a
 // time, changes of basis for some rows at a time.
 type block struct {
-	a *sparse.CSR
-	x *mat.Dense
+	a     operator
+	power int // with which a has no negative eigenvalues: 1 or 2
+	x     *mat.Dense
 }
 
 const (
@@ -26,9 +33,9 @@ const (
 	rowBlock  = 4096 // rows that are worked on as one
 )
 
-func newBlock(a *sparse.CSR, nodes []int, width int) *block {
+func newBlock(a operator, nodes []int, width int) *block {
 	n, _ := a.Dims()
-	return &block{a, startBlock(n, nodes, width)}
+	return &block{a: a, power: 1, x: startBlock(n, nodes, width)}
 }
 
 func (b *block) width() int {
@@ -58,8 +65,8 @@ func (b *block) multiply() {
 	})
 }
 
-// filter replaces x by T_degree(y)·x, y = 2·a²/low² − 1.
-func (b *block) filter(degree int, low float64) {
+// filter replaces x by T_degree(y)·x, y = 2·a^power/low² − 1.
+func (b *block) filter(ctx context.Context, degree int, low float64) error {
 	n, _ := b.x.Dims()
 	var buffers [4]*mat.Dense
 	b.slabs(func(lo, hi int) {
@@ -72,29 +79,37 @@ func (b *block) filter(degree int, low float64) {
 		half, before, now, next := buffers[0], buffers[1], buffers[2], buffers[3]
 		now.Copy(x)
 		for k := range degree {
-			b.a.Mul(half, now)
-			b.a.Mul(next, half)
-			chebyshev(next.RawMatrix().Data, now.RawMatrix().Data, before.RawMatrix().Data, k, low)
+			if ctx.Err() != nil {
+				return
+			}
+			if b.power == 1 {
+				b.a.Mul(next, now)
+			} else {
+				b.a.Mul(half, now)
+				b.a.Mul(next, half)
+			}
+			chebyshev(next, now, before, k, 2/(low*low), 1)
 			before, now, next = now, next, before
 		}
 		x.Copy(now)
 	})
+	return ctx.Err()
 }
 
-// chebyshev turns next = a²·now into the Chebyshev polynomial of degree k+1, given those of
-// degree k (now) and k−1 (before).
-func chebyshev(next, now, before []float64, k int, low float64) {
-	f := 2 / (low * low)
-	parallel.Ranges(len(next), 1<<15, func(lo, hi int) {
-		next, now, before := next[lo:hi], now[lo:hi], before[lo:hi]
+// chebyshev turns next = m·now into the Chebyshev polynomial of degree k+1 of f·m − shift·I, given
+// those of degree k (now) and k−1 (before).
+func chebyshev(next, now, before *mat.Dense, k int, f, shift float64) {
+	all, nows, befores := next.RawMatrix().Data, now.RawMatrix().Data, before.RawMatrix().Data
+	parallel.Ranges(len(all), 1<<15, func(lo, hi int) {
+		next, now, before := all[lo:hi], nows[lo:hi], befores[lo:hi]
 		if k == 0 {
 			for i, v := range now {
-				next[i] = float64(f*next[i]) - v
+				next[i] = float64(f*next[i]) - float64(shift*v)
 			}
 			return
 		}
 		for i, v := range now {
-			next[i] = float64(2*(float64(f*next[i])-v)) - before[i]
+			next[i] = float64(2*(float64(f*next[i])-float64(shift*v))) - before[i]
 		}
 	})
 }
