@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/graph"
+	"grfgp/internal/plural"
 )
 
 // Roles are covariates that the graph itself gives: they describe the position of a
@@ -103,7 +104,7 @@ func (r *Roles) tell(v *Vectors, of string, want int) {
 		r.note("no singular vectors of %s: too many of its singular values are equal or nearly so", of)
 		return
 	}
-	text := fmt.Sprintf("%d singular vectors of %s", len(v.Values), of)
+	text := plural.Count(len(v.Values), "singular vectors") + " of " + of
 	if len(v.Values) < want {
 		text += fmt.Sprintf(" (of %d sought; the others have singular values that are equal or nearly so)", want)
 	}

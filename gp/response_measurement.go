@@ -72,7 +72,7 @@ func (m NewMeasurement) CDF(y float64) float64 {
 	case m.r.values == Gaussian:
 		return normalCDF((y - m.r.mean) / math.Sqrt(m.r.sd*m.r.sd+m.r.noise))
 	case m.r.values == Student:
-		return studentMixture(m.r.shape.Freedom, m.r.noise, func(v float64) float64 { return normalCDF((y - m.r.mean) / math.Sqrt(m.r.sd*m.r.sd+v)) })
+		return studentMixture(m.r.shape.Freedom, m.r.noise, -40, func(v float64) float64 { return normalCDF((y - m.r.mean) / math.Sqrt(m.r.sd*m.r.sd+v)) })
 	case y < 0:
 		return 0
 	case m.r.values != Counts && y >= m.exposure:
@@ -136,8 +136,17 @@ func (m NewMeasurement) Quantile(p float64) float64 {
 	case m.r.values != Counts && p == 1:
 		return m.exposure
 	}
-	// The quantile of the mean count is near, and the search doubles its steps.
-	guess := math.Floor(m.exposure * m.r.Quantile(min(max(p, 1e-6), 1-1e-6)))
+	// A log-normal number of the same mean and variance is near, and the search doubles
+	// its steps.
+	mean, sd := m.Mean(), m.SD()
+	spread := math.Sqrt(math.Log1p(sd * sd / mean / mean))
+	guess := math.Floor(mean * math.Exp(spread*(normalQuantile(min(max(p, 1e-6), 1-1e-6))-spread/2)))
+	if !(guess < mostCount) {
+		guess = 0
+	}
+	if m.r.values != Counts {
+		guess = min(guess, m.exposure)
+	}
 	lo, hi := guess, guess
 	for step := 1.0; lo > -1 && m.CDF(lo) >= p; step *= 2 {
 		hi = lo
@@ -158,7 +167,8 @@ func (m NewMeasurement) Quantile(p float64) float64 {
 	return hi
 }
 
-// continuousQuantile inverts the distribution function by bisection.
+// continuousQuantile inverts the distribution function by Newton's method, within
+// bounds that close in.
 func (m NewMeasurement) continuousQuantile(p float64) float64 {
 	switch {
 	case p == 0:
@@ -169,6 +179,9 @@ func (m NewMeasurement) continuousQuantile(p float64) float64 {
 		return math.NaN()
 	}
 	sd := m.SD()
+	if sd == 0 {
+		return m.r.mean
+	}
 	lo, hi := m.r.mean-sd, m.r.mean+sd
 	for step := sd; m.CDF(lo) > p; step *= 2 {
 		lo -= step
@@ -176,16 +189,23 @@ func (m NewMeasurement) continuousQuantile(p float64) float64 {
 	for step := sd; m.CDF(hi) < p; step *= 2 {
 		hi += step
 	}
+	y := lo + (hi-lo)/2
 	for range 200 {
-		middle := lo + (hi-lo)/2
-		if middle == lo || middle == hi || hi-lo < 1e-10*sd {
-			break
-		}
-		if m.CDF(middle) < p {
-			lo = middle
+		off := m.CDF(y) - p
+		if off < 0 {
+			lo = y
 		} else {
-			hi = middle
+			hi = y
 		}
+		density := studentMixture(m.r.shape.Freedom, m.r.noise, -40, func(v float64) float64 { return math.Exp(logNormal(y, m.r.mean, m.r.sd*m.r.sd+v)) })
+		next := y - off/density
+		if !(next > lo && next < hi) {
+			next = lo + (hi-lo)/2
+		}
+		if math.Abs(next-y) <= 1e-11*sd {
+			return next
+		}
+		y = next
 	}
-	return lo + (hi-lo)/2
+	return y
 }

@@ -51,14 +51,15 @@ func peak(at func(f float64) terms, value func(f float64) float64, guess, mean, 
 
 // studentMixture integrates g(v) over the variance v = s/u of noise from Student's t
 // with ν degrees of freedom and squared scale s: u has the gamma distribution with
-// shape ν/2 and mean 1. The rule is the trapezoidal one in log u.
-func studentMixture(nu, s float64, g func(v float64) float64) float64 {
+// shape ν/2 and mean 1. The rule is the trapezoidal one in log u; points whose log weight
+// is below least are left out.
+func studentMixture(nu, s, least float64, g func(v float64) float64) float64 {
 	const h, lo, hi = 0.25, -60, 5
 	a, sum := nu/2, 0.0
 	norm := a*math.Log(a) - logGamma(a)
 	for x := float64(lo); x <= hi; x += h {
 		w := norm + a*x - a*math.Exp(x)
-		if w < -300 {
+		if w < least {
 			continue
 		}
 		sum += math.Exp(w) * g(s*math.Exp(-x))
@@ -69,7 +70,7 @@ func studentMixture(nu, s float64, g func(v float64) float64) float64 {
 // studentLogDensity returns the log density at y of a normal value of the given mean
 // and variance plus Student noise.
 func studentLogDensity(y, mean, variance, nu, s float64) float64 {
-	return math.Log(studentMixture(nu, s, func(v float64) float64 { return math.Exp(logNormal(y, mean, variance+v)) }))
+	return math.Log(studentMixture(nu, s, -300, func(v float64) float64 { return math.Exp(logNormal(y, mean, variance+v)) }))
 }
 
 // predictive returns the log density of row k when f has the given mean and variance,
