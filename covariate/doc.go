@@ -53,6 +53,9 @@
 //   - All columns of Set.X that stem from one source column are a group, which shares hyperparameters. With
 //     more than 30 source columns, all numbers are one group and all categories another.
 //
+// [Set.WordVectors] and [Set.SpreadWordVectors] turn words into a few dense columns, in which nodes with
+// related words are close.
+//
 // Everything that was done is in [Set].Notes, and [Reading] says how to read an effect on
 // the scale of the user: per sd, per doubling, or for a level.
 package covariate

@@ -38,7 +38,8 @@ func EmbeddingBySize(n int) int {
 //
 // A randomised block method finds the vectors from a fixed seed: the same bits at any number of
 // threads. Leading vectors are exact to several digits; the last ones may be mixed with vectors of
-// nearly the same singular value, more so at a million nodes.
+// nearly the same singular value, more so from some 20,000 nodes on, where three or four products with the
+// matrix and its transpose have to do.
 func (s *Set) WordVectors(ctx context.Context, most int) (*mat.Dense, error) {
 	return s.wordVectors(ctx, nil, most)
 }
@@ -54,8 +55,8 @@ func (s *Set) WordVectors(ctx context.Context, most int) (*mat.Dense, error) {
 // walk at a node with d neighbours stays for a step with probability 1/(d + 1).
 //
 // S is a Chebyshev polynomial of degree 16 in P, whose rows sum to 1 and which differs from the
-// series by at most 0.0005 in the norm that weighs nodes by D + L.
-// Rows are zero at nodes without words in their component. It panics unless g has
+// series by at most 0.001 in the norm that weighs nodes by D + L.
+// Rows are zero at nodes without words within 16 hops. It panics unless g has
 // the nodes of the set.
 func (s *Set) SpreadWordVectors(ctx context.Context, g *graph.Graph, most int) (*mat.Dense, error) {
 	s.checkNodes(g)

@@ -22,7 +22,7 @@ type wordOperator struct {
 
 	most    float64 // (Σ W²)^½, the largest singular value that there could be
 	byWord  *mat.Dense
-	byNode  [4]*mat.Dense
+	byNode  [3]*mat.Dense
 	sum     *mat.Dense
 	weights []float64 // of Chebyshev polynomials in S
 }
@@ -157,25 +157,21 @@ func (o *wordOperator) Mul(dst, x *mat.Dense) {
 		}
 	})
 	o.mean.Mul(o.sum, o.byWord)
-	centred := dst
-	if o.walk != nil {
-		centred = o.byNode[3]
-	}
-	o.words.Mul(centred, o.byWord)
+	o.words.Mul(dst, o.byWord)
 	n, _ := o.Dims()
 	parallel.Ranges(n, rowBlock, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			if one, _ := o.have.Row(i); len(one) == 0 {
 				continue
 			}
-			row := centred.RawRowView(i)
+			row := dst.RawRowView(i)
 			for c, v := range sum {
 				row[c] -= v
 			}
 		}
 	})
 	if o.walk != nil {
-		o.spread(dst, centred, o.walk)
+		o.spread(dst, dst, o.walk)
 	}
 }
 
@@ -193,7 +189,7 @@ func (o *wordOperator) size(width int) {
 	}
 }
 
-// spread sets dst to S·x for walk P, and to Sᵀ·x for its transpose.
+// spread sets dst, which may be x, to S·x for walk P, and to Sᵀ·x for its transpose.
 func (o *wordOperator) spread(dst, x *mat.Dense, walk *sparse.CSR) {
 	before, now, next := o.byNode[0], o.byNode[1], o.byNode[2]
 	now.Copy(x)
@@ -222,16 +218,13 @@ func addScaled(dst *mat.Dense, f float64, x *mat.Dense) {
 // leading returns the leading left singular vectors and singular values of M; nil means that M is zero.
 // Those kept are the first, at most want.
 func (o *wordOperator) leading(ctx context.Context, want int) (*pairs, error) {
-	const (
-		more     = 16 // columns than wanted
-		products = 2  // with M·Mᵀ that filters take at least, of about five
-	)
+	const products = 1 // with M·Mᵀ at least, beside one at the start and one at the end
 	n, _ := o.Dims()
 	nodes := make([]int, n)
 	for i := range nodes {
 		nodes[i] = i
 	}
-	b := newBlock(o, nodes, min(n, want+more))
+	b := newBlock(o, nodes, min(n, want+max(8, want/4)))
 	squares, err := b.iterate(ctx, want, effort{o.perColumn(), products})
 	if err != nil || b.width() == 0 {
 		return nil, err

@@ -371,6 +371,35 @@ func TestSpreadReaches(t *testing.T) {
 	checkRows(t, x, func(i int) bool { return i >= n-3 })
 }
 
+// TestFewProducts: where products are costly, as at a million nodes, three of them find singular
+// values nearly as large as the exact ones, which no block exceeds, and exact vectors before a gap.
+func TestFewProducts(t *testing.T) {
+	const n, want, gap = 300, 24, 4
+	s := wordSet(t, topics(n, 5, 12, 60, "planted"))
+	_, values := exactWordVectors(t, s, nil, want)
+	count := &stopping{operator: newWordOperator(s.Words, nil)}
+	b := newBlock(count, upTo(n), want+8)
+	if squares, err := b.iterate(context.Background(), want, effort{perColumn: 1e12, products: 1}); squares != nil || err != nil {
+		t.Fatal(squares, err)
+	}
+	squares, err := b.ritz(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if most := 3 * (want + 8 + slab - 1) / slab; count.products > most {
+		t.Errorf("%d products, want at most %d", count.products, most)
+	}
+	for k := range want {
+		least := 0.8
+		if k < gap {
+			least = 0.999
+		}
+		if share := squares[k] / (values[k] * values[k]); share < least || share > 1+1e-9 {
+			t.Errorf("square %d is %.4f of the exact one", k, share)
+		}
+	}
+}
+
 func TestWordVectorsThreads(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	const n = 6000

@@ -311,6 +311,11 @@ func (b *block) iterate(ctx context.Context, want int, work effort) ([]float64, 
 		case b.width() <= want && round > 0, left < product:
 			// Fewer than wanted: the block spans the range of a, so the pairs are exact.
 			return nil, nil
+		case before == nil && left < 3*product:
+			// Plain products are the best use of a few: a filter takes one more to know its bound.
+			b.multiply()
+			left -= product
+			continue
 		}
 		squares, err := b.ritz(b.power)
 		if err != nil {

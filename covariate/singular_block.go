@@ -68,15 +68,15 @@ func (b *block) multiply() {
 // filter replaces x by T_degree(y)·x, y = 2·a^power/low² − 1.
 func (b *block) filter(ctx context.Context, degree int, low float64) error {
 	n, _ := b.x.Dims()
-	var buffers [4]*mat.Dense
+	var buffers [4]*mat.Dense // the last for squares
 	b.slabs(func(lo, hi int) {
 		if buffers[0] == nil || hi-lo != buffers[0].RawMatrix().Cols {
-			for k := range buffers {
+			for k := range 2 + b.power {
 				buffers[k] = mat.NewDense(n, hi-lo, nil)
 			}
 		}
 		x := b.x.Slice(0, n, lo, hi).(*mat.Dense)
-		half, before, now, next := buffers[0], buffers[1], buffers[2], buffers[3]
+		before, now, next, half := buffers[0], buffers[1], buffers[2], buffers[3]
 		now.Copy(x)
 		for k := range degree {
 			if ctx.Err() != nil {
