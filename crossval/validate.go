@@ -124,7 +124,7 @@ func Validate(ctx context.Context, g *graph.Graph, d gp.Data, spec grfgp.Spec, o
 // all folds. Baselines that take long are left out.
 func ValidateSnapshot(ctx context.Context, s *grfgp.Snapshot, seed uint64) (*Validation, error) {
 	d := s.Data()
-	opts := Options{Folds: min(DefaultFolds, d.Len()), Scheme: Scattered, quick: true}
+	opts := Options{Folds: min(DefaultFolds, d.Len()), Scheme: Scattered, Covariates: s.Chosen().Covariates, quick: true}
 	return validate(ctx, s.Graph(), d, opts, seed, func(train, test gp.Data) (predictor, grfgp.Prediction, error) {
 		m, err := s.Condition(ctx, train)
 		if err != nil {
