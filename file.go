@@ -122,7 +122,7 @@ func kindOf(head string) string {
 func (t *Trainer) revive(ctx context.Context, s *savedModel) (*Model, error) {
 	m := &Model{of: t, spec: s.Spec, choice: s.Choice, noiseSD: s.NoiseSD,
 		data: gp.Data{Nodes: s.Nodes, Y: s.Y, NoiseVar: s.Noise, Count: s.Count, Scatter: s.Scatter}}
-	if err := m.data.Check(t.graph.Len()); err != nil {
+	if err := m.data.Check(t.places()); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFile, err)
 	}
 	if !s.Spec.complete() {

@@ -88,6 +88,9 @@ func (t *Trainer) Optimizer(opts bayesopt.Options) (*Optimizer, error) {
 }
 
 func (t *Trainer) optimizer(asked Spec, opts bayesopt.Options) (*Optimizer, error) {
+	if err := t.spec.noTimes("searches are"); err != nil {
+		return nil, err
+	}
 	inner, err := bayesopt.New(searchTrainer{t}, opts)
 	if err != nil {
 		return nil, err

@@ -43,6 +43,10 @@ type Spec struct {
 
 	Custom *CustomFamily `json:"-"` // a family that the caller defines; Family is then empty or its name; nil: none
 
+	Times     []float64 `json:"times,omitempty"`      // positions of periods in time, increasing: the model is one of nodes and periods, see Place; nil: no time
+	TimeNames []string  `json:"time_names,omitempty"` // of the periods, for people; nil: none
+	TimeModel string    `json:"time_model,omitempty"` // joint: periods inform each other, see kernel.OverTime; or separate: independent periods with the same hyperparameters; empty: joint
+
 	Mean    *float64 `json:"mean,omitempty"`     // known mean; nil: unknown
 	NoiseSD *float64 `json:"noise_sd,omitempty"` // known standard deviation of the noise of one measurement; nil: learned
 }
@@ -157,6 +161,9 @@ func (s Spec) Check() error {
 	if err := s.checkTerms(); err != nil {
 		return err
 	}
+	if err := s.checkTimes(); err != nil {
+		return err
+	}
 	if s.Family == "power" {
 		if _, err := kernel.NewPower(s.Alpha); err != nil {
 			return fmt.Errorf("%w: the family power: %w", ErrSpec, err)
@@ -194,6 +201,7 @@ func (s Spec) clone() Spec {
 		}
 	}
 	s.Alpha, s.Terms = slices.Clone(s.Alpha), slices.Clone(s.Terms)
+	s.Times, s.TimeNames = slices.Clone(s.Times), slices.Clone(s.TimeNames)
 	if s.Custom != nil {
 		c := *s.Custom
 		s.Custom, s.Family = &c, c.Name
