@@ -34,6 +34,8 @@ type HeldOut struct {
 	Mean  float64 `json:"mean"`
 	SD    float64 `json:"sd"`  // noise included: σ for one measurement, σ/√n for the mean of n
 	PIT   float64 `json:"pit"` // predicted probability of a lower value
+
+	Period int `json:"period,omitempty"` // of a model with times
 }
 
 // Coverage is the share of held-out values inside their central credible
@@ -77,11 +79,14 @@ type predictor interface {
 
 // Validate cross-validates the model that spec describes. Kernel and
 // hyperparameters are chosen again for every fold, from the other folds. The mean
-// of n measurements (gp.Data.Count) counts as one value.
+// of n measurements (gp.Data.Count) counts as one value. With Spec.Times, d has places
+// (see grfgp.Place), which are held out one by one, and baselines of the graph are
+// those of the same period.
 func Validate(ctx context.Context, g *graph.Graph, d gp.Data, spec grfgp.Spec, opts Options) (*Validation, error) {
-	if err := d.Check(g.Len()); err != nil {
+	if err := d.Check(g.Len() * max(1, len(spec.Times))); err != nil {
 		return nil, err
 	}
+	opts.times = spec.Times
 	opts, err := opts.complete(d.Nodes)
 	if err != nil {
 		return nil, err
@@ -146,14 +151,14 @@ func validate(ctx context.Context, g *graph.Graph, d gp.Data, opts Options, seed
 		if err != nil {
 			return err
 		}
-		v.compare(f, test, p, m.NoiseSD())
+		v.compare(g, f, test, p, m.NoiseSD())
 		for _, rule := range opts.rules(inputs) {
-			all, err := rule.Predict(ctx, inputs, train)
+			all, err := opts.predictRows(ctx, rule, inputs, train, test)
 			if err != nil {
 				return err
 			}
-			for r, i := range test.Nodes {
-				squares[rule] += (all[i] - test.Y[r]) * (all[i] - test.Y[r])
+			for r, y := range test.Y {
+				squares[rule] += (all[r] - y) * (all[r] - y)
 			}
 		}
 		return nil
@@ -168,8 +173,8 @@ func validate(ctx context.Context, g *graph.Graph, d gp.Data, opts Options, seed
 // compare adds the predictions of a fold to HeldOut. noise is the standard
 // deviation of the noise of one measurement; it is used if values have no noise
 // variance of their own.
-func (v *Validation) compare(fold int, test gp.Data, p grfgp.Prediction, noise float64) {
-	for r, i := range test.Nodes {
+func (v *Validation) compare(g *graph.Graph, fold int, test gp.Data, p grfgp.Prediction, noise float64) {
+	for r, place := range test.Nodes {
 		own := noise
 		switch {
 		case test.NoiseVar != nil:
@@ -179,7 +184,8 @@ func (v *Validation) compare(fold int, test gp.Data, p grfgp.Prediction, noise f
 		}
 		sd := math.Hypot(p.SD[r], own)
 		z := (test.Y[r] - p.Mean[r]) / sd
-		v.HeldOut = append(v.HeldOut, HeldOut{i, fold, test.Y[r], p.Mean[r], sd, distuv.UnitNormal.CDF(z)})
+		node, period := grfgp.AtPlace(g, place)
+		v.HeldOut = append(v.HeldOut, HeldOut{node, fold, test.Y[r], p.Mean[r], sd, distuv.UnitNormal.CDF(z), period})
 	}
 }
 
