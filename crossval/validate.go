@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"grfgp"
+	"grfgp/covariate"
 	"grfgp/gp"
 	"grfgp/graph"
 )
@@ -34,6 +35,8 @@ type HeldOut struct {
 	Mean  float64 `json:"mean"`
 	SD    float64 `json:"sd"`  // noise included: σ for one measurement, σ/√n for the mean of n
 	PIT   float64 `json:"pit"` // predicted probability of a lower value
+
+	Period int `json:"period,omitempty"` // of a model with times
 }
 
 // Coverage is the share of held-out values inside their central credible
@@ -77,11 +80,14 @@ type predictor interface {
 
 // Validate cross-validates the model that spec describes. Kernel and
 // hyperparameters are chosen again for every fold, from the other folds. The mean
-// of n measurements (gp.Data.Count) counts as one value.
+// of n measurements (gp.Data.Count) counts as one value. With Spec.Times, d has places
+// (see grfgp.Place), which are held out one by one, and baselines of the graph are
+// those of the same period.
 func Validate(ctx context.Context, g *graph.Graph, d gp.Data, spec grfgp.Spec, opts Options) (*Validation, error) {
-	if err := d.Check(g.Len()); err != nil {
+	if err := d.Check(g.Len() * max(1, len(spec.Times))); err != nil {
 		return nil, err
 	}
+	opts.times = spec.Times
 	opts, err := opts.complete(d.Nodes)
 	if err != nil {
 		return nil, err
@@ -91,7 +97,7 @@ func Validate(ctx context.Context, g *graph.Graph, d gp.Data, spec grfgp.Spec, o
 		return nil, err
 	}
 	var limits *grfgp.Limits
-	v, err := validate(ctx, g, d, opts, spec.Seed, func(train, test gp.Data) (predictor, grfgp.Prediction, error) {
+	v, err := validate(ctx, g, d, opts, spec.Covariates, spec.Seed, func(train, test gp.Data) (predictor, grfgp.Prediction, error) {
 		m, err := t.Fit(ctx, train)
 		if err != nil {
 			return nil, grfgp.Prediction{}, err
@@ -124,8 +130,8 @@ func Validate(ctx context.Context, g *graph.Graph, d gp.Data, spec grfgp.Spec, o
 // all folds. Baselines that take long are left out.
 func ValidateSnapshot(ctx context.Context, s *grfgp.Snapshot, seed uint64) (*Validation, error) {
 	d := s.Data()
-	opts := Options{Folds: min(DefaultFolds, d.Len()), Scheme: Scattered, Covariates: s.Chosen().Covariates, quick: true}
-	return validate(ctx, s.Graph(), d, opts, seed, func(train, test gp.Data) (predictor, grfgp.Prediction, error) {
+	opts := Options{Folds: min(DefaultFolds, d.Len()), Scheme: Scattered, quick: true}
+	return validate(ctx, s.Graph(), d, opts, s.Chosen().Covariates, seed, func(train, test gp.Data) (predictor, grfgp.Prediction, error) {
 		m, err := s.Condition(ctx, train)
 		if err != nil {
 			return nil, grfgp.Prediction{}, err
@@ -136,24 +142,24 @@ func ValidateSnapshot(ctx context.Context, s *grfgp.Snapshot, seed uint64) (*Val
 }
 
 // validate is the hold-out loop over measurements.
-func validate(ctx context.Context, g *graph.Graph, d gp.Data, opts Options, seed uint64, predict func(train, test gp.Data) (predictor, grfgp.Prediction, error)) (*Validation, error) {
+func validate(ctx context.Context, g *graph.Graph, d gp.Data, opts Options, known *covariate.Set, seed uint64, predict func(train, test gp.Data) (predictor, grfgp.Prediction, error)) (*Validation, error) {
 	v := &Validation{Scheme: opts.Scheme, Folds: opts.Folds, BaselineRMSE: map[Baseline]float64{}}
 	squares := map[Baseline]float64{}
-	inputs := &Inputs{Graph: g, Covariates: opts.Covariates}
+	inputs := &Inputs{Graph: g, Covariates: known}
 	err := opts.holdOut(opts.folds(g, d.Nodes, seed), func(f int, in, out []int) error {
 		train, test := d.Select(in), d.Select(out)
 		m, p, err := predict(train, test)
 		if err != nil {
 			return err
 		}
-		v.compare(f, test, p, m.NoiseSD())
+		v.compare(g, f, test, p, m.NoiseSD())
 		for _, rule := range opts.rules(inputs) {
-			all, err := rule.Predict(ctx, inputs, train)
+			all, err := opts.predictRows(ctx, rule, inputs, train, test)
 			if err != nil {
 				return err
 			}
-			for r, i := range test.Nodes {
-				squares[rule] += (all[i] - test.Y[r]) * (all[i] - test.Y[r])
+			for r, y := range test.Y {
+				squares[rule] += (all[r] - y) * (all[r] - y)
 			}
 		}
 		return nil
@@ -168,8 +174,8 @@ func validate(ctx context.Context, g *graph.Graph, d gp.Data, opts Options, seed
 // compare adds the predictions of a fold to HeldOut. noise is the standard
 // deviation of the noise of one measurement; it is used if values have no noise
 // variance of their own.
-func (v *Validation) compare(fold int, test gp.Data, p grfgp.Prediction, noise float64) {
-	for r, i := range test.Nodes {
+func (v *Validation) compare(g *graph.Graph, fold int, test gp.Data, p grfgp.Prediction, noise float64) {
+	for r, place := range test.Nodes {
 		own := noise
 		switch {
 		case test.NoiseVar != nil:
@@ -179,7 +185,8 @@ func (v *Validation) compare(fold int, test gp.Data, p grfgp.Prediction, noise f
 		}
 		sd := math.Hypot(p.SD[r], own)
 		z := (test.Y[r] - p.Mean[r]) / sd
-		v.HeldOut = append(v.HeldOut, HeldOut{i, fold, test.Y[r], p.Mean[r], sd, distuv.UnitNormal.CDF(z)})
+		node, period := grfgp.AtPlace(g, place)
+		v.HeldOut = append(v.HeldOut, HeldOut{node, fold, test.Y[r], p.Mean[r], sd, distuv.UnitNormal.CDF(z), period})
 	}
 }
 
