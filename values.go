@@ -49,10 +49,20 @@ func (s Spec) checkValues() error {
 	case s.Mean == nil:
 		return nil
 	}
-	if f := v.Link(t.Forward(*s.Mean)); !(math.Abs(f) <= math.MaxFloat64) {
+	if !finite(s.latent(*s.Mean)) {
 		return fmt.Errorf("%w: mean %v: values of kind %s with the transform %s cannot have it; give it on the scale of the values: a rate above 0, or a probability between 0 and 1", ErrSpec, *s.Mean, v, t)
 	}
 	return nil
+}
+
+// CheckData returns an error, which wraps gp.ErrData, unless a model of the Spec, which
+// must be valid, can be fitted to the measurements on a graph of so many nodes.
+func (s Spec) CheckData(nodes int, d gp.Data) error {
+	if err := s.Check(); err != nil {
+		return err
+	}
+	_, err := s.ownData(nodes, d)
+	return err
 }
 
 // ownData returns the measurements as the model is fitted to them: checked, sorted, on
@@ -150,3 +160,8 @@ func (s Spec) predict(ctx context.Context, p *gp.Posterior, nodes []int) (Predic
 
 // readable takes a number on the scale of the model to the scale that people read.
 func (s Spec) readable(f float64) float64 { return s.transform().Inverse(s.kind().Inverse(f)) }
+
+// latent takes a number on the scale that people read to the scale of the model.
+func (s Spec) latent(x float64) float64 { return s.kind().Link(s.transform().Forward(x)) }
+
+func finite(x float64) bool { return math.Abs(x) <= math.MaxFloat64 }

@@ -164,6 +164,16 @@ func (r Response) At(mean, sd float64) Response {
 	return r
 }
 
+// Plain reports whether the quantity is a Gaussian value without a transform.
+func (r Response) Plain() bool { return r.values == Gaussian && r.transform == NoTransform }
+
+// Noisy returns the Response with another noise of new measurements: its variance, or
+// the squared scale of a Student value.
+func (r Response) Noisy(variance float64) Response {
+	r.noise = variance
+	return r
+}
+
 // Values says what is measured.
 func (r Response) Values() Values { return r.values }
 
