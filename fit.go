@@ -73,7 +73,7 @@ func Fit(ctx context.Context, g *graph.Graph, d gp.Data, spec Spec) (*Model, err
 
 // Fit is the function Fit for the Trainer's graph and Spec.
 func (t *Trainer) Fit(ctx context.Context, d gp.Data) (*Model, error) {
-	own, err := t.spec.ownData(t.graph.Len(), d)
+	own, err := t.spec.ownData(t.places(), d)
 	if err != nil {
 		return nil, err
 	}
@@ -162,10 +162,15 @@ func rowOrder(d gp.Data) []int {
 // ErrNode is wrapped by errors about nodes that the graph does not have.
 var ErrNode = errors.New("no such node")
 
-// check returns an error, which wraps ErrNode, unless the graph has all the nodes.
+// check returns an error, which wraps ErrNode, unless the graph has all the nodes, or
+// the model all the places.
 func (t *Trainer) check(nodes []int) error {
 	for _, i := range nodes {
-		if i < 0 || i >= t.graph.Len() {
+		switch {
+		case i >= 0 && i < t.places():
+		case t.spec.Times != nil:
+			return fmt.Errorf("%w: place %d, with %d nodes and %d periods", ErrNode, i, t.graph.Len(), len(t.spec.Times))
+		default:
 			return fmt.Errorf("%w: %d in a graph of %d nodes", ErrNode, i, t.graph.Len())
 		}
 	}
@@ -192,7 +197,8 @@ func (m *Model) SDError(nodes int) float64 {
 	return m.posterior.SDError(nodes)
 }
 
-// Predict returns the posterior distribution of the quantity at the nodes. The error wraps ErrNode if the graph has no such node.
+// Predict returns the posterior distribution of the quantity at the nodes, or at the
+// places if the model has times. The error wraps ErrNode if the graph has no such node.
 func (m *Model) Predict(ctx context.Context, nodes []int) (Prediction, error) {
 	if err := m.of.check(nodes); err != nil {
 		return Prediction{}, err

@@ -43,6 +43,10 @@ type Spec struct {
 
 	Custom *CustomFamily `json:"-"` // a family that the caller defines; Family is then empty or its name; nil: none
 
+	Times     []float64 `json:"times,omitempty"`      // positions of periods in time, increasing: the model is one of nodes and periods, see Place; nil: no time
+	TimeNames []string  `json:"time_names,omitempty"` // of the periods, for people; nil: none
+	TimeModel string    `json:"time_model,omitempty"` // joint: periods inform each other, see kernel.OverTime; or separate: independent periods with the same hyperparameters; empty: joint
+
 	Values    string `json:"values,omitempty"`    // what is measured: gaussian, student, count, share or yes-no, see gp.Values; empty: gaussian
 	Transform string `json:"transform,omitempty"` // under which gaussian or student values are modelled: none, log, log1p or sqrt, see gp.Transform; empty: none
 
@@ -160,6 +164,9 @@ func (s Spec) Check() error {
 	if err := s.checkTerms(); err != nil {
 		return err
 	}
+	if err := s.checkTimes(); err != nil {
+		return err
+	}
 	if err := s.checkValues(); err != nil {
 		return err
 	}
@@ -206,6 +213,7 @@ func (s Spec) clone() Spec {
 	if s.Transform == gp.NoTransform.String() {
 		s.Transform = ""
 	}
+	s.Times, s.TimeNames = slices.Clone(s.Times), slices.Clone(s.TimeNames)
 	if s.Custom != nil {
 		c := *s.Custom
 		s.Custom, s.Family = &c, c.Name

@@ -56,12 +56,12 @@ func (s Spec) checkValues() error {
 }
 
 // CheckData returns an error, which wraps gp.ErrData, unless a model of the Spec, which
-// must be valid, can be fitted to the measurements on a graph of so many nodes.
+// must be valid, can be fitted to the measurements, at nodes or places of a graph of so many nodes.
 func (s Spec) CheckData(nodes int, d gp.Data) error {
 	if err := s.Check(); err != nil {
 		return err
 	}
-	_, err := s.ownData(nodes, d)
+	_, err := s.ownData(nodes*s.periods(), d)
 	return err
 }
 

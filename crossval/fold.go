@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"grfgp"
-	"grfgp/covariate"
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/internal/rng"
@@ -35,8 +34,6 @@ type Options struct {
 	Folds    int                     // number of folds, 2 or more; 0 means DefaultFolds, or one per measured node if these are fewer
 	Scheme   Scheme                  // "" means Scattered
 	Progress func(done, total int64) // called after each fold; may be nil
-
-	Covariates *covariate.Set // of all nodes, for baselines; nil: none
 
 	quick bool // only baselines that cost little, for services
 }
