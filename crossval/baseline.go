@@ -49,7 +49,7 @@ func Baselines() []Baseline {
 // InOrder returns the baselines in a table of scores, the simplest first, and a caller's own last.
 func InOrder[V any](scores map[Baseline]V) []Baseline {
 	var order []Baseline
-	known := slices.Concat(Baselines(), ClassBaselines(), slices.Sorted(maps.Keys(scores)))
+	known := slices.Concat(Baselines(), ClassBaselines(), []Baseline{SameNode}, slices.Sorted(maps.Keys(scores)))
 	for _, b := range known {
 		if _, ok := scores[b]; ok && !slices.Contains(order, b) {
 			order = append(order, b)

@@ -43,6 +43,8 @@ type HeldOut struct {
 	PIT      float64 `json:"pit"`                // predicted probability of a lower value, and half of that of the same
 	Exposure float64 `json:"exposure,omitempty"` // of counts and shares
 
+	Period int `json:"period,omitempty"` // of a model with times
+
 	logDensity float64  // of the measurement
 	inside     []inside // by level; nil: by PIT
 }
@@ -95,11 +97,14 @@ type predictor interface {
 
 // Validate cross-validates the model that spec describes. Kernel and
 // hyperparameters are chosen again for every fold, from the other folds. The mean
-// of n measurements (gp.Data.Count) counts as one value.
+// of n measurements (gp.Data.Count) counts as one value. With Spec.Times, d has places
+// (see grfgp.Place), which are held out one by one, and baselines of the graph are
+// those of the same period.
 func Validate(ctx context.Context, g *graph.Graph, d gp.Data, spec grfgp.Spec, opts Options) (*Validation, error) {
 	if err := spec.CheckData(g.Len(), d); err != nil {
 		return nil, err
 	}
+	opts.times = spec.Times
 	opts, err := opts.complete(d.Nodes)
 	if err != nil {
 		return nil, err
@@ -164,15 +169,15 @@ func validate(ctx context.Context, g *graph.Graph, d gp.Data, opts Options, know
 		if err != nil {
 			return err
 		}
-		v.compare(f, test, p, m.NoiseSD())
+		v.compare(g, f, test, p, m.NoiseSD())
 		train, test = rates(train), rates(test)
 		for _, rule := range opts.rules(inputs) {
-			all, err := rule.Predict(ctx, inputs, train)
+			all, err := opts.predictRows(ctx, rule, inputs, train, test)
 			if err != nil {
 				return err
 			}
-			for r, i := range test.Nodes {
-				squares[rule] += weightOf(test, r) * (all[i] - test.Y[r]) * (all[i] - test.Y[r])
+			for r, y := range test.Y {
+				squares[rule] += weightOf(test, r) * (all[r] - y) * (all[r] - y)
 			}
 		}
 		return nil
@@ -187,13 +192,14 @@ func validate(ctx context.Context, g *graph.Graph, d gp.Data, opts Options, know
 // compare adds the predictions of a fold to HeldOut. noise is the standard
 // deviation of the noise of one measurement; it is used if Gaussian values have no noise
 // variance of their own.
-func (v *Validation) compare(fold int, test gp.Data, p grfgp.Prediction, noise float64) {
+func (v *Validation) compare(g *graph.Graph, fold int, test gp.Data, p grfgp.Prediction, noise float64) {
 	first := len(v.HeldOut)
 	v.HeldOut = append(v.HeldOut, make([]HeldOut, test.Len())...)
 	parallel.Ranges(test.Len(), 16, func(lo, hi int) {
 		for r := lo; r < hi; r++ {
 			h := &v.HeldOut[first+r]
-			h.Node, h.Fold, h.Value = test.Nodes[r], fold, test.Y[r]
+			h.Node, h.Period = grfgp.AtPlace(g, test.Nodes[r])
+			h.Fold, h.Value = fold, test.Y[r]
 			if q := p.At(r); q.Plain() {
 				h.plain(test, r, p, noise)
 			} else {
