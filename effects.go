@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/covariate"
+	"grfgp/gp"
 	"grfgp/kernel"
 )
 
@@ -20,6 +21,7 @@ type Effects struct {
 	Parts   []Part   `json:"parts"`              // of the variation of predictions over nodes
 	Nodes   int      `json:"nodes"`              // number of nodes over which an effect is averaged
 	Level   float64  `json:"level"`              // of the intervals
+	Scale   string   `json:"scale,omitempty"`    // of effects: log, log1p, sqrt or logit; empty: that of the values
 }
 
 // Effect is the mean change of the quantity when one column alone moves: a number from its
@@ -68,10 +70,10 @@ const (
 // model over time it is the effect in the last period. Effects are associations: a
 // column may stand for another one that is not in the table.
 //
-// Values that are not Gaussian, and transformed ones, have effects on the scale of the
-// latent function.
+// Counts, shares, yes-no values and transformed values have effects on the scale on
+// which the model is Gaussian: see Scale.
 func (m *Model) Effects(ctx context.Context) (*Effects, error) {
-	e := &Effects{Level: effectLevel}
+	e := &Effects{Level: effectLevel, Scale: m.of.spec.scale()}
 	p, err := m.parts(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("effects: %w", err)
@@ -599,4 +601,18 @@ func join(parts []*functionals) (cross, smooth *mat.Dense, prior *mat.SymDense) 
 		at += n
 	}
 	return beside(crosses...), beside(smooths...), prior
+}
+
+// scale names the scale on which the model is Gaussian; empty for that of the values.
+func (s Spec) scale() string {
+	switch s.kind() {
+	case gp.Counts:
+		return "log"
+	case gp.Shares, gp.YesNo:
+		return "logit"
+	}
+	if t := s.transform(); t != gp.NoTransform {
+		return t.String()
+	}
+	return ""
 }

@@ -93,7 +93,7 @@ func (e *Effects) shares(ctx context.Context, m *Model, p *modelParts) error {
 		e.Parts = append(e.Parts, Part{Name: name, Variance: varianceOf(sums[name])})
 	}
 	if m.fitted.Values() == gp.Gaussian {
-		e.Parts = append(e.Parts, Part{Name: "noise", Variance: m.noiseSD * m.noiseSD})
+		e.Parts = append(e.Parts, Part{Name: "noise", Variance: m.posterior.NoiseVar()})
 	}
 	total := 0.0
 	for _, part := range e.Parts {

@@ -103,7 +103,11 @@ func TestEffectsOfSolvers(t *testing.T) {
 	if exact.fitted, err = gp.NewModel(k, state); err != nil {
 		t.Fatal(err)
 	}
-	if exact.posterior, err = exact.fitted.Condition(context.Background(), pooled(m.data)); err != nil {
+	own, err := m.spec.ownData(g.Len(), m.data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if exact.posterior, err = exact.fitted.Condition(context.Background(), own); err != nil {
 		t.Fatal(err)
 	}
 	if m.posterior.Factored() || !exact.posterior.Factored() {
@@ -285,7 +289,10 @@ func denseEffects(t *testing.T, m *Model, g *graph.Graph, set *covariate.Set) []
 		var gain mat.VecDense
 		gain.MulVec(&inverse, c)
 		mean := 0.0
-		own := pooled(m.data)
+		own, err := m.spec.ownData(g.Len(), m.data)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for r := range measured {
 			mean += gain.AtVec(r) * (own.Y[r] - state.Units.Center)
 		}

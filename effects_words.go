@@ -29,7 +29,7 @@ func (e *Effects) Words(quantity string) []string {
 	slices.SortStableFunc(clear, func(a, b Effect) int { return cmp.Compare(math.Abs(b.Mean), math.Abs(a.Mean)) })
 	var words []string
 	for _, f := range clear[:min(most, len(clear))] {
-		words = append(words, f.words(quantity))
+		words = append(words, f.words(quantity, e.Scale))
 	}
 	if more := len(clear) - most; more > 0 {
 		words = append(words, fmt.Sprintf("smaller clear effects: %d more", more))
@@ -41,8 +41,15 @@ func (e *Effects) Words(quantity string) []string {
 }
 
 // words tells one clear effect.
-func (f Effect) words(quantity string) string {
+func (f Effect) words(quantity, scale string) string {
 	numbers := fmt.Sprintf("%s [%s, %s]", signed(f.Mean), digits(f.Lower), digits(f.Upper))
+	switch scale {
+	case "":
+	case "log":
+		numbers = fmt.Sprintf("× %s [%s, %s]", digits(math.Exp(f.Mean)), digits(math.Exp(f.Lower)), digits(math.Exp(f.Upper)))
+	default:
+		numbers += " on the " + scale + " scale"
+	}
 	if f.Of != "" {
 		higher := "higher"
 		if f.Mean < 0 {
