@@ -43,6 +43,8 @@ type savedModel struct {
 	Count   []int     `json:"count,omitempty"`
 	Scatter []float64 `json:"scatter,omitempty"`
 	NoiseSD float64   `json:"noise_sd"`
+
+	Exposure []float64 `json:"exposure,omitempty"`
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -50,7 +52,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // Save writes the model, without the graph, for Load.
 func (m *Model) Save(w io.Writer) error {
 	body, err := json.Marshal(savedModel{
-		hex.EncodeToString(m.of.hash[:]), knownHash(m.spec), knownColumns(m.spec), m.spec, m.choice, m.fitted.State(), m.data.Nodes, m.data.Y, m.data.NoiseVar, m.data.Count, m.data.Scatter, m.noiseSD,
+		hex.EncodeToString(m.of.hash[:]), knownHash(m.spec), knownColumns(m.spec), m.spec, m.choice, m.fitted.State(), m.data.Nodes, m.data.Y, m.data.NoiseVar, m.data.Count, m.data.Scatter, m.noiseSD, m.data.Exposure,
 	})
 	if err != nil {
 		return fmt.Errorf("saving a model: %w", err)
@@ -142,12 +144,16 @@ func kindOf(head string) string {
 // revive rebuilds the kernel and conditions the model on the saved data.
 func (t *Trainer) revive(ctx context.Context, s *savedModel) (*Model, error) {
 	m := &Model{of: t, spec: s.Spec, choice: s.Choice, noiseSD: s.NoiseSD,
-		data: gp.Data{Nodes: s.Nodes, Y: s.Y, NoiseVar: s.Noise, Count: s.Count, Scatter: s.Scatter}}
-	if err := m.data.Check(t.places()); err != nil {
+		data: gp.Data{Nodes: s.Nodes, Y: s.Y, NoiseVar: s.Noise, Count: s.Count, Scatter: s.Scatter, Exposure: s.Exposure}}
+	own, err := s.Spec.ownData(t.places(), m.data)
+	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFile, err)
 	}
 	if !s.Spec.complete() {
 		return nil, fmt.Errorf("%w: it does not name its kernel; fit and save the model again", ErrFile)
+	}
+	if s.State.Values != s.Spec.kind() {
+		return nil, fmt.Errorf("%w: its values are of kind %s in one place and %s in another", ErrFile, s.Spec.kind(), s.State.Values)
 	}
 	k, err := t.chosenKernel(ctx, s.Spec)
 	if err != nil {
@@ -156,7 +162,7 @@ func (t *Trainer) revive(ctx context.Context, s *savedModel) (*Model, error) {
 	if m.fitted, err = gp.NewModel(k, s.State); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFile, err)
 	}
-	if m.posterior, err = m.fitted.Condition(ctx, pooled(m.data)); err != nil {
+	if m.posterior, err = m.fitted.Condition(ctx, own); err != nil {
 		return nil, err
 	}
 	return m, nil

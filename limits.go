@@ -164,8 +164,9 @@ func (m *Model) walkError(ctx context.Context, nodes []int, p Prediction) (*Walk
 	// error of one.
 	apart, variance := 0.0, 0.0
 	for k, a := range chosen {
-		apart += (mean[k] - p.Mean[a]) * (mean[k] - p.Mean[a]) / 2
-		variance += p.SD[a] * p.SD[a]
+		was, sd := p.At(a).Latent()
+		apart += (mean[k] - was) * (mean[k] - was) / 2
+		variance += sd * sd
 	}
 	if variance > 0 {
 		e.Mean, e.Nodes = math.Sqrt(apart/variance), len(chosen)
@@ -235,7 +236,11 @@ func (m *Model) twin(ctx context.Context, fine *kernel.Sampling, coarse []kernel
 	if err != nil {
 		return nil, err
 	}
-	return model.Condition(ctx, pooled(m.data))
+	own, err := m.spec.ownData(t.places(), m.data)
+	if err != nil {
+		return nil, err
+	}
+	return model.Condition(ctx, own)
 }
 
 // touched returns the cells of a level from which the given nodes of the level

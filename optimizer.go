@@ -12,7 +12,9 @@ import (
 
 // Optimizer is a bayesopt.Optimizer that chooses its kernel as Fit does, and chooses
 // again when the number of measurements has grown fourfold, or twofold if there are
-// covariates. It is not safe for concurrent use.
+// covariates. Values may be of any kind: policies work on the scale of the model,
+// levels, means and standard deviations are on that of Predict, and counts and shares
+// with exposures are told by TellAll. It is not safe for concurrent use.
 type Optimizer struct {
 	*bayesopt.Optimizer
 	spec Spec // as asked for
@@ -91,6 +93,10 @@ func (t *Trainer) optimizer(asked Spec, opts bayesopt.Options) (*Optimizer, erro
 	if err := t.spec.noTimes("searches are"); err != nil {
 		return nil, err
 	}
+	opts.Transform = t.spec.transform()
+	if level, ok := opts.Goal.Level(); ok && !finite(t.spec.latent(level)) {
+		return nil, fmt.Errorf("%w: no quantity of kind %s with the transform %s can be %v, so it cannot be a threshold; give a rate above 0, or a probability between 0 and 1", bayesopt.ErrOptions, t.spec.kind(), t.spec.transform(), level)
+	}
 	inner, err := bayesopt.New(searchTrainer{t}, opts)
 	if err != nil {
 		return nil, err
@@ -131,6 +137,10 @@ type searchKernel struct {
 }
 
 func (t searchTrainer) Nodes() int { return t.graph.Len() }
+
+func (t searchTrainer) CheckData(d gp.Data) error {
+	return d.CheckValues(t.graph.Len(), t.spec.kind())
+}
 
 func (t searchTrainer) Fit(ctx context.Context, d gp.Data, last *bayesopt.Trained) (*bayesopt.Trained, error) {
 	if last != nil {

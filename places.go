@@ -272,7 +272,11 @@ func (m *Model) OverPeriods(ctx context.Context, times []float64, names []string
 	if other.fitted, err = gp.NewModel(k, m.fitted.State()); err != nil {
 		return nil, err
 	}
-	other.posterior, err = other.fitted.Condition(ctx, pooled(data))
+	own, err := other.spec.ownData(other.of.places(), data)
+	if err != nil {
+		return nil, err
+	}
+	other.posterior, err = other.fitted.Condition(ctx, own)
 	return &other, err
 }
 

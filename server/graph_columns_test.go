@@ -13,10 +13,8 @@ import (
 // wellDepth is the column depth of a node of putWells. It has nothing to do with the ring.
 func wellDepth(i int) float64 { return 1.5 * float64(rand.New(rand.NewPCG(1, 1)).Perm(30)[i]) }
 
-// putWells keeps a ring of 30 nodes with a node table of several columns and returns its
-// id.
-func (s *host) putWells() string {
-	s.t.Helper()
+// wells is a node table of a ring of 30 nodes, with several columns.
+func wells() string {
 	var nodes strings.Builder
 	nodes.WriteString("id,depth,type,drilled,serial,group\n")
 	for i := range 30 {
@@ -26,6 +24,21 @@ func (s *host) putWells() string {
 		}
 		fmt.Fprintf(&nodes, "n%d,%v,%s,%s,S-%d-x,%c\n", i, wellDepth(i), []string{"rock", "sand", "clay"}[i%3], drilled, 1000+i*i, 'a'+i%2)
 	}
+	return nodes.String()
+}
+
+// wellValues are measurements that depend on depth alone.
+func wellValues(n int) (all []study.Measurement) {
+	for i := range n {
+		x := wellDepth(i)
+		all = append(all, study.Measurement{Node: fmt.Sprintf("n%d", i), Value: (x - 18) * (x - 18)})
+	}
+	return all
+}
+
+// putWells keeps a ring with the table of wells and returns its id.
+func (s *host) putWells() string {
+	s.t.Helper()
 	part := func(name, text string) string {
 		return fmt.Sprintf("--cut\r\nContent-Disposition: form-data; name=%q; filename=\"f.csv\"\r\n\r\n%s\r\n", name, text)
 	}
@@ -36,7 +49,7 @@ func (s *host) putWells() string {
 			Missing          int
 		}
 	}
-	s.must("POST", "/v1/graphs", part("nodes", nodes.String())+part("edges", ring(30))+"--cut--\r\n", &g, "Content-Type: multipart/form-data; boundary=cut")
+	s.must("POST", "/v1/graphs", part("nodes", wells())+part("edges", ring(30))+"--cut--\r\n", &g, "Content-Type: multipart/form-data; boundary=cut")
 	got := fmt.Sprint(g.Columns)
 	if want := "[{depth number  0} {type category  0} {drilled date  3} {serial identifier  0} {group category group 0}]"; got != want {
 		s.t.Errorf("columns %s, want %s", got, want)
@@ -61,12 +74,7 @@ func TestCovariatesOfAStudy(t *testing.T) {
 	settings["covariates"] = []string{"depth", "type"}
 	d := readDocument(t)
 	d.conforms(t, "POST", "/v1/studies", h.must("POST", "/v1/studies", settings, nil))
-	var values []study.Measurement
-	for i := range 24 {
-		x := wellDepth(i)
-		values = append(values, study.Measurement{Node: fmt.Sprintf("n%d", i), Value: (x - 12) * (x - 12)})
-	}
-	h.must("POST", "/v1/studies/wells/observations", map[string]any{"observations": values}, nil)
+	h.must("POST", "/v1/studies/wells/observations", map[string]any{"observations": wellValues(24)}, nil)
 	var answer struct {
 		Terms    []string
 		Baseline map[string]*float64 `json:"baseline_rmse"`
