@@ -82,6 +82,7 @@ type predictAnswer struct {
 	NoiseSD float64       `json:"noise_sd"`
 	Choice  grfgp.Choice  `json:"choice"`
 	Known   *nodeFacts    `json:"covariates,omitempty"`
+	Effects *effectFacts  `json:"effects,omitempty"`
 	Time    *timeAnswer   `json:"time,omitempty"`
 	Limits  *grfgp.Limits `json:"limits"`
 	Nodes   []predictRow  `json:"nodes"`
@@ -131,7 +132,11 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 	for _, words := range report.LimitNotes(limits, "nodes") {
 		a.talk.Say("  %s", words)
 	}
-	answer := predictAnswer{Version: 1, SDOf: "quantity", Level: f.level, NoiseSD: m.NoiseSD(), Choice: m.Choice(), Known: d.known, Time: d.timeFacts(periods), Limits: limits, Nodes: f.rows(d, m, periods, p)}
+	effects, err := a.effects(ctx, m, valueName(d.valueReport()))
+	if err != nil {
+		return err
+	}
+	answer := predictAnswer{Version: 1, SDOf: "quantity", Level: f.level, NoiseSD: m.NoiseSD(), Choice: m.Choice(), Known: d.known, Effects: effects, Time: d.timeFacts(periods), Limits: limits, Nodes: f.rows(d, m, periods, p)}
 	if f.reading {
 		answer.SDOf = "reading"
 	}
