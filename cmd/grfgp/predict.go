@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"grfgp"
+	"grfgp/gp"
 	"grfgp/internal/atomicfile"
 	"grfgp/report"
 )
@@ -20,8 +21,10 @@ import (
 // predictFlags are the flags of the verb.
 type predictFlags struct {
 	fitFlags
-	out     string
-	reading bool
+	out         string
+	reading     bool
+	newExposure float64
+	above       float64
 }
 
 func predictVerb(a *app) *cobra.Command {
@@ -37,9 +40,16 @@ mean of the node's n measurements.
 
 All measurements have the same noise level, unless the file has a column sd. Then
 repeated measurements of a node are averaged with weights 1/sd², and the noise of a
-new measurement is the root mean square of the sds.`,
+new measurement is the root mean square of the sds.
+
+With --values count, mean, sd and interval are those of the rate per unit of
+exposure, a relative risk if exposures are the numbers to expect; with share and
+yes-no those of the probability. With --reading they are those of a new count, or of
+a new number of positives. Columns for the exposure and for the name of the quantity are
+then added. --above T adds the probability that the quantity is above T.`,
 		Example: `  grfgp predict --edges roads.csv --measurements speeds.csv -o pred.csv
-  grfgp predict --edges roads.csv --measurements speeds.csv --family matern --reading`,
+  grfgp predict --edges roads.csv --measurements speeds.csv --family matern --reading
+  grfgp predict --edges borders.csv --measurements cases.csv --values count --exposure expected --above 1`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.predict(cmd.Context(), &f, cmd.Flags().Changed)
 		},
@@ -50,6 +60,8 @@ new measurement is the root mean square of the sds.`,
 	f.fileFlags(cmd)
 	flags.StringVarP(&f.out, "out", "o", "", "`file` for the predictions (default: standard output)")
 	flags.BoolVar(&f.reading, "reading", false, "sd and interval of one new measurement, with its noise")
+	flags.Float64Var(&f.newExposure, "new-exposure", 0, "exposure or number tested of the new measurement of --reading (default: the median of the file)")
+	flags.Float64Var(&f.above, "above", 0, "`threshold`: adds the probability that the quantity is above it")
 	return cmd
 }
 
@@ -61,14 +73,21 @@ type predictRow struct {
 	Lower    float64  `json:"lower"`
 	Upper    float64  `json:"upper"`
 	Measured bool     `json:"measured"`
-	Value    *float64 `json:"value,omitempty"` // mean of its measurements
+	Value    *float64 `json:"value,omitempty"` // mean of its measurements; of counts and shares per unit of exposure
 	N        int      `json:"n"`
+	Above    *float64 `json:"above,omitempty"`    // probability that the quantity is above the threshold
+	Exposure float64  `json:"exposure,omitempty"` // of all its measurements
 }
 
 // predictAnswer is the answer in JSON.
 type predictAnswer struct {
 	Version int           `json:"version"`
-	SDOf    string        `json:"sd_of"` // quantity or reading
+	SDOf    string        `json:"sd_of"`    // quantity or reading
+	Of      string        `json:"quantity"` // what mean, sd, lower and upper are of: value, rate, relative risk, probability, count, positives or answer
+	Values  string        `json:"values,omitempty"`
+	Change  string        `json:"transform,omitempty"`
+	Above   *float64      `json:"above,omitempty"`    // threshold
+	Exposed float64       `json:"exposure,omitempty"` // of the new reading
 	Level   float64       `json:"level"`
 	NoiseSD float64       `json:"noise_sd"`
 	Choice  grfgp.Choice  `json:"choice"`
@@ -111,9 +130,20 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 	for _, words := range report.LimitNotes(limits, "nodes") {
 		a.talk.Say("  %s", words)
 	}
-	answer := predictAnswer{Version: 1, SDOf: "quantity", Level: f.level, NoiseSD: m.NoiseSD(), Choice: m.Choice(), Known: d.known, Limits: limits, Nodes: f.rows(d, m, p)}
+	answer := predictAnswer{Version: 1, SDOf: "quantity", Of: quantity(m.Spec(), f.exposure), Values: m.Spec().Values, Change: m.Spec().Transform, Level: f.level, NoiseSD: m.NoiseSD(), Choice: m.Choice(), Known: d.known, Limits: limits, Nodes: f.rows(d, m, p)}
 	if f.reading {
-		answer.SDOf = "reading"
+		answer.SDOf, answer.Of = "reading", newReading(m.Spec())
+		if d.data.Exposure != nil {
+			answer.Exposed = f.exposureOfNew(d.data)
+		}
+	}
+	if changed("above") {
+		answer.Above = &f.above
+		f.addAbove(d, answer.Nodes, p)
+	}
+	a.tellQuantity(m.Spec(), answer.Of)
+	if answer.Exposed > 0 {
+		a.talk.Say("  of a new reading with the exposure %.4g", answer.Exposed)
 	}
 	if f.out == "" {
 		return a.writePredictions(a.Out, &answer)
@@ -131,7 +161,7 @@ func (f *predictFlags) checkModel(changed func(string) bool) error {
 	if f.modelFile == "" {
 		return nil
 	}
-	for _, flag := range []string{"measurements", "repeats", "family", "method", "scales", "variance", "trend", "solver", "nu", "alpha", "laplacian", "hops", "walks", "rank", "mean", "noise-sd", "covariates", "roles"} {
+	for _, flag := range []string{"measurements", "repeats", "values", "transform", "exposure", "tested", "family", "method", "scales", "variance", "trend", "solver", "nu", "alpha", "laplacian", "hops", "walks", "rank", "mean", "noise-sd", "covariates", "roles"} {
 		if changed(flag) {
 			return usagef("--model has its own measurements and hyperparameters: leave out --%s", flag)
 		}
@@ -166,29 +196,76 @@ func (f *predictFlags) model(ctx context.Context, a *app, spec grfgp.Spec) (*mod
 
 // rows joins predictions and measurements, in the order of the user's file.
 func (f *predictFlags) rows(d *modelData, m *grfgp.Model, p grfgp.Prediction) []predictRow {
-	z := distuv.UnitNormal.Quantile(0.5 + f.level/2)
 	rows := make([]predictRow, len(p.Mean))
 	for i := range rows {
-		sd := p.SD[i]
-		if f.reading {
-			sd = math.Hypot(sd, m.NoiseSD())
-		}
-		rows[i] = predictRow{Node: d.net.Graph.IDs().At(i), Mean: p.Mean[i], SD: sd, Lower: p.Mean[i] - z*sd, Upper: p.Mean[i] + z*sd}
+		rows[i].Node = d.net.Graph.IDs().At(i)
 	}
+	f.intervals(rows, d, m, p)
 	for k, i := range d.data.Nodes {
-		r, n := &rows[i], 1
+		r, n, weight := &rows[i], 1, 1.0
 		if d.data.Count != nil {
 			n = d.data.Count[k]
+			weight = float64(n)
 		}
-		sum := d.data.Y[k] * float64(n)
+		sum := d.data.Y[k] * weight
+		if d.data.Exposure != nil {
+			sum, weight = d.data.Y[k], d.data.Exposure[k]
+		}
 		if r.Measured {
-			sum += *r.Value * float64(r.N)
+			sum += *r.Value * r.Exposure
 		}
 		r.Measured, r.N = true, r.N+n
-		value := sum / float64(r.N)
+		r.Exposure += weight
+		value := sum / r.Exposure
 		r.Value = &value
 	}
+	if d.data.Exposure == nil {
+		for i := range rows {
+			rows[i].Exposure = 0
+		}
+	}
 	return inputOrder(d.net.Graph, rows)
+}
+
+// intervals fills in mean, sd and interval, of the quantity or of a reading.
+func (f *predictFlags) intervals(rows []predictRow, d *modelData, m *grfgp.Model, p grfgp.Prediction) {
+	mean, sd := p.Mean, p.SD
+	var lower, upper []float64
+	switch plain := m.Spec().Values == "" && m.Spec().Transform == ""; {
+	case f.reading && plain:
+		z := distuv.UnitNormal.Quantile(0.5 + f.level/2)
+		for i := range rows {
+			sd := math.Hypot(p.SD[i], m.NoiseSD())
+			rows[i].Mean, rows[i].SD, rows[i].Lower, rows[i].Upper = mean[i], sd, mean[i]-z*sd, mean[i]+z*sd
+		}
+		return
+	case f.reading:
+		mean, sd, lower, upper = p.Measurements(f.level, f.exposureOfNew(d.data))
+	default:
+		lower, upper = p.Interval(f.level)
+	}
+	for i := range rows {
+		rows[i].Mean, rows[i].SD, rows[i].Lower, rows[i].Upper = mean[i], sd[i], lower[i], upper[i]
+	}
+}
+
+// exposureOfNew returns the exposure of a new reading.
+func (f *predictFlags) exposureOfNew(d gp.Data) float64 {
+	if f.newExposure > 0 {
+		return f.newExposure
+	}
+	return medianExposure(d)
+}
+
+// addAbove fills in the probabilities of being above the threshold, in rows that are in
+// the order of the user's file.
+func (f *predictFlags) addAbove(d *modelData, rows []predictRow, p grfgp.Prediction) {
+	all := p.Above(f.above)
+	for r := range rows {
+		if i, known := d.net.Graph.IDs().Lookup([]byte(rows[r].Node)); known {
+			rows[r].Above = &all[i]
+		}
+	}
 }
 
 func (a *app) writePredictions(w io.Writer, answer *predictAnswer) error {
@@ -198,7 +275,15 @@ func (a *app) writePredictions(w io.Writer, answer *predictAnswer) error {
 	buffered := bufio.NewWriter(w)
 	out := csv.NewWriter(buffered)
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 8, 64) }
-	if err := out.Write([]string{"node", "mean", "sd", "lower", "upper", "measured", "value", "n"}); err != nil {
+	other := answer.Values != "" || answer.Change != ""
+	head := []string{"node", "mean", "sd", "lower", "upper", "measured", "value", "n"}
+	if answer.Above != nil {
+		head = append(head, "above")
+	}
+	if other {
+		head = append(head, "exposure", "quantity")
+	}
+	if err := out.Write(head); err != nil {
 		return err
 	}
 	for _, r := range answer.Nodes {
@@ -206,8 +291,18 @@ func (a *app) writePredictions(w io.Writer, answer *predictAnswer) error {
 		if r.Value != nil {
 			value = number(*r.Value)
 		}
-		err := out.Write([]string{r.Node, number(r.Mean), number(r.SD), number(r.Lower), number(r.Upper), strconv.FormatBool(r.Measured), value, strconv.Itoa(r.N)})
-		if err != nil {
+		cells := []string{r.Node, number(r.Mean), number(r.SD), number(r.Lower), number(r.Upper), strconv.FormatBool(r.Measured), value, strconv.Itoa(r.N)}
+		if r.Above != nil {
+			cells = append(cells, number(*r.Above))
+		}
+		if other {
+			exposure := ""
+			if r.Exposure > 0 {
+				exposure = number(r.Exposure)
+			}
+			cells = append(cells, exposure, answer.Of)
+		}
+		if err := out.Write(cells); err != nil {
 			return err
 		}
 	}
