@@ -165,6 +165,3 @@ func (s Spec) readable(f float64) float64 { return s.transform().Inverse(s.kind(
 func (s Spec) latent(x float64) float64 { return s.kind().Link(s.transform().Forward(x)) }
 
 func finite(x float64) bool { return math.Abs(x) <= math.MaxFloat64 }
-
-// Spec returns the Spec of the model with the choices filled in.
-func (m *Model) Spec() Spec { return m.spec.clone() }

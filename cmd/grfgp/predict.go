@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -25,6 +26,7 @@ type predictFlags struct {
 	reading     bool
 	newExposure float64
 	above       float64
+	aboveAsked  bool
 }
 
 func predictVerb(a *app) *cobra.Command {
@@ -46,9 +48,14 @@ With --values count, mean, sd and interval are those of the rate per unit of
 exposure, a relative risk if exposures are the numbers to expect; with share and
 yes-no those of the probability. With --reading they are those of a new count, or of
 a new number of positives. Columns for the exposure and for the name of the quantity are
-then added. --above T adds the probability that the quantity is above T.`,
+then added. --above T adds the probability that the quantity is above T.
+
+With --time, measurements belong to periods, and the model is one of nodes and
+periods: a value of another period counts the less, the longer ago it is. Rows have
+a column time. --at chooses the period; all writes a row per node and period.`,
 		Example: `  grfgp predict --edges roads.csv --measurements speeds.csv -o pred.csv
   grfgp predict --edges roads.csv --measurements speeds.csv --family matern --reading
+  grfgp predict --edges rivers.csv --measurements levels.csv --time date --at 2024-03-01
   grfgp predict --edges borders.csv --measurements cases.csv --values count --exposure expected --above 1`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.predict(cmd.Context(), &f, cmd.Flags().Changed)
@@ -58,6 +65,7 @@ then added. --above T adds the probability that the quantity is above T.`,
 	f.fitFlags.flags(cmd)
 	f.levelFlag(cmd)
 	f.fileFlags(cmd)
+	f.atFlag(cmd, "; all: a row for each node and period")
 	flags.StringVarP(&f.out, "out", "o", "", "`file` for the predictions (default: standard output)")
 	flags.BoolVar(&f.reading, "reading", false, "sd and interval of one new measurement, with its noise")
 	flags.Float64Var(&f.newExposure, "new-exposure", 0, "exposure or number tested of the new measurement of --reading (default: the median of the file)")
@@ -77,6 +85,8 @@ type predictRow struct {
 	N        int      `json:"n"`
 	Above    *float64 `json:"above,omitempty"`    // probability that the quantity is above the threshold
 	Exposure float64  `json:"exposure,omitempty"` // of all its measurements
+
+	Time string `json:"time,omitempty"` // period
 }
 
 // predictAnswer is the answer in JSON.
@@ -92,6 +102,7 @@ type predictAnswer struct {
 	NoiseSD float64       `json:"noise_sd"`
 	Choice  grfgp.Choice  `json:"choice"`
 	Known   *nodeFacts    `json:"covariates,omitempty"`
+	Time    *timeAnswer   `json:"time,omitempty"`
 	Limits  *grfgp.Limits `json:"limits"`
 	Nodes   []predictRow  `json:"nodes"`
 }
@@ -104,6 +115,9 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 	if err := f.checkModel(changed); err != nil {
 		return err
 	}
+	if err := f.checkAt(f.modelFile != ""); err != nil {
+		return err
+	}
 	d, m, err := f.model(ctx, a, spec)
 	if err != nil {
 		return err
@@ -113,13 +127,20 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 			return err
 		}
 	}
+	periods, m, err := d.predictAt(ctx, a, m, f.at)
+	if err != nil {
+		return err
+	}
 	s := a.talk.Stage("predicting")
-	nodes := d.net.Graph.Nodes()
+	var nodes []int
+	for _, period := range periods {
+		nodes = append(nodes, grfgp.Places(d.net.Graph, d.net.Graph.Nodes(), period)...)
+	}
 	p, err := m.Predict(ctx, nodes)
 	if err != nil {
 		return fitError(ctx, err)
 	}
-	s.Done("%d nodes", len(nodes))
+	s.Done("%s", d.predicted(periods))
 	if e := m.SDError(len(nodes)); e > 0 {
 		a.talk.Say("  standard deviations are estimated from posterior draws, with a standard error of %.0f %% each", 100*e)
 	}
@@ -130,16 +151,16 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 	for _, words := range report.LimitNotes(limits, "nodes") {
 		a.talk.Say("  %s", words)
 	}
-	answer := predictAnswer{Version: 1, SDOf: "quantity", Of: quantity(m.Spec(), f.exposure), Values: m.Spec().Values, Change: m.Spec().Transform, Level: f.level, NoiseSD: m.NoiseSD(), Choice: m.Choice(), Known: d.known, Limits: limits, Nodes: f.rows(d, m, p)}
+	f.aboveAsked = changed("above")
+	answer := predictAnswer{Version: 1, SDOf: "quantity", Of: quantity(m.Spec(), f.exposure), Values: m.Spec().Values, Change: m.Spec().Transform, Level: f.level, NoiseSD: m.NoiseSD(), Choice: m.Choice(), Known: d.known, Time: d.timeFacts(periods), Limits: limits, Nodes: f.rows(d, m, periods, p)}
 	if f.reading {
 		answer.SDOf, answer.Of = "reading", newReading(m.Spec())
 		if d.data.Exposure != nil {
 			answer.Exposed = f.exposureOfNew(d.data)
 		}
 	}
-	if changed("above") {
+	if f.aboveAsked {
 		answer.Above = &f.above
-		f.addAbove(d, answer.Nodes, p)
 	}
 	a.tellQuantity(m.Spec(), answer.Of)
 	if answer.Exposed > 0 {
@@ -161,7 +182,7 @@ func (f *predictFlags) checkModel(changed func(string) bool) error {
 	if f.modelFile == "" {
 		return nil
 	}
-	for _, flag := range []string{"measurements", "repeats", "values", "transform", "exposure", "tested", "family", "method", "scales", "variance", "trend", "solver", "nu", "alpha", "laplacian", "hops", "walks", "rank", "mean", "noise-sd", "covariates", "roles"} {
+	for _, flag := range []string{"measurements", "repeats", "values", "transform", "exposure", "tested", "family", "method", "scales", "variance", "trend", "solver", "nu", "alpha", "laplacian", "hops", "walks", "rank", "mean", "noise-sd", "covariates", "roles", "time", "time-model"} {
 		if changed(flag) {
 			return usagef("--model has its own measurements and hyperparameters: leave out --%s", flag)
 		}
@@ -191,18 +212,28 @@ func (f *predictFlags) model(ctx context.Context, a *app, spec grfgp.Spec) (*mod
 	if err != nil {
 		return nil, nil, err
 	}
-	return &modelData{net: net, data: m.Data(), known: k}, m, nil
+	return &modelData{net: net, data: m.Data(), known: k, time: timesOf(m.Spec())}, m, nil
 }
 
-// rows joins predictions and measurements, in the order of the user's file.
-func (f *predictFlags) rows(d *modelData, m *grfgp.Model, p grfgp.Prediction) []predictRow {
+// rows joins predictions and measurements, by period, in the order of the user's file.
+func (f *predictFlags) rows(d *modelData, m *grfgp.Model, periods []int, p grfgp.Prediction) []predictRow {
+	g := d.net.Graph
 	rows := make([]predictRow, len(p.Mean))
+	first := map[int]int{} // row of each period
+	for k, period := range periods {
+		first[period] = k * g.Len()
+	}
 	for i := range rows {
-		rows[i].Node = d.net.Graph.IDs().At(i)
+		rows[i].Node, rows[i].Time = g.IDs().At(i%g.Len()), d.time.name(periods[i/g.Len()])
 	}
 	f.intervals(rows, d, m, p)
-	for k, i := range d.data.Nodes {
-		r, n, weight := &rows[i], 1, 1.0
+	for k, place := range d.data.Nodes {
+		node, period := grfgp.AtPlace(g, place)
+		start, shown := first[period]
+		if !shown {
+			continue
+		}
+		r, n, weight := &rows[start+node], 1, 1.0
 		if d.data.Count != nil {
 			n = d.data.Count[k]
 			weight = float64(n)
@@ -224,11 +255,22 @@ func (f *predictFlags) rows(d *modelData, m *grfgp.Model, p grfgp.Prediction) []
 			rows[i].Exposure = 0
 		}
 	}
-	return inputOrder(d.net.Graph, rows)
+	var ordered []predictRow
+	for start := 0; start < len(rows); start += g.Len() {
+		ordered = append(ordered, inputOrder(g, rows[start:start+g.Len()])...)
+	}
+	return ordered
 }
 
-// intervals fills in mean, sd and interval, of the quantity or of a reading.
+// intervals fills in mean, sd and interval, of the quantity or of a reading, and the
+// probability of being above the threshold.
 func (f *predictFlags) intervals(rows []predictRow, d *modelData, m *grfgp.Model, p grfgp.Prediction) {
+	if f.aboveAsked {
+		above := p.Above(f.above)
+		for i := range rows {
+			rows[i].Above = &above[i]
+		}
+	}
 	mean, sd := p.Mean, p.SD
 	var lower, upper []float64
 	switch plain := m.Spec().Values == "" && m.Spec().Transform == ""; {
@@ -257,17 +299,6 @@ func (f *predictFlags) exposureOfNew(d gp.Data) float64 {
 	return medianExposure(d)
 }
 
-// addAbove fills in the probabilities of being above the threshold, in rows that are in
-// the order of the user's file.
-func (f *predictFlags) addAbove(d *modelData, rows []predictRow, p grfgp.Prediction) {
-	all := p.Above(f.above)
-	for r := range rows {
-		if i, known := d.net.Graph.IDs().Lookup([]byte(rows[r].Node)); known {
-			rows[r].Above = &all[i]
-		}
-	}
-}
-
 func (a *app) writePredictions(w io.Writer, answer *predictAnswer) error {
 	if a.json {
 		return json.NewEncoder(w).Encode(answer)
@@ -277,6 +308,9 @@ func (a *app) writePredictions(w io.Writer, answer *predictAnswer) error {
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 8, 64) }
 	other := answer.Values != "" || answer.Change != ""
 	head := []string{"node", "mean", "sd", "lower", "upper", "measured", "value", "n"}
+	if answer.Time != nil {
+		head = slices.Insert(head, 1, "time")
+	}
 	if answer.Above != nil {
 		head = append(head, "above")
 	}
@@ -292,6 +326,9 @@ func (a *app) writePredictions(w io.Writer, answer *predictAnswer) error {
 			value = number(*r.Value)
 		}
 		cells := []string{r.Node, number(r.Mean), number(r.SD), number(r.Lower), number(r.Upper), strconv.FormatBool(r.Measured), value, strconv.Itoa(r.N)}
+		if answer.Time != nil {
+			cells = slices.Insert(cells, 1, r.Time)
+		}
 		if r.Above != nil {
 			cells = append(cells, number(*r.Above))
 		}
