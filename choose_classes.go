@@ -64,7 +64,9 @@ func (t *Trainer) compareClasses(ctx context.Context, own gp.Labels, opts gp.Cla
 		if err != nil {
 			return err
 		}
-		opts.Starts = c.starts()
+		if opts.Starts = c.starts(); c.terms != graphTerm {
+			opts.Starts = nil
+		}
 		_, report, err := gp.Classify(ctx, k, own, opts)
 		if err != nil {
 			return err
@@ -86,7 +88,41 @@ func (t *Trainer) compareClasses(ctx context.Context, own gp.Labels, opts gp.Cla
 			return best, err
 		}
 	}
-	return best, nil
+	return best, t.tryKnownClasses(&best, own.Len(), method, tell, try)
+}
+
+// tryKnownClasses tries covariates, roles, or both where there are covariates, beside the
+// best kernel of the graph, and then without it.
+func (t *Trainer) tryKnownClasses(best *classAttempt, labels int, method string, tell *ClassChoice, try func(candidate) error) error {
+	of, why := t.offers(method)
+	tell.Why = append(tell.Why, why)
+	pairs := t.spec.Pairs
+	if labels > exactMost && pairs == 0 {
+		pairs = pairsMany
+	}
+	c := best.candidate
+	c.many, c.pairs = false, pairs
+	if t.spec.Terms != nil {
+		if c.terms = termsOf(t.spec.Terms); c.terms == graphTerm {
+			return nil
+		}
+		best.kernel = nil // the requested terms replace it
+		return try(c)
+	}
+	for _, set := range []terms{covariateTerm, roleTerm} {
+		if !of.has(set) {
+			continue
+		}
+		c.terms = graphTerm | set | best.terms
+		if err := try(c); err != nil {
+			return err
+		}
+	}
+	if best.terms != graphTerm {
+		c.terms = best.terms &^ graphTerm
+		return try(c)
+	}
+	return nil
 }
 
 // classFamilies returns the families that the Spec leaves open. They are smooth,
@@ -109,6 +145,32 @@ func (s Spec) unitClasses(method string) bool { return s.Family != "free" && met
 func (t *Trainer) classKernel(ctx context.Context, c candidate, method string) (kernel.Kernel, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	var all []kernel.Kernel
+	if c.terms.has(graphTerm) {
+		k, err := t.evenKernel(ctx, c, method)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, k)
+	}
+	if c.terms != graphTerm {
+		k, err := t.knownKernel(ctx, c.terms&knownTerms, c.pairs)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, k.kernels()...)
+		if c.terms.has(productTerm) {
+			all = append(all, kernel.Product(all[0], k.smooth))
+		}
+	}
+	if len(all) == 1 {
+		return all[0], nil
+	}
+	return kernel.Sum(all...), nil
+}
+
+// evenKernel returns the graph term of a classifier's kernel.
+func (t *Trainer) evenKernel(ctx context.Context, c candidate, method string) (kernel.Kernel, error) {
 	fine, err := t.fine(ctx, c.family, method, c.hops)
 	if err != nil {
 		return nil, err

@@ -42,7 +42,7 @@ func (t *tuner) learn(ctx context.Context, starts [][]float64, maxIter int, r *C
 	if err != nil {
 		return err
 	}
-	theta, fit, err := t.params.climb(ctx, best, maxIter, compositeObjective(all))
+	theta, fit, err := t.params.climb(ctx, best, maxIter, defaultTol, compositeObjective(all))
 	if err != nil {
 		return err
 	}
