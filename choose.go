@@ -158,7 +158,7 @@ func (t *Trainer) train(ctx context.Context, own gp.Data) (*Model, error) {
 	if tryTrend { // added to the best kernel with one scale, and to the best with many
 		for _, many := range scales {
 			below := c.best(func(a attempt) bool { return a.many == many && !a.trend })
-			k, theta := below.candidate, below.model.Theta()
+			k, theta := below.candidate, c.inSpace(below.model.Theta())
 			k.trend = true
 			if err := c.try(ctx, k, [][]float64{append(theta, 1), append(slices.Clone(theta), 0.01)}); err != nil {
 				return nil, err
@@ -185,7 +185,7 @@ func (t *Trainer) train(ctx context.Context, own gp.Data) (*Model, error) {
 		}
 	}
 	whyBest := reason(best, c.tried, sketch)
-	m := &Model{of: t, fitted: best.model, choice: Choice{Method: method, Why: append(why, whyScales, whyTrend, whyKnown), Fit: best.report}}
+	m := &Model{of: t, fitted: best.model, choice: Choice{Method: method, Why: append(append(why, t.whyTimes()...), whyScales, whyTrend, whyKnown), Fit: best.report}}
 	m.choose(best.candidate, c.tried, whyBest)
 	t.forget(best.candidate)
 	if sketch {
@@ -204,6 +204,7 @@ func (c *contest) fit(ctx context.Context, k candidate, opts gp.FitOptions) (att
 	if err != nil {
 		return attempt{}, err
 	}
+	opts.Starts = c.startsInTime(made, opts.Starts)
 	fitted, report, err := gp.Fit(ctx, made, c.own, opts)
 	return attempt{candidate: k, model: fitted, report: report}, err
 }
@@ -304,7 +305,7 @@ func (c *contest) freeStarts(k candidate) [][]float64 {
 	var all [][]float64
 	for _, f := range [][]float64{shape, changing, even} {
 		if k.many { // the coarse hyperparameters of the best kernel whose fine part has two
-			usual := c.best(func(a attempt) bool { return a.many && a.family.family != "free" }).model.Theta()
+			usual := c.inSpace(c.best(func(a attempt) bool { return a.many && a.family.family != "free" }).model.Theta())
 			f = append(slices.Clone(f), usual[2:]...)
 		} else if k.trend {
 			f = append(slices.Clone(f), 1)
@@ -339,7 +340,7 @@ func (c *contest) tryUneven(ctx context.Context, scales []bool) error {
 			plain := c.best(func(a attempt) bool {
 				return a.many == many && a.family.family != "free" && a.laplacian == cmp.Or(c.spec.Laplacian, normalized)
 			})
-			k, theta := plain.candidate, plain.model.Theta()
+			k, theta := plain.candidate, c.inSpace(plain.model.Theta())
 			k.unit = true
 			if err := c.tryUnusual(ctx, k, [][]float64{theta}); err != nil {
 				return err

@@ -137,8 +137,9 @@ func (k *knownContest) starts(ctx context.Context, from attempt, c candidate) ([
 	if err != nil {
 		return nil, err
 	}
-	theta := make([]float64, 0, len(made.Params()))
-	fitted := from.model.Theta()
+	params := k.nodeParams(made)
+	theta := make([]float64, 0, len(params))
+	fitted := k.inSpace(from.model.Theta())
 	graph := k.graphParams(from)
 	if c.terms.has(graphTerm) && from.terms.has(graphTerm) {
 		theta = append(theta, fitted[:graph]...)
@@ -148,13 +149,13 @@ func (k *knownContest) starts(ctx context.Context, from attempt, c candidate) ([
 		if from.trend {
 			known = nil
 		}
-		theta = append(theta, known[:min(len(known), len(made.Params())-len(theta))]...)
+		theta = append(theta, known[:min(len(known), len(params)-len(theta))]...)
 	}
-	for _, p := range made.Params()[len(theta):] {
+	for _, p := range params[len(theta):] {
 		theta = append(theta, p.Start)
 	}
 	less := slices.Clone(theta)
-	for j, p := range made.Params() {
+	for j, p := range params {
 		switch {
 		case !p.Variance:
 		case c.terms.has(graphTerm) && j < graph:
@@ -178,5 +179,5 @@ func (k *knownContest) graphParams(a attempt) int {
 	if err != nil {
 		return 0
 	}
-	return len(made.Params())
+	return len(k.nodeParams(made))
 }

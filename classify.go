@@ -79,6 +79,9 @@ func (t *Trainer) Classify(ctx context.Context, l gp.Labels, method gp.ClassMeth
 	if t.spec.Trend == "degree" {
 		return nil, fmt.Errorf("%w: classification has no trend with the degree", ErrSpec)
 	}
+	if err := t.spec.noTimes("classification is"); err != nil {
+		return nil, err
+	}
 	if t.spec.Variance == "natural" {
 		return nil, fmt.Errorf("%w: classification always uses unit variance; leave the variance empty", ErrSpec)
 	}

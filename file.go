@@ -33,6 +33,7 @@ const (
 type savedModel struct {
 	Graph   string    `json:"graph"`                // its hash
 	Known   string    `json:"covariates,omitempty"` // hash of the covariates that the kernel uses
+	Columns []string  `json:"columns,omitempty"`    // their source columns
 	Spec    Spec      `json:"spec"`
 	Choice  Choice    `json:"choice"`
 	State   gp.State  `json:"state"`
@@ -42,6 +43,8 @@ type savedModel struct {
 	Count   []int     `json:"count,omitempty"`
 	Scatter []float64 `json:"scatter,omitempty"`
 	NoiseSD float64   `json:"noise_sd"`
+
+	Exposure []float64 `json:"exposure,omitempty"`
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -49,7 +52,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // Save writes the model, without the graph, for Load.
 func (m *Model) Save(w io.Writer) error {
 	body, err := json.Marshal(savedModel{
-		hex.EncodeToString(m.of.hash[:]), knownHash(m.spec), m.spec, m.choice, m.fitted.State(), m.data.Nodes, m.data.Y, m.data.NoiseVar, m.data.Count, m.data.Scatter, m.noiseSD,
+		hex.EncodeToString(m.of.hash[:]), knownHash(m.spec), knownColumns(m.spec), m.spec, m.choice, m.fitted.State(), m.data.Nodes, m.data.Y, m.data.NoiseVar, m.data.Count, m.data.Scatter, m.noiseSD, m.data.Exposure,
 	})
 	if err != nil {
 		return fmt.Errorf("saving a model: %w", err)
@@ -63,6 +66,47 @@ func (m *Model) Save(w io.Writer) error {
 // again, in the fields Custom and Covariates of a Spec.
 // The error wraps ErrFile if r is not such a model.
 func Load(ctx context.Context, r io.Reader, g *graph.Graph, given ...Spec) (*Model, error) {
+	s, err := readModel(r)
+	if err != nil {
+		return nil, err
+	}
+	for _, with := range given {
+		if with.Custom != nil && with.Custom.Name == s.Spec.Family {
+			s.Spec.Custom = with.Custom
+		}
+		if with.Covariates != nil {
+			s.Spec.Covariates = with.Covariates
+		}
+	}
+	if s.Spec.Terms == nil {
+		s.Spec.Terms = graphTerm.names() // a version without other terms wrote it
+	}
+	if err := s.checkCovariates(); err != nil {
+		return nil, err
+	}
+	t, err := NewTrainer(g, s.Spec)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrFile, err)
+	}
+	if s.Graph != hex.EncodeToString(t.hash[:]) {
+		return nil, fmt.Errorf("%w: it was fitted to another graph; load it with the same graph", ErrFile)
+	}
+	return t.revive(ctx, s)
+}
+
+// SavedColumns returns the names of the columns from which the covariates of a saved
+// model were made: Load needs the same columns, encoded. It returns nil for a model
+// without covariates. The error wraps ErrFile if r is not a model.
+func SavedColumns(r io.Reader) ([]string, error) {
+	s, err := readModel(r)
+	if err != nil {
+		return nil, err
+	}
+	return s.Columns, nil
+}
+
+// readModel reads a model file and checks that it is whole.
+func readModel(r io.Reader) (*savedModel, error) {
 	in := bufio.NewReader(r)
 	head, err := in.ReadString('\n')
 	if err != nil && err != io.EOF {
@@ -88,28 +132,7 @@ func Load(ctx context.Context, r io.Reader, g *graph.Graph, given ...Spec) (*Mod
 	if err := json.Unmarshal(body, &s); err != nil {
 		return nil, fmt.Errorf("%w: %v", ErrFile, err)
 	}
-	for _, with := range given {
-		if with.Custom != nil && with.Custom.Name == s.Spec.Family {
-			s.Spec.Custom = with.Custom
-		}
-		if with.Covariates != nil {
-			s.Spec.Covariates = with.Covariates
-		}
-	}
-	if s.Spec.Terms == nil {
-		s.Spec.Terms = graphTerm.names() // a version without other terms wrote it
-	}
-	if err := s.checkCovariates(); err != nil {
-		return nil, err
-	}
-	t, err := NewTrainer(g, s.Spec)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrFile, err)
-	}
-	if s.Graph != hex.EncodeToString(t.hash[:]) {
-		return nil, fmt.Errorf("%w: it was fitted to another graph; load it with the same graph", ErrFile)
-	}
-	return t.revive(ctx, &s)
+	return &s, nil
 }
 
 // kindOf returns the kind and the version in the first line of a model file.
@@ -121,12 +144,16 @@ func kindOf(head string) string {
 // revive rebuilds the kernel and conditions the model on the saved data.
 func (t *Trainer) revive(ctx context.Context, s *savedModel) (*Model, error) {
 	m := &Model{of: t, spec: s.Spec, choice: s.Choice, noiseSD: s.NoiseSD,
-		data: gp.Data{Nodes: s.Nodes, Y: s.Y, NoiseVar: s.Noise, Count: s.Count, Scatter: s.Scatter}}
-	if err := m.data.Check(t.graph.Len()); err != nil {
+		data: gp.Data{Nodes: s.Nodes, Y: s.Y, NoiseVar: s.Noise, Count: s.Count, Scatter: s.Scatter, Exposure: s.Exposure}}
+	own, err := s.Spec.ownData(t.places(), m.data)
+	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFile, err)
 	}
 	if !s.Spec.complete() {
 		return nil, fmt.Errorf("%w: it does not name its kernel; fit and save the model again", ErrFile)
+	}
+	if s.State.Values != s.Spec.kind() {
+		return nil, fmt.Errorf("%w: its values are of kind %s in one place and %s in another", ErrFile, s.Spec.kind(), s.State.Values)
 	}
 	k, err := t.chosenKernel(ctx, s.Spec)
 	if err != nil {
@@ -135,7 +162,7 @@ func (t *Trainer) revive(ctx context.Context, s *savedModel) (*Model, error) {
 	if m.fitted, err = gp.NewModel(k, s.State); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFile, err)
 	}
-	if m.posterior, err = m.fitted.Condition(ctx, pooled(m.data)); err != nil {
+	if m.posterior, err = m.fitted.Condition(ctx, own); err != nil {
 		return nil, err
 	}
 	return m, nil
@@ -149,6 +176,14 @@ func knownHash(s Spec) string {
 	}
 	hash := s.Covariates.Hash()
 	return hex.EncodeToString(hash[:])
+}
+
+// knownColumns returns the source columns of the covariates that a kernel uses.
+func knownColumns(s Spec) []string {
+	if knownHash(s) == "" {
+		return nil
+	}
+	return s.Covariates.Sources
 }
 
 // checkCovariates returns an error unless the covariates are those of the file.

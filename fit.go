@@ -50,9 +50,10 @@ type TriedKernel struct {
 // Choice returns the chosen kernel, with reasons. Its lists must not be changed.
 func (m *Model) Choice() Choice { return m.choice }
 
-// NoiseSD returns the standard deviation of the noise of one measurement. If the
-// measurements have noise variances of their own, it is the square root of their
-// mean.
+// NoiseSD returns the standard deviation of the noise of one measurement, on the scale
+// of Spec.Transform. If the measurements have noise variances of their own, it is the
+// square root of their mean. Of Student values it is the scale of the noise, and 0 of
+// counts, shares and yes-no values, whose noise follows from rate or probability.
 func (m *Model) NoiseSD() float64 { return m.noiseSD }
 
 // Data returns a copy of the measurements that the model is conditioned on.
@@ -72,10 +73,10 @@ func Fit(ctx context.Context, g *graph.Graph, d gp.Data, spec Spec) (*Model, err
 
 // Fit is the function Fit for the Trainer's graph and Spec.
 func (t *Trainer) Fit(ctx context.Context, d gp.Data) (*Model, error) {
-	if err := d.Check(t.graph.Len()); err != nil {
+	own, err := t.spec.ownData(t.places(), d)
+	if err != nil {
 		return nil, err
 	}
-	own := pooled(d)
 	m, err := t.train(ctx, own)
 	if err != nil {
 		return nil, err
@@ -107,7 +108,11 @@ func (t *Trainer) retrain(ctx context.Context, own gp.Data, spec Spec, theta []f
 
 // fitOptions returns the options of gp.Fit that the Spec implies.
 func (t *Trainer) fitOptions() (gp.FitOptions, error) {
-	opts := gp.FitOptions{Mean: t.spec.Mean, NoiseSD: t.spec.NoiseSD, Seed: t.spec.Seed}
+	opts := gp.FitOptions{Values: t.spec.kind(), Mean: t.spec.Mean, NoiseSD: t.spec.NoiseSD, Seed: t.spec.Seed}
+	if by := t.spec.transform(); by != gp.NoTransform && opts.Mean != nil {
+		mean := by.Forward(*opts.Mean)
+		opts.Mean = &mean
+	}
 	return opts, opts.Solver.UnmarshalText([]byte(cmp.Or(t.spec.Solver, "auto")))
 }
 
@@ -119,7 +124,7 @@ func solved(r gp.FitReport, measurements int) string {
 	return fmt.Sprintf("iterative solver: %d measurements, residual %.1g during training", measurements, r.Residual)
 }
 
-// Sorted returns the measurements sorted by node, then by value and noise. An
+// Sorted returns the measurements sorted by node, then by value, noise and exposure. An
 // Optimizer that is told sorted measurements makes the same suggestions whatever the
 // order of the rows in the file. Invalid data is returned unchanged.
 func Sorted(d gp.Data) gp.Data {
@@ -129,12 +134,7 @@ func Sorted(d gp.Data) gp.Data {
 	return d.Select(rowOrder(d))
 }
 
-// pooled returns the measurements sorted, with those of one node pooled. Neither the
-// cost nor the choice of a kernel then depends on the order of rows, or on whether
-// repeated measurements are given one by one or as their mean.
-func pooled(d gp.Data) gp.Data { return d.Select(rowOrder(d)).Pool() }
-
-// rowOrder returns the rows sorted by node, then by value and noise.
+// rowOrder returns the rows sorted by node, then by value, noise and exposure.
 func rowOrder(d gp.Data) []int {
 	order := make([]int, d.Len())
 	for r := range order {
@@ -151,6 +151,9 @@ func rowOrder(d gp.Data) []int {
 		if c == 0 && d.Scatter != nil {
 			c = cmp.Compare(d.Scatter[a], d.Scatter[b])
 		}
+		if c == 0 && d.Exposure != nil {
+			c = cmp.Compare(d.Exposure[a], d.Exposure[b])
+		}
 		return c
 	})
 	return order
@@ -159,20 +162,32 @@ func rowOrder(d gp.Data) []int {
 // ErrNode is wrapped by errors about nodes that the graph does not have.
 var ErrNode = errors.New("no such node")
 
-// check returns an error, which wraps ErrNode, unless the graph has all the nodes.
+// check returns an error, which wraps ErrNode, unless the graph has all the nodes, or
+// the model all the places.
 func (t *Trainer) check(nodes []int) error {
 	for _, i := range nodes {
-		if i < 0 || i >= t.graph.Len() {
+		switch {
+		case i >= 0 && i < t.places():
+		case t.spec.Times != nil:
+			return fmt.Errorf("%w: place %d, with %d nodes and %d periods", ErrNode, i, t.graph.Len(), len(t.spec.Times))
+		default:
 			return fmt.Errorf("%w: %d in a graph of %d nodes", ErrNode, i, t.graph.Len())
 		}
 	}
 	return nil
 }
 
-// Prediction is the posterior mean and standard deviation at some nodes.
+// Prediction is the posterior mean and standard deviation at some nodes, of the
+// quantity on the scale that people read: the value, if need be taken back from the
+// scale of Spec.Transform; the rate of counts per unit of exposure, which is a relative
+// risk if exposures are expected counts; the probability behind shares and yes-no values.
+// Intervals of rates, probabilities and transformed values are not symmetric: use Interval.
 type Prediction struct {
 	Mean []float64
-	SD   []float64 // of the quantity itself; a new measurement has the noise variance in addition, the mean of n measurements 1/n of it
+	SD   []float64 // of the quantity itself; a new Gaussian measurement has the noise variance in addition, the mean of n measurements 1/n of it
+
+	latent, latentSD []float64   // on the scale of the model; nil: Mean and SD
+	response         gp.Response // of which At sets mean and sd
 }
 
 // SDError returns the relative standard error of the standard deviations that Predict
@@ -182,36 +197,25 @@ func (m *Model) SDError(nodes int) float64 {
 	return m.posterior.SDError(nodes)
 }
 
-// Predict returns the posterior mean and standard deviation of the quantity at
-// the nodes. The error wraps ErrNode if the graph has no such node.
+// Predict returns the posterior distribution of the quantity at the nodes, or at the
+// places if the model has times. The error wraps ErrNode if the graph has no such node.
 func (m *Model) Predict(ctx context.Context, nodes []int) (Prediction, error) {
 	if err := m.of.check(nodes); err != nil {
 		return Prediction{}, err
 	}
-	return predict(ctx, m.posterior, nodes)
+	return m.spec.predict(ctx, m.posterior, nodes)
 }
 
-func predict(ctx context.Context, p *gp.Posterior, nodes []int) (Prediction, error) {
-	mean, err := p.Mean(ctx, nodes)
-	if err != nil {
-		return Prediction{}, err
-	}
-	variance, err := p.Variance(ctx, nodes)
-	if err != nil {
-		return Prediction{}, err
-	}
-	for k, v := range variance {
-		variance[k] = math.Sqrt(v)
-	}
-	return Prediction{mean, variance}, nil
-}
-
-// Sample returns posterior draws of the quantity at the nodes, one column per draw.
-// Draw s depends on the seed, not on the number of draws. An empty node list or zero
+// Sample returns posterior draws of the quantity at the nodes, one column per draw, on
+// the scale of Predict. Draw s depends on the seed, not on the number of draws. An empty node list or zero
 // draws gives an empty matrix.
 func (m *Model) Sample(ctx context.Context, nodes []int, draws int, seed uint64) (*mat.Dense, error) {
 	if err := m.of.check(nodes); err != nil {
 		return nil, err
 	}
-	return m.posterior.Sample(ctx, nodes, draws, seed)
+	all, err := m.posterior.Sample(ctx, nodes, draws, seed)
+	if err == nil && !m.spec.plain() && len(nodes)*draws > 0 {
+		all.Apply(func(_, _ int, f float64) float64 { return m.spec.readable(f) }, all)
+	}
+	return all, err
 }

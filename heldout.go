@@ -21,6 +21,8 @@ const (
 	heldOutMost = 300 // measurements to predict from those farther away,
 	heldOutNear = 200 // and the most nearby measurements held out for each
 	heldOutGain = 0.1 // nats per measurement that justify a kernel that is not simple
+
+	distancePeriods = 32
 )
 
 // confirm returns the best attempt, unless it is hardly better at a distance than
@@ -67,17 +69,18 @@ func highestGain(first, second []float64) float64 {
 }
 
 // heldOut returns groups of measurements to hold out together: a measurement to
-// predict, followed by the others within some number of hops of it. The numbers of
-// hops have the distribution of the distances from unmeasured nodes to their nearest
-// measurement.
-func (t *Trainer) heldOut(nodes []int) [][]int {
-	distances := t.distances(nodes)
+// predict, followed by the others of its period within some number of hops of it. The
+// numbers of hops have the distribution of the distances from unmeasured nodes to
+// their nearest measurement of a period. Measurements of other periods remain, as they
+// do where a place is predicted.
+func (t *Trainer) heldOut(places []int) [][]int {
+	distances := t.distances(places)
 	slices.Sort(distances)
 	random := rand.New(rng.New(t.spec.Seed, "apart"))
-	chosen := random.Perm(len(nodes))[:min(len(nodes), heldOutMost)]
-	at := map[int][]int{} // measurements by node
-	for k, i := range nodes {
-		at[i] = append(at[i], k)
+	chosen := random.Perm(len(places))[:min(len(places), heldOutMost)]
+	at := map[int][]int{} // measurements by place
+	for k, p := range places {
+		at[p] = append(at[p], k)
 	}
 	lists, search := make([][]int, len(chosen)), graph.NewSearch(t.graph)
 	for s, k := range chosen {
@@ -85,26 +88,34 @@ func (t *Trainer) heldOut(nodes []int) [][]int {
 		if len(distances) > 0 {
 			distance = distances[(2*s+1)*len(distances)/(2*len(chosen))] // quantiles, for measurements in random order
 		}
-		lists[s] = near(search, k, nodes[k], distance, at)
+		lists[s] = t.near(search, k, places[k], distance, at)
 	}
 	return lists
 }
 
-// distances returns the hops from each unmeasured node to its nearest measurement,
-// without nodes whose component has no measurement.
-func (t *Trainer) distances(nodes []int) []int {
-	return slices.DeleteFunc(t.graph.Hops(nodes), func(hops int) bool { return hops <= 0 })
+// distances returns the hops from each unmeasured node to its nearest measurement of a
+// period, without nodes whose component has no measurement; at most distancePeriods
+// periods are looked at, evenly spaced.
+func (t *Trainer) distances(places []int) (all []int) {
+	measured := slices.DeleteFunc(t.byPeriod(places), func(nodes []int) bool { return len(nodes) == 0 })
+	some := min(len(measured), distancePeriods)
+	for k := range some {
+		hops := t.graph.Hops(measured[(2*k+1)*len(measured)/(2*some)])
+		all = append(all, slices.DeleteFunc(hops, func(hops int) bool { return hops <= 0 })...)
+	}
+	return all
 }
 
-// near returns measurement k and the others within the given distance, in hops, of
-// its node.
-func near(s *graph.Search, k, node, distance int, at map[int][]int) []int {
+// near returns measurement k and the others of its period within the given distance,
+// in hops, of its node.
+func (t *Trainer) near(s *graph.Search, k, place, distance int, at map[int][]int) []int {
 	list := []int{k}
+	node, period := AtPlace(t.graph, place)
 	for i, hops := range s.From(node) {
 		if hops > distance || len(list) >= heldOutNear {
 			break
 		}
-		for _, other := range at[i] {
+		for _, other := range at[Place(t.graph, i, period)] {
 			if other != k {
 				list = append(list, other)
 			}

@@ -32,7 +32,7 @@ func TestHeldOut(t *testing.T) {
 		k, distance int
 		want        []int
 	}{{0, 0, []int{0}}, {0, 1, []int{0, 1}}, {0, 2, []int{0, 1, 2, 3}}, {3, 0, []int{3, 2}}, {3, 9, []int{3, 0, 1, 2}}} {
-		got := near(graph.NewSearch(g), c.k, nodes[c.k], c.distance, at)
+		got := w.near(graph.NewSearch(g), c.k, nodes[c.k], c.distance, at)
 		if got[0] != c.k || !slices.Equal(slices.Sorted(slices.Values(got[1:])), slices.Sorted(slices.Values(c.want[1:]))) {
 			t.Errorf("within %d hops of measurement %d: %v, want %v", c.distance, c.k, got, c.want)
 		}

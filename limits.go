@@ -73,18 +73,18 @@ func (m *Model) Limits(ctx context.Context, nodes []int, p Prediction) (*Limits,
 // PriorOnly counts the nodes that have no covariance with any measurement, apart
 // from the mean and the trend: their predictions are those of the prior.
 func (m *Model) PriorOnly(ctx context.Context, nodes []int) (count int, err error) {
-	if termsOf(m.spec.Terms)&knownTerms != 0 {
-		return 0, nil // covariates and roles inform all nodes
-	}
 	measured := m.posterior.Measured()
+	if termsOf(m.spec.Terms)&knownTerms != 0 { // covariates and roles inform all nodes, of a period at least
+		return m.of.unseen(nodes, measured), nil
+	}
 	layered, err := m.of.layered(m.spec)
 	if err != nil {
 		return 0, err
 	}
 	if reach, known := m.spec.reach(); known || layered {
-		hops := m.of.graph.Hops(measured)
+		hops := m.of.hopsToMeasured(measured)
 		for _, i := range nodes {
-			if hops[i] < 0 || !layered && hops[i] > reach {
+			if h := hops(i); h < 0 || !layered && h > reach {
 				count++
 			}
 		}
@@ -120,7 +120,11 @@ func (s Spec) reach() (hops int, known bool) {
 
 // walkError returns nil if the kernel is exact.
 func (m *Model) walkError(ctx context.Context, nodes []int, p Prediction) (*WalkError, error) {
-	abilities := kernel.AbilitiesOf(m.posterior.Prior())
+	prior, err := m.nodePrior(ctx)
+	if err != nil {
+		return nil, err
+	}
+	abilities := kernel.AbilitiesOf(prior)
 	fine, coarse := abilities.Fine, abilities.Coarse
 	walked := fine != nil && !exact(fine.Features)
 	for _, c := range coarse {
@@ -160,8 +164,9 @@ func (m *Model) walkError(ctx context.Context, nodes []int, p Prediction) (*Walk
 	// error of one.
 	apart, variance := 0.0, 0.0
 	for k, a := range chosen {
-		apart += (mean[k] - p.Mean[a]) * (mean[k] - p.Mean[a]) / 2
-		variance += p.SD[a] * p.SD[a]
+		was, sd := p.At(a).Latent()
+		apart += (mean[k] - was) * (mean[k] - was) / 2
+		variance += sd * sd
 	}
 	if variance > 0 {
 		e.Mean, e.Nodes = math.Sqrt(apart/variance), len(chosen)
@@ -189,7 +194,7 @@ func (m *Model) twin(ctx context.Context, fine *kernel.Sampling, coarse []kernel
 	other.lead, other.leadless, other.known = t.lead, t.leadless, t.known
 	t.mu.Unlock()
 
-	rows := append(slices.Clone(m.posterior.Measured()), nodes...)
+	rows := NodesOf(t.graph, append(slices.Clone(m.posterior.Measured()), nodes...))
 	slices.Sort(rows)
 	rows = slices.Compact(rows)
 	needed := [][]int{rows}
@@ -231,7 +236,11 @@ func (m *Model) twin(ctx context.Context, fine *kernel.Sampling, coarse []kernel
 	if err != nil {
 		return nil, err
 	}
-	return model.Condition(ctx, pooled(m.data))
+	own, err := m.spec.ownData(t.places(), m.data)
+	if err != nil {
+		return nil, err
+	}
+	return model.Condition(ctx, own)
 }
 
 // touched returns the cells of a level from which the given nodes of the level

@@ -11,8 +11,10 @@ import (
 )
 
 // Optimizer is a bayesopt.Optimizer that chooses its kernel as Fit does, and chooses
-// again when the number of measurements has grown fourfold. It is not safe for
-// concurrent use.
+// again when the number of measurements has grown fourfold, or twofold if there are
+// covariates. Values may be of any kind: policies work on the scale of the model,
+// levels, means and standard deviations are on that of Predict, and counts and shares
+// with exposures are told by TellAll. It is not safe for concurrent use.
 type Optimizer struct {
 	*bayesopt.Optimizer
 	spec Spec // as asked for
@@ -51,6 +53,8 @@ func policyOf(opts bayesopt.Options) bayesopt.Policy {
 const (
 	crowdDegree = 8       // mean degree from which a few hops reach most nodes,
 	crowdNNZ    = 800_000 // and entries of the matrix up to which a draw by series takes 0.1 s
+
+	searchRoleNodes = 20_000 // nodes up to which a draw of smooth functions of roles takes no more than a second
 )
 
 // ForSearch returns the Spec with Method set, if it is empty, to the representation
@@ -59,7 +63,14 @@ const (
 // series draws as fast but is slow at the variances of many nodes, so it is used for
 // Thompson sampling, which needs only draws. A nil policy is taken to need
 // variances.
+//
+// On graphs of more than 20,000 nodes ForSearch sets Roles to none unless Terms has
+// them: the values of a draw at all nodes are 1,024 cosines and sines per node of
+// functions of some hundred roles, seconds for each suggestion.
 func (s Spec) ForSearch(g *graph.Graph, p bayesopt.Policy) Spec {
+	if g.Len() > searchRoleNodes && !termsOf(s.Terms).has(roleTerm) {
+		s.Roles = "none"
+	}
 	if s.Method != "" || g.Len() <= denseNodes {
 		return s
 	}
@@ -79,6 +90,13 @@ func (t *Trainer) Optimizer(opts bayesopt.Options) (*Optimizer, error) {
 }
 
 func (t *Trainer) optimizer(asked Spec, opts bayesopt.Options) (*Optimizer, error) {
+	if err := t.spec.noTimes("searches are"); err != nil {
+		return nil, err
+	}
+	opts.Transform = t.spec.transform()
+	if level, ok := opts.Goal.Level(); ok && !finite(t.spec.latent(level)) {
+		return nil, fmt.Errorf("%w: no quantity of kind %s with the transform %s can be %v, so it cannot be a threshold; give a rate above 0, or a probability between 0 and 1", bayesopt.ErrOptions, t.spec.kind(), t.spec.transform(), level)
+	}
 	inner, err := bayesopt.New(searchTrainer{t}, opts)
 	if err != nil {
 		return nil, err
@@ -99,10 +117,18 @@ func (o *Optimizer) Chosen() (Spec, bool) {
 }
 
 // searchTrainer is a Trainer for package bayesopt. It chooses the kernel again when
-// there are four times as many measurements as at the last choice.
+// there are some times as many measurements as at the last choice.
 type searchTrainer struct{ *Trainer }
 
-const chooseAgain = 4
+// chooseAt returns the number of measurements at which the kernel is chosen again, given
+// that of the last choice. The first choice is made from five measurements, which
+// support no covariate; with covariates the second choice comes soon after it.
+func (t searchTrainer) chooseAt(last int) int {
+	if t.spec.Covariates != nil {
+		return 2 * last
+	}
+	return 4 * last
+}
 
 // searchKernel is the JSON by which checkpoints name a kernel.
 type searchKernel struct {
@@ -112,6 +138,10 @@ type searchKernel struct {
 
 func (t searchTrainer) Nodes() int { return t.graph.Len() }
 
+func (t searchTrainer) CheckData(d gp.Data) error {
+	return d.CheckValues(t.graph.Len(), t.spec.kind())
+}
+
 func (t searchTrainer) Fit(ctx context.Context, d gp.Data, last *bayesopt.Trained) (*bayesopt.Trained, error) {
 	if last != nil {
 		var by searchKernel
@@ -119,7 +149,7 @@ func (t searchTrainer) Fit(ctx context.Context, d gp.Data, last *bayesopt.Traine
 			return nil, fmt.Errorf("last training: %w", err)
 		}
 		by.Spec.Custom, by.Spec.Covariates = t.spec.Custom, t.spec.Covariates
-		if d.Len() < chooseAgain*by.Measurements {
+		if d.Len() < t.chooseAt(by.Measurements) {
 			m, _, err := t.retrain(ctx, d, by.Spec, last.Model.Theta(), gp.FitOptions{})
 			if err != nil {
 				return nil, err

@@ -284,6 +284,31 @@ func TestWhatIsDrawnFrom(t *testing.T) {
 	}
 }
 
+// On large graphs ForSearch leaves out roles, whose draws take long, unless they were
+// asked for by Terms.
+func TestSearchRoles(t *testing.T) {
+	for _, c := range []struct {
+		nodes int
+		spec  grfgp.Spec
+		want  string
+	}{
+		{20_000, grfgp.Spec{}, ""},
+		{20_001, grfgp.Spec{}, "none"},
+		{20_001, grfgp.Spec{Roles: "auto"}, "none"},
+		{20_001, grfgp.Spec{Terms: []string{"graph", "covariates"}}, "none"},
+		{20_001, grfgp.Spec{Roles: "auto", Terms: []string{"graph", "roles"}}, "auto"},
+	} {
+		g, err := graph.Ring(c.nodes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := c.spec.ForSearch(g, nil)
+		if err := got.Check(); err != nil || got.Roles != c.want {
+			t.Errorf("%d nodes, %+v: roles %q, want %q; %v", c.nodes, c.spec, got.Roles, c.want, err)
+		}
+	}
+}
+
 // The loop by hand: ask, measure, tell.
 func ExampleNewOptimizer() {
 	ctx := context.Background()

@@ -42,7 +42,7 @@ func (s *Snapshot) Predict(ctx context.Context, nodes []int) (Prediction, error)
 	if err := s.of.check(nodes); err != nil {
 		return Prediction{}, err
 	}
-	return predict(ctx, s.posterior, nodes)
+	return s.chosen.predict(ctx, s.posterior, nodes)
 }
 
 // Graph returns the graph.

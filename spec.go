@@ -43,8 +43,15 @@ type Spec struct {
 
 	Custom *CustomFamily `json:"-"` // a family that the caller defines; Family is then empty or its name; nil: none
 
-	Mean    *float64 `json:"mean,omitempty"`     // known mean; nil: unknown
-	NoiseSD *float64 `json:"noise_sd,omitempty"` // known standard deviation of the noise of one measurement; nil: learned
+	Times     []float64 `json:"times,omitempty"`      // positions of periods in time, increasing: the model is one of nodes and periods, see Place; nil: no time
+	TimeNames []string  `json:"time_names,omitempty"` // of the periods, for people; nil: none
+	TimeModel string    `json:"time_model,omitempty"` // joint: periods inform each other, see kernel.OverTime; or separate: independent periods with the same hyperparameters; empty: joint
+
+	Values    string `json:"values,omitempty"`    // what is measured: gaussian, student, count, share or yes-no, see gp.Values; empty: gaussian
+	Transform string `json:"transform,omitempty"` // under which gaussian or student values are modelled: none, log, log1p or sqrt, see gp.Transform; empty: none
+
+	Mean    *float64 `json:"mean,omitempty"`     // known mean, on the scale of the values; of counts a rate, of shares a probability; nil: unknown
+	NoiseSD *float64 `json:"noise_sd,omitempty"` // known standard deviation of the noise of one measurement, on the scale of the transform; nil: learned
 }
 
 var (
@@ -157,6 +164,12 @@ func (s Spec) Check() error {
 	if err := s.checkTerms(); err != nil {
 		return err
 	}
+	if err := s.checkTimes(); err != nil {
+		return err
+	}
+	if err := s.checkValues(); err != nil {
+		return err
+	}
 	if s.Family == "power" {
 		if _, err := kernel.NewPower(s.Alpha); err != nil {
 			return fmt.Errorf("%w: the family power: %w", ErrSpec, err)
@@ -194,6 +207,13 @@ func (s Spec) clone() Spec {
 		}
 	}
 	s.Alpha, s.Terms = slices.Clone(s.Alpha), slices.Clone(s.Terms)
+	if s.Values == gp.Gaussian.String() {
+		s.Values = ""
+	}
+	if s.Transform == gp.NoTransform.String() {
+		s.Transform = ""
+	}
+	s.Times, s.TimeNames = slices.Clone(s.Times), slices.Clone(s.TimeNames)
 	if s.Custom != nil {
 		c := *s.Custom
 		s.Custom, s.Family = &c, c.Name

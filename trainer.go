@@ -169,6 +169,15 @@ func (t *Trainer) kernel(ctx context.Context, c candidate, method string) (kerne
 }
 
 func (t *Trainer) newKernel(ctx context.Context, c candidate, method string) (kernel.Kernel, error) {
+	k, err := t.nodeKernel(ctx, c, method)
+	if err != nil {
+		return nil, err
+	}
+	return t.overTime(k), nil
+}
+
+// nodeKernel is newKernel on the nodes of one period.
+func (t *Trainer) nodeKernel(ctx context.Context, c candidate, method string) (kernel.Kernel, error) {
 	if c.terms == graphTerm {
 		return t.graphKernel(ctx, c, method)
 	}
@@ -303,16 +312,21 @@ func (t *Trainer) eigenvectors(laplacian string) (*kernel.Dense, error) {
 	return m.dense, nil
 }
 
+// chosen returns the kernel that a complete Spec describes.
+func (s Spec) chosen() candidate {
+	return candidate{s.families(s.freeLen())[0], s.Scales == "many", s.Variance == "unit", s.Trend == "degree", s.Hops, termsOf(s.Terms), s.Pairs}
+}
+
 // chosenKernel returns the kernel of a complete Spec.
 func (t *Trainer) chosenKernel(ctx context.Context, s Spec) (kernel.Kernel, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	made := s
+	made := s.chosen()
 	s.Mean, s.NoiseSD, s.Solver, s.Custom, s.Covariates = nil, nil, "", nil, nil // not part of the kernel, or named by Family
 	if t.lastMade != nil && reflect.DeepEqual(t.last, s) {
 		return t.lastMade, nil
 	}
-	k, err := t.newKernel(ctx, candidate{made.families(s.freeLen())[0], s.Scales == "many", s.Variance == "unit", s.Trend == "degree", s.Hops, termsOf(s.Terms), s.Pairs}, s.Method)
+	k, err := t.newKernel(ctx, made, s.Method)
 	if err == nil {
 		t.last, t.lastMade = s, k
 	}
@@ -366,7 +380,7 @@ func (t *Trainer) fine(ctx context.Context, f family, method string, hops int) (
 }
 
 // decideScales returns whether one scale, many or both are tried.
-func (t *Trainer) decideScales(ctx context.Context, nodes []int, method string, hops int) (many []bool, why string, err error) {
+func (t *Trainer) decideScales(ctx context.Context, places []int, method string, hops int) (many []bool, why string, err error) {
 	switch {
 	case t.spec.Scales == "one":
 		return []bool{false}, "one scale was requested", nil
@@ -391,7 +405,7 @@ func (t *Trainer) decideScales(ctx context.Context, nodes []int, method string, 
 	if t.spec.Family == "power" {
 		reach = fmt.Sprintf("the power series reaches %d hops", len(t.spec.Alpha)-1)
 	}
-	return []bool{false, true}, fmt.Sprintf("measured nodes are %.3g hops apart on average and %s; also tried: %s", t.spacing(nodes), reach, coarser), ctx.Err()
+	return []bool{false, true}, fmt.Sprintf("measured nodes are %.3g hops apart on average and %s; also tried: %s", t.spacing(places), reach, coarser), ctx.Err()
 }
 
 // coarser describes the additional scales and returns their number.
@@ -426,8 +440,9 @@ func (t *Trainer) sizes() string {
 
 // spacing returns the mean distance in hops from a measured node to the nearest other
 // measured node, over a sample of the nodes whose component has another.
-func (t *Trainer) spacing(nodes []int) float64 {
+func (t *Trainer) spacing(places []int) float64 {
 	const most = 200
+	nodes := NodesOf(t.graph, places)
 	measured := make([]bool, t.graph.Len())
 	for _, i := range nodes {
 		measured[i] = true

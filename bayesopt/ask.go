@@ -127,6 +127,7 @@ func (o *Optimizer) pick(ctx context.Context, r Request) ([]Suggestion, Reason, 
 		switch posterior, err = o.Update(ctx); {
 		case err == nil:
 			known = posterior
+			policy = o.onScale(policy, posterior)
 		case errors.Is(err, ErrNoModel):
 			policy, why = Random{}, "drawn at random: there are no measurements yet"
 			if n := o.data.Len(); n > 0 {
@@ -163,6 +164,15 @@ func (o *Optimizer) pick(ctx context.Context, r Request) ([]Suggestion, Reason, 
 		short = c.Short()
 	}
 	return picks, short, posterior, nil
+}
+
+// onScale returns the policy with its level on the scale of the model.
+func (o *Optimizer) onScale(p Policy, posterior *gp.Posterior) Policy {
+	if s, ok := p.(Straddle); ok {
+		s.values, s.transform = posterior.Model().Values(), o.opts.Transform
+		return s
+	}
+	return p
 }
 
 // candidates returns the allowed nodes that are neither pending nor excluded, nor
@@ -214,11 +224,13 @@ func (o *Optimizer) explain(ctx context.Context, a *Answer, p *gp.Posterior, r R
 	if err != nil {
 		return err
 	}
+	response := p.Response(0, 0).Under(o.opts.Transform)
 	for k := range nodes {
 		s := &a.Suggestions[k]
-		s.Modelled, s.Mean, s.SD = true, mean[k], math.Sqrt(max(0, cov.At(k, k)))
+		quantity := response.At(mean[k], math.Sqrt(max(0, cov.At(k, k))))
+		s.Modelled, s.Mean, s.SD = true, quantity.Mean(), quantity.SD()
 		if level, ok := o.opts.Goal.Level(); ok {
-			s.Chance = above(s.Mean, s.SD, level)
+			s.Chance = quantity.Above(level)
 		}
 	}
 	if o.opts.Goal.Seeks() && r.Draws > 0 {
@@ -226,17 +238,6 @@ func (o *Optimizer) explain(ctx context.Context, a *Answer, p *gp.Posterior, r R
 		return o.chances(ctx, a, p, r.Seed)
 	}
 	return nil
-}
-
-// above is the probability that N(mean, sd²) exceeds a level.
-func above(mean, sd, level float64) float64 {
-	if sd == 0 {
-		if mean > level {
-			return 1
-		}
-		return 0
-	}
-	return math.Erfc((level-mean)/sd/math.Sqrt2) / 2
 }
 
 // chances counts the draws in which each suggestion is the best allowed node.

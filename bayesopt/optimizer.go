@@ -21,6 +21,8 @@ type Options struct {
 	Repeats bool     // measured nodes may be suggested again
 	Limits           // costs and groups of nodes
 	Retrain Schedule // when to fit hyperparameters again
+
+	Transform gp.Transform // under which values are modelled; levels, means and sds stay on the scale of the values
 }
 
 // Optimizer is told measurements and suggests nodes to measure. Suggestions are a
@@ -37,6 +39,7 @@ type Optimizer struct {
 	policy  Policy
 
 	data     gp.Data // told
+	own      gp.Data // on the scale of the transform
 	measured []bool  // by node
 	allowed  []int
 
@@ -121,11 +124,23 @@ func (o *Optimizer) TellAll(d gp.Data) error {
 	if d.NoiseVar != nil {
 		return fmt.Errorf("%w: an Optimizer fits one noise variance for all measurements; leave known noise variances out", ErrNode)
 	}
+	if judge, ok := o.trainer.(Judge); ok {
+		if err := judge.CheckData(d); err != nil {
+			return fmt.Errorf("%w: %w", ErrNode, err)
+		}
+	}
+	own, err := d.Transformed(o.opts.Transform)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrNode, err)
+	}
 	all, err := o.data.Append(d)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrNode, err)
 	}
-	o.data = all
+	if own, err = o.own.Append(own); err != nil {
+		return fmt.Errorf("%w: %w", ErrNode, err)
+	}
+	o.data, o.own = all, own
 	for _, i := range d.Nodes {
 		o.measured[i] = true
 	}
@@ -169,7 +184,7 @@ func (o *Optimizer) extend(ctx context.Context, now int) error {
 		return nil
 	}
 	start := time.Now()
-	p, err := o.posterior.Condition(ctx, o.data.Slice(known, now))
+	p, err := o.posterior.Condition(ctx, o.own.Slice(known, now))
 	if err != nil {
 		return err
 	}
@@ -235,8 +250,8 @@ func (o *Optimizer) adopt(ctx context.Context, trained *Trained, now int) error 
 	return nil
 }
 
-// first returns the first measurements.
-func (o *Optimizer) first(n int) gp.Data { return o.data.Slice(0, n) }
+// first returns the first measurements, on the scale of the transform.
+func (o *Optimizer) first(n int) gp.Data { return o.own.Slice(0, n) }
 
 // Checkpoint is the result of the last training. An Optimizer that resumes from it
 // continues as if it had done all earlier trainings itself.

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"grfgp/gp"
 	"grfgp/internal/rng"
 )
 
@@ -53,14 +54,18 @@ func (u UCB) Pick(ctx context.Context, s Surrogate, c *Candidates, n int, seed u
 // cost if there are costs. The zero value has the level 0.
 type Straddle struct {
 	Level float64 // threshold that divides the nodes
+
+	values    gp.Values    // of the model, which is on the scale of their link
+	transform gp.Transform // of the values
 }
 
 // Pick implements Policy.
 func (t Straddle) Pick(ctx context.Context, s Surrogate, c *Candidates, n int, seed uint64) ([]Suggestion, error) {
+	level := t.values.Link(t.transform.Forward(t.Level))
 	return ranked(ctx, s, c, n, seed, rule{
 		why: fmt.Sprintf("hardest to tell from the level %g (straddle: 1.96 sd − |mean − level|)", t.Level),
 		score: func(mean, sd, cost float64) (value, rank float64) {
-			value = 1.96*sd - math.Abs(mean-t.Level)
+			value = 1.96*sd - math.Abs(mean-level)
 			return value, perCost(value, cost)
 		},
 	})

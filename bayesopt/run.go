@@ -41,17 +41,23 @@ func (o *Optimizer) Run(ctx context.Context, r Request, measure func(ctx context
 	return Enough, nil
 }
 
-// Best returns the best node told so far and its value; false if nothing was told,
+// Best returns the best node told so far and its value, of counts and shares the value per exposure; false if nothing was told,
 // or if the goal is neither Maximize nor Minimize.
 func (o *Optimizer) Best() (node int, value float64, ok bool) {
 	if o.data.Len() == 0 || !o.opts.Goal.Seeks() {
 		return 0, 0, false
 	}
+	rate := func(k int) float64 {
+		if o.data.Exposure == nil {
+			return o.data.Y[k]
+		}
+		return o.data.Y[k] / o.data.Exposure[k]
+	}
 	best, toward := 0, o.opts.Goal.sign()
-	for k, y := range o.data.Y {
-		if toward*y > toward*o.data.Y[best] {
+	for k := range o.data.Y {
+		if toward*rate(k) > toward*rate(best) {
 			best = k
 		}
 	}
-	return o.data.Nodes[best], o.data.Y[best], true
+	return o.data.Nodes[best], rate(best), true
 }

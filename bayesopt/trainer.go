@@ -22,6 +22,12 @@ type Trainer interface {
 	Restore(ctx context.Context, kernel string, s gp.State) (*gp.Model, error)
 }
 
+// Judge is a Trainer that knows what is measured. An Optimizer refuses measurements
+// for which CheckData returns an error.
+type Judge interface {
+	CheckData(d gp.Data) error
+}
+
 // Trained is a fitted model, and a description of its kernel for Trainer.Restore.
 type Trained struct {
 	Model  *gp.Model
@@ -38,6 +44,10 @@ type oneKernel struct {
 }
 
 func (o oneKernel) Nodes() int { return o.kernel.Nodes() }
+
+func (o oneKernel) CheckData(d gp.Data) error {
+	return d.CheckValues(o.kernel.Nodes(), o.opts.Values)
+}
 
 func (o oneKernel) Fit(ctx context.Context, d gp.Data, last *Trained) (*Trained, error) {
 	opts := o.opts

@@ -15,6 +15,7 @@ import (
 	"grfgp/bayesopt"
 	"grfgp/client"
 	"grfgp/client/local"
+	"grfgp/covariate"
 	"grfgp/graph"
 	"grfgp/graphio"
 	"grfgp/server"
@@ -175,11 +176,67 @@ func studyContract(t *testing.T, all client.Studies) {
 	if name, err := all.Import(ctx, &file, "copy"); err != nil || name != "copy" {
 		t.Errorf("imported as %q, %v", name, err)
 	}
+	covariateContract(t, all)
 	must(s.Close(ctx, "done", "anna"))
 	list, err := all.List(ctx)
 	must(err)
-	if len(list) != 2 || list[0].Name != "copy" || list[0].Status != study.StatusOpen || list[1].Status != study.StatusClosed || list[1].Events != shown.Events+1 {
+	if len(list) != 3 || list[0].Name != "copy" || list[0].Status != study.StatusOpen || list[2].Status != study.StatusClosed || list[2].Events != shown.Events+1 {
 		t.Errorf("%+v", list)
+	}
+}
+
+// covariateContract creates a study "known" on a ring whose nodes have a column "depth".
+func covariateContract(t *testing.T, all client.Studies) {
+	t.Helper()
+	ctx := t.Context()
+	g, err := graph.Ring(20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	depth := make([]float64, 20)
+	for i := range depth {
+		depth[i] = float64(i * 7 % 20)
+	}
+	table := &graphio.NodeTable{IDs: g.IDs(), Columns: []covariate.Column{covariate.NewNumbers("depth", depth)}}
+	packed, err := graphio.Encode(graphio.NewNetwork(g, table, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, settings := ring(t, 20)
+	settings.Name, settings.Covariates, settings.Spec.Roles = "known", []string{"deepth"}, "none"
+	if _, err := all.Create(ctx, settings, packed, "anna"); !errors.Is(err, study.ErrInvalid) || !strings.Contains(err.Error(), `did you mean "depth"`) {
+		t.Errorf("an unknown column: %v", err)
+	}
+	if _, err := all.Study(ctx, "known"); !errors.Is(err, study.ErrNotFound) {
+		t.Errorf("a refused study exists: %v", err)
+	}
+	settings.Covariates = []string{"depth"}
+	for _, want := range []bool{true, false} {
+		if isNew, err := all.Create(ctx, settings, packed, "anna"); err != nil || isNew != want {
+			t.Fatalf("new: %v, want %v; %v", isNew, want, err)
+		}
+	}
+	s, err := all.Study(ctx, "known")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Settings(); !slices.Equal(got.Covariates, settings.Covariates) || got.Spec.Roles != "none" {
+		t.Errorf("%+v", got)
+	}
+	for range 6 {
+		ask, err := s.Ask(ctx, study.AskRequest{Count: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, trial := range ask.Trials {
+			i, _ := g.IDs().Lookup([]byte(trial.Node))
+			if _, err := s.Tell(ctx, trial.Trial, study.Outcome{Value: depth[i] * depth[i]}, "anna"); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if v, err := s.Verify(ctx, true, nil); err != nil || v.Suggestions != 6 {
+		t.Errorf("%+v, %v", v, err)
 	}
 }
 

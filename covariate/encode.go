@@ -102,6 +102,9 @@ func Encode(columns []Column, nodes int, opts Options) (*Set, error) {
 		return nil, err
 	}
 	s := &Set{Nodes: nodes}
+	for _, c := range columns {
+		s.Sources = append(s.Sources, c.Name)
+	}
 	plans := make([]plan, len(columns))
 	for levels := opts.MaxLevels; ; levels /= 2 {
 		parallel.Ranges(len(columns), 1, func(lo, hi int) {

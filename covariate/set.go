@@ -29,7 +29,8 @@ type Set struct {
 	Words      *sparse.CSR // a row of unit length per node, or of zeros without words; nil without words
 	Vocabulary []string    // of the columns of Words
 
-	Notes []string // what was done, in sentences
+	Sources []string // names of the columns from which the set was made
+	Notes   []string // what was done, in sentences
 }
 
 // Dim returns the number of columns of X.

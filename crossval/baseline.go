@@ -49,7 +49,7 @@ func Baselines() []Baseline {
 // InOrder returns the baselines in a table of scores, the simplest first, and a caller's own last.
 func InOrder[V any](scores map[Baseline]V) []Baseline {
 	var order []Baseline
-	known := slices.Concat(Baselines(), ClassBaselines(), slices.Sorted(maps.Keys(scores)))
+	known := slices.Concat(Baselines(), ClassBaselines(), []Baseline{SameNode}, slices.Sorted(maps.Keys(scores)))
 	for _, b := range known {
 		if _, ok := scores[b]; ok && !slices.Contains(order, b) {
 			order = append(order, b)
@@ -63,7 +63,7 @@ func (b Baseline) Predict(ctx context.Context, in *Inputs, d gp.Data) ([]float64
 	g := in.Graph
 	switch b {
 	case Mean:
-		all, mean := make([]float64, g.Len()), meanOf(d.Y)
+		all, mean := make([]float64, g.Len()), meanOf(d)
 		for i := range all {
 			all[i] = mean
 		}
@@ -72,7 +72,7 @@ func (b Baseline) Predict(ctx context.Context, in *Inputs, d gp.Data) ([]float64
 		return nearest(g, d), nil
 	case Harmonic:
 		value, measured := nodeMeans(g.Len(), d)
-		if err := harmonic.Extend(ctx, g.Adjacency(), measured, value, meanOf(d.Y)); err != nil {
+		if err := harmonic.Extend(ctx, g.Adjacency(), measured, value, meanOf(d)); err != nil {
 			return nil, fmt.Errorf("harmonic interpolation: %w", err)
 		}
 		return value, nil
@@ -101,12 +101,25 @@ func (b Baseline) regress(ctx context.Context, in *Inputs, d gp.Data) ([]float64
 	return mat.Col(nil, 0, l.all), nil
 }
 
-func meanOf(y []float64) float64 {
-	sum := 0.0
-	for _, v := range y {
-		sum += v / float64(len(y))
+// meanOf returns the mean of all values; of rates weighted by exposures, which is the
+// rate of all together.
+func meanOf(d gp.Data) float64 {
+	sum, weights := 0.0, 0.0
+	for r := range d.Y {
+		weights += weightOf(d, r)
+	}
+	for r, v := range d.Y {
+		sum += weightOf(d, r) * v / weights
 	}
 	return sum
+}
+
+// weightOf returns the exposure of a rate, 1 for other values.
+func weightOf(d gp.Data, r int) float64 {
+	if d.Exposure == nil {
+		return 1
+	}
+	return d.Exposure[r]
 }
 
 // nodeMeans returns the mean of all measurements of each node, and whether it has
@@ -115,10 +128,7 @@ func nodeMeans(n int, d gp.Data) (mean []float64, measured []bool) {
 	mean, measured = make([]float64, n), make([]bool, n)
 	count := make([]float64, n)
 	for k, i := range d.Nodes {
-		n := 1.0
-		if d.Count != nil {
-			n = float64(d.Count[k])
-		}
+		n := countOf(d, k)
 		mean[i] += n * d.Y[k]
 		count[i] += n
 		measured[i] = true
@@ -148,7 +158,7 @@ func nearest(g *graph.Graph, d gp.Data) []float64 {
 			}
 		}
 	}
-	overall := meanOf(d.Y)
+	overall := meanOf(d)
 	for i, h := range hops {
 		if h < 0 {
 			value[i] = overall

@@ -82,7 +82,7 @@ func (p *penalised) solve(ctx context.Context, d gp.Data, lambda float64, f *mat
 	n, _ := p.w.Dims()
 	p.lambda = lambda
 	count, right := make([]float64, n), mat.NewDense(n, 1, nil)
-	mean := meanOf(d.Y)
+	mean := meanOf(d)
 	for r, i := range d.Nodes {
 		c := countOf(d, r)
 		count[i] += c
@@ -110,10 +110,11 @@ func (p *penalised) solve(ctx context.Context, d gp.Data, lambda float64, f *mat
 	return all, nil
 }
 
-// countOf returns the number of measurements that a value is the mean of.
+// countOf returns the number of measurements that a value is the mean of, or the
+// exposure of a rate.
 func countOf(d gp.Data, r int) float64 {
-	if d.Count == nil {
-		return 1
+	if d.Exposure != nil || d.Count == nil {
+		return weightOf(d, r)
 	}
 	return float64(d.Count[r])
 }

@@ -140,7 +140,7 @@ func ValidateClasses(ctx context.Context, g *graph.Graph, l gp.Labels, spec grfg
 	var class []int
 	var own []float64
 	rules := map[Baseline][]float64{}
-	inputs := &Inputs{Graph: g, Covariates: opts.Covariates}
+	inputs := &Inputs{Graph: g, Covariates: spec.Covariates}
 	err = opts.holdOut(opts.classFolds(g, l, spec.Seed), func(f int, in, out []int) error {
 		train, test := selectLabels(l, in), selectLabels(l, out)
 		p, err := probabilities(train, method, test.Nodes)

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"grfgp"
-	"grfgp/covariate"
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/internal/rng"
@@ -36,9 +35,8 @@ type Options struct {
 	Scheme   Scheme                  // "" means Scattered
 	Progress func(done, total int64) // called after each fold; may be nil
 
-	Covariates *covariate.Set // of all nodes, for baselines; nil: none
-
-	quick bool // only baselines that cost little, for services
+	times []float64 // of the periods; nil: none
+	quick bool      // only baselines that cost little, for services
 }
 
 // complete checks the options for rows at nodes and fills in defaults.
@@ -49,18 +47,18 @@ func (o Options) complete(nodes []int) (Options, error) {
 	if o.Scheme == "" {
 		o.Scheme = Scattered
 	}
-	switch {
-	case o.Folds < 2 || o.Folds > len(nodes):
+	if o.Folds < 2 || o.Folds > len(nodes) {
 		return o, fmt.Errorf("%w: %d folds of %d values, want 2 to the number of values", grfgp.ErrSpec, o.Folds, len(nodes))
-	case !slices.Contains(Schemes(), o.Scheme):
-		return o, fmt.Errorf("%w: no scheme of folds is called %q; there are %q", grfgp.ErrSpec, o.Scheme, Schemes())
 	}
-	return o, nil
+	return o, o.checkScheme()
 }
 
 // rules returns the baselines of measurements to compare with.
 func (o Options) rules(in *Inputs) []Baseline {
 	all := in.Baselines()
+	if o.times != nil {
+		all = in.possible(overTime)
+	}
 	if o.quick {
 		all = slices.DeleteFunc(all, func(b Baseline) bool { return b == GraphRidge || b == SingularRidge })
 	}
@@ -99,6 +97,9 @@ func distinct(nodes []int) []int { return slices.Compact(slices.Sorted(slices.Va
 // matter.
 func (o Options) folds(g *graph.Graph, nodes []int, seed uint64) []int {
 	random := rand.New(rng.New(seed, "folds"))
+	if o.times != nil {
+		return o.foldsOverTime(g, nodes, random)
+	}
 	unique := distinct(nodes)
 	random.Shuffle(len(unique), func(a, b int) { unique[a], unique[b] = unique[b], unique[a] })
 	of := make([]int, g.Len()) // by node

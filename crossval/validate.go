@@ -9,38 +9,58 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"grfgp"
+	"grfgp/covariate"
 	"grfgp/gp"
 	"grfgp/graph"
+	"grfgp/internal/parallel"
 )
 
-// Validation is the result of a cross-validation on measurements.
+// Validation is the result of a cross-validation on measurements. Errors are on the
+// scale that people read. Those of counts are errors of rates and those of shares of
+// probabilities, weighted by exposures, as the variance of a rate is inverse to its
+// exposure: for shares RMSE² is, up to a constant, the Brier score of single trials.
 type Validation struct {
 	Scheme       Scheme               `json:"scheme"`
 	Folds        int                  `json:"folds"`
 	HeldOut      []HeldOut            `json:"left"`
 	RMSE         float64              `json:"rmse"`
 	RMSESE       float64              `json:"rmse_se"` // standard error of RMSE
-	NLPD         float64              `json:"nlpd"`    // mean negative log predictive density
+	NLPD         float64              `json:"nlpd"`    // mean negative log predictive density; of counts, shares and yes-no values log probability
 	Coverage     Coverages            `json:"coverage"`
 	BaselineRMSE map[Baseline]float64 `json:"baseline_rmse"`
+	Values       gp.Values            `json:"values,omitempty"` // what is measured
 	Limits       *grfgp.Limits        `json:"limits,omitempty"` // of the predictions at held-out nodes; the error of walks is that of the first fold; nil: not computed
 }
 
-// HeldOut is a held-out measurement and its prediction from the other folds.
+// HeldOut is a held-out measurement and its prediction from the other folds. Of counts
+// and shares, value, mean and sd are per unit of exposure.
 type HeldOut struct {
-	Node  int     `json:"node"`
-	Fold  int     `json:"fold"`
-	Value float64 `json:"value"`
-	Mean  float64 `json:"mean"`
-	SD    float64 `json:"sd"`  // noise included: σ for one measurement, σ/√n for the mean of n
-	PIT   float64 `json:"pit"` // predicted probability of a lower value
+	Node     int     `json:"node"`
+	Fold     int     `json:"fold"`
+	Value    float64 `json:"value"`
+	Mean     float64 `json:"mean"`               // of Student values under a transform, which may have none, the median
+	SD       float64 `json:"sd"`                 // noise included: σ for one measurement, σ/√n for the mean of n; of Student values under a transform half the width of the 68 % interval
+	PIT      float64 `json:"pit"`                // predicted probability of a lower value, and half of that of the same
+	Exposure float64 `json:"exposure,omitempty"` // of counts and shares
+
+	Period int `json:"period,omitempty"` // of a model with times
+
+	logDensity float64  // of the measurement
+	inside     []inside // by level; nil: by PIT
+}
+
+// inside says whether a measurement is in its interval, and how probable that was.
+type inside struct {
+	is       bool
+	expected float64
 }
 
 // Coverage is the share of held-out values inside their central credible
 // intervals at one level.
 type Coverage struct {
-	Level float64
-	Share float64
+	Level    float64
+	Share    float64
+	Expected float64 // share by the model itself: the level, or more for intervals of whole numbers; 0: the level
 }
 
 // Coverages are the coverages at several levels, in increasing order. In JSON they
@@ -77,11 +97,14 @@ type predictor interface {
 
 // Validate cross-validates the model that spec describes. Kernel and
 // hyperparameters are chosen again for every fold, from the other folds. The mean
-// of n measurements (gp.Data.Count) counts as one value.
+// of n measurements (gp.Data.Count) counts as one value. With Spec.Times, d has places
+// (see grfgp.Place), which are held out one by one, and baselines of the graph are
+// those of the same period.
 func Validate(ctx context.Context, g *graph.Graph, d gp.Data, spec grfgp.Spec, opts Options) (*Validation, error) {
-	if err := d.Check(g.Len()); err != nil {
+	if err := spec.CheckData(g.Len(), d); err != nil {
 		return nil, err
 	}
+	opts.times = spec.Times
 	opts, err := opts.complete(d.Nodes)
 	if err != nil {
 		return nil, err
@@ -91,7 +114,7 @@ func Validate(ctx context.Context, g *graph.Graph, d gp.Data, spec grfgp.Spec, o
 		return nil, err
 	}
 	var limits *grfgp.Limits
-	v, err := validate(ctx, g, d, opts, spec.Seed, func(train, test gp.Data) (predictor, grfgp.Prediction, error) {
+	v, err := validate(ctx, g, d, opts, spec.Covariates, spec.Seed, func(train, test gp.Data) (predictor, grfgp.Prediction, error) {
 		m, err := t.Fit(ctx, train)
 		if err != nil {
 			return nil, grfgp.Prediction{}, err
@@ -125,7 +148,7 @@ func Validate(ctx context.Context, g *graph.Graph, d gp.Data, spec grfgp.Spec, o
 func ValidateSnapshot(ctx context.Context, s *grfgp.Snapshot, seed uint64) (*Validation, error) {
 	d := s.Data()
 	opts := Options{Folds: min(DefaultFolds, d.Len()), Scheme: Scattered, quick: true}
-	return validate(ctx, s.Graph(), d, opts, seed, func(train, test gp.Data) (predictor, grfgp.Prediction, error) {
+	return validate(ctx, s.Graph(), d, opts, s.Chosen().Covariates, seed, func(train, test gp.Data) (predictor, grfgp.Prediction, error) {
 		m, err := s.Condition(ctx, train)
 		if err != nil {
 			return nil, grfgp.Prediction{}, err
@@ -136,24 +159,25 @@ func ValidateSnapshot(ctx context.Context, s *grfgp.Snapshot, seed uint64) (*Val
 }
 
 // validate is the hold-out loop over measurements.
-func validate(ctx context.Context, g *graph.Graph, d gp.Data, opts Options, seed uint64, predict func(train, test gp.Data) (predictor, grfgp.Prediction, error)) (*Validation, error) {
+func validate(ctx context.Context, g *graph.Graph, d gp.Data, opts Options, known *covariate.Set, seed uint64, predict func(train, test gp.Data) (predictor, grfgp.Prediction, error)) (*Validation, error) {
 	v := &Validation{Scheme: opts.Scheme, Folds: opts.Folds, BaselineRMSE: map[Baseline]float64{}}
 	squares := map[Baseline]float64{}
-	inputs := &Inputs{Graph: g, Covariates: opts.Covariates}
+	inputs := &Inputs{Graph: g, Covariates: known}
 	err := opts.holdOut(opts.folds(g, d.Nodes, seed), func(f int, in, out []int) error {
 		train, test := d.Select(in), d.Select(out)
 		m, p, err := predict(train, test)
 		if err != nil {
 			return err
 		}
-		v.compare(f, test, p, m.NoiseSD())
+		v.compare(g, f, test, p, m.NoiseSD())
+		train, test = rates(train), rates(test)
 		for _, rule := range opts.rules(inputs) {
-			all, err := rule.Predict(ctx, inputs, train)
+			all, err := opts.predictRows(ctx, rule, inputs, train, test)
 			if err != nil {
 				return err
 			}
-			for r, i := range test.Nodes {
-				squares[rule] += (all[i] - test.Y[r]) * (all[i] - test.Y[r])
+			for r, y := range test.Y {
+				squares[rule] += weightOf(test, r) * (all[r] - y) * (all[r] - y)
 			}
 		}
 		return nil
@@ -166,38 +190,108 @@ func validate(ctx context.Context, g *graph.Graph, d gp.Data, opts Options, seed
 }
 
 // compare adds the predictions of a fold to HeldOut. noise is the standard
-// deviation of the noise of one measurement; it is used if values have no noise
+// deviation of the noise of one measurement; it is used if Gaussian values have no noise
 // variance of their own.
-func (v *Validation) compare(fold int, test gp.Data, p grfgp.Prediction, noise float64) {
-	for r, i := range test.Nodes {
-		own := noise
-		switch {
-		case test.NoiseVar != nil:
-			own = math.Sqrt(test.NoiseVar[r])
-		case test.Count != nil:
-			own /= math.Sqrt(float64(test.Count[r]))
+func (v *Validation) compare(g *graph.Graph, fold int, test gp.Data, p grfgp.Prediction, noise float64) {
+	first := len(v.HeldOut)
+	v.HeldOut = append(v.HeldOut, make([]HeldOut, test.Len())...)
+	parallel.Ranges(test.Len(), 16, func(lo, hi int) {
+		for r := lo; r < hi; r++ {
+			h := &v.HeldOut[first+r]
+			h.Node, h.Period = grfgp.AtPlace(g, test.Nodes[r])
+			h.Fold, h.Value = fold, test.Y[r]
+			if q := p.At(r); q.Plain() {
+				h.plain(test, r, p, noise)
+			} else {
+				h.predict(test, r, q)
+			}
 		}
-		sd := math.Hypot(p.SD[r], own)
-		z := (test.Y[r] - p.Mean[r]) / sd
-		v.HeldOut = append(v.HeldOut, HeldOut{i, fold, test.Y[r], p.Mean[r], sd, distuv.UnitNormal.CDF(z)})
+	})
+	if test.Len() > 0 {
+		v.Values = p.At(0).Values()
 	}
+}
+
+// plain compares a Gaussian measurement with its prediction.
+func (h *HeldOut) plain(test gp.Data, r int, p grfgp.Prediction, noise float64) {
+	switch {
+	case test.NoiseVar != nil:
+		noise = math.Sqrt(test.NoiseVar[r])
+	case test.Count != nil:
+		noise /= math.Sqrt(float64(test.Count[r]))
+	}
+	h.Mean, h.SD = p.Mean[r], math.Hypot(p.SD[r], noise)
+	h.PIT = distuv.UnitNormal.CDF((h.Value - h.Mean) / h.SD)
+	e := (h.Value - h.Mean) * (h.Value - h.Mean)
+	h.logDensity = -(e/(2*h.SD*h.SD) + math.Log(2*math.Pi*h.SD*h.SD)/2)
+}
+
+// predict compares any measurement with its prediction.
+func (h *HeldOut) predict(test gp.Data, r int, q gp.Response) {
+	y, exposure := test.Y[r], 1.0
+	if test.Exposure != nil {
+		exposure = test.Exposure[r]
+		h.Exposure = exposure
+	}
+	m := q.Measurement(exposure)
+	if test.NoiseVar != nil {
+		m = q.Noisy(test.NoiseVar[r]).Measurement(exposure)
+	}
+	h.Value, h.Mean, h.SD = y/exposure, m.Mean()/exposure, m.SD()/exposure
+	if math.IsInf(h.SD, 1) {
+		lower, upper := m.Interval(0.6827)
+		h.Mean, h.SD = m.Quantile(0.5), (upper-lower)/2
+	}
+	h.logDensity = m.LogDensity(y)
+	h.PIT = m.CDF(y)
+	if v := q.Values(); v == gp.Gaussian || v == gp.Student {
+		return
+	}
+	h.PIT = (h.PIT + m.CDF(y-1)) / 2
+	for _, level := range levels {
+		lower, upper := m.Interval(level)
+		h.inside = append(h.inside, inside{lower <= y && y <= upper, m.CDF(upper) - m.CDF(lower-1)})
+	}
+}
+
+// rates returns counts and shares per unit of exposure.
+func rates(d gp.Data) gp.Data {
+	if d.Exposure == nil {
+		return d
+	}
+	d = d.Clone()
+	for k, e := range d.Exposure {
+		d.Y[k] /= e
+	}
+	return d
 }
 
 // summarise computes the scores from HeldOut and the squared errors of baselines.
 func (v *Validation) summarise(squares map[Baseline]float64) {
-	n := float64(len(v.HeldOut))
-	sum, sum4 := 0.0, 0.0
+	n, weights := float64(len(v.HeldOut)), 0.0
 	for _, level := range levels {
-		v.Coverage = append(v.Coverage, Coverage{Level: level})
+		v.Coverage = append(v.Coverage, Coverage{Level: level, Expected: level})
 	}
 	for _, h := range v.HeldOut {
-		e := (h.Value - h.Mean) * (h.Value - h.Mean)
+		weights += h.weight()
+	}
+	sum, sum4 := 0.0, 0.0
+	for _, h := range v.HeldOut {
+		e := (h.Value - h.Mean) * (h.Value - h.Mean) * (n * h.weight() / weights)
 		sum += e / n
 		sum4 += e * e / n
-		v.NLPD += (e/(2*h.SD*h.SD) + math.Log(2*math.Pi*h.SD*h.SD)/2) / n
+		v.NLPD -= h.logDensity / n
 		for k := range v.Coverage {
-			if math.Abs(h.PIT-0.5) <= v.Coverage[k].Level/2 {
+			if h.in(k) {
 				v.Coverage[k].Share += 1 / n
+			}
+		}
+	}
+	for k := range v.Coverage {
+		if len(v.HeldOut) > 0 && v.HeldOut[0].inside != nil {
+			v.Coverage[k].Expected = 0
+			for _, h := range v.HeldOut {
+				v.Coverage[k].Expected += h.inside[k].expected / n
 			}
 		}
 	}
@@ -206,6 +300,22 @@ func (v *Validation) summarise(squares map[Baseline]float64) {
 		v.RMSESE = math.Sqrt(max(0, sum4-sum*sum)/n) / (2 * v.RMSE)
 	}
 	for rule, s := range squares {
-		v.BaselineRMSE[rule] = math.Sqrt(s / n)
+		v.BaselineRMSE[rule] = math.Sqrt(s / weights)
 	}
+}
+
+// weight returns the weight of the error: the exposure, 1 for values without.
+func (h *HeldOut) weight() float64 {
+	if h.Exposure == 0 {
+		return 1
+	}
+	return h.Exposure
+}
+
+// in reports whether the measurement is in the interval of levels[k].
+func (h *HeldOut) in(k int) bool {
+	if h.inside != nil {
+		return h.inside[k].is
+	}
+	return math.Abs(h.PIT-0.5) <= levels[k]/2
 }

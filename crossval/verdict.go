@@ -6,11 +6,13 @@ import (
 	"math"
 	"slices"
 
+	"grfgp/gp"
 	"grfgp/internal/binomial"
 )
 
 // ErrorVerdict compares the error of a model with that of the best baseline.
 type ErrorVerdict struct {
+	Of           string   // whose error: "" for measurements, "rates" or "probabilities"
 	RMSE         float64  // of held-out measurements
 	Baseline     Baseline // with the smallest error
 	BaselineRMSE float64
@@ -22,7 +24,7 @@ type ErrorVerdict struct {
 func CompareErrors(rmse float64, baselines map[Baseline]float64) ErrorVerdict {
 	name := best(baselines, func(v float64) float64 { return v })
 	gain := 1 - rmse/baselines[name]
-	return ErrorVerdict{rmse, name, baselines[name], gain, gain >= 0.005} // false for NaN: both errors are 0
+	return ErrorVerdict{"", rmse, name, baselines[name], gain, gain >= 0.005} // false for NaN: both errors are 0
 }
 
 // best returns the baseline with the smallest score; of equals the simplest, and a
@@ -32,10 +34,45 @@ func best[V any](of map[Baseline]V, score func(V) float64) Baseline {
 }
 
 func (v ErrorVerdict) String() string {
-	if v.Better {
-		return fmt.Sprintf("The error (RMSE) at held-out measurements is %.4g, %.0f %% less than that of the best baseline, %s.", v.RMSE, 100*v.Gain, v.Baseline)
+	of := "RMSE"
+	if v.Of != "" {
+		of += " of " + v.Of
 	}
-	return fmt.Sprintf("The error (RMSE) at held-out measurements is %.4g, no less than that of the baseline %s, which has no intervals.", v.RMSE, v.Baseline)
+	if v.Better {
+		return fmt.Sprintf("The error (%s) at held-out measurements is %.4g, %.0f %% less than that of the best baseline, %s.", of, v.RMSE, 100*v.Gain, v.Baseline)
+	}
+	return fmt.Sprintf("The error (%s) at held-out measurements is %.4g, no less than that of the baseline %s, which has no intervals.", of, v.RMSE, v.Baseline)
+}
+
+// JudgeError compares the error with those of baselines.
+func (v *Validation) JudgeError() ErrorVerdict {
+	verdict := CompareErrors(v.RMSE, v.BaselineRMSE)
+	switch v.Values {
+	case gp.Counts:
+		verdict.Of = "rates"
+	case gp.Shares, gp.YesNo:
+		verdict.Of = "probabilities"
+	}
+	return verdict
+}
+
+// JudgeCoverages compares the coverages with those that the model expects.
+func (v *Validation) JudgeCoverages() []CoverageVerdict {
+	var all []CoverageVerdict
+	for _, c := range v.Coverage {
+		verdict := JudgeCoverage(cmp.Or(c.Expected, c.Level), c.Share, len(v.HeldOut))
+		verdict.Level = c.Level
+		switch v.Values {
+		case gp.Counts:
+			verdict.Of = "a new count"
+		case gp.Shares:
+			verdict.Of = "a new number of positives"
+		case gp.YesNo:
+			verdict.Of = "a new answer"
+		}
+		all = append(all, verdict)
+	}
+	return all
 }
 
 // Width says whether credible intervals are too narrow, right or too wide.
@@ -50,7 +87,9 @@ const (
 
 // CoverageVerdict compares the coverage of credible intervals with their level.
 type CoverageVerdict struct {
+	Of        string  // whose intervals: "" for measurements, or what these are
 	Level     float64 // of the intervals
+	Expected  float64 // probability of the intervals by the model: Level, or more where they are of whole numbers
 	Share     float64 // of held-out measurements inside
 	Low, High float64 // the middle 95 % of the shares expected of a calibrated model
 	Width     Width
@@ -60,7 +99,7 @@ type CoverageVerdict struct {
 // intervals of a level with its binomial distribution under a calibrated model.
 func JudgeCoverage(level, share float64, n int) CoverageVerdict {
 	lo, hi := binomial.Interval(n, level)
-	v := CoverageVerdict{Level: level, Share: share, Low: float64(lo) / float64(n), High: float64(hi) / float64(n)}
+	v := CoverageVerdict{Level: level, Expected: level, Share: share, Low: float64(lo) / float64(n), High: float64(hi) / float64(n)}
 	switch inside := int(math.Round(share * float64(n))); {
 	case inside < lo:
 		v.Width = TooNarrow
@@ -72,8 +111,15 @@ func JudgeCoverage(level, share float64, n int) CoverageVerdict {
 
 func (v CoverageVerdict) String() string {
 	words := [...]string{"as expected", "too few: the intervals are too narrow", "too many: the intervals are too wide"}
-	return fmt.Sprintf("%g %% intervals contain %.1f %% of held-out measurements, %s (95 %% range of a calibrated model: %.1f to %.1f %%).",
-		100*v.Level, 100*v.Share, words[v.Width], 100*v.Low, 100*v.High)
+	of, whole := "", ""
+	if v.Of != "" {
+		of = " of " + v.Of
+	}
+	if v.Expected != v.Level {
+		whole = fmt.Sprintf("being of whole numbers, they hold %.1f %% by the model itself; ", 100*v.Expected)
+	}
+	return fmt.Sprintf("%g %% intervals%s contain %.1f %% of held-out measurements, %s (%s95 %% range of a calibrated model: %.1f to %.1f %%).",
+		100*v.Level, of, 100*v.Share, words[v.Width], whole, 100*v.Low, 100*v.High)
 }
 
 // AccuracyVerdict compares the accuracy of a classifier with the best baseline.

@@ -17,7 +17,7 @@ type objective func(ctx context.Context, theta []float64) (value float64, grad [
 // climb maximises an exact objective and the weak prior from theta by L-BFGS, until
 // four iterations gain less than tol.
 func (p *params) climb(ctx context.Context, theta []float64, maxIter int, tol float64, of objective) (best []float64, r FitReport, err error) {
-	var failure error
+	var failure, undefined error // undefined: why the last value is not finite
 	var lastX, lastGrad []float64
 	last := math.Inf(1)
 	// Value and gradient come together but are asked for one by one. Where there
@@ -33,6 +33,7 @@ func (p *params) climb(ctx context.Context, theta []float64, maxIter int, tol fl
 		theta := p.Natural(x)
 		value, grad, err := of(ctx, theta)
 		if errors.Is(err, solve.ErrNotPositiveDefinite) || errors.Is(err, solve.ErrNotConverged) {
+			undefined = err
 			return // as if too far
 		}
 		if err != nil {
@@ -61,12 +62,12 @@ func (p *params) climb(ctx context.Context, theta []float64, maxIter int, tol fl
 		GradientThreshold: 1e-2,
 		Converger: &optimize.FunctionConverge{Absolute: tol, Relative: 1e-9, Iterations: 4},
 	}
-	result, err := optimize.Minimize(problem, p.Free(theta), settings, &optimize.LBFGS{})
+	result, err := optimize.Minimize(problem, p.near(p.Free(theta)), settings, &optimize.LBFGS{})
 	if failure != nil {
 		return nil, r, failure
 	}
 	if result == nil || math.IsInf(result.F, 0) || math.IsNaN(result.F) {
-		return nil, r, errors.Join(errors.New("the likelihood has no finite value at the start"), err)
+		return nil, r, errors.Join(errors.New("the likelihood has no finite value at the start"), undefined, err)
 	}
 	r.Iterations = result.MajorIterations
 	// At the optimum a line search may find nothing better: that is no failure.

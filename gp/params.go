@@ -122,13 +122,28 @@ func (p *params) Prior(grad, x []float64) float64 {
 // far reports whether a positive parameter is out of range: a long first step of a
 // line search may lead there.
 func (p *params) far(x []float64) bool {
-	const limit = 5 * spread
 	for j, q := range p.list {
-		if q.Positive && !(math.Abs(x[j]-math.Log(q.Start)) < limit) {
+		if q.Positive && !(math.Abs(x[j]-math.Log(q.Start)) < farthest) {
 			return true
 		}
 	}
 	return false
+}
+
+// farthest is the range of the logarithm of a positive parameter, on both sides of its
+// start value.
+const farthest = 5 * spread
+
+// near moves parameters that are out of range, such as those of an earlier fit, into
+// it; x is changed.
+func (p *params) near(x []float64) []float64 {
+	for j, q := range p.list {
+		if q.Positive {
+			at := math.Log(q.Start)
+			x[j] = max(at-0.9*farthest, min(at+0.9*farthest, x[j]))
+		}
+	}
+	return x
 }
 
 func (p *params) isNoise(j int) bool { return p.noise && j == len(p.list)-1 }

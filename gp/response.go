@@ -14,6 +14,8 @@ type Response struct {
 	shape    Shape
 	mean, sd float64 // of f
 	noise    float64 // variance of Gaussian noise, squared scale of Student's t
+
+	transform Transform // of which f is on the scale
 }
 
 // Response returns the distribution on the scale that people read where f has the given
@@ -64,6 +66,10 @@ func (r Response) Latent() (mean, sd float64) { return r.mean, r.sd }
 
 // Mean returns the mean of the quantity.
 func (r Response) Mean() float64 {
+	if r.transform != NoTransform {
+		mean, _ := r.transform.moments(r.mean, r.sd*r.sd)
+		return mean
+	}
 	switch r.values {
 	case Counts:
 		return math.Exp(r.mean + r.sd*r.sd/2)
@@ -76,6 +82,10 @@ func (r Response) Mean() float64 {
 
 // SD returns the standard deviation of the quantity.
 func (r Response) SD() float64 {
+	if r.transform != NoTransform {
+		_, sd := r.transform.moments(r.mean, r.sd*r.sd)
+		return sd
+	}
 	switch r.values {
 	case Counts:
 		return r.Mean() * math.Sqrt(math.Expm1(r.sd*r.sd))
@@ -100,21 +110,21 @@ func (r Response) probability() (mean, variance float64) {
 // Quantile returns the value that the quantity is below with probability p.
 func (r Response) Quantile(p float64) float64 {
 	if r.sd == 0 {
-		return r.values.Inverse(r.mean)
+		return r.transform.Inverse(r.values.Inverse(r.mean))
 	}
-	return r.values.Inverse(r.mean + r.sd*normalQuantile(p))
+	return r.transform.Inverse(r.values.Inverse(r.mean + r.sd*normalQuantile(p)))
 }
 
 // Above returns the probability that the quantity is above a threshold, such as 1 for
 // a relative risk.
 func (r Response) Above(threshold float64) float64 {
 	switch {
-	case r.values.latent() && threshold < 0:
+	case (r.values.latent() || r.transform != NoTransform) && threshold < 0:
 		return 1
 	case (r.values == Shares || r.values == YesNo) && threshold >= 1:
 		return 0
 	}
-	z := r.mean - r.values.Link(threshold)
+	z := r.mean - r.values.Link(r.transform.Forward(threshold))
 	if r.sd == 0 {
 		if z > 0 {
 			return 1

@@ -23,16 +23,38 @@ func (r Response) Measurement(exposure float64) NewMeasurement {
 	return NewMeasurement{r, exposure}
 }
 
-// Mean returns the mean of the measurement.
+// Mean returns the mean of the measurement. Under LogTransform and Log1pTransform that
+// of a Student value is infinite.
 func (m NewMeasurement) Mean() float64 {
+	if t := m.r.transform; t != NoTransform {
+		switch {
+		case m.r.values == Gaussian:
+			mean, _ := t.moments(m.r.mean, m.r.sd*m.r.sd+m.r.noise)
+			return mean
+		case t != SqrtTransform:
+			return math.Inf(1)
+		}
+		return studentMixture(m.r.shape.Freedom, m.r.noise, -40, func(v float64) float64 {
+			mean, _ := t.moments(m.r.mean, m.r.sd*m.r.sd+v)
+			return mean
+		})
+	}
 	if m.r.values.latent() {
 		return m.exposure * m.r.Mean()
 	}
 	return m.r.mean
 }
 
-// SD returns the standard deviation of the measurement.
+// SD returns the standard deviation of the measurement. Under a transform that of a
+// Student value is infinite.
 func (m NewMeasurement) SD() float64 {
+	switch t := m.r.transform; {
+	case t != NoTransform && m.r.values == Gaussian:
+		_, sd := t.moments(m.r.mean, m.r.sd*m.r.sd+m.r.noise)
+		return sd
+	case t != NoTransform:
+		return math.Inf(1)
+	}
 	e := m.exposure
 	switch m.r.values {
 	case Student:
@@ -50,6 +72,12 @@ func (m NewMeasurement) SD() float64 {
 // LogDensity returns the log density of the measurement at y; of counts, shares and
 // yes-no values the log probability, which is −∞ where y cannot be.
 func (m NewMeasurement) LogDensity(y float64) float64 {
+	if t := m.r.transform; t != NoTransform {
+		if !t.has(y) {
+			return math.Inf(-1)
+		}
+		return m.plain().LogDensity(t.Forward(y)) + t.logSlope(y)
+	}
 	switch m.r.values {
 	case Gaussian:
 		return logNormal(y, m.r.mean, m.r.sd*m.r.sd+m.r.noise)
@@ -68,6 +96,12 @@ func (m NewMeasurement) LogDensity(y float64) float64 {
 
 // CDF returns the probability that the measurement is at most y.
 func (m NewMeasurement) CDF(y float64) float64 {
+	if t := m.r.transform; t != NoTransform {
+		if !t.has(y) {
+			return 0
+		}
+		return m.plain().CDF(t.Forward(y))
+	}
 	switch {
 	case m.r.values == Gaussian:
 		return normalCDF((y - m.r.mean) / math.Sqrt(m.r.sd*m.r.sd+m.r.noise))
@@ -124,6 +158,9 @@ func (m NewMeasurement) given(y, f float64) float64 {
 // Quantile returns the least value that the measurement is at most with probability p
 // or more; an integer for counts, shares and yes-no values.
 func (m NewMeasurement) Quantile(p float64) float64 {
+	if t := m.r.transform; t != NoTransform {
+		return t.Inverse(m.plain().Quantile(p))
+	}
 	switch {
 	case m.r.values == Gaussian:
 		return m.r.mean + math.Sqrt(m.r.sd*m.r.sd+m.r.noise)*normalQuantile(p)

@@ -41,8 +41,29 @@ func OverTime(k Kernel, times []float64) Kernel {
 	params := append(slices.Clone(k.Params()),
 		Param{Name: "time scale", Start: startGaps * gap, Positive: true},
 		Param{Name: "change", Start: 1, Positive: true})
-	return &overTime{k, slices.Clone(times), params}
+	return &overTime{k, slices.Clone(times), params, false}
 }
+
+// EachPeriod returns the kernel of independent functions, one for each of so many
+// periods, with the same kernel k on nodes and the same hyperparameters, those of k:
+//
+//	K[(i, p), (j, q)] = k(i, j) if p = q, and 0 otherwise.
+//
+// Numbers are those of OverTime, of which it is the limit where everything changes at
+// once. It panics without a period.
+func EachPeriod(k Kernel, periods int) Kernel {
+	if periods < 1 {
+		panic("kernel: no periods")
+	}
+	times := make([]float64, periods)
+	for p := range times {
+		times[p] = float64(p)
+	}
+	return &overTime{k, times, k.Params(), true}
+}
+
+// atOnce is a time scale on which nothing is left after a gap of one: exp(−1000) is 0.
+const atOnce = 1e-3
 
 // startGaps is the number of mean gaps between periods after which a function has
 // changed by much, before the data say more.
@@ -55,6 +76,15 @@ type overTime struct {
 	kernel Kernel
 	times  []float64
 	params []Param
+	apart  bool // periods are independent: there are no parameters of time
+}
+
+// own returns the number of parameters of the kernel on nodes.
+func (k *overTime) own() int {
+	if k.apart {
+		return len(k.params)
+	}
+	return len(k.params) - timeParams
 }
 
 func (k *overTime) Nodes() int      { return k.kernel.Nodes() * len(k.times) }
@@ -65,10 +95,13 @@ func (k *overTime) At(theta []float64) (Covariance, error) {
 	if err := checkTheta(theta, k.params); err != nil {
 		return nil, err
 	}
-	own := len(theta) - timeParams
+	own := k.own()
 	graph, err := k.kernel.At(theta[:own])
 	if err != nil {
 		return nil, err
+	}
+	if k.apart {
+		return &timeCovariance{overTime: k, graph: graph, scale: atOnce, changes: 1}, nil
 	}
 	c := &timeCovariance{overTime: k, graph: graph, scale: theta[own], stays: 1 / (1 + theta[own+1])}
 	c.changes = theta[own+1] * c.stays
@@ -84,7 +117,7 @@ func (k *overTime) Training() Training {
 	}
 	if own.Cache != nil {
 		t.Cache = func(rows []int, maxBytes int) Kernel {
-			return &overTime{own.Cache(k.list(rows).nodes, maxBytes), k.times, k.params}
+			return &overTime{own.Cache(k.list(rows).nodes, maxBytes), k.times, k.params, k.apart}
 		}
 		t.CacheBytes = own.CacheBytes
 	}

@@ -96,10 +96,12 @@ func (c *timeCovariance) GramGrad(ctx context.Context, grad []float64, rows []in
 	if err != nil {
 		return err
 	}
-	own := len(c.params) - timeParams
-	for _, s := range slopes {
-		grad[own] += s[0]
-		grad[own+1] += s[1]
+	own := c.own()
+	if !c.apart {
+		for _, s := range slopes {
+			grad[own] += s[0]
+			grad[own+1] += s[1]
+		}
 	}
 	return c.graph.GramGrad(ctx, grad[:own], l.nodes, weights)
 }
@@ -128,8 +130,10 @@ func (c *timeCovariance) Grad(ctx context.Context, grad []float64, rows []int, u
 		if err := op.Apply(ctx, product, right); err != nil {
 			return err
 		}
-		own := len(c.params) - timeParams
-		c.addSlopes(grad[own:], slope, left, product, width)
+		own := c.own()
+		if !c.apart {
+			c.addSlopes(grad[own:], slope, left, product, width)
+		}
 		if err := mix.apply(ctx, product, right, width); err != nil {
 			return err
 		}

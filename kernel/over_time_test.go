@@ -190,3 +190,34 @@ func ExampleOverTime() {
 	// time scale 4
 	// change 1
 }
+
+// Independent periods satisfy the contract, and the matrix has one block per period, each
+// that of the kernel on nodes.
+func TestEachPeriod(t *testing.T) {
+	for name, k := range timeKernels(t) {
+		for _, periods := range []int{1, 3} {
+			t.Run(fmt.Sprintf("%s, %d periods", name, periods), func(t *testing.T) {
+				kerneltest.Run(t, kernel.EachPeriod(k, periods), kerneltest.Options{})
+			})
+		}
+		n := k.Nodes()
+		own, all := gramOfAll(t, k, kernel.Starts(k)[0]), gramOfAll(t, kernel.EachPeriod(k, 3), kernel.Starts(k)[0])
+		for a := range 3 * n {
+			for b := range 3 * n {
+				want := 0.0
+				if a/n == b/n {
+					want = own.At(a%n, b%n)
+				}
+				if got := all.At(a, b); got != want {
+					t.Fatalf("%s: entry %d, %d is %v, want %v", name, a, b, got, want)
+				}
+			}
+		}
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic without periods")
+		}
+	}()
+	kernel.EachPeriod(timeKernels(t)["dense"], 0)
+}

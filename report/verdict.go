@@ -13,9 +13,9 @@ import (
 
 // Verdicts states the results of a validation in sentences.
 func Verdicts(v *crossval.Validation) []string {
-	all := []string{crossval.CompareErrors(v.RMSE, v.BaselineRMSE).String()}
-	for _, c := range v.Coverage {
-		all = append(all, crossval.JudgeCoverage(c.Level, c.Share, len(v.HeldOut)).String())
+	all := []string{v.JudgeError().String()}
+	for _, c := range v.JudgeCoverages() {
+		all = append(all, c.String())
 	}
 	if v.Limits != nil {
 		for _, words := range LimitNotes(v.Limits, "held-out measurements") {

@@ -1,10 +1,30 @@
 package server
 
 import (
+	"context"
 	"fmt"
-	"grfgp/crossval"
 	"net/http"
+
+	"grfgp/crossval"
 )
+
+// validated is the cross-validation of a model with these terms.
+type validated struct {
+	*crossval.Validation
+	terms []string
+}
+
+func (o *openStudy) validate(ctx context.Context) (*validated, error) {
+	v, err := o.Calibration(ctx)
+	if err != nil {
+		return nil, err
+	}
+	snapshot, err := o.Snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &validated{v, snapshot.Chosen().Terms}, nil
+}
 
 // heldOut is a measurement that was predicted from others.
 type heldOut struct {
@@ -31,8 +51,8 @@ func (s *Server) calibration(w http.ResponseWriter, r *http.Request) error {
 	if unchanged(w, r, o.etag("calibration", seq)) {
 		return nil
 	}
-	v, err := o.validating.await(ctx, s, func() (v *crossval.Validation, err error) {
-		o.reportLearning(func() { v, err = o.Calibration(s.ctx) })
+	v, err := o.validating.await(ctx, s, func() (v *validated, err error) {
+		o.reportLearning(func() { v, err = o.validate(s.ctx) })
 		return v, err
 	})
 	if err != nil {
@@ -41,6 +61,7 @@ func (s *Server) calibration(w http.ResponseWriter, r *http.Request) error {
 	answer := struct {
 		Seq      int64             `json:"seq"`
 		Readings int               `json:"readings"`
+		Terms    []string          `json:"terms"`
 		Scheme   crossval.Scheme   `json:"scheme"`
 		Folds    int               `json:"folds"`
 		RMSE     number            `json:"rmse"`
@@ -49,7 +70,7 @@ func (s *Server) calibration(w http.ResponseWriter, r *http.Request) error {
 		Coverage map[string]number `json:"coverage"`
 		Baseline map[string]number `json:"baseline_rmse"`
 		Left     []heldOut         `json:"left"`
-	}{seq, len(v.HeldOut), v.Scheme, v.Folds, number(v.RMSE), number(v.RMSESE), number(v.NLPD), map[string]number{}, map[string]number{}, []heldOut{}}
+	}{seq, len(v.HeldOut), termsOf(v.terms), v.Scheme, v.Folds, number(v.RMSE), number(v.RMSESE), number(v.NLPD), map[string]number{}, map[string]number{}, []heldOut{}}
 	for _, c := range v.Coverage {
 		answer.Coverage[fmt.Sprint(c.Level)] = number(c.Share)
 	}

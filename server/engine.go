@@ -25,9 +25,9 @@ func (s *Server) newEngine(net *network, settings study.Settings) (study.Engine,
 }
 
 // engine returns an engine that shares random walks and other costly parts of the
-// model with all engines of the same Spec on the graph.
+// model with all engines of the same Spec and covariates on the graph.
 func (n *network) engine(settings study.Settings) (*study.ModelEngine, error) {
-	spec, err := json.Marshal(settings.Spec)
+	spec, err := json.Marshal([]any{settings.Spec, settings.Covariates})
 	if err != nil {
 		return nil, err
 	}

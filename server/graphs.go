@@ -75,9 +75,10 @@ func (s *Server) putGraph(w http.ResponseWriter, r *http.Request) error {
 		Nodes       int             `json:"nodes"`
 		Edges       int             `json:"edges"`
 		Coordinates string          `json:"coordinates"`
+		Columns     []graphColumn   `json:"columns"`
 		Report      *graphio.Report `json:"report,omitempty"`
 		NodesReport *graphio.Report `json:"nodes_report,omitempty"`
-	}{id, net.Graph.Len(), net.Graph.Edges(), coordinates(net.Nodes), net.Report, nil}
+	}{id, net.Graph.Len(), net.Graph.Edges(), coordinates(net.Nodes), graphColumns(net.Nodes), net.Report, nil}
 	if net.Nodes != nil {
 		answer.NodesReport = net.Nodes.Report
 	}

@@ -23,7 +23,7 @@ type network struct {
 	layoutErr error
 
 	making  sync.Mutex
-	engines map[string]*study.ModelEngine // by Spec, without measurements: studies get siblings of them
+	engines map[string]*study.ModelEngine // by Spec and covariates, without measurements: studies get siblings of them
 
 	*graphio.Network
 	order       []int  // the nodes in the order of the file, by which the service numbers them:

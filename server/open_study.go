@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"grfgp/bayesopt"
-	"grfgp/crossval"
 	"grfgp/study"
 )
 
@@ -29,7 +28,7 @@ type openStudy struct {
 
 	fitting    flight[study.Snapshot]
 	predicting flight[*study.Predictions]
-	validating flight[*crossval.Validation]
+	validating flight[*validated]
 
 	mu      sync.Mutex
 	net     *network

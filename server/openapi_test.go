@@ -207,6 +207,7 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 		{"POST", "/v1/graphs", "", ring(7), csv},
 		{"POST", "/v1/graphs", "", ring(7), csv},
 		{"GET", "/v1/graphs/" + graph, "/v1/graphs/{g}", nil, nil},
+		{"GET", "/v1/graphs/" + graph + "/columns", "/v1/graphs/{g}/columns", nil, nil},
 		{"GET", "/v1/studies", "", nil, nil},
 		{"POST", "/v1/studies", "", map[string]any{"name": "t", "graph": graph, "goal": "threshold=2", "budget": 3, "allowed": []string{"n1"}}, nil},
 		{"POST", "/v1/imports?name=u", "/v1/imports", export, []with{"Content-Type: application/x-ndjson"}},

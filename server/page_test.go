@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,6 +31,7 @@ func TestPage(t *testing.T) {
 	}{
 		{"every view on every screen", testViews},
 		{"create a study", testCreate},
+		{"covariates", testCovariates},
 		{"learn", testLearn},
 		{"ask, enter a result, see the map change", testAskAndTell},
 		{"refusals", testRefusals},
@@ -233,6 +235,59 @@ func testCreate(t *testing.T, browser context.Context) {
 	elsewhere.waitFor("#import-file")
 	elsewhere.do(chromedp.SetUploadFiles(chromedp.CSS("#import-file"), []string{archive}, chromedp.NodeReady))
 	elsewhere.waitText(".study-head", "30 nodes, 30 edges")
+}
+
+// The columns of a node table are offered with their kinds, from files and of a network
+// that is known; the page says what the model uses of them.
+func testCovariates(t *testing.T, browser context.Context) {
+	h := newHost(t, withEngine)
+	dir := t.TempDir()
+	edges, nodes := filepath.Join(dir, "edges.csv"), filepath.Join(dir, "nodes.csv")
+	for file, text := range map[string]string{edges: ring(30), nodes: wells()} {
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := newTab(t, browser, h.http.URL, 1000, 900)
+	p.open("#/new")
+	p.waitText("#new-columns", "once the files are read")
+	p.click("#read-columns")
+	p.waitText("#new-edges-refusal", "Choose a file of edges first")
+	p.enter("#new-name", "wells")
+	p.do(chromedp.SetUploadFiles(chromedp.CSS("#new-edges"), []string{edges}))
+	p.do(chromedp.SetUploadFiles(chromedp.CSS("#new-nodes"), []string{nodes}))
+	p.click("#read-columns")
+	p.waitText("#new-columns", "drilled dates; missing at 3 nodes")
+	p.waitText("#new-columns", "serial identifiers; cannot be used")
+	p.click("#columns-all")
+	chosen := `[...document.querySelectorAll("#new-columns input:checked")].map((b) => b.id).join()`
+	if got := eval[string](p, chosen); got != "column-0,column-1,column-2" {
+		t.Errorf("all are %s", got)
+	}
+	p.shoot("create-covariates")
+	p.click("#column-2")
+	p.click(".create button.primary")
+	p.waitFor("#ask-count")
+	var made struct{ Settings study.Settings }
+	h.must("GET", "/v1/studies/wells", nil, &made)
+	if got := made.Settings; !slices.Equal(got.Covariates, []string{"depth", "type"}) || got.Spec.Roles != "auto" {
+		t.Errorf("%+v", got)
+	}
+	h.must("POST", "/v1/studies/wells/observations", map[string]any{"observations": wellValues(24)}, nil)
+	p.open("#/studies/wells/trust")
+	p.waitText("#model-terms", "the columns depth, type")
+	p.shoot("trust-covariates")
+
+	p.open("#/new")
+	p.waitFor("#new-graph")
+	p.do(chromedp.SetValue(chromedp.CSS("#new-graph"), made.Settings.Graph))
+	eval[bool](p, `document.querySelector("#new-graph").dispatchEvent(new Event("change"))`)
+	p.waitText("#new-columns", "depth numbers")
+	p.click("#columns-all")
+	p.click("#columns-none")
+	if got := eval[string](p, chosen); got != "" {
+		t.Errorf("none are %s", got)
+	}
 }
 
 // A study that learns shows how far its predictions are off.

@@ -127,17 +127,18 @@ func (s *Server) predictions(w http.ResponseWriter, r *http.Request) error {
 		var c columns
 		c.floats("mean", len(p.Mean), func(k int) float64 { return p.Mean[o.net.order[k]] })
 		c.floats("sd", len(p.SD), func(k int) float64 { return p.SD[o.net.order[k]] })
-		return c.send(w, map[string]any{"kind": "predictions", "seq": p.Seq, "readings": p.Measurements, "noise_sd": number(p.NoiseSD)})
+		return c.send(w, map[string]any{"kind": "predictions", "seq": p.Seq, "readings": p.Measurements, "noise_sd": number(p.NoiseSD), "terms": termsOf(p.Spec.Terms)})
 	}
 	answer := struct {
 		Seq      int64      `json:"seq"`
 		Readings int        `json:"readings"`
 		NoiseSD  number     `json:"noise_sd"`
 		Spec     grfgp.Spec `json:"spec"`
+		Terms    []string   `json:"terms"`
 		Total    int        `json:"total"`
 		Nodes    []nodeView `json:"nodes"`
 		Next     *int       `json:"next,omitempty"`
-	}{p.Seq, p.Measurements, number(p.NoiseSD), p.Spec, total, []nodeView{}, nil}
+	}{p.Seq, p.Measurements, number(p.NoiseSD), p.Spec, termsOf(p.Spec.Terms), total, []nodeView{}, nil}
 	nodes, err := o.net.chooseNodes(p, ids, order, after, limit)
 	if err != nil {
 		return err

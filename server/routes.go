@@ -26,6 +26,7 @@ var routes = []route{
 	{method: "GET", path: "/v1/graphs", handle: (*Server).listGraphs},
 	{method: "POST", path: "/v1/graphs", handle: (*Server).putGraph},
 	{method: "GET", path: "/v1/graphs/{g}", handle: (*Server).getGraph},
+	{method: "GET", path: "/v1/graphs/{g}/columns", handle: (*Server).showGraphColumns},
 
 	{method: "GET", path: "/v1/studies", handle: (*Server).listStudies},
 	{method: "POST", path: "/v1/studies", handle: (*Server).createStudy},

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"reflect"
 	"slices"
 	"sync"
 
@@ -33,19 +32,25 @@ type ModelEngine struct {
 	savedAt     int             // measurements behind the checkpoint that was saved last
 }
 
-// NewModelEngine returns the engine of a study on a graph. The node table, which may
-// be nil, provides the costs, allowed nodes and groups that the settings do not
-// give.
+// NewModelEngine returns the engine of a study on a graph. The settings are those of the
+// study, as Study.Settings or Settings.Complete return them. The node table, which may
+// be nil, provides the covariates, and the costs, allowed nodes and groups that the
+// settings do not give.
 func NewModelEngine(g *graph.Graph, nodes *graphio.NodeTable, s Settings) (*ModelEngine, error) {
+	spec, err := s.modelSpec(nodes, g.Len())
+	if err != nil {
+		return nil, err
+	}
 	return newModelEngine(g, nodes, s, func(opts bayesopt.Options) (*grfgp.Optimizer, error) {
-		return grfgp.NewOptimizer(g, s.Spec, opts)
+		return grfgp.NewOptimizer(g, spec, opts)
 	})
 }
 
-// Sibling returns the engine of another study on the same graph. Engines of the same
-// Spec share the costly parts of the model that do not depend on measurements.
+// Sibling returns the engine of another study on the same graph and node table. Engines
+// of the same Spec and covariates share the costly parts of the model that do not
+// depend on measurements.
 func (e *ModelEngine) Sibling(nodes *graphio.NodeTable, s Settings) (*ModelEngine, error) {
-	if !reflect.DeepEqual(s.Spec, e.settings.Spec) {
+	if !s.sameModel(e.settings) {
 		return NewModelEngine(e.graph, nodes, s)
 	}
 	e.mu.Lock()

@@ -26,7 +26,8 @@ type field struct {
 	nodes *graphio.NodeTable
 	clock *clock
 	ctx   context.Context
-	keep  study.CheckpointStore // nil: none
+	keep  study.CheckpointStore  // nil: none
+	value func(node int) float64 // nil: truth
 }
 
 const side = 9
@@ -58,7 +59,7 @@ func newField(t testing.TB, nodes *graphio.NodeTable, change func(*study.Setting
 // restart replays the log with a new engine.
 func (f *field) restart(t testing.TB) *field {
 	t.Helper()
-	g := &field{log: f.log, graph: f.graph, nodes: f.nodes, clock: f.clock, keep: f.keep, ctx: t.Context()}
+	g := &field{log: f.log, graph: f.graph, nodes: f.nodes, clock: f.clock, keep: f.keep, value: f.value, ctx: t.Context()}
 	var err error
 	g.Study, err = study.Open(t.Context(), g.log, study.Options{Now: g.clock.Now, Engine: func(context.Context) (study.Engine, error) {
 		o, err := study.NewModelEngine(g.graph, g.nodes, g.Settings())
@@ -83,12 +84,16 @@ func (f *field) ask(t testing.TB, n int) []study.Issued {
 	return a.Trials
 }
 
-// measure tells the truth about trials.
+// measure tells the values of trials.
 func (f *field) measure(t testing.TB, trials []study.Issued) {
 	t.Helper()
 	for _, i := range trials {
 		node, _ := f.graph.IDs().Lookup([]byte(i.Node))
-		if _, err := f.Tell(f.ctx, i.Trial, study.Outcome{Value: truth(node)}, ""); err != nil {
+		value := truth(node)
+		if f.value != nil {
+			value = f.value(node)
+		}
+		if _, err := f.Tell(f.ctx, i.Trial, study.Outcome{Value: value}, ""); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -364,7 +369,10 @@ func Example() {
 	ctx := context.Background()
 	g, _ := graph.Grid(5, 5)
 	log := new(study.MemoryLog) // or the Log of a store
-	settings := study.Settings{Name: "pipes", Graph: "by its hash", Goal: bayesopt.Maximize, Seed: 1}
+	settings, err := study.Settings{Name: "pipes", Graph: "by its hash", Goal: bayesopt.Maximize, Seed: 1}.Complete()
+	if err != nil {
+		fmt.Println(err)
+	}
 	if _, err := study.Create(ctx, log, settings, "anna", time.Now()); err != nil {
 		fmt.Println(err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"grfgp"
 	"grfgp/bayesopt"
+	"grfgp/covariate"
 )
 
 // Settings define a study. They are fixed when it is created.
@@ -20,7 +21,7 @@ type Settings struct {
 	Graph  string        `json:"graph"` // id of the graph, the hash of its content
 	Goal   bayesopt.Goal `json:"goal"`
 	Policy string        `json:"policy,omitempty"` // one of bayesopt.PolicyNames(); empty: the default of the goal
-	Spec   grfgp.Spec    `json:"spec"`             // of the model
+	Spec   grfgp.Spec    `json:"spec"`             // of the model; Complete sets empty Roles to auto, and studies without Roles have none
 	Seed   uint64        `json:"seed"`             // of the suggestions
 	// Budget bounds the cost of pending and done trials together; nil: no limit.
 	// Measurements from Observe cost nothing.
@@ -29,6 +30,9 @@ type Settings struct {
 	// DefaultLease.
 	Lease   Duration `json:"lease"`
 	Repeats bool     `json:"repeats,omitempty"` // measured nodes may be suggested again
+	// Covariates names columns of the graph's node table that the model uses, see
+	// covariate.Select; covariate.All stands for all. Nil: none.
+	Covariates []string `json:"covariates,omitempty"`
 
 	// The following fields replace columns of the graph's node table. Nil means that
 	// the column is used, if there is one.
@@ -43,9 +47,10 @@ const DefaultLease = Duration(24 * time.Hour)
 
 // Limits on the length of texts, in bytes.
 const (
-	maxName = 128  // of a study
-	MaxID   = 256  // of a node, a key or a holder
-	MaxNote = 4096 // of a note
+	maxName   = 128  // of a study
+	maxColumn = 1024 // of the name of a column
+	MaxID     = 256  // of a node, a key or a holder
+	MaxNote   = 4096 // of a note
 )
 
 // Duration is a time.Duration that is written as "24h0m0s" in JSON.
@@ -68,6 +73,9 @@ func (d *Duration) UnmarshalText(text []byte) error {
 func (s Settings) Complete() (Settings, error) {
 	if s.Lease == 0 {
 		s.Lease = DefaultLease
+	}
+	if s.Spec.Roles == "" {
+		s.Spec.Roles = rolesAuto
 	}
 	if _, level := s.Goal.Level(); s.Policy == "straddle" && !level { // not in check, because old studies may have it
 		return s, fmt.Errorf("%w: the policy straddle needs the goal threshold=V, not %v", ErrInvalid, s.Goal)
@@ -102,6 +110,14 @@ func (s Settings) check() error {
 			return err
 		}
 	}
+	for _, column := range s.Covariates {
+		if err := checkText("the name of a covariate", column, maxColumn); err != nil {
+			return err
+		}
+		if column == "" {
+			return bad("a covariate without a name; give names of columns, or %q", covariate.All)
+		}
+	}
 	for node, cost := range s.Cost {
 		if !(cost > 0) || math.IsInf(cost, 0) {
 			return bad("node %q costs %v; give a finite number > 0", node, cost)
@@ -115,6 +131,16 @@ func (s Settings) equal(t Settings) bool {
 	a, errA := json.Marshal(s)
 	b, errB := json.Marshal(t)
 	return errA == nil && errB == nil && bytes.Equal(a, b)
+}
+
+// repeats reports whether creating a study with settings s again has no effect if it has
+// the settings was. Settings of studies that were created before there were roles leave
+// them open.
+func (s Settings) repeats(was Settings) bool {
+	if was.Spec.Roles == "" && s.Spec.Roles == rolesAuto {
+		s.Spec.Roles = ""
+	}
+	return s.equal(was)
 }
 
 // CheckName returns an error unless a name of a study is safe in URLs and file

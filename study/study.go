@@ -66,7 +66,7 @@ func Create(ctx context.Context, log Log, settings Settings, by string, at time.
 		if err != nil {
 			return false, err
 		}
-		if was, ok := e.Data.(Created); !ok || !was.Settings.equal(settings) {
+		if was, ok := e.Data.(Created); !ok || !settings.repeats(was.Settings) {
 			return false, fmt.Errorf("%w: there is a study called %q already, with other settings; use another name", ErrConflict, settings.Name)
 		}
 		return false, nil

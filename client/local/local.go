@@ -67,6 +67,9 @@ func (l *Studies) Close() error {
 
 // Create implements client.Studies.
 func (l *Studies) Create(ctx context.Context, s study.Settings, packed []byte, by string) (bool, error) {
+	if err := checkCovariates(s, packed); err != nil {
+		return false, err
+	}
 	if err := l.need(ctx, false); err != nil {
 		return false, err
 	}
@@ -76,6 +79,19 @@ func (l *Studies) Create(ctx context.Context, s study.Settings, packed []byte, b
 	}
 	s.Graph = id
 	return study.Create(ctx, l.store.Log(s.Name), s, by, time.Now())
+}
+
+// checkCovariates refuses covariates that are no columns of a packed graph.
+func checkCovariates(s study.Settings, packed []byte) error {
+	if len(s.Covariates) == 0 {
+		return nil
+	}
+	net, err := graphio.Decode(packed)
+	if err != nil {
+		return err
+	}
+	_, err = s.EncodeCovariates(net.Nodes, net.Graph.Len())
+	return err
 }
 
 // List implements client.Studies.

@@ -68,10 +68,11 @@ func (a *app) classify(ctx context.Context, f *classifyFlags, changed func(strin
 		return err
 	}
 	f.tellIdleKernel(a, changed)
-	d, err := f.loadLabels(ctx, a, &f.input)
+	d, err := f.loadLabels(ctx, a, &f.input, &f.covariateFlags)
 	if err != nil {
 		return err
 	}
+	spec = d.known.spec(spec)
 	c, err := a.fitClasses(ctx, d, spec, f.classMethod())
 	if err != nil {
 		return err
@@ -80,7 +81,7 @@ func (a *app) classify(ctx context.Context, f *classifyFlags, changed func(strin
 	if err != nil {
 		return err
 	}
-	answer := &classifyAnswer{1, f.classMethod(), table.Classes, c.Choice(), inputOrder(d.net.Graph, table.Nodes)}
+	answer := &classifyAnswer{1, f.classMethod(), table.Classes, c.Choice(), d.known, inputOrder(d.net.Graph, table.Nodes)}
 	a.talk.Say("  nodes without a label: %s", d.tally(answer.predicted()))
 	a.sayOdd(d, c)
 	if f.out == "" {
@@ -120,6 +121,7 @@ type classifyAnswer struct {
 	Classifier gp.ClassMethod      `json:"classifier"`
 	Classes    []report.ClassCount `json:"classes"`
 	Choice     grfgp.ClassChoice   `json:"choice"`
+	Known      *nodeFacts          `json:"covariates,omitempty"`
 	Nodes      []report.NodeClass  `json:"nodes"`
 }
 

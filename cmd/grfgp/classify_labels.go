@@ -82,10 +82,11 @@ type classData struct {
 	net    *graphio.Network
 	labels *graphio.ClassLabels
 	data   gp.Labels
+	known  *nodeFacts // nil: no covariates
 }
 
 // loadLabels reads a graph and labels, and refuses too few labels.
-func (l *labelFlags) loadLabels(ctx context.Context, a *app, in *input) (*classData, error) {
+func (l *labelFlags) loadLabels(ctx context.Context, a *app, in *input, c *covariateFlags) (*classData, error) {
 	if l.labels == "" {
 		return nil, usagef("no labels: give --labels FILE")
 	}
@@ -104,7 +105,8 @@ func (l *labelFlags) loadLabels(ctx context.Context, a *app, in *input) (*classD
 	}
 	d.net = net
 	d.data = gp.LabelsOf(d.labels)
-	return &d, nil
+	d.known, err = c.known(a, net, in, ofLabels(d.labels, l.labels))
+	return &d, err
 }
 
 // fitClasses fits a classifier and prints its choices.

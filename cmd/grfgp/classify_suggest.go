@@ -37,6 +37,7 @@ type labelAnswer struct {
 	Classes     []string          `json:"classes"`
 	Labels      int               `json:"labels"`
 	Choice      grfgp.ClassChoice `json:"choice"`
+	Known       *nodeFacts        `json:"covariates,omitempty"`
 	Asked       int               `json:"asked"`
 	Short       bayesopt.Reason   `json:"short,omitempty"`
 	ShortWhy    string            `json:"short_why,omitempty"`
@@ -55,6 +56,7 @@ func (a *app) suggestLabels(ctx context.Context, f *suggestFlags, spec grfgp.Spe
 	if err != nil {
 		return err
 	}
+	spec = d.known.spec(spec)
 	if idle != "" {
 		t := &suggestData{net: d.net, sites: sites, idle: idle}
 		answer, err := a.ask(ctx, f, spec, t)
@@ -76,7 +78,7 @@ func (a *app) suggestLabels(ctx context.Context, f *suggestFlags, spec grfgp.Spe
 	s.Done("%d of %d nodes by expected reduction of uncertainty", len(picks), f.count)
 	answer := &labelAnswer{
 		Version: 1, Goal: f.goal, Classifier: f.classMethod(), Classes: d.labels.Classes, Labels: d.data.Len(),
-		Choice: c.Choice(), Asked: f.count, Short: short, Suggestions: d.labelRows(picks),
+		Choice: c.Choice(), Known: d.known, Asked: f.count, Short: short, Suggestions: d.labelRows(picks),
 	}
 	if short != bayesopt.Enough {
 		answer.ShortWhy = labelShortWords(short, f.groupCap > 0)
@@ -106,6 +108,9 @@ func (f *suggestFlags) loadSites(ctx context.Context, a *app) (d *classData, s *
 		return nil, nil, "", err
 	}
 	a.tellNetwork(d.net)
+	if d.known, err = f.known(a, d.net, &f.input, ofLabels(d.labels, f.labels)); err != nil {
+		return nil, nil, "", err
+	}
 	if idle != "" {
 		return d, s, idle, nil
 	}

@@ -13,10 +13,11 @@ import (
 )
 
 func (a *app) validateLabels(ctx context.Context, f *validateFlags, spec grfgp.Spec) error {
-	d, err := f.loadLabels(ctx, a, &f.input)
+	d, err := f.loadLabels(ctx, a, &f.input, &f.covariateFlags)
 	if err != nil {
 		return err
 	}
+	spec = d.known.spec(spec)
 	v, err := a.validateClasses(ctx, d, spec, f.classMethod(), &f.foldFlags)
 	if err != nil {
 		return err
@@ -37,6 +38,7 @@ type classAnswer struct {
 	*crossval.ClassValidation
 	Left    []leftLabel `json:"left"`
 	Verdict []string    `json:"verdict"`
+	Known   *nodeFacts  `json:"covariates,omitempty"`
 }
 
 // leftLabel is a label as predicted from the other folds.
@@ -48,7 +50,7 @@ type leftLabel struct {
 }
 
 func newClassAnswer(d *classData, v *crossval.ClassValidation) *classAnswer {
-	answer := &classAnswer{1, d.labels.Classes, v, []leftLabel{}, report.ClassVerdicts(v)}
+	answer := &classAnswer{1, d.labels.Classes, v, []leftLabel{}, report.ClassVerdicts(v), d.known}
 	for _, l := range v.HeldOut {
 		answer.Left = append(answer.Left, leftLabel{d.net.Graph.IDs().At(l.Node), d.labels.Classes[l.Class], d.labels.Classes[l.Predicted], l})
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,12 +17,13 @@ import (
 
 // input are the flags that name the graph.
 type input struct {
-	edges, nodes string
-	generated    string
-	knn          int
-	weights      choice
-	parallel     choice
-	keepLoops    bool
+	edges     string
+	nodes     []string
+	generated string
+	knn       int
+	weights   choice
+	parallel  choice
+	keepLoops bool
 	reading
 }
 
@@ -38,7 +40,7 @@ type reading struct {
 func (in *input) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&in.edges, "edges", "", "`file` of edges: delimited text, MatrixMarket or GraphML; plain, gzip or zstd; - is standard input")
-	f.StringVar(&in.nodes, "nodes", "", "`file` of nodes (node table): id and any of label, lat, lon, x, y, cost, allowed, group")
+	f.StringArrayVar(&in.nodes, "nodes", nil, "`file` of nodes (node table): id and any of label, lat, lon, x, y, cost, allowed, group; other columns can be covariates; may be repeated, tables are joined by id")
 	f.IntVar(&in.knn, "knn", 0, "without --edges: connect each node of --nodes to its `K` nearest, by lat and lon or by x and y")
 	f.StringVar(&in.generated, "generate", "", generateHelp)
 	in.weights.flag(cmd, "weights", "meaning of the edges' numbers", "auto", "similarity", "distance", "ignore")
@@ -116,13 +118,13 @@ func (in *input) loadThen(ctx context.Context, a *app, then func(*graphio.Networ
 	switch {
 	case in.knn < 0:
 		return nil, usagef("--knn %d: give 1 or more", in.knn)
-	case in.generated != "" && (in.edges != "" || in.nodes != ""):
+	case in.generated != "" && (in.edges != "" || len(in.nodes) > 0):
 		return nil, usagef("--generate defines the whole graph: leave out --edges and --nodes")
 	case in.edges == "" && in.knn == 0 && in.generated == "":
 		return nil, usagef("no graph: give --edges FILE, or --nodes FILE with --knn K, or --generate grid:30x30")
 	case in.edges != "" && in.knn != 0:
 		return nil, usagef("--edges and --knn both define the edges: give only one")
-	case in.edges == "" && in.nodes == "" && in.generated == "":
+	case in.edges == "" && len(in.nodes) == 0 && in.generated == "":
 		return nil, usagef("--knn needs --nodes FILE with coordinates")
 	}
 	err = in.rejecting(func(w io.Writer) (err error) {
@@ -147,16 +149,11 @@ func (in *input) read(ctx context.Context, a *app, opts graphio.Options) (*graph
 	if in.generated != "" {
 		return a.generate(in.generated)
 	}
-	if in.nodes != "" {
-		s := a.talk.Stage("reading nodes")
-		opts.Progress = s.Update
-		nodes, err := graphio.ReadNodes(ctx, a.source(in.nodes), in.of("nodes", opts))
-		if err != nil {
-			return nil, err
-		}
-		s.Done("%d nodes from %s", nodes.IDs.Len(), nodes.Report.File)
-		opts.Nodes = nodes
+	nodes, err := in.readNodes(ctx, a, opts)
+	if err != nil {
+		return nil, err
 	}
+	opts.Nodes = nodes
 	if in.knn > 0 {
 		return nearest(a, opts.Nodes, in.knn)
 	}
@@ -168,6 +165,28 @@ func (in *input) read(ctx context.Context, a *app, opts graphio.Options) (*graph
 	}
 	s.Done("%s and %s from %s", plural.Count(net.Graph.Len(), "nodes"), plural.Count(net.Graph.Edges(), "edges"), net.Report.File)
 	return net, nil
+}
+
+// readNodes reads and joins the node tables; the result is nil if there are none.
+func (in *input) readNodes(ctx context.Context, a *app, opts graphio.Options) (*graphio.NodeTable, error) {
+	var tables []*graphio.NodeTable
+	for _, path := range in.nodes {
+		s := a.talk.Stage("reading nodes")
+		opts.Progress = s.Update
+		table, err := graphio.ReadNodes(ctx, a.source(path), in.of("nodes", opts))
+		if err != nil {
+			return nil, err
+		}
+		s.Done("%d nodes from %s", table.IDs.Len(), table.Report.File)
+		tables = append(tables, table)
+	}
+	nodes, err := graphio.JoinNodes(tables...)
+	if err == nil && len(tables) > 1 {
+		for _, table := range tables[1:] {
+			a.tell(table.Report)
+		}
+	}
+	return nodes, err
 }
 
 // nearest connects nodes to their nearest neighbours in space.
@@ -198,8 +217,11 @@ func (a *app) tell(r *graphio.Report) {
 	for _, c := range r.Columns {
 		a.talk.Say("  %s", c)
 	}
-	if len(r.Unused) > 0 {
-		a.talk.Say("  not used: %s", strings.Join(r.Unused, ", "))
+	unused := slices.DeleteFunc(slices.Clone(r.Unused), func(name string) bool {
+		return slices.ContainsFunc(r.Covariates, func(c graphio.Covariate) bool { return c.Name == name })
+	})
+	if len(unused) > 0 {
+		a.talk.Say("  not used: %s", strings.Join(unused, ", "))
 	}
 	if r.Weights != "" {
 		a.talk.Say("  weights: %s", r.Weights)

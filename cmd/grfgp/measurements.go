@@ -101,6 +101,7 @@ type modelData struct {
 	net          *graphio.Network
 	measurements *graphio.Measurements
 	data         gp.Data
+	known        *nodeFacts // nil: no covariates
 }
 
 // loadData reads a graph and measurements, and refuses too few measurements.
@@ -123,6 +124,9 @@ func loadData(ctx context.Context, a *app, f *fitFlags, spec grfgp.Spec) (*model
 		return nil, err
 	}
 	d.net = net
+	if d.known, err = f.known(a, net, &f.input, ofValues(d.measurements, f.measurements)); err != nil {
+		return nil, err
+	}
 	d.data, err = gp.DataOf(d.measurements)
 	return &d, err
 }

@@ -13,7 +13,7 @@ import (
 	"grfgp"
 	"grfgp/crossval"
 	"grfgp/gp"
-	"grfgp/graph"
+	"grfgp/graphio"
 	"grfgp/report"
 	"grfgp/walk"
 )
@@ -28,6 +28,7 @@ type modelFlags struct {
 	variance  choice
 	trend     choice
 	solver    choice
+	covariateFlags
 	mean      float64
 	noiseSD   float64
 	level     float64
@@ -63,6 +64,7 @@ func (m *modelFlags) kernelFlags(cmd *cobra.Command) {
 	f.Float64Var(&m.spec.Nu, "nu", 0, "smoothness ν of the family matern (default: chosen by likelihood)")
 	f.IntVar(&m.spec.Hops, "hops", 0, "longest walk in hops, for the methods grf and lowrank and the family free (default: chosen); with the method series it truncates the kernel, which otherwise reaches all nodes")
 	f.IntVar(&m.spec.Walks, "walks", 0, "walkers per node, for the methods grf and lowrank (default 100)")
+	m.covariateFlags.flags(cmd)
 	f.IntVar(&m.spec.Rank, "rank", 0, "rank of the method lowrank (default 256)")
 }
 
@@ -120,7 +122,7 @@ func (m *modelFlags) kernelSpec(a *app) grfgp.Spec {
 	spec := m.spec
 	spec.Seed = a.seed
 	spec.Family, spec.Method, spec.Scales, spec.Solver = m.family.chosen(), m.method.chosen(), m.scales.chosen(), m.solver.chosen()
-	spec.Laplacian = m.laplacian.chosen()
+	spec.Laplacian, spec.Roles = m.laplacian.chosen(), m.roles.chosen()
 	m.tellIdle(a, spec)
 	return spec
 }
@@ -198,21 +200,26 @@ func openModel(path string) (*os.File, error) {
 	return f, nil
 }
 
-// loadModel reads a saved model of the graph.
-func (a *app) loadModel(ctx context.Context, path string, g *graph.Graph) (*grfgp.Model, error) {
+// loadModel reads a saved model of the graph, with the columns of the node table that
+// it uses.
+func (a *app) loadModel(ctx context.Context, path string, net *graphio.Network) (*grfgp.Model, *nodeFacts, error) {
+	k, err := a.savedColumns(path, net)
+	if err != nil {
+		return nil, nil, err
+	}
 	s := a.talk.Stage("loading the model")
 	f, err := openModel(path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer f.Close()
-	m, err := grfgp.Load(ctx, f, g)
+	m, err := grfgp.Load(ctx, f, net.Graph, k.spec(grfgp.Spec{}))
 	if err != nil {
-		return nil, dataf("%s: %w", path, err)
+		return nil, nil, dataf("%s: %w", path, err)
 	}
 	c := m.Choice()
 	s.Done("%s, %d measurements", kernelWords(c.Family, c.Method, c.Scales, c.Variance, c.Trend), m.Data().Len())
-	return m, nil
+	return m, k, nil
 }
 
 // kernelWords names a kernel as it was chosen.

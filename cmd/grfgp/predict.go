@@ -72,6 +72,7 @@ type predictAnswer struct {
 	Level   float64       `json:"level"`
 	NoiseSD float64       `json:"noise_sd"`
 	Choice  grfgp.Choice  `json:"choice"`
+	Known   *nodeFacts    `json:"covariates,omitempty"`
 	Limits  *grfgp.Limits `json:"limits"`
 	Nodes   []predictRow  `json:"nodes"`
 }
@@ -110,7 +111,7 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 	for _, words := range report.LimitNotes(limits, "nodes") {
 		a.talk.Say("  %s", words)
 	}
-	answer := predictAnswer{Version: 1, SDOf: "quantity", Level: f.level, NoiseSD: m.NoiseSD(), Choice: m.Choice(), Limits: limits, Nodes: f.rows(d, m, p)}
+	answer := predictAnswer{Version: 1, SDOf: "quantity", Level: f.level, NoiseSD: m.NoiseSD(), Choice: m.Choice(), Known: d.known, Limits: limits, Nodes: f.rows(d, m, p)}
 	if f.reading {
 		answer.SDOf = "reading"
 	}
@@ -130,7 +131,7 @@ func (f *predictFlags) checkModel(changed func(string) bool) error {
 	if f.modelFile == "" {
 		return nil
 	}
-	for _, flag := range []string{"measurements", "repeats", "family", "method", "scales", "variance", "trend", "solver", "nu", "alpha", "laplacian", "hops", "walks", "rank", "mean", "noise-sd"} {
+	for _, flag := range []string{"measurements", "repeats", "family", "method", "scales", "variance", "trend", "solver", "nu", "alpha", "laplacian", "hops", "walks", "rank", "mean", "noise-sd", "covariates", "roles"} {
 		if changed(flag) {
 			return usagef("--model has its own measurements and hyperparameters: leave out --%s", flag)
 		}
@@ -149,18 +150,18 @@ func (f *predictFlags) model(ctx context.Context, a *app, spec grfgp.Spec) (*mod
 		if err != nil {
 			return nil, nil, err
 		}
-		m, err := a.fit(ctx, d, spec)
+		m, err := a.fit(ctx, d, d.known.spec(spec))
 		return d, m, err
 	}
 	net, err := f.input.load(ctx, a)
 	if err != nil {
 		return nil, nil, err
 	}
-	m, err := a.loadModel(ctx, f.modelFile, net.Graph)
+	m, k, err := a.loadModel(ctx, f.modelFile, net)
 	if err != nil {
 		return nil, nil, err
 	}
-	return &modelData{net: net, data: m.Data()}, m, nil
+	return &modelData{net: net, data: m.Data(), known: k}, m, nil
 }
 
 // rows joins predictions and measurements, in the order of the user's file.

@@ -79,13 +79,14 @@ func (a *app) makeReport(ctx context.Context, f *reportFlags, changed func(strin
 	if err != nil {
 		return err
 	}
+	spec = d.known.spec(spec)
 	file := d.measurements.Report
 	r := &subject{
 		Regression: report.Regression{
 			Title: cmp.Or(f.title, filepath.Base(file.File)), Unit: f.unit, Quantity: cmp.Or(f.unit, valueName(file)),
 			Network: d.net, Measurements: d.measurements, Data: d.data, Spec: spec, Level: f.level, Program: programName(), Speller: asFlags,
 		},
-		folds: min(f.folds, d.measuredNodes()), scheme: crossval.Scheme(f.scheme.value),
+		known: d.known, folds: min(f.folds, d.measuredNodes()), scheme: crossval.Scheme(f.scheme.value),
 	}
 	if r.folds == 1 {
 		r.folds = 0
@@ -125,13 +126,14 @@ func valueName(r *graphio.Report) string {
 // subject is a report with the settings of its validation.
 type subject struct {
 	report.Regression
+	known  *nodeFacts
 	folds  int // 0: no validation
 	scheme crossval.Scheme
 }
 
 // run fits, predicts and validates.
 func (a *app) run(ctx context.Context, r *subject) (err error) {
-	if r.Model, err = a.fit(ctx, &modelData{r.Network, r.Measurements, r.Data}, r.Spec); err != nil {
+	if r.Model, err = a.fit(ctx, &modelData{r.Network, r.Measurements, r.Data, r.known}, r.Spec); err != nil {
 		return err
 	}
 	s := a.talk.Stage("predicting")
@@ -146,7 +148,7 @@ func (a *app) run(ctx context.Context, r *subject) (err error) {
 	if r.folds == 0 {
 		return nil
 	}
-	r.Validation, err = a.crossValidate(ctx, &modelData{r.Network, r.Measurements, r.Data}, r.Spec, r.folds, r.scheme)
+	r.Validation, err = a.crossValidate(ctx, &modelData{r.Network, r.Measurements, r.Data, r.known}, r.Spec, r.folds, r.scheme)
 	return err
 }
 
@@ -176,6 +178,7 @@ type reportAnswer struct {
 	Measurements int                           `json:"measurements"`
 	NoiseSD      float64                       `json:"noise_sd"`
 	Choice       grfgp.Choice                  `json:"choice"`
+	Known        *nodeFacts                    `json:"covariates,omitempty"`
 	Limits       *grfgp.Limits                 `json:"limits"`
 	RMSE         *float64                      `json:"rmse,omitempty"` // at held-out measurements
 	BaselineRMSE map[crossval.Baseline]float64 `json:"baseline_rmse,omitempty"`
@@ -188,7 +191,7 @@ func (r *subject) answer(file string) reportAnswer {
 	g := r.Network.Graph
 	answer := reportAnswer{
 		Version: 1, File: file, Nodes: g.Len(), Edges: g.Edges(), Measurements: r.Data.Len(),
-		NoiseSD: r.Model.NoiseSD(), Choice: r.Model.Choice(), Limits: r.Limits, Truth: r.AgainstTruth(), Uncertain: idsOf(g, r.MostUncertain()),
+		NoiseSD: r.Model.NoiseSD(), Choice: r.Model.Choice(), Known: r.known, Limits: r.Limits, Truth: r.AgainstTruth(), Uncertain: idsOf(g, r.MostUncertain()),
 	}
 	if v := r.Validation; v != nil {
 		answer.RMSE, answer.BaselineRMSE, answer.Coverage = &v.RMSE, v.BaselineRMSE, v.Coverage
@@ -198,10 +201,11 @@ func (r *subject) answer(file string) reportAnswer {
 
 // reportLabels is report for classes.
 func (a *app) reportLabels(ctx context.Context, f *reportFlags, spec grfgp.Spec) error {
-	d, err := f.loadLabels(ctx, a, &f.input)
+	d, err := f.loadLabels(ctx, a, &f.input, &f.covariateFlags)
 	if err != nil {
 		return err
 	}
+	spec = d.known.spec(spec)
 	r := &report.Classes{
 		Title: cmp.Or(f.title, filepath.Base(d.labels.Report.File)), Network: d.net, Labels: d.labels, Data: d.data,
 		Spec: spec, Method: f.classMethod(), Program: programName(), Speller: asFlags,
@@ -222,7 +226,7 @@ func (a *app) reportLabels(ctx context.Context, f *reportFlags, spec grfgp.Spec)
 	if err := a.writePage(ctx, f.out, r.Write); err != nil {
 		return err
 	}
-	return a.answerReport(f.out, newClassReportAnswer(r, f.out))
+	return a.answerReport(f.out, newClassReportAnswer(r, f.out, d.known))
 }
 
 // classReportAnswer is the answer in JSON.
@@ -234,16 +238,17 @@ type classReportAnswer struct {
 	Labels    int                                       `json:"labels"`
 	Classes   []report.ClassCount                       `json:"classes"`
 	Choice    grfgp.ClassChoice                         `json:"choice"`
+	Known     *nodeFacts                                `json:"covariates,omitempty"`
 	Score     *crossval.ClassScore                      `json:"score,omitempty"` // of held-out labels
 	Baselines map[crossval.Baseline]crossval.ClassScore `json:"baselines,omitempty"`
 	Uncertain []string                                  `json:"most_uncertain"` // nodes
 }
 
-func newClassReportAnswer(r *report.Classes, file string) classReportAnswer {
+func newClassReportAnswer(r *report.Classes, file string, k *nodeFacts) classReportAnswer {
 	g := r.Network.Graph
 	answer := classReportAnswer{
 		Version: 1, File: file, Nodes: g.Len(), Edges: g.Edges(), Labels: r.Data.Len(),
-		Classes: r.Table.Classes, Choice: r.Choice, Uncertain: idsOf(g, r.MostUncertain()),
+		Classes: r.Table.Classes, Choice: r.Choice, Known: k, Uncertain: idsOf(g, r.MostUncertain()),
 	}
 	if v := r.Validation; v != nil {
 		answer.Score, answer.Baselines = &v.ClassScore, v.Baselines

@@ -14,7 +14,6 @@ import (
 
 	"grfgp"
 	"grfgp/bayesopt"
-	"grfgp/graph"
 	"grfgp/graphio"
 	"grfgp/internal/plural"
 	"grfgp/replay"
@@ -92,10 +91,15 @@ func (a *app) simulate(ctx context.Context, f *simulateFlags, changed func(strin
 	if err != nil {
 		return err
 	}
-	g, read, err := f.load(ctx, a, spec)
+	net, read, err := f.load(ctx, a, spec)
 	if err != nil {
 		return err
 	}
+	known, err := f.known(a, net, &f.input, ofValues(read, f.truth))
+	if err != nil {
+		return err
+	}
+	g := net.Graph
 	if err := f.limitSteps(a, len(read.Nodes), changed("steps")); err != nil {
 		return err
 	}
@@ -108,7 +112,7 @@ func (a *app) simulate(ctx context.Context, f *simulateFlags, changed func(strin
 		return suggestError(ctx, err)
 	}
 	s := a.talk.Stage("simulating")
-	sim, err := replay.Run(ctx, g, truth, spec, replay.Options{
+	sim, err := replay.Run(ctx, g, truth, known.spec(spec), replay.Options{
 		Goal: f.goal, Policies: policies, Start: f.start, Steps: f.steps, Batch: f.batch, Seeds: f.seeds, Seed: a.seed,
 		Count: count, Scatter: scatter, Retrain: schedule, Progress: s.Update,
 	})
@@ -131,7 +135,7 @@ func (a *app) simulate(ctx context.Context, f *simulateFlags, changed func(strin
 	case err != nil:
 		a.talk.Say("interrupted: the results are those of the %d seeds that every policy had completed", complete)
 	}
-	return errors.Join(a.answerSimulate(f, g, sim), err) // interrupted: the complete part, and the exit code
+	return errors.Join(a.answerSimulate(f, g, sim, known), err) // interrupted: the complete part, and the exit code
 }
 
 // limitSteps refuses --start where no known node is left to pick, and keeps the
@@ -232,7 +236,7 @@ func (f *simulateFlags) schedule() (bayesopt.Schedule, error) {
 }
 
 // load reads the graph and the known values, one a node.
-func (f *simulateFlags) load(ctx context.Context, a *app, spec grfgp.Spec) (*graph.Graph, *graphio.Measurements, error) {
+func (f *simulateFlags) load(ctx context.Context, a *app, spec grfgp.Spec) (*graphio.Network, *graphio.Measurements, error) {
 	var read *graphio.Measurements
 	net, err := f.loadThen(ctx, a, func(net *graphio.Network, opts graphio.Options) (err error) {
 		opts = f.of("measurements", opts)
@@ -250,5 +254,5 @@ func (f *simulateFlags) load(ctx context.Context, a *app, spec grfgp.Spec) (*gra
 	a.tell(read.Report)
 	a.tellRepeats(read.Report, f.repeats)
 	a.tellUnusedSD(read, "simulate learns")
-	return net.Graph, read, enough(read, spec)
+	return net, read, enough(read, spec)
 }

@@ -41,6 +41,7 @@ type simulateAnswer struct {
 	Uniform []replay.Point `json:"uniform,omitempty"` // exact expected regret of uniform draws
 	Results []policyFacts  `json:"results"`
 	Replays []replayAnswer `json:"replays"`
+	Columns *nodeFacts     `json:"covariates,omitempty"`
 	sim     *replay.Result
 }
 
@@ -131,8 +132,9 @@ func verdict(sim *replay.Result, loss string) string {
 }
 
 // answerSimulate writes the figure, the steps and the table.
-func (a *app) answerSimulate(f *simulateFlags, g *graph.Graph, sim *replay.Result) error {
+func (a *app) answerSimulate(f *simulateFlags, g *graph.Graph, sim *replay.Result, k *nodeFacts) error {
 	answer := newSimulateAnswer(g, sim)
+	answer.Columns = k
 	if f.plot != "" {
 		s := a.talk.Stage("drawing")
 		picture := simulatePicture(answer).PNG(150)

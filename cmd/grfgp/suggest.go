@@ -145,7 +145,7 @@ func (a *app) suggest(ctx context.Context, f *suggestFlags, changed func(string)
 	if err != nil {
 		return err
 	}
-	answer, err := a.ask(ctx, f, spec, t)
+	answer, err := a.ask(ctx, f, t.known.spec(spec), t)
 	if err != nil {
 		return err
 	}
@@ -157,7 +157,8 @@ type suggestData struct {
 	net          *graphio.Network
 	measurements *graphio.Measurements // nil: none yet
 	sites        *sites
-	idle         string // why there is no model, "" if there is one
+	known        *nodeFacts // nil: no covariates
+	idle         string     // why there is no model, "" if there is one
 }
 
 // load reads the graph, the measurements, if there are any, and the limits of the
@@ -188,6 +189,9 @@ func (f *suggestFlags) load(ctx context.Context, a *app, spec grfgp.Spec) (*sugg
 	a.tellNetwork(net)
 	t.net = net
 	m := t.measurements
+	if t.known, err = f.known(a, net, &f.input, ofValues(m, f.measurements)); err != nil {
+		return nil, err
+	}
 	if m == nil {
 		return t, nil
 	}

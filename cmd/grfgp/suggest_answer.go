@@ -36,6 +36,7 @@ type suggestAnswer struct {
 	Measurements int             `json:"measurements"`
 	NoModel      string          `json:"no_model,omitempty"` // why
 	Model        *grfgp.Spec     `json:"model,omitempty"`
+	Known        *nodeFacts      `json:"covariates,omitempty"`
 	Draws        int             `json:"draws,omitempty"` // behind chance_best
 	Asked        int             `json:"asked"`
 	Short        bayesopt.Reason `json:"short,omitempty"`
@@ -45,7 +46,7 @@ type suggestAnswer struct {
 
 func newSuggestAnswer(f *suggestFlags, t *suggestData, by string, answer bayesopt.Answer) *suggestAnswer {
 	out := &suggestAnswer{
-		Version: 1, Goal: f.goal, Policy: by, NoModel: t.idle, Draws: answer.Draws,
+		Version: 1, Goal: f.goal, Policy: by, NoModel: t.idle, Known: t.known, Draws: answer.Draws,
 		Asked: f.count, Short: answer.Short, Suggestions: []suggestRow{},
 	}
 	if answer.Short != bayesopt.Enough {

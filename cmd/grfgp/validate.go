@@ -80,12 +80,12 @@ func (a *app) validate(ctx context.Context, f *validateFlags, changed func(strin
 	if folds < 2 {
 		return dataf("%s: only one node is measured, so no measurement is left to predict from; measure more nodes to validate", d.measurements.Report.File)
 	}
-	v, err := a.crossValidate(ctx, d, spec, folds, crossval.Scheme(f.scheme.value))
+	v, err := a.crossValidate(ctx, d, d.known.spec(spec), folds, crossval.Scheme(f.scheme.value))
 	if err != nil {
 		return err
 	}
 	if a.json {
-		return json.NewEncoder(a.Out).Encode(newValidateAnswer(d.net.Graph.IDs(), v))
+		return json.NewEncoder(a.Out).Encode(newValidateAnswer(d.net.Graph.IDs(), v, d.known))
 	}
 	return a.printValidation(v)
 }
@@ -107,6 +107,7 @@ type validateAnswer struct {
 	*crossval.Validation
 	Left    []leftNode `json:"left"`
 	Verdict []string   `json:"verdict"`
+	Known   *nodeFacts `json:"covariates,omitempty"`
 }
 
 // leftNode is a measurement as predicted from the other folds.
@@ -115,8 +116,8 @@ type leftNode struct {
 	crossval.HeldOut
 }
 
-func newValidateAnswer(labels *graph.IDs, v *crossval.Validation) *validateAnswer {
-	answer := &validateAnswer{1, v, []leftNode{}, report.Verdicts(v)}
+func newValidateAnswer(labels *graph.IDs, v *crossval.Validation, k *nodeFacts) *validateAnswer {
+	answer := &validateAnswer{1, v, []leftNode{}, report.Verdicts(v), k}
 	for _, l := range v.HeldOut {
 		answer.Left = append(answer.Left, leftNode{labels.At(l.Node), l})
 	}

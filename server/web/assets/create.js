@@ -1,6 +1,7 @@
 // A new study: a graph, a goal, and limits.
 
-import { call, get, post } from "./api.js";
+import { call, get, patiently, post } from "./api.js";
+import { ColumnChoice } from "./covariates.js";
 import { field, h, show } from "./dom.js";
 import { count, parseNumber, plural } from "./format.js";
 import { accept, busy, refuse } from "./notice.js";
@@ -39,9 +40,13 @@ class CreatePage {
     this.lease = input("new-lease", { placeholder: "24h" });
     this.policy = select("new-policy", [["", "the default of the goal"], ...policies.map((p) => [p, p])], "");
     this.seed = input("new-seed", { inputmode: "numeric", placeholder: "0" });
+    this.columns = new ColumnChoice();
+    this.read = h("button", { type: "button", id: "read-columns", onclick: () => busy(this.read, () => this.readColumns()) }, "Read the columns");
+    this.roles = select("new-roles", [["", "tried, up to 20,000 nodes"], ["none", "not used"]], "");
     this.status = h("p", { role: "status", class: "soft" });
     this.element = this.form(meta);
-    this.known.addEventListener("change", () => this.adapt());
+    this.known.addEventListener("change", () => { this.adapt(); this.forget(); this.offerKnown(); });
+    for (const control of [this.edges, this.nodes, this.weights]) control.addEventListener("change", () => this.forget());
     this.goal.addEventListener("change", () => this.adapt());
     this.adapt();
   }
@@ -50,7 +55,7 @@ class CreatePage {
     const button = h("button", { class: "primary", disabled: meta.read_only }, "Create");
     this.files = h("div", { class: "fields" },
       field("Edges", this.edges, `A table of edges (CSV, TSV or GraphML, also compressed with gzip or zstd), up to ${count(meta.limits.graph_bytes / 2 ** 20)} MiB.`),
-      field("Node table (optional)", this.nodes, "Columns id, label, lat, lon, x, y, cost, allowed, group; all but id are optional."),
+      field("Node table (optional)", this.nodes, "A column id; optional are label, lat, lon, x, y, cost, allowed and group. All other columns can be covariates."),
       field("Edge weights", this.weights));
     this.levelField = field("Level", this.level);
     return h("form", { class: "create", onsubmit: (e) => { e.preventDefault(); busy(button, () => this.create()); } },
@@ -64,8 +69,12 @@ class CreatePage {
           field("Budget", this.budget, "Total cost of all measurements; empty: no limit. A node costs 1 unless the node table gives another cost."),
           field("Lease", this.lease, "How long a suggested node stays reserved, as in 90m or 24h."),
           personField("new-by"))),
+      h("section", { class: "card" }, h("h2", null, "What is known about the nodes"),
+        h("p", { class: "soft" }, "The model may use columns of the node table beside the network (covariates). It uses them only where the measurements support it. Leave out a column that is known only after measuring."),
+        this.columns.element, h("p", { class: "actions" }, this.read)),
       h("details", { class: "card" }, h("summary", null, "Advanced"),
-        h("div", { class: "fields" }, field("Acquisition policy", this.policy), field("Seed", this.seed, "The same seed and measurements give the same suggestions."))),
+        h("div", { class: "fields" }, field("Roles of nodes", this.roles, "Degrees, and which nodes a node is joined to, as covariates."),
+          field("Acquisition policy", this.policy), field("Seed", this.seed, "The same seed and measurements give the same suggestions."))),
       h("p", { class: "actions" }, button, this.status));
   }
 
@@ -92,10 +101,13 @@ class CreatePage {
       if (this.lease.value.trim() !== "") settings.lease = this.lease.value.trim();
       if (this.policy.value !== "") settings.policy = this.policy.value;
       if (this.seed.value.trim() !== "") settings.seed = read(this.seed);
-      settings.graph = this.known.value;
+      if (this.roles.value !== "") settings.spec = { roles: this.roles.value };
+      const covariates = this.columns.chosen();
+      if (covariates.length > 0) settings.covariates = covariates;
+      settings.graph = this.known.value || this.uploaded?.id || "";
       if (settings.graph === "") {
         at = this.edges;
-        settings.graph = await this.upload();
+        settings.graph = (await this.upload()).id;
         at = this.name;
       }
       const by = person() ? `?by=${encodeURIComponent(person())}` : "";
@@ -107,7 +119,40 @@ class CreatePage {
     }
   }
 
-  // upload sends the files and returns the graph's id.
+  // forget drops what was read from files that have changed.
+  forget() {
+    this.uploaded = null;
+    this.read.hidden = this.known.value !== "";
+    this.columns.offer(null);
+  }
+
+  // offerKnown offers the columns of the network that is chosen, if any.
+  async offerKnown() {
+    const id = this.known.value;
+    if (id === "") return;
+    try {
+      const { columns } = await (await patiently("GET", `/v1/graphs/${encodeURIComponent(id)}/columns`)).json();
+      if (this.known.value === id) this.columns.offer(columns);
+    } catch (error) {
+      refuse(this.known, error);
+    }
+  }
+
+  // readColumns sends the files and offers their columns.
+  async readColumns() {
+    accept(this.edges);
+    try {
+      if (this.edges.files.length === 0) throw { title: "Choose a file of edges first" };
+      this.uploaded = await this.upload();
+      this.columns.offer(this.uploaded.columns);
+      this.read.hidden = true;
+    } catch (error) {
+      show(this.status, "");
+      refuse(this.edges, error);
+    }
+  }
+
+  // upload sends the files and returns the graph.
   async upload() {
     show(this.status, "Reading the network …");
     const form = new FormData();
@@ -116,7 +161,7 @@ class CreatePage {
     const query = this.weights.value ? `?weights=${this.weights.value}` : "";
     const graph = await (await call("POST", `/v1/graphs${query}`, { body: form })).json();
     show(this.status, `${plural(graph.nodes, "node")}, ${plural(graph.edges, "edge")}.`);
-    return graph.id;
+    return graph;
   }
 }
 

@@ -2,6 +2,7 @@
 
 import { patiently, studyPath } from "./api.js";
 import { chart, span } from "./chart.js";
+import { modelWords } from "./covariates.js";
 import { h, show, svg, table } from "./dom.js";
 import { number, percent, plural } from "./format.js";
 import { pendingNote } from "./pending.js";
@@ -11,21 +12,29 @@ const most = 500; // points in the chart
 const surprising = 8; // rows of the table
 
 // Names of baselines within a sentence.
-const rules = { "overall mean": "the overall mean", "nearest measured node": "the nearest measured node", "harmonic interpolation": "harmonic interpolation" };
+const rules = {
+  "overall mean": "the overall mean",
+  "nearest measured node": "the nearest measured node",
+  "harmonic interpolation": "harmonic interpolation",
+  "graph ridge": "a smooth function of the network (graph ridge)",
+  "least squares on covariates": "a linear function of the covariates (least squares)",
+  "ridge on singular vectors": "a linear function of which nodes a node is joined to (ridge on singular vectors)",
+};
 
 export function trustView(context) {
   const element = h("div", { class: "trust-view" }, h("p", { class: "soft", role: "status" }, "Cross-validating …"));
   const refresher = new Refresher(async (signal) => {
     const response = await patiently("GET", studyPath(context.name, "calibration"), { signal }, (problem) => pendingNote(element, problem));
-    show(element, contents(await response.json()));
+    show(element, contents(await response.json(), context.study.settings));
   }, (error) => pendingNote(element, error), 2000);
   refresher.refresh();
   return { element, refresh: () => refresher.refresh(), close: () => refresher.close() };
 }
 
-function contents(c) {
+function contents(c, settings) {
   return [
     h("section", { class: "card wide" }, h("h2", null, "How reliable are the predictions?"), h("ul", { class: "verdicts" }, verdicts(c).map((v) => h("li", null, v)))),
+    c.terms?.length > 0 && h("section", { class: "card wide", id: "model-terms" }, h("h2", null, "What the model uses"), h("ul", { class: "verdicts" }, modelWords(c.terms, settings).map((v) => h("li", null, v)))),
     h("section", { class: "card" }, h("h2", null, "Held-out predictions"), leftOut(c.left)),
     h("div", { class: "stack" },
       h("section", { class: "card" }, h("h2", null, "Credible intervals"), coverage(c)),

@@ -1,0 +1,231 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"grfgp"
+	"grfgp/covariate"
+	"grfgp/graphio"
+	"grfgp/internal/plural"
+)
+
+// covariateFlags say what a model may use beside the edges.
+type covariateFlags struct {
+	covariates []string
+	roles      choice
+}
+
+func (c *covariateFlags) flags(cmd *cobra.Command) {
+	cmd.Flags().StringSliceVar(&c.covariates, "covariates", nil, "`columns` of --nodes that the model may use: all, or names separated by commas (default: none)")
+	complete(cmd, "covariates", covariate.All)
+	c.roles.flag(cmd, "roles", "covariates that the graph itself gives, such as degrees and singular vectors; auto uses them where they raise the likelihood", grfgp.RoleChoices()...)
+}
+
+// nodeFacts is what the columns of the node table tell about nodes.
+type nodeFacts struct {
+	Columns  []string       `json:"columns"`            // source columns that are used
+	LeftOut  []string       `json:"left_out,omitempty"` // columns that --covariates all leaves out, because they are what is to be predicted
+	Notes    []string       `json:"notes,omitempty"`    // what was done to the columns
+	Warnings []string       `json:"warnings,omitempty"` // columns that may be the target in disguise
+	set      *covariate.Set // nil: none
+}
+
+// spec returns the Spec with the covariates.
+func (k *nodeFacts) spec(s grfgp.Spec) grfgp.Spec {
+	if k != nil {
+		s.Covariates = k.set
+	}
+	return s
+}
+
+// target is what is to be predicted. It must not be a covariate.
+type target struct {
+	report     *graphio.Report // of the measurements or labels; nil: none
+	file       string          // as the user has named it
+	suspicious func(*covariate.Set) []string
+}
+
+// ofValues is the target of measurements, which may be nil.
+func ofValues(m *graphio.Measurements, file string) target {
+	if m == nil {
+		return target{}
+	}
+	return target{m.Report, file, func(s *covariate.Set) []string { return s.Suspicious(m.Values, m.Nodes) }}
+}
+
+// ofLabels is the target of labels, which may be nil.
+func ofLabels(l *graphio.ClassLabels, file string) target {
+	if l == nil {
+		return target{}
+	}
+	return target{l.Report, file, func(s *covariate.Set) []string { return s.SuspiciousClasses(l.Class, l.Nodes) }}
+}
+
+// hidden returns the columns that hold what is to be predicted: those with the name
+// of the values or labels and, if their file is also a node table, all that were read
+// as part of them.
+func (t target) hidden(columns []covariate.Column, nodeFiles []string) []string {
+	if t.report == nil {
+		return nil
+	}
+	same := slices.ContainsFunc(nodeFiles, func(path string) bool { return sameFile(path, t.file) })
+	roles := []graphio.Role{graphio.RoleValue, graphio.RoleClass}
+	if same {
+		roles = append(roles, graphio.RoleSD, graphio.RoleTested)
+	}
+	var hidden []string
+	for _, c := range columns {
+		if slices.ContainsFunc(t.report.Columns, func(o graphio.Column) bool {
+			return slices.Contains(roles, o.Role) && o.Name != "" && strings.EqualFold(o.Name, c.Name)
+		}) {
+			hidden = append(hidden, c.Name)
+		}
+	}
+	return hidden
+}
+
+// sameFile reports whether two paths name one file.
+func sameFile(a, b string) bool {
+	if a == "-" || b == "-" {
+		return false
+	}
+	first, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	second, err := os.Stat(b)
+	return err == nil && os.SameFile(first, second)
+}
+
+// known encodes the columns that the flags name, and says what was done. It returns
+// nil if there are none.
+func (c *covariateFlags) known(a *app, net *graphio.Network, in *input, t target) (*nodeFacts, error) {
+	columns := net.Nodes.Covariates()
+	hidden := t.hidden(columns, in.nodes)
+	if len(c.covariates) == 0 {
+		a.tellUnused(columns, hidden)
+		return nil, nil
+	}
+	if net.Nodes == nil {
+		return nil, usagef("--covariates %s: covariates are columns of the node table; give --nodes FILE", strings.Join(c.covariates, ","))
+	}
+	names := make([]string, len(c.covariates))
+	for k, name := range c.covariates {
+		names[k] = strings.TrimSpace(name)
+	}
+	chosen, err := covariate.Select(columns, names, hidden...)
+	if err != nil {
+		return nil, covariateError(names, err)
+	}
+	k, err := a.encode(net, chosen)
+	if err != nil {
+		return nil, covariateError(names, err)
+	}
+	if slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, covariate.All) }) {
+		k.LeftOut = hidden
+	}
+	if t.suspicious != nil {
+		k.Warnings = t.suspicious(k.set)
+	}
+	k.tell(a)
+	return k, nil
+}
+
+// encode turns columns into numbers.
+func (a *app) encode(net *graphio.Network, chosen []covariate.Column) (*nodeFacts, error) {
+	s := a.talk.Stage("encoding columns")
+	set, err := covariate.Encode(chosen, net.Graph.Len(), covariate.Options{})
+	if err != nil {
+		return nil, err
+	}
+	k := &nodeFacts{Notes: set.Notes, set: set}
+	for _, c := range chosen {
+		k.Columns = append(k.Columns, c.Name)
+	}
+	words := ""
+	if n := len(set.Vocabulary); n > 0 {
+		words = " and " + plural.Count(n, "words")
+	}
+	s.Done("%s as %s of numbers%s", plural.Count(len(chosen), "columns"), plural.Count(set.Dim(), "columns"), words)
+	return k, nil
+}
+
+// savedColumns encodes the columns that a saved model uses; nil if it uses none.
+func (a *app) savedColumns(path string, net *graphio.Network) (*nodeFacts, error) {
+	f, err := openModel(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	names, err := grfgp.SavedColumns(f)
+	if err != nil {
+		return nil, dataf("%s: %w", path, err)
+	}
+	if len(names) == 0 {
+		return nil, nil
+	}
+	if net.Nodes == nil {
+		return nil, usagef("--model %s uses columns of the node table (%s); give --nodes FILE", path, listed(names))
+	}
+	chosen, err := covariate.Select(net.Nodes.Covariates(), names)
+	if err != nil {
+		return nil, usagef("--model %s: %w; give the --nodes with which it was fitted", path, err)
+	}
+	return a.encode(net, chosen)
+}
+
+// tell prints what was done to the columns.
+func (k *nodeFacts) tell(a *app) {
+	if len(k.LeftOut) > 0 {
+		a.talk.Say("  left out, because it is to be predicted: %s", strings.Join(k.LeftOut, ", "))
+	}
+	for _, note := range k.Notes {
+		a.talk.Say("  %s", note)
+	}
+	for _, warning := range k.Warnings {
+		a.talk.Say("  warning: %s", warning)
+	}
+	if k.set.Empty() {
+		a.talk.Say("  warning: nothing can be learned from these columns; the model has no covariates")
+	}
+}
+
+// mostListed is the number of columns that messages list.
+const mostListed = 12
+
+// tellUnused names the columns that --covariates all would use.
+func (a *app) tellUnused(columns []covariate.Column, hidden []string) {
+	var names []string
+	for _, c := range columns {
+		if c.Role == "" && c.Kind != covariate.Identifier && c.Kind != covariate.Empty && !slices.Contains(hidden, c.Name) {
+			names = append(names, c.Name)
+		}
+	}
+	if len(names) == 0 {
+		return
+	}
+	a.talk.Say("  columns not used: %s; --covariates all uses them", listed(names))
+}
+
+// listed lists the first names.
+func listed(names []string) string {
+	list := strings.Join(names[:min(len(names), mostListed)], ", ")
+	if more := len(names) - mostListed; more > 0 {
+		list += fmt.Sprintf(" and %d more", more)
+	}
+	return list
+}
+
+// covariateError gives errors about columns their exit code.
+func covariateError(names []string, err error) error {
+	if errors.Is(err, covariate.ErrColumns) {
+		return usagef("--covariates %s: %w", strings.Join(names[:min(len(names), mostListed)], ","), err)
+	}
+	return err
+}

@@ -1,0 +1,296 @@
+package grfgp
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"grfgp/gp"
+	"grfgp/graph"
+	"grfgp/kernel"
+)
+
+// A model with Spec.Times is a function of node and period. A place is a node in a
+// period, as a number; gp.Data.Nodes, Predict and Sample of such a model take places
+// where those of other models take nodes. Without Times, places are nodes.
+//
+// The whole kernel is one over time, with its terms of covariates, roles and trend,
+// though these are the same in all periods: their effects stay and change as the rest
+// of the function does. So a model of one period is the same with and without time,
+// independent periods are a limit of dependent ones, and a function that covariates
+// alone explain can change, too.
+
+// Place returns the place of a node in a period.
+func Place(g *graph.Graph, node, period int) int { return period*g.Len() + node }
+
+// Places returns the places of nodes in a period.
+func Places(g *graph.Graph, nodes []int, period int) []int {
+	places := make([]int, len(nodes))
+	for k, i := range nodes {
+		places[k] = Place(g, i, period)
+	}
+	return places
+}
+
+// AtPlace returns the node and the period of a place.
+func AtPlace(g *graph.Graph, place int) (node, period int) { return place % g.Len(), place / g.Len() }
+
+// NodesOf returns the nodes of places.
+func NodesOf(g *graph.Graph, places []int) []int {
+	nodes := make([]int, len(places))
+	for k, p := range places {
+		nodes[k], _ = AtPlace(g, p)
+	}
+	return nodes
+}
+
+var timeModelNames = []string{"joint", "separate"}
+
+// TimeModels returns the values of Spec.TimeModel.
+func TimeModels() []string { return slices.Clone(timeModelNames) }
+
+// checkTimes returns an error unless times are increasing.
+func (s Spec) checkTimes() error {
+	for p, t := range s.Times {
+		switch {
+		case math.IsNaN(t) || math.IsInf(t, 0):
+			return fmt.Errorf("%w: time %v of period %d; want a finite number", ErrSpec, t, p)
+		case p > 0 && t <= s.Times[p-1]:
+			return fmt.Errorf("%w: period %d at time %v is not after the one before it, at %v; sort the periods", ErrSpec, p, t, s.Times[p-1])
+		}
+	}
+	switch {
+	case s.TimeModel != "" && !slices.Contains(timeModelNames, s.TimeModel):
+		return fmt.Errorf("%w: models over time are %s, not %q", ErrSpec, strings.Join(timeModelNames, " or "), s.TimeModel)
+	case len(s.TimeNames) > 0 && len(s.TimeNames) != len(s.Times):
+		return fmt.Errorf("%w: %d names of %d periods; give one for each, or none", ErrSpec, len(s.TimeNames), len(s.Times))
+	case s.TimeModel != "" && s.Times == nil:
+		return fmt.Errorf("%w: a model over time needs the times of its periods", ErrSpec)
+	case s.Times != nil && s.Method == "lowrank":
+		return fmt.Errorf("%w: the method lowrank has no model over time; use grf, series or dense", ErrSpec)
+	}
+	return nil
+}
+
+// periods returns the number of periods, 1 without times.
+func (s Spec) periods() int { return max(1, len(s.Times)) }
+
+// joint reports whether periods inform each other.
+func (s Spec) joint() bool { return len(s.Times) > 0 && s.TimeModel != "separate" }
+
+// noTimes refuses times for a use that has none.
+func (s Spec) noTimes(what string) error {
+	if s.Times != nil {
+		return fmt.Errorf("%w: %s without time; use the values of one period, or the latest of each node", ErrSpec, what)
+	}
+	return nil
+}
+
+// places returns the number of places.
+func (t *Trainer) places() int { return t.graph.Len() * t.spec.periods() }
+
+// overTime returns a kernel on nodes as one on places.
+func (t *Trainer) overTime(k kernel.Kernel) kernel.Kernel {
+	switch {
+	case t.spec.Times == nil:
+		return k
+	case t.spec.joint():
+		return kernel.OverTime(k, t.spec.Times)
+	}
+	return kernel.EachPeriod(k, len(t.spec.Times))
+}
+
+// timeParams is the number of hyperparameters of time, which come last: the time scale
+// and the change.
+const timeParams = 2
+
+// inSpace returns the hyperparameters without those of time.
+func (t *Trainer) inSpace(theta []float64) []float64 {
+	if t.spec.joint() {
+		return theta[: len(theta)-timeParams : len(theta)-timeParams]
+	}
+	return theta
+}
+
+// nodeParams returns the hyperparameters of a kernel without those of time.
+func (t *Trainer) nodeParams(k kernel.Kernel) []kernel.Param {
+	p := k.Params()
+	if t.spec.joint() {
+		return p[:len(p)-timeParams]
+	}
+	return p
+}
+
+// timeStarts are hyperparameters of time to start learning from: change over one, four
+// and sixteen of the mean gaps between periods with measurements.
+func (t *Trainer) timeStarts(places []int) [][]float64 {
+	var measured []int
+	for _, p := range places {
+		_, period := AtPlace(t.graph, p)
+		measured = append(measured, period)
+	}
+	slices.Sort(measured)
+	gap := 1.0
+	if n := len(slices.Compact(measured)); n > 1 {
+		gap = (t.spec.Times[slices.Max(measured)] - t.spec.Times[measured[0]]) / float64(n-1)
+	}
+	return [][]float64{{4 * gap, 1}, {gap, 1}, {16 * gap, 0.3}}
+}
+
+// startsInTime adds hyperparameters of time to those of a kernel on nodes from which
+// learning starts: the learned ones of the best kernel so far, and several if there is
+// none. Without starts, those of the kernel are taken.
+func (c *contest) startsInTime(k kernel.Kernel, starts [][]float64) [][]float64 {
+	if !c.spec.joint() {
+		return starts
+	}
+	if starts == nil {
+		for _, theta := range kernel.Starts(k) {
+			starts = append(starts, c.inSpace(theta))
+		}
+	}
+	times := c.timeStarts(c.own.Nodes)
+	if len(c.tried) > 0 {
+		theta := likeliest(c.tried).model.Theta()
+		times = [][]float64{theta[len(theta)-timeParams:]}
+	}
+	var all [][]float64
+	for _, theta := range starts {
+		for _, more := range times {
+			all = append(all, slices.Concat(theta, more))
+		}
+	}
+	return all
+}
+
+// whyTimes says what the model over time is.
+func (t *Trainer) whyTimes() []string {
+	switch {
+	case t.spec.Times == nil:
+		return nil
+	case t.spec.joint():
+		return []string{fmt.Sprintf("one function of node and time, over %d periods: a part that stays and a part that changes", len(t.spec.Times))}
+	}
+	return []string{fmt.Sprintf("independent functions in %d periods, with the same hyperparameters", len(t.spec.Times))}
+}
+
+// byPeriod returns the nodes of places by period.
+func (t *Trainer) byPeriod(places []int) [][]int {
+	all := make([][]int, t.spec.periods())
+	for _, p := range places {
+		node, period := AtPlace(t.graph, p)
+		all[period] = append(all[period], node)
+	}
+	return all
+}
+
+// hopsToMeasured returns a function from a place to the hops from its node to the nearest
+// measurement that informs it: one of any period, or of the same if periods are
+// independent. It is −1 if there is none.
+func (t *Trainer) hopsToMeasured(measured []int) func(place int) int {
+	if t.spec.Times == nil || t.spec.joint() {
+		hops := t.graph.Hops(NodesOf(t.graph, measured))
+		return func(place int) int {
+			node, _ := AtPlace(t.graph, place)
+			return hops[node]
+		}
+	}
+	nodes, hops := t.byPeriod(measured), make([][]int, t.spec.periods())
+	return func(place int) int {
+		node, period := AtPlace(t.graph, place)
+		switch {
+		case len(nodes[period]) == 0:
+			return -1
+		case hops[period] == nil:
+			hops[period] = t.graph.Hops(nodes[period])
+		}
+		return hops[period][node]
+	}
+}
+
+// unseen counts the places in periods that no measurement informs.
+func (t *Trainer) unseen(places, measured []int) (count int) {
+	if t.spec.Times == nil || t.spec.joint() {
+		return 0
+	}
+	nodes := t.byPeriod(measured)
+	for _, p := range places {
+		if _, period := AtPlace(t.graph, p); len(nodes[period]) == 0 {
+			count++
+		}
+	}
+	return count
+}
+
+// nodePrior returns the covariance of one period.
+func (m *Model) nodePrior(ctx context.Context) (kernel.Covariance, error) {
+	t := m.of
+	if t.spec.Times == nil {
+		return m.posterior.Prior(), nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	k, err := t.nodeKernel(ctx, m.spec.chosen(), m.spec.Method)
+	if err != nil {
+		return nil, err
+	}
+	return k.At(t.inSpace(m.fitted.Theta()))
+}
+
+// OverPeriods returns the model, with the same hyperparameters and measurements, over
+// other periods: such as with a further one, of which there is no measurement but a
+// prediction is wanted. All periods with a measurement must be among them. Names may be
+// nil.
+func (m *Model) OverPeriods(ctx context.Context, times []float64, names []string) (*Model, error) {
+	spec := m.of.spec.clone()
+	if spec.Times == nil {
+		return nil, fmt.Errorf("%w: the model has no time; fit one with times", ErrSpec)
+	}
+	spec.Times, spec.TimeNames = slices.Clone(times), slices.Clone(names)
+	if err := spec.Check(); err != nil {
+		return nil, err
+	}
+	data := m.data.Clone()
+	for k, place := range data.Nodes {
+		node, period := AtPlace(m.of.graph, place)
+		at, has := slices.BinarySearch(times, m.of.spec.Times[period])
+		if !has {
+			return nil, fmt.Errorf("%w: the time %v has measurements and is not among the periods; add it", ErrSpec, m.of.spec.Times[period])
+		}
+		data.Nodes[k] = Place(m.of.graph, node, at)
+	}
+	other := *m
+	other.of, other.data = m.of.with(spec), data
+	other.spec.Times, other.spec.TimeNames = spec.Times, spec.TimeNames
+	k, err := other.of.chosenKernel(ctx, other.spec)
+	if err != nil {
+		return nil, err
+	}
+	if other.fitted, err = gp.NewModel(k, m.fitted.State()); err != nil {
+		return nil, err
+	}
+	own, err := other.spec.ownData(other.of.places(), data)
+	if err != nil {
+		return nil, err
+	}
+	other.posterior, err = other.fitted.Condition(ctx, own)
+	return &other, err
+}
+
+// with returns a Trainer of another Spec with a copy of what was computed so far, for a
+// Spec that needs the same of the graph.
+func (t *Trainer) with(spec Spec) *Trainer {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	other := &Trainer{spec: spec, graph: t.graph, w: t.w, hash: t.hash, levels: t.levels, degree: t.degree, matrices: map[string]*matrix{},
+		lead: t.lead, leadless: t.leadless, scales: t.scales, known: t.known, shared: t.shared}
+	for name, m := range t.matrices {
+		own := *m
+		own.features = maps.Clone(m.features)
+		other.matrices[name] = &own
+	}
+	return other
+}
