@@ -103,6 +103,14 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(first, second)
 }
 
+// names returns the columns that the flags name, or all; nil without any.
+func (c *covariateFlags) names() (names []string) {
+	for _, name := range c.covariates {
+		names = append(names, strings.TrimSpace(name))
+	}
+	return names
+}
+
 // known encodes the columns that the flags name, and says what was done. It returns
 // nil if there are none.
 func (c *covariateFlags) known(a *app, net *graphio.Network, in *input, t target) (*nodeFacts, error) {
@@ -115,10 +123,7 @@ func (c *covariateFlags) known(a *app, net *graphio.Network, in *input, t target
 	if net.Nodes == nil {
 		return nil, usagef("--covariates %s: covariates are columns of the node table; give --nodes FILE", strings.Join(c.covariates, ","))
 	}
-	names := make([]string, len(c.covariates))
-	for k, name := range c.covariates {
-		names[k] = strings.TrimSpace(name)
-	}
+	names := c.names()
 	chosen, err := covariate.Select(columns, names, hidden...)
 	if err != nil {
 		return nil, covariateError(names, err)

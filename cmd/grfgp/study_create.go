@@ -36,7 +36,10 @@ harmless; other settings under the same name are a conflict.
 
 Measurements become the first observations of the study, at no cost. Cost, allowed
 and group of a node may also be columns of --nodes. Pending and finished trials
-count towards the budget.`,
+count towards the budget.
+
+The model may use other columns of --nodes: --covariates names them, or all. A study
+keeps its covariates, as it does its other settings.`,
 		Example: `  grfgp study create pipes --store studies.db --edges pipes.csv --goal maximize --budget 40 --lease 48h`,
 		Args:    named(1, "NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -75,7 +78,7 @@ func (a *app) createStudy(ctx context.Context, f *studyFlags, c *createFlags, na
 	if err != nil {
 		return err
 	}
-	net, first, err := c.load(ctx, a)
+	net, first, err := c.load(ctx, a, &settings)
 	if err != nil {
 		return err
 	}
@@ -106,8 +109,8 @@ func (a *app) createStudy(ctx context.Context, f *studyFlags, c *createFlags, na
 }
 
 // load reads the graph, with the limits of the choice in its node table, and the
-// first measurements.
-func (c *createFlags) load(ctx context.Context, a *app) (*graphio.Network, []study.Measurement, error) {
+// first measurements. It adds the covariates to the settings.
+func (c *createFlags) load(ctx context.Context, a *app, settings *study.Settings) (*graphio.Network, []study.Measurement, error) {
 	var read *graphio.Measurements
 	net, err := c.loadThen(ctx, a, func(net *graphio.Network, opts graphio.Options) (err error) {
 		var done []int
@@ -129,6 +132,13 @@ func (c *createFlags) load(ctx context.Context, a *app) (*graphio.Network, []stu
 	a.tellNetwork(net)
 	if err := study.CheckIDs(net.Graph.IDs()); err != nil {
 		return nil, nil, dataf("%w", err)
+	}
+	known, err := c.known(a, net, &c.input, ofValues(read, c.measurements))
+	if err != nil {
+		return nil, nil, err
+	}
+	if settings.Covariates = c.names(); known != nil && len(known.LeftOut) > 0 {
+		settings.Covariates = known.Columns
 	}
 	if read == nil {
 		return net, nil, nil

@@ -370,3 +370,49 @@ func TestStudyText(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// A study keeps its covariates: every command encodes the same columns again.
+func TestStudyCovariates(t *testing.T) {
+	d := newDesk(t)
+	var table, measured strings.Builder
+	table.WriteString("id,height,volume\n")
+	measured.WriteString("id,volume\n")
+	value := map[string]float64{}
+	for i := range 41 {
+		for k, side := range []string{"a", "b"} {
+			id, h := fmt.Sprintf("%s%d", side, i), float64((i*i*7+k*31+3*i)%83)/4
+			value[id] = -(h - 12) * (h - 12)
+			fmt.Fprintf(&table, "%s,%v,%v\n", id, h, value[id])
+			if i%4 == 0 {
+				fmt.Fprintf(&measured, "%s,%v\n", id, value[id])
+			}
+		}
+	}
+	nodes, first := write(t, d.dir, "nodes.csv", table.String()), write(t, d.dir, "measured.csv", measured.String())
+	create := "create s --goal maximize --edges " + d.edges + " --nodes " + nodes
+	if r := d.run(create + " --covariates hieght"); r.code != exitUsage || !strings.Contains(r.err, `did you mean "height"`) {
+		t.Errorf("%+v", r)
+	}
+	if r := d.run(create + " --roles some"); r.code != exitUsage || !strings.Contains(r.err, "--roles") {
+		t.Errorf("%+v", r)
+	}
+	create += " --covariates all --roles none --measurements " + first
+	d.ok(create)
+	if r := d.ok(create); !strings.Contains(r.out, "exists already") {
+		t.Errorf("%+v", r)
+	}
+	if s := d.shown("s").Settings; !slices.Equal(s.Covariates, []string{"height"}) || s.Spec.Roles != "none" {
+		t.Errorf("covariates %v, roles %q", s.Covariates, s.Spec.Roles)
+	}
+	for range 4 {
+		for _, trial := range d.asks("s -n 2") {
+			d.ok(fmt.Sprintf("tell s %d=%v", trial.Trial, value[trial.Node]))
+		}
+	}
+	if best := d.shown("s").Best.Value; best != 0 {
+		t.Errorf("the best of 30 values is %v, want 0, which the covariate tells", best)
+	}
+	if r := d.ok("verify s --suggestions"); !strings.Contains(r.out, "4 suggestions recomputed") {
+		t.Errorf("%+v", r)
+	}
+}
