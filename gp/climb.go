@@ -60,7 +60,7 @@ func (p *params) climb(ctx context.Context, theta []float64, maxIter int, tol fl
 	settings := &optimize.Settings{
 		MajorIterations:   maxIter,
 		GradientThreshold: 1e-2,
-		Converger: &optimize.FunctionConverge{Absolute: tol, Relative: 1e-9, Iterations: 4},
+		Converger:         &optimize.FunctionConverge{Absolute: tol, Relative: 1e-9, Iterations: 4},
 	}
 	result, err := optimize.Minimize(problem, p.near(p.Free(theta)), settings, &optimize.LBFGS{})
 	if failure != nil {
