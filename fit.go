@@ -56,6 +56,9 @@ func (m *Model) Choice() Choice { return m.choice }
 // counts, shares and yes-no values, whose noise follows from rate or probability.
 func (m *Model) NoiseSD() float64 { return m.noiseSD }
 
+// Spec returns the Spec with the choices filled in.
+func (m *Model) Spec() Spec { return m.spec.clone() }
+
 // Data returns a copy of the measurements that the model is conditioned on.
 func (m *Model) Data() gp.Data { return m.data.Clone() }
 

@@ -180,19 +180,21 @@ const (
 	Enough        Reason = ""                 // there are as many as asked for
 	NoNodesLeft   Reason = "no_allowed_nodes" // every allowed node is measured, pending or excluded
 	BudgetReached Reason = "budget_reached"   // the remaining nodes cost more than the rest of the budget
-	GroupsFull    Reason = "groups_full"      // the remaining nodes are in groups that reached GroupCap
+	GroupsFull    Reason = "groups_full"      // those of the remaining nodes that the budget allows are in groups that reached GroupCap
 )
 
-// Short returns the reason why no candidate is open.
+// Short returns the reason why no candidate is open. That groups are full comes before
+// the budget: a node that costs no more than the rest of the budget can be suggested as
+// soon as its group has room.
 func (c *Candidates) Short() Reason {
 	reason := NoNodesLeft
 	for at := range c.nodes {
 		switch {
 		case c.picked[at]:
 		case c.tooExpensive(at):
-			return BudgetReached
+			reason = BudgetReached
 		case c.groupFull(at):
-			reason = GroupsFull
+			return GroupsFull
 		}
 	}
 	return reason

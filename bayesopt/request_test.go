@@ -82,6 +82,16 @@ func TestRequests(t *testing.T) {
 			t.Errorf("%s: what is measured came again: %v", name, picked(a))
 		}
 	}
+	// What costs too much hides no full group, whose nodes come when there is room.
+	limits.Cost[7], limits.Cost[9], limits.Group[9] = 9, 9, 2
+	dear := must(bayesopt.New(bayesopt.Train(grf(g, 3, 8), gp.FitOptions{}), bayesopt.Options{Policy: bayesopt.Random{}, Limits: limits}))
+	five := 5.0
+	if a := must(dear.Ask(background, bayesopt.Request{Count: 9, Budget: &five})); len(a.Suggestions) != 4 || a.Short != bayesopt.GroupsFull {
+		t.Errorf("full groups, and a node beyond the budget: %v, %q", picked(a), a.Short)
+	}
+	if a := must(dear.Ask(background, bayesopt.Request{Count: 9, Budget: &five, Pending: []int{0, 2}, Excluded: []int{1, 3, 4, 5, 6, 8}})); len(a.Suggestions) != 0 || a.Short != bayesopt.BudgetReached {
+		t.Errorf("nodes beyond the budget alone: %v, %q", picked(a), a.Short)
+	}
 	first := must(o.Ask(background, bayesopt.Request{Count: 3, Seed: 1}))
 	if again := must(o.Ask(background, bayesopt.Request{Count: 3, Seed: 1})); !slices.Equal(picked(first), picked(again)) {
 		t.Errorf("%v, then %v by the same seed", picked(first), picked(again))

@@ -19,18 +19,23 @@ func (s *sheet) findDelimiter(rows []numbered) (separator, error) {
 		share  float64
 		first  bool // the first row has it
 	}
+	const nearly, most = 0.9, 0.5
 	var found []candidate
 	for _, d := range []separator{byTab, bySemicolon, byPipe, byComma, byBlanks} {
 		other := sheet{delim: d}
-		cells := make([][]string, len(rows))
+		cells, whole := make([][]string, len(rows)), make([][]string, len(rows))
 		for i, row := range rows {
-			cells[i] = trimEmpty(other.cells(row.text))
+			whole[i] = other.cells(row.text)
+			cells[i] = trimEmpty(whole[i])
 		}
-		if fields, share := mode(cells); fields > 1 {
+		fields, share := mode(cells)
+		if all, same := mode(whole); share < nearly && same >= nearly && len(cells[0]) > 1 {
+			fields, share = all, same // cells at the ends of rows are empty: missing values
+		}
+		if fields > 1 {
 			found = append(found, candidate{d, fields, share, len(cells[0]) > 1})
 		}
 	}
-	const nearly, most = 0.9, 0.5
 	if slices.ContainsFunc(found, func(c candidate) bool { return c.first && c.share >= most }) {
 		found = slices.DeleteFunc(found, func(c candidate) bool { return !c.first }) // it separates the words of a list
 	}

@@ -37,7 +37,8 @@ type Regression struct {
 
 	Network      *graphio.Network
 	Measurements *graphio.Measurements // as they were read; nil: they come from no file
-	Data         gp.Data               // the data that the model was fitted to
+	Data         gp.Data               // the data that the model was fitted to; of a model over time, those of the period that is shown
+	Time         string                // which period of a model over time is shown, as a sentence; empty without time
 
 	Spec       grfgp.Spec // as it was asked for
 	Model      *grfgp.Model
@@ -289,6 +290,9 @@ func (p *page) input(net *graphio.Network, name string, report *graphio.Report, 
 
 func (p *page) model(r *Regression) {
 	c, add := r.Model.Choice(), p.Model.add
+	if r.Time != "" {
+		add("time", "%s", r.Time)
+	}
 	add("kernel family", "%s", c.Family)
 	add("representation", "%s", c.Method)
 	if c.Hops > 0 {

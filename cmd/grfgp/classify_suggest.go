@@ -81,7 +81,7 @@ func (a *app) suggestLabels(ctx context.Context, f *suggestFlags, spec grfgp.Spe
 		Choice: c.Choice(), Known: d.known, Asked: f.count, Short: short, Suggestions: d.labelRows(picks),
 	}
 	if short != bayesopt.Enough {
-		answer.ShortWhy = labelShortWords(short, f.groupCap > 0)
+		answer.ShortWhy = labelShortWords(short, f.hasBudget)
 	}
 	return a.answerLabels(f, answer)
 }
@@ -180,11 +180,11 @@ func (d *classData) whyLabel(p []float64, best, hops int) string {
 }
 
 // labelShortWords is shortWords for labels.
-func labelShortWords(r bayesopt.Reason, capped bool) string {
+func labelShortWords(r bayesopt.Reason, budgeted bool) string {
 	if r == bayesopt.NoNodesLeft {
 		return "all other nodes are labelled, pending, excluded or not allowed"
 	}
-	return shortWords(r, capped)
+	return shortWords(r, budgeted)
 }
 
 // answerLabels writes the answer.

@@ -19,18 +19,20 @@ import (
 type measurementFlags struct {
 	measurements string
 	repeats      choice
-	times        choice
-	oneNoise     bool // sds are not used
+	timeFlags
+	oneNoise bool // sds are not used
 }
 
 func (m *measurementFlags) flags(cmd *cobra.Command) {
 	m.register(cmd, "node, value and, if known, sd", "mean", "keep", "last", "error")
+	m.timeFlags.flags(cmd)
 }
 
 // flagsWithoutSD are for verbs that learn one noise level for all measurements.
 func (m *measurementFlags) flagsWithoutSD(cmd *cobra.Command) {
 	m.oneNoise = true
 	m.register(cmd, "node and value", "mean", "keep", "last", "error")
+	m.flagsWithoutModel(cmd)
 }
 
 // flagsOfStudy are for studies, which keep repeated measurements one by one: a mean
@@ -38,31 +40,30 @@ func (m *measurementFlags) flagsWithoutSD(cmd *cobra.Command) {
 func (m *measurementFlags) flagsOfStudy(cmd *cobra.Command) {
 	m.oneNoise = true
 	m.register(cmd, "node and value", "keep", "last", "error")
+	m.flagsWithoutModel(cmd)
 }
 
 func (m *measurementFlags) register(cmd *cobra.Command, columns string, repeats ...string) {
 	cmd.Flags().StringVar(&m.measurements, "measurements", "", "`file` of measurements: "+columns)
 	m.repeats.flag(cmd, "repeats", "repeated measurements of a node", repeats...)
-	m.times.flag(cmd, "times", timesHelp, timesWords...)
 }
-
-// The flag of measurements at different times: nothing is averaged over time unless the
-// user says so.
-var timesWords = []string{"refuse", string(graphio.TimesLatest), string(graphio.TimesIgnore)}
-
-const timesHelp = "measurements of a node at different times; latest takes those of each node's latest time, ignore takes all as repeats"
 
 // readMeasurements reads the file that the flags name.
 func (m *measurementFlags) readMeasurements(ctx context.Context, a *app, g *graph.Graph, opts graphio.Options) (*graphio.Measurements, error) {
 	if m.repeats.value != "mean" {
 		opts.Repeats = graphio.Repeats(m.repeats.value)
 	}
+	opts, err := m.timeOptions(opts)
+	if err != nil {
+		return nil, err
+	}
 	s := a.talk.Stage("reading measurements")
-	opts.Progress, opts.IgnoreSD, opts.Times = s.Update, m.oneNoise, graphio.Times(m.times.chosen())
+	opts.Progress, opts.IgnoreSD = s.Update, m.oneNoise
 	read, err := graphio.ReadMeasurements(ctx, a.source(m.measurements), g, opts)
 	if err == nil {
 		s.Done("%s from %s", plural.Count(len(read.Values), "values"), read.Report.File)
 	}
+	m.remedies(err)
 	return read, err
 }
 
@@ -100,8 +101,9 @@ func (m *measurementFlags) observations(a *app, g *graph.Graph, read *graphio.Me
 type modelData struct {
 	net          *graphio.Network
 	measurements *graphio.Measurements
-	data         gp.Data
+	data         gp.Data    // with time, its nodes are places
 	known        *nodeFacts // nil: no covariates
+	time         *timeline  // nil: no time
 }
 
 // loadData reads a graph and measurements, and refuses too few measurements.
@@ -127,7 +129,12 @@ func loadData(ctx context.Context, a *app, f *fitFlags, spec grfgp.Spec) (*model
 	if d.known, err = f.known(a, net, &f.input, ofValues(d.measurements, f.measurements)); err != nil {
 		return nil, err
 	}
-	d.data, err = gp.DataOf(d.measurements)
+	if err := d.readTimes(a, f.timeFlags.model.chosen()); err != nil {
+		return nil, err
+	}
+	if d.time != nil && f.at != "" && f.at != allTimes {
+		_, _, err = d.time.find(f.at)
+	}
 	return &d, err
 }
 

@@ -73,6 +73,7 @@ type fitFlags struct {
 	input
 	measurementFlags
 	modelFlags
+	at string // time to predict for
 }
 
 func (f *fitFlags) flags(cmd *cobra.Command) { f.flagsWith(cmd, f.measurementFlags.flags) }
@@ -171,7 +172,7 @@ func (m *modelFlags) tellIdle(a *app, spec grfgp.Spec) {
 // fit fits the model and prints its choices.
 func (a *app) fit(ctx context.Context, d *modelData, spec grfgp.Spec) (*grfgp.Model, error) {
 	s := a.talk.Stage("fitting")
-	m, err := grfgp.Fit(ctx, d.net.Graph, d.data, spec)
+	m, err := grfgp.Fit(ctx, d.net.Graph, d.data, d.time.spec(spec))
 	if err != nil {
 		return nil, fitError(ctx, err)
 	}
@@ -185,7 +186,7 @@ func (a *app) fit(ctx context.Context, d *modelData, spec grfgp.Spec) (*grfgp.Mo
 		a.talk.Say("  warning: the fit stopped after %d iterations without converging (residual %.1g)", c.Fit.Iterations, c.Fit.Residual)
 	}
 	if d.measurements != nil {
-		if blind := report.ComponentsWithout(d.net.Graph, d.data.Nodes); blind.Count > 0 {
+		if blind := report.ComponentsWithout(d.net.Graph, grfgp.NodesOf(d.net.Graph, d.data.Nodes)); blind.Count > 0 {
 			a.talk.Say("  components without a measurement: %d, with %d nodes; predictions there equal the prior", blind.Count, blind.Nodes)
 		}
 	}

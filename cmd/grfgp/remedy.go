@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"grfgp/graphio"
@@ -17,6 +16,9 @@ func flagOf(table graphio.Table, s graphio.Setting) string {
 	value := cmp.Or(s.Value, "…")
 	switch s.Option {
 	case graphio.OptionColumns:
+		if s.Role == graphio.RoleTime {
+			return "--time " + value
+		}
 		return fmt.Sprintf("--column %s=%s", s.Role, value)
 	case graphio.OptionDelimiter, graphio.OptionHeader, graphio.OptionDecimal:
 		return fmt.Sprintf("--%s %s=%s", strings.ToLower(string(s.Option)), table, value)
@@ -27,10 +29,10 @@ func flagOf(table graphio.Table, s graphio.Setting) string {
 	case graphio.OptionRepeats:
 		return "--repeats " + value
 	case graphio.OptionTimes:
-		if slices.Contains(timesWords, s.Value) {
-			return "--times " + value
+		if s.Value == string(graphio.TimesKeep) {
+			return "--time " + timeAuto
 		}
-		return ""
+		return "--time-model " + value
 	case graphio.OptionKeepLoops:
 		return "--keep-loops"
 	}

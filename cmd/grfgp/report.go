@@ -38,7 +38,10 @@ it is about classes: maps of the most probable class and of its entropy, accurac
 on held-out labels, reliability of the probabilities and the confusion matrix.
 
 Nodes are drawn at the lat and lon or the x and y of --nodes or, without them, at
-positions computed from the edges.`,
+positions computed from the edges.
+
+With --time the model is fitted to all periods and validated on all of them; maps,
+tables and measurements are those of one period, the latest or that of --at.`,
 		Example: `  grfgp report --edges roads.csv --measurements speeds.csv -o speeds.html
   grfgp report --edges roads.csv --nodes places.csv --measurements speeds.csv --title "Speeds in May" --unit km/h
   grfgp report --edges citations.csv --labels topics.csv -o topics.html`,
@@ -49,6 +52,7 @@ positions computed from the edges.`,
 	flags := cmd.Flags()
 	f.fitFlags.flags(cmd)
 	f.levelFlag(cmd)
+	f.atFlag(cmd, "")
 	f.labelFlags.flags(cmd)
 	flags.StringVarP(&f.out, "out", "o", "report.html", "`file` for the report")
 	flags.StringVar(&f.title, "title", "", "title of the report (default: name of the file of measurements or labels)")
@@ -75,6 +79,12 @@ func (a *app) makeReport(ctx context.Context, f *reportFlags, changed func(strin
 	if f.measurements == "" {
 		return usagef("no measurements and no labels: give --measurements FILE or --labels FILE")
 	}
+	if err := f.checkAt(false); err != nil {
+		return err
+	}
+	if f.at == allTimes {
+		return usagef("--at all: a report shows one time; give one")
+	}
 	d, err := loadData(ctx, a, &f.fitFlags, spec)
 	if err != nil {
 		return err
@@ -86,7 +96,7 @@ func (a *app) makeReport(ctx context.Context, f *reportFlags, changed func(strin
 			Title: cmp.Or(f.title, filepath.Base(file.File)), Unit: f.unit, Quantity: cmp.Or(f.unit, valueName(file)),
 			Network: d.net, Measurements: d.measurements, Data: d.data, Spec: spec, Level: f.level, Program: programName(), Speller: asFlags,
 		},
-		known: d.known, folds: min(f.folds, d.measuredNodes()), scheme: crossval.Scheme(f.scheme.value),
+		known: d.known, all: d, at: f.at, folds: min(f.folds, d.measuredNodes()), scheme: crossval.Scheme(f.scheme.value),
 	}
 	if r.folds == 1 {
 		r.folds = 0
@@ -127,17 +137,25 @@ func valueName(r *graphio.Report) string {
 type subject struct {
 	report.Regression
 	known  *nodeFacts
-	folds  int // 0: no validation
+	all    *modelData // what the model is fitted to; nil: Data
+	at     string     // time that is shown
+	folds  int        // 0: no validation
 	scheme crossval.Scheme
 }
 
 // run fits, predicts and validates.
 func (a *app) run(ctx context.Context, r *subject) (err error) {
-	if r.Model, err = a.fit(ctx, &modelData{r.Network, r.Measurements, r.Data, r.known}, r.Spec); err != nil {
+	if r.all == nil {
+		r.all = &modelData{net: r.Network, measurements: r.Measurements, data: r.Data, known: r.known}
+	}
+	if r.Model, err = a.fit(ctx, r.all, r.Spec); err != nil {
+		return err
+	}
+	nodes, err := a.choosePeriod(ctx, r)
+	if err != nil {
 		return err
 	}
 	s := a.talk.Stage("predicting")
-	nodes := r.Network.Graph.Nodes()
 	if r.Prediction, err = r.Model.Predict(ctx, nodes); err != nil {
 		return fitError(ctx, err)
 	}
@@ -148,7 +166,7 @@ func (a *app) run(ctx context.Context, r *subject) (err error) {
 	if r.folds == 0 {
 		return nil
 	}
-	r.Validation, err = a.crossValidate(ctx, &modelData{r.Network, r.Measurements, r.Data, r.known}, r.Spec, r.folds, r.scheme)
+	r.Validation, err = a.crossValidate(ctx, r.all, r.Spec, r.folds, r.scheme)
 	return err
 }
 

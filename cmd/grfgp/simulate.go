@@ -32,10 +32,10 @@ type simulateFlags struct {
 	seeds    int
 	retrain  string
 	repeats  choice
-	times    choice
-	csv      bool
-	out      string
-	plot     string
+	timeFlags
+	csv  bool
+	out  string
+	plot string
 }
 
 func simulateVerb(a *app) *cobra.Command {
@@ -72,7 +72,7 @@ wrong side of the threshold. Nodes without a known value are not candidates.`,
 	flags.StringVar(&f.retrain, "retrain", "auto", "`when` hyperparameters are refitted: auto (as measurements accumulate or contradict the model), never (only after the initial nodes, so that sds of policies can be compared) or a number of measurements")
 	complete(cmd, "retrain", "auto", "never")
 	f.repeats.flag(cmd, "repeats", "several known values of a node", "mean", "last", "error")
-	f.times.flag(cmd, "times", timesHelp, timesWords...)
+	f.flagsWithoutModel(cmd)
 	flags.BoolVar(&f.csv, "csv", false, "write the answer as CSV: a row for every measurement of every replay")
 	flags.StringVarP(&f.out, "out", "o", "", "`file` for every measurement of every replay, as CSV or with --json as JSON")
 	flags.StringVar(&f.plot, "plot", "", "`file` for a figure of the loss curves (PNG)")
@@ -239,9 +239,11 @@ func (f *simulateFlags) schedule() (bayesopt.Schedule, error) {
 func (f *simulateFlags) load(ctx context.Context, a *app, spec grfgp.Spec) (*graphio.Network, *graphio.Measurements, error) {
 	var read *graphio.Measurements
 	net, err := f.loadThen(ctx, a, func(net *graphio.Network, opts graphio.Options) (err error) {
-		opts = f.of("measurements", opts)
+		if opts, err = f.timeOptions(f.of("measurements", opts)); err != nil {
+			return err
+		}
 		s := a.talk.Stage("reading known values")
-		opts.Progress, opts.Repeats, opts.IgnoreSD, opts.Times = s.Update, graphio.Repeats(f.repeats.chosen()), true, graphio.Times(f.times.chosen())
+		opts.Progress, opts.Repeats, opts.IgnoreSD = s.Update, graphio.Repeats(f.repeats.chosen()), true
 		if read, err = graphio.ReadMeasurements(ctx, a.source(f.truth), net.Graph, opts); err == nil {
 			s.Done("%s from %s", plural.Count(len(read.Values), "values"), read.Report.File)
 		}

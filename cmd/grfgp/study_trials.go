@@ -42,7 +42,7 @@ repeated, for example after a lost connection: the same key gets the same nodes.
 			}
 			answer.Key, answer.Holder = r.Key, r.Holder // a server is given a key in any case
 			stage.Done("%d of %d nodes", len(answer.Trials), r.Count)
-			why := askShort(answer.Short, s.Settings().GroupCap > 0)
+			why := askShort(answer.Short, s.Settings().Budget != nil)
 			if answer.Short == study.ReasonPaused || answer.Short == study.ReasonClosed {
 				shown, err := s.Show(ctx)
 				if err != nil {
@@ -95,20 +95,20 @@ func (a *app) answerAsk(name string, answer study.Ask, why string) error {
 	return nil
 }
 
-// askShort says why there are fewer nodes than asked for. With groups that are capped,
-// some of the nodes that the budget excludes may be in full groups.
-func askShort(r study.Reason, capped bool) string {
+// askShort says why there are fewer nodes than asked for. With a budget, some of the
+// nodes besides those in full groups may cost too much.
+func askShort(r study.Reason, budgeted bool) string {
 	switch r {
 	case bayesopt.Enough:
 		return ""
 	case bayesopt.NoNodesLeft:
 		return "every allowed node is measured, reserved or abandoned"
 	case bayesopt.BudgetReached:
-		if capped {
-			return "the other nodes cost more than is left of the budget or are in groups that have reached their number of pending trials"
-		}
 		return "the other nodes cost more than is left of the budget, pending trials included"
 	case bayesopt.GroupsFull:
+		if budgeted {
+			return "the other nodes are in groups that have reached their number of pending trials, or cost more than is left of the budget"
+		}
 		return "the other nodes are in groups that have reached their number of pending trials"
 	case study.ReasonPaused:
 		return "the study is paused; 'grfgp study resume' resumes it"

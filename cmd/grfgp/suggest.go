@@ -294,18 +294,18 @@ func suggestError(ctx context.Context, err error) error {
 	return fitError(ctx, err)
 }
 
-// shortWords says why there are fewer suggestions than asked for. With groups that
-// are capped, some of the nodes that the budget excludes may be in full groups.
-func shortWords(r bayesopt.Reason, capped bool) string {
+// shortWords says why there are fewer suggestions than asked for. With a budget, some of
+// the nodes besides those in full groups may cost too much.
+func shortWords(r bayesopt.Reason, budgeted bool) string {
 	switch r {
 	case bayesopt.NoNodesLeft:
 		return "all other nodes are measured, pending, excluded or not allowed; --again allows measured nodes"
 	case bayesopt.BudgetReached:
-		if capped {
-			return "the other nodes cost more than is left of --budget or are in groups that have reached --group-cap, pending nodes included"
-		}
 		return "the other nodes cost more than is left of --budget, pending nodes included"
 	case bayesopt.GroupsFull:
+		if budgeted {
+			return "the other nodes are in groups that have reached --group-cap or cost more than is left of --budget, pending nodes included"
+		}
 		return "the other nodes are in groups that have reached --group-cap, pending nodes included"
 	}
 	return fmt.Sprint(r)

@@ -50,7 +50,7 @@ func newSuggestAnswer(f *suggestFlags, t *suggestData, by string, answer bayesop
 		Asked: f.count, Short: answer.Short, Suggestions: []suggestRow{},
 	}
 	if answer.Short != bayesopt.Enough {
-		out.ShortWhy = shortWords(answer.Short, f.groupCap > 0)
+		out.ShortWhy = shortWords(answer.Short, f.hasBudget)
 	}
 	var from []int
 	if t.measurements != nil {

@@ -11,7 +11,6 @@ import (
 
 	"grfgp"
 	"grfgp/crossval"
-	"grfgp/graph"
 	"grfgp/report"
 )
 
@@ -36,6 +35,12 @@ squares), least squares on covariates if there are any, and a ridge on singular
 vectors of the graph. Repeated measurements of a
 node are held out together and count as one, their mean; with --repeats keep they
 are compared one by one.
+
+With --time, measurements of a node in different periods are held out one by one
+(neighbourhoods: together). The baselines are then the overall mean, the nearest
+measured node and harmonic interpolation in the same period, and the same node at
+the nearest time. A second table is about the latest period: nodes held out there
+are predicted from all other measurements.
 
 With --labels it does the same for classes and reports the accuracy, the mean
 negative log probability of the true class (NLL), the expected calibration error
@@ -84,16 +89,40 @@ func (a *app) validate(ctx context.Context, f *validateFlags, changed func(strin
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return json.NewEncoder(a.Out).Encode(newValidateAnswer(d.net.Graph.IDs(), v, d.known))
+	now, err := a.validateLatest(ctx, f, d, spec)
+	if err != nil {
+		return err
 	}
-	return a.printValidation(v)
+	if a.json {
+		return json.NewEncoder(a.Out).Encode(newValidateAnswer(d, v, now))
+	}
+	if err := a.printValidation(v); err != nil || now == nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(a.Out, "\nAt nodes held out in the latest period, %s, by all other measurements:\n", d.time.names[d.latest()]); err != nil {
+		return err
+	}
+	return a.printValidation(now)
+}
+
+// validateLatest holds out nodes in the latest period of a model over time: what is it
+// now, where nobody looked? The result is nil without time, or with one node measured.
+func (a *app) validateLatest(ctx context.Context, f *validateFlags, d *modelData, spec grfgp.Spec) (*crossval.Validation, error) {
+	if d.time == nil || d.time.model == "" {
+		return nil, nil
+	}
+	folds := min(f.folds, d.timeFacts(nil).Periods[d.latest()].Measurements)
+	if folds < 2 {
+		a.talk.Say("  note: only one node is measured in the latest period, %s, so it is not validated by itself", d.time.names[d.latest()])
+		return nil, nil
+	}
+	return a.crossValidate(ctx, d, d.known.spec(spec), folds, crossval.LatestPeriod)
 }
 
 // crossValidate holds out folds of the measurements.
 func (a *app) crossValidate(ctx context.Context, d *modelData, spec grfgp.Spec, folds int, scheme crossval.Scheme) (*crossval.Validation, error) {
 	s := a.talk.Stage("validating")
-	v, err := crossval.Validate(ctx, d.net.Graph, d.data, spec, crossval.Options{Folds: folds, Scheme: scheme, Progress: s.Update})
+	v, err := crossval.Validate(ctx, d.net.Graph, d.data, d.time.spec(spec), crossval.Options{Folds: folds, Scheme: scheme, Progress: s.Update})
 	if err != nil {
 		return nil, fitError(ctx, err)
 	}
@@ -108,18 +137,26 @@ type validateAnswer struct {
 	Left    []leftNode `json:"left"`
 	Verdict []string   `json:"verdict"`
 	Known   *nodeFacts `json:"covariates,omitempty"`
+
+	Time   *timeAnswer     `json:"time,omitempty"`
+	Latest *validateAnswer `json:"latest_period,omitempty"` // at nodes held out there
 }
 
 // leftNode is a measurement as predicted from the other folds.
 type leftNode struct {
 	Node string `json:"node"`
+	Time string `json:"time,omitempty"`
 	crossval.HeldOut
 }
 
-func newValidateAnswer(labels *graph.IDs, v *crossval.Validation, k *nodeFacts) *validateAnswer {
-	answer := &validateAnswer{1, v, []leftNode{}, report.Verdicts(v), k}
+func newValidateAnswer(d *modelData, v, now *crossval.Validation) *validateAnswer {
+	answer := &validateAnswer{Version: 1, Validation: v, Left: []leftNode{}, Verdict: report.Verdicts(v), Known: d.known, Time: d.timeFacts(nil)}
 	for _, l := range v.HeldOut {
-		answer.Left = append(answer.Left, leftNode{labels.At(l.Node), l})
+		answer.Left = append(answer.Left, leftNode{d.net.Graph.IDs().At(l.Node), d.time.name(l.Period), l})
+	}
+	if now != nil {
+		answer.Latest = newValidateAnswer(d, now, nil)
+		answer.Latest.Known, answer.Latest.Time = nil, nil
 	}
 	return answer
 }

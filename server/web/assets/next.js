@@ -15,7 +15,7 @@ const latest = 20; // measurements in the table
 const shorts = {
   budget_reached: "The remaining nodes cost more than what is left of the budget.",
   no_allowed_nodes: "No candidate node is left.",
-  groups_full: "Every group has its maximum of pending nodes.",
+  groups_full: "The remaining nodes that the budget allows are in groups with their maximum of pending nodes.",
   paused: "The study is paused; resume it to get suggestions.",
   closed: "The study is closed.",
 };
