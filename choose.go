@@ -100,10 +100,17 @@ const (
 	// a sample of the measurements; the best is then fitted to all of them.
 	sketchFrom   = 500
 	sketchSample = 1000
-	sketchIters  = 40
-	// finalIters bounds the fit to all measurements, which starts from that to the sample.
-	finalIters = 25
+	sketchTol    = 0.1 // nats that do not decide between kernels
+	finalTol     = 0.03
 )
+
+// finalIters is the most iterations of the fit to all measurements, which starts from
+// that to a sample: fewer for many measurements, because an iteration takes O(T³).
+func finalIters(measurements int) int {
+	const least, most, flops = 6, 25, 5.5e10
+	t := float64(measurements)
+	return max(least, min(most, int(flops/(t*t*t))))
+}
 
 // contest compares kernels on one set of measurements.
 type contest struct {
@@ -132,12 +139,13 @@ func (t *Trainer) train(ctx context.Context, own gp.Data) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer t.shareCaches(method)()
 	c := &contest{Trainer: t, own: own, method: method, hops: hops, opts: opts}
 	families := t.spec.families(hops)
 	unit := t.spec.Variance == "unit"
 	open := t.spec.Family == "" || c.opensUnit() && t.uneven()
 	if (len(families)*len(scales) > 1 || tryTrend || open || known != 0) && own.Len() > sketchFrom {
-		c.opts.Subsample, c.opts.MaxIter = sketchSample, sketchIters
+		c.opts.Subsample, c.opts.Tol = sketchSample, sketchTol
 	}
 	for _, f := range families {
 		for _, many := range scales {
@@ -181,7 +189,7 @@ func (t *Trainer) train(ctx context.Context, own gp.Data) (*Model, error) {
 	m.choose(best.candidate, c.tried, whyBest)
 	t.forget(best.candidate)
 	if sketch {
-		if m.fitted, m.choice.Fit, err = t.retrain(ctx, own, m.spec, m.fitted.Theta(), finalIters); err != nil {
+		if m.fitted, m.choice.Fit, err = t.retrain(ctx, own, m.spec, m.fitted.Theta(), gp.FitOptions{MaxIter: finalIters(own.Len()), Tol: finalTol}); err != nil {
 			return nil, err
 		}
 	}

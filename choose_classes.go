@@ -5,8 +5,11 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
+	"slices"
 
 	"grfgp/gp"
+	"grfgp/internal/rng"
 	"grfgp/kernel"
 )
 
@@ -25,15 +28,16 @@ func (t *Trainer) learnClasses(ctx context.Context, own gp.Labels, method gp.Cla
 		return nil, err
 	}
 	c := &Classification{of: t}
-	best, err := t.compareClasses(ctx, own, opts, &c.choice)
+	sample := classSample(own, t.spec.Seed)
+	best, err := t.compareClasses(ctx, sample, opts, &c.choice)
 	if err != nil {
 		return nil, err
 	}
 	t.forget(best.candidate)
-	if method == best.report.Method {
+	if method == best.report.Method && sample.Len() == own.Len() {
 		opts.State = &best.report.ClassState
 	} else {
-		opts.Starts = [][]float64{best.report.Theta}
+		opts.Starts = [][]float64{best.report.Theta[:len(best.kernel.Params())]} // without the noise of one-vs-all
 	}
 	if c.classifier, c.choice.Fit, err = gp.Classify(ctx, best.kernel, own, opts); err != nil {
 		return nil, err
@@ -47,6 +51,33 @@ func (t *Trainer) learnClasses(ctx context.Context, own gp.Labels, method gp.Cla
 	return c, err
 }
 
+const (
+	// classSketch is the number of labels by which candidates are compared, if there
+	// are more; the best is then fitted to all labels.
+	classSketch = 1000
+	classTol    = 0.3 // nats, over all classes, that do not decide between kernels
+)
+
+// classSample returns all labels, or a random sample with labels of every class.
+func classSample(l gp.Labels, seed uint64) gp.Labels {
+	if l.Len() <= classSketch {
+		return l
+	}
+	order := rand.New(rng.New(seed, "labels to compare kernels")).Perm(l.Len())
+	rows, seen := slices.Clone(order[:classSketch]), make([]bool, l.Classes)
+	for _, r := range rows {
+		seen[l.Class[r]] = true
+	}
+	for _, r := range order[classSketch:] {
+		if !seen[l.Class[r]] {
+			seen[l.Class[r]] = true
+			rows = append(rows, r)
+		}
+	}
+	slices.Sort(rows)
+	return selectLabels(l, rows)
+}
+
 // compareClasses returns the best candidate and adds all of them to the
 // ClassChoice. The first family decides between one scale and many; the other
 // families are tried with that decision.
@@ -58,13 +89,16 @@ func (t *Trainer) compareClasses(ctx context.Context, own gp.Labels, opts gp.Cla
 	}
 	tell.Method = method
 	tell.Why = append(why, whyScales, "unit variance at every node: classes do not depend on the degree")
-	opts.ScoreOnly = true
+	opts.ScoreOnly, opts.Tol = true, classTol
+	defer t.shareCaches(method)()
 	try := func(c candidate) error {
 		k, err := t.classKernel(ctx, c, method)
 		if err != nil {
 			return err
 		}
-		opts.Starts = c.starts()
+		if opts.Starts = c.starts(); c.terms != graphTerm {
+			opts.Starts = nil
+		}
 		_, report, err := gp.Classify(ctx, k, own, opts)
 		if err != nil {
 			return err
@@ -86,7 +120,41 @@ func (t *Trainer) compareClasses(ctx context.Context, own gp.Labels, opts gp.Cla
 			return best, err
 		}
 	}
-	return best, nil
+	return best, t.tryKnownClasses(&best, own.Len(), method, tell, try)
+}
+
+// tryKnownClasses tries covariates beside the best kernel of the graph, or roles if
+// there are no covariates, and then the same without the graph.
+func (t *Trainer) tryKnownClasses(best *classAttempt, labels int, method string, tell *ClassChoice, try func(candidate) error) error {
+	of, why := t.offers(method)
+	tell.Why = append(tell.Why, why)
+	pairs := t.spec.Pairs
+	if labels > exactMost && pairs == 0 {
+		pairs = pairsMany
+	}
+	c := best.candidate
+	c.many, c.pairs = false, pairs
+	if t.spec.Terms != nil {
+		if c.terms = termsOf(t.spec.Terms); c.terms == graphTerm {
+			return nil
+		}
+		best.kernel = nil // the requested terms replace it
+		return try(c)
+	}
+	if of.has(covariateTerm) {
+		of = covariateTerm // roles rarely add to them, and classes take long
+	}
+	if of != 0 {
+		c.terms = graphTerm | of
+		if err := try(c); err != nil {
+			return err
+		}
+	}
+	if best.terms != graphTerm {
+		c.terms = best.terms &^ graphTerm
+		return try(c)
+	}
+	return nil
 }
 
 // classFamilies returns the families that the Spec leaves open. They are smooth,
@@ -109,6 +177,32 @@ func (s Spec) unitClasses(method string) bool { return s.Family != "free" && met
 func (t *Trainer) classKernel(ctx context.Context, c candidate, method string) (kernel.Kernel, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	var all []kernel.Kernel
+	if c.terms.has(graphTerm) {
+		k, err := t.evenKernel(ctx, c, method)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, k)
+	}
+	if c.terms != graphTerm {
+		k, err := t.knownKernel(ctx, c.terms&knownTerms, c.pairs)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, k.kernels()...)
+		if c.terms.has(productTerm) {
+			all = append(all, kernel.Product(all[0], k.smooth))
+		}
+	}
+	if len(all) == 1 {
+		return all[0], nil
+	}
+	return kernel.Sum(all...), nil
+}
+
+// evenKernel returns the graph term of a classifier's kernel.
+func (t *Trainer) evenKernel(ctx context.Context, c candidate, method string) (kernel.Kernel, error) {
 	fine, err := t.fine(ctx, c.family, method, c.hops)
 	if err != nil {
 		return nil, err

@@ -95,9 +95,9 @@ func (t *Trainer) Fit(ctx context.Context, d gp.Data) (*Model, error) {
 	return m, nil
 }
 
-// retrain learns the hyperparameters of a chosen kernel, starting from theta, in at
-// most so many iterations; 0 means no bound but that of gp.Fit.
-func (t *Trainer) retrain(ctx context.Context, own gp.Data, spec Spec, theta []float64, most int) (*gp.Model, gp.FitReport, error) {
+// retrain learns the hyperparameters of a chosen kernel, starting from theta, with
+// the bounds MaxIter and Tol.
+func (t *Trainer) retrain(ctx context.Context, own gp.Data, spec Spec, theta []float64, bounds gp.FitOptions) (*gp.Model, gp.FitReport, error) {
 	k, err := t.chosenKernel(ctx, spec)
 	if err != nil {
 		return nil, gp.FitReport{}, err
@@ -106,7 +106,7 @@ func (t *Trainer) retrain(ctx context.Context, own gp.Data, spec Spec, theta []f
 	if err != nil {
 		return nil, gp.FitReport{}, err
 	}
-	opts.Starts, opts.MaxIter = [][]float64{theta}, most
+	opts.Starts, opts.MaxIter, opts.Tol = [][]float64{theta}, bounds.MaxIter, bounds.Tol
 	return gp.Fit(ctx, k, own, opts)
 }
 

@@ -150,7 +150,7 @@ func (t searchTrainer) Fit(ctx context.Context, d gp.Data, last *bayesopt.Traine
 		}
 		by.Spec.Custom, by.Spec.Covariates = t.spec.Custom, t.spec.Covariates
 		if d.Len() < t.chooseAt(by.Measurements) {
-			m, _, err := t.retrain(ctx, d, by.Spec, last.Model.Theta(), 0)
+			m, _, err := t.retrain(ctx, d, by.Spec, last.Model.Theta(), gp.FitOptions{})
 			if err != nil {
 				return nil, err
 			}

@@ -31,6 +31,22 @@ func (m *matrix) series(f family, hops int) (*kernel.Series, error) {
 	return (*kept).With(spectrum), nil
 }
 
+// shareCaches lets the series of all families share what they compute for the rows of
+// measurements, until release is called.
+func (t *Trainer) shareCaches(method string) (release func()) {
+	if method != "series" || t.spec.cutOff() || t.spec.Hops > 0 {
+		return func() {}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	m := t.matrix(t.spec.Laplacian)
+	s, err := m.series(m.of(Spec{Family: "diffusion", Laplacian: t.spec.Laplacian}.families(0)[0]), 0)
+	if err != nil {
+		return func() {} // the contest returns the error
+	}
+	return s.ShareCaches()
+}
+
 // carriedLeast is the share of a kernel from which a representation is called
 // exact.
 const carriedLeast = 0.999

@@ -98,7 +98,7 @@ func TestShortfallIsSaid(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := c.spec.families(c.hops)[0]
-		said, err := w.shortfall(candidate{family: f, hops: c.hops}, c.method, []float64{1, 1e4})
+		said, err := w.shortfall(candidate{family: f, hops: c.hops, terms: graphTerm}, c.method, []float64{1, 1e4})
 		if got := strings.Join(said, "\n"); err != nil || (c.says == "") != (got == "") || !strings.Contains(got, c.says) {
 			t.Errorf("%+v by %s: %q and %v, want %q", c.spec, c.method, got, err, c.says)
 		}
@@ -116,7 +116,7 @@ func TestShortfallIsSaid(t *testing.T) {
 		t.Fatal(err)
 	}
 	for kappa, says := range map[float64]string{50: "", 1e4: "% of this kernel"} {
-		said, err := w.shortfall(candidate{family: w.spec.families(0)[0]}, "series", []float64{1, kappa})
+		said, err := w.shortfall(candidate{family: w.spec.families(0)[0], terms: graphTerm}, "series", []float64{1, kappa})
 		if got := strings.Join(said, "\n"); err != nil || (says == "") != (got == "") || !strings.Contains(got, says) {
 			t.Errorf("κ = %v on a large grid: %q and %v, want %q", kappa, got, err, says)
 		}

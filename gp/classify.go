@@ -99,6 +99,7 @@ type ClassifyOptions struct {
 	Solver    Solver      // zero: Auto, which takes Exact up to 3,000 labels
 	Starts    [][]float64 // hyperparameters of the kernel; learning starts from the most likely of them; nil means those of kernel.Starts
 	MaxIter   int         // most iterations of L-BFGS; 0 means 30
+	Tol       float64     // gain in log likelihood, in nats, of four iterations below which learning ends; 0 means 0.001
 	Inducing  int         // Variational: number of inducing nodes; 0 means 300
 	Steps     int         // Variational: number of learning steps; 0 means 40
 	ScoreOnly bool        // Dirichlet, OneVsAll: learn and score, but return no classifier, to compare kernels
@@ -138,6 +139,9 @@ func Classify(ctx context.Context, k kernel.Kernel, l Labels, opts ClassifyOptio
 	}
 	if opts.MaxIter == 0 {
 		opts.MaxIter = 30
+	}
+	if opts.Tol == 0 {
+		opts.Tol = defaultTol
 	}
 	var c Classifier
 	var r ClassifyReport

@@ -53,7 +53,7 @@ func classifyByRegression(ctx context.Context, k kernel.Kernel, l Labels, opts C
 		}
 		return c, r, err
 	}
-	if err := t.learn(ctx, starts, opts.MaxIter, &r); err != nil {
+	if err := t.learn(ctx, starts, opts.MaxIter, opts.Tol, &r); err != nil {
 		return nil, r, err
 	}
 	if err := t.tune(ctx, &r); err != nil || opts.ScoreOnly {

@@ -31,7 +31,7 @@ const (
 )
 
 // learn climbs the likelihood from the most likely start.
-func (t *tuner) learn(ctx context.Context, starts [][]float64, maxIter int, r *ClassifyReport) error {
+func (t *tuner) learn(ctx context.Context, starts [][]float64, maxIter int, tol float64, r *ClassifyReport) error {
 	var all []*regressions
 	for _, part := range t.samples() {
 		one, _ := newRegressions(t.method, t.kernel, part, t.params)
@@ -42,7 +42,7 @@ func (t *tuner) learn(ctx context.Context, starts [][]float64, maxIter int, r *C
 	if err != nil {
 		return err
 	}
-	theta, fit, err := t.params.climb(ctx, best, maxIter, compositeObjective(all))
+	theta, fit, err := t.params.climb(ctx, best, maxIter, tol, compositeObjective(all))
 	if err != nil {
 		return err
 	}

@@ -14,8 +14,9 @@ import (
 // objective is a log likelihood with its gradient, in natural parameters.
 type objective func(ctx context.Context, theta []float64) (value float64, grad []float64, err error)
 
-// climb maximises an exact objective and the weak prior from theta by L-BFGS.
-func (p *params) climb(ctx context.Context, theta []float64, maxIter int, of objective) (best []float64, r FitReport, err error) {
+// climb maximises an exact objective and the weak prior from theta by L-BFGS, until
+// four iterations gain less than tol.
+func (p *params) climb(ctx context.Context, theta []float64, maxIter int, tol float64, of objective) (best []float64, r FitReport, err error) {
 	var failure, undefined error // undefined: why the last value is not finite
 	var lastX, lastGrad []float64
 	last := math.Inf(1)
@@ -59,8 +60,7 @@ func (p *params) climb(ctx context.Context, theta []float64, maxIter int, of obj
 	settings := &optimize.Settings{
 		MajorIterations:   maxIter,
 		GradientThreshold: 1e-2,
-		// A thousandth of a nat in four iterations decides nothing.
-		Converger: &optimize.FunctionConverge{Absolute: 1e-3, Relative: 1e-9, Iterations: 4},
+		Converger:         &optimize.FunctionConverge{Absolute: tol, Relative: 1e-9, Iterations: 4},
 	}
 	result, err := optimize.Minimize(problem, p.near(p.Free(theta)), settings, &optimize.LBFGS{})
 	if failure != nil {

@@ -39,6 +39,9 @@ func (s *Solver) UnmarshalText(text []byte) error { return solvers.Unmarshal((*i
 // cacheBytes is the most memory that the caches of kernels may take while learning.
 const cacheBytes = 3 << 30
 
+// defaultTol is the default of FitOptions.Tol: a thousandth of a nat decides nothing.
+const defaultTol = 1e-3
+
 // exactLimit is the most measurements that Auto factors.
 const exactLimit = 3000
 
@@ -51,6 +54,7 @@ type FitOptions struct {
 	NoiseSD   *float64    // known standard deviation of the noise of one measurement (of Student values the scale of its distribution), if Data has no noise variances; nil: learned
 	Starts    [][]float64 // hyperparameters of the kernel; learning starts from the most likely of them; nil means those of kernel.Starts
 	MaxIter   int         // most iterations of L-BFGS; 0 means 100
+	Tol       float64     // gain in log likelihood, in nats, of four iterations of L-BFGS below which learning ends; 0 means 0.001
 	Epochs    int         // Iterative: steps of Adam; 0 means 50
 	ColdStart bool        // Iterative: Adam starts from the first of Starts, not from a fit to a few patches
 	Fixed     bool        // keep the most likely of Starts, and learn nothing
@@ -193,6 +197,9 @@ func Fit(ctx context.Context, k kernel.Kernel, d Data, opts FitOptions) (*Model,
 	if opts.MaxIter == 0 {
 		opts.MaxIter = 100
 	}
+	if opts.Tol == 0 {
+		opts.Tol = defaultTol
+	}
 	if opts.Epochs == 0 {
 		opts.Epochs = 50
 	}
@@ -258,7 +265,7 @@ func (l *likelihood) fitComposite(ctx context.Context, parts []*likelihood, star
 		return nil, r, err
 	}
 	if r.Converged = opts.Fixed; !opts.Fixed {
-		if theta, r, err = l.params.climb(ctx, theta, opts.MaxIter, compositeObjective(parts)); err != nil {
+		if theta, r, err = l.params.climb(ctx, theta, opts.MaxIter, opts.Tol, compositeObjective(parts)); err != nil {
 			return nil, r, err
 		}
 	}

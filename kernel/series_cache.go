@@ -18,8 +18,54 @@ func (s *Series) Training() Training { return Training{Cache: s.cached} }
 func (s *Series) cached(rows []int, maxBytes int) Kernel {
 	n := len(rows)
 	k := *s
-	k.cache = &seriesCache{rows: slices.Clone(rows), most: maxBytes / max(1, 8*(n*(n+1)/2))}
+	k.cache = s.caches.of(rows, maxBytes/max(1, 8*(n*(n+1)/2)))
 	return &k
+}
+
+// ShareCaches makes all kernels on this W share the caches of Training, until release
+// is called: several families are then trained on the same rows with one computation
+// of the T_k.
+func (s *Series) ShareCaches() (release func()) {
+	c := &s.caches
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.users++
+	return sync.OnceFunc(func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.users--; c.users == 0 {
+			c.list = nil
+		}
+	})
+}
+
+// seriesCaches are the caches that kernels on one W share.
+type seriesCaches struct {
+	mu    sync.Mutex
+	users int            // of ShareCaches; 0: caches are not shared
+	list  []*seriesCache // the last used last
+}
+
+// sharedLists is the most lists of rows that are shared: all rows, and a few patches.
+const sharedLists = 8
+
+// of returns a cache for rows with room for the given number of terms.
+func (c *seriesCaches) of(rows []int, most int) *seriesCache {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if at := slices.IndexFunc(c.list, func(m *seriesCache) bool { return m.most >= most && slices.Equal(m.rows, rows) }); at >= 0 {
+		m := c.list[at]
+		c.list = append(slices.Delete(c.list, at, at+1), m)
+		return m
+	}
+	m := &seriesCache{rows: slices.Clone(rows), most: most}
+	if c.users > 0 {
+		c.list = append(c.list, m)
+		if len(c.list) > sharedLists {
+			c.list = slices.Delete(c.list, 0, 1)
+		}
+	}
+	return m
 }
 
 // seriesCache holds triangles of T_0, T_1, … over rows, up to the term needed so
@@ -81,9 +127,7 @@ func (t triangles) sum(dst blas64.Symmetric, p polynomial) {
 				if k == 0 {
 					clear(out)
 				}
-				for b, v := range t.row(k, a, dst.N) {
-					out[b] += c * v
-				}
+				blas64.Axpy(c, vector(t.row(k, a, dst.N)), vector(out))
 			}
 		}
 	})
@@ -97,11 +141,11 @@ func (t triangles) inner(g blas64.Symmetric, terms int) []float64 {
 		for a := range g.N {
 			in := t.row(k, a, g.N)
 			diagonal += g.Data[a*g.Stride+a] * in[0]
-			for b, v := range g.Data[a*g.Stride+a+1:][:g.N-a-1] {
-				sum += v * in[1+b]
-			}
+			sum += dot(g.Data[a*g.Stride+a+1:][:g.N-a-1], in[1:])
 		}
 		m[k] = 2*sum + diagonal
 	})
 	return m
 }
+
+func vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Data: x, Inc: 1} }

@@ -22,6 +22,7 @@ type recurrence struct {
 
 	leading func() *leading // eigenpairs at the upper end, computed when first used; nil: there are none
 	whole   func() *leading // all of them; nil: there are too many
+	caches  seriesCaches    // of kernels on this W
 }
 
 func newRecurrence(w *sparse.CSR, bound []float64) (*recurrence, error) {

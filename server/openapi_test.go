@@ -4,11 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
+	"grfgp"
 	"grfgp/server"
+	"grfgp/study"
 )
 
 // document is the OpenAPI document.
@@ -255,6 +258,21 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 	for _, r := range server.RouteList() {
 		if key := r.Method + " " + inDocument(r.Path); !used[key] && r.Path != "/assets/{path...}" {
 			t.Errorf("%s was not used", key)
+		}
+	}
+}
+
+// The document names every field of a Spec and of settings, so that what a client may
+// send, and what it gets, is described.
+func TestOpenAPIHasAllSettings(t *testing.T) {
+	d := readDocument(t)
+	for name, v := range map[string]any{"Spec": grfgp.Spec{}, "Settings": study.Settings{}} {
+		s := d.Components.Schemas[name]
+		for field := range reflect.TypeOf(v).Fields() {
+			key, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			if _, ok := s.Properties[key]; key != "-" && !ok && !strings.HasPrefix(key, "time") { // studies have no times
+				t.Errorf("%s has %s, which the document does not name", name, key)
+			}
 		}
 	}
 }

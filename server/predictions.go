@@ -11,9 +11,6 @@ import (
 	"grfgp/study"
 )
 
-// halfWidth is half the width of a 95 % credible interval, in standard deviations.
-const halfWidth = 1.959963984540054
-
 // nodeView is the prediction of a node and what happened there.
 type nodeView struct {
 	Number    int      `json:"number"`
@@ -77,8 +74,8 @@ func (o *openStudy) nodeStates() nodeStates {
 // view returns the prediction and state of a node.
 func (b nodeStates) view(net *network, p *study.Predictions, i int) nodeView {
 	id := net.Graph.IDs().At(i)
-	half := halfWidth * p.SD[i]
-	v := nodeView{Number: net.number[i], Node: id, Mean: number(p.Mean[i]), SD: number(p.SD[i]), Lower: number(p.Mean[i] - half), Upper: number(p.Mean[i] + half),
+	lower, upper := p.At(i).Interval(0.95)
+	v := nodeView{Number: net.number[i], Node: id, Mean: number(p.Mean[i]), SD: number(p.SD[i]), Lower: number(lower), Upper: number(upper),
 		Pending: b.pending[id], Abandoned: b.abandoned[id], position: net.position(i)}
 	if a := b.measured[id]; a.n > 0 {
 		v.Measured, v.N = true, a.n

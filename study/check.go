@@ -111,7 +111,7 @@ func (s *State) checkTold(p Told) error {
 		return err
 	}
 	if p.Value != nil {
-		if err := checkFinite(t.Node, *p.Value); err != nil {
+		if err := s.Settings.checkValue(t.Node, *p.Value); err != nil {
 			return err
 		}
 	}
@@ -138,13 +138,6 @@ func CheckIDs(ids *graph.IDs) error {
 	return nil
 }
 
-func checkFinite(node string, v float64) error {
-	if !finite(v) {
-		return fmt.Errorf("%w: node %q has the value %v", ErrNotFinite, node, v)
-	}
-	return nil
-}
-
 func (s *State) checkObserved(p Observed) error {
 	if err := checkText("a key", p.Key, MaxID); err != nil {
 		return err
@@ -165,7 +158,7 @@ func (s *State) checkObserved(p Observed) error {
 		if err := checkText("a node", r.Node, MaxID); err != nil {
 			return err
 		}
-		if err := checkFinite(r.Node, r.Value); err != nil {
+		if err := s.Settings.checkValue(r.Node, r.Value); err != nil {
 			return err
 		}
 	}

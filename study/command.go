@@ -68,7 +68,7 @@ func (s *Study) Observe(ctx context.Context, key string, measurements []Measurem
 		if _, ok := engine.IDs().Lookup([]byte(r.Node)); !ok {
 			return nil, &RowError{k, fmt.Errorf("%w: %q", ErrUnknownNode, r.Node)}
 		}
-		if err := checkFinite(r.Node, r.Value); err != nil {
+		if err := s.Settings().checkValue(r.Node, r.Value); err != nil {
 			return nil, &RowError{k, err}
 		}
 	}

@@ -2,6 +2,7 @@ package study
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -13,6 +14,7 @@ import (
 	"grfgp"
 	"grfgp/bayesopt"
 	"grfgp/covariate"
+	"grfgp/gp"
 )
 
 // Settings define a study. They are fixed when it is created.
@@ -102,6 +104,10 @@ func (s Settings) check() error {
 		return bad("budget %v; give a finite number ≥ 0", *s.Budget)
 	case s.Lease <= 0:
 		return bad("lease %v; give a duration > 0", time.Duration(s.Lease))
+	case s.Spec.Times != nil:
+		return bad("periods in time; a study measures what is there now: leave out the times")
+	case s.Spec.Values == gp.Shares.String():
+		return bad("values of kind %s, but measurements of a study have no number of trials; take %s, one measurement for each trial", gp.Shares, gp.YesNo)
 	case s.GroupCap < 0:
 		return bad("group_cap %d; give a number ≥ 0", s.GroupCap)
 	}
@@ -124,6 +130,30 @@ func (s Settings) check() error {
 		}
 	}
 	return nil
+}
+
+// checkValue returns an error if a value cannot be a measurement of the kind that the
+// settings say, or is outside the domain of their transform.
+func (s Settings) checkValue(node string, v float64) error {
+	if !finite(v) {
+		return fmt.Errorf("%w: node %q has the value %v", ErrNotFinite, node, v)
+	}
+	if s.Spec.Values == "" && s.Spec.Transform == "" { // any finite value
+		return nil
+	}
+	if err := s.Spec.CheckData(1, gp.Data{Nodes: []int{0}, Y: []float64{v}}); err != nil {
+		return fmt.Errorf("%w: node %q has the value %v, which does not fit what the study measures (%s): %w", ErrInvalid, node, v, s.measured(), err)
+	}
+	return nil
+}
+
+// measured names the kind of values and their transform.
+func (s Settings) measured() string {
+	words := cmp.Or(s.Spec.Values, gp.Gaussian.String())
+	if s.Spec.Transform != "" {
+		words += ", transform " + s.Spec.Transform
+	}
+	return words
 }
 
 // equal reports whether two settings are the same.

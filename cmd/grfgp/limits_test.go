@@ -38,7 +38,7 @@ func hubFiles(t testing.TB) (edges, measurements string) {
 // walks are off; exact kernels say nothing of walks.
 func TestLimitsAreTold(t *testing.T) {
 	edges, measurements := hubFiles(t)
-	common := []string{"--edges", edges, "--measurements", measurements, "--scales", "one", "--family", "diffusion"}
+	common := []string{"--edges", edges, "--measurements", measurements, "--scales", "one", "--family", "diffusion", "--values", "gaussian"}
 	page := filepath.Join(t.TempDir(), "r.html")
 	for _, c := range []struct {
 		verb   []string

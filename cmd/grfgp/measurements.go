@@ -58,7 +58,7 @@ func (m *measurementFlags) readMeasurements(ctx context.Context, a *app, g *grap
 		return nil, err
 	}
 	s := a.talk.Stage("reading measurements")
-	opts.Progress, opts.IgnoreSD = s.Update, m.oneNoise
+	opts.Progress, opts.IgnoreSD = s.Update, m.oneNoise || opts.IgnoreSD
 	read, err := graphio.ReadMeasurements(ctx, a.source(m.measurements), g, opts)
 	if err == nil {
 		s.Done("%s from %s", plural.Count(len(read.Values), "values"), read.Report.File)
@@ -113,7 +113,7 @@ func loadData(ctx context.Context, a *app, f *fitFlags, spec grfgp.Spec) (*model
 	}
 	var d modelData
 	net, err := f.loadThen(ctx, a, func(net *graphio.Network, opts graphio.Options) (err error) {
-		d.measurements, err = f.readMeasurements(ctx, a, net.Graph, f.of("measurements", opts))
+		d.measurements, err = f.readMeasurements(ctx, a, net.Graph, f.readingOptions(spec, f.of("measurements", opts)))
 		return err
 	})
 	if err != nil {
@@ -121,7 +121,13 @@ func loadData(ctx context.Context, a *app, f *fitFlags, spec grfgp.Spec) (*model
 	}
 	a.tellNetwork(net)
 	a.tell(d.measurements.Report)
-	a.tellRepeats(d.measurements.Report, f.repeats)
+	a.tellSums(d.measurements.Report, f.repeats, spec)
+	if err := a.askKind(d.measurements, &f.valueFlags, spec); err != nil {
+		return nil, err
+	}
+	if err := checkNumbers(d.measurements, net.Graph.IDs(), spec); err != nil {
+		return nil, err
+	}
 	if err := enough(d.measurements, spec); err != nil {
 		return nil, err
 	}
@@ -140,6 +146,9 @@ func loadData(ctx context.Context, a *app, f *fitFlags, spec grfgp.Spec) (*model
 
 // enough refuses measurements that a model cannot learn from.
 func enough(m *graphio.Measurements, spec grfgp.Spec) error {
+	if spec.Values != "" && spec.Values != "student" {
+		return nil // equal counts of different exposures differ, and the overall rate is known
+	}
 	err := m.Enough(spec.Mean != nil, spec.NoiseSD != nil)
 	var file *graphio.Error
 	if errors.As(err, &file) {

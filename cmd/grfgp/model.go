@@ -20,6 +20,7 @@ import (
 
 // modelFlags are the flags of the model.
 type modelFlags struct {
+	valueFlags
 	spec      grfgp.Spec
 	family    choice
 	method    choice
@@ -41,7 +42,8 @@ func (m *modelFlags) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	m.variance.flag(cmd, "variance", "prior variance of nodes; natural is that of the kernel (larger at hubs), unit is the same everywhere", withAuto(grfgp.Variances())...)
 	m.trend.flag(cmd, "trend", "linear trend on the log degree of nodes", withAuto(grfgp.Trends())...)
-	f.Float64Var(&m.mean, "mean", 0, "known mean (default: learned)")
+	m.valueFlags.flags(cmd)
+	f.Float64Var(&m.mean, "mean", 0, "known mean, of counts the rate, of shares the probability (default: learned)")
 	f.Float64Var(&m.noiseSD, "noise-sd", 0, "known noise standard deviation of one measurement (default: learned)")
 }
 
@@ -106,6 +108,9 @@ func (m *modelFlags) fileFlags(cmd *cobra.Command) {
 func (m *modelFlags) resolve(a *app, changed func(string) bool) (grfgp.Spec, error) {
 	spec := m.kernelSpec(a)
 	spec.Variance, spec.Trend = m.variance.chosen(), m.trend.chosen()
+	if err := m.resolveValues(&spec); err != nil {
+		return spec, err
+	}
 	if changed("mean") {
 		spec.Mean = &m.mean
 	}
@@ -177,7 +182,7 @@ func (a *app) fit(ctx context.Context, d *modelData, spec grfgp.Spec) (*grfgp.Mo
 		return nil, fitError(ctx, err)
 	}
 	c := m.Choice()
-	s.Done("%s, noise sd %.3g, log marginal likelihood %.2f", kernelWords(c.Family, c.Method, c.Scales, c.Variance, c.Trend, c.Terms), m.NoiseSD(), c.Fit.LogLikelihood)
+	s.Done("%s, %s, log marginal likelihood %.2f", kernelWords(c.Family, c.Method, c.Scales, c.Variance, c.Trend, c.Terms), noiseWords(m), c.Fit.LogLikelihood)
 	for _, why := range c.Why {
 		a.talk.Say("  %s", why)
 	}

@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"grfgp"
+	"grfgp/gp"
 	"grfgp/internal/atomicfile"
 	"grfgp/report"
 )
@@ -21,8 +22,11 @@ import (
 // predictFlags are the flags of the verb.
 type predictFlags struct {
 	fitFlags
-	out     string
-	reading bool
+	out         string
+	reading     bool
+	newExposure float64
+	above       float64
+	aboveAsked  bool
 }
 
 func predictVerb(a *app) *cobra.Command {
@@ -40,12 +44,19 @@ All measurements have the same noise level, unless the file has a column sd. The
 repeated measurements of a node are averaged with weights 1/sd², and the noise of a
 new measurement is the root mean square of the sds.
 
+With --values count, mean, sd and interval are those of the rate per unit of
+exposure, a relative risk if exposures are the numbers to expect; with share and
+yes-no those of the probability. With --reading they are those of a new count, or of
+a new number of positives. Columns for the exposure and for the name of the quantity are
+then added. --above T adds the probability that the quantity is above T.
+
 With --time, measurements belong to periods, and the model is one of nodes and
 periods: a value of another period counts the less, the longer ago it is. Rows have
 a column time. --at chooses the period; all writes a row per node and period.`,
 		Example: `  grfgp predict --edges roads.csv --measurements speeds.csv -o pred.csv
   grfgp predict --edges roads.csv --measurements speeds.csv --family matern --reading
-  grfgp predict --edges rivers.csv --measurements levels.csv --time date --at 2024-03-01`,
+  grfgp predict --edges rivers.csv --measurements levels.csv --time date --at 2024-03-01
+  grfgp predict --edges borders.csv --measurements cases.csv --values count --exposure expected --above 1`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.predict(cmd.Context(), &f, cmd.Flags().Changed)
 		},
@@ -57,6 +68,8 @@ a column time. --at chooses the period; all writes a row per node and period.`,
 	f.atFlag(cmd, "; all: a row for each node and period")
 	flags.StringVarP(&f.out, "out", "o", "", "`file` for the predictions (default: standard output)")
 	flags.BoolVar(&f.reading, "reading", false, "sd and interval of one new measurement, with its noise")
+	flags.Float64Var(&f.newExposure, "new-exposure", 0, "exposure or number tested of the new measurement of --reading (default: the median of the file)")
+	flags.Float64Var(&f.above, "above", 0, "`threshold`: adds the probability that the quantity is above it")
 	return cmd
 }
 
@@ -68,8 +81,10 @@ type predictRow struct {
 	Lower    float64  `json:"lower"`
 	Upper    float64  `json:"upper"`
 	Measured bool     `json:"measured"`
-	Value    *float64 `json:"value,omitempty"` // mean of its measurements
+	Value    *float64 `json:"value,omitempty"` // mean of its measurements; of counts and shares per unit of exposure
 	N        int      `json:"n"`
+	Above    *float64 `json:"above,omitempty"`    // probability that the quantity is above the threshold
+	Exposure float64  `json:"exposure,omitempty"` // of all its measurements
 
 	Time string `json:"time,omitempty"` // period
 }
@@ -77,7 +92,12 @@ type predictRow struct {
 // predictAnswer is the answer in JSON.
 type predictAnswer struct {
 	Version int           `json:"version"`
-	SDOf    string        `json:"sd_of"` // quantity or reading
+	SDOf    string        `json:"sd_of"`    // quantity or reading
+	Of      string        `json:"quantity"` // what mean, sd, lower and upper are of: value, rate, relative risk, probability, count, positives or answer
+	Values  string        `json:"values,omitempty"`
+	Change  string        `json:"transform,omitempty"`
+	Above   *float64      `json:"above,omitempty"`    // threshold
+	Exposed float64       `json:"exposure,omitempty"` // of the new reading
 	Level   float64       `json:"level"`
 	NoiseSD float64       `json:"noise_sd"`
 	Choice  grfgp.Choice  `json:"choice"`
@@ -136,9 +156,20 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 	if err != nil {
 		return err
 	}
-	answer := predictAnswer{Version: 1, SDOf: "quantity", Level: f.level, NoiseSD: m.NoiseSD(), Choice: m.Choice(), Known: d.known, Effects: effects, Time: d.timeFacts(periods), Limits: limits, Nodes: f.rows(d, m, periods, p)}
+	f.aboveAsked = changed("above")
+	answer := predictAnswer{Version: 1, SDOf: "quantity", Of: quantity(m.Spec(), f.exposure), Values: m.Spec().Values, Change: m.Spec().Transform, Level: f.level, NoiseSD: m.NoiseSD(), Choice: m.Choice(), Known: d.known, Effects: effects, Time: d.timeFacts(periods), Limits: limits, Nodes: f.rows(d, m, periods, p)}
 	if f.reading {
-		answer.SDOf = "reading"
+		answer.SDOf, answer.Of = "reading", newReading(m.Spec())
+		if d.data.Exposure != nil {
+			answer.Exposed = f.exposureOfNew(d.data)
+		}
+	}
+	if f.aboveAsked {
+		answer.Above = &f.above
+	}
+	a.tellQuantity(m.Spec(), answer.Of)
+	if answer.Exposed > 0 {
+		a.talk.Say("  of a new reading with the exposure %.4g", answer.Exposed)
 	}
 	if f.out == "" {
 		return a.writePredictions(a.Out, &answer)
@@ -156,7 +187,7 @@ func (f *predictFlags) checkModel(changed func(string) bool) error {
 	if f.modelFile == "" {
 		return nil
 	}
-	for _, flag := range []string{"measurements", "repeats", "family", "method", "scales", "variance", "trend", "solver", "nu", "alpha", "laplacian", "hops", "walks", "rank", "mean", "noise-sd", "covariates", "roles", "time", "time-model"} {
+	for _, flag := range []string{"measurements", "repeats", "values", "transform", "exposure", "tested", "family", "method", "scales", "variance", "trend", "solver", "nu", "alpha", "laplacian", "hops", "walks", "rank", "mean", "noise-sd", "covariates", "roles", "time", "time-model"} {
 		if changed(flag) {
 			return usagef("--model has its own measurements and hyperparameters: leave out --%s", flag)
 		}
@@ -192,42 +223,85 @@ func (f *predictFlags) model(ctx context.Context, a *app, spec grfgp.Spec) (*mod
 // rows joins predictions and measurements, by period, in the order of the user's file.
 func (f *predictFlags) rows(d *modelData, m *grfgp.Model, periods []int, p grfgp.Prediction) []predictRow {
 	g := d.net.Graph
-	z := distuv.UnitNormal.Quantile(0.5 + f.level/2)
 	rows := make([]predictRow, len(p.Mean))
 	first := map[int]int{} // row of each period
 	for k, period := range periods {
 		first[period] = k * g.Len()
 	}
 	for i := range rows {
-		sd := p.SD[i]
-		if f.reading {
-			sd = math.Hypot(sd, m.NoiseSD())
-		}
-		rows[i] = predictRow{Node: g.IDs().At(i % g.Len()), Time: d.time.name(periods[i/g.Len()]), Mean: p.Mean[i], SD: sd, Lower: p.Mean[i] - z*sd, Upper: p.Mean[i] + z*sd}
+		rows[i].Node, rows[i].Time = g.IDs().At(i%g.Len()), d.time.name(periods[i/g.Len()])
 	}
+	f.intervals(rows, d, m, p)
 	for k, place := range d.data.Nodes {
 		node, period := grfgp.AtPlace(g, place)
 		start, shown := first[period]
 		if !shown {
 			continue
 		}
-		r, n := &rows[start+node], 1
+		r, n, weight := &rows[start+node], 1, 1.0
 		if d.data.Count != nil {
 			n = d.data.Count[k]
+			weight = float64(n)
 		}
-		sum := d.data.Y[k] * float64(n)
+		sum := d.data.Y[k] * weight
+		if d.data.Exposure != nil {
+			sum, weight = d.data.Y[k], d.data.Exposure[k]
+		}
 		if r.Measured {
-			sum += *r.Value * float64(r.N)
+			sum += *r.Value * r.Exposure
 		}
 		r.Measured, r.N = true, r.N+n
-		value := sum / float64(r.N)
+		r.Exposure += weight
+		value := sum / r.Exposure
 		r.Value = &value
+	}
+	if d.data.Exposure == nil {
+		for i := range rows {
+			rows[i].Exposure = 0
+		}
 	}
 	var ordered []predictRow
 	for start := 0; start < len(rows); start += g.Len() {
 		ordered = append(ordered, inputOrder(g, rows[start:start+g.Len()])...)
 	}
 	return ordered
+}
+
+// intervals fills in mean, sd and interval, of the quantity or of a reading, and the
+// probability of being above the threshold.
+func (f *predictFlags) intervals(rows []predictRow, d *modelData, m *grfgp.Model, p grfgp.Prediction) {
+	if f.aboveAsked {
+		above := p.Above(f.above)
+		for i := range rows {
+			rows[i].Above = &above[i]
+		}
+	}
+	mean, sd := p.Mean, p.SD
+	var lower, upper []float64
+	switch plain := m.Spec().Values == "" && m.Spec().Transform == ""; {
+	case f.reading && plain:
+		z := distuv.UnitNormal.Quantile(0.5 + f.level/2)
+		for i := range rows {
+			sd := math.Hypot(p.SD[i], m.NoiseSD())
+			rows[i].Mean, rows[i].SD, rows[i].Lower, rows[i].Upper = mean[i], sd, mean[i]-z*sd, mean[i]+z*sd
+		}
+		return
+	case f.reading:
+		mean, sd, lower, upper = p.Measurements(f.level, f.exposureOfNew(d.data))
+	default:
+		lower, upper = p.Interval(f.level)
+	}
+	for i := range rows {
+		rows[i].Mean, rows[i].SD, rows[i].Lower, rows[i].Upper = mean[i], sd[i], lower[i], upper[i]
+	}
+}
+
+// exposureOfNew returns the exposure of a new reading.
+func (f *predictFlags) exposureOfNew(d gp.Data) float64 {
+	if f.newExposure > 0 {
+		return f.newExposure
+	}
+	return medianExposure(d)
 }
 
 func (a *app) writePredictions(w io.Writer, answer *predictAnswer) error {
@@ -237,9 +311,16 @@ func (a *app) writePredictions(w io.Writer, answer *predictAnswer) error {
 	buffered := bufio.NewWriter(w)
 	out := csv.NewWriter(buffered)
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 8, 64) }
+	other := answer.Values != "" || answer.Change != ""
 	head := []string{"node", "mean", "sd", "lower", "upper", "measured", "value", "n"}
 	if answer.Time != nil {
 		head = slices.Insert(head, 1, "time")
+	}
+	if answer.Above != nil {
+		head = append(head, "above")
+	}
+	if other {
+		head = append(head, "exposure", "quantity")
 	}
 	if err := out.Write(head); err != nil {
 		return err
@@ -249,11 +330,21 @@ func (a *app) writePredictions(w io.Writer, answer *predictAnswer) error {
 		if r.Value != nil {
 			value = number(*r.Value)
 		}
-		row := []string{r.Node, number(r.Mean), number(r.SD), number(r.Lower), number(r.Upper), strconv.FormatBool(r.Measured), value, strconv.Itoa(r.N)}
+		cells := []string{r.Node, number(r.Mean), number(r.SD), number(r.Lower), number(r.Upper), strconv.FormatBool(r.Measured), value, strconv.Itoa(r.N)}
 		if answer.Time != nil {
-			row = slices.Insert(row, 1, r.Time)
+			cells = slices.Insert(cells, 1, r.Time)
 		}
-		if err := out.Write(row); err != nil {
+		if r.Above != nil {
+			cells = append(cells, number(*r.Above))
+		}
+		if other {
+			exposure := ""
+			if r.Exposure > 0 {
+				exposure = number(r.Exposure)
+			}
+			cells = append(cells, exposure, answer.Of)
+		}
+		if err := out.Write(cells); err != nil {
 			return err
 		}
 	}

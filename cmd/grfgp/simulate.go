@@ -84,6 +84,12 @@ func (a *app) simulate(ctx context.Context, f *simulateFlags, changed func(strin
 	if err != nil {
 		return err
 	}
+	switch {
+	case spec.Values != "" && spec.Values != "gaussian" && spec.Values != "student":
+		return usagef("--values %s: simulate replays searches on numbers; give --values gaussian or student", spec.Values)
+	case spec.Transform != "":
+		return usagef("--transform %s: simulate compares values as they are; give a file of transformed values", spec.Transform)
+	}
 	if err := f.check(a); err != nil {
 		return err
 	}
@@ -106,6 +112,9 @@ func (a *app) simulate(ctx context.Context, f *simulateFlags, changed func(strin
 	truth, count, scatter := missingNumbers(g.Len()), make([]int, g.Len()), make([]float64, g.Len())
 	for k, node := range read.Nodes {
 		truth[node], count[node], scatter[node] = read.Values[k], read.Count[k], read.Scatter[k]
+	}
+	if spec.Values == "student" { // the mean of several is no such value
+		count, scatter = nil, nil
 	}
 	policies, err := replay.Named(f.goal, g, f.policies...)
 	if err != nil {
@@ -256,5 +265,8 @@ func (f *simulateFlags) load(ctx context.Context, a *app, spec grfgp.Spec) (*gra
 	a.tell(read.Report)
 	a.tellRepeats(read.Report, f.repeats)
 	a.tellUnusedSD(read, "simulate learns")
+	if err := a.askKind(read, &f.valueFlags, spec); err != nil {
+		return nil, nil, err
+	}
 	return net, read, enough(read, spec)
 }

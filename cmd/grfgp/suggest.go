@@ -78,7 +78,9 @@ policies treat the nodes picked so far, and those of --pending, as measured.
 Goals: maximize and minimize search for the highest or the lowest node, learn
 reduces the uncertainty of all nodes, and threshold=V finds the nodes above V.
 
-The sd is that of the quantity itself, without the noise of a measurement. The
+Mean and sd are those of the quantity itself, without the noise of a measurement, on
+the scale of predict: of counts the rate, of shares and yes-no values the
+probability; a threshold is on that scale, too. The
 probability of being the best is estimated from posterior draws and shown with its
 standard error. Without measurements, nodes are drawn at random.
 
@@ -167,7 +169,7 @@ func (f *suggestFlags) load(ctx context.Context, a *app, spec grfgp.Spec) (*sugg
 	t := &suggestData{idle: "there are no measurements yet"}
 	net, err := f.loadThen(ctx, a, func(net *graphio.Network, opts graphio.Options) (err error) {
 		if f.measurements != "" {
-			t.measurements, err = f.readMeasurements(ctx, a, net.Graph, f.of("measurements", opts))
+			t.measurements, err = f.readMeasurements(ctx, a, net.Graph, f.readingOptions(spec, f.of("measurements", opts)))
 			if errors.Is(err, graphio.ErrEmpty) {
 				t.measurements, err = nil, nil
 				t.idle = f.measurements + " holds no measurements yet"
@@ -196,10 +198,16 @@ func (f *suggestFlags) load(ctx context.Context, a *app, spec grfgp.Spec) (*sugg
 		return t, nil
 	}
 	a.tell(m.Report)
-	a.tellRepeats(m.Report, f.repeats)
+	a.tellSums(m.Report, f.repeats, spec)
+	if err := a.askKind(m, &f.valueFlags, spec); err != nil {
+		return nil, err
+	}
+	if err := checkNumbers(m, net.Graph.IDs(), spec); err != nil {
+		return nil, err
+	}
 	t.idle = ""
 	var what *graphio.Error
-	if err := m.Enough(spec.Mean != nil, spec.NoiseSD != nil); errors.As(err, &what) {
+	if err := enough(m, spec); errors.As(err, &what) {
 		t.idle = what.What
 	}
 	a.tellUnusedSD(m, "suggest learns")

@@ -14,6 +14,12 @@ const goals = [
   ["learn", "Learn: predict all nodes well"],
   ["threshold", "Threshold: find the nodes above a level"],
 ];
+const values = [
+  ["", "numbers"],
+  ["student", "numbers with outliers (Student's t)"],
+  ["count", "counts: 0, 1, 2, …"],
+  ["yes-no", "yes or no: 1 or 0"],
+];
 const policies = ["thompson", "ei", "ucb", "learn", "straddle", "random", "bfs", "dfs", "degree", "variance"];
 
 export async function createPage(meta) {
@@ -40,6 +46,8 @@ class CreatePage {
     this.lease = input("new-lease", { placeholder: "24h" });
     this.policy = select("new-policy", [["", "the default of the goal"], ...policies.map((p) => [p, p])], "");
     this.seed = input("new-seed", { inputmode: "numeric", placeholder: "0" });
+    this.values = select("new-values", values, "");
+    this.transform = select("new-transform", [["", "none"], ["log", "logarithm, of values above 0"], ["log1p", "logarithm of 1 + the value"], ["sqrt", "square root"]], "");
     this.columns = new ColumnChoice();
     this.read = h("button", { type: "button", id: "read-columns", onclick: () => busy(this.read, () => this.readColumns()) }, "Read the columns");
     this.roles = select("new-roles", [["", "tried, up to 20,000 nodes"], ["none", "not used"]], "");
@@ -65,7 +73,7 @@ class CreatePage {
         h("div", { class: "fields" }, field("Name", this.name, "Letters and digits; after the first character also - _ ."), field("Network", this.known)),
         this.files),
       h("section", { class: "card" }, h("h2", null, "Goal and budget"),
-        h("div", { class: "fields" }, field("Goal", this.goal), this.levelField,
+        h("div", { class: "fields" }, field("Goal", this.goal), this.levelField, field("What is measured", this.values),
           field("Budget", this.budget, "Total cost of all measurements; empty: no limit. A node costs 1 unless the node table gives another cost."),
           field("Lease", this.lease, "How long a suggested node stays reserved, as in 90m or 24h."),
           personField("new-by"))),
@@ -74,7 +82,7 @@ class CreatePage {
         this.columns.element, h("p", { class: "actions" }, this.read)),
       h("details", { class: "card" }, h("summary", null, "Advanced"),
         h("div", { class: "fields" }, field("Roles of nodes", this.roles, "Degrees, and which nodes a node is joined to, as covariates."),
-          field("Acquisition policy", this.policy), field("Seed", this.seed, "The same seed and measurements give the same suggestions."))),
+          field("Scale of the model", this.transform, "For numbers whose spread grows with their size."), field("Acquisition policy", this.policy), field("Seed", this.seed, "The same seed and measurements give the same suggestions."))),
       h("p", { class: "actions" }, button, this.status));
   }
 
@@ -101,7 +109,7 @@ class CreatePage {
       if (this.lease.value.trim() !== "") settings.lease = this.lease.value.trim();
       if (this.policy.value !== "") settings.policy = this.policy.value;
       if (this.seed.value.trim() !== "") settings.seed = read(this.seed);
-      if (this.roles.value !== "") settings.spec = { roles: this.roles.value };
+      settings.spec = Object.fromEntries(["roles", "values", "transform"].map((k) => [k, this[k].value]).filter(([, v]) => v !== ""));
       const covariates = this.columns.chosen();
       if (covariates.length > 0) settings.covariates = covariates;
       settings.graph = this.known.value || this.uploaded?.id || "";

@@ -68,3 +68,9 @@ export function parseNumber(text) {
   if (!Number.isFinite(v)) throw { title: `${plain} is too large` };
   return v;
 }
+
+// uncertainty says how charts show the uncertainty of predictions: as 95 % credible intervals, or
+// as one standard deviation where mean and standard deviation do not give these.
+export function uncertainty({ values = "gaussian", transform = "none" } = {}) {
+  return values === "gaussian" && transform === "none" ? { sds: 1.96, name: "95 % credible intervals" } : { sds: 1, name: "one standard deviation" };
+}

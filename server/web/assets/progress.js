@@ -4,7 +4,7 @@
 import { patiently, studyPath } from "./api.js";
 import { chart, span } from "./chart.js";
 import { h, show } from "./dom.js";
-import { number, plural } from "./format.js";
+import { number, plural, uncertainty } from "./format.js";
 import { pendingNote } from "./pending.js";
 import { Refresher } from "./refresher.js";
 
@@ -15,16 +15,16 @@ export function progressView(context) {
   const element = h("div", { class: "progress-view" }, h("p", { class: "soft", role: "status" }, "Loading …"));
   const refresher = new Refresher(async (signal) => {
     const response = await patiently("GET", `${studyPath(context.name, "history")}?random=yes`, { signal }, (problem) => pendingNote(element, problem));
-    show(element, contents(await response.json()));
+    show(element, contents(await response.json(), uncertainty(context.study.settings.spec)));
   }, (error) => pendingNote(element, error), 1000);
   refresher.refresh();
   return { element, refresh: () => refresher.refresh(), close: () => refresher.close() };
 }
 
-function contents({ goal, points, random }) {
+function contents({ goal, points, random }, shown) {
   if (points.length === 0) return h("p", { class: "card soft" }, "No measurements yet. Results appear here when they arrive.");
   const searched = goal === "maximize" || goal === "minimize";
-  return [searched ? bestChart(goal, points, random) : errorChart(points), expectedChart(points)];
+  return [searched ? bestChart(goal, points, random) : errorChart(points), expectedChart(points, shown)];
 }
 
 // bestChart shows the best value after each measurement.
@@ -58,7 +58,7 @@ function verdict(goal, points, random) {
 }
 
 // expectedChart shows measurements beside the predictions made when their nodes were suggested.
-function expectedChart(points) {
+function expectedChart(points, { sds, name }) {
   const asked = points.map((p, k) => k).filter((k) => Number.isFinite(points[k].mean));
   if (asked.length === 0) {
     return h("section", { class: "card" }, h("h2", null, "Predicted and measured"),
@@ -66,10 +66,10 @@ function expectedChart(points) {
   }
   const some = asked.filter((_, i) => i % Math.ceil(asked.length / most) === 0);
   const of = (f) => some.map((k) => f(points[k]));
-  const low = of((p) => p.mean - 1.96 * p.sd), high = of((p) => p.mean + 1.96 * p.sd);
+  const low = of((p) => p.mean - sds * p.sd), high = of((p) => p.mean + sds * p.sd);
   return h("section", { class: "card" },
     h("h2", null, "Predicted and measured"),
-    h("p", { class: "soft" }, "Bars are 95 % credible intervals at the time of the suggestion; points are the measurements. As the model learns, the bars become shorter."),
+    h("p", { class: "soft" }, `Bars are ${name} at the time of the suggestion; points are the measurements. As the model learns, the bars become shorter.`),
     chart({
       title: `${plural(some.length, "suggested measurement")}`, xName: "measurements", yName: "value", x: [some[0] + 0.5, points.length + 0.5], y: span(low, high, of((p) => p.value)),
       layers: [

@@ -4,7 +4,7 @@ import { patiently, studyPath } from "./api.js";
 import { chart, span } from "./chart.js";
 import { modelWords } from "./covariates.js";
 import { h, show, svg, table } from "./dom.js";
-import { number, percent, plural } from "./format.js";
+import { number, percent, plural, uncertainty } from "./format.js";
 import { pendingNote } from "./pending.js";
 import { Refresher } from "./refresher.js";
 
@@ -34,8 +34,8 @@ export function trustView(context) {
 function contents(c, settings) {
   return [
     h("section", { class: "card wide" }, h("h2", null, "How reliable are the predictions?"), h("ul", { class: "verdicts" }, verdicts(c).map((v) => h("li", null, v)))),
-    c.terms?.length > 0 && h("section", { class: "card wide", id: "model-terms" }, h("h2", null, "What the model uses"), h("ul", { class: "verdicts" }, modelWords(c.terms, settings).map((v) => h("li", null, v)))),
-    h("section", { class: "card" }, h("h2", null, "Held-out predictions"), leftOut(c.left)),
+    c.terms?.length > 0 && h("section", { class: "card wide", id: "model-terms" }, h("h2", null, "What the model uses"), h("ul", { class: "verdicts" }, [...modelWords(c.terms, settings), ...(c.warnings ?? []).map((w) => `Caution: ${w}`)].map((v) => h("li", null, v)))),
+    h("section", { class: "card" }, h("h2", null, "Held-out predictions"), leftOut(c.left, uncertainty(settings.spec))),
     h("div", { class: "stack" },
       h("section", { class: "card" }, h("h2", null, "Credible intervals"), coverage(c)),
       h("section", { class: "card" }, h("h2", null, "Error compared with baselines"), errors(c))),
@@ -76,13 +76,13 @@ function chance(level, n) {
   return [Math.max(0, level - room), Math.min(1, level + room)];
 }
 
-function leftOut(left) {
+function leftOut(left, { sds, name }) {
   const some = left.filter((_, k) => k % Math.ceil(left.length / most) === 0);
   const of = (f) => some.map(f);
-  const low = of((l) => l.mean - 1.96 * l.sd), high = of((l) => l.mean + 1.96 * l.sd);
+  const low = of((l) => l.mean - sds * l.sd), high = of((l) => l.mean + sds * l.sd);
   const range = span(of((l) => l.value), of((l) => l.mean));
   return [
-    h("p", { class: "soft" }, "Each measurement was predicted from the others. Exact predictions lie on the line; bars are 95 % credible intervals of a measurement."),
+    h("p", { class: "soft" }, `Each measurement was predicted from the others. Exact predictions lie on the line; bars are ${name} of a measurement.`),
     chart({
       title: `${plural(some.length, "held-out measurement")}`, xName: "measured", yName: "predicted", x: range, y: span(low, high, range),
       layers: [

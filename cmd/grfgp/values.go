@@ -1,0 +1,197 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"grfgp"
+	"grfgp/gp"
+	"grfgp/graph"
+	"grfgp/graphio"
+)
+
+// valueFlags say what is measured.
+type valueFlags struct {
+	values    choice
+	transform choice
+	exposure  string
+	tested    string
+}
+
+func (v *valueFlags) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	v.values.flag(cmd, "values", "what is measured; student is for numbers with gross errors, count for numbers of events, share for positives among tested (see --tested); auto is gaussian, but asks if values look like counts or like yes and no", withAuto(gp.ValuesNames())...)
+	v.transform.flag(cmd, "transform", "transform under which gaussian or student values are modelled; results are taken back", gp.TransformNames()...)
+	f.StringVar(&v.exposure, "exposure", "", "`column` of exposures of counts: the number to expect (rates are then relative risks), or the people or the time at risk; implies --values count")
+	f.StringVar(&v.tested, "tested", "", "`column` of the numbers tested, of which the values are positive; implies --values share")
+}
+
+// resolveValues adds what is measured to a Spec.
+func (v *valueFlags) resolveValues(spec *grfgp.Spec) error {
+	spec.Values, spec.Transform = v.values.chosen(), v.transform.chosen()
+	switch {
+	case v.exposure != "" && v.tested != "":
+		return usagef("--exposure is for counts and --tested for shares: give only one")
+	case v.exposure != "" && spec.Values != "" && spec.Values != "count":
+		return usagef("--exposure goes with --values count, not with --values %s", spec.Values)
+	case v.tested != "" && spec.Values != "" && spec.Values != "share":
+		return usagef("--tested goes with --values share, not with --values %s", spec.Values)
+	case v.tested == "" && spec.Values == "share":
+		return usagef("--values share: name the column of the numbers tested, of which the values are positive, as in --tested tested")
+	case v.exposure != "":
+		spec.Values = "count"
+	case v.tested != "":
+		spec.Values = "share"
+	}
+	return nil
+}
+
+// readingOptions returns the options of reading measurements of the Spec's values.
+func (v *valueFlags) readingOptions(spec grfgp.Spec, opts graphio.Options) graphio.Options {
+	opts.Columns = maps.Clone(opts.Columns)
+	switch spec.Values {
+	case "count":
+		opts.Counts = true
+		if v.exposure != "" {
+			opts.Columns[graphio.RoleExposure] = v.exposure
+		}
+	case "share":
+		opts.Columns[graphio.RoleTested] = v.tested
+	}
+	if oneByOne(spec) && opts.Repeats == graphio.RepeatsMean {
+		opts.Repeats = graphio.RepeatsKeep
+		opts.IgnoreSD = opts.IgnoreSD || spec.Values != "student" || spec.Transform != ""
+	}
+	return opts
+}
+
+// oneByOne reports whether the mean of repeated measurements is not enough, and they
+// are kept one by one.
+func oneByOne(spec grfgp.Spec) bool {
+	return spec.Values == "student" || spec.Values == "yes-no" || spec.Transform != ""
+}
+
+// Whole numbers are taken for counts, so that the program asks, if there are at least
+// askedRows of them, their mean is at most askedMean, as the noise of a larger count is
+// below a fifth of it, and the least is below askedLeast.
+const (
+	askedRows  = 10
+	askedMean  = 25
+	askedLeast = 3
+)
+
+// askKind returns an error, which is a question, if values look like counts or like yes
+// and no and the user has not said what they are. Larger whole numbers may be rounded
+// ones, such as speeds: they are noted.
+func (a *app) askKind(m *graphio.Measurements, v *valueFlags, spec grfgp.Spec) error {
+	if v.values.chosen() != "" || spec.Values != "" || spec.Transform != "" {
+		return nil
+	}
+	kind, why := m.Kind()
+	mean := 0.0
+	for _, y := range m.Values {
+		mean += y / float64(len(m.Values))
+	}
+	switch {
+	case kind == graphio.KindYesNo:
+		return dataf("%s: %s: are they no and yes, or numbers? Say which: --values yes-no or --values gaussian", m.Report.File, why)
+	case kind == graphio.KindCount && len(m.Values) >= askedRows && mean <= askedMean && slices.Min(m.Values) < askedLeast:
+		return dataf("%s: %s: are they counts, or measurements on a continuous scale? Say which: --values count, with --exposure COLUMN if there are numbers to expect or at risk, or --values gaussian", m.Report.File, why)
+	case kind == graphio.KindCount:
+		a.talk.Say("  note: %s; they are taken for measurements on a continuous scale: if they are counts, give --values count", why)
+	}
+	return nil
+}
+
+// checkNumbers returns an error that names the node whose value cannot be of its kind.
+func checkNumbers(m *graphio.Measurements, ids *graph.IDs, spec grfgp.Spec) error {
+	for k, y := range m.Values {
+		id := ids.At(m.Nodes[k])
+		switch {
+		case spec.Values == "yes-no" && y != 0 && y != 1:
+			return dataf("%s: node %s has the value %g: --values yes-no takes 0 and 1; for positives among tested give --values share --tested COLUMN", m.Report.File, id, y)
+		case spec.Transform == "log" && y == 0:
+			return dataf("%s: node %s has the value 0, which has no logarithm: give --transform log1p", m.Report.File, id)
+		case spec.Transform != "" && y < 0:
+			return dataf("%s: node %s has the value %g: --transform %s is for values from 0 on; correct it, or leave --transform out", m.Report.File, id, y, spec.Transform)
+		}
+	}
+	return nil
+}
+
+// tellSums notes how repeated measurements of values that have no mean are used.
+func (a *app) tellSums(r *graphio.Report, repeats choice, spec grfgp.Spec) {
+	switch n := r.Ledger.Repeats; {
+	case n > 0 && repeats.value == "mean" && (spec.Values == "count" || spec.Values == "share"):
+		a.talk.Say("  note: repeated measurements of a node: %d; those of a node are added up, and so are their exposures; see --repeats", n)
+	case !oneByOne(spec):
+		a.tellRepeats(r, repeats)
+	}
+}
+
+// quantity is what predictions are of, in words, given the name of the column of
+// exposures: the rate, if that is empty.
+func quantity(spec grfgp.Spec, exposure string) string {
+	switch spec.Values {
+	case "count":
+		if strings.Contains(strings.ToLower(exposure), "expect") {
+			return "relative risk"
+		}
+		return "rate"
+	case "share", "yes-no":
+		return "probability"
+	}
+	return "value"
+}
+
+// reading is what a new measurement is, in words.
+func newReading(spec grfgp.Spec) string {
+	return cmp.Or(map[string]string{"count": "count", "share": "positives", "yes-no": "answer"}[spec.Values], "value")
+}
+
+// tellQuantity says what the numbers of a prediction are.
+func (a *app) tellQuantity(spec grfgp.Spec, what string) {
+	switch spec.Values {
+	case "count":
+		if what == "rate" {
+			what = "rate per unit of exposure"
+		}
+	case "share", "yes-no":
+	default:
+		if spec.Transform == "" {
+			return
+		}
+		what = "value, taken back from the transform " + spec.Transform
+	}
+	a.talk.Say("  mean, sd, lower and upper are those of the %s; intervals are not symmetric", what)
+}
+
+// medianExposure returns the median of the exposures, 1 without any.
+func medianExposure(d gp.Data) float64 {
+	if len(d.Exposure) == 0 {
+		return 1
+	}
+	sorted := slices.Sorted(slices.Values(d.Exposure))
+	return sorted[len(sorted)/2]
+}
+
+// noiseWords says how noisy measurements are.
+func noiseWords(m *grfgp.Model) string {
+	spec, shape := m.Spec(), m.Choice().Fit.Shape
+	switch {
+	case spec.Values == "count" && shape.Dispersion > 0:
+		return fmt.Sprintf("counts more dispersed than Poisson numbers (φ = %.3g)", shape.Dispersion)
+	case spec.Values == "count":
+		return "Poisson counts"
+	case spec.Values == "share", spec.Values == "yes-no":
+		return "binomial values"
+	case spec.Values == "student":
+		return fmt.Sprintf("Student noise of scale %.3g", m.NoiseSD())
+	}
+	return fmt.Sprintf("noise sd %.3g", m.NoiseSD())
+}
