@@ -77,11 +77,11 @@ func intervalPlot(f grfgp.Effect, low, high float64) template.HTML {
 	}
 	colour := "currentColor"
 	if f.Clear() {
-		colour = "var(--accent)"
+		colour = "#4a86bd"
 	}
 	var b strings.Builder
 	svg(&b)
-	fmt.Fprintf(&b, `<line x1="%.1f" x2="%.1f" y1="0" y2="%g" stroke="var(--line)"/>`, at(0), at(0), smallHeight)
+	fmt.Fprintf(&b, `<line x1="%.1f" x2="%.1f" y1="0" y2="%g" stroke="#9aa2ad"/>`, at(0), at(0), smallHeight)
 	fmt.Fprintf(&b, `<line x1="%.1f" x2="%.1f" y1="7" y2="7" stroke="%s" stroke-width="2"/>`, at(f.Lower), at(f.Upper), colour)
 	fmt.Fprintf(&b, `<circle cx="%.1f" cy="7" r="3.5" fill="%s"/></svg>`, at(f.Mean), colour)
 	return template.HTML(b.String())
@@ -91,7 +91,7 @@ func intervalPlot(f grfgp.Effect, low, high float64) template.HTML {
 func shareBar(share float64) template.HTML {
 	var b strings.Builder
 	svg(&b)
-	fmt.Fprintf(&b, `<rect x="0" y="3" width="%.1f" height="8" fill="var(--accent)"/></svg>`, smallWidth*min(max(share, 0), 1))
+	fmt.Fprintf(&b, `<rect x="0" y="3" width="%.1f" height="8" fill="#4a86bd"/></svg>`, smallWidth*min(max(share, 0), 1))
 	return template.HTML(b.String())
 }
 
