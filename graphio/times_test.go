@@ -504,3 +504,23 @@ func TestKind(t *testing.T) {
 		}
 	}
 }
+
+// A wide table may be mostly empty, also at the ends of its rows.
+func TestWideWithGaps(t *testing.T) {
+	net, err := ReadGraph(t.Context(), Reader("edges", strings.NewReader("source,target\n0,1\n1,2\n2,3\n3,4\n4,0\n")), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range []string{
+		"node,2019,2020,2021,2022\n0,1,,,\n1,,2,,\n2,,,3,\n3,4,,,\n4,,5,,\n",
+		"year,0,1,2,3,4\n2019,1,,,4,\n2020,,2,,,5\n2021,,,3,,\n2022,,,,,\n",
+	} {
+		m, err := ReadMeasurements(t.Context(), Reader("levels", strings.NewReader(table)), net.Graph, Options{Times: TimesKeep})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(m.Values) != 5 || m.Periods(0).Len() != 3 {
+			t.Errorf("%d values in %d periods of\n%s", len(m.Values), m.Periods(0).Len(), table)
+		}
+	}
+}

@@ -5,13 +5,15 @@ import (
 	"fmt"
 	"net/http"
 
+	"grfgp/covariate"
 	"grfgp/crossval"
 )
 
 // validated is the cross-validation of a model with these terms.
 type validated struct {
 	*crossval.Validation
-	terms []string
+	terms    []string
+	warnings []string // about covariates
 }
 
 func (o *openStudy) validate(ctx context.Context) (*validated, error) {
@@ -23,7 +25,20 @@ func (o *openStudy) validate(ctx context.Context) (*validated, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &validated{v, snapshot.Chosen().Terms}, nil
+	return &validated{v, snapshot.Chosen().Terms, suspicious(snapshot.Chosen().Covariates, v)}, nil
+}
+
+// suspicious warns of covariates that nearly equal the measurements.
+func suspicious(set *covariate.Set, v *crossval.Validation) []string {
+	if set == nil {
+		return nil
+	}
+	var nodes []int
+	var values []float64
+	for _, l := range v.HeldOut {
+		nodes, values = append(nodes, l.Node), append(values, l.Value)
+	}
+	return set.Suspicious(values, nodes)
 }
 
 // heldOut is a measurement that was predicted from others.
@@ -62,6 +77,7 @@ func (s *Server) calibration(w http.ResponseWriter, r *http.Request) error {
 		Seq      int64             `json:"seq"`
 		Readings int               `json:"readings"`
 		Terms    []string          `json:"terms"`
+		Warnings []string          `json:"warnings,omitempty"`
 		Scheme   crossval.Scheme   `json:"scheme"`
 		Folds    int               `json:"folds"`
 		RMSE     number            `json:"rmse"`
@@ -70,7 +86,7 @@ func (s *Server) calibration(w http.ResponseWriter, r *http.Request) error {
 		Coverage map[string]number `json:"coverage"`
 		Baseline map[string]number `json:"baseline_rmse"`
 		Left     []heldOut         `json:"left"`
-	}{seq, len(v.HeldOut), termsOf(v.terms), v.Scheme, v.Folds, number(v.RMSE), number(v.RMSESE), number(v.NLPD), map[string]number{}, map[string]number{}, []heldOut{}}
+	}{seq, len(v.HeldOut), termsOf(v.terms), v.warnings, v.Scheme, v.Folds, number(v.RMSE), number(v.RMSESE), number(v.NLPD), map[string]number{}, map[string]number{}, []heldOut{}}
 	for _, c := range v.Coverage {
 		answer.Coverage[fmt.Sprint(c.Level)] = number(c.Share)
 	}

@@ -89,5 +89,18 @@ func TestCovariatesOfAStudy(t *testing.T) {
 	if answer.Baseline["least squares on covariates"] == nil {
 		t.Errorf("baselines %v", answer.Baseline)
 	}
+	// A column that is what is measured is said to be so.
+	settings["name"] = "disguised"
+	h.must("POST", "/v1/studies", settings, nil)
+	values := wellValues(24)
+	for i := range values {
+		values[i].Value = 3*wellDepth(i) - 2
+	}
+	h.must("POST", "/v1/studies/disguised/observations", map[string]any{"observations": values}, nil)
+	var caution struct{ Warnings []string }
+	d.conforms(t, "GET", "/v1/studies/{s}/calibration", h.must("GET", "/v1/studies/disguised/calibration", nil, &caution))
+	if len(caution.Warnings) != 1 || !strings.Contains(caution.Warnings[0], "depth") {
+		t.Errorf("warnings %q", caution.Warnings)
+	}
 	h.refused("not-found", 404, "GET", "/v1/graphs/none/columns", nil)
 }

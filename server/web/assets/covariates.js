@@ -66,6 +66,6 @@ export function modelWords(terms, settings) {
   const said = [`The model predicts from ${parts.length > 1 ? `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}` : parts[0]}.`];
   if (terms.includes("product")) said.push("Nodes are most alike where they are both close and similar in these respects.");
   if (columns.length > 0 && !terms.includes("covariates")) said.push(`The measurements so far do not support a dependence on ${named}; the choice is made again when there are more.`);
-  if (!terms.includes("graph")) said.push("Closeness on the network adds nothing to this.");
+  if (!terms.includes("graph")) said.push("The measurements so far do not support closeness on the network as a further term.");
   return said;
 }

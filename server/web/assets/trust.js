@@ -34,7 +34,7 @@ export function trustView(context) {
 function contents(c, settings) {
   return [
     h("section", { class: "card wide" }, h("h2", null, "How reliable are the predictions?"), h("ul", { class: "verdicts" }, verdicts(c).map((v) => h("li", null, v)))),
-    c.terms?.length > 0 && h("section", { class: "card wide", id: "model-terms" }, h("h2", null, "What the model uses"), h("ul", { class: "verdicts" }, modelWords(c.terms, settings).map((v) => h("li", null, v)))),
+    c.terms?.length > 0 && h("section", { class: "card wide", id: "model-terms" }, h("h2", null, "What the model uses"), h("ul", { class: "verdicts" }, [...modelWords(c.terms, settings), ...(c.warnings ?? []).map((w) => `Caution: ${w}`)].map((v) => h("li", null, v)))),
     h("section", { class: "card" }, h("h2", null, "Held-out predictions"), leftOut(c.left, uncertainty(settings.spec))),
     h("div", { class: "stack" },
       h("section", { class: "card" }, h("h2", null, "Credible intervals"), coverage(c)),
