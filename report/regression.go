@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-
 	"grfgp"
 	"grfgp/crossval"
 	"grfgp/gp"
