@@ -42,6 +42,9 @@ type Regression struct {
 	Model      *grfgp.Model
 	Prediction grfgp.Prediction     // of every node
 	Limits     *grfgp.Limits        // of the prediction; nil: not computed
+	Effects    *grfgp.Effects       // of the columns of the node table; nil: not computed
+	Measured   string               // name of what was measured, in sentences about effects; empty: the value
+	Known      []string             // notes on the columns, in sentences
 	Level      float64              // of the credible intervals
 	Validation *crossval.Validation // nil: none
 	Truth      []float64            // of every node; nil: not known
@@ -189,6 +192,7 @@ type page struct {
 	Level           string
 	Uncertain       []nodeRow
 	Validation      *validationPage
+	Effects         *effectsPage // nil: the model has no part beside the graph
 	Truth           string
 	Settings        facts
 }
@@ -235,6 +239,7 @@ func (r *Regression) page() *page {
 	p.Graph = append(p.Graph, DescribeMeasurements(g, m).Lines(g.Len())...)
 	p.model(r)
 	p.maps(r)
+	p.Effects = r.effectsPage()
 	for _, i := range r.MostUncertain() {
 		p.Uncertain = append(p.Uncertain, r.row(i))
 	}
@@ -310,7 +315,7 @@ func (p *page) model(r *Regression) {
 	if r.Time != "" {
 		add("time", "%s", r.Time)
 	}
-	add("kernel family", "%s", c.Family)
+	add("kernel", "%s", KernelName(c.Family, c.Terms))
 	add("representation", "%s", c.Method)
 	if c.Hops > 0 {
 		add("longest walk", "%d hops", c.Hops)

@@ -102,6 +102,7 @@ type predictAnswer struct {
 	NoiseSD float64       `json:"noise_sd"`
 	Choice  grfgp.Choice  `json:"choice"`
 	Known   *nodeFacts    `json:"covariates,omitempty"`
+	Effects *effectFacts  `json:"effects,omitempty"`
 	Time    *timeAnswer   `json:"time,omitempty"`
 	Limits  *grfgp.Limits `json:"limits"`
 	Nodes   []predictRow  `json:"nodes"`
@@ -157,8 +158,12 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 	for _, words := range report.LimitNotes(limits, "nodes") {
 		a.talk.Say("  %s", words)
 	}
+	effects, err := a.effects(ctx, m, valueName(d.valueReport()))
+	if err != nil {
+		return err
+	}
 	f.aboveAsked = changed("above")
-	answer := predictAnswer{Version: 1, SDOf: "quantity", Of: quantity(m.Spec(), f.exposure), Values: m.Spec().Values, Change: m.Spec().Transform, Level: f.level, NoiseSD: m.NoiseSD(), Choice: m.Choice(), Known: d.known, Time: d.timeFacts(periods), Limits: limits, Nodes: f.rows(d, m, periods, p)}
+	answer := predictAnswer{Version: 1, SDOf: "quantity", Of: quantity(m.Spec(), f.exposure), Values: m.Spec().Values, Change: m.Spec().Transform, Level: f.level, NoiseSD: m.NoiseSD(), Choice: m.Choice(), Known: d.known, Effects: effects, Time: d.timeFacts(periods), Limits: limits, Nodes: f.rows(d, m, periods, p)}
 	if f.reading {
 		answer.SDOf, answer.Of = "reading", newReading(m.Spec())
 		if d.data.Exposure != nil {

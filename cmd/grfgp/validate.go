@@ -99,6 +99,9 @@ func (a *app) validate(ctx context.Context, f *validateFlags, changed func(strin
 	if err != nil {
 		return err
 	}
+	if err := a.tellEffects(ctx, d, spec); err != nil {
+		return err
+	}
 	if a.json {
 		return json.NewEncoder(a.Out).Encode(newValidateAnswer(d, v, now))
 	}
