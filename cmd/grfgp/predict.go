@@ -118,6 +118,9 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 	if err != nil {
 		return err
 	}
+	if changed("new-exposure") && !(f.newExposure > 0) {
+		return usagef("--new-exposure %v: give a number above 0", f.newExposure)
+	}
 	if err := f.checkModel(changed); err != nil {
 		return err
 	}
@@ -136,6 +139,9 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 	periods, m, err := d.predictAt(ctx, a, m, f.at)
 	if err != nil {
 		return err
+	}
+	if s := m.Spec(); f.reading && s.Values == "student" && s.Transform != "" {
+		return usagef("--reading: a new student value under --transform %s has no finite standard deviation; leave --reading out, or take gaussian values", s.Transform)
 	}
 	s := a.talk.Stage("predicting")
 	var nodes []int
