@@ -71,6 +71,7 @@ type attempt struct {
 	model   *gp.Model
 	report  gp.FitReport
 	unusual bool
+	values  int // measurements that it was fitted to
 }
 
 // unusualOdds is the gain in log marginal likelihood, in nats, that an unusual
@@ -82,9 +83,13 @@ const unusualOdds = 3
 
 // worth is the criterion by which kernels are compared: the log marginal
 // likelihood, less one nat per learned hyperparameter (Akaike), less unusualOdds
-// for unusual kernels.
+// for unusual kernels. Terms over covariates have many hyperparameters, so their
+// penalty has the correction for few measurements (Hurvich and Tsai, 1989).
 func (a attempt) worth() float64 {
 	v := a.report.LogLikelihood - float64(len(a.report.Theta))
+	if p := len(a.report.Theta); a.terms&knownTerms != 0 {
+		v -= float64(p*(p+1)) / float64(max(1, a.values-p-1))
+	}
 	if a.unusual {
 		v -= unusualOdds
 	}
@@ -147,8 +152,11 @@ func (t *Trainer) train(ctx context.Context, own gp.Data) (*Model, error) {
 	if (len(families)*len(scales) > 1 || tryTrend || open || known != 0) && own.Len() > sketchFrom {
 		c.opts.Subsample, c.opts.Tol = sketchSample, sketchTol
 	}
-	for _, f := range families {
-		for _, many := range scales {
+	for k, many := range scales {
+		if k > 0 { // with the best of the families, to save time
+			families = slices.DeleteFunc(families, func(f family) bool { return f.name != c.best(func(attempt) bool { return true }).name })
+		}
+		for _, f := range families {
 			k := candidate{f, many, unit, trend, t.fineHops(many, method, hops), graphTerm, 0}
 			if err := c.try(ctx, k, k.starts()); err != nil {
 				return nil, err
@@ -206,7 +214,7 @@ func (c *contest) fit(ctx context.Context, k candidate, opts gp.FitOptions) (att
 	}
 	opts.Starts = c.startsInTime(made, opts.Starts)
 	fitted, report, err := gp.Fit(ctx, made, c.own, opts)
-	return attempt{candidate: k, model: fitted, report: report}, err
+	return attempt{candidate: k, model: fitted, report: report, values: c.own.Len()}, err
 }
 
 // try fits a candidate and adds it to tried.
@@ -327,6 +335,9 @@ func (c *contest) tryUneven(ctx context.Context, scales []bool) error {
 	if !c.uneven() {
 		return nil
 	}
+	if len(scales) > 1 {
+		scales = []bool{likeliest(c.tried).many}
+	}
 	for _, many := range scales {
 		usual := c.best(func(a attempt) bool { return a.many == many })
 		if c.spec.Laplacian == "" && c.spec.Family == "" && c.spec.Variance != "unit" && c.method == "dense" {
@@ -373,7 +384,7 @@ func reason(best attempt, tried []attempt, sketch bool) string {
 	if first := likeliest(tried); first.String() != best.String() {
 		return fmt.Sprintf("%v was chosen: %v has a higher marginal likelihood, but predicts held-out measurements no better at the distances of the unmeasured nodes", best, first)
 	}
-	return fmt.Sprintf("%v has the highest marginal likelihood of the %d kernels tried%s, after a penalty of one nat per hyperparameter and three more for an unusual one (unit variance, free coefficients, raw or signless Laplacian)", best, len(tried), by)
+	return fmt.Sprintf("%v has the highest marginal likelihood of the %d kernels tried%s, after a penalty of one nat per hyperparameter and three more for an unusual one (unit variance, free coefficients, raw or signless Laplacian, roles)", best, len(tried), by)
 }
 
 // choose records the chosen kernel and the reason.

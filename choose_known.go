@@ -125,6 +125,7 @@ func (k *knownContest) try(ctx context.Context, from attempt, of terms) (*attemp
 	if err != nil {
 		return nil, err
 	}
+	a.unusual = of.has(roleTerm) // covariates were given by the user, roles were not
 	k.tried = append(k.tried, a)
 	return &k.tried[len(k.tried)-1], nil
 }

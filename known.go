@@ -34,8 +34,6 @@ const (
 	linearTerms // number of linear terms
 )
 
-var linearNames = [linearTerms]string{"columns", "neighbourhood", "connections", "words", "words nearby"}
-
 const (
 	directions = 64  // dimensions of connections and of words, at most
 	pairsMany  = 256 // pairs of Fourier features of a smooth term, where the covariance of measurements is not factored

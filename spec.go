@@ -258,8 +258,8 @@ func (s Spec) refinedBy(complete Spec) bool {
 	if s.Terms == nil {
 		open.Terms = nil
 	}
-	if s.Pairs == 0 {
-		open.Pairs = 0
+	if s.Pairs == 0 || complete.Pairs == 0 { // a kernel of the graph alone has none
+		open.Pairs = s.Pairs
 	}
 	if s.Family == "" {
 		open.Family = ""
