@@ -52,8 +52,13 @@ then added. --above T adds the probability that the quantity is above T.
 
 With --time, measurements belong to periods, and the model is one of nodes and
 periods: a value of another period counts the less, the longer ago it is. Rows have
-a column time. --at chooses the period; all writes a row per node and period.`,
+a column time. --at chooses the period; all writes a row per node and period.
+
+With --covariates the model also learns from columns of --nodes: numbers,
+categories, dates and words. It uses them if the likelihood supports it, and tells the
+effect of each column with its interval.`,
 		Example: `  grfgp predict --edges roads.csv --measurements speeds.csv -o pred.csv
+  grfgp predict --edges roads.csv --nodes links.csv --measurements volumes.csv --covariates lanes,type
   grfgp predict --edges roads.csv --measurements speeds.csv --family matern --reading
   grfgp predict --edges rivers.csv --measurements levels.csv --time date --at 2024-03-01
   grfgp predict --edges borders.csv --measurements cases.csv --values count --exposure expected --above 1`,
