@@ -380,6 +380,7 @@ func reason(best attempt, tried []attempt, sketch bool) string {
 func (m *Model) choose(c candidate, tried []attempt, why string) {
 	m.spec = m.of.spec.filled(c, m.choice.Method)
 	m.choice.Family, m.choice.Scales, m.choice.Variance, m.choice.Trend, m.choice.Hops = c.name, m.spec.Scales, m.spec.Variance, m.spec.Trend, m.spec.Hops
+	m.choice.Terms = m.spec.Terms
 	for _, a := range tried {
 		m.choice.Candidates = append(m.choice.Candidates, TriedKernel{a.String(), a.report.LogLikelihood, a.report.LOOScore})
 	}

@@ -27,7 +27,7 @@ type Model struct {
 }
 
 // Choice is the kernel that a fit has chosen, with the reasons. Method, Scales,
-// Variance, Trend and Hops have the values of the same fields of Spec.
+// Variance, Trend, Hops and Terms have the values of the same fields of Spec.
 type Choice struct {
 	Family     string        `json:"family"` // in words
 	Method     string        `json:"method"`
@@ -35,7 +35,8 @@ type Choice struct {
 	Variance   string        `json:"variance,omitempty"`
 	Trend      string        `json:"trend,omitempty"`
 	Hops       int           `json:"hops,omitempty"`
-	Why        []string      `json:"why"` // the reasons, one sentence each
+	Terms      []string      `json:"terms,omitempty"` // of the kernel, as in Spec.Terms
+	Why        []string      `json:"why"`             // the reasons, one sentence each
 	Fit        gp.FitReport  `json:"fit"`
 	Candidates []TriedKernel `json:"candidates"` // all kernels that were compared
 }

@@ -11,8 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"grfgp"
 	"grfgp/crossval"
 	"grfgp/gp"
@@ -44,6 +42,9 @@ type Regression struct {
 	Model      *grfgp.Model
 	Prediction grfgp.Prediction     // of every node
 	Limits     *grfgp.Limits        // of the prediction; nil: not computed
+	Effects    *grfgp.Effects       // of the columns of the node table; nil: not computed
+	Measured   string               // name of what was measured, in sentences about effects; empty: the value
+	Known      []string             // notes on the columns, in sentences
 	Level      float64              // of the credible intervals
 	Validation *crossval.Validation // nil: none
 	Truth      []float64            // of every node; nil: not known
@@ -117,7 +118,6 @@ func (r *Regression) AgainstTruth() *TruthFacts {
 		return nil
 	}
 	var facts TruthFacts
-	z := distuv.UnitNormal.Quantile(0.5 + r.Level/2)
 	measured, inside := r.measured(), 0
 	for i, truth := range r.Truth {
 		if measured[i] {
@@ -126,7 +126,7 @@ func (r *Regression) AgainstTruth() *TruthFacts {
 		facts.Nodes++
 		miss := math.Abs(truth - r.Prediction.Mean[i])
 		facts.RMSE += miss * miss
-		if miss <= z*r.Prediction.SD[i] {
+		if lower, upper := r.Prediction.At(i).Interval(r.Level); lower <= truth && truth <= upper {
 			inside++
 		}
 	}
@@ -192,6 +192,7 @@ type page struct {
 	Level           string
 	Uncertain       []nodeRow
 	Validation      *validationPage
+	Effects         *effectsPage // nil: the model has no part beside the graph
 	Truth           string
 	Settings        facts
 }
@@ -238,6 +239,7 @@ func (r *Regression) page() *page {
 	p.Graph = append(p.Graph, DescribeMeasurements(g, m).Lines(g.Len())...)
 	p.model(r)
 	p.maps(r)
+	p.Effects = r.effectsPage()
 	for _, i := range r.MostUncertain() {
 		p.Uncertain = append(p.Uncertain, r.row(i))
 	}
@@ -255,14 +257,34 @@ func (r *Regression) page() *page {
 func (p *page) tiles(r *Regression) {
 	in := func(v float64) string { return strings.TrimSpace(short(v) + " " + r.Unit) }
 	if v := r.Validation; v != nil {
-		e := crossval.CompareErrors(v.RMSE, v.BaselineRMSE)
+		e, of := v.JudgeError(), "RMSE"
+		if e.Of != "" {
+			of += " of " + e.Of
+		}
 		p.Tiles = []tile{
-			{in(e.RMSE), "error (RMSE) at held-out measurements"},
+			{in(e.RMSE), "error (" + of + ") at held-out measurements"},
 			{in(e.BaselineRMSE), "error of the best baseline: " + string(e.Baseline)},
 			{fmt.Sprintf("%.1f %%", 100*v.Coverage.At(0.95)), "of held-out measurements inside 95 % intervals"},
 		}
 	}
-	p.Tiles = append(p.Tiles, tile{in(r.Model.NoiseSD()), "noise of a measurement (sd)"})
+	if noise, of := r.noise(); of != "" {
+		p.Tiles = append(p.Tiles, tile{in(noise), of})
+	}
+}
+
+// noise returns how noisy measurements are, and what that is, "" if their noise
+// follows from the quantity.
+func (r *Regression) noise() (sd float64, of string) {
+	switch {
+	case r.Spec.Values == "count" || r.Spec.Values == "share" || r.Spec.Values == "yes-no":
+		return 0, ""
+	case r.Spec.Transform != "":
+		of = ", transform " + r.Spec.Transform
+	}
+	if r.Spec.Values == "student" {
+		return r.Model.NoiseSD(), "noise of a measurement (scale of Student's t" + of + ")"
+	}
+	return r.Model.NoiseSD(), "noise of a measurement (sd" + of + ")"
 }
 
 // input describes the files and the graph; name is that of the second file.
@@ -293,7 +315,7 @@ func (p *page) model(r *Regression) {
 	if r.Time != "" {
 		add("time", "%s", r.Time)
 	}
-	add("kernel family", "%s", c.Family)
+	add("kernel", "%s", KernelName(c.Family, c.Terms))
 	add("representation", "%s", c.Method)
 	if c.Hops > 0 {
 		add("longest walk", "%d hops", c.Hops)
@@ -310,7 +332,18 @@ func (p *page) model(r *Regression) {
 	for k, name := range c.Fit.Names {
 		add(name, "%.4g, for standardized values", c.Fit.Theta[k])
 	}
-	add("noise of a measurement (sd)", "%.4g %s", r.Model.NoiseSD(), r.Unit)
+	if r.Spec.Values != "" {
+		add("what is measured", "%s", r.Spec.Values)
+	}
+	if r.Spec.Transform != "" {
+		add("transform", "%s", r.Spec.Transform)
+	}
+	if noise, of := r.noise(); of != "" {
+		add(of, "%.4g %s", noise, r.Unit)
+	}
+	if phi := c.Fit.Shape.Dispersion; phi > 0 {
+		add("dispersion of counts (φ)", "%.4g: the variance of a count of mean μ is μ + φμ²", phi)
+	}
 	add("log marginal likelihood", "%s, of standardized values", short(c.Fit.LogLikelihood))
 	if r.Limits != nil {
 		for _, words := range LimitNotes(r.Limits, "nodes") {
@@ -345,10 +378,9 @@ func (p *page) maps(r *Regression) {
 
 // row describes the prediction of node i.
 func (r *Regression) row(i int) nodeRow {
-	z := distuv.UnitNormal.Quantile(0.5 + r.Level/2)
-	mean, sd := r.Prediction.Mean[i], r.Prediction.SD[i]
+	lower, upper := r.Prediction.At(i).Interval(r.Level)
 	row := r.name(i)
-	row.Mean, row.SD, row.Lower, row.Upper = short(mean), short(sd), short(mean-z*sd), short(mean+z*sd)
+	row.Mean, row.SD, row.Lower, row.Upper = short(r.Prediction.Mean[i]), short(r.Prediction.SD[i]), short(lower), short(upper)
 	row.Measured = r.measured()[i]
 	return row
 }

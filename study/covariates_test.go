@@ -203,3 +203,28 @@ func TestStudyFromBeforeRoles(t *testing.T) {
 		t.Errorf("%+v, %v", p.Spec, err)
 	}
 }
+
+// Graphs that were packed before node tables had covariates load; of their columns those
+// that have a role can be named.
+func TestGraphFromBeforeCovariates(t *testing.T) {
+	const old = "grfgp-network 1\n" + `{"nodes":2,"entries":2,"ones":true,"columns":["x"]}` + "\n" +
+		"\x01\x00\x00\x00\x01\x00\x00\x00" + "\x01\x00\x00\x00\x00\x00\x00\x00" + "\x01\x00\x00\x00\x01\x00\x00\x00ab" +
+		"\x00\x00\x00\x00\x00\x00\xf0\x3f\x00\x00\x00\x00\x00\x00\x00\x40"
+	net, err := graphio.Decode([]byte(old))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		covariates []string
+		says       string
+	}{{nil, ""}, {[]string{"x"}, ""}, {[]string{"depth"}, "the columns are x"}} {
+		settings, err := study.Settings{Name: "a", Graph: "g", Covariates: c.covariates}.Complete()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = study.NewModelEngine(net.Graph, net.Nodes, settings)
+		if refused := err != nil; refused != (c.says != "") || refused && !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%v: %v", c.covariates, err)
+		}
+	}
+}

@@ -2,7 +2,6 @@ package study
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -141,19 +140,21 @@ func (s Settings) checkValue(node string, v float64) error {
 	if s.Spec.Values == "" && s.Spec.Transform == "" { // any finite value
 		return nil
 	}
-	if err := s.Spec.CheckData(1, gp.Data{Nodes: []int{0}, Y: []float64{v}}); err != nil {
-		return fmt.Errorf("%w: node %q has the value %v, which does not fit what the study measures (%s): %w", ErrInvalid, node, v, s.measured(), err)
+	if s.Spec.CheckData(1, gp.Data{Nodes: []int{0}, Y: []float64{v}}) != nil {
+		return fmt.Errorf("%w: node %q has the value %v, but this study measures %s", ErrInvalid, node, v, s.measured())
 	}
 	return nil
 }
 
-// measured names the kind of values and their transform.
+// measured says in words which values fit.
 func (s Settings) measured() string {
-	words := cmp.Or(s.Spec.Values, gp.Gaussian.String())
-	if s.Spec.Transform != "" {
-		words += ", transform " + s.Spec.Transform
+	switch s.Spec.Values {
+	case gp.Counts.String():
+		return "counts: 0, 1, 2, …"
+	case gp.YesNo.String():
+		return "yes and no: 1 and 0"
 	}
-	return words
+	return "values in the domain of its transform, " + s.Spec.Transform
 }
 
 // equal reports whether two settings are the same.

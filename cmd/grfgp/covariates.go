@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -232,5 +233,57 @@ func covariateError(names []string, err error) error {
 	if errors.Is(err, covariate.ErrColumns) {
 		return usagef("--covariates %s: %w", strings.Join(names[:min(len(names), mostListed)], ","), err)
 	}
+	return err
+}
+
+// effectFacts are the effects of columns, with sentences.
+type effectFacts struct {
+	*grfgp.Effects
+	Words []string `json:"words"`
+}
+
+// effects tells what explains the values; nil if the model has no term beside the
+// graph.
+func (a *app) effects(ctx context.Context, m *grfgp.Model, quantity string) (*effectFacts, error) {
+	if terms := m.Choice().Terms; len(terms) == 0 || len(terms) == 1 && terms[0] == "graph" {
+		return nil, nil
+	}
+	s := a.talk.Stage("computing effects")
+	e, err := m.Effects(ctx)
+	if err != nil {
+		return nil, fitError(ctx, err)
+	}
+	s.Done("%s", plural.Count(len(e.Columns), "effects"))
+	f := &effectFacts{e, e.Words(quantity)}
+	for _, words := range f.Words {
+		a.talk.Say("  %s", words)
+	}
+	return f, nil
+}
+
+// sentences are what reports say about the columns.
+func (k *nodeFacts) sentences() []string {
+	var all []string
+	if len(k.LeftOut) > 0 {
+		all = append(all, "left out, because it is to be predicted: "+strings.Join(k.LeftOut, ", "))
+	}
+	all = append(all, k.Notes...)
+	for _, w := range k.Warnings {
+		all = append(all, "warning: "+w)
+	}
+	return all
+}
+
+// tellEffects says what explains the values, in a verb that has fitted models to parts
+// of them only. It fits one more, if there are covariates.
+func (a *app) tellEffects(ctx context.Context, d *modelData, spec grfgp.Spec) error {
+	if d.known == nil {
+		return nil
+	}
+	m, err := a.fit(ctx, d, d.known.spec(spec))
+	if err != nil {
+		return err
+	}
+	_, err = a.effects(ctx, m, valueName(d.valueReport()))
 	return err
 }

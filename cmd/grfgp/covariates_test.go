@@ -93,6 +93,14 @@ func TestPredictCovariates(t *testing.T) {
 	if got := strings.Join(answer.Known.Columns, ","); got != "lanes,kind" {
 		t.Errorf("columns %s", got)
 	}
+	if e := answer.Effects; e == nil || len(e.Columns) != 2 || e.Columns[0].Column != "lanes" || !e.Columns[0].Clear() || e.Columns[1].Clear() || len(e.Parts) != 3 {
+		t.Errorf("effects %+v", e)
+	}
+	for _, said := range []string{"diffusion + covariates, method dense", "volume rises with lanes: +", "from 1 to 4", "no clear effect of kind=", "shares of the variation: covariates "} {
+		if !strings.Contains(with.err, said) {
+			t.Errorf("nothing said of %q in\n%s", said, with.err)
+		}
+	}
 	one := r.predict(t, "--json", "--covariates", "kind")
 	if a, b := r.rmse(t, with.out), r.rmse(t, one.out); a > b/2 {
 		t.Errorf("the column kind alone has an error of %.3g, all columns %.3g", b, a)
@@ -304,7 +312,18 @@ func TestCovariatesOfVerbs(t *testing.T) {
 			if err := json.Unmarshal([]byte(got.out), &answer); got.code != exitOK || err != nil || answer.Known == nil || strings.Join(answer.Known.Columns, ",") != "lanes,kind" {
 				t.Fatalf("%v: %+v", err, got)
 			}
+			if line[0] == "report" && line[1] == "--measurements" {
+				html, err := os.ReadFile(page)
+				for _, has := range []string{`<section id="effects">`, "volume rises with lanes: ", "Parts of the model", "<td class=\"t\">lanes</td>", "<circle"} {
+					if err != nil || !strings.Contains(string(html), has) {
+						t.Errorf("%v: the report has no %s", err, has)
+					}
+				}
+			}
 			if line[0] == "validate" && line[1] == "--measurements" {
+				if !strings.Contains(got.err, "volume rises with lanes: +") {
+					t.Errorf("no effects in\n%s", got.err)
+				}
 				if _, ok := answer.Baseline["least squares on covariates"]; !ok || !strings.Contains(fmt.Sprint(answer.Verdict), "least squares on covariates") {
 					t.Errorf("baselines %v, verdict %v", answer.Baseline, answer.Verdict)
 				}

@@ -161,3 +161,11 @@ func enough(m *graphio.Measurements, spec grfgp.Spec) error {
 func (d *modelData) measuredNodes() int {
 	return len(slices.Compact(slices.Sorted(slices.Values(d.data.Nodes))))
 }
+
+// valueReport is that of the file of measurements; nil if there is none.
+func (d *modelData) valueReport() *graphio.Report {
+	if d.measurements == nil {
+		return nil
+	}
+	return d.measurements.Report
+}

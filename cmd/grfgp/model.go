@@ -182,7 +182,7 @@ func (a *app) fit(ctx context.Context, d *modelData, spec grfgp.Spec) (*grfgp.Mo
 		return nil, fitError(ctx, err)
 	}
 	c := m.Choice()
-	s.Done("%s, %s, log marginal likelihood %.2f", kernelWords(c.Family, c.Method, c.Scales, c.Variance, c.Trend), noiseWords(m), c.Fit.LogLikelihood)
+	s.Done("%s, %s, log marginal likelihood %.2f", kernelWords(c.Family, c.Method, c.Scales, c.Variance, c.Trend, c.Terms), noiseWords(m), c.Fit.LogLikelihood)
 	for _, why := range c.Why {
 		a.talk.Say("  %s", why)
 	}
@@ -224,13 +224,13 @@ func (a *app) loadModel(ctx context.Context, path string, net *graphio.Network) 
 		return nil, nil, dataf("%s: %w", path, err)
 	}
 	c := m.Choice()
-	s.Done("%s, %d measurements", kernelWords(c.Family, c.Method, c.Scales, c.Variance, c.Trend), m.Data().Len())
+	s.Done("%s, %d measurements", kernelWords(c.Family, c.Method, c.Scales, c.Variance, c.Trend, c.Terms), m.Data().Len())
 	return m, k, nil
 }
 
 // kernelWords names a kernel as it was chosen.
-func kernelWords(family, method, scales, variance, trend string) string {
-	words := family + ", method " + method
+func kernelWords(family, method, scales, variance, trend string, terms []string) string {
+	words := report.KernelName(family, terms) + ", method " + method
 	if scales != "" {
 		words += ", " + scaleWords[scales]
 	}

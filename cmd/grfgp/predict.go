@@ -52,8 +52,13 @@ then added. --above T adds the probability that the quantity is above T.
 
 With --time, measurements belong to periods, and the model is one of nodes and
 periods: a value of another period counts the less, the longer ago it is. Rows have
-a column time. --at chooses the period; all writes a row per node and period.`,
+a column time. --at chooses the period; all writes a row per node and period.
+
+With --covariates the model also learns from columns of --nodes: numbers,
+categories, dates and words. It uses them if the likelihood supports it, and tells the
+effect of each column with its interval.`,
 		Example: `  grfgp predict --edges roads.csv --measurements speeds.csv -o pred.csv
+  grfgp predict --edges roads.csv --nodes links.csv --measurements volumes.csv --covariates lanes,type
   grfgp predict --edges roads.csv --measurements speeds.csv --family matern --reading
   grfgp predict --edges rivers.csv --measurements levels.csv --time date --at 2024-03-01
   grfgp predict --edges borders.csv --measurements cases.csv --values count --exposure expected --above 1`,
@@ -102,6 +107,7 @@ type predictAnswer struct {
 	NoiseSD float64       `json:"noise_sd"`
 	Choice  grfgp.Choice  `json:"choice"`
 	Known   *nodeFacts    `json:"covariates,omitempty"`
+	Effects *effectFacts  `json:"effects,omitempty"`
 	Time    *timeAnswer   `json:"time,omitempty"`
 	Limits  *grfgp.Limits `json:"limits"`
 	Nodes   []predictRow  `json:"nodes"`
@@ -111,6 +117,9 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 	spec, err := f.resolve(a, changed)
 	if err != nil {
 		return err
+	}
+	if changed("new-exposure") && !(f.newExposure > 0) {
+		return usagef("--new-exposure %v: give a number above 0", f.newExposure)
 	}
 	if err := f.checkModel(changed); err != nil {
 		return err
@@ -130,6 +139,9 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 	periods, m, err := d.predictAt(ctx, a, m, f.at)
 	if err != nil {
 		return err
+	}
+	if s := m.Spec(); f.reading && s.Values == "student" && s.Transform != "" {
+		return usagef("--reading: a new student value under --transform %s has no finite standard deviation; leave --reading out, or take gaussian values", s.Transform)
 	}
 	s := a.talk.Stage("predicting")
 	var nodes []int
@@ -151,8 +163,12 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 	for _, words := range report.LimitNotes(limits, "nodes") {
 		a.talk.Say("  %s", words)
 	}
+	effects, err := a.effects(ctx, m, valueName(d.valueReport()))
+	if err != nil {
+		return err
+	}
 	f.aboveAsked = changed("above")
-	answer := predictAnswer{Version: 1, SDOf: "quantity", Of: quantity(m.Spec(), f.exposure), Values: m.Spec().Values, Change: m.Spec().Transform, Level: f.level, NoiseSD: m.NoiseSD(), Choice: m.Choice(), Known: d.known, Time: d.timeFacts(periods), Limits: limits, Nodes: f.rows(d, m, periods, p)}
+	answer := predictAnswer{Version: 1, SDOf: "quantity", Of: quantity(m.Spec(), f.exposure), Values: m.Spec().Values, Change: m.Spec().Transform, Level: f.level, NoiseSD: m.NoiseSD(), Choice: m.Choice(), Known: d.known, Effects: effects, Time: d.timeFacts(periods), Limits: limits, Nodes: f.rows(d, m, periods, p)}
 	if f.reading {
 		answer.SDOf, answer.Of = "reading", newReading(m.Spec())
 		if d.data.Exposure != nil {

@@ -125,6 +125,9 @@ func programName() string { return "grfgp " + version() }
 // valueName returns the name of the column of values, "" if it has none or a general
 // one.
 func valueName(r *graphio.Report) string {
+	if r == nil {
+		return ""
+	}
 	for _, c := range r.Columns {
 		if c.Role == graphio.RoleValue && c.Name != "value" && c.Name != "y" {
 			return c.Name
@@ -163,6 +166,19 @@ func (a *app) run(ctx context.Context, r *subject) (err error) {
 	if r.Limits, err = r.Model.Limits(ctx, nodes, r.Prediction); err != nil {
 		return fitError(ctx, err)
 	}
+	if r.Measurements != nil {
+		r.Measured = valueName(r.Measurements.Report)
+	}
+	effects, err := a.effects(ctx, r.Model, r.Measured)
+	if err != nil {
+		return err
+	}
+	if effects != nil {
+		r.Effects = effects.Effects
+	}
+	if r.known != nil {
+		r.Known = r.known.sentences()
+	}
 	if r.folds == 0 {
 		return nil
 	}
@@ -197,6 +213,7 @@ type reportAnswer struct {
 	NoiseSD      float64                       `json:"noise_sd"`
 	Choice       grfgp.Choice                  `json:"choice"`
 	Known        *nodeFacts                    `json:"covariates,omitempty"`
+	Effects      *grfgp.Effects                `json:"effects,omitempty"`
 	Limits       *grfgp.Limits                 `json:"limits"`
 	RMSE         *float64                      `json:"rmse,omitempty"` // at held-out measurements
 	BaselineRMSE map[crossval.Baseline]float64 `json:"baseline_rmse,omitempty"`
@@ -209,7 +226,7 @@ func (r *subject) answer(file string) reportAnswer {
 	g := r.Network.Graph
 	answer := reportAnswer{
 		Version: 1, File: file, Nodes: g.Len(), Edges: g.Edges(), Measurements: r.Data.Len(),
-		NoiseSD: r.Model.NoiseSD(), Choice: r.Model.Choice(), Known: r.known, Limits: r.Limits, Truth: r.AgainstTruth(), Uncertain: idsOf(g, r.MostUncertain()),
+		NoiseSD: r.Model.NoiseSD(), Choice: r.Model.Choice(), Known: r.known, Effects: r.Effects, Limits: r.Limits, Truth: r.AgainstTruth(), Uncertain: idsOf(g, r.MostUncertain()),
 	}
 	if v := r.Validation; v != nil {
 		answer.RMSE, answer.BaselineRMSE, answer.Coverage = &v.RMSE, v.BaselineRMSE, v.Coverage

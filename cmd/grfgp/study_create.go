@@ -171,6 +171,11 @@ func (c *createFlags) observeFirst(ctx context.Context, all client.Studies, name
 // settings returns the settings of the flags, without the graph.
 func (c *createFlags) settings(a *app, name string, changed func(string) bool) (study.Settings, error) {
 	var none study.Settings
+	for _, flag := range []string{"exposure", "tested"} {
+		if changed(flag) {
+			return none, usagef("--%s: measurements of a study are single values; give counts, or yes-no values one by one, without --%s", flag, flag)
+		}
+	}
 	spec, err := c.resolve(a, changed)
 	if err != nil {
 		return none, err

@@ -194,6 +194,8 @@ func TestStudyRefuses(t *testing.T) {
 		{exitUsage, "no graph", "create t --goal learn"},
 		{exitUsage, "the name \"a/b\"", "create a/b --goal learn --edges " + d.edges},
 		{exitUsage, "--lease -1s", "create t --goal learn --lease -1s --edges " + d.edges},
+		{exitUsage, "--exposure: measurements of a study are single values", "create t --goal learn --exposure expected --edges " + d.edges},
+		{exitUsage, "--tested: measurements of a study are single values", "create t --goal learn --tested n --edges " + d.edges},
 		{exitUsage, "give NAME", "ask"},
 		{exitUsage, `"extra" is one argument too many`, "ask s extra"},
 		{exitUsage, "there is no study \"t\"", "ask t"},

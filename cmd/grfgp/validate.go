@@ -11,6 +11,7 @@ import (
 
 	"grfgp"
 	"grfgp/crossval"
+	"grfgp/gp"
 	"grfgp/report"
 )
 
@@ -35,6 +36,11 @@ squares), least squares on covariates if there are any, and a ridge on singular
 vectors of the graph. Repeated measurements of a
 node are held out together and count as one, their mean; with --repeats keep they
 are compared one by one.
+
+Of counts and shares, errors are those of rates and probabilities, weighted by
+exposures, and intervals are those of a new count, or of a new number of positives,
+with the exposure of the one held out. They are of whole numbers and contain more
+than their level; the verdict compares with what the model itself expects.
 
 With --time, measurements of a node in different periods are held out one by one
 (neighbourhoods: together). The baselines are then the overall mean, the nearest
@@ -91,6 +97,9 @@ func (a *app) validate(ctx context.Context, f *validateFlags, changed func(strin
 	}
 	now, err := a.validateLatest(ctx, f, d, spec)
 	if err != nil {
+		return err
+	}
+	if err := a.tellEffects(ctx, d, spec); err != nil {
 		return err
 	}
 	if a.json {
@@ -163,13 +172,25 @@ func newValidateAnswer(d *modelData, v, now *crossval.Validation) *validateAnswe
 
 func (a *app) printValidation(v *crossval.Validation) error {
 	t := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "error (RMSE)\t%.4g ± %.2g\tthis model\n", v.RMSE, v.RMSESE)
+	of := "RMSE"
+	if e := v.JudgeError(); e.Of != "" {
+		of += " of " + e.Of
+	}
+	fmt.Fprintf(t, "error (%s)\t%.4g ± %.2g\tthis model\n", of, v.RMSE, v.RMSESE)
 	for _, name := range crossval.InOrder(v.BaselineRMSE) {
 		fmt.Fprintf(t, "\t%.4g\t%s\n", v.BaselineRMSE[name], name)
 	}
-	fmt.Fprintf(t, "log density\t%.4g\tper held-out measurement\n", -v.NLPD)
+	score := "log density"
+	if v.Values != gp.Gaussian && v.Values != gp.Student {
+		score = "log probability"
+	}
+	fmt.Fprintf(t, "%s\t%.4g\tper held-out measurement\n", score, -v.NLPD)
 	for _, c := range v.Coverage {
-		fmt.Fprintf(t, "coverage\t%.1f %%\tby %g %% intervals\n", 100*c.Share, 100*c.Level)
+		expected := ""
+		if c.Expected != c.Level {
+			expected = fmt.Sprintf(", %.1f %% expected", 100*c.Expected)
+		}
+		fmt.Fprintf(t, "coverage\t%.1f %%\tby %g %% intervals%s\n", 100*c.Share, 100*c.Level, expected)
 	}
 	if err := t.Flush(); err != nil {
 		return err

@@ -99,9 +99,9 @@ func (a *app) askKind(m *graphio.Measurements, v *valueFlags, spec grfgp.Spec) e
 	}
 	switch {
 	case kind == graphio.KindYesNo:
-		return dataf("%s: %s: are they no and yes, or numbers? Say which: --values yes-no or --values gaussian", m.Report.File, why)
+		return usagef("%s: %s: are they no and yes, or numbers? Say which: --values yes-no or --values gaussian", m.Report.File, why)
 	case kind == graphio.KindCount && len(m.Values) >= askedRows && mean <= askedMean && slices.Min(m.Values) < askedLeast:
-		return dataf("%s: %s: are they counts, or measurements on a continuous scale? Say which: --values count, with --exposure COLUMN if there are numbers to expect or at risk, or --values gaussian", m.Report.File, why)
+		return usagef("%s: %s: are they counts, or measurements on a continuous scale? Say which: --values count, with --exposure COLUMN if there are numbers to expect or at risk, or --values gaussian", m.Report.File, why)
 	case kind == graphio.KindCount:
 		a.talk.Say("  note: %s; they are taken for measurements on a continuous scale: if they are counts, give --values count", why)
 	}
