@@ -130,6 +130,9 @@ func Run(ctx context.Context, g *graph.Graph, values []float64, spec grfgp.Spec,
 	if len(values) != g.Len() {
 		return nil, fmt.Errorf("%w: %d values for %d nodes", bayesopt.ErrOptions, len(values), g.Len())
 	}
+	if v := spec.Values; v != "" && v != gp.Gaussian.String() && v != gp.Student.String() || spec.Transform != "" && spec.Transform != gp.NoTransform.String() {
+		return nil, fmt.Errorf("%w: replays compare values as they are, not %s values with the transform %q; replay numbers, transformed beforehand if need be", bayesopt.ErrOptions, v, spec.Transform)
+	}
 	var known []int
 	for i, v := range values {
 		if math.IsInf(v, 0) {
