@@ -232,7 +232,7 @@ func (c *Classification) choose(chosen candidate) {
 // fill records the chosen kernel.
 func (c *Classification) fill(chosen candidate) {
 	c.spec = c.of.spec.filled(chosen, c.choice.Method)
-	c.choice.Family, c.choice.Scales, c.choice.Hops = chosen.name, c.spec.Scales, c.spec.Hops
+	c.choice.Family, c.choice.Scales, c.choice.Hops, c.choice.Terms = chosen.name, c.spec.Scales, c.spec.Hops, c.spec.Terms
 }
 
 // spreadShares are the values tried for α in label spreading, the weight of the

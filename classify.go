@@ -34,6 +34,7 @@ type ClassChoice struct {
 	Method     string             `json:"method"` // representation of the kernel, as in Spec.Method
 	Scales     string             `json:"scales"`
 	Hops       int                `json:"hops,omitempty"`
+	Terms      []string           `json:"terms,omitempty"` // of the kernel, as in Spec.Terms
 	Why        []string           `json:"why"`
 	Fit        gp.ClassifyReport  `json:"fit"`
 	Candidates []TriedClassKernel `json:"candidates"`

@@ -176,7 +176,7 @@ func (r *Classes) page() *classPage {
 func (r *Classes) model(p *classPage) {
 	c, add := r.Choice, p.Model.add
 	add("classifier", "%v", r.Method)
-	add("kernel family", "%s", c.Family)
+	add("kernel", "%s", KernelName(c.Family, c.Terms))
 	add("representation", "%s", c.Method)
 	add("scales", "%s", c.Scales)
 	for k, name := range c.Fit.Names {

@@ -122,7 +122,7 @@ func (a *app) fitClasses(ctx context.Context, d *classData, spec grfgp.Spec, met
 		return nil, fitError(ctx, err)
 	}
 	choice := c.Choice()
-	s.Done("%s, method %s, %s, %v classifier", choice.Family, choice.Method, scaleWords[choice.Scales], method)
+	s.Done("%s, method %s, %s, %v classifier", report.KernelName(choice.Family, choice.Terms), choice.Method, scaleWords[choice.Scales], method)
 	a.talk.Say("  labels: %s", d.tally(d.data.Counts()))
 	for _, why := range choice.Why {
 		a.talk.Say("  %s", why)
@@ -132,7 +132,7 @@ func (a *app) fitClasses(ctx context.Context, d *classData, spec grfgp.Spec, met
 		a.talk.Say("  warning: the fit stopped after %d evaluations without converging", choice.Fit.Evaluations)
 	}
 	if blind := report.ComponentsWithout(g, d.data.Nodes); blind.Count > 0 {
-		a.talk.Say("  components without a label: %d, with %d nodes; probabilities there are the shares of the classes among the labels", blind.Count, blind.Nodes)
+		a.talk.Say("  components without a label: %d, with %d nodes; probabilities there %s", blind.Count, blind.Nodes, withoutNeighbours(choice.Terms, "are the shares of the classes among the labels"))
 	}
 	return c, nil
 }

@@ -287,3 +287,13 @@ func (a *app) tellEffects(ctx context.Context, d *modelData, spec grfgp.Spec) er
 	_, err = a.effects(ctx, m, valueName(d.valueReport()))
 	return err
 }
+
+// withoutNeighbours says what predictions are where no measurement or label is
+// connected: as the words have it for the graph alone.
+func withoutNeighbours(terms []string, graphAlone string) string {
+	beside := slices.DeleteFunc(slices.Clone(terms), func(t string) bool { return t == "graph" || t == "product" })
+	if len(beside) == 0 {
+		return graphAlone
+	}
+	return "follow from " + strings.Join(beside, " and ") + " alone"
+}

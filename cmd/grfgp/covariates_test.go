@@ -1,12 +1,15 @@
 package main
 
 import (
+	"compress/gzip"
+	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -329,5 +332,61 @@ func TestCovariatesOfVerbs(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Words of papers tell their topics: Cora by the command line, with a label in
+// thirteen.
+func TestCovariatesCora(t *testing.T) {
+	dir := "../../../shared/datasets/cora_words"
+	if _, err := os.Stat(dir); err != nil {
+		t.Skip("no shared data here: ", err)
+	}
+	if testing.Short() {
+		t.Skip("Cora takes seconds")
+	}
+	labels, err := os.Open(filepath.Join(dir, "labels.csv.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer labels.Close()
+	zipped, err := gzip.NewReader(labels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := csv.NewReader(zipped).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	class := map[string]string{}
+	var known strings.Builder
+	known.WriteString("node,class\n")
+	for i, row := range all[1:] {
+		class[row[0]] = row[1]
+		if i%13 == 0 {
+			fmt.Fprintf(&known, "%s,%s\n", row[0], row[1])
+		}
+	}
+	file := filepath.Join(t.TempDir(), "known.csv")
+	if err := os.WriteFile(file, []byte(known.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := runLine(t, "", "classify", "--edges", filepath.Join(dir, "edges.csv.gz"), "--nodes", filepath.Join(dir, "words.csv.gz"), "--column", "id=node", "--labels", file,
+		"--covariates", "all", "--roles", "none", "--family", "diffusion", "--scales", "one", "--classifier", "one-vs-all", "--json")
+	var answer classifyAnswer
+	if err := json.Unmarshal([]byte(got.out), &answer); err != nil || got.code != exitOK {
+		t.Fatalf("%v: %s", err, got.err)
+	}
+	right, n := 0.0, 0.0
+	for _, row := range answer.Nodes {
+		if !row.Given {
+			n++
+			if row.Class == class[row.Node] {
+				right++
+			}
+		}
+	}
+	if !slices.Contains(answer.Choice.Terms, "covariates") || right/n < 0.78 || !strings.Contains(got.err, "1430 words") {
+		t.Errorf("terms %v, accuracy %.3f; %s", answer.Choice.Terms, right/n, got.err)
 	}
 }

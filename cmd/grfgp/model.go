@@ -192,7 +192,7 @@ func (a *app) fit(ctx context.Context, d *modelData, spec grfgp.Spec) (*grfgp.Mo
 	}
 	if d.measurements != nil {
 		if blind := report.ComponentsWithout(d.net.Graph, grfgp.NodesOf(d.net.Graph, d.data.Nodes)); blind.Count > 0 {
-			a.talk.Say("  components without a measurement: %d, with %d nodes; predictions there equal the prior", blind.Count, blind.Nodes)
+			a.talk.Say("  components without a measurement: %d, with %d nodes; predictions there %s", blind.Count, blind.Nodes, withoutNeighbours(c.Terms, "equal the prior"))
 		}
 	}
 	return m, nil

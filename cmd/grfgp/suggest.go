@@ -267,13 +267,14 @@ func (a *app) ask(ctx context.Context, f *suggestFlags, spec grfgp.Spec, t *sugg
 	s.Done("%d of %d nodes by %s", len(answer.Suggestions), f.count, by)
 	a.talk.Say("  time: %s, explaining %v", effortWords(answer.Effort, 1), twoDigits(answer.Effort.Explain))
 	out := newSuggestAnswer(f, t, by, answer)
-	if chosen, ok := o.Chosen(); ok {
+	chosen, ok := o.Chosen()
+	if ok {
 		out.Model = &chosen
 		a.talk.Say("  %s", kernelWords(chosen.Family, chosen.Method, chosen.Scales, chosen.Variance, chosen.Trend, chosen.Terms))
 	}
 	if t.measurements != nil {
 		if blind := report.ComponentsWithout(g, t.measurements.Nodes); blind.Count > 0 {
-			a.talk.Say("  components without a measurement: %d, with %d nodes; predictions there equal the prior", blind.Count, blind.Nodes)
+			a.talk.Say("  components without a measurement: %d, with %d nodes; predictions there %s", blind.Count, blind.Nodes, withoutNeighbours(chosen.Terms, "equal the prior"))
 		}
 	}
 	return out, nil

@@ -106,7 +106,7 @@ func (d *modelData) readTimes(a *app, model string) (err error) {
 	}
 	each := ""
 	if p.Step != "time" {
-		each = ", each a " + p.Step
+		each = fmt.Sprintf(", each a %s; values of a node in the same %s are taken as repeats", p.Step, p.Step)
 	}
 	a.talk.Say("  %s, from %s to %s%s", plural.Count(p.Len(), "periods"), p.Names[0], p.Names[p.Len()-1], each)
 	d.data, err = gp.DataOf(m.OverTime(p, d.net.Graph.Len()))
