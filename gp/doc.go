@@ -55,6 +55,9 @@
 //	r[0].Mean(), r[0].Quantile(0.975), r[0].Above(1)  // of a rate, or a relative risk
 //	r[0].Measurement(exposure).Quantile(0.975)        // of one more count
 //
+// Gaussian and Student values may be modelled under a Transform: Data.Transformed takes
+// them there, and Response.Under takes predictions back.
+//
 // Against long Markov chains on a ring of 40 nodes (elliptical slice sampling, one data
 // set each, TestLaplaceAgainstSampling), means of f are off by at most 0.01 posterior standard deviations, and standard
 // deviations by 2 %, for counts of mean 0.2 to 30, shares of 4 and 40 and yes-no values.

@@ -93,7 +93,7 @@ func (a *app) makeReport(ctx context.Context, f *reportFlags, changed func(strin
 	file := d.measurements.Report
 	r := &subject{
 		Regression: report.Regression{
-			Title: cmp.Or(f.title, filepath.Base(file.File)), Unit: f.unit, Quantity: cmp.Or(f.unit, valueName(file)),
+			Title: cmp.Or(f.title, filepath.Base(file.File)), Unit: f.unit, Quantity: cmp.Or(f.unit, axisName(spec, f.exposure, file)),
 			Network: d.net, Measurements: d.measurements, Data: d.data, Spec: spec, Level: f.level, Program: programName(), Speller: asFlags,
 		},
 		known: d.known, all: d, at: f.at, folds: min(f.folds, d.measuredNodes()), scheme: crossval.Scheme(f.scheme.value),

@@ -149,7 +149,16 @@ func quantity(spec grfgp.Spec, exposure string) string {
 	return "value"
 }
 
-// reading is what a new measurement is, in words.
+// axisName is the text at axes of predictions: the name of the column of values, or what
+// they say about the node.
+func axisName(spec grfgp.Spec, exposure string, r *graphio.Report) string {
+	if what := quantity(spec, exposure); what != "value" {
+		return what
+	}
+	return valueName(r)
+}
+
+// newReading is what a new measurement is, in words.
 func newReading(spec grfgp.Spec) string {
 	return cmp.Or(map[string]string{"count": "count", "share": "positives", "yes-no": "answer"}[spec.Values], "value")
 }
