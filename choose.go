@@ -112,7 +112,7 @@ const (
 // finalIters is the most iterations of the fit to all measurements, which starts from
 // that to a sample: fewer for many measurements, because an iteration takes O(T³).
 func finalIters(measurements int) int {
-	const least, most, flops = 6, 25, 5.5e10
+	const least, most, flops = 6, 40, 8e10
 	t := float64(measurements)
 	return max(least, min(most, int(flops/(t*t*t))))
 }
@@ -152,39 +152,23 @@ func (t *Trainer) train(ctx context.Context, own gp.Data) (*Model, error) {
 	if (len(families)*len(scales) > 1 || tryTrend || open || known != 0) && own.Len() > sketchFrom {
 		c.opts.Subsample, c.opts.Tol = sketchSample, sketchTol
 	}
-	for k, many := range scales {
-		if k > 0 { // with the best of the families, to save time
-			families = slices.DeleteFunc(families, func(f family) bool { return f.name != c.best(func(attempt) bool { return true }).name })
+	for _, f := range families {
+		k := candidate{f, scales[0], unit, trend, t.fineHops(scales[0], method, hops), graphTerm, 0}
+		if err := c.try(ctx, k, k.starts()); err != nil {
+			return nil, err
 		}
-		for _, f := range families {
-			k := candidate{f, many, unit, trend, t.fineHops(many, method, hops), graphTerm, 0}
-			if err := c.try(ctx, k, k.starts()); err != nil {
-				return nil, err
-			}
-		}
-	}
-	if tryTrend { // added to the best kernel with one scale, and to the best with many
-		for _, many := range scales {
-			below := c.best(func(a attempt) bool { return a.many == many && !a.trend })
-			k, theta := below.candidate, c.inSpace(below.model.Theta())
-			k.trend = true
-			if err := c.try(ctx, k, [][]float64{append(theta, 1), append(slices.Clone(theta), 0.01)}); err != nil {
-				return nil, err
-			}
-		}
-	}
-	if err := c.tryOpposite(ctx, scales); err != nil {
-		return nil, err
-	}
-	if err := c.tryUneven(ctx, scales); err != nil {
-		return nil, err
 	}
 	if err := c.tryKnown(ctx, known); err != nil {
 		return nil, err
 	}
+	if c.decided() {
+		whyScales, whyTrend = "covariates or roles gain so much that other kernels of the graph alone were not tried", ""
+	} else if err := c.tryMore(ctx, scales, tryTrend); err != nil {
+		return nil, err
+	}
 	best := likeliest(c.tried)
 	if t.spec.Terms != nil {
-		best = c.best(func(a attempt) bool { return a.terms == termsOf(t.spec.Terms) })
+		best = likeliest(slices.DeleteFunc(slices.Clone(c.tried), func(a attempt) bool { return a.terms != termsOf(t.spec.Terms) }))
 	}
 	sketch := c.opts.Subsample > 0
 	if (method == "series" || method == "dense") && own.Len() <= exactMost && t.spec.Terms == nil && best.terms == graphTerm {
@@ -194,6 +178,7 @@ func (t *Trainer) train(ctx context.Context, own gp.Data) (*Model, error) {
 	}
 	whyBest := reason(best, c.tried, sketch)
 	m := &Model{of: t, fitted: best.model, choice: Choice{Method: method, Why: append(append(why, t.whyTimes()...), whyScales, whyTrend, whyKnown), Fit: best.report}}
+	m.choice.Why = slices.DeleteFunc(m.choice.Why, func(s string) bool { return s == "" })
 	m.choose(best.candidate, c.tried, whyBest)
 	t.forget(best.candidate)
 	if sketch {
@@ -233,9 +218,50 @@ func (c *contest) tryAs(ctx context.Context, k candidate, starts [][]float64, un
 	return err
 }
 
-// best returns the best of the attempts that satisfy a condition.
+// best returns the best of the attempts with the graph alone that satisfy a condition.
 func (c *contest) best(of func(a attempt) bool) attempt {
-	return likeliest(slices.DeleteFunc(slices.Clone(c.tried), func(a attempt) bool { return !of(a) }))
+	return likeliest(slices.DeleteFunc(slices.Clone(c.tried), func(a attempt) bool { return a.terms != graphTerm || !of(a) }))
+}
+
+// knownGain is the gain, in nats per measurement, of covariates or roles from which
+// further kernels of the graph alone are not tried: they hardly ever gain as much.
+const knownGain = 0.05
+
+// decided reports whether covariates or roles are far better than the graph alone.
+func (c *contest) decided() bool {
+	first := likeliest(c.tried)
+	alone := c.best(func(attempt) bool { return true })
+	n := c.own.Len()
+	if c.opts.Subsample > 0 {
+		n = min(n, c.opts.Subsample)
+	}
+	return first.terms != graphTerm && first.worth()-alone.worth() > knownGain*float64(n)
+}
+
+// tryMore tries the best kernel of the graph with many scales and with a trend, and
+// unusual kernels.
+func (c *contest) tryMore(ctx context.Context, scales []bool, tryTrend bool) error {
+	if len(scales) > 1 {
+		k := c.best(func(attempt) bool { return true }).candidate
+		k.many, k.hops = true, c.fineHops(true, c.method, c.hops)
+		if err := c.try(ctx, k, k.starts()); err != nil {
+			return err
+		}
+	}
+	if tryTrend { // added to the best kernel with one scale, and to the best with many
+		for _, many := range scales {
+			below := c.best(func(a attempt) bool { return a.many == many && !a.trend })
+			k, theta := below.candidate, c.inSpace(below.model.Theta())
+			k.trend = true
+			if err := c.try(ctx, k, [][]float64{append(theta, 1), append(slices.Clone(theta), 0.01)}); err != nil {
+				return err
+			}
+		}
+	}
+	if err := c.tryOpposite(ctx, scales); err != nil {
+		return err
+	}
+	return c.tryUneven(ctx, scales)
 }
 
 // tryUnusual tries a kernel that seldom wins. If its covariance is not positive
@@ -336,7 +362,7 @@ func (c *contest) tryUneven(ctx context.Context, scales []bool) error {
 		return nil
 	}
 	if len(scales) > 1 {
-		scales = []bool{likeliest(c.tried).many}
+		scales = []bool{c.best(func(attempt) bool { return true }).many}
 	}
 	for _, many := range scales {
 		usual := c.best(func(a attempt) bool { return a.many == many })
@@ -384,7 +410,7 @@ func reason(best attempt, tried []attempt, sketch bool) string {
 	if first := likeliest(tried); first.String() != best.String() {
 		return fmt.Sprintf("%v was chosen: %v has a higher marginal likelihood, but predicts held-out measurements no better at the distances of the unmeasured nodes", best, first)
 	}
-	return fmt.Sprintf("%v has the highest marginal likelihood of the %d kernels tried%s, after a penalty of one nat per hyperparameter and three more for an unusual one (unit variance, free coefficients, raw or signless Laplacian, roles)", best, len(tried), by)
+	return fmt.Sprintf("%v has the highest marginal likelihood of the %d kernels tried%s, after a penalty of one nat per hyperparameter and three more for an unusual one (unit variance, free coefficients, raw or signless Laplacian)", best, len(tried), by)
 }
 
 // choose records the chosen kernel and the reason.

@@ -12,6 +12,8 @@ import (
 const (
 	exactMost = 3000    // measurements up to which smooth terms are exact
 	roleNodes = 300_000 // nodes up to which roles are tried
+
+	productIters = 25 // a product starts from the fit of its terms
 )
 
 // offers returns the terms over what is known about nodes that the Spec leaves open
@@ -72,7 +74,7 @@ func (k *knownContest) run(ctx context.Context, of terms) error {
 	}
 	var best *attempt
 	for _, set := range []terms{covariateTerm, roleTerm, covariateTerm | roleTerm} {
-		if !of.has(set) {
+		if !of.has(set) || set == roleTerm && of.has(covariateTerm) { // roles alone rarely beat both
 			continue
 		}
 		a, err := k.try(ctx, base, graphTerm|set)
@@ -90,6 +92,8 @@ func (k *knownContest) run(ctx context.Context, of terms) error {
 		return err
 	}
 	if k.pairs == 0 && best.worth() > base.worth() {
+		k.opts.MaxIter = productIters
+		defer func() { k.opts.MaxIter = 0 }()
 		_, err := k.try(ctx, *best, best.terms|productTerm)
 		return err
 	}
@@ -103,7 +107,7 @@ func (c *contest) base() attempt {
 	if slices.ContainsFunc(c.tried, plain) {
 		return c.best(plain)
 	}
-	return likeliest(c.tried)
+	return c.best(func(attempt) bool { return true })
 }
 
 // try fits a kernel with other terms than those of a fitted one, starting from the
@@ -125,7 +129,6 @@ func (k *knownContest) try(ctx context.Context, from attempt, of terms) (*attemp
 	if err != nil {
 		return nil, err
 	}
-	a.unusual = of.has(roleTerm) // covariates were given by the user, roles were not
 	k.tried = append(k.tried, a)
 	return &k.tried[len(k.tried)-1], nil
 }

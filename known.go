@@ -105,8 +105,8 @@ func (t *Trainer) covariateBlocks(ctx context.Context, s *covariate.Set) ([]bloc
 	return present(all), nil
 }
 
-// roleBlocks returns a block of structural numbers, one of the neighbours' means of
-// these, and one of the nodes that one is joined to.
+// roleBlocks returns a block of structural numbers, the node's own and its neighbours'
+// means of them, and one of the nodes that one is joined to.
 func (t *Trainer) roleBlocks(ctx context.Context) ([]block, error) {
 	r, err := covariate.RolesOf(ctx, t.graph, covariate.RolesOptions{})
 	if err != nil {
@@ -115,7 +115,7 @@ func (t *Trainer) roleBlocks(ctx context.Context) ([]block, error) {
 	var all []block
 	if r.Numbers != nil {
 		around := (&covariate.Set{Nodes: t.graph.Len(), X: r.Numbers, Names: r.Names}).Neighbourhood(t.graph)
-		all = append(all, block{"structure", r.Numbers, ofSurround, nil}, block{"neighbours' structure", standardised(around), ofSurround, nil})
+		all = append(all, block{"structure", beside(r.Numbers, standardised(around)), ofSurround, nil})
 	}
 	var joined, vectors []*mat.Dense
 	for _, v := range []*covariate.Vectors{r.Adjacency, r.Normalized} {

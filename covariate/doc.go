@@ -39,7 +39,8 @@
 //     an extreme effect in a linear model. Before that, if no number is negative, their
 //     skewness is above 1.5 and that of log(1 + v/b) less than half as large (in magnitude), the
 //     logarithm is taken; b is the median, the lower decile or the least of the positive
-//     numbers, whichever leaves the least skewness. If some are negative, the kurtosis is above 20 and the logarithm of 1 + the distance from
+//     numbers, whichever leaves the least skewness. It is also taken if the 95 % quantile of the
+//     positive numbers is ten times the 5 % quantile or more. If some are negative, the kurtosis is above 20 and the logarithm of 1 + the distance from
 //     the median in units of its own median, with its sign, at least halves it, that is taken.
 //   - A category becomes a column of zeros and ones per level, less its mean, or one
 //     such column times √2 if there are two levels: two nodes of different levels are then as far

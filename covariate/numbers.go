@@ -48,12 +48,14 @@ func planNumbers(p *plan, c Column) {
 }
 
 // The rule for logarithms: from tellable values on, a skewness or kurtosis beyond which
-// a tail is heavy, and what the logarithm must make of it.
+// a tail is heavy, and what the logarithm must make of it; or a span of more than an
+// order of magnitude.
 const (
 	tellable      = 10
 	heavySkewness = 1.5
 	heavyKurtosis = 20
 	lighter       = 0.5
+	wideSpan      = 10 // 95 % over 5 % quantile from which numbers are compared by ratios
 )
 
 // chooseForm decides whether logarithms are taken of sorted values, and says why.
@@ -79,6 +81,12 @@ func (r *Reading) chooseForm(values []float64) string {
 		if skewness > heavySkewness && math.Abs(after) < lighter*skewness {
 			r.Form, r.Base = Log, best
 			return "logged, because its upper tail is heavy (skewness " + short(skewness) + ", of the logarithms " + short(after) + ")"
+		}
+		if len(positive) > 0 {
+			if span := quantile(positive, 0.95) / quantile(positive, 0.05); span >= wideSpan && math.Abs(after) < math.Max(skewness, 1) {
+				r.Form, r.Base = Log, best
+				return "logged, because its values span a factor of " + short(span) + " (5 % to 95 % quantile)"
+			}
 		}
 		return ""
 	}
