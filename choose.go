@@ -161,7 +161,7 @@ func (t *Trainer) train(ctx context.Context, own gp.Data) (*Model, error) {
 	if err := c.tryKnown(ctx, known); err != nil {
 		return nil, err
 	}
-	if c.decided() {
+	if c.opts.Subsample > 0 && c.decided() { // with few measurements, trying the others takes little time
 		whyScales, whyTrend = "covariates or roles gain so much that other kernels of the graph alone were not tried", ""
 	} else if err := c.tryMore(ctx, scales, tryTrend); err != nil {
 		return nil, err
@@ -361,9 +361,7 @@ func (c *contest) tryUneven(ctx context.Context, scales []bool) error {
 	if !c.uneven() {
 		return nil
 	}
-	if len(scales) > 1 {
-		scales = []bool{c.best(func(attempt) bool { return true }).many}
-	}
+	better := c.best(func(attempt) bool { return true }).many
 	for _, many := range scales {
 		usual := c.best(func(a attempt) bool { return a.many == many })
 		if c.spec.Laplacian == "" && c.spec.Family == "" && c.spec.Variance != "unit" && c.method == "dense" {
@@ -373,7 +371,7 @@ func (c *contest) tryUneven(ctx context.Context, scales []bool) error {
 				return err
 			}
 		}
-		if c.opensUnit() {
+		if c.opensUnit() && (len(scales) == 1 || many == better) {
 			plain := c.best(func(a attempt) bool {
 				return a.many == many && a.family.family != "free" && a.laplacian == cmp.Or(c.spec.Laplacian, normalized)
 			})

@@ -34,9 +34,9 @@ var mutants = []mutant{
 	{"kernel/series_chebyshev.go", "p[max(i-j, j-i)] += half", "p[max(i-j, j-i)] -= half", "the product of Chebyshev polynomials has a wrong sign"},
 	{"kernel/series_recurrence.go", "out[i] -= v", "out[i] += v", "the recurrence of Chebyshev has a wrong sign"},
 	{"kernel/dense.go", "w.Set(k, s, c.sd[k]*r.NormFloat64())", "w.Set(k, s, c.g[k]*r.NormFloat64())", "dense draws have eigenvalues for their roots"},
-	{"kernel/unit_variance.go", "inner.SetSym(a, a, inner.At(a, a)-v/k.At(a, a))", "inner.SetSym(a, a, inner.At(a, a)+v/k.At(a, a))", "the gradient of a kernel of unit variance follows the scaling the wrong way"},
-	{"kernel/rank_one.go", "all[s] = math.Sqrt(c.variance) * rand", "all[s] = math.Sqrt(c.variance) * math.Sqrt(c.variance) * rand", "draws of a trend have the variance for its root"},
-	{"kernel/rank_one.go", "dst[a] += c.variance * v * v", "dst[a] += c.variance * v", "the variance of a trend goes with x, not with x²"},
+	{"kernel/unit_variance.go", "k.SetSym(a, a, k.At(a, a)-v/diagonal[a])", "k.SetSym(a, a, k.At(a, a)+v/diagonal[a])", "the gradient of a kernel of unit variance follows the scaling the wrong way"},
+	{"kernel/linear.go", "draws, nil), math.Sqrt(c.variance)", "draws, nil), c.variance", "draws of a trend have the variance for its root"},
+	{"kernel/linear.go", "dst[a] *= c.variance", "dst[a] *= math.Sqrt(c.variance)", "the variance of a trend goes with s, not with s²"},
 	{"kernel/unit.go", "dst[e] = (dst[e] - dot*inv[i]*inv[i]*v) * inv[i]", "dst[e] = (dst[e] - dot*inv[i]*v) * inv[i]", "the gradient of unit features lacks a factor"},
 	{"kernel/multiscale_draw.go", "scaleRows(y, u.inverses(nodes), math.Sqrt(u.variance))", "scaleRows(y, u.inverses(nodes), u.variance)", "draws of a scale have the variance for its root"},
 	{"kernel/multiscale_covariance.go", "addSquare(ctx, dst, o.phi, c.parts[k].variance)", "addSquare(ctx, dst, o.phi, c.parts[k].variance*c.parts[k].variance)", "a Gram matrix has the variances of scales squared"},
@@ -61,9 +61,9 @@ var mutants = []mutant{
 	// gp: likelihood, posterior, draws, classes.
 	{"gp/iterative.go", "c = -0.5 / float64(len(ui)-1)", "c = -0.5 / float64(len(ui))", "the mean over S probes is divided by S + 1"},
 	{"gp/iterative.go", "/2 - logDet/2 -", "/2 - 1.05*logDet/2 -", "the log-determinant of a likelihood is off by 5 %"},
-	{"kernel/rank_one.go", "row[b] += c.variance\n", "row[b] += c.variance / 2\n", "the variance of an unknown constant is halved"},
+	{"kernel/constant.go", "row[b] += c.variance\n", "row[b] += c.variance / 2\n", "the variance of an unknown constant is halved"},
 	{"gp/draw.go", "e := math.Sqrt(p.noise[k]) * normal", "e := p.noise[k] * normal", "draws of readings have the variance of the noise for its root"},
-	{"kernel/sum_abilities.go", "slopes[s] += r.variance * v", "slopes[s] -= r.variance * v", "trends and the unknown mean are moved away from the measurements"},
+	{"kernel/linear.go", "more.Scale(d.cov.variance, more)", "more.Scale(-d.cov.variance, more)", "trends and the unknown mean are moved away from the measurements"},
 	{"gp/dirichlet.go", "const dirichletPrior = 0.01", "const dirichletPrior = 0.2", "the Dirichlet prior is twenty times as strong"},
 	{"gp/dirichlet.go", "return side{math.Log(alpha) - v/2, v}", "return side{math.Log(alpha) + v/2, v}", "the mean of a log-normal has a wrong sign"},
 	{"gp/exact.go", "g.SetSym(i, j, (f.alpha[i]*f.alpha[j]-g.At(i, j))/2)", "g.SetSym(i, j, (f.alpha[i]*f.alpha[j]+g.At(i, j))/2)", "the gradient of the likelihood has a wrong sign"},
@@ -85,7 +85,7 @@ var mutants = []mutant{
 
 	// bayesopt: policies and schedule.
 	{"bayesopt/ranked.go", "value = toward*mean + u.Beta*sd", "value = toward*mean + sd", "the confidence bound has no factor"},
-	{"bayesopt/ranked.go", "value = 1.96*sd - math.Abs(mean-t.Level)", "value = 1.96*sd + math.Abs(mean-t.Level)", "straddling goes away from the level"},
+	{"bayesopt/ranked.go", "value = 1.96*sd - math.Abs(mean-level)", "value = 1.96*sd + math.Abs(mean-level)", "straddling goes away from the level"},
 	{"bayesopt/ranked.go", "total := column[at] + f.surrogate.NoiseVar()", "total := column[at]", "what will be measured is taken as free of noise"},
 	{"bayesopt/reduction.go", "v := r.own.At(i, i) + r.noise\n\tif !(v > 0) {\n\t\treturn 0", "v := r.own.At(i, i)\n\tif !(v > 0) {\n\t\treturn 0", "the gain of a measurement leaves out its noise"},
 	{"bayesopt/reduction.go", "r.square[a] += d[a] * (d[a]*along[i] - 2*along[a])", "r.square[a] += d[a] * (d[a]*along[i] - along[a])", "what is left to gain after a pick is wrong"},
@@ -94,7 +94,7 @@ var mutants = []mutant{
 	{"bayesopt/trainer.go", "sum += (v*v - 1) / 2", "sum += (v*v + 1) / 2", "a model that is right counts as drifted"},
 	{"bayesopt/trainer.go", "float64(now) >= float64(last)*(1+s.Growth)", "float64(now) >= float64(last)+(1+s.Growth)", "training comes after every few measurements"},
 	{"bayesopt/candidates.go", "return gain * cost", "return gain / cost", "where there is nothing to gain the dearer node is better"},
-	{"bayesopt/ask.go", "return math.Erfc((level-mean)/sd/math.Sqrt2) / 2", "return math.Erfc((mean-level)/sd/math.Sqrt2) / 2", "the chance of being above a level is that of being below"},
+	{"gp/response.go", "return normalCDF(z / r.sd)", "return normalCDF(-z / r.sd)", "the chance of being above a level is that of being below"},
 	{"bayesopt/search.go", "return degree(at) / c.Cost(at)", "return degree(at)", "the highest degree forgets costs"},
 
 	// The root package: how kernels are compared.
