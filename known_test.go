@@ -63,6 +63,7 @@ func rmse(t *testing.T, m *grfgp.Model, truth []float64) float64 {
 // A model with covariates finds a value that depends on a column, which the graph alone
 // cannot, says which terms it has, and does not use columns it was not given.
 func TestCovariates(t *testing.T) {
+	slowWhenRaced(t)
 	g, set, d, truth := columnTask(t)
 	alone, err := grfgp.Fit(t.Context(), g, d, grfgp.Spec{Seed: 1})
 	if err != nil {
@@ -93,6 +94,7 @@ func TestCovariates(t *testing.T) {
 
 // A model file needs the same covariates, and then predicts the same bits.
 func TestCovariatesInFiles(t *testing.T) {
+	slowWhenRaced(t)
 	g, set, d, _ := columnTask(t)
 	m, err := grfgp.Fit(t.Context(), g, d, grfgp.Spec{Seed: 1, Covariates: set, Terms: []string{"graph", "covariates", "product"}})
 	if err != nil {
@@ -141,6 +143,7 @@ func ramp(n int) []float64 {
 // On a graph with hubs, a value that depends on the degrees of a node's neighbours is
 // predicted by roles, and not without them.
 func TestRoles(t *testing.T) {
+	slowWhenRaced(t)
 	g, err := graph.BarabasiAlbert(1200, 3, 1)
 	if err != nil {
 		t.Fatal(err)
