@@ -377,6 +377,9 @@ func denseEffects(t *testing.T, m *Model, g *graph.Graph, set *covariate.Set) []
 // a share of 0.95 has fewer than 68 with probability 2e-4, so the test fails by chance
 // in one of 5,000 choices of the seed.
 func TestEffectsCoverage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a test of statistics, run without -short")
+	}
 	const replicas, least, side, slope = 80, 68, 9, 0.7
 	g, err := graph.Grid(side, side)
 	if err != nil {
