@@ -124,6 +124,15 @@ type Training struct {
 	// long as it fits into maxBytes. Nil means that the kernel has no such part.
 	Cache func(rows []int, maxBytes int) Kernel
 
+	// Patches chooses samples of rows to learn from, and returns each as positions in the
+	// list: windows of about size rows that are near each other, and last, if scattered
+	// is above 0, about that many from all over. Nil means rows with close numbers.
+	Patches func(rows []int, windows, size, scattered int) [][]int
+
+	// Tabular reports whether covariances have a Factor of these rows, if their noise is
+	// equal. Nil means that they have none.
+	Tabular func(rows []int) bool
+
 	// CacheBytes is the most memory that the cache takes for so many rows, whatever
 	// the hyperparameters. Nil means that it takes what it is given.
 	CacheBytes func(rows int) int

@@ -108,10 +108,11 @@ func (k *overTime) At(theta []float64) (Covariance, error) {
 	return c, nil
 }
 
-// Training is that of the kernel on nodes. Its cache serves the distinct nodes.
+// Training is that of the kernel on nodes, whose cache serves the distinct nodes, and
+// parts of tables.
 func (k *overTime) Training() Training {
 	own := TrainingOf(k.kernel)
-	var t Training
+	t := Training{Patches: k.patches, Tabular: k.tabular}
 	for _, theta := range own.Starts {
 		t.Starts = append(t.Starts, append(slices.Clone(theta), startOf(k.params)[len(theta):]...))
 	}

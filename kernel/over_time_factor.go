@@ -49,24 +49,19 @@ func (c *timeCovariance) factor(ctx context.Context, rows []int, constant float6
 		return nil, nil
 	}
 	l := c.list(rows)
-	n, p := len(l.nodes), len(l.periods)
-	gaps := n*p - len(rows)
-	if p < 2 || gaps < 0 || gaps*n*p > tableGaps || tableCost(n, p, gaps) > min(tableFlops, cube(len(rows))) {
+	if !l.tabular() {
 		return nil, nil
 	}
 	f := &timeFactor{cov: c, list: l, cells: make([]int, len(rows)), constant: constant}
-	seen := make([]bool, n*p)
+	seen := make([]bool, len(l.nodes)*len(l.periods))
 	for a := range rows {
-		f.cells[a] = l.node[a]*p + l.period[a]
-		if seen[f.cells[a]] {
-			return nil, nil
-		}
+		f.cells[a] = l.node[a]*len(l.periods) + l.period[a]
 		seen[f.cells[a]] = true
 	}
 	if err := f.decompose(ctx, noise[0]); err != nil {
 		return nil, err
 	}
-	if gaps > 0 {
+	if len(seen) > len(rows) {
 		var missing []int
 		for cell, has := range seen {
 			if !has {
