@@ -73,8 +73,11 @@ const sampledSDError = 0.0445
 // would take too long and Variance averages 256 posterior draws instead.
 func (p *Posterior) SDError(nodes int) float64 {
 	t := float64(p.data.Len())
-	flops := float64(nodes)*t*t + kernel.DiagFlops(p.cov, nodes)
-	if p.chol != nil && flops <= varianceFlops {
+	flops := kernel.DiagFlops(p.cov, nodes)
+	if p.chol != nil {
+		flops += float64(nodes) * t * t
+	}
+	if p.factored() != nil && flops <= varianceFlops {
 		return 0
 	}
 	return sampledSDError
@@ -162,32 +165,48 @@ func (p *Posterior) toUnits(draws *mat.Dense) {
 // varianceSeed is far from seeds that people choose.
 const varianceSeed = 0x76617269616e6365
 
-// exactVariance computes K_ii − ‖L⁻¹k_i‖² for all nodes, some at a time.
+// exactVariance computes K_ii − ‖L⁻¹k_i‖² for all nodes.
 func (p *Posterior) exactVariance(ctx context.Context, nodes []int) ([]float64, error) {
 	out := make([]float64, len(nodes))
 	if err := p.cov.Diag(ctx, out, nodes); err != nil {
 		return nil, fmt.Errorf("posterior variance: %w", err)
 	}
-	size := max(1, crossEntries/p.data.Len())
-	for lo := 0; lo < len(nodes); lo += size {
-		hi := min(len(nodes), lo+size)
-		cross, err := p.cross(ctx, nodes[lo:hi])
-		if err != nil {
-			return nil, fmt.Errorf("posterior variance: %w", err)
-		}
-		p.chol.SolveLower(cross, cross)
-		t, c := cross.Dims()
-		for i := range t {
-			for q, v := range cross.RawRowView(i)[:c] {
-				out[lo+q] -= v * v
-			}
-		}
+	if err := p.lessExplained(ctx, out, nodes); err != nil {
+		return nil, fmt.Errorf("posterior variance: %w", err)
 	}
 	scale := p.model.units.Scale
 	for i := range out {
 		out[i] = max(out[i], 0) * scale * scale
 	}
 	return out, nil
+}
+
+// lessExplained subtracts ‖L⁻¹k_i‖² from dst[i], some nodes at a time.
+func (p *Posterior) lessExplained(ctx context.Context, dst []float64, nodes []int) error {
+	if p.table != nil {
+		explained := make([]float64, len(nodes))
+		err := p.table.Explained(ctx, explained, nodes)
+		for i, v := range explained {
+			dst[i] -= v
+		}
+		return err
+	}
+	size := max(1, crossEntries/p.data.Len())
+	for lo := 0; lo < len(nodes); lo += size {
+		hi := min(len(nodes), lo+size)
+		cross, err := p.cross(ctx, nodes[lo:hi])
+		if err != nil {
+			return err
+		}
+		p.chol.SolveLower(cross, cross)
+		t, c := cross.Dims()
+		for i := range t {
+			for q, v := range cross.RawRowView(i)[:c] {
+				dst[lo+q] -= v * v
+			}
+		}
+	}
+	return nil
 }
 
 // cross returns K[x, nodes], by as few columns as possible.
