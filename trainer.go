@@ -408,7 +408,18 @@ func (t *Trainer) fine(ctx context.Context, f family, method string, hops int) (
 		}
 		return lowrank.New(features, f.modulation, lowrank.Options{Dim: rank, Seed: t.spec.Seed})
 	}
-	return kernel.NewGRF(features, f.modulation)
+	if m.sampled[hops] == nil {
+		k, err := kernel.NewGRF(features, f.modulation)
+		if err != nil {
+			return nil, err
+		}
+		if m.sampled == nil {
+			m.sampled = map[int]*kernel.GRF{}
+		}
+		m.sampled[hops] = k
+	}
+	t.shareWhileTraining(m.sampled[hops])
+	return m.sampled[hops].With(f.modulation)
 }
 
 // decideScales returns whether one scale, many or both are tried.
