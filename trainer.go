@@ -28,17 +28,18 @@ type Trainer struct {
 	levels func() []graph.Level // coarser graphs and
 	degree func() degree        // degrees, computed when first used
 
-	mu       sync.Mutex                    // guards the following fields
-	matrices map[string]*matrix            // by Laplacian
-	lead     *kernel.Dense                 // leading eigenvectors, for layers,
-	leadless bool                          // or there are none
-	layers   *kernel.Layers                // made of them
-	scales   []kernel.Scale                // of the levels
-	coarse   map[string]*kernel.Multiscale // on these scales, by family
-	training int                           // contests under way
-	releases []func()                      // of the caches that their kernels share
-	known    known                         // covariates and roles
-	shared   bool                          // keep the features of kernels that were not chosen, for later trainings
+	mu           sync.Mutex                    // guards the following fields
+	matrices     map[string]*matrix            // by Laplacian
+	lead         *kernel.Dense                 // leading eigenvectors, for layers,
+	leadless     bool                          // or there are none
+	layers       *kernel.Layers                // made of them
+	scales       []kernel.Scale                // of the levels
+	coarse       map[string]*kernel.Multiscale // on these scales, by family
+	knownKernels map[knownKey]*knownKernel     // while contests are under way
+	training     int                           // contests under way
+	releases     []func()                      // of the caches that their kernels share
+	known        known                         // covariates and roles
+	shared       bool                          // keep the features of kernels that were not chosen, for later trainings
 
 	// The last kernel of a complete Spec is kept: it holds the sparsity pattern of
 	// its features, so that training it again computes only their values.

@@ -153,8 +153,26 @@ func (c *grfCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows []int)
 	return eachRow(ctx, len(rows), gramRows, func(_, i int) {
 		out := raw.Data[i*raw.Stride:][:len(rows)]
 		clear(out[i:])
-		addGramRow(out, f.phi, phiT, i, 1)
+		if f.to == nil {
+			addGramRow(out, f.phi, phiT, i, 1)
+			return
+		}
+		f.gramRow(out, phiT, i)
 	})
+}
+
+// gramRow adds columns i and beyond of row i of ΦΦᵀ to out.
+func (f *factor) gramRow(out []float64, phiT *sparse.CSR, i int) {
+	nodes, vals := f.phi.Row(i)
+	ptrT, others, weights := phiT.Raw()
+	places := f.to[f.ptr[i]:][:len(nodes)] // of row i in the columns, which are sorted
+	for p, node := range nodes {
+		v, end := vals[p], ptrT[node+1]
+		rows := others[places[p]:end]
+		for q, w := range weights[places[p]:end] {
+			out[rows[q]] += float64(v * w)
+		}
+	}
 }
 
 // addGramRow adds columns i and beyond of row i of scale·ΦΦᵀ to out.

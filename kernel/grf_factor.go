@@ -30,6 +30,7 @@ type pattern struct {
 	tPtr          []int
 	tCol          []uint32
 	from          []uint32 // per entry of the transpose: its place in the original; nil where 32 bits are not enough
+	to            []uint32 // the inverse of from
 }
 
 func (k *sampledRows) pattern(rows []int) *pattern {
@@ -123,9 +124,9 @@ func (p *pattern) transpose() {
 			return // the factor reports the error
 		}
 		p.tPtr, p.tCol, place = a.T().Raw()
-		p.from = make([]uint32, len(place))
+		p.from, p.to = make([]uint32, len(place)), make([]uint32, len(place))
 		for q, v := range place {
-			p.from[q] = uint32(v)
+			p.from[q], p.to[uint32(v)] = uint32(v), uint32(q)
 		}
 	})
 }
