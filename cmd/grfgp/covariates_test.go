@@ -99,7 +99,7 @@ func TestPredictCovariates(t *testing.T) {
 	if e := answer.Effects; e == nil || len(e.Columns) != 2 || e.Columns[0].Column != "lanes" || !e.Columns[0].Clear() || e.Columns[1].Clear() || len(e.Parts) != 3 {
 		t.Errorf("effects %+v", e)
 	}
-	for _, said := range []string{"diffusion + covariates, method dense", "volume rises with lanes: +", "from 1 to 4", "no clear effect of kind=", "shares of the variation: covariates "} {
+	for _, said := range []string{"diffusion + covariates, method dense", "volume rises with lanes: +", "from 1 to 4", "no clear effect of kind=", "shares of the variation: all columns together "} {
 		if !strings.Contains(with.err, said) {
 			t.Errorf("nothing said of %q in\n%s", said, with.err)
 		}
