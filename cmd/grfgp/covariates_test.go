@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"grfgp"
 	"grfgp/internal/rng"
 )
 
@@ -311,9 +312,16 @@ func TestCovariatesOfVerbs(t *testing.T) {
 				Known    *nodeFacts         `json:"covariates"`
 				Baseline map[string]float64 `json:"baseline_rmse"`
 				Verdict  any                `json:"verdict"`
+				Effects  *struct {
+					Columns []grfgp.Effect
+					Words   []string
+				}
 			}
 			if err := json.Unmarshal([]byte(got.out), &answer); got.code != exitOK || err != nil || answer.Known == nil || strings.Join(answer.Known.Columns, ",") != "lanes,kind" {
 				t.Fatalf("%v: %+v", err, got)
+			}
+			if regression := line[1] != "--labels"; regression && (answer.Effects == nil || len(answer.Effects.Columns) != 2 || line[0] != "report" && len(answer.Effects.Words) == 0) {
+				t.Errorf("effects %+v", answer.Effects)
 			}
 			if line[0] == "report" && line[1] == "--measurements" {
 				html, err := os.ReadFile(page)
