@@ -28,13 +28,17 @@ type Trainer struct {
 	levels func() []graph.Level // coarser graphs and
 	degree func() degree        // degrees, computed when first used
 
-	mu       sync.Mutex         // guards the following fields
-	matrices map[string]*matrix // by Laplacian
-	lead     *kernel.Dense      // leading eigenvectors, for layers,
-	leadless bool               // or there are none
-	scales   []kernel.Scale     // of the levels
-	known    known              // covariates and roles
-	shared   bool               // keep the features of kernels that were not chosen, for later trainings
+	mu       sync.Mutex                    // guards the following fields
+	matrices map[string]*matrix            // by Laplacian
+	lead     *kernel.Dense                 // leading eigenvectors, for layers,
+	leadless bool                          // or there are none
+	layers   *kernel.Layers                // made of them
+	scales   []kernel.Scale                // of the levels
+	coarse   map[string]*kernel.Multiscale // on these scales, by family
+	training int                           // contests under way
+	releases []func()                      // of the caches that their kernels share
+	known    known                         // covariates and roles
+	shared   bool                          // keep the features of kernels that were not chosen, for later trainings
 
 	// The last kernel of a complete Spec is kept: it holds the sparsity pattern of
 	// its features, so that training it again computes only their values.
@@ -228,8 +232,11 @@ func (t *Trainer) onTop(ctx context.Context, fine kernel.Kernel, f family, metho
 		return nil, err
 	}
 	if d != nil {
-		k, _ := kernel.NewLayers(fine, d)
-		return k, nil
+		if t.layers == nil {
+			t.layers, _ = kernel.NewLayers(d, d)
+		}
+		t.shareWhileTraining(t.layers)
+		return t.layers.With(fine), nil
 	}
 	if t.scales == nil {
 		var scales []kernel.Scale
@@ -249,7 +256,19 @@ func (t *Trainer) onTop(ctx context.Context, fine kernel.Kernel, f family, metho
 	if f.family != "diffusion" && f.family != "matern" { // the others may have no length scale
 		coarse = kernel.Diffusion{}
 	}
-	return kernel.NewMultiscale(fine, coarse, t.scales, kernel.MultiscaleOptions{})
+	name := fmt.Sprintf("%#v", coarse)
+	if t.coarse[name] == nil {
+		k, err := kernel.NewMultiscale(kernel.Constant(t.graph.Len()), coarse, t.scales, kernel.MultiscaleOptions{})
+		if err != nil {
+			return nil, err
+		}
+		if t.coarse == nil {
+			t.coarse = map[string]*kernel.Multiscale{}
+		}
+		t.coarse[name] = k
+	}
+	t.shareWhileTraining(t.coarse[name])
+	return t.coarse[name].With(fine), nil
 }
 
 // noScales returns the error for a graph without coarser scales.

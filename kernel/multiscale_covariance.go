@@ -15,9 +15,10 @@ import (
 // multiscaleCovariance is a Multiscale at one theta.
 type multiscaleCovariance struct {
 	*Multiscale
-	fine  Covariance
-	parts []unit // of the scales
-	ontos recent.Cache[[]onto]
+	fine    Covariance
+	parts   []unit    // of the scales
+	lengths []float64 // of the scales, if their family has one
+	ontos   recent.Cache[[]onto]
 }
 
 // Abilities are those of the fine kernel, a preconditioner by the coarse scales,
@@ -164,6 +165,12 @@ func (c *multiscaleCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows
 	if err := c.fine.Gram(ctx, dst, rows); err != nil {
 		return err
 	}
+	if all, ok, err := c.stencils(ctx, rows, false); ok || err != nil {
+		for k, s := range all {
+			s.add(dst.RawSymmetric(), c.parts[k].variance)
+		}
+		return err
+	}
 	for k, o := range c.onto(rows) {
 		if o.err != nil {
 			return o.err
@@ -173,6 +180,21 @@ func (c *multiscaleCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows
 		}
 	}
 	return nil
+}
+
+// stencils returns how to interpolate the scales at the rows; ok is false where that is not possible.
+func (c *multiscaleCovariance) stencils(ctx context.Context, rows []int, slope bool) (all []stencil, ok bool, err error) {
+	if c.tables == nil {
+		return nil, false, nil
+	}
+	for k, t := range c.tables {
+		s, ok, err := t.stencil(ctx, rows, c.lengths[k], slope)
+		if !ok || err != nil {
+			return nil, false, err
+		}
+		all = append(all, s)
+	}
+	return all, true, nil
 }
 
 // addGram adds Σ_k P_k C_k P_kᵀ over the scales above the list of a chain.
