@@ -93,7 +93,14 @@ func TestValues(t *testing.T) {
 				t.Fatalf("%s: mean %v ± %v, interval %v to %v", name, p.Mean[k], p.SD[k], lower[k], upper[k])
 			}
 		}
-		if inside < 70 && spec.kind() != gp.YesNo { // of 90 along a ring, about 5 of which are independent; 60 yes or no say too little
+		least := 70 // of 90 along a ring, about 5 of which are independent
+		if spec.kind() == gp.YesNo {
+			// 60 yes or no can look as if the probability were the same everywhere: so they
+			// did in 9 of 25 simulations, with 50 to 67 inside; the mean of all was 80, and 77 with
+			// hyperparameters taken as known.
+			least = 50
+		}
+		if inside < least {
 			t.Errorf("%s: %d of 90 quantities are inside 95 %% intervals", name, inside)
 		}
 		responses, err := m.posterior.Responses(t.Context(), nodes)

@@ -58,6 +58,9 @@ func (m *Model) WithAlternatives(ctx context.Context, d Data, opts FitOptions) (
 	if opts.Fixed || opts.Subsample > 0 || m.solver != Exact || m.values != Gaussian && m.byPatches(d) || m.kernel.Nodes() > alternativeNodes {
 		return m, nil
 	}
+	if m.values == Gaussian && !slices.ContainsFunc(d.Y, func(y float64) bool { return y != d.Y[0] }) {
+		return m, nil
+	}
 	p, theta, of, err := m.learned(d, opts)
 	if err != nil {
 		return nil, err
