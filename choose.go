@@ -130,7 +130,7 @@ type contest struct {
 // train fits the kernels that the Spec leaves open and returns the best as a Model,
 // which is not yet conditioned on the measurements.
 func (t *Trainer) train(ctx context.Context, own gp.Data) (*Model, error) {
-	method, hops, why := t.decide(own.Len(), t.spec.Variance == "unit")
+	method, hops, why := t.decide(t.distinct(own.Nodes), t.spec.Variance == "unit")
 	scales, whyScales, err := t.decideScales(ctx, own.Nodes, method, hops)
 	if err != nil {
 		return nil, err
@@ -182,7 +182,7 @@ func (t *Trainer) train(ctx context.Context, own gp.Data) (*Model, error) {
 	m.choose(best.candidate, c.tried, whyBest)
 	t.forget(best.candidate)
 	if sketch {
-		if m.fitted, m.choice.Fit, err = t.retrain(ctx, own, m.spec, m.fitted.Theta(), gp.FitOptions{MaxIter: finalIters(own.Len()), Tol: finalTol}); err != nil {
+		if m.fitted, m.choice.Fit, err = t.retrain(ctx, own, m.spec, m.fitted.Theta(), gp.FitOptions{MaxIter: finalIters(t.work(own.Nodes)), Tol: finalTol}); err != nil {
 			return nil, err
 		}
 	}

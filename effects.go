@@ -38,15 +38,32 @@ type Effect struct {
 	Upper   float64  `json:"upper"`
 	PerUnit *float64 `json:"per_unit,omitempty"` // linear coefficient, where the smooth part adds less than 5 % to the effect
 	Unit    string   `json:"unit,omitempty"`     // of PerUnit, as covariate.Reading names it
+	// Between compares nodes as they are: those from To on with those up to From, or those
+	// of the level with those of other levels. All that differs between them counts, not
+	// this column alone. Nil: one of the two groups is empty.
+	Between *Contrast `json:"between,omitempty"`
 }
+
+// Contrast is the difference between the means of the quantity over two groups of nodes.
+type Contrast struct {
+	Mean  float64 `json:"mean"`
+	SD    float64 `json:"sd"`
+	Lower float64 `json:"lower"` // credible interval
+	Upper float64 `json:"upper"`
+	Low   int     `json:"low_nodes"` // number of nodes in the groups
+	High  int     `json:"high_nodes"`
+}
+
+// Clear reports whether the interval is on one side of 0.
+func (c *Contrast) Clear() bool { return c != nil && (c.Lower > 0 || c.Upper < 0) }
 
 // Clear reports whether the interval is on one side of 0.
 func (e Effect) Clear() bool { return e.Lower > 0 || e.Upper < 0 }
 
 // Part is a part of a model.
 type Part struct {
-	Name     string  `json:"name"`     // graph, covariates, roles, covariates with roles, graph × covariates, or noise
-	Variance float64 `json:"variance"` // of its posterior mean over all nodes, or that of the noise
+	Name     string  `json:"name"`     // graph, covariates, roles, covariates × roles, graph × covariates, or noise
+	Variance float64 `json:"variance"` // of its posterior mean over nodes, or that of the noise
 	Share    float64 `json:"share"`    // Variance over the sum of all parts'
 }
 
@@ -68,7 +85,14 @@ const (
 // it has the accuracy of Model.Covariance, and where smooth terms are Fourier features it is
 // that of this approximation. The nodes are evenly spaced by number, at most 200. In a
 // model over time it is the effect in the last period. Effects are associations: a
-// column may stand for another one that is not in the table.
+// column may stand for another one that is not in the table. Columns that go together
+// share an effect, and none of them may have a clear one: then Effect.Between, which
+// holds nothing fixed, still says how the quantity differs along a column.
+//
+// Where covariates and roles are one smooth function, it is divided: the part of
+// covariates is its mean over the roles of other nodes, that of roles its mean over the
+// covariates of other nodes, and covariates × roles is the rest. The parts add up to the
+// prediction; variances are then over at most 256 nodes.
 //
 // Counts, shares, yes-no values and transformed values have effects on the scale on
 // which the model is Gaussian: see Scale.
@@ -195,117 +219,6 @@ func (p *modelParts) productTheta() []float64 {
 	return own
 }
 
-// source is a source column with the states between which effects are computed.
-type source struct {
-	name   string
-	dense  []int       // its columns of Set.X
-	states [][]float64 // a row of values of dense per state
-	shares []float64   // of nodes in the state, for levels
-	moves  []move
-}
-
-// move is a contrast between states.
-type move struct {
-	weights []float64 // of the states; they sum to 0
-	effect  Effect    // with its names
-	reading covariate.Reading
-	delta   float64 // by how much the column of numbers moves; 0 for levels
-}
-
-// sources returns the source columns of a set in their order.
-func sources(s *covariate.Set) []source {
-	var all []source
-	for d, r := range s.Readings {
-		k := slices.IndexFunc(all, func(o source) bool { return o.name == r.Column })
-		if k < 0 {
-			k, all = len(all), append(all, source{name: r.Column})
-		}
-		all[k].dense = append(all[k].dense, d)
-	}
-	var some []source
-	for _, o := range all {
-		if o.plan(s) {
-			some = append(some, o)
-		}
-	}
-	return some
-}
-
-// plan sets the states and moves of a source column; it reports whether there are any.
-func (o *source) plan(s *covariate.Set) bool {
-	low, high := make([]float64, len(o.dense)), make([]float64, len(o.dense))
-	number, levels := -1, []int(nil)
-	for k, d := range o.dense {
-		low[k], high[k] = extremes(s.X, d)
-		switch s.Readings[d].Form {
-		case covariate.Level:
-			levels = append(levels, k)
-		case covariate.Absent:
-		default:
-			number = k
-		}
-	}
-	switch {
-	case number >= 0:
-		r := s.Readings[o.dense[number]]
-		from, to := slices.Clone(low), slices.Clone(low) // a value is there
-		from[number], to[number] = r.Position(r.Low), r.Position(r.High)
-		if !(to[number]-from[number] > 1e-9) {
-			return false // most nodes have the same value
-		}
-		o.states = [][]float64{from, to}
-		o.moves = []move{{[]float64{-1, 1}, Effect{Column: o.name, From: valueText(r, r.Low), To: valueText(r, r.High)}, r, to[number] - from[number]}}
-	case len(levels) == 1:
-		to := slices.Clone(low)
-		to[levels[0]] = high[levels[0]]
-		o.states = [][]float64{low, to}
-		r := s.Readings[o.dense[levels[0]]]
-		o.moves = []move{{[]float64{-1, 1}, Effect{Column: o.name, Of: r.Of, From: "not " + r.Of, To: r.Of}, r, 0}}
-	case len(levels) > 1:
-		o.planLevels(s, levels, low, high)
-	default:
-		return false
-	}
-	return true
-}
-
-// planLevels compares each of several levels with the others, by their frequencies.
-func (o *source) planLevels(s *covariate.Set, levels []int, low, high []float64) {
-	total := 0.0
-	for _, k := range levels {
-		to := slices.Clone(low)
-		to[k] = high[k]
-		o.states = append(o.states, to)
-		n := 0.0
-		for i := range s.Nodes {
-			if s.X.At(i, o.dense[k]) > (low[k]+high[k])/2 {
-				n++
-			}
-		}
-		o.shares = append(o.shares, n)
-		total += n
-	}
-	for a, k := range levels {
-		weights := make([]float64, len(levels))
-		for b := range levels {
-			weights[b] = -o.shares[b] / max(total-o.shares[a], 1)
-		}
-		weights[a] = 1
-		r := s.Readings[o.dense[k]]
-		o.moves = append(o.moves, move{weights, Effect{Column: o.name, Of: r.Of, From: "other levels", To: r.Of}, r, 0})
-	}
-}
-
-// extremes returns the least and the largest number of a column.
-func extremes(x *mat.Dense, d int) (low, high float64) {
-	low, high = math.Inf(1), math.Inf(-1)
-	n, _ := x.Dims()
-	for i := range n {
-		low, high = min(low, x.At(i, d)), max(high, x.At(i, d))
-	}
-	return low, high
-}
-
 // columns computes the effects of the source columns.
 func (e *Effects) columns(ctx context.Context, m *Model, p *modelParts) error {
 	set := m.spec.Covariates
@@ -348,7 +261,7 @@ func (e *Effects) columns(ctx context.Context, m *Model, p *modelParts) error {
 		}
 		e.Columns = append(e.Columns, f)
 	}
-	return nil
+	return e.between(ctx, m, set, all)
 }
 
 // most returns the source columns with the largest linear effects, if there are too
@@ -383,224 +296,6 @@ func (e *Effects) most(ctx context.Context, all []source, m *Model, p *modelPart
 		}
 	}
 	return some, nil
-}
-
-// functionals are the moves of a source column as functionals of the process.
-type functionals struct {
-	cross  *mat.Dense // with the measurements
-	smooth *mat.Dense // that of smooth terms alone
-	prior  *mat.SymDense
-	nodes  int
-}
-
-// functionals returns the covariances of the moves of a source column.
-func (p *modelParts) functionals(ctx context.Context, set *covariate.Set, o *source) (*functionals, error) {
-	states, moves := len(o.states), len(o.moves)
-	sample := evenly(set.Nodes, max(8, min(effectNodes, effectRows/states)))
-	t := len(p.nodes)
-	cross, prior := mat.NewDense(t, states, nil), mat.NewDense(states, states, nil)
-	if err := p.addSmooth(ctx, cross, prior, set, o, sample); err != nil {
-		return nil, err
-	}
-	weights := mat.NewDense(states, moves, nil)
-	for k, mv := range o.moves {
-		weights.SetCol(k, mv.weights)
-	}
-	f := &functionals{nodes: len(sample), smooth: mat.NewDense(t, moves, nil), cross: mat.NewDense(t, moves, nil), prior: mat.NewSymDense(moves, nil)}
-	f.smooth.Mul(cross, weights)
-	p.addLinear(cross, prior, set, o)
-	f.cross.Mul(cross, weights)
-	var half, full mat.Dense
-	half.Mul(prior, weights)
-	full.Mul(weights.T(), &half)
-	for a := range moves {
-		for b := a; b < moves; b++ {
-			f.prior.SetSym(a, b, p.last*(full.At(a, b)+full.At(b, a))/2)
-		}
-	}
-	for i, w := range p.inTime {
-		for a := range moves {
-			f.cross.Set(i, a, w*f.cross.At(i, a))
-			f.smooth.Set(i, a, w*f.smooth.At(i, a))
-		}
-	}
-	return f, nil
-}
-
-// addLinear adds the covariances of the linear term of columns: those of states of
-// one source column, up to what all states have in common.
-func (p *modelParts) addLinear(cross, prior *mat.Dense, set *covariate.Set, o *source) {
-	for k, l := range p.known.linear {
-		if l.of != ofColumns {
-			continue
-		}
-		variance := p.theta.linear[k] * l.scale * l.scale
-		for s, state := range o.states {
-			for i, node := range p.nodes {
-				sum := 0.0
-				for j, d := range o.dense {
-					sum += state[j] * set.X.At(node, d)
-				}
-				cross.Set(i, s, cross.At(i, s)+variance*sum)
-			}
-			for r, other := range o.states {
-				sum := 0.0
-				for j := range o.dense {
-					sum += state[j] * other[j]
-				}
-				prior.Set(s, r, prior.At(s, r)+variance*sum)
-			}
-		}
-	}
-}
-
-// addSmooth adds the covariances of the smooth terms: the mean over the sample of
-// nodes in each state.
-func (p *modelParts) addSmooth(ctx context.Context, cross, prior *mat.Dense, set *covariate.Set, o *source, sample []int) error {
-	x, group := p.augmented(set, o, sample)
-	var smooth kernel.Kernel
-	if p.pairs > 0 {
-		smooth = kernel.Fourier(x, group, kernel.Matern32, p.pairs, p.seed)
-	} else {
-		smooth = kernel.Smooth(x, group, kernel.Matern32)
-	}
-	measured, rows := ints(0, len(p.nodes)), ints(len(p.nodes), x.RawMatrix().Rows)
-	mean := mat.NewDense(len(rows), len(o.states), nil)
-	for k := range rows {
-		mean.Set(k, k/len(sample), 1/float64(len(sample)))
-	}
-	add := func(with, own *mat.Dense) {
-		var left, right, square mat.Dense
-		left.Mul(with, mean)
-		right.Mul(own, mean)
-		square.Mul(mean.T(), &right)
-		cross.Add(cross, &left)
-		prior.Add(prior, &square)
-	}
-	with, own, err := blocksOf(ctx, smooth, p.theta.smooth, measured, rows)
-	if err != nil {
-		return err
-	}
-	add(with, own)
-	if p.near == nil {
-		return nil
-	}
-	if with, own, err = blocksOf(ctx, smooth, p.productTheta(), measured, rows); err != nil {
-		return err
-	}
-	near, among, err := blocksOf(ctx, p.near, p.theta.product[:p.ownSize], p.nodes, sample)
-	if err != nil {
-		return err
-	}
-	multiply := func(dst, by *mat.Dense, node func(row int) int) {
-		dst.Apply(func(i, k int, v float64) float64 { return v * by.At(node(i), k%len(sample)) }, dst)
-	}
-	multiply(with, near, func(i int) int { return i })
-	multiply(own, among, func(i int) int { return i % len(sample) })
-	add(with, own)
-	return nil
-}
-
-// blocksOf returns K[a, b] and K[b, b].
-func blocksOf(ctx context.Context, k kernel.Kernel, theta []float64, a, b []int) (ab, bb *mat.Dense, err error) {
-	cov, err := k.At(theta)
-	if err != nil {
-		return nil, nil, err
-	}
-	one := mat.NewDense(len(b), len(b), nil)
-	for i := range b {
-		one.Set(i, i, 1)
-	}
-	ab, bb = mat.NewDense(len(a), len(b), nil), mat.NewDense(len(b), len(b), nil)
-	if err := cov.Cross(a, b).Apply(ctx, ab, one); err != nil {
-		return nil, nil, err
-	}
-	return ab, bb, cov.Cross(b, b).Apply(ctx, bb, one)
-}
-
-// augmented returns the columns of the smooth terms at the measured nodes and then, for
-// every state of a source column, at the sample of nodes in that state; with the
-// group of each column.
-func (p *modelParts) augmented(set *covariate.Set, o *source, sample []int) (x *mat.Dense, group []int) {
-	place := map[int]int{} // column of Set.X → column of x
-	width := 0
-	for g := range set.Groups { // as covariateBlocks has them
-		for d, of := range set.Group {
-			if of == g {
-				place[d], width = width, width+1
-			}
-		}
-	}
-	width = 0
-	for g, b := range p.known.blocks {
-		_, n := b.x.Dims()
-		width += n
-		group = append(group, slices.Repeat([]int{g}, n)...)
-	}
-	x = mat.NewDense(len(p.nodes)+len(o.states)*len(sample), width, nil)
-	fill := func(to []float64, node int) {
-		for _, b := range p.known.blocks {
-			to = to[copy(to, b.x.RawRowView(node)):]
-		}
-	}
-	for i, node := range p.nodes {
-		fill(x.RawRowView(i), node)
-	}
-	row := len(p.nodes)
-	for _, state := range o.states {
-		for _, node := range sample {
-			to := x.RawRowView(row)
-			fill(to, node)
-			for j, d := range o.dense {
-				to[place[d]] = state[j]
-			}
-			row++
-		}
-	}
-	return x, group
-}
-
-// evenly returns most numbers below n, evenly spaced.
-func evenly(n, most int) []int {
-	most = min(n, most)
-	all := make([]int, most)
-	for k := range all {
-		all[k] = k * n / most
-	}
-	return all
-}
-
-// ints returns the numbers from lo to hi − 1.
-func ints(lo, hi int) []int {
-	all := make([]int, hi-lo)
-	for k := range all {
-		all[k] = lo + k
-	}
-	return all
-}
-
-// join puts the functionals of all source columns side by side. Functionals of
-// different source columns are taken as independent before the measurements: only the
-// variances of the result are used.
-func join(parts []*functionals) (cross, smooth *mat.Dense, prior *mat.SymDense) {
-	width := 0
-	var crosses, smooths []*mat.Dense
-	for _, f := range parts {
-		width += f.prior.SymmetricDim()
-		crosses, smooths = append(crosses, f.cross), append(smooths, f.smooth)
-	}
-	prior = mat.NewSymDense(width, nil)
-	at := 0
-	for _, f := range parts {
-		n := f.prior.SymmetricDim()
-		for a := range n {
-			for b := a; b < n; b++ {
-				prior.SetSym(at+a, at+b, f.prior.At(a, b))
-			}
-		}
-		at += n
-	}
-	return beside(crosses...), beside(smooths...), prior
 }
 
 // scale names the scale on which the model is Gaussian; empty for that of the values.

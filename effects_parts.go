@@ -48,7 +48,7 @@ func (p *modelParts) named() []namedTerm {
 			}
 		}
 	}
-	together := "covariates with roles"
+	together := bothKnown
 	switch p.terms & knownTerms {
 	case covariateTerm:
 		together = "covariates"
@@ -62,12 +62,35 @@ func (p *modelParts) named() []namedTerm {
 	return all
 }
 
+// bothKnown names the smooth function of covariates and roles together.
+const bothKnown = "covariates with roles"
+
+// Nodes over which parts vary where a smooth function is divided, and nodes over which
+// it is averaged.
+const (
+	dividedNodes    = 256
+	dividedAverages = 24
+)
+
 // shares computes the variance over nodes of the posterior mean of every part.
 func (e *Effects) shares(ctx context.Context, m *Model, p *modelParts) error {
 	t := m.of
-	places := Places(t.graph, t.graph.Nodes(), t.spec.periods()-1)
+	nodes := t.graph.Nodes()
+	divided := p.terms.has(knownTerms)
+	if divided {
+		nodes = evenly(len(nodes), dividedNodes)
+	}
+	places := Places(t.graph, nodes, t.spec.periods()-1)
 	var names []string
 	sums := map[string][]float64{}
+	add := func(part string, mean []float64) {
+		if sums[part] == nil {
+			names, sums[part] = append(names, part), make([]float64, len(places))
+		}
+		for i, v := range mean {
+			sums[part][i] += v
+		}
+	}
 	for _, term := range p.named() {
 		k, theta := t.overTime(term.kernel), term.theta
 		if t.spec.joint() {
@@ -82,12 +105,24 @@ func (e *Effects) shares(ctx context.Context, m *Model, p *modelParts) error {
 		if err != nil {
 			return err
 		}
-		if sums[term.part] == nil {
-			names, sums[term.part] = append(names, term.part), make([]float64, len(places))
+		if term.part != bothKnown {
+			add(term.part, mean)
+			continue
 		}
-		for i, v := range mean {
-			sums[term.part][i] += v
+		columns, err := p.averaged(ctx, m, nodes, true)
+		if err != nil {
+			return err
 		}
+		roles, err := p.averaged(ctx, m, nodes, false)
+		if err != nil {
+			return err
+		}
+		for i := range mean {
+			mean[i] -= columns[i] + roles[i]
+		}
+		add("covariates", columns)
+		add("roles", roles)
+		add("covariates × roles", mean)
 	}
 	for _, name := range names {
 		e.Parts = append(e.Parts, Part{Name: name, Variance: varianceOf(sums[name])})
@@ -105,6 +140,73 @@ func (e *Effects) shares(ctx context.Context, m *Model, p *modelParts) error {
 		}
 	}
 	return nil
+}
+
+// averaged returns, for each of the nodes, the posterior mean of the smooth function of
+// covariates and roles at the covariates of the node (of columns) or at its roles, with
+// the mean over what other nodes have of the rest.
+func (p *modelParts) averaged(ctx context.Context, m *Model, nodes []int, ofColumns bool) ([]float64, error) {
+	const atOnce = 32
+	others := evenly(m.of.graph.Len(), dividedAverages)
+	var out []float64
+	for lo := 0; lo < len(nodes); lo += atOnce {
+		some := nodes[lo:min(len(nodes), lo+atOnce)]
+		var rows [][2]int
+		average := mat.NewDense(len(some)*len(others), len(some), nil)
+		for k, node := range some {
+			for _, other := range others {
+				average.Set(len(rows), k, 1/float64(len(others)))
+				if ofColumns {
+					rows = append(rows, [2]int{node, other})
+				} else {
+					rows = append(rows, [2]int{other, node})
+				}
+			}
+		}
+		cov, err := p.smoothOver(p.mixed(rows)).At(p.theta.smooth)
+		if err != nil {
+			return nil, err
+		}
+		cross := mat.NewDense(len(p.nodes), len(some), nil)
+		if err := cov.Cross(ints(0, len(p.nodes)), ints(len(p.nodes), len(p.nodes)+len(rows))).Apply(ctx, cross, average); err != nil {
+			return nil, err
+		}
+		for i, w := range p.inTime {
+			row := cross.RawRowView(i)
+			for k := range row {
+				row[k] *= w
+			}
+		}
+		mean, _, err := m.posterior.Functionals(ctx, cross, nil)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, mean...)
+	}
+	return out, nil
+}
+
+// mixed returns the columns of the smooth terms at the measured nodes, and then with the
+// covariates of one node and the roles of another.
+func (p *modelParts) mixed(rows [][2]int) *mat.Dense {
+	_, width := p.grouped()
+	x := mat.NewDense(len(p.nodes)+len(rows), width, nil)
+	for i := range len(p.nodes) + len(rows) {
+		to := x.RawRowView(i)
+		for b, block := range p.known.blocks {
+			node := 0
+			switch {
+			case i < len(p.nodes):
+				node = p.nodes[i]
+			case b < p.columns:
+				node = rows[i-len(p.nodes)][0]
+			default:
+				node = rows[i-len(p.nodes)][1]
+			}
+			to = to[copy(to, block.x.RawRowView(node)):]
+		}
+	}
+	return x
 }
 
 // varianceOf is the variance of numbers.

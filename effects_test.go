@@ -372,23 +372,28 @@ func denseEffects(t *testing.T, m *Model, g *graph.Graph, set *covariate.Set) []
 	return append(out, posterior(change(func(x []float64) { x[c] = high }, func(x []float64) { x[c] = low })))
 }
 
-// The interval of a linear effect holds the true one as often as it says. Of 80 replicas
+// The interval of a linear effect holds the true one as often as it says, and so does
+// that of the difference between nodes, whose true one is that of the function drawn. Of 80 replicas
 // a share of 0.95 has fewer than 68 with probability 2e-4, so the test fails by chance
 // in one of 5,000 choices of the seed.
 func TestEffectsCoverage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a test of statistics, run without -short")
+	}
 	const replicas, least, side, slope = 80, 68, 9, 0.7
 	g, err := graph.Grid(side, side)
 	if err != nil {
 		t.Fatal(err)
 	}
-	held := 0
+	held, between := 0, 0
 	for r := range replicas {
 		draw := rand.New(rng.New(uint64(r), "replicas of effects"))
-		x, y := make([]float64, g.Len()), make([]float64, g.Len())
+		x, y, smooth := make([]float64, g.Len()), make([]float64, g.Len()), make([]float64, g.Len())
 		phase := 6 * draw.Float64()
 		for i := range x {
 			x[i] = 20 + 5*draw.NormFloat64()
-			y[i] = slope*x[i] + math.Sin(phase+float64(i%side)/2) + math.Cos(phase+float64(i/side)/2) + draw.NormFloat64()
+			smooth[i] = slope*x[i] + math.Sin(phase+float64(i%side)/2) + math.Cos(phase+float64(i/side)/2)
+			y[i] = smooth[i] + draw.NormFloat64()
 		}
 		set, err := covariate.Encode([]covariate.Column{covariate.NewNumbers("load", x)}, g.Len(), covariate.Options{})
 		if err != nil {
@@ -407,6 +412,9 @@ func TestEffectsCoverage(t *testing.T) {
 		if f.Lower <= truth && truth <= f.Upper {
 			held++
 		}
+		if truth := meanWhere(smooth, x, of.High, 1) - meanWhere(smooth, x, of.Low, -1); f.Between.Lower <= truth && truth <= f.Between.Upper {
+			between++
+		}
 		if !f.Clear() || f.Mean < 0 || !strings.HasPrefix(e.Words("flow")[0], "flow rises with load: +") {
 			t.Errorf("replica %d: %+v, %q", r, f, e.Words("flow"))
 		}
@@ -416,6 +424,9 @@ func TestEffectsCoverage(t *testing.T) {
 	}
 	if held < least {
 		t.Errorf("%d of %d intervals hold the true effect, want %d or more", held, replicas, least)
+	}
+	if between < least {
+		t.Errorf("%d of %d intervals hold the true difference, want %d or more", between, replicas, least)
 	}
 }
 

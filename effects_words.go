@@ -12,50 +12,83 @@ import (
 	"grfgp/covariate"
 )
 
-// Words tells the effects in short sentences: clear ones first, the largest first. The
-// quantity is the name of what was measured; "" means "the value". At most eight
-// clear effects are told.
+// Words tells the effects in short sentences: clear ones first, the largest first; then
+// the columns along which nodes differ clearly, although the column alone has no clear
+// effect. The quantity is the name of what was measured; "" means "the value". At most
+// eight effects of each sort are told.
 func (e *Effects) Words(quantity string) []string {
-	const most = 8
 	quantity = cmp.Or(quantity, "the value")
-	var clear, vague []Effect
+	var clear, along, vague []Effect
 	for _, f := range e.Columns {
-		if f.Clear() {
+		switch {
+		case f.Clear():
 			clear = append(clear, f)
-		} else {
-			vague = append(vague, f)
+			continue
+		case f.Between.Clear():
+			along = append(along, f)
 		}
+		vague = append(vague, f)
 	}
-	slices.SortStableFunc(clear, func(a, b Effect) int { return cmp.Compare(math.Abs(b.Mean), math.Abs(a.Mean)) })
-	var words []string
-	for _, f := range clear[:min(most, len(clear))] {
-		words = append(words, f.words(quantity, e.Scale))
-	}
-	if more := len(clear) - most; more > 0 {
-		words = append(words, fmt.Sprintf("smaller clear effects: %d more", more))
-	}
+	words := largest(clear, "smaller clear effects: %d more",
+		func(f Effect) float64 { return f.Mean }, func(f Effect) string { return f.words(quantity, e.Scale) })
+	words = append(words, largest(along, "smaller clear differences: %d more",
+		func(f Effect) float64 { return f.Between.Mean }, func(f Effect) string { return f.betweenWords(quantity, e.Scale) })...)
 	if len(vague) > 0 {
-		words = append(words, "no clear effect of "+listOf(vague, most)+" (interval includes 0)")
+		words = append(words, "no clear effect of "+listOf(vague, mostWords)+", all else equal (interval includes 0)")
 	}
 	return append(words, e.partWords()...)
 }
 
-// words tells one clear effect.
-func (f Effect) words(quantity, scale string) string {
-	numbers := fmt.Sprintf("%s [%s, %s]", signed(f.Mean), digits(f.Lower), digits(f.Upper))
-	switch scale {
-	case "":
-	case "log":
-		numbers = fmt.Sprintf("× %s [%s, %s]", digits(math.Exp(f.Mean)), digits(math.Exp(f.Lower)), digits(math.Exp(f.Upper)))
-	default:
+// mostWords is the number of effects that are told, at most.
+const mostWords = 8
+
+// largest tells the largest of some effects, and how many more there are.
+func largest(all []Effect, more string, size func(Effect) float64, tell func(Effect) string) (words []string) {
+	slices.SortStableFunc(all, func(a, b Effect) int { return cmp.Compare(math.Abs(size(b)), math.Abs(size(a))) })
+	for _, f := range all[:min(mostWords, len(all))] {
+		words = append(words, tell(f))
+	}
+	if n := len(all) - mostWords; n > 0 {
+		words = append(words, fmt.Sprintf(more, n))
+	}
+	return words
+}
+
+// interval tells a change with its interval; of logarithms, as a factor.
+func interval(mean, lower, upper float64, scale string) string {
+	if scale == "log" {
+		return fmt.Sprintf("× %s [%s, %s]", digits(math.Exp(mean)), digits(math.Exp(lower)), digits(math.Exp(upper)))
+	}
+	numbers := fmt.Sprintf("%s [%s, %s]", signed(mean), digits(lower), digits(upper))
+	if scale != "" {
 		numbers += " on the " + scale + " scale"
 	}
+	return numbers
+}
+
+// higher compares by the sign of a difference.
+func higher(difference float64) string {
+	if difference < 0 {
+		return "lower"
+	}
+	return "higher"
+}
+
+// betweenWords tells how nodes differ along a column.
+func (f Effect) betweenWords(quantity, scale string) string {
+	c := f.Between
+	numbers := interval(c.Mean, c.Lower, c.Upper, scale)
 	if f.Of != "" {
-		higher := "higher"
-		if f.Mean < 0 {
-			higher = "lower"
-		}
-		return fmt.Sprintf("%s is %s where %s is %s: %s", quantity, higher, f.Column, f.Of, numbers)
+		return fmt.Sprintf("%s is %s where %s is %s, with all that differs there: %s", quantity, higher(c.Mean), f.Column, f.Of, numbers)
+	}
+	return fmt.Sprintf("%s is %s where %s is high, with all that differs there: %s between nodes up to %s and nodes from %s on", quantity, higher(c.Mean), f.Column, numbers, f.From, f.To)
+}
+
+// words tells one clear effect.
+func (f Effect) words(quantity, scale string) string {
+	numbers := interval(f.Mean, f.Lower, f.Upper, scale)
+	if f.Of != "" {
+		return fmt.Sprintf("%s is %s where %s is %s: %s", quantity, higher(f.Mean), f.Column, f.Of, numbers)
 	}
 	rises := "rises"
 	if f.Mean < 0 {
@@ -63,6 +96,9 @@ func (f Effect) words(quantity, scale string) string {
 	}
 	return fmt.Sprintf("%s %s with %s: %s from %s to %s", quantity, rises, f.Column, numbers, f.From, f.To)
 }
+
+// partNames are names of parts in sentences.
+var partNames = map[string]string{"graph": "the graph", "covariates": "all columns together", "covariates × roles": "columns combined with roles"}
 
 // partWords tells the shares of the parts.
 func (e *Effects) partWords() []string {
@@ -73,10 +109,7 @@ func (e *Effects) partWords() []string {
 	slices.SortStableFunc(parts, func(a, b Part) int { return cmp.Compare(b.Share, a.Share) })
 	var shares []string
 	for _, p := range parts {
-		name := p.Name
-		if name == "graph" {
-			name = "the graph"
-		}
+		name := cmp.Or(partNames[p.Name], p.Name)
 		shares = append(shares, fmt.Sprintf("%s %.0f %%", name, 100*p.Share))
 	}
 	return []string{"shares of the variation: " + strings.Join(shares, ", ") + "; parts may overlap"}

@@ -144,6 +144,9 @@ func (t *Trainer) fitOptions() (gp.FitOptions, error) {
 
 // solved says which solver was used and why.
 func solved(r gp.FitReport, measurements int) string {
+	if r.Factored {
+		return fmt.Sprintf("exact: %d measurements in a table of nodes and periods", measurements)
+	}
 	if r.Solver == gp.Exact {
 		return fmt.Sprintf("exact solver: %d measurements", measurements)
 	}

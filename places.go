@@ -92,6 +92,30 @@ func (s Spec) noTimes(what string) error {
 // places returns the number of places.
 func (t *Trainer) places() int { return t.graph.Len() * t.spec.periods() }
 
+// distinct returns the number of distinct nodes of places: columns of a kernel on nodes
+// serve all periods.
+func (t *Trainer) distinct(places []int) int {
+	if t.spec.Times == nil {
+		return len(places)
+	}
+	nodes := NodesOf(t.graph, places)
+	slices.Sort(nodes)
+	return len(slices.Compact(nodes))
+}
+
+// work returns the number of measurements without time whose likelihood takes about as
+// long: fewer than there are, if the places are a table.
+func (t *Trainer) work(places []int) int {
+	if t.spec.Times != nil && kernel.TrainingOf(t.overTime(kernel.Constant(t.graph.Len()))).Tabular(places) {
+		return min(len(places), tableWork*t.distinct(places))
+	}
+	return len(places)
+}
+
+// tableWork is the ratio of the rows of a dense factor to the nodes of a table whose
+// factor takes as long.
+const tableWork = 2
+
 // overTime returns a kernel on nodes as one on places.
 func (t *Trainer) overTime(k kernel.Kernel) kernel.Kernel {
 	switch {

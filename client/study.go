@@ -52,6 +52,9 @@ func (s *remoteStudy) Tell(ctx context.Context, trial int, o study.Outcome, by s
 		body["failed"] = true
 	} else {
 		body["value"] = o.Value
+		if o.Exposure != 0 { // older servers refuse the field
+			body["exposure"] = o.Exposure
+		}
 	}
 	_, err = s.do(ctx, call{method: http.MethodPut, path: s.path + s.trial(trial, "result"), body: body}, &t)
 	return t, err

@@ -6,8 +6,18 @@ import (
 	"math"
 	"slices"
 
+	"grfgp/kernel"
 	"grfgp/solve"
 )
+
+// choosePatches chooses samples of Gaussian data, as the kernel wants them if the noise is
+// equal: see patches.
+func choosePatches(k kernel.Kernel, d Data, size, scattered int) [][]int {
+	if own := kernel.TrainingOf(k).Patches; own != nil && equalNoise(d) {
+		return own(d.Nodes, patchCount, size, scattered)
+	}
+	return patches(d.Nodes, patchCount, size, scattered)
+}
 
 // patches chooses samples of the given nodes and returns each as positions in the
 // list: windows of size nodes that are near each other, and last, if scattered > 0,

@@ -40,7 +40,8 @@ type Posterior struct {
 	data      Data              // standardised
 	noise     []float64         // variance per value
 	chol      *solve.Cholesky   // of H; nil with the iterative solver
-	iterative *iterativeSystem  // nil with the exact solver
+	table     kernel.Factor     // H by a structure of the kernel, instead of the iterative solver; nil: none
+	iterative *iterativeSystem  // nil with the exact solver and with a table
 	alpha     []float64         // H⁻¹y
 	start     []float64         // where a further Condition starts to iterate; nil: at alpha
 	measured  *measured         // what the pseudo-measurements in data stand for; nil: data are Gaussian
@@ -88,6 +89,11 @@ func (p *Posterior) factor(ctx context.Context) (err error) {
 		return err
 	}
 	if p.model.solver == Iterative {
+		if !p.model.plain {
+			if p.table, err = tableOf(ctx, p.cov, p.data.Nodes, p.noise); p.table != nil || err != nil {
+				return err
+			}
+		}
 		p.iterative, err = newIterativeSystem(ctx, p.cov, p.data, p.noise, p.model.plain)
 		return err
 	}
@@ -104,10 +110,21 @@ func (p *Posterior) factor(ctx context.Context) (err error) {
 
 // solve sets dst = H⁻¹b, to the given accuracy with the iterative solver.
 func (p *Posterior) solve(ctx context.Context, dst, b *mat.Dense, a accuracy) error {
-	if p.chol == nil {
-		return p.iterative.solve(ctx, dst, b, a)
+	if h := p.factored(); h != nil {
+		h.Solve(dst, b)
+		return ctx.Err()
 	}
-	p.chol.Solve(dst, b)
+	return p.iterative.solve(ctx, dst, b, a)
+}
+
+// factored returns H, factored; nil with the iterative solver.
+func (p *Posterior) factored() inverse {
+	switch {
+	case p.chol != nil:
+		return p.chol
+	case p.table != nil:
+		return p.table
+	}
 	return nil
 }
 

@@ -24,8 +24,8 @@ func (p *Posterior) LogMarginalLikelihood(ctx context.Context) (value, se float6
 		return p.logMarginal(ctx)
 	}
 	logDet := 0.0
-	if p.chol != nil {
-		logDet = p.chol.LogDet()
+	if h := p.factored(); h != nil {
+		logDet = h.LogDet()
 	} else if logDet, se, err = p.iterative.logDet(ctx, 0); err != nil {
 		return 0, 0, fmt.Errorf("log marginal likelihood: %w", err)
 	}
@@ -124,14 +124,15 @@ func (p *Posterior) JointLogDensity(ctx context.Context, d Data) (float64, error
 // not Gaussian the prediction is on the scale of the data, of a measurement with the
 // same exposure, and the pseudo-measurements of the others are kept as they are.
 func (p *Posterior) LeaveOneOut() (mean, sd []float64, err error) {
-	if p.chol == nil {
+	h := p.factored()
+	if h == nil {
 		return nil, nil, fmt.Errorf("leave-one-out: %w", ErrNeedsExact)
 	}
 	if p.measured != nil {
 		mean, sd = p.leaveOneOutValues()
 		return mean, sd, nil
 	}
-	f := &factor{chol: p.chol, alpha: p.alpha}
+	f := &factor{h: h, alpha: p.alpha}
 	mean, sd = f.leaveOneOut(p.data)
 	u := p.model.units
 	for i := range mean {

@@ -28,10 +28,39 @@ type likelihood struct {
 // factor is H, factored, at one set of hyperparameters.
 type factor struct {
 	cov   kernel.Covariance
-	chol  *solve.Cholesky
+	h     inverse
+	chol  *solve.Cholesky // h, unless
+	table kernel.Factor   // a structure of the kernel gives h
 	alpha []float64
 	lml   float64
 	slope float64 // derivative of Data.within by the noise variance
+}
+
+// inverse is a factored H.
+type inverse interface {
+	Solve(dst, b *mat.Dense)
+	LogDet() float64
+	InverseDiag(dst []float64)
+}
+
+// tableOf factors H by a structure of the kernel; nil if there is none.
+func tableOf(ctx context.Context, cov kernel.Covariance, nodes []int, noise []float64) (kernel.Factor, error) {
+	if own := kernel.AbilitiesOf(cov).Factor; own != nil {
+		return own(ctx, nodes, 0, noise)
+	}
+	return nil, nil
+}
+
+// tabular reports whether a structure of the kernel gives factors of H.
+func tabular(k kernel.Kernel, d Data) bool {
+	of := kernel.TrainingOf(k).Tabular
+	return of != nil && equalNoise(d) && of(d.Nodes)
+}
+
+// equalNoise reports whether all values have the same noise variance.
+func equalNoise(d Data) bool {
+	noise := noises(d, 1)
+	return !slices.ContainsFunc(noise, func(v float64) bool { return v != noise[0] })
 }
 
 // factor computes H and its factor.
@@ -43,25 +72,33 @@ func (l *likelihood) factor(ctx context.Context, theta []float64) (*factor, erro
 	}
 	cov = kernel.WithConstant(cov, l.meanVar)
 	n := l.data.Len()
-	h := mat.NewSymDense(n, nil)
-	if err := cov.Gram(ctx, h, l.data.Nodes); err != nil {
-		return nil, err
-	}
-	for i, v := range noises(l.data, noise) {
-		h.SetSym(i, i, h.At(i, i)+v)
-	}
 	f := &factor{cov: cov, alpha: slices.Clone(l.data.Y)}
-	if f.chol, err = solve.NewCholesky(h); err != nil {
+	if f.table, err = tableOf(ctx, cov, l.data.Nodes, noises(l.data, noise)); err != nil {
 		return nil, err
+	}
+	if f.table != nil {
+		f.h = f.table
+	} else {
+		h := mat.NewSymDense(n, nil)
+		if err := cov.Gram(ctx, h, l.data.Nodes); err != nil {
+			return nil, err
+		}
+		for i, v := range noises(l.data, noise) {
+			h.SetSym(i, i, h.At(i, i)+v)
+		}
+		if f.chol, err = solve.NewCholesky(h); err != nil {
+			return nil, err
+		}
+		f.h = f.chol
 	}
 	alpha := mat.NewDense(n, 1, f.alpha)
-	f.chol.Solve(alpha, alpha)
+	f.h.Solve(alpha, alpha)
 	fit := 0.0
 	for i, a := range f.alpha {
 		fit += a * l.data.Y[i]
 	}
 	within, slope := l.data.within(noise)
-	f.lml = -fit/2 - f.chol.LogDet()/2 - float64(n)/2*math.Log(2*math.Pi) + within
+	f.lml = -fit/2 - f.h.LogDet()/2 - float64(n)/2*math.Log(2*math.Pi) + within
 	f.slope = slope
 	return f, nil
 }
@@ -69,22 +106,33 @@ func (l *likelihood) factor(ctx context.Context, theta []float64) (*factor, erro
 // gradient returns ∂ log p(y)/∂θ in natural parameters.
 func (l *likelihood) gradient(ctx context.Context, f *factor, size int) ([]float64, error) {
 	n := l.data.Len()
-	g := mat.NewSymDense(n, nil)
-	f.chol.Inverse(g)
-	trace := 0.0 // tr(G ∂H/∂σ²): the noise of value i is σ² over its count
-	for i := range n {
-		for j := i; j < n; j++ {
-			g.SetSym(i, j, (f.alpha[i]*f.alpha[j]-g.At(i, j))/2)
-		}
-		trace += g.At(i, i) / l.data.count(i)
-	}
 	grad := make([]float64, size)
 	own := grad
 	if l.params.noise {
 		own = grad[:size-1]
+	}
+	trace := 0.0 // tr(G ∂H/∂σ²): the noise of value i is σ² over its count
+	var err error
+	if f.table != nil { // noises are equal, and so are counts
+		if trace, err = f.table.Grad(ctx, own, f.alpha); err != nil {
+			return nil, err
+		}
+		trace /= l.data.count(0)
+	} else {
+		g := mat.NewSymDense(n, nil)
+		f.chol.Inverse(g)
+		for i := range n {
+			for j := i; j < n; j++ {
+				g.SetSym(i, j, (f.alpha[i]*f.alpha[j]-g.At(i, j))/2)
+			}
+			trace += g.At(i, i) / l.data.count(i)
+		}
+		err = f.cov.GramGrad(ctx, own, l.data.Nodes, g)
+	}
+	if l.params.noise {
 		grad[size-1] = trace + f.slope
 	}
-	return grad, f.cov.GramGrad(ctx, own, l.data.Nodes, g)
+	return grad, err
 }
 
 func (l *likelihood) logLikelihood(ctx context.Context, theta []float64) (float64, error) {

@@ -163,7 +163,8 @@ type FitReport struct {
 	LOOScore        float64   `json:"loo_score"`         // mean leave-one-out log density, standardised; 0 with the iterative solver
 	Iterations      int       `json:"iterations"`
 	Evaluations     int       `json:"evaluations"`
-	Residual        float64   `json:"residual"` // largest relative residual of the last step's solves; iterative solver only
+	Residual        float64   `json:"residual"`           // largest relative residual of the last step's solves; iterative solver only
+	Factored        bool      `json:"factored,omitempty"` // the iterative solver was not needed: a structure of the kernel, such as a table of nodes × periods, gives exact results
 	Values          Values    `json:"values,omitempty"`
 	Shape           Shape     `json:"shape,omitzero"` // learned parameters of the likelihood
 	// Converged reports, with the exact solver or a Subsample, that L-BFGS ended
@@ -254,6 +255,9 @@ func Fit(ctx context.Context, k kernel.Kernel, d Data, opts FitOptions) (*Model,
 		theta, r, err = l.fitComposite(ctx, l.patches(3*opts.Subsample/17, 5*opts.Subsample/17), starts, opts)
 	case m.solver == Exact:
 		theta, r, err = l.fitComposite(ctx, []*likelihood{l}, starts, opts)
+	case !m.plain && tabular(k, s):
+		theta, r, err = l.fitComposite(ctx, []*likelihood{l}, starts, opts)
+		r.Factored = true
 	default:
 		theta, r, err = l.fitIteratively(ctx, starts, opts)
 	}
@@ -339,7 +343,7 @@ func (l *likelihood) fitIteratively(ctx context.Context, starts [][]float64, opt
 func (f *factor) leaveOneOut(d Data) (mean, variance []float64) {
 	n := d.Len()
 	mean, variance = make([]float64, n), make([]float64, n)
-	f.chol.InverseDiag(variance)
+	f.h.InverseDiag(variance)
 	for i, q := range variance {
 		mean[i] = d.Y[i] - f.alpha[i]/q
 		variance[i] = 1 / q

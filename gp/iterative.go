@@ -110,7 +110,7 @@ func (s *iterativeSystem) logDet(ctx context.Context, seed uint64) (value, se fl
 // the same at any size.
 func (l *likelihood) patches(size, scattered int) []*likelihood {
 	var all []*likelihood
-	for _, chosen := range patches(l.data.Nodes, patchCount, size, scattered) {
+	for _, chosen := range choosePatches(l.kernel, l.data, size, scattered) {
 		all = append(all, &likelihood{l.kernel, l.data.Select(chosen), l.meanVar, l.params})
 	}
 	return all

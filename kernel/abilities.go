@@ -37,6 +37,11 @@ type Abilities struct {
 	// up to rounding.
 	Invert func(ctx context.Context, rows []int, constant float64, noise []float64) (solve.Preconditioner, error)
 
+	// Factor factors K[rows, rows] + constant·11ᵀ + diag(noise) by a structure of K that
+	// makes it cheaper than a dense factor. It returns nil if rows or noise do not have
+	// the structure.
+	Factor func(ctx context.Context, rows []int, constant float64, noise []float64) (Factor, error)
+
 	// LongRange reports that a part of K correlates nodes far from each other, so
 	// that learning its hyperparameters needs scattered measurements.
 	LongRange bool
@@ -71,6 +76,23 @@ type Draw interface {
 	Update(ctx context.Context, dst, u *mat.Dense) error
 }
 
+// Factor is H = K[rows, rows] + constant·11ᵀ + diag(noise), factored: exact up to
+// rounding. It is immutable and safe for concurrent use.
+type Factor interface {
+	// LogDet returns log det H.
+	LogDet() float64
+	// Solve sets dst = H⁻¹·b; the two may be one matrix.
+	Solve(dst, b *mat.Dense)
+	// InverseDiag sets dst to the diagonal of H⁻¹.
+	InverseDiag(dst []float64)
+	// Grad adds Σ_ab G_ab (∂K[rows, rows]/∂θ_j)_ab to grad[j] with G = ½(ααᵀ − H⁻¹), and
+	// returns the trace of G.
+	Grad(ctx context.Context, grad, alpha []float64) (trace float64, err error)
+	// Explained sets dst[i] = k_iᵀH⁻¹k_i for nodes, where k_i = K[rows, nodes[i]] +
+	// constant·1: the part of the prior variance that measurements at rows explain.
+	Explained(ctx context.Context, dst []float64, nodes []int) error
+}
+
 // AbilitiesOf returns the abilities of a covariance; the zero value if it offers
 // none.
 func AbilitiesOf(c Covariance) Abilities {
@@ -99,8 +121,18 @@ type Training struct {
 
 	// Cache returns the same kernel with a cache: for exactly these rows, Gram and
 	// GramGrad compute the part that does not depend on hyperparameters only once, as
-	// long as it fits into maxBytes. Nil means that the kernel has no such part.
+	// long as it fits into maxBytes, or interpolate between hyperparameters, to 1e-6 of
+	// the largest entry. Nil means that the kernel has no cache.
 	Cache func(rows []int, maxBytes int) Kernel
+
+	// Patches chooses samples of rows to learn from, and returns each as positions in the
+	// list: windows of about size rows that are near each other, and last, if scattered
+	// is above 0, about that many from all over. Nil means rows with close numbers.
+	Patches func(rows []int, windows, size, scattered int) [][]int
+
+	// Tabular reports whether covariances have a Factor of these rows, if their noise is
+	// equal. Nil means that they have none.
+	Tabular func(rows []int) bool
 
 	// CacheBytes is the most memory that the cache takes for so many rows, whatever
 	// the hyperparameters. Nil means that it takes what it is given.

@@ -108,10 +108,11 @@ func (k *overTime) At(theta []float64) (Covariance, error) {
 	return c, nil
 }
 
-// Training is that of the kernel on nodes. Its cache serves the distinct nodes.
+// Training is that of the kernel on nodes, whose cache serves the distinct nodes, and
+// parts of tables.
 func (k *overTime) Training() Training {
 	own := TrainingOf(k.kernel)
-	var t Training
+	t := Training{Patches: k.patches, Tabular: k.tabular}
 	for _, theta := range own.Starts {
 		t.Starts = append(t.Starts, append(slices.Clone(theta), startOf(k.params)[len(theta):]...))
 	}
@@ -237,12 +238,13 @@ func (c *timeCovariance) accumulate(x, still *mat.Dense) {
 // randomStreams implements streamed.
 func (c *timeCovariance) randomStreams() []string { return streamsOf(c.graph) }
 
-// Abilities are the cost of the diagonal, draws in one pass and the local part.
+// Abilities are the cost of the diagonal, draws in one pass, the factor of a table and
+// the local part.
 // Periods are far apart in the numbering, so K is of long range. A preconditioner of
 // the kernel on nodes is none of K, and its features are those of another matrix.
 func (c *timeCovariance) Abilities() Abilities {
 	own := AbilitiesOf(c.graph)
-	a := Abilities{LongRange: own.LongRange || len(c.times) > 1, Everywhere: own.Everywhere}
+	a := Abilities{LongRange: own.LongRange || len(c.times) > 1, Everywhere: own.Everywhere, Factor: c.factor}
 	if own.DiagFlops != nil {
 		a.DiagFlops = func(rows int) float64 { return own.DiagFlops(min(rows, c.kernel.Nodes())) }
 	}

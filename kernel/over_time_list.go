@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -170,4 +171,113 @@ func (m *mixer) row(dst, src, state, sum []float64) {
 			out[s] = m.stays*sum[s] + m.changes*(out[s]+v*m.back[q])
 		}
 	}
+}
+
+// tabular reports whether rows are a table with few missing cells, whose factor takes
+// fewer operations than a dense one.
+func (k *overTime) tabular(rows []int) bool {
+	if len(rows) == 0 {
+		return false
+	}
+	return k.list(rows).tabular()
+}
+
+func (l *timeList) tabular() bool {
+	n, p := len(l.nodes), len(l.periods)
+	gaps := n*p - len(l.node)
+	if p < 2 || gaps < 0 || gaps*n*p > tableGaps || tableCost(n, p, gaps) > min(tableFlops, cube(len(l.node))) {
+		return false
+	}
+	seen := make([]bool, n*p)
+	for a, i := range l.node {
+		cell := i*p + l.period[a]
+		if seen[cell] {
+			return false
+		}
+		seen[cell] = true
+	}
+	return true
+}
+
+// patches chooses samples of rows to learn from, given by their positions. Of a table
+// they are nodes in all periods, as many as take the time of a dense factor of the rows
+// that are asked for. Otherwise windows are, in turn, of nodes near each other in
+// a period and of a few nodes in all periods: the former tell about the nodes, the
+// latter about time.
+func (k *overTime) patches(rows []int, windows, size, scattered int) [][]int {
+	l := k.list(rows)
+	if share := l.tableShare(); share*float64(size) >= leastOfTable {
+		return l.tablePatches(windows, int(share*float64(size)), int(share*float64(scattered)))
+	}
+	byPlace := make([]int, len(rows))
+	for a := range byPlace {
+		byPlace[a] = a
+	}
+	slices.SortStableFunc(byPlace, func(a, b int) int { return rows[a] - rows[b] })
+	byNode := slices.Clone(byPlace)
+	slices.SortStableFunc(byNode, func(a, b int) int { return l.node[a] - l.node[b] })
+	size = min(len(rows), size)
+	var all [][]int
+	for w := range windows {
+		lo, order := (len(rows)-size)*(2*w+1)/(2*windows), byPlace
+		if w%2 == 1 {
+			order = byNode
+		}
+		all = append(all, order[lo:lo+size])
+	}
+	if scattered > 0 {
+		all = append(all, evenly(byPlace, scattered))
+	}
+	return all
+}
+
+// leastOfTable is the least number of nodes of a window of a table.
+const leastOfTable = 8
+
+// tableShare is the number of nodes whose factor, in all periods, takes the time of a
+// dense factor of one row, to the power 1/3; 0 unless the rows are a table.
+func (l *timeList) tableShare() float64 {
+	n, p := len(l.nodes), len(l.periods)
+	gaps := n*p - len(l.node)
+	if p < 2 || gaps < 0 || 2*gaps > len(l.node) {
+		return 0
+	}
+	q, periods := float64(gaps)/float64(n*p), float64(p)
+	return math.Cbrt(denseFlops / (eigenFlops + 2*q*periods*periods*(q*periods+1)))
+}
+
+// denseFlops are those of a dense factor with its gradient, per cube of its rows.
+const denseFlops = 2
+
+// tablePatches are windows of so many nodes each, and scattered nodes, in all periods;
+// the whole table, if it is not larger.
+func (l *timeList) tablePatches(windows, size, scattered int) [][]int {
+	n := len(l.nodes)
+	of := func(nodes []int) (rows []int) {
+		for _, i := range nodes {
+			rows = append(rows, l.rows[l.first[i]:l.first[i+1]]...)
+		}
+		return rows
+	}
+	if n <= max(size, scattered) {
+		return [][]int{of(upTo(n))}
+	}
+	var all [][]int
+	for w := range windows {
+		lo := (n - size) * (2*w + 1) / (2 * windows)
+		all = append(all, of(upTo(n)[lo:lo+size]))
+	}
+	if scattered > 0 {
+		all = append(all, of(evenly(upTo(n), scattered)))
+	}
+	return all
+}
+
+// evenly returns so many elements of a list at even distances, or all.
+func evenly(list []int, count int) []int {
+	chosen := make([]int, min(len(list), count))
+	for q := range chosen {
+		chosen[q] = list[(2*q+1)*len(list)/(2*len(chosen))]
+	}
+	return chosen
 }

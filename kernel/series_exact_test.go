@@ -78,6 +78,9 @@ func agree(t *testing.T, w *sparse.CSR, bound []float64, rows []int, want func(m
 // On a path of n nodes D^-½ A D^-½ has eigenvalues cos φ_k, φ_k = πk/(n−1), and
 // eigenvectors √D_i cos(iφ_k).
 func TestExactOnAPath(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a test of numbers, run without -short")
+	}
 	const n = 2000
 	path, err := graph.Grid(1, n)
 	if err != nil {
@@ -212,17 +215,17 @@ func sameAsWind(t *testing.T, g *graph.Graph) {
 func TestExactEqualsDense(t *testing.T) {
 	side := 45
 	if testing.Short() {
-		side = 24
+		side = 16
 	}
 	grid, err := graph.Grid(side, side)
 	if err != nil {
 		t.Fatal(err)
 	}
-	small, err := graph.Grid(24, 24)
+	small, err := graph.Grid(min(24, side), min(24, side))
 	if err != nil {
 		t.Fatal(err)
 	}
-	hubs, err := graph.BarabasiAlbert(500, 2, 1)
+	hubs, err := graph.BarabasiAlbert(min(500, side*side), 2, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

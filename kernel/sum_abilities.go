@@ -49,6 +49,15 @@ func (c *sumCovariance) Abilities() Abilities {
 		a.Precondition = c.precondition
 	}
 	a.Invert = c.inverse(main, of)
+	if len(main) == 1 && of[0].Factor != nil && c.fixedLevel() {
+		a.Factor = func(ctx context.Context, rows []int, constant float64, noise []float64) (Factor, error) {
+			f, err := of[0].Factor(ctx, rows, constant+c.level(), noise)
+			if f == nil || err != nil {
+				return nil, err
+			}
+			return termFactor{f, main[0]}, nil
+		}
+	}
 	switch {
 	case global && len(locals) == 1:
 		a.Local = locals[0].Covariance
@@ -72,6 +81,24 @@ func (c *sumCovariance) inverse(main []sumTerm, of []Abilities) func(context.Con
 		}
 	}
 	return nil
+}
+
+// fixedLevel reports whether no constant has a parameter.
+func (c *sumCovariance) fixedLevel() bool {
+	return !slices.ContainsFunc(c.terms, func(t sumTerm) bool {
+		_, ok := t.Covariance.(*constant)
+		return ok && t.hi != t.lo
+	})
+}
+
+// termFactor is the Factor of one term plus constants.
+type termFactor struct {
+	Factor
+	term sumTerm
+}
+
+func (f termFactor) Grad(ctx context.Context, grad, alpha []float64) (trace float64, err error) {
+	return f.Factor.Grad(ctx, f.term.grad(grad), alpha)
 }
 
 // level returns the variance of all constants.

@@ -31,6 +31,7 @@ type effectsPage struct {
 type effectRow struct {
 	Column, From, To   string
 	Mean, Lower, Upper string
+	Between            string // difference between nodes as they are; empty: none
 	PerUnit            string
 	Plot               template.HTML
 }
@@ -55,6 +56,9 @@ func (r *Regression) effectsPage() *effectsPage {
 		row := effectRow{
 			Column: f.Column, From: f.From, To: f.To, Mean: short(f.Mean), Lower: short(f.Lower), Upper: short(f.Upper),
 			Plot: intervalPlot(f, low, high),
+		}
+		if c := f.Between; c != nil {
+			row.Between = fmt.Sprintf("%s [%s, %s]", short(c.Mean), short(c.Lower), short(c.Upper))
 		}
 		if f.PerUnit != nil {
 			row.PerUnit = short(*f.PerUnit) + " " + f.Unit

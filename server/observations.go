@@ -11,8 +11,9 @@ import (
 func (s *Server) observe(w http.ResponseWriter, r *http.Request) error {
 	var body struct {
 		Observations []struct {
-			Node  *string  `json:"node"`
-			Value *reading `json:"value"`
+			Node     *string  `json:"node"`
+			Value    *reading `json:"value"`
+			Exposure reading  `json:"exposure"`
 		} `json:"observations"`
 		Note string `json:"note"`
 		By   string `json:"by"`
@@ -39,7 +40,7 @@ func (s *Server) observe(w http.ResponseWriter, r *http.Request) error {
 		case row.Value == nil:
 			return malformed.because("row %d has no value; nothing was stored", k+1).at(at + "/value")
 		}
-		measurements[k] = study.Measurement{Node: *row.Node, Value: float64(*row.Value)}
+		measurements[k] = study.Measurement{Node: *row.Node, Value: float64(*row.Value), Exposure: float64(row.Exposure)}
 	}
 	o, err := s.named(r)
 	if err != nil {
@@ -63,10 +64,18 @@ var observationListing = listing[study.Record]{
 	name:   "observations",
 	items:  func(st *study.State) []study.Record { return st.Records },
 	number: func(v study.Record) int { return v.Number },
-	header: []string{"observation", "node", "value", "trial", "time", "by", "retracted", "note"},
+	header: []string{"observation", "node", "value", "exposure", "trial", "time", "by", "retracted", "note"},
 	row: func(v study.Record) []string {
-		return []string{strconv.Itoa(v.Number), v.Node, figure(v.Value), ordinal(v.Trial), moment(v.Time), cell(v.By), strconv.FormatBool(v.Retracted), cell(v.Note)}
+		return []string{strconv.Itoa(v.Number), v.Node, figure(v.Value), exposure(v.Exposure), ordinal(v.Trial), moment(v.Time), cell(v.By), strconv.FormatBool(v.Retracted), cell(v.Note)}
 	},
+}
+
+// exposure formats an exposure for CSV, "" for none.
+func exposure(v float64) string {
+	if v == 0 {
+		return ""
+	}
+	return figure(v)
 }
 
 func (s *Server) listObservations(w http.ResponseWriter, r *http.Request) error {

@@ -20,7 +20,7 @@ type nodeView struct {
 	Lower     number   `json:"lower"`
 	Upper     number   `json:"upper"`
 	Measured  bool     `json:"measured"`
-	Value     *float64 `json:"value,omitempty"` // mean of its measurements
+	Value     *float64 `json:"value,omitempty"` // mean of its measurements, or their rate
 	N         int      `json:"n"`
 	Pending   bool     `json:"pending,omitempty"`
 	Abandoned bool     `json:"abandoned,omitempty"`
@@ -40,10 +40,23 @@ func (n *network) position(i int) (p position) {
 	return p
 }
 
-// average is the mean of n measurements of a node.
+// average is the mean of n measurements of a node, or their sum over that of the
+// exposures: on the scale of predictions.
 type average struct {
-	mean float64
-	n    int
+	mean     float64
+	n        int
+	exposure float64 // sum; 0 without exposures
+}
+
+// add adds a measurement.
+func (a *average) add(m study.Measurement) {
+	weight := 1.0 / float64(a.n+1)
+	if m.Exposure > 0 {
+		a.exposure += m.Exposure
+		weight = m.Exposure / a.exposure
+	}
+	a.n++
+	a.mean += (m.Rate() - a.mean) * weight
 }
 
 // nodeStates tell what happened at nodes, by id.
@@ -57,8 +70,7 @@ func (o *openStudy) nodeStates() nodeStates {
 	o.View(func(st *study.State) {
 		for _, r := range st.Measurements() {
 			a := b.measured[r.Node]
-			a.n++
-			a.mean += (r.Value - a.mean) / float64(a.n)
+			a.add(r)
 			b.measured[r.Node] = a
 		}
 		for _, node := range st.Pending() {

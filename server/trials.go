@@ -80,10 +80,10 @@ var trialListing = listing[study.Trial]{
 	name:   "trials",
 	items:  func(st *study.State) []study.Trial { return st.Trials },
 	number: func(t study.Trial) int { return t.Trial },
-	header: []string{"trial", "node", "state", "holder", "asked", "until", "value", "observation", "cost", "mean", "sd", "late", "note", "why"},
+	header: []string{"trial", "node", "state", "holder", "asked", "until", "value", "exposure", "observation", "cost", "mean", "sd", "late", "note", "why"},
 	row: func(t study.Trial) []string {
 		return []string{
-			strconv.Itoa(t.Trial), t.Node, string(t.State), cell(t.Holder), moment(t.Asked), moment(t.Until), figureAt(t.Value), ordinal(t.Number),
+			strconv.Itoa(t.Trial), t.Node, string(t.State), cell(t.Holder), moment(t.Asked), moment(t.Until), figureAt(t.Value), exposure(t.Exposure), ordinal(t.Number),
 			figure(t.Cost), figureAt(t.Mean), figureAt(t.SD), strconv.FormatBool(t.Late), cell(t.Note), cell(t.Why),
 		}
 	},
@@ -158,8 +158,9 @@ func (s *Server) trial(w http.ResponseWriter, r *http.Request, body any, do func
 // tell stores the result of a trial.
 func (s *Server) tell(w http.ResponseWriter, r *http.Request) error {
 	var body struct {
-		Value  *reading `json:"value"`
-		Failed bool     `json:"failed"`
+		Value    *reading `json:"value"`
+		Exposure reading  `json:"exposure"`
+		Failed   bool     `json:"failed"`
 		remark
 	}
 	return s.trial(w, r, &body, func(o *openStudy, number int) (study.Trial, error) {
@@ -168,7 +169,7 @@ func (s *Server) tell(w http.ResponseWriter, r *http.Request) error {
 		case (body.Value == nil) != body.Failed:
 			return study.Trial{}, malformed.because(`give {"value": NUMBER} or {"failed": true}`)
 		case body.Value != nil:
-			outcome.Value = float64(*body.Value)
+			outcome.Value, outcome.Exposure = float64(*body.Value), float64(body.Exposure)
 		}
 		t, err := o.Tell(r.Context(), number, outcome, body.By)
 		if err == nil {

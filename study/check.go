@@ -111,11 +111,13 @@ func (s *State) checkTold(p Told) error {
 		return err
 	}
 	if p.Value != nil {
-		if err := s.Settings.checkValue(t.Node, *p.Value); err != nil {
+		if err := s.Settings.checkValue(Measurement{t.Node, *p.Value, p.Exposure}); err != nil {
 			return err
 		}
 	}
 	switch {
+	case p.Value == nil && p.Exposure != 0:
+		return fmt.Errorf("%w: trial %d failed, with an exposure", ErrCorrupt, p.Trial)
 	case t.State == TrialDone:
 		return fmt.Errorf("%w: trial %d has the value %v; retract observation %d first, then tell the new value", ErrConflict, t.Trial, *t.Value, t.Number)
 	case t.State == TrialFailed:
@@ -158,7 +160,7 @@ func (s *State) checkObserved(p Observed) error {
 		if err := checkText("a node", r.Node, MaxID); err != nil {
 			return err
 		}
-		if err := s.Settings.checkValue(r.Node, r.Value); err != nil {
+		if err := s.Settings.checkValue(r); err != nil {
 			return err
 		}
 	}

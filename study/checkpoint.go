@@ -88,15 +88,16 @@ func (e *ModelEngine) saveCheckpoint(ctx context.Context) {
 // cannot be encoded.
 func (e *ModelEngine) digest(n int) string {
 	type bits struct {
-		Node  string
-		Value uint64
+		Node     string
+		Value    uint64
+		Exposure float64 `json:",omitempty"`
 	}
 	sum := sha256.New()
 	enc := json.NewEncoder(sum)
 	err := enc.Encode(e.settings)
 	for _, m := range e.told[:n] {
 		if err == nil {
-			err = enc.Encode(bits{m.Node, math.Float64bits(m.Value)})
+			err = enc.Encode(bits{m.Node, math.Float64bits(m.Value), m.Exposure})
 		}
 	}
 	if err != nil {

@@ -9,9 +9,10 @@ import (
 
 // Outcome is the result of a trial.
 type Outcome struct {
-	Value  float64
-	Failed bool // the node could not be measured; Value is ignored
-	Note   string
+	Value    float64
+	Exposure float64 // as in Measurement; 0: none
+	Failed   bool    // the node could not be measured; Value and Exposure are ignored
+	Note     string
 }
 
 // Tell records the result of a trial. Telling the same result again changes
@@ -31,7 +32,7 @@ func (s *Study) Tell(ctx context.Context, trial int, o Outcome, by string) (Tria
 		}
 		p := Told{Trial: trial, Note: o.Note}
 		if !o.Failed {
-			p.Value = &o.Value
+			p.Value, p.Exposure = &o.Value, o.Exposure
 		}
 		return p, nil
 	}
@@ -42,7 +43,7 @@ func (s *Study) Tell(ctx context.Context, trial int, o Outcome, by string) (Tria
 func (t *Trial) wasTold(o Outcome) bool {
 	switch t.State {
 	case TrialDone, TrialRetracted:
-		return !o.Failed && *t.Value == o.Value
+		return !o.Failed && *t.Value == o.Value && t.Exposure == o.Exposure
 	case TrialFailed:
 		return o.Failed
 	}
@@ -68,7 +69,7 @@ func (s *Study) Observe(ctx context.Context, key string, measurements []Measurem
 		if _, ok := engine.IDs().Lookup([]byte(r.Node)); !ok {
 			return nil, &RowError{k, fmt.Errorf("%w: %q", ErrUnknownNode, r.Node)}
 		}
-		if err := s.Settings().checkValue(r.Node, r.Value); err != nil {
+		if err := s.Settings().checkValue(r); err != nil {
 			return nil, &RowError{k, err}
 		}
 	}

@@ -41,7 +41,9 @@ type (
 	Told struct {
 		Trial int      `json:"trial"`
 		Value *float64 `json:"value,omitempty"` // nil: the trial failed
-		Note  string   `json:"note,omitempty"`
+		// Exposure is that of Measurement.
+		Exposure float64 `json:"exposure,omitempty"`
+		Note     string  `json:"note,omitempty"`
 	}
 	// Observed adds measurements that belong to no trial.
 	Observed struct {
@@ -98,6 +100,19 @@ type Issued struct {
 type Measurement struct {
 	Node  string  `json:"node"` // id
 	Value float64 `json:"value"`
+	// Exposure is what a count is in proportion to: the number to expect, or the people
+	// or the time at risk. Of a share it is the number tested, of which Value are
+	// positive. 0: none; Settings.Exposures says which.
+	Exposure float64 `json:"exposure,omitempty"`
+}
+
+// Rate returns the value on the scale of predictions: a count per unit of exposure, the
+// share of positives, or the value itself where there is no exposure.
+func (m Measurement) Rate() float64 {
+	if m.Exposure > 0 {
+		return m.Value / m.Exposure
+	}
+	return m.Value
 }
 
 func (Created) kind() string   { return "created" }

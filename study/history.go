@@ -12,7 +12,7 @@ type HistoryPoint struct {
 	Trial  int       `json:"trial,omitempty"`
 	Time   time.Time `json:"time"`
 	Measurement
-	Best *float64 `json:"best,omitempty"` // best value so far; nil unless the goal is to maximize or minimize
+	Best *float64 `json:"best,omitempty"` // best Rate so far; nil unless the goal is to maximize or minimize
 	Mean *float64 `json:"mean,omitempty"` // predicted when the node was suggested; nil: it was not, or without a model
 	SD   *float64 `json:"sd,omitempty"`   // of the quantity, noise not included
 }
@@ -29,8 +29,8 @@ func (s *State) History() []HistoryPoint {
 		if v.Trial > 0 {
 			p.Mean, p.SD = s.Trials[v.Trial-1].Mean, s.Trials[v.Trial-1].SD
 		}
-		if s.better(v.Value, best) {
-			best = &v.Value
+		if rate := v.Rate(); s.better(rate, best) {
+			best = &rate
 		}
 		p.Best = best
 		points = append(points, p)
@@ -50,14 +50,14 @@ func (s *State) better(v float64, best *float64) bool {
 	return false
 }
 
-// Best returns the best measurement that was not retracted; false if there is none,
+// Best returns the measurement of the best Rate that was not retracted; false if there is none,
 // or if the goal is not to maximize or minimize.
 func (s *State) Best() (Record, bool) {
 	var best *float64
 	var of Record
 	for _, v := range s.Records {
-		if !v.Retracted && s.better(v.Value, best) {
-			best, of = &v.Value, v
+		if rate := v.Rate(); !v.Retracted && s.better(rate, best) {
+			best, of = &rate, v
 		}
 	}
 	return of, best != nil

@@ -11,6 +11,7 @@ import (
 	"grfgp"
 	"grfgp/bayesopt"
 	"grfgp/crossval"
+	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/graphio"
 )
@@ -194,7 +195,11 @@ func (e *ModelEngine) tell(ctx context.Context, measurements []Measurement) erro
 		if err != nil {
 			return err
 		}
-		if err := e.optimizer.Tell(node, m.Value); err != nil {
+		d := gp.Data{Nodes: []int{node}, Y: []float64{m.Value}}
+		if m.Exposure > 0 {
+			d.Exposure = []float64{m.Exposure}
+		}
+		if err := e.optimizer.TellAll(d); err != nil {
 			return err
 		}
 		e.told = append(e.told, m)

@@ -31,6 +31,9 @@ type Settings struct {
 	// DefaultLease.
 	Lease   Duration `json:"lease"`
 	Repeats bool     `json:"repeats,omitempty"` // measured nodes may be suggested again
+	// Exposures says that every measurement has an exposure (see Measurement): that of a
+	// count, or the number tested of a share. Complete sets it for shares.
+	Exposures bool `json:"exposures,omitempty"`
 	// Covariates names columns of the graph's node table that the model uses, see
 	// covariate.Select; covariate.All stands for all. Nil: none.
 	Covariates []string `json:"covariates,omitempty"`
@@ -78,6 +81,9 @@ func (s Settings) Complete() (Settings, error) {
 	if s.Spec.Roles == "" {
 		s.Spec.Roles = rolesAuto
 	}
+	if s.Spec.Values == gp.Shares.String() {
+		s.Exposures = true
+	}
 	if _, level := s.Goal.Level(); s.Policy == "straddle" && !level { // not in check, because old studies may have it
 		return s, fmt.Errorf("%w: the policy straddle needs the goal threshold=V, not %v", ErrInvalid, s.Goal)
 	}
@@ -104,9 +110,11 @@ func (s Settings) check() error {
 	case s.Lease <= 0:
 		return bad("lease %v; give a duration > 0", time.Duration(s.Lease))
 	case s.Spec.Times != nil:
-		return bad("periods in time; a study measures what is there now: leave out the times")
-	case s.Spec.Values == gp.Shares.String():
-		return bad("values of kind %s, but measurements of a study have no number of trials; take %s, one measurement for each trial", gp.Shares, gp.YesNo)
+		return bad("periods in time, but a search is over nodes: it suggests where to measure now, and takes all results of a study for the same quantity; leave out the times, and create a study for each period")
+	case s.Exposures != s.exposed() && s.Spec.Values == gp.Shares.String():
+		return bad("values of kind %s without exposures; each has a number tested", gp.Shares)
+	case s.Exposures != s.exposed():
+		return bad("exposures go with values of kind %s or %s; leave them out, or say what is measured", gp.Counts, gp.Shares)
 	case s.GroupCap < 0:
 		return bad("group_cap %d; give a number ≥ 0", s.GroupCap)
 	}
@@ -131,17 +139,39 @@ func (s Settings) check() error {
 	return nil
 }
 
-// checkValue returns an error if a value cannot be a measurement of the kind that the
-// settings say, or is outside the domain of their transform.
-func (s Settings) checkValue(node string, v float64) error {
-	if !finite(v) {
-		return fmt.Errorf("%w: node %q has the value %v", ErrNotFinite, node, v)
+// exposed reports whether measurements of the Spec's values have exposures, if Exposures
+// says so for counts.
+func (s Settings) exposed() bool {
+	return s.Spec.Values == gp.Shares.String() || s.Exposures && s.Spec.Values == gp.Counts.String()
+}
+
+// checkValue returns an error if a measurement is not of the kind that the settings say,
+// or is outside the domain of their transform.
+func (s Settings) checkValue(m Measurement) error {
+	if !finite(m.Value) || !finite(m.Exposure) {
+		what := fmt.Sprintf("value %v", m.Value)
+		if finite(m.Value) {
+			what = fmt.Sprintf("exposure %v", m.Exposure)
+		}
+		return fmt.Errorf("%w: node %q has the %s", ErrNotFinite, m.Node, what)
 	}
-	if s.Spec.Values == "" && s.Spec.Transform == "" { // any finite value
+	d := gp.Data{Nodes: []int{0}, Y: []float64{m.Value}}
+	switch {
+	case !s.Exposures && m.Exposure != 0:
+		return fmt.Errorf("%w: node %q has the exposure %v, but this study measures %s, without exposures; leave it out", ErrInvalid, m.Node, m.Exposure, s.measured())
+	case s.Exposures && !(m.Exposure > 0):
+		return fmt.Errorf("%w: node %q has no exposure above 0, but this study measures %s; give it with the value", ErrInvalid, m.Node, s.measured())
+	case s.Exposures:
+		d.Exposure = []float64{m.Exposure}
+	case s.Spec.Values == "" && s.Spec.Transform == "": // any finite value
 		return nil
 	}
-	if s.Spec.CheckData(1, gp.Data{Nodes: []int{0}, Y: []float64{v}}) != nil {
-		return fmt.Errorf("%w: node %q has the value %v, but this study measures %s", ErrInvalid, node, v, s.measured())
+	if s.Spec.CheckData(1, d) != nil {
+		of := ""
+		if s.Exposures {
+			of = fmt.Sprintf(" with the exposure %v", m.Exposure)
+		}
+		return fmt.Errorf("%w: node %q has the value %v%s, but this study measures %s", ErrInvalid, m.Node, m.Value, of, s.measured())
 	}
 	return nil
 }
@@ -149,8 +179,17 @@ func (s Settings) checkValue(node string, v float64) error {
 // measured says in words which values fit.
 func (s Settings) measured() string {
 	switch s.Spec.Values {
+	case "", gp.Gaussian.String(), gp.Student.String():
+		if s.Spec.Transform == "" || s.Spec.Transform == gp.NoTransform.String() {
+			return "numbers"
+		}
 	case gp.Counts.String():
+		if s.Exposures {
+			return "counts, each with its exposure: the number to expect, or the people or the time at risk"
+		}
 		return "counts: 0, 1, 2, …"
+	case gp.Shares.String():
+		return "shares: numbers of positives, each with its exposure, the number tested"
 	case gp.YesNo.String():
 		return "yes and no: 1 and 0"
 	}

@@ -57,9 +57,11 @@ type Trial struct {
 	Until  time.Time  `json:"until"`           // end of the lease
 	Ended  *time.Time `json:"ended,omitempty"` // when it stopped being pending, or when its result was told
 	Value  *float64   `json:"value,omitempty"`
-	Number int        `json:"observation,omitempty"` // of the record of the value; 0: none
-	Late   bool       `json:"late,omitempty"`        // the result was told after the trial had ended in another way
-	Note   string     `json:"note,omitempty"`
+	// Exposure is that of Measurement.
+	Exposure float64 `json:"exposure,omitempty"`
+	Number   int     `json:"observation,omitempty"` // of the record of the value; 0: none
+	Late     bool    `json:"late,omitempty"`        // the result was told after the trial had ended in another way
+	Note     string  `json:"note,omitempty"`
 }
 
 // Record is a measurement in a study. In JSON its number is called observation.
@@ -197,8 +199,8 @@ func (s *State) tell(e Event, p Told) {
 	}
 	t := s.end(e, p.Trial, TrialDone)
 	t.Late = t.Late || was != TrialPending && was != TrialRetracted
-	t.Value, t.Note = p.Value, p.Note
-	t.Number = s.add(e, Measurement{t.Node, *p.Value}, t.Trial)
+	t.Value, t.Exposure, t.Note = p.Value, p.Exposure, p.Note
+	t.Number = s.add(e, Measurement{t.Node, *p.Value, p.Exposure}, t.Trial)
 }
 
 func (s *State) retract(e Event, p Retracted) {

@@ -13,6 +13,9 @@ import (
 // The error that two ensembles measure is the true one: compared with exact rows
 // over all nodes, within five of its standard errors.
 func TestPilotErrorIsTheTrueError(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a test of statistics, run without -short")
+	}
 	m := bigRing(t, 600)
 	coeff := make([]float64, 9)
 	diffusion(coeff, 6)

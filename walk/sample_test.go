@@ -214,6 +214,9 @@ var variants = []variant{
 // (and entries without any spread equal it to float32 accuracy), and the mean of
 // the squared deviations in standard errors stays near one.
 func TestUnbiased(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a test of statistics, run without -short")
+	}
 	const maxLen, runs = 4, 1500
 	for _, m := range smallMedia(t) {
 		want := powers(m.w, maxLen)

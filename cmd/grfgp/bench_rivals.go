@@ -24,7 +24,8 @@ func rivalsVerb(a *app) *cobra.Command {
 error at the other nodes with that of simple rules: mean, nearest measured node,
 harmonic interpolation, graph ridge, least squares on covariates, and ridge on
 singular vectors. Random splits have the seeds 1 to 5. The result is two tables in
-Markdown, of means over splits with standard errors.
+Markdown, of means over splits with standard errors. With --parts, a third table has
+models of a single term: the graph, the covariates or the roles of nodes alone.
 
 The data sets must be on this machine, see docs/datasets.md and 'grfgp dataset list'.`,
 		Example: "  GRFGP_DATA=~/data grfgp bench rivals\n  GRFGP_DATA=~/data grfgp bench rivals --case chicago --case cora --splits 1 --json",
@@ -43,6 +44,7 @@ The data sets must be on this machine, see docs/datasets.md and 'grfgp dataset l
 	}
 	cmd.Flags().StringSliceVar(&o.Cases, "case", nil, "only this `NAME`, may be repeated: "+strings.Join(rivalNames(), ", "))
 	cmd.Flags().IntVar(&o.Splits, "splits", bench.MostSplits, fmt.Sprintf("number of splits `N` of each case, at most, 1 to %d", bench.MostSplits))
+	cmd.Flags().BoolVar(&o.Parts, "parts", false, "also fit models with a single term: the graph, the covariates or the roles of nodes alone")
 	return cmd
 }
 
@@ -88,6 +90,7 @@ func printRivals(w io.Writer, r *bench.RivalReport) error {
 		}
 		rivalTable(&b, cases, labels)
 	}
+	partTable(&b, r.Cases)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -128,6 +131,38 @@ func rivalTable(b *strings.Builder, cases []bench.RivalResult, labels bool) {
 		}
 		seconds, _ := c.Model.Seconds.Mean()
 		markdownRow(b, append(cells, fmt.Sprintf("%.1f", seconds)))
+	}
+}
+
+// partTable writes the scores of models with a single term, if there are any.
+func partTable(b *strings.Builder, cases []bench.RivalResult) {
+	cases = slices.DeleteFunc(slices.Clone(cases), func(c bench.RivalResult) bool { return len(c.Parts) == 0 })
+	if len(cases) == 0 {
+		return
+	}
+	terms := []string{"graph", "covariates", "roles"}
+	b.WriteString("\n")
+	head := []string{"case", "score"}
+	for _, term := range terms {
+		head = append(head, term+" alone")
+	}
+	markdownRow(b, append(head, "**all**"))
+	markdownRow(b, slices.Repeat([]string{"---"}, len(head)+1))
+	for _, c := range cases {
+		number := func(s bench.Splits) string { return plusMinus(s, 1, 3) }
+		if c.Classes > 0 {
+			number = func(s bench.Splits) string { return plusMinus(s, 100, 1) + " %" }
+		}
+		cells := []string{c.Title, c.Measure}
+		for _, term := range terms {
+			k := slices.IndexFunc(c.Parts, func(p bench.PartScore) bool { return p.Term == term })
+			if k < 0 {
+				cells = append(cells, "")
+			} else {
+				cells = append(cells, number(c.Parts[k].Error))
+			}
+		}
+		markdownRow(b, append(cells, "**"+number(c.Model.Error)+"**"))
 	}
 }
 

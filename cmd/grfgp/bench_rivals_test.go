@@ -16,6 +16,7 @@ func TestPrintRivals(t *testing.T) {
 				{Rule: crossval.SingularRidge, Error: bench.Splits{3, 3}}, {Rule: crossval.Mean, Error: bench.Splits{4, 5}},
 			},
 			Model: bench.RivalScore{Error: bench.Splits{1, 2}, Coverage: bench.Splits{0.9, 1}, Density: bench.Splits{1, 1}, Seconds: bench.Splits{2, 4}},
+			Parts: []bench.PartScore{{Term: "graph", RivalScore: bench.RivalScore{Error: bench.Splits{2, 2}}}, {Term: "roles", RivalScore: bench.RivalScore{Error: bench.Splits{3, 3}}}},
 		},
 		{
 			Title: "links", Measure: "RMSE", Rules: []bench.RuleScore{{Rule: crossval.Mean, Error: bench.Splits{4}}},
@@ -38,6 +39,10 @@ func TestPrintRivals(t *testing.T) {
 | case | splits | score | majority class | **grfgp** | NLL | ECE | seconds |
 | --- | --- | --- | --- | --- | --- | --- | --- |
 | papers | 1 | accuracy | 25.0 % | **50.0 %** | 1.000 | 0.020 | 2.0 |
+
+| case | score | graph alone | covariates alone | roles alone | **all** |
+| --- | --- | --- | --- | --- | --- |
+| roads | RMSE | 2.000 ± 0.000 |  | 3.000 ± 0.000 | **1.500 ± 0.500** |
 `
 	if b.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", b.String(), want)

@@ -91,8 +91,13 @@ func (m *measurementFlags) observations(a *app, g *graph.Graph, read *graphio.Me
 		return nil, dataf("%s: rows of unknown nodes: %d; rows without a value: %d; nothing was added: correct the rows, or skip them with --on-bad-row skip", read.Report.File, l.Unknown, l.Missing)
 	}
 	var all []study.Measurement
+	sizes := read.Exposures()
 	for k, node := range read.Nodes {
-		all = append(all, study.Measurement{Node: g.IDs().At(node), Value: read.Values[k]})
+		m := study.Measurement{Node: g.IDs().At(node), Value: read.Values[k]}
+		if sizes != nil {
+			m.Exposure = sizes[k]
+		}
+		all = append(all, m)
 	}
 	return all, nil
 }

@@ -163,7 +163,7 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 	for _, words := range report.LimitNotes(limits, "nodes") {
 		a.talk.Say("  %s", words)
 	}
-	effects, err := a.effects(ctx, m, valueName(d.valueReport()))
+	effects, err := a.effects(ctx, m, m.Choice().Terms, valueName(d.valueReport()))
 	if err != nil {
 		return err
 	}

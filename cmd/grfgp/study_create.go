@@ -38,10 +38,15 @@ Measurements become the first observations of the study, at no cost. Cost, allow
 and group of a node may also be columns of --nodes. Pending and finished trials
 count towards the budget.
 
+A study of counts with --exposure, and one of shares, takes an exposure with every
+result: the number to expect or at risk, or the number tested. The column that the
+flag names is that of the first measurements, if there are any.
+
 The model may use other columns of --nodes: --covariates names them, or all. A study
 keeps its covariates, as it does its other settings.`,
-		Example: `  grfgp study create pipes --store studies.db --edges pipes.csv --goal maximize --budget 40 --lease 48h`,
-		Args:    named(1, "NAME"),
+		Example: `  grfgp study create pipes --store studies.db --edges pipes.csv --goal maximize --budget 40 --lease 48h
+  grfgp study create worms --store studies.db --edges villages.csv --goal threshold=0.2 --values share`,
+		Args: named(1, "NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withStudies(cmd.Context(), f, false, func(ctx context.Context, all client.Studies) error {
 				return a.createStudy(ctx, f, &c, args[0], all, cmd.Flags().Changed)
@@ -115,7 +120,8 @@ func (c *createFlags) load(ctx context.Context, a *app, settings *study.Settings
 	net, err := c.loadThen(ctx, a, func(net *graphio.Network, opts graphio.Options) (err error) {
 		var done []int
 		if c.measurements != "" {
-			if read, err = c.readMeasurements(ctx, a, net.Graph, c.of("measurements", opts)); err != nil {
+			opts := c.readingOptions(settings.Spec, c.of("measurements", opts))
+			if read, err = c.readMeasurements(ctx, a, net.Graph, opts); err != nil {
 				return err
 			}
 			done = read.Nodes
@@ -142,6 +148,12 @@ func (c *createFlags) load(ctx context.Context, a *app, settings *study.Settings
 	}
 	if read == nil {
 		return net, nil, nil
+	}
+	if err := a.askKind(read, &c.valueFlags, settings.Spec); err != nil {
+		return nil, nil, err
+	}
+	if err := checkNumbers(read, net.Graph.IDs(), settings.Spec); err != nil {
+		return nil, nil, err
 	}
 	first, err := c.observations(a, net.Graph, read, &c.reading)
 	return net, first, err
@@ -171,11 +183,7 @@ func (c *createFlags) observeFirst(ctx context.Context, all client.Studies, name
 // settings returns the settings of the flags, without the graph.
 func (c *createFlags) settings(a *app, name string, changed func(string) bool) (study.Settings, error) {
 	var none study.Settings
-	for _, flag := range []string{"exposure", "tested"} {
-		if changed(flag) {
-			return none, usagef("--%s: measurements of a study are single values; give counts, or yes-no values one by one, without --%s", flag, flag)
-		}
-	}
+	c.noFile = c.measurements == ""
 	spec, err := c.resolve(a, changed)
 	if err != nil {
 		return none, err
@@ -196,7 +204,7 @@ func (c *createFlags) settings(a *app, name string, changed func(string) bool) (
 	}
 	s := study.Settings{
 		Name: name, Graph: "not known yet", Goal: c.goal, Policy: c.policy, Spec: spec, Seed: a.seed,
-		Lease: study.Duration(c.lease), Repeats: c.again, GroupCap: c.groupCap,
+		Lease: study.Duration(c.lease), Repeats: c.again, GroupCap: c.groupCap, Exposures: c.exposure != "",
 	}
 	if c.hasBudget {
 		s.Budget = &c.budget

@@ -18,11 +18,14 @@ func studyObserve(a *app, f *studyFlags) *cobra.Command {
 	var key, note string
 	var in observeFlags
 	cmd := &cobra.Command{
-		Use:   "observe NAME NODE=VALUE … | --measurements FILE",
+		Use:   "observe NAME NODE=VALUE[/EXPOSURE] … | --measurements FILE",
 		Short: "Add measurements that were not asked for, all or none",
 		Long: `Observe adds measurements of nodes that were not asked for, repeated measurements
 included. A file with unusable rows is refused as a whole; with --on-bad-row skip
-those rows are left out.`,
+those rows are left out.
+
+In a study of counts with exposures or of shares, a value has its exposure or the number
+tested behind it, as in a7=3/20; of a file --exposure or --tested names the column.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) < 1 || (len(args) == 1) == (in.measurements == "") {
 				return usagef("give NAME and either values as in a7=0.52 or --measurements FILE")
@@ -48,6 +51,7 @@ those rows are left out.`,
 	flags := cmd.Flags()
 	in.flagsOfStudy(cmd)
 	in.reading.flags(cmd)
+	in.sizeFlags(cmd)
 	flags.StringVar(&key, "key", "", "idempotency key: the same key takes effect once")
 	flags.StringVar(&note, "note", "", "note to store with the values")
 	return cmd
@@ -56,7 +60,23 @@ those rows are left out.`,
 // observeFlags are the flags by which study observe reads a file.
 type observeFlags struct {
 	measurementFlags
+	valueFlags
 	reading
+}
+
+// sizes checks the flags that name the column of exposures against the settings.
+func (in *observeFlags) sizes(s study.Settings) error {
+	flag, column, other := "exposure", in.exposure, in.tested
+	if s.Spec.Values == "share" {
+		flag, column, other = "tested", in.tested, in.exposure
+	}
+	switch {
+	case other != "" || column != "" && !s.Exposures:
+		return usagef("--exposure is for studies of counts with exposures, and --tested for studies of shares; study %s is of neither kind, or of the other", s.Name)
+	case s.Exposures && column == "":
+		return usagef("study %s takes an exposure with every value: name the column, as in --%s COLUMN", s.Name, flag)
+	}
+	return nil
 }
 
 // readings returns the measurements of the arguments or of a file.
@@ -67,14 +87,17 @@ func (a *app) readings(ctx context.Context, s client.Study, in *observeFlags, ar
 		if at < 0 {
 			return nil, usagef("%q: give a node and its value, as in a7=0.52", arg)
 		}
-		v, err := readValue(arg, arg[at+1:])
+		v, exposure, err := readResult(arg, arg[at+1:])
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, study.Measurement{Node: arg[:at], Value: v})
+		all = append(all, study.Measurement{Node: arg[:at], Value: v, Exposure: exposure})
 	}
 	if in.measurements == "" {
 		return all, nil
+	}
+	if err := in.sizes(s.Settings()); err != nil {
+		return nil, err
 	}
 	opts, err := in.reading.options()
 	if err != nil {
@@ -87,7 +110,7 @@ func (a *app) readings(ctx context.Context, s client.Study, in *observeFlags, ar
 	var read *graphio.Measurements
 	err = in.rejecting(func(w io.Writer) (err error) {
 		opts.Rejects = w
-		read, err = in.readMeasurements(ctx, a, net.Graph, in.of("measurements", opts))
+		read, err = in.readMeasurements(ctx, a, net.Graph, in.readingOptions(s.Settings().Spec, in.of("measurements", opts)))
 		return err
 	})
 	if err != nil {
@@ -108,7 +131,7 @@ func (a *app) answerValues(values []study.Record, left int) error {
 			if v.Retracted {
 				state = ", retracted"
 			}
-			fmt.Fprintf(w, "observation %d, node %s: %v%s\n", v.Number, v.Node, v.Value, state)
+			fmt.Fprintf(w, "observation %d, node %s: %s%s\n", v.Number, v.Node, resultText(v.Value, v.Exposure), state)
 		}
 		return nil
 	})

@@ -99,7 +99,7 @@ func showText(w io.Writer, s *client.Overview, trials bool) error {
 	}
 	fmt.Fprint(w, plural.Count(s.Values, "observations"))
 	if s.Best != nil {
-		fmt.Fprintf(w, ", best %.6g at node %s", s.Best.Value, s.Best.Node)
+		fmt.Fprintf(w, ", best %.6g at node %s", s.Best.Rate(), s.Best.Node)
 	}
 	fmt.Fprintf(w, "\ncost: %.6g spent, pending trials included", s.Spent)
 	if s.Left != nil {
@@ -124,11 +124,19 @@ func showText(w io.Writer, s *client.Overview, trials bool) error {
 		}
 		value := "–"
 		if trial.Value != nil {
-			value = fmt.Sprintf("%.6g", *trial.Value)
+			value = sixDigits(*trial.Value, trial.Exposure)
 		}
 		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", trial.Trial, trial.Node, trial.State, value, trial.Holder, clockTime(trial.Until), trial.Note)
 	}
 	return t.Flush()
+}
+
+// sixDigits is resultText for tables.
+func sixDigits(value, exposure float64) string {
+	if exposure == 0 {
+		return fmt.Sprintf("%.6g", value)
+	}
+	return fmt.Sprintf("%.6g/%.6g", value, exposure)
 }
 
 func observationTable(w io.Writer, values []study.Record) error {
@@ -142,7 +150,7 @@ func observationTable(w io.Writer, values []study.Record) error {
 		if v.Retracted {
 			note = strings.TrimSuffix("retracted: "+v.Note, ": ")
 		}
-		fmt.Fprintf(t, "%d\t%s\t%.6g\t%s\t%s\t%s\t%s\n", v.Number, v.Node, v.Value, trial, v.By, clockTime(v.Time), note)
+		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", v.Number, v.Node, sixDigits(v.Value, v.Exposure), trial, v.By, clockTime(v.Time), note)
 	}
 	return t.Flush()
 }

@@ -121,14 +121,18 @@ func askShort(r study.Reason, budgeted bool) string {
 func studyTell(a *app, f *studyFlags) *cobra.Command {
 	var note string
 	cmd := &cobra.Command{
-		Use:   "tell NAME TRIAL=VALUE …",
+		Use:   "tell NAME TRIAL=VALUE[/EXPOSURE] …",
 		Short: "Tell the results of trials: a value each, or failed",
 		Long: `Tell ends trials. Telling the same result again is harmless; another value is a
 conflict: retract the first, then tell the second. Results of expired trials are
 accepted. If a trial is unknown, no result is stored; if a result is in conflict, the
-results before it are stored.`,
-		Example: `  grfgp study tell pipes 1=0.52 2=-1.3 3=failed --store studies.db`,
-		Args:    named(2, "NAME TRIAL=VALUE …"),
+results before it are stored.
+
+A study of shares, or of counts with exposures, takes the number tested or the exposure
+behind the value: 1=3/20 is 3 positives of 20 tested.`,
+		Example: `  grfgp study tell pipes 1=0.52 2=-1.3 3=failed --store studies.db
+  grfgp study tell worms 1=3/20 2=0/15 --store studies.db`,
+		Args: named(2, "NAME TRIAL=VALUE …"),
 		RunE: a.withStudy(f, func(ctx context.Context, s client.Study, args []string) error {
 			type result struct {
 				trial   int
@@ -146,7 +150,7 @@ results before it are stored.`,
 				}
 				o := study.Outcome{Failed: value == "failed", Note: note}
 				if !o.Failed {
-					if o.Value, err = readValue(arg, value); err != nil {
+					if o.Value, o.Exposure, err = readResult(arg, value); err != nil {
 						return err
 					}
 				}
@@ -160,6 +164,26 @@ results before it are stored.`,
 	}
 	cmd.Flags().StringVar(&note, "note", "", "note to store with the results")
 	return cmd
+}
+
+// readResult parses a value, and its exposure if there is one: 0.52 or 3/20.
+func readResult(arg, text string) (value, exposure float64, err error) {
+	number, size, exposed := strings.Cut(text, "/")
+	if value, err = readValue(arg, number); err != nil || !exposed {
+		return value, 0, err
+	}
+	if exposure, err = readValue(arg, size); err == nil && exposure <= 0 {
+		err = dataf("%s: the exposure %s is not above 0", arg, size)
+	}
+	return value, exposure, err
+}
+
+// resultText writes a value as readResult reads it.
+func resultText(value, exposure float64) string {
+	if exposure == 0 {
+		return fmt.Sprint(value)
+	}
+	return fmt.Sprintf("%v/%v", value, exposure)
 }
 
 // readValue parses the finite number of an argument, in decimal notation.
@@ -181,7 +205,7 @@ func (a *app) answerTrials(trials []study.Trial, left int) error {
 		for _, t := range trials {
 			fmt.Fprintf(w, "trial %d, node %s: %s", t.Trial, t.Node, t.State)
 			if t.State == study.TrialDone {
-				fmt.Fprintf(w, ", %v (observation %d)", *t.Value, t.Number)
+				fmt.Fprintf(w, ", %s (observation %d)", resultText(*t.Value, t.Exposure), t.Number)
 			}
 			if t.State == study.TrialPending {
 				fmt.Fprintf(w, " until %s", clockTime(t.Until))

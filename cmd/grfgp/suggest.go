@@ -272,6 +272,15 @@ func (a *app) ask(ctx context.Context, f *suggestFlags, spec grfgp.Spec, t *sugg
 		out.Model = &chosen
 		a.talk.Say("  %s", kernelWords(chosen.Family, chosen.Method, chosen.Scales, chosen.Variance, chosen.Trend, chosen.Terms))
 	}
+	if ok && t.known != nil {
+		now, err := o.Snapshot(ctx)
+		if err != nil {
+			return nil, suggestError(ctx, err)
+		}
+		if out.Effects, err = a.effects(ctx, now, chosen.Terms, valueName(t.measurements.Report)); err != nil {
+			return nil, err
+		}
+	}
 	if t.measurements != nil {
 		if blind := report.ComponentsWithout(g, t.measurements.Nodes); blind.Count > 0 {
 			a.talk.Say("  components without a measurement: %d, with %d nodes; predictions there %s", blind.Count, blind.Nodes, withoutNeighbours(chosen.Terms, "equal the prior"))

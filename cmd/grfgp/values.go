@@ -21,12 +21,18 @@ type valueFlags struct {
 	transform choice
 	exposure  string
 	tested    string
+	noFile    bool // no measurements are read, so no column of them need be named
 }
 
 func (v *valueFlags) flags(cmd *cobra.Command) {
-	f := cmd.Flags()
 	v.values.flag(cmd, "values", "what is measured; student is for numbers with gross errors, count for numbers of events, share for positives among tested (see --tested); auto is gaussian, but asks if values look like counts or like yes and no", withAuto(gp.ValuesNames())...)
 	v.transform.flag(cmd, "transform", "transform under which gaussian or student values are modelled; results are taken back", gp.TransformNames()...)
+	v.sizeFlags(cmd)
+}
+
+// sizeFlags name the columns of exposures.
+func (v *valueFlags) sizeFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
 	f.StringVar(&v.exposure, "exposure", "", "`column` of exposures of counts: the number to expect (rates are then relative risks), or the people or the time at risk; implies --values count")
 	f.StringVar(&v.tested, "tested", "", "`column` of the numbers tested, of which the values are positive; implies --values share")
 }
@@ -41,7 +47,7 @@ func (v *valueFlags) resolveValues(spec *grfgp.Spec) error {
 		return usagef("--exposure goes with --values count, not with --values %s", spec.Values)
 	case v.tested != "" && spec.Values != "" && spec.Values != "share":
 		return usagef("--tested goes with --values share, not with --values %s", spec.Values)
-	case v.tested == "" && spec.Values == "share":
+	case v.tested == "" && spec.Values == "share" && !v.noFile:
 		return usagef("--values share: name the column of the numbers tested, of which the values are positive, as in --tested tested")
 	case v.exposure != "":
 		spec.Values = "count"

@@ -26,7 +26,7 @@ const MaxNodes = 200
 // the zero value is a good choice.
 type Options struct {
 	Theta []float64 // hyperparameters; nil: a tenth above the start values
-	Draws int       // prior draws whose sample covariance is compared with K; 0: 4000
+	Draws int       // prior draws whose sample covariance is compared with K, a tenth of it in short mode; 0: 4000
 }
 
 // Run tests k, a kernel on a small graph, against the contract of the interface.
@@ -43,6 +43,9 @@ func Run(t *testing.T, k kernel.Kernel, opts Options) {
 	}
 	if opts.Draws == 0 {
 		opts.Draws = 4000
+	}
+	if testing.Short() {
+		opts.Draws = min(opts.Draws, max(100, opts.Draws/10))
 	}
 	cov, err := k.At(opts.Theta)
 	if err != nil {

@@ -42,6 +42,7 @@ type task struct {
 type RivalOptions struct {
 	Cases  []string // names as in Rivals; none means all
 	Splits int      // at most this many of each case, 1 to MostSplits; 0 means MostSplits
+	Parts  bool     // also fit single terms of the kernel: the graph alone, covariates alone, roles alone
 	Store  dataset.Store
 	// Stage is called when a split of a case begins, and the function that it returns when it ends.
 	Stage func(name string) (done func())
@@ -68,7 +69,14 @@ type RivalResult struct {
 	Held     int         `json:"held_out"`
 	Classes  int         `json:"classes,omitempty"`
 	Model    RivalScore  `json:"model"`
+	Parts    []PartScore `json:"parts,omitempty"`
 	Rules    []RuleScore `json:"rules"`
+}
+
+// PartScore is the result of a model with a single term of the kernel, see grfgp.Terms.
+type PartScore struct {
+	Term string `json:"term"`
+	RivalScore
 }
 
 // RivalScore has a number per split. Of measurements, Density is the mean negative log density of
@@ -271,9 +279,12 @@ func (c Rival) run(ctx context.Context, o RivalOptions) (*RivalResult, error) {
 	inputs := &crossval.Inputs{Graph: t.graph, Covariates: t.covariates}
 	for k, split := range t.splits[:count] {
 		done := o.Stage(fmt.Sprintf("%s, split %d of %d", c.Name, k+1, count))
-		err := t.model(ctx, split, &r.Model)
+		err := t.model(ctx, split, t.spec(), &r.Model)
 		if err == nil {
 			err = t.rules(ctx, inputs, split, r)
+		}
+		if err == nil && o.Parts {
+			err = t.parts(ctx, split, r)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("split %d: %w", split.Seed, err)
@@ -286,11 +297,30 @@ func (c Rival) run(ctx context.Context, o RivalOptions) (*RivalResult, error) {
 // spec is the specification of the model: everything is chosen automatically.
 func (t task) spec() grfgp.Spec { return grfgp.Spec{Covariates: t.covariates, Seed: 1} }
 
-// model scores the model on a split.
-func (t task) model(ctx context.Context, split dataset.Split, s *RivalScore) error {
+// parts scores models with a single term on a split.
+func (t task) parts(ctx context.Context, split dataset.Split, r *RivalResult) error {
+	terms := []string{"graph", "covariates", "roles"}
+	if t.covariates == nil {
+		terms = []string{"graph", "roles"}
+	}
+	for k, term := range terms {
+		if len(r.Parts) <= k {
+			r.Parts = append(r.Parts, PartScore{Term: term})
+		}
+		spec := t.spec()
+		spec.Terms = []string{term}
+		if err := t.model(ctx, split, spec, &r.Parts[k].RivalScore); err != nil {
+			return fmt.Errorf("%s alone: %w", term, err)
+		}
+	}
+	return nil
+}
+
+// model scores a model on a split.
+func (t task) model(ctx context.Context, split dataset.Split, spec grfgp.Spec, s *RivalScore) error {
 	start := time.Now()
 	if t.class != nil {
-		c, err := grfgp.Classify(ctx, t.graph, t.labels(split.Train), t.spec(), gp.Dirichlet)
+		c, err := grfgp.Classify(ctx, t.graph, t.labels(split.Train), spec, gp.Dirichlet)
 		if err != nil {
 			return err
 		}
@@ -303,7 +333,7 @@ func (t task) model(ctx context.Context, split dataset.Split, s *RivalScore) err
 		s.Error, s.Density, s.ECE = append(s.Error, score.Accuracy), append(s.Density, score.NLL), append(s.ECE, score.ECE)
 		return nil
 	}
-	m, err := grfgp.Fit(ctx, t.graph, t.data(split.Train), t.spec())
+	m, err := grfgp.Fit(ctx, t.graph, t.data(split.Train), spec)
 	if err != nil {
 		return err
 	}

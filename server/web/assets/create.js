@@ -18,6 +18,8 @@ const values = [
   ["", "numbers"],
   ["student", "numbers with outliers (Student's t)"],
   ["count", "counts: 0, 1, 2, …"],
+  ["count+exposure", "counts with exposures: of an expected number, of people or time at risk"],
+  ["share", "shares: positives among tested"],
   ["yes-no", "yes or no: 1 or 0"],
 ];
 const policies = ["thompson", "ei", "ucb", "learn", "straddle", "random", "bfs", "dfs", "degree", "variance"];
@@ -110,6 +112,7 @@ class CreatePage {
       if (this.policy.value !== "") settings.policy = this.policy.value;
       if (this.seed.value.trim() !== "") settings.seed = read(this.seed);
       settings.spec = Object.fromEntries(["roles", "values", "transform"].map((k) => [k, this[k].value]).filter(([, v]) => v !== ""));
+      if (settings.spec.values === "count+exposure") Object.assign(settings, { exposures: true, spec: { ...settings.spec, values: "count" } });
       const covariates = this.columns.chosen();
       if (covariates.length > 0) settings.covariates = covariates;
       settings.graph = this.known.value || this.uploaded?.id || "";

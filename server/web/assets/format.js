@@ -69,6 +69,23 @@ export function parseNumber(text) {
   return v;
 }
 
+// sizeName is the name of what a study takes with every value; null: nothing.
+export function sizeName({ exposures, spec } = {}) {
+  if (!exposures) return null;
+  return spec?.values === "share" ? "tested" : "exposure";
+}
+
+// rate is a measurement on the scale of predictions: per unit of exposure, where it has one.
+export function rate({ value, exposure }) {
+  return exposure > 0 ? value / exposure : value;
+}
+
+// resultText is a measurement with its exposure: 3 of 20, or 12 (exposure 8.4).
+export function resultText({ value, exposure }, { spec } = {}) {
+  if (!(exposure > 0)) return number(value, 6);
+  return spec?.values === "share" ? `${number(value, 6)} of ${number(exposure, 6)}` : `${number(value, 6)} (exposure ${number(exposure, 6)})`;
+}
+
 // uncertainty says how charts show the uncertainty of predictions: as 95 % credible intervals, or
 // as one standard deviation where mean and standard deviation do not give these.
 export function uncertainty({ values = "gaussian", transform = "none" } = {}) {

@@ -2,7 +2,7 @@
 
 import { get, studyPath } from "./api.js";
 import { h, show } from "./dom.js";
-import { moment, number, plural } from "./format.js";
+import { moment, plural, resultText } from "./format.js";
 import { complain } from "./notice.js";
 
 const most = 300; // rows that are kept
@@ -11,8 +11,8 @@ const most = 300; // rows that are kept
 const sentences = {
   created: ({ settings }) => `created the study: ${settings.goal}`,
   asked: ({ trials, count, short }) => `reserved ${trials.map((t) => t.node).join(", ")}${short ? ` (${trials.length} of ${count}: ${short.replaceAll("_", " ")})` : ""}`,
-  told: ({ trial, value, note }, of) => (value === undefined ? `${of(trial)} failed` : `${of(trial)} is ${number(value, 6)}`) + noted(note),
-  observed: ({ values, note }) => (values.length <= 3 ? values.map((v) => `${v.node} is ${number(v.value, 6)}`).join(", ") : `added ${plural(values.length, "measurement")}`) + noted(note),
+  told: ({ trial, value, exposure, note }, of) => (value === undefined ? `${of(trial)} failed` : `${of(trial)} is ${resultText({ value, exposure })}`) + noted(note),
+  observed: ({ values, note }) => (values.length <= 3 ? values.map((v) => `${v.node} is ${resultText(v)}`).join(", ") : `added ${plural(values.length, "measurement")}`) + noted(note),
   renewed: ({ trial, until }, of) => `extended the lease of ${of(trial)} to ${moment(until)}`,
   released: ({ trial }, of) => `released ${of(trial)}`,
   abandoned: ({ trial, note }, of) => `abandoned ${of(trial)}${noted(note)}`,

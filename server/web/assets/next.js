@@ -2,7 +2,7 @@
 
 import { Once, get, patiently, remove, studyPath } from "./api.js";
 import { field, h, show, table } from "./dom.js";
-import { lasting, moment, number, plural } from "./format.js";
+import { lasting, moment, plural, resultText } from "./format.js";
 import { complain, busy, refuse, accept, say } from "./notice.js";
 import { observeForm } from "./observe.js";
 import { person, personField } from "./person.js";
@@ -133,7 +133,7 @@ class NextView {
   showValues(observations) {
     show(this.values, table("Latest measurements", [
       { name: "node", text: (o) => o.node, class: "t" },
-      { name: "value", text: (o) => number(o.value, 6) },
+      { name: "value", text: (o) => resultText(o, this.context.study.settings) },
       { name: "", text: (o) => (o.retracted ? "retracted" : this.retractButton(o)), class: "c" },
       { name: "when", text: (o) => moment(o.time), class: "c" },
       { name: "by", text: (o) => o.by ?? "", class: "t" },
@@ -143,7 +143,7 @@ class NextView {
   retractButton(o) {
     if (this.context.meta.read_only) return "";
     const retract = async () => {
-      if (!window.confirm(`Retract the measurement ${number(o.value, 6)} at ${o.node}? It stays in the log.`)) return;
+      if (!window.confirm(`Retract the measurement ${resultText(o, this.context.study.settings)} at ${o.node}? It stays in the log.`)) return;
       try {
         await remove(`${studyPath(this.context.name, "observations", o.observation)}?by=${encodeURIComponent(person())}`);
         say(`The measurement at ${o.node} is retracted.`);

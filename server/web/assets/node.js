@@ -1,10 +1,11 @@
 // NodePanel shows the prediction of a node, and takes a measurement of it.
 
 import { Once, get, post, put, studyPath } from "./api.js";
-import { field, h, show } from "./dom.js";
-import { number, parseNumber } from "./format.js";
-import { accept, busy, complain, refuse, say } from "./notice.js";
+import { h, show } from "./dom.js";
+import { number, resultText } from "./format.js";
+import { busy, complain, refuse, say } from "./notice.js";
 import { person } from "./person.js";
+import { ResultInput } from "./result.js";
 
 export class NodePanel {
   constructor(context, dismiss) {
@@ -64,34 +65,35 @@ export class NodePanel {
   }
 
   form() {
-    const input = h("input", { id: "node-value", inputmode: "decimal", autocomplete: "off", oninput: () => accept(input) });
+    const { settings } = this.context.study;
+    const input = new ResultInput("node-value", "Measurement at this node", settings);
     const button = h("button", { class: "primary" }, "Save");
     const once = new Once();
     const save = async () => {
       try {
-        const value = parseNumber(input.value);
-        await this.save(value, once);
-        input.value = "";
-        say(`${number(value)} at ${this.id} is saved.`);
+        const result = input.read();
+        await this.save(result, once);
+        input.clear();
+        say(`${resultText(result, settings)} at ${this.id} is saved.`);
         this.context.changed();
       } catch (error) {
-        refuse(input, error);
+        refuse(input.at, error);
       }
     };
     return h("form", { class: "inline", onsubmit: (e) => { e.preventDefault(); busy(button, save); } },
-      field("Measurement at this node", input), button);
+      input.fields, button);
   }
 
   // save tells the measurement to the pending trial of the node, or adds it without one.
-  async save(value, once) {
+  async save(result, once) {
     const { name } = this.context;
     const { trials } = await get(`${studyPath(name, "trials")}?state=pending&limit=${this.context.meta.limits.page}`);
     const trial = trials.find((t) => t.node === this.id);
     if (trial) {
-      await put(studyPath(name, "trials", trial.trial, "result"), { value, by: person() });
+      await put(studyPath(name, "trials", trial.trial, "result"), { ...result, by: person() });
       return;
     }
-    const body = { observations: [{ node: this.id, value }], by: person() };
+    const body = { observations: [{ node: this.id, ...result }], by: person() };
     await post(studyPath(name, "observations"), body, { headers: once.headers(body) });
     once.answered();
   }

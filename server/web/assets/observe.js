@@ -2,18 +2,19 @@
 
 import { Once, patiently, studyPath } from "./api.js";
 import { field, h } from "./dom.js";
-import { parseNumber, plural } from "./format.js";
+import { parseNumber, plural, sizeName } from "./format.js";
 import { accept, busy, refuse, say } from "./notice.js";
 import { person } from "./person.js";
 
 // observeForm takes lines with a node and a value.
 export function observeForm(context) {
-  const text = h("textarea", { id: "observe", rows: 4, spellcheck: "false", placeholder: "n17, 3.3", oninput: () => accept(text) });
+  const size = sizeName(context.study.settings);
+  const text = h("textarea", { id: "observe", rows: 4, spellcheck: "false", placeholder: size ? "n17, 3, 20" : "n17, 3.3", oninput: () => accept(text) });
   const button = h("button", { class: "primary" }, "Add measurements");
   const once = new Once();
   const save = async () => {
     try {
-      const observations = readLines(text.value);
+      const observations = readLines(text.value, size);
       const body = { observations, by: person() };
       await patiently("POST", studyPath(context.name, "observations"), { body, headers: once.headers(body) });
       once.answered();
@@ -27,20 +28,26 @@ export function observeForm(context) {
   return h("details", { class: "card", open: window.matchMedia("(min-width: 52rem)").matches },
     h("summary", null, h("h2", null, "Other measurements")),
     h("form", { onsubmit: (e) => { e.preventDefault(); busy(button, save); } },
-      field("Measurements that were not suggested", text, "One per line: node, comma or tab, value. All are saved, or none."),
+      field("Measurements that were not suggested", text, size === "tested" ? "One per line: node, comma or tab, number of positives, comma or tab, number tested. All are saved, or none."
+        : size ? "One per line: node, comma or tab, count, comma or tab, exposure. All are saved, or none."
+          : "One per line: node, comma or tab, value. All are saved, or none."),
       h("p", { class: "actions" }, button)));
 }
 
 // readLines splits each line at its last tab, semicolon or comma, in this order of
-// preference, because ids may contain the others. It throws on the first bad line.
-function readLines(text) {
+// preference, because ids may contain the others; with a size, at the last two. It throws
+// on the first bad line.
+function readLines(text, size) {
   const rows = [];
   text.split("\n").forEach((line, k) => {
     if (line.trim() === "") return;
-    const parts = /^(.*)\t(.*)$/.exec(line) ?? /^(.*);(.*)$/.exec(line) ?? /^(.*),(.*)$/.exec(line);
-    if (!parts) throw { title: `Line ${k + 1} has no comma`, detail: `“${line.trim()}” should be a node, a comma and a value` };
+    const one = ["\t", ";", ","].map((mark) => new RegExp(`^(.*)${mark}${size ? `([^${mark}]*)${mark}` : ""}([^${mark}]*)$`).exec(line)).find(Boolean);
+    const wanted = size === "tested" ? "a node, a comma, a number of positives, a comma and the number tested" : size ? "a node, a comma, a count, a comma and its exposure" : "a node, a comma and a value";
+    if (!one) throw { title: `Line ${k + 1} has no comma`, detail: `“${line.trim()}” should be ${wanted}` };
     try {
-      rows.push({ node: parts[1].trim(), value: parseNumber(parts[2]) });
+      const row = { node: one[1].trim(), value: parseNumber(one[2]) };
+      if (size) row.exposure = parseNumber(one[3]);
+      rows.push(row);
     } catch (error) {
       throw { title: `Line ${k + 1}: ${error.title}`, detail: error.detail };
     }

@@ -4,7 +4,7 @@
 import { patiently, studyPath } from "./api.js";
 import { chart, span } from "./chart.js";
 import { h, show } from "./dom.js";
-import { number, plural, uncertainty } from "./format.js";
+import { number, plural, rate, uncertainty } from "./format.js";
 import { pendingNote } from "./pending.js";
 import { Refresher } from "./refresher.js";
 
@@ -22,6 +22,7 @@ export function progressView(context) {
 }
 
 function contents({ goal, points, random }, shown) {
+  points = points.map((p) => ({ ...p, value: rate(p) }));
   if (points.length === 0) return h("p", { class: "card soft" }, "No measurements yet. Results appear here when they arrive.");
   const searched = goal === "maximize" || goal === "minimize";
   return [searched ? bestChart(goal, points, random) : errorChart(points), expectedChart(points, shown)];

@@ -1,10 +1,11 @@
 // TrialCard is a pending trial: its prediction, and the commands on it.
 
 import { post, put, studyPath } from "./api.js";
-import { field, h, show } from "./dom.js";
-import { number, parseNumber, until } from "./format.js";
-import { accept, busy, complain, refuse, say } from "./notice.js";
+import { h, show } from "./dom.js";
+import { number, resultText, until } from "./format.js";
+import { busy, complain, refuse, say } from "./notice.js";
 import { person } from "./person.js";
+import { ResultInput } from "./result.js";
 
 export class TrialCard {
   constructor(context, trial) {
@@ -31,7 +32,7 @@ export class TrialCard {
   }
 
   controls(trial) {
-    const input = h("input", { id: `value-${trial.trial}`, class: "value", inputmode: "decimal", autocomplete: "off", oninput: () => accept(input) });
+    const input = new ResultInput(`value-${trial.trial}`, "Result", this.context.study.settings);
     const save = h("button", { class: "primary" }, "Save");
     const button = (text, title, path, done) => {
       const b = h("button", { type: "button", title, "aria-label": `${text} ${trial.node}`, onclick: () => busy(b, () => this.act(trial, path, done)) }, text);
@@ -41,7 +42,7 @@ export class TrialCard {
       onclick: () => busy(failed, () => this.result(trial, { failed: true }, `${trial.node} is marked as failed.`, failed)) }, "Failed");
     return [
       h("form", { class: "inline", onsubmit: (e) => { e.preventDefault(); busy(save, () => this.enter(trial, input)); } },
-        field("Result", input), save),
+        input.fields, save),
       h("p", { class: "actions" }, failed,
         button("Extend", "Reserve it for another lease", "lease", `${trial.node} stays reserved.`),
         button("Release", "Release the node; it may be suggested again", "release", `${trial.node} is released.`),
@@ -55,14 +56,14 @@ export class TrialCard {
   }
 
   async enter(trial, input) {
-    let value;
+    let result;
     try {
-      value = parseNumber(input.value);
+      result = input.read();
     } catch (error) {
-      refuse(input, error);
+      refuse(input.at, error);
       return;
     }
-    await this.result(trial, { value }, `${number(value)} at ${trial.node} is saved.`, input);
+    await this.result(trial, result, `${resultText(result, this.context.study.settings)} at ${trial.node} is saved.`, input.at);
   }
 
   async result(trial, outcome, done, control) {

@@ -1,0 +1,83 @@
+package grfgp
+
+import (
+	"context"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"grfgp/covariate"
+)
+
+// betweenNodes is the number of nodes, evenly spaced by number, among which groups are
+// compared, at most.
+const betweenNodes = 1000
+
+// between adds the differences between nodes as they are to the effects of columns,
+// which are those of the moves of all sources.
+func (e *Effects) between(ctx context.Context, m *Model, set *covariate.Set, all []source) error {
+	sample := evenly(set.Nodes, betweenNodes)
+	weights := mat.NewDense(len(sample), len(e.Columns), nil)
+	k := 0
+	for _, o := range all {
+		for _, mv := range o.moves {
+			e.Columns[k].Between = mv.groups.contrast(set.X, sample, weights, k)
+			k++
+		}
+	}
+	t := m.of
+	places := Places(t.graph, sample, t.spec.periods()-1)
+	prior := m.posterior.Prior()
+	cross, half := mat.NewDense(len(m.posterior.Measured()), k, nil), mat.NewDense(len(sample), k, nil)
+	if err := prior.Cross(m.posterior.Measured(), places).Apply(ctx, cross, weights); err != nil {
+		return err
+	}
+	if err := prior.Cross(places, places).Apply(ctx, half, weights); err != nil {
+		return err
+	}
+	var square mat.Dense
+	square.Mul(weights.T(), half)
+	own := mat.NewSymDense(k, nil)
+	for a := range k {
+		for b := a; b < k; b++ {
+			own.SetSym(a, b, (square.At(a, b)+square.At(b, a))/2)
+		}
+	}
+	mean, cov, err := m.posterior.Functionals(ctx, cross, own)
+	if err != nil {
+		return err
+	}
+	for a := range e.Columns {
+		if c := e.Columns[a].Between; c != nil {
+			c.Mean, c.SD = mean[a], math.Sqrt(cov.At(a, a))
+			c.Lower, c.Upper = c.Mean-effectZ*c.SD, c.Mean+effectZ*c.SD
+		}
+	}
+	return nil
+}
+
+// contrast writes the weights of nodes into a column: the mean over one group minus that
+// over the other. It returns nil if one of the groups is empty.
+func (g groups) contrast(x *mat.Dense, sample []int, weights *mat.Dense, column int) *Contrast {
+	c := new(Contrast)
+	for _, node := range sample {
+		switch g.side(x, node) {
+		case -1:
+			c.Low++
+		case 1:
+			c.High++
+		}
+	}
+	if c.Low == 0 || c.High == 0 {
+		return nil
+	}
+	for k, node := range sample {
+		switch g.side(x, node) {
+		case -1:
+			weights.Set(k, column, -1/float64(c.Low))
+		case 1:
+			weights.Set(k, column, 1/float64(c.High))
+		}
+	}
+	return c
+}

@@ -1,0 +1,71 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"testing"
+
+	"grfgp/graphio"
+)
+
+// A run gets files that the readers understand, and its answer is scored at the nodes without a measurement: the
+// truth has error 0, the truth plus one has error 1.
+func TestRunMedium(t *testing.T) {
+	off := 0.0
+	o := MediumOptions{Quick: true, Seed: 1, Cases: []string{"mesh"}, Stage: func(string) func() { return func() {} }}
+	o.Program = func(ctx context.Context, job MediumJob) (MediumCost, error) {
+		var edges, given strings.Builder
+		if err := job.Edges(&edges); err != nil {
+			return MediumCost{}, err
+		}
+		if err := job.Given(&given); err != nil {
+			return MediumCost{}, err
+		}
+		net, err := graphio.ReadGraph(ctx, graphio.Reader("edges", strings.NewReader(edges.String())), graphio.Options{})
+		if err != nil {
+			return MediumCost{}, err
+		}
+		if got := strings.Count(given.String(), "\n") - 1; got != 180 || net.Graph.Len() != 600 || job.Verb != "predict" {
+			return MediumCost{}, fmt.Errorf("%s with %d measurements and %d nodes", job.Verb, got, net.Graph.Len())
+		}
+		task, err := Mediums()[0].make(ctx, o.Store, 600, 180, 1)
+		if err != nil {
+			return MediumCost{}, err
+		}
+		measured := map[int]bool{}
+		for _, i := range task.given {
+			measured[i] = true
+		}
+		var rows []map[string]any
+		for i, v := range task.truth {
+			mean := v + off
+			if measured[i] {
+				mean = 100
+			}
+			rows = append(rows, map[string]any{"node": fmt.Sprintf("n%d", i), "mean": mean, "lower": mean - 0.5, "upper": mean + 0.5, "measured": measured[i]})
+		}
+		text, err := json.Marshal(map[string]any{"nodes": rows})
+		if err != nil {
+			return MediumCost{}, err
+		}
+		return MediumCost{Seconds: 2, CPU: 3}, job.Answer(io.Reader(strings.NewReader(string(text))))
+	}
+	for _, want := range []struct{ off, coverage float64 }{{0, 1}, {1, 0}} {
+		off = want.off
+		r, err := RunMedium(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(r.Cases) != 1 {
+			t.Fatalf("%d cases", len(r.Cases))
+		}
+		c := r.Cases[0]
+		if math.Abs(c.Error-want.off) > 1e-12 || c.Coverage != want.coverage || c.Seconds != 2 || c.CPU != 3 || !(c.Cholesky > 0) || c.Runs != 1 {
+			t.Errorf("off by %v: %+v", want.off, c)
+		}
+	}
+}
