@@ -130,8 +130,9 @@ type Training struct {
 	Patches func(rows []int, windows, size, scattered int) [][]int
 
 	// Tabular reports whether covariances have a Factor of these rows, if their noise is
-	// equal. Nil means that they have none.
-	Tabular func(rows []int) bool
+	// equal: it returns the number of rows whose dense factor takes as long, and 0 if
+	// there is no Factor. Nil means that there is none of any rows.
+	Tabular func(rows []int) (work int)
 
 	// CacheBytes is the most memory that the cache takes for so many rows, whatever
 	// the hyperparameters. Nil means that it takes what it is given.

@@ -39,7 +39,8 @@ type timeFactor struct {
 const (
 	tableFlops = 7e10    // most operations of factoring a table
 	tableGaps  = 1 << 25 // most entries of Mᵀ: 256 MiB
-	eigenFlops = 20      // of eigenvectors, per cube of their number
+	eigenFlops = 20      // of eigenvectors, per cube of their number,
+	denseFlops = 2       // and of a dense factor with its gradient, per cube of its rows
 )
 
 // factor implements Abilities.Factor. The result is nil unless rows are a table with
