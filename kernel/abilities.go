@@ -42,6 +42,11 @@ type Abilities struct {
 	// the structure.
 	Factor func(ctx context.Context, rows []int, constant float64, noise []float64) (Factor, error)
 
+	// Approximate returns an approximate inverse of K[rows, rows] + constant·11ᵀ +
+	// diag(noise), for conjugate gradients: closer than Precondition, but of unknown
+	// determinant. It returns nil if rows do not have the structure that it needs.
+	Approximate func(ctx context.Context, rows []int, constant float64, noise []float64) (solve.Preconditioner, error)
+
 	// LongRange reports that a part of K correlates nodes far from each other, so
 	// that learning its hyperparameters needs scattered measurements.
 	LongRange bool

@@ -191,15 +191,21 @@ func (l *timeList) tabular() bool {
 	if p < 2 || gaps < 0 || gaps*n*p > tableGaps || tableCost(n, p, gaps) > min(tableFlops, denseFlops*cube(len(l.node))) {
 		return false
 	}
-	seen := make([]bool, n*p)
+	return !l.repeats()
+}
+
+// repeats reports whether a node is in the list more than once in a period.
+func (l *timeList) repeats() bool {
+	p := len(l.periods)
+	seen := make([]bool, len(l.nodes)*p)
 	for a, i := range l.node {
 		cell := i*p + l.period[a]
 		if seen[cell] {
-			return false
+			return true
 		}
 		seen[cell] = true
 	}
-	return true
+	return false
 }
 
 // patches chooses samples of rows to learn from, given by their positions. Of a table
