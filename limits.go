@@ -11,6 +11,7 @@ import (
 	"grfgp/graph"
 	"grfgp/internal/rng"
 	"grfgp/kernel"
+	"grfgp/sparse"
 	"grfgp/walk"
 )
 
@@ -207,14 +208,17 @@ func (m *Model) twin(ctx context.Context, fine *kernel.Sampling, coarse []kernel
 	if total > limitRows {
 		return nil, nil
 	}
-	again := func(g *graph.Graph, kind graph.Normalization, s kernel.Sampling, rows []int) (*walk.Features, error) {
+	again := func(w *sparse.CSR, scale []float64, s kernel.Sampling, rows []int) (*walk.Features, error) {
 		opts := s.Features.Options()
-		opts.Seed, opts.Scale = other.spec.Seed, g.WalkScale(kind)
-		return walk.SampleRows(ctx, g.Normalized(kind), opts, rows)
+		opts.Seed, opts.Scale = other.spec.Seed, scale
+		if n, _ := w.Dims(); n > lazyNodes {
+			return walk.Lazy(w, opts)
+		}
+		return walk.SampleRows(ctx, w, opts, rows)
 	}
 	if fine != nil {
 		walked := other.walked(m.spec)
-		f, err := again(t.graph, walked.kind, *fine, needed[0])
+		f, err := again(walked.w, t.graph.WalkScale(walked.kind), *fine, needed[0])
 		if err != nil {
 			return nil, err
 		}
@@ -222,7 +226,7 @@ func (m *Model) twin(ctx context.Context, fine *kernel.Sampling, coarse []kernel
 	}
 	for k, s := range coarse {
 		l := t.levels()[k]
-		f, err := again(l.Graph, graph.NormalizedAdjacency, s, needed[k+1])
+		f, err := again(l.Graph.Normalized(graph.NormalizedAdjacency), l.Graph.WalkScale(graph.NormalizedAdjacency), s, needed[k+1])
 		if err != nil {
 			return nil, err
 		}

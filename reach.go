@@ -2,6 +2,7 @@ package grfgp
 
 import (
 	"fmt"
+	"sync"
 
 	"grfgp/kernel"
 )
@@ -31,20 +32,36 @@ func (m *matrix) series(f family, hops int) (*kernel.Series, error) {
 	return (*kept).With(spectrum), nil
 }
 
-// shareCaches lets the series of all families share what they compute for the rows of
+// shareCaches lets the kernels of a contest share what they compute for the rows of
 // measurements, until release is called.
 func (t *Trainer) shareCaches(method string) (release func()) {
-	if method != "series" || t.spec.cutOff() || t.spec.Hops > 0 {
-		return func() {}
-	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	m := t.matrix(t.spec.Laplacian)
-	s, err := m.series(m.of(Spec{Family: "diffusion", Laplacian: t.spec.Laplacian}.families(0)[0]), 0)
-	if err != nil {
-		return func() {} // the contest returns the error
+	t.training++
+	if method == "series" && !t.spec.cutOff() && t.spec.Hops == 0 {
+		m := t.matrix(t.spec.Laplacian)
+		s, err := m.series(m.of(Spec{Family: "diffusion", Laplacian: t.spec.Laplacian}.families(0)[0]), 0)
+		if err == nil { // else the contest returns the error
+			t.shareWhileTraining(s)
+		}
 	}
-	return s.ShareCaches()
+	return sync.OnceFunc(func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if t.training--; t.training == 0 {
+			for _, release := range t.releases {
+				release()
+			}
+			t.releases = nil
+		}
+	})
+}
+
+// shareWhileTraining makes kernels share their caches until no contest is under way. The caller holds t.mu.
+func (t *Trainer) shareWhileTraining(k interface{ ShareCaches() (release func()) }) {
+	if t.training > 0 {
+		t.releases = append(t.releases, k.ShareCaches())
+	}
 }
 
 // carriedLeast is the share of a kernel from which a representation is called

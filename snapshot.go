@@ -45,6 +45,12 @@ func (s *Snapshot) Predict(ctx context.Context, nodes []int) (Prediction, error)
 	return s.chosen.predict(ctx, s.posterior, nodes)
 }
 
+// Effects returns the effects of columns and the shares of parts: see Model.Effects.
+func (s *Snapshot) Effects(ctx context.Context) (*Effects, error) {
+	m := &Model{of: s.of, spec: s.chosen, data: s.data, fitted: s.posterior.Model(), posterior: s.posterior}
+	return m.Effects(ctx)
+}
+
 // Graph returns the graph.
 func (s *Snapshot) Graph() *graph.Graph { return s.of.graph }
 

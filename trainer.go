@@ -28,13 +28,17 @@ type Trainer struct {
 	levels func() []graph.Level // coarser graphs and
 	degree func() degree        // degrees, computed when first used
 
-	mu       sync.Mutex         // guards the following fields
-	matrices map[string]*matrix // by Laplacian
-	lead     *kernel.Dense      // leading eigenvectors, for layers,
-	leadless bool               // or there are none
-	scales   []kernel.Scale     // of the levels
-	known    known              // covariates and roles
-	shared   bool               // keep the features of kernels that were not chosen, for later trainings
+	mu       sync.Mutex                    // guards the following fields
+	matrices map[string]*matrix            // by Laplacian
+	lead     *kernel.Dense                 // leading eigenvectors, for layers,
+	leadless bool                          // or there are none
+	layers   *kernel.Layers                // made of them
+	scales   []kernel.Scale                // of the levels
+	coarse   map[string]*kernel.Multiscale // on these scales, by family
+	training int                           // contests under way
+	releases []func()                      // of the caches that their kernels share
+	known    known                         // covariates and roles
+	shared   bool                          // keep the features of kernels that were not chosen, for later trainings
 
 	// The last kernel of a complete Spec is kept: it holds the sparsity pattern of
 	// its features, so that training it again computes only their values.
@@ -228,13 +232,16 @@ func (t *Trainer) onTop(ctx context.Context, fine kernel.Kernel, f family, metho
 		return nil, err
 	}
 	if d != nil {
-		k, _ := kernel.NewLayers(fine, d)
-		return k, nil
+		if t.layers == nil {
+			t.layers, _ = kernel.NewLayers(d, d)
+		}
+		t.shareWhileTraining(t.layers)
+		return t.layers.With(fine), nil
 	}
 	if t.scales == nil {
 		var scales []kernel.Scale
 		for _, l := range t.levels() {
-			features, err := t.sample(ctx, l.Graph, graph.NormalizedAdjacency, coarseHops, coarseWalks, 0)
+			features, err := t.sample(ctx, l.Graph.Normalized(graph.NormalizedAdjacency), l.Graph.WalkScale(graph.NormalizedAdjacency), coarseHops, coarseWalks, 0, true)
 			if err != nil {
 				return nil, err
 			}
@@ -249,7 +256,19 @@ func (t *Trainer) onTop(ctx context.Context, fine kernel.Kernel, f family, metho
 	if f.family != "diffusion" && f.family != "matern" { // the others may have no length scale
 		coarse = kernel.Diffusion{}
 	}
-	return kernel.NewMultiscale(fine, coarse, t.scales, kernel.MultiscaleOptions{})
+	name := fmt.Sprintf("%#v", coarse)
+	if t.coarse[name] == nil {
+		k, err := kernel.NewMultiscale(kernel.Constant(t.graph.Len()), coarse, t.scales, kernel.MultiscaleOptions{})
+		if err != nil {
+			return nil, err
+		}
+		if t.coarse == nil {
+			t.coarse = map[string]*kernel.Multiscale{}
+		}
+		t.coarse[name] = k
+	}
+	t.shareWhileTraining(t.coarse[name])
+	return t.coarse[name].With(fine), nil
 }
 
 // noScales returns the error for a graph without coarser scales.
@@ -333,18 +352,27 @@ func (t *Trainer) chosenKernel(ctx context.Context, s Spec) (kernel.Kernel, erro
 	return k, err
 }
 
-// sample returns the features of random walks on a matrix of a graph.
-func (t *Trainer) sample(ctx context.Context, g *graph.Graph, kind graph.Normalization, hops, walks int, hubWalks float64) (*walk.Features, error) {
+// lazyNodes is the number of nodes from which features are sampled when they are used:
+// a fit needs those of the measured nodes alone, and predictions need none of them twice.
+const lazyNodes = 1 << 15
+
+// sample returns the features of random walks on a matrix w of a graph, with the scale
+// of the walks.
+func (t *Trainer) sample(ctx context.Context, w *sparse.CSR, scale []float64, hops, walks int, hubWalks float64, lazy bool) (*walk.Features, error) {
 	opts := walk.Default()
 	opts.Walks, opts.HubWalks = walks, hubWalks
-	if g.Len() > largeNodes {
+	n, _ := w.Dims()
+	if n > largeNodes {
 		opts.Walks, opts.Budget = opts.Walks/2, opts.Budget/2
 	}
-	opts.MaxLen, opts.Seed, opts.Scale = hops, t.spec.Seed, g.WalkScale(kind)
+	opts.MaxLen, opts.Seed, opts.Scale = hops, t.spec.Seed, scale
 	if t.spec.Walks > 0 {
 		opts.Walks, opts.Budget = t.spec.Walks, 2*t.spec.Walks
 	}
-	return walk.Sample(ctx, g.Normalized(kind), opts)
+	if lazy && n > lazyNodes {
+		return walk.Lazy(w, opts)
+	}
+	return walk.Sample(ctx, w, opts)
 }
 
 // fine returns the kernel of a family on the graph itself, without coarser scales.
@@ -364,7 +392,11 @@ func (t *Trainer) fine(ctx context.Context, f family, method string, hops int) (
 	features := m.features[hops]
 	if features == nil {
 		var err error
-		if features, err = t.sample(ctx, t.graph, m.kind, hops, walk.Default().Walks, walk.Default().HubWalks); err != nil {
+		var scale []float64
+		if m.kind == graph.NormalizedAdjacency {
+			scale = m.bound
+		}
+		if features, err = t.sample(ctx, m.w, scale, hops, walk.Default().Walks, walk.Default().HubWalks, method != "lowrank"); err != nil {
 			return nil, err
 		}
 		m.features[hops] = features

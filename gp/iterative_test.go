@@ -243,9 +243,9 @@ func TestIterativeVariances(t *testing.T) {
 		}
 		mean := numbers(iterative.Mean(background, all))
 		sum, square := 0.0, 0.0
-		for b := range varianceDraws / varianceBlock {
-			draws := step[*mat.Dense](t)(iterative.Sample(background, all, varianceBlock, varianceSeed+uint64(b)))
-			for s := range varianceBlock {
+		for b := range varianceDraws / varianceGroup {
+			draws := step[*mat.Dense](t)(iterative.Sample(background, all, varianceGroup, varianceSeed+uint64(b)))
+			for s := range varianceGroup {
 				ratio := 0.0
 				for i := range all {
 					e := draws.At(i, s) - mean[i]

@@ -60,7 +60,7 @@ func (p *Posterior) Variance(ctx context.Context, nodes []int) ([]float64, error
 const (
 	varianceFlops = 2e11 // of exact variances; beyond, they are sampled
 	varianceDraws = 256
-	varianceBlock = 64
+	varianceGroup = 16 // draws at a time: 128 bytes per node
 )
 
 // sampledSDError is the relative standard error of a standard deviation from
@@ -83,25 +83,83 @@ func (p *Posterior) SDError(nodes int) float64 {
 	return sampledSDError
 }
 
-// sampledVariance is the mean square of posterior samples about the exact mean.
+// sampledVariance is the mean square of posterior samples about the exact mean. Samples
+// come in groups, each with its own seed, and are used up block by block of nodes, so
+// that memory grows neither with their number nor with that of the nodes times a group.
 func (p *Posterior) sampledVariance(ctx context.Context, nodes []int) ([]float64, error) {
 	mean, err := p.Mean(ctx, nodes)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]float64, len(nodes))
-	for b := range varianceDraws / varianceBlock {
-		draws, err := p.Sample(ctx, nodes, varianceBlock, varianceSeed+uint64(b))
-		if err != nil {
-			return nil, err
-		}
-		for i := range out {
-			for _, v := range draws.RawRowView(i) {
-				out[i] += (v - mean[i]) * (v - mean[i]) / varianceDraws
+	add := func(lo int, draws *mat.Dense) error {
+		n, _ := draws.Dims()
+		parallel.Ranges(n, 4096, func(from, to int) {
+			for i := from; i < to; i++ {
+				sum, at := 0.0, mean[lo+i]
+				for _, v := range draws.RawRowView(i) {
+					sum += (v - at) * (v - at)
+				}
+				out[lo+i] += sum / varianceDraws
 			}
+		})
+		return ctx.Err()
+	}
+	for b := range varianceDraws / varianceGroup {
+		if err := p.eachDraw(ctx, nodes, varianceGroup, varianceSeed+uint64(b), add); err != nil {
+			return nil, err
 		}
 	}
 	return out, nil
+}
+
+// eachDraw calls do with the result of Sample, a block of nodes from place lo on at a time,
+// in order.
+func (p *Posterior) eachDraw(ctx context.Context, nodes []int, draws int, seed uint64, do func(lo int, draws *mat.Dense) error) error {
+	begin := kernel.AbilitiesOf(p.cov).Draw
+	if begin == nil || !inOrder(nodes, p.Nodes()) {
+		all, err := p.Sample(ctx, nodes, draws, seed)
+		if err != nil {
+			return err
+		}
+		return do(0, all)
+	}
+	g, err := begin(ctx, draws, seed, p.data.Nodes)
+	if err != nil {
+		return fmt.Errorf("posterior samples: %w", err)
+	}
+	weights, err := p.update(ctx, g.At(), seed)
+	if err != nil {
+		return fmt.Errorf("posterior samples: %w", err)
+	}
+	return kernel.EachRows(ctx, g, p.Nodes(), weights, func(lo int, rows *mat.Dense) error {
+		p.toUnits(rows)
+		return do(lo, rows)
+	})
+}
+
+// inOrder reports whether nodes are 0, 1, …, n−1.
+func inOrder(nodes []int, n int) bool {
+	for a, i := range nodes {
+		if a != i {
+			return false
+		}
+	}
+	return len(nodes) == n
+}
+
+// toUnits takes draws to the units of the data.
+func (p *Posterior) toUnits(draws *mat.Dense) {
+	u := p.model.units
+	rows, _ := draws.Dims()
+	parallel.Ranges(rows, 8192, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			row := draws.RawRowView(i)
+			for s, v := range row {
+				row[s] = u.Center + u.Scale*v
+			}
+		}
+	})
 }
 
 // varianceSeed is far from seeds that people choose.
@@ -191,15 +249,7 @@ func (p *Posterior) Sample(ctx context.Context, nodes []int, draws int, seed uin
 	if err != nil {
 		return nil, fmt.Errorf("posterior samples: %w", err)
 	}
-	u, rows := p.model.units, len(nodes)
-	parallel.Ranges(rows, 8192, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			row := out.RawRowView(i)
-			for s, v := range row {
-				row[s] = u.Center + u.Scale*v
-			}
-		}
-	})
+	p.toUnits(out)
 	return out, nil
 }
 
@@ -238,11 +288,7 @@ func (p *Posterior) sample(ctx context.Context, nodes []int, draws int, seed uin
 // rowsOf returns rows of x: x itself, if these are all in order.
 func rowsOf(x *mat.Dense, rows []int) *mat.Dense {
 	n, c := x.Dims()
-	all := len(rows) == n
-	for r := 0; all && r < n; r++ {
-		all = rows[r] == r
-	}
-	if all {
+	if inOrder(rows, n) {
 		return x
 	}
 	out := mat.NewDense(len(rows), c, nil)

@@ -126,7 +126,8 @@ type Training struct {
 
 	// Cache returns the same kernel with a cache: for exactly these rows, Gram and
 	// GramGrad compute the part that does not depend on hyperparameters only once, as
-	// long as it fits into maxBytes. Nil means that the kernel has no such part.
+	// long as it fits into maxBytes, or interpolate between hyperparameters, to 1e-6 of
+	// the largest entry. Nil means that the kernel has no cache.
 	Cache func(rows []int, maxBytes int) Kernel
 
 	// Patches chooses samples of rows to learn from, and returns each as positions in the

@@ -26,3 +26,11 @@ func SetProductEntries(n int) (before int) {
 	before, productEntries = productEntries, n
 	return before
 }
+
+// SetCompactFrom sets the number of nodes from which Φ of all nodes is compact;
+// the result resets it.
+func SetCompactFrom(n int) (reset func()) {
+	was := compactFrom
+	compactFrom = n
+	return func() { compactFrom = was }
+}

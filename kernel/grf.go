@@ -31,12 +31,14 @@ const maxCoeff = 1e100
 type GRF struct {
 	features *walk.Features
 	family   Modulation
+	large    bool // Φ of all nodes is compact
 	patterns recent.Cache[*pattern]
 
-	all    func() []int    // every node in order
-	whole  func() *pattern // of all nodes
-	labels sync.Pool       // *[]uint32: per node, all zero
-	blocks sync.Pool       // *mat.Dense: scratch for products
+	all     func() []int    // every node in order
+	whole   func() *pattern // of all nodes
+	labels  sync.Pool       // *[]uint32: per node, all zero
+	entries func() float64  // mean number of a row
+	blocks  blocks          // scratch for products
 }
 
 // NewGRF returns the kernel of a family by features, which must cover every node.
@@ -48,14 +50,14 @@ func NewGRF(f *walk.Features, m Modulation) (*GRF, error) {
 	if free, ok := m.(Free); ok && free.Len > f.MaxLen() {
 		return nil, fmt.Errorf("%w: free coefficients to length %d, features to length %d; sample longer walks", ErrFeatures, free.Len, f.MaxLen())
 	}
-	k := &GRF{features: f, family: m}
+	k := &GRF{features: f, family: m, large: n > compactFrom}
 	k.all = sync.OnceValue(func() []int { return upTo(n) })
 	k.whole = sync.OnceValue(func() *pattern { return k.newPattern(k.all()) })
+	k.entries = sync.OnceValue(f.EntriesPerRow)
 	k.labels.New = func() any {
 		labels := make([]uint32, n)
 		return &labels
 	}
-	k.blocks.New = func() any { return new(mat.Dense) }
 	return k, nil
 }
 
@@ -96,6 +98,8 @@ type grfCovariance struct {
 	factors      recent.Cache[*factor]
 	once         sync.Once
 	entire       atomic.Pointer[factor] // of all nodes; nil until first used
+	compactMu    sync.Mutex             // guards
+	compactPhi   *sparse.Compact        // Φ of all nodes of a large graph; nil until first used
 }
 
 // Cross returns K[rows, cols].
@@ -103,6 +107,9 @@ func (c *grfCovariance) Cross(rows, cols []int) solve.Operator {
 	right := c.factor(cols)
 	if slices.Equal(rows, cols) {
 		return &grfCross{kernel: c.GRF, left: right.phi, right: right.transpose(), err: right.err}
+	}
+	if c.large && c.isAll(rows) {
+		return &compactCross{c, right}
 	}
 	o := &grfCross{kernel: c.GRF, right: right.transpose()}
 	left := c.entire.Load()
@@ -154,12 +161,36 @@ func (c *grfCovariance) Diag(ctx context.Context, dst []float64, rows []int) err
 			dst[a] = squares(phi)
 		})
 	}
+	if c.large && 8*len(rows) > c.Nodes() {
+		phi, err := c.compact(ctx)
+		if err != nil {
+			return err
+		}
+		if c.isAll(rows) {
+			phi.Squares(dst)
+			return nil
+		}
+		all := make([]float64, c.Nodes())
+		phi.Squares(all)
+		for a, i := range rows {
+			dst[a] = all[i]
+		}
+		return nil
+	}
 	blocks := (len(rows) + size - 1) / size
 	scratch := make([][]float64, parallel.Workers(blocks))
-	return eachRow(ctx, len(rows), size, func(worker, a int) {
-		phi := room(&scratch[worker], len(c.features.Reached(rows[a])))
-		c.features.CombineRow(phi, c.coeff, rows[a])
-		dst[a] = squares(phi)
+	return parallel.Blocks(ctx, blocks, func(worker, b int) error {
+		lo, hi := b*size, min(len(rows), (b+1)*size)
+		own, err := c.features.List(ctx, rows[lo:hi])
+		if err != nil {
+			return fmt.Errorf("%w: %w", ErrFeatures, err)
+		}
+		for a := lo; a < hi; a++ {
+			phi := room(&scratch[worker], len(own.Reached(a-lo)))
+			own.CombineRow(phi, c.coeff, a-lo)
+			dst[a] = squares(phi)
+		}
+		return nil
 	})
 }
 
@@ -173,11 +204,11 @@ func squares(x []float64) float64 {
 
 // Prior sets the columns of dst to Φw with w ~ N(0, I).
 func (c *grfCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint64) error {
-	f := c.factor(c.all())
-	if f.err != nil {
-		return f.err
+	phi, err := c.phi(ctx)
+	if err != nil {
+		return err
 	}
-	_, width := f.phi.Dims()
+	_, width := phi.Dims()
 	return strips(dst, func(lo int, dst *mat.Dense) error {
 		_, columns := dst.Dims()
 		w := c.block(width, columns)
@@ -185,7 +216,7 @@ func (c *grfCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint64) 
 		if err := normal.Fill(ctx, w, seed, "prior", lo); err != nil {
 			return err
 		}
-		f.phi.Mul(dst, w)
+		phi.Mul(dst, w)
 		return ctx.Err()
 	})
 }

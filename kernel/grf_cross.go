@@ -14,10 +14,11 @@ const stripColumns = 32
 
 // grfCross is K[rows, cols] = Φ_rows·Φ_colsᵀ.
 type grfCross struct {
-	kernel      *GRF
-	left, right *sparse.CSR
-	spread      []uint32 // the column of left that each row of right belongs to; nil: its own
-	err         error    // why the matrix could not be formed
+	kernel *GRF
+	left   rowProduct
+	right  *sparse.CSR
+	spread []uint32 // the column of left that each row of right belongs to; nil: its own
+	err    error    // why the matrix could not be formed
 }
 
 // Dims returns the lengths of the two lists.

@@ -22,7 +22,7 @@ type grfDraw struct {
 }
 
 func (c *grfCovariance) draw(ctx context.Context, draws int, seed uint64, x []int) (Draw, error) {
-	d := &grfDraw{c, c.factor(x), mat.NewDense(c.Nodes(), draws, nil), mat.NewDense(len(x), draws, nil)}
+	d := &grfDraw{c, c.factor(x), c.block(c.Nodes(), draws), mat.NewDense(len(x), draws, nil)}
 	if d.x.err != nil {
 		return nil, d.x.err
 	}
@@ -44,10 +44,20 @@ func (c *grfCovariance) draw(ctx context.Context, draws int, seed uint64, x []in
 func (d *grfDraw) At() *mat.Dense { return d.at }
 
 func (d *grfDraw) Update(ctx context.Context, dst, u *mat.Dense) error {
-	whole := d.cov.factor(d.cov.all())
-	if whole.err != nil {
-		return whole.err
+	defer d.release()
+	if err := d.settle(ctx, u); err != nil {
+		return err
 	}
+	phi, err := d.cov.phi(ctx)
+	if err != nil {
+		return err
+	}
+	phi.Mul(dst, d.w) // columns are nodes
+	return ctx.Err()
+}
+
+// settle adds Φ_xᵀu to w.
+func (d *grfDraw) settle(ctx context.Context, u *mat.Dense) error {
 	_, draws := d.w.Dims()
 	up := d.cov.block(d.x.width, draws)
 	defer d.cov.blocks.Put(up)
@@ -62,6 +72,12 @@ func (d *grfDraw) Update(ctx context.Context, dst, u *mat.Dense) error {
 			row[s] += v
 		}
 	}
-	whole.phi.Mul(dst, d.w) // in the pattern of all nodes, columns are nodes
 	return ctx.Err()
+}
+
+func (d *grfDraw) release() {
+	if d.w != nil {
+		d.cov.blocks.Put(d.w)
+		d.w = nil
+	}
 }

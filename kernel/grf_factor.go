@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"sync"
@@ -9,6 +10,7 @@ import (
 
 	"grfgp/internal/parallel"
 	"grfgp/sparse"
+	"grfgp/walk"
 )
 
 // pattern is the sparsity pattern of the features of a list of nodes; it is the
@@ -17,6 +19,8 @@ import (
 // column.
 type pattern struct {
 	rows  []int
+	own   *walk.List // the features of the rows; empty after err
+	err   error
 	nodes []uint32 // the node of each column; nil: columns are nodes
 	width int
 	ptr   []int
@@ -41,23 +45,27 @@ func (k *GRF) isAll(rows []int) bool { return len(rows) == k.Nodes() && increasi
 
 func (k *GRF) newPattern(rows []int) *pattern {
 	p := &pattern{rows: rows, ptr: make([]int, len(rows)+1)}
-	for a, i := range rows {
-		p.ptr[a+1] = p.ptr[a] + len(k.features.Reached(i))
+	if p.own, p.err = k.features.List(context.Background(), rows); p.err != nil {
+		p.nodes = []uint32{}
+		return p
+	}
+	for a := range rows {
+		p.ptr[a+1] = p.ptr[a] + len(p.own.Reached(a))
 	}
 	p.col = make([]uint32, p.ptr[len(rows)])
 	table := k.labels.Get().(*[]uint32)
 	defer k.labels.Put(table)
 	labels := *table // label+1 of a node, 0 if it has none
-	p.nodes = k.touched(rows, labels)
+	p.nodes = p.touched(labels)
 	if p.nodes == nil {
 		p.width = k.Nodes()
-		k.eachBlock(rows, func(a, i int) { copy(p.col[p.ptr[a]:], k.features.Reached(i)) })
+		eachPlace(len(rows), func(a int) { copy(p.col[p.ptr[a]:], p.own.Reached(a)) })
 		return p
 	}
 	p.width = len(p.nodes)
-	k.eachBlock(rows, func(a, i int) {
+	eachPlace(len(rows), func(a int) {
 		out := p.col[p.ptr[a]:]
-		for e, node := range k.features.Reached(i) {
+		for e, node := range p.own.Reached(a) {
 			out[e] = labels[node] - 1
 		}
 	})
@@ -65,12 +73,12 @@ func (k *GRF) newPattern(rows []int) *pattern {
 	return p
 }
 
-// touched labels the nodes that rows reach and returns them. If they are more
+// touched labels the nodes that the rows reach and returns them. If they are more
 // than half of all nodes, it returns nil and leaves labels unchanged.
-func (k *GRF) touched(rows []int, labels []uint32) []uint32 {
+func (p *pattern) touched(labels []uint32) []uint32 {
 	nodes := []uint32{}
-	for _, i := range rows {
-		for _, node := range k.features.Reached(i) {
+	for a := range p.rows {
+		for _, node := range p.own.Reached(a) {
 			if labels[node] == 0 {
 				nodes = append(nodes, node)
 				labels[node] = uint32(len(nodes))
@@ -90,11 +98,11 @@ func unlabel(labels, nodes []uint32) {
 	}
 }
 
-// eachBlock calls do(a, rows[a]) for all a, in parallel.
-func (k *GRF) eachBlock(rows []int, do func(a, i int)) {
-	parallel.Ranges(len(rows), 1024, func(lo, hi int) {
+// eachPlace calls do for all places of a list, in parallel.
+func eachPlace(n int, do func(a int)) {
+	parallel.Ranges(n, 1024, func(lo, hi int) {
 		for a := lo; a < hi; a++ {
-			do(a, rows[a])
+			do(a)
 		}
 	})
 }
@@ -143,8 +151,11 @@ func (c *grfCovariance) factor(rows []int) *factor {
 
 func (c *grfCovariance) newFactor(rows []int) *factor {
 	p := c.pattern(rows)
+	if p.err != nil {
+		return newFactor(c, p, nil, p.err)
+	}
 	val := make([]float64, len(p.col))
-	c.eachBlock(rows, func(a, i int) { c.features.CombineRow(val[p.ptr[a]:p.ptr[a+1]], c.coeff, i) })
+	eachPlace(len(rows), func(a int) { p.own.CombineRow(val[p.ptr[a]:p.ptr[a+1]], c.coeff, a) })
 	phi, err := sparse.NewCSR(len(rows), p.width, p.ptr, p.col, val)
 	return newFactor(c, p, phi, err)
 }
@@ -198,8 +209,12 @@ func (f *factor) beside(rows []int) *factor {
 	}
 
 	ptr := make([]int, len(rows)+1)
-	c.eachBlock(rows, func(a, i int) {
-		for _, node := range c.features.Reached(i) {
+	own, err := c.features.List(context.Background(), rows)
+	if err != nil {
+		return newFactor(c, &pattern{rows: rows, width: f.width}, nil, err)
+	}
+	eachPlace(len(rows), func(a int) {
+		for _, node := range own.Reached(a) {
 			if label(node) != 0 {
 				ptr[a+1]++
 			}
@@ -212,10 +227,10 @@ func (f *factor) beside(rows []int) *factor {
 	parallel.Ranges(len(rows), 1024, func(lo, hi int) {
 		var scratch []float64
 		q := ptr[lo]
-		for _, i := range rows[lo:hi] {
-			reached := c.features.Reached(i)
+		for a := lo; a < hi; a++ {
+			reached := own.Reached(a)
 			phi := room(&scratch, len(reached))
-			c.features.CombineRow(phi, c.coeff, i)
+			own.CombineRow(phi, c.coeff, a)
 			for e, node := range reached {
 				if j := label(node); j != 0 {
 					col[q], val[q] = j-1, phi[e]
@@ -230,13 +245,4 @@ func (f *factor) beside(rows []int) *factor {
 
 // block returns an r×c scratch matrix with undefined contents; the caller puts it
 // back into k.blocks.
-func (k *GRF) block(r, c int) *mat.Dense {
-	m := k.blocks.Get().(*mat.Dense)
-	raw := m.RawMatrix()
-	if cap(raw.Data) < r*c {
-		raw.Data = make([]float64, r*c)
-	}
-	raw.Rows, raw.Cols, raw.Stride, raw.Data = r, c, max(1, c), raw.Data[:r*c]
-	m.SetRawMatrix(raw)
-	return m
-}
+func (k *GRF) block(r, c int) *mat.Dense { return k.blocks.get(r, c) }

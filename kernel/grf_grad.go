@@ -95,7 +95,7 @@ func (c *grfCovariance) project(ctx context.Context, slope []float64, p *pattern
 		weights := room(&scratch[worker], len(cols))
 		weigh(worker, weights, i, cols)
 		b := i / size
-		c.features.ProjectRow(sums[b*lengths:(b+1)*lengths], weights, p.rows[i])
+		p.own.ProjectRow(sums[b*lengths:(b+1)*lengths], weights, i)
 	})
 	if err != nil {
 		return err

@@ -21,8 +21,15 @@ import (
 // contribute less than 2 %. The kernel does not depend on the numbering of nodes.
 // Where eigenvectors cost too much, use Multiscale instead.
 type Layers struct {
-	fine  Kernel
-	parts []Kernel // parameters: a variance and the shared β
+	fine Kernel
+	*layerParts
+	tables []*table // of the layers, for the rows in training; nil: none
+}
+
+// layerParts are the layers above a fine kernel, which several fine kernels may share.
+type layerParts struct {
+	parts  []Kernel // parameters: a variance and the shared β
+	caches shared[[]*table]
 }
 
 const (
@@ -40,13 +47,25 @@ func NewLayers(fine Kernel, d *Dense) (*Layers, bool) {
 	if fine.Nodes() != d.Nodes() {
 		panic(fmt.Sprintf("kernel: layers of %d nodes on a kernel of %d", d.Nodes(), fine.Nodes()))
 	}
-	m := &Layers{fine: fine}
+	m := &Layers{fine: fine, layerParts: &layerParts{}}
 	factors, useful := d.layers()
 	for _, by := range factors {
 		m.parts = append(m.parts, UnitVariance(d.With(Stretch(Diffusion{}, by).(Spectrum))))
 	}
 	return m, useful
 }
+
+// With returns the sum of another fine kernel on the same nodes and the same layers, and shares what they have
+// computed.
+func (m *Layers) With(fine Kernel) *Layers {
+	if fine.Nodes() != m.Nodes() {
+		panic(fmt.Sprintf("kernel: layers of %d nodes on a kernel of %d", m.Nodes(), fine.Nodes()))
+	}
+	return &Layers{fine: fine, layerParts: m.layerParts}
+}
+
+// ShareCaches makes all kernels with these layers share the caches of Training, until release is called.
+func (m *Layers) ShareCaches() (release func()) { return m.caches.share() }
 
 // layers returns the factors b_k of β: layers are added until one is nearly constant
 // on connected nodes and, if there are several components, one more. They are not
@@ -103,13 +122,33 @@ func (m *Layers) Params() []Param {
 
 // Training offers starts with some variance on every layer, or nearly all of it on
 // one layer, each with a short and a long reach of the fine kernel. The cache is
-// that of the fine kernel, if it has one.
+// that of the fine kernel, if it has one, and tables of the layers, which are
+// interpolated between lengths.
 func (m *Layers) Training() Training {
-	t := Training{Starts: shareStarts(m.Params(), len(m.fine.Params()), len(m.parts))}
-	if cache := TrainingOf(m.fine).Cache; cache != nil {
-		t.Cache = func(rows []int, maxBytes int) Kernel { return &Layers{cache(rows, maxBytes), m.parts} }
+	return Training{Starts: shareStarts(m.Params(), len(m.fine.Params()), len(m.parts)), Cache: m.cached}
+}
+
+func (m *Layers) cached(rows []int, maxBytes int) Kernel {
+	fine := maxBytes / 2
+	if TrainingOf(m.fine).Cache == nil {
+		fine = 0
 	}
-	return t
+	c := m.With(Cached(m.fine, rows, fine))
+	each := min(tableBytes, maxBytes-fine) / len(m.parts)
+	c.tables = m.caches.get(func(t []*table) bool { return t[0] != nil && slices.Equal(t[0].rows, rows) }, func() []*table {
+		all := make([]*table, len(m.parts))
+		for k, part := range m.parts {
+			all[k] = newTable(rows, layerBeta, each, func(ctx context.Context, dst *mat.SymDense, beta float64) error {
+				layer, err := part.At([]float64{1, beta})
+				if err != nil {
+					return err
+				}
+				return layer.Gram(ctx, dst, rows)
+			})
+		}
+		return all
+	})
+	return c
 }
 
 // At returns the covariance at theta: the sum of the fine kernel's and those of
@@ -119,7 +158,7 @@ func (m *Layers) At(theta []float64) (Covariance, error) {
 		return nil, err
 	}
 	own := len(m.fine.Params())
-	c := &layersCovariance{sumCovariance{nodes: m.Nodes()}, own}
+	c := &layersCovariance{sumCovariance{nodes: m.Nodes()}, own, m.tables, slices.Clone(theta[own:])}
 	fine, err := m.fine.At(theta[:own])
 	if err != nil {
 		return nil, err
@@ -138,7 +177,42 @@ func (m *Layers) At(theta []float64) (Covariance, error) {
 // layersCovariance is the sum at one theta.
 type layersCovariance struct {
 	sumCovariance
-	own int // parameters of the fine kernel
+	own    int // parameters of the fine kernel
+	tables []*table
+	theta  []float64 // β and the variances of the layers
+}
+
+// Gram sets dst = K[rows, rows].
+func (c *layersCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows []int) error {
+	all, ok, err := c.stencils(ctx, rows, false)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return c.sumCovariance.Gram(ctx, dst, rows)
+	}
+	if err := c.terms[0].Gram(ctx, dst, rows); err != nil {
+		return err
+	}
+	for k, s := range all {
+		s.add(dst.RawSymmetric(), c.theta[1+k])
+	}
+	return nil
+}
+
+// stencils returns how to interpolate the layers at the rows; ok is false where that is not possible.
+func (c *layersCovariance) stencils(ctx context.Context, rows []int, slope bool) (all []stencil, ok bool, err error) {
+	if c.tables == nil {
+		return nil, false, nil
+	}
+	for _, t := range c.tables {
+		s, ok, err := t.stencil(ctx, rows, c.theta[0], slope)
+		if !ok || err != nil {
+			return nil, false, err
+		}
+		all = append(all, s)
+	}
+	return all, true, nil
 }
 
 // Abilities are those of the sum, and a preconditioner by the layers.
@@ -198,6 +272,17 @@ func (c *layersCovariance) Grad(ctx context.Context, grad []float64, rows []int,
 }
 
 func (c *layersCovariance) GramGrad(ctx context.Context, grad []float64, rows []int, g *mat.SymDense) error {
+	if all, ok, err := c.stencils(ctx, rows, true); ok || err != nil {
+		if err == nil {
+			err = c.terms[0].GramGrad(ctx, grad[:c.own], rows, g)
+		}
+		for k, s := range all {
+			value, slope := s.moments(g.RawSymmetric())
+			grad[c.own] += c.theta[1+k] * slope
+			grad[c.own+1+k] += value
+		}
+		return err
+	}
 	return c.slopes(grad, func(term Covariance, grad []float64) error { return term.GramGrad(ctx, grad, rows, g) })
 }
 

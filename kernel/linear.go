@@ -275,17 +275,23 @@ func (d *linearDraw) At() *mat.Dense {
 }
 
 func (d *linearDraw) Update(ctx context.Context, dst, u *mat.Dense) error {
-	if err := ctx.Err(); err != nil {
+	if err := d.settle(ctx, u); err != nil {
 		return err
 	}
-	if d.rows > 0 {
-		width, draws := d.w.Dims()
-		more := mat.NewDense(width, draws, nil)
-		if err := d.x.transposed(ctx, more, u); err != nil {
-			return err
-		}
-		more.Scale(d.cov.variance, more)
-		d.w.Add(d.w, more)
-	}
 	return d.cov.x.at(upTo(d.cov.x.nodes())).times(ctx, dst, d.w)
+}
+
+// settle adds s²·X_xᵀu to the coefficients.
+func (d *linearDraw) settle(ctx context.Context, u *mat.Dense) error {
+	if err := ctx.Err(); err != nil || d.rows == 0 {
+		return err
+	}
+	width, draws := d.w.Dims()
+	more := mat.NewDense(width, draws, nil)
+	if err := d.x.transposed(ctx, more, u); err != nil {
+		return err
+	}
+	more.Scale(d.cov.variance, more)
+	d.w.Add(d.w, more)
+	return nil
 }

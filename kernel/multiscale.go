@@ -1,10 +1,13 @@
 package kernel
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"sync"
+
+	"gonum.org/v1/gonum/mat"
 
 	"grfgp/kernel/internal/recent"
 	"grfgp/sparse"
@@ -25,12 +28,19 @@ var ErrScales = errors.New("scales do not fit together")
 // Products are computed in factored form, scale by scale. They cost as much as
 // the features of all scales together, which is linear in the number of nodes.
 type Multiscale struct {
-	fine   Kernel
+	fine Kernel
+	*coarseScales
+	tables []*table // of the scales, for the rows in training; nil: none
+}
+
+// coarseScales are the scales above a fine kernel, which several fine kernels may share.
+type coarseScales struct {
 	scales []scale
 	shape  []Param // of the family, without its variance
 	free   bool    // a shape for every scale
 	chains recent.Cache[*chain]
 	whole  func() *chain // of all nodes
+	caches shared[[]*table]
 }
 
 // Scale is a graph of a Multiscale, coarser than the one before it.
@@ -56,7 +66,7 @@ type MultiscaleOptions struct {
 // kernel; then those of the family without its variance, once or for every scale;
 // then the variances of the scales.
 func NewMultiscale(fine Kernel, family Modulation, scales []Scale, opts MultiscaleOptions) (*Multiscale, error) {
-	m := &Multiscale{fine: fine, free: opts.FreeLengths, shape: family.Params()}
+	m := &Multiscale{fine: fine, coarseScales: &coarseScales{free: opts.FreeLengths, shape: family.Params()}}
 	if hasVariance(m.shape) {
 		m.shape = m.shape[1:]
 	}
@@ -77,14 +87,21 @@ func NewMultiscale(fine Kernel, family Modulation, scales []Scale, opts Multisca
 		m.scales = append(m.scales, scale{s.Prolong, grf})
 		below = cols
 	}
-	return m.ready(), nil
+	m.whole = sync.OnceValue(func() *chain { return newChain(upTo(m.Nodes()), m.scales) })
+	return m, nil
 }
 
-// ready initialises the caches of m.
-func (m *Multiscale) ready() *Multiscale {
-	m.whole = sync.OnceValue(func() *chain { return newChain(upTo(m.Nodes()), m.scales) })
-	return m
+// With returns the sum of another fine kernel on the same nodes and the same coarser scales, and shares what
+// they have computed.
+func (m *Multiscale) With(fine Kernel) *Multiscale {
+	if fine.Nodes() != m.Nodes() {
+		panic(fmt.Sprintf("kernel: scales of %d nodes on a kernel of %d", m.Nodes(), fine.Nodes()))
+	}
+	return &Multiscale{fine: fine, coarseScales: m.coarseScales}
 }
+
+// ShareCaches makes all kernels with these coarser scales share the caches of Training, until release is called.
+func (m *Multiscale) ShareCaches() (release func()) { return m.caches.share() }
 
 // Nodes returns the number of nodes of the finest graph.
 func (m *Multiscale) Nodes() int { return m.fine.Nodes() }
@@ -126,16 +143,57 @@ func (m *Multiscale) Params() []Param {
 
 // Training offers starts with some variance on every scale, or nearly all of it on
 // one scale, each with a short and a long reach of the fine kernel. The cache is
-// that of the fine kernel, if it has one.
+// that of the fine kernel, if it has one, and tables of the coarser scales, which are
+// interpolated between lengths.
 func (m *Multiscale) Training() Training {
-	t := Training{Starts: shareStarts(m.Params(), len(m.fine.Params()), len(m.scales))}
-	if cache := TrainingOf(m.fine).Cache; cache != nil {
-		t.Cache = func(rows []int, maxBytes int) Kernel {
-			cached := &Multiscale{fine: cache(rows, maxBytes), scales: m.scales, shape: m.shape, free: m.free}
-			return cached.ready()
-		}
+	return Training{Starts: shareStarts(m.Params(), len(m.fine.Params()), len(m.scales)), Cache: m.cached}
+}
+
+func (m *Multiscale) cached(rows []int, maxBytes int) Kernel {
+	fine := maxBytes / 2
+	if TrainingOf(m.fine).Cache == nil {
+		fine = 0
 	}
-	return t
+	c := m.With(Cached(m.fine, rows, fine))
+	if len(m.shape) != 1 || !m.shape[0].Positive {
+		return c
+	}
+	each := min(tableBytes, maxBytes-fine) / len(m.scales)
+	c.tables = m.caches.get(func(t []*table) bool { return t[0] != nil && slices.Equal(t[0].rows, rows) }, func() []*table {
+		all := make([]*table, len(m.scales))
+		for k := range all {
+			all[k] = newTable(rows, 2*m.shape[0].Start, each, func(ctx context.Context, dst *mat.SymDense, length float64) error {
+				return m.scaleGram(ctx, dst, k, rows, length)
+			})
+		}
+		return all
+	})
+	return c
+}
+
+// tableBytes is the most memory of the tables of one list of rows.
+const tableBytes = 1 << 30
+
+// scaleGram adds C_k[rows, rows] to dst, for the given length and variance one.
+func (m *Multiscale) scaleGram(ctx context.Context, dst *mat.SymDense, k int, rows []int, length float64) error {
+	raw, err := m.scales[k].grf.at(m.shapeOf(k, []float64{length}))
+	if err != nil {
+		return err
+	}
+	phi, _, err := newUnit(raw, 1).onto(m.chain(rows), k)
+	if err != nil {
+		return err
+	}
+	return addSquare(ctx, dst, phi, 1)
+}
+
+// shapeOf returns the parameters of the family on scale k, given those without its variance.
+func (m *Multiscale) shapeOf(k int, shape []float64) []float64 {
+	var own []float64
+	if len(m.shape) < len(m.scales[k].grf.Params()) {
+		own = append(own, 1) // C_k is scaled to variance one afterwards
+	}
+	return append(own, shape...)
 }
 
 // shareStarts returns starts for the sum of a fine kernel, whose parameters are the
@@ -199,12 +257,11 @@ func (m *Multiscale) At(theta []float64) (Covariance, error) {
 		return nil, err
 	}
 	for k, s := range m.scales {
-		var own []float64
-		if len(m.shape) < len(s.grf.Params()) {
-			own = append(own, 1) // C_k is scaled to variance one afterwards
+		shape := theta[m.shapeAt(k):][:len(m.shape)]
+		if len(shape) > 0 {
+			c.lengths = append(c.lengths, shape[0])
 		}
-		own = append(own, theta[m.shapeAt(k):][:len(m.shape)]...)
-		raw, err := s.grf.at(own)
+		raw, err := s.grf.at(m.shapeOf(k, shape))
 		if err != nil {
 			return nil, fmt.Errorf("scale %d: %w", k+1, err)
 		}

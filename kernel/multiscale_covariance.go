@@ -15,9 +15,10 @@ import (
 // multiscaleCovariance is a Multiscale at one theta.
 type multiscaleCovariance struct {
 	*Multiscale
-	fine  Covariance
-	parts []unit // of the scales
-	ontos recent.Cache[[]onto]
+	fine    Covariance
+	parts   []unit    // of the scales
+	lengths []float64 // of the scales, if their family has one
+	ontos   recent.Cache[[]onto]
 }
 
 // Abilities are those of the fine kernel, a preconditioner by the coarse scales,
@@ -113,35 +114,61 @@ func (o *multiscaleCross) strip(ctx context.Context, dst, x *mat.Dense) error {
 // finest, and adds Σ P_k f_k to dst. f must set all of y.
 func (m *Multiscale) climb(ctx context.Context, c *chain, dst *mat.Dense, f func(k int, y *mat.Dense) error) error {
 	_, columns := dst.Dims()
+	above, err := m.ascend(ctx, c, columns, f)
+	if err != nil {
+		return err
+	}
+	defer m.scales[0].grf.blocks.Put(above)
+	m.addUp(c, dst, above, 0)
+	return ctx.Err()
+}
+
+// ascend is climb up to the nodes of the first coarser scale. The result is a block of
+// its GRF.
+func (m *Multiscale) ascend(ctx context.Context, c *chain, columns int, f func(k int, y *mat.Dense) error) (*mat.Dense, error) {
 	var above *mat.Dense
-	for k := len(m.scales) - 1; k >= -1; k-- {
-		if k < 0 {
-			to := m.scales[0].grf.block(len(c.nodes[0]), columns)
-			defer m.scales[0].grf.blocks.Put(to)
-			c.up[0].Mul(to, above)
-			addRows(dst, to)
-			break
-		}
+	for k := len(m.scales) - 1; k >= 0; k-- {
 		grf := m.scales[k].grf
 		y := grf.block(len(c.nodes[k+1]), columns)
-		defer grf.blocks.Put(y)
 		if err := f(k, y); err != nil {
-			return err
+			return nil, err
 		}
 		if above != nil {
-			from := grf.block(len(c.nodes[k+1]), columns)
-			defer grf.blocks.Put(from)
-			c.up[k+1].Mul(from, above)
-			addRows(y, from)
+			addProduct(y, c.up[k+1], above, 0, &grf.blocks)
+			m.scales[k+1].grf.blocks.Put(above)
 		}
 		above = y
 	}
-	return ctx.Err()
+	return above, ctx.Err()
+}
+
+// addUp adds the interpolation from the first coarser scale to dst, which has the rows
+// of the chain from lo on.
+func (m *Multiscale) addUp(c *chain, dst, above *mat.Dense, lo int) {
+	addProduct(dst, c.up[0], above, lo, &m.scales[0].grf.blocks)
+}
+
+// addProduct adds rows lo and following of A·x to dst, some at a time.
+func addProduct(dst *mat.Dense, a *sparse.CSR, x *mat.Dense, lo int, scratch *blocks) {
+	n, columns := dst.Dims()
+	for at := 0; at < n; at += drawBlock {
+		size := min(drawBlock, n-at)
+		part := scratch.get(size, columns)
+		a.MulRows(part, x, lo+at)
+		addRows(dst.Slice(at, at+size, 0, columns).(*mat.Dense), part)
+		scratch.Put(part)
+	}
 }
 
 // Gram sets dst = K[rows, rows].
 func (c *multiscaleCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows []int) error {
 	if err := c.fine.Gram(ctx, dst, rows); err != nil {
+		return err
+	}
+	if all, ok, err := c.stencils(ctx, rows, false); ok || err != nil {
+		for k, s := range all {
+			s.add(dst.RawSymmetric(), c.parts[k].variance)
+		}
 		return err
 	}
 	for k, o := range c.onto(rows) {
@@ -153,6 +180,21 @@ func (c *multiscaleCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows
 		}
 	}
 	return nil
+}
+
+// stencils returns how to interpolate the scales at the rows; ok is false where that is not possible.
+func (c *multiscaleCovariance) stencils(ctx context.Context, rows []int, slope bool) (all []stencil, ok bool, err error) {
+	if c.tables == nil {
+		return nil, false, nil
+	}
+	for k, t := range c.tables {
+		s, ok, err := t.stencil(ctx, rows, c.lengths[k], slope)
+		if !ok || err != nil {
+			return nil, false, err
+		}
+		all = append(all, s)
+	}
+	return all, true, nil
 }
 
 // addGram adds Σ_k P_k C_k P_kᵀ over the scales above the list of a chain.
@@ -236,8 +278,7 @@ func (c *multiscaleCovariance) diagFlops(rows int) float64 {
 	flops := DiagFlops(c.fine, rows)
 	const parents, overhead = 8, 10
 	for _, u := range c.parts {
-		size := u.raw.features.Size()
-		flops += overhead * parents * float64(rows) * float64(size.Entries) / float64(max(1, u.raw.Nodes()))
+		flops += overhead * parents * float64(rows) * u.raw.entries()
 	}
 	return flops
 }

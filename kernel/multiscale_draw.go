@@ -18,8 +18,21 @@ func (c *multiscaleCovariance) Prior(ctx context.Context, dst *mat.Dense, seed u
 // raise adds Σ_k s_k P_k N⁻¹ f_k to dst, a row per node, where f sets f_k, a row
 // per node of the scale.
 func (c *multiscaleCovariance) raise(ctx context.Context, dst *mat.Dense, f func(k int, y *mat.Dense) error) error {
+	_, columns := dst.Dims()
+	above, err := c.raised(ctx, columns, f)
+	if err != nil {
+		return err
+	}
+	defer c.scales[0].grf.blocks.Put(above)
+	c.addUp(c.whole(), dst, above, 0)
+	return ctx.Err()
+}
+
+// raised returns the sum of raise at the nodes of the first coarser scale, in a block
+// of its GRF.
+func (c *multiscaleCovariance) raised(ctx context.Context, columns int, f func(k int, y *mat.Dense) error) (*mat.Dense, error) {
 	chain := c.whole()
-	return c.climb(ctx, chain, dst, func(k int, y *mat.Dense) error {
+	return c.ascend(ctx, chain, columns, func(k int, y *mat.Dense) error {
 		u, nodes := c.parts[k], chain.nodes[k+1]
 		all := y
 		if n := u.raw.Nodes(); len(nodes) < n { // some nodes of the scale interpolate to no node
@@ -69,27 +82,20 @@ type multiscaleDraw struct {
 	fine  Draw
 	parts []Draw
 	at    *mat.Dense
+	above *mat.Dense // the sum of the scales on the first of them, after settle
 }
 
 func (d *multiscaleDraw) At() *mat.Dense { return d.at }
 
-// Update brings u down to every scale, where with s² N⁻¹ΦΦᵀN⁻¹ for K the sum
-// g + K[·, x]·u is s N⁻¹ times the same sum of the raw features for s N⁻¹u.
 func (d *multiscaleDraw) Update(ctx context.Context, dst, u *mat.Dense) error {
 	if err := d.fine.Update(ctx, dst, u); err != nil {
 		return err
 	}
-	_, draws := u.Dims()
-	down := make([]*mat.Dense, len(d.parts))
-	below := u
-	for k, up := range d.x.up {
-		down[k] = mat.NewDense(len(d.x.nodes[k+1]), draws, nil)
-		up.T().Mul(down[k], below)
-		below = down[k]
+	above, err := d.coarse(ctx, u)
+	if err != nil {
+		return err
 	}
-	return d.cov.raise(ctx, dst, func(k int, y *mat.Dense) error {
-		part := d.cov.parts[k]
-		scaleRows(down[k], part.inverses(d.x.nodes[k+1]), math.Sqrt(part.variance))
-		return d.parts[k].Update(ctx, y, down[k])
-	})
+	defer d.cov.scales[0].grf.blocks.Put(above)
+	d.cov.addUp(d.cov.whole(), dst, above, 0)
+	return ctx.Err()
 }

@@ -76,6 +76,14 @@ func (c *multiscaleCovariance) GramGrad(ctx context.Context, grad []float64, row
 		return err
 	}
 	checkOrder(g, rows)
+	if all, ok, err := c.stencils(ctx, rows, true); ok || err != nil {
+		for k, s := range all {
+			value, slope := s.moments(g.RawSymmetric())
+			grad[c.varianceAt(k)] += value
+			grad[c.shapeAt(k)] += c.parts[k].variance * slope
+		}
+		return err
+	}
 	whole := full(g)
 	list := c.chain(rows)
 	for k, o := range c.onto(rows) {

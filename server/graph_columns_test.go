@@ -89,6 +89,14 @@ func TestCovariatesOfAStudy(t *testing.T) {
 	if answer.Baseline["least squares on covariates"] == nil {
 		t.Errorf("baselines %v", answer.Baseline)
 	}
+	var effects struct {
+		Columns []struct{ Column string }
+		Words   []string
+	}
+	d.conforms(t, "GET", "/v1/studies/{s}/effects", h.must("GET", "/v1/studies/wells/effects", nil, &effects))
+	if len(effects.Columns) != 4 || effects.Columns[0].Column != "depth" || !strings.Contains(strings.Join(effects.Words, "; "), "all columns together") {
+		t.Errorf("effects %+v", effects)
+	}
 	// A column that is what is measured is said to be so.
 	settings["name"] = "disguised"
 	h.must("POST", "/v1/studies", settings, nil)

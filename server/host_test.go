@@ -324,6 +324,12 @@ func (k simpleSnapshot) Validate(context.Context, uint64) (*crossval.Validation,
 	return v, nil
 }
 
+func (k simpleSnapshot) Effects(context.Context) (*grfgp.Effects, error) {
+	per := 0.5
+	f := grfgp.Effect{Column: "depth", Of: "deep", From: "shallow", To: "deep", Mean: 2, SD: 0.5, Lower: 1, Upper: 3, PerUnit: &per, Unit: "m", Between: &grfgp.Contrast{Mean: 2, SD: 1, Lower: 0, Upper: 4, Low: 3, High: 4}}
+	return &grfgp.Effects{Columns: []grfgp.Effect{f}, LeftOut: []string{"age"}, Parts: []grfgp.Part{{Name: "graph", Variance: 1, Share: 1}}, Nodes: 10, Level: 0.95, Scale: "log"}, nil
+}
+
 func (k simpleSnapshot) NoiseSD() float64 { return 0.1 }
 
 // Spec has every field.

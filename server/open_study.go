@@ -29,6 +29,7 @@ type openStudy struct {
 	fitting    flight[study.Snapshot]
 	predicting flight[*study.Predictions]
 	validating flight[*validated]
+	explaining flight[*explained]
 
 	mu      sync.Mutex
 	net     *network

@@ -237,6 +237,7 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 		{"GET", "/v1/studies/s/predictions?format=columns", "/v1/studies/{s}/predictions", nil, nil},
 		{"GET", "/v1/studies/s/history?random=yes", "/v1/studies/{s}/history", nil, nil},
 		{"GET", "/v1/studies/s/calibration", "/v1/studies/{s}/calibration", nil, nil},
+		{"GET", "/v1/studies/s/effects", "/v1/studies/{s}/effects", nil, nil},
 		{"GET", "/v1/studies/s/candidates?count=3", "/v1/studies/{s}/candidates", nil, nil},
 		{"GET", "/v1/studies/s/map", "/v1/studies/{s}/map", nil, nil},
 		{"GET", "/v1/studies/s/events", "/v1/studies/{s}/events", nil, nil},

@@ -33,6 +33,7 @@ func TestPage(t *testing.T) {
 		{"create a study", testCreate},
 		{"covariates", testCovariates},
 		{"learn", testLearn},
+		{"shares", testShares},
 		{"ask, enter a result, see the map change", testAskAndTell},
 		{"refusals", testRefusals},
 		{"keyboard alone", testKeyboard},
@@ -276,6 +277,8 @@ func testCovariates(t *testing.T, browser context.Context) {
 	h.must("POST", "/v1/studies/wells/observations", map[string]any{"observations": wellValues(24)}, nil)
 	p.open("#/studies/wells/trust")
 	p.waitText("#model-terms", "the columns depth, type")
+	p.waitText("#effects", "all columns together")
+	p.waitText("#effects table", "depth")
 	p.shoot("trust-covariates")
 
 	p.open("#/new")
@@ -287,6 +290,30 @@ func testCovariates(t *testing.T, browser context.Context) {
 	p.click("#columns-none")
 	if got := eval[string](p, chosen); got != "" {
 		t.Errorf("none are %s", got)
+	}
+}
+
+// A study of shares takes the number tested with every result, in all its forms.
+func testShares(t *testing.T, browser context.Context) {
+	h := newHost(t)
+	h.create(10, func(s *study.Settings) { s.Spec.Values = "share" })
+	h.must("POST", "/v1/studies/s/asks", `{"count":1}`, nil)
+	p := newTab(t, browser, h.http.URL, 1000, 900)
+	p.open("#/studies/s/next")
+	p.waitFor("#value-1")
+	p.enter("#value-1", "3")
+	p.click("#trial-1 button.primary")
+	p.waitText("#trial-1", "A number is missing")
+	p.shoot("next-shares")
+	p.enter("#value-1-size", "20\r")
+	p.waitText(".next-view", "3 of 20")
+	p.enter("#observe", "n5, 1, 4\nn6; 2; 9")
+	p.click("details button.primary")
+	p.waitText(".next-view", "2 of 9")
+	var got struct{ Observations []study.Record }
+	h.must("GET", "/v1/studies/s/observations", nil, &got)
+	if all := got.Observations; len(all) != 3 || all[0].Exposure != 20 || all[1].Exposure != 4 || all[2].Measurement != (study.Measurement{Node: "n6", Value: 2, Exposure: 9}) {
+		t.Errorf("%+v", all)
 	}
 }
 

@@ -62,6 +62,7 @@ func TestPredictionPages(t *testing.T) {
 	h.create(30)
 	h.refused("no-model", 409, "GET", "/v1/studies/s/predictions", nil)
 	h.refused("no-model", 409, "GET", "/v1/studies/s/calibration", nil)
+	h.refused("no-model", 409, "GET", "/v1/studies/s/effects", nil)
 	h.observe(five)
 	type page struct {
 		Total int

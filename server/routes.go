@@ -52,6 +52,7 @@ var routes = []route{
 	{method: "GET", path: "/v1/studies/{s}/predictions", handle: (*Server).predictions},
 	{method: "GET", path: "/v1/studies/{s}/history", handle: (*Server).history},
 	{method: "GET", path: "/v1/studies/{s}/calibration", handle: (*Server).calibration},
+	{method: "GET", path: "/v1/studies/{s}/effects", handle: (*Server).effects},
 	{method: "GET", path: "/v1/studies/{s}/candidates", handle: (*Server).candidates},
 	{method: "GET", path: "/v1/studies/{s}/map", handle: (*Server).showMap},
 	{method: "GET", path: "/v1/studies/{s}/events", handle: (*Server).events},

@@ -24,6 +24,14 @@ const blockWork = 1 << 16
 // of columns that are multiplied together. Mul panics if the sizes do not fit.
 func (a *CSR) Mul(dst, x *mat.Dense) { a.mul(dst.RawMatrix(), x.RawMatrix(), mulRows) }
 
+// MulRows sets dst to rows lo and following of A·x, as many as dst has, to the bits of
+// Mul.
+func (a *CSR) MulRows(dst, x *mat.Dense, lo int) {
+	n, _ := dst.Dims()
+	part := &CSR{rows: n, cols: a.cols, rowPtr: a.rowPtr[lo : lo+n+1], colIdx: a.colIdx, val: a.val}
+	part.mul(dst.RawMatrix(), x.RawMatrix(), mulRows)
+}
+
 // MulVec sets dst to A·x for a single vector, as Mul does.
 func (a *CSR) MulVec(dst, x []float64) {
 	a.mul(column(dst), column(x), mulRows)
@@ -54,7 +62,7 @@ func (a *CSR) mul(dst, x blas64.General, kernel func(a *CSR, dst, x blas64.Gener
 
 // work is the cost of a product per column of x, in multiplications. A
 // row costs one more than its entries, for writing the sum.
-func (a *CSR) work() int { return len(a.val) + a.rows }
+func (a *CSR) work() int { return a.rowPtr[a.rows] - a.rowPtr[0] + a.rows }
 
 // cut returns the first row of block b when the rows are cut into n blocks of
 // about the same work.
@@ -62,7 +70,7 @@ func (a *CSR) cut(b, n int) int {
 	// Quotient and remainder separately, so that nothing overflows.
 	work := a.work()
 	before := work/n*b + work%n*b/n
-	return sort.Search(a.rows, func(i int) bool { return a.rowPtr[i]+i >= before })
+	return sort.Search(a.rows, func(i int) bool { return a.rowPtr[i]-a.rowPtr[0]+i >= before })
 }
 
 // overlap reports whether two matrices share an element. Views with different

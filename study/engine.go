@@ -70,6 +70,8 @@ type Snapshot interface {
 	// Validate cross-validates on the measurements, with the hyperparameters held
 	// fixed. The seed determines the folds.
 	Validate(ctx context.Context, seed uint64) (*crossval.Validation, error)
+	// Effects returns the effects of covariates and the shares of the parts of the model.
+	Effects(ctx context.Context) (*grfgp.Effects, error)
 	// NoiseSD returns the standard deviation of the noise of a measurement.
 	NoiseSD() float64
 	// Chosen returns the Spec of the model with the choices filled in.

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"grfgp/crossval"
 	"slices"
 	"sync"
 
 	"grfgp"
+	"grfgp/crossval"
 )
 
 // Predictions are the posterior means and standard deviations of all nodes.
@@ -30,6 +30,7 @@ type fit struct {
 	snapshot    lazy[Snapshot]
 	predictions lazy[*Predictions]
 	validation  lazy[*crossval.Validation]
+	effects     lazy[*grfgp.Effects]
 }
 
 // lazy is a value that is computed once. Errors are not kept, except ErrNoModel,
@@ -119,6 +120,38 @@ func (s *Study) predict(ctx context.Context, f *fit) (*Predictions, error) {
 		return nil, fmt.Errorf("%w: the measurements are too large or too far apart for a model; retract those that cannot be true", ErrNoModel)
 	}
 	return &Predictions{f.seq, len(f.measurements), snapshot.Chosen(), snapshot.NoiseSD(), p}, nil
+}
+
+// Effects returns the effects of covariates in the model of the measurements so far, and
+// the shares of its parts. The error wraps ErrNoModel if they are too few.
+func (s *Study) Effects(ctx context.Context) (*grfgp.Effects, error) {
+	f := s.currentFit()
+	return f.effects.get(func() (*grfgp.Effects, error) {
+		snapshot, err := s.snapshot(ctx, f)
+		if err != nil {
+			return nil, err
+		}
+		e, err := snapshot.Effects(ctx)
+		if err == nil && !finiteEffects(e) {
+			err = fmt.Errorf("%w: the measurements are too large or too far apart for effects; retract those that cannot be true", ErrNoModel)
+		}
+		return e, err
+	})
+}
+
+// finiteEffects reports whether all numbers are finite.
+func finiteEffects(e *grfgp.Effects) bool {
+	ok := true
+	for _, f := range e.Columns {
+		ok = ok && finite(f.Mean) && finite(f.SD) && finite(f.Lower) && finite(f.Upper)
+		if c := f.Between; c != nil {
+			ok = ok && finite(c.Mean) && finite(c.SD) && finite(c.Lower) && finite(c.Upper)
+		}
+	}
+	for _, p := range e.Parts {
+		ok = ok && finite(p.Variance) && finite(p.Share)
+	}
+	return ok
 }
 
 // Calibration cross-validates the model on the measurements so far, with its

@@ -1,6 +1,7 @@
 package walk
 
 import (
+	"context"
 	"fmt"
 	"iter"
 
@@ -18,6 +19,7 @@ type Features struct {
 	opts   Options // with Hi resolved; without Scale
 	nodes  int
 	blocks []block
+	lazy   *lazy // samples rows when they are used; nil: all are in blocks
 }
 
 // block holds the features of blockRows rows (the last one fewer).
@@ -75,9 +77,16 @@ func (f *Features) ExactTo(i int) int {
 	return int(b.exact[r])
 }
 
-func (f *Features) locate(i int) (*block, int) {
+func (f *Features) checkRow(i int) {
 	if i < f.opts.Lo || i >= f.opts.Hi {
 		panic(fmt.Sprintf("walk: row %d outside [%d, %d)", i, f.opts.Lo, f.opts.Hi))
+	}
+}
+
+func (f *Features) locate(i int) (*block, int) {
+	f.checkRow(i)
+	if f.lazy != nil {
+		return f.lazy.one(i), 0
 	}
 	i -= f.opts.Lo
 	return &f.blocks[i/blockRows], i % blockRows
@@ -102,21 +111,20 @@ type Size struct {
 	Bytes     int64 `json:"bytes"`      // memory, and about the size of the file
 }
 
-// Size returns the size of f.
+// Size returns the size of f. Lazy features are sampled for it, unless Compact has
+// counted them.
 func (f *Features) Size() Size {
-	s := Size{Rows: f.opts.Hi - f.opts.Lo}
-	for i := range f.blocks {
-		b := &f.blocks[i]
-		s.Entries += int64(len(b.col))
-		s.Values += int64(len(b.val))
-		for _, l := range b.exact {
-			if int(l) == f.opts.MaxLen {
-				s.ExactRows++
-			}
-		}
+	if f.lazy == nil {
+		s, _ := f.each(context.Background(), func(int, int, *block) error { return nil })
+		return *s
 	}
-	s.Bytes = featureBytes(int64(s.Rows), s.Entries, s.Values)
-	return s
+	f.lazy.mu.Lock()
+	defer f.lazy.mu.Unlock()
+	if f.lazy.sizes == nil {
+		// A row that cannot be stored fails where it is used.
+		f.lazy.sizes, _ = f.each(context.Background(), func(int, int, *block) error { return nil })
+	}
+	return *f.lazy.sizes
 }
 
 // featureBytes is the memory of a block's arrays: 9 bytes a row, 5 an entry and
@@ -128,6 +136,10 @@ func featureBytes(rows, entries, values int64) int64 { return 9*rows + 5*entries
 func (f *Features) Combine(coeff []float64) (*sparse.CSR, error) {
 	if len(coeff) > f.opts.MaxLen+1 {
 		return nil, fmt.Errorf("%w: %d coefficients for lengths 0 to %d", ErrOptions, len(coeff), f.opts.MaxLen)
+	}
+	f, err := f.stored(context.Background())
+	if err != nil {
+		return nil, err
 	}
 	full := make([]float64, f.opts.MaxLen+1)
 	copy(full, coeff)

@@ -2,6 +2,7 @@ package walk
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -48,6 +49,10 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // Encode writes f as one file, and returns its size. Matrix identifies the
 // matrix that was walked on, so that a reader can refuse features of another graph.
 func (f *Features) Encode(w io.Writer, matrix string) (int64, error) {
+	f, err := f.stored(context.Background())
+	if err != nil {
+		return 0, fmt.Errorf("writing features: %w", err)
+	}
 	h := fileHeader{Nodes: f.nodes, Options: f.opts, Matrix: matrix, Blocks: make([]fileBlock, len(f.blocks))}
 	for i := range f.blocks {
 		b := &f.blocks[i]

@@ -4,6 +4,10 @@ package walk
 // is to be read only.
 func (f *Features) Reached(i int) []uint32 {
 	b, r := f.locate(i)
+	return b.reached(r)
+}
+
+func (b *block) reached(r int) []uint32 {
 	lo, hi := b.entries(r)
 	return b.col[lo:hi:hi]
 }
@@ -19,6 +23,10 @@ func (f *Features) CombineRow(dst, coeff []float64, i int) {
 // adjoint of CombineRow.
 func (f *Features) ProjectRow(dst, weight []float64, i int) {
 	num, lens, vals := f.row(i)
+	project(dst, weight, num, lens, vals)
+}
+
+func project(dst, weight []float64, num, lens []uint8, vals []float32) {
 	v := 0
 	for e, k := range num {
 		w := weight[e]
@@ -31,6 +39,10 @@ func (f *Features) ProjectRow(dst, weight []float64, i int) {
 // row returns the arrays of row i: values per entry, and their lengths and Ψ.
 func (f *Features) row(i int) (num, lens []uint8, vals []float32) {
 	b, r := f.locate(i)
+	return b.row(r)
+}
+
+func (b *block) row(r int) (num, lens []uint8, vals []float32) {
 	lo, hi := b.entries(r)
 	v, end := b.values(r)
 	return b.num[lo:hi], b.len[v:end], b.val[v:end]

@@ -3,7 +3,7 @@
 import { get, patiently, studyPath } from "./api.js";
 import { chart, span } from "./chart.js";
 import { field, h, show, table } from "./dom.js";
-import { number, percent } from "./format.js";
+import { number, percent, rate } from "./format.js";
 import { address } from "./route.js";
 import { goalName } from "./study.js";
 import { verdicts } from "./trust.js";
@@ -81,7 +81,7 @@ function figures(sides) {
     of("measurements", ({ study }) => number(study.values)),
     of("pending", ({ study }) => number(study.trials.pending)),
     of("spent", ({ study }) => number(study.spent)),
-    of("best", ({ study }) => (study.best ? `${number(study.best.value)} at ${study.best.node}` : "–")),
+    of("best", ({ study }) => (study.best ? `${number(rate(study.best))} at ${study.best.node}` : "–")),
     of("error on held-out measurements (RMSE)", ({ calibration: c }) => (c ? number(c.rmse, 3) : "–")),
     of("error of the best baseline (RMSE)", ({ calibration: c }) => (c ? number(Math.min(...Object.values(c.baseline_rmse)), 3) : "–")),
     of("coverage of 95 % intervals", ({ calibration: c }) => percent(c?.coverage?.["0.95"])),

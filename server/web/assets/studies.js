@@ -2,7 +2,7 @@
 
 import { call, get } from "./api.js";
 import { h } from "./dom.js";
-import { moment, number, plural } from "./format.js";
+import { moment, number, plural, rate } from "./format.js";
 import { busy, complain } from "./notice.js";
 import { address } from "./route.js";
 import { goalName } from "./study.js";
@@ -35,7 +35,7 @@ function card(study) {
     plural(study.values, "measurement"),
     `${study.trials.pending} pending`,
     study.left !== undefined && `${number(study.left)} of ${number(study.settings.budget)} left`,
-    study.best && `best ${number(study.best.value)}`,
+    study.best && `best ${number(rate(study.best))}`,
   ];
   return h("li", { class: "card" },
     h("div", { class: "between" },

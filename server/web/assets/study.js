@@ -2,7 +2,7 @@
 
 import { download, get, post, studyPath } from "./api.js";
 import { h, show } from "./dom.js";
-import { count, moment, number, plural } from "./format.js";
+import { count, moment, number, plural, rate } from "./format.js";
 import { logView } from "./log.js";
 import { mapView } from "./map.js";
 import { nextView } from "./next.js";
@@ -176,7 +176,7 @@ export class StudyPage {
       tile(count(study.values), study.values === 1 ? "measurement" : "measurements"),
       tile(count(pending), "pending"),
       study.left === undefined ? tile(count(done), "trials done") : tile(number(study.left), `of a budget of ${number(study.settings.budget)} left`),
-      study.best && tile(number(study.best.value), ["best, at ", h("span", { class: "id" }, study.best.node)]),
+      study.best && tile(number(rate(study.best)), ["best, at ", h("span", { class: "id" }, study.best.node)]),
     ];
   }
 

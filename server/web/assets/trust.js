@@ -4,6 +4,7 @@ import { patiently, studyPath } from "./api.js";
 import { chart, span } from "./chart.js";
 import { modelWords } from "./covariates.js";
 import { h, show, svg, table } from "./dom.js";
+import { effectsSection } from "./effects.js";
 import { number, percent, plural, uncertainty } from "./format.js";
 import { pendingNote } from "./pending.js";
 import { Refresher } from "./refresher.js";
@@ -23,18 +24,25 @@ const rules = {
 
 export function trustView(context) {
   const element = h("div", { class: "trust-view" }, h("p", { class: "soft", role: "status" }, "Cross-validating …"));
+  let effects = null; // those that were loaded last
   const refresher = new Refresher(async (signal) => {
     const response = await patiently("GET", studyPath(context.name, "calibration"), { signal }, (problem) => pendingNote(element, problem));
-    show(element, contents(await response.json(), context.study.settings));
+    const c = await response.json();
+    const known = c.terms?.some((t) => t !== "graph");
+    show(element, contents(c, context.study.settings, known && effects));
+    if (!known) return;
+    effects = effectsSection(await (await patiently("GET", studyPath(context.name, "effects"), { signal })).json());
+    show(element, contents(c, context.study.settings, effects));
   }, (error) => pendingNote(element, error), 2000);
   refresher.refresh();
   return { element, refresh: () => refresher.refresh(), close: () => refresher.close() };
 }
 
-function contents(c, settings) {
+function contents(c, settings, effects) {
   return [
     h("section", { class: "card wide" }, h("h2", null, "How reliable are the predictions?"), h("ul", { class: "verdicts" }, verdicts(c).map((v) => h("li", null, v)))),
     c.terms?.length > 0 && h("section", { class: "card wide", id: "model-terms" }, h("h2", null, "What the model uses"), h("ul", { class: "verdicts" }, [...modelWords(c.terms, settings), ...(c.warnings ?? []).map((w) => `Caution: ${w}`)].map((v) => h("li", null, v)))),
+    effects,
     h("section", { class: "card" }, h("h2", null, "Held-out predictions"), leftOut(c.left, uncertainty(settings.spec))),
     h("div", { class: "stack" },
       h("section", { class: "card" }, h("h2", null, "Credible intervals"), coverage(c)),

@@ -1,0 +1,245 @@
+package walk
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"grfgp/internal/parallel"
+	"grfgp/sparse"
+)
+
+// Lazy returns the features of Sample without sampling them: a row is sampled when it
+// is used. Rows that List has returned are kept, and later lists share them; a pass
+// over all rows, by Compact, keeps none. A model that is fitted to a few nodes of a
+// large graph then holds the features of these nodes alone. The matrix must not be
+// changed.
+func Lazy(w *sparse.CSR, opts Options) (*Features, error) {
+	if err := opts.validate(w); err != nil {
+		return nil, err
+	}
+	n, _ := w.Dims()
+	p := newRun(w, opts)
+	l := &lazy{run: p, slot: make([]uint32, opts.Hi-opts.Lo)}
+	l.samplers.New = func() any { return p.rowSampler() }
+	f := &Features{opts: opts, nodes: n, lazy: l}
+	f.opts.Scale = nil
+	return f, nil
+}
+
+// lazy samples rows, and keeps those that lists have used.
+type lazy struct {
+	run      *run
+	samplers sync.Pool // *rowSampler
+
+	mu    sync.Mutex
+	slot  []uint32 // per row: its place among the kept rows + 1, 0 if it is not kept
+	kept  []block  // of blockRows rows each
+	sizes *Size    // of all rows, once they have been counted
+}
+
+// one samples one row.
+func (l *lazy) one(i int) *block {
+	s := l.samplers.Get().(*rowSampler)
+	defer l.samplers.Put(s)
+	s.out.empty()
+	s.sample(uint32(i), l.run.key.At(uint64(i)))
+	b := s.out.clone()
+	return &b
+}
+
+// list samples the rows that are not kept yet, and returns all of the list.
+func (l *lazy) list(ctx context.Context, lo int, rows []int) (*List, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var missing []int
+	for _, i := range rows {
+		if l.slot[i-lo] == 0 {
+			l.slot[i-lo] = 1 // found, so that it is not missing twice
+			missing = append(missing, i)
+		}
+	}
+	fresh := make([]block, (len(missing)+blockRows-1)/blockRows)
+	err := parallel.Blocks(ctx, len(fresh), func(_, b int) error {
+		s := l.samplers.Get().(*rowSampler)
+		defer l.samplers.Put(s)
+		s.out.empty()
+		for _, i := range missing[b*blockRows : min(len(missing), (b+1)*blockRows)] {
+			s.sample(uint32(i), l.run.key.At(uint64(i)))
+		}
+		fresh[b] = s.out.clone()
+		return s.takeError()
+	})
+	if err != nil {
+		for _, i := range missing {
+			l.slot[i-lo] = 0
+		}
+		return nil, err
+	}
+	first := len(l.kept) * blockRows
+	l.kept = slices.Concat(l.kept, fresh) // lists hold the old slice
+	for k, i := range missing {
+		l.slot[i-lo] = uint32(first + k + 1)
+	}
+	out := &List{blocks: l.kept, at: make([]uint32, len(rows))}
+	for a, i := range rows {
+		out.at[a] = l.slot[i-lo] - 1
+	}
+	return out, nil
+}
+
+// takeError returns the error of a row that could not be stored, and forgets it.
+func (s *rowSampler) takeError() error {
+	err := s.tally.err
+	s.tally.err = nil
+	return err
+}
+
+// List is the features of a list of nodes, by their places in the list.
+type List struct {
+	blocks []block
+	at     []uint32 // the row of each place, counted over the blocks
+}
+
+// List returns the features of the given rows. The rows of lazy features are sampled
+// now, if no list had them before.
+func (f *Features) List(ctx context.Context, rows []int) (*List, error) {
+	for _, i := range rows {
+		f.checkRow(i)
+	}
+	if f.lazy != nil {
+		return f.lazy.list(ctx, f.opts.Lo, rows)
+	}
+	l := &List{blocks: f.blocks, at: make([]uint32, len(rows))}
+	for a, i := range rows {
+		l.at[a] = uint32(i - f.opts.Lo)
+	}
+	return l, nil
+}
+
+func (l *List) locate(a int) (*block, int) {
+	return &l.blocks[l.at[a]/blockRows], int(l.at[a] % blockRows)
+}
+
+// Reached returns the nodes that the row at place a has entries for, to be read only.
+func (l *List) Reached(a int) []uint32 {
+	b, r := l.locate(a)
+	return b.reached(r)
+}
+
+// CombineRow sets dst[e] = Σ_l coeff[l]·Ψ_l at entry e of the row at place a, as
+// Features.CombineRow does.
+func (l *List) CombineRow(dst, coeff []float64, a int) {
+	b, r := l.locate(a)
+	num, lens, vals := b.row(r)
+	combine(dst, coeff, num, lens, vals)
+}
+
+// ProjectRow is the adjoint of CombineRow.
+func (l *List) ProjectRow(dst, weight []float64, a int) {
+	b, r := l.locate(a)
+	num, lens, vals := b.row(r)
+	project(dst, weight, num, lens, vals)
+}
+
+// Compact returns Φ = Σ_l coeff[l]·Ψ_l with float32 entries, as those of Ψ_l are. coeff
+// must have MaxLen+1 elements. Lazy features are sampled block by block, and only Φ is kept.
+func (f *Features) Compact(ctx context.Context, coeff []float64) (*sparse.Compact, error) {
+	rows := f.opts.Hi - f.opts.Lo
+	m := sparse.NewCompact(rows, f.nodes, blockRows)
+	values := make([][]float64, parallel.Workers(m.Blocks()))
+	sizes, err := f.each(ctx, func(worker, k int, b *block) error {
+		if cap(values[worker]) < len(b.col) {
+			values[worker] = make([]float64, len(b.col))
+		}
+		val := values[worker][:len(b.col)]
+		combine(val, coeff, b.num, b.len, b.val)
+		return m.Set(k, b.entryEnd, b.col, val)
+	})
+	if err == nil && f.lazy != nil {
+		f.lazy.mu.Lock()
+		f.lazy.sizes = sizes
+		f.lazy.mu.Unlock()
+	}
+	return m, err
+}
+
+// each calls do with every block of rows in turn, several at once; the block is valid
+// during the call. It returns the size of them all.
+func (f *Features) each(ctx context.Context, do func(worker, k int, b *block) error) (*Size, error) {
+	blocks := (f.opts.Hi - f.opts.Lo + blockRows - 1) / blockRows
+	parts := make([]Size, blocks)
+	scratch := make([]*rowSampler, parallel.Workers(blocks))
+	err := parallel.Blocks(ctx, blocks, func(worker, k int) error {
+		b := (*block)(nil)
+		if f.lazy == nil {
+			b = &f.blocks[k]
+		} else {
+			if scratch[worker] == nil {
+				scratch[worker] = f.lazy.run.rowSampler()
+			}
+			s := scratch[worker]
+			s.out.empty()
+			for i := f.opts.Lo + k*blockRows; i < min(f.opts.Hi, f.opts.Lo+(k+1)*blockRows); i++ {
+				s.sample(uint32(i), f.lazy.run.key.At(uint64(i)))
+			}
+			if err := s.takeError(); err != nil {
+				return err
+			}
+			b = &s.out
+		}
+		parts[k].add(b, f.opts.MaxLen)
+		return do(worker, k, b)
+	})
+	total := &Size{Rows: f.opts.Hi - f.opts.Lo}
+	for _, p := range parts {
+		total.Entries += p.Entries
+		total.Values += p.Values
+		total.ExactRows += p.ExactRows
+	}
+	total.Bytes = featureBytes(int64(total.Rows), total.Entries, total.Values)
+	return total, err
+}
+
+// add counts a block.
+func (s *Size) add(b *block, maxLen int) {
+	s.Entries += int64(len(b.col))
+	s.Values += int64(len(b.val))
+	for _, l := range b.exact {
+		if int(l) == maxLen {
+			s.ExactRows++
+		}
+	}
+}
+
+// EntriesPerRow returns the mean number of entries of a row; of lazy features that of
+// some rows at equal distances.
+func (f *Features) EntriesPerRow() float64 {
+	rows := f.opts.Hi - f.opts.Lo
+	if rows == 0 {
+		return 0
+	}
+	if f.lazy == nil {
+		return float64(f.Size().Entries) / float64(rows)
+	}
+	const most = 256
+	total, count := 0, 0
+	for k := range min(rows, most) {
+		total += len(f.lazy.one(f.opts.Lo + k*rows/min(rows, most)).col)
+		count++
+	}
+	return float64(total) / float64(count)
+}
+
+// stored returns the features with all rows in blocks.
+func (f *Features) stored(ctx context.Context) (*Features, error) {
+	if f.lazy == nil {
+		return f, nil
+	}
+	s := &Features{opts: f.opts, nodes: f.nodes, blocks: make([]block, (f.opts.Hi-f.opts.Lo+blockRows-1)/blockRows)}
+	_, err := f.each(ctx, func(_, k int, b *block) error {
+		s.blocks[k] = b.clone()
+		return nil
+	})
+	return s, err
+}
