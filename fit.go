@@ -129,6 +129,9 @@ func (t *Trainer) retrain(ctx context.Context, own gp.Data, spec Spec, theta []f
 		return nil, gp.FitReport{}, err
 	}
 	opts.Starts, opts.MaxIter, opts.Tol = [][]float64{theta}, bounds.MaxIter, bounds.Tol
+	if t.spec.Times != nil {
+		return t.retrainOverTime(ctx, k, own, opts)
+	}
 	return gp.Fit(ctx, k, own, opts)
 }
 
