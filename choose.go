@@ -180,7 +180,7 @@ func (t *Trainer) train(ctx context.Context, own gp.Data) (*Model, error) {
 	m.choose(best.candidate, c.tried, whyBest)
 	t.forget(best.candidate)
 	if sketch {
-		if m.fitted, m.choice.Fit, err = t.retrain(ctx, own, m.spec, m.fitted.Theta(), gp.FitOptions{MaxIter: finalIters(t.work(own.Nodes)), Tol: finalTol}); err != nil {
+		if m.fitted, m.choice.Fit, err = t.retrain(ctx, own, m.spec, m.fitted.Theta(), gp.FitOptions{MaxIter: finalIters(own.Len()), Tol: finalTol}); err != nil {
 			return nil, err
 		}
 	}

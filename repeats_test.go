@@ -349,12 +349,12 @@ func TestSimulateMeans(t *testing.T) {
 				rest = append(rest, i)
 			}
 		}
-		p, err := must(o.Snapshot(ctx)).Predict(ctx, rest)
+		variance, err := must(o.Update(ctx)).Variance(ctx, rest)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, v := range p.SD {
-			mean += v / float64(len(rest))
+		for _, v := range variance {
+			mean += math.Sqrt(v) / float64(len(rest))
 		}
 		return mean
 	}

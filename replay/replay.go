@@ -12,6 +12,11 @@
 //	Learn               root mean square error of predictions at nodes not measured
 //	Threshold           share of known nodes predicted on the wrong side of the level
 //
+// Losses are on the scale that people read: counts and shares are compared as rates,
+// values per unit of exposure, with the predicted rates, and errors are weighted by
+// exposures, because the variance of a rate is inverse to its exposure. The rates of
+// few trials are noisy, and so is the best of them.
+//
 // For Maximize and Minimize the expected regret of nodes drawn uniformly is
 // computed exactly, without replays. Result.Verdict compares a policy with random
 // picks or uniform draws by Student's t test.
@@ -68,6 +73,7 @@ type Options struct {
 	Seed     uint64                  // of starting nodes and policies
 	Count    []int                   // by node: number of measurements whose mean the value is; nil: one each
 	Scatter  []float64               // by node: sum of their squared deviations from it; nil: not known
+	Exposure []float64               // by node: of counts, or number tested of shares; nil: 1 each
 	Retrain  bayesopt.Schedule       // when to fit hyperparameters; First = 0 means Start, but at least 5
 	Looks    int                     // number of times that predictions are scored, for Learn and Threshold; 0 means 20
 	Progress func(done, total int64) // counts measurements; called concurrently; may be nil
@@ -130,9 +136,6 @@ func Run(ctx context.Context, g *graph.Graph, values []float64, spec grfgp.Spec,
 	if len(values) != g.Len() {
 		return nil, fmt.Errorf("%w: %d values for %d nodes", bayesopt.ErrOptions, len(values), g.Len())
 	}
-	if v := spec.Values; v != "" && v != gp.Gaussian.String() && v != gp.Student.String() || spec.Transform != "" && spec.Transform != gp.NoTransform.String() {
-		return nil, fmt.Errorf("%w: replays compare values as they are, not %s values with the transform %q; replay numbers, transformed beforehand if need be", bayesopt.ErrOptions, v, spec.Transform)
-	}
 	var known []int
 	for i, v := range values {
 		if math.IsInf(v, 0) {
@@ -142,16 +145,22 @@ func Run(ctx context.Context, g *graph.Graph, values []float64, spec grfgp.Spec,
 			known = append(known, i)
 		}
 	}
-	for what, n := range map[string]int{"counts": len(opts.Count), "scatters": len(opts.Scatter)} {
-		if n > 0 && n != g.Len() {
-			return nil, fmt.Errorf("%w: %d %s of measurements for %d nodes", bayesopt.ErrOptions, n, what, g.Len())
+	for _, of := range []struct {
+		what string
+		n    int
+	}{{"counts", len(opts.Count)}, {"scatters", len(opts.Scatter)}, {"exposures", len(opts.Exposure)}} {
+		if of.n > 0 && of.n != g.Len() {
+			return nil, fmt.Errorf("%w: %d %s of measurements for %d nodes", bayesopt.ErrOptions, of.n, of.what, g.Len())
 		}
+	}
+	if err := spec.CheckData(g.Len(), opts.data(values, known)); err != nil {
+		return nil, fmt.Errorf("%w: %w", bayesopt.ErrOptions, err)
 	}
 	opts, err := opts.complete(len(known))
 	if err != nil {
 		return nil, err
 	}
-	s := &searches{trainers: map[string]*grfgp.Trainer{}, opts: opts, values: values, known: known}
+	s := &searches{trainers: map[string]*grfgp.Trainer{}, opts: opts, told: values, values: opts.rates(values), known: known}
 	made := map[string]*grfgp.Trainer{} // by method
 	for _, p := range opts.Policies {
 		by := p.Policy
@@ -172,11 +181,42 @@ func Run(ctx context.Context, g *graph.Graph, values []float64, spec grfgp.Spec,
 	return s.run(ctx)
 }
 
+// data returns the measurements of some nodes.
+func (o *Options) data(values []float64, nodes []int) gp.Data {
+	d := gp.Data{Nodes: nodes, Y: at(values, nodes), Scatter: at(o.Scatter, nodes), Exposure: at(o.Exposure, nodes)}
+	d.Count = at(o.Count, nodes)
+	return d
+}
+
+// at returns the elements of a list for some nodes, nil of an empty list.
+func at[T any](list []T, nodes []int) (some []T) {
+	if len(list) == 0 {
+		return nil
+	}
+	for _, i := range nodes {
+		some = append(some, list[i])
+	}
+	return some
+}
+
+// rates returns the values per unit of exposure.
+func (o *Options) rates(values []float64) []float64 {
+	if len(o.Exposure) == 0 {
+		return values
+	}
+	all := slices.Clone(values)
+	for i := range all {
+		all[i] /= o.Exposure[i]
+	}
+	return all
+}
+
 // searches holds the data that all replays of Run share.
 type searches struct {
 	trainers map[string]*grfgp.Trainer // by policy
 	opts     Options
-	values   []float64
+	told     []float64 // by node
+	values   []float64 // on the scale of predictions: told, or rates
 	known    []int
 	best     float64 // known value, for Maximize and Minimize
 	done     atomic.Int64
@@ -249,14 +289,7 @@ func (s *searches) replay(ctx context.Context, r *Replay, policy bayesopt.Policy
 	measure := func(nodes []int) error {
 		for _, node := range nodes {
 			r.Nodes = append(r.Nodes, node)
-			d := gp.Data{Nodes: []int{node}, Y: []float64{s.values[node]}}
-			if len(s.opts.Count) > 0 {
-				d.Count = []int{s.opts.Count[node]}
-			}
-			if len(s.opts.Scatter) > 0 {
-				d.Scatter = []float64{s.opts.Scatter[node]}
-			}
-			if err := o.TellAll(d); err != nil {
+			if err := o.TellAll(s.opts.data(s.told, []int{node})); err != nil {
 				return err
 			}
 		}
@@ -323,7 +356,7 @@ func (s *searches) score(ctx context.Context, o *grfgp.Optimizer, r *Replay) err
 	if s.opts.Goal.Seeks() {
 		return nil
 	}
-	p, err := o.Update(ctx)
+	p, err := o.Snapshot(ctx)
 	if errors.Is(err, bayesopt.ErrNoModel) {
 		return nil
 	}
@@ -349,10 +382,10 @@ func (s *searches) score(ctx context.Context, o *grfgp.Optimizer, r *Replay) err
 
 // misjudged is the share of all known nodes whose predicted mean is on the wrong
 // side of a level; measured nodes count as correct.
-func (s *searches) misjudged(ctx context.Context, p *gp.Posterior, rest []int, level float64) (float64, error) {
-	mean, err := p.Mean(ctx, rest)
+func (s *searches) misjudged(ctx context.Context, p *grfgp.Snapshot, rest []int, level float64) (float64, error) {
+	q, err := p.Predict(ctx, rest)
 	wrong := 0
-	for k, m := range mean {
+	for k, m := range q.Mean {
 		if (m > level) != (s.values[rest[k]] > level) {
 			wrong++
 		}
@@ -360,21 +393,26 @@ func (s *searches) misjudged(ctx context.Context, p *gp.Posterior, rest []int, l
 	return float64(wrong) / float64(len(s.known)), err
 }
 
-// predictionError is the root mean square error of predictions, and the mean of
-// their standard deviations.
-func (s *searches) predictionError(ctx context.Context, p *gp.Posterior, rest []int) (rmse, sd float64, err error) {
-	mean, err := p.Mean(ctx, rest)
+// predictionError is the root mean square error of predictions, weighted by exposures,
+// and the mean of their standard deviations.
+func (s *searches) predictionError(ctx context.Context, p *grfgp.Snapshot, rest []int) (rmse, sd float64, err error) {
+	q, err := p.Predict(ctx, rest)
 	if err != nil {
 		return 0, 0, err
 	}
-	variance, err := p.Variance(ctx, rest)
-	if err != nil {
-		return 0, 0, err
+	weight := func(i int) float64 { return 1 }
+	total := float64(len(rest))
+	if len(s.opts.Exposure) > 0 {
+		weight = func(i int) float64 { return s.opts.Exposure[i] }
+		total = 0
+		for _, i := range rest {
+			total += weight(i)
+		}
 	}
-	for k, m := range mean {
+	for k, m := range q.Mean {
 		e := m - s.values[rest[k]]
-		rmse += e * e / float64(len(rest))
-		sd += math.Sqrt(variance[k]) / float64(len(rest))
+		rmse += e * e * weight(rest[k]) / total
+		sd += q.SD[k] / float64(len(rest))
 	}
 	return math.Sqrt(rmse), sd, nil
 }

@@ -2,10 +2,14 @@ package solve
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
+	"sync/atomic"
 
 	"gonum.org/v1/gonum/mat"
+
+	"grfgp/internal/parallel"
 )
 
 // CG solves (A + diag(noise))·X = B by preconditioned conjugate gradients. The
@@ -17,25 +21,17 @@ import (
 // has not, CG restarts from the solution so far, as long as that helps. After
 // ErrNotConverged dst holds the last iterates, which are the closest of all to the
 // solution in the norm of A + diag(noise). After other errors the contents of dst are
-// undefined, and there are no residuals. Three blocks of the size of B are allocated,
-// four with a preconditioner.
+// undefined, and there are no residuals. Four blocks of the size of B are used,
+// five with a preconditioner that is not diagonal, of half that size with
+// Options.Single; their memory is kept for the next solve.
 func CG(ctx context.Context, dst *mat.Dense, a Operator, noise []float64, b *mat.Dense, opts Options) (Stats, error) {
 	c, err := newConjugate(dst, a, noise, b, opts)
 	if err != nil {
 		return Stats{}, fmt.Errorf("conjugate gradients: %w", err)
 	}
-	for {
-		err := c.restart(ctx)
-		if err == nil && len(c.cols) == 0 {
-			break
-		}
-		if err == nil {
-			err = c.descend(ctx)
-		}
-		if err != nil {
-			c.stats.Residuals = nil // dst is between two iterates
-			return c.stats, fmt.Errorf("conjugate gradients: iteration %d: %w", c.stats.Iterations, err)
-		}
+	if err := c.run(ctx); err != nil {
+		c.stats.Residuals = nil // dst is between two iterates
+		return c.stats, fmt.Errorf("conjugate gradients: iteration %d: %w", c.stats.Iterations, err)
 	}
 	column, times := 0, 0.0 // the column that is farthest above its tolerance
 	for j, r := range c.stats.Residuals {
@@ -52,27 +48,27 @@ func CG(ctx context.Context, dst *mat.Dense, a Operator, noise []float64, b *mat
 
 // conjugate is the state of CG. Residuals are kept divided by ‖b‖, so that
 // their norms are relative and neither huge nor tiny data leave the range of
-// float64.
+// the numbers.
 type conjugate struct {
-	a     Operator
-	noise []float64
-	x, b  *mat.Dense
-	opts  Options
-	stats Stats
+	space  space
+	double func() space // to go on with, where float32 does not do; nil: space is it
+	n, k   int
+	opts   Options
+	stats  Stats
 
-	norm    []float64 // per column of b: ‖b‖
-	cold    bool      // x is zero
-	stalled []bool    // per column of b: a restart did not help
+	cold    bool   // X is zero
+	stalled []bool // per column of B: a restart did not help
 
-	// The columns in work: their numbers, whether they are done, and blocks
-	// with a column for each. Without a preconditioner z is r.
-	cols       []int
-	done       []bool
-	r, z, p, q *mat.Dense
+	// The columns in work: their numbers, whether they are done, and blocks with a
+	// column for each. e is the change of X so far. With a diagonal preconditioner or
+	// none, z is r.
+	cols          []int
+	done          []bool
+	e, r, z, p, q block
 
-	rz, alpha, beta, sum []float64 // per column in work; sum is rᵀr between iterations
-	parts                []float64
-	buf                  struct{ r, z, p, q []float64 }
+	// Per column in work: rᵀM⁻¹r of this iteration and of the next, α, β; sum is rᵀr
+	// after a step.
+	rz, next, alpha, beta, sum []float64
 }
 
 func newConjugate(dst *mat.Dense, a Operator, noise []float64, b *mat.Dense, opts Options) (*conjugate, error) {
@@ -83,78 +79,151 @@ func newConjugate(dst *mat.Dense, a Operator, noise []float64, b *mat.Dense, opt
 	if opts.Inverse != nil && n > 0 && k > 0 {
 		opts.Inverse.Apply(dst, b)
 	}
-	c := &conjugate{a: a, noise: noise, x: dst, b: b, opts: opts, cold: true}
+	c := &conjugate{n: n, k: k, opts: opts}
 	c.stats.Residuals = make([]float64, k)
-	for i := range n {
-		for j, v := range row(dst.RawMatrix(), i) {
-			if !finite(v) {
-				return nil, fmt.Errorf("%w: starting guess (%d, %d) is %g", ErrArgument, i, j, v)
-			}
-			c.cold = c.cold && v == 0
+	s := &sides{n: n, a: a, noise: noise, b: b, x: dst}
+	var err error
+	if c.cold, err = allZero(dst); err != nil {
+		return nil, err
+	}
+	if s.norm, err = norms(b); err != nil {
+		return nil, err
+	}
+	if opts.Single && n > 0 && k > 0 {
+		if single := newSingle(s, opts.Precond); single != nil {
+			c.space, c.double = single, func() space { return newDouble(s, opts.Precond) }
 		}
 	}
-	var err error
-	if c.norm, err = norms(b); err != nil {
-		return nil, err
+	if c.space == nil {
+		c.space = newDouble(s, opts.Precond)
 	}
 	c.stalled = make([]bool, k)
 	c.cols = make([]int, 0, k)
 	c.done = make([]bool, k)
-	scalars := make([]float64, 4*k)
-	c.rz, c.alpha, c.beta, c.sum = scalars[:k], scalars[k:2*k], scalars[2*k:3*k], scalars[3*k:]
-	c.parts = make([]float64, rowBlocks(n)*k)
-	c.buf.r, c.buf.p, c.buf.q = make([]float64, n*k), make([]float64, n*k), make([]float64, n*k)
-	if opts.Precond != nil {
-		c.buf.z = make([]float64, n*k)
-	}
+	scalars := make([]float64, 5*k)
+	c.rz, c.next, c.alpha, c.beta, c.sum = scalars[:k], scalars[k:2*k], scalars[2*k:3*k], scalars[3*k:4*k], scalars[4*k:]
 	return c, nil
 }
 
-// norms returns the Euclidean norms of the columns of b, scaled against
-// overflow and underflow.
+// allZero reports whether a starting guess is zero; its numbers must be finite.
+func allZero(x *mat.Dense) (bool, error) {
+	raw := x.RawMatrix()
+	var some, bad atomic.Bool
+	parallel.Ranges(raw.Rows, blockRows, func(lo, hi int) {
+		zero, sum := true, 0.0
+		for i := lo; i < hi; i++ {
+			for _, v := range row(raw, i) {
+				zero = zero && v == 0
+				sum += v - v // not zero if v is not finite
+			}
+		}
+		if !zero {
+			some.Store(true)
+		}
+		if sum != 0 {
+			bad.Store(true)
+		}
+	})
+	if bad.Load() {
+		return false, notFinite("starting guess", x)
+	}
+	return !some.Load(), nil
+}
+
+// norms returns the Euclidean norms of right-hand sides, which must be finite.
 func norms(b *mat.Dense) ([]float64, error) {
-	n, k := b.Dims()
-	top, norm := make([]float64, k), make([]float64, k)
-	for i := range n {
-		for j, v := range row(b.RawMatrix(), i) {
-			if !finite(v) {
-				return nil, fmt.Errorf("%w: right-hand side (%d, %d) is %g", ErrArgument, i, j, v)
-			}
-			top[j] = max(top[j], math.Abs(v))
-		}
+	norm, ok := columnNorms(b)
+	if !ok {
+		return nil, notFinite("right-hand side", b)
 	}
-	for i := range n {
-		for j, v := range row(b.RawMatrix(), i) {
-			if top[j] > 0 {
-				v /= top[j]
-				norm[j] += v * v
-			}
-		}
-	}
-	for j := range norm {
-		if norm[j] = top[j] * math.Sqrt(norm[j]); math.IsInf(norm[j], 1) {
+	for j, v := range norm {
+		if math.IsInf(v, 1) {
 			return nil, fmt.Errorf("%w: right-hand side %d has no finite norm; scale it", ErrArgument, j)
 		}
 	}
 	return norm, nil
 }
 
+// notFinite returns an error about the first number that is not finite.
+func notFinite(what string, x *mat.Dense) error {
+	raw := x.RawMatrix()
+	for i := range raw.Rows {
+		for j, v := range row(raw, i) {
+			if !finite(v) {
+				return fmt.Errorf("%w: %s (%d, %d) is %g", ErrArgument, what, i, j, v)
+			}
+		}
+	}
+	return nil
+}
+
+// run restarts and descends until there is nothing left to do.
+func (c *conjugate) run(ctx context.Context) error {
+	defer c.release()
+	for {
+		if err := c.restart(ctx); err != nil {
+			return err
+		}
+		if len(c.cols) == 0 {
+			return nil
+		}
+		err := c.descend(ctx)
+		if errors.Is(err, ErrNotPositiveDefinite) && c.double != nil {
+			c.widen() // float32 may have failed where float64 does not
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if c.opts.Recursive {
+			return nil
+		}
+	}
+}
+
+// widen goes on in float64.
+func (c *conjugate) widen() {
+	c.release()
+	c.space, c.double = c.double(), nil
+	clear(c.stalled)
+	for j := range c.stats.Residuals {
+		c.stats.Residuals[j] = math.Inf(1)
+	}
+}
+
+// release returns the memory of the blocks.
+func (c *conjugate) release() {
+	if c.z == c.r {
+		c.z = nil
+	}
+	for _, b := range []*block{&c.e, &c.r, &c.z, &c.p, &c.q} {
+		if *b != nil {
+			c.space.free(*b)
+			*b = nil
+		}
+	}
+}
+
 // restart sets r and the residuals from their definition, and puts the columns
 // to work that are to be improved: none when all has been done.
 func (c *conjugate) restart(ctx context.Context) error {
-	n, k := c.b.Dims()
 	c.cols = c.cols[:0]
-	if n == 0 || k == 0 {
+	if c.n == 0 || c.k == 0 {
 		return nil
 	}
-	c.r, c.q = shaped(n, k, c.buf.r), shaped(n, k, c.buf.q)
-	if c.cold {
-		clear(c.buf.q)
-	} else if err := c.apply(ctx, c.q, c.x); err != nil {
+	c.release()
+	c.r = c.space.block(c.k)
+	if !c.cold {
+		c.stats.Products++
+	}
+	if err := ctx.Err(); err != nil {
 		return err
 	}
-	sweep(n, c.sum[:k], c.parts, c.residualRows)
-	for j, rr := range c.sum[:k] {
+	if err := c.space.residual(ctx, c.sum[:c.k], c.r, c.cold); err != nil {
+		return err
+	}
+	stalled := 0
+	for j, rr := range c.sum[:c.k] {
 		if !finite(rr) {
 			return fmt.Errorf("residual of column %d is %g: %w", j, math.Sqrt(rr), ErrNotPositiveDefinite)
 		}
@@ -163,31 +232,45 @@ func (c *conjugate) restart(ctx context.Context) error {
 		if c.stats.Iterations > 0 && now > 0.9*before {
 			c.stalled[j] = true
 		}
-		if now > c.opts.tol(j) && !c.stalled[j] && c.stats.Iterations < c.opts.MaxIter {
-			c.cols = append(c.cols, j)
+		if now > c.opts.tol(j) && c.stats.Iterations < c.opts.MaxIter {
+			if c.stalled[j] {
+				stalled++
+			} else {
+				c.cols = append(c.cols, j)
+			}
 		}
 	}
-	narrow(c.buf.r, n, k, c.cols)
-	narrow(c.sum, 1, k, c.cols)
-	clear(c.buf.p)
-	clear(c.done)
 	c.cold = false
+	if len(c.cols) == 0 && stalled > 0 && c.double != nil {
+		c.widen()
+		return c.restart(ctx)
+	}
+	if len(c.cols) == 0 {
+		return nil
+	}
+	c.r = c.space.narrow(c.r, c.cols)
+	keep(c.sum, c.cols)
+	clear(c.done)
+	k := len(c.cols)
+	c.e, c.p, c.q = c.space.block(k), c.space.block(k), c.space.block(k)
+	c.space.zero(c.e)
 	c.view()
 	return nil
 }
 
 // descend iterates until every column in work is done by the recursion, or the
-// iterations are used up.
+// iterations are used up, and corrects X.
 func (c *conjugate) descend(ctx context.Context) error {
-	n, _ := c.b.Dims()
-	dots, turn, curvature, step := c.dotRows, c.turnRows, c.curvatureRows, c.stepRows
+	defer c.correct()
 	for first := true; c.stats.Iterations < c.opts.MaxIter; first = false {
 		k := len(c.cols)
-		if c.opts.Precond != nil { // otherwise sum is rᵀr, which is rᵀz
-			c.opts.Precond.Apply(c.z, c.r)
-			sweep(n, c.sum[:k], c.parts, dots)
+		switch {
+		case first:
+			c.space.precondition(c.next[:k], c.p, c.r)
+		case !c.space.diagonal():
+			c.space.precondition(c.next[:k], c.z, c.r)
 		}
-		for t, rz := range c.sum[:k] {
+		for t, rz := range c.next[:k] {
 			if c.beta[t] = 0; c.done[t] {
 				continue
 			}
@@ -199,12 +282,18 @@ func (c *conjugate) descend(ctx context.Context) error {
 			}
 			c.rz[t] = rz
 		}
-		sweep(n, nil, nil, turn) // p = z + βp
-		if err := c.apply(ctx, c.q, c.p); err != nil {
+		if !first {
+			c.space.turn(c.p, c.z, c.beta[:k])
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		c.stats.Products++
+		if err := c.space.product(ctx, c.q, c.p); err != nil {
 			return err
 		}
 		c.stats.Iterations++
-		sweep(n, c.sum[:k], c.parts, curvature) // q += diag(noise)·p, pᵀq
+		c.space.curvature(c.sum[:k], c.p, c.q)
 		for t, pq := range c.sum[:k] {
 			if c.alpha[t] = 0; c.done[t] {
 				continue
@@ -214,87 +303,99 @@ func (c *conjugate) descend(ctx context.Context) error {
 			}
 			c.alpha[t] = c.rz[t] / pq
 		}
-		sweep(n, c.sum[:k], c.parts, step) // x += αp, r −= αq, rᵀr
-		left, worst := 0, 0.0
-		for t, rr := range c.sum[:k] {
-			res := math.Sqrt(rr)
-			if !finite(res) {
-				return fmt.Errorf("residual of column %d is %g: %w", c.cols[t], res, ErrNotPositiveDefinite)
-			}
-			c.done[t] = c.done[t] || res <= c.opts.tol(c.cols[t])
-			if !c.done[t] {
-				left++
-			}
-			worst = max(worst, res)
+		c.space.step(c.sum[:k], c.next[:k], c.e, c.r, c.p, c.q, c.alpha[:k])
+		left, err := c.assess()
+		if err != nil || left == 0 {
+			return err
 		}
-		if c.opts.Progress != nil {
-			c.opts.Progress(c.stats.Iterations, worst)
-		}
-		if left == 0 {
-			return nil
-		}
-		if 4*left <= 3*k {
+		if 4*worth(left) <= 3*worth(k) {
 			c.drop()
 		}
 	}
 	return nil
 }
 
-// apply is a product with A, counted.
-func (c *conjugate) apply(ctx context.Context, dst, x *mat.Dense) error {
-	if err := ctx.Err(); err != nil {
-		return err
+// assess notes which columns are done, by rᵀr in sum, and returns how many are not.
+func (c *conjugate) assess() (left int, err error) {
+	worst := 0.0
+	for t, rr := range c.sum[:len(c.cols)] {
+		res := math.Sqrt(rr)
+		if !finite(res) {
+			return 0, fmt.Errorf("residual of column %d is %g: %w", c.cols[t], res, ErrNotPositiveDefinite)
+		}
+		if c.opts.Recursive && !c.done[t] {
+			c.stats.Residuals[c.cols[t]] = res
+		}
+		c.done[t] = c.done[t] || res <= c.opts.tol(c.cols[t])
+		if !c.done[t] {
+			left++
+		}
+		worst = max(worst, res)
 	}
-	c.stats.Products++
-	return c.a.Apply(ctx, dst, x)
+	if c.opts.Progress != nil {
+		c.opts.Progress(c.stats.Iterations, worst)
+	}
+	return left, nil
 }
 
-// drop takes the columns that are done out of the blocks. Copying r and p costs
+// worth is what k columns cost beside each other: registers hold four or more.
+func worth(k int) int {
+	if k <= 2 {
+		return k
+	}
+	return (k + 3) / 4 * 4
+}
+
+// correct adds what the iteration has found to X.
+func (c *conjugate) correct() {
+	all := make([]int, len(c.cols))
+	for t := range all {
+		all[t] = t
+	}
+	c.space.correct(c.e, c.cols, all)
+}
+
+// drop takes the columns that are done out of the blocks. Copying them costs
 // less than one product; the caller waits until a quarter is done.
 func (c *conjugate) drop() {
-	n, _ := c.b.Dims()
 	k := len(c.cols)
-	keep := make([]int, 0, k)
+	var ready, left []int
 	for t, done := range c.done[:k] {
-		if !done {
-			keep = append(keep, t)
+		if done {
+			ready = append(ready, t)
+		} else {
+			left = append(left, t)
 		}
 	}
-	narrow(c.buf.r, n, k, keep)
-	narrow(c.buf.p, n, k, keep)
-	narrow(c.sum, 1, k, keep)
-	narrow(c.rz, 1, k, keep)
-	for t, from := range keep {
+	c.space.correct(c.e, c.cols, ready)
+	c.e, c.r, c.p = c.space.narrow(c.e, left), c.space.narrow(c.r, left), c.space.narrow(c.p, left)
+	c.space.free(c.q)
+	c.q = c.space.block(len(left))
+	for _, x := range [][]float64{c.sum, c.next, c.rz} {
+		keep(x, left)
+	}
+	for t, from := range left {
 		c.cols[t], c.done[t] = c.cols[from], false
 	}
-	c.cols = c.cols[:len(keep)]
+	c.cols = c.cols[:len(left)]
 	c.view()
 }
 
-// view fits the blocks to the columns in work.
+// view fits z to the columns in work.
 func (c *conjugate) view() {
-	n, _ := c.b.Dims()
-	k := len(c.cols)
-	if k == 0 {
+	if c.space.diagonal() {
+		c.z = c.r
 		return
 	}
-	c.r, c.p, c.q = shaped(n, k, c.buf.r), shaped(n, k, c.buf.p), shaped(n, k, c.buf.q)
-	if c.z = c.r; c.opts.Precond != nil {
-		c.z = shaped(n, k, c.buf.z)
+	if c.z != nil {
+		c.space.free(c.z)
 	}
+	c.z = c.space.block(len(c.cols))
 }
 
-// narrow keeps the given columns, in increasing order, of an n×k matrix, and
-// moves them together.
-func narrow(data []float64, n, k int, keep []int) {
-	if len(keep) == k {
-		return
-	}
-	to := 0
-	for i := range n {
-		for _, j := range keep {
-			data[to] = data[i*k+j]
-			to++
-		}
+// keep moves the given elements of x, in increasing order, to its front.
+func keep(x []float64, which []int) {
+	for t, j := range which {
+		x[t] = x[j]
 	}
 }

@@ -50,7 +50,7 @@ func (c *Cholesky) Append(row []float64) error {
 		return fmt.Errorf("append to Cholesky factor: %w: %d elements for row %d", ErrArgument, len(row), n)
 	}
 	c.grow()
-	l := block(c.l, 0, n, 0, n)
+	l := slice(c.l, 0, n, 0, n)
 	next := c.l.Data[n*c.l.Stride:][:n+1]
 	copy(next, row)
 	if n > 0 {

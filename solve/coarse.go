@@ -166,7 +166,7 @@ func semidefiniteFactor(c *mat.SymDense) (b blas64.General, order []int, err err
 	if m > 0 {
 		_, rank, _ = lapack64.Pstrf(blas64.Symmetric{Uplo: blas.Lower, N: m, Stride: l.Stride, Data: l.Data}, order, -1, make([]float64, 2*m))
 	}
-	b = block(l, 0, m, 0, rank)
+	b = slice(l, 0, m, 0, rank)
 	// Rounding is forgiven generously: whatever is left, P is positive definite.
 	const slack = 0x1p-26
 	for i := rank; i < m; i++ {
@@ -235,7 +235,7 @@ func congruent(b blas64.General, order []int, m blas64.General) blas64.General {
 	for lo := 0; lo < k; lo += size {
 		hi := min(lo+size, k)
 		// The columns from lo on are zero above row lo.
-		dense.Add(dense.Of(block(c, lo, hi, 0, hi)), 1, dense.Of(block(b, lo, n, lo, hi)).T(), dense.Of(block(mb, lo, n, 0, hi)))
+		dense.Add(dense.Of(slice(c, lo, hi, 0, hi)), 1, dense.Of(slice(b, lo, n, lo, hi)).T(), dense.Of(slice(mb, lo, n, 0, hi)))
 	}
 	return c
 }

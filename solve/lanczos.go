@@ -7,185 +7,147 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/internal/parallel"
 	"grfgp/internal/rng"
 )
 
 // lanczos runs the Lanczos recursion for k vectors that share each product, on
-// H = A + diag(noise) or, with a preconditioner, on F⁻¹·H·F⁻ᵀ.
+// H = A + diag(noise) or, with a preconditioner, on F⁻¹·H·F⁻ᵀ. It keeps two vectors
+// of each, and does not orthogonalise: rounding then makes it find eigenvalues more
+// than once, which changes quadratures by no more than rounding does (Greenbaum), and
+// saves all but a few of the sweeps.
 type lanczos struct {
-	a       Operator
-	noise   []float64
-	precond Factored
-	n, k    int
-	basis   []*mat.Dense // step by step; each column orthonormal to those before
-	w, v    *mat.Dense   // the product, and scratch for it
-
+	space     space
+	n, k      int
+	v, u, w   block       // the vector of this step and of the one before, times their norms; the product
 	diag, off [][]float64 // per column: the tridiagonal matrix
-	ended     []bool      // per column: the basis spans an invariant subspace
-	coeff     []float64   // per basis vector and column
-	parts     []float64
+	ended     []bool      // per column: the vectors span an invariant subspace
 }
 
-func newLanczos(a Operator, noise []float64, precond Factored, steps, k int) *lanczos {
-	n := len(noise)
-	l := &lanczos{a: a, noise: noise, precond: precond, n: n, k: k, w: mat.NewDense(n, k, nil)}
-	l.basis = make([]*mat.Dense, steps)
-	for j := range l.basis {
-		l.basis[j] = mat.NewDense(n, k, nil)
-	}
+// newLanczos returns the recursion for probes first, first+1, … of a seed.
+func newLanczos(a Operator, noise []float64, precond Factored, seed uint64, first, k int) *lanczos {
 	if precond != nil {
-		l.v = mat.NewDense(n, k, nil)
+		a, noise = whitened{a, noise, precond}, make([]float64, len(noise))
 	}
+	s := newDouble(&sides{n: len(noise), a: a, noise: noise}, nil)
+	l := &lanczos{space: s, n: len(noise), k: k, v: s.block(k), u: s.block(k), w: s.block(k)}
 	l.diag, l.off, l.ended = make([][]float64, k), make([][]float64, k), make([]bool, k)
-	l.coeff = make([]float64, steps*k)
-	l.parts = make([]float64, rowBlocks(n)*steps*k)
+	s.zero(l.u)
+	signs(s.of(l.v), l.n, k, seed, first)
 	return l
 }
 
-// probe sets column t of the first basis vectors to random signs over √n.
-func (l *lanczos) probe(t int, seed uint64, index int) {
-	s := rng.Derive(seed, "logdet").At(uint64(index))
-	first, size := l.basis[0].RawMatrix(), 1/math.Sqrt(float64(l.n))
-	word := uint64(0)
-	for i := range l.n {
-		if i%64 == 0 {
-			word = s.Uint64()
+// signs sets the columns of an n×k block to random signs over √n. A probe has a stream
+// of its own, whatever the probes beside it.
+func signs(data []float64, n, k int, seed uint64, first int) {
+	words := make([][]uint64, k)
+	parallel.Ranges(k, 1, func(t, _ int) {
+		s := rng.Derive(seed, "logdet").At(uint64(first + t))
+		words[t] = make([]uint64, (n+63)/64)
+		for w := range words[t] {
+			words[t][w] = s.Uint64()
 		}
-		if word&1 != 0 {
-			row(first, i)[t] = -size
-		} else {
-			row(first, i)[t] = size
-		}
-		word >>= 1
-	}
-}
-
-// run takes all steps.
-func (l *lanczos) run(ctx context.Context) error {
-	scale := make([]float64, l.k) // per column: the size of H, as seen so far
-	for j := range l.basis {
-		if err := l.product(ctx, l.basis[j]); err != nil {
-			return err
-		}
-		alpha := make([]float64, l.k)
-		for range 2 { // once loses orthogonality, twice is enough
-			l.project(j)
-			for t := range alpha {
-				alpha[t] += l.coeff[j*l.k+t]
+	})
+	size := 1 / math.Sqrt(float64(n))
+	parallel.Ranges(n, blockRows, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			for t := range k {
+				data[i*k+t] = size
+				if words[t][i/64]>>(i%64)&1 != 0 {
+					data[i*k+t] = -size
+				}
 			}
 		}
-		beta := l.norm()
-		for t, a := range alpha {
+	})
+}
+
+// run takes the given number of steps. With v_j the orthonormal vectors and
+// r_j = ρ_j·v_j what is stored,
+//
+//	r_(j+1) = H·r_j/ρ_j − α_j·r_j/ρ_j − ρ_j·r_(j−1)/ρ_(j−1),  α_j = r_jᵀH·r_j/ρ_j²,
+//
+// so that no sweep is needed to normalise.
+func (l *lanczos) run(ctx context.Context, steps int) error {
+	defer func() {
+		for _, b := range []block{l.v, l.u, l.w} {
+			l.space.free(b)
+		}
+	}()
+	rho, before := make([]float64, l.k), make([]float64, l.k)
+	scale := make([]float64, l.k) // the size of H, as seen so far
+	alpha, next := make([]float64, l.k), make([]float64, l.k)
+	a, b, c := make([]float64, l.k), make([]float64, l.k), make([]float64, l.k)
+	for t := range rho {
+		rho[t], before[t] = 1, 1
+	}
+	for j := range steps {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := l.space.product(ctx, l.w, l.v); err != nil {
+			return err
+		}
+		l.space.curvature(alpha, l.v, l.w)
+		for t := range alpha {
+			a[t], b[t], c[t] = 0, 0, 0 // an ended vector stays zero
+			if !l.ended[t] {
+				alpha[t] /= rho[t] * rho[t]
+				a[t], b[t], c[t] = 1/rho[t], alpha[t]/rho[t], rho[t]/before[t]
+			}
+			if j == 0 {
+				c[t] = 0
+			}
+		}
+		l.space.recur(next, l.u, l.v, l.w, a, b, c)
+		l.u, l.v = l.v, l.u
+		for t := range next {
 			if l.ended[t] {
 				continue
 			}
-			if !finite(a) || !finite(beta[t]) {
+			beta := math.Sqrt(next[t])
+			if !finite(alpha[t]) || !finite(beta) {
 				return fmt.Errorf("step %d: product is not finite: %w", j, ErrNotPositiveDefinite)
 			}
-			l.diag[t] = append(l.diag[t], a)
-			scale[t] = max(scale[t], math.Abs(a), beta[t])
-			if l.ended[t] = beta[t] <= 1e-13*scale[t]; !l.ended[t] && j+1 < len(l.basis) {
-				l.off[t] = append(l.off[t], beta[t])
+			l.diag[t] = append(l.diag[t], alpha[t])
+			scale[t] = max(scale[t], math.Abs(alpha[t]), beta)
+			if l.ended[t] = beta <= 1e-13*scale[t]; !l.ended[t] && j+1 < steps {
+				l.off[t] = append(l.off[t], beta)
 			}
-		}
-		if j+1 < len(l.basis) {
-			l.extend(j+1, beta)
+			before[t], rho[t] = rho[t], beta
 		}
 	}
 	return nil
 }
 
-// product sets w = H·x, whitened.
-func (l *lanczos) product(ctx context.Context, x *mat.Dense) error {
-	if err := ctx.Err(); err != nil {
+// whitened is F⁻¹·(A + diag(noise))·F⁻ᵀ.
+type whitened struct {
+	a       Operator
+	noise   []float64
+	precond Factored
+}
+
+func (o whitened) Dims() (r, c int) { return o.a.Dims() }
+
+func (o whitened) Apply(ctx context.Context, dst, x *mat.Dense) error {
+	n, k := x.Dims()
+	space := host[float64]{sides: &sides{n: n}}
+	back, product := space.block(k).(*vectors[float64]), space.block(k).(*vectors[float64])
+	defer space.free(back)
+	defer space.free(product)
+	o.precond.WhitenT(back.dense, x)
+	if err := o.a.Apply(ctx, product.dense, back.dense); err != nil {
 		return err
 	}
-	if l.precond == nil {
-		if err := l.a.Apply(ctx, l.w, x); err != nil {
-			return err
+	parallel.Ranges(n, blockRows, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			to, d := product.data[i*k:][:k], o.noise[i]
+			for t, v := range back.data[i*k:][:k] {
+				to[t] += float64(d * v)
+			}
 		}
-		l.addNoise(l.w, x)
-		return nil
-	}
-	l.precond.WhitenT(l.w, x)
-	if err := l.a.Apply(ctx, l.v, l.w); err != nil {
-		return err
-	}
-	l.addNoise(l.v, l.w)
-	l.precond.Whiten(l.w, l.v)
+	})
+	o.precond.Whiten(dst, product.dense)
 	return nil
-}
-
-// addNoise sets dst += diag(noise)·x.
-func (l *lanczos) addNoise(dst, x *mat.Dense) {
-	ds, xs := dst.RawMatrix(), x.RawMatrix()
-	sweep(l.n, nil, nil, func(lo, hi int, _ []float64) {
-		for i := lo; i < hi; i++ {
-			d, s := row(ds, i), l.noise[i]
-			for t, v := range row(xs, i) {
-				d[t] += s * v
-			}
-		}
-	})
-}
-
-// project takes the parts along basis vectors 0 … j out of w, and leaves their
-// sizes in coeff.
-func (l *lanczos) project(j int) {
-	ws, k := l.w.RawMatrix(), l.k
-	sweep(l.n, l.coeff[:(j+1)*k], l.parts, func(lo, hi int, part []float64) {
-		for m, v := range l.basis[:j+1] {
-			vs, sum := v.RawMatrix(), part[m*k:][:k]
-			for i := lo; i < hi; i++ {
-				w := row(ws, i)
-				for t, x := range row(vs, i) {
-					sum[t] += x * w[t]
-				}
-			}
-		}
-	})
-	sweep(l.n, nil, nil, func(lo, hi int, _ []float64) {
-		for m, v := range l.basis[:j+1] {
-			vs, c := v.RawMatrix(), l.coeff[m*k:][:k]
-			for i := lo; i < hi; i++ {
-				w := row(ws, i)
-				for t, x := range row(vs, i) {
-					w[t] -= c[t] * x
-				}
-			}
-		}
-	})
-}
-
-// norm returns the norms of the columns of w.
-func (l *lanczos) norm() []float64 {
-	ws, total := l.w.RawMatrix(), make([]float64, l.k)
-	sweep(l.n, total, l.parts, func(lo, hi int, part []float64) {
-		for i := lo; i < hi; i++ {
-			for t, x := range row(ws, i) {
-				part[t] += x * x
-			}
-		}
-	})
-	for t := range total {
-		total[t] = math.Sqrt(total[t])
-	}
-	return total
-}
-
-// extend sets basis vector j to w/β, and to zero where the column has ended.
-func (l *lanczos) extend(j int, beta []float64) {
-	ws, vs := l.w.RawMatrix(), l.basis[j].RawMatrix()
-	sweep(l.n, nil, nil, func(lo, hi int, _ []float64) {
-		for i := lo; i < hi; i++ {
-			w, v := row(ws, i), row(vs, i)
-			for t, b := range beta {
-				if !l.ended[t] {
-					v[t] = w[t] / b
-				}
-			}
-		}
-	})
 }
 
 // quadrature returns e₁ᵀ·log(T)·e₁ for the tridiagonal matrix of column t.

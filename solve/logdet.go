@@ -21,8 +21,12 @@ type LogDetOptions struct {
 }
 
 // basisFloats bounds the memory of the Lanczos vectors, to 512 MiB or the vectors of
-// a single probe: as many probes share a product as fit.
-const basisFloats = 1 << 26
+// a single probe: as many probes share a product as fit. A probe has two vectors, a
+// product, and two more where there is a preconditioner.
+const (
+	basisFloats  = 1 << 26
+	probeVectors = 5
+)
 
 // LogDet estimates log det(A + diag(noise)) by stochastic Lanczos quadrature
 // with Rademacher probes, and its standard error over the probes.
@@ -67,14 +71,11 @@ func quadratures(ctx context.Context, a Operator, noise []float64, opts LogDetOp
 		return values, nil
 	}
 	steps := min(opts.Steps, n)
-	width := min(opts.Probes, max(1, room/(n*(steps+1))))
+	width := min(opts.Probes, max(1, room/(n*probeVectors)))
 	for first := 0; first < opts.Probes; first += width {
 		k := min(width, opts.Probes-first)
-		l := newLanczos(a, noise, opts.Precond, steps, k)
-		for t := range k {
-			l.probe(t, opts.Seed, first+t)
-		}
-		if err := l.run(ctx); err != nil {
+		l := newLanczos(a, noise, opts.Precond, opts.Seed, first, k)
+		if err := l.run(ctx, steps); err != nil {
 			return nil, err
 		}
 		for t := range k {

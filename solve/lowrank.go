@@ -154,7 +154,7 @@ func crossProduct(x, y blas64.General) blas64.General {
 	parts := make([]blas64.General, (n+rows-1)/rows)
 	parallel.Ranges(n, rows, func(lo, hi int) {
 		part := blas64.General{Rows: x.Cols, Cols: y.Cols, Stride: y.Cols, Data: make([]float64, x.Cols*y.Cols)}
-		dense.Add(dense.Of(part), 1, dense.Of(block(x, lo, hi, 0, x.Cols)).T(), dense.Of(block(y, lo, hi, 0, y.Cols)))
+		dense.Add(dense.Of(part), 1, dense.Of(slice(x, lo, hi, 0, x.Cols)).T(), dense.Of(slice(y, lo, hi, 0, y.Cols)))
 		parts[lo/rows] = part
 	})
 	sum := parts[0]

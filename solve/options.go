@@ -4,8 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync/atomic"
 
 	"gonum.org/v1/gonum/mat"
+
+	"grfgp/internal/parallel"
 )
 
 // ErrArgument is wrapped when sizes do not fit, an option is out of range or a
@@ -27,6 +30,14 @@ type Options struct {
 	// Inverse, if not nil, is H⁻¹ up to rounding, or close to it: its product with b
 	// replaces the starting guess.
 	Inverse Preconditioner
+	// Single lets iterations work with float32, where the operator (SingleOperator) and
+	// the preconditioner (SinglePreconditioner) can: half the memory to move. Solutions
+	// and residuals are float64 all the same. A restart solves for what float32 has
+	// left, and where float32 does not do, float64 takes over.
+	Single bool
+	// Recursive takes the residuals of the recursion for the true ones, so that CG
+	// neither checks them, which saves a product, nor restarts.
+	Recursive bool
 	// Progress, if not nil, is called after every iteration with the largest relative
 	// residual according to the recursion.
 	Progress func(iteration int, residual float64)
@@ -50,7 +61,7 @@ type Stats struct {
 	// Products counts calls of Operator.Apply, each for a block of columns.
 	Products int
 	// Residuals are the final ‖b − Hx‖/‖b‖ per column, computed from x and not
-	// by recursion; 0 for a column of zeros.
+	// by recursion, unless Options.Recursive says so; 0 for a column of zeros.
 	Residuals []float64
 	// Converged reports that no residual is above its tolerance.
 	Converged bool
@@ -105,6 +116,19 @@ func checkShifted(a Operator, noise []float64) error {
 }
 
 func checkFinite(what string, x []float64) error {
+	var bad atomic.Bool
+	parallel.Ranges(len(x), 16*blockRows, func(lo, hi int) {
+		sum := 0.0
+		for _, v := range x[lo:hi] {
+			sum += v - v // not zero if v is not finite
+		}
+		if sum != 0 {
+			bad.Store(true)
+		}
+	})
+	if !bad.Load() {
+		return nil
+	}
 	for i, v := range x {
 		if !finite(v) {
 			return fmt.Errorf("%w: %s %d is %g", ErrArgument, what, i, v)

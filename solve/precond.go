@@ -3,7 +3,9 @@ package solve
 import (
 	"fmt"
 	"math"
+	"sync/atomic"
 
+	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/parallel"
@@ -14,6 +16,14 @@ import (
 type Preconditioner interface {
 	// Apply sets dst = P⁻¹·r. dst and r must not overlap.
 	Apply(dst, r *mat.Dense)
+}
+
+// SinglePreconditioner is a Preconditioner that may work with blocks of float32, for
+// Options.Single. A Jacobi always can.
+type SinglePreconditioner interface {
+	Preconditioner
+	// Single returns a function that sets dst = P⁻¹·r, safe for concurrent use, or nil.
+	Single() func(dst, r blas32.General)
 }
 
 // Factored is a Preconditioner whose P = F·Fᵀ, with F square, is known well
@@ -38,11 +48,23 @@ func NewJacobi(diag, noise []float64) (*Jacobi, error) {
 		return nil, fmt.Errorf("Jacobi: %w: %d noise variances for a diagonal of %d", ErrArgument, len(noise), len(diag))
 	}
 	j := &Jacobi{make([]float64, len(diag)), make([]float64, len(diag))}
+	var bad atomic.Bool
+	parallel.Ranges(len(diag), blockRows, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			d := diag[i] + noise[i]
+			if !(d > 0) || math.IsInf(d, 1) {
+				bad.Store(true)
+			}
+			j.inv[i], j.invSqrt[i] = 1/d, 1/math.Sqrt(d)
+		}
+	})
+	if !bad.Load() {
+		return j, nil
+	}
 	for i, d := range diag {
 		if d += noise[i]; !(d > 0) || math.IsInf(d, 1) {
 			return nil, fmt.Errorf("Jacobi: diagonal element %d is %g: %w", i, d, ErrNotPositiveDefinite)
 		}
-		j.inv[i], j.invSqrt[i] = 1/d, 1/math.Sqrt(d)
 	}
 	return j, nil
 }
@@ -58,11 +80,11 @@ func (j *Jacobi) WhitenT(dst, x *mat.Dense) { j.Whiten(dst, x) }
 
 // LogDet returns log det P.
 func (j *Jacobi) LogDet() float64 {
-	sum := 0.0
-	for _, v := range j.inv {
-		sum -= math.Log(v)
-	}
-	return sum
+	return sumRows(len(j.inv), 1, func(lo, hi int, sums []float64) {
+		for _, v := range j.inv[lo:hi] {
+			sums[0] -= math.Log(v)
+		}
+	})[0]
 }
 
 // PlusConstant returns the inverse of P + constant·11ᵀ, given the inverse of P,

@@ -17,3 +17,17 @@ func mulRowsAVX2(dst *float64, dstStride int, x *float64, xStride int, width int
 //
 //go:noescape
 func mulRowsStreamAVX2(dst *float64, dstStride int, x *float64, xStride int, width int, rowPtr *int, rows int, colIdx *uint32, val *float64)
+
+// mulSingleAVX2 sets rows rows of dst, of width columns, to the product of the matrix rows
+// from rowPtr on with x. Strides count elements; rows is at least 1.
+//
+//go:noescape
+func mulSingleAVX2(dst *float32, dstStride int, x *float32, xStride int, width int, rowPtr *int, rows int, colIdx *uint32, val *float32)
+
+// mulSingleStreamAVX2 sets rows rows of dst, of width columns, to the product of the matrix rows
+// from rowPtr on with x. Strides count elements; rows is at least 1.
+// It writes past the caches: dst is aligned to 64 bytes, dstStride and width are
+// multiples of 16.
+//
+//go:noescape
+func mulSingleStreamAVX2(dst *float32, dstStride int, x *float32, xStride int, width int, rowPtr *int, rows int, colIdx *uint32, val *float32)

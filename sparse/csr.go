@@ -28,6 +28,8 @@ type CSR struct {
 
 	transposeOnce sync.Once
 	transpose     *CSR
+	singleOnce    sync.Once
+	single        *Single
 }
 
 // NewCSR checks the three arrays and wraps them without copying; the caller
@@ -45,22 +47,54 @@ func NewCSR(rows, cols int, rowPtr []int, colIdx []uint32, val []float64) (*CSR,
 	case len(colIdx) != len(val):
 		return nil, fmt.Errorf("%w: %d column indices, but %d values", ErrFormat, len(colIdx), len(val))
 	}
-	for i := range rows {
-		if rowPtr[i] > rowPtr[i+1] {
-			return nil, fmt.Errorf("%w: row pointers decrease at row %d", ErrFormat, i)
+	if i := firstBlock(rows, func(lo, hi int) int {
+		for i := lo; i < hi; i++ {
+			if rowPtr[i] > rowPtr[i+1] {
+				return i
+			}
 		}
+		return -1
+	}); i >= 0 {
+		return nil, fmt.Errorf("%w: row pointers decrease at row %d", ErrFormat, i)
 	}
-	for p, j := range colIdx {
-		if int(j) >= cols {
-			return nil, fmt.Errorf("%w: entry %d has column %d of %d", ErrFormat, p, j, cols)
+	if p := firstBlock(len(colIdx), func(lo, hi int) int {
+		for p, j := range colIdx[lo:hi] {
+			if int(j) >= cols {
+				return lo + p
+			}
 		}
+		return -1
+	}); p >= 0 {
+		return nil, fmt.Errorf("%w: entry %d has column %d of %d", ErrFormat, p, colIdx[p], cols)
 	}
-	for p, v := range val {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("%w: entry %d is %v", ErrFormat, p, v)
+	if p := firstBlock(len(val), func(lo, hi int) int {
+		for p, v := range val[lo:hi] {
+			if v-v != 0 { // not finite
+				return lo + p
+			}
 		}
+		return -1
+	}); p >= 0 {
+		return nil, fmt.Errorf("%w: entry %d is %v", ErrFormat, p, val[p])
 	}
 	return &CSR{rows: rows, cols: cols, rowPtr: rowPtr, colIdx: colIdx, val: val}, nil
+}
+
+// firstBlock returns the smallest number that find returns for parts of [0, n), other
+// than −1; −1 if there is none.
+func firstBlock(n int, find func(lo, hi int) int) int {
+	const size = 1 << 16
+	if n <= size {
+		return find(0, n)
+	}
+	found := make([]int, (n+size-1)/size)
+	parallel.Ranges(n, size, func(lo, hi int) { found[lo/size] = find(lo, hi) })
+	for _, i := range found {
+		if i >= 0 {
+			return i
+		}
+	}
+	return -1
 }
 
 // Dims returns the number of rows and columns.
@@ -95,9 +129,11 @@ func (a *CSR) At(i, j int) float64 {
 // Scaled returns c·a. It shares the pattern of a.
 func (a *CSR) Scaled(c float64) *CSR {
 	val := make([]float64, len(a.val))
-	for p, v := range a.val {
-		val[p] = c * v
-	}
+	parallel.Ranges(len(val), blockWork, func(lo, hi int) {
+		for p, v := range a.val[lo:hi] {
+			val[lo+p] = c * v
+		}
+	})
 	return &CSR{rows: a.rows, cols: a.cols, rowPtr: a.rowPtr, colIdx: a.colIdx, val: val}
 }
 

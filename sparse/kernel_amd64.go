@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/cpu"
+	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
@@ -26,6 +27,26 @@ func mulRows(a *CSR, dst, x blas64.General, lo, hi int) {
 		mulRowsAVX2(&dst.Data[lo*dst.Stride], dst.Stride, unsafe.SliceData(x.Data), x.Stride, dst.Cols,
 			&a.rowPtr[lo], hi-lo, unsafe.SliceData(a.colIdx), unsafe.SliceData(a.val))
 	}
+}
+
+// mulSingle sets rows lo to hi of dst to those of A·x, as mulSingleGo does.
+func mulSingle(s *Single, dst, x blas32.General, lo, hi int) {
+	a := s.pattern
+	switch {
+	case lo == hi || dst.Cols == 0:
+	case !cpu.X86.HasAVX2:
+		mulSingleGo(s, dst, x, lo, hi)
+	case 4*dst.Rows*dst.Cols >= streamBytes && streamableSingle(dst):
+		mulSingleStreamAVX2(&dst.Data[lo*dst.Stride], dst.Stride, unsafe.SliceData(x.Data), x.Stride, dst.Cols,
+			&a.rowPtr[lo], hi-lo, unsafe.SliceData(a.colIdx), unsafe.SliceData(s.val))
+	default:
+		mulSingleAVX2(&dst.Data[lo*dst.Stride], dst.Stride, unsafe.SliceData(x.Data), x.Stride, dst.Cols,
+			&a.rowPtr[lo], hi-lo, unsafe.SliceData(a.colIdx), unsafe.SliceData(s.val))
+	}
+}
+
+func streamableSingle(dst blas32.General) bool {
+	return dst.Cols%16 == 0 && dst.Stride%16 == 0 && uintptr(unsafe.Pointer(unsafe.SliceData(dst.Data)))%64 == 0
 }
 
 // streamable reports whether the rows of dst are whole cache lines.

@@ -2,7 +2,13 @@
 
 package sparse
 
-import "gonum.org/v1/gonum/blas/blas64"
+import (
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+)
 
 // mulRows sets rows lo to hi of dst to those of A·x.
 func mulRows(a *CSR, dst, x blas64.General, lo, hi int) { mulRowsGo(a, dst, x, lo, hi) }
+
+// mulSingle sets rows lo to hi of dst to those of A·x.
+func mulSingle(s *Single, dst, x blas32.General, lo, hi int) { mulSingleGo(s, dst, x, lo, hi) }

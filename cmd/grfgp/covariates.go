@@ -242,10 +242,15 @@ type effectFacts struct {
 	Words []string `json:"words"`
 }
 
+// explainer is a fitted model, or that of a search.
+type explainer interface {
+	Effects(ctx context.Context) (*grfgp.Effects, error)
+}
+
 // effects tells what explains the values; nil if the model has no term beside the
 // graph.
-func (a *app) effects(ctx context.Context, m *grfgp.Model, quantity string) (*effectFacts, error) {
-	if terms := m.Choice().Terms; len(terms) == 0 || len(terms) == 1 && terms[0] == "graph" {
+func (a *app) effects(ctx context.Context, m explainer, terms []string, quantity string) (*effectFacts, error) {
+	if len(terms) == 0 || len(terms) == 1 && terms[0] == "graph" {
 		return nil, nil
 	}
 	s := a.talk.Stage("computing effects")
@@ -276,16 +281,15 @@ func (k *nodeFacts) sentences() []string {
 
 // tellEffects says what explains the values, in a verb that has fitted models to parts
 // of them only. It fits one more, if there are covariates.
-func (a *app) tellEffects(ctx context.Context, d *modelData, spec grfgp.Spec) error {
+func (a *app) tellEffects(ctx context.Context, d *modelData, spec grfgp.Spec) (*effectFacts, error) {
 	if d.known == nil {
-		return nil
+		return nil, nil
 	}
 	m, err := a.fit(ctx, d, d.known.spec(spec))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	_, err = a.effects(ctx, m, valueName(d.valueReport()))
-	return err
+	return a.effects(ctx, m, m.Choice().Terms, valueName(d.valueReport()))
 }
 
 // withoutNeighbours says what predictions are where no measurement or label is

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"grfgp"
 	"grfgp/internal/rng"
 )
 
@@ -311,9 +312,16 @@ func TestCovariatesOfVerbs(t *testing.T) {
 				Known    *nodeFacts         `json:"covariates"`
 				Baseline map[string]float64 `json:"baseline_rmse"`
 				Verdict  any                `json:"verdict"`
+				Effects  *struct {
+					Columns []grfgp.Effect
+					Words   []string
+				}
 			}
 			if err := json.Unmarshal([]byte(got.out), &answer); got.code != exitOK || err != nil || answer.Known == nil || strings.Join(answer.Known.Columns, ",") != "lanes,kind" {
 				t.Fatalf("%v: %+v", err, got)
+			}
+			if regression := line[1] != "--labels"; regression && (answer.Effects == nil || len(answer.Effects.Columns) != 2 || line[0] != "report" && len(answer.Effects.Words) == 0) {
+				t.Errorf("effects %+v", answer.Effects)
 			}
 			if line[0] == "report" && line[1] == "--measurements" {
 				html, err := os.ReadFile(page)
@@ -388,5 +396,31 @@ func TestCovariatesCora(t *testing.T) {
 	}
 	if !slices.Contains(answer.Choice.Terms, "covariates") || right/n < 0.78 || !strings.Contains(got.err, "1430 words") {
 		t.Errorf("terms %v, accuracy %.3f; %s", answer.Choice.Terms, right/n, got.err)
+	}
+}
+
+// Where one file is the node table and holds the measurements, no column that the model
+// uses is said not to be used.
+func TestOneFileOfBoth(t *testing.T) {
+	r := newRoads(t, nil, "")
+	both := filepath.Join(r.dir, "both.csv")
+	nodes, err := os.ReadFile(r.nodes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	for k, line := range strings.Split(strings.TrimSpace(string(nodes)), "\n") {
+		if k == 0 {
+			fmt.Fprintln(&text, line+",volume")
+		} else {
+			fmt.Fprintf(&text, "%s,%g\n", line, float64(k%7)+0.5)
+		}
+	}
+	if err := os.WriteFile(both, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := runLine(t, "", "predict", "--edges", r.edges, "--nodes", both, "--measurements", both, "--column", "value=volume", "--covariates", "all", "--family", "diffusion", "--scales", "one", "--roles", "none")
+	if got.code != exitOK || strings.Contains(got.err, "not used:") {
+		t.Errorf("%+v", got.err)
 	}
 }

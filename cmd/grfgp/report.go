@@ -169,7 +169,7 @@ func (a *app) run(ctx context.Context, r *subject) (err error) {
 	if r.Measurements != nil {
 		r.Measured = valueName(r.Measurements.Report)
 	}
-	effects, err := a.effects(ctx, r.Model, r.Measured)
+	effects, err := a.effects(ctx, r.Model, r.Model.Choice().Terms, r.Measured)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"grfgp"
 	"grfgp/bayesopt"
+	"grfgp/gp"
 	"grfgp/graphio"
 	"grfgp/internal/plural"
 	"grfgp/replay"
@@ -51,7 +52,11 @@ policy, and whether the first policy beats random picks.
 The loss depends on the goal. Maximize and minimize: the regret, the distance of
 the best value found from the best known value. Learn: the error (RMSE) of
 predictions at unmeasured nodes. Threshold: the share of nodes predicted on the
-wrong side of the threshold. Nodes without a known value are not candidates.`,
+wrong side of the threshold. Nodes without a known value are not candidates.
+
+Counts and shares are compared as rates, the known ones with the predicted ones, and
+errors are weighted by exposures. With covariates, a model is fitted to all known
+values, for the effects of columns.`,
 		Example: `  grfgp simulate --edges roads.csv --truth last-year.csv --goal learn --steps 20
   grfgp simulate --edges follows.csv --truth known.csv --goal maximize --policies thompson,random,bfs,dfs --steps 100 --start 10 --seeds 5 --plot regret.png -o steps.csv`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -84,12 +89,6 @@ func (a *app) simulate(ctx context.Context, f *simulateFlags, changed func(strin
 	if err != nil {
 		return err
 	}
-	switch {
-	case spec.Values != "" && spec.Values != "gaussian" && spec.Values != "student":
-		return usagef("--values %s: simulate replays searches on numbers; give --values gaussian or student", spec.Values)
-	case spec.Transform != "":
-		return usagef("--transform %s: simulate compares values as they are; give a file of transformed values", spec.Transform)
-	}
 	if err := f.check(a); err != nil {
 		return err
 	}
@@ -109,12 +108,16 @@ func (a *app) simulate(ctx context.Context, f *simulateFlags, changed func(strin
 	if err := f.limitSteps(a, len(read.Nodes), changed("steps")); err != nil {
 		return err
 	}
-	truth, count, scatter := missingNumbers(g.Len()), make([]int, g.Len()), make([]float64, g.Len())
-	for k, node := range read.Nodes {
-		truth[node], count[node], scatter[node] = read.Values[k], read.Count[k], read.Scatter[k]
+	d, err := gp.DataOf(read)
+	if err != nil {
+		return err
 	}
-	if spec.Values == "student" { // the mean of several is no such value
-		count, scatter = nil, nil
+	truth := missingNumbers(g.Len())
+	for k, node := range d.Nodes {
+		truth[node] = d.Y[k]
+	}
+	if oneByOne(spec) { // the mean of several is no such value
+		d.Count, d.Scatter = nil, nil
 	}
 	policies, err := replay.Named(f.goal, g, f.policies...)
 	if err != nil {
@@ -123,7 +126,7 @@ func (a *app) simulate(ctx context.Context, f *simulateFlags, changed func(strin
 	s := a.talk.Stage("simulating")
 	sim, err := replay.Run(ctx, g, truth, known.spec(spec), replay.Options{
 		Goal: f.goal, Policies: policies, Start: f.start, Steps: f.steps, Batch: f.batch, Seeds: f.seeds, Seed: a.seed,
-		Count: count, Scatter: scatter, Retrain: schedule, Progress: s.Update,
+		Count: byNode(d.Count, d.Nodes, g.Len()), Scatter: byNode(d.Scatter, d.Nodes, g.Len()), Exposure: byNode(d.Exposure, d.Nodes, g.Len()), Retrain: schedule, Progress: s.Update,
 	})
 	if sim == nil || err != nil && ctx.Err() == nil {
 		return suggestError(ctx, err)
@@ -144,7 +147,26 @@ func (a *app) simulate(ctx context.Context, f *simulateFlags, changed func(strin
 	case err != nil:
 		a.talk.Say("interrupted: the results are those of the %d seeds that every policy had completed", complete)
 	}
-	return errors.Join(a.answerSimulate(f, g, sim, known), err) // interrupted: the complete part, and the exit code
+	var effects *effectFacts
+	if err == nil {
+		data := &modelData{net: net, measurements: read, data: d, known: known}
+		if effects, err = a.tellEffects(ctx, data, spec); err != nil {
+			return err
+		}
+	}
+	return errors.Join(a.answerSimulate(f, g, sim, known, effects), err) // interrupted: the complete part, and the exit code
+}
+
+// byNode returns a list by node, nil of an empty list.
+func byNode[T any](list []T, nodes []int, n int) []T {
+	if list == nil {
+		return nil
+	}
+	all := make([]T, n)
+	for k, i := range nodes {
+		all[i] = list[k]
+	}
+	return all
 }
 
 // limitSteps refuses --start where no known node is left to pick, and keeps the
@@ -248,7 +270,7 @@ func (f *simulateFlags) schedule() (bayesopt.Schedule, error) {
 func (f *simulateFlags) load(ctx context.Context, a *app, spec grfgp.Spec) (*graphio.Network, *graphio.Measurements, error) {
 	var read *graphio.Measurements
 	net, err := f.loadThen(ctx, a, func(net *graphio.Network, opts graphio.Options) (err error) {
-		if opts, err = f.timeOptions(f.of("measurements", opts)); err != nil {
+		if opts, err = f.timeOptions(f.readingOptions(spec, f.of("measurements", opts))); err != nil {
 			return err
 		}
 		s := a.talk.Stage("reading known values")
@@ -262,10 +284,16 @@ func (f *simulateFlags) load(ctx context.Context, a *app, spec grfgp.Spec) (*gra
 		return nil, nil, err
 	}
 	a.tellNetwork(net)
-	a.tell(read.Report)
-	a.tellRepeats(read.Report, f.repeats)
+	f.tellValues(a, read.Report, f.truth, net)
+	a.tellSums(read.Report, f.repeats, spec)
 	a.tellUnusedSD(read, "simulate learns")
 	if err := a.askKind(read, &f.valueFlags, spec); err != nil {
+		return nil, nil, err
+	}
+	if n := read.Report.Ledger.Repeats; n > 0 && spec.Values == "yes-no" && f.repeats.value == "mean" {
+		return nil, nil, usagef("%s: %d nodes are measured repeatedly, and the mean of yes and no is neither; give --repeats last, or counts of yes with --tested", read.Report.File, n)
+	}
+	if err := checkNumbers(read, net.Graph.IDs(), spec); err != nil {
 		return nil, nil, err
 	}
 	return net, read, enough(read, spec)

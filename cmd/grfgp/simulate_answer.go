@@ -42,6 +42,7 @@ type simulateAnswer struct {
 	Results []policyFacts  `json:"results"`
 	Replays []replayAnswer `json:"replays"`
 	Columns *nodeFacts     `json:"covariates,omitempty"`
+	Effects *effectFacts   `json:"effects,omitempty"` // in a model of all known values
 	sim     *replay.Result
 }
 
@@ -132,9 +133,9 @@ func verdict(sim *replay.Result, loss string) string {
 }
 
 // answerSimulate writes the figure, the steps and the table.
-func (a *app) answerSimulate(f *simulateFlags, g *graph.Graph, sim *replay.Result, k *nodeFacts) error {
+func (a *app) answerSimulate(f *simulateFlags, g *graph.Graph, sim *replay.Result, k *nodeFacts, e *effectFacts) error {
 	answer := newSimulateAnswer(g, sim)
-	answer.Columns = k
+	answer.Columns, answer.Effects = k, e
 	if f.plot != "" {
 		s := a.talk.Stage("drawing")
 		picture := simulatePicture(answer).PNG(150)

@@ -197,7 +197,7 @@ func (f *suggestFlags) load(ctx context.Context, a *app, spec grfgp.Spec) (*sugg
 	if m == nil {
 		return t, nil
 	}
-	a.tell(m.Report)
+	f.tellValues(a, m.Report, f.measurements, net)
 	a.tellSums(m.Report, f.repeats, spec)
 	if err := a.askKind(m, &f.valueFlags, spec); err != nil {
 		return nil, err
@@ -271,6 +271,15 @@ func (a *app) ask(ctx context.Context, f *suggestFlags, spec grfgp.Spec, t *sugg
 	if ok {
 		out.Model = &chosen
 		a.talk.Say("  %s", kernelWords(chosen.Family, chosen.Method, chosen.Scales, chosen.Variance, chosen.Trend, chosen.Terms))
+	}
+	if ok && t.known != nil {
+		now, err := o.Snapshot(ctx)
+		if err != nil {
+			return nil, suggestError(ctx, err)
+		}
+		if out.Effects, err = a.effects(ctx, now, chosen.Terms, valueName(t.measurements.Report)); err != nil {
+			return nil, err
+		}
 	}
 	if t.measurements != nil {
 		if blind := report.ComponentsWithout(g, t.measurements.Nodes); blind.Count > 0 {

@@ -37,6 +37,7 @@ type suggestAnswer struct {
 	NoModel      string          `json:"no_model,omitempty"` // why
 	Model        *grfgp.Spec     `json:"model,omitempty"`
 	Known        *nodeFacts      `json:"covariates,omitempty"`
+	Effects      *effectFacts    `json:"effects,omitempty"`
 	Draws        int             `json:"draws,omitempty"` // behind chance_best
 	Asked        int             `json:"asked"`
 	Short        bayesopt.Reason `json:"short,omitempty"`

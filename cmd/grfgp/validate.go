@@ -99,11 +99,14 @@ func (a *app) validate(ctx context.Context, f *validateFlags, changed func(strin
 	if err != nil {
 		return err
 	}
-	if err := a.tellEffects(ctx, d, spec); err != nil {
+	effects, err := a.tellEffects(ctx, d, spec)
+	if err != nil {
 		return err
 	}
 	if a.json {
-		return json.NewEncoder(a.Out).Encode(newValidateAnswer(d, v, now))
+		answer := newValidateAnswer(d, v, now)
+		answer.Effects = effects
+		return json.NewEncoder(a.Out).Encode(answer)
 	}
 	if err := a.printValidation(v); err != nil || now == nil {
 		return err
@@ -146,6 +149,8 @@ type validateAnswer struct {
 	Left    []leftNode `json:"left"`
 	Verdict []string   `json:"verdict"`
 	Known   *nodeFacts `json:"covariates,omitempty"`
+	// Effects are those in a model of all measurements.
+	Effects *effectFacts `json:"effects,omitempty"`
 
 	Time   *timeAnswer     `json:"time,omitempty"`
 	Latest *validateAnswer `json:"latest_period,omitempty"` // at nodes held out there

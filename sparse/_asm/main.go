@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
@@ -20,17 +21,37 @@ var strips = []strip{{32, 4, 2}, {16, 16, 2}, {8, 32, 1}, {4, 32, 1}, {2, 32, 1}
 
 func main() {
 	ConstraintExpr("!purego")
-	mulRows("mulRowsAVX2", false)
-	mulRows("mulRowsStreamAVX2", true)
+	mulRows("mulRowsAVX2", float64s, false)
+	mulRows("mulRowsStreamAVX2", float64s, true)
+	mulRows("mulSingleAVX2", float32s, false)
+	mulRows("mulSingleStreamAVX2", float32s, true)
 	Generate()
 }
+
+// precision is a type of numbers.
+type precision struct {
+	name   string
+	shift  uint64 // log₂ of its bytes
+	strips []strip
+}
+
+var (
+	float64s = precision{"float64", 3, strips}
+	float32s = precision{"float32", 2, []strip{{32, 8, 2}, {16, 16, 1}, {8, 32, 1}, {4, 32, 1}, {2, 32, 1}, {1, 32, 1}}}
+)
+
+// bytes is the size of a number.
+func (p precision) bytes() int { return 1 << p.shift }
+
+// line is how many numbers a cache line has.
+func (p precision) line() int { return 64 / p.bytes() }
 
 // mulRows emits dst[i, :] = Σ_p val[p]·x[colIdx[p], :] over the entries p of each
 // row i of a range. A row's strips come one after another, so that its rows of
 // x are still near when the next strip reads them. Products and sums are
 // separate instructions: a fused one would round differently from Go.
-func mulRows(name string, stream bool) {
-	TEXT(name, NOSPLIT, "func(dst *float64, dstStride int, x *float64, xStride, width int, rowPtr *int, rows int, colIdx *uint32, val *float64)")
+func mulRows(name string, of precision, stream bool) {
+	TEXT(name, NOSPLIT, strings.ReplaceAll("func(dst *F, dstStride int, x *F, xStride, width int, rowPtr *int, rows int, colIdx *uint32, val *F)", "F", of.name))
 	Pragma("noescape")
 	doc := []string{
 		name + " sets rows rows of dst, of width columns, to the product of the matrix rows",
@@ -38,7 +59,7 @@ func mulRows(name string, stream bool) {
 	}
 	if stream {
 		doc = append(doc, "It writes past the caches: dst is aligned to 64 bytes, dstStride and width are",
-			"multiples of 8.")
+			fmt.Sprintf("multiples of %d.", of.line()))
 	}
 	Doc(doc...)
 
@@ -55,8 +76,8 @@ func mulRows(name string, stream bool) {
 	Comment("Strides in bytes; dst itself moves along the row.")
 	Load(Param("width"), left)
 	SUBQ(left, dstStep)
-	SHLQ(Imm(3), dstStep)
-	SHLQ(Imm(3), xStride)
+	SHLQ(Imm(of.shift), dstStep)
+	SHLQ(Imm(of.shift), xStride)
 	Comment("The last entry that may be prefetched.")
 	MOVQ(Mem{Base: rowPtr, Index: rows, Scale: 8}, last)
 	DECQ(last)
@@ -64,14 +85,14 @@ func mulRows(name string, stream bool) {
 	Label("row")
 	Load(Param("x"), x)
 	Load(Param("width"), left)
-	for i, s := range strips {
-		if stream && s.width < 8 {
+	for i, s := range of.strips {
+		if stream && s.width < of.line() {
 			break
 		}
 		label := func(name string) string { return fmt.Sprintf("%s%d", name, s.width) }
 		after := "next"
-		if i+1 < len(strips) && (!stream || strips[i+1].width >= 8) {
-			after = fmt.Sprintf("strip%d", strips[i+1].width)
+		if i+1 < len(of.strips) && (!stream || of.strips[i+1].width >= of.line()) {
+			after = fmt.Sprintf("strip%d", of.strips[i+1].width)
 		}
 
 		Label(label("strip"))
@@ -82,7 +103,7 @@ func mulRows(name string, stream bool) {
 			TESTQ(U32(s.width), left)
 			JZ(LabelRef(after))
 		}
-		acc := accumulators(s.width)
+		acc := of.accumulators(s.width)
 		MOVQ(Mem{Base: rowPtr}, p)
 		CMPQ(p, Mem{Base: rowPtr, Disp: 8})
 		JGE(LabelRef(label("store")))
@@ -98,25 +119,17 @@ func mulRows(name string, stream bool) {
 		}
 		MOVL(Mem{Base: colIdx, Index: p, Scale: 4}, offset.As32())
 		IMULQ(xStride, offset)
-		multiplyAdd(acc, s.width, Mem{Base: val, Index: p, Scale: 8}, Mem{Base: x, Index: offset, Scale: 1})
+		of.multiplyAdd(acc, s.width, Mem{Base: val, Index: p, Scale: uint8(of.bytes())}, Mem{Base: x, Index: offset, Scale: 1})
 		INCQ(p)
 		CMPQ(p, Mem{Base: rowPtr, Disp: 8})
 		JLT(LabelRef(label("entry")))
 
 		Label(label("store"))
 		for k, a := range acc {
-			to := Mem{Base: dst, Disp: 32 * k}
-			switch {
-			case stream:
-				VMOVNTPD(a, to)
-			case s.width == 1:
-				VMOVSD(a, to)
-			default:
-				VMOVUPD(a, to)
-			}
+			of.store(a, Mem{Base: dst, Disp: 32 * k}, s.width, stream)
 		}
-		ADDQ(U32(8*s.width), x)
-		ADDQ(U32(8*s.width), dst)
+		ADDQ(U32(of.bytes()*s.width), x)
+		ADDQ(U32(of.bytes()*s.width), dst)
 		if i == 0 {
 			SUBQ(Imm(uint64(s.width)), left)
 			JMP(LabelRef(label("strip")))
@@ -135,12 +148,32 @@ func mulRows(name string, stream bool) {
 	RET()
 }
 
+// store emits a store of a register of a strip.
+func (p precision) store(a VecVirtual, to Mem, width int, stream bool) {
+	single := p.shift == 2
+	switch {
+	case stream && single:
+		VMOVNTPS(a, to)
+	case stream:
+		VMOVNTPD(a, to)
+	case width == 1 && single:
+		VMOVSS(a, to)
+	case width == 1, width == 2 && single:
+		VMOVSD(a, to)
+	case single:
+		VMOVUPS(a, to)
+	default:
+		VMOVUPD(a, to)
+	}
+}
+
 // accumulators emits registers for the sums of a strip, set to zero.
-func accumulators(width int) []VecVirtual {
-	acc := make([]VecVirtual, (width+3)/4)
+func (p precision) accumulators(width int) []VecVirtual {
+	lanes := 32 / p.bytes()
+	acc := make([]VecVirtual, (width+lanes-1)/lanes)
 	for k := range acc {
 		acc[k] = YMM()
-		if width < 4 {
+		if width < lanes {
 			acc[k] = XMM()
 		}
 		VXORPD(acc[k], acc[k], acc[k])
@@ -149,7 +182,11 @@ func accumulators(width int) []VecVirtual {
 }
 
 // multiplyAdd emits acc += val·x for one entry.
-func multiplyAdd(acc []VecVirtual, width int, val, x Mem) {
+func (p precision) multiplyAdd(acc []VecVirtual, width int, val, x Mem) {
+	if p.shift == 2 {
+		multiplyAddSingle(acc, width, val, x)
+		return
+	}
 	switch width {
 	case 1:
 		v := XMM()
@@ -168,6 +205,35 @@ func multiplyAdd(acc []VecVirtual, width int, val, x Mem) {
 			product := YMM()
 			VMULPD(x.Offset(32*k), v, product)
 			VADDPD(product, a, a)
+		}
+	}
+}
+
+func multiplyAddSingle(acc []VecVirtual, width int, val, x Mem) {
+	switch width {
+	case 1:
+		v := XMM()
+		VMOVSS(val, v)
+		VMULSS(x, v, v)
+		VADDSS(v, acc[0], acc[0])
+	case 2:
+		v, pair := XMM(), XMM()
+		VBROADCASTSS(val, v)
+		VMOVSD(x, pair)
+		VMULPS(pair, v, v)
+		VADDPS(v, acc[0], acc[0])
+	case 4:
+		v := XMM()
+		VBROADCASTSS(val, v)
+		VMULPS(x, v, v)
+		VADDPS(v, acc[0], acc[0])
+	default:
+		v := YMM()
+		VBROADCASTSS(val, v)
+		for k, a := range acc {
+			product := YMM()
+			VMULPS(x.Offset(32*k), v, product)
+			VADDPS(product, a, a)
 		}
 	}
 }

@@ -1,0 +1,94 @@
+package sparse
+
+import (
+	"math/rand/v2"
+	"runtime"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+// TestSingleMul compares products of float32, at every block width, stride and number of
+// threads, with the sum over stored entries as it is written down; the last width goes
+// past the caches.
+func TestSingleMul(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	all := matrices(t)
+	all["large"] = randomCSR(t, 1<<17, 100, func(i int) int { return i % 3 })
+	for name, a := range all {
+		if a.rows == 0 || a.cols == 0 {
+			continue
+		}
+		widths := []int{64}
+		if name != "large" {
+			widths = nil
+			for width := 1; width <= 70; width++ {
+				widths = append(widths, width)
+			}
+		}
+		for _, width := range widths {
+			pad := width % 4
+			x := randomSingle(a.cols, width, width+pad)
+			want := blas32.General{Rows: a.rows, Cols: width, Stride: width, Data: make([]float32, a.rows*width)}
+			for i := range a.rows {
+				cols, vals := a.Row(i)
+				for c := range width {
+					sum := float32(0)
+					for p, j := range cols {
+						sum += float32(float32(vals[p]) * x.Data[int(j)*x.Stride+c])
+					}
+					want.Data[i*width+c] = sum
+				}
+			}
+			for _, threads := range []int{1, 3} {
+				runtime.GOMAXPROCS(threads)
+				for kernel, rows := range map[string]func(s *Single, dst, x blas32.General, lo, hi int){"default": mulSingle, "go": mulSingleGo} {
+					gap := width % 3
+					dst := blas32.General{Rows: a.rows, Cols: width, Stride: width + gap, Data: make([]float32, a.rows*(width+gap))}
+					for i := range dst.Data {
+						dst.Data[i] = canary
+					}
+					a.Single().mul(dst, x, rows)
+					for i := range a.rows {
+						for c := range dst.Stride {
+							got, right := dst.Data[i*dst.Stride+c], float32(canary)
+							if c < width {
+								right = want.Data[i*width+c]
+							}
+							if got != right {
+								t.Fatalf("%s, %s, width %d, %d threads: (%d, %d) is %v, want %v", name, kernel, width, threads, i, c, got, right)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestSingleMulPanics(t *testing.T) {
+	a := randomCSR(t, 10, 8, func(int) int { return 2 })
+	x := randomSingle(10, 2, 2)
+	for name, f := range map[string]func(){
+		"sizes":   func() { a.Single().Mul(randomSingle(10, 2, 2), x) },
+		"overlap": func() { a.Single().Mul(x, blas32.General{Rows: 8, Cols: 2, Stride: 2, Data: x.Data[:16]}) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			f()
+		}()
+	}
+}
+
+func randomSingle(rows, cols, stride int) blas32.General {
+	random := rand.New(rand.NewPCG(uint64(rows), uint64(cols)))
+	x := blas32.General{Rows: rows, Cols: cols, Stride: stride, Data: make([]float32, rows*stride)}
+	for i := range x.Data {
+		x.Data[i] = float32(random.NormFloat64())
+	}
+	return x
+}
