@@ -43,7 +43,7 @@ func (p *Posterior) Mean(ctx context.Context, nodes []int) ([]float64, error) {
 
 // crossEntries is the number of covariances between nodes and measurements that
 // are held at a time.
-const crossEntries = 32 << 20
+const crossEntries = 4 << 20
 
 // Variance returns the posterior variance of the quantity itself at the given
 // nodes, without noise: a new measurement has the noise variance in addition.
