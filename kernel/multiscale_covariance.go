@@ -134,7 +134,7 @@ func (m *Multiscale) ascend(ctx context.Context, c *chain, columns int, f func(k
 			return nil, err
 		}
 		if above != nil {
-			addProduct(y, c.up[k+1], above, 0, &grf.blocks)
+			c.up[k+1].MulAdd(y, above, 0)
 			m.scales[k+1].grf.blocks.Put(above)
 		}
 		above = y
@@ -145,19 +145,7 @@ func (m *Multiscale) ascend(ctx context.Context, c *chain, columns int, f func(k
 // addUp adds the interpolation from the first coarser scale to dst, which has the rows
 // of the chain from lo on.
 func (m *Multiscale) addUp(c *chain, dst, above *mat.Dense, lo int) {
-	addProduct(dst, c.up[0], above, lo, &m.scales[0].grf.blocks)
-}
-
-// addProduct adds rows lo and following of A·x to dst, some at a time.
-func addProduct(dst *mat.Dense, a *sparse.CSR, x *mat.Dense, lo int, scratch *blocks) {
-	n, columns := dst.Dims()
-	for at := 0; at < n; at += drawBlock {
-		size := min(drawBlock, n-at)
-		part := scratch.get(size, columns)
-		a.MulRows(part, x, lo+at)
-		addRows(dst.Slice(at, at+size, 0, columns).(*mat.Dense), part)
-		scratch.Put(part)
-	}
+	c.up[0].MulAdd(dst, above, lo)
 }
 
 // Gram sets dst = K[rows, rows].

@@ -56,11 +56,11 @@ func (u unit) spread(a *sparse.CSR, f *factor, inv []float64) (*sparse.CSR, erro
 	if a == nil {
 		ptr, col, val := f.phi.Raw()
 		scaled := make([]float64, len(val))
-		for i, v := range inv {
+		eachPlace(len(inv), func(i int) {
 			for p := ptr[i]; p < ptr[i+1]; p++ {
-				scaled[p] = v * val[p]
+				scaled[p] = inv[i] * val[p]
 			}
-		}
+		})
 		return sparse.NewCSR(len(inv), f.width, ptr, col, scaled)
 	}
 	rows, cols := a.Dims()

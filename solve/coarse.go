@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
@@ -141,6 +142,60 @@ func (p *Coarse) subtract(dst *mat.Dense, keep, out []float64, x *mat.Dense, in 
 			d, s, o := row(ds, i), keep[i], out[i]
 			for t, v := range row(xs, i) {
 				d[t] = s*v - o*d[t]
+			}
+		}
+	})
+}
+
+// singleMultiplier is a multiplier with products of float32.
+type singleMultiplier interface{ MulSingle(dst, x blas32.General) }
+
+// Single returns Apply for float32, if A has products of float32: few coarse points in
+// float64, many rows in float32.
+func (p *Coarse) Single() func(dst, r blas32.General) {
+	a, ok := p.a.(singleMultiplier)
+	t, okT := p.t.(singleMultiplier)
+	if !ok || !okT {
+		return nil
+	}
+	inv := rounded(p.inv)
+	return func(dst, r blas32.General) {
+		scaleSingle(dst, r, inv)
+		if p.Rank() == 0 {
+			return
+		}
+		m, k := p.g.Rows, r.Cols
+		few := blas32.General{Rows: m, Cols: k, Stride: k, Data: make([]float32, m*k)}
+		t.MulSingle(few, dst)
+		small := mat.NewDense(m, k, nil)
+		data := small.RawMatrix().Data
+		for q, v := range few.Data {
+			data[q] = float64(v)
+		}
+		c := crossProduct(small.RawMatrix(), p.g)
+		dense.Mul(dense.View(small), dense.Of(p.g), dense.Of(c).T())
+		for q, v := range data {
+			few.Data[q] = float32(v)
+		}
+		a.MulSingle(dst, few)
+		parallel.Ranges(r.Rows, blockRows, func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				d, s := dst.Data[i*dst.Stride:][:k], inv[i]
+				for t, v := range r.Data[i*r.Stride:][:k] {
+					d[t] = s * (v - d[t])
+				}
+			}
+		})
+	}
+}
+
+// scaleSingle sets row i of dst to scale[i] times that of x.
+func scaleSingle(dst, x blas32.General, scale []float32) {
+	parallel.Ranges(x.Rows, blockRows, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			d, s := dst.Data[i*dst.Stride:][:x.Cols], scale[i]
+			for t, v := range x.Data[i*x.Stride:][:x.Cols] {
+				d[t] = s * v
 			}
 		}
 	})
