@@ -34,10 +34,13 @@ func (t *Trainer) learnClasses(ctx context.Context, own gp.Labels, method gp.Cla
 		return nil, err
 	}
 	t.forget(best.candidate)
-	if method == best.report.Method && sample.Len() == own.Len() {
+	switch {
+	case method == best.report.Method && sample.Len() == own.Len():
 		opts.State = &best.report.ClassState
-	} else {
-		opts.Starts = [][]float64{best.report.Theta[:len(best.kernel.Params())]} // without the noise of one-vs-all
+	case method == gp.Dirichlet || method == gp.OneVsAll:
+		opts.Near = &best.report
+	default:
+		opts.Starts = [][]float64{best.report.Theta}
 	}
 	if c.classifier, c.choice.Fit, err = gp.Classify(ctx, best.kernel, own, opts); err != nil {
 		return nil, err
@@ -54,7 +57,7 @@ func (t *Trainer) learnClasses(ctx context.Context, own gp.Labels, method gp.Cla
 const (
 	// classSketch is the number of labels by which candidates are compared, if there
 	// are more; the best is then fitted to all labels.
-	classSketch = 1000
+	classSketch = 400
 	classTol    = 0.3 // nats, over all classes, that do not decide between kernels
 )
 

@@ -118,6 +118,22 @@ func (p Prediction) Measurements(level, exposure float64) (mean, sd, lower, uppe
 	return mean, sd, lower, upper
 }
 
+// Select returns the prediction at some of the nodes, by their places in the list that
+// was given to Predict.
+func (p Prediction) Select(places []int) Prediction {
+	pick := func(all []float64) []float64 {
+		if all == nil {
+			return nil
+		}
+		some := make([]float64, len(places))
+		for k, a := range places {
+			some[k] = all[a]
+		}
+		return some
+	}
+	return Prediction{Mean: pick(p.Mean), SD: pick(p.SD), latent: pick(p.latent), latentSD: pick(p.latentSD), response: p.response}
+}
+
 // At returns the distribution of the quantity at node k of the prediction.
 func (p Prediction) At(k int) gp.Response {
 	if p.latent == nil {

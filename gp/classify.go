@@ -105,6 +105,10 @@ type ClassifyOptions struct {
 	ScoreOnly bool        // Dirichlet, OneVsAll: learn and score, but return no classifier, to compare kernels
 	State     *ClassState // take these parameters, and learn nothing; nil: learn
 	Seed      uint64      // of random numbers
+
+	// Near is the report of a fit of the same kernel by the same method to some of the
+	// labels: learning goes on from there. Dirichlet, OneVsAll; nil: it begins with Starts.
+	Near *ClassifyReport
 }
 
 // ClassifyReport is the outcome of fitting a classifier.
@@ -117,6 +121,8 @@ type ClassifyReport struct {
 	Scored        int      `json:"scored"`         // number of labels behind Score and Accuracy
 	Evaluations   int      `json:"evaluations"`
 	Converged     bool     `json:"converged"`
+
+	refined bool // the hyperparameters have the highest score, not the highest likelihood
 }
 
 // Classify learns hyperparameters from labels, calibrates probabilities by

@@ -53,13 +53,18 @@ func classifyByRegression(ctx context.Context, k kernel.Kernel, l Labels, opts C
 		}
 		return c, r, err
 	}
-	if err := t.learn(ctx, starts, opts.MaxIter, opts.Tol, &r); err != nil {
+	if opts.Near != nil && len(opts.Near.Theta) != len(p.list) {
+		return nil, r, fmt.Errorf("%d values for %d parameters", len(opts.Near.Theta), len(p.list))
+	}
+	if opts.Near != nil {
+		err = t.continueFrom(ctx, opts.Near, opts.MaxIter, opts.Tol, &r)
+	} else {
+		err = t.learn(ctx, starts, opts.MaxIter, opts.Tol, &r)
+	}
+	if err != nil || opts.ScoreOnly {
 		return nil, r, err
 	}
-	if err := t.tune(ctx, &r); err != nil || opts.ScoreOnly {
-		return nil, r, err
-	}
-	c, err := t.condition(ctx, l, r.Theta, r.Calibration)
+	c, err := t.finish(ctx, &r)
 	return c, r, err
 }
 
@@ -72,23 +77,22 @@ func newRegressions(m ClassMethod, k kernel.Kernel, l Labels, p *params) (*regre
 	return newOneVsAll(k, l, p)
 }
 
-// condition returns the classifier at theta given labels.
-func (t *tuner) condition(ctx context.Context, l Labels, theta []float64, k Calibration) (*normalClassifier, error) {
+// newClassifier returns the classifier at theta without its solver.
+func (t *tuner) newClassifier(l Labels, theta []float64, k Calibration) *normalClassifier {
 	c := &normalClassifier{theta: slices.Clone(theta), calibration: k}
 	c.regressions, c.scale = newRegressions(t.method, t.kernel, l, t.params)
+	return c
+}
+
+// condition returns the classifier at theta given labels.
+func (t *tuner) condition(ctx context.Context, l Labels, theta []float64, k Calibration) (*normalClassifier, error) {
+	c := t.newClassifier(l, theta, k)
 	if t.solver == Exact {
 		f, err := c.factor(ctx, theta)
 		if err != nil {
 			return nil, err
 		}
-		c.cov, c.system, c.exact, c.alpha = f.cov, f, f, f.alpha
-		left := mat.NewDense(l.Len(), l.Classes, nil)
-		f.leaveOneOut().Scaled(c.scale).Probabilities(left, latent.Calibration(k))
-		c.leaveOneOut = mat.NewDense(l.Len(), l.Classes, nil)
-		order, _ := l.byClass()
-		for at, label := range order {
-			copy(c.leaveOneOut.RawRowView(label), left.RawRowView(at))
-		}
+		c.use(f, f.leaveOneOut().Scaled(c.scale), l)
 		return c, nil
 	}
 	var err error
@@ -100,6 +104,19 @@ func (t *tuner) condition(ctx context.Context, l Labels, theta []float64, k Cali
 	}
 	c.alpha = mat.NewDense(l.Len(), l.Classes, nil)
 	return c, c.system.solve(ctx, c.alpha, c.targets(), 1, forMeans)
+}
+
+// use makes f the solver, where left are the latent functions at the labels, each
+// without itself.
+func (c *normalClassifier) use(f *classFactor, left latent.Functions, l Labels) {
+	c.cov, c.system, c.exact, c.alpha = f.cov, f, f, f.alpha
+	p := mat.NewDense(l.Len(), l.Classes, nil)
+	left.Probabilities(p, latent.Calibration(c.calibration))
+	c.leaveOneOut = mat.NewDense(l.Len(), l.Classes, nil)
+	order, _ := l.byClass()
+	for at, label := range order {
+		copy(c.leaveOneOut.RawRowView(label), p.RawRowView(at))
+	}
 }
 
 func (c *normalClassifier) Classes() int { return c.classes() }
@@ -130,14 +147,15 @@ func (c *normalClassifier) Probabilities(ctx context.Context, nodes []int) (*mat
 // latents returns the posterior at the nodes: exact where that is affordable,
 // else the exact mean and a variance from draws.
 func (c *normalClassifier) latents(ctx context.Context, nodes []int) (latent.Functions, error) {
-	n, m := float64(len(c.nodes)), float64(len(nodes))
-	flops := 4*n*n*m + kernel.DiagFlops(c.cov, len(nodes))
-	if c.exact != nil && flops <= varianceFlops {
-		f, err := c.exact.predict(ctx, nodes)
-		if err != nil {
-			return latent.Functions{}, err
+	if c.exact != nil {
+		n, m := float64(len(c.nodes)), c.exact.unlabelled(nodes)
+		if 4*n*n*float64(m)+kernel.DiagFlops(c.cov, m) <= varianceFlops {
+			f, err := c.exact.predict(ctx, nodes)
+			if err != nil {
+				return latent.Functions{}, err
+			}
+			return f.Scaled(c.scale), nil
 		}
-		return f.Scaled(c.scale), nil
 	}
 	mean, err := c.mean(ctx, nodes)
 	if err != nil {

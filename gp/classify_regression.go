@@ -4,11 +4,14 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/gp/internal/latent"
 	"grfgp/internal/dense"
+	"grfgp/internal/parallel"
 	"grfgp/kernel"
 	"grfgp/solve"
 )
@@ -82,6 +85,9 @@ type classFactor struct {
 	alpha   *mat.Dense // H_c⁻¹y_c, a column per class
 	noise   [2]float64 // own, other
 	lml     float64    // of all classes
+
+	// precisions returns [H_c⁻¹]_kk, a row per label and a column per class.
+	precisions func() *mat.Dense
 }
 
 // factor computes the factor at theta.
@@ -93,6 +99,7 @@ func (r *regressions) factor(ctx context.Context, theta []float64) (*classFactor
 	own, other := r.sides(theta)
 	n, classes := len(r.nodes), r.classes()
 	f := &classFactor{regressions: r, cov: cov, y: r.targets(), noise: [2]float64{own.noise, other.noise}}
+	f.precisions = sync.OnceValue(f.newPrecisions)
 	b := mat.NewSymDense(n, nil)
 	if err := cov.Gram(ctx, b, r.nodes); err != nil {
 		return nil, err
@@ -203,15 +210,18 @@ func (f *classFactor) gradient(ctx context.Context, size int) ([]float64, error)
 		vt := dense.View(f.vt)
 		dense.AddLower(triangle, -0.5, vt.T(), vt)
 	}
-	trace := 0.0
-	for i := range n {
-		trace += g.At(i, i)
-	}
+	return f.contract(ctx, g, size)
+}
+
+// contract returns ⟨g, ∂H⟩ by the natural parameters.
+func (f *classFactor) contract(ctx context.Context, g *mat.SymDense, size int) ([]float64, error) {
 	grad := make([]float64, size)
 	own := grad
 	if f.params.noise {
 		own = grad[:size-1]
-		grad[size-1] = trace
+		for i := range f.nodes {
+			grad[size-1] += g.At(i, i)
+		}
 	}
 	return grad, f.cov.GramGrad(ctx, own, f.nodes, g)
 }
@@ -234,36 +244,63 @@ func (r *regressions) evaluate(ctx context.Context, theta []float64) (float64, [
 	return f.lml, grad, err
 }
 
-// leaveOneOut returns the posterior at every label's node without that label:
-// mean y − α/[H⁻¹]_kk, and variance 1/[H⁻¹]_kk less the noise.
-func (f *classFactor) leaveOneOut() latent.Functions {
-	n, classes := f.y.Dims()
-	out := latent.New(n, classes)
-	for c := range classes {
-		lo, hi := f.members(c)
-		q := make([]float64, n)
-		for k := range q {
-			q[k] = f.inverse.At(k, k)
-		}
-		for m := lo; m < hi && f.vt != nil; m++ {
-			for k, v := range f.vt.RawRowView(m) {
-				q[k] += v * v
-			}
-		}
-		for k, v := range q {
-			noise := f.noise[1]
-			if lo <= k && k < hi {
-				noise = f.noise[0]
-			}
-			out.Mean.Set(k, c, f.y.At(k, c)-f.alpha.At(k, c)/v)
-			out.Variance.Set(k, c, max(0, 1/v-noise))
-		}
-	}
-	return out
-}
-
 // predict returns the posterior at the given nodes.
 func (f *classFactor) predict(ctx context.Context, nodes []int) (latent.Functions, error) {
+	out := latent.New(len(nodes), f.classes())
+	label := make(map[int]int, len(f.nodes)) // by node, one of its labels
+	for k, i := range f.nodes {
+		label[i] = k
+	}
+	var others, rows []int
+	for a, i := range nodes {
+		if k, ok := label[i]; ok {
+			f.atLabel(k, out.Mean.RawRowView(a), out.Variance.RawRowView(a))
+		} else {
+			others, rows = append(others, i), append(rows, a)
+		}
+	}
+	if len(others) == 0 {
+		return out, ctx.Err()
+	}
+	rest, err := f.predictOthers(ctx, others)
+	if err != nil {
+		return latent.Functions{}, err
+	}
+	for q, a := range rows {
+		out.Mean.SetRow(a, rest.Mean.RawRowView(q))
+		out.Variance.SetRow(a, rest.Variance.RawRowView(q))
+	}
+	return out, nil
+}
+
+// unlabelled counts the nodes that have no label.
+func (f *classFactor) unlabelled(nodes []int) int {
+	has := make(map[int]bool, len(f.nodes))
+	for _, i := range f.nodes {
+		has[i] = true
+	}
+	count := 0
+	for _, i := range nodes {
+		if !has[i] {
+			count++
+		}
+	}
+	return count
+}
+
+// atLabel sets the posterior at the node of label k: mean y − noise·α, and the
+// variance of a normal variable that is left with v and then measured.
+func (f *classFactor) atLabel(k int, mean, variance []float64) {
+	for c, q := range f.precisions().RawRowView(k) {
+		noise := f.noiseAt(k, c)
+		v := max(0, 1/q-noise)
+		mean[c] = f.y.At(k, c) - noise*f.alpha.At(k, c)
+		variance[c] = v * noise / (v + noise)
+	}
+}
+
+// predictOthers is predict by covariances with the labels.
+func (f *classFactor) predictOthers(ctx context.Context, nodes []int) (latent.Functions, error) {
 	n, m, classes := len(f.nodes), len(nodes), f.classes()
 	out := latent.New(m, classes)
 	prior := make([]float64, m)
@@ -277,30 +314,45 @@ func (f *classFactor) predict(ctx context.Context, nodes []int) (latent.Function
 		if err != nil {
 			return latent.Functions{}, err
 		}
-		out.Mean.Slice(lo, hi, 0, classes).(*mat.Dense).Mul(cross.T(), f.alpha)
+		dense.Mul(dense.View(out.Mean).Block(lo, hi, 0, classes), dense.View(cross).T(), dense.View(f.alpha))
 		solved := mat.NewDense(n, hi-lo, nil)
 		dense.Mul(dense.View(solved), dense.View(f.inverse), dense.View(cross))
-		var corrected *mat.Dense
-		if f.vt != nil {
-			corrected = mat.NewDense(n, hi-lo, nil)
-			dense.Mul(dense.View(corrected), dense.View(f.vt), dense.View(cross))
-		}
-		for q := range hi - lo {
-			left := prior[lo+q]
-			for k := range n {
-				left -= cross.At(k, q) * solved.At(k, q)
+		left := slices.Clone(prior[lo:hi])
+		lessProducts(left, cross, solved, 0, n)
+		for c := range classes {
+			for q, v := range left {
+				out.Variance.Set(lo+q, c, v)
 			}
+		}
+		if f.vt != nil {
+			corrected := solved
+			dense.Mul(dense.View(corrected), dense.View(f.vt), dense.View(cross))
 			for c := range classes {
-				v := left
 				from, to := f.members(c)
-				for k := from; k < to && f.vt != nil; k++ {
-					v -= corrected.At(k, q) * corrected.At(k, q)
+				more := make([]float64, hi-lo)
+				lessProducts(more, corrected, corrected, from, to)
+				for q, v := range more {
+					out.Variance.Set(lo+q, c, out.Variance.At(lo+q, c)+v)
 				}
-				out.Variance.Set(lo+q, c, max(0, v))
 			}
 		}
 	}
+	for at, v := range out.Variance.RawMatrix().Data {
+		out.Variance.RawMatrix().Data[at] = max(0, v)
+	}
 	return out, ctx.Err()
+}
+
+// lessProducts subtracts Σ_k a_kq·b_kq over rows k in [from, to) from sum[q].
+func lessProducts(sum []float64, a, b *mat.Dense, from, to int) {
+	parallel.Ranges(len(sum), 64, func(lo, hi int) {
+		for k := from; k < to; k++ {
+			right := b.RawRowView(k)[lo:hi]
+			for q, v := range a.RawRowView(k)[lo:hi] {
+				sum[lo+q] -= v * right[q]
+			}
+		}
+	})
 }
 
 // between returns K[rows, cols], by as few columns of the kernel as possible.

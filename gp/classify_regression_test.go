@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/gp/internal/latent"
 	"grfgp/kernel"
 )
 
@@ -49,7 +50,7 @@ func TestSharedFactor(t *testing.T) {
 					t.Fatal(err)
 				}
 				left := f.leaveOneOut()
-				some := []int{0, 7, 31, 33}
+				some := []int{0, 7, 31, 33, r.nodes[0], r.nodes[len(r.nodes)-1]} // some of them have labels
 				predicted, err := f.predict(background, some)
 				if err != nil {
 					t.Fatal(err)
@@ -165,6 +166,43 @@ func TestStackedClasses(t *testing.T) {
 					t.Errorf("%s, %v: draw %d differs by %.2g", name, method, s, worst)
 				}
 			}
+		}
+	}
+}
+
+// The gradient of the score of labels left out, against differences of the score.
+func TestLeaveOutGradient(t *testing.T) {
+	g := smallGraph(t)
+	for name, k := range kernels(t, g) {
+		for _, method := range []ClassMethod{Dirichlet, OneVsAll} {
+			t.Run(fmt.Sprint(name, " ", method), func(t *testing.T) {
+				k := kernel.UnitVariance(k)
+				p, theta := startOf(t, k, method)
+				tune := &tuner{kernel: k, labels: someLabels(20, 1), params: p, method: method}
+				tune.sample()
+				at := func(theta []float64) (float64, []float64) {
+					n := len(theta) - 1
+					value, grad, err := tune.leaveOut(background, theta[:n], latent.Calibration{Temperature: theta[n], Spread: 0.7})
+					if err != nil {
+						t.Fatal(err)
+					}
+					return value, grad
+				}
+				theta = append(slices.Clone(theta), 0.6)
+				_, grad := at(theta)
+				for j, v := range theta {
+					const step = 1e-5
+					moved := slices.Clone(theta)
+					moved[j] = v * (1 + step)
+					up, _ := at(moved)
+					moved[j] = v * (1 - step)
+					down, _ := at(moved)
+					want := (up - down) / (2 * step * v)
+					if math.Abs(grad[j]-want) > 1e-5*max(1, math.Abs(want)) {
+						t.Errorf("derivative %d: %v, want %v", j, grad[j], want)
+					}
+				}
+			})
 		}
 	}
 }

@@ -2,6 +2,7 @@ package gp
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -11,9 +12,12 @@ import (
 	"grfgp/gp/internal/latent"
 	"grfgp/internal/rng"
 	"grfgp/kernel"
+	"grfgp/solve"
 )
 
-// tuner learns the hyperparameters of classification by regression.
+// tuner learns the hyperparameters of classification by regression, in three steps:
+// by the likelihood of the regressions, by one factor for all variances, and by the
+// probability of each label given the others.
 type tuner struct {
 	kernel kernel.Kernel
 	labels Labels
@@ -21,47 +25,76 @@ type tuner struct {
 	method ClassMethod
 	solver Solver
 	seed   uint64
+
+	parts []*regressions // that are learned from
+	scale float64        // of their latent functions
+	class []int          // of the labels of all parts
 }
 
 const (
-	learnLabels = 800 // that likelihoods are learned from as a whole; beyond, from samples:
-	windowCount = 3   // windows of labels near each other,
+	learnLabels = 800 // that are learned from as a whole; beyond, from samples:
+	windowCount = 2   // windows of labels near each other,
 	windowSize  = 300
-	spreadSize  = 600 // and labels from all over
+	spreadSize  = 800 // and labels from all over
 )
 
-// learn climbs the likelihood from the most likely start.
+// learn sets hyperparameters, calibration and scores from a sample of the labels.
 func (t *tuner) learn(ctx context.Context, starts [][]float64, maxIter int, tol float64, r *ClassifyReport) error {
-	var all []*regressions
-	for _, part := range t.samples() {
-		one, _ := newRegressions(t.method, t.kernel, part, t.params)
-		one.kernel = kernel.Cached(t.kernel, one.nodes, cacheBytes/4)
-		all = append(all, one)
-	}
-	best, err := bestStart(ctx, all, starts)
+	t.sample()
+	best, err := bestStart(ctx, t.parts, starts)
 	if err != nil {
 		return err
 	}
-	theta, fit, err := t.params.climb(ctx, best, maxIter, tol, compositeObjective(all))
+	theta, fit, err := t.params.climb(ctx, best, maxIter, tol, compositeObjective(t.parts))
 	if err != nil {
 		return err
 	}
 	r.Theta, r.Evaluations, r.Converged = theta, fit.Evaluations, fit.Converged
-	r.LogLikelihood, err = compositeLogLikelihood(ctx, all, theta)
+	if err := t.amplify(ctx, r); err != nil {
+		return err
+	}
+	// With few labels a score of its own would be fitted to their noise.
+	if err := t.refine(ctx, float64(len(theta)), r); err != nil {
+		return err
+	}
+	r.LogLikelihood, err = compositeLogLikelihood(ctx, t.parts, r.Theta)
 	return err
 }
 
-// samples returns the labels that are learned from: all, or windows of labels
-// that are near each other and some from all over.
-func (t *tuner) samples() []Labels {
-	if t.labels.Len() <= learnLabels {
-		return []Labels{t.labels}
+// continueFrom is learn after a fit to some of the labels.
+func (t *tuner) continueFrom(ctx context.Context, near *ClassifyReport, maxIter int, tol float64, r *ClassifyReport) error {
+	if !near.refined {
+		return t.learn(ctx, [][]float64{near.Theta}, maxIter, tol, r)
 	}
-	var all []Labels
-	for _, chosen := range patches(t.labels.Nodes, windowCount, windowSize, spreadSize) {
-		all = append(all, t.labels.pick(chosen))
+	t.sample()
+	r.Theta, r.refined, r.Converged = slices.Clone(near.Theta), true, near.Converged
+	err := t.rate(ctx, r)
+	if err == nil {
+		err = t.refine(ctx, 0, r)
 	}
-	return all
+	if err == nil {
+		r.LogLikelihood, err = compositeLogLikelihood(ctx, t.parts, r.Theta)
+	}
+	return err
+}
+
+// sample chooses the labels that are learned from: all, or windows of labels that
+// are near each other and some from all over.
+func (t *tuner) sample() {
+	all := []Labels{t.labels}
+	if t.labels.Len() > learnLabels {
+		all = nil
+		for _, chosen := range patches(t.labels.Nodes, windowCount, windowSize, spreadSize) {
+			all = append(all, t.labels.pick(chosen))
+		}
+	}
+	for _, part := range all {
+		var one *regressions
+		one, t.scale = newRegressions(t.method, t.kernel, part, t.params)
+		one.kernel = kernel.Cached(t.kernel, one.nodes, cacheBytes/4)
+		t.parts = append(t.parts, one)
+		t.class = append(t.class, one.labelClasses()...)
+	}
 }
 
 const (
@@ -69,17 +102,19 @@ const (
 	scaleTrials = 5
 	scaleSpread = 3    // e-folds: how far from the likelihood the score may lead
 	heldLabels  = 2000 // that are held out where leaving one out is too much work
+	refineTol   = 0.3  // nats
+	refineIter  = 15   // most iterations
 )
 
-// tune sets the variance, starting from what the likelihood says, and the
-// calibration for the highest probability of labels given the others: the likelihood of
-// a regression is not that of classes, and mostly sets the variance too high.
-func (t *tuner) tune(ctx context.Context, r *ClassifyReport) error {
+// amplify multiplies all variances by the factor that gives labels the highest
+// probability given the others: the likelihood of a regression is not that of
+// classes, and mostly sets the variance too high.
+func (t *tuner) amplify(ctx context.Context, r *ClassifyReport) error {
 	best, most := *r, math.Inf(-1)
 	better := func(factor float64) (bool, error) {
 		trial := *r
 		trial.Theta = t.amplified(r.Theta, factor)
-		if err := t.trial(ctx, &trial); err != nil {
+		if err := t.rate(ctx, &trial); err != nil {
 			return false, err
 		}
 		x := math.Log(factor) / scaleSpread
@@ -124,38 +159,121 @@ func (t *tuner) amplified(theta []float64, factor float64) []float64 {
 	return out
 }
 
-// trial scores theta: by leaving out one label at a time, or a part of them.
-func (t *tuner) trial(ctx context.Context, r *ClassifyReport) error {
-	if t.solver == Exact {
-		reg, scale := newRegressions(t.method, t.kernel, t.labels, t.params)
-		f, err := reg.factor(ctx, r.Theta)
+// refine climbs the probability of labels given the others, and the weak prior, from
+// the report's hyperparameters. Its result is taken if it gains more than least nats.
+func (t *tuner) refine(ctx context.Context, least float64, r *ClassifyReport) error {
+	size := len(r.Theta)
+	p := &params{list: append(slices.Clone(t.params.list), kernel.Param{Name: "temperature", Start: 1, Positive: true})}
+	first, most := math.NaN(), math.Inf(-1)
+	theta, fit, err := p.climb(ctx, append(slices.Clone(r.Theta), r.Temperature), refineIter, refineTol, func(ctx context.Context, theta []float64) (float64, []float64, error) {
+		value, grad, err := t.leaveOut(ctx, theta[:size], latent.Calibration{Temperature: theta[size], Spread: r.Spread})
+		if err == nil {
+			penalised := value + p.Prior(make([]float64, size+1), p.Free(theta))
+			if math.IsNaN(first) {
+				first = penalised
+			}
+			most = max(most, penalised)
+		}
+		return value, grad, err
+	})
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil || !(most-first > least):
+		return nil // what was learned so far stands
+	}
+	refined := *r
+	refined.Theta, refined.refined = theta[:size], true
+	if err := t.rate(ctx, &refined); errors.Is(err, solve.ErrNotPositiveDefinite) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	refined.Evaluations += fit.Evaluations
+	*r = refined
+	return nil
+}
+
+// leaveOut returns the log probability of the labels of all parts given the others,
+// with its derivatives by theta and, last, by the temperature.
+func (t *tuner) leaveOut(ctx context.Context, theta []float64, k latent.Calibration) (sum float64, grad []float64, err error) {
+	size := len(theta)
+	grad = make([]float64, size+1)
+	for _, part := range t.parts {
+		f, err := part.factor(ctx, theta)
+		if err != nil {
+			return 0, nil, err
+		}
+		value, g, byTemperature, err := f.leaveOutScore(ctx, t.scale, k, size)
+		if err != nil {
+			return 0, nil, err
+		}
+		sum += value
+		for j, v := range g {
+			grad[j] += v
+		}
+		grad[size] += byTemperature / k.Temperature
+	}
+	return sum, grad, nil
+}
+
+// rate sets the calibration and the scores of the report's hyperparameters, by
+// leaving out one label at a time from the labels that are learned from.
+func (t *tuner) rate(ctx context.Context, r *ClassifyReport) error {
+	all := latent.New(len(t.class), t.labels.Classes)
+	at := 0
+	for _, part := range t.parts {
+		f, err := part.factor(ctx, r.Theta)
 		if err != nil {
 			return err
 		}
-		order, _ := t.labels.byClass()
-		t.rate(r, f.leaveOneOut().Scaled(scale), t.labels.pick(order).Class)
-		return nil
+		left := f.leaveOneOut()
+		for k := range part.nodes {
+			copy(all.Mean.RawRowView(at), left.Mean.RawRowView(k))
+			copy(all.Variance.RawRowView(at), left.Variance.RawRowView(k))
+			at++
+		}
+	}
+	r.calibrate(all.Scaled(t.scale), t.class)
+	return nil
+}
+
+// calibrate sets the calibration and the scores.
+func (r *ClassifyReport) calibrate(f latent.Functions, class []int) {
+	c := f.Calibrate(class)
+	r.Calibration = Calibration(c)
+	n, classes := f.Mean.Dims()
+	p := mat.NewDense(n, classes, nil)
+	f.Probabilities(p, c)
+	r.score(p, class)
+}
+
+// finish returns the classifier at the report's hyperparameters, and calibrates it
+// with all labels: each left out by itself, or some held out.
+func (t *tuner) finish(ctx context.Context, r *ClassifyReport) (*normalClassifier, error) {
+	if t.solver == Exact {
+		c := t.newClassifier(t.labels, r.Theta, uncalibrated)
+		f, err := c.factor(ctx, r.Theta)
+		if err != nil {
+			return nil, err
+		}
+		left := f.leaveOneOut().Scaled(c.scale)
+		r.calibrate(left, c.labelClasses())
+		c.calibration = r.Calibration
+		c.use(f, left, t.labels)
+		return c, nil
 	}
 	held, rest := t.split()
 	c, err := t.condition(ctx, rest, r.Theta, uncalibrated)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	f, err := c.latents(ctx, held.Nodes)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	t.rate(r, f, held.Class)
-	return nil
-}
-
-// rate sets the calibration and the scores.
-func (t *tuner) rate(r *ClassifyReport, f latent.Functions, class []int) {
-	c := f.Calibrate(class)
-	r.Calibration = Calibration(c)
-	p := mat.NewDense(len(class), t.labels.Classes, nil)
-	f.Probabilities(p, c)
-	r.score(p, class)
+	r.calibrate(f, held.Class)
+	return t.condition(ctx, t.labels, r.Theta, r.Calibration)
 }
 
 // split holds out a tenth of the labels, at most heldLabels.

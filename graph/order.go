@@ -40,6 +40,14 @@ func (g *Graph) InputOrder() []int {
 	return nodes
 }
 
+// FromInput returns InputOrder()[k].
+func (g *Graph) FromInput(k int) int {
+	if g.from == nil {
+		return k
+	}
+	return int(g.from[k])
+}
+
 // Order returns an order of the nodes, order[new] = old, in which neighbours are
 // close to each other, so that products over the rows find the entries they need in
 // the cache: reverse Cuthill–McKee, component by component from the largest to

@@ -3,6 +3,7 @@ package kernel
 import (
 	"context"
 	"math"
+	"sync"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
@@ -51,7 +52,7 @@ func (e *unitVariance) At(theta []float64) (Covariance, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &unitCovariance{e, cov, theta[0]}, nil
+	return newUnitCovariance(e, cov, theta[0]), nil
 }
 
 // Training is that of the unscaled kernel; its starts begin with s² = 1.
@@ -75,12 +76,57 @@ type unitCovariance struct {
 	*unitVariance
 	raw      Covariance
 	variance float64
+	known    *knownDiagonal
+}
+
+func newUnitCovariance(e *unitVariance, raw Covariance, variance float64) *unitCovariance {
+	return &unitCovariance{e, raw, variance, &knownDiagonal{}}
+}
+
+// knownDiagonal holds the K_ii that were computed: every product with the scaled kernel
+// needs them again, and a series takes as long for them as for the product.
+type knownDiagonal struct {
+	mu    sync.Mutex
+	value []float64 // by node; NaN: not known
+}
+
+// get sets dst to the diagonal of cov, a matrix of the given size.
+func (k *knownDiagonal) get(ctx context.Context, dst []float64, cov Covariance, size int, nodes []int) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.value == nil {
+		k.value = make([]float64, size)
+		for i := range k.value {
+			k.value[i] = math.NaN()
+		}
+	}
+	var missing []int
+	for _, i := range nodes {
+		if math.IsNaN(k.value[i]) {
+			missing = append(missing, i)
+			k.value[i] = 0 // met
+		}
+	}
+	fresh := make([]float64, len(missing))
+	err := cov.Diag(ctx, fresh, missing)
+	for a, i := range missing {
+		if k.value[i] = fresh[a]; err != nil {
+			k.value[i] = math.NaN()
+		}
+	}
+	for a, i := range nodes {
+		dst[a] = k.value[i]
+	}
+	return err
 }
 
 // scales returns √(s²/K_ii).
 func (c *unitCovariance) scales(ctx context.Context, nodes []int) ([]float64, error) {
 	d := make([]float64, len(nodes))
-	if err := c.raw.Diag(ctx, d, nodes); err != nil {
+	if err := c.known.get(ctx, d, c.raw, c.Nodes(), nodes); err != nil {
 		return nil, err
 	}
 	for a, v := range d {
@@ -145,7 +191,7 @@ func (c *unitCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows []int
 
 // Diag is s², or 0 at a node whose variance under K is 0.
 func (c *unitCovariance) Diag(ctx context.Context, dst []float64, rows []int) error {
-	if err := c.raw.Diag(ctx, dst, rows); err != nil {
+	if err := c.known.get(ctx, dst, c.raw, c.Nodes(), rows); err != nil {
 		return err
 	}
 	for a, v := range dst {
@@ -181,7 +227,7 @@ func (c *unitCovariance) Abilities() Abilities {
 		a.Precondition = c.precondition
 	}
 	if a.Local != nil {
-		a.Local = &unitCovariance{c.unitVariance, a.Local, c.variance}
+		a.Local = newUnitCovariance(c.unitVariance, a.Local, c.variance)
 	}
 	return a
 }

@@ -13,6 +13,7 @@ import (
 )
 
 func main() {
+	boundGarbage()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	code := within(ctx, patienceFor(os.Args), func() int {

@@ -1,17 +1,10 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"encoding/csv"
-	"encoding/json"
 	"io"
-	"math"
-	"slices"
-	"strconv"
 
 	"github.com/spf13/cobra"
-	"gonum.org/v1/gonum/stat/distuv"
 
 	"grfgp"
 	"grfgp/gp"
@@ -168,7 +161,7 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 		return err
 	}
 	f.aboveAsked = changed("above")
-	answer := predictAnswer{Version: 1, SDOf: "quantity", Of: quantity(m.Spec(), f.exposure), Values: m.Spec().Values, Change: m.Spec().Transform, Level: f.level, NoiseSD: m.NoiseSD(), Choice: m.Choice(), Known: d.known, Effects: effects, Time: d.timeFacts(periods), Limits: limits, Nodes: f.rows(d, m, periods, p)}
+	answer := predictAnswer{Version: 1, SDOf: "quantity", Of: quantity(m.Spec(), f.exposure), Values: m.Spec().Values, Change: m.Spec().Transform, Level: f.level, NoiseSD: m.NoiseSD(), Choice: m.Choice(), Known: d.known, Effects: effects, Time: d.timeFacts(periods), Limits: limits, Nodes: []predictRow{}}
 	if f.reading {
 		answer.SDOf, answer.Of = "reading", newReading(m.Spec())
 		if d.data.Exposure != nil {
@@ -182,10 +175,11 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 	if answer.Exposed > 0 {
 		a.talk.Say("  of a new reading with the exposure %.4g", answer.Exposed)
 	}
+	rows := f.newRows(d, m, periods, p)
 	if f.out == "" {
-		return a.writePredictions(a.Out, &answer)
+		return a.writePredictions(ctx, a.Out, &answer, rows)
 	}
-	if err := atomicfile.Write(f.out, func(w io.Writer) error { return a.writePredictions(w, &answer) }); err != nil {
+	if err := atomicfile.Write(f.out, func(w io.Writer) error { return a.writePredictions(ctx, w, &answer, rows) }); err != nil {
 		return err
 	}
 	a.talk.Say("the predictions are in %s", f.out)
@@ -231,137 +225,10 @@ func (f *predictFlags) model(ctx context.Context, a *app, spec grfgp.Spec) (*mod
 	return &modelData{net: net, data: m.Data(), known: k, time: timesOf(m.Spec())}, m, nil
 }
 
-// rows joins predictions and measurements, by period, in the order of the user's file.
-func (f *predictFlags) rows(d *modelData, m *grfgp.Model, periods []int, p grfgp.Prediction) []predictRow {
-	g := d.net.Graph
-	rows := make([]predictRow, len(p.Mean))
-	first := map[int]int{} // row of each period
-	for k, period := range periods {
-		first[period] = k * g.Len()
-	}
-	for i := range rows {
-		rows[i].Node, rows[i].Time = g.IDs().At(i%g.Len()), d.time.name(periods[i/g.Len()])
-	}
-	f.intervals(rows, d, m, p)
-	for k, place := range d.data.Nodes {
-		node, period := grfgp.AtPlace(g, place)
-		start, shown := first[period]
-		if !shown {
-			continue
-		}
-		r, n, weight := &rows[start+node], 1, 1.0
-		if d.data.Count != nil {
-			n = d.data.Count[k]
-			weight = float64(n)
-		}
-		sum := d.data.Y[k] * weight
-		if d.data.Exposure != nil {
-			sum, weight = d.data.Y[k], d.data.Exposure[k]
-		}
-		if r.Measured {
-			sum += *r.Value * r.Exposure
-		}
-		r.Measured, r.N = true, r.N+n
-		r.Exposure += weight
-		value := sum / r.Exposure
-		r.Value = &value
-	}
-	if d.data.Exposure == nil {
-		for i := range rows {
-			rows[i].Exposure = 0
-		}
-	}
-	var ordered []predictRow
-	for start := 0; start < len(rows); start += g.Len() {
-		ordered = append(ordered, inputOrder(g, rows[start:start+g.Len()])...)
-	}
-	return ordered
-}
-
-// intervals fills in mean, sd and interval, of the quantity or of a reading, and the
-// probability of being above the threshold.
-func (f *predictFlags) intervals(rows []predictRow, d *modelData, m *grfgp.Model, p grfgp.Prediction) {
-	if f.aboveAsked {
-		above := p.Above(f.above)
-		for i := range rows {
-			rows[i].Above = &above[i]
-		}
-	}
-	mean, sd := p.Mean, p.SD
-	var lower, upper []float64
-	switch plain := m.Spec().Values == "" && m.Spec().Transform == ""; {
-	case f.reading && plain:
-		z := distuv.UnitNormal.Quantile(0.5 + f.level/2)
-		for i := range rows {
-			sd := math.Hypot(p.SD[i], m.NoiseSD())
-			rows[i].Mean, rows[i].SD, rows[i].Lower, rows[i].Upper = mean[i], sd, mean[i]-z*sd, mean[i]+z*sd
-		}
-		return
-	case f.reading:
-		mean, sd, lower, upper = p.Measurements(f.level, f.exposureOfNew(d.data))
-	default:
-		lower, upper = p.Interval(f.level)
-	}
-	for i := range rows {
-		rows[i].Mean, rows[i].SD, rows[i].Lower, rows[i].Upper = mean[i], sd[i], lower[i], upper[i]
-	}
-}
-
 // exposureOfNew returns the exposure of a new reading.
 func (f *predictFlags) exposureOfNew(d gp.Data) float64 {
 	if f.newExposure > 0 {
 		return f.newExposure
 	}
 	return medianExposure(d)
-}
-
-func (a *app) writePredictions(w io.Writer, answer *predictAnswer) error {
-	if a.json {
-		return json.NewEncoder(w).Encode(answer)
-	}
-	buffered := bufio.NewWriter(w)
-	out := csv.NewWriter(buffered)
-	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 8, 64) }
-	other := answer.Values != "" || answer.Change != ""
-	head := []string{"node", "mean", "sd", "lower", "upper", "measured", "value", "n"}
-	if answer.Time != nil {
-		head = slices.Insert(head, 1, "time")
-	}
-	if answer.Above != nil {
-		head = append(head, "above")
-	}
-	if other {
-		head = append(head, "exposure", "quantity")
-	}
-	if err := out.Write(head); err != nil {
-		return err
-	}
-	for _, r := range answer.Nodes {
-		value := ""
-		if r.Value != nil {
-			value = number(*r.Value)
-		}
-		cells := []string{r.Node, number(r.Mean), number(r.SD), number(r.Lower), number(r.Upper), strconv.FormatBool(r.Measured), value, strconv.Itoa(r.N)}
-		if answer.Time != nil {
-			cells = slices.Insert(cells, 1, r.Time)
-		}
-		if r.Above != nil {
-			cells = append(cells, number(*r.Above))
-		}
-		if other {
-			exposure := ""
-			if r.Exposure > 0 {
-				exposure = number(r.Exposure)
-			}
-			cells = append(cells, exposure, answer.Of)
-		}
-		if err := out.Write(cells); err != nil {
-			return err
-		}
-	}
-	out.Flush()
-	if err := out.Error(); err != nil {
-		return err
-	}
-	return buffered.Flush()
 }

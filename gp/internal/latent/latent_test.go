@@ -82,3 +82,63 @@ func TestCalibration(t *testing.T) {
 		t.Errorf("temperature %.3f, want 3", got.Temperature)
 	}
 }
+
+// Slopes of the log score against differences of it.
+func TestLogScoreSlopes(t *testing.T) {
+	random := rand.New(rng.New(3, "slopes"))
+	const n, classes, step = 5, 3, 1e-6
+	l, class := New(n, classes), make([]int, n)
+	for i := range n {
+		class[i] = random.IntN(classes)
+		for c := range classes {
+			l.Mean.Set(i, c, 2*random.NormFloat64())
+			l.Variance.Set(i, c, 0.1+random.Float64())
+		}
+	}
+	k := Calibration{0.8, 0.7}
+	slopes := NewSlopes(n, classes)
+	_, byTemperature := l.LogScore(class, k, slopes)
+	value := func(k Calibration) float64 {
+		v, _ := l.LogScore(class, k, nil)
+		return v
+	}
+	near := func(what string, got, up, down, step float64) {
+		t.Helper()
+		if want := (up - down) / (2 * step); math.Abs(got-want) > 1e-6*max(1, math.Abs(want)) {
+			t.Errorf("derivative by %s: %v, want %v", what, got, want)
+		}
+	}
+	near("temperature", byTemperature, value(Calibration{0.8 * math.Exp(step), 0.7}), value(Calibration{0.8 * math.Exp(-step), 0.7}), step)
+	for i := range n {
+		for c := range classes {
+			for _, m := range []struct {
+				what    string
+				of, got *mat.Dense
+			}{{"mean", l.Mean, slopes.Mean}, {"variance", l.Variance, slopes.Variance}} {
+				was := m.of.At(i, c)
+				m.of.Set(i, c, was+step)
+				up := value(k)
+				m.of.Set(i, c, was-step)
+				down := value(k)
+				m.of.Set(i, c, was)
+				near(m.what, m.got.At(i, c), up, down, step)
+			}
+		}
+	}
+}
+
+// Peaks inside the range, at its ends, and of functions whose slope is flat far away.
+func TestPeak(t *testing.T) {
+	for _, at := range []float64{-4, -0.3, 0, 0.004, 1.7, 2.9, 5} {
+		for _, guess := range []float64{-1, 0, 2} {
+			count := 0
+			got, _ := peak(-4.6, 3, guess, 0.5, func(x float64) (float64, float64) {
+				count++
+				return -math.Log(math.Cosh(2 * (x - at))), -2 * math.Tanh(2*(x-at))
+			})
+			if want := min(3, at); math.Abs(got-want) > 0.02 || count > 15 {
+				t.Errorf("peak at %v from %v: found %v after %d evaluations", want, guess, got, count)
+			}
+		}
+	}
+}
