@@ -29,12 +29,13 @@ func (p *Posterior) update(ctx context.Context, at *mat.Dense, seed uint64) (*ma
 	t, draws := at.Dims()
 	rest, weights := mat.NewDense(t, draws, nil), mat.NewDense(t, draws, nil)
 	const size = 1024
+	to, from := rest.RawMatrix(), at.RawMatrix()
 	parallel.Ranges(t, size, func(lo, hi int) {
 		for s := range draws {
 			normal := rand.New(rng.New(seed, "measurement noise", uint64(s), uint64(lo/size)))
 			for k := lo; k < hi; k++ {
 				e := math.Sqrt(p.noise[k]) * normal.NormFloat64()
-				rest.Set(k, s, p.data.Y[k]-at.At(k, s)-e)
+				to.Data[k*to.Stride+s] = p.data.Y[k] - from.Data[k*from.Stride+s] - e
 			}
 		}
 	})

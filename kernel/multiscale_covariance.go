@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/dense"
@@ -299,9 +300,7 @@ func (c *multiscaleCovariance) precondition(ctx context.Context, rows []int, con
 	for _, u := range c.parts[:first] {
 		between += u.variance
 	}
-	for a := range d {
-		d[a] += between + noise[a]
-	}
+	eachPlace(len(d), func(a int) { d[a] += between + noise[a] })
 	list := c.chain(rows)
 	a, err := list.whole(first + 1)
 	if err != nil {
@@ -311,11 +310,9 @@ func (c *multiscaleCovariance) precondition(ctx context.Context, rows []int, con
 	if err != nil {
 		return nil, err
 	}
-	n := sum.SymmetricDim()
-	for i := range n { // rows of A add up to one
-		for j := i; j < n; j++ {
-			sum.SetSym(i, j, sum.At(i, j)+constant)
-		}
+	if constant != 0 { // rows of A add up to one
+		raw := sum.RawSymmetric()
+		eachPlace(raw.N, func(i int) { floats.AddConst(constant, raw.Data[i*raw.Stride+i:][:raw.N-i]) })
 	}
 	return solve.NewCoarse(a, sum, d)
 }

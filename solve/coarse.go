@@ -72,9 +72,11 @@ func NewCoarse[M Sparse[M]](a M, c *mat.SymDense, d []float64) (*Coarse, error) 
 	if p.invSqrt, p.logDet, err = inverseRoots(d); err != nil {
 		return nil, fmt.Errorf("coarse: diagonal element %w", err)
 	}
-	for i, v := range d {
-		p.inv[i] = 1 / v
-	}
+	parallel.Ranges(n, 16*blockRows, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			p.inv[i] = 1 / d[i]
+		}
+	})
 	b, order, err := semidefiniteFactor(c)
 	if err != nil {
 		return nil, fmt.Errorf("coarse: %w", err)
