@@ -47,11 +47,12 @@ func TestBetween(t *testing.T) {
 			t.Fatal(err)
 		}
 		places := Places(g, g.Nodes(), max(len(c.times)-1, 0))
-		mean, err := m.posterior.Mean(context.Background(), places)
+		known := takenAsKnown(t, m, d)
+		mean, err := known.posterior.Mean(context.Background(), places)
 		if err != nil {
 			t.Fatal(err)
 		}
-		cov, err := m.posterior.Covariance(context.Background(), places, places)
+		cov, err := known.posterior.Covariance(context.Background(), places, places)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -213,5 +214,41 @@ func TestDividedParts(t *testing.T) {
 	}
 	if got := strings.Join(names, ", "); got != "graph, covariates, roles, covariates × roles, noise" {
 		t.Errorf("parts %s", got)
+	}
+}
+
+// A column that has nothing to do with the quantity has a difference between these very
+// nodes, which is as large as that of random groups and is not told.
+func TestBetweenByChance(t *testing.T) {
+	g, _, _ := described(t, 9)
+	told := 0
+	for r := range 10 {
+		draw := rand.New(rng.New(uint64(r), "columns by chance"))
+		lanes, colour, y := make([]float64, g.Len()), make([]float64, g.Len()), make([]float64, g.Len())
+		for i := range y {
+			lanes[i], colour[i] = draw.NormFloat64(), draw.NormFloat64()
+			y[i] = 3*lanes[i] + 0.2*draw.NormFloat64()
+		}
+		set, err := covariate.Encode([]covariate.Column{covariate.NewNumbers("lanes", lanes), covariate.NewNumbers("colour", colour)}, g.Len(), covariate.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := Fit(context.Background(), g, everyOther(y), Spec{Covariates: set, Terms: []string{"covariates"}, Method: "dense", Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := m.Effects(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !e.Columns[0].Between.BeyondChance() {
+			t.Errorf("lanes: %+v", e.Columns[0].Between)
+		}
+		if e.Columns[1].Between.BeyondChance() {
+			told++
+		}
+	}
+	if told > 3 { // one in twenty by chance; four of ten with a probability of 1e-3
+		t.Errorf("%d of 10 columns by chance are told", told)
 	}
 }

@@ -37,7 +37,8 @@ type iterativeSystem struct {
 	op      solve.Operator
 	noise   []float64
 	precond solve.Factored
-	own     bool                 // precond is that of the kernel, not the diagonal
+	near    solve.Preconditioner // of solves, instead of precond; nil unless the kernel has one
+	own     bool                 // one of them is that of the kernel, not the diagonal
 	inverse solve.Preconditioner // nil unless the kernel has one
 	most    int                  // iterations of a solve that has to converge
 	sd      []float64            // of every measurement, if the system is scaled by them; else nil
@@ -53,7 +54,12 @@ func newIterativeSystem(ctx context.Context, cov kernel.Covariance, d Data, nois
 		}
 	}
 	if !plain {
-		s.own = kernel.AbilitiesOf(cov).Precondition != nil
+		if near := kernel.AbilitiesOf(cov).Approximate; near != nil {
+			if s.near, err = near(ctx, d.Nodes, 0, noise); err != nil {
+				return nil, err
+			}
+		}
+		s.own = s.near != nil || kernel.AbilitiesOf(cov).Precondition != nil
 		s.precond, err = newPreconditioner(ctx, cov, d.Nodes, noise)
 	}
 	return s, err
@@ -99,7 +105,9 @@ func (s *iterativeSystem) single() bool { return !s.own }
 // run solves by conjugate gradients with the preconditioner and the inverse of
 // the system.
 func (s *iterativeSystem) run(ctx context.Context, dst, b *mat.Dense, opts solve.Options) (solve.Stats, error) {
-	if s.precond != nil {
+	if s.near != nil {
+		opts.Precond = s.near
+	} else if s.precond != nil {
 		opts.Precond = s.precond
 	}
 	opts.Inverse = s.inverse
