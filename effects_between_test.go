@@ -73,11 +73,12 @@ func TestBetween(t *testing.T) {
 			t.Fatal(err)
 		}
 		places := Places(g, g.Nodes(), max(len(c.times)-1, 0))
-		mean, err := m.posterior.Mean(context.Background(), places)
+		known := takenAsKnown(t, m, d)
+		mean, err := known.posterior.Mean(context.Background(), places)
 		if err != nil {
 			t.Fatal(err)
 		}
-		cov, err := m.posterior.Covariance(context.Background(), places, places)
+		cov, err := known.posterior.Covariance(context.Background(), places, places)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -58,6 +58,7 @@ type FitOptions struct {
 	Epochs    int         // Iterative: steps of Adam; 0 means 50
 	ColdStart bool        // Iterative: Adam starts from the first of Starts, not from a fit to a few patches
 	Fixed     bool        // keep the most likely of Starts, and learn nothing
+	Rival     *float64    // log marginal likelihood of another kernel for the same measurements: learning ends early if it is far better; nil: none
 	Subsample int         // fit to a sample of about this many measurements, in patches and scattered, to compare kernels; 0: to all
 	Seed      uint64      // of random probes
 
@@ -280,7 +281,7 @@ func (l *likelihood) fitComposite(ctx context.Context, parts []*likelihood, star
 		return nil, r, err
 	}
 	if r.Converged = opts.Fixed; !opts.Fixed {
-		if theta, r, err = l.params.climb(ctx, theta, opts.MaxIter, opts.Tol, compositeObjective(parts)); err != nil {
+		if theta, r, err = l.params.climbAgainst(ctx, theta, opts.MaxIter, opts.Tol, opts.Rival, compositeObjective(parts)); err != nil {
 			return nil, r, err
 		}
 	}
