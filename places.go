@@ -348,7 +348,7 @@ func (t *Trainer) with(spec Spec) *Trainer {
 		lead: t.lead, leadless: t.leadless, scales: t.scales, known: t.known, shared: t.shared}
 	for name, m := range t.matrices {
 		own := *m
-		own.features = maps.Clone(m.features)
+		own.features, own.sampled = maps.Clone(m.features), nil
 		other.matrices[name] = &own
 	}
 	return other
