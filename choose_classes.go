@@ -29,7 +29,7 @@ func (t *Trainer) learnClasses(ctx context.Context, own gp.Labels, method gp.Cla
 	}
 	c := &Classification{of: t}
 	sample := classSample(own, t.spec.Seed)
-	best, err := t.compareClasses(ctx, sample, opts, &c.choice)
+	best, err := t.compareClasses(ctx, sample, own.Len(), opts, &c.choice)
 	if err != nil {
 		return nil, err
 	}
@@ -59,6 +59,8 @@ const (
 	// are more; the best is then fitted to all labels.
 	classSketch = 400
 	classTol    = 0.3 // nats, over all classes, that do not decide between kernels
+
+	classLearned = 1000 // labels that hyperparameters are learned from, about, if there are more
 )
 
 // classSample returns all labels, or a random sample with labels of every class.
@@ -83,9 +85,10 @@ func classSample(l gp.Labels, seed uint64) gp.Labels {
 
 // compareClasses returns the best candidate and adds all of them to the
 // ClassChoice. The first family decides between one scale and many; the other
-// families are tried with that decision.
-func (t *Trainer) compareClasses(ctx context.Context, own gp.Labels, opts gp.ClassifyOptions, tell *ClassChoice) (best classAttempt, err error) {
-	method, hops, why := t.decide(own.Len(), true)
+// families are tried with that decision. The best is to be fitted to the given number of
+// labels, on which its representation depends.
+func (t *Trainer) compareClasses(ctx context.Context, own gp.Labels, labels int, opts gp.ClassifyOptions, tell *ClassChoice) (best classAttempt, err error) {
+	method, hops, why := t.decide(min(labels, classLearned), true)
 	scales, whyScales, err := t.decideScales(ctx, own.Nodes, method, hops)
 	if err != nil {
 		return best, err
@@ -123,7 +126,7 @@ func (t *Trainer) compareClasses(ctx context.Context, own gp.Labels, opts gp.Cla
 			return best, err
 		}
 	}
-	return best, t.tryKnownClasses(&best, own.Len(), method, tell, try)
+	return best, t.tryKnownClasses(&best, labels, method, tell, try)
 }
 
 // tryKnownClasses tries covariates beside the best kernel of the graph, or roles if
