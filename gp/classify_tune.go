@@ -53,13 +53,40 @@ func (t *tuner) learn(ctx context.Context, starts [][]float64, maxIter int, tol 
 	if err := t.amplify(ctx, r); err != nil {
 		return err
 	}
-	if len(theta) >= refineLeast { // with few labels it would fit their noise
-		if err := t.refine(ctx, float64(len(theta)), maxIter/2, max(tol, refineTol), r); err != nil {
+	if len(theta) >= refineLeast {
+		if err := t.refineTwice(ctx, maxIter/2, max(tol, refineTol), r); err != nil {
 			return err
 		}
 	}
 	r.LogLikelihood, err = compositeLogLikelihood(ctx, t.parts, r.Theta)
 	return err
+}
+
+// refineTwice refines the report's hyperparameters and, because the likelihood may have
+// made variances so small that the score does not change with them, the start values. A
+// result is taken if it gains more than one nat per hyperparameter: with few labels it
+// would fit their noise.
+func (t *tuner) refineTwice(ctx context.Context, maxIter int, tol float64, r *ClassifyReport) error {
+	least := float64(len(r.Theta))
+	other := *r
+	other.Theta = make([]float64, len(r.Theta))
+	for j, p := range t.params.list {
+		other.Theta[j] = p.Start
+	}
+	needed := r.Score + least/float64(r.Scored)
+	if err := t.refine(ctx, least, maxIter, tol, r); err != nil {
+		return err
+	}
+	if err := t.rate(ctx, &other); err != nil {
+		return ctx.Err() // no covariance there
+	}
+	if err := t.refine(ctx, 0, maxIter, tol, &other); err != nil {
+		return err
+	}
+	if other.refined && other.Score > max(needed, r.Score) {
+		*r = other
+	}
+	return nil
 }
 
 // continueFrom is learn after a fit to some of the labels.
