@@ -52,7 +52,7 @@ func (c candidate) starts() [][]float64 {
 		return nil
 	}
 	var all [][]float64
-	for _, scale := range []float64{2, 8, 32, 128} {
+	for _, scale := range []float64{128, 32, 8, 2} /* the longest first: its series is the longest */ {
 		if _, ok := c.modulation.(kernel.Matern); ok {
 			scale /= 2
 		}
@@ -82,14 +82,12 @@ type attempt struct {
 const unusualOdds = 3
 
 // worth is the criterion by which kernels are compared: the log marginal
-// likelihood, less one nat per learned hyperparameter (Akaike), less unusualOdds
-// for unusual kernels. Terms over covariates have many hyperparameters, so their
-// penalty has the correction for few measurements (Hurvich and Tsai, 1989).
+// likelihood, less one nat per learned hyperparameter (Akaike), with the correction
+// for few measurements (Hurvich and Tsai, 1989), less unusualOdds for unusual
+// kernels. Free coefficients and terms over covariates have many hyperparameters.
 func (a attempt) worth() float64 {
-	v := a.report.LogLikelihood - float64(len(a.report.Theta))
-	if p := len(a.report.Theta); a.terms&knownTerms != 0 {
-		v -= float64(p*(p+1)) / float64(max(1, a.values-p-1))
-	}
+	p := len(a.report.Theta)
+	v := a.report.LogLikelihood - float64(p) - float64(p*(p+1))/float64(max(1, a.values-p-1))
 	if a.unusual {
 		v -= unusualOdds
 	}
@@ -182,7 +180,7 @@ func (t *Trainer) train(ctx context.Context, own gp.Data) (*Model, error) {
 	m.choose(best.candidate, c.tried, whyBest)
 	t.forget(best.candidate)
 	if sketch {
-		if m.fitted, m.choice.Fit, err = t.retrain(ctx, own, m.spec, m.fitted.Theta(), gp.FitOptions{MaxIter: finalIters(t.work(own.Nodes)), Tol: finalTol}); err != nil {
+		if m.fitted, m.choice.Fit, err = t.retrain(ctx, own, m.spec, m.fitted.Theta(), gp.FitOptions{MaxIter: finalIters(own.Len()), Tol: finalTol}); err != nil {
 			return nil, err
 		}
 	}
@@ -198,6 +196,11 @@ func (c *contest) fit(ctx context.Context, k candidate, opts gp.FitOptions) (att
 		return attempt{}, err
 	}
 	opts.Starts = c.startsInTime(made, opts.Starts)
+	for _, a := range c.tried {
+		if ll := a.report.LogLikelihood; opts.Rival == nil || ll > *opts.Rival {
+			opts.Rival = &ll
+		}
+	}
 	fitted, report, err := gp.Fit(ctx, made, c.own, opts)
 	return attempt{candidate: k, model: fitted, report: report, values: c.own.Len()}, err
 }

@@ -52,7 +52,15 @@ type Contrast struct {
 	Upper float64 `json:"upper"`
 	Low   int     `json:"low_nodes"` // number of nodes in the groups
 	High  int     `json:"high_nodes"`
+	// Chance is the standard deviation that the difference would have if the nodes of
+	// the groups were drawn at random: a column that has nothing to do with the quantity
+	// differs that much.
+	Chance float64 `json:"chance_sd"`
 }
+
+// BeyondChance reports whether the interval is on one side of 0 and the difference is
+// larger than twice that of random groups.
+func (c *Contrast) BeyondChance() bool { return c.Clear() && math.Abs(c.Mean) > 2*c.Chance }
 
 // Clear reports whether the interval is on one side of 0.
 func (c *Contrast) Clear() bool { return c != nil && (c.Lower > 0 || c.Upper < 0) }

@@ -47,8 +47,14 @@ func (e *Effects) between(ctx context.Context, m *Model, set *covariate.Set, all
 	if err != nil {
 		return err
 	}
+	values, err := m.posterior.Mean(ctx, places)
+	if err != nil {
+		return err
+	}
+	spread := math.Sqrt(varianceOf(values))
 	for a := range e.Columns {
 		if c := e.Columns[a].Between; c != nil {
+			c.Chance = spread * math.Sqrt(1/float64(c.Low)+1/float64(c.High))
 			c.Mean, c.SD = mean[a], math.Sqrt(cov.At(a, a))
 			c.Lower, c.Upper = c.Mean-effectZ*c.SD, c.Mean+effectZ*c.SD
 		}

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/covariate"
+	"grfgp/gp"
 	"grfgp/internal/rng"
 )
 
@@ -24,8 +25,32 @@ func meanWhere(f, x []float64, bound, side float64) float64 {
 	return sum / n
 }
 
+// atLearned returns the model without the uncertainty of its hyperparameters, as effects
+// have it.
+func atLearned(t *testing.T, m *Model, d gp.Data) *Model {
+	t.Helper()
+	k, err := m.of.chosenKernel(context.Background(), m.spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, state := *m, m.fitted.State()
+	state.Alternatives = nil
+	if out.fitted, err = gp.NewModel(k, state); err != nil {
+		t.Fatal(err)
+	}
+	own, err := m.spec.ownData(m.of.places(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out.posterior, err = out.fitted.Condition(context.Background(), own); err != nil {
+		t.Fatal(err)
+	}
+	return &out
+}
+
 // Differences between nodes are those of the posterior means, with the variance that
-// the posterior covariance of all nodes gives; with times, in the last period.
+// the posterior covariance of all nodes gives at the learned hyperparameters; with times,
+// in the last period.
 func TestBetween(t *testing.T) {
 	g, set, y := described(t, 7)
 	for _, c := range []struct {
@@ -42,16 +67,18 @@ func TestBetween(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		m = atLearned(t, m, d)
 		e, err := m.Effects(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}
 		places := Places(g, g.Nodes(), max(len(c.times)-1, 0))
-		mean, err := m.posterior.Mean(context.Background(), places)
+		known := takenAsKnown(t, m, d)
+		mean, err := known.posterior.Mean(context.Background(), places)
 		if err != nil {
 			t.Fatal(err)
 		}
-		cov, err := m.posterior.Covariance(context.Background(), places, places)
+		cov, err := known.posterior.Covariance(context.Background(), places, places)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -213,5 +240,41 @@ func TestDividedParts(t *testing.T) {
 	}
 	if got := strings.Join(names, ", "); got != "graph, covariates, roles, covariates × roles, noise" {
 		t.Errorf("parts %s", got)
+	}
+}
+
+// A column that has nothing to do with the quantity has a difference between these very
+// nodes, which is as large as that of random groups and is not told.
+func TestBetweenByChance(t *testing.T) {
+	g, _, _ := described(t, 9)
+	told := 0
+	for r := range 10 {
+		draw := rand.New(rng.New(uint64(r), "columns by chance"))
+		lanes, colour, y := make([]float64, g.Len()), make([]float64, g.Len()), make([]float64, g.Len())
+		for i := range y {
+			lanes[i], colour[i] = draw.NormFloat64(), draw.NormFloat64()
+			y[i] = 3*lanes[i] + 0.2*draw.NormFloat64()
+		}
+		set, err := covariate.Encode([]covariate.Column{covariate.NewNumbers("lanes", lanes), covariate.NewNumbers("colour", colour)}, g.Len(), covariate.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := Fit(context.Background(), g, everyOther(y), Spec{Covariates: set, Terms: []string{"covariates"}, Method: "dense", Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := m.Effects(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !e.Columns[0].Between.BeyondChance() {
+			t.Errorf("lanes: %+v", e.Columns[0].Between)
+		}
+		if e.Columns[1].Between.BeyondChance() {
+			told++
+		}
+	}
+	if told > 3 { // one in twenty by chance; four of ten with a probability of 1e-3
+		t.Errorf("%d of 10 columns by chance are told", told)
 	}
 }

@@ -13,8 +13,8 @@ import (
 )
 
 // Words tells the effects in short sentences: clear ones first, the largest first; then
-// the columns along which nodes differ clearly, although the column alone has no clear
-// effect. The quantity is the name of what was measured; "" means "the value". At most
+// the columns along which nodes differ, beyond chance, although the column alone has no
+// clear effect. The quantity is the name of what was measured; "" means "the value". At most
 // eight effects of each sort are told.
 func (e *Effects) Words(quantity string) []string {
 	quantity = cmp.Or(quantity, "the value")
@@ -24,7 +24,7 @@ func (e *Effects) Words(quantity string) []string {
 		case f.Clear():
 			clear = append(clear, f)
 			continue
-		case f.Between.Clear():
+		case f.Between.BeyondChance():
 			along = append(along, f)
 		}
 		vague = append(vague, f)

@@ -12,6 +12,7 @@ import (
 
 	"grfgp/gp"
 	"grfgp/graph"
+	"grfgp/internal/plural"
 )
 
 // Model is a Gaussian process on a graph, fitted to measurements and conditioned
@@ -52,7 +53,7 @@ type TriedKernel struct {
 func (m *Model) Choice() Choice { return m.choice }
 
 // NoiseSD returns the standard deviation of the noise of one measurement, on the scale
-// of Spec.Transform. If the measurements have noise variances of their own, it is the
+// of Spec.Transform, with the uncertainty of a learned noise. If the measurements have noise variances of their own, it is the
 // square root of their mean. Of Student values it is the scale of the noise, and 0 of
 // counts, shares and yes-no values, whose noise follows from rate or probability.
 func (m *Model) NoiseSD() float64 { return m.noiseSD }
@@ -85,6 +86,9 @@ func (t *Trainer) Fit(ctx context.Context, d gp.Data) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := t.addAlternatives(ctx, m, own); err != nil {
+		return nil, err
+	}
 	m.data, m.noiseSD = d.Clone(), m.fitted.NoiseSD()
 	if m.posterior, err = m.fitted.Condition(ctx, own); err != nil {
 		return nil, err
@@ -93,6 +97,24 @@ func (t *Trainer) Fit(ctx context.Context, d gp.Data) (*Model, error) {
 		m.noiseSD = math.Sqrt(m.posterior.NoiseVar())
 	}
 	return m, nil
+}
+
+// addAlternatives gives the model the uncertainty of its hyperparameters, if they are few
+// enough for the measurements, and says so.
+func (t *Trainer) addAlternatives(ctx context.Context, m *Model, own gp.Data) error {
+	opts, err := t.fitOptions()
+	if err != nil {
+		return err
+	}
+	if m.fitted, err = m.fitted.WithAlternatives(ctx, own, opts); err != nil {
+		return err
+	}
+	why := "intervals take hyperparameters as known"
+	if n := len(m.fitted.State().Alternatives) / 2; n > 0 {
+		why = "intervals include the uncertainty of " + plural.Count(n, "hyperparameters")
+	}
+	m.choice.Why = append(m.choice.Why, why)
+	return nil
 }
 
 // retrain learns the hyperparameters of a chosen kernel, starting from theta, with
@@ -107,6 +129,9 @@ func (t *Trainer) retrain(ctx context.Context, own gp.Data, spec Spec, theta []f
 		return nil, gp.FitReport{}, err
 	}
 	opts.Starts, opts.MaxIter, opts.Tol = [][]float64{theta}, bounds.MaxIter, bounds.Tol
+	if t.spec.Times != nil {
+		return t.retrainOverTime(ctx, k, own, opts)
+	}
 	return gp.Fit(ctx, k, own, opts)
 }
 

@@ -218,6 +218,10 @@ type linearPart struct {
 // blocks together, in which every block has a length. Without pairs the smooth kernel is
 // exact. The caller holds t.mu.
 func (t *Trainer) knownKernel(ctx context.Context, of terms, pairs int) (*knownKernel, error) {
+	key := knownKey{of, pairs}
+	if k := t.knownKernels[key]; k != nil {
+		return k, nil
+	}
 	blocks, err := t.blocks(ctx, of)
 	if err != nil {
 		return nil, err
@@ -225,7 +229,20 @@ func (t *Trainer) knownKernel(ctx context.Context, of terms, pairs int) (*knownK
 	if len(blocks) == 0 {
 		return nil, fmt.Errorf("%w: covariates and roles are the same at all nodes; leave them out", ErrSpec)
 	}
-	return newKnownKernel(blocks, pairs, t.spec.Seed), nil
+	k := newKnownKernel(blocks, pairs, t.spec.Seed)
+	if t.training > 0 { // the next candidate is likely to have the same terms
+		if t.knownKernels == nil {
+			t.knownKernels = map[knownKey]*knownKernel{}
+		}
+		t.knownKernels[key] = k
+	}
+	return k, nil
+}
+
+// knownKey identifies the kernels of terms over what is known about nodes.
+type knownKey struct {
+	of    terms
+	pairs int
 }
 
 func newKnownKernel(blocks []block, pairs int, seed uint64) *knownKernel {

@@ -36,6 +36,7 @@ type matrix struct {
 	exact    *kernel.Series         // likewise,
 	opposite *kernel.Series         // likewise, for −W
 	features map[int]*walk.Features // by hops
+	sampled  map[int]*kernel.GRF    // kernels by these features, which share what they compute
 }
 
 // matrix returns the matrix of a Laplacian. The empty name means normalized, and
@@ -105,5 +106,6 @@ func (t *Trainer) forget(but candidate) {
 	kept := t.matrix(but.laplacian)
 	for _, m := range t.matrices {
 		maps.DeleteFunc(m.features, func(hops int, _ *walk.Features) bool { return m != kept || hops != but.hops })
+		maps.DeleteFunc(m.sampled, func(hops int, _ *kernel.GRF) bool { return m != kept || hops != but.hops })
 	}
 }

@@ -189,7 +189,7 @@ func (m *Model) twin(ctx context.Context, fine *kernel.Sampling, coarse []kernel
 	t.mu.Lock()
 	for name, m := range t.matrices {
 		twin := *m
-		twin.features = map[int]*walk.Features{}
+		twin.features, twin.sampled = map[int]*walk.Features{}, nil
 		other.matrices[name] = &twin
 	}
 	other.lead, other.leadless, other.known = t.lead, t.leadless, t.known

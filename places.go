@@ -105,16 +105,51 @@ func (t *Trainer) distinct(places []int) int {
 
 // work returns the number of measurements without time whose likelihood takes about as
 // long: fewer than there are, if the places are a table.
-func (t *Trainer) work(places []int) int {
-	if t.spec.Times != nil && kernel.TrainingOf(t.overTime(kernel.Constant(t.graph.Len()))).Tabular(places) {
-		return min(len(places), tableWork*t.distinct(places))
+func (t *Trainer) work(own gp.Data) (count int, table bool) {
+	if t.spec.Times != nil && own.NoiseVar == nil && own.Count == nil && t.spec.kind() == gp.Gaussian {
+		k := t.overTime(kernel.Constant(t.graph.Len()))
+		if work := kernel.TrainingOf(k).Tabular(own.Nodes); work > 0 {
+			return work, true
+		}
 	}
-	return len(places)
+	return own.Len(), false
 }
 
-// tableWork is the ratio of the rows of a dense factor to the nodes of a table whose
-// factor takes as long.
-const tableWork = 2
+const (
+	wholeWork   = 1500 // most work of a likelihood of all measurements over time in learning
+	finalSample = 2000 // beyond, measurements to learn from,
+	sampleIters = 30   // and most iterations
+	factorMost  = 6000 // most measurements over time whose covariance is factored: conjugate gradients take longer
+)
+
+// retrainOverTime is retrain of a kernel over time. Where a likelihood of all measurements
+// takes long, hyperparameters are learned from a sample, and then kept.
+func (t *Trainer) retrainOverTime(ctx context.Context, k kernel.Kernel, own gp.Data, opts gp.FitOptions) (*gp.Model, gp.FitReport, error) {
+	work, table := t.work(own)
+	if opts.MaxIter > 0 {
+		opts.MaxIter = finalIters(work)
+	}
+	if own.Len() <= exactMost || work <= wholeWork || t.spec.kind() != gp.Gaussian {
+		return gp.Fit(ctx, k, own, opts)
+	}
+	sample := opts
+	sample.Subsample, sample.MaxIter = finalSample, sampleIters
+	fitted, learned, err := gp.Fit(ctx, k, own, sample)
+	if err != nil {
+		return nil, learned, err
+	}
+	if !table && opts.Solver == gp.Auto && own.Len() <= factorMost {
+		opts.Solver = gp.Exact
+	}
+	opts.Starts, opts.Fixed = [][]float64{fitted.Theta()}, true
+	noise := fitted.NoiseSD()
+	if own.NoiseVar == nil {
+		opts.NoiseSD = &noise
+	}
+	m, r, err := gp.Fit(ctx, k, own, opts)
+	r.Converged, r.Iterations, r.Evaluations = learned.Converged, learned.Iterations, learned.Evaluations
+	return m, r, err
+}
 
 // overTime returns a kernel on nodes as one on places.
 func (t *Trainer) overTime(k kernel.Kernel) kernel.Kernel {
@@ -313,7 +348,7 @@ func (t *Trainer) with(spec Spec) *Trainer {
 		lead: t.lead, leadless: t.leadless, scales: t.scales, known: t.known, shared: t.shared}
 	for name, m := range t.matrices {
 		own := *m
-		own.features = maps.Clone(m.features)
+		own.features, own.sampled = maps.Clone(m.features), nil
 		other.matrices[name] = &own
 	}
 	return other

@@ -15,21 +15,21 @@ func (m *matrix) series(f family, hops int) (*kernel.Series, error) {
 	if hops > 0 || f.spectrum == nil {
 		return kernel.NewSeries(m.w, f.modulation, hops)
 	}
-	spectrum, kept, w := f.spectrum, &m.exact, m.w
-	if f.laplacian == "signless" {
-		spectrum, kept = kernel.Signless(f.modulation).(kernel.Spectrum), &m.opposite
-	}
-	if *kept == nil {
-		if f.laplacian == "signless" {
-			w = w.Scaled(-1)
-		}
-		s, err := kernel.NewExact(w, spectrum, m.bound)
+	if m.exact == nil {
+		s, err := kernel.NewExact(m.w, f.spectrum, m.bound)
 		if err != nil {
 			return nil, err
 		}
-		*kept = s
+		m.exact = s
 	}
-	return (*kept).With(spectrum), nil
+	if f.laplacian != "signless" {
+		return m.exact.With(f.spectrum), nil
+	}
+	spectrum := kernel.Signless(f.modulation).(kernel.Spectrum)
+	if m.opposite == nil {
+		m.opposite = m.exact.Opposite(spectrum)
+	}
+	return m.opposite.With(spectrum), nil
 }
 
 // shareCaches lets the kernels of a contest share what they compute for the rows of
@@ -52,7 +52,7 @@ func (t *Trainer) shareCaches(method string) (release func()) {
 			for _, release := range t.releases {
 				release()
 			}
-			t.releases = nil
+			t.releases, t.knownKernels = nil, nil
 		}
 	})
 }

@@ -30,6 +30,35 @@ func (o *Optimizer) Snapshot(ctx context.Context) (*Snapshot, error) {
 	return s, nil
 }
 
+// snapshotAlternatives is the most measurements from which a Snapshot finds the
+// uncertainty of hyperparameters. Studies do so after every measurement, and what that adds to
+// variances falls like one over the number of measurements.
+const snapshotAlternatives = 400
+
+// WithAlternatives returns the snapshot with the uncertainty of the hyperparameters in
+// its predictions, as those of Fit have it, if there are at most 400 measurements. Policies
+// and replays do without it.
+func (s *Snapshot) WithAlternatives(ctx context.Context) (*Snapshot, error) {
+	if s.data.Len() > snapshotAlternatives {
+		return s, nil
+	}
+	own, err := s.chosen.ownData(s.of.places(), s.data)
+	if err != nil {
+		return nil, err
+	}
+	opts, err := s.of.fitOptions()
+	if err != nil {
+		return nil, err
+	}
+	m, err := s.posterior.Model().WithAlternatives(ctx, own, opts)
+	if err != nil {
+		return nil, err
+	}
+	wide := *s
+	wide.posterior, err = s.posterior.WithAlternatives(ctx, m)
+	return &wide, err
+}
+
 // Chosen returns the Spec of the model with the choices filled in.
 func (s *Snapshot) Chosen() Spec { return s.chosen }
 

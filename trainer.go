@@ -28,17 +28,18 @@ type Trainer struct {
 	levels func() []graph.Level // coarser graphs and
 	degree func() degree        // degrees, computed when first used
 
-	mu       sync.Mutex                    // guards the following fields
-	matrices map[string]*matrix            // by Laplacian
-	lead     *kernel.Dense                 // leading eigenvectors, for layers,
-	leadless bool                          // or there are none
-	layers   *kernel.Layers                // made of them
-	scales   []kernel.Scale                // of the levels
-	coarse   map[string]*kernel.Multiscale // on these scales, by family
-	training int                           // contests under way
-	releases []func()                      // of the caches that their kernels share
-	known    known                         // covariates and roles
-	shared   bool                          // keep the features of kernels that were not chosen, for later trainings
+	mu           sync.Mutex                    // guards the following fields
+	matrices     map[string]*matrix            // by Laplacian
+	lead         *kernel.Dense                 // leading eigenvectors, for layers,
+	leadless     bool                          // or there are none
+	layers       *kernel.Layers                // made of them
+	scales       []kernel.Scale                // of the levels
+	coarse       map[string]*kernel.Multiscale // on these scales, by family
+	knownKernels map[knownKey]*knownKernel     // while contests are under way
+	training     int                           // contests under way
+	releases     []func()                      // of the caches that their kernels share
+	known        known                         // covariates and roles
+	shared       bool                          // keep the features of kernels that were not chosen, for later trainings
 
 	// The last kernel of a complete Spec is kept: it holds the sparsity pattern of
 	// its features, so that training it again computes only their values.
@@ -408,7 +409,18 @@ func (t *Trainer) fine(ctx context.Context, f family, method string, hops int) (
 		}
 		return lowrank.New(features, f.modulation, lowrank.Options{Dim: rank, Seed: t.spec.Seed})
 	}
-	return kernel.NewGRF(features, f.modulation)
+	if m.sampled[hops] == nil {
+		k, err := kernel.NewGRF(features, f.modulation)
+		if err != nil {
+			return nil, err
+		}
+		if m.sampled == nil {
+			m.sampled = map[int]*kernel.GRF{}
+		}
+		m.sampled[hops] = k
+	}
+	t.shareWhileTraining(m.sampled[hops])
+	return m.sampled[hops].With(f.modulation)
 }
 
 // decideScales returns whether one scale, many or both are tried.

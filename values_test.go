@@ -93,7 +93,14 @@ func TestValues(t *testing.T) {
 				t.Fatalf("%s: mean %v ± %v, interval %v to %v", name, p.Mean[k], p.SD[k], lower[k], upper[k])
 			}
 		}
-		if inside < 70 && spec.kind() != gp.YesNo { // of 90 along a ring, about 5 of which are independent; 60 yes or no say too little
+		least := 70 // of 90 along a ring, about 5 of which are independent
+		if spec.kind() == gp.YesNo {
+			// 60 yes or no can look as if the probability were the same everywhere: so they
+			// did in 9 of 25 simulations, with 50 to 67 inside; the mean of all was 80, and 77 with
+			// hyperparameters taken as known.
+			least = 50
+		}
+		if inside < least {
 			t.Errorf("%s: %d of 90 quantities are inside 95 %% intervals", name, inside)
 		}
 		responses, err := m.posterior.Responses(t.Context(), nodes)
@@ -223,7 +230,8 @@ func TestSpecRefusesValues(t *testing.T) {
 }
 
 // TestOptimizerOfValues: suggestions are on the scale that people read, and thresholds
-// too.
+// too. Their hyperparameters are taken as known; with uncertain ones, predictions have the
+// same means on the scale of the model, and larger sds.
 func TestOptimizerOfValues(t *testing.T) {
 	for _, spec := range append(kinds, Spec{}) {
 		spec.Family, spec.Roles = "diffusion", "none"
@@ -244,10 +252,22 @@ func TestOptimizerOfValues(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		uncertain, err := s.WithAlternatives(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, pick := range a.Suggestions {
 			p, err := s.Predict(t.Context(), []int{pick.Node})
 			if err != nil {
 				t.Fatal(err)
+			}
+			wide, err := uncertain.Predict(t.Context(), []int{pick.Node})
+			if err != nil {
+				t.Fatal(err)
+			}
+			mean, sd := p.At(0).Latent()
+			if same, more := wide.At(0).Latent(); same != mean || more <= sd {
+				t.Errorf("%s %s: %v ± %v with uncertain hyperparameters, %v ± %v with known ones", spec.Values, spec.Transform, same, more, mean, sd)
 			}
 			near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-6*(1+math.Abs(b)) }
 			if !near(pick.Mean, p.Mean[0]) || !near(pick.SD, p.SD[0]) || !near(pick.Chance, p.Above(level)[0]) {

@@ -17,6 +17,11 @@ type objective func(ctx context.Context, theta []float64) (value float64, grad [
 // climb maximises an exact objective and the weak prior from theta by L-BFGS, until
 // four iterations gain less than tol.
 func (p *params) climb(ctx context.Context, theta []float64, maxIter int, tol float64, of objective) (best []float64, r FitReport, err error) {
+	return p.climbAgainst(ctx, theta, maxIter, tol, nil, of)
+}
+
+// climbAgainst is climb that also ends where a rival is far better.
+func (p *params) climbAgainst(ctx context.Context, theta []float64, maxIter int, tol float64, rival *float64, of objective) (best []float64, r FitReport, err error) {
 	var failure, undefined error // undefined: why the last value is not finite
 	var lastX, lastGrad []float64
 	last := math.Inf(1)
@@ -62,6 +67,9 @@ func (p *params) climb(ctx context.Context, theta []float64, maxIter int, tol fl
 		GradientThreshold: 1e-2,
 		Converger:         &optimize.FunctionConverge{Absolute: tol, Relative: 1e-9, Iterations: 4},
 	}
+	if rival != nil {
+		settings.Converger = &behind{FunctionConverge: optimize.FunctionConverge{Absolute: tol, Relative: 1e-9, Iterations: 4}, rival: -*rival}
+	}
 	result, err := optimize.Minimize(problem, p.near(p.Free(theta)), settings, &optimize.LBFGS{})
 	if failure != nil {
 		return nil, r, failure
@@ -73,4 +81,35 @@ func (p *params) climb(ctx context.Context, theta []float64, maxIter int, tol fl
 	// At the optimum a line search may find nothing better: that is no failure.
 	r.Converged = result.Status != optimize.IterationLimit
 	return p.Natural(result.X), r, nil
+}
+
+// behind ends a climb that converges, and one that is far behind a rival and gains little: with the last
+// gains ten times over it would still be behind.
+type behind struct {
+	optimize.FunctionConverge
+	rival  float64 // value of the rival, falling
+	values []float64
+}
+
+const (
+	behindLeast = 20 // nats
+	behindTimes = 10 // the last gains
+	behindSteps = 5  // iterations of which the gains are counted,
+	behindFrom  = 8  // and the first that may end a climb: the first ones find the length of steps
+)
+
+func (b *behind) Init(dim int) {
+	b.values = b.values[:0]
+	b.FunctionConverge.Init(dim)
+}
+
+func (b *behind) Converged(at *optimize.Location) optimize.Status {
+	b.values = append(b.values, at.F)
+	if n := len(b.values); n > behindFrom {
+		gain, missing := b.values[n-1-behindSteps]-at.F, at.F-b.rival
+		if missing > behindLeast && missing > behindTimes*gain {
+			return optimize.FunctionConvergence
+		}
+	}
+	return b.FunctionConverge.Converged(at)
 }

@@ -29,6 +29,10 @@ var ErrNeedsExact = errors.New("needs the exact solver")
 // Covariance and Sample are those of f: of the value for Student values, the log rate
 // of counts, the logit of a probability. Response maps them to the scale that people
 // read.
+//
+// Of a model with alternatives (Model.WithAlternatives), variances, covariances, draws and
+// densities include the uncertainty of the hyperparameters. Leave-one-out predictions,
+// residuals and functionals take the learned ones as known.
 type Posterior struct {
 	model     *Model
 	prior     kernel.Covariance // at the model's hyperparameters
@@ -41,6 +45,8 @@ type Posterior struct {
 	alpha     []float64         // H⁻¹y
 	start     []float64         // where a further Condition starts to iterate; nil: at alpha
 	measured  *measured         // what the pseudo-measurements in data stand for; nil: data are Gaussian
+
+	alternatives []alternative // of the hyperparameters
 }
 
 // Condition returns the posterior of the model given measurements, which need not
@@ -54,9 +60,17 @@ func (m *Model) Condition(ctx context.Context, d Data) (*Posterior, error) {
 		return nil, err
 	}
 	if m.values != Gaussian {
-		return m.approximate(ctx, k, d)
+		p, err := m.approximate(ctx, k, d)
+		if err != nil {
+			return nil, err
+		}
+		return p, p.addAlternatives(func(m *Model) (*Posterior, error) { return m.Condition(ctx, d) })
 	}
-	s := m.units.standard(d)
+	return m.conditionStandard(ctx, k, m.units.standard(d))
+}
+
+// conditionStandard returns the posterior given standardised Gaussian measurements.
+func (m *Model) conditionStandard(ctx context.Context, k kernel.Covariance, s Data) (*Posterior, error) {
 	p := &Posterior{model: m, prior: k, cov: kernel.WithConstant(k, m.meanVar), data: s, noise: noises(s, m.noise)}
 	if err := p.factor(ctx); err != nil {
 		return nil, fmt.Errorf("conditioning: %w", err)
@@ -65,7 +79,7 @@ func (m *Model) Condition(ctx context.Context, d Data) (*Posterior, error) {
 	if err := p.solveMean(ctx); err != nil {
 		return nil, fmt.Errorf("conditioning: %w", err)
 	}
-	return p, nil
+	return p, p.addStandard(ctx)
 }
 
 // factor factors H, or prepares to solve it by iteration.
@@ -150,12 +164,12 @@ func (p *Posterior) Condition(ctx context.Context, d Data) (*Posterior, error) {
 	if err := q.extend(ctx, p); err != nil {
 		return nil, fmt.Errorf("conditioning on %d more measurements: %w", d.Len(), err)
 	}
-	return q, nil
+	return q, q.addStandard(ctx)
 }
 
 // ConditionOnMeans returns the posterior as if every given node had been measured with
 // the noise of NoiseVar, and the measurement were its mean: means stay, variances
-// become smaller. It is for planning. For values that are not Gaussian these are
+// become smaller. It is for planning, with hyperparameters taken as known. For values that are not Gaussian these are
 // pseudo-measurements of f, which a further Condition leaves out.
 func (p *Posterior) ConditionOnMeans(ctx context.Context, nodes []int) (*Posterior, error) {
 	mean, err := p.Mean(ctx, nodes)
@@ -163,7 +177,9 @@ func (p *Posterior) ConditionOnMeans(ctx context.Context, nodes []int) (*Posteri
 		return p, err
 	}
 	if p.measured == nil {
-		return p.Condition(ctx, Data{Nodes: nodes, Y: mean})
+		known, plain := *p.model, *p
+		known.alternatives, plain.model, plain.alternatives = nil, &known, nil
+		return plain.Condition(ctx, Data{Nodes: nodes, Y: mean})
 	}
 	u, noise := p.model.units, p.NoiseVar()
 	s := Data{Nodes: slices.Clone(nodes)}

@@ -24,13 +24,14 @@ func (p *Posterior) Prior() kernel.Covariance { return p.prior }
 // changed.
 func (p *Posterior) Measured() []int { return p.data.Nodes }
 
-// NoiseVar returns the noise variance of one more measurement: that of the model,
+// NoiseVar returns the noise variance of one more measurement: that of the model, which
+// with alternatives includes its uncertainty,
 // or the mean of the variances that were given with the measurements, where a mean
 // of n measurements with variance v counts as n measurements of variance n·v. For
 // values that are not Gaussian it is on the scale of f: the variance of a
 // pseudo-measurement with the mean information of those that there are.
 func (p *Posterior) NoiseVar() float64 {
-	v := p.model.noise
+	v := p.model.noiseOfNew()
 	if p.measured != nil {
 		sum := 0.0
 		for _, one := range p.noise {
@@ -71,6 +72,9 @@ func (p *Posterior) Covariance(ctx context.Context, rows, cols []int) (*mat.Dens
 			return nil, fmt.Errorf("posterior covariance: %w", err)
 		}
 	}
+	if err := p.addCovariance(ctx, out, rows, cols); err != nil {
+		return nil, fmt.Errorf("posterior covariance: %w", err)
+	}
 	return out, nil
 }
 
@@ -90,4 +94,23 @@ func (p *Posterior) covariance(ctx context.Context, dst *mat.Dense, rows, cols [
 		weights.Set(t+k, k, scale)
 	}
 	return p.cov.Cross(rows, slices.Concat(p.data.Nodes, cols)).Apply(ctx, dst, weights)
+}
+
+// addCovariance adds the part of the uncertainty of the hyperparameters.
+func (p *Posterior) addCovariance(ctx context.Context, dst *mat.Dense, rows, cols []int) error {
+	left, err := p.shifts(ctx, rows)
+	if err != nil || left == nil {
+		return err
+	}
+	right := left
+	if !slices.Equal(rows, cols) {
+		if right, err = p.shifts(ctx, cols); err != nil {
+			return err
+		}
+	}
+	var add mat.Dense
+	add.Mul(left, right.T())
+	add.Scale(p.model.units.Scale*p.model.units.Scale, &add)
+	dst.Add(dst, &add)
+	return nil
 }

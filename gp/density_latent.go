@@ -15,7 +15,7 @@ import (
 func (p *Posterior) scaleOfNoise() float64 {
 	given := p.measured.data.NoiseVar
 	if given == nil {
-		return p.model.noise
+		return p.model.noiseOfNew()
 	}
 	sum := 0.0
 	for _, v := range given {
@@ -28,7 +28,7 @@ func (p *Posterior) scaleOfNoise() float64 {
 // time, where f has the given means and variances, in the units of f.
 func (p *Posterior) logDensity(d Data, mean, variance []float64) []float64 {
 	m, u := p.model, p.model.units
-	obs := observe(m.values, m.shape, u.Center, p.scaleOfNoise(), u.standardLatent(d, m.values))
+	obs := observe(m.values, m.shapeOfNew(), u.Center, p.scaleOfNoise(), u.standardLatent(d, m.values))
 	density := make([]float64, d.Len())
 	parallel.Ranges(d.Len(), 256, func(lo, hi int) {
 		for k := lo; k < hi; k++ {
@@ -45,7 +45,7 @@ func (p *Posterior) logDensity(d Data, mean, variance []float64) []float64 {
 // f has the given mean and covariance, in the units of f.
 func (p *Posterior) jointLogDensity(ctx context.Context, d Data, mean []float64, cov *mat.Dense) (float64, error) {
 	m, u, n := p.model, p.model.units, d.Len()
-	obs := observe(m.values, m.shape, 0, p.scaleOfNoise(), u.standardLatent(d, m.values))
+	obs := observe(m.values, m.shapeOfNew(), 0, p.scaleOfNoise(), u.standardLatent(d, m.values))
 	at := &mode{gram: mat.NewSymDense(n, nil), obs: obs}
 	for i := range n {
 		for j := i; j < n; j++ {

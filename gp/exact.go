@@ -54,7 +54,7 @@ func tableOf(ctx context.Context, cov kernel.Covariance, nodes []int, noise []fl
 // tabular reports whether a structure of the kernel gives factors of H.
 func tabular(k kernel.Kernel, d Data) bool {
 	of := kernel.TrainingOf(k).Tabular
-	return of != nil && equalNoise(d) && of(d.Nodes)
+	return of != nil && equalNoise(d) && of(d.Nodes) > 0
 }
 
 // equalNoise reports whether all values have the same noise variance.

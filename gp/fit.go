@@ -58,6 +58,7 @@ type FitOptions struct {
 	Epochs    int         // Iterative: steps of Adam; 0 means 50
 	ColdStart bool        // Iterative: Adam starts from the first of Starts, not from a fit to a few patches
 	Fixed     bool        // keep the most likely of Starts, and learn nothing
+	Rival     *float64    // log marginal likelihood of another kernel for the same measurements: learning ends early if it is far better; nil: none
 	Subsample int         // fit to a sample of about this many measurements, in patches and scattered, to compare kernels; 0: to all
 	Seed      uint64      // of random probes
 
@@ -95,6 +96,8 @@ type Model struct {
 	plain   bool // Iterative: no preconditioner
 	values  Values
 	shape   Shape
+
+	alternatives []Alternative // of the hyperparameters; nil: they are taken as known
 }
 
 // State holds the learned parameters of a Model: with the kernel it determines the
@@ -107,11 +110,13 @@ type State struct {
 	Solver  Solver    `json:"solver"`
 	Values  Values    `json:"values,omitempty"` // what is measured; Gaussian if it is not there
 	Shape   Shape     `json:"shape,omitzero"`
+
+	Alternatives []Alternative `json:"alternatives,omitempty"` // two for each learned direction of the hyperparameters; none where these are taken as known
 }
 
 // State returns the parameters from which NewModel makes the same model.
 func (m *Model) State() State {
-	return State{m.Theta(), m.noise, m.meanVar, m.units, m.solver, m.values, m.shape}
+	return State{m.Theta(), m.noise, m.meanVar, m.units, m.solver, m.values, m.shape, slices.Clone(m.alternatives)}
 }
 
 // NewModel returns the model of a kernel and a State.
@@ -125,7 +130,13 @@ func NewModel(k kernel.Kernel, s State) (*Model, error) {
 	if err := s.Shape.check(s.Values); err != nil {
 		return nil, fmt.Errorf("making a model: %w", err)
 	}
-	return &Model{kernel: k, theta: append([]float64(nil), s.Theta...), noise: s.Noise, units: s.Units, meanVar: s.MeanVar, solver: s.Solver, values: s.Values, shape: s.Shape}, nil
+	for _, a := range s.Alternatives {
+		if err := a.check(s, k); err != nil {
+			return nil, fmt.Errorf("making a model: alternative hyperparameters: %w", err)
+		}
+	}
+	return &Model{kernel: k, theta: append([]float64(nil), s.Theta...), noise: s.Noise, units: s.Units, meanVar: s.MeanVar, solver: s.Solver, values: s.Values, shape: s.Shape,
+		alternatives: slices.Clone(s.Alternatives)}, nil
 }
 
 // Theta returns the hyperparameters of the kernel, which refer to standardised
@@ -137,8 +148,9 @@ func (m *Model) Values() Values { return m.values }
 
 // NoiseSD returns the learned or given noise of one measurement, in the units of the
 // data; 0 where noise variances came with the data. For Student values it is the scale
-// of the noise, and it is 0 for counts, shares and yes-no values.
-func (m *Model) NoiseSD() float64 { return math.Sqrt(m.noise) * m.units.Scale }
+// of the noise, and it is 0 for counts, shares and yes-no values. With alternatives it is
+// the noise of a new measurement, which the uncertainty of a learned noise makes larger.
+func (m *Model) NoiseSD() float64 { return math.Sqrt(m.noiseOfNew()) * m.units.Scale }
 
 // FitReport is the outcome of a fit: the learned hyperparameters, and how well the
 // optimisation went.
@@ -269,7 +281,7 @@ func (l *likelihood) fitComposite(ctx context.Context, parts []*likelihood, star
 		return nil, r, err
 	}
 	if r.Converged = opts.Fixed; !opts.Fixed {
-		if theta, r, err = l.params.climb(ctx, theta, opts.MaxIter, opts.Tol, compositeObjective(parts)); err != nil {
+		if theta, r, err = l.params.climbAgainst(ctx, theta, opts.MaxIter, opts.Tol, opts.Rival, compositeObjective(parts)); err != nil {
 			return nil, r, err
 		}
 	}

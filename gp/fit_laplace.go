@@ -125,7 +125,7 @@ func (m *Model) climbLaplace(ctx context.Context, s Data, p *params, starts [][]
 		return nil, r, err
 	}
 	if r.Converged = opts.Fixed; !opts.Fixed {
-		if theta, r, err = p.climb(ctx, theta, opts.MaxIter, opts.Tol, compositeObjective(all)); err != nil {
+		if theta, r, err = p.climbAgainst(ctx, theta, opts.MaxIter, opts.Tol, opts.Rival, compositeObjective(all)); err != nil {
 			return nil, r, err
 		}
 	}

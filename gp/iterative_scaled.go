@@ -31,6 +31,9 @@ func newScaledSystem(ctx context.Context, cov kernel.Covariance, nodes []int, no
 	if base.precond != nil {
 		s.precond = scaledFactored{base.precond, sd, sum}
 	}
+	if base.near != nil {
+		s.near = scaledInverse{base.near, sd}
+	}
 	if base.inverse != nil {
 		s.inverse = scaledInverse{base.inverse, sd}
 	}

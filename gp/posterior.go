@@ -46,15 +46,31 @@ func (p *Posterior) Mean(ctx context.Context, nodes []int) ([]float64, error) {
 const crossEntries = 32 << 20
 
 // Variance returns the posterior variance of the quantity itself at the given
-// nodes, without noise: a new measurement has the noise variance in addition.
+// nodes, without noise: a new measurement has the noise variance in addition. With
+// alternatives the squares of their shifts of the mean are added.
 func (p *Posterior) Variance(ctx context.Context, nodes []int) ([]float64, error) {
 	if err := p.checkNodes(nodes); err != nil || len(nodes) == 0 {
 		return nil, err
 	}
-	if p.SDError(len(nodes)) == 0 {
-		return p.exactVariance(ctx, nodes)
+	variance := p.exactVariance
+	if p.SDError(len(nodes)) != 0 {
+		variance = p.sampledVariance
 	}
-	return p.sampledVariance(ctx, nodes)
+	out, err := variance(ctx, nodes)
+	if err != nil {
+		return nil, err
+	}
+	shifts, err := p.shifts(ctx, nodes)
+	if err != nil {
+		return nil, fmt.Errorf("posterior variance: %w", err)
+	}
+	for i := range out {
+		for k := range p.alternatives {
+			v := p.model.units.Scale * shifts.At(i, k)
+			out[i] += v * v
+		}
+	}
+	return out, nil
 }
 
 const (
@@ -83,10 +99,13 @@ func (p *Posterior) SDError(nodes int) float64 {
 	return sampledSDError
 }
 
-// sampledVariance is the mean square of posterior samples about the exact mean. Samples
-// come in groups, each with its own seed, and are used up block by block of nodes, so
-// that memory grows neither with their number nor with that of the nodes times a group.
+// sampledVariance is the mean square of posterior samples about the exact mean, at the
+// learned hyperparameters. Samples come in groups, each with its own seed, and are used up
+// block by block of nodes, so that memory grows neither with their number nor with that
+// of the nodes times a group.
 func (p *Posterior) sampledVariance(ctx context.Context, nodes []int) ([]float64, error) {
+	plain := *p
+	plain.alternatives = nil
 	mean, err := p.Mean(ctx, nodes)
 	if err != nil {
 		return nil, err
@@ -106,7 +125,7 @@ func (p *Posterior) sampledVariance(ctx context.Context, nodes []int) ([]float64
 		return ctx.Err()
 	}
 	for b := range varianceDraws / varianceGroup {
-		if err := p.eachDraw(ctx, nodes, varianceGroup, varianceSeed+uint64(b), add); err != nil {
+		if err := plain.eachDraw(ctx, nodes, varianceGroup, varianceSeed+uint64(b), add); err != nil {
 			return nil, err
 		}
 	}
@@ -114,7 +133,7 @@ func (p *Posterior) sampledVariance(ctx context.Context, nodes []int) ([]float64
 }
 
 // eachDraw calls do with the result of Sample, a block of nodes from place lo on at a time,
-// in order.
+// in order; p has no alternatives.
 func (p *Posterior) eachDraw(ctx context.Context, nodes []int, draws int, seed uint64, do func(lo int, draws *mat.Dense) error) error {
 	begin := kernel.AbilitiesOf(p.cov).Draw
 	if begin == nil || !inOrder(nodes, p.Nodes()) {
@@ -165,7 +184,7 @@ func (p *Posterior) toUnits(draws *mat.Dense) {
 // varianceSeed is far from seeds that people choose.
 const varianceSeed = 0x76617269616e6365
 
-// exactVariance computes K_ii − ‖L⁻¹k_i‖² for all nodes.
+// exactVariance computes K_ii − ‖L⁻¹k_i‖² for all nodes, at the learned hyperparameters.
 func (p *Posterior) exactVariance(ctx context.Context, nodes []int) ([]float64, error) {
 	out := make([]float64, len(nodes))
 	if err := p.cov.Diag(ctx, out, nodes); err != nil {
@@ -246,6 +265,9 @@ func (p *Posterior) Sample(ctx context.Context, nodes []int, draws int, seed uin
 		return &mat.Dense{}, nil
 	}
 	out, err := p.sample(ctx, nodes, draws, seed)
+	if err == nil {
+		err = p.addShifts(ctx, out, nodes, seed)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("posterior samples: %w", err)
 	}
@@ -276,12 +298,14 @@ func (p *Posterior) sample(ctx context.Context, nodes []int, draws int, seed uin
 	if err := p.cov.Cross(nodes, p.data.Nodes).Apply(ctx, out, weights); err != nil {
 		return nil, err
 	}
-	for r, i := range nodes {
-		row, g := out.RawRowView(r), prior.RawRowView(i)
-		for s := range row {
-			row[s] += g[s]
+	parallel.Ranges(len(nodes), 1024, func(lo, hi int) {
+		for r := lo; r < hi; r++ {
+			row, g := out.RawRowView(r), prior.RawRowView(nodes[r])
+			for s := range row {
+				row[s] += g[s]
+			}
 		}
-	}
+	})
 	return out, nil
 }
 
@@ -292,8 +316,10 @@ func rowsOf(x *mat.Dense, rows []int) *mat.Dense {
 		return x
 	}
 	out := mat.NewDense(len(rows), c, nil)
-	for r, i := range rows {
-		copy(out.RawRowView(r), x.RawRowView(i))
-	}
+	parallel.Ranges(len(rows), 1024, func(lo, hi int) {
+		for r := lo; r < hi; r++ {
+			copy(out.RawRowView(r), x.RawRowView(rows[r]))
+		}
+	})
 	return out
 }

@@ -22,7 +22,7 @@ type Response struct {
 // mean and variance, such as those of Posterior.Mean and Posterior.Variance.
 func (m *Model) Response(mean, variance float64) Response {
 	scale := m.units.Scale
-	return Response{values: m.values, shape: m.shape, mean: mean, sd: math.Sqrt(max(variance, 0)), noise: m.noise * scale * scale}
+	return Response{values: m.values, shape: m.shapeOfNew(), mean: mean, sd: math.Sqrt(max(variance, 0)), noise: m.noiseOfNew() * scale * scale}
 }
 
 // Response is that of the model, but a new Gaussian measurement has the noise of

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -24,8 +25,9 @@ var ErrInvalid = errors.New("not a valid graph")
 type Graph struct {
 	adj     *sparse.CSR
 	ids     *IDs
-	ordered bool     // numbered by Order
-	from    []uint32 // from[k] is the node that was node k before Ordered; nil if all kept their number
+	ordered bool               // numbered by Order
+	from    []uint32           // from[k] is the node that was node k before Ordered; nil if all kept their number
+	hash    *[sha256.Size]byte // if it is known already
 }
 
 // New returns the graph of an adjacency matrix. It checks that adj is square, sorted

@@ -13,6 +13,9 @@ const hashFormat = "grfgp graph 1\n"
 // Hash identifies the content of the graph: equal for equal nodes, ids, order
 // and weights, on every machine and in every run.
 func (g *Graph) Hash() [sha256.Size]byte {
+	if g.hash != nil {
+		return *g.hash
+	}
 	rowPtr, col, val := g.adj.Raw()
 	h := hasher{to: sha256.New()}
 	h.to.Write([]byte(hashFormat))

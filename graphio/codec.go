@@ -57,17 +57,7 @@ func Encode(net *Network) ([]byte, error) {
 	}
 	rowPtr, col, val := g.Adjacency().Raw()
 	head := codecHead{Nodes: g.Len(), Entries: len(col), Ones: !slices.ContainsFunc(val, func(v float64) bool { return v != 1 })}
-	if net.Nodes != nil {
-		for _, role := range codedRoles {
-			if net.Nodes.has(role) {
-				head.Columns = append(head.Columns, role)
-			}
-		}
-		head.Names = net.Nodes.names
-		for _, c := range net.Nodes.Columns {
-			head.Covariates = append(head.Covariates, codedColumn{c.Name, c.Kind, len(c.Levels), len(c.Items), c.Distinct, c.Notes})
-		}
-	}
+	head.describe(net.Nodes)
 	kind := codecKind
 	if len(head.Covariates) > 0 || len(head.Names) > 0 {
 		kind = codecCovariates
@@ -87,29 +77,24 @@ func Encode(net *Network) ([]byte, error) {
 		p.numbers(val)
 	}
 	p.texts(g.Len(), g.IDs().Bytes)
-	for _, role := range head.Columns {
-		switch role {
-		case RoleLabel, RoleGroup:
-			column := *net.Nodes.text(role)
-			p.texts(g.Len(), func(k int) []byte { return []byte(column[order[k]]) })
-		case RoleAllowed:
-			for _, i := range order {
-				p = append(p, map[bool]byte{true: 1}[net.Nodes.Allowed[i]])
-			}
-		default:
-			column := make([]float64, len(order))
-			for k, i := range order {
-				column[k] = (*net.Nodes.numbers(role))[i]
-			}
-			p.numbers(column)
-		}
-	}
-	if net.Nodes != nil {
-		for _, c := range net.Nodes.Columns {
-			p.covariate(c.Pick(order))
-		}
-	}
+	p.table(net.Nodes, head.Columns, order)
 	return p, nil
+}
+
+// describe lists the columns of a node table, which may be nil.
+func (h *codecHead) describe(nodes *NodeTable) {
+	if nodes == nil {
+		return
+	}
+	for _, role := range codedRoles {
+		if nodes.has(role) {
+			h.Columns = append(h.Columns, role)
+		}
+	}
+	h.Names = nodes.names
+	for _, c := range nodes.Columns {
+		h.Covariates = append(h.Covariates, codedColumn{c.Name, c.Kind, len(c.Levels), len(c.Items), c.Distinct, c.Notes})
+	}
 }
 
 // encoder appends arrays.
@@ -120,6 +105,32 @@ func (p *encoder) count(n int) { *p = binary.LittleEndian.AppendUint32(*p, uint3
 func (p *encoder) numbers(values []float64) {
 	for _, v := range values {
 		*p = binary.LittleEndian.AppendUint64(*p, math.Float64bits(v))
+	}
+}
+
+// table appends the columns of a node table, its rows in the given order.
+func (p *encoder) table(nodes *NodeTable, columns []Role, order []int) {
+	for _, role := range columns {
+		switch role {
+		case RoleLabel, RoleGroup:
+			column := *nodes.text(role)
+			p.texts(len(order), func(k int) []byte { return []byte(column[order[k]]) })
+		case RoleAllowed:
+			for _, i := range order {
+				*p = append(*p, map[bool]byte{true: 1}[nodes.Allowed[i]])
+			}
+		default:
+			column := make([]float64, len(order))
+			for k, i := range order {
+				column[k] = (*nodes.numbers(role))[i]
+			}
+			p.numbers(column)
+		}
+	}
+	if nodes != nil {
+		for _, c := range nodes.Columns {
+			p.covariate(c.Pick(order))
+		}
 	}
 }
 
@@ -253,9 +264,19 @@ func (u *decoder) network(head codecHead) (*Network, error) {
 	if err != nil {
 		return nil, err
 	}
+	nodes, err := u.table(head, labels)
+	if err != nil {
+		return nil, err
+	}
+	return NewNetwork(g, nodes, nil), nil
+}
+
+// table reads a node table of all the nodes; nil if there is none.
+func (u *decoder) table(head codecHead, ids *graph.IDs) (*NodeTable, error) {
+	n := ids.Len()
 	var nodes *NodeTable
 	if head.Columns != nil || head.Covariates != nil {
-		nodes = &NodeTable{IDs: labels, names: head.Names}
+		nodes = &NodeTable{IDs: ids, names: head.Names}
 	}
 	for k, role := range head.Columns {
 		if !slices.Contains(codedRoles, role) || slices.Contains(head.Columns[:k], role) {
@@ -280,7 +301,7 @@ func (u *decoder) network(head codecHead) (*Network, error) {
 	if u.short || len(u.rest) > 0 {
 		return nil, fmt.Errorf("its node table is too short or too long")
 	}
-	return NewNetwork(g, nodes, nil), nodes.checkDecoded()
+	return nodes, nodes.checkDecoded()
 }
 
 func (u *decoder) column(to *NodeTable, role Role, n int) {

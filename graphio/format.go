@@ -86,6 +86,8 @@ func notText(head []byte) (what, next string) {
 		return "is compressed twice", "unpack it once"
 	case has("%PDF-"):
 		return "is a PDF document", "name a file that holds the data as text"
+	case packedText(head):
+		return "is a packed graph of grfgp, not text", "name it as the file of edges, itself and not as a stream or compressed; if it is, another version wrote it: pack the graph again"
 	case has("PAR1"):
 		return "is a Parquet file, which is not supported", "write it as CSV"
 	case len(head) > 262 && string(head[257:262]) == "ustar":

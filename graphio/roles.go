@@ -89,7 +89,8 @@ var (
 	notSDs     = strings.Fields("var variance")
 	notWeights = strings.Fields("id index idx key code unnamed lat latitude lon lng longitude x y z")
 	timeWords  = strings.Fields("time timestamp date datetime year ts hour day")
-	notNodes   = strings.Fields("name title") // "station_name" beside "station_id"
+	notNodes   = strings.Fields("name title")            // "station_name" beside "station_id"
+	weakNodes  = strings.Fields("key code number index") // ids if no other column is: "key" beside "id"
 )
 
 // words cuts a column name at capitals, digits and anything that is neither
@@ -149,7 +150,7 @@ func (role Role) rank(name string) int {
 	switch {
 	case !anyOf(w, strings.Fields(names.likely)):
 		return rankNone
-	case role == RoleNode && anyOf(w, notNodes):
+	case role == RoleNode && (anyOf(w, notNodes) || !slices.Contains(w, "id") && anyOf(w, weakNodes)):
 		return rankWeak
 	}
 	return rankLikely

@@ -67,3 +67,21 @@ func TestRolesKnowThemselves(t *testing.T) {
 		}
 	}
 }
+
+// Of several names, the one that is an id for certain wins; keys, codes and numbers are
+// ids only where nothing else is.
+func TestNodeNames(t *testing.T) {
+	for names, want := range map[string]string{
+		"id,key": "id", "key,station": "station", "key,value": "key", "node,id": "node", "station_code,station_id": "station_id",
+		"number,sensor": "sensor", "key_id,name": "key_id", "key,code": "key,code", "id,station": "id,station",
+	} {
+		s := &sheet{names: strings.Split(names, ",")}
+		var got []string
+		for _, j := range s.best(RoleNode, func(int) bool { return true }) {
+			got = append(got, s.names[j])
+		}
+		if strings.Join(got, ",") != want {
+			t.Errorf("%s: ids in %v, want %s", names, got, want)
+		}
+	}
+}

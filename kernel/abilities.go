@@ -42,6 +42,11 @@ type Abilities struct {
 	// the structure.
 	Factor func(ctx context.Context, rows []int, constant float64, noise []float64) (Factor, error)
 
+	// Approximate returns an approximate inverse of K[rows, rows] + constant·11ᵀ +
+	// diag(noise), for conjugate gradients: closer than Precondition, but of unknown
+	// determinant. It returns nil if rows do not have the structure that it needs.
+	Approximate func(ctx context.Context, rows []int, constant float64, noise []float64) (solve.Preconditioner, error)
+
 	// LongRange reports that a part of K correlates nodes far from each other, so
 	// that learning its hyperparameters needs scattered measurements.
 	LongRange bool
@@ -131,8 +136,9 @@ type Training struct {
 	Patches func(rows []int, windows, size, scattered int) [][]int
 
 	// Tabular reports whether covariances have a Factor of these rows, if their noise is
-	// equal. Nil means that they have none.
-	Tabular func(rows []int) bool
+	// equal: it returns the number of rows whose dense factor takes as long, and 0 if
+	// there is no Factor. Nil means that there is none of any rows.
+	Tabular func(rows []int) (work int)
 
 	// CacheBytes is the most memory that the cache takes for so many rows, whatever
 	// the hyperparameters. Nil means that it takes what it is given.

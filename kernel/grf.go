@@ -29,10 +29,17 @@ const maxCoeff = 1e100
 // node lists used last it caches the sparsity pattern of Φ, 12 bytes per entry, so
 // that new hyperparameters need new values only.
 type GRF struct {
+	*sampledRows
+	family Modulation
+	pairs  *pairCache // nil: none
+}
+
+// sampledRows are features, and what kernels of all families share of them.
+type sampledRows struct {
 	features *walk.Features
-	family   Modulation
 	large    bool // Φ of all nodes is compact
 	patterns recent.Cache[*pattern]
+	caches   shared[*pairCache]
 
 	all     func() []int    // every node in order
 	whole   func() *pattern // of all nodes
@@ -47,10 +54,7 @@ func NewGRF(f *walk.Features, m Modulation) (*GRF, error) {
 	if lo, hi := f.Rows(); lo != 0 || hi != n {
 		return nil, fmt.Errorf("%w: they are a shard, rows [%d, %d) of %d nodes; sample all rows", ErrFeatures, lo, hi, n)
 	}
-	if free, ok := m.(Free); ok && free.Len > f.MaxLen() {
-		return nil, fmt.Errorf("%w: free coefficients to length %d, features to length %d; sample longer walks", ErrFeatures, free.Len, f.MaxLen())
-	}
-	k := &GRF{features: f, family: m, large: n > compactFrom}
+	k := &sampledRows{features: f, large: n > compactFrom}
 	k.all = sync.OnceValue(func() []int { return upTo(n) })
 	k.whole = sync.OnceValue(func() *pattern { return k.newPattern(k.all()) })
 	k.entries = sync.OnceValue(f.EntriesPerRow)
@@ -58,11 +62,19 @@ func NewGRF(f *walk.Features, m Modulation) (*GRF, error) {
 		labels := make([]uint32, n)
 		return &labels
 	}
-	return k, nil
+	return (&GRF{sampledRows: k}).With(m)
+}
+
+// With returns the kernel of another family by the same features, and shares what was computed of them.
+func (k *GRF) With(m Modulation) (*GRF, error) {
+	if free, ok := m.(Free); ok && free.Len > k.features.MaxLen() {
+		return nil, fmt.Errorf("%w: free coefficients to length %d, features to length %d; sample longer walks", ErrFeatures, free.Len, k.features.MaxLen())
+	}
+	return &GRF{sampledRows: k.sampledRows, family: m}, nil
 }
 
 // Nodes returns the number of nodes.
-func (k *GRF) Nodes() int { return k.features.Nodes() }
+func (k *sampledRows) Nodes() int { return k.features.Nodes() }
 
 // Params returns the parameters of the family.
 func (k *GRF) Params() []Param { return k.family.Params() }
@@ -124,6 +136,13 @@ func (c *grfCovariance) Cross(rows, cols []int) solve.Operator {
 
 // Gram sets dst = K[rows, rows].
 func (c *grfCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows []int) error {
+	if t, ok, err := c.pairs.get(ctx, c.sampledRows, rows); ok || err != nil {
+		if err == nil {
+			checkOrder(dst, rows)
+			t.sum(dst.RawSymmetric(), c.pairWeights())
+		}
+		return err
+	}
 	f := c.factor(rows)
 	if f.err != nil {
 		return f.err
@@ -134,8 +153,26 @@ func (c *grfCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows []int)
 	return eachRow(ctx, len(rows), gramRows, func(_, i int) {
 		out := raw.Data[i*raw.Stride:][:len(rows)]
 		clear(out[i:])
-		addGramRow(out, f.phi, phiT, i, 1)
+		if f.to == nil {
+			addGramRow(out, f.phi, phiT, i, 1)
+			return
+		}
+		f.gramRow(out, phiT, i)
 	})
+}
+
+// gramRow adds columns i and beyond of row i of ΦΦᵀ to out.
+func (f *factor) gramRow(out []float64, phiT *sparse.CSR, i int) {
+	nodes, vals := f.phi.Row(i)
+	ptrT, others, weights := phiT.Raw()
+	places := f.to[f.ptr[i]:][:len(nodes)] // of row i in the columns, which are sorted
+	for p, node := range nodes {
+		v, end := vals[p], ptrT[node+1]
+		rows := others[places[p]:end]
+		for q, w := range weights[places[p]:end] {
+			out[rows[q]] += float64(v * w)
+		}
+	}
 }
 
 // addGramRow adds columns i and beyond of row i of scale·ΦΦᵀ to out.

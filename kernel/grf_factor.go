@@ -30,9 +30,10 @@ type pattern struct {
 	tPtr          []int
 	tCol          []uint32
 	from          []uint32 // per entry of the transpose: its place in the original; nil where 32 bits are not enough
+	to            []uint32 // the inverse of from
 }
 
-func (k *GRF) pattern(rows []int) *pattern {
+func (k *sampledRows) pattern(rows []int) *pattern {
 	if k.isAll(rows) {
 		return k.whole()
 	}
@@ -41,9 +42,9 @@ func (k *GRF) pattern(rows []int) *pattern {
 
 // isAll reports whether rows are all nodes in order. Their pattern and factor
 // cost most and are used often, so they are kept outside the cache.
-func (k *GRF) isAll(rows []int) bool { return len(rows) == k.Nodes() && increasing(rows) }
+func (k *sampledRows) isAll(rows []int) bool { return len(rows) == k.Nodes() && increasing(rows) }
 
-func (k *GRF) newPattern(rows []int) *pattern {
+func (k *sampledRows) newPattern(rows []int) *pattern {
 	p := &pattern{rows: rows, ptr: make([]int, len(rows)+1)}
 	if p.own, p.err = k.features.List(context.Background(), rows); p.err != nil {
 		p.nodes = []uint32{}
@@ -123,9 +124,9 @@ func (p *pattern) transpose() {
 			return // the factor reports the error
 		}
 		p.tPtr, p.tCol, place = a.T().Raw()
-		p.from = make([]uint32, len(place))
+		p.from, p.to = make([]uint32, len(place)), make([]uint32, len(place))
 		for q, v := range place {
-			p.from[q] = uint32(v)
+			p.from[q], p.to[uint32(v)] = uint32(v), uint32(q)
 		}
 	})
 }
@@ -245,4 +246,4 @@ func (f *factor) beside(rows []int) *factor {
 
 // block returns an r×c scratch matrix with undefined contents; the caller puts it
 // back into k.blocks.
-func (k *GRF) block(r, c int) *mat.Dense { return k.blocks.get(r, c) }
+func (k *sampledRows) block(r, c int) *mat.Dense { return k.blocks.get(r, c) }

@@ -38,6 +38,13 @@ func (c *grfCovariance) Grad(ctx context.Context, grad []float64, rows []int, u,
 // GramGrad adds ⟨g, ∂K/∂θ_j⟩ to grad[j]: ∂/∂f_l = 2⟨Ψ_l, gΦ⟩, with gΦ taken only
 // where Ψ_l is not zero.
 func (c *grfCovariance) GramGrad(ctx context.Context, grad []float64, rows []int, g *mat.SymDense) error {
+	if t, ok, err := c.pairs.get(ctx, c.sampledRows, rows); ok || err != nil {
+		if err == nil {
+			checkOrder(g, rows)
+			c.chain(grad, c.pairSlopes(t.inner(g.RawSymmetric(), len(t))), nil)
+		}
+		return err
+	}
 	f := c.factor(rows)
 	phiT := f.transpose()
 	if f.err != nil {

@@ -244,7 +244,7 @@ func (c *timeCovariance) randomStreams() []string { return streamsOf(c.graph) }
 // the kernel on nodes is none of K, and its features are those of another matrix.
 func (c *timeCovariance) Abilities() Abilities {
 	own := AbilitiesOf(c.graph)
-	a := Abilities{LongRange: own.LongRange || len(c.times) > 1, Everywhere: own.Everywhere, Factor: c.factor}
+	a := Abilities{LongRange: own.LongRange || len(c.times) > 1, Everywhere: own.Everywhere, Factor: c.factor, Approximate: c.approximate}
 	if own.DiagFlops != nil {
 		a.DiagFlops = func(rows int) float64 { return own.DiagFlops(min(rows, c.kernel.Nodes())) }
 	}

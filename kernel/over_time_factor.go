@@ -39,7 +39,8 @@ type timeFactor struct {
 const (
 	tableFlops = 7e10    // most operations of factoring a table
 	tableGaps  = 1 << 25 // most entries of Mᵀ: 256 MiB
-	eigenFlops = 20      // of eigenvectors, per cube of their number
+	eigenFlops = 20      // of eigenvectors, per cube of their number,
+	denseFlops = 2       // and of a dense factor with its gradient, per cube of its rows
 )
 
 // factor implements Abilities.Factor. The result is nil unless rows are a table with
@@ -254,21 +255,27 @@ func (f *timeFactor) Solve(dst, b *mat.Dense) {
 		for a, cell := range f.cells {
 			x[cell] = b.At(a, s)
 		}
-		y := f.rotated(x, false)
-		share := 0.0
-		if f.ones != nil {
-			share = f.weight * dot(f.ones, y)
-		}
-		f.invert(y)
-		if share != 0 {
-			for j, v := range f.ones {
-				y[j] -= share * v
-			}
-		}
-		for a, v := range f.atRows(y) {
-			dst.Set(a, s, v)
+		y := f.solved(x)
+		for a, cell := range f.cells {
+			dst.Set(a, s, y[cell])
 		}
 	}
+}
+
+// solved returns H⁻¹x for x on the table, which is 0 at missing cells.
+func (f *timeFactor) solved(x []float64) []float64 {
+	y := f.rotated(x, false)
+	share := 0.0
+	if f.ones != nil {
+		share = f.weight * dot(f.ones, y)
+	}
+	f.invert(y)
+	if share != 0 {
+		for j, v := range f.ones {
+			y[j] -= share * v
+		}
+	}
+	return f.rotated(y, true)
 }
 
 func (f *timeFactor) InverseDiag(dst []float64) {

@@ -173,30 +173,39 @@ func (m *mixer) row(dst, src, state, sum []float64) {
 	}
 }
 
-// tabular reports whether rows are a table with few missing cells, whose factor takes
-// fewer operations than a dense one.
-func (k *overTime) tabular(rows []int) bool {
-	if len(rows) == 0 {
-		return false
+// tabular implements Training.Tabular.
+func (k *overTime) tabular(rows []int) (work int) {
+	l := k.list(rows)
+	if !l.tabular() {
+		return 0
 	}
-	return k.list(rows).tabular()
+	n, p := len(l.nodes), len(l.periods)
+	return max(1, int(math.Cbrt(tableCost(n, p, n*p-len(rows))/denseFlops)))
 }
 
+// tabular reports whether rows are a table with few missing cells, whose factor takes
+// fewer operations than a dense one.
 func (l *timeList) tabular() bool {
 	n, p := len(l.nodes), len(l.periods)
 	gaps := n*p - len(l.node)
-	if p < 2 || gaps < 0 || gaps*n*p > tableGaps || tableCost(n, p, gaps) > min(tableFlops, cube(len(l.node))) {
+	if p < 2 || gaps < 0 || gaps*n*p > tableGaps || tableCost(n, p, gaps) > min(tableFlops, denseFlops*cube(len(l.node))) {
 		return false
 	}
-	seen := make([]bool, n*p)
+	return !l.repeats()
+}
+
+// repeats reports whether a node is in the list more than once in a period.
+func (l *timeList) repeats() bool {
+	p := len(l.periods)
+	seen := make([]bool, len(l.nodes)*p)
 	for a, i := range l.node {
 		cell := i*p + l.period[a]
 		if seen[cell] {
-			return false
+			return true
 		}
 		seen[cell] = true
 	}
-	return true
+	return false
 }
 
 // patches chooses samples of rows to learn from, given by their positions. Of a table
@@ -234,8 +243,8 @@ func (k *overTime) patches(rows []int, windows, size, scattered int) [][]int {
 // leastOfTable is the least number of nodes of a window of a table.
 const leastOfTable = 8
 
-// tableShare is the number of nodes whose factor, in all periods, takes the time of a
-// dense factor of one row, to the power 1/3; 0 unless the rows are a table.
+// tableShare is the ratio of the nodes of a part of the table, in all periods, to the rows
+// of a dense factor that takes as long; 0 unless the rows are a table.
 func (l *timeList) tableShare() float64 {
 	n, p := len(l.nodes), len(l.periods)
 	gaps := n*p - len(l.node)
@@ -245,9 +254,6 @@ func (l *timeList) tableShare() float64 {
 	q, periods := float64(gaps)/float64(n*p), float64(p)
 	return math.Cbrt(denseFlops / (eigenFlops + 2*q*periods*periods*(q*periods+1)))
 }
-
-// denseFlops are those of a dense factor with its gradient, per cube of its rows.
-const denseFlops = 2
 
 // tablePatches are windows of so many nodes each, and scattered nodes, in all periods;
 // the whole table, if it is not larger.

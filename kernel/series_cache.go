@@ -18,15 +18,36 @@ func (s *Series) Training() Training { return Training{Cache: s.cached} }
 func (s *Series) cached(rows []int, maxBytes int) Kernel {
 	n := len(rows)
 	k := *s
-	k.cache = s.caches.of(rows, maxBytes/max(1, 8*(n*(n+1)/2)))
+	k.cache = s.home().caches.of(rows, maxBytes/max(1, 8*(n*(n+1)/2)))
 	return &k
+}
+
+// home returns the recurrence that holds the caches: this one, or that of −W.
+func (r *recurrence) home() *recurrence {
+	if r.mirror != nil {
+		return r.mirror
+	}
+	return r
+}
+
+// mirrored returns the coefficients of the same function for the caches of home: those of odd terms change
+// their sign if these belong to −W.
+func (r *recurrence) mirrored(c []float64) []float64 {
+	if r.mirror == nil {
+		return c
+	}
+	c = slices.Clone(c)
+	for k := 1; k < len(c); k += 2 {
+		c[k] = -c[k]
+	}
+	return c
 }
 
 // ShareCaches makes all kernels on this W share the caches of Training, until release
 // is called: several families are then trained on the same rows with one computation
 // of the T_k.
 func (s *Series) ShareCaches() (release func()) {
-	c := &s.caches
+	c := &s.home().caches
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.users++
@@ -74,8 +95,12 @@ type seriesCache struct {
 	rows []int
 	most int // terms
 	mu   sync.Mutex
-	t    triangles // replaced, never changed
+	t    triangles  // replaced, never changed
+	at   []progress // of the blocks of columns, to go on from; nil: begin again
 }
+
+// progressBytes is the most memory of columns under way that is kept to go on from.
+const progressBytes = 256 << 20
 
 // triangles are upper triangles of the T_k, row after row, without gaps.
 type triangles [][]float64
@@ -91,21 +116,32 @@ func (m *seriesCache) get(ctx context.Context, r *recurrence, rows []int, terms 
 	if len(m.t) >= terms {
 		return m.t, true, nil
 	}
-	m.t = nil // frees the old triangles before the new ones are allocated
-	n := len(rows)
-	t = make(triangles, min(m.most, terms+terms/4)) // the next theta may need a few more
-	for k := range t {
+	n, width := len(rows), r.width()
+	keep := 16*r.nodes()*n <= progressBytes
+	if m.at == nil {
+		m.t = nil // frees the old triangles before the new ones are allocated
+		if keep {
+			m.at = make([]progress, (n+width-1)/width)
+		}
+	}
+	t = make(triangles, min(m.most, terms+terms/8)) // the next theta may need a few more
+	for k := copy(t, m.t); k < len(t); k++ {
 		t[k] = make([]float64, n*(n+1)/2)
 	}
-	err = r.columns(ctx, n, func(_, lo, hi int) error {
-		return r.recur(ctx, hi-lo, len(t), units(rows[lo:hi]), func(k int, x blas64.General) {
+	err = r.columns(ctx, n, func(block, lo, hi int) error {
+		visit := func(k int, x blas64.General) {
 			for a, i := range rows[:hi] {
 				first := max(a, lo)
 				copy(t.row(k, a, n)[first-a:hi-a], x.Data[i*x.Stride+first-lo:])
 			}
-		})
+		}
+		if keep {
+			return r.resume(ctx, &m.at[block], hi-lo, len(t), units(rows[lo:hi]), visit)
+		}
+		return r.recur(ctx, hi-lo, len(t), units(rows[lo:hi]), visit)
 	})
 	if err != nil {
+		m.t, m.at = nil, nil
 		return nil, false, err
 	}
 	m.t = t

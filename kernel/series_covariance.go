@@ -77,12 +77,12 @@ func (c *seriesCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows []i
 // polynomialGram sets raw to the polynomial part of K[rows, rows].
 func (c *seriesCovariance) polynomialGram(ctx context.Context, raw blas64.Symmetric, rows []int) error {
 	p := c.k.p
-	t, ok, err := c.cache.get(ctx, c.recurrence, rows, len(p))
+	t, ok, err := c.cache.get(ctx, c.home(), rows, len(p))
 	if err != nil {
 		return err
 	}
 	if ok {
-		t.sum(raw, p)
+		t.sum(raw, c.mirrored(p))
 		return ctx.Err()
 	}
 	return c.columns(ctx, len(rows), func(_, lo, hi int) error {
@@ -110,6 +110,9 @@ func (c *seriesCovariance) diagFlops(rows int) float64 {
 }
 
 func (c *seriesCovariance) Diag(ctx context.Context, dst []float64, rows []int) error {
+	if c.twice.NNZ() >= doubleDegree*c.nodes() {
+		return c.doubledDiag(ctx, dst, rows)
+	}
 	return c.columns(ctx, len(rows), func(_, lo, hi int) error {
 		for a, i := range rows[lo:hi] {
 			dst[lo+a] = 0
@@ -123,6 +126,63 @@ func (c *seriesCovariance) Diag(ctx context.Context, dst []float64, rows []int) 
 			}
 		})
 	})
+}
+
+// doubleDegree is the mean degree from which a product with W costs more than two inner products.
+const doubleDegree = 8
+
+// doubledDiag takes two terms from each step of the recurrence: T_2k = 2T_k² − T_0 and T_2k+1 = 2T_k·T_k+1 − T_1.
+func (c *seriesCovariance) doubledDiag(ctx context.Context, dst []float64, rows []int) error {
+	p := c.k.p
+	return c.columns(ctx, len(rows), func(_, lo, hi int) error {
+		out, width := dst[lo:hi], hi-lo
+		for a, i := range rows[lo:hi] {
+			out[a] = 0
+			if c.top != nil {
+				out[a] = c.top.diag(c.k.lift, i)
+			}
+		}
+		var before []float64 // T_k−1·X
+		squares, products, own := make([]float64, width), make([]float64, width), make([]float64, width)
+		return c.recur(ctx, width, len(p)/2+1, units(rows[lo:hi]), func(k int, t blas64.General) {
+			if k == 0 {
+				before = t.Data
+				for a := range out {
+					out[a] += p[0]
+				}
+				return
+			}
+			columnProducts(squares, t.Data, t.Data)
+			if k == 1 { // T_1·T_0 is T_1
+				for a, i := range rows[lo:hi] {
+					own[a] = t.Data[i*t.Stride+a]
+					products[a] = own[a]
+				}
+			} else {
+				columnProducts(products, before, t.Data)
+			}
+			before = t.Data
+			for a := range out {
+				if odd := 2*k - 1; odd < len(p) {
+					out[a] += p[odd] * (2*products[a] - own[a])
+				}
+				if 2*k < len(p) {
+					out[a] += p[2*k] * (2*squares[a] - 1)
+				}
+			}
+		})
+	})
+}
+
+// columnProducts sets dst[c] = Σ_i x_ic·y_ic.
+func columnProducts(dst, x, y []float64) {
+	clear(dst)
+	for at := 0; at < len(x); at += len(dst) {
+		right := y[at:][:len(dst)]
+		for c, v := range x[at:][:len(dst)] {
+			dst[c] += v * right[c]
+		}
+	}
 }
 
 // Prior returns Ψ·w with a standard normal w per column.
@@ -187,12 +247,12 @@ func (c *seriesCovariance) GramGrad(ctx context.Context, grad []float64, rows []
 	if c.top != nil && len(rows) > 0 {
 		c.addLifts(grad, c.top.gramMoments(rows, g))
 	}
-	t, ok, err := c.cache.get(ctx, c.recurrence, rows, c.terms())
+	t, ok, err := c.cache.get(ctx, c.home(), rows, c.terms())
 	if err != nil {
 		return err
 	}
 	if ok {
-		c.addSlopes(grad, t.inner(weights, c.terms()))
+		c.addSlopes(grad, c.mirrored(t.inner(weights, c.terms())))
 		return ctx.Err()
 	}
 	return c.moments(ctx, grad, len(rows), func(lo, hi int) (func(blas64.General), func(blas64.General) float64) {

@@ -50,6 +50,16 @@ func (s *Series) With(other Spectrum) *Series {
 	return &Series{recurrence: s.recurrence, params: other.Params(), spectrum: other}
 }
 
+// Opposite returns the exact kernel of a family on −W. It shares the caches of Training with s.
+func (s *Series) Opposite(other Spectrum) *Series {
+	r := &recurrence{norm: s.norm, twice: s.twice.Scaled(-1), mirror: s.home()}
+	if s.mirror != nil {
+		r = s.mirror
+	}
+	r.findLeading()
+	return &Series{recurrence: r, params: other.Params(), spectrum: other}
+}
+
 // Carried returns the share of the kernel at theta that the series represents, as
 // a share of its largest eigenvalue. It is 1 if the series is exact.
 func (s *Series) Carried(theta []float64) (float64, error) {

@@ -23,6 +23,7 @@ type recurrence struct {
 	leading func() *leading // eigenpairs at the upper end, computed when first used; nil: there are none
 	whole   func() *leading // all of them; nil: there are too many
 	caches  seriesCaches    // of kernels on this W
+	mirror  *recurrence     // of −W, whose caches serve this one too: T_k(−x) = (−1)^k·T_k(x); nil: none
 }
 
 func newRecurrence(w *sparse.CSR, bound []float64) (*recurrence, error) {
@@ -41,9 +42,16 @@ func newRecurrence(w *sparse.CSR, bound []float64) (*recurrence, error) {
 		return nil, fmt.Errorf("%w: %w", ErrMatrix, err)
 	}
 	r := &recurrence{norm: norm, twice: t}
-	r.leading = sync.OnceValue(func() *leading { return newLeading(r, leadingPairs, leadingGuard) })
-	r.whole = sync.OnceValue(func() *leading { return newWhole(r) })
+	r.findLeading()
 	return r, nil
+}
+
+// findLeading makes eigenpairs be computed when first used.
+func (r *recurrence) findLeading() {
+	if r.leading == nil {
+		r.leading = sync.OnceValue(func() *leading { return newLeading(r, leadingPairs, leadingGuard) })
+		r.whole = sync.OnceValue(func() *leading { return newWhole(r) })
+	}
 }
 
 func (r *recurrence) nodes() int {
@@ -87,22 +95,53 @@ func (r *recurrence) recur(ctx context.Context, columns, terms int, start func(x
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		r.twice.Mul(next, t)
-		out, old := next.RawMatrix().Data, before.RawMatrix().Data
-		parallel.Ranges(size, 1<<16, func(lo, hi int) {
-			out, old := out[lo:hi], old[lo:hi]
-			if k == 1 {
-				for i := range out {
-					out[i] /= 2
-				}
-				return
-			}
-			for i, v := range old {
-				out[i] -= v
-			}
-		})
+		r.next(k, next, t, before)
 		before, t, next = t, next, before
 		visit(k, t.RawMatrix())
+	}
+	return nil
+}
+
+// next sets dst to T_k·X, given T_{k−1}·X and, from k = 2 on, T_{k−2}·X.
+func (r *recurrence) next(k int, dst, t, before *mat.Dense) {
+	r.twice.Mul(dst, t)
+	out, old := dst.RawMatrix().Data, before.RawMatrix().Data
+	parallel.Ranges(len(out), 1<<16, func(lo, hi int) {
+		out, old := out[lo:hi], old[lo:hi]
+		if k == 1 {
+			for i := range out {
+				out[i] /= 2
+			}
+			return
+		}
+		for i, v := range old {
+			out[i] -= v
+		}
+	})
+}
+
+// progress is a block of columns under way: T_{k−1}·X and T_{k−2}·X, of k terms.
+type progress struct {
+	terms     int
+	t, before *mat.Dense
+}
+
+// resume is recur from where an earlier call ended; p holds where this one ends.
+func (r *recurrence) resume(ctx context.Context, p *progress, columns, terms int, start func(x blas64.General), visit func(k int, t blas64.General)) error {
+	if p.terms == 0 {
+		p.t, p.before = mat.NewDense(r.nodes(), columns, nil), mat.NewDense(r.nodes(), columns, nil)
+		start(p.t.RawMatrix())
+		visit(0, p.t.RawMatrix())
+		p.terms = 1
+	}
+	next := mat.NewDense(r.nodes(), columns, nil)
+	for ; p.terms < terms; p.terms++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		r.next(p.terms, next, p.t, p.before)
+		p.before, p.t, next = p.t, next, p.before
+		visit(p.terms, p.t.RawMatrix())
 	}
 	return nil
 }

@@ -49,6 +49,11 @@ func (c *sumCovariance) Abilities() Abilities {
 		a.Precondition = c.precondition
 	}
 	a.Invert = c.inverse(main, of)
+	if len(main) == 1 && of[0].Approximate != nil {
+		a.Approximate = func(ctx context.Context, rows []int, constant float64, noise []float64) (solve.Preconditioner, error) {
+			return of[0].Approximate(ctx, rows, constant+c.level(), noise)
+		}
+	}
 	if len(main) == 1 && of[0].Factor != nil && c.fixedLevel() {
 		a.Factor = func(ctx context.Context, rows []int, constant float64, noise []float64) (Factor, error) {
 			f, err := of[0].Factor(ctx, rows, constant+c.level(), noise)

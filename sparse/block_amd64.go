@@ -31,3 +31,15 @@ func mulSingleAVX2(dst *float32, dstStride int, x *float32, xStride int, width i
 //
 //go:noescape
 func mulSingleStreamAVX2(dst *float32, dstStride int, x *float32, xStride int, width int, rowPtr *int, rows int, colIdx *uint32, val *float32)
+
+// mulRowsAddAVX2 adds the product of the matrix rows
+// from rowPtr on with x to rows rows of dst, of width columns. Strides count elements; rows is at least 1.
+//
+//go:noescape
+func mulRowsAddAVX2(dst *float64, dstStride int, x *float64, xStride int, width int, rowPtr *int, rows int, colIdx *uint32, val *float64)
+
+// mulSingleAddAVX2 adds the product of the matrix rows
+// from rowPtr on with x to rows rows of dst, of width columns. Strides count elements; rows is at least 1.
+//
+//go:noescape
+func mulSingleAddAVX2(dst *float32, dstStride int, x *float32, xStride int, width int, rowPtr *int, rows int, colIdx *uint32, val *float32)

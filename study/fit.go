@@ -145,7 +145,7 @@ func finiteEffects(e *grfgp.Effects) bool {
 	for _, f := range e.Columns {
 		ok = ok && finite(f.Mean) && finite(f.SD) && finite(f.Lower) && finite(f.Upper)
 		if c := f.Between; c != nil {
-			ok = ok && finite(c.Mean) && finite(c.SD) && finite(c.Lower) && finite(c.Upper)
+			ok = ok && finite(c.Mean) && finite(c.SD) && finite(c.Lower) && finite(c.Upper) && finite(c.Chance)
 		}
 	}
 	for _, p := range e.Parts {

@@ -99,7 +99,7 @@ func (l *labelFlags) loadLabels(ctx context.Context, a *app, in *input, c *covar
 		return nil, err
 	}
 	a.tellNetwork(net)
-	a.tell(d.labels.Report)
+	in.tellValues(a, d.labels.Report, l.labels, net)
 	if err := d.labels.Enough(); err != nil {
 		return nil, err
 	}

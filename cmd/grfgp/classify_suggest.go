@@ -114,7 +114,7 @@ func (f *suggestFlags) loadSites(ctx context.Context, a *app) (d *classData, s *
 	if idle != "" {
 		return d, s, idle, nil
 	}
-	a.tell(d.labels.Report)
+	f.tellValues(a, d.labels.Report, f.labels, d.net)
 	d.data = gp.LabelsOf(d.labels)
 	var what *graphio.Error
 	if err := d.labels.Enough(); errors.As(err, &what) {

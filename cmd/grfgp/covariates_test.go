@@ -398,3 +398,29 @@ func TestCovariatesCora(t *testing.T) {
 		t.Errorf("terms %v, accuracy %.3f; %s", answer.Choice.Terms, right/n, got.err)
 	}
 }
+
+// Where one file is the node table and holds the measurements, no column that the model
+// uses is said not to be used.
+func TestOneFileOfBoth(t *testing.T) {
+	r := newRoads(t, nil, "")
+	both := filepath.Join(r.dir, "both.csv")
+	nodes, err := os.ReadFile(r.nodes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	for k, line := range strings.Split(strings.TrimSpace(string(nodes)), "\n") {
+		if k == 0 {
+			fmt.Fprintln(&text, line+",volume")
+		} else {
+			fmt.Fprintf(&text, "%s,%g\n", line, float64(k%7)+0.5)
+		}
+	}
+	if err := os.WriteFile(both, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := runLine(t, "", "predict", "--edges", r.edges, "--nodes", both, "--measurements", both, "--column", "value=volume", "--covariates", "all", "--family", "diffusion", "--scales", "one", "--roles", "none")
+	if got.code != exitOK || strings.Contains(got.err, "not used:") {
+		t.Errorf("%+v", got.err)
+	}
+}

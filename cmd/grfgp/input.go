@@ -214,11 +214,28 @@ func (a *app) tell(r *graphio.Report) {
 	if r == nil {
 		return
 	}
+	a.tellBut(r, nil)
+}
+
+// tellValues is tell for a file of measurements or labels. If it is a node table, too,
+// other columns are those of that table, which says what becomes of them.
+func (in *input) tellValues(a *app, r *graphio.Report, file string, net *graphio.Network) {
+	var elsewhere []string
+	if slices.ContainsFunc(in.nodes, func(path string) bool { return sameFile(path, file) }) {
+		for _, c := range net.Nodes.Covariates() {
+			elsewhere = append(elsewhere, c.Name)
+		}
+	}
+	a.tellBut(r, elsewhere)
+}
+
+// tellBut is tell without the columns that are used elsewhere among those not used.
+func (a *app) tellBut(r *graphio.Report, elsewhere []string) {
 	for _, c := range r.Columns {
 		a.talk.Say("  %s", c)
 	}
 	unused := slices.DeleteFunc(slices.Clone(r.Unused), func(name string) bool {
-		return slices.ContainsFunc(r.Covariates, func(c graphio.Covariate) bool { return c.Name == name })
+		return slices.Contains(elsewhere, name) || slices.ContainsFunc(r.Covariates, func(c graphio.Covariate) bool { return c.Name == name })
 	})
 	if len(unused) > 0 {
 		a.talk.Say("  not used: %s", strings.Join(unused, ", "))

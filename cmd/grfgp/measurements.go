@@ -125,7 +125,7 @@ func loadData(ctx context.Context, a *app, f *fitFlags, spec grfgp.Spec) (*model
 		return nil, err
 	}
 	a.tellNetwork(net)
-	a.tell(d.measurements.Report)
+	f.tellValues(a, d.measurements.Report, f.measurements, net)
 	a.tellSums(d.measurements.Report, f.repeats, spec)
 	if err := a.askKind(d.measurements, &f.valueFlags, spec); err != nil {
 		return nil, err

@@ -284,7 +284,7 @@ func (f *simulateFlags) load(ctx context.Context, a *app, spec grfgp.Spec) (*gra
 		return nil, nil, err
 	}
 	a.tellNetwork(net)
-	a.tell(read.Report)
+	f.tellValues(a, read.Report, f.truth, net)
 	a.tellSums(read.Report, f.repeats, spec)
 	a.tellUnusedSD(read, "simulate learns")
 	if err := a.askKind(read, &f.valueFlags, spec); err != nil {

@@ -197,7 +197,7 @@ func (f *suggestFlags) load(ctx context.Context, a *app, spec grfgp.Spec) (*sugg
 	if m == nil {
 		return t, nil
 	}
-	a.tell(m.Report)
+	f.tellValues(a, m.Report, f.measurements, net)
 	a.tellSums(m.Report, f.repeats, spec)
 	if err := a.askKind(m, &f.valueFlags, spec); err != nil {
 		return nil, err

@@ -21,12 +21,23 @@ var strips = []strip{{32, 4, 2}, {16, 16, 2}, {8, 32, 1}, {4, 32, 1}, {2, 32, 1}
 
 func main() {
 	ConstraintExpr("!purego")
-	mulRows("mulRowsAVX2", float64s, false)
-	mulRows("mulRowsStreamAVX2", float64s, true)
-	mulRows("mulSingleAVX2", float32s, false)
-	mulRows("mulSingleStreamAVX2", float32s, true)
+	mulRows("mulRowsAVX2", float64s, storing)
+	mulRows("mulRowsStreamAVX2", float64s, streaming)
+	mulRows("mulSingleAVX2", float32s, storing)
+	mulRows("mulSingleStreamAVX2", float32s, streaming)
+	mulRows("mulRowsAddAVX2", float64s, adding)
+	mulRows("mulSingleAddAVX2", float32s, adding)
 	Generate()
 }
+
+// What becomes of a sum.
+type mode int
+
+const (
+	storing   mode = iota
+	streaming      // stored past the caches
+	adding         // added to dst
+)
 
 // precision is a type of numbers.
 type precision struct {
@@ -50,12 +61,17 @@ func (p precision) line() int { return 64 / p.bytes() }
 // row i of a range. A row's strips come one after another, so that its rows of
 // x are still near when the next strip reads them. Products and sums are
 // separate instructions: a fused one would round differently from Go.
-func mulRows(name string, of precision, stream bool) {
+func mulRows(name string, of precision, to mode) {
+	stream := to == streaming
 	TEXT(name, NOSPLIT, strings.ReplaceAll("func(dst *F, dstStride int, x *F, xStride, width int, rowPtr *int, rows int, colIdx *uint32, val *F)", "F", of.name))
 	Pragma("noescape")
 	doc := []string{
 		name + " sets rows rows of dst, of width columns, to the product of the matrix rows",
 		"from rowPtr on with x. Strides count elements; rows is at least 1.",
+	}
+	if to == adding {
+		doc[0] = name + " adds the product of the matrix rows"
+		doc[1] = "from rowPtr on with x to rows rows of dst, of width columns. Strides count elements; rows is at least 1."
 	}
 	if stream {
 		doc = append(doc, "It writes past the caches: dst is aligned to 64 bytes, dstStride and width are",
@@ -126,7 +142,11 @@ func mulRows(name string, of precision, stream bool) {
 
 		Label(label("store"))
 		for k, a := range acc {
-			of.store(a, Mem{Base: dst, Disp: 32 * k}, s.width, stream)
+			at := Mem{Base: dst, Disp: 32 * k}
+			if to == adding {
+				of.addTo(a, at, s.width)
+			}
+			of.store(a, at, s.width, stream)
 		}
 		ADDQ(U32(of.bytes()*s.width), x)
 		ADDQ(U32(of.bytes()*s.width), dst)
@@ -146,6 +166,25 @@ func mulRows(name string, of precision, stream bool) {
 	}
 	VZEROUPPER()
 	RET()
+}
+
+// addTo emits a += what is there.
+func (p precision) addTo(a VecVirtual, at Mem, width int) {
+	single := p.shift == 2
+	switch {
+	case width == 1 && single:
+		VADDSS(at, a, a)
+	case width == 1:
+		VADDSD(at, a, a)
+	case width == 2 && single:
+		pair := XMM()
+		VMOVSD(at, pair)
+		VADDPS(pair, a, a)
+	case single:
+		VADDPS(at, a, a)
+	default:
+		VADDPD(at, a, a)
+	}
 }
 
 // store emits a store of a register of a strip.

@@ -1,0 +1,108 @@
+package gp
+
+import (
+	"context"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/mat"
+
+	"grfgp/internal/rng"
+	"grfgp/kernel"
+)
+
+// alternative is the posterior mean at an Alternative, k_·x·alpha.
+type alternative struct {
+	model *Model
+	alpha []float64
+}
+
+// WithAlternatives returns the posterior with the alternatives of m, which must be its
+// model with Model.WithAlternatives.
+func (p *Posterior) WithAlternatives(ctx context.Context, m *Model) (*Posterior, error) {
+	q := *p
+	q.model, q.alternatives = m, nil
+	if p.measured == nil {
+		return &q, q.addStandard(ctx)
+	}
+	return &q, q.addAlternatives(func(m *Model) (*Posterior, error) { return m.Condition(ctx, p.measured.data) })
+}
+
+// addAlternatives conditions the alternatives of the model as p was. One whose
+// covariance cannot be factored is left out.
+func (p *Posterior) addAlternatives(condition func(*Model) (*Posterior, error)) error {
+	for _, a := range p.model.alternatives {
+		q, err := condition(p.model.beside(a))
+		if undefined(err) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		p.alternatives = append(p.alternatives, alternative{q.model, q.alpha})
+	}
+	return nil
+}
+
+// addStandard is addAlternatives for Gaussian data.
+func (p *Posterior) addStandard(ctx context.Context) error {
+	return p.addAlternatives(func(m *Model) (*Posterior, error) {
+		k, err := m.kernel.At(m.theta)
+		if err != nil {
+			return nil, err
+		}
+		return m.conditionStandard(ctx, k, p.data)
+	})
+}
+
+// shifts returns, for each alternative, how its posterior mean at the nodes differs from
+// that at the learned hyperparameters, standardised; nil without alternatives.
+func (p *Posterior) shifts(ctx context.Context, nodes []int) (*mat.Dense, error) {
+	if len(p.alternatives) == 0 {
+		return nil, nil
+	}
+	mean := func(cov kernel.Covariance, alpha []float64) ([]float64, error) {
+		out := mat.NewDense(len(nodes), 1, nil)
+		err := cov.Cross(nodes, p.data.Nodes).Apply(ctx, out, mat.NewDense(len(alpha), 1, alpha))
+		return out.RawMatrix().Data, err
+	}
+	base, err := mean(p.cov, p.alpha)
+	if err != nil {
+		return nil, err
+	}
+	all := mat.NewDense(len(nodes), len(p.alternatives), nil)
+	for k, a := range p.alternatives {
+		cov, err := a.model.kernel.At(a.model.theta)
+		if err != nil {
+			return nil, err
+		}
+		beside, err := mean(kernel.WithConstant(cov, a.model.meanVar), a.alpha)
+		if err != nil {
+			return nil, err
+		}
+		for i, v := range beside {
+			all.Set(i, k, v-base[i])
+		}
+	}
+	return all, nil
+}
+
+// addShifts adds to every draw, standardised, one of the shifts of all alternatives with
+// independent weights.
+func (p *Posterior) addShifts(ctx context.Context, draws *mat.Dense, nodes []int, seed uint64) error {
+	shifts, err := p.shifts(ctx, nodes)
+	if err != nil || shifts == nil {
+		return err
+	}
+	_, count := draws.Dims()
+	weights := mat.NewDense(len(p.alternatives), count, nil)
+	for s := range count {
+		normal := rand.New(rng.New(seed, "hyperparameters", uint64(s)))
+		for k := range p.alternatives {
+			weights.Set(k, s, normal.NormFloat64())
+		}
+	}
+	var add mat.Dense
+	add.Mul(shifts, weights)
+	draws.Add(draws, &add)
+	return nil
+}

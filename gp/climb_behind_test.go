@@ -1,0 +1,37 @@
+package gp
+
+import (
+	"testing"
+
+	"gonum.org/v1/gonum/optimize"
+)
+
+// A climb ends early if it is far behind a rival and gains little, but not while it gains much, in its first iterations, or
+// if it is close.
+func TestBehind(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		rival float64
+		value func(k int) float64 // log likelihood after k iterations
+		end   int                 // iteration at which it ends; 0: not within 20
+	}{
+		{"flat and far", 0, func(k int) float64 { return -200 + 0.5*float64(k) }, behindFrom},
+		{"rising", 0, func(k int) float64 { return -200 + 10*float64(k) }, 0},
+		{"late", 0, func(k int) float64 { return -200 + 0.01*float64(k) + 20*float64(max(0, k-4)) }, 0},
+		{"close", 0, func(k int) float64 { return -18 + 0.05*float64(k) }, 0},
+		{"ahead", -300, func(k int) float64 { return -200 + 0.5*float64(k) }, 0},
+	} {
+		b := &behind{FunctionConverge: optimize.FunctionConverge{Absolute: 1e-6, Iterations: 4}, rival: -c.rival}
+		b.Init(2)
+		end := 0
+		for k := range 20 {
+			if b.Converged(&optimize.Location{F: -c.value(k)}) != optimize.NotTerminated {
+				end = k
+				break
+			}
+		}
+		if end != c.end {
+			t.Errorf("%s: ends at iteration %d, want %d", c.name, end, c.end)
+		}
+	}
+}
