@@ -20,8 +20,8 @@ type classAttempt struct {
 	report gp.ClassifyReport
 }
 
-// learnClasses fits the kernels that the Spec leaves open and keeps the one with
-// the highest leave-one-out log score of the labels.
+// learnClasses fits the kernels that the Spec leaves open to a sample of the labels, keeps
+// the one with the highest leave-one-out log score, and fits it to all labels.
 func (t *Trainer) learnClasses(ctx context.Context, own gp.Labels, method gp.ClassMethod) (*Classification, error) {
 	opts := gp.ClassifyOptions{Method: method, Seed: t.spec.Seed}
 	if err := opts.Solver.UnmarshalText([]byte(cmp.Or(t.spec.Solver, "auto"))); err != nil {
@@ -29,7 +29,7 @@ func (t *Trainer) learnClasses(ctx context.Context, own gp.Labels, method gp.Cla
 	}
 	c := &Classification{of: t}
 	sample := classSample(own, t.spec.Seed)
-	best, err := t.compareClasses(ctx, sample, opts, &c.choice)
+	best, err := t.compareClasses(ctx, sample, own.Len(), opts, &c.choice)
 	if err != nil {
 		return nil, err
 	}
@@ -57,24 +57,37 @@ func (t *Trainer) learnClasses(ctx context.Context, own gp.Labels, method gp.Cla
 const (
 	// classSketch is the number of labels by which candidates are compared, if there
 	// are more; the best is then fitted to all labels.
-	classSketch = 400
-	classTol    = 0.3 // nats, over all classes, that do not decide between kernels
+	classSketch  = 400
+	classPatches = 2
+	classTol     = 0.3 // nats, over all classes, that do not decide between kernels
+
+	classLearned = 1000 // labels that hyperparameters are learned from, about, if there are more
 )
 
-// classSample returns all labels, or a random sample with labels of every class.
+// classSample returns all labels, or a sample with labels of every class: half of it
+// in patches, where labels are as near to each other as they are in all, and half from
+// all over. Labels are sorted by node, and nodes numbered by locality.
 func classSample(l gp.Labels, seed uint64) gp.Labels {
-	if l.Len() <= classSketch {
+	n := l.Len()
+	if n <= classSketch {
 		return l
 	}
-	order := rand.New(rng.New(seed, "labels to compare kernels")).Perm(l.Len())
-	rows, seen := slices.Clone(order[:classSketch]), make([]bool, l.Classes)
-	for _, r := range rows {
-		seen[l.Class[r]] = true
+	chosen, seen := make([]bool, n), make([]bool, l.Classes)
+	var rows []int
+	take := func(r int) {
+		chosen[r], seen[l.Class[r]] = true, true
+		rows = append(rows, r)
 	}
-	for _, r := range order[classSketch:] {
-		if !seen[l.Class[r]] {
-			seen[l.Class[r]] = true
-			rows = append(rows, r)
+	const size = classSketch / 2 / classPatches
+	for p := range classPatches {
+		lo := (n - size) * (2*p + 1) / (2 * classPatches)
+		for r := lo; r < lo+size; r++ {
+			take(r)
+		}
+	}
+	for _, r := range rand.New(rng.New(seed, "labels to compare kernels")).Perm(n) {
+		if !chosen[r] && (len(rows) < classSketch || !seen[l.Class[r]]) {
+			take(r)
 		}
 	}
 	slices.Sort(rows)
@@ -83,9 +96,10 @@ func classSample(l gp.Labels, seed uint64) gp.Labels {
 
 // compareClasses returns the best candidate and adds all of them to the
 // ClassChoice. The first family decides between one scale and many; the other
-// families are tried with that decision.
-func (t *Trainer) compareClasses(ctx context.Context, own gp.Labels, opts gp.ClassifyOptions, tell *ClassChoice) (best classAttempt, err error) {
-	method, hops, why := t.decide(own.Len(), true)
+// families are tried with that decision. The best is to be fitted to the given number of
+// labels, on which its representation depends.
+func (t *Trainer) compareClasses(ctx context.Context, own gp.Labels, labels int, opts gp.ClassifyOptions, tell *ClassChoice) (best classAttempt, err error) {
+	method, hops, why := t.decide(min(labels, classLearned), true)
 	scales, whyScales, err := t.decideScales(ctx, own.Nodes, method, hops)
 	if err != nil {
 		return best, err
@@ -107,7 +121,7 @@ func (t *Trainer) compareClasses(ctx context.Context, own gp.Labels, opts gp.Cla
 			return err
 		}
 		tell.Candidates = append(tell.Candidates, TriedClassKernel{c.String(), report.Score, report.Accuracy})
-		if best.kernel == nil || report.Score > best.report.Score {
+		if best.kernel == nil || worthOf(report) > worthOf(best.report) {
 			best = classAttempt{c, k, report}
 		}
 		return nil
@@ -123,7 +137,13 @@ func (t *Trainer) compareClasses(ctx context.Context, own gp.Labels, opts gp.Cla
 			return best, err
 		}
 	}
-	return best, t.tryKnownClasses(&best, own.Len(), method, tell, try)
+	return best, t.tryKnownClasses(&best, labels, method, tell, try)
+}
+
+// worthOf is the log probability of the labels, each given the others, less one nat per
+// hyperparameter.
+func worthOf(r gp.ClassifyReport) float64 {
+	return r.Score*float64(r.Scored) - float64(len(r.Theta))
 }
 
 // tryKnownClasses tries covariates beside the best kernel of the graph, or roles if
@@ -226,7 +246,7 @@ func (c *Classification) choose(chosen candidate) {
 		how = "held out"
 	}
 	if n := len(c.choice.Candidates); n > 1 {
-		c.choice.Why = append(c.choice.Why, fmt.Sprintf("%v predicts held-out labels best of the %d kernels tried", chosen, n))
+		c.choice.Why = append(c.choice.Why, fmt.Sprintf("%v predicts held-out labels best of the %d kernels tried, after a penalty of one nat per hyperparameter", chosen, n))
 	}
 	c.choice.Why = append(c.choice.Why, fmt.Sprintf("of %d labels %s, %.1f %% are predicted correctly (mean log probability %.3f; calibrated with temperature %.2f and spread %.1f)",
 		r.Scored, how, 100*r.Accuracy, r.Score, r.Temperature, r.Spread))

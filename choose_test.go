@@ -3,7 +3,11 @@ package grfgp
 import (
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
+	"grfgp/covariate"
 	"grfgp/gp"
+	"grfgp/graph"
 )
 
 // Kernels are compared by log marginal likelihood less one nat per hyperparameter
@@ -18,6 +22,35 @@ func TestHyperparametersCost(t *testing.T) {
 	}{{-1, "small"}, {0.5, "small"}, {1.9, "small"}, {2.1, "large"}} {
 		if got := likeliest([]attempt{try("large", c.by-100, 4), try("small", -100, 2)}); got.name != c.want {
 			t.Errorf("likelier by %v nats for two hyperparameters: the %s one is taken", c.by, got.name)
+		}
+	}
+}
+
+// With more labels than are factored, smooth functions of covariates are Fourier features, although kernels are compared on few labels.
+func TestManyLabelsFourier(t *testing.T) {
+	g, err := graph.Ring(30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := mat.NewDense(30, 1, nil)
+	for i := range 30 {
+		x.Set(i, 0, float64(i%7))
+	}
+	set := &covariate.Set{Nodes: 30, X: x, Names: []string{"x"}, Group: []int{0}, Groups: []string{"x"}}
+	trainer, err := NewTrainer(g, Spec{Covariates: set})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for labels, want := range map[int]int{exactMost: 0, exactMost + 1: pairsMany} {
+		best := classAttempt{candidate: candidate{terms: graphTerm}}
+		err := trainer.tryKnownClasses(&best, labels, "series", &ClassChoice{}, func(c candidate) error {
+			if c.pairs != want {
+				t.Errorf("%d labels: %d pairs, want %d", labels, c.pairs, want)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/covariate"
+	"grfgp/gp"
 	"grfgp/internal/rng"
 )
 
@@ -24,8 +25,32 @@ func meanWhere(f, x []float64, bound, side float64) float64 {
 	return sum / n
 }
 
+// atLearned returns the model without the uncertainty of its hyperparameters, as effects
+// have it.
+func atLearned(t *testing.T, m *Model, d gp.Data) *Model {
+	t.Helper()
+	k, err := m.of.chosenKernel(context.Background(), m.spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, state := *m, m.fitted.State()
+	state.Alternatives = nil
+	if out.fitted, err = gp.NewModel(k, state); err != nil {
+		t.Fatal(err)
+	}
+	own, err := m.spec.ownData(m.of.places(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out.posterior, err = out.fitted.Condition(context.Background(), own); err != nil {
+		t.Fatal(err)
+	}
+	return &out
+}
+
 // Differences between nodes are those of the posterior means, with the variance that
-// the posterior covariance of all nodes gives; with times, in the last period.
+// the posterior covariance of all nodes gives at the learned hyperparameters; with times,
+// in the last period.
 func TestBetween(t *testing.T) {
 	g, set, y := described(t, 7)
 	for _, c := range []struct {
@@ -42,16 +67,18 @@ func TestBetween(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		m = atLearned(t, m, d)
 		e, err := m.Effects(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}
 		places := Places(g, g.Nodes(), max(len(c.times)-1, 0))
-		mean, err := m.posterior.Mean(context.Background(), places)
+		known := takenAsKnown(t, m, d)
+		mean, err := known.posterior.Mean(context.Background(), places)
 		if err != nil {
 			t.Fatal(err)
 		}
-		cov, err := m.posterior.Covariance(context.Background(), places, places)
+		cov, err := known.posterior.Covariance(context.Background(), places, places)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -87,11 +87,11 @@ func TestFitOfRepeats(t *testing.T) {
 			t.Fatal(err)
 		}
 		// Means are rounded in another order, and learning stops by a tolerance where
-		// the likelihood is flat.
+		// the likelihood is flat; alternatives are as far from there as half a nat is.
 		sameWithin(t, "mean", got.Mean, want.Mean, 1e-4)
-		sameWithin(t, "sd", got.SD, want.SD, 1e-3)
+		sameWithin(t, "sd", got.SD, want.SD, 5e-3)
 		// Of some 400 readings at 60 nodes; its standard error is 1/√(2·360) = 3.7 %.
-		if math.Abs(one.NoiseSD()-1) > 0.15 || math.Abs(other.NoiseSD()-one.NoiseSD()) > 1e-3 {
+		if math.Abs(one.NoiseSD()-1) > 0.15 || math.Abs(other.NoiseSD()-one.NoiseSD()) > 2e-3 {
 			t.Errorf("noise %v by readings, %v by means; it is 1", one.NoiseSD(), other.NoiseSD())
 		}
 		for _, m := range []*grfgp.Model{one, other} {
@@ -349,12 +349,12 @@ func TestSimulateMeans(t *testing.T) {
 				rest = append(rest, i)
 			}
 		}
-		variance, err := must(o.Update(ctx)).Variance(ctx, rest)
+		p, err := must(o.Snapshot(ctx)).Predict(ctx, rest)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, v := range variance {
-			mean += math.Sqrt(v) / float64(len(rest))
+		for _, v := range p.SD {
+			mean += v / float64(len(rest))
 		}
 		return mean
 	}

@@ -9,9 +9,8 @@ import (
 )
 
 // Snapshot is the posterior of an Optimizer at one moment of a search, with the
-// measurements that it is conditioned on. Its predictions include the uncertainty of the
-// hyperparameters, if there are at most 400 measurements. It is immutable and safe for
-// concurrent use.
+// measurements that it is conditioned on. It is immutable and safe for concurrent
+// use.
 type Snapshot struct {
 	posterior *gp.Posterior
 	of        *Trainer
@@ -28,41 +27,42 @@ func (o *Optimizer) Snapshot(ctx context.Context) (*Snapshot, error) {
 	}
 	s := &Snapshot{posterior: p, of: o.of, data: o.Data()}
 	s.chosen, _ = o.Chosen()
-	return s, s.addAlternatives(ctx)
+	return s, nil
 }
 
 // snapshotAlternatives is the most measurements from which a Snapshot finds the
-// uncertainty of hyperparameters. It does so after every measurement, and what that adds to
+// uncertainty of hyperparameters. Studies do so after every measurement, and what that adds to
 // variances falls like one over the number of measurements.
 const snapshotAlternatives = 400
 
-// addAlternatives gives the posterior the uncertainty of the hyperparameters. Policies do
-// without it.
-func (s *Snapshot) addAlternatives(ctx context.Context) error {
+// WithAlternatives returns the snapshot with the uncertainty of the hyperparameters in
+// its predictions, as those of Fit have it, if there are at most 400 measurements. Policies
+// and replays do without it.
+func (s *Snapshot) WithAlternatives(ctx context.Context) (*Snapshot, error) {
 	if s.data.Len() > snapshotAlternatives {
-		return nil
+		return s, nil
 	}
 	own, err := s.chosen.ownData(s.of.places(), s.data)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	opts, err := s.of.fitOptions()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	m, err := s.posterior.Model().WithAlternatives(ctx, own, opts)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	s.posterior, err = s.posterior.WithAlternatives(ctx, m)
-	return err
+	wide := *s
+	wide.posterior, err = s.posterior.WithAlternatives(ctx, m)
+	return &wide, err
 }
 
 // Chosen returns the Spec of the model with the choices filled in.
 func (s *Snapshot) Chosen() Spec { return s.chosen }
 
-// NoiseSD returns the standard deviation of the noise of one measurement, with the
-// uncertainty of a learned noise.
+// NoiseSD returns the standard deviation of the noise of one measurement.
 func (s *Snapshot) NoiseSD() float64 { return math.Sqrt(s.posterior.NoiseVar()) }
 
 // Predict returns the posterior mean and standard deviation of the quantity at

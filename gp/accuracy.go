@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"grfgp/solve"
 )
 
 // accuracy says how small a residual r = b − Hx has to be. What counts is its size
@@ -21,6 +23,7 @@ type accuracy struct {
 	loosest  float64 // relative residual that is never exceeded
 	tightest float64 // relative residual that is always enough
 	share    float64 // of the noise
+	single   bool    // iterations may work in float32
 	squared  bool    // the whole residual is measured by σ², not its root mean square by σ
 }
 
@@ -28,7 +31,7 @@ var (
 	// forMeans allows an error of the mean of about 1 % of a standard deviation.
 	forMeans = accuracy{loosest: 1e-4, tightest: 1e-6, share: 0.01}
 	// forSamples allows 1 % of the variance.
-	forSamples = accuracy{loosest: 1e-2, tightest: 1e-6, share: 0.05}
+	forSamples = accuracy{loosest: 1e-2, tightest: 1e-6, share: 0.05, single: true}
 	// forCovariances: k'H⁻¹k from x with Hx = k − r has the error r'H⁻¹r ≤ ‖r‖²/σ²,
 	// which has to be small beside variances that may be below σ².
 	forCovariances = accuracy{loosest: 1e-4, tightest: 1e-9, share: 0.05, squared: true}
@@ -42,8 +45,7 @@ func (a accuracy) tolerances(noise []float64, b *mat.Dense) []float64 {
 	if a.squared {
 		allowed = slices.Min(noise) * a.share
 	}
-	for j := range tols {
-		norm := mat.Norm(b.ColView(j), 2)
+	for j, norm := range solve.ColumnNorms(b) {
 		if tols[j] = a.loosest; norm > 0 {
 			tols[j] = min(a.loosest, max(a.tightest, allowed/norm))
 		}

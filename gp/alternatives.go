@@ -24,7 +24,7 @@ type Alternative struct {
 // Alternatives are found where that takes no more operations than some ten iterations
 // of a fit to a thousand measurements: what they add to a variance falls like 1/T.
 const (
-	alternativeFlops = 1e10    // most T³ times hyperparameters
+	alternativeFlops = 4e9     // most T³ times hyperparameters
 	laplaceFactor    = 4       // by which an evaluation of Laplace's approximation takes longer
 	alternativeNodes = 200_000 // most nodes: every prediction takes two means for every hyperparameter
 )
@@ -49,8 +49,8 @@ const (
 // variance of Student's t.
 //
 // The model is returned as it is where nothing was learned, where Fit used patches of
-// the data, and where alternatives would take longer than a fit should: beyond about 1,000
-// measurements with 10 hyperparameters, or 200,000 nodes.
+// the data, and where alternatives would take longer than a fit should: beyond 1,000
+// measurements with 4 hyperparameters, 740 with 10, or 200,000 nodes.
 func (m *Model) WithAlternatives(ctx context.Context, d Data, opts FitOptions) (*Model, error) {
 	if err := d.CheckValues(m.kernel.Nodes(), m.values); err != nil {
 		return nil, err

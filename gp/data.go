@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"grfgp/internal/parallel"
 )
 
 // ErrData is wrapped by every error about measurements that cannot be modelled.
@@ -240,8 +242,10 @@ func noises(d Data, noise float64) []float64 {
 		return d.NoiseVar
 	}
 	all := make([]float64, d.Len())
-	for k := range all {
-		all[k] = noise / d.count(k)
-	}
+	parallel.Ranges(len(all), 1<<14, func(lo, hi int) {
+		for k := lo; k < hi; k++ {
+			all[k] = noise / d.count(k)
+		}
+	})
 	return all
 }

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/internal/parallel"
 	"grfgp/internal/rng"
 	"grfgp/kernel"
 )
@@ -27,12 +28,16 @@ func (p *Posterior) finish(ctx context.Context, g kernel.Draw, seed uint64) (*ma
 func (p *Posterior) update(ctx context.Context, at *mat.Dense, seed uint64) (*mat.Dense, error) {
 	t, draws := at.Dims()
 	rest, weights := mat.NewDense(t, draws, nil), mat.NewDense(t, draws, nil)
-	for s := range draws {
-		normal := rand.New(rng.New(seed, "measurement noise", uint64(s)))
-		for k, y := range p.data.Y {
-			e := math.Sqrt(p.noise[k]) * normal.NormFloat64()
-			rest.Set(k, s, y-at.At(k, s)-e)
+	const size = 1024
+	to, from := rest.RawMatrix(), at.RawMatrix()
+	parallel.Ranges(t, size, func(lo, hi int) {
+		for s := range draws {
+			normal := rand.New(rng.New(seed, "measurement noise", uint64(s), uint64(lo/size)))
+			for k := lo; k < hi; k++ {
+				e := math.Sqrt(p.noise[k]) * normal.NormFloat64()
+				to.Data[k*to.Stride+s] = p.data.Y[k] - from.Data[k*from.Stride+s] - e
+			}
 		}
-	}
+	})
 	return weights, p.solve(ctx, weights, rest, forSamples)
 }

@@ -43,7 +43,7 @@ func (p *Posterior) Mean(ctx context.Context, nodes []int) ([]float64, error) {
 
 // crossEntries is the number of covariances between nodes and measurements that
 // are held at a time.
-const crossEntries = 32 << 20
+const crossEntries = 4 << 20
 
 // Variance returns the posterior variance of the quantity itself at the given
 // nodes, without noise: a new measurement has the noise variance in addition. With
@@ -298,12 +298,14 @@ func (p *Posterior) sample(ctx context.Context, nodes []int, draws int, seed uin
 	if err := p.cov.Cross(nodes, p.data.Nodes).Apply(ctx, out, weights); err != nil {
 		return nil, err
 	}
-	for r, i := range nodes {
-		row, g := out.RawRowView(r), prior.RawRowView(i)
-		for s := range row {
-			row[s] += g[s]
+	parallel.Ranges(len(nodes), 1024, func(lo, hi int) {
+		for r := lo; r < hi; r++ {
+			row, g := out.RawRowView(r), prior.RawRowView(nodes[r])
+			for s := range row {
+				row[s] += g[s]
+			}
 		}
-	}
+	})
 	return out, nil
 }
 
@@ -314,8 +316,10 @@ func rowsOf(x *mat.Dense, rows []int) *mat.Dense {
 		return x
 	}
 	out := mat.NewDense(len(rows), c, nil)
-	for r, i := range rows {
-		copy(out.RawRowView(r), x.RawRowView(i))
-	}
+	parallel.Ranges(len(rows), 1024, func(lo, hi int) {
+		for r := lo; r < hi; r++ {
+			copy(out.RawRowView(r), x.RawRowView(rows[r]))
+		}
+	})
 	return out
 }

@@ -55,7 +55,7 @@ func TestTableLikeDense(t *testing.T) {
 			}
 			return p, r
 		}
-		want, dense := fit(gp.Exact)
+		_, dense := fit(gp.Exact)
 		got, table := fit(gp.Iterative)
 		if !table.Factored || got.SDError(len(nodes)) != 0 || got.Factored() {
 			t.Fatalf("%d gaps: the table was not factored: %+v", gaps, table)
@@ -75,7 +75,8 @@ func TestTableLikeDense(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want, err = m.Condition(t.Context(), d); err != nil {
+		want, err := m.Condition(t.Context(), d)
+		if err != nil {
 			t.Fatal(err)
 		}
 		a, b := predicted(t, got, nodes), predicted(t, want, nodes)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/dense"
@@ -134,7 +135,7 @@ func (m *Multiscale) ascend(ctx context.Context, c *chain, columns int, f func(k
 			return nil, err
 		}
 		if above != nil {
-			addProduct(y, c.up[k+1], above, 0, &grf.blocks)
+			c.up[k+1].MulAdd(y, above, 0)
 			m.scales[k+1].grf.blocks.Put(above)
 		}
 		above = y
@@ -145,19 +146,7 @@ func (m *Multiscale) ascend(ctx context.Context, c *chain, columns int, f func(k
 // addUp adds the interpolation from the first coarser scale to dst, which has the rows
 // of the chain from lo on.
 func (m *Multiscale) addUp(c *chain, dst, above *mat.Dense, lo int) {
-	addProduct(dst, c.up[0], above, lo, &m.scales[0].grf.blocks)
-}
-
-// addProduct adds rows lo and following of A·x to dst, some at a time.
-func addProduct(dst *mat.Dense, a *sparse.CSR, x *mat.Dense, lo int, scratch *blocks) {
-	n, columns := dst.Dims()
-	for at := 0; at < n; at += drawBlock {
-		size := min(drawBlock, n-at)
-		part := scratch.get(size, columns)
-		a.MulRows(part, x, lo+at)
-		addRows(dst.Slice(at, at+size, 0, columns).(*mat.Dense), part)
-		scratch.Put(part)
-	}
+	c.up[0].MulAdd(dst, above, lo)
 }
 
 // Gram sets dst = K[rows, rows].
@@ -311,9 +300,7 @@ func (c *multiscaleCovariance) precondition(ctx context.Context, rows []int, con
 	for _, u := range c.parts[:first] {
 		between += u.variance
 	}
-	for a := range d {
-		d[a] += between + noise[a]
-	}
+	eachPlace(len(d), func(a int) { d[a] += between + noise[a] })
 	list := c.chain(rows)
 	a, err := list.whole(first + 1)
 	if err != nil {
@@ -323,11 +310,9 @@ func (c *multiscaleCovariance) precondition(ctx context.Context, rows []int, con
 	if err != nil {
 		return nil, err
 	}
-	n := sum.SymmetricDim()
-	for i := range n { // rows of A add up to one
-		for j := i; j < n; j++ {
-			sum.SetSym(i, j, sum.At(i, j)+constant)
-		}
+	if constant != 0 { // rows of A add up to one
+		raw := sum.RawSymmetric()
+		eachPlace(raw.N, func(i int) { floats.AddConst(constant, raw.Data[i*raw.Stride+i:][:raw.N-i]) })
 	}
 	return solve.NewCoarse(a, sum, d)
 }

@@ -51,12 +51,12 @@ func (c *multiscaleCovariance) partGrad(ctx context.Context, grad []float64, k i
 	ab := part.raw.block(f.width, 2*columns)    // A and B
 	defer part.raw.blocks.Put(uw)
 	defer part.raw.blocks.Put(ab)
-	for i := range nodes {
+	eachPlace(len(nodes), func(i int) {
 		row := uw.RawRowView(i)
 		copy(row, u.RawRowView(i))
 		copy(row[columns:], w.RawRowView(i))
 		floats.Scale(inv[i], row)
-	}
+	})
 	f.transpose().Mul(ab, uw)
 	pairs := make([][]float64, parallel.Workers(len(nodes)))
 	twice, err := part.project(ctx, grad[c.shapeAt(k):][:len(c.shape)], f, inv, func(worker int, dst []float64, i int, cols []uint32) {

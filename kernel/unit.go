@@ -32,17 +32,16 @@ func (u unit) inverses(nodes []int) []float64 {
 		inv := make([]float64, len(nodes))
 		if n := u.raw.Nodes(); 8*len(nodes) > n && len(nodes) < n {
 			whole := u.inverses(u.raw.all())
-			for a, i := range nodes {
-				inv[a] = whole[i]
-			}
+			eachPlace(len(nodes), func(a int) { inv[a] = whole[nodes[a]] })
 			return inv
 		}
 		_ = u.raw.Diag(context.Background(), inv, nodes) // fails with its context alone
-		for a, v := range inv {
+		eachPlace(len(inv), func(a int) {
+			v := inv[a]
 			if inv[a] = 0; v > 0 {
 				inv[a] = 1 / math.Sqrt(v)
 			}
-		}
+		})
 		return inv
 	})
 }
@@ -56,11 +55,11 @@ func (u unit) spread(a *sparse.CSR, f *factor, inv []float64) (*sparse.CSR, erro
 	if a == nil {
 		ptr, col, val := f.phi.Raw()
 		scaled := make([]float64, len(val))
-		for i, v := range inv {
+		eachPlace(len(inv), func(i int) {
 			for p := ptr[i]; p < ptr[i+1]; p++ {
-				scaled[p] = v * val[p]
+				scaled[p] = inv[i] * val[p]
 			}
-		}
+		})
 		return sparse.NewCSR(len(inv), f.width, ptr, col, scaled)
 	}
 	rows, cols := a.Dims()

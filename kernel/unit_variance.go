@@ -3,6 +3,7 @@ package kernel
 import (
 	"context"
 	"math"
+	"slices"
 	"sync"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -77,10 +78,45 @@ type unitCovariance struct {
 	raw      Covariance
 	variance float64
 	known    *knownDiagonal
+	gram     *knownGram
 }
 
 func newUnitCovariance(e *unitVariance, raw Covariance, variance float64) *unitCovariance {
-	return &unitCovariance{e, raw, variance, &knownDiagonal{}}
+	return &unitCovariance{e, raw, variance, &knownDiagonal{}, &knownGram{}}
+}
+
+// knownGram holds the last K[rows, rows] of few rows: a gradient follows it, which needs
+// it too, and a series takes as long for it as for the gradient.
+type knownGram struct {
+	mu    sync.Mutex
+	rows  []int
+	value *mat.SymDense
+}
+
+const knownGramRows = 1024
+
+// keep copies a Gram matrix.
+func (k *knownGram) keep(rows []int, value *mat.SymDense) {
+	if len(rows) == 0 || len(rows) > knownGramRows {
+		return
+	}
+	own := mat.NewSymDense(len(rows), nil)
+	own.CopySym(value)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.rows, k.value = slices.Clone(rows), own
+}
+
+// take copies the matrix of these rows to dst, if it is kept, and forgets it.
+func (k *knownGram) take(dst *mat.SymDense, rows []int) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.value == nil || !slices.Equal(rows, k.rows) {
+		return false
+	}
+	dst.CopySym(k.value)
+	k.rows, k.value = nil, nil
+	return true
 }
 
 // knownDiagonal holds the K_ii that were computed: every product with the scaled kernel
@@ -171,6 +207,7 @@ func (c *unitCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows []int
 	if err := c.raw.Gram(ctx, dst, rows); err != nil {
 		return err
 	}
+	c.gram.keep(rows, dst)
 	d := make([]float64, len(rows))
 	for a := range rows {
 		if v := dst.At(a, a); v > 0 {
@@ -335,8 +372,10 @@ func (c *unitCovariance) GramGrad(ctx context.Context, grad []float64, rows []in
 	}
 	k := borrowSymmetric(n)
 	defer giveBack(k)
-	if err := c.raw.Gram(ctx, k, rows); err != nil {
-		return err
+	if !c.gram.take(k, rows) {
+		if err := c.raw.Gram(ctx, k, rows); err != nil {
+			return err
+		}
 	}
 	d := make([]float64, n)
 	for a := range d {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
@@ -23,8 +24,9 @@ import (
 //	P   = F·Fᵀ,  F⁻¹ = D^-½ − D^-½A · G·S·Gᵀ · AᵀD⁻¹,  S = I − (I + L)⁻ᵀ
 //	log det P = Σ log D_ii + 2 Σ log L_ii
 //
-// B is the pivoted Cholesky factor of C, as wide as the rank of C. The
-// remainder of C, about the size of rounding, is not part of P.
+// B is the Cholesky factor of C: for few columns with pivots, as wide as the rank of C,
+// so that a remainder of C of about the size of rounding is not part of P; for many
+// without, of C plus 1.5e-11 of its largest element on the diagonal.
 type Coarse struct {
 	a, t         multiplier     // A and its transpose
 	inv, invSqrt []float64      // D⁻¹, D^-½
@@ -70,9 +72,11 @@ func NewCoarse[M Sparse[M]](a M, c *mat.SymDense, d []float64) (*Coarse, error) 
 	if p.invSqrt, p.logDet, err = inverseRoots(d); err != nil {
 		return nil, fmt.Errorf("coarse: diagonal element %w", err)
 	}
-	for i, v := range d {
-		p.inv[i] = 1 / v
-	}
+	parallel.Ranges(n, 16*blockRows, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			p.inv[i] = 1 / d[i]
+		}
+	})
 	b, order, err := semidefiniteFactor(c)
 	if err != nil {
 		return nil, fmt.Errorf("coarse: %w", err)
@@ -146,6 +150,81 @@ func (p *Coarse) subtract(dst *mat.Dense, keep, out []float64, x *mat.Dense, in 
 	})
 }
 
+// singleMultiplier is a multiplier with products of float32.
+type singleMultiplier interface{ MulSingle(dst, x blas32.General) }
+
+// Single returns Apply for float32, if A has products of float32: few coarse points in
+// float64, many rows in float32.
+func (p *Coarse) Single() func(dst, r blas32.General) {
+	a, ok := p.a.(singleMultiplier)
+	t, okT := p.t.(singleMultiplier)
+	if !ok || !okT {
+		return nil
+	}
+	inv := rounded(p.inv)
+	return func(dst, r blas32.General) {
+		scaleSingle(dst, r, inv)
+		if p.Rank() == 0 {
+			return
+		}
+		m, k := p.g.Rows, r.Cols
+		few := blas32.General{Rows: m, Cols: k, Stride: k, Data: make([]float32, m*k)}
+		t.MulSingle(few, dst)
+		small := mat.NewDense(m, k, nil)
+		data := small.RawMatrix().Data
+		for q, v := range few.Data {
+			data[q] = float64(v)
+		}
+		c := crossProduct(small.RawMatrix(), p.g)
+		dense.Mul(dense.View(small), dense.Of(p.g), dense.Of(c).T())
+		for q, v := range data {
+			few.Data[q] = float32(v)
+		}
+		a.MulSingle(dst, few)
+		parallel.Ranges(r.Rows, blockRows, func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				d, s := dst.Data[i*dst.Stride:][:k], inv[i]
+				for t, v := range r.Data[i*r.Stride:][:k] {
+					d[t] = s * (v - d[t])
+				}
+			}
+		})
+	}
+}
+
+// scaleSingle sets row i of dst to scale[i] times that of x.
+func scaleSingle(dst, x blas32.General, scale []float32) {
+	parallel.Ranges(x.Rows, blockRows, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			d, s := dst.Data[i*dst.Stride:][:x.Cols], scale[i]
+			for t, v := range x.Data[i*x.Stride:][:x.Cols] {
+				d[t] = s * v
+			}
+		}
+	})
+}
+
+// plainFrom is the size from which a factor without pivots is tried first: it runs on
+// all processors, and takes a tenth of the time.
+const plainFrom = 512
+
+// plainFactor replaces the lower triangle of a by its factor, and clears the upper one.
+// It adds a little to the diagonal, whose largest element is top, so that rounding
+// does not stop it; it reports whether it came to the end.
+func plainFactor(a blas64.General, top float64) bool {
+	const little = 0x1p-36
+	for i := range a.Rows {
+		a.Data[i*a.Stride+i] += little * top
+	}
+	if factor(dense.Of(a)) >= 0 {
+		return false
+	}
+	for i := range a.Rows {
+		clear(row(a, i)[i+1:])
+	}
+	return true
+}
+
 // semidefiniteFactor returns the lower trapezoidal B and the order of the rows
 // for which B·Bᵀ is c up to rounding: element (i, j) of the product is element
 // (order[i], order[j]) of c. B has as many columns as c has rank.
@@ -159,6 +238,15 @@ func semidefiniteFactor(c *mat.SymDense) (b blas64.General, order []int, err err
 			}
 		}
 		top = max(top, c.At(i, i))
+	}
+	if m >= plainFrom {
+		if l := lowerOf(c); plainFactor(l, top) {
+			order = make([]int, m)
+			for i := range order {
+				order[i] = i
+			}
+			return l, order, nil
+		}
 	}
 	l := lowerOf(c)
 	order = make([]int, m)

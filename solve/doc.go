@@ -16,6 +16,11 @@
 //   - LowRank is UUᵀ + diag(noise), inverted by Woodbury's formula;
 //   - Coarse is an interpolated dense matrix on few coarse points, plus a diagonal.
 //
+// Iterations are limited by memory, so their vector work is fused into few sweeps, in
+// assembly and in Go. Options.Single halves the memory that is moved: iterates are
+// float32, while solutions, residuals and sums are float64. Solvers are written
+// against a small interface, the space in which blocks of vectors live (space.go).
+//
 // LogDet estimates log det(A + diag(noise)) with a standard error by stochastic
 // Lanczos quadrature: for random signs z, E[zᵀ log(H) z] = log det H.
 //
@@ -27,8 +32,8 @@
 //
 // # Results
 //
-// Sums run over fixed blocks of rows, so results have the same bits at any number of
-// threads. A zero in Options means zero, because CG with zero iterations measures a
+// Sums run over fixed blocks of rows and up a fixed tree, so results have the same bits
+// at any number of threads. A zero in Options means zero, because CG with zero iterations measures a
 // residual: start from DefaultOptions. Systems that are not positive definite and
 // iterations that do not converge are errors, ErrNotPositiveDefinite and
 // ErrNotConverged; after ErrNotConverged the last iterate is kept.

@@ -97,14 +97,21 @@ func (p *LowRank) reflect(x *mat.Dense, change func(c blas64.General)) {
 // inverseRoots returns d^-½ and Σ log d, for d that must be positive.
 func inverseRoots(d []float64) (invSqrt []float64, logDet float64, err error) {
 	invSqrt = make([]float64, len(d))
+	sum := sumRows(len(d), 1, func(lo, hi int, sums []float64) {
+		for i := lo; i < hi; i++ {
+			invSqrt[i] = 1 / math.Sqrt(d[i])
+			sums[0] += math.Log(d[i])
+		}
+	})
+	if finite(sum[0]) { // all numbers are positive and finite
+		return invSqrt, sum[0], nil
+	}
 	for i, v := range d {
 		if !(v > 0) || math.IsInf(v, 1) {
 			return nil, 0, fmt.Errorf("%d is %g: %w", i, v, ErrNotPositiveDefinite)
 		}
-		invSqrt[i] = 1 / math.Sqrt(v)
-		logDet += math.Log(v)
 	}
-	return invSqrt, logDet, nil
+	return invSqrt, sum[0], nil
 }
 
 // factorOnePlus replaces the lower triangle of a by L, with I + a = L·Lᵀ, and

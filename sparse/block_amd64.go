@@ -31,3 +31,21 @@ func mulSingleAVX2(dst *float32, dstStride int, x *float32, xStride int, width i
 //
 //go:noescape
 func mulSingleStreamAVX2(dst *float32, dstStride int, x *float32, xStride int, width int, rowPtr *int, rows int, colIdx *uint32, val *float32)
+
+// mulRowsAddAVX2 adds the product of the matrix rows
+// from rowPtr on with x to rows rows of dst, of width columns. Strides count elements; rows is at least 1.
+//
+//go:noescape
+func mulRowsAddAVX2(dst *float64, dstStride int, x *float64, xStride int, width int, rowPtr *int, rows int, colIdx *uint32, val *float64)
+
+// mulSingleAddAVX2 adds the product of the matrix rows
+// from rowPtr on with x to rows rows of dst, of width columns. Strides count elements; rows is at least 1.
+//
+//go:noescape
+func mulSingleAddAVX2(dst *float32, dstStride int, x *float32, xStride int, width int, rowPtr *int, rows int, colIdx *uint32, val *float32)
+
+// dotsAVX2 sets dst[e] to the product of u and row cols[e] of v, for n ≥ 1 entries. width is a
+// multiple of 4; stride counts elements.
+//
+//go:noescape
+func dotsAVX2(dst *float64, u *float64, v *float64, stride int, width int, cols *uint32, n int)

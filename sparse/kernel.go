@@ -39,3 +39,15 @@ func mulRowsGo(a *CSR, dst, x blas64.General, lo, hi int) {
 		}
 	}
 }
+
+// mulRowsAddGo adds rows lo to hi of A·x to dst: sums first, each then added.
+func mulRowsAddGo(a *CSR, dst, x blas64.General, lo, hi int) {
+	part := blas64.General{Rows: 1, Cols: dst.Cols, Stride: dst.Cols, Data: make([]float64, dst.Cols)}
+	for i := lo; i < hi; i++ {
+		one := &CSR{rows: 1, cols: a.cols, rowPtr: a.rowPtr[i : i+2], colIdx: a.colIdx, val: a.val}
+		mulRowsGo(one, part, x, 0, 1)
+		for c, v := range part.Data {
+			dst.Data[i*dst.Stride+c] += v
+		}
+	}
+}

@@ -29,6 +29,40 @@ func mulRows(a *CSR, dst, x blas64.General, lo, hi int) {
 	}
 }
 
+// mulRowsAdd adds rows lo to hi of A·x to dst, as mulRowsAddGo does.
+func mulRowsAdd(a *CSR, dst, x blas64.General, lo, hi int) {
+	switch {
+	case lo == hi || dst.Cols == 0:
+	case !cpu.X86.HasAVX2:
+		mulRowsAddGo(a, dst, x, lo, hi)
+	default:
+		mulRowsAddAVX2(&dst.Data[lo*dst.Stride], dst.Stride, unsafe.SliceData(x.Data), x.Stride, dst.Cols,
+			&a.rowPtr[lo], hi-lo, unsafe.SliceData(a.colIdx), unsafe.SliceData(a.val))
+	}
+}
+
+// mulSingleAdd adds rows lo to hi of A·x to dst, as mulSingleAddGo does.
+func mulSingleAdd(s *Single, dst, x blas32.General, lo, hi int) {
+	a := s.pattern
+	switch {
+	case lo == hi || dst.Cols == 0:
+	case !cpu.X86.HasAVX2:
+		mulSingleAddGo(s, dst, x, lo, hi)
+	default:
+		mulSingleAddAVX2(&dst.Data[lo*dst.Stride], dst.Stride, unsafe.SliceData(x.Data), x.Stride, dst.Cols,
+			&a.rowPtr[lo], hi-lo, unsafe.SliceData(a.colIdx), unsafe.SliceData(s.val))
+	}
+}
+
+// dotRows is dotRowsGo; the indices have been checked.
+func dotRows(dst, u []float64, v blas64.General, cols []uint32) {
+	if !cpu.X86.HasAVX2 || len(u) == 0 || len(u)%4 != 0 {
+		dotRowsGo(dst, u, v, cols)
+		return
+	}
+	dotsAVX2(&dst[0], &u[0], &v.Data[0], v.Stride, len(u), &cols[0], len(cols))
+}
+
 // mulSingle sets rows lo to hi of dst to those of A·x, as mulSingleGo does.
 func mulSingle(s *Single, dst, x blas32.General, lo, hi int) {
 	a := s.pattern

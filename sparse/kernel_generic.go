@@ -12,3 +12,12 @@ func mulRows(a *CSR, dst, x blas64.General, lo, hi int) { mulRowsGo(a, dst, x, l
 
 // mulSingle sets rows lo to hi of dst to those of A·x.
 func mulSingle(s *Single, dst, x blas32.General, lo, hi int) { mulSingleGo(s, dst, x, lo, hi) }
+
+// mulRowsAdd adds rows lo to hi of A·x to dst.
+func mulRowsAdd(a *CSR, dst, x blas64.General, lo, hi int) { mulRowsAddGo(a, dst, x, lo, hi) }
+
+// mulSingleAdd adds rows lo to hi of A·x to dst.
+func mulSingleAdd(s *Single, dst, x blas32.General, lo, hi int) { mulSingleAddGo(s, dst, x, lo, hi) }
+
+// dotRows is dotRowsGo.
+func dotRows(dst, u []float64, v blas64.General, cols []uint32) { dotRowsGo(dst, u, v, cols) }

@@ -32,6 +32,14 @@ func (a *CSR) MulRows(dst, x *mat.Dense, lo int) {
 	part.mul(dst.RawMatrix(), x.RawMatrix(), mulRows)
 }
 
+// MulAdd adds rows lo and following of A·x to dst, as many as dst has, in one pass over
+// dst: the bits are those of MulRows followed by a sum.
+func (a *CSR) MulAdd(dst, x *mat.Dense, lo int) {
+	n, _ := dst.Dims()
+	part := &CSR{rows: n, cols: a.cols, rowPtr: a.rowPtr[lo : lo+n+1], colIdx: a.colIdx, val: a.val}
+	part.mul(dst.RawMatrix(), x.RawMatrix(), mulRowsAdd)
+}
+
 // MulVec sets dst to A·x for a single vector, as Mul does.
 func (a *CSR) MulVec(dst, x []float64) {
 	a.mul(column(dst), column(x), mulRows)

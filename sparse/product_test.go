@@ -43,6 +43,31 @@ func TestMulSameBits(t *testing.T) {
 	}
 }
 
+// TestMulAdd: what is added is the product, to the bit.
+func TestMulAdd(t *testing.T) {
+	for name, a := range matrices(t) {
+		if a.rows == 0 || a.cols == 0 {
+			continue
+		}
+		for width := 1; width <= 70; width++ {
+			x := randomBlock(a.cols, width, width+width%4)
+			product := emptyBlock(a.rows, width, width)
+			a.mul(product, x, mulRows)
+			for kernel, add := range map[string]func(a *CSR, dst, x blas64.General, lo, hi int){"default": mulRowsAdd, "go": mulRowsAddGo} {
+				dst := randomBlock(a.rows, width, width)
+				want := slices.Clone(dst.Data)
+				for q, v := range product.Data {
+					want[q] += v
+				}
+				a.mul(dst, x, add)
+				if !slices.Equal(dst.Data, want) {
+					t.Fatalf("%s, %s, width %d: another sum", name, kernel, width)
+				}
+			}
+		}
+	}
+}
+
 // TestMulLarge: a result that is too large for the caches may take another way.
 func TestMulLarge(t *testing.T) {
 	a := randomCSR(t, 1<<16, 100, func(i int) int { return i % 3 })

@@ -40,6 +40,12 @@ func (s *Single) Dims() (rows, cols int) { return s.pattern.Dims() }
 // overlap. Mul panics if the sizes do not fit.
 func (s *Single) Mul(dst, x blas32.General) { s.mul(dst, x, mulSingle) }
 
+// MulSingle is a.Single().Mul.
+func (a *CSR) MulSingle(dst, x blas32.General) { a.Single().Mul(dst, x) }
+
+// MulAdd adds A·x to dst, as Mul does.
+func (s *Single) MulAdd(dst, x blas32.General) { s.mul(dst, x, mulSingleAdd) }
+
 func (s *Single) mul(dst, x blas32.General, kernel func(s *Single, dst, x blas32.General, lo, hi int)) {
 	a := s.pattern
 	sameWidth := dst.Cols == x.Cols || dst.Rows == 0 || x.Rows == 0
@@ -58,6 +64,18 @@ func (s *Single) mul(dst, x blas32.General, kernel func(s *Single, dst, x blas32
 		return
 	}
 	parallel.Ranges(n, 1, func(b, _ int) { kernel(s, dst, x, a.cut(b, n), a.cut(b+1, n)) })
+}
+
+// mulSingleAddGo adds rows lo to hi of A·x to dst: sums first, each then added.
+func mulSingleAddGo(s *Single, dst, x blas32.General, lo, hi int) {
+	part := blas32.General{Rows: 1, Cols: dst.Cols, Stride: dst.Cols, Data: make([]float32, dst.Cols)}
+	for i := lo; i < hi; i++ {
+		one := &Single{&CSR{rows: 1, cols: s.pattern.cols, rowPtr: s.pattern.rowPtr[i : i+2], colIdx: s.pattern.colIdx}, s.val}
+		mulSingleGo(one, part, x, 0, 1)
+		for c, v := range part.Data {
+			dst.Data[i*dst.Stride+c] += v
+		}
+	}
 }
 
 // mulSingleGo sets rows lo to hi of dst to those of A·x: the definition, as mulRowsGo

@@ -3,6 +3,7 @@ package sparse
 import (
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -49,6 +50,17 @@ func TestSingleMul(t *testing.T) {
 						dst.Data[i] = canary
 					}
 					a.Single().mul(dst, x, rows)
+					if kernel == "default" && gap == 0 {
+						for name, add := range map[string]func(s *Single, dst, x blas32.General, lo, hi int){"default": mulSingleAdd, "go": mulSingleAddGo} {
+							sum := blas32.General{Rows: a.rows, Cols: width, Stride: width, Data: slices.Clone(dst.Data)}
+							a.Single().mul(sum, x, add)
+							for q, v := range sum.Data {
+								if v != dst.Data[q]+dst.Data[q] {
+									t.Fatalf("%s, adding, width %d: %d is %v, want twice %v", name, width, q, v, dst.Data[q])
+								}
+							}
+						}
+					}
 					for i := range a.rows {
 						for c := range dst.Stride {
 							got, right := dst.Data[i*dst.Stride+c], float32(canary)

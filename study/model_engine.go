@@ -246,6 +246,9 @@ func (e *ModelEngine) Fit(ctx context.Context, measurements []Measurement) (Snap
 		return nil, err
 	}
 	snapshot, err := e.optimizer.Snapshot(ctx)
+	if err == nil {
+		snapshot, err = snapshot.WithAlternatives(ctx)
+	}
 	e.saveCheckpoint(ctx)
 	switch {
 	case errors.Is(err, bayesopt.ErrNoModel):

@@ -24,14 +24,17 @@ the machine or to an exact method within the same run:
   reading     reading a graph from a text file
   sampling    random walks
   product     sparse matrix products
+  sweeps      the vector work of conjugate gradients
   accuracy    error of random-walk features, against the exact kernel
   scaling     growth of time and memory of features with the number of nodes
   regression  whole regressions on rings
   arms        the same regression with a dense kernel matrix and with sparse features
+  cores       a regression by 1, 2, 4, … threads
   multiscale  long-range tasks with a kernel of one scale and of many
 
 Without arguments it runs all parts, in about ten minutes. 'grfgp bench medium' times whole
-runs on graphs of medium size, and 'grfgp bench rivals' compares the accuracy with simple rules.
+runs on graphs of medium size, 'grfgp bench memory' measures the memory of large ones, and
+'grfgp bench rivals' compares the accuracy with simple rules.
 
 The part accuracy uses the data sets cora and facebook if they are on this machine (see
 'grfgp dataset'), and a generated graph otherwise.`,
@@ -53,7 +56,7 @@ The part accuracy uses the data sets cora and facebook if they are on this machi
 			return a.bench(cmd.Context(), o)
 		},
 	}
-	cmd.AddCommand(rivalsVerb(a), mediumVerb(a))
+	cmd.AddCommand(rivalsVerb(a), mediumVerb(a), memoryVerb(a))
 	cmd.Flags().IntVar(&o.Largest, "largest", 20, fmt.Sprintf("regression and multiscale: rings of up to 2^`N` nodes, N from %d to %d", leastLargest, mostLargest))
 	cmd.Flags().BoolVar(&o.Quick, "quick", false, "small graphs: seconds instead of minutes, with less precise results")
 	return cmd
@@ -105,6 +108,12 @@ func (a *app) printBench(r *bench.Report) error {
 			fmt.Fprintf(t, "%d rows\t%d\t%.4f\t%.2f\t%.1f\t%.2f\n", p.Rows, p.RightSides, p.Seconds, p.NanosPerNNZ, p.BytesPerSec/giga, p.ShareOfTriad)
 		}
 	}
+	if r.Sweeps != nil {
+		fmt.Fprintf(t, "\nsweeps of conjugate gradients\tright sides\tbits\tseconds an iteration\tGB/s\tshare of triad\n")
+		for _, s := range r.Sweeps {
+			fmt.Fprintf(t, "%d rows\t%d\t%d\t%.4f\t%.1f\t%.2f\n", s.Rows, s.RightSides, s.Bits, s.Seconds, s.BytesPerSec/giga, s.ShareOfTriad)
+		}
+	}
 	if r.Accuracy != nil {
 		fmt.Fprintf(t, "\naccuracy, hops 0..10, %d draws\tβ\tsampler\twalks\tentries per row\trow error\tkernel error\tkernel error of the paper's walks / this\n", r.Accuracy[0].Draws)
 		for _, x := range r.Accuracy {
@@ -133,6 +142,12 @@ func (a *app) printBench(r *bench.Report) error {
 			fmt.Fprintf(t, "%s, %d nodes, %d epochs\t%.2f\t%.2f\t%.2f\t%.4f\n", []string{"dense", "sparse"}[k], x.Nodes, x.Epochs, x.Training, x.Inference, x.Total(), x.RMSE)
 		}
 		fmt.Fprintf(t, "speed-up\t%.1f\t%.1f\t%.1f\n", r.Arms[0].Training/r.Arms[1].Training, r.Arms[0].Inference/r.Arms[1].Inference, r.Arms[0].Total()/r.Arms[1].Total())
+	}
+	if r.Cores != nil {
+		fmt.Fprintf(t, "\nregression on a ring of %d nodes\tfeatures s\ttraining s\tinference s\ttotal s\tspeed-up\ttriad GB/s\ttriad speed-up\tresult\n", r.Cores[0].Nodes)
+		for _, c := range r.Cores {
+			fmt.Fprintf(t, "%d threads\t%.2f\t%.2f\t%.2f\t%.2f\t%.1f\t%.1f\t%.1f\t%s\n", c.Threads, c.Features, c.Training, c.Inference, c.Total(), c.SpeedUp, c.Triad/giga, c.Memory, c.Digest)
+		}
 	}
 	printMultiscale(t, r.Multiscale)
 	return t.Flush()

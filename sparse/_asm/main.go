@@ -21,12 +21,24 @@ var strips = []strip{{32, 4, 2}, {16, 16, 2}, {8, 32, 1}, {4, 32, 1}, {2, 32, 1}
 
 func main() {
 	ConstraintExpr("!purego")
-	mulRows("mulRowsAVX2", float64s, false)
-	mulRows("mulRowsStreamAVX2", float64s, true)
-	mulRows("mulSingleAVX2", float32s, false)
-	mulRows("mulSingleStreamAVX2", float32s, true)
+	mulRows("mulRowsAVX2", float64s, storing)
+	mulRows("mulRowsStreamAVX2", float64s, streaming)
+	mulRows("mulSingleAVX2", float32s, storing)
+	mulRows("mulSingleStreamAVX2", float32s, streaming)
+	mulRows("mulRowsAddAVX2", float64s, adding)
+	mulRows("mulSingleAddAVX2", float32s, adding)
+	dots()
 	Generate()
 }
+
+// What becomes of a sum.
+type mode int
+
+const (
+	storing   mode = iota
+	streaming      // stored past the caches
+	adding         // added to dst
+)
 
 // precision is a type of numbers.
 type precision struct {
@@ -50,12 +62,17 @@ func (p precision) line() int { return 64 / p.bytes() }
 // row i of a range. A row's strips come one after another, so that its rows of
 // x are still near when the next strip reads them. Products and sums are
 // separate instructions: a fused one would round differently from Go.
-func mulRows(name string, of precision, stream bool) {
+func mulRows(name string, of precision, to mode) {
+	stream := to == streaming
 	TEXT(name, NOSPLIT, strings.ReplaceAll("func(dst *F, dstStride int, x *F, xStride, width int, rowPtr *int, rows int, colIdx *uint32, val *F)", "F", of.name))
 	Pragma("noescape")
 	doc := []string{
 		name + " sets rows rows of dst, of width columns, to the product of the matrix rows",
 		"from rowPtr on with x. Strides count elements; rows is at least 1.",
+	}
+	if to == adding {
+		doc[0] = name + " adds the product of the matrix rows"
+		doc[1] = "from rowPtr on with x to rows rows of dst, of width columns. Strides count elements; rows is at least 1."
 	}
 	if stream {
 		doc = append(doc, "It writes past the caches: dst is aligned to 64 bytes, dstStride and width are",
@@ -126,7 +143,11 @@ func mulRows(name string, of precision, stream bool) {
 
 		Label(label("store"))
 		for k, a := range acc {
-			of.store(a, Mem{Base: dst, Disp: 32 * k}, s.width, stream)
+			at := Mem{Base: dst, Disp: 32 * k}
+			if to == adding {
+				of.addTo(a, at, s.width)
+			}
+			of.store(a, at, s.width, stream)
 		}
 		ADDQ(U32(of.bytes()*s.width), x)
 		ADDQ(U32(of.bytes()*s.width), dst)
@@ -146,6 +167,25 @@ func mulRows(name string, of precision, stream bool) {
 	}
 	VZEROUPPER()
 	RET()
+}
+
+// addTo emits a += what is there.
+func (p precision) addTo(a VecVirtual, at Mem, width int) {
+	single := p.shift == 2
+	switch {
+	case width == 1 && single:
+		VADDSS(at, a, a)
+	case width == 1:
+		VADDSD(at, a, a)
+	case width == 2 && single:
+		pair := XMM()
+		VMOVSD(at, pair)
+		VADDPS(pair, a, a)
+	case single:
+		VADDPS(at, a, a)
+	default:
+		VADDPD(at, a, a)
+	}
 }
 
 // store emits a store of a register of a strip.
@@ -236,4 +276,50 @@ func multiplyAddSingle(acc []VecVirtual, width int, val, x Mem) {
 			VADDPS(product, a, a)
 		}
 	}
+}
+
+// dots emits dst[e] = u·v[cols[e], :]. Lane j of a register has the sum over columns j,
+// j+4, …; the four are added as (0 + 2) + (1 + 3).
+func dots() {
+	TEXT("dotsAVX2", NOSPLIT, "func(dst, u, v *float64, stride, width int, cols *uint32, n int)")
+	Pragma("noescape")
+	Doc("dotsAVX2 sets dst[e] to the product of u and row cols[e] of v, for n ≥ 1 entries. width is a",
+		"multiple of 4; stride counts elements.")
+	dst := Load(Param("dst"), GP64())
+	u := Load(Param("u"), GP64())
+	v := Load(Param("v"), GP64())
+	stride := Load(Param("stride"), GP64())
+	width := Load(Param("width"), GP64())
+	cols := Load(Param("cols"), GP64())
+	n := Load(Param("n"), GP64())
+	row, w := GP64(), GP64()
+	SHLQ(Imm(3), stride)
+
+	Label("entry")
+	MOVL(Mem{Base: cols}, row.As32())
+	IMULQ(stride, row)
+	ADDQ(v, row)
+	sum := YMM()
+	VXORPD(sum, sum, sum)
+	XORQ(w, w)
+	Label("columns")
+	product := YMM()
+	VMOVUPD(Mem{Base: u, Index: w, Scale: 8}, product)
+	VMULPD(Mem{Base: row, Index: w, Scale: 8}, product, product)
+	VADDPD(product, sum, sum)
+	ADDQ(Imm(4), w)
+	CMPQ(w, width)
+	JLT(LabelRef("columns"))
+	high, one := XMM(), XMM()
+	VEXTRACTF128(Imm(1), sum, high)
+	VADDPD(high, sum.AsX(), high)
+	VUNPCKHPD(high, high, one)
+	VADDSD(one, high, high)
+	VMOVSD(high, Mem{Base: dst})
+	ADDQ(Imm(8), dst)
+	ADDQ(Imm(4), cols)
+	DECQ(n)
+	JNZ(LabelRef("entry"))
+	VZEROUPPER()
+	RET()
 }

@@ -33,7 +33,7 @@ type mediumTask struct {
 
 // Mediums returns all cases.
 func Mediums() []Medium {
-	return []Medium{
+	values := []Medium{
 		{"mesh", "mesh, smooth function", 3000, 900, 600, smoothOn(mesh)},
 		{"hubs", "hubs, smooth function", 10_000, 2800, 1600, smoothOn(hubs)},
 		{"facebook-smooth", "Facebook, smooth function", 0, 3000, 0, smoothOn(stored("facebook"))},
@@ -41,6 +41,7 @@ func Mediums() []Medium {
 		{"enron", "Enron, smooth function", 0, 1000, 0, smoothOn(stored("enron"))},
 		{"million", "grid of a million nodes, smooth function", 1_000_000, 1000, 0, smoothOn(square)},
 	}
+	return append(values, mediumClasses()...)
 }
 
 // graphMaker makes or loads a graph; the number of nodes and the seed are for those that are made.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"grfgp/graphio"
+	"grfgp/internal/paper/dataset"
 )
 
 // A run gets files that the readers understand, and its answer is scored at the nodes without a measurement: the
@@ -67,5 +68,59 @@ func TestRunMedium(t *testing.T) {
 		if math.Abs(c.Error-want.off) > 1e-12 || c.Coverage != want.coverage || c.Seconds != 2 || c.CPU != 3 || !(c.Cholesky > 0) || c.Runs != 1 {
 			t.Errorf("off by %v: %+v", want.off, c)
 		}
+	}
+}
+
+// Classes: labels are written, and the share of wrong classes is counted at the other nodes.
+func TestRunMediumClasses(t *testing.T) {
+	task, err := citationClasses(t.Context(), dataset.Store{}, 1000, 300, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same, total := 0, 0
+	for i := range task.graph.Len() {
+		cols, _ := task.graph.Adjacency().Row(i)
+		for _, j := range cols {
+			total++
+			if task.class[i] == task.class[j] {
+				same++
+			}
+		}
+	}
+	if share := float64(same) / float64(total); share < 0.45 || share > 0.8 { // 1/3 by chance
+		t.Errorf("neighbours share a class in %.2f of all cases", share)
+	}
+	var given strings.Builder
+	if err := task.writeGiven(&given); err != nil {
+		t.Fatal(err)
+	}
+	if task.verb() != "classify" || strings.Count(given.String(), ",class ") != 300 {
+		t.Errorf("%s reads %q …", task.verb(), given.String()[:40])
+	}
+	labelled := map[int]bool{}
+	for _, i := range task.given {
+		labelled[i] = true
+	}
+	var rows []map[string]any
+	wrong := 0
+	for i, c := range task.class {
+		if i%4 == 0 {
+			c++
+			if !labelled[i] {
+				wrong++
+			}
+		}
+		rows = append(rows, map[string]any{"node": fmt.Sprintf("n%d", i), "class": fmt.Sprintf("class %d", c), "given": labelled[i]})
+	}
+	text, err := json.Marshal(map[string]any{"nodes": rows})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r MediumResult
+	if err := task.score(strings.NewReader(string(text)), &r); err != nil {
+		t.Fatal(err)
+	}
+	if want := float64(wrong) / 700; math.Abs(r.Error-want) > 1e-12 {
+		t.Errorf("share of wrong classes %v, want %v", r.Error, want)
 	}
 }

@@ -2,10 +2,15 @@ package bench
 
 import (
 	"context"
+	"encoding/binary"
+	"fmt"
+	"hash/fnv"
 	"math"
 	"math/rand/v2"
 	"runtime"
 	"time"
+
+	"gonum.org/v1/gonum/mat"
 
 	"grfgp/gp"
 	"grfgp/graph"
@@ -54,6 +59,7 @@ type Regression struct {
 	Residual  float64 `json:"residual"`          // of the last solves of learning
 	Bytes     float64 `json:"bytes"`             // heap at the end, with all that a prediction needs
 	Stored    float64 `json:"stored_bytes"`      // of the features, or of the dense kernel
+	Digest    string  `json:"digest"`            // of the mean and the samples, to compare runs
 }
 
 // Total is the time of features, training and inference, in seconds.
@@ -124,6 +130,7 @@ func (r *RingRun) Regress(ctx context.Context) (Regression, error) {
 		return out, err
 	}
 	out.Inference = time.Since(start).Seconds()
+	out.Digest = digest(mean, draws)
 	sd := make([]float64, test.Len())
 	for i := range sd {
 		for _, v := range draws.RawRowView(i) {
@@ -136,6 +143,23 @@ func (r *RingRun) Regress(ctx context.Context) (Regression, error) {
 	out.Bytes = heap() - before
 	runtime.KeepAlive(p) // with features, graphs and measurements
 	return out, nil
+}
+
+// digest returns a hash of all bits.
+func digest(mean []float64, draws *mat.Dense) string {
+	h := fnv.New64a()
+	var word [8]byte
+	add := func(values []float64) {
+		for _, v := range values {
+			binary.LittleEndian.PutUint64(word[:], math.Float64bits(v))
+			h.Write(word[:])
+		}
+	}
+	add(mean)
+	for i := range mean {
+		add(draws.RawRowView(i))
+	}
+	return fmt.Sprintf("%016x", h.Sum64())
 }
 
 // prepare makes the kernel.

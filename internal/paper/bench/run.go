@@ -20,6 +20,7 @@ type Report struct {
 	Reading  *Read        `json:"reading,omitempty"`
 	Sampling []Sampled    `json:"sampling,omitempty"`
 	Product  []Multiplied `json:"product,omitempty"`
+	Sweeps   []Swept      `json:"sweeps,omitempty"`
 	Accuracy []Accuracy   `json:"accuracy,omitempty"`
 	Scaling  []Growth     `json:"scaling,omitempty"`
 
@@ -27,6 +28,7 @@ type Report struct {
 	Training   *Exponent    `json:"training_exponent,omitempty"`
 	Inference  *Exponent    `json:"inference_exponent,omitempty"`
 	Arms       []Regression `json:"arms,omitempty"` // dense, then sparse
+	Cores      []Cores      `json:"cores,omitempty"`
 	Multiscale *Multiscale  `json:"multiscale,omitempty"`
 }
 
@@ -44,7 +46,7 @@ type Options struct {
 
 // Parts returns the names of all parts, in the order in which they run.
 func Parts() []string {
-	return []string{"reading", "sampling", "product", "accuracy", "scaling", "regression", "arms", "multiscale"}
+	return []string{"reading", "sampling", "product", "sweeps", "accuracy", "scaling", "regression", "arms", "cores", "multiscale"}
 }
 
 // armEpochs is small because each epoch of the dense arm factors a matrix with thousands
@@ -70,6 +72,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		{"reading", func() (err error) { r.Reading, err = Reading(ctx, edges, o.Seed); return }},
 		{"sampling", func() (err error) { r.Sampling, err = Sampling(ctx, r.Machine, nodes, o.Seed); return }},
 		{"product", func() (err error) { r.Product, err = Product(ctx, r.Machine, side); return }},
+		{"sweeps", func() (err error) { r.Sweeps, err = Sweeps(ctx, r.Machine, nodes); return }},
 		{"accuracy", func() error {
 			graphs, err := accuracyGraphs(ctx, o)
 			if err == nil {
@@ -93,6 +96,10 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 				r.Arms = append(r.Arms, arm)
 			}
 			return nil
+		}},
+		{"cores", func() (err error) {
+			r.Cores, err = CoreCurve(ctx, 1<<min(highest, 19), o.Seed, o.Say)
+			return err
 		}},
 		{"multiscale", func() (err error) {
 			r.Multiscale, err = Multiscales(ctx, least, most, ScaleTasks(o.Quick), o.Seed, o.Say)

@@ -17,12 +17,15 @@ func Fill(ctx context.Context, w *mat.Dense, seed uint64, purpose string, first 
 	const size = 1024
 	raw := w.RawMatrix()
 	blocks := (raw.Rows + size - 1) / size
-	return parallel.Blocks(ctx, blocks*raw.Cols, func(_, k int) error {
-		b, column := k/raw.Cols, k%raw.Cols
-		random := rand.New(rng.New(seed, purpose, uint64(first+column), uint64(b)))
-		for i := b * size; i < min(raw.Rows, (b+1)*size); i++ {
-			raw.Data[i*raw.Stride+column] = random.NormFloat64()
+	// A task fills whole rows: two processors that write to the same cache lines wait for
+	// each other.
+	return parallel.Blocks(ctx, blocks, func(_, b int) error {
+		for column := range raw.Cols {
+			random := rand.New(rng.New(seed, purpose, uint64(first+column), uint64(b)))
+			for i := b * size; i < min(raw.Rows, (b+1)*size); i++ {
+				raw.Data[i*raw.Stride+column] = random.NormFloat64()
+			}
 		}
-		return nil
+		return ctx.Err()
 	})
 }

@@ -1,0 +1,93 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/mat"
+
+	"grfgp/internal/parallel"
+	"grfgp/solve"
+)
+
+// Swept is the speed of the vector work of an iteration of conjugate gradients, without
+// the product: all sweeps over its blocks.
+type Swept struct {
+	Rows         int     `json:"rows"`
+	RightSides   int     `json:"right_sides"`
+	Bits         int     `json:"bits"` // of a number: 32 or 64
+	Seconds      float64 `json:"seconds"`
+	BytesPerSec  float64 `json:"bytes_per_second"`
+	ShareOfTriad float64 `json:"share_of_triad"`
+}
+
+// sweepPasses is how often an iteration reads or writes a block: p = r + βp, then
+// pᵀ(q + noise∘p), then e += αp with r −= α(q + noise∘p); and once for the zeros that stand
+// for the product.
+const sweepPasses = 3 + 2 + 6 + 1
+
+// Sweeps times iterations with a matrix of zeros and a diagonal.
+func Sweeps(ctx context.Context, limits Limits, rows int) ([]Swept, error) {
+	noise := make([]float64, rows)
+	for i := range noise {
+		noise[i] = 1 + float64(i%97)
+	}
+	var all []Swept
+	for _, bits := range []int{64, 32} {
+		for _, k := range []int{1, 4, 16, 64} {
+			x, b := mat.NewDense(rows, k, nil), mat.NewDense(rows, k, nil)
+			for q := range b.RawMatrix().Data {
+				b.RawMatrix().Data[q] = float64(q%11) - 5.1
+			}
+			iterate := func(most int) (float64, error) {
+				x.Zero()
+				start := time.Now()
+				_, err := solve.CG(ctx, x, zeros(rows), noise, b, solve.Options{Tol: 1e-300, MaxIter: most, Single: bits == 32, Recursive: true})
+				if errors.Is(err, solve.ErrNotConverged) {
+					err = nil
+				}
+				return time.Since(start).Seconds(), err
+			}
+			const few, many = 2, 12
+			seconds := 0.0
+			for r := range 3 {
+				short, err := iterate(few)
+				if err != nil {
+					return nil, err
+				}
+				long, err := iterate(many)
+				if err != nil {
+					return nil, err
+				}
+				if each := (long - short) / (many - few); r == 0 || each < seconds {
+					seconds = each
+				}
+			}
+			s := Swept{Rows: rows, RightSides: k, Bits: bits, Seconds: seconds}
+			s.BytesPerSec = float64(rows) * float64(bits/8) * float64(sweepPasses*k+2) / seconds // and the noise twice
+			s.ShareOfTriad = s.BytesPerSec / limits.Triad
+			all = append(all, s)
+		}
+	}
+	return all, nil
+}
+
+// zeros is a matrix of zeros.
+type zeros int
+
+func (n zeros) Dims() (r, c int) { return int(n), int(n) }
+
+func (n zeros) Apply(ctx context.Context, dst, _ *mat.Dense) error {
+	data := dst.RawMatrix().Data
+	parallel.Ranges(len(data), 1<<15, func(lo, hi int) { clear(data[lo:hi]) })
+	return ctx.Err()
+}
+
+func (n zeros) Single() func(ctx context.Context, dst, x blas32.General) error {
+	return func(ctx context.Context, dst, _ blas32.General) error {
+		parallel.Ranges(len(dst.Data), 1<<15, func(lo, hi int) { clear(dst.Data[lo:hi]) })
+		return ctx.Err()
+	}
+}
