@@ -26,9 +26,12 @@ type pattern struct {
 	ptr   []int
 	col   []uint32
 
+	shapeOnce sync.Once
+	shape     *sparse.Pattern // of ptr and col
+	shapeErr  error
+
 	transposeOnce sync.Once
-	tPtr          []int
-	tCol          []uint32
+	transposed    *sparse.Pattern
 	from          []uint32 // per entry of the transpose: its place in the original; nil where 32 bits are not enough
 	to            []uint32 // the inverse of from
 }
@@ -116,18 +119,26 @@ func (p *pattern) transpose() {
 		}
 		// The transpose of the matrix that holds the place of each entry.
 		place := make([]float64, len(p.col))
-		for q := range place {
-			place[q] = float64(q)
-		}
-		a, err := sparse.NewCSR(len(p.rows), p.width, p.ptr, p.col, place)
+		parallel.Ranges(len(place), 1<<16, func(lo, hi int) {
+			for q := lo; q < hi; q++ {
+				place[q] = float64(q)
+			}
+		})
+		a, err := p.with(place)
 		if err != nil {
 			return // the factor reports the error
 		}
-		p.tPtr, p.tCol, place = a.T().Raw()
-		p.from, p.to = make([]uint32, len(place)), make([]uint32, len(place))
-		for q, v := range place {
-			p.from[q], p.to[uint32(v)] = uint32(v), uint32(q)
+		ptr, col, place := a.T().Raw()
+		if p.transposed, err = sparse.NewPattern(p.width, len(p.rows), ptr, col); err != nil {
+			return
 		}
+		p.from, p.to = make([]uint32, len(place)), make([]uint32, len(place))
+		parallel.Ranges(len(place), 1<<16, func(lo, hi int) {
+			for q := lo; q < hi; q++ {
+				from := uint32(place[q])
+				p.from[q], p.to[from] = from, uint32(q)
+			}
+		})
 	})
 }
 
@@ -157,8 +168,17 @@ func (c *grfCovariance) newFactor(rows []int) *factor {
 	}
 	val := make([]float64, len(p.col))
 	eachPlace(len(rows), func(a int) { p.own.CombineRow(val[p.ptr[a]:p.ptr[a+1]], c.coeff, a) })
-	phi, err := sparse.NewCSR(len(rows), p.width, p.ptr, p.col, val)
+	phi, err := p.with(val)
 	return newFactor(c, p, phi, err)
+}
+
+// with returns the matrix of the pattern with the given values.
+func (p *pattern) with(val []float64) (*sparse.CSR, error) {
+	p.shapeOnce.Do(func() { p.shape, p.shapeErr = sparse.NewPattern(len(p.rows), p.width, p.ptr, p.col) })
+	if p.shapeErr != nil {
+		return nil, p.shapeErr
+	}
+	return p.shape.With(val)
 }
 
 // newFactor returns a factor; after an error its matrix is empty.
@@ -185,7 +205,7 @@ func (f *factor) transpose() *sparse.CSR {
 				valT[q] = val[f.from[q]]
 			}
 		})
-		f.phiT, _ = sparse.NewCSR(f.width, len(f.rows), f.tPtr, f.tCol, valT) // valid, because phi is
+		f.phiT, _ = f.transposed.With(valT) // valid, because phi is
 	})
 	return f.phiT
 }

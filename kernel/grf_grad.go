@@ -3,10 +3,10 @@ package kernel
 import (
 	"context"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/parallel"
+	"grfgp/sparse"
 )
 
 // Grad adds Σ_s u_sᵀ(∂K/∂θ_j)w_s to grad[j]. With A = Φᵀu and B = Φᵀw,
@@ -128,10 +128,7 @@ func (c *grfCovariance) projectPairs(ctx context.Context, slope []float64, p *pa
 
 // dots sets dst[e] = ⟨u, v_c⟩ with c = cols[e].
 func dots(dst, u []float64, v *mat.Dense, cols []uint32) {
-	raw := v.RawMatrix()
-	for e, c := range cols {
-		dst[e] = floats.Dot(u, raw.Data[int(c)*raw.Stride:][:len(u)])
-	}
+	sparse.Dots(dst, u, v.RawMatrix(), cols)
 }
 
 // full returns g with both triangles filled in.

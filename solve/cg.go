@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync/atomic"
 
 	"gonum.org/v1/gonum/mat"
@@ -52,6 +53,7 @@ func CG(ctx context.Context, dst *mat.Dense, a Operator, noise []float64, b *mat
 type conjugate struct {
 	space  space
 	double func() space // to go on with, where float32 does not do; nil: space is it
+	x      *mat.Dense
 	n, k   int
 	opts   Options
 	stats  Stats
@@ -79,13 +81,11 @@ func newConjugate(dst *mat.Dense, a Operator, noise []float64, b *mat.Dense, opt
 	if opts.Inverse != nil && n > 0 && k > 0 {
 		opts.Inverse.Apply(dst, b)
 	}
-	c := &conjugate{n: n, k: k, opts: opts}
+	c := &conjugate{x: dst, n: n, k: k, opts: opts}
 	c.stats.Residuals = make([]float64, k)
 	s := &sides{n: n, a: a, noise: noise, b: b, x: dst}
+	c.cold = allZero(dst)
 	var err error
-	if c.cold, err = allZero(dst); err != nil {
-		return nil, err
-	}
 	if s.norm, err = norms(b); err != nil {
 		return nil, err
 	}
@@ -105,29 +105,25 @@ func newConjugate(dst *mat.Dense, a Operator, noise []float64, b *mat.Dense, opt
 	return c, nil
 }
 
-// allZero reports whether a starting guess is zero; its numbers must be finite.
-func allZero(x *mat.Dense) (bool, error) {
+// allZero reports whether a starting guess is zero. Other guesses are seldom zero in
+// the first row.
+func allZero(x *mat.Dense) bool {
 	raw := x.RawMatrix()
-	var some, bad atomic.Bool
+	if raw.Rows == 0 || slices.ContainsFunc(row(raw, 0), func(v float64) bool { return v != 0 }) {
+		return raw.Rows == 0
+	}
+	var some atomic.Bool
 	parallel.Ranges(raw.Rows, blockRows, func(lo, hi int) {
-		zero, sum := true, 0.0
 		for i := lo; i < hi; i++ {
 			for _, v := range row(raw, i) {
-				zero = zero && v == 0
-				sum += v - v // not zero if v is not finite
+				if v != 0 {
+					some.Store(true)
+					return
+				}
 			}
 		}
-		if !zero {
-			some.Store(true)
-		}
-		if sum != 0 {
-			bad.Store(true)
-		}
 	})
-	if bad.Load() {
-		return false, notFinite("starting guess", x)
-	}
-	return !some.Load(), nil
+	return !some.Load()
 }
 
 // norms returns the Euclidean norms of right-hand sides, which must be finite.
@@ -240,6 +236,9 @@ func (c *conjugate) restart(ctx context.Context) error {
 	stalled := 0
 	for j, rr := range c.sum[:c.k] {
 		if !finite(rr) {
+			if err := notFinite("starting guess", c.x); err != nil && c.stats.Iterations == 0 {
+				return err
+			}
 			return fmt.Errorf("residual of column %d is %g: %w", j, math.Sqrt(rr), ErrNotPositiveDefinite)
 		}
 		before, now := c.stats.Residuals[j], math.Sqrt(rr)

@@ -43,3 +43,9 @@ func mulRowsAddAVX2(dst *float64, dstStride int, x *float64, xStride int, width 
 //
 //go:noescape
 func mulSingleAddAVX2(dst *float32, dstStride int, x *float32, xStride int, width int, rowPtr *int, rows int, colIdx *uint32, val *float32)
+
+// dotsAVX2 sets dst[e] to the product of u and row cols[e] of v, for n ≥ 1 entries. width is a
+// multiple of 4; stride counts elements.
+//
+//go:noescape
+func dotsAVX2(dst *float64, u *float64, v *float64, stride int, width int, cols *uint32, n int)

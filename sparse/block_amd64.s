@@ -1279,3 +1279,41 @@ next:
 	JNZ  row
 	VZEROUPPER
 	RET
+
+// func dotsAVX2(dst *float64, u *float64, v *float64, stride int, width int, cols *uint32, n int)
+// Requires: AVX
+TEXT ·dotsAVX2(SB), NOSPLIT, $0-56
+	MOVQ dst+0(FP), AX
+	MOVQ u+8(FP), CX
+	MOVQ v+16(FP), DX
+	MOVQ stride+24(FP), BX
+	MOVQ width+32(FP), SI
+	MOVQ cols+40(FP), DI
+	MOVQ n+48(FP), R8
+	SHLQ $0x03, BX
+
+entry:
+	MOVL   (DI), R9
+	IMULQ  BX, R9
+	ADDQ   DX, R9
+	VXORPD Y0, Y0, Y0
+	XORQ   R10, R10
+
+columns:
+	VMOVUPD      (CX)(R10*8), Y1
+	VMULPD       (R9)(R10*8), Y1, Y1
+	VADDPD       Y1, Y0, Y0
+	ADDQ         $0x04, R10
+	CMPQ         R10, SI
+	JLT          columns
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPD       X1, X0, X1
+	VUNPCKHPD    X1, X1, X0
+	VADDSD       X0, X1, X1
+	VMOVSD       X1, (AX)
+	ADDQ         $0x08, AX
+	ADDQ         $0x04, DI
+	DECQ         R8
+	JNZ          entry
+	VZEROUPPER
+	RET

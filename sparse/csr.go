@@ -35,6 +35,23 @@ type CSR struct {
 // NewCSR checks the three arrays and wraps them without copying; the caller
 // must not change them afterwards.
 func NewCSR(rows, cols int, rowPtr []int, colIdx []uint32, val []float64) (*CSR, error) {
+	p, err := NewPattern(rows, cols, rowPtr, colIdx)
+	if err != nil {
+		return nil, err
+	}
+	return p.With(val)
+}
+
+// Pattern is the pattern of a CSR matrix, for matrices that differ in their values only.
+type Pattern struct {
+	rows, cols int
+	rowPtr     []int
+	colIdx     []uint32
+}
+
+// NewPattern checks the two arrays and wraps them without copying; the caller must not
+// change them afterwards.
+func NewPattern(rows, cols int, rowPtr []int, colIdx []uint32) (*Pattern, error) {
 	switch {
 	case rows < 0 || cols < 0 || rows > MaxCols || cols > MaxCols:
 		return nil, fmt.Errorf("%w: %d×%d is out of range", ErrFormat, rows, cols)
@@ -44,8 +61,6 @@ func NewCSR(rows, cols int, rowPtr []int, colIdx []uint32, val []float64) (*CSR,
 		return nil, fmt.Errorf("%w: first row pointer is %d, want 0", ErrFormat, rowPtr[0])
 	case rowPtr[rows] != len(colIdx):
 		return nil, fmt.Errorf("%w: last row pointer is %d, but there are %d column indices", ErrFormat, rowPtr[rows], len(colIdx))
-	case len(colIdx) != len(val):
-		return nil, fmt.Errorf("%w: %d column indices, but %d values", ErrFormat, len(colIdx), len(val))
 	}
 	if i := firstBlock(rows, func(lo, hi int) int {
 		for i := lo; i < hi; i++ {
@@ -67,17 +82,26 @@ func NewCSR(rows, cols int, rowPtr []int, colIdx []uint32, val []float64) (*CSR,
 	}); p >= 0 {
 		return nil, fmt.Errorf("%w: entry %d has column %d of %d", ErrFormat, p, colIdx[p], cols)
 	}
-	if p := firstBlock(len(val), func(lo, hi int) int {
-		for p, v := range val[lo:hi] {
+	return &Pattern{rows, cols, rowPtr, colIdx}, nil
+}
+
+// With returns the matrix with the given values, which are checked and not copied; the
+// caller must not change them afterwards.
+func (p *Pattern) With(val []float64) (*CSR, error) {
+	if len(p.colIdx) != len(val) {
+		return nil, fmt.Errorf("%w: %d column indices, but %d values", ErrFormat, len(p.colIdx), len(val))
+	}
+	if q := firstBlock(len(val), func(lo, hi int) int {
+		for q, v := range val[lo:hi] {
 			if v-v != 0 { // not finite
-				return lo + p
+				return lo + q
 			}
 		}
 		return -1
-	}); p >= 0 {
-		return nil, fmt.Errorf("%w: entry %d is %v", ErrFormat, p, val[p])
+	}); q >= 0 {
+		return nil, fmt.Errorf("%w: entry %d is %v", ErrFormat, q, val[q])
 	}
-	return &CSR{rows: rows, cols: cols, rowPtr: rowPtr, colIdx: colIdx, val: val}, nil
+	return &CSR{rows: p.rows, cols: p.cols, rowPtr: p.rowPtr, colIdx: p.colIdx, val: val}, nil
 }
 
 // firstBlock returns the smallest number that find returns for parts of [0, n), other

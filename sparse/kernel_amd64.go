@@ -54,6 +54,15 @@ func mulSingleAdd(s *Single, dst, x blas32.General, lo, hi int) {
 	}
 }
 
+// dotRows is dotRowsGo; the indices have been checked.
+func dotRows(dst, u []float64, v blas64.General, cols []uint32) {
+	if !cpu.X86.HasAVX2 || len(u) == 0 || len(u)%4 != 0 {
+		dotRowsGo(dst, u, v, cols)
+		return
+	}
+	dotsAVX2(&dst[0], &u[0], &v.Data[0], v.Stride, len(u), &cols[0], len(cols))
+}
+
 // mulSingle sets rows lo to hi of dst to those of A·x, as mulSingleGo does.
 func mulSingle(s *Single, dst, x blas32.General, lo, hi int) {
 	a := s.pattern

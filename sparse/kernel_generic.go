@@ -18,3 +18,6 @@ func mulRowsAdd(a *CSR, dst, x blas64.General, lo, hi int) { mulRowsAddGo(a, dst
 
 // mulSingleAdd adds rows lo to hi of A·x to dst.
 func mulSingleAdd(s *Single, dst, x blas32.General, lo, hi int) { mulSingleAddGo(s, dst, x, lo, hi) }
+
+// dotRows is dotRowsGo.
+func dotRows(dst, u []float64, v blas64.General, cols []uint32) { dotRowsGo(dst, u, v, cols) }

@@ -27,6 +27,7 @@ func main() {
 	mulRows("mulSingleStreamAVX2", float32s, streaming)
 	mulRows("mulRowsAddAVX2", float64s, adding)
 	mulRows("mulSingleAddAVX2", float32s, adding)
+	dots()
 	Generate()
 }
 
@@ -275,4 +276,50 @@ func multiplyAddSingle(acc []VecVirtual, width int, val, x Mem) {
 			VADDPS(product, a, a)
 		}
 	}
+}
+
+// dots emits dst[e] = u·v[cols[e], :]. Lane j of a register has the sum over columns j,
+// j+4, …; the four are added as (0 + 2) + (1 + 3).
+func dots() {
+	TEXT("dotsAVX2", NOSPLIT, "func(dst, u, v *float64, stride, width int, cols *uint32, n int)")
+	Pragma("noescape")
+	Doc("dotsAVX2 sets dst[e] to the product of u and row cols[e] of v, for n ≥ 1 entries. width is a",
+		"multiple of 4; stride counts elements.")
+	dst := Load(Param("dst"), GP64())
+	u := Load(Param("u"), GP64())
+	v := Load(Param("v"), GP64())
+	stride := Load(Param("stride"), GP64())
+	width := Load(Param("width"), GP64())
+	cols := Load(Param("cols"), GP64())
+	n := Load(Param("n"), GP64())
+	row, w := GP64(), GP64()
+	SHLQ(Imm(3), stride)
+
+	Label("entry")
+	MOVL(Mem{Base: cols}, row.As32())
+	IMULQ(stride, row)
+	ADDQ(v, row)
+	sum := YMM()
+	VXORPD(sum, sum, sum)
+	XORQ(w, w)
+	Label("columns")
+	product := YMM()
+	VMOVUPD(Mem{Base: u, Index: w, Scale: 8}, product)
+	VMULPD(Mem{Base: row, Index: w, Scale: 8}, product, product)
+	VADDPD(product, sum, sum)
+	ADDQ(Imm(4), w)
+	CMPQ(w, width)
+	JLT(LabelRef("columns"))
+	high, one := XMM(), XMM()
+	VEXTRACTF128(Imm(1), sum, high)
+	VADDPD(high, sum.AsX(), high)
+	VUNPCKHPD(high, high, one)
+	VADDSD(one, high, high)
+	VMOVSD(high, Mem{Base: dst})
+	ADDQ(Imm(8), dst)
+	ADDQ(Imm(4), cols)
+	DECQ(n)
+	JNZ(LabelRef("entry"))
+	VZEROUPPER()
+	RET()
 }
