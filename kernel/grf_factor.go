@@ -214,7 +214,7 @@ func (f *factor) transpose() *sparse.CSR {
 // dropped: they do not contribute to products with f.
 func (f *factor) beside(rows []int) *factor {
 	c := f.cov
-	if f.nodes == nil && c.pattern(rows).nodes == nil {
+	if f.nodes == nil && !c.large && c.pattern(rows).nodes == nil {
 		return c.factor(rows)
 	}
 	table := c.labels.Get().(*[]uint32)
@@ -230,7 +230,7 @@ func (f *factor) beside(rows []int) *factor {
 	}
 
 	ptr := make([]int, len(rows)+1)
-	own, err := c.features.List(context.Background(), rows)
+	own, err := c.features.ListOnce(context.Background(), rows)
 	if err != nil {
 		return newFactor(c, &pattern{rows: rows, width: f.width}, nil, err)
 	}

@@ -48,6 +48,22 @@ func (l *lazy) one(i int) *block {
 	return &b
 }
 
+// sample returns rows in blocks.
+func (l *lazy) sample(ctx context.Context, rows []int) ([]block, error) {
+	blocks := make([]block, (len(rows)+blockRows-1)/blockRows)
+	err := parallel.Blocks(ctx, len(blocks), func(_, b int) error {
+		s := l.samplers.Get().(*rowSampler)
+		defer l.samplers.Put(s)
+		s.out.empty()
+		for _, i := range rows[b*blockRows : min(len(rows), (b+1)*blockRows)] {
+			s.sample(uint32(i), l.run.key.At(uint64(i)))
+		}
+		blocks[b] = s.out.clone()
+		return s.takeError()
+	})
+	return blocks, err
+}
+
 // list samples the rows that are not kept yet, and returns all of the list.
 func (l *lazy) list(ctx context.Context, lo int, rows []int) (*List, error) {
 	l.mu.Lock()
@@ -59,17 +75,7 @@ func (l *lazy) list(ctx context.Context, lo int, rows []int) (*List, error) {
 			missing = append(missing, i)
 		}
 	}
-	fresh := make([]block, (len(missing)+blockRows-1)/blockRows)
-	err := parallel.Blocks(ctx, len(fresh), func(_, b int) error {
-		s := l.samplers.Get().(*rowSampler)
-		defer l.samplers.Put(s)
-		s.out.empty()
-		for _, i := range missing[b*blockRows : min(len(missing), (b+1)*blockRows)] {
-			s.sample(uint32(i), l.run.key.At(uint64(i)))
-		}
-		fresh[b] = s.out.clone()
-		return s.takeError()
-	})
+	fresh, err := l.sample(ctx, missing)
 	if err != nil {
 		for _, i := range missing {
 			l.slot[i-lo] = 0
@@ -113,6 +119,25 @@ func (f *Features) List(ctx context.Context, rows []int) (*List, error) {
 	l := &List{blocks: f.blocks, at: make([]uint32, len(rows))}
 	for a, i := range rows {
 		l.at[a] = uint32(i - f.opts.Lo)
+	}
+	return l, nil
+}
+
+// ListOnce is List for rows that are used once: those of lazy features are not kept.
+func (f *Features) ListOnce(ctx context.Context, rows []int) (*List, error) {
+	if f.lazy == nil {
+		return f.List(ctx, rows)
+	}
+	for _, i := range rows {
+		f.checkRow(i)
+	}
+	blocks, err := f.lazy.sample(ctx, rows)
+	if err != nil {
+		return nil, err
+	}
+	l := &List{blocks: blocks, at: make([]uint32, len(rows))}
+	for a := range l.at {
+		l.at[a] = uint32(a)
 	}
 	return l, nil
 }

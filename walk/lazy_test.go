@@ -47,7 +47,14 @@ func TestLazy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		once, err := lazy.ListOnce(t.Context(), rows)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for k, i := range rows {
+			if !slices.Equal(once.Reached(k), a.Reached(k)) {
+				t.Fatalf("row %d reaches other nodes", i)
+			}
 			if !slices.Equal(a.Reached(k), b.Reached(k)) || !slices.Equal(lazy.Reached(i), a.Reached(k)) {
 				t.Fatalf("row %d reaches other nodes", i)
 			}
