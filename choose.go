@@ -52,7 +52,7 @@ func (c candidate) starts() [][]float64 {
 		return nil
 	}
 	var all [][]float64
-	for _, scale := range []float64{128, 32, 8, 2} /* the longest first: its series is the longest */ {
+	for _, scale := range []float64{2, 8, 32, 128} {
 		if _, ok := c.modulation.(kernel.Matern); ok {
 			scale /= 2
 		}
@@ -156,7 +156,7 @@ func (t *Trainer) train(ctx context.Context, own gp.Data) (*Model, error) {
 			return nil, err
 		}
 	}
-	if err := c.tryKnown(ctx, known); err != nil {
+	if err := c.tryKnown(ctx, known, method == "grf" && len(scales) > 1); err != nil {
 		return nil, err
 	}
 	if c.opts.Subsample > 0 && c.decided() { // with few measurements, trying the others takes little time
@@ -196,8 +196,8 @@ func (c *contest) fit(ctx context.Context, k candidate, opts gp.FitOptions) (att
 		return attempt{}, err
 	}
 	opts.Starts = c.startsInTime(made, opts.Starts)
-	for _, a := range c.tried {
-		if ll := a.report.LogLikelihood; opts.Rival == nil || ll > *opts.Rival {
+	for _, a := range c.tried { // kernels with many scales may gain little for a while, and much later
+		if ll := a.report.LogLikelihood; !k.many && (opts.Rival == nil || ll > *opts.Rival) {
 			opts.Rival = &ll
 		}
 	}
@@ -213,6 +213,7 @@ func (c *contest) try(ctx context.Context, k candidate, starts [][]float64) erro
 func (c *contest) tryAs(ctx context.Context, k candidate, starts [][]float64, unusual bool) error {
 	opts := c.opts
 	opts.Starts = starts
+	opts.Ordered = len(starts) > 0 && len(starts) == len(k.starts()) // by length, the shortest first
 	a, err := c.fit(ctx, k, opts)
 	a.unusual = unusual
 	if err == nil {

@@ -41,7 +41,7 @@ const (
 // learn sets hyperparameters, calibration and scores from a sample of the labels.
 func (t *tuner) learn(ctx context.Context, starts [][]float64, maxIter int, tol float64, r *ClassifyReport) error {
 	t.sample()
-	best, err := bestStart(ctx, t.parts, starts)
+	best, err := bestStart(ctx, t.parts, starts, false)
 	if err != nil {
 		return err
 	}

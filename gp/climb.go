@@ -83,8 +83,8 @@ func (p *params) climbAgainst(ctx context.Context, theta []float64, maxIter int,
 	return p.Natural(result.X), r, nil
 }
 
-// behind ends a climb that converges, and one that is far behind a rival and gains little: with the last
-// gains ten times over it would still be behind.
+// behind ends a climb that converges, and one that is far behind a rival and hardly gains: with the last
+// gains a hundred times over it would still be behind.
 type behind struct {
 	optimize.FunctionConverge
 	rival  float64 // value of the rival, falling
@@ -92,10 +92,10 @@ type behind struct {
 }
 
 const (
-	behindLeast = 20 // nats
-	behindTimes = 10 // the last gains
-	behindSteps = 5  // iterations of which the gains are counted,
-	behindFrom  = 8  // and the first that may end a climb: the first ones find the length of steps
+	behindLeast = 20  // nats
+	behindTimes = 100 // the last gains
+	behindSteps = 5   // iterations of which the gains are counted,
+	behindFrom  = 12  // and the first that may end a climb: the first ones find the length of steps
 )
 
 func (b *behind) Init(dim int) {

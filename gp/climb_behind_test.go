@@ -15,7 +15,8 @@ func TestBehind(t *testing.T) {
 		value func(k int) float64 // log likelihood after k iterations
 		end   int                 // iteration at which it ends; 0: not within 20
 	}{
-		{"flat and far", 0, func(k int) float64 { return -200 + 0.5*float64(k) }, behindFrom},
+		{"flat and far", 0, func(k int) float64 { return -200 + 0.1*float64(k) }, behindFrom},
+		{"slow", 0, func(k int) float64 { return -200 + float64(k) }, 0},
 		{"rising", 0, func(k int) float64 { return -200 + 10*float64(k) }, 0},
 		{"late", 0, func(k int) float64 { return -200 + 0.01*float64(k) + 20*float64(max(0, k-4)) }, 0},
 		{"close", 0, func(k int) float64 { return -18 + 0.05*float64(k) }, 0},

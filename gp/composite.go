@@ -85,8 +85,13 @@ func compositeObjective[P component](all []P) objective {
 	}
 }
 
-// bestStart returns the start with the highest composite likelihood.
-func bestStart[P component](ctx context.Context, all []P, starts [][]float64) ([]float64, error) {
+// startsBehind is the distance, in nats, from the best start from which further ones of an ordered list are
+// not tried.
+const startsBehind = 20
+
+// bestStart returns the start with the highest composite likelihood. If they are ordered, those after one that is
+// far below the best are not tried.
+func bestStart[P component](ctx context.Context, all []P, starts [][]float64, ordered bool) ([]float64, error) {
 	if len(starts) == 1 {
 		return starts[0], nil
 	}
@@ -98,6 +103,9 @@ func bestStart[P component](ctx context.Context, all []P, starts [][]float64) ([
 		}
 		if err != nil {
 			return nil, err
+		}
+		if ordered && value < most-startsBehind {
+			break
 		}
 		if value > most {
 			best, most = theta, value

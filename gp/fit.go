@@ -53,6 +53,7 @@ type FitOptions struct {
 	Mean      *float64    // known mean, on the scale that people read: of counts a rate, of shares a probability; nil: unknown, with a prior as wide as the data
 	NoiseSD   *float64    // known standard deviation of the noise of one measurement (of Student values the scale of its distribution), if Data has no noise variances; nil: learned
 	Starts    [][]float64 // hyperparameters of the kernel; learning starts from the most likely of them; nil means those of kernel.Starts
+	Ordered   bool        // Starts are in an order, such as that of length: those after one that is 20 nats below the best are not tried
 	MaxIter   int         // most iterations of L-BFGS; 0 means 100
 	Tol       float64     // gain in log likelihood, in nats, of four iterations of L-BFGS below which learning ends; 0 means 0.001
 	Epochs    int         // Iterative: steps of Adam; 0 means 50
@@ -277,7 +278,7 @@ func Fit(ctx context.Context, k kernel.Kernel, d Data, opts FitOptions) (*Model,
 // most likely start, and adds the leave-one-out score.
 func (l *likelihood) fitComposite(ctx context.Context, parts []*likelihood, starts [][]float64, opts FitOptions) (theta []float64, r FitReport, err error) {
 	cache(parts)
-	if theta, err = bestStart(ctx, parts, starts); err != nil {
+	if theta, err = bestStart(ctx, parts, starts, opts.Ordered); err != nil {
 		return nil, r, err
 	}
 	if r.Converged = opts.Fixed; !opts.Fixed {
@@ -320,7 +321,7 @@ func (l *likelihood) fitIteratively(ctx context.Context, starts [][]float64, opt
 	switch {
 	case opts.Fixed:
 		r.Converged = true
-		theta, err = bestStart(ctx, patches, starts)
+		theta, err = bestStart(ctx, patches, starts, false)
 	case opts.ColdStart:
 		theta = starts[0]
 	default:

@@ -121,7 +121,7 @@ func (m *Model) climbLaplace(ctx context.Context, s Data, p *params, starts [][]
 		k := kernel.Cached(m.kernel, part.Nodes, cacheBytes/len(parts))
 		all[i] = &laplace{kernel: k, data: part, values: m.values, freedom: m.shape.Freedom, center: m.units.Center, meanVar: m.meanVar, params: p}
 	}
-	if theta, err = bestStart(ctx, all, starts); err != nil {
+	if theta, err = bestStart(ctx, all, starts, false); err != nil {
 		return nil, r, err
 	}
 	if r.Converged = opts.Fixed; !opts.Fixed {

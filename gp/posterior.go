@@ -233,10 +233,10 @@ func (p *Posterior) cross(ctx context.Context, nodes []int) (*mat.Dense, error) 
 	t, n := p.data.Len(), len(nodes)
 	if n <= t {
 		dst := mat.NewDense(t, n, nil)
-		return dst, p.cov.Cross(p.data.Nodes, nodes).Apply(ctx, dst, identity(n))
+		return dst, kernel.Entries(ctx, dst, p.cov.Cross(p.data.Nodes, nodes))
 	}
 	dst := mat.NewDense(n, t, nil)
-	if err := p.cov.Cross(nodes, p.data.Nodes).Apply(ctx, dst, identity(t)); err != nil {
+	if err := kernel.Entries(ctx, dst, p.cov.Cross(nodes, p.data.Nodes)); err != nil {
 		return nil, err
 	}
 	return mat.DenseCopyOf(dst.T()), nil
