@@ -156,7 +156,7 @@ func (t *Trainer) train(ctx context.Context, own gp.Data) (*Model, error) {
 			return nil, err
 		}
 	}
-	if err := c.tryKnown(ctx, known); err != nil {
+	if err := c.tryKnown(ctx, known, method == "grf" && len(scales) > 1); err != nil {
 		return nil, err
 	}
 	if c.opts.Subsample > 0 && c.decided() { // with few measurements, trying the others takes little time

@@ -45,8 +45,8 @@ func (t *Trainer) offers(method string) (of terms, why string) {
 // tryKnown tries kernels with covariates, with roles and with both beside the graph
 // term; then the best of them without the graph term, and with the product of graph
 // and covariates. Where terms were requested, it
-// tries these alone.
-func (c *contest) tryKnown(ctx context.Context, of terms) error {
+// tries these alone. Far says that many scales are tried beside them as well.
+func (c *contest) tryKnown(ctx context.Context, of terms, far bool) error {
 	if of == 0 {
 		return nil
 	}
@@ -57,7 +57,13 @@ func (c *contest) tryKnown(ctx context.Context, of terms) error {
 	if c.spec.Pairs > 0 {
 		k.pairs = c.spec.Pairs
 	}
-	return k.run(ctx, of)
+	if err := k.run(ctx, of); err != nil {
+		return err
+	}
+	if far {
+		return k.tryFar(ctx)
+	}
+	return nil
 }
 
 // knownContest compares kernels over what is known about nodes.
@@ -98,6 +104,41 @@ func (k *knownContest) run(ctx context.Context, of terms) error {
 		return err
 	}
 	return nil
+}
+
+// tryFar tries the best kernel that has the graph term beside others with many scales
+// of the graph: walks end after a few hops, and what covariates leave unexplained
+// may vary over hundreds.
+func (k *knownContest) tryFar(ctx context.Context) error {
+	beside := slices.DeleteFunc(slices.Clone(k.tried), func(a attempt) bool {
+		return !a.terms.has(graphTerm) || a.terms == graphTerm || a.terms.has(productTerm) || a.many
+	})
+	if len(beside) == 0 {
+		return nil
+	}
+	best := likeliest(beside)
+	c := best.candidate
+	c.many, c.hops = true, k.fineHops(true, k.method, k.hops)
+	made, err := k.kernel(ctx, c, k.method)
+	if err != nil {
+		return err
+	}
+	known := k.inSpace(best.model.Theta())[k.graphParams(best):]
+	params := k.nodeParams(made)
+	var theta []float64
+	for _, p := range params[:len(params)-len(known)] {
+		theta = append(theta, p.Start)
+	}
+	opts := k.opts
+	opts.Starts = [][]float64{append(theta, known...)}
+	a, err := k.fit(ctx, c, opts)
+	if errors.Is(err, solve.ErrNotPositiveDefinite) {
+		return nil
+	}
+	if err == nil {
+		k.tried = append(k.tried, a)
+	}
+	return err
 }
 
 // base returns the best kernel of the graph alone that has one scale, the usual

@@ -60,6 +60,45 @@ func rmse(t *testing.T, m *grfgp.Model, truth []float64) float64 {
 	return math.Sqrt(sum)
 }
 
+// What a column leaves unexplained may vary over many more hops than walks have: many
+// scales of the graph are tried beside covariates, and halve the error at least.
+func TestCovariatesReachFar(t *testing.T) {
+	slowWhenRaced(t)
+	const side = 60
+	g, err := graph.Grid(side, side)
+	if err != nil {
+		t.Fatal(err)
+	}
+	random := rand.New(rng.New(7, "far"))
+	load, truth := make([]float64, g.Len()), make([]float64, g.Len())
+	for i := range truth {
+		load[i] = random.NormFloat64()
+		truth[i] = math.Sin(4*float64(i%side)/side) + math.Cos(5*float64(i/side)/side) + load[i]
+	}
+	set, err := covariate.Encode([]covariate.Column{covariate.NewNumbers("load", load)}, g.Len(), covariate.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var d gp.Data
+	for _, i := range random.Perm(g.Len())[:150] {
+		d.Nodes, d.Y = append(d.Nodes, i), append(d.Y, truth[i]+0.2*random.NormFloat64())
+	}
+	spec := grfgp.Spec{Covariates: set, Family: "diffusion", Method: "grf", Walks: 30, Hops: 5, Roles: "none", Seed: 1}
+	one := spec
+	one.Scales = "one"
+	far, err := grfgp.Fit(t.Context(), g, d, spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near, err := grfgp.Fit(t.Context(), g, d, one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := rmse(t, far, truth), rmse(t, near, truth); a > b/2 {
+		t.Errorf("RMSE %.3f with all scales tried (%v), %.3f with one", a, far.Spec().Scales, b)
+	}
+}
+
 // A model with covariates finds a value that depends on a column, which the graph alone
 // cannot, says which terms it has, and does not use columns it was not given.
 func TestCovariates(t *testing.T) {

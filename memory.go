@@ -76,9 +76,9 @@ func EstimateMemory(ctx context.Context, g *graph.Graph, spec Spec, measurements
 		perNode += prolongBytes + coarseShare*(entryBytes*coarse+4*drawBytes+200)
 		lists += 8 * 40 * coarse
 	}
-	exact := 0.0 // matrices of the exact solver
+	exact := 0.0 // matrices of the exact solver, and those that kernels are compared with
 	if t := float64(measurements); measurements <= exactMost {
-		exact = 4 * 8 * t * t
+		exact = 4*8*t*t + 20*8*min(t, sketchSample)*min(t, sketchSample)
 	}
 	m.Bytes = int64(spareShare*n*perNode + min(float64(measurements), n)*lists + exact + spareBytes)
 	m.OneTerm = min(m.Bytes, int64(least))

@@ -40,10 +40,10 @@ func usedMemory() size {
 }
 
 // mostGarbage is how much memory that is no longer used may pile up before it is
-// collected, unless a tenth of the memory in use is more. By default Go allows as
+// collected, unless a twentieth of the memory in use is more. By default Go allows as
 // much as is in use, which would double the memory of large graphs. Collecting more often
 // costs little there: nearly all is in few, large arrays of numbers.
-const mostGarbage = 128 << 20
+const mostGarbage = 64 << 20
 
 // boundGarbage keeps garbage within mostGarbage, unless the environment sets GOGC.
 func boundGarbage() {
@@ -69,5 +69,5 @@ func afterCollection(c *collected) {
 
 // percentFor returns the garbage to allow, in percent of the memory in use.
 func percentFor(live uint64) int {
-	return int(max(10, min(100, 100*mostGarbage/max(1, live))))
+	return int(max(5, min(100, 100*mostGarbage/max(1, live))))
 }

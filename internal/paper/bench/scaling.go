@@ -73,6 +73,7 @@ func scalingPoint(ctx context.Context, n int, opts walk.Options) (ScalingPoint, 
 // heap returns the bytes in use after a collection.
 func heap() float64 {
 	runtime.GC()
+	runtime.GC() // memory in pools outlives one collection
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return float64(m.HeapAlloc)
