@@ -369,7 +369,8 @@ func TestSimulateMeans(t *testing.T) {
 }
 
 // One measurement is enough for predictions if the mean and the noise are known,
-// with every method; otherwise the error says what is missing.
+// with every method; otherwise the error says what is missing. The sd there is just below that of
+// the noise; that of 256 draws has a standard error of 4.4 %.
 func TestFitOfOneMeasurement(t *testing.T) {
 	ctx := context.Background()
 	g, _ := ring()
@@ -389,7 +390,7 @@ func TestFitOfOneMeasurement(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !(p.Mean[0] > 11 && p.Mean[0] < 13 && p.Mean[1] >= mean-0.5 && p.Mean[1] < p.Mean[0]) || !(p.SD[0] > 0 && p.SD[0] < noise && p.SD[1] > 2*p.SD[0]) {
+		if !(p.Mean[0] > 11 && p.Mean[0] < 13 && p.Mean[1] >= mean-0.5 && p.Mean[1] < p.Mean[0]) || !(p.SD[0] > 0 && p.SD[0] < 1.15*noise && p.SD[1] > 2*p.SD[0]) {
 			t.Errorf("%+v: %v ± %v there, %v ± %v afar", spec, p.Mean[0], p.SD[0], p.Mean[1], p.SD[1])
 		}
 	}

@@ -73,6 +73,10 @@ func (k *Kernel) At(theta []float64) (kernel.Covariance, error) {
 	return &covariance{Kernel: k, grf: grf, coeff: kernel.AbilitiesOf(grf).Fine.Coeffs, slopes: slopes}, nil
 }
 
+// Training offers nothing: the cache of the features without a projection does not
+// serve the projected ones.
+func (k *Kernel) Training() kernel.Training { return kernel.Training{} }
+
 // pattern holds the columns of Φ that a list of nodes touches, and their rows of
 // G/√m. It does not depend on hyperparameters.
 type pattern struct {
