@@ -21,7 +21,7 @@ import (
 // bayesOptimisation is Figure 4.
 func bayesOptimisation() *Experiment {
 	return &Experiment{
-		Name: "bayesopt", Title: "Bayesian optimisation (Figure 4, Table 6)", Version: 3,
+		Name: "bayesopt", Title: "Bayesian optimisation (Figure 4, Table 6)", Version: 4,
 		About: `A search for the highest entry of a fixed, standardised table of values at the nodes of a graph, as in Figure 4. 1,000 nodes are measured at
 random, then 1,000 more are chosen one by one (100 on social networks). Regret is the maximum of the table minus the best value measured. In the authors'
 protocol the kernel has free coefficients for as many hops as theirs, is trained at the start and every 600 measurements (wind: 500), and the next node is
