@@ -412,7 +412,7 @@ func reason(best attempt, tried []attempt, sketch bool) string {
 	if first := likeliest(tried); first.String() != best.String() {
 		return fmt.Sprintf("%v was chosen: %v has a higher marginal likelihood, but predicts held-out measurements no better at the distances of the unmeasured nodes", best, first)
 	}
-	return fmt.Sprintf("%v has the highest marginal likelihood of the %d kernels tried%s, after a penalty of one nat per hyperparameter and three more for an unusual one (unit variance, free coefficients, raw or signless Laplacian)", best, len(tried), by)
+	return fmt.Sprintf("%v has the highest marginal likelihood of the %d kernels tried%s, after a penalty of one nat per hyperparameter, more where measurements are few, and three more for an unusual one (unit variance, free coefficients, raw or signless Laplacian)", best, len(tried), by)
 }
 
 // choose records the chosen kernel and the reason.

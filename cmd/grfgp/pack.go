@@ -25,7 +25,7 @@ func packVerb(a *app) *cobra.Command {
 		Short: "Write a graph, ordered, in a form that is ready within seconds",
 		Long: `Pack reads a graph and its node tables once, orders the nodes, and writes all of it to one
 file. Every command takes that file as --edges. It is mapped into memory instead of
-being read, so a graph of 100 million nodes is ready within seconds, and several processes
+being read, so a graph of a million nodes is ready in a tenth of a second, and several processes
 share its memory. Results are the same bytes as from the original files.
 
 The file has checksums: one that is damaged or cut off is refused. It must not be changed
