@@ -118,7 +118,7 @@ func (t *Trainer) addAlternatives(ctx context.Context, m *Model, own gp.Data) er
 }
 
 // retrain learns the hyperparameters of a chosen kernel, starting from theta, with
-// the bounds MaxIter and Tol.
+// From, MaxIter and Tol of the bounds.
 func (t *Trainer) retrain(ctx context.Context, own gp.Data, spec Spec, theta []float64, bounds gp.FitOptions) (*gp.Model, gp.FitReport, error) {
 	k, err := t.chosenKernel(ctx, spec)
 	if err != nil {
@@ -128,7 +128,7 @@ func (t *Trainer) retrain(ctx context.Context, own gp.Data, spec Spec, theta []f
 	if err != nil {
 		return nil, gp.FitReport{}, err
 	}
-	opts.Starts, opts.MaxIter, opts.Tol = [][]float64{theta}, bounds.MaxIter, bounds.Tol
+	opts.Starts, opts.From, opts.MaxIter, opts.Tol = [][]float64{theta}, bounds.From, bounds.MaxIter, bounds.Tol
 	if t.spec.Times != nil {
 		return t.retrainOverTime(ctx, k, own, opts)
 	}
