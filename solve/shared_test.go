@@ -62,7 +62,9 @@ func (c *chain) Apply(ctx context.Context, dst, x *mat.Dense) error {
 }
 
 func (c *chain) Single() func(ctx context.Context, dst, x blas32.General) error {
-	return func(ctx context.Context, dst, x blas32.General) error { return product(ctx, c, dst.Data, x.Data, x.Cols) }
+	return func(ctx context.Context, dst, x blas32.General) error {
+		return product(ctx, c, dst.Data, x.Data, x.Cols)
+	}
 }
 
 func product[F floats](ctx context.Context, c *chain, dst, x []F, k int) error {
