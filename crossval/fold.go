@@ -10,6 +10,7 @@ import (
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/internal/rng"
+	"grfgp/progress"
 )
 
 // Scheme says which nodes are held out together. The zero value is Scattered.
@@ -31,9 +32,9 @@ const DefaultFolds = 10
 // Options are the options of a cross-validation. The zero value means ten scattered
 // folds.
 type Options struct {
-	Folds    int                     // number of folds, 2 or more; 0 means DefaultFolds, or one per measured node if these are fewer
-	Scheme   Scheme                  // "" means Scattered
-	Progress func(done, total int64) // called after each fold; may be nil
+	Folds    int            // number of folds, 2 or more; 0 means DefaultFolds, or one per measured node if these are fewer
+	Scheme   Scheme         // "" means Scattered
+	Progress *progress.Work // is told how far it is; nil: nobody is
 
 	times []float64 // of the periods; nil: none
 	quick bool      // only baselines that cost little, for services
@@ -67,7 +68,7 @@ func (o Options) rules(in *Inputs) []Baseline {
 
 // holdOut calls each for every fold, with the rows outside it (train) and inside
 // it (test). It skips folds without rows and a fold that has all rows.
-func (o Options) holdOut(fold []int, each func(f int, train, test []int) error) error {
+func (o Options) holdOut(fold []int, each func(f int, train, test []int, w *progress.Work) error) error {
 	for f := range o.Folds {
 		var train, test []int
 		for r := range fold {
@@ -80,13 +81,12 @@ func (o Options) holdOut(fold []int, each func(f int, train, test []int) error) 
 		if len(test) == 0 || len(train) == 0 {
 			continue
 		}
-		if err := each(f, train, test); err != nil {
+		w := o.Progress.Part(1, float64(o.Folds-f-1))
+		if err := each(f, train, test, w); err != nil {
 			return fmt.Errorf("fold %d of %d: %w", f+1, o.Folds, err)
 		}
-		if o.Progress != nil {
-			o.Progress(int64(f+1), int64(o.Folds))
-		}
 	}
+	o.Progress.Done()
 	return nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/internal/parallel"
+	"grfgp/progress"
 )
 
 // Validation is the result of a cross-validation on measurements. Errors are on the
@@ -114,8 +115,8 @@ func Validate(ctx context.Context, g *graph.Graph, d gp.Data, spec grfgp.Spec, o
 		return nil, err
 	}
 	var limits *grfgp.Limits
-	v, err := validate(ctx, g, d, opts, spec.Covariates, spec.Seed, func(train, test gp.Data) (predictor, grfgp.Prediction, error) {
-		m, err := t.Fit(ctx, train)
+	v, err := validate(ctx, g, d, opts, spec.Covariates, spec.Seed, func(train, test gp.Data, w *progress.Work) (predictor, grfgp.Prediction, error) {
+		m, err := t.FitProgress(ctx, train, w.Part(0.9, 0.1))
 		if err != nil {
 			return nil, grfgp.Prediction{}, err
 		}
@@ -148,7 +149,7 @@ func Validate(ctx context.Context, g *graph.Graph, d gp.Data, spec grfgp.Spec, o
 func ValidateSnapshot(ctx context.Context, s *grfgp.Snapshot, seed uint64) (*Validation, error) {
 	d := s.Data()
 	opts := Options{Folds: min(DefaultFolds, d.Len()), Scheme: Scattered, quick: true}
-	return validate(ctx, s.Graph(), d, opts, s.Chosen().Covariates, seed, func(train, test gp.Data) (predictor, grfgp.Prediction, error) {
+	return validate(ctx, s.Graph(), d, opts, s.Chosen().Covariates, seed, func(train, test gp.Data, _ *progress.Work) (predictor, grfgp.Prediction, error) {
 		m, err := s.Condition(ctx, train)
 		if err != nil {
 			return nil, grfgp.Prediction{}, err
@@ -159,13 +160,13 @@ func ValidateSnapshot(ctx context.Context, s *grfgp.Snapshot, seed uint64) (*Val
 }
 
 // validate is the hold-out loop over measurements.
-func validate(ctx context.Context, g *graph.Graph, d gp.Data, opts Options, known *covariate.Set, seed uint64, predict func(train, test gp.Data) (predictor, grfgp.Prediction, error)) (*Validation, error) {
+func validate(ctx context.Context, g *graph.Graph, d gp.Data, opts Options, known *covariate.Set, seed uint64, predict func(train, test gp.Data, w *progress.Work) (predictor, grfgp.Prediction, error)) (*Validation, error) {
 	v := &Validation{Scheme: opts.Scheme, Folds: opts.Folds, BaselineRMSE: map[Baseline]float64{}}
 	squares := map[Baseline]float64{}
 	inputs := &Inputs{Graph: g, Covariates: known}
-	err := opts.holdOut(opts.folds(g, d.Nodes, seed), func(f int, in, out []int) error {
+	err := opts.holdOut(opts.folds(g, d.Nodes, seed), func(f int, in, out []int, w *progress.Work) error {
 		train, test := d.Select(in), d.Select(out)
-		m, p, err := predict(train, test)
+		m, p, err := predict(train, test, w)
 		if err != nil {
 			return err
 		}

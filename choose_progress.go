@@ -1,0 +1,82 @@
+package grfgp
+
+import "grfgp/progress"
+
+// The progress of a fit counts in units of fitting one kernel of the graph with two
+// hyperparameters to a sample of the measurements.
+const (
+	manyCost  = 2 // many scales,
+	freeCost  = 2 // free coefficients,
+	knownCost = 3 // and terms over covariates or roles have more hyperparameters
+
+	alternativesCost = 1.5  // of the uncertainty of hyperparameters, where it is computed:
+	alternativesMost = 1000 // up to this many measurements, about
+)
+
+// cost is the expected cost of fitting a candidate.
+func (k candidate) cost() float64 {
+	cost := 1.0
+	if k.many {
+		cost *= manyCost
+	}
+	if k.family.family == "free" {
+		cost *= freeCost
+	}
+	if k.terms != graphTerm {
+		cost += knownCost
+	}
+	return cost
+}
+
+// expect returns the expected cost of all candidates.
+func (c *contest) expect(families int, scales []bool, tryTrend bool, known terms) float64 {
+	cost := float64(families)
+	if known != 0 {
+		cost += 2 * (1 + knownCost)
+	}
+	if known.has(covariateTerm) {
+		cost += 1 + knownCost
+	}
+	if len(scales) > 1 {
+		cost += manyCost
+	}
+	if tryTrend {
+		cost += float64(len(scales))
+	}
+	if c.spec.Family == "" && c.spec.Variance != "unit" && c.spec.Laplacian != "raw" {
+		cost += 1 + freeCost
+	}
+	if c.opensUnit() && c.uneven() {
+		cost++
+	}
+	return cost
+}
+
+// finalCost is the expected cost of fitting the chosen kernel to all measurements, after
+// fits to a sample. An evaluation takes a term by the square of their number and one by
+// the cube.
+func finalCost(measurements int) float64 {
+	const sample, typical = 500, 12 // measurements as long to factor as those of the sample, and evaluations of 25
+	x := float64(min(measurements, exactMost)) / sample
+	return x * x * (1 + x) / 2 * min(typical, float64(finalIters(measurements))) / 25
+}
+
+// next begins the part of the work that fits a candidate.
+func (c *contest) next(k candidate) *progress.Work {
+	cost := k.cost()
+	c.left = max(0, c.left-cost)
+	w := c.work.Part(cost, c.left+c.after)
+	w.Step("trying " + k.String())
+	return w
+}
+
+// classCandidates is the expected cost of comparing kernels of a classifier.
+const classCandidates = 7
+
+// finalClassCost is that of fitting the best of them to all labels.
+func finalClassCost(labels int) float64 {
+	if labels <= classSketch {
+		return 0.2
+	}
+	return 4
+}
