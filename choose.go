@@ -132,7 +132,7 @@ type contest struct {
 // train fits the kernels that the Spec leaves open and returns the best as a Model,
 // which is not yet conditioned on the measurements.
 func (t *Trainer) train(ctx context.Context, own gp.Data, work *progress.Work) (*Model, error) {
-	work.Step("looking at the graph")
+	work.Part(1, comparedCost+finalCost(own.Len())).Step("looking at the graph")
 	method, hops, why := t.decide(t.distinct(own.Nodes), t.spec.Variance == "unit")
 	scales, whyScales, err := t.decideScales(ctx, own.Nodes, method, hops)
 	if err != nil {

@@ -112,7 +112,8 @@ func (t *Trainer) compareClasses(ctx context.Context, own gp.Labels, labels int,
 	tell.Why = append(why, whyScales, "unit variance at every node: classes do not depend on the degree")
 	opts.ScoreOnly, opts.Tol = true, classTol
 	defer t.shareCaches(method)()
-	left := float64(classCandidates)
+	families := t.spec.classFamilies(hops)
+	left := t.expectClasses(len(families), scales, method)
 	try := func(c candidate) error {
 		cost := c.cost()
 		left = max(0, left-cost)
@@ -135,7 +136,6 @@ func (t *Trainer) compareClasses(ctx context.Context, own gp.Labels, labels int,
 		}
 		return nil
 	}
-	families := t.spec.classFamilies(hops)
 	for _, many := range scales {
 		if err := try(candidate{family: families[0], many: many, unit: t.spec.unitClasses(method), hops: t.fineHops(many, method, hops), terms: graphTerm}); err != nil {
 			return best, err

@@ -88,15 +88,12 @@ func (t *Trainer) FitProgress(ctx context.Context, d gp.Data, w *progress.Work) 
 	if err != nil {
 		return nil, err
 	}
-	after := 0.3
-	if own.Len() <= alternativesMost {
-		after += alternativesCost
-	}
-	m, err := t.train(ctx, own, w.Part(10, after))
+	first, then, last := fitCosts(own.Len())
+	m, err := t.train(ctx, own, w.Part(first, then+last))
 	if err != nil {
 		return nil, err
 	}
-	beside := w.Part(after-0.3, 0.3)
+	beside := w.Part(then, last)
 	beside.Step("computing the uncertainty of hyperparameters")
 	if err := t.addAlternatives(ctx, m, own, beside); err != nil {
 		return nil, err

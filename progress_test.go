@@ -40,7 +40,9 @@ func TestProgress(t *testing.T) {
 				t.Errorf("%s: %v after %v", name, s.Share, last)
 			}
 			leap, last = max(leap, s.Share-last), s.Share
-			seen += s.Step + "\n"
+			if !strings.HasSuffix(seen, s.Step) {
+				seen += ", " + s.Step
+			}
 		}))
 		if last != 1 || leap > largest || !strings.Contains(seen, steps) {
 			t.Errorf("%s: ends at %v, with steps of up to %v; %s", name, last, leap, seen)
