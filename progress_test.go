@@ -15,13 +15,13 @@ import (
 // in steps that are small enough to estimate the time by, and their results are those of
 // fits that nobody watches.
 func TestProgress(t *testing.T) {
-	g, err := graph.Grid(20, 20)
+	g, err := graph.Grid(14, 14)
 	if err != nil {
 		t.Fatal(err)
 	}
 	d, l := gp.Data{}, gp.Labels{Classes: 2}
 	for i := 0; i < g.Len(); i += 3 {
-		y := math.Sin(float64(i%20)/3) + 0.1*math.Cos(float64(7*i))
+		y := math.Sin(float64(i%14)/3) + 0.1*math.Cos(float64(7*i))
 		d.Nodes, d.Y = append(d.Nodes, i), append(d.Y, y)
 		l.Nodes, l.Class = append(l.Nodes, i), append(l.Class, int(math.Floor(1+y/2)))
 	}
