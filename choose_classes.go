@@ -31,6 +31,7 @@ func (t *Trainer) learnClasses(ctx context.Context, own gp.Labels, method gp.Cla
 	c := &Classification{of: t}
 	sample := classSample(own, t.spec.Seed)
 	final := finalClassCost(own.Len())
+	work.Step("looking at the graph")
 	best, err := t.compareClasses(ctx, sample, own.Len(), opts, &c.choice, work.Part(classCandidates, final))
 	if err != nil {
 		return nil, err
@@ -114,6 +115,7 @@ func (t *Trainer) compareClasses(ctx context.Context, own gp.Labels, labels int,
 	defer t.shareCaches(method)()
 	families := t.spec.classFamilies(hops)
 	left := t.expectClasses(len(families), scales, method)
+	work.Part(1, left)
 	try := func(c candidate) error {
 		cost := c.cost()
 		left = max(0, left-cost)

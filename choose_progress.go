@@ -4,15 +4,15 @@ import "grfgp/progress"
 
 // The progress of a fit counts in units of fitting one kernel of the graph with two
 // hyperparameters to a sample of the measurements. The costs are those of a mesh of 3,000
-// nodes, of 10,000 nodes with hubs and of Facebook's pages, rounded.
+// nodes, of 10,000 nodes with hubs, of Facebook's pages, of Enron and of a grid of a million nodes, rounded.
 const (
 	manyCost  = 1.3 // many scales,
 	freeCost  = 1.3 // free coefficients,
 	knownCost = 0.5 // and terms over covariates or roles have more hyperparameters
 	firstCost = 1   // of what is computed once for all candidates, by the first
 
-	comparedCost     = 12   // of all candidates
-	alternativesMost = 1000 // measurements up to which the uncertainty of hyperparameters is computed, about
+	comparedCost     = 12  // of all candidates
+	alternativesMost = 800 // measurements up to which the uncertainty of hyperparameters is computed, about
 )
 
 // cost is the expected cost of fitting a candidate.
@@ -60,7 +60,7 @@ func (c *contest) expect(families int, scales []bool, tryTrend bool, known terms
 func finalCost(measurements int) float64 {
 	const sample, typical = 500, 12 // measurements as long to factor as those of the sample, and evaluations of 25
 	x := float64(min(measurements, exactMost)) / sample
-	return x * x * (1 + x) / 2 * min(typical, float64(finalIters(measurements))) / 25
+	return x * x * (1 + x) * min(typical, float64(finalIters(measurements))) / 25
 }
 
 // fitCosts returns the expected costs of comparing kernels and fitting the best, of the
