@@ -38,6 +38,7 @@ func Run(ctx context.Context, args []string, streams Streams) int {
 	// whoever calls Run twice.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 
+	kept.reset()
 	a := &app{Streams: streams}
 	root := a.root()
 	root.SetArgs(args)
