@@ -23,6 +23,9 @@ func mulRows(a *CSR, dst, x blas64.General, lo, hi int) {
 	case 8*dst.Rows*dst.Cols >= streamBytes && streamable(dst):
 		mulRowsStreamAVX2(&dst.Data[lo*dst.Stride], dst.Stride, unsafe.SliceData(x.Data), x.Stride, dst.Cols,
 			&a.rowPtr[lo], hi-lo, unsafe.SliceData(a.colIdx), unsafe.SliceData(a.val))
+	case a.near():
+		mulRowsNearAVX2(&dst.Data[lo*dst.Stride], dst.Stride, unsafe.SliceData(x.Data), x.Stride, dst.Cols,
+			&a.rowPtr[lo], hi-lo, unsafe.SliceData(a.colIdx), unsafe.SliceData(a.val))
 	default:
 		mulRowsAVX2(&dst.Data[lo*dst.Stride], dst.Stride, unsafe.SliceData(x.Data), x.Stride, dst.Cols,
 			&a.rowPtr[lo], hi-lo, unsafe.SliceData(a.colIdx), unsafe.SliceData(a.val))
@@ -35,6 +38,9 @@ func mulRowsAdd(a *CSR, dst, x blas64.General, lo, hi int) {
 	case lo == hi || dst.Cols == 0:
 	case !cpu.X86.HasAVX2:
 		mulRowsAddGo(a, dst, x, lo, hi)
+	case a.near():
+		mulRowsAddNearAVX2(&dst.Data[lo*dst.Stride], dst.Stride, unsafe.SliceData(x.Data), x.Stride, dst.Cols,
+			&a.rowPtr[lo], hi-lo, unsafe.SliceData(a.colIdx), unsafe.SliceData(a.val))
 	default:
 		mulRowsAddAVX2(&dst.Data[lo*dst.Stride], dst.Stride, unsafe.SliceData(x.Data), x.Stride, dst.Cols,
 			&a.rowPtr[lo], hi-lo, unsafe.SliceData(a.colIdx), unsafe.SliceData(a.val))
@@ -48,6 +54,9 @@ func mulSingleAdd(s *Single, dst, x blas32.General, lo, hi int) {
 	case lo == hi || dst.Cols == 0:
 	case !cpu.X86.HasAVX2:
 		mulSingleAddGo(s, dst, x, lo, hi)
+	case a.near():
+		mulSingleAddNearAVX2(&dst.Data[lo*dst.Stride], dst.Stride, unsafe.SliceData(x.Data), x.Stride, dst.Cols,
+			&a.rowPtr[lo], hi-lo, unsafe.SliceData(a.colIdx), unsafe.SliceData(s.val))
 	default:
 		mulSingleAddAVX2(&dst.Data[lo*dst.Stride], dst.Stride, unsafe.SliceData(x.Data), x.Stride, dst.Cols,
 			&a.rowPtr[lo], hi-lo, unsafe.SliceData(a.colIdx), unsafe.SliceData(s.val))
@@ -72,6 +81,9 @@ func mulSingle(s *Single, dst, x blas32.General, lo, hi int) {
 		mulSingleGo(s, dst, x, lo, hi)
 	case 4*dst.Rows*dst.Cols >= streamBytes && streamableSingle(dst):
 		mulSingleStreamAVX2(&dst.Data[lo*dst.Stride], dst.Stride, unsafe.SliceData(x.Data), x.Stride, dst.Cols,
+			&a.rowPtr[lo], hi-lo, unsafe.SliceData(a.colIdx), unsafe.SliceData(s.val))
+	case a.near():
+		mulSingleNearAVX2(&dst.Data[lo*dst.Stride], dst.Stride, unsafe.SliceData(x.Data), x.Stride, dst.Cols,
 			&a.rowPtr[lo], hi-lo, unsafe.SliceData(a.colIdx), unsafe.SliceData(s.val))
 	default:
 		mulSingleAVX2(&dst.Data[lo*dst.Stride], dst.Stride, unsafe.SliceData(x.Data), x.Stride, dst.Cols,

@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	. "github.com/mmcloughlin/avo/build"
@@ -14,7 +15,8 @@ import (
 // strip is a run of columns whose sums stay in registers while a row's entries
 // go by. The last two say how far ahead of the entry in hand the rows of x are
 // prefetched, in entries and in cache lines per row; both were measured. Wide
-// strips ask for little: there the processor's own prefetcher does most.
+// strips ask for little: there the processor's own prefetcher does most. Zero entries
+// are none at all.
 type strip struct{ width, ahead, lines int }
 
 var strips = []strip{{32, 4, 2}, {16, 16, 2}, {8, 32, 1}, {4, 32, 1}, {2, 32, 1}, {1, 32, 1}}
@@ -27,6 +29,10 @@ func main() {
 	mulRows("mulSingleStreamAVX2", float32s, streaming)
 	mulRows("mulRowsAddAVX2", float64s, adding)
 	mulRows("mulSingleAddAVX2", float32s, adding)
+	mulRows("mulRowsNearAVX2", float64s.near(), storing)
+	mulRows("mulSingleNearAVX2", float32s.near(), storing)
+	mulRows("mulRowsAddNearAVX2", float64s.near(), adding)
+	mulRows("mulSingleAddNearAVX2", float32s.near(), adding)
 	dots()
 	Generate()
 }
@@ -51,6 +57,18 @@ var (
 	float64s = precision{"float64", 3, strips}
 	float32s = precision{"float32", 2, []strip{{32, 8, 2}, {16, 16, 1}, {8, 32, 1}, {4, 32, 1}, {2, 32, 1}, {1, 32, 1}}}
 )
+
+// near returns p without prefetching in narrow strips, where it costs as much as the
+// product itself: for matrices whose columns are near each other.
+func (p precision) near() precision {
+	p.strips = slices.Clone(p.strips)
+	for i, s := range p.strips {
+		if s.width <= 8 {
+			p.strips[i].ahead = 0
+		}
+	}
+	return p
+}
 
 // bytes is the size of a number.
 func (p precision) bytes() int { return 1 << p.shift }
@@ -126,13 +144,15 @@ func mulRows(name string, of precision, to mode) {
 		JGE(LabelRef(label("store")))
 
 		Label(label("entry"))
-		LEAQ(Mem{Base: p, Disp: s.ahead}, offset)
-		CMPQ(offset, last)
-		CMOVQGT(last, offset)
-		MOVL(Mem{Base: colIdx, Index: offset, Scale: 4}, offset.As32())
-		IMULQ(xStride, offset)
-		for line := range s.lines {
-			PREFETCHT0(Mem{Base: x, Index: offset, Scale: 1, Disp: 64 * line})
+		if s.ahead > 0 {
+			LEAQ(Mem{Base: p, Disp: s.ahead}, offset)
+			CMPQ(offset, last)
+			CMOVQGT(last, offset)
+			MOVL(Mem{Base: colIdx, Index: offset, Scale: 4}, offset.As32())
+			IMULQ(xStride, offset)
+			for line := range s.lines {
+				PREFETCHT0(Mem{Base: x, Index: offset, Scale: 1, Disp: 64 * line})
+			}
 		}
 		MOVL(Mem{Base: colIdx, Index: p, Scale: 4}, offset.As32())
 		IMULQ(xStride, offset)
