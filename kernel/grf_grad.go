@@ -96,13 +96,21 @@ func (c *grfCovariance) project(ctx context.Context, slope []float64, p *pattern
 	blocks := (len(p.rows) + size - 1) / size
 	lengths := len(slope)
 	sums := make([]float64, blocks*lengths)
-	scratch := make([][]float64, parallel.Workers(blocks))
-	err := eachRow(ctx, len(p.rows), size, func(worker, i int) {
-		cols := p.col[p.ptr[i]:p.ptr[i+1]]
-		weights := room(&scratch[worker], len(cols))
-		weigh(worker, weights, i, cols)
-		b := i / size
-		p.own.ProjectRow(sums[b*lengths:(b+1)*lengths], weights, i)
+	scratch := make([]struct{ weights, sum []float64 }, parallel.Workers(blocks))
+	err := parallel.Blocks(ctx, blocks, func(worker, b int) error {
+		// Sums in memory of the worker's own: those of two workers in one cache line
+		// would cost more than the products.
+		at := &scratch[worker]
+		sum := room(&at.sum, lengths)
+		clear(sum)
+		for i := b * size; i < min(len(p.rows), (b+1)*size); i++ {
+			cols := p.col[p.ptr[i]:p.ptr[i+1]]
+			weights := room(&at.weights, len(cols))
+			weigh(worker, weights, i, cols)
+			p.own.ProjectRow(sum, weights, i)
+		}
+		copy(sums[b*lengths:], sum)
+		return nil
 	})
 	if err != nil {
 		return err

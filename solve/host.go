@@ -357,8 +357,19 @@ func sumRows(n, k int, add func(lo, hi int, sums []float64)) []float64 {
 		add(0, n, total)
 		return total
 	}
-	parts := make([]float64, rowBlocks(n)*k)
-	parallel.Ranges(n, blockRows, func(lo, hi int) { add(lo, hi, parts[lo/blockRows*k:][:k]) })
+	blocks := rowBlocks(n)
+	parts := make([]float64, blocks*k)
+	// A worker adds up in memory of its own: sums of two workers in one cache line would
+	// cost more than the rows. 64 bytes keep neighbours apart.
+	width := k + 8
+	scratch := make([]float64, parallel.Workers(blocks)*width)
+	_ = parallel.Blocks(context.Background(), blocks, func(worker, b int) error {
+		sums := scratch[worker*width:][:k]
+		clear(sums)
+		add(b*blockRows, min(n, (b+1)*blockRows), sums)
+		copy(parts[b*k:], sums)
+		return nil
+	})
 	treeSum(total, parts)
 	return total
 }
