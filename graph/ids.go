@@ -50,16 +50,16 @@ func NumberIDs(n int) *IDs {
 	return l
 }
 
-// pick returns the ids of the given nodes, renumbered in that order. No node
+// pickIDs returns the ids of the given nodes, renumbered in that order. No node
 // may be given twice.
-func (l *IDs) pick(nodes []int) *IDs {
+func pickIDs[T int | uint32](l *IDs, nodes []T) *IDs {
 	size := 0
 	for _, i := range nodes {
-		size += len(l.Bytes(i))
+		size += len(l.Bytes(int(i)))
 	}
 	p := &IDs{text: make([]byte, 0, size), end: make([]int, len(nodes))}
 	for k, i := range nodes {
-		p.text = append(p.text, l.Bytes(i)...)
+		p.text = append(p.text, l.Bytes(int(i))...)
 		p.end[k] = len(p.text)
 	}
 	return p

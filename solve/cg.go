@@ -26,11 +26,15 @@ import (
 // five with a preconditioner that is not diagonal, of half that size with
 // Options.Single; their memory is kept for the next solve.
 func CG(ctx context.Context, dst *mat.Dense, a Operator, noise []float64, b *mat.Dense, opts Options) (Stats, error) {
-	c, err := newConjugate(dst, a, noise, b, opts)
+	c, err := newConjugate(ctx, dst, a, noise, b, opts)
 	if err != nil {
 		return Stats{}, fmt.Errorf("conjugate gradients: %w", err)
 	}
-	if err := c.run(ctx); err != nil {
+	err = c.run(ctx)
+	if c.sums.err != nil {
+		err = c.sums.err // and what follows from it
+	}
+	if err != nil {
 		c.stats.Residuals = nil // dst is between two iterates
 		return c.stats, fmt.Errorf("conjugate gradients: iteration %d: %w", c.stats.Iterations, err)
 	}
@@ -53,6 +57,7 @@ func CG(ctx context.Context, dst *mat.Dense, a Operator, noise []float64, b *mat
 type conjugate struct {
 	space  space
 	double func() space // to go on with, where float32 does not do; nil: space is it
+	sums   *summation
 	x      *mat.Dense
 	n, k   int
 	opts   Options
@@ -73,7 +78,7 @@ type conjugate struct {
 	rz, next, alpha, beta, sum []float64
 }
 
-func newConjugate(dst *mat.Dense, a Operator, noise []float64, b *mat.Dense, opts Options) (*conjugate, error) {
+func newConjugate(ctx context.Context, dst *mat.Dense, a Operator, noise []float64, b *mat.Dense, opts Options) (*conjugate, error) {
 	if err := check(dst, a, noise, b, opts); err != nil {
 		return nil, err
 	}
@@ -83,10 +88,11 @@ func newConjugate(dst *mat.Dense, a Operator, noise []float64, b *mat.Dense, opt
 	}
 	c := &conjugate{x: dst, n: n, k: k, opts: opts}
 	c.stats.Residuals = make([]float64, k)
-	s := &sides{n: n, a: a, noise: noise, b: b, x: dst}
-	c.cold = allZero(dst)
+	s := &sides{n: n, a: a, noise: noise, b: b, x: dst, sums: newSummation(ctx, opts.Rows)}
+	c.sums = s.sums
+	c.cold = s.sums.allZero(dst)
 	var err error
-	if s.norm, err = norms(b); err != nil {
+	if s.norm, err = s.sums.norms(b); err != nil {
 		return nil, err
 	}
 	if opts.Single && n > 0 && k > 0 {
@@ -107,6 +113,18 @@ func newConjugate(dst *mat.Dense, a Operator, noise []float64, b *mat.Dense, opt
 
 // allZero reports whether a starting guess is zero. Other guesses are seldom zero in
 // the first row.
+func (s *summation) allZero(x *mat.Dense) bool {
+	if s.alone() {
+		return allZero(x)
+	}
+	some := []float64{0}
+	if !allZero(x) {
+		some[0] = 1
+	}
+	s.most(some)
+	return some[0] == 0
+}
+
 func allZero(x *mat.Dense) bool {
 	raw := x.RawMatrix()
 	if raw.Rows == 0 || slices.ContainsFunc(row(raw, 0), func(v float64) bool { return v != 0 }) {
@@ -127,8 +145,8 @@ func allZero(x *mat.Dense) bool {
 }
 
 // norms returns the Euclidean norms of right-hand sides, which must be finite.
-func norms(b *mat.Dense) ([]float64, error) {
-	norm, ok := columnNorms(b)
+func (s *summation) norms(b *mat.Dense) ([]float64, error) {
+	norm, ok := s.columnNorms(b)
 	if !ok {
 		return nil, notFinite("right-hand side", b)
 	}
@@ -143,7 +161,7 @@ func norms(b *mat.Dense) ([]float64, error) {
 // ColumnNorms returns the Euclidean norms of the columns of b; NaN for all if a number
 // is not finite.
 func ColumnNorms(b *mat.Dense) []float64 {
-	norms, ok := columnNorms(b)
+	norms, ok := (*summation)(nil).columnNorms(b)
 	if ok {
 		return norms
 	}

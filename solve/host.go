@@ -41,6 +41,7 @@ type sides struct {
 	n     int
 	a     Operator
 	noise []float64
+	sums  *summation
 	b, x  *mat.Dense
 	norm  []float64 // of the columns of b
 }
@@ -268,7 +269,7 @@ const taskNumbers = 1 << 15
 // sweep goes over all rows, by blocks of rows, and sets total to the sums.
 func (h *host[F]) sweep(total []float64, which kind) {
 	k := len(total)
-	if h.n <= blockRows {
+	if h.n <= blockRows && h.sums.alone() {
 		clear(total)
 		sweepRows(which, &h.at, total)
 		return
@@ -287,7 +288,7 @@ func (h *host[F]) sweep(total []float64, which kind) {
 			sweepRows(which, &rows, part)
 		}
 	})
-	treeSum(total, parts)
+	h.sums.add(total, parts)
 }
 
 func (h *host[F]) residual(ctx context.Context, rr []float64, r block, cold bool) error {
@@ -303,7 +304,7 @@ func (h *host[F]) residual(ctx context.Context, rr []float64, r block, cold bool
 		product = q.data
 	}
 	xs, bs, to, noise := h.x.RawMatrix(), h.b.RawMatrix(), h.of(r), h.sides.noise
-	total := sumRows(h.n, k, func(lo, hi int, sums []float64) {
+	total := h.sums.sumRows(h.n, k, func(lo, hi int, sums []float64) {
 		for i := lo; i < hi; i++ {
 			x, b, out := row(xs, i), row(bs, i), to[i*k:][:k]
 			if cold {
@@ -351,9 +352,9 @@ func (h *host[F]) correct(e block, cols, list []int) {
 }
 
 // sumRows calls add for blocks of rows and returns the sums of its k sums.
-func sumRows(n, k int, add func(lo, hi int, sums []float64)) []float64 {
+func (s *summation) sumRows(n, k int, add func(lo, hi int, sums []float64)) []float64 {
 	total := make([]float64, k)
-	if n <= blockRows {
+	if n <= blockRows && s.alone() {
 		add(0, n, total)
 		return total
 	}
@@ -370,16 +371,16 @@ func sumRows(n, k int, add func(lo, hi int, sums []float64)) []float64 {
 		copy(parts[b*k:], sums)
 		return nil
 	})
-	treeSum(total, parts)
+	s.add(total, parts)
 	return total
 }
 
 // columnNorms returns the Euclidean norms of the columns of b, and whether all
 // numbers are finite. Columns whose squares leave the range of float64 are scaled.
-func columnNorms(b *mat.Dense) (norms []float64, ok bool) {
+func (s *summation) columnNorms(b *mat.Dense) (norms []float64, ok bool) {
 	n, k := b.Dims()
 	raw := b.RawMatrix()
-	norms = sumRows(n, k, func(lo, hi int, sums []float64) {
+	norms = s.sumRows(n, k, func(lo, hi int, sums []float64) {
 		for i := lo; i < hi; i++ {
 			for j, v := range row(raw, i) {
 				sums[j] += float64(v * v)
@@ -394,11 +395,11 @@ func columnNorms(b *mat.Dense) (norms []float64, ok bool) {
 	if safe {
 		return norms, true
 	}
-	return scaledNorms(b)
+	return s.scaledNorms(b)
 }
 
 // scaledNorms is columnNorms by numbers that are divided by the largest.
-func scaledNorms(b *mat.Dense) ([]float64, bool) {
+func (s *summation) scaledNorms(b *mat.Dense) ([]float64, bool) {
 	n, k := b.Dims()
 	raw := b.RawMatrix()
 	tops := make([]float64, rowBlocks(n)*k)
@@ -417,12 +418,13 @@ func scaledNorms(b *mat.Dense) ([]float64, bool) {
 	for q, v := range tops {
 		top[q%k] = max(top[q%k], v)
 	}
+	s.most(top)
 	for _, v := range top {
 		if !finite(v) {
 			return nil, false
 		}
 	}
-	norms := sumRows(n, k, func(lo, hi int, sums []float64) {
+	norms := s.sumRows(n, k, func(lo, hi int, sums []float64) {
 		for i := lo; i < hi; i++ {
 			for j, v := range row(raw, i) {
 				if top[j] > 0 {

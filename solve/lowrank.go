@@ -97,7 +97,7 @@ func (p *LowRank) reflect(x *mat.Dense, change func(c blas64.General)) {
 // inverseRoots returns d^-½ and Σ log d, for d that must be positive.
 func inverseRoots(d []float64) (invSqrt []float64, logDet float64, err error) {
 	invSqrt = make([]float64, len(d))
-	sum := sumRows(len(d), 1, func(lo, hi int, sums []float64) {
+	sum := (*summation)(nil).sumRows(len(d), 1, func(lo, hi int, sums []float64) {
 		for i := lo; i < hi; i++ {
 			invSqrt[i] = 1 / math.Sqrt(d[i])
 			sums[0] += math.Log(d[i])

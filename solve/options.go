@@ -38,6 +38,8 @@ type Options struct {
 	// Recursive takes the residuals of the recursion for the true ones, so that CG
 	// neither checks them, which saves a product, nor restarts.
 	Recursive bool
+	// Rows says that several ranks share the rows; nil means one rank.
+	Rows *Rows
 	// Progress, if not nil, is called after every iteration with the largest relative
 	// residual according to the recursion.
 	Progress func(iteration int, residual float64)
