@@ -89,12 +89,14 @@ func (g *Graph) WalkScale(n Normalization) []float64 {
 		return nil
 	}
 	v := g.Strengths()
-	for i, d := range v {
-		v[i] = math.Sqrt(d)
-		if d == 0 {
-			v[i] = 1
+	parallel.Ranges(len(v), rowBlock, func(lo, hi int) {
+		for i, d := range v[lo:hi] {
+			v[lo+i] = math.Sqrt(d)
+			if d == 0 {
+				v[lo+i] = 1
+			}
 		}
-	}
+	})
 	return v
 }
 

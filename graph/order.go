@@ -1,8 +1,6 @@
 package graph
 
 import (
-	"bytes"
-	"cmp"
 	"math"
 	"slices"
 
@@ -140,25 +138,4 @@ func mix(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xBF58476D1CE4E5B9
 	x = (x ^ x>>27) * 0x94D049BB133111EB
 	return x ^ x>>31
-}
-
-// compareIDs puts whole numbers first, by value, then other ids by their bytes.
-func compareIDs(a, b []byte) int {
-	whole := func(id []byte) bool {
-		for _, c := range id {
-			if c < '0' || c > '9' {
-				return false
-			}
-		}
-		return len(id) > 0 && (id[0] != '0' || len(id) == 1)
-	}
-	switch x, y := whole(a), whole(b); {
-	case x && y:
-		return cmp.Or(len(a)-len(b), bytes.Compare(a, b))
-	case x:
-		return -1
-	case y:
-		return 1
-	}
-	return bytes.Compare(a, b)
 }

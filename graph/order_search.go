@@ -58,7 +58,7 @@ func (s *ordering) compare(i, j uint32) int {
 	if a, b := s.key[i], s.key[j]; a != b {
 		return cmp.Compare(a, b)
 	}
-	return compareIDs(s.g.ids.Bytes(int(i)), s.g.ids.Bytes(int(j)))
+	return s.g.ids.compare(int(i), int(j))
 }
 
 // first returns the first node by compare of every component.

@@ -24,6 +24,7 @@ type input struct {
 	weights   choice
 	parallel  choice
 	keepLoops bool
+	unordered bool // no flag: leave nodes in the order of the file
 	reading
 }
 
@@ -63,7 +64,7 @@ func (in *reading) flags(cmd *cobra.Command) {
 // may differ between files: see of.
 func (in *input) options() (graphio.Options, error) {
 	opts, err := in.reading.options()
-	opts.KeepLoops = in.keepLoops
+	opts.KeepLoops, opts.Unordered = in.keepLoops, in.unordered
 	opts.Weights = graphio.Weights(in.weights.chosen())
 	switch in.parallel.chosen() {
 	case "sum":
@@ -147,7 +148,7 @@ func (in *reading) rejecting(read func(w io.Writer) error) error {
 
 func (in *input) read(ctx context.Context, a *app, opts graphio.Options) (*graphio.Network, error) {
 	if in.generated != "" {
-		return a.generate(in.generated)
+		return a.generate(in.generated, in.unordered)
 	}
 	nodes, err := in.readNodes(ctx, a, opts)
 	if err != nil {

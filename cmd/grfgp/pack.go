@@ -52,6 +52,7 @@ func (a *app) pack(ctx context.Context, f *packFlags) error {
 	if f.out == "" {
 		return usagef("no file to write: give -o FILE")
 	}
+	f.unordered = true // writing puts nodes into order, without a second copy of the graph
 	net, err := f.load(ctx, a)
 	if err != nil {
 		return err
