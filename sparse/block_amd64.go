@@ -73,3 +73,9 @@ func mulSingleAddNearAVX2(dst *float32, dstStride int, x *float32, xStride int, 
 //
 //go:noescape
 func dotsAVX2(dst *float64, u *float64, v *float64, stride int, width int, cols *uint32, n int)
+
+// dotsSingleAVX2 sets dst[e] to the product of u and row cols[e] of v, for n ≥ 1 entries. width is a
+// multiple of 8; stride counts elements.
+//
+//go:noescape
+func dotsSingleAVX2(dst *float64, u *float32, v *float32, stride int, width int, cols *uint32, n int)

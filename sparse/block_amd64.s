@@ -2213,3 +2213,44 @@ columns:
 	JNZ          entry
 	VZEROUPPER
 	RET
+
+// func dotsSingleAVX2(dst *float64, u *float32, v *float32, stride int, width int, cols *uint32, n int)
+// Requires: AVX
+TEXT ·dotsSingleAVX2(SB), NOSPLIT, $0-56
+	MOVQ dst+0(FP), AX
+	MOVQ u+8(FP), CX
+	MOVQ v+16(FP), DX
+	MOVQ stride+24(FP), BX
+	MOVQ width+32(FP), SI
+	MOVQ cols+40(FP), DI
+	MOVQ n+48(FP), R8
+	SHLQ $0x02, BX
+
+entry:
+	MOVL   (DI), R9
+	IMULQ  BX, R9
+	ADDQ   DX, R9
+	VXORPS Y0, Y0, Y0
+	XORQ   R10, R10
+
+columns:
+	VMOVUPS      (CX)(R10*4), Y1
+	VMULPS       (R9)(R10*4), Y1, Y1
+	VADDPS       Y1, Y0, Y0
+	ADDQ         $0x08, R10
+	CMPQ         R10, SI
+	JLT          columns
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X1
+	VMOVHLPS     X1, X1, X0
+	VADDPS       X0, X1, X0
+	VMOVSHDUP    X0, X1
+	VADDSS       X1, X0, X0
+	VCVTSS2SD    X0, X0, X0
+	VMOVSD       X0, (AX)
+	ADDQ         $0x08, AX
+	ADDQ         $0x04, DI
+	DECQ         R8
+	JNZ          entry
+	VZEROUPPER
+	RET

@@ -72,6 +72,15 @@ func dotRows(dst, u []float64, v blas64.General, cols []uint32) {
 	dotsAVX2(&dst[0], &u[0], &v.Data[0], v.Stride, len(u), &cols[0], len(cols))
 }
 
+// dotRowsSingle is dotRowsSingleGo; the indices have been checked.
+func dotRowsSingle(dst []float64, u []float32, v blas32.General, cols []uint32) {
+	if !cpu.X86.HasAVX2 || len(u) == 0 {
+		dotRowsSingleGo(dst, u, v, cols)
+		return
+	}
+	dotsSingleAVX2(&dst[0], &u[0], &v.Data[0], v.Stride, len(u), &cols[0], len(cols))
+}
+
 // mulSingle sets rows lo to hi of dst to those of A·x, as mulSingleGo does.
 func mulSingle(s *Single, dst, x blas32.General, lo, hi int) {
 	a := s.pattern
