@@ -8,6 +8,7 @@ import (
 
 	"grfgp/internal/enum"
 	"grfgp/kernel"
+	"grfgp/progress"
 )
 
 // Solver says how systems with the training covariance are solved.
@@ -62,6 +63,8 @@ type FitOptions struct {
 	Rival     *float64    // log marginal likelihood of another kernel for the same measurements: learning ends early if it is far better; nil: none
 	Subsample int         // fit to a sample of about this many measurements, in patches and scattered, to compare kernels; 0: to all
 	Seed      uint64      // of random probes
+
+	Progress *progress.Work // is told how far learning is; nil: nobody is
 
 	Stochastic Stochastic // Iterative: how gradients are estimated
 }
@@ -278,15 +281,16 @@ func Fit(ctx context.Context, k kernel.Kernel, d Data, opts FitOptions) (*Model,
 // most likely start, and adds the leave-one-out score.
 func (l *likelihood) fitComposite(ctx context.Context, parts []*likelihood, starts [][]float64, opts FitOptions) (theta []float64, r FitReport, err error) {
 	cache(parts)
-	if theta, err = bestStart(ctx, parts, starts, opts.Ordered); err != nil {
+	count := newEvaluations(opts.Progress, len(starts), opts.MaxIter)
+	if theta, err = bestStart(ctx, parts, starts, opts.Ordered, count); err != nil {
 		return nil, r, err
 	}
 	if r.Converged = opts.Fixed; !opts.Fixed {
-		if theta, r, err = l.params.climbAgainst(ctx, theta, opts.MaxIter, opts.Tol, opts.Rival, compositeObjective(parts)); err != nil {
+		if theta, r, err = l.params.climbAgainst(ctx, theta, opts.MaxIter, opts.Tol, opts.Rival, count.of(compositeObjective(parts))); err != nil {
 			return nil, r, err
 		}
 	}
-	count := 0
+	values := 0
 	for _, l := range parts {
 		f, err := l.factor(ctx, theta)
 		if err != nil {
@@ -297,9 +301,10 @@ func (l *likelihood) fitComposite(ctx context.Context, parts []*likelihood, star
 		for i, y := range l.data.Y {
 			r.LOOScore += logNormal(y, mean[i], variance[i])
 		}
-		count += l.data.Len()
+		values += l.data.Len()
 	}
-	r.LOOScore /= float64(count)
+	r.LOOScore /= float64(values)
+	opts.Progress.Done()
 	return theta, r, nil
 }
 
@@ -310,6 +315,12 @@ func cache(parts []*likelihood) {
 	}
 }
 
+// Costs of an iterative fit, in seconds on two processors, about.
+const (
+	patchCost = 3    // of the fit to patches
+	stepCost  = 1e-6 // of a step of learning, per measurement
+)
+
 // fitIteratively starts from an exact fit to a few patches and goes on by
 // stochastic gradients of the whole.
 func (l *likelihood) fitIteratively(ctx context.Context, starts [][]float64, opts FitOptions) (theta []float64, r FitReport, err error) {
@@ -318,10 +329,12 @@ func (l *likelihood) fitIteratively(ctx context.Context, starts [][]float64, opt
 		return nil, r, err
 	}
 	patches := l.patches(patchNodes, scattered)
+	whole, steps := opts.Progress, stepCost*float64(opts.Epochs)*float64(l.data.Len())
+	opts.Progress = whole.Part(patchCost, steps)
 	switch {
 	case opts.Fixed:
 		r.Converged = true
-		theta, err = bestStart(ctx, patches, starts, false)
+		theta, err = bestStart(ctx, patches, starts, false, nil)
 	case opts.ColdStart:
 		theta = starts[0]
 	default:
@@ -332,7 +345,7 @@ func (l *likelihood) fitIteratively(ctx context.Context, starts [][]float64, opt
 		return nil, r, err
 	}
 	if !opts.Fixed {
-		if theta, r, err = l.learn(ctx, theta, opts.Epochs, opts.Stochastic, opts.Seed); err != nil {
+		if theta, r, err = l.learn(ctx, theta, opts.Epochs, opts.Stochastic, opts.Seed, whole.Part(steps, steps/10)); err != nil {
 			return nil, r, err
 		}
 	}

@@ -135,7 +135,7 @@ func TestSingleSteps(t *testing.T) {
 		defer singly(from)()
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
 		l, theta := likelihoodOf(t, k, d, 1)
-		end, _, err := l.learn(background, theta, 8, Stochastic{Tol: 1e-4}, 3)
+		end, _, err := l.learn(background, theta, 8, Stochastic{Tol: 1e-4}, 3, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -311,7 +311,7 @@ func TestIterativeVariances(t *testing.T) {
 		n := *m
 		n.solver = Iterative
 		exact, iterative := step[*Posterior](t)(m.Condition(background, d)), step[*Posterior](t)(n.Condition(background, d))
-		want, same, got := numbers(exact.Variance(background, all)), numbers(exact.sampledVariance(background, all)), numbers(iterative.Variance(background, all))
+		want, same, got := numbers(exact.Variance(background, all)), numbers(exact.sampledVariance(background, all, nil)), numbers(iterative.Variance(background, all))
 		least, most := math.Inf(1), 0.0
 		for i := range want {
 			least, most = min(least, got[i]/same[i]), max(most, got[i]/same[i])

@@ -12,6 +12,7 @@ import (
 	"grfgp/internal/parallel"
 	"grfgp/internal/rng"
 	"grfgp/kernel"
+	"grfgp/progress"
 	"grfgp/solve"
 )
 
@@ -71,7 +72,7 @@ func (w *learner) probe(signs *rng.Stream) {
 
 // learn takes the given number of steps of Adam from theta, with a rate that falls
 // to a tenth.
-func (l *likelihood) learn(ctx context.Context, theta []float64, epochs int, opts Stochastic, seed uint64) ([]float64, FitReport, error) {
+func (l *likelihood) learn(ctx context.Context, theta []float64, epochs int, opts Stochastic, seed uint64, steps *progress.Work) ([]float64, FitReport, error) {
 	w := newLearner(l, opts, seed)
 	x := l.params.Free(theta)
 	climb := adam.New(len(x))
@@ -85,6 +86,7 @@ func (l *likelihood) learn(ctx context.Context, theta []float64, epochs int, opt
 		l.params.Chain(grad, theta)
 		l.params.Prior(grad, x)
 		climb.Step(x, grad, learnRate*math.Pow(0.1, float64(t)/float64(epochs)))
+		steps.Count(int64(t+1), int64(epochs))
 	}
 	enough := opts.Tol
 	if enough == 0 {

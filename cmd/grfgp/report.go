@@ -159,12 +159,12 @@ func (a *app) run(ctx context.Context, r *subject) (err error) {
 		return err
 	}
 	s := a.talk.Stage("predicting")
-	if r.Prediction, err = r.Model.Predict(ctx, nodes); err != nil {
+	if r.Prediction, err = r.Model.PredictProgress(ctx, nodes, s.Work()); err != nil {
 		return fitError(ctx, err)
 	}
 	s.Done("%d nodes", len(nodes))
-	if r.Limits, err = r.Model.Limits(ctx, nodes, r.Prediction); err != nil {
-		return fitError(ctx, err)
+	if r.Limits, err = a.limits(ctx, r.Model, nodes, r.Prediction); err != nil {
+		return err
 	}
 	if r.Measurements != nil {
 		r.Measured = valueName(r.Measurements.Report)
