@@ -56,7 +56,8 @@ func within(ctx context.Context, patience time.Duration, run func() int) int {
 		return c
 	case <-time.After(patience):
 		atomicfile.RemoveUnfinished()
-		os.Stderr.WriteString("\n" + interrupted)
+		clearLine(os.Stderr)
+		os.Stderr.WriteString(kept.interrupted())
 		return exitInterrupted
 	}
 }

@@ -46,6 +46,7 @@ func run(ctx context.Context, args []string, streams Streams, group *ranks.Group
 	// whoever calls Run twice.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 
+	kept.reset()
 	a := &app{Streams: streams, ranks: group}
 	root := a.root()
 	root.SetArgs(args)
