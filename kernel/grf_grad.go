@@ -118,10 +118,19 @@ func projections(ctx context.Context, own *walk.List, rows, lengths int, weigh f
 	const size = 64 // divides a block
 	pieces := (rows + size - 1) / size
 	sums := make([]float64, pieces*lengths)
-	scratch := make([][]float64, parallel.Workers(pieces))
-	err := eachRow(ctx, rows, size, func(worker, i int) {
-		scratch[worker] = weigh(worker, scratch[worker], i)
-		own.ProjectRow(sums[i/size*lengths:][:lengths], scratch[worker], i)
+	scratch := make([]struct{ sum, weights []float64 }, parallel.Workers(pieces))
+	err := parallel.Blocks(ctx, pieces, func(worker, b int) error {
+		// Sums in memory of the worker's own: those of two workers in one cache line would
+		// cost more than the products.
+		sum, weights := room(&scratch[worker].sum, lengths), scratch[worker].weights
+		clear(sum)
+		for i := b * size; i < min(rows, (b+1)*size); i++ {
+			weights = weigh(worker, weights, i)
+			own.ProjectRow(sum, weights, i)
+		}
+		copy(sums[b*lengths:], sum)
+		scratch[worker].weights = weights
+		return nil
 	})
 	if err != nil {
 		return nil, err
