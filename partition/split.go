@@ -22,14 +22,14 @@ const BlockRows = 1024
 func Split(n, ranks int, work []float64) ([]Range, error) {
 	blocks := (n + BlockRows - 1) / BlockRows
 	if n < 0 || ranks < 1 || len(work) != blocks {
-		return nil, fmt.Errorf("partition: %d nodes for %d ranks, with the work of %d blocks; want 1 rank or more and %d blocks", n, ranks, len(work), blocks)
+		return nil, fmt.Errorf("%d nodes for %d ranks, with the work of %d blocks; want 1 rank or more and %d blocks", n, ranks, len(work), blocks)
 	}
 	// The smallest bound on the work of a range that takes no more than so many ranges: between the mean and
 	// the total, by halving.
 	low, high := 0.0, 0.0
 	for b, w := range work {
 		if !(w >= 0) {
-			return nil, fmt.Errorf("partition: block %d has the work %v, want a number ≥ 0", b, w)
+			return nil, fmt.Errorf("block %d has the work %v, want a number ≥ 0", b, w)
 		}
 		low = max(low, w)
 		high += w
