@@ -11,6 +11,7 @@ import (
 	"grfgp/gp"
 	"grfgp/internal/rng"
 	"grfgp/kernel"
+	"grfgp/progress"
 )
 
 // classAttempt is a candidate with its leave-one-out score.
@@ -22,14 +23,16 @@ type classAttempt struct {
 
 // learnClasses fits the kernels that the Spec leaves open to a sample of the labels, keeps
 // the one with the highest leave-one-out log score, and fits it to all labels.
-func (t *Trainer) learnClasses(ctx context.Context, own gp.Labels, method gp.ClassMethod) (*Classification, error) {
+func (t *Trainer) learnClasses(ctx context.Context, own gp.Labels, method gp.ClassMethod, work *progress.Work) (*Classification, error) {
 	opts := gp.ClassifyOptions{Method: method, Seed: t.spec.Seed}
 	if err := opts.Solver.UnmarshalText([]byte(cmp.Or(t.spec.Solver, "auto"))); err != nil {
 		return nil, err
 	}
 	c := &Classification{of: t}
 	sample := classSample(own, t.spec.Seed)
-	best, err := t.compareClasses(ctx, sample, own.Len(), opts, &c.choice)
+	final := finalClassCost(own.Len())
+	work.Step("looking at the graph")
+	best, err := t.compareClasses(ctx, sample, own.Len(), opts, &c.choice, work.Part(classCandidates, final))
 	if err != nil {
 		return nil, err
 	}
@@ -42,6 +45,8 @@ func (t *Trainer) learnClasses(ctx context.Context, own gp.Labels, method gp.Cla
 	default:
 		opts.Starts = [][]float64{best.report.Theta}
 	}
+	opts.Progress = work.Part(final, 0)
+	opts.Progress.Step("fitting " + best.String())
 	if c.classifier, c.choice.Fit, err = gp.Classify(ctx, best.kernel, own, opts); err != nil {
 		return nil, err
 	}
@@ -98,7 +103,7 @@ func classSample(l gp.Labels, seed uint64) gp.Labels {
 // ClassChoice. The first family decides between one scale and many; the other
 // families are tried with that decision. The best is to be fitted to the given number of
 // labels, on which its representation depends.
-func (t *Trainer) compareClasses(ctx context.Context, own gp.Labels, labels int, opts gp.ClassifyOptions, tell *ClassChoice) (best classAttempt, err error) {
+func (t *Trainer) compareClasses(ctx context.Context, own gp.Labels, labels int, opts gp.ClassifyOptions, tell *ClassChoice, work *progress.Work) (best classAttempt, err error) {
 	method, hops, why := t.decide(min(labels, classLearned), true)
 	scales, whyScales, err := t.decideScales(ctx, own.Nodes, method, hops)
 	if err != nil {
@@ -108,7 +113,14 @@ func (t *Trainer) compareClasses(ctx context.Context, own gp.Labels, labels int,
 	tell.Why = append(why, whyScales, "unit variance at every node: classes do not depend on the degree")
 	opts.ScoreOnly, opts.Tol = true, classTol
 	defer t.shareCaches(method)()
+	families := t.spec.classFamilies(hops)
+	left := t.expectClasses(len(families), scales, method)
+	work.Part(1, left)
 	try := func(c candidate) error {
+		cost := c.cost()
+		left = max(0, left-cost)
+		opts.Progress = work.Part(cost, left)
+		opts.Progress.Step("trying " + c.String())
 		k, err := t.classKernel(ctx, c, method)
 		if err != nil {
 			return err
@@ -126,7 +138,6 @@ func (t *Trainer) compareClasses(ctx context.Context, own gp.Labels, labels int,
 		}
 		return nil
 	}
-	families := t.spec.classFamilies(hops)
 	for _, many := range scales {
 		if err := try(candidate{family: families[0], many: many, unit: t.spec.unitClasses(method), hops: t.fineHops(many, method, hops), terms: graphTerm}); err != nil {
 			return best, err
@@ -263,7 +274,7 @@ func (c *Classification) fill(chosen candidate) {
 var spreadShares = []float64{0.9, 0.5, 0.7, 0.8, 0.95}
 
 // spread is label spreading with the α that has the highest leave-one-out score.
-func (t *Trainer) spread(ctx context.Context, own gp.Labels, method gp.ClassMethod) (*Classification, error) {
+func (t *Trainer) spread(ctx context.Context, own gp.Labels, method gp.ClassMethod, _ *progress.Work) (*Classification, error) {
 	matern := Spec{Family: "matern", Nu: 1}.families(0)[0]
 	k, err := t.kernel(ctx, candidate{family: matern, terms: graphTerm}, "series")
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"grfgp"
 	"grfgp/gp"
 	"grfgp/graph"
+	"grfgp/progress"
 )
 
 // Baselines of labels.
@@ -129,8 +130,8 @@ func ValidateClasses(ctx context.Context, g *graph.Graph, l gp.Labels, spec grfg
 	if err != nil {
 		return nil, err
 	}
-	probabilities := func(train gp.Labels, method gp.ClassMethod, nodes []int) (*mat.Dense, error) {
-		c, err := t.Classify(ctx, train, method)
+	probabilities := func(train gp.Labels, method gp.ClassMethod, nodes []int, w *progress.Work) (*mat.Dense, error) {
+		c, err := t.ClassifyProgress(ctx, train, method, w)
 		if err != nil {
 			return nil, err
 		}
@@ -141,32 +142,36 @@ func ValidateClasses(ctx context.Context, g *graph.Graph, l gp.Labels, spec grfg
 	var own []float64
 	rules := map[Baseline][]float64{}
 	inputs := &Inputs{Graph: g, Covariates: spec.Covariates}
-	err = opts.holdOut(opts.classFolds(g, l, spec.Seed), func(f int, in, out []int) error {
+	predict := func(_ int, in, out []int, w *progress.Work) (r foldClasses, err error) {
 		train, test := selectLabels(l, in), selectLabels(l, out)
-		p, err := probabilities(train, method, test.Nodes)
+		p, err := probabilities(train, method, test.Nodes, w.Part(0.9, 0.1))
 		if err != nil {
-			return err
+			return r, err
 		}
-		spread, err := probabilities(train, gp.Spreading, test.Nodes)
-		if err != nil {
-			return err
-		}
-		for q, i := range test.Nodes {
-			row := p.RawRowView(q)
-			v.HeldOut = append(v.HeldOut, HeldOutLabel{i, f, test.Class[q], slices.Index(row, slices.Max(row)), row})
-			own = append(own, row...)
-		}
-		class = append(class, test.Class...)
+		r = foldClasses{Nodes: test.Nodes, Class: test.Class, Own: p.RawMatrix().Data, Rules: map[Baseline][]float64{}}
 		for _, rule := range inputs.ClassBaselines() {
 			var p *mat.Dense
 			if rule == LabelSpreading {
-				p = spread
-			} else if p, err = rule.Classify(ctx, inputs, train, test.Nodes); err != nil {
-				return err
+				p, err = probabilities(train, gp.Spreading, test.Nodes, w.Part(0.1, 0))
+			} else {
+				p, err = rule.Classify(ctx, inputs, train, test.Nodes)
 			}
-			rules[rule] = append(rules[rule], p.RawMatrix().Data...)
+			if err != nil {
+				return r, err
+			}
+			r.Rules[rule] = p.RawMatrix().Data
 		}
-		return nil
+		return r, nil
+	}
+	err = holdOut(ctx, opts, opts.classFolds(g, l, spec.Seed), predict, func(f int, r foldClasses) {
+		for q, i := range r.Nodes {
+			row := r.Own[q*l.Classes:][:l.Classes]
+			v.HeldOut = append(v.HeldOut, HeldOutLabel{i, f, r.Class[q], slices.Index(row, slices.Max(row)), row})
+		}
+		class, own = append(class, r.Class...), append(own, r.Own...)
+		for rule, data := range r.Rules {
+			rules[rule] = append(rules[rule], data...)
+		}
 	})
 	if err != nil {
 		return nil, err
@@ -188,6 +193,13 @@ func ValidateClasses(ctx context.Context, g *graph.Graph, l gp.Labels, spec grfg
 		v.Confusion[h.Class][h.Predicted]++
 	}
 	return v, nil
+}
+
+// foldClasses is what a fold adds to a ClassValidation: probabilities, a row per label.
+type foldClasses struct {
+	Nodes, Class []int
+	Own          []float64
+	Rules        map[Baseline][]float64
 }
 
 // classFrequencies returns the class frequencies, after adding one label of each

@@ -9,7 +9,9 @@ import (
 	"grfgp"
 	"grfgp/gp"
 	"grfgp/graph"
+	"grfgp/internal/ranks"
 	"grfgp/internal/rng"
+	"grfgp/progress"
 )
 
 // Scheme says which nodes are held out together. The zero value is Scattered.
@@ -31,9 +33,10 @@ const DefaultFolds = 10
 // Options are the options of a cross-validation. The zero value means ten scattered
 // folds.
 type Options struct {
-	Folds    int                     // number of folds, 2 or more; 0 means DefaultFolds, or one per measured node if these are fewer
-	Scheme   Scheme                  // "" means Scattered
-	Progress func(done, total int64) // called after each fold; may be nil
+	Folds    int            // number of folds, 2 or more; 0 means DefaultFolds, or one per measured node if these are fewer
+	Scheme   Scheme         // "" means Scattered
+	Progress *progress.Work // is told how far it is; nil: nobody is
+	Ranks    *ranks.Group   // that share the folds; nil: this process alone
 
 	times []float64 // of the periods; nil: none
 	quick bool      // only baselines that cost little, for services
@@ -63,31 +66,6 @@ func (o Options) rules(in *Inputs) []Baseline {
 		all = slices.DeleteFunc(all, func(b Baseline) bool { return b == GraphRidge || b == SingularRidge })
 	}
 	return all
-}
-
-// holdOut calls each for every fold, with the rows outside it (train) and inside
-// it (test). It skips folds without rows and a fold that has all rows.
-func (o Options) holdOut(fold []int, each func(f int, train, test []int) error) error {
-	for f := range o.Folds {
-		var train, test []int
-		for r := range fold {
-			if fold[r] == f {
-				test = append(test, r)
-			} else {
-				train = append(train, r)
-			}
-		}
-		if len(test) == 0 || len(train) == 0 {
-			continue
-		}
-		if err := each(f, train, test); err != nil {
-			return fmt.Errorf("fold %d of %d: %w", f+1, o.Folds, err)
-		}
-		if o.Progress != nil {
-			o.Progress(int64(f+1), int64(o.Folds))
-		}
-	}
-	return nil
 }
 
 // distinct returns the nodes of a list once each, in increasing order.

@@ -13,6 +13,7 @@ import (
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/internal/parallel"
+	"grfgp/progress"
 )
 
 // Validation is the result of a cross-validation on measurements. Errors are on the
@@ -45,14 +46,19 @@ type HeldOut struct {
 
 	Period int `json:"period,omitempty"` // of a model with times
 
-	logDensity float64  // of the measurement
-	inside     []inside // by level; nil: by PIT
+	density density
+}
+
+// density is what scores need of a prediction beside its moments.
+type density struct {
+	LogDensity float64  // of the measurement
+	Inside     []inside // by level; nil: by PIT
 }
 
 // inside says whether a measurement is in its interval, and how probable that was.
 type inside struct {
-	is       bool
-	expected float64
+	Is       bool
+	Expected float64
 }
 
 // Coverage is the share of held-out values inside their central credible
@@ -113,23 +119,21 @@ func Validate(ctx context.Context, g *graph.Graph, d gp.Data, spec grfgp.Spec, o
 	if err != nil {
 		return nil, err
 	}
-	var limits *grfgp.Limits
-	v, err := validate(ctx, g, d, opts, spec.Covariates, spec.Seed, func(train, test gp.Data) (predictor, grfgp.Prediction, error) {
-		m, err := t.Fit(ctx, train)
+	v, err := validate(ctx, g, d, opts, spec.Covariates, spec.Seed, func(f int, train, test gp.Data, w *progress.Work) (predictor, grfgp.Prediction, *grfgp.Limits, error) {
+		m, err := t.FitProgress(ctx, train, w.Part(0.9, 0.1))
 		if err != nil {
-			return nil, grfgp.Prediction{}, err
+			return nil, grfgp.Prediction{}, nil, err
 		}
 		p, err := m.Predict(ctx, test.Nodes)
 		if err != nil {
-			return nil, p, err
+			return nil, p, nil, err
 		}
-		if limits == nil { // the error of walks hardly differs between folds
-			limits, err = m.Limits(ctx, test.Nodes, p)
-			return m, p, err
+		if f == 0 { // the error of walks hardly differs between folds
+			limits, err := m.Limits(ctx, test.Nodes, p)
+			return m, p, limits, err
 		}
 		count, err := m.PriorOnly(ctx, test.Nodes)
-		limits.Nodes, limits.PriorOnly = limits.Nodes+test.Len(), limits.PriorOnly+count
-		return m, p, err
+		return m, p, &grfgp.Limits{Nodes: test.Len(), PriorOnly: count}, err
 	})
 	if err != nil {
 		return nil, err
@@ -137,7 +141,6 @@ func Validate(ctx context.Context, g *graph.Graph, d gp.Data, spec grfgp.Spec, o
 	if len(v.HeldOut) == 0 {
 		return nil, fmt.Errorf("%w: all measurements are at one node; cross-validation needs two", gp.ErrData)
 	}
-	v.Limits = limits
 	return v, nil
 }
 
@@ -148,39 +151,67 @@ func Validate(ctx context.Context, g *graph.Graph, d gp.Data, spec grfgp.Spec, o
 func ValidateSnapshot(ctx context.Context, s *grfgp.Snapshot, seed uint64) (*Validation, error) {
 	d := s.Data()
 	opts := Options{Folds: min(DefaultFolds, d.Len()), Scheme: Scattered, quick: true}
-	return validate(ctx, s.Graph(), d, opts, s.Chosen().Covariates, seed, func(train, test gp.Data) (predictor, grfgp.Prediction, error) {
+	return validate(ctx, s.Graph(), d, opts, s.Chosen().Covariates, seed, func(_ int, train, test gp.Data, _ *progress.Work) (predictor, grfgp.Prediction, *grfgp.Limits, error) {
 		m, err := s.Condition(ctx, train)
 		if err != nil {
-			return nil, grfgp.Prediction{}, err
+			return nil, grfgp.Prediction{}, nil, err
 		}
 		p, err := m.Predict(ctx, test.Nodes)
-		return m, p, err
+		return m, p, nil, err
 	})
 }
 
-// validate is the hold-out loop over measurements.
-func validate(ctx context.Context, g *graph.Graph, d gp.Data, opts Options, known *covariate.Set, seed uint64, predict func(train, test gp.Data) (predictor, grfgp.Prediction, error)) (*Validation, error) {
+// foldScores is what a fold adds to a Validation.
+type foldScores struct {
+	Held      []HeldOut
+	Densities []density // of Held
+	Squares   map[Baseline]float64
+	Values    gp.Values
+	Limits    *grfgp.Limits
+}
+
+// validate is the hold-out loop over measurements. predict may return no limits.
+func validate(ctx context.Context, g *graph.Graph, d gp.Data, opts Options, known *covariate.Set, seed uint64, predict func(f int, train, test gp.Data, w *progress.Work) (predictor, grfgp.Prediction, *grfgp.Limits, error)) (*Validation, error) {
 	v := &Validation{Scheme: opts.Scheme, Folds: opts.Folds, BaselineRMSE: map[Baseline]float64{}}
 	squares := map[Baseline]float64{}
 	inputs := &Inputs{Graph: g, Covariates: known}
-	err := opts.holdOut(opts.folds(g, d.Nodes, seed), func(f int, in, out []int) error {
+	score := func(f int, in, out []int, w *progress.Work) (s foldScores, err error) {
 		train, test := d.Select(in), d.Select(out)
-		m, p, err := predict(train, test)
+		m, p, limits, err := predict(f, train, test, w)
 		if err != nil {
-			return err
+			return s, err
 		}
-		v.compare(g, f, test, p, m.NoiseSD())
+		s = foldScores{Held: compare(g, f, test, p, m.NoiseSD()), Squares: map[Baseline]float64{}, Values: p.At(0).Values(), Limits: limits}
+		for _, h := range s.Held {
+			s.Densities = append(s.Densities, h.density)
+		}
 		train, test = rates(train), rates(test)
 		for _, rule := range opts.rules(inputs) {
 			all, err := opts.predictRows(ctx, rule, inputs, train, test)
 			if err != nil {
-				return err
+				return s, err
 			}
 			for r, y := range test.Y {
-				squares[rule] += weightOf(test, r) * (all[r] - y) * (all[r] - y)
+				s.Squares[rule] += weightOf(test, r) * (all[r] - y) * (all[r] - y)
 			}
 		}
-		return nil
+		return s, nil
+	}
+	err := holdOut(ctx, opts, opts.folds(g, d.Nodes, seed), score, func(_ int, s foldScores) {
+		for r := range s.Held {
+			s.Held[r].density = s.Densities[r]
+		}
+		v.HeldOut, v.Values = append(v.HeldOut, s.Held...), s.Values
+		for rule, sum := range s.Squares {
+			squares[rule] += sum
+		}
+		switch {
+		case v.Limits == nil:
+			v.Limits = s.Limits
+		case s.Limits != nil:
+			v.Limits.Nodes += s.Limits.Nodes
+			v.Limits.PriorOnly += s.Limits.PriorOnly
+		}
 	})
 	if err != nil {
 		return nil, err
@@ -189,15 +220,14 @@ func validate(ctx context.Context, g *graph.Graph, d gp.Data, opts Options, know
 	return v, nil
 }
 
-// compare adds the predictions of a fold to HeldOut. noise is the standard
-// deviation of the noise of one measurement; it is used if Gaussian values have no noise
-// variance of their own.
-func (v *Validation) compare(g *graph.Graph, fold int, test gp.Data, p grfgp.Prediction, noise float64) {
-	first := len(v.HeldOut)
-	v.HeldOut = append(v.HeldOut, make([]HeldOut, test.Len())...)
+// compare returns the predictions of a fold beside its measurements. noise is the
+// standard deviation of the noise of one measurement; it is used if Gaussian values have
+// no noise variance of their own.
+func compare(g *graph.Graph, fold int, test gp.Data, p grfgp.Prediction, noise float64) []HeldOut {
+	held := make([]HeldOut, test.Len())
 	parallel.Ranges(test.Len(), 16, func(lo, hi int) {
 		for r := lo; r < hi; r++ {
-			h := &v.HeldOut[first+r]
+			h := &held[r]
 			h.Node, h.Period = grfgp.AtPlace(g, test.Nodes[r])
 			h.Fold, h.Value = fold, test.Y[r]
 			if q := p.At(r); q.Plain() {
@@ -207,9 +237,7 @@ func (v *Validation) compare(g *graph.Graph, fold int, test gp.Data, p grfgp.Pre
 			}
 		}
 	})
-	if test.Len() > 0 {
-		v.Values = p.At(0).Values()
-	}
+	return held
 }
 
 // plain compares a Gaussian measurement with its prediction.
@@ -223,7 +251,7 @@ func (h *HeldOut) plain(test gp.Data, r int, p grfgp.Prediction, noise float64) 
 	h.Mean, h.SD = p.Mean[r], math.Hypot(p.SD[r], noise)
 	h.PIT = distuv.UnitNormal.CDF((h.Value - h.Mean) / h.SD)
 	e := (h.Value - h.Mean) * (h.Value - h.Mean)
-	h.logDensity = -(e/(2*h.SD*h.SD) + math.Log(2*math.Pi*h.SD*h.SD)/2)
+	h.density.LogDensity = -(e/(2*h.SD*h.SD) + math.Log(2*math.Pi*h.SD*h.SD)/2)
 }
 
 // predict compares any measurement with its prediction.
@@ -242,7 +270,7 @@ func (h *HeldOut) predict(test gp.Data, r int, q gp.Response) {
 		lower, upper := m.Interval(0.6827)
 		h.Mean, h.SD = m.Quantile(0.5), (upper-lower)/2
 	}
-	h.logDensity = m.LogDensity(y)
+	h.density.LogDensity = m.LogDensity(y)
 	h.PIT = m.CDF(y)
 	if v := q.Values(); v == gp.Gaussian || v == gp.Student {
 		return
@@ -250,7 +278,7 @@ func (h *HeldOut) predict(test gp.Data, r int, q gp.Response) {
 	h.PIT = (h.PIT + m.CDF(y-1)) / 2
 	for _, level := range levels {
 		lower, upper := m.Interval(level)
-		h.inside = append(h.inside, inside{lower <= y && y <= upper, m.CDF(upper) - m.CDF(lower-1)})
+		h.density.Inside = append(h.density.Inside, inside{lower <= y && y <= upper, m.CDF(upper) - m.CDF(lower-1)})
 	}
 }
 
@@ -280,7 +308,7 @@ func (v *Validation) summarise(squares map[Baseline]float64) {
 		e := (h.Value - h.Mean) * (h.Value - h.Mean) * (n * h.weight() / weights)
 		sum += e / n
 		sum4 += e * e / n
-		v.NLPD -= h.logDensity / n
+		v.NLPD -= h.density.LogDensity / n
 		for k := range v.Coverage {
 			if h.in(k) {
 				v.Coverage[k].Share += 1 / n
@@ -288,10 +316,10 @@ func (v *Validation) summarise(squares map[Baseline]float64) {
 		}
 	}
 	for k := range v.Coverage {
-		if len(v.HeldOut) > 0 && v.HeldOut[0].inside != nil {
+		if len(v.HeldOut) > 0 && v.HeldOut[0].density.Inside != nil {
 			v.Coverage[k].Expected = 0
 			for _, h := range v.HeldOut {
-				v.Coverage[k].Expected += h.inside[k].expected / n
+				v.Coverage[k].Expected += h.density.Inside[k].Expected / n
 			}
 		}
 	}
@@ -314,8 +342,8 @@ func (h *HeldOut) weight() float64 {
 
 // in reports whether the measurement is in the interval of levels[k].
 func (h *HeldOut) in(k int) bool {
-	if h.inside != nil {
-		return h.inside[k].is
+	if h.density.Inside != nil {
+		return h.density.Inside[k].Is
 	}
 	return math.Abs(h.PIT-0.5) <= levels[k]/2
 }

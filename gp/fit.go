@@ -9,6 +9,7 @@ import (
 
 	"grfgp/internal/enum"
 	"grfgp/kernel"
+	"grfgp/progress"
 )
 
 // Solver says how systems with the training covariance are solved.
@@ -64,6 +65,8 @@ type FitOptions struct {
 	Rival     *float64    // log marginal likelihood of another kernel for the same measurements: learning ends early if it is far better; nil: none
 	Subsample int         // fit to a sample of about this many measurements, in patches and scattered, to compare kernels; 0: to all
 	Seed      uint64      // of random probes
+
+	Progress *progress.Work // is told how far learning is; nil: nobody is
 
 	Stochastic Stochastic // Iterative: how gradients are estimated
 }
@@ -290,24 +293,25 @@ func (l *likelihood) fit(ctx context.Context, m *Model, starts [][]float64, opts
 // most likely start, and adds the leave-one-out score.
 func (l *likelihood) fitComposite(ctx context.Context, parts []*likelihood, starts [][]float64, opts FitOptions) (theta []float64, r FitReport, err error) {
 	cache(parts)
-	all, count := make([]*scored, len(parts)), 0
+	all, values := make([]*scored, len(parts)), 0
 	for k, l := range parts {
 		all[k] = &scored{likelihood: l}
-		count += l.data.Len()
+		values += l.data.Len()
 	}
-	if theta, err = bestStart(ctx, all, starts, opts.Ordered); err != nil {
+	count := newEvaluations(opts.Progress, len(starts), opts.MaxIter)
+	if theta, err = bestStart(ctx, all, starts, opts.Ordered, count); err != nil {
 		return nil, r, err
 	}
 	if r.Converged = opts.Fixed; !opts.Fixed {
 		c := climbing{maxIter: opts.MaxIter, tol: opts.Tol, rival: opts.Rival}
 		if opts.From.at(l.params, theta) {
-			c.from = opts.From.curved.of(count)
+			c.from = opts.From.curved.of(values)
 		}
-		if theta, r, l.params.curved, err = l.params.climbBy(ctx, theta, c, together(all)); err != nil {
+		if theta, r, l.params.curved, err = l.params.climbBy(ctx, theta, c, count.steep(together(all))); err != nil {
 			return nil, r, err
 		}
 		if l.params.curved != nil {
-			l.params.curved.values = count
+			l.params.curved.values = values
 		}
 	}
 	for _, l := range all {
@@ -316,8 +320,9 @@ func (l *likelihood) fitComposite(ctx context.Context, parts []*likelihood, star
 			return nil, r, err
 		}
 		r.LogLikelihood += s.lml
-		r.LOOScore += s.leaveOneOut / float64(count)
+		r.LOOScore += s.leaveOneOut / float64(values)
 	}
+	opts.Progress.Done()
 	return theta, r, nil
 }
 
@@ -328,6 +333,12 @@ func cache(parts []*likelihood) {
 	}
 }
 
+// Costs of an iterative fit, in seconds on two processors, about.
+const (
+	patchCost = 3    // of the fit to patches
+	stepCost  = 1e-6 // of a step of learning, per measurement
+)
+
 // fitIteratively starts from an exact fit to a few patches and goes on by
 // stochastic gradients of the whole.
 func (l *likelihood) fitIteratively(ctx context.Context, starts [][]float64, opts FitOptions) (theta []float64, r FitReport, err error) {
@@ -336,10 +347,12 @@ func (l *likelihood) fitIteratively(ctx context.Context, starts [][]float64, opt
 		return nil, r, err
 	}
 	patches := l.patches(patchNodes, scattered)
+	whole, steps := opts.Progress, stepCost*float64(opts.Epochs)*float64(l.data.Len())
+	opts.Progress = whole.Part(patchCost, steps)
 	switch {
 	case opts.Fixed:
 		r.Converged = true
-		theta, err = bestStart(ctx, patches, starts, false)
+		theta, err = bestStart(ctx, patches, starts, false, nil)
 	case opts.ColdStart:
 		theta = starts[0]
 	default:
@@ -350,7 +363,7 @@ func (l *likelihood) fitIteratively(ctx context.Context, starts [][]float64, opt
 		return nil, r, err
 	}
 	if !opts.Fixed {
-		if theta, r, err = l.learn(ctx, theta, opts.Epochs, opts.Stochastic, opts.Seed); err != nil {
+		if theta, r, err = l.learn(ctx, theta, opts.Epochs, opts.Stochastic, opts.Seed, whole.Part(steps, steps/10)); err != nil {
 			return nil, r, err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"grfgp/internal/parallel"
 	"grfgp/internal/rng"
@@ -26,13 +27,22 @@ func RingK(n, k int) (*Graph, error) {
 	if err := checkEdges(float64(n) * float64(k)); err != nil {
 		return nil, err
 	}
-	e := newEdges(n * k)
-	for i := range n {
-		for d := 1; d <= k; d++ {
-			e.add(i, (i+d)%n)
+	degree := min(2*k, n-1)
+	return fromRows(n, func(int) int { return degree }, func(i int, cols []uint32) {
+		if i >= k && i+k < n {
+			for d := range k {
+				cols[d], cols[k+d] = uint32(i-k+d), uint32(i+1+d)
+			}
+			return
 		}
-	}
-	return fromPattern(n, e)
+		for d := range cols { // from i+1 on round the circle: all, if 2k = n
+			cols[d] = uint32((i + 1 + d) % n)
+			if d >= k {
+				cols[d] = uint32((i + n - (d - k + 1)) % n)
+			}
+		}
+		slices.Sort(cols)
+	}), nil
 }
 
 // Grid returns rows × cols nodes, row by row, each joined to the next in its row
@@ -41,16 +51,39 @@ func Grid(rows, cols int) (*Graph, error) {
 	if rows < 1 || cols < 1 || rows > sparse.MaxCols/cols {
 		return nil, fmt.Errorf("%w: a grid of %d×%d nodes, want 1 to %d in all", ErrInvalid, rows, cols, sparse.MaxCols)
 	}
-	e := newEdges(2 * rows * cols)
-	for i := range rows * cols {
-		if i%cols < cols-1 {
-			e.add(i, i+1)
+	around := func(i int) [4]int { // −1: no such neighbour
+		near := [4]int{i - cols, i - 1, i + 1, i + cols}
+		if i%cols == 0 {
+			near[1] = -1
 		}
-		if i/cols < rows-1 {
-			e.add(i, i+cols)
+		if i%cols == cols-1 {
+			near[2] = -1
 		}
+		if i/cols == 0 {
+			near[0] = -1
+		}
+		if i/cols == rows-1 {
+			near[3] = -1
+		}
+		return near
 	}
-	return fromPattern(rows*cols, e)
+	return fromRows(rows*cols, func(i int) int {
+		degree := 0
+		for _, j := range around(i) {
+			if j >= 0 {
+				degree++
+			}
+		}
+		return degree
+	}, func(i int, cols []uint32) {
+		q := 0
+		for _, j := range around(i) {
+			if j >= 0 {
+				cols[q] = uint32(j)
+				q++
+			}
+		}
+	}), nil
 }
 
 // StochasticBlock returns blocks of the given sizes, one after the other, in
@@ -224,6 +257,28 @@ func newEdges(m int) Edges {
 func (e *Edges) add(u, v int) {
 	e.U = append(e.U, uint32(u))
 	e.V = append(e.V, uint32(v))
+}
+
+// fromRows returns the graph of n numbered nodes whose neighbours are known, without a list of edges:
+// fill gets room for degree(i) neighbours of node i, which it names in increasing order.
+func fromRows(n int, degree func(i int) int, fill func(i int, cols []uint32)) *Graph {
+	rowPtr := make([]int, n+1)
+	parallel.Ranges(n, rowBlock, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			rowPtr[i+1] = degree(i)
+		}
+	})
+	total := addUp(rowPtr)
+	col, val := make([]uint32, total), make([]float64, total)
+	parallel.Ranges(n, rowBlock, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			fill(i, col[rowPtr[i]:rowPtr[i+1]])
+			for p := rowPtr[i]; p < rowPtr[i+1]; p++ {
+				val[p] = 1
+			}
+		}
+	})
+	return &Graph{adj: mustCSR(n, rowPtr, col, val), ids: NumberIDs(n)}
 }
 
 // fromPattern joins n numbered nodes, each pair once and none to itself.

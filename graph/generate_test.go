@@ -307,3 +307,32 @@ func BenchmarkGenerate(b *testing.B) {
 		})
 	}
 }
+
+// TestGeneratedRows: rings and grids, made row by row, are those of their lists of edges.
+func TestGeneratedRows(t *testing.T) {
+	for n := 1; n <= 12; n++ {
+		for k := 1; k <= max(1, n/2); k++ {
+			var e Edges
+			for i := range n {
+				for d := 1; d <= k; d++ {
+					e.add(i, (i+d)%n)
+				}
+			}
+			if got, want := must[*Graph](t)(RingK(n, k)), must[*Graph](t)(fromPattern(n, e)); got.Hash() != want.Hash() {
+				t.Errorf("ring of %d nodes with %d neighbours on each side", n, k)
+			}
+			e = Edges{}
+			for i := range n * k {
+				if i%k < k-1 {
+					e.add(i, i+1)
+				}
+				if i/k < n-1 {
+					e.add(i, i+k)
+				}
+			}
+			if got, want := must[*Graph](t)(Grid(n, k)), must[*Graph](t)(fromPattern(n*k, e)); got.Hash() != want.Hash() {
+				t.Errorf("grid of %d × %d", n, k)
+			}
+		}
+	}
+}

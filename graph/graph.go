@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
+	"grfgp/internal/parallel"
 	"grfgp/sparse"
 )
 
@@ -94,12 +96,17 @@ func (g *Graph) IDs() *IDs { return g.ids }
 
 // Edges returns the number of edges; a self loop counts as one.
 func (g *Graph) Edges() int {
-	loops := 0
-	for i := range g.Len() {
-		if g.loop(i) != 0 {
-			loops++
+	var found atomic.Int64
+	parallel.Ranges(g.Len(), rowBlock, func(lo, hi int) {
+		loops := 0
+		for i := lo; i < hi; i++ {
+			if g.loop(i) != 0 {
+				loops++
+			}
 		}
-	}
+		found.Add(int64(loops))
+	})
+	loops := int(found.Load())
 	return (g.adj.NNZ()-loops)/2 + loops
 }
 
@@ -127,8 +134,10 @@ func (g *Graph) Degrees() []int {
 func (g *Graph) Strengths() []float64 {
 	rowPtr, _, val := g.adj.Raw()
 	strengths := make([]float64, g.Len())
-	for i := range strengths {
-		strengths[i] = sum(val[rowPtr[i]:rowPtr[i+1]])
-	}
+	parallel.Ranges(len(strengths), rowBlock, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			strengths[i] = sum(val[rowPtr[i]:rowPtr[i+1]])
+		}
+	})
 	return strengths
 }

@@ -1,10 +1,10 @@
 package graph
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"hash"
-	"math"
 )
 
 // hashFormat changes whenever the hashed bytes do.
@@ -16,24 +16,11 @@ func (g *Graph) Hash() [sha256.Size]byte {
 	if g.hash != nil {
 		return *g.hash
 	}
-	rowPtr, col, val := g.adj.Raw()
-	h := hasher{to: sha256.New()}
-	h.to.Write([]byte(hashFormat))
-	for _, p := range rowPtr {
-		h.word(uint64(p))
+	h, err := (&Layout{g: g}).Hash(context.Background())
+	if err != nil {
+		panic("graph: hashing: " + err.Error()) // nothing cancels it
 	}
-	for p, j := range col {
-		h.word(uint64(j))
-		h.word(math.Float64bits(val[p]))
-	}
-	for i := range g.Len() {
-		h.word(uint64(g.ids.end[i]))
-	}
-	h.flush()
-	if n := g.Len(); n > 0 {
-		h.to.Write(g.ids.text[:g.ids.end[n-1]])
-	}
-	return [sha256.Size]byte(h.to.Sum(nil))
+	return h
 }
 
 // hasher hashes words in blocks.

@@ -2,8 +2,13 @@ package graph
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
+
+	"grfgp/internal/rng"
 )
 
 func TestLabels(t *testing.T) {
@@ -79,6 +84,75 @@ func TestLookupDoesNotAllocate(t *testing.T) {
 	l := NumberIDs(1000)
 	if n := testing.AllocsPerRun(100, func() { l.Lookup([]byte("123")) }); n != 0 {
 		t.Errorf("%v allocations a lookup", n)
+	}
+}
+
+// TestIDsAreTexts: however ids are kept, they behave as the texts that they are, while new ones of
+// every kind come.
+func TestIDsAreTexts(t *testing.T) {
+	draw := rand.New(rng.New(1, "ids"))
+	random := func(kinds int) string {
+		switch draw.IntN(kinds) {
+		case 0:
+			return strconv.Itoa(draw.IntN(300))
+		case 1:
+			return strconv.Itoa(draw.IntN(1 << 33))
+		case 2:
+			return fmt.Sprintf("%04d", draw.IntN(3000))
+		}
+		return strings.Repeat("x", draw.IntN(40))
+	}
+	for round := range 40 {
+		l, numbers := NewIDs(round), map[string]int{}
+		var all []string
+		for k := range 600 {
+			id := strconv.Itoa(k)
+			if k > 10*round {
+				id = random(1 + k/150)
+			}
+			want, known := numbers[id]
+			if !known {
+				want = len(all)
+				numbers[id], all = want, append(all, id)
+			}
+			if got, ok := l.Lookup([]byte(id)); ok != known || ok && got != want {
+				t.Fatalf("round %d: lookup of %q: %d, %v, want %d, %v", round, id, got, ok, want, known)
+			}
+			if got := l.Intern([]byte(id)); got != want {
+				t.Fatalf("round %d: %q is number %d, want %d", round, id, got, want)
+			}
+		}
+		for i, id := range all {
+			if got, ok := l.Lookup([]byte(id)); !ok || got != i || l.At(i) != id || string(l.Bytes(i)) != id || string(l.Append([]byte("-"), i)) != "-"+id {
+				t.Fatalf("round %d: id %d is %q, lookup %d, %v, want %q", round, i, l.At(i), got, ok, id)
+			}
+			for j, other := range all[:i] {
+				if l.compare(i, j) != compareIDs([]byte(id), []byte(other)) {
+					t.Fatalf("round %d: %q and %q in another order", round, id, other)
+				}
+			}
+		}
+		part := pickIDs(l, []int{len(all) - 1, 0, 3})
+		if part.Len() != 3 || part.At(0) != all[len(all)-1] || part.At(2) != all[3] {
+			t.Fatalf("round %d: three ids are %q, %q, %q", round, part.At(0), part.At(1), part.At(2))
+		}
+		if i, ok := part.Lookup([]byte(all[0])); !ok || i != 1 {
+			t.Fatalf("round %d: lookup among three ids: %d, %v", round, i, ok)
+		}
+	}
+}
+
+// TestHashOfNumbers: the hash does not tell how ids are kept.
+func TestHashOfNumbers(t *testing.T) {
+	g := must[*Graph](t)(Grid(20, 30))
+	texts := &IDs{form: asTexts, n: g.Len()}
+	for i := range g.Len() {
+		texts.text = strconv.AppendInt(texts.text, int64(i), 10)
+		texts.end = append(texts.end, len(texts.text))
+	}
+	numbered := &Graph{adj: g.adj, ids: pickIDs(g.ids, g.Nodes())}
+	if h := (&Graph{adj: g.adj, ids: texts}); h.Hash() != g.Hash() || numbered.Hash() != g.Hash() || h.Ordered().Hash() != g.Ordered().Hash() {
+		t.Error("three hashes of the same graph")
 	}
 }
 

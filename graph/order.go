@@ -1,8 +1,6 @@
 package graph
 
 import (
-	"bytes"
-	"cmp"
 	"math"
 	"slices"
 
@@ -16,17 +14,25 @@ func (g *Graph) Ordered() *Graph {
 	if g.ordered {
 		return g
 	}
-	order := g.Order()
+	order := g.order()
 	h := *g
 	if !slices.IsSorted(order) { // not 0, 1, 2, …
-		h = *g.pick(order)
-		h.from = make([]uint32, len(order))
-		for i, k := range order {
-			h.from[k] = uint32(i)
-		}
+		h = *pick(g, order)
+		h.from = inverse(order)
 	}
 	h.ordered = true
 	return &h
+}
+
+// inverse returns the place of every node in an order of all nodes.
+func inverse(order []uint32) []uint32 {
+	place := make([]uint32, len(order))
+	parallel.Ranges(len(order), rowBlock, func(lo, hi int) {
+		for k := lo; k < hi; k++ {
+			place[order[k]] = uint32(k)
+		}
+	})
+	return place
 }
 
 // InputOrder returns the nodes in the order that they had before Ordered, which is
@@ -57,38 +63,42 @@ func (g *Graph) FromInput(k int) int {
 // file with its rows shuffled gives the same ordered graph. Ids decide only between
 // nodes whose surroundings are the same within some hops.
 func (g *Graph) Order() []int {
+	order := make([]int, g.Len())
+	for k, i := range g.order() {
+		order[k] = int(i)
+	}
+	return order
+}
+
+// order is Order in half the memory.
+func (g *Graph) order() []uint32 {
 	s := newOrdering(g)
+	order := make([]uint32, g.Len())
 	comp, sizes := g.Components()
-	starts := make([]int, len(sizes)) // the first node by compare
-	for i := range starts {
-		starts[i] = -1
-	}
-	for i, c := range comp {
-		if r := starts[c]; r < 0 || s.compare(uint32(i), uint32(r)) < 0 {
-			starts[c] = i
+	first := s.first(comp, len(sizes))
+	for c := 0; c < len(sizes); { // components of equal size in the order of their first nodes
+		end := c + 1
+		for end < len(sizes) && sizes[end] == sizes[c] {
+			end++
 		}
+		sortNodes(first[c:end], s.before)
+		c = end
 	}
-	bySize := make([]int, len(sizes))
-	for c := range bySize {
-		bySize[c] = c
+	at := make([]int, len(sizes)+1)
+	copy(at[1:], sizes)
+	addUp(at)
+	// Large components have many nodes at a distance; of small ones there are many.
+	s.team = parallel.NewTeam()
+	defer s.team.Close()
+	large := 0
+	for ; large < len(sizes) && sizes[large] > rowBlock; large++ {
+		s.component(int(first[large]), order[at[large]:at[large+1]], s.wide)
 	}
-	slices.SortFunc(bySize, func(a, b int) int {
-		if sizes[a] != sizes[b] {
-			return sizes[b] - sizes[a]
+	parallel.Ranges(len(sizes)-large, 256, func(lo, hi int) {
+		for c := large + lo; c < large+hi; c++ {
+			s.component(int(first[c]), order[at[c]:at[c+1]], math.MaxInt)
 		}
-		return s.compare(uint32(starts[a]), uint32(starts[b]))
 	})
-	order := make([]int, 0, g.Len())
-	for _, c := range bySize {
-		start := starts[c]
-		if sizes[c] > 2 {
-			start = s.peripheral(start)
-		}
-		found := s.cuthillMcKee(start)
-		for _, i := range slices.Backward(found) {
-			order = append(order, int(i))
-		}
-	}
 	return order
 }
 
@@ -130,87 +140,4 @@ func mix(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xBF58476D1CE4E5B9
 	x = (x ^ x>>27) * 0x94D049BB133111EB
 	return x ^ x>>31
-}
-
-// compareIDs puts whole numbers first, by value, then other ids by their bytes.
-func compareIDs(a, b []byte) int {
-	whole := func(id []byte) bool {
-		for _, c := range id {
-			if c < '0' || c > '9' {
-				return false
-			}
-		}
-		return len(id) > 0 && (id[0] != '0' || len(id) == 1)
-	}
-	switch x, y := whole(a), whole(b); {
-	case x && y:
-		return cmp.Or(len(a)-len(b), bytes.Compare(a, b))
-	case x:
-		return -1
-	case y:
-		return 1
-	}
-	return bytes.Compare(a, b)
-}
-
-// ordering is breadth-first search with an order of nodes.
-type ordering struct {
-	*Search
-	degree []int
-	colour []uint64
-}
-
-func newOrdering(g *Graph) *ordering {
-	return &ordering{Search: NewSearch(g), degree: g.Degrees(), colour: g.colours()}
-}
-
-// compare puts nodes in order by degree, then by colour, then by id.
-func (s *ordering) compare(i, j uint32) int {
-	switch {
-	case s.degree[i] != s.degree[j]:
-		return s.degree[i] - s.degree[j]
-	case s.colour[i] != s.colour[j]:
-		return cmp.Compare(s.colour[i], s.colour[j])
-	}
-	return compareIDs(s.g.ids.Bytes(int(i)), s.g.ids.Bytes(int(j)))
-}
-
-// levels searches from root and returns how far away the farthest nodes are, and
-// which of them is the first by compare.
-func (s *ordering) levels(root int) (depth, last int) {
-	for i, hops := range s.From(root) {
-		if hops > depth || i == root || s.compare(uint32(i), uint32(last)) < 0 {
-			depth, last = hops, i
-		}
-	}
-	return depth, last
-}
-
-// peripheral returns a node at one end of the component of root: it moves to a
-// farthest node as long as that sees farther (George and Liu), a few times.
-func (s *ordering) peripheral(root int) int {
-	depth, last := s.levels(root)
-	for range 4 {
-		d, l := s.levels(last)
-		if d <= depth {
-			break
-		}
-		depth, last = d, l
-	}
-	return last
-}
-
-// cuthillMcKee returns the component of root as met by a search that takes the
-// new neighbours of a node in the order of compare.
-func (s *ordering) cuthillMcKee(root int) []uint32 {
-	s.begin(root)
-	for head := 0; head < len(s.queue); head++ {
-		cols, _ := s.g.adj.Row(int(s.queue[head]))
-		fresh := len(s.queue)
-		for _, j := range cols {
-			s.meet(j)
-		}
-		slices.SortFunc(s.queue[fresh:], s.compare)
-	}
-	return s.queue
 }

@@ -21,7 +21,7 @@ func (g *Graph) Subgraph(nodes []int) (*Graph, error) {
 		}
 		seen[i] = true
 	}
-	return g.pick(nodes), nil
+	return pick(g, nodes), nil
 }
 
 // Permute returns the same graph with node order[k] as node k.
@@ -33,15 +33,17 @@ func (g *Graph) Permute(order []int) (*Graph, error) {
 }
 
 // pick is Subgraph for nodes that are known to be in range and distinct.
-func (g *Graph) pick(nodes []int) *Graph {
+func pick[T int | uint32](g *Graph, nodes []T) *Graph {
 	number := make([]uint32, g.Len()) // in the new graph, plus 1; 0 if left out
-	for k, i := range nodes {
-		number[i] = uint32(k + 1)
-	}
+	parallel.Ranges(len(nodes), rowBlock, func(lo, hi int) {
+		for k := lo; k < hi; k++ {
+			number[nodes[k]] = uint32(k + 1)
+		}
+	})
 	rowPtr := make([]int, len(nodes)+1)
 	parallel.Ranges(len(nodes), rowBlock, func(lo, hi int) {
 		for k := lo; k < hi; k++ {
-			cols, _ := g.adj.Row(nodes[k])
+			cols, _ := g.adj.Row(int(nodes[k]))
 			for _, j := range cols {
 				if number[j] > 0 {
 					rowPtr[k+1]++
@@ -55,7 +57,7 @@ func (g *Graph) pick(nodes []int) *Graph {
 	sorters := make([]rowSorter, parallel.Workers(blocks))
 	_ = parallel.Blocks(context.Background(), blocks, func(worker, b int) error {
 		for k := b * rowBlock; k < min(len(nodes), (b+1)*rowBlock); k++ {
-			cols, vals := g.adj.Row(nodes[k])
+			cols, vals := g.adj.Row(int(nodes[k]))
 			q := rowPtr[k]
 			for p, j := range cols {
 				if number[j] > 0 {
@@ -67,5 +69,5 @@ func (g *Graph) pick(nodes []int) *Graph {
 		}
 		return nil
 	})
-	return &Graph{adj: mustCSR(len(nodes), rowPtr, col, val), ids: g.ids.pick(nodes)}
+	return &Graph{adj: mustCSR(len(nodes), rowPtr, col, val), ids: pickIDs(g.ids, nodes)}
 }

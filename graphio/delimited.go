@@ -269,6 +269,9 @@ func buildNetwork(list *edgeList, columns edgeColumns, names *namer, r *Report, 
 	r.tellCounts(counts, columns.weight >= 0)
 	nodes := opts.Nodes.extend(g.IDs(), r)
 	opts.Nodes.tellLone(g, r)
+	if opts.Unordered {
+		return &Network{Graph: g, Nodes: nodes, Report: r}, nil
+	}
 	if counts.Edges > many {
 		runtime.GC() // the ordered copy comes on top of what building left behind
 	}

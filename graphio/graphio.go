@@ -6,8 +6,8 @@ import (
 	"grfgp/graph"
 )
 
-// Network is a graph in locality order, with its node table and the report of the
-// file.
+// Network is a graph in locality order, unless Options.Unordered said otherwise, with
+// its node table and the report of the file.
 type Network struct {
 	Graph  *graph.Graph // its InputOrder is that of the file
 	Nodes  *NodeTable   // row i is about node i of Graph; nil without a table

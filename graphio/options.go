@@ -28,6 +28,7 @@ type Options struct {
 	Parallel  graph.Parallel // meaning of several edges between two nodes
 	KeepLoops bool           // keep self loops; the default drops and counts them
 	Nodes     *NodeTable     // nodes of the graph, with or without edges; others may appear in the edges
+	Unordered bool           // leave nodes in the order of the file; WritePacked orders them as it writes
 
 	// For measurements.
 	Repeats  Repeats // treatment of repeated measurements of a node

@@ -2,7 +2,9 @@ package graphio
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
@@ -24,18 +26,22 @@ import (
 // as its checksums are verified, and processes share its memory.
 //
 //	16 bytes   packedMagic
-//	 8 bytes   length of the header, little-endian
+//	sections   little-endian arrays, each at a multiple of packedAlign
+//	header     packedHead as JSON, at such a multiple too
+//	 8 bytes   place of the header, little-endian
+//	 8 bytes   its length
 //	 4 bytes   CRC-32C of the header
 //	 4 bytes   zero
-//	header     packedHead as JSON
-//	sections   little-endian arrays, each at a multiple of packedAlign
+//	 8 bytes   packedEnd
 //
-// The same network always gives the same bytes.
+// The header comes last, so that the sections can be written as they are made. The same
+// network always gives the same bytes.
 const (
-	packedMagic = "grfgp-packed-1\n\n"
+	packedMagic = "grfgp-packed-2\n\n"
+	packedEnd   = "gp-end-\n"
 	packedAlign = 64
 	packedPiece = 16 << 20 // bytes that share a checksum
-	packedStart = len(packedMagic) + 16
+	packedTail  = 24 + len(packedEnd)
 )
 
 // packedHead describes the sections.
@@ -54,7 +60,7 @@ type packedSection struct {
 	CRC   []uint32 `json:"crc"` // of every piece
 }
 
-var packedSections = []string{"rows", "columns", "weights", "ids", "id ends", "input order", "node table"}
+var packedSections = []string{"rows", "columns", "weights", "id numbers", "ids", "id ends", "input order", "node table"}
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
@@ -66,54 +72,161 @@ func native() bool {
 
 var errNotNative = errors.New("packed graphs need a 64-bit little-endian machine")
 
-// WritePacked writes a network as a packed graph, which ReadGraph maps.
+// WritePacked writes a network as a packed graph, which ReadGraph maps. A graph that is
+// not in locality order, see Options.Unordered, is put into it on the way, without a second copy of
+// it in memory.
 func WritePacked(ctx context.Context, w io.Writer, net *Network) error {
 	if !native() {
 		return errNotNative
 	}
-	a, err := net.Graph.Arrays()
-	if err != nil {
-		return fmt.Errorf("packing a graph: %w", err)
-	}
-	head := packedHead{Nodes: net.Graph.Len(), Edges: net.Graph.Edges(), Hash: hex.EncodeToString(a.Hash[:])}
+	l := net.Graph.Layout()
+	head := packedHead{Nodes: net.Graph.Len(), Edges: net.Graph.Edges()}
 	head.Table.describe(net.Nodes)
-	var table encoder
-	table.table(net.Nodes, head.Table.Columns, net.Graph.Nodes())
-	sections := [][]byte{bytesOf(a.RowPtr), bytesOf(a.Col), bytesOf(a.Val), a.Text, bytesOf(a.End), bytesOf(a.From), table}
-	for k, s := range sections {
-		crc, err := checksums(ctx, s)
-		if err != nil {
+
+	// The hash takes longest, and is needed last.
+	hashing, stop := context.WithCancel(ctx)
+	defer stop()
+	var hashErr error
+	hashed := make(chan struct{})
+	go func() {
+		defer close(hashed)
+		var sum [sha256.Size]byte
+		sum, hashErr = l.Hash(hashing)
+		head.Hash = hex.EncodeToString(sum[:])
+	}()
+
+	p := &packer{ctx: ctx, to: w}
+	err := p.write([]byte(packedMagic))
+	text, ends := l.Texts()
+	for k, fill := range []func() error{
+		func() error { return p.rows(l, head.Nodes) },
+		func() error {
+			return l.EachRows(ctx, func(cols []uint32, _ []float64) error { return p.write(bytesOf(cols)) })
+		},
+		func() error {
+			return l.EachRows(ctx, func(_ []uint32, vals []float64) error { return p.write(bytesOf(vals)) })
+		},
+		func() error { return p.write(bytesOf(l.Numbers())) },
+		func() error { return p.write(text) },
+		func() error { return p.write(bytesOf(ends)) },
+		func() error { return p.write(bytesOf(l.From())) },
+		func() error { return p.table(l, net.Nodes, &head) },
+	} {
+		if err == nil {
+			err = p.section(&head, packedSections[k], fill)
+		}
+	}
+	if err != nil {
+		stop()
+	}
+	<-hashed
+	if err = cmp.Or(err, hashErr); err == nil {
+		err = p.end(&head)
+	}
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	return fmt.Errorf("packing a graph: %w", err)
+}
+
+// packer writes sections and takes their checksums.
+type packer struct {
+	ctx   context.Context
+	to    io.Writer
+	at    int // bytes written
+	begun int // where the section begins
+	crc   []uint32
+}
+
+// write appends to the section.
+func (p *packer) write(data []byte) error {
+	for len(data) > 0 {
+		if err := p.ctx.Err(); err != nil {
 			return err
 		}
-		head.Sections = append(head.Sections, packedSection{packedSections[k], len(s), crc})
-	}
-	line, err := json.Marshal(head)
-	if err != nil {
-		return fmt.Errorf("packing a graph: %w", err)
-	}
-	start := binary.LittleEndian.AppendUint64([]byte(packedMagic), uint64(len(line)))
-	start = binary.LittleEndian.AppendUint32(start, crc32.Checksum(line, castagnoli))
-	start = append(start, 0, 0, 0, 0)
-	at := 0
-	for _, part := range append([][]byte{append(start, line...)}, sections...) {
-		if pad := padTo(at) - at; pad > 0 {
-			if _, err := w.Write(make([]byte, pad)); err != nil {
-				return fmt.Errorf("packing a graph: %w", err)
-			}
-			at += pad
+		done := (p.at - p.begun) % packedPiece
+		part := data[:min(len(data), packedPiece-done)]
+		if done == 0 {
+			p.crc = append(p.crc, 0)
 		}
-		for len(part) > 0 {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			n := min(len(part), packedPiece)
-			if _, err := w.Write(part[:n]); err != nil {
-				return fmt.Errorf("packing a graph: %w", err)
-			}
-			at, part = at+n, part[n:]
+		last := &p.crc[len(p.crc)-1]
+		*last = crc32.Update(*last, castagnoli, part)
+		if _, err := p.to.Write(part); err != nil {
+			return err
 		}
+		p.at, data = p.at+len(part), data[len(part):]
 	}
 	return nil
+}
+
+// align begins something new at the next place where that may be.
+func (p *packer) align() error {
+	pad := make([]byte, padTo(p.at)-p.at)
+	p.begun, p.crc = p.at+len(pad), nil
+	p.at = p.begun
+	_, err := p.to.Write(pad)
+	return err
+}
+
+// section writes an array and enters it into the header.
+func (p *packer) section(head *packedHead, name string, fill func() error) error {
+	if err := p.align(); err != nil {
+		return err
+	}
+	if err := fill(); err != nil {
+		return err
+	}
+	head.Sections = append(head.Sections, packedSection{name, p.at - p.begun, p.crc})
+	return nil
+}
+
+// rows writes where the entries of each row begin, and one more.
+func (p *packer) rows(l *graph.Layout, nodes int) error {
+	const some = 1 << 16
+	ends := make([]int, 1, some)
+	for k, end := 0, 0; k < nodes; k++ {
+		end += l.Degree(k)
+		if ends = append(ends, end); len(ends) == some {
+			if err := p.write(bytesOf(ends)); err != nil {
+				return err
+			}
+			ends = ends[:0]
+		}
+	}
+	return p.write(bytesOf(ends))
+}
+
+// table writes the node table in the order of the graph.
+func (p *packer) table(l *graph.Layout, nodes *NodeTable, head *packedHead) error {
+	if nodes == nil {
+		return nil
+	}
+	order := make([]int, head.Nodes)
+	for k := range order {
+		order[k] = l.Node(k)
+	}
+	var table encoder
+	table.table(nodes, head.Table.Columns, order)
+	return p.write(table)
+}
+
+// end writes the header and what leads to it.
+func (p *packer) end(head *packedHead) error {
+	line, err := json.Marshal(head)
+	if err != nil {
+		return err
+	}
+	if err := p.align(); err != nil {
+		return err
+	}
+	tail := binary.LittleEndian.AppendUint64(nil, uint64(p.at))
+	tail = binary.LittleEndian.AppendUint64(tail, uint64(len(line)))
+	tail = binary.LittleEndian.AppendUint32(tail, crc32.Checksum(line, castagnoli))
+	tail = append(append(tail, 0, 0, 0, 0), packedEnd...)
+	return p.write(append(line, tail...))
 }
 
 // padTo returns the first place from at on where a section may begin.
@@ -212,33 +325,23 @@ func unpackGraph(ctx context.Context, data []byte, name string) (*Network, error
 	if !native() {
 		return nil, errNotNative
 	}
-	if len(data) < packedStart || string(data[:len(packedMagic)]) != packedMagic {
-		return nil, fmt.Errorf("it is cut off after %d bytes", len(data))
+	head, at, err := packedHeadOf(data)
+	if err != nil {
+		return nil, err
 	}
-	size := binary.LittleEndian.Uint64(data[len(packedMagic):])
-	if size > uint64(len(data)-packedStart) {
-		return nil, fmt.Errorf("it is cut off within its header, after %d bytes", len(data))
-	}
-	line := data[packedStart : packedStart+int(size)]
-	if crc32.Checksum(line, castagnoli) != binary.LittleEndian.Uint32(data[len(packedMagic)+8:]) {
-		return nil, errors.New("its header is damaged")
-	}
-	var head packedHead
-	if err := json.Unmarshal(line, &head); err != nil {
-		return nil, fmt.Errorf("its header is damaged: %w", err)
-	}
-	sections, err := head.cut(ctx, data, packedStart+int(size))
+	sections, err := head.cut(ctx, data, at)
 	if err != nil {
 		return nil, err
 	}
 	var a graph.Arrays
-	var bad [5]error
+	var bad [6]error
 	a.RowPtr, bad[0] = arrayOf[int](sections[0])
 	a.Col, bad[1] = arrayOf[uint32](sections[1])
 	a.Val, bad[2] = arrayOf[float64](sections[2])
-	a.Text = sections[3]
-	a.End, bad[3] = arrayOf[int](sections[4])
-	a.From, bad[4] = arrayOf[uint32](sections[5])
+	a.Num, bad[3] = arrayOf[uint32](sections[3])
+	a.Text = sections[4]
+	a.End, bad[4] = arrayOf[int](sections[5])
+	a.From, bad[5] = arrayOf[uint32](sections[6])
 	if err := errors.Join(bad[:]...); err != nil {
 		return nil, err
 	}
@@ -252,7 +355,7 @@ func unpackGraph(ctx context.Context, data []byte, name string) (*Network, error
 	if err != nil {
 		return nil, err
 	}
-	u := &decoder{rest: sections[6]}
+	u := &decoder{rest: sections[7]}
 	nodes, err := u.table(head.Table, g.IDs())
 	if err != nil {
 		return nil, err
@@ -265,34 +368,60 @@ func unpackGraph(ctx context.Context, data []byte, name string) (*Network, error
 	return &Network{Graph: g, Nodes: nodes, Report: report}, nil
 }
 
-// cut returns the sections after their checksums.
-func (h *packedHead) cut(ctx context.Context, data []byte, at int) ([][]byte, error) {
+// packedHeadOf returns the header and its place.
+func packedHeadOf(data []byte) (*packedHead, int, error) {
+	least := len(packedMagic) + packedTail
+	if len(data) < least || string(data[:len(packedMagic)]) != packedMagic || string(data[len(data)-len(packedEnd):]) != packedEnd {
+		return nil, 0, fmt.Errorf("it is cut off after %d bytes", len(data))
+	}
+	tail := data[len(data)-packedTail:]
+	at, size := binary.LittleEndian.Uint64(tail), binary.LittleEndian.Uint64(tail[8:])
+	if at > uint64(len(data)-packedTail) || size != uint64(len(data)-packedTail)-at || [4]byte(tail[20:]) != [4]byte{} {
+		return nil, 0, errors.New("its end is damaged")
+	}
+	line := data[at : at+size]
+	if crc32.Checksum(line, castagnoli) != binary.LittleEndian.Uint32(tail[16:]) {
+		return nil, 0, errors.New("its header is damaged")
+	}
+	head := new(packedHead)
+	if err := json.Unmarshal(line, head); err != nil {
+		return nil, 0, fmt.Errorf("its header is damaged: %w", err)
+	}
+	return head, int(at), nil
+}
+
+// cut returns the sections before the header, after their checksums.
+func (h *packedHead) cut(ctx context.Context, data []byte, end int) ([][]byte, error) {
 	if len(h.Sections) != len(packedSections) {
 		return nil, fmt.Errorf("it has %d sections, want %d: it was written by another version", len(h.Sections), len(packedSections))
 	}
 	var all [][]byte
+	at := len(packedMagic)
 	for k, s := range h.Sections {
 		at = padTo(at)
 		if s.Name != packedSections[k] || s.Bytes < 0 {
 			return nil, fmt.Errorf("section %d is %q of %d bytes, want %q", k+1, s.Name, s.Bytes, packedSections[k])
 		}
-		if at > len(data) || s.Bytes > len(data)-at {
-			return nil, fmt.Errorf("it is cut off after %d bytes, within the section %q", len(data), s.Name)
+		if at > end || s.Bytes > end-at {
+			return nil, fmt.Errorf("its section %q has no room", s.Name)
 		}
 		part := data[at : at+s.Bytes : at+s.Bytes]
 		crc, err := checksums(ctx, part)
 		if err != nil {
 			return nil, err
 		}
+		if len(crc) != len(s.CRC) {
+			return nil, fmt.Errorf("its section %q has %d checksums, want %d", s.Name, len(s.CRC), len(crc))
+		}
 		for q, sum := range crc {
-			if q >= len(s.CRC) || s.CRC[q] != sum {
+			if s.CRC[q] != sum {
 				return nil, fmt.Errorf("its section %q is damaged near byte %d of the file", s.Name, at+q*packedPiece)
 			}
 		}
 		all, at = append(all, part), at+s.Bytes
 	}
-	if at != len(data) {
-		return nil, fmt.Errorf("%d bytes follow its last section", len(data)-at)
+	if padTo(at) != end {
+		return nil, fmt.Errorf("its sections end at byte %d, want %d", at, end)
 	}
 	return all, nil
 }

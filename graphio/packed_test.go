@@ -3,6 +3,7 @@ package graphio_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -152,10 +153,79 @@ func TestPackedDamaged(t *testing.T) {
 	}
 }
 
+// TestPackedUnordered: a graph that was left in the order of its file is packed to the
+// same bytes as one that was ordered first, with ids that are texts, numbers, or 0, 1, 2, ….
+func TestPackedUnordered(t *testing.T) {
+	pack := func(net *graphio.Network) []byte {
+		var b bytes.Buffer
+		if err := graphio.WritePacked(t.Context(), &b, net); err != nil {
+			t.Fatal(err)
+		}
+		return b.Bytes()
+	}
+	grid, err := graph.Grid(300, 251) // several blocks of rows
+	if err != nil {
+		t.Fatal(err)
+	}
+	edges := "from,to\n"
+	for i := range 5000 {
+		edges += fmt.Sprintf("%d,%d\n%d,%d\n", 7*i, 7*(i*i%5000), 7*i, 7*(i*17%5000))
+	}
+	for name, c := range map[string]struct{ edges, nodes string }{
+		"texts": {packedEdges, packedNodes}, "numbers": {edges, ""}, "large numbers": {"a b\n4294967295 1\n1 2\n2 4294967295\n2 3000000000\n", ""},
+	} {
+		read := func(unordered bool) *graphio.Network {
+			opts := graphio.Options{Unordered: unordered}
+			if c.nodes != "" {
+				if opts.Nodes, err = graphio.ReadNodes(t.Context(), graphio.Reader("nodes", strings.NewReader(c.nodes)), graphio.Options{}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			net, err := graphio.ReadGraph(t.Context(), graphio.Reader("edges", strings.NewReader(c.edges)), opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return net
+		}
+		if !bytes.Equal(pack(read(true)), pack(read(false))) {
+			t.Errorf("%s: other bytes", name)
+		}
+	}
+	want := graphio.NewNetwork(grid, nil, nil)
+	data := pack(&graphio.Network{Graph: grid})
+	if !bytes.Equal(data, pack(want)) {
+		t.Error("grid: other bytes")
+	}
+	path := filepath.Join(t.TempDir(), "grid.packed")
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	net, err := graphio.ReadGraph(t.Context(), graphio.File(path), graphio.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g := net.Graph; g.Hash() != want.Graph.Hash() || !slices.Equal(g.InputOrder(), want.Graph.InputOrder()) {
+		t.Error("the packed grid is another graph")
+	}
+	for _, i := range []int{0, 1, 7000, 75299} {
+		id := want.Graph.IDs().Bytes(i)
+		if k, ok := net.Graph.IDs().Lookup(id); !ok || k != i || net.Graph.IDs().At(i) != string(id) {
+			t.Errorf("id %q is number %d, want %d", id, k, i)
+		}
+	}
+	if bytesPerNode := float64(len(data)) / 75300; bytesPerNode > 8+4*12+4+4+1 {
+		t.Errorf("%.1f bytes per node", bytesPerNode)
+	}
+}
+
 // TestArrays: arrays that lead outside each other are refused.
 func TestArrays(t *testing.T) {
 	g, err := graph.Grid(3, 4)
 	if err != nil {
+		t.Fatal(err)
+	}
+	letters, _ := graph.IDsOf(strings.Split("abcdefghijkl", ""))
+	if g, err = graph.New(g.Adjacency(), letters); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := g.Arrays(); !errors.Is(err, graph.ErrInvalid) {
@@ -169,6 +239,8 @@ func TestArrays(t *testing.T) {
 		"id":       func(a *graph.Arrays) { a.End[1] = 1000 },
 		"id order": func(a *graph.Arrays) { a.End[1], a.End[2] = a.End[2], a.End[1] },
 		"text":     func(a *graph.Arrays) { a.Text = a.Text[:3] },
+		"numbers":  func(a *graph.Arrays) { a.Num = make([]uint32, 12) },
+		"no ids":   func(a *graph.Arrays) { a.End, a.Text = nil, nil },
 		"order":    func(a *graph.Arrays) { a.From[0] = a.From[1] },
 		"length":   func(a *graph.Arrays) { a.From = a.From[1:] },
 	} {

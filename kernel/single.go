@@ -136,12 +136,13 @@ func (o *constantCross) addSingle(ctx context.Context, dst, x blas32.General) er
 	k := x.Cols
 	parts := make([]float64, (x.Rows+size-1)/size*k)
 	parallel.Ranges(x.Rows, size, func(lo, hi int) {
-		part := parts[lo/size*k:][:k]
+		part := make([]float64, k)
 		for i := lo; i < hi; i++ {
 			for s, v := range x.Data[i*x.Stride:][:k] {
 				part[s] += float64(v)
 			}
 		}
+		copy(parts[lo/size*k:], part)
 	})
 	sums := make([]float64, k)
 	for q, v := range parts {

@@ -26,14 +26,24 @@ import (
 // five with a preconditioner that is not diagonal, of half that size with
 // Options.Single; their memory is kept for the next solve.
 func CG(ctx context.Context, dst *mat.Dense, a Operator, noise []float64, b *mat.Dense, opts Options) (Stats, error) {
-	c, err := newConjugate(dst, a, noise, b, opts)
+	c, err := newConjugate(ctx, dst, a, noise, b, opts)
 	if err != nil {
 		return Stats{}, fmt.Errorf("conjugate gradients: %w", err)
 	}
-	if err := c.run(ctx); err != nil {
+	err = c.run(ctx)
+	if c.sums.err != nil {
+		err = c.sums.err // and what follows from it
+	}
+	if err != nil {
 		c.stats.Residuals = nil // dst is between two iterates
 		return c.stats, fmt.Errorf("conjugate gradients: iteration %d: %w", c.stats.Iterations, err)
 	}
+	return c.end()
+}
+
+// end returns how a solve went, and an error if a residual is above its tolerance.
+func (c *conjugate) end() (Stats, error) {
+	opts := c.opts
 	column, times := 0, 0.0 // the column that is farthest above its tolerance
 	for j, r := range c.stats.Residuals {
 		if t := r / opts.tol(j); !(t <= times) {
@@ -53,6 +63,7 @@ func CG(ctx context.Context, dst *mat.Dense, a Operator, noise []float64, b *mat
 type conjugate struct {
 	space  space
 	double func() space // to go on with, where float32 does not do; nil: space is it
+	sums   *summation
 	x      *mat.Dense
 	n, k   int
 	opts   Options
@@ -73,7 +84,7 @@ type conjugate struct {
 	rz, next, alpha, beta, sum []float64
 }
 
-func newConjugate(dst *mat.Dense, a Operator, noise []float64, b *mat.Dense, opts Options) (*conjugate, error) {
+func newConjugate(ctx context.Context, dst *mat.Dense, a Operator, noise []float64, b *mat.Dense, opts Options) (*conjugate, error) {
 	if err := check(dst, a, noise, b, opts); err != nil {
 		return nil, err
 	}
@@ -83,10 +94,11 @@ func newConjugate(dst *mat.Dense, a Operator, noise []float64, b *mat.Dense, opt
 	}
 	c := &conjugate{x: dst, n: n, k: k, opts: opts}
 	c.stats.Residuals = make([]float64, k)
-	s := &sides{n: n, a: a, noise: noise, b: b, x: dst}
-	c.cold = allZero(dst)
+	s := &sides{n: n, a: a, noise: noise, b: b, x: dst, sums: newSummation(ctx, opts.Rows)}
+	c.sums = s.sums
+	c.cold = s.sums.allZero(dst)
 	var err error
-	if s.norm, err = norms(b); err != nil {
+	if s.norm, err = s.sums.norms(b); err != nil {
 		return nil, err
 	}
 	if opts.Single && n > 0 && k > 0 {
@@ -97,16 +109,34 @@ func newConjugate(dst *mat.Dense, a Operator, noise []float64, b *mat.Dense, opt
 	if c.space == nil {
 		c.space = newDouble(s, opts.Precond)
 	}
+	c.prepare()
+	return c, nil
+}
+
+// prepare makes what there is for each column.
+func (c *conjugate) prepare() {
+	k := c.k
 	c.stalled = make([]bool, k)
 	c.cols = make([]int, 0, k)
 	c.done = make([]bool, k)
 	scalars := make([]float64, 5*k)
 	c.rz, c.next, c.alpha, c.beta, c.sum = scalars[:k], scalars[k:2*k], scalars[2*k:3*k], scalars[3*k:4*k], scalars[4*k:]
-	return c, nil
 }
 
 // allZero reports whether a starting guess is zero. Other guesses are seldom zero in
 // the first row.
+func (s *summation) allZero(x *mat.Dense) bool {
+	if s.alone() {
+		return allZero(x)
+	}
+	some := []float64{0}
+	if !allZero(x) {
+		some[0] = 1
+	}
+	s.most(some)
+	return some[0] == 0
+}
+
 func allZero(x *mat.Dense) bool {
 	raw := x.RawMatrix()
 	if raw.Rows == 0 || slices.ContainsFunc(row(raw, 0), func(v float64) bool { return v != 0 }) {
@@ -127,8 +157,8 @@ func allZero(x *mat.Dense) bool {
 }
 
 // norms returns the Euclidean norms of right-hand sides, which must be finite.
-func norms(b *mat.Dense) ([]float64, error) {
-	norm, ok := columnNorms(b)
+func (s *summation) norms(b *mat.Dense) ([]float64, error) {
+	norm, ok := s.columnNorms(b)
 	if !ok {
 		return nil, notFinite("right-hand side", b)
 	}
@@ -143,7 +173,7 @@ func norms(b *mat.Dense) ([]float64, error) {
 // ColumnNorms returns the Euclidean norms of the columns of b; NaN for all if a number
 // is not finite.
 func ColumnNorms(b *mat.Dense) []float64 {
-	norms, ok := columnNorms(b)
+	norms, ok := (*summation)(nil).columnNorms(b)
 	if ok {
 		return norms
 	}
@@ -236,8 +266,10 @@ func (c *conjugate) restart(ctx context.Context) error {
 	stalled := 0
 	for j, rr := range c.sum[:c.k] {
 		if !finite(rr) {
-			if err := notFinite("starting guess", c.x); err != nil && c.stats.Iterations == 0 {
-				return err
+			if c.x != nil && c.stats.Iterations == 0 {
+				if err := notFinite("starting guess", c.x); err != nil {
+					return err
+				}
 			}
 			return fmt.Errorf("residual of column %d is %g: %w", j, math.Sqrt(rr), ErrNotPositiveDefinite)
 		}

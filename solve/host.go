@@ -3,6 +3,7 @@ package solve
 import (
 	"context"
 	"math"
+	"slices"
 	"sync"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -41,6 +42,7 @@ type sides struct {
 	n     int
 	a     Operator
 	noise []float64
+	sums  *summation
 	b, x  *mat.Dense
 	norm  []float64 // of the columns of b
 }
@@ -166,29 +168,13 @@ func (h *host[F]) diagonal() bool { return h.precond == nil }
 
 func (h *host[F]) precondition(rz []float64, z, r block) {
 	if h.precond == nil {
-		h.begin(z, r)
-	} else {
-		h.precond(z.(*vectors[F]), r.(*vectors[F]))
+		h.at = operands[F]{columns: r.columns(), p: h.of(z), r: h.of(r), scale: h.scale}
+		h.sweep(rz, beginning)
+		return
 	}
+	h.precond(z.(*vectors[F]), r.(*vectors[F]))
 	h.at = operands[F]{columns: r.columns(), p: h.of(r), q: h.of(z)}
 	h.sweep(rz, multiplying)
-}
-
-// begin sets z = P⁻¹·r for a diagonal P.
-func (h *host[F]) begin(z, r block) {
-	k, to, from := r.columns(), h.of(z), h.of(r)
-	parallel.Ranges(h.n, blockRows, func(lo, hi int) {
-		if h.scale == nil {
-			copy(to[lo*k:hi*k], from[lo*k:hi*k])
-			return
-		}
-		for i := lo; i < hi; i++ {
-			s, row := h.scale[i], to[i*k:][:k]
-			for t, v := range from[i*k:][:k] {
-				row[t] = s * v
-			}
-		}
-	})
 }
 
 func (h *host[F]) turn(p, z block, beta []float64) {
@@ -244,6 +230,9 @@ const (
 	stepping
 	multiplying
 	recurring
+	beginning
+	resting
+	adding
 )
 
 // sweepRows is a sweep over some rows. It adds to sums.
@@ -259,6 +248,12 @@ func sweepRows[F floats](which kind, o *operands[F], sums []float64) {
 		dotRows(o, sums)
 	case recurring:
 		recurRows(o, sums)
+	case beginning:
+		beginRows(o, sums)
+	case resting:
+		restRows(o, sums)
+	case adding:
+		addRows(o, sums)
 	}
 }
 
@@ -268,7 +263,7 @@ const taskNumbers = 1 << 15
 // sweep goes over all rows, by blocks of rows, and sets total to the sums.
 func (h *host[F]) sweep(total []float64, which kind) {
 	k := len(total)
-	if h.n <= blockRows {
+	if h.n <= blockRows && h.sums.alone() {
 		clear(total)
 		sweepRows(which, &h.at, total)
 		return
@@ -287,7 +282,7 @@ func (h *host[F]) sweep(total []float64, which kind) {
 			sweepRows(which, &rows, part)
 		}
 	})
-	treeSum(total, parts)
+	h.sums.add(total, parts)
 }
 
 func (h *host[F]) residual(ctx context.Context, rr []float64, r block, cold bool) error {
@@ -302,8 +297,11 @@ func (h *host[F]) residual(ctx context.Context, rr []float64, r block, cold bool
 		}
 		product = q.data
 	}
+	if h.rest(rr, r, product) {
+		return nil
+	}
 	xs, bs, to, noise := h.x.RawMatrix(), h.b.RawMatrix(), h.of(r), h.sides.noise
-	total := sumRows(h.n, k, func(lo, hi int, sums []float64) {
+	total := h.sums.sumRows(h.n, k, func(lo, hi int, sums []float64) {
 		for i := lo; i < hi; i++ {
 			x, b, out := row(xs, i), row(bs, i), to[i*k:][:k]
 			if cold {
@@ -334,8 +332,40 @@ func (h *host[F]) residual(ctx context.Context, rr []float64, r block, cold bool
 	return nil
 }
 
+// rest is residual for float64 without gaps, given A·X, in one sweep. It reports whether
+// that could be done.
+func (h *host[F]) rest(rr []float64, r block, product []float64) bool {
+	double, ok := any(h).(*host[float64])
+	if !ok || product == nil || !gapless(h.x) || !gapless(h.b) || slices.Contains(h.norm, 0) {
+		return false
+	}
+	double.at = operands[float64]{columns: r.columns(), e: h.x.RawMatrix().Data, p: h.b.RawMatrix().Data, q: product, r: double.of(r),
+		noise: h.sides.noise, alpha: inverses(h.norm)}
+	double.sweep(rr, resting)
+	return true
+}
+
+// gapless reports that the rows of x follow each other.
+func gapless(x *mat.Dense) bool { return x.RawMatrix().Stride == x.RawMatrix().Cols }
+
+// inverses returns 1/x; 0 for 0.
+func inverses(x []float64) []float64 {
+	inv := make([]float64, len(x))
+	for j, v := range x {
+		if v != 0 {
+			inv[j] = 1 / v
+		}
+	}
+	return inv
+}
+
 func (h *host[F]) correct(e block, cols, list []int) {
 	if len(list) == 0 {
+		return
+	}
+	if double, ok := any(h).(*host[float64]); ok && len(list) == len(h.norm) && len(cols) == len(list) && gapless(h.x) {
+		double.at = operands[float64]{columns: len(list), e: h.x.RawMatrix().Data, p: double.of(e), alpha: h.norm}
+		double.sweep(nil, adding)
 		return
 	}
 	k, from, xs := e.columns(), h.of(e), h.x.RawMatrix()
@@ -351,24 +381,35 @@ func (h *host[F]) correct(e block, cols, list []int) {
 }
 
 // sumRows calls add for blocks of rows and returns the sums of its k sums.
-func sumRows(n, k int, add func(lo, hi int, sums []float64)) []float64 {
+func (s *summation) sumRows(n, k int, add func(lo, hi int, sums []float64)) []float64 {
 	total := make([]float64, k)
-	if n <= blockRows {
+	if n <= blockRows && s.alone() {
 		add(0, n, total)
 		return total
 	}
-	parts := make([]float64, rowBlocks(n)*k)
-	parallel.Ranges(n, blockRows, func(lo, hi int) { add(lo, hi, parts[lo/blockRows*k:][:k]) })
-	treeSum(total, parts)
+	blocks := rowBlocks(n)
+	parts := make([]float64, blocks*k)
+	// A worker adds up in memory of its own: sums of two workers in one cache line would
+	// cost more than the rows. 64 bytes keep neighbours apart.
+	width := k + 8
+	scratch := make([]float64, parallel.Workers(blocks)*width)
+	_ = parallel.Blocks(context.Background(), blocks, func(worker, b int) error {
+		sums := scratch[worker*width:][:k]
+		clear(sums)
+		add(b*blockRows, min(n, (b+1)*blockRows), sums)
+		copy(parts[b*k:], sums)
+		return nil
+	})
+	s.add(total, parts)
 	return total
 }
 
 // columnNorms returns the Euclidean norms of the columns of b, and whether all
 // numbers are finite. Columns whose squares leave the range of float64 are scaled.
-func columnNorms(b *mat.Dense) (norms []float64, ok bool) {
+func (s *summation) columnNorms(b *mat.Dense) (norms []float64, ok bool) {
 	n, k := b.Dims()
 	raw := b.RawMatrix()
-	norms = sumRows(n, k, func(lo, hi int, sums []float64) {
+	norms = s.sumRows(n, k, func(lo, hi int, sums []float64) {
 		for i := lo; i < hi; i++ {
 			for j, v := range row(raw, i) {
 				sums[j] += float64(v * v)
@@ -383,11 +424,11 @@ func columnNorms(b *mat.Dense) (norms []float64, ok bool) {
 	if safe {
 		return norms, true
 	}
-	return scaledNorms(b)
+	return s.scaledNorms(b)
 }
 
 // scaledNorms is columnNorms by numbers that are divided by the largest.
-func scaledNorms(b *mat.Dense) ([]float64, bool) {
+func (s *summation) scaledNorms(b *mat.Dense) ([]float64, bool) {
 	n, k := b.Dims()
 	raw := b.RawMatrix()
 	tops := make([]float64, rowBlocks(n)*k)
@@ -406,12 +447,13 @@ func scaledNorms(b *mat.Dense) ([]float64, bool) {
 	for q, v := range tops {
 		top[q%k] = max(top[q%k], v)
 	}
+	s.most(top)
 	for _, v := range top {
 		if !finite(v) {
 			return nil, false
 		}
 	}
-	norms := sumRows(n, k, func(lo, hi int, sums []float64) {
+	norms := s.sumRows(n, k, func(lo, hi int, sums []float64) {
 		for i := lo; i < hi; i++ {
 			for j, v := range row(raw, i) {
 				if top[j] > 0 {

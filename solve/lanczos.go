@@ -25,35 +25,38 @@ type lanczos struct {
 }
 
 // newLanczos returns the recursion for probes first, first+1, … of a seed.
-func newLanczos(a Operator, noise []float64, precond Factored, seed uint64, first, k int) *lanczos {
+func newLanczos(sums *summation, a Operator, noise []float64, precond Factored, seed uint64, first, k int) *lanczos {
 	if precond != nil {
 		a, noise = whitened{a, noise, precond}, make([]float64, len(noise))
 	}
-	s := newDouble(&sides{n: len(noise), a: a, noise: noise}, nil)
+	s := newDouble(&sides{n: len(noise), a: a, noise: noise, sums: sums}, nil)
 	l := &lanczos{space: s, n: len(noise), k: k, v: s.block(k), u: s.block(k), w: s.block(k)}
 	l.diag, l.off, l.ended = make([][]float64, k), make([][]float64, k), make([]bool, k)
 	s.zero(l.u)
-	signs(s.of(l.v), l.n, k, seed, first)
+	all, row := sums.total(l.n)
+	signs(s.of(l.v), all, row, k, seed, first)
 	return l
 }
 
-// signs sets the columns of an n×k block to random signs over √n. A probe has a stream
-// of its own, whatever the probes beside it.
-func signs(data []float64, n, k int, seed uint64, first int) {
+// signs sets the columns of a block, rows from row on of n, to random signs over √n. A
+// probe has a stream of its own, whatever the probes beside it.
+func signs(data []float64, n, row, k int, seed uint64, first int) {
+	rows := len(data) / k
 	words := make([][]uint64, k)
 	parallel.Ranges(k, 1, func(t, _ int) {
 		s := rng.Derive(seed, "logdet").At(uint64(first + t))
-		words[t] = make([]uint64, (n+63)/64)
+		words[t] = make([]uint64, (row+rows+63)/64)
 		for w := range words[t] {
 			words[t][w] = s.Uint64()
 		}
 	})
 	size := 1 / math.Sqrt(float64(n))
-	parallel.Ranges(n, blockRows, func(lo, hi int) {
+	parallel.Ranges(rows, blockRows, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
+			at := row + i
 			for t := range k {
 				data[i*k+t] = size
-				if words[t][i/64]>>(i%64)&1 != 0 {
+				if words[t][at/64]>>(at%64)&1 != 0 {
 					data[i*k+t] = -size
 				}
 			}

@@ -18,6 +18,7 @@ type LogDetOptions struct {
 	// estimated: a good one means a small standard error and few steps.
 	Precond Factored
 	Seed    uint64 // of the random vectors
+	Rows    *Rows  // of several ranks; nil means one rank
 }
 
 // basisFloats bounds the memory of the Lanczos vectors, to 512 MiB or the vectors of
@@ -65,7 +66,8 @@ func quadratures(ctx context.Context, a Operator, noise []float64, opts LogDetOp
 	if opts.Probes < 2 || opts.Steps < 1 {
 		return nil, fmt.Errorf("%w: %d probes of %d steps; take 2 or more probes of 1 or more steps, or 0 for the default", ErrArgument, opts.Probes, opts.Steps)
 	}
-	n := len(noise)
+	sums := newSummation(ctx, opts.Rows)
+	n, _ := sums.total(len(noise))
 	values := make([]float64, opts.Probes)
 	if n == 0 {
 		return values, nil
@@ -74,8 +76,12 @@ func quadratures(ctx context.Context, a Operator, noise []float64, opts LogDetOp
 	width := min(opts.Probes, max(1, room/(n*probeVectors)))
 	for first := 0; first < opts.Probes; first += width {
 		k := min(width, opts.Probes-first)
-		l := newLanczos(a, noise, opts.Precond, opts.Seed, first, k)
-		if err := l.run(ctx, steps); err != nil {
+		l := newLanczos(sums, a, noise, opts.Precond, opts.Seed, first, k)
+		err := l.run(ctx, steps)
+		if sums.err != nil {
+			err = sums.err // and what follows from it
+		}
+		if err != nil {
 			return nil, err
 		}
 		for t := range k {

@@ -162,7 +162,7 @@ func TestLogDetLosesOrthogonality(t *testing.T) {
 			t.Fatal(err)
 		}
 		probes := mat.NewDense(n, 4, nil)
-		signs(probes.RawMatrix().Data, n, 4, 2, 0)
+		signs(probes.RawMatrix().Data, n, 0, 4, 2, 0)
 		along.Mul(vectors.T(), probes)
 		for p, v := range got {
 			exact := 0.0

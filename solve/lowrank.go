@@ -1,6 +1,7 @@
 package solve
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -97,7 +98,7 @@ func (p *LowRank) reflect(x *mat.Dense, change func(c blas64.General)) {
 // inverseRoots returns d^-½ and Σ log d, for d that must be positive.
 func inverseRoots(d []float64) (invSqrt []float64, logDet float64, err error) {
 	invSqrt = make([]float64, len(d))
-	sum := sumRows(len(d), 1, func(lo, hi int, sums []float64) {
+	sum := (*summation)(nil).sumRows(len(d), 1, func(lo, hi int, sums []float64) {
 		for i := lo; i < hi; i++ {
 			invSqrt[i] = 1 / math.Sqrt(d[i])
 			sums[0] += math.Log(d[i])
@@ -118,7 +119,7 @@ func inverseRoots(d []float64) (invSqrt []float64, logDet float64, err error) {
 // returns log det(I + a).
 func factorOnePlus(a blas64.General) (logDet float64, err error) {
 	addOne(a)
-	if pivot := factor(dense.Of(a)); pivot >= 0 {
+	if pivot := factor(context.Background(), dense.Of(a)); pivot >= 0 {
 		return 0, fmt.Errorf("pivot %d of %d: %w", pivot, a.Rows, ErrNotPositiveDefinite)
 	}
 	for i := range a.Rows {

@@ -80,7 +80,7 @@ func (j *Jacobi) WhitenT(dst, x *mat.Dense) { j.Whiten(dst, x) }
 
 // LogDet returns log det P.
 func (j *Jacobi) LogDet() float64 {
-	return sumRows(len(j.inv), 1, func(lo, hi int, sums []float64) {
+	return (*summation)(nil).sumRows(len(j.inv), 1, func(lo, hi int, sums []float64) {
 		for _, v := range j.inv[lo:hi] {
 			sums[0] -= math.Log(v)
 		}

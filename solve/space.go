@@ -1,12 +1,16 @@
 package solve
 
-import "context"
+import (
+	"context"
+
+	"grfgp/internal/ranks"
+)
 
 // space is the memory in which a system (A + diag(noise))·X = B is solved: the
 // solvers of this package are written against it once. It owns blocks of vectors,
 // which live wherever it likes and in the precision it likes, and offers the sweeps
 // over rows that iterations need, each of them one pass. Sums over rows are float64
-// per column; every space adds them by the same tree (see treeSum), so a space that
+// per column; every space adds them by the same tree (see ranks.TreeSum), so a space that
 // holds a part of the rows needs to exchange few numbers.
 type space interface {
 	// block returns a block with the given number of columns and undefined contents;
@@ -45,30 +49,7 @@ type space interface {
 type block interface{ columns() int }
 
 // blockRows is the number of rows whose sums are taken one after another.
-const blockRows = 1024
+const blockRows = ranks.BlockRows
 
 // rowBlocks returns the number of blocks of n rows.
 func rowBlocks(n int) int { return (n + blockRows - 1) / blockRows }
-
-// treeSum adds up parts, one of len(total) sums for every block of rows, by a binary
-// tree: blocks 2i and 2i+1, then pairs of pairs, and so on. The sum of 2^l blocks that
-// begin at a multiple of 2^l does not depend on the blocks outside, so whoever holds a
-// range of blocks can add up O(log) subtrees and exchange only these. parts is
-// overwritten.
-func treeSum(total, parts []float64) {
-	k := len(total)
-	if k == 0 {
-		return
-	}
-	blocks := len(parts) / k
-	for width := 1; width < blocks; width *= 2 {
-		for b := 0; b+width < blocks; b += 2 * width {
-			to, from := parts[b*k:][:k], parts[(b+width)*k:][:k]
-			for j, v := range from {
-				to[j] += v
-			}
-		}
-	}
-	clear(total)
-	copy(total, parts[:min(k, len(parts))])
-}

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"grfgp/internal/ranks"
 )
 
 // TestSweeps: every sweep has the bits of its definition, for all widths and numbers
@@ -34,6 +36,9 @@ func testSweeps[F floats](t *testing.T) {
 		{"step", stepRows[F], stepGo[F]},
 		{"dot", dotRows[F], dotGo[F]},
 		{"recur", recurRows[F], recurGo[F]},
+		{"begin", beginRows[F], beginGo[F]},
+		{"rest", restRows[F], restGo[F]},
+		{"add", addRows[F], addGo[F]},
 	} {
 		for columns := 1; columns <= 19; columns++ {
 			for _, rows := range []int{1, 2, 63, 65, 130} {
@@ -84,11 +89,11 @@ func TestTreeSum(t *testing.T) {
 		var tops []float64
 		for lo := 0; lo < blocks; lo += 4 {
 			one := make([]float64, 2)
-			treeSum(one, slices.Clone(parts[2*lo:2*min(blocks, lo+4)]))
+			ranks.TreeSum(one, slices.Clone(parts[2*lo:2*min(blocks, lo+4)]))
 			tops = append(tops, one...)
 		}
-		treeSum(again, tops)
-		treeSum(total, slices.Clone(parts))
+		ranks.TreeSum(again, tops)
+		ranks.TreeSum(total, slices.Clone(parts))
 		for j := range total {
 			if total[j] != again[j] || math.Abs(total[j]-exact[j]) > 1e-12 {
 				t.Errorf("%d blocks: %v, by subtrees %v, one after another %v", blocks, total[j], again[j], exact[j])
@@ -96,7 +101,7 @@ func TestTreeSum(t *testing.T) {
 		}
 	}
 	if total := []float64{7}; true {
-		if treeSum(total, nil); total[0] != 0 {
+		if ranks.TreeSum(total, nil); total[0] != 0 {
 			t.Errorf("no blocks: %v", total)
 		}
 	}

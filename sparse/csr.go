@@ -30,6 +30,8 @@ type CSR struct {
 	transpose     *CSR
 	singleOnce    sync.Once
 	single        *Single
+	nearOnce      sync.Once
+	isNear        bool // see near
 }
 
 // NewCSR checks the three arrays and wraps them without copying; the caller

@@ -32,6 +32,15 @@ func (a *CSR) Single() *Single {
 	return a.single
 }
 
+// Single returns a matrix of the pattern with the given values, which are not copied: the
+// caller may change them between products.
+func (p *Pattern) Single(val []float32) (*Single, error) {
+	if len(p.colIdx) != len(val) {
+		return nil, fmt.Errorf("%w: %d column indices, but %d values", ErrFormat, len(p.colIdx), len(val))
+	}
+	return &Single{&CSR{rows: p.rows, cols: p.cols, rowPtr: p.rowPtr, colIdx: p.colIdx}, val}, nil
+}
+
 // Dims returns the number of rows and columns.
 func (s *Single) Dims() (rows, cols int) { return s.pattern.Dims() }
 

@@ -33,8 +33,9 @@ the machine or to an exact method within the same run:
   multiscale  long-range tasks with a kernel of one scale and of many
 
 Without arguments it runs all parts, in about ten minutes. 'grfgp bench medium' times whole
-runs on graphs of medium size, 'grfgp bench memory' measures the memory of large ones, and
-'grfgp bench rivals' compares the accuracy with simple rules.
+runs on graphs of medium size, 'grfgp bench memory' measures the memory of large ones,
+'grfgp bench packed' times their way from a packed file to features, and 'grfgp bench rivals'
+compares the accuracy with simple rules.
 
 The part accuracy uses the data sets cora and facebook if they are on this machine (see
 'grfgp dataset'), and a generated graph otherwise.`,
@@ -56,7 +57,7 @@ The part accuracy uses the data sets cora and facebook if they are on this machi
 			return a.bench(cmd.Context(), o)
 		},
 	}
-	cmd.AddCommand(rivalsVerb(a), mediumVerb(a), memoryVerb(a))
+	cmd.AddCommand(rivalsVerb(a), mediumVerb(a), memoryVerb(a), packedVerb(a))
 	cmd.Flags().IntVar(&o.Largest, "largest", 20, fmt.Sprintf("regression and multiscale: rings of up to 2^`N` nodes, N from %d to %d", leastLargest, mostLargest))
 	cmd.Flags().BoolVar(&o.Quick, "quick", false, "small graphs: seconds instead of minutes, with less precise results")
 	return cmd

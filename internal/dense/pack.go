@@ -17,7 +17,7 @@ func pack(dst []float64, x Matrix, width int) {
 			}
 		case take.Cols == width && width == tileRows:
 			for p := range take.Rows {
-				*(*[tileRows]float64)(panel[p*tileRows:]) = [tileRows]float64(take.Data[p*take.RowStep:])
+				copyFour((*[tileRows]float64)(panel[p*tileRows:]), (*[tileRows]float64)(take.Data[p*take.RowStep:]))
 			}
 		default:
 			for p := range take.Rows {
@@ -26,6 +26,13 @@ func pack(dst []float64, x Matrix, width int) {
 			}
 		}
 	}
+}
+
+// copyFour is *to = *from without a call: the compiler calls memmove where arrays might overlap, which takes
+// longer for so few elements.
+func copyFour(to, from *[tileRows]float64) {
+	a, b, c, d := from[0], from[1], from[2], from[3]
+	to[0], to[1], to[2], to[3] = a, b, c, d
 }
 
 // packColumns packs one panel of a matrix whose columns are contiguous.

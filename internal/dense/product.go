@@ -55,6 +55,14 @@ func add(want part, c Matrix, alpha float64, a, b Matrix) {
 	if c.Rows == 0 || c.Cols == 0 || a.Cols == 0 {
 		return
 	}
+	if want == whole && c.Cols <= thinCols && c.Rows >= thinRows {
+		addThin(c, alpha, a, b)
+		return
+	}
+	if want == whole && c.Rows <= thinCols && c.Cols >= thinRows {
+		addThin(c.T(), alpha, b.T(), a.T())
+		return
+	}
 	if c.ColStep != 1 {
 		// The kernel writes rows: cᵀ += alpha·bᵀ·aᵀ.
 		if want == lower {

@@ -17,6 +17,7 @@ import (
 var shapes = [][3]int{
 	{0, 3, 2}, {3, 0, 2}, {3, 2, 0}, {1, 1, 1}, {1, 30, 7}, {30, 1, 7}, {3, 5, 1}, {4, 12, 4}, {5, 13, 3}, {7, 11, 9},
 	{17, 25, 127}, {23, 24, 128}, {25, 37, 129}, {50, 100, 400}, {191, 97, 33}, {193, 385, 40}, {200, 390, 201},
+	{48, 1, 129}, {100, 4, 300}, {131, 7, 260}, {4000, 8, 140}, {5, 97, 131},
 }
 
 // random returns a matrix of normals with room after every row.
@@ -168,7 +169,7 @@ func TestAddAllocations(t *testing.T) {
 
 // BenchmarkAdd reports the speed of products beside gonum's.
 func BenchmarkAdd(b *testing.B) {
-	for _, s := range [][3]int{{1400, 1400, 1400}, {700, 700, 700}, {192, 192, 192}, {1400, 1400, 64}, {48, 1400, 48}, {24, 192, 24}} {
+	for _, s := range [][3]int{{1400, 1400, 1400}, {700, 700, 700}, {192, 192, 192}, {1400, 1400, 64}, {48, 1400, 48}, {24, 192, 24}, {4096, 4, 512}, {512, 4, 4096}} {
 		x, y, c := random(s[0], s[2], false, 1), random(s[2], s[1], false, 2), random(s[0], s[1], false, 3)
 		flops, below := 2*float64(s[0]*s[1]*s[2]), 0.0
 		for i := range s[0] {

@@ -1,0 +1,90 @@
+package ranks
+
+import (
+	"fmt"
+	"slices"
+)
+
+// BlockRows is the number of rows that are never split: the sums of a block are taken
+// one after another, on one rank.
+const BlockRows = 1024
+
+// Layout says which rows each rank owns: rank r has the rows [starts[r], starts[r+1]),
+// whole blocks of rows, except for the last rows of all. A rank may own none.
+type Layout struct{ starts []int }
+
+// Even returns the layout of n rows in which ranks own as equal numbers of blocks as
+// can be.
+func Even(n, size int) Layout {
+	blocks := (n + BlockRows - 1) / BlockRows
+	starts := make([]int, size+1)
+	for r := range starts {
+		starts[r] = min(n, r*blocks/size*BlockRows)
+	}
+	return Layout{starts}
+}
+
+// ByWork returns a layout of n rows in which ranks have about equal work, where
+// work[b] is that of block b.
+func ByWork(n, size int, work []float64) Layout {
+	total := 0.0
+	for _, w := range work {
+		total += w
+	}
+	starts, done, r := make([]int, size+1), 0.0, 1
+	for b, w := range work {
+		// A block goes where most of it lies.
+		for r < size && done+w/2 > total*float64(r)/float64(size) {
+			starts[r] = min(n, b*BlockRows)
+			r++
+		}
+		done += w
+	}
+	for ; r <= size; r++ {
+		starts[r] = n
+	}
+	return Layout{starts}
+}
+
+// OfSizes returns the layout in which rank r owns so many rows. All but the last that has
+// some must have whole blocks.
+func OfSizes(sizes []int) (Layout, error) {
+	starts := make([]int, len(sizes)+1)
+	for r, n := range sizes {
+		if n > 0 && starts[r]%BlockRows != 0 {
+			return Layout{}, fmt.Errorf("rank %d would own rows from %d on, within a block of %d rows", r, starts[r], BlockRows)
+		}
+		starts[r+1] = starts[r] + n
+	}
+	return Layout{starts}, nil
+}
+
+// Size returns the number of ranks.
+func (l Layout) Size() int { return len(l.starts) - 1 }
+
+// Rows returns the number of all rows.
+func (l Layout) Rows() int { return l.starts[len(l.starts)-1] }
+
+// Range returns the rows of a rank, [lo, hi).
+func (l Layout) Range(rank int) (lo, hi int) { return l.starts[rank], l.starts[rank+1] }
+
+// Owner returns the rank that owns a row.
+func (l Layout) Owner(row int) int {
+	if row < 0 || row >= l.Rows() {
+		panic(fmt.Sprintf("ranks: row %d of %d", row, l.Rows()))
+	}
+	r, found := slices.BinarySearch(l.starts, row)
+	if !found {
+		return r - 1
+	}
+	for l.starts[r+1] == row { // ranks without rows
+		r++
+	}
+	return r
+}
+
+// blocks returns the blocks of a rank, [lo, hi).
+func (l Layout) blocks(rank int) (lo, hi int) {
+	first, last := l.Range(rank)
+	return (first + BlockRows - 1) / BlockRows, (last + BlockRows - 1) / BlockRows
+}

@@ -1,0 +1,74 @@
+package solve
+
+import (
+	"context"
+	"math"
+
+	"grfgp/internal/ranks"
+)
+
+// Rows says that several ranks share the rows of a system. Each of them calls the
+// solver with its own rows of all blocks, and with an operator whose products bring what
+// they need of others. All ranks get the same scalars, to the bits that one alone gets.
+// Nil means one rank.
+type Rows struct {
+	Group  *ranks.Group
+	Layout ranks.Layout
+}
+
+// summation adds up over rows, here and on other ranks. It is used by one goroutine.
+type summation struct {
+	ctx  context.Context
+	rows *Rows
+	err  error // the first failure to hear of other ranks; sums are NaN from then on
+}
+
+// newSummation returns the sums of a system. Nil rows are those of one rank.
+func newSummation(ctx context.Context, rows *Rows) *summation {
+	return &summation{ctx: ctx, rows: rows}
+}
+
+// alone reports that all rows are here.
+func (s *summation) alone() bool { return s == nil || s.rows == nil || s.rows.Group.Alone() }
+
+// add sets total to the sum of parts, one for every block of rows. parts is overwritten.
+func (s *summation) add(total, parts []float64) {
+	if s.alone() {
+		ranks.TreeSum(total, parts)
+		return
+	}
+	if s.err == nil {
+		s.err = s.rows.Group.Sum(s.ctx, total, parts, s.rows.Layout)
+	}
+	if s.err != nil {
+		for j := range total {
+			total[j] = math.NaN()
+		}
+	}
+}
+
+// most sets each number of x to the largest on any rank.
+func (s *summation) most(x []float64) {
+	if s.alone() || s.err != nil {
+		return
+	}
+	all, _, err := ranks.Gather(s.ctx, s.rows.Group, x)
+	if err != nil {
+		s.err = err
+		return
+	}
+	for q, v := range all {
+		if t := q % len(x); v > x[t] {
+			x[t] = v
+		}
+	}
+}
+
+// total returns the number of all rows, of which n are here, and the first of them.
+func (s *summation) total(n int) (all, first int) {
+	if s.alone() {
+		return n, 0
+	}
+	first, _ = s.rows.Layout.Range(s.rows.Group.Rank())
+	return s.rows.Layout.Rows(), first
+}
