@@ -86,7 +86,7 @@ func (l *likelihood) factor(ctx context.Context, theta []float64) (*factor, erro
 		for i, v := range noises(l.data, noise) {
 			h.SetSym(i, i, h.At(i, i)+v)
 		}
-		if f.chol, err = solve.NewCholesky(h); err != nil {
+		if f.chol, err = solve.NewCholeskyContext(ctx, h); err != nil {
 			return nil, err
 		}
 		f.h = f.chol

@@ -1,6 +1,7 @@
 package solve
 
 import (
+	"context"
 	"fmt"
 
 	"gonum.org/v1/gonum/blas"
@@ -216,7 +217,7 @@ func plainFactor(a blas64.General, top float64) bool {
 	for i := range a.Rows {
 		a.Data[i*a.Stride+i] += little * top
 	}
-	if factor(dense.Of(a)) >= 0 {
+	if factor(context.Background(), dense.Of(a)) >= 0 {
 		return false
 	}
 	for i := range a.Rows {

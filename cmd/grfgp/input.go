@@ -11,7 +11,6 @@ import (
 
 	"grfgp/graph"
 	"grfgp/graphio"
-	"grfgp/internal/atomicfile"
 	"grfgp/internal/plural"
 )
 
@@ -143,7 +142,7 @@ func (in *reading) rejecting(read func(w io.Writer) error) error {
 	if in.rejects == "" {
 		return read(nil)
 	}
-	return atomicfile.Write(in.rejects, read)
+	return writeFile(in.rejects, read)
 }
 
 func (in *input) read(ctx context.Context, a *app, opts graphio.Options) (*graphio.Network, error) {

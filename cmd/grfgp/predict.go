@@ -8,7 +8,6 @@ import (
 
 	"grfgp"
 	"grfgp/gp"
-	"grfgp/internal/atomicfile"
 	"grfgp/report"
 )
 
@@ -127,7 +126,7 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 		return err
 	}
 	if f.saveFile != "" {
-		if err := atomicfile.Write(f.saveFile, m.Save); err != nil {
+		if err := writeFile(f.saveFile, m.Save); err != nil {
 			return err
 		}
 	}
@@ -181,7 +180,7 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 	if f.out == "" {
 		return a.writePredictions(ctx, a.Out, &answer, rows)
 	}
-	if err := atomicfile.Write(f.out, func(w io.Writer) error { return a.writePredictions(ctx, w, &answer, rows) }); err != nil {
+	if err := writeFile(f.out, func(w io.Writer) error { return a.writePredictions(ctx, w, &answer, rows) }); err != nil {
 		return err
 	}
 	a.talk.Say("the predictions are in %s", f.out)

@@ -14,7 +14,6 @@ import (
 	"grfgp/crossval"
 	"grfgp/graph"
 	"grfgp/graphio"
-	"grfgp/internal/atomicfile"
 	"grfgp/report"
 )
 
@@ -196,7 +195,7 @@ func (a *app) writePage(ctx context.Context, path string, draw func(io.Writer) e
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := atomicfile.Write(path, func(w io.Writer) error { _, err := page.WriteTo(w); return err }); err != nil {
+	if err := writeFile(path, func(w io.Writer) error { _, err := page.WriteTo(w); return err }); err != nil {
 		return err
 	}
 	s.Done("%s", path)

@@ -44,6 +44,13 @@ func newTalk(w io.Writer, quiet bool) *talk {
 	return t
 }
 
+// clearLine removes the line of progress from a terminal.
+func clearLine(f *os.File) {
+	if term.IsTerminal(int(f.Fd())) {
+		fmt.Fprint(f, "\r\x1b[K")
+	}
+}
+
 // Say prints one line.
 func (t *talk) Say(format string, args ...any) {
 	if t.quiet {
