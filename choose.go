@@ -111,7 +111,7 @@ const (
 // finalIters is the most iterations of the fit to all measurements, which starts from
 // that to a sample: fewer for many measurements, because an iteration takes O(T³).
 func finalIters(measurements int) int {
-	const least, most, flops = 4, 40, 8e10
+	const least, most, flops = 4, 40, 1.2e11
 	t := float64(measurements)
 	return max(least, min(most, int(flops/(t*t*t))))
 }
