@@ -194,18 +194,11 @@ func newFactor(c *grfCovariance, p *pattern, phi *sparse.CSR, err error) *factor
 func (f *factor) transpose() *sparse.CSR {
 	f.once.Do(func() {
 		f.pattern.transpose()
-		_, _, val := f.phi.Raw()
-		if len(f.from) != len(val) {
+		if len(f.from) != f.phi.NNZ() {
 			f.phiT = f.phi.T()
 			return
 		}
-		valT := make([]float64, len(val))
-		parallel.Ranges(len(val), 1<<16, func(lo, hi int) {
-			for q := lo; q < hi; q++ {
-				valT[q] = val[f.from[q]]
-			}
-		})
-		f.phiT, _ = f.transposed.With(valT) // valid, because phi is
+		f.phiT = f.transposed.Picked(f.phi, f.from)
 	})
 	return f.phiT
 }

@@ -5,10 +5,12 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"unsafe"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/internal/meter"
 	"grfgp/internal/parallel"
 )
 
@@ -257,11 +259,25 @@ func sweepRows[F floats](which kind, o *operands[F], sums []float64) {
 	}
 }
 
+// traffic is the number of bytes that the sweep in progress reads and writes.
+func (h *host[F]) traffic(which kind) int {
+	blocks := [...]int{turning: 3, curving: 2, stepping: 6, multiplying: 2, recurring: 4, beginning: 2, resting: 4, adding: 3}[which]
+	diagonals := 0
+	for _, d := range [][]F{h.at.noise, h.at.scale} {
+		if d != nil {
+			diagonals++
+		}
+	}
+	return h.n * (blocks*h.at.columns + diagonals) * int(unsafe.Sizeof(F(0)))
+}
+
 // taskNumbers is about how many numbers of each block one task of a sweep covers.
 const taskNumbers = 1 << 15
 
 // sweep goes over all rows, by blocks of rows, and sets total to the sums.
 func (h *host[F]) sweep(total []float64, which kind) {
+	pass := meter.Start()
+	defer pass.Done(h.traffic(which))
 	k := len(total)
 	if h.n <= blockRows && h.sums.alone() {
 		clear(total)
