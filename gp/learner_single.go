@@ -41,7 +41,7 @@ func newSingleLearner(w *learner) *singleLearner {
 		return nil
 	}
 	block := func() blas32.General {
-		return blas32.General{Rows: n, Cols: k, Stride: k, Data: make([]float32, n * k)}
+		return blas32.General{Rows: n, Cols: k, Stride: k, Data: make([]float32, n*k)}
 	}
 	s := &singleLearner{learner: w, rows: rows, sides: block(), solutions: block(), noise: make([]float32, n), weight: make([]float64, k)}
 	if !w.opts.Plain {
