@@ -17,11 +17,13 @@ import (
 // The import graph is the architecture: what may not be imported, and by whom.
 // An entry of the form "pkg" forbids pkg and everything below it.
 var forbidden = map[string][]string{
+	"progress":  {"grfgp"},
 	"sparse":    {"grfgp/graph", "grfgp/graphio", "grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
 	"graph":     {"grfgp/graphio", "grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
 	"covariate": {"grfgp/graphio", "grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
 	"graphio":   {"grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
 	"walk":      {"grfgp/graph", "grfgp/graphio", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
+	"partition": {"grfgp/graphio", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
 	"solve":     {"grfgp/sparse", "grfgp/graph", "grfgp/graphio", "grfgp/walk", "grfgp/kernel", "grfgp/gp"},
 	"kernel":    {"grfgp/graph", "grfgp/graphio", "grfgp/gp"},
 	"gp":        {"grfgp/sparse", "grfgp/graph", "grfgp/graphio", "grfgp/walk"},

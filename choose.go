@@ -9,6 +9,7 @@ import (
 
 	"grfgp/gp"
 	"grfgp/kernel"
+	"grfgp/progress"
 	"grfgp/solve"
 	"grfgp/walk"
 )
@@ -110,7 +111,7 @@ const (
 // finalIters is the most iterations of the fit to all measurements, which starts from
 // that to a sample: fewer for many measurements, because an iteration takes O(T³).
 func finalIters(measurements int) int {
-	const least, most, flops = 6, 40, 8e10
+	const least, most, flops = 4, 40, 8e10
 	t := float64(measurements)
 	return max(least, min(most, int(flops/(t*t*t))))
 }
@@ -123,11 +124,15 @@ type contest struct {
 	hops   int
 	opts   gp.FitOptions
 	tried  []attempt
+
+	work        *progress.Work // of all fits
+	left, after float64        // expected cost of the candidates to come, and of what follows
 }
 
 // train fits the kernels that the Spec leaves open and returns the best as a Model,
 // which is not yet conditioned on the measurements.
-func (t *Trainer) train(ctx context.Context, own gp.Data) (*Model, error) {
+func (t *Trainer) train(ctx context.Context, own gp.Data, work *progress.Work) (*Model, error) {
+	work.Part(1, comparedCost+finalCost(own.Len())).Step("looking at the graph")
 	method, hops, why := t.decide(t.distinct(own.Nodes), t.spec.Variance == "unit")
 	scales, whyScales, err := t.decideScales(ctx, own.Nodes, method, hops)
 	if err != nil {
@@ -143,13 +148,15 @@ func (t *Trainer) train(ctx context.Context, own gp.Data) (*Model, error) {
 		return nil, err
 	}
 	defer t.shareCaches(method)()
-	c := &contest{Trainer: t, own: own, method: method, hops: hops, opts: opts}
+	c := &contest{Trainer: t, own: own, method: method, hops: hops, opts: opts, work: work}
 	families := t.spec.families(hops)
 	unit := t.spec.Variance == "unit"
 	open := t.spec.Family == "" || c.opensUnit() && t.uneven()
 	if (len(families)*len(scales) > 1 || tryTrend || open || known != 0) && own.Len() > sketchFrom {
 		c.opts.Subsample, c.opts.Tol = sketchSample, sketchTol
+		c.after = finalCost(own.Len())
 	}
+	c.left = c.expect(len(families), scales, tryTrend, known)
 	for _, f := range families {
 		k := candidate{f, scales[0], unit, trend, t.fineHops(scales[0], method, hops), graphTerm, 0}
 		if err := c.try(ctx, k, k.starts()); err != nil {
@@ -180,7 +187,9 @@ func (t *Trainer) train(ctx context.Context, own gp.Data) (*Model, error) {
 	m.choose(best.candidate, c.tried, whyBest)
 	t.forget(best.candidate)
 	if sketch {
-		if m.fitted, m.choice.Fit, err = t.retrain(ctx, own, m.spec, m.fitted.Theta(), gp.FitOptions{MaxIter: finalIters(own.Len()), Tol: finalTol}); err != nil {
+		last := work.Part(1, 0)
+		last.Step("fitting " + best.String())
+		if m.fitted, m.choice.Fit, err = t.retrain(ctx, own, m.spec, m.fitted.Theta(), gp.FitOptions{From: m.fitted, MaxIter: finalIters(own.Len()), Tol: finalTol, Progress: last}); err != nil {
 			return nil, err
 		}
 	}
@@ -191,11 +200,15 @@ func (t *Trainer) train(ctx context.Context, own gp.Data) (*Model, error) {
 
 // fit fits one candidate.
 func (c *contest) fit(ctx context.Context, k candidate, opts gp.FitOptions) (attempt, error) {
+	opts.Progress = c.next(k)
 	made, err := c.kernel(ctx, k, c.method)
 	if err != nil {
 		return attempt{}, err
 	}
 	opts.Starts = c.startsInTime(made, opts.Starts)
+	if len(c.tried) > 0 {
+		opts.From = likeliest(c.tried).model
+	}
 	for _, a := range c.tried { // kernels with many scales may gain little for a while, and much later
 		if ll := a.report.LogLikelihood; !k.many && (opts.Rival == nil || ll > *opts.Rival) {
 			opts.Rival = &ll

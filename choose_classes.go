@@ -11,6 +11,7 @@ import (
 	"grfgp/gp"
 	"grfgp/internal/rng"
 	"grfgp/kernel"
+	"grfgp/progress"
 )
 
 // classAttempt is a candidate with its leave-one-out score.
@@ -22,14 +23,16 @@ type classAttempt struct {
 
 // learnClasses fits the kernels that the Spec leaves open to a sample of the labels, keeps
 // the one with the highest leave-one-out log score, and fits it to all labels.
-func (t *Trainer) learnClasses(ctx context.Context, own gp.Labels, method gp.ClassMethod) (*Classification, error) {
+func (t *Trainer) learnClasses(ctx context.Context, own gp.Labels, method gp.ClassMethod, work *progress.Work) (*Classification, error) {
 	opts := gp.ClassifyOptions{Method: method, Seed: t.spec.Seed}
 	if err := opts.Solver.UnmarshalText([]byte(cmp.Or(t.spec.Solver, "auto"))); err != nil {
 		return nil, err
 	}
 	c := &Classification{of: t}
 	sample := classSample(own, classSketch, t.spec.Seed)
-	best, err := t.compareClasses(ctx, sample, own, opts, &c.choice)
+	final := finalClassCost(own.Len())
+	work.Step("looking at the graph")
+	best, err := t.compareClasses(ctx, sample, own, opts, &c.choice, work.Part(classCandidates, final))
 	if err != nil {
 		return nil, err
 	}
@@ -42,6 +45,8 @@ func (t *Trainer) learnClasses(ctx context.Context, own gp.Labels, method gp.Cla
 		opts.Starts = [][]float64{best.report.Theta}
 	}
 	t.forget(best.candidate)
+	opts.Progress = work.Part(final, 0)
+	opts.Progress.Step("fitting " + best.String())
 	if c.classifier, c.choice.Fit, err = gp.Classify(ctx, best.kernel, own, opts); err != nil {
 		return nil, err
 	}
@@ -111,12 +116,15 @@ type classContest struct {
 	opts   gp.ClassifyOptions
 	tell   *ClassChoice
 	tried  []classAttempt
+
+	work *progress.Work
+	left float64 // expected cost of the candidates that follow
 }
 
 // compareClasses returns the best candidate by a sample of the labels, and adds all candidates to the ClassChoice. The
 // first family decides between one scale and many; the other families are tried with that decision. The best is to be
 // fitted to all labels, on whose number its representation depends.
-func (t *Trainer) compareClasses(ctx context.Context, sample, all gp.Labels, opts gp.ClassifyOptions, tell *ClassChoice) (best classAttempt, err error) {
+func (t *Trainer) compareClasses(ctx context.Context, sample, all gp.Labels, opts gp.ClassifyOptions, tell *ClassChoice, work *progress.Work) (best classAttempt, err error) {
 	labels := all.Len()
 	method, hops, why := t.decide(min(labels, classLearned), true)
 	scales, whyScales, err := t.decideScales(ctx, sample.Nodes, method, hops)
@@ -127,8 +135,10 @@ func (t *Trainer) compareClasses(ctx context.Context, sample, all gp.Labels, opt
 	tell.Why = append(why, whyScales, "unit variance at every node: classes do not depend on the degree")
 	opts.ScoreOnly, opts.Tol = true, classTol
 	defer t.shareCaches(method)()
-	c := &classContest{Trainer: t, sample: sample, labels: labels, method: method, opts: opts, tell: tell}
 	families := t.spec.classFamilies(hops)
+	c := &classContest{Trainer: t, sample: sample, labels: labels, method: method, opts: opts, tell: tell, work: work}
+	c.left = t.expectClasses(len(families), scales, method)
+	work.Part(1, c.left)
 	for _, many := range scales {
 		k := candidate{family: families[0], many: many, unit: t.spec.unitClasses(method), hops: t.fineHops(many, method, hops), terms: graphTerm}
 		if err := c.try(ctx, k, k.starts()); err != nil {
@@ -181,12 +191,15 @@ func (c *classContest) compareAgain(ctx context.Context, all gp.Labels) (classAt
 
 // try fits a candidate and adds it to tried.
 func (c *classContest) try(ctx context.Context, k candidate, starts [][]float64) error {
+	cost := k.cost()
+	c.left = max(0, c.left-cost)
+	opts := c.opts
+	opts.Starts, opts.Progress = starts, c.work.Part(cost, c.left)
+	opts.Progress.Step("trying " + k.String())
 	made, err := c.classKernel(ctx, k, c.method)
 	if err != nil {
 		return err
 	}
-	opts := c.opts
-	opts.Starts = starts
 	_, report, err := gp.Classify(ctx, made, c.sample, opts)
 	if err != nil {
 		return err
@@ -371,7 +384,7 @@ func (c *Classification) fill(chosen candidate) {
 var spreadShares = []float64{0.9, 0.5, 0.7, 0.8, 0.95}
 
 // spread is label spreading with the α that has the highest leave-one-out score.
-func (t *Trainer) spread(ctx context.Context, own gp.Labels, method gp.ClassMethod) (*Classification, error) {
+func (t *Trainer) spread(ctx context.Context, own gp.Labels, method gp.ClassMethod, _ *progress.Work) (*Classification, error) {
 	matern := Spec{Family: "matern", Nu: 1}.families(0)[0]
 	k, err := t.kernel(ctx, candidate{family: matern, terms: graphTerm}, "series")
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"grfgp/bayesopt"
 	"grfgp/gp"
 	"grfgp/graph"
+	"grfgp/progress"
 )
 
 // Classification is a classifier of the nodes of a graph, fitted to labels.
@@ -77,6 +78,11 @@ func Classify(ctx context.Context, g *graph.Graph, l gp.Labels, spec Spec, metho
 
 // Classify is the function Classify for the Trainer's graph and Spec.
 func (t *Trainer) Classify(ctx context.Context, l gp.Labels, method gp.ClassMethod) (*Classification, error) {
+	return t.ClassifyProgress(ctx, l, method, nil)
+}
+
+// ClassifyProgress is Classify that tells w how far it is.
+func (t *Trainer) ClassifyProgress(ctx context.Context, l gp.Labels, method gp.ClassMethod, w *progress.Work) (*Classification, error) {
 	if t.spec.Trend == "degree" {
 		return nil, fmt.Errorf("%w: classification has no trend with the degree", ErrSpec)
 	}
@@ -95,12 +101,13 @@ func (t *Trainer) Classify(ctx context.Context, l gp.Labels, method gp.ClassMeth
 	if method == gp.Spreading {
 		learn = t.spread
 	}
-	c, err := learn(ctx, own, method)
+	c, err := learn(ctx, own, method, w)
 	if err != nil {
 		return nil, err
 	}
 	c.order, c.share = order, shares(own)
 	c.alone, _ = t.graph.Unreached(own.Nodes)
+	w.Done()
 	return c, nil
 }
 

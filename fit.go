@@ -13,6 +13,7 @@ import (
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/internal/plural"
+	"grfgp/progress"
 )
 
 // Model is a Gaussian process on a graph, fitted to measurements and conditioned
@@ -78,17 +79,26 @@ func Fit(ctx context.Context, g *graph.Graph, d gp.Data, spec Spec) (*Model, err
 
 // Fit is the function Fit for the Trainer's graph and Spec.
 func (t *Trainer) Fit(ctx context.Context, d gp.Data) (*Model, error) {
+	return t.FitProgress(ctx, d, nil)
+}
+
+// FitProgress is Fit that tells w how far it is.
+func (t *Trainer) FitProgress(ctx context.Context, d gp.Data, w *progress.Work) (*Model, error) {
 	own, err := t.spec.ownData(t.places(), d)
 	if err != nil {
 		return nil, err
 	}
-	m, err := t.train(ctx, own)
+	first, then, last := fitCosts(own.Len())
+	m, err := t.train(ctx, own, w.Part(first, then+last))
 	if err != nil {
 		return nil, err
 	}
-	if err := t.addAlternatives(ctx, m, own); err != nil {
+	beside := w.Part(then, last)
+	beside.Step("computing the uncertainty of hyperparameters")
+	if err := t.addAlternatives(ctx, m, own, beside); err != nil {
 		return nil, err
 	}
+	w.Part(1, 0).Step("conditioning on the measurements")
 	m.data, m.noiseSD = d.Clone(), m.fitted.NoiseSD()
 	if m.posterior, err = m.fitted.Condition(ctx, own); err != nil {
 		return nil, err
@@ -96,13 +106,15 @@ func (t *Trainer) Fit(ctx context.Context, d gp.Data) (*Model, error) {
 	if d.NoiseVar != nil {
 		m.noiseSD = math.Sqrt(m.posterior.NoiseVar())
 	}
+	w.Done()
 	return m, nil
 }
 
 // addAlternatives gives the model the uncertainty of its hyperparameters, if they are few
 // enough for the measurements, and says so.
-func (t *Trainer) addAlternatives(ctx context.Context, m *Model, own gp.Data) error {
+func (t *Trainer) addAlternatives(ctx context.Context, m *Model, own gp.Data, w *progress.Work) error {
 	opts, err := t.fitOptions()
+	opts.Progress = w
 	if err != nil {
 		return err
 	}
@@ -118,7 +130,7 @@ func (t *Trainer) addAlternatives(ctx context.Context, m *Model, own gp.Data) er
 }
 
 // retrain learns the hyperparameters of a chosen kernel, starting from theta, with
-// the bounds MaxIter and Tol.
+// From, MaxIter and Tol of the bounds, and tells bounds.Progress.
 func (t *Trainer) retrain(ctx context.Context, own gp.Data, spec Spec, theta []float64, bounds gp.FitOptions) (*gp.Model, gp.FitReport, error) {
 	k, err := t.chosenKernel(ctx, spec)
 	if err != nil {
@@ -128,7 +140,7 @@ func (t *Trainer) retrain(ctx context.Context, own gp.Data, spec Spec, theta []f
 	if err != nil {
 		return nil, gp.FitReport{}, err
 	}
-	opts.Starts, opts.MaxIter, opts.Tol = [][]float64{theta}, bounds.MaxIter, bounds.Tol
+	opts.Starts, opts.From, opts.MaxIter, opts.Tol, opts.Progress = [][]float64{theta}, bounds.From, bounds.MaxIter, bounds.Tol, bounds.Progress
 	if t.spec.Times != nil {
 		return t.retrainOverTime(ctx, k, own, opts)
 	}
@@ -232,10 +244,15 @@ func (m *Model) SDError(nodes int) float64 {
 // Predict returns the posterior distribution of the quantity at the nodes, or at the
 // places if the model has times. The error wraps ErrNode if the graph has no such node.
 func (m *Model) Predict(ctx context.Context, nodes []int) (Prediction, error) {
+	return m.PredictProgress(ctx, nodes, nil)
+}
+
+// PredictProgress is Predict that tells w how far it is.
+func (m *Model) PredictProgress(ctx context.Context, nodes []int, w *progress.Work) (Prediction, error) {
 	if err := m.of.check(nodes); err != nil {
 		return Prediction{}, err
 	}
-	return m.spec.predict(ctx, m.posterior, nodes)
+	return m.spec.predict(ctx, m.posterior, nodes, w)
 }
 
 // Sample returns posterior draws of the quantity at the nodes, one column per draw, on

@@ -78,7 +78,7 @@ func (m *Model) PriorOnly(ctx context.Context, nodes []int) (count int, err erro
 	if termsOf(m.spec.Terms)&knownTerms != 0 { // covariates and roles inform all nodes, of a period at least
 		return m.of.unseen(nodes, measured), nil
 	}
-	layered, err := m.of.layered(m.spec)
+	layered, err := m.of.layered(ctx, m.spec)
 	if err != nil {
 		return 0, err
 	}

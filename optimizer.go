@@ -8,6 +8,7 @@ import (
 	"grfgp/bayesopt"
 	"grfgp/gp"
 	"grfgp/graph"
+	"grfgp/progress"
 )
 
 // Optimizer is a bayesopt.Optimizer that chooses its kernel as Fit does, and chooses
@@ -143,6 +144,11 @@ func (t searchTrainer) CheckData(d gp.Data) error {
 }
 
 func (t searchTrainer) Fit(ctx context.Context, d gp.Data, last *bayesopt.Trained) (*bayesopt.Trained, error) {
+	return t.FitProgress(ctx, d, last, nil)
+}
+
+// FitProgress is Fit that tells w how far it is.
+func (t searchTrainer) FitProgress(ctx context.Context, d gp.Data, last *bayesopt.Trained, w *progress.Work) (*bayesopt.Trained, error) {
 	if last != nil {
 		var by searchKernel
 		if err := json.Unmarshal([]byte(last.Kernel), &by); err != nil {
@@ -150,14 +156,14 @@ func (t searchTrainer) Fit(ctx context.Context, d gp.Data, last *bayesopt.Traine
 		}
 		by.Spec.Custom, by.Spec.Covariates = t.spec.Custom, t.spec.Covariates
 		if d.Len() < t.chooseAt(by.Measurements) {
-			m, _, err := t.retrain(ctx, d, by.Spec, last.Model.Theta(), gp.FitOptions{})
+			m, _, err := t.retrain(ctx, d, by.Spec, last.Model.Theta(), gp.FitOptions{Progress: w})
 			if err != nil {
 				return nil, err
 			}
 			return &bayesopt.Trained{Model: m, Kernel: last.Kernel}, nil
 		}
 	}
-	best, err := t.train(ctx, d)
+	best, err := t.train(ctx, d, w)
 	if err != nil {
 		return nil, err
 	}

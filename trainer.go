@@ -228,7 +228,7 @@ func (t *Trainer) graphKernel(ctx context.Context, c candidate, method string) (
 // onTop adds kernels of longer reach on the normalised Laplacian to a kernel: layers
 // if there are eigenvectors, coarser graphs otherwise.
 func (t *Trainer) onTop(ctx context.Context, fine kernel.Kernel, f family, method string) (kernel.Kernel, error) {
-	d, err := t.leading(method)
+	d, err := t.leading(ctx, method)
 	if err != nil {
 		return nil, err
 	}
@@ -287,7 +287,7 @@ const (
 // leading returns the eigenvectors that layers are made of: all of the normalised matrix
 // of a small graph, the leading ones of a sparse graph of medium size, and nil where
 // coarser graphs replace layers. The caller holds t.mu.
-func (t *Trainer) leading(method string) (*kernel.Dense, error) {
+func (t *Trainer) leading(ctx context.Context, method string) (*kernel.Dense, error) {
 	if method == "dense" || t.graph.Len() <= denseNodes {
 		return t.eigenvectors("")
 	}
@@ -298,7 +298,11 @@ func (t *Trainer) leading(method string) (*kernel.Dense, error) {
 			return nil, nil
 		}
 		m := t.matrix("")
-		d, err := kernel.NewLeading(m.w, layerPairs, m.bound)
+		d, err := kernel.NewLeading(ctx, m.w, layerPairs, m.bound)
+		if stopped := ctx.Err(); stopped != nil {
+			t.leadless = false // another training may find them
+			return nil, stopped
+		}
 		if err != nil {
 			return nil, nil // they do not converge
 		}
@@ -308,13 +312,13 @@ func (t *Trainer) leading(method string) (*kernel.Dense, error) {
 }
 
 // layered reports whether the kernel of a complete Spec has layers.
-func (t *Trainer) layered(s Spec) (bool, error) {
+func (t *Trainer) layered(ctx context.Context, s Spec) (bool, error) {
 	if s.Scales != "many" {
 		return false, nil
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	d, err := t.leading(s.Method)
+	d, err := t.leading(ctx, s.Method)
 	return d != nil, err
 }
 
@@ -431,7 +435,7 @@ func (t *Trainer) decideScales(ctx context.Context, places []int, method string,
 	case method == "lowrank":
 		return []bool{false}, "low rank has one scale", nil
 	}
-	coarser, count, err := t.coarser(method)
+	coarser, count, err := t.coarser(ctx, method)
 	switch {
 	case err != nil:
 		return nil, "", err
@@ -453,10 +457,10 @@ func (t *Trainer) decideScales(ctx context.Context, places []int, method string,
 }
 
 // coarser describes the additional scales and returns their number.
-func (t *Trainer) coarser(method string) (words string, count int, err error) {
+func (t *Trainer) coarser(ctx context.Context, method string) (words string, count int, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	d, err := t.leading(method)
+	d, err := t.leading(ctx, method)
 	if err != nil {
 		return "", 0, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"grfgp/gp"
 	"grfgp/internal/parallel"
+	"grfgp/progress"
 )
 
 // kind returns Values, of a Spec that has passed Check.
@@ -152,12 +153,13 @@ func (p Prediction) each(do func(k int, r gp.Response)) {
 }
 
 // predict returns the prediction of a posterior on the scale that people read.
-func (s Spec) predict(ctx context.Context, p *gp.Posterior, nodes []int) (Prediction, error) {
+func (s Spec) predict(ctx context.Context, p *gp.Posterior, nodes []int, w *progress.Work) (Prediction, error) {
+	w.Part(1, 20)
 	mean, err := p.Mean(ctx, nodes)
 	if err != nil {
 		return Prediction{}, err
 	}
-	sd, err := p.Variance(ctx, nodes)
+	sd, err := p.VarianceProgress(ctx, nodes, w.Part(1, 0))
 	if err != nil {
 		return Prediction{}, err
 	}

@@ -11,6 +11,7 @@ import (
 	"grfgp/gp"
 	"grfgp/internal/plural"
 	"grfgp/internal/rng"
+	"grfgp/progress"
 	"grfgp/solve"
 )
 
@@ -22,6 +23,8 @@ type Request struct {
 	Budget   *float64 // most that the suggested nodes may cost together, up to rounding; nil: no limit
 	Seed     uint64   // of the policy; 0: derived from Options.Seed and the numbers of measurements and of pending nodes
 	Draws    int      // posterior draws to estimate Suggestion.Chance when maximising or minimising; 0: Chance is not estimated
+
+	Progress *progress.Work // is told how far training and picking are; nil: nobody is
 }
 
 // Suggestion is a node to measure.
@@ -66,6 +69,7 @@ func (o *Optimizer) Ask(ctx context.Context, r Request) (Answer, error) {
 		o.effort.Explain += time.Since(start)
 	}
 	a.Effort = o.effort.less(before)
+	r.Progress.Done()
 	return a, nil
 }
 
@@ -116,12 +120,17 @@ func budgetText(budget *float64) string {
 	return fmt.Sprint(*budget)
 }
 
+// trainShare is the share of the time of an answer that fitting takes, about.
+const trainShare = 0.8
+
 // pick updates the model and lets the policy pick. The posterior is nil where
 // there is no model, or where the policy needs none.
 func (o *Optimizer) pick(ctx context.Context, r Request) ([]Suggestion, Reason, *gp.Posterior, error) {
 	policy, why := o.policy, ""
 	var posterior *gp.Posterior
 	var known Surrogate = unmodelled{len(o.measured), o.data.Nodes}
+	o.work = r.Progress.Part(trainShare, 1-trainShare)
+	defer func() { o.work = nil }()
 	if _, ok := policy.(ModelFree); !ok {
 		var err error
 		switch posterior, err = o.Update(ctx); {
@@ -137,6 +146,7 @@ func (o *Optimizer) pick(ctx context.Context, r Request) ([]Suggestion, Reason, 
 			return nil, Enough, nil, err
 		}
 	}
+	r.Progress.Part(1-trainShare, 0).Step("picking nodes")
 	start := time.Now()
 	if _, draws := policy.(Thompson); posterior != nil && !draws && len(r.Pending) > 0 {
 		var err error

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"grfgp/gp"
+	"grfgp/progress"
 	"grfgp/solve"
 )
 
@@ -49,6 +50,7 @@ type Optimizer struct {
 	posterior *gp.Posterior
 
 	effort Effort
+	work   *progress.Work // of the request under way; nil: nobody is told
 }
 
 // Effort is the work of an Optimizer and the time it took.
@@ -225,7 +227,13 @@ func (o *Optimizer) take(ctx context.Context, now int) error {
 func (o *Optimizer) train(ctx context.Context, now int) error {
 	start := time.Now()
 	d := o.first(now)
-	trained, err := o.trainer.Fit(ctx, d, o.last)
+	fit := o.trainer.Fit
+	if t, ok := o.trainer.(Reporter); ok && o.work != nil {
+		fit = func(ctx context.Context, d gp.Data, last *Trained) (*Trained, error) {
+			return t.FitProgress(ctx, d, last, o.work)
+		}
+	}
+	trained, err := fit(ctx, d, o.last)
 	o.effort.Train += time.Since(start)
 	if errors.Is(err, gp.ErrData) {
 		o.posterior = nil

@@ -7,6 +7,7 @@ import (
 
 	"grfgp/gp"
 	"grfgp/kernel"
+	"grfgp/progress"
 )
 
 // Trainer fits models to measurements. Results depend only on the arguments. Train
@@ -26,6 +27,11 @@ type Trainer interface {
 // for which CheckData returns an error.
 type Judge interface {
 	CheckData(d gp.Data) error
+}
+
+// Reporter is a Trainer whose Fit can tell how far it is.
+type Reporter interface {
+	FitProgress(ctx context.Context, d gp.Data, last *Trained, w *progress.Work) (*Trained, error)
 }
 
 // Trained is a fitted model, and a description of its kernel for Trainer.Restore.

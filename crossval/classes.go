@@ -11,6 +11,7 @@ import (
 	"grfgp"
 	"grfgp/gp"
 	"grfgp/graph"
+	"grfgp/progress"
 )
 
 // Baselines of labels.
@@ -129,8 +130,8 @@ func ValidateClasses(ctx context.Context, g *graph.Graph, l gp.Labels, spec grfg
 	if err != nil {
 		return nil, err
 	}
-	probabilities := func(train gp.Labels, method gp.ClassMethod, nodes []int) (*mat.Dense, error) {
-		c, err := t.Classify(ctx, train, method)
+	probabilities := func(train gp.Labels, method gp.ClassMethod, nodes []int, w *progress.Work) (*mat.Dense, error) {
+		c, err := t.ClassifyProgress(ctx, train, method, w)
 		if err != nil {
 			return nil, err
 		}
@@ -141,9 +142,9 @@ func ValidateClasses(ctx context.Context, g *graph.Graph, l gp.Labels, spec grfg
 	var own []float64
 	rules := map[Baseline][]float64{}
 	inputs := &Inputs{Graph: g, Covariates: spec.Covariates}
-	predict := func(_ int, in, out []int) (r foldClasses, err error) {
+	predict := func(_ int, in, out []int, w *progress.Work) (r foldClasses, err error) {
 		train, test := selectLabels(l, in), selectLabels(l, out)
-		p, err := probabilities(train, method, test.Nodes)
+		p, err := probabilities(train, method, test.Nodes, w.Part(0.9, 0.1))
 		if err != nil {
 			return r, err
 		}
@@ -151,7 +152,7 @@ func ValidateClasses(ctx context.Context, g *graph.Graph, l gp.Labels, spec grfg
 		for _, rule := range inputs.ClassBaselines() {
 			var p *mat.Dense
 			if rule == LabelSpreading {
-				p, err = probabilities(train, gp.Spreading, test.Nodes)
+				p, err = probabilities(train, gp.Spreading, test.Nodes, w.Part(0.1, 0))
 			} else {
 				p, err = rule.Classify(ctx, inputs, train, test.Nodes)
 			}

@@ -11,6 +11,7 @@ import (
 	"grfgp/graph"
 	"grfgp/internal/ranks"
 	"grfgp/internal/rng"
+	"grfgp/progress"
 )
 
 // Scheme says which nodes are held out together. The zero value is Scattered.
@@ -32,10 +33,10 @@ const DefaultFolds = 10
 // Options are the options of a cross-validation. The zero value means ten scattered
 // folds.
 type Options struct {
-	Folds    int                     // number of folds, 2 or more; 0 means DefaultFolds, or one per measured node if these are fewer
-	Scheme   Scheme                  // "" means Scattered
-	Progress func(done, total int64) // called after each fold; may be nil
-	Ranks    *ranks.Group            // that share the folds; nil: this process alone
+	Folds    int            // number of folds, 2 or more; 0 means DefaultFolds, or one per measured node if these are fewer
+	Scheme   Scheme         // "" means Scattered
+	Progress *progress.Work // is told how far it is; nil: nobody is
+	Ranks    *ranks.Group   // that share the folds; nil: this process alone
 
 	times []float64 // of the periods; nil: none
 	quick bool      // only baselines that cost little, for services

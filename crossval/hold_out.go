@@ -8,20 +8,21 @@ import (
 	"fmt"
 
 	"grfgp/internal/ranks"
+	"grfgp/progress"
 )
 
 // holdOut calls compute for every fold, with the rows outside it (train) and inside it
 // (test), and takes the results in the order of the folds. It skips folds without rows
 // and a fold that has all rows. Ranks share the folds, and all take the results of all,
 // which travel as gob: fields that are not exported do not.
-func holdOut[R any](ctx context.Context, o Options, fold []int, compute func(f int, train, test []int) (R, error), take func(f int, r R)) error {
+func holdOut[R any](ctx context.Context, o Options, fold []int, compute func(f int, train, test []int, w *progress.Work) (R, error), take func(f int, r R)) error {
 	size := o.Ranks.Size()
 	for first := 0; first < o.Folds; first += size {
-		own := outcome[R]{}
+		own, work := outcome[R]{}, o.Progress.Part(float64(size), float64(max(0, o.Folds-first-size)))
 		if f := first + o.Ranks.Rank(); f < o.Folds {
 			own = hold(fold, f, func(train, test []int) (r outcome[R]) {
 				var err error
-				if r.Result, err = compute(f, train, test); err != nil {
+				if r.Result, err = compute(f, train, test, work); err != nil {
 					r.err = fmt.Errorf("fold %d of %d: %w", f+1, o.Folds, err)
 					r.Failure = r.err.Error()
 				}
@@ -40,11 +41,9 @@ func holdOut[R any](ctx context.Context, o Options, fold []int, compute func(f i
 			if r.Held {
 				take(first+k, r.Result)
 			}
-			if o.Progress != nil && first+k < o.Folds {
-				o.Progress(int64(first+k+1), int64(o.Folds))
-			}
 		}
 	}
+	o.Progress.Done()
 	return nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/internal/parallel"
+	"grfgp/progress"
 )
 
 // Validation is the result of a cross-validation on measurements. Errors are on the
@@ -118,8 +119,8 @@ func Validate(ctx context.Context, g *graph.Graph, d gp.Data, spec grfgp.Spec, o
 	if err != nil {
 		return nil, err
 	}
-	v, err := validate(ctx, g, d, opts, spec.Covariates, spec.Seed, func(f int, train, test gp.Data) (predictor, grfgp.Prediction, *grfgp.Limits, error) {
-		m, err := t.Fit(ctx, train)
+	v, err := validate(ctx, g, d, opts, spec.Covariates, spec.Seed, func(f int, train, test gp.Data, w *progress.Work) (predictor, grfgp.Prediction, *grfgp.Limits, error) {
+		m, err := t.FitProgress(ctx, train, w.Part(0.9, 0.1))
 		if err != nil {
 			return nil, grfgp.Prediction{}, nil, err
 		}
@@ -150,7 +151,7 @@ func Validate(ctx context.Context, g *graph.Graph, d gp.Data, spec grfgp.Spec, o
 func ValidateSnapshot(ctx context.Context, s *grfgp.Snapshot, seed uint64) (*Validation, error) {
 	d := s.Data()
 	opts := Options{Folds: min(DefaultFolds, d.Len()), Scheme: Scattered, quick: true}
-	return validate(ctx, s.Graph(), d, opts, s.Chosen().Covariates, seed, func(_ int, train, test gp.Data) (predictor, grfgp.Prediction, *grfgp.Limits, error) {
+	return validate(ctx, s.Graph(), d, opts, s.Chosen().Covariates, seed, func(_ int, train, test gp.Data, _ *progress.Work) (predictor, grfgp.Prediction, *grfgp.Limits, error) {
 		m, err := s.Condition(ctx, train)
 		if err != nil {
 			return nil, grfgp.Prediction{}, nil, err
@@ -170,13 +171,13 @@ type foldScores struct {
 }
 
 // validate is the hold-out loop over measurements. predict may return no limits.
-func validate(ctx context.Context, g *graph.Graph, d gp.Data, opts Options, known *covariate.Set, seed uint64, predict func(f int, train, test gp.Data) (predictor, grfgp.Prediction, *grfgp.Limits, error)) (*Validation, error) {
+func validate(ctx context.Context, g *graph.Graph, d gp.Data, opts Options, known *covariate.Set, seed uint64, predict func(f int, train, test gp.Data, w *progress.Work) (predictor, grfgp.Prediction, *grfgp.Limits, error)) (*Validation, error) {
 	v := &Validation{Scheme: opts.Scheme, Folds: opts.Folds, BaselineRMSE: map[Baseline]float64{}}
 	squares := map[Baseline]float64{}
 	inputs := &Inputs{Graph: g, Covariates: known}
-	score := func(f int, in, out []int) (s foldScores, err error) {
+	score := func(f int, in, out []int, w *progress.Work) (s foldScores, err error) {
 		train, test := d.Select(in), d.Select(out)
-		m, p, limits, err := predict(f, train, test)
+		m, p, limits, err := predict(f, train, test, w)
 		if err != nil {
 			return s, err
 		}

@@ -73,7 +73,9 @@ func (m *Model) WithAlternatives(ctx context.Context, d Data, opts FitOptions) (
 	if len(theta) == 0 || flops > alternativeFlops {
 		return m, nil
 	}
-	all, err := p.around(ctx, theta, of)
+	count := newEvaluations(opts.Progress, 0, 0)
+	count.expect(6 * float64(len(theta))) // two gradients and some four values per direction
+	all, err := p.around(ctx, theta, counted{of, count})
 	if err != nil {
 		return nil, fmt.Errorf("uncertainty of hyperparameters: %w", err)
 	}

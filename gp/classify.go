@@ -10,6 +10,7 @@ import (
 	"grfgp/gp/internal/latent"
 	"grfgp/internal/enum"
 	"grfgp/kernel"
+	"grfgp/progress"
 )
 
 // Classifier gives every node the probability of each class. It is immutable and
@@ -105,6 +106,8 @@ type ClassifyOptions struct {
 	ScoreOnly bool        // Dirichlet, OneVsAll: learn and score, but return no classifier, to compare kernels
 	State     *ClassState // take these parameters, and learn nothing; nil: learn
 	Seed      uint64      // of random numbers
+
+	Progress *progress.Work // Dirichlet, OneVsAll: is told how far learning is; nil: nobody is
 
 	// Near is the report of a fit of the same kernel by the same method to some of the
 	// labels: learning goes on from there. Dirichlet, OneVsAll; nil: it begins with Starts.

@@ -56,6 +56,9 @@ func classifyByRegression(ctx context.Context, k kernel.Kernel, l Labels, opts C
 	if opts.Near != nil && len(opts.Near.Theta) != len(p.list) {
 		return nil, r, fmt.Errorf("%d values for %d parameters", len(opts.Near.Theta), len(p.list))
 	}
+	learn, finish := t.costs(starts, opts)
+	t.count = newEvaluations(opts.Progress.Part(learn, finish), len(starts), opts.MaxIter)
+	t.count.expect(t.tests())
 	switch {
 	case opts.Near != nil && opts.Keep:
 		return t.keep(ctx, opts.Near, r)
@@ -67,7 +70,9 @@ func classifyByRegression(ctx context.Context, k kernel.Kernel, l Labels, opts C
 	if err != nil || opts.ScoreOnly {
 		return nil, r, err
 	}
+	opts.Progress.Part(finish, 0)
 	c, err := t.finish(ctx, &r)
+	opts.Progress.Done()
 	return c, r, err
 }
 

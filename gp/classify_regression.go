@@ -108,7 +108,7 @@ func (r *regressions) factor(ctx context.Context, theta []float64) (*classFactor
 	for i := range n {
 		b.SetSym(i, i, b.At(i, i)+other.noise)
 	}
-	chol, err := solve.NewCholesky(b)
+	chol, err := solve.NewCholeskyContext(ctx, b)
 	if err != nil {
 		return nil, err
 	}

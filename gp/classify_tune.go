@@ -27,6 +27,7 @@ type tuner struct {
 	method ClassMethod
 	solver Solver
 	seed   uint64
+	count  *evaluations // nil: nobody is told of them
 
 	parts []*regressions // that are learned from
 	scale float64        // of their latent functions
@@ -48,11 +49,11 @@ func (t *tuner) learn(ctx context.Context, starts [][]float64, near bool, maxIte
 	if byScore && near {
 		return t.learnByScore(ctx, starts, 0, min(maxIter, scoreIters), tol, r)
 	}
-	best, err := bestStart(ctx, t.parts, starts, false)
+	best, err := bestStart(ctx, t.parts, starts, false, t.count)
 	if err != nil {
 		return err
 	}
-	theta, fit, err := t.params.climb(ctx, best, maxIter, tol, t.likelihood)
+	theta, fit, err := t.params.climb(ctx, best, maxIter, tol, t.count.of(t.likelihood))
 	if err != nil {
 		return err
 	}
@@ -100,6 +101,33 @@ func (t *tuner) learnByScore(ctx context.Context, starts [][]float64, least floa
 	var err error
 	r.LogLikelihood, err = compositeLogLikelihood(ctx, t.parts, r.Theta)
 	return err
+}
+
+// tests returns how often leave-one-out scores are computed, about.
+func (t *tuner) tests() float64 {
+	if len(t.params.list) < refineLeast {
+		return 4
+	}
+	return 4 + typicalEvaluations
+}
+
+// costs returns the expected costs of learning and of what follows, for progress: those
+// of dense factors.
+func (t *tuner) costs(starts [][]float64, opts ClassifyOptions) (learn, finish float64) {
+	cube := func(n int) float64 { return float64(n) * float64(n) * float64(n) }
+	n := t.labels.Len()
+	learn = cube(n)
+	if n > learnLabels {
+		learn = windowCount*cube(windowSize) + cube(spreadSize)
+	}
+	learn *= float64(len(starts)) + typicalEvaluations + t.tests()
+	switch {
+	case opts.ScoreOnly:
+		return learn, 0
+	case t.solver == Exact:
+		return learn, cube(n)
+	}
+	return learn, learn / 3
 }
 
 // refineTwice refines the report's hyperparameters and, because the likelihood may have
@@ -240,6 +268,7 @@ func (t *tuner) refine(ctx context.Context, least float64, maxIter int, tol floa
 	p := &params{list: append(slices.Clone(t.params.list), kernel.Param{Name: "temperature", Start: 1, Positive: true})}
 	first, most := math.NaN(), math.Inf(-1)
 	theta, fit, err := p.climb(ctx, append(slices.Clone(r.Theta), r.Temperature), maxIter, tol, func(ctx context.Context, theta []float64) (float64, []float64, error) {
+		defer t.count.add()
 		value, grad, err := t.leaveOut(ctx, theta[:size], latent.Calibration{Temperature: theta[size], Spread: r.Spread})
 		if err == nil {
 			penalised := value + p.Prior(make([]float64, size+1), p.Free(theta))
@@ -314,6 +343,7 @@ func (t *tuner) leaveOut(ctx context.Context, theta []float64, k latent.Calibrat
 // rate sets the calibration and the scores of the report's hyperparameters, by
 // leaving out one label at a time from the labels that are learned from.
 func (t *tuner) rate(ctx context.Context, r *ClassifyReport) error {
+	defer t.count.add()
 	parts := make([]latent.Functions, len(t.parts))
 	err := parallel.Blocks(ctx, len(t.parts), func(_, k int) error {
 		f, err := t.parts[k].factor(ctx, r.Theta)

@@ -91,13 +91,14 @@ const startsBehind = 20
 
 // bestStart returns the start with the highest composite likelihood. If they are ordered, those after one that is
 // far below the best are not tried.
-func bestStart[P component](ctx context.Context, all []P, starts [][]float64, ordered bool) ([]float64, error) {
+func bestStart[P component](ctx context.Context, all []P, starts [][]float64, ordered bool, count *evaluations) ([]float64, error) {
 	if len(starts) == 1 {
 		return starts[0], nil
 	}
 	best, most := starts[0], math.Inf(-1)
 	for _, theta := range starts {
 		value, err := compositeLogLikelihood(ctx, all, theta)
+		count.add()
 		if errors.Is(err, solve.ErrNotPositiveDefinite) || errors.Is(err, solve.ErrNotConverged) {
 			continue
 		}

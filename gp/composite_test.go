@@ -56,7 +56,7 @@ func TestBestStart(t *testing.T) {
 		{[][]float64{{3}, {3}}, solve.ErrNotPositiveDefinite, []float64{3}, nil},
 		{[][]float64{{0}, {3}, {1}}, broken, nil, broken},
 	} {
-		got, err := bestStart(background, []bump{{c.failure}, {c.failure}}, c.starts, false)
+		got, err := bestStart(background, []bump{{c.failure}, {c.failure}}, c.starts, false, nil)
 		if !slices.Equal(got, c.want) || !errors.Is(err, c.err) {
 			t.Errorf("of %v: %v and error %v, want %v and %v", c.starts, got, err, c.want, c.err)
 		}

@@ -104,7 +104,7 @@ func (p *Posterior) factor(ctx context.Context) (err error) {
 	for i, v := range p.noise {
 		h.SetSym(i, i, h.At(i, i)+v)
 	}
-	p.chol, err = solve.NewCholesky(h)
+	p.chol, err = solve.NewCholeskyContext(ctx, h)
 	return err
 }
 

@@ -77,6 +77,10 @@ func (m *Model) learn(ctx context.Context, s Data, noisy bool, opts FitOptions) 
 			return FitReport{}, fmt.Errorf("%w: Student's t has a scale above 0, but the noise is given as 0; take values of kind %s", ErrData, Gaussian)
 		}
 	}
+	whole := opts.Progress
+	if m.values == Counts && !opts.Fixed {
+		opts.Progress = whole.Part(1, 1)
+	}
 	theta, r, err := m.climbLaplace(ctx, s, p, starts, opts)
 	if err != nil {
 		return r, err
@@ -92,7 +96,7 @@ func (m *Model) learn(ctx context.Context, s Data, noisy bool, opts FitOptions) 
 	if p, starts, err = newParamsWith(m.kernel, [][]float64{m.theta}, last, false); err != nil {
 		return r, err
 	}
-	p.floor = 0
+	p.floor, opts.Progress = 0, whole.Part(1, 0)
 	dispersed, q, err := m.climbLaplace(ctx, s, p, starts, opts)
 	if err != nil {
 		return r, err
@@ -121,11 +125,12 @@ func (m *Model) climbLaplace(ctx context.Context, s Data, p *params, starts [][]
 		k := kernel.Cached(m.kernel, part.Nodes, cacheBytes/len(parts))
 		all[i] = &laplace{kernel: k, data: part, values: m.values, freedom: m.shape.Freedom, center: m.units.Center, meanVar: m.meanVar, params: p}
 	}
-	if theta, err = bestStart(ctx, all, starts, false); err != nil {
+	counted := newEvaluations(opts.Progress, len(starts), opts.MaxIter)
+	if theta, err = bestStart(ctx, all, starts, false, counted); err != nil {
 		return nil, r, err
 	}
 	if r.Converged = opts.Fixed; !opts.Fixed {
-		if theta, r, err = p.climbAgainst(ctx, theta, opts.MaxIter, opts.Tol, opts.Rival, compositeObjective(all)); err != nil {
+		if theta, r, _, err = p.climbBy(ctx, theta, climbing{maxIter: opts.MaxIter, tol: opts.Tol, rival: opts.Rival}, counted.of(compositeObjective(all)).both()); err != nil {
 			return nil, r, err
 		}
 	}

@@ -565,11 +565,11 @@ func TestDearDiagonalsAreSampled(t *testing.T) {
 		t.Errorf("error at 10 nodes: %v, at 10 million: %v", p.SDError(10), p.SDError(10_000_000))
 	}
 	nodes := []int{5, 500, 3000}
-	exact, err := p.exactVariance(background, nodes)
+	exact, err := p.exactVariance(background, nodes, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	sampled, err := p.sampledVariance(background, nodes)
+	sampled, err := p.sampledVariance(background, nodes, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

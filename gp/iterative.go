@@ -2,16 +2,12 @@ package gp
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
-	"grfgp/gp/internal/adam"
-	"grfgp/internal/parallel"
-	"grfgp/internal/rng"
 	"grfgp/kernel"
 	"grfgp/solve"
 )
@@ -21,6 +17,7 @@ const (
 	learnMost      = 1000 // iterations of a step of learning,
 	solveMost      = 4000 // and of a solve that has to converge
 	learnRate      = 0.1  // of Adam, in e-folds
+	learnNear      = 0.2  // how far hyperparameters may move before a kernel's preconditioner is made again
 	patchCount     = 4
 	patchNodes     = 300
 	scatteredNodes = 800 // to start from
@@ -46,12 +43,22 @@ type iterativeSystem struct {
 
 // newIterativeSystem prepares to solve H·x = b; plain is without a preconditioner.
 func newIterativeSystem(ctx context.Context, cov kernel.Covariance, d Data, noise []float64, plain bool) (*iterativeSystem, error) {
+	return newIterativeSystemBeside(ctx, cov, d, noise, plain, nil)
+}
+
+// newIterativeSystemBeside is newIterativeSystem with the preconditioners of another system
+// of the same measurements, if it is not nil and they are the kernel's own.
+func newIterativeSystemBeside(ctx context.Context, cov kernel.Covariance, d Data, noise []float64, plain bool, other *iterativeSystem) (*iterativeSystem, error) {
 	s := &iterativeSystem{op: cov.Cross(d.Nodes, d.Nodes), noise: noise, most: solveMost} // before the preconditioner, which uses its features
 	var err error
 	if invert := kernel.AbilitiesOf(cov).Invert; invert != nil {
 		if s.inverse, err = invert(ctx, d.Nodes, 0, noise); err != nil {
 			return nil, err
 		}
+	}
+	if other != nil && other.own {
+		s.near, s.precond, s.own = other.near, other.precond, true
+		return s, nil
 	}
 	if !plain {
 		if near := kernel.AbilitiesOf(cov).Approximate; near != nil {
@@ -140,138 +147,6 @@ func (l *likelihood) scattered(theta []float64) (int, error) {
 		return 0, err
 	}
 	return scatteredNodes, nil
-}
-
-// learner climbs the likelihood by Adam with stochastic gradients: random signs z
-// give tr(H⁻¹ ∂H) = E[(H⁻¹z)ᵀ ∂H z] (Hutchinson). Unless they are to be fresh, the
-// right-hand sides are the same in every step, so that solutions change little and
-// start warm.
-type learner struct {
-	*likelihood
-	opts      Stochastic
-	seed      uint64
-	taken     uint64     // steps
-	sides     *mat.Dense // [y, z_1, …]
-	solutions *mat.Dense // H⁻¹ of them
-	left      *mat.Dense // weighted solutions, and
-	right     *mat.Dense // the sides [α, z_1, …], whose products with ∂H are the gradient
-	worst     float64    // residual of the last step
-}
-
-func newLearner(l *likelihood, opts Stochastic, seed uint64) *learner {
-	n := l.data.Len()
-	if opts.Probes == 0 {
-		opts.Probes = probeCount(n)
-	}
-	w := &learner{likelihood: l, opts: opts, seed: seed, sides: mat.NewDense(n, 1+opts.Probes, nil), solutions: mat.NewDense(n, 1+opts.Probes, nil),
-		left: mat.NewDense(n, 1+opts.Probes, nil), right: mat.NewDense(n, 1+opts.Probes, nil)}
-	w.probe(rng.New(seed, "probes"))
-	return w
-}
-
-// probe draws the random signs, a bit each.
-func (w *learner) probe(signs *rng.Stream) {
-	for k, y := range w.data.Y {
-		row, bits := w.sides.RawRowView(k), signs.Uint64()
-		row[0] = y
-		for s := range w.opts.Probes {
-			row[1+s] = float64(int(bits>>s&1)*2 - 1)
-		}
-	}
-}
-
-// learn takes the given number of steps of Adam from theta, with a rate that falls
-// to a tenth.
-func (l *likelihood) learn(ctx context.Context, theta []float64, epochs int, opts Stochastic, seed uint64) ([]float64, FitReport, error) {
-	w := newLearner(l, opts, seed)
-	x := l.params.Free(theta)
-	climb := adam.New(len(x))
-	for t := range epochs {
-		theta := l.params.Natural(x)
-		grad, err := w.step(ctx, theta)
-		if err != nil {
-			return nil, FitReport{}, err
-		}
-		l.params.Chain(grad, theta)
-		l.params.Prior(grad, x)
-		climb.Step(x, grad, learnRate*math.Pow(0.1, float64(t)/float64(epochs)))
-	}
-	enough := opts.Tol
-	if enough == 0 {
-		enough = learnTol
-	}
-	return l.params.Natural(x), FitReport{Iterations: epochs, Evaluations: epochs, Converged: w.worst <= enough, Residual: w.worst}, nil
-}
-
-// step returns the stochastic gradient at theta, in natural parameters.
-func (w *learner) step(ctx context.Context, theta []float64) ([]float64, error) {
-	own, noise := w.params.split(theta)
-	base, err := w.kernel.At(own)
-	if err != nil {
-		return nil, err
-	}
-	cov := kernel.WithConstant(base, w.meanVar)
-	system, err := newIterativeSystem(ctx, cov, w.data, noises(w.data, noise), w.opts.Plain)
-	if err != nil {
-		return nil, err
-	}
-	tol := w.opts.Tol
-	if tol == 0 {
-		tol = system.tolerance()
-	}
-	if w.opts.Fresh && w.taken > 0 {
-		w.probe(rng.New(w.seed, "probes", w.taken))
-		w.solutions.Zero()
-	}
-	w.taken++
-	// Residuals by the recursion are good enough, and the next step begins with true ones.
-	stats, err := system.run(ctx, w.solutions, w.sides, solve.Options{Tol: tol, MaxIter: learnMost, Single: system.single(), Recursive: true})
-	if err != nil && !errors.Is(err, solve.ErrNotConverged) {
-		return nil, err
-	}
-	w.worst, _ = stats.Worst()
-
-	// ½ αᵀ∂Hα − ½ mean_s v_sᵀ∂Hz_s, as one block with signed weights.
-	trace := w.weigh()
-	grad := make([]float64, len(theta))
-	kernelGrad := grad
-	if w.params.noise {
-		kernelGrad = grad[:len(grad)-1]
-		_, slope := w.data.within(noise)
-		grad[len(grad)-1] = trace + slope
-	}
-	return grad, cov.Grad(ctx, kernelGrad, w.data.Nodes, w.left, w.right)
-}
-
-// weigh sets left and right to the vectors of the gradient, and returns the trace of
-// their product with the derivative of the noise, as in gradient.
-func (w *learner) weigh() float64 {
-	n, k := w.sides.Dims()
-	const size = 1024
-	parts := make([]float64, (n+size-1)/size)
-	parallel.Ranges(n, size, func(lo, hi int) {
-		sum := 0.0
-		for i := lo; i < hi; i++ {
-			u, z := w.left.RawRowView(i), w.right.RawRowView(i)
-			v := w.solutions.RawRowView(i)
-			copy(z, w.sides.RawRowView(i))
-			z[0] = v[0]
-			for s := range u {
-				c := 0.5
-				if s > 0 {
-					c = -0.5 / float64(k-1)
-				}
-				u[s] = c * v[s]
-				sum += u[s] * z[s] / w.data.count(i)
-			}
-		}
-		parts[lo/size] = sum
-	})
-	trace := 0.0
-	for _, v := range parts {
-		trace += v
-	}
-	return trace
 }
 
 // estimate returns the log likelihood at theta by one solve and a stochastic

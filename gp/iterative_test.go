@@ -3,6 +3,7 @@ package gp
 import (
 	"errors"
 	"math"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -88,6 +89,82 @@ func TestGradientOfTheseProbes(t *testing.T) {
 			}
 			near(t, name+": derivative", got, want, 1e-5)
 		}
+	}
+}
+
+// TestSingleSteps: steps of learning in float32 have the gradients of float64 to 1e-4 of their
+// size, with the same probes, one after another and with fresh probes; learning ends at the
+// same hyperparameters to 1e-3, and has the same bits at any number of threads.
+func TestSingleSteps(t *testing.T) {
+	g, err := graph.Grid(30, 40)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, d := kernels(t, g)["grf"], someData(1200, 700, 6)
+	d.Count = make([]int, d.Len())
+	for i := range d.Count {
+		d.Count[i] = 1 + i%3
+	}
+	singly := func(from int) func() {
+		before := singleFrom
+		singleFrom = from
+		return func() { singleFrom = before }
+	}
+	for _, opts := range []Stochastic{{Tol: 1e-5, Probes: 3}, {Tol: 1e-5, Plain: true, Probes: 20}, {Tol: 1e-5, Fresh: true}} {
+		l, theta := likelihoodOf(t, k, d, 1)
+		wide := newLearner(l, opts, 4)
+		restore := singly(0)
+		narrow := newLearner(l, opts, 4)
+		restore()
+		if wide.single != nil || narrow.single == nil {
+			t.Fatal("not the learners to compare")
+		}
+		for s := range 3 {
+			a, b := step[[]float64](t)(wide.step(background, theta)), step[[]float64](t)(narrow.step(background, theta))
+			size := 0.0
+			for _, v := range a {
+				size = max(size, math.Abs(v))
+			}
+			near(t, "derivative in float32", b, a, 1e-4*size)
+			for j := range theta {
+				theta[j] *= 1 + 0.05*float64(s)
+			}
+		}
+	}
+	learn := func(from, threads int) []float64 {
+		defer singly(from)()
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
+		l, theta := likelihoodOf(t, k, d, 1)
+		end, _, err := l.learn(background, theta, 8, Stochastic{Tol: 1e-4}, 3, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return end
+	}
+	wide, narrow := learn(1<<30, 2), learn(0, 2)
+	near(t, "learned in float32", narrow, wide, 1e-3)
+	if !slices.Equal(narrow, learn(0, 1)) {
+		t.Error("other bits with one thread")
+	}
+}
+
+// TestAhead: the guess of the next step is exact where solutions are linear in the
+// hyperparameters, and is not taken where they turn back.
+func TestAhead(t *testing.T) {
+	var a ahead
+	x, solutions := []float64{1, 2}, []float64{0}
+	at := func(x []float64) float64 { return 3*x[0] - x[1] }
+	for s, change := range [][]float64{{0, 0}, {0.1, 0.2}, {0.1, 0.2}, {0.05, 0.1}, {-0.05, -0.1}} {
+		x[0], x[1] = x[0]+change[0], x[1]+change[1]
+		before := solutions[0]
+		a.start(solutions, x)
+		switch {
+		case s == 2 || s == 3:
+			near(t, "guess", solutions, []float64{at(x)}, 1e-12)
+		case solutions[0] != before:
+			t.Errorf("step %d: moved from %v to %v", s, before, solutions[0])
+		}
+		solutions[0] = at(x)
 	}
 }
 
@@ -196,7 +273,9 @@ func TestStochasticOptions(t *testing.T) {
 	if !n.plain || m.plain || r.Residual > 1e-2 || !r.Converged {
 		t.Errorf("residual %v, converged %v", r.Residual, r.Converged)
 	}
-	if ratio := n.NoiseSD() / m.NoiseSD(); math.Abs(ratio-1) > 0.05 {
+	// 15 probes of 150 measurements leave 6 % of the noise to chance (root mean square of 24
+	// fits against exact ones): two of that.
+	if ratio := n.NoiseSD() / m.NoiseSD(); math.Abs(ratio-1) > 0.12 {
 		t.Errorf("noise %v and %v", n.NoiseSD(), m.NoiseSD())
 	}
 	p, q := step[*Posterior](t)(n.Condition(background, d)), *n
@@ -232,7 +311,7 @@ func TestIterativeVariances(t *testing.T) {
 		n := *m
 		n.solver = Iterative
 		exact, iterative := step[*Posterior](t)(m.Condition(background, d)), step[*Posterior](t)(n.Condition(background, d))
-		want, same, got := numbers(exact.Variance(background, all)), numbers(exact.sampledVariance(background, all)), numbers(iterative.Variance(background, all))
+		want, same, got := numbers(exact.Variance(background, all)), numbers(exact.sampledVariance(background, all, nil)), numbers(iterative.Variance(background, all))
 		least, most := math.Inf(1), 0.0
 		for i := range want {
 			least, most = min(least, got[i]/same[i]), max(most, got[i]/same[i])
@@ -243,9 +322,10 @@ func TestIterativeVariances(t *testing.T) {
 		}
 		mean := numbers(iterative.Mean(background, all))
 		sum, square := 0.0, 0.0
-		for b := range varianceDraws / varianceGroup {
-			draws := step[*mat.Dense](t)(iterative.Sample(background, all, varianceGroup, varianceSeed+uint64(b)))
-			for s := range varianceGroup {
+		group := drawGroup(iterative.Nodes())
+		for b := range varianceDraws / group {
+			draws := step[*mat.Dense](t)(iterative.Sample(background, all, group, varianceSeed+uint64(b)))
+			for s := range group {
 				ratio := 0.0
 				for i := range all {
 					e := draws.At(i, s) - mean[i]

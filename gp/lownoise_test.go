@@ -74,8 +74,8 @@ func TestSampledVarianceAtLowNoise(t *testing.T) {
 		for _, c := range []struct{ kappa, noise float64 }{{4, 1e-2}, {4, 1e-4}, {20, 1e-4}, {4, 1e-6}, {4, 0}} {
 			t.Run(fmt.Sprintf("%s, kappa %g, noise %g", name, c.kappa, c.noise), func(t *testing.T) {
 				exact, iterative := bothWays(t, k, c.kappa, c.noise, d)
-				want := step[[]float64](t)(exact.exactVariance(background, allNodes(n)))
-				same := step[[]float64](t)(exact.sampledVariance(background, allNodes(n)))
+				want := step[[]float64](t)(exact.exactVariance(background, allNodes(n), nil))
+				same := step[[]float64](t)(exact.sampledVariance(background, allNodes(n), nil))
 				got := step[[]float64](t)(iterative.Variance(background, allNodes(n)))
 				var nodes []int
 				for i := range n {
@@ -116,9 +116,10 @@ func meanRatio(t *testing.T, p *Posterior, nodes []int, variance []float64) (rat
 	t.Helper()
 	mean := step[[]float64](t)(p.Mean(background, allNodes(p.Nodes())))
 	var of []float64
-	for b := range varianceDraws / varianceGroup {
-		draws := step[*mat.Dense](t)(p.Sample(background, allNodes(p.Nodes()), varianceGroup, varianceSeed+uint64(b)))
-		for s := range varianceGroup {
+	group := drawGroup(p.Nodes())
+	for b := range varianceDraws / group {
+		draws := step[*mat.Dense](t)(p.Sample(background, allNodes(p.Nodes()), group, varianceSeed+uint64(b)))
+		for s := range group {
 			sum := 0.0
 			for _, i := range nodes {
 				sum += math.Pow(draws.At(i, s)-mean[i], 2) / variance[i] / float64(len(nodes))

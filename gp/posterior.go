@@ -8,6 +8,7 @@ import (
 
 	"grfgp/internal/parallel"
 	"grfgp/kernel"
+	"grfgp/progress"
 )
 
 // checkNodes returns an error for a node that the kernel does not have.
@@ -49,6 +50,11 @@ const crossEntries = 4 << 20
 // nodes, without noise: a new measurement has the noise variance in addition. With
 // alternatives the squares of their shifts of the mean are added.
 func (p *Posterior) Variance(ctx context.Context, nodes []int) ([]float64, error) {
+	return p.VarianceProgress(ctx, nodes, nil)
+}
+
+// VarianceProgress is Variance that tells w how far it is.
+func (p *Posterior) VarianceProgress(ctx context.Context, nodes []int, w *progress.Work) ([]float64, error) {
 	if err := p.checkNodes(nodes); err != nil || len(nodes) == 0 {
 		return nil, err
 	}
@@ -56,7 +62,7 @@ func (p *Posterior) Variance(ctx context.Context, nodes []int) ([]float64, error
 	if p.SDError(len(nodes)) != 0 {
 		variance = p.sampledVariance
 	}
-	out, err := variance(ctx, nodes)
+	out, err := variance(ctx, nodes, w.Part(1, 0.01*float64(len(p.alternatives))))
 	if err != nil {
 		return nil, err
 	}
@@ -70,14 +76,26 @@ func (p *Posterior) Variance(ctx context.Context, nodes []int) ([]float64, error
 			out[i] += v * v
 		}
 	}
+	w.Done()
 	return out, nil
 }
 
 const (
 	varianceFlops = 2e11 // of exact variances; beyond, they are sampled
 	varianceDraws = 256
-	varianceGroup = 16 // draws at a time: 128 bytes per node
+	varianceGroup = 16       // least number of draws at a time: 128 bytes per node
+	varianceBytes = 64 << 20 // of draws at a time, on graphs where these are more
 )
+
+// drawGroup returns the number of draws at a time at n nodes, which divides varianceDraws. A group passes over the
+// kernel once, and some kernels cost as much for one draw as for all.
+func drawGroup(n int) int {
+	group := varianceGroup
+	for group < varianceDraws && 2*group*8*n <= varianceBytes {
+		group *= 2
+	}
+	return group
+}
 
 // sampledSDError is the relative standard error of a standard deviation from
 // varianceDraws samples: 1/√(2·256) = 0.0442. Where samples are solved by
@@ -103,7 +121,7 @@ func (p *Posterior) SDError(nodes int) float64 {
 // learned hyperparameters. Samples come in groups, each with its own seed, and are used up
 // block by block of nodes, so that memory grows neither with their number nor with that
 // of the nodes times a group.
-func (p *Posterior) sampledVariance(ctx context.Context, nodes []int) ([]float64, error) {
+func (p *Posterior) sampledVariance(ctx context.Context, nodes []int, w *progress.Work) ([]float64, error) {
 	plain := *p
 	plain.alternatives = nil
 	mean, err := p.Mean(ctx, nodes)
@@ -124,10 +142,13 @@ func (p *Posterior) sampledVariance(ctx context.Context, nodes []int) ([]float64
 		})
 		return ctx.Err()
 	}
-	for b := range varianceDraws / varianceGroup {
-		if err := plain.eachDraw(ctx, nodes, varianceGroup, varianceSeed+uint64(b), add); err != nil {
+	group := drawGroup(p.Nodes())
+	groups := varianceDraws / group
+	for b := range groups {
+		if err := plain.eachDraw(ctx, nodes, group, varianceSeed+uint64(b), add); err != nil {
 			return nil, err
 		}
+		w.Count(int64(b+1), int64(groups))
 	}
 	return out, nil
 }
@@ -185,12 +206,14 @@ func (p *Posterior) toUnits(draws *mat.Dense) {
 const varianceSeed = 0x76617269616e6365
 
 // exactVariance computes K_ii − ‖L⁻¹k_i‖² for all nodes, at the learned hyperparameters.
-func (p *Posterior) exactVariance(ctx context.Context, nodes []int) ([]float64, error) {
+func (p *Posterior) exactVariance(ctx context.Context, nodes []int, w *progress.Work) ([]float64, error) {
 	out := make([]float64, len(nodes))
-	if err := p.cov.Diag(ctx, out, nodes); err != nil {
+	t := float64(p.data.Len())
+	prior, explained := kernel.DiagFlops(p.cov, len(nodes)), float64(len(nodes))*t*t
+	if err := p.diagonal(ctx, out, nodes, w.Part(prior, explained)); err != nil {
 		return nil, fmt.Errorf("posterior variance: %w", err)
 	}
-	if err := p.lessExplained(ctx, out, nodes); err != nil {
+	if err := p.lessExplained(ctx, out, nodes, w.Part(explained, 0)); err != nil {
 		return nil, fmt.Errorf("posterior variance: %w", err)
 	}
 	scale := p.model.units.Scale
@@ -200,8 +223,26 @@ func (p *Posterior) exactVariance(ctx context.Context, nodes []int) ([]float64, 
 	return out, nil
 }
 
+// diagonal sets dst to the prior variances: at some nodes at a time, if it takes long
+// and each has a cost of its own.
+func (p *Posterior) diagonal(ctx context.Context, dst []float64, nodes []int, w *progress.Work) error {
+	const long, least = 1e10, 1024
+	size := len(nodes)
+	if kernel.DiagFlops(p.cov, len(nodes)) > long && kernel.AbilitiesOf(p.cov).Factor == nil {
+		size = max(least, len(nodes)/32)
+	}
+	for lo := 0; lo < len(nodes); lo += size {
+		hi := min(len(nodes), lo+size)
+		if err := p.cov.Diag(ctx, dst[lo:hi], nodes[lo:hi]); err != nil {
+			return err
+		}
+		w.Count(int64(hi), int64(len(nodes)))
+	}
+	return nil
+}
+
 // lessExplained subtracts ‖L⁻¹k_i‖² from dst[i], some nodes at a time.
-func (p *Posterior) lessExplained(ctx context.Context, dst []float64, nodes []int) error {
+func (p *Posterior) lessExplained(ctx context.Context, dst []float64, nodes []int, w *progress.Work) error {
 	if p.table != nil {
 		explained := make([]float64, len(nodes))
 		err := p.table.Explained(ctx, explained, nodes)
@@ -224,6 +265,7 @@ func (p *Posterior) lessExplained(ctx context.Context, dst []float64, nodes []in
 				dst[lo+q] -= v * v
 			}
 		}
+		w.Count(int64(hi), int64(len(nodes)))
 	}
 	return nil
 }

@@ -81,13 +81,15 @@ func (g *Graph) order() []uint32 {
 		for end < len(sizes) && sizes[end] == sizes[c] {
 			end++
 		}
-		sortNodes(first[c:end], s.compare)
+		sortNodes(first[c:end], s.before)
 		c = end
 	}
 	at := make([]int, len(sizes)+1)
 	copy(at[1:], sizes)
 	addUp(at)
 	// Large components have many nodes at a distance; of small ones there are many.
+	s.team = parallel.NewTeam()
+	defer s.team.Close()
 	large := 0
 	for ; large < len(sizes) && sizes[large] > rowBlock; large++ {
 		s.component(int(first[large]), order[at[large]:at[large+1]], s.wide)

@@ -16,14 +16,16 @@ type ordering struct {
 	g    *Graph
 	key  []uint64 // degree and colour
 	mark []uint32 // what the searches of a component know about each of its nodes
-	wide int      // nodes at the same distance that are worth several threads
+	wide int      // see wideLevel
 
-	found [][]uint32 // scratch: the children of every block of a level
+	before func(i, j uint32) int // compare
+	team   *parallel.Team        // shares levels
+	found  [][]uint32            // scratch: the children of every block of a level
 }
 
 const (
-	levelBlock = 256 // nodes at the same distance that are worked on as one
-	wideLevel  = 2048
+	levelBlock = 512  // nodes at the same distance that are worked on as one, at most
+	wideLevel  = 1024 // nodes at the same distance that are worth several threads
 
 	// Marks below met are the number of the search that met a node last. In the last
 	// search of a component a node has the mark met if it is the root, and met + 1 + k if its parent
@@ -36,7 +38,13 @@ func newOrdering(g *Graph) *ordering {
 	if parallel.Workers(math.MaxInt) == 1 {
 		s.wide = math.MaxInt
 	}
+	s.before = s.compare
 	return s
+}
+
+// block returns how many nodes of a level are worked on as one.
+func (s *ordering) block(nodes int) int {
+	return max(64, min(levelBlock, nodes/(2*parallel.Workers(nodes))))
 }
 
 // keys returns numbers that put nodes in order by degree, then by colour. Colours
@@ -131,7 +139,7 @@ func (s *ordering) levels(root int, round uint32, queue []uint32, wide int) (dep
 		head, end = end, next
 		depth++
 	}
-	return depth, int(slices.MinFunc(queue[head:end], s.compare))
+	return depth, int(slices.MinFunc(queue[head:end], s.before))
 }
 
 // meet appends the neighbours of queue[head:end] that this round has not met, in any
@@ -152,8 +160,8 @@ func (s *ordering) meet(queue []uint32, head, end int, round uint32, wide int) i
 	}
 	var tail atomic.Int64
 	tail.Store(int64(end))
-	parallel.Ranges(end-head, levelBlock, func(lo, hi int) {
-		var room [4 * levelBlock]uint32
+	s.team.Ranges(end-head, s.block(end-head), func(lo, hi int) {
+		var room [4 * levelBlock]uint32 // enough on most graphs
 		found := room[:0]
 		for _, i := range queue[head+lo : head+hi] {
 			cols, _ := s.g.adj.Row(int(i))
@@ -198,7 +206,9 @@ func (s *ordering) children(queue []uint32, head, end int) int {
 				next++
 			}
 		}
-		sortNodes(queue[fresh:next], s.compare)
+		if next-fresh > 1 {
+			sortNodes(queue[fresh:next], s.before)
+		}
 	}
 	return next
 }
@@ -209,8 +219,9 @@ func (s *ordering) children(queue []uint32, head, end int) int {
 // are put one after the other.
 func (s *ordering) childrenSideBySide(queue []uint32, head, end int) int {
 	known := met + uint32(head) // marks from met to here are those of nodes met earlier
-	blocks := (end - head + levelBlock - 1) / levelBlock
-	parallel.Ranges(end-head, levelBlock, func(lo, hi int) {
+	size := s.block(end - head)
+	blocks := (end - head + size - 1) / size
+	s.team.Ranges(end-head, size, func(lo, hi int) {
 		for k := head + lo; k < head+hi; k++ {
 			mark := met + 1 + uint32(k)
 			cols, _ := s.g.adj.Row(int(queue[k]))
@@ -227,8 +238,8 @@ func (s *ordering) childrenSideBySide(queue []uint32, head, end int) int {
 	if len(s.found) < blocks {
 		s.found = append(s.found, make([][]uint32, blocks-len(s.found))...)
 	}
-	parallel.Ranges(end-head, levelBlock, func(lo, hi int) {
-		found := s.found[lo/levelBlock][:0]
+	s.team.Ranges(end-head, size, func(lo, hi int) {
+		found := s.found[lo/size][:0]
 		for k := head + lo; k < head+hi; k++ {
 			cols, _ := s.g.adj.Row(int(queue[k]))
 			fresh := len(found)
@@ -237,16 +248,19 @@ func (s *ordering) childrenSideBySide(queue []uint32, head, end int) int {
 					found = append(found, j)
 				}
 			}
-			sortNodes(found[fresh:], s.compare)
+			if len(found)-fresh > 1 {
+				sortNodes(found[fresh:], s.before)
+			}
 		}
-		s.found[lo/levelBlock] = found
+		s.found[lo/size] = found
 	})
 	at := make([]int, blocks+1)
 	at[0] = end
 	for b, found := range s.found[:blocks] {
 		at[b+1] = at[b] + len(found)
 	}
-	parallel.Ranges(blocks, 64, func(lo, hi int) {
+	const copied = 1 << 16 // nodes that are worth several threads
+	s.team.Ranges(blocks, max(1, blocks*copied/max(1, at[blocks]-end)), func(lo, hi int) {
 		for b := lo; b < hi; b++ {
 			copy(queue[at[b]:], s.found[b])
 		}

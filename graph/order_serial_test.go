@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"slices"
 	"testing"
+
+	"grfgp/internal/parallel"
 )
 
 // serialOrder is Order by the definition, node by node: reverse Cuthill–McKee of every
@@ -162,6 +164,8 @@ func TestOrderIsCuthillMcKee(t *testing.T) {
 		_, sizes = g.Components()
 		for _, wide := range []int{1, 3, math.MaxInt} {
 			s := newOrdering(g)
+			s.team = parallel.NewTeam()
+			defer s.team.Close()
 			queue := make([]uint32, sizes[0])
 			root := s.first(comp, len(sizes))[0]
 			s.component(int(root), queue, wide)

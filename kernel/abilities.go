@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/kernel/internal/normal"
@@ -140,9 +141,27 @@ type Training struct {
 	// there is no Factor. Nil means that there is none of any rows.
 	Tabular func(rows []int) (work int)
 
+	// Single returns K[rows, rows] + constant·11ᵀ in float32, for steps of learning from many
+	// measurements. Nil, or a nil result, means that there is none.
+	Single func(rows []int, constant float64) SingleRows
+
 	// CacheBytes is the most memory that the cache takes for so many rows, whatever
 	// the hyperparameters. Nil means that it takes what it is given.
 	CacheBytes func(rows int) int
+}
+
+// SingleRows is K[rows, rows] + constant·11ᵀ in float32. Its memory serves one set of
+// hyperparameters after another, so that a step of learning allocates next to nothing. It
+// is used by one goroutine.
+type SingleRows interface {
+	// Set goes to other hyperparameters. It must have been called before the other methods.
+	Set(ctx context.Context, theta []float64) error
+	// Diag returns the diagonal, valid until the next Set and to be read only.
+	Diag() []float64
+	// Apply sets dst to the product with x.
+	Apply(ctx context.Context, dst, x blas32.General) error
+	// Grad adds Σ_s weight_s·u_sᵀ(∂K/∂θ_j)w_s to grad[j].
+	Grad(ctx context.Context, grad, weight []float64, u, w blas32.General) error
 }
 
 // TrainingOf returns the Training of k; the zero value if it offers none.

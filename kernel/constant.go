@@ -183,12 +183,13 @@ func columnSums(x *mat.Dense) []float64 {
 	n, k := x.Dims()
 	blocks := make([]float64, (n+size-1)/size*k)
 	parallel.Ranges(n, size, func(lo, hi int) {
-		part := blocks[lo/size*k:][:k]
+		part := make([]float64, k) // not in blocks: parts of others are in the same cache line
 		for i := lo; i < hi; i++ {
 			for s, v := range x.RawRowView(i) {
 				part[s] += v
 			}
 		}
+		copy(blocks[lo/size*k:], part)
 	})
 	sums := make([]float64, k)
 	for q, v := range blocks {

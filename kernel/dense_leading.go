@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"context"
 	"fmt"
 
 	"gonum.org/v1/gonum/mat"
@@ -13,7 +14,7 @@ import (
 // graphs that are too large for all eigenpairs. W must be symmetric to 1e-12 of each
 // row; bound is as in NewExact. Equal eigenvalues are kept or dropped together, so
 // that the kernel of a family does not depend on the numbering of nodes.
-func NewLeading(w *sparse.CSR, pairs int, bound []float64) (*Dense, error) {
+func NewLeading(ctx context.Context, w *sparse.CSR, pairs int, bound []float64) (*Dense, error) {
 	r, err := newRecurrence(w, bound)
 	if err != nil {
 		return nil, err
@@ -24,7 +25,10 @@ func NewLeading(w *sparse.CSR, pairs int, bound []float64) (*Dense, error) {
 		all[i] = i
 	}
 	const residual = 1e-8
-	l := r.somePairs(all, min(pairs, n/2), pairs/4, residual)
+	l := r.somePairs(ctx, all, min(pairs, n/2), pairs/4, residual)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	if l == nil {
 		return nil, fmt.Errorf("%w: its leading eigenvectors do not converge: take coarser graphs in place of layers", ErrMatrix)
 	}

@@ -1,11 +1,13 @@
 package kernel
 
+import "context"
+
 // FewPairs limits the number of leading eigenpairs of an exact series on a graph
 // of which all eigenpairs would otherwise be computed. It returns the number that
 // it has.
 func (s *Series) FewPairs(pairs, guard int) int {
 	small, large := s.components()
-	l := s.joined(s.somePairs(large, pairs, guard, leadingError), small)
+	l := s.joined(s.somePairs(context.Background(), large, pairs, guard, leadingError), small)
 	s.leading = func() *leading { return l }
 	s.whole = func() *leading { return nil }
 	if l == nil {

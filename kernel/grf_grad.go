@@ -5,8 +5,11 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/internal/meter"
 	"grfgp/internal/parallel"
+	"grfgp/internal/ranks"
 	"grfgp/sparse"
+	"grfgp/walk"
 )
 
 // Grad adds Σ_s u_sᵀ(∂K/∂θ_j)w_s to grad[j]. With A = Φᵀu and B = Φᵀw,
@@ -89,34 +92,63 @@ func (c *grfCovariance) chain(grad, slope []float64, err error) {
 }
 
 // project adds Σ_ic Ψ_l[i,c]·Q_ic to slope[l], where weigh sets dst[e] = Q_ic for
-// the entries e of row i, in the given columns. Sums are taken
-// per block of rows and then over the blocks in order.
+// the entries e of row i, in the given columns. Sums are taken per block of rows, and
+// those of the blocks by a tree.
 func (c *grfCovariance) project(ctx context.Context, slope []float64, p *pattern, weigh func(worker int, dst []float64, i int, cols []uint32)) error {
-	const size = 64
-	blocks := (len(p.rows) + size - 1) / size
-	lengths := len(slope)
-	sums := make([]float64, blocks*lengths)
-	scratch := make([][]float64, parallel.Workers(blocks))
-	err := eachRow(ctx, len(p.rows), size, func(worker, i int) {
+	parts, err := projections(ctx, p.own, len(p.rows), len(slope), func(worker int, dst []float64, i int) []float64 {
 		cols := p.col[p.ptr[i]:p.ptr[i+1]]
-		weights := room(&scratch[worker], len(cols))
+		weights := room(&dst, len(cols))
 		weigh(worker, weights, i, cols)
-		b := i / size
-		p.own.ProjectRow(sums[b*lengths:(b+1)*lengths], weights, i)
+		return weights
 	})
 	if err != nil {
 		return err
 	}
-	for q, v := range sums {
-		slope[q%lengths] += v
+	total := make([]float64, len(slope))
+	ranks.TreeSum(total, parts)
+	for l, v := range total {
+		slope[l] += v
 	}
 	return nil
+}
+
+// projections returns Σ_ic Ψ_l[i,c]·Q_ic for every block of ranks.BlockRows rows and
+// length l. weigh returns Q_ic for the entries of row i, in the memory it is given if
+// that is enough.
+func projections(ctx context.Context, own *walk.List, rows, lengths int, weigh func(worker int, room []float64, i int) []float64) ([]float64, error) {
+	const size = 64 // divides a block
+	pieces := (rows + size - 1) / size
+	sums := make([]float64, pieces*lengths)
+	scratch := make([]struct{ sum, weights []float64 }, parallel.Workers(pieces))
+	err := parallel.Blocks(ctx, pieces, func(worker, b int) error {
+		// Sums in memory of the worker's own: those of two workers in one cache line would
+		// cost more than the products.
+		sum, weights := room(&scratch[worker].sum, lengths), scratch[worker].weights
+		clear(sum)
+		for i := b * size; i < min(rows, (b+1)*size); i++ {
+			weights = weigh(worker, weights, i)
+			own.ProjectRow(sum, weights, i)
+		}
+		copy(sums[b*lengths:], sum)
+		scratch[worker].weights = weights
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	parts := make([]float64, (rows+ranks.BlockRows-1)/ranks.BlockRows*lengths)
+	for q, v := range sums {
+		parts[q/lengths/(ranks.BlockRows/size)*lengths+q%lengths] += v
+	}
+	return parts, nil
 }
 
 // projectPairs is project for Q_ic = ⟨u_i, B_c⟩ + ⟨w_i, A_c⟩, where ba holds B and
 // A side by side.
 func (c *grfCovariance) projectPairs(ctx context.Context, slope []float64, p *pattern, u, w, ba *mat.Dense) error {
 	_, columns := u.Dims()
+	pass := meter.Start()
+	defer pass.Done(8*(2*len(p.rows)*columns+2*p.width*columns+len(p.ptr)) + 4*len(p.col)) // and the features
 	pairs := make([][]float64, parallel.Workers(len(p.rows)))
 	return c.project(ctx, slope, p, func(worker int, dst []float64, i int, cols []uint32) {
 		uw := room(&pairs[worker], 2*columns)

@@ -61,7 +61,7 @@ func (o *productCross) applyLowRank(ctx context.Context, dst, x *mat.Dense) erro
 	each := max(1, min(width, productEntries/(n*max(len(o.rows), len(o.cols)))))
 	for lo := 0; lo < width; lo += each {
 		hi := min(width, lo+each)
-		in, out := spread(x, right, lo, hi), mat.NewDense(len(o.rows), (hi-lo)*n, nil)
+		in, out := products(x, right, lo, hi), mat.NewDense(len(o.rows), (hi-lo)*n, nil)
 		if err := o.other.Apply(ctx, out, in); err != nil {
 			return err
 		}
@@ -70,8 +70,8 @@ func (o *productCross) applyLowRank(ctx context.Context, dst, x *mat.Dense) erro
 	return ctx.Err()
 }
 
-// spread returns the columns z_m ∘ x_s for lo ≤ m < hi and all s.
-func spread(x, z *mat.Dense, lo, hi int) *mat.Dense {
+// products returns the columns z_m ∘ x_s for lo ≤ m < hi and all s.
+func products(x, z *mat.Dense, lo, hi int) *mat.Dense {
 	rows, n := x.Dims()
 	all := mat.NewDense(rows, (hi-lo)*n, nil)
 	parallel.Ranges(rows, 256, func(first, last int) {
@@ -87,7 +87,7 @@ func spread(x, z *mat.Dense, lo, hi int) *mat.Dense {
 	return all
 }
 
-// collect adds Σ_m z_m ∘ y_ms to dst, for the columns of spread.
+// collect adds Σ_m z_m ∘ y_ms to dst, for the columns of products.
 func collect(dst, y, z *mat.Dense, lo, hi int) {
 	rows, n := dst.Dims()
 	parallel.Ranges(rows, 256, func(first, last int) {
@@ -197,7 +197,7 @@ func gradByColumns(ctx context.Context, k Covariance, low lowRank, grad, pulled 
 	q := mat.NewDense(n, width, nil)
 	for lo := 0; lo < width; lo += each {
 		hi := min(width, lo+each)
-		zu, zw := spread(u, z, lo, hi), spread(w, z, lo, hi)
+		zu, zw := products(u, z, lo, hi), products(w, z, lo, hi)
 		if len(grad) > 0 {
 			if err := k.Grad(ctx, grad, rows, zu, zw); err != nil {
 				return err

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -46,7 +47,7 @@ func newLeading(r *recurrence, pairs, guard int) *leading {
 	if len(large) <= max(leadingAll, 2*(pairs+guard)) && n*len(large) <= leadingNumbers {
 		return r.allPairs(small, large)
 	}
-	return r.joined(r.somePairs(large, pairs, guard, leadingError), small)
+	return r.joined(r.somePairs(context.Background(), large, pairs, guard, leadingError), small)
 }
 
 // newWhole finds all eigenpairs if few nodes are in large components: some graphs
@@ -115,7 +116,7 @@ func (r *recurrence) allPairs(small [][]int, large []int) *leading {
 // Ritz value so far] and grows beyond, makes the block orthonormal, and solves
 // the eigenproblem within it. Those at the lower end of the block converge last;
 // pairs are as many as have a small residual, counted from the top.
-func (r *recurrence) somePairs(nodes []int, want, guard int, tol float64) *leading {
+func (r *recurrence) somePairs(ctx context.Context, nodes []int, want, guard int, tol float64) *leading {
 	n, width := r.nodes(), want+guard
 	x, y, z := mat.NewDense(n, width, nil), mat.NewDense(n, width, nil), mat.NewDense(n, width, nil)
 	random := rand.New(rng.New(0, "leading eigenvectors"))
@@ -130,9 +131,12 @@ func (r *recurrence) somePairs(nodes []int, want, guard int, tol float64) *leadi
 	left := leadingFlops
 	var values, residuals []float64
 	for degree, goal := 8, want; goal >= leadingLeast; {
+		if ctx.Err() != nil {
+			return nil
+		}
 		x, y, z = r.filter(x, y, z, degree, low)
 		for range 2 {
-			if !orthonormal(x, y) {
+			if !orthonormal(x, y) || ctx.Err() != nil {
 				return nil
 			}
 		}

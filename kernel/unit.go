@@ -25,12 +25,13 @@ func newUnit(raw *grfCovariance, variance float64) unit {
 }
 
 // inverses returns 1/N_i for the given nodes, to be read only. For a long
-// list it computes the values of all nodes: the next list is likely to be another
-// part of them.
+// list without a factor it computes the values of all nodes: the next list is likely to be
+// another part of them.
 func (u unit) inverses(nodes []int) []float64 {
 	return u.inverse.Get(nodes, func(nodes []int) []float64 {
 		inv := make([]float64, len(nodes))
-		if n := u.raw.Nodes(); 8*len(nodes) > n && len(nodes) < n {
+		_, factored := u.raw.factors.Peek(nodes)
+		if n := u.raw.Nodes(); 8*len(nodes) > n && len(nodes) < n && !factored {
 			whole := u.inverses(u.raw.all())
 			eachPlace(len(nodes), func(a int) { inv[a] = whole[nodes[a]] })
 			return inv

@@ -38,6 +38,12 @@ func CG(ctx context.Context, dst *mat.Dense, a Operator, noise []float64, b *mat
 		c.stats.Residuals = nil // dst is between two iterates
 		return c.stats, fmt.Errorf("conjugate gradients: iteration %d: %w", c.stats.Iterations, err)
 	}
+	return c.end()
+}
+
+// end returns how a solve went, and an error if a residual is above its tolerance.
+func (c *conjugate) end() (Stats, error) {
+	opts := c.opts
 	column, times := 0, 0.0 // the column that is farthest above its tolerance
 	for j, r := range c.stats.Residuals {
 		if t := r / opts.tol(j); !(t <= times) {
@@ -103,12 +109,18 @@ func newConjugate(ctx context.Context, dst *mat.Dense, a Operator, noise []float
 	if c.space == nil {
 		c.space = newDouble(s, opts.Precond)
 	}
+	c.prepare()
+	return c, nil
+}
+
+// prepare makes what there is for each column.
+func (c *conjugate) prepare() {
+	k := c.k
 	c.stalled = make([]bool, k)
 	c.cols = make([]int, 0, k)
 	c.done = make([]bool, k)
 	scalars := make([]float64, 5*k)
 	c.rz, c.next, c.alpha, c.beta, c.sum = scalars[:k], scalars[k:2*k], scalars[2*k:3*k], scalars[3*k:4*k], scalars[4*k:]
-	return c, nil
 }
 
 // allZero reports whether a starting guess is zero. Other guesses are seldom zero in
@@ -254,8 +266,10 @@ func (c *conjugate) restart(ctx context.Context) error {
 	stalled := 0
 	for j, rr := range c.sum[:c.k] {
 		if !finite(rr) {
-			if err := notFinite("starting guess", c.x); err != nil && c.stats.Iterations == 0 {
-				return err
+			if c.x != nil && c.stats.Iterations == 0 {
+				if err := notFinite("starting guess", c.x); err != nil {
+					return err
+				}
 			}
 			return fmt.Errorf("residual of column %d is %g: %w", j, math.Sqrt(rr), ErrNotPositiveDefinite)
 		}

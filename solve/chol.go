@@ -1,6 +1,7 @@
 package solve
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"sync/atomic"
@@ -23,12 +24,22 @@ type Cholesky struct {
 // NewCholesky factors h, which is not changed, in O(n³). The error names the
 // pivot at which h ceases to be positive definite.
 func NewCholesky(h *mat.SymDense) (*Cholesky, error) {
+	return NewCholeskyContext(context.Background(), h)
+}
+
+// NewCholeskyContext is NewCholesky that ends with the error of ctx once ctx has ended,
+// within some 10¹⁰ operations.
+func NewCholeskyContext(ctx context.Context, h *mat.SymDense) (*Cholesky, error) {
 	n := h.SymmetricDim()
 	c := &Cholesky{l: lowerOf(h)}
 	if n == 0 {
 		return c, nil
 	}
-	if pivot := factor(dense.Of(c.l)); pivot >= 0 {
+	pivot := factor(ctx, dense.Of(c.l))
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("Cholesky factor: %w", err)
+	}
+	if pivot >= 0 {
 		return nil, fmt.Errorf("Cholesky factor: pivot %d of %d is %.3g, with %.3g on the diagonal: %w; add noise",
 			pivot, n, c.l.Data[pivot*n+pivot], h.At(pivot, pivot), ErrNotPositiveDefinite)
 	}

@@ -1,6 +1,7 @@
 package solve
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -370,5 +371,37 @@ func BenchmarkCholesky(b *testing.B) {
 				b.ReportMetric(run.flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFlop/s")
 			})
 		}
+	}
+}
+
+// endsAfter is a context that ends after some looks at it.
+type endsAfter struct {
+	context.Context
+	looks *int
+}
+
+func (c endsAfter) Err() error {
+	if *c.looks--; *c.looks < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestCholeskyEnds: a factorisation looks at its context many times on the way, and ends
+// with its error.
+func TestCholeskyEnds(t *testing.T) {
+	const n = 700
+	h := mat.NewSymDense(n, nil)
+	for i := range n {
+		h.SetSym(i, i, 1)
+	}
+	for looks := range 8 {
+		left := looks
+		if c, err := NewCholeskyContext(endsAfter{t.Context(), &left}, h); c != nil || !errors.Is(err, context.Canceled) {
+			t.Errorf("after %d looks: %v", looks, err)
+		}
+	}
+	if _, err := NewCholeskyContext(t.Context(), h); err != nil {
+		t.Error(err)
 	}
 }

@@ -1,6 +1,7 @@
 package solve
 
 import (
+	"context"
 	"fmt"
 
 	"gonum.org/v1/gonum/blas"
@@ -10,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/dense"
+	"grfgp/internal/meter"
 	"grfgp/internal/parallel"
 )
 
@@ -140,6 +142,8 @@ func (p *Coarse) subtract(dst *mat.Dense, keep, out []float64, x *mat.Dense, in 
 	p.a.Mul(dst, small)
 
 	ds, xs := dst.RawMatrix(), x.RawMatrix()
+	pass := meter.Start()
+	defer pass.Done(8 * n * (3*k + 2))
 	parallel.Ranges(n, blockRows, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			d, s, o := row(ds, i), keep[i], out[i]
@@ -216,7 +220,7 @@ func plainFactor(a blas64.General, top float64) bool {
 	for i := range a.Rows {
 		a.Data[i*a.Stride+i] += little * top
 	}
-	if factor(dense.Of(a)) >= 0 {
+	if factor(context.Background(), dense.Of(a)) >= 0 {
 		return false
 	}
 	for i := range a.Rows {

@@ -3,12 +3,15 @@ package solve
 import (
 	"context"
 	"math"
-	"sync"
+	"slices"
+	"unsafe"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/internal/meter"
 	"grfgp/internal/parallel"
+	"grfgp/internal/scratch"
 )
 
 // vectors is a block in the memory of this process, row by row. dense is its view for
@@ -99,18 +102,21 @@ func rounded(x []float64) []float32 {
 	return out
 }
 
-// Memory of blocks that are not in use: fresh memory costs as much as a sweep.
-var freeDouble, freeSingle sync.Pool
+// Memory of blocks that are not in use.
+var (
+	doubles scratch.Pool[float64]
+	singles scratch.Pool[float32]
+)
 
 func (h *host[F]) block(columns int) block {
 	n := h.n * columns
 	v := &vectors[F]{rows: h.n, cols: columns}
 	switch at := any(v).(type) {
 	case *vectors[float64]:
-		at.data = recycled[float64](&freeDouble, n)
+		at.data = doubles.Get(n)
 		at.dense = mat.NewDense(h.n, columns, at.data)
 	case *vectors[float32]:
-		at.data = recycled[float32](&freeSingle, n)
+		at.data = singles.Get(n)
 		at.single = blas32.General{Rows: h.n, Cols: columns, Stride: columns, Data: at.data}
 	}
 	return v
@@ -119,17 +125,10 @@ func (h *host[F]) block(columns int) block {
 func (h *host[F]) free(b block) {
 	switch at := b.(type) {
 	case *vectors[float64]:
-		freeDouble.Put(&at.data)
+		doubles.Put(at.data)
 	case *vectors[float32]:
-		freeSingle.Put(&at.data)
+		singles.Put(at.data)
 	}
-}
-
-func recycled[F floats](pool *sync.Pool, n int) []F {
-	if p, ok := pool.Get().(*[]F); ok && cap(*p) >= n {
-		return (*p)[:n]
-	}
-	return make([]F, n)
 }
 
 // of returns the numbers of a block.
@@ -167,29 +166,13 @@ func (h *host[F]) diagonal() bool { return h.precond == nil }
 
 func (h *host[F]) precondition(rz []float64, z, r block) {
 	if h.precond == nil {
-		h.begin(z, r)
-	} else {
-		h.precond(z.(*vectors[F]), r.(*vectors[F]))
+		h.at = operands[F]{columns: r.columns(), p: h.of(z), r: h.of(r), scale: h.scale}
+		h.sweep(rz, beginning)
+		return
 	}
+	h.precond(z.(*vectors[F]), r.(*vectors[F]))
 	h.at = operands[F]{columns: r.columns(), p: h.of(r), q: h.of(z)}
 	h.sweep(rz, multiplying)
-}
-
-// begin sets z = P⁻¹·r for a diagonal P.
-func (h *host[F]) begin(z, r block) {
-	k, to, from := r.columns(), h.of(z), h.of(r)
-	parallel.Ranges(h.n, blockRows, func(lo, hi int) {
-		if h.scale == nil {
-			copy(to[lo*k:hi*k], from[lo*k:hi*k])
-			return
-		}
-		for i := lo; i < hi; i++ {
-			s, row := h.scale[i], to[i*k:][:k]
-			for t, v := range from[i*k:][:k] {
-				row[t] = s * v
-			}
-		}
-	})
 }
 
 func (h *host[F]) turn(p, z block, beta []float64) {
@@ -245,6 +228,9 @@ const (
 	stepping
 	multiplying
 	recurring
+	beginning
+	resting
+	adding
 )
 
 // sweepRows is a sweep over some rows. It adds to sums.
@@ -260,7 +246,25 @@ func sweepRows[F floats](which kind, o *operands[F], sums []float64) {
 		dotRows(o, sums)
 	case recurring:
 		recurRows(o, sums)
+	case beginning:
+		beginRows(o, sums)
+	case resting:
+		restRows(o, sums)
+	case adding:
+		addRows(o, sums)
 	}
+}
+
+// traffic is the number of bytes that the sweep in progress reads and writes.
+func (h *host[F]) traffic(which kind) int {
+	blocks := [...]int{turning: 3, curving: 2, stepping: 6, multiplying: 2, recurring: 4, beginning: 2, resting: 4, adding: 3}[which]
+	diagonals := 0
+	for _, d := range [][]F{h.at.noise, h.at.scale} {
+		if d != nil {
+			diagonals++
+		}
+	}
+	return h.n * (blocks*h.at.columns + diagonals) * int(unsafe.Sizeof(F(0)))
 }
 
 // taskNumbers is about how many numbers of each block one task of a sweep covers.
@@ -268,6 +272,8 @@ const taskNumbers = 1 << 15
 
 // sweep goes over all rows, by blocks of rows, and sets total to the sums.
 func (h *host[F]) sweep(total []float64, which kind) {
+	pass := meter.Start()
+	defer pass.Done(h.traffic(which))
 	k := len(total)
 	if h.n <= blockRows && h.sums.alone() {
 		clear(total)
@@ -303,6 +309,9 @@ func (h *host[F]) residual(ctx context.Context, rr []float64, r block, cold bool
 		}
 		product = q.data
 	}
+	if h.rest(rr, r, product) {
+		return nil
+	}
 	xs, bs, to, noise := h.x.RawMatrix(), h.b.RawMatrix(), h.of(r), h.sides.noise
 	total := h.sums.sumRows(h.n, k, func(lo, hi int, sums []float64) {
 		for i := lo; i < hi; i++ {
@@ -335,8 +344,40 @@ func (h *host[F]) residual(ctx context.Context, rr []float64, r block, cold bool
 	return nil
 }
 
+// rest is residual for float64 without gaps, given A·X, in one sweep. It reports whether
+// that could be done.
+func (h *host[F]) rest(rr []float64, r block, product []float64) bool {
+	double, ok := any(h).(*host[float64])
+	if !ok || product == nil || !gapless(h.x) || !gapless(h.b) || slices.Contains(h.norm, 0) {
+		return false
+	}
+	double.at = operands[float64]{columns: r.columns(), e: h.x.RawMatrix().Data, p: h.b.RawMatrix().Data, q: product, r: double.of(r),
+		noise: h.sides.noise, alpha: inverses(h.norm)}
+	double.sweep(rr, resting)
+	return true
+}
+
+// gapless reports that the rows of x follow each other.
+func gapless(x *mat.Dense) bool { return x.RawMatrix().Stride == x.RawMatrix().Cols }
+
+// inverses returns 1/x; 0 for 0.
+func inverses(x []float64) []float64 {
+	inv := make([]float64, len(x))
+	for j, v := range x {
+		if v != 0 {
+			inv[j] = 1 / v
+		}
+	}
+	return inv
+}
+
 func (h *host[F]) correct(e block, cols, list []int) {
 	if len(list) == 0 {
+		return
+	}
+	if double, ok := any(h).(*host[float64]); ok && len(list) == len(h.norm) && len(cols) == len(list) && gapless(h.x) {
+		double.at = operands[float64]{columns: len(list), e: h.x.RawMatrix().Data, p: double.of(e), alpha: h.norm}
+		double.sweep(nil, adding)
 		return
 	}
 	k, from, xs := e.columns(), h.of(e), h.x.RawMatrix()
@@ -358,8 +399,19 @@ func (s *summation) sumRows(n, k int, add func(lo, hi int, sums []float64)) []fl
 		add(0, n, total)
 		return total
 	}
-	parts := make([]float64, rowBlocks(n)*k)
-	parallel.Ranges(n, blockRows, func(lo, hi int) { add(lo, hi, parts[lo/blockRows*k:][:k]) })
+	blocks := rowBlocks(n)
+	parts := make([]float64, blocks*k)
+	// A worker adds up in memory of its own: sums of two workers in one cache line would
+	// cost more than the rows. 64 bytes keep neighbours apart.
+	width := k + 8
+	scratch := make([]float64, parallel.Workers(blocks)*width)
+	_ = parallel.Blocks(context.Background(), blocks, func(worker, b int) error {
+		sums := scratch[worker*width:][:k]
+		clear(sums)
+		add(b*blockRows, min(n, (b+1)*blockRows), sums)
+		copy(parts[b*k:], sums)
+		return nil
+	})
 	s.add(total, parts)
 	return total
 }

@@ -1,6 +1,7 @@
 package solve
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -118,7 +119,7 @@ func inverseRoots(d []float64) (invSqrt []float64, logDet float64, err error) {
 // returns log det(I + a).
 func factorOnePlus(a blas64.General) (logDet float64, err error) {
 	addOne(a)
-	if pivot := factor(dense.Of(a)); pivot >= 0 {
+	if pivot := factor(context.Background(), dense.Of(a)); pivot >= 0 {
 		return 0, fmt.Errorf("pivot %d of %d: %w", pivot, a.Rows, ErrNotPositiveDefinite)
 	}
 	for i := range a.Rows {

@@ -91,16 +91,21 @@ func check(dst *mat.Dense, a Operator, noise []float64, b *mat.Dense, opts Optio
 	if r, c := dst.Dims(); r != n || c != k {
 		return fmt.Errorf("%w: %d×%d solutions for %d×%d right-hand sides", ErrArgument, r, c, n, k)
 	}
-	if opts.ColumnTol != nil && len(opts.ColumnTol) != k {
-		return fmt.Errorf("%w: %d tolerances for %d right-hand sides", ErrArgument, len(opts.ColumnTol), k)
+	return opts.check(k)
+}
+
+// check validates the options for k right-hand sides.
+func (o Options) check(k int) error {
+	if o.ColumnTol != nil && len(o.ColumnTol) != k {
+		return fmt.Errorf("%w: %d tolerances for %d right-hand sides", ErrArgument, len(o.ColumnTol), k)
 	}
-	for j := range max(1, len(opts.ColumnTol)) {
-		if tol := opts.tol(j); !(tol > 0) || math.IsInf(tol, 1) {
+	for j := range max(1, len(o.ColumnTol)) {
+		if tol := o.tol(j); !(tol > 0) || math.IsInf(tol, 1) {
 			return fmt.Errorf("%w: tolerance %g; start from DefaultOptions", ErrArgument, tol)
 		}
 	}
-	if opts.MaxIter < 0 {
-		return fmt.Errorf("%w: at most %d iterations", ErrArgument, opts.MaxIter)
+	if o.MaxIter < 0 {
+		return fmt.Errorf("%w: at most %d iterations", ErrArgument, o.MaxIter)
 	}
 	return nil
 }

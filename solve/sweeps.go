@@ -87,6 +87,44 @@ func stepGo[F floats](o *operands[F], sums []float64) {
 	}
 }
 
+// beginGo sets p = scale∘r, and adds rᵀp to the sums.
+func beginGo[F floats](o *operands[F], sums []float64) {
+	k := o.columns
+	for i := 0; i*k < len(o.p); i++ {
+		p, r := o.p[i*k:][:k], o.r[i*k:][:k]
+		for t, v := range r {
+			if p[t] = v; o.scale != nil {
+				p[t] = F(o.scale[i] * v)
+			}
+			sums[t] += float64(float64(v) * float64(p[t]))
+		}
+	}
+}
+
+// restGo sets r = α∘(p − (q + noise∘e)), and adds rᵀr to the sums.
+func restGo[F floats](o *operands[F], sums []float64) {
+	k := o.columns
+	for i := 0; i*k < len(o.p); i++ {
+		e, r, p, q, d := o.e[i*k:][:k], o.r[i*k:][:k], o.p[i*k:][:k], o.q[i*k:][:k], o.noise[i]
+		for t, a := range o.alpha[:k] {
+			h := q[t] + F(d*e[t])
+			r[t] = F(a * (p[t] - h))
+			sums[t] += float64(float64(r[t]) * float64(r[t]))
+		}
+	}
+}
+
+// addGo sets e += α∘p.
+func addGo[F floats](o *operands[F], _ []float64) {
+	k := o.columns
+	for i := 0; i*k < len(o.p); i++ {
+		e, p := o.e[i*k:][:k], o.p[i*k:][:k]
+		for t, a := range o.alpha[:k] {
+			e[t] += F(a * p[t])
+		}
+	}
+}
+
 // dotGo adds pᵀq to the sums.
 func dotGo[F floats](o *operands[F], sums []float64) {
 	k := o.columns

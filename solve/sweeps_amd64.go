@@ -16,6 +16,12 @@ func turnDouble(rows int, columns int, p *float64, r *float64, beta *float64)
 //go:noescape
 func stepDouble(rows int, columns int, e *float64, r *float64, p *float64, q *float64, noise *float64, alpha *float64, rr *float64)
 
+// beginDouble sets p = r, and adds rᵀp to rz.
+// It is for rows ≥ 1 rows of columns ≥ 1 columns, stored without gaps.
+//
+//go:noescape
+func beginDouble(rows int, columns int, p *float64, r *float64, rz *float64)
+
 // turnScaledDouble sets p = scale∘r + β∘p.
 // It is for rows ≥ 1 rows of columns ≥ 1 columns, stored without gaps.
 //
@@ -27,6 +33,12 @@ func turnScaledDouble(rows int, columns int, p *float64, r *float64, scale *floa
 //
 //go:noescape
 func stepScaledDouble(rows int, columns int, e *float64, r *float64, p *float64, q *float64, noise *float64, scale *float64, alpha *float64, rr *float64, rz *float64)
+
+// beginScaledDouble sets p = scale∘r, and adds rᵀp to rz.
+// It is for rows ≥ 1 rows of columns ≥ 1 columns, stored without gaps.
+//
+//go:noescape
+func beginScaledDouble(rows int, columns int, p *float64, r *float64, scale *float64, rz *float64)
 
 // curvatureDouble adds pᵀ(q + noise∘p) to pq.
 // It is for rows ≥ 1 rows of columns ≥ 1 columns, stored without gaps.
@@ -46,6 +58,18 @@ func dotDouble(rows int, columns int, p *float64, q *float64, pq *float64)
 //go:noescape
 func recurDouble(rows int, columns int, e *float64, p *float64, q *float64, noise *float64, alpha *float64, beta *float64, gam *float64, ee *float64)
 
+// restDouble sets r = α∘(p − (q + noise∘e)), and adds rᵀr to rr.
+// It is for rows ≥ 1 rows of columns ≥ 1 columns, stored without gaps.
+//
+//go:noescape
+func restDouble(rows int, columns int, e *float64, r *float64, p *float64, q *float64, noise *float64, alpha *float64, rr *float64)
+
+// addDouble sets e += α∘p.
+// It is for rows ≥ 1 rows of columns ≥ 1 columns, stored without gaps.
+//
+//go:noescape
+func addDouble(rows int, columns int, e *float64, p *float64, alpha *float64)
+
 // turnSingle sets p = r + β∘p.
 // It is for rows ≥ 1 rows of columns ≥ 1 columns, stored without gaps.
 //
@@ -58,6 +82,12 @@ func turnSingle(rows int, columns int, p *float32, r *float32, beta *float32)
 //go:noescape
 func stepSingle(rows int, columns int, e *float32, r *float32, p *float32, q *float32, noise *float32, alpha *float32, rr *float64)
 
+// beginSingle sets p = r, and adds rᵀp to rz.
+// It is for rows ≥ 1 rows of columns ≥ 1 columns, stored without gaps.
+//
+//go:noescape
+func beginSingle(rows int, columns int, p *float32, r *float32, rz *float64)
+
 // turnScaledSingle sets p = scale∘r + β∘p.
 // It is for rows ≥ 1 rows of columns ≥ 1 columns, stored without gaps.
 //
@@ -69,6 +99,12 @@ func turnScaledSingle(rows int, columns int, p *float32, r *float32, scale *floa
 //
 //go:noescape
 func stepScaledSingle(rows int, columns int, e *float32, r *float32, p *float32, q *float32, noise *float32, scale *float32, alpha *float32, rr *float64, rz *float64)
+
+// beginScaledSingle sets p = scale∘r, and adds rᵀp to rz.
+// It is for rows ≥ 1 rows of columns ≥ 1 columns, stored without gaps.
+//
+//go:noescape
+func beginScaledSingle(rows int, columns int, p *float32, r *float32, scale *float32, rz *float64)
 
 // curvatureSingle adds pᵀ(q + noise∘p) to pq.
 // It is for rows ≥ 1 rows of columns ≥ 1 columns, stored without gaps.
@@ -87,3 +123,15 @@ func dotSingle(rows int, columns int, p *float32, q *float32, pq *float64)
 //
 //go:noescape
 func recurSingle(rows int, columns int, e *float32, p *float32, q *float32, noise *float32, alpha *float32, beta *float32, gam *float32, ee *float64)
+
+// restSingle sets r = α∘(p − (q + noise∘e)), and adds rᵀr to rr.
+// It is for rows ≥ 1 rows of columns ≥ 1 columns, stored without gaps.
+//
+//go:noescape
+func restSingle(rows int, columns int, e *float32, r *float32, p *float32, q *float32, noise *float32, alpha *float32, rr *float64)
+
+// addSingle sets e += α∘p.
+// It is for rows ≥ 1 rows of columns ≥ 1 columns, stored without gaps.
+//
+//go:noescape
+func addSingle(rows int, columns int, e *float32, p *float32, alpha *float32)

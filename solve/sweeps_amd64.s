@@ -304,6 +304,121 @@ end:
 	VZEROUPPER
 	RET
 
+// func beginDouble(rows int, columns int, p *float64, r *float64, rz *float64)
+// Requires: AVX
+TEXT ·beginDouble(SB), NOSPLIT, $0-40
+	MOVQ rows+0(FP), AX
+	MOVQ columns+8(FP), CX
+	MOVQ CX, DX
+	SHLQ $0x03, CX
+	MOVQ p+16(FP), BX
+	MOVQ r+24(FP), SI
+	XORQ DI, DI
+
+strip8:
+	CMPQ    DX, $0x08
+	JLT     strip4
+	MOVQ    rz+32(FP), R8
+	VMOVUPD (R8)(DI*8), Y0
+	VMOVUPD 32(R8)(DI*8), Y1
+	XORQ    R8, R8
+	XORQ    R9, R9
+
+row8:
+	VMOVUPD (SI)(R8*1), Y2
+	VMOVUPD 32(SI)(R8*1), Y3
+	VMOVUPD Y2, (BX)(R8*1)
+	VMOVUPD Y3, 32(BX)(R8*1)
+	VMULPD  Y2, Y2, Y2
+	VMULPD  Y3, Y3, Y3
+	VADDPD  Y2, Y0, Y0
+	VADDPD  Y3, Y1, Y1
+	ADDQ    CX, R8
+	INCQ    R9
+	CMPQ    R9, AX
+	JLT     row8
+	MOVQ    rz+32(FP), R8
+	VMOVUPD Y0, (R8)(DI*8)
+	VMOVUPD Y1, 32(R8)(DI*8)
+	ADDQ    $0x40, BX
+	ADDQ    $0x40, SI
+	ADDQ    $0x08, DI
+	SUBQ    $0x08, DX
+	JMP     strip8
+
+strip4:
+	TESTQ   $0x00000004, DX
+	JZ      strip2
+	MOVQ    rz+32(FP), R8
+	VMOVUPD (R8)(DI*8), Y0
+	XORQ    R8, R8
+	XORQ    R9, R9
+
+row4:
+	VMOVUPD (SI)(R8*1), Y1
+	VMOVUPD Y1, (BX)(R8*1)
+	VMULPD  Y1, Y1, Y1
+	VADDPD  Y1, Y0, Y0
+	ADDQ    CX, R8
+	INCQ    R9
+	CMPQ    R9, AX
+	JLT     row4
+	MOVQ    rz+32(FP), R8
+	VMOVUPD Y0, (R8)(DI*8)
+	ADDQ    $0x20, BX
+	ADDQ    $0x20, SI
+	ADDQ    $0x04, DI
+
+strip2:
+	TESTQ   $0x00000002, DX
+	JZ      strip1
+	MOVQ    rz+32(FP), R8
+	VMOVUPD (R8)(DI*8), X0
+	XORQ    R8, R8
+	XORQ    R9, R9
+
+row2:
+	VMOVUPD (SI)(R8*1), X1
+	VMOVUPD X1, (BX)(R8*1)
+	VMULPD  X1, X1, X1
+	VADDPD  X1, X0, X0
+	ADDQ    CX, R8
+	INCQ    R9
+	CMPQ    R9, AX
+	JLT     row2
+	MOVQ    rz+32(FP), R8
+	VMOVUPD X0, (R8)(DI*8)
+	ADDQ    $0x10, BX
+	ADDQ    $0x10, SI
+	ADDQ    $0x02, DI
+
+strip1:
+	TESTQ  $0x00000001, DX
+	JZ     end
+	MOVQ   rz+32(FP), R8
+	VMOVSD (R8)(DI*8), X0
+	XORQ   R8, R8
+	XORQ   R9, R9
+
+row1:
+	VMOVSD (SI)(R8*1), X1
+	VMOVSD X1, (BX)(R8*1)
+	VMULPD X1, X1, X1
+	VADDPD X1, X0, X0
+	ADDQ   CX, R8
+	INCQ   R9
+	CMPQ   R9, AX
+	JLT    row1
+	MOVQ   rz+32(FP), R8
+	VMOVSD X0, (R8)(DI*8)
+	ADDQ   $0x08, BX
+	ADDQ   $0x08, SI
+	ADDQ   $0x01, DI
+
+end:
+	VZEROUPPER
+	RET
+
 // func turnScaledDouble(rows int, columns int, p *float64, r *float64, scale *float64, beta *float64)
 // Requires: AVX
 TEXT ·turnScaledDouble(SB), NOSPLIT, $0-48
@@ -647,6 +762,131 @@ row1:
 	ADDQ     $0x08, DI
 	ADDQ     $0x08, R8
 	ADDQ     $0x01, R11
+
+end:
+	VZEROUPPER
+	RET
+
+// func beginScaledDouble(rows int, columns int, p *float64, r *float64, scale *float64, rz *float64)
+// Requires: AVX
+TEXT ·beginScaledDouble(SB), NOSPLIT, $0-48
+	MOVQ rows+0(FP), AX
+	MOVQ columns+8(FP), CX
+	MOVQ CX, DX
+	SHLQ $0x03, CX
+	MOVQ p+16(FP), BX
+	MOVQ r+24(FP), SI
+	MOVQ scale+32(FP), DI
+	XORQ R8, R8
+
+strip8:
+	CMPQ    DX, $0x08
+	JLT     strip4
+	MOVQ    rz+40(FP), R9
+	VMOVUPD (R9)(R8*8), Y0
+	VMOVUPD 32(R9)(R8*8), Y1
+	XORQ    R9, R9
+	XORQ    R10, R10
+
+row8:
+	VMOVUPD      (SI)(R9*1), Y2
+	VMOVUPD      32(SI)(R9*1), Y3
+	VBROADCASTSD (DI)(R10*8), Y4
+	VMULPD       Y4, Y2, Y5
+	VMULPD       Y4, Y3, Y4
+	VMOVUPD      Y5, (BX)(R9*1)
+	VMOVUPD      Y4, 32(BX)(R9*1)
+	VMULPD       Y2, Y5, Y2
+	VMULPD       Y3, Y4, Y3
+	VADDPD       Y2, Y0, Y0
+	VADDPD       Y3, Y1, Y1
+	ADDQ         CX, R9
+	INCQ         R10
+	CMPQ         R10, AX
+	JLT          row8
+	MOVQ         rz+40(FP), R9
+	VMOVUPD      Y0, (R9)(R8*8)
+	VMOVUPD      Y1, 32(R9)(R8*8)
+	ADDQ         $0x40, BX
+	ADDQ         $0x40, SI
+	ADDQ         $0x08, R8
+	SUBQ         $0x08, DX
+	JMP          strip8
+
+strip4:
+	TESTQ   $0x00000004, DX
+	JZ      strip2
+	MOVQ    rz+40(FP), R9
+	VMOVUPD (R9)(R8*8), Y0
+	XORQ    R9, R9
+	XORQ    R10, R10
+
+row4:
+	VMOVUPD      (SI)(R9*1), Y1
+	VBROADCASTSD (DI)(R10*8), Y2
+	VMULPD       Y2, Y1, Y2
+	VMOVUPD      Y2, (BX)(R9*1)
+	VMULPD       Y1, Y2, Y1
+	VADDPD       Y1, Y0, Y0
+	ADDQ         CX, R9
+	INCQ         R10
+	CMPQ         R10, AX
+	JLT          row4
+	MOVQ         rz+40(FP), R9
+	VMOVUPD      Y0, (R9)(R8*8)
+	ADDQ         $0x20, BX
+	ADDQ         $0x20, SI
+	ADDQ         $0x04, R8
+
+strip2:
+	TESTQ   $0x00000002, DX
+	JZ      strip1
+	MOVQ    rz+40(FP), R9
+	VMOVUPD (R9)(R8*8), X0
+	XORQ    R9, R9
+	XORQ    R10, R10
+
+row2:
+	VMOVUPD  (SI)(R9*1), X1
+	VMOVDDUP (DI)(R10*8), X2
+	VMULPD   X2, X1, X2
+	VMOVUPD  X2, (BX)(R9*1)
+	VMULPD   X1, X2, X1
+	VADDPD   X1, X0, X0
+	ADDQ     CX, R9
+	INCQ     R10
+	CMPQ     R10, AX
+	JLT      row2
+	MOVQ     rz+40(FP), R9
+	VMOVUPD  X0, (R9)(R8*8)
+	ADDQ     $0x10, BX
+	ADDQ     $0x10, SI
+	ADDQ     $0x02, R8
+
+strip1:
+	TESTQ  $0x00000001, DX
+	JZ     end
+	MOVQ   rz+40(FP), R9
+	VMOVSD (R9)(R8*8), X0
+	XORQ   R9, R9
+	XORQ   R10, R10
+
+row1:
+	VMOVSD   (SI)(R9*1), X1
+	VMOVDDUP (DI)(R10*8), X2
+	VMULPD   X2, X1, X2
+	VMOVSD   X2, (BX)(R9*1)
+	VMULPD   X1, X2, X1
+	VADDPD   X1, X0, X0
+	ADDQ     CX, R9
+	INCQ     R10
+	CMPQ     R10, AX
+	JLT      row1
+	MOVQ     rz+40(FP), R9
+	VMOVSD   X0, (R9)(R8*8)
+	ADDQ     $0x08, BX
+	ADDQ     $0x08, SI
+	ADDQ     $0x01, R8
 
 end:
 	VZEROUPPER
@@ -1094,6 +1334,286 @@ end:
 	VZEROUPPER
 	RET
 
+// func restDouble(rows int, columns int, e *float64, r *float64, p *float64, q *float64, noise *float64, alpha *float64, rr *float64)
+// Requires: AVX
+TEXT ·restDouble(SB), NOSPLIT, $0-72
+	MOVQ rows+0(FP), AX
+	MOVQ columns+8(FP), CX
+	MOVQ CX, DX
+	SHLQ $0x03, CX
+	MOVQ e+16(FP), BX
+	MOVQ r+24(FP), SI
+	MOVQ p+32(FP), DI
+	MOVQ q+40(FP), R8
+	MOVQ noise+48(FP), R9
+	XORQ R10, R10
+
+strip8:
+	CMPQ    DX, $0x08
+	JLT     strip4
+	MOVQ    alpha+56(FP), R11
+	VMOVUPD (R11)(R10*8), Y0
+	VMOVUPD 32(R11)(R10*8), Y1
+	MOVQ    rr+64(FP), R11
+	VMOVUPD (R11)(R10*8), Y2
+	VMOVUPD 32(R11)(R10*8), Y3
+	XORQ    R11, R11
+	XORQ    R12, R12
+
+row8:
+	VMOVUPD      (R8)(R11*1), Y4
+	VMOVUPD      32(R8)(R11*1), Y5
+	VMOVUPD      (BX)(R11*1), Y6
+	VMOVUPD      32(BX)(R11*1), Y7
+	VBROADCASTSD (R9)(R12*8), Y8
+	VMULPD       Y8, Y6, Y6
+	VMULPD       Y8, Y7, Y7
+	VADDPD       Y4, Y6, Y4
+	VADDPD       Y5, Y7, Y5
+	VMOVUPD      (DI)(R11*1), Y6
+	VMOVUPD      32(DI)(R11*1), Y7
+	VSUBPD       Y4, Y6, Y4
+	VSUBPD       Y5, Y7, Y5
+	VMULPD       Y0, Y4, Y4
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      Y4, (SI)(R11*1)
+	VMOVUPD      Y5, 32(SI)(R11*1)
+	VMULPD       Y4, Y4, Y4
+	VMULPD       Y5, Y5, Y5
+	VADDPD       Y4, Y2, Y2
+	VADDPD       Y5, Y3, Y3
+	ADDQ         CX, R11
+	INCQ         R12
+	CMPQ         R12, AX
+	JLT          row8
+	MOVQ         rr+64(FP), R11
+	VMOVUPD      Y2, (R11)(R10*8)
+	VMOVUPD      Y3, 32(R11)(R10*8)
+	ADDQ         $0x40, BX
+	ADDQ         $0x40, SI
+	ADDQ         $0x40, DI
+	ADDQ         $0x40, R8
+	ADDQ         $0x08, R10
+	SUBQ         $0x08, DX
+	JMP          strip8
+
+strip4:
+	TESTQ   $0x00000004, DX
+	JZ      strip2
+	MOVQ    alpha+56(FP), R11
+	VMOVUPD (R11)(R10*8), Y0
+	MOVQ    rr+64(FP), R11
+	VMOVUPD (R11)(R10*8), Y1
+	XORQ    R11, R11
+	XORQ    R12, R12
+
+row4:
+	VMOVUPD      (R8)(R11*1), Y2
+	VMOVUPD      (BX)(R11*1), Y3
+	VBROADCASTSD (R9)(R12*8), Y4
+	VMULPD       Y4, Y3, Y3
+	VADDPD       Y2, Y3, Y2
+	VMOVUPD      (DI)(R11*1), Y3
+	VSUBPD       Y2, Y3, Y2
+	VMULPD       Y0, Y2, Y2
+	VMOVUPD      Y2, (SI)(R11*1)
+	VMULPD       Y2, Y2, Y2
+	VADDPD       Y2, Y1, Y1
+	ADDQ         CX, R11
+	INCQ         R12
+	CMPQ         R12, AX
+	JLT          row4
+	MOVQ         rr+64(FP), R11
+	VMOVUPD      Y1, (R11)(R10*8)
+	ADDQ         $0x20, BX
+	ADDQ         $0x20, SI
+	ADDQ         $0x20, DI
+	ADDQ         $0x20, R8
+	ADDQ         $0x04, R10
+
+strip2:
+	TESTQ   $0x00000002, DX
+	JZ      strip1
+	MOVQ    alpha+56(FP), R11
+	VMOVUPD (R11)(R10*8), X0
+	MOVQ    rr+64(FP), R11
+	VMOVUPD (R11)(R10*8), X1
+	XORQ    R11, R11
+	XORQ    R12, R12
+
+row2:
+	VMOVUPD  (R8)(R11*1), X2
+	VMOVUPD  (BX)(R11*1), X3
+	VMOVDDUP (R9)(R12*8), X4
+	VMULPD   X4, X3, X3
+	VADDPD   X2, X3, X2
+	VMOVUPD  (DI)(R11*1), X3
+	VSUBPD   X2, X3, X2
+	VMULPD   X0, X2, X2
+	VMOVUPD  X2, (SI)(R11*1)
+	VMULPD   X2, X2, X2
+	VADDPD   X2, X1, X1
+	ADDQ     CX, R11
+	INCQ     R12
+	CMPQ     R12, AX
+	JLT      row2
+	MOVQ     rr+64(FP), R11
+	VMOVUPD  X1, (R11)(R10*8)
+	ADDQ     $0x10, BX
+	ADDQ     $0x10, SI
+	ADDQ     $0x10, DI
+	ADDQ     $0x10, R8
+	ADDQ     $0x02, R10
+
+strip1:
+	TESTQ  $0x00000001, DX
+	JZ     end
+	MOVQ   alpha+56(FP), R11
+	VMOVSD (R11)(R10*8), X0
+	MOVQ   rr+64(FP), R11
+	VMOVSD (R11)(R10*8), X1
+	XORQ   R11, R11
+	XORQ   R12, R12
+
+row1:
+	VMOVSD   (R8)(R11*1), X2
+	VMOVSD   (BX)(R11*1), X3
+	VMOVDDUP (R9)(R12*8), X4
+	VMULPD   X4, X3, X3
+	VADDPD   X2, X3, X2
+	VMOVSD   (DI)(R11*1), X3
+	VSUBPD   X2, X3, X2
+	VMULPD   X0, X2, X2
+	VMOVSD   X2, (SI)(R11*1)
+	VMULPD   X2, X2, X2
+	VADDPD   X2, X1, X1
+	ADDQ     CX, R11
+	INCQ     R12
+	CMPQ     R12, AX
+	JLT      row1
+	MOVQ     rr+64(FP), R11
+	VMOVSD   X1, (R11)(R10*8)
+	ADDQ     $0x08, BX
+	ADDQ     $0x08, SI
+	ADDQ     $0x08, DI
+	ADDQ     $0x08, R8
+	ADDQ     $0x01, R10
+
+end:
+	VZEROUPPER
+	RET
+
+// func addDouble(rows int, columns int, e *float64, p *float64, alpha *float64)
+// Requires: AVX
+TEXT ·addDouble(SB), NOSPLIT, $0-40
+	MOVQ rows+0(FP), AX
+	MOVQ columns+8(FP), CX
+	MOVQ CX, DX
+	SHLQ $0x03, CX
+	MOVQ e+16(FP), BX
+	MOVQ p+24(FP), SI
+	XORQ DI, DI
+
+strip8:
+	CMPQ    DX, $0x08
+	JLT     strip4
+	MOVQ    alpha+32(FP), R8
+	VMOVUPD (R8)(DI*8), Y0
+	VMOVUPD 32(R8)(DI*8), Y1
+	XORQ    R8, R8
+	XORQ    R9, R9
+
+row8:
+	VMOVUPD (BX)(R8*1), Y2
+	VMOVUPD 32(BX)(R8*1), Y3
+	VMOVUPD (SI)(R8*1), Y4
+	VMOVUPD 32(SI)(R8*1), Y5
+	VMULPD  Y0, Y4, Y4
+	VMULPD  Y1, Y5, Y5
+	VADDPD  Y2, Y4, Y2
+	VADDPD  Y3, Y5, Y3
+	VMOVUPD Y2, (BX)(R8*1)
+	VMOVUPD Y3, 32(BX)(R8*1)
+	ADDQ    CX, R8
+	INCQ    R9
+	CMPQ    R9, AX
+	JLT     row8
+	ADDQ    $0x40, BX
+	ADDQ    $0x40, SI
+	ADDQ    $0x08, DI
+	SUBQ    $0x08, DX
+	JMP     strip8
+
+strip4:
+	TESTQ   $0x00000004, DX
+	JZ      strip2
+	MOVQ    alpha+32(FP), R8
+	VMOVUPD (R8)(DI*8), Y0
+	XORQ    R8, R8
+	XORQ    R9, R9
+
+row4:
+	VMOVUPD (BX)(R8*1), Y1
+	VMOVUPD (SI)(R8*1), Y2
+	VMULPD  Y0, Y2, Y2
+	VADDPD  Y1, Y2, Y1
+	VMOVUPD Y1, (BX)(R8*1)
+	ADDQ    CX, R8
+	INCQ    R9
+	CMPQ    R9, AX
+	JLT     row4
+	ADDQ    $0x20, BX
+	ADDQ    $0x20, SI
+	ADDQ    $0x04, DI
+
+strip2:
+	TESTQ   $0x00000002, DX
+	JZ      strip1
+	MOVQ    alpha+32(FP), R8
+	VMOVUPD (R8)(DI*8), X0
+	XORQ    R8, R8
+	XORQ    R9, R9
+
+row2:
+	VMOVUPD (BX)(R8*1), X1
+	VMOVUPD (SI)(R8*1), X2
+	VMULPD  X0, X2, X2
+	VADDPD  X1, X2, X1
+	VMOVUPD X1, (BX)(R8*1)
+	ADDQ    CX, R8
+	INCQ    R9
+	CMPQ    R9, AX
+	JLT     row2
+	ADDQ    $0x10, BX
+	ADDQ    $0x10, SI
+	ADDQ    $0x02, DI
+
+strip1:
+	TESTQ  $0x00000001, DX
+	JZ     end
+	MOVQ   alpha+32(FP), R8
+	VMOVSD (R8)(DI*8), X0
+	XORQ   R8, R8
+	XORQ   R9, R9
+
+row1:
+	VMOVSD (BX)(R8*1), X1
+	VMOVSD (SI)(R8*1), X2
+	VMULPD X0, X2, X2
+	VADDPD X1, X2, X1
+	VMOVSD X1, (BX)(R8*1)
+	ADDQ   CX, R8
+	INCQ   R9
+	CMPQ   R9, AX
+	JLT    row1
+	ADDQ   $0x08, BX
+	ADDQ   $0x08, SI
+	ADDQ   $0x01, DI
+
+end:
+	VZEROUPPER
+	RET
+
 // func turnSingle(rows int, columns int, p *float32, r *float32, beta *float32)
 // Requires: AVX
 TEXT ·turnSingle(SB), NOSPLIT, $0-40
@@ -1376,6 +1896,125 @@ row1:
 	ADDQ         $0x04, DI
 	ADDQ         $0x04, R8
 	ADDQ         $0x01, R10
+
+end:
+	VZEROUPPER
+	RET
+
+// func beginSingle(rows int, columns int, p *float32, r *float32, rz *float64)
+// Requires: AVX
+TEXT ·beginSingle(SB), NOSPLIT, $0-40
+	MOVQ rows+0(FP), AX
+	MOVQ columns+8(FP), CX
+	MOVQ CX, DX
+	SHLQ $0x02, CX
+	MOVQ p+16(FP), BX
+	MOVQ r+24(FP), SI
+	XORQ DI, DI
+
+strip8:
+	CMPQ    DX, $0x08
+	JLT     strip4
+	MOVQ    rz+32(FP), R8
+	VMOVUPD (R8)(DI*8), Y0
+	VMOVUPD 32(R8)(DI*8), Y1
+	XORQ    R8, R8
+	XORQ    R9, R9
+
+row8:
+	VMOVUPS      (SI)(R8*1), Y2
+	VMOVUPS      Y2, (BX)(R8*1)
+	VCVTPS2PD    X2, Y3
+	VEXTRACTF128 $0x01, Y2, X2
+	VCVTPS2PD    X2, Y2
+	VMULPD       Y3, Y3, Y3
+	VMULPD       Y2, Y2, Y2
+	VADDPD       Y3, Y0, Y0
+	VADDPD       Y2, Y1, Y1
+	ADDQ         CX, R8
+	INCQ         R9
+	CMPQ         R9, AX
+	JLT          row8
+	MOVQ         rz+32(FP), R8
+	VMOVUPD      Y0, (R8)(DI*8)
+	VMOVUPD      Y1, 32(R8)(DI*8)
+	ADDQ         $0x20, BX
+	ADDQ         $0x20, SI
+	ADDQ         $0x08, DI
+	SUBQ         $0x08, DX
+	JMP          strip8
+
+strip4:
+	TESTQ   $0x00000004, DX
+	JZ      strip2
+	MOVQ    rz+32(FP), R8
+	VMOVUPD (R8)(DI*8), Y0
+	XORQ    R8, R8
+	XORQ    R9, R9
+
+row4:
+	VMOVUPS   (SI)(R8*1), X1
+	VMOVUPS   X1, (BX)(R8*1)
+	VCVTPS2PD X1, Y1
+	VMULPD    Y1, Y1, Y1
+	VADDPD    Y1, Y0, Y0
+	ADDQ      CX, R8
+	INCQ      R9
+	CMPQ      R9, AX
+	JLT       row4
+	MOVQ      rz+32(FP), R8
+	VMOVUPD   Y0, (R8)(DI*8)
+	ADDQ      $0x10, BX
+	ADDQ      $0x10, SI
+	ADDQ      $0x04, DI
+
+strip2:
+	TESTQ   $0x00000002, DX
+	JZ      strip1
+	MOVQ    rz+32(FP), R8
+	VMOVUPD (R8)(DI*8), X0
+	XORQ    R8, R8
+	XORQ    R9, R9
+
+row2:
+	VMOVSD    (SI)(R8*1), X1
+	VMOVSD    X1, (BX)(R8*1)
+	VCVTPS2PD X1, X1
+	VMULPD    X1, X1, X1
+	VADDPD    X1, X0, X0
+	ADDQ      CX, R8
+	INCQ      R9
+	CMPQ      R9, AX
+	JLT       row2
+	MOVQ      rz+32(FP), R8
+	VMOVUPD   X0, (R8)(DI*8)
+	ADDQ      $0x08, BX
+	ADDQ      $0x08, SI
+	ADDQ      $0x02, DI
+
+strip1:
+	TESTQ  $0x00000001, DX
+	JZ     end
+	MOVQ   rz+32(FP), R8
+	VMOVSD (R8)(DI*8), X0
+	XORQ   R8, R8
+	XORQ   R9, R9
+
+row1:
+	VMOVSS    (SI)(R8*1), X1
+	VMOVSS    X1, (BX)(R8*1)
+	VCVTSS2SD X1, X1, X1
+	VMULPD    X1, X1, X1
+	VADDPD    X1, X0, X0
+	ADDQ      CX, R8
+	INCQ      R9
+	CMPQ      R9, AX
+	JLT       row1
+	MOVQ      rz+32(FP), R8
+	VMOVSD    X0, (R8)(DI*8)
+	ADDQ      $0x04, BX
+	ADDQ      $0x04, SI
+	ADDQ      $0x01, DI
 
 end:
 	VZEROUPPER
@@ -1721,6 +2360,140 @@ row1:
 	ADDQ         $0x04, DI
 	ADDQ         $0x04, R8
 	ADDQ         $0x01, R11
+
+end:
+	VZEROUPPER
+	RET
+
+// func beginScaledSingle(rows int, columns int, p *float32, r *float32, scale *float32, rz *float64)
+// Requires: AVX
+TEXT ·beginScaledSingle(SB), NOSPLIT, $0-48
+	MOVQ rows+0(FP), AX
+	MOVQ columns+8(FP), CX
+	MOVQ CX, DX
+	SHLQ $0x02, CX
+	MOVQ p+16(FP), BX
+	MOVQ r+24(FP), SI
+	MOVQ scale+32(FP), DI
+	XORQ R8, R8
+
+strip8:
+	CMPQ    DX, $0x08
+	JLT     strip4
+	MOVQ    rz+40(FP), R9
+	VMOVUPD (R9)(R8*8), Y0
+	VMOVUPD 32(R9)(R8*8), Y1
+	XORQ    R9, R9
+	XORQ    R10, R10
+
+row8:
+	VMOVUPS      (SI)(R9*1), Y2
+	VBROADCASTSS (DI)(R10*4), Y3
+	VMULPS       Y3, Y2, Y3
+	VMOVUPS      Y3, (BX)(R9*1)
+	VCVTPS2PD    X2, Y4
+	VEXTRACTF128 $0x01, Y2, X2
+	VCVTPS2PD    X2, Y2
+	VCVTPS2PD    X3, Y5
+	VEXTRACTF128 $0x01, Y3, X3
+	VCVTPS2PD    X3, Y3
+	VMULPD       Y4, Y5, Y4
+	VMULPD       Y2, Y3, Y2
+	VADDPD       Y4, Y0, Y0
+	VADDPD       Y2, Y1, Y1
+	ADDQ         CX, R9
+	INCQ         R10
+	CMPQ         R10, AX
+	JLT          row8
+	MOVQ         rz+40(FP), R9
+	VMOVUPD      Y0, (R9)(R8*8)
+	VMOVUPD      Y1, 32(R9)(R8*8)
+	ADDQ         $0x20, BX
+	ADDQ         $0x20, SI
+	ADDQ         $0x08, R8
+	SUBQ         $0x08, DX
+	JMP          strip8
+
+strip4:
+	TESTQ   $0x00000004, DX
+	JZ      strip2
+	MOVQ    rz+40(FP), R9
+	VMOVUPD (R9)(R8*8), Y0
+	XORQ    R9, R9
+	XORQ    R10, R10
+
+row4:
+	VMOVUPS      (SI)(R9*1), X1
+	VBROADCASTSS (DI)(R10*4), X2
+	VMULPS       X2, X1, X2
+	VMOVUPS      X2, (BX)(R9*1)
+	VCVTPS2PD    X1, Y1
+	VCVTPS2PD    X2, Y2
+	VMULPD       Y1, Y2, Y1
+	VADDPD       Y1, Y0, Y0
+	ADDQ         CX, R9
+	INCQ         R10
+	CMPQ         R10, AX
+	JLT          row4
+	MOVQ         rz+40(FP), R9
+	VMOVUPD      Y0, (R9)(R8*8)
+	ADDQ         $0x10, BX
+	ADDQ         $0x10, SI
+	ADDQ         $0x04, R8
+
+strip2:
+	TESTQ   $0x00000002, DX
+	JZ      strip1
+	MOVQ    rz+40(FP), R9
+	VMOVUPD (R9)(R8*8), X0
+	XORQ    R9, R9
+	XORQ    R10, R10
+
+row2:
+	VMOVSD       (SI)(R9*1), X1
+	VBROADCASTSS (DI)(R10*4), X2
+	VMULPS       X2, X1, X2
+	VMOVSD       X2, (BX)(R9*1)
+	VCVTPS2PD    X1, X1
+	VCVTPS2PD    X2, X2
+	VMULPD       X1, X2, X1
+	VADDPD       X1, X0, X0
+	ADDQ         CX, R9
+	INCQ         R10
+	CMPQ         R10, AX
+	JLT          row2
+	MOVQ         rz+40(FP), R9
+	VMOVUPD      X0, (R9)(R8*8)
+	ADDQ         $0x08, BX
+	ADDQ         $0x08, SI
+	ADDQ         $0x02, R8
+
+strip1:
+	TESTQ  $0x00000001, DX
+	JZ     end
+	MOVQ   rz+40(FP), R9
+	VMOVSD (R9)(R8*8), X0
+	XORQ   R9, R9
+	XORQ   R10, R10
+
+row1:
+	VMOVSS       (SI)(R9*1), X1
+	VBROADCASTSS (DI)(R10*4), X2
+	VMULPS       X2, X1, X2
+	VMOVSS       X2, (BX)(R9*1)
+	VCVTSS2SD    X1, X1, X1
+	VCVTSS2SD    X2, X2, X2
+	VMULPD       X1, X2, X1
+	VADDPD       X1, X0, X0
+	ADDQ         CX, R9
+	INCQ         R10
+	CMPQ         R10, AX
+	JLT          row1
+	MOVQ         rz+40(FP), R9
+	VMOVSD       X0, (R9)(R8*8)
+	ADDQ         $0x04, BX
+	ADDQ         $0x04, SI
+	ADDQ         $0x01, R8
 
 end:
 	VZEROUPPER
@@ -2173,6 +2946,277 @@ row1:
 	ADDQ         $0x04, SI
 	ADDQ         $0x04, DI
 	ADDQ         $0x01, R9
+
+end:
+	VZEROUPPER
+	RET
+
+// func restSingle(rows int, columns int, e *float32, r *float32, p *float32, q *float32, noise *float32, alpha *float32, rr *float64)
+// Requires: AVX
+TEXT ·restSingle(SB), NOSPLIT, $0-72
+	MOVQ rows+0(FP), AX
+	MOVQ columns+8(FP), CX
+	MOVQ CX, DX
+	SHLQ $0x02, CX
+	MOVQ e+16(FP), BX
+	MOVQ r+24(FP), SI
+	MOVQ p+32(FP), DI
+	MOVQ q+40(FP), R8
+	MOVQ noise+48(FP), R9
+	XORQ R10, R10
+
+strip8:
+	CMPQ    DX, $0x08
+	JLT     strip4
+	MOVQ    alpha+56(FP), R11
+	VMOVUPS (R11)(R10*4), Y0
+	MOVQ    rr+64(FP), R11
+	VMOVUPD (R11)(R10*8), Y1
+	VMOVUPD 32(R11)(R10*8), Y2
+	XORQ    R11, R11
+	XORQ    R12, R12
+
+row8:
+	VMOVUPS      (R8)(R11*1), Y3
+	VMOVUPS      (BX)(R11*1), Y4
+	VBROADCASTSS (R9)(R12*4), Y5
+	VMULPS       Y5, Y4, Y4
+	VADDPS       Y3, Y4, Y3
+	VMOVUPS      (DI)(R11*1), Y4
+	VSUBPS       Y3, Y4, Y3
+	VMULPS       Y0, Y3, Y3
+	VMOVUPS      Y3, (SI)(R11*1)
+	VCVTPS2PD    X3, Y4
+	VEXTRACTF128 $0x01, Y3, X3
+	VCVTPS2PD    X3, Y3
+	VMULPD       Y4, Y4, Y4
+	VMULPD       Y3, Y3, Y3
+	VADDPD       Y4, Y1, Y1
+	VADDPD       Y3, Y2, Y2
+	ADDQ         CX, R11
+	INCQ         R12
+	CMPQ         R12, AX
+	JLT          row8
+	MOVQ         rr+64(FP), R11
+	VMOVUPD      Y1, (R11)(R10*8)
+	VMOVUPD      Y2, 32(R11)(R10*8)
+	ADDQ         $0x20, BX
+	ADDQ         $0x20, SI
+	ADDQ         $0x20, DI
+	ADDQ         $0x20, R8
+	ADDQ         $0x08, R10
+	SUBQ         $0x08, DX
+	JMP          strip8
+
+strip4:
+	TESTQ   $0x00000004, DX
+	JZ      strip2
+	MOVQ    alpha+56(FP), R11
+	VMOVUPS (R11)(R10*4), X0
+	MOVQ    rr+64(FP), R11
+	VMOVUPD (R11)(R10*8), Y1
+	XORQ    R11, R11
+	XORQ    R12, R12
+
+row4:
+	VMOVUPS      (R8)(R11*1), X2
+	VMOVUPS      (BX)(R11*1), X3
+	VBROADCASTSS (R9)(R12*4), X4
+	VMULPS       X4, X3, X3
+	VADDPS       X2, X3, X2
+	VMOVUPS      (DI)(R11*1), X3
+	VSUBPS       X2, X3, X2
+	VMULPS       X0, X2, X2
+	VMOVUPS      X2, (SI)(R11*1)
+	VCVTPS2PD    X2, Y2
+	VMULPD       Y2, Y2, Y2
+	VADDPD       Y2, Y1, Y1
+	ADDQ         CX, R11
+	INCQ         R12
+	CMPQ         R12, AX
+	JLT          row4
+	MOVQ         rr+64(FP), R11
+	VMOVUPD      Y1, (R11)(R10*8)
+	ADDQ         $0x10, BX
+	ADDQ         $0x10, SI
+	ADDQ         $0x10, DI
+	ADDQ         $0x10, R8
+	ADDQ         $0x04, R10
+
+strip2:
+	TESTQ   $0x00000002, DX
+	JZ      strip1
+	MOVQ    alpha+56(FP), R11
+	VMOVSD  (R11)(R10*4), X0
+	MOVQ    rr+64(FP), R11
+	VMOVUPD (R11)(R10*8), X1
+	XORQ    R11, R11
+	XORQ    R12, R12
+
+row2:
+	VMOVSD       (R8)(R11*1), X2
+	VMOVSD       (BX)(R11*1), X3
+	VBROADCASTSS (R9)(R12*4), X4
+	VMULPS       X4, X3, X3
+	VADDPS       X2, X3, X2
+	VMOVSD       (DI)(R11*1), X3
+	VSUBPS       X2, X3, X2
+	VMULPS       X0, X2, X2
+	VMOVSD       X2, (SI)(R11*1)
+	VCVTPS2PD    X2, X2
+	VMULPD       X2, X2, X2
+	VADDPD       X2, X1, X1
+	ADDQ         CX, R11
+	INCQ         R12
+	CMPQ         R12, AX
+	JLT          row2
+	MOVQ         rr+64(FP), R11
+	VMOVUPD      X1, (R11)(R10*8)
+	ADDQ         $0x08, BX
+	ADDQ         $0x08, SI
+	ADDQ         $0x08, DI
+	ADDQ         $0x08, R8
+	ADDQ         $0x02, R10
+
+strip1:
+	TESTQ  $0x00000001, DX
+	JZ     end
+	MOVQ   alpha+56(FP), R11
+	VMOVSS (R11)(R10*4), X0
+	MOVQ   rr+64(FP), R11
+	VMOVSD (R11)(R10*8), X1
+	XORQ   R11, R11
+	XORQ   R12, R12
+
+row1:
+	VMOVSS       (R8)(R11*1), X2
+	VMOVSS       (BX)(R11*1), X3
+	VBROADCASTSS (R9)(R12*4), X4
+	VMULPS       X4, X3, X3
+	VADDPS       X2, X3, X2
+	VMOVSS       (DI)(R11*1), X3
+	VSUBPS       X2, X3, X2
+	VMULPS       X0, X2, X2
+	VMOVSS       X2, (SI)(R11*1)
+	VCVTSS2SD    X2, X2, X2
+	VMULPD       X2, X2, X2
+	VADDPD       X2, X1, X1
+	ADDQ         CX, R11
+	INCQ         R12
+	CMPQ         R12, AX
+	JLT          row1
+	MOVQ         rr+64(FP), R11
+	VMOVSD       X1, (R11)(R10*8)
+	ADDQ         $0x04, BX
+	ADDQ         $0x04, SI
+	ADDQ         $0x04, DI
+	ADDQ         $0x04, R8
+	ADDQ         $0x01, R10
+
+end:
+	VZEROUPPER
+	RET
+
+// func addSingle(rows int, columns int, e *float32, p *float32, alpha *float32)
+// Requires: AVX
+TEXT ·addSingle(SB), NOSPLIT, $0-40
+	MOVQ rows+0(FP), AX
+	MOVQ columns+8(FP), CX
+	MOVQ CX, DX
+	SHLQ $0x02, CX
+	MOVQ e+16(FP), BX
+	MOVQ p+24(FP), SI
+	XORQ DI, DI
+
+strip8:
+	CMPQ    DX, $0x08
+	JLT     strip4
+	MOVQ    alpha+32(FP), R8
+	VMOVUPS (R8)(DI*4), Y0
+	XORQ    R8, R8
+	XORQ    R9, R9
+
+row8:
+	VMOVUPS (BX)(R8*1), Y1
+	VMOVUPS (SI)(R8*1), Y2
+	VMULPS  Y0, Y2, Y2
+	VADDPS  Y1, Y2, Y1
+	VMOVUPS Y1, (BX)(R8*1)
+	ADDQ    CX, R8
+	INCQ    R9
+	CMPQ    R9, AX
+	JLT     row8
+	ADDQ    $0x20, BX
+	ADDQ    $0x20, SI
+	ADDQ    $0x08, DI
+	SUBQ    $0x08, DX
+	JMP     strip8
+
+strip4:
+	TESTQ   $0x00000004, DX
+	JZ      strip2
+	MOVQ    alpha+32(FP), R8
+	VMOVUPS (R8)(DI*4), X0
+	XORQ    R8, R8
+	XORQ    R9, R9
+
+row4:
+	VMOVUPS (BX)(R8*1), X1
+	VMOVUPS (SI)(R8*1), X2
+	VMULPS  X0, X2, X2
+	VADDPS  X1, X2, X1
+	VMOVUPS X1, (BX)(R8*1)
+	ADDQ    CX, R8
+	INCQ    R9
+	CMPQ    R9, AX
+	JLT     row4
+	ADDQ    $0x10, BX
+	ADDQ    $0x10, SI
+	ADDQ    $0x04, DI
+
+strip2:
+	TESTQ  $0x00000002, DX
+	JZ     strip1
+	MOVQ   alpha+32(FP), R8
+	VMOVSD (R8)(DI*4), X0
+	XORQ   R8, R8
+	XORQ   R9, R9
+
+row2:
+	VMOVSD (BX)(R8*1), X1
+	VMOVSD (SI)(R8*1), X2
+	VMULPS X0, X2, X2
+	VADDPS X1, X2, X1
+	VMOVSD X1, (BX)(R8*1)
+	ADDQ   CX, R8
+	INCQ   R9
+	CMPQ   R9, AX
+	JLT    row2
+	ADDQ   $0x08, BX
+	ADDQ   $0x08, SI
+	ADDQ   $0x02, DI
+
+strip1:
+	TESTQ  $0x00000001, DX
+	JZ     end
+	MOVQ   alpha+32(FP), R8
+	VMOVSS (R8)(DI*4), X0
+	XORQ   R8, R8
+	XORQ   R9, R9
+
+row1:
+	VMOVSS (BX)(R8*1), X1
+	VMOVSS (SI)(R8*1), X2
+	VMULPS X0, X2, X2
+	VADDPS X1, X2, X1
+	VMOVSS X1, (BX)(R8*1)
+	ADDQ   CX, R8
+	INCQ   R9
+	CMPQ   R9, AX
+	JLT    row1
+	ADDQ   $0x04, BX
+	ADDQ   $0x04, SI
+	ADDQ   $0x01, DI
 
 end:
 	VZEROUPPER

@@ -90,6 +90,50 @@ func stepRows[F floats](o *operands[F], sums []float64) {
 	}
 }
 
+func beginRows[F floats](o *operands[F], sums []float64) {
+	k, single32 := o.columns, isSingle[F]()
+	if !strips(o, func(n, i, at int) {
+		switch {
+		case single32 && o.scale != nil:
+			beginScaledSingle(n, k, single(o.p, at), single(o.r, at), single(o.scale, i), &sums[0])
+		case single32:
+			beginSingle(n, k, single(o.p, at), single(o.r, at), &sums[0])
+		case o.scale != nil:
+			beginScaledDouble(n, k, double(o.p, at), double(o.r, at), double(o.scale, i), &sums[0])
+		default:
+			beginDouble(n, k, double(o.p, at), double(o.r, at), &sums[0])
+		}
+	}) {
+		beginGo(o, sums)
+	}
+}
+
+func restRows[F floats](o *operands[F], sums []float64) {
+	k, single32 := o.columns, isSingle[F]()
+	if !strips(o, func(n, i, at int) {
+		if single32 {
+			restSingle(n, k, single(o.e, at), single(o.r, at), single(o.p, at), single(o.q, at), single(o.noise, i), single(o.alpha, 0), &sums[0])
+		} else {
+			restDouble(n, k, double(o.e, at), double(o.r, at), double(o.p, at), double(o.q, at), double(o.noise, i), double(o.alpha, 0), &sums[0])
+		}
+	}) {
+		restGo(o, sums)
+	}
+}
+
+func addRows[F floats](o *operands[F], sums []float64) {
+	k, single32 := o.columns, isSingle[F]()
+	if !strips(o, func(n, _, at int) {
+		if single32 {
+			addSingle(n, k, single(o.e, at), single(o.p, at), single(o.alpha, 0))
+		} else {
+			addDouble(n, k, double(o.e, at), double(o.p, at), double(o.alpha, 0))
+		}
+	}) {
+		addGo(o, sums)
+	}
+}
+
 func dotRows[F floats](o *operands[F], sums []float64) {
 	k, single32 := o.columns, isSingle[F]()
 	if !strips(o, func(n, _, at int) {

@@ -36,6 +36,9 @@ func testSweeps[F floats](t *testing.T) {
 		{"step", stepRows[F], stepGo[F]},
 		{"dot", dotRows[F], dotGo[F]},
 		{"recur", recurRows[F], recurGo[F]},
+		{"begin", beginRows[F], beginGo[F]},
+		{"rest", restRows[F], restGo[F]},
+		{"add", addRows[F], addGo[F]},
 	} {
 		for columns := 1; columns <= 19; columns++ {
 			for _, rows := range []int{1, 2, 63, 65, 130} {

@@ -44,8 +44,52 @@ func mulRowsAddAVX2(dst *float64, dstStride int, x *float64, xStride int, width 
 //go:noescape
 func mulSingleAddAVX2(dst *float32, dstStride int, x *float32, xStride int, width int, rowPtr *int, rows int, colIdx *uint32, val *float32)
 
+// mulRowsNearAVX2 sets rows rows of dst, of width columns, to the product of the matrix rows
+// from rowPtr on with x. Strides count elements; rows is at least 1.
+//
+//go:noescape
+func mulRowsNearAVX2(dst *float64, dstStride int, x *float64, xStride int, width int, rowPtr *int, rows int, colIdx *uint32, val *float64)
+
+// mulSingleNearAVX2 sets rows rows of dst, of width columns, to the product of the matrix rows
+// from rowPtr on with x. Strides count elements; rows is at least 1.
+//
+//go:noescape
+func mulSingleNearAVX2(dst *float32, dstStride int, x *float32, xStride int, width int, rowPtr *int, rows int, colIdx *uint32, val *float32)
+
+// mulRowsNear4AVX2 sets rows rows of dst, of width columns, to the product of the matrix rows
+// from rowPtr on with x. Strides count elements; rows is at least 1.
+// It is for a width of 4.
+//
+//go:noescape
+func mulRowsNear4AVX2(dst *float64, dstStride int, x *float64, xStride int, width int, rowPtr *int, rows int, colIdx *uint32, val *float64)
+
+// mulSingleNear4AVX2 sets rows rows of dst, of width columns, to the product of the matrix rows
+// from rowPtr on with x. Strides count elements; rows is at least 1.
+// It is for a width of 4.
+//
+//go:noescape
+func mulSingleNear4AVX2(dst *float32, dstStride int, x *float32, xStride int, width int, rowPtr *int, rows int, colIdx *uint32, val *float32)
+
+// mulRowsAddNearAVX2 adds the product of the matrix rows
+// from rowPtr on with x to rows rows of dst, of width columns. Strides count elements; rows is at least 1.
+//
+//go:noescape
+func mulRowsAddNearAVX2(dst *float64, dstStride int, x *float64, xStride int, width int, rowPtr *int, rows int, colIdx *uint32, val *float64)
+
+// mulSingleAddNearAVX2 adds the product of the matrix rows
+// from rowPtr on with x to rows rows of dst, of width columns. Strides count elements; rows is at least 1.
+//
+//go:noescape
+func mulSingleAddNearAVX2(dst *float32, dstStride int, x *float32, xStride int, width int, rowPtr *int, rows int, colIdx *uint32, val *float32)
+
 // dotsAVX2 sets dst[e] to the product of u and row cols[e] of v, for n ≥ 1 entries. width is a
 // multiple of 4; stride counts elements.
 //
 //go:noescape
 func dotsAVX2(dst *float64, u *float64, v *float64, stride int, width int, cols *uint32, n int)
+
+// dotsSingleAVX2 sets dst[e] to the product of u and row cols[e] of v, for n ≥ 1 entries. width is a
+// multiple of 8; stride counts elements.
+//
+//go:noescape
+func dotsSingleAVX2(dst *float64, u *float32, v *float32, stride int, width int, cols *uint32, n int)

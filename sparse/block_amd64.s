@@ -84,8 +84,8 @@ store32:
 	VMOVUPD Y5, 160(AX)
 	VMOVUPD Y6, 192(AX)
 	VMOVUPD Y7, 224(AX)
-	ADDQ    $0x00000100, R9
 	ADDQ    $0x00000100, AX
+	ADDQ    $0x00000100, R9
 	SUBQ    $0x20, R10
 	JMP     strip32
 
@@ -128,8 +128,8 @@ store16:
 	VMOVUPD Y1, 32(AX)
 	VMOVUPD Y2, 64(AX)
 	VMOVUPD Y3, 96(AX)
-	ADDQ    $0x00000080, R9
 	ADDQ    $0x00000080, AX
+	ADDQ    $0x00000080, R9
 
 strip8:
 	TESTQ  $0x00000008, R10
@@ -161,8 +161,8 @@ entry8:
 store8:
 	VMOVUPD Y0, (AX)
 	VMOVUPD Y1, 32(AX)
-	ADDQ    $0x00000040, R9
 	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000040, R9
 
 strip4:
 	TESTQ  $0x00000004, R10
@@ -190,8 +190,8 @@ entry4:
 
 store4:
 	VMOVUPD Y0, (AX)
-	ADDQ    $0x00000020, R9
 	ADDQ    $0x00000020, AX
+	ADDQ    $0x00000020, R9
 
 strip2:
 	TESTQ  $0x00000002, R10
@@ -219,8 +219,8 @@ entry2:
 
 store2:
 	VMOVUPD X0, (AX)
-	ADDQ    $0x00000010, R9
 	ADDQ    $0x00000010, AX
+	ADDQ    $0x00000010, R9
 
 strip1:
 	TESTQ  $0x00000001, R10
@@ -248,8 +248,8 @@ entry1:
 
 store1:
 	VMOVSD X0, (AX)
-	ADDQ   $0x00000008, R9
 	ADDQ   $0x00000008, AX
+	ADDQ   $0x00000008, R9
 
 next:
 	ADDQ CX, AX
@@ -339,8 +339,8 @@ store32:
 	VMOVNTPD Y5, 160(AX)
 	VMOVNTPD Y6, 192(AX)
 	VMOVNTPD Y7, 224(AX)
-	ADDQ     $0x00000100, R9
 	ADDQ     $0x00000100, AX
+	ADDQ     $0x00000100, R9
 	SUBQ     $0x20, R10
 	JMP      strip32
 
@@ -383,8 +383,8 @@ store16:
 	VMOVNTPD Y1, 32(AX)
 	VMOVNTPD Y2, 64(AX)
 	VMOVNTPD Y3, 96(AX)
-	ADDQ     $0x00000080, R9
 	ADDQ     $0x00000080, AX
+	ADDQ     $0x00000080, R9
 
 strip8:
 	TESTQ  $0x00000008, R10
@@ -416,8 +416,8 @@ entry8:
 store8:
 	VMOVNTPD Y0, (AX)
 	VMOVNTPD Y1, 32(AX)
-	ADDQ     $0x00000040, R9
 	ADDQ     $0x00000040, AX
+	ADDQ     $0x00000040, R9
 
 next:
 	ADDQ CX, AX
@@ -494,8 +494,8 @@ store32:
 	VMOVUPS Y1, 32(AX)
 	VMOVUPS Y2, 64(AX)
 	VMOVUPS Y3, 96(AX)
-	ADDQ    $0x00000080, R9
 	ADDQ    $0x00000080, AX
+	ADDQ    $0x00000080, R9
 	SUBQ    $0x20, R10
 	JMP     strip32
 
@@ -529,8 +529,8 @@ entry16:
 store16:
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, 32(AX)
-	ADDQ    $0x00000040, R9
 	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000040, R9
 
 strip8:
 	TESTQ  $0x00000008, R10
@@ -558,8 +558,8 @@ entry8:
 
 store8:
 	VMOVUPS Y0, (AX)
-	ADDQ    $0x00000020, R9
 	ADDQ    $0x00000020, AX
+	ADDQ    $0x00000020, R9
 
 strip4:
 	TESTQ  $0x00000004, R10
@@ -587,8 +587,8 @@ entry4:
 
 store4:
 	VMOVUPS X0, (AX)
-	ADDQ    $0x00000010, R9
 	ADDQ    $0x00000010, AX
+	ADDQ    $0x00000010, R9
 
 strip2:
 	TESTQ  $0x00000002, R10
@@ -617,8 +617,8 @@ entry2:
 
 store2:
 	VMOVSD X0, (AX)
-	ADDQ   $0x00000008, R9
 	ADDQ   $0x00000008, AX
+	ADDQ   $0x00000008, R9
 
 strip1:
 	TESTQ  $0x00000001, R10
@@ -646,8 +646,8 @@ entry1:
 
 store1:
 	VMOVSS X0, (AX)
-	ADDQ   $0x00000004, R9
 	ADDQ   $0x00000004, AX
+	ADDQ   $0x00000004, R9
 
 next:
 	ADDQ CX, AX
@@ -721,8 +721,8 @@ store32:
 	VMOVNTPS Y1, 32(AX)
 	VMOVNTPS Y2, 64(AX)
 	VMOVNTPS Y3, 96(AX)
-	ADDQ     $0x00000080, R9
 	ADDQ     $0x00000080, AX
+	ADDQ     $0x00000080, R9
 	SUBQ     $0x20, R10
 	JMP      strip32
 
@@ -756,8 +756,8 @@ entry16:
 store16:
 	VMOVNTPS Y0, (AX)
 	VMOVNTPS Y1, 32(AX)
-	ADDQ     $0x00000040, R9
 	ADDQ     $0x00000040, AX
+	ADDQ     $0x00000040, R9
 
 next:
 	ADDQ CX, AX
@@ -858,8 +858,8 @@ store32:
 	VMOVUPD Y6, 192(AX)
 	VADDPD  224(AX), Y7, Y7
 	VMOVUPD Y7, 224(AX)
-	ADDQ    $0x00000100, R9
 	ADDQ    $0x00000100, AX
+	ADDQ    $0x00000100, R9
 	SUBQ    $0x20, R10
 	JMP     strip32
 
@@ -906,8 +906,8 @@ store16:
 	VMOVUPD Y2, 64(AX)
 	VADDPD  96(AX), Y3, Y3
 	VMOVUPD Y3, 96(AX)
-	ADDQ    $0x00000080, R9
 	ADDQ    $0x00000080, AX
+	ADDQ    $0x00000080, R9
 
 strip8:
 	TESTQ  $0x00000008, R10
@@ -941,8 +941,8 @@ store8:
 	VMOVUPD Y0, (AX)
 	VADDPD  32(AX), Y1, Y1
 	VMOVUPD Y1, 32(AX)
-	ADDQ    $0x00000040, R9
 	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000040, R9
 
 strip4:
 	TESTQ  $0x00000004, R10
@@ -971,8 +971,8 @@ entry4:
 store4:
 	VADDPD  (AX), Y0, Y0
 	VMOVUPD Y0, (AX)
-	ADDQ    $0x00000020, R9
 	ADDQ    $0x00000020, AX
+	ADDQ    $0x00000020, R9
 
 strip2:
 	TESTQ  $0x00000002, R10
@@ -1001,8 +1001,8 @@ entry2:
 store2:
 	VADDPD  (AX), X0, X0
 	VMOVUPD X0, (AX)
-	ADDQ    $0x00000010, R9
 	ADDQ    $0x00000010, AX
+	ADDQ    $0x00000010, R9
 
 strip1:
 	TESTQ  $0x00000001, R10
@@ -1031,8 +1031,8 @@ entry1:
 store1:
 	VADDSD (AX), X0, X0
 	VMOVSD X0, (AX)
-	ADDQ   $0x00000008, R9
 	ADDQ   $0x00000008, AX
+	ADDQ   $0x00000008, R9
 
 next:
 	ADDQ CX, AX
@@ -1110,8 +1110,8 @@ store32:
 	VMOVUPS Y2, 64(AX)
 	VADDPS  96(AX), Y3, Y3
 	VMOVUPS Y3, 96(AX)
-	ADDQ    $0x00000080, R9
 	ADDQ    $0x00000080, AX
+	ADDQ    $0x00000080, R9
 	SUBQ    $0x20, R10
 	JMP     strip32
 
@@ -1147,8 +1147,8 @@ store16:
 	VMOVUPS Y0, (AX)
 	VADDPS  32(AX), Y1, Y1
 	VMOVUPS Y1, 32(AX)
-	ADDQ    $0x00000040, R9
 	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000040, R9
 
 strip8:
 	TESTQ  $0x00000008, R10
@@ -1177,8 +1177,8 @@ entry8:
 store8:
 	VADDPS  (AX), Y0, Y0
 	VMOVUPS Y0, (AX)
-	ADDQ    $0x00000020, R9
 	ADDQ    $0x00000020, AX
+	ADDQ    $0x00000020, R9
 
 strip4:
 	TESTQ  $0x00000004, R10
@@ -1207,8 +1207,8 @@ entry4:
 store4:
 	VADDPS  (AX), X0, X0
 	VMOVUPS X0, (AX)
-	ADDQ    $0x00000010, R9
 	ADDQ    $0x00000010, AX
+	ADDQ    $0x00000010, R9
 
 strip2:
 	TESTQ  $0x00000002, R10
@@ -1239,8 +1239,8 @@ store2:
 	VMOVSD (AX), X1
 	VADDPS X1, X0, X0
 	VMOVSD X0, (AX)
-	ADDQ   $0x00000008, R9
 	ADDQ   $0x00000008, AX
+	ADDQ   $0x00000008, R9
 
 strip1:
 	TESTQ  $0x00000001, R10
@@ -1269,8 +1269,1000 @@ entry1:
 store1:
 	VADDSS (AX), X0, X0
 	VMOVSS X0, (AX)
-	ADDQ   $0x00000004, R9
 	ADDQ   $0x00000004, AX
+	ADDQ   $0x00000004, R9
+
+next:
+	ADDQ CX, AX
+	ADDQ $0x08, BX
+	DECQ SI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func mulRowsNearAVX2(dst *float64, dstStride int, x *float64, xStride int, width int, rowPtr *int, rows int, colIdx *uint32, val *float64)
+// Requires: AVX, CMOV, MMX+
+TEXT ·mulRowsNearAVX2(SB), NOSPLIT, $0-72
+	MOVQ dst+0(FP), AX
+	MOVQ dstStride+8(FP), CX
+	MOVQ xStride+24(FP), DX
+	MOVQ rowPtr+40(FP), BX
+	MOVQ rows+48(FP), SI
+	MOVQ colIdx+56(FP), DI
+	MOVQ val+64(FP), R8
+
+	// Strides in bytes; dst itself moves along the row.
+	MOVQ width+32(FP), R10
+	SUBQ R10, CX
+	SHLQ $0x03, CX
+	SHLQ $0x03, DX
+
+	// The last entry that may be prefetched.
+	MOVQ (BX)(SI*8), R12
+	DECQ R12
+
+row:
+	MOVQ x+16(FP), R9
+	MOVQ width+32(FP), R10
+
+strip32:
+	CMPQ   R10, $0x20
+	JLT    strip16
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	VXORPD Y6, Y6, Y6
+	VXORPD Y7, Y7, Y7
+	MOVQ   (BX), R11
+	CMPQ   R11, 8(BX)
+	JGE    store32
+
+entry32:
+	LEAQ         4(R11), R13
+	CMPQ         R13, R12
+	CMOVQGT      R12, R13
+	MOVL         (DI)(R13*4), R13
+	IMULQ        DX, R13
+	PREFETCHT0   (R9)(R13*1)
+	PREFETCHT0   64(R9)(R13*1)
+	MOVL         (DI)(R11*4), R13
+	IMULQ        DX, R13
+	VBROADCASTSD (R8)(R11*8), Y8
+	VMULPD       (R9)(R13*1), Y8, Y9
+	VADDPD       Y9, Y0, Y0
+	VMULPD       32(R9)(R13*1), Y8, Y9
+	VADDPD       Y9, Y1, Y1
+	VMULPD       64(R9)(R13*1), Y8, Y9
+	VADDPD       Y9, Y2, Y2
+	VMULPD       96(R9)(R13*1), Y8, Y9
+	VADDPD       Y9, Y3, Y3
+	VMULPD       128(R9)(R13*1), Y8, Y9
+	VADDPD       Y9, Y4, Y4
+	VMULPD       160(R9)(R13*1), Y8, Y9
+	VADDPD       Y9, Y5, Y5
+	VMULPD       192(R9)(R13*1), Y8, Y9
+	VADDPD       Y9, Y6, Y6
+	VMULPD       224(R9)(R13*1), Y8, Y8
+	VADDPD       Y8, Y7, Y7
+	INCQ         R11
+	CMPQ         R11, 8(BX)
+	JLT          entry32
+
+store32:
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, 32(AX)
+	VMOVUPD Y2, 64(AX)
+	VMOVUPD Y3, 96(AX)
+	VMOVUPD Y4, 128(AX)
+	VMOVUPD Y5, 160(AX)
+	VMOVUPD Y6, 192(AX)
+	VMOVUPD Y7, 224(AX)
+	ADDQ    $0x00000100, AX
+	ADDQ    $0x00000100, R9
+	SUBQ    $0x20, R10
+	JMP     strip32
+
+strip16:
+	TESTQ  $0x00000010, R10
+	JZ     strip8
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	MOVQ   (BX), R11
+	CMPQ   R11, 8(BX)
+	JGE    store16
+
+entry16:
+	LEAQ         16(R11), R13
+	CMPQ         R13, R12
+	CMOVQGT      R12, R13
+	MOVL         (DI)(R13*4), R13
+	IMULQ        DX, R13
+	PREFETCHT0   (R9)(R13*1)
+	PREFETCHT0   64(R9)(R13*1)
+	MOVL         (DI)(R11*4), R13
+	IMULQ        DX, R13
+	VBROADCASTSD (R8)(R11*8), Y4
+	VMULPD       (R9)(R13*1), Y4, Y5
+	VADDPD       Y5, Y0, Y0
+	VMULPD       32(R9)(R13*1), Y4, Y5
+	VADDPD       Y5, Y1, Y1
+	VMULPD       64(R9)(R13*1), Y4, Y5
+	VADDPD       Y5, Y2, Y2
+	VMULPD       96(R9)(R13*1), Y4, Y4
+	VADDPD       Y4, Y3, Y3
+	INCQ         R11
+	CMPQ         R11, 8(BX)
+	JLT          entry16
+
+store16:
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, 32(AX)
+	VMOVUPD Y2, 64(AX)
+	VMOVUPD Y3, 96(AX)
+	ADDQ    $0x00000080, AX
+	ADDQ    $0x00000080, R9
+
+strip8:
+	TESTQ  $0x00000008, R10
+	JZ     strip4
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	MOVQ   (BX), R11
+	CMPQ   R11, 8(BX)
+	JGE    store8
+
+entry8:
+	MOVL         (DI)(R11*4), R13
+	IMULQ        DX, R13
+	VBROADCASTSD (R8)(R11*8), Y2
+	VMULPD       (R9)(R13*1), Y2, Y3
+	VADDPD       Y3, Y0, Y0
+	VMULPD       32(R9)(R13*1), Y2, Y2
+	VADDPD       Y2, Y1, Y1
+	INCQ         R11
+	CMPQ         R11, 8(BX)
+	JLT          entry8
+
+store8:
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, 32(AX)
+	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000040, R9
+
+strip4:
+	TESTQ  $0x00000004, R10
+	JZ     strip2
+	VXORPD Y0, Y0, Y0
+	MOVQ   (BX), R11
+	CMPQ   R11, 8(BX)
+	JGE    store4
+
+entry4:
+	MOVL         (DI)(R11*4), R13
+	IMULQ        DX, R13
+	VBROADCASTSD (R8)(R11*8), Y1
+	VMULPD       (R9)(R13*1), Y1, Y1
+	VADDPD       Y1, Y0, Y0
+	INCQ         R11
+	CMPQ         R11, 8(BX)
+	JLT          entry4
+
+store4:
+	VMOVUPD Y0, (AX)
+	ADDQ    $0x00000020, AX
+	ADDQ    $0x00000020, R9
+
+strip2:
+	TESTQ  $0x00000002, R10
+	JZ     strip1
+	VXORPD X0, X0, X0
+	MOVQ   (BX), R11
+	CMPQ   R11, 8(BX)
+	JGE    store2
+
+entry2:
+	MOVL     (DI)(R11*4), R13
+	IMULQ    DX, R13
+	VMOVDDUP (R8)(R11*8), X1
+	VMULPD   (R9)(R13*1), X1, X1
+	VADDPD   X1, X0, X0
+	INCQ     R11
+	CMPQ     R11, 8(BX)
+	JLT      entry2
+
+store2:
+	VMOVUPD X0, (AX)
+	ADDQ    $0x00000010, AX
+	ADDQ    $0x00000010, R9
+
+strip1:
+	TESTQ  $0x00000001, R10
+	JZ     next
+	VXORPD X0, X0, X0
+	MOVQ   (BX), R11
+	CMPQ   R11, 8(BX)
+	JGE    store1
+
+entry1:
+	MOVL   (DI)(R11*4), R13
+	IMULQ  DX, R13
+	VMOVSD (R8)(R11*8), X1
+	VMULSD (R9)(R13*1), X1, X1
+	VADDSD X1, X0, X0
+	INCQ   R11
+	CMPQ   R11, 8(BX)
+	JLT    entry1
+
+store1:
+	VMOVSD X0, (AX)
+	ADDQ   $0x00000008, AX
+	ADDQ   $0x00000008, R9
+
+next:
+	ADDQ CX, AX
+	ADDQ $0x08, BX
+	DECQ SI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func mulSingleNearAVX2(dst *float32, dstStride int, x *float32, xStride int, width int, rowPtr *int, rows int, colIdx *uint32, val *float32)
+// Requires: AVX, CMOV, MMX+
+TEXT ·mulSingleNearAVX2(SB), NOSPLIT, $0-72
+	MOVQ dst+0(FP), AX
+	MOVQ dstStride+8(FP), CX
+	MOVQ xStride+24(FP), DX
+	MOVQ rowPtr+40(FP), BX
+	MOVQ rows+48(FP), SI
+	MOVQ colIdx+56(FP), DI
+	MOVQ val+64(FP), R8
+
+	// Strides in bytes; dst itself moves along the row.
+	MOVQ width+32(FP), R10
+	SUBQ R10, CX
+	SHLQ $0x02, CX
+	SHLQ $0x02, DX
+
+	// The last entry that may be prefetched.
+	MOVQ (BX)(SI*8), R12
+	DECQ R12
+
+row:
+	MOVQ x+16(FP), R9
+	MOVQ width+32(FP), R10
+
+strip32:
+	CMPQ   R10, $0x20
+	JLT    strip16
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	MOVQ   (BX), R11
+	CMPQ   R11, 8(BX)
+	JGE    store32
+
+entry32:
+	LEAQ         8(R11), R13
+	CMPQ         R13, R12
+	CMOVQGT      R12, R13
+	MOVL         (DI)(R13*4), R13
+	IMULQ        DX, R13
+	PREFETCHT0   (R9)(R13*1)
+	PREFETCHT0   64(R9)(R13*1)
+	MOVL         (DI)(R11*4), R13
+	IMULQ        DX, R13
+	VBROADCASTSS (R8)(R11*4), Y4
+	VMULPS       (R9)(R13*1), Y4, Y5
+	VADDPS       Y5, Y0, Y0
+	VMULPS       32(R9)(R13*1), Y4, Y5
+	VADDPS       Y5, Y1, Y1
+	VMULPS       64(R9)(R13*1), Y4, Y5
+	VADDPS       Y5, Y2, Y2
+	VMULPS       96(R9)(R13*1), Y4, Y4
+	VADDPS       Y4, Y3, Y3
+	INCQ         R11
+	CMPQ         R11, 8(BX)
+	JLT          entry32
+
+store32:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS Y2, 64(AX)
+	VMOVUPS Y3, 96(AX)
+	ADDQ    $0x00000080, AX
+	ADDQ    $0x00000080, R9
+	SUBQ    $0x20, R10
+	JMP     strip32
+
+strip16:
+	TESTQ  $0x00000010, R10
+	JZ     strip8
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	MOVQ   (BX), R11
+	CMPQ   R11, 8(BX)
+	JGE    store16
+
+entry16:
+	LEAQ         16(R11), R13
+	CMPQ         R13, R12
+	CMOVQGT      R12, R13
+	MOVL         (DI)(R13*4), R13
+	IMULQ        DX, R13
+	PREFETCHT0   (R9)(R13*1)
+	MOVL         (DI)(R11*4), R13
+	IMULQ        DX, R13
+	VBROADCASTSS (R8)(R11*4), Y2
+	VMULPS       (R9)(R13*1), Y2, Y3
+	VADDPS       Y3, Y0, Y0
+	VMULPS       32(R9)(R13*1), Y2, Y2
+	VADDPS       Y2, Y1, Y1
+	INCQ         R11
+	CMPQ         R11, 8(BX)
+	JLT          entry16
+
+store16:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000040, R9
+
+strip8:
+	TESTQ  $0x00000008, R10
+	JZ     strip4
+	VXORPD Y0, Y0, Y0
+	MOVQ   (BX), R11
+	CMPQ   R11, 8(BX)
+	JGE    store8
+
+entry8:
+	MOVL         (DI)(R11*4), R13
+	IMULQ        DX, R13
+	VBROADCASTSS (R8)(R11*4), Y1
+	VMULPS       (R9)(R13*1), Y1, Y1
+	VADDPS       Y1, Y0, Y0
+	INCQ         R11
+	CMPQ         R11, 8(BX)
+	JLT          entry8
+
+store8:
+	VMOVUPS Y0, (AX)
+	ADDQ    $0x00000020, AX
+	ADDQ    $0x00000020, R9
+
+strip4:
+	TESTQ  $0x00000004, R10
+	JZ     strip2
+	VXORPD X0, X0, X0
+	MOVQ   (BX), R11
+	CMPQ   R11, 8(BX)
+	JGE    store4
+
+entry4:
+	MOVL         (DI)(R11*4), R13
+	IMULQ        DX, R13
+	VBROADCASTSS (R8)(R11*4), X1
+	VMULPS       (R9)(R13*1), X1, X1
+	VADDPS       X1, X0, X0
+	INCQ         R11
+	CMPQ         R11, 8(BX)
+	JLT          entry4
+
+store4:
+	VMOVUPS X0, (AX)
+	ADDQ    $0x00000010, AX
+	ADDQ    $0x00000010, R9
+
+strip2:
+	TESTQ  $0x00000002, R10
+	JZ     strip1
+	VXORPD X0, X0, X0
+	MOVQ   (BX), R11
+	CMPQ   R11, 8(BX)
+	JGE    store2
+
+entry2:
+	MOVL         (DI)(R11*4), R13
+	IMULQ        DX, R13
+	VBROADCASTSS (R8)(R11*4), X1
+	VMOVSD       (R9)(R13*1), X2
+	VMULPS       X2, X1, X1
+	VADDPS       X1, X0, X0
+	INCQ         R11
+	CMPQ         R11, 8(BX)
+	JLT          entry2
+
+store2:
+	VMOVSD X0, (AX)
+	ADDQ   $0x00000008, AX
+	ADDQ   $0x00000008, R9
+
+strip1:
+	TESTQ  $0x00000001, R10
+	JZ     next
+	VXORPD X0, X0, X0
+	MOVQ   (BX), R11
+	CMPQ   R11, 8(BX)
+	JGE    store1
+
+entry1:
+	MOVL   (DI)(R11*4), R13
+	IMULQ  DX, R13
+	VMOVSS (R8)(R11*4), X1
+	VMULSS (R9)(R13*1), X1, X1
+	VADDSS X1, X0, X0
+	INCQ   R11
+	CMPQ   R11, 8(BX)
+	JLT    entry1
+
+store1:
+	VMOVSS X0, (AX)
+	ADDQ   $0x00000004, AX
+	ADDQ   $0x00000004, R9
+
+next:
+	ADDQ CX, AX
+	ADDQ $0x08, BX
+	DECQ SI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func mulRowsNear4AVX2(dst *float64, dstStride int, x *float64, xStride int, width int, rowPtr *int, rows int, colIdx *uint32, val *float64)
+// Requires: AVX
+TEXT ·mulRowsNear4AVX2(SB), NOSPLIT, $0-72
+	MOVQ dst+0(FP), AX
+	MOVQ dstStride+8(FP), CX
+	MOVQ xStride+24(FP), DX
+	MOVQ rowPtr+40(FP), BX
+	MOVQ rows+48(FP), SI
+	MOVQ colIdx+56(FP), DI
+	MOVQ val+64(FP), R8
+
+	// Strides in bytes; dst itself moves along the row.
+	MOVQ width+32(FP), R9
+	SUBQ R9, CX
+	SHLQ $0x03, CX
+	SHLQ $0x03, DX
+
+	// The last entry that may be prefetched.
+	MOVQ (BX)(SI*8), R9
+	DECQ R9
+	MOVQ x+16(FP), R9
+
+row:
+	VXORPD Y0, Y0, Y0
+	MOVQ   (BX), R10
+	CMPQ   R10, 8(BX)
+	JGE    store4
+
+entry4:
+	MOVL         (DI)(R10*4), R11
+	IMULQ        DX, R11
+	VBROADCASTSD (R8)(R10*8), Y1
+	VMULPD       (R9)(R11*1), Y1, Y1
+	VADDPD       Y1, Y0, Y0
+	INCQ         R10
+	CMPQ         R10, 8(BX)
+	JLT          entry4
+
+store4:
+	VMOVUPD Y0, (AX)
+	ADDQ    $0x00000020, AX
+	ADDQ    CX, AX
+	ADDQ    $0x08, BX
+	DECQ    SI
+	JNZ     row
+	VZEROUPPER
+	RET
+
+// func mulSingleNear4AVX2(dst *float32, dstStride int, x *float32, xStride int, width int, rowPtr *int, rows int, colIdx *uint32, val *float32)
+// Requires: AVX
+TEXT ·mulSingleNear4AVX2(SB), NOSPLIT, $0-72
+	MOVQ dst+0(FP), AX
+	MOVQ dstStride+8(FP), CX
+	MOVQ xStride+24(FP), DX
+	MOVQ rowPtr+40(FP), BX
+	MOVQ rows+48(FP), SI
+	MOVQ colIdx+56(FP), DI
+	MOVQ val+64(FP), R8
+
+	// Strides in bytes; dst itself moves along the row.
+	MOVQ width+32(FP), R9
+	SUBQ R9, CX
+	SHLQ $0x02, CX
+	SHLQ $0x02, DX
+
+	// The last entry that may be prefetched.
+	MOVQ (BX)(SI*8), R9
+	DECQ R9
+	MOVQ x+16(FP), R9
+
+row:
+	VXORPD X0, X0, X0
+	MOVQ   (BX), R10
+	CMPQ   R10, 8(BX)
+	JGE    store4
+
+entry4:
+	MOVL         (DI)(R10*4), R11
+	IMULQ        DX, R11
+	VBROADCASTSS (R8)(R10*4), X1
+	VMULPS       (R9)(R11*1), X1, X1
+	VADDPS       X1, X0, X0
+	INCQ         R10
+	CMPQ         R10, 8(BX)
+	JLT          entry4
+
+store4:
+	VMOVUPS X0, (AX)
+	ADDQ    $0x00000010, AX
+	ADDQ    CX, AX
+	ADDQ    $0x08, BX
+	DECQ    SI
+	JNZ     row
+	VZEROUPPER
+	RET
+
+// func mulRowsAddNearAVX2(dst *float64, dstStride int, x *float64, xStride int, width int, rowPtr *int, rows int, colIdx *uint32, val *float64)
+// Requires: AVX, CMOV, MMX+
+TEXT ·mulRowsAddNearAVX2(SB), NOSPLIT, $0-72
+	MOVQ dst+0(FP), AX
+	MOVQ dstStride+8(FP), CX
+	MOVQ xStride+24(FP), DX
+	MOVQ rowPtr+40(FP), BX
+	MOVQ rows+48(FP), SI
+	MOVQ colIdx+56(FP), DI
+	MOVQ val+64(FP), R8
+
+	// Strides in bytes; dst itself moves along the row.
+	MOVQ width+32(FP), R10
+	SUBQ R10, CX
+	SHLQ $0x03, CX
+	SHLQ $0x03, DX
+
+	// The last entry that may be prefetched.
+	MOVQ (BX)(SI*8), R12
+	DECQ R12
+
+row:
+	MOVQ x+16(FP), R9
+	MOVQ width+32(FP), R10
+
+strip32:
+	CMPQ   R10, $0x20
+	JLT    strip16
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	VXORPD Y6, Y6, Y6
+	VXORPD Y7, Y7, Y7
+	MOVQ   (BX), R11
+	CMPQ   R11, 8(BX)
+	JGE    store32
+
+entry32:
+	LEAQ         4(R11), R13
+	CMPQ         R13, R12
+	CMOVQGT      R12, R13
+	MOVL         (DI)(R13*4), R13
+	IMULQ        DX, R13
+	PREFETCHT0   (R9)(R13*1)
+	PREFETCHT0   64(R9)(R13*1)
+	MOVL         (DI)(R11*4), R13
+	IMULQ        DX, R13
+	VBROADCASTSD (R8)(R11*8), Y8
+	VMULPD       (R9)(R13*1), Y8, Y9
+	VADDPD       Y9, Y0, Y0
+	VMULPD       32(R9)(R13*1), Y8, Y9
+	VADDPD       Y9, Y1, Y1
+	VMULPD       64(R9)(R13*1), Y8, Y9
+	VADDPD       Y9, Y2, Y2
+	VMULPD       96(R9)(R13*1), Y8, Y9
+	VADDPD       Y9, Y3, Y3
+	VMULPD       128(R9)(R13*1), Y8, Y9
+	VADDPD       Y9, Y4, Y4
+	VMULPD       160(R9)(R13*1), Y8, Y9
+	VADDPD       Y9, Y5, Y5
+	VMULPD       192(R9)(R13*1), Y8, Y9
+	VADDPD       Y9, Y6, Y6
+	VMULPD       224(R9)(R13*1), Y8, Y8
+	VADDPD       Y8, Y7, Y7
+	INCQ         R11
+	CMPQ         R11, 8(BX)
+	JLT          entry32
+
+store32:
+	VADDPD  (AX), Y0, Y0
+	VMOVUPD Y0, (AX)
+	VADDPD  32(AX), Y1, Y1
+	VMOVUPD Y1, 32(AX)
+	VADDPD  64(AX), Y2, Y2
+	VMOVUPD Y2, 64(AX)
+	VADDPD  96(AX), Y3, Y3
+	VMOVUPD Y3, 96(AX)
+	VADDPD  128(AX), Y4, Y4
+	VMOVUPD Y4, 128(AX)
+	VADDPD  160(AX), Y5, Y5
+	VMOVUPD Y5, 160(AX)
+	VADDPD  192(AX), Y6, Y6
+	VMOVUPD Y6, 192(AX)
+	VADDPD  224(AX), Y7, Y7
+	VMOVUPD Y7, 224(AX)
+	ADDQ    $0x00000100, AX
+	ADDQ    $0x00000100, R9
+	SUBQ    $0x20, R10
+	JMP     strip32
+
+strip16:
+	TESTQ  $0x00000010, R10
+	JZ     strip8
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	MOVQ   (BX), R11
+	CMPQ   R11, 8(BX)
+	JGE    store16
+
+entry16:
+	LEAQ         16(R11), R13
+	CMPQ         R13, R12
+	CMOVQGT      R12, R13
+	MOVL         (DI)(R13*4), R13
+	IMULQ        DX, R13
+	PREFETCHT0   (R9)(R13*1)
+	PREFETCHT0   64(R9)(R13*1)
+	MOVL         (DI)(R11*4), R13
+	IMULQ        DX, R13
+	VBROADCASTSD (R8)(R11*8), Y4
+	VMULPD       (R9)(R13*1), Y4, Y5
+	VADDPD       Y5, Y0, Y0
+	VMULPD       32(R9)(R13*1), Y4, Y5
+	VADDPD       Y5, Y1, Y1
+	VMULPD       64(R9)(R13*1), Y4, Y5
+	VADDPD       Y5, Y2, Y2
+	VMULPD       96(R9)(R13*1), Y4, Y4
+	VADDPD       Y4, Y3, Y3
+	INCQ         R11
+	CMPQ         R11, 8(BX)
+	JLT          entry16
+
+store16:
+	VADDPD  (AX), Y0, Y0
+	VMOVUPD Y0, (AX)
+	VADDPD  32(AX), Y1, Y1
+	VMOVUPD Y1, 32(AX)
+	VADDPD  64(AX), Y2, Y2
+	VMOVUPD Y2, 64(AX)
+	VADDPD  96(AX), Y3, Y3
+	VMOVUPD Y3, 96(AX)
+	ADDQ    $0x00000080, AX
+	ADDQ    $0x00000080, R9
+
+strip8:
+	TESTQ  $0x00000008, R10
+	JZ     strip4
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	MOVQ   (BX), R11
+	CMPQ   R11, 8(BX)
+	JGE    store8
+
+entry8:
+	MOVL         (DI)(R11*4), R13
+	IMULQ        DX, R13
+	VBROADCASTSD (R8)(R11*8), Y2
+	VMULPD       (R9)(R13*1), Y2, Y3
+	VADDPD       Y3, Y0, Y0
+	VMULPD       32(R9)(R13*1), Y2, Y2
+	VADDPD       Y2, Y1, Y1
+	INCQ         R11
+	CMPQ         R11, 8(BX)
+	JLT          entry8
+
+store8:
+	VADDPD  (AX), Y0, Y0
+	VMOVUPD Y0, (AX)
+	VADDPD  32(AX), Y1, Y1
+	VMOVUPD Y1, 32(AX)
+	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000040, R9
+
+strip4:
+	TESTQ  $0x00000004, R10
+	JZ     strip2
+	VXORPD Y0, Y0, Y0
+	MOVQ   (BX), R11
+	CMPQ   R11, 8(BX)
+	JGE    store4
+
+entry4:
+	MOVL         (DI)(R11*4), R13
+	IMULQ        DX, R13
+	VBROADCASTSD (R8)(R11*8), Y1
+	VMULPD       (R9)(R13*1), Y1, Y1
+	VADDPD       Y1, Y0, Y0
+	INCQ         R11
+	CMPQ         R11, 8(BX)
+	JLT          entry4
+
+store4:
+	VADDPD  (AX), Y0, Y0
+	VMOVUPD Y0, (AX)
+	ADDQ    $0x00000020, AX
+	ADDQ    $0x00000020, R9
+
+strip2:
+	TESTQ  $0x00000002, R10
+	JZ     strip1
+	VXORPD X0, X0, X0
+	MOVQ   (BX), R11
+	CMPQ   R11, 8(BX)
+	JGE    store2
+
+entry2:
+	MOVL     (DI)(R11*4), R13
+	IMULQ    DX, R13
+	VMOVDDUP (R8)(R11*8), X1
+	VMULPD   (R9)(R13*1), X1, X1
+	VADDPD   X1, X0, X0
+	INCQ     R11
+	CMPQ     R11, 8(BX)
+	JLT      entry2
+
+store2:
+	VADDPD  (AX), X0, X0
+	VMOVUPD X0, (AX)
+	ADDQ    $0x00000010, AX
+	ADDQ    $0x00000010, R9
+
+strip1:
+	TESTQ  $0x00000001, R10
+	JZ     next
+	VXORPD X0, X0, X0
+	MOVQ   (BX), R11
+	CMPQ   R11, 8(BX)
+	JGE    store1
+
+entry1:
+	MOVL   (DI)(R11*4), R13
+	IMULQ  DX, R13
+	VMOVSD (R8)(R11*8), X1
+	VMULSD (R9)(R13*1), X1, X1
+	VADDSD X1, X0, X0
+	INCQ   R11
+	CMPQ   R11, 8(BX)
+	JLT    entry1
+
+store1:
+	VADDSD (AX), X0, X0
+	VMOVSD X0, (AX)
+	ADDQ   $0x00000008, AX
+	ADDQ   $0x00000008, R9
+
+next:
+	ADDQ CX, AX
+	ADDQ $0x08, BX
+	DECQ SI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func mulSingleAddNearAVX2(dst *float32, dstStride int, x *float32, xStride int, width int, rowPtr *int, rows int, colIdx *uint32, val *float32)
+// Requires: AVX, CMOV, MMX+
+TEXT ·mulSingleAddNearAVX2(SB), NOSPLIT, $0-72
+	MOVQ dst+0(FP), AX
+	MOVQ dstStride+8(FP), CX
+	MOVQ xStride+24(FP), DX
+	MOVQ rowPtr+40(FP), BX
+	MOVQ rows+48(FP), SI
+	MOVQ colIdx+56(FP), DI
+	MOVQ val+64(FP), R8
+
+	// Strides in bytes; dst itself moves along the row.
+	MOVQ width+32(FP), R10
+	SUBQ R10, CX
+	SHLQ $0x02, CX
+	SHLQ $0x02, DX
+
+	// The last entry that may be prefetched.
+	MOVQ (BX)(SI*8), R12
+	DECQ R12
+
+row:
+	MOVQ x+16(FP), R9
+	MOVQ width+32(FP), R10
+
+strip32:
+	CMPQ   R10, $0x20
+	JLT    strip16
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	MOVQ   (BX), R11
+	CMPQ   R11, 8(BX)
+	JGE    store32
+
+entry32:
+	LEAQ         8(R11), R13
+	CMPQ         R13, R12
+	CMOVQGT      R12, R13
+	MOVL         (DI)(R13*4), R13
+	IMULQ        DX, R13
+	PREFETCHT0   (R9)(R13*1)
+	PREFETCHT0   64(R9)(R13*1)
+	MOVL         (DI)(R11*4), R13
+	IMULQ        DX, R13
+	VBROADCASTSS (R8)(R11*4), Y4
+	VMULPS       (R9)(R13*1), Y4, Y5
+	VADDPS       Y5, Y0, Y0
+	VMULPS       32(R9)(R13*1), Y4, Y5
+	VADDPS       Y5, Y1, Y1
+	VMULPS       64(R9)(R13*1), Y4, Y5
+	VADDPS       Y5, Y2, Y2
+	VMULPS       96(R9)(R13*1), Y4, Y4
+	VADDPS       Y4, Y3, Y3
+	INCQ         R11
+	CMPQ         R11, 8(BX)
+	JLT          entry32
+
+store32:
+	VADDPS  (AX), Y0, Y0
+	VMOVUPS Y0, (AX)
+	VADDPS  32(AX), Y1, Y1
+	VMOVUPS Y1, 32(AX)
+	VADDPS  64(AX), Y2, Y2
+	VMOVUPS Y2, 64(AX)
+	VADDPS  96(AX), Y3, Y3
+	VMOVUPS Y3, 96(AX)
+	ADDQ    $0x00000080, AX
+	ADDQ    $0x00000080, R9
+	SUBQ    $0x20, R10
+	JMP     strip32
+
+strip16:
+	TESTQ  $0x00000010, R10
+	JZ     strip8
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	MOVQ   (BX), R11
+	CMPQ   R11, 8(BX)
+	JGE    store16
+
+entry16:
+	LEAQ         16(R11), R13
+	CMPQ         R13, R12
+	CMOVQGT      R12, R13
+	MOVL         (DI)(R13*4), R13
+	IMULQ        DX, R13
+	PREFETCHT0   (R9)(R13*1)
+	MOVL         (DI)(R11*4), R13
+	IMULQ        DX, R13
+	VBROADCASTSS (R8)(R11*4), Y2
+	VMULPS       (R9)(R13*1), Y2, Y3
+	VADDPS       Y3, Y0, Y0
+	VMULPS       32(R9)(R13*1), Y2, Y2
+	VADDPS       Y2, Y1, Y1
+	INCQ         R11
+	CMPQ         R11, 8(BX)
+	JLT          entry16
+
+store16:
+	VADDPS  (AX), Y0, Y0
+	VMOVUPS Y0, (AX)
+	VADDPS  32(AX), Y1, Y1
+	VMOVUPS Y1, 32(AX)
+	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000040, R9
+
+strip8:
+	TESTQ  $0x00000008, R10
+	JZ     strip4
+	VXORPD Y0, Y0, Y0
+	MOVQ   (BX), R11
+	CMPQ   R11, 8(BX)
+	JGE    store8
+
+entry8:
+	MOVL         (DI)(R11*4), R13
+	IMULQ        DX, R13
+	VBROADCASTSS (R8)(R11*4), Y1
+	VMULPS       (R9)(R13*1), Y1, Y1
+	VADDPS       Y1, Y0, Y0
+	INCQ         R11
+	CMPQ         R11, 8(BX)
+	JLT          entry8
+
+store8:
+	VADDPS  (AX), Y0, Y0
+	VMOVUPS Y0, (AX)
+	ADDQ    $0x00000020, AX
+	ADDQ    $0x00000020, R9
+
+strip4:
+	TESTQ  $0x00000004, R10
+	JZ     strip2
+	VXORPD X0, X0, X0
+	MOVQ   (BX), R11
+	CMPQ   R11, 8(BX)
+	JGE    store4
+
+entry4:
+	MOVL         (DI)(R11*4), R13
+	IMULQ        DX, R13
+	VBROADCASTSS (R8)(R11*4), X1
+	VMULPS       (R9)(R13*1), X1, X1
+	VADDPS       X1, X0, X0
+	INCQ         R11
+	CMPQ         R11, 8(BX)
+	JLT          entry4
+
+store4:
+	VADDPS  (AX), X0, X0
+	VMOVUPS X0, (AX)
+	ADDQ    $0x00000010, AX
+	ADDQ    $0x00000010, R9
+
+strip2:
+	TESTQ  $0x00000002, R10
+	JZ     strip1
+	VXORPD X0, X0, X0
+	MOVQ   (BX), R11
+	CMPQ   R11, 8(BX)
+	JGE    store2
+
+entry2:
+	MOVL         (DI)(R11*4), R13
+	IMULQ        DX, R13
+	VBROADCASTSS (R8)(R11*4), X1
+	VMOVSD       (R9)(R13*1), X2
+	VMULPS       X2, X1, X1
+	VADDPS       X1, X0, X0
+	INCQ         R11
+	CMPQ         R11, 8(BX)
+	JLT          entry2
+
+store2:
+	VMOVSD (AX), X1
+	VADDPS X1, X0, X0
+	VMOVSD X0, (AX)
+	ADDQ   $0x00000008, AX
+	ADDQ   $0x00000008, R9
+
+strip1:
+	TESTQ  $0x00000001, R10
+	JZ     next
+	VXORPD X0, X0, X0
+	MOVQ   (BX), R11
+	CMPQ   R11, 8(BX)
+	JGE    store1
+
+entry1:
+	MOVL   (DI)(R11*4), R13
+	IMULQ  DX, R13
+	VMOVSS (R8)(R11*4), X1
+	VMULSS (R9)(R13*1), X1, X1
+	VADDSS X1, X0, X0
+	INCQ   R11
+	CMPQ   R11, 8(BX)
+	JLT    entry1
+
+store1:
+	VADDSS (AX), X0, X0
+	VMOVSS X0, (AX)
+	ADDQ   $0x00000004, AX
+	ADDQ   $0x00000004, R9
 
 next:
 	ADDQ CX, AX
@@ -1311,6 +2303,47 @@ columns:
 	VUNPCKHPD    X1, X1, X0
 	VADDSD       X0, X1, X1
 	VMOVSD       X1, (AX)
+	ADDQ         $0x08, AX
+	ADDQ         $0x04, DI
+	DECQ         R8
+	JNZ          entry
+	VZEROUPPER
+	RET
+
+// func dotsSingleAVX2(dst *float64, u *float32, v *float32, stride int, width int, cols *uint32, n int)
+// Requires: AVX
+TEXT ·dotsSingleAVX2(SB), NOSPLIT, $0-56
+	MOVQ dst+0(FP), AX
+	MOVQ u+8(FP), CX
+	MOVQ v+16(FP), DX
+	MOVQ stride+24(FP), BX
+	MOVQ width+32(FP), SI
+	MOVQ cols+40(FP), DI
+	MOVQ n+48(FP), R8
+	SHLQ $0x02, BX
+
+entry:
+	MOVL   (DI), R9
+	IMULQ  BX, R9
+	ADDQ   DX, R9
+	VXORPS Y0, Y0, Y0
+	XORQ   R10, R10
+
+columns:
+	VMOVUPS      (CX)(R10*4), Y1
+	VMULPS       (R9)(R10*4), Y1, Y1
+	VADDPS       Y1, Y0, Y0
+	ADDQ         $0x08, R10
+	CMPQ         R10, SI
+	JLT          columns
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X1
+	VMOVHLPS     X1, X1, X0
+	VADDPS       X0, X1, X0
+	VMOVSHDUP    X0, X1
+	VADDSS       X1, X0, X0
+	VCVTSS2SD    X0, X0, X0
+	VMOVSD       X0, (AX)
 	ADDQ         $0x08, AX
 	ADDQ         $0x04, DI
 	DECQ         R8

@@ -120,6 +120,7 @@ func matrices(t testing.TB) map[string]*CSR {
 		"huge row":   randomCSR(t, 60, 400, func(i int) int { return map[int]int{0: 3, 29: 5000}[i%40] }),
 		"hub at end": randomCSR(t, 41, 41, func(i int) int { return 2 + i/40*3000 }),
 		"wide":       randomCSR(t, 3, 5000, func(i int) int { return 40 * i }),
+		"scattered":  randomCSR(t, 300, 50_000, func(i int) int { return 1 + i%5 }),
 		"tall":       randomCSR(t, 3000, 3, func(i int) int { return i * 7 % 5 }),
 	}
 }

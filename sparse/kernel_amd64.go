@@ -23,6 +23,12 @@ func mulRows(a *CSR, dst, x blas64.General, lo, hi int) {
 	case 8*dst.Rows*dst.Cols >= streamBytes && streamable(dst):
 		mulRowsStreamAVX2(&dst.Data[lo*dst.Stride], dst.Stride, unsafe.SliceData(x.Data), x.Stride, dst.Cols,
 			&a.rowPtr[lo], hi-lo, unsafe.SliceData(a.colIdx), unsafe.SliceData(a.val))
+	case a.near() && dst.Cols == 4:
+		mulRowsNear4AVX2(&dst.Data[lo*dst.Stride], dst.Stride, unsafe.SliceData(x.Data), x.Stride, dst.Cols,
+			&a.rowPtr[lo], hi-lo, unsafe.SliceData(a.colIdx), unsafe.SliceData(a.val))
+	case a.near():
+		mulRowsNearAVX2(&dst.Data[lo*dst.Stride], dst.Stride, unsafe.SliceData(x.Data), x.Stride, dst.Cols,
+			&a.rowPtr[lo], hi-lo, unsafe.SliceData(a.colIdx), unsafe.SliceData(a.val))
 	default:
 		mulRowsAVX2(&dst.Data[lo*dst.Stride], dst.Stride, unsafe.SliceData(x.Data), x.Stride, dst.Cols,
 			&a.rowPtr[lo], hi-lo, unsafe.SliceData(a.colIdx), unsafe.SliceData(a.val))
@@ -35,6 +41,9 @@ func mulRowsAdd(a *CSR, dst, x blas64.General, lo, hi int) {
 	case lo == hi || dst.Cols == 0:
 	case !cpu.X86.HasAVX2:
 		mulRowsAddGo(a, dst, x, lo, hi)
+	case a.near():
+		mulRowsAddNearAVX2(&dst.Data[lo*dst.Stride], dst.Stride, unsafe.SliceData(x.Data), x.Stride, dst.Cols,
+			&a.rowPtr[lo], hi-lo, unsafe.SliceData(a.colIdx), unsafe.SliceData(a.val))
 	default:
 		mulRowsAddAVX2(&dst.Data[lo*dst.Stride], dst.Stride, unsafe.SliceData(x.Data), x.Stride, dst.Cols,
 			&a.rowPtr[lo], hi-lo, unsafe.SliceData(a.colIdx), unsafe.SliceData(a.val))
@@ -48,6 +57,9 @@ func mulSingleAdd(s *Single, dst, x blas32.General, lo, hi int) {
 	case lo == hi || dst.Cols == 0:
 	case !cpu.X86.HasAVX2:
 		mulSingleAddGo(s, dst, x, lo, hi)
+	case a.near():
+		mulSingleAddNearAVX2(&dst.Data[lo*dst.Stride], dst.Stride, unsafe.SliceData(x.Data), x.Stride, dst.Cols,
+			&a.rowPtr[lo], hi-lo, unsafe.SliceData(a.colIdx), unsafe.SliceData(s.val))
 	default:
 		mulSingleAddAVX2(&dst.Data[lo*dst.Stride], dst.Stride, unsafe.SliceData(x.Data), x.Stride, dst.Cols,
 			&a.rowPtr[lo], hi-lo, unsafe.SliceData(a.colIdx), unsafe.SliceData(s.val))
@@ -63,6 +75,15 @@ func dotRows(dst, u []float64, v blas64.General, cols []uint32) {
 	dotsAVX2(&dst[0], &u[0], &v.Data[0], v.Stride, len(u), &cols[0], len(cols))
 }
 
+// dotRowsSingle is dotRowsSingleGo; the indices have been checked.
+func dotRowsSingle(dst []float64, u []float32, v blas32.General, cols []uint32) {
+	if !cpu.X86.HasAVX2 || len(u) == 0 {
+		dotRowsSingleGo(dst, u, v, cols)
+		return
+	}
+	dotsSingleAVX2(&dst[0], &u[0], &v.Data[0], v.Stride, len(u), &cols[0], len(cols))
+}
+
 // mulSingle sets rows lo to hi of dst to those of A·x, as mulSingleGo does.
 func mulSingle(s *Single, dst, x blas32.General, lo, hi int) {
 	a := s.pattern
@@ -72,6 +93,12 @@ func mulSingle(s *Single, dst, x blas32.General, lo, hi int) {
 		mulSingleGo(s, dst, x, lo, hi)
 	case 4*dst.Rows*dst.Cols >= streamBytes && streamableSingle(dst):
 		mulSingleStreamAVX2(&dst.Data[lo*dst.Stride], dst.Stride, unsafe.SliceData(x.Data), x.Stride, dst.Cols,
+			&a.rowPtr[lo], hi-lo, unsafe.SliceData(a.colIdx), unsafe.SliceData(s.val))
+	case a.near() && dst.Cols == 4:
+		mulSingleNear4AVX2(&dst.Data[lo*dst.Stride], dst.Stride, unsafe.SliceData(x.Data), x.Stride, dst.Cols,
+			&a.rowPtr[lo], hi-lo, unsafe.SliceData(a.colIdx), unsafe.SliceData(s.val))
+	case a.near():
+		mulSingleNearAVX2(&dst.Data[lo*dst.Stride], dst.Stride, unsafe.SliceData(x.Data), x.Stride, dst.Cols,
 			&a.rowPtr[lo], hi-lo, unsafe.SliceData(a.colIdx), unsafe.SliceData(s.val))
 	default:
 		mulSingleAVX2(&dst.Data[lo*dst.Stride], dst.Stride, unsafe.SliceData(x.Data), x.Stride, dst.Cols,

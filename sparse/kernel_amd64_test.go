@@ -3,10 +3,12 @@
 package sparse
 
 import (
+	"slices"
 	"testing"
 	"unsafe"
 
 	"golang.org/x/sys/cpu"
+	"gonum.org/v1/gonum/blas/blas32"
 )
 
 // TestStream compares the kernel that writes past the caches, which products
@@ -31,6 +33,47 @@ func TestStream(t *testing.T) {
 				&a.rowPtr[0], a.rows, unsafe.SliceData(a.colIdx), unsafe.SliceData(a.val))
 			if err := sameBits(dst, definition(a, x)); err != nil {
 				t.Fatalf("%s, width %d: %v", name, width, err)
+			}
+		}
+	}
+}
+
+// TestFar compares products that prefetch, which matrices with scattered columns take,
+// with the definition; the small matrices of other tests are all near.
+func TestFar(t *testing.T) {
+	for name, a := range matrices(t) {
+		if a.rows == 0 || a.cols == 0 {
+			continue
+		}
+		if far := name == "scattered"; far != !a.near() && name != "wide" {
+			t.Errorf("%s: near is %v", name, a.near())
+		}
+		far := &CSR{rows: a.rows, cols: a.cols, rowPtr: a.rowPtr, colIdx: a.colIdx, val: a.val}
+		far.nearOnce.Do(func() {})
+		for width := 1; width <= 70; width++ {
+			x := randomBlock(a.cols, width, width+width%4)
+			dst := emptyBlock(a.rows, width, width+width%3)
+			far.mul(dst, x, mulRows)
+			if err := sameBits(dst, definition(a, x)); err != nil {
+				t.Fatalf("%s, width %d: %v", name, width, err)
+			}
+			sum, want := randomBlock(a.rows, width, width), randomBlock(a.rows, width, width)
+			far.mul(sum, x, mulRowsAdd)
+			a.mul(want, x, mulRowsAddGo)
+			if !slices.Equal(sum.Data, want.Data) {
+				t.Fatalf("%s, width %d: other sums", name, width)
+			}
+			narrow := randomSingle(a.cols, width, width)
+			one, other := randomSingle(a.rows, width, width), randomSingle(a.rows, width, width)
+			for _, do := range []func(*CSR, blas32.General){
+				func(a *CSR, dst blas32.General) { a.Single().Mul(dst, narrow) },
+				func(a *CSR, dst blas32.General) { a.Single().MulAdd(dst, narrow) },
+			} {
+				do(far, one)
+				do(a, other)
+				if !slices.Equal(one.Data, other.Data) {
+					t.Fatalf("%s, width %d: other numbers in float32", name, width)
+				}
 			}
 		}
 	}

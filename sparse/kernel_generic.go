@@ -19,5 +19,10 @@ func mulRowsAdd(a *CSR, dst, x blas64.General, lo, hi int) { mulRowsAddGo(a, dst
 // mulSingleAdd adds rows lo to hi of A·x to dst.
 func mulSingleAdd(s *Single, dst, x blas32.General, lo, hi int) { mulSingleAddGo(s, dst, x, lo, hi) }
 
+// dotRowsSingle is dotRowsSingleGo.
+func dotRowsSingle(dst []float64, u []float32, v blas32.General, cols []uint32) {
+	dotRowsSingleGo(dst, u, v, cols)
+}
+
 // dotRows is dotRowsGo.
 func dotRows(dst, u []float64, v blas64.General, cols []uint32) { dotRowsGo(dst, u, v, cols) }

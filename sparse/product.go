@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/internal/meter"
 	"grfgp/internal/parallel"
 )
 
@@ -28,16 +29,21 @@ func (a *CSR) Mul(dst, x *mat.Dense) { a.mul(dst.RawMatrix(), x.RawMatrix(), mul
 // Mul.
 func (a *CSR) MulRows(dst, x *mat.Dense, lo int) {
 	n, _ := dst.Dims()
-	part := &CSR{rows: n, cols: a.cols, rowPtr: a.rowPtr[lo : lo+n+1], colIdx: a.colIdx, val: a.val}
-	part.mul(dst.RawMatrix(), x.RawMatrix(), mulRows)
+	a.from(lo, n).mul(dst.RawMatrix(), x.RawMatrix(), mulRows)
 }
 
 // MulAdd adds rows lo and following of A·x to dst, as many as dst has, in one pass over
 // dst: the bits are those of MulRows followed by a sum.
 func (a *CSR) MulAdd(dst, x *mat.Dense, lo int) {
 	n, _ := dst.Dims()
+	a.from(lo, n).mul(dst.RawMatrix(), x.RawMatrix(), mulRowsAdd)
+}
+
+// from returns rows lo to lo+n.
+func (a *CSR) from(lo, n int) *CSR {
 	part := &CSR{rows: n, cols: a.cols, rowPtr: a.rowPtr[lo : lo+n+1], colIdx: a.colIdx, val: a.val}
-	part.mul(dst.RawMatrix(), x.RawMatrix(), mulRowsAdd)
+	part.nearOnce.Do(func() { part.isNear = a.near() })
+	return part
 }
 
 // MulVec sets dst to A·x for a single vector, as Mul does.
@@ -60,12 +66,21 @@ func (a *CSR) mul(dst, x blas64.General, kernel func(a *CSR, dst, x blas64.Gener
 	if overlap(dst, x) {
 		panic("sparse: product of overlapping matrices")
 	}
+	pass := meter.Start()
+	defer pass.Done(a.traffic(dst.Cols, int(unsafe.Sizeof(float64(0)))))
 	n := 1 + a.work()*dst.Cols/blockWork
 	if n == 1 {
 		kernel(a, dst, x, 0, a.rows)
 		return
 	}
 	parallel.Ranges(n, 1, func(b, _ int) { kernel(a, dst, x, a.cut(b, n), a.cut(b+1, n)) })
+}
+
+// traffic is the least number of bytes that a product with so many columns of numbers of
+// the given size moves: matrix, right-hand sides and result, once each.
+func (a *CSR) traffic(columns, size int) int {
+	entries := a.rowPtr[a.rows] - a.rowPtr[0]
+	return entries*(size+4) + 8*a.rows + (a.rows+a.cols)*columns*size
 }
 
 // work is the cost of a product per column of x, in multiplications. A
@@ -103,4 +118,31 @@ func overlap(a, b blas64.General) bool {
 	// ends before a's first column of the next row.
 	gap := distance % a.Stride
 	return gap < a.Cols || gap+b.Cols > a.Stride
+}
+
+const (
+	nearColumns = 4096 // of x, in eight columns of float64: 256 KiB, which stay near the processor
+	nearSamples = 1024 // rows that are looked at
+)
+
+// near reports whether the entries of nearly all rows are in columns near those of the
+// row before, so that the processor finds x in its caches without being told.
+func (a *CSR) near() bool {
+	a.nearOnce.Do(func() {
+		step, seen, far := max(1, a.rows/nearSamples), 0, 0
+		for i := 1; i < a.rows; i += step {
+			before, row := a.colIdx[a.rowPtr[i-1]:a.rowPtr[i]], a.colIdx[a.rowPtr[i]:a.rowPtr[i+1]]
+			if len(before) == 0 {
+				continue
+			}
+			for _, j := range row {
+				seen++
+				if d := int(j) - int(before[0]); d > nearColumns || d < -nearColumns {
+					far++
+				}
+			}
+		}
+		a.isNear = 20*far <= seen
+	})
+	return a.isNear
 }

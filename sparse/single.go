@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"grfgp/internal/meter"
 	"grfgp/internal/parallel"
 )
 
@@ -30,6 +31,15 @@ func (a *CSR) Single() *Single {
 		a.single = s
 	})
 	return a.single
+}
+
+// Single returns a matrix of the pattern with the given values, which are not copied: the
+// caller may change them between products.
+func (p *Pattern) Single(val []float32) (*Single, error) {
+	if len(p.colIdx) != len(val) {
+		return nil, fmt.Errorf("%w: %d column indices, but %d values", ErrFormat, len(p.colIdx), len(val))
+	}
+	return &Single{&CSR{rows: p.rows, cols: p.cols, rowPtr: p.rowPtr, colIdx: p.colIdx}, val}, nil
 }
 
 // Dims returns the number of rows and columns.
@@ -58,6 +68,8 @@ func (s *Single) mul(dst, x blas32.General, kernel func(s *Single, dst, x blas32
 			panic("sparse: product of overlapping matrices")
 		}
 	}
+	pass := meter.Start()
+	defer pass.Done(a.traffic(dst.Cols, int(unsafe.Sizeof(float32(0)))))
 	n := 1 + a.work()*dst.Cols/blockWork
 	if n == 1 {
 		kernel(s, dst, x, 0, a.rows)

@@ -33,8 +33,9 @@ the machine or to an exact method within the same run:
   multiscale  long-range tasks with a kernel of one scale and of many
 
 Without arguments it runs all parts, in about ten minutes. 'grfgp bench medium' times whole
-runs on graphs of medium size, 'grfgp bench memory' measures the memory of large ones, and
-'grfgp bench rivals' compares the accuracy with simple rules.
+runs on graphs of medium size, 'grfgp bench memory' measures the memory of large ones,
+'grfgp bench packed' times their way from a packed file to features, and 'grfgp bench rivals'
+compares the accuracy with simple rules.
 
 The part accuracy uses the data sets cora and facebook if they are on this machine (see
 'grfgp dataset'), and a generated graph otherwise.`,
@@ -56,7 +57,7 @@ The part accuracy uses the data sets cora and facebook if they are on this machi
 			return a.bench(cmd.Context(), o)
 		},
 	}
-	cmd.AddCommand(rivalsVerb(a), mediumVerb(a), memoryVerb(a))
+	cmd.AddCommand(rivalsVerb(a), mediumVerb(a), memoryVerb(a), packedVerb(a))
 	cmd.Flags().IntVar(&o.Largest, "largest", 20, fmt.Sprintf("regression and multiscale: rings of up to 2^`N` nodes, N from %d to %d", leastLargest, mostLargest))
 	cmd.Flags().BoolVar(&o.Quick, "quick", false, "small graphs: seconds instead of minutes, with less precise results")
 	return cmd
@@ -130,9 +131,9 @@ func (a *app) printBench(r *bench.Report) error {
 		}
 	}
 	if r.Regression != nil {
-		fmt.Fprintf(t, "\nregression on rings\tfeatures s\ttraining s\tinference s\ttotal s\tRMSE\theap\n")
+		fmt.Fprintf(t, "\nregression on rings\tfeatures s\ttraining s\tinference s\ttotal s\tRMSE\theap\ttraining in products and sweeps\tGB/s\tshare of triad\n")
 		for _, x := range r.Regression {
-			fmt.Fprintf(t, "%d nodes, hops 0..%d, %d epochs\t%.2f\t%.2f\t%.2f\t%.2f\t%.4f\t%s\n", x.Nodes, x.Hops, x.Epochs, x.Features, x.Training, x.Inference, x.Total(), x.RMSE, size(x.Bytes))
+			fmt.Fprintf(t, "%d nodes, hops 0..%d, %d epochs\t%.2f\t%.2f\t%.2f\t%.2f\t%.4f\t%s\t%s\n", x.Nodes, x.Hops, x.Epochs, x.Features, x.Training, x.Inference, x.Total(), x.RMSE, size(x.Bytes), passes(x, r.Machine.Triad))
 		}
 		fmt.Fprintf(t, "exponents (95 %%)\t\t%.3f (%.3f to %.3f)\t%.3f (%.3f to %.3f)\n", r.Training.Value, r.Training.Lower, r.Training.Upper, r.Inference.Value, r.Inference.Lower, r.Inference.Upper)
 	}
@@ -144,11 +145,20 @@ func (a *app) printBench(r *bench.Report) error {
 		fmt.Fprintf(t, "speed-up\t%.1f\t%.1f\t%.1f\n", r.Arms[0].Training/r.Arms[1].Training, r.Arms[0].Inference/r.Arms[1].Inference, r.Arms[0].Total()/r.Arms[1].Total())
 	}
 	if r.Cores != nil {
-		fmt.Fprintf(t, "\nregression on a ring of %d nodes\tfeatures s\ttraining s\tinference s\ttotal s\tspeed-up\ttriad GB/s\ttriad speed-up\tresult\n", r.Cores[0].Nodes)
+		fmt.Fprintf(t, "\nregression on a ring of %d nodes\tfeatures s\ttraining s\tinference s\ttotal s\tspeed-up\ttriad GB/s\ttriad speed-up\ttraining in products and sweeps\tGB/s\tshare of triad\tresult\n", r.Cores[0].Nodes)
 		for _, c := range r.Cores {
-			fmt.Fprintf(t, "%d threads\t%.2f\t%.2f\t%.2f\t%.2f\t%.1f\t%.1f\t%.1f\t%s\n", c.Threads, c.Features, c.Training, c.Inference, c.Total(), c.SpeedUp, c.Triad/giga, c.Memory, c.Digest)
+			fmt.Fprintf(t, "%d threads\t%.2f\t%.2f\t%.2f\t%.2f\t%.1f\t%.1f\t%.1f\t%s\t%s\n", c.Threads, c.Features, c.Training, c.Inference, c.Total(), c.SpeedUp, c.Triad/giga, c.Memory, passes(c.Regression, c.Triad), c.Digest)
 		}
 	}
 	printMultiscale(t, r.Multiscale)
 	return t.Flush()
+}
+
+// passes says which share of training is in products and sweeps, and how fast they are.
+func passes(x bench.Regression, triad float64) string {
+	if x.Passes == 0 {
+		return "-\t-\t-"
+	}
+	rate := x.Moved / x.Passes
+	return fmt.Sprintf("%.0f %%\t%.1f\t%.2f", 100*x.Passes/x.Training, rate/1e9, rate/triad)
 }

@@ -152,6 +152,6 @@ func (a *app) estimate(ctx context.Context, r *memoryResult) error {
 	if err != nil || m.Bytes == 0 {
 		return err
 	}
-	r.Estimate = m.Bytes + int64(g.Len())*(8+8+8+4+16) + 12*int64(g.Adjacency().NNZ()) // rows, ids, order, index; entries
+	r.Estimate = m.Bytes + int64(g.Len())*(8+4+4+4) + 12*int64(g.Adjacency().NNZ()) // rows, ids, order, index; entries
 	return nil
 }

@@ -17,7 +17,6 @@ import (
 	"grfgp"
 	"grfgp/gp"
 	"grfgp/graph"
-	"grfgp/internal/atomicfile"
 	"grfgp/report"
 )
 
@@ -87,7 +86,7 @@ func (a *app) classify(ctx context.Context, f *classifyFlags, changed func(strin
 	if f.out == "" {
 		return a.writeClasses(a.Out, answer)
 	}
-	if err := atomicfile.Write(f.out, func(w io.Writer) error { return a.writeClasses(w, answer) }); err != nil {
+	if err := writeFile(f.out, func(w io.Writer) error { return a.writeClasses(w, answer) }); err != nil {
 		return err
 	}
 	a.talk.Say("the classes are in %s", f.out)

@@ -117,7 +117,11 @@ func (a *app) fitClasses(ctx context.Context, d *classData, spec grfgp.Spec, met
 		return nil, tooLargef("%d classes of %d nodes need %v, more than 80 %% of the %v of free memory; merge some classes, or use a machine with more memory", d.data.Classes, g.Len(), need, free)
 	}
 	s := a.talk.Stage("fitting")
-	c, err := grfgp.Classify(ctx, g, d.data, spec, method)
+	t, err := grfgp.NewTrainer(g, spec)
+	if err != nil {
+		return nil, fitError(ctx, err)
+	}
+	c, err := t.ClassifyProgress(ctx, d.data, method, s.Work())
 	if err != nil {
 		return nil, fitError(ctx, err)
 	}

@@ -26,9 +26,6 @@ const (
 	exitInterrupted = 130
 )
 
-// interrupted is printed by a run that a signal ended.
-const interrupted = "grfgp: interrupted; no file was left incomplete\n"
-
 // exitError carries the exit code of an error that a verb returns.
 type exitError struct {
 	code int
@@ -69,7 +66,7 @@ func (a *app) report(ctx context.Context, err error) int {
 	}
 	code := exitCode(ctx, err)
 	if code == exitInterrupted {
-		fmt.Fprint(a.Err, interrupted)
+		fmt.Fprint(a.Err, kept.interrupted())
 		return code
 	}
 	var file *fs.PathError

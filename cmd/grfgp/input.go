@@ -11,7 +11,6 @@ import (
 
 	"grfgp/graph"
 	"grfgp/graphio"
-	"grfgp/internal/atomicfile"
 	"grfgp/internal/plural"
 )
 
@@ -143,7 +142,7 @@ func (in *reading) rejecting(read func(w io.Writer) error) error {
 	if in.rejects == "" {
 		return read(nil)
 	}
-	return atomicfile.Write(in.rejects, read)
+	return writeFile(in.rejects, read)
 }
 
 func (in *input) read(ctx context.Context, a *app, opts graphio.Options) (*graphio.Network, error) {
@@ -159,13 +158,24 @@ func (in *input) read(ctx context.Context, a *app, opts graphio.Options) (*graph
 		return nearest(a, opts.Nodes, in.knn)
 	}
 	s := a.talk.Stage("reading edges")
-	opts.Progress = s.Update
+	opts.Progress = thenOrder(s)
 	net, err := graphio.ReadGraph(ctx, a.source(in.edges), in.of("edges", opts))
 	if err != nil {
 		return nil, err
 	}
 	s.Done("%s and %s from %s", plural.Count(net.Graph.Len(), "nodes"), plural.Count(net.Graph.Edges(), "edges"), net.Report.File)
 	return net, nil
+}
+
+// thenOrder reports the bytes that are read, and then that nodes are numbered, which takes
+// about as long.
+func thenOrder(s *stage) func(done, total int64) {
+	read := s.Work().Part(1, 1)
+	return func(done, total int64) {
+		if read.Count(done, total); total > 0 && done >= total {
+			s.Work().Step("numbering the nodes")
+		}
+	}
 }
 
 // readNodes reads and joins the node tables; the result is nil if there are none.

@@ -177,7 +177,11 @@ func (m *modelFlags) tellIdle(a *app, spec grfgp.Spec) {
 // fit fits the model and prints its choices.
 func (a *app) fit(ctx context.Context, d *modelData, spec grfgp.Spec) (*grfgp.Model, error) {
 	s := a.talk.Stage("fitting")
-	m, err := grfgp.Fit(ctx, d.net.Graph, d.data, d.time.spec(spec))
+	t, err := grfgp.NewTrainer(d.net.Graph, d.time.spec(spec))
+	if err != nil {
+		return nil, fitError(ctx, err)
+	}
+	m, err := t.FitProgress(ctx, d.data, s.Work())
 	if err != nil {
 		return nil, fitError(ctx, err)
 	}

@@ -8,7 +8,6 @@ import (
 
 	"grfgp"
 	"grfgp/gp"
-	"grfgp/internal/atomicfile"
 	"grfgp/report"
 )
 
@@ -127,7 +126,7 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 		return err
 	}
 	if f.saveFile != "" {
-		if err := atomicfile.Write(f.saveFile, m.Save); err != nil {
+		if err := writeFile(f.saveFile, m.Save); err != nil {
 			return err
 		}
 	}
@@ -143,7 +142,7 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 	for _, period := range periods {
 		nodes = append(nodes, grfgp.Places(d.net.Graph, d.net.Graph.Nodes(), period)...)
 	}
-	p, err := m.Predict(ctx, nodes)
+	p, err := m.PredictProgress(ctx, nodes, s.Work())
 	if err != nil {
 		return fitError(ctx, err)
 	}
@@ -151,9 +150,9 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 	if e := m.SDError(len(nodes)); e > 0 {
 		a.talk.Say("  standard deviations are estimated from posterior draws, with a standard error of %.0f %% each", 100*e)
 	}
-	limits, err := m.Limits(ctx, nodes, p)
+	limits, err := a.limits(ctx, m, nodes, p)
 	if err != nil {
-		return fitError(ctx, err)
+		return err
 	}
 	for _, words := range report.LimitNotes(limits, "nodes") {
 		a.talk.Say("  %s", words)
@@ -181,11 +180,22 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 	if f.out == "" {
 		return a.writePredictions(ctx, a.Out, &answer, rows)
 	}
-	if err := atomicfile.Write(f.out, func(w io.Writer) error { return a.writePredictions(ctx, w, &answer, rows) }); err != nil {
+	if err := writeFile(f.out, func(w io.Writer) error { return a.writePredictions(ctx, w, &answer, rows) }); err != nil {
 		return err
 	}
 	a.talk.Say("the predictions are in %s", f.out)
 	return nil
+}
+
+// limits says what the predictions leave out.
+func (a *app) limits(ctx context.Context, m *grfgp.Model, nodes []int, p grfgp.Prediction) (*grfgp.Limits, error) {
+	s := a.talk.Stage("measuring the error of random walks")
+	defer s.End()
+	limits, err := m.Limits(ctx, nodes, p)
+	if err != nil {
+		return nil, fitError(ctx, err)
+	}
+	return limits, nil
 }
 
 // checkModel refuses flags that contradict --model, and a file that cannot be opened,

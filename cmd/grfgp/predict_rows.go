@@ -31,6 +31,7 @@ type predictRows struct {
 	periods  []int
 	p        grfgp.Prediction
 	measured map[int]measuredRow // by place in p
+	told     func(done, total int64)
 }
 
 // measuredRow is what a row has of the measurements.
@@ -41,7 +42,7 @@ type measuredRow struct {
 
 func (f *predictFlags) newRows(d *modelData, m *grfgp.Model, periods []int, p grfgp.Prediction) *predictRows {
 	g := d.net.Graph
-	r := &predictRows{f, d, m, periods, p, map[int]measuredRow{}}
+	r := &predictRows{f, d, m, periods, p, map[int]measuredRow{}, func(_, _ int64) {}}
 	first := map[int]int{} // row of each period
 	for k, period := range periods {
 		first[period] = k * g.Len()
@@ -81,6 +82,7 @@ func (r *predictRows) groups() iter.Seq[[]predictRow] {
 				if !yield(r.group(k, lo, min(n, lo+rowsAtOnce))) {
 					return
 				}
+				r.told(int64(k*n+lo), int64(len(r.periods)*n))
 			}
 		}
 	}
@@ -137,6 +139,9 @@ func (f *predictFlags) intervals(rows []predictRow, d *modelData, m *grfgp.Model
 
 // writePredictions writes the answer with its rows, which it makes on the way.
 func (a *app) writePredictions(ctx context.Context, w io.Writer, answer *predictAnswer, rows *predictRows) error {
+	s := a.talk.Stage("writing")
+	defer s.End()
+	rows.told = s.Update
 	buffered := bufio.NewWriterSize(w, 1<<16)
 	write := a.predictionsCSV
 	if a.json {

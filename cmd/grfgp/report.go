@@ -14,7 +14,6 @@ import (
 	"grfgp/crossval"
 	"grfgp/graph"
 	"grfgp/graphio"
-	"grfgp/internal/atomicfile"
 	"grfgp/report"
 )
 
@@ -159,12 +158,12 @@ func (a *app) run(ctx context.Context, r *subject) (err error) {
 		return err
 	}
 	s := a.talk.Stage("predicting")
-	if r.Prediction, err = r.Model.Predict(ctx, nodes); err != nil {
+	if r.Prediction, err = r.Model.PredictProgress(ctx, nodes, s.Work()); err != nil {
 		return fitError(ctx, err)
 	}
 	s.Done("%d nodes", len(nodes))
-	if r.Limits, err = r.Model.Limits(ctx, nodes, r.Prediction); err != nil {
-		return fitError(ctx, err)
+	if r.Limits, err = a.limits(ctx, r.Model, nodes, r.Prediction); err != nil {
+		return err
 	}
 	if r.Measurements != nil {
 		r.Measured = valueName(r.Measurements.Report)
@@ -196,7 +195,7 @@ func (a *app) writePage(ctx context.Context, path string, draw func(io.Writer) e
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := atomicfile.Write(path, func(w io.Writer) error { _, err := page.WriteTo(w); return err }); err != nil {
+	if err := writeFile(path, func(w io.Writer) error { _, err := page.WriteTo(w); return err }); err != nil {
 		return err
 	}
 	s.Done("%s", path)

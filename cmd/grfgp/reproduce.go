@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -188,16 +187,12 @@ func reproduceError(err error) error {
 // runExperiment runs one experiment and writes its results.
 func (a *app) runExperiment(ctx context.Context, e *experiment.Experiment, plan *experiment.Plan, opts experiment.Options, folder *output.Folder) (*output.Summary, error) {
 	s := a.talk.Stage(e.Name)
-	told := time.Now()
 	results, err := plan.Run(ctx, experiment.Watch{
 		Say: a.talk.Say,
 		Progress: func(p experiment.Progress) {
-			const grain = 1e6 // of the bar
+			const grain = 1e6
 			s.Update(int64(grain*p.Done), int64(grain*p.Work))
-			if now := time.Now(); !a.talk.terminal && now.Sub(told) > lineEvery {
-				told = now
-				a.talk.Say("%s: %d of %d parts, %s left", e.Name, p.Cached+p.Finished, p.Parts, timeLeft(now.Sub(s.begin), p))
-			}
+			s.Work().Step(fmt.Sprintf("%d of %d parts", p.Cached+p.Finished, p.Parts))
 		},
 	})
 	if err != nil {
@@ -234,17 +229,6 @@ func reproduceCommand(s *output.Summary) string {
 		words = append(words, fmt.Sprintf("--seed %d", s.Options.Seed))
 	}
 	return strings.Join(words, " ")
-}
-
-// lineEvery is the time between progress lines where there is no terminal.
-const lineEvery = 20 * time.Second
-
-// timeLeft extrapolates from the work that is done.
-func timeLeft(elapsed time.Duration, p experiment.Progress) string {
-	if p.Done <= 0 {
-		return "about " + output.Duration(p.Work)
-	}
-	return "about " + (time.Duration(float64(elapsed) * (p.Work - p.Done) / p.Done)).Round(time.Second).String()
 }
 
 func (a *app) answerReproduce(answer *reproduceAnswer) error {

@@ -58,6 +58,7 @@ func reproduceBy(ctx context.Context, f reproduceFlags, asJSON bool, known, chos
 	a := &app{Streams: Streams{Out: &out, Err: &talk}, json: asJSON, seed: 1}
 	a.talk = newTalk(&talk, false)
 	err := a.reproduce(ctx, known, chosen, &f)
+	a.talk.close()
 	code := a.report(ctx, err)
 	return result{code, out.String(), talk.String()}
 }

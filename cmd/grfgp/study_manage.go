@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"grfgp/client"
-	"grfgp/internal/atomicfile"
 	"grfgp/internal/plural"
 	"grfgp/study"
 )
@@ -85,7 +84,7 @@ func studyExport(a *app, f *studyFlags) *cobra.Command {
 				return s.Export(ctx, a.Out, !bare)
 			}
 			lines := 0
-			err := atomicfile.Write(out, func(w io.Writer) error { return s.Export(ctx, lineCounter{w, &lines}, !bare) })
+			err := writeFile(out, func(w io.Writer) error { return s.Export(ctx, lineCounter{w, &lines}, !bare) })
 			if err != nil {
 				return err
 			}

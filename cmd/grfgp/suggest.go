@@ -259,7 +259,8 @@ func (a *app) ask(ctx context.Context, f *suggestFlags, spec grfgp.Spec, t *sugg
 	s := a.talk.Stage("suggesting")
 	answer, err := o.Ask(ctx, bayesopt.Request{
 		Count: f.count, Pending: t.sites.pending, Excluded: t.sites.excluded, Budget: t.sites.budget,
-		Draws: min(mostDraws, max(leastDraws, chanceNumbers/max(1, g.Len()))),
+		Draws:    min(mostDraws, max(leastDraws, chanceNumbers/max(1, g.Len()))),
+		Progress: s.Work(),
 	})
 	if err != nil {
 		return nil, suggestError(ctx, err)

@@ -4,39 +4,142 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
 	"golang.org/x/term"
+
+	"grfgp/progress"
 )
 
-// talk prints notes and progress: on a terminal a bar per stage with the time left,
-// elsewhere a line per finished stage.
+// talk prints notes and progress. A stage of work that takes more than two seconds is
+// told of while it lasts: on a terminal in one line that is rewritten, elsewhere in a
+// line every ten seconds. A finished stage leaves a line with its result.
 type talk struct {
 	w        io.Writer
 	terminal bool
 	quiet    bool
+	width    func() int // columns of the terminal
+	now      func() time.Time
+
+	mu     sync.Mutex
+	stages []*stage      // under way, the innermost last
+	end    chan struct{} // closed when nothing is to be shown any more; nil: nobody draws
+	drawn  bool          // a line on the terminal is to be cleared
+	told   time.Time     // last line, where there is no terminal
 }
 
 func newTalk(w io.Writer, quiet bool) *talk {
-	t := &talk{w: w, quiet: quiet}
+	t := &talk{w: w, quiet: quiet, now: time.Now, width: func() int { return 80 }}
 	if f, ok := w.(*os.File); ok {
 		t.terminal = term.IsTerminal(int(f.Fd()))
+		t.width = func() int {
+			if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
+				return columns
+			}
+			return 80
+		}
 	}
 	return t
 }
 
-// Say prints one line.
-func (t *talk) Say(format string, args ...any) {
-	if !t.quiet {
-		fmt.Fprintf(t.w, format+"\n", args...)
+// clearLine removes the line of progress from a terminal.
+func clearLine(f *os.File) {
+	if term.IsTerminal(int(f.Fd())) {
+		fmt.Fprint(f, "\r\x1b[K")
 	}
 }
 
-// close clears an unfinished bar; t may be nil.
-func (t *talk) close() {
-	if t != nil && t.terminal && !t.quiet {
+// Say prints one line.
+func (t *talk) Say(format string, args ...any) {
+	if t.quiet {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.clear()
+	fmt.Fprintf(t.w, format+"\n", args...)
+}
+
+// clear removes the line of progress. The caller holds the lock.
+func (t *talk) clear() {
+	if t.drawn {
 		fmt.Fprint(t.w, "\r\x1b[K")
+		t.drawn = false
+	}
+}
+
+// close ends all stages; t may be nil.
+func (t *talk) close() {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.clear()
+	t.stages = nil
+	t.rest()
+}
+
+const (
+	redrawEvery = 200 * time.Millisecond
+	tellAfter   = 2 * time.Second  // from the beginning of a stage
+	tellEvery   = 10 * time.Second // where there is no terminal
+	barWidth    = 20
+)
+
+// watch draws until there is nothing to draw. The caller holds the lock.
+func (t *talk) watch() {
+	if t.quiet || t.end != nil {
+		return
+	}
+	end := make(chan struct{})
+	t.end = end
+	go func() {
+		ticker := time.NewTicker(redrawEvery)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-end:
+				return
+			case <-ticker.C:
+				t.mu.Lock()
+				if t.end == end {
+					t.draw()
+				}
+				t.mu.Unlock()
+			}
+		}
+	}()
+}
+
+// rest ends watch. The caller holds the lock.
+func (t *talk) rest() {
+	if t.end != nil && len(t.stages) == 0 {
+		close(t.end)
+		t.end = nil
+	}
+}
+
+// draw tells how far the innermost stage is. The caller holds the lock.
+func (t *talk) draw() {
+	if len(t.stages) == 0 || t.quiet {
+		return
+	}
+	s := t.stages[len(t.stages)-1]
+	now := t.now()
+	line, share, wait := s.line(now)
+	if now.Sub(s.begin) < tellAfter {
+		return
+	}
+	switch {
+	case t.terminal:
+		fmt.Fprintf(t.w, "\r\x1b[K%s", fitted(line, share, t.width()-1))
+		t.drawn = true
+	case now.Sub(t.told) >= tellEvery && wait:
+		t.told = now
+		fmt.Fprintln(t.w, line)
 	}
 }
 
@@ -45,64 +148,106 @@ type stage struct {
 	t     *talk
 	name  string
 	begin time.Time
+	work  *progress.Work
 
-	mu    sync.Mutex
-	drawn time.Time
+	mu    sync.Mutex // guards state, which computations set
+	state progress.State
+	left  progress.Remaining
 }
 
-// Stage starts a piece of work and, on a terminal, shows its name at once.
+// Stage starts a piece of work.
 func (t *talk) Stage(name string) *stage {
-	s := &stage{t: t, name: name, begin: time.Now()}
-	if t.terminal && !t.quiet {
-		fmt.Fprintf(t.w, "\r\x1b[K%s…", name)
+	s := &stage{t: t, name: name, begin: t.now()}
+	if t.quiet {
+		return s
 	}
+	s.work = progress.New(func(now progress.State) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.state = now
+	})
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.stages = append(t.stages, s)
+	t.watch()
 	return s
 }
 
-const (
-	redrawEvery = 100 * time.Millisecond
-	barWidth    = 30
-)
+// Work returns the work of the stage, for the computation that it is; nil if nobody is
+// told of it.
+func (s *stage) Work() *progress.Work { return s.work }
 
-// Update redraws the bar, at most ten times a second.
-func (s *stage) Update(done, total int64) {
-	if s.t.quiet || !s.t.terminal || total <= 0 {
-		return
-	}
+// Update reports that done of total pieces are done.
+func (s *stage) Update(done, total int64) { s.work.Count(done, total) }
+
+// line says how far the stage is, and whether it may take two more seconds.
+func (s *stage) line(now time.Time) (line string, share float64, wait bool) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	now := time.Now()
-	if now.Sub(s.drawn) < redrawEvery {
-		return
+	state := s.state
+	s.mu.Unlock()
+	elapsed := now.Sub(s.begin)
+	left, ok := s.left.At(elapsed, state.Share)
+	line = s.name + ":"
+	if state.Share > 0 {
+		line += fmt.Sprintf(" %.0f %%,", 99*state.Share) // 100 is said when it is done
 	}
-	s.drawn = now
-	share := min(1, float64(done)/float64(total))
-	bar := make([]rune, barWidth)
-	for i := range bar {
-		bar[i] = '·'
-		if float64(i) < share*barWidth {
-			bar[i] = '█'
-		}
+	line += " " + wholeSeconds(elapsed)
+	if ok {
+		line += ", about " + rough(left) + " left"
 	}
-	left := ""
-	if elapsed := now.Sub(s.begin); share > 0.02 && elapsed > time.Second {
-		left = fmt.Sprintf(", %s left", (time.Duration(float64(elapsed) * (1 - share) / share)).Round(time.Second))
+	if state.Step != "" {
+		line += " (" + state.Step + ")"
 	}
-	fmt.Fprintf(s.t.w, "\r\x1b[K%s %s %3.0f %%%s", s.name, string(bar), 100*share, left)
+	return line, state.Share, !ok || left >= tellAfter
 }
 
-// Done replaces the bar by a line with the result of the stage.
+// fitted returns a line of at most the given number of columns, with a bar if there is
+// room and a share to show.
+func fitted(line string, share float64, columns int) string {
+	r := []rune(line)
+	if share > 0 && len(r)+1+barWidth <= columns {
+		return bar(share) + " " + line
+	}
+	return string(r[:max(0, min(len(r), columns))])
+}
+
+func bar(share float64) string {
+	line := make([]rune, barWidth)
+	for i := range line {
+		line[i] = '·'
+		if float64(i) < share*barWidth {
+			line[i] = '█'
+		}
+	}
+	return string(line)
+}
+
+// Done replaces what was told by a line with the result of the stage.
 func (s *stage) Done(format string, args ...any) {
-	if s.t.quiet {
+	t := s.t
+	if t.quiet {
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	clear := ""
-	if s.t.terminal {
-		clear = "\r\x1b[K"
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s.remove()
+	fmt.Fprintf(t.w, "%s: %s (%s)\n", s.name, fmt.Sprintf(format, args...), round(t.now().Sub(s.begin)))
+}
+
+// End ends a stage that has no result to tell of.
+func (s *stage) End() {
+	s.t.mu.Lock()
+	defer s.t.mu.Unlock()
+	s.remove()
+}
+
+// remove ends the stage and those within it. The caller holds the lock.
+func (s *stage) remove() {
+	if at := slices.Index(s.t.stages, s); at >= 0 {
+		s.t.stages = s.t.stages[:at]
 	}
-	fmt.Fprintf(s.t.w, "%s%s: %s (%s)\n", clear, s.name, fmt.Sprintf(format, args...), round(time.Since(s.begin)))
+	s.t.rest()
+	s.t.clear()
 }
 
 // round shortens a duration to three digits or so.
@@ -114,4 +259,32 @@ func round(d time.Duration) time.Duration {
 		return d.Round(10 * time.Millisecond)
 	}
 	return d.Round(time.Millisecond)
+}
+
+// wholeSeconds says how long something has taken.
+func wholeSeconds(d time.Duration) string {
+	s := int(d / time.Second)
+	switch {
+	case s < 60:
+		return fmt.Sprintf("%d s", s)
+	case s < 3600:
+		return fmt.Sprintf("%d min %d s", s/60, s%60)
+	}
+	return fmt.Sprintf("%d h %d min", s/3600, s%3600/60)
+}
+
+// rough says how long something may take, in a number of one or two digits.
+func rough(d time.Duration) string {
+	up := func(unit time.Duration) int { return int((d + unit/2) / unit) }
+	switch s := d.Seconds(); {
+	case s < 9.5:
+		return fmt.Sprintf("%d s", max(1, up(time.Second)))
+	case s < 57.5:
+		return fmt.Sprintf("%d s", 5*up(5*time.Second))
+	case s < 57.5*60:
+		return fmt.Sprintf("%d min", up(time.Minute))
+	case s < 4.75*3600:
+		return fmt.Sprintf("%.2g h", 0.5*float64(up(30*time.Minute)))
+	}
+	return fmt.Sprintf("%d h", up(time.Hour))
 }

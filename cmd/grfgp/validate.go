@@ -134,7 +134,7 @@ func (a *app) validateLatest(ctx context.Context, f *validateFlags, d *modelData
 // crossValidate holds out folds of the measurements.
 func (a *app) crossValidate(ctx context.Context, d *modelData, spec grfgp.Spec, folds int, scheme crossval.Scheme) (*crossval.Validation, error) {
 	s := a.talk.Stage("validating")
-	v, err := crossval.Validate(ctx, d.net.Graph, d.data, d.time.spec(spec), crossval.Options{Folds: folds, Scheme: scheme, Progress: s.Update})
+	v, err := crossval.Validate(ctx, d.net.Graph, d.data, d.time.spec(spec), crossval.Options{Folds: folds, Scheme: scheme, Progress: s.Work(), Ranks: a.ranks})
 	if err != nil {
 		return nil, fitError(ctx, err)
 	}

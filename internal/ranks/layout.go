@@ -46,6 +46,19 @@ func ByWork(n, size int, work []float64) Layout {
 	return Layout{starts}
 }
 
+// OfSizes returns the layout in which rank r owns so many rows. All but the last that has
+// some must have whole blocks.
+func OfSizes(sizes []int) (Layout, error) {
+	starts := make([]int, len(sizes)+1)
+	for r, n := range sizes {
+		if n > 0 && starts[r]%BlockRows != 0 {
+			return Layout{}, fmt.Errorf("rank %d would own rows from %d on, within a block of %d rows", r, starts[r], BlockRows)
+		}
+		starts[r+1] = starts[r] + n
+	}
+	return Layout{starts}, nil
+}
+
 // Size returns the number of ranks.
 func (l Layout) Size() int { return len(l.starts) - 1 }
 

@@ -17,10 +17,13 @@ func main() {
 		for _, scaled := range []bool{false, true} {
 			turn(single, scaled)
 			step(single, scaled)
+			begin(single, scaled)
 		}
 		curvature(single)
 		dot(single)
 		recur(single)
+		rest(single)
+		add(single)
 	}
 	Generate()
 }
@@ -331,6 +334,39 @@ func step(single, scaled bool) {
 		if scaled {
 			s.add(sum["rz"], r, s.times(one(s.spread(s.scale)), r))
 		}
+	})
+}
+
+func begin(single, scaled bool) {
+	name, diagonals := named("begin", single), []string(nil)
+	doc := "sets p = r, and adds rᵀp to rz."
+	if scaled {
+		name, diagonals, doc = named("beginScaled", single), []string{"scale"}, "sets p = scale∘r, and adds rᵀp to rz."
+	}
+	emit(name, single, doc, []string{"p", "r"}, diagonals, nil, []string{"rz"}, func(s *sweep, _, sum map[string][]VecVirtual) {
+		r := s.load(s.at("r"))
+		p := r
+		if scaled {
+			p = s.times(one(s.spread(s.scale)), r)
+		}
+		s.store(p, s.at("p"))
+		s.add(sum["rz"], r, p)
+	})
+}
+
+func rest(single bool) {
+	emit(named("rest", single), single, "sets r = α∘(p − (q + noise∘e)), and adds rᵀr to rr.", []string{"e", "r", "p", "q"}, []string{"noise"}, []string{"alpha"}, []string{"rr"},
+		func(s *sweep, factor, sum map[string][]VecVirtual) {
+			h := s.shifted(s.load(s.at("q")), s.load(s.at("e")))
+			r := s.times(factor["alpha"], s.minus(s.load(s.at("p")), h))
+			s.store(r, s.at("r"))
+			s.add(sum["rr"], r, r)
+		})
+}
+
+func add(single bool) {
+	emit(named("add", single), single, "sets e += α∘p.", []string{"e", "p"}, nil, []string{"alpha"}, nil, func(s *sweep, factor, _ map[string][]VecVirtual) {
+		s.store(s.plus(s.load(s.at("e")), s.times(factor["alpha"], s.load(s.at("p")))), s.at("e"))
 	})
 }
 

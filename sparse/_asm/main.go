@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	. "github.com/mmcloughlin/avo/build"
@@ -14,7 +15,8 @@ import (
 // strip is a run of columns whose sums stay in registers while a row's entries
 // go by. The last two say how far ahead of the entry in hand the rows of x are
 // prefetched, in entries and in cache lines per row; both were measured. Wide
-// strips ask for little: there the processor's own prefetcher does most.
+// strips ask for little: there the processor's own prefetcher does most. Zero entries
+// are none at all.
 type strip struct{ width, ahead, lines int }
 
 var strips = []strip{{32, 4, 2}, {16, 16, 2}, {8, 32, 1}, {4, 32, 1}, {2, 32, 1}, {1, 32, 1}}
@@ -27,7 +29,14 @@ func main() {
 	mulRows("mulSingleStreamAVX2", float32s, streaming)
 	mulRows("mulRowsAddAVX2", float64s, adding)
 	mulRows("mulSingleAddAVX2", float32s, adding)
+	mulRows("mulRowsNearAVX2", float64s.near(), storing)
+	mulRows("mulSingleNearAVX2", float32s.near(), storing)
+	mulRows("mulRowsNear4AVX2", float64s.near().only(4), storing)
+	mulRows("mulSingleNear4AVX2", float32s.near().only(4), storing)
+	mulRows("mulRowsAddNearAVX2", float64s.near(), adding)
+	mulRows("mulSingleAddNearAVX2", float32s.near(), adding)
 	dots()
+	dotsSingle()
 	Generate()
 }
 
@@ -45,12 +54,33 @@ type precision struct {
 	name   string
 	shift  uint64 // log₂ of its bytes
 	strips []strip
+	exact  bool // blocks have as many columns as the one strip
 }
 
 var (
-	float64s = precision{"float64", 3, strips}
-	float32s = precision{"float32", 2, []strip{{32, 8, 2}, {16, 16, 1}, {8, 32, 1}, {4, 32, 1}, {2, 32, 1}, {1, 32, 1}}}
+	float64s = precision{name: "float64", shift: 3, strips: strips}
+	float32s = precision{name: "float32", shift: 2, strips: []strip{{32, 8, 2}, {16, 16, 1}, {8, 32, 1}, {4, 32, 1}, {2, 32, 1}, {1, 32, 1}}}
 )
+
+// near returns p without prefetching in narrow strips, where it costs as much as the
+// product itself: for matrices whose columns are near each other.
+func (p precision) near() precision {
+	p.strips = slices.Clone(p.strips)
+	for i, s := range p.strips {
+		if s.width <= 8 {
+			p.strips[i].ahead = 0
+		}
+	}
+	return p
+}
+
+// only returns p for blocks of exactly so many columns: rows of few entries then cost
+// little beside them.
+func (p precision) only(width int) precision {
+	p.strips = slices.DeleteFunc(slices.Clone(p.strips), func(s strip) bool { return s.width != width })
+	p.exact = true
+	return p
+}
 
 // bytes is the size of a number.
 func (p precision) bytes() int { return 1 << p.shift }
@@ -73,6 +103,9 @@ func mulRows(name string, of precision, to mode) {
 	if to == adding {
 		doc[0] = name + " adds the product of the matrix rows"
 		doc[1] = "from rowPtr on with x to rows rows of dst, of width columns. Strides count elements; rows is at least 1."
+	}
+	if of.exact {
+		doc = append(doc, fmt.Sprintf("It is for a width of %d.", of.strips[0].width))
 	}
 	if stream {
 		doc = append(doc, "It writes past the caches: dst is aligned to 64 bytes, dstStride and width are",
@@ -99,9 +132,14 @@ func mulRows(name string, of precision, to mode) {
 	MOVQ(Mem{Base: rowPtr, Index: rows, Scale: 8}, last)
 	DECQ(last)
 
+	if of.exact {
+		Load(Param("x"), x)
+	}
 	Label("row")
-	Load(Param("x"), x)
-	Load(Param("width"), left)
+	if !of.exact {
+		Load(Param("x"), x)
+		Load(Param("width"), left)
+	}
 	for i, s := range of.strips {
 		if stream && s.width < of.line() {
 			break
@@ -113,10 +151,12 @@ func mulRows(name string, of precision, to mode) {
 		}
 
 		Label(label("strip"))
-		if i == 0 {
+		switch {
+		case of.exact:
+		case i == 0:
 			CMPQ(left, Imm(uint64(s.width)))
 			JLT(LabelRef(after))
-		} else {
+		default:
 			TESTQ(U32(s.width), left)
 			JZ(LabelRef(after))
 		}
@@ -126,13 +166,15 @@ func mulRows(name string, of precision, to mode) {
 		JGE(LabelRef(label("store")))
 
 		Label(label("entry"))
-		LEAQ(Mem{Base: p, Disp: s.ahead}, offset)
-		CMPQ(offset, last)
-		CMOVQGT(last, offset)
-		MOVL(Mem{Base: colIdx, Index: offset, Scale: 4}, offset.As32())
-		IMULQ(xStride, offset)
-		for line := range s.lines {
-			PREFETCHT0(Mem{Base: x, Index: offset, Scale: 1, Disp: 64 * line})
+		if s.ahead > 0 {
+			LEAQ(Mem{Base: p, Disp: s.ahead}, offset)
+			CMPQ(offset, last)
+			CMOVQGT(last, offset)
+			MOVL(Mem{Base: colIdx, Index: offset, Scale: 4}, offset.As32())
+			IMULQ(xStride, offset)
+			for line := range s.lines {
+				PREFETCHT0(Mem{Base: x, Index: offset, Scale: 1, Disp: 64 * line})
+			}
 		}
 		MOVL(Mem{Base: colIdx, Index: p, Scale: 4}, offset.As32())
 		IMULQ(xStride, offset)
@@ -149,8 +191,11 @@ func mulRows(name string, of precision, to mode) {
 			}
 			of.store(a, at, s.width, stream)
 		}
-		ADDQ(U32(of.bytes()*s.width), x)
 		ADDQ(U32(of.bytes()*s.width), dst)
+		if of.exact {
+			continue
+		}
+		ADDQ(U32(of.bytes()*s.width), x)
 		if i == 0 {
 			SUBQ(Imm(uint64(s.width)), left)
 			JMP(LabelRef(label("strip")))
@@ -316,6 +361,56 @@ func dots() {
 	VUNPCKHPD(high, high, one)
 	VADDSD(one, high, high)
 	VMOVSD(high, Mem{Base: dst})
+	ADDQ(Imm(8), dst)
+	ADDQ(Imm(4), cols)
+	DECQ(n)
+	JNZ(LabelRef("entry"))
+	VZEROUPPER()
+	RET()
+}
+
+// dotsSingle emits dots for float32: lane j of a register has the sum over columns j, j+8,
+// …; lanes j and j+4 are added, and the four sums as (0 + 2) + (1 + 3). The result is
+// widened.
+func dotsSingle() {
+	TEXT("dotsSingleAVX2", NOSPLIT, "func(dst *float64, u, v *float32, stride, width int, cols *uint32, n int)")
+	Pragma("noescape")
+	Doc("dotsSingleAVX2 sets dst[e] to the product of u and row cols[e] of v, for n ≥ 1 entries. width is a",
+		"multiple of 8; stride counts elements.")
+	dst := Load(Param("dst"), GP64())
+	u := Load(Param("u"), GP64())
+	v := Load(Param("v"), GP64())
+	stride := Load(Param("stride"), GP64())
+	width := Load(Param("width"), GP64())
+	cols := Load(Param("cols"), GP64())
+	n := Load(Param("n"), GP64())
+	row, w := GP64(), GP64()
+	SHLQ(Imm(2), stride)
+
+	Label("entry")
+	MOVL(Mem{Base: cols}, row.As32())
+	IMULQ(stride, row)
+	ADDQ(v, row)
+	sum := YMM()
+	VXORPS(sum, sum, sum)
+	XORQ(w, w)
+	Label("columns")
+	product := YMM()
+	VMOVUPS(Mem{Base: u, Index: w, Scale: 4}, product)
+	VMULPS(Mem{Base: row, Index: w, Scale: 4}, product, product)
+	VADDPS(product, sum, sum)
+	ADDQ(Imm(8), w)
+	CMPQ(w, width)
+	JLT(LabelRef("columns"))
+	four, two, one := XMM(), XMM(), XMM()
+	VEXTRACTF128(Imm(1), sum, four)
+	VADDPS(four, sum.AsX(), four)
+	VMOVHLPS(four, four, two)
+	VADDPS(two, four, two)
+	VMOVSHDUP(two, one)
+	VADDSS(one, two, two)
+	VCVTSS2SD(two, two, two)
+	VMOVSD(two, Mem{Base: dst})
 	ADDQ(Imm(8), dst)
 	ADDQ(Imm(4), cols)
 	DECQ(n)

@@ -27,6 +27,7 @@ type Pattern struct {
 	below      int             // columns of others below the own ones
 	ptr        []int
 	col        []uint32 // global
+	near       []uint32 // local
 }
 
 // NewPattern returns the pattern of this rank's rows: row i has the entries ptr[i] to
@@ -36,15 +37,15 @@ func NewPattern(ctx context.Context, g *ranks.Group, rows, cols ranks.Layout, pt
 	need := outside(col, lo, hi)
 	p := &Pattern{group: g, rows: rows, cols: cols, ptr: ptr, col: col}
 	p.below, _ = slices.BinarySearch(need, uint32(lo))
-	near := make([]uint32, len(col))
+	p.near = make([]uint32, len(col))
 	parallel.Ranges(len(col), 1<<15, func(from, to int) {
 		for e := from; e < to; e++ {
-			near[e] = p.place(int(col[e]), lo, hi, need)
+			p.near[e] = p.place(int(col[e]), lo, hi, need)
 		}
 	})
 	first, end := rows.Range(g.Rank())
 	var err error
-	if p.local, err = sparse.NewPattern(end-first, len(need)+hi-lo, ptr, near); err != nil {
+	if p.local, err = sparse.NewPattern(end-first, len(need)+hi-lo, ptr, p.near); err != nil {
 		return nil, err
 	}
 	p.rim, err = g.NewRim(ctx, cols, need)
@@ -140,6 +141,27 @@ func (m *Matrix) MulSingle(ctx context.Context, dst, x blas32.General) error {
 	m.csr.MulSingle(dst, blas32.General{Rows: len(wide) / x.Cols, Cols: x.Cols, Stride: x.Cols, Data: wide})
 	return nil
 }
+
+// Widen returns the rows of a block that the local columns stand for: those of others
+// below this rank's, its own, and those above. All ranks call it together.
+func (p *Pattern) Widen(ctx context.Context, x *mat.Dense, columns int) (*mat.Dense, error) {
+	raw := x.RawMatrix()
+	wide, err := widened(ctx, p, raw.Data, raw.Rows, columns, raw.Stride)
+	if err != nil || len(wide) == 0 {
+		return &mat.Dense{}, err
+	}
+	return mat.NewDense(len(wide)/columns, columns, wide), nil
+}
+
+// Entries returns the number of entries of this rank's rows.
+func (p *Pattern) Entries() int { return len(p.col) }
+
+// From returns the place of the first entry of row i, or of the end if i is behind the
+// last row.
+func (p *Pattern) From(i int) int { return p.ptr[i] }
+
+// Row returns the local columns of an own row.
+func (p *Pattern) Row(i int) []uint32 { return p.near[p.ptr[i]:p.ptr[i+1]] }
 
 // widened returns the rows of a block that the local columns stand for.
 func widened[F float32 | float64](ctx context.Context, p *Pattern, x []F, own, columns, stride int) ([]F, error) {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"grfgp/internal/parallel"
 )
 
 // size is the number of lists that a cache remembers: those of training, whole and
@@ -48,7 +50,25 @@ func (c *Cache[V]) Peek(rows []int) (value V, ok bool) {
 }
 
 func (c *Cache[V]) index(rows []int) int {
-	return slices.IndexFunc(c.entries, func(e *entry[V]) bool { return slices.Equal(e.rows, rows) })
+	return slices.IndexFunc(c.entries, func(e *entry[V]) bool { return equal(e.rows, rows) })
+}
+
+// equal compares lists; long ones on all processors.
+func equal(a, b []int) bool {
+	const size = 1 << 15
+	if len(a) != len(b) || len(a) <= 4*size {
+		return slices.Equal(a, b)
+	}
+	if !slices.Equal(a[:size], b[:size]) {
+		return false // as most do that differ
+	}
+	var differ atomic.Bool
+	parallel.Ranges(len(a), size, func(lo, hi int) {
+		if !differ.Load() && !slices.Equal(a[lo:hi], b[lo:hi]) {
+			differ.Store(true)
+		}
+	})
+	return !differ.Load()
 }
 
 func (c *Cache[V]) find(rows []int) *entry[V] {

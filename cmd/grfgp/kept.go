@@ -1,0 +1,55 @@
+package main
+
+import (
+	"io"
+	"slices"
+	"strings"
+	"sync"
+
+	"grfgp/internal/atomicfile"
+)
+
+// kept are the files that a run has written completely, for the message of an
+// interrupted one. There is one run at a time.
+var kept keptFiles
+
+type keptFiles struct {
+	mu    sync.Mutex
+	names []string
+}
+
+func (k *keptFiles) add(name string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if !slices.Contains(k.names, name) {
+		k.names = append(k.names, name)
+	}
+}
+
+func (k *keptFiles) reset() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.names = nil
+}
+
+// interrupted is what a run that a signal ended says.
+func (k *keptFiles) interrupted() string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	switch len(k.names) {
+	case 0:
+		return "grfgp: interrupted; no file was left incomplete\n"
+	case 1:
+		return "grfgp: interrupted; no file was left incomplete, and " + k.names[0] + " is complete\n"
+	}
+	return "grfgp: interrupted; no file was left incomplete, and these are complete: " + strings.Join(k.names, ", ") + "\n"
+}
+
+// writeFile writes a file all or nothing, and remembers that it is complete.
+func writeFile(path string, write func(io.Writer) error) error {
+	err := atomicfile.Write(path, write)
+	if err == nil {
+		kept.add(path)
+	}
+	return err
+}

@@ -1,0 +1,84 @@
+package gp
+
+import (
+	"context"
+
+	"grfgp/progress"
+)
+
+// typicalEvaluations is how often a likelihood is evaluated until a climb converges,
+// about.
+const typicalEvaluations = 25
+
+// evaluations reports evaluations of a likelihood as progress; nil: to nobody.
+type evaluations struct {
+	work     *progress.Work
+	n        int
+	expected float64
+}
+
+// newEvaluations counts evaluations at starts and of a climb of at most maxIter
+// iterations.
+func newEvaluations(w *progress.Work, starts, maxIter int) *evaluations {
+	if w == nil {
+		return nil
+	}
+	e := &evaluations{work: w, expected: min(typicalEvaluations, float64(maxIter)) + 1}
+	if starts > 1 {
+		e.expected += float64(starts)
+	}
+	return e
+}
+
+// expect adds evaluations to the expected ones.
+func (e *evaluations) expect(n float64) {
+	if e != nil {
+		e.expected += n
+	}
+}
+
+// add counts one evaluation.
+func (e *evaluations) add() {
+	if e != nil {
+		e.n++
+		e.work.Rounds(e.n, e.expected)
+	}
+}
+
+// of returns an objective whose evaluations are counted.
+func (e *evaluations) of(o objective) objective {
+	if e == nil {
+		return o
+	}
+	return func(ctx context.Context, theta []float64) (float64, []float64, error) {
+		defer e.add()
+		return o(ctx, theta)
+	}
+}
+
+// counted is a component whose evaluations are counted.
+type counted struct {
+	component
+	count *evaluations
+}
+
+func (c counted) logLikelihood(ctx context.Context, theta []float64) (float64, error) {
+	defer c.count.add()
+	return c.component.logLikelihood(ctx, theta)
+}
+
+func (c counted) evaluate(ctx context.Context, theta []float64) (float64, []float64, error) {
+	defer c.count.add()
+	return c.component.evaluate(ctx, theta)
+}
+
+// steep is of for an objective whose gradient comes later.
+func (e *evaluations) steep(o steepness) steepness {
+	if e == nil {
+		return o
+	}
+	return func(ctx context.Context, theta []float64) (float64, func() ([]float64, error), error) {
+		defer e.add()
+		return o(ctx, theta)
+	}
+}

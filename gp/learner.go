@@ -1,0 +1,195 @@
+package gp
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"grfgp/gp/internal/adam"
+	"grfgp/internal/parallel"
+	"grfgp/internal/rng"
+	"grfgp/kernel"
+	"grfgp/progress"
+	"grfgp/solve"
+)
+
+// learner climbs the likelihood by Adam with stochastic gradients: random signs z
+// give tr(H⁻¹ ∂H) = E[(H⁻¹z)ᵀ ∂H z] (Hutchinson). Unless they are to be fresh, the
+// right-hand sides are the same in every step, so that solutions change little and
+// start warm.
+type learner struct {
+	*likelihood
+	opts      Stochastic
+	seed      uint64
+	taken     uint64         // steps
+	sides     *mat.Dense     // [y, z_1, …]
+	solutions *mat.Dense     // H⁻¹ of them
+	left      *mat.Dense     // weighted solutions, and
+	right     *mat.Dense     // the sides [α, z_1, …], whose products with ∂H are the gradient
+	worst     float64        // residual of the last step
+	single    *singleLearner // in place of all four blocks; nil: none
+
+	x     []float64 // free hyperparameters of the step; nil: not known
+	ahead ahead
+	// The last system that made preconditioners, and its free hyperparameters.
+	system *iterativeSystem
+	built  []float64
+}
+
+func newLearner(l *likelihood, opts Stochastic, seed uint64) *learner {
+	n := l.data.Len()
+	if opts.Probes == 0 {
+		opts.Probes = probeCount(n)
+	}
+	w := &learner{likelihood: l, opts: opts, seed: seed}
+	if w.single = newSingleLearner(w); w.single == nil {
+		w.prepare()
+	}
+	return w
+}
+
+// prepare makes the blocks of float64, with the probes of the first step.
+func (w *learner) prepare() {
+	n, k := w.data.Len(), 1+w.opts.Probes
+	w.sides, w.solutions = mat.NewDense(n, k, nil), mat.NewDense(n, k, nil)
+	w.left, w.right = mat.NewDense(n, k, nil), mat.NewDense(n, k, nil)
+	w.probe(rng.New(w.seed, "probes"))
+}
+
+// probe draws the random signs, a bit each.
+func (w *learner) probe(signs *rng.Stream) {
+	for k, y := range w.data.Y {
+		row, bits := w.sides.RawRowView(k), signs.Uint64()
+		row[0] = y
+		for s := range w.opts.Probes {
+			row[1+s] = float64(int(bits>>s&1)*2 - 1)
+		}
+	}
+}
+
+// learn takes the given number of steps of Adam from theta, with a rate that falls
+// to a tenth.
+func (l *likelihood) learn(ctx context.Context, theta []float64, epochs int, opts Stochastic, seed uint64, steps *progress.Work) ([]float64, FitReport, error) {
+	w := newLearner(l, opts, seed)
+	x := l.params.Free(theta)
+	climb := adam.New(len(x))
+	for t := range epochs {
+		theta := l.params.Natural(x)
+		w.x = slices.Clone(x)
+		grad, err := w.step(ctx, theta)
+		if err != nil {
+			return nil, FitReport{}, err
+		}
+		l.params.Chain(grad, theta)
+		l.params.Prior(grad, x)
+		climb.Step(x, grad, learnRate*math.Pow(0.1, float64(t)/float64(epochs)))
+		steps.Count(int64(t+1), int64(epochs))
+	}
+	enough := opts.Tol
+	if enough == 0 {
+		enough = learnTol
+	}
+	return l.params.Natural(x), FitReport{Iterations: epochs, Evaluations: epochs, Converged: w.worst <= enough, Residual: w.worst}, nil
+}
+
+// beside returns the system whose preconditioner still serves; nil if there is none.
+func (w *learner) beside() *iterativeSystem {
+	if w.system == nil || len(w.x) != len(w.built) {
+		return nil
+	}
+	for j, v := range w.x {
+		if math.Abs(v-w.built[j]) > learnNear {
+			return nil
+		}
+	}
+	return w.system
+}
+
+// step returns the stochastic gradient at theta, in natural parameters.
+func (w *learner) step(ctx context.Context, theta []float64) ([]float64, error) {
+	if w.single != nil {
+		grad, err := w.single.step(ctx, theta)
+		if !errors.Is(err, solve.ErrNotPositiveDefinite) {
+			return grad, err
+		}
+		w.single = nil // float32 may have failed where float64 does not
+		w.prepare()
+	}
+	own, noise := w.params.split(theta)
+	base, err := w.kernel.At(own)
+	if err != nil {
+		return nil, err
+	}
+	cov := kernel.WithConstant(base, w.meanVar)
+	beside := w.beside()
+	system, err := newIterativeSystemBeside(ctx, cov, w.data, noises(w.data, noise), w.opts.Plain, beside)
+	if err != nil {
+		return nil, err
+	}
+	if beside == nil {
+		w.system, w.built = system, w.x
+	}
+	tol := w.opts.Tol
+	if tol == 0 {
+		tol = system.tolerance()
+	}
+	if w.opts.Fresh && w.taken > 0 {
+		w.probe(rng.New(w.seed, "probes", w.taken))
+		w.solutions.Zero()
+	}
+	if !w.opts.Fresh && w.x != nil {
+		w.ahead.start(w.solutions.RawMatrix().Data, w.x)
+	}
+	w.taken++
+	// Residuals by the recursion are good enough, and the next step begins with true ones.
+	stats, err := system.run(ctx, w.solutions, w.sides, solve.Options{Tol: tol, MaxIter: learnMost, Single: system.single(), Recursive: true})
+	if err != nil && !errors.Is(err, solve.ErrNotConverged) {
+		return nil, err
+	}
+	w.worst, _ = stats.Worst()
+
+	// ½ αᵀ∂Hα − ½ mean_s v_sᵀ∂Hz_s, as one block with signed weights.
+	trace := w.weigh()
+	grad := make([]float64, len(theta))
+	kernelGrad := grad
+	if w.params.noise {
+		kernelGrad = grad[:len(grad)-1]
+		_, slope := w.data.within(noise)
+		grad[len(grad)-1] = trace + slope
+	}
+	return grad, cov.Grad(ctx, kernelGrad, w.data.Nodes, w.left, w.right)
+}
+
+// weigh sets left and right to the vectors of the gradient, and returns the trace of
+// their product with the derivative of the noise, as in gradient.
+func (w *learner) weigh() float64 {
+	n, k := w.sides.Dims()
+	const size = 1024
+	parts := make([]float64, (n+size-1)/size)
+	parallel.Ranges(n, size, func(lo, hi int) {
+		sum := 0.0
+		for i := lo; i < hi; i++ {
+			u, z := w.left.RawRowView(i), w.right.RawRowView(i)
+			v := w.solutions.RawRowView(i)
+			copy(z, w.sides.RawRowView(i))
+			z[0] = v[0]
+			for s := range u {
+				c := 0.5
+				if s > 0 {
+					c = -0.5 / float64(k-1)
+				}
+				u[s] = c * v[s]
+				sum += u[s] * z[s] / w.data.count(i)
+			}
+		}
+		parts[lo/size] = sum
+	})
+	trace := 0.0
+	for _, v := range parts {
+		trace += v
+	}
+	return trace
+}

@@ -1,0 +1,152 @@
+package gp
+
+import (
+	"context"
+	"errors"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"grfgp/internal/parallel"
+	"grfgp/internal/rng"
+	"grfgp/kernel"
+	"grfgp/solve"
+)
+
+// singleFrom is the number of measurements from which steps of learning are taken in
+// float32 throughout, if the kernel can. Fewer are near the processor whatever their
+// precision. It is a variable for tests.
+var singleFrom = 1 << 13
+
+// singleLearner takes the steps of a learner in float32: solves leave a residual of a few
+// percent, and gradients are estimates. Sums are float64. Memory is the limit, so blocks
+// have half the size, and all are used again in every step.
+type singleLearner struct {
+	*learner
+	rows         kernel.SingleRows
+	sides        blas32.General // [y, z_1, …]; [α, z_1, …] after a solve
+	solutions    blas32.General
+	noise, scale []float32
+	weight       []float64 // of the columns in the gradient
+}
+
+// newSingleLearner returns nil if the kernel has no rows of float32, or something better.
+func newSingleLearner(w *learner) *singleLearner {
+	n, k := w.data.Len(), 1+w.opts.Probes
+	single := kernel.TrainingOf(w.kernel).Single
+	if single == nil || n < singleFrom {
+		return nil
+	}
+	rows := single(w.data.Nodes, w.meanVar)
+	if rows == nil {
+		return nil
+	}
+	block := func() blas32.General {
+		return blas32.General{Rows: n, Cols: k, Stride: k, Data: make([]float32, n*k)}
+	}
+	s := &singleLearner{learner: w, rows: rows, sides: block(), solutions: block(), noise: make([]float32, n), weight: make([]float64, k)}
+	if !w.opts.Plain {
+		s.scale = make([]float32, n)
+	}
+	for j := range s.weight {
+		if s.weight[j] = 0.5; j > 0 {
+			s.weight[j] = -0.5 / float64(k-1)
+		}
+	}
+	s.probe(rng.New(w.seed, "probes"))
+	return s
+}
+
+// probe draws the random signs of learner.probe.
+func (s *singleLearner) probe(signs *rng.Stream) {
+	k := s.sides.Cols
+	words := make([]uint64, s.sides.Rows)
+	signs.Fill(words)
+	parallel.Ranges(len(words), 1<<13, func(lo, hi int) {
+		for i, bits := range words[lo:hi] {
+			row := s.sides.Data[(lo+i)*k:][:k]
+			for t := 1; t < k; t++ {
+				row[t] = float32(int(bits>>(t-1)&1)*2 - 1)
+			}
+		}
+	})
+}
+
+// step returns the stochastic gradient at theta, in natural parameters.
+func (s *singleLearner) step(ctx context.Context, theta []float64) ([]float64, error) {
+	own, noise := s.params.split(theta)
+	if err := s.rows.Set(ctx, own); err != nil {
+		return nil, err
+	}
+	tol := s.opts.Tol
+	if tol == 0 {
+		tol = learnTol
+	}
+	if s.opts.Fresh && s.taken > 0 {
+		s.probe(rng.New(s.seed, "probes", s.taken))
+		clear(s.solutions.Data)
+	}
+	if !s.opts.Fresh && s.x != nil {
+		s.ahead.startSingle(s.solutions.Data, s.x)
+	}
+	s.taken++
+	s.prepareSolve(noise)
+	system := solve.SingleSystem{Apply: s.rows.Apply, Noise: s.noise, Scale: s.scale}
+	stats, err := system.CG(ctx, s.solutions, s.sides, solve.Options{Tol: tol, MaxIter: learnMost})
+	if err != nil && !errors.Is(err, solve.ErrNotConverged) {
+		return nil, err
+	}
+	s.worst, _ = stats.Worst()
+
+	trace := s.weigh()
+	grad := make([]float64, len(theta))
+	kernelGrad := grad
+	if s.params.noise {
+		kernelGrad = grad[:len(grad)-1]
+		_, slope := s.data.within(noise)
+		grad[len(grad)-1] = trace + slope
+	}
+	return grad, s.rows.Grad(ctx, kernelGrad, s.weight, s.solutions, s.sides)
+}
+
+// prepareSolve sets y, the noise variances and the diagonal preconditioner.
+func (s *singleLearner) prepareSolve(noise float64) {
+	k, diag := s.sides.Cols, s.rows.Diag()
+	parallel.Ranges(s.sides.Rows, 1<<13, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			s.sides.Data[i*k] = float32(s.data.Y[i])
+			v := noise / s.data.count(i)
+			if s.data.NoiseVar != nil {
+				v = s.data.NoiseVar[i]
+			}
+			s.noise[i] = float32(v)
+			if s.scale != nil {
+				s.scale[i] = float32(1 / (diag[i] + v))
+			}
+		}
+	})
+}
+
+// weigh puts α in the place of y, and returns the trace of learner.weigh.
+func (s *singleLearner) weigh() float64 {
+	n, k := s.sides.Rows, s.sides.Cols
+	const size = 1024
+	parts := make([]float64, (n+size-1)/size)
+	parallel.Ranges(n, size, func(lo, hi int) {
+		sum := 0.0
+		for i := lo; i < hi; i++ {
+			z, v := s.sides.Data[i*k:][:k], s.solutions.Data[i*k:][:k]
+			z[0] = v[0]
+			probes := 0.0
+			for t := 1; t < k; t++ {
+				probes += float64(v[t]) * float64(z[t])
+			}
+			sum += (s.weight[0]*float64(v[0])*float64(v[0]) + s.weight[k-1]*probes) / s.data.count(i)
+		}
+		parts[lo/size] = sum
+	})
+	trace := 0.0
+	for _, v := range parts {
+		trace += v
+	}
+	return trace
+}

@@ -1,0 +1,45 @@
+package parallel
+
+import (
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// TestTeam: every block of every job is done once, before Ranges returns, whether the goroutines
+// are awake or asleep, and Close ends them.
+func TestTeam(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	before := runtime.NumGoroutine()
+	team := NewTeam()
+	for round := range 3000 {
+		if round%500 == 0 {
+			time.Sleep(2 * time.Millisecond) // long enough for all to sleep
+		}
+		n := round % 97
+		times := make([]int32, n)
+		var blocks atomic.Int64
+		team.Ranges(n, 1+round%13, func(lo, hi int) {
+			blocks.Add(1)
+			for i := lo; i < hi; i++ {
+				times[i]++
+			}
+		})
+		for i, k := range times {
+			if k != 1 {
+				t.Fatalf("round %d: place %d was done %d times", round, i, k)
+			}
+		}
+		if want := int64((n + round%13) / (1 + round%13)); blocks.Load() != want {
+			t.Fatalf("round %d: %d blocks, want %d", round, blocks.Load(), want)
+		}
+	}
+	team.Close()
+	for k := 0; runtime.NumGoroutine() > before; k++ {
+		if k == 1000 {
+			t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), before)
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
