@@ -27,6 +27,7 @@ type app struct {
 	threads int
 	json    bool
 	quiet   bool
+	memory  size // most that the run may take; 0: 80 % of what is free
 }
 
 // maxThreads is more than any machine has; with far more the runtime fails.
@@ -80,6 +81,9 @@ func (a *app) root() *cobra.Command {
 			}
 			if a.threads > 0 {
 				runtime.GOMAXPROCS(a.threads)
+			}
+			if f := cmd.Flags().Lookup("memory"); f != nil {
+				a.memory = *f.Value.(*size)
 			}
 			a.talk = newTalk(a.Err, a.quiet)
 			return a.checkFiles(cmd.Flags())
