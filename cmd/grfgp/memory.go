@@ -24,8 +24,11 @@ func (a *app) fits(ctx context.Context, what string, g *graph.Graph, spec grfgp.
 		most -= min(most, used)
 	}
 	need, err := grfgp.EstimateMemory(ctx, g, spec, job)
-	if err != nil || size(need.Bytes) <= most {
+	if err != nil {
 		return fitError(ctx, err)
+	}
+	if size(need.Bytes) <= most {
+		return nil
 	}
 	how := "method " + need.Method
 	if need.Entries > 0 {
