@@ -49,12 +49,12 @@ const (
 // Matrices over the measured nodes that kernels keep while they are learned: those of all
 // kernels of a contest, and those of the chosen one.
 const (
-	tables, tablesOfOne   = 60, 30 // by length of coarser scales or layers
-	seriesKept, seriesOne = 48, 40 // Chebyshev terms
+	tables, tablesOfOne   = 40, 10 // by length of coarser scales or layers
+	seriesKept, seriesOne = 48, 25 // Chebyshev terms
 	pairsMost             = 640 << 20
 	seriesMost            = 3 << 30
-	factorCopies          = 5 // of a dense matrix that is factored: it, its factor, its inverse, gradients
-	classCopies           = 6
+	factorCopies          = 4 // of a dense matrix that is factored: it, its factor, its inverse, gradients
+	classCopies           = 8
 )
 
 // EstimateMemory estimates the memory of a job before it begins. For features it samples
@@ -71,30 +71,32 @@ func EstimateMemory(ctx context.Context, g *graph.Graph, spec Spec, job Job) (Me
 		method, hops, _ = e.decide(min(job.Measurements, classLearned), true)
 	}
 	m := Memory{Method: method}
-	least, whole := 0.0, e.places()+e.learning(method, hops)+e.known(method)
+	all := phases{both: e.known(method), learn: e.learning(method, hops), predict: e.places()}
+	least := all
 	switch method {
 	case "dense":
-		whole += e.dense()
+		all.both += e.dense()
+		least = all
 	case "series":
-		whole += e.series()
+		e.series(&all)
+		least = all
 	default:
-		fine, near, err := e.features(ctx, &m, hops)
-		if err != nil {
+		if err := e.features(ctx, &m, hops, &all, &least); err != nil {
 			return Memory{}, err
 		}
-		least, whole = whole+near, whole+fine
 	}
-	m.Bytes = withGarbage(whole)
-	m.Least = min(m.Bytes, withGarbage(least))
-	if least == 0 {
-		m.Least = m.Bytes
-	}
+	m.Bytes = all.peak()
+	m.Least = min(m.Bytes, least.peak())
 	return m, nil
 }
 
-// withGarbage adds what is not collected yet.
-func withGarbage(live float64) int64 {
-	live += baseBytes
+// phases is the memory that is in use all the time, while hyperparameters are learned, and
+// while nodes are predicted.
+type phases struct{ both, learn, predict float64 }
+
+// peak returns the largest memory, with what is not collected yet.
+func (p phases) peak() int64 {
+	live := baseBytes + p.both + max(p.learn, p.predict)
 	return int64(live + min(live, max(garbageBytes, garbageShare*live)))
 }
 
@@ -112,6 +114,9 @@ func triangle(n float64) float64 { return 4 * n * n }
 func (e *estimator) places() float64 {
 	t, n := float64(e.job.Measurements), float64(e.job.Places)
 	bytes := n*predictionBytes + min(crossBytes, 16*n*t)
+	if e.exact() {
+		bytes += 2 * 8 * t * t
+	}
 	if e.job.Classes > 0 {
 		bytes += n*4*8*float64(e.job.Classes) + 2*min(crossBytes, 16*n*t)
 		if t > exactMost || 4*t*t*n > varianceMost {
@@ -121,6 +126,11 @@ func (e *estimator) places() float64 {
 	return bytes + float64(e.job.Searches)*(8*t*t+n*3*8*16)
 }
 
+// exact reports whether the covariance of the measurements is factored.
+func (e *estimator) exact() bool {
+	return e.spec.Solver == "exact" || e.job.Measurements <= exactMost && e.spec.Solver != "iterative"
+}
+
 // varianceMost is the number of operations beyond which variances come from draws.
 const varianceMost = 2e11
 
@@ -128,19 +138,23 @@ const varianceMost = 2e11
 // samples of the measurements, and the factors of all.
 func (e *estimator) learning(method string, hops int) float64 {
 	t := min(float64(e.job.Measurements), e.nodes*float64(max(1, len(e.spec.Times))))
-	kept, one, most := 10., 0., 0. // dense kernels keep nothing
+	kept, one := 10., 0. // dense kernels keep little
 	switch method {
 	case "series":
-		kept, one, most = tables+seriesKept, seriesOne, seriesMost
+		kept, one = tables+seriesKept, min(seriesOne, seriesMost/triangle(max(1, t)))
 	case "grf", "lowrank":
 		pairs := float64((hops + 1) * (hops + 2) / 2)
-		kept, one, most = tables+pairs, pairs, pairsMost
+		if e.spec.Scales != "one" && !e.uneven() { // on graphs with hubs one scale often wins
+			hops = min(hops, finestHops)
+		}
+		ofOne := float64((hops + 1) * (hops + 2) / 2)
+		if kept = tables + pairs/2; ofOne*triangle(t) <= pairsMost {
+			one = ofOne
+		}
 	}
-	if e.spec.Scales != "one" && method != "dense" {
+	if e.spec.Scales != "one" && method != "dense" && tables*triangle(t) < pairsMost {
 		one += tablesOfOne
 	}
-	one = min(one, max(tablesOfOne, most/triangle(max(1, t))))
-	exact := t <= exactMost && e.spec.Solver != "iterative" || e.spec.Solver == "exact"
 	var bytes float64
 	if e.job.Classes > 0 {
 		sample := triangle(min(t, classSketch))
@@ -149,7 +163,7 @@ func (e *estimator) learning(method string, hops int) float64 {
 			parts = 2*triangle(300) + triangle(800)
 		}
 		bytes = kept*sample + (one+tablesOfOne)*parts
-		if exact {
+		if e.exact() {
 			bytes += classCopies * 8 * t * t
 		}
 		return bytes
@@ -158,8 +172,8 @@ func (e *estimator) learning(method string, hops int) float64 {
 		return kept*triangle(t) + factorCopies*8*t*t
 	}
 	bytes = kept * (4*triangle(sketchSample*3/17) + triangle(sketchSample*5/17))
-	if exact {
-		return bytes + min(one*triangle(t), seriesMost) + factorCopies*8*t*t
+	if e.exact() {
+		return bytes + one*triangle(t) + factorCopies*8*t*t
 	}
 	return bytes + one*(4*triangle(300)+triangle(800)) + t*8*6*16
 }
@@ -176,7 +190,7 @@ func (e *estimator) known(method string) float64 {
 	}
 	if columns > 0 {
 		t := min(float64(e.job.Measurements), exactMost)
-		bytes = knownCopies*8*columns*e.nodes + 6*8*t*t
+		bytes = knownCopies*8*columns*e.nodes + 3*8*t*t
 	}
 	return bytes
 }
@@ -185,14 +199,14 @@ func (e *estimator) known(method string) float64 {
 func (e *estimator) dense() float64 {
 	square := 8 * e.nodes * e.nodes
 	if e.uneven() {
-		return 5 * square
+		return 4 * square
 	}
 	return 3 * square
 }
 
 // series is the memory of products with W that are under way, and of eigenvectors for
 // layers.
-func (e *estimator) series() float64 {
+func (e *estimator) series(p *phases) {
 	resume := func(columns float64) float64 {
 		if bytes := 16 * e.nodes * columns; bytes <= resumeBytes {
 			return bytes
@@ -200,18 +214,17 @@ func (e *estimator) series() float64 {
 		return 0
 	}
 	t := float64(e.job.Measurements)
-	bytes := resume(min(t, sketchSample))
+	p.learn += resume(min(t, sketchSample))
 	if t > sketchFrom {
-		bytes += resume(t)
+		p.learn += resume(t)
 	}
 	if e.nodes > denseNodes && e.nodes <= layerNodes && e.w.NNZ() <= layerEntries {
-		bytes += vectorBytes * e.nodes
+		p.both += vectorBytes * e.nodes
 	}
-	return bytes
 }
 
-// features is the memory of features, of all scales and of one hop on one.
-func (e *estimator) features(ctx context.Context, m *Memory, hops int) (fine, near float64, err error) {
+// features adds the memory of features, of all scales, and of one hop on one scale.
+func (e *estimator) features(ctx context.Context, m *Memory, hops int, all, least *phases) (err error) {
 	scale := e.graph.WalkScale(graph.NormalizedAdjacency)
 	entries := func(hops, walks int, hubWalks float64) float64 {
 		if err != nil {
@@ -234,13 +247,18 @@ func (e *estimator) features(ctx context.Context, m *Memory, hops int) (fine, ne
 	}
 	n, t := e.nodes, min(float64(e.job.Measurements), e.nodes)
 	if n <= lazyNodes {
-		return n * (storedBytes*m.Entries + coarseShare*storedBytes*coarse), n * storedBytes * one, err
+		all.both += n * (storedBytes*m.Entries + coarseShare*storedBytes*coarse)
+		least.both += n * storedBytes * one
+		return err
 	}
-	base := listBytes + drawBytes + 8*float64(e.w.NNZ())/n
-	fine = n*(base+entryBytes*m.Entries) + t*40*m.Entries + scratchBytes
-	near = n*(base+entryBytes*one) + scratchBytes
-	if coarse > 0 { // features of the coarser graph, its draws, and the graph
-		fine += n*(prolongBytes+coarseShare*(entryBytes*coarse+4*drawBytes+200)) + t*8*40*coarse
+	lists := n*(listBytes+8*float64(e.w.NNZ())/n) + scratchBytes
+	all.both += lists + t*40*m.Entries
+	least.both += lists
+	all.predict += n * (drawBytes + entryBytes*m.Entries)
+	least.predict += n * (drawBytes + entryBytes*one)
+	if coarse > 0 { // interpolation from the coarser graph, its features, its draws, and the graph
+		all.both += n*(prolongBytes+coarseShare*200) + t*8*40*coarse
+		all.predict += n * coarseShare * (entryBytes*coarse + 4*drawBytes)
 	}
-	return fine, near, err
+	return err
 }
