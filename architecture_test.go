@@ -23,6 +23,7 @@ var forbidden = map[string][]string{
 	"covariate": {"grfgp/graphio", "grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
 	"graphio":   {"grfgp/walk", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
 	"walk":      {"grfgp/graph", "grfgp/graphio", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
+	"partition": {"grfgp/graphio", "grfgp/kernel", "grfgp/solve", "grfgp/gp"},
 	"solve":     {"grfgp/sparse", "grfgp/graph", "grfgp/graphio", "grfgp/walk", "grfgp/kernel", "grfgp/gp"},
 	"kernel":    {"grfgp/graph", "grfgp/graphio", "grfgp/gp"},
 	"gp":        {"grfgp/sparse", "grfgp/graph", "grfgp/graphio", "grfgp/walk"},

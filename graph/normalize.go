@@ -43,9 +43,16 @@ func ParseNormalization(name string) (Normalization, error) {
 // of an isolated node is 0: walks stay there, and a kernel gives it a variance of its
 // own. Normalized panics if n is not one of the constants.
 func (g *Graph) Normalized(n Normalization) *sparse.CSR {
+	if n == RawAdjacency {
+		return g.adj
+	}
+	return g.normalized(n, g.Strengths())
+}
+
+// normalized is Normalized with the given strengths.
+func (g *Graph) normalized(n Normalization, d []float64) *sparse.CSR {
 	switch n {
 	case NormalizedAdjacency:
-		d := g.Strengths()
 		value := func(i, j int, w float64) float64 { return scaled(w, d[i], d[j]) }
 		if !slices.Contains(d, 0) {
 			return g.reweighted(value)
@@ -57,7 +64,6 @@ func (g *Graph) Normalized(n Normalization) *sparse.CSR {
 			return loop / d[i]
 		})
 	case NormalizedLaplacian:
-		d := g.Strengths()
 		return g.withDiagonal(
 			func(i, j int, w float64) float64 { return -scaled(w, d[i], d[j]) },
 			func(i int, loop float64) float64 {
@@ -69,7 +75,6 @@ func (g *Graph) Normalized(n Normalization) *sparse.CSR {
 	case RawAdjacency:
 		return g.adj
 	case RawDiffusion:
-		d := g.Strengths()
 		most := slices.Max(append(d, 0))
 		if most == 0 {
 			most = 1
@@ -84,11 +89,13 @@ func (g *Graph) Normalized(n Normalization) *sparse.CSR {
 // WalkScale returns the positive vector v for walk.Options.Scale: the loads of
 // walks on W stay bounded if they step from i to j in proportion to |W_ij|·v_j.
 // If W is made of Ã, v is √D, and 1 at isolated nodes. Nil means all ones.
-func (g *Graph) WalkScale(n Normalization) []float64 {
+func (g *Graph) WalkScale(n Normalization) []float64 { return walkScale(n, g.Strengths()) }
+
+// walkScale is WalkScale of nodes with the given strengths, which it overwrites.
+func walkScale(n Normalization, v []float64) []float64 {
 	if n != NormalizedAdjacency && n != NormalizedLaplacian {
 		return nil
 	}
-	v := g.Strengths()
 	parallel.Ranges(len(v), rowBlock, func(lo, hi int) {
 		for i, d := range v[lo:hi] {
 			v[lo+i] = math.Sqrt(d)

@@ -111,7 +111,7 @@ func TestPilotCountsTheStepTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newSteps(m.w, opts)
+	s := newSteps(m.w, opts, nil)
 	want := binary.Size(s.rowPtr) + binary.Size(s.cum) + binary.Size(s.growth)
 	if got := est.PeakBytes - est.Bytes; got != int64(want) {
 		t.Errorf("%d bytes beside the features, want %d", got, want)

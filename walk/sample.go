@@ -91,7 +91,7 @@ type run struct {
 }
 
 func newRun(w *sparse.CSR, opts Options) *run {
-	return &run{steps: newSteps(w, opts), opts: opts, key: rng.Derive(opts.Seed, "walk")}
+	return &run{steps: newSteps(w, opts, nil), opts: opts, key: rng.Derive(opts.Seed, "walk")}
 }
 
 // sampler estimates one row after another into a tally.

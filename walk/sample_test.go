@@ -520,7 +520,7 @@ func TestOverflowIsAnError(t *testing.T) {
 // The last position of a row never leads into the next one.
 func TestSearchStaysInItsRow(t *testing.T) {
 	m := smallMedia(t)[3]
-	s := newSteps(m.w, Options{Scale: m.scale})
+	s := newSteps(m.w, Options{Scale: m.scale}, nil)
 	for i := range uint32(9) {
 		_, end := s.row(i)
 		if p := s.search(i, 1); p >= end {

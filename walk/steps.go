@@ -36,23 +36,48 @@ const (
 	adHocFactor                     // W_ij: uniform steps, no importance weight
 )
 
-func newSteps(w *sparse.CSR, opts Options) *steps {
+// newSteps prepares the steps on W. Facts are those of the matrix that W is a part of; nil: W is all
+// of it.
+func newSteps(w *sparse.CSR, opts Options, facts *Facts) *steps {
 	s := &steps{scale: opts.Scale}
-	var rowPtr []int
-	rowPtr, s.col, s.val = w.Raw()
-	s.rowPtr = make([]uint32, len(rowPtr))
-	for i, p := range rowPtr {
-		s.rowPtr[i] = uint32(p)
-	}
+	s.matrix(w)
 	switch {
 	case opts.Sampler == AdHoc:
 		s.edge, s.scale = adHocFactor, nil
 	case opts.Steps == Uniform:
 		s.edge, s.scale = uniformFactor, nil
 	default:
-		s.proportional()
+		s.proportional(facts)
 	}
 	return s
+}
+
+// Facts are what the steps on a matrix depend on beside the rows that walks pass: whether any row
+// of it has unequal odds, for instance. Those of parts of a matrix are combined by Or.
+type Facts struct{ Steep, Grows, Signed, Sinks bool }
+
+// Or returns the facts of two parts together.
+func (f Facts) Or(g Facts) Facts {
+	return Facts{f.Steep || g.Steep, f.Grows || g.Grows, f.Signed || g.Signed, f.Sinks || g.Sinks}
+}
+
+// FactsOf returns the facts of the rows [lo, hi) of W, which must be complete. Scale is
+// Options.Scale.
+func FactsOf(w *sparse.CSR, scale []float64, lo, hi int) Facts {
+	s := &steps{scale: scale}
+	s.matrix(w)
+	_, facts := s.growths(lo, hi)
+	return facts
+}
+
+// matrix takes over the arrays of W.
+func (s *steps) matrix(w *sparse.CSR) {
+	var rowPtr []int
+	rowPtr, s.col, s.val = w.Raw()
+	s.rowPtr = make([]uint32, len(rowPtr))
+	for i, p := range rowPtr {
+		s.rowPtr[i] = uint32(p)
+	}
 }
 
 // row returns where the entries of node i begin and end.
@@ -68,41 +93,47 @@ func (s *steps) v(i uint32) float64 {
 
 // proportional fills the tables of steps ∝ |W_ij|·v_j, dropping tables
 // that are constant.
-func (s *steps) proportional() {
+func (s *steps) proportional(facts *Facts) {
+	growth, all := s.growths(0, len(s.rowPtr)-1)
+	if facts != nil {
+		all = *facts
+	}
+	s.signed, s.sinks = all.Signed, all.Sinks
+	if all.Grows {
+		s.growth = growth
+	}
+	if all.Steep {
+		s.cumulate()
+	}
+}
+
+// growths returns c_i of the rows [first, last), and their facts.
+func (s *steps) growths(first, last int) (growth []float64, all Facts) {
 	const rows = 4096
-	n := len(s.rowPtr) - 1
-	blocks := (n + rows - 1) / rows
-	type facts struct{ steep, grows, signed, sinks bool }
-	found := make([]facts, blocks)
-	growth := make([]float64, n)
-	parallel.Ranges(n, rows, func(lo, hi int) {
+	found := make([]Facts, (last-first+rows-1)/rows)
+	growth = make([]float64, last-first)
+	parallel.Ranges(last-first, rows, func(lo, hi int) {
 		f := &found[lo/rows]
-		for i := lo; i < hi; i++ {
+		for i := first + lo; i < first+hi; i++ {
 			least, most, sum := math.Inf(1), 0.0, 0.0
 			a, b := s.row(uint32(i))
 			for p := a; p < b; p++ {
 				t := math.Abs(s.val[p]) * s.v(s.col[p])
 				least, most, sum = min(least, t), max(most, t), sum+t
-				f.signed = f.signed || s.val[p] < 0
+				f.Signed = f.Signed || s.val[p] < 0
 			}
 			// A row of stored zeros is a sink that only the search can see.
-			f.steep = f.steep || most-least > flatTolerance*most || a < b && sum == 0
-			f.sinks = f.sinks || a == b
-			growth[i] = sum / s.v(uint32(i))
-			f.grows = f.grows || sum > 0 && math.Abs(growth[i]-1) > flatTolerance
+			f.Steep = f.Steep || most-least > flatTolerance*most || a < b && sum == 0
+			f.Sinks = f.Sinks || a == b
+			c := sum / s.v(uint32(i))
+			growth[i-first] = c
+			f.Grows = f.Grows || sum > 0 && math.Abs(c-1) > flatTolerance
 		}
 	})
-	var all facts
 	for _, f := range found {
-		all = facts{all.steep || f.steep, all.grows || f.grows, all.signed || f.signed, all.sinks || f.sinks}
+		all = all.Or(f)
 	}
-	s.signed, s.sinks = all.signed, all.sinks
-	if all.grows {
-		s.growth = growth
-	}
-	if all.steep {
-		s.cumulate()
-	}
+	return growth, all
 }
 
 // cumulate fills cum; the last entry of each row with any weight is exactly 1.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -13,6 +14,7 @@ import (
 	"grfgp/graphio"
 	"grfgp/internal/plural"
 	"grfgp/kernel"
+	"grfgp/partition"
 	"grfgp/report"
 	"grfgp/walk"
 )
@@ -21,7 +23,11 @@ import (
 type checkFlags struct {
 	input
 	measurementFlags
+	ranks int
 }
+
+// mostRanks bounds --ranks.
+const mostRanks = 4096
 
 func checkVerb(a *app) *cobra.Command {
 	var f checkFlags
@@ -31,7 +37,9 @@ func checkVerb(a *app) *cobra.Command {
 		Long: `Check reads the files as all commands do and reports the result: the role of each
 column and why, what became of each line, the size and components of the graph,
 components without a measurement, and the cost of random-walk features. It fits no
-model.
+model. With --ranks it prints how that many processes would share the features: nodes,
+memory, nodes of others that each needs (its rim), and bytes that it exchanges in a product of
+the kernel matrix and a vector.
 
 Columns are recognized by their names, then by their content. If two
 interpretations remain, check stops and lists them; choose with --column. The roles:
@@ -40,12 +48,19 @@ interpretations remain, check stops and lists them; choose with --column. The ro
   measurements  node, value, sd`,
 		Example: `  grfgp check --edges roads.csv --measurements speeds.csv
   grfgp check --edges roads.csv --weights distance --on-bad-row skip --rejects bad.csv
-  grfgp check --nodes wells.csv --knn 8 --measurements levels.csv --json`,
+  grfgp check --nodes wells.csv --knn 8 --measurements levels.csv --json
+  grfgp check --edges roads.packed --ranks 16`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.check(cmd.Context(), &f) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if f.ranks < 0 || f.ranks > mostRanks {
+				return usagef("--ranks %d: give 1 to %d", f.ranks, mostRanks)
+			}
+			return a.check(cmd.Context(), &f)
+		},
 	}
 	f.input.flags(cmd)
 	f.measurementFlags.flags(cmd)
+	cmd.Flags().IntVar(&f.ranks, "ranks", 0, "show how `N` processes would share the graph")
 	return cmd
 }
 
@@ -58,6 +73,7 @@ type checkAnswer struct {
 	Graph        report.GraphFacts        `json:"graph"`
 	Measured     *report.MeasurementFacts `json:"measured,omitempty"`
 	Features     costFacts                `json:"features"`
+	Ranks        *partition.Plan          `json:"ranks,omitempty"`
 }
 
 // costFacts are the cost of features with default settings.
@@ -93,8 +109,17 @@ func (a *app) check(ctx context.Context, f *checkFlags) error {
 		answer.Nodes = net.Nodes.Report
 	}
 	answer.Graph = report.DescribeGraph(net.Graph)
-	if answer.Features, err = a.cost(ctx, net.Graph); err != nil {
+	opts, cost, err := a.cost(ctx, net.Graph)
+	if err != nil {
 		return err
+	}
+	answer.Features = cost
+	if f.ranks > 0 {
+		s := a.talk.Stage("planning the ranks")
+		if answer.Ranks, err = partition.New(ctx, net.Graph, opts, f.ranks); err != nil {
+			return err
+		}
+		s.Done("%d", f.ranks)
 	}
 	if a.json {
 		return json.NewEncoder(a.Out).Encode(answer)
@@ -103,8 +128,8 @@ func (a *app) check(ctx context.Context, f *checkFlags) error {
 }
 
 // cost estimates the cost of features with default settings, by a pilot run and by
-// timing a part of the rows.
-func (a *app) cost(ctx context.Context, g *graph.Graph) (costFacts, error) {
+// timing a part of the rows. It returns the options of these features, too.
+func (a *app) cost(ctx context.Context, g *graph.Graph) (walk.Options, costFacts, error) {
 	s := a.talk.Stage("estimating cost")
 	m, theta := kernel.Diffusion{}, []float64{1, defaultBeta}
 	w := g.Normalized(graph.NormalizedAdjacency)
@@ -116,15 +141,15 @@ func (a *app) cost(ctx context.Context, g *graph.Graph) (costFacts, error) {
 	opts.Walks = 0 // as many as the error takes
 	p, err := walk.NewPlan(ctx, w, opts, coeff, walk.Goal{Error: defaultError, Bytes: int64(size(0).most())})
 	if err != nil {
-		return costFacts{}, err
+		return walk.Options{}, costFacts{}, err
 	}
 	took, err := walk.EstimateTime(ctx, w, p.Options)
 	if err != nil {
-		return costFacts{}, err
+		return walk.Options{}, costFacts{}, err
 	}
 	s.Done("%d walkers, hops 0 to %d", p.Options.Walks, p.Options.MaxLen)
 	e := p.Estimate
-	return costFacts{
+	return p.Options, costFacts{
 		Hops: p.Options.MaxLen, Walkers: p.Options.Walks, Bytes: e.Bytes, PeakBytes: e.PeakBytes, Seconds: took.Seconds(), Error: e.Error, Fits: p.Fits,
 	}, nil
 }
@@ -167,8 +192,27 @@ func (a *app) printCheck(r *checkAnswer) error {
 	default:
 		line("features", "about %s and %s for an error of %.2g (%d walkers, hops 0 to %d)", size(c.Bytes), roughly(c.Seconds), c.Error, c.Walkers, c.Hops)
 	}
+	if r.Ranks != nil {
+		printRanks(&text, r.Ranks)
+	}
 	_, err := io.WriteString(a.Out, text.String())
 	return err
+}
+
+// printRanks prints a row per process.
+func printRanks(text io.Writer, p *partition.Plan) {
+	fmt.Fprintf(text, "\nshared by %s (walks of %s; bytes exchanged are those of a product with one vector)\n\n",
+		plural.Count(len(p.Shares), "processes"), plural.Count(p.Hops, "hops"))
+	t := tabwriter.NewWriter(text, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(t, "rank\tnodes\tmemory\trim\trim / nodes\texchanged\t\n")
+	for r, s := range p.Shares {
+		share := "–"
+		if s.Len() > 0 {
+			share = fmt.Sprintf("%.3f", float64(s.Rim)/float64(s.Len()))
+		}
+		fmt.Fprintf(t, "%d\t%d\t%s\t%d\t%s\t%s\t\n", r, s.Len(), size(s.Bytes), s.Rim, share, size(s.Exchange))
+	}
+	_ = t.Flush() // the text does not fail
 }
 
 // roughly shows an estimated time.

@@ -96,6 +96,32 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// TestCheckRanks: the plan of several processes has a row for each of them, which together own all nodes.
+func TestCheckRanks(t *testing.T) {
+	r := runLine(t, "", "check", "--generate", "grid:60x70", "--ranks", "3")
+	if r.code != exitOK || !regexp.MustCompile(`(?s)shared by 3 processes.*rank +nodes +memory +rim .*\n +2 +\d+ +\d`).MatchString(r.out) {
+		t.Errorf("exit %d\n%s%s", r.code, r.out, r.err)
+	}
+	r = runLine(t, "", "check", "--generate", "grid:60x70", "--ranks", "3", "--json")
+	var answer checkAnswer
+	if err := json.Unmarshal([]byte(r.out), &answer); err != nil || answer.Ranks == nil || len(answer.Ranks.Shares) != 3 {
+		t.Fatalf("%v in %s", err, r.out)
+	}
+	nodes := 0
+	for _, s := range answer.Ranks.Shares {
+		nodes += s.Len()
+		if s.Rim == 0 || s.Bytes == 0 || s.Exchange != 16*int64(s.Rim+s.Lent) {
+			t.Errorf("share %+v", s)
+		}
+	}
+	if nodes != 4200 {
+		t.Errorf("the processes own %d nodes of 4200", nodes)
+	}
+	if r := runLine(t, "", "check", "--generate", "grid:6x7", "--ranks", "-1"); r.code != exitUsage {
+		t.Errorf("-1 ranks: exit %d", r.code)
+	}
+}
+
 func TestCheckErrors(t *testing.T) {
 	path := folder(t, checkFiles)
 	for _, c := range []struct {

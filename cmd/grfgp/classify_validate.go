@@ -73,7 +73,7 @@ func (a *app) validateClasses(ctx context.Context, d *classData, spec grfgp.Spec
 		return nil, err
 	}
 	s := a.talk.Stage("validating")
-	v, err := crossval.ValidateClasses(ctx, d.net.Graph, d.data, spec, method, crossval.Options{Folds: folds, Scheme: crossval.Scheme(f.scheme.value), Progress: s.Work()})
+	v, err := crossval.ValidateClasses(ctx, d.net.Graph, d.data, spec, method, crossval.Options{Folds: folds, Scheme: crossval.Scheme(f.scheme.value), Progress: s.Work(), Ranks: a.ranks})
 	if err != nil {
 		return nil, fitError(ctx, err)
 	}

@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"slices"
@@ -16,10 +17,14 @@ func main() {
 	boundGarbage()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
-	code := within(ctx, patienceFor(os.Args), func() int {
-		return Run(ctx, os.Args[1:], Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
-	})
-	os.Exit(code)
+	all, err := join()
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "grfgp: %v\n", err)
+		os.Exit(exitUsage)
+	}
+	streams, last := all.streams()
+	code := within(ctx, patienceFor(os.Args), func() int { return run(ctx, os.Args[1:], streams, all.group) })
+	os.Exit(all.end(code, last))
 }
 
 // patience is the time that an interrupted run has to end; a server has to close its

@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"grfgp/internal/ranks"
 )
 
 // Streams are the standard streams. Answers go to Out; progress, notes and errors to Err.
@@ -22,6 +24,7 @@ type Streams struct {
 // app holds the streams and the global flags, for all verbs.
 type app struct {
 	Streams
+	ranks   *ranks.Group // of several processes that share the work; nil: this one alone
 	talk    *talk
 	seed    uint64
 	threads int
@@ -35,12 +38,17 @@ const maxThreads = 1024
 
 // Run executes one command line and returns its exit code.
 func Run(ctx context.Context, args []string, streams Streams) int {
+	return run(ctx, args, streams, nil)
+}
+
+// run executes a command line together with other ranks.
+func run(ctx context.Context, args []string, streams Streams, group *ranks.Group) int {
 	// --threads sets GOMAXPROCS, which belongs to the process: put it back for
 	// whoever calls Run twice.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 
 	kept.reset()
-	a := &app{Streams: streams}
+	a := &app{Streams: streams, ranks: group}
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(streams.In)
@@ -86,6 +94,9 @@ func (a *app) root() *cobra.Command {
 				a.memory = *f.Value.(*size)
 			}
 			a.talk = newTalk(a.Err, a.quiet)
+			if err := a.checkRanks(cmd.Name()); err != nil {
+				return err
+			}
 			return a.checkFiles(cmd.Flags())
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {

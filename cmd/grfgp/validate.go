@@ -137,7 +137,7 @@ func (a *app) crossValidate(ctx context.Context, d *modelData, spec grfgp.Spec, 
 		return nil, err
 	}
 	s := a.talk.Stage("validating")
-	v, err := crossval.Validate(ctx, d.net.Graph, d.data, d.time.spec(spec), crossval.Options{Folds: folds, Scheme: scheme, Progress: s.Work()})
+	v, err := crossval.Validate(ctx, d.net.Graph, d.data, d.time.spec(spec), crossval.Options{Folds: folds, Scheme: scheme, Progress: s.Work(), Ranks: a.ranks})
 	if err != nil {
 		return nil, fitError(ctx, err)
 	}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"grfgp/internal/ranks"
+)
+
+// world is the processes that a launcher such as mpirun started together. Every one of
+// them, a rank, runs the same command; rank 0 talks and writes.
+type world struct {
+	group  *ranks.Group
+	finish func() error   // after success, on all ranks; nil without a launcher
+	abort  func(code int) // ends all ranks
+}
+
+// launchedRanks returns how many ranks a launcher says there are; 0 if none does.
+func launchedRanks() int {
+	for _, name := range []string{"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"} {
+		if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
+			return n
+		}
+	}
+	return 0
+}
+
+// shareProcessors gives the ranks of one machine equal shares of its processors.
+func shareProcessors() {
+	for _, name := range []string{"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"} {
+		if n, err := strconv.Atoi(os.Getenv(name)); err == nil && n > 1 {
+			runtime.GOMAXPROCS(max(1, runtime.NumCPU()/n))
+			return
+		}
+	}
+}
+
+// streams returns the streams of a rank: those of ranks other than 0 end nowhere, except
+// for the last words of a failure.
+func (w *world) streams() (s Streams, last *bytes.Buffer) {
+	if w.group.Rank() == 0 {
+		return Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, nil
+	}
+	last = &bytes.Buffer{}
+	return Streams{In: strings.NewReader(""), Out: io.Discard, Err: last}, last
+}
+
+// end ends the run of this rank. A failure ends all ranks. If it is one of all, rank 0
+// says what it is, and ends the others before they do.
+func (w *world) end(code int, last *bytes.Buffer) int {
+	if w.finish == nil { // no launcher
+		return code
+	}
+	if code == exitOK {
+		if err := w.finish(); err != nil {
+			fmt.Fprintf(os.Stderr, "grfgp: %v\n", err)
+			return exitInternal
+		}
+		return exitOK
+	}
+	if w.group.Rank() > 0 {
+		time.Sleep(2 * time.Second)
+		lines := strings.Split(strings.TrimSpace(last.String()), "\n")
+		fmt.Fprintf(os.Stderr, "rank %d of %d: %s\n", w.group.Rank(), w.group.Size(), lines[len(lines)-1])
+	}
+	w.abort(code)
+	return code
+}
+
+// overRanks are the verbs that ranks can share.
+var overRanks = []string{"validate", "help", "grfgp"}
+
+// checkRanks refuses verbs that are for one process.
+func (a *app) checkRanks(verb string) error {
+	if a.ranks.Alone() || slices.Contains(overRanks, verb) {
+		return nil
+	}
+	return usagef("%s is for one process, and there are %d ranks: start it without mpirun", verb, a.ranks.Size())
+}

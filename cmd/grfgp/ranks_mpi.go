@@ -1,0 +1,24 @@
+//go:build mpi
+
+package main
+
+import (
+	"os"
+
+	"grfgp/internal/mpi"
+	"grfgp/internal/ranks"
+)
+
+// join joins the ranks that a launcher started, if one did.
+func join() (*world, error) {
+	_, pmix := os.LookupEnv("PMIX_RANK")
+	if launchedRanks() <= 1 && !pmix {
+		return &world{}, nil
+	}
+	all, err := mpi.Start()
+	if err != nil {
+		return nil, err
+	}
+	shareProcessors()
+	return &world{ranks.New(all), all.Finish, all.Abort}, nil
+}

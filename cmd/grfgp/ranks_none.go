@@ -1,0 +1,14 @@
+//go:build !mpi
+
+package main
+
+import "fmt"
+
+// join returns this process alone. It refuses to be one of several ranks, each of which
+// would do all the work.
+func join() (*world, error) {
+	if n := launchedRanks(); n > 1 {
+		return nil, fmt.Errorf("a launcher started %d ranks, and this program was built without MPI, so each of them would do all the work: build it with CC=mpicc go build -tags mpi ./cmd/grfgp, or start it alone", n)
+	}
+	return &world{}, nil
+}
