@@ -171,7 +171,7 @@ func (a *app) memoryOf(ctx context.Context, program string, run memoryRun) (r me
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	r = memoryResult{memoryRun: run, Nodes: int(p.nodes)}
-	if err := writeFile(filepath.Join(dir, "given.csv"), func(w io.Writer) error { return a.writeSmooth(w, run, p.nodes) }); err != nil {
+	if err := writeTo(filepath.Join(dir, "given.csv"), func(w io.Writer) error { return a.writeSmooth(w, run, p.nodes) }); err != nil {
 		return r, err
 	}
 	cmd := exec.CommandContext(ctx, program, append(run.arguments(dir), "--threads", strconv.Itoa(a.threads), "--seed", strconv.FormatUint(a.seed, 10))...)
