@@ -111,7 +111,7 @@ const (
 // finalIters is the most iterations of the fit to all measurements, which starts from
 // that to a sample: fewer for many measurements, because an iteration takes O(T³).
 func finalIters(measurements int) int {
-	const least, most, flops = 6, 40, 8e10
+	const least, most, flops = 4, 40, 8e10
 	t := float64(measurements)
 	return max(least, min(most, int(flops/(t*t*t))))
 }
@@ -189,7 +189,7 @@ func (t *Trainer) train(ctx context.Context, own gp.Data, work *progress.Work) (
 	if sketch {
 		last := work.Part(1, 0)
 		last.Step("fitting " + best.String())
-		if m.fitted, m.choice.Fit, err = t.retrain(ctx, own, m.spec, m.fitted.Theta(), gp.FitOptions{MaxIter: finalIters(own.Len()), Tol: finalTol, Progress: last}); err != nil {
+		if m.fitted, m.choice.Fit, err = t.retrain(ctx, own, m.spec, m.fitted.Theta(), gp.FitOptions{From: m.fitted, MaxIter: finalIters(own.Len()), Tol: finalTol, Progress: last}); err != nil {
 			return nil, err
 		}
 	}
@@ -206,6 +206,9 @@ func (c *contest) fit(ctx context.Context, k candidate, opts gp.FitOptions) (att
 		return attempt{}, err
 	}
 	opts.Starts = c.startsInTime(made, opts.Starts)
+	if len(c.tried) > 0 {
+		opts.From = likeliest(c.tried).model
+	}
 	for _, a := range c.tried { // kernels with many scales may gain little for a while, and much later
 		if ll := a.report.LogLikelihood; !k.many && (opts.Rival == nil || ll > *opts.Rival) {
 			opts.Rival = &ll

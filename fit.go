@@ -130,7 +130,7 @@ func (t *Trainer) addAlternatives(ctx context.Context, m *Model, own gp.Data, w 
 }
 
 // retrain learns the hyperparameters of a chosen kernel, starting from theta, with
-// the bounds MaxIter and Tol, and tells bounds.Progress.
+// From, MaxIter and Tol of the bounds, and tells bounds.Progress.
 func (t *Trainer) retrain(ctx context.Context, own gp.Data, spec Spec, theta []float64, bounds gp.FitOptions) (*gp.Model, gp.FitReport, error) {
 	k, err := t.chosenKernel(ctx, spec)
 	if err != nil {
@@ -140,7 +140,7 @@ func (t *Trainer) retrain(ctx context.Context, own gp.Data, spec Spec, theta []f
 	if err != nil {
 		return nil, gp.FitReport{}, err
 	}
-	opts.Starts, opts.MaxIter, opts.Tol, opts.Progress = [][]float64{theta}, bounds.MaxIter, bounds.Tol, bounds.Progress
+	opts.Starts, opts.From, opts.MaxIter, opts.Tol, opts.Progress = [][]float64{theta}, bounds.From, bounds.MaxIter, bounds.Tol, bounds.Progress
 	if t.spec.Times != nil {
 		return t.retrainOverTime(ctx, k, own, opts)
 	}

@@ -22,6 +22,7 @@ type Job struct {
 	Measurements int // or labels, at distinct nodes or places
 	Classes      int // of labels; 0: there are measurements
 	Places       int // that are predicted at once: nodes, or nodes in periods; 0: few
+	Folds        int // of a cross-validation; 0: there is none
 	Searches     int // that go on at a time, with at most Measurements each; 0: none
 }
 
@@ -55,6 +56,7 @@ const (
 	seriesMost            = 3 << 30
 	factorCopies          = 4 // of a dense matrix that is factored: it, its factor, its inverse, gradients
 	classCopies           = 8
+	foldShare             = 1.6
 )
 
 // EstimateMemory estimates the memory of a job before it begins. For features it samples
@@ -72,6 +74,9 @@ func EstimateMemory(ctx context.Context, g *graph.Graph, spec Spec, job Job) (Me
 	}
 	m := Memory{Method: method}
 	all := phases{both: e.known(method), learn: e.learning(method, hops), predict: e.places()}
+	if job.Folds > 0 { // a fold begins while the one before is not collected yet
+		all.learn *= foldShare
+	}
 	least := all
 	switch method {
 	case "dense":

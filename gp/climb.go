@@ -6,110 +6,181 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/optimize"
-
 	"grfgp/solve"
 )
 
 // objective is a log likelihood with its gradient, in natural parameters.
 type objective func(ctx context.Context, theta []float64) (value float64, grad []float64, err error)
 
-// climb maximises an exact objective and the weak prior from theta by L-BFGS, until
-// four iterations gain less than tol.
-func (p *params) climb(ctx context.Context, theta []float64, maxIter int, tol float64, of objective) (best []float64, r FitReport, err error) {
-	return p.climbAgainst(ctx, theta, maxIter, tol, nil, of)
+// steepness is a log likelihood whose gradient, in natural parameters, is computed when it is wanted: values that are
+// too low need none.
+type steepness func(ctx context.Context, theta []float64) (value float64, grad func() ([]float64, error), err error)
+
+// both returns an objective as one whose gradient is there at once.
+func (of objective) both() steepness {
+	return func(ctx context.Context, theta []float64) (float64, func() ([]float64, error), error) {
+		value, grad, err := of(ctx, theta)
+		return value, func() ([]float64, error) { return grad, nil }, err
+	}
 }
 
-// climbAgainst is climb that also ends where a rival is far better.
-func (p *params) climbAgainst(ctx context.Context, theta []float64, maxIter int, tol float64, rival *float64, of objective) (best []float64, r FitReport, err error) {
-	var failure, undefined error // undefined: why the last value is not finite
-	var lastX, lastGrad []float64
-	last := math.Inf(1)
-	// Value and gradient come together but are asked for one by one. Where there
-	// is no value the step was too long, and the line search turns back.
-	at := func(x []float64) {
-		if slices.Equal(x, lastX) {
-			return
-		}
-		lastX, last, lastGrad = slices.Clone(x), math.Inf(1), make([]float64, len(x))
+// climbing says how an objective is climbed.
+type climbing struct {
+	maxIter int
+	tol     float64    // gain in nats that does not count
+	rival   *float64   // value of a rival, which ends a climb that is far behind; nil: none
+	from    *curvature // near the start; nil: unknown
+}
+
+// climb maximises an exact objective and the weak prior from theta by BFGS, until
+// the next steps promise less than tol.
+func (p *params) climb(ctx context.Context, theta []float64, maxIter int, tol float64, of objective) (best []float64, r FitReport, err error) {
+	best, r, _, err = p.climbBy(ctx, theta, climbing{maxIter: maxIter, tol: tol}, of.both())
+	return best, r, err
+}
+
+// errNoStart says that a climb could not begin.
+var errNoStart = errors.New("the likelihood has no finite value at the start")
+
+// climbBy is climb that also ends where a rival is far better, may begin with a known curvature, and returns
+// that at its end.
+func (p *params) climbBy(ctx context.Context, theta []float64, c climbing, of steepness) (best []float64, r FitReport, end *curvature, err error) {
+	var undefined error // why the last value is not finite
+	// Where there is no value the step was too long, and the line search turns back.
+	at := func(x []float64) (point, error) {
+		out := point{x: x, f: math.Inf(1)}
 		if p.far(x) {
-			return
+			return out, nil
 		}
 		theta := p.Natural(x)
 		value, grad, err := of(ctx, theta)
 		if errors.Is(err, solve.ErrNotPositiveDefinite) || errors.Is(err, solve.ErrNotConverged) {
 			undefined = err
-			return // as if too far
+			return out, nil // as if too far
 		}
 		if err != nil {
-			failure = err
-			return
+			return out, err
 		}
 		r.Evaluations++
-		p.Chain(grad, theta)
-		last = -(value + p.Prior(grad, x))
-		for j, g := range grad {
-			lastGrad[j] = -g
-		}
-	}
-	problem := optimize.Problem{
-		Func: func(x []float64) float64 { at(x); return last },
-		Grad: func(grad, x []float64) { at(x); copy(grad, lastGrad) },
-		Status: func() (optimize.Status, error) {
-			if failure != nil {
-				return optimize.Failure, failure
+		out.f = -(value + p.Prior(make([]float64, len(x)), x))
+		out.steep = func() ([]float64, error) {
+			grad, err := grad()
+			if err != nil {
+				return nil, err
 			}
-			return optimize.NotTerminated, nil
-		},
+			p.Chain(grad, theta)
+			p.Prior(grad, x)
+			for j := range grad {
+				grad[j] = -grad[j]
+			}
+			return grad, nil
+		}
+		return out, nil
 	}
-	settings := &optimize.Settings{
-		MajorIterations:   maxIter,
-		GradientThreshold: 1e-2,
-		Converger:         &optimize.FunctionConverge{Absolute: tol, Relative: 1e-9, Iterations: 4},
+	d, err := newDescent(p.near(p.Free(theta)), at, c.from)
+	if err != nil {
+		return nil, r, nil, err
 	}
-	if rival != nil {
-		settings.Converger = &behind{FunctionConverge: optimize.FunctionConverge{Absolute: tol, Relative: 1e-9, Iterations: 4}, rival: -*rival}
+	if !d.now.finite() {
+		return nil, r, nil, errors.Join(errNoStart, undefined)
 	}
-	result, err := optimize.Minimize(problem, p.near(p.Free(theta)), settings, &optimize.LBFGS{})
-	if failure != nil {
-		return nil, r, failure
+	ends := ending{tol: c.tol, rival: c.rival}
+	for r.Iterations < c.maxIter && !r.Converged {
+		moved, err := d.step(at)
+		if err != nil {
+			return nil, r, nil, err
+		}
+		// At the optimum a line search may find nothing better: that is no failure.
+		r.Iterations++
+		r.Converged = !moved || ends.after(d)
 	}
-	if result == nil || math.IsInf(result.F, 0) || math.IsNaN(result.F) {
-		return nil, r, errors.Join(errors.New("the likelihood has no finite value at the start"), undefined, err)
-	}
-	r.Iterations = result.MajorIterations
-	// At the optimum a line search may find nothing better: that is no failure.
-	r.Converged = result.Status != optimize.IterationLimit
-	return p.Natural(result.X), r, nil
+	return p.Natural(d.now.x), r, d.curved(), nil
 }
 
-// behind ends a climb that converges, and one that is far behind a rival and hardly gains: with the last
-// gains a hundred times over it would still be behind.
-type behind struct {
-	optimize.FunctionConverge
-	rival  float64 // value of the rival, falling
-	values []float64
+// ending decides when a climb ends.
+type ending struct {
+	tol    float64
+	rival  *float64
+	values []float64 // after every iteration, falling
+	last   float64   // value from which the gain is counted,
+	idle   int       // and iterations since
 }
 
 const (
+	flatGradient = 1e-2 // nats per e-fold
+	flatTimes    = 10   // tolerances per e-fold: a steeper slope may lead on along a direction that no step has taken yet
+	idleSteps    = 4    // iterations that together gain less than the tolerance
+
 	behindLeast = 20  // nats
 	behindTimes = 100 // the last gains
 	behindSteps = 5   // iterations of which the gains are counted,
 	behindFrom  = 12  // and the first that may end a climb: the first ones find the length of steps
 )
 
-func (b *behind) Init(dim int) {
-	b.values = b.values[:0]
-	b.FunctionConverge.Init(dim)
+// after reports whether a climb ends: the gradient vanishes; a curvature that foretold the last gains promises
+// less than the tolerance; some iterations have gained less; or a rival is far ahead.
+func (e *ending) after(d *descent) bool {
+	if len(e.values) == 0 || d.now.f < e.last-e.tol {
+		e.last, e.idle = d.now.f, 0
+	} else {
+		e.idle++
+	}
+	e.values = append(e.values, d.now.f)
+	return d.now.slope() < flatGradient || d.reliable() && d.promise() < e.tol/2 && d.now.slope() < flatTimes*e.tol || e.idle >= idleSteps || e.behind()
 }
 
-func (b *behind) Converged(at *optimize.Location) optimize.Status {
-	b.values = append(b.values, at.F)
-	if n := len(b.values); n > behindFrom {
-		gain, missing := b.values[n-1-behindSteps]-at.F, at.F-b.rival
-		if missing > behindLeast && missing > behindTimes*gain {
-			return optimize.FunctionConvergence
-		}
+// behind reports whether the climb is far behind a rival and hardly gains: with the last
+// gains a hundred times over it would still be behind.
+func (e *ending) behind() bool {
+	n := len(e.values)
+	if e.rival == nil || n <= behindFrom {
+		return false
 	}
-	return b.FunctionConverge.Converged(at)
+	gain, missing := e.values[n-1-behindSteps]-e.values[n-1], e.values[n-1]+*e.rival
+	return missing > behindLeast && missing > behindTimes*gain
+}
+
+// point is a value of the negative objective with its gradient.
+type point struct {
+	x, grad []float64
+	f       float64
+	steep   func() ([]float64, error) // computes grad
+}
+
+// differentiate computes the gradient.
+func (p *point) differentiate() (err error) {
+	if p.finite() && p.grad == nil {
+		p.grad, err = p.steep()
+	}
+	return err
+}
+
+func (p point) finite() bool { return !math.IsInf(p.f, 0) && !math.IsNaN(p.f) }
+
+// slope returns the largest derivative.
+func (p point) slope() float64 {
+	most := 0.0
+	for _, g := range p.grad {
+		most = max(most, math.Abs(g))
+	}
+	return most
+}
+
+// curvature is an estimate of the inverse of the matrix of second derivatives, by rows, of the
+// negative log likelihood of some values.
+type curvature struct {
+	inverse []float64
+	values  int
+}
+
+// of returns the curvature for the likelihood of another number of values of the same kind.
+func (c *curvature) of(values int) *curvature {
+	if c == nil {
+		return nil
+	}
+	out := &curvature{slices.Clone(c.inverse), values}
+	for k := range out.inverse {
+		out.inverse[k] *= float64(c.values) / float64(values)
+	}
+	return out
 }

@@ -1,10 +1,6 @@
 package gp
 
-import (
-	"testing"
-
-	"gonum.org/v1/gonum/optimize"
-)
+import "testing"
 
 // A climb ends early if it is far behind a rival and gains little, but not while it gains much, in its first iterations, or
 // if it is close.
@@ -22,11 +18,10 @@ func TestBehind(t *testing.T) {
 		{"close", 0, func(k int) float64 { return -18 + 0.05*float64(k) }, 0},
 		{"ahead", -300, func(k int) float64 { return -200 + 0.5*float64(k) }, 0},
 	} {
-		b := &behind{FunctionConverge: optimize.FunctionConverge{Absolute: 1e-6, Iterations: 4}, rival: -c.rival}
-		b.Init(2)
+		b := &ending{tol: 1e-6, rival: &c.rival}
 		end := 0
 		for k := range 20 {
-			if b.Converged(&optimize.Location{F: -c.value(k)}) != optimize.NotTerminated {
+			if b.after(&descent{now: point{f: -c.value(k), grad: []float64{1}}}) {
 				end = k
 				break
 			}

@@ -71,3 +71,14 @@ func (c counted) evaluate(ctx context.Context, theta []float64) (float64, []floa
 	defer c.count.add()
 	return c.component.evaluate(ctx, theta)
 }
+
+// steep is of for an objective whose gradient comes later.
+func (e *evaluations) steep(o steepness) steepness {
+	if e == nil {
+		return o
+	}
+	return func(ctx context.Context, theta []float64) (float64, func() ([]float64, error), error) {
+		defer e.add()
+		return o(ctx, theta)
+	}
+}

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/internal/parallel"
 	"grfgp/kernel"
 	"grfgp/solve"
 )
@@ -34,6 +35,8 @@ type factor struct {
 	alpha []float64
 	lml   float64
 	slope float64 // derivative of Data.within by the noise variance
+
+	diagonal []float64 // of H⁻¹; nil: not computed yet
 }
 
 // inverse is a factored H.
@@ -121,11 +124,19 @@ func (l *likelihood) gradient(ctx context.Context, f *factor, size int) ([]float
 	} else {
 		g := mat.NewSymDense(n, nil)
 		f.chol.Inverse(g)
-		for i := range n {
-			for j := i; j < n; j++ {
-				g.SetSym(i, j, (f.alpha[i]*f.alpha[j]-g.At(i, j))/2)
+		raw := g.RawSymmetric()
+		f.diagonal = make([]float64, n)
+		parallel.Ranges(n, 16, func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				row := raw.Data[i*raw.Stride:][:n]
+				f.diagonal[i] = row[i]
+				for j := i; j < n; j++ {
+					row[j] = (f.alpha[i]*f.alpha[j] - row[j]) / 2
+				}
 			}
-			trace += g.At(i, i) / l.data.count(i)
+		})
+		for i := range n {
+			trace += raw.Data[i*raw.Stride+i] / l.data.count(i)
 		}
 		err = f.cov.GramGrad(ctx, own, l.data.Nodes, g)
 	}

@@ -2,6 +2,7 @@ package gp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -55,11 +56,12 @@ type FitOptions struct {
 	NoiseSD   *float64    // known standard deviation of the noise of one measurement (of Student values the scale of its distribution), if Data has no noise variances; nil: learned
 	Starts    [][]float64 // hyperparameters of the kernel; learning starts from the most likely of them; nil means those of kernel.Starts
 	Ordered   bool        // Starts are in an order, such as that of length: those after one that is 20 nats below the best are not tried
-	MaxIter   int         // most iterations of L-BFGS; 0 means 100
-	Tol       float64     // gain in log likelihood, in nats, of four iterations of L-BFGS below which learning ends; 0 means 0.001
+	MaxIter   int         // most iterations of BFGS; 0 means 100
+	Tol       float64     // gain in log likelihood, in nats, that the next steps promise, or four steps had, when learning ends; 0 means 0.001
 	Epochs    int         // Iterative: steps of Adam; 0 means 50
 	ColdStart bool        // Iterative: Adam starts from the first of Starts, not from a fit to a few patches
 	Fixed     bool        // keep the most likely of Starts, and learn nothing
+	From      *Model      // fitted to the same values, or to a sample of them, maybe with another kernel: a learned noise starts from its own and, if Starts has its hyperparameters alone, the first steps from the curvature at them; Gaussian values only; nil: none
 	Rival     *float64    // log marginal likelihood of another kernel for the same measurements: learning ends early if it is far better; nil: none
 	Subsample int         // fit to a sample of about this many measurements, in patches and scattered, to compare kernels; 0: to all
 	Seed      uint64      // of random probes
@@ -102,6 +104,7 @@ type Model struct {
 	shape   Shape
 
 	alternatives []Alternative // of the hyperparameters; nil: they are taken as known
+	curved       *curvature    // of the likelihood at the end of a fit; nil: unknown
 }
 
 // State holds the learned parameters of a Model: with the kernel it determines the
@@ -172,7 +175,7 @@ type FitReport struct {
 	Factored        bool      `json:"factored,omitempty"` // the iterative solver was not needed: a structure of the kernel, such as a table of nodes × periods, gives exact results
 	Values          Values    `json:"values,omitempty"`
 	Shape           Shape     `json:"shape,omitzero"` // learned parameters of the likelihood
-	// Converged reports, with the exact solver or a Subsample, that L-BFGS ended
+	// Converged reports, with the exact solver or a Subsample, that BFGS ended
 	// before MaxIter. With the iterative solver, which takes a fixed number of
 	// steps, it reports that the last step's Residual is at most Stochastic.Tol, or
 	// 0.03 without one; it does not say that more steps would change nothing. It
@@ -254,21 +257,15 @@ func Fit(ctx context.Context, k kernel.Kernel, d Data, opts FitOptions) (*Model,
 		}
 	}
 	l := &likelihood{k, s, m.meanVar, p}
-	var theta []float64
-	switch {
-	case opts.Subsample > 0:
-		theta, r, err = l.fitComposite(ctx, l.patches(3*opts.Subsample/17, 5*opts.Subsample/17), starts, opts)
-	case m.solver == Exact:
-		theta, r, err = l.fitComposite(ctx, []*likelihood{l}, starts, opts)
-	case !m.plain && tabular(k, s):
-		theta, r, err = l.fitComposite(ctx, []*likelihood{l}, starts, opts)
-		r.Factored = true
-	default:
-		theta, r, err = l.fitIteratively(ctx, starts, opts)
+	theta, r, err := l.fit(ctx, m, p.warm(m.units, opts.From, starts), opts)
+	if errors.Is(err, errNoStart) && opts.From != nil { // with so little noise, rounding prevails
+		opts.From = nil
+		theta, r, err = l.fit(ctx, m, starts, opts)
 	}
 	if err != nil {
 		return nil, r, fmt.Errorf("fitting: %w", err)
 	}
+	m.curved = p.curved
 	m.theta, m.noise = p.split(theta)
 	r.Solver, r.Theta, r.NoiseSD = m.solver, m.Theta(), m.NoiseSD()
 	for _, q := range k.Params() {
@@ -277,33 +274,54 @@ func Fit(ctx context.Context, k kernel.Kernel, d Data, opts FitOptions) (*Model,
 	return m, r, nil
 }
 
+// fit learns from the data as the options and the solver of the model say.
+func (l *likelihood) fit(ctx context.Context, m *Model, starts [][]float64, opts FitOptions) (theta []float64, r FitReport, err error) {
+	switch {
+	case opts.Subsample > 0:
+		return l.fitComposite(ctx, l.patches(3*opts.Subsample/17, 5*opts.Subsample/17), starts, opts)
+	case m.solver == Exact:
+		return l.fitComposite(ctx, []*likelihood{l}, starts, opts)
+	case !m.plain && tabular(l.kernel, l.data):
+		theta, r, err = l.fitComposite(ctx, []*likelihood{l}, starts, opts)
+		r.Factored = true
+		return theta, r, err
+	}
+	return l.fitIteratively(ctx, starts, opts)
+}
+
 // fitComposite climbs likelihoods of parts of the data, or of all of it, from the
 // most likely start, and adds the leave-one-out score.
 func (l *likelihood) fitComposite(ctx context.Context, parts []*likelihood, starts [][]float64, opts FitOptions) (theta []float64, r FitReport, err error) {
 	cache(parts)
+	all, values := make([]*scored, len(parts)), 0
+	for k, l := range parts {
+		all[k] = &scored{likelihood: l}
+		values += l.data.Len()
+	}
 	count := newEvaluations(opts.Progress, len(starts), opts.MaxIter)
-	if theta, err = bestStart(ctx, parts, starts, opts.Ordered, count); err != nil {
+	if theta, err = bestStart(ctx, all, starts, opts.Ordered, count); err != nil {
 		return nil, r, err
 	}
 	if r.Converged = opts.Fixed; !opts.Fixed {
-		if theta, r, err = l.params.climbAgainst(ctx, theta, opts.MaxIter, opts.Tol, opts.Rival, count.of(compositeObjective(parts))); err != nil {
+		c := climbing{maxIter: opts.MaxIter, tol: opts.Tol, rival: opts.Rival}
+		if opts.From.at(l.params, theta) {
+			c.from = opts.From.curved.of(values)
+		}
+		if theta, r, l.params.curved, err = l.params.climbBy(ctx, theta, c, count.steep(together(all))); err != nil {
 			return nil, r, err
 		}
+		if l.params.curved != nil {
+			l.params.curved.values = values
+		}
 	}
-	values := 0
-	for _, l := range parts {
-		f, err := l.factor(ctx, theta)
+	for _, l := range all {
+		s, err := l.score(ctx, theta)
 		if err != nil {
 			return nil, r, err
 		}
-		r.LogLikelihood += f.lml
-		mean, variance := f.leaveOneOut(l.data)
-		for i, y := range l.data.Y {
-			r.LOOScore += logNormal(y, mean[i], variance[i])
-		}
-		values += l.data.Len()
+		r.LogLikelihood += s.lml
+		r.LOOScore += s.leaveOneOut / float64(values)
 	}
-	r.LOOScore /= float64(values)
 	opts.Progress.Done()
 	return theta, r, nil
 }
@@ -351,19 +369,6 @@ func (l *likelihood) fitIteratively(ctx context.Context, starts [][]float64, opt
 	}
 	r.LogLikelihood, r.LogLikelihoodSE, err = l.estimate(ctx, theta, opts.Stochastic.Plain, opts.Seed)
 	return theta, r, err
-}
-
-// leaveOneOut returns mean and variance of each measurement given all others:
-// y_i − α_i/[H⁻¹]_ii and 1/[H⁻¹]_ii, noise included.
-func (f *factor) leaveOneOut(d Data) (mean, variance []float64) {
-	n := d.Len()
-	mean, variance = make([]float64, n), make([]float64, n)
-	f.h.InverseDiag(variance)
-	for i, q := range variance {
-		mean[i] = d.Y[i] - f.alpha[i]/q
-		variance[i] = 1 / q
-	}
-	return mean, variance
 }
 
 func logNormal(y, mean, variance float64) float64 {

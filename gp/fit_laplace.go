@@ -130,7 +130,7 @@ func (m *Model) climbLaplace(ctx context.Context, s Data, p *params, starts [][]
 		return nil, r, err
 	}
 	if r.Converged = opts.Fixed; !opts.Fixed {
-		if theta, r, err = p.climbAgainst(ctx, theta, opts.MaxIter, opts.Tol, opts.Rival, counted.of(compositeObjective(all))); err != nil {
+		if theta, r, _, err = p.climbBy(ctx, theta, climbing{maxIter: opts.MaxIter, tol: opts.Tol, rival: opts.Rival}, counted.of(compositeObjective(all)).both()); err != nil {
 			return nil, r, err
 		}
 	}

@@ -322,9 +322,10 @@ func TestIterativeVariances(t *testing.T) {
 		}
 		mean := numbers(iterative.Mean(background, all))
 		sum, square := 0.0, 0.0
-		for b := range varianceDraws / varianceGroup {
-			draws := step[*mat.Dense](t)(iterative.Sample(background, all, varianceGroup, varianceSeed+uint64(b)))
-			for s := range varianceGroup {
+		group := drawGroup(iterative.Nodes())
+		for b := range varianceDraws / group {
+			draws := step[*mat.Dense](t)(iterative.Sample(background, all, group, varianceSeed+uint64(b)))
+			for s := range group {
 				ratio := 0.0
 				for i := range all {
 					e := draws.At(i, s) - mean[i]

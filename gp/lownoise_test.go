@@ -116,9 +116,10 @@ func meanRatio(t *testing.T, p *Posterior, nodes []int, variance []float64) (rat
 	t.Helper()
 	mean := step[[]float64](t)(p.Mean(background, allNodes(p.Nodes())))
 	var of []float64
-	for b := range varianceDraws / varianceGroup {
-		draws := step[*mat.Dense](t)(p.Sample(background, allNodes(p.Nodes()), varianceGroup, varianceSeed+uint64(b)))
-		for s := range varianceGroup {
+	group := drawGroup(p.Nodes())
+	for b := range varianceDraws / group {
+		draws := step[*mat.Dense](t)(p.Sample(background, allNodes(p.Nodes()), group, varianceSeed+uint64(b)))
+		for s := range group {
 			sum := 0.0
 			for _, i := range nodes {
 				sum += math.Pow(draws.At(i, s)-mean[i], 2) / variance[i] / float64(len(nodes))

@@ -3,6 +3,7 @@ package gp
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"grfgp/kernel"
 )
@@ -15,6 +16,8 @@ type params struct {
 	noise bool    // the last one is the noise
 	known float64 // noise variance of one measurement where it is not learned
 	floor float64 // of the noise variance that is learned
+
+	curved *curvature // of the likelihood where a climb has ended; nil: unknown
 }
 
 // The least noise variance that is learned, as a share of that of the data. A
@@ -58,6 +61,34 @@ func newParamsWith(k kernel.Kernel, starts [][]float64, last kernel.Param, known
 		}
 	}
 	return p, all, nil
+}
+
+// warm returns the starts with the noise that another model of the same values has learned.
+func (p *params) warm(u Units, from *Model, starts [][]float64) [][]float64 {
+	if from == nil || !p.noise {
+		return starts
+	}
+	scale := from.units.Scale / u.Scale
+	noise := max(from.noise*scale*scale, p.floor*(1+leastWarm))
+	all := make([][]float64, len(starts))
+	for k, start := range starts {
+		all[k] = slices.Clone(start)
+		all[k][len(start)-1] = noise
+	}
+	return all
+}
+
+// leastWarm is the least noise to start from, above the floor and as a share of it: at the floor itself there is
+// no slope.
+const leastWarm = 0.1
+
+// at reports whether theta holds the hyperparameters that m has, and of which it knows the curvature.
+func (m *Model) at(p *params, theta []float64) bool {
+	if m == nil || m.curved == nil || len(m.curved.inverse) != len(theta)*len(theta) {
+		return false
+	}
+	own, _ := p.split(theta)
+	return slices.Equal(own, m.theta)
 }
 
 // Free returns the variables of the optimiser: log θ, log(noise − floor), or θ.

@@ -83,8 +83,19 @@ func (p *Posterior) VarianceProgress(ctx context.Context, nodes []int, w *progre
 const (
 	varianceFlops = 2e11 // of exact variances; beyond, they are sampled
 	varianceDraws = 256
-	varianceGroup = 16 // draws at a time: 128 bytes per node
+	varianceGroup = 16       // least number of draws at a time: 128 bytes per node
+	varianceBytes = 64 << 20 // of draws at a time, on graphs where these are more
 )
+
+// drawGroup returns the number of draws at a time at n nodes, which divides varianceDraws. A group passes over the
+// kernel once, and some kernels cost as much for one draw as for all.
+func drawGroup(n int) int {
+	group := varianceGroup
+	for group < varianceDraws && 2*group*8*n <= varianceBytes {
+		group *= 2
+	}
+	return group
+}
 
 // sampledSDError is the relative standard error of a standard deviation from
 // varianceDraws samples: 1/√(2·256) = 0.0442. Where samples are solved by
@@ -131,12 +142,13 @@ func (p *Posterior) sampledVariance(ctx context.Context, nodes []int, w *progres
 		})
 		return ctx.Err()
 	}
-	const groups = varianceDraws / varianceGroup
+	group := drawGroup(p.Nodes())
+	groups := varianceDraws / group
 	for b := range groups {
-		if err := plain.eachDraw(ctx, nodes, varianceGroup, varianceSeed+uint64(b), add); err != nil {
+		if err := plain.eachDraw(ctx, nodes, group, varianceSeed+uint64(b), add); err != nil {
 			return nil, err
 		}
-		w.Count(int64(b+1), groups)
+		w.Count(int64(b+1), int64(groups))
 	}
 	return out, nil
 }

@@ -194,18 +194,11 @@ func newFactor(c *grfCovariance, p *pattern, phi *sparse.CSR, err error) *factor
 func (f *factor) transpose() *sparse.CSR {
 	f.once.Do(func() {
 		f.pattern.transpose()
-		_, _, val := f.phi.Raw()
-		if len(f.from) != len(val) {
+		if len(f.from) != f.phi.NNZ() {
 			f.phiT = f.phi.T()
 			return
 		}
-		valT := make([]float64, len(val))
-		parallel.Ranges(len(val), 1<<16, func(lo, hi int) {
-			for q := lo; q < hi; q++ {
-				valT[q] = val[f.from[q]]
-			}
-		})
-		f.phiT, _ = f.transposed.With(valT) // valid, because phi is
+		f.phiT = f.transposed.Picked(f.phi, f.from)
 	})
 	return f.phiT
 }
@@ -246,11 +239,11 @@ func (f *factor) beside(rows []int) *factor {
 	}
 	col, val := make([]uint32, ptr[len(rows)]), make([]float64, ptr[len(rows)])
 	parallel.Ranges(len(rows), 1024, func(lo, hi int) {
-		var scratch []float64
+		var values []float64
 		q := ptr[lo]
 		for a := lo; a < hi; a++ {
 			reached := own.Reached(a)
-			phi := room(&scratch, len(reached))
+			phi := room(&values, len(reached))
 			own.CombineRow(phi, c.coeff, a)
 			for e, node := range reached {
 				if j := label(node); j != 0 {

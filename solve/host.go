@@ -4,12 +4,14 @@ import (
 	"context"
 	"math"
 	"slices"
-	"sync"
+	"unsafe"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/internal/meter"
 	"grfgp/internal/parallel"
+	"grfgp/internal/scratch"
 )
 
 // vectors is a block in the memory of this process, row by row. dense is its view for
@@ -100,18 +102,21 @@ func rounded(x []float64) []float32 {
 	return out
 }
 
-// Memory of blocks that are not in use: fresh memory costs as much as a sweep.
-var freeDouble, freeSingle sync.Pool
+// Memory of blocks that are not in use.
+var (
+	doubles scratch.Pool[float64]
+	singles scratch.Pool[float32]
+)
 
 func (h *host[F]) block(columns int) block {
 	n := h.n * columns
 	v := &vectors[F]{rows: h.n, cols: columns}
 	switch at := any(v).(type) {
 	case *vectors[float64]:
-		at.data = recycled[float64](&freeDouble, n)
+		at.data = doubles.Get(n)
 		at.dense = mat.NewDense(h.n, columns, at.data)
 	case *vectors[float32]:
-		at.data = recycled[float32](&freeSingle, n)
+		at.data = singles.Get(n)
 		at.single = blas32.General{Rows: h.n, Cols: columns, Stride: columns, Data: at.data}
 	}
 	return v
@@ -120,17 +125,10 @@ func (h *host[F]) block(columns int) block {
 func (h *host[F]) free(b block) {
 	switch at := b.(type) {
 	case *vectors[float64]:
-		freeDouble.Put(&at.data)
+		doubles.Put(at.data)
 	case *vectors[float32]:
-		freeSingle.Put(&at.data)
+		singles.Put(at.data)
 	}
-}
-
-func recycled[F floats](pool *sync.Pool, n int) []F {
-	if p, ok := pool.Get().(*[]F); ok && cap(*p) >= n {
-		return (*p)[:n]
-	}
-	return make([]F, n)
 }
 
 // of returns the numbers of a block.
@@ -257,11 +255,25 @@ func sweepRows[F floats](which kind, o *operands[F], sums []float64) {
 	}
 }
 
+// traffic is the number of bytes that the sweep in progress reads and writes.
+func (h *host[F]) traffic(which kind) int {
+	blocks := [...]int{turning: 3, curving: 2, stepping: 6, multiplying: 2, recurring: 4, beginning: 2, resting: 4, adding: 3}[which]
+	diagonals := 0
+	for _, d := range [][]F{h.at.noise, h.at.scale} {
+		if d != nil {
+			diagonals++
+		}
+	}
+	return h.n * (blocks*h.at.columns + diagonals) * int(unsafe.Sizeof(F(0)))
+}
+
 // taskNumbers is about how many numbers of each block one task of a sweep covers.
 const taskNumbers = 1 << 15
 
 // sweep goes over all rows, by blocks of rows, and sets total to the sums.
 func (h *host[F]) sweep(total []float64, which kind) {
+	pass := meter.Start()
+	defer pass.Done(h.traffic(which))
 	k := len(total)
 	if h.n <= blockRows && h.sums.alone() {
 		clear(total)

@@ -56,6 +56,20 @@ func mulRowsNearAVX2(dst *float64, dstStride int, x *float64, xStride int, width
 //go:noescape
 func mulSingleNearAVX2(dst *float32, dstStride int, x *float32, xStride int, width int, rowPtr *int, rows int, colIdx *uint32, val *float32)
 
+// mulRowsNear4AVX2 sets rows rows of dst, of width columns, to the product of the matrix rows
+// from rowPtr on with x. Strides count elements; rows is at least 1.
+// It is for a width of 4.
+//
+//go:noescape
+func mulRowsNear4AVX2(dst *float64, dstStride int, x *float64, xStride int, width int, rowPtr *int, rows int, colIdx *uint32, val *float64)
+
+// mulSingleNear4AVX2 sets rows rows of dst, of width columns, to the product of the matrix rows
+// from rowPtr on with x. Strides count elements; rows is at least 1.
+// It is for a width of 4.
+//
+//go:noescape
+func mulSingleNear4AVX2(dst *float32, dstStride int, x *float32, xStride int, width int, rowPtr *int, rows int, colIdx *uint32, val *float32)
+
 // mulRowsAddNearAVX2 adds the product of the matrix rows
 // from rowPtr on with x to rows rows of dst, of width columns. Strides count elements; rows is at least 1.
 //

@@ -84,8 +84,8 @@ store32:
 	VMOVUPD Y5, 160(AX)
 	VMOVUPD Y6, 192(AX)
 	VMOVUPD Y7, 224(AX)
-	ADDQ    $0x00000100, R9
 	ADDQ    $0x00000100, AX
+	ADDQ    $0x00000100, R9
 	SUBQ    $0x20, R10
 	JMP     strip32
 
@@ -128,8 +128,8 @@ store16:
 	VMOVUPD Y1, 32(AX)
 	VMOVUPD Y2, 64(AX)
 	VMOVUPD Y3, 96(AX)
-	ADDQ    $0x00000080, R9
 	ADDQ    $0x00000080, AX
+	ADDQ    $0x00000080, R9
 
 strip8:
 	TESTQ  $0x00000008, R10
@@ -161,8 +161,8 @@ entry8:
 store8:
 	VMOVUPD Y0, (AX)
 	VMOVUPD Y1, 32(AX)
-	ADDQ    $0x00000040, R9
 	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000040, R9
 
 strip4:
 	TESTQ  $0x00000004, R10
@@ -190,8 +190,8 @@ entry4:
 
 store4:
 	VMOVUPD Y0, (AX)
-	ADDQ    $0x00000020, R9
 	ADDQ    $0x00000020, AX
+	ADDQ    $0x00000020, R9
 
 strip2:
 	TESTQ  $0x00000002, R10
@@ -219,8 +219,8 @@ entry2:
 
 store2:
 	VMOVUPD X0, (AX)
-	ADDQ    $0x00000010, R9
 	ADDQ    $0x00000010, AX
+	ADDQ    $0x00000010, R9
 
 strip1:
 	TESTQ  $0x00000001, R10
@@ -248,8 +248,8 @@ entry1:
 
 store1:
 	VMOVSD X0, (AX)
-	ADDQ   $0x00000008, R9
 	ADDQ   $0x00000008, AX
+	ADDQ   $0x00000008, R9
 
 next:
 	ADDQ CX, AX
@@ -339,8 +339,8 @@ store32:
 	VMOVNTPD Y5, 160(AX)
 	VMOVNTPD Y6, 192(AX)
 	VMOVNTPD Y7, 224(AX)
-	ADDQ     $0x00000100, R9
 	ADDQ     $0x00000100, AX
+	ADDQ     $0x00000100, R9
 	SUBQ     $0x20, R10
 	JMP      strip32
 
@@ -383,8 +383,8 @@ store16:
 	VMOVNTPD Y1, 32(AX)
 	VMOVNTPD Y2, 64(AX)
 	VMOVNTPD Y3, 96(AX)
-	ADDQ     $0x00000080, R9
 	ADDQ     $0x00000080, AX
+	ADDQ     $0x00000080, R9
 
 strip8:
 	TESTQ  $0x00000008, R10
@@ -416,8 +416,8 @@ entry8:
 store8:
 	VMOVNTPD Y0, (AX)
 	VMOVNTPD Y1, 32(AX)
-	ADDQ     $0x00000040, R9
 	ADDQ     $0x00000040, AX
+	ADDQ     $0x00000040, R9
 
 next:
 	ADDQ CX, AX
@@ -494,8 +494,8 @@ store32:
 	VMOVUPS Y1, 32(AX)
 	VMOVUPS Y2, 64(AX)
 	VMOVUPS Y3, 96(AX)
-	ADDQ    $0x00000080, R9
 	ADDQ    $0x00000080, AX
+	ADDQ    $0x00000080, R9
 	SUBQ    $0x20, R10
 	JMP     strip32
 
@@ -529,8 +529,8 @@ entry16:
 store16:
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, 32(AX)
-	ADDQ    $0x00000040, R9
 	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000040, R9
 
 strip8:
 	TESTQ  $0x00000008, R10
@@ -558,8 +558,8 @@ entry8:
 
 store8:
 	VMOVUPS Y0, (AX)
-	ADDQ    $0x00000020, R9
 	ADDQ    $0x00000020, AX
+	ADDQ    $0x00000020, R9
 
 strip4:
 	TESTQ  $0x00000004, R10
@@ -587,8 +587,8 @@ entry4:
 
 store4:
 	VMOVUPS X0, (AX)
-	ADDQ    $0x00000010, R9
 	ADDQ    $0x00000010, AX
+	ADDQ    $0x00000010, R9
 
 strip2:
 	TESTQ  $0x00000002, R10
@@ -617,8 +617,8 @@ entry2:
 
 store2:
 	VMOVSD X0, (AX)
-	ADDQ   $0x00000008, R9
 	ADDQ   $0x00000008, AX
+	ADDQ   $0x00000008, R9
 
 strip1:
 	TESTQ  $0x00000001, R10
@@ -646,8 +646,8 @@ entry1:
 
 store1:
 	VMOVSS X0, (AX)
-	ADDQ   $0x00000004, R9
 	ADDQ   $0x00000004, AX
+	ADDQ   $0x00000004, R9
 
 next:
 	ADDQ CX, AX
@@ -721,8 +721,8 @@ store32:
 	VMOVNTPS Y1, 32(AX)
 	VMOVNTPS Y2, 64(AX)
 	VMOVNTPS Y3, 96(AX)
-	ADDQ     $0x00000080, R9
 	ADDQ     $0x00000080, AX
+	ADDQ     $0x00000080, R9
 	SUBQ     $0x20, R10
 	JMP      strip32
 
@@ -756,8 +756,8 @@ entry16:
 store16:
 	VMOVNTPS Y0, (AX)
 	VMOVNTPS Y1, 32(AX)
-	ADDQ     $0x00000040, R9
 	ADDQ     $0x00000040, AX
+	ADDQ     $0x00000040, R9
 
 next:
 	ADDQ CX, AX
@@ -858,8 +858,8 @@ store32:
 	VMOVUPD Y6, 192(AX)
 	VADDPD  224(AX), Y7, Y7
 	VMOVUPD Y7, 224(AX)
-	ADDQ    $0x00000100, R9
 	ADDQ    $0x00000100, AX
+	ADDQ    $0x00000100, R9
 	SUBQ    $0x20, R10
 	JMP     strip32
 
@@ -906,8 +906,8 @@ store16:
 	VMOVUPD Y2, 64(AX)
 	VADDPD  96(AX), Y3, Y3
 	VMOVUPD Y3, 96(AX)
-	ADDQ    $0x00000080, R9
 	ADDQ    $0x00000080, AX
+	ADDQ    $0x00000080, R9
 
 strip8:
 	TESTQ  $0x00000008, R10
@@ -941,8 +941,8 @@ store8:
 	VMOVUPD Y0, (AX)
 	VADDPD  32(AX), Y1, Y1
 	VMOVUPD Y1, 32(AX)
-	ADDQ    $0x00000040, R9
 	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000040, R9
 
 strip4:
 	TESTQ  $0x00000004, R10
@@ -971,8 +971,8 @@ entry4:
 store4:
 	VADDPD  (AX), Y0, Y0
 	VMOVUPD Y0, (AX)
-	ADDQ    $0x00000020, R9
 	ADDQ    $0x00000020, AX
+	ADDQ    $0x00000020, R9
 
 strip2:
 	TESTQ  $0x00000002, R10
@@ -1001,8 +1001,8 @@ entry2:
 store2:
 	VADDPD  (AX), X0, X0
 	VMOVUPD X0, (AX)
-	ADDQ    $0x00000010, R9
 	ADDQ    $0x00000010, AX
+	ADDQ    $0x00000010, R9
 
 strip1:
 	TESTQ  $0x00000001, R10
@@ -1031,8 +1031,8 @@ entry1:
 store1:
 	VADDSD (AX), X0, X0
 	VMOVSD X0, (AX)
-	ADDQ   $0x00000008, R9
 	ADDQ   $0x00000008, AX
+	ADDQ   $0x00000008, R9
 
 next:
 	ADDQ CX, AX
@@ -1110,8 +1110,8 @@ store32:
 	VMOVUPS Y2, 64(AX)
 	VADDPS  96(AX), Y3, Y3
 	VMOVUPS Y3, 96(AX)
-	ADDQ    $0x00000080, R9
 	ADDQ    $0x00000080, AX
+	ADDQ    $0x00000080, R9
 	SUBQ    $0x20, R10
 	JMP     strip32
 
@@ -1147,8 +1147,8 @@ store16:
 	VMOVUPS Y0, (AX)
 	VADDPS  32(AX), Y1, Y1
 	VMOVUPS Y1, 32(AX)
-	ADDQ    $0x00000040, R9
 	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000040, R9
 
 strip8:
 	TESTQ  $0x00000008, R10
@@ -1177,8 +1177,8 @@ entry8:
 store8:
 	VADDPS  (AX), Y0, Y0
 	VMOVUPS Y0, (AX)
-	ADDQ    $0x00000020, R9
 	ADDQ    $0x00000020, AX
+	ADDQ    $0x00000020, R9
 
 strip4:
 	TESTQ  $0x00000004, R10
@@ -1207,8 +1207,8 @@ entry4:
 store4:
 	VADDPS  (AX), X0, X0
 	VMOVUPS X0, (AX)
-	ADDQ    $0x00000010, R9
 	ADDQ    $0x00000010, AX
+	ADDQ    $0x00000010, R9
 
 strip2:
 	TESTQ  $0x00000002, R10
@@ -1239,8 +1239,8 @@ store2:
 	VMOVSD (AX), X1
 	VADDPS X1, X0, X0
 	VMOVSD X0, (AX)
-	ADDQ   $0x00000008, R9
 	ADDQ   $0x00000008, AX
+	ADDQ   $0x00000008, R9
 
 strip1:
 	TESTQ  $0x00000001, R10
@@ -1269,8 +1269,8 @@ entry1:
 store1:
 	VADDSS (AX), X0, X0
 	VMOVSS X0, (AX)
-	ADDQ   $0x00000004, R9
 	ADDQ   $0x00000004, AX
+	ADDQ   $0x00000004, R9
 
 next:
 	ADDQ CX, AX
@@ -1360,8 +1360,8 @@ store32:
 	VMOVUPD Y5, 160(AX)
 	VMOVUPD Y6, 192(AX)
 	VMOVUPD Y7, 224(AX)
-	ADDQ    $0x00000100, R9
 	ADDQ    $0x00000100, AX
+	ADDQ    $0x00000100, R9
 	SUBQ    $0x20, R10
 	JMP     strip32
 
@@ -1404,8 +1404,8 @@ store16:
 	VMOVUPD Y1, 32(AX)
 	VMOVUPD Y2, 64(AX)
 	VMOVUPD Y3, 96(AX)
-	ADDQ    $0x00000080, R9
 	ADDQ    $0x00000080, AX
+	ADDQ    $0x00000080, R9
 
 strip8:
 	TESTQ  $0x00000008, R10
@@ -1431,8 +1431,8 @@ entry8:
 store8:
 	VMOVUPD Y0, (AX)
 	VMOVUPD Y1, 32(AX)
-	ADDQ    $0x00000040, R9
 	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000040, R9
 
 strip4:
 	TESTQ  $0x00000004, R10
@@ -1454,8 +1454,8 @@ entry4:
 
 store4:
 	VMOVUPD Y0, (AX)
-	ADDQ    $0x00000020, R9
 	ADDQ    $0x00000020, AX
+	ADDQ    $0x00000020, R9
 
 strip2:
 	TESTQ  $0x00000002, R10
@@ -1477,8 +1477,8 @@ entry2:
 
 store2:
 	VMOVUPD X0, (AX)
-	ADDQ    $0x00000010, R9
 	ADDQ    $0x00000010, AX
+	ADDQ    $0x00000010, R9
 
 strip1:
 	TESTQ  $0x00000001, R10
@@ -1500,8 +1500,8 @@ entry1:
 
 store1:
 	VMOVSD X0, (AX)
-	ADDQ   $0x00000008, R9
 	ADDQ   $0x00000008, AX
+	ADDQ   $0x00000008, R9
 
 next:
 	ADDQ CX, AX
@@ -1575,8 +1575,8 @@ store32:
 	VMOVUPS Y1, 32(AX)
 	VMOVUPS Y2, 64(AX)
 	VMOVUPS Y3, 96(AX)
-	ADDQ    $0x00000080, R9
 	ADDQ    $0x00000080, AX
+	ADDQ    $0x00000080, R9
 	SUBQ    $0x20, R10
 	JMP     strip32
 
@@ -1610,8 +1610,8 @@ entry16:
 store16:
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, 32(AX)
-	ADDQ    $0x00000040, R9
 	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000040, R9
 
 strip8:
 	TESTQ  $0x00000008, R10
@@ -1633,8 +1633,8 @@ entry8:
 
 store8:
 	VMOVUPS Y0, (AX)
-	ADDQ    $0x00000020, R9
 	ADDQ    $0x00000020, AX
+	ADDQ    $0x00000020, R9
 
 strip4:
 	TESTQ  $0x00000004, R10
@@ -1656,8 +1656,8 @@ entry4:
 
 store4:
 	VMOVUPS X0, (AX)
-	ADDQ    $0x00000010, R9
 	ADDQ    $0x00000010, AX
+	ADDQ    $0x00000010, R9
 
 strip2:
 	TESTQ  $0x00000002, R10
@@ -1680,8 +1680,8 @@ entry2:
 
 store2:
 	VMOVSD X0, (AX)
-	ADDQ   $0x00000008, R9
 	ADDQ   $0x00000008, AX
+	ADDQ   $0x00000008, R9
 
 strip1:
 	TESTQ  $0x00000001, R10
@@ -1703,14 +1703,110 @@ entry1:
 
 store1:
 	VMOVSS X0, (AX)
-	ADDQ   $0x00000004, R9
 	ADDQ   $0x00000004, AX
+	ADDQ   $0x00000004, R9
 
 next:
 	ADDQ CX, AX
 	ADDQ $0x08, BX
 	DECQ SI
 	JNZ  row
+	VZEROUPPER
+	RET
+
+// func mulRowsNear4AVX2(dst *float64, dstStride int, x *float64, xStride int, width int, rowPtr *int, rows int, colIdx *uint32, val *float64)
+// Requires: AVX
+TEXT ·mulRowsNear4AVX2(SB), NOSPLIT, $0-72
+	MOVQ dst+0(FP), AX
+	MOVQ dstStride+8(FP), CX
+	MOVQ xStride+24(FP), DX
+	MOVQ rowPtr+40(FP), BX
+	MOVQ rows+48(FP), SI
+	MOVQ colIdx+56(FP), DI
+	MOVQ val+64(FP), R8
+
+	// Strides in bytes; dst itself moves along the row.
+	MOVQ width+32(FP), R9
+	SUBQ R9, CX
+	SHLQ $0x03, CX
+	SHLQ $0x03, DX
+
+	// The last entry that may be prefetched.
+	MOVQ (BX)(SI*8), R9
+	DECQ R9
+	MOVQ x+16(FP), R9
+
+row:
+	VXORPD Y0, Y0, Y0
+	MOVQ   (BX), R10
+	CMPQ   R10, 8(BX)
+	JGE    store4
+
+entry4:
+	MOVL         (DI)(R10*4), R11
+	IMULQ        DX, R11
+	VBROADCASTSD (R8)(R10*8), Y1
+	VMULPD       (R9)(R11*1), Y1, Y1
+	VADDPD       Y1, Y0, Y0
+	INCQ         R10
+	CMPQ         R10, 8(BX)
+	JLT          entry4
+
+store4:
+	VMOVUPD Y0, (AX)
+	ADDQ    $0x00000020, AX
+	ADDQ    CX, AX
+	ADDQ    $0x08, BX
+	DECQ    SI
+	JNZ     row
+	VZEROUPPER
+	RET
+
+// func mulSingleNear4AVX2(dst *float32, dstStride int, x *float32, xStride int, width int, rowPtr *int, rows int, colIdx *uint32, val *float32)
+// Requires: AVX
+TEXT ·mulSingleNear4AVX2(SB), NOSPLIT, $0-72
+	MOVQ dst+0(FP), AX
+	MOVQ dstStride+8(FP), CX
+	MOVQ xStride+24(FP), DX
+	MOVQ rowPtr+40(FP), BX
+	MOVQ rows+48(FP), SI
+	MOVQ colIdx+56(FP), DI
+	MOVQ val+64(FP), R8
+
+	// Strides in bytes; dst itself moves along the row.
+	MOVQ width+32(FP), R9
+	SUBQ R9, CX
+	SHLQ $0x02, CX
+	SHLQ $0x02, DX
+
+	// The last entry that may be prefetched.
+	MOVQ (BX)(SI*8), R9
+	DECQ R9
+	MOVQ x+16(FP), R9
+
+row:
+	VXORPD X0, X0, X0
+	MOVQ   (BX), R10
+	CMPQ   R10, 8(BX)
+	JGE    store4
+
+entry4:
+	MOVL         (DI)(R10*4), R11
+	IMULQ        DX, R11
+	VBROADCASTSS (R8)(R10*4), X1
+	VMULPS       (R9)(R11*1), X1, X1
+	VADDPS       X1, X0, X0
+	INCQ         R10
+	CMPQ         R10, 8(BX)
+	JLT          entry4
+
+store4:
+	VMOVUPS X0, (AX)
+	ADDQ    $0x00000010, AX
+	ADDQ    CX, AX
+	ADDQ    $0x08, BX
+	DECQ    SI
+	JNZ     row
 	VZEROUPPER
 	RET
 
@@ -1802,8 +1898,8 @@ store32:
 	VMOVUPD Y6, 192(AX)
 	VADDPD  224(AX), Y7, Y7
 	VMOVUPD Y7, 224(AX)
-	ADDQ    $0x00000100, R9
 	ADDQ    $0x00000100, AX
+	ADDQ    $0x00000100, R9
 	SUBQ    $0x20, R10
 	JMP     strip32
 
@@ -1850,8 +1946,8 @@ store16:
 	VMOVUPD Y2, 64(AX)
 	VADDPD  96(AX), Y3, Y3
 	VMOVUPD Y3, 96(AX)
-	ADDQ    $0x00000080, R9
 	ADDQ    $0x00000080, AX
+	ADDQ    $0x00000080, R9
 
 strip8:
 	TESTQ  $0x00000008, R10
@@ -1879,8 +1975,8 @@ store8:
 	VMOVUPD Y0, (AX)
 	VADDPD  32(AX), Y1, Y1
 	VMOVUPD Y1, 32(AX)
-	ADDQ    $0x00000040, R9
 	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000040, R9
 
 strip4:
 	TESTQ  $0x00000004, R10
@@ -1903,8 +1999,8 @@ entry4:
 store4:
 	VADDPD  (AX), Y0, Y0
 	VMOVUPD Y0, (AX)
-	ADDQ    $0x00000020, R9
 	ADDQ    $0x00000020, AX
+	ADDQ    $0x00000020, R9
 
 strip2:
 	TESTQ  $0x00000002, R10
@@ -1927,8 +2023,8 @@ entry2:
 store2:
 	VADDPD  (AX), X0, X0
 	VMOVUPD X0, (AX)
-	ADDQ    $0x00000010, R9
 	ADDQ    $0x00000010, AX
+	ADDQ    $0x00000010, R9
 
 strip1:
 	TESTQ  $0x00000001, R10
@@ -1951,8 +2047,8 @@ entry1:
 store1:
 	VADDSD (AX), X0, X0
 	VMOVSD X0, (AX)
-	ADDQ   $0x00000008, R9
 	ADDQ   $0x00000008, AX
+	ADDQ   $0x00000008, R9
 
 next:
 	ADDQ CX, AX
@@ -2030,8 +2126,8 @@ store32:
 	VMOVUPS Y2, 64(AX)
 	VADDPS  96(AX), Y3, Y3
 	VMOVUPS Y3, 96(AX)
-	ADDQ    $0x00000080, R9
 	ADDQ    $0x00000080, AX
+	ADDQ    $0x00000080, R9
 	SUBQ    $0x20, R10
 	JMP     strip32
 
@@ -2067,8 +2163,8 @@ store16:
 	VMOVUPS Y0, (AX)
 	VADDPS  32(AX), Y1, Y1
 	VMOVUPS Y1, 32(AX)
-	ADDQ    $0x00000040, R9
 	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000040, R9
 
 strip8:
 	TESTQ  $0x00000008, R10
@@ -2091,8 +2187,8 @@ entry8:
 store8:
 	VADDPS  (AX), Y0, Y0
 	VMOVUPS Y0, (AX)
-	ADDQ    $0x00000020, R9
 	ADDQ    $0x00000020, AX
+	ADDQ    $0x00000020, R9
 
 strip4:
 	TESTQ  $0x00000004, R10
@@ -2115,8 +2211,8 @@ entry4:
 store4:
 	VADDPS  (AX), X0, X0
 	VMOVUPS X0, (AX)
-	ADDQ    $0x00000010, R9
 	ADDQ    $0x00000010, AX
+	ADDQ    $0x00000010, R9
 
 strip2:
 	TESTQ  $0x00000002, R10
@@ -2141,8 +2237,8 @@ store2:
 	VMOVSD (AX), X1
 	VADDPS X1, X0, X0
 	VMOVSD X0, (AX)
-	ADDQ   $0x00000008, R9
 	ADDQ   $0x00000008, AX
+	ADDQ   $0x00000008, R9
 
 strip1:
 	TESTQ  $0x00000001, R10
@@ -2165,8 +2261,8 @@ entry1:
 store1:
 	VADDSS (AX), X0, X0
 	VMOVSS X0, (AX)
-	ADDQ   $0x00000004, R9
 	ADDQ   $0x00000004, AX
+	ADDQ   $0x00000004, R9
 
 next:
 	ADDQ CX, AX

@@ -94,7 +94,17 @@ func (p *Pattern) With(val []float64) (*CSR, error) {
 		return nil, fmt.Errorf("%w: %d column indices, but %d values", ErrFormat, len(p.colIdx), len(val))
 	}
 	if q := firstBlock(len(val), func(lo, hi int) int {
-		for q, v := range val[lo:hi] {
+		part := val[lo:hi]
+		var a, b, c, d float64 // differences of numbers with themselves: 0, or not a number
+		q := 0
+		for ; q+4 <= len(part); q += 4 {
+			v := part[q:][:4]
+			a, b, c, d = a+(v[0]-v[0]), b+(v[1]-v[1]), c+(v[2]-v[2]), d+(v[3]-v[3])
+		}
+		if a+b+c+d == 0 {
+			part, lo = part[q:], lo+q
+		}
+		for q, v := range part {
 			if v-v != 0 { // not finite
 				return lo + q
 			}
@@ -104,6 +114,20 @@ func (p *Pattern) With(val []float64) (*CSR, error) {
 		return nil, fmt.Errorf("%w: entry %d is %v", ErrFormat, q, val[q])
 	}
 	return &CSR{rows: p.rows, cols: p.cols, rowPtr: p.rowPtr, colIdx: p.colIdx, val: val}, nil
+}
+
+// Picked returns the matrix whose entry q has the value of entry from[q] of a.
+func (p *Pattern) Picked(a *CSR, from []uint32) *CSR {
+	if len(from) != len(p.colIdx) {
+		panic(fmt.Sprintf("sparse: %d values for %d entries", len(from), len(p.colIdx)))
+	}
+	val := make([]float64, len(from))
+	parallel.Ranges(len(from), blockWork, func(lo, hi int) {
+		for q, at := range from[lo:hi] {
+			val[lo+q] = a.val[at]
+		}
+	})
+	return &CSR{rows: p.rows, cols: p.cols, rowPtr: p.rowPtr, colIdx: p.colIdx, val: val}
 }
 
 // firstBlock returns the smallest number that find returns for parts of [0, n), other

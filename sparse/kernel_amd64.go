@@ -23,6 +23,9 @@ func mulRows(a *CSR, dst, x blas64.General, lo, hi int) {
 	case 8*dst.Rows*dst.Cols >= streamBytes && streamable(dst):
 		mulRowsStreamAVX2(&dst.Data[lo*dst.Stride], dst.Stride, unsafe.SliceData(x.Data), x.Stride, dst.Cols,
 			&a.rowPtr[lo], hi-lo, unsafe.SliceData(a.colIdx), unsafe.SliceData(a.val))
+	case a.near() && dst.Cols == 4:
+		mulRowsNear4AVX2(&dst.Data[lo*dst.Stride], dst.Stride, unsafe.SliceData(x.Data), x.Stride, dst.Cols,
+			&a.rowPtr[lo], hi-lo, unsafe.SliceData(a.colIdx), unsafe.SliceData(a.val))
 	case a.near():
 		mulRowsNearAVX2(&dst.Data[lo*dst.Stride], dst.Stride, unsafe.SliceData(x.Data), x.Stride, dst.Cols,
 			&a.rowPtr[lo], hi-lo, unsafe.SliceData(a.colIdx), unsafe.SliceData(a.val))
@@ -90,6 +93,9 @@ func mulSingle(s *Single, dst, x blas32.General, lo, hi int) {
 		mulSingleGo(s, dst, x, lo, hi)
 	case 4*dst.Rows*dst.Cols >= streamBytes && streamableSingle(dst):
 		mulSingleStreamAVX2(&dst.Data[lo*dst.Stride], dst.Stride, unsafe.SliceData(x.Data), x.Stride, dst.Cols,
+			&a.rowPtr[lo], hi-lo, unsafe.SliceData(a.colIdx), unsafe.SliceData(s.val))
+	case a.near() && dst.Cols == 4:
+		mulSingleNear4AVX2(&dst.Data[lo*dst.Stride], dst.Stride, unsafe.SliceData(x.Data), x.Stride, dst.Cols,
 			&a.rowPtr[lo], hi-lo, unsafe.SliceData(a.colIdx), unsafe.SliceData(s.val))
 	case a.near():
 		mulSingleNearAVX2(&dst.Data[lo*dst.Stride], dst.Stride, unsafe.SliceData(x.Data), x.Stride, dst.Cols,

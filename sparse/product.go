@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/internal/meter"
 	"grfgp/internal/parallel"
 )
 
@@ -65,12 +66,21 @@ func (a *CSR) mul(dst, x blas64.General, kernel func(a *CSR, dst, x blas64.Gener
 	if overlap(dst, x) {
 		panic("sparse: product of overlapping matrices")
 	}
+	pass := meter.Start()
+	defer pass.Done(a.traffic(dst.Cols, int(unsafe.Sizeof(float64(0)))))
 	n := 1 + a.work()*dst.Cols/blockWork
 	if n == 1 {
 		kernel(a, dst, x, 0, a.rows)
 		return
 	}
 	parallel.Ranges(n, 1, func(b, _ int) { kernel(a, dst, x, a.cut(b, n), a.cut(b+1, n)) })
+}
+
+// traffic is the least number of bytes that a product with so many columns of numbers of
+// the given size moves: matrix, right-hand sides and result, once each.
+func (a *CSR) traffic(columns, size int) int {
+	entries := a.rowPtr[a.rows] - a.rowPtr[0]
+	return entries*(size+4) + 8*a.rows + (a.rows+a.cols)*columns*size
 }
 
 // work is the cost of a product per column of x, in multiplications. A

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"grfgp/internal/meter"
 	"grfgp/internal/parallel"
 )
 
@@ -67,6 +68,8 @@ func (s *Single) mul(dst, x blas32.General, kernel func(s *Single, dst, x blas32
 			panic("sparse: product of overlapping matrices")
 		}
 	}
+	pass := meter.Start()
+	defer pass.Done(a.traffic(dst.Cols, int(unsafe.Sizeof(float32(0)))))
 	n := 1 + a.work()*dst.Cols/blockWork
 	if n == 1 {
 		kernel(s, dst, x, 0, a.rows)

@@ -3,6 +3,7 @@ package sparse
 import (
 	"context"
 	"fmt"
+	"math/bits"
 	"slices"
 
 	"grfgp/internal/parallel"
@@ -42,7 +43,16 @@ func (a *CSR) Times(b *CSR) (*CSR, error) {
 					sum[j] += float64(weights[q] * vals[r])
 				}
 			}
-			slices.Sort(p.col[first:])
+			if found := p.col[first:]; len(found)*bits.Len(uint(len(found))) < b.cols {
+				slices.Sort(found)
+			} else { // looking at every column is faster
+				found = found[:0]
+				for j, row := range mark {
+					if row == i+1 {
+						found = append(found, uint32(j))
+					}
+				}
+			}
 			for _, j := range p.col[first:] {
 				p.val = append(p.val, sum[j])
 			}

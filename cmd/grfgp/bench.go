@@ -131,9 +131,9 @@ func (a *app) printBench(r *bench.Report) error {
 		}
 	}
 	if r.Regression != nil {
-		fmt.Fprintf(t, "\nregression on rings\tfeatures s\ttraining s\tinference s\ttotal s\tRMSE\theap\n")
+		fmt.Fprintf(t, "\nregression on rings\tfeatures s\ttraining s\tinference s\ttotal s\tRMSE\theap\ttraining in products and sweeps\tGB/s\tshare of triad\n")
 		for _, x := range r.Regression {
-			fmt.Fprintf(t, "%d nodes, hops 0..%d, %d epochs\t%.2f\t%.2f\t%.2f\t%.2f\t%.4f\t%s\n", x.Nodes, x.Hops, x.Epochs, x.Features, x.Training, x.Inference, x.Total(), x.RMSE, size(x.Bytes))
+			fmt.Fprintf(t, "%d nodes, hops 0..%d, %d epochs\t%.2f\t%.2f\t%.2f\t%.2f\t%.4f\t%s\t%s\n", x.Nodes, x.Hops, x.Epochs, x.Features, x.Training, x.Inference, x.Total(), x.RMSE, size(x.Bytes), passes(x, r.Machine.Triad))
 		}
 		fmt.Fprintf(t, "exponents (95 %%)\t\t%.3f (%.3f to %.3f)\t%.3f (%.3f to %.3f)\n", r.Training.Value, r.Training.Lower, r.Training.Upper, r.Inference.Value, r.Inference.Lower, r.Inference.Upper)
 	}
@@ -145,11 +145,20 @@ func (a *app) printBench(r *bench.Report) error {
 		fmt.Fprintf(t, "speed-up\t%.1f\t%.1f\t%.1f\n", r.Arms[0].Training/r.Arms[1].Training, r.Arms[0].Inference/r.Arms[1].Inference, r.Arms[0].Total()/r.Arms[1].Total())
 	}
 	if r.Cores != nil {
-		fmt.Fprintf(t, "\nregression on a ring of %d nodes\tfeatures s\ttraining s\tinference s\ttotal s\tspeed-up\ttriad GB/s\ttriad speed-up\tresult\n", r.Cores[0].Nodes)
+		fmt.Fprintf(t, "\nregression on a ring of %d nodes\tfeatures s\ttraining s\tinference s\ttotal s\tspeed-up\ttriad GB/s\ttriad speed-up\ttraining in products and sweeps\tGB/s\tshare of triad\tresult\n", r.Cores[0].Nodes)
 		for _, c := range r.Cores {
-			fmt.Fprintf(t, "%d threads\t%.2f\t%.2f\t%.2f\t%.2f\t%.1f\t%.1f\t%.1f\t%s\n", c.Threads, c.Features, c.Training, c.Inference, c.Total(), c.SpeedUp, c.Triad/giga, c.Memory, c.Digest)
+			fmt.Fprintf(t, "%d threads\t%.2f\t%.2f\t%.2f\t%.2f\t%.1f\t%.1f\t%.1f\t%s\t%s\n", c.Threads, c.Features, c.Training, c.Inference, c.Total(), c.SpeedUp, c.Triad/giga, c.Memory, passes(c.Regression, c.Triad), c.Digest)
 		}
 	}
 	printMultiscale(t, r.Multiscale)
 	return t.Flush()
+}
+
+// passes says which share of training is in products and sweeps, and how fast they are.
+func passes(x bench.Regression, triad float64) string {
+	if x.Passes == 0 {
+		return "-\t-\t-"
+	}
+	rate := x.Moved / x.Passes
+	return fmt.Sprintf("%.0f %%\t%.1f\t%.2f", 100*x.Passes/x.Training, rate/1e9, rate/triad)
 }

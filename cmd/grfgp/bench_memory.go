@@ -20,6 +20,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"grfgp"
+	"grfgp/crossval"
 	"grfgp/internal/rng"
 )
 
@@ -90,7 +91,9 @@ func (r memoryRun) job(nodes, threads int) grfgp.Job {
 	j := grfgp.Job{Measurements: r.Values, Classes: r.Classes, Places: nodes}
 	switch r.Verb {
 	case "validate":
-		j.Places = 0
+		j.Places, j.Folds = 0, crossval.DefaultFolds
+	case "report":
+		j.Folds = crossval.DefaultFolds
 	case "simulate":
 		j.Measurements, j.Searches = simulatedSteps, threads
 	}
@@ -238,6 +241,6 @@ func (a *app) estimate(ctx context.Context, r *memoryResult) error {
 		return err
 	}
 	r.Method = m.Method
-	r.Estimate = programBytes + m.Bytes + int64(g.Len())*(8+8+8+4+16) + 12*int64(g.Adjacency().NNZ()) // rows, ids, order, index; entries
+	r.Estimate = programBytes + m.Bytes + int64(g.Len())*(8+4+4+4) + 12*int64(g.Adjacency().NNZ()) // rows, ids, order, index; entries
 	return nil
 }

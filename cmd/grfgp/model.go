@@ -181,7 +181,7 @@ func (m *modelFlags) tellIdle(a *app, spec grfgp.Spec) {
 func (a *app) fit(ctx context.Context, d *modelData, spec grfgp.Spec) (*grfgp.Model, error) {
 	spec = d.time.spec(spec)
 	places := d.net.Graph.Len() * max(1, len(spec.Times))
-	if err := a.fits(ctx, fmt.Sprintf("predicting %d nodes", d.net.Graph.Len()), d.net.Graph, spec, grfgp.Job{Measurements: d.data.Len(), Places: places}); err != nil {
+	if err := a.fits(ctx, fmt.Sprintf("predicting %d nodes", d.net.Graph.Len()), d.net.Graph, spec, grfgp.Job{Measurements: d.data.Len(), Places: places, Folds: d.folds}); err != nil {
 		return nil, err
 	}
 	s := a.talk.Stage("fitting")

@@ -33,22 +33,25 @@ func Blocks(ctx context.Context, n int, do func(worker, block int) error) error 
 	}
 	var next atomic.Int64
 	var failed atomic.Pointer[error] // the first
-	var wg sync.WaitGroup
-	for w := range workers {
-		wg.Go(func() {
-			for ctx.Err() == nil && failed.Load() == nil {
-				b := int(next.Add(1)) - 1
-				if b >= n {
-					return
-				}
-				if err := do(w, b); err != nil {
-					failed.CompareAndSwap(nil, &err)
-					return
-				}
+	work := func(w int) {
+		for ctx.Err() == nil && failed.Load() == nil {
+			b := int(next.Add(1)) - 1
+			if b >= n {
+				return
 			}
-		})
+			if err := do(w, b); err != nil {
+				failed.CompareAndSwap(nil, &err)
+				return
+			}
+		}
 	}
-	wg.Wait()
+	if !together(workers, work) {
+		var wg sync.WaitGroup
+		for w := range workers {
+			wg.Go(func() { work(w) })
+		}
+		wg.Wait()
+	}
 	if err := failed.Load(); err != nil {
 		return *err
 	}

@@ -31,6 +31,8 @@ func main() {
 	mulRows("mulSingleAddAVX2", float32s, adding)
 	mulRows("mulRowsNearAVX2", float64s.near(), storing)
 	mulRows("mulSingleNearAVX2", float32s.near(), storing)
+	mulRows("mulRowsNear4AVX2", float64s.near().only(4), storing)
+	mulRows("mulSingleNear4AVX2", float32s.near().only(4), storing)
 	mulRows("mulRowsAddNearAVX2", float64s.near(), adding)
 	mulRows("mulSingleAddNearAVX2", float32s.near(), adding)
 	dots()
@@ -52,11 +54,12 @@ type precision struct {
 	name   string
 	shift  uint64 // log₂ of its bytes
 	strips []strip
+	exact  bool // blocks have as many columns as the one strip
 }
 
 var (
-	float64s = precision{"float64", 3, strips}
-	float32s = precision{"float32", 2, []strip{{32, 8, 2}, {16, 16, 1}, {8, 32, 1}, {4, 32, 1}, {2, 32, 1}, {1, 32, 1}}}
+	float64s = precision{name: "float64", shift: 3, strips: strips}
+	float32s = precision{name: "float32", shift: 2, strips: []strip{{32, 8, 2}, {16, 16, 1}, {8, 32, 1}, {4, 32, 1}, {2, 32, 1}, {1, 32, 1}}}
 )
 
 // near returns p without prefetching in narrow strips, where it costs as much as the
@@ -68,6 +71,14 @@ func (p precision) near() precision {
 			p.strips[i].ahead = 0
 		}
 	}
+	return p
+}
+
+// only returns p for blocks of exactly so many columns: rows of few entries then cost
+// little beside them.
+func (p precision) only(width int) precision {
+	p.strips = slices.DeleteFunc(slices.Clone(p.strips), func(s strip) bool { return s.width != width })
+	p.exact = true
 	return p
 }
 
@@ -92,6 +103,9 @@ func mulRows(name string, of precision, to mode) {
 	if to == adding {
 		doc[0] = name + " adds the product of the matrix rows"
 		doc[1] = "from rowPtr on with x to rows rows of dst, of width columns. Strides count elements; rows is at least 1."
+	}
+	if of.exact {
+		doc = append(doc, fmt.Sprintf("It is for a width of %d.", of.strips[0].width))
 	}
 	if stream {
 		doc = append(doc, "It writes past the caches: dst is aligned to 64 bytes, dstStride and width are",
@@ -118,9 +132,14 @@ func mulRows(name string, of precision, to mode) {
 	MOVQ(Mem{Base: rowPtr, Index: rows, Scale: 8}, last)
 	DECQ(last)
 
+	if of.exact {
+		Load(Param("x"), x)
+	}
 	Label("row")
-	Load(Param("x"), x)
-	Load(Param("width"), left)
+	if !of.exact {
+		Load(Param("x"), x)
+		Load(Param("width"), left)
+	}
 	for i, s := range of.strips {
 		if stream && s.width < of.line() {
 			break
@@ -132,10 +151,12 @@ func mulRows(name string, of precision, to mode) {
 		}
 
 		Label(label("strip"))
-		if i == 0 {
+		switch {
+		case of.exact:
+		case i == 0:
 			CMPQ(left, Imm(uint64(s.width)))
 			JLT(LabelRef(after))
-		} else {
+		default:
 			TESTQ(U32(s.width), left)
 			JZ(LabelRef(after))
 		}
@@ -170,8 +191,11 @@ func mulRows(name string, of precision, to mode) {
 			}
 			of.store(a, at, s.width, stream)
 		}
-		ADDQ(U32(of.bytes()*s.width), x)
 		ADDQ(U32(of.bytes()*s.width), dst)
+		if of.exact {
+			continue
+		}
+		ADDQ(U32(of.bytes()*s.width), x)
 		if i == 0 {
 			SUBQ(Imm(uint64(s.width)), left)
 			JMP(LabelRef(label("strip")))

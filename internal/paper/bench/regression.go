@@ -14,6 +14,7 @@ import (
 
 	"grfgp/gp"
 	"grfgp/graph"
+	"grfgp/internal/meter"
 	"grfgp/internal/rng"
 	"grfgp/kernel"
 	"grfgp/kernel/materialized"
@@ -59,6 +60,8 @@ type Regression struct {
 	Residual  float64 `json:"residual"`          // of the last solves of learning
 	Bytes     float64 `json:"bytes"`             // heap at the end, with all that a prediction needs
 	Stored    float64 `json:"stored_bytes"`      // of the features, or of the dense kernel
+	Passes    float64 `json:"passes_seconds"`    // of training: in sparse products and sweeps over vectors
+	Moved     float64 `json:"passes_bytes"`      // that these read and wrote at least
 	Digest    string  `json:"digest"`            // of the mean and the samples, to compare runs
 }
 
@@ -111,9 +114,12 @@ func (r *RingRun) Regress(ctx context.Context) (Regression, error) {
 		opts = r.authorsOptions(opts)
 	}
 	var report gp.FitReport
+	meter.Begin()
 	if r.model, report, err = gp.Fit(ctx, r.kernel, r.train, opts); err != nil {
 		return out, err
 	}
+	passes := meter.End()
+	out.Passes, out.Moved = passes.Seconds, passes.Bytes
 	out.Training, out.NoiseSD, out.Residual = time.Since(start).Seconds(), report.NoiseSD, report.Residual
 
 	start = time.Now()

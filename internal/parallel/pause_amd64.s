@@ -1,0 +1,11 @@
+//go:build !purego
+
+#include "textflag.h"
+
+// func pause()
+TEXT ·pause(SB), NOSPLIT, $0-0
+	PAUSE
+	PAUSE
+	PAUSE
+	PAUSE
+	RET

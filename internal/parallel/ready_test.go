@@ -1,0 +1,84 @@
+package parallel
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// TestReady: every block is done once, before Blocks returns, in calls one after another,
+// beside each other and within each other, at changing numbers of threads; goroutines end
+// soon after the last call.
+func TestReady(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	before := runtime.NumGoroutine()
+	check := func(n int, inner bool) {
+		times := make([]int32, n)
+		var inside atomic.Int64
+		err := Blocks(context.Background(), n, func(worker, b int) error {
+			times[b]++ // unguarded: the race detector looks on
+			if inner {
+				Ranges(9, 2, func(lo, hi int) { inside.Add(int64(hi - lo)) })
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		for b, k := range times {
+			if k != 1 {
+				t.Errorf("block %d of %d was done %d times", b, n, k)
+			}
+		}
+		if inner && inside.Load() != int64(9*n) {
+			t.Errorf("%d of %d places within blocks", inside.Load(), 9*n)
+		}
+	}
+	for round := range 2000 {
+		if round%100 == 0 {
+			runtime.GOMAXPROCS([]int{4, 7, 5, 16}[round/100%4])
+		}
+		if round%250 == 0 {
+			time.Sleep(time.Millisecond) // all goroutines end
+		}
+		check(1+round%40, round%50 == 0)
+		if round%100 == 1 {
+			var wg sync.WaitGroup
+			for range 3 {
+				wg.Go(func() { check(30, false) })
+			}
+			wg.Wait()
+		}
+	}
+	for k := 0; runtime.NumGoroutine() > before; k++ {
+		if k == 1000 {
+			t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), before)
+		}
+		time.Sleep(time.Millisecond)
+	}
+	if c := ready.call.Load(); c != nil {
+		t.Error("a call is kept after it has ended")
+	}
+}
+
+// TestReadyAfterAPanic: a panic of the caller's own block leaves Blocks usable.
+func TestReadyAfterAPanic(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8))
+	func() {
+		defer func() { recover() }()
+		together(8, func(worker int) {
+			if worker == 0 {
+				panic("worker 0")
+			}
+		})
+	}()
+	if ready.taken.Load() || ready.call.Load() != nil {
+		t.Fatal("the goroutines are still taken")
+	}
+	if !together(8, func(int) {}) {
+		t.Error("the goroutines cannot be used")
+	}
+}
