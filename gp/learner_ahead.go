@@ -2,7 +2,9 @@ package gp
 
 import (
 	"slices"
+	"unsafe"
 
+	"grfgp/internal/meter"
 	"grfgp/internal/parallel"
 )
 
@@ -61,6 +63,8 @@ func extrapolate[F float32 | float64](now, before []F, factor F) []F {
 	if before == nil {
 		return slices.Clone(now)
 	}
+	pass := meter.Start()
+	defer pass.Done(4 * len(now) * int(unsafe.Sizeof(factor)))
 	parallel.Ranges(len(now), 1<<14, func(lo, hi int) {
 		last := before[lo:hi]
 		for q, v := range now[lo:hi] {

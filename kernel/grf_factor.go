@@ -239,11 +239,11 @@ func (f *factor) beside(rows []int) *factor {
 	}
 	col, val := make([]uint32, ptr[len(rows)]), make([]float64, ptr[len(rows)])
 	parallel.Ranges(len(rows), 1024, func(lo, hi int) {
-		var scratch []float64
+		var values []float64
 		q := ptr[lo]
 		for a := lo; a < hi; a++ {
 			reached := own.Reached(a)
-			phi := room(&scratch, len(reached))
+			phi := room(&values, len(reached))
 			own.CombineRow(phi, c.coeff, a)
 			for e, node := range reached {
 				if j := label(node); j != 0 {

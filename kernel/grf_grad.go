@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/internal/meter"
 	"grfgp/internal/parallel"
 	"grfgp/internal/ranks"
 	"grfgp/sparse"
@@ -146,6 +147,8 @@ func projections(ctx context.Context, own *walk.List, rows, lengths int, weigh f
 // A side by side.
 func (c *grfCovariance) projectPairs(ctx context.Context, slope []float64, p *pattern, u, w, ba *mat.Dense) error {
 	_, columns := u.Dims()
+	pass := meter.Start()
+	defer pass.Done(8*(2*len(p.rows)*columns+2*p.width*columns+len(p.ptr)) + 4*len(p.col)) // and the features
 	pairs := make([][]float64, parallel.Workers(len(p.rows)))
 	return c.project(ctx, slope, p, func(worker int, dst []float64, i int, cols []uint32) {
 		uw := room(&pairs[worker], 2*columns)

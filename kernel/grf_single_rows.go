@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"grfgp/internal/meter"
 	"grfgp/internal/parallel"
 	"grfgp/sparse"
 )
@@ -55,11 +56,11 @@ func (r *grfRows) Set(ctx context.Context, theta []float64) error {
 	const size = 1024
 	p := r.pattern
 	var bad atomic.Bool
-	scratch := make([][]float64, parallel.Workers(len(p.rows)))
+	values := make([][]float64, parallel.Workers(len(p.rows)))
 	err = parallel.Blocks(ctx, (len(p.rows)+size-1)/size, func(worker, b int) error {
 		for a := b * size; a < min(len(p.rows), (b+1)*size); a++ {
 			to := r.val[p.ptr[a]:p.ptr[a+1]]
-			row := room(&scratch[worker], len(to))
+			row := room(&values[worker], len(to))
 			p.own.CombineRow(row, cov.coeff, a)
 			for e, v := range row {
 				to[e] = float32(v)
@@ -124,6 +125,7 @@ func (r *grfRows) stripGrad(ctx context.Context, slope, weight []float64, u, w b
 	k, width := u.Cols, (2*u.Cols+7)/8*8
 	both := borrowSingle(u.Rows, width) // u and w side by side, then zeros
 	defer returnSingle(both)
+	sweep := meter.Start()
 	parallel.Ranges(u.Rows, 4096, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			row := both.Data[i*width:][:width]
@@ -132,6 +134,7 @@ func (r *grfRows) stripGrad(ctx context.Context, slope, weight []float64, u, w b
 			clear(row[2*k:])
 		}
 	})
+	sweep.Done(4 * u.Rows * (2*k + width))
 	ab := borrowSingle(r.pattern.width, width) // A and B
 	defer returnSingle(ab)
 	r.phiT.Mul(ab, both)
@@ -142,6 +145,8 @@ func (r *grfRows) stripGrad(ctx context.Context, slope, weight []float64, u, w b
 	for s, v := range weight {
 		factor[s] = float32(v)
 	}
+	pass := meter.Start()
+	defer pass.Done(4*(len(both.Data)+len(ab.Data)+len(r.pattern.col)) + 8*len(r.pattern.ptr)) // and the features
 	pairs := make([][]float32, parallel.Workers(len(r.pattern.rows)))
 	return r.cov.project(ctx, slope, r.pattern, func(worker int, dst []float64, i int, cols []uint32) {
 		if pairs[worker] == nil {

@@ -9,12 +9,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// scratch keeps the memory of large symmetric matrices for the next evaluation.
-var scratch sync.Pool
+// symmetric keeps the memory of large symmetric matrices for the next evaluation.
+var symmetric sync.Pool
 
 // borrowSymmetric returns a symmetric matrix of zeros, to be given back.
 func borrowSymmetric(n int) *mat.SymDense {
-	if data, ok := scratch.Get().(*[]float64); ok && cap(*data) >= n*n {
+	if data, ok := symmetric.Get().(*[]float64); ok && cap(*data) >= n*n {
 		whole := (*data)[:n*n]
 		clear(whole)
 		var s mat.SymDense
@@ -27,7 +27,7 @@ func borrowSymmetric(n int) *mat.SymDense {
 // giveBack returns what was borrowed.
 func giveBack(s *mat.SymDense) {
 	data := s.RawSymmetric().Data
-	scratch.Put(&data)
+	symmetric.Put(&data)
 }
 
 // blocks keeps the memory of a few matrices for the next use. Unlike a sync.Pool, it

@@ -2,11 +2,11 @@ package kernel
 
 import (
 	"context"
-	"sync"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"grfgp/internal/parallel"
+	"grfgp/internal/scratch"
 	"grfgp/sparse"
 )
 
@@ -17,27 +17,16 @@ import (
 // single is a product with a block of float32.
 type single = func(ctx context.Context, dst, x blas32.General) error
 
-// singles keeps the memory of blocks for the next product, by size, until the garbage
-// collector wants it.
-var singles sync.Map // int → *sync.Pool of *[]float32
+// singles keeps the memory of blocks for the next product.
+var singles scratch.Pool[float32]
 
 // borrowSingle returns an r×c block with undefined contents, to be returned.
 func borrowSingle(r, c int) blas32.General {
-	pool, _ := singles.LoadOrStore(r*c, new(sync.Pool))
-	data, ok := pool.(*sync.Pool).Get().(*[]float32)
-	if !ok {
-		fresh := make([]float32, r*c)
-		data = &fresh
-	}
-	return blas32.General{Rows: r, Cols: c, Stride: max(1, c), Data: *data}
+	return blas32.General{Rows: r, Cols: c, Stride: max(1, c), Data: singles.Get(r * c)}
 }
 
 // returnSingle gives a block back.
-func returnSingle(x blas32.General) {
-	if pool, ok := singles.Load(len(x.Data)); ok {
-		pool.(*sync.Pool).Put(&x.Data)
-	}
-}
+func returnSingle(x blas32.General) { singles.Put(x.Data) }
 
 // stripsSingle calls do with each strip of the columns of dst and x.
 func stripsSingle(dst, x blas32.General, do func(dst, x blas32.General) error) error {

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/dense"
+	"grfgp/internal/meter"
 	"grfgp/internal/parallel"
 )
 
@@ -141,6 +142,8 @@ func (p *Coarse) subtract(dst *mat.Dense, keep, out []float64, x *mat.Dense, in 
 	p.a.Mul(dst, small)
 
 	ds, xs := dst.RawMatrix(), x.RawMatrix()
+	pass := meter.Start()
+	defer pass.Done(8 * n * (3*k + 2))
 	parallel.Ranges(n, blockRows, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			d, s, o := row(ds, i), keep[i], out[i]

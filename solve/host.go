@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"slices"
-	"sync"
 	"unsafe"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -12,6 +11,7 @@ import (
 
 	"grfgp/internal/meter"
 	"grfgp/internal/parallel"
+	"grfgp/internal/scratch"
 )
 
 // vectors is a block in the memory of this process, row by row. dense is its view for
@@ -102,18 +102,21 @@ func rounded(x []float64) []float32 {
 	return out
 }
 
-// Memory of blocks that are not in use: fresh memory costs as much as a sweep.
-var freeDouble, freeSingle sync.Pool
+// Memory of blocks that are not in use.
+var (
+	doubles scratch.Pool[float64]
+	singles scratch.Pool[float32]
+)
 
 func (h *host[F]) block(columns int) block {
 	n := h.n * columns
 	v := &vectors[F]{rows: h.n, cols: columns}
 	switch at := any(v).(type) {
 	case *vectors[float64]:
-		at.data = recycled[float64](&freeDouble, n)
+		at.data = doubles.Get(n)
 		at.dense = mat.NewDense(h.n, columns, at.data)
 	case *vectors[float32]:
-		at.data = recycled[float32](&freeSingle, n)
+		at.data = singles.Get(n)
 		at.single = blas32.General{Rows: h.n, Cols: columns, Stride: columns, Data: at.data}
 	}
 	return v
@@ -122,17 +125,10 @@ func (h *host[F]) block(columns int) block {
 func (h *host[F]) free(b block) {
 	switch at := b.(type) {
 	case *vectors[float64]:
-		freeDouble.Put(&at.data)
+		doubles.Put(at.data)
 	case *vectors[float32]:
-		freeSingle.Put(&at.data)
+		singles.Put(at.data)
 	}
-}
-
-func recycled[F floats](pool *sync.Pool, n int) []F {
-	if p, ok := pool.Get().(*[]F); ok && cap(*p) >= n {
-		return (*p)[:n]
-	}
-	return make([]F, n)
 }
 
 // of returns the numbers of a block.

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/internal/meter"
 	"grfgp/internal/parallel"
 	"grfgp/internal/rng"
 )
@@ -141,6 +142,7 @@ func (o whitened) Apply(ctx context.Context, dst, x *mat.Dense) error {
 	if err := o.a.Apply(ctx, product.dense, back.dense); err != nil {
 		return err
 	}
+	pass := meter.Start()
 	parallel.Ranges(n, blockRows, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			to, d := product.data[i*k:][:k], o.noise[i]
@@ -149,6 +151,7 @@ func (o whitened) Apply(ctx context.Context, dst, x *mat.Dense) error {
 			}
 		}
 	})
+	pass.Done(8 * n * (3*k + 1))
 	o.precond.Whiten(dst, product.dense)
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/internal/meter"
 	"grfgp/internal/parallel"
 )
 
@@ -135,7 +136,9 @@ func (p plusConstant) Apply(dst, b *mat.Dense) {
 
 // scaleRows sets row i of dst to scale[i] times that of x; the two may be one.
 func scaleRows(dst, x *mat.Dense, scale []float64) {
-	n, _ := x.Dims()
+	n, k := x.Dims()
+	pass := meter.Start()
+	defer pass.Done(8 * n * (2*k + 1))
 	if n <= blockRows {
 		scaleRange(dst, x, scale, 0, n)
 		return
