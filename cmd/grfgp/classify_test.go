@@ -284,7 +284,7 @@ func TestValidateManyClasses(t *testing.T) {
 	dir := t.TempDir()
 	edges, labels := write(t, dir, "e", blockEdges(20)), write(t, dir, "l", l.String())
 	r := runLine(t, "", "validate", "--edges", edges, "--labels", labels, "--folds", "2", "--family", "diffusion")
-	if r.code != exitOK || !strings.Contains(r.out, "predicted             labels\na class with a long…  ") || !strings.Contains(r.err, "the 10 most frequent confusions of ") {
+	if r.code != exitOK || !strings.Contains(r.out, "predicted             labels\n") || !strings.Contains(r.out, "\na class with a long…  ") || !strings.Contains(r.err, "the 10 most frequent confusions of ") {
 		t.Errorf("%+v", r)
 	}
 }
