@@ -12,7 +12,7 @@ const (
 	firstCost = 1   // of what is computed once for all candidates, by the first
 
 	comparedCost     = 12  // of all candidates
-	alternativesMost = 800 // measurements up to which the uncertainty of hyperparameters is computed, about
+	alternativesMost = 950 // measurements up to which the uncertainty of hyperparameters is computed, about
 )
 
 // cost is the expected cost of fitting a candidate.

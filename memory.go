@@ -7,80 +7,263 @@ import (
 	"grfgp/walk"
 )
 
-// Memory is an estimate of the memory that Fit and Predict at all nodes take, beyond the
-// graph itself. It holds for graphs of more than 32,768 nodes with random features; all
-// other models are small, and have an estimate of 0.
+// Memory is an estimate of the memory that a Job takes, beyond the graph, the covariates
+// and the program itself. 'grfgp bench memory' compares it with the peak of whole runs.
 type Memory struct {
 	Bytes   int64   // at the peak
-	Hops    int     // longest walk on the graph
-	Entries float64 // of a row of features, on average
-	OneTerm int64   // the same with walks of one hop and one scale: the least that a model of this graph takes
+	Method  string  // representation of the kernel, as in Spec.Method
+	Hops    int     // longest walk on the graph; 0 unless Method is grf or lowrank
+	Entries float64 // of a row of features, on average; 0 unless Method is grf or lowrank
+	Least   int64   // the same with features of one hop and one scale: the least that a model of this graph takes
+}
+
+// Job is what is computed with a model, as far as its memory depends on it.
+type Job struct {
+	Measurements int // or labels, at distinct nodes or places
+	Classes      int // of labels; 0: there are measurements
+	Places       int // that are predicted at once: nodes, or nodes in periods; 0: few
+	Folds        int // of a cross-validation; 0: there is none
+	Searches     int // that go on at a time, with at most Measurements each; 0: none
 }
 
 // Bytes per node of large graphs, by what they are for.
 const (
 	listBytes       = 48  // lists of nodes, strengths, steps of walks, degrees
-	predictionBytes = 32  // means, variances and what they are added up in
+	predictionBytes = 80  // of a place: means, variances, what they are added up in, lists
 	prolongBytes    = 110 // interpolation from the first coarser graph
 	drawBytes       = 128 // a group of posterior draws
 	coarseShare     = 1. / 8
 	entryBytes      = 7 // of Φ: 6 in locality order, 8 elsewhere
-	spareShare      = 1.1
-	spareBytes      = 128 << 20 // garbage and scratch of the threads
+
+	baseBytes    = 10 << 20 // of small models
+	garbageBytes = 64 << 20 // that is not collected yet, or
+	garbageShare = 0.05     // this share of what is in use, or all of it if that is less
+	scratchBytes = 64 << 20 // of the threads, for large graphs
+	crossBytes   = 64 << 20 // of covariances between some nodes and all measurements, most
+	storedBytes  = 25       // of an entry of features of small graphs, and of Φ
+	roleColumns  = 110      // that roles have, about
+	knownCopies  = 4        // of covariates: encoded, their neighbours' means, and scaled
+	vectorBytes  = 8 * (3*layerPairs*5/4 + layerPairs)
+	resumeBytes  = 256 << 20 // of series that go on from an earlier evaluation, most
 )
 
-// EstimateMemory estimates the memory of a model of the given number of measurements,
-// before it is fitted. It samples walks from a few hundred nodes.
-func EstimateMemory(ctx context.Context, g *graph.Graph, spec Spec, measurements int) (Memory, error) {
+// Matrices over the measured nodes that kernels keep while they are learned: those of all
+// kernels of a contest, and those of the chosen one.
+const (
+	tables, tablesOfOne   = 40, 10 // by length of coarser scales or layers
+	seriesKept, seriesOne = 48, 25 // Chebyshev terms
+	pairsMost             = 640 << 20
+	seriesMost            = 3 << 30
+	factorCopies          = 4 // of a dense matrix that is factored: it, its factor, its inverse, gradients
+	classCopies           = 8
+	foldShare             = 1.6
+)
+
+// EstimateMemory estimates the memory of a job before it begins. For features it samples
+// walks from a few hundred nodes.
+func EstimateMemory(ctx context.Context, g *graph.Graph, spec Spec, job Job) (Memory, error) {
 	if err := spec.Check(); err != nil {
 		return Memory{}, err
 	}
-	if g.Len() <= lazyNodes {
-		return Memory{}, nil
+	t := &Trainer{spec: spec, graph: g, w: g.Normalized(graph.NormalizedAdjacency), matrices: map[string]*matrix{}}
+	e := estimator{Trainer: t, job: job, nodes: float64(g.Len())}
+	e.degree = func() degree { return degreeOf(g) }
+	method, hops, _ := e.decide(min(job.Measurements, g.Len()), spec.Variance == "unit" || job.Classes > 0)
+	if job.Classes > 0 {
+		method, hops, _ = e.decide(min(job.Measurements, classLearned), true)
 	}
-	w := g.Normalized(graph.NormalizedAdjacency)
-	t := &Trainer{spec: spec, graph: g, w: w, matrices: map[string]*matrix{}}
-	method, hops, _ := t.decide(measurements, spec.Variance == "unit")
-	if method != "grf" {
-		return Memory{}, nil
+	m := Memory{Method: method}
+	all := phases{both: e.known(method), learn: e.learning(method, hops), predict: e.places()}
+	if job.Folds > 0 { // a fold begins while the one before is not collected yet
+		all.learn *= foldShare
 	}
-	scale := g.WalkScale(graph.NormalizedAdjacency)
-	entries := func(hops, walks int, hubWalks float64) (float64, error) {
-		f, err := t.sample(ctx, w, scale, hops, walks, hubWalks, true)
-		if err != nil {
-			return 0, err
-		}
-		return f.EntriesPerRow(), ctx.Err()
-	}
-	defaults := walk.Default()
-	fine, err := entries(hops, defaults.Walks, defaults.HubWalks)
-	if err != nil {
-		return Memory{}, err
-	}
-	near, err := entries(1, defaults.Walks, defaults.HubWalks)
-	if err != nil {
-		return Memory{}, err
-	}
-	n := float64(g.Len())
-	m := Memory{Hops: hops, Entries: fine}
-	base := listBytes + predictionBytes + drawBytes + 8*float64(w.NNZ())/n
-	least := spareShare*n*(base+entryBytes*near) + spareBytes
-	perNode := base + entryBytes*fine
-	lists := 40 * fine // per measurement: features, pattern and Φ, and its transpose
-	if spec.Scales != "one" {
-		coarse, err := entries(coarseHops, coarseWalks, 0)
-		if err != nil {
+	least := all
+	switch method {
+	case "dense":
+		all.both += e.dense()
+		least = all
+	case "series":
+		e.series(&all)
+		least = all
+	default:
+		if err := e.features(ctx, &m, hops, &all, &least); err != nil {
 			return Memory{}, err
 		}
-		// Features of the coarser graph, its draws, and the graph.
-		perNode += prolongBytes + coarseShare*(entryBytes*coarse+4*drawBytes+200)
-		lists += 8 * 40 * coarse
 	}
-	exact := 0.0 // matrices of the exact solver, and those that kernels are compared with
-	if t := float64(measurements); measurements <= exactMost {
-		exact = 4*8*t*t + 20*8*min(t, sketchSample)*min(t, sketchSample)
-	}
-	m.Bytes = int64(spareShare*n*perNode + min(float64(measurements), n)*lists + exact + spareBytes)
-	m.OneTerm = min(m.Bytes, int64(least))
+	m.Bytes = all.peak()
+	m.Least = min(m.Bytes, least.peak())
 	return m, nil
+}
+
+// phases is the memory that is in use all the time, while hyperparameters are learned, and
+// while nodes are predicted.
+type phases struct{ both, learn, predict float64 }
+
+// peak returns the largest memory, with what is not collected yet.
+func (p phases) peak() int64 {
+	live := baseBytes + p.both + max(p.learn, p.predict)
+	return int64(live + min(live, max(garbageBytes, garbageShare*live)))
+}
+
+// estimator adds up the memory of a job.
+type estimator struct {
+	*Trainer
+	job   Job
+	nodes float64
+}
+
+// triangle is the memory of a symmetric matrix, half of it stored.
+func triangle(n float64) float64 { return 4 * n * n }
+
+// places is the memory of predictions.
+func (e *estimator) places() float64 {
+	t, n := float64(e.job.Measurements), float64(e.job.Places)
+	bytes := n*predictionBytes + min(crossBytes, 16*n*t)
+	if e.exact() {
+		bytes += 2 * 8 * t * t
+	}
+	if e.job.Classes > 0 {
+		bytes += n*4*8*float64(e.job.Classes) + 2*min(crossBytes, 16*n*t)
+		if t > exactMost || 4*t*t*n > varianceMost {
+			bytes += n * 8 * 2 * 64 // draws of latent functions, and those of the prior
+		}
+	}
+	return bytes + float64(e.job.Searches)*(8*t*t+n*3*8*16)
+}
+
+// exact reports whether the covariance of the measurements is factored.
+func (e *estimator) exact() bool {
+	return e.spec.Solver == "exact" || e.job.Measurements <= exactMost && e.spec.Solver != "iterative"
+}
+
+// varianceMost is the number of operations beyond which variances come from draws.
+const varianceMost = 2e11
+
+// learning is the memory of learning hyperparameters: matrices that kernels keep for
+// samples of the measurements, and the factors of all.
+func (e *estimator) learning(method string, hops int) float64 {
+	t := min(float64(e.job.Measurements), e.nodes*float64(max(1, len(e.spec.Times))))
+	kept, one := 10., 0. // dense kernels keep little
+	switch method {
+	case "series":
+		kept, one = tables+seriesKept, min(seriesOne, seriesMost/triangle(max(1, t)))
+	case "grf", "lowrank":
+		pairs := float64((hops + 1) * (hops + 2) / 2)
+		if e.spec.Scales != "one" && !e.uneven() { // on graphs with hubs one scale often wins
+			hops = min(hops, finestHops)
+		}
+		ofOne := float64((hops + 1) * (hops + 2) / 2)
+		if kept = tables + pairs/2; ofOne*triangle(t) <= pairsMost {
+			one = ofOne
+		}
+	}
+	if e.spec.Scales != "one" && method != "dense" && tables*triangle(t) < pairsMost {
+		one += tablesOfOne
+	}
+	var bytes float64
+	if e.job.Classes > 0 {
+		sample := triangle(min(t, classSketch))
+		parts := triangle(t)
+		if t > 800 {
+			parts = 2*triangle(300) + triangle(800)
+		}
+		bytes = kept*sample + (one+tablesOfOne)*parts
+		if e.exact() {
+			bytes += classCopies * 8 * t * t
+		}
+		return bytes
+	}
+	if t <= sketchFrom {
+		return kept*triangle(t) + factorCopies*8*t*t
+	}
+	bytes = kept * (4*triangle(sketchSample*3/17) + triangle(sketchSample*5/17))
+	if e.exact() {
+		return bytes + one*triangle(t) + factorCopies*8*t*t
+	}
+	return bytes + one*(4*triangle(300)+triangle(800)) + t*8*6*16
+}
+
+// known is the memory of covariates and roles.
+func (e *estimator) known(method string) float64 {
+	of, _ := e.offers(method)
+	columns, bytes := 0., 0.
+	if s := e.spec.Covariates; s != nil && of.has(covariateTerm) {
+		columns += float64(s.Dim())
+	}
+	if of.has(roleTerm) {
+		columns += roleColumns
+	}
+	if columns > 0 {
+		t := min(float64(e.job.Measurements), exactMost)
+		bytes = knownCopies*8*columns*e.nodes + 3*8*t*t
+	}
+	return bytes
+}
+
+// dense is the memory of eigenvectors of all nodes, on two Laplacians if degrees differ.
+func (e *estimator) dense() float64 {
+	square := 8 * e.nodes * e.nodes
+	if e.uneven() {
+		return 4 * square
+	}
+	return 3 * square
+}
+
+// series is the memory of products with W that are under way, and of eigenvectors for
+// layers.
+func (e *estimator) series(p *phases) {
+	resume := func(columns float64) float64 {
+		if bytes := 16 * e.nodes * columns; bytes <= resumeBytes {
+			return bytes
+		}
+		return 0
+	}
+	t := float64(e.job.Measurements)
+	p.learn += resume(min(t, sketchSample))
+	if t > sketchFrom {
+		p.learn += resume(t)
+	}
+	if e.nodes > denseNodes && e.nodes <= layerNodes && e.w.NNZ() <= layerEntries {
+		p.both += vectorBytes * e.nodes
+	}
+}
+
+// features adds the memory of features, of all scales, and of one hop on one scale.
+func (e *estimator) features(ctx context.Context, m *Memory, hops int, all, least *phases) (err error) {
+	scale := e.graph.WalkScale(graph.NormalizedAdjacency)
+	entries := func(hops, walks int, hubWalks float64) float64 {
+		if err != nil {
+			return 0
+		}
+		f, failed := walk.Lazy(e.w, e.walkOptions(e.w, scale, hops, walks, hubWalks))
+		if err = failed; err != nil {
+			return 0
+		}
+		return f.EntriesPerRow()
+	}
+	defaults := walk.Default()
+	m.Hops, m.Entries = hops, entries(hops, defaults.Walks, defaults.HubWalks)
+	one, coarse := entries(1, defaults.Walks, defaults.HubWalks), 0.
+	if e.spec.Scales != "one" {
+		coarse = entries(coarseHops, coarseWalks, 0)
+	}
+	if err == nil {
+		err = ctx.Err()
+	}
+	n, t := e.nodes, min(float64(e.job.Measurements), e.nodes)
+	if n <= lazyNodes {
+		all.both += n * (storedBytes*m.Entries + coarseShare*storedBytes*coarse)
+		least.both += n * storedBytes * one
+		return err
+	}
+	lists := n*(listBytes+8*float64(e.w.NNZ())/n) + scratchBytes
+	all.both += lists + t*40*m.Entries
+	least.both += lists
+	all.predict += n * (drawBytes + entryBytes*m.Entries)
+	least.predict += n * (drawBytes + entryBytes*one)
+	if coarse > 0 { // interpolation from the coarser graph, its features, its draws, and the graph
+		all.both += n*(prolongBytes+coarseShare*200) + t*8*40*coarse
+		all.predict += n * coarseShare * (entryBytes*coarse + 4*drawBytes)
+	}
+	return err
 }

@@ -364,6 +364,15 @@ const lazyNodes = 1 << 15
 // sample returns the features of random walks on a matrix w of a graph, with the scale
 // of the walks.
 func (t *Trainer) sample(ctx context.Context, w *sparse.CSR, scale []float64, hops, walks int, hubWalks float64, lazy bool) (*walk.Features, error) {
+	opts := t.walkOptions(w, scale, hops, walks, hubWalks)
+	if n, _ := w.Dims(); lazy && n > lazyNodes {
+		return walk.Lazy(w, opts)
+	}
+	return walk.Sample(ctx, w, opts)
+}
+
+// walkOptions returns the options of walks on w.
+func (t *Trainer) walkOptions(w *sparse.CSR, scale []float64, hops, walks int, hubWalks float64) walk.Options {
 	opts := walk.Default()
 	opts.Walks, opts.HubWalks = walks, hubWalks
 	n, _ := w.Dims()
@@ -374,10 +383,7 @@ func (t *Trainer) sample(ctx context.Context, w *sparse.CSR, scale []float64, ho
 	if t.spec.Walks > 0 {
 		opts.Walks, opts.Budget = t.spec.Walks, 2*t.spec.Walks
 	}
-	if lazy && n > lazyNodes {
-		return walk.Lazy(w, opts)
-	}
-	return walk.Sample(ctx, w, opts)
+	return opts
 }
 
 // fine returns the kernel of a family on the graph itself, without coarser scales.

@@ -164,49 +164,89 @@ func (b *layoutBlock) fill(l *Layout, block int) {
 }
 
 // Hash returns the hash of the ordered graph, see Graph.Hash.
-func (l *Layout) Hash(ctx context.Context) (sum [sha256.Size]byte, err error) {
-	if l.order == nil && l.g.hash != nil {
-		return *l.g.hash, nil
-	}
-	n := l.g.Len()
-	h := hasher{to: sha256.New()}
-	h.to.Write([]byte(hashFormat))
-	end := 0
-	h.word(0)
-	for k := range n {
-		end += l.Degree(k)
-		h.word(uint64(end))
-	}
-	err = l.EachRows(ctx, func(cols []uint32, vals []float64) error {
-		for p, j := range cols {
-			h.word(uint64(j))
-			h.word(math.Float64bits(vals[p]))
-		}
+func (l *Layout) Hash(ctx context.Context) ([sha256.Size]byte, error) {
+	h := l.Hasher()
+	h.Rows()
+	err := l.EachRows(ctx, func(cols []uint32, vals []float64) error {
+		h.Entries(cols, vals)
 		return nil
 	})
 	if err != nil {
-		return sum, err
+		return [sha256.Size]byte{}, err
 	}
-	l.hashIDs(&h)
-	return [sha256.Size]byte(h.to.Sum(nil)), nil
+	h.IDs()
+	return h.Sum(), nil
 }
 
-// hashIDs hashes where ids end, and then the ids themselves.
-func (l *Layout) hashIDs(h *hasher) {
-	ids, n := l.g.ids, l.g.Len()
+// Hasher computes the hash of the ordered graph where EachRows makes rows for another purpose, too: Rows
+// first, then Entries with all of them, then IDs, then Sum.
+type Hasher struct {
+	l  *Layout
+	to hasher
+}
+
+// Hasher returns a Hasher. It does nothing if the hash is known already.
+func (l *Layout) Hasher() *Hasher {
+	h := &Hasher{l: l, to: hasher{to: sha256.New()}}
+	h.to.to.Write([]byte(hashFormat))
+	return h
+}
+
+// known reports whether the graph has its hash.
+func (h *Hasher) known() bool { return h.l.order == nil && h.l.g.hash != nil }
+
+// Rows hashes where rows begin and end.
+func (h *Hasher) Rows() {
+	if h.known() {
+		return
+	}
+	end := 0
+	h.to.word(0)
+	for k := range h.l.g.Len() {
+		end += h.l.Degree(k)
+		h.to.word(uint64(end))
+	}
+}
+
+// Entries hashes the entries of the next rows.
+func (h *Hasher) Entries(cols []uint32, vals []float64) {
+	if h.known() {
+		return
+	}
+	for p, j := range cols {
+		h.to.word(uint64(j))
+		h.to.word(math.Float64bits(vals[p]))
+	}
+}
+
+// IDs hashes where ids end, and then the ids themselves.
+func (h *Hasher) IDs() {
+	if h.known() {
+		return
+	}
+	ids, n := h.l.g.ids, h.l.g.Len()
 	end, id := 0, make([]byte, 0, 32)
 	for k := range n {
-		id = ids.Append(id[:0], l.Node(k))
+		id = ids.Append(id[:0], h.l.Node(k))
 		end += len(id)
-		h.word(uint64(end))
+		h.to.word(uint64(end))
 	}
-	h.flush()
+	h.to.flush()
 	text := make([]byte, 0, 1<<16)
 	for k := range n {
-		text = ids.Append(text, l.Node(k))
+		text = ids.Append(text, h.l.Node(k))
 		if k == n-1 || len(text) > 1<<15 {
-			h.to.Write(text)
+			h.to.to.Write(text)
 			text = text[:0]
 		}
 	}
+}
+
+// Sum returns the hash.
+func (h *Hasher) Sum() [sha256.Size]byte {
+	if h.known() {
+		return *h.l.g.hash
+	}
+	h.to.flush()
+	return [sha256.Size]byte(h.to.to.Sum(nil))
 }

@@ -2,9 +2,7 @@ package graphio
 
 import (
 	"bytes"
-	"cmp"
 	"context"
-	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
@@ -83,25 +81,26 @@ func WritePacked(ctx context.Context, w io.Writer, net *Network) error {
 	head := packedHead{Nodes: net.Graph.Len(), Edges: net.Graph.Edges()}
 	head.Table.describe(net.Nodes)
 
-	// The hash takes longest, and is needed last.
-	hashing, stop := context.WithCancel(ctx)
-	defer stop()
-	var hashErr error
-	hashed := make(chan struct{})
-	go func() {
-		defer close(hashed)
-		var sum [sha256.Size]byte
-		sum, hashErr = l.Hash(hashing)
-		head.Hash = hex.EncodeToString(sum[:])
-	}()
-
+	// The hash is taken beside the writing: rows, entries and ids, in this order.
+	h := l.Hasher()
+	hashed := beside(h.Rows)
 	p := &packer{ctx: ctx, to: w}
 	err := p.write([]byte(packedMagic))
 	text, ends := l.Texts()
 	for k, fill := range []func() error{
 		func() error { return p.rows(l, head.Nodes) },
 		func() error {
-			return l.EachRows(ctx, func(cols []uint32, _ []float64) error { return p.write(bytesOf(cols)) })
+			<-hashed
+			err := l.EachRows(ctx, func(cols []uint32, vals []float64) error {
+				done := beside(func() { h.Entries(cols, vals) })
+				err := p.write(bytesOf(cols))
+				<-done
+				return err
+			})
+			if err == nil {
+				hashed = beside(h.IDs)
+			}
+			return err
 		},
 		func() error {
 			return l.EachRows(ctx, func(_ []uint32, vals []float64) error { return p.write(bytesOf(vals)) })
@@ -116,11 +115,10 @@ func WritePacked(ctx context.Context, w io.Writer, net *Network) error {
 			err = p.section(&head, packedSections[k], fill)
 		}
 	}
-	if err != nil {
-		stop()
-	}
 	<-hashed
-	if err = cmp.Or(err, hashErr); err == nil {
+	if err == nil {
+		sum := h.Sum()
+		head.Hash = hex.EncodeToString(sum[:])
 		err = p.end(&head)
 	}
 	switch {
@@ -130,6 +128,16 @@ func WritePacked(ctx context.Context, w io.Writer, net *Network) error {
 		return ctx.Err()
 	}
 	return fmt.Errorf("packing a graph: %w", err)
+}
+
+// beside runs do in another goroutine; the channel is closed when it is done.
+func beside(do func()) <-chan struct{} {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		do()
+	}()
+	return done
 }
 
 // packer writes sections and takes their checksums.

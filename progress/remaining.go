@@ -13,7 +13,7 @@ const (
 
 // Remaining estimates the time that work still takes, from its share done at several
 // times. It weighs the speed since the beginning and that of the last third of the time
-// alike, and approaches a new estimate within seconds, so that it does not jump. The
+// alike, and approaches a new estimate within seconds, a shorter one sooner, so that it does not jump. The
 // zero value is ready to use; it is not safe for concurrent use.
 type Remaining struct {
 	seen []moment
@@ -46,6 +46,9 @@ func (r *Remaining) At(elapsed time.Duration, share float64) (left time.Duration
 	}
 	passed := elapsed - last.elapsed
 	pace := max(2*time.Second, elapsed/10)
+	if now < r.left {
+		pace /= 3 // good news may be told sooner
+	}
 	weight := 1 - math.Exp(-float64(passed)/float64(pace))
 	r.left = max(1, r.left-passed)
 	r.left += time.Duration(weight * float64(now-r.left))

@@ -112,9 +112,8 @@ func (l *labelFlags) loadLabels(ctx context.Context, a *app, in *input, c *covar
 // fitClasses fits a classifier and prints its choices.
 func (a *app) fitClasses(ctx context.Context, d *classData, spec grfgp.Spec, method gp.ClassMethod) (*grfgp.Classification, error) {
 	g := d.net.Graph
-	// Four arrays of a value for every node and class.
-	if need, free := size(4*8*g.Len()*d.data.Classes), freeMemory(); free > 0 && need > free/5*4 {
-		return nil, tooLargef("%d classes of %d nodes need %v, more than 80 %% of the %v of free memory; merge some classes, or use a machine with more memory", d.data.Classes, g.Len(), need, free)
+	if err := a.fits(ctx, fmt.Sprintf("classifying %d nodes", g.Len()), g, spec, grfgp.Job{Measurements: d.data.Len(), Classes: d.data.Classes, Places: g.Len()}); err != nil {
+		return nil, err
 	}
 	s := a.talk.Stage("fitting")
 	t, err := grfgp.NewTrainer(g, spec)

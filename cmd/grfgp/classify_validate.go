@@ -69,6 +69,9 @@ func (a *app) validateClasses(ctx context.Context, d *classData, spec grfgp.Spec
 		return nil, dataf("%s: cross-validation needs two classes with at least two labels each; label more nodes", d.labels.Report.File)
 	}
 	folds := min(f.folds, d.data.Len())
+	if err := a.fits(ctx, "validating", d.net.Graph, spec, grfgp.Job{Measurements: d.data.Len(), Classes: d.data.Classes, Folds: folds}); err != nil {
+		return nil, err
+	}
 	s := a.talk.Stage("validating")
 	v, err := crossval.ValidateClasses(ctx, d.net.Graph, d.data, spec, method, crossval.Options{Folds: folds, Scheme: crossval.Scheme(f.scheme.value), Progress: s.Work(), Ranks: a.ranks})
 	if err != nil {

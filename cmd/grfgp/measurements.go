@@ -104,6 +104,7 @@ func (m *measurementFlags) observations(a *app, g *graph.Graph, read *graphio.Me
 
 // modelData is a graph with the measurements that a model is fitted to.
 type modelData struct {
+	folds        int // of the validation that follows a fit; 0: there is none
 	net          *graphio.Network
 	measurements *graphio.Measurements
 	data         gp.Data    // with time, its nodes are places

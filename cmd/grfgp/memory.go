@@ -9,28 +9,66 @@ import (
 	"runtime/metrics"
 
 	"grfgp"
+	"grfgp/graph"
 )
 
-// fits returns an error if fitting and predicting would take more memory than there is.
-// The graph is in memory already.
-func (f *predictFlags) fits(ctx context.Context, d *modelData, spec grfgp.Spec) error {
-	most := f.memory
+// fits returns an error if a job would take more memory than there is, or than the user
+// allows. The graph is in memory already. What names the job, as in "predicting 400 nodes".
+func (a *app) fits(ctx context.Context, what string, g *graph.Graph, spec grfgp.Spec, job grfgp.Job) error {
+	most, used := a.memory, usedMemory()
 	if most == 0 {
-		most = size(0).most()
+		if most = size(0).most(); most == 0 {
+			return nil
+		}
 	} else {
-		most -= min(most, usedMemory())
+		most -= min(most, used)
 	}
-	need, err := grfgp.EstimateMemory(ctx, d.net.Graph, spec, d.data.Len())
-	if err != nil || need.Bytes == 0 || most == 0 && f.memory == 0 || size(need.Bytes) <= most {
-		return err
+	need, err := grfgp.EstimateMemory(ctx, g, spec, job)
+	if err != nil {
+		return fitError(ctx, err)
 	}
-	next := fmt.Sprintf("take a machine with more memory, or a part of the graph: %.2g nodes would fit", float64(d.net.Graph.Len())*float64(most)/float64(need.Bytes))
-	if size(need.OneTerm) <= most {
-		next = fmt.Sprintf("a model of short reach would fit: --scales one --hops 1 takes about %v; or take a machine with more memory", size(need.OneTerm))
+	if size(need.Bytes) <= most {
+		return nil
 	}
-	return tooLargef("predicting %d nodes takes about %v beside the graph (walks of %d hops reach %.3g nodes), and %v may be taken; %s",
-		d.net.Graph.Len(), size(need.Bytes), need.Hops, need.Entries, most, next)
+	how := "method " + need.Method
+	if need.Entries > 0 {
+		how = fmt.Sprintf("walks of %d hops reach %.3g nodes", need.Hops, need.Entries)
+	}
+	next := a.wouldFit(ctx, g, spec, job, need, most)
+	if a.memory > 0 {
+		next += fmt.Sprintf("; or give --memory %s", flagSize(size(need.Bytes)+used))
+	}
+	return tooLargef("%s takes about %v beside the graph (%s), and %v may be taken; %s", what, size(need.Bytes), how, most, next)
 }
+
+// wouldFit names a smaller job that fits.
+func (a *app) wouldFit(ctx context.Context, g *graph.Graph, spec grfgp.Spec, job grfgp.Job, need grfgp.Memory, most size) string {
+	if need.Entries > 0 && size(need.Least) <= most {
+		return fmt.Sprintf("a model of short reach would fit: --scales one --hops 1 takes about %v", size(need.Least))
+	}
+	for _, method := range []string{"grf", "series"} {
+		other := spec
+		if other.Method = method; need.Method == method {
+			continue
+		}
+		if m, err := grfgp.EstimateMemory(ctx, g, other, job); err == nil && size(m.Bytes) <= most {
+			return fmt.Sprintf("--method %s would fit, with about %v", method, size(m.Bytes))
+		}
+	}
+	fewer := job
+	for fewer.Measurements /= 2; fewer.Measurements >= 10; fewer.Measurements /= 2 {
+		if m, err := grfgp.EstimateMemory(ctx, g, spec, fewer); err == nil && size(m.Bytes) <= most {
+			return fmt.Sprintf("a sample of %d of the %d values would fit", fewer.Measurements, job.Measurements)
+		}
+	}
+	if share := float64(most) / float64(need.Bytes); share*float64(g.Len()) >= 1000 {
+		return fmt.Sprintf("take a machine with more memory, or a part of the graph: %.2g nodes would fit", share*float64(g.Len()))
+	}
+	return "take a machine with more memory"
+}
+
+// flagSize rounds a size up, as a flag can have it.
+func flagSize(s size) string { return fmt.Sprintf("%dM", (s+1<<20-1)>>20) }
 
 // usedMemory returns the memory that the program has taken.
 func usedMemory() size {

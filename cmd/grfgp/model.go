@@ -35,6 +35,7 @@ type modelFlags struct {
 	level     float64
 	modelFile string
 	saveFile  string
+	memory    size
 }
 
 func (m *modelFlags) flags(cmd *cobra.Command) {
@@ -68,6 +69,8 @@ func (m *modelFlags) kernelFlags(cmd *cobra.Command) {
 	f.IntVar(&m.spec.Walks, "walks", 0, "walkers per node, for the methods grf and lowrank (default 100)")
 	m.covariateFlags.flags(cmd)
 	f.IntVar(&m.spec.Rank, "rank", 0, "rank of the method lowrank (default 256)")
+	f.Var(&m.memory, "memory", "most memory that the run may take, such as 8GiB (default: 80 % of what is free); a run that needs more does not start")
+	f.Lookup("memory").DefValue = ""
 }
 
 // fitFlags are those of every verb that fits a model to files.
@@ -176,8 +179,13 @@ func (m *modelFlags) tellIdle(a *app, spec grfgp.Spec) {
 
 // fit fits the model and prints its choices.
 func (a *app) fit(ctx context.Context, d *modelData, spec grfgp.Spec) (*grfgp.Model, error) {
+	spec = d.time.spec(spec)
+	places := d.net.Graph.Len() * max(1, len(spec.Times))
+	if err := a.fits(ctx, fmt.Sprintf("predicting %d nodes", d.net.Graph.Len()), d.net.Graph, spec, grfgp.Job{Measurements: d.data.Len(), Places: places, Folds: d.folds}); err != nil {
+		return nil, err
+	}
 	s := a.talk.Stage("fitting")
-	t, err := grfgp.NewTrainer(d.net.Graph, d.time.spec(spec))
+	t, err := grfgp.NewTrainer(d.net.Graph, spec)
 	if err != nil {
 		return nil, fitError(ctx, err)
 	}

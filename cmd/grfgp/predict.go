@@ -19,7 +19,6 @@ type predictFlags struct {
 	newExposure float64
 	above       float64
 	aboveAsked  bool
-	memory      size
 }
 
 func predictVerb(a *app) *cobra.Command {
@@ -67,7 +66,6 @@ effect of each column with its interval.`,
 	flags.StringVarP(&f.out, "out", "o", "", "`file` for the predictions (default: standard output)")
 	flags.BoolVar(&f.reading, "reading", false, "sd and interval of one new measurement, with its noise")
 	flags.Float64Var(&f.newExposure, "new-exposure", 0, "exposure or number tested of the new measurement of --reading (default: the median of the file)")
-	flags.Var(&f.memory, "memory", "most memory that the run may take, such as 8GiB (default: 80 % of what is free); a run that needs more does not start")
 	flags.Float64Var(&f.above, "above", 0, "`threshold`: adds the probability that the quantity is above it")
 	return cmd
 }
@@ -221,9 +219,6 @@ func (f *predictFlags) model(ctx context.Context, a *app, spec grfgp.Spec) (*mod
 	if f.modelFile == "" {
 		d, err := loadData(ctx, a, &f.fitFlags, spec)
 		if err != nil {
-			return nil, nil, err
-		}
-		if err := f.fits(ctx, d, spec); err != nil {
 			return nil, nil, err
 		}
 		m, err := a.fit(ctx, d, d.known.spec(spec))

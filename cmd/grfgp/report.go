@@ -150,6 +150,7 @@ func (a *app) run(ctx context.Context, r *subject) (err error) {
 	if r.all == nil {
 		r.all = &modelData{net: r.Network, measurements: r.Measurements, data: r.Data, known: r.known}
 	}
+	r.all.folds = r.folds
 	if r.Model, err = a.fit(ctx, r.all, r.Spec); err != nil {
 		return err
 	}

@@ -30,6 +30,7 @@ type app struct {
 	threads int
 	json    bool
 	quiet   bool
+	memory  size // most that the run may take; 0: 80 % of what is free
 }
 
 // maxThreads is more than any machine has; with far more the runtime fails.
@@ -88,6 +89,9 @@ func (a *app) root() *cobra.Command {
 			}
 			if a.threads > 0 {
 				runtime.GOMAXPROCS(a.threads)
+			}
+			if f := cmd.Flags().Lookup("memory"); f != nil {
+				a.memory = *f.Value.(*size)
 			}
 			a.talk = newTalk(a.Err, a.quiet)
 			if err := a.checkRanks(cmd.Name()); err != nil {

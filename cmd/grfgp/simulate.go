@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -122,6 +123,9 @@ func (a *app) simulate(ctx context.Context, f *simulateFlags, changed func(strin
 	policies, err := replay.Named(f.goal, g, f.policies...)
 	if err != nil {
 		return suggestError(ctx, err)
+	}
+	if err := a.fits(ctx, "simulating", g, known.spec(spec), grfgp.Job{Measurements: f.start + f.steps, Places: g.Len(), Searches: runtime.GOMAXPROCS(0)}); err != nil {
+		return err
 	}
 	s := a.talk.Stage("simulating")
 	sim, err := replay.Run(ctx, g, truth, known.spec(spec), replay.Options{

@@ -249,6 +249,11 @@ func (a *app) ask(ctx context.Context, f *suggestFlags, spec grfgp.Spec, t *sugg
 		}
 		a.talk.Say("%s: nodes are picked without a model, by the policy %s; measure them and run suggest again", t.idle, by)
 	}
+	if t.idle == "" {
+		if err := a.fits(ctx, fmt.Sprintf("suggesting among %d nodes", g.Len()), g, spec.ForSearch(g, policy), grfgp.Job{Measurements: d.Len(), Places: g.Len(), Searches: 1}); err != nil {
+			return nil, err
+		}
+	}
 	o, err := grfgp.NewOptimizer(g, spec, opts)
 	if err != nil {
 		return nil, suggestError(ctx, err)

@@ -133,6 +133,11 @@ func (a *app) validateLatest(ctx context.Context, f *validateFlags, d *modelData
 
 // crossValidate holds out folds of the measurements.
 func (a *app) crossValidate(ctx context.Context, d *modelData, spec grfgp.Spec, folds int, scheme crossval.Scheme) (*crossval.Validation, error) {
+	if d.folds == 0 { // else the fit has looked at it
+		if err := a.fits(ctx, "validating", d.net.Graph, d.time.spec(spec), grfgp.Job{Measurements: d.data.Len(), Folds: folds}); err != nil {
+			return nil, err
+		}
+	}
 	s := a.talk.Stage("validating")
 	v, err := crossval.Validate(ctx, d.net.Graph, d.data, d.time.spec(spec), crossval.Options{Folds: folds, Scheme: scheme, Progress: s.Work(), Ranks: a.ranks})
 	if err != nil {
