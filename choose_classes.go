@@ -29,22 +29,22 @@ func (t *Trainer) learnClasses(ctx context.Context, own gp.Labels, method gp.Cla
 		return nil, err
 	}
 	c := &Classification{of: t}
-	sample := classSample(own, t.spec.Seed)
+	sample := classSample(own, classSketch, t.spec.Seed)
 	final := finalClassCost(own.Len())
 	work.Step("looking at the graph")
-	best, err := t.compareClasses(ctx, sample, own.Len(), opts, &c.choice, work.Part(classCandidates, final))
+	best, err := t.compareClasses(ctx, sample, own, opts, &c.choice, work.Part(classCandidates, final))
 	if err != nil {
 		return nil, err
 	}
-	t.forget(best.candidate)
 	switch {
 	case method == best.report.Method && sample.Len() == own.Len():
 		opts.State = &best.report.ClassState
 	case method == gp.Dirichlet || method == gp.OneVsAll:
-		opts.Near = &best.report
+		opts.Near, opts.Tol, opts.MaxIter = &best.report, classFinalTol, classFinalIters
 	default:
 		opts.Starts = [][]float64{best.report.Theta}
 	}
+	t.forget(best.candidate)
 	opts.Progress = work.Part(final, 0)
 	opts.Progress.Step("fitting " + best.String())
 	if c.classifier, c.choice.Fit, err = gp.Classify(ctx, best.kernel, own, opts); err != nil {
@@ -66,15 +66,23 @@ const (
 	classPatches = 2
 	classTol     = 0.3 // nats, over all classes, that do not decide between kernels
 
+	// The fit to all labels starts from that to the sample, and is learned from some 1,400 of them: a nat of their
+	// log probability is less than one part in a thousand of it.
+	classFinalTol   = 1
+	classFinalIters = 15
+
+	classDecides  = 15   // nats on the sample that decide between the graph alone and what is known beside it;
+	classFinalist = 1000 // labels by which they are compared otherwise, if there are more
+
 	classLearned = 1000 // labels that hyperparameters are learned from, about, if there are more
 )
 
-// classSample returns all labels, or a sample with labels of every class: half of it
+// classSample returns all labels, or a sample of the given size with labels of every class: half of it
 // in patches, where labels are as near to each other as they are in all, and half from
 // all over. Labels are sorted by node, and nodes numbered by locality.
-func classSample(l gp.Labels, seed uint64) gp.Labels {
+func classSample(l gp.Labels, most int, seed uint64) gp.Labels {
 	n := l.Len()
-	if n <= classSketch {
+	if n <= most {
 		return l
 	}
 	chosen, seen := make([]bool, n), make([]bool, l.Classes)
@@ -83,7 +91,7 @@ func classSample(l gp.Labels, seed uint64) gp.Labels {
 		chosen[r], seen[l.Class[r]] = true, true
 		rows = append(rows, r)
 	}
-	const size = classSketch / 2 / classPatches
+	size := most / 2 / classPatches
 	for p := range classPatches {
 		lo := (n - size) * (2*p + 1) / (2 * classPatches)
 		for r := lo; r < lo+size; r++ {
@@ -91,7 +99,7 @@ func classSample(l gp.Labels, seed uint64) gp.Labels {
 		}
 	}
 	for _, r := range rand.New(rng.New(seed, "labels to compare kernels")).Perm(n) {
-		if !chosen[r] && (len(rows) < classSketch || !seen[l.Class[r]]) {
+		if !chosen[r] && (len(rows) < most || !seen[l.Class[r]]) {
 			take(r)
 		}
 	}
@@ -99,13 +107,27 @@ func classSample(l gp.Labels, seed uint64) gp.Labels {
 	return selectLabels(l, rows)
 }
 
-// compareClasses returns the best candidate and adds all of them to the
-// ClassChoice. The first family decides between one scale and many; the other
-// families are tried with that decision. The best is to be fitted to the given number of
-// labels, on which its representation depends.
-func (t *Trainer) compareClasses(ctx context.Context, own gp.Labels, labels int, opts gp.ClassifyOptions, tell *ClassChoice, work *progress.Work) (best classAttempt, err error) {
+// classContest compares the kernels of classes on a sample of the labels.
+type classContest struct {
+	*Trainer
+	sample gp.Labels
+	labels int // that the best is to be fitted to
+	method string
+	opts   gp.ClassifyOptions
+	tell   *ClassChoice
+	tried  []classAttempt
+
+	work *progress.Work
+	left float64 // expected cost of the candidates that follow
+}
+
+// compareClasses returns the best candidate by a sample of the labels, and adds all candidates to the ClassChoice. The
+// first family decides between one scale and many; the other families are tried with that decision. The best is to be
+// fitted to all labels, on whose number its representation depends.
+func (t *Trainer) compareClasses(ctx context.Context, sample, all gp.Labels, opts gp.ClassifyOptions, tell *ClassChoice, work *progress.Work) (best classAttempt, err error) {
+	labels := all.Len()
 	method, hops, why := t.decide(min(labels, classLearned), true)
-	scales, whyScales, err := t.decideScales(ctx, own.Nodes, method, hops)
+	scales, whyScales, err := t.decideScales(ctx, sample.Nodes, method, hops)
 	if err != nil {
 		return best, err
 	}
@@ -114,82 +136,170 @@ func (t *Trainer) compareClasses(ctx context.Context, own gp.Labels, labels int,
 	opts.ScoreOnly, opts.Tol = true, classTol
 	defer t.shareCaches(method)()
 	families := t.spec.classFamilies(hops)
-	left := t.expectClasses(len(families), scales, method)
-	work.Part(1, left)
-	try := func(c candidate) error {
-		cost := c.cost()
-		left = max(0, left-cost)
-		opts.Progress = work.Part(cost, left)
-		opts.Progress.Step("trying " + c.String())
-		k, err := t.classKernel(ctx, c, method)
-		if err != nil {
-			return err
-		}
-		if opts.Starts = c.starts(); c.terms != graphTerm {
-			opts.Starts = nil
-		}
-		_, report, err := gp.Classify(ctx, k, own, opts)
-		if err != nil {
-			return err
-		}
-		tell.Candidates = append(tell.Candidates, TriedClassKernel{c.String(), report.Score, report.Accuracy})
-		if best.kernel == nil || worthOf(report) > worthOf(best.report) {
-			best = classAttempt{c, k, report}
-		}
-		return nil
-	}
+	c := &classContest{Trainer: t, sample: sample, labels: labels, method: method, opts: opts, tell: tell, work: work}
+	c.left = t.expectClasses(len(families), scales, method)
+	work.Part(1, c.left)
 	for _, many := range scales {
-		if err := try(candidate{family: families[0], many: many, unit: t.spec.unitClasses(method), hops: t.fineHops(many, method, hops), terms: graphTerm}); err != nil {
+		k := candidate{family: families[0], many: many, unit: t.spec.unitClasses(method), hops: t.fineHops(many, method, hops), terms: graphTerm}
+		if err := c.try(ctx, k, k.starts()); err != nil {
 			return best, err
 		}
 	}
+	first := c.best(c.tried)
 	for _, f := range families[1:] {
-		if err := try(candidate{family: f, many: best.many, unit: best.unit, hops: best.hops, terms: graphTerm}); err != nil {
+		k := candidate{family: f, many: first.many, unit: first.unit, hops: first.hops, terms: graphTerm}
+		if err := c.try(ctx, k, k.starts()); err != nil {
 			return best, err
 		}
 	}
-	return best, t.tryKnownClasses(&best, labels, method, tell, try)
-}
-
-// worthOf is the log probability of the labels, each given the others, less one nat per
-// hyperparameter.
-func worthOf(r gp.ClassifyReport) float64 {
-	return r.Score*float64(r.Scored) - float64(len(r.Theta))
-}
-
-// tryKnownClasses tries covariates beside the best kernel of the graph, or roles if
-// there are no covariates, and then the same without the graph.
-func (t *Trainer) tryKnownClasses(best *classAttempt, labels int, method string, tell *ClassChoice, try func(candidate) error) error {
-	of, why := t.offers(method)
-	tell.Why = append(tell.Why, why)
-	pairs := t.spec.Pairs
-	if labels > exactMost && pairs == 0 {
-		pairs = pairsMany
+	alone := c.best(c.tried)
+	c.tried = nil
+	if err := c.tryKnown(ctx, alone); err != nil {
+		return alone, err
 	}
-	c := best.candidate
-	c.many, c.pairs = false, pairs
-	if t.spec.Terms != nil {
-		if c.terms = termsOf(t.spec.Terms); c.terms == graphTerm {
+	if len(c.tried) == 0 {
+		return alone, nil
+	}
+	if t.spec.Terms == nil { // else the requested terms replace the graph
+		c.tried = append(c.tried, alone)
+	}
+	return c.compareAgain(ctx, all)
+}
+
+// compareAgain compares the kernels tried last by more labels, with the hyperparameters that were learned from the sample,
+// unless the sample has decided between them: functions of what is known about nodes predict the better, the more labels
+// they have.
+func (c *classContest) compareAgain(ctx context.Context, all gp.Labels) (classAttempt, error) {
+	best := c.best(c.tried)
+	near := slices.DeleteFunc(slices.Clone(c.tried), func(a classAttempt) bool { return c.worth(best)-c.worth(a) > classDecides })
+	if len(near) == 1 || all.Len() <= c.sample.Len() || c.opts.Method != gp.Dirichlet && c.opts.Method != gp.OneVsAll {
+		return best, nil
+	}
+	opts, more := c.opts, classSample(all, classFinalist, c.spec.Seed)
+	opts.Solver, opts.Keep, opts.ScoreOnly = gp.Exact, true, false
+	scores := map[string]float64{}
+	for _, a := range near {
+		opts.Near = &a.report
+		_, report, err := gp.Classify(ctx, a.kernel, more, opts)
+		if err != nil {
+			return best, err
+		}
+		scores[a.String()] = worthOf(report, c.labels)
+	}
+	return slices.MaxFunc(near, func(a, b classAttempt) int { return cmp.Compare(scores[a.String()], scores[b.String()]) }), nil
+}
+
+// try fits a candidate and adds it to tried.
+func (c *classContest) try(ctx context.Context, k candidate, starts [][]float64) error {
+	cost := k.cost()
+	c.left = max(0, c.left-cost)
+	opts := c.opts
+	opts.Starts, opts.Progress = starts, c.work.Part(cost, c.left)
+	opts.Progress.Step("trying " + k.String())
+	made, err := c.classKernel(ctx, k, c.method)
+	if err != nil {
+		return err
+	}
+	_, report, err := gp.Classify(ctx, made, c.sample, opts)
+	if err != nil {
+		return err
+	}
+	c.tell.Candidates = append(c.tell.Candidates, TriedClassKernel{k.String(), report.Score, report.Accuracy})
+	c.tried = append(c.tried, classAttempt{k, made, report})
+	return nil
+}
+
+// best returns the first of those with the highest worth.
+func (c *classContest) best(of []classAttempt) classAttempt {
+	best := of[0]
+	for _, a := range of[1:] {
+		if c.worth(a) > c.worth(best) {
+			best = a
+		}
+	}
+	return best
+}
+
+func (c *classContest) worth(a classAttempt) float64 { return worthOf(a.report, c.labels) }
+
+// worthOf compares kernels by the log probability of the labels of the sample, each given the others, less a penalty:
+// one nat per hyperparameter (Akaike). Half of it is what the sample's score is too high by, because hyperparameters were
+// learned from the sample; the other half is what they will lose elsewhere by their errors. That half is smaller where
+// they are then learned from more labels.
+func worthOf(r gp.ClassifyReport, labels int) float64 {
+	share := min(1, float64(r.Scored)/float64(min(labels, classLearned)))
+	return r.Score*float64(r.Scored) - float64(len(r.Theta))*(1+share)/2
+}
+
+// tryKnown tries covariates beside the best kernel of the graph alone, or roles if there are no covariates, and then the
+// same without the graph.
+func (c *classContest) tryKnown(ctx context.Context, alone classAttempt) error {
+	of, why := c.offers(c.method)
+	c.tell.Why = append(c.tell.Why, why)
+	k := alone.candidate
+	k.many, k.pairs = false, c.spec.Pairs
+	if c.labels > exactMost && k.pairs == 0 {
+		k.pairs = pairsMany
+	}
+	if c.spec.Terms != nil {
+		if k.terms = termsOf(c.spec.Terms); k.terms == graphTerm {
 			return nil
 		}
-		best.kernel = nil // the requested terms replace it
-		return try(c)
+		return c.try(ctx, k, nil)
 	}
 	if of.has(covariateTerm) {
 		of = covariateTerm // roles rarely add to them, and classes take long
 	}
-	if of != 0 {
-		c.terms = graphTerm | of
-		if err := try(c); err != nil {
-			return err
+	if of == 0 {
+		return nil
+	}
+	k.terms = graphTerm | of
+	starts, err := c.startsBeside(ctx, alone, k)
+	if err != nil {
+		return err
+	}
+	if err := c.try(ctx, k, starts); err != nil {
+		return err
+	}
+	both := c.tried[len(c.tried)-1]
+	if c.worth(both) <= c.worth(alone) {
+		return nil
+	}
+	k.terms = of
+	made, err := c.classKernel(ctx, k, c.method)
+	if err != nil {
+		return err
+	}
+	all := len(both.kernel.Params()) // the graph's come first
+	return c.try(ctx, k, [][]float64{slices.Clone(both.report.Theta[all-len(made.Params()) : all])})
+}
+
+// startsBeside returns hyperparameters of a kernel with further terms beside the graph: the usual ones and, if the graph
+// term has been fitted by itself, what was learned there with small variances of the others, which is as good to begin with.
+func (c *classContest) startsBeside(ctx context.Context, alone classAttempt, k candidate) ([][]float64, error) {
+	if alone.many {
+		return nil, nil
+	}
+	made, err := c.classKernel(ctx, k, c.method)
+	if err != nil {
+		return nil, err
+	}
+	graph := len(alone.kernel.Params())
+	var usual, near []float64
+	for j, p := range made.Params() {
+		usual, near = append(usual, p.Start), append(near, p.Start)
+		switch {
+		case j < graph:
+			near[j] = alone.report.Theta[j]
+		case p.Variance:
+			near[j] *= smallVariance
 		}
 	}
-	if best.terms != graphTerm {
-		c.terms = best.terms &^ graphTerm
-		return try(c)
-	}
-	return nil
+	return [][]float64{usual, near}, nil
 }
+
+// smallVariance times the usual variance of a term changes little.
+const smallVariance = 0.03
 
 // classFamilies returns the families that the Spec leaves open. They are smooth,
 // because neighbouring nodes usually share a class.

@@ -42,15 +42,13 @@ func TestManyLabelsFourier(t *testing.T) {
 		t.Fatal(err)
 	}
 	for labels, want := range map[int]int{exactMost: 0, exactMost + 1: pairsMany} {
-		best := classAttempt{candidate: candidate{terms: graphTerm}}
-		err := trainer.tryKnownClasses(&best, labels, "series", &ClassChoice{}, func(c candidate) error {
-			if c.pairs != want {
-				t.Errorf("%d labels: %d pairs, want %d", labels, c.pairs, want)
-			}
-			return nil
-		})
-		if err != nil {
-			t.Error(err)
+		c := &classContest{Trainer: trainer, labels: labels, method: "series", tell: &ClassChoice{}, sample: gp.Labels{Nodes: []int{0, 9, 20}, Class: []int{0, 1, 0}, Classes: 2}}
+		alone := classAttempt{candidate: candidate{family: trainer.spec.classFamilies(0)[0], terms: graphTerm, many: true}}
+		if err := c.tryKnown(t.Context(), alone); err != nil {
+			t.Fatal(err)
+		}
+		if got := c.tried[0].pairs; got != want {
+			t.Errorf("%d labels: %d pairs, want %d", labels, got, want)
 		}
 	}
 }
@@ -66,6 +64,21 @@ func TestWorthOfFewMeasurements(t *testing.T) {
 		free := attempt{report: gp.FitReport{Theta: make([]float64, 11)}, values: c.values}
 		if gain := plain.worth() - free.worth(); gain < c.low || gain > c.high {
 			t.Errorf("%d measurements: free coefficients need %.2f nats, want %v to %v", c.values, gain, c.low, c.high)
+		}
+	}
+}
+
+// A kernel of classes with four more hyperparameters than another needs four nats on all labels (Akaike), and fewer on a sample
+// of them: what it loses by errors of hyperparameters is less where these are learned from more labels.
+func TestWorthOfSample(t *testing.T) {
+	of := func(score float64, hyperparameters, labels int) float64 {
+		r := gp.ClassifyReport{Score: score / 400, Scored: 400}
+		r.Theta = make([]float64, hyperparameters)
+		return worthOf(r, labels)
+	}
+	for labels, needed := range map[int]float64{400: 4, 800: 3, 1000: 2.8, 13_000: 2.8} {
+		if of(-100+needed-0.01, 6, labels) > of(-100, 2, labels) || of(-100+needed+0.01, 6, labels) < of(-100, 2, labels) {
+			t.Errorf("%d labels: four hyperparameters do not need %v nats", labels, needed)
 		}
 	}
 }

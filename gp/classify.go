@@ -112,6 +112,7 @@ type ClassifyOptions struct {
 	// Near is the report of a fit of the same kernel by the same method to some of the
 	// labels: learning goes on from there. Dirichlet, OneVsAll; nil: it begins with Starts.
 	Near *ClassifyReport
+	Keep bool // keep the hyperparameters of Near, and only calibrate and score by these labels
 }
 
 // ClassifyReport is the outcome of fitting a classifier.
@@ -125,7 +126,8 @@ type ClassifyReport struct {
 	Evaluations   int      `json:"evaluations"`
 	Converged     bool     `json:"converged"`
 
-	refined bool // the hyperparameters have the highest score, not the highest likelihood
+	refined bool      // the hyperparameters have the highest score, not the highest likelihood
+	likely  []float64 // those that the likelihood led to, if refined: with other labels they may have the higher score
 }
 
 // Classify learns hyperparameters from labels, calibrates probabilities by

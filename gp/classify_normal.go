@@ -59,10 +59,13 @@ func classifyByRegression(ctx context.Context, k kernel.Kernel, l Labels, opts C
 	learn, finish := t.costs(starts, opts)
 	t.count = newEvaluations(opts.Progress.Part(learn, finish), len(starts), opts.MaxIter)
 	t.count.expect(t.tests())
-	if opts.Near != nil {
+	switch {
+	case opts.Near != nil && opts.Keep:
+		return t.keep(ctx, opts.Near, r)
+	case opts.Near != nil:
 		err = t.continueFrom(ctx, opts.Near, opts.MaxIter, opts.Tol, &r)
-	} else {
-		err = t.learn(ctx, starts, opts.MaxIter, opts.Tol, &r)
+	default:
+		err = t.learn(ctx, starts, len(opts.Starts) == 1, opts.MaxIter, opts.Tol, &r)
 	}
 	if err != nil || opts.ScoreOnly {
 		return nil, r, err
@@ -71,6 +74,26 @@ func classifyByRegression(ctx context.Context, k kernel.Kernel, l Labels, opts C
 	c, err := t.finish(ctx, &r)
 	opts.Progress.Done()
 	return c, r, err
+}
+
+// keep returns the classifier at the hyperparameters of an earlier report, or at those that the likelihood led to there,
+// whichever score higher, with a report that begins with own.
+func (t *tuner) keep(ctx context.Context, near *ClassifyReport, own ClassifyReport) (best *normalClassifier, r ClassifyReport, err error) {
+	for _, theta := range [][]float64{near.Theta, near.likely} {
+		if theta == nil {
+			continue
+		}
+		trial := *near
+		trial.Method, trial.Solver, trial.Theta, trial.Names = own.Method, own.Solver, slices.Clone(theta), nil
+		c, err := t.finish(ctx, &trial)
+		if err != nil {
+			return nil, own, err
+		}
+		if best == nil || trial.Score > r.Score {
+			best, r = c, trial
+		}
+	}
+	return best, r, nil
 }
 
 // newRegressions returns the regressions of a method, and the scale of their

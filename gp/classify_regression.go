@@ -79,8 +79,9 @@ func (r *regressions) covariance(theta []float64) (kernel.Covariance, error) {
 type classFactor struct {
 	*regressions
 	cov     kernel.Covariance
-	inverse *mat.Dense // B⁻¹
-	vt      *mat.Dense // the V_cᵀ below each other; nil where δ = 0
+	inverse *mat.Dense        // B⁻¹
+	vt      *mat.Dense        // the V_cᵀ below each other; nil where δ = 0
+	lower   []*solve.Cholesky // L_c by class, nil for a class without labels
 	y       *mat.Dense
 	alpha   *mat.Dense // H_c⁻¹y_c, a column per class
 	noise   [2]float64 // own, other
@@ -138,7 +139,7 @@ func (r *regressions) factor(ctx context.Context, theta []float64) (*classFactor
 // correct sets vt, and returns Σ_c log det H_c − log det B.
 func (f *classFactor) correct(delta float64) (logDet float64, err error) {
 	n := len(f.nodes)
-	f.vt = mat.NewDense(n, n, nil)
+	f.vt, f.lower = mat.NewDense(n, n, nil), make([]*solve.Cholesky, f.classes())
 	for c := range f.classes() {
 		lo, hi := f.members(c)
 		if lo == hi {
@@ -155,6 +156,7 @@ func (f *classFactor) correct(delta float64) (logDet float64, err error) {
 		if err != nil {
 			return 0, fmt.Errorf("class %d: %w", c, err)
 		}
+		f.lower[c] = chol
 		logDet += chol.LogDet() + float64(hi-lo)*math.Log(delta)
 		chol.SolveLower(f.vt.Slice(lo, hi, 0, n).(*mat.Dense), f.inverse.Slice(lo, hi, 0, n).(*mat.Dense))
 	}
@@ -182,12 +184,9 @@ func (f *classFactor) solve(_ context.Context, dst, b *mat.Dense, columns int, _
 		if lo == hi || f.vt == nil {
 			continue
 		}
-		v := f.vt.Slice(lo, hi, 0, n)
-		var small, more mat.Dense
-		small.Mul(v, b.Slice(0, n, c*columns, (c+1)*columns))
-		more.Mul(v.T(), &small)
-		to := dst.Slice(0, n, c*columns, (c+1)*columns).(*mat.Dense)
-		to.Add(to, &more)
+		v, small := dense.View(f.vt).Block(lo, hi, 0, n), dense.View(mat.NewDense(hi-lo, columns, nil))
+		dense.Mul(small, v, dense.View(b).Block(0, n, c*columns, (c+1)*columns))
+		dense.Add(dense.View(dst).Block(0, n, c*columns, (c+1)*columns), 1, v.T(), small)
 	}
 	return nil
 }
@@ -324,16 +323,17 @@ func (f *classFactor) predictOthers(ctx context.Context, nodes []int) (latent.Fu
 				out.Variance.Set(lo+q, c, v)
 			}
 		}
-		if f.vt != nil {
-			corrected := solved
-			dense.Mul(dense.View(corrected), dense.View(f.vt), dense.View(cross))
-			for c := range classes {
-				from, to := f.members(c)
-				more := make([]float64, hi-lo)
-				lessProducts(more, corrected, corrected, from, to)
-				for q, v := range more {
-					out.Variance.Set(lo+q, c, out.Variance.At(lo+q, c)+v)
-				}
+		for c, l := range f.lower {
+			if l == nil {
+				continue
+			}
+			from, to := f.members(c) // V_cᵀk = L_c⁻¹·E_cᵀB⁻¹k
+			part := solved.Slice(from, to, 0, hi-lo).(*mat.Dense)
+			l.SolveLower(part, part)
+			more := make([]float64, hi-lo)
+			lessProducts(more, part, part, 0, to-from)
+			for q, v := range more {
+				out.Variance.Set(lo+q, c, out.Variance.At(lo+q, c)+v)
 			}
 		}
 	}

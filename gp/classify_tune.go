@@ -7,9 +7,11 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/gp/internal/latent"
+	"grfgp/internal/parallel"
 	"grfgp/internal/rng"
 	"grfgp/kernel"
 	"grfgp/solve"
@@ -35,23 +37,34 @@ type tuner struct {
 const (
 	learnLabels = 800 // that are learned from as a whole; beyond, from samples:
 	windowCount = 2   // windows of labels near each other,
-	windowSize  = 300
-	spreadSize  = 800 // and labels from all over
+	windowSize  = 200
+	spreadSize  = 600 // and labels from all over
 )
 
-// learn sets hyperparameters, calibration and scores from a sample of the labels.
-func (t *tuner) learn(ctx context.Context, starts [][]float64, maxIter int, tol float64, r *ClassifyReport) error {
+// learn sets hyperparameters, calibration and scores from a sample of the labels. Near says that the one start is from a
+// fit to these labels.
+func (t *tuner) learn(ctx context.Context, starts [][]float64, near bool, maxIter int, tol float64, r *ClassifyReport) error {
 	t.sample()
+	byScore := len(starts[0]) >= refineLeast && len(t.class) >= scoreLeast
+	if byScore && near {
+		return t.learnByScore(ctx, starts, 0, min(maxIter, scoreIters), tol, r)
+	}
 	best, err := bestStart(ctx, t.parts, starts, false, t.count)
 	if err != nil {
 		return err
 	}
-	theta, fit, err := t.params.climb(ctx, best, maxIter, tol, t.count.of(compositeObjective(t.parts)))
+	theta, fit, err := t.params.climb(ctx, best, maxIter, tol, t.count.of(t.likelihood))
 	if err != nil {
 		return err
 	}
 	r.Theta, r.Evaluations, r.Converged = theta, fit.Evaluations, fit.Converged
 	if err := t.amplify(ctx, r); err != nil {
+		return err
+	}
+	if byScore {
+		likely := r.Theta
+		err := t.learnByScore(ctx, append([][]float64{likely}, starts...), 0, min(maxIter, scoreIters), tol, r)
+		r.likely = likely
 		return err
 	}
 	if len(theta) >= refineLeast {
@@ -63,12 +76,39 @@ func (t *tuner) learn(ctx context.Context, starts [][]float64, maxIter int, tol 
 	return err
 }
 
+// learnByScore climbs the score from the start that has the highest. The result is taken if it gains more than least nats.
+func (t *tuner) learnByScore(ctx context.Context, starts [][]float64, least float64, maxIter int, tol float64, r *ClassifyReport) error {
+	most := math.Inf(-1)
+	var failed error
+	for _, theta := range starts {
+		trial := *r
+		trial.Theta, trial.refined, trial.Converged = slices.Clone(theta), true, true
+		switch err := t.rate(ctx, &trial); {
+		case errors.Is(err, solve.ErrNotPositiveDefinite):
+			failed = err
+		case err != nil:
+			return err
+		case trial.Score > most:
+			most, *r = trial.Score, trial
+		}
+	}
+	if math.IsInf(most, -1) {
+		return failed
+	}
+	if err := t.refine(ctx, least, maxIter, max(tol, refineTol), r); err != nil {
+		return err
+	}
+	var err error
+	r.LogLikelihood, err = compositeLogLikelihood(ctx, t.parts, r.Theta)
+	return err
+}
+
 // tests returns how often leave-one-out scores are computed, about.
 func (t *tuner) tests() float64 {
 	if len(t.params.list) < refineLeast {
 		return 4
 	}
-	return 4 + 2*typicalEvaluations
+	return 4 + typicalEvaluations
 }
 
 // costs returns the expected costs of learning and of what follows, for progress: those
@@ -120,18 +160,14 @@ func (t *tuner) refineTwice(ctx context.Context, maxIter int, tol float64, r *Cl
 // continueFrom is learn after a fit to some of the labels.
 func (t *tuner) continueFrom(ctx context.Context, near *ClassifyReport, maxIter int, tol float64, r *ClassifyReport) error {
 	if !near.refined {
-		return t.learn(ctx, [][]float64{near.Theta}, maxIter, tol, r)
+		return t.learn(ctx, [][]float64{near.Theta}, true, maxIter, tol, r)
 	}
 	t.sample()
-	r.Theta, r.refined, r.Converged = slices.Clone(near.Theta), true, near.Converged
-	err := t.rate(ctx, r)
-	if err == nil {
-		err = t.refine(ctx, 0, maxIter, max(tol, refineTol), r)
+	starts := [][]float64{near.Theta}
+	if near.likely != nil {
+		starts = append(starts, near.likely)
 	}
-	if err == nil {
-		r.LogLikelihood, err = compositeLogLikelihood(ctx, t.parts, r.Theta)
-	}
-	return err
+	return t.learnByScore(ctx, starts, float64(len(near.Theta)), maxIter, tol, r)
 }
 
 // sample chooses the labels that are learned from: all, or windows of labels that
@@ -165,6 +201,11 @@ const (
 	// of them: with two of a graph kernel, the factor for all variances has most of the
 	// gain (what was left was 1.6 nats on Cora and 2.2 on Facebook, less than it costs).
 	refineLeast = 5
+
+	// scoreLeast is the number of labels from which a start is climbed by the score whatever it gains: with fewer, it would
+	// fit their noise.
+	scoreLeast = 300
+	scoreIters = 12 // of such a climb, which a fit to more labels continues
 )
 
 // amplify multiplies all variances by the factor that gives labels the highest
@@ -256,25 +297,45 @@ func (t *tuner) refine(ctx context.Context, least float64, maxIter int, tol floa
 	return nil
 }
 
+// likelihood is the objective of learning by the likelihood: that of all parts, with its gradient.
+func (t *tuner) likelihood(ctx context.Context, theta []float64) (sum float64, grad []float64, err error) {
+	values, grads := make([]float64, len(t.parts)), make([][]float64, len(t.parts))
+	err = parallel.Blocks(ctx, len(t.parts), func(_, k int) (err error) {
+		values[k], grads[k], err = t.parts[k].evaluate(ctx, theta)
+		return err
+	})
+	if err != nil {
+		return 0, nil, err
+	}
+	grad = make([]float64, len(theta))
+	for k, v := range values {
+		sum += v
+		floats.Add(grad, grads[k])
+	}
+	return sum, grad, nil
+}
+
 // leaveOut returns the log probability of the labels of all parts given the others,
 // with its derivatives by theta and, last, by the temperature.
 func (t *tuner) leaveOut(ctx context.Context, theta []float64, k latent.Calibration) (sum float64, grad []float64, err error) {
 	size := len(theta)
-	grad = make([]float64, size+1)
-	for _, part := range t.parts {
-		f, err := part.factor(ctx, theta)
+	values, grads := make([]float64, len(t.parts)), make([][]float64, len(t.parts))
+	err = parallel.Blocks(ctx, len(t.parts), func(_, part int) error {
+		f, err := t.parts[part].factor(ctx, theta)
 		if err != nil {
-			return 0, nil, err
+			return err
 		}
 		value, g, byTemperature, err := f.leaveOutScore(ctx, t.scale, k, size)
-		if err != nil {
-			return 0, nil, err
-		}
-		sum += value
-		for j, v := range g {
-			grad[j] += v
-		}
-		grad[size] += byTemperature / k.Temperature
+		values[part], grads[part] = value, append(g, byTemperature/k.Temperature)
+		return err
+	})
+	if err != nil {
+		return 0, nil, err
+	}
+	grad = make([]float64, size+1)
+	for part, v := range values {
+		sum += v
+		floats.Add(grad, grads[part])
 	}
 	return sum, grad, nil
 }
@@ -283,15 +344,22 @@ func (t *tuner) leaveOut(ctx context.Context, theta []float64, k latent.Calibrat
 // leaving out one label at a time from the labels that are learned from.
 func (t *tuner) rate(ctx context.Context, r *ClassifyReport) error {
 	defer t.count.add()
+	parts := make([]latent.Functions, len(t.parts))
+	err := parallel.Blocks(ctx, len(t.parts), func(_, k int) error {
+		f, err := t.parts[k].factor(ctx, r.Theta)
+		if err == nil {
+			parts[k] = f.leaveOneOut()
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
 	all := latent.New(len(t.class), t.labels.Classes)
 	at := 0
-	for _, part := range t.parts {
-		f, err := part.factor(ctx, r.Theta)
-		if err != nil {
-			return err
-		}
-		left := f.leaveOneOut()
-		for k := range part.nodes {
+	for _, left := range parts {
+		n, _ := left.Mean.Dims()
+		for k := range n {
 			copy(all.Mean.RawRowView(at), left.Mean.RawRowView(k))
 			copy(all.Variance.RawRowView(at), left.Variance.RawRowView(k))
 			at++
