@@ -111,7 +111,7 @@ const (
 // finalIters is the most iterations of the fit to all measurements, which starts from
 // that to a sample: fewer for many measurements, because an iteration takes O(T³).
 func finalIters(measurements int) int {
-	const least, most, flops = 4, 40, 8e10
+	const least, most, flops = 4, 40, 1.2e11
 	t := float64(measurements)
 	return max(least, min(most, int(flops/(t*t*t))))
 }
@@ -259,9 +259,7 @@ func (c *contest) decided() bool {
 // unusual kernels.
 func (c *contest) tryMore(ctx context.Context, scales []bool, tryTrend bool) error {
 	if len(scales) > 1 {
-		k := c.best(func(attempt) bool { return true }).candidate
-		k.many, k.hops = true, c.fineHops(true, c.method, c.hops)
-		if err := c.try(ctx, k, k.starts()); err != nil {
+		if err := c.tryMany(ctx, c.best(func(attempt) bool { return true })); err != nil {
 			return err
 		}
 	}
@@ -280,6 +278,42 @@ func (c *contest) tryMore(ctx context.Context, scales []bool, tryTrend bool) err
 	}
 	return c.tryUneven(ctx, scales)
 }
+
+// tryMany tries a kernel with many scales. With the same walks it contains the one with one scale: if it is less likely, learning has
+// ended elsewhere, and begins again from that, with small coarser scales.
+func (c *contest) tryMany(ctx context.Context, one attempt) error {
+	k := one.candidate
+	k.many, k.hops = true, c.fineHops(true, c.method, c.hops)
+	if err := c.try(ctx, k, k.starts()); err != nil {
+		return err
+	}
+	last := len(c.tried) - 1
+	if k.hops != one.hops || c.tried[last].report.LogLikelihood >= one.report.LogLikelihood {
+		return nil
+	}
+	made, err := c.kernel(ctx, k, c.method)
+	if err != nil {
+		return err
+	}
+	theta := slices.Clone(c.inSpace(one.model.Theta()))
+	for _, p := range c.nodeParams(made)[len(theta):] {
+		v := p.Start
+		if p.Variance {
+			v = smallScale
+		}
+		theta = append(theta, v)
+	}
+	opts := c.opts
+	opts.Starts = [][]float64{theta}
+	again, err := c.fit(ctx, k, opts)
+	if err == nil && again.report.LogLikelihood > c.tried[last].report.LogLikelihood {
+		c.tried[last] = again
+	}
+	return err
+}
+
+// smallScale is the variance, beside that of the data, of coarser scales that are added to a learned kernel.
+const smallScale = 0.03
 
 // tryUnusual tries a kernel that seldom wins. If its covariance is not positive
 // definite to rounding, the usual kernels remain.

@@ -69,7 +69,7 @@ func highestGain(first, second []float64) float64 {
 }
 
 // heldOut returns groups of measurements to hold out together: a measurement to
-// predict, followed by the others of its period within some number of hops of it. The
+// predict, followed by the others of its period that are less than some number of hops away. The
 // numbers of hops have the distribution of the distances from unmeasured nodes to
 // their nearest measurement of a period. Measurements of other periods remain, as they
 // do where a place is predicted.
@@ -106,13 +106,13 @@ func (t *Trainer) distances(places []int) (all []int) {
 	return all
 }
 
-// near returns measurement k and the others of its period within the given distance,
-// in hops, of its node.
+// near returns measurement k and the others of its period that are nearer to its node than the given distance, in
+// hops: the nearest that remain are at that distance or farther, as those of an unmeasured node are.
 func (t *Trainer) near(s *graph.Search, k, place, distance int, at map[int][]int) []int {
 	list := []int{k}
 	node, period := AtPlace(t.graph, place)
 	for i, hops := range s.From(node) {
-		if hops > distance || len(list) >= heldOutNear {
+		if hops >= distance && hops > 0 || len(list) >= heldOutNear {
 			break
 		}
 		for _, other := range at[Place(t.graph, i, period)] {

@@ -10,8 +10,8 @@ import (
 	"grfgp/graph"
 )
 
-// On a path measured at its first nodes, the measurements held out with one are
-// as near to it as measurements are to the unmeasured nodes: from 1 to 17 hops.
+// On a path measured at its first nodes, the measurements that remain beside a held-out one are
+// as far from it as measurements are from the unmeasured nodes: from 1 to 17 hops.
 func TestHeldOut(t *testing.T) {
 	g, err := graph.Grid(20, 1)
 	if err != nil {
@@ -31,10 +31,10 @@ func TestHeldOut(t *testing.T) {
 	for _, c := range []struct {
 		k, distance int
 		want        []int
-	}{{0, 0, []int{0}}, {0, 1, []int{0, 1}}, {0, 2, []int{0, 1, 2, 3}}, {3, 0, []int{3, 2}}, {3, 9, []int{3, 0, 1, 2}}} {
+	}{{0, 0, []int{0}}, {0, 1, []int{0}}, {0, 2, []int{0, 1}}, {0, 3, []int{0, 1, 2, 3}}, {3, 0, []int{3, 2}}, {3, 1, []int{3, 2}}, {3, 9, []int{3, 0, 1, 2}}} {
 		got := w.near(graph.NewSearch(g), c.k, nodes[c.k], c.distance, at)
 		if got[0] != c.k || !slices.Equal(slices.Sorted(slices.Values(got[1:])), slices.Sorted(slices.Values(c.want[1:]))) {
-			t.Errorf("within %d hops of measurement %d: %v, want %v", c.distance, c.k, got, c.want)
+			t.Errorf("nearer than %d hops to measurement %d: %v, want %v", c.distance, c.k, got, c.want)
 		}
 	}
 	for k, list := range w.heldOut(nodes) {

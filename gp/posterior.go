@@ -46,6 +46,9 @@ func (p *Posterior) Mean(ctx context.Context, nodes []int) ([]float64, error) {
 // are held at a time.
 const crossEntries = 4 << 20
 
+// wholeEntries is the number of covariances up to which all are held at once.
+const wholeEntries = 16 << 20
+
 // Variance returns the posterior variance of the quantity itself at the given
 // nodes, without noise: a new measurement has the noise variance in addition. With
 // alternatives the squares of their shifts of the mean are added.
@@ -252,6 +255,9 @@ func (p *Posterior) lessExplained(ctx context.Context, dst []float64, nodes []in
 		return err
 	}
 	size := max(1, crossEntries/p.data.Len())
+	if len(nodes)*p.data.Len() <= wholeEntries { // a series runs through all its terms for every block
+		size = len(nodes)
+	}
 	for lo := 0; lo < len(nodes); lo += size {
 		hi := min(len(nodes), lo+size)
 		cross, err := p.cross(ctx, nodes[lo:hi])
