@@ -19,6 +19,7 @@ type classAttempt struct {
 	candidate
 	kernel kernel.Kernel
 	report gp.ClassifyReport
+	close  bool // others are nearly as good
 }
 
 // learnClasses fits the kernels that the Spec leaves open to a sample of the labels, keeps
@@ -41,6 +42,9 @@ func (t *Trainer) learnClasses(ctx context.Context, own gp.Labels, method gp.Cla
 		opts.State = &best.report.ClassState
 	case method == gp.Dirichlet || method == gp.OneVsAll:
 		opts.Near, opts.Tol, opts.MaxIter = &best.report, classFinalTol, classFinalIters
+		if best.close { // there is little to gain
+			opts.MaxIter = classCloseIters
+		}
 	default:
 		opts.Starts = [][]float64{best.report.Theta}
 	}
@@ -66,10 +70,11 @@ const (
 	classPatches = 2
 	classTol     = 0.3 // nats, over all classes, that do not decide between kernels
 
-	// The fit to all labels starts from that to the sample, and is learned from some 1,400 of them: a nat of their
-	// log probability is less than one part in a thousand of it.
-	classFinalTol   = 1
-	classFinalIters = 15
+	// The fit to all labels starts from that to the sample, and is learned from some 1,400 of them: half a nat of
+	// their log probability is less than one part in a thousand of it.
+	classFinalTol   = 0.5
+	classFinalIters = 20
+	classCloseIters = 10
 
 	classDecides  = 15   // nats on the sample that decide between the graph alone and what is known beside it;
 	classFinalist = 1000 // labels by which they are compared otherwise, if there are more
@@ -186,7 +191,9 @@ func (c *classContest) compareAgain(ctx context.Context, all gp.Labels) (classAt
 		}
 		scores[a.String()] = worthOf(report, c.labels)
 	}
-	return slices.MaxFunc(near, func(a, b classAttempt) int { return cmp.Compare(scores[a.String()], scores[b.String()]) }), nil
+	best = slices.MaxFunc(near, func(a, b classAttempt) int { return cmp.Compare(scores[a.String()], scores[b.String()]) })
+	best.close = true
+	return best, nil
 }
 
 // try fits a candidate and adds it to tried.
@@ -205,7 +212,7 @@ func (c *classContest) try(ctx context.Context, k candidate, starts [][]float64)
 		return err
 	}
 	c.tell.Candidates = append(c.tell.Candidates, TriedClassKernel{k.String(), report.Score, report.Accuracy})
-	c.tried = append(c.tried, classAttempt{k, made, report})
+	c.tried = append(c.tried, classAttempt{candidate: k, kernel: made, report: report})
 	return nil
 }
 

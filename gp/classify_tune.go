@@ -36,10 +36,16 @@ type tuner struct {
 
 const (
 	learnLabels = 800 // that are learned from as a whole; beyond, from samples:
-	windowCount = 2   // windows of labels near each other,
-	windowSize  = 200
-	spreadSize  = 600 // and labels from all over
+	windowCount = 2   // windows of labels near each other, and labels from all over
 )
+
+// sizes returns the sizes of samples: kernels of many hyperparameters need more labels.
+func (t *tuner) sizes() (window, spread int) {
+	if len(t.params.list) < refineLeast {
+		return 200, 600
+	}
+	return 300, 800
+}
 
 // learn sets hyperparameters, calibration and scores from a sample of the labels. Near says that the one start is from a
 // fit to these labels.
@@ -118,7 +124,8 @@ func (t *tuner) costs(starts [][]float64, opts ClassifyOptions) (learn, finish f
 	n := t.labels.Len()
 	learn = cube(n)
 	if n > learnLabels {
-		learn = windowCount*cube(windowSize) + cube(spreadSize)
+		window, spread := t.sizes()
+		learn = windowCount*cube(window) + cube(spread)
 	}
 	learn *= float64(len(starts)) + typicalEvaluations + t.tests()
 	switch {
@@ -176,7 +183,8 @@ func (t *tuner) sample() {
 	all := []Labels{t.labels}
 	if t.labels.Len() > learnLabels {
 		all = nil
-		for _, chosen := range patches(t.labels.Nodes, windowCount, windowSize, spreadSize) {
+		window, spread := t.sizes()
+		for _, chosen := range patches(t.labels.Nodes, windowCount, window, spread) {
 			all = append(all, t.labels.pick(chosen))
 		}
 	}

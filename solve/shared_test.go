@@ -155,7 +155,8 @@ func TestRanksShareARowSystem(t *testing.T) {
 	}
 }
 
-// A rank that is lost in the middle of a solve ends it on the others with that reason.
+// A rank that is lost in the middle of a solve ends it on the others: with that reason, or
+// with that of the context, which ends at the same time, for one that looks there first.
 func TestLostRankEndsASolve(t *testing.T) {
 	const n = 6 * blockRows
 	l := ranks.Even(n, 2)
@@ -179,7 +180,7 @@ func TestLostRankEndsASolve(t *testing.T) {
 		}
 		return err
 	})
-	if err := <-lost; !errors.Is(err, ranks.ErrLost) {
+	if err := <-lost; !errors.Is(err, ranks.ErrLost) && !errors.Is(err, context.Canceled) {
 		t.Errorf("the other rank says %v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -35,13 +36,18 @@ func (a *app) fits(ctx context.Context, what string, g *graph.Graph, spec grfgp.
 		how = fmt.Sprintf("walks of %d hops reach %.3g nodes", need.Hops, need.Entries)
 	}
 	next := a.wouldFit(ctx, g, spec, job, need, most)
-	if a.memory > 0 {
-		next += fmt.Sprintf("; or give --memory %s", flagSize(size(need.Bytes)+used))
+	switch enough := flagSize(size(need.Bytes) + used); {
+	case a.memory == 0:
+		next = cmp.Or(next, "take a machine with more memory")
+	case next == "":
+		next = "give --memory " + enough
+	default:
+		next += "; or give --memory " + enough
 	}
 	return tooLargef("%s takes about %v beside the graph (%s), and %v may be taken; %s", what, size(need.Bytes), how, most, next)
 }
 
-// wouldFit names a smaller job that fits.
+// wouldFit names a smaller job that fits, if there is one.
 func (a *app) wouldFit(ctx context.Context, g *graph.Graph, spec grfgp.Spec, job grfgp.Job, need grfgp.Memory, most size) string {
 	if need.Entries > 0 && size(need.Least) <= most {
 		return fmt.Sprintf("a model of short reach would fit: --scales one --hops 1 takes about %v", size(need.Least))
@@ -64,7 +70,7 @@ func (a *app) wouldFit(ctx context.Context, g *graph.Graph, spec grfgp.Spec, job
 	if share := float64(most) / float64(need.Bytes); share*float64(g.Len()) >= 1000 {
 		return fmt.Sprintf("take a machine with more memory, or a part of the graph: %.2g nodes would fit", share*float64(g.Len()))
 	}
-	return "take a machine with more memory"
+	return ""
 }
 
 // flagSize rounds a size up, as a flag can have it.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,16 +29,6 @@ func launchedRanks() int {
 		}
 	}
 	return 0
-}
-
-// shareProcessors gives the ranks of one machine equal shares of its processors.
-func shareProcessors() {
-	for _, name := range []string{"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"} {
-		if n, err := strconv.Atoi(os.Getenv(name)); err == nil && n > 1 {
-			runtime.GOMAXPROCS(max(1, runtime.NumCPU()/n))
-			return
-		}
-	}
 }
 
 // streams returns the streams of a rank: those of ranks other than 0 end nowhere, except

@@ -4,6 +4,8 @@ package main
 
 import (
 	"os"
+	"runtime"
+	"strconv"
 
 	"grfgp/internal/mpi"
 	"grfgp/internal/ranks"
@@ -21,4 +23,14 @@ func join() (*world, error) {
 	}
 	shareProcessors()
 	return &world{ranks.New(all), all.Finish, all.Abort}, nil
+}
+
+// shareProcessors gives the ranks of one machine equal shares of its processors.
+func shareProcessors() {
+	for _, name := range []string{"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"} {
+		if n, err := strconv.Atoi(os.Getenv(name)); err == nil && n > 1 {
+			runtime.GOMAXPROCS(max(1, runtime.NumCPU()/n))
+			return
+		}
+	}
 }
