@@ -408,7 +408,7 @@ func TestEveryOtherNode(t *testing.T) {
 }
 
 // On graphs with hubs kernels of unit variance are candidates and lower the error, and
-// roles, which do not matter there, raise it by 5 % at most; there and, within 1 %, on a tree the automatic choice beats harmonic interpolation.
+// roles, which do not matter there, raise it by 10 % at most; there and, within 1 %, on a tree the automatic choice beats harmonic interpolation.
 func TestHubsAndTrees(t *testing.T) {
 	heavy(t)
 	hubs := caseNamed("hubs in blocks")
@@ -416,7 +416,7 @@ func TestHubsAndTrees(t *testing.T) {
 	natural := hubs.rmse(t, 3, by(t, grfgp.Spec{Variance: "natural", Laplacian: "normalized", Scales: "one", Roles: "none"}))
 	rule, roles := hubs.rmse(t, 3, harmonic), hubs.rmse(t, 3, by(t, grfgp.Spec{}))
 	t.Logf("hubs: without roles %.3f, variance by degree %.3f, harmonic %.3f; with roles %.3f", auto, natural, rule, roles)
-	if auto > 0.95*natural || auto > rule || roles > 1.05*auto {
+	if auto > 0.95*natural || auto > rule || roles > 1.1*auto {
 		t.Errorf("hubs: without roles the error is %.3f, of kernels whose variance goes with the degree %.3f, of harmonic interpolation %.3f; with roles %.3f", auto, natural, rule, roles)
 	}
 	tree := caseNamed("tree, Brownian")
