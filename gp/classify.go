@@ -99,7 +99,7 @@ type ClassifyOptions struct {
 	Method    ClassMethod // zero: Dirichlet
 	Solver    Solver      // zero: Auto, which takes Exact up to 3,000 labels
 	Starts    [][]float64 // hyperparameters of the kernel; learning starts from the most likely of them; nil means those of kernel.Starts
-	MaxIter   int         // most iterations of L-BFGS; 0 means 30
+	MaxIter   int         // most iterations of BFGS; 0 means 30
 	Tol       float64     // gain in log likelihood, in nats, of four iterations below which learning ends; 0 means 0.001
 	Inducing  int         // Variational: number of inducing nodes; 0 means 300
 	Steps     int         // Variational: number of learning steps; 0 means 40

@@ -55,7 +55,7 @@ const meshSide = 30
 
 func ablation() *Experiment {
 	return &Experiment{
-		Name: "ablation", Title: "Effect of the importance weights (Table 5, Figure 5)", Version: 3,
+		Name: "ablation", Title: "Effect of the importance weights (Table 5, Figure 5)", Version: 4,
 		About: "A function is drawn from a Gaussian process with covariance 10 exp(−10 L̃) on a mesh of 30 × 30 nodes and learned from 90 measurements with noise of standard deviation 0.1. " +
 			"RMSE and NLPD (mean negative log predictive density) are those of the noise-free function at the other 810 nodes. The authors' protocol uses 10,000 walks per node with halting probability 0.01, " +
 			"0 to 9 hops on the Laplacian, and a learnable coefficient per hop; the ad-hoc variant omits the importance weights 1/p(walk) (equation 13). The clean protocol uses the default features on Ã with a diffusion " +

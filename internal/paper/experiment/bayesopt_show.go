@@ -62,9 +62,9 @@ func showBayesopt(o Options, r *Results) (*Section, error) {
 	}
 	final := Compare("Final regret, mean ± standard error", "The authors' runs: their method / BFS / DFS / random after the same number of steps, read from the saved runs behind Figure 4. The paper prints no numbers, and the public summaries "+
 		"have only the mean, minimum and maximum regret over all iterations. "+
-		"Starting nodes differ from theirs, so searches without a model differ too. The authors' kernel has their hops and training schedule, with practically exact features instead of their walks and L-BFGS instead of Adam, "+
-		"so it does not test their estimator; on social networks it uses their noisy walks, with L-BFGS.", beside...).withSource("authors' runs")
-	final.Head[2] = "ours, authors' kernel: exact features, L-BFGS (social networks: their walks, L-BFGS)"
+		"Starting nodes differ from theirs, so searches without a model differ too. The authors' kernel has their hops and training schedule, with practically exact features instead of their walks and BFGS instead of Adam, "+
+		"so it does not test their estimator; on social networks it uses their noisy walks, with BFGS.", beside...).withSource("authors' runs")
+	final.Head[2] = "ours, authors' kernel: exact features, BFGS (social networks: their walks, BFGS)"
 	sizes, err := graphSizes(shown)
 	if err != nil {
 		return nil, err

@@ -23,7 +23,7 @@ var authorsNumbers = gp.Stochastic{Probes: 64, Tol: 1e-2, Plain: true, Fresh: tr
 
 func scaling() *Experiment {
 	return &Experiment{
-		Name: "scaling", Title: "Growth of time and memory with the graph (Tables 1 to 4, Figure 2)", Version: 3,
+		Name: "scaling", Title: "Growth of time and memory with the graph (Tables 1 to 4, Figure 2)", Version: 4,
 		About: "Regression on rings of 32 to a million nodes: the function 2 sin 2a + ½ cos 4a + 0.3 sin a with noise of standard deviation 0.1 (as in the authors' code; " +
 			"the paper says variance), with 60 % of the nodes for training and 20 % for testing. The authors' protocol uses 100 walks per node with halting probability 0.1 and " +
 			"0 to 2 hops on the Laplacian, and learns the three coefficients by 50 steps of Adam from random starting values (here with a learning rate that falls to a tenth). Gradients are estimated with random probes: the arm \"features\" uses our " +

@@ -22,10 +22,10 @@ const (
 
 func wind() *Experiment {
 	return &Experiment{
-		Name: "wind", Title: "Wind around the globe (Figure 3 c, d)", Version: 4,
+		Name: "wind", Title: "Wind around the globe (Figure 3 c, d)", Version: 5,
 		About: `ERA5 monthly mean wind speeds at three pressure levels on a grid of 10,512 nodes: the 1,424 nodes under a satellite track for training, all others for testing. The authors
 weight edges by great-circle distance, so that nodes far apart count as more similar; walks take uniform steps on the normalised Laplacian, halt with probability 0.1 and have
-0 to 4 hops, with free coefficients or those of a diffusion kernel. The authors learn by 1,000 steps of Adam with 64 probes, solved to a relative residual of 0.01 without a preconditioner, and predict from 64 samples; here learning is by L-BFGS
+0 to 4 hops, with free coefficients or those of a diffusion kernel. The authors learn by 1,000 steps of Adam with 64 probes, solved to a relative residual of 0.01 without a preconditioner, and predict from 64 samples; here learning is by BFGS
 with exact solves, and means and variances are exact. In the clean protocol all edges have the same weight, and grfgp chooses the kernel. The authors' NLPD omits the noise from the predictive density; both variants are given. Errors and
 NLPD are in standard deviations of the training set. There is one split per level: ± is over seeds of walks only.`,
 		Columns: []Column{

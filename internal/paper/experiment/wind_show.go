@@ -37,7 +37,7 @@ func showWind(o Options, r *Results) (*Section, error) {
 	for _, n := range []int{512, 8192} {
 		paper := map[int][2]string{512: {"0.7615; 1.144", "0.8821; 1.311"}, 8192: {"0.7295; 1.050", "0.8252; 1.225"}}[n]
 		rows = append(rows,
-			Comparison{fmt.Sprintf("1000 hPa, learnable, n = %d", n), paper[0], both(of(learnableArm, distanceWeights, 1000).Where("walks", n), "nlpd_bare"), "", "NLPD without noise; L-BFGS instead of Adam, no samples"},
+			Comparison{fmt.Sprintf("1000 hPa, learnable, n = %d", n), paper[0], both(of(learnableArm, distanceWeights, 1000).Where("walks", n), "nlpd_bare"), "", "NLPD without noise; BFGS instead of Adam, no samples"},
 			Comparison{fmt.Sprintf("1000 hPa, diffusion coefficients, n = %d", n), paper[1], both(of(shapeArm, distanceWeights, 1000).Where("walks", n), "nlpd_bare"), "", "the same"},
 		)
 	}
