@@ -287,7 +287,23 @@ func (p *Posterior) cross(ctx context.Context, nodes []int) (*mat.Dense, error) 
 	if err := kernel.Entries(ctx, dst, p.cov.Cross(nodes, p.data.Nodes)); err != nil {
 		return nil, err
 	}
-	return mat.DenseCopyOf(dst.T()), nil
+	return transposed(dst), nil
+}
+
+// transposed returns the transpose of x.
+func transposed(x *mat.Dense) *mat.Dense {
+	rows, cols := x.Dims()
+	out := mat.NewDense(cols, rows, nil)
+	from, to := x.RawMatrix(), out.RawMatrix()
+	const size = 16 // columns of x whose cache lines are used while they are at hand
+	parallel.Ranges(cols, size, func(lo, hi int) {
+		for i := range rows {
+			for j, v := range from.Data[i*from.Stride+lo : i*from.Stride+hi] {
+				to.Data[(lo+j)*to.Stride+i] = v
+			}
+		}
+	})
+	return out
 }
 
 func identity(n int) *mat.Dense {

@@ -128,11 +128,11 @@ func (o *multiscaleCross) entries(ctx context.Context, dst *mat.Dense) error {
 	}
 	rows, columns := dst.Dims()
 	one := mat.NewDense(rows, columns, nil)
-	for k, u := range o.cov.parts {
-		cols, f, err := u.onto(o.cols, k)
-		if err != nil {
-			return err
+	for k, at := range o.cov.onto(o.cols.nodes[0]) {
+		if at.err != nil {
+			return at.err
 		}
+		u, cols, f := o.cov.parts[k], at.phi, at.raw
 		whole, err := o.rows.whole(k + 1)
 		if err != nil {
 			return err

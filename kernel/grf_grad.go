@@ -167,12 +167,17 @@ func dots(dst, u []float64, v *mat.Dense, cols []uint32) {
 func full(g *mat.SymDense) *mat.Dense {
 	n := g.SymmetricDim()
 	a, raw := mat.NewDense(n, n, nil), g.RawSymmetric()
-	for i := range n {
-		for j := i; j < n; j++ {
-			v := raw.Data[i*raw.Stride+j]
-			a.Set(i, j, v)
-			a.Set(j, i, v)
+	to := a.RawMatrix()
+	const size = 16 // rows that are written while a row above them is read
+	parallel.Ranges(n, size, func(lo, hi int) {
+		for j := range hi { // columns lo to hi of the upper triangle become rows
+			for i := max(lo, j); i < hi; i++ {
+				to.Data[i*to.Stride+j] = raw.Data[j*raw.Stride+i]
+			}
 		}
-	}
+		for i := lo; i < hi; i++ {
+			copy(to.Data[i*to.Stride+i:][:n-i], raw.Data[i*raw.Stride+i:])
+		}
+	})
 	return a
 }

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/dense"
+	"grfgp/internal/parallel"
 	"grfgp/kernel/internal/recent"
 	"grfgp/solve"
 	"grfgp/sparse"
@@ -227,12 +228,14 @@ func addSquare(ctx context.Context, dst *mat.SymDense, phi *sparse.CSR, scale fl
 func addDenseSquare(ctx context.Context, dst blas64.Symmetric, phi *sparse.CSR, scale float64) error {
 	rows, width := phi.Dims()
 	full := blas64.General{Rows: rows, Cols: width, Stride: width, Data: make([]float64, rows*width)}
-	for i := range rows {
-		cols, vals := phi.Row(i)
-		for p, j := range cols {
-			full.Data[i*width+int(j)] += vals[p]
+	parallel.Ranges(rows, 16, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			cols, vals := phi.Row(i)
+			for p, j := range cols {
+				full.Data[i*width+int(j)] += vals[p]
+			}
 		}
-	}
+	})
 	// The upper triangle of dst is the lower one of its transpose.
 	dense.AddLower(dense.OfSymmetric(dst).T(), scale, dense.Of(full), dense.Of(full).T())
 	return ctx.Err()

@@ -15,7 +15,8 @@ func (a *CSR) Times(b *CSR) (*CSR, error) {
 	if a.cols != b.rows {
 		panic(fmt.Sprintf("sparse: %d×%d times %d×%d", a.rows, a.cols, b.rows, b.cols))
 	}
-	const size = 1024
+	// Rows of few measurements may be long: enough blocks for all processors.
+	size := min(1024, max(16, a.rows/128))
 	type part struct {
 		col []uint32
 		val []float64
