@@ -128,11 +128,17 @@ func (o *multiscaleCross) entries(ctx context.Context, dst *mat.Dense) error {
 	}
 	rows, columns := dst.Dims()
 	one := mat.NewDense(rows, columns, nil)
-	for k, at := range o.cov.onto(o.cols.nodes[0]) {
+	for k, u := range o.cov.parts {
+		var at onto
+		if rows > columns { // the columns are measurements, which come again with other rows
+			at = o.cov.onto(o.cols.nodes[0])[k]
+		} else {
+			at.phi, at.raw, at.err = u.onto(o.cols, k)
+		}
 		if at.err != nil {
 			return at.err
 		}
-		u, cols, f := o.cov.parts[k], at.phi, at.raw
+		cols, f := at.phi, at.raw
 		whole, err := o.rows.whole(k + 1)
 		if err != nil {
 			return err
