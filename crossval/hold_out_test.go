@@ -48,7 +48,11 @@ func TestRanksShareTheFolds(t *testing.T) {
 	if !strings.Contains(want, `"rmse"`) || strings.Contains(want, "LogDensity") {
 		t.Fatalf("the answer in JSON: %.200s", want)
 	}
-	for size := 2; size <= 4; size++ {
+	most := 4
+	if testing.Short() {
+		most = 2
+	}
+	for size := 2; size <= most; size++ {
 		err := ranks.Together(t.Context(), size, func(ctx context.Context, r *ranks.Group) error {
 			got, err := both(ctx, r)
 			if err == nil && got != want {

@@ -164,6 +164,9 @@ func testSpread(t *testing.T) {
 			t.Fatal(err)
 		}
 		for size := 1; size <= 3; size++ {
+			if testing.Short() && size != 2 {
+				continue
+			}
 			layout, list := ranks.Even(n, size), ranks.Even(len(c.rows), size)
 			err := ranks.Together(t.Context(), size, func(ctx context.Context, g *ranks.Group) error {
 				lo, hi := list.Range(g.Rank())
