@@ -35,6 +35,9 @@ func (w *lateWriter) Write(p []byte) (int, error) {
 // 130 and a message, and leaves no file but those that it names. GRFGP_FULL=1 interrupts
 // at many more times.
 func TestInterrupts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs eleven commands on large graphs")
+	}
 	dir := t.TempDir()
 	var values, labels strings.Builder
 	values.WriteString("node,value\n")
