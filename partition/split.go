@@ -1,6 +1,10 @@
 package partition
 
-import "fmt"
+import (
+	"fmt"
+
+	"grfgp/internal/ranks"
+)
 
 // Range is the nodes [Lo, Hi) of one process.
 type Range struct {
@@ -14,7 +18,7 @@ func (r Range) Len() int { return r.Hi - r.Lo }
 // BlockRows is the number of rows that are never shared by two ranges: that of the blocks of
 // features, and of those over which solvers add up. Sums over whole blocks have the
 // same bits however many processes there are.
-const BlockRows = 1024
+const BlockRows = ranks.BlockRows
 
 // Split cuts n nodes into contiguous ranges whose largest work is as small as it can be with cuts between
 // blocks. Work has a number ≥ 0 per block of BlockRows nodes. If there are fewer blocks than ranks, the last

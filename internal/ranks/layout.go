@@ -24,28 +24,6 @@ func Even(n, size int) Layout {
 	return Layout{starts}
 }
 
-// ByWork returns a layout of n rows in which ranks have about equal work, where
-// work[b] is that of block b.
-func ByWork(n, size int, work []float64) Layout {
-	total := 0.0
-	for _, w := range work {
-		total += w
-	}
-	starts, done, r := make([]int, size+1), 0.0, 1
-	for b, w := range work {
-		// A block goes where most of it lies.
-		for r < size && done+w/2 > total*float64(r)/float64(size) {
-			starts[r] = min(n, b*BlockRows)
-			r++
-		}
-		done += w
-	}
-	for ; r <= size; r++ {
-		starts[r] = n
-	}
-	return Layout{starts}
-}
-
 // OfSizes returns the layout in which rank r owns so many rows. All but the last that has
 // some must have whole blocks.
 func OfSizes(sizes []int) (Layout, error) {

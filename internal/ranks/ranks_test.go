@@ -37,18 +37,31 @@ func TestGather(t *testing.T) {
 	}
 }
 
+// uneven returns a layout of random numbers of blocks, none for some ranks.
+func uneven(t *testing.T, n, size int, random *rand.Rand) Layout {
+	t.Helper()
+	sizes := make([]int, size)
+	for left := n; left > 0; left -= min(left, BlockRows) {
+		sizes[random.IntN(size)] += BlockRows
+	}
+	for r := size - 1; r >= 0; r-- { // the last block may be short
+		if sizes[r] > 0 {
+			sizes[r] -= (BlockRows - n%BlockRows) % BlockRows
+			break
+		}
+	}
+	l, err := OfSizes(sizes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
 func TestLayouts(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
 		n, size := random.IntN(20*BlockRows), 1+random.IntN(9)
-		work := make([]float64, (n+BlockRows-1)/BlockRows)
-		for b := range work {
-			work[b] = random.Float64()
-			if random.IntN(4) == 0 {
-				work[b] = 0
-			}
-		}
-		for _, l := range []Layout{Even(n, size), ByWork(n, size, work)} {
+		for _, l := range []Layout{Even(n, size), uneven(t, n, size, random)} {
 			if l.Size() != size || l.Rows() != n {
 				t.Fatalf("layout of %d rows for %d ranks: %v", n, size, l)
 			}
@@ -69,29 +82,6 @@ func TestLayouts(t *testing.T) {
 	}
 }
 
-// The heaviest rank has at most the mean and one block.
-func TestWorkIsBalanced(t *testing.T) {
-	random := rand.New(rand.NewPCG(3, 4))
-	const blocks, size = 300, 7
-	work, total, top := make([]float64, blocks), 0.0, 0.0
-	for b := range work {
-		work[b] = random.ExpFloat64()
-		total += work[b]
-		top = max(top, work[b])
-	}
-	l := ByWork(blocks*BlockRows, size, work)
-	for r := range size {
-		lo, hi := l.blocks(r)
-		sum := 0.0
-		for _, w := range work[lo:hi] {
-			sum += w
-		}
-		if sum > total/size+top {
-			t.Errorf("rank %d has %.1f of %.1f", r, sum, total)
-		}
-	}
-}
-
 // Sums over ranks have the bits of the sum on one.
 func TestSumsHaveTheSameBits(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
@@ -104,11 +94,7 @@ func TestSumsHaveTheSameBits(t *testing.T) {
 		want := make([]float64, k)
 		TreeSum(want, slices.Clone(parts))
 		for size := 1; size <= 9; size++ {
-			work := make([]float64, len(parts)/k)
-			for b := range work {
-				work[b] = random.Float64()
-			}
-			for _, l := range []Layout{Even(n, size), ByWork(n, size, work)} {
+			for _, l := range []Layout{Even(n, size), uneven(t, n, size, random)} {
 				together(t, size, func(ctx context.Context, g *Group) error {
 					lo, hi := l.blocks(g.Rank())
 					total := make([]float64, k)
