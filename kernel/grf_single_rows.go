@@ -22,11 +22,19 @@ type grfRows struct {
 	val, valT []float32
 	phi, phiT *sparse.Single
 	diag      []float64
+	inverse   []float64 // 1/N_i for features Φ̂ = N⁻¹Φ of variance one; nil: Φ as it is
 }
 
 // singleRows returns the kernel on the rows in float32; nil if their features cannot be
 // listed, or are too many.
 func (k *GRF) singleRows(rows []int, constant float64) SingleRows {
+	if r := k.newRows(rows, constant); r != nil {
+		return r
+	}
+	return nil // not an interface that holds a nil pointer
+}
+
+func (k *GRF) newRows(rows []int, constant float64) *grfRows {
 	p := k.pattern(rows)
 	if p.err != nil || len(rows) == 0 {
 		return nil
@@ -52,22 +60,34 @@ func (r *grfRows) Set(ctx context.Context, theta []float64) error {
 	if err != nil {
 		return err
 	}
+	return r.set(ctx, cov)
+}
+
+// set computes the values at the theta of cov.
+func (r *grfRows) set(ctx context.Context, cov *grfCovariance) error {
 	r.cov = cov
 	const size = 1024
 	p := r.pattern
 	var bad atomic.Bool
 	values := make([][]float64, parallel.Workers(len(p.rows)))
-	err = parallel.Blocks(ctx, (len(p.rows)+size-1)/size, func(worker, b int) error {
+	err := parallel.Blocks(ctx, (len(p.rows)+size-1)/size, func(worker, b int) error {
 		for a := b * size; a < min(len(p.rows), (b+1)*size); a++ {
 			to := r.val[p.ptr[a]:p.ptr[a+1]]
 			row := room(&values[worker], len(to))
 			p.own.CombineRow(row, cov.coeff, a)
-			for e, v := range row {
-				to[e] = float32(v)
-			}
 			r.diag[a] = squares(row)
 			if !(r.diag[a] <= math.MaxFloat32) {
 				bad.Store(true)
+			}
+			scale := 1.0
+			if r.inverse != nil {
+				if scale = 0; r.diag[a] > 0 {
+					scale = 1 / math.Sqrt(r.diag[a])
+				}
+				r.inverse[a] = scale
+			}
+			for e, v := range row {
+				to[e] = float32(scale * v)
 			}
 			r.diag[a] += r.constant.variance
 		}
@@ -77,7 +97,7 @@ func (r *grfRows) Set(ctx context.Context, theta []float64) error {
 		return err
 	}
 	if bad.Load() {
-		return fmt.Errorf("%w: at %v variances leave the range of float32", ErrTheta, theta)
+		return fmt.Errorf("%w: at %v variances leave the range of float32", ErrTheta, cov.theta)
 	}
 	parallel.Ranges(len(r.valT), 1<<16, func(lo, hi int) {
 		for q, from := range p.from[lo:hi] {
@@ -91,19 +111,24 @@ func (r *grfRows) Diag() []float64 { return r.diag }
 
 func (r *grfRows) Apply(ctx context.Context, dst, x blas32.General) error {
 	err := stripsSingle(dst, x, func(dst, x blas32.General) error {
-		mid := borrowSingle(r.pattern.width, x.Cols)
-		defer returnSingle(mid)
-		r.phiT.Mul(mid, x)
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		r.phi.Mul(dst, mid)
-		return ctx.Err()
+		return r.square(ctx, dst, x)
 	})
 	if err != nil || r.constant.variance == 0 {
 		return err
 	}
 	return r.constant.addSingle(ctx, dst, x)
+}
+
+// square sets dst = ΦΦᵀx.
+func (r *grfRows) square(ctx context.Context, dst, x blas32.General) error {
+	mid := borrowSingle(r.pattern.width, x.Cols)
+	defer returnSingle(mid)
+	r.phiT.Mul(mid, x)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	r.phi.Mul(dst, mid)
+	return ctx.Err()
 }
 
 // Grad is that of grfCovariance: with A = Φᵀu and B = Φᵀw,
@@ -135,15 +160,23 @@ func (r *grfRows) stripGrad(ctx context.Context, slope, weight []float64, u, w b
 		}
 	})
 	sweep.Done(4 * u.Rows * (2*k + width))
+	factor := make([]float32, k)
+	for s, v := range weight {
+		factor[s] = float32(v)
+	}
+	return r.slopes(ctx, slope, factor, both, nil)
+}
+
+// slopes adds to slope[l] the derivatives by f_l, where both holds u and w side by side, with
+// the weights of the columns. change may change the weights Q_ic of the entries of row i on
+// the way.
+func (r *grfRows) slopes(ctx context.Context, slope []float64, weight []float32, both blas32.General, change func(q []float64, i int)) error {
+	k, width := len(weight), both.Cols
 	ab := borrowSingle(r.pattern.width, width) // A and B
 	defer returnSingle(ab)
 	r.phiT.Mul(ab, both)
 	if err := ctx.Err(); err != nil {
 		return err
-	}
-	factor := make([]float32, k)
-	for s, v := range weight {
-		factor[s] = float32(v)
 	}
 	pass := meter.Start()
 	defer pass.Done(4*(len(both.Data)+len(ab.Data)+len(r.pattern.col)) + 8*len(r.pattern.ptr)) // and the features
@@ -153,9 +186,12 @@ func (r *grfRows) stripGrad(ctx context.Context, slope, weight []float64, u, w b
 			pairs[worker] = make([]float32, width+16) // and a cache line to the next
 		}
 		wu, row := pairs[worker][:width], both.Data[i*width:][:width]
-		for s, v := range factor {
+		for s, v := range weight {
 			wu[s], wu[k+s] = v*row[k+s], v*row[s]
 		}
 		sparse.DotsSingle(dst, wu, ab, cols)
+		if change != nil {
+			change(dst, i)
+		}
 	})
 }
