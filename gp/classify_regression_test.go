@@ -26,7 +26,7 @@ func single(t testing.TB, r *regressions, theta []float64, class int) (*factor, 
 		d.Y, d.NoiseVar = append(d.Y, s.target), append(d.NoiseVar, s.noise)
 	}
 	shape, _ := r.params.split(theta)
-	l := &likelihood{r.kernel, d, r.meanVar, &params{list: r.params.list[:len(shape)]}}
+	l := newLikelihood(r.kernel, d, r.meanVar, &params{list: r.params.list[:len(shape)]})
 	f, err := l.factor(background, shape)
 	if err != nil {
 		t.Fatal(err)

@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/gp/internal/adam"
-	"grfgp/internal/parallel"
 	"grfgp/internal/rng"
 	"grfgp/kernel"
 	"grfgp/progress"
@@ -40,9 +39,9 @@ type learner struct {
 }
 
 func newLearner(l *likelihood, opts Stochastic, seed uint64) *learner {
-	n := l.data.Len()
 	if opts.Probes == 0 {
-		opts.Probes = probeCount(n)
+		all, _ := l.systemRows().Total(l.data.Len())
+		opts.Probes = probeCount(all)
 	}
 	w := &learner{likelihood: l, opts: opts, seed: seed}
 	if w.single = newSingleLearner(w); w.single == nil {
@@ -61,6 +60,8 @@ func (w *learner) prepare() {
 
 // probe draws the random signs, a bit each.
 func (w *learner) probe(signs *rng.Stream) {
+	_, first := w.systemRows().Total(w.data.Len())
+	signs.Skip(first)
 	for k, y := range w.data.Y {
 		row, bits := w.sides.RawRowView(k), signs.Uint64()
 		row[0] = y
@@ -125,7 +126,7 @@ func (w *learner) step(ctx context.Context, theta []float64) ([]float64, error) 
 	}
 	cov := kernel.WithConstant(base, w.meanVar)
 	beside := w.beside()
-	system, err := newIterativeSystemBeside(ctx, cov, w.data, noises(w.data, noise), w.opts.Plain, beside)
+	system, err := newIterativeSystemBeside(ctx, cov, w.data, w.systemRows(), noises(w.data, noise), w.opts.Plain, beside)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +135,9 @@ func (w *learner) step(ctx context.Context, theta []float64) ([]float64, error) 
 	}
 	tol := w.opts.Tol
 	if tol == 0 {
-		tol = system.tolerance()
+		if tol, err = system.tolerance(ctx); err != nil {
+			return nil, err
+		}
 	}
 	if w.opts.Fresh && w.taken > 0 {
 		w.probe(rng.New(w.seed, "probes", w.taken))
@@ -152,12 +155,15 @@ func (w *learner) step(ctx context.Context, theta []float64) ([]float64, error) 
 	w.worst, _ = stats.Worst()
 
 	// ½ αᵀ∂Hα − ½ mean_s v_sᵀ∂Hz_s, as one block with signed weights.
-	trace := w.weigh()
+	trace, err := w.weigh(ctx)
+	if err != nil {
+		return nil, err
+	}
 	grad := make([]float64, len(theta))
 	kernelGrad := grad
 	if w.params.noise {
 		kernelGrad = grad[:len(grad)-1]
-		_, slope := w.data.within(noise)
+		_, slope := w.within(noise)
 		grad[len(grad)-1] = trace + slope
 	}
 	return grad, cov.Grad(ctx, kernelGrad, w.data.Nodes, w.left, w.right)
@@ -165,12 +171,9 @@ func (w *learner) step(ctx context.Context, theta []float64) ([]float64, error) 
 
 // weigh sets left and right to the vectors of the gradient, and returns the trace of
 // their product with the derivative of the noise, as in gradient.
-func (w *learner) weigh() float64 {
+func (w *learner) weigh(ctx context.Context) (float64, error) {
 	n, k := w.sides.Dims()
-	const size = 1024
-	parts := make([]float64, (n+size-1)/size)
-	parallel.Ranges(n, size, func(lo, hi int) {
-		sum := 0.0
+	trace, err := w.systemRows().Sum(ctx, n, 1, func(lo, hi int, sums []float64) {
 		for i := lo; i < hi; i++ {
 			u, z := w.left.RawRowView(i), w.right.RawRowView(i)
 			v := w.solutions.RawRowView(i)
@@ -182,14 +185,9 @@ func (w *learner) weigh() float64 {
 					c = -0.5 / float64(k-1)
 				}
 				u[s] = c * v[s]
-				sum += u[s] * z[s] / w.data.count(i)
+				sums[0] += u[s] * z[s] / w.data.count(i)
 			}
 		}
-		parts[lo/size] = sum
 	})
-	trace := 0.0
-	for _, v := range parts {
-		trace += v
-	}
-	return trace
+	return trace[0], err
 }

@@ -11,6 +11,7 @@ import (
 	"grfgp/internal/meter"
 	"grfgp/internal/parallel"
 	"grfgp/sparse"
+	"grfgp/walk"
 )
 
 // grfRows is ΦΦᵀ + constant·11ᵀ of some rows in float32, for one theta after another.
@@ -36,7 +37,7 @@ func (k *GRF) singleRows(rows []int, constant float64) SingleRows {
 		return nil
 	}
 	n := len(p.col)
-	r := &grfRows{kernel: k, pattern: p, constant: constantCross{len(rows), len(rows), constant},
+	r := &grfRows{kernel: k, pattern: p, constant: constantCross{rows: len(rows), cols: len(rows), variance: constant},
 		val: make([]float32, n), valT: make([]float32, n), diag: make([]float64, len(rows))}
 	var err, errT error
 	r.phi, err = p.shape.Single(r.val)
@@ -48,36 +49,17 @@ func (k *GRF) singleRows(rows []int, constant float64) SingleRows {
 }
 
 func (r *grfRows) Set(ctx context.Context, theta []float64) error {
-	cov, err := r.kernel.at(theta)
-	if err != nil {
+	var err error
+	if r.cov, err = r.kernel.at(theta); err != nil {
 		return err
 	}
-	r.cov = cov
-	const size = 1024
 	p := r.pattern
-	var bad atomic.Bool
-	values := make([][]float64, parallel.Workers(len(p.rows)))
-	err = parallel.Blocks(ctx, (len(p.rows)+size-1)/size, func(worker, b int) error {
-		for a := b * size; a < min(len(p.rows), (b+1)*size); a++ {
-			to := r.val[p.ptr[a]:p.ptr[a+1]]
-			row := room(&values[worker], len(to))
-			p.own.CombineRow(row, cov.coeff, a)
-			for e, v := range row {
-				to[e] = float32(v)
-			}
-			r.diag[a] = squares(row)
-			if !(r.diag[a] <= math.MaxFloat32) {
-				bad.Store(true)
-			}
-			r.diag[a] += r.constant.variance
-		}
-		return nil
-	})
+	ok, err := combineSingle(ctx, r.val, r.diag, p.own, func(a int) int { return p.ptr[a] }, r.cov.coeff, r.constant.variance)
 	if err != nil {
 		return err
 	}
-	if bad.Load() {
-		return fmt.Errorf("%w: at %v variances leave the range of float32", ErrTheta, theta)
+	if !ok {
+		return outOfSingle(theta)
 	}
 	parallel.Ranges(len(r.valT), 1<<16, func(lo, hi int) {
 		for q, from := range p.from[lo:hi] {
@@ -85,6 +67,36 @@ func (r *grfRows) Set(ctx context.Context, theta []float64) error {
 		}
 	})
 	return ctx.Err()
+}
+
+// combineSingle sets val to the entries of Φ, of which row a begins at from(a), and diag to
+// the squares of its rows plus a constant. It reports whether all are numbers of float32.
+func combineSingle(ctx context.Context, val []float32, diag []float64, own *walk.List, from func(a int) int, coeff []float64, constant float64) (bool, error) {
+	const size = 1024
+	var bad atomic.Bool
+	values := make([][]float64, parallel.Workers(len(diag)))
+	err := parallel.Blocks(ctx, (len(diag)+size-1)/size, func(worker, b int) error {
+		for a := b * size; a < min(len(diag), (b+1)*size); a++ {
+			to := val[from(a):from(a+1)]
+			row := room(&values[worker], len(to))
+			own.CombineRow(row, coeff, a)
+			for e, v := range row {
+				to[e] = float32(v)
+			}
+			diag[a] = squares(row)
+			if !(diag[a] <= math.MaxFloat32) {
+				bad.Store(true)
+			}
+			diag[a] += constant
+		}
+		return nil
+	})
+	return !bad.Load(), err
+}
+
+// outOfSingle is the error for hyperparameters of which float32 cannot hold the variances.
+func outOfSingle(theta []float64) error {
+	return fmt.Errorf("%w: at %v variances leave the range of float32", ErrTheta, theta)
 }
 
 func (r *grfRows) Diag() []float64 { return r.diag }
@@ -111,20 +123,29 @@ func (r *grfRows) Apply(ctx context.Context, dst, x blas32.General) error {
 //	∂/∂f_l = Σ_ic Ψ_l[i,c]·Σ_s weight_s·(u_is·B_cs + w_is·A_cs).
 func (r *grfRows) Grad(ctx context.Context, grad, weight []float64, u, w blas32.General) error {
 	slope := make([]float64, len(r.cov.coeff))
-	const most = stripColumns / 2
-	var err error
-	for lo := 0; lo < u.Cols && err == nil; lo += most {
-		hi := min(u.Cols, lo+most)
-		err = r.stripGrad(ctx, slope, weight[lo:hi], columnsSingle(u, lo, hi), columnsSingle(w, lo, hi))
-	}
+	err := stripsGrad(weight, u, w, func(weight []float64, u, w blas32.General) error { return r.stripGrad(ctx, slope, weight, u, w) })
 	r.cov.chain(grad, slope, err)
 	return err
 }
 
-func (r *grfRows) stripGrad(ctx context.Context, slope, weight []float64, u, w blas32.General) error {
+// stripsGrad calls do with strips of the columns, half as wide as those of products: u and
+// w go beside each other.
+func stripsGrad(weight []float64, u, w blas32.General, do func(weight []float64, u, w blas32.General) error) error {
+	const most = stripColumns / 2
+	for lo := 0; lo < u.Cols; lo += most {
+		hi := min(u.Cols, lo+most)
+		if err := do(weight[lo:hi], columnsSingle(u, lo, hi), columnsSingle(w, lo, hi)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// besideEachOther returns a block with the columns of u, those of w, and zeros up to a
+// multiple of eight.
+func besideEachOther(u, w blas32.General) blas32.General {
 	k, width := u.Cols, (2*u.Cols+7)/8*8
-	both := borrowSingle(u.Rows, width) // u and w side by side, then zeros
-	defer returnSingle(both)
+	both := borrowSingle(u.Rows, width)
 	sweep := meter.Start()
 	parallel.Ranges(u.Rows, 4096, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
@@ -135,20 +156,19 @@ func (r *grfRows) stripGrad(ctx context.Context, slope, weight []float64, u, w b
 		}
 	})
 	sweep.Done(4 * u.Rows * (2*k + width))
-	ab := borrowSingle(r.pattern.width, width) // A and B
-	defer returnSingle(ab)
-	r.phiT.Mul(ab, both)
-	if err := ctx.Err(); err != nil {
-		return err
-	}
+	return both
+}
+
+// pairWeights returns a function that gives row i of both with its halves exchanged, each
+// column times its weight, in memory of the worker.
+func pairWeights(weight []float64, both blas32.General, workers int) func(worker, i int) []float32 {
+	k, width := len(weight), both.Cols
 	factor := make([]float32, k)
 	for s, v := range weight {
 		factor[s] = float32(v)
 	}
-	pass := meter.Start()
-	defer pass.Done(4*(len(both.Data)+len(ab.Data)+len(r.pattern.col)) + 8*len(r.pattern.ptr)) // and the features
-	pairs := make([][]float32, parallel.Workers(len(r.pattern.rows)))
-	return r.cov.project(ctx, slope, r.pattern, func(worker int, dst []float64, i int, cols []uint32) {
+	pairs := make([][]float32, workers)
+	return func(worker, i int) []float32 {
 		if pairs[worker] == nil {
 			pairs[worker] = make([]float32, width+16) // and a cache line to the next
 		}
@@ -156,6 +176,23 @@ func (r *grfRows) stripGrad(ctx context.Context, slope, weight []float64, u, w b
 		for s, v := range factor {
 			wu[s], wu[k+s] = v*row[k+s], v*row[s]
 		}
-		sparse.DotsSingle(dst, wu, ab, cols)
+		return wu
+	}
+}
+
+func (r *grfRows) stripGrad(ctx context.Context, slope, weight []float64, u, w blas32.General) error {
+	both := besideEachOther(u, w)
+	defer returnSingle(both)
+	ab := borrowSingle(r.pattern.width, both.Cols) // A and B
+	defer returnSingle(ab)
+	r.phiT.Mul(ab, both)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	pass := meter.Start()
+	defer pass.Done(4*(len(both.Data)+len(ab.Data)+len(r.pattern.col)) + 8*len(r.pattern.ptr)) // and the features
+	weigh := pairWeights(weight, both, parallel.Workers(len(r.pattern.rows)))
+	return r.cov.project(ctx, slope, r.pattern, func(worker int, dst []float64, i int, cols []uint32) {
+		sparse.DotsSingle(dst, weigh(worker, i), ab, cols)
 	})
 }
