@@ -26,7 +26,7 @@ func likelihoodOf(t testing.TB, k kernel.Kernel, d Data, meanVar float64) (*like
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &likelihood{k, units.standard(d), meanVar, p}, starts[0]
+	return newLikelihood(k, units.standard(d), meanVar, p), starts[0]
 }
 
 // gram returns H at theta.

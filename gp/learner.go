@@ -43,9 +43,9 @@ type learner struct {
 }
 
 func newLearner(l *likelihood, opts Stochastic, seed uint64) *learner {
-	n := l.data.Len()
 	if opts.Probes == 0 {
-		opts.Probes = probeCount(n)
+		all, _ := l.systemRows().Total(l.data.Len())
+		opts.Probes = probeCount(all)
 	}
 	w := &learner{likelihood: l, opts: opts, seed: seed}
 	w.weight = make([]float64, 1+opts.Probes)
@@ -65,7 +65,7 @@ func (w *learner) prepare() {
 	n, k := w.data.Len(), 1+w.opts.Probes
 	w.sides, w.solutions = mat.NewDense(n, k, nil), mat.NewDense(n, k, nil)
 	w.probe(rng.New(w.seed, "probes"))
-	if mixed := kernel.TrainingOf(w.kernel).Mixed; mixed != nil && n >= singleFrom && !w.opts.Plain {
+	if mixed := kernel.TrainingOf(w.kernel).Mixed; mixed != nil && n >= singleFrom && !w.opts.Plain && w.share == nil {
 		w.mixed = mixed(w.data.Nodes, w.meanVar)
 	}
 	if w.mixed == nil {
@@ -75,6 +75,8 @@ func (w *learner) prepare() {
 
 // probe draws the random signs, a bit each.
 func (w *learner) probe(signs *rng.Stream) {
+	_, first := w.systemRows().Total(w.data.Len())
+	signs.Skip(first)
 	for k, y := range w.data.Y {
 		row, bits := w.sides.RawRowView(k), signs.Uint64()
 		row[0] = y
@@ -139,7 +141,9 @@ func (w *learner) step(ctx context.Context, theta []float64) ([]float64, error) 
 	}
 	tol := w.opts.Tol
 	if tol == 0 {
-		tol = system.tolerance()
+		if tol, err = system.tolerance(ctx); err != nil {
+			return nil, err
+		}
 	}
 	if w.opts.Fresh && w.taken > 0 {
 		w.probe(rng.New(w.seed, "probes", w.taken))
@@ -160,12 +164,15 @@ func (w *learner) step(ctx context.Context, theta []float64) ([]float64, error) 
 	w.worst, _ = stats.Worst()
 
 	// ½ αᵀ∂Hα − ½ mean_s v_sᵀ∂Hz_s, as one block with signed weights.
-	trace := w.weigh()
+	trace, err := w.weigh(ctx)
+	if err != nil {
+		return nil, err
+	}
 	grad := make([]float64, len(theta))
 	kernelGrad := grad
 	if w.params.noise {
 		kernelGrad = grad[:len(grad)-1]
-		_, slope := w.data.within(noise)
+		_, slope := w.within(noise)
 		grad[len(grad)-1] = trace + slope
 	}
 	return grad, gradient(ctx, kernelGrad)
@@ -194,7 +201,7 @@ func (w *learner) at(ctx context.Context, own, noise []float64) (s *iterativeSys
 			return nil, nil, err
 		}
 		cov := kernel.WithConstant(base, w.meanVar)
-		if s, err = newIterativeSystemBeside(ctx, cov, w.data, noise, w.opts.Plain, beside); err != nil {
+		if s, err = newIterativeSystemBeside(ctx, cov, w.data, w.systemRows(), noise, w.opts.Plain, beside); err != nil {
 			return nil, nil, err
 		}
 		gradient = func(ctx context.Context, grad []float64) error {
@@ -210,14 +217,11 @@ func (w *learner) at(ctx context.Context, own, noise []float64) (s *iterativeSys
 // weigh sets left and right to the vectors of the gradient, or puts α in the place of y if
 // the kernel weighs them itself, and returns the trace of their product with the derivative
 // of the noise, as in gradient.
-func (w *learner) weigh() float64 {
-	n, _ := w.sides.Dims()
-	const size = 1024
-	parts := make([]float64, (n+size-1)/size)
+func (w *learner) weigh(ctx context.Context) (float64, error) {
+	n, k := w.sides.Dims()
 	pass := meter.Start()
-	defer pass.Done(24 * n * len(w.weight))
-	parallel.Ranges(n, size, func(lo, hi int) {
-		sum := 0.0
+	defer pass.Done(16 * n * k)
+	trace, err := w.systemRows().Sum(ctx, n, 1, func(lo, hi int, sums []float64) {
 		for i := lo; i < hi; i++ {
 			z, v := w.sides.RawRowView(i), w.solutions.RawRowView(i)
 			if w.left != nil {
@@ -230,16 +234,11 @@ func (w *learner) weigh() float64 {
 			}
 			z[0] = v[0]
 			for s, c := range w.weight {
-				sum += c * v[s] * z[s] / w.data.count(i)
+				sums[0] += c * v[s] * z[s] / w.data.count(i)
 			}
 		}
-		parts[lo/size] = sum
 	})
-	trace := 0.0
-	for _, v := range parts {
-		trace += v
-	}
-	return trace
+	return trace[0], err
 }
 
 // restore puts y back.

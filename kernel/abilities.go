@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/internal/ranks"
 	"grfgp/kernel/internal/normal"
 	"grfgp/solve"
 	"grfgp/walk"
@@ -63,6 +64,10 @@ type Abilities struct {
 
 	// Local is K without the terms that are Everywhere. Nil means K itself.
 	Local Covariance
+
+	// Ranks are the processes that compute K together: all call the same methods, each
+	// with its own part of every list of nodes. Nil means this one alone.
+	Ranks *ranks.Group
 }
 
 // Sampling is a set of random features and the coefficients f_l that combine them
@@ -148,6 +153,10 @@ type Training struct {
 	// Mixed is Single for kernels of long range, whose products with vectors of float32 would
 	// lose too much.
 	Mixed func(rows []int, constant float64) MixedRows
+
+	// Spread returns the kernel as several processes compute it together; see
+	// Abilities.Ranks. Nil, or a nil result, means that each of them has to compute all of it.
+	Spread func(g *ranks.Group) Kernel
 
 	// CacheBytes is the most memory that the cache takes for so many rows, whatever
 	// the hyperparameters. Nil means that it takes what it is given.

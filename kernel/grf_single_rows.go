@@ -11,6 +11,7 @@ import (
 	"grfgp/internal/meter"
 	"grfgp/internal/parallel"
 	"grfgp/sparse"
+	"grfgp/walk"
 )
 
 // grfRows is ΦΦᵀ + constant·11ᵀ of some rows in float32, for one theta after another.
@@ -44,7 +45,7 @@ func (k *GRF) newRows(rows []int, constant float64) *grfRows {
 		return nil
 	}
 	n := len(p.col)
-	r := &grfRows{kernel: k, pattern: p, constant: constantCross{len(rows), len(rows), constant},
+	r := &grfRows{kernel: k, pattern: p, constant: constantCross{rows: len(rows), cols: len(rows), variance: constant},
 		val: make([]float32, n), valT: make([]float32, n), diag: make([]float64, len(rows))}
 	var err, errT error
 	r.phi, err = p.shape.Single(r.val)
@@ -66,38 +67,13 @@ func (r *grfRows) Set(ctx context.Context, theta []float64) error {
 // set computes the values at the theta of cov.
 func (r *grfRows) set(ctx context.Context, cov *grfCovariance) error {
 	r.cov = cov
-	const size = 1024
 	p := r.pattern
-	var bad atomic.Bool
-	values := make([][]float64, parallel.Workers(len(p.rows)))
-	err := parallel.Blocks(ctx, (len(p.rows)+size-1)/size, func(worker, b int) error {
-		for a := b * size; a < min(len(p.rows), (b+1)*size); a++ {
-			to := r.val[p.ptr[a]:p.ptr[a+1]]
-			row := room(&values[worker], len(to))
-			p.own.CombineRow(row, cov.coeff, a)
-			r.diag[a] = squares(row)
-			if !(r.diag[a] <= math.MaxFloat32) {
-				bad.Store(true)
-			}
-			scale := 1.0
-			if r.inverse != nil {
-				if scale = 0; r.diag[a] > 0 {
-					scale = 1 / math.Sqrt(r.diag[a])
-				}
-				r.inverse[a] = scale
-			}
-			for e, v := range row {
-				to[e] = float32(scale * v)
-			}
-			r.diag[a] += r.constant.variance
-		}
-		return nil
-	})
+	ok, err := combineSingle(ctx, r.val, r.diag, r.inverse, p.own, func(a int) int { return p.ptr[a] }, cov.coeff, r.constant.variance)
 	if err != nil {
 		return err
 	}
-	if bad.Load() {
-		return fmt.Errorf("%w: at %v variances leave the range of float32", ErrTheta, cov.theta)
+	if !ok {
+		return outOfSingle(cov.theta)
 	}
 	parallel.Ranges(len(r.valT), 1<<16, func(lo, hi int) {
 		for q, from := range p.from[lo:hi] {
@@ -107,12 +83,48 @@ func (r *grfRows) set(ctx context.Context, cov *grfCovariance) error {
 	return ctx.Err()
 }
 
+// combineSingle sets val to the entries of Φ, of which row a begins at from(a), and diag to
+// the squares of its rows plus a constant. If inverse is not nil it is set to 1/N_i, with N_i
+// the norm of row i, and val to N⁻¹Φ. It reports whether all are numbers of float32.
+func combineSingle(ctx context.Context, val []float32, diag, inverse []float64, own *walk.List, from func(a int) int, coeff []float64, constant float64) (bool, error) {
+	const size = 1024
+	var bad atomic.Bool
+	values := make([][]float64, parallel.Workers(len(diag)))
+	err := parallel.Blocks(ctx, (len(diag)+size-1)/size, func(worker, b int) error {
+		for a := b * size; a < min(len(diag), (b+1)*size); a++ {
+			to := val[from(a):from(a+1)]
+			row := room(&values[worker], len(to))
+			own.CombineRow(row, coeff, a)
+			diag[a] = squares(row)
+			if !(diag[a] <= math.MaxFloat32) {
+				bad.Store(true)
+			}
+			scale := 1.0
+			if inverse != nil {
+				if scale = 0; diag[a] > 0 {
+					scale = 1 / math.Sqrt(diag[a])
+				}
+				inverse[a] = scale
+			}
+			for e, v := range row {
+				to[e] = float32(scale * v)
+			}
+			diag[a] += constant
+		}
+		return nil
+	})
+	return !bad.Load(), err
+}
+
+// outOfSingle is the error for hyperparameters of which float32 cannot hold the variances.
+func outOfSingle(theta []float64) error {
+	return fmt.Errorf("%w: at %v variances leave the range of float32", ErrTheta, theta)
+}
+
 func (r *grfRows) Diag() []float64 { return r.diag }
 
 func (r *grfRows) Apply(ctx context.Context, dst, x blas32.General) error {
-	err := stripsSingle(dst, x, func(dst, x blas32.General) error {
-		return r.square(ctx, dst, x)
-	})
+	err := stripsSingle(dst, x, func(dst, x blas32.General) error { return r.square(ctx, dst, x) })
 	if err != nil || r.constant.variance == 0 {
 		return err
 	}
@@ -136,20 +148,29 @@ func (r *grfRows) square(ctx context.Context, dst, x blas32.General) error {
 //	∂/∂f_l = Σ_ic Ψ_l[i,c]·Σ_s weight_s·(u_is·B_cs + w_is·A_cs).
 func (r *grfRows) Grad(ctx context.Context, grad, weight []float64, u, w blas32.General) error {
 	slope := make([]float64, len(r.cov.coeff))
-	const most = stripColumns / 2
-	var err error
-	for lo := 0; lo < u.Cols && err == nil; lo += most {
-		hi := min(u.Cols, lo+most)
-		err = r.stripGrad(ctx, slope, weight[lo:hi], columnsSingle(u, lo, hi), columnsSingle(w, lo, hi))
-	}
+	err := stripsGrad(weight, u, w, func(weight []float64, u, w blas32.General) error { return r.stripGrad(ctx, slope, weight, u, w) })
 	r.cov.chain(grad, slope, err)
 	return err
 }
 
-func (r *grfRows) stripGrad(ctx context.Context, slope, weight []float64, u, w blas32.General) error {
+// stripsGrad calls do with strips of the columns, half as wide as those of products: u and
+// w go beside each other.
+func stripsGrad(weight []float64, u, w blas32.General, do func(weight []float64, u, w blas32.General) error) error {
+	const most = stripColumns / 2
+	for lo := 0; lo < u.Cols; lo += most {
+		hi := min(u.Cols, lo+most)
+		if err := do(weight[lo:hi], columnsSingle(u, lo, hi), columnsSingle(w, lo, hi)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// besideEachOther returns a block with the columns of u, those of w, and zeros up to a
+// multiple of eight.
+func besideEachOther(u, w blas32.General) blas32.General {
 	k, width := u.Cols, (2*u.Cols+7)/8*8
-	both := borrowSingle(u.Rows, width) // u and w side by side, then zeros
-	defer returnSingle(both)
+	both := borrowSingle(u.Rows, width)
 	sweep := meter.Start()
 	parallel.Ranges(u.Rows, 4096, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
@@ -160,19 +181,40 @@ func (r *grfRows) stripGrad(ctx context.Context, slope, weight []float64, u, w b
 		}
 	})
 	sweep.Done(4 * u.Rows * (2*k + width))
+	return both
+}
+
+// pairWeights returns a function that gives row i of both with its halves exchanged, each
+// column times its weight, in memory of the worker.
+func pairWeights(weight []float64, both blas32.General, workers int) func(worker, i int) []float32 {
+	k, width := len(weight), both.Cols
 	factor := make([]float32, k)
 	for s, v := range weight {
 		factor[s] = float32(v)
 	}
-	return r.slopes(ctx, slope, factor, both, nil)
+	pairs := make([][]float32, workers)
+	return func(worker, i int) []float32 {
+		if pairs[worker] == nil {
+			pairs[worker] = make([]float32, width+16) // and a cache line to the next
+		}
+		wu, row := pairs[worker][:width], both.Data[i*width:][:width]
+		for s, v := range factor {
+			wu[s], wu[k+s] = v*row[k+s], v*row[s]
+		}
+		return wu
+	}
 }
 
-// slopes adds to slope[l] the derivatives by f_l, where both holds u and w side by side, with
-// the weights of the columns. change may change the weights Q_ic of the entries of row i on
-// the way.
-func (r *grfRows) slopes(ctx context.Context, slope []float64, weight []float32, both blas32.General, change func(q []float64, i int)) error {
-	k, width := len(weight), both.Cols
-	ab := borrowSingle(r.pattern.width, width) // A and B
+func (r *grfRows) stripGrad(ctx context.Context, slope, weight []float64, u, w blas32.General) error {
+	both := besideEachOther(u, w)
+	defer returnSingle(both)
+	return r.slopes(ctx, slope, weight, both, nil)
+}
+
+// slopes adds the derivatives by f_l to slope[l], where both holds u and w beside each other.
+// change, if it is not nil, may change the weights Q_ic of the entries of row i on the way.
+func (r *grfRows) slopes(ctx context.Context, slope, weight []float64, both blas32.General, change func(q []float64, i int)) error {
+	ab := borrowSingle(r.pattern.width, both.Cols) // A and B
 	defer returnSingle(ab)
 	r.phiT.Mul(ab, both)
 	if err := ctx.Err(); err != nil {
@@ -180,16 +222,9 @@ func (r *grfRows) slopes(ctx context.Context, slope []float64, weight []float32,
 	}
 	pass := meter.Start()
 	defer pass.Done(4*(len(both.Data)+len(ab.Data)+len(r.pattern.col)) + 8*len(r.pattern.ptr)) // and the features
-	pairs := make([][]float32, parallel.Workers(len(r.pattern.rows)))
+	weigh := pairWeights(weight, both, parallel.Workers(len(r.pattern.rows)))
 	return r.cov.project(ctx, slope, r.pattern, func(worker int, dst []float64, i int, cols []uint32) {
-		if pairs[worker] == nil {
-			pairs[worker] = make([]float32, width+16) // and a cache line to the next
-		}
-		wu, row := pairs[worker][:width], both.Data[i*width:][:width]
-		for s, v := range weight {
-			wu[s], wu[k+s] = v*row[k+s], v*row[s]
-		}
-		sparse.DotsSingle(dst, wu, ab, cols)
+		sparse.DotsSingle(dst, weigh(worker, i), ab, cols)
 		if change != nil {
 			change(dst, i)
 		}

@@ -195,12 +195,8 @@ func (r *multiscaleRows) stripGrad(ctx context.Context, grad, weight []float64, 
 	both := borrowSingle(n, width) // u and w side by side, then zeros
 	defer func() { returnSingle(both) }()
 	beside(both, u, w)
-	factor := make([]float32, k)
-	for s, v := range weight {
-		factor[s] = float32(v)
-	}
 	slope := make([]float64, len(r.fine.cov.coeff))
-	err := r.fine.slopes(ctx, slope, factor, both, nil)
+	err := r.fine.slopes(ctx, slope, weight, both, nil)
 	r.fine.cov.chain(grad[:len(r.kernel.fine.Params())], slope, err)
 	if err != nil {
 		return err
@@ -210,7 +206,7 @@ func (r *multiscaleRows) stripGrad(ctx context.Context, grad, weight []float64, 
 		r.down[j].Mul(above, both)
 		returnSingle(both)
 		both = above
-		if err := r.singleGrad(ctx, grad, j, factor, both); err != nil {
+		if err := r.singleGrad(ctx, grad, j, weight, both); err != nil {
 			return err
 		}
 	}
@@ -224,7 +220,7 @@ func (r *multiscaleRows) stripGrad(ctx context.Context, grad, weight []float64, 
 
 // singleGrad adds the gradient of scale j, given u and w at its nodes side by side. As in
 // unit.project, the scaling to variance one follows Φ.
-func (r *multiscaleRows) singleGrad(ctx context.Context, grad []float64, j int, weight []float32, both blas32.General) error {
+func (r *multiscaleRows) singleGrad(ctx context.Context, grad []float64, j int, weight []float64, both blas32.General) error {
 	one, part := r.singles[j], r.cov.parts[j]
 	slope, along := make([]float64, len(part.raw.coeff)), make([]float64, both.Rows)
 	ptr := one.pattern.ptr
