@@ -57,7 +57,7 @@ func (a *app) pack(ctx context.Context, f *packFlags) error {
 		return err
 	}
 	s := a.talk.Stage("packing")
-	if err := writeFile(f.out, func(w io.Writer) error { return graphio.WritePacked(ctx, w, net) }); err != nil {
+	if err := a.writeFile(f.out, func(w io.Writer) error { return graphio.WritePacked(ctx, w, net) }); err != nil {
 		return err
 	}
 	info, err := os.Stat(f.out)

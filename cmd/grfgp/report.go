@@ -163,7 +163,7 @@ func (a *app) run(ctx context.Context, r *subject) (err error) {
 		return fitError(ctx, err)
 	}
 	s.Done("%d nodes", len(nodes))
-	if r.Limits, err = a.limits(ctx, r.Model, nodes, r.Prediction); err != nil {
+	if r.Limits, err = a.limits(ctx, r.Model, grfgp.NewShare(nil, nodes), r.Prediction); err != nil {
 		return err
 	}
 	if r.Measurements != nil {
@@ -196,7 +196,7 @@ func (a *app) writePage(ctx context.Context, path string, draw func(io.Writer) e
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := writeFile(path, func(w io.Writer) error { _, err := page.WriteTo(w); return err }); err != nil {
+	if err := a.writeFile(path, func(w io.Writer) error { _, err := page.WriteTo(w); return err }); err != nil {
 		return err
 	}
 	s.Done("%s", path)
