@@ -10,7 +10,6 @@ import (
 	"grfgp/graph"
 	"grfgp/internal/rng"
 	"grfgp/kernel"
-	"grfgp/sparse"
 	"grfgp/walk"
 )
 
@@ -139,9 +138,8 @@ func (m *Model) walkError(ctx context.Context, s Share, p Prediction) (*WalkErro
 	} else {
 		opts := fine.Features.Options()
 		e.Walkers = opts.Walks
-		walked := m.of.walked(m.spec)
-		opts.Scale = m.of.graph.WalkScale(walked.kind)
-		est, err := walk.Pilot(ctx, walked.w, opts, fine.Coeffs, limitPilot)
+		on := m.of.walked(m.spec).walks()
+		est, err := walk.Pilot(ctx, on.w, on.on(opts), fine.Coeffs, limitPilot)
 		if err != nil {
 			return nil, err
 		}
@@ -192,7 +190,7 @@ func (s Share) walked(ctx context.Context, fine *kernel.Sampling, coarse []kerne
 // hyperparameters; nil if too many rows would have to be sampled.
 func (m *Model) twin(ctx context.Context, fine *kernel.Sampling, coarse []kernel.Sampling, nodes []int) (*gp.Posterior, error) {
 	t := m.of
-	other := &Trainer{spec: m.spec, graph: t.graph, w: t.w, levels: t.levels, degree: t.degree, matrices: map[string]*matrix{}}
+	other := &Trainer{spec: m.spec, graph: t.graph, w: t.w, walks: t.walks, entries: t.entries, levels: t.levels, degree: t.degree, matrices: map[string]*matrix{}}
 	other.spec.Seed = rng.New(m.spec.Seed, "other walks").Uint64()
 	t.mu.Lock()
 	for name, m := range t.matrices {
@@ -216,17 +214,17 @@ func (m *Model) twin(ctx context.Context, fine *kernel.Sampling, coarse []kernel
 	if total > limitRows {
 		return nil, nil
 	}
-	again := func(w *sparse.CSR, scale []float64, s kernel.Sampling, rows []int) (*walk.Features, error) {
-		opts := s.Features.Options()
-		opts.Seed, opts.Scale = other.spec.Seed, scale
-		if n, _ := w.Dims(); n > lazyNodes {
-			return walk.Lazy(w, opts)
+	again := func(on walks, s kernel.Sampling, rows []int) (*walk.Features, error) {
+		opts := on.on(s.Features.Options())
+		opts.Seed = other.spec.Seed
+		if n, _ := on.w.Dims(); n > lazyNodes {
+			return walk.Lazy(on.w, opts)
 		}
-		return walk.SampleRows(ctx, w, opts, rows)
+		return walk.SampleRows(ctx, on.w, opts, rows)
 	}
 	if fine != nil {
 		walked := other.walked(m.spec)
-		f, err := again(walked.w, t.graph.WalkScale(walked.kind), *fine, needed[0])
+		f, err := again(walked.walks(), *fine, needed[0])
 		if err != nil {
 			return nil, err
 		}
@@ -234,7 +232,7 @@ func (m *Model) twin(ctx context.Context, fine *kernel.Sampling, coarse []kernel
 	}
 	for k, s := range coarse {
 		l := t.levels()[k]
-		f, err := again(l.Graph.Normalized(graph.NormalizedAdjacency), l.Graph.WalkScale(graph.NormalizedAdjacency), s, needed[k+1])
+		f, err := again(walksOn(l.Graph), s, needed[k+1])
 		if err != nil {
 			return nil, err
 		}

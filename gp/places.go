@@ -19,7 +19,7 @@ import (
 type places struct {
 	nodes  []int
 	lo, hi int
-	all    bool // nodes are all nodes of the kernel, in order
+	all    bool // nodes are all nodes of the kernel, or those that this rank has of it, in order
 }
 
 // places returns the part [lo, hi) of a list, or an error for a node that the kernel does
@@ -28,12 +28,18 @@ func (p *Posterior) places(nodes []int, lo, hi int) (places, error) {
 	if lo < 0 || hi < lo || hi > len(nodes) {
 		return places{}, fmt.Errorf("places [%d, %d) of a list of %d nodes", lo, hi, len(nodes))
 	}
-	return places{nodes, lo, hi, inOrder(nodes, p.Nodes())}, p.checkNodes(nodes)
+	if p.share != nil { // of which this rank has its own nodes alone
+		nodes, lo, hi = nodes[lo:hi], 0, hi-lo
+	}
+	l := p.wholeList(nodes)
+	l.lo, l.hi = lo, hi
+	return l, p.checkNodes(nodes)
 }
 
 // wholeList is all of a list.
 func (p *Posterior) wholeList(nodes []int) places {
-	return places{nodes, 0, len(nodes), inOrder(nodes, p.Nodes())}
+	_, first, end := p.Ranks()
+	return places{nodes, 0, len(nodes), inOrder(nodes, first, end)}
 }
 
 func (l places) len() int    { return l.hi - l.lo }

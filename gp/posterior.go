@@ -179,7 +179,7 @@ func (p *Posterior) eachDraw(ctx context.Context, l places, draws int, seed uint
 		}
 		return do(0, own)
 	}
-	rows := p.Nodes()
+	rows := len(l.nodes)
 	if window != nil {
 		begin, rows = window.Draw, l.len()
 	}
@@ -202,14 +202,14 @@ func (p *Posterior) eachDraw(ctx context.Context, l places, draws int, seed uint
 	})
 }
 
-// inOrder reports whether nodes are 0, 1, …, n−1.
-func inOrder(nodes []int, n int) bool {
+// inOrder reports whether nodes are lo, lo+1, …, hi−1.
+func inOrder(nodes []int, lo, hi int) bool {
 	for a, i := range nodes {
-		if a != i {
+		if lo+a != i {
 			return false
 		}
 	}
-	return len(nodes) == n
+	return len(nodes) == hi-lo
 }
 
 // toUnits takes draws to the units of the data.
@@ -364,6 +364,9 @@ func (p *Posterior) SamplePart(ctx context.Context, nodes []int, lo, hi, draws i
 }
 
 func (p *Posterior) sample(ctx context.Context, l places, draws int, seed uint64) (*mat.Dense, error) {
+	if p.share != nil {
+		return p.sampleShared(ctx, l.nodes, draws, seed)
+	}
 	begin, rows, own := kernel.AbilitiesOf(p.cov).Draw, p.Nodes(), l.nodes[l.lo:l.hi]
 	if w := l.window(p.cov); w != nil {
 		begin, rows, own = w.Draw, l.len(), nil
@@ -391,21 +394,26 @@ func (p *Posterior) sample(ctx context.Context, l places, draws int, seed uint64
 	if err != nil {
 		return nil, err
 	}
-	parallel.Ranges(len(own), 1024, func(lo, hi int) {
+	addPrior(out, prior, own)
+	return out, nil
+}
+
+// addPrior adds rows of prior to those of out.
+func addPrior(out, prior *mat.Dense, rows []int) {
+	parallel.Ranges(len(rows), 1024, func(lo, hi int) {
 		for r := lo; r < hi; r++ {
-			row, g := out.RawRowView(r), prior.RawRowView(own[r])
+			row, g := out.RawRowView(r), prior.RawRowView(rows[r])
 			for s := range row {
 				row[s] += g[s]
 			}
 		}
 	})
-	return out, nil
 }
 
 // rowsOf returns rows of x: x itself, if these are all in order.
 func rowsOf(x *mat.Dense, rows []int) *mat.Dense {
 	n, c := x.Dims()
-	if inOrder(rows, n) {
+	if inOrder(rows, 0, n) {
 		return x
 	}
 	out := mat.NewDense(len(rows), c, nil)

@@ -114,8 +114,15 @@ func (d *sumDraw) settle(ctx context.Context, u *mat.Dense) error {
 			return err
 		}
 	}
+	if len(d.constants) == 0 {
+		return nil
+	}
+	sums, err := d.all.sums(ctx, u)
+	if err != nil {
+		return err
+	}
 	for k, r := range d.constants {
-		for s, v := range columnSums(u) {
+		for s, v := range sums {
 			d.levels[k][s] += r.variance * v
 		}
 	}

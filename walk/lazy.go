@@ -23,7 +23,7 @@ func Lazy(w *sparse.CSR, opts Options) (*Features, error) {
 	l := &lazy{run: p, slot: make([]uint32, opts.Hi-opts.Lo)}
 	l.samplers.New = func() any { return p.rowSampler() }
 	f := &Features{opts: opts, nodes: n, lazy: l}
-	f.opts.Scale = nil
+	f.opts.Scale, f.opts.Strengths = nil, nil
 	return f, nil
 }
 

@@ -86,7 +86,7 @@ func (a *app) classify(ctx context.Context, f *classifyFlags, changed func(strin
 	if f.out == "" {
 		return a.writeClasses(a.Out, answer)
 	}
-	if err := a.writeFile(f.out, func(w io.Writer) error { return a.writeClasses(w, answer) }); err != nil {
+	if err := writeFile(f.out, func(w io.Writer) error { return a.writeClasses(w, answer) }); err != nil {
 		return err
 	}
 	a.talk.Say("the classes are in %s", f.out)

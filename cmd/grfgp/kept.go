@@ -45,15 +45,20 @@ func (k *keptFiles) interrupted() string {
 	return "grfgp: interrupted; no file was left incomplete, and these are complete: " + strings.Join(k.names, ", ") + "\n"
 }
 
-// writeFile writes a file all or nothing, and remembers that it is complete. Ranks other
-// than 0 do what is to be done for it and write nothing.
-func (a *app) writeFile(path string, write func(io.Writer) error) error {
-	if a.ranks.Rank() > 0 {
-		return write(io.Discard)
-	}
+// writeFile writes a file all or nothing, and remembers that it is complete.
+func writeFile(path string, write func(io.Writer) error) error {
 	err := atomicfile.Write(path, write)
 	if err == nil {
 		kept.add(path)
 	}
 	return err
+}
+
+// writeFile is the function writeFile for verbs that ranks share: those other than rank 0
+// do what is to be done for the file, and write nothing.
+func (a *app) writeFile(path string, write func(io.Writer) error) error {
+	if a.ranks.Rank() > 0 {
+		return write(io.Discard)
+	}
+	return writeFile(path, write)
 }

@@ -196,7 +196,7 @@ func (a *app) writePage(ctx context.Context, path string, draw func(io.Writer) e
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := a.writeFile(path, func(w io.Writer) error { _, err := page.WriteTo(w); return err }); err != nil {
+	if err := writeFile(path, func(w io.Writer) error { _, err := page.WriteTo(w); return err }); err != nil {
 		return err
 	}
 	s.Done("%s", path)

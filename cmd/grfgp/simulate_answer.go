@@ -138,7 +138,7 @@ func (a *app) answerSimulate(f *simulateFlags, g *graph.Graph, sim *replay.Resul
 	if f.plot != "" {
 		s := a.talk.Stage("drawing")
 		picture := simulatePicture(answer).PNG(150)
-		err := a.writeFile(f.plot, func(w io.Writer) error { _, err := w.Write(picture); return err })
+		err := writeFile(f.plot, func(w io.Writer) error { _, err := w.Write(picture); return err })
 		if err != nil {
 			return err
 		}
@@ -150,7 +150,7 @@ func (a *app) answerSimulate(f *simulateFlags, g *graph.Graph, sim *replay.Resul
 	}
 	switch {
 	case f.out != "":
-		if err := a.writeFile(f.out, steps); err != nil {
+		if err := writeFile(f.out, steps); err != nil {
 			return err
 		}
 		a.talk.Say("every measurement of every replay is in %s", f.out)

@@ -84,7 +84,7 @@ func studyExport(a *app, f *studyFlags) *cobra.Command {
 				return s.Export(ctx, a.Out, !bare)
 			}
 			lines := 0
-			err := a.writeFile(out, func(w io.Writer) error { return s.Export(ctx, lineCounter{w, &lines}, !bare) })
+			err := writeFile(out, func(w io.Writer) error { return s.Export(ctx, lineCounter{w, &lines}, !bare) })
 			if err != nil {
 				return err
 			}
