@@ -79,6 +79,9 @@ func (r RanksRun) Measure(ctx context.Context, g *graph.Graph, say func(format s
 	for k, s := range out.Plan.Shares {
 		sizes[k] = s.Len()
 		out.Rim += s.Rim
+		if s.Len() == 0 {
+			return nil, fmt.Errorf("by its work, the graph of %d nodes leaves rank %d without any; take fewer ranks, or a larger graph", g.Len(), k)
+		}
 	}
 	_, out.Largest, _ = out.Plan.Largest()
 	out.Model = out.Plan.Exchanged() * int64(r.Columns)
@@ -125,10 +128,7 @@ func (r RanksRun) Measure(ctx context.Context, g *graph.Graph, say func(format s
 	say("features: %.2f s", out.Features)
 
 	b := m.numbers(len(own), lo)
-	x := mat.NewDense(max(1, len(own)), r.Columns, nil)
-	if len(own) == 0 {
-		b, x = &mat.Dense{}, &mat.Dense{}
-	}
+	x := mat.NewDense(len(own), r.Columns, nil)
 	if err := op.Apply(ctx, x, b); err != nil { // the first one makes what is used again
 		return nil, err
 	}
@@ -262,25 +262,20 @@ func (m ranksMeter) numbers(rows, first int) *mat.Dense {
 			x[i] = 2*s.Float64() - 1
 		}
 	})
-	if rows == 0 {
-		return &mat.Dense{}
-	}
 	return mat.NewDense(rows, m.Columns, x)
 }
 
 // digest returns a hash of the rows of all ranks.
 func (m ranksMeter) digest(x *mat.Dense) (string, error) {
 	var own []uint8
-	if !x.IsEmpty() {
-		rows, columns := x.Dims()
-		data := x.RawMatrix().Data
-		for lo := 0; lo < rows; lo += ranks.BlockRows {
-			h := sha256.New()
-			if err := binary.Write(h, binary.LittleEndian, data[lo*columns:min(rows, lo+ranks.BlockRows)*columns]); err != nil {
-				return "", err
-			}
-			own = h.Sum(own)
+	rows, columns := x.Dims()
+	data := x.RawMatrix().Data
+	for lo := 0; lo < rows; lo += ranks.BlockRows {
+		h := sha256.New()
+		if err := binary.Write(h, binary.LittleEndian, data[lo*columns:min(rows, lo+ranks.BlockRows)*columns]); err != nil {
+			return "", err
 		}
+		own = h.Sum(own)
 	}
 	all, _, err := ranks.Gather(m.ctx, m.Group, own)
 	sum := sha256.Sum256(all)
