@@ -64,6 +64,9 @@ func (p *Posterior) Covariance(ctx context.Context, rows, cols []int) (*mat.Dens
 	if len(rows) == 0 || len(cols) == 0 {
 		return &mat.Dense{}, nil
 	}
+	if err := p.alone("posterior covariance"); err != nil {
+		return nil, err
+	}
 	out := mat.NewDense(len(rows), len(cols), nil)
 	size := covarianceColumns(p.data.Len())
 	for lo := 0; lo < len(cols); lo += size {

@@ -253,7 +253,7 @@ func TestLikelihoodGradient(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := &likelihood{k, units.standard(d), 1, p}
+		l := newLikelihood(k, units.standard(d), 1, p)
 		theta := starts[0]
 		_, grad, err := l.evaluate(background, theta)
 		if err != nil {
@@ -347,7 +347,7 @@ func TestIterativeAgreesWithExact(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := &likelihood{k, m.units.standard(d), m.meanVar, p}
+		l := newLikelihood(k, m.units.standard(d), m.meanVar, p)
 		value, se, err := l.estimate(background, append(m.Theta(), m.noise), false, 1)
 		if err != nil {
 			t.Fatal(err)
@@ -518,7 +518,7 @@ func TestProbesGiveTheGradient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &likelihood{k, units.standard(d), 1, p}
+	l := newLikelihood(k, units.standard(d), 1, p)
 	_, want, err := l.evaluate(background, starts[0])
 	if err != nil {
 		t.Fatal(err)

@@ -160,7 +160,8 @@ func (p *Posterior) sampledVariance(ctx context.Context, nodes []int, w *progres
 // in order; p has no alternatives.
 func (p *Posterior) eachDraw(ctx context.Context, nodes []int, draws int, seed uint64, do func(lo int, draws *mat.Dense) error) error {
 	begin := kernel.AbilitiesOf(p.cov).Draw
-	if begin == nil || !inOrder(nodes, p.Nodes()) {
+	_, first, end := p.Ranks()
+	if begin == nil || !inOrder(nodes, first, end) {
 		all, err := p.Sample(ctx, nodes, draws, seed)
 		if err != nil {
 			return err
@@ -175,20 +176,20 @@ func (p *Posterior) eachDraw(ctx context.Context, nodes []int, draws int, seed u
 	if err != nil {
 		return fmt.Errorf("posterior samples: %w", err)
 	}
-	return kernel.EachRows(ctx, g, p.Nodes(), weights, func(lo int, rows *mat.Dense) error {
+	return kernel.EachRows(ctx, g, end-first, weights, func(lo int, rows *mat.Dense) error {
 		p.toUnits(rows)
 		return do(lo, rows)
 	})
 }
 
-// inOrder reports whether nodes are 0, 1, …, n−1.
-func inOrder(nodes []int, n int) bool {
+// inOrder reports whether nodes are lo, lo+1, …, hi−1.
+func inOrder(nodes []int, lo, hi int) bool {
 	for a, i := range nodes {
-		if a != i {
+		if lo+a != i {
 			return false
 		}
 	}
-	return len(nodes) == n
+	return len(nodes) == hi-lo
 }
 
 // toUnits takes draws to the units of the data.
@@ -340,6 +341,9 @@ func (p *Posterior) Sample(ctx context.Context, nodes []int, draws int, seed uin
 }
 
 func (p *Posterior) sample(ctx context.Context, nodes []int, draws int, seed uint64) (*mat.Dense, error) {
+	if p.share != nil {
+		return p.sampleShared(ctx, nodes, draws, seed)
+	}
 	if 2*len(nodes) >= p.Nodes() {
 		if begin := kernel.AbilitiesOf(p.cov).Draw; begin != nil {
 			g, err := begin(ctx, draws, seed, p.data.Nodes)
@@ -362,21 +366,26 @@ func (p *Posterior) sample(ctx context.Context, nodes []int, draws int, seed uin
 	if err := p.cov.Cross(nodes, p.data.Nodes).Apply(ctx, out, weights); err != nil {
 		return nil, err
 	}
-	parallel.Ranges(len(nodes), 1024, func(lo, hi int) {
+	addPrior(out, prior, nodes)
+	return out, nil
+}
+
+// addPrior adds rows of prior to those of out.
+func addPrior(out, prior *mat.Dense, rows []int) {
+	parallel.Ranges(len(rows), 1024, func(lo, hi int) {
 		for r := lo; r < hi; r++ {
-			row, g := out.RawRowView(r), prior.RawRowView(nodes[r])
+			row, g := out.RawRowView(r), prior.RawRowView(rows[r])
 			for s := range row {
 				row[s] += g[s]
 			}
 		}
 	})
-	return out, nil
 }
 
 // rowsOf returns rows of x: x itself, if these are all in order.
 func rowsOf(x *mat.Dense, rows []int) *mat.Dense {
 	n, c := x.Dims()
-	if inOrder(rows, n) {
+	if inOrder(rows, 0, n) {
 		return x
 	}
 	out := mat.NewDense(len(rows), c, nil)

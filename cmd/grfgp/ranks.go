@@ -64,7 +64,7 @@ func (w *world) end(code int, last *bytes.Buffer) int {
 }
 
 // overRanks are the verbs that ranks can share.
-var overRanks = []string{"validate", "ranks", "help", "grfgp"}
+var overRanks = []string{"validate", "ranks", "reproduce", "help", "grfgp"}
 
 // checkRanks refuses verbs that are for one process.
 func (a *app) checkRanks(verb string) error {
