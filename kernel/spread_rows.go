@@ -48,7 +48,7 @@ func (r *spreadRows) Set(ctx context.Context, theta []float64) error {
 	if r.cov, err = r.kernel.grf.at(theta); err != nil {
 		return err
 	}
-	ok, err := combineSingle(ctx, r.val, r.diag, r.list.own, r.list.shape.From, r.cov.coeff, r.constant.variance)
+	ok, err := combineSingle(ctx, r.val, r.diag, nil, r.list.own, r.list.shape.From, r.cov.coeff, r.constant.variance)
 	if err != nil {
 		return err
 	}
