@@ -249,10 +249,7 @@ func (m *Model) Predict(ctx context.Context, nodes []int) (Prediction, error) {
 
 // PredictProgress is Predict that tells w how far it is.
 func (m *Model) PredictProgress(ctx context.Context, nodes []int, w *progress.Work) (Prediction, error) {
-	if err := m.of.check(nodes); err != nil {
-		return Prediction{}, err
-	}
-	return m.spec.predict(ctx, m.posterior, nodes, w)
+	return m.PredictShare(ctx, NewShare(nil, nodes), w)
 }
 
 // Sample returns posterior draws of the quantity at the nodes, one column per draw, on

@@ -101,13 +101,13 @@ func (p *Posterior) covariance(ctx context.Context, dst *mat.Dense, rows, cols [
 
 // addCovariance adds the part of the uncertainty of the hyperparameters.
 func (p *Posterior) addCovariance(ctx context.Context, dst *mat.Dense, rows, cols []int) error {
-	left, err := p.shifts(ctx, rows)
+	left, err := p.shifts(ctx, p.wholeList(rows))
 	if err != nil || left == nil {
 		return err
 	}
 	right := left
 	if !slices.Equal(rows, cols) {
-		if right, err = p.shifts(ctx, cols); err != nil {
+		if right, err = p.shifts(ctx, p.wholeList(cols)); err != nil {
 			return err
 		}
 	}

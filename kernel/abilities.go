@@ -290,20 +290,26 @@ func startOf(params []Param) []float64 {
 // It costs one product with K[rows, cols]. Dense kernels connect all
 // nodes, because rounding leaves no zeros.
 func Connected(ctx context.Context, c Covariance, rows, cols []int) ([]bool, error) {
+	return ConnectedPart(ctx, c, rows, 0, len(rows), cols)
+}
+
+// ConnectedPart returns the places [lo, hi) of Connected.
+func ConnectedPart(ctx context.Context, c Covariance, rows []int, lo, hi int, cols []int) ([]bool, error) {
 	if local := AbilitiesOf(c).Local; local != nil {
-		return Connected(ctx, local, rows, cols)
+		return ConnectedPart(ctx, local, rows, lo, hi, cols)
 	}
-	connected := make([]bool, len(rows))
-	if len(rows) == 0 || len(cols) == 0 {
+	connected := make([]bool, hi-lo)
+	if len(connected) == 0 || len(cols) == 0 {
 		return connected, nil
 	}
 	// With probability one a random vector is not orthogonal to any row that differs
 	// from zero.
-	x, sums := mat.NewDense(len(cols), 1, nil), mat.NewDense(len(rows), 1, nil)
+	x := mat.NewDense(len(cols), 1, nil)
 	if err := normal.Fill(ctx, x, 1, "joined", 0); err != nil {
 		return nil, err
 	}
-	if err := c.Cross(rows, cols).Apply(ctx, sums, x); err != nil {
+	sums, err := CrossPart(ctx, c, rows, lo, hi, cols, x)
+	if err != nil {
 		return nil, err
 	}
 	for a := range connected {

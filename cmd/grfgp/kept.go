@@ -53,3 +53,12 @@ func writeFile(path string, write func(io.Writer) error) error {
 	}
 	return err
 }
+
+// writeFile is the function writeFile for verbs that ranks share: those other than rank 0
+// do what is to be done for the file, and write nothing.
+func (a *app) writeFile(path string, write func(io.Writer) error) error {
+	if a.ranks.Rank() > 0 {
+		return write(io.Discard)
+	}
+	return writeFile(path, write)
+}

@@ -63,8 +63,16 @@ func (w *world) end(code int, last *bytes.Buffer) int {
 	return code
 }
 
+// sharedWords says how many ranks have shared a task.
+func (a *app) sharedWords() string {
+	if a.ranks.Alone() {
+		return ""
+	}
+	return fmt.Sprintf(", shared by %d ranks", a.ranks.Size())
+}
+
 // overRanks are the verbs that ranks can share.
-var overRanks = []string{"validate", "reproduce", "help", "grfgp"}
+var overRanks = []string{"predict", "validate", "ranks", "reproduce", "help", "grfgp"}
 
 // checkRanks refuses verbs that are for one process.
 func (a *app) checkRanks(verb string) error {
