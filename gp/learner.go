@@ -250,9 +250,11 @@ func (w *learner) weigh(ctx context.Context) (float64, error) {
 				z = to
 			}
 			z[0] = v[0]
+			sum := 0.0
 			for s, c := range w.weight {
-				sums[0] += c * v[s] * z[s] / w.data.count(i)
+				sum += float64(c * v[s] * z[s])
 			}
+			sums[0] += sum / w.data.count(i)
 		}
 	})
 	return trace[0], err
