@@ -73,6 +73,9 @@ type FitOptions struct {
 	// otherwise each computes all.
 	Ranks *ranks.Group
 
+	// Checkpoints keep the state of an iterative fit every 30 seconds; nil: nothing is kept.
+	Checkpoints Checkpoints
+
 	Progress *progress.Work // is told how far learning is; nil: nobody is
 
 	Stochastic Stochastic // Iterative: how gradients are estimated
@@ -372,7 +375,7 @@ func (l *likelihood) fitIteratively(ctx context.Context, starts [][]float64, opt
 	}
 	l = l.over(opts.Ranks)
 	if !opts.Fixed {
-		if theta, r, err = l.learn(ctx, theta, opts.Epochs, opts.Stochastic, opts.Seed, whole.Part(steps, steps/10)); err != nil {
+		if theta, r, err = l.learn(ctx, theta, opts.Epochs, opts.Stochastic, opts.Seed, opts.Checkpoints, whole.Part(steps, steps/10)); err != nil {
 			return nil, r, err
 		}
 	}

@@ -133,7 +133,7 @@ func (s *iterativeSystem) run(ctx context.Context, dst, b *mat.Dense, opts solve
 
 // logDet estimates log det H, or that of the scaled matrix, with its standard error.
 func (s *iterativeSystem) logDet(ctx context.Context, seed uint64) (value, se float64, err error) {
-	return solve.LogDet(ctx, s.op, s.noise, solve.LogDetOptions{Probes: 8, Steps: 25, Precond: s.precond, Seed: seed, Rows: s.rows})
+	return solve.LogDet(ctx, s.op, s.noise, solve.LogDetOptions{Probes: 8, Steps: 25, Early: s.own, Precond: s.precond, Seed: seed, Rows: s.rows})
 }
 
 // patches returns likelihoods of a few windows of measurements that are near

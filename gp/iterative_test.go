@@ -136,7 +136,7 @@ func TestSingleSteps(t *testing.T) {
 		defer singly(from)()
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
 		l, theta := likelihoodOf(t, k, d, 1)
-		end, _, err := l.learn(background, theta, 8, Stochastic{Tol: 1e-4}, 3, nil)
+		end, _, err := l.learn(background, theta, 8, Stochastic{Tol: 1e-4}, 3, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -87,12 +87,23 @@ func (w *learner) probe(signs *rng.Stream) {
 }
 
 // learn takes the given number of steps of Adam from theta, with a rate that falls
-// to a tenth.
-func (l *likelihood) learn(ctx context.Context, theta []float64, epochs int, opts Stochastic, seed uint64, steps *progress.Work) ([]float64, FitReport, error) {
+// to a tenth. States go to the store, unless it is nil.
+func (l *likelihood) learn(ctx context.Context, theta []float64, epochs int, opts Stochastic, seed uint64, store Checkpoints, steps *progress.Work) ([]float64, FitReport, error) {
 	w := newLearner(l, opts, seed)
 	x := l.params.Free(theta)
-	climb := adam.New(len(x))
-	for t := range epochs {
+	climb, first := adam.New(len(x)), 0
+	keep := newKeeper(store, l.group(), w, theta, epochs)
+	last, err := keep.resume(ctx)
+	if err != nil {
+		return nil, FitReport{}, err
+	}
+	if last != nil {
+		if err := w.restoreState(ctx, last); err != nil {
+			return nil, FitReport{}, err
+		}
+		x, climb, first = last.X, adam.Resume(last.Climb), last.Epoch
+	}
+	for t := first; t < epochs; t++ {
 		theta := l.params.Natural(x)
 		w.x = slices.Clone(x)
 		grad, err := w.step(ctx, theta)
@@ -103,6 +114,12 @@ func (l *likelihood) learn(ctx context.Context, theta []float64, epochs int, opt
 		l.params.Prior(grad, x)
 		climb.Step(x, grad, learnRate*math.Pow(0.1, float64(t)/float64(epochs)))
 		steps.Count(int64(t+1), int64(epochs))
+		if err := keep.keep(ctx, func() learnState { return w.state(t+1, x, climb) }); err != nil {
+			return nil, FitReport{}, err
+		}
+	}
+	if err := keep.end(); err != nil {
+		return nil, FitReport{}, err
 	}
 	enough := opts.Tol
 	if enough == 0 {
@@ -233,9 +250,11 @@ func (w *learner) weigh(ctx context.Context) (float64, error) {
 				z = to
 			}
 			z[0] = v[0]
+			sum := 0.0
 			for s, c := range w.weight {
-				sums[0] += c * v[s] * z[s] / w.data.count(i)
+				sum += float64(c * v[s] * z[s])
 			}
+			sums[0] += sum / w.data.count(i)
 		}
 	})
 	return trace[0], err

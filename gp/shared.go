@@ -67,6 +67,14 @@ func (l *likelihood) systemRows() *solve.Rows {
 	return l.share.rows
 }
 
+// group returns the ranks that compute the likelihood together.
+func (l *likelihood) group() *ranks.Group {
+	if l.share == nil {
+		return nil
+	}
+	return l.share.rows.Group
+}
+
 // within is Data.within of the measurements of all ranks.
 func (l *likelihood) within(noise float64) (value, slope float64) {
 	if l.share != nil {

@@ -216,6 +216,12 @@ func (c *grfCovariance) Diag(ctx context.Context, dst []float64, rows []int) err
 		}
 		return nil
 	}
+	return c.squaredRows(ctx, dst, rows)
+}
+
+// squaredRows sets dst[a] to the squared norm of row rows[a] of Φ, in float64.
+func (c *grfCovariance) squaredRows(ctx context.Context, dst []float64, rows []int) error {
+	const size = 1024
 	blocks := (len(rows) + size - 1) / size
 	scratch := make([][]float64, parallel.Workers(blocks))
 	return parallel.Blocks(ctx, blocks, func(worker, b int) error {

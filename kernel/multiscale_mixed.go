@@ -270,6 +270,10 @@ func round(dst blas32.General, x *mat.Dense, scale float64) []float64 {
 	defer pass.Done(12 * raw.Rows * k)
 	parts := make([]float64, (raw.Rows+ranks.BlockRows-1)/ranks.BlockRows*k)
 	parallel.Ranges(raw.Rows, ranks.BlockRows, func(lo, hi int) {
+		if k == 4 && raw.Stride == 4 && dst.Stride == 4 {
+			copy(parts[lo/ranks.BlockRows*4:], roundFours(dst.Data[4*lo:4*hi], raw.Data[4*lo:4*hi], scale))
+			return
+		}
 		sum := make([]float64, k) // parts of others are in the same cache line
 		for i := lo; i < hi; i++ {
 			row, to := raw.Data[i*raw.Stride:][:k], dst.Data[i*dst.Stride:][:k]
@@ -285,12 +289,29 @@ func round(dst blas32.General, x *mat.Dense, scale float64) []float64 {
 	return sums
 }
 
+// roundFours is round for rows of four numbers.
+func roundFours(dst []float32, x []float64, scale float64) []float64 {
+	var sum [4]float64
+	for q := 0; q+4 <= len(x); q += 4 {
+		from, to := (*[4]float64)(x[q:]), (*[4]float32)(dst[q:])
+		for s, v := range from {
+			sum[s] += v
+			to[s] = float32(scale * v)
+		}
+	}
+	return sum[:]
+}
+
 // widen sets the rows of dst to those of x plus y.
 func widen(dst *mat.Dense, x blas32.General, y []float64) {
 	raw := dst.RawMatrix()
 	pass := meter.Start()
 	defer pass.Done(12 * raw.Rows * raw.Cols)
 	parallel.Ranges(raw.Rows, 4096, func(lo, hi int) {
+		if len(y) == 4 && raw.Stride == 4 && x.Stride == 4 {
+			widenFours(raw.Data[4*lo:4*hi], x.Data[4*lo:4*hi], [4]float64(y))
+			return
+		}
 		for i := lo; i < hi; i++ {
 			row, from := raw.Data[i*raw.Stride:][:len(y)], x.Data[i*x.Stride:][:len(y)]
 			for s, v := range from {
@@ -298,6 +319,14 @@ func widen(dst *mat.Dense, x blas32.General, y []float64) {
 			}
 		}
 	})
+}
+
+// widenFours is widen for rows of four numbers.
+func widenFours(dst []float64, x []float32, y [4]float64) {
+	for q := 0; q+4 <= len(x); q += 4 {
+		from, to := (*[4]float32)(x[q:]), (*[4]float64)(dst[q:])
+		to[0], to[1], to[2], to[3] = float64(from[0])+y[0], float64(from[1])+y[1], float64(from[2])+y[2], float64(from[3])+y[3]
+	}
 }
 
 // beside sets the rows of both to those of u and w, and zeros.

@@ -194,6 +194,12 @@ func (o *spreadCross) Apply(ctx context.Context, dst, x *mat.Dense) error {
 	})
 }
 
+// Diag sets dst[a] to the variance of own node rows[a], as GRF.Diag does for rows whose
+// products are in use. It needs no other rank.
+func (c *spreadCovariance) Diag(ctx context.Context, dst []float64, rows []int) error {
+	return c.squaredRows(ctx, dst, rows)
+}
+
 // Single returns the same product for float32, of a list with itself.
 func (o *spreadCross) Single() func(ctx context.Context, dst, x blas32.General) error {
 	if o.err != nil || o.left != o.right {
@@ -308,9 +314,9 @@ func (k *SpreadGRF) allWell(ctx context.Context, well bool) (bool, error) {
 	return !slices.Contains(all, 0), err
 }
 
-// Abilities are draws in one pass.
+// Abilities are draws in one pass, and the features.
 func (c *spreadCovariance) Abilities() Abilities {
-	return Abilities{Draw: c.draw, Ranks: c.kernel.group}
+	return Abilities{Draw: c.draw, Fine: &Sampling{c.features, c.coeff}, Ranks: c.kernel.group}
 }
 
 // draw begins draws from the prior.

@@ -146,6 +146,17 @@ func (l *List) locate(a int) (*block, int) {
 	return &l.blocks[l.at[a]/blockRows], int(l.at[a] % blockRows)
 }
 
+// Bytes returns the memory of the rows of the list, as Size counts it.
+func (l *List) Bytes() int64 {
+	entries, values := 0, 0
+	for a := range l.at {
+		b, r := l.locate(a)
+		num, _, vals := b.row(r)
+		entries, values = entries+len(num), values+len(vals)
+	}
+	return featureBytes(int64(len(l.at)), int64(entries), int64(values))
+}
+
 // Reached returns the nodes that the row at place a has entries for, to be read only.
 func (l *List) Reached(a int) []uint32 {
 	b, r := l.locate(a)

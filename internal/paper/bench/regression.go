@@ -201,11 +201,11 @@ func digest(ctx context.Context, g *ranks.Group, nodes []int, mean []float64, dr
 
 // prepare makes the kernel.
 func (r *RingRun) prepare(ctx context.Context, ring *graph.Graph, out *Regression) error {
-	f, err := r.sample(ctx, ring, r.Hops)
+	f, bytes, err := r.sample(ctx, ring, r.Hops)
 	if err != nil {
 		return err
 	}
-	out.Stored = float64(f.Size().Bytes)
+	out.Stored = bytes
 	var family kernel.Modulation = kernel.Diffusion{}
 	if r.Authors {
 		family = kernel.Free{Len: r.Hops}
@@ -232,13 +232,13 @@ func (r *RingRun) prepare(ctx context.Context, ring *graph.Graph, out *Regressio
 	case r.Many:
 		var scales []kernel.Scale
 		for _, l := range ring.Coarsen(max(16, min(150, r.Nodes/8))) { // as in grfgp.Fit
-			f, err := r.sample(ctx, l.Graph, ringHops)
+			f, bytes, err := r.sample(ctx, l.Graph, ringHops)
 			if err != nil {
 				return err
 			}
 			scales = append(scales, kernel.Scale{Prolong: l.Prolong, Features: f})
 			out.Coarse = append(out.Coarse, l.Graph.Len())
-			out.Stored += float64(f.Size().Bytes)
+			out.Stored += bytes
 		}
 		if len(scales) > 0 {
 			r.kernel, err = kernel.NewMultiscale(grf, kernel.Diffusion{}, scales, kernel.MultiscaleOptions{})
@@ -247,8 +247,9 @@ func (r *RingRun) prepare(ctx context.Context, ring *graph.Graph, out *Regressio
 	return err
 }
 
-// sample walks on the ring, or on a coarser one.
-func (r *RingRun) sample(ctx context.Context, g *graph.Graph, hops int) (*walk.Features, error) {
+// sample walks on the ring, or on a coarser one: each rank from its nodes, and later from
+// those that it needs beside them. It returns the bytes of the features of all nodes.
+func (r *RingRun) sample(ctx context.Context, g *graph.Graph, hops int) (*walk.Features, float64, error) {
 	opts, matrix := walk.Default(), graph.NormalizedAdjacency
 	if r.Authors {
 		opts.Sampler, opts.Steps, matrix = walk.Independent, walk.Uniform, graph.NormalizedLaplacian
@@ -258,19 +259,31 @@ func (r *RingRun) sample(ctx context.Context, g *graph.Graph, hops int) (*walk.F
 	opts.MaxLen, opts.Seed = hops, r.Seed
 	w := g.Normalized(matrix)
 	if r.Ranks.Alone() {
-		return walk.Sample(ctx, w, opts)
+		f, err := walk.Sample(ctx, w, opts)
+		if err != nil {
+			return nil, 0, err
+		}
+		return f, float64(f.Size().Bytes), nil
 	}
 	f, err := walk.Lazy(w, opts)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	lo, hi := ranks.Even(g.Len(), r.Ranks.Size()).Range(r.Ranks.Rank())
 	own := make([]int, hi-lo)
 	for a := range own {
 		own[a] = lo + a
 	}
-	_, err = f.List(ctx, own) // which keeps them
-	return f, err
+	list, err := f.List(ctx, own) // which keeps them
+	if err != nil {
+		return nil, 0, err
+	}
+	bytes, _, err := ranks.Gather(ctx, r.Ranks, []int64{list.Bytes()})
+	total := int64(0)
+	for _, n := range bytes {
+		total += n
+	}
+	return f, float64(total), err
 }
 
 // authorsOptions learns as the authors do: by Adam from random coefficients, with a known
