@@ -88,7 +88,9 @@ func NewMultiscale(fine Kernel, family Modulation, scales []Scale, opts Multisca
 		m.scales = append(m.scales, scale{s.Prolong, grf})
 		below = cols
 	}
-	m.filled = sync.OnceValue(func() bool { return !slices.ContainsFunc(m.scales, func(s scale) bool { return hasEmptyColumn(s.prolong) }) })
+	m.filled = sync.OnceValue(func() bool {
+		return !slices.ContainsFunc(m.scales, func(s scale) bool { return hasEmptyColumn(s.prolong) })
+	})
 	m.whole = sync.OnceValue(func() *chain { return newChain(upTo(m.Nodes()), m.scales) })
 	return m, nil
 }
