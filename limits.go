@@ -84,7 +84,7 @@ func (m *Model) priorOnly(ctx context.Context, s Share) (count int, err error) {
 		}
 		return count, nil
 	}
-	joined, err := kernel.ConnectedPart(ctx, m.posterior.Prior(), s.nodes, lo, hi, measured)
+	joined, err := m.posterior.Connected(ctx, s.nodes, lo, hi)
 	for _, ok := range joined {
 		if !ok {
 			count++

@@ -145,7 +145,7 @@ func (o *multiscaleCross) entries(ctx context.Context, dst *mat.Dense) error {
 		}
 		// Features at the cells of the rows, in the columns of those of the columns: others do not count.
 		nodes := o.rows.nodes[k+1]
-		inv := u.inverses(nodes)
+		inv := o.parts[k].left
 		cells := mat.NewDense(len(nodes), columns, nil)
 		if err := sparseTimes(ctx, cells, f.beside(nodes).phi, cols.T()); err != nil {
 			return err

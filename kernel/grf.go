@@ -112,6 +112,8 @@ type grfCovariance struct {
 	entire       atomic.Pointer[factor] // of all nodes; nil until first used
 	compactMu    sync.Mutex             // guards
 	compactPhi   *sparse.Compact        // Φ of all nodes of a large graph; nil until first used
+	someMu       sync.Mutex             // guards
+	some         *somePhi               // Φ of some of them, used last
 }
 
 // Cross returns K[rows, cols].

@@ -251,6 +251,11 @@ func (c *multiscaleCovariance) Diag(ctx context.Context, dst []float64, rows []i
 	if err := c.fine.Diag(ctx, dst, rows); err != nil {
 		return err
 	}
+	return c.addDiag(ctx, dst, rows)
+}
+
+// addDiag adds the variances of the scales to dst.
+func (c *multiscaleCovariance) addDiag(ctx context.Context, dst []float64, rows []int) error {
 	const size = 4096 // nodes whose features fit into memory
 	for lo := 0; lo < len(rows); lo += size {
 		hi := min(len(rows), lo+size)

@@ -314,9 +314,9 @@ func (k *SpreadGRF) allWell(ctx context.Context, well bool) (bool, error) {
 	return !slices.Contains(all, 0), err
 }
 
-// Abilities are draws in one pass.
+// Abilities are draws in one pass, and the features.
 func (c *spreadCovariance) Abilities() Abilities {
-	return Abilities{Draw: c.draw, Ranks: c.kernel.group}
+	return Abilities{Draw: c.draw, Fine: &Sampling{c.features, c.coeff}, Ranks: c.kernel.group}
 }
 
 // draw begins draws from the prior.

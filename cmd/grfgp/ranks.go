@@ -85,7 +85,7 @@ func (a *app) sharedWords() string {
 }
 
 // overRanks are the verbs that ranks can share.
-var overRanks = []string{"predict", "validate", "ranks", "reproduce", "help", "grfgp"}
+var overRanks = []string{"predict", "suggest", "validate", "ranks", "reproduce", "help", "grfgp"}
 
 // checkRanks refuses verbs that are for one process.
 func (a *app) checkRanks(verb string) error {
