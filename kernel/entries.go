@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/internal/dense"
 	"grfgp/internal/parallel"
 	"grfgp/solve"
 	"grfgp/sparse"
@@ -94,11 +95,16 @@ func (o *grfCross) entries(ctx context.Context, dst *mat.Dense) error {
 func sparseTimes(ctx context.Context, dst *mat.Dense, left, right *sparse.CSR) error {
 	raw := dst.RawMatrix()
 	ptr, col, val := right.Raw()
-	return eachRow(ctx, raw.Rows, 64, func(_, a int) {
+	counts := columnCounts(left)
+	full := newFullColumns(func(c int) int { return counts[c] }, func(c int) int { return ptr[c+1] - ptr[c] }, len(counts), raw.Rows, raw.Cols)
+	err := eachRow(ctx, raw.Rows, 64, func(_, a int) {
 		out := raw.Data[a*raw.Stride:][:raw.Cols]
 		clear(out)
 		cols, vals := left.Row(a)
 		for p, c := range cols {
+			if full.has(c) {
+				continue
+			}
 			v, lo, hi := vals[p], ptr[c], ptr[c+1]
 			to := col[lo:hi]
 			for q, w := range val[lo:hi] {
@@ -106,6 +112,10 @@ func sparseTimes(ctx context.Context, dst *mat.Dense, left, right *sparse.CSR) e
 			}
 		}
 	})
+	if err == nil && full.count > 0 {
+		dense.Add(dense.View(dst), 1, full.of(left), full.rows(right))
+	}
+	return err
 }
 
 // cellEntries is the most covariances between cells and columns that are held at a time.

@@ -34,6 +34,9 @@ type pattern struct {
 	transposed    *sparse.Pattern
 	from          []uint32 // per entry of the transpose: its place in the original; nil where 32 bits are not enough
 	to            []uint32 // the inverse of from
+
+	fullOnce sync.Once
+	full     fullColumns // in products with the own transpose
 }
 
 func (k *sampledRows) pattern(rows []int) *pattern {
@@ -140,6 +143,19 @@ func (p *pattern) transpose() {
 			}
 		})
 	})
+}
+
+// fulls returns the columns that are full in ΦΦᵀ.
+func (p *pattern) fulls() *fullColumns {
+	p.fullOnce.Do(func() {
+		counts := make([]int, p.width)
+		for _, c := range p.col {
+			counts[c]++
+		}
+		count := func(c int) int { return counts[c] }
+		p.full = newFullColumns(count, count, p.width, len(p.rows), len(p.rows))
+	})
+	return &p.full
 }
 
 // factor is Φ[rows, :] at one theta, with the columns of the pattern.
