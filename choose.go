@@ -284,7 +284,11 @@ func (c *contest) tryMore(ctx context.Context, scales []bool, tryTrend bool) err
 func (c *contest) tryMany(ctx context.Context, one attempt) error {
 	k := one.candidate
 	k.many, k.hops = true, c.fineHops(true, c.method, c.hops)
-	if err := c.try(ctx, k, k.starts()); err != nil {
+	starts, err := c.manyStarts(ctx, k)
+	if err != nil {
+		return err
+	}
+	if err := c.try(ctx, k, starts); err != nil {
 		return err
 	}
 	last := len(c.tried) - 1
@@ -310,6 +314,30 @@ func (c *contest) tryMany(ctx context.Context, one attempt) error {
 		c.tried[last] = again
 	}
 	return err
+}
+
+// manyStarts returns hyperparameters from which learning many scales starts: those of the kernel, and what was learned of it
+// beside covariates or roles. Nil means those of the kernel alone.
+func (c *contest) manyStarts(ctx context.Context, k candidate) ([][]float64, error) {
+	var learned [][]float64
+	for _, a := range c.tried {
+		alike := a.candidate
+		alike.terms, alike.pairs = k.terms, k.pairs
+		if a.terms.has(graphTerm) && a.terms != graphTerm && alike.String() == k.String() && alike.hops == k.hops {
+			learned = append(learned, c.inSpace(a.model.Theta())[:c.graphParams(a)])
+		}
+	}
+	if learned == nil {
+		return k.starts(), nil
+	}
+	made, err := c.kernel(ctx, k, c.method)
+	if err != nil {
+		return nil, err
+	}
+	for _, theta := range kernel.Starts(made) {
+		learned = append(learned, c.inSpace(theta))
+	}
+	return learned, nil
 }
 
 // smallScale is the variance, beside that of the data, of coarser scales that are added to a learned kernel.

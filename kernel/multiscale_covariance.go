@@ -18,6 +18,7 @@ type multiscaleCovariance struct {
 	parts   []unit    // of the scales
 	lengths []float64 // of the scales, if their family has one
 	ontos   recent.Cache[[]onto]
+	kept    keptCells // for predictions
 }
 
 // Abilities are those of the fine kernel, a preconditioner by the coarse scales,
