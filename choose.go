@@ -206,7 +206,7 @@ func (c *contest) fit(ctx context.Context, k candidate, opts gp.FitOptions) (att
 		return attempt{}, err
 	}
 	opts.Starts = c.startsInTime(made, opts.Starts)
-	opts.From = c.before(opts.Starts)
+	opts.From = c.before(k, opts.Starts)
 	for _, a := range c.tried { // kernels with many scales may gain little for a while, and much later
 		if ll := a.report.LogLikelihood; !k.many && (opts.Rival == nil || ll > *opts.Rival) {
 			opts.Rival = &ll
@@ -216,14 +216,17 @@ func (c *contest) fit(ctx context.Context, k candidate, opts gp.FitOptions) (att
 	return attempt{candidate: k, model: fitted, report: report, values: c.own.Len()}, err
 }
 
-// before returns the fit from which a climb may take over noise and curvature: that whose hyperparameters most of a start are,
-// else the likeliest; nil if there is none.
-func (c *contest) before(starts [][]float64) *gp.Model {
+// before returns the fit from which the climb of a candidate may take over noise and curvature: that of a part of it whose
+// hyperparameters most of a start are, else the likeliest; nil if there is none.
+func (c *contest) before(k candidate, starts [][]float64) *gp.Model {
 	if len(c.tried) == 0 {
 		return nil
 	}
 	from, most := likeliest(c.tried).model, 0
 	for _, a := range c.tried {
+		if a.name != k.name || a.unit != k.unit { // hyperparameters mean something else
+			continue
+		}
 		theta := a.model.Theta()
 		for _, start := range starts {
 			if n := len(theta); n > most && n <= len(start) && slices.Equal(start[:n], theta) {

@@ -82,8 +82,11 @@ func (p *params) warm(u Units, from *Model, starts [][]float64) [][]float64 {
 // no slope.
 const leastWarm = 0.1
 
+// newShare: with more than one new hyperparameter in so many, learning begins without a curvature.
+const newShare = 4
+
 // curvatureAt returns the curvature at theta, if its first hyperparameters are those of m, and nil if not. Of further ones,
-// which m does not have, nothing is known.
+// which m does not have, nothing is known; where these are many, nor is anything of the whole.
 func (m *Model) curvatureAt(p *params, theta []float64) *curvature {
 	if m == nil || m.curved == nil {
 		return nil
@@ -93,8 +96,11 @@ func (m *Model) curvatureAt(p *params, theta []float64) *curvature {
 	if len(own) < len(m.theta) || len(m.curved.inverse) != had*had || !slices.Equal(own[:len(m.theta)], m.theta) {
 		return nil
 	}
-	if len(own) == len(m.theta) {
+	switch more := len(own) - len(m.theta); {
+	case more == 0:
 		return m.curved
+	case more > len(theta)/newShare:
+		return nil
 	}
 	return m.curved.beside(had, len(m.theta), len(own)-len(m.theta))
 }
