@@ -70,7 +70,7 @@ const (
 	classPatches = 2
 	classTol     = 0.3 // nats, over all classes, that do not decide between kernels
 
-	// The fit to all labels starts from that to the sample, and is learned from some 1,400 of them: half a nat of
+	// The fit to all labels starts from that to the sample, and is learned from some 1,000 of them: half a nat of
 	// their log probability is less than one part in a thousand of it.
 	classFinalTol   = 0.5
 	classFinalIters = 20

@@ -28,9 +28,10 @@ const normalized = "normalized"
 // matrix holds the matrix W of one Laplacian and the data that its kernels share.
 type matrix struct {
 	kind  graph.Normalization
-	w     *sparse.CSR // of norm one
-	bound []float64   // positive, with W·bound = bound, which proves the norm
-	unit  float64     // the Laplacian is unit·(I − W)
+	w     func() *sparse.CSR // of norm one
+	walks func() walks       // the same for walks
+	bound []float64          // positive, with W·bound = bound, which proves the norm
+	unit  float64            // the Laplacian is unit·(I − W)
 
 	dense    *kernel.Dense          // computed when first used,
 	exact    *kernel.Series         // likewise,
@@ -47,13 +48,14 @@ func (t *Trainer) matrix(laplacian string) *matrix {
 	}
 	m := t.matrices[laplacian]
 	if m == nil {
-		m = &matrix{kind: graph.NormalizedAdjacency, w: t.w, unit: 1, features: map[int]*walk.Features{}}
+		m = &matrix{kind: graph.NormalizedAdjacency, w: t.w, walks: t.walks, unit: 1, features: map[int]*walk.Features{}}
 		if laplacian == "raw" {
 			m.kind = graph.RawDiffusion
-			m.w = t.graph.Normalized(m.kind)
-			m.unit = unit(m.w)
+			w := t.graph.Normalized(m.kind)
+			m.w, m.walks = func() *sparse.CSR { return w }, func() walks { return walks{w: w} }
+			m.unit = unit(w)
 		}
-		if m.bound = t.graph.WalkScale(m.kind); m.bound == nil {
+		if m.bound = m.walks().scale; m.bound == nil {
 			m.bound = slices.Repeat([]float64{1}, t.graph.Len())
 		}
 		t.matrices[laplacian] = m

@@ -2,7 +2,6 @@ package grfgp
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -11,7 +10,6 @@ import (
 	"grfgp/graph"
 	"grfgp/internal/rng"
 	"grfgp/kernel"
-	"grfgp/sparse"
 	"grfgp/walk"
 )
 
@@ -57,24 +55,19 @@ const (
 // walks from a few hundred nodes and from the measured ones, and conditions on the
 // measurements once more: a small part of the cost of fitting.
 func (m *Model) Limits(ctx context.Context, nodes []int, p Prediction) (*Limits, error) {
-	if err := m.of.check(nodes); err != nil {
-		return nil, err
-	}
-	if len(p.Mean) != len(nodes) || len(p.SD) != len(nodes) {
-		return nil, fmt.Errorf("limits of %d nodes for a prediction of %d; pass the prediction of these nodes", len(nodes), len(p.Mean))
-	}
-	count, err := m.PriorOnly(ctx, nodes)
-	if err != nil {
-		return nil, err
-	}
-	walks, err := m.walkError(ctx, nodes, p)
-	return &Limits{len(nodes), count, walks}, err
+	return m.LimitsOfShare(ctx, NewShare(nil, nodes), p)
 }
 
 // PriorOnly counts the nodes that have no covariance with any measurement, apart
 // from the mean and the trend: their predictions are those of the prior.
 func (m *Model) PriorOnly(ctx context.Context, nodes []int) (count int, err error) {
-	measured := m.posterior.Measured()
+	return m.priorOnly(ctx, NewShare(nil, nodes))
+}
+
+// priorOnly is PriorOnly of a share, without the nodes of other ranks.
+func (m *Model) priorOnly(ctx context.Context, s Share) (count int, err error) {
+	lo, hi := s.Range()
+	nodes, measured := s.nodes[lo:hi], m.posterior.Measured()
 	if termsOf(m.spec.Terms)&knownTerms != 0 { // covariates and roles inform all nodes, of a period at least
 		return m.of.unseen(nodes, measured), nil
 	}
@@ -91,7 +84,7 @@ func (m *Model) PriorOnly(ctx context.Context, nodes []int) (count int, err erro
 		}
 		return count, nil
 	}
-	joined, err := kernel.Connected(ctx, m.posterior.Prior(), nodes, measured)
+	joined, err := m.posterior.Connected(ctx, s.nodes, lo, hi)
 	for _, ok := range joined {
 		if !ok {
 			count++
@@ -119,20 +112,25 @@ func (s Spec) reach() (hops int, known bool) {
 	return math.MaxInt, true // throughout a component
 }
 
-// walkError returns nil if the kernel is exact.
-func (m *Model) walkError(ctx context.Context, nodes []int, p Prediction) (*WalkError, error) {
+// walkError returns nil if the kernel is exact, and on ranks other than 0.
+func (m *Model) walkError(ctx context.Context, s Share, p Prediction) (*WalkError, error) {
 	prior, err := m.nodePrior(ctx)
 	if err != nil {
 		return nil, err
 	}
 	abilities := kernel.AbilitiesOf(prior)
 	fine, coarse := abilities.Fine, abilities.Coarse
-	walked := fine != nil && !exact(fine.Features)
-	for _, c := range coarse {
-		walked = walked || !exact(c.Features)
+	walked, err := s.walked(ctx, fine, coarse)
+	if err != nil {
+		return nil, err
 	}
 	if !walked && m.spec.Method != "lowrank" { // lowrank has a random projection as well
 		return nil, nil
+	}
+	chosen := rand.New(rng.New(m.spec.Seed, "limits")).Perm(len(s.nodes))[:min(len(s.nodes), limitNodes)]
+	was, sd, err := s.latents(ctx, p, chosen)
+	if err != nil || s.ranks.Rank() > 0 {
+		return nil, err
 	}
 	e := &WalkError{}
 	if fine == nil {
@@ -140,18 +138,16 @@ func (m *Model) walkError(ctx context.Context, nodes []int, p Prediction) (*Walk
 	} else {
 		opts := fine.Features.Options()
 		e.Walkers = opts.Walks
-		walked := m.of.walked(m.spec)
-		opts.Scale = m.of.graph.WalkScale(walked.kind)
-		est, err := walk.Pilot(ctx, walked.w, opts, fine.Coeffs, limitPilot)
+		on := m.of.walked(m.spec).walks()
+		est, err := walk.Pilot(ctx, on.w, on.on(opts), fine.Coeffs, limitPilot)
 		if err != nil {
 			return nil, err
 		}
 		e.Kernel, e.Low, e.High, e.NoiseShare = est.Error, est.Low, est.High, est.NoiseShare
 	}
-	chosen := rand.New(rng.New(m.spec.Seed, "limits")).Perm(len(nodes))[:min(len(nodes), limitNodes)]
 	again := make([]int, len(chosen))
 	for k, a := range chosen {
-		again[k] = nodes[a]
+		again[k] = s.nodes[a]
 	}
 	twin, err := m.twin(ctx, fine, coarse, again)
 	if twin == nil || err != nil {
@@ -164,10 +160,9 @@ func (m *Model) walkError(ctx context.Context, nodes []int, p Prediction) (*Walk
 	// The difference of two means from independent walks has √2 times the standard
 	// error of one.
 	apart, variance := 0.0, 0.0
-	for k, a := range chosen {
-		was, sd := p.At(a).Latent()
-		apart += (mean[k] - was) * (mean[k] - was) / 2
-		variance += sd * sd
+	for k := range chosen {
+		apart += (mean[k] - was[k]) * (mean[k] - was[k]) / 2
+		variance += sd[k] * sd[k]
 	}
 	if variance > 0 {
 		e.Mean, e.Nodes = math.Sqrt(apart/variance), len(chosen)
@@ -175,16 +170,27 @@ func (m *Model) walkError(ctx context.Context, nodes []int, p Prediction) (*Walk
 	return e, nil
 }
 
-func exact(f *walk.Features) bool {
-	s := f.Size()
-	return s.ExactRows == int64(s.Rows)
+// walked reports whether a row of the features, or of those of coarser scales, has a
+// sampling error.
+func (s Share) walked(ctx context.Context, fine *kernel.Sampling, coarse []kernel.Sampling) (bool, error) {
+	if fine != nil {
+		if exact, err := s.exact(ctx, fine.Features); err != nil || !exact {
+			return true, err
+		}
+	}
+	for _, c := range coarse {
+		if exact, err := s.exact(ctx, c.Features); err != nil || !exact {
+			return true, err
+		}
+	}
+	return false, nil
 }
 
 // twin returns the posterior at the given nodes with other walks and the same
 // hyperparameters; nil if too many rows would have to be sampled.
 func (m *Model) twin(ctx context.Context, fine *kernel.Sampling, coarse []kernel.Sampling, nodes []int) (*gp.Posterior, error) {
 	t := m.of
-	other := &Trainer{spec: m.spec, graph: t.graph, w: t.w, levels: t.levels, degree: t.degree, matrices: map[string]*matrix{}}
+	other := &Trainer{spec: m.spec, graph: t.graph, w: t.w, walks: t.walks, entries: t.entries, levels: t.levels, degree: t.degree, matrices: map[string]*matrix{}}
 	other.spec.Seed = rng.New(m.spec.Seed, "other walks").Uint64()
 	t.mu.Lock()
 	for name, m := range t.matrices {
@@ -208,17 +214,17 @@ func (m *Model) twin(ctx context.Context, fine *kernel.Sampling, coarse []kernel
 	if total > limitRows {
 		return nil, nil
 	}
-	again := func(w *sparse.CSR, scale []float64, s kernel.Sampling, rows []int) (*walk.Features, error) {
-		opts := s.Features.Options()
-		opts.Seed, opts.Scale = other.spec.Seed, scale
-		if n, _ := w.Dims(); n > lazyNodes {
-			return walk.Lazy(w, opts)
+	again := func(on walks, s kernel.Sampling, rows []int) (*walk.Features, error) {
+		opts := on.on(s.Features.Options())
+		opts.Seed = other.spec.Seed
+		if n, _ := on.w.Dims(); n > lazyNodes {
+			return walk.Lazy(on.w, opts)
 		}
-		return walk.SampleRows(ctx, w, opts, rows)
+		return walk.SampleRows(ctx, on.w, opts, rows)
 	}
 	if fine != nil {
 		walked := other.walked(m.spec)
-		f, err := again(walked.w, t.graph.WalkScale(walked.kind), *fine, needed[0])
+		f, err := again(walked.walks(), *fine, needed[0])
 		if err != nil {
 			return nil, err
 		}
@@ -226,7 +232,7 @@ func (m *Model) twin(ctx context.Context, fine *kernel.Sampling, coarse []kernel
 	}
 	for k, s := range coarse {
 		l := t.levels()[k]
-		f, err := again(l.Graph.Normalized(graph.NormalizedAdjacency), l.Graph.WalkScale(graph.NormalizedAdjacency), s, needed[k+1])
+		f, err := again(walksOn(l.Graph), s, needed[k+1])
 		if err != nil {
 			return nil, err
 		}

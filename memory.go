@@ -65,7 +65,8 @@ func EstimateMemory(ctx context.Context, g *graph.Graph, spec Spec, job Job) (Me
 	if err := spec.Check(); err != nil {
 		return Memory{}, err
 	}
-	t := &Trainer{spec: spec, graph: g, w: g.Normalized(graph.NormalizedAdjacency), matrices: map[string]*matrix{}}
+	t := &Trainer{spec: spec, matrices: map[string]*matrix{}}
+	t.setMatrix(g)
 	e := estimator{Trainer: t, job: job, nodes: float64(g.Len())}
 	e.degree = func() degree { return degreeOf(g) }
 	method, hops, _ := e.decide(min(job.Measurements, g.Len()), spec.Variance == "unit" || job.Classes > 0)
@@ -223,19 +224,19 @@ func (e *estimator) series(p *phases) {
 	if t > sketchFrom {
 		p.learn += resume(t)
 	}
-	if e.nodes > denseNodes && e.nodes <= layerNodes && e.w.NNZ() <= layerEntries {
+	if e.nodes > denseNodes && e.nodes <= layerNodes && e.entries <= layerEntries {
 		p.both += vectorBytes * e.nodes
 	}
 }
 
 // features adds the memory of features, of all scales, and of one hop on one scale.
 func (e *estimator) features(ctx context.Context, m *Memory, hops int, all, least *phases) (err error) {
-	scale := e.graph.WalkScale(graph.NormalizedAdjacency)
+	on := e.walks()
 	entries := func(hops, walks int, hubWalks float64) float64 {
 		if err != nil {
 			return 0
 		}
-		f, failed := walk.Lazy(e.w, e.walkOptions(e.w, scale, hops, walks, hubWalks))
+		f, failed := walk.Lazy(on.w, e.walkOptions(on, hops, walks, hubWalks))
 		if err = failed; err != nil {
 			return 0
 		}
@@ -256,13 +257,16 @@ func (e *estimator) features(ctx context.Context, m *Memory, hops int, all, leas
 		least.both += n * storedBytes * one
 		return err
 	}
-	lists := n*(listBytes+8*float64(e.w.NNZ())/n) + scratchBytes
+	lists := n*listBytes + on.tables() + scratchBytes
 	all.both += lists + t*40*m.Entries
 	least.both += lists
 	all.predict += n * (drawBytes + entryBytes*m.Entries)
 	least.predict += n * (drawBytes + entryBytes*one)
 	if coarse > 0 { // interpolation from the coarser graph, its features, its draws, and the graph
-		all.both += n*(prolongBytes+coarseShare*200) + t*8*40*coarse
+		if _, stored := e.graph.StoredLevels(); !stored {
+			all.both += n * (prolongBytes + coarseShare*120)
+		}
+		all.both += n*coarseShare*80 + t*8*40*coarse
 		all.predict += n * coarseShare * (entryBytes*coarse + 4*drawBytes)
 	}
 	return err

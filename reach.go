@@ -13,10 +13,10 @@ import (
 // spectrum, where leading eigenvectors replace many terms.
 func (m *matrix) series(f family, hops int) (*kernel.Series, error) {
 	if hops > 0 || f.spectrum == nil {
-		return kernel.NewSeries(m.w, f.modulation, hops)
+		return kernel.NewSeries(m.w(), f.modulation, hops)
 	}
 	if m.exact == nil {
-		s, err := kernel.NewExact(m.w, f.spectrum, m.bound)
+		s, err := kernel.NewExact(m.w(), f.spectrum, m.bound)
 		if err != nil {
 			return nil, err
 		}

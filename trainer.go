@@ -9,7 +9,9 @@ import (
 	"strings"
 	"sync"
 
+	"grfgp/gp"
 	"grfgp/graph"
+	"grfgp/internal/ranks"
 	"grfgp/kernel"
 	"grfgp/kernel/lowrank"
 	"grfgp/sparse"
@@ -21,12 +23,14 @@ import (
 // uses one Trainer for all folds, and a replay for all searches. It is safe for
 // concurrent use.
 type Trainer struct {
-	spec   Spec
-	graph  *graph.Graph
-	w      *sparse.CSR          // of the normalised Laplacian
-	hash   [32]byte             // of the graph
-	levels func() []graph.Level // coarser graphs and
-	degree func() degree        // degrees, computed when first used
+	spec    Spec
+	graph   *graph.Graph
+	w       func() *sparse.CSR   // of the normalised Laplacian, and
+	walks   func() walks         // the same for walks, made when first used
+	entries int                  // of w
+	hash    [32]byte             // of the graph
+	levels  func() []graph.Level // coarser graphs and
+	degree  func() degree        // degrees, computed when first used
 
 	mu           sync.Mutex                    // guards the following fields
 	matrices     map[string]*matrix            // by Laplacian
@@ -39,13 +43,25 @@ type Trainer struct {
 	training     int                           // contests under way
 	releases     []func()                      // of the caches that their kernels share
 	known        known                         // covariates and roles
-	shared       bool                          // keep the features of kernels that were not chosen, for later trainings
+	together     Together
+	shared       bool // keep the features of kernels that were not chosen, for later trainings
 
 	// The last kernel of a complete Spec is kept: it holds the sparsity pattern of
 	// its features, so that training it again computes only their values.
 	last     Spec
 	lastMade kernel.Kernel
 }
+
+// Together is how long fits go on: on several processes, and after an interruption. The
+// zero value is one process, and nothing is kept.
+type Together struct {
+	Ranks       *ranks.Group   // that fit the same models to the same data
+	Checkpoints gp.Checkpoints // of iterative fits; nil: none
+}
+
+// FitTogether makes the fits that follow be those of several processes, or keep
+// checkpoints. Models are the same to the bit.
+func (t *Trainer) FitTogether(how Together) { t.together = how }
 
 // NewTrainer returns a Trainer for models that spec describes. The graph should
 // be in locality order, see [graph.Graph.Ordered]. The error wraps ErrSpec if
@@ -57,8 +73,9 @@ func NewTrainer(g *graph.Graph, spec Spec) (*Trainer, error) {
 	if s := spec.Covariates; s != nil && s.Nodes != g.Len() {
 		return nil, fmt.Errorf("%w: covariates of %d nodes for a graph of %d; encode the columns of this graph's nodes", ErrSpec, s.Nodes, g.Len())
 	}
-	t := &Trainer{spec: spec.clone(), graph: g, w: g.Normalized(graph.NormalizedAdjacency), hash: g.Hash(), matrices: map[string]*matrix{}}
-	t.levels = sync.OnceValue(func() []graph.Level { return levels(g) })
+	t := &Trainer{spec: spec.clone(), hash: g.Hash(), matrices: map[string]*matrix{}}
+	t.setMatrix(g)
+	t.levels = sync.OnceValue(g.Levels)
 	t.degree = sync.OnceValue(func() degree { return degreeOf(g) })
 	return t, nil
 }
@@ -88,13 +105,13 @@ const (
 // diagonalFlops counts the operations of the exact diagonal at all nodes. A series
 // computes it column by column; unit variance divides by it.
 func (t *Trainer) diagonalFlops() float64 {
-	return 2 * seriesTerms * float64(t.w.NNZ()) * float64(t.graph.Len())
+	return 2 * seriesTerms * float64(t.entries) * float64(t.graph.Len())
 }
 
 // decide chooses the representation of a kernel by its cost, which depends on unit
 // variance, and its longest walk.
 func (t *Trainer) decide(measurements int, unit bool) (method string, hops int, why []string) {
-	n, nnz := t.graph.Len(), t.w.NNZ()
+	n, nnz := t.graph.Len(), t.entries
 	flops := 2 * seriesTerms * float64(nnz) * float64(measurements)
 	cut := t.spec.cutOff()
 	say := func(format string, args ...any) { why = append(why, fmt.Sprintf(format, args...)) }
@@ -134,13 +151,10 @@ func (t *Trainer) decide(measurements int, unit bool) (method string, hops int, 
 }
 
 const (
-	coarseLeast  = 16  // nodes that are always few enough for the coarsest graph,
-	coarseNodes  = 150 // and the most
-	coarseHops   = 10
-	coarseWalks  = 25      // walkers of rows that are not exact, hubs included: cells of a graph with hubs reach all others
-	coarseInside = 0.05    // least share of the edge weight inside cells
-	largeNodes   = 200_000 // from here on features are shorter and fewer
-	finestHops   = 5       // of features with coarser scales above them
+	coarseHops  = 10
+	coarseWalks = 25      // walkers of rows that are not exact, hubs included: cells of a graph with hubs reach all others
+	largeNodes  = 200_000 // from here on features are shorter and fewer
+	finestHops  = 5       // of features with coarser scales above them
 )
 
 // fineHops returns the longest walk on the finest of many scales, or on the only
@@ -151,19 +165,6 @@ func (t *Trainer) fineHops(many bool, method string, hops int) int {
 		return finestHops
 	}
 	return hops
-}
-
-// levels returns coarser graphs. It stops coarsening once less than 5 % of the edge
-// weight lies inside cells: nodes of a cell are then no nearer to each other than to
-// other nodes.
-func levels(g *graph.Graph) []graph.Level {
-	all := g.Coarsen(max(coarseLeast, min(coarseNodes, g.Len()/8)))
-	for k := 1; k < len(all); k++ {
-		if all[k].Quality(all[k-1].Graph).Inside < coarseInside {
-			return all[:k]
-		}
-	}
-	return all
 }
 
 // kernel returns the kernel of a candidate in a representation.
@@ -242,7 +243,7 @@ func (t *Trainer) onTop(ctx context.Context, fine kernel.Kernel, f family, metho
 	if t.scales == nil {
 		var scales []kernel.Scale
 		for _, l := range t.levels() {
-			features, err := t.sample(ctx, l.Graph.Normalized(graph.NormalizedAdjacency), l.Graph.WalkScale(graph.NormalizedAdjacency), coarseHops, coarseWalks, 0, true)
+			features, err := t.sample(ctx, walksOn(l.Graph), coarseHops, coarseWalks, 0, true)
 			if err != nil {
 				return nil, err
 			}
@@ -294,11 +295,11 @@ func (t *Trainer) leading(ctx context.Context, method string) (*kernel.Dense, er
 	if t.lead == nil && !t.leadless {
 		t.leadless = true
 		_, sizes := t.graph.Components()
-		if t.graph.Len() > layerNodes || t.w.NNZ() > layerEntries || len(sizes) > layerComponents {
+		if t.graph.Len() > layerNodes || t.entries > layerEntries || len(sizes) > layerComponents {
 			return nil, nil
 		}
 		m := t.matrix("")
-		d, err := kernel.NewLeading(ctx, m.w, layerPairs, m.bound)
+		d, err := kernel.NewLeading(ctx, m.w(), layerPairs, m.bound)
 		if stopped := ctx.Err(); stopped != nil {
 			t.leadless = false // another training may find them
 			return nil, stopped
@@ -327,7 +328,7 @@ func (t *Trainer) layered(ctx context.Context, s Spec) (bool, error) {
 func (t *Trainer) eigenvectors(laplacian string) (*kernel.Dense, error) {
 	m := t.matrix(laplacian)
 	if m.dense == nil {
-		d, err := kernel.NewDense(m.w, kernel.Diffusion{})
+		d, err := kernel.NewDense(m.w(), kernel.Diffusion{})
 		if err != nil {
 			return nil, err
 		}
@@ -361,25 +362,24 @@ func (t *Trainer) chosenKernel(ctx context.Context, s Spec) (kernel.Kernel, erro
 // a fit needs those of the measured nodes alone, and predictions need none of them twice.
 const lazyNodes = 1 << 15
 
-// sample returns the features of random walks on a matrix w of a graph, with the scale
-// of the walks.
-func (t *Trainer) sample(ctx context.Context, w *sparse.CSR, scale []float64, hops, walks int, hubWalks float64, lazy bool) (*walk.Features, error) {
-	opts := t.walkOptions(w, scale, hops, walks, hubWalks)
-	if n, _ := w.Dims(); lazy && n > lazyNodes {
-		return walk.Lazy(w, opts)
+// sample returns the features of random walks on a matrix of a graph.
+func (t *Trainer) sample(ctx context.Context, on walks, hops, walkers int, hubWalks float64, lazy bool) (*walk.Features, error) {
+	opts := t.walkOptions(on, hops, walkers, hubWalks)
+	if n, _ := on.w.Dims(); lazy && n > lazyNodes {
+		return walk.Lazy(on.w, opts)
 	}
-	return walk.Sample(ctx, w, opts)
+	return walk.Sample(ctx, on.w, opts)
 }
 
-// walkOptions returns the options of walks on w.
-func (t *Trainer) walkOptions(w *sparse.CSR, scale []float64, hops, walks int, hubWalks float64) walk.Options {
-	opts := walk.Default()
-	opts.Walks, opts.HubWalks = walks, hubWalks
-	n, _ := w.Dims()
+// walkOptions returns the options of walks on a matrix.
+func (t *Trainer) walkOptions(on walks, hops, walkers int, hubWalks float64) walk.Options {
+	opts := on.on(walk.Default())
+	opts.Walks, opts.HubWalks = walkers, hubWalks
+	n, _ := on.w.Dims()
 	if n > largeNodes {
 		opts.Walks, opts.Budget = opts.Walks/2, opts.Budget/2
 	}
-	opts.MaxLen, opts.Seed, opts.Scale = hops, t.spec.Seed, scale
+	opts.MaxLen, opts.Seed = hops, t.spec.Seed
 	if t.spec.Walks > 0 {
 		opts.Walks, opts.Budget = t.spec.Walks, 2*t.spec.Walks
 	}
@@ -403,11 +403,7 @@ func (t *Trainer) fine(ctx context.Context, f family, method string, hops int) (
 	features := m.features[hops]
 	if features == nil {
 		var err error
-		var scale []float64
-		if m.kind == graph.NormalizedAdjacency {
-			scale = m.bound
-		}
-		if features, err = t.sample(ctx, m.w, scale, hops, walk.Default().Walks, walk.Default().HubWalks, method != "lowrank"); err != nil {
+		if features, err = t.sample(ctx, m.walks(), hops, walk.Default().Walks, walk.Default().HubWalks, method != "lowrank"); err != nil {
 			return nil, err
 		}
 		m.features[hops] = features

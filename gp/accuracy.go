@@ -1,6 +1,7 @@
 package gp
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -37,18 +38,28 @@ var (
 	forCovariances = accuracy{loosest: 1e-4, tightest: 1e-9, share: 0.05, squared: true}
 )
 
-// tolerances returns the relative residual to reach in each column of b.
-func (a accuracy) tolerances(noise []float64, b *mat.Dense) []float64 {
-	n, k := b.Dims()
-	tols := make([]float64, k)
-	allowed := math.Sqrt(slices.Min(noise)*float64(n)) * a.share
-	if a.squared {
-		allowed = slices.Min(noise) * a.share
+// tolerances returns the relative residual to reach in each column of b, of which each
+// rank has its rows.
+func (a accuracy) tolerances(ctx context.Context, rows *solve.Rows, noise []float64, b *mat.Dense) ([]float64, error) {
+	here, k := b.Dims()
+	n, _ := rows.Total(here)
+	least, err := rows.Least(ctx, slices.Min(noise))
+	if err != nil {
+		return nil, err
 	}
-	for j, norm := range solve.ColumnNorms(b) {
+	norms, err := rows.ColumnNorms(ctx, b)
+	if err != nil {
+		return nil, err
+	}
+	tols := make([]float64, k)
+	allowed := math.Sqrt(least*float64(n)) * a.share
+	if a.squared {
+		allowed = least * a.share
+	}
+	for j, norm := range norms {
 		if tols[j] = a.loosest; norm > 0 {
 			tols[j] = min(a.loosest, max(a.tightest, allowed/norm))
 		}
 	}
-	return tols
+	return tols, nil
 }

@@ -116,7 +116,7 @@ func (m *Model) learned(d Data, opts FitOptions) (*params, []float64, component,
 	}
 	if m.values == Gaussian {
 		s := m.units.standard(d.Pool())
-		return p, theta[0], &likelihood{kernel.Cached(m.kernel, s.Nodes, cacheBytes), s, m.meanVar, p}, nil
+		return p, theta[0], newLikelihood(kernel.Cached(m.kernel, s.Nodes, cacheBytes), s, m.meanVar, p), nil
 	}
 	if m.values == Shares {
 		d = d.PoolSums()

@@ -68,44 +68,57 @@ func (r *regressions) labelClasses() []int {
 	return class
 }
 
-// leaveOutScore returns the sum over labels of the log probability of a label given
-// all others, for latent functions times scale, with its derivatives by the size
-// natural parameters and by the logarithm of the temperature.
-func (f *classFactor) leaveOutScore(ctx context.Context, scale float64, k latent.Calibration, size int) (value float64, grad []float64, byTemperature float64, err error) {
+// labelScore is the sum over labels of the log probability of a label given all others, for latent functions times
+// scale, with its derivatives.
+type labelScore struct {
+	*classFactor
+	value         float64
+	byTemperature float64 // by the logarithm of the temperature
+
+	scale  float64
+	flat   []bool // where the variance is held at 0
+	slopes *latent.Slopes
+}
+
+// leaveOutScore computes the score.
+func (f *classFactor) leaveOutScore(scale float64, k latent.Calibration) *labelScore {
 	n, classes := f.y.Dims()
-	q := f.precisions()
 	out := f.leaveOneOut()
-	flat := mat.NewDense(n, classes, nil) // 1 where the variance is held at 0
+	s := &labelScore{classFactor: f, scale: scale, flat: make([]bool, n*classes), slopes: latent.NewSlopes(n, classes)}
 	for i, v := range out.Variance.RawMatrix().Data {
-		if v == 0 {
-			flat.RawMatrix().Data[i] = 1
-		}
+		s.flat[i] = v == 0
 	}
-	slopes := latent.NewSlopes(n, classes)
-	value, byTemperature = out.Scaled(scale).LogScore(f.labelClasses(), k, slopes)
+	s.value, s.byTemperature = out.Scaled(scale).LogScore(f.labelClasses(), k, s.slopes)
+	return s
+}
+
+// gradient returns the derivatives by the size natural parameters.
+func (s *labelScore) gradient(ctx context.Context, size int) ([]float64, error) {
+	n, classes := s.y.Dims()
 	// By α and by q = [H⁻¹]_kk: mean = scale·(y − α/q), variance = scale²·(1/q − noise).
 	byAlpha, byQ := mat.NewDense(n, classes, nil), mat.NewDense(n, classes, nil)
 	byNoise := 0.0
+	q := s.precisions()
 	for i := range n {
 		for c, v := range q.RawRowView(i) {
-			dm, dv := scale*slopes.Mean.At(i, c), scale*scale*slopes.Variance.At(i, c)
-			if flat.At(i, c) == 1 {
+			dm, dv := s.scale*s.slopes.Mean.At(i, c), s.scale*s.scale*s.slopes.Variance.At(i, c)
+			if s.flat[i*classes+c] {
 				dv = 0
 			}
 			byAlpha.Set(i, c, -dm/v)
-			byQ.Set(i, c, (dm*f.alpha.At(i, c)-dv)/(v*v))
+			byQ.Set(i, c, (dm*s.alpha.At(i, c)-dv)/(v*v))
 			byNoise -= dv
 		}
 	}
-	g, err := f.leaveOutWeights(ctx, byAlpha, byQ)
+	g, err := s.leaveOutWeights(ctx, byAlpha, byQ)
 	if err != nil {
-		return 0, nil, 0, err
+		return nil, err
 	}
-	grad, err = f.contract(ctx, g, size)
-	if err == nil && f.params.noise {
+	grad, err := s.contract(ctx, g, size)
+	if err == nil && s.params.noise {
 		grad[size-1] += byNoise
 	}
-	return value, grad, byTemperature, err
+	return grad, err
 }
 
 // leaveOutWeights returns the symmetric G with Σ_c ⟨a_c, dα_c⟩ + ⟨b_c, diag dH_c⁻¹⟩ =

@@ -225,24 +225,6 @@ func (f *classFactor) contract(ctx context.Context, g *mat.SymDense, size int) (
 	return grad, f.cov.GramGrad(ctx, own, f.nodes, g)
 }
 
-func (r *regressions) logLikelihood(ctx context.Context, theta []float64) (float64, error) {
-	f, err := r.factor(ctx, theta)
-	if err != nil {
-		return 0, err
-	}
-	return f.lml, nil
-}
-
-// evaluate is the objective of learning.
-func (r *regressions) evaluate(ctx context.Context, theta []float64) (float64, []float64, error) {
-	f, err := r.factor(ctx, theta)
-	if err != nil {
-		return 0, nil, err
-	}
-	grad, err := f.gradient(ctx, len(theta))
-	return f.lml, grad, err
-}
-
 // predict returns the posterior at the given nodes.
 func (f *classFactor) predict(ctx context.Context, nodes []int) (latent.Functions, error) {
 	out := latent.New(len(nodes), f.classes())

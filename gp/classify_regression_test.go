@@ -26,7 +26,7 @@ func single(t testing.TB, r *regressions, theta []float64, class int) (*factor, 
 		d.Y, d.NoiseVar = append(d.Y, s.target), append(d.NoiseVar, s.noise)
 	}
 	shape, _ := r.params.split(theta)
-	l := &likelihood{r.kernel, d, r.meanVar, &params{list: r.params.list[:len(shape)]}}
+	l := newLikelihood(r.kernel, d, r.meanVar, &params{list: r.params.list[:len(shape)]})
 	f, err := l.factor(background, shape)
 	if err != nil {
 		t.Fatal(err)
@@ -106,7 +106,11 @@ func TestClassGradient(t *testing.T) {
 		for _, method := range []ClassMethod{Dirichlet, OneVsAll} {
 			p, theta := startOf(t, kernel.UnitVariance(k), method)
 			r, _ := newRegressions(method, kernel.UnitVariance(k), someLabels(20, 1), p)
-			_, grad, err := r.evaluate(background, theta)
+			f, err := r.factor(background, theta)
+			if err != nil {
+				t.Fatal(err)
+			}
+			grad, err := f.gradient(background, len(theta))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -186,7 +190,11 @@ func TestLeaveOutGradient(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					return value, grad
+					slope, err := grad()
+					if err != nil {
+						t.Fatal(err)
+					}
+					return value, slope
 				}
 				theta = append(slices.Clone(theta), 0.6)
 				_, grad := at(theta)

@@ -57,8 +57,12 @@ func newStackedSystem(ctx context.Context, r *regressions, cov kernel.Covariance
 func (s *stackedSystem) solve(ctx context.Context, dst, b *mat.Dense, columns int, a accuracy) error {
 	classes := s.op.classes
 	sides := restack(b, columns, classes)
-	_, err := solve.CG(ctx, restack(dst, columns, classes), s.op, s.noise, sides,
-		solve.Options{ColumnTol: a.tolerances(s.noise, sides), MaxIter: solveMost, Precond: s.precond})
+	tols, err := a.tolerances(ctx, nil, s.noise, sides)
+	if err != nil {
+		return err
+	}
+	_, err = solve.CG(ctx, restack(dst, columns, classes), s.op, s.noise, sides,
+		solve.Options{ColumnTol: tols, MaxIter: solveMost, Precond: s.precond})
 	return err
 }
 

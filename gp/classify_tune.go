@@ -32,20 +32,72 @@ type tuner struct {
 	parts []*regressions // that are learned from
 	scale float64        // of their latent functions
 	class []int          // of the labels of all parts
+
+	recent []factored // the last factors, the newest first
+}
+
+// factored are the factors of all parts at theta.
+type factored struct {
+	theta []float64
+	parts []*classFactor
+}
+
+// recentFactors is how many factors are kept: a climb ends where it was last or, after a step too far, the time before,
+// and what begins or follows it needs the same factors.
+const recentFactors = 2
+
+// factors returns the factors of all parts at theta.
+func (t *tuner) factors(ctx context.Context, theta []float64) ([]*classFactor, error) {
+	for _, f := range t.recent {
+		if slices.Equal(f.theta, theta) {
+			return f.parts, nil
+		}
+	}
+	parts := make([]*classFactor, len(t.parts))
+	err := parallel.Blocks(ctx, len(parts), func(_, k int) (err error) {
+		parts[k], err = t.parts[k].factor(ctx, theta)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	t.recent = slices.Insert(t.recent, 0, factored{slices.Clone(theta), parts})
+	t.recent = t.recent[:min(len(t.recent), recentFactors)]
+	return parts, nil
+}
+
+// logLikelihood returns the log likelihood of all parts.
+func (t *tuner) logLikelihood(ctx context.Context, theta []float64) (sum float64, err error) {
+	parts, err := t.factors(ctx, theta)
+	for _, f := range parts {
+		sum += f.lml
+	}
+	return sum, err
+}
+
+// gradients adds up what a function returns for each part.
+func (t *tuner) gradients(ctx context.Context, size int, of func(part int) ([]float64, error)) ([]float64, error) {
+	all := make([][]float64, len(t.parts))
+	err := parallel.Blocks(ctx, len(all), func(_, k int) (err error) {
+		all[k], err = of(k)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	sum := make([]float64, size)
+	for _, g := range all {
+		floats.Add(sum, g)
+	}
+	return sum, nil
 }
 
 const (
-	learnLabels = 800 // that are learned from as a whole; beyond, from samples:
-	windowCount = 2   // windows of labels near each other, and labels from all over
+	learnLabels     = 800 // that are learned from as a whole; beyond, from samples:
+	windowCount     = 2   // windows of labels near each other,
+	windowLabels    = 200 // of this size,
+	scatteredLabels = 600 // and labels from all over
 )
-
-// sizes returns the sizes of samples: kernels of many hyperparameters need more labels.
-func (t *tuner) sizes() (window, spread int) {
-	if len(t.params.list) < refineLeast {
-		return 200, 600
-	}
-	return 300, 800
-}
 
 // learn sets hyperparameters, calibration and scores from a sample of the labels. Near says that the one start is from a
 // fit to these labels.
@@ -55,11 +107,11 @@ func (t *tuner) learn(ctx context.Context, starts [][]float64, near bool, maxIte
 	if byScore && near {
 		return t.learnByScore(ctx, starts, 0, min(maxIter, scoreIters), tol, r)
 	}
-	best, err := bestStart(ctx, t.parts, starts, false, t.count)
+	best, err := t.bestStart(ctx, starts)
 	if err != nil {
 		return err
 	}
-	theta, fit, err := t.params.climb(ctx, best, maxIter, tol, t.count.of(t.likelihood))
+	theta, fit, _, err := t.params.climbBy(ctx, best, climbing{maxIter: maxIter, tol: tol}, t.likelihood)
 	if err != nil {
 		return err
 	}
@@ -78,8 +130,28 @@ func (t *tuner) learn(ctx context.Context, starts [][]float64, near bool, maxIte
 			return err
 		}
 	}
-	r.LogLikelihood, err = compositeLogLikelihood(ctx, t.parts, r.Theta)
+	r.LogLikelihood, err = t.logLikelihood(ctx, r.Theta)
 	return err
+}
+
+// bestStart returns the start with the highest likelihood.
+func (t *tuner) bestStart(ctx context.Context, starts [][]float64) ([]float64, error) {
+	best, most := starts[0], math.Inf(-1)
+	for _, theta := range starts {
+		if len(starts) == 1 {
+			break
+		}
+		value, err := t.logLikelihood(ctx, theta)
+		t.count.add()
+		switch {
+		case errors.Is(err, solve.ErrNotPositiveDefinite):
+		case err != nil:
+			return nil, err
+		case value > most:
+			best, most = theta, value
+		}
+	}
+	return best, nil
 }
 
 // learnByScore climbs the score from the start that has the highest. The result is taken if it gains more than least nats.
@@ -105,7 +177,7 @@ func (t *tuner) learnByScore(ctx context.Context, starts [][]float64, least floa
 		return err
 	}
 	var err error
-	r.LogLikelihood, err = compositeLogLikelihood(ctx, t.parts, r.Theta)
+	r.LogLikelihood, err = t.logLikelihood(ctx, r.Theta)
 	return err
 }
 
@@ -124,8 +196,7 @@ func (t *tuner) costs(starts [][]float64, opts ClassifyOptions) (learn, finish f
 	n := t.labels.Len()
 	learn = cube(n)
 	if n > learnLabels {
-		window, spread := t.sizes()
-		learn = windowCount*cube(window) + cube(spread)
+		learn = windowCount*cube(windowLabels) + cube(scatteredLabels)
 	}
 	learn *= float64(len(starts)) + typicalEvaluations + t.tests()
 	switch {
@@ -183,8 +254,7 @@ func (t *tuner) sample() {
 	all := []Labels{t.labels}
 	if t.labels.Len() > learnLabels {
 		all = nil
-		window, spread := t.sizes()
-		for _, chosen := range patches(t.labels.Nodes, windowCount, window, spread) {
+		for _, chosen := range patches(t.labels.Nodes, windowCount, windowLabels, scatteredLabels) {
 			all = append(all, t.labels.pick(chosen))
 		}
 	}
@@ -275,7 +345,7 @@ func (t *tuner) refine(ctx context.Context, least float64, maxIter int, tol floa
 	size := len(r.Theta)
 	p := &params{list: append(slices.Clone(t.params.list), kernel.Param{Name: "temperature", Start: 1, Positive: true})}
 	first, most := math.NaN(), math.Inf(-1)
-	theta, fit, err := p.climb(ctx, append(slices.Clone(r.Theta), r.Temperature), maxIter, tol, func(ctx context.Context, theta []float64) (float64, []float64, error) {
+	theta, fit, _, err := p.climbBy(ctx, append(slices.Clone(r.Theta), r.Temperature), climbing{maxIter: maxIter, tol: tol}, func(ctx context.Context, theta []float64) (float64, func() ([]float64, error), error) {
 		defer t.count.add()
 		value, grad, err := t.leaveOut(ctx, theta[:size], latent.Calibration{Temperature: theta[size], Spread: r.Spread})
 		if err == nil {
@@ -306,66 +376,60 @@ func (t *tuner) refine(ctx context.Context, least float64, maxIter int, tol floa
 }
 
 // likelihood is the objective of learning by the likelihood: that of all parts, with its gradient.
-func (t *tuner) likelihood(ctx context.Context, theta []float64) (sum float64, grad []float64, err error) {
-	values, grads := make([]float64, len(t.parts)), make([][]float64, len(t.parts))
-	err = parallel.Blocks(ctx, len(t.parts), func(_, k int) (err error) {
-		values[k], grads[k], err = t.parts[k].evaluate(ctx, theta)
-		return err
-	})
+func (t *tuner) likelihood(ctx context.Context, theta []float64) (float64, func() ([]float64, error), error) {
+	defer t.count.add()
+	parts, err := t.factors(ctx, theta)
 	if err != nil {
 		return 0, nil, err
 	}
-	grad = make([]float64, len(theta))
-	for k, v := range values {
-		sum += v
-		floats.Add(grad, grads[k])
+	sum := 0.0
+	for _, f := range parts {
+		sum += f.lml
 	}
-	return sum, grad, nil
+	return sum, func() ([]float64, error) {
+		return t.gradients(ctx, len(theta), func(k int) ([]float64, error) { return parts[k].gradient(ctx, len(theta)) })
+	}, nil
 }
 
 // leaveOut returns the log probability of the labels of all parts given the others,
 // with its derivatives by theta and, last, by the temperature.
-func (t *tuner) leaveOut(ctx context.Context, theta []float64, k latent.Calibration) (sum float64, grad []float64, err error) {
+func (t *tuner) leaveOut(ctx context.Context, theta []float64, k latent.Calibration) (sum float64, grad func() ([]float64, error), err error) {
 	size := len(theta)
-	values, grads := make([]float64, len(t.parts)), make([][]float64, len(t.parts))
-	err = parallel.Blocks(ctx, len(t.parts), func(_, part int) error {
-		f, err := t.parts[part].factor(ctx, theta)
-		if err != nil {
-			return err
-		}
-		value, g, byTemperature, err := f.leaveOutScore(ctx, t.scale, k, size)
-		values[part], grads[part] = value, append(g, byTemperature/k.Temperature)
-		return err
+	factors, err := t.factors(ctx, theta)
+	if err != nil {
+		return 0, nil, err
+	}
+	scores := make([]*labelScore, len(factors))
+	err = parallel.Blocks(ctx, len(factors), func(_, part int) error {
+		scores[part] = factors[part].leaveOutScore(t.scale, k)
+		return nil
 	})
 	if err != nil {
 		return 0, nil, err
 	}
-	grad = make([]float64, size+1)
-	for part, v := range values {
-		sum += v
-		floats.Add(grad, grads[part])
+	for _, s := range scores {
+		sum += s.value
 	}
-	return sum, grad, nil
+	return sum, func() ([]float64, error) {
+		return t.gradients(ctx, size+1, func(part int) ([]float64, error) {
+			g, err := scores[part].gradient(ctx, size)
+			return append(g, scores[part].byTemperature/k.Temperature), err
+		})
+	}, nil
 }
 
 // rate sets the calibration and the scores of the report's hyperparameters, by
 // leaving out one label at a time from the labels that are learned from.
 func (t *tuner) rate(ctx context.Context, r *ClassifyReport) error {
 	defer t.count.add()
-	parts := make([]latent.Functions, len(t.parts))
-	err := parallel.Blocks(ctx, len(t.parts), func(_, k int) error {
-		f, err := t.parts[k].factor(ctx, r.Theta)
-		if err == nil {
-			parts[k] = f.leaveOneOut()
-		}
-		return err
-	})
+	factors, err := t.factors(ctx, r.Theta)
 	if err != nil {
 		return err
 	}
 	all := latent.New(len(t.class), t.labels.Classes)
 	at := 0
-	for _, left := range parts {
+	for _, f := range factors {
+		left := f.leaveOneOut()
 		n, _ := left.Mean.Dims()
 		for k := range n {
 			copy(all.Mean.RawRowView(at), left.Mean.RawRowView(k))

@@ -32,18 +32,11 @@ type climbing struct {
 	from    *curvature // near the start; nil: unknown
 }
 
-// climb maximises an exact objective and the weak prior from theta by BFGS, until
-// the next steps promise less than tol.
-func (p *params) climb(ctx context.Context, theta []float64, maxIter int, tol float64, of objective) (best []float64, r FitReport, err error) {
-	best, r, _, err = p.climbBy(ctx, theta, climbing{maxIter: maxIter, tol: tol}, of.both())
-	return best, r, err
-}
-
 // errNoStart says that a climb could not begin.
 var errNoStart = errors.New("the likelihood has no finite value at the start")
 
-// climbBy is climb that also ends where a rival is far better, may begin with a known curvature, and returns
-// that at its end.
+// climbBy maximises an exact objective and the weak prior from theta by BFGS, until the next steps promise less than the
+// tolerance or a rival is far better. It may begin with a known curvature, and returns that at its end.
 func (p *params) climbBy(ctx context.Context, theta []float64, c climbing, of steepness) (best []float64, r FitReport, end *curvature, err error) {
 	var undefined error // why the last value is not finite
 	// Where there is no value the step was too long, and the line search turns back.

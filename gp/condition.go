@@ -44,6 +44,7 @@ type Posterior struct {
 	iterative *iterativeSystem  // nil with the exact solver and with a table
 	alpha     []float64         // H⁻¹y
 	start     []float64         // where a further Condition starts to iterate; nil: at alpha
+	share     *share            // of this rank, whose measurements data are; nil: all are here
 	measured  *measured         // what the pseudo-measurements in data stand for; nil: data are Gaussian
 
 	alternatives []alternative // of the hyperparameters
@@ -71,7 +72,17 @@ func (m *Model) Condition(ctx context.Context, d Data) (*Posterior, error) {
 
 // conditionStandard returns the posterior given standardised Gaussian measurements.
 func (m *Model) conditionStandard(ctx context.Context, k kernel.Covariance, s Data) (*Posterior, error) {
-	p := &Posterior{model: m, prior: k, cov: kernel.WithConstant(k, m.meanVar), data: s, noise: noises(s, m.noise)}
+	p := &Posterior{model: m}
+	if m.solver == Iterative {
+		if p.share = newShare(m.ranks, m.kernel, s); p.share != nil {
+			var err error
+			if k, err = p.share.kernel.At(m.theta); err != nil {
+				return nil, fmt.Errorf("conditioning: %w", err)
+			}
+			s = p.share.data()
+		}
+	}
+	p.prior, p.cov, p.data, p.noise = k, kernel.WithConstant(k, m.meanVar), s, noises(s, m.noise)
 	if err := p.factor(ctx); err != nil {
 		return nil, fmt.Errorf("conditioning: %w", err)
 	}
@@ -94,7 +105,7 @@ func (p *Posterior) factor(ctx context.Context) (err error) {
 				return err
 			}
 		}
-		p.iterative, err = newIterativeSystem(ctx, p.cov, p.data, p.noise, p.model.plain)
+		p.iterative, err = newIterativeSystem(ctx, p.cov, p.data, p.systemRows(), p.noise, p.model.plain)
 		return err
 	}
 	h := mat.NewSymDense(p.data.Len(), nil)
@@ -153,6 +164,9 @@ func (p *Posterior) Condition(ctx context.Context, d Data) (*Posterior, error) {
 		return p.remeasure(ctx, d)
 	}
 	if err := d.CheckValues(p.Nodes(), Gaussian); err != nil {
+		return nil, err
+	}
+	if err := p.alone("conditioning on more measurements"); err != nil {
 		return nil, err
 	}
 	s := p.model.units.standard(d)

@@ -29,13 +29,14 @@ func (p *Posterior) LogMarginalLikelihood(ctx context.Context) (value, se float6
 	} else if logDet, se, err = p.iterative.logDet(ctx, 0); err != nil {
 		return 0, 0, fmt.Errorf("log marginal likelihood: %w", err)
 	}
-	fit := 0.0
-	for i, a := range p.alpha {
-		fit += a * p.data.Y[i]
+	fit, err := dot(ctx, p.systemRows(), p.alpha, p.data.Y)
+	if err != nil {
+		return 0, 0, fmt.Errorf("log marginal likelihood: %w", err)
 	}
-	within, _ := p.data.within(p.model.noise)
-	value = -fit/2 - logDet/2 - float64(p.data.Len())/2*math.Log(2*math.Pi) + within
-	return value - p.data.densities()*math.Log(p.model.units.Scale), se / 2, nil
+	all := p.allData()
+	within, _ := all.within(p.model.noise)
+	value = -fit/2 - logDet/2 - float64(all.Len())/2*math.Log(2*math.Pi) + within
+	return value - all.densities()*math.Log(p.model.units.Scale), se / 2, nil
 }
 
 // densities returns the number of measurements that a log marginal likelihood is

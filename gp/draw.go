@@ -8,19 +8,20 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/parallel"
+	"grfgp/internal/ranks"
 	"grfgp/internal/rng"
 	"grfgp/kernel"
 )
 
 // finish conditions draws g from the prior on the measurements, in one pass over
-// the features.
-func (p *Posterior) finish(ctx context.Context, g kernel.Draw, seed uint64) (*mat.Dense, error) {
+// the features. It has a row for each of the nodes that the draws are of.
+func (p *Posterior) finish(ctx context.Context, g kernel.Draw, rows int, seed uint64) (*mat.Dense, error) {
 	weights, err := p.update(ctx, g.At(), seed)
 	if err != nil {
 		return nil, err
 	}
 	_, draws := weights.Dims()
-	out := mat.NewDense(p.Nodes(), draws, nil)
+	out := mat.NewDense(rows, draws, nil)
 	return out, g.Update(ctx, out, weights)
 }
 
@@ -28,11 +29,12 @@ func (p *Posterior) finish(ctx context.Context, g kernel.Draw, seed uint64) (*ma
 func (p *Posterior) update(ctx context.Context, at *mat.Dense, seed uint64) (*mat.Dense, error) {
 	t, draws := at.Dims()
 	rest, weights := mat.NewDense(t, draws, nil), mat.NewDense(t, draws, nil)
-	const size = 1024
+	const size = ranks.BlockRows
+	_, first := p.systemRows().Total(t)
 	to, from := rest.RawMatrix(), at.RawMatrix()
 	parallel.Ranges(t, size, func(lo, hi int) {
 		for s := range draws {
-			normal := rand.New(rng.New(seed, "measurement noise", uint64(s), uint64(lo/size)))
+			normal := rand.New(rng.New(seed, "measurement noise", uint64(s), uint64((first+lo)/size)))
 			for k := lo; k < hi; k++ {
 				e := math.Sqrt(p.noise[k]) * normal.NormFloat64()
 				to.Data[k*to.Stride+s] = p.data.Y[k] - from.Data[k*from.Stride+s] - e

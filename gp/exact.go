@@ -24,6 +24,12 @@ type likelihood struct {
 	data    Data
 	meanVar float64
 	params  *params
+	share   *share // of this rank, which data and kernel belong to; nil: one rank has all
+}
+
+// newLikelihood returns the likelihood of measurements that are all here.
+func newLikelihood(k kernel.Kernel, d Data, meanVar float64, p *params) *likelihood {
+	return &likelihood{kernel: k, data: d, meanVar: meanVar, params: p}
 }
 
 // factor is H, factored, at one set of hyperparameters.

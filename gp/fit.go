@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"grfgp/internal/enum"
+	"grfgp/internal/ranks"
 	"grfgp/kernel"
 	"grfgp/progress"
 )
@@ -66,6 +67,15 @@ type FitOptions struct {
 	Subsample int         // fit to a sample of about this many measurements, in patches and scattered, to compare kernels; 0: to all
 	Seed      uint64      // of random probes
 
+	// Ranks are processes that fit the same model to the same data together; nil: this one
+	// alone. They call Fit, and methods of what follows from it, together. Many
+	// measurements of a kernel that can be spread (kernel.Training) are shared among them;
+	// otherwise each computes all.
+	Ranks *ranks.Group
+
+	// Checkpoints keep the state of an iterative fit every 30 seconds; nil: nothing is kept.
+	Checkpoints Checkpoints
+
 	Progress *progress.Work // is told how far learning is; nil: nobody is
 
 	Stochastic Stochastic // Iterative: how gradients are estimated
@@ -100,6 +110,7 @@ type Model struct {
 	meanVar float64 // of the unknown mean, standardised
 	solver  Solver
 	plain   bool // Iterative: no preconditioner
+	ranks   *ranks.Group
 	values  Values
 	shape   Shape
 
@@ -223,7 +234,7 @@ func Fit(ctx context.Context, k kernel.Kernel, d Data, opts FitOptions) (*Model,
 	if opts.Epochs == 0 {
 		opts.Epochs = 50
 	}
-	m := &Model{kernel: k, meanVar: 1, solver: opts.Solver, plain: opts.Stochastic.Plain}
+	m := &Model{kernel: k, meanVar: 1, solver: opts.Solver, plain: opts.Stochastic.Plain, ranks: opts.Ranks}
 	if m.solver == Auto {
 		m.solver = Exact
 		if d.Len() > exactLimit { // Condition may be given as many
@@ -256,7 +267,7 @@ func Fit(ctx context.Context, k kernel.Kernel, d Data, opts FitOptions) (*Model,
 			return nil, r, fmt.Errorf("%w: measurements of one node differ, but the noise is given as 0; give a noise above 0, or let it be learned", ErrData)
 		}
 	}
-	l := &likelihood{k, s, m.meanVar, p}
+	l := newLikelihood(k, s, m.meanVar, p)
 	theta, r, err := l.fit(ctx, m, p.warm(m.units, opts.From, starts), opts)
 	if errors.Is(err, errNoStart) && opts.From != nil { // with so little noise, rounding prevails
 		opts.From = nil
@@ -327,7 +338,7 @@ func (l *likelihood) fitComposite(ctx context.Context, parts []*likelihood, star
 // cache gives kernels a cache of the part that is the same in every evaluation.
 func cache(parts []*likelihood) {
 	for p, l := range parts {
-		parts[p] = &likelihood{kernel.Cached(l.kernel, l.data.Nodes, cacheBytes/len(parts)), l.data, l.meanVar, l.params}
+		parts[p] = newLikelihood(kernel.Cached(l.kernel, l.data.Nodes, cacheBytes/len(parts)), l.data, l.meanVar, l.params)
 	}
 }
 
@@ -360,8 +371,9 @@ func (l *likelihood) fitIteratively(ctx context.Context, starts [][]float64, opt
 	if err != nil {
 		return nil, r, err
 	}
+	l = l.over(opts.Ranks)
 	if !opts.Fixed {
-		if theta, r, err = l.learn(ctx, theta, opts.Epochs, opts.Stochastic, opts.Seed, whole.Part(steps, steps/10)); err != nil {
+		if theta, r, err = l.learn(ctx, theta, opts.Epochs, opts.Stochastic, opts.Seed, opts.Checkpoints, whole.Part(steps, steps/10)); err != nil {
 			return nil, r, err
 		}
 	}

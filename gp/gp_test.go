@@ -253,7 +253,7 @@ func TestLikelihoodGradient(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := &likelihood{k, units.standard(d), 1, p}
+		l := newLikelihood(k, units.standard(d), 1, p)
 		theta := starts[0]
 		_, grad, err := l.evaluate(background, theta)
 		if err != nil {
@@ -347,7 +347,7 @@ func TestIterativeAgreesWithExact(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := &likelihood{k, m.units.standard(d), m.meanVar, p}
+		l := newLikelihood(k, m.units.standard(d), m.meanVar, p)
 		value, se, err := l.estimate(background, append(m.Theta(), m.noise), false, 1)
 		if err != nil {
 			t.Fatal(err)
@@ -518,7 +518,7 @@ func TestProbesGiveTheGradient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &likelihood{k, units.standard(d), 1, p}
+	l := newLikelihood(k, units.standard(d), 1, p)
 	_, want, err := l.evaluate(background, starts[0])
 	if err != nil {
 		t.Fatal(err)
@@ -565,11 +565,11 @@ func TestDearDiagonalsAreSampled(t *testing.T) {
 		t.Errorf("error at 10 nodes: %v, at 10 million: %v", p.SDError(10), p.SDError(10_000_000))
 	}
 	nodes := []int{5, 500, 3000}
-	exact, err := p.exactVariance(background, nodes, nil)
+	exact, err := p.exactVariance(background, p.wholeList(nodes), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	sampled, err := p.sampledVariance(background, nodes, nil)
+	sampled, err := p.sampledVariance(background, p.wholeList(nodes), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

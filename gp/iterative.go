@@ -39,17 +39,18 @@ type iterativeSystem struct {
 	inverse solve.Preconditioner // nil unless the kernel has one
 	most    int                  // iterations of a solve that has to converge
 	sd      []float64            // of every measurement, if the system is scaled by them; else nil
+	rows    *solve.Rows          // of several ranks; nil: one has all
 }
 
 // newIterativeSystem prepares to solve H·x = b; plain is without a preconditioner.
-func newIterativeSystem(ctx context.Context, cov kernel.Covariance, d Data, noise []float64, plain bool) (*iterativeSystem, error) {
-	return newIterativeSystemBeside(ctx, cov, d, noise, plain, nil)
+func newIterativeSystem(ctx context.Context, cov kernel.Covariance, d Data, rows *solve.Rows, noise []float64, plain bool) (*iterativeSystem, error) {
+	return newIterativeSystemBeside(ctx, cov, d, rows, noise, plain, nil)
 }
 
 // newIterativeSystemBeside is newIterativeSystem with the preconditioners of another system
 // of the same measurements, if it is not nil and they are the kernel's own.
-func newIterativeSystemBeside(ctx context.Context, cov kernel.Covariance, d Data, noise []float64, plain bool, other *iterativeSystem) (*iterativeSystem, error) {
-	s := &iterativeSystem{op: cov.Cross(d.Nodes, d.Nodes), noise: noise, most: solveMost} // before the preconditioner, which uses its features
+func newIterativeSystemBeside(ctx context.Context, cov kernel.Covariance, d Data, rows *solve.Rows, noise []float64, plain bool, other *iterativeSystem) (*iterativeSystem, error) {
+	s := &iterativeSystem{op: cov.Cross(d.Nodes, d.Nodes), noise: noise, most: solveMost, rows: rows} // before the preconditioner, which uses its features
 	var err error
 	if invert := kernel.AbilitiesOf(cov).Invert; invert != nil {
 		if s.inverse, err = invert(ctx, d.Nodes, 0, noise); err != nil {
@@ -67,13 +68,13 @@ func newIterativeSystemBeside(ctx context.Context, cov kernel.Covariance, d Data
 			}
 		}
 		s.own = s.near != nil || kernel.AbilitiesOf(cov).Precondition != nil
-		s.precond, err = newPreconditioner(ctx, cov, d.Nodes, noise)
+		s.precond, err = newPreconditioner(ctx, cov, d.Nodes, rows, noise)
 	}
 	return s, err
 }
 
 // newPreconditioner returns the covariance's own, or the diagonal.
-func newPreconditioner(ctx context.Context, cov kernel.Covariance, nodes []int, noise []float64) (solve.Factored, error) {
+func newPreconditioner(ctx context.Context, cov kernel.Covariance, nodes []int, rows *solve.Rows, noise []float64) (solve.Factored, error) {
 	if own := kernel.AbilitiesOf(cov).Precondition; own != nil {
 		return own(ctx, nodes, 0, noise)
 	}
@@ -81,25 +82,34 @@ func newPreconditioner(ctx context.Context, cov kernel.Covariance, nodes []int, 
 	if err := cov.Diag(ctx, diag, nodes); err != nil {
 		return nil, err
 	}
-	return solve.NewJacobi(diag, noise)
+	j, err := solve.NewJacobi(diag, noise)
+	if err != nil {
+		return nil, err
+	}
+	return j.Over(rows), nil
 }
 
 // tolerance is the residual that a step of learning may leave. A kernel that
 // reaches far explains nearly all of the data, so the residual must be small
 // beside the noise, or it is taken for a part of it; its own preconditioner makes
 // that cheap.
-func (s *iterativeSystem) tolerance() float64 {
+func (s *iterativeSystem) tolerance(ctx context.Context) (float64, error) {
 	if !s.own {
-		return learnTol
+		return learnTol, nil
 	}
-	return learnTol * min(1, max(0.05, 2*math.Sqrt(slices.Min(s.noise))))
+	least, err := s.rows.Least(ctx, slices.Min(s.noise))
+	return learnTol * min(1, max(0.05, 2*math.Sqrt(least))), err
 }
 
 func (s *iterativeSystem) solve(ctx context.Context, dst, b *mat.Dense, a accuracy) error {
 	if s.sd != nil {
 		return s.solveScaled(ctx, dst, b, a)
 	}
-	_, err := s.run(ctx, dst, b, solve.Options{ColumnTol: a.tolerances(s.noise, b), MaxIter: s.most, Single: a.single && s.single()})
+	tols, err := a.tolerances(ctx, s.rows, s.noise, b)
+	if err != nil {
+		return err
+	}
+	_, err = s.run(ctx, dst, b, solve.Options{ColumnTol: tols, MaxIter: s.most, Single: a.single && s.single()})
 	return err
 }
 
@@ -117,13 +127,13 @@ func (s *iterativeSystem) run(ctx context.Context, dst, b *mat.Dense, opts solve
 	} else if s.precond != nil {
 		opts.Precond = s.precond
 	}
-	opts.Inverse = s.inverse
+	opts.Inverse, opts.Rows = s.inverse, s.rows
 	return solve.CG(ctx, dst, s.op, s.noise, b, opts)
 }
 
 // logDet estimates log det H, or that of the scaled matrix, with its standard error.
 func (s *iterativeSystem) logDet(ctx context.Context, seed uint64) (value, se float64, err error) {
-	return solve.LogDet(ctx, s.op, s.noise, solve.LogDetOptions{Probes: 8, Steps: 25, Precond: s.precond, Seed: seed})
+	return solve.LogDet(ctx, s.op, s.noise, solve.LogDetOptions{Probes: 8, Steps: 25, Early: s.own, Precond: s.precond, Seed: seed, Rows: s.rows})
 }
 
 // patches returns likelihoods of a few windows of measurements that are near
@@ -133,7 +143,7 @@ func (s *iterativeSystem) logDet(ctx context.Context, seed uint64) (value, se fl
 func (l *likelihood) patches(size, scattered int) []*likelihood {
 	var all []*likelihood
 	for _, chosen := range choosePatches(l.kernel, l.data, size, scattered) {
-		all = append(all, &likelihood{l.kernel, l.data.Select(chosen), l.meanVar, l.params})
+		all = append(all, newLikelihood(l.kernel, l.data.Select(chosen), l.meanVar, l.params))
 	}
 	return all
 }
@@ -158,7 +168,7 @@ func (l *likelihood) estimate(ctx context.Context, theta []float64, plain bool, 
 		return 0, 0, err
 	}
 	cov, noiseVar := kernel.WithConstant(base, l.meanVar), noises(l.data, noise)
-	system, err := newIterativeSystem(ctx, cov, l.data, noiseVar, plain)
+	system, err := newIterativeSystem(ctx, cov, l.data, l.systemRows(), noiseVar, plain)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -172,6 +182,11 @@ func (l *likelihood) estimate(ctx context.Context, theta []float64, plain bool, 
 	if err != nil {
 		return 0, 0, fmt.Errorf("log likelihood: %w", err)
 	}
-	within, _ := l.data.within(noise)
-	return -mat.Dot(alpha.ColView(0), y.ColView(0))/2 - logDet/2 - float64(n)/2*math.Log(2*math.Pi) + within, se / 2, nil
+	fit, err := dot(ctx, l.systemRows(), alpha.RawMatrix().Data, l.data.Y)
+	if err != nil {
+		return 0, 0, fmt.Errorf("log likelihood: %w", err)
+	}
+	within, _ := l.within(noise)
+	all, _ := l.systemRows().Total(n)
+	return -fit/2 - logDet/2 - float64(all)/2*math.Log(2*math.Pi) + within, se / 2, nil
 }

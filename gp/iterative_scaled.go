@@ -16,7 +16,7 @@ import (
 // orders of magnitude, residuals are then measured in standard deviations of each
 // measurement, and not by the least certain ones. The determinant is that of B.
 func newScaledSystem(ctx context.Context, cov kernel.Covariance, nodes []int, noise []float64, plain bool) (*iterativeSystem, error) {
-	base, err := newIterativeSystem(ctx, cov, Data{Nodes: nodes}, noise, plain)
+	base, err := newIterativeSystem(ctx, cov, Data{Nodes: nodes}, nil, noise, plain)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +48,11 @@ func (s *iterativeSystem) solveScaled(ctx context.Context, dst, b *mat.Dense, a 
 	}
 	side := rowsTimes(b, inverse)
 	x := rowsTimes(dst, s.sd)
-	if _, err := s.run(ctx, x, side, solve.Options{ColumnTol: a.tolerances(s.noise, side), MaxIter: s.most}); err != nil {
+	tols, err := a.tolerances(ctx, nil, s.noise, side)
+	if err != nil {
+		return err
+	}
+	if _, err := s.run(ctx, x, side, solve.Options{ColumnTol: tols, MaxIter: s.most}); err != nil {
 		return err
 	}
 	dst.Copy(rowsTimes(x, inverse))

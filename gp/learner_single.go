@@ -26,14 +26,13 @@ type singleLearner struct {
 	sides        blas32.General // [y, z_1, …]; [α, z_1, …] after a solve
 	solutions    blas32.General
 	noise, scale []float32
-	weight       []float64 // of the columns in the gradient
 }
 
 // newSingleLearner returns nil if the kernel has no rows of float32, or something better.
 func newSingleLearner(w *learner) *singleLearner {
 	n, k := w.data.Len(), 1+w.opts.Probes
 	single := kernel.TrainingOf(w.kernel).Single
-	if single == nil || n < singleFrom {
+	if all, _ := w.systemRows().Total(n); single == nil || all < singleFrom {
 		return nil
 	}
 	rows := single(w.data.Nodes, w.meanVar)
@@ -43,14 +42,9 @@ func newSingleLearner(w *learner) *singleLearner {
 	block := func() blas32.General {
 		return blas32.General{Rows: n, Cols: k, Stride: k, Data: make([]float32, n*k)}
 	}
-	s := &singleLearner{learner: w, rows: rows, sides: block(), solutions: block(), noise: make([]float32, n), weight: make([]float64, k)}
+	s := &singleLearner{learner: w, rows: rows, sides: block(), solutions: block(), noise: make([]float32, n)}
 	if !w.opts.Plain {
 		s.scale = make([]float32, n)
-	}
-	for j := range s.weight {
-		if s.weight[j] = 0.5; j > 0 {
-			s.weight[j] = -0.5 / float64(k-1)
-		}
 	}
 	s.probe(rng.New(w.seed, "probes"))
 	return s
@@ -60,6 +54,8 @@ func newSingleLearner(w *learner) *singleLearner {
 func (s *singleLearner) probe(signs *rng.Stream) {
 	k := s.sides.Cols
 	words := make([]uint64, s.sides.Rows)
+	_, first := s.systemRows().Total(len(words))
+	signs.Skip(first)
 	signs.Fill(words)
 	parallel.Ranges(len(words), 1<<13, func(lo, hi int) {
 		for i, bits := range words[lo:hi] {
@@ -90,19 +86,22 @@ func (s *singleLearner) step(ctx context.Context, theta []float64) ([]float64, e
 	}
 	s.taken++
 	s.prepareSolve(noise)
-	system := solve.SingleSystem{Apply: s.rows.Apply, Noise: s.noise, Scale: s.scale}
+	system := solve.SingleSystem{Apply: s.rows.Apply, Noise: s.noise, Scale: s.scale, Rows: s.systemRows()}
 	stats, err := system.CG(ctx, s.solutions, s.sides, solve.Options{Tol: tol, MaxIter: learnMost})
 	if err != nil && !errors.Is(err, solve.ErrNotConverged) {
 		return nil, err
 	}
 	s.worst, _ = stats.Worst()
 
-	trace := s.weigh()
+	trace, err := s.weigh(ctx)
+	if err != nil {
+		return nil, err
+	}
 	grad := make([]float64, len(theta))
 	kernelGrad := grad
 	if s.params.noise {
 		kernelGrad = grad[:len(grad)-1]
-		_, slope := s.data.within(noise)
+		_, slope := s.within(noise)
 		grad[len(grad)-1] = trace + slope
 	}
 	return grad, s.rows.Grad(ctx, kernelGrad, s.weight, s.solutions, s.sides)
@@ -127,12 +126,9 @@ func (s *singleLearner) prepareSolve(noise float64) {
 }
 
 // weigh puts α in the place of y, and returns the trace of learner.weigh.
-func (s *singleLearner) weigh() float64 {
-	n, k := s.sides.Rows, s.sides.Cols
-	const size = 1024
-	parts := make([]float64, (n+size-1)/size)
-	parallel.Ranges(n, size, func(lo, hi int) {
-		sum := 0.0
+func (s *singleLearner) weigh(ctx context.Context) (float64, error) {
+	k := s.sides.Cols
+	trace, err := s.systemRows().Sum(ctx, s.sides.Rows, 1, func(lo, hi int, sums []float64) {
 		for i := lo; i < hi; i++ {
 			z, v := s.sides.Data[i*k:][:k], s.solutions.Data[i*k:][:k]
 			z[0] = v[0]
@@ -140,13 +136,8 @@ func (s *singleLearner) weigh() float64 {
 			for t := 1; t < k; t++ {
 				probes += float64(v[t]) * float64(z[t])
 			}
-			sum += (s.weight[0]*float64(v[0])*float64(v[0]) + s.weight[k-1]*probes) / s.data.count(i)
+			sums[0] += (s.weight[0]*float64(v[0])*float64(v[0]) + s.weight[k-1]*probes) / s.data.count(i)
 		}
-		parts[lo/size] = sum
 	})
-	trace := 0.0
-	for _, v := range parts {
-		trace += v
-	}
-	return trace
+	return trace[0], err
 }

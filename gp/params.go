@@ -82,8 +82,8 @@ func (p *params) warm(u Units, from *Model, starts [][]float64) [][]float64 {
 // no slope.
 const leastWarm = 0.1
 
-// newShare: with more than one new hyperparameter in so many, learning begins without a curvature.
-const newShare = 4
+// unknownShare: with more than one new hyperparameter in so many, learning begins without a curvature.
+const unknownShare = 4
 
 // curvatureAt returns the curvature at theta, if its first hyperparameters are those of m, and nil if not. Of further ones,
 // which m does not have, nothing is known; where these are many, nor is anything of the whole.
@@ -99,7 +99,7 @@ func (m *Model) curvatureAt(p *params, theta []float64) *curvature {
 	switch more := len(own) - len(m.theta); {
 	case more == 0:
 		return m.curved
-	case more > len(theta)/newShare:
+	case more > len(theta)/unknownShare:
 		return nil
 	}
 	return m.curved.beside(had, len(m.theta), len(own)-len(m.theta))

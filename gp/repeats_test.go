@@ -151,11 +151,11 @@ func TestMeansHaveTheLikelihoodOfReadings(t *testing.T) {
 			}
 			p.known = 0.3
 			theta := starts[0]
-			want, wantGrad, err := (&likelihood{k, units.standard(rows), 1, p}).evaluate(background, theta)
+			want, wantGrad, err := (newLikelihood(k, units.standard(rows), 1, p)).evaluate(background, theta)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, grad, err := (&likelihood{k, units.standard(means), 1, p}).evaluate(background, theta)
+			got, grad, err := (newLikelihood(k, units.standard(means), 1, p)).evaluate(background, theta)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -202,7 +202,7 @@ func TestMeansTeachWhatReadingsTeach(t *testing.T) {
 		}
 		// Against the likelihood of all rows, which knows nothing of pooling.
 		p := &params{list: k.Params(), known: m.noise}
-		want, err := (&likelihood{k, m.units.standard(rows), m.meanVar, p}).logLikelihood(background, m.theta)
+		want, err := (newLikelihood(k, m.units.standard(rows), m.meanVar, p)).logLikelihood(background, m.theta)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -228,13 +228,13 @@ func TestPatchesOfMeans(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	parts := (&likelihood{k, units.standard(means), 1, p}).patches(patchNodes, 50)
+	parts := (newLikelihood(k, units.standard(means), 1, p)).patches(patchNodes, 50)
 	for q, l := range parts {
 		got, grad, err := l.evaluate(background, starts[0])
 		if err != nil {
 			t.Fatal(err)
 		}
-		all := &likelihood{k, units.standard(rowsOfNodes(rows, l.data.Nodes)), 1, p}
+		all := newLikelihood(k, units.standard(rowsOfNodes(rows, l.data.Nodes)), 1, p)
 		want, wantGrad, err := all.evaluate(background, starts[0])
 		if err != nil {
 			t.Fatal(err)
@@ -266,13 +266,13 @@ func TestProbesGiveTheGradientOfReadings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, want, err := (&likelihood{k, units.standard(rows), 1, p}).evaluate(background, starts[0])
+	_, want, err := (newLikelihood(k, units.standard(rows), 1, p)).evaluate(background, starts[0])
 	if err != nil {
 		t.Fatal(err)
 	}
 	sum, square := make([]float64, len(want)), make([]float64, len(want))
 	for seed := range uint64(seeds) {
-		grad, err := newLearner(&likelihood{k, units.standard(means), 1, p}, Stochastic{}, seed).step(background, starts[0])
+		grad, err := newLearner(newLikelihood(k, units.standard(means), 1, p), Stochastic{}, seed).step(background, starts[0])
 		if err != nil {
 			t.Fatal(err)
 		}

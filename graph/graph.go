@@ -30,6 +30,7 @@ type Graph struct {
 	ordered bool               // numbered by Order
 	from    []uint32           // from[k] is the node that was node k before Ordered; nil if all kept their number
 	hash    *[sha256.Size]byte // if it is known already
+	levels  *[]Level           // likewise
 }
 
 // New returns the graph of an adjacency matrix. It checks that adj is square, sorted

@@ -53,7 +53,7 @@ func (g *Graph) Normalized(n Normalization) *sparse.CSR {
 func (g *Graph) normalized(n Normalization, d []float64) *sparse.CSR {
 	switch n {
 	case NormalizedAdjacency:
-		value := func(i, j int, w float64) float64 { return scaled(w, d[i], d[j]) }
+		value := func(i, j int, w float64) float64 { return sparse.Scaled(w, d[i], d[j]) }
 		if !slices.Contains(d, 0) {
 			return g.reweighted(value)
 		}
@@ -65,7 +65,7 @@ func (g *Graph) normalized(n Normalization, d []float64) *sparse.CSR {
 		})
 	case NormalizedLaplacian:
 		return g.withDiagonal(
-			func(i, j int, w float64) float64 { return -scaled(w, d[i], d[j]) },
+			func(i, j int, w float64) float64 { return -sparse.Scaled(w, d[i], d[j]) },
 			func(i int, loop float64) float64 {
 				if d[i] == 0 {
 					return 0
@@ -91,6 +91,17 @@ func (g *Graph) normalized(n Normalization, d []float64) *sparse.CSR {
 // If W is made of Ã, v is √D, and 1 at isolated nodes. Nil means all ones.
 func (g *Graph) WalkScale(n Normalization) []float64 { return walkScale(n, g.Strengths()) }
 
+// WalkMatrix returns the matrix and the vectors for random walks on W: those of walk.Options.Scale and
+// walk.Options.Strengths. It does not copy the graph where W is D^-½AD^-½ and no node is isolated: the
+// matrix is then that of the weights, and walks scale what they use by the strengths. Otherwise strengths are nil.
+func (g *Graph) WalkMatrix(n Normalization) (w *sparse.CSR, scale, strengths []float64) {
+	d := g.Strengths()
+	if n == NormalizedAdjacency && !slices.Contains(d, 0) {
+		return g.adj, walkScale(n, slices.Clone(d)), d
+	}
+	return g.Normalized(n), walkScale(n, d), nil
+}
+
 // walkScale is WalkScale of nodes with the given strengths, which it overwrites.
 func walkScale(n Normalization, v []float64) []float64 {
 	if n != NormalizedAdjacency && n != NormalizedLaplacian {
@@ -105,23 +116,6 @@ func walkScale(n Normalization, v []float64) []float64 {
 		}
 	})
 	return v
-}
-
-// scaled returns w/√(a·b) for any weights, the same for (b, a).
-func scaled(w, a, b float64) float64 {
-	const smallestNormal = 0x1p-1022
-	if p := a * b; p >= smallestNormal && p <= math.MaxFloat64 {
-		return w / math.Sqrt(p)
-	}
-	// The product is out of range: compute with exponents apart.
-	fw, ew := math.Frexp(w)
-	fa, ea := math.Frexp(a)
-	fb, eb := math.Frexp(b)
-	p, e := fa*fb, ea+eb
-	if e%2 != 0 {
-		p, e = 2*p, e-1
-	}
-	return math.Ldexp(fw/math.Sqrt(p), ew-e/2)
 }
 
 // reweighted returns the adjacency pattern with other values.

@@ -12,6 +12,7 @@ import (
 	"io"
 	"math/bits"
 	"os"
+	"slices"
 	"unsafe"
 
 	"grfgp/graph"
@@ -33,13 +34,15 @@ import (
 //	 8 bytes   packedEnd
 //
 // The header comes last, so that the sections can be written as they are made. The same
-// network always gives the same bytes.
+// network always gives the same bytes. A file with the coarser graphs of kernels of many scales begins
+// with packedScaled instead, and has their sections after the others.
 const (
-	packedMagic = "grfgp-packed-2\n\n"
-	packedEnd   = "gp-end-\n"
-	packedAlign = 64
-	packedPiece = 16 << 20 // bytes that share a checksum
-	packedTail  = 24 + len(packedEnd)
+	packedMagic  = "grfgp-packed-2\n\n"
+	packedScaled = "grfgp-packed-3\n\n"
+	packedEnd    = "gp-end-\n"
+	packedAlign  = 64
+	packedPiece  = 16 << 20 // bytes that share a checksum
+	packedTail   = 24 + len(packedEnd)
 )
 
 // packedHead describes the sections.
@@ -48,7 +51,14 @@ type packedHead struct {
 	Edges    int             `json:"edges"`
 	Hash     string          `json:"hash"` // of the graph
 	Table    codecHead       `json:"table"`
-	Sections []packedSection `json:"sections"` // in the order of packedSections
+	Scales   *packedScales   `json:"scales,omitempty"`
+	Sections []packedSection `json:"sections"` // in the order of packedSections, then of packedLevel for every level
+}
+
+// packedScales says which coarser graphs there are.
+type packedScales struct {
+	Rule   int `json:"rule"` // graph.LevelRule of the writer
+	Levels int `json:"levels"`
 }
 
 // packedSection is an array.
@@ -59,6 +69,22 @@ type packedSection struct {
 }
 
 var packedSections = []string{"rows", "columns", "weights", "id numbers", "ids", "id ends", "input order", "node table"}
+
+// packedLevel are the sections of one level.
+var packedLevel = []string{"rows", "columns", "weights", "cells", "masses", "prolong rows", "prolong columns", "prolong weights"}
+
+// names returns the names of all sections, in order.
+func (h *packedHead) names() []string {
+	all := slices.Clone(packedSections)
+	if h.Scales != nil {
+		for k := range h.Scales.Levels {
+			for _, name := range packedLevel {
+				all = append(all, fmt.Sprintf("level %d %s", k+1, name))
+			}
+		}
+	}
+	return all
+}
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
@@ -72,7 +98,8 @@ var errNotNative = errors.New("packed graphs need a 64-bit little-endian machine
 
 // WritePacked writes a network as a packed graph, which ReadGraph maps. A graph that is
 // not in locality order, see Options.Unordered, is put into it on the way, without a second copy of
-// it in memory.
+// it in memory. Coarser graphs are written if the graph has them, see graph.Graph.WithLevels; it must be
+// in order then.
 func WritePacked(ctx context.Context, w io.Writer, net *Network) error {
 	if !native() {
 		return errNotNative
@@ -80,12 +107,20 @@ func WritePacked(ctx context.Context, w io.Writer, net *Network) error {
 	l := net.Graph.Layout()
 	head := packedHead{Nodes: net.Graph.Len(), Edges: net.Graph.Edges()}
 	head.Table.describe(net.Nodes)
+	magic := packedMagic
+	levels, scaled := net.Graph.StoredLevels()
+	if scaled {
+		if net.Graph.Ordered() != net.Graph {
+			return errors.New("packing a graph: it has coarser graphs, but is not in locality order")
+		}
+		magic, head.Scales = packedScaled, &packedScales{graph.LevelRule, len(levels)}
+	}
 
 	// The hash is taken beside the writing: rows, entries and ids, in this order.
 	h := l.Hasher()
 	hashed := beside(h.Rows)
 	p := &packer{ctx: ctx, to: w}
-	err := p.write([]byte(packedMagic))
+	err := p.write([]byte(magic))
 	text, ends := l.Texts()
 	for k, fill := range []func() error{
 		func() error { return p.rows(l, head.Nodes) },
@@ -114,6 +149,9 @@ func WritePacked(ctx context.Context, w io.Writer, net *Network) error {
 		if err == nil {
 			err = p.section(&head, packedSections[k], fill)
 		}
+	}
+	if err == nil {
+		err = p.levels(&head, levels)
 	}
 	<-hashed
 	if err == nil {
@@ -207,6 +245,51 @@ func (p *packer) rows(l *graph.Layout, nodes int) error {
 	return p.write(bytesOf(ends))
 }
 
+// levels writes coarser graphs.
+func (p *packer) levels(head *packedHead, levels []graph.Level) error {
+	names := head.names()[len(packedSections):]
+	for k, l := range levels {
+		a := l.Arrays()
+		for q, data := range [][]byte{bytesOf(a.RowPtr), bytesOf(a.Col), bytesOf(a.Val), bytesOf(a.Cell), bytesOf(a.Mass),
+			bytesOf(a.FromPtr), bytesOf(a.FromCol), bytesOf(a.FromVal)} {
+			if err := p.section(head, names[k*len(packedLevel)+q], func() error { return p.write(data) }); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// levelsOf returns the coarser graphs of a graph, from their sections.
+func levelsOf(g *graph.Graph, sections [][]byte) ([]graph.Level, error) {
+	var levels []graph.Level
+	below := g.Len()
+	for ; len(sections) > 0; sections = sections[len(packedLevel):] {
+		var a graph.LevelArrays
+		var bad [8]error
+		a.RowPtr, bad[0] = arrayOf[int](sections[0])
+		a.Col, bad[1] = arrayOf[uint32](sections[1])
+		a.Val, bad[2] = arrayOf[float64](sections[2])
+		a.Cell, bad[3] = arrayOf[uint32](sections[3])
+		a.Mass, bad[4] = arrayOf[float64](sections[4])
+		a.FromPtr, bad[5] = arrayOf[int](sections[5])
+		a.FromCol, bad[6] = arrayOf[uint32](sections[6])
+		a.FromVal, bad[7] = arrayOf[float64](sections[7])
+		if err := errors.Join(bad[:]...); err != nil {
+			return nil, err
+		}
+		if len(a.RowPtr) == 0 {
+			return nil, errors.New("a level has no rows")
+		}
+		l, err := graph.LevelFromArrays(below, a)
+		if err != nil {
+			return nil, err
+		}
+		levels, below = append(levels, l), l.Graph.Len()
+	}
+	return levels, nil
+}
+
 // table writes the node table in the order of the graph.
 func (p *packer) table(l *graph.Layout, nodes *NodeTable, head *packedHead) error {
 	if nodes == nil {
@@ -286,7 +369,7 @@ func isPacked(src Source) bool {
 	}
 	head := make([]byte, len(packedMagic))
 	n, _ := io.ReadFull(f, head)
-	return n == len(head) && string(head) == packedMagic
+	return n == len(head) && (string(head) == packedMagic || string(head) == packedScaled)
 }
 
 // readPacked maps a packed graph; the mapping lasts as long as the process.
@@ -363,6 +446,13 @@ func unpackGraph(ctx context.Context, data []byte, name string) (*Network, error
 	if err != nil {
 		return nil, err
 	}
+	if head.Scales != nil && head.Scales.Rule == graph.LevelRule {
+		levels, err := levelsOf(g, sections[len(packedSections):])
+		if err != nil {
+			return nil, err
+		}
+		g = g.WithLevels(levels)
+	}
 	u := &decoder{rest: sections[7]}
 	nodes, err := u.table(head.Table, g.IDs())
 	if err != nil {
@@ -379,7 +469,7 @@ func unpackGraph(ctx context.Context, data []byte, name string) (*Network, error
 // packedHeadOf returns the header and its place.
 func packedHeadOf(data []byte) (*packedHead, int, error) {
 	least := len(packedMagic) + packedTail
-	if len(data) < least || string(data[:len(packedMagic)]) != packedMagic || string(data[len(data)-len(packedEnd):]) != packedEnd {
+	if len(data) < least || string(data[len(data)-len(packedEnd):]) != packedEnd {
 		return nil, 0, fmt.Errorf("it is cut off after %d bytes", len(data))
 	}
 	tail := data[len(data)-packedTail:]
@@ -395,20 +485,31 @@ func packedHeadOf(data []byte) (*packedHead, int, error) {
 	if err := json.Unmarshal(line, head); err != nil {
 		return nil, 0, fmt.Errorf("its header is damaged: %w", err)
 	}
+	magic := packedMagic
+	if head.Scales != nil {
+		magic = packedScaled
+		if head.Scales.Levels < 0 || head.Scales.Levels > len(head.Sections) {
+			return nil, 0, errors.New("its header is damaged")
+		}
+	}
+	if string(data[:len(magic)]) != magic {
+		return nil, 0, errors.New("its beginning is damaged")
+	}
 	return head, int(at), nil
 }
 
 // cut returns the sections before the header, after their checksums.
 func (h *packedHead) cut(ctx context.Context, data []byte, end int) ([][]byte, error) {
-	if len(h.Sections) != len(packedSections) {
-		return nil, fmt.Errorf("it has %d sections, want %d: it was written by another version", len(h.Sections), len(packedSections))
+	names := h.names()
+	if len(h.Sections) != len(names) {
+		return nil, fmt.Errorf("it has %d sections, want %d: it was written by another version", len(h.Sections), len(names))
 	}
 	var all [][]byte
 	at := len(packedMagic)
 	for k, s := range h.Sections {
 		at = padTo(at)
-		if s.Name != packedSections[k] || s.Bytes < 0 {
-			return nil, fmt.Errorf("section %d is %q of %d bytes, want %q", k+1, s.Name, s.Bytes, packedSections[k])
+		if s.Name != names[k] || s.Bytes < 0 {
+			return nil, fmt.Errorf("section %d is %q of %d bytes, want %q", k+1, s.Name, s.Bytes, names[k])
 		}
 		if at > end || s.Bytes > end-at {
 			return nil, fmt.Errorf("its section %q has no room", s.Name)

@@ -5,9 +5,11 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/parallel"
+	"grfgp/internal/ranks"
 	"grfgp/internal/rng"
 	"grfgp/solve"
 )
@@ -31,7 +33,7 @@ func (k *constantKernel) At(theta []float64) (Covariance, error) {
 	if err := checkTheta(theta, k.params); err != nil {
 		return nil, err
 	}
-	return &constant{theta[0], "prior constant"}, nil
+	return &constant{theta[0], "prior constant", nil}, nil
 }
 
 // WithConstant returns K + variance·11ᵀ, the covariance of a function plus an
@@ -42,17 +44,20 @@ func WithConstant(c Covariance, variance float64) Covariance {
 	if variance == 0 {
 		return c
 	}
-	return plus(c, &constant{variance, "prior mean"})
+	return plus(c, &constant{variance, "prior mean", AbilitiesOf(c).Ranks})
 }
 
 // constant is variance·11ᵀ.
 type constant struct {
 	variance float64
 	stream   string // of random numbers
+	ranks    *ranks.Group
 }
 
 func (c *constant) Cross(rows, cols []int) solve.Operator {
-	return &constantCross{len(rows), len(cols), c.variance}
+	o := &constantCross{rows: len(rows), cols: len(cols), variance: c.variance}
+	o.right, o.err = newPortion(context.Background(), c.ranks, len(cols))
+	return o
 }
 
 func (c *constant) Gram(ctx context.Context, dst *mat.SymDense, rows []int) error {
@@ -102,9 +107,20 @@ func (c *constant) levels(draws int, seed uint64) []float64 {
 
 func (c *constant) Grad(ctx context.Context, grad []float64, rows []int, u, w *mat.Dense) error {
 	if len(grad) > 0 && len(rows) > 0 {
-		sums := columnSums(w)
-		for s, v := range columnSums(u) {
-			grad[0] += v * sums[s]
+		all, err := newPortion(ctx, c.ranks, len(rows))
+		if err != nil {
+			return err
+		}
+		ones, err := all.sums(ctx, w)
+		if err != nil {
+			return err
+		}
+		sums, err := all.sums(ctx, u)
+		if err != nil {
+			return err
+		}
+		for s, v := range sums {
+			grad[0] += v * ones[s]
 		}
 	}
 	return ctx.Err()
@@ -152,50 +168,57 @@ func (c *constant) pull(grad []float64, _ []int, q *mat.Dense) {
 type constantCross struct {
 	rows, cols int
 	variance   float64
+	right      portion // of the columns
+	err        error
 }
 
 func (o *constantCross) Dims() (r, c int) { return o.rows, o.cols }
 
 func (o *constantCross) Apply(ctx context.Context, dst, x *mat.Dense) error {
-	if o.rows > 0 {
+	if !dst.IsEmpty() {
 		dst.Zero()
-		o.add(dst, x)
 	}
-	return ctx.Err()
+	return o.add(ctx, dst, x)
 }
 
 // add adds the product with x to dst.
-func (o *constantCross) add(dst, x *mat.Dense) {
-	if o.rows == 0 || o.cols == 0 {
-		return
+func (o *constantCross) add(ctx context.Context, dst, x *mat.Dense) error {
+	if o.err != nil || o.right.group.Alone() && (o.rows == 0 || o.cols == 0) {
+		return o.err
 	}
-	sums := columnSums(x)
+	sums, err := o.right.sums(ctx, x)
+	if err != nil {
+		return err
+	}
 	for s := range sums {
 		sums[s] *= o.variance
 	}
 	addToRows(dst, sums)
+	return ctx.Err()
 }
 
-// columnSums adds up each column, by blocks of rows so that the result is the
-// same at any number of threads.
-func columnSums(x *mat.Dense) []float64 {
-	const size = 8192
-	n, k := x.Dims()
-	blocks := make([]float64, (n+size-1)/size*k)
-	parallel.Ranges(n, size, func(lo, hi int) {
-		part := make([]float64, k) // not in blocks: parts of others are in the same cache line
+// addSingle is add for float32. The sums are float64.
+func (o *constantCross) addSingle(ctx context.Context, dst, x blas32.General) error {
+	if o.err != nil {
+		return o.err
+	}
+	sums, err := o.right.sumsSingle(ctx, x)
+	if err != nil {
+		return err
+	}
+	level := make([]float32, len(sums))
+	for s, v := range sums {
+		level[s] = float32(o.variance * v)
+	}
+	parallel.Ranges(dst.Rows, 4096, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			for s, v := range x.RawRowView(i) {
-				part[s] += v
+			row := dst.Data[i*dst.Stride:][:len(level)]
+			for s, v := range level {
+				row[s] += v
 			}
 		}
-		copy(blocks[lo/size*k:], part)
 	})
-	sums := make([]float64, k)
-	for q, v := range blocks {
-		sums[q%k] += v
-	}
-	return sums
+	return ctx.Err()
 }
 
 // addToRows adds y to every row of dst.

@@ -95,8 +95,8 @@ func (o *grfCross) entries(ctx context.Context, dst *mat.Dense) error {
 func sparseTimes(ctx context.Context, dst *mat.Dense, left, right *sparse.CSR) error {
 	raw := dst.RawMatrix()
 	ptr, col, val := right.Raw()
-	counts := columnCounts(left)
-	full := newFullColumns(func(c int) int { return counts[c] }, func(c int) int { return ptr[c+1] - ptr[c] }, len(counts), raw.Rows, raw.Cols)
+	// An entry must not depend on which other rows are computed with it: the columns of right alone decide.
+	full := newFullColumns(len(ptr)-1, raw.Cols, func(c int) int { return ptr[c+1] - ptr[c] })
 	err := eachRow(ctx, raw.Rows, 64, func(_, a int) {
 		out := raw.Data[a*raw.Stride:][:raw.Cols]
 		clear(out)

@@ -26,13 +26,14 @@ type fullColumns struct {
 // has reports whether a column is full.
 func (f *fullColumns) has(column uint32) bool { return f.count > 0 && f.place[column] >= 0 }
 
-// newFullColumns returns the full columns in the product of a matrix, of which left[c] rows have column c, with the transpose
-// of another, of which right[c] rows have it; rows and columns are the size of the product.
-func newFullColumns(left, right func(c int) int, width, rows, columns int) fullColumns {
+// newFullColumns returns the full columns in products of a matrix with so many columns and rows, of which count(c) have column
+// c, with matrices like it.
+func newFullColumns(width, rows int, count func(c int) int) fullColumns {
 	f := fullColumns{place: make([]int32, width)}
-	least := float64(rows) * float64(columns) / denseSpeed
+	least := float64(rows) * float64(rows) / denseSpeed
 	for c := range f.place {
-		if f.place[c] = -1; float64(left(c))*float64(right(c)) >= least && least > 0 {
+		n := float64(count(c))
+		if f.place[c] = -1; n*n >= least && n > 0 {
 			f.place[c] = int32(f.count)
 			f.count++
 		}
@@ -75,15 +76,4 @@ func (f *fullColumns) rows(a *sparse.CSR) dense.Matrix {
 		}
 	}
 	return dense.View(out)
-}
-
-// columnCounts returns how many entries every column of a has.
-func columnCounts(a *sparse.CSR) []int {
-	_, width := a.Dims()
-	counts := make([]int, width)
-	_, cols, _ := a.Raw()
-	for _, c := range cols {
-		counts[c]++
-	}
-	return counts
 }

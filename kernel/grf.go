@@ -114,6 +114,8 @@ type grfCovariance struct {
 	entire       atomic.Pointer[factor] // of all nodes; nil until first used
 	compactMu    sync.Mutex             // guards
 	compactPhi   *sparse.Compact        // Φ of all nodes of a large graph; nil until first used
+	someMu       sync.Mutex             // guards
+	some         *somePhi               // Φ of some of them, used last
 }
 
 // Cross returns K[rows, cols].
@@ -236,6 +238,12 @@ func (c *grfCovariance) Diag(ctx context.Context, dst []float64, rows []int) err
 		}
 		return nil
 	}
+	return c.squaredRows(ctx, dst, rows)
+}
+
+// squaredRows sets dst[a] to the squared norm of row rows[a] of Φ, in float64.
+func (c *grfCovariance) squaredRows(ctx context.Context, dst []float64, rows []int) error {
+	const size = 1024
 	blocks := (len(rows) + size - 1) / size
 	scratch := make([][]float64, parallel.Workers(blocks))
 	return parallel.Blocks(ctx, blocks, func(worker, b int) error {

@@ -152,8 +152,7 @@ func (p *pattern) fulls() *fullColumns {
 		for _, c := range p.col {
 			counts[c]++
 		}
-		count := func(c int) int { return counts[c] }
-		p.full = newFullColumns(count, count, p.width, len(p.rows), len(p.rows))
+		p.full = newFullColumns(p.width, len(p.rows), func(c int) int { return counts[c] })
 	})
 	return &p.full
 }

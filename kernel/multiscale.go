@@ -40,6 +40,7 @@ type coarseScales struct {
 	free   bool    // a shape for every scale
 	chains recent.Cache[*chain]
 	whole  func() *chain // of all nodes
+	filled func() bool   // every node of every scale interpolates to a node
 	caches shared[[]*table]
 }
 
@@ -87,6 +88,9 @@ func NewMultiscale(fine Kernel, family Modulation, scales []Scale, opts Multisca
 		m.scales = append(m.scales, scale{s.Prolong, grf})
 		below = cols
 	}
+	m.filled = sync.OnceValue(func() bool {
+		return !slices.ContainsFunc(m.scales, func(s scale) bool { return hasEmptyColumn(s.prolong) })
+	})
 	m.whole = sync.OnceValue(func() *chain { return newChain(upTo(m.Nodes()), m.scales) })
 	return m, nil
 }
@@ -146,7 +150,7 @@ func (m *Multiscale) Params() []Param {
 // that of the fine kernel, if it has one, and tables of the coarser scales, which are
 // interpolated between lengths.
 func (m *Multiscale) Training() Training {
-	return Training{Starts: shareStarts(m.Params(), len(m.fine.Params()), len(m.scales)), Cache: m.cached}
+	return Training{Starts: shareStarts(m.Params(), len(m.fine.Params()), len(m.scales)), Cache: m.cached, Mixed: m.mixed}
 }
 
 func (m *Multiscale) cached(rows []int, maxBytes int) Kernel {

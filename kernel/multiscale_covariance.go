@@ -126,8 +126,13 @@ func (m *Multiscale) climb(ctx context.Context, c *chain, dst *mat.Dense, f func
 // ascend is climb up to the nodes of the first coarser scale. The result is a block of
 // its GRF.
 func (m *Multiscale) ascend(ctx context.Context, c *chain, columns int, f func(k int, y *mat.Dense) error) (*mat.Dense, error) {
+	return m.ascendTo(ctx, c, 0, columns, f)
+}
+
+// ascendTo is ascend up to the nodes of the given scale.
+func (m *Multiscale) ascendTo(ctx context.Context, c *chain, to, columns int, f func(k int, y *mat.Dense) error) (*mat.Dense, error) {
 	var above *mat.Dense
-	for k := len(m.scales) - 1; k >= 0; k-- {
+	for k := len(m.scales) - 1; k >= to; k-- {
 		grf := m.scales[k].grf
 		y := grf.block(len(c.nodes[k+1]), columns)
 		if err := f(k, y); err != nil {
@@ -217,6 +222,11 @@ func (c *multiscaleCovariance) Diag(ctx context.Context, dst []float64, rows []i
 	if err := c.fine.Diag(ctx, dst, rows); err != nil {
 		return err
 	}
+	return c.addDiag(ctx, dst, rows)
+}
+
+// addDiag adds the variances of the scales to dst.
+func (c *multiscaleCovariance) addDiag(ctx context.Context, dst []float64, rows []int) error {
 	const size = 4096 // nodes whose features fit into memory
 	for lo := 0; lo < len(rows); lo += size {
 		hi := min(len(rows), lo+size)
@@ -260,11 +270,17 @@ func (c *multiscaleCovariance) precondition(ctx context.Context, rows []int, con
 	if len(rows) == 0 {
 		return solve.NewJacobi(nil, nil)
 	}
-	first := c.firstSmall()
 	d := make([]float64, len(rows))
 	if err := c.fine.Diag(ctx, d, rows); err != nil {
 		return nil, err
 	}
+	return c.preconditionBeside(ctx, rows, d, constant, noise)
+}
+
+// preconditionBeside is precondition with the variances of the fine kernel, which it
+// overwrites.
+func (c *multiscaleCovariance) preconditionBeside(ctx context.Context, rows []int, d []float64, constant float64, noise []float64) (solve.Factored, error) {
+	first := c.firstSmall()
 	between := 0.0 // variance of the scales between, before interpolation
 	for _, u := range c.parts[:first] {
 		between += u.variance

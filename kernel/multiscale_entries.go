@@ -36,7 +36,7 @@ func (o *multiscaleCross) entries(ctx context.Context, dst *mat.Dense) error {
 	rows, columns := dst.Dims()
 	all, own := len(list.nodes[1]), len(o.rows.nodes[1])
 	if rows <= columns || 8*own < all || all*columns > keptEntries {
-		return o.cov.climb(ctx, o.rows, dst, o.cov.cells(ctx, o.rows, o.cols))
+		return o.cov.climb(ctx, o.rows, dst, o.cov.cells(ctx, o.rows, o.cols, func(k int) []float64 { return o.parts[k].left }))
 	}
 	above, err := o.cov.kept.get(ctx, o.cov, o.cols, rows)
 	if err != nil {
@@ -50,8 +50,9 @@ func (o *multiscaleCross) entries(ctx context.Context, dst *mat.Dense) error {
 	return ctx.Err()
 }
 
-// cells returns a function that sets y to s_k²·C_k between the nodes of scale k above a list and P_k of the columns.
-func (c *multiscaleCovariance) cells(ctx context.Context, list, cols *chain) func(k int, y *mat.Dense) error {
+// cells returns a function that sets y to s_k²·C_k between the nodes of scale k above a list, with the given inverse norms, and
+// P_k of the columns.
+func (c *multiscaleCovariance) cells(ctx context.Context, list, cols *chain, inverses func(k int) []float64) func(k int, y *mat.Dense) error {
 	return func(k int, y *mat.Dense) error {
 		u := c.parts[k]
 		var at onto
@@ -72,7 +73,7 @@ func (c *multiscaleCovariance) cells(ctx context.Context, list, cols *chain) fun
 		if err := sparseTimes(ctx, y, left.phi, at.phi.T()); err != nil {
 			return err
 		}
-		scaleRows(y, u.inverses(nodes), u.variance)
+		scaleRows(y, inverses(k), u.variance)
 		return nil
 	}
 }
@@ -93,7 +94,7 @@ func (k *keptCells) get(ctx context.Context, c *multiscaleCovariance, cols *chai
 	defer k.mu.Unlock()
 	if k.above == nil || !slices.Equal(k.cols, cols.nodes[0]) {
 		list := c.Multiscale.whole()
-		above, err := c.ascend(ctx, list, len(cols.nodes[0]), c.cells(ctx, list, cols))
+		above, err := c.ascend(ctx, list, len(cols.nodes[0]), c.cells(ctx, list, cols, func(k int) []float64 { return c.parts[k].inverses(list.nodes[k+1]) }))
 		if err != nil {
 			return nil, err
 		}

@@ -119,39 +119,6 @@ func singleOf(o any) single {
 	return nil
 }
 
-// addSingle adds the product with x to dst. The sums are float64.
-func (o *constantCross) addSingle(ctx context.Context, dst, x blas32.General) error {
-	const size = 8192
-	k := x.Cols
-	parts := make([]float64, (x.Rows+size-1)/size*k)
-	parallel.Ranges(x.Rows, size, func(lo, hi int) {
-		part := make([]float64, k)
-		for i := lo; i < hi; i++ {
-			for s, v := range x.Data[i*x.Stride:][:k] {
-				part[s] += float64(v)
-			}
-		}
-		copy(parts[lo/size*k:], part)
-	})
-	sums := make([]float64, k)
-	for q, v := range parts {
-		sums[q%k] += v
-	}
-	level := make([]float32, k)
-	for s, v := range sums {
-		level[s] = float32(o.variance * v)
-	}
-	parallel.Ranges(dst.Rows, 4096, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			row := dst.Data[i*dst.Stride:][:k]
-			for s, v := range level {
-				row[s] += v
-			}
-		}
-	})
-	return ctx.Err()
-}
-
 // Single returns the product of all scales, if the fine kernel has one.
 func (o *multiscaleCross) Single() func(ctx context.Context, dst, x blas32.General) error {
 	fine := singleOf(o.fine)

@@ -34,6 +34,11 @@ func (k *GRF) Spread(g *ranks.Group, nodes ranks.Layout) *SpreadGRF {
 	return &SpreadGRF{grf: k, group: g, nodes: nodes}
 }
 
+// spreadEvenly is Spread of equal numbers of nodes.
+func (k *GRF) spreadEvenly(g *ranks.Group) Kernel {
+	return k.Spread(g, ranks.Even(k.Nodes(), g.Size()))
+}
+
 // Nodes returns the number of nodes.
 func (k *SpreadGRF) Nodes() int { return k.grf.Nodes() }
 
@@ -76,9 +81,7 @@ func (k *SpreadGRF) list(ctx context.Context, rows []int) (*spreadList, error) {
 		return k.lists[at], nil
 	}
 	l := &spreadList{rows: slices.Clone(rows)}
-	if l.all, err = ranks.OfSizes(sizes); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrFeatures, err)
-	}
+	l.all = ranks.OfSizes(sizes)
 	if l.own, err = k.grf.features.List(ctx, rows); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFeatures, err)
 	}
@@ -191,6 +194,12 @@ func (o *spreadCross) Apply(ctx context.Context, dst, x *mat.Dense) error {
 	})
 }
 
+// Diag sets dst[a] to the variance of own node rows[a], as GRF.Diag does for rows whose
+// products are in use. It needs no other rank.
+func (c *spreadCovariance) Diag(ctx context.Context, dst []float64, rows []int) error {
+	return c.squaredRows(ctx, dst, rows)
+}
+
 // Single returns the same product for float32, of a list with itself.
 func (o *spreadCross) Single() func(ctx context.Context, dst, x blas32.General) error {
 	if o.err != nil || o.left != o.right {
@@ -236,7 +245,8 @@ func (c *spreadCovariance) Grad(ctx context.Context, grad []float64, rows []int,
 		if err := f.phiT.Mul(ctx, ba.Slice(0, n, columns, 2*columns).(*mat.Dense), u, columns); err != nil {
 			return err
 		}
-		wide, err := f.shape.Widen(ctx, ba, 2*columns)
+		wide, release, err := f.shape.Widen(ctx, ba, 2*columns)
+		defer release()
 		if err != nil {
 			return err
 		}
@@ -294,8 +304,20 @@ func (c *spreadCovariance) ownNodes() ([]int, int) {
 	return own, lo
 }
 
-// Abilities are draws in one pass.
-func (c *spreadCovariance) Abilities() Abilities { return Abilities{Draw: c.draw} }
+// allWell reports whether all ranks are well.
+func (k *SpreadGRF) allWell(ctx context.Context, well bool) (bool, error) {
+	own := []uint8{0}
+	if well {
+		own[0] = 1
+	}
+	all, _, err := ranks.Gather(ctx, k.group, own)
+	return !slices.Contains(all, 0), err
+}
+
+// Abilities are draws in one pass, and the features.
+func (c *spreadCovariance) Abilities() Abilities {
+	return Abilities{Draw: c.draw, Fine: &Sampling{c.features, c.coeff}, Ranks: c.kernel.group}
+}
 
 // draw begins draws from the prior.
 func (c *spreadCovariance) draw(ctx context.Context, draws int, seed uint64, x []int) (Draw, error) {

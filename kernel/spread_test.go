@@ -64,12 +64,15 @@ func blockOf(t *testing.T, n, columns int, stream string) *mat.Dense {
 }
 
 // result is all that a covariance computes, with the rows of all ranks.
-type spreadResult struct{ product, single, means, grad, prior, at, draw []float64 }
+type spreadResult struct {
+	product, single, means, grad, prior, at, draw []float64
+	learned, diag, learnedGrad                    []float64 // of steps in float32
+}
 
 func (r spreadResult) differs(from spreadResult) error {
 	for name, pair := range map[string][2][]float64{
 		"product": {r.product, from.product}, "product in float32": {r.single, from.single}, "means": {r.means, from.means},
-		"gradient": {r.grad, from.grad}, "prior": {r.prior, from.prior}, "draw at measurements": {r.at, from.at}, "draw": {r.draw, from.draw},
+		"product of a step": {r.learned, from.learned}, "diagonal": {r.diag, from.diag}, "gradient of a step": {r.learnedGrad, from.learnedGrad}, "gradient": {r.grad, from.grad}, "prior": {r.prior, from.prior}, "draw at measurements": {r.at, from.at}, "draw": {r.draw, from.draw},
 	} {
 		if len(pair[1]) == 0 {
 			return fmt.Errorf("%s: nothing to compare with", name)
@@ -87,6 +90,7 @@ func (c spreadCase) compute(ctx context.Context, k kernel.Kernel, rows, nodes []
 	if err != nil {
 		return r, err
 	}
+	cov = kernel.WithConstant(cov, 0.7)
 	_, columns := x.Dims()
 	op := cov.Cross(rows, rows)
 	product := mat.NewDense(len(rows), columns, nil)
@@ -128,13 +132,38 @@ func (c spreadCase) compute(ctx context.Context, k kernel.Kernel, rows, nodes []
 	if err := d.Update(ctx, draw, x); err != nil {
 		return r, err
 	}
+	if err := r.learn(ctx, k, c.theta, rows, from); err != nil {
+		return r, err
+	}
 	r.product, r.means, r.prior, r.draw = product.RawMatrix().Data, means.RawMatrix().Data, prior.RawMatrix().Data, draw.RawMatrix().Data
 	return r, nil
 }
 
+// learn has a step of learning in float32 at theta.
+func (r *spreadResult) learn(ctx context.Context, k kernel.Kernel, theta []float64, rows []int, x blas32.General) error {
+	step := kernel.TrainingOf(k).Single(rows, 0.7)
+	if err := step.Set(ctx, theta); err != nil {
+		return err
+	}
+	to := blas32.General{Rows: x.Rows, Cols: x.Cols, Stride: x.Cols, Data: make([]float32, len(x.Data))}
+	if err := step.Apply(ctx, to, x); err != nil {
+		return err
+	}
+	for _, v := range to.Data {
+		r.learned = append(r.learned, float64(v))
+	}
+	r.diag = slices.Clone(step.Diag())
+	r.learnedGrad = make([]float64, len(theta))
+	weight := make([]float64, x.Cols)
+	for s := range weight {
+		weight[s] = 0.5 - float64(s)/7
+	}
+	return step.Grad(ctx, r.learnedGrad, weight, to, x)
+}
+
 // gathered returns a result with the rows of all ranks.
 func (r spreadResult) gathered(ctx context.Context, g *ranks.Group) (spreadResult, error) {
-	for _, x := range []*[]float64{&r.product, &r.single, &r.means, &r.prior, &r.at, &r.draw} {
+	for _, x := range []*[]float64{&r.learned, &r.diag, &r.product, &r.single, &r.means, &r.prior, &r.at, &r.draw} {
 		var err error
 		if *x, _, err = ranks.Gather(ctx, g, *x); err != nil {
 			return r, err

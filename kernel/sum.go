@@ -220,7 +220,9 @@ func (o sumOperator) Apply(ctx context.Context, dst, x *mat.Dense) error {
 	var one *mat.Dense
 	for _, part := range o[1:] {
 		if r, ok := part.(*constantCross); ok {
-			r.add(dst, x)
+			if err := r.add(ctx, dst, x); err != nil {
+				return err
+			}
 			continue
 		}
 		if one == nil {

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/internal/ranks"
 	"grfgp/solve"
 )
 
@@ -19,6 +20,7 @@ func (c *sumCovariance) Abilities() Abilities {
 	for k, t := range main {
 		of[k] = AbilitiesOf(t.Covariance)
 		a.LongRange = a.LongRange || of[k].LongRange
+		a.Ranks = of[k].Ranks
 		if a.Fine == nil {
 			a.Fine, a.Coarse = of[k].Fine, of[k].Coarse
 		}
@@ -200,7 +202,19 @@ func (p *raised) WhitenT(dst, x *mat.Dense) {
 // draw starts draws: in one pass for the terms that have the ability, by prior
 // draws and products with K for the others.
 func (c *sumCovariance) draw(ctx context.Context, draws int, seed uint64, x []int) (Draw, error) {
+	return c.drawBy(ctx, draws, seed, x, func(k int) beginDraw { return AbilitiesOf(c.terms[k].Covariance).Draw })
+}
+
+// beginDraw is a function as Abilities.Draw.
+type beginDraw func(ctx context.Context, draws int, seed uint64, x []int) (Draw, error)
+
+// drawBy is draw with the draws of the terms, nil for one that does not draw in one pass.
+func (c *sumCovariance) drawBy(ctx context.Context, draws int, seed uint64, x []int, of func(k int) beginDraw) (Draw, error) {
 	d := &sumDraw{x: slices.Clone(x)}
+	var err error
+	if d.all, err = newPortion(ctx, c.ranks(), len(x)); err != nil {
+		return nil, err
+	}
 	seeds := c.seeds(seed)
 	var one *mat.Dense
 	for k, t := range c.terms {
@@ -208,7 +222,7 @@ func (c *sumCovariance) draw(ctx context.Context, draws int, seed uint64, x []in
 			d.constants, d.levels = append(d.constants, r), append(d.levels, r.levels(draws, seeds[k]))
 			continue
 		}
-		if begin := AbilitiesOf(t.Covariance).Draw; begin != nil {
+		if begin := of(k); begin != nil {
 			part, err := begin(ctx, draws, seeds[k], x)
 			if err != nil {
 				return nil, err
@@ -246,6 +260,7 @@ func (c *sumCovariance) draw(ctx context.Context, draws int, seed uint64, x []in
 // sumDraw holds a draw of every term.
 type sumDraw struct {
 	x         []int
+	all       portion      // of the list x
 	parts     []Draw       // of terms that draw in one pass
 	others    []Covariance // the terms that do not,
 	prior     *mat.Dense   // and the sum of their draws at every node
@@ -280,15 +295,25 @@ func (d *sumDraw) Update(ctx context.Context, dst, u *mat.Dense) error {
 		}
 		addRows(dst, one)
 	}
+	if len(d.constants) == 0 {
+		return nil
+	}
+	sums, err := d.all.sums(ctx, u)
+	if err != nil {
+		return err
+	}
 	for k, r := range d.constants {
 		levels := slices.Clone(d.levels[k])
-		for s, v := range columnSums(u) {
+		for s, v := range sums {
 			levels[s] += r.variance * v
 		}
 		addToRows(dst, levels)
 	}
 	return nil
 }
+
+// ranks returns the processes that compute the sum together; nil: this one alone.
+func (c *sumCovariance) ranks() *ranks.Group { return AbilitiesOf(c.terms[0].Covariance).Ranks }
 
 // upTo returns the nodes 0 … n−1.
 func upTo(n int) []int {

@@ -170,21 +170,6 @@ func (s *summation) norms(b *mat.Dense) ([]float64, error) {
 	return norm, nil
 }
 
-// ColumnNorms returns the Euclidean norms of the columns of b; NaN for all if a number
-// is not finite.
-func ColumnNorms(b *mat.Dense) []float64 {
-	norms, ok := (*summation)(nil).columnNorms(b)
-	if ok {
-		return norms
-	}
-	_, k := b.Dims()
-	norms = make([]float64, k)
-	for j := range norms {
-		norms[j] = math.NaN()
-	}
-	return norms
-}
-
 // notFinite returns an error about the first number that is not finite.
 func notFinite(what string, x *mat.Dense) error {
 	raw := x.RawMatrix()

@@ -1,6 +1,7 @@
 package solve
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"sync/atomic"
@@ -40,7 +41,10 @@ type Factored interface {
 }
 
 // Jacobi is a diagonal preconditioner.
-type Jacobi struct{ inv, invSqrt []float64 }
+type Jacobi struct {
+	inv, invSqrt []float64
+	rows         *Rows
+}
 
 // NewJacobi returns the preconditioner P = diag(diag) + diag(noise), for the
 // diagonal of a matrix and the noise that is added to it.
@@ -48,7 +52,7 @@ func NewJacobi(diag, noise []float64) (*Jacobi, error) {
 	if len(diag) != len(noise) {
 		return nil, fmt.Errorf("Jacobi: %w: %d noise variances for a diagonal of %d", ErrArgument, len(noise), len(diag))
 	}
-	j := &Jacobi{make([]float64, len(diag)), make([]float64, len(diag))}
+	j := &Jacobi{inv: make([]float64, len(diag)), invSqrt: make([]float64, len(diag))}
 	var bad atomic.Bool
 	parallel.Ranges(len(diag), blockRows, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
@@ -79,13 +83,17 @@ func (j *Jacobi) Whiten(dst, x *mat.Dense) { scaleRows(dst, x, j.invSqrt) }
 // WhitenT is Whiten.
 func (j *Jacobi) WhitenT(dst, x *mat.Dense) { j.Whiten(dst, x) }
 
-// LogDet returns log det P.
+// Over returns the preconditioner of a system of which j has this rank's rows.
+func (j *Jacobi) Over(rows *Rows) *Jacobi { return &Jacobi{j.inv, j.invSqrt, rows} }
+
+// LogDet returns log det P, over the rows of all ranks; NaN if one of them has ended.
 func (j *Jacobi) LogDet() float64 {
-	return (*summation)(nil).sumRows(len(j.inv), 1, func(lo, hi int, sums []float64) {
+	sum, _ := j.rows.Sum(context.Background(), len(j.inv), 1, func(lo, hi int, sums []float64) { // NaN after an error
 		for _, v := range j.inv[lo:hi] {
 			sums[0] -= math.Log(v)
 		}
-	})[0]
+	})
+	return sum[0]
 }
 
 // PlusConstant returns the inverse of P + constant·11ᵀ, given the inverse of P,
@@ -148,6 +156,10 @@ func scaleRows(dst, x *mat.Dense, scale []float64) {
 
 func scaleRange(dst, x *mat.Dense, scale []float64, lo, hi int) {
 	ds, xs := dst.RawMatrix(), x.RawMatrix()
+	if fours(ds, xs) {
+		scaleFours(ds.Data[4*lo:], xs.Data[4*lo:], scale[lo:hi])
+		return
+	}
 	for i := lo; i < hi; i++ {
 		d, s := row(ds, i), scale[i]
 		for t, v := range row(xs, i) {

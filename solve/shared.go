@@ -3,6 +3,9 @@ package solve
 import (
 	"context"
 	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/ranks"
 )
@@ -14,6 +17,38 @@ import (
 type Rows struct {
 	Group  *ranks.Group
 	Layout ranks.Layout
+}
+
+// Total returns the number of rows of all ranks, of which n are here, and the first of
+// these.
+func (r *Rows) Total(n int) (all, first int) { return newSummation(context.Background(), r).total(n) }
+
+// Sum returns k sums over the rows of all ranks, of which n are here. add adds those of the
+// rows [lo, hi), a block, to sums. The result has the same bits at any number of threads and
+// ranks.
+func (r *Rows) Sum(ctx context.Context, n, k int, add func(lo, hi int, sums []float64)) ([]float64, error) {
+	s := newSummation(ctx, r)
+	total := s.sumRows(n, k, add)
+	return total, s.err
+}
+
+// Least returns the smallest x of all ranks.
+func (r *Rows) Least(ctx context.Context, x float64) (float64, error) {
+	s, most := newSummation(ctx, r), []float64{-x}
+	s.most(most)
+	return -most[0], s.err
+}
+
+// ColumnNorms returns the Euclidean norms of the columns of b, of which this rank has its
+// rows; NaN for all if a number is not finite.
+func (r *Rows) ColumnNorms(ctx context.Context, b *mat.Dense) ([]float64, error) {
+	s := newSummation(ctx, r)
+	norms, ok := s.columnNorms(b)
+	if !ok {
+		_, k := b.Dims()
+		norms = slices.Repeat([]float64{math.NaN()}, k)
+	}
+	return norms, s.err
 }
 
 // summation adds up over rows, here and on other ranks. It is used by one goroutine.

@@ -20,6 +20,8 @@ type SingleSystem struct {
 	Noise []float32
 	// Scale, if not nil, is the inverse of a diagonal preconditioner.
 	Scale []float32
+	// Rows says that several ranks share the rows; nil means one rank.
+	Rows *Rows
 }
 
 // CG solves as the function CG does with Options.Recursive, from the starting guess in
@@ -33,17 +35,21 @@ func (s SingleSystem) CG(ctx context.Context, dst, b blas32.General, opts Option
 	c := &conjugate{n: b.Rows, k: b.Cols, opts: opts}
 	c.stats.Residuals = make([]float64, b.Cols)
 	c.prepare()
-	if b.Rows == 0 || b.Cols == 0 {
-		return c.end()
-	}
-	h := &host[float32]{sides: &sides{n: b.Rows, sums: newSummation(ctx, nil)}, noise: s.Noise, scale: s.Scale}
+	h := &host[float32]{sides: &sides{n: b.Rows, sums: newSummation(ctx, s.Rows)}, noise: s.Noise, scale: s.Scale}
 	h.apply = func(ctx context.Context, dst, x *vectors[float32]) error { return s.Apply(ctx, dst.single, x.single) }
 	w := &wholeSingle{host: h, b: b.Data[:b.Rows*b.Cols], x: dst.Data[:b.Rows*b.Cols]}
+	if all, _ := h.sums.total(b.Rows); all == 0 || b.Cols == 0 {
+		return c.end()
+	}
 	if err := w.measure(b.Cols); err != nil {
 		return Stats{}, fmt.Errorf("conjugate gradients: %w", err)
 	}
 	c.space, c.sums = w, h.sums
-	if err := c.run(ctx); err != nil {
+	err := c.run(ctx)
+	if c.sums.err != nil {
+		err = c.sums.err // and what follows from it
+	}
+	if err != nil {
 		c.stats.Residuals = nil
 		return c.stats, fmt.Errorf("conjugate gradients: iteration %d: %w", c.stats.Iterations, err)
 	}

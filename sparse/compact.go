@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/bits"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
@@ -71,6 +72,58 @@ func (a *Compact) Set(k int, end, col []uint32, val []float64) error {
 	}
 	a.blocks[k] = b
 	return nil
+}
+
+// DropEmptyColumns removes the columns without entries and returns which are left, in
+// increasing order: column j is then what column left[j] was. Products with vectors that have
+// these elements alone are the same bits.
+func (a *Compact) DropEmptyColumns() (left []uint32) {
+	used := make([]uint64, (a.cols+63)/64)
+	for k := range a.blocks {
+		b := &a.blocks[k]
+		for p := range b.val {
+			j := b.column(p)
+			used[j/64] |= 1 << (j % 64)
+		}
+	}
+	before := make([]uint32, len(used)) // columns in use before those of a word
+	for w, bitset := range used {
+		before[w] = uint32(len(left))
+		for ; bitset != 0; bitset &= bitset - 1 {
+			left = append(left, uint32(64*w+bits.TrailingZeros64(bitset)))
+		}
+	}
+	place := func(j uint32) uint32 {
+		return before[j/64] + uint32(bits.OnesCount64(used[j/64]&(1<<(j%64)-1)))
+	}
+	// Places keep the order of columns, so a block spans no more of them.
+	parallel.Ranges(len(a.blocks), 1, func(k, _ int) {
+		b := &a.blocks[k]
+		if len(b.val) == 0 {
+			b.base = 0
+			return
+		}
+		base := b.base
+		if b.wide == nil {
+			b.base = place(base)
+		}
+		for p, j := range b.narrow {
+			b.narrow[p] = uint16(place(base+uint32(j)) - b.base)
+		}
+		for p, j := range b.wide {
+			b.wide[p] = place(j)
+		}
+	})
+	a.cols = len(left)
+	return left
+}
+
+// column returns the column of an entry.
+func (b *compactBlock) column(p int) uint32 {
+	if b.wide != nil {
+		return b.wide[p]
+	}
+	return b.base + uint32(b.narrow[p])
 }
 
 // Bytes returns the memory that the entries take.

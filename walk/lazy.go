@@ -23,7 +23,7 @@ func Lazy(w *sparse.CSR, opts Options) (*Features, error) {
 	l := &lazy{run: p, slot: make([]uint32, opts.Hi-opts.Lo)}
 	l.samplers.New = func() any { return p.rowSampler() }
 	f := &Features{opts: opts, nodes: n, lazy: l}
-	f.opts.Scale = nil
+	f.opts.Scale, f.opts.Strengths = nil, nil
 	return f, nil
 }
 
@@ -144,6 +144,17 @@ func (f *Features) ListOnce(ctx context.Context, rows []int) (*List, error) {
 
 func (l *List) locate(a int) (*block, int) {
 	return &l.blocks[l.at[a]/blockRows], int(l.at[a] % blockRows)
+}
+
+// Bytes returns the memory of the rows of the list, as Size counts it.
+func (l *List) Bytes() int64 {
+	entries, values := 0, 0
+	for a := range l.at {
+		b, r := l.locate(a)
+		num, _, vals := b.row(r)
+		entries, values = entries+len(num), values+len(vals)
+	}
+	return featureBytes(int64(len(l.at)), int64(entries), int64(values))
 }
 
 // Reached returns the nodes that the row at place a has entries for, to be read only.

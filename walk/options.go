@@ -56,8 +56,11 @@ type Options struct {
 	HubWalks float64   `json:"hub_walks,omitempty"`
 	Seed     uint64    `json:"seed"`
 	Scale    []float64 `json:"-"` // v for Proportional steps; nil means all ones
-	Lo       int       `json:"lo"`
-	Hi       int       `json:"hi"` // start nodes [Lo, Hi), a shard of all rows; Hi = 0 means to the last node
+	// Strengths D make the matrix that is given A, and W = D^-½AD^-½: its entries are computed where they are
+	// used, to the bits of graph.Graph.Normalized, so that A may be mapped from a file. Nil: the matrix is W.
+	Strengths []float64 `json:"-"`
+	Lo        int       `json:"lo"`
+	Hi        int       `json:"hi"` // start nodes [Lo, Hi), a shard of all rows; Hi = 0 means to the last node
 }
 
 // Upper limits of options: lengths and counts are stored in small integers.
@@ -102,8 +105,15 @@ func (o *Options) validate(w *sparse.CSR) error {
 		return fmt.Errorf("%w: budget %d, want 0 to %d", ErrOptions, o.Budget, MaxBudget)
 	case o.Lo < 0 || o.Lo > o.Hi || o.Hi > n:
 		return fmt.Errorf("%w: rows [%d, %d) of %d nodes", ErrOptions, o.Lo, o.Hi, n)
+	case o.Strengths != nil && len(o.Strengths) != n:
+		return fmt.Errorf("%w: there are %d strengths for %d nodes", ErrOptions, len(o.Strengths), n)
 	case o.Scale != nil && len(o.Scale) != n:
 		return fmt.Errorf("%w: scale has %d entries for %d nodes", ErrOptions, len(o.Scale), n)
+	}
+	for i, d := range o.Strengths {
+		if !(d > 0) || math.IsInf(d, 0) {
+			return fmt.Errorf("%w: the strength of node %d is %v, want a positive number", ErrOptions, i, d)
+		}
 	}
 	for i, v := range o.Scale {
 		if !(v > 0) || math.IsInf(v, 0) {

@@ -46,7 +46,7 @@ func SamplePart(ctx context.Context, w *sparse.CSR, opts Options, part Part, row
 		wanted[i-lo] = true
 	}
 	p := &run{steps: newSteps(w, opts, &part.Facts), opts: opts, key: rng.Derive(opts.Seed, "walk")}
-	opts.Lo, opts.Hi, opts.Scale = lo, hi, nil
+	opts.Lo, opts.Hi, opts.Scale, opts.Strengths = lo, hi, nil, nil
 	f := &Features{opts: opts, nodes: part.Nodes, blocks: make([]block, (hi-lo+blockRows-1)/blockRows)}
 	scratch := make([]*rowSampler, parallel.Workers(len(f.blocks)))
 	err := parallel.Blocks(ctx, len(f.blocks), func(worker, b int) error {

@@ -129,7 +129,7 @@ func (r *repelling) share(i uint32, p int, mass, flat float64) float64 {
 	if r.cum == nil && r.edge == growthFactor {
 		return flat * r.factor(i, p)
 	}
-	return mass * r.val[p] * r.v(r.col[p]) / r.v(i)
+	return mass * r.steps.weight(i, p) * r.v(r.col[p]) / r.v(i)
 }
 
 // recruit puts walkers on the nodes of the last exact length, ∝ their mass.

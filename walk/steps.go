@@ -17,7 +17,9 @@ const flatTolerance = 1e-12
 type steps struct {
 	rowPtr []uint32 // half the size of W's own, for the caches' sake
 	col    []uint32
-	val    []float64
+	val    []float64 // of W, or of A if there are strengths
+
+	strengths []float64 // D of W = D^-½AD^-½; nil: val are the entries of W
 
 	scale  []float64 // v; nil means all ones
 	cum    []float64 // cumulated p_ij of each row; nil when every row is flat: p_ij = 1/d_i
@@ -39,7 +41,7 @@ const (
 // newSteps prepares the steps on W. Facts are those of the matrix that W is a part of; nil: W is all
 // of it.
 func newSteps(w *sparse.CSR, opts Options, facts *Facts) *steps {
-	s := &steps{scale: opts.Scale}
+	s := &steps{scale: opts.Scale, strengths: opts.Strengths}
 	s.matrix(w)
 	switch {
 	case opts.Sampler == AdHoc:
@@ -83,6 +85,14 @@ func (s *steps) matrix(w *sparse.CSR) {
 // row returns where the entries of node i begin and end.
 func (s *steps) row(i uint32) (a, b int) { return int(s.rowPtr[i]), int(s.rowPtr[i+1]) }
 
+// weight returns entry p of W, which is in row i.
+func (s *steps) weight(i uint32, p int) float64 {
+	if s.strengths == nil {
+		return s.val[p]
+	}
+	return sparse.Scaled(s.val[p], s.strengths[i], s.strengths[s.col[p]])
+}
+
 // v returns the scale of a node.
 func (s *steps) v(i uint32) float64 {
 	if s.scale == nil {
@@ -118,9 +128,10 @@ func (s *steps) growths(first, last int) (growth []float64, all Facts) {
 			least, most, sum := math.Inf(1), 0.0, 0.0
 			a, b := s.row(uint32(i))
 			for p := a; p < b; p++ {
-				t := math.Abs(s.val[p]) * s.v(s.col[p])
+				w := s.weight(uint32(i), p)
+				t := math.Abs(w) * s.v(s.col[p])
 				least, most, sum = min(least, t), max(most, t), sum+t
-				f.Signed = f.Signed || s.val[p] < 0
+				f.Signed = f.Signed || w < 0
 			}
 			// A row of stored zeros is a sink that only the search can see.
 			f.Steep = f.Steep || most-least > flatTolerance*most || a < b && sum == 0
@@ -145,7 +156,7 @@ func (s *steps) cumulate() {
 			a, b := s.row(uint32(i))
 			sum := 0.0
 			for p := a; p < b; p++ {
-				sum += math.Abs(s.val[p]) * s.v(s.col[p])
+				sum += math.Abs(s.weight(uint32(i), p)) * s.v(s.col[p])
 				s.cum[p] = sum
 			}
 			if sum == 0 {
@@ -154,7 +165,7 @@ func (s *steps) cumulate() {
 			last := b - 1
 			for p := a; p < b; p++ {
 				s.cum[p] /= sum
-				if s.val[p] != 0 {
+				if s.weight(uint32(i), p) != 0 {
 					last = p
 				}
 			}
@@ -193,15 +204,15 @@ func (s *steps) search(i uint32, u float64) int {
 func (s *steps) factor(i uint32, p int) float64 {
 	switch s.edge {
 	case uniformFactor:
-		return float64(s.rowPtr[i+1]-s.rowPtr[i]) * s.val[p]
+		return float64(s.rowPtr[i+1]-s.rowPtr[i]) * s.weight(i, p)
 	case adHocFactor:
-		return s.val[p]
+		return s.weight(i, p)
 	}
 	g := 1.0
 	if s.growth != nil {
 		g = s.growth[i]
 	}
-	if s.signed && s.val[p] < 0 {
+	if s.signed && s.weight(i, p) < 0 {
 		g = -g
 	}
 	return g

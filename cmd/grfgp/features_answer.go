@@ -149,7 +149,7 @@ func matrixName(g *graph.Graph, normalization string) string {
 // keep saves the features, with the name of their matrix.
 func (a *app) keep(features *walk.Features, path string, g *graph.Graph, norm graph.Normalization) error {
 	s := a.talk.Stage("writing features")
-	err := writeFile(path, func(w io.Writer) error {
+	err := a.writeFile(path, func(w io.Writer) error {
 		_, err := features.Encode(w, matrixName(g, norm.String()))
 		return err
 	})

@@ -9,12 +9,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"grfgp/graphio"
+	"grfgp/internal/plural"
 )
 
 // packFlags are the flags of the verb.
 type packFlags struct {
 	input
-	out string
+	out      string
+	oneScale bool
 }
 
 func packVerb(a *app) *cobra.Command {
@@ -27,6 +29,10 @@ file. Every command takes that file as --edges. It is mapped into memory instead
 being read, so a graph of a million nodes is ready in a tenth of a second, and several processes
 share its memory. Results are the same bytes as from the original files.
 
+The file also has the coarser graphs that models of many scales are made of, so that commands
+map them instead of computing them. --one-scale leaves them out: the file is then less than half as
+large, and packing takes less memory.
+
 The file has checksums: one that is damaged or cut off is refused. It must not be changed
 while a command uses it; writing it again with pack is fine.`,
 		Example: `  grfgp pack --edges roads.csv --nodes places.csv -o roads.packed
@@ -35,6 +41,7 @@ while a command uses it; writing it again with pack is fine.`,
 	}
 	f.input.flags(cmd)
 	cmd.Flags().StringVarP(&f.out, "out", "o", "", "`file` for the packed graph")
+	cmd.Flags().BoolVar(&f.oneScale, "one-scale", false, "leave out the coarser graphs, which commands then compute where they need them")
 	return cmd
 }
 
@@ -45,28 +52,63 @@ type packAnswer struct {
 	Nodes   int    `json:"nodes"`
 	Edges   int    `json:"edges"`
 	Bytes   int64  `json:"bytes"`
+	Levels  int    `json:"levels"` // coarser graphs
 }
 
 func (a *app) pack(ctx context.Context, f *packFlags) error {
 	if f.out == "" {
 		return usagef("no file to write: give -o FILE")
 	}
-	f.unordered = true // writing puts nodes into order, without a second copy of the graph
+	// Writing puts nodes into order, without a second copy of the graph. Coarser graphs are then computed
+	// from the written file, mapped; where it cannot be read back, the graph is ordered in memory.
+	info, err := os.Stat(f.out)
+	stream := err == nil && !info.Mode().IsRegular()
+	f.unordered = f.oneScale || !stream
 	net, err := f.load(ctx, a)
 	if err != nil {
 		return err
 	}
+	answer := packAnswer{Version: 1, File: f.out, Nodes: net.Graph.Len(), Edges: net.Graph.Edges()}
 	s := a.talk.Stage("packing")
-	if err := writeFile(f.out, func(w io.Writer) error { return graphio.WritePacked(ctx, w, net) }); err != nil {
-		return err
+	if !stream || f.oneScale {
+		err = f.write(ctx, net)
+		net = nil
 	}
-	info, err := os.Stat(f.out)
+	if !f.oneScale && err == nil {
+		answer.Levels, err = f.addLevels(ctx, net)
+	}
 	if err != nil {
 		return err
 	}
-	s.Done("%s in %s", size(info.Size()), f.out)
+	if info, err = os.Stat(f.out); err != nil {
+		return err
+	}
+	answer.Bytes = info.Size()
+	s.Done("%s in %s, with %s", size(info.Size()), f.out, plural.Count(answer.Levels, "coarser graphs"))
 	if !a.json {
 		return nil
 	}
-	return json.NewEncoder(a.Out).Encode(packAnswer{1, f.out, net.Graph.Len(), net.Graph.Edges(), info.Size()})
+	return json.NewEncoder(a.Out).Encode(answer)
+}
+
+// write writes the packed graph.
+func (f *packFlags) write(ctx context.Context, net *graphio.Network) error {
+	return writeFile(f.out, func(w io.Writer) error { return graphio.WritePacked(ctx, w, net) })
+}
+
+// addLevels writes the packed graph with its coarser graphs, and returns their number. A nil network is read
+// back from the file.
+func (f *packFlags) addLevels(ctx context.Context, net *graphio.Network) (int, error) {
+	if net == nil {
+		var err error
+		if net, err = graphio.ReadGraph(ctx, graphio.File(f.out), graphio.Options{}); err != nil {
+			return 0, err
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	levels := net.Graph.Levels()
+	net.Graph = net.Graph.WithLevels(levels)
+	return len(levels), f.write(ctx, net)
 }

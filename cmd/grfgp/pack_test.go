@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -41,5 +42,48 @@ func TestPack(t *testing.T) {
 	}
 	if r := runLine(t, "", "predict", "--edges", half, "--measurements", measurements); r.code != exitBadData || !strings.Contains(r.err, "cut off") || !strings.Contains(r.err, "half.packed") {
 		t.Errorf("half a packed graph: %+v", r)
+	}
+}
+
+// TestPackedScales: a model of many scales on coarser graphs from the file answers the same bytes as on
+// those that it computes.
+func TestPackedScales(t *testing.T) {
+	dir := t.TempDir()
+	edges, values := filepath.Join(dir, "edges.csv"), filepath.Join(dir, "values.csv")
+	var e, v strings.Builder
+	e.WriteString("from,to\n")
+	v.WriteString("node,value\n")
+	for c := range 40 { // so many components that coarser graphs are used
+		for i := range 50 {
+			fmt.Fprintf(&e, "c%dn%d,c%dn%d\n", c, i, c, (i+1)%50)
+			if (i+c)%9 == 0 {
+				fmt.Fprintf(&v, "c%dn%d,%.2f\n", c, i, 0.3*float64((i/7)%5)+0.1*float64(c%4))
+			}
+		}
+	}
+	for name, text := range map[string]string{edges: e.String(), values: v.String()} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	with, without := filepath.Join(dir, "with.packed"), filepath.Join(dir, "without.packed")
+	for path, flags := range map[string][]string{with: nil, without: {"--one-scale"}} {
+		if r := runLine(t, "", append([]string{"pack", "--edges", edges, "-o", path}, flags...)...); r.code != exitOK {
+			t.Fatalf("%+v", r)
+		}
+	}
+	large, err := os.Stat(with)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if small, err := os.Stat(without); err != nil || small.Size() >= large.Size() {
+		t.Errorf("with coarser graphs %d bytes, without %d", large.Size(), small.Size())
+	}
+	line := []string{"predict", "--measurements", values, "--method", "grf", "--family", "diffusion", "--scales", "many"}
+	want := runLine(t, "", append(line, "--edges", edges)...)
+	for _, path := range []string{with, without} {
+		if got := runLine(t, "", append(line, "--edges", path)...); got.code != exitOK || got.out != want.out {
+			t.Errorf("%s: another answer: %s", path, got.err)
+		}
 	}
 }

@@ -9,8 +9,8 @@ import (
 // one after another, on one rank.
 const BlockRows = 1024
 
-// Layout says which rows each rank owns: rank r has the rows [starts[r], starts[r+1]),
-// whole blocks of rows, except for the last rows of all. A rank may own none.
+// Layout says which rows each rank owns: rank r has the rows [starts[r], starts[r+1]).
+// A rank may own none.
 type Layout struct{ starts []int }
 
 // Even returns the layout of n rows in which ranks own as equal numbers of blocks as
@@ -24,17 +24,24 @@ func Even(n, size int) Layout {
 	return Layout{starts}
 }
 
-// OfSizes returns the layout in which rank r owns so many rows. All but the last that has
-// some must have whole blocks.
-func OfSizes(sizes []int) (Layout, error) {
+// OfSizes returns the layout in which rank r owns so many rows. Rows can be added up over
+// ranks (Group.Sum) only if all ranks but the last with some have whole blocks.
+func OfSizes(sizes []int) Layout {
 	starts := make([]int, len(sizes)+1)
 	for r, n := range sizes {
-		if n > 0 && starts[r]%BlockRows != 0 {
-			return Layout{}, fmt.Errorf("rank %d would own rows from %d on, within a block of %d rows", r, starts[r], BlockRows)
-		}
 		starts[r+1] = starts[r] + n
 	}
-	return Layout{starts}, nil
+	return Layout{starts}
+}
+
+// check returns an error if a block is split.
+func (l Layout) check() error {
+	for r, start := range l.starts[:l.Size()] {
+		if l.starts[r+1] > start && start%BlockRows != 0 {
+			return fmt.Errorf("rank %d owns rows from %d on, within a block of %d rows", r, start, BlockRows)
+		}
+	}
+	return nil
 }
 
 // Size returns the number of ranks.

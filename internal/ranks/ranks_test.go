@@ -50,11 +50,7 @@ func uneven(t *testing.T, n, size int, random *rand.Rand) Layout {
 			break
 		}
 	}
-	l, err := OfSizes(sizes)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l
+	return OfSizes(sizes)
 }
 
 func TestLayouts(t *testing.T) {

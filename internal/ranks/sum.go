@@ -40,6 +40,9 @@ func (g *Group) Sum(ctx context.Context, total, parts []float64, l Layout) error
 	if k == 0 {
 		return nil
 	}
+	if err := l.check(); err != nil {
+		return err
+	}
 	starts := make([]int, g.Size()+1)
 	for r := range g.Size() {
 		lo, hi := l.blocks(r)

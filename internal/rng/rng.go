@@ -83,6 +83,18 @@ func (s *Stream) Uint64() uint64 {
 	return a
 }
 
+// Skip passes over n words.
+func (s *Stream) Skip(n int) {
+	if n > 0 && s.hasSpare {
+		s.hasSpare = false
+		n--
+	}
+	s.block += uint64(n / 2)
+	if n%2 == 1 {
+		s.Uint64()
+	}
+}
+
 // Float64 returns a uniform number in [0, 1) with 53 random bits.
 func (s *Stream) Float64() float64 { return float64(s.Uint64()>>11) * 0x1p-53 }
 

@@ -14,6 +14,7 @@ import (
 
 	"grfgp/internal/parallel"
 	"grfgp/internal/ranks"
+	"grfgp/internal/scratch"
 	"grfgp/sparse"
 )
 
@@ -116,7 +117,8 @@ func (m *Matrix) Local() *sparse.CSR { return m.csr }
 // rows does not tell.
 func (m *Matrix) Mul(ctx context.Context, dst, x *mat.Dense, columns int) error {
 	raw := x.RawMatrix()
-	wide, err := widened(ctx, m.Pattern, raw.Data, raw.Rows, columns, raw.Stride)
+	wide, release, err := widened(ctx, m.Pattern, &doubles, raw.Data, raw.Rows, columns, raw.Stride)
+	defer release()
 	if err != nil || dst.IsEmpty() {
 		return err
 	}
@@ -130,27 +132,55 @@ func (m *Matrix) Mul(ctx context.Context, dst, x *mat.Dense, columns int) error 
 
 // MulSingle is Mul for blocks of float32.
 func (m *Matrix) MulSingle(ctx context.Context, dst, x blas32.General) error {
-	wide, err := widened(ctx, m.Pattern, x.Data, x.Rows, x.Cols, x.Stride)
+	return (&Single{m.Pattern, m.csr.Single()}).Mul(ctx, dst, x)
+}
+
+// Single is a Matrix with values of float32, for products with blocks of float32.
+type Single struct {
+	*Pattern
+	csr *sparse.Single
+}
+
+// Single returns the matrix with the given values, which are not copied: the caller may
+// change them between products.
+func (p *Pattern) Single(val []float32) (*Single, error) {
+	csr, err := p.local.Single(val)
+	return &Single{p, csr}, err
+}
+
+// Mul is that of Matrix.
+func (s *Single) Mul(ctx context.Context, dst, x blas32.General) error {
+	wide, release, err := s.WidenSingle(ctx, x)
+	defer release()
 	if err != nil || dst.Rows == 0 {
 		return err
 	}
-	if len(wide) == 0 {
-		clear(dst.Data)
+	if wide.Rows == 0 {
+		for i := range dst.Rows {
+			clear(dst.Data[i*dst.Stride:][:dst.Cols])
+		}
 		return nil
 	}
-	m.csr.MulSingle(dst, blas32.General{Rows: len(wide) / x.Cols, Cols: x.Cols, Stride: x.Cols, Data: wide})
+	s.csr.Mul(dst, wide)
 	return nil
 }
 
 // Widen returns the rows of a block that the local columns stand for: those of others
-// below this rank's, its own, and those above. All ranks call it together.
-func (p *Pattern) Widen(ctx context.Context, x *mat.Dense, columns int) (*mat.Dense, error) {
+// below this rank's, its own, and those above. All ranks call it together. Nobody may use
+// the result after release.
+func (p *Pattern) Widen(ctx context.Context, x *mat.Dense, columns int) (wide *mat.Dense, release func(), err error) {
 	raw := x.RawMatrix()
-	wide, err := widened(ctx, p, raw.Data, raw.Rows, columns, raw.Stride)
-	if err != nil || len(wide) == 0 {
-		return &mat.Dense{}, err
+	all, release, err := widened(ctx, p, &doubles, raw.Data, raw.Rows, columns, raw.Stride)
+	if err != nil || len(all) == 0 {
+		return &mat.Dense{}, release, err
 	}
-	return mat.NewDense(len(wide)/columns, columns, wide), nil
+	return mat.NewDense(len(all)/columns, columns, all), release, nil
+}
+
+// WidenSingle is Widen for blocks of float32.
+func (p *Pattern) WidenSingle(ctx context.Context, x blas32.General) (wide blas32.General, release func(), err error) {
+	all, release, err := widened(ctx, p, &singles, x.Data, x.Rows, x.Cols, x.Stride)
+	return blas32.General{Rows: len(all) / max(1, x.Cols), Cols: x.Cols, Stride: max(1, x.Cols), Data: all}, release, err
 }
 
 // Entries returns the number of entries of this rank's rows.
@@ -163,24 +193,32 @@ func (p *Pattern) From(i int) int { return p.ptr[i] }
 // Row returns the local columns of an own row.
 func (p *Pattern) Row(i int) []uint32 { return p.near[p.ptr[i]:p.ptr[i+1]] }
 
+// Memory of wide blocks that are not in use.
+var (
+	doubles scratch.Pool[float64]
+	singles scratch.Pool[float32]
+)
+
 // widened returns the rows of a block that the local columns stand for.
-func widened[F float32 | float64](ctx context.Context, p *Pattern, x []F, own, columns, stride int) ([]F, error) {
+func widened[F float32 | float64](ctx context.Context, p *Pattern, pool *scratch.Pool[F], x []F, own, columns, stride int) (wide []F, release func(), err error) {
 	if p.group.Alone() && stride == columns {
-		return x[:own*columns], nil
+		return x[:own*columns], func() {}, nil
 	}
 	rim := len(p.rim.Need())
-	wide := make([]F, (own+rim)*columns)
+	wide = pool.Get((own + rim) * columns)
+	release = func() { pool.Put(wide) }
 	middle := wide[p.below*columns:][:own*columns]
 	parallel.Ranges(own, 4096, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			copy(middle[i*columns:][:columns], x[i*stride:])
 		}
 	})
-	ghosts := make([]F, rim*columns)
+	ghosts := pool.Get(rim * columns)
+	defer pool.Put(ghosts)
 	if err := ranks.Fill(ctx, p.rim, ghosts, middle, columns); err != nil {
-		return nil, fmt.Errorf("rows of other ranks: %w", err)
+		return nil, release, fmt.Errorf("rows of other ranks: %w", err)
 	}
 	copy(wide, ghosts[:p.below*columns])
 	copy(wide[(p.below+own)*columns:], ghosts[p.below*columns:])
-	return wide, nil
+	return wide, release, nil
 }

@@ -1,0 +1,63 @@
+package grfgp
+
+import (
+	"slices"
+	"sync"
+
+	"grfgp/graph"
+	"grfgp/sparse"
+	"grfgp/walk"
+)
+
+// walks is a matrix of a graph as random walks take it, see graph.Graph.WalkMatrix.
+type walks struct {
+	w                *sparse.CSR
+	scale, strengths []float64
+}
+
+func walksOn(g *graph.Graph) walks {
+	w, scale, strengths := g.WalkMatrix(graph.NormalizedAdjacency)
+	return walks{w, scale, strengths}
+}
+
+// on returns the options for walks on the matrix.
+func (x walks) on(opts walk.Options) walk.Options {
+	opts.Scale, opts.Strengths = x.scale, x.strengths
+	return opts
+}
+
+// setMatrix sets what the Trainer knows of the matrix of the normalised Laplacian. W itself is made when it is
+// first used: features do without it, so that no copy of a large graph is held.
+func (t *Trainer) setMatrix(g *graph.Graph) {
+	t.graph = g
+	rowPtr, _, _ := g.Adjacency().Raw()
+	t.entries = g.Adjacency().NNZ()
+	isolated := false
+	for i := range g.Len() {
+		if rowPtr[i] == rowPtr[i+1] { // 1 on the diagonal
+			t.entries++
+			isolated = true
+		}
+	}
+	t.w = sync.OnceValue(func() *sparse.CSR { return g.Normalized(graph.NormalizedAdjacency) })
+	t.walks = sync.OnceValue(func() walks {
+		if isolated { // walks need W
+			return walks{t.w(), g.WalkScale(graph.NormalizedAdjacency), nil}
+		}
+		return walksOn(g)
+	})
+}
+
+// tables is the memory of walks on the matrix, beyond lists with a number per node: a number per entry
+// where steps have unequal odds, and one where W is a copy.
+func (x walks) tables() float64 {
+	_, _, val := x.w.Raw()
+	bytes := 8 * float64(len(val))
+	if x.strengths == nil {
+		return 2 * bytes
+	}
+	if slices.ContainsFunc(val, func(v float64) bool { return v != val[0] }) {
+		return bytes
+	}
+	return 8 * float64(len(x.strengths))
+}
