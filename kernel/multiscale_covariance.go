@@ -25,7 +25,7 @@ type multiscaleCovariance struct {
 // and their features.
 func (c *multiscaleCovariance) Abilities() Abilities {
 	fine := AbilitiesOf(c.fine)
-	a := Abilities{DiagFlops: c.diagFlops, LongRange: true, Fine: fine.Fine}
+	a := Abilities{DiagFlops: c.diagFlops, LongRange: true, Fine: fine.Fine, Mixed: c.mixed}
 	if fine.Draw != nil {
 		a.Draw = c.draw
 	}
