@@ -56,6 +56,11 @@ func (c *sumCovariance) Abilities() Abilities {
 			return of[0].Approximate(ctx, rows, constant+c.level(), noise)
 		}
 	}
+	if len(main) == 1 && of[0].Mixed != nil {
+		a.Mixed = func(ctx context.Context, rows []int, constant float64) (solve.Operator, error) {
+			return of[0].Mixed(ctx, rows, constant+c.level())
+		}
+	}
 	if len(main) == 1 && of[0].Factor != nil && c.fixedLevel() {
 		a.Factor = func(ctx context.Context, rows []int, constant float64, noise []float64) (Factor, error) {
 			f, err := of[0].Factor(ctx, rows, constant+c.level(), noise)
