@@ -49,6 +49,11 @@ type Abilities struct {
 	// determinant. It returns nil if rows do not have the structure that it needs.
 	Approximate func(ctx context.Context, rows []int, constant float64, noise []float64) (solve.Preconditioner, error)
 
+	// Mixed returns K[rows, rows] + constant·11ᵀ for blocks of float64, computed in float32
+	// where that magnifies rounding little. It returns nil if that is nowhere. The operator
+	// is safe for concurrent use.
+	Mixed func(ctx context.Context, rows []int, constant float64) (solve.Operator, error)
+
 	// LongRange reports that a part of K correlates nodes far from each other, so
 	// that learning its hyperparameters needs scattered measurements.
 	LongRange bool

@@ -35,6 +35,22 @@ const magnified = 1 << 10
 
 // mixed returns nil if the fine kernel has no features, or they cannot be listed.
 func (m *Multiscale) mixed(rows []int, constant float64) MixedRows {
+	if r := m.newMixed(rows, constant); r != nil {
+		return r
+	}
+	return nil // not an interface that holds a nil pointer
+}
+
+// mixed implements Abilities.Mixed.
+func (c *multiscaleCovariance) mixed(ctx context.Context, rows []int, constant float64) (solve.Operator, error) {
+	r := c.newMixed(rows, constant)
+	if r == nil {
+		return nil, nil
+	}
+	return r, r.set(ctx, c)
+}
+
+func (m *Multiscale) newMixed(rows []int, constant float64) *multiscaleRows {
 	grf, ok := m.fine.(*GRF)
 	if !ok || len(rows) == 0 {
 		return nil
@@ -74,7 +90,12 @@ func (r *multiscaleRows) Set(ctx context.Context, theta []float64) error {
 	if err != nil {
 		return err
 	}
-	r.cov = cov.(*multiscaleCovariance)
+	return r.set(ctx, cov.(*multiscaleCovariance))
+}
+
+// set goes to the hyperparameters of a covariance.
+func (r *multiscaleRows) set(ctx context.Context, cov *multiscaleCovariance) error {
+	r.cov = cov
 	if err := r.fine.set(ctx, r.cov.fine.(*grfCovariance)); err != nil {
 		return err
 	}
