@@ -27,6 +27,7 @@ type Job struct {
 	Places       int // that are predicted at once: nodes, or nodes in periods; 0: few
 	Folds        int // of a cross-validation; 0: there is none
 	Searches     int // that go on at a time, with at most Measurements each; 0: none
+	Ranks        int // processes that share the places; 0: 1. The estimate is that of one of them
 }
 
 // Bytes per node of large graphs, by what they are for.

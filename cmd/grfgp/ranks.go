@@ -31,6 +31,16 @@ func launchedRanks() int {
 	return 0
 }
 
+// ranksHere returns how many of the ranks are on this machine, 1 if no launcher says so.
+func ranksHere() int {
+	for _, name := range []string{"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"} {
+		if n, err := strconv.Atoi(os.Getenv(name)); err == nil && n > 1 {
+			return n
+		}
+	}
+	return 1
+}
+
 // streams returns the streams of a rank: those of ranks other than 0 end nowhere, except
 // for the last words of a failure.
 func (w *world) streams() (s Streams, last *bytes.Buffer) {
@@ -85,7 +95,7 @@ func (a *app) sharedWords() string {
 }
 
 // overRanks are the verbs that ranks can share.
-var overRanks = []string{"predict", "suggest", "validate", "ranks", "reproduce", "help", "grfgp"}
+var overRanks = []string{"predict", "suggest", "features", "validate", "ranks", "reproduce", "help", "grfgp"}
 
 // checkRanks refuses verbs that are for one process.
 func (a *app) checkRanks(verb string) error {
