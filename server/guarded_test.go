@@ -190,7 +190,7 @@ func TestQuarantine(t *testing.T) {
 	crash := func() { // the marks that a process leaves behind that is killed in a fit
 		kept := openStore(t, file)
 		d := newDying(t)
-		s := server.New(server.Options{Store: withoutUnmark{kept}, NewEngine: d.engine})
+		s := server.New(server.Options{Store: withoutUnmark{kept}, NewEngine: d.engine, Limits: server.Limits{Patience: 100 * time.Millisecond}})
 		h := &host{t: t, server: s, http: httptest.NewServer(s), store: kept, log: new(lockedBuffer)}
 		defer func() {
 			h.server.Stop()
