@@ -197,7 +197,7 @@ func (p *Posterior) priorMeasured(ctx context.Context, prior *mat.Dense) (*mat.D
 	}
 	_, draws := prior.Dims()
 	far := make([]float64, len(need)*draws)
-	if err := ranks.Fill(ctx, rim, far, prior.RawMatrix().Data, draws); err != nil {
+	if err := ranks.Fill(ctx, rim, far, prior.RawMatrix().Data, draws, draws); err != nil {
 		return nil, err
 	}
 	at := mat.NewDense(p.data.Len(), draws, nil)

@@ -166,8 +166,9 @@ func (m *Multiscale) cached(rows []int, maxBytes int) Kernel {
 	c.tables = m.caches.get(func(t []*table) bool { return t[0] != nil && slices.Equal(t[0].rows, rows) }, func() []*table {
 		all := make([]*table, len(m.scales))
 		for k := range all {
+			shape := new(ontoPattern)
 			all[k] = newTable(rows, 2*m.shape[0].Start, each, func(ctx context.Context, dst *mat.SymDense, length float64) error {
-				return m.scaleGram(ctx, dst, k, rows, length)
+				return m.scaleGram(ctx, dst, k, rows, length, shape)
 			})
 		}
 		return all
@@ -179,16 +180,16 @@ func (m *Multiscale) cached(rows []int, maxBytes int) Kernel {
 const tableBytes = 1 << 30
 
 // scaleGram adds C_k[rows, rows] to dst, for the given length and variance one.
-func (m *Multiscale) scaleGram(ctx context.Context, dst *mat.SymDense, k int, rows []int, length float64) error {
+func (m *Multiscale) scaleGram(ctx context.Context, dst *mat.SymDense, k int, rows []int, length float64, shape *ontoPattern) error {
 	raw, err := m.scales[k].grf.at(m.shapeOf(k, []float64{length}))
 	if err != nil {
 		return err
 	}
-	phi, _, err := newUnit(raw, 1).onto(m.chain(rows), k)
+	f, err := newUnit(raw, 1).ontoFactor(m.chain(rows), k, shape)
 	if err != nil {
 		return err
 	}
-	return addSquare(ctx, dst, phi, 1)
+	return f.addGram(ctx, dst.RawSymmetric(), 1)
 }
 
 // shapeOf returns the parameters of the family on scale k, given those without its variance.

@@ -3,12 +3,9 @@ package kernel
 import (
 	"context"
 
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"grfgp/internal/dense"
-	"grfgp/internal/parallel"
 	"grfgp/kernel/internal/recent"
 	"grfgp/solve"
 	"grfgp/sparse"
@@ -21,6 +18,7 @@ type multiscaleCovariance struct {
 	parts   []unit    // of the scales
 	lengths []float64 // of the scales, if their family has one
 	ontos   recent.Cache[[]onto]
+	kept    keptCells // for predictions
 }
 
 // Abilities are those of the fine kernel, a preconditioner by the coarse scales,
@@ -219,33 +217,6 @@ func (u unit) onto(list *chain, k int) (*sparse.CSR, *factor, error) {
 	return phi, f, err
 }
 
-// addSquare adds scale·ΦΦᵀ to the upper triangle of dst.
-func addSquare(ctx context.Context, dst *mat.SymDense, phi *sparse.CSR, scale float64) error {
-	raw := dst.RawSymmetric()
-	if rows, width := phi.Dims(); float64(phi.NNZ()) > 0.1*float64(rows)*float64(width) {
-		return addDenseSquare(ctx, raw, phi, scale)
-	}
-	phiT := phi.T()
-	return eachRow(ctx, raw.N, gramRows, func(_, i int) { addGramRow(raw.Data[i*raw.Stride:][:raw.N], phi, phiT, i, scale) })
-}
-
-// addDenseSquare is addSquare for rows that are mostly full.
-func addDenseSquare(ctx context.Context, dst blas64.Symmetric, phi *sparse.CSR, scale float64) error {
-	rows, width := phi.Dims()
-	full := blas64.General{Rows: rows, Cols: width, Stride: width, Data: make([]float64, rows*width)}
-	parallel.Ranges(rows, 16, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			cols, vals := phi.Row(i)
-			for p, j := range cols {
-				full.Data[i*width+int(j)] += vals[p]
-			}
-		}
-	})
-	// The upper triangle of dst is the lower one of its transpose.
-	dense.AddLower(dense.OfSymmetric(dst).T(), scale, dense.Of(full), dense.Of(full).T())
-	return ctx.Err()
-}
-
 // Diag sets dst[a] = K[rows[a], rows[a]].
 func (c *multiscaleCovariance) Diag(ctx context.Context, dst []float64, rows []int) error {
 	if err := c.fine.Diag(ctx, dst, rows); err != nil {
@@ -261,13 +232,8 @@ func (c *multiscaleCovariance) addDiag(ctx context.Context, dst []float64, rows 
 		hi := min(len(rows), lo+size)
 		list := newChain(rows[lo:hi], c.scales)
 		for k, u := range c.parts {
-			phi, _, err := u.onto(list, k)
-			if err != nil {
+			if err := u.addOntoSquares(dst[lo:hi], list, k); err != nil {
 				return err
-			}
-			for a := range hi - lo {
-				_, vals := phi.Row(a)
-				dst[lo+a] += u.variance * squares(vals)
 			}
 		}
 	}

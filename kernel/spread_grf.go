@@ -255,9 +255,12 @@ func (c *spreadCovariance) Grad(ctx context.Context, grad []float64, rows []int,
 			uw := room(&pairs[worker], 2*columns)
 			copy(uw, u.RawRowView(i))
 			copy(uw[columns:], w.RawRowView(i))
-			cols := f.shape.Row(i)
-			weights := room(&dst, len(cols))
-			dots(weights, uw, wide, cols)
+			cols, widened := f.shape.Row(i)
+			weights, from := room(&dst, len(cols)), ba
+			if widened {
+				from = wide
+			}
+			dots(weights, uw, from, cols)
 			return weights
 		})
 		if err != nil {

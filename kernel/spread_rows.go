@@ -107,9 +107,12 @@ func (r *spreadRows) stripGrad(ctx context.Context, slope, weight []float64, u, 
 	}
 	weigh := pairWeights(weight, both, parallel.Workers(both.Rows))
 	parts, err := projections(ctx, r.list.own, both.Rows, len(slope), func(worker int, dst []float64, i int) []float64 {
-		cols := r.list.shape.Row(i)
-		weights := room(&dst, len(cols))
-		sparse.DotsSingle(weights, weigh(worker, i), wide, cols)
+		cols, widened := r.list.shape.Row(i)
+		weights, from := room(&dst, len(cols)), ab
+		if widened {
+			from = wide
+		}
+		sparse.DotsSingle(weights, weigh(worker, i), from, cols)
 		return weights
 	})
 	if err != nil {

@@ -135,6 +135,36 @@ func (a *Compact) Bytes() int64 {
 	return int64(bytes)
 }
 
+// Columns returns the columns of row i, in the memory it is given if that is enough.
+func (a *Compact) Columns(room []uint32, i int) []uint32 {
+	b, lo, hi := a.row(i)
+	room = room[:0]
+	if b.wide != nil {
+		return append(room, b.wide[lo:hi]...)
+	}
+	for _, j := range b.narrow[lo:hi] {
+		room = append(room, b.base+uint32(j))
+	}
+	return room
+}
+
+// Values sets dst to the values of row i, of which there are as many as columns.
+func (a *Compact) Values(dst []float64, i int) {
+	b, lo, hi := a.row(i)
+	for p, v := range b.val[lo:hi] {
+		dst[p] = float64(v)
+	}
+}
+
+// row returns the block of row i and where its entries are.
+func (a *Compact) row(i int) (b *compactBlock, lo, hi uint32) {
+	b, r := &a.blocks[i/a.size], i%a.size
+	if r > 0 {
+		lo = b.end[r-1]
+	}
+	return b, lo, b.end[r]
+}
+
 // Mul sets dst = A·x, to the same bits for any number of threads and columns.
 func (a *Compact) Mul(dst, x *mat.Dense) { a.MulRows(dst, x, 0) }
 
