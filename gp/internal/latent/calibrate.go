@@ -14,7 +14,7 @@ const coldest, hottest = 1.0 / 100, 20.0
 
 // SearchPoints is the number of points of an expectation while a calibration or
 // hyperparameters are searched for; what is found is rated with more.
-const SearchPoints = 32
+const SearchPoints = 48
 
 // Calibrate returns the calibration under which the classes have the highest
 // likelihood, with that prior on the temperature.
