@@ -121,13 +121,33 @@ func Softmax(dst, f []float64) {
 	}
 }
 
-// LogScore returns the mean log probability of the classes.
+// Unscored is the class of a node that is not scored.
+const Unscored = -1
+
+// Scored returns the number of nodes that are scored.
+func Scored(class []int) int {
+	n := 0
+	for _, c := range class {
+		if c != Unscored {
+			n++
+		}
+	}
+	return n
+}
+
+// LogScore returns the mean log probability of the classes; that of equally probable classes if no node is scored.
 func LogScore(p *mat.Dense, class []int) float64 {
 	sum := 0.0
 	for i, c := range class {
-		sum += math.Log(max(p.At(i, c), 1e-300))
+		if c != Unscored {
+			sum += math.Log(max(p.At(i, c), 1e-300))
+		}
 	}
-	return sum / float64(len(class))
+	if n := Scored(class); n > 0 {
+		return sum / float64(n)
+	}
+	_, classes := p.Dims()
+	return -math.Log(float64(classes))
 }
 
 // Draws returns the class probabilities of each draw of latent functions: f has
