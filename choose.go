@@ -206,9 +206,7 @@ func (c *contest) fit(ctx context.Context, k candidate, opts gp.FitOptions) (att
 		return attempt{}, err
 	}
 	opts.Starts = c.startsInTime(made, opts.Starts)
-	if len(c.tried) > 0 {
-		opts.From = likeliest(c.tried).model
-	}
+	opts.From = c.before(k, opts.Starts)
 	for _, a := range c.tried { // kernels with many scales may gain little for a while, and much later
 		if ll := a.report.LogLikelihood; !k.many && (opts.Rival == nil || ll > *opts.Rival) {
 			opts.Rival = &ll
@@ -216,6 +214,27 @@ func (c *contest) fit(ctx context.Context, k candidate, opts gp.FitOptions) (att
 	}
 	fitted, report, err := gp.Fit(ctx, made, c.own, opts)
 	return attempt{candidate: k, model: fitted, report: report, values: c.own.Len()}, err
+}
+
+// before returns the fit from which the climb of a candidate may take over noise and curvature: that of a part of it whose
+// hyperparameters most of a start are, else the likeliest; nil if there is none.
+func (c *contest) before(k candidate, starts [][]float64) *gp.Model {
+	if len(c.tried) == 0 {
+		return nil
+	}
+	from, most := likeliest(c.tried).model, 0
+	for _, a := range c.tried {
+		if a.name != k.name || a.unit != k.unit { // hyperparameters mean something else
+			continue
+		}
+		theta := a.model.Theta()
+		for _, start := range starts {
+			if n := len(theta); n > most && n <= len(start) && slices.Equal(start[:n], theta) {
+				from, most = a.model, n
+			}
+		}
+	}
+	return from
 }
 
 // try fits a candidate and adds it to tried.
@@ -284,7 +303,11 @@ func (c *contest) tryMore(ctx context.Context, scales []bool, tryTrend bool) err
 func (c *contest) tryMany(ctx context.Context, one attempt) error {
 	k := one.candidate
 	k.many, k.hops = true, c.fineHops(true, c.method, c.hops)
-	if err := c.try(ctx, k, k.starts()); err != nil {
+	starts, err := c.manyStarts(ctx, k)
+	if err != nil {
+		return err
+	}
+	if err := c.try(ctx, k, starts); err != nil {
 		return err
 	}
 	last := len(c.tried) - 1
@@ -310,6 +333,30 @@ func (c *contest) tryMany(ctx context.Context, one attempt) error {
 		c.tried[last] = again
 	}
 	return err
+}
+
+// manyStarts returns hyperparameters from which learning many scales starts: those of the kernel, and what was learned of it
+// beside covariates or roles. Nil means those of the kernel alone.
+func (c *contest) manyStarts(ctx context.Context, k candidate) ([][]float64, error) {
+	var learned [][]float64
+	for _, a := range c.tried {
+		alike := a.candidate
+		alike.terms, alike.pairs = k.terms, k.pairs
+		if a.terms.has(graphTerm) && a.terms != graphTerm && alike.String() == k.String() && alike.hops == k.hops {
+			learned = append(learned, c.inSpace(a.model.Theta())[:c.graphParams(a)])
+		}
+	}
+	if learned == nil {
+		return k.starts(), nil
+	}
+	made, err := c.kernel(ctx, k, c.method)
+	if err != nil {
+		return nil, err
+	}
+	for _, theta := range kernel.Starts(made) {
+		learned = append(learned, c.inSpace(theta))
+	}
+	return learned, nil
 }
 
 // smallScale is the variance, beside that of the data, of coarser scales that are added to a learned kernel.

@@ -214,15 +214,15 @@ func (k *knownContest) starts(ctx context.Context, from attempt, c candidate) ([
 
 // graphParams returns the number of hyperparameters of the graph term of an attempt,
 // without those of a trend.
-func (k *knownContest) graphParams(a attempt) int {
+func (c *contest) graphParams(a attempt) int {
 	if !a.terms.has(graphTerm) {
 		return 0
 	}
-	c := a.candidate
-	c.terms, c.trend = graphTerm, false
-	made, err := k.kernel(context.Background(), c, k.method)
+	k := a.candidate
+	k.terms, k.trend = graphTerm, false
+	made, err := c.kernel(context.Background(), k, c.method)
 	if err != nil {
 		return 0
 	}
-	return len(k.nodeParams(made))
+	return len(c.nodeParams(made))
 }

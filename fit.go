@@ -149,7 +149,7 @@ func (t *Trainer) retrain(ctx context.Context, own gp.Data, spec Spec, theta []f
 
 // fitOptions returns the options of gp.Fit that the Spec implies.
 func (t *Trainer) fitOptions() (gp.FitOptions, error) {
-	opts := gp.FitOptions{Values: t.spec.kind(), Mean: t.spec.Mean, NoiseSD: t.spec.NoiseSD, Seed: t.spec.Seed}
+	opts := gp.FitOptions{Values: t.spec.kind(), Mean: t.spec.Mean, NoiseSD: t.spec.NoiseSD, Seed: t.spec.Seed, Ranks: t.together.Ranks, Checkpoints: t.together.Checkpoints}
 	if by := t.spec.transform(); by != gp.NoTransform && opts.Mean != nil {
 		mean := by.Forward(*opts.Mean)
 		opts.Mean = &mean
@@ -249,10 +249,7 @@ func (m *Model) Predict(ctx context.Context, nodes []int) (Prediction, error) {
 
 // PredictProgress is Predict that tells w how far it is.
 func (m *Model) PredictProgress(ctx context.Context, nodes []int, w *progress.Work) (Prediction, error) {
-	if err := m.of.check(nodes); err != nil {
-		return Prediction{}, err
-	}
-	return m.spec.predict(ctx, m.posterior, nodes, w)
+	return m.PredictShare(ctx, NewShare(nil, nodes), w)
 }
 
 // Sample returns posterior draws of the quantity at the nodes, one column per draw, on

@@ -2,7 +2,6 @@ package grfgp
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -56,24 +55,19 @@ const (
 // walks from a few hundred nodes and from the measured ones, and conditions on the
 // measurements once more: a small part of the cost of fitting.
 func (m *Model) Limits(ctx context.Context, nodes []int, p Prediction) (*Limits, error) {
-	if err := m.of.check(nodes); err != nil {
-		return nil, err
-	}
-	if len(p.Mean) != len(nodes) || len(p.SD) != len(nodes) {
-		return nil, fmt.Errorf("limits of %d nodes for a prediction of %d; pass the prediction of these nodes", len(nodes), len(p.Mean))
-	}
-	count, err := m.PriorOnly(ctx, nodes)
-	if err != nil {
-		return nil, err
-	}
-	walks, err := m.walkError(ctx, nodes, p)
-	return &Limits{len(nodes), count, walks}, err
+	return m.LimitsOfShare(ctx, NewShare(nil, nodes), p)
 }
 
 // PriorOnly counts the nodes that have no covariance with any measurement, apart
 // from the mean and the trend: their predictions are those of the prior.
 func (m *Model) PriorOnly(ctx context.Context, nodes []int) (count int, err error) {
-	measured := m.posterior.Measured()
+	return m.priorOnly(ctx, NewShare(nil, nodes))
+}
+
+// priorOnly is PriorOnly of a share, without the nodes of other ranks.
+func (m *Model) priorOnly(ctx context.Context, s Share) (count int, err error) {
+	lo, hi := s.Range()
+	nodes, measured := s.nodes[lo:hi], m.posterior.Measured()
 	if termsOf(m.spec.Terms)&knownTerms != 0 { // covariates and roles inform all nodes, of a period at least
 		return m.of.unseen(nodes, measured), nil
 	}
@@ -90,7 +84,7 @@ func (m *Model) PriorOnly(ctx context.Context, nodes []int) (count int, err erro
 		}
 		return count, nil
 	}
-	joined, err := kernel.Connected(ctx, m.posterior.Prior(), nodes, measured)
+	joined, err := m.posterior.Connected(ctx, s.nodes, lo, hi)
 	for _, ok := range joined {
 		if !ok {
 			count++
@@ -118,20 +112,25 @@ func (s Spec) reach() (hops int, known bool) {
 	return math.MaxInt, true // throughout a component
 }
 
-// walkError returns nil if the kernel is exact.
-func (m *Model) walkError(ctx context.Context, nodes []int, p Prediction) (*WalkError, error) {
+// walkError returns nil if the kernel is exact, and on ranks other than 0.
+func (m *Model) walkError(ctx context.Context, s Share, p Prediction) (*WalkError, error) {
 	prior, err := m.nodePrior(ctx)
 	if err != nil {
 		return nil, err
 	}
 	abilities := kernel.AbilitiesOf(prior)
 	fine, coarse := abilities.Fine, abilities.Coarse
-	walked := fine != nil && !exact(fine.Features)
-	for _, c := range coarse {
-		walked = walked || !exact(c.Features)
+	walked, err := s.walked(ctx, fine, coarse)
+	if err != nil {
+		return nil, err
 	}
 	if !walked && m.spec.Method != "lowrank" { // lowrank has a random projection as well
 		return nil, nil
+	}
+	chosen := rand.New(rng.New(m.spec.Seed, "limits")).Perm(len(s.nodes))[:min(len(s.nodes), limitNodes)]
+	was, sd, err := s.latents(ctx, p, chosen)
+	if err != nil || s.ranks.Rank() > 0 {
+		return nil, err
 	}
 	e := &WalkError{}
 	if fine == nil {
@@ -146,10 +145,9 @@ func (m *Model) walkError(ctx context.Context, nodes []int, p Prediction) (*Walk
 		}
 		e.Kernel, e.Low, e.High, e.NoiseShare = est.Error, est.Low, est.High, est.NoiseShare
 	}
-	chosen := rand.New(rng.New(m.spec.Seed, "limits")).Perm(len(nodes))[:min(len(nodes), limitNodes)]
 	again := make([]int, len(chosen))
 	for k, a := range chosen {
-		again[k] = nodes[a]
+		again[k] = s.nodes[a]
 	}
 	twin, err := m.twin(ctx, fine, coarse, again)
 	if twin == nil || err != nil {
@@ -162,10 +160,9 @@ func (m *Model) walkError(ctx context.Context, nodes []int, p Prediction) (*Walk
 	// The difference of two means from independent walks has √2 times the standard
 	// error of one.
 	apart, variance := 0.0, 0.0
-	for k, a := range chosen {
-		was, sd := p.At(a).Latent()
-		apart += (mean[k] - was) * (mean[k] - was) / 2
-		variance += sd * sd
+	for k := range chosen {
+		apart += (mean[k] - was[k]) * (mean[k] - was[k]) / 2
+		variance += sd[k] * sd[k]
 	}
 	if variance > 0 {
 		e.Mean, e.Nodes = math.Sqrt(apart/variance), len(chosen)
@@ -173,9 +170,20 @@ func (m *Model) walkError(ctx context.Context, nodes []int, p Prediction) (*Walk
 	return e, nil
 }
 
-func exact(f *walk.Features) bool {
-	s := f.Size()
-	return s.ExactRows == int64(s.Rows)
+// walked reports whether a row of the features, or of those of coarser scales, has a
+// sampling error.
+func (s Share) walked(ctx context.Context, fine *kernel.Sampling, coarse []kernel.Sampling) (bool, error) {
+	if fine != nil {
+		if exact, err := s.exact(ctx, fine.Features); err != nil || !exact {
+			return true, err
+		}
+	}
+	for _, c := range coarse {
+		if exact, err := s.exact(ctx, c.Features); err != nil || !exact {
+			return true, err
+		}
+	}
+	return false, nil
 }
 
 // twin returns the posterior at the given nodes with other walks and the same

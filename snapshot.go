@@ -71,7 +71,7 @@ func (s *Snapshot) Predict(ctx context.Context, nodes []int) (Prediction, error)
 	if err := s.of.check(nodes); err != nil {
 		return Prediction{}, err
 	}
-	return s.chosen.predict(ctx, s.posterior, nodes, nil)
+	return s.chosen.predict(ctx, s.posterior, NewShare(nil, nodes), nil)
 }
 
 // Effects returns the effects of columns and the shares of parts: see Model.Effects.

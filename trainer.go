@@ -9,7 +9,9 @@ import (
 	"strings"
 	"sync"
 
+	"grfgp/gp"
 	"grfgp/graph"
+	"grfgp/internal/ranks"
 	"grfgp/kernel"
 	"grfgp/kernel/lowrank"
 	"grfgp/sparse"
@@ -41,13 +43,25 @@ type Trainer struct {
 	training     int                           // contests under way
 	releases     []func()                      // of the caches that their kernels share
 	known        known                         // covariates and roles
-	shared       bool                          // keep the features of kernels that were not chosen, for later trainings
+	together     Together
+	shared       bool // keep the features of kernels that were not chosen, for later trainings
 
 	// The last kernel of a complete Spec is kept: it holds the sparsity pattern of
 	// its features, so that training it again computes only their values.
 	last     Spec
 	lastMade kernel.Kernel
 }
+
+// Together is how long fits go on: on several processes, and after an interruption. The
+// zero value is one process, and nothing is kept.
+type Together struct {
+	Ranks       *ranks.Group   // that fit the same models to the same data
+	Checkpoints gp.Checkpoints // of iterative fits; nil: none
+}
+
+// FitTogether makes the fits that follow be those of several processes, or keep
+// checkpoints. Models are the same to the bit.
+func (t *Trainer) FitTogether(how Together) { t.together = how }
 
 // NewTrainer returns a Trainer for models that spec describes. The graph should
 // be in locality order, see [graph.Graph.Ordered]. The error wraps ErrSpec if
@@ -395,11 +409,7 @@ func (t *Trainer) fine(ctx context.Context, f family, method string, hops int) (
 		m.features[hops] = features
 	}
 	if method == "lowrank" {
-		rank := t.spec.Rank
-		if rank == 0 {
-			rank = 256
-		}
-		return lowrank.New(features, f.modulation, lowrank.Options{Dim: rank, Seed: t.spec.Seed})
+		return lowrank.New(features, f.modulation, lowrank.Options{Dim: t.spec.rank(), Seed: t.spec.Seed})
 	}
 	if m.sampled[hops] == nil {
 		k, err := kernel.NewGRF(features, f.modulation)

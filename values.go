@@ -153,13 +153,14 @@ func (p Prediction) each(do func(k int, r gp.Response)) {
 }
 
 // predict returns the prediction of a posterior on the scale that people read.
-func (s Spec) predict(ctx context.Context, p *gp.Posterior, nodes []int, w *progress.Work) (Prediction, error) {
+func (s Spec) predict(ctx context.Context, p *gp.Posterior, of Share, w *progress.Work) (Prediction, error) {
 	w.Part(1, 20)
-	mean, err := p.Mean(ctx, nodes)
+	lo, hi := of.Range()
+	mean, err := p.MeanPart(ctx, of.nodes, lo, hi)
 	if err != nil {
 		return Prediction{}, err
 	}
-	sd, err := p.VarianceProgress(ctx, nodes, w.Part(1, 0))
+	sd, err := p.VariancePart(ctx, of.nodes, lo, hi, w.Part(1, 0))
 	if err != nil {
 		return Prediction{}, err
 	}

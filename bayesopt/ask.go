@@ -135,7 +135,7 @@ func (o *Optimizer) pick(ctx context.Context, r Request) ([]Suggestion, Reason, 
 		var err error
 		switch posterior, err = o.Update(ctx); {
 		case err == nil:
-			known = posterior
+			known = o.surrogate(posterior)
 			policy = o.onScale(policy, posterior)
 		case errors.Is(err, ErrNoModel):
 			policy, why = Random{}, "drawn at random: there are no measurements yet"
@@ -149,10 +149,11 @@ func (o *Optimizer) pick(ctx context.Context, r Request) ([]Suggestion, Reason, 
 	r.Progress.Part(1-trainShare, 0).Step("picking nodes")
 	start := time.Now()
 	if _, draws := policy.(Thompson); posterior != nil && !draws && len(r.Pending) > 0 {
-		var err error
-		if known, err = withMeans(ctx, posterior, r.Pending); err != nil {
+		extended, err := withMeans(ctx, posterior, r.Pending)
+		if err != nil {
 			return nil, Enough, nil, fmt.Errorf("conditioning on pending nodes: %w", err)
 		}
+		known = o.surrogate(extended)
 	}
 	c := o.candidates(r)
 	picks, err := policy.Pick(ctx, known, c, r.Count, r.Seed)
@@ -255,19 +256,17 @@ func (o *Optimizer) chances(ctx context.Context, a *Answer, p *gp.Posterior, see
 	toward := o.opts.Goal.sign()
 	wins := map[int]int{}
 	for lo := 0; lo < a.Draws; lo += drawsAtOnce {
-		draws, row, err := drawAt(ctx, p, o.allowed, min(drawsAtOnce, a.Draws-lo), rng.New(seed, "chance", uint64(lo)).Uint64())
+		n := min(drawsAtOnce, a.Draws-lo)
+		draws, err := drawAt(ctx, o.surrogate(p), o.allowed, n, rng.New(seed, "chance", uint64(lo)).Uint64())
 		if err != nil {
 			return err
 		}
-		raw := draws.RawMatrix()
-		for k := range raw.Cols {
-			best, most := 0, math.Inf(-1)
-			for at := range o.allowed {
-				if v := toward * raw.Data[row(at)*raw.Stride+k]; v > most {
-					best, most = at, v
-				}
-			}
-			wins[o.allowed[best]]++
+		best, err := draws.highestOf(ctx, n, len(o.allowed), toward)
+		if err != nil {
+			return err
+		}
+		for _, c := range best {
+			wins[o.allowed[max(0, c.at)]]++
 		}
 	}
 	for k := range a.Suggestions {

@@ -149,11 +149,11 @@ func (c *Candidates) open() []int {
 }
 
 // best returns the index of the open candidate of the highest score, the first of
-// several; −1 if none is open. NaN is never the best.
-func (c *Candidates) best(score func(at int) float64) int {
+// several; −1 if none is open. NaN is never the best. If among is not nil, the others do not count.
+func (c *Candidates) best(among func(at int) bool, score func(at int) float64) int {
 	best, most := -1, math.Inf(-1)
 	for at := range c.nodes {
-		if !c.Open(at) {
+		if !c.Open(at) || among != nil && !among(at) {
 			continue
 		}
 		if v := score(at); v > most || best < 0 && v == most {

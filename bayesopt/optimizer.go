@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"grfgp/gp"
+	"grfgp/internal/ranks"
 	"grfgp/progress"
 	"grfgp/solve"
 )
@@ -22,6 +23,10 @@ type Options struct {
 	Repeats bool     // measured nodes may be suggested again
 	Limits           // costs and groups of nodes
 	Retrain Schedule // when to fit hyperparameters again
+
+	// Ranks are processes that make the same suggestions together, and share draws and means
+	// at all nodes; nil: this one alone.
+	Ranks *ranks.Group
 
 	Transform gp.Transform // under which values are modelled; levels, means and sds stay on the scale of the values
 }

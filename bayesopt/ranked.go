@@ -181,19 +181,17 @@ const roughDraws = 8
 // roughSD is the standard deviation at nodes by eight draws, with a relative
 // standard error of √(1/(2·8)) = 25 %: enough for a short list.
 func roughSD(ctx context.Context, s Surrogate, nodes []int, mean []float64, seed uint64) ([]float64, error) {
-	draws, row, err := drawAt(ctx, s, nodes, roughDraws, rng.New(seed, "rough").Uint64())
+	draws, err := drawAt(ctx, s, nodes, roughDraws, rng.New(seed, "rough").Uint64())
 	if err != nil {
 		return nil, err
 	}
-	sd := make([]float64, len(nodes))
-	for k := range sd {
+	return draws.gathered(ctx, len(nodes), func(k int, row []float64) float64 {
 		sum := 0.0
-		for _, v := range draws.RawRowView(row(k)) {
+		for _, v := range row {
 			sum += (v - mean[k]) * (v - mean[k])
 		}
-		sd[k] = math.Sqrt(sum / roughDraws)
-	}
-	return sd, nil
+		return math.Sqrt(sum / roughDraws)
+	})
 }
 
 // highest returns the indices in [0, n) of the highest ranks, at most the given

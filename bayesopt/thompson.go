@@ -4,8 +4,6 @@ import (
 	"context"
 	"math"
 
-	"gonum.org/v1/gonum/mat"
-
 	"grfgp/internal/rng"
 )
 
@@ -38,36 +36,29 @@ func (t Thompson) Pick(ctx context.Context, s Surrogate, c *Candidates, n int, s
 	var picks []Suggestion
 	n = min(n, c.Len())
 	for lo := 0; lo < n; lo += drawsAtOnce {
-		draws, row, err := drawAt(ctx, s, c.nodes, min(drawsAtOnce, n-lo), rng.New(seed, "thompson", uint64(lo)).Uint64())
+		draws, err := drawAt(ctx, s, c.nodes, min(drawsAtOnce, n-lo), rng.New(seed, "thompson", uint64(lo)).Uint64())
 		if err != nil {
 			return nil, err
 		}
-		raw := draws.RawMatrix()
-		for k := range raw.Cols {
-			value := func(at int) float64 { return toward * raw.Data[row(at)*raw.Stride+k] }
-			at := c.best(func(at int) float64 { return perCost(value(at)-floor, c.Cost(at)) })
-			if at < 0 {
+		for k := range min(drawsAtOnce, n-lo) {
+			value := func(at int) float64 { return toward * draws.row(at)[k] }
+			own := choice{at: c.best(func(at int) bool { return draws.row(at) != nil }, func(at int) float64 { return perCost(value(at)-floor, c.Cost(at)) })}
+			if own.at >= 0 {
+				own.value = value(own.at)
+				own.score = perCost(own.value-floor, c.Cost(own.at))
+			}
+			best, err := draws.best(ctx, own)
+			if err != nil {
+				return nil, err
+			}
+			if best.at < 0 {
 				return picks, nil
 			}
-			c.Take(at)
-			picks = append(picks, Suggestion{Node: c.nodes[at], Value: value(at), Why: why})
+			c.Take(best.at)
+			picks = append(picks, Suggestion{Node: c.nodes[best.at], Value: best.value, Why: why})
 		}
 	}
 	return picks, nil
-}
-
-// drawAt draws at nodes; row(k) is the row of nodes[k] in the draws. For more than
-// a quarter of all nodes it draws at all of them, which is quicker because kernels
-// cache that factor.
-func drawAt(ctx context.Context, s Surrogate, nodes []int, n int, seed uint64) (draws *mat.Dense, row func(at int) int, err error) {
-	row = func(at int) int { return at }
-	if 4*len(nodes) > s.Nodes() && len(nodes) < s.Nodes() {
-		listed := nodes
-		row = func(at int) int { return listed[at] }
-		nodes = allNodes(s.Nodes())
-	}
-	draws, err = s.Sample(ctx, nodes, n, seed)
-	return draws, row, err
 }
 
 // incumbent returns the best mean of a measured node, times direction.

@@ -56,26 +56,21 @@ func (p *Posterior) addStandard(ctx context.Context) error {
 
 // shifts returns, for each alternative, how its posterior mean at the nodes differs from
 // that at the learned hyperparameters, standardised; nil without alternatives.
-func (p *Posterior) shifts(ctx context.Context, nodes []int) (*mat.Dense, error) {
+func (p *Posterior) shifts(ctx context.Context, l places) (*mat.Dense, error) {
 	if len(p.alternatives) == 0 {
 		return nil, nil
 	}
-	mean := func(cov kernel.Covariance, alpha []float64) ([]float64, error) {
-		out := mat.NewDense(len(nodes), 1, nil)
-		err := cov.Cross(nodes, p.data.Nodes).Apply(ctx, out, mat.NewDense(len(alpha), 1, alpha))
-		return out.RawMatrix().Data, err
-	}
-	base, err := mean(p.cov, p.alpha)
+	base, err := l.product(ctx, p, p.cov, p.alpha)
 	if err != nil {
 		return nil, err
 	}
-	all := mat.NewDense(len(nodes), len(p.alternatives), nil)
+	all := mat.NewDense(l.len(), len(p.alternatives), nil)
 	for k, a := range p.alternatives {
 		cov, err := a.model.kernel.At(a.model.theta)
 		if err != nil {
 			return nil, err
 		}
-		beside, err := mean(kernel.WithConstant(cov, a.model.meanVar), a.alpha)
+		beside, err := l.product(ctx, p, kernel.WithConstant(cov, a.model.meanVar), a.alpha)
 		if err != nil {
 			return nil, err
 		}
@@ -88,8 +83,8 @@ func (p *Posterior) shifts(ctx context.Context, nodes []int) (*mat.Dense, error)
 
 // addShifts adds to every draw, standardised, one of the shifts of all alternatives with
 // independent weights.
-func (p *Posterior) addShifts(ctx context.Context, draws *mat.Dense, nodes []int, seed uint64) error {
-	shifts, err := p.shifts(ctx, nodes)
+func (p *Posterior) addShifts(ctx context.Context, draws *mat.Dense, l places, seed uint64) error {
+	shifts, err := p.shifts(ctx, l)
 	if err != nil || shifts == nil {
 		return err
 	}

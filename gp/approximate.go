@@ -96,7 +96,7 @@ func (p *Posterior) variancesMeasured(ctx context.Context) ([]float64, error) {
 	// A draw about its mean is a draw given measurements of 0.
 	centered := *p
 	centered.data.Y = make([]float64, n)
-	draws, err := centered.sample(ctx, p.data.Nodes, skewDraws, varianceSeed)
+	draws, err := centered.sample(ctx, p.wholeList(p.data.Nodes), skewDraws, varianceSeed)
 	if err != nil {
 		return nil, err
 	}

@@ -164,6 +164,7 @@ func (p point) slope() float64 {
 type curvature struct {
 	inverse []float64
 	values  int
+	unknown []int // variables of which nothing is known, increasing: their rows and columns are zero
 }
 
 // of returns the curvature for the likelihood of another number of values of the same kind.
@@ -171,9 +172,30 @@ func (c *curvature) of(values int) *curvature {
 	if c == nil {
 		return nil
 	}
-	out := &curvature{slices.Clone(c.inverse), values}
+	out := &curvature{slices.Clone(c.inverse), values, c.unknown}
 	for k := range out.inverse {
 		out.inverse[k] *= float64(c.values) / float64(values)
+	}
+	return out
+}
+
+// beside returns the curvature of was variables with more of which nothing is known, from place at on.
+func (c *curvature) beside(was, at, more int) *curvature {
+	size := was + more
+	out := &curvature{inverse: make([]float64, size*size), values: c.values}
+	to := func(j int) int {
+		if j < at {
+			return j
+		}
+		return j + more
+	}
+	for j := range was {
+		for k := range was {
+			out.inverse[to(j)*size+to(k)] = c.inverse[j*was+k]
+		}
+	}
+	for j := range more {
+		out.unknown = append(out.unknown, at+j)
 	}
 	return out
 }

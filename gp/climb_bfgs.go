@@ -33,14 +33,20 @@ const (
 // newDescent evaluates the function at x.
 func newDescent(x []float64, at function, from *curvature) (*descent, error) {
 	d := &descent{reach: longestStep}
-	if from != nil && len(from.inverse) == len(x)*len(x) {
-		d.inverse, d.learned = slices.Clone(from.inverse), len(x)
-	}
 	var err error
 	if d.now, err = at(x); err != nil {
 		return nil, err
 	}
-	return d, d.now.differentiate()
+	if err := d.now.differentiate(); err != nil {
+		return nil, err
+	}
+	if from != nil && len(from.inverse) == len(x)*len(x) && d.now.finite() {
+		d.inverse, d.learned = slices.Clone(from.inverse), len(x)-len(from.unknown)
+		for _, j := range from.unknown {
+			d.inverse[j*len(x)+j] = d.guess(j)
+		}
+	}
+	return d, nil
 }
 
 // curved returns the estimate at the end; nil: there is none.

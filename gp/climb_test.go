@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"grfgp/graph"
@@ -110,4 +111,41 @@ func TestFitFromSample(t *testing.T) {
 		t.Errorf("log likelihood %.4f after %d evaluations; %.4f after %d from the hyperparameters alone", warm.LogLikelihood, warm.Evaluations, cold.LogLikelihood, cold.Evaluations)
 	}
 	t.Log(warm.Evaluations, cold.Evaluations, warm.LogLikelihood, cold.LogLikelihood)
+}
+
+// Where the curvature of all variables but one is known, a quadratic function takes few steps, however long its valley is: one
+// for the known variables, and some for the new one.
+func TestDescentBesideCurvature(t *testing.T) {
+	scale := []float64{1e4, 30, 1e-2} // the second variable is new
+	quadratic := func(x []float64) (point, error) {
+		p := point{x: x, grad: make([]float64, len(x))}
+		for j, s := range scale {
+			p.f += s * x[j] * x[j] / 2
+			p.grad[j] = s * x[j]
+		}
+		return p, nil
+	}
+	known := &curvature{inverse: []float64{1e-4, 0, 0, 1e2}, values: 10}
+	steps := func(from *curvature) int {
+		d, err := newDescent([]float64{1e-3, 0.4, 1}, quadratic, from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for step := range 100 {
+			if d.now.f < 1e-9 {
+				return step
+			}
+			if _, err := d.step(quadratic); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return 100
+	}
+	if with, without := steps(known.beside(2, 1, 1)), steps(nil); with > 6 || 2*with > without {
+		t.Errorf("%d steps with a curvature, %d without", with, without)
+	}
+	want := []float64{1e-4, 0, 0, 0, 0, 0, 0, 0, 1e2}
+	if got := known.beside(2, 1, 1); !slices.Equal(got.inverse, want) || !slices.Equal(got.unknown, []int{1}) {
+		t.Errorf("beside: %v", got)
+	}
 }

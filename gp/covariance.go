@@ -22,7 +22,7 @@ func (p *Posterior) Prior() kernel.Covariance { return p.prior }
 
 // Measured returns the node of every measurement, in their order. It must not be
 // changed.
-func (p *Posterior) Measured() []int { return p.data.Nodes }
+func (p *Posterior) Measured() []int { return p.allData().Nodes }
 
 // NoiseVar returns the noise variance of one more measurement: that of the model, which
 // with alternatives includes its uncertainty,
@@ -38,16 +38,26 @@ func (p *Posterior) NoiseVar() float64 {
 			sum += 1 / one
 		}
 		v = float64(len(p.noise)) / sum
-	} else if p.data.NoiseVar != nil {
+	} else if d := p.allData(); d.NoiseVar != nil {
 		sum, all := 0.0, 0.0
-		for k, one := range p.noise {
-			n := p.data.count(k)
+		for k, one := range noises(d, p.model.noise) {
+			n := d.count(k)
 			sum += one * n * n
 			all += n
 		}
 		v = sum / all
 	}
 	return v * p.model.units.Scale * p.model.units.Scale
+}
+
+// Connected reports for the places [lo, hi) of a list whether their covariance with any
+// measurement differs from zero; see kernel.Connected.
+func (p *Posterior) Connected(ctx context.Context, nodes []int, lo, hi int) ([]bool, error) {
+	l, err := p.places(nodes, lo, hi)
+	if err != nil {
+		return nil, err
+	}
+	return kernel.ConnectedPart(ctx, p.prior, l.nodes, l.lo, l.hi, p.data.Nodes)
 }
 
 // covarianceColumns is the number of columns of a covariance that are computed at a
@@ -101,13 +111,13 @@ func (p *Posterior) covariance(ctx context.Context, dst *mat.Dense, rows, cols [
 
 // addCovariance adds the part of the uncertainty of the hyperparameters.
 func (p *Posterior) addCovariance(ctx context.Context, dst *mat.Dense, rows, cols []int) error {
-	left, err := p.shifts(ctx, rows)
+	left, err := p.shifts(ctx, p.wholeList(rows))
 	if err != nil || left == nil {
 		return err
 	}
 	right := left
 	if !slices.Equal(rows, cols) {
-		if right, err = p.shifts(ctx, cols); err != nil {
+		if right, err = p.shifts(ctx, p.wholeList(cols)); err != nil {
 			return err
 		}
 	}

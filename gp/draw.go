@@ -14,14 +14,14 @@ import (
 )
 
 // finish conditions draws g from the prior on the measurements, in one pass over
-// the features.
-func (p *Posterior) finish(ctx context.Context, g kernel.Draw, seed uint64) (*mat.Dense, error) {
+// the features. It has a row for each of the nodes that the draws are of.
+func (p *Posterior) finish(ctx context.Context, g kernel.Draw, rows int, seed uint64) (*mat.Dense, error) {
 	weights, err := p.update(ctx, g.At(), seed)
 	if err != nil {
 		return nil, err
 	}
 	_, draws := weights.Dims()
-	out := mat.NewDense(p.Nodes(), draws, nil)
+	out := mat.NewDense(rows, draws, nil)
 	return out, g.Update(ctx, out, weights)
 }
 

@@ -62,7 +62,7 @@ type FitOptions struct {
 	Epochs    int         // Iterative: steps of Adam; 0 means 50
 	ColdStart bool        // Iterative: Adam starts from the first of Starts, not from a fit to a few patches
 	Fixed     bool        // keep the most likely of Starts, and learn nothing
-	From      *Model      // fitted to the same values, or to a sample of them, maybe with another kernel: a learned noise starts from its own and, if Starts has its hyperparameters alone, the first steps from the curvature at them; Gaussian values only; nil: none
+	From      *Model      // fitted to the same values, or to a sample of them, maybe with another kernel: a learned noise starts from its own and, where a start begins with its hyperparameters, the first steps from the curvature at them; Gaussian values only; nil: none
 	Rival     *float64    // log marginal likelihood of another kernel for the same measurements: learning ends early if it is far better; nil: none
 	Subsample int         // fit to a sample of about this many measurements, in patches and scattered, to compare kernels; 0: to all
 	Seed      uint64      // of random probes
@@ -72,6 +72,9 @@ type FitOptions struct {
 	// measurements of a kernel that can be spread (kernel.Training) are shared among them;
 	// otherwise each computes all.
 	Ranks *ranks.Group
+
+	// Checkpoints keep the state of an iterative fit every 30 seconds; nil: nothing is kept.
+	Checkpoints Checkpoints
 
 	Progress *progress.Work // is told how far learning is; nil: nobody is
 
@@ -312,9 +315,7 @@ func (l *likelihood) fitComposite(ctx context.Context, parts []*likelihood, star
 	}
 	if r.Converged = opts.Fixed; !opts.Fixed {
 		c := climbing{maxIter: opts.MaxIter, tol: opts.Tol, rival: opts.Rival}
-		if opts.From.at(l.params, theta) {
-			c.from = opts.From.curved.of(values)
-		}
+		c.from = opts.From.curvatureAt(l.params, theta).of(values)
 		if theta, r, l.params.curved, err = l.params.climbBy(ctx, theta, c, count.steep(together(all))); err != nil {
 			return nil, r, err
 		}
@@ -372,7 +373,7 @@ func (l *likelihood) fitIteratively(ctx context.Context, starts [][]float64, opt
 	}
 	l = l.over(opts.Ranks)
 	if !opts.Fixed {
-		if theta, r, err = l.learn(ctx, theta, opts.Epochs, opts.Stochastic, opts.Seed, whole.Part(steps, steps/10)); err != nil {
+		if theta, r, err = l.learn(ctx, theta, opts.Epochs, opts.Stochastic, opts.Seed, opts.Checkpoints, whole.Part(steps, steps/10)); err != nil {
 			return nil, r, err
 		}
 	}

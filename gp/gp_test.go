@@ -565,11 +565,11 @@ func TestDearDiagonalsAreSampled(t *testing.T) {
 		t.Errorf("error at 10 nodes: %v, at 10 million: %v", p.SDError(10), p.SDError(10_000_000))
 	}
 	nodes := []int{5, 500, 3000}
-	exact, err := p.exactVariance(background, nodes, nil)
+	exact, err := p.exactVariance(background, p.wholeList(nodes), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	sampled, err := p.sampledVariance(background, nodes, nil)
+	sampled, err := p.sampledVariance(background, p.wholeList(nodes), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -40,6 +41,9 @@ type iterativeSystem struct {
 	most    int                  // iterations of a solve that has to converge
 	sd      []float64            // of every measurement, if the system is scaled by them; else nil
 	rows    *solve.Rows          // of several ranks; nil: one has all
+
+	// mixed returns op in mixed precision, which is made when it is first needed; nil: op.
+	mixed func() (solve.Operator, error)
 }
 
 // newIterativeSystem prepares to solve H·x = b; plain is without a preconditioner.
@@ -51,6 +55,10 @@ func newIterativeSystem(ctx context.Context, cov kernel.Covariance, d Data, rows
 // of the same measurements, if it is not nil and they are the kernel's own.
 func newIterativeSystemBeside(ctx context.Context, cov kernel.Covariance, d Data, rows *solve.Rows, noise []float64, plain bool, other *iterativeSystem) (*iterativeSystem, error) {
 	s := &iterativeSystem{op: cov.Cross(d.Nodes, d.Nodes), noise: noise, most: solveMost, rows: rows} // before the preconditioner, which uses its features
+	if mixed := kernel.AbilitiesOf(cov).Mixed; mixed != nil && rows == nil && len(d.Nodes) >= singleFrom {
+		background := context.WithoutCancel(ctx)
+		s.mixed = sync.OnceValues(func() (solve.Operator, error) { return mixed(background, d.Nodes, 0) })
+	}
 	var err error
 	if invert := kernel.AbilitiesOf(cov).Invert; invert != nil {
 		if s.inverse, err = invert(ctx, d.Nodes, 0, noise); err != nil {
@@ -109,8 +117,23 @@ func (s *iterativeSystem) solve(ctx context.Context, dst, b *mat.Dense, a accura
 	if err != nil {
 		return err
 	}
-	_, err = s.run(ctx, dst, b, solve.Options{ColumnTol: tols, MaxIter: s.most, Single: a.single && s.single()})
+	op, err := s.product(a.single)
+	if err != nil {
+		return err
+	}
+	_, err = s.runBy(ctx, op, dst, b, solve.Options{ColumnTol: tols, MaxIter: s.most, Single: a.single && s.single()})
 	return err
+}
+
+// product returns the matrix without noise, in mixed precision if it may be and there is one.
+func (s *iterativeSystem) product(mayMix bool) (solve.Operator, error) {
+	if !mayMix || s.mixed == nil {
+		return s.op, nil
+	}
+	if op, err := s.mixed(); op != nil || err != nil {
+		return op, err
+	}
+	return s.op, nil
 }
 
 // single reports whether iterations in float32 are as good as in float64. A kernel of
@@ -122,18 +145,27 @@ func (s *iterativeSystem) single() bool { return !s.own }
 // run solves by conjugate gradients with the preconditioner and the inverse of
 // the system.
 func (s *iterativeSystem) run(ctx context.Context, dst, b *mat.Dense, opts solve.Options) (solve.Stats, error) {
+	return s.runBy(ctx, s.op, dst, b, opts)
+}
+
+// runBy is run with another form of the matrix.
+func (s *iterativeSystem) runBy(ctx context.Context, op solve.Operator, dst, b *mat.Dense, opts solve.Options) (solve.Stats, error) {
 	if s.near != nil {
 		opts.Precond = s.near
 	} else if s.precond != nil {
 		opts.Precond = s.precond
 	}
 	opts.Inverse, opts.Rows = s.inverse, s.rows
-	return solve.CG(ctx, dst, s.op, s.noise, b, opts)
+	return solve.CG(ctx, dst, op, s.noise, b, opts)
 }
 
 // logDet estimates log det H, or that of the scaled matrix, with its standard error.
 func (s *iterativeSystem) logDet(ctx context.Context, seed uint64) (value, se float64, err error) {
-	return solve.LogDet(ctx, s.op, s.noise, solve.LogDetOptions{Probes: 8, Steps: 25, Precond: s.precond, Seed: seed, Rows: s.rows})
+	op, err := s.product(true)
+	if err != nil {
+		return 0, 0, err
+	}
+	return solve.LogDet(ctx, op, s.noise, solve.LogDetOptions{Probes: 8, Steps: 25, Early: s.own, Precond: s.precond, Seed: seed, Rows: s.rows})
 }
 
 // patches returns likelihoods of a few windows of measurements that are near

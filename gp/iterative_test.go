@@ -1,6 +1,7 @@
 package gp
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"runtime"
@@ -135,7 +136,7 @@ func TestSingleSteps(t *testing.T) {
 		defer singly(from)()
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
 		l, theta := likelihoodOf(t, k, d, 1)
-		end, _, err := l.learn(background, theta, 8, Stochastic{Tol: 1e-4}, 3, nil)
+		end, _, err := l.learn(background, theta, 8, Stochastic{Tol: 1e-4}, 3, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,6 +146,50 @@ func TestSingleSteps(t *testing.T) {
 	near(t, "learned in float32", narrow, wide, 1e-3)
 	if !slices.Equal(narrow, learn(0, 1)) {
 		t.Error("other bits with one thread")
+	}
+}
+
+// TestMixedSteps: steps of learning a kernel of many scales in mixed precision have the
+// gradients of those in float64, for measurements that repeat too, and the same bits with one
+// thread.
+func TestMixedSteps(t *testing.T) {
+	g, err := graph.Ring(3000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := ringKernels(t, g)["grf, many scales"]
+	d := someData(3000, 1800, 6)
+	d.Count = make([]int, d.Len())
+	for i := range d.Count {
+		d.Count[i] = 1 + i%3
+	}
+	mixing := func(from, threads int) func() {
+		before, were := singleFrom, runtime.GOMAXPROCS(threads)
+		singleFrom = from
+		return func() { singleFrom = before; runtime.GOMAXPROCS(were) }
+	}
+	gradients := func(from, threads int, opts Stochastic) (all []float64) {
+		defer mixing(from, threads)()
+		l, theta := likelihoodOf(t, k, d, 1)
+		w := newLearner(l, opts, 4)
+		if (w.mixed != nil) != (from == 0) {
+			t.Fatal("not the learners to compare")
+		}
+		for s := range 3 {
+			w.x = l.params.Free(theta)
+			all = append(all, step[[]float64](t)(w.step(background, theta))...)
+			for j := range theta {
+				theta[j] *= 1 + 0.05*float64(s)
+			}
+		}
+		return all
+	}
+	for _, opts := range []Stochastic{{Tol: 1e-5, Probes: 3}, {Tol: 1e-5, Probes: 20, Fresh: true}} {
+		wide, narrow := gradients(1<<30, 2, opts), gradients(0, 2, opts)
+		near(t, "derivative in mixed precision", narrow, wide, 1e-4*math.Abs(slices.MaxFunc(wide, func(a, b float64) int { return cmp.Compare(math.Abs(a), math.Abs(b)) })))
+		if !slices.Equal(narrow, gradients(0, 1, opts)) {
+			t.Error("other bits with one thread")
+		}
 	}
 }
 
@@ -311,7 +356,7 @@ func TestIterativeVariances(t *testing.T) {
 		n := *m
 		n.solver = Iterative
 		exact, iterative := step[*Posterior](t)(m.Condition(background, d)), step[*Posterior](t)(n.Condition(background, d))
-		want, same, got := numbers(exact.Variance(background, all)), numbers(exact.sampledVariance(background, all, nil)), numbers(iterative.Variance(background, all))
+		want, same, got := numbers(exact.Variance(background, all)), numbers(exact.sampledVariance(background, exact.wholeList(all), nil)), numbers(iterative.Variance(background, all))
 		least, most := math.Inf(1), 0.0
 		for i := range want {
 			least, most = min(least, got[i]/same[i]), max(most, got[i]/same[i])

@@ -9,6 +9,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/gp/internal/adam"
+	"grfgp/internal/meter"
+	"grfgp/internal/parallel"
 	"grfgp/internal/rng"
 	"grfgp/kernel"
 	"grfgp/progress"
@@ -23,13 +25,15 @@ type learner struct {
 	*likelihood
 	opts      Stochastic
 	seed      uint64
-	taken     uint64         // steps
-	sides     *mat.Dense     // [y, z_1, …]
-	solutions *mat.Dense     // H⁻¹ of them
-	left      *mat.Dense     // weighted solutions, and
-	right     *mat.Dense     // the sides [α, z_1, …], whose products with ∂H are the gradient
-	worst     float64        // residual of the last step
-	single    *singleLearner // in place of all four blocks; nil: none
+	taken     uint64           // steps
+	sides     *mat.Dense       // [y, z_1, …]
+	solutions *mat.Dense       // H⁻¹ of them
+	left      *mat.Dense       // weighted solutions, and
+	right     *mat.Dense       // the sides [α, z_1, …], whose products with ∂H are the gradient
+	worst     float64          // residual of the last step
+	weight    []float64        // of the columns in the gradient
+	single    *singleLearner   // in place of all blocks; nil: none
+	mixed     kernel.MixedRows // in place of the covariance, left and right; nil: none
 
 	x     []float64 // free hyperparameters of the step; nil: not known
 	ahead ahead
@@ -44,6 +48,12 @@ func newLearner(l *likelihood, opts Stochastic, seed uint64) *learner {
 		opts.Probes = probeCount(all)
 	}
 	w := &learner{likelihood: l, opts: opts, seed: seed}
+	w.weight = make([]float64, 1+opts.Probes)
+	for j := range w.weight {
+		if w.weight[j] = 0.5; j > 0 {
+			w.weight[j] = -0.5 / float64(opts.Probes)
+		}
+	}
 	if w.single = newSingleLearner(w); w.single == nil {
 		w.prepare()
 	}
@@ -54,8 +64,13 @@ func newLearner(l *likelihood, opts Stochastic, seed uint64) *learner {
 func (w *learner) prepare() {
 	n, k := w.data.Len(), 1+w.opts.Probes
 	w.sides, w.solutions = mat.NewDense(n, k, nil), mat.NewDense(n, k, nil)
-	w.left, w.right = mat.NewDense(n, k, nil), mat.NewDense(n, k, nil)
 	w.probe(rng.New(w.seed, "probes"))
+	if mixed := kernel.TrainingOf(w.kernel).Mixed; mixed != nil && n >= singleFrom && !w.opts.Plain && w.share == nil {
+		w.mixed = mixed(w.data.Nodes, w.meanVar)
+	}
+	if w.mixed == nil {
+		w.left, w.right = mat.NewDense(n, k, nil), mat.NewDense(n, k, nil)
+	}
 }
 
 // probe draws the random signs, a bit each.
@@ -72,12 +87,23 @@ func (w *learner) probe(signs *rng.Stream) {
 }
 
 // learn takes the given number of steps of Adam from theta, with a rate that falls
-// to a tenth.
-func (l *likelihood) learn(ctx context.Context, theta []float64, epochs int, opts Stochastic, seed uint64, steps *progress.Work) ([]float64, FitReport, error) {
+// to a tenth. States go to the store, unless it is nil.
+func (l *likelihood) learn(ctx context.Context, theta []float64, epochs int, opts Stochastic, seed uint64, store Checkpoints, steps *progress.Work) ([]float64, FitReport, error) {
 	w := newLearner(l, opts, seed)
 	x := l.params.Free(theta)
-	climb := adam.New(len(x))
-	for t := range epochs {
+	climb, first := adam.New(len(x)), 0
+	keep := newKeeper(store, l.group(), w, theta, epochs)
+	last, err := keep.resume(ctx)
+	if err != nil {
+		return nil, FitReport{}, err
+	}
+	if last != nil {
+		if err := w.restoreState(ctx, last); err != nil {
+			return nil, FitReport{}, err
+		}
+		x, climb, first = last.X, adam.Resume(last.Climb), last.Epoch
+	}
+	for t := first; t < epochs; t++ {
 		theta := l.params.Natural(x)
 		w.x = slices.Clone(x)
 		grad, err := w.step(ctx, theta)
@@ -88,6 +114,12 @@ func (l *likelihood) learn(ctx context.Context, theta []float64, epochs int, opt
 		l.params.Prior(grad, x)
 		climb.Step(x, grad, learnRate*math.Pow(0.1, float64(t)/float64(epochs)))
 		steps.Count(int64(t+1), int64(epochs))
+		if err := keep.keep(ctx, func() learnState { return w.state(t+1, x, climb) }); err != nil {
+			return nil, FitReport{}, err
+		}
+	}
+	if err := keep.end(); err != nil {
+		return nil, FitReport{}, err
 	}
 	enough := opts.Tol
 	if enough == 0 {
@@ -120,18 +152,9 @@ func (w *learner) step(ctx context.Context, theta []float64) ([]float64, error) 
 		w.prepare()
 	}
 	own, noise := w.params.split(theta)
-	base, err := w.kernel.At(own)
+	system, gradient, err := w.at(ctx, own, noises(w.data, noise))
 	if err != nil {
 		return nil, err
-	}
-	cov := kernel.WithConstant(base, w.meanVar)
-	beside := w.beside()
-	system, err := newIterativeSystemBeside(ctx, cov, w.data, w.systemRows(), noises(w.data, noise), w.opts.Plain, beside)
-	if err != nil {
-		return nil, err
-	}
-	if beside == nil {
-		w.system, w.built = system, w.x
 	}
 	tol := w.opts.Tol
 	if tol == 0 {
@@ -147,6 +170,9 @@ func (w *learner) step(ctx context.Context, theta []float64) ([]float64, error) 
 		w.ahead.start(w.solutions.RawMatrix().Data, w.x)
 	}
 	w.taken++
+	if w.mixed != nil {
+		w.restore()
+	}
 	// Residuals by the recursion are good enough, and the next step begins with true ones.
 	stats, err := system.run(ctx, w.solutions, w.sides, solve.Options{Tol: tol, MaxIter: learnMost, Single: system.single(), Recursive: true})
 	if err != nil && !errors.Is(err, solve.ErrNotConverged) {
@@ -166,28 +192,81 @@ func (w *learner) step(ctx context.Context, theta []float64) ([]float64, error) 
 		_, slope := w.within(noise)
 		grad[len(grad)-1] = trace + slope
 	}
-	return grad, cov.Grad(ctx, kernelGrad, w.data.Nodes, w.left, w.right)
+	return grad, gradient(ctx, kernelGrad)
 }
 
-// weigh sets left and right to the vectors of the gradient, and returns the trace of
-// their product with the derivative of the noise, as in gradient.
+// at returns the system at the hyperparameters of the kernel and the noise variances, and
+// how to add the gradient after weigh.
+func (w *learner) at(ctx context.Context, own, noise []float64) (s *iterativeSystem, gradient func(ctx context.Context, grad []float64) error, err error) {
+	beside := w.beside()
+	if w.mixed != nil {
+		if err := w.mixed.Set(ctx, own); err != nil {
+			return nil, nil, err
+		}
+		s = &iterativeSystem{op: w.mixed, noise: noise, own: true, most: solveMost}
+		if beside != nil {
+			s.precond = beside.precond
+		} else if s.precond, err = w.mixed.Precondition(ctx, noise); err != nil {
+			return nil, nil, err
+		}
+		gradient = func(ctx context.Context, grad []float64) error {
+			return w.mixed.Grad(ctx, grad, w.weight, w.solutions, w.sides)
+		}
+	} else {
+		base, err := w.kernel.At(own)
+		if err != nil {
+			return nil, nil, err
+		}
+		cov := kernel.WithConstant(base, w.meanVar)
+		if s, err = newIterativeSystemBeside(ctx, cov, w.data, w.systemRows(), noise, w.opts.Plain, beside); err != nil {
+			return nil, nil, err
+		}
+		gradient = func(ctx context.Context, grad []float64) error {
+			return cov.Grad(ctx, grad, w.data.Nodes, w.left, w.right)
+		}
+	}
+	if beside == nil {
+		w.system, w.built = s, w.x
+	}
+	return s, gradient, nil
+}
+
+// weigh sets left and right to the vectors of the gradient, or puts α in the place of y if
+// the kernel weighs them itself, and returns the trace of their product with the derivative
+// of the noise, as in gradient.
 func (w *learner) weigh(ctx context.Context) (float64, error) {
 	n, k := w.sides.Dims()
+	pass := meter.Start()
+	defer pass.Done(16 * n * k)
 	trace, err := w.systemRows().Sum(ctx, n, 1, func(lo, hi int, sums []float64) {
 		for i := lo; i < hi; i++ {
-			u, z := w.left.RawRowView(i), w.right.RawRowView(i)
-			v := w.solutions.RawRowView(i)
-			copy(z, w.sides.RawRowView(i))
-			z[0] = v[0]
-			for s := range u {
-				c := 0.5
-				if s > 0 {
-					c = -0.5 / float64(k-1)
+			z, v := w.sides.RawRowView(i), w.solutions.RawRowView(i)
+			if w.left != nil {
+				u, to := w.left.RawRowView(i), w.right.RawRowView(i)
+				copy(to, z)
+				for s, c := range w.weight {
+					u[s] = c * v[s]
 				}
-				u[s] = c * v[s]
-				sums[0] += u[s] * z[s] / w.data.count(i)
+				z = to
 			}
+			z[0] = v[0]
+			sum := 0.0
+			for s, c := range w.weight {
+				sum += float64(c * v[s] * z[s])
+			}
+			sums[0] += sum / w.data.count(i)
 		}
 	})
 	return trace[0], err
+}
+
+// restore puts y back.
+func (w *learner) restore() {
+	k := len(w.weight)
+	data := w.sides.RawMatrix().Data
+	parallel.Ranges(len(w.data.Y), 1<<13, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			data[i*k] = w.data.Y[i]
+		}
+	})
 }

@@ -17,6 +17,16 @@ type ahead struct {
 	before32  []float32 // the same in float32
 }
 
+// aheadState is an ahead as it is saved.
+type aheadState struct {
+	X, Change, Before []float64
+	Before32          []float32
+}
+
+func (a *ahead) state() aheadState { return aheadState{a.x, a.change, a.before, a.before32} }
+
+func (s aheadState) ahead() ahead { return ahead{s.X, s.Change, s.Before, s.Before32} }
+
 // aheadMost bounds how far beyond the last change a guess goes.
 const aheadMost = 1.5
 

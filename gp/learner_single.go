@@ -26,7 +26,6 @@ type singleLearner struct {
 	sides        blas32.General // [y, z_1, …]; [α, z_1, …] after a solve
 	solutions    blas32.General
 	noise, scale []float32
-	weight       []float64 // of the columns in the gradient
 }
 
 // newSingleLearner returns nil if the kernel has no rows of float32, or something better.
@@ -43,14 +42,9 @@ func newSingleLearner(w *learner) *singleLearner {
 	block := func() blas32.General {
 		return blas32.General{Rows: n, Cols: k, Stride: k, Data: make([]float32, n*k)}
 	}
-	s := &singleLearner{learner: w, rows: rows, sides: block(), solutions: block(), noise: make([]float32, n), weight: make([]float64, k)}
+	s := &singleLearner{learner: w, rows: rows, sides: block(), solutions: block(), noise: make([]float32, n)}
 	if !w.opts.Plain {
 		s.scale = make([]float32, n)
-	}
-	for j := range s.weight {
-		if s.weight[j] = 0.5; j > 0 {
-			s.weight[j] = -0.5 / float64(k-1)
-		}
 	}
 	s.probe(rng.New(w.seed, "probes"))
 	return s

@@ -82,13 +82,27 @@ func (p *params) warm(u Units, from *Model, starts [][]float64) [][]float64 {
 // no slope.
 const leastWarm = 0.1
 
-// at reports whether theta holds the hyperparameters that m has, and of which it knows the curvature.
-func (m *Model) at(p *params, theta []float64) bool {
-	if m == nil || m.curved == nil || len(m.curved.inverse) != len(theta)*len(theta) {
-		return false
+// unknownShare: with more than one new hyperparameter in so many, learning begins without a curvature.
+const unknownShare = 4
+
+// curvatureAt returns the curvature at theta, if its first hyperparameters are those of m, and nil if not. Of further ones,
+// which m does not have, nothing is known; where these are many, nor is anything of the whole.
+func (m *Model) curvatureAt(p *params, theta []float64) *curvature {
+	if m == nil || m.curved == nil {
+		return nil
 	}
 	own, _ := p.split(theta)
-	return slices.Equal(own, m.theta)
+	had := len(m.theta) + len(theta) - len(own) // with the noise, if that is learned
+	if len(own) < len(m.theta) || len(m.curved.inverse) != had*had || !slices.Equal(own[:len(m.theta)], m.theta) {
+		return nil
+	}
+	switch more := len(own) - len(m.theta); {
+	case more == 0:
+		return m.curved
+	case more > len(theta)/unknownShare:
+		return nil
+	}
+	return m.curved.beside(had, len(m.theta), len(own)-len(m.theta))
 }
 
 // Free returns the variables of the optimiser: log θ, log(noise − floor), or θ.

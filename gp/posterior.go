@@ -26,20 +26,24 @@ func (p *Posterior) checkNodes(lists ...[]int) error {
 
 // Mean returns the posterior mean at the given nodes.
 func (p *Posterior) Mean(ctx context.Context, nodes []int) ([]float64, error) {
-	if err := p.checkNodes(nodes); err != nil || len(nodes) == 0 {
+	return p.MeanPart(ctx, nodes, 0, len(nodes))
+}
+
+// MeanPart returns the places [lo, hi) of Mean.
+func (p *Posterior) MeanPart(ctx context.Context, nodes []int, lo, hi int) ([]float64, error) {
+	l, err := p.places(nodes, lo, hi)
+	if err != nil || l.empty() {
 		return nil, err
 	}
-	mean := mat.NewDense(len(nodes), 1, nil)
-	alpha := mat.NewDense(len(p.alpha), 1, p.alpha)
-	if err := p.cov.Cross(nodes, p.data.Nodes).Apply(ctx, mean, alpha); err != nil {
+	mean, err := l.product(ctx, p, p.cov, p.alpha)
+	if err != nil {
 		return nil, fmt.Errorf("posterior mean: %w", err)
 	}
 	u := p.model.units
-	out := make([]float64, len(nodes))
-	for i := range out {
-		out[i] = u.Center + u.Scale*mean.At(i, 0)
+	for i, v := range mean {
+		mean[i] = u.Center + u.Scale*v
 	}
-	return out, nil
+	return mean, nil
 }
 
 // crossEntries is the number of covariances between nodes and measurements that
@@ -58,18 +62,25 @@ func (p *Posterior) Variance(ctx context.Context, nodes []int) ([]float64, error
 
 // VarianceProgress is Variance that tells w how far it is.
 func (p *Posterior) VarianceProgress(ctx context.Context, nodes []int, w *progress.Work) ([]float64, error) {
-	if err := p.checkNodes(nodes); err != nil || len(nodes) == 0 {
+	return p.VariancePart(ctx, nodes, 0, len(nodes), w)
+}
+
+// VariancePart returns the places [lo, hi) of Variance, and tells w how far it is. Whether
+// variances are exact is decided for all nodes.
+func (p *Posterior) VariancePart(ctx context.Context, nodes []int, lo, hi int, w *progress.Work) ([]float64, error) {
+	l, err := p.places(nodes, lo, hi)
+	if err != nil || l.empty() {
 		return nil, err
 	}
 	variance := p.exactVariance
 	if p.SDError(len(nodes)) != 0 {
 		variance = p.sampledVariance
 	}
-	out, err := variance(ctx, nodes, w.Part(1, 0.01*float64(len(p.alternatives))))
+	out, err := variance(ctx, l, w.Part(1, 0.01*float64(len(p.alternatives))))
 	if err != nil {
 		return nil, err
 	}
-	shifts, err := p.shifts(ctx, nodes)
+	shifts, err := p.shifts(ctx, l)
 	if err != nil {
 		return nil, fmt.Errorf("posterior variance: %w", err)
 	}
@@ -124,14 +135,14 @@ func (p *Posterior) SDError(nodes int) float64 {
 // learned hyperparameters. Samples come in groups, each with its own seed, and are used up
 // block by block of nodes, so that memory grows neither with their number nor with that
 // of the nodes times a group.
-func (p *Posterior) sampledVariance(ctx context.Context, nodes []int, w *progress.Work) ([]float64, error) {
+func (p *Posterior) sampledVariance(ctx context.Context, l places, w *progress.Work) ([]float64, error) {
 	plain := *p
 	plain.alternatives = nil
-	mean, err := p.Mean(ctx, nodes)
+	mean, err := p.MeanPart(ctx, l.nodes, l.lo, l.hi)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]float64, len(nodes))
+	out := make([]float64, l.len())
 	add := func(lo int, draws *mat.Dense) error {
 		n, _ := draws.Dims()
 		parallel.Ranges(n, 4096, func(from, to int) {
@@ -148,7 +159,7 @@ func (p *Posterior) sampledVariance(ctx context.Context, nodes []int, w *progres
 	group := drawGroup(p.Nodes())
 	groups := varianceDraws / group
 	for b := range groups {
-		if err := plain.eachDraw(ctx, nodes, group, varianceSeed+uint64(b), add); err != nil {
+		if err := plain.eachDraw(ctx, l, group, varianceSeed+uint64(b), add); err != nil {
 			return nil, err
 		}
 		w.Count(int64(b+1), int64(groups))
@@ -156,17 +167,21 @@ func (p *Posterior) sampledVariance(ctx context.Context, nodes []int, w *progres
 	return out, nil
 }
 
-// eachDraw calls do with the result of Sample, a block of nodes from place lo on at a time,
-// in order; p has no alternatives.
-func (p *Posterior) eachDraw(ctx context.Context, nodes []int, draws int, seed uint64, do func(lo int, draws *mat.Dense) error) error {
+// eachDraw calls do with the draws of Sample at a part of a list, a block of nodes from place lo
+// of the part on at a time, in order; p has no alternatives.
+func (p *Posterior) eachDraw(ctx context.Context, l places, draws int, seed uint64, do func(lo int, draws *mat.Dense) error) error {
+	window := l.window(p.cov)
 	begin := kernel.AbilitiesOf(p.cov).Draw
-	_, first, end := p.Ranks()
-	if begin == nil || !inOrder(nodes, first, end) {
-		all, err := p.Sample(ctx, nodes, draws, seed)
+	if begin == nil || !l.all {
+		own, err := p.SamplePart(ctx, l.nodes, l.lo, l.hi, draws, seed)
 		if err != nil {
 			return err
 		}
-		return do(0, all)
+		return do(0, own)
+	}
+	rows := len(l.nodes)
+	if window != nil {
+		begin, rows = window.Draw, l.len()
 	}
 	g, err := begin(ctx, draws, seed, p.data.Nodes)
 	if err != nil {
@@ -176,7 +191,12 @@ func (p *Posterior) eachDraw(ctx context.Context, nodes []int, draws int, seed u
 	if err != nil {
 		return fmt.Errorf("posterior samples: %w", err)
 	}
-	return kernel.EachRows(ctx, g, end-first, weights, func(lo int, rows *mat.Dense) error {
+	return kernel.EachRows(ctx, g, rows, weights, func(lo int, rows *mat.Dense) error {
+		if window == nil {
+			if lo, rows = l.cut(lo, rows); rows == nil {
+				return nil
+			}
+		}
 		p.toUnits(rows)
 		return do(lo, rows)
 	})
@@ -210,14 +230,14 @@ func (p *Posterior) toUnits(draws *mat.Dense) {
 const varianceSeed = 0x76617269616e6365
 
 // exactVariance computes K_ii − ‖L⁻¹k_i‖² for all nodes, at the learned hyperparameters.
-func (p *Posterior) exactVariance(ctx context.Context, nodes []int, w *progress.Work) ([]float64, error) {
-	out := make([]float64, len(nodes))
+func (p *Posterior) exactVariance(ctx context.Context, l places, w *progress.Work) ([]float64, error) {
+	out := make([]float64, l.len())
 	t := float64(p.data.Len())
-	prior, explained := kernel.DiagFlops(p.cov, len(nodes)), float64(len(nodes))*t*t
-	if err := p.diagonal(ctx, out, nodes, w.Part(prior, explained)); err != nil {
+	prior, explained := kernel.DiagFlops(p.cov, l.len()), float64(l.len())*t*t
+	if err := p.diagonal(ctx, out, l, w.Part(prior, explained)); err != nil {
 		return nil, fmt.Errorf("posterior variance: %w", err)
 	}
-	if err := p.lessExplained(ctx, out, nodes, w.Part(explained, 0)); err != nil {
+	if err := p.lessExplained(ctx, out, l, w.Part(explained, 0)); err != nil {
 		return nil, fmt.Errorf("posterior variance: %w", err)
 	}
 	scale := p.model.units.Scale
@@ -229,39 +249,36 @@ func (p *Posterior) exactVariance(ctx context.Context, nodes []int, w *progress.
 
 // diagonal sets dst to the prior variances: at some nodes at a time, if it takes long
 // and each has a cost of its own.
-func (p *Posterior) diagonal(ctx context.Context, dst []float64, nodes []int, w *progress.Work) error {
+func (p *Posterior) diagonal(ctx context.Context, dst []float64, l places, w *progress.Work) error {
 	const long, least = 1e10, 1024
-	size := len(nodes)
-	if kernel.DiagFlops(p.cov, len(nodes)) > long && kernel.AbilitiesOf(p.cov).Factor == nil {
-		size = max(least, len(nodes)/32)
+	n := len(l.nodes)
+	if !(kernel.DiagFlops(p.cov, n) > long) || kernel.AbilitiesOf(p.cov).Factor != nil {
+		return l.diag(ctx, dst, p.cov)
 	}
-	for lo := 0; lo < len(nodes); lo += size {
-		hi := min(len(nodes), lo+size)
-		if err := p.cov.Diag(ctx, dst[lo:hi], nodes[lo:hi]); err != nil {
-			return err
-		}
-		w.Count(int64(hi), int64(len(nodes)))
-	}
-	return nil
+	return l.each(max(least, n/32), func(b piece) error {
+		err := p.cov.Diag(ctx, dst[b.lo-l.lo:b.hi-l.lo], l.nodes[b.lo:b.hi])
+		w.Count(int64(b.hi-l.lo), int64(l.len()))
+		return err
+	})
 }
 
 // lessExplained subtracts ‖L⁻¹k_i‖² from dst[i], some nodes at a time.
-func (p *Posterior) lessExplained(ctx context.Context, dst []float64, nodes []int, w *progress.Work) error {
+func (p *Posterior) lessExplained(ctx context.Context, dst []float64, l places, w *progress.Work) error {
 	if p.table != nil {
-		explained := make([]float64, len(nodes))
-		err := p.table.Explained(ctx, explained, nodes)
-		for i, v := range explained {
+		explained := make([]float64, len(l.nodes))
+		err := p.table.Explained(ctx, explained, l.nodes)
+		for i, v := range explained[l.lo:l.hi] {
 			dst[i] -= v
 		}
 		return err
 	}
+	n := len(l.nodes)
 	size := max(1, crossEntries/p.data.Len())
-	if len(nodes)*p.data.Len() <= wholeEntries { // a series runs through all its terms for every block
-		size = len(nodes)
+	if n*p.data.Len() <= wholeEntries { // a series runs through all its terms for every block
+		size = n
 	}
-	for lo := 0; lo < len(nodes); lo += size {
-		hi := min(len(nodes), lo+size)
-		cross, err := p.cross(ctx, nodes[lo:hi])
+	return l.each(size, func(b piece) error {
+		cross, err := p.crossOf(ctx, l, b)
 		if err != nil {
 			return err
 		}
@@ -269,12 +286,12 @@ func (p *Posterior) lessExplained(ctx context.Context, dst []float64, nodes []in
 		t, c := cross.Dims()
 		for i := range t {
 			for q, v := range cross.RawRowView(i)[:c] {
-				dst[lo+q] -= v * v
+				dst[b.lo-l.lo+q] -= v * v
 			}
 		}
-		w.Count(int64(hi), int64(len(nodes)))
-	}
-	return nil
+		w.Count(int64(b.hi-l.lo), int64(l.len()))
+		return nil
+	})
 }
 
 // cross returns K[x, nodes], by as few columns as possible.
@@ -320,18 +337,24 @@ func identity(n int) *mat.Dense {
 // same seed gives the same draws, and draw s does not depend on the number of
 // draws.
 func (p *Posterior) Sample(ctx context.Context, nodes []int, draws int, seed uint64) (*mat.Dense, error) {
-	if err := p.checkNodes(nodes); err != nil {
+	return p.SamplePart(ctx, nodes, 0, len(nodes), draws, seed)
+}
+
+// SamplePart returns the rows [lo, hi) of Sample.
+func (p *Posterior) SamplePart(ctx context.Context, nodes []int, lo, hi, draws int, seed uint64) (*mat.Dense, error) {
+	l, err := p.places(nodes, lo, hi)
+	if err != nil {
 		return nil, err
 	}
 	if draws < 0 {
 		return nil, fmt.Errorf("%d posterior samples; ask for 0 or more", draws)
 	}
-	if len(nodes) == 0 || draws == 0 {
+	if l.empty() || draws == 0 {
 		return &mat.Dense{}, nil
 	}
-	out, err := p.sample(ctx, nodes, draws, seed)
+	out, err := p.sample(ctx, l, draws, seed)
 	if err == nil {
-		err = p.addShifts(ctx, out, nodes, seed)
+		err = p.addShifts(ctx, out, l, seed)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("posterior samples: %w", err)
@@ -340,19 +363,24 @@ func (p *Posterior) Sample(ctx context.Context, nodes []int, draws int, seed uin
 	return out, nil
 }
 
-func (p *Posterior) sample(ctx context.Context, nodes []int, draws int, seed uint64) (*mat.Dense, error) {
+func (p *Posterior) sample(ctx context.Context, l places, draws int, seed uint64) (*mat.Dense, error) {
 	if p.share != nil {
-		return p.sampleShared(ctx, nodes, draws, seed)
+		return p.sampleShared(ctx, l.nodes, draws, seed)
 	}
-	if 2*len(nodes) >= p.Nodes() {
-		if begin := kernel.AbilitiesOf(p.cov).Draw; begin != nil {
-			g, err := begin(ctx, draws, seed, p.data.Nodes)
-			if err != nil {
-				return nil, err
-			}
-			out, err := p.finish(ctx, g, seed)
-			return rowsOf(out, nodes), err
+	begin, rows, own := kernel.AbilitiesOf(p.cov).Draw, p.Nodes(), l.nodes[l.lo:l.hi]
+	if w := l.window(p.cov); w != nil {
+		begin, rows, own = w.Draw, l.len(), nil
+	}
+	if begin != nil && 2*len(l.nodes) >= p.Nodes() {
+		g, err := begin(ctx, draws, seed, p.data.Nodes)
+		if err != nil {
+			return nil, err
 		}
+		out, err := p.finish(ctx, g, rows, seed)
+		if err != nil || own == nil {
+			return out, err
+		}
+		return rowsOf(out, own), nil
 	}
 	prior := mat.NewDense(p.Nodes(), draws, nil)
 	if err := p.cov.Prior(ctx, prior, seed); err != nil {
@@ -362,11 +390,11 @@ func (p *Posterior) sample(ctx context.Context, nodes []int, draws int, seed uin
 	if err != nil {
 		return nil, err
 	}
-	out := mat.NewDense(len(nodes), draws, nil)
-	if err := p.cov.Cross(nodes, p.data.Nodes).Apply(ctx, out, weights); err != nil {
+	out, err := kernel.CrossPart(ctx, p.cov, l.nodes, l.lo, l.hi, p.data.Nodes, weights)
+	if err != nil {
 		return nil, err
 	}
-	addPrior(out, prior, nodes)
+	addPrior(out, prior, own)
 	return out, nil
 }
 

@@ -67,6 +67,14 @@ func (l *likelihood) systemRows() *solve.Rows {
 	return l.share.rows
 }
 
+// group returns the ranks that compute the likelihood together.
+func (l *likelihood) group() *ranks.Group {
+	if l.share == nil {
+		return nil
+	}
+	return l.share.rows.Group
+}
+
 // within is Data.within of the measurements of all ranks.
 func (l *likelihood) within(noise float64) (value, slope float64) {
 	if l.share != nil {
@@ -189,7 +197,7 @@ func (p *Posterior) priorMeasured(ctx context.Context, prior *mat.Dense) (*mat.D
 	}
 	_, draws := prior.Dims()
 	far := make([]float64, len(need)*draws)
-	if err := ranks.Fill(ctx, rim, far, prior.RawMatrix().Data, draws); err != nil {
+	if err := ranks.Fill(ctx, rim, far, prior.RawMatrix().Data, draws, draws); err != nil {
 		return nil, err
 	}
 	at := mat.NewDense(p.data.Len(), draws, nil)

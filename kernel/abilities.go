@@ -49,6 +49,11 @@ type Abilities struct {
 	// determinant. It returns nil if rows do not have the structure that it needs.
 	Approximate func(ctx context.Context, rows []int, constant float64, noise []float64) (solve.Preconditioner, error)
 
+	// Mixed returns K[rows, rows] + constant·11ᵀ for blocks of float64, computed in float32
+	// where that magnifies rounding little. It returns nil if that is nowhere. The operator
+	// is safe for concurrent use.
+	Mixed func(ctx context.Context, rows []int, constant float64) (solve.Operator, error)
+
 	// LongRange reports that a part of K correlates nodes far from each other, so
 	// that learning its hyperparameters needs scattered measurements.
 	LongRange bool
@@ -150,6 +155,10 @@ type Training struct {
 	// measurements. Nil, or a nil result, means that there is none.
 	Single func(rows []int, constant float64) SingleRows
 
+	// Mixed is Single for kernels of long range, whose products with vectors of float32 would
+	// lose too much.
+	Mixed func(rows []int, constant float64) MixedRows
+
 	// Spread returns the kernel as several processes compute it together; see
 	// Abilities.Ranks. Nil, or a nil result, means that each of them has to compute all of it.
 	Spread func(g *ranks.Group) Kernel
@@ -171,6 +180,20 @@ type SingleRows interface {
 	Apply(ctx context.Context, dst, x blas32.General) error
 	// Grad adds Σ_s weight_s·u_sᵀ(∂K/∂θ_j)w_s to grad[j].
 	Grad(ctx context.Context, grad, weight []float64, u, w blas32.General) error
+}
+
+// MixedRows is K[rows, rows] + constant·11ᵀ for blocks of float64, computed in float32
+// where that magnifies rounding little. Like SingleRows it serves one set of
+// hyperparameters after another, and one goroutine.
+type MixedRows interface {
+	// Apply sets dst to the product with x.
+	solve.Operator
+	// Set goes to other hyperparameters. It must have been called before the other methods.
+	Set(ctx context.Context, theta []float64) error
+	// Grad adds Σ_s weight_s·u_sᵀ(∂K/∂θ_j)w_s to grad[j].
+	Grad(ctx context.Context, grad, weight []float64, u, w *mat.Dense) error
+	// Precondition approximates the matrix plus noise on its diagonal.
+	Precondition(ctx context.Context, noise []float64) (solve.Factored, error)
 }
 
 // TrainingOf returns the Training of k; the zero value if it offers none.
@@ -272,20 +295,26 @@ func startOf(params []Param) []float64 {
 // It costs one product with K[rows, cols]. Dense kernels connect all
 // nodes, because rounding leaves no zeros.
 func Connected(ctx context.Context, c Covariance, rows, cols []int) ([]bool, error) {
+	return ConnectedPart(ctx, c, rows, 0, len(rows), cols)
+}
+
+// ConnectedPart returns the places [lo, hi) of Connected.
+func ConnectedPart(ctx context.Context, c Covariance, rows []int, lo, hi int, cols []int) ([]bool, error) {
 	if local := AbilitiesOf(c).Local; local != nil {
-		return Connected(ctx, local, rows, cols)
+		return ConnectedPart(ctx, local, rows, lo, hi, cols)
 	}
-	connected := make([]bool, len(rows))
-	if len(rows) == 0 || len(cols) == 0 {
+	connected := make([]bool, hi-lo)
+	if len(connected) == 0 || len(cols) == 0 {
 		return connected, nil
 	}
 	// With probability one a random vector is not orthogonal to any row that differs
 	// from zero.
-	x, sums := mat.NewDense(len(cols), 1, nil), mat.NewDense(len(rows), 1, nil)
+	x := mat.NewDense(len(cols), 1, nil)
 	if err := normal.Fill(ctx, x, 1, "joined", 0); err != nil {
 		return nil, err
 	}
-	if err := c.Cross(rows, cols).Apply(ctx, sums, x); err != nil {
+	sums, err := CrossPart(ctx, c, rows, lo, hi, cols, x)
+	if err != nil {
 		return nil, err
 	}
 	for a := range connected {

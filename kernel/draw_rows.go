@@ -88,7 +88,7 @@ func (d *multiscaleDraw) block(ctx context.Context, dst *mat.Dense, lo int) erro
 	if err := d.fine.(rowsDraw).block(ctx, dst, lo); err != nil {
 		return err
 	}
-	d.cov.addUp(d.cov.whole(), dst, d.above, lo)
+	d.cov.addUp(d.rows, dst, d.above, lo)
 	return ctx.Err()
 }
 
@@ -181,11 +181,7 @@ func (d *linearDraw) streams() bool { return true }
 
 func (d *linearDraw) block(ctx context.Context, dst *mat.Dense, lo int) error {
 	n, _ := dst.Dims()
-	nodes := make([]int, n)
-	for a := range nodes {
-		nodes[a] = lo + a
-	}
-	return d.cov.x.at(nodes).times(ctx, dst, d.w)
+	return d.cov.x.at(d.all[lo:lo+n]).times(ctx, dst, d.w)
 }
 
 func (d *linearDraw) release() {}
@@ -203,7 +199,7 @@ func (d *multiscaleDraw) coarse(ctx context.Context, u *mat.Dense) (*mat.Dense, 
 		up.T().Mul(down[k], below)
 		below = down[k]
 	}
-	return d.cov.raised(ctx, draws, func(k int, y *mat.Dense) error {
+	return d.cov.raisedOn(ctx, d.rows, d.windows, draws, func(k int, y *mat.Dense) error {
 		part := d.cov.parts[k]
 		scaleRows(down[k], part.inverses(d.x.nodes[k+1]), math.Sqrt(part.variance))
 		return d.parts[k].Update(ctx, y, down[k])

@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/internal/dense"
 	"grfgp/internal/parallel"
 	"grfgp/solve"
 	"grfgp/sparse"
@@ -94,11 +95,16 @@ func (o *grfCross) entries(ctx context.Context, dst *mat.Dense) error {
 func sparseTimes(ctx context.Context, dst *mat.Dense, left, right *sparse.CSR) error {
 	raw := dst.RawMatrix()
 	ptr, col, val := right.Raw()
-	return eachRow(ctx, raw.Rows, 64, func(_, a int) {
+	// An entry must not depend on which other rows are computed with it: the columns of right alone decide.
+	full := newFullColumns(len(ptr)-1, raw.Cols, func(c int) int { return ptr[c+1] - ptr[c] })
+	err := eachRow(ctx, raw.Rows, 64, func(_, a int) {
 		out := raw.Data[a*raw.Stride:][:raw.Cols]
 		clear(out)
 		cols, vals := left.Row(a)
 		for p, c := range cols {
+			if full.has(c) {
+				continue
+			}
 			v, lo, hi := vals[p], ptr[c], ptr[c+1]
 			to := col[lo:hi]
 			for q, w := range val[lo:hi] {
@@ -106,53 +112,8 @@ func sparseTimes(ctx context.Context, dst *mat.Dense, left, right *sparse.CSR) e
 			}
 		}
 	})
-}
-
-// cellEntries is the most covariances between cells and columns that are held at a time.
-const cellEntries = 1 << 25
-
-func (o *multiscaleCross) hasEntries() bool {
-	_, cols := o.Dims()
-	for _, nodes := range o.rows.nodes[1:] {
-		if len(nodes)*cols > cellEntries {
-			return false
-		}
+	if err == nil && full.count > 0 {
+		dense.Add(dense.View(dst), 1, full.of(left), full.rows(right))
 	}
-	return true
-}
-
-// entries multiplies the features of every scale at rows and columns.
-func (o *multiscaleCross) entries(ctx context.Context, dst *mat.Dense) error {
-	if err := Entries(ctx, dst, o.fine); err != nil {
-		return err
-	}
-	rows, columns := dst.Dims()
-	one := mat.NewDense(rows, columns, nil)
-	for k, u := range o.cov.parts {
-		var at onto
-		if rows > columns { // the columns are measurements, which come again with other rows
-			at = o.cov.onto(o.cols.nodes[0])[k]
-		} else {
-			at.phi, at.raw, at.err = u.onto(o.cols, k)
-		}
-		if at.err != nil {
-			return at.err
-		}
-		cols, f := at.phi, at.raw
-		whole, err := o.rows.whole(k + 1)
-		if err != nil {
-			return err
-		}
-		// Features at the cells of the rows, in the columns of those of the columns: others do not count.
-		nodes := o.rows.nodes[k+1]
-		inv := u.inverses(nodes)
-		cells := mat.NewDense(len(nodes), columns, nil)
-		if err := sparseTimes(ctx, cells, f.beside(nodes).phi, cols.T()); err != nil {
-			return err
-		}
-		scaleRows(cells, inv, u.variance)
-		whole.Mul(one, cells)
-		addRows(dst, one)
-	}
-	return ctx.Err()
+	return err
 }

@@ -36,3 +36,12 @@ func SetCompactFrom(n int) (reset func()) {
 	compactFrom = n
 	return func() { compactFrom = was }
 }
+
+// FullColumns returns the number of full columns of the features of a list, and of all columns.
+func FullColumns(cov Covariance, rows []int) (full, width int) {
+	f := cov.(*grfCovariance).factor(rows)
+	return f.fulls().count, f.width
+}
+
+// KeepsCells reports whether covariances of cells are kept for further rows.
+func KeepsCells(cov Covariance) bool { return cov.(*multiscaleCovariance).kept.above != nil }

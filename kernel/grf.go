@@ -9,8 +9,10 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/internal/dense"
 	"grfgp/internal/parallel"
 	"grfgp/kernel/internal/normal"
 	"grfgp/kernel/internal/recent"
@@ -112,6 +114,8 @@ type grfCovariance struct {
 	entire       atomic.Pointer[factor] // of all nodes; nil until first used
 	compactMu    sync.Mutex             // guards
 	compactPhi   *sparse.Compact        // Φ of all nodes of a large graph; nil until first used
+	someMu       sync.Mutex             // guards
+	some         *somePhi               // Φ of some of them, used last
 }
 
 // Cross returns K[rows, cols].
@@ -148,26 +152,43 @@ func (c *grfCovariance) Gram(ctx context.Context, dst *mat.SymDense, rows []int)
 		return f.err
 	}
 	checkOrder(dst, rows)
-	phiT := f.transpose()
 	raw := dst.RawSymmetric()
-	return eachRow(ctx, len(rows), gramRows, func(_, i int) {
-		out := raw.Data[i*raw.Stride:][:len(rows)]
-		clear(out[i:])
-		if f.to == nil {
-			addGramRow(out, f.phi, phiT, i, 1)
-			return
+	parallel.Ranges(raw.N, gramRows, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			clear(raw.Data[i*raw.Stride+i:][:raw.N-i])
 		}
-		f.gramRow(out, phiT, i)
 	})
+	return f.addGram(ctx, raw, 1)
 }
 
-// gramRow adds columns i and beyond of row i of ΦΦᵀ to out.
-func (f *factor) gramRow(out []float64, phiT *sparse.CSR, i int) {
+// addGram adds scale·ΦΦᵀ to the upper triangle of dst.
+func (f *factor) addGram(ctx context.Context, dst blas64.Symmetric, scale float64) error {
+	phiT, full := f.transpose(), f.fulls()
+	err := eachRow(ctx, dst.N, gramRows, func(_, i int) {
+		out := dst.Data[i*dst.Stride:][:dst.N]
+		if f.to == nil {
+			addGramRow(out, f.phi, phiT, i, scale, full)
+			return
+		}
+		f.gramRow(out, phiT, i, scale, full)
+	})
+	if err == nil && full.count > 0 {
+		block := full.of(f.phi)
+		dense.AddLower(dense.OfSymmetric(dst).T(), scale, block, block.T()) // the upper triangle is the lower one of the transpose
+	}
+	return err
+}
+
+// gramRow adds columns i and beyond of row i of scale·ΦΦᵀ to out, without what full columns add.
+func (f *factor) gramRow(out []float64, phiT *sparse.CSR, i int, scale float64, full *fullColumns) {
 	nodes, vals := f.phi.Row(i)
 	ptrT, others, weights := phiT.Raw()
 	places := f.to[f.ptr[i]:][:len(nodes)] // of row i in the columns, which are sorted
 	for p, node := range nodes {
-		v, end := vals[p], ptrT[node+1]
+		if full.has(node) {
+			continue
+		}
+		v, end := scale*vals[p], ptrT[node+1]
 		rows := others[places[p]:end]
 		for q, w := range weights[places[p]:end] {
 			out[rows[q]] += float64(v * w)
@@ -175,10 +196,13 @@ func (f *factor) gramRow(out []float64, phiT *sparse.CSR, i int) {
 	}
 }
 
-// addGramRow adds columns i and beyond of row i of scale·ΦΦᵀ to out.
-func addGramRow(out []float64, phi, phiT *sparse.CSR, i int, scale float64) {
+// addGramRow is gramRow where the places of entries in the transpose are not known.
+func addGramRow(out []float64, phi, phiT *sparse.CSR, i int, scale float64, full *fullColumns) {
 	nodes, vals := phi.Row(i)
 	for p, node := range nodes {
+		if full.has(node) {
+			continue
+		}
 		v := scale * vals[p]
 		others, weights := phiT.Row(int(node))
 		from, _ := slices.BinarySearch(others, uint32(i))
@@ -214,11 +238,17 @@ func (c *grfCovariance) Diag(ctx context.Context, dst []float64, rows []int) err
 		}
 		return nil
 	}
+	return c.squaredRows(ctx, dst, rows)
+}
+
+// squaredRows sets dst[a] to the squared norm of row rows[a] of Φ, in float64.
+func (c *grfCovariance) squaredRows(ctx context.Context, dst []float64, rows []int) error {
+	const size = 1024
 	blocks := (len(rows) + size - 1) / size
 	scratch := make([][]float64, parallel.Workers(blocks))
 	return parallel.Blocks(ctx, blocks, func(worker, b int) error {
 		lo, hi := b*size, min(len(rows), (b+1)*size)
-		own, err := c.features.List(ctx, rows[lo:hi])
+		own, err := c.features.ListOnce(ctx, rows[lo:hi])
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrFeatures, err)
 		}

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/sparse"
+	"grfgp/walk"
 )
 
 // compactFrom is the number of nodes from which Φ of all nodes has float32 entries, in
@@ -29,6 +30,55 @@ func (c *grfCovariance) compact(ctx context.Context) (*sparse.Compact, error) {
 		c.compactPhi = phi
 	}
 	return c.compactPhi, nil
+}
+
+// rowsOnce are rows of Φ that are used once.
+type rowsOnce interface {
+	// reached returns the columns of the row at place a, in the memory it is given if that is needed.
+	reached(room []uint32, a int) []uint32
+	// values sets dst to its values.
+	values(dst []float64, a int)
+}
+
+// rowsOnce returns rows of Φ. Those of a large graph are float32, whether Φ of all nodes is there or not: what was computed
+// before must not show.
+func (c *grfCovariance) rowsOnce(rows []int) (rowsOnce, error) {
+	if c.large {
+		c.compactMu.Lock()
+		phi := c.compactPhi
+		c.compactMu.Unlock()
+		if phi != nil {
+			return compactRows{phi, rows}, nil
+		}
+	}
+	own, err := c.features.ListOnce(context.Background(), rows)
+	return sampledOnce{own, c}, err
+}
+
+// compactRows are rows of a compact Φ.
+type compactRows struct {
+	phi  *sparse.Compact
+	rows []int
+}
+
+func (r compactRows) reached(room []uint32, a int) []uint32 { return r.phi.Columns(room, r.rows[a]) }
+func (r compactRows) values(dst []float64, a int)           { r.phi.Values(dst, r.rows[a]) }
+
+// sampledOnce are rows of Φ from features.
+type sampledOnce struct {
+	own *walk.List
+	cov *grfCovariance
+}
+
+func (r sampledOnce) reached(_ []uint32, a int) []uint32 { return r.own.Reached(a) }
+
+func (r sampledOnce) values(dst []float64, a int) {
+	r.own.CombineRow(dst, r.cov.coeff, a)
+	if r.cov.large {
+		for e, v := range dst {
+			dst[e] = float64(float32(v))
+		}
+	}
 }
 
 // rowProduct is a matrix that multiplies, as a whole or some rows at a time.

@@ -34,6 +34,9 @@ type pattern struct {
 	transposed    *sparse.Pattern
 	from          []uint32 // per entry of the transpose: its place in the original; nil where 32 bits are not enough
 	to            []uint32 // the inverse of from
+
+	fullOnce sync.Once
+	full     fullColumns // in products with the own transpose
 }
 
 func (k *sampledRows) pattern(rows []int) *pattern {
@@ -142,6 +145,18 @@ func (p *pattern) transpose() {
 	})
 }
 
+// fulls returns the columns that are full in ΦΦᵀ.
+func (p *pattern) fulls() *fullColumns {
+	p.fullOnce.Do(func() {
+		counts := make([]int, p.width)
+		for _, c := range p.col {
+			counts[c]++
+		}
+		p.full = newFullColumns(p.width, len(p.rows), func(c int) int { return counts[c] })
+	})
+	return &p.full
+}
+
 // factor is Φ[rows, :] at one theta, with the columns of the pattern.
 type factor struct {
 	*pattern
@@ -223,34 +238,42 @@ func (f *factor) beside(rows []int) *factor {
 	}
 
 	ptr := make([]int, len(rows)+1)
-	own, err := c.features.ListOnce(context.Background(), rows)
+	own, err := c.rowsOnce(rows)
 	if err != nil {
 		return newFactor(c, &pattern{rows: rows, width: f.width}, nil, err)
 	}
-	eachPlace(len(rows), func(a int) {
-		for _, node := range own.Reached(a) {
-			if label(node) != 0 {
-				ptr[a+1]++
+	const size = 256
+	parallel.Ranges(len(rows), size, func(lo, hi int) {
+		var room []uint32
+		for a := lo; a < hi; a++ {
+			reached := own.reached(room, a)
+			for _, node := range reached {
+				if label(node) != 0 {
+					ptr[a+1]++
+				}
 			}
+			room = reached[:0]
 		}
 	})
 	for a := range rows {
 		ptr[a+1] += ptr[a]
 	}
 	col, val := make([]uint32, ptr[len(rows)]), make([]float64, ptr[len(rows)])
-	parallel.Ranges(len(rows), 1024, func(lo, hi int) {
+	parallel.Ranges(len(rows), size, func(lo, hi int) {
+		var nodes []uint32
 		var values []float64
 		q := ptr[lo]
 		for a := lo; a < hi; a++ {
-			reached := own.Reached(a)
+			reached := own.reached(nodes, a)
 			phi := room(&values, len(reached))
-			own.CombineRow(phi, c.coeff, a)
+			own.values(phi, a)
 			for e, node := range reached {
 				if j := label(node); j != 0 {
 					col[q], val[q] = j-1, phi[e]
 					q++
 				}
 			}
+			nodes = reached[:0]
 		}
 	})
 	phi, err := sparse.NewCSR(len(rows), f.width, ptr, col, val)

@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/internal/dense"
 	"grfgp/internal/meter"
 	"grfgp/internal/parallel"
 	"grfgp/internal/ranks"
@@ -54,11 +55,20 @@ func (c *grfCovariance) GramGrad(ctx context.Context, grad []float64, rows []int
 		return f.err
 	}
 	checkOrder(g, rows)
-	whole := full(g)
+	whole, hubs := full(g), f.fulls()
+	var at *mat.Dense // gΦ at the full columns
+	if hubs.count > 0 {
+		at = mat.NewDense(len(rows), hubs.count, nil)
+		dense.Mul(dense.View(at), dense.View(whole), hubs.of(f.phi))
+	}
 	slope := make([]float64, len(c.coeff))
 	err := c.project(ctx, slope, f.pattern, func(_ int, dst []float64, i int, cols []uint32) {
 		gi := whole.RawRowView(i)
 		for e, col := range cols {
+			if hubs.has(col) {
+				dst[e] = 2 * at.At(i, int(hubs.place[col]))
+				continue
+			}
 			others, vals := phiT.Row(int(col))
 			sum := 0.0
 			for q, k := range others {

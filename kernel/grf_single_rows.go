@@ -23,11 +23,19 @@ type grfRows struct {
 	val, valT []float32
 	phi, phiT *sparse.Single
 	diag      []float64
+	inverse   []float64 // 1/N_i for features Φ̂ = N⁻¹Φ of variance one; nil: Φ as it is
 }
 
 // singleRows returns the kernel on the rows in float32; nil if their features cannot be
 // listed, or are too many.
 func (k *GRF) singleRows(rows []int, constant float64) SingleRows {
+	if r := k.newRows(rows, constant); r != nil {
+		return r
+	}
+	return nil // not an interface that holds a nil pointer
+}
+
+func (k *GRF) newRows(rows []int, constant float64) *grfRows {
 	p := k.pattern(rows)
 	if p.err != nil || len(rows) == 0 {
 		return nil
@@ -49,17 +57,23 @@ func (k *GRF) singleRows(rows []int, constant float64) SingleRows {
 }
 
 func (r *grfRows) Set(ctx context.Context, theta []float64) error {
-	var err error
-	if r.cov, err = r.kernel.at(theta); err != nil {
+	cov, err := r.kernel.at(theta)
+	if err != nil {
 		return err
 	}
+	return r.set(ctx, cov)
+}
+
+// set computes the values at the theta of cov.
+func (r *grfRows) set(ctx context.Context, cov *grfCovariance) error {
+	r.cov = cov
 	p := r.pattern
-	ok, err := combineSingle(ctx, r.val, r.diag, p.own, func(a int) int { return p.ptr[a] }, r.cov.coeff, r.constant.variance)
+	ok, err := combineSingle(ctx, r.val, r.diag, r.inverse, p.own, func(a int) int { return p.ptr[a] }, cov.coeff, r.constant.variance)
 	if err != nil {
 		return err
 	}
 	if !ok {
-		return outOfSingle(theta)
+		return outOfSingle(cov.theta)
 	}
 	parallel.Ranges(len(r.valT), 1<<16, func(lo, hi int) {
 		for q, from := range p.from[lo:hi] {
@@ -70,8 +84,9 @@ func (r *grfRows) Set(ctx context.Context, theta []float64) error {
 }
 
 // combineSingle sets val to the entries of Φ, of which row a begins at from(a), and diag to
-// the squares of its rows plus a constant. It reports whether all are numbers of float32.
-func combineSingle(ctx context.Context, val []float32, diag []float64, own *walk.List, from func(a int) int, coeff []float64, constant float64) (bool, error) {
+// the squares of its rows plus a constant. If inverse is not nil it is set to 1/N_i, with N_i
+// the norm of row i, and val to N⁻¹Φ. It reports whether all are numbers of float32.
+func combineSingle(ctx context.Context, val []float32, diag, inverse []float64, own *walk.List, from func(a int) int, coeff []float64, constant float64) (bool, error) {
 	const size = 1024
 	var bad atomic.Bool
 	values := make([][]float64, parallel.Workers(len(diag)))
@@ -80,12 +95,19 @@ func combineSingle(ctx context.Context, val []float32, diag []float64, own *walk
 			to := val[from(a):from(a+1)]
 			row := room(&values[worker], len(to))
 			own.CombineRow(row, coeff, a)
-			for e, v := range row {
-				to[e] = float32(v)
-			}
 			diag[a] = squares(row)
 			if !(diag[a] <= math.MaxFloat32) {
 				bad.Store(true)
+			}
+			scale := 1.0
+			if inverse != nil {
+				if scale = 0; diag[a] > 0 {
+					scale = 1 / math.Sqrt(diag[a])
+				}
+				inverse[a] = scale
+			}
+			for e, v := range row {
+				to[e] = float32(scale * v)
 			}
 			diag[a] += constant
 		}
@@ -102,20 +124,23 @@ func outOfSingle(theta []float64) error {
 func (r *grfRows) Diag() []float64 { return r.diag }
 
 func (r *grfRows) Apply(ctx context.Context, dst, x blas32.General) error {
-	err := stripsSingle(dst, x, func(dst, x blas32.General) error {
-		mid := borrowSingle(r.pattern.width, x.Cols)
-		defer returnSingle(mid)
-		r.phiT.Mul(mid, x)
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		r.phi.Mul(dst, mid)
-		return ctx.Err()
-	})
+	err := stripsSingle(dst, x, func(dst, x blas32.General) error { return r.square(ctx, dst, x) })
 	if err != nil || r.constant.variance == 0 {
 		return err
 	}
 	return r.constant.addSingle(ctx, dst, x)
+}
+
+// square sets dst = ΦΦᵀx.
+func (r *grfRows) square(ctx context.Context, dst, x blas32.General) error {
+	mid := borrowSingle(r.pattern.width, x.Cols)
+	defer returnSingle(mid)
+	r.phiT.Mul(mid, x)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	r.phi.Mul(dst, mid)
+	return ctx.Err()
 }
 
 // Grad is that of grfCovariance: with A = Φᵀu and B = Φᵀw,
@@ -183,6 +208,12 @@ func pairWeights(weight []float64, both blas32.General, workers int) func(worker
 func (r *grfRows) stripGrad(ctx context.Context, slope, weight []float64, u, w blas32.General) error {
 	both := besideEachOther(u, w)
 	defer returnSingle(both)
+	return r.slopes(ctx, slope, weight, both, nil)
+}
+
+// slopes adds the derivatives by f_l to slope[l], where both holds u and w beside each other.
+// change, if it is not nil, may change the weights Q_ic of the entries of row i on the way.
+func (r *grfRows) slopes(ctx context.Context, slope, weight []float64, both blas32.General, change func(q []float64, i int)) error {
 	ab := borrowSingle(r.pattern.width, both.Cols) // A and B
 	defer returnSingle(ab)
 	r.phiT.Mul(ab, both)
@@ -194,5 +225,8 @@ func (r *grfRows) stripGrad(ctx context.Context, slope, weight []float64, u, w b
 	weigh := pairWeights(weight, both, parallel.Workers(len(r.pattern.rows)))
 	return r.cov.project(ctx, slope, r.pattern, func(worker int, dst []float64, i int, cols []uint32) {
 		sparse.DotsSingle(dst, weigh(worker, i), ab, cols)
+		if change != nil {
+			change(dst, i)
+		}
 	})
 }

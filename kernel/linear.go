@@ -252,7 +252,12 @@ func (o *linearCross) Apply(ctx context.Context, dst, x *mat.Dense) error {
 
 // draw begins draws s·Xw, whose update with u is X(s·w + s²·X_xᵀu).
 func (c *linearCovariance) draw(ctx context.Context, draws int, seed uint64, x []int) (Draw, error) {
-	d := &linearDraw{cov: c, x: c.x.at(x), rows: len(x), w: c.coefficients(draws, seed)}
+	return c.drawAt(ctx, draws, seed, x, upTo(c.x.nodes()))
+}
+
+// drawAt is draw with rows for the given nodes.
+func (c *linearCovariance) drawAt(ctx context.Context, draws int, seed uint64, x, nodes []int) (Draw, error) {
+	d := &linearDraw{cov: c, all: nodes, x: c.x.at(x), rows: len(x), w: c.coefficients(draws, seed)}
 	if len(x) == 0 {
 		return d, ctx.Err()
 	}
@@ -262,6 +267,7 @@ func (c *linearCovariance) draw(ctx context.Context, draws int, seed uint64, x [
 
 type linearDraw struct {
 	cov   *linearCovariance
+	all   []int // the nodes that are drawn at
 	x     columnRows
 	rows  int
 	w, at *mat.Dense
@@ -278,7 +284,7 @@ func (d *linearDraw) Update(ctx context.Context, dst, u *mat.Dense) error {
 	if err := d.settle(ctx, u); err != nil {
 		return err
 	}
-	return d.cov.x.at(upTo(d.cov.x.nodes())).times(ctx, dst, d.w)
+	return d.cov.x.at(d.all).times(ctx, dst, d.w)
 }
 
 // settle adds s²·X_xᵀu to the coefficients.

@@ -40,6 +40,7 @@ type coarseScales struct {
 	free   bool    // a shape for every scale
 	chains recent.Cache[*chain]
 	whole  func() *chain // of all nodes
+	filled func() bool   // every node of every scale interpolates to a node
 	caches shared[[]*table]
 }
 
@@ -87,6 +88,9 @@ func NewMultiscale(fine Kernel, family Modulation, scales []Scale, opts Multisca
 		m.scales = append(m.scales, scale{s.Prolong, grf})
 		below = cols
 	}
+	m.filled = sync.OnceValue(func() bool {
+		return !slices.ContainsFunc(m.scales, func(s scale) bool { return hasEmptyColumn(s.prolong) })
+	})
 	m.whole = sync.OnceValue(func() *chain { return newChain(upTo(m.Nodes()), m.scales) })
 	return m, nil
 }
@@ -146,7 +150,7 @@ func (m *Multiscale) Params() []Param {
 // that of the fine kernel, if it has one, and tables of the coarser scales, which are
 // interpolated between lengths.
 func (m *Multiscale) Training() Training {
-	return Training{Starts: shareStarts(m.Params(), len(m.fine.Params()), len(m.scales)), Cache: m.cached}
+	return Training{Starts: shareStarts(m.Params(), len(m.fine.Params()), len(m.scales)), Cache: m.cached, Mixed: m.mixed}
 }
 
 func (m *Multiscale) cached(rows []int, maxBytes int) Kernel {
@@ -162,8 +166,9 @@ func (m *Multiscale) cached(rows []int, maxBytes int) Kernel {
 	c.tables = m.caches.get(func(t []*table) bool { return t[0] != nil && slices.Equal(t[0].rows, rows) }, func() []*table {
 		all := make([]*table, len(m.scales))
 		for k := range all {
+			shape := new(ontoPattern)
 			all[k] = newTable(rows, 2*m.shape[0].Start, each, func(ctx context.Context, dst *mat.SymDense, length float64) error {
-				return m.scaleGram(ctx, dst, k, rows, length)
+				return m.scaleGram(ctx, dst, k, rows, length, shape)
 			})
 		}
 		return all
@@ -175,16 +180,16 @@ func (m *Multiscale) cached(rows []int, maxBytes int) Kernel {
 const tableBytes = 1 << 30
 
 // scaleGram adds C_k[rows, rows] to dst, for the given length and variance one.
-func (m *Multiscale) scaleGram(ctx context.Context, dst *mat.SymDense, k int, rows []int, length float64) error {
+func (m *Multiscale) scaleGram(ctx context.Context, dst *mat.SymDense, k int, rows []int, length float64, shape *ontoPattern) error {
 	raw, err := m.scales[k].grf.at(m.shapeOf(k, []float64{length}))
 	if err != nil {
 		return err
 	}
-	phi, _, err := newUnit(raw, 1).onto(m.chain(rows), k)
+	f, err := newUnit(raw, 1).ontoFactor(m.chain(rows), k, shape)
 	if err != nil {
 		return err
 	}
-	return addSquare(ctx, dst, phi, 1)
+	return f.addGram(ctx, dst.RawSymmetric(), 1)
 }
 
 // shapeOf returns the parameters of the family on scale k, given those without its variance.

@@ -3,12 +3,9 @@ package kernel
 import (
 	"context"
 
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"grfgp/internal/dense"
-	"grfgp/internal/parallel"
 	"grfgp/kernel/internal/recent"
 	"grfgp/solve"
 	"grfgp/sparse"
@@ -21,13 +18,14 @@ type multiscaleCovariance struct {
 	parts   []unit    // of the scales
 	lengths []float64 // of the scales, if their family has one
 	ontos   recent.Cache[[]onto]
+	kept    keptCells // for predictions
 }
 
 // Abilities are those of the fine kernel, a preconditioner by the coarse scales,
 // and their features.
 func (c *multiscaleCovariance) Abilities() Abilities {
 	fine := AbilitiesOf(c.fine)
-	a := Abilities{DiagFlops: c.diagFlops, LongRange: true, Fine: fine.Fine}
+	a := Abilities{DiagFlops: c.diagFlops, LongRange: true, Fine: fine.Fine, Mixed: c.mixed}
 	if fine.Draw != nil {
 		a.Draw = c.draw
 	}
@@ -128,8 +126,13 @@ func (m *Multiscale) climb(ctx context.Context, c *chain, dst *mat.Dense, f func
 // ascend is climb up to the nodes of the first coarser scale. The result is a block of
 // its GRF.
 func (m *Multiscale) ascend(ctx context.Context, c *chain, columns int, f func(k int, y *mat.Dense) error) (*mat.Dense, error) {
+	return m.ascendTo(ctx, c, 0, columns, f)
+}
+
+// ascendTo is ascend up to the nodes of the given scale.
+func (m *Multiscale) ascendTo(ctx context.Context, c *chain, to, columns int, f func(k int, y *mat.Dense) error) (*mat.Dense, error) {
 	var above *mat.Dense
-	for k := len(m.scales) - 1; k >= 0; k-- {
+	for k := len(m.scales) - 1; k >= to; k-- {
 		grf := m.scales[k].grf
 		y := grf.block(len(c.nodes[k+1]), columns)
 		if err := f(k, y); err != nil {
@@ -214,50 +217,23 @@ func (u unit) onto(list *chain, k int) (*sparse.CSR, *factor, error) {
 	return phi, f, err
 }
 
-// addSquare adds scale·ΦΦᵀ to the upper triangle of dst.
-func addSquare(ctx context.Context, dst *mat.SymDense, phi *sparse.CSR, scale float64) error {
-	raw := dst.RawSymmetric()
-	if rows, width := phi.Dims(); float64(phi.NNZ()) > 0.1*float64(rows)*float64(width) {
-		return addDenseSquare(ctx, raw, phi, scale)
-	}
-	phiT := phi.T()
-	return eachRow(ctx, raw.N, gramRows, func(_, i int) { addGramRow(raw.Data[i*raw.Stride:][:raw.N], phi, phiT, i, scale) })
-}
-
-// addDenseSquare is addSquare for rows that are mostly full.
-func addDenseSquare(ctx context.Context, dst blas64.Symmetric, phi *sparse.CSR, scale float64) error {
-	rows, width := phi.Dims()
-	full := blas64.General{Rows: rows, Cols: width, Stride: width, Data: make([]float64, rows*width)}
-	parallel.Ranges(rows, 16, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			cols, vals := phi.Row(i)
-			for p, j := range cols {
-				full.Data[i*width+int(j)] += vals[p]
-			}
-		}
-	})
-	// The upper triangle of dst is the lower one of its transpose.
-	dense.AddLower(dense.OfSymmetric(dst).T(), scale, dense.Of(full), dense.Of(full).T())
-	return ctx.Err()
-}
-
 // Diag sets dst[a] = K[rows[a], rows[a]].
 func (c *multiscaleCovariance) Diag(ctx context.Context, dst []float64, rows []int) error {
 	if err := c.fine.Diag(ctx, dst, rows); err != nil {
 		return err
 	}
+	return c.addDiag(ctx, dst, rows)
+}
+
+// addDiag adds the variances of the scales to dst.
+func (c *multiscaleCovariance) addDiag(ctx context.Context, dst []float64, rows []int) error {
 	const size = 4096 // nodes whose features fit into memory
 	for lo := 0; lo < len(rows); lo += size {
 		hi := min(len(rows), lo+size)
 		list := newChain(rows[lo:hi], c.scales)
 		for k, u := range c.parts {
-			phi, _, err := u.onto(list, k)
-			if err != nil {
+			if err := u.addOntoSquares(dst[lo:hi], list, k); err != nil {
 				return err
-			}
-			for a := range hi - lo {
-				_, vals := phi.Row(a)
-				dst[lo+a] += u.variance * squares(vals)
 			}
 		}
 	}
@@ -294,11 +270,17 @@ func (c *multiscaleCovariance) precondition(ctx context.Context, rows []int, con
 	if len(rows) == 0 {
 		return solve.NewJacobi(nil, nil)
 	}
-	first := c.firstSmall()
 	d := make([]float64, len(rows))
 	if err := c.fine.Diag(ctx, d, rows); err != nil {
 		return nil, err
 	}
+	return c.preconditionBeside(ctx, rows, d, constant, noise)
+}
+
+// preconditionBeside is precondition with the variances of the fine kernel, which it
+// overwrites.
+func (c *multiscaleCovariance) preconditionBeside(ctx context.Context, rows []int, d []float64, constant float64, noise []float64) (solve.Factored, error) {
+	first := c.firstSmall()
 	between := 0.0 // variance of the scales between, before interpolation
 	for _, u := range c.parts[:first] {
 		between += u.variance

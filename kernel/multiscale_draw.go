@@ -31,11 +31,27 @@ func (c *multiscaleCovariance) raise(ctx context.Context, dst *mat.Dense, f func
 // raised returns the sum of raise at the nodes of the first coarser scale, in a block
 // of its GRF.
 func (c *multiscaleCovariance) raised(ctx context.Context, columns int, f func(k int, y *mat.Dense) error) (*mat.Dense, error) {
-	chain := c.whole()
+	return c.raisedOn(ctx, c.whole(), nil, columns, f)
+}
+
+// raisedOn is raised for the nodes of a chain. With windows, f sets the rows of those that
+// are not nil only.
+func (c *multiscaleCovariance) raisedOn(ctx context.Context, chain *chain, windows []*grfWindow, columns int, f func(k int, y *mat.Dense) error) (*mat.Dense, error) {
 	return c.ascend(ctx, chain, columns, func(k int, y *mat.Dense) error {
 		u, nodes := c.parts[k], chain.nodes[k+1]
+		if windows != nil && windows[k] != nil {
+			if err := f(k, y); err != nil {
+				return err
+			}
+			inverses, err := windows[k].inverses(ctx)
+			if err != nil {
+				return err
+			}
+			scaleRows(y, inverses, math.Sqrt(u.variance))
+			return nil
+		}
 		all := y
-		if n := u.raw.Nodes(); len(nodes) < n { // some nodes of the scale interpolate to no node
+		if n := u.raw.Nodes(); len(nodes) < n { // other nodes of the scale interpolate to no node of the chain
 			_, columns := y.Dims()
 			all = u.raw.block(n, columns)
 			defer u.raw.blocks.Put(all)
@@ -55,13 +71,23 @@ func (c *multiscaleCovariance) raised(ctx context.Context, columns int, f func(k
 
 // draw begins draws from the prior, with a pass over the features of each scale.
 func (c *multiscaleCovariance) draw(ctx context.Context, draws int, seed uint64, x []int) (Draw, error) {
-	d := &multiscaleDraw{cov: c, x: c.chain(x)}
+	return c.drawOn(ctx, draws, seed, x, c.whole(), AbilitiesOf(c.fine).Draw, nil)
+}
+
+// drawOn is draw at the nodes of a chain, with draws of the fine kernel there and with
+// windows of the scales; without those, or where one is nil, a scale is drawn at all its nodes.
+func (c *multiscaleCovariance) drawOn(ctx context.Context, draws int, seed uint64, x []int, rows *chain, fine beginDraw, windows []*grfWindow) (Draw, error) {
+	d := &multiscaleDraw{cov: c, x: c.chain(x), rows: rows, windows: windows}
 	var err error
-	if d.fine, err = AbilitiesOf(c.fine).Draw(ctx, draws, seed, x); err != nil {
+	if d.fine, err = fine(ctx, draws, seed, x); err != nil {
 		return nil, err
 	}
 	for k, u := range c.parts {
-		part, err := u.raw.draw(ctx, draws, drawSeed(seed, k), d.x.nodes[k+1])
+		begin := u.raw.draw
+		if windows != nil && windows[k] != nil {
+			begin = windows[k].Draw
+		}
+		part, err := begin(ctx, draws, drawSeed(seed, k), d.x.nodes[k+1])
 		if err != nil {
 			return nil, err
 		}
@@ -77,12 +103,14 @@ func (c *multiscaleCovariance) draw(ctx context.Context, draws int, seed uint64,
 
 // multiscaleDraw is a draw of every scale.
 type multiscaleDraw struct {
-	cov   *multiscaleCovariance
-	x     *chain
-	fine  Draw
-	parts []Draw
-	at    *mat.Dense
-	above *mat.Dense // the sum of the scales on the first of them, after settle
+	cov     *multiscaleCovariance
+	x       *chain
+	rows    *chain       // of the nodes that are drawn at
+	windows []*grfWindow // of the scales, if those are not all nodes
+	fine    Draw
+	parts   []Draw
+	at      *mat.Dense
+	above   *mat.Dense // the sum of the scales on the first of them, after settle
 }
 
 func (d *multiscaleDraw) At() *mat.Dense { return d.at }
@@ -96,6 +124,6 @@ func (d *multiscaleDraw) Update(ctx context.Context, dst, u *mat.Dense) error {
 		return err
 	}
 	defer d.cov.scales[0].grf.blocks.Put(above)
-	d.cov.addUp(d.cov.whole(), dst, above, 0)
+	d.cov.addUp(d.rows, dst, above, 0)
 	return ctx.Err()
 }

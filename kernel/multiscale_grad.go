@@ -18,13 +18,15 @@ func (c *multiscaleCovariance) Grad(ctx context.Context, grad []float64, rows []
 		return err
 	}
 	list := c.chain(rows)
-	return strips(u, func(lo int, u *mat.Dense) error { return c.stripGrad(ctx, grad, list, u, columnsOf(w, lo, u)) })
+	return strips(u, func(lo int, u *mat.Dense) error { return c.stripGrad(ctx, grad, list, 0, u, columnsOf(w, lo, u)) })
 }
 
-func (c *multiscaleCovariance) stripGrad(ctx context.Context, grad []float64, list *chain, u, w *mat.Dense) error {
+// stripGrad adds the gradients of the scales from the given one on, given u and w at the
+// nodes below it.
+func (c *multiscaleCovariance) stripGrad(ctx context.Context, grad []float64, list *chain, from int, u, w *mat.Dense) error {
 	_, columns := u.Dims()
-	for k, part := range c.parts {
-		nodes := list.nodes[k+1]
+	for k := from; k < len(c.parts); k++ {
+		part, nodes := c.parts[k], list.nodes[k+1]
 		below := c.scales[k].grf
 		uk, wk := below.block(len(nodes), columns), below.block(len(nodes), columns)
 		defer below.blocks.Put(uk)

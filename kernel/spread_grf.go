@@ -194,6 +194,12 @@ func (o *spreadCross) Apply(ctx context.Context, dst, x *mat.Dense) error {
 	})
 }
 
+// Diag sets dst[a] to the variance of own node rows[a], as GRF.Diag does for rows whose
+// products are in use. It needs no other rank.
+func (c *spreadCovariance) Diag(ctx context.Context, dst []float64, rows []int) error {
+	return c.squaredRows(ctx, dst, rows)
+}
+
 // Single returns the same product for float32, of a list with itself.
 func (o *spreadCross) Single() func(ctx context.Context, dst, x blas32.General) error {
 	if o.err != nil || o.left != o.right {
@@ -249,9 +255,12 @@ func (c *spreadCovariance) Grad(ctx context.Context, grad []float64, rows []int,
 			uw := room(&pairs[worker], 2*columns)
 			copy(uw, u.RawRowView(i))
 			copy(uw[columns:], w.RawRowView(i))
-			cols := f.shape.Row(i)
-			weights := room(&dst, len(cols))
-			dots(weights, uw, wide, cols)
+			cols, widened := f.shape.Row(i)
+			weights, from := room(&dst, len(cols)), ba
+			if widened {
+				from = wide
+			}
+			dots(weights, uw, from, cols)
 			return weights
 		})
 		if err != nil {
@@ -308,9 +317,9 @@ func (k *SpreadGRF) allWell(ctx context.Context, well bool) (bool, error) {
 	return !slices.Contains(all, 0), err
 }
 
-// Abilities are draws in one pass.
+// Abilities are draws in one pass, and the features.
 func (c *spreadCovariance) Abilities() Abilities {
-	return Abilities{Draw: c.draw, Ranks: c.kernel.group}
+	return Abilities{Draw: c.draw, Fine: &Sampling{c.features, c.coeff}, Ranks: c.kernel.group}
 }
 
 // draw begins draws from the prior.

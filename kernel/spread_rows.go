@@ -48,7 +48,7 @@ func (r *spreadRows) Set(ctx context.Context, theta []float64) error {
 	if r.cov, err = r.kernel.grf.at(theta); err != nil {
 		return err
 	}
-	ok, err := combineSingle(ctx, r.val, r.diag, r.list.own, r.list.shape.From, r.cov.coeff, r.constant.variance)
+	ok, err := combineSingle(ctx, r.val, r.diag, nil, r.list.own, r.list.shape.From, r.cov.coeff, r.constant.variance)
 	if err != nil {
 		return err
 	}
@@ -107,9 +107,12 @@ func (r *spreadRows) stripGrad(ctx context.Context, slope, weight []float64, u, 
 	}
 	weigh := pairWeights(weight, both, parallel.Workers(both.Rows))
 	parts, err := projections(ctx, r.list.own, both.Rows, len(slope), func(worker int, dst []float64, i int) []float64 {
-		cols := r.list.shape.Row(i)
-		weights := room(&dst, len(cols))
-		sparse.DotsSingle(weights, weigh(worker, i), wide, cols)
+		cols, widened := r.list.shape.Row(i)
+		weights, from := room(&dst, len(cols)), ab
+		if widened {
+			from = wide
+		}
+		sparse.DotsSingle(weights, weigh(worker, i), from, cols)
 		return weights
 	})
 	if err != nil {

@@ -56,6 +56,11 @@ func (c *sumCovariance) Abilities() Abilities {
 			return of[0].Approximate(ctx, rows, constant+c.level(), noise)
 		}
 	}
+	if len(main) == 1 && of[0].Mixed != nil {
+		a.Mixed = func(ctx context.Context, rows []int, constant float64) (solve.Operator, error) {
+			return of[0].Mixed(ctx, rows, constant+c.level())
+		}
+	}
 	if len(main) == 1 && of[0].Factor != nil && c.fixedLevel() {
 		a.Factor = func(ctx context.Context, rows []int, constant float64, noise []float64) (Factor, error) {
 			f, err := of[0].Factor(ctx, rows, constant+c.level(), noise)
@@ -202,6 +207,14 @@ func (p *raised) WhitenT(dst, x *mat.Dense) {
 // draw starts draws: in one pass for the terms that have the ability, by prior
 // draws and products with K for the others.
 func (c *sumCovariance) draw(ctx context.Context, draws int, seed uint64, x []int) (Draw, error) {
+	return c.drawBy(ctx, draws, seed, x, func(k int) beginDraw { return AbilitiesOf(c.terms[k].Covariance).Draw })
+}
+
+// beginDraw is a function as Abilities.Draw.
+type beginDraw func(ctx context.Context, draws int, seed uint64, x []int) (Draw, error)
+
+// drawBy is draw with the draws of the terms, nil for one that does not draw in one pass.
+func (c *sumCovariance) drawBy(ctx context.Context, draws int, seed uint64, x []int, of func(k int) beginDraw) (Draw, error) {
 	d := &sumDraw{x: slices.Clone(x)}
 	var err error
 	if d.all, err = newPortion(ctx, c.ranks(), len(x)); err != nil {
@@ -214,7 +227,7 @@ func (c *sumCovariance) draw(ctx context.Context, draws int, seed uint64, x []in
 			d.constants, d.levels = append(d.constants, r), append(d.levels, r.levels(draws, seeds[k]))
 			continue
 		}
-		if begin := AbilitiesOf(t.Covariance).Draw; begin != nil {
+		if begin := of(k); begin != nil {
 			part, err := begin(ctx, draws, seeds[k], x)
 			if err != nil {
 				return nil, err

@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"context"
-	"math"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -37,12 +36,7 @@ func (u unit) inverses(nodes []int) []float64 {
 			return inv
 		}
 		_ = u.raw.Diag(context.Background(), inv, nodes) // fails with its context alone
-		eachPlace(len(inv), func(a int) {
-			v := inv[a]
-			if inv[a] = 0; v > 0 {
-				inv[a] = 1 / math.Sqrt(v)
-			}
-		})
+		invertNorms(inv)
 		return inv
 	})
 }

@@ -1,12 +1,15 @@
 package partition
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 
 	"grfgp/graph"
+	"grfgp/internal/ranks"
 	"grfgp/internal/rng"
 	"grfgp/walk"
 )
@@ -188,6 +191,27 @@ func TestPlan(t *testing.T) {
 			// One row of 1,024 is looked at: graphs whose rows are alike are estimated well.
 			if name == "ring" && estimated != float64(entries) {
 				t.Errorf("ring, %d ranks: %v entries, want %d", ranks, estimated, entries)
+			}
+		}
+	}
+}
+
+// TestPlanOver: ranks that plan together get the plan that one process makes.
+func TestPlanOver(t *testing.T) {
+	for name, g := range cases(t) {
+		for _, size := range []int{1, 2, 5} {
+			want, err := New(t.Context(), g, options(), size)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := ranks.Together(t.Context(), size, func(ctx context.Context, group *ranks.Group) error {
+				got, err := NewOver(ctx, group, g, options())
+				if err == nil && !reflect.DeepEqual(got, want) {
+					t.Errorf("%s, %d ranks: rank %d has another plan", name, size, group.Rank())
+				}
+				return err
+			}); err != nil {
+				t.Fatal(err)
 			}
 		}
 	}

@@ -36,40 +36,69 @@ type Owner struct {
 // New plans features of a graph in locality order, with steps on D^-½AD^-½, for a number of processes. The graph may be mapped: memory
 // is that of one share at a time. Rims are exact: rows from which walks can leave a range are sampled.
 func New(ctx context.Context, g *graph.Graph, opts walk.Options, ranks int) (*Plan, error) {
+	s, err := Begin(ctx, g, opts, ranks)
+	if err != nil {
+		return nil, err
+	}
+	shares := make([]Share, ranks)
+	for r := range shares {
+		if shares[r], err = s.Share(ctx, r); err != nil {
+			return nil, err
+		}
+	}
+	return s.Plan(shares), nil
+}
+
+// Sketch is a plan on its way: the ranges are known, and the shares can be found by one process each.
+type Sketch struct {
+	Ranges []Range
+	Facts  walk.Facts // of W, which walks on its parts must know
+
+	g            *graph.Graph
+	opts         walk.Options
+	work, values []float64 // per block of nodes
+}
+
+// Begin finds the ranges of a plan.
+func Begin(ctx context.Context, g *graph.Graph, opts walk.Options, ranks int) (*Sketch, error) {
 	even, err := Split(g.Len(), ranks, evenWork(g.Len()))
 	if err != nil {
 		return nil, err
 	}
-	facts, err := Facts(g, even)
-	if err != nil {
+	s := &Sketch{g: g, opts: opts}
+	if s.Facts, err = Facts(g, even); err != nil {
 		return nil, err
 	}
-	work, values, err := rowWork(ctx, g, opts, even, facts)
-	if err != nil {
+	if s.work, s.values, err = rowWork(ctx, g, opts, even, s.Facts); err != nil {
 		return nil, err
 	}
-	ranges, err := Split(g.Len(), ranks, work)
+	s.Ranges, err = Split(g.Len(), ranks, s.work)
+	return s, err
+}
+
+// Share returns the share of one process, but for what it lends to others and exchanges, which depends on their
+// shares.
+func (k *Sketch) Share(ctx context.Context, rank int) (Share, error) {
+	s := Share{Range: k.Ranges[rank]}
+	perRow := 0.0
+	for b := (s.Lo + BlockRows - 1) / BlockRows; b*BlockRows < s.Hi; b++ {
+		rows := float64(min(s.Hi, (b+1)*BlockRows) - b*BlockRows)
+		s.Entries += k.work[b]
+		perRow += k.values[b] * rows
+	}
+	rim, bytes, err := shareOf(ctx, k.g, k.opts, s.Range, k.Facts)
 	if err != nil {
-		return nil, err
+		return s, err
 	}
-	p := &Plan{Nodes: g.Len(), Hops: opts.MaxLen, Shares: make([]Share, ranks)}
-	for r, own := range ranges {
-		s := &p.Shares[r]
-		s.Range = own
-		perRow := 0.0
-		for b := (own.Lo + BlockRows - 1) / BlockRows; b*BlockRows < own.Hi; b++ {
-			rows := float64(min(own.Hi, (b+1)*BlockRows) - b*BlockRows)
-			s.Entries += work[b]
-			perRow += values[b] * rows
-		}
-		rim, bytes, err := shareOf(ctx, g, opts, own, facts)
-		if err != nil {
-			return nil, err
-		}
-		const featureRow, entryBytes, valueBytes, phiBytes = 9, 5, 5, 7
-		s.Bytes = bytes + int64(float64(featureRow*own.Len())+(entryBytes+phiBytes)*s.Entries+valueBytes*perRow)
-		s.Rim, s.Owners = len(rim), owners(rim, ranges)
-	}
+	const featureRow, entryBytes, valueBytes, phiBytes = 9, 5, 5, 7
+	s.Bytes = bytes + int64(float64(featureRow*s.Len())+(entryBytes+phiBytes)*s.Entries+valueBytes*perRow)
+	s.Rim, s.Owners = len(rim), owners(rim, k.Ranges)
+	return s, nil
+}
+
+// Plan returns the plan of all shares, and enters what they lend and exchange.
+func (k *Sketch) Plan(shares []Share) *Plan {
+	p := &Plan{Nodes: k.g.Len(), Hops: k.opts.MaxLen, Shares: shares}
 	for r := range p.Shares {
 		for _, o := range p.Shares[r].Owners {
 			p.Shares[o.Rank].Lent += o.Nodes
@@ -79,7 +108,7 @@ func New(ctx context.Context, g *graph.Graph, opts walk.Options, ranks int) (*Pl
 		s := &p.Shares[r]
 		s.Exchange = 2 * 8 * int64(s.Rim+s.Lent)
 	}
-	return p, nil
+	return p
 }
 
 // evenWork is the same work for every node.
@@ -195,6 +224,15 @@ func owners(rim []uint32, ranges []Range) []Owner {
 		}
 	}
 	return all
+}
+
+// Exchanged returns the bytes that all processes together send in a product of K and one vector.
+func (p *Plan) Exchanged() int64 {
+	total := int64(0)
+	for _, s := range p.Shares {
+		total += s.Exchange
+	}
+	return total / 2 // every byte is sent by one process and received by another
 }
 
 // Largest returns the largest share, rim and exchange of all processes.

@@ -145,10 +145,14 @@ func (p *Coarse) subtract(dst *mat.Dense, keep, out []float64, x *mat.Dense, in 
 	pass := meter.Start()
 	defer pass.Done(8 * n * (3*k + 2))
 	parallel.Ranges(n, blockRows, func(lo, hi int) {
+		if fours(ds, xs) {
+			subtractFours(ds.Data[4*lo:], xs.Data[4*lo:], keep[lo:hi], out[lo:hi])
+			return
+		}
 		for i := lo; i < hi; i++ {
 			d, s, o := row(ds, i), keep[i], out[i]
 			for t, v := range row(xs, i) {
-				d[t] = s*v - o*d[t]
+				d[t] = float64(s*v) - float64(o*d[t])
 			}
 		}
 	})

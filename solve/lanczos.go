@@ -23,6 +23,7 @@ type lanczos struct {
 	v, u, w   block       // the vector of this step and of the one before, times their norms; the product
 	diag, off [][]float64 // per column: the tridiagonal matrix
 	ended     []bool      // per column: the vectors span an invariant subspace
+	settle    *settling   // nil: take all steps
 }
 
 // newLanczos returns the recursion for probes first, first+1, … of a seed.
@@ -70,7 +71,8 @@ func signs(data []float64, n, row, k int, seed uint64, first int) {
 //
 //	r_(j+1) = H·r_j/ρ_j − α_j·r_j/ρ_j − ρ_j·r_(j−1)/ρ_(j−1),  α_j = r_jᵀH·r_j/ρ_j²,
 //
-// so that no sweep is needed to normalise.
+// so that no sweep is needed to normalise. With settle it ends when the mean of the
+// quadratures hardly changes any more.
 func (l *lanczos) run(ctx context.Context, steps int) error {
 	defer func() {
 		for _, b := range []block{l.v, l.u, l.w} {
@@ -119,8 +121,45 @@ func (l *lanczos) run(ctx context.Context, steps int) error {
 			}
 			before[t], rho[t] = rho[t], beta
 		}
+		if l.settle != nil && j+1 < steps && l.settle.now(l) {
+			break
+		}
 	}
 	return nil
+}
+
+// settling notes how the last steps have changed the mean of the quadratures.
+type settling struct {
+	last    float64
+	changes [3]float64
+}
+
+// settledShare is how much the last steps may change the mean at the end, as a share of its
+// standard error.
+const settledShare = 0.01
+
+// now reports whether the last steps have changed little. Changes fall like the square of the
+// error of conjugate gradients, so that the next ones are smaller.
+func (s *settling) now(l *lanczos) bool {
+	mean, se, err := l.mean()
+	if err != nil {
+		return false // the end reports it
+	}
+	s.changes = [3]float64{s.changes[1], s.changes[2], math.Abs(mean - s.last)}
+	s.last = mean
+	return len(l.diag[0]) > len(s.changes) && s.changes[0]+s.changes[1]+s.changes[2] <= settledShare*se
+}
+
+// mean returns the mean of the quadratures so far and its standard error.
+func (l *lanczos) mean() (mean, se float64, err error) {
+	values := make([]float64, l.k)
+	for t := range values {
+		if values[t], err = l.quadrature(t); err != nil {
+			return 0, 0, err
+		}
+	}
+	mean, se = meanOf(values)
+	return mean, se, nil
 }
 
 // whitened is F⁻¹·(A + diag(noise))·F⁻ᵀ.

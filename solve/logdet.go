@@ -14,6 +14,10 @@ type LogDetOptions struct {
 	// Steps is the number of Lanczos steps per probe; 0 means 40. The standard error
 	// does not include the error of too few steps.
 	Steps int
+	// Early takes fewer steps if the last three have changed the mean by less than 1 % of its
+	// standard error. It is for a good preconditioner: without one, large eigenvalues may be
+	// found late. It has no effect on a single probe at a time.
+	Early bool
 	// Precond, if not nil, has an exact determinant, and only log det(F⁻¹HF⁻ᵀ) is
 	// estimated: a good one means a small standard error and few steps.
 	Precond Factored
@@ -36,19 +40,24 @@ func LogDet(ctx context.Context, a Operator, noise []float64, opts LogDetOptions
 	if err != nil {
 		return 0, 0, fmt.Errorf("log-determinant: %w", err)
 	}
-	for _, v := range values {
-		value += v
-	}
-	count := float64(len(values))
-	value /= count
-	for _, v := range values {
-		se += (v - value) * (v - value)
-	}
-	se = math.Sqrt(se / (count - 1) / count)
+	value, se = meanOf(values)
 	if opts.Precond != nil {
 		value += opts.Precond.LogDet()
 	}
 	return value, se, nil
+}
+
+// meanOf returns the mean of two or more values and its standard error.
+func meanOf(values []float64) (mean, se float64) {
+	for _, v := range values {
+		mean += v
+	}
+	count := float64(len(values))
+	mean /= count
+	for _, v := range values {
+		se += (v - mean) * (v - mean)
+	}
+	return mean, math.Sqrt(se / (count - 1) / count)
 }
 
 // quadratures returns zᵀ·log(H)·z for every probe, or with H whitened, for as
@@ -77,6 +86,9 @@ func quadratures(ctx context.Context, a Operator, noise []float64, opts LogDetOp
 	for first := 0; first < opts.Probes; first += width {
 		k := min(width, opts.Probes-first)
 		l := newLanczos(sums, a, noise, opts.Precond, opts.Seed, first, k)
+		if opts.Early && k > 1 {
+			l.settle = new(settling)
+		}
 		err := l.run(ctx, steps)
 		if sums.err != nil {
 			err = sums.err // and what follows from it

@@ -227,3 +227,38 @@ func BenchmarkLogDet(b *testing.B) {
 		}
 	}
 }
+
+// counted counts products.
+type counted struct {
+	*matrix
+	products *int
+}
+
+func (c counted) Apply(ctx context.Context, dst, x *mat.Dense) error {
+	*c.products++
+	return c.matrix.Apply(ctx, dst, x)
+}
+
+// TestLogDetEarly: with a preconditioner that leaves little, fewer steps give the value of all
+// of them up to a small share of its standard error.
+func TestLogDetEarly(t *testing.T) {
+	const n, steps = 300, 60
+	a, noise := withCondition(t, n, 1e4, 1), variances(n)
+	opts := LogDetOptions{Probes: 8, Steps: steps, Precond: leading(t, a, noise, 40), Seed: 3}
+	all, early := 0, 0
+	want, se, err := LogDet(background, counted{a, &all}, noise, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts.Early = true
+	got, _, err := LogDet(background, counted{a, &early}, noise, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if math.Abs(got-want) > 0.01*se || got == want {
+		t.Errorf("%v instead of %v ± %v", got, want, se)
+	}
+	if all != steps || early > steps/2 {
+		t.Errorf("%d products instead of %d", early, all)
+	}
+}

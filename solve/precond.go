@@ -156,6 +156,10 @@ func scaleRows(dst, x *mat.Dense, scale []float64) {
 
 func scaleRange(dst, x *mat.Dense, scale []float64, lo, hi int) {
 	ds, xs := dst.RawMatrix(), x.RawMatrix()
+	if fours(ds, xs) {
+		scaleFours(ds.Data[4*lo:], xs.Data[4*lo:], scale[lo:hi])
+		return
+	}
 	for i := lo; i < hi; i++ {
 		d, s := row(ds, i), scale[i]
 		for t, v := range row(xs, i) {

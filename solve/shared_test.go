@@ -70,7 +70,7 @@ func (c *chain) Single() func(ctx context.Context, dst, x blas32.General) error 
 func product[F floats](ctx context.Context, c *chain, dst, x []F, k int) error {
 	wide := make([]F, len(x)+len(c.rim.Need())*k)
 	copy(wide, x)
-	if err := ranks.Fill(ctx, c.rim, wide[len(x):], x, k); err != nil {
+	if err := ranks.Fill(ctx, c.rim, wide[len(x):], x, k, k); err != nil {
 		return err
 	}
 	for i, near := range c.near {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/bits"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
@@ -73,6 +74,58 @@ func (a *Compact) Set(k int, end, col []uint32, val []float64) error {
 	return nil
 }
 
+// DropEmptyColumns removes the columns without entries and returns which are left, in
+// increasing order: column j is then what column left[j] was. Products with vectors that have
+// these elements alone are the same bits.
+func (a *Compact) DropEmptyColumns() (left []uint32) {
+	used := make([]uint64, (a.cols+63)/64)
+	for k := range a.blocks {
+		b := &a.blocks[k]
+		for p := range b.val {
+			j := b.column(p)
+			used[j/64] |= 1 << (j % 64)
+		}
+	}
+	before := make([]uint32, len(used)) // columns in use before those of a word
+	for w, bitset := range used {
+		before[w] = uint32(len(left))
+		for ; bitset != 0; bitset &= bitset - 1 {
+			left = append(left, uint32(64*w+bits.TrailingZeros64(bitset)))
+		}
+	}
+	place := func(j uint32) uint32 {
+		return before[j/64] + uint32(bits.OnesCount64(used[j/64]&(1<<(j%64)-1)))
+	}
+	// Places keep the order of columns, so a block spans no more of them.
+	parallel.Ranges(len(a.blocks), 1, func(k, _ int) {
+		b := &a.blocks[k]
+		if len(b.val) == 0 {
+			b.base = 0
+			return
+		}
+		base := b.base
+		if b.wide == nil {
+			b.base = place(base)
+		}
+		for p, j := range b.narrow {
+			b.narrow[p] = uint16(place(base+uint32(j)) - b.base)
+		}
+		for p, j := range b.wide {
+			b.wide[p] = place(j)
+		}
+	})
+	a.cols = len(left)
+	return left
+}
+
+// column returns the column of an entry.
+func (b *compactBlock) column(p int) uint32 {
+	if b.wide != nil {
+		return b.wide[p]
+	}
+	return b.base + uint32(b.narrow[p])
+}
+
 // Bytes returns the memory that the entries take.
 func (a *Compact) Bytes() int64 {
 	bytes := 0
@@ -80,6 +133,36 @@ func (a *Compact) Bytes() int64 {
 		bytes += 4*len(b.end) + 2*len(b.narrow) + 4*len(b.wide) + 4*len(b.val)
 	}
 	return int64(bytes)
+}
+
+// Columns returns the columns of row i, in the memory it is given if that is enough.
+func (a *Compact) Columns(room []uint32, i int) []uint32 {
+	b, lo, hi := a.row(i)
+	room = room[:0]
+	if b.wide != nil {
+		return append(room, b.wide[lo:hi]...)
+	}
+	for _, j := range b.narrow[lo:hi] {
+		room = append(room, b.base+uint32(j))
+	}
+	return room
+}
+
+// Values sets dst to the values of row i, of which there are as many as columns.
+func (a *Compact) Values(dst []float64, i int) {
+	b, lo, hi := a.row(i)
+	for p, v := range b.val[lo:hi] {
+		dst[p] = float64(v)
+	}
+}
+
+// row returns the block of row i and where its entries are.
+func (a *Compact) row(i int) (b *compactBlock, lo, hi uint32) {
+	b, r := &a.blocks[i/a.size], i%a.size
+	if r > 0 {
+		lo = b.end[r-1]
+	}
+	return b, lo, b.end[r]
 }
 
 // Mul sets dst = A·x, to the same bits for any number of threads and columns.

@@ -1,7 +1,6 @@
 package walk
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -53,33 +52,7 @@ func (f *Features) Encode(w io.Writer, matrix string) (int64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("writing features: %w", err)
 	}
-	h := fileHeader{Nodes: f.nodes, Options: f.opts, Matrix: matrix, Blocks: make([]fileBlock, len(f.blocks))}
-	for i := range f.blocks {
-		b := &f.blocks[i]
-		crc := crc32.New(castagnoli)
-		if _, err := b.writeTo(crc); err != nil {
-			return 0, err
-		}
-		h.Blocks[i] = fileBlock{len(b.exact), len(b.col), len(b.val), crc.Sum32()}
-	}
-	header, err := json.Marshal(h)
-	if err != nil {
-		return 0, fmt.Errorf("writing features: %w", err)
-	}
-	header = append(header, bytes.Repeat([]byte{' '}, padding(len(header)))...)
-	head := []byte(fileMagic)
-	head = binary.LittleEndian.AppendUint32(head, uint32(len(header)))
-	head = binary.LittleEndian.AppendUint32(head, crc32.Checksum(header, castagnoli))
-	written, err := write(w, head, header)
-	for i := 0; err == nil && i < len(f.blocks); i++ {
-		var n int64
-		n, err = f.blocks[i].writeTo(w)
-		written += n
-	}
-	if err != nil {
-		return written, fmt.Errorf("writing features: %w", err)
-	}
-	return written, nil
+	return (&Shared{own: f, opts: f.opts}).Encode(context.Background(), w, matrix)
 }
 
 // writeTo writes the arrays, each padded.

@@ -94,6 +94,13 @@ func (l *lazy) list(ctx context.Context, lo int, rows []int) (*List, error) {
 	return out, nil
 }
 
+// hasAll reports whether all rows are kept.
+func (l *lazy) hasAll(lo int, rows []int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return !slices.ContainsFunc(rows, func(i int) bool { return l.slot[i-lo] == 0 })
+}
+
 // takeError returns the error of a row that could not be stored, and forgets it.
 func (s *rowSampler) takeError() error {
 	err := s.tally.err
@@ -123,13 +130,14 @@ func (f *Features) List(ctx context.Context, rows []int) (*List, error) {
 	return l, nil
 }
 
-// ListOnce is List for rows that are used once: those of lazy features are not kept.
+// ListOnce is List for rows that are used once: those of lazy features are not kept, unless
+// all of them are kept already.
 func (f *Features) ListOnce(ctx context.Context, rows []int) (*List, error) {
-	if f.lazy == nil {
-		return f.List(ctx, rows)
-	}
 	for _, i := range rows {
 		f.checkRow(i)
+	}
+	if f.lazy == nil || f.lazy.hasAll(f.opts.Lo, rows) {
+		return f.List(ctx, rows)
 	}
 	blocks, err := f.lazy.sample(ctx, rows)
 	if err != nil {
@@ -144,6 +152,17 @@ func (f *Features) ListOnce(ctx context.Context, rows []int) (*List, error) {
 
 func (l *List) locate(a int) (*block, int) {
 	return &l.blocks[l.at[a]/blockRows], int(l.at[a] % blockRows)
+}
+
+// Bytes returns the memory of the rows of the list, as Size counts it.
+func (l *List) Bytes() int64 {
+	entries, values := 0, 0
+	for a := range l.at {
+		b, r := l.locate(a)
+		num, _, vals := b.row(r)
+		entries, values = entries+len(num), values+len(vals)
+	}
+	return featureBytes(int64(len(l.at)), int64(entries), int64(values))
 }
 
 // Reached returns the nodes that the row at place a has entries for, to be read only.

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"grfgp/graph"
+	"grfgp/internal/ranks"
 	"grfgp/kernel"
 	"grfgp/sparse"
 	"grfgp/walk"
@@ -187,20 +188,20 @@ func (a *app) features(ctx context.Context, f *featuresFlags, changed func(strin
 		return a.lookAt(f, g, &answer)
 	}
 	answer.Matrix, answer.Kernel, answer.File = norm.String(), describe(m, theta), f.out
-	features, err := a.sample(ctx, f, g, norm, m, theta, changed, &answer)
+	features, shown, err := a.sample(ctx, f, g, norm, m, theta, changed, &answer)
 	if err != nil {
 		return err
 	}
 	if f.out != "" {
-		if err := a.keep(features, f.out, g, norm); err != nil {
+		if err := a.keep(ctx, features, f.out, g, norm); err != nil {
 			return err
 		}
 	}
-	return a.answerFeatures(f, g, features, &answer)
+	return a.answerFeatures(f, g, shown, &answer)
 }
 
-// sample completes the options and samples.
-func (a *app) sample(ctx context.Context, f *featuresFlags, g *graph.Graph, norm graph.Normalization, m kernel.Modulation, theta []float64, changed func(string) bool, answer *featuresAnswer) (*walk.Features, error) {
+// sample completes the options and samples. The second result has the row of --show.
+func (a *app) sample(ctx context.Context, f *featuresFlags, g *graph.Graph, norm graph.Normalization, m kernel.Modulation, theta []float64, changed func(string) bool, answer *featuresAnswer) (*walk.Shared, *walk.Features, error) {
 	w := g.Normalized(norm)
 	opts := walk.Options{
 		Sampler: f.sampler, Steps: f.steps, Walks: f.walks, Budget: 2 * f.walks, Halt: f.halt, MaxLen: f.hops,
@@ -219,17 +220,27 @@ func (a *app) sample(ctx context.Context, f *featuresFlags, g *graph.Graph, norm
 	m.Coeffs(coeff, theta)
 	opts, err := a.plan(ctx, f, w, opts, coeff, answer)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	s := a.talk.Stage("sampling features")
 	start := time.Now()
-	features, err := walk.SampleProgress(ctx, w, opts, s.Update)
+	features, err := walk.SampleShared(ctx, a.ranks, w, opts, s.Update)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	if answer.Size, err = features.Size(ctx); err != nil {
+		return nil, nil, err
 	}
 	answer.Seconds = time.Since(start).Seconds()
-	s.Done("%d entries, %s", features.Size().Entries, size(features.Size().Bytes))
-	return features, nil
+	answer.Options = settingsOf(features.Options())
+	s.Done("%d entries, %s%s", answer.Size.Entries, size(answer.Size.Bytes), a.sharedWords())
+	if f.show != "" && !a.ranks.Alone() { // whoever has the row
+		i, _ := g.IDs().Lookup([]byte(f.show)) // checkShown has found it
+		opts.Lo, opts.Hi = i, i+1
+		shown, err := walk.Sample(ctx, w, opts)
+		return features, shown, err
+	}
+	return features, features.Own(), nil
 }
 
 // modulation returns the kernel that the flags name and its length scale.
@@ -259,7 +270,10 @@ func describe(m kernel.Modulation, theta []float64) string {
 // plan chooses the walkers unless they are given, and refuses features that do not
 // fit into memory.
 func (a *app) plan(ctx context.Context, f *featuresFlags, w *sparse.CSR, opts walk.Options, coeff []float64, answer *featuresAnswer) (walk.Options, error) {
-	limit := f.memory.most()
+	limit, err := a.featureLimit(ctx, f)
+	if err != nil {
+		return opts, err
+	}
 	s := a.talk.Stage("pilot run")
 	opts.Lo, opts.Hi = f.rows.lo, f.rows.hi
 	p, err := walk.NewPlan(ctx, w, opts, coeff, walk.Goal{Error: f.wanted, Bytes: int64(limit)})
@@ -277,4 +291,18 @@ func (a *app) plan(ctx context.Context, f *featuresFlags, w *sparse.CSR, opts wa
 	answer.Estimate = &p.Estimate
 	s.Done("%d walkers, hops 0 to %d: about %s, error about %.2g", p.Options.Walks, p.Options.MaxLen, size(p.Estimate.Bytes), p.Estimate.Error)
 	return p.Options, nil
+}
+
+// featureLimit returns the most memory of all features: what --memory says, or 80 % of what
+// is free on the machine of rank 0, for each machine.
+func (a *app) featureLimit(ctx context.Context, f *featuresFlags) (size, error) {
+	limit := f.memory.most()
+	if f.memory > 0 || a.ranks.Alone() {
+		return limit, nil
+	}
+	all, _, err := ranks.Gather(ctx, a.ranks, []int64{int64(limit)})
+	if err != nil {
+		return 0, err
+	}
+	return size(all[0]) * size(max(1, a.ranks.Size()/ranksHere())), nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -53,7 +54,6 @@ func (a *app) answerFeatures(f *featuresFlags, g *graph.Graph, features *walk.Fe
 	if f.show != "" {
 		return a.showRow(features, g, f.show)
 	}
-	r.Options, r.Size = settingsOf(features.Options()), features.Size()
 	if a.json {
 		return json.NewEncoder(a.Out).Encode(r)
 	}
@@ -147,10 +147,10 @@ func matrixName(g *graph.Graph, normalization string) string {
 }
 
 // keep saves the features, with the name of their matrix.
-func (a *app) keep(features *walk.Features, path string, g *graph.Graph, norm graph.Normalization) error {
+func (a *app) keep(ctx context.Context, features *walk.Shared, path string, g *graph.Graph, norm graph.Normalization) error {
 	s := a.talk.Stage("writing features")
-	err := writeFile(path, func(w io.Writer) error {
-		_, err := features.Encode(w, matrixName(g, norm.String()))
+	err := a.writeFile(path, func(w io.Writer) error {
+		_, err := features.Encode(ctx, w, matrixName(g, norm.String()))
 		return err
 	})
 	if err == nil {
@@ -177,5 +177,6 @@ func (a *app) lookAt(f *featuresFlags, g *graph.Graph, answer *featuresAnswer) e
 		return dataf("%s has features of another graph; give the files and flags that they were sampled with", f.from)
 	}
 	s.Done("checksums are correct, and the features are those of this graph")
+	answer.Options, answer.Size = settingsOf(features.Options()), features.Size()
 	return a.answerFeatures(f, g, features, answer)
 }

@@ -27,6 +27,9 @@ func (a *app) checkFiles(flags *pflag.FlagSet) error {
 	stream := ""      // the flag of standard input
 	for _, flag := range inputFlags {
 		if valueOf(flags, flag) == "-" {
+			if !a.ranks.Alone() {
+				return usagef("--%s -: all %d ranks read the file, and standard input reaches one of them only; give the name of a file", flag, a.ranks.Size())
+			}
 			if stream != "" {
 				return usagef("--%s - and --%s -: only one file can come from standard input", stream, flag)
 			}

@@ -10,7 +10,7 @@ import (
 	"grfgp/internal/plural"
 )
 
-const generateHelp = "generate a `graph`: ring:N, ring:N,K (K neighbours on each side), grid:ROWSxCOLS, ba:N,M (Barabási–Albert), blocks:N,K,IN,OUT (K blocks, mean degrees within and between) or rmat:SCALE,EDGES"
+const generateHelp = "generate a `graph`: ring:N, ring:N,K (K neighbours on each side), grid:ROWSxCOLS, roads:ROWSxCOLS (streets with gaps), ba:N,M (Barabási–Albert), blocks:N,K,IN,OUT (K blocks, mean degrees within and between) or rmat:SCALE,EDGES"
 
 // generate returns the graph that --generate describes, in locality order or as it is made.
 func (a *app) generate(spec string, unordered bool) (*graphio.Network, error) {
@@ -69,6 +69,9 @@ func parsePlan(spec string) (plan, error) {
 	case kind == "grid" && read("%dx%d", &n, &k):
 		nodes := float64(n) * float64(k)
 		return plan{nodes, 2 * nodes, func(uint64) (*graph.Graph, error) { return graph.Grid(n, k) }}, nil
+	case kind == "roads" && read("%dx%d", &n, &k):
+		nodes := 0.9 * float64(n) * float64(k)
+		return plan{nodes, 1.35 * nodes, func(seed uint64) (*graph.Graph, error) { return graph.Roads(n, k, seed) }}, nil
 	case kind == "ba" && read("%d,%d", &n, &k):
 		return plan{float64(n), float64(n) * float64(k), func(seed uint64) (*graph.Graph, error) { return graph.BarabasiAlbert(n, k, seed) }}, nil
 	case kind == "rmat" && read("%d,%d", &n, &k):
@@ -77,7 +80,7 @@ func parsePlan(spec string) (plan, error) {
 	case kind == "blocks" && read("%d,%d,%g,%g", &n, &k, &in, &out) && k > 0 && n >= k:
 		return plan{float64(n), float64(n) * (in + out) / 2, func(seed uint64) (*graph.Graph, error) { return blocks(n, k, in, out, seed) }}, nil
 	}
-	return plan{}, fmt.Errorf("write it as ring:1000, ring:1000,4, grid:30x30, ba:1000,3, blocks:1000,8,10,2 or rmat:10,8000")
+	return plan{}, fmt.Errorf("write it as ring:1000, ring:1000,4, grid:30x30, roads:30x30, ba:1000,3, blocks:1000,8,10,2 or rmat:10,8000")
 }
 
 // blocks returns the options of k blocks of about equal size, by the mean numbers of

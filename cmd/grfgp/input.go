@@ -127,7 +127,7 @@ func (in *input) loadThen(ctx context.Context, a *app, then func(*graphio.Networ
 	case in.edges == "" && len(in.nodes) == 0 && in.generated == "":
 		return nil, usagef("--knn needs --nodes FILE with coordinates")
 	}
-	err = in.rejecting(func(w io.Writer) (err error) {
+	err = in.rejecting(a, func(w io.Writer) (err error) {
 		opts.Rejects = w
 		if net, err = in.read(ctx, a, opts); err != nil {
 			return err
@@ -138,11 +138,11 @@ func (in *input) loadThen(ctx context.Context, a *app, then func(*graphio.Networ
 }
 
 // rejecting lets read write rejected rows to the file of --rejects, if there is one.
-func (in *reading) rejecting(read func(w io.Writer) error) error {
+func (in *reading) rejecting(a *app, read func(w io.Writer) error) error {
 	if in.rejects == "" {
 		return read(nil)
 	}
-	return writeFile(in.rejects, read)
+	return a.writeFile(in.rejects, read)
 }
 
 func (in *input) read(ctx context.Context, a *app, opts graphio.Options) (*graphio.Network, error) {

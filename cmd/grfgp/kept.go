@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ var kept keptFiles
 type keptFiles struct {
 	mu    sync.Mutex
 	names []string
+	ranks int // of the run
 }
 
 func (k *keptFiles) add(name string) {
@@ -36,13 +38,18 @@ func (k *keptFiles) reset() {
 func (k *keptFiles) interrupted() string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	words := "grfgp: interrupted; no file was left incomplete"
 	switch len(k.names) {
 	case 0:
-		return "grfgp: interrupted; no file was left incomplete\n"
 	case 1:
-		return "grfgp: interrupted; no file was left incomplete, and " + k.names[0] + " is complete\n"
+		words += ", and " + k.names[0] + " is complete"
+	default:
+		words += ", and these are complete: " + strings.Join(k.names, ", ")
 	}
-	return "grfgp: interrupted; no file was left incomplete, and these are complete: " + strings.Join(k.names, ", ") + "\n"
+	if k.ranks > 1 {
+		words += fmt.Sprintf(". If nobody stopped this run of %d ranks, one of them has ended: other lines say which and why. After signal 9 take more memory or more ranks, see 'grfgp check --ranks'; otherwise start it again", k.ranks)
+	}
+	return words + "\n"
 }
 
 // writeFile writes a file all or nothing, and remembers that it is complete.
@@ -52,4 +59,13 @@ func writeFile(path string, write func(io.Writer) error) error {
 		kept.add(path)
 	}
 	return err
+}
+
+// writeFile is the function writeFile for verbs that ranks share: those other than rank 0
+// do what is to be done for the file, and write nothing.
+func (a *app) writeFile(path string, write func(io.Writer) error) error {
+	if a.ranks.Rank() > 0 {
+		return write(io.Discard)
+	}
+	return writeFile(path, write)
 }

@@ -22,6 +22,7 @@ func main() {
 		fmt.Fprintf(os.Stderr, "grfgp: %v\n", err)
 		os.Exit(exitUsage)
 	}
+	kept.ranks = all.group.Size()
 	streams, last := all.streams()
 	code := within(ctx, patienceFor(os.Args), func() int { return run(ctx, os.Args[1:], streams, all.group) })
 	os.Exit(all.end(code, last))

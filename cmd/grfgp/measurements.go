@@ -104,7 +104,8 @@ func (m *measurementFlags) observations(a *app, g *graph.Graph, read *graphio.Me
 
 // modelData is a graph with the measurements that a model is fitted to.
 type modelData struct {
-	folds        int // of the validation that follows a fit; 0: there is none
+	folds        int    // of the validation that follows a fit; 0: there is none
+	checkpoints  string // folder; empty: there are none
 	net          *graphio.Network
 	measurements *graphio.Measurements
 	data         gp.Data    // with time, its nodes are places
@@ -117,7 +118,7 @@ func loadData(ctx context.Context, a *app, f *fitFlags, spec grfgp.Spec) (*model
 	if f.measurements == "" {
 		return nil, usagef("no measurements: give --measurements FILE")
 	}
-	var d modelData
+	d := modelData{checkpoints: f.checkpoints}
 	net, err := f.loadThen(ctx, a, func(net *graphio.Network, opts graphio.Options) (err error) {
 		d.measurements, err = f.readMeasurements(ctx, a, net.Graph, f.readingOptions(spec, f.of("measurements", opts)))
 		return err

@@ -36,6 +36,8 @@ type modelFlags struct {
 	modelFile string
 	saveFile  string
 	memory    size
+
+	checkpoints string // folder
 }
 
 func (m *modelFlags) flags(cmd *cobra.Command) {
@@ -103,6 +105,7 @@ func (f *foldFlags) flags(cmd *cobra.Command, help string) {
 
 // fileFlags are those of verbs that can keep the fitted model.
 func (m *modelFlags) fileFlags(cmd *cobra.Command) {
+	m.checkpointFlag(cmd)
 	cmd.Flags().StringVar(&m.saveFile, "save-model", "", "`file` to save the fitted model to")
 	cmd.Flags().StringVar(&m.modelFile, "model", "", "`file` of a saved model of the same graph: nothing is fitted, no measurements are read")
 }
@@ -189,6 +192,11 @@ func (a *app) fit(ctx context.Context, d *modelData, spec grfgp.Spec) (*grfgp.Mo
 	if err != nil {
 		return nil, fitError(ctx, err)
 	}
+	how, err := a.together(d.checkpoints)
+	if err != nil {
+		return nil, err
+	}
+	t.FitTogether(how)
 	m, err := t.FitProgress(ctx, d.data, s.Work())
 	if err != nil {
 		return nil, fitError(ctx, err)

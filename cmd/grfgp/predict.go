@@ -124,7 +124,7 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 		return err
 	}
 	if f.saveFile != "" {
-		if err := writeFile(f.saveFile, m.Save); err != nil {
+		if err := a.writeFile(f.saveFile, m.Save); err != nil {
 			return err
 		}
 	}
@@ -140,24 +140,27 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 	for _, period := range periods {
 		nodes = append(nodes, grfgp.Places(d.net.Graph, d.net.Graph.Nodes(), period)...)
 	}
-	p, err := m.PredictProgress(ctx, nodes, s.Work())
+	share := grfgp.NewShare(a.ranks, nodes)
+	p, err := m.PredictShare(ctx, share, s.Work())
 	if err != nil {
 		return fitError(ctx, err)
 	}
-	s.Done("%s", d.predicted(periods))
+	s.Done("%s%s", d.predicted(periods), a.sharedWords())
 	if e := m.SDError(len(nodes)); e > 0 {
 		a.talk.Say("  standard deviations are estimated from posterior draws, with a standard error of %.0f %% each", 100*e)
 	}
-	limits, err := a.limits(ctx, m, nodes, p)
+	limits, err := a.limits(ctx, m, share, p)
 	if err != nil {
 		return err
 	}
 	for _, words := range report.LimitNotes(limits, "nodes") {
 		a.talk.Say("  %s", words)
 	}
-	effects, err := a.effects(ctx, m, m.Choice().Terms, valueName(d.valueReport()))
-	if err != nil {
-		return err
+	var effects *effectFacts
+	if a.ranks.Rank() == 0 {
+		if effects, err = a.effects(ctx, m, m.Choice().Terms, valueName(d.valueReport())); err != nil {
+			return err
+		}
 	}
 	f.aboveAsked = changed("above")
 	answer := predictAnswer{Version: 1, SDOf: "quantity", Of: quantity(m.Spec(), f.exposure), Values: m.Spec().Values, Change: m.Spec().Transform, Level: f.level, NoiseSD: m.NoiseSD(), Choice: m.Choice(), Known: d.known, Effects: effects, Time: d.timeFacts(periods), Limits: limits, Nodes: []predictRow{}}
@@ -174,11 +177,11 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 	if answer.Exposed > 0 {
 		a.talk.Say("  of a new reading with the exposure %.4g", answer.Exposed)
 	}
-	rows := f.newRows(d, m, periods, p)
+	rows := f.newRows(a.ranks, d, m, periods, share, p)
 	if f.out == "" {
 		return a.writePredictions(ctx, a.Out, &answer, rows)
 	}
-	if err := writeFile(f.out, func(w io.Writer) error { return a.writePredictions(ctx, w, &answer, rows) }); err != nil {
+	if err := a.writeFile(f.out, func(w io.Writer) error { return a.writePredictions(ctx, w, &answer, rows) }); err != nil {
 		return err
 	}
 	a.talk.Say("the predictions are in %s", f.out)
@@ -186,10 +189,10 @@ func (a *app) predict(ctx context.Context, f *predictFlags, changed func(string)
 }
 
 // limits says what the predictions leave out.
-func (a *app) limits(ctx context.Context, m *grfgp.Model, nodes []int, p grfgp.Prediction) (*grfgp.Limits, error) {
+func (a *app) limits(ctx context.Context, m *grfgp.Model, share grfgp.Share, p grfgp.Prediction) (*grfgp.Limits, error) {
 	s := a.talk.Stage("measuring the error of random walks")
 	defer s.End()
-	limits, err := m.Limits(ctx, nodes, p)
+	limits, err := m.LimitsOfShare(ctx, share, p)
 	if err != nil {
 		return nil, fitError(ctx, err)
 	}

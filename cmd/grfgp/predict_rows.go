@@ -16,6 +16,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"grfgp"
+	"grfgp/internal/ranks"
 )
 
 // rowsAtOnce is the number of rows that are made and written together, so that memory
@@ -29,8 +30,10 @@ type predictRows struct {
 	d        *modelData
 	m        *grfgp.Model
 	periods  []int
-	p        grfgp.Prediction
-	measured map[int]measuredRow // by place in p
+	ranks    *ranks.Group
+	share    grfgp.Share
+	p        grfgp.Prediction    // of the share
+	measured map[int]measuredRow // by place
 	told     func(done, total int64)
 }
 
@@ -40,9 +43,9 @@ type measuredRow struct {
 	n               int
 }
 
-func (f *predictFlags) newRows(d *modelData, m *grfgp.Model, periods []int, p grfgp.Prediction) *predictRows {
+func (f *predictFlags) newRows(group *ranks.Group, d *modelData, m *grfgp.Model, periods []int, share grfgp.Share, p grfgp.Prediction) *predictRows {
 	g := d.net.Graph
-	r := &predictRows{f, d, m, periods, p, map[int]measuredRow{}, func(_, _ int64) {}}
+	r := &predictRows{f, d, m, periods, group, share, p, map[int]measuredRow{}, func(_, _ int64) {}}
 	first := map[int]int{} // row of each period
 	for k, period := range periods {
 		first[period] = k * g.Len()
@@ -73,13 +76,18 @@ func (f *predictFlags) newRows(d *modelData, m *grfgp.Model, periods []int, p gr
 	return r
 }
 
-// groups yields the rows, some at a time.
-func (r *predictRows) groups() iter.Seq[[]predictRow] {
-	return func(yield func([]predictRow) bool) {
+// groups yields the rows, some at a time. All ranks go through them together, and rank 0
+// gets them.
+func (r *predictRows) groups(ctx context.Context) iter.Seq2[[]predictRow, error] {
+	return func(yield func([]predictRow, error) bool) {
 		n := r.d.net.Graph.Len()
 		for k := range r.periods {
 			for lo := 0; lo < n; lo += rowsAtOnce {
-				if !yield(r.group(k, lo, min(n, lo+rowsAtOnce))) {
+				rows, err := r.group(ctx, k, lo, min(n, lo+rowsAtOnce))
+				if err == nil {
+					err = ctx.Err()
+				}
+				if !yield(rows, err) || err != nil {
 					return
 				}
 				r.told(int64(k*n+lo), int64(len(r.periods)*n))
@@ -88,24 +96,94 @@ func (r *predictRows) groups() iter.Seq[[]predictRow] {
 	}
 }
 
-// group returns the rows lo to hi of the k-th period.
-func (r *predictRows) group(k, lo, hi int) []predictRow {
+// group returns the rows lo to hi of the k-th period, on rank 0.
+func (r *predictRows) group(ctx context.Context, k, lo, hi int) ([]predictRow, error) {
 	g := r.d.net.Graph
-	rows, places := make([]predictRow, hi-lo), make([]int, hi-lo)
+	places := make([]int, hi-lo)
+	for a := range places {
+		places[a] = k*g.Len() + g.FromInput(lo+a)
+	}
+	numbers, err := r.gather(ctx, places)
+	if err != nil || r.ranks.Rank() > 0 {
+		return nil, err
+	}
+	rows := make([]predictRow, hi-lo)
 	time := r.d.time.name(r.periods[k])
 	for a := range rows {
-		node := g.FromInput(lo + a)
-		places[a] = k*g.Len() + node
-		rows[a].Node, rows[a].Time = g.IDs().At(node), time
+		rows[a].Node, rows[a].Time = g.IDs().At(places[a]-k*g.Len()), time
 		if known, ok := r.measured[places[a]]; ok {
 			rows[a].Measured, rows[a].N, rows[a].Value = true, known.n, &known.value
 			if r.d.data.Exposure != nil {
 				rows[a].Exposure = known.exposure
 			}
 		}
+		rows[a].set(numbers[a*rowNumbers:], r.aboveAsked)
 	}
-	r.intervals(rows, r.d, r.m, r.p.Select(places))
-	return rows
+	return rows, nil
+}
+
+// rowNumbers is the number of numbers of a row that the model gives.
+const rowNumbers = 5
+
+// numbers returns them.
+func (r predictRow) numbers() [rowNumbers]float64 {
+	above := 0.0
+	if r.Above != nil {
+		above = *r.Above
+	}
+	return [rowNumbers]float64{r.Mean, r.SD, r.Lower, r.Upper, above}
+}
+
+// set sets them.
+func (r *predictRow) set(to []float64, above bool) {
+	r.Mean, r.SD, r.Lower, r.Upper = to[0], to[1], to[2], to[3]
+	if above {
+		r.Above = &to[4]
+	}
+}
+
+// gather returns the numbers of the rows at some places, on rank 0: each rank computes those of
+// its share, and sends them.
+func (r *predictRows) gather(ctx context.Context, places []int) ([]float64, error) {
+	lo, hi := r.share.Range()
+	var local []int
+	for _, place := range places {
+		if place >= lo && place < hi {
+			local = append(local, place-lo)
+		}
+	}
+	rows := make([]predictRow, len(local))
+	r.intervals(rows, r.d, r.m, r.p.Select(local))
+	own := make([]float64, 0, len(rows)*rowNumbers)
+	for _, row := range rows {
+		numbers := row.numbers()
+		own = append(own, numbers[:]...)
+	}
+	if r.ranks.Alone() {
+		return own, nil
+	}
+	in, out := make([][]float64, r.ranks.Size()), make([][]float64, r.ranks.Size())
+	out[0] = own
+	if r.ranks.Rank() > 0 {
+		return nil, ranks.Exchange(ctx, r.ranks, in, out)
+	}
+	owners, counts := make([]int, len(places)), make([]int, r.ranks.Size())
+	for a, place := range places {
+		owners[a] = r.share.Owner(place)
+		counts[owners[a]]++
+	}
+	for rank := range in {
+		in[rank] = make([]float64, counts[rank]*rowNumbers)
+	}
+	if err := ranks.Exchange(ctx, r.ranks, in, out); err != nil {
+		return nil, err
+	}
+	all := make([]float64, 0, len(places)*rowNumbers)
+	for _, rank := range owners {
+		all = append(all, in[rank][:rowNumbers]...)
+		in[rank] = in[rank][rowNumbers:]
+	}
+	return all, nil
 }
 
 // intervals fills in mean, sd and interval, of the quantity or of a reading, and the
@@ -142,6 +220,14 @@ func (a *app) writePredictions(ctx context.Context, w io.Writer, answer *predict
 	s := a.talk.Stage("writing")
 	defer s.End()
 	rows.told = s.Update
+	if a.ranks.Rank() > 0 {
+		for _, err := range rows.groups(ctx) {
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	buffered := bufio.NewWriterSize(w, 1<<16)
 	write := a.predictionsCSV
 	if a.json {
@@ -168,7 +254,10 @@ func (a *app) predictionsJSON(ctx context.Context, w io.Writer, answer *predictA
 		return err
 	}
 	comma := false
-	for group := range rows.groups() {
+	for group, err := range rows.groups(ctx) {
+		if err != nil {
+			return err
+		}
 		text, err := json.Marshal(group)
 		if err != nil {
 			return err
@@ -179,9 +268,6 @@ func (a *app) predictionsJSON(ctx context.Context, w io.Writer, answer *predictA
 		}
 		comma = true
 		if _, err := w.Write(text); err != nil {
-			return err
-		}
-		if err := ctx.Err(); err != nil {
 			return err
 		}
 	}
@@ -206,7 +292,10 @@ func (a *app) predictionsCSV(ctx context.Context, w io.Writer, answer *predictAn
 	if err := out.Write(head); err != nil {
 		return err
 	}
-	for group := range rows.groups() {
+	for group, err := range rows.groups(ctx) {
+		if err != nil {
+			return err
+		}
 		for _, r := range group {
 			value := ""
 			if r.Value != nil {
@@ -229,9 +318,6 @@ func (a *app) predictionsCSV(ctx context.Context, w io.Writer, answer *predictAn
 			if err := out.Write(cells); err != nil {
 				return err
 			}
-		}
-		if err := ctx.Err(); err != nil {
-			return err
 		}
 	}
 	out.Flush()

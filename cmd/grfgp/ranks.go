@@ -31,6 +31,16 @@ func launchedRanks() int {
 	return 0
 }
 
+// ranksHere returns how many of the ranks are on this machine, 1 if no launcher says so.
+func ranksHere() int {
+	for _, name := range []string{"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"} {
+		if n, err := strconv.Atoi(os.Getenv(name)); err == nil && n > 1 {
+			return n
+		}
+	}
+	return 1
+}
+
 // streams returns the streams of a rank: those of ranks other than 0 end nowhere, except
 // for the last words of a failure.
 func (w *world) streams() (s Streams, last *bytes.Buffer) {
@@ -55,16 +65,37 @@ func (w *world) end(code int, last *bytes.Buffer) int {
 		return exitOK
 	}
 	if w.group.Rank() > 0 {
-		time.Sleep(2 * time.Second)
+		time.Sleep(patienceOf(code))
 		lines := strings.Split(strings.TrimSpace(last.String()), "\n")
-		fmt.Fprintf(os.Stderr, "rank %d of %d: %s\n", w.group.Rank(), w.group.Size(), lines[len(lines)-1])
+		words := lines[len(lines)-1]
+		if code == exitInterrupted {
+			words = "interrupted, as all are when one of them ends; start the run again, after signal 9 with more memory or more ranks"
+		}
+		fmt.Fprintf(os.Stderr, "rank %d of %d: %s\n", w.group.Rank(), w.group.Size(), words)
 	}
 	w.abort(code)
 	return code
 }
 
+// patienceOf is the time that rank 0 has to say what happened. A launcher that ends all ranks, because one of
+// them has died, does so in a second: if that was rank 0, another one speaks before.
+func patienceOf(code int) time.Duration {
+	if code == exitInterrupted {
+		return time.Second / 2
+	}
+	return 2 * time.Second
+}
+
+// sharedWords says how many ranks have shared a task.
+func (a *app) sharedWords() string {
+	if a.ranks.Alone() {
+		return ""
+	}
+	return fmt.Sprintf(", shared by %d ranks", a.ranks.Size())
+}
+
 // overRanks are the verbs that ranks can share.
-var overRanks = []string{"validate", "help", "grfgp"}
+var overRanks = []string{"predict", "suggest", "features", "validate", "ranks", "reproduce", "help", "grfgp"}
 
 // checkRanks refuses verbs that are for one process.
 func (a *app) checkRanks(verb string) error {

@@ -5,7 +5,6 @@ package main
 import (
 	"os"
 	"runtime"
-	"strconv"
 
 	"grfgp/internal/mpi"
 	"grfgp/internal/ranks"
@@ -27,10 +26,7 @@ func join() (*world, error) {
 
 // shareProcessors gives the ranks of one machine equal shares of its processors.
 func shareProcessors() {
-	for _, name := range []string{"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"} {
-		if n, err := strconv.Atoi(os.Getenv(name)); err == nil && n > 1 {
-			runtime.GOMAXPROCS(max(1, runtime.NumCPU()/n))
-			return
-		}
+	if n := ranksHere(); n > 1 {
+		runtime.GOMAXPROCS(max(1, runtime.NumCPU()/n))
 	}
 }

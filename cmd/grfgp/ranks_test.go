@@ -68,6 +68,9 @@ func TestRanksGiveTheSameAnswer(t *testing.T) {
 			t.Errorf("%d ranks: %+v\nalone: %+v", size, got, want)
 		}
 	}
+	if got := runRanks(t, 2, "predict", "--edges", "-", "--measurements", values); got.code != exitUsage || !strings.Contains(got.err, "--edges -: all 2 ranks read the file") {
+		t.Errorf("standard input: %+v", got)
+	}
 	if got := runRanks(t, 2, "check", "--edges", edges); got.code != exitUsage || !strings.Contains(got.err, "check is for one process, and there are 2 ranks") {
 		t.Errorf("a verb for one process: %+v", got)
 	}

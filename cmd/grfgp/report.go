@@ -163,7 +163,7 @@ func (a *app) run(ctx context.Context, r *subject) (err error) {
 		return fitError(ctx, err)
 	}
 	s.Done("%d nodes", len(nodes))
-	if r.Limits, err = a.limits(ctx, r.Model, nodes, r.Prediction); err != nil {
+	if r.Limits, err = a.limits(ctx, r.Model, grfgp.NewShare(nil, nodes), r.Prediction); err != nil {
 		return err
 	}
 	if r.Measurements != nil {

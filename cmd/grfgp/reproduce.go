@@ -67,6 +67,9 @@ settings have changed are computed again.`,
 					chosen = append(chosen, e)
 				}
 			}
+			if !a.ranks.Alone() {
+				return a.reproduceTogether(cmd.Context(), chosen, &f)
+			}
 			return a.reproduce(cmd.Context(), experiment.All(), chosen, &f)
 		},
 	}
@@ -77,6 +80,25 @@ settings have changed are computed again.`,
 	flags.BoolVar(&f.finished, "finished", false, "compute nothing: show tables and figures of the finished parts")
 	flags.StringVarP(&f.dir, "dir", "o", "reproduction", "`folder` for results, finished parts and the report")
 	return cmd
+}
+
+// reproduceTogether runs experiments as one of several ranks: rank 0 keeps the folder, and the
+// others compute with it.
+func (a *app) reproduceTogether(ctx context.Context, chosen []*experiment.Experiment, f *reproduceFlags) error {
+	for _, e := range chosen {
+		if !e.Shared {
+			return usagef("%s is for one process, and there are %d ranks: start it without mpirun", e.Name, a.ranks.Size())
+		}
+	}
+	if a.ranks.Rank() == 0 {
+		return a.reproduce(ctx, experiment.All(), chosen, f)
+	}
+	for _, e := range chosen {
+		if err := e.Follow(ctx, experiment.Options{Quick: f.quick, Seeds: f.seeds, Seed: a.seed, Ranks: a.ranks}); err != nil {
+			return reproduceError(err)
+		}
+	}
+	return nil
 }
 
 // reproduceAnswer is the answer in JSON.
@@ -111,7 +133,7 @@ func (a *app) reproduce(ctx context.Context, known, chosen []*experiment.Experim
 		return usagef("-o %s: %v; name another folder", f.dir, err)
 	}
 	defer folder.Close()
-	opts := experiment.Options{Quick: f.quick, Seeds: f.seeds, Seed: a.seed, Only: only, Finished: f.finished}
+	opts := experiment.Options{Quick: f.quick, Seeds: f.seeds, Seed: a.seed, Only: only, Finished: f.finished, Ranks: a.ranks}
 	plans, errs := make([]*experiment.Plan, len(chosen)), make([]error, len(chosen))
 	work := 0.0
 	for k, e := range chosen {

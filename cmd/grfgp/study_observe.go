@@ -108,7 +108,7 @@ func (a *app) readings(ctx context.Context, s client.Study, in *observeFlags, ar
 		return nil, err
 	}
 	var read *graphio.Measurements
-	err = in.rejecting(func(w io.Writer) (err error) {
+	err = in.rejecting(a, func(w io.Writer) (err error) {
 		opts.Rejects = w
 		read, err = in.readMeasurements(ctx, a, net.Graph, in.readingOptions(s.Settings().Spec, in.of("measurements", opts)))
 		return err

@@ -239,7 +239,7 @@ func (a *app) ask(ctx context.Context, f *suggestFlags, spec grfgp.Spec, t *sugg
 		}
 	}
 	opts := bayesopt.Options{
-		Goal: f.goal, Policy: policy, Seed: a.seed, Allowed: t.sites.allowed, Repeats: f.again, Limits: t.sites.limits,
+		Goal: f.goal, Policy: policy, Seed: a.seed, Allowed: t.sites.allowed, Repeats: f.again, Limits: t.sites.limits, Ranks: a.ranks,
 		Retrain: bayesopt.Schedule{First: max(1, d.Len()), Drift: -1}, // once, from all
 	}
 	if t.idle != "" {
@@ -270,7 +270,7 @@ func (a *app) ask(ctx context.Context, f *suggestFlags, spec grfgp.Spec, t *sugg
 	if err != nil {
 		return nil, suggestError(ctx, err)
 	}
-	s.Done("%d of %d nodes by %s", len(answer.Suggestions), f.count, by)
+	s.Done("%d of %d nodes by %s%s", len(answer.Suggestions), f.count, by, a.sharedWords())
 	a.talk.Say("  time: %s, explaining %v", effortWords(answer.Effort, 1), twoDigits(answer.Effort.Explain))
 	out := newSuggestAnswer(f, t, by, answer)
 	chosen, ok := o.Chosen()

@@ -116,7 +116,7 @@ func (a *app) answerNodes(f *suggestFlags, answer any, n asked, table, csv func(
 	switch {
 	case n.found == 0 && !a.json:
 	case f.out != "":
-		if err = writeFile(f.out, write); err == nil {
+		if err = a.writeFile(f.out, write); err == nil {
 			a.talk.Say("the suggestions are in %s", f.out)
 		}
 	default:

@@ -28,10 +28,13 @@ type Transport interface {
 }
 
 // Group is the ranks of a run. The zero value, and a nil Group, is one rank alone.
-type Group struct{ transport Transport }
+type Group struct {
+	transport Transport
+	traffic   Traffic
+}
 
 // New returns the group that a transport connects.
-func New(t Transport) *Group { return &Group{t} }
+func New(t Transport) *Group { return &Group{transport: t} }
 
 // Rank returns the number of this rank, from 0.
 func (g *Group) Rank() int {
@@ -68,7 +71,7 @@ func Gather[T Number](ctx context.Context, g *Group, own []T) (all []T, starts [
 	}
 	counts := make([]int64, g.Size())
 	counts[g.Rank()] = int64(len(own))
-	if err := g.transport.Gather(ctx, asBytes(counts), repeated(8, g.Size())); err != nil {
+	if err := g.gather(ctx, asBytes(counts), repeated(8, g.Size())); err != nil {
 		return nil, nil, fmt.Errorf("gathering lengths: %w", err)
 	}
 	for r, c := range counts {
@@ -86,7 +89,7 @@ func gatherInto[T Number](ctx context.Context, g *Group, all []T, starts []int) 
 	for r := range lengths {
 		lengths[r] = (starts[r+1] - starts[r]) * int(unsafe.Sizeof(one))
 	}
-	if err := g.transport.Gather(ctx, asBytes(all), lengths); err != nil {
+	if err := g.gather(ctx, asBytes(all), lengths); err != nil {
 		return fmt.Errorf("gathering: %w", err)
 	}
 	return nil
@@ -122,7 +125,7 @@ func Exchange[T Number](ctx context.Context, g *Group, in, out [][]T) error {
 			to[r], from[r] = asBytes(out[r]), asBytes(in[r])
 		}
 	}
-	if err := g.transport.Exchange(ctx, from, to); err != nil {
+	if err := g.exchange(ctx, from, to); err != nil {
 		return fmt.Errorf("exchanging: %w", err)
 	}
 	return nil

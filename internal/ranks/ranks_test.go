@@ -131,7 +131,7 @@ func TestRimBringsRowsOfOthers(t *testing.T) {
 			ghosts := make([]float32, len(need)*k)
 			for range 3 {
 				clear(ghosts)
-				if err := Fill(ctx, rim, ghosts, own, k); err != nil {
+				if err := Fill(ctx, rim, ghosts, own, k, k); err != nil {
 					return err
 				}
 				for i, row := range rim.Need() {

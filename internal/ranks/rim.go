@@ -52,8 +52,9 @@ func (r *Rim) Rows() (received, sent int) {
 }
 
 // Fill sets the rows of ghosts, one for each row of Need, to those of their owners. own
-// has the rows of this rank; both have the given number of columns.
-func Fill[T Number](ctx context.Context, r *Rim, ghosts, own []T, columns int) error {
+// has the rows of this rank, which begin at multiples of stride; both have the given number
+// of columns.
+func Fill[T Number](ctx context.Context, r *Rim, ghosts, own []T, columns, stride int) error {
 	if len(ghosts) != len(r.need)*columns {
 		panic(fmt.Sprintf("ranks: %d numbers for %d rows of %d columns", len(ghosts), len(r.need), columns))
 	}
@@ -65,7 +66,7 @@ func Fill[T Number](ctx context.Context, r *Rim, ghosts, own []T, columns int) e
 		in[q] = ghosts[r.from[q]*columns : r.from[q+1]*columns]
 		packed := make([]T, len(list)*columns)
 		for i, row := range list {
-			copy(packed[i*columns:][:columns], own[(int(row)-r.lo)*columns:])
+			copy(packed[i*columns:][:columns], own[(int(row)-r.lo)*stride:])
 		}
 		out[q] = packed
 	}

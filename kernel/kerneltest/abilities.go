@@ -42,6 +42,11 @@ func (s *suite) testAbilities(t *testing.T) {
 			s.testInverse(t, p, constant, noise)
 		}
 	}
+	if a.Mixed != nil {
+		for _, constant := range []float64{0, 0.5 * s.size} {
+			s.testMixed(t, a, constant)
+		}
+	}
 	if a.Local != nil && a.Local == s.cov {
 		t.Error("the local part is the covariance itself, want nil")
 	}
@@ -121,6 +126,28 @@ func (s *suite) testInverse(t *testing.T, p solve.Preconditioner, constant float
 		}
 		for i := range s.rows {
 			s.close(t, back.At(i, c)+constant*sum+noise[i]*x.At(i, c), b.At(i, c), 1e-8, "(K + constant + noise)·solution at %d, %d", i, c)
+		}
+	}
+}
+
+// testMixed: products in mixed precision are those with K + constant·11ᵀ.
+func (s *suite) testMixed(t *testing.T, a kernel.Abilities, constant float64) {
+	op, err := a.Mixed(t.Context(), s.rows, constant)
+	if err != nil {
+		t.Fatalf("Mixed: %v", err)
+	}
+	if op == nil {
+		return
+	}
+	x := wave(len(s.rows), 3, 2)
+	got, want := s.apply(t, op, x), s.apply(t, s.cov.Cross(s.rows, s.rows), x)
+	for c := range 3 {
+		sum := 0.0
+		for i := range s.rows {
+			sum += x.At(i, c)
+		}
+		for i := range s.rows {
+			s.close(t, got.At(i, c), want.At(i, c)+constant*sum, 1e-5*s.size*float64(len(s.rows)), "product in mixed precision at %d, %d", i, c)
 		}
 	}
 }

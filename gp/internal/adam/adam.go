@@ -13,6 +13,18 @@ type Adam struct {
 // New returns a climb over n parameters.
 func New(n int) *Adam { return &Adam{make([]float64, n), make([]float64, n), 0} }
 
+// State is what a climb needs to go on.
+type State struct {
+	First, Second []float64
+	Steps         float64
+}
+
+// State returns the state of a, which shares its memory.
+func (a *Adam) State() State { return State{a.first, a.second, a.steps} }
+
+// Resume returns a climb that goes on from a state.
+func Resume(s State) *Adam { return &Adam{s.First, s.Second, s.Steps} }
+
 // Step moves x along grad.
 func (a *Adam) Step(x, grad []float64, rate float64) {
 	const decay1, decay2, tiny = 0.9, 0.999, 1e-8

@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"time"
 
 	"gonum.org/v1/gonum/mat"
@@ -15,6 +16,7 @@ import (
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/internal/meter"
+	"grfgp/internal/ranks"
 	"grfgp/internal/rng"
 	"grfgp/kernel"
 	"grfgp/kernel/materialized"
@@ -38,6 +40,8 @@ type RingRun struct {
 	Seed    uint64
 	// Stochastic configures the gradient estimates of learning.
 	Stochastic gp.Stochastic
+	// Ranks run the task together; nil: this process alone.
+	Ranks *ranks.Group
 
 	kernel kernel.Kernel // state after the run
 	model  *gp.Model
@@ -109,7 +113,7 @@ func (r *RingRun) Regress(ctx context.Context) (Regression, error) {
 	out.Features = time.Since(start).Seconds()
 
 	start = time.Now()
-	opts := gp.FitOptions{Solver: gp.Iterative, Epochs: r.Epochs, Seed: r.Seed, Stochastic: r.Stochastic}
+	opts := gp.FitOptions{Solver: gp.Iterative, Epochs: r.Epochs, Seed: r.Seed, Stochastic: r.Stochastic, Ranks: r.Ranks}
 	if r.Authors {
 		opts = r.authorsOptions(opts)
 	}
@@ -127,54 +131,81 @@ func (r *RingRun) Regress(ctx context.Context) (Regression, error) {
 	if err != nil {
 		return out, err
 	}
-	mean, err := p.Mean(ctx, test.Nodes)
+	own := ownNodes(p, test.Nodes)
+	mean, err := p.Mean(ctx, own)
 	if err != nil {
 		return out, err
 	}
-	draws, err := p.Sample(ctx, test.Nodes, ringDraws, r.Seed)
+	draws, err := p.Sample(ctx, own, ringDraws, r.Seed)
 	if err != nil {
 		return out, err
 	}
 	out.Inference = time.Since(start).Seconds()
-	out.Digest = digest(mean, draws)
-	sd := make([]float64, test.Len())
+	sd := make([]float64, len(own))
 	for i := range sd {
 		for _, v := range draws.RawRowView(i) {
 			sd[i] += (v - mean[i]) * (v - mean[i]) / ringDraws
 		}
 		sd[i] = math.Sqrt(sd[i])
 	}
-	out.RMSE, out.Coverage = score(test.Y, mean, sd, report.NoiseSD)
+	shared, _, _ := p.Ranks()
+	if out.Digest, err = digest(ctx, shared, own, mean, draws); err != nil {
+		return out, err
+	}
 	draws = nil
+	if mean, _, err = ranks.Gather(ctx, shared, mean); err != nil {
+		return out, err
+	}
+	if sd, _, err = ranks.Gather(ctx, shared, sd); err != nil {
+		return out, err
+	}
+	out.RMSE, out.Coverage = score(test.Y, mean, sd, report.NoiseSD)
 	out.Bytes = heap() - before
 	runtime.KeepAlive(p) // with features, graphs and measurements
 	return out, nil
 }
 
-// digest returns a hash of all bits.
-func digest(mean []float64, draws *mat.Dense) string {
-	h := fnv.New64a()
+// ownNodes returns the nodes of a sorted list for which this rank has to ask the posterior.
+func ownNodes(p *gp.Posterior, nodes []int) []int {
+	_, lo, hi := p.Ranks()
+	from, _ := slices.BinarySearch(nodes, lo)
+	to, _ := slices.BinarySearch(nodes, hi)
+	return nodes[from:to]
+}
+
+// digest returns a hash of all bits, on all ranks: a sum over nodes, in any order.
+func digest(ctx context.Context, g *ranks.Group, nodes []int, mean []float64, draws *mat.Dense) (string, error) {
 	var word [8]byte
-	add := func(values []float64) {
-		for _, v := range values {
+	var sum uint64
+	h := fnv.New64a()
+	for i, node := range nodes {
+		h.Reset()
+		binary.LittleEndian.PutUint64(word[:], uint64(node))
+		h.Write(word[:])
+		for _, v := range append([]float64{mean[i]}, draws.RawRowView(i)...) {
 			binary.LittleEndian.PutUint64(word[:], math.Float64bits(v))
 			h.Write(word[:])
 		}
+		sum += h.Sum64()
 	}
-	add(mean)
-	for i := range mean {
-		add(draws.RawRowView(i))
+	all, _, err := ranks.Gather(ctx, g, []uint64{sum})
+	if err != nil {
+		return "", err
 	}
-	return fmt.Sprintf("%016x", h.Sum64())
+	sum = 0
+	for _, v := range all {
+		sum += v
+	}
+	return fmt.Sprintf("%016x", sum), nil
 }
 
 // prepare makes the kernel.
 func (r *RingRun) prepare(ctx context.Context, ring *graph.Graph, out *Regression) error {
-	f, err := r.sample(ctx, ring, r.Hops)
+	f, bytes, err := r.sample(ctx, ring, r.Hops)
 	if err != nil {
 		return err
 	}
-	out.Stored = float64(f.Size().Bytes)
+	out.Stored = bytes
 	var family kernel.Modulation = kernel.Diffusion{}
 	if r.Authors {
 		family = kernel.Free{Len: r.Hops}
@@ -201,13 +232,13 @@ func (r *RingRun) prepare(ctx context.Context, ring *graph.Graph, out *Regressio
 	case r.Many:
 		var scales []kernel.Scale
 		for _, l := range ring.Coarsen(max(16, min(150, r.Nodes/8))) { // as in grfgp.Fit
-			f, err := r.sample(ctx, l.Graph, ringHops)
+			f, bytes, err := r.sample(ctx, l.Graph, ringHops)
 			if err != nil {
 				return err
 			}
 			scales = append(scales, kernel.Scale{Prolong: l.Prolong, Features: f})
 			out.Coarse = append(out.Coarse, l.Graph.Len())
-			out.Stored += float64(f.Size().Bytes)
+			out.Stored += bytes
 		}
 		if len(scales) > 0 {
 			r.kernel, err = kernel.NewMultiscale(grf, kernel.Diffusion{}, scales, kernel.MultiscaleOptions{})
@@ -216,8 +247,9 @@ func (r *RingRun) prepare(ctx context.Context, ring *graph.Graph, out *Regressio
 	return err
 }
 
-// sample walks on the ring, or on a coarser one.
-func (r *RingRun) sample(ctx context.Context, g *graph.Graph, hops int) (*walk.Features, error) {
+// sample walks on the ring, or on a coarser one: each rank from its nodes, and later from
+// those that it needs beside them. It returns the bytes of the features of all nodes.
+func (r *RingRun) sample(ctx context.Context, g *graph.Graph, hops int) (*walk.Features, float64, error) {
 	opts, matrix := walk.Default(), graph.NormalizedAdjacency
 	if r.Authors {
 		opts.Sampler, opts.Steps, matrix = walk.Independent, walk.Uniform, graph.NormalizedLaplacian
@@ -225,7 +257,33 @@ func (r *RingRun) sample(ctx context.Context, g *graph.Graph, hops int) (*walk.F
 		opts.Scale = g.WalkScale(matrix)
 	}
 	opts.MaxLen, opts.Seed = hops, r.Seed
-	return walk.Sample(ctx, g.Normalized(matrix), opts)
+	w := g.Normalized(matrix)
+	if r.Ranks.Alone() {
+		f, err := walk.Sample(ctx, w, opts)
+		if err != nil {
+			return nil, 0, err
+		}
+		return f, float64(f.Size().Bytes), nil
+	}
+	f, err := walk.Lazy(w, opts)
+	if err != nil {
+		return nil, 0, err
+	}
+	lo, hi := ranks.Even(g.Len(), r.Ranks.Size()).Range(r.Ranks.Rank())
+	own := make([]int, hi-lo)
+	for a := range own {
+		own[a] = lo + a
+	}
+	list, err := f.List(ctx, own) // which keeps them
+	if err != nil {
+		return nil, 0, err
+	}
+	bytes, _, err := ranks.Gather(ctx, r.Ranks, []int64{list.Bytes()})
+	total := int64(0)
+	for _, n := range bytes {
+		total += n
+	}
+	return f, float64(total), err
 }
 
 // authorsOptions learns as the authors do: by Adam from random coefficients, with a known

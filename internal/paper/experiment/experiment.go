@@ -12,6 +12,8 @@ import (
 	"context"
 	"errors"
 	"regexp"
+
+	"grfgp/internal/ranks"
 )
 
 // Errors that callers tell apart.
@@ -37,6 +39,8 @@ type Experiment struct {
 	// TimeColumns are the cost columns whose sum is the time of a part in seconds;
 	// empty if the time is not measured.
 	TimeColumns []string
+	// Shared says that several processes can compute a part together (Options.Ranks).
+	Shared bool
 	// Parts lists the work. It must be fast and deterministic: expensive steps, such as
 	// reading data, belong into Part.Run.
 	Parts func(Options) []Part
@@ -53,6 +57,9 @@ type Options struct {
 	Only *regexp.Regexp `json:"only,omitempty"`
 	// Finished computes nothing: results are those of the parts in the cache.
 	Finished bool `json:"finished,omitempty"`
+	// Ranks are the processes that compute the parts of a Shared experiment together; nil:
+	// this one alone. Rank 0 has the plan, and the others Follow it.
+	Ranks *ranks.Group `json:"-"`
 }
 
 // Repeats returns the number of repetitions: Seeds if it is set, otherwise the given

@@ -6,11 +6,14 @@ import (
 	"io/fs"
 	"regexp"
 	"strings"
+
+	"grfgp/internal/ranks"
 )
 
 // Plan is an experiment with the cached results of its parts.
 type Plan struct {
 	experiment *Experiment
+	ranks      *ranks.Group
 	cache      Cache
 	parts      []Part
 	results    []*Result // nil where the part must run
@@ -24,7 +27,7 @@ var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 // the others can run. It calls say, unless nil, about cached results that are damaged.
 // It returns an error if no part is left.
 func NewPlan(e *Experiment, opts Options, cache Cache, say func(format string, args ...any)) (*Plan, error) {
-	p := &Plan{experiment: e, cache: cache}
+	p := &Plan{experiment: e, cache: cache, ranks: opts.Ranks}
 	var names []string
 	seen, without := map[string]bool{}, map[string]int{}
 	for _, c := range e.Parts(opts) {

@@ -3,7 +3,11 @@ package experiment
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
+
+	"grfgp/internal/ranks"
 )
 
 // Watch receives messages and progress of a run. Nil functions are not called.
@@ -39,6 +43,9 @@ func (plan *Plan) Run(ctx context.Context, watch Watch) (*Results, error) {
 			watch.Say("%s: %v", plan.experiment.Name, why)
 		}
 	}
+	if err := plan.lead(ctx); err != nil {
+		return nil, err
+	}
 	p := Progress{Parts: len(plan.parts), Work: plan.Work(), Cached: plan.cached()}
 	for i, c := range plan.parts {
 		if plan.results[i] != nil {
@@ -66,6 +73,42 @@ func (plan *Plan) Run(ctx context.Context, watch Watch) (*Results, error) {
 		all.add(c.Name, plan.results[i])
 	}
 	return all, nil
+}
+
+// lead tells the other ranks which parts will be computed.
+func (plan *Plan) lead(ctx context.Context) error {
+	if plan.ranks.Alone() {
+		return nil
+	}
+	var names []byte
+	for i, c := range plan.parts {
+		if plan.results[i] == nil {
+			names = append(names, c.Name+"\n"...)
+		}
+	}
+	_, _, err := ranks.Gather(ctx, plan.ranks, names)
+	return err
+}
+
+// Follow computes the parts of a Shared experiment that rank 0 computes in Plan.Run, on the
+// other ranks.
+func (e *Experiment) Follow(ctx context.Context, opts Options) error {
+	names, _, err := ranks.Gather(ctx, opts.Ranks, []byte(nil))
+	if err != nil {
+		return err
+	}
+	parts := e.Parts(opts)
+	for name := range strings.Lines(string(names)) {
+		name = strings.TrimSuffix(name, "\n")
+		at := slices.IndexFunc(parts, func(c Part) bool { return c.Name == name })
+		if at < 0 {
+			return fmt.Errorf("%s: rank 0 computes %s, which is no part here: start all ranks with the same command", e.Name, name)
+		}
+		if _, err := parts[at].Run(ctx, func(_, _ int64) {}); err != nil {
+			return e.failed(parts[at], err)
+		}
+	}
+	return nil
 }
 
 // compute runs a part, caches its result, and returns it as a later run would load it.

@@ -7,6 +7,7 @@ import (
 
 	"grfgp/gp"
 	"grfgp/internal/paper/bench"
+	"grfgp/internal/ranks"
 )
 
 // The arms (compared methods) of the scaling experiment.
@@ -44,6 +45,7 @@ func scaling() *Experiment {
 			{"inference_seconds", Cost, "posterior mean and 64 samples at the test nodes"},
 			{"heap_mb", Cost, "heap at the end, with graph and posterior, in MB (2^20 bytes)"},
 		},
+		Shared:      true,
 		TimeColumns: []string{"init_seconds", "training_seconds", "inference_seconds"},
 		Parts:       scalingParts,
 		Show:        showScaling,
@@ -85,7 +87,7 @@ func scalingParts(o Options) []Part {
 				case cleanArm:
 					s.Hops = 5 // on the ring itself
 				}
-				parts = append(parts, s.part())
+				parts = append(parts, s.part(o.Ranks))
 			}
 		}
 	}
@@ -106,7 +108,7 @@ func ringRepeats(o Options, arm string, bits int) int {
 	return 5
 }
 
-func (s ringSettings) part() Part {
+func (s ringSettings) part(g *ranks.Group) Part {
 	n := float64(s.Nodes)
 	work := map[string]float64{denseArm: 0.01 + 1.5*math.Pow(n/1024, 3), featuresArm: 0.01 + n/25e3, numbersArm: 0.1 + n/4000, cleanArm: min(8, n/128) + n/1e4}[s.Arm]
 	return Part{
@@ -114,7 +116,7 @@ func (s ringSettings) part() Part {
 		Run: func(ctx context.Context, _ func(done, total int64)) (*Result, error) {
 			run := bench.RingRun{
 				Nodes: s.Nodes, Hops: s.Hops, Epochs: s.Epochs, Seed: s.Seed,
-				Authors: s.Arm != cleanArm, Dense: s.Arm == denseArm, Many: s.Arm == cleanArm,
+				Authors: s.Arm != cleanArm, Dense: s.Arm == denseArm, Many: s.Arm == cleanArm, Ranks: g,
 			}
 			if s.Stochastic != nil {
 				run.Stochastic = *s.Stochastic

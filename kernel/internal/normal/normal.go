@@ -4,12 +4,16 @@ package normal
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/parallel"
 	"grfgp/internal/rng"
 )
+
+// size is the number of rows that share a stream of random numbers.
+const size = 1024
 
 // Fill sets w to independent N(0, 1) numbers. A number depends only on seed,
 // purpose, its row and its column, counted from first.
@@ -19,7 +23,6 @@ func Fill(ctx context.Context, w *mat.Dense, seed uint64, purpose string, first 
 
 // FillFrom is Fill for rows that are counted from row on, a multiple of 1,024.
 func FillFrom(ctx context.Context, w *mat.Dense, seed uint64, purpose string, first, row int) error {
-	const size = 1024
 	if row%size != 0 {
 		panic("normal: rows from within a block")
 	}
@@ -32,6 +35,40 @@ func FillFrom(ctx context.Context, w *mat.Dense, seed uint64, purpose string, fi
 			random := rand.New(rng.New(seed, purpose, uint64(first+column), uint64(row/size+b)))
 			for i := b * size; i < min(raw.Rows, (b+1)*size); i++ {
 				raw.Data[i*raw.Stride+column] = random.NormFloat64()
+			}
+		}
+		return ctx.Err()
+	})
+}
+
+// FillRows is Fill for some rows: row a of w is row rows[a].
+func FillRows(ctx context.Context, w *mat.Dense, seed uint64, purpose string, first int, rows []uint32) error {
+	order := make([]int, len(rows))
+	for a := range order {
+		order[a] = a
+	}
+	if !slices.IsSorted(rows) {
+		slices.SortFunc(order, func(a, b int) int { return int(rows[a]) - int(rows[b]) })
+	}
+	var starts []int // in order, of the rows of each stream
+	for k, a := range order {
+		if k == 0 || rows[a]/size != rows[order[k-1]]/size {
+			starts = append(starts, k)
+		}
+	}
+	starts = append(starts, len(order))
+	raw := w.RawMatrix()
+	return parallel.Blocks(ctx, len(starts)-1, func(_, b int) error {
+		own := order[starts[b]:starts[b+1]]
+		block := rows[own[0]] / size
+		for column := range raw.Cols {
+			random := rand.New(rng.New(seed, purpose, uint64(first+column), uint64(block)))
+			value, next := 0.0, block*size
+			for _, a := range own {
+				for ; next <= rows[a]; next++ {
+					value = random.NormFloat64()
+				}
+				raw.Data[a*raw.Stride+column] = value
 			}
 		}
 		return ctx.Err()
