@@ -2,6 +2,7 @@ package grfgp
 
 import (
 	"context"
+	"math"
 
 	"grfgp/graph"
 	"grfgp/walk"
@@ -9,12 +10,14 @@ import (
 
 // Memory is an estimate of the memory that a Job takes, beyond the graph, the covariates
 // and the program itself. 'grfgp bench memory' compares it with the peak of whole runs.
+// Its figure of time is rough: it tells minutes from days.
 type Memory struct {
 	Bytes   int64   // at the peak
 	Method  string  // representation of the kernel, as in Spec.Method
 	Hops    int     // longest walk on the graph; 0 unless Method is grf or lowrank
 	Entries float64 // of a row of features, on average; 0 unless Method is grf or lowrank
 	Least   int64   // the same with features of one hop and one scale: the least that a model of this graph takes
+	Seconds float64 // of one processor, for what does not depend on measurements: walks, projections, eigenvectors
 }
 
 // Job is what is computed with a model, as far as its memory depends on it.
@@ -30,6 +33,7 @@ type Job struct {
 // Bytes per node of large graphs, by what they are for.
 const (
 	listBytes       = 48  // lists of nodes, strengths, steps of walks, degrees
+	sharedBytes     = 24  // of a place that another rank predicts: lists
 	predictionBytes = 80  // of a place: means, variances, what they are added up in, lists
 	prolongBytes    = 110 // interpolation from the first coarser graph
 	drawBytes       = 128 // a group of posterior draws
@@ -41,7 +45,8 @@ const (
 	garbageShare = 0.05     // this share of what is in use, or all of it if that is less
 	scratchBytes = 64 << 20 // of the threads, for large graphs
 	crossBytes   = 64 << 20 // of covariances between some nodes and all measurements, most
-	storedBytes  = 25       // of an entry of features of small graphs, and of Φ
+	storedBytes  = 25       // of an entry of features of small graphs, and of Φ, for walks of
+	storedHops   = 10       // at most so many hops: an entry has a value for each length at which it is reached
 	roleColumns  = 110      // that roles have, about
 	knownCopies  = 4        // of covariates: encoded, their neighbours' means, and scaled
 	vectorBytes  = 8 * (3*layerPairs*5/4 + layerPairs)
@@ -80,9 +85,11 @@ func EstimateMemory(ctx context.Context, g *graph.Graph, spec Spec, job Job) (Me
 		all.learn *= foldShare
 	}
 	least := all
+	m.Seconds = e.knownTime(method)
 	switch method {
 	case "dense":
 		all.both += e.dense()
+		m.Seconds += e.denseTime()
 		least = all
 	case "series":
 		e.series(&all)
@@ -104,7 +111,7 @@ type phases struct{ both, learn, predict float64 }
 // peak returns the largest memory, with what is not collected yet.
 func (p phases) peak() int64 {
 	live := baseBytes + p.both + max(p.learn, p.predict)
-	return int64(live + min(live, max(garbageBytes, garbageShare*live)))
+	return int64(min(live+min(live, max(garbageBytes, garbageShare*live)), math.MaxInt64/2))
 }
 
 // estimator adds up the memory of a job.
@@ -120,7 +127,8 @@ func triangle(n float64) float64 { return 4 * n * n }
 // places is the memory of predictions.
 func (e *estimator) places() float64 {
 	t, n := float64(e.job.Measurements), float64(e.job.Places)
-	bytes := n*predictionBytes + min(crossBytes, 16*n*t)
+	share := e.share()
+	bytes := share*n*predictionBytes + (1-share)*n*sharedBytes + min(crossBytes, 16*n*t)
 	if e.exact() {
 		bytes += 2 * 8 * t * t
 	}
@@ -130,7 +138,17 @@ func (e *estimator) places() float64 {
 			bytes += n * 8 * 2 * 64 // draws of latent functions, and those of the prior
 		}
 	}
-	return bytes + float64(e.job.Searches)*(8*t*t+n*3*8*16)
+	return bytes + float64(e.job.Searches)*(8*t*t+share*n*3*8*16)
+}
+
+// share is the part of the places whose predictions one of several ranks holds: what
+// kernel.WindowOf can divide.
+func (e *estimator) share() float64 {
+	divided := e.nodes > lazyNodes && e.spec.Times == nil && e.job.Classes == 0 && e.spec.Variance != "unit" && e.spec.Covariates == nil
+	if e.job.Ranks <= 1 || !divided {
+		return 1
+	}
+	return 1 / float64(e.job.Ranks)
 }
 
 // exact reports whether the covariance of the measurements is factored.
@@ -198,6 +216,7 @@ func (e *estimator) known(method string) float64 {
 	if columns > 0 {
 		t := min(float64(e.job.Measurements), exactMost)
 		bytes = knownCopies*8*columns*e.nodes + 3*8*t*t
+		bytes += 2 * 8 * float64(e.spec.Pairs) * (columns + t + pairRows)
 	}
 	return bytes
 }
@@ -237,7 +256,11 @@ func (e *estimator) features(ctx context.Context, m *Memory, hops int, all, leas
 		if err != nil {
 			return 0
 		}
-		f, failed := walk.Lazy(on.w, e.walkOptions(on, hops, walks, hubWalks))
+		opts := e.walkOptions(on, hops, walks, hubWalks)
+		if opts.Walks > sampledWalks {
+			return reached(on.w, opts)
+		}
+		f, failed := walk.Lazy(on.w, opts)
 		if err = failed; err != nil {
 			return 0
 		}
@@ -253,22 +276,29 @@ func (e *estimator) features(ctx context.Context, m *Memory, hops int, all, leas
 		err = ctx.Err()
 	}
 	n, t := e.nodes, min(float64(e.job.Measurements), e.nodes)
-	if n <= lazyNodes {
-		all.both += n * (storedBytes*m.Entries + coarseShare*storedBytes*coarse)
+	m.Seconds += e.walkTime(on, hops, m.Entries)
+	if m.Method == "lowrank" {
+		m.Seconds += e.projectionTime(m.Entries)
+		all.both += e.projection()
+	}
+	if n <= lazyNodes || m.Method == "lowrank" {
+		stored := storedBytes * max(1, float64(hops)/storedHops)
+		all.both += n * (stored*m.Entries + coarseShare*storedBytes*coarse)
 		least.both += n * storedBytes * one
 		return err
 	}
 	lists := n*listBytes + on.tables() + scratchBytes
 	all.both += lists + t*40*m.Entries
 	least.both += lists
-	all.predict += n * (drawBytes + entryBytes*m.Entries)
-	least.predict += n * (drawBytes + entryBytes*one)
+	own := n * e.share()
+	all.predict += own * (drawBytes + entryBytes*m.Entries)
+	least.predict += own * (drawBytes + entryBytes*one)
 	if coarse > 0 { // interpolation from the coarser graph, its features, its draws, and the graph
 		if _, stored := e.graph.StoredLevels(); !stored {
 			all.both += n * (prolongBytes + coarseShare*120)
 		}
 		all.both += n*coarseShare*80 + t*8*40*coarse
-		all.predict += n * coarseShare * (entryBytes*coarse + 4*drawBytes)
+		all.predict += own * coarseShare * (entryBytes*coarse + 4*drawBytes)
 	}
 	return err
 }

@@ -409,11 +409,7 @@ func (t *Trainer) fine(ctx context.Context, f family, method string, hops int) (
 		m.features[hops] = features
 	}
 	if method == "lowrank" {
-		rank := t.spec.Rank
-		if rank == 0 {
-			rank = 256
-		}
-		return lowrank.New(features, f.modulation, lowrank.Options{Dim: rank, Seed: t.spec.Seed})
+		return lowrank.New(features, f.modulation, lowrank.Options{Dim: t.spec.rank(), Seed: t.spec.Seed})
 	}
 	if m.sampled[hops] == nil {
 		k, err := kernel.NewGRF(features, f.modulation)

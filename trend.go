@@ -43,7 +43,7 @@ const (
 func (t *Trainer) decideTrend(method string) (all, last bool, why string, err error) {
 	switch {
 	case t.spec.Trend == "degree" && t.degree().spread < spreadTiny:
-		return false, false, "", fmt.Errorf("%w: all nodes have the same degree, so a trend with the degree is impossible; use no trend", ErrSpec)
+		return false, false, "", errNoTrend
 	case t.spec.Trend == "degree":
 		return true, false, "a trend with the degree was requested", nil
 	case t.spec.Trend == "none":

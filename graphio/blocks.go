@@ -8,6 +8,8 @@ import (
 	"io"
 	"runtime"
 	"sync"
+
+	"grfgp/internal/parallel"
 )
 
 const (
@@ -100,10 +102,11 @@ func (c *cutter) next(b *block) error {
 // block is a part of a file: the cutter sets text, a worker parses it, and the merger
 // takes the result in the order of the file.
 type block struct {
-	text  []byte
-	first int64 // number of its first line
-	lines int64 // as the cutter counted them
-	ready chan struct{}
+	text   []byte
+	first  int64 // number of its first line
+	lines  int64 // as the cutter counted them
+	ready  chan struct{}
+	broken *parallel.Panic // of its parser
 	tally
 	edgeBlock
 }
@@ -147,7 +150,7 @@ func (c *cutter) stream(ctx context.Context, parse func(*block), merge func(*blo
 		wg.Go(func() {
 			for b := range work {
 				b.tally = tally{bad: b.bad[:0]}
-				parse(b)
+				b.broken = parallel.Catch(func() { parse(b) })
 				b.ready <- struct{}{}
 			}
 		})
@@ -159,7 +162,10 @@ func (c *cutter) stream(ctx context.Context, parse func(*block), merge func(*blo
 		for readErr == nil {
 			select {
 			case b := <-free:
-				if readErr = c.next(b); readErr == nil {
+				if p := parallel.Catch(func() { readErr = c.next(b) }); p != nil {
+					readErr = p
+				}
+				if readErr == nil {
 					order <- b
 					work <- b
 				}
@@ -172,6 +178,9 @@ func (c *cutter) stream(ctx context.Context, parse func(*block), merge func(*blo
 		<-b.ready
 		if err := ctx.Err(); err != nil {
 			return err
+		}
+		if b.broken != nil {
+			return b.broken
 		}
 		if err := merge(b); err != nil {
 			return err

@@ -17,7 +17,8 @@ func Workers(n int) int { return max(1, min(n, runtime.GOMAXPROCS(0))) }
 // goroutines; worker indexes per-goroutine scratch. Blocks start in increasing
 // order. It stops early on the first error or when ctx ends, and returns that
 // error or ctx.Err(). Where all blocks are done it returns nil, whatever became
-// of ctx meanwhile.
+// of ctx meanwhile. If a block panics, Blocks panics with a *Panic when no other
+// block is under way, so that the caller can recover.
 func Blocks(ctx context.Context, n int, do func(worker, block int) error) error {
 	workers := Workers(n)
 	if workers == 1 {
@@ -33,8 +34,10 @@ func Blocks(ctx context.Context, n int, do func(worker, block int) error) error 
 	}
 	var next atomic.Int64
 	var failed atomic.Pointer[error] // the first
+	var broken atomic.Pointer[Panic] // the first
 	work := func(w int) {
-		for ctx.Err() == nil && failed.Load() == nil {
+		defer catch(&broken)
+		for ctx.Err() == nil && failed.Load() == nil && broken.Load() == nil {
 			b := int(next.Add(1)) - 1
 			if b >= n {
 				return
@@ -51,6 +54,9 @@ func Blocks(ctx context.Context, n int, do func(worker, block int) error) error 
 			wg.Go(func() { work(w) })
 		}
 		wg.Wait()
+	}
+	if p := broken.Load(); p != nil {
+		panic(p)
 	}
 	if err := failed.Load(); err != nil {
 		return *err

@@ -19,6 +19,7 @@ type job struct {
 	n, size, blocks int
 	do              func(lo, hi int)
 	next, done      atomic.Int64
+	broken          atomic.Pointer[Panic] // the first
 }
 
 // patience is how often a goroutine looks for work before it sleeps: some ten
@@ -36,7 +37,7 @@ func NewTeam() *Team {
 }
 
 // Ranges cuts [0, n) into blocks of at most size and calls do(lo, hi) for each, as the function
-// Ranges does.
+// Ranges does, panics included.
 func (t *Team) Ranges(n, size int, do func(lo, hi int)) {
 	j := &job{n: n, size: size, blocks: (n + size - 1) / size, do: do}
 	if j.blocks > 1 {
@@ -47,6 +48,9 @@ func (t *Team) Ranges(n, size int, do func(lo, hi int)) {
 		if spins > patience {
 			runtime.Gosched()
 		}
+	}
+	if p := j.broken.Load(); p != nil {
+		panic(p)
 	}
 }
 
@@ -70,9 +74,15 @@ func (j *job) run() {
 		if b >= j.blocks {
 			return
 		}
-		j.do(b*j.size, min(j.n, (b+1)*j.size))
+		j.block(b)
 		j.done.Add(1)
 	}
+}
+
+// block does one block, and keeps its panic.
+func (j *job) block(b int) {
+	defer catch(&j.broken)
+	j.do(b*j.size, min(j.n, (b+1)*j.size))
 }
 
 // work does one job after the other.
