@@ -44,6 +44,7 @@ func (s *Server) importStudy(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	defer body.memory.release()
 	a, err := study.ReadArchive(body)
 	if err := body.done(w, err); err != nil {
 		return err

@@ -167,6 +167,7 @@ type atMost struct {
 	r        io.Reader
 	left     int64
 	packed   *counter
+	memory   *reservation // that unpacked bytes take; nil: none
 	unpacked int64
 }
 
@@ -182,6 +183,11 @@ func (a *atMost) Read(p []byte) (int, error) {
 	a.unpacked += int64(n)
 	if a.unpacked > bombBytes && a.unpacked > bombRatio*a.packed.bytes {
 		return 0, tooLarge.because("the body unpacks to more than %d times its size; send it without compression", bombRatio)
+	}
+	if a.memory != nil {
+		if refused := a.memory.read(n); refused != nil {
+			return 0, refused
+		}
 	}
 	return n, err
 }
@@ -231,25 +237,30 @@ func (s *steady) Read(p []byte) (int, error) {
 // it, which parsers replace by their own.
 type upload struct {
 	io.Reader
-	err error
+	memory *reservation
+	err    error
 }
 
 func (u *upload) Read(p []byte) (int, error) {
 	n, err := u.Reader.Read(p)
+	if refused := u.memory.read(n); refused != nil {
+		n, err = 0, refused
+	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		u.err = err
 	}
 	return n, err
 }
 
-// uploaded returns the body of an upload. The caller calls done after reading it.
+// uploaded returns the body of an upload. The caller calls done after reading it, and
+// memory.release when nothing that was made of it is needed any more.
 func (s *Server) uploaded(w http.ResponseWriter, r *http.Request) (*upload, error) {
 	r.Body = struct {
 		io.Reader
 		io.Closer
 	}{&steady{r.Body, http.NewResponseController(w), s.opts.Limits.BodyTime}, r.Body}
 	body, err := s.unpacked(w, r, s.opts.Limits.Graph)
-	return &upload{Reader: body}, err
+	return &upload{Reader: body, memory: s.memory.reserve()}, err
 }
 
 // done returns the error of an upload; err is that of its parser.
