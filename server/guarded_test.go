@@ -320,3 +320,18 @@ func TestUploadWithoutMemory(t *testing.T) {
 		}
 	}
 }
+
+// A stored graph for which there is no memory does not end the server.
+func TestGraphWithoutMemory(t *testing.T) {
+	kept := openStore(t, store.Memory)
+	h := newHost(t, func(o *server.Options) { o.Store = kept })
+	h.create(3000)
+	h.must("POST", "/v1/studies/s/asks", `{}`, nil)
+	h = newHost(t, func(o *server.Options) { o.Store, o.Memory = kept, 1<<10 })
+	h.must("GET", "/v1/studies", nil, nil)
+	h.must("GET", "/v1/studies/s", nil, nil)
+	if p := h.refused("too-costly", 422, "GET", "/v1/studies/s/predictions", nil); !strings.Contains(p.Detail, "the graph takes about") {
+		t.Errorf("%s", p.Detail)
+	}
+	h.must("PUT", "/v1/studies/s/trials/1/result", `{"value":7}`, nil)
+}

@@ -52,17 +52,22 @@ func liveMemory() int64 {
 // function that gives it back. It waits for other work to end; if the memory would not do
 // without other work either, the error wraps study.ErrTooLarge.
 func (b *budget) take(ctx context.Context, need grfgp.Memory, held int64) (give func(), err error) {
+	return b.takeBytes(ctx, need.Bytes, held, func(left int64) error { return tooMuch(need, left, b.most) })
+}
+
+// takeBytes is take of so many bytes; refuse returns the error where only so many are left.
+func (b *budget) takeBytes(ctx context.Context, need, held int64, refuse func(left int64) error) (give func(), err error) {
 	if b.most == math.MaxInt64 {
 		return func() {}, nil
 	}
 	for collected := false; ; {
 		b.mu.Lock()
 		others := max(0, b.used()-held)
-		if need.Bytes <= b.most-others-b.taken {
-			b.taken += need.Bytes
+		if need <= b.most-others-b.taken {
+			b.taken += need
 			b.works++
 			b.mu.Unlock()
-			return func() { b.give(need.Bytes) }, nil
+			return func() { b.give(need) }, nil
 		}
 		alone := b.works == 0
 		if b.change == nil {
@@ -71,10 +76,10 @@ func (b *budget) take(ctx context.Context, need grfgp.Memory, held int64) (give 
 		change := b.change
 		b.mu.Unlock()
 		switch {
-		case need.Bytes > b.most:
-			return nil, tooMuch(need, b.most, b.most)
+		case need > b.most:
+			return nil, refuse(b.most)
 		case alone && collected:
-			return nil, tooMuch(need, b.most-others, b.most)
+			return nil, refuse(b.most - others)
 		case alone:
 			runtime.GC() // so that what is in use is known
 			collected = true
@@ -151,7 +156,7 @@ func tooMuch(need grfgp.Memory, left, most int64) error {
 	if left < most {
 		of = fmt.Sprintf(" of %s: graphs and other models have the rest", inUnits(most))
 	}
-	return fmt.Errorf("%w: %w: its model takes about %s beside the graph (%s), and %s may be taken%s; a smaller rank, fewer walks or hops, or another method takes less",
+	return fmt.Errorf("%w: %w: it takes about %s beside the graph (%s), and %s may be taken%s; a smaller rank, fewer walks or hops, or another method takes less",
 		study.ErrFit, study.ErrTooLarge, inUnits(need.Bytes), how, inUnits(max(0, left)), of)
 }
 
@@ -165,7 +170,7 @@ func (s *Server) tooSlow(need grfgp.Memory) error {
 	if need.Seconds < 1e8 {
 		took = (time.Duration(need.Seconds) * time.Second).Round(time.Minute).String()
 	}
-	return fmt.Errorf("%w: %w: its model takes about %s of one processor before a value is looked at (method %s), and %v may be taken; a smaller rank, fewer walks or hops, or another method takes less",
+	return fmt.Errorf("%w: %w: it takes about %s of one processor before a value is looked at (method %s), and %v may be taken; a smaller rank, fewer walks or hops, or another method takes less",
 		study.ErrFit, study.ErrTooLarge, took, need.Method, most)
 }
 

@@ -5,11 +5,13 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 
 	"grfgp/graphio"
 	"grfgp/internal/layout"
+	"grfgp/store"
 	"grfgp/study"
 )
 
@@ -77,11 +79,32 @@ func (s *Server) load(n *network) {
 }
 
 func (s *Server) readNetwork(id string) (*graphio.Network, error) {
+	give, err := s.roomFor(id)
+	if err != nil {
+		return nil, err
+	}
+	defer give()
 	packed, err := s.packed(s.ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	return graphio.Decode(packed)
+}
+
+// roomFor reserves memory to load a graph of the store.
+func (s *Server) roomFor(id string) (give func(), err error) {
+	all, err := s.opts.Store.Graphs(s.ctx)
+	if err != nil {
+		return nil, err
+	}
+	k := slices.IndexFunc(all, func(g store.GraphInfo) bool { return g.ID == id })
+	if k < 0 {
+		return func() {}, nil // reading it says so
+	}
+	need := uploadFactor * all[k].Size
+	return s.memory.takeBytes(s.ctx, need, 0, func(left int64) error {
+		return fmt.Errorf("%w: the graph takes about %s, and %s of %s are left", study.ErrTooLarge, inUnits(need), inUnits(max(0, left)), inUnits(s.memory.most))
+	})
 }
 
 // packed returns a packed graph of the store, which is asked for valid ids only.
