@@ -78,6 +78,9 @@ type Study interface {
 	Pause(ctx context.Context, note, by string) error
 	Resume(ctx context.Context, by string) error
 	Close(ctx context.Context, note, by string) error
+	// Retry has a model fitted again that could not be fitted, or that is in quarantine
+	// because a server ended while it was at work on it.
+	Retry(ctx context.Context, by string) error
 
 	// Settings returns the settings that the study was created with.
 	Settings() study.Settings

@@ -35,6 +35,7 @@ var routes = []route{
 	{method: "POST", path: "/v1/studies/{s}/pause", handle: (*Server).pause},
 	{method: "POST", path: "/v1/studies/{s}/resume", handle: (*Server).resume},
 	{method: "POST", path: "/v1/studies/{s}/close", handle: (*Server).close},
+	{method: "POST", path: "/v1/studies/{s}/retry", handle: (*Server).retry},
 	{method: "GET", path: "/v1/studies/{s}/export", handle: (*Server).export},
 
 	{method: "POST", path: "/v1/studies/{s}/asks", handle: (*Server).ask},

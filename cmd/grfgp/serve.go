@@ -32,6 +32,7 @@ type serveFlags struct {
 	readOnly  bool
 	log       choice
 	verbose   bool
+	memory    size
 	limits    server.Limits
 }
 
@@ -69,7 +70,10 @@ func (f *serveFlags) flags(cmd *cobra.Command) {
 	flags.BoolVar(&f.readOnly, "read-only", false, "refuse all changes")
 	f.log.flag(cmd, "log", "format of the log on standard error", "text", "json")
 	flags.BoolVar(&f.verbose, "verbose", false, "log every request, not only changes")
+	flags.Var(&f.memory, "memory", "memory limit of the server: models that would take more wait for others, or are not fitted (default: 80 % of the free memory)")
+	flags.Lookup("memory").DefValue = ""
 	l := &f.limits
+	flags.DurationVar(&l.ModelTime, "model-time", l.ModelTime, "longest time of one processor that the walks or eigenvectors of a model may take, by estimate")
 	flags.Int64Var(&l.Body, "max-body", l.Body, "largest request in `bytes`, uncompressed")
 	flags.Int64Var(&l.Graph, "max-graph", l.Graph, "largest graph or exported study in `bytes`, uncompressed")
 	flags.IntVar(&l.Rows, "max-rows", l.Rows, "largest number of observations in a request")
@@ -114,6 +118,7 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 	}
 	s := server.New(server.Options{
 		Store: kept, Log: f.logger(a.Err, a.quiet), Version: version(), Limits: f.limits, Token: secret.text, Hosts: f.hosts, ReadOnly: f.readOnly,
+		Memory: int64(f.memory.most()),
 	})
 	err = a.answerUntil(ctx, s, listener, address, withoutPassword(f.store))
 	// The store is closed before background work has ended: fitting a model may take
@@ -219,7 +224,7 @@ func (f *serveFlags) check() (token, error) {
 	for _, limit := range []struct {
 		flag  string
 		value time.Duration
-	}{{"patience", l.Patience}, {"body-timeout", l.BodyTime}, {"idle-timeout", l.IdleTime}} {
+	}{{"patience", l.Patience}, {"model-time", l.ModelTime}, {"body-timeout", l.BodyTime}, {"idle-timeout", l.IdleTime}} {
 		if limit.value <= 0 {
 			return none, usagef("--%s %v: give a duration such as 30s", limit.flag, limit.value)
 		}
