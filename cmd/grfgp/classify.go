@@ -96,7 +96,7 @@ func (a *app) classify(ctx context.Context, f *classifyFlags, changed func(strin
 // classTable predicts the class of every node.
 func (a *app) classTable(ctx context.Context, d *classData, c *grfgp.Classification) (*report.ClassTable, error) {
 	s := a.talk.Stage("predicting")
-	p, err := c.Probabilities(ctx, d.net.Graph.Nodes())
+	p, err := c.ProbabilitiesProgress(ctx, d.net.Graph.Nodes(), s.Work())
 	if err != nil {
 		return nil, fitError(ctx, err)
 	}
