@@ -52,6 +52,9 @@ const (
 	KindWrongHost    = "wrong-host"
 	KindConflict     = "conflict"
 	KindNoModel      = "no-model"
+	KindNoFit        = "no-fit"      // the model cannot be fitted
+	KindQuarantined  = "quarantined" // the model is not fitted before somebody asks for it
+	KindTooCostly    = "too-costly"  // the model takes more memory or time than the server gives
 	KindNotFinite    = "not-finite"
 	KindUnknownNode  = "unknown-node"
 	KindBadData      = "bad-data"
@@ -78,6 +81,10 @@ func (p *Problem) Unwrap() error {
 		return study.ErrConflict
 	case KindNoModel:
 		return study.ErrNoModel
+	case KindNoFit, KindQuarantined:
+		return study.ErrFit
+	case KindTooCostly:
+		return study.ErrTooLarge
 	case KindNotFinite:
 		return study.ErrNotFinite
 	case KindUnknownNode:

@@ -108,6 +108,10 @@ func (s *remoteStudy) Resume(ctx context.Context, by string) error {
 	return s.post(ctx, "/resume", remark("", by), nil)
 }
 
+func (s *remoteStudy) Retry(ctx context.Context, by string) error {
+	return s.post(ctx, "/retry", remark("", by), nil)
+}
+
 func (s *remoteStudy) Close(ctx context.Context, note, by string) error {
 	return s.post(ctx, "/close", remark(note, by), nil)
 }

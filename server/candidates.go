@@ -52,7 +52,8 @@ func (s *Server) candidates(w http.ResponseWriter, r *http.Request) error {
 		Seq        int64        `json:"seq"`
 		Candidates []candidate  `json:"candidates"`
 		Short      study.Reason `json:"short,omitempty"`
-	}{seq, []candidate{}, picked.Short}
+		Random     string       `json:"random,omitempty"`
+	}{seq, []candidate{}, picked.Short, picked.Random}
 	for _, p := range picked.List {
 		i, _ := engine.IDs().Lookup([]byte(p.Node))
 		answer.Candidates = append(answer.Candidates, candidate{o.net.number[i], p.Node, p.Cost, p.Why, (*number)(p.Mean), (*number)(p.SD), o.net.position(i)})

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"runtime/debug"
 	"sync"
+
+	"grfgp/internal/parallel"
 )
 
 // flight is a computation in the background that concurrent requests share. It
@@ -66,8 +68,20 @@ func (f *flight[T]) await(ctx context.Context, s *Server, compute func() (T, err
 func safely(f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
+			p := &panicked{v, debug.Stack()}
+			if inner, ok := v.(*parallel.Panic); ok {
+				p.value, p.stack = inner.Value, inner.Stack
+			}
+			err = p
 		}
 	}()
 	return f()
 }
+
+// panicked is a panic as an error.
+type panicked struct {
+	value any
+	stack []byte
+}
+
+func (p *panicked) Error() string { return fmt.Sprintf("panic: %v\n%s", p.value, p.stack) }

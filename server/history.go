@@ -41,7 +41,7 @@ func (s *Server) history(w http.ResponseWriter, r *http.Request) error {
 		ctx, cancel := s.waitContext(r)
 		defer cancel()
 		p, err := o.awaitPredictions(ctx)
-		if err != nil && !errors.Is(err, study.ErrNoModel) {
+		if err != nil && !errors.Is(err, study.ErrNoModel) && !errors.Is(err, study.ErrFit) {
 			return err
 		}
 		if err == nil {

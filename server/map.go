@@ -112,7 +112,7 @@ func (o *openStudy) mapPredictions(ctx context.Context) (*study.Predictions, err
 	switch {
 	case errors.Is(err, errLoading):
 		return latest, nil
-	case errors.Is(err, study.ErrNoModel):
+	case errors.Is(err, study.ErrNoModel), errors.Is(err, study.ErrFit): // the status of the engine says why
 		return nil, nil
 	}
 	return p, err

@@ -37,6 +37,8 @@ type openStudy struct {
 	err     error // why there is no engine
 	status  engineStatus
 	changed chan struct{} // closed when the status changes
+
+	work workbook
 }
 
 // engineState says what the engine of a study is doing.
@@ -48,6 +50,10 @@ const (
 	engineLearning engineState = "learning" // the model is being fitted
 	engineReady    engineState = "ready"
 	engineFailed   engineState = "failed"
+
+	// The server ended while the model was being fitted: it is not fitted again before
+	// somebody asks for it.
+	engineQuarantined engineState = "quarantined"
 )
 
 // engineStatus is the progress of background work, as clients see it.
@@ -100,6 +106,10 @@ func (s *Server) openStudy(name string) (*openStudy, error) {
 		return nil, fmt.Errorf("opening %q: %w", name, err)
 	}
 	o.Study = st
+	o.work.crash = s.crashes[name]
+	if o.work.crash != nil {
+		o.status.State, o.status.Error = engineQuarantined, o.work.crash.words()
+	}
 	return o, nil
 }
 
@@ -175,9 +185,20 @@ func (o *openStudy) load() {
 		return
 	}
 	o.engine = engine
-	o.setStatus(engineStatus{State: engineReady})
+	o.setStatus(o.rested())
 	o.mu.Unlock()
 	o.fitSoon(true)
+}
+
+// rested returns the status of an engine that is made and does nothing.
+func (o *openStudy) rested() engineStatus {
+	if err := o.work.quarantined(); err != nil {
+		return engineStatus{State: engineQuarantined, Error: reason(err)}
+	}
+	if err := o.work.failure(); err != nil {
+		return engineStatus{State: engineFailed, Error: reason(err)}
+	}
+	return engineStatus{State: engineReady}
 }
 
 func (o *openStudy) makeEngine() (study.Engine, error) {
@@ -187,7 +208,11 @@ func (o *openStudy) makeEngine() (study.Engine, error) {
 	o.mu.Lock()
 	o.setStatus(engineStatus{State: engineLoading, Stage: "preparing the graph"})
 	o.mu.Unlock()
-	return o.server.newEngine(o.net, o.Settings())
+	engine, err := o.server.newEngine(o.net, o.Settings())
+	if err != nil {
+		return nil, err
+	}
+	return guarded{engine, o}, nil
 }
 
 // adopt sets the engine that was made before the study was created.
@@ -195,8 +220,8 @@ func (o *openStudy) adopt(net *network, engine study.Engine) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.engine == nil && o.status.State == engineIdle {
-		o.net, o.engine = net, engine
-		o.setStatus(engineStatus{State: engineReady})
+		o.net, o.engine = net, guarded{engine, o}
+		o.setStatus(o.rested())
 	}
 }
 
@@ -228,7 +253,7 @@ const largeGraph = 20_000
 // graphs, or always.
 func (o *openStudy) fitSoon(always bool) {
 	engine, _, err := o.currentEngine()
-	if err == nil && o.Settings().UsesModel() && (always || engine.IDs().Len() >= largeGraph) {
+	if err == nil && o.Settings().UsesModel() && (always || engine.IDs().Len() >= largeGraph) && o.work.quarantined() == nil {
 		o.fitting.start(o.server, o.fit)
 	}
 }
@@ -243,12 +268,12 @@ const reportAfter = 200 * time.Millisecond
 
 // reportLearning runs f, with the status "learning" if it takes long.
 func (o *openStudy) reportLearning(f func()) {
-	done, reported := make(chan struct{}), make(chan struct{})
-	report := func(state engineState, stage string) {
+	done, reported, long := make(chan struct{}), make(chan struct{}), false
+	report := func(status func() engineStatus) {
 		o.mu.Lock()
 		defer o.mu.Unlock()
 		if o.engine != nil {
-			o.setStatus(engineStatus{State: state, Stage: stage})
+			o.setStatus(status())
 		}
 	}
 	go func() {
@@ -258,11 +283,23 @@ func (o *openStudy) reportLearning(f func()) {
 			return
 		case <-time.After(reportAfter):
 		}
-		report(engineLearning, "fitting the model to the measurements")
+		long = true
+		report(func() engineStatus {
+			return engineStatus{State: engineLearning, Stage: "fitting the model to the measurements"}
+		})
 		<-done
-		report(engineReady, "")
 	}()
-	defer func() { close(done); <-reported }()
+	defer func() {
+		close(done)
+		<-reported
+		report(func() engineStatus {
+			now := o.rested()
+			if !long && now.State == engineReady && o.status.State == engineLearning {
+				return o.status // of other work that is under way
+			}
+			return now
+		})
+	}()
 	f()
 }
 
@@ -290,14 +327,14 @@ func (o *openStudy) awaitEngine(ctx context.Context) (study.Engine, error) {
 	}
 }
 
-// awaitFit waits until the model is fitted to the measurements. That they are too
-// few for a model is not an error.
+// awaitFit waits until the model is fitted to the measurements. That they are too few for
+// a model, or that it cannot be fitted, is not an error.
 func (o *openStudy) awaitFit(ctx context.Context) error {
 	if _, err := o.awaitEngine(ctx); err != nil {
 		return err
 	}
 	_, err := o.fitting.await(ctx, o.server, o.fit)
-	if errors.Is(err, study.ErrNoModel) {
+	if errors.Is(err, study.ErrNoModel) || errors.Is(err, study.ErrFit) {
 		return nil
 	}
 	return err

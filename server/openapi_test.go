@@ -218,6 +218,7 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 		{"POST", "/v1/studies/s/pause", "/v1/studies/{s}/pause", map[string]any{"note": "lunch", "by": "anna"}, nil},
 		{"POST", "/v1/studies/s/asks", "/v1/studies/{s}/asks", nil, nil},
 		{"POST", "/v1/studies/s/resume", "/v1/studies/{s}/resume", nil, nil},
+		{"POST", "/v1/studies/s/retry", "/v1/studies/{s}/retry", map[string]any{"by": "anna"}, nil},
 		{"POST", "/v1/studies/t/close", "/v1/studies/{s}/close", nil, nil},
 		{"POST", "/v1/studies/s/observations", "/v1/studies/{s}/observations", map[string]any{"observations": []map[string]any{
 			{"node": "n0", "value": 1}, {"node": "n1", "value": 2}, {"node": "n2", "value": 3}, {"node": "n3", "value": 2}, {"node": "n4", "value": 1}}}, nil},

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"grfgp/graphio"
 	"grfgp/store"
@@ -58,6 +59,9 @@ var (
 	wrongHost    = kind{"wrong-host", http.StatusMisdirectedRequest, "The server does not answer to this name"}
 	notFinite    = kind{"not-finite", http.StatusUnprocessableEntity, "A number is not finite"}
 	unknownNode  = kind{"unknown-node", http.StatusUnprocessableEntity, "The graph has no such node"}
+	tooCostly    = kind{"too-costly", http.StatusUnprocessableEntity, "The model is too large for this server"}
+	noFit        = kind{"no-fit", http.StatusConflict, "The model cannot be fitted"}
+	quarantined  = kind{"quarantined", http.StatusConflict, "The model is in quarantine"}
 	badData      = kind{"bad-data", http.StatusUnprocessableEntity, "The file cannot be used"}
 	busy         = kind{"busy", http.StatusTooManyRequests, "Too many requests at once"}
 	gone         = kind{"gone", 499, "The client went away"}
@@ -102,6 +106,9 @@ var sentinels = []struct {
 	{err: study.ErrNotFinite, kind: notFinite},
 	{err: study.ErrUnknownNode, kind: unknownNode},
 	{err: study.ErrNoModel, kind: noModel},
+	{err: errQuarantined, kind: quarantined},
+	{err: study.ErrTooLarge, kind: tooCostly},
+	{err: study.ErrFit, kind: noFit},
 	{err: study.ErrNotFound, kind: notFound},
 	{err: store.ErrNotFound, kind: notFound},
 	{err: study.ErrConflict, kind: conflict},
@@ -116,7 +123,8 @@ var sentinels = []struct {
 func known(err error) (k kind, detail string, inside, ok bool) {
 	for _, c := range sentinels {
 		if errors.Is(err, c.err) {
-			return c.kind, cmp.Or(c.detail, err.Error()), c.detail != "", true
+			text, _, _ := strings.Cut(err.Error(), "\n") // a panic has its stack below
+			return c.kind, cmp.Or(c.detail, text), c.detail != "", true
 		}
 	}
 	return internal, "", false, false

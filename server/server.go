@@ -59,6 +59,10 @@ type Options struct {
 	// and IP addresses; "*" allows any name; nil: no other names. Requests with
 	// another Host header are refused (protection against DNS rebinding).
 	Hosts []string
+	// Memory is how many bytes the process may have in use while models are fitted. Models
+	// that would take more wait for others, or are not fitted. 0: 80 % of the memory that
+	// is free when the server is made; negative: no limit.
+	Memory int64
 	// ReadOnly makes the server refuse every request that would change something.
 	ReadOnly bool
 
@@ -76,8 +80,8 @@ type Server struct {
 	log     *slog.Logger
 	metrics *metrics
 	handler http.Handler
-	gate    chan struct{} // one element per request being answered
-	streams chan struct{} // one element per event stream
+	gates   [gates]chan struct{} // one element per request under way
+	lent    lent
 
 	ctx      context.Context // of background work
 	stop     context.CancelFunc
@@ -85,9 +89,13 @@ type Server struct {
 	ending   sync.Once
 	work     sync.WaitGroup
 
+	memory  budget
+	crashes map[string]*crash // studies whose models were being fitted when the process before this one ended
+
 	mu      sync.Mutex
 	studies map[string]*studyEntry
 	graphs  map[string]*network
+	marked  map[string]int // work under way with a mark in the store, by study
 }
 
 // New returns a server. The caller must close the server, and then the store.
@@ -100,10 +108,15 @@ func New(opts Options) *Server {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{
-		opts: opts, log: opts.Log, gate: make(chan struct{}, opts.Limits.Concurrent), streams: make(chan struct{}, opts.Limits.Streams),
-		stopping: make(chan struct{}), studies: map[string]*studyEntry{}, graphs: map[string]*network{},
+		opts: opts, log: opts.Log,
+		stopping: make(chan struct{}), studies: map[string]*studyEntry{}, graphs: map[string]*network{}, marked: map[string]int{},
+		memory: budget{most: memoryLimit(opts.Memory), used: liveMemory},
 	}
 	s.ctx, s.stop = context.WithCancel(context.Background())
+	for g, most := range [gates]int{small: opts.Limits.Concurrent, uploads: opts.Limits.Uploads, downloads: opts.Limits.Downloads, streams: opts.Limits.Streams} {
+		s.gates[g] = make(chan struct{}, most)
+	}
+	s.readMarks()
 	s.metrics = newMetrics(s)
 	s.handler = s.guard(s.mux())
 	if !opts.ReadOnly {
@@ -153,6 +166,7 @@ func (s *Server) end() { s.ending.Do(func() { close(s.stopping) }) }
 func (s *Server) Stop() {
 	s.end()
 	s.stop()
+	s.unmarkAll()
 }
 
 // Close cancels background work and waits for it to end.

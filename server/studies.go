@@ -137,8 +137,14 @@ func (s *Server) prepare(r *http.Request, settings study.Settings) (*network, st
 	if err := net.wait(ctx, false); err != nil {
 		return nil, nil, err
 	}
+	if err := settings.CheckOn(net.Graph, net.Nodes); err != nil {
+		return nil, nil, err
+	}
 	engine, err := s.newEngine(net, settings)
-	return net, engine, err
+	if err != nil {
+		return nil, nil, err
+	}
+	return net, engine, s.affordable(ctx, engine)
 }
 
 func (s *Server) created(w http.ResponseWriter, o *openStudy, isNew bool) error {
@@ -179,6 +185,15 @@ func (s *Server) pause(w http.ResponseWriter, r *http.Request) error {
 
 func (s *Server) resume(w http.ResponseWriter, r *http.Request) error {
 	return s.change(w, r, func(o *openStudy, m remark) error { return o.Resume(r.Context(), m.By) })
+}
+
+// retry fits a model again that failed, or that is in quarantine.
+func (s *Server) retry(w http.ResponseWriter, r *http.Request) error {
+	return s.change(w, r, func(o *openStudy, m remark) error {
+		s.log.Info("a model is tried again", "study", o.name, "by", m.By)
+		o.retry()
+		return nil
+	})
 }
 
 func (s *Server) close(w http.ResponseWriter, r *http.Request) error {

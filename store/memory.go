@@ -16,10 +16,11 @@ type memory struct {
 	logs        map[string]*study.MemoryLog
 	graphs      map[string][]byte
 	checkpoints map[string][]byte
+	marks       map[string]string
 }
 
 func newMemory() *memory {
-	return &memory{logs: map[string]*study.MemoryLog{}, graphs: map[string][]byte{}, checkpoints: map[string][]byte{}}
+	return &memory{logs: map[string]*study.MemoryLog{}, graphs: map[string][]byte{}, checkpoints: map[string][]byte{}, marks: map[string]string{}}
 }
 
 func (m *memory) Log(name string) study.Log {

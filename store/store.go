@@ -6,7 +6,7 @@
 //	_, err = study.Create(ctx, s.Log("pressure"), study.Settings{Name: "pressure", Graph: id}, "anna", time.Now())
 //
 // A store has four tables, grfgp_events, grfgp_graphs, grfgp_learned (checkpoints)
-// and grfgp_meta (the version of the tables). An event that was appended is on disk:
+// and grfgp_meta (the version of the tables, and marks of engines at work). An event that was appended is on disk:
 // SQLite runs with synchronous = FULL, PostgreSQL with synchronous_commit.
 //
 // One process owns a store at a time, by an exclusive lock of SQLite or an advisory
@@ -61,6 +61,11 @@ type Store interface {
 	Graph(ctx context.Context, id string) (packed []byte, err error)
 	// Graphs lists the graphs by id.
 	Graphs(ctx context.Context) ([]GraphInfo, error)
+	// SetMark keeps a text for the engine of a study, which the events do not tell; an
+	// empty text removes it. It is on disk when SetMark returns.
+	SetMark(ctx context.Context, name, text string) error
+	// Marks returns the texts of SetMark by study.
+	Marks(ctx context.Context) (map[string]string, error)
 	// Close releases the store, so that another process can open it.
 	Close() error
 }

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"grfgp/bayesopt"
 	"grfgp/internal/rng"
@@ -97,16 +99,16 @@ func (s *Study) ask(ctx context.Context, r AskRequest) (Ask, error) {
 	if r.Lease > 0 {
 		lease = r.Lease
 	}
-	suggested, err := suggest(ctx, engine, q, failed)
+	suggested, err := s.suggestOrDraw(ctx, engine, q, failed)
 	if err != nil {
 		return Ask{}, fmt.Errorf("suggesting: %w", err)
 	}
-	answer := Ask{Key: r.Key, Holder: r.Holder, Count: r.Count, Short: suggested.Short, Trials: []Issued{}}
+	answer := Ask{Key: r.Key, Holder: r.Holder, Count: r.Count, Short: suggested.Short, Random: suggested.Random, Trials: []Issued{}}
 	if len(suggested.List) == 0 {
 		return answer, nil
 	}
 	decide := func(st *State) (Payload, error) {
-		p := Asked{Key: r.Key, Count: r.Count, Basis: basis, Until: stamp(s.now().Add(lease)), Short: suggested.Short}
+		p := Asked{Key: r.Key, Count: r.Count, Basis: basis, Until: stamp(s.now().Add(lease)), Short: suggested.Short, Random: suggested.Random}
 		for k, g := range suggested.List {
 			p.Trials = append(p.Trials, Issued{len(st.Trials) + 1 + k, g.Node, g.Cost, g.Why, g.Mean, g.SD})
 		}
@@ -132,8 +134,43 @@ func (s *Study) Preview(ctx context.Context, count int) (Suggestions, int64, err
 	s.mu.RLock()
 	q, failed, basis := s.state.query(count), s.state.recentlyFailed(), s.state.Seq
 	s.mu.RUnlock()
-	suggested, err := suggest(ctx, engine, q, failed)
+	suggested, err := s.suggestOrDraw(ctx, engine, q, failed)
 	return suggested, basis, err
+}
+
+// suggestOrDraw is suggest. If the model cannot be fitted it draws candidates at random, and
+// says so.
+func (s *Study) suggestOrDraw(ctx context.Context, e Engine, q Query, failed []string) (out Suggestions, err error) {
+	if err = s.fitFailure(); err == nil {
+		out, err = suggest(ctx, e, q, failed)
+	}
+	if !errors.Is(err, ErrFit) || ctx.Err() != nil {
+		return out, err
+	}
+	return draw(ctx, e, q, failed, briefly(err))
+}
+
+// draw suggests nodes at random, for a reason.
+func draw(ctx context.Context, e Engine, q Query, failed []string, reason string) (Suggestions, error) {
+	q.Random = true
+	out, err := suggest(ctx, e, q, failed)
+	out.Random = reason
+	for k := range out.List {
+		out.List[k].Why = "drawn at random: " + reason
+	}
+	return out, err
+}
+
+// reasonBytes is the longest reason for which nodes are drawn at random.
+const reasonBytes = 400
+
+// briefly returns the first line of an error, cut to reasonBytes.
+func briefly(err error) string {
+	text, _, _ := strings.Cut(err.Error(), "\n")
+	for len(text) > reasonBytes || !utf8.ValidString(text) {
+		text = strings.ToValidUTF8(text[:min(len(text), reasonBytes)], "")
+	}
+	return text
 }
 
 // query returns the query that the next ask for count nodes sends to the engine.
@@ -177,5 +214,5 @@ func suggest(ctx context.Context, e Engine, q Query, failed []string) (Suggestio
 		}
 	}
 	more, err := e.Suggest(ctx, rest)
-	return Suggestions{append(out.List, more.List...), more.Short}, err
+	return Suggestions{List: append(out.List, more.List...), Short: more.Short}, err
 }

@@ -71,6 +71,9 @@ func (s *State) checkAsked(p Asked) error {
 	if s.Status != StatusOpen {
 		return fmt.Errorf("%w: the study is %s", ErrConflict, s.Status)
 	}
+	if err := checkText("a reason", p.Random, MaxNote); err != nil {
+		return err
+	}
 	if len(p.Trials) < 1 || len(p.Trials) > p.Count || p.Basis >= s.Seq+1 {
 		return fmt.Errorf("%w: %d trials for %d nodes asked for, from events up to %d", ErrCorrupt, len(p.Trials), p.Count, p.Basis)
 	}

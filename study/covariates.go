@@ -8,6 +8,7 @@ import (
 
 	"grfgp"
 	"grfgp/covariate"
+	"grfgp/graph"
 	"grfgp/graphio"
 )
 
@@ -53,6 +54,20 @@ func (s Settings) modelSpec(table *graphio.NodeTable, nodes int) (grfgp.Spec, er
 		spec.Covariates = set
 	}
 	return spec, err
+}
+
+// CheckOn returns an error, which wraps ErrInvalid, if no model of the settings can be
+// fitted on a graph with its node table, whatever is measured. Studies are checked when
+// they are created.
+func (s Settings) CheckOn(g *graph.Graph, table *graphio.NodeTable) error {
+	spec, err := s.modelSpec(table, g.Len())
+	if err != nil {
+		return err
+	}
+	if err := spec.CheckOn(g); err != nil {
+		return fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	return nil
 }
 
 // sameModel reports whether studies with these settings on the same graph have the same

@@ -65,6 +65,12 @@ var (
 	ErrConflict = errors.New("conflict")
 	// ErrNoModel is wrapped if the measurements are too few, or unfit, for a model.
 	ErrNoModel = errors.New("there is no model yet")
+	// ErrFit is wrapped if a model cannot be fitted to the measurements for a reason
+	// that more of them need not change. Asks go on at random.
+	ErrFit = errors.New("the model cannot be fitted")
+	// ErrTooLarge is wrapped, beside ErrFit, if a model takes more memory or time than
+	// it may.
+	ErrTooLarge = errors.New("too large")
 	// ErrNoEngine is returned by a study that was opened without an Engine.
 	ErrNoEngine = errors.New("opened without its graph")
 	// ErrSequence is wrapped if the number of an event is not the next one.

@@ -15,10 +15,11 @@ type Engine interface {
 	// IDs returns the ids of all nodes.
 	IDs() NodeIDs
 	// Suggest returns nodes to measure, fewer than wanted if there are not enough
-	// candidates.
+	// candidates. The error wraps ErrFit if the model that it needs cannot be fitted;
+	// with Query.Random it needs none.
 	Suggest(ctx context.Context, q Query) (Suggestions, error)
 	// Fit returns the posterior given measurements. The error wraps ErrNoModel if
-	// they are too few, or all equal.
+	// they are too few, or all equal, and ErrFit if the model cannot be fitted.
 	Fit(ctx context.Context, measurements []Measurement) (Snapshot, error)
 }
 
@@ -37,12 +38,16 @@ type Query struct {
 	Count        int           // suggestions wanted
 	Budget       *float64      // most that they may cost together; nil: no limit
 	Seed         uint64        // of the suggestions
+	Random       bool          // draw candidates at random, without a model
 }
 
 // Suggestions is the answer to a Query.
 type Suggestions struct {
 	List  []Suggestion
 	Short Reason // why there are fewer than asked for; empty: there are not
+	// Random says why they were drawn at random, because the model cannot be fitted;
+	// empty: they were not. Engines leave it empty.
+	Random string
 }
 
 // Suggestion is a node to measure.

@@ -30,12 +30,15 @@ type (
 	}
 	// Asked reserves suggested nodes: it begins trials.
 	Asked struct {
-		Key    string    `json:"key,omitempty"`   // the same key gets the same answer
-		Count  int       `json:"count"`           // nodes asked for
-		Basis  int64     `json:"basis"`           // last event that the suggestions take into account
-		Until  time.Time `json:"until"`           // end of the lease
-		Short  Reason    `json:"short,omitempty"` // why there are fewer trials than nodes asked for
-		Trials []Issued  `json:"trials"`
+		Key   string    `json:"key,omitempty"`   // the same key gets the same answer
+		Count int       `json:"count"`           // nodes asked for
+		Basis int64     `json:"basis"`           // last event that the suggestions take into account
+		Until time.Time `json:"until"`           // end of the lease
+		Short Reason    `json:"short,omitempty"` // why there are fewer trials than nodes asked for
+		// Random says why the nodes were drawn at random although the policy needs a
+		// model: the reason for which it could not be fitted. Empty: they were not.
+		Random string   `json:"random,omitempty"`
+		Trials []Issued `json:"trials"`
 	}
 	// Told gives the result of a trial: a value, or that it failed.
 	Told struct {

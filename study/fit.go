@@ -33,8 +33,8 @@ type fit struct {
 	effects     lazy[*grfgp.Effects]
 }
 
-// lazy is a value that is computed once. Errors are not kept, except ErrNoModel,
-// which depends on the measurements alone.
+// lazy is a value that is computed once. Errors are not kept, except those that depend on
+// the measurements alone: ErrNoModel, and ErrFit unless memory was short.
 type lazy[T any] struct {
 	mu   sync.Mutex
 	done bool
@@ -49,10 +49,40 @@ func (l *lazy[T]) get(compute func() (T, error)) (T, error) {
 		return l.v, l.err
 	}
 	v, err := compute()
-	if err == nil || errors.Is(err, ErrNoModel) {
+	if err == nil || errors.Is(err, ErrNoModel) || errors.Is(err, ErrFit) && !errors.Is(err, ErrTooLarge) {
 		l.v, l.err, l.done = v, err, true
 	}
 	return v, err
+}
+
+// failure returns the error that is kept, nil if there is none or the value is being
+// computed.
+func (l *lazy[T]) failure() error {
+	if !l.mu.TryLock() {
+		return nil
+	}
+	defer l.mu.Unlock()
+	return l.err
+}
+
+// fitFailure returns the error of a model that could not be fitted to the measurements so
+// far, nil if that is not known, or if suggestions need no model.
+func (s *Study) fitFailure() error {
+	if !s.Settings().UsesModel() {
+		return nil
+	}
+	if err := s.currentFit().snapshot.failure(); errors.Is(err, ErrFit) {
+		return err
+	}
+	return nil
+}
+
+// Refit forgets that a model could not be fitted, so that the next command that needs it
+// tries again.
+func (s *Study) Refit() {
+	s.fitting.Lock()
+	defer s.fitting.Unlock()
+	s.fit = nil
 }
 
 // currentFit returns the fit to the measurements so far.

@@ -22,6 +22,7 @@ import (
 type ModelEngine struct {
 	graph    *graph.Graph
 	settings Settings
+	spec     grfgp.Spec // of the model, with its covariates
 	opts     bayesopt.Options
 
 	mu        sync.Mutex
@@ -42,7 +43,7 @@ func NewModelEngine(g *graph.Graph, nodes *graphio.NodeTable, s Settings) (*Mode
 	if err != nil {
 		return nil, err
 	}
-	return newModelEngine(g, nodes, s, func(opts bayesopt.Options) (*grfgp.Optimizer, error) {
+	return newModelEngine(g, nodes, s, spec, func(opts bayesopt.Options) (*grfgp.Optimizer, error) {
 		return grfgp.NewOptimizer(g, spec, opts)
 	})
 }
@@ -57,13 +58,13 @@ func (e *ModelEngine) Sibling(nodes *graphio.NodeTable, s Settings) (*ModelEngin
 	e.mu.Lock()
 	optimizer := e.optimizer
 	e.mu.Unlock()
-	return newModelEngine(e.graph, nodes, s, func(opts bayesopt.Options) (*grfgp.Optimizer, error) {
+	return newModelEngine(e.graph, nodes, s, e.spec, func(opts bayesopt.Options) (*grfgp.Optimizer, error) {
 		return optimizer.Sibling(opts)
 	})
 }
 
-func newModelEngine(g *graph.Graph, nodes *graphio.NodeTable, s Settings, build func(bayesopt.Options) (*grfgp.Optimizer, error)) (*ModelEngine, error) {
-	e := &ModelEngine{graph: g, settings: s, opts: bayesopt.Options{Goal: s.Goal, Seed: s.Seed, Repeats: s.Repeats}}
+func newModelEngine(g *graph.Graph, nodes *graphio.NodeTable, s Settings, spec grfgp.Spec, build func(bayesopt.Options) (*grfgp.Optimizer, error)) (*ModelEngine, error) {
+	e := &ModelEngine{graph: g, settings: s, spec: spec, opts: bayesopt.Options{Goal: s.Goal, Seed: s.Seed, Repeats: s.Repeats}}
 	var err error
 	if e.opts.Allowed, err = e.allowed(nodes); err != nil {
 		return nil, err
@@ -200,7 +201,7 @@ func (e *ModelEngine) tell(ctx context.Context, measurements []Measurement) erro
 			d.Exposure = []float64{m.Exposure}
 		}
 		if err := e.optimizer.TellAll(d); err != nil {
-			return err
+			return fitError(ctx, err)
 		}
 		e.told = append(e.told, m)
 	}
@@ -217,16 +218,14 @@ func (e *ModelEngine) Suggest(ctx context.Context, q Query) (Suggestions, error)
 	if r.Excluded, err = e.nodes(q.Excluded); err != nil {
 		return Suggestions{}, err
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if err := e.tell(ctx, q.Measurements); err != nil {
-		return Suggestions{}, err
+	ask := e.ask
+	if q.Random {
+		ask = e.draw
 	}
-	a, err := e.optimizer.Ask(ctx, r)
+	a, err := ask(ctx, r, q.Measurements)
 	if err != nil {
 		return Suggestions{}, err
 	}
-	e.saveCheckpoint(ctx)
 	out := Suggestions{Short: a.Short}
 	for _, s := range a.Suggestions {
 		p := Suggestion{Node: e.graph.IDs().At(s.Node), Cost: s.Cost, Why: s.Why}
@@ -238,10 +237,75 @@ func (e *ModelEngine) Suggest(ctx context.Context, q Query) (Suggestions, error)
 	return out, nil
 }
 
+// ask fits the model and lets the policy pick.
+func (e *ModelEngine) ask(ctx context.Context, r bayesopt.Request, measurements []Measurement) (a bayesopt.Answer, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	defer e.startAgainAfterPanic()
+	if err := e.tell(ctx, measurements); err != nil {
+		return a, err
+	}
+	if a, err = e.optimizer.Ask(ctx, r); err != nil {
+		return a, fitError(ctx, err)
+	}
+	e.saveCheckpoint(ctx)
+	return a, nil
+}
+
+// draw picks at random, and fits nothing.
+func (e *ModelEngine) draw(ctx context.Context, r bayesopt.Request, measurements []Measurement) (a bayesopt.Answer, err error) {
+	opts := e.opts
+	opts.Policy = bayesopt.Random{}
+	o, err := grfgp.NewOptimizer(e.graph, grfgp.Spec{Seed: e.spec.Seed}, opts)
+	if err != nil {
+		return a, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	told := gp.Data{}
+	for _, m := range measurements {
+		node, err := e.node(m.Node)
+		if err != nil {
+			return a, err
+		}
+		told.Nodes, told.Y = append(told.Nodes, node), append(told.Y, 0) // values do not matter
+	}
+	if err := o.TellAll(told); err != nil {
+		return a, err
+	}
+	return o.Ask(ctx, r)
+}
+
+// startAgainAfterPanic, deferred, replaces an optimizer that a panic may have left
+// half-changed, and panics on.
+func (e *ModelEngine) startAgainAfterPanic() {
+	v := recover()
+	if v == nil {
+		return
+	}
+	if fresh, err := grfgp.NewOptimizer(e.graph, e.spec, e.opts); err == nil {
+		e.optimizer, e.told, e.restored, e.savedAt = fresh, nil, false, 0
+	}
+	panic(v)
+}
+
+// fitError wraps the error of a fit in ErrFit, unless ctx has ended.
+func fitError(ctx context.Context, err error) error {
+	if ctx.Err() != nil || errors.Is(err, bayesopt.ErrNoModel) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrFit, err)
+}
+
+// EstimateMemory estimates what fitting the model to so many measurements takes, and
+// predicting all nodes.
+func (e *ModelEngine) EstimateMemory(ctx context.Context, measurements int) (grfgp.Memory, error) {
+	return grfgp.EstimateMemory(ctx, e.graph, e.spec.ForSearch(e.graph, e.opts.Policy), grfgp.Job{Measurements: measurements, Places: e.graph.Len(), Searches: 1})
+}
+
 // Fit implements Engine.
 func (e *ModelEngine) Fit(ctx context.Context, measurements []Measurement) (Snapshot, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	defer e.startAgainAfterPanic()
 	if err := e.tell(ctx, measurements); err != nil {
 		return nil, err
 	}
@@ -254,7 +318,7 @@ func (e *ModelEngine) Fit(ctx context.Context, measurements []Measurement) (Snap
 	case errors.Is(err, bayesopt.ErrNoModel):
 		return nil, fmt.Errorf("%w: %d measurements, which are too few, all equal, or too large or too close for a variance", ErrNoModel, len(measurements))
 	case err != nil:
-		return nil, err
+		return nil, fitError(ctx, err)
 	}
 	return modelSnapshot{snapshot}, nil
 }

@@ -84,6 +84,7 @@ type Ask struct {
 	Count  int       `json:"count"`          // nodes asked for
 	Until  time.Time `json:"until,omitzero"` // end of the lease
 	Short  Reason    `json:"short,omitempty"`
+	Random string    `json:"random,omitempty"` // why the nodes were drawn at random, without the model that the policy needs; empty: they were not
 	Trials []Issued  `json:"trials"`
 }
 
@@ -183,7 +184,7 @@ func (s *State) issue(e Event, p Asked) {
 		s.Trials = append(s.Trials, Trial{Issued: i, State: TrialPending, Holder: e.By, Asked: e.Time, Until: p.Until})
 		s.node(i.Node).pending++
 	}
-	s.Asks = append(s.Asks, Ask{e.Seq, p.Key, e.By, p.Count, p.Until, p.Short, p.Trials})
+	s.Asks = append(s.Asks, Ask{e.Seq, p.Key, e.By, p.Count, p.Until, p.Short, p.Random, p.Trials})
 	if p.Key != "" {
 		s.asks[p.Key] = len(s.Asks) - 1
 	}

@@ -58,7 +58,13 @@ func verifyAsk(ctx context.Context, s *State, p Asked, engine Engine) error {
 	if s.Seq != p.Basis {
 		return fmt.Errorf("%w: an ask from events up to %d follows one from events up to %d", ErrCorrupt, p.Basis, s.Seq)
 	}
-	again, err := suggest(ctx, engine, s.query(p.Count), s.recentlyFailed())
+	var again Suggestions
+	var err error
+	if p.Random == "" {
+		again, err = suggest(ctx, engine, s.query(p.Count), s.recentlyFailed())
+	} else {
+		again, err = draw(ctx, engine, s.query(p.Count), s.recentlyFailed(), p.Random)
+	}
 	if err != nil {
 		return err
 	}

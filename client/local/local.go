@@ -29,6 +29,8 @@ type Options struct {
 	MustExist bool
 	// Wait is how long to wait for another process to close the store; 0: not at all.
 	Wait time.Duration
+	// Memory is how many bytes a model may take beside the graph, by estimate; 0: no limit.
+	Memory int64
 	// Progress reports long work; zero: to nobody.
 	Progress client.Progress
 }
@@ -67,7 +69,11 @@ func (l *Studies) Close() error {
 
 // Create implements client.Studies.
 func (l *Studies) Create(ctx context.Context, s study.Settings, packed []byte, by string) (bool, error) {
-	if err := checkCovariates(s, packed); err != nil {
+	net, err := graphio.Decode(packed)
+	if err != nil {
+		return false, err
+	}
+	if err := s.CheckOn(net.Graph, net.Nodes); err != nil {
 		return false, err
 	}
 	if err := l.need(ctx, false); err != nil {
@@ -79,19 +85,6 @@ func (l *Studies) Create(ctx context.Context, s study.Settings, packed []byte, b
 	}
 	s.Graph = id
 	return study.Create(ctx, l.store.Log(s.Name), s, by, time.Now())
-}
-
-// checkCovariates refuses covariates that are no columns of a packed graph.
-func checkCovariates(s study.Settings, packed []byte) error {
-	if len(s.Covariates) == 0 {
-		return nil
-	}
-	net, err := graphio.Decode(packed)
-	if err != nil {
-		return err
-	}
-	_, err = s.EncodeCovariates(net.Nodes, net.Graph.Len())
-	return err
 }
 
 // List implements client.Studies.
@@ -208,8 +201,32 @@ func (s *storedStudy) engine(ctx context.Context) (study.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := s.affordable(ctx, o); err != nil {
+		return nil, err
+	}
 	o.UseCheckpoints(s.of.store.Checkpoints(s.Settings().Name))
 	return o, nil
+}
+
+// affordable refuses a model that takes too much memory.
+func (s *storedStudy) affordable(ctx context.Context, e *study.ModelEngine) error {
+	if s.of.opts.Memory == 0 || !s.Settings().UsesModel() {
+		return nil
+	}
+	measurements := 0
+	s.View(func(st *study.State) { measurements = len(st.Measurements()) })
+	need, err := e.EstimateMemory(ctx, measurements+1)
+	if err == nil && need.Bytes > s.of.opts.Memory {
+		err = fmt.Errorf("%w: its model takes about %d MiB beside the graph (method %s), and %d MiB may be taken; a smaller rank, fewer walks or hops, or another method takes less",
+			study.ErrTooLarge, need.Bytes>>20, need.Method, s.of.opts.Memory>>20)
+	}
+	return err
+}
+
+// Retry implements client.Study: it ends the quarantine of the model. A model that could
+// not be fitted is tried again in every process.
+func (s *storedStudy) Retry(ctx context.Context, _ string) error {
+	return s.of.store.SetMark(ctx, s.Settings().Name, "")
 }
 
 func (s *storedStudy) newEngine(ctx context.Context) (*study.ModelEngine, error) {

@@ -32,6 +32,7 @@ type serveFlags struct {
 	readOnly  bool
 	log       choice
 	verbose   bool
+	memory    size
 	limits    server.Limits
 }
 
@@ -69,12 +70,17 @@ func (f *serveFlags) flags(cmd *cobra.Command) {
 	flags.BoolVar(&f.readOnly, "read-only", false, "refuse all changes")
 	f.log.flag(cmd, "log", "format of the log on standard error", "text", "json")
 	flags.BoolVar(&f.verbose, "verbose", false, "log every request, not only changes")
+	flags.Var(&f.memory, "memory", "memory limit of the server: models that would take more wait for others, or are not fitted (default: 80 % of the free memory)")
+	flags.Lookup("memory").DefValue = ""
 	l := &f.limits
+	flags.DurationVar(&l.ModelTime, "model-time", l.ModelTime, "longest time of one processor that the walks or eigenvectors of a model may take, by estimate")
 	flags.Int64Var(&l.Body, "max-body", l.Body, "largest request in `bytes`, uncompressed")
 	flags.Int64Var(&l.Graph, "max-graph", l.Graph, "largest graph or exported study in `bytes`, uncompressed")
 	flags.IntVar(&l.Rows, "max-rows", l.Rows, "largest number of observations in a request")
 	flags.IntVar(&l.Page, "max-page", l.Page, "largest number of rows in an answer")
 	flags.IntVar(&l.Concurrent, "max-requests", l.Concurrent, "largest number of concurrent requests; others are told to retry")
+	flags.IntVar(&l.Uploads, "max-uploads", l.Uploads, "largest number of concurrent uploads of graphs and exported studies")
+	flags.IntVar(&l.Downloads, "max-downloads", l.Downloads, "largest number of concurrent downloads of graphs and exported studies")
 	flags.IntVar(&l.Streams, "max-streams", l.Streams, "largest number of concurrent event streams")
 	flags.IntVar(&l.MapNodes, "max-map", l.MapNodes, "largest number of nodes drawn on a map")
 	flags.DurationVar(&l.Patience, "patience", l.Patience, "how long a request waits for a model or a graph, before it is told to retry")
@@ -114,6 +120,7 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 	}
 	s := server.New(server.Options{
 		Store: kept, Log: f.logger(a.Err, a.quiet), Version: version(), Limits: f.limits, Token: secret.text, Hosts: f.hosts, ReadOnly: f.readOnly,
+		Memory: int64(f.memory.most()),
 	})
 	err = a.answerUntil(ctx, s, listener, address, withoutPassword(f.store))
 	// The store is closed before background work has ended: fitting a model may take
@@ -210,7 +217,7 @@ func (f *serveFlags) check() (token, error) {
 		value int64
 	}{
 		{"max-body", l.Body}, {"max-graph", l.Graph}, {"max-rows", int64(l.Rows)}, {"max-page", int64(l.Page)}, {"max-requests", int64(l.Concurrent)},
-		{"max-streams", int64(l.Streams)}, {"max-map", int64(l.MapNodes)},
+		{"max-uploads", int64(l.Uploads)}, {"max-downloads", int64(l.Downloads)}, {"max-streams", int64(l.Streams)}, {"max-map", int64(l.MapNodes)},
 	} {
 		if limit.value < 1 {
 			return none, usagef("--%s %d: give 1 or more", limit.flag, limit.value)
@@ -219,7 +226,7 @@ func (f *serveFlags) check() (token, error) {
 	for _, limit := range []struct {
 		flag  string
 		value time.Duration
-	}{{"patience", l.Patience}, {"body-timeout", l.BodyTime}, {"idle-timeout", l.IdleTime}} {
+	}{{"patience", l.Patience}, {"model-time", l.ModelTime}, {"body-timeout", l.BodyTime}, {"idle-timeout", l.IdleTime}} {
 		if limit.value <= 0 {
 			return none, usagef("--%s %v: give a duration such as 30s", limit.flag, limit.value)
 		}

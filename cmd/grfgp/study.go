@@ -72,7 +72,7 @@ result is accepted all the same.`,
 	flags.StringVar(&f.by, "by", "", "your name, for the log and as holder of trials (default: your user name)")
 	for _, command := range []func(*app, *studyFlags) *cobra.Command{
 		studyCreate, studyList, studyShow, studyAsk, studyTell, studyObserve, studyRenew, studyRelease, studyAbandon, studyRetract,
-		studyPause, studyResume, studyClose, studyExport, studyImport, studyVerify,
+		studyPause, studyResume, studyRetry, studyClose, studyExport, studyImport, studyVerify,
 	} {
 		cmd.AddCommand(command(a, f))
 	}
@@ -155,7 +155,7 @@ func (a *app) openStudies(ctx context.Context, f *studyFlags, mustExist bool) (c
 			return nil, usagef("--store %s: there is no such file; if it is a server, give --store http://%s", place, place)
 		}
 	}
-	return local.Open(ctx, place, local.Options{MustExist: mustExist, Wait: storeWait, Progress: a.studyProgress("loading the graph")})
+	return local.Open(ctx, place, local.Options{MustExist: mustExist, Wait: storeWait, Memory: int64(size(0).most()), Progress: a.studyProgress("loading the graph")})
 }
 
 // isServer reports whether a place is the URL of a server.
@@ -211,6 +211,10 @@ func studyError(ctx context.Context, err error) error {
 		return code(exitUnreachable)
 	case errors.As(err, &p) && p.Kind == client.KindFull:
 		return code(exitUsage)
+	case errors.Is(err, study.ErrTooLarge):
+		return code(exitTooLarge)
+	case errors.Is(err, study.ErrFit):
+		return code(exitNotFitted)
 	case errors.Is(err, store.ErrHeld):
 		return code(exitHeld)
 	case errors.Is(err, store.ErrUnavailable):

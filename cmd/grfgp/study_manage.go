@@ -58,6 +58,17 @@ func studyResume(a *app, f *studyFlags) *cobra.Command {
 	return onStudy(a, f, "resume", "Resume suggestions", func(ctx context.Context, s client.Study) error { return s.Resume(ctx, f.who()) })
 }
 
+func studyRetry(a *app, f *studyFlags) *cobra.Command {
+	cmd := onStudy(a, f, "retry", "Fit the model again after a failure, and end its quarantine", func(ctx context.Context, s client.Study) error { return s.Retry(ctx, f.who()) })
+	cmd.Long = `Retry makes a server fit a model again that could not be fitted before.
+
+If a server ends while it works on a model, because it was killed for its memory for
+example, the model is in quarantine from the next start on: the study can be read and
+takes results, and nodes are drawn at random, but the model is not fitted. Retry ends
+the quarantine. If the server ends again, the model is in quarantine again.`
+	return cmd
+}
+
 func studyClose(a *app, f *studyFlags) *cobra.Command {
 	var note string
 	cmd := onStudy(a, f, "close", "Stop suggestions for good; results of trials are still accepted", func(ctx context.Context, s client.Study) error {

@@ -91,6 +91,9 @@ func (a *app) answerAsk(name string, answer study.Ask, why string) error {
 	case answer.Short != bayesopt.Enough:
 		a.talk.Say("%d of the %d nodes asked for: %s", len(answer.Trials), answer.Count, why)
 	}
+	if answer.Random != "" {
+		a.talk.Say("note: drawn at random, not by the policy: %s", answer.Random)
+	}
 	a.talk.Say("reserved until %s; tell the results as in 'grfgp study tell %s %d=VALUE'", clockTime(answer.Until), name, answer.Trials[0].Trial)
 	return nil
 }

@@ -28,6 +28,7 @@ func Run(t *testing.T, durable bool, location func(t *testing.T) string) {
 		"studies":       studies,
 		"graphs":        graphs,
 		"checkpoints":   checkpoints,
+		"marks":         marks,
 		"study creates": creates,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, open(t, location(t))) })
@@ -316,4 +317,31 @@ func held(t *testing.T, location string) {
 		t.Fatal(err)
 	}
 	open(t, location)
+}
+
+// marks are set, replaced and removed, by study.
+func marks(t *testing.T, s store.Store) {
+	set := func(name, text string) {
+		t.Helper()
+		if err := s.SetMark(t.Context(), name, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := func(want string) {
+		t.Helper()
+		if got, err := s.Marks(t.Context()); err != nil || fmt.Sprint(got) != want {
+			t.Errorf("marks %v, want %s (%v)", got, want, err)
+		}
+	}
+	want("map[]")
+	set("a", "one")
+	set("ä", "two")
+	set("a", "three")
+	want("map[a:three ä:two]")
+	set("a", "")
+	set("b", "")
+	want("map[ä:two]")
+	if all, err := s.Studies(t.Context()); err != nil || len(all) != 0 {
+		t.Errorf("studies %v: %v", all, err)
+	}
 }

@@ -134,7 +134,7 @@ export class StudyPage {
         this.linked === false && h("span", { class: "refusal" }, " · not connected, trying again …")),
       study.stopped && h("p", { class: "soft" }, stopWords(study)),
       working[engine.state] && h("p", { class: "working", role: "status" }, `${working[engine.state]}: ${engine.stage ?? "please wait"} …`),
-      engine.state === "failed" && h("p", { class: "refusal", role: "alert" }, engine.error),
+      (engine.state === "failed" || engine.state === "quarantined") && h("p", { class: "refusal", role: "alert" }, engine.error),
     ];
   }
 

@@ -1,0 +1,158 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	runtimemetrics "runtime/metrics"
+	"sync"
+	"time"
+
+	"grfgp"
+	"grfgp/internal/machine"
+	"grfgp/study"
+)
+
+// budget shares the memory of the server between the models that are being fitted.
+type budget struct {
+	most int64        // bytes in use, of the process; math.MaxInt64: no limit
+	used func() int64 // bytes in use
+
+	mu     sync.Mutex
+	taken  int64         // by work under way, by estimate
+	works  int           // under way
+	change chan struct{} // closed when work ends; nil: nobody waits
+}
+
+// memoryLimit returns the limit for Options.Memory.
+func memoryLimit(given int64) int64 {
+	switch {
+	case given > 0:
+		return given
+	case given == 0:
+		if free := machine.FreeMemory(); free > 0 {
+			return free / 10 * 8
+		}
+	}
+	return math.MaxInt64
+}
+
+// liveMemory returns the bytes that were in use at the last collection of garbage.
+func liveMemory() int64 {
+	sample := []runtimemetrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	runtimemetrics.Read(sample)
+	if sample[0].Value.Kind() != runtimemetrics.KindUint64 {
+		return 0
+	}
+	return int64(sample[0].Value.Uint64())
+}
+
+// take reserves memory for work of a model that holds some of it already, and returns the
+// function that gives it back. It waits for other work to end; if the memory would not do
+// without other work either, the error wraps study.ErrTooLarge.
+func (b *budget) take(ctx context.Context, need grfgp.Memory, held int64) (give func(), err error) {
+	if b.most == math.MaxInt64 {
+		return func() {}, nil
+	}
+	for collected := false; ; {
+		b.mu.Lock()
+		others := max(0, b.used()-held)
+		if need.Bytes <= b.most-others-b.taken {
+			b.taken += need.Bytes
+			b.works++
+			b.mu.Unlock()
+			return func() { b.give(need.Bytes) }, nil
+		}
+		alone := b.works == 0
+		if b.change == nil {
+			b.change = make(chan struct{})
+		}
+		change := b.change
+		b.mu.Unlock()
+		switch {
+		case need.Bytes > b.most:
+			return nil, tooMuch(need, b.most, b.most)
+		case alone && collected:
+			return nil, tooMuch(need, b.most-others, b.most)
+		case alone:
+			runtime.GC() // so that what is in use is known
+			collected = true
+			continue
+		}
+		select {
+		case <-change:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+func (b *budget) give(bytes int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.taken -= bytes
+	b.works--
+	if b.change != nil {
+		close(b.change)
+		b.change = nil
+	}
+}
+
+// tooMuch is the error for work that takes more memory than is left.
+func tooMuch(need grfgp.Memory, left, most int64) error {
+	how := "method " + need.Method
+	if need.Entries > 0 {
+		how = fmt.Sprintf("%s, walks of %d hops reach %.3g nodes", how, need.Hops, need.Entries)
+	}
+	of := ""
+	if left < most {
+		of = fmt.Sprintf(" of %s: graphs and other models have the rest", inUnits(most))
+	}
+	return fmt.Errorf("%w: %w: its model takes about %s beside the graph (%s), and %s may be taken%s; a smaller rank, fewer walks or hops, or another method takes less",
+		study.ErrFit, study.ErrTooLarge, inUnits(need.Bytes), how, inUnits(max(0, left)), of)
+}
+
+// tooSlow returns an error if a model takes more time than it may.
+func (s *Server) tooSlow(need grfgp.Memory) error {
+	most := s.opts.Limits.ModelTime
+	if need.Seconds <= most.Seconds() {
+		return nil
+	}
+	took := "years"
+	if need.Seconds < 1e8 {
+		took = (time.Duration(need.Seconds) * time.Second).Round(time.Minute).String()
+	}
+	return fmt.Errorf("%w: %w: its model takes about %s of one processor before a value is looked at (method %s), and %v may be taken; a smaller rank, fewer walks or hops, or another method takes less",
+		study.ErrFit, study.ErrTooLarge, took, need.Method, most)
+}
+
+// fewMeasurements is the number of measurements that a study must be able to have.
+const fewMeasurements = 10
+
+// affordable refuses a study that is to be created if its model can never be fitted in the
+// memory and the time that this server gives.
+func (s *Server) affordable(ctx context.Context, e study.Engine) error {
+	of, ok := e.(estimator)
+	if !ok {
+		return nil
+	}
+	need, err := of.EstimateMemory(ctx, fewMeasurements)
+	if err != nil {
+		return err
+	}
+	if need.Bytes > s.memory.most {
+		return tooMuch(need, s.memory.most, s.memory.most)
+	}
+	return s.tooSlow(need)
+}
+
+// inUnits writes a number of bytes for people.
+func inUnits(bytes int64) string {
+	v, units := float64(bytes), []string{"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"}
+	for len(units) > 1 && v >= 1024 {
+		v /= 1024
+		units = units[1:]
+	}
+	return fmt.Sprintf("%.3g %s", v, units[0])
+}
