@@ -35,10 +35,11 @@ func (s *Server) listGraphs(w http.ResponseWriter, r *http.Request) error {
 
 // getGraph sends a packed graph.
 func (s *Server) getGraph(w http.ResponseWriter, r *http.Request) error {
-	packed, err := s.packed(r.Context(), r.PathValue("g"))
+	packed, done, err := s.borrow(r.Context(), r.PathValue("g"))
 	if err != nil {
 		return err
 	}
+	defer done()
 	w.Header().Set("Content-Type", NetworkType)
 	w.Write(packed)
 	return nil
@@ -200,7 +201,8 @@ func (s *Server) readParts(ctx context.Context, parts *multipart.Reader, opts gr
 // decompress undoes gzip or zstd, within the limit on the size of graphs.
 func (s *Server) decompress(file io.Reader) (io.Reader, error) {
 	for again := false; ; again = true {
-		in := bufio.NewReader(file)
+		packed := &counter{Reader: file}
+		in := bufio.NewReader(packed)
 		head, err := in.Peek(4)
 		if err != nil && !errors.Is(err, io.EOF) {
 			return nil, err
@@ -221,7 +223,7 @@ func (s *Server) decompress(file io.Reader) (io.Reader, error) {
 		if err != nil {
 			return nil, err
 		}
-		file = &atMost{z, s.opts.Limits.Graph}
+		file = &atMost{r: z, left: s.opts.Limits.Graph, packed: packed}
 	}
 }
 
