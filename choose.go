@@ -216,8 +216,8 @@ func (c *contest) fit(ctx context.Context, k candidate, opts gp.FitOptions) (att
 	return attempt{candidate: k, model: fitted, report: report, values: c.own.Len()}, err
 }
 
-// before returns the fit from which the climb of a candidate may take over noise and curvature: that of a part of it whose
-// hyperparameters most of a start are, else the likeliest; nil if there is none.
+// before returns the fit from which the climb of a candidate takes over the noise, and the curvature where it can: that of a part
+// of it whose hyperparameters three quarters of a start are, else the likeliest; nil if there is none.
 func (c *contest) before(k candidate, starts [][]float64) *gp.Model {
 	if len(c.tried) == 0 {
 		return nil
@@ -229,7 +229,8 @@ func (c *contest) before(k candidate, starts [][]float64) *gp.Model {
 		}
 		theta := a.model.Theta()
 		for _, start := range starts {
-			if n := len(theta); n > most && n <= len(start) && slices.Equal(start[:n], theta) {
+			n := len(theta)
+			if n > most && n <= len(start) && 4*(len(start)-n) <= len(start)+1 && slices.Equal(start[:n], theta) {
 				from, most = a.model, n
 			}
 		}

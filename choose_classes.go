@@ -29,6 +29,9 @@ func (t *Trainer) learnClasses(ctx context.Context, own gp.Labels, method gp.Cla
 	if err := opts.Solver.UnmarshalText([]byte(cmp.Or(t.spec.Solver, "auto"))); err != nil {
 		return nil, err
 	}
+	if t.opensClasses(method) && !slices.ContainsFunc(own.Counts(), func(n int) bool { return n > 1 }) {
+		return t.assumeClasses(ctx, own, opts)
+	}
 	c := &Classification{of: t}
 	sample := classSample(own, classSketch, t.spec.Seed)
 	final := finalClassCost(own.Len())
@@ -57,13 +60,83 @@ func (t *Trainer) learnClasses(ctx context.Context, own gp.Labels, method gp.Cla
 	if opts.State != nil {
 		c.choice.Fit = best.report // which knows how it was learned
 	}
+	if err := t.average(ctx, own, method, c); err != nil {
+		return nil, err
+	}
 	c.choose(best.candidate)
 	short, err := t.shortfall(best.candidate, c.choice.Method, c.choice.Fit.Theta)
 	c.choice.Why = append(c.choice.Why, short...)
 	return c, err
 }
 
+// opensClasses reports whether the Spec leaves it open how nodes are alike.
+func (t *Trainer) opensClasses(method gp.ClassMethod) bool {
+	return t.spec.Family == "" && t.spec.Custom == nil && t.spec.Terms == nil && (method == gp.Dirichlet || method == gp.OneVsAll)
+}
+
+// assumeClasses returns a classifier where no class has two labels. The likelihood of such labels is highest for functions
+// that vary from node to node, about which labels say nothing, and none can be left out to see how well it is predicted. So nothing is
+// learned: the kernel reaches from the labels to most nodes, as classes could not be predicted otherwise.
+func (t *Trainer) assumeClasses(ctx context.Context, own gp.Labels, opts gp.ClassifyOptions) (*Classification, error) {
+	method, hops, why := t.decide(own.Len(), true)
+	k := candidate{family: t.spec.classFamilies(hops)[0], unit: t.spec.unitClasses(method), hops: t.fineHops(false, method, hops), terms: graphTerm}
+	made, err := t.classKernel(ctx, k, method)
+	if err != nil {
+		return nil, err
+	}
+	length := assumedReach * t.meanHops(own.Nodes)
+	theta := []float64{1, length}
+	if opts.Method == gp.OneVsAll {
+		theta = append(theta, assumedNoise)
+	}
+	opts.State = &gp.ClassState{Method: opts.Method, Solver: cmp.Or(opts.Solver, gp.Exact), Theta: theta, Calibration: gp.Calibration{Temperature: 1, Spread: 1}}
+	c := &Classification{of: t}
+	if c.classifier, c.choice.Fit, err = gp.Classify(ctx, made, own, opts); err != nil {
+		return nil, err
+	}
+	c.choice.Method, c.choice.Why = method, append(why, "unit variance at every node: classes do not depend on the degree",
+		fmt.Sprintf("hyperparameters are assumed, not learned, because no class has two labels: a length of %.3g, by which labels reach most nodes", length))
+	if err := t.average(ctx, own, opts.Method, c); err != nil {
+		return nil, err
+	}
+	c.choose(k)
+	return c, nil
+}
+
 const (
+	assumedReach = 2   // length of a kernel about which nothing is known, in mean distances from a node to the nearest label
+	assumedNoise = 0.1 // of one-vs-all regressions, of which nothing is known either
+)
+
+// meanHops returns the mean distance of nodes to the nearest of some nodes, 1 at least, over those that a path leads to.
+func (t *Trainer) meanHops(from []int) float64 {
+	sum, n := 0, 0
+	for _, hops := range t.graph.Hops(from) {
+		if hops > 0 {
+			sum, n = sum+hops, n+1
+		}
+	}
+	return max(1, float64(sum)/float64(max(1, n)))
+}
+
+// average adds label spreading to a classifier of few labels, unless the Spec says which kernel it has: kernels that are
+// learned from few labels reach too far, or not far enough.
+func (t *Trainer) average(ctx context.Context, own gp.Labels, method gp.ClassMethod, c *Classification) error {
+	if own.Len() > classAverage || !t.opensClasses(method) {
+		return nil
+	}
+	s, err := t.spread(ctx, own, gp.Spreading, nil)
+	if err != nil {
+		return err
+	}
+	c.classifier, c.choice.Spreading = gp.AverageClassifiers(c.classifier, s.classifier, own, &c.choice.Fit)
+	return nil
+}
+
+const (
+	// classAverage is the most labels with which a classifier is averaged with label spreading.
+	classAverage = 400
+
 	// classSketch is the number of labels by which candidates are compared, if there
 	// are more; the best is then fitted to all labels.
 	classSketch  = 400
@@ -375,6 +448,17 @@ func (c *Classification) choose(chosen candidate) {
 	}
 	if n := len(c.choice.Candidates); n > 1 {
 		c.choice.Why = append(c.choice.Why, fmt.Sprintf("%v predicts held-out labels best of the %d kernels tried, after a penalty of one nat per hyperparameter", chosen, n))
+	}
+	if w := c.choice.Spreading; w > 0 {
+		by := "by how well it predicts labels left out"
+		if r.Scored == 0 {
+			by = "as nothing says which is better"
+		}
+		c.choice.Why = append(c.choice.Why, fmt.Sprintf("labels are few: label spreading has a weight of %.2g in the probabilities, %s", w, by))
+	}
+	if r.Scored == 0 {
+		c.choice.Why = append(c.choice.Why, "no class has two labels, so nothing says how accurate the predictions are")
+		return
 	}
 	c.choice.Why = append(c.choice.Why, fmt.Sprintf("of %d labels %s, %.1f %% are predicted correctly (mean log probability %.3f; calibrated with temperature %.2f and spread %.1f)",
 		r.Scored, how, 100*r.Accuracy, r.Score, r.Temperature, r.Spread))

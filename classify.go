@@ -35,7 +35,8 @@ type ClassChoice struct {
 	Method     string             `json:"method"` // representation of the kernel, as in Spec.Method
 	Scales     string             `json:"scales"`
 	Hops       int                `json:"hops,omitempty"`
-	Terms      []string           `json:"terms,omitempty"` // of the kernel, as in Spec.Terms
+	Terms      []string           `json:"terms,omitempty"`     // of the kernel, as in Spec.Terms
+	Spreading  float64            `json:"spreading,omitempty"` // weight of label spreading in the probabilities; 0 unless labels are few
 	Why        []string           `json:"why"`
 	Fit        gp.ClassifyReport  `json:"fit"`
 	Candidates []TriedClassKernel `json:"candidates"`
@@ -137,10 +138,15 @@ func selectLabels(l gp.Labels, rows []int) gp.Labels {
 // whose component has no label they are the class frequencies, after adding one label
 // of each class. The error wraps ErrNode if the graph has no such node.
 func (c *Classification) Probabilities(ctx context.Context, nodes []int) (*mat.Dense, error) {
+	return c.ProbabilitiesProgress(ctx, nodes, nil)
+}
+
+// ProbabilitiesProgress is Probabilities that tells w how far it is.
+func (c *Classification) ProbabilitiesProgress(ctx context.Context, nodes []int, w *progress.Work) (*mat.Dense, error) {
 	if err := c.of.check(nodes); err != nil {
 		return nil, err
 	}
-	p, err := c.classifier.Probabilities(ctx, nodes)
+	p, err := gp.ProbabilitiesProgress(ctx, c.classifier, nodes, w)
 	if err != nil {
 		return nil, err
 	}
@@ -152,13 +158,18 @@ func (c *Classification) Probabilities(ctx context.Context, nodes []int) (*mat.D
 // per node. In components without a label they are draws from the prior, whose mean
 // differs from the result of Probabilities. An empty node list gives no draws.
 func (c *Classification) Sample(ctx context.Context, nodes []int, draws int, seed uint64) ([]*mat.Dense, error) {
+	return c.SampleProgress(ctx, nodes, draws, seed, nil)
+}
+
+// SampleProgress is Sample that tells w how far it is.
+func (c *Classification) SampleProgress(ctx context.Context, nodes []int, draws int, seed uint64, w *progress.Work) ([]*mat.Dense, error) {
 	if err := c.of.check(nodes); err != nil {
 		return nil, err
 	}
 	if draws < 0 {
 		return nil, fmt.Errorf("%w: %d draws; ask for 0 or more", bayesopt.ErrOptions, draws)
 	}
-	return c.classifier.Sample(ctx, nodes, draws, seed)
+	return gp.SampleProgress(ctx, c.classifier, nodes, draws, seed, w)
 }
 
 // hide sets probabilities to the class frequencies in components without a label:

@@ -33,6 +33,7 @@ type Job struct {
 // Bytes per node of large graphs, by what they are for.
 const (
 	listBytes       = 48  // lists of nodes, strengths, steps of walks, degrees
+	sharedBytes     = 24  // of a place that another rank predicts: lists
 	predictionBytes = 80  // of a place: means, variances, what they are added up in, lists
 	prolongBytes    = 110 // interpolation from the first coarser graph
 	drawBytes       = 128 // a group of posterior draws
@@ -126,7 +127,8 @@ func triangle(n float64) float64 { return 4 * n * n }
 // places is the memory of predictions.
 func (e *estimator) places() float64 {
 	t, n := float64(e.job.Measurements), float64(e.job.Places)
-	bytes := n*predictionBytes + min(crossBytes, 16*n*t)
+	share := e.share()
+	bytes := share*n*predictionBytes + (1-share)*n*sharedBytes + min(crossBytes, 16*n*t)
 	if e.exact() {
 		bytes += 2 * 8 * t * t
 	}
@@ -136,7 +138,17 @@ func (e *estimator) places() float64 {
 			bytes += n * 8 * 2 * 64 // draws of latent functions, and those of the prior
 		}
 	}
-	return bytes + float64(e.job.Searches)*(8*t*t+n*3*8*16)
+	return bytes + float64(e.job.Searches)*(8*t*t+share*n*3*8*16)
+}
+
+// share is the part of the places whose predictions one of several ranks holds: what
+// kernel.WindowOf can divide.
+func (e *estimator) share() float64 {
+	divided := e.nodes > lazyNodes && e.spec.Times == nil && e.job.Classes == 0 && e.spec.Variance != "unit" && e.spec.Covariates == nil
+	if e.job.Ranks <= 1 || !divided {
+		return 1
+	}
+	return 1 / float64(e.job.Ranks)
 }
 
 // exact reports whether the covariance of the measurements is factored.
@@ -278,14 +290,15 @@ func (e *estimator) features(ctx context.Context, m *Memory, hops int, all, leas
 	lists := n*listBytes + on.tables() + scratchBytes
 	all.both += lists + t*40*m.Entries
 	least.both += lists
-	all.predict += n * (drawBytes + entryBytes*m.Entries)
-	least.predict += n * (drawBytes + entryBytes*one)
+	own := n * e.share()
+	all.predict += own * (drawBytes + entryBytes*m.Entries)
+	least.predict += own * (drawBytes + entryBytes*one)
 	if coarse > 0 { // interpolation from the coarser graph, its features, its draws, and the graph
 		if _, stored := e.graph.StoredLevels(); !stored {
 			all.both += n * (prolongBytes + coarseShare*120)
 		}
 		all.both += n*coarseShare*80 + t*8*40*coarse
-		all.predict += n * coarseShare * (entryBytes*coarse + 4*drawBytes)
+		all.predict += own * coarseShare * (entryBytes*coarse + 4*drawBytes)
 	}
 	return err
 }

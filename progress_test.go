@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"grfgp"
+	"grfgp/bayesopt"
 	"grfgp/gp"
 	"grfgp/graph"
 	"grfgp/progress"
@@ -73,8 +74,19 @@ func TestProgress(t *testing.T) {
 			t.Fatalf("node %d: %v ± %v is watched, %v ± %v not", i, p.Mean[i], p.SD[i], q.Mean[i], q.SD[i])
 		}
 	}
+	var c *grfgp.Classification
 	watch("classify", 0.3, "trying matern", func(w *progress.Work) {
-		if _, err := trainer.ClassifyProgress(t.Context(), l, gp.Dirichlet, w); err != nil {
+		if c, err = trainer.ClassifyProgress(t.Context(), l, gp.Dirichlet, w); err != nil {
+			t.Fatal(err)
+		}
+	})
+	watch("class probabilities", 1, "", func(w *progress.Work) {
+		if _, err := c.ProbabilitiesProgress(t.Context(), g.Nodes(), w); err != nil {
+			t.Fatal(err)
+		}
+	})
+	watch("label suggestions", 0.4, "doubtful nodes, drawing class probabilities, picking nodes", func(w *progress.Work) {
+		if _, _, err := bayesopt.SuggestLabels(t.Context(), c, 5, bayesopt.LabelOptions{Allowed: []int{1, 2, 4, 5, 7, 8, 10}, Progress: w}); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/rng"
+	"grfgp/progress"
 )
 
 // ClassSurrogate is the classifier that SuggestLabels sees. A
@@ -36,6 +37,28 @@ type LabelOptions struct {
 	Limits  Limits   // costs and groups of nodes
 	Budget  *float64 // most that the suggested nodes may cost together; nil: no limit
 	Seed    uint64   // of posterior draws and samples of nodes
+
+	Progress *progress.Work // is told how far the choice is; nil: nobody is
+}
+
+// tellingSurrogate is a ClassSurrogate that can tell how far it is.
+type tellingSurrogate interface {
+	ProbabilitiesProgress(ctx context.Context, nodes []int, w *progress.Work) (*mat.Dense, error)
+	SampleProgress(ctx context.Context, nodes []int, draws int, seed uint64, w *progress.Work) ([]*mat.Dense, error)
+}
+
+func probabilities(ctx context.Context, c ClassSurrogate, nodes []int, w *progress.Work) (*mat.Dense, error) {
+	if t, ok := c.(tellingSurrogate); ok {
+		return t.ProbabilitiesProgress(ctx, nodes, w)
+	}
+	return c.Probabilities(ctx, nodes)
+}
+
+func sample(ctx context.Context, c ClassSurrogate, nodes []int, seed uint64, w *progress.Work) ([]*mat.Dense, error) {
+	if t, ok := c.(tellingSurrogate); ok {
+		return t.SampleProgress(ctx, nodes, labelDraws, seed, w)
+	}
+	return c.Sample(ctx, nodes, labelDraws, seed)
 }
 
 // LabelSuggestion is a node to label.
@@ -80,7 +103,10 @@ func SuggestLabels(ctx context.Context, c ClassSurrogate, n int, opts LabelOptio
 		s.learn(at)
 	}
 	var picks []LabelSuggestion
+	picking := opts.Progress.Part(1, 0)
+	picking.Step("picking nodes")
 	for len(picks) < n {
+		picking.Count(int64(len(picks)), int64(n))
 		if err := ctx.Err(); err != nil {
 			return nil, "", err
 		}
@@ -95,6 +121,7 @@ func SuggestLabels(ctx context.Context, c ClassSurrogate, n int, opts LabelOptio
 			}
 		}
 		if best < 0 {
+			opts.Progress.Done()
 			return picks, s.candidates.Short(), nil
 		}
 		share := 0.0
@@ -105,6 +132,7 @@ func SuggestLabels(ctx context.Context, c ClassSurrogate, n int, opts LabelOptio
 		s.candidates.Take(best)
 		s.learn(best)
 	}
+	opts.Progress.Done()
 	return picks, Enough, nil
 }
 
@@ -130,11 +158,12 @@ func newLabelPicker(ctx context.Context, c ClassSurrogate, n int, opts LabelOpti
 	if err := s.choose(ctx, c, n, opts); err != nil {
 		return nil, err
 	}
-	draws, err := c.Sample(ctx, s.nodes, labelDraws, opts.Seed)
+	opts.Progress.Step("drawing class probabilities")
+	draws, err := sample(ctx, c, s.nodes, opts.Seed, opts.Progress.Part(2, 2))
 	if err != nil {
 		return nil, err
 	}
-	if s.p, err = c.Probabilities(ctx, s.nodes); err != nil {
+	if s.p, err = probabilities(ctx, c, s.nodes, opts.Progress.Part(1, 1)); err != nil {
 		return nil, err
 	}
 	latent := widen(draws, c.Spread())
@@ -248,7 +277,8 @@ func widen(draws []*mat.Dense, spread float64) []*mat.Dense {
 // candidates.
 func (s *labelPicker) choose(ctx context.Context, c ClassSurrogate, n int, opts LabelOptions) error {
 	room := max(16, int(min(labelMost, math.Sqrt(labelNumbers/float64(c.Classes())))))
-	order, err := byCertainty(ctx, c)
+	opts.Progress.Step("looking for doubtful nodes")
+	order, err := byCertainty(ctx, c, opts.Progress.Part(1, 2))
 	if err != nil {
 		return err
 	}
@@ -341,9 +371,9 @@ func candidatesOf(order []int, weight []float64, extra, n int, opts LabelOptions
 
 // byCertainty returns all nodes, by increasing probability of their most probable
 // class.
-func byCertainty(ctx context.Context, c ClassSurrogate) ([]int, error) {
+func byCertainty(ctx context.Context, c ClassSurrogate, w *progress.Work) ([]int, error) {
 	order := allNodes(c.Nodes())
-	p, err := c.Probabilities(ctx, order)
+	p, err := probabilities(ctx, c, order, w)
 	if err != nil {
 		return nil, err
 	}

@@ -31,6 +31,30 @@ type Classifier interface {
 	LeaveOneOut() *mat.Dense
 }
 
+// telling is a Classifier that can tell how far it is.
+type telling interface {
+	probabilities(ctx context.Context, nodes []int, w *progress.Work) (*mat.Dense, error)
+	sample(ctx context.Context, nodes []int, draws int, seed uint64, w *progress.Work) ([]*mat.Dense, error)
+}
+
+// ProbabilitiesProgress is the classifier's Probabilities that tells w how far it is.
+func ProbabilitiesProgress(ctx context.Context, c Classifier, nodes []int, w *progress.Work) (*mat.Dense, error) {
+	if t, ok := c.(telling); ok {
+		return t.probabilities(ctx, nodes, w)
+	}
+	defer w.Done()
+	return c.Probabilities(ctx, nodes)
+}
+
+// SampleProgress is the classifier's Sample that tells w how far it is.
+func SampleProgress(ctx context.Context, c Classifier, nodes []int, draws int, seed uint64, w *progress.Work) ([]*mat.Dense, error) {
+	if t, ok := c.(telling); ok {
+		return t.sample(ctx, nodes, draws, seed, w)
+	}
+	defer w.Done()
+	return c.Sample(ctx, nodes, draws, seed)
+}
+
 // ClassMethod says how classes are modelled.
 type ClassMethod int
 
@@ -122,7 +146,7 @@ type ClassifyReport struct {
 	LogLikelihood float64  `json:"log_likelihood"` // of the labels that were learned from, all or a sample; for Variational and RobustMax a lower bound
 	Score         float64  `json:"score"`          // mean leave-one-out or held-out log probability of labels
 	Accuracy      float64  `json:"accuracy"`       // share of labels that the other labels predict correctly
-	Scored        int      `json:"scored"`         // number of labels behind Score and Accuracy
+	Scored        int      `json:"scored"`         // number of labels behind Score and Accuracy: the only label of its class is not scored
 	Evaluations   int      `json:"evaluations"`
 	Converged     bool     `json:"converged"`
 
@@ -179,12 +203,12 @@ func Classify(ctx context.Context, k kernel.Kernel, l Labels, opts ClassifyOptio
 	return c, r, nil
 }
 
-// score fills in the mean log probability and the accuracy.
+// score fills in the mean log probability and the accuracy of the classes that are scored.
 func (r *ClassifyReport) score(p *mat.Dense, class []int) {
-	r.Score, r.Scored, r.Accuracy = latent.LogScore(p, class), len(class), 0
+	r.Score, r.Scored, r.Accuracy = latent.LogScore(p, class), latent.Scored(class), 0
 	for i, c := range class {
 		if latent.Argmax(p.RawRowView(i)) == c {
-			r.Accuracy += 1 / float64(len(class))
+			r.Accuracy += 1 / float64(r.Scored)
 		}
 	}
 }

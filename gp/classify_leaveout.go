@@ -2,6 +2,7 @@ package gp
 
 import (
 	"context"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -56,7 +57,7 @@ func (f *classFactor) leaveOneOut() latent.Functions {
 	return out
 }
 
-// labelClasses returns the class of every label, in the order of nodes.
+// labelClasses returns the class of every label that is scored, in the order of nodes.
 func (r *regressions) labelClasses() []int {
 	class := make([]int, len(r.nodes))
 	for c := range r.classes() {
@@ -65,7 +66,23 @@ func (r *regressions) labelClasses() []int {
 			class[k] = c
 		}
 	}
-	return class
+	return scoredClasses(class, r.classes())
+}
+
+// scoredClasses returns the classes of labels that are scored. The only label of its class is not: without it nothing is
+// known of the class, and the score would be highest where no label says anything about other nodes.
+func scoredClasses(class []int, classes int) []int {
+	counts := make([]int, classes)
+	for _, c := range class {
+		counts[c]++
+	}
+	scored := slices.Clone(class)
+	for k, c := range class {
+		if counts[c] == 1 {
+			scored[k] = latent.Unscored
+		}
+	}
+	return scored
 }
 
 // labelScore is the sum over labels of the log probability of a label given all others, for latent functions times

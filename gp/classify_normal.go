@@ -12,6 +12,7 @@ import (
 	"grfgp/gp/internal/latent"
 	"grfgp/internal/rng"
 	"grfgp/kernel"
+	"grfgp/progress"
 )
 
 // normalClassifier has a normal posterior for the latent function of each class,
@@ -49,7 +50,7 @@ func classifyByRegression(ctx context.Context, k kernel.Kernel, l Labels, opts C
 		r.ClassState, r.Converged = *opts.State, true
 		c, err := t.condition(ctx, l, r.Theta, r.Calibration)
 		if err == nil && c.leaveOneOut != nil {
-			r.score(c.leaveOneOut, l.Class)
+			r.score(c.leaveOneOut, scoredClasses(l.Class, l.Classes))
 		}
 		return c, r, err
 	}
@@ -160,25 +161,31 @@ func (c *normalClassifier) LeaveOneOut() *mat.Dense {
 const classBlock = 1 << 16
 
 func (c *normalClassifier) Probabilities(ctx context.Context, nodes []int) (*mat.Dense, error) {
+	return c.probabilities(ctx, nodes, nil)
+}
+
+func (c *normalClassifier) probabilities(ctx context.Context, nodes []int, w *progress.Work) (*mat.Dense, error) {
 	if len(nodes) == 0 {
 		return &mat.Dense{}, nil
 	}
-	f, err := c.latents(ctx, nodes)
+	f, err := c.latents(ctx, nodes, w.Part(1, 0.1))
 	if err != nil {
 		return nil, fmt.Errorf("class probabilities: %w", err)
 	}
+	w.Part(1, 0)
 	p := mat.NewDense(len(nodes), c.classes(), nil)
 	f.Probabilities(p, latent.Calibration(c.calibration))
+	w.Done()
 	return p, nil
 }
 
 // latents returns the posterior at the nodes: exact where that is affordable,
 // else the exact mean and a variance from draws.
-func (c *normalClassifier) latents(ctx context.Context, nodes []int) (latent.Functions, error) {
+func (c *normalClassifier) latents(ctx context.Context, nodes []int, w *progress.Work) (latent.Functions, error) {
 	if c.exact != nil {
 		n, m := float64(len(c.nodes)), c.exact.unlabelled(nodes)
 		if 4*n*n*float64(m)+kernel.DiagFlops(c.cov, m) <= varianceFlops {
-			f, err := c.exact.predict(ctx, nodes)
+			f, err := c.exact.predict(ctx, nodes, w)
 			if err != nil {
 				return latent.Functions{}, err
 			}
@@ -189,7 +196,7 @@ func (c *normalClassifier) latents(ctx context.Context, nodes []int) (latent.Fun
 	if err != nil {
 		return latent.Functions{}, err
 	}
-	variance, err := c.drawnVariance(ctx, nodes, mean)
+	variance, err := c.drawnVariance(ctx, nodes, mean, w)
 	if err != nil {
 		return latent.Functions{}, err
 	}
@@ -219,10 +226,10 @@ const classDraws = 64
 
 // drawnVariance returns the mean square of draws about the mean. Classes differ
 // only in the noise of their labels, so they share one variance per node.
-func (c *normalClassifier) drawnVariance(ctx context.Context, nodes []int, mean *mat.Dense) (*mat.Dense, error) {
+func (c *normalClassifier) drawnVariance(ctx context.Context, nodes []int, mean *mat.Dense, w *progress.Work) (*mat.Dense, error) {
 	classes := c.classes()
 	draws := max(2, (classDraws+classes-1)/classes)
-	f, err := c.draw(ctx, nodes, draws, varianceSeed)
+	f, err := c.draw(ctx, nodes, draws, varianceSeed, w)
 	if err != nil {
 		return nil, err
 	}
@@ -241,14 +248,16 @@ func (c *normalClassifier) drawnVariance(ctx context.Context, nodes []int, mean 
 
 // draw returns posterior draws of the latent functions at the nodes, one column
 // per draw and class: prior draws g plus K_·x H⁻¹(y − g_x − ε).
-func (c *normalClassifier) draw(ctx context.Context, nodes []int, draws int, seed uint64) (*mat.Dense, error) {
+func (c *normalClassifier) draw(ctx context.Context, nodes []int, draws int, seed uint64, w *progress.Work) (*mat.Dense, error) {
 	classes, n := c.classes(), len(c.nodes)
 	out := mat.NewDense(len(nodes), classes*draws, nil)
 	rest := mat.NewDense(n, classes*draws, nil)
 	own, other := c.sides(c.theta)
 	y := c.targets()
 	prior := mat.NewDense(c.kernel.Nodes(), draws, nil)
+	drawn := w.Part(1, 1)
 	for q := range classes {
+		drawn.Count(int64(q), int64(classes))
 		if err := c.cov.Prior(ctx, prior, uint64(rng.Derive(seed, fmt.Sprintf("class %d", q)))); err != nil {
 			return nil, err
 		}
@@ -267,11 +276,14 @@ func (c *normalClassifier) draw(ctx context.Context, nodes []int, draws int, see
 			}
 		}
 	}
+	w.Part(2, 1) // solves count no steps
 	weights := mat.NewDense(n, classes*draws, nil)
 	if err := c.system.solve(ctx, weights, rest, draws, forSamples); err != nil {
 		return nil, err
 	}
+	added := w.Part(1, 0)
 	return out, c.eachBlock(nodes, func(lo, hi int) error {
+		added.Count(int64(lo), int64(len(nodes)))
 		var update mat.Dense
 		update.ReuseAs(hi-lo, classes*draws)
 		if err := c.cov.Cross(nodes[lo:hi], c.nodes).Apply(ctx, &update, weights); err != nil {
@@ -285,10 +297,14 @@ func (c *normalClassifier) draw(ctx context.Context, nodes []int, draws int, see
 
 // Sample returns the softmax of pathwise draws, calibrated.
 func (c *normalClassifier) Sample(ctx context.Context, nodes []int, draws int, seed uint64) ([]*mat.Dense, error) {
+	return c.sample(ctx, nodes, draws, seed, nil)
+}
+
+func (c *normalClassifier) sample(ctx context.Context, nodes []int, draws int, seed uint64, w *progress.Work) ([]*mat.Dense, error) {
 	if len(nodes) == 0 || draws == 0 {
 		return nil, nil
 	}
-	f, err := c.draw(ctx, nodes, draws, seed)
+	f, err := c.draw(ctx, nodes, draws, seed, w)
 	if err != nil {
 		return nil, fmt.Errorf("samples of class probabilities: %w", err)
 	}
@@ -296,5 +312,6 @@ func (c *normalClassifier) Sample(ctx context.Context, nodes []int, draws int, s
 	if err != nil {
 		return nil, fmt.Errorf("samples of class probabilities: %w", err)
 	}
+	w.Done()
 	return latent.Calibration(c.calibration).Draws(f, mean, draws, c.scale), nil
 }

@@ -20,11 +20,11 @@ func TestLatentDrawsHaveTheMoments(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := c.exact.predict(background, nodes)
+		want, err := c.exact.predict(background, nodes, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, err := c.draw(background, nodes, draws, 7)
+		f, err := c.draw(background, nodes, draws, 7, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

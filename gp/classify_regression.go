@@ -13,6 +13,7 @@ import (
 	"grfgp/internal/dense"
 	"grfgp/internal/parallel"
 	"grfgp/kernel"
+	"grfgp/progress"
 	"grfgp/solve"
 )
 
@@ -226,7 +227,7 @@ func (f *classFactor) contract(ctx context.Context, g *mat.SymDense, size int) (
 }
 
 // predict returns the posterior at the given nodes.
-func (f *classFactor) predict(ctx context.Context, nodes []int) (latent.Functions, error) {
+func (f *classFactor) predict(ctx context.Context, nodes []int, w *progress.Work) (latent.Functions, error) {
 	out := latent.New(len(nodes), f.classes())
 	label := make(map[int]int, len(f.nodes)) // by node, one of its labels
 	for k, i := range f.nodes {
@@ -243,7 +244,7 @@ func (f *classFactor) predict(ctx context.Context, nodes []int) (latent.Function
 	if len(others) == 0 {
 		return out, ctx.Err()
 	}
-	rest, err := f.predictOthers(ctx, others)
+	rest, err := f.predictOthers(ctx, others, w)
 	if err != nil {
 		return latent.Functions{}, err
 	}
@@ -281,7 +282,7 @@ func (f *classFactor) atLabel(k int, mean, variance []float64) {
 }
 
 // predictOthers is predict by covariances with the labels.
-func (f *classFactor) predictOthers(ctx context.Context, nodes []int) (latent.Functions, error) {
+func (f *classFactor) predictOthers(ctx context.Context, nodes []int, w *progress.Work) (latent.Functions, error) {
 	n, m, classes := len(f.nodes), len(nodes), f.classes()
 	out := latent.New(m, classes)
 	prior := make([]float64, m)
@@ -290,6 +291,7 @@ func (f *classFactor) predictOthers(ctx context.Context, nodes []int) (latent.Fu
 	}
 	size := max(1, crossEntries/n)
 	for lo := 0; lo < m; lo += size {
+		w.Count(int64(lo), int64(m))
 		hi := min(m, lo+size)
 		cross, err := between(ctx, f.cov, f.nodes, nodes[lo:hi])
 		if err != nil {

@@ -51,7 +51,7 @@ func TestSharedFactor(t *testing.T) {
 				}
 				left := f.leaveOneOut()
 				some := []int{0, 7, 31, 33, r.nodes[0], r.nodes[len(r.nodes)-1]} // some of them have labels
-				predicted, err := f.predict(background, some)
+				predicted, err := f.predict(background, some, nil)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -57,7 +57,7 @@ func TestClassSamples(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		const draws = 2000
+		const draws = 4000
 		all, err := c.Sample(background, allNodes(34), draws, 3)
 		if err != nil {
 			t.Fatal(err)
@@ -74,7 +74,7 @@ func TestClassSamples(t *testing.T) {
 				for _, one := range all {
 					mean += one.At(i, k) / draws
 				}
-				// Draws have a standard error of at most 0.5/√2000 = 0.011.
+				// Draws have a standard error of at most 0.5/√4000 = 0.008.
 				if math.Abs(mean-p.At(i, k)) > 0.045 {
 					t.Errorf("%v: node %d, class %d: draws have mean %.3f, want %.3f", method, i, k, mean, p.At(i, k))
 				}

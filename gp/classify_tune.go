@@ -219,6 +219,9 @@ func (t *tuner) refineTwice(ctx context.Context, maxIter int, tol float64, r *Cl
 	for j, p := range t.params.list {
 		other.Theta[j] = p.Start
 	}
+	if r.Scored == 0 {
+		return nil
+	}
 	needed := r.Score + least/float64(r.Scored)
 	if err := t.refine(ctx, least, maxIter, tol, r); err != nil {
 		return err
@@ -298,7 +301,7 @@ func (t *tuner) amplify(ctx context.Context, r *ClassifyReport) error {
 			return false, err
 		}
 		x := math.Log(factor) / scaleSpread
-		value := trial.Score - x*x/(2*float64(trial.Scored))
+		value := trial.Score - x*x/(2*float64(max(1, trial.Scored)))
 		if value <= most {
 			return false, nil
 		}
@@ -307,6 +310,10 @@ func (t *tuner) amplify(ctx context.Context, r *ClassifyReport) error {
 	}
 	if _, err := better(1); err != nil {
 		return err
+	}
+	if best.Scored == 0 {
+		*r = best
+		return nil
 	}
 	for _, step := range []float64{scaleStep, 1 / scaleStep} {
 		trials := 0
@@ -471,7 +478,7 @@ func (t *tuner) finish(ctx context.Context, r *ClassifyReport) (*normalClassifie
 	if err != nil {
 		return nil, err
 	}
-	f, err := c.latents(ctx, held.Nodes)
+	f, err := c.latents(ctx, held.Nodes, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -48,6 +48,6 @@ func classifyVariationally(ctx context.Context, k kernel.Kernel, l Labels, opts 
 	r.Theta, r.LogLikelihood, r.Converged = fit.Theta, fit.Bound, fit.Converged
 	r.Evaluations += fit.Evaluations
 	r.Calibration = Calibration(fit.Calibration)
-	r.score(c.LeaveOneOut(), l.Class)
+	r.score(c.LeaveOneOut(), scoredClasses(l.Class, l.Classes))
 	return c, r, nil
 }

@@ -45,7 +45,7 @@ func spreadLabels(ctx context.Context, k kernel.Kernel, l Labels, opts ClassifyO
 		}
 		r := ClassifyReport{ClassState: ClassState{Method: Spreading, Solver: opts.Solver, Theta: theta, Calibration: uncalibrated}, Converged: true}
 		if s.leaveOneOut != nil {
-			r.score(s.leaveOneOut, l.Class)
+			r.score(s.leaveOneOut, scoredClasses(l.Class, l.Classes))
 		}
 		if best == nil || r.Accuracy > report.Accuracy {
 			best, report = s, r

@@ -248,7 +248,7 @@ func (c *grfCovariance) squaredRows(ctx context.Context, dst []float64, rows []i
 	scratch := make([][]float64, parallel.Workers(blocks))
 	return parallel.Blocks(ctx, blocks, func(worker, b int) error {
 		lo, hi := b*size, min(len(rows), (b+1)*size)
-		own, err := c.features.List(ctx, rows[lo:hi])
+		own, err := c.features.ListOnce(ctx, rows[lo:hi])
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrFeatures, err)
 		}

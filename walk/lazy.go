@@ -94,6 +94,13 @@ func (l *lazy) list(ctx context.Context, lo int, rows []int) (*List, error) {
 	return out, nil
 }
 
+// hasAll reports whether all rows are kept.
+func (l *lazy) hasAll(lo int, rows []int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return !slices.ContainsFunc(rows, func(i int) bool { return l.slot[i-lo] == 0 })
+}
+
 // takeError returns the error of a row that could not be stored, and forgets it.
 func (s *rowSampler) takeError() error {
 	err := s.tally.err
@@ -123,13 +130,14 @@ func (f *Features) List(ctx context.Context, rows []int) (*List, error) {
 	return l, nil
 }
 
-// ListOnce is List for rows that are used once: those of lazy features are not kept.
+// ListOnce is List for rows that are used once: those of lazy features are not kept, unless
+// all of them are kept already.
 func (f *Features) ListOnce(ctx context.Context, rows []int) (*List, error) {
-	if f.lazy == nil {
-		return f.List(ctx, rows)
-	}
 	for _, i := range rows {
 		f.checkRow(i)
+	}
+	if f.lazy == nil || f.lazy.hasAll(f.opts.Lo, rows) {
+		return f.List(ctx, rows)
 	}
 	blocks, err := f.lazy.sample(ctx, rows)
 	if err != nil {

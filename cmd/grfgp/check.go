@@ -132,9 +132,9 @@ func (a *app) check(ctx context.Context, f *checkFlags) error {
 func (a *app) cost(ctx context.Context, g *graph.Graph) (walk.Options, costFacts, error) {
 	s := a.talk.Stage("estimating cost")
 	m, theta := kernel.Diffusion{}, []float64{1, defaultBeta}
-	w := g.Normalized(graph.NormalizedAdjacency)
+	w, scale, strengths := g.WalkMatrix(graph.NormalizedAdjacency)
 	opts := walk.Default()
-	opts.Seed, opts.Scale = a.seed, g.WalkScale(graph.NormalizedAdjacency)
+	opts.Seed, opts.Scale, opts.Strengths = a.seed, scale, strengths
 	opts.MaxLen, _ = kernel.Hops(m, theta, kernelTail, walk.MaxMaxLen)
 	coeff := make([]float64, opts.MaxLen+1)
 	m.Coeffs(coeff, theta)

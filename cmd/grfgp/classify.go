@@ -96,7 +96,7 @@ func (a *app) classify(ctx context.Context, f *classifyFlags, changed func(strin
 // classTable predicts the class of every node.
 func (a *app) classTable(ctx context.Context, d *classData, c *grfgp.Classification) (*report.ClassTable, error) {
 	s := a.talk.Stage("predicting")
-	p, err := c.Probabilities(ctx, d.net.Graph.Nodes())
+	p, err := c.ProbabilitiesProgress(ctx, d.net.Graph.Nodes(), s.Work())
 	if err != nil {
 		return nil, fitError(ctx, err)
 	}
@@ -141,8 +141,9 @@ func (a *app) sayOdd(d *classData, c *grfgp.Classification) {
 	}
 	chance := func(k int) float64 { return left.At(k, d.data.Class[k]) }
 	var found []int
+	counts := d.data.Counts()
 	for k := range d.data.Nodes {
-		if chance(k) < odd {
+		if counts[d.data.Class[k]] > 1 && chance(k) < odd { // nothing is known of a class without its only label
 			found = append(found, k)
 		}
 	}

@@ -70,7 +70,7 @@ func (a *app) suggestLabels(ctx context.Context, f *suggestFlags, spec grfgp.Spe
 		return err
 	}
 	s := a.talk.Stage("suggesting")
-	opts := bayesopt.LabelOptions{Allowed: d.unlabelled(sites), Pending: sites.pending, Limits: sites.limits, Budget: sites.budget, Seed: a.seed}
+	opts := bayesopt.LabelOptions{Allowed: d.unlabelled(sites), Pending: sites.pending, Limits: sites.limits, Budget: sites.budget, Seed: a.seed, Progress: s.Work()}
 	picks, short, err := bayesopt.SuggestLabels(ctx, c, f.count, opts)
 	if err != nil {
 		return suggestError(ctx, err)

@@ -18,12 +18,13 @@ import (
 func (a *app) fits(ctx context.Context, what string, g *graph.Graph, spec grfgp.Spec, job grfgp.Job) error {
 	most, used := a.memory, usedMemory()
 	if most == 0 {
-		if most = size(0).most(); most == 0 {
+		if most = size(0).most() / size(ranksHere()); most == 0 {
 			return nil
 		}
 	} else {
 		most -= min(most, used)
 	}
+	job.Ranks = a.ranks.Size()
 	need, err := grfgp.EstimateMemory(ctx, g, spec, job)
 	if err != nil {
 		return fitError(ctx, err)
@@ -43,6 +44,10 @@ func (a *app) fits(ctx context.Context, what string, g *graph.Graph, spec grfgp.
 		next = "give --memory " + enough
 	default:
 		next += "; or give --memory " + enough
+	}
+	if !a.ranks.Alone() {
+		what += fmt.Sprintf(", on each of %d ranks,", a.ranks.Size())
+		next += "; more ranks, on more machines, divide a part of it"
 	}
 	return tooLargef("%s takes about %v beside the graph (%s), and %v may be taken; %s", what, size(need.Bytes), how, most, next)
 }

@@ -66,10 +66,10 @@ func rankCases(t *testing.T) []rankCase {
 		generated("few", "grid:20x25", 500, 25, false, "--family", "diffusion"), // dense, and all on one rank
 		generated("hubs", "ba:4000,3", 4000, 40, true, "--method", "grf", "--family", "diffusion", "--roles", "none"),
 		generated("scales", "grid:70x70", 4900, 60, true, "--method", "grf", "--scales", "many", "--family", "diffusion"),
-		generated("large", "grid:190x180", 34200, 40, true, "--method", "grf", "--scales", "one", "--family", "diffusion", "--roles", "none"),
-		generated("large, many scales", "grid:190x180", 34200, 40, true, "--method", "grf", "--scales", "many", "--family", "diffusion", "--roles", "none"),
-		generated("large, sampled", "ring:34000", 34000, 2400, true, "--method", "grf", "--scales", "one", "--family", "diffusion", "--roles", "none"),
-		generated("large hubs", "ba:34000,3", 34000, 40, true, "--method", "grf", "--scales", "one", "--trend", "degree", "--family", "diffusion", "--roles", "none"),
+		generated("large", "grid:190x180", 34200, 40, true, "--method", "grf", "--hops", "3", "--scales", "one", "--family", "diffusion", "--roles", "none"),
+		generated("large, many scales", "grid:190x180", 34200, 40, true, "--method", "grf", "--hops", "3", "--scales", "many", "--solver", "iterative", "--family", "diffusion", "--roles", "none"),
+		generated("large, sampled", "ring:34000", 34000, 40, true, "--method", "grf", "--hops", "3", "--scales", "one", "--solver", "iterative", "--family", "diffusion", "--roles", "none"),
+		generated("large hubs", "ba:34000,2", 34000, 40, true, "--method", "grf", "--hops", "2", "--scales", "one", "--trend", "degree", "--family", "diffusion", "--roles", "none"),
 		{"components and lone nodes", append(parts, "--measurements", values("parts", 4500, 50), "--covariates", "height", "--family", "diffusion"), true},
 		{"time", []string{"--generate", "ring:300", "--measurements", write("times.csv", times), "--time", "day", "--at", "all", "--family", "diffusion"}, true},
 	}
@@ -77,7 +77,7 @@ func rankCases(t *testing.T) []rankCase {
 		cases = append(cases, rankCase{"San Jose", []string{"--edges", edges, "--measurements", "../../../shared/datasets/traffic_sanjose/sensor_speeds.csv.gz", "--family", "diffusion"}, true})
 	}
 	if edges := "../../../shared/datasets/snap/musae_facebook_edges.csv.gz"; exists(edges) {
-		cases = append(cases, rankCase{"Facebook", []string{"--edges", edges, "--measurements", values("facebook", 22470, 40), "--method", "grf", "--scales", "one", "--family", "diffusion", "--roles", "none"}, true})
+		cases = append(cases, rankCase{"Facebook", []string{"--edges", edges, "--measurements", values("facebook", 22470, 40), "--method", "grf", "--hops", "2", "--scales", "one", "--family", "diffusion", "--roles", "none"}, true})
 	}
 	if dir := "../../../shared/datasets/lip_cancer/"; exists(dir) {
 		cases = append(cases, rankCase{"counts", []string{"--edges", dir + "edges.csv", "--measurements", dir + "districts.csv", "--values", "count", "--exposure", "expected", "--above", "1", "--roles", "none"}, false})

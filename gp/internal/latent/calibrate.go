@@ -14,13 +14,16 @@ const coldest, hottest = 1.0 / 100, 20.0
 
 // SearchPoints is the number of points of an expectation while a calibration or
 // hyperparameters are searched for; what is found is rated with more.
-const SearchPoints = 32
+const SearchPoints = 48
 
 // Calibrate returns the calibration under which the classes have the highest
-// likelihood, with that prior on the temperature.
+// likelihood, with that prior on the temperature; none if no class is scored.
 func (l Functions) Calibrate(class []int) Calibration {
 	l, class = l.thinned(class)
-	n := float64(len(class))
+	n := float64(Scored(class))
+	if n == 0 {
+		return none
+	}
 	best, most := none, math.Inf(-1)
 	guess, width := 0.0, 0.5
 	for _, spread := range spreads {

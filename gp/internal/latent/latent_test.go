@@ -142,3 +142,29 @@ func TestPeak(t *testing.T) {
 		}
 	}
 }
+
+// No class is preferred: functions that are alike have the same probability, and the smallest differences of means, far
+// below the error of a probability, decide which class is the most probable.
+func TestAlikeClasses(t *testing.T) {
+	for _, classes := range []int{2, 3, 7, 40} {
+		for _, sd := range []float64{0.3, 1, 3} {
+			for likely := range classes {
+				l, p := New(1, classes), mat.NewDense(1, classes, nil)
+				for c := range classes {
+					l.Variance.Set(0, c, sd*sd)
+				}
+				l.Probabilities(p, none)
+				for c := range classes {
+					if v := p.At(0, c); math.Abs(v-1/float64(classes)) > 1e-14 {
+						t.Fatalf("%d classes alike: class %d has probability %v", classes, c, v)
+					}
+				}
+				l.Mean.Set(0, likely, 1e-6)
+				l.Probabilities(p, none)
+				if got := Argmax(p.RawRowView(0)); got != likely {
+					t.Fatalf("%d classes of sd %v: class %d is the most probable, want %d", classes, sd, got, likely)
+				}
+			}
+		}
+	}
+}

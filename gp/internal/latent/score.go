@@ -42,6 +42,11 @@ func (l Functions) logScore(class []int, k Calibration, points int, slopes *Slop
 			if slopes != nil {
 				dm, dv = slopes.Mean.RawRowView(i), slopes.Variance.RawRowView(i)
 			}
+			if class[i] == Unscored {
+				clear(dm)
+				clear(dv)
+				continue
+			}
 			value, slope := r.row(l.Mean.RawRowView(i), l.Variance.RawRowView(i), class[i], dm, dv)
 			part[0] += value
 			part[1] += slope

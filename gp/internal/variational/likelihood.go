@@ -22,8 +22,11 @@ type classLikelihood interface {
 type softmaxLikelihood struct{ points *mat.Dense }
 
 func newSoftmaxLikelihood(classes int) softmaxLikelihood {
-	return softmaxLikelihood{latent.NormalPoints(latent.Points, classes)}
+	return softmaxLikelihood{latent.NormalPoints(softmaxPoints, classes)}
 }
+
+// softmaxPoints is the number of points of an expectation, about.
+const softmaxPoints = 128
 
 func (l softmaxLikelihood) expect(dm, dv, mean, variance []float64, class int) float64 {
 	clear(dm)
@@ -31,17 +34,19 @@ func (l softmaxLikelihood) expect(dm, dv, mean, variance []float64, class int) f
 	f := make([]float64, len(mean))
 	sd := roots(variance)
 	sum := 0.0
-	for s := range latent.Points {
+	count, _ := l.points.Dims()
+	weight := 1 / float64(count)
+	for s := range count {
 		z := l.points.RawRowView(s)
 		for c := range f {
 			f[c] = mean[c] + sd[c]*z[c]
 		}
 		latent.Softmax(f, f)
-		sum += math.Log(max(f[class], math.SmallestNonzeroFloat64)) / latent.Points
+		sum += math.Log(max(f[class], math.SmallestNonzeroFloat64)) * weight
 		f[class]--
 		for c, p := range f {
-			dm[c] -= p / latent.Points
-			dv[c] -= p * z[c] / (2 * sd[c]) / latent.Points
+			dm[c] -= p * weight
+			dv[c] -= p * z[c] / (2 * sd[c]) * weight
 		}
 	}
 	return sum
