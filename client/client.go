@@ -104,6 +104,7 @@ type Summary struct {
 	Status  study.Status             `json:"status"`
 	Stopped *study.Stop              `json:"stopped,omitempty"` // who paused or closed the study; nil: it is open
 	Problem string                   `json:"problem,omitempty"` // of a damaged study: the reason
+	Model   string                   `json:"model,omitempty"`   // why a server has no model although there are measurements: it could not be fitted, or is in quarantine; empty: it has, or was not asked for one
 	Goal    string                   `json:"goal,omitempty"`
 	Events  int64                    `json:"events"`
 	Values  int                      `json:"values"` // measurements that are not retracted

@@ -236,11 +236,14 @@ type view struct {
 	Summary
 	Seq      int64          `json:"seq"`
 	Settings study.Settings `json:"settings"`
+	Engine   struct {
+		Error string `json:"error"`
+	} `json:"engine"`
 }
 
 func (v *view) summary() Summary {
 	s := v.Summary
-	s.Events = v.Seq
+	s.Events, s.Model = v.Seq, v.Engine.Error
 	if s.Problem == "" {
 		s.Goal = v.Settings.Goal.String()
 	}

@@ -23,9 +23,11 @@ func (s *Server) export(w http.ResponseWriter, r *http.Request) error {
 	}
 	var packed []byte
 	if with {
-		if packed, err = s.packed(r.Context(), o.Settings().Graph); err != nil {
+		var done func()
+		if packed, done, err = s.borrow(r.Context(), o.Settings().Graph); err != nil {
 			return err
 		}
+		defer done()
 	}
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	w.Header().Set("Content-Disposition", "attachment; filename*=UTF-8''"+url.PathEscape(o.name)+".jsonl")
@@ -42,6 +44,7 @@ func (s *Server) importStudy(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	defer body.memory.release()
 	a, err := study.ReadArchive(body)
 	if err := body.done(w, err); err != nil {
 		return err

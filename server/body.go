@@ -128,7 +128,7 @@ func bodyRead(w http.ResponseWriter) { http.NewResponseController(w).SetReadDead
 // unpacked returns the decompressed body. Reading more than most bytes of it,
 // compressed or not, is an error.
 func (s *Server) unpacked(w http.ResponseWriter, r *http.Request, most int64) (io.Reader, error) {
-	raw := http.MaxBytesReader(w, r.Body, most)
+	raw := &counter{Reader: http.MaxBytesReader(w, r.Body, most)}
 	switch r.Header.Get("Content-Encoding") {
 	case "", "identity":
 		return raw, nil
@@ -137,15 +137,38 @@ func (s *Server) unpacked(w http.ResponseWriter, r *http.Request, most int64) (i
 		if err != nil {
 			return nil, bodyError(err)
 		}
-		return &atMost{z, most}, nil
+		return &atMost{r: z, left: most, packed: raw}, nil
 	}
 	return nil, mediaType.because("the Content-Encoding of a body is identity or gzip, not %q", r.Header.Get("Content-Encoding"))
 }
 
-// atMost is a reader that fails after left bytes.
+// counter counts the bytes read through it.
+type counter struct {
+	io.Reader
+	bytes int64
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.bytes += int64(n)
+	return n, err
+}
+
+// A body that unpacks to more than bombRatio times its size is refused from bombBytes on:
+// it costs its sender nothing. Files of edges have ratios below 20.
+const (
+	bombRatio = 100
+	bombBytes = 4 << 20
+)
+
+// atMost is a reader of unpacked bytes that fails after left bytes, or if they are far
+// more than those packed.
 type atMost struct {
-	r    io.Reader
-	left int64
+	r        io.Reader
+	left     int64
+	packed   *counter
+	memory   *reservation // that unpacked bytes take; nil: none
+	unpacked int64
 }
 
 func (a *atMost) Read(p []byte) (int, error) {
@@ -157,6 +180,15 @@ func (a *atMost) Read(p []byte) (int, error) {
 		return int(a.left), &http.MaxBytesError{}
 	}
 	a.left -= int64(n)
+	a.unpacked += int64(n)
+	if a.unpacked > bombBytes && a.unpacked > bombRatio*a.packed.bytes {
+		return 0, tooLarge.because("the body unpacks to more than %d times its size; send it without compression", bombRatio)
+	}
+	if a.memory != nil {
+		if refused := a.memory.read(n); refused != nil {
+			return 0, refused
+		}
+	}
 	return n, err
 }
 
@@ -164,9 +196,12 @@ func (a *atMost) Read(p []byte) (int, error) {
 func bodyError(err error) error {
 	var large *http.MaxBytesError
 	var late net.Error
+	var p *problem
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, &p):
+		return p
 	case errors.As(err, &large):
 		return tooLarge.because("the body exceeds the limit of this server, which counts decompressed bytes; GET /v1/meta reports the limits")
 	case errors.As(err, &late) && late.Timeout():
@@ -179,20 +214,22 @@ func bodyError(err error) error {
 	return malformed.because("the body cannot be read: %v", err)
 }
 
-// steady is the body of an upload. After Limits.BodyTime it must have arrived at
-// leastRate or faster.
+// steady is the body of an upload. The server may wait for it for Limits.BodyTime
+// altogether, and longer by what has arrived, at leastRate. The time in which the server
+// works on what has arrived does not count.
 type steady struct {
 	io.Reader
-	control  *http.ResponseController
-	deadline time.Time
+	control *http.ResponseController
+	left    time.Duration // to wait
 }
 
 const leastRate = 64 << 10 // bytes a second
 
 func (s *steady) Read(p []byte) (int, error) {
-	s.control.SetReadDeadline(s.deadline)
+	began := time.Now()
+	s.control.SetReadDeadline(began.Add(s.left))
 	n, err := s.Reader.Read(p)
-	s.deadline = s.deadline.Add(time.Duration(n) * time.Second / leastRate)
+	s.left += time.Duration(n)*time.Second/leastRate - time.Since(began)
 	return n, err
 }
 
@@ -200,25 +237,30 @@ func (s *steady) Read(p []byte) (int, error) {
 // it, which parsers replace by their own.
 type upload struct {
 	io.Reader
-	err error
+	memory *reservation
+	err    error
 }
 
 func (u *upload) Read(p []byte) (int, error) {
 	n, err := u.Reader.Read(p)
+	if refused := u.memory.read(n); refused != nil {
+		n, err = 0, refused
+	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		u.err = err
 	}
 	return n, err
 }
 
-// uploaded returns the body of an upload. The caller calls done after reading it.
+// uploaded returns the body of an upload. The caller calls done after reading it, and
+// memory.release when nothing that was made of it is needed any more.
 func (s *Server) uploaded(w http.ResponseWriter, r *http.Request) (*upload, error) {
 	r.Body = struct {
 		io.Reader
 		io.Closer
-	}{&steady{r.Body, http.NewResponseController(w), time.Now().Add(s.opts.Limits.BodyTime)}, r.Body}
+	}{&steady{r.Body, http.NewResponseController(w), s.opts.Limits.BodyTime}, r.Body}
 	body, err := s.unpacked(w, r, s.opts.Limits.Graph)
-	return &upload{Reader: body}, err
+	return &upload{Reader: body, memory: s.memory.reserve()}, err
 }
 
 // done returns the error of an upload; err is that of its parser.

@@ -165,41 +165,142 @@ func TestSlowBodies(t *testing.T) {
 	}
 }
 
-// Those who come when all places are taken are told to come back.
+// Those who come when all places are taken are told to come back. Uploads, downloads and
+// streams take no places of other requests.
 func TestTooManyAtOnce(t *testing.T) {
-	h := newHost(t, func(o *server.Options) { o.Limits.Concurrent, o.Limits.Streams = 1, 1 })
+	h := newHost(t, func(o *server.Options) { o.Limits.Concurrent, o.Limits.Uploads, o.Limits.Streams = 1, 1, 1 })
 	h.create(10)
-	reader, writer := io.Pipe()
-	done := make(chan answer, 1)
-	go func() {
-		a, err := h.try("POST", "/v1/graphs", reader, "Content-Type: text/csv")
-		if err != nil {
-			t.Error(err)
+	begin := func(path, first string, headers ...with) (end func(rest string) answer) {
+		t.Helper()
+		reader, writer := io.Pipe()
+		done := make(chan answer, 1)
+		go func() {
+			a, err := h.try("POST", path, reader, headers...)
+			if err != nil {
+				t.Error(err)
+			}
+			done <- a
+		}()
+		if _, err := writer.Write([]byte(first)); err != nil {
+			t.Fatal(err)
 		}
-		done <- a
-	}()
-	if _, err := writer.Write([]byte("source,target\n")); err != nil {
-		t.Fatal(err)
+		return func(rest string) answer {
+			writer.Write([]byte(rest))
+			writer.Close()
+			return <-done
+		}
 	}
-	eventually(t, func() bool { return h.do("GET", "/v1/meta", nil).status == http.StatusTooManyRequests }) // the upload has its place
-	a := h.do("GET", "/v1/meta", nil)
-	if p := h.problem(a); p.Type != "urn:grfgp:problem:busy" || a.header.Get("Retry-After") == "" {
+	upload := func() answer {
+		return h.do("POST", "/v1/graphs", "source,target\na,c\n", "Content-Type: text/csv")
+	}
+	endUpload := begin("/v1/graphs", "source,target\n", "Content-Type: text/csv")
+	eventually(t, func() bool { return upload().status == http.StatusTooManyRequests }) // the first has its place
+	a := upload()
+	if p := h.problem(a); p.Type != "urn:grfgp:problem:busy" || !strings.Contains(p.Detail, "uploads") || a.header.Get("Retry-After") == "" {
 		t.Errorf("%d %s", a.status, a.body)
 	}
-	if a := h.do("GET", "/healthz", nil); a.status != 200 {
-		t.Errorf("health: %d", a.status)
-	}
+	h.must("GET", "/v1/meta", nil, nil)
 	first := h.stream("s", "")
 	if a := h.do("GET", "/v1/studies/s/events", nil, "Accept: text/event-stream"); a.status != http.StatusTooManyRequests {
 		t.Errorf("second stream: %d", a.status)
 	}
+	h.must("GET", "/v1/meta", nil, nil)
+	endPause := begin("/v1/studies/s/pause", "{")
+	eventually(t, func() bool { return h.do("GET", "/v1/meta", nil).status == http.StatusTooManyRequests })
+	if a := h.do("GET", "/healthz", nil); a.status != 200 {
+		t.Errorf("health: %d", a.status)
+	}
+	var list struct{ Graphs []struct{ ID string } }
+	if a := endPause("}"); a.status != 200 {
+		t.Errorf("pause: %d %s", a.status, a.body)
+	}
+	h.must("GET", "/v1/graphs", nil, &list)
+	h.must("GET", "/v1/graphs/"+list.Graphs[0].ID, nil, nil)
 	first.close()
-	writer.Write([]byte("a,b\n"))
-	writer.Close()
-	if a := <-done; a.status != 201 {
+	if a := endUpload("a,b\n"); a.status != 201 {
 		t.Errorf("upload: %d %s", a.status, a.body)
 	}
-	h.must("GET", "/v1/meta", nil, nil)
+	eventually(t, func() bool { return upload().status/100 == 2 })
+}
+
+// A body that unpacks to far more than its size is refused early, for that reason.
+func TestBombs(t *testing.T) {
+	h := newHost(t)
+	bomb := strings.Repeat("a,b\n", 8<<20)
+	var zipped, zstandard bytes.Buffer
+	z := gzip.NewWriter(&zipped)
+	io.WriteString(z, bomb)
+	z.Close()
+	s, err := zstd.NewWriter(&zstandard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	io.WriteString(s, bomb)
+	s.Close()
+	for name, send := range map[string]func() problem{
+		"gzip file": func() problem {
+			return h.refused("too-large", 413, "POST", "/v1/graphs", zipped.Bytes(), "Content-Type: text/csv")
+		},
+		"zstd file": func() problem {
+			return h.refused("too-large", 413, "POST", "/v1/graphs", zstandard.Bytes(), "Content-Type: text/csv")
+		},
+		"encoding": func() problem {
+			return h.refused("too-large", 413, "POST", "/v1/graphs", zipped.Bytes(), "Content-Type: text/csv", "Content-Encoding: gzip")
+		},
+	} {
+		if p := send(); !strings.Contains(p.Detail, "100 times its size") {
+			t.Errorf("%s: %s", name, p.Detail)
+		}
+	}
+	// A file of edges that packs well is none.
+	zipped.Reset()
+	z = gzip.NewWriter(&zipped)
+	io.WriteString(z, ring(300_000))
+	z.Close()
+	h.must("POST", "/v1/graphs", zipped.Bytes(), nil, "Content-Type: text/csv")
+}
+
+// The time in which a server works on what has arrived is not that of the client.
+func TestDeadlineCountsWaiting(t *testing.T) {
+	d := new(deadlines)
+	body := server.NewSteady(strings.NewReader("abcd"), d, time.Minute)
+	one := make([]byte, 1)
+	body.Read(one)
+	time.Sleep(300 * time.Millisecond) // the server works
+	body.Read(one)
+	if d.left < time.Minute-150*time.Millisecond {
+		t.Errorf("%v are left of a minute", d.left)
+	}
+}
+
+// deadlines is a ResponseWriter that notes how much time a read has.
+type deadlines struct {
+	http.ResponseWriter
+	left time.Duration
+}
+
+func (d *deadlines) SetReadDeadline(at time.Time) error {
+	d.left = time.Until(at)
+	return nil
+}
+
+// A graph that several read is in memory once, and no longer than they read it.
+func TestOneCopyOfAGraph(t *testing.T) {
+	h := newHost(t)
+	id := h.putRing(10)
+	a, endA, errA := h.server.Borrow(t.Context(), id)
+	b, endB, errB := h.server.Borrow(t.Context(), id)
+	if errA != nil || errB != nil || &a[0] != &b[0] {
+		t.Errorf("two copies (%v, %v)", errA, errB)
+	}
+	endA()
+	endB()
+	if n := h.server.Lent(); n != 0 {
+		t.Errorf("%d graphs are kept", n)
+	}
+	if _, _, err := h.server.Borrow(t.Context(), strings.Repeat("0", 64)); err == nil || h.server.Lent() != 0 {
+		t.Errorf("no graph: %v, %d are kept", err, h.server.Lent())
+	}
 }
 
 // What an upload is told to set are parameters that it has.

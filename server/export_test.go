@@ -1,5 +1,29 @@
 package server
 
+import (
+	"context"
+	"io"
+	"net/http"
+	"time"
+)
+
+// NewSteady returns the body of an upload that the server may wait for.
+func NewSteady(body io.Reader, w http.ResponseWriter, wait time.Duration) io.Reader {
+	return &steady{body, http.NewResponseController(w), wait}
+}
+
+// Borrow lends a packed graph.
+func (s *Server) Borrow(ctx context.Context, id string) ([]byte, func(), error) {
+	return s.borrow(ctx, id)
+}
+
+// Lent is how many packed graphs are lent.
+func (s *Server) Lent() int {
+	s.lent.mu.Lock()
+	defer s.lent.mu.Unlock()
+	return len(s.lent.graphs)
+}
+
 // RouteList lists the routes, for tests.
 func RouteList() (list []struct{ Method, Path string }) {
 	for _, r := range routes {

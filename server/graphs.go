@@ -35,10 +35,11 @@ func (s *Server) listGraphs(w http.ResponseWriter, r *http.Request) error {
 
 // getGraph sends a packed graph.
 func (s *Server) getGraph(w http.ResponseWriter, r *http.Request) error {
-	packed, err := s.packed(r.Context(), r.PathValue("g"))
+	packed, done, err := s.borrow(r.Context(), r.PathValue("g"))
 	if err != nil {
 		return err
 	}
+	defer done()
 	w.Header().Set("Content-Type", NetworkType)
 	w.Write(packed)
 	return nil
@@ -55,6 +56,7 @@ func (s *Server) putGraph(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	defer body.memory.release()
 	net, err := s.readGraph(r, body, opts)
 	if err := body.done(w, err); err != nil {
 		return err
@@ -146,7 +148,7 @@ func graphOptions(r *http.Request) (graphio.Options, error) {
 
 // readGraph reads an upload: a file of edges, a form with nodes and edges, or a packed
 // network.
-func (s *Server) readGraph(r *http.Request, body io.Reader, opts graphio.Options) (*graphio.Network, error) {
+func (s *Server) readGraph(r *http.Request, body *upload, opts graphio.Options) (*graphio.Network, error) {
 	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil {
 		return nil, mediaType.because("give the type of the body, as in Content-Type: text/csv")
@@ -159,9 +161,9 @@ func (s *Server) readGraph(r *http.Request, body io.Reader, opts graphio.Options
 		}
 		return graphio.Decode(packed)
 	case "multipart/form-data":
-		return s.readParts(r.Context(), multipart.NewReader(body, params["boundary"]), opts)
+		return s.readParts(r.Context(), multipart.NewReader(body, params["boundary"]), body.memory, opts)
 	case "text/csv", "text/plain", "text/tab-separated-values", "application/octet-stream", "application/gzip", "application/zstd", "application/xml", "application/graphml+xml":
-		edges, err := s.decompress(body)
+		edges, err := s.decompress(body, body.memory)
 		if err != nil {
 			return nil, err
 		}
@@ -171,7 +173,7 @@ func (s *Server) readGraph(r *http.Request, body io.Reader, opts graphio.Options
 }
 
 // readParts reads a form with a file of nodes, which is optional, and one of edges.
-func (s *Server) readParts(ctx context.Context, parts *multipart.Reader, opts graphio.Options) (*graphio.Network, error) {
+func (s *Server) readParts(ctx context.Context, parts *multipart.Reader, memory *reservation, opts graphio.Options) (*graphio.Network, error) {
 	for {
 		part, err := parts.NextPart()
 		if errors.Is(err, io.EOF) {
@@ -180,7 +182,7 @@ func (s *Server) readParts(ctx context.Context, parts *multipart.Reader, opts gr
 		if err != nil {
 			return nil, err
 		}
-		file, err := s.decompress(part)
+		file, err := s.decompress(part, memory)
 		if err != nil {
 			return nil, err
 		}
@@ -197,10 +199,12 @@ func (s *Server) readParts(ctx context.Context, parts *multipart.Reader, opts gr
 	}
 }
 
-// decompress undoes gzip or zstd, within the limit on the size of graphs.
-func (s *Server) decompress(file io.Reader) (io.Reader, error) {
+// decompress undoes gzip or zstd, within the limit on the size of graphs and the memory
+// of the server.
+func (s *Server) decompress(file io.Reader, memory *reservation) (io.Reader, error) {
 	for again := false; ; again = true {
-		in := bufio.NewReader(file)
+		packed := &counter{Reader: file}
+		in := bufio.NewReader(packed)
 		head, err := in.Peek(4)
 		if err != nil && !errors.Is(err, io.EOF) {
 			return nil, err
@@ -221,7 +225,7 @@ func (s *Server) decompress(file io.Reader) (io.Reader, error) {
 		if err != nil {
 			return nil, err
 		}
-		file = &atMost{z, s.opts.Limits.Graph}
+		file = &atMost{r: z, left: s.opts.Limits.Graph, packed: packed, memory: memory}
 	}
 }
 

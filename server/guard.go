@@ -99,16 +99,11 @@ func (s *Server) run(rt route, w http.ResponseWriter, r *http.Request) error {
 	if s.opts.ReadOnly && r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return readOnly.because("the server is read-only")
 	}
-	queue := s.gate
-	if rt.path == eventsPath && wantsStream(r) {
-		queue = s.streams
+	leave, err := s.enter(gateOf(rt, r))
+	if err != nil {
+		return err
 	}
-	select {
-	case queue <- struct{}{}:
-		defer func() { <-queue }()
-	default:
-		return busy.because("%d requests are being answered already; try again soon", cap(queue)).after(1)
-	}
+	defer leave()
 	return rt.handle(s, w, r)
 }
 

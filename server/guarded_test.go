@@ -308,3 +308,15 @@ func TestShutdownLeavesNoMark(t *testing.T) {
 		t.Errorf("marks %v: %v", marks, err)
 	}
 }
+
+// An upload for which there is no memory is refused with the reason, and leaves nothing
+// reserved.
+func TestUploadWithoutMemory(t *testing.T) {
+	h := newHost(t, func(o *server.Options) { o.Memory = 1 << 10 })
+	for range 3 {
+		p := h.refused("no-memory", 503, "POST", "/v1/graphs", ring(1000), "Content-Type: text/csv")
+		if !strings.Contains(p.Detail, "1 KiB") {
+			t.Errorf("%s", p.Detail)
+		}
+	}
+}

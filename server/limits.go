@@ -15,7 +15,9 @@ type Limits struct {
 	Graph      int64         // bytes of an uploaded graph or exported study, decompressed (1 GiB)
 	Rows       int           // observations in one request (100,000)
 	Page       int           // rows in one JSON response (1,000)
-	Concurrent int           // requests answered at the same time (256)
+	Concurrent int           // requests answered at the same time, others than the following (256)
+	Uploads    int           // graphs and archives that arrive at the same time (16)
+	Downloads  int           // graphs and archives that are sent at the same time (64)
 	Streams    int           // event streams open at the same time (256)
 	MapNodes   int           // nodes drawn on a map (20,000)
 	ModelTime  time.Duration // of one processor, that walks, projections or eigenvectors of a model may take by estimate (1 h)
@@ -28,7 +30,7 @@ type Limits struct {
 // team.
 func DefaultLimits() Limits {
 	return Limits{
-		Body: 1 << 20, Graph: 1 << 30, Rows: 100_000, Page: 1000, Concurrent: 256, Streams: 256, MapNodes: 20_000,
+		Body: 1 << 20, Graph: 1 << 30, Rows: 100_000, Page: 1000, Concurrent: 256, Uploads: 16, Downloads: 64, Streams: 256, MapNodes: 20_000,
 		ModelTime: time.Hour, Patience: 10 * time.Second, BodyTime: 10 * time.Second, IdleTime: time.Minute,
 	}
 }
@@ -41,6 +43,7 @@ func (l Limits) complete() Limits {
 		Body: limit(l.Body, d.Body, math.MaxInt64), Graph: limit(l.Graph, d.Graph, math.MaxInt64),
 		Rows: limit(l.Rows, d.Rows, math.MaxInt), Page: limit(l.Page, d.Page, math.MaxInt),
 		Concurrent: limit(l.Concurrent, d.Concurrent, math.MaxInt), Streams: limit(l.Streams, d.Streams, math.MaxInt),
+		Uploads: limit(l.Uploads, d.Uploads, math.MaxInt), Downloads: limit(l.Downloads, d.Downloads, math.MaxInt),
 		MapNodes: limit(l.MapNodes, d.MapNodes, math.MaxInt), ModelTime: limit(l.ModelTime, d.ModelTime, math.MaxInt64), Patience: limit(l.Patience, d.Patience, math.MaxInt64),
 		BodyTime: limit(l.BodyTime, d.BodyTime, math.MaxInt64), IdleTime: limit(l.IdleTime, d.IdleTime, math.MaxInt64),
 	}

@@ -99,6 +99,48 @@ func (b *budget) give(bytes int64) {
 	}
 }
 
+// uploadFactor is how much memory a graph or an archive takes while it is read, in bytes per
+// byte of its text: edges with their ends, the order, and the packed graph.
+const uploadFactor = 3
+
+// reservation is memory that grows with what arrives.
+type reservation struct {
+	of    *budget
+	bytes int64
+}
+
+// reserve returns an empty reservation, to be released.
+func (b *budget) reserve() *reservation { return &reservation{of: b} }
+
+// read takes the memory of n more bytes of text. The error is a problem document.
+func (r *reservation) read(n int) error {
+	b := r.of
+	if b.most == math.MaxInt64 {
+		return nil
+	}
+	more := uploadFactor * int64(n)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	others := max(0, b.used()-r.bytes)
+	if more > b.most-others-b.taken {
+		return noMemory.because("the body takes more memory than the server has left, of %s; try again when it does less, or send less", inUnits(b.most)).after(30)
+	}
+	if r.bytes == 0 {
+		b.works++
+	}
+	b.taken += more
+	r.bytes += more
+	return nil
+}
+
+// release gives the memory back.
+func (r *reservation) release() {
+	if r.bytes > 0 {
+		r.of.give(r.bytes)
+		r.bytes = 0
+	}
+}
+
 // tooMuch is the error for work that takes more memory than is left.
 func tooMuch(need grfgp.Memory, left, most int64) error {
 	how := "method " + need.Method

@@ -33,7 +33,7 @@ func newMetrics(s *Server) *metrics {
 		told:    prometheus.NewCounter(prometheus.CounterOpts{Name: "grfgp_values_told_total", Help: "Results and observations taken, repeated ones included."}),
 	}
 	open := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "grfgp_studies_open", Help: "Studies in memory."}, func() float64 { return float64(len(s.openStudies())) })
-	underWay := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "grfgp_requests_in_flight", Help: "Requests being answered, streams not counted."}, func() float64 { return float64(len(s.gate)) })
+	underWay := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "grfgp_requests_in_flight", Help: "Requests being answered, streams not counted."}, func() float64 { return float64(len(s.gates[small]) + len(s.gates[uploads]) + len(s.gates[downloads])) })
 	m.registry.MustRegister(m.requests, m.took, m.streams, m.issued, m.told, open, underWay,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.handler = promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})

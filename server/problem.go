@@ -69,6 +69,7 @@ var (
 	loading      = kind{"loading", http.StatusServiceUnavailable, "Not ready yet"}
 	stopping     = kind{"stopping", http.StatusServiceUnavailable, "The server is shutting down"}
 	unavailable  = kind{"unavailable", http.StatusServiceUnavailable, "The store cannot be reached"}
+	noMemory     = kind{"no-memory", http.StatusServiceUnavailable, "The server has too little memory at the moment"}
 	full         = kind{"full", http.StatusInsufficientStorage, "The disk of the server is full"}
 )
 

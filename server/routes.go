@@ -12,6 +12,7 @@ type route struct {
 	path   string
 	handle func(*Server, http.ResponseWriter, *http.Request) error
 	public bool // needs no token and does not count towards Limits.Concurrent
+	gate   gate
 }
 
 // routes are all routes of the server.
@@ -24,19 +25,19 @@ var routes = []route{
 	{method: "GET", path: "/v1/openapi.json", handle: (*Server).openAPI},
 
 	{method: "GET", path: "/v1/graphs", handle: (*Server).listGraphs},
-	{method: "POST", path: "/v1/graphs", handle: (*Server).putGraph},
-	{method: "GET", path: "/v1/graphs/{g}", handle: (*Server).getGraph},
+	{method: "POST", path: "/v1/graphs", handle: (*Server).putGraph, gate: uploads},
+	{method: "GET", path: "/v1/graphs/{g}", handle: (*Server).getGraph, gate: downloads},
 	{method: "GET", path: "/v1/graphs/{g}/columns", handle: (*Server).showGraphColumns},
 
 	{method: "GET", path: "/v1/studies", handle: (*Server).listStudies},
 	{method: "POST", path: "/v1/studies", handle: (*Server).createStudy},
-	{method: "POST", path: "/v1/imports", handle: (*Server).importStudy},
+	{method: "POST", path: "/v1/imports", handle: (*Server).importStudy, gate: uploads},
 	{method: "GET", path: "/v1/studies/{s}", handle: (*Server).showStudy},
 	{method: "POST", path: "/v1/studies/{s}/pause", handle: (*Server).pause},
 	{method: "POST", path: "/v1/studies/{s}/resume", handle: (*Server).resume},
 	{method: "POST", path: "/v1/studies/{s}/close", handle: (*Server).close},
 	{method: "POST", path: "/v1/studies/{s}/retry", handle: (*Server).retry},
-	{method: "GET", path: "/v1/studies/{s}/export", handle: (*Server).export},
+	{method: "GET", path: "/v1/studies/{s}/export", handle: (*Server).export, gate: downloads},
 
 	{method: "POST", path: "/v1/studies/{s}/asks", handle: (*Server).ask},
 	{method: "GET", path: "/v1/studies/{s}/trials", handle: (*Server).listTrials},

@@ -80,8 +80,8 @@ type Server struct {
 	log     *slog.Logger
 	metrics *metrics
 	handler http.Handler
-	gate    chan struct{} // one element per request being answered
-	streams chan struct{} // one element per event stream
+	gates   [gates]chan struct{} // one element per request under way
+	lent    lent
 
 	ctx      context.Context // of background work
 	stop     context.CancelFunc
@@ -108,11 +108,14 @@ func New(opts Options) *Server {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{
-		opts: opts, log: opts.Log, gate: make(chan struct{}, opts.Limits.Concurrent), streams: make(chan struct{}, opts.Limits.Streams),
+		opts: opts, log: opts.Log,
 		stopping: make(chan struct{}), studies: map[string]*studyEntry{}, graphs: map[string]*network{}, marked: map[string]int{},
 		memory: budget{most: memoryLimit(opts.Memory), used: liveMemory},
 	}
 	s.ctx, s.stop = context.WithCancel(context.Background())
+	for g, most := range [gates]int{small: opts.Limits.Concurrent, uploads: opts.Limits.Uploads, downloads: opts.Limits.Downloads, streams: opts.Limits.Streams} {
+		s.gates[g] = make(chan struct{}, most)
+	}
 	s.readMarks()
 	s.metrics = newMetrics(s)
 	s.handler = s.guard(s.mux())

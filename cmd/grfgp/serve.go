@@ -79,6 +79,8 @@ func (f *serveFlags) flags(cmd *cobra.Command) {
 	flags.IntVar(&l.Rows, "max-rows", l.Rows, "largest number of observations in a request")
 	flags.IntVar(&l.Page, "max-page", l.Page, "largest number of rows in an answer")
 	flags.IntVar(&l.Concurrent, "max-requests", l.Concurrent, "largest number of concurrent requests; others are told to retry")
+	flags.IntVar(&l.Uploads, "max-uploads", l.Uploads, "largest number of concurrent uploads of graphs and exported studies")
+	flags.IntVar(&l.Downloads, "max-downloads", l.Downloads, "largest number of concurrent downloads of graphs and exported studies")
 	flags.IntVar(&l.Streams, "max-streams", l.Streams, "largest number of concurrent event streams")
 	flags.IntVar(&l.MapNodes, "max-map", l.MapNodes, "largest number of nodes drawn on a map")
 	flags.DurationVar(&l.Patience, "patience", l.Patience, "how long a request waits for a model or a graph, before it is told to retry")
@@ -215,7 +217,7 @@ func (f *serveFlags) check() (token, error) {
 		value int64
 	}{
 		{"max-body", l.Body}, {"max-graph", l.Graph}, {"max-rows", int64(l.Rows)}, {"max-page", int64(l.Page)}, {"max-requests", int64(l.Concurrent)},
-		{"max-streams", int64(l.Streams)}, {"max-map", int64(l.MapNodes)},
+		{"max-uploads", int64(l.Uploads)}, {"max-downloads", int64(l.Downloads)}, {"max-streams", int64(l.Streams)}, {"max-map", int64(l.MapNodes)},
 	} {
 		if limit.value < 1 {
 			return none, usagef("--%s %d: give 1 or more", limit.flag, limit.value)

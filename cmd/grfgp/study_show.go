@@ -44,6 +44,9 @@ func (a *app) listTable(w io.Writer, list []client.Summary) error {
 			a.talk.Say("note: study %s is damaged: %s", s.Name, s.Problem)
 			continue
 		}
+		if s.Model != "" {
+			a.talk.Say("note: study %s has no model: %s", s.Name, s.Model)
+		}
 		left := "no limit"
 		if s.Left != nil {
 			left = fmt.Sprintf("%.4g", *s.Left)
@@ -96,6 +99,9 @@ func showText(w io.Writer, s *client.Overview, trials bool) error {
 	fmt.Fprintf(w, "study %s, %s, goal %s\n", s.Name, s.Status, s.Goal)
 	if s.Stopped != nil {
 		fmt.Fprintf(w, "%s %s\n", s.Status, stopWords(s.Stopped))
+	}
+	if s.Model != "" {
+		fmt.Fprintf(w, "no model: %s\n", s.Model)
 	}
 	fmt.Fprint(w, plural.Count(s.Values, "observations"))
 	if s.Best != nil {

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A server that is killed while it fits a model has the study in quarantine when it
+// starts again: nothing is lost, asks are drawn at random, and retry ends it.
+func TestStudyRetry(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs three servers")
+	}
+	d := newDesk(t)
+	file := filepath.Join(t.TempDir(), "q.db")
+	start := func() *process {
+		p := startServer(t, "--store "+file)
+		d.store = p.url
+		return p
+	}
+	p := start()
+	d.ok("create q --generate grid:50x50 --method dense --goal maximize") // its eigenvectors take seconds
+	go http.Post(p.url+"/v1/studies/q/observations", "application/json",
+		strings.NewReader(`{"observations":[{"node":"0","value":1},{"node":"7","value":2},{"node":"19","value":4},{"node":"300","value":3},{"node":"900","value":2},{"node":"2400","value":5}]}`))
+	until(t, func() bool { return d.shown("q").Values == 6 })
+	go http.Post(p.url+"/v1/studies/q/asks", "application/json", strings.NewReader(`{}`))
+	until(t, func() bool {
+		var view struct{ Engine struct{ State string } }
+		resp, err := http.Get(p.url + "/v1/studies/q")
+		if err != nil {
+			return false
+		}
+		defer resp.Body.Close()
+		return json.NewDecoder(resp.Body).Decode(&view) == nil && view.Engine.State == "learning"
+	})
+	p.end(os.Kill)
+
+	p = start()
+	if s := d.shown("q"); s.Values != 6 || !strings.Contains(s.Model, "the server ended while it was at work on the model") {
+		t.Errorf("%+v", s.Summary)
+	}
+	if r := d.ok("ask q"); !strings.Contains(r.out+r.err, "drawn at random") {
+		t.Errorf("ask: %s %s", r.out, r.err)
+	}
+	d.ok("tell q 1=2.5")
+	d.ok("retry q")
+	if s := d.shown("q"); s.Values != 7 || s.Model != "" {
+		t.Errorf("%+v", s.Summary)
+	}
+	if code := p.end(syscall.SIGTERM); code != 0 {
+		t.Errorf("exit %d", code)
+	}
+
+	start()
+	if s := d.shown("q"); s.Values != 7 || s.Model != "" {
+		t.Errorf("%+v", s.Summary)
+	}
+}
+
+// until waits until something is so.
+func until(t *testing.T, so func() bool) {
+	t.Helper()
+	for began := time.Now(); !so(); time.Sleep(20 * time.Millisecond) {
+		if time.Since(began) > time.Minute {
+			t.Fatal("it never is")
+		}
+	}
+}
