@@ -450,7 +450,11 @@ func (c *Classification) choose(chosen candidate) {
 		c.choice.Why = append(c.choice.Why, fmt.Sprintf("%v predicts held-out labels best of the %d kernels tried, after a penalty of one nat per hyperparameter", chosen, n))
 	}
 	if w := c.choice.Spreading; w > 0 {
-		c.choice.Why = append(c.choice.Why, fmt.Sprintf("label spreading has a weight of %.2g in the probabilities, by how well it predicts labels left out: labels are few", w))
+		by := "by how well it predicts labels left out"
+		if r.Scored == 0 {
+			by = "as nothing says which is better"
+		}
+		c.choice.Why = append(c.choice.Why, fmt.Sprintf("labels are few: label spreading has a weight of %.2g in the probabilities, %s", w, by))
 	}
 	if r.Scored == 0 {
 		c.choice.Why = append(c.choice.Why, "no class has two labels, so nothing says how accurate the predictions are")

@@ -162,8 +162,7 @@ func (c *spreadCovariance) Cross(rows, cols []int) solve.Operator {
 		o.err = err
 		return o
 	}
-	all := left != o.right.spreadList && left.all.Rows() == c.Nodes()
-	o.left, o.err = c.factorOf(ctx, rows, c.large && all)
+	o.left, o.err = c.factorOf(ctx, rows, c.large && left != o.right.spreadList) // as GRF.rowsOnce
 	return o
 }
 
@@ -197,7 +196,19 @@ func (o *spreadCross) Apply(ctx context.Context, dst, x *mat.Dense) error {
 // Diag sets dst[a] to the variance of own node rows[a], as GRF.Diag does for rows whose
 // products are in use. It needs no other rank.
 func (c *spreadCovariance) Diag(ctx context.Context, dst []float64, rows []int) error {
-	return c.squaredRows(ctx, dst, rows)
+	own, err := c.features.List(ctx, rows)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrFeatures, err)
+	}
+	parallel.Ranges(len(rows), 1024, func(lo, hi int) {
+		var phi []float64
+		for a := lo; a < hi; a++ {
+			phi = room(&phi, len(own.Reached(a)))
+			own.CombineRow(phi, c.coeff, a)
+			dst[a] = squares(phi)
+		}
+	})
+	return ctx.Err()
 }
 
 // Single returns the same product for float32, of a list with itself.

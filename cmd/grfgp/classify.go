@@ -141,8 +141,9 @@ func (a *app) sayOdd(d *classData, c *grfgp.Classification) {
 	}
 	chance := func(k int) float64 { return left.At(k, d.data.Class[k]) }
 	var found []int
+	counts := d.data.Counts()
 	for k := range d.data.Nodes {
-		if chance(k) < odd {
+		if counts[d.data.Class[k]] > 1 && chance(k) < odd { // nothing is known of a class without its only label
 			found = append(found, k)
 		}
 	}
