@@ -3,8 +3,11 @@
 package main
 
 import (
+	"context"
+	"hash/fnv"
 	"os"
 	"runtime"
+	"strings"
 
 	"grfgp/internal/mpi"
 	"grfgp/internal/ranks"
@@ -20,13 +23,36 @@ func join() (*world, error) {
 	if err != nil {
 		return nil, err
 	}
-	shareProcessors()
-	return &world{ranks.New(all), all.Finish, all.Abort}, nil
+	w := &world{ranks.New(all), all.Finish, all.Abort}
+	return w, shareProcessors(w.group)
 }
 
-// shareProcessors gives the ranks of one machine equal shares of its processors.
-func shareProcessors() {
-	if n := ranksHere(); n > 1 {
-		runtime.GOMAXPROCS(max(1, runtime.NumCPU()/n))
+// shareProcessors divides processors among the ranks that may run on the same ones: all
+// ranks of a machine, or those that the launcher has bound to the same processors.
+func shareProcessors(g *ranks.Group) error {
+	host, err := os.Hostname()
+	if err != nil {
+		return err
 	}
+	h := fnv.New64a()
+	h.Write([]byte(host))
+	status, _ := os.ReadFile("/proc/self/status") // not everywhere; then all ranks of a machine share
+	for line := range strings.Lines(string(status)) {
+		if strings.HasPrefix(line, "Cpus_allowed_list:") {
+			h.Write([]byte(line))
+		}
+	}
+	own := h.Sum64()
+	all, _, err := ranks.Gather(context.Background(), g, []uint64{own})
+	if err != nil {
+		return err
+	}
+	same := 0
+	for _, other := range all {
+		if other == own {
+			same++
+		}
+	}
+	runtime.GOMAXPROCS(max(1, runtime.GOMAXPROCS(0)/same))
+	return nil
 }
