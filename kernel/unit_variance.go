@@ -252,11 +252,11 @@ func (c *unitCovariance) Prior(ctx context.Context, dst *mat.Dense, seed uint64)
 	return nil
 }
 
-// Abilities are those of the unscaled covariance, scaled. Its Invert cannot be
+// Abilities are those of the unscaled covariance, scaled. Its Invert and Mixed cannot be
 // used, because the unknown constant is not constant before the scaling.
 func (c *unitCovariance) Abilities() Abilities {
 	a := AbilitiesOf(c.raw)
-	a.Invert = nil
+	a.Invert, a.Mixed = nil, nil
 	if a.Draw != nil {
 		a.Draw = c.draw
 	}
