@@ -85,6 +85,17 @@ type workbook struct {
 	held     int64            // most that the model may hold since its last work
 	settled  map[string]int64 // need of the work that has ended, by kind
 	attempts int              // crashes before this process
+	at       int              // pieces of work under way, with a mark if they need one
+}
+
+// stage says what is done while a model is being fitted.
+func (b *workbook) stage() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.at == 0 {
+		return "estimating what the model takes"
+	}
+	return "fitting the model to the measurements"
 }
 
 // fitted keeps the error of a fit, nil for none.
@@ -170,11 +181,28 @@ func (o *openStudy) perform(ctx context.Context, what string, e study.Engine, me
 	}
 	defer give()
 	defer o.mark(what, need)()
+	defer o.begin()()
 	err = o.safely(do)
 	o.work.mu.Lock()
 	o.work.held = max(o.work.held, need.Bytes)
 	o.work.mu.Unlock()
 	return err
+}
+
+// begin notes that work has begun, and returns the function that notes its end.
+func (o *openStudy) begin() (end func()) {
+	count := func(by int) {
+		o.work.mu.Lock()
+		defer o.work.mu.Unlock()
+		o.work.at += by
+	}
+	count(1)
+	o.mu.Lock()
+	if o.status.State == engineLearning {
+		o.setStatus(engineStatus{State: engineLearning, Stage: o.work.stage()})
+	}
+	o.mu.Unlock()
+	return func() { count(-1) }
 }
 
 // safely is the function safely for work with a model.

@@ -169,7 +169,7 @@ func (o *openStudy) start() {
 	}
 	o.err = nil
 	o.net = o.server.network(o.Settings().Graph)
-	o.setStatus(engineStatus{State: engineLoading, Stage: "reading the graph"})
+	o.setStatus(o.loading("reading the graph"))
 	o.server.background(o.load)
 }
 
@@ -190,6 +190,16 @@ func (o *openStudy) load() {
 	o.fitSoon(true)
 }
 
+// loading returns the status of an engine that is being made. A study in quarantine stays
+// in it, and says so.
+func (o *openStudy) loading(stage string) engineStatus {
+	s := engineStatus{State: engineLoading, Stage: stage}
+	if err := o.work.quarantined(); err != nil {
+		s.Error = reason(err)
+	}
+	return s
+}
+
 // rested returns the status of an engine that is made and does nothing.
 func (o *openStudy) rested() engineStatus {
 	if err := o.work.quarantined(); err != nil {
@@ -206,7 +216,7 @@ func (o *openStudy) makeEngine() (study.Engine, error) {
 		return nil, err
 	}
 	o.mu.Lock()
-	o.setStatus(engineStatus{State: engineLoading, Stage: "preparing the graph"})
+	o.setStatus(o.loading("preparing the graph"))
 	o.mu.Unlock()
 	engine, err := o.server.newEngine(o.net, o.Settings())
 	if err != nil {
@@ -285,7 +295,7 @@ func (o *openStudy) reportLearning(f func()) {
 		}
 		long = true
 		report(func() engineStatus {
-			return engineStatus{State: engineLearning, Stage: "fitting the model to the measurements"}
+			return engineStatus{State: engineLearning, Stage: o.work.stage()}
 		})
 		<-done
 	}()

@@ -31,13 +31,13 @@ func TestStudyRetry(t *testing.T) {
 	until(t, func() bool { return d.shown("q").Values == 6 })
 	go http.Post(p.url+"/v1/studies/q/asks", "application/json", strings.NewReader(`{}`))
 	until(t, func() bool {
-		var view struct{ Engine struct{ State string } }
+		var view struct{ Engine struct{ State, Stage string } }
 		resp, err := http.Get(p.url + "/v1/studies/q")
 		if err != nil {
 			return false
 		}
 		defer resp.Body.Close()
-		return json.NewDecoder(resp.Body).Decode(&view) == nil && view.Engine.State == "learning"
+		return json.NewDecoder(resp.Body).Decode(&view) == nil && view.Engine.State == "learning" && strings.HasPrefix(view.Engine.Stage, "fitting")
 	})
 	p.end(os.Kill)
 
