@@ -7,11 +7,11 @@ import (
 
 // Goroutines that Blocks has started stay ready for the next call for a short time: a
 // solver has thousands of calls with microseconds in between, and on 16 processors it takes
-// a tenth of a millisecond until as many goroutines run. On two, whole predictions on graphs
-// of medium size take 4 % less time. They serve one call at a time;
+// a tenth of a millisecond until as many goroutines run. They serve one call at a time;
 // calls beside it and within it start goroutines of their own.
 
 const (
+	readyFrom = 4                     // workers, from which goroutines stay: two are soon started
 	readyMost = 256                   // workers
 	readyFor  = 50 * time.Microsecond // after the last call
 )
@@ -34,7 +34,7 @@ type call struct {
 // together runs work on as many goroutines, the caller among them, and returns when all
 // that have begun are done. It reports false, and does nothing, if the goroutines are taken.
 func together(workers int, work func(worker int)) bool {
-	if workers > readyMost || !ready.taken.CompareAndSwap(false, true) {
+	if workers < readyFrom || workers > readyMost || !ready.taken.CompareAndSwap(false, true) {
 		return false
 	}
 	defer ready.taken.Store(false)
