@@ -1,9 +1,6 @@
 package parallel
 
-import (
-	"sync/atomic"
-	"time"
-)
+import "sync/atomic"
 
 // Goroutines that Blocks has started stay ready for the next call for a short time: a
 // solver has thousands of calls with microseconds in between, and on 16 processors it takes
@@ -11,9 +8,9 @@ import (
 // calls beside it and within it start goroutines of their own.
 
 const (
-	readyFrom = 4                     // workers, from which goroutines stay: two are soon started
-	readyMost = 256                   // workers
-	readyFor  = 50 * time.Microsecond // after the last call
+	readyFrom = 4       // workers, from which goroutines stay: two are soon started
+	readyMost = 256     // workers
+	readyFor  = 1 << 11 // pauses after the last call, some 50 µs: a clock may stand still (testing/synctest)
 )
 
 var ready struct {
@@ -96,14 +93,11 @@ func stay(w int, c *call) {
 
 // await returns the call after c, which may be nil, for none; false if none comes.
 func await(c *call) (*call, bool) {
-	last := time.Now()
-	for spins := 1; ; spins++ {
+	for range readyFor {
 		if next := ready.call.Load(); next != c {
 			return next, true
 		}
 		pause()
-		if spins%64 == 0 && time.Since(last) > readyFor {
-			return nil, false
-		}
 	}
+	return nil, false
 }

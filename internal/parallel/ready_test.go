@@ -6,8 +6,23 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 )
+
+// TestReadyWithoutClock: goroutines end also where no time passes while they run.
+func TestReadyWithoutClock(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	time.Sleep(10 * time.Millisecond) // those of other tests end
+	synctest.Test(t, func(t *testing.T) {
+		var sum atomic.Int64
+		Ranges(100, 1, func(lo, _ int) { sum.Add(int64(lo)) })
+		time.Sleep(time.Second) // of a clock that waits for all goroutines
+		if sum.Load() != 4950 {
+			t.Error(sum.Load())
+		}
+	})
+}
 
 // TestReady: every block is done once, before Blocks returns, in calls one after another,
 // beside each other and within each other, at changing numbers of threads; goroutines end
