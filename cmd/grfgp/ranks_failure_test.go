@@ -169,7 +169,12 @@ func TestRanksFail(t *testing.T) {
 					t.Errorf("does not say %q:\n%s", w, text)
 				}
 			}
+			// The launcher kills without waiting for the system to take a process down.
+			soon := time.Now().Add(30 * time.Second)
 			for rank, pid := range pids {
+				for running(pid) && time.Now().Before(soon) {
+					time.Sleep(10 * time.Millisecond)
+				}
 				if running(pid) {
 					t.Errorf("rank %d goes on after its launcher", rank)
 				}
