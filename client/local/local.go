@@ -33,6 +33,8 @@ type Options struct {
 	Memory int64
 	// Progress reports long work; zero: to nobody.
 	Progress client.Progress
+	// Migrated is that of store.Options.
+	Migrated func(store.Migration)
 }
 
 // Open returns the studies of the store at a location, as in store.Open.
@@ -54,7 +56,7 @@ type Studies struct {
 // need opens the store.
 func (l *Studies) need(ctx context.Context, mustExist bool) (err error) {
 	if l.store == nil {
-		l.store, err = store.Open(ctx, l.place, store.Options{MustExist: mustExist, Wait: l.opts.Wait})
+		l.store, err = store.Open(ctx, l.place, store.Options{MustExist: mustExist, Wait: l.opts.Wait, Migrated: l.opts.Migrated})
 	}
 	return err
 }
