@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"iter"
 	"net/http"
@@ -225,15 +224,11 @@ func (s *remoteStudy) Verify(ctx context.Context, suggestions bool, progress fun
 	if err != nil {
 		return study.Verification{}, err
 	}
-	var engine study.Engine
-	if suggestions {
-		if engine, err = study.NewModelEngine(net.Graph, net.Nodes, s.settings); err != nil {
-			return study.Verification{}, fmt.Errorf("making the suggestions again: %w", err)
-		}
-	}
-	return study.Verify(ctx, s.Events(ctx, 0), engine, func(done int64) {
+	checks := study.ChecksOn(net.Graph, net.Nodes, suggestions)
+	checks.Progress = func(done int64) {
 		if progress != nil {
 			progress(done, 0)
 		}
-	})
+	}
+	return study.Verify(ctx, s.Events(ctx, 0), checks)
 }

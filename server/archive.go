@@ -68,12 +68,28 @@ func (s *Server) importStudy(w http.ResponseWriter, r *http.Request) error {
 	return s.created(w, o, true)
 }
 
+// unfit is the problem of an archive that does not fit its graph.
+func unfit(err error) error {
+	if err == nil {
+		return nil
+	}
+	return badData.because("%s", err.Error())
+}
+
 // importGraph stores the graph of an archive, or checks that the store has it.
 func (s *Server) importGraph(r *http.Request, a *study.Archive) error {
 	wanted := a.State.Settings.Graph
 	if a.Graph == nil {
-		_, err := s.packed(r.Context(), wanted)
-		return err
+		packed, done, err := s.borrow(r.Context(), wanted)
+		if err != nil {
+			return err
+		}
+		defer done()
+		net, err := graphio.Decode(packed)
+		if err != nil {
+			return err
+		}
+		return unfit(a.CheckNodes(net.Graph.IDs()))
 	}
 	if id := store.GraphID(a.Graph); id != wanted {
 		return badData.because("the study is on graph %s, but the file contains graph %s", wanted, id)
@@ -83,6 +99,9 @@ func (s *Server) importGraph(r *http.Request, a *study.Archive) error {
 		return err
 	}
 	if err := checkIDs(net); err != nil {
+		return err
+	}
+	if err := unfit(a.CheckNodes(net.Graph.IDs())); err != nil {
 		return err
 	}
 	if _, _, err := s.keep(r.Context(), a.Graph); err != nil {

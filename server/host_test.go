@@ -258,6 +258,8 @@ func newSimple(net *graphio.Network, s study.Settings) (study.Engine, error) {
 
 func (e simple) IDs() study.NodeIDs { return e.net.Graph.IDs() }
 
+func (e simple) Cost(int) float64 { return 1 }
+
 func (e simple) Suggest(_ context.Context, q study.Query) (out study.Suggestions, err error) {
 	closed := map[string]bool{}
 	for _, r := range q.Measurements {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"strings"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -23,8 +24,13 @@ type database struct {
 
 // dialect has the differences between databases.
 type dialect interface {
-	// schema returns the statements that create the tables.
+	// schema returns the statements that create the tables of version 1.
 	schema() []string
+	// types replaces the types of columns in a migration.
+	types() *strings.Replacer
+	// backup copies a store with tables of an older version, and returns where to; "" if
+	// the database does not do it.
+	backup(ctx context.Context, on execer, version int) (string, error)
 	// tables reports whether there are tables of this program, and others that must
 	// not be mixed with them.
 	tables(ctx context.Context, tx *sql.Tx) (ours, others bool, err error)
@@ -42,16 +48,14 @@ type execer interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 }
 
-// schemaVersion is the version of the tables.
-const schemaVersion = 1
-
 // timeout limits a statement or a transaction.
 const timeout = time.Minute
 
-// prepare takes the lock of the store, creates the tables if need be, and checks
-// their version.
+// prepare takes the lock of the store, creates the tables if need be, and brings them to
+// the version of this program.
 func (d *database) prepare(ctx context.Context, opts Options) error {
-	return d.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	was := 0
+	err := d.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		ours, others, err := d.dialect.tables(ctx, tx)
 		switch {
 		case err != nil:
@@ -63,25 +67,23 @@ func (d *database) prepare(ctx context.Context, opts Options) error {
 				return err
 			}
 		}
-		var version string
-		if err := tx.QueryRowContext(ctx, `SELECT value FROM grfgp_meta WHERE name = 'version'`).Scan(&version); err != nil {
-			return err
-		}
-		if version != fmt.Sprint(schemaVersion) {
-			return fmt.Errorf("%w: its tables have version %s, and this program knows version %d; use a newer program", ErrForeign, version, schemaVersion)
-		}
-		return nil
+		was, err = version(ctx, tx)
+		return err
 	})
+	if err != nil || was == schemaVersion() {
+		return err
+	}
+	return d.upgrade(ctx, was, opts)
 }
 
+// makeTables creates the tables of a new store.
 func (d *database) makeTables(ctx context.Context, tx *sql.Tx) error {
-	for _, statement := range d.dialect.schema() {
+	for _, statement := range append(d.dialect.schema(), `INSERT INTO grfgp_meta (name, value) VALUES ('version', '1')`) {
 		if _, err := tx.ExecContext(ctx, statement); err != nil {
 			return err
 		}
 	}
-	_, err := tx.ExecContext(ctx, `INSERT INTO grfgp_meta (name, value) VALUES ('version', $1)`, fmt.Sprint(schemaVersion))
-	return err
+	return d.migrate(ctx, tx, 1)
 }
 
 // detached returns ctx with a time limit in place of its own end: cancelling a

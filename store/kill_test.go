@@ -39,6 +39,7 @@ func (endless) Len() int                     { return 1 << 40 }
 func (endless) At(i int) string              { return fmt.Sprint(i) }
 func (endless) Lookup(id []byte) (int, bool) { return 0, true }
 
+func (endless) Cost(int) float64 { return 1 }
 func (endless) Suggest(_ context.Context, q study.Query) (s study.Suggestions, err error) {
 	for range q.Count {
 		s.List = append(s.List, study.Suggestion{Node: fmt.Sprint(rand.Uint64()), Cost: 1})

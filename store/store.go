@@ -5,9 +5,13 @@
 //	id, err := s.PutGraph(ctx, packed) // by graphio.Encode
 //	_, err = study.Create(ctx, s.Log("pressure"), study.Settings{Name: "pressure", Graph: id}, "anna", time.Now())
 //
-// A store has four tables, grfgp_events, grfgp_graphs, grfgp_learned (checkpoints)
-// and grfgp_meta (the version of the tables, and marks of engines at work). An event that was appended is on disk:
-// SQLite runs with synchronous = FULL, PostgreSQL with synchronous_commit.
+// The tables of a store are grfgp_events, grfgp_graphs, grfgp_learned (checkpoints),
+// grfgp_summaries (of studies, for lists) and grfgp_meta (the version of the tables, and
+// marks of engines at work). An event that was appended is on disk: SQLite runs with
+// synchronous = FULL, PostgreSQL with synchronous_commit.
+//
+// Tables of an older version are changed by Open, in one transaction; of an SQLite file a
+// copy is made first. Tables of a newer version are refused.
 //
 // One process owns a store at a time, by an exclusive lock of SQLite or an advisory
 // lock of PostgreSQL that ends with the process. Open reports who holds the store.
@@ -97,6 +101,9 @@ type Options struct {
 	// not a server. Other processes that find the store held are told to use this
 	// address.
 	URL string
+	// Migrated, unless it is nil, is called when Open has changed the tables of a store
+	// that an older program wrote.
+	Migrated func(Migration)
 }
 
 // Memory is the location of a store in memory.

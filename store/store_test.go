@@ -45,7 +45,7 @@ func TestPostgres(t *testing.T) {
 		return strings.Replace(server, "/postgres?", "/"+name+"?", 1)
 	})
 	for name, test := range map[string]func(*testing.T, string, *pgx.Conn){
-		"broken connection": brokenConnection, "callers go away": callersGoAway, "durable": durable, "not there": notThere,
+		"broken connection": brokenConnection, "callers go away": callersGoAway, "durable": durable, "not there": notThere, "migrates": migrates,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, server, admin) })
 	}

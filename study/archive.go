@@ -149,6 +149,23 @@ func (a *Archive) Rename(name string) error {
 		return err
 	}
 	a.Events[0], a.State.Settings.Name = e, name
+	for k, e := range a.Events {
+		if changed, ok := e.Data.(Changed); ok {
+			changed.Settings.Name = name
+			a.Events[k].Data = changed
+		}
+	}
+	return nil
+}
+
+// CheckNodes returns an error, which wraps ErrCorrupt, if an event has a node that the graph
+// of the study does not have.
+func (a *Archive) CheckNodes(ids NodeIDs) error {
+	for _, e := range a.Events {
+		if err := e.checkNodes(ids); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -19,17 +19,22 @@ const MaxCount = 10_000
 // AskRequest asks for nodes to measure.
 type AskRequest struct {
 	Count  int           // nodes wanted, 1 to MaxCount
+	Nodes  []string      // nodes of one's own choice, in place of the queue and of suggestions; Count is then their number. Nil: none
 	Key    string        // a repeated key gets the first answer again; empty: none
 	Holder string        // who will measure
 	Lease  time.Duration // how long the nodes stay reserved; 0: Settings.Lease
 }
 
-// Ask suggests nodes and reserves them. If there are fewer than wanted, Ask.Short
+// Ask reserves nodes: those that are in the queue first, and then suggested ones. With
+// AskRequest.Nodes it reserves these. If there are fewer than wanted, Ask.Short
 // says why. An answer without nodes is not an event, and does not use up the key.
 //
 // Suggestions take the events up to Asked.Basis into account. Results that arrive
 // while they are computed count for the next ask.
 func (s *Study) Ask(ctx context.Context, r AskRequest) (Ask, error) {
+	if r.Nodes != nil {
+		r.Count = len(r.Nodes)
+	}
 	if r.Count < 1 || r.Count > MaxCount {
 		return Ask{}, fmt.Errorf("%w: %d nodes wanted; ask for 1 to %d", ErrInvalid, r.Count, MaxCount)
 	}
@@ -47,6 +52,9 @@ func (s *Study) Ask(ctx context.Context, r AskRequest) (Ask, error) {
 	}
 	if err := s.Expire(ctx); err != nil {
 		return Ask{}, err
+	}
+	if r.Nodes != nil {
+		return s.take(ctx, r)
 	}
 	const tries = 8
 	for try := 1; ; try++ {
@@ -71,7 +79,7 @@ func (s *Study) answered(r AskRequest) (a Ask, done bool, err error) {
 	defer s.mu.RUnlock()
 	if k, used := s.state.asks[r.Key]; used {
 		a = s.state.Asks[k]
-		if a.Count != r.Count || a.Holder != r.Holder {
+		if a.Count != r.Count || a.Holder != r.Holder || a.Chosen != (r.Nodes != nil) || a.Chosen && !slices.Equal(nodesOf(a.Trials), r.Nodes) {
 			return Ask{}, true, fmt.Errorf("%w: the key %q was used for another ask; use a new key", ErrConflict, r.Key)
 		}
 		return a, true, nil
@@ -82,24 +90,19 @@ func (s *Study) answered(r AskRequest) (a Ask, done bool, err error) {
 		none.Short = ReasonPaused
 	case StatusClosed:
 		none.Short = ReasonClosed
+	case StatusArchived:
+		return Ask{}, true, errArchived
 	}
 	return none, none.Short != bayesopt.Enough, nil
 }
 
 // ask computes suggestions and reserves them.
 func (s *Study) ask(ctx context.Context, r AskRequest) (Ask, error) {
-	engine, err := s.Engine(ctx)
-	if err != nil {
-		return Ask{}, err
-	}
 	s.mu.RLock()
-	q, failed, basis := s.state.query(r.Count), s.state.recentlyFailed(), s.state.Seq
-	lease := time.Duration(s.state.Settings.Lease)
+	planned := s.state.plan(r.Count)
 	s.mu.RUnlock()
-	if r.Lease > 0 {
-		lease = r.Lease
-	}
-	suggested, err := s.suggestOrDraw(ctx, engine, q, failed)
+	basis := planned.basis
+	suggested, err := s.suggestPlanned(ctx, planned)
 	if err != nil {
 		return Ask{}, fmt.Errorf("suggesting: %w", err)
 	}
@@ -108,12 +111,52 @@ func (s *Study) ask(ctx context.Context, r AskRequest) (Ask, error) {
 		return answer, nil
 	}
 	decide := func(st *State) (Payload, error) {
-		p := Asked{Key: r.Key, Count: r.Count, Basis: basis, Until: stamp(s.now().Add(lease)), Short: suggested.Short, Random: suggested.Random}
+		p := Asked{Key: r.Key, Count: r.Count, Basis: basis, Until: s.leaseEnd(st, r), Short: suggested.Short, Random: suggested.Random}
 		for k, g := range suggested.List {
 			p.Trials = append(p.Trials, Issued{len(st.Trials) + 1 + k, g.Node, g.Cost, g.Why, g.Mean, g.SD})
 		}
-		if err := st.checkAsked(p); err != nil && st.Seq != basis {
+		err := st.checkAsked(p)
+		if st.modelAt > basis {
+			err = fmt.Errorf("%w: the settings were changed", ErrConflict)
+		}
+		if err != nil && st.Seq != basis {
 			return nil, fmt.Errorf("%w: %w", errOvertaken, err)
+		}
+		return p, nil
+	}
+	err = s.commit(ctx, r.Holder, decide, func(st *State) { answer = st.Asks[len(st.Asks)-1] })
+	return answer, err
+}
+
+// leaseEnd returns the end of the lease of an ask.
+func (s *Study) leaseEnd(st *State, r AskRequest) time.Time {
+	lease := r.Lease
+	if lease == 0 {
+		lease = time.Duration(st.Settings.Lease)
+	}
+	return stamp(s.now().Add(lease))
+}
+
+// take reserves the nodes that the request names.
+func (s *Study) take(ctx context.Context, r AskRequest) (answer Ask, err error) {
+	if a, done, err := s.answered(r); done {
+		return a, err
+	}
+	chosen, err := s.choose(ctx, r.Nodes)
+	if err != nil {
+		return Ask{}, err
+	}
+	why := "chosen"
+	if r.Holder != "" {
+		why += " by " + r.Holder
+	}
+	decide := func(st *State) (Payload, error) {
+		p := Asked{Key: r.Key, Count: r.Count, Basis: st.Seq, Until: s.leaseEnd(st, r), Chosen: true}
+		for k, c := range chosen {
+			if !st.available(c.Node) {
+				return nil, st.taken(c.Node)
+			}
+			p.Trials = append(p.Trials, Issued{Trial: len(st.Trials) + 1 + k, Node: c.Node, Cost: c.Cost, Why: why})
 		}
 		return p, nil
 	}
@@ -127,15 +170,22 @@ func (s *Study) Preview(ctx context.Context, count int) (Suggestions, int64, err
 	if none, done, err := s.answered(AskRequest{Count: count}); done {
 		return Suggestions{Short: none.Short}, s.Seq(), err
 	}
-	engine, err := s.Engine(ctx)
-	if err != nil {
-		return Suggestions{}, 0, err
-	}
 	s.mu.RLock()
-	q, failed, basis := s.state.query(count), s.state.recentlyFailed(), s.state.Seq
+	planned := s.state.plan(count)
 	s.mu.RUnlock()
-	suggested, err := s.suggestOrDraw(ctx, engine, q, failed)
-	return suggested, basis, err
+	suggested, err := s.suggestPlanned(ctx, planned)
+	return suggested, planned.basis, err
+}
+
+// suggestPlanned returns the nodes of a plan.
+func (s *Study) suggestPlanned(ctx context.Context, p plan) (Suggestions, error) {
+	return p.answer(func(q Query, failed []string) (Suggestions, error) {
+		engine, err := s.Engine(ctx)
+		if err != nil {
+			return Suggestions{}, err
+		}
+		return s.suggestOrDraw(ctx, engine, q, failed)
+	})
 }
 
 // suggestOrDraw is suggest. If the model cannot be fitted it draws candidates at random, and

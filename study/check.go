@@ -22,6 +22,9 @@ func (s *State) check(e Event) error {
 	if _, first := e.Data.(Created); first != (s.Seq == 0) {
 		return fmt.Errorf("%w: the first event, and no other, creates the study", ErrCorrupt)
 	}
+	if _, restores := e.Data.(Restored); s.Status == StatusArchived && !restores {
+		return errArchived
+	}
 	switch p := e.Data.(type) {
 	case Created:
 		return p.Settings.check()
@@ -57,6 +60,16 @@ func (s *State) check(e Event) error {
 		return s.checkStatus("resume", StatusPaused)
 	case Closed:
 		return s.checkStatus("close", StatusOpen, StatusPaused)
+	case Changed:
+		return s.checkChanged(p)
+	case Queued:
+		return s.checkQueued(p)
+	case Unqueued:
+		return s.checkUnqueued(p)
+	case Archived:
+		return checkText("a note", p.Note, MaxNote)
+	case Restored:
+		return s.checkStatus("restore", StatusArchived)
 	}
 	return fmt.Errorf("%w: unknown event type %T", ErrCorrupt, e.Data)
 }

@@ -84,7 +84,7 @@ func (e *ModelEngine) saveCheckpoint(ctx context.Context) {
 	}
 }
 
-// digest returns a hash of the settings and the first n measurements, "" if they
+// digest returns a hash of the settings, budget and lease aside, and the first n measurements, "" if they
 // cannot be encoded.
 func (e *ModelEngine) digest(n int) string {
 	type bits struct {
@@ -94,7 +94,7 @@ func (e *ModelEngine) digest(n int) string {
 	}
 	sum := sha256.New()
 	enc := json.NewEncoder(sum)
-	err := enc.Encode(e.settings)
+	err := enc.Encode(e.settings.forEngine())
 	for _, m := range e.told[:n] {
 		if err == nil {
 			err = enc.Encode(bits{m.Node, math.Float64bits(m.Value), m.Exposure})

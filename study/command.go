@@ -173,6 +173,9 @@ func (s *Study) Abandon(ctx context.Context, trial int, note, by string) (Trial,
 // suggested again. Ask calls it first.
 func (s *Study) Expire(ctx context.Context) error {
 	return s.commit(ctx, "", func(st *State) (Payload, error) {
+		if st.Status == StatusArchived {
+			return nil, nil // when it is restored
+		}
 		var p Expired
 		now := stamp(s.now())
 		for k := range st.Trials {

@@ -112,11 +112,11 @@ func TestCovariatesRestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, e := range map[string]*study.ModelEngine{"new": engine, "sibling": sibling} {
-		if v, err := study.Verify(f.ctx, f.Events(f.ctx, 0), e, nil); err != nil || v.Suggestions != 25 {
+		if v, err := study.Verify(f.ctx, f.Events(f.ctx, 0), by(e)); err != nil || v.Suggestions != 25 {
 			t.Errorf("%s: %+v, %v", name, v, err)
 		}
 	}
-	if _, err := study.Verify(f.ctx, f.Events(f.ctx, 0), zone, nil); !errors.Is(err, study.ErrCorrupt) {
+	if _, err := study.Verify(f.ctx, f.Events(f.ctx, 0), by(zone)); !errors.Is(err, study.ErrCorrupt) {
 		t.Errorf("with another covariate: %v", err)
 	}
 }

@@ -14,6 +14,8 @@ import (
 type Engine interface {
 	// IDs returns the ids of all nodes.
 	IDs() NodeIDs
+	// Cost returns what measuring a node costs.
+	Cost(node int) float64
 	// Suggest returns nodes to measure, fewer than wanted if there are not enough
 	// candidates. The error wraps ErrFit if the model that it needs cannot be fitted;
 	// with Query.Random it needs none.

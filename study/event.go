@@ -19,7 +19,8 @@ type Event struct {
 }
 
 // Payload is the content of an event: Created, Asked, Told, Observed, Renewed,
-// Released, Abandoned, Expired, Retracted, Paused, Resumed or Closed.
+// Released, Abandoned, Expired, Retracted, Paused, Resumed, Closed, Changed, Queued,
+// Unqueued, Archived or Restored.
 type Payload interface{ kind() string }
 
 // The payloads.
@@ -37,7 +38,9 @@ type (
 		Short Reason    `json:"short,omitempty"` // why there are fewer trials than nodes asked for
 		// Random says why the nodes were drawn at random although the policy needs a
 		// model: the reason for which it could not be fitted. Empty: they were not.
-		Random string   `json:"random,omitempty"`
+		Random string `json:"random,omitempty"`
+		// Chosen says that whoever asked chose the nodes: they are no suggestions.
+		Chosen bool     `json:"chosen,omitempty"`
 		Trials []Issued `json:"trials"`
 	}
 	// Told gives the result of a trial: a value, or that it failed.
@@ -87,7 +90,33 @@ type (
 	Closed struct {
 		Note string `json:"note,omitempty"`
 	}
+	// Changed replaces the settings; name and graph stay.
+	Changed struct {
+		Settings Settings `json:"settings"`
+		Note     string   `json:"note,omitempty"`
+	}
+	// Queued adds nodes that the next asks get first.
+	Queued struct {
+		Nodes []Chosen `json:"nodes"`
+		Note  string   `json:"note,omitempty"`
+	}
+	// Unqueued takes nodes out of the queue.
+	Unqueued struct {
+		Nodes []string `json:"nodes"`
+	}
+	// Archived makes the study read-only until Restored.
+	Archived struct {
+		Note string `json:"note,omitempty"`
+	}
+	// Restored takes an archived study back: it is as it was before.
+	Restored struct{}
 )
+
+// Chosen is a node that somebody chose, with what measuring it costs.
+type Chosen struct {
+	Node string  `json:"node"` // id
+	Cost float64 `json:"cost"`
+}
 
 // Issued is a trial at the time of its suggestion.
 type Issued struct {
@@ -130,12 +159,18 @@ func (Retracted) kind() string { return "retracted" }
 func (Paused) kind() string    { return "paused" }
 func (Resumed) kind() string   { return "resumed" }
 func (Closed) kind() string    { return "closed" }
+func (Changed) kind() string   { return "changed" }
+func (Queued) kind() string    { return "queued" }
+func (Unqueued) kind() string  { return "unqueued" }
+func (Archived) kind() string  { return "archived" }
+func (Restored) kind() string  { return "restored" }
 
 // readers decode the payload of an event, by kind.
 var readers = map[string]func([]byte) (Payload, error){
 	"created": read[Created], "asked": read[Asked], "told": read[Told], "observed": read[Observed],
 	"renewed": read[Renewed], "released": read[Released], "abandoned": read[Abandoned], "expired": read[Expired],
 	"retracted": read[Retracted], "paused": read[Paused], "resumed": read[Resumed], "closed": read[Closed],
+	"changed": read[Changed], "queued": read[Queued], "unqueued": read[Unqueued], "archived": read[Archived], "restored": read[Restored],
 }
 
 // read decodes a payload and refuses unknown fields, which would be lost.
@@ -180,7 +215,7 @@ func (e *Event) UnmarshalJSON(text []byte) error {
 	}
 	reader, ok := readers[w.Kind]
 	if !ok {
-		return fmt.Errorf("%w: event %d is of the unknown kind %q", ErrCorrupt, w.Seq, w.Kind)
+		return fmt.Errorf("%w: event %d is of the unknown kind %q; use a newer program", ErrCorrupt, w.Seq, w.Kind)
 	}
 	data, err := reader(w.Data)
 	if err != nil {

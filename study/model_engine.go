@@ -89,6 +89,14 @@ func newModelEngine(g *graph.Graph, nodes *graphio.NodeTable, s Settings, spec g
 // IDs implements Engine.
 func (e *ModelEngine) IDs() NodeIDs { return e.graph.IDs() }
 
+// Cost implements Engine.
+func (e *ModelEngine) Cost(node int) float64 {
+	if e.opts.Cost == nil {
+		return 1
+	}
+	return e.opts.Cost[node]
+}
+
 func (e *ModelEngine) allowed(nodes *graphio.NodeTable) ([]int, error) {
 	if e.settings.Allowed != nil {
 		all, err := e.nodes(e.settings.Allowed)

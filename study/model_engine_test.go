@@ -404,7 +404,7 @@ func TestVerify(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := study.Verify(f.ctx, f.Events(f.ctx, 0), engine, nil)
+	v, err := study.Verify(f.ctx, f.Events(f.ctx, 0), by(engine))
 	if err != nil || int64(v.Events) != f.Seq() || v.Suggestions != 25 {
 		t.Errorf("%+v, %v", v, err)
 	}
@@ -438,7 +438,7 @@ func TestVerify(t *testing.T) {
 				}
 			}
 		}
-		if _, err := study.Verify(f.ctx, altered, engine, nil); !errors.Is(err, study.ErrCorrupt) {
+		if _, err := study.Verify(f.ctx, altered, by(engine)); !errors.Is(err, study.ErrCorrupt) {
 			t.Errorf("%s was altered: %v", what, err)
 		}
 	}
@@ -447,7 +447,7 @@ func TestVerify(t *testing.T) {
 	if engine, err = study.NewModelEngine(f.graph, nil, other); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := study.Verify(f.ctx, f.Events(f.ctx, 0), engine, nil); !errors.Is(err, study.ErrCorrupt) {
+	if _, err := study.Verify(f.ctx, f.Events(f.ctx, 0), by(engine)); !errors.Is(err, study.ErrCorrupt) {
 		t.Errorf("by another model: %v", err)
 	}
 	// One that shares features with another study comes to the same.
@@ -458,10 +458,10 @@ func TestVerify(t *testing.T) {
 	if sibling, err = sibling.Sibling(nil, f.Settings()); err != nil {
 		t.Fatal(err)
 	}
-	if v, err := study.Verify(f.ctx, f.Events(f.ctx, 0), sibling, nil); err != nil || v.Suggestions != 25 {
+	if v, err := study.Verify(f.ctx, f.Events(f.ctx, 0), by(sibling)); err != nil || v.Suggestions != 25 {
 		t.Errorf("%+v, %v", v, err)
 	}
-	if _, err := study.Verify(f.ctx, f.Events(f.ctx, 3), nil, nil); !errors.Is(err, study.ErrCorrupt) {
+	if _, err := study.Verify(f.ctx, f.Events(f.ctx, 3), study.Checks{}); !errors.Is(err, study.ErrCorrupt) {
 		t.Errorf("from the middle: %v", err)
 	}
 }

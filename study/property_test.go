@@ -64,7 +64,7 @@ func anyCommand(x *table, random *rand.Rand, nodes int) (err error) {
 	if random.IntN(2) == 0 {
 		key = fmt.Sprint("k", random.IntN(10))
 	}
-	switch random.IntN(14) {
+	switch random.IntN(19) {
 	case 0, 1, 2:
 		_, err = x.Ask(x.ctx, study.AskRequest{Count: 1 + random.IntN(4), Key: key, Holder: "h"})
 	case 3, 4, 5:
@@ -88,6 +88,30 @@ func anyCommand(x *table, random *rand.Rand, nodes int) (err error) {
 	case 13:
 		if err = x.Pause(x.ctx, "", ""); err == nil {
 			err = x.Resume(x.ctx, "")
+		}
+	case 14:
+		_, err = x.Queue(x.ctx, []string{fmt.Sprint("n", random.IntN(nodes+1))}, "", "q")
+	case 15:
+		_, err = x.Unqueue(x.ctx, []string{fmt.Sprint("n", random.IntN(nodes))}, "q")
+	case 16:
+		_, err = x.Ask(x.ctx, study.AskRequest{Nodes: []string{fmt.Sprint("n", random.IntN(nodes))}, Key: key, Holder: "own"})
+	case 17:
+		was := x.Settings()
+		to := was
+		to.Repeats, to.Seed = random.IntN(2) == 0, uint64(random.IntN(4))
+		if to.Budget != nil { // never lower: what is spent stays within it
+			more := *to.Budget + float64(random.IntN(2))
+			to.Budget = &more
+		}
+		_, err = x.Change(x.ctx, was, to, "", "c")
+	case 18:
+		if err = x.Archive(x.ctx, "", "a"); err == nil {
+			at := x.Seq()
+			_, refused := x.Tell(x.ctx, 1, study.Outcome{Value: 1}, "h")
+			if x.Seq() != at {
+				return fmt.Errorf("an archived study takes a result: %v", refused)
+			}
+			err = x.Restore(x.ctx, "a")
 		}
 	}
 	return err

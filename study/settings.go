@@ -16,7 +16,8 @@ import (
 	"grfgp/gp"
 )
 
-// Settings define a study. They are fixed when it is created.
+// Settings define a study. Name and graph are fixed when it is created; Study.Change
+// changes the others.
 type Settings struct {
 	Name   string        `json:"name"`
 	Graph  string        `json:"graph"` // id of the graph, the hash of its content

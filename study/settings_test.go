@@ -90,7 +90,7 @@ func TestStudyOfCounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v, err := study.Verify(f.ctx, f.Events(f.ctx, 0), engine, nil); err != nil || v.Suggestions != 6 {
+	if v, err := study.Verify(f.ctx, f.Events(f.ctx, 0), by(engine)); err != nil || v.Suggestions != 6 {
 		t.Errorf("%+v, %v", v, err)
 	}
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // Status says whether a study makes suggestions. Results of trials are accepted in
-// every status.
+// every status but archived.
 type Status string
 
 // The statuses of a study.
@@ -16,11 +16,14 @@ const (
 	StatusPaused Status = "paused" // no suggestions until it is resumed
 	StatusClosed Status = "closed" // no suggestions, permanently
 
+	// StatusArchived marks a study that is read-only until it is restored.
+	StatusArchived Status = "archived"
+
 	// StatusDamaged marks a study in a list whose events cannot be replayed.
 	StatusDamaged Status = "damaged"
 )
 
-// Stop says who paused or closed a study, when and why.
+// Stop says who paused, closed or archived a study, when and why.
 type Stop struct {
 	Note string    `json:"note,omitempty"`
 	By   string    `json:"by,omitempty"`
@@ -85,6 +88,7 @@ type Ask struct {
 	Until  time.Time `json:"until,omitzero"` // end of the lease
 	Short  Reason    `json:"short,omitempty"`
 	Random string    `json:"random,omitempty"` // why the nodes were drawn at random, without the model that the policy needs; empty: they were not
+	Chosen bool      `json:"chosen,omitempty"` // AskRequest.Nodes named the nodes
 	Trials []Issued  `json:"trials"`
 }
 
@@ -99,6 +103,7 @@ type State struct {
 	Trials   []Trial   // trial number n is Trials[n−1]
 	Records  []Record  // record number n is Records[n−1]
 	Asks     []Ask
+	Queue    []QueuedNode // in the order in which asks get them
 
 	nodes     map[string]*nodeState
 	abandoned []string         // nodes, sorted
@@ -106,7 +111,9 @@ type State struct {
 	observed  map[string]int64 // event by key
 	failedAt  map[string]int64 // event of the last failure, by node
 	toldAt    int64            // event of the last measurement
-	changedAt int64            // event of the last measurement told or retracted
+	changedAt int64            // event of the last measurement told or retracted, or of a change of the model
+	modelAt   int64            // event of the settings, budget and lease aside
+	before    *shelved         // what an archived study was; nil: it is not archived
 }
 
 // nodeState counts what happened at a node.
@@ -142,7 +149,7 @@ func (s *State) apply(e Event) {
 	s.Seq, s.Updated = e.Seq, e.Time
 	switch p := e.Data.(type) {
 	case Created:
-		s.Settings, s.Status, s.Created = p.Settings, StatusOpen, e.Time
+		s.Settings, s.Status, s.Created, s.modelAt = p.Settings, StatusOpen, e.Time, e.Seq
 		s.nodes, s.asks = map[string]*nodeState{}, map[string]int{}
 		s.observed, s.failedAt = map[string]int64{}, map[string]int64{}
 	case Asked:
@@ -176,6 +183,19 @@ func (s *State) apply(e Event) {
 		s.Status, s.Stopped = StatusOpen, nil
 	case Closed:
 		s.Status, s.Stopped = StatusClosed, &Stop{p.Note, e.By, e.Time}
+	case Changed:
+		s.change(e, p)
+	case Queued:
+		s.enqueue(e, p)
+	case Unqueued:
+		for _, node := range p.Nodes {
+			s.unqueue(node)
+		}
+	case Archived:
+		s.before = &shelved{s.Status, s.Stopped}
+		s.Status, s.Stopped = StatusArchived, &Stop{p.Note, e.By, e.Time}
+	case Restored:
+		s.Status, s.Stopped, s.before = s.before.Status, s.before.Stopped, nil
 	}
 }
 
@@ -183,8 +203,9 @@ func (s *State) issue(e Event, p Asked) {
 	for _, i := range p.Trials {
 		s.Trials = append(s.Trials, Trial{Issued: i, State: TrialPending, Holder: e.By, Asked: e.Time, Until: p.Until})
 		s.node(i.Node).pending++
+		s.unqueue(i.Node)
 	}
-	s.Asks = append(s.Asks, Ask{e.Seq, p.Key, e.By, p.Count, p.Until, p.Short, p.Random, p.Trials})
+	s.Asks = append(s.Asks, Ask{e.Seq, p.Key, e.By, p.Count, p.Until, p.Short, p.Random, p.Chosen, p.Trials})
 	if p.Key != "" {
 		s.asks[p.Key] = len(s.Asks) - 1
 	}
@@ -229,6 +250,9 @@ func (s *State) add(e Event, r Measurement, trial int) int {
 	v := Record{Number: len(s.Records) + 1, Measurement: r, Trial: trial, Seq: e.Seq, Time: e.Time, By: e.By}
 	s.Records = append(s.Records, v)
 	s.node(r.Node).values++
+	if !s.Settings.Repeats {
+		s.unqueue(r.Node)
+	}
 	s.toldAt, s.changedAt = e.Seq, e.Seq
 	return v.Number
 }
@@ -304,6 +328,7 @@ func (s *State) AbandonedNodes() []string { return slices.Clone(s.abandoned) }
 
 func (s *State) abandon(node string) {
 	s.node(node).abandoned = true
+	s.unqueue(node)
 	if at, there := slices.BinarySearch(s.abandoned, node); !there {
 		s.abandoned = slices.Insert(s.abandoned, at, node)
 	}

@@ -13,8 +13,9 @@ import (
 // Options are the options of Open. The zero value opens a study that can be read
 // and told results, but makes no suggestions or predictions.
 type Options struct {
-	// Engine makes the engine. It is called when a suggestion or prediction is first
-	// asked for, and again after an error. Nil: commands that need the graph return
+	// Engine makes the engine of the settings that the study has. It is called when a
+	// suggestion or prediction is first asked for, and again after an error or a change of
+	// settings. Nil: commands that need the graph return
 	// ErrNoEngine.
 	Engine func(ctx context.Context) (Engine, error)
 	// Now is the clock of leases and events; nil: time.Now.
@@ -33,13 +34,15 @@ type Study struct {
 
 	mu      sync.RWMutex  // held briefly: readers do not wait for the log
 	state   *State        // changed only with writing held as well
-	changed chan struct{} // closed at the next event
+	changed chan struct{} // closed at the next event, or when the study is deleted
+	deleted bool
 
 	asking chan struct{} // holds one token per ask in progress: at most one
 
 	loading sync.Mutex
 	load    func(ctx context.Context) (Engine, error)
 	engine  Engine
+	modelAt int64 // ModelSeq of engine
 
 	fitting sync.Mutex // guards fit
 	fit     *fit       // to the measurements so far; nil: none was needed yet
@@ -121,6 +124,9 @@ func (s *Study) apply(e Event) {
 func (s *Study) commit(ctx context.Context, by string, decide func(*State) (Payload, error), then func(*State)) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
+	if s.isDeleted() {
+		return errDeleted
+	}
 	const tries = 4
 	for try := 1; ; try++ {
 		if s.stale || try > 1 {
@@ -195,14 +201,18 @@ func (s *Study) Events(ctx context.Context, after int64) iter.Seq2[Event, error]
 	return s.log.Events(ctx, after)
 }
 
-// Wait blocks until there is an event with a number above after, or ctx ends.
+// Wait blocks until there is an event with a number above after, or ctx ends. The error
+// wraps ErrNotFound if the study was deleted.
 func (s *Study) Wait(ctx context.Context, after int64) error {
 	for {
 		s.mu.RLock()
-		seq, changed := s.state.Seq, s.changed
+		seq, changed, deleted := s.state.Seq, s.changed, s.deleted
 		s.mu.RUnlock()
-		if seq > after {
+		switch {
+		case seq > after:
 			return nil
+		case deleted:
+			return errDeleted
 		}
 		select {
 		case <-changed:
@@ -212,20 +222,22 @@ func (s *Study) Wait(ctx context.Context, after int64) error {
 	}
 }
 
-// Engine returns the engine, and makes it by Options.Engine if need be.
+// Engine returns the engine, and makes it by Options.Engine if need be: when there is none,
+// and when the settings of the model were changed.
 func (s *Study) Engine(ctx context.Context) (Engine, error) {
 	if s.load == nil {
 		return nil, ErrNoEngine
 	}
 	s.loading.Lock()
 	defer s.loading.Unlock()
-	if s.engine != nil {
+	at := s.ModelSeq()
+	if s.engine != nil && s.modelAt == at {
 		return s.engine, nil
 	}
 	e, err := s.load(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s.engine = e
+	s.engine, s.modelAt = e, at
 	return e, nil
 }

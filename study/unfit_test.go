@@ -82,7 +82,7 @@ func TestUnfit(t *testing.T) {
 			if err != nil || fmt.Sprint(again) != fmt.Sprint(a) {
 				t.Errorf("again %+v: %v", again, err)
 			}
-			v, err := study.Verify(t.Context(), log.Events(t.Context(), 0), engine, nil)
+			v, err := study.Verify(t.Context(), log.Events(t.Context(), 0), by(engine))
 			if err != nil || v.Suggestions != 1 {
 				t.Errorf("verified %+v: %v", v, err)
 			}

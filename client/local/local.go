@@ -33,6 +33,8 @@ type Options struct {
 	Memory int64
 	// Progress reports long work; zero: to nobody.
 	Progress client.Progress
+	// Migrated is that of store.Options.
+	Migrated func(store.Migration)
 }
 
 // Open returns the studies of the store at a location, as in store.Open.
@@ -54,7 +56,7 @@ type Studies struct {
 // need opens the store.
 func (l *Studies) need(ctx context.Context, mustExist bool) (err error) {
 	if l.store == nil {
-		l.store, err = store.Open(ctx, l.place, store.Options{MustExist: mustExist, Wait: l.opts.Wait})
+		l.store, err = store.Open(ctx, l.place, store.Options{MustExist: mustExist, Wait: l.opts.Wait, Migrated: l.opts.Migrated})
 	}
 	return err
 }
@@ -143,19 +145,24 @@ func (l *Studies) Import(ctx context.Context, r io.Reader, name string) (string,
 		}
 	}
 	id := a.State.Settings.Graph
-	if a.Graph == nil {
+	packed := a.Graph
+	if packed == nil {
 		err := l.need(ctx, true) // a new store has no graph
 		if err == nil {
-			_, err = l.store.Graph(ctx, id)
+			packed, err = l.store.Graph(ctx, id)
 		}
 		if err != nil {
 			return "", fmt.Errorf("the graph was not exported: %w; export it again with its graph", err)
 		}
-	} else {
-		net, err := graphio.Decode(a.Graph)
-		if err != nil {
-			return "", err
-		}
+	}
+	net, err := graphio.Decode(packed)
+	if err != nil {
+		return "", err
+	}
+	if err := a.CheckNodes(net.Graph.IDs()); err != nil {
+		return "", err
+	}
+	if a.Graph != nil {
 		if err := study.CheckIDs(net.Graph.IDs()); err != nil {
 			return "", fmt.Errorf("%w: %w", study.ErrCorrupt, err)
 		}
@@ -273,20 +280,15 @@ func (s *storedStudy) Export(ctx context.Context, w io.Writer, withGraph bool) e
 }
 
 func (s *storedStudy) Verify(ctx context.Context, suggestions bool, progress func(done, total int64)) (study.Verification, error) {
-	if _, err := s.Network(ctx); err != nil {
+	net, err := s.Network(ctx)
+	if err != nil {
 		return study.Verification{}, err
 	}
-	var engine study.Engine
-	if suggestions {
-		var err error
-		if engine, err = s.newEngine(ctx); err != nil {
-			return study.Verification{}, err
-		}
-	}
-	total := s.Seq()
-	return study.Verify(ctx, s.Events(ctx, 0), engine, func(done int64) {
+	checks, total := study.ChecksOn(net.Graph, net.Nodes, suggestions), s.Seq()
+	checks.Progress = func(done int64) {
 		if progress != nil {
 			progress(done, total)
 		}
-	})
+	}
+	return study.Verify(ctx, s.Events(ctx, 0), checks)
 }

@@ -155,7 +155,7 @@ func (a *app) openStudies(ctx context.Context, f *studyFlags, mustExist bool) (c
 			return nil, usagef("--store %s: there is no such file; if it is a server, give --store http://%s", place, place)
 		}
 	}
-	return local.Open(ctx, place, local.Options{MustExist: mustExist, Wait: storeWait, Memory: int64(size(0).most()), Progress: a.studyProgress("loading the graph")})
+	return local.Open(ctx, place, local.Options{MustExist: mustExist, Wait: storeWait, Memory: int64(size(0).most()), Progress: a.studyProgress("loading the graph"), Migrated: a.migrated})
 }
 
 // isServer reports whether a place is the URL of a server.

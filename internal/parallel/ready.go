@@ -1,6 +1,9 @@
 package parallel
 
-import "sync/atomic"
+import (
+	"sync"
+	"sync/atomic"
+)
 
 // Goroutines that Blocks has started stay ready for the next call for a short time: a
 // solver has thousands of calls with microseconds in between, and on 16 processors it takes
@@ -8,8 +11,8 @@ import "sync/atomic"
 // calls beside it and within it start goroutines of their own.
 
 const (
-	readyFrom = 4       // workers, from which goroutines stay: two are soon started
 	readyMost = 256     // workers
+	waitFor   = 1 << 10 // pauses for the last goroutines of a call, before the caller sleeps
 	readyFor  = 1 << 11 // pauses after the last call, some 50 µs: a clock may stand still (testing/synctest)
 )
 
@@ -23,19 +26,19 @@ var ready struct {
 type call struct {
 	workers int
 	work    func(worker int) // returns when no block is left
-	active  atomic.Int32     // goroutines in work
-	parked  atomic.Bool      // the caller waits for done
-	done    chan struct{}
+	// Held by each goroutine in work to read; the caller gets it to write when there is none.
+	// A channel would do, but may not be shared by goroutines with different clocks (testing/synctest).
+	working sync.RWMutex
 }
 
 // together runs work on as many goroutines, the caller among them, and returns when all
 // that have begun are done. It reports false, and does nothing, if the goroutines are taken.
 func together(workers int, work func(worker int)) bool {
-	if workers < readyFrom || workers > readyMost || !ready.taken.CompareAndSwap(false, true) {
+	if workers > readyMost || !ready.taken.CompareAndSwap(false, true) {
 		return false
 	}
 	defer ready.taken.Store(false)
-	c := &call{workers: workers, work: work, done: make(chan struct{}, 1)}
+	c := &call{workers: workers, work: work}
 	ready.call.Store(c)
 	defer ready.call.Store(nil) // what work refers to can be freed
 	for w := 1; w < workers; w++ {
@@ -45,16 +48,15 @@ func together(workers int, work func(worker int)) bool {
 	}
 	work(0)
 	// Who begins from now on finds no block.
-	for spins := 0; c.active.Load() != 0; spins++ {
-		if spins < 1<<10 {
-			pause()
-			continue
+	for range waitFor {
+		if c.working.TryLock() {
+			c.working.Unlock()
+			return true
 		}
-		c.parked.Store(true)
-		if c.active.Load() != 0 {
-			<-c.done
-		}
+		pause()
 	}
+	c.working.Lock()
+	defer c.working.Unlock()
 	return true
 }
 
@@ -63,14 +65,9 @@ func (c *call) join(w int) {
 	if c == nil || w >= c.workers {
 		return
 	}
-	c.active.Add(1)
+	c.working.RLock()
+	defer c.working.RUnlock()
 	c.work(w)
-	if c.active.Add(-1) == 0 && c.parked.Load() {
-		select {
-		case c.done <- struct{}{}:
-		default:
-		}
-	}
 }
 
 // stay is the goroutine of a worker: it joins one call after another, until there is none

@@ -24,6 +24,32 @@ func TestReadyWithoutClock(t *testing.T) {
 	})
 }
 
+// TestReadyForAnotherClock: goroutines that are ready from a call before serve one whose clock is its own, and
+// the caller sleeps until they are done.
+func TestReadyForAnotherClock(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	for range 100 {
+		var sum atomic.Int64
+		synctest.Test(t, func(t *testing.T) {
+			inside := make(chan struct{})
+			go func() {
+				defer close(inside)
+				Ranges(8, 1, func(lo, _ int) {
+					for range 4 * waitFor {
+						pause()
+					}
+					sum.Add(int64(lo))
+				})
+			}()
+			<-inside
+		})
+		Ranges(8, 1, func(lo, _ int) { sum.Add(int64(lo)) })
+		if sum.Load() != 2*28 {
+			t.Error(sum.Load())
+		}
+	}
+}
+
 // TestReady: every block is done once, before Blocks returns, in calls one after another,
 // beside each other and within each other, at changing numbers of threads; goroutines end
 // soon after the last call.
@@ -54,7 +80,7 @@ func TestReady(t *testing.T) {
 	}
 	for round := range 2000 {
 		if round%100 == 0 {
-			runtime.GOMAXPROCS([]int{4, 7, 5, 16}[round/100%4])
+			runtime.GOMAXPROCS([]int{2, 7, 5, 16}[round/100%4])
 		}
 		if round%250 == 0 {
 			time.Sleep(time.Millisecond) // all goroutines end

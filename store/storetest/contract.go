@@ -55,6 +55,8 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 123456000, time.UTC)
 func All(name string) []study.Event {
 	one, half := 1.0, 0.5
 	settings := study.Settings{Name: name, Graph: "g", Goal: bayesopt.Threshold(0.25), Seed: 7, Budget: &one, Lease: study.DefaultLease, Cost: map[string]float64{"ä": 0.1, "b": 0.2}}
+	changed := settings
+	changed.Budget, changed.Lease = nil, study.Duration(time.Hour)
 	trial := func(id int, node string) study.Issued {
 		return study.Issued{Trial: id, Node: node, Cost: 0.1, Why: "because", Mean: &half, SD: &one}
 	}
@@ -73,6 +75,12 @@ func All(name string) []study.Event {
 		study.Retracted{Value: 1, Note: "wrong"},
 		study.Paused{Note: "p"},
 		study.Resumed{},
+		study.Changed{Settings: changed, Note: "more"},
+		study.Queued{Nodes: []study.Chosen{{Node: "g", Cost: 0.1}, {Node: "h", Cost: 0.2}}, Note: "mine"},
+		study.Unqueued{Nodes: []string{"h"}},
+		study.Asked{Count: 1, Basis: 16, Until: noon, Chosen: true, Trials: []study.Issued{{Trial: 5, Node: "g", Cost: 0.1, Why: "chosen by someone"}}},
+		study.Archived{Note: "a"},
+		study.Restored{},
 		study.Closed{Note: "c"},
 	} {
 		all = append(all, study.Event{Seq: int64(len(all) + 1), Time: noon.Add(time.Duration(len(all)) * time.Second), By: "someone", Data: p})
