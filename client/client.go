@@ -136,7 +136,7 @@ type Summary struct {
 	Values  int                      `json:"values"` // measurements that are not retracted
 	Trials  map[study.TrialState]int `json:"trials"`
 	Spent   float64                  `json:"spent"`
-	Left    *float64                 `json:"left,omitempty"` // remaining budget; nil: no limit
+	Left    *float64                 `json:"left,omitempty"`   // remaining budget; nil: no limit
 	Queued  int                      `json:"queued,omitempty"` // nodes that the next asks get first
 	Best    *study.Record            `json:"best,omitempty"`
 	Created time.Time                `json:"created"`
