@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -51,7 +52,7 @@ func as(secret string) with { return with("Authorization: Bearer " + secret) }
 // measuring are the routes that the role measure allows beside those that read.
 var measuring = []string{
 	"POST /v1/studies/{s}/asks", "PUT /v1/studies/{s}/trials/{t}/result", "POST /v1/studies/{s}/trials/{t}/lease", "POST /v1/studies/{s}/trials/{t}/release",
-	"POST /v1/studies/{s}/trials/{t}/abandon", "POST /v1/studies/{s}/observations", "DELETE /v1/studies/{s}/observations/{o}",
+	"POST /v1/studies/{s}/queue", "DELETE /v1/studies/{s}/queue", "POST /v1/studies/{s}/trials/{t}/abandon", "POST /v1/studies/{s}/observations", "DELETE /v1/studies/{s}/observations/{o}",
 }
 
 // Every route with every role: those who look change nothing, those who measure change no
@@ -288,6 +289,26 @@ func TestBasePath(t *testing.T) {
 	}
 	if !strings.Contains(string(h.must("GET", "/metrics", nil, nil).body), `/v1/studies"`) {
 		t.Error("the metrics do not know the route")
+	}
+}
+
+// No handler takes a name that a request claims without asking whose the token is.
+func TestClaimedNames(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil || len(files) < 20 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	claimed := regexp.MustCompile(`\b(?:body|b)\.(?:By|Holder)\b|text\("by"\)`)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for number, line := range strings.Split(string(text), "\n") {
+			if found := claimed.FindString(line); found != "" && !strings.HasSuffix(file, "_test.go") && !strings.Contains(line, "by(r, "+found) && !strings.Contains(line, "by(r, q."+found) {
+				t.Errorf("%s:%d: %s", file, number+1, strings.TrimSpace(line))
+			}
+		}
 	}
 }
 
