@@ -1,6 +1,7 @@
 package study
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -171,4 +172,30 @@ func encodedFrom(ctx context.Context, log Log, after int64) (piece []Encoded, er
 		}
 	}
 	return piece, nil
+}
+
+// KindOf returns the kind of an encoded event without decoding its data.
+func KindOf(text []byte) (string, error) {
+	dec := json.NewDecoder(bytes.NewReader(text))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return "", fmt.Errorf("%w: an event is a JSON object", ErrCorrupt)
+	}
+	for dec.More() {
+		name, err := dec.Token()
+		if err != nil {
+			return "", fmt.Errorf("%w: an event: %v", ErrCorrupt, err)
+		}
+		if name == "kind" {
+			kind, err := dec.Token()
+			if text, ok := kind.(string); ok && err == nil && readers[text] != nil {
+				return text, nil
+			}
+			return "", fmt.Errorf("%w: unknown kind %v", ErrCorrupt, kind)
+		}
+		var other json.RawMessage
+		if err := dec.Decode(&other); err != nil {
+			return "", fmt.Errorf("%w: an event: %v", ErrCorrupt, err)
+		}
+	}
+	return "", fmt.Errorf("%w: an event without a kind", ErrCorrupt)
 }
