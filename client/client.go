@@ -39,23 +39,38 @@ type Studies interface {
 	// study again has no effect; if a study of this name has other settings, the error
 	// wraps study.ErrConflict. It reports whether the study is new.
 	Create(ctx context.Context, s study.Settings, packed []byte, by string) (isNew bool, err error)
-	// List summarizes all studies, ordered by name.
-	List(ctx context.Context) ([]Summary, error)
+	// List summarizes the studies, ordered by name; archived ones only if asked for.
+	List(ctx context.Context, archived bool) ([]Summary, error)
 	// Study opens a study. The error wraps study.ErrNotFound if there is none of
 	// this name.
 	Study(ctx context.Context, name string) (Study, error)
 	// Import reads a study that Study.Export wrote, gives it another name unless
 	// name is empty, and returns its name.
 	Import(ctx context.Context, r io.Reader, name string) (string, error)
+	// Delete removes a study with all its events for good, also one that is damaged. The
+	// error wraps study.ErrNotFound if there is none of this name.
+	Delete(ctx context.Context, name, by string) error
+	// Graphs lists the graphs, ordered by id.
+	Graphs(ctx context.Context) ([]Graph, error)
+	// DeleteGraph removes a graph for good. The error wraps study.ErrConflict if a study is
+	// on it.
+	DeleteGraph(ctx context.Context, id string) error
 	// Close releases connections and locks.
 	Close() error
+}
+
+// Graph is a graph in a list.
+type Graph struct {
+	ID      string   `json:"id"`
+	Size    int64    `json:"size"`    // bytes, packed
+	Studies []string `json:"studies"` // names of the studies on it
 }
 
 // Study is one study: on a server, or in a store of this process. A parameter
 // named by is the person or machine that gives the command; it is kept in the
 // log.
 type Study interface {
-	// Ask suggests nodes and reserves them. The same key gets the same answer.
+	// Ask suggests nodes and reserves them, or those that the request names. The same key gets the same answer.
 	Ask(ctx context.Context, r study.AskRequest) (study.Ask, error)
 	// Tell ends a trial with a value or as failed. Telling the same outcome again has
 	// no effect; for a different one the error wraps study.ErrConflict.
@@ -78,11 +93,22 @@ type Study interface {
 	Pause(ctx context.Context, note, by string) error
 	Resume(ctx context.Context, by string) error
 	Close(ctx context.Context, note, by string) error
+	// Archive makes the study read-only, and hides it from lists, until Restore.
+	Archive(ctx context.Context, note, by string) error
+	Restore(ctx context.Context, by string) error
+	// Change changes settings by a JSON merge patch, as study.Settings.Merge does. They are
+	// checked as when a study is created. It returns the new settings.
+	Change(ctx context.Context, patch []byte, note, by string) (study.Settings, error)
+	// Queue adds nodes of one's own choice, which the next asks get first, and Unqueue takes
+	// some out. Both return the queue, and Queue without nodes nothing but that.
+	Queue(ctx context.Context, nodes []string, note, by string) ([]study.QueuedNode, error)
+	Unqueue(ctx context.Context, nodes []string, by string) ([]study.QueuedNode, error)
 	// Retry has a model fitted again that could not be fitted, or that is in quarantine
 	// because a server ended while it was at work on it.
 	Retry(ctx context.Context, by string) error
 
-	// Settings returns the settings that the study was created with.
+	// Settings returns the settings of the study when it was opened, or changed through this
+	// value.
 	Settings() study.Settings
 	// Show returns the current state.
 	Show(ctx context.Context) (*Overview, error)
@@ -102,7 +128,7 @@ type Study interface {
 type Summary struct {
 	Name    string                   `json:"name"`
 	Status  study.Status             `json:"status"`
-	Stopped *study.Stop              `json:"stopped,omitempty"` // who paused or closed the study; nil: it is open
+	Stopped *study.Stop              `json:"stopped,omitempty"` // who paused, closed or archived the study; nil: it is open
 	Problem string                   `json:"problem,omitempty"` // of a damaged study: the reason
 	Model   string                   `json:"model,omitempty"`   // why a server has no model although there are measurements: it could not be fitted, or is in quarantine; empty: it has, or was not asked for one
 	Goal    string                   `json:"goal,omitempty"`
@@ -110,7 +136,8 @@ type Summary struct {
 	Values  int                      `json:"values"` // measurements that are not retracted
 	Trials  map[study.TrialState]int `json:"trials"`
 	Spent   float64                  `json:"spent"`
-	Left    *float64                 `json:"left,omitempty"` // remaining budget; nil: no limit
+	Left    *float64                 `json:"left,omitempty"`   // remaining budget; nil: no limit
+	Queued  int                      `json:"queued,omitempty"` // nodes that the next asks get first
 	Best    *study.Record            `json:"best,omitempty"`
 	Created time.Time                `json:"created"`
 	Updated time.Time                `json:"updated"`

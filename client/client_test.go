@@ -177,12 +177,113 @@ func studyContract(t *testing.T, all client.Studies) {
 		t.Errorf("imported as %q, %v", name, err)
 	}
 	covariateContract(t, all)
+	lifeContract(t, all, s)
 	must(s.Close(ctx, "done", "anna"))
-	list, err := all.List(ctx)
+	list, err := all.List(ctx, false)
 	must(err)
-	if len(list) != 3 || list[0].Name != "copy" || list[0].Status != study.StatusOpen || list[2].Status != study.StatusClosed || list[2].Events != shown.Events+1 {
+	if len(list) != 3 || list[0].Name != "copy" || list[0].Status != study.StatusOpen || list[2].Status != study.StatusClosed || list[2].Events <= shown.Events {
 		t.Errorf("%+v", list)
 	}
+}
+
+// lifeContract changes the study s, queues nodes, archives, and deletes the copy of it.
+func lifeContract(t *testing.T, all client.Studies, s client.Study) {
+	t.Helper()
+	ctx := t.Context()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	now, err := s.Change(ctx, []byte(`{"budget": 30, "lease": "2h", "spec": {"rank": 7}}`), "more money", "anna")
+	if err != nil || now.Budget == nil || *now.Budget != 30 || now.Spec.Rank != 7 || s.Settings().Spec.Rank != 7 {
+		t.Fatalf("%+v, %v", now, err)
+	}
+	for patch, want := range map[string]error{`{"name": "x"}`: study.ErrInvalid, `{"spec": {"method": "nonsense"}}`: study.ErrInvalid, `{"covariates": ["depth"]}`: study.ErrInvalid, `{`: study.ErrInvalid} {
+		if _, err := s.Change(ctx, []byte(patch), "", ""); !errors.Is(err, want) {
+			t.Errorf("%s: %v", patch, err)
+		}
+	}
+	shown, err := s.Show(ctx)
+	must(err)
+	var free []string // nodes that nobody has asked for or measured
+	for i := 0; len(free) < 4; i++ {
+		node := fmt.Sprint(i)
+		if !slices.ContainsFunc(shown.AllTrials, func(t study.Trial) bool { return t.Node == node }) &&
+			!slices.ContainsFunc(shown.Observations, func(v study.Record) bool { return v.Node == node }) {
+			free = append(free, node)
+		}
+	}
+	if q, err := s.Queue(ctx, []string{free[0], free[1]}, "near the valve", "ben"); err != nil || len(q) != 2 || q[0].Cost != 1 {
+		t.Fatalf("%+v, %v", q, err)
+	}
+	if q, err := s.Unqueue(ctx, []string{free[1]}, "ben"); err != nil || len(q) != 1 {
+		t.Errorf("%+v, %v", q, err)
+	}
+	if q, err := s.Queue(ctx, nil, "", ""); err != nil || len(q) != 1 || q[0].Node != free[0] {
+		t.Errorf("%+v, %v", q, err)
+	}
+	ask, err := s.Ask(ctx, study.AskRequest{Count: 2, Holder: "carla"})
+	if err != nil || ask.Trials[0].Node != free[0] || ask.Trials[0].Why != "queued by ben: near the valve" {
+		t.Errorf("%+v, %v", ask, err)
+	}
+	mine := free[2]
+	if ask.Trials[1].Node == mine {
+		mine = free[3]
+	}
+	own, err := s.Ask(ctx, study.AskRequest{Nodes: []string{mine}, Holder: "carla"})
+	if err != nil || nodes(own)[0] != mine || own.Trials[0].Why != "chosen by carla" {
+		t.Errorf("%+v, %v", own, err)
+	}
+	if _, err := s.Ask(ctx, study.AskRequest{Nodes: []string{mine}, Holder: "ben"}); !errors.Is(err, study.ErrConflict) {
+		t.Errorf("a reserved node: %v", err)
+	}
+	if v, err := s.Verify(ctx, true, nil); err != nil || v.Suggestions == 0 {
+		t.Errorf("%+v, %v", v, err)
+	}
+	must(s.Archive(ctx, "done", "anna"))
+	if _, err := s.Tell(ctx, own.Trials[0].Trial, study.Outcome{Value: 1}, ""); !errors.Is(err, study.ErrConflict) {
+		t.Errorf("a result for an archived study: %v", err)
+	}
+	count := func(archived bool) int {
+		list, err := all.List(ctx, archived)
+		must(err)
+		return len(list)
+	}
+	if count(true) != count(false)+1 {
+		t.Errorf("%d studies, %d with archived ones", count(false), count(true))
+	}
+	must(s.Restore(ctx, "anna"))
+	must(s.Archive(ctx, "", "anna"))
+	must(s.Restore(ctx, "anna"))
+
+	packed, settings := ring(t, 33)
+	settings.Name = "short-lived"
+	if _, err := all.Create(ctx, settings, packed, ""); err != nil {
+		t.Fatal(err)
+	}
+	graphs, err := all.Graphs(ctx)
+	must(err)
+	at := slices.IndexFunc(graphs, func(g client.Graph) bool { return slices.Equal(g.Studies, []string{"short-lived"}) })
+	if at < 0 {
+		t.Fatalf("%+v", graphs)
+	}
+	if err := all.DeleteGraph(ctx, graphs[at].ID); !errors.Is(err, study.ErrConflict) {
+		t.Errorf("a graph in use: %v", err)
+	}
+	must(all.Delete(ctx, "short-lived", "anna"))
+	if err := all.Delete(ctx, "short-lived", "anna"); !errors.Is(err, study.ErrNotFound) {
+		t.Errorf("deleted twice: %v", err)
+	}
+	if _, err := all.Study(ctx, "short-lived"); !errors.Is(err, study.ErrNotFound) {
+		t.Errorf("a deleted study: %v", err)
+	}
+	must(all.DeleteGraph(ctx, graphs[at].ID))
+	if isNew, err := all.Create(ctx, settings, packed, ""); err != nil || !isNew {
+		t.Errorf("created again: %v, %v", isNew, err)
+	}
+	must(all.Delete(ctx, "short-lived", ""))
 }
 
 // covariateContract creates a study "known" on a ring whose nodes have a column "depth".
@@ -268,7 +369,7 @@ func TestConnectionErrors(t *testing.T) {
 		foreign.URL:          client.ErrForeign,
 		strings.Replace(serve(t, nil), "http:", "https:", 1): client.ErrScheme,
 	} {
-		_, err := connect(t, address, client.Options{}).List(t.Context())
+		_, err := connect(t, address, client.Options{}).List(t.Context(), false)
 		var lost *client.ConnectionError
 		if !errors.As(err, &lost) || lost.URL != address || !errors.Is(err, want) {
 			t.Errorf("%s: %v, want %v", address, err, want)
@@ -285,7 +386,7 @@ func TestProblems(t *testing.T) {
 		}
 		return p.Kind
 	}
-	list := func(c *client.Client) error { _, err := c.List(t.Context()); return err }
+	list := func(c *client.Client) error { _, err := c.List(t.Context(), false); return err }
 	if got := kind("", list); got != client.KindUnauthorized {
 		t.Errorf("no token: %s", got)
 	}
@@ -361,13 +462,13 @@ func TestWaits(t *testing.T) {
 		said = append(said, "waiting")
 		return func() { said = append(said, "ready") }
 	}}})
-	if _, err := c.List(t.Context()); err != nil || fmt.Sprint(said) != "[waiting ready]" {
+	if _, err := c.List(t.Context(), false); err != nil || fmt.Sprint(said) != "[waiting ready]" {
 		t.Errorf("%v, %v", said, err)
 	}
 	turn = 0
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := c.List(ctx); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := c.List(ctx, false); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a caller who is out of time: %v", err)
 	}
 }

@@ -251,11 +251,15 @@ func (v *view) summary() Summary {
 }
 
 // List implements [Studies].
-func (c *Client) List(ctx context.Context) ([]Summary, error) {
+func (c *Client) List(ctx context.Context, archived bool) ([]Summary, error) {
 	var list struct {
 		Studies []view `json:"studies"`
 	}
-	if _, err := c.do(ctx, call{method: http.MethodGet, path: "/v1/studies"}, &list); err != nil {
+	req := call{method: http.MethodGet, path: "/v1/studies"}
+	if archived {
+		req.query = url.Values{"archived": {"yes"}}
+	}
+	if _, err := c.do(ctx, req, &list); err != nil {
 		return nil, err
 	}
 	all := []Summary{}
@@ -289,4 +293,26 @@ func (c *Client) Import(ctx context.Context, r io.Reader, name string) (string, 
 	var v view
 	_, err = c.do(ctx, req, &v)
 	return v.Name, err
+}
+
+// Delete implements [Studies].
+func (c *Client) Delete(ctx context.Context, name, by string) error {
+	req := call{method: http.MethodDelete, path: "/v1/studies/" + url.PathEscape(name), query: url.Values{"confirm": {name}, "by": {by}}}
+	_, err := c.do(ctx, req, nil)
+	return err
+}
+
+// Graphs implements [Studies].
+func (c *Client) Graphs(ctx context.Context) ([]Graph, error) {
+	var list struct {
+		Graphs []Graph `json:"graphs"`
+	}
+	_, err := c.do(ctx, call{method: http.MethodGet, path: "/v1/graphs"}, &list)
+	return list.Graphs, err
+}
+
+// DeleteGraph implements [Studies].
+func (c *Client) DeleteGraph(ctx context.Context, id string) error {
+	_, err := c.do(ctx, call{method: http.MethodDelete, path: "/v1/graphs/" + url.PathEscape(id)}, nil)
+	return err
 }

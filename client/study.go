@@ -2,6 +2,8 @@ package client
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"io"
 	"iter"
 	"net/http"
@@ -34,6 +36,9 @@ func (s *remoteStudy) post(ctx context.Context, path string, body, v any) error 
 
 func (s *remoteStudy) Ask(ctx context.Context, r study.AskRequest) (a study.Ask, err error) {
 	body := map[string]any{"count": r.Count, "holder": r.Holder}
+	if r.Nodes != nil {
+		body["nodes"], body["count"] = r.Nodes, len(r.Nodes)
+	}
 	if r.Lease > 0 {
 		body["lease"] = study.Duration(r.Lease)
 	}
@@ -109,6 +114,47 @@ func (s *remoteStudy) Resume(ctx context.Context, by string) error {
 
 func (s *remoteStudy) Retry(ctx context.Context, by string) error {
 	return s.post(ctx, "/retry", remark("", by), nil)
+}
+
+func (s *remoteStudy) Archive(ctx context.Context, note, by string) error {
+	return s.post(ctx, "/archive", remark(note, by), nil)
+}
+
+func (s *remoteStudy) Restore(ctx context.Context, by string) error {
+	return s.post(ctx, "/restore", remark("", by), nil)
+}
+
+func (s *remoteStudy) Change(ctx context.Context, patch []byte, note, by string) (study.Settings, error) {
+	if !json.Valid(patch) {
+		return s.settings, fmt.Errorf("%w: a change of settings is JSON", study.ErrInvalid)
+	}
+	var v view
+	body := map[string]any{"settings": json.RawMessage(patch), "note": note, "by": by}
+	_, err := s.do(ctx, call{method: http.MethodPatch, path: s.path, body: body}, &v)
+	if err == nil {
+		s.settings = v.Settings
+	}
+	return s.settings, err
+}
+
+func (s *remoteStudy) Queue(ctx context.Context, nodes []string, note, by string) ([]study.QueuedNode, error) {
+	req := call{method: http.MethodGet, path: s.path + "/queue"}
+	if len(nodes) > 0 {
+		req.method, req.body = http.MethodPost, map[string]any{"nodes": nodes, "note": note, "by": by}
+	}
+	return s.queue(ctx, req)
+}
+
+func (s *remoteStudy) Unqueue(ctx context.Context, nodes []string, by string) ([]study.QueuedNode, error) {
+	return s.queue(ctx, call{method: http.MethodDelete, path: s.path + "/queue", query: url.Values{"node": nodes, "by": {by}}})
+}
+
+func (s *remoteStudy) queue(ctx context.Context, req call) ([]study.QueuedNode, error) {
+	var answer struct {
+		Queue []study.QueuedNode `json:"queue"`
+	}
+	_, err := s.do(ctx, req, &answer)
+	return answer.Queue, err
 }
 
 func (s *remoteStudy) Close(ctx context.Context, note, by string) error {

@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"grfgp/internal/parallel"
 	"grfgp/internal/rng"
 	"grfgp/sparse"
 )
@@ -202,12 +203,14 @@ func (p *pairs) scaled(nodes []int) *Vectors {
 	}
 	v.unscaled = mat.NewDense(n, m, nil)
 	unit := math.Sqrt(float64(len(nodes)))
-	for _, i := range nodes {
-		from, row, same := p.v.RawRowView(i), v.X.RawRowView(i), v.unscaled.RawRowView(i)
-		for to, k := range p.kept {
-			row[to], same[to] = unit*from[k], from[k]
+	eachBlock(nodes, func(_ int, nodes []int) {
+		for _, i := range nodes {
+			from, row, same := p.v.RawRowView(i), v.X.RawRowView(i), v.unscaled.RawRowView(i)
+			for to, k := range p.kept {
+				row[to], same[to] = unit*from[k], from[k]
+			}
 		}
-	}
+	})
 	for lo := 0; lo < m; {
 		hi := lo
 		for hi < m && v.Group[hi] == v.Group[lo] {
@@ -219,43 +222,64 @@ func (p *pairs) scaled(nodes []int) *Vectors {
 	return v
 }
 
-// scaleGroup compresses, standardises, bounds and weighs the columns lo to hi, a group.
+// eachBlock calls do with the nodes, a numbered block at a time.
+func eachBlock(nodes []int, do func(block int, nodes []int)) {
+	parallel.Ranges(len(nodes), rowBlock, func(lo, hi int) { do(lo/rowBlock, nodes[lo:hi]) })
+}
+
+// scaleGroup compresses, standardises, bounds and weighs the columns lo to hi, a group. Sums are taken over blocks of
+// nodes, in their order.
 func (v *Vectors) scaleGroup(nodes []int, lo, hi int) {
-	size := math.Sqrt(float64(hi - lo))
-	mean := make([]float64, hi-lo)
-	for _, i := range nodes {
-		part := v.X.RawRowView(i)[lo:hi]
-		if r := length(part) / size; r > 0 {
-			multiply(part, math.Log1p(r/compress)/r)
-		}
-		for k, x := range part {
-			mean[k] += x / float64(len(nodes))
-		}
-	}
-	squares := 0.0
-	for _, i := range nodes {
-		part := v.X.RawRowView(i)[lo:hi]
-		for k := range part {
-			part[k] -= mean[k]
-			squares += float64(part[k]*part[k]) / float64(len(nodes))
-		}
-	}
-	sd := math.Sqrt(squares) / size
-	if !(sd > 1e-9) { // the same at all nodes
+	size, blocks := math.Sqrt(float64(hi-lo)), len(nodes)/rowBlock+1
+	means, squares := make([][]float64, blocks), make([]float64, blocks)
+	eachBlock(nodes, func(block int, nodes []int) {
+		sums := make([]float64, hi-lo)
 		for _, i := range nodes {
-			clear(v.X.RawRowView(i)[lo:hi])
+			part := v.X.RawRowView(i)[lo:hi]
+			if r := length(part) / size; r > 0 {
+				multiply(part, math.Log1p(r/compress)/r)
+			}
+			for k, x := range part {
+				sums[k] += x
+			}
 		}
-		return
+		means[block] = sums
+	})
+	mean := make([]float64, hi-lo)
+	for _, sums := range means {
+		for k, s := range sums {
+			mean[k] += s / float64(len(nodes))
+		}
 	}
+	eachBlock(nodes, func(block int, nodes []int) {
+		for _, i := range nodes {
+			part := v.X.RawRowView(i)[lo:hi]
+			for k := range part {
+				part[k] -= mean[k]
+				squares[block] += float64(part[k] * part[k])
+			}
+		}
+	})
+	sum := 0.0
+	for _, s := range squares {
+		sum += s / float64(len(nodes))
+	}
+	sd := math.Sqrt(sum) / size
 	weight := 1 / math.Sqrt(float64(1+lo+hi)/2) // at the middle of places lo + 1 to hi
-	for _, i := range nodes {
-		part := v.X.RawRowView(i)[lo:hi]
-		f := 1 / sd
-		if r := length(part) / sd / size; r > mostSDs {
-			f *= mostSDs / r
+	eachBlock(nodes, func(_ int, nodes []int) {
+		for _, i := range nodes {
+			part := v.X.RawRowView(i)[lo:hi]
+			if !(sd > 1e-9) { // the same at all nodes
+				clear(part)
+				continue
+			}
+			f := 1 / sd
+			if r := length(part) / sd / size; r > mostSDs {
+				f *= mostSDs / r
+			}
+			multiply(part, f*weight)
 		}
-		multiply(part, f*weight)
-	}
+	})
 }
 
 func length(x []float64) float64 {

@@ -30,7 +30,7 @@ const (
 	slab      = 32   // columns that are multiplied at a time
 	slabBytes = 32e6 // about the most memory of a slab of more than 8 columns; four are needed
 	panel     = 24   // columns that are made orthonormal at a time
-	rowBlock  = 4096 // rows that are worked on as one
+	rowBlock  = 2048 // rows that are worked on as one
 )
 
 func newBlock(a operator, nodes []int, width int) *block {
@@ -149,9 +149,24 @@ func project(p, q linalg.Matrix) {
 	if q.Cols == 0 {
 		return
 	}
-	c := zeros(q.Cols, p.Cols)
-	linalg.Mul(c, q.T(), p)
-	linalg.Add(p, -1, q, c)
+	linalg.Add(p, -1, q, inner(q, p))
+}
+
+// inner returns qᵀ·p, the sum over blocks of rows in their order.
+func inner(q, p linalg.Matrix) linalg.Matrix {
+	parts := make([]linalg.Matrix, (p.Rows+rowBlock-1)/rowBlock)
+	parallel.Ranges(p.Rows, rowBlock, func(lo, hi int) {
+		part := zeros(q.Cols, p.Cols)
+		linalg.Mul(part, q.Block(lo, hi, 0, q.Cols).T(), p.Block(lo, hi, 0, p.Cols))
+		parts[lo/rowBlock] = part
+	})
+	sum := parts[0]
+	for _, part := range parts[1:] {
+		for k, v := range part.Data {
+			sum.Data[k] += v
+		}
+	}
+	return sum
 }
 
 func zeros(rows, cols int) linalg.Matrix {
@@ -162,9 +177,7 @@ func zeros(rows, cols int) linalg.Matrix {
 // by the Cholesky factor of their products if these are far from singular, else column by
 // column. It drops columns that depend on those before.
 func within(p linalg.Matrix, drop []bool) {
-	gram := zeros(p.Cols, p.Cols)
-	linalg.Mul(gram, p.T(), p)
-	if t, ok := inverseFactor(gram, drop); ok {
+	if t, ok := inverseFactor(inner(p, p), drop); ok {
 		rotate(p, t)
 		return
 	}
@@ -247,15 +260,13 @@ func inverseFactor(gram linalg.Matrix, drop []bool) (t linalg.Matrix, ok bool) {
 
 // rotate replaces x by x·t, some rows at a time.
 func rotate(x, t linalg.Matrix) {
-	scratch := zeros(min(x.Rows, rowBlock), t.Cols)
-	for lo := 0; lo < x.Rows; lo += rowBlock {
-		hi := min(x.Rows, lo+rowBlock)
-		rows, out := x.Block(lo, hi, 0, x.Cols), scratch.Block(0, hi-lo, 0, t.Cols)
+	parallel.Ranges(x.Rows, rowBlock, func(lo, hi int) {
+		rows, out := x.Block(lo, hi, 0, x.Cols), zeros(hi-lo, t.Cols)
 		linalg.Mul(out, rows, t)
 		for i := range hi - lo {
 			copy(rows.Data[i*rows.RowStep:][:t.Cols], out.Data[i*out.RowStep:])
 		}
-	}
+	})
 }
 
 // keep removes dropped columns from x.
@@ -296,7 +307,10 @@ func (b *block) ritz(power int) ([]float64, error) {
 			b.a.Mul(next, y)
 			y = next
 		}
-		linalg.Mul(h.Block(0, w, lo, hi), x.T(), linalg.View(y))
+		part := inner(x, linalg.View(y))
+		for r := range w {
+			copy(h.Data[r*h.RowStep+lo:], part.Data[r*part.RowStep:][:hi-lo])
+		}
 	})
 	sym := mat.NewSymDense(w, nil)
 	for i := range w {

@@ -119,11 +119,7 @@ func (u unit) project(ctx context.Context, grad []float64, f *factor, inv []floa
 	for j, g := range full[len(full)-len(grad):] { // without the variance, if there is one
 		grad[j] += g * u.variance
 	}
-	total := 0.0
-	for _, v := range along {
-		total += v
-	}
-	return total, nil
+	return total(along), nil
 }
 
 // scaleRows multiplies row i of x by all·each[i].

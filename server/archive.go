@@ -54,6 +54,8 @@ func (s *Server) importStudy(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
+	s.lives.RLock()
+	defer s.lives.RUnlock()
 	if err := s.importGraph(r, a); err != nil {
 		return err
 	}

@@ -30,7 +30,19 @@ func (s *Server) listGraphs(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return respond(w, http.StatusOK, map[string]any{"graphs": graphs})
+	uses, err := s.opts.Store.GraphStudies(r.Context())
+	if err != nil {
+		return err
+	}
+	type listed struct {
+		store.GraphInfo
+		Studies []string `json:"studies"` // that are on it
+	}
+	all := make([]listed, len(graphs))
+	for k, g := range graphs {
+		all[k] = listed{g, append([]string{}, uses[g.ID]...)}
+	}
+	return respond(w, http.StatusOK, map[string]any{"graphs": all})
 }
 
 // getGraph sends a packed graph.
@@ -94,16 +106,18 @@ func (s *Server) putGraph(w http.ResponseWriter, r *http.Request) error {
 
 // keep stores a packed graph, and reports whether it is new.
 func (s *Server) keep(ctx context.Context, packed []byte) (isNew bool, id string, err error) {
-	known, err := s.opts.Store.Graphs(ctx)
-	if err != nil {
-		return false, "", err
-	}
 	id = store.GraphID(packed)
-	if slices.ContainsFunc(known, func(g store.GraphInfo) bool { return g.ID == id }) {
-		return false, id, nil
+	if there, err := s.hasGraph(ctx, id); err != nil || there {
+		return false, id, err
 	}
 	id, err = s.opts.Store.PutGraph(ctx, packed)
 	return true, id, err
+}
+
+// hasGraph reports whether the store has a graph.
+func (s *Server) hasGraph(ctx context.Context, id string) (bool, error) {
+	known, err := s.opts.Store.Graphs(ctx)
+	return slices.ContainsFunc(known, func(g store.GraphInfo) bool { return g.ID == id }), err
 }
 
 // asParameters writes the options of readers as parameters of an upload, those

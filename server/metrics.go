@@ -41,7 +41,7 @@ func newMetrics(s *Server) *metrics {
 }
 
 // methods are the HTTP methods that are counted by name.
-var methods = map[string]bool{"GET": true, "HEAD": true, "POST": true, "PUT": true, "DELETE": true}
+var methods = map[string]bool{"GET": true, "HEAD": true, "POST": true, "PUT": true, "PATCH": true, "DELETE": true}
 
 // request counts a request. The set of labels is fixed, whatever clients send.
 func (m *metrics) request(route, method string, status int, took time.Duration) {

@@ -110,9 +110,13 @@ func (s *Server) roomFor(id string) (give func(), err error) {
 // packed returns a packed graph of the store, which is asked for valid ids only.
 func (s *Server) packed(ctx context.Context, id string) ([]byte, error) {
 	if !isGraphID(id) {
-		return nil, notFound.because("there is no graph %.80q; GET /v1/graphs lists them", id)
+		return nil, noGraph(id)
 	}
 	return s.opts.Store.Graph(ctx, id)
+}
+
+func noGraph(id string) error {
+	return notFound.because("there is no graph %.80q; GET /v1/graphs lists them", id)
 }
 
 // isGraphID reports whether a text has the form of a graph's id, a SHA-256.

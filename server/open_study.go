@@ -34,6 +34,7 @@ type openStudy struct {
 	mu      sync.Mutex
 	net     *network
 	engine  study.Engine
+	modelAt int64 // ModelSeq of engine
 	err     error // why there is no engine
 	status  engineStatus
 	changed chan struct{} // closed when the status changes
@@ -106,7 +107,9 @@ func (s *Server) openStudy(name string) (*openStudy, error) {
 		return nil, fmt.Errorf("opening %q: %w", name, err)
 	}
 	o.Study = st
+	s.mu.Lock()
 	o.work.crash = s.crashes[name]
+	s.mu.Unlock()
 	if o.work.crash != nil {
 		o.status.State, o.status.Error = engineQuarantined, o.work.crash.words()
 	}
@@ -152,11 +155,13 @@ func (s *Server) openStudies() []*openStudy {
 func (o *openStudy) currentEngine() (study.Engine, <-chan struct{}, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	err := o.err
-	if o.engine == nil && err == nil {
-		err = fmt.Errorf("%w: %s; try again soon", errLoading, o.status.Stage)
+	if o.engine != nil && o.modelAt == o.ModelSeq() {
+		return o.engine, o.changed, nil
 	}
-	return o.engine, o.changed, err
+	if o.err != nil {
+		return nil, o.changed, o.err
+	}
+	return nil, o.changed, fmt.Errorf("%w: %s; try again soon", errLoading, o.status.Stage)
 }
 
 // start loads the graph and makes the engine in the background, unless that is
@@ -164,7 +169,7 @@ func (o *openStudy) currentEngine() (study.Engine, <-chan struct{}, error) {
 func (o *openStudy) start() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.engine != nil || o.status.State == engineLoading {
+	if o.engine != nil && o.modelAt == o.ModelSeq() || o.status.State == engineLoading {
 		return
 	}
 	o.err = nil
@@ -175,6 +180,7 @@ func (o *openStudy) start() {
 
 func (o *openStudy) load() {
 	var engine study.Engine
+	at := o.ModelSeq()
 	err := safely(func() (err error) { engine, err = o.makeEngine(); return err })
 	o.mu.Lock()
 	if err != nil {
@@ -184,7 +190,9 @@ func (o *openStudy) load() {
 		o.server.log.Error("cannot make the engine of a study", "study", o.name, "error", err)
 		return
 	}
-	o.engine = engine
+	if o.engine == nil || o.modelAt < at {
+		o.engine, o.modelAt = engine, at
+	}
 	o.setStatus(o.rested())
 	o.mu.Unlock()
 	o.fitSoon(true)
@@ -230,7 +238,7 @@ func (o *openStudy) adopt(net *network, engine study.Engine) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.engine == nil && o.status.State == engineIdle {
-		o.net, o.engine = net, guarded{engine, o}
+		o.net, o.engine, o.modelAt = net, guarded{engine, o}, o.ModelSeq()
 		o.setStatus(o.rested())
 	}
 }

@@ -193,7 +193,7 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 	d := readDocument(t)
 	h.create(30)
 	export := h.must("GET", "/v1/studies/s/export", nil, nil).body
-	graph := h.putRing(30)
+	graph, unused := h.putRing(30), h.putRing(31)
 	csv := []with{"Content-Type: text/csv"}
 	used := map[string]bool{}
 	for _, r := range []struct {
@@ -243,7 +243,17 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 		{"GET", "/v1/studies/s/map", "/v1/studies/{s}/map", nil, nil},
 		{"GET", "/v1/studies/s/events", "/v1/studies/{s}/events", nil, nil},
 		{"GET", "/v1/studies/s/export?graph=no", "/v1/studies/{s}/export", nil, nil},
+		{"POST", "/v1/studies/s/queue", "/v1/studies/{s}/queue", map[string]any{"nodes": []string{"n20", "n21"}, "note": "near", "by": "anna"}, nil},
+		{"GET", "/v1/studies/s/queue", "/v1/studies/{s}/queue", nil, nil},
+		{"DELETE", "/v1/studies/s/queue?node=n20&by=anna", "/v1/studies/{s}/queue", nil, nil},
+		{"POST", "/v1/studies/s/asks", "/v1/studies/{s}/asks", map[string]any{"nodes": []string{"n22"}, "holder": "anna"}, nil},
+		{"PATCH", "/v1/studies/s", "/v1/studies/{s}", map[string]any{"settings": map[string]any{"budget": 50, "seed": 4}, "by": "anna"}, nil},
 		{"GET", "/v1/studies/s", "/v1/studies/{s}", nil, nil},
+		{"POST", "/v1/studies/s/archive", "/v1/studies/{s}/archive", map[string]any{"note": "done"}, nil},
+		{"GET", "/v1/studies?archived=yes", "/v1/studies", nil, nil},
+		{"POST", "/v1/studies/s/restore", "/v1/studies/{s}/restore", nil, nil},
+		{"DELETE", "/v1/studies/u?confirm=u&by=anna", "/v1/studies/{s}", nil, nil},
+		{"DELETE", "/v1/graphs/" + unused, "/v1/graphs/{g}", nil, nil},
 	} {
 		a := h.do(r.method, r.path, r.body, r.headers...)
 		if a.status >= 300 {

@@ -113,6 +113,7 @@ var sentinels = []struct {
 	{err: study.ErrNotFound, kind: notFound},
 	{err: store.ErrNotFound, kind: notFound},
 	{err: study.ErrConflict, kind: conflict},
+	{err: store.ErrInUse, kind: conflict},
 	{store.ErrFull, full, "the disk of the server is full; nothing was stored"},
 	{err: study.ErrInvalid, kind: invalid},
 	{err: graphio.ErrUsage, kind: badData},

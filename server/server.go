@@ -92,6 +92,8 @@ type Server struct {
 	memory  budget
 	crashes map[string]*crash // studies whose models were being fitted when the process before this one ended
 
+	lives sync.RWMutex // held for writing while a study or graph is deleted, for reading while one is made
+
 	mu      sync.Mutex
 	studies map[string]*studyEntry
 	graphs  map[string]*network

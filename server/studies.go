@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/url"
@@ -15,7 +16,7 @@ type studyView struct {
 	Settings study.Settings           `json:"settings,omitzero"`
 	Seq      int64                    `json:"seq"`
 	Status   study.Status             `json:"status"`
-	Stopped  *study.Stop              `json:"stopped,omitempty"` // if the study is paused or closed
+	Stopped  *study.Stop              `json:"stopped,omitempty"` // if the study is paused, closed or archived
 	Problem  string                   `json:"problem,omitempty"` // if the study is damaged
 	Created  time.Time                `json:"created"`
 	Updated  time.Time                `json:"updated"`
@@ -23,6 +24,7 @@ type studyView struct {
 	Values   int                      `json:"values"` // measurements that were not retracted
 	Spent    float64                  `json:"spent"`
 	Left     *float64                 `json:"left,omitempty"`
+	Queued   int                      `json:"queued,omitempty"` // nodes that the next asks get first
 	Best     *study.Record            `json:"best,omitempty"`
 	Graph    graphView                `json:"graph"`
 	Engine   engineStatus             `json:"engine"`
@@ -40,7 +42,7 @@ func (o *openStudy) view() studyView {
 	o.View(func(st *study.State) {
 		v = studyView{
 			Name: st.Settings.Name, Settings: st.Settings, Seq: st.Seq, Status: st.Status, Stopped: st.Stopped, Created: st.Created, Updated: st.Updated,
-			Trials: st.Counts(), Values: len(st.Measurements()), Spent: st.Spent(), Left: st.BudgetLeft(),
+			Trials: st.Counts(), Values: len(st.Measurements()), Spent: st.Spent(), Left: st.BudgetLeft(), Queued: len(st.Queue),
 		}
 		if best, ok := st.Best(); ok {
 			v.Best = &best
@@ -65,6 +67,11 @@ func (s *Server) named(r *http.Request) (*openStudy, error) {
 }
 
 func (s *Server) listStudies(w http.ResponseWriter, r *http.Request) error {
+	q := only(r, "archived")
+	archived := q.choice("archived", "no", "yes") == "yes"
+	if q.err != nil {
+		return q.err
+	}
 	infos, err := s.opts.Store.Studies(r.Context())
 	if err != nil {
 		return err
@@ -81,7 +88,9 @@ func (s *Server) listStudies(w http.ResponseWriter, r *http.Request) error {
 		case err != nil:
 			return err
 		default:
-			all = append(all, o.view())
+			if v := o.view(); archived || v.Status != study.StatusArchived {
+				all = append(all, v)
+			}
 		}
 	}
 	return respond(w, http.StatusOK, map[string]any{"studies": all})
@@ -115,7 +124,7 @@ func (s *Server) createStudy(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	isNew, err := study.Create(r.Context(), s.opts.Store.Log(settings.Name), settings, q.text("by"), s.opts.Now())
+	isNew, err := s.create(r.Context(), settings, q.text("by"), engine != nil)
 	if err != nil {
 		return err
 	}
@@ -127,6 +136,21 @@ func (s *Server) createStudy(w http.ResponseWriter, r *http.Request) error {
 		o.adopt(net, engine)
 	}
 	return s.created(w, o, isNew)
+}
+
+// create writes the first event of a study. Its settings were checked on the graph, unless
+// the study existed; neither may have been deleted meanwhile.
+func (s *Server) create(ctx context.Context, settings study.Settings, by string, checked bool) (isNew bool, err error) {
+	s.lives.RLock()
+	defer s.lives.RUnlock()
+	if !checked {
+		if _, err := s.study(ctx, settings.Name); err != nil {
+			return false, conflict.because("the study was deleted meanwhile; try again")
+		}
+	} else if there, err := s.hasGraph(ctx, settings.Graph); err != nil || !there {
+		return false, errors.Join(err, noGraph(settings.Graph))
+	}
+	return study.Create(ctx, s.opts.Store.Log(settings.Name), settings, by, s.opts.Now())
 }
 
 // prepare returns the engine of a study that is to be created.

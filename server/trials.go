@@ -24,6 +24,7 @@ func key(r *http.Request) (string, error) {
 func (s *Server) ask(w http.ResponseWriter, r *http.Request) error {
 	body := struct {
 		Count  int            `json:"count"`
+		Nodes  []string       `json:"nodes"` // of one's own choice
 		Holder string         `json:"holder"`
 		Lease  study.Duration `json:"lease"`
 	}{Count: 1}
@@ -34,6 +35,9 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if body.Nodes != nil {
+		body.Count = len(body.Nodes)
+	}
 	if body.Count < 1 || body.Count > study.MaxCount {
 		return invalid.because("count is %d; give a number from 1 to %d", body.Count, study.MaxCount).at("/count")
 	}
@@ -43,9 +47,11 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request) error {
 	}
 	ctx, cancel := s.waitContext(r)
 	defer cancel()
+	covered := false
+	o.View(func(st *study.State) { covered = body.Nodes == nil && st.QueueCovers(body.Count) })
 	switch known, may := o.mayIssue(k); {
-	case known:
-	case may && o.Settings().UsesModel():
+	case known, covered:
+	case may && body.Nodes == nil && o.Settings().UsesModel():
 		err = o.awaitFit(ctx)
 	default:
 		_, err = o.awaitEngine(ctx)
@@ -53,7 +59,7 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	a, err := o.Ask(r.Context(), study.AskRequest{Count: body.Count, Key: k, Holder: body.Holder, Lease: time.Duration(body.Lease)})
+	a, err := o.Ask(r.Context(), study.AskRequest{Count: body.Count, Nodes: body.Nodes, Key: k, Holder: body.Holder, Lease: time.Duration(body.Lease)})
 	if err != nil {
 		return err
 	}

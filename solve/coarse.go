@@ -3,9 +3,9 @@ package solve
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
@@ -30,7 +30,8 @@ import (
 // so that a remainder of C of about the size of rounding is not part of P; for many
 // without, of C plus 1.5e-11 of its largest element on the diagonal.
 type Coarse struct {
-	a, t         multiplier     // A and its transpose
+	a            multiplier     // A
+	t            *columnSums    // its transpose
 	inv, invSqrt []float64      // D⁻¹, D^-½
 	g            blas64.General // a row per column of A
 	onePlus      blas64.General // I + L
@@ -44,8 +45,10 @@ type Sparse[M any] interface {
 	// Row returns the columns and values of row i. Entries of the same column are
 	// added.
 	Row(i int) ([]uint32, []float64)
-	// T returns the transpose.
-	T() M
+	// TransposedBlocks returns the transposes of blocks of so many rows, one below the other
+	// and without empty rows: row q of t is column columns[q], in block b where
+	// starts[b] ≤ q < starts[b+1], and within a block columns increase.
+	TransposedBlocks(size int) (t M, columns []uint32, starts []int)
 	multiplier
 }
 
@@ -60,6 +63,13 @@ type multiplier interface {
 // It takes O(m³) for m columns, and the sum of the squared numbers of entries per
 // row of A.
 func NewCoarse[M Sparse[M]](a M, c *mat.SymDense, d []float64) (*Coarse, error) {
+	return NewCoarseOver(context.Background(), nil, a, c, d)
+}
+
+// NewCoarseOver is NewCoarse for several ranks, each of which has its own rows of A and of
+// D, and all of C; nil is one rank. All of them call it together, and then all methods, to the
+// bits of one rank alone. A method that cannot hear of another rank sets NaN.
+func NewCoarseOver[M Sparse[M]](ctx context.Context, rows *Rows, a M, c *mat.SymDense, d []float64) (*Coarse, error) {
 	n, m := a.Dims()
 	switch {
 	case n != len(d):
@@ -69,9 +79,12 @@ func NewCoarse[M Sparse[M]](a M, c *mat.SymDense, d []float64) (*Coarse, error) 
 	case n == 0:
 		return nil, fmt.Errorf("coarse: %w: no rows", ErrArgument)
 	}
-	p := &Coarse{a: a, t: a.T(), inv: make([]float64, n)}
+	p := &Coarse{a: a, inv: make([]float64, n)}
 	var err error
-	if p.invSqrt, p.logDet, err = inverseRoots(d); err != nil {
+	if p.t, err = newColumnSums(ctx, rows, a); err != nil {
+		return nil, fmt.Errorf("coarse: %w", err)
+	}
+	if p.invSqrt, p.logDet, err = inverseRoots(newSummation(ctx, rows), d); err != nil {
 		return nil, fmt.Errorf("coarse: diagonal element %w", err)
 	}
 	parallel.Ranges(n, 16*blockRows, func(lo, hi int) {
@@ -87,7 +100,11 @@ func NewCoarse[M Sparse[M]](a M, c *mat.SymDense, d []float64) (*Coarse, error) 
 	if rank == 0 {
 		return p, nil
 	}
-	p.onePlus = congruent(b, order, weightedGram(a, p.inv))
+	gram, err := weightedGram(ctx, rows, a, p.inv)
+	if err != nil {
+		return nil, fmt.Errorf("coarse: %w", err)
+	}
+	p.onePlus = congruent(b, order, gram)
 	small, err := factorOnePlus(p.onePlus)
 	if err != nil {
 		return nil, fmt.Errorf("coarse: %w", err)
@@ -135,7 +152,10 @@ func (p *Coarse) subtract(dst *mat.Dense, keep, out []float64, x *mat.Dense, in 
 	n, k := x.Dims()
 	scaleRows(dst, x, in)
 	small := mat.NewDense(p.g.Rows, k, nil)
-	p.t.Mul(small, dst)
+	if err := p.t.Mul(context.Background(), small, dst); err != nil {
+		fill(dst, math.NaN())
+		return
+	}
 	c := crossProduct(small.RawMatrix(), p.g)
 	change(c)
 	dense.Mul(dense.View(small), dense.Of(p.g), dense.Of(c).T())
@@ -158,58 +178,15 @@ func (p *Coarse) subtract(dst *mat.Dense, keep, out []float64, x *mat.Dense, in 
 	})
 }
 
-// singleMultiplier is a multiplier with products of float32.
-type singleMultiplier interface{ MulSingle(dst, x blas32.General) }
-
-// Single returns Apply for float32, if A has products of float32: few coarse points in
-// float64, many rows in float32.
-func (p *Coarse) Single() func(dst, r blas32.General) {
-	a, ok := p.a.(singleMultiplier)
-	t, okT := p.t.(singleMultiplier)
-	if !ok || !okT {
-		return nil
+// fill sets all numbers of x.
+func fill(x *mat.Dense, v float64) {
+	rows, _ := x.Dims()
+	for i := range rows {
+		to := x.RawRowView(i)
+		for s := range to {
+			to[s] = v
+		}
 	}
-	inv := rounded(p.inv)
-	return func(dst, r blas32.General) {
-		scaleSingle(dst, r, inv)
-		if p.Rank() == 0 {
-			return
-		}
-		m, k := p.g.Rows, r.Cols
-		few := blas32.General{Rows: m, Cols: k, Stride: k, Data: make([]float32, m*k)}
-		t.MulSingle(few, dst)
-		small := mat.NewDense(m, k, nil)
-		data := small.RawMatrix().Data
-		for q, v := range few.Data {
-			data[q] = float64(v)
-		}
-		c := crossProduct(small.RawMatrix(), p.g)
-		dense.Mul(dense.View(small), dense.Of(p.g), dense.Of(c).T())
-		for q, v := range data {
-			few.Data[q] = float32(v)
-		}
-		a.MulSingle(dst, few)
-		parallel.Ranges(r.Rows, blockRows, func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				d, s := dst.Data[i*dst.Stride:][:k], inv[i]
-				for t, v := range r.Data[i*r.Stride:][:k] {
-					d[t] = s * (v - d[t])
-				}
-			}
-		})
-	}
-}
-
-// scaleSingle sets row i of dst to scale[i] times that of x.
-func scaleSingle(dst, x blas32.General, scale []float32) {
-	parallel.Ranges(x.Rows, blockRows, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			d, s := dst.Data[i*dst.Stride:][:x.Cols], scale[i]
-			for t, v := range x.Data[i*x.Stride:][:x.Cols] {
-				d[t] = s * v
-			}
-		}
-	})
 }
 
 // plainFrom is the size from which a factor without pivots is tried first: it runs on
@@ -276,38 +253,6 @@ func semidefiniteFactor(c *mat.SymDense) (b blas64.General, order []int, err err
 		}
 	}
 	return b, order, nil
-}
-
-// weightedGram returns Aᵀ·diag(w)·A. It reads A once, row by row: the entries
-// of a column may be anywhere.
-func weightedGram[M Sparse[M]](a M, w []float64) blas64.General {
-	n, m := a.Dims()
-	// Few blocks of rows, whatever n is: each has its part of the sum.
-	const most = 4
-	size := max(blockRows, (n+most-1)/most)
-	parts := make([]blas64.General, (n+size-1)/size)
-	parallel.Ranges(n, size, func(lo, hi int) {
-		part := blas64.General{Rows: m, Cols: m, Stride: m, Data: make([]float64, m*m)}
-		for i := lo; i < hi; i++ {
-			cols, vals := a.Row(i)
-			for p, j := range cols {
-				sum, v := row(part, int(j)), w[i]*vals[p]
-				for q, l := range cols {
-					sum[l] += v * vals[q]
-				}
-			}
-		}
-		parts[lo/size] = part
-	})
-	sum := parts[0]
-	parallel.Ranges(len(sum.Data), blockRows, func(lo, hi int) {
-		for _, part := range parts[1:] {
-			for i := lo; i < hi; i++ {
-				sum.Data[i] += part.Data[i]
-			}
-		}
-	})
-	return sum
 }
 
 // congruent returns the lower triangle of BᵀMB for lower trapezoidal B, whose

@@ -42,7 +42,7 @@ func NewLowRank(u *mat.Dense, noise []float64) (*LowRank, error) {
 	if n == 0 {
 		return nil, fmt.Errorf("low rank: %w: no rows", ErrArgument)
 	}
-	invSqrt, logDet, err := inverseRoots(noise)
+	invSqrt, logDet, err := inverseRoots(nil, noise)
 	if err != nil {
 		return nil, fmt.Errorf("low rank: noise variance %w", err)
 	}
@@ -95,15 +95,18 @@ func (p *LowRank) reflect(x *mat.Dense, change func(c blas64.General)) {
 	dense.Add(dense.View(x), -1, dense.Of(p.b), dense.Of(c).T())
 }
 
-// inverseRoots returns d^-½ and Σ log d, for d that must be positive.
-func inverseRoots(d []float64) (invSqrt []float64, logDet float64, err error) {
+// inverseRoots returns d^-½, and Σ log d over the rows of all ranks, for d that must be positive.
+func inverseRoots(s *summation, d []float64) (invSqrt []float64, logDet float64, err error) {
 	invSqrt = make([]float64, len(d))
-	sum := (*summation)(nil).sumRows(len(d), 1, func(lo, hi int, sums []float64) {
+	sum := s.sumRows(len(d), 1, func(lo, hi int, sums []float64) {
 		for i := lo; i < hi; i++ {
 			invSqrt[i] = 1 / math.Sqrt(d[i])
 			sums[0] += math.Log(d[i])
 		}
 	})
+	if s != nil && s.err != nil {
+		return nil, 0, s.err
+	}
 	if finite(sum[0]) { // all numbers are positive and finite
 		return invSqrt, sum[0], nil
 	}

@@ -197,3 +197,71 @@ func (f *breaking) Apply(ctx context.Context, dst, x *mat.Dense) error {
 	}
 	return f.chain.Apply(ctx, dst, x)
 }
+
+// A coarse preconditioner over several ranks has the bits of that of one: its determinant,
+// inverse, and factors. Columns meet rows of one block, of some, of all, and of none.
+func TestRanksShareACoarseMatrix(t *testing.T) {
+	const n, m, k = 7*blockRows + 300, 40, 3
+	random := rand.New(rand.NewPCG(3, 8))
+	ptr, cols, vals := []int{0}, []uint32(nil), []float64(nil)
+	for i := range n {
+		near := i * (m - 8) / n
+		for _, j := range []int{near, near + 1, m - 6 + i/(2*blockRows), m - 8 + i%2} { // the last column is empty
+			cols, vals = append(cols, uint32(j)), append(vals, random.NormFloat64())
+		}
+		ptr = append(ptr, len(cols))
+	}
+	d := variances(n)
+	c := gramOf(m, m+3, 1)
+	x := normals(n, k, 2)
+	type result struct {
+		logDet                    float64
+		inverse, white, whiteBack []float64
+	}
+	compute := func(ctx context.Context, g *ranks.Group, l ranks.Layout) (r result, err error) {
+		lo, hi := l.Range(g.Rank())
+		own := make([]int, hi-lo+1)
+		for i := range own {
+			own[i] = ptr[lo+i] - ptr[lo]
+		}
+		a := newCSR(t, hi-lo, m, own, cols[ptr[lo]:ptr[hi]], vals[ptr[lo]:ptr[hi]])
+		p, err := NewCoarseOver(ctx, &Rows{g, l}, a, c, d[lo:hi])
+		if err != nil {
+			return r, err
+		}
+		r.logDet = p.LogDet()
+		for _, to := range []struct {
+			all *[]float64
+			do  func(dst, x *mat.Dense)
+		}{{&r.inverse, p.Apply}, {&r.white, p.Whiten}, {&r.whiteBack, p.WhitenT}} {
+			y := mat.NewDense(hi-lo, k, nil)
+			to.do(y, mat.DenseCopyOf(x.Slice(lo, hi, 0, k)))
+			if *to.all, _, err = ranks.Gather(ctx, g, y.RawMatrix().Data); err != nil {
+				return r, err
+			}
+		}
+		return r, nil
+	}
+	want, err := compute(t.Context(), nil, ranks.Even(n, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, sizes := range [][]int{{n}, {2 * blockRows, n - 2*blockRows}, {3 * blockRows, blockRows, n - 4*blockRows}, {blockRows, 4 * blockRows, blockRows, n - 6*blockRows}} {
+		err := ranks.Together(t.Context(), len(sizes), func(ctx context.Context, g *ranks.Group) error {
+			got, err := compute(ctx, g, ranks.OfSizes(sizes))
+			if err != nil {
+				return err
+			}
+			if got.logDet != want.logDet {
+				return fmt.Errorf("log-determinant %v, want %v", got.logDet, want.logDet)
+			}
+			if !slices.Equal(got.inverse, want.inverse) || !slices.Equal(got.white, want.white) || !slices.Equal(got.whiteBack, want.whiteBack) {
+				return errors.New("other bits")
+			}
+			return nil
+		})
+		if err != nil {
+			t.Errorf("ranks of %v rows: %v", sizes, err)
+		}
+	}
+}

@@ -32,6 +32,8 @@ type CSR struct {
 	single        *Single
 	nearOnce      sync.Once
 	isNear        bool // see near
+	blocksMu      sync.Mutex
+	blocks        *rowBlocks // see TransposedBlocks
 }
 
 // NewCSR checks the three arrays and wraps them without copying; the caller

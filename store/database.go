@@ -339,9 +339,13 @@ type checkpoints struct {
 	study string
 }
 
-// Save implements study.CheckpointStore.
+// Save implements study.CheckpointStore. It saves nothing for a study that was deleted.
 func (k *checkpoints) Save(ctx context.Context, checkpoint []byte) error {
 	return k.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		var there bool
+		if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM grfgp_events WHERE study = $1)`, k.study).Scan(&there); err != nil || !there {
+			return err
+		}
 		_, err := tx.ExecContext(ctx, `INSERT INTO grfgp_learned (study, body) VALUES ($1, $2) ON CONFLICT (study) DO UPDATE SET body = excluded.body`, k.study, checkpoint)
 		return err
 	})

@@ -61,6 +61,9 @@ type memoryCheckpoints struct {
 func (k memoryCheckpoints) Save(_ context.Context, checkpoint []byte) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if log := k.logs[k.study]; log == nil || log.Len() == 0 {
+		return nil
+	}
 	k.checkpoints[k.study] = slices.Clone(checkpoint)
 	return nil
 }

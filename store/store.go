@@ -66,6 +66,14 @@ type Store interface {
 	Graph(ctx context.Context, id string) (packed []byte, err error)
 	// Graphs lists the graphs by id.
 	Graphs(ctx context.Context) ([]GraphInfo, error)
+	// GraphStudies returns the names of the studies on each graph, by the graph's id.
+	GraphStudies(ctx context.Context) (map[string][]string, error)
+	// DeleteStudy removes a study for good: its events, checkpoint and mark. The error wraps
+	// ErrNotFound if there is none.
+	DeleteStudy(ctx context.Context, name string) error
+	// DeleteGraph removes a graph for good. The error wraps ErrInUse if a study is on it, and
+	// ErrNotFound if there is none.
+	DeleteGraph(ctx context.Context, id string) error
 	// SetMark keeps a text for the engine of a study, which the events do not tell; an
 	// empty text removes it. It is on disk when SetMark returns.
 	SetMark(ctx context.Context, name, text string) error

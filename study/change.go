@@ -36,7 +36,21 @@ func (s Settings) Merge(patch []byte) (Settings, error) {
 	if err := dec.Decode(&merged); err != nil {
 		return s, fmt.Errorf("%w: settings: %v", ErrInvalid, err)
 	}
+	if err := merged.keeps(s); err != nil {
+		return s, err
+	}
 	return merged.Complete()
+}
+
+// keeps returns an error if the settings change what a study keeps.
+func (s Settings) keeps(was Settings) error {
+	switch {
+	case s.Name != was.Name:
+		return fmt.Errorf("%w: a study keeps its name, %q; export it and import it under another", ErrInvalid, was.Name)
+	case s.Graph != was.Graph:
+		return fmt.Errorf("%w: a study keeps its graph; create another study", ErrInvalid)
+	}
+	return nil
 }
 
 // decodeJSON decodes a text with its numbers as they are written.
@@ -95,11 +109,8 @@ func (s *State) checkChanged(p Changed) error {
 	if err := to.check(); err != nil {
 		return err
 	}
-	switch {
-	case to.Name != s.Settings.Name:
-		return fmt.Errorf("%w: a study keeps its name, %q; export it and import it under another", ErrInvalid, s.Settings.Name)
-	case to.Graph != s.Settings.Graph:
-		return fmt.Errorf("%w: a study keeps its graph; create another study", ErrInvalid)
+	if err := to.keeps(s.Settings); err != nil {
+		return err
 	}
 	for _, v := range s.Records {
 		if v.Retracted {
@@ -113,7 +124,7 @@ func (s *State) checkChanged(p Changed) error {
 }
 
 func (s *State) change(e Event, p Changed) {
-	if !s.Settings.sameEngine(p.Settings) {
+	if !s.Settings.SameEngine(p.Settings) {
 		s.modelAt, s.changedAt = e.Seq, e.Seq
 	}
 	s.Settings = p.Settings
@@ -129,8 +140,8 @@ func (s Settings) forEngine() Settings {
 	return s
 }
 
-// sameEngine reports whether engines of both settings give the same answers.
-func (s Settings) sameEngine(t Settings) bool { return s.forEngine().equal(t.forEngine()) }
+// SameEngine reports whether engines of both settings give the same answers.
+func (s Settings) SameEngine(t Settings) bool { return s.forEngine().equal(t.forEngine()) }
 
 // ModelSeq returns the number of the event with the settings of the model: those of the
 // study, budget and lease aside.

@@ -52,6 +52,22 @@ func (m *MemoryLog) Events(_ context.Context, after int64) iter.Seq2[Event, erro
 	}
 }
 
+// Len returns the number of events.
+func (m *MemoryLog) Len() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.events)
+}
+
+// Delete removes all events and returns their number.
+func (m *MemoryLog) Delete() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n := len(m.events)
+	m.events = nil
+	return n
+}
+
 func outOfSequence(seq, next int64) error {
 	return fmt.Errorf("%w: event %d where %d is next", ErrSequence, seq, next)
 }

@@ -18,6 +18,7 @@ type Summary struct {
 	Values   int                `json:"values"` // measurements that were not retracted
 	Spent    float64            `json:"spent"`
 	Left     *float64           `json:"left,omitempty"`
+	Queued   int                `json:"queued,omitempty"` // nodes that the next asks get first
 	Best     *Record            `json:"best,omitempty"`
 }
 
@@ -42,7 +43,7 @@ func appendTo(ctx context.Context, log Log, summary *Summary, events ...Event) e
 func (s *State) Summary() *Summary {
 	m := &Summary{
 		Seq: s.Seq, Settings: s.Settings, Status: s.Status, Stopped: s.Stopped, Created: s.Created, Updated: s.Updated,
-		Trials: s.Counts(), Values: s.sums.values, Spent: s.Spent(), Left: s.BudgetLeft(),
+		Trials: s.Counts(), Values: s.sums.values, Spent: s.Spent(), Left: s.BudgetLeft(), Queued: len(s.Queue),
 	}
 	m.Settings.Allowed, m.Settings.Cost, m.Settings.Group = nil, nil, nil
 	if best, ok := s.Best(); ok {

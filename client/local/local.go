@@ -90,7 +90,7 @@ func (l *Studies) Create(ctx context.Context, s study.Settings, packed []byte, b
 }
 
 // List implements client.Studies.
-func (l *Studies) List(ctx context.Context) ([]client.Summary, error) {
+func (l *Studies) List(ctx context.Context, archived bool) ([]client.Summary, error) {
 	if err := l.need(ctx, l.opts.MustExist); err != nil {
 		return nil, err
 	}
@@ -108,7 +108,11 @@ func (l *Studies) List(ctx context.Context) ([]client.Summary, error) {
 		case err != nil:
 			return nil, fmt.Errorf("study %s: %w", i.Name, err)
 		default:
-			s.View(func(st *study.State) { all = append(all, summary(st)) })
+			s.View(func(st *study.State) {
+				if archived || st.Status != study.StatusArchived {
+					all = append(all, summary(st))
+				}
+			})
 		}
 	}
 	return all, nil
@@ -208,7 +212,7 @@ func (s *storedStudy) engine(ctx context.Context) (study.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.affordable(ctx, o); err != nil {
+	if err := s.affordable(ctx, o, s.Settings()); err != nil {
 		return nil, err
 	}
 	o.UseCheckpoints(s.of.store.Checkpoints(s.Settings().Name))
@@ -216,8 +220,8 @@ func (s *storedStudy) engine(ctx context.Context) (study.Engine, error) {
 }
 
 // affordable refuses a model that takes too much memory.
-func (s *storedStudy) affordable(ctx context.Context, e *study.ModelEngine) error {
-	if s.of.opts.Memory == 0 || !s.Settings().UsesModel() {
+func (s *storedStudy) affordable(ctx context.Context, e *study.ModelEngine, of study.Settings) error {
+	if s.of.opts.Memory == 0 || !of.UsesModel() {
 		return nil
 	}
 	measurements := 0
@@ -260,7 +264,7 @@ func (s *storedStudy) Show(ctx context.Context) (shown *client.Overview, err err
 func summary(st *study.State) client.Summary {
 	s := client.Summary{
 		Name: st.Settings.Name, Status: st.Status, Stopped: st.Stopped, Goal: st.Settings.Goal.String(), Events: st.Seq, Values: len(st.Measurements()),
-		Trials: st.Counts(), Spent: st.Spent(), Left: st.BudgetLeft(), Created: st.Created, Updated: st.Updated,
+		Trials: st.Counts(), Spent: st.Spent(), Left: st.BudgetLeft(), Queued: len(st.Queue), Created: st.Created, Updated: st.Updated,
 	}
 	if best, ok := st.Best(); ok {
 		s.Best = &best

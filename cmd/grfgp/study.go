@@ -72,7 +72,7 @@ result is accepted all the same.`,
 	flags.StringVar(&f.by, "by", "", "your name, for the log and as holder of trials (default: your user name)")
 	for _, command := range []func(*app, *studyFlags) *cobra.Command{
 		studyCreate, studyList, studyShow, studyAsk, studyTell, studyObserve, studyRenew, studyRelease, studyAbandon, studyRetract,
-		studyPause, studyResume, studyRetry, studyClose, studyExport, studyImport, studyVerify,
+		studyQueue, studyUnqueue, studyPause, studyResume, studyRetry, studyClose, studyChange, studyArchive, studyRestore, studyDelete, studyGraphs, studyExport, studyImport, studyVerify,
 	} {
 		cmd.AddCommand(command(a, f))
 	}

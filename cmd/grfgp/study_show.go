@@ -16,13 +16,14 @@ import (
 )
 
 func studyList(a *app, f *studyFlags) *cobra.Command {
-	return &cobra.Command{
+	var archived bool
+	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the studies of a store",
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.withStudies(cmd.Context(), f, true, func(ctx context.Context, all client.Studies) error {
-				list, err := all.List(ctx)
+				list, err := all.List(ctx, archived)
 				if err != nil {
 					return err
 				}
@@ -33,6 +34,8 @@ func studyList(a *app, f *studyFlags) *cobra.Command {
 			})
 		},
 	}
+	cmd.Flags().BoolVar(&archived, "archived", false, "list archived studies too")
+	return cmd
 }
 
 func (a *app) listTable(w io.Writer, list []client.Summary) error {
@@ -110,6 +113,9 @@ func showText(w io.Writer, s *client.Overview, trials bool) error {
 	fmt.Fprintf(w, "\ncost: %.6g spent, pending trials included", s.Spent)
 	if s.Left != nil {
 		fmt.Fprintf(w, ", %.6g left", *s.Left)
+	}
+	if s.Queued > 0 {
+		fmt.Fprintf(w, "\nqueue: %s", plural.Count(s.Queued, "nodes"))
 	}
 	fmt.Fprintf(w, "\ntrials: ")
 	for k, state := range study.TrialStates() {

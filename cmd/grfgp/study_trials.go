@@ -22,12 +22,16 @@ import (
 func studyAsk(a *app, f *studyFlags) *cobra.Command {
 	var r study.AskRequest
 	cmd := &cobra.Command{
-		Use:   "ask NAME [-n 1]",
+		Use:   "ask NAME [-n 1 | --node NODE …]",
 		Short: "Ask for nodes to measure, and reserve them",
 		Long: `Ask picks nodes and reserves them until the lease expires. With --key an ask can be
-repeated, for example after a lost connection: the same key gets the same nodes.`,
+repeated, for example after a lost connection: the same key gets the same nodes.
+With --node it reserves a node of your own choice.`,
 		Args: named(1, "NAME"),
 		RunE: a.withStudy(f, func(ctx context.Context, s client.Study, _ []string) error {
+			if r.Nodes != nil {
+				r.Count = len(r.Nodes)
+			}
 			if r.Count < 1 {
 				return usagef("-n %d: give 1 or more", r.Count)
 			}
@@ -57,6 +61,7 @@ repeated, for example after a lost connection: the same key gets the same nodes.
 	}
 	flags := cmd.Flags()
 	flags.IntVarP(&r.Count, "count", "n", 1, "number of nodes")
+	flags.StringArrayVar(&r.Nodes, "node", nil, "reserve this `node` of your own choice; may be repeated")
 	flags.StringVar(&r.Key, "key", "", "idempotency key: the same key gets the same answer")
 	flags.DurationVar(&r.Lease, "lease", 0, "duration of the reservation (default: that of the study)")
 	return cmd

@@ -95,6 +95,15 @@ func gatherInto[T Number](ctx context.Context, g *Group, all []T, starts []int) 
 	return nil
 }
 
+// Complete is Gather where all know how much each rank has: rank r has filled in
+// all[starts[r]:starts[r+1]].
+func Complete[T Number](ctx context.Context, g *Group, all []T, starts []int) error {
+	if g.Alone() {
+		return nil
+	}
+	return gatherInto(ctx, g, all, starts)
+}
+
 // Scatter sends out[r] to rank r, for every r, and returns what each rank sent.
 func Scatter[T Number](ctx context.Context, g *Group, out [][]T) ([][]T, error) {
 	counts := make([]int64, g.Size())

@@ -107,6 +107,29 @@ func TestSumsHaveTheSameBits(t *testing.T) {
 	}
 }
 
+// SumIntegers adds up on every rank, also fewer numbers than there are ranks.
+func TestSumIntegers(t *testing.T) {
+	for _, n := range []int{0, 2, 1000} {
+		for size := 1; size <= 4; size++ {
+			together(t, size, func(ctx context.Context, g *Group) error {
+				x := make([]int64, n)
+				for i := range x {
+					x[i] = int64(i*(g.Rank()+1)) << 40
+				}
+				if err := g.SumIntegers(ctx, x); err != nil {
+					return err
+				}
+				for i, v := range x {
+					if want := int64(i*size*(size+1)/2) << 40; v != want {
+						return fmt.Errorf("sum %d of %d: %d, want %d", i, n, v, want)
+					}
+				}
+				return nil
+			})
+		}
+	}
+}
+
 func TestRimBringsRowsOfOthers(t *testing.T) {
 	const n, k = 5*BlockRows + 7, 2
 	for size := 1; size <= 5; size++ {

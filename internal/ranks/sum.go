@@ -67,6 +67,36 @@ func (g *Group) Sum(ctx context.Context, total, parts []float64, l Layout) error
 	return nil
 }
 
+// SumIntegers replaces every number of x by its sum over the ranks. Integers can be added in
+// any order: each rank adds up its share of the numbers, and all exchange the shares.
+func (g *Group) SumIntegers(ctx context.Context, x []int64) error {
+	if g.Alone() {
+		return nil
+	}
+	starts := make([]int, g.Size()+1)
+	for r := range starts {
+		starts[r] = r * len(x) / g.Size()
+	}
+	own := x[starts[g.Rank()]:starts[g.Rank()+1]]
+	in, out := make([][]int64, g.Size()), make([][]int64, g.Size())
+	for r := range in {
+		out[r] = x[starts[r]:starts[r+1]]
+		in[r] = make([]int64, len(own))
+	}
+	if err := Exchange(ctx, g, in, out); err != nil {
+		return err
+	}
+	for r, part := range in {
+		if r == g.Rank() {
+			continue
+		}
+		for i, v := range part {
+			own[i] += v
+		}
+	}
+	return gatherInto(ctx, g, x, starts)
+}
+
 // treeWidth returns the number of blocks below the root: a power of two.
 func treeWidth(l Layout) int {
 	blocks, width := (l.Rows()+BlockRows-1)/BlockRows, 1

@@ -154,11 +154,15 @@ func (p *Pattern) Rim() *ranks.Rim { return p.rim }
 type Matrix struct {
 	*Pattern
 	own, edge *sparse.CSR // own is nil if all rows are edge
+	val       []float64
 }
+
+// Values returns the values of this rank's rows, in the order of the pattern, to be read only.
+func (m *Matrix) Values() []float64 { return m.val }
 
 // With returns the matrix with the given values, which are not copied.
 func (p *Pattern) With(val []float64) (*Matrix, error) {
-	m := &Matrix{Pattern: p}
+	m := &Matrix{Pattern: p, val: val}
 	var err error
 	if p.own != nil {
 		if m.own, err = p.own.With(val); err != nil {
@@ -214,6 +218,34 @@ func (m *Matrix) Mul(ctx context.Context, dst, x *mat.Dense, columns int) error 
 	return nil
 }
 
+// MulAdd adds the own rows of A·x to dst; see Mul.
+func (m *Matrix) MulAdd(ctx context.Context, dst, x *mat.Dense, columns int) error {
+	met, release, err := m.Widen(ctx, x, columns)
+	defer release()
+	if err != nil || dst.IsEmpty() {
+		return err
+	}
+	rows := m.Pattern.edge.rows
+	if rows == nil {
+		if !met.IsEmpty() {
+			m.edge.MulAdd(dst, met, 0)
+		}
+		return nil
+	}
+	few := mat.NewDense(max(1, len(rows)), columns, nil)
+	for a, i := range rows {
+		few.SetRow(a, dst.RawRowView(int(i)))
+	}
+	m.own.MulAdd(dst, x, 0) // rows of the edge have whatever columns, and are set below
+	if len(rows) > 0 && !met.IsEmpty() {
+		m.edge.MulAdd(few, met, 0)
+	}
+	for a, i := range rows {
+		dst.SetRow(int(i), few.RawRowView(a))
+	}
+	return nil
+}
+
 // multiply sets dst = A·x, also where A has no columns.
 func multiply(a *sparse.CSR, dst, x *mat.Dense) {
 	if x.IsEmpty() {
@@ -253,6 +285,45 @@ func (p *Pattern) Single(val []float32) (*Single, error) {
 	return s, err
 }
 
+// MulAdd is that of Matrix.
+func (s *Single) MulAdd(ctx context.Context, dst, x blas32.General) error {
+	met, release, err := s.WidenSingle(ctx, x)
+	defer release()
+	if err != nil || dst.Rows == 0 {
+		return err
+	}
+	s.pick()
+	rows := s.Pattern.edge.rows
+	if rows == nil {
+		if met.Rows > 0 {
+			s.edge.MulAdd(dst, met)
+		}
+		return nil
+	}
+	few := blas32.General{Rows: len(rows), Cols: dst.Cols, Stride: dst.Cols, Data: singles.Get(len(rows) * dst.Cols)}
+	defer singles.Put(few.Data)
+	for a, i := range rows {
+		copy(few.Data[a*few.Cols:][:few.Cols], dst.Data[int(i)*dst.Stride:])
+	}
+	s.own.MulAdd(dst, x) // rows of the edge have whatever columns, and are set below
+	if met.Rows > 0 {
+		s.edge.MulAdd(few, met)
+	}
+	for a, i := range rows {
+		copy(dst.Data[int(i)*dst.Stride:][:dst.Cols], few.Data[a*few.Cols:])
+	}
+	return nil
+}
+
+// pick brings the values of the edge up to date.
+func (s *Single) pick() {
+	if s.val != nil && s.Pattern.edge.from != nil {
+		for q, from := range s.Pattern.edge.from {
+			s.few[q] = s.val[from]
+		}
+	}
+}
+
 // Mul is that of Matrix.
 func (s *Single) Mul(ctx context.Context, dst, x blas32.General) error {
 	met, release, err := s.WidenSingle(ctx, x)
@@ -260,11 +331,7 @@ func (s *Single) Mul(ctx context.Context, dst, x blas32.General) error {
 	if err != nil || dst.Rows == 0 {
 		return err
 	}
-	if s.val != nil && s.Pattern.edge.from != nil {
-		for q, from := range s.Pattern.edge.from {
-			s.few[q] = s.val[from]
-		}
-	}
+	s.pick()
 	if s.own != nil {
 		s.own.Mul(dst, x)
 	}

@@ -2,6 +2,7 @@ package spread_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -140,6 +141,44 @@ func same(ctx context.Context, name string, m *spread.Matrix, x, want *mat.Dense
 	if err := m.MulSingle(ctx, single, from); err != nil {
 		return err
 	}
+	return errors.Join(added(ctx, name, m, in, got, from, single), near(name, single, want))
+}
+
+// added compares sums with products with the products and sums.
+func added(ctx context.Context, name string, m *spread.Matrix, x, product *mat.Dense, from, single blas32.General) error {
+	sum, sumSingle := mat.DenseCopyOf(product), slices.Clone(single.Data)
+	data := sum.RawMatrix().Data
+	for i := range data {
+		data[i] = float64(i%7) / 3
+		sumSingle[i] = float32(i%7) / 3
+	}
+	if err := m.MulAdd(ctx, sum, x, single.Cols); err != nil {
+		return err
+	}
+	val := make([]float32, m.Entries())
+	for e, v := range m.Values() {
+		val[e] = float32(v)
+	}
+	s, err := m.Pattern.Single(val)
+	if err != nil {
+		return err
+	}
+	if err := s.MulAdd(ctx, blas32.General{Rows: single.Rows, Cols: single.Cols, Stride: single.Stride, Data: sumSingle}, from); err != nil {
+		return err
+	}
+	for i, v := range data {
+		if v != float64(i%7)/3+product.RawMatrix().Data[i] {
+			return fmt.Errorf("sum with %s has other bits", name)
+		}
+		if sumSingle[i] != float32(i%7)/3+single.Data[i] {
+			return fmt.Errorf("sum with %s in float32 has other bits", name)
+		}
+	}
+	return nil
+}
+
+// near compares products of float32 with those of float64.
+func near(name string, single blas32.General, want *mat.Dense) error {
 	for i, v := range single.Data {
 		if d := float64(v) - want.RawMatrix().Data[i]; d > 1e-2 || d < -1e-2 {
 			return fmt.Errorf("%s in float32 is %g, not %g", name, v, want.RawMatrix().Data[i])

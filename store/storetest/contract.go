@@ -32,6 +32,7 @@ func Run(t *testing.T, durable bool, location func(t *testing.T) string) {
 		"study creates": creates,
 		"summaries":     summaries,
 		"encoded":       encoded,
+		"deleted":       deleted,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, open(t, location(t))) })
 	}
@@ -267,6 +268,15 @@ func checkpoints(t *testing.T, s store.Store) {
 	if got, err := s.Checkpoints("s").Load(t.Context()); err != nil || got != nil {
 		t.Errorf("no checkpoint saved: %q, %v", got, err)
 	}
+	if err := s.Checkpoints("s").Save(t.Context(), []byte("none")); err != nil {
+		t.Error(err)
+	}
+	if got, err := s.Checkpoints("s").Load(t.Context()); err != nil || got != nil {
+		t.Errorf("a checkpoint of no study: %q, %v", got, err)
+	}
+	if err := s.Log("s").Append(t.Context(), plain(1, 1)...); err != nil {
+		t.Fatal(err)
+	}
 	for _, want := range []string{"one", "two\x00"} {
 		if err := s.Checkpoints("s").Save(t.Context(), []byte(want)); err != nil {
 			t.Fatal(err)
@@ -277,6 +287,69 @@ func checkpoints(t *testing.T, s store.Store) {
 	}
 	if got, err := s.Checkpoints("t").Load(t.Context()); err != nil || got != nil {
 		t.Errorf("another study: %q, %v", got, err)
+	}
+}
+
+func deleted(t *testing.T, s store.Store) {
+	ctx := t.Context()
+	graph, err := s.PutGraph(ctx, []byte("packed"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := s.PutGraph(ctx, []byte("another"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a", "b"} {
+		if _, err := study.Create(ctx, s.Log(name), study.Settings{Name: name, Graph: graph}, "", noon); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Log(name).Append(ctx, study.Event{Seq: 2, Time: noon, Data: study.Paused{}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(s.Checkpoints(name).Save(ctx, []byte("c")), s.SetMark(ctx, name, "m")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if uses, err := s.GraphStudies(ctx); err != nil || fmt.Sprint(uses) != fmt.Sprint(map[string][]string{graph: {"a", "b"}}) {
+		t.Errorf("%v, %v", uses, err)
+	}
+	if err := s.DeleteGraph(ctx, graph); !errors.Is(err, store.ErrInUse) {
+		t.Errorf("a graph in use: %v", err)
+	}
+	if err := s.DeleteGraph(ctx, other); err != nil {
+		t.Error(err)
+	}
+	if err := s.DeleteGraph(ctx, other); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("deleted twice: %v", err)
+	}
+	if err := s.DeleteStudy(ctx, "a"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.DeleteStudy(ctx, "a"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("deleted twice: %v", err)
+	}
+	marks, err := s.Marks(ctx)
+	if err != nil || len(marks) != 1 || marks["b"] != "m" {
+		t.Errorf("marks %v, %v", marks, err)
+	}
+	if c, err := s.Checkpoints("a").Load(ctx); err != nil || c != nil {
+		t.Errorf("a checkpoint is left: %q, %v", c, err)
+	}
+	if got := read(t, s.Log("a"), 0); len(got) != 0 {
+		t.Errorf("events are left: %v", got)
+	}
+	if got := read(t, s.Log("b"), 0); len(got) != 2 {
+		t.Errorf("the other study has %v", got)
+	}
+	if all, err := s.Studies(ctx); err != nil || len(all) != 1 || all[0].Name != "b" {
+		t.Errorf("%+v, %v", all, err)
+	}
+	if isNew, err := study.Create(ctx, s.Log("a"), study.Settings{Name: "a", Graph: graph}, "", noon); err != nil || !isNew {
+		t.Errorf("created again: %v, %v", isNew, err)
+	}
+	if err := errors.Join(s.DeleteStudy(ctx, "a"), s.DeleteStudy(ctx, "b"), s.DeleteGraph(ctx, graph)); err != nil {
+		t.Error(err)
 	}
 }
 

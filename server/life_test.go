@@ -1,0 +1,121 @@
+package server_test
+
+import (
+	"encoding/json"
+	"strings"
+	"sync"
+	"testing"
+
+	"grfgp/study"
+)
+
+// A study is deleted only if its name is repeated; streams of it end, and it can be made
+// anew.
+func TestDeleteStudy(t *testing.T) {
+	h := newHost(t)
+	h.create(30)
+	if a := h.do("DELETE", "/v1/studies/s", nil); a.status != 400 || !strings.Contains(string(a.body), "confirm=s") {
+		t.Errorf("without its name: %d %s", a.status, a.body)
+	}
+	if a := h.do("DELETE", "/v1/studies/s?confirm=S", nil); a.status != 400 {
+		t.Errorf("with another name: %d", a.status)
+	}
+	if a := h.do("DELETE", "/v1/studies/none?confirm=none", nil); a.status != 404 {
+		t.Errorf("no study: %d", a.status)
+	}
+	var graphs struct{ Graphs []struct{ ID string } }
+	if err := json.Unmarshal(h.must("GET", "/v1/graphs", nil, nil).body, &graphs); err != nil {
+		t.Fatal(err)
+	}
+	graph := "/v1/graphs/" + graphs.Graphs[0].ID
+	if a := h.do("DELETE", graph, nil); a.status != 409 {
+		t.Errorf("a graph in use: %d %s", a.status, a.body)
+	}
+	h.must("DELETE", "/v1/studies/s?confirm=s", nil, nil)
+	for _, path := range []string{"/v1/studies/s", "/v1/studies/s/trials", "/v1/studies/s/events"} {
+		if a := h.do("GET", path, nil); a.status != 404 {
+			t.Errorf("%s of a deleted study: %d", path, a.status)
+		}
+	}
+	h.must("DELETE", graph, nil, nil)
+	if a := h.do("GET", graph, nil); a.status != 404 {
+		t.Errorf("a deleted graph: %d", a.status)
+	}
+	h.create(30)
+	if a := h.must("GET", "/v1/studies/s", nil, nil); !strings.Contains(string(a.body), `"seq":1`) {
+		t.Errorf("%s", a.body)
+	}
+}
+
+// Clients that tell, and others that make and delete the study: no answer but 2xx, 404, 409
+// and 503, and what is there at the end can be read.
+func TestDeleteUnderLoad(t *testing.T) {
+	h := newHost(t)
+	h.create(60)
+	graph := h.putRing(60)
+	var wg sync.WaitGroup
+	for k := range 4 {
+		wg.Go(func() {
+			for i := range 25 {
+				var a answer
+				switch {
+				case k == 0:
+					a = h.do("DELETE", "/v1/studies/s?confirm=s", nil)
+				case k == 1:
+					a = h.do("POST", "/v1/studies", map[string]any{"name": "s", "graph": graph, "goal": "maximize"})
+				default:
+					a = h.do("POST", "/v1/studies/s/observations", map[string]any{"observations": []map[string]any{{"node": "n1", "value": i}}})
+				}
+				switch a.status {
+				case 200, 201, 404, 409, 503:
+				default:
+					t.Errorf("client %d: %d %s", k, a.status, a.body)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	h.do("POST", "/v1/studies", map[string]any{"name": "s", "graph": graph, "goal": "maximize"})
+	var all []study.Event
+	for e, err := range h.store.Log("s").Events(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, e)
+	}
+	if _, err := study.Replay(all...); err != nil || len(all) == 0 {
+		t.Errorf("%d events, %v", len(all), err)
+	}
+}
+
+// A change of the model is checked as when a study is created, and takes effect at once.
+func TestChangeSettings(t *testing.T) {
+	h := newHost(t, realEngine)
+	h.create(20_000)
+	for _, bad := range []struct {
+		settings map[string]any
+		status   int
+	}{
+		{map[string]any{"spec": map[string]any{"method": "grf", "walks": 16777216, "hops": 254}}, 422},
+		{map[string]any{"spec": map[string]any{"rank": -1}}, 400},
+		{map[string]any{"name": "t"}, 400},
+		{map[string]any{"covariates": []string{"depth"}}, 400},
+		{map[string]any{"colour": "red"}, 400},
+	} {
+		if a := h.do("PATCH", "/v1/studies/s", map[string]any{"settings": bad.settings}); a.status != bad.status {
+			t.Errorf("%v: %d %s", bad.settings, a.status, a.body)
+		}
+	}
+	before := h.must("GET", "/v1/studies/s", nil, nil).body
+	if !strings.Contains(string(before), `"seq":1`) {
+		t.Errorf("refused changes were stored: %s", before)
+	}
+	h.must("PATCH", "/v1/studies/s", map[string]any{"settings": map[string]any{"allowed": []string{"n3", "n4"}, "budget": 7}, "by": "anna"}, nil)
+	var ask study.Ask
+	if err := json.Unmarshal(h.must("POST", "/v1/studies/s/asks", map[string]any{"count": 5}, nil).body, &ask); err != nil {
+		t.Fatal(err)
+	}
+	if len(ask.Trials) != 2 || ask.Short != "no_allowed_nodes" {
+		t.Errorf("%+v", ask)
+	}
+}
