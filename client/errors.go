@@ -47,6 +47,9 @@ const (
 	KindLoading      = "loading"  // a graph is being loaded or a model fitted
 	KindStopping     = "stopping" // the server is shutting down
 	KindUnauthorized = "unauthorized"
+	KindSlowed       = "slowed"        // too many wrong tokens came from this address
+	KindRole         = "role"          // the token does not allow it
+	KindUnknownProxy = "unknown-proxy" // the request came through a proxy, and no token guards the server
 	KindReadOnly     = "read-only"
 	KindCrossSite    = "cross-site"
 	KindWrongHost    = "wrong-host"
@@ -93,7 +96,7 @@ func (p *Problem) Unwrap() error {
 		return study.ErrCorrupt
 	case KindNotFound:
 		return study.ErrNotFound
-	case KindUnauthorized, KindCrossSite, KindWrongHost, KindReadOnly, KindBusy, KindStopping:
+	case KindUnauthorized, KindSlowed, KindRole, KindUnknownProxy, KindCrossSite, KindWrongHost, KindReadOnly, KindBusy, KindStopping:
 		return nil
 	}
 	if p.Status < 500 {

@@ -34,13 +34,21 @@ type Options struct {
 // Client implements [Studies] on a server. It is safe for concurrent use.
 type Client struct {
 	base string // URL, without a slash at its end
+	at   string // what requests begin with: base, unless it is a unix socket
 	opts Options
 	http *http.Client
 }
 
-// New returns a client of the server at a URL such as http://127.0.0.1:8080. It
-// sends nothing yet. The error is a *URLError.
+// UnixScheme is what the address of a server begins with that listens on a unix socket, as
+// in unix:/run/grfgp/grfgp.sock.
+const UnixScheme = "unix:"
+
+// New returns a client of the server at a URL such as http://127.0.0.1:8080, or at a unix
+// socket, as in unix:/run/grfgp/grfgp.sock. It sends nothing yet. The error is a *URLError.
 func New(address string, opts Options) (*Client, error) {
+	if path, ok := strings.CutPrefix(address, UnixScheme); ok {
+		return newUnix(address, path, opts)
+	}
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
 		return nil, &URLError{URL: address, Reason: "the URL of a server has a scheme, a host and a port, as in http://127.0.0.1:8080"}
@@ -52,7 +60,25 @@ func New(address string, opts Options) (*Client, error) {
 		Transport:     opts.Transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // the token is for this server alone
 	}
-	return &Client{strings.TrimRight(u.String(), "/"), opts, h}, nil
+	base := strings.TrimRight(u.String(), "/")
+	return &Client{base, base, opts, h}, nil
+}
+
+// newUnix returns a client of a unix socket.
+func newUnix(address, path string, opts Options) (*Client, error) {
+	if path == "" || strings.HasPrefix(path, "//") {
+		return nil, &URLError{URL: address, Reason: "the address of a unix socket is unix: and the name of its file, as in unix:/run/grfgp/grfgp.sock"}
+	}
+	if opts.Transport == nil {
+		opts.Transport = &http.Transport{
+			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+				return new(net.Dialer).DialContext(ctx, "unix", path)
+			},
+			MaxIdleConnsPerHost: 64, IdleConnTimeout: 90 * time.Second,
+		}
+	}
+	h := &http.Client{Transport: opts.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return &Client{address, "http://localhost", opts, h}, nil
 }
 
 // URL returns the URL of the server.
@@ -134,7 +160,7 @@ func (c *Client) once(ctx context.Context, r call, take func(*http.Response) err
 		}
 		mediaType = "application/json"
 	}
-	address := c.base + r.path
+	address := c.at + r.path
 	if len(r.query) > 0 {
 		address += "?" + r.query.Encode()
 	}

@@ -42,3 +42,12 @@ func (s *Server) Specs(graph string) int {
 	defer n.making.Unlock()
 	return len(n.engines)
 }
+
+// Attempts are the wrong tokens that a server remembers.
+type Attempts struct{ attempts }
+
+// Wrong counts a wrong token.
+func (a *Attempts) Wrong(address string, now time.Time) { a.wrong(address, true, now) }
+
+// Len is how many addresses are remembered.
+func (a *Attempts) Len() int { return len(a.failed) }

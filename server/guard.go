@@ -1,8 +1,7 @@
 package server
 
 import (
-	"crypto/sha256"
-	"crypto/subtle"
+	"context"
 	"fmt"
 	"log/slog"
 	"net"
@@ -22,6 +21,7 @@ const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; 
 func (s *Server) guard(next http.Handler) http.Handler {
 	origins := http.NewCrossOriginProtection()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r = s.withoutBase(s.behindProxy(r))
 		out := &answer{ResponseWriter: w, control: http.NewResponseController(w), timeout: s.opts.Limits.IdleTime, status: http.StatusOK}
 		began := time.Now()
 		defer func() {
@@ -48,6 +48,9 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
 		h.Set("Cache-Control", "no-store")
 		switch {
+		case s.opts.BasePath != "" && r.URL.Path == s.opts.BasePath:
+			h.Set("Location", s.opts.BasePath+"/") // addresses of the page are relative
+			out.WriteHeader(http.StatusPermanentRedirect)
 		case !s.answersTo(r.Host):
 			wrongHost.because("this server does not answer to the name %q; whoever runs it can allow that host name", r.Host).write(out)
 		case origins.Check(r) != nil:
@@ -93,9 +96,18 @@ func (s *Server) run(rt route, w http.ResponseWriter, r *http.Request) error {
 	if rt.public {
 		return rt.handle(s, w, r)
 	}
-	if !s.authorized(r) {
-		return unauthorized.because("send the server's token, as in: Authorization: Bearer TOKEN")
+	who, err := s.identify(r)
+	if err != nil {
+		return err
 	}
+	if needed := rt.needs(); !who.role.Allows(needed) {
+		s.log.Warn("not allowed by the role", "method", r.Method, "path", r.URL.Path, "by", who.name, "role", string(who.role), "from", r.RemoteAddr)
+		return wrongRole.because("the token of %s has the role %s; this needs the role %s", who.name, who.role, needed)
+	}
+	if out, ok := w.(*answer); ok {
+		out.by = who.name
+	}
+	r = r.WithContext(context.WithValue(r.Context(), callerKey{}, who))
 	if s.opts.ReadOnly && r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return readOnly.because("the server is read-only")
 	}
@@ -105,16 +117,6 @@ func (s *Server) run(rt route, w http.ResponseWriter, r *http.Request) error {
 	}
 	defer leave()
 	return rt.handle(s, w, r)
-}
-
-// authorized reports whether a request has the token, in constant time.
-func (s *Server) authorized(r *http.Request) bool {
-	if s.opts.Token == "" {
-		return true
-	}
-	shown, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	a, b := sha256.Sum256([]byte(shown)), sha256.Sum256([]byte(s.opts.Token))
-	return subtle.ConstantTimeCompare(a[:], b[:]) == 1 && ok
 }
 
 // finish counts and logs a request. Headers and queries are not logged.
@@ -131,7 +133,11 @@ func (s *Server) finish(r *http.Request, out *answer, took time.Duration) {
 	case r.Method == http.MethodGet || r.Method == http.MethodHead:
 		level = slog.LevelDebug
 	}
-	s.log.Log(r.Context(), level, "request", "method", r.Method, "path", r.URL.Path, "status", out.status, "bytes", out.size, "took", took, "from", r.RemoteAddr)
+	attributes := []any{"method", r.Method, "path", r.URL.Path, "status", out.status, "bytes", out.size, "took", took, "from", r.RemoteAddr}
+	if out.by != "" {
+		attributes = append(attributes, "by", out.by)
+	}
+	s.log.Log(r.Context(), level, "request", attributes...)
 }
 
 // answer is a ResponseWriter that records what was sent, and limits the time that the
@@ -143,6 +149,7 @@ type answer struct {
 	status  int
 	size    int64
 	wrote   bool
+	by      string // name of the token; empty: none
 }
 
 func (a *answer) WriteHeader(status int) {

@@ -49,7 +49,7 @@ func (s *Server) deleteStudy(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.log.Info("study deleted", "study", name, "by", q.text("by"))
+	s.log.Info("study deleted", "study", name, "by", by(r, q.text("by")))
 	return respond(w, http.StatusOK, map[string]string{"name": name})
 }
 
@@ -105,7 +105,7 @@ func (s *Server) changeSettings(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	if _, err := o.Change(r.Context(), was, to, body.Note, body.By); err != nil {
+	if _, err := o.Change(r.Context(), was, to, body.Note, by(r, body.By)); err != nil {
 		return err
 	}
 	if engine != nil {

@@ -40,9 +40,13 @@ func (s *Server) meta(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	l := s.opts.Limits
+	l, who := s.opts.Limits, callerOf(r)
+	token, err := s.needsToken()
+	if err != nil {
+		return err
+	}
 	return respond(w, http.StatusOK, map[string]any{
-		"program": "grfgp", "version": s.opts.Version, "api": apiVersion, "read_only": s.opts.ReadOnly, "token": s.opts.Token != "", "studies": len(studies),
+		"program": "grfgp", "version": s.opts.Version, "api": apiVersion, "read_only": s.opts.ReadOnly, "token": token, "name": who.name, "role": who.role, "studies": len(studies),
 		"goals": []string{"maximize", "minimize", "learn", "threshold="}, "policies": bayesopt.PolicyNames(),
 		"limits": map[string]any{
 			"body_bytes": l.Body, "graph_bytes": l.Graph, "rows": l.Rows, "page": l.Page, "id_bytes": study.MaxID, "note_bytes": study.MaxNote, "ask_count": study.MaxCount,

@@ -51,7 +51,7 @@ func (s *Server) observe(w http.ResponseWriter, r *http.Request) error {
 	if _, err := o.awaitEngine(ctx); err != nil {
 		return err
 	}
-	values, err := o.Observe(r.Context(), k, measurements, body.Note, body.By)
+	values, err := o.Observe(r.Context(), k, measurements, body.Note, by(r, body.By))
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (s *Server) retract(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	v, err := o.Retract(r.Context(), number, q.text("note"), q.text("by"))
+	v, err := o.Retract(r.Context(), number, q.text("note"), by(r, q.text("by")))
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ import (
 	"grfgp/graphio"
 	"grfgp/internal/city"
 	"grfgp/server"
+	"grfgp/server/tokens"
 	"grfgp/study"
 )
 
@@ -39,6 +40,7 @@ func TestPage(t *testing.T) {
 		{"keyboard alone", testKeyboard},
 		{"token", testToken},
 		{"read only", testReadOnly},
+		{"roles, by links, under a path", testPageRoles},
 		{"small pages", testSmallPages},
 		{"a million nodes thinned", testThinned},
 		{"open while many tells arrive", testFlood},
@@ -513,6 +515,45 @@ func testToken(t *testing.T, browser context.Context) {
 }
 
 // Without the right to write there is nothing to write with.
+func testPageRoles(t *testing.T, browser context.Context) {
+	h, _, secrets := roleHost(t, func(o *server.Options) { o.BasePath = "/lab/grfgp" })
+	h.create(30)
+	h.observe(five)
+	open := func(role tokens.Role) *tab {
+		p := newTab(t, browser, h.http.URL+"/lab/grfgp", 1000, 800)
+		p.open("#token=" + secrets[role])
+		p.waitFor(".studies .card")
+		if at := eval[string](p, "location.href + JSON.stringify(history.state)"); strings.Contains(at, secrets[role]) {
+			t.Errorf("the token stays in the address: %s", at)
+		}
+		return p
+	}
+	p := open(tokens.Look)
+	p.waitText("main", "your role: look")
+	p.open("#/studies/s/next")
+	p.waitText(".next-view", "Latest measurements")
+	p.waitText(".study-head", "your role: look")
+	if n := p.count(".view button, .view input"); n != 0 {
+		t.Errorf("%d controls for those who look", n)
+	}
+	p = open(tokens.Measure)
+	p.open("#/studies/s/next")
+	p.waitText("#ask-name", "measureer")
+	p.enter("#ask-count", "2")
+	p.click(".next-view button.primary")
+	p.wait(`document.querySelectorAll(".trial").length === 2`)
+	p.waitText(".trial", "reserved by measureer")
+	if n := p.count("#pause, #close"); n != 0 {
+		t.Errorf("%d buttons that are refused", n)
+	}
+	p.shoot("measure")
+	p = open(tokens.Run)
+	p.open("#/studies/s/log")
+	p.waitText(".log", "measureer reserved")
+	p.click("#pause")
+	p.waitText(".study-head .badge", "paused")
+}
+
 func testReadOnly(t *testing.T, browser context.Context) {
 	kept := openStore(t, "memory:")
 	writer := newHost(t, func(o *server.Options) { o.Store = kept })

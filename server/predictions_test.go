@@ -215,7 +215,7 @@ func TestCandidatesComeNext(t *testing.T) {
 func TestCreateAgain(t *testing.T) {
 	h := newHost(t)
 	settings := map[string]any{"name": "s", "graph": h.putRing(10), "goal": "learn"}
-	if a := h.do("POST", "/v1/studies", settings); a.status != 201 || a.header.Get("Location") != "/v1/studies/s" {
+	if a := h.do("POST", "/v1/studies", settings); a.status != 201 || a.header.Get("Location") != "studies/s" {
 		t.Errorf("new: %d %s", a.status, a.body)
 	}
 	if a := h.do("POST", "/v1/studies", settings); a.status != 200 || a.header.Get("Location") != "" {

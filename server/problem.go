@@ -47,6 +47,9 @@ var (
 	malformed    = kind{"malformed", http.StatusBadRequest, "The request cannot be read"}
 	invalid      = kind{"invalid", http.StatusBadRequest, "The request is not valid"}
 	unauthorized = kind{"unauthorized", http.StatusUnauthorized, "A token is required"}
+	slowed       = kind{"slowed", http.StatusTooManyRequests, "Too many wrong tokens"}
+	wrongRole    = kind{"role", http.StatusForbidden, "The role of the token does not allow this"}
+	unknownProxy = kind{"unknown-proxy", http.StatusForbidden, "Requests through a proxy are refused"}
 	crossSite    = kind{"cross-site", http.StatusForbidden, "Requests from other sites are refused"}
 	readOnly     = kind{"read-only", http.StatusForbidden, "The server is read-only"}
 	notFound     = kind{"not-found", http.StatusNotFound, "Not found"}

@@ -39,7 +39,7 @@ func (s *Server) enqueue(w http.ResponseWriter, r *http.Request) error {
 	if _, err := o.awaitEngine(ctx); err != nil {
 		return err
 	}
-	queue, err := o.Queue(r.Context(), body.Nodes, body.Note, body.By)
+	queue, err := o.Queue(r.Context(), body.Nodes, body.Note, by(r, body.By))
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (s *Server) unqueue(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	queue, err := o.Unqueue(r.Context(), nodes, q.text("by"))
+	queue, err := o.Unqueue(r.Context(), nodes, by(r, q.text("by")))
 	if err != nil {
 		return err
 	}

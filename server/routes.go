@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"grfgp/server/tokens"
 )
 
 // route is a method and path with the handler that answers it.
@@ -13,6 +15,18 @@ type route struct {
 	handle func(*Server, http.ResponseWriter, *http.Request) error
 	public bool // needs no token and does not count towards Limits.Concurrent
 	gate   gate
+	role   tokens.Role // that it needs; empty: look to read, run to change
+}
+
+// needs returns the role that a request needs.
+func (rt route) needs() tokens.Role {
+	switch {
+	case rt.role != "":
+		return rt.role
+	case rt.method == http.MethodGet:
+		return tokens.Look
+	}
+	return tokens.Run
 }
 
 // routes are all routes of the server.
@@ -44,20 +58,20 @@ var routes = []route{
 	{method: "POST", path: "/v1/studies/{s}/retry", handle: (*Server).retry},
 	{method: "GET", path: "/v1/studies/{s}/export", handle: (*Server).export, gate: downloads},
 
-	{method: "POST", path: "/v1/studies/{s}/asks", handle: (*Server).ask},
+	{method: "POST", path: "/v1/studies/{s}/asks", handle: (*Server).ask, role: tokens.Measure},
 	{method: "GET", path: "/v1/studies/{s}/queue", handle: (*Server).showQueue},
-	{method: "POST", path: "/v1/studies/{s}/queue", handle: (*Server).enqueue},
-	{method: "DELETE", path: "/v1/studies/{s}/queue", handle: (*Server).unqueue},
+	{method: "POST", path: "/v1/studies/{s}/queue", handle: (*Server).enqueue, role: tokens.Measure},
+	{method: "DELETE", path: "/v1/studies/{s}/queue", handle: (*Server).unqueue, role: tokens.Measure},
 	{method: "GET", path: "/v1/studies/{s}/trials", handle: (*Server).listTrials},
 	{method: "GET", path: "/v1/studies/{s}/trials/{t}", handle: (*Server).showTrial},
-	{method: "PUT", path: "/v1/studies/{s}/trials/{t}/result", handle: (*Server).tell},
-	{method: "POST", path: "/v1/studies/{s}/trials/{t}/lease", handle: (*Server).renew},
-	{method: "POST", path: "/v1/studies/{s}/trials/{t}/release", handle: (*Server).release},
-	{method: "POST", path: "/v1/studies/{s}/trials/{t}/abandon", handle: (*Server).abandon},
+	{method: "PUT", path: "/v1/studies/{s}/trials/{t}/result", handle: (*Server).tell, role: tokens.Measure},
+	{method: "POST", path: "/v1/studies/{s}/trials/{t}/lease", handle: (*Server).renew, role: tokens.Measure},
+	{method: "POST", path: "/v1/studies/{s}/trials/{t}/release", handle: (*Server).release, role: tokens.Measure},
+	{method: "POST", path: "/v1/studies/{s}/trials/{t}/abandon", handle: (*Server).abandon, role: tokens.Measure},
 
 	{method: "GET", path: "/v1/studies/{s}/observations", handle: (*Server).listObservations},
-	{method: "POST", path: "/v1/studies/{s}/observations", handle: (*Server).observe},
-	{method: "DELETE", path: "/v1/studies/{s}/observations/{o}", handle: (*Server).retract},
+	{method: "POST", path: "/v1/studies/{s}/observations", handle: (*Server).observe, role: tokens.Measure},
+	{method: "DELETE", path: "/v1/studies/{s}/observations/{o}", handle: (*Server).retract, role: tokens.Measure},
 
 	{method: "GET", path: "/v1/studies/{s}/predictions", handle: (*Server).predictions},
 	{method: "GET", path: "/v1/studies/{s}/history", handle: (*Server).history},

@@ -33,10 +33,12 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"sync"
 	"time"
 
 	"grfgp/graphio"
+	"grfgp/server/tokens"
 	"grfgp/store"
 	"grfgp/study"
 )
@@ -52,9 +54,26 @@ type Options struct {
 	Version string
 	Limits  Limits
 
-	// Token is the secret that requests must send in the header Authorization: Bearer
-	// TOKEN; empty: none is needed.
+	// Tokens are named tokens with roles; nil: none. Where its file exists, requests must
+	// send a token in the header Authorization: Bearer TOKEN, and the log has its name.
+	Tokens *tokens.File
+	// Token is a secret without a name that allows everything; empty: none.
 	Token string
+	// TokenNeeded makes the server refuse all requests while there are no tokens.
+	TokenNeeded bool
+	// Admit reports whether the other end of a connection needs no token where there are
+	// none. It is asked once for a connection. nil: nobody needs one.
+	Admit func(local, remote net.Addr) bool
+	// Open lets requests in that came through a proxy, where there are no tokens.
+	Open bool
+	// Proxies are the addresses of proxies, whose headers X-Forwarded-For and
+	// X-Forwarded-Host are believed; ProxySocket says that clients over a unix socket are
+	// proxies.
+	Proxies     []netip.Prefix
+	ProxySocket bool
+	// BasePath is a path, as /grfgp, under which the server answers too, for a proxy that
+	// passes it on; empty: none.
+	BasePath string
 	// Hosts are names by which clients may call the server, in addition to localhost
 	// and IP addresses; "*" allows any name; nil: no other names. Requests with
 	// another Host header are refused (protection against DNS rebinding).
@@ -76,12 +95,13 @@ type Options struct {
 // Server is the service. It implements http.Handler; Close ends its background
 // work.
 type Server struct {
-	opts    Options
-	log     *slog.Logger
-	metrics *metrics
-	handler http.Handler
-	gates   [gates]chan struct{} // one element per request under way
-	lent    lent
+	opts     Options
+	log      *slog.Logger
+	metrics  *metrics
+	handler  http.Handler
+	gates    [gates]chan struct{} // one element per request under way
+	lent     lent
+	attempts attempts
 
 	ctx      context.Context // of background work
 	stop     context.CancelFunc
@@ -141,6 +161,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, grace time.Duration)
 		MaxHeaderBytes:    32 << 10,
 		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 		BaseContext:       func(net.Listener) context.Context { return s.ctx },
+		ConnContext:       s.connected,
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- h.Serve(l) }()

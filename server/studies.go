@@ -124,7 +124,7 @@ func (s *Server) createStudy(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	isNew, err := s.create(r.Context(), settings, q.text("by"), engine != nil)
+	isNew, err := s.create(r.Context(), settings, by(r, q.text("by")), engine != nil)
 	if err != nil {
 		return err
 	}
@@ -175,7 +175,7 @@ func (s *Server) created(w http.ResponseWriter, o *openStudy, isNew bool) error 
 	status := http.StatusOK
 	if isNew {
 		status = http.StatusCreated
-		w.Header().Set("Location", "/v1/studies/"+url.PathEscape(o.name))
+		w.Header().Set("Location", "studies/"+url.PathEscape(o.name)) // relative: a proxy may have removed a part of the path
 		s.log.Info("study created", "study", o.name)
 	}
 	return respond(w, status, o.view())
@@ -193,6 +193,7 @@ func (s *Server) change(w http.ResponseWriter, r *http.Request, do func(o *openS
 	if err := s.readJSON(w, r, &m); err != nil {
 		return err
 	}
+	m.By = by(r, m.By)
 	o, err := s.named(r)
 	if err != nil {
 		return err

@@ -59,7 +59,7 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	a, err := o.Ask(r.Context(), study.AskRequest{Count: body.Count, Nodes: body.Nodes, Key: k, Holder: body.Holder, Lease: time.Duration(body.Lease)})
+	a, err := o.Ask(r.Context(), study.AskRequest{Count: body.Count, Nodes: body.Nodes, Key: k, Holder: by(r, body.Holder), Lease: time.Duration(body.Lease)})
 	if err != nil {
 		return err
 	}
@@ -177,7 +177,7 @@ func (s *Server) tell(w http.ResponseWriter, r *http.Request) error {
 		case body.Value != nil:
 			outcome.Value, outcome.Exposure = float64(*body.Value), float64(body.Exposure)
 		}
-		t, err := o.Tell(r.Context(), number, outcome, body.By)
+		t, err := o.Tell(r.Context(), number, outcome, by(r, body.By))
 		if err == nil {
 			s.metrics.told.Inc()
 			o.fitSoon(false)
@@ -192,20 +192,20 @@ func (s *Server) renew(w http.ResponseWriter, r *http.Request) error {
 		By    string         `json:"by"`
 	}
 	return s.trial(w, r, &body, func(o *openStudy, number int) (study.Trial, error) {
-		return o.Renew(r.Context(), number, time.Duration(body.Lease), body.By)
+		return o.Renew(r.Context(), number, time.Duration(body.Lease), by(r, body.By))
 	})
 }
 
 func (s *Server) release(w http.ResponseWriter, r *http.Request) error {
 	var body remark
 	return s.trial(w, r, &body, func(o *openStudy, number int) (study.Trial, error) {
-		return o.Release(r.Context(), number, body.By)
+		return o.Release(r.Context(), number, by(r, body.By))
 	})
 }
 
 func (s *Server) abandon(w http.ResponseWriter, r *http.Request) error {
 	var body remark
 	return s.trial(w, r, &body, func(o *openStudy, number int) (study.Trial, error) {
-		return o.Abandon(r.Context(), number, body.Note, body.By)
+		return o.Abandon(r.Context(), number, body.Note, by(r, body.By))
 	})
 }

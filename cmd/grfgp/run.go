@@ -201,7 +201,7 @@ func noArguments(cmd *cobra.Command, args []string) error {
 }
 
 // verbs are the commands; each is in the file of its name.
-var verbs = []func(*app) *cobra.Command{checkVerb, predictVerb, classifyVerb, validateVerb, suggestVerb, simulateVerb, reportVerb, studyVerb, serveVerb, demoVerb, featuresVerb, packVerb, datasetVerb, reproduceVerb, benchVerb}
+var verbs = []func(*app) *cobra.Command{checkVerb, predictVerb, classifyVerb, validateVerb, suggestVerb, simulateVerb, reportVerb, studyVerb, serveVerb, tokenVerb, demoVerb, featuresVerb, packVerb, datasetVerb, reproduceVerb, benchVerb}
 
 // version is the module's version where the build knows it.
 func version() string {

@@ -9,11 +9,11 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/netip"
 	"net/url"
 	"os"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -28,12 +28,23 @@ type serveFlags struct {
 	listen    string
 	remote    bool
 	tokenFile string
+	tokens    string // file of named tokens
+	goesOpen  bool
 	hosts     []string
-	readOnly  bool
-	log       choice
-	verbose   bool
-	memory    size
-	limits    server.Limits
+
+	socketMode octal
+	tlsCert    string
+	tlsKey     string
+	basePath   string
+	proxies    []string
+	trusted    []netip.Prefix // of proxies
+	proxyPipe  bool           // clients of the unix socket are proxies
+
+	readOnly bool
+	log      choice
+	verbose  bool
+	memory   size
+	limits   server.Limits
 }
 
 func serveVerb(a *app) *cobra.Command {
@@ -44,15 +55,18 @@ func serveVerb(a *app) *cobra.Command {
 		Long: `Serve makes the studies of a store available over HTTP, and shows them on a web
 page. Use 'grfgp study … --store http://ADDRESS' to work on them.
 
-By default only this machine can connect. To let other machines connect, give
---listen a network address, with --allow-remote and --token-file FILE: clients need
-the token, and with it they may do everything. The traffic is not encrypted; use a
-TLS proxy.
+Without tokens, only you can use the server, and only from this machine. To let
+others in, give them tokens, each with a name and a role ('grfgp token --help').
+To let other machines connect, give --listen a network address, with --allow-remote,
+and --tls-cert and --tls-key: without these the traffic is not encrypted. With
+--listen unix:FILE, the server listens on a unix socket, and --socket-mode says who
+can connect.
 
 Ctrl-C or SIGTERM shuts the server down; the exit code is then 0. Every change that
 was answered with success is on disk, also after a crash.`,
 		Example: `  grfgp serve --store team.db
-  grfgp serve --store postgres://grfgp@db/studies --listen 0.0.0.0:8080 --allow-remote --token-file token.txt --allow-host lab.example.org`,
+  grfgp serve --store team.db --listen unix:/run/grfgp/grfgp.sock --socket-mode 0660
+  grfgp serve --store postgres://grfgp@db/studies --tokens people.tokens --listen 0.0.0.0:8443 --allow-remote --allow-host lab.example.org --tls-cert lab.pem --tls-key lab.key`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context(), &f) },
 	}
 	f.flags(cmd)
@@ -63,9 +77,17 @@ was answered with success is on disk, also after a crash.`,
 func (f *serveFlags) flags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.store, "store", "", "store of the studies: a `file`, or a postgres:// URL (default: the environment variable "+storeEnv+")")
-	flags.StringVar(&f.listen, "listen", "127.0.0.1:8080", "`address` to listen on; port 0 chooses a free port")
-	flags.BoolVar(&f.remote, "allow-remote", false, "allow other machines to connect; needs --token-file")
-	flags.StringVar(&f.tokenFile, "token-file", "", "`file` with the token that clients must send")
+	flags.StringVar(&f.listen, "listen", "127.0.0.1:8080", "`address` to listen on, or unix:FILE; port 0 chooses a free port")
+	f.socketMode = 0o600
+	flags.Var(&f.socketMode, "socket-mode", "mode of the unix socket: 0660 lets the group connect, 0666 everybody on this machine")
+	flags.BoolVar(&f.remote, "allow-remote", false, "allow other machines to connect; needs tokens")
+	flags.StringVar(&f.tokens, "tokens", "", "`file` with named tokens that 'grfgp token add' made (default: that of the store, with .tokens at its end)")
+	flags.StringVar(&f.tokenFile, "token-file", "", "`file` with one token without a name, which allows everything")
+	flags.BoolVar(&f.goesOpen, "open", false, "let every user and program of this machine in without a token")
+	flags.StringVar(&f.tlsCert, "tls-cert", "", "`file` with the TLS certificate and its chain, in PEM; read again when it changes")
+	flags.StringVar(&f.tlsKey, "tls-key", "", "`file` with the key of the certificate, in PEM")
+	flags.StringVar(&f.basePath, "base-path", "", "`path` under which a proxy shows this server, as in /grfgp")
+	flags.StringArrayVar(&f.proxies, "proxy", nil, "`address` or network of a proxy whose X-Forwarded-For and X-Forwarded-Host are believed, or unix for clients of the unix socket; may be repeated")
 	flags.StringArrayVar(&f.hosts, "allow-host", nil, "host `name` by which clients may address this server, besides localhost and IP addresses; may be repeated")
 	flags.BoolVar(&f.readOnly, "read-only", false, "refuse all changes")
 	f.log.flag(cmd, "log", "format of the log on standard error", "text", "json")
@@ -102,27 +124,33 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 	if err != nil {
 		return err
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", f.listen)
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return usagef("--listen %s: the port is in use; give another port, or 0 for a free one", f.listen)
+	plain, err := f.open(ctx)
+	if err != nil {
+		return err
+	}
+	listener, err := f.secured(plain, a)
+	if err == nil {
+		err = f.guarded(plain)
 	}
 	if err != nil {
-		return usagef("--listen %s: %v; give an address of this machine and a port up to 65535, as in 127.0.0.1:8080", f.listen, err)
+		plain.Close()
+		return err
 	}
 	if open, err := os.Stat(f.tokenFile); err == nil && open.Mode().Perm()&0o077 != 0 {
 		a.talk.Say("note: other users of this machine can read %s; 'chmod 600 %s' keeps the token private", f.tokenFile, f.tokenFile)
 	}
-	address := "http://" + f.address(listener)
+	address := f.address(plain)
 	kept, err := store.Open(ctx, f.store, store.Options{MustExist: f.readOnly, URL: address, Migrated: a.migrated})
 	if err != nil {
 		listener.Close()
 		return studyError(ctx, err)
 	}
 	s := server.New(server.Options{
-		Store: kept, Log: f.logger(a.Err, a.quiet), Version: version(), Limits: f.limits, Token: secret.text, Hosts: f.hosts, ReadOnly: f.readOnly,
-		Memory: int64(f.memory.most()),
+		Store: kept, Log: f.logger(a.Err, a.quiet), Version: version(), Limits: f.limits, Hosts: f.hosts, ReadOnly: f.readOnly, Memory: int64(f.memory.most()),
+		Token: secret.text, Tokens: f.people(), TokenNeeded: !f.isLocal(), Admit: f.admit(), Open: f.goesOpen,
+		Proxies: f.trusted, ProxySocket: f.proxyPipe, BasePath: f.basePath,
 	})
-	err = a.answerUntil(ctx, s, listener, address, withoutPassword(f.store))
+	err = a.answerUntil(ctx, s, listener, address, withoutPassword(f.store)+f.whoMay())
 	// The store is closed before background work has ended: fitting a model may take
 	// minutes, and closing merges SQLite's log into its file.
 	s.Stop()
@@ -173,13 +201,6 @@ func (l *lines) Write(line []byte) (int, error) {
 	return l.w.Write(line)
 }
 
-// address is the host that was given and the port that is used.
-func (f *serveFlags) address(l net.Listener) string {
-	host, _, _ := net.SplitHostPort(f.listen) // check has seen to it
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	return net.JoinHostPort(cmp.Or(host, "0.0.0.0"), port)
-}
-
 // withoutPassword removes the password of the URL of a store, also among its
 // parameters.
 func withoutPassword(place string) string {
@@ -199,17 +220,8 @@ func (f *serveFlags) check() (token, error) {
 	if isServer(f.store) {
 		return none, usagef("--store %s is the URL of a server; serve needs a file or a database", f.store)
 	}
-	host, _, err := net.SplitHostPort(f.listen)
-	if err != nil {
-		return none, usagef("--listen %s: give an address and a port, as in 127.0.0.1:8080", f.listen)
-	}
-	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		switch {
-		case !f.remote:
-			return none, usagef("--listen %s: other machines can reach this address; to allow that, give --allow-remote and --token-file FILE", f.listen)
-		case f.tokenFile == "":
-			return none, usagef("--allow-remote needs --token-file FILE, the token that clients must send")
-		}
+	if err := f.checkAccess(); err != nil {
+		return none, err
 	}
 	l := f.limits
 	for _, limit := range []struct {

@@ -180,7 +180,21 @@ func TestServeFlags(t *testing.T) {
 		{"other machines can reach this address", "--store " + file + " --listen 0.0.0.0:0"},
 		{"other machines can reach this address", "--store " + file + " --listen :0"},
 		{"other machines can reach this address", "--store " + file + " --listen lab.example.org:0 --token-file " + good},
-		{"needs --token-file", "--store " + file + " --listen 0.0.0.0:0 --allow-remote"},
+		{"--allow-remote needs tokens", "--store " + file + " --listen 0.0.0.0:0 --allow-remote"},
+		{"that only this machine can reach", "--store " + file + " --listen 0.0.0.0:0 --allow-remote --open --token-file " + good},
+		{"contradict each other", "--store " + file + " --open --token-file " + good},
+		{"there is no such file; 'grfgp token add", "--store " + file + " --tokens nowhere"},
+		{"belong together", "--store " + file + " --tls-cert " + good},
+		{"in PEM files", "--store " + file + " --tls-key " + good + " --tls-cert " + good},
+		{"needs no TLS", "--store " + file + " --listen unix:" + file + ".sock --tls-key " + good + " --tls-cert " + good},
+		{"give a path such as /grfgp", "--store " + file + " --base-path grfgp"},
+		{"give a path such as /grfgp", "--store " + file + " --base-path /a/../b"},
+		{"--proxy needs tokens", "--store " + file + " --proxy 10.0.0.1"},
+		{"--proxy nginx: give an address", "--store " + file + " --proxy nginx --open"},
+		{"--proxy unix: give an address", "--store " + file + " --proxy unix --open"},
+		{"give a mode such as", "--store " + file + " --socket-mode 999"},
+		{"that is no socket", "--store " + file + " --listen unix:" + good},
+		{"a directory where you may write", "--store " + file + " --listen unix:" + filepath.Join(dir, "no", "s.sock")},
 		{"of 16 characters or more", "--store " + file + " --token-file " + short},
 		{"without blanks", "--store " + file + " --token-file " + blanks},
 		{"no such file", "--store " + file + " --token-file nowhere"},
@@ -385,7 +399,7 @@ func checkObserved(t *testing.T, d *desk, next []int) {
 // Answers that are lost on the way are asked for again, and what they are about
 // happens once.
 func TestRemoteLostAnswers(t *testing.T) {
-	d := remoteDesk(t)
+	d := remoteDesk(t, "--open") // for a proxy
 	target, err := url.Parse(d.store)
 	if err != nil {
 		t.Fatal(err)

@@ -81,8 +81,8 @@ func TestServiceDocument(t *testing.T) {
 			}
 		}
 	}
-	if ends := strings.Count(talk.String(), "shut down"); ends != 2 { // the third is told to be quiet
-		t.Errorf("%d servers were ended, want 2\n%s", ends, talk.String())
+	if ends := strings.Count(talk.String(), "shut down"); ends != 3 { // the fourth is told to be quiet
+		t.Errorf("%d servers were ended, want 3\n%s", ends, talk.String())
 	}
 	t.Logf("%s", out)
 }

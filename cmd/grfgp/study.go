@@ -67,7 +67,7 @@ result is accepted all the same.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	flags := cmd.PersistentFlags()
-	flags.StringVar(&f.store, "store", "", "`PLACE` of the studies: a file, a postgres:// URL, or the http:// URL of 'grfgp serve' (default: the environment variable "+storeEnv+")")
+	flags.StringVar(&f.store, "store", "", "`PLACE` of the studies: a file, a postgres:// URL, or the http:// URL or unix:FILE of 'grfgp serve' (default: the environment variable "+storeEnv+")")
 	flags.StringVar(&f.tokenFile, "token-file", "", "`file` with the token of the server, if it needs one (default: the environment variable "+tokenEnv+")")
 	flags.StringVar(&f.by, "by", "", "your name, for the log and as holder of trials (default: your user name)")
 	for _, command := range []func(*app, *studyFlags) *cobra.Command{
@@ -160,7 +160,7 @@ func (a *app) openStudies(ctx context.Context, f *studyFlags, mustExist bool) (c
 
 // isServer reports whether a place is the URL of a server.
 func isServer(place string) bool {
-	return strings.HasPrefix(place, "http://") || strings.HasPrefix(place, "https://")
+	return strings.HasPrefix(place, "http://") || strings.HasPrefix(place, "https://") || strings.HasPrefix(place, client.UnixScheme)
 }
 
 // server returns a client of a server.
@@ -230,7 +230,7 @@ func studyError(ctx context.Context, err error) error {
 }
 
 // refusals are problems by which a server refuses this caller, whatever is asked.
-var refusals = []string{client.KindCrossSite, client.KindWrongHost, client.KindReadOnly, client.KindBusy, client.KindStopping}
+var refusals = []string{client.KindCrossSite, client.KindWrongHost, client.KindReadOnly, client.KindBusy, client.KindStopping, client.KindSlowed, client.KindRole, client.KindUnknownProxy}
 
 // refused is studyError for a server that may want another token.
 func (f *studyFlags) refused(ctx context.Context, err error) error {

@@ -19,7 +19,14 @@ var ErrPath = errors.New("cannot be written")
 // Write fills a temporary file in the folder of path and renames it to path once
 // it is safely on disk. If write fails, the temporary file is removed and a file
 // that was at path stays as it was. A device or a pipe at path is written directly.
-func Write(path string, write func(io.Writer) error) error {
+func Write(path string, write func(io.Writer) error) error { return put(path, 0o666, write) }
+
+// WritePrivate is Write for a file that only its owner may read: it has mode 0600, also
+// where it replaces another.
+func WritePrivate(path string, write func(io.Writer) error) error { return put(path, 0o600, write) }
+
+// put writes a file. A new one has the permissions that the user's umask leaves of most.
+func put(path string, most os.FileMode, write func(io.Writer) error) error {
 	mode := os.FileMode(0)
 	if info, err := os.Stat(path); err == nil {
 		switch {
@@ -34,8 +41,11 @@ func Write(path string, write func(io.Writer) error) error {
 			return fmt.Errorf("writing %s: %w", path, err)
 		}
 		path, mode = target, info.Mode()
+		if most == 0o600 {
+			mode = most
+		}
 	}
-	f, err := createBeside(path)
+	f, err := createBeside(path, most)
 	if err != nil {
 		return unwritable(path, err, "check the folder and its permissions")
 	}
@@ -91,12 +101,12 @@ func RemoveUnfinished() {
 	})
 }
 
-// createBeside creates a new file next to path, with the permissions that a
-// newly created file has for this user.
-func createBeside(path string) (*os.File, error) {
+// createBeside creates a new file next to path, with the permissions that the user's
+// umask leaves of most.
+func createBeside(path string, most os.FileMode) (*os.File, error) {
 	for try := 0; ; try++ {
 		name := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+strconv.Itoa(os.Getpid())+"."+strconv.Itoa(try)+".tmp")
-		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, most)
 		if !errors.Is(err, os.ErrExist) || try >= 1000 {
 			return f, err
 		}

@@ -32,7 +32,7 @@ func files(t *testing.T) map[string]string {
 func TestNothingFromOutside(t *testing.T) {
 	all := files(t)
 	outside := regexp.MustCompile(`(?:https?:)?//[\w-]+\.[\w.-]+`)
-	imported := regexp.MustCompile(`(?m)^(?:import|export) .*from "([^"]+)";|(?:src|href)="(/assets/[^"]+)"`)
+	imported := regexp.MustCompile(`(?m)^(?:import|export) .*from "([^"]+)";|(?:src|href)="(assets/[^"]+)"`)
 	used := map[string]bool{"index.html": true}
 	for name, text := range all {
 		for _, address := range outside.FindAllString(text, -1) {
@@ -41,7 +41,7 @@ func TestNothingFromOutside(t *testing.T) {
 			}
 		}
 		for _, m := range imported.FindAllStringSubmatch(text, -1) {
-			target := strings.TrimPrefix(m[2], "/")
+			target := m[2]
 			if m[1] != "" {
 				target = path.Join(path.Dir(name), m[1])
 			}
@@ -53,6 +53,15 @@ func TestNothingFromOutside(t *testing.T) {
 	for name := range all {
 		if !used[name] {
 			t.Errorf("nothing uses %s", name)
+		}
+	}
+}
+
+// A proxy may show the page under a path: addresses are relative.
+func TestRelativeAddresses(t *testing.T) {
+	for name, text := range files(t) {
+		if found := regexp.MustCompile(`(?:src|href)="/|fetch\((?:path|"/)|from "/`).FindString(text); found != "" {
+			t.Errorf("%s: %q", name, found)
 		}
 	}
 }

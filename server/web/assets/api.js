@@ -27,24 +27,30 @@ export const remove = (path, options) => call("DELETE", path, options).then((r) 
 
 // call sends a request and returns the response, or throws a Problem. A body other than
 // a file, form or text is sent as JSON. If the server requires a token, call asks the
-// user for it and repeats the request.
+// user for it and repeats the request; it waits where wrong tokens are slowed.
 export async function call(method, path, { body, headers = {}, signal } = {}) {
   for (let refused = false; ; refused = true) {
     const response = await send(method, path, body, headers, signal);
     if (response.ok) return response;
     const problem = await problemOf(response);
+    if (problem.kind === "slowed") {
+      await sleep(problem.retryAfter * 1000, signal);
+      continue;
+    }
     if (problem.status !== 401) throw problem;
     await askToken(refused ? "The server refused that token." : "");
   }
 }
 
+// send sends a request to a path of the server, which the page may have under a path of its
+// own.
 async function send(method, path, body, headers, signal) {
   const head = new Headers(headers);
   if (token()) head.set("Authorization", `Bearer ${token()}`);
   const raw = body === undefined || body instanceof Blob || body instanceof FormData || typeof body === "string";
   if (!raw) head.set("Content-Type", "application/json");
   try {
-    return await fetch(path, { method, headers: head, signal, body: raw ? body : JSON.stringify(body) });
+    return await fetch(`.${path}`, { method, headers: head, signal, body: raw ? body : JSON.stringify(body) });
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new Problem({ type: "unreachable", title: "The server cannot be reached", detail: "Check that it is running and try again. What you entered is still here." });

@@ -5,9 +5,11 @@ import { comparePage } from "./compare.js";
 import { createPage } from "./create.js";
 import { h, show } from "./dom.js";
 import { wordsOf } from "./notice.js";
+import { signAs } from "./person.js";
 import { here } from "./route.js";
 import { studiesPage } from "./studies.js";
 import { StudyPage } from "./study.js";
+import { takeToken } from "./token.js";
 
 const main = document.getElementById("main");
 let meta = null;
@@ -16,6 +18,7 @@ let turn = 0; // only the last of quick changes counts
 
 async function turnTo() {
   const mine = ++turn;
+  if (takeToken()) meta = null;
   const [kind, name, view] = here();
   if (open && !(kind === "studies" && name === open.name)) {
     open.close();
@@ -23,6 +26,7 @@ async function turnTo() {
   }
   try {
     meta ??= await get("/v1/meta");
+    signAs(meta.name);
     if (kind === "studies" && name !== undefined) {
       const fresh = open === null;
       open ??= new StudyPage(meta, name);

@@ -6,6 +6,7 @@ import { field, h, show } from "./dom.js";
 import { count, parseNumber, plural } from "./format.js";
 import { accept, busy, refuse } from "./notice.js";
 import { person, personField } from "./person.js";
+import { may } from "./role.js";
 import { address } from "./route.js";
 
 const goals = [
@@ -62,7 +63,7 @@ class CreatePage {
   }
 
   form(meta) {
-    const button = h("button", { class: "primary", disabled: meta.read_only }, "Create");
+    const button = h("button", { class: "primary", disabled: !may(meta, "run") }, "Create");
     this.files = h("div", { class: "fields" },
       field("Edges", this.edges, `A table of edges (CSV, TSV or GraphML, also compressed with gzip or zstd), up to ${count(meta.limits.graph_bytes / 2 ** 20)} MiB.`),
       field("Node table (optional)", this.nodes, "A column id; optional are label, lat, lon, x, y, cost, allowed and group. All other columns can be covariates."),
@@ -70,7 +71,7 @@ class CreatePage {
     this.levelField = field("Level", this.level);
     return h("form", { class: "create", onsubmit: (e) => { e.preventDefault(); busy(button, () => this.create()); } },
       h("h1", null, "New study"),
-      meta.read_only && h("p", { class: "refusal" }, "This server is read-only: no study can be created here."),
+      !may(meta, "run") && h("p", { class: "refusal" }, meta.read_only ? "This server is read-only: no study can be created here." : `Your role is ${meta.role}: those whose role is run can create studies.`),
       h("section", { class: "card" }, h("h2", null, "Name and network"),
         h("div", { class: "fields" }, field("Name", this.name, "Letters and digits; after the first character also - _ ."), field("Network", this.known)),
         this.files),

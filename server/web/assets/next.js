@@ -7,6 +7,7 @@ import { complain, busy, refuse, accept, say } from "./notice.js";
 import { observeForm } from "./observe.js";
 import { person, personField } from "./person.js";
 import { Refresher } from "./refresher.js";
+import { may } from "./role.js";
 import { TrialCard } from "./trial.js";
 
 const most = 100; // cards at a time
@@ -33,8 +34,8 @@ class NextView {
     this.count = h("p", { class: "soft", role: "status" });
     this.values = h("div", null);
     this.element = h("div", { class: "next-view" },
-      context.meta.read_only ? null : this.askForm(),
-      context.meta.read_only ? null : observeForm(context),
+      may(context.meta, "measure") ? this.askForm() : null,
+      may(context.meta, "measure") ? observeForm(context) : null,
       h("section", { class: "wide" }, h("h2", null, "Pending"), this.count, this.list),
       h("section", { class: "card wide" }, h("h2", null, "Latest measurements"), this.values));
     this.refresher = new Refresher((signal) => this.load(signal), complain);
@@ -141,7 +142,7 @@ class NextView {
   }
 
   retractButton(o) {
-    if (this.context.meta.read_only) return "";
+    if (!may(this.context.meta, "measure")) return "";
     const retract = async () => {
       if (!window.confirm(`Retract the measurement ${resultText(o, this.context.study.settings)} at ${o.node}? It stays in the log.`)) return;
       try {

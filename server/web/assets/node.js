@@ -6,6 +6,7 @@ import { number, resultText } from "./format.js";
 import { busy, complain, refuse, say } from "./notice.js";
 import { person } from "./person.js";
 import { ResultInput } from "./result.js";
+import { may } from "./role.js";
 
 export class NodePanel {
   constructor(context, dismiss) {
@@ -33,7 +34,7 @@ export class NodePanel {
           h("h2", { class: "id" }, id),
           h("button", { type: "button", class: "quiet", "aria-label": "Close", onclick: () => this.dismiss() }, "✕")),
         this.facts,
-        this.context.meta.read_only ? null : this.form());
+        may(this.context.meta, "measure") ? this.form() : null);
     }
     await this.refresh();
   }

@@ -4,6 +4,7 @@ import { call, get } from "./api.js";
 import { h } from "./dom.js";
 import { moment, number, plural, rate } from "./format.js";
 import { busy, complain } from "./notice.js";
+import { limitOf, may } from "./role.js";
 import { address } from "./route.js";
 import { goalName } from "./study.js";
 
@@ -13,15 +14,15 @@ export async function studiesPage(meta) {
   return h("div", null,
     h("div", { class: "between" },
       h("h1", null, "Studies"),
-      meta.read_only ? h("span", { class: "badge" }, "read-only") : h("div", { class: "actions" }, importButton(), h("a", { class: "button primary", href: address("new") }, "New study"))),
-    studies.length === 0 ? empty() : h("ul", { class: "studies" }, studies.map(card)));
+      !may(meta, "run") ? h("span", { class: "badge" }, limitOf(meta)) : h("div", { class: "actions" }, importButton(), h("a", { class: "button primary", href: address("new") }, "New study"))),
+    studies.length === 0 ? empty(meta) : h("ul", { class: "studies" }, studies.map(card)));
 }
 
-function empty() {
+function empty(meta) {
   return h("section", { class: "card" },
     h("h2", null, "No study yet"),
     h("p", null, "A study is a network with measurements at its nodes. It suggests which nodes to measure next, and predicts all others."),
-    h("p", { class: "actions" }, h("a", { class: "button primary", href: address("new") }, "Create a study")));
+    may(meta, "run") && h("p", { class: "actions" }, h("a", { class: "button primary", href: address("new") }, "Create a study")));
 }
 
 function card(study) {

@@ -10,6 +10,7 @@ import { busy, complain, say } from "./notice.js";
 import { person } from "./person.js";
 import { progressView } from "./progress.js";
 import { Refresher } from "./refresher.js";
+import { limitOf, may } from "./role.js";
 import { address } from "./route.js";
 import { follow } from "./stream.js";
 import { trustView } from "./trust.js";
@@ -140,7 +141,7 @@ export class StudyPage {
 
   actionsOf(study) {
     return [
-      this.meta.read_only ? h("span", { class: "badge" }, "read-only") : this.statusButtons(study),
+      may(this.meta, "run") ? this.statusButtons(study) : h("span", { class: "badge" }, limitOf(this.meta)),
       h("button", { type: "button", id: "export", onclick: () => download(studyPath(this.name, "export"), `${this.name}.ndjson`).catch(complain) }, "Export"),
       h("a", { class: "button", id: "compare", href: address("compare", this.name) }, "Compare"),
     ];

@@ -5,6 +5,16 @@ import { field, h } from "./dom.js";
 const place = "grfgp-token";
 let asking = null;
 
+// takeToken takes a token from the address, where a link may have it (#token=…), and
+// removes it there, so that it is not copied on. It reports whether there was one.
+export function takeToken() {
+  const found = location.hash.match(/^#token=([^/&]+)$/);
+  if (!found) return false;
+  sessionStorage.setItem(place, decodeURIComponent(found[1]));
+  history.replaceState(null, "", location.pathname + location.search);
+  return true;
+}
+
 export function token() {
   return sessionStorage.getItem(place) ?? "";
 }

@@ -6,6 +6,7 @@ import { number, resultText, until } from "./format.js";
 import { busy, complain, refuse, say } from "./notice.js";
 import { person } from "./person.js";
 import { ResultInput } from "./result.js";
+import { may } from "./role.js";
 
 export class TrialCard {
   constructor(context, trial) {
@@ -28,7 +29,7 @@ export class TrialCard {
         trial.cost !== 1 && h("span", null, `cost ${number(trial.cost)}`),
         trial.holder && h("span", null, `reserved by ${trial.holder}`),
         this.lease),
-      this.context.meta.read_only ? null : this.controls(trial));
+      may(this.context.meta, "measure") ? this.controls(trial) : null);
   }
 
   controls(trial) {
