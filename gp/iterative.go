@@ -55,7 +55,8 @@ func newIterativeSystem(ctx context.Context, cov kernel.Covariance, d Data, rows
 // of the same measurements, if it is not nil and they are the kernel's own.
 func newIterativeSystemBeside(ctx context.Context, cov kernel.Covariance, d Data, rows *solve.Rows, noise []float64, plain bool, other *iterativeSystem) (*iterativeSystem, error) {
 	s := &iterativeSystem{op: cov.Cross(d.Nodes, d.Nodes), noise: noise, most: solveMost, rows: rows} // before the preconditioner, which uses its features
-	if mixed := kernel.AbilitiesOf(cov).Mixed; mixed != nil && rows == nil && len(d.Nodes) >= singleFrom {
+	all, _ := rows.Total(len(d.Nodes))
+	if mixed := kernel.AbilitiesOf(cov).Mixed; mixed != nil && all >= singleFrom {
 		background := context.WithoutCancel(ctx)
 		s.mixed = sync.OnceValues(func() (solve.Operator, error) { return mixed(background, d.Nodes, 0) })
 	}

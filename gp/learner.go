@@ -65,7 +65,8 @@ func (w *learner) prepare() {
 	n, k := w.data.Len(), 1+w.opts.Probes
 	w.sides, w.solutions = mat.NewDense(n, k, nil), mat.NewDense(n, k, nil)
 	w.probe(rng.New(w.seed, "probes"))
-	if mixed := kernel.TrainingOf(w.kernel).Mixed; mixed != nil && n >= singleFrom && !w.opts.Plain && w.share == nil {
+	all, _ := w.systemRows().Total(n)
+	if mixed := kernel.TrainingOf(w.kernel).Mixed; mixed != nil && all >= singleFrom && !w.opts.Plain {
 		w.mixed = mixed(w.data.Nodes, w.meanVar)
 	}
 	if w.mixed == nil {
@@ -203,7 +204,7 @@ func (w *learner) at(ctx context.Context, own, noise []float64) (s *iterativeSys
 		if err := w.mixed.Set(ctx, own); err != nil {
 			return nil, nil, err
 		}
-		s = &iterativeSystem{op: w.mixed, noise: noise, own: true, most: solveMost}
+		s = &iterativeSystem{op: w.mixed, noise: noise, own: true, most: solveMost, rows: w.systemRows()}
 		if beside != nil {
 			s.precond = beside.precond
 		} else if s.precond, err = w.mixed.Precondition(ctx, noise); err != nil {

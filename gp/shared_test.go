@@ -101,6 +101,7 @@ func TestSharedHasTheBitsOfOne(t *testing.T) {
 	defer func(was int) { singleFrom = was }(singleFrom)
 	ring, ringErr := graph.Ring(6000)
 	hubs, hubsErr := graph.BarabasiAlbert(5500, 2, 3)
+	grid, gridErr := graph.Grid(80, 75)
 	cold := FitOptions{Seed: 3, ColdStart: true, Mean: new(float64)}
 	for _, c := range []struct {
 		name   string
@@ -108,10 +109,13 @@ func TestSharedHasTheBitsOfOne(t *testing.T) {
 		err    error
 		opts   FitOptions
 		single int
+		scales bool
 	}{
-		{"ring, float32", ring, ringErr, FitOptions{Seed: 3}, 1},
-		{"hubs, float64", hubs, hubsErr, cold, 1 << 30},
-		{"hubs, fresh probes and no preconditioner", hubs, hubsErr, FitOptions{Seed: 5, ColdStart: true, Stochastic: Stochastic{Probes: 4, Fresh: true, Plain: true}}, 1},
+		{"ring, float32", ring, ringErr, FitOptions{Seed: 3}, 1, false},
+		{"hubs, float64", hubs, hubsErr, cold, 1 << 30, false},
+		{"hubs, fresh probes and no preconditioner", hubs, hubsErr, FitOptions{Seed: 5, ColdStart: true, Stochastic: Stochastic{Probes: 4, Fresh: true, Plain: true}}, 1, false},
+		{"grid, many scales, mixed precision", grid, gridErr, FitOptions{Seed: 3, ColdStart: true}, 1, true},
+		{"hubs, many scales, float64", hubs, hubsErr, cold, 1 << 30, true},
 	} {
 		if testing.Short() && c.single > 1 {
 			continue
@@ -119,6 +123,12 @@ func TestSharedHasTheBitsOfOne(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			singleFrom = c.single
 			k, d := sharedTask(t, c.graph, c.err)
+			if c.scales {
+				var err error
+				if k, err = manyScales(t, c.graph, k); err != nil {
+					t.Fatal(err)
+				}
+			}
 			want, err := answerOf(t.Context(), nil, k, d, c.opts)
 			if err != nil {
 				t.Fatal(err)

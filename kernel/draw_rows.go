@@ -194,14 +194,19 @@ func (d *multiscaleDraw) coarse(ctx context.Context, u *mat.Dense) (*mat.Dense, 
 	_, draws := u.Dims()
 	down := make([]*mat.Dense, len(d.parts))
 	below := u
-	for k, up := range d.x.up {
-		down[k] = mat.NewDense(len(d.x.nodes[k+1]), draws, nil)
-		up.T().Mul(down[k], below)
+	for k := range d.x.up {
+		down[k] = emptyBlock(len(d.x.nodes[k+1]), draws)
+		if err := d.x.descend(ctx, k, down[k], below); err != nil {
+			return nil, err
+		}
 		below = down[k]
 	}
 	return d.cov.raisedOn(ctx, d.rows, d.windows, draws, func(k int, y *mat.Dense) error {
-		part := d.cov.parts[k]
-		scaleRows(down[k], part.inverses(d.x.nodes[k+1]), math.Sqrt(part.variance))
+		inverses, err := d.cov.inversesOf(ctx, k, d.x)
+		if err != nil {
+			return err
+		}
+		scaleRows(down[k], inverses, math.Sqrt(d.cov.parts[k].variance))
 		return d.parts[k].Update(ctx, y, down[k])
 	})
 }

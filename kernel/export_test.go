@@ -45,3 +45,11 @@ func FullColumns(cov Covariance, rows []int) (full, width int) {
 
 // KeepsCells reports whether covariances of cells are kept for further rows.
 func KeepsCells(cov Covariance) bool { return cov.(*multiscaleCovariance).kept.above != nil }
+
+// SetSharedCells sets the least number of nodes per rank of a scale that ranks share; the
+// result resets it.
+func SetSharedCells(n int) (reset func()) {
+	was := sharedCells
+	sharedCells = n
+	return func() { sharedCells = was }
+}

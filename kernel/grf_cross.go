@@ -77,10 +77,9 @@ func (o *grfCross) strip(ctx context.Context, dst, x *mat.Dense) error {
 
 // strips calls do with each strip of the columns of dst and its first column.
 func strips(dst *mat.Dense, do func(lo int, dst *mat.Dense) error) error {
-	rows, columns := dst.Dims()
+	_, columns := dst.Dims()
 	for lo := 0; lo < columns; lo += stripColumns {
-		hi := min(columns, lo+stripColumns)
-		if err := do(lo, dst.Slice(0, rows, lo, hi).(*mat.Dense)); err != nil {
+		if err := do(lo, fromToColumns(dst, lo, min(columns, lo+stripColumns))); err != nil {
 			return err
 		}
 	}
@@ -89,7 +88,15 @@ func strips(dst *mat.Dense, do func(lo int, dst *mat.Dense) error) error {
 
 // columnsOf returns as many columns of x, from lo on, as like has.
 func columnsOf(x *mat.Dense, lo int, like *mat.Dense) *mat.Dense {
-	rows, _ := x.Dims()
 	_, columns := like.Dims()
-	return x.Slice(0, rows, lo, lo+columns).(*mat.Dense)
+	return fromToColumns(x, lo, lo+columns)
+}
+
+// fromToColumns returns the columns [lo, hi) of x, which a rank may have no row of.
+func fromToColumns(x *mat.Dense, lo, hi int) *mat.Dense {
+	rows, _ := x.Dims()
+	if rows == 0 {
+		return emptyBlock(0, hi-lo)
+	}
+	return x.Slice(0, rows, lo, hi).(*mat.Dense)
 }

@@ -123,6 +123,11 @@ func outOfSingle(theta []float64) error {
 
 func (r *grfRows) Diag() []float64 { return r.diag }
 
+// row, toUnit and inverses implement squareRows.
+func (r *grfRows) row(i int) []float32 { return r.val[r.pattern.ptr[i]:r.pattern.ptr[i+1]] }
+func (r *grfRows) toUnit()             { r.inverse = make([]float64, len(r.diag)) }
+func (r *grfRows) inverses() []float64 { return r.inverse }
+
 func (r *grfRows) Apply(ctx context.Context, dst, x blas32.General) error {
 	err := stripsSingle(dst, x, func(dst, x blas32.General) error { return r.square(ctx, dst, x) })
 	if err != nil || r.constant.variance == 0 {

@@ -42,6 +42,7 @@ type coarseScales struct {
 	whole  func() *chain // of all nodes
 	filled func() bool   // every node of every scale interpolates to a node
 	caches shared[[]*table]
+	over   *scalesOver // ranks that compute them together; nil: this one alone
 }
 
 // Scale is a graph of a Multiscale, coarser than the one before it.
@@ -150,7 +151,7 @@ func (m *Multiscale) Params() []Param {
 // that of the fine kernel, if it has one, and tables of the coarser scales, which are
 // interpolated between lengths.
 func (m *Multiscale) Training() Training {
-	return Training{Starts: shareStarts(m.Params(), len(m.fine.Params()), len(m.scales)), Cache: m.cached, Mixed: m.mixed}
+	return Training{Starts: shareStarts(m.Params(), len(m.fine.Params()), len(m.scales)), Cache: m.cached, Mixed: m.mixed, Spread: m.spread}
 }
 
 func (m *Multiscale) cached(rows []int, maxBytes int) Kernel {
@@ -185,7 +186,7 @@ func (m *Multiscale) scaleGram(ctx context.Context, dst *mat.SymDense, k int, ro
 	if err != nil {
 		return err
 	}
-	f, err := newUnit(raw, 1).ontoFactor(m.chain(rows), k, shape)
+	f, err := newUnit(raw, 1).ontoFactor(m.ownChain(rows), k, shape)
 	if err != nil {
 		return err
 	}
@@ -271,6 +272,9 @@ func (m *Multiscale) At(theta []float64) (Covariance, error) {
 			return nil, fmt.Errorf("scale %d: %w", k+1, err)
 		}
 		c.parts = append(c.parts, newUnit(raw, theta[m.varianceAt(k)]))
+		if spread := m.spreadOf(k); spread != nil {
+			c.spreads = append(c.spreads, &spreadCovariance{grfCovariance: raw, kernel: spread})
+		}
 	}
 	return c, nil
 }

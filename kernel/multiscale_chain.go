@@ -1,8 +1,12 @@
 package kernel
 
 import (
+	"context"
 	"slices"
 	"sync"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/mat"
 
 	"grfgp/internal/parallel"
 	"grfgp/sparse"
@@ -13,15 +17,31 @@ import (
 // not depend on θ.
 type chain struct {
 	nodes [][]int       // nodes[0] is the list, nodes[k] are nodes of the k-th scale above it
-	up    []*sparse.CSR // up[k] leads from nodes[k+1] to nodes[k]
+	up    []*sparse.CSR // up[k] leads from nodes[k+1] to nodes[k]; nil if ranks share nodes[k+1]
 
-	mu   sync.Mutex
-	past []*sparse.CSR // past[k] leads from nodes[k+2] to nodes[0], computed when first used
-	top  *chain        // of nodes[k], for the k used last
+	// Of a list that ranks share; nil otherwise. Of nodes[k] this rank has parts[k], and
+	// links[k] stands for up[k], unless it is nil.
+	parts []portion
+	links []*link
+	err   error // of making it
+
+	mu    sync.Mutex
+	past  []*sparse.CSR // past[k] leads from nodes[k+2] to nodes[0], computed when first used
+	top   *chain        // of nodes[k], for the k used last
+	cells *sparse.CSR   // see ontoCells
 }
 
+// chain returns the chain of a list, or of this rank's part of it.
 func (m *Multiscale) chain(rows []int) *chain {
-	if len(rows) == m.Nodes() && increasing(rows) {
+	if m.over != nil {
+		return m.over.chain(m.scales, rows)
+	}
+	return m.ownChain(rows)
+}
+
+// ownChain returns the chain of a list that is all here.
+func (m *Multiscale) ownChain(rows []int) *chain {
+	if m.over == nil && len(rows) == m.Nodes() && increasing(rows) {
 		return m.whole()
 	}
 	return m.chains.Get(rows, func(rows []int) *chain { return newChain(rows, m.scales) })
@@ -34,6 +54,78 @@ func newChain(rows []int, scales []scale) *chain {
 		c.up, c.nodes = append(c.up, up), append(c.nodes, nodes)
 	}
 	return c
+}
+
+// link returns how ranks share up[k]; nil if this rank has all of it.
+func (c *chain) link(k int) *link {
+	if c.links == nil {
+		return nil
+	}
+	return c.links[k]
+}
+
+// descend sets dst, at nodes[k+1], to the transposed interpolation of x, at nodes[k].
+func (c *chain) descend(ctx context.Context, k int, dst, x *mat.Dense) error {
+	if c.err != nil {
+		return c.err
+	}
+	if l := c.link(k); l != nil {
+		return l.descend(ctx, dst, x)
+	}
+	c.up[k].T().Mul(dst, x)
+	return ctx.Err()
+}
+
+// descendSingle is descend for float32.
+func (c *chain) descendSingle(ctx context.Context, k int, dst, x blas32.General) error {
+	if c.err != nil {
+		return c.err
+	}
+	if l := c.link(k); l != nil {
+		return l.descendSingle(ctx, dst, x)
+	}
+	c.up[k].T().Single().Mul(dst, x)
+	return ctx.Err()
+}
+
+// rise adds the interpolation of x, at nodes[k+1], to dst, at nodes[k].
+func (c *chain) rise(ctx context.Context, k int, dst, x *mat.Dense) error {
+	if c.err != nil {
+		return c.err
+	}
+	if l := c.link(k); l != nil {
+		return l.rise(ctx, dst, x)
+	}
+	c.up[k].MulAdd(dst, x, 0)
+	return ctx.Err()
+}
+
+// riseSingle is rise for float32.
+func (c *chain) riseSingle(ctx context.Context, k int, dst, x blas32.General) error {
+	if c.err != nil {
+		return c.err
+	}
+	if l := c.link(k); l != nil {
+		return l.riseSingle(ctx, dst, x)
+	}
+	c.up[k].Single().MulAdd(dst, x)
+	return ctx.Err()
+}
+
+// part returns which of nodes[k] this rank has.
+func (c *chain) part(k int) portion {
+	if c.parts == nil {
+		return portion{}
+	}
+	return c.parts[k]
+}
+
+// count returns how many nodes[k] all ranks have.
+func (c *chain) count(k int) int {
+	if p := c.part(k); p.group != nil {
+		return p.all.Rows()
+	}
+	return len(c.nodes[k])
 }
 
 // selected returns the given rows of q without empty columns, and which columns

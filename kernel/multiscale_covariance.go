@@ -18,14 +18,16 @@ type multiscaleCovariance struct {
 	parts   []unit    // of the scales
 	lengths []float64 // of the scales, if their family has one
 	ontos   recent.Cache[[]onto]
-	kept    keptCells // for predictions
+	kept    keptCells           // for predictions
+	spreads []*spreadCovariance // of the scales that ranks share, the first ones
+	norms   []knownNorms        // of these
 }
 
 // Abilities are those of the fine kernel, a preconditioner by the coarse scales,
 // and their features.
 func (c *multiscaleCovariance) Abilities() Abilities {
 	fine := AbilitiesOf(c.fine)
-	a := Abilities{DiagFlops: c.diagFlops, LongRange: true, Fine: fine.Fine, Mixed: c.mixed}
+	a := Abilities{DiagFlops: c.diagFlops, LongRange: true, Fine: fine.Fine, Mixed: c.mixed, Ranks: fine.Ranks}
 	if fine.Draw != nil {
 		a.Draw = c.draw
 	}
@@ -49,7 +51,7 @@ type onto struct {
 // gradient share them.
 func (c *multiscaleCovariance) onto(rows []int) []onto {
 	return c.ontos.Get(rows, func(rows []int) []onto {
-		list := c.chain(rows)
+		list := c.ownChain(rows)
 		all := make([]onto, len(c.parts))
 		for k, u := range c.parts {
 			all[k].phi, all[k].raw, all[k].err = u.onto(list, k)
@@ -61,8 +63,8 @@ func (c *multiscaleCovariance) onto(rows []int) []onto {
 // Cross returns K[rows, cols].
 func (c *multiscaleCovariance) Cross(rows, cols []int) solve.Operator {
 	o := &multiscaleCross{cov: c, fine: c.fine.Cross(rows, cols), rows: c.chain(rows), cols: c.chain(cols)}
-	for k, u := range c.parts {
-		o.parts = append(o.parts, u.cross(o.rows.nodes[k+1], o.cols.nodes[k+1]))
+	for k := range c.parts {
+		o.parts = append(o.parts, c.crossOf(k, o.rows, o.cols))
 	}
 	return o
 }
@@ -80,7 +82,7 @@ func (o *multiscaleCross) Dims() (r, c int) { return o.fine.Dims() }
 
 // Apply sets dst = K[rows, cols]·x.
 func (o *multiscaleCross) Apply(ctx context.Context, dst, x *mat.Dense) error {
-	if r, c := o.Dims(); r == 0 || c == 0 {
+	if r, c := o.Dims(); o.cov.over == nil && (r == 0 || c == 0) {
 		return o.fine.Apply(ctx, dst, x)
 	}
 	if _, columns := dst.Dims(); columns <= stripColumns {
@@ -100,11 +102,13 @@ func (o *multiscaleCross) strip(ctx context.Context, dst, x *mat.Dense) error {
 	_, columns := x.Dims()
 	down := make([]*mat.Dense, len(o.parts))
 	below := x
-	for k, up := range o.cols.up {
+	for k := range o.cols.up {
 		grf := o.cov.scales[k].grf
 		down[k] = grf.block(len(o.cols.nodes[k+1]), columns)
 		defer grf.blocks.Put(down[k])
-		up.T().Mul(down[k], below)
+		if err := o.cols.descend(ctx, k, down[k], below); err != nil {
+			return err
+		}
 		below = down[k]
 	}
 	return o.cov.climb(ctx, o.rows, dst, func(k int, y *mat.Dense) error { return o.parts[k].apply(ctx, y, down[k]) })
@@ -119,8 +123,7 @@ func (m *Multiscale) climb(ctx context.Context, c *chain, dst *mat.Dense, f func
 		return err
 	}
 	defer m.scales[0].grf.blocks.Put(above)
-	m.addUp(c, dst, above, 0)
-	return ctx.Err()
+	return c.rise(ctx, 0, dst, above)
 }
 
 // ascend is climb up to the nodes of the first coarser scale. The result is a block of
@@ -139,7 +142,9 @@ func (m *Multiscale) ascendTo(ctx context.Context, c *chain, to, columns int, f 
 			return nil, err
 		}
 		if above != nil {
-			c.up[k+1].MulAdd(y, above, 0)
+			if err := c.rise(ctx, k+1, y, above); err != nil {
+				return nil, err
+			}
 			m.scales[k+1].grf.blocks.Put(above)
 		}
 		above = y
@@ -287,7 +292,7 @@ func (c *multiscaleCovariance) preconditionBeside(ctx context.Context, rows []in
 	}
 	eachPlace(len(d), func(a int) { d[a] += between + noise[a] })
 	list := c.chain(rows)
-	a, err := list.whole(first + 1)
+	a, err := c.ontoCells(list, first+1)
 	if err != nil {
 		return nil, err
 	}
@@ -299,7 +304,7 @@ func (c *multiscaleCovariance) preconditionBeside(ctx context.Context, rows []in
 		raw := sum.RawSymmetric()
 		eachPlace(raw.N, func(i int) { floats.AddConst(constant, raw.Data[i*raw.Stride+i:][:raw.N-i]) })
 	}
-	return solve.NewCoarse(a, sum, d)
+	return solve.NewCoarseOver(ctx, list.system(), a, sum, d)
 }
 
 // small returns the sum of all scales from the given one on, on its nodes.

@@ -12,7 +12,7 @@ func (c *multiscaleCovariance) Prior(ctx context.Context, dst *mat.Dense, seed u
 	if err := c.fine.Prior(ctx, dst, seed); err != nil {
 		return err
 	}
-	return c.raise(ctx, dst, func(k int, y *mat.Dense) error { return c.parts[k].raw.Prior(ctx, y, drawSeed(seed, k)) })
+	return c.raise(ctx, dst, func(k int, y *mat.Dense) error { return c.sampler(k).Prior(ctx, y, drawSeed(seed, k)) })
 }
 
 // raise adds Σ_k s_k P_k N⁻¹ f_k to dst, a row per node, where f sets f_k, a row
@@ -24,8 +24,7 @@ func (c *multiscaleCovariance) raise(ctx context.Context, dst *mat.Dense, f func
 		return err
 	}
 	defer c.scales[0].grf.blocks.Put(above)
-	c.addUp(c.whole(), dst, above, 0)
-	return ctx.Err()
+	return c.whole().rise(ctx, 0, dst, above)
 }
 
 // raised returns the sum of raise at the nodes of the first coarser scale, in a block
@@ -51,7 +50,7 @@ func (c *multiscaleCovariance) raisedOn(ctx context.Context, chain *chain, windo
 			return nil
 		}
 		all := y
-		if n := u.raw.Nodes(); len(nodes) < n { // other nodes of the scale interpolate to no node of the chain
+		if n := u.raw.Nodes(); c.spreadOf(k) == nil && len(nodes) < n { // other nodes of the scale interpolate to no node of the chain
 			_, columns := y.Dims()
 			all = u.raw.block(n, columns)
 			defer u.raw.blocks.Put(all)
@@ -64,8 +63,9 @@ func (c *multiscaleCovariance) raisedOn(ctx context.Context, chain *chain, windo
 				copy(y.RawRowView(a), all.RawRowView(i))
 			}
 		}
-		scaleRows(y, u.inverses(nodes), math.Sqrt(u.variance))
-		return nil
+		inverses, err := c.inversesOf(ctx, k, chain)
+		scaleRows(y, inverses, math.Sqrt(u.variance))
+		return err
 	})
 }
 
@@ -82,8 +82,8 @@ func (c *multiscaleCovariance) drawOn(ctx context.Context, draws int, seed uint6
 	if d.fine, err = fine(ctx, draws, seed, x); err != nil {
 		return nil, err
 	}
-	for k, u := range c.parts {
-		begin := u.raw.draw
+	for k := range c.parts {
+		begin := c.sampler(k).draw
 		if windows != nil && windows[k] != nil {
 			begin = windows[k].Draw
 		}
@@ -96,8 +96,9 @@ func (c *multiscaleCovariance) drawOn(ctx context.Context, draws int, seed uint6
 	d.at = mat.DenseCopyOf(d.fine.At())
 	return d, c.climb(ctx, d.x, d.at, func(k int, y *mat.Dense) error {
 		y.Copy(d.parts[k].At())
-		scaleRows(y, c.parts[k].inverses(d.x.nodes[k+1]), math.Sqrt(c.parts[k].variance))
-		return nil
+		inverses, err := c.inversesOf(ctx, k, d.x)
+		scaleRows(y, inverses, math.Sqrt(c.parts[k].variance))
+		return err
 	})
 }
 
@@ -124,6 +125,5 @@ func (d *multiscaleDraw) Update(ctx context.Context, dst, u *mat.Dense) error {
 		return err
 	}
 	defer d.cov.scales[0].grf.blocks.Put(above)
-	d.cov.addUp(d.rows, dst, above, 0)
-	return ctx.Err()
+	return d.rows.rise(ctx, 0, dst, above)
 }

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"context"
+	"errors"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -31,9 +32,16 @@ func (c *multiscaleCovariance) stripGrad(ctx context.Context, grad []float64, li
 		uk, wk := below.block(len(nodes), columns), below.block(len(nodes), columns)
 		defer below.blocks.Put(uk)
 		defer below.blocks.Put(wk)
-		list.up[k].T().Mul(uk, u)
-		list.up[k].T().Mul(wk, w)
+		if err := errors.Join(list.descend(ctx, k, uk, u), list.descend(ctx, k, wk, w)); err != nil {
+			return err
+		}
 		u, w = uk, wk
+		if c.spreadOf(k) != nil {
+			if err := c.spreadGrad(ctx, grad, k, list, u, w); err != nil {
+				return err
+			}
+			continue
+		}
 		if err := c.partGrad(ctx, grad, k, nodes, part, u, w); err != nil {
 			return err
 		}
@@ -87,7 +95,7 @@ func (c *multiscaleCovariance) GramGrad(ctx context.Context, grad []float64, row
 		return err
 	}
 	whole := full(g)
-	list := c.chain(rows)
+	list := c.ownChain(rows)
 	for k, o := range c.onto(rows) {
 		if o.err != nil {
 			return o.err

@@ -10,7 +10,6 @@ import (
 	"grfgp/internal/parallel"
 	"grfgp/internal/ranks"
 	"grfgp/solve"
-	"grfgp/sparse"
 )
 
 // multiscaleRows is K[rows, rows] + constant·11ᵀ of a Multiscale, for one theta after
@@ -22,11 +21,29 @@ type multiscaleRows struct {
 	kernel   *Multiscale
 	list     *chain
 	constant float64
-	fine     *grfRows
-	singles  []*grfRows       // of the first scales, with variance one
-	up, down []*sparse.Single // interpolation to the nodes of the singles, and its transpose
+	fine     squareRows
+	singles  []squareRows // of the first scales, with variance one
 	cov      *multiscaleCovariance
 	doubles  []unitCross // of the other scales
+	err      error       // of making it
+}
+
+// squareRows is ΦΦᵀ of some rows in float32: of all of them, or of this rank's part.
+type squareRows interface {
+	// set goes to other hyperparameters.
+	set(ctx context.Context, cov *grfCovariance) error
+	Diag() []float64
+	// square sets dst = ΦΦᵀx.
+	square(ctx context.Context, dst, x blas32.General) error
+	// slopes adds the derivatives by f_l to slope[l], where both holds u and w beside each
+	// other; change, if it is not nil, may change the weights Q_ic of the entries of row i.
+	slopes(ctx context.Context, slope, weight []float64, both blas32.General, change func(q []float64, i int)) error
+	// row returns row i of Φ.
+	row(i int) []float32
+	// toUnit scales the rows to norm one from the next set on.
+	toUnit()
+	// inverses returns what they are scaled by.
+	inverses() []float64
 }
 
 // magnified is the most by which a scale that is computed in float32 may magnify rounding,
@@ -51,32 +68,68 @@ func (c *multiscaleCovariance) mixed(ctx context.Context, rows []int, constant f
 }
 
 func (m *Multiscale) newMixed(rows []int, constant float64) *multiscaleRows {
-	grf, ok := m.fine.(*GRF)
-	if !ok || len(rows) == 0 {
+	if m.over == nil && len(rows) == 0 || m.firstSmall() == len(m.scales) {
 		return nil
 	}
-	if m.firstSmall() == len(m.scales) {
+	r := &multiscaleRows{kernel: m, constant: constant}
+	switch fine := m.fine.(type) {
+	case *GRF:
+		one := fine.newRows(rows, 0)
+		if one == nil {
+			return nil
+		}
+		r.fine = one
+	case *SpreadGRF:
+		if r.fine, r.err = fine.newRows(context.Background(), rows, 0); r.err != nil {
+			return r
+		}
+	default:
 		return nil
 	}
-	r := &multiscaleRows{kernel: m, list: m.chain(rows), constant: constant}
-	if r.fine = grf.newRows(rows, 0); r.fine == nil {
-		return nil
+	r.list = m.chain(rows)
+	if r.err = r.list.err; r.err != nil {
+		return r
 	}
-	for k, s := range m.scales {
-		nodes := r.list.nodes[k+1]
-		one := s.grf.newRows(nodes, 0)
+	all := r.list.count(0)
+	for k := range m.scales {
+		one, entries, err := m.newSingles(r.list, k)
+		if r.err = err; err != nil {
+			return r
+		}
 		// A row of ΦΦᵀ adds up to about as much as it has entries in Φ, and each node stands
 		// for several rows.
-		if one == nil || float64(len(one.val))*float64(len(rows)) > magnified*float64(len(nodes))*float64(len(nodes)) {
+		nodes := float64(r.list.count(k + 1))
+		if one == nil || float64(entries)*float64(all) > magnified*nodes*nodes {
 			break
 		}
-		one.inverse = make([]float64, len(nodes))
+		one.toUnit()
 		r.singles = append(r.singles, one)
 	}
-	for k := range max(1, len(r.singles)) {
-		r.up, r.down = append(r.up, r.list.up[k].Single()), append(r.down, r.list.up[k].T().Single())
-	}
 	return r
+}
+
+// newSingles returns scale k at the nodes of a chain in float32, and the number of its entries
+// on all ranks; nil if they cannot be listed.
+func (m *Multiscale) newSingles(list *chain, k int) (squareRows, int, error) {
+	nodes := list.nodes[k+1]
+	if spread := m.spreadOf(k); spread != nil {
+		ctx := context.Background()
+		one, err := spread.newRows(ctx, nodes, 0)
+		if err != nil {
+			return nil, 0, err
+		}
+		counts, _, err := ranks.Gather(ctx, spread.group, []int{len(one.val)})
+		entries := 0
+		for _, n := range counts {
+			entries += n
+		}
+		return one, entries, err
+	}
+	one := m.scales[k].grf.newRows(nodes, 0)
+	if one == nil {
+		return nil, 0, nil
+	}
+	return one, len(one.val), nil
 }
 
 // Dims returns the number of rows, twice.
@@ -86,6 +139,9 @@ func (r *multiscaleRows) Dims() (rows, cols int) {
 }
 
 func (r *multiscaleRows) Set(ctx context.Context, theta []float64) error {
+	if r.err != nil {
+		return r.err
+	}
 	cov, err := r.kernel.At(theta)
 	if err != nil {
 		return err
@@ -95,8 +151,11 @@ func (r *multiscaleRows) Set(ctx context.Context, theta []float64) error {
 
 // set goes to the hyperparameters of a covariance.
 func (r *multiscaleRows) set(ctx context.Context, cov *multiscaleCovariance) error {
+	if r.err != nil {
+		return r.err
+	}
 	r.cov = cov
-	if err := r.fine.set(ctx, r.cov.fine.(*grfCovariance)); err != nil {
+	if err := r.fine.set(ctx, fineOf(cov.fine)); err != nil {
 		return err
 	}
 	for k, s := range r.singles {
@@ -106,10 +165,17 @@ func (r *multiscaleRows) set(ctx context.Context, cov *multiscaleCovariance) err
 	}
 	r.doubles = r.doubles[:0]
 	for k := len(r.singles); k < len(r.cov.parts); k++ {
-		nodes := r.list.nodes[k+1]
-		r.doubles = append(r.doubles, r.cov.parts[k].cross(nodes, nodes))
+		r.doubles = append(r.doubles, r.cov.crossOf(k, r.list, r.list))
 	}
 	return nil
+}
+
+// fineOf returns the features of the graph itself.
+func fineOf(c Covariance) *grfCovariance {
+	if s, ok := c.(*spreadCovariance); ok {
+		return s.grfCovariance
+	}
+	return c.(*grfCovariance)
 }
 
 func (r *multiscaleRows) Precondition(ctx context.Context, noise []float64) (solve.Factored, error) {
@@ -127,8 +193,12 @@ func (r *multiscaleRows) strip(ctx context.Context, dst, x *mat.Dense) error {
 	own, out := borrowSingle(n, columns), borrowSingle(n, columns)
 	defer returnSingle(own)
 	defer returnSingle(out)
-	sums := round(own, x, 1)
+	parts := round(own, x, 1)
 	if err := r.fine.square(ctx, out, own); err != nil {
+		return err
+	}
+	sums, err := r.sums(ctx, parts, columns)
+	if err != nil {
 		return err
 	}
 	above, err := r.coarse(ctx, x)
@@ -136,12 +206,23 @@ func (r *multiscaleRows) strip(ctx context.Context, dst, x *mat.Dense) error {
 		return err
 	}
 	defer returnSingle(above)
-	r.up[0].MulAdd(out, above)
+	if err := r.list.riseSingle(ctx, 0, out, above); err != nil {
+		return err
+	}
 	for s := range sums {
 		sums[s] *= r.constant
 	}
 	widen(dst, out, sums)
 	return ctx.Err()
+}
+
+// sums returns the sums of the columns of x over all ranks, given those of the blocks of rows.
+func (r *multiscaleRows) sums(ctx context.Context, parts []float64, columns int) ([]float64, error) {
+	sums, p := make([]float64, columns), r.list.part(0)
+	if r.constant == 0 {
+		return sums, nil
+	}
+	return sums, p.group.Sum(ctx, sums, parts, p.all)
 }
 
 // coarse returns the product of the coarser scales at the nodes of the first of them, to be
@@ -155,7 +236,9 @@ func (r *multiscaleRows) coarse(ctx context.Context, x *mat.Dense) (above blas32
 		grf := scales[k].grf
 		down[k] = grf.block(len(r.list.nodes[k+1]), columns)
 		defer grf.blocks.Put(down[k])
-		r.list.up[k].T().Mul(down[k], below)
+		if err := r.list.descend(ctx, k, down[k], below); err != nil {
+			return above, err
+		}
 		below = down[k]
 	}
 	if len(r.doubles) > 0 {
@@ -180,20 +263,14 @@ func (r *multiscaleRows) coarse(ctx context.Context, x *mat.Dense) (above blas32
 			return above, err
 		}
 		if above.Data != nil {
-			r.upTo(k+1).MulAdd(y, above)
+			if err := r.list.riseSingle(ctx, k+1, y, above); err != nil {
+				return above, err
+			}
 			returnSingle(above)
 		}
 		above = y
 	}
 	return above, ctx.Err()
-}
-
-// upTo returns the interpolation from scale k to the one below it.
-func (r *multiscaleRows) upTo(k int) *sparse.Single {
-	if k < len(r.up) {
-		return r.up[k]
-	}
-	return r.list.up[k].Single()
 }
 
 // Grad is that of multiscaleCovariance. Here rounding is relative to each term: nothing is
@@ -216,17 +293,20 @@ func (r *multiscaleRows) stripGrad(ctx context.Context, grad, weight []float64, 
 	both := borrowSingle(n, width) // u and w side by side, then zeros
 	defer func() { returnSingle(both) }()
 	beside(both, u, w)
-	slope := make([]float64, len(r.fine.cov.coeff))
+	fine := fineOf(r.cov.fine)
+	slope := make([]float64, len(fine.coeff))
 	err := r.fine.slopes(ctx, slope, weight, both, nil)
-	r.fine.cov.chain(grad[:len(r.kernel.fine.Params())], slope, err)
+	fine.chain(grad[:len(r.kernel.fine.Params())], slope, err)
 	if err != nil {
 		return err
 	}
 	for j := range r.singles {
 		above := borrowSingle(len(r.list.nodes[j+1]), width)
-		r.down[j].Mul(above, both)
+		err := r.list.descendSingle(ctx, j, above, both)
 		returnSingle(both)
-		both = above
+		if both = above; err != nil {
+			return err
+		}
 		if err := r.singleGrad(ctx, grad, j, weight, both); err != nil {
 			return err
 		}
@@ -234,7 +314,7 @@ func (r *multiscaleRows) stripGrad(ctx context.Context, grad, weight []float64, 
 	if len(r.doubles) == 0 {
 		return nil
 	}
-	wide, other := mat.NewDense(both.Rows, k, nil), mat.NewDense(both.Rows, k, nil)
+	wide, other := emptyBlock(both.Rows, k), emptyBlock(both.Rows, k)
 	apart(wide, other, both, weight)
 	return r.cov.stripGrad(ctx, grad, r.list, len(r.singles), wide, other)
 }
@@ -244,32 +324,34 @@ func (r *multiscaleRows) stripGrad(ctx context.Context, grad, weight []float64, 
 func (r *multiscaleRows) singleGrad(ctx context.Context, grad []float64, j int, weight []float64, both blas32.General) error {
 	one, part := r.singles[j], r.cov.parts[j]
 	slope, along := make([]float64, len(part.raw.coeff)), make([]float64, both.Rows)
-	ptr := one.pattern.ptr
+	inverse := one.inverses()
 	err := one.slopes(ctx, slope, weight, both, func(q []float64, i int) {
-		phi, sum := one.val[ptr[i]:ptr[i+1]], 0.0
+		phi, sum := one.row(i), 0.0
 		for e, v := range phi {
 			sum += float64(float64(v) * q[e])
 		}
 		along[i] = sum
 		for e, v := range phi {
-			q[e] = (q[e] - float64(sum*float64(v))) * one.inverse[i]
+			q[e] = (q[e] - float64(sum*float64(v))) * inverse[i]
 		}
 	})
 	if err != nil {
 		return err
 	}
-	full := make([]float64, len(part.raw.theta))
-	part.raw.chain(full, slope, nil)
-	shape := grad[r.kernel.shapeAt(j):][:len(r.kernel.shape)]
-	for p, g := range full[len(full)-len(shape):] { // without the variance, if there is one
-		shape[p] += g * part.variance
-	}
-	grad[r.kernel.varianceAt(j)] += total(along) / 2
-	return nil
+	part.chainShape(grad[r.kernel.shapeAt(j):][:len(r.kernel.shape)], slope)
+	twice, err := totalOver(ctx, r.list.part(j+1), along)
+	grad[r.kernel.varianceAt(j)] += twice / 2
+	return err
 }
 
 // total adds up x by blocks of rows and a tree.
 func total(x []float64) float64 {
+	sum, _ := totalOver(context.Background(), portion{}, x) // no other rank can fail
+	return sum
+}
+
+// totalOver is total of numbers of which this rank has a part.
+func totalOver(ctx context.Context, p portion, x []float64) (float64, error) {
 	parts := make([]float64, (len(x)+ranks.BlockRows-1)/ranks.BlockRows)
 	parallel.Ranges(len(parts), 16, func(lo, hi int) {
 		for b := lo; b < hi; b++ {
@@ -279,12 +361,12 @@ func total(x []float64) float64 {
 		}
 	})
 	sum := []float64{0}
-	ranks.TreeSum(sum, parts)
-	return sum[0]
+	err := p.group.Sum(ctx, sum, parts, p.all)
+	return sum[0], err
 }
 
-// round sets dst to scale·x in float32, and returns the sums of the columns of x, by blocks
-// of rows and a tree.
+// round sets dst to scale·x in float32, and returns the sums of the columns of x for each
+// block of rows.
 func round(dst blas32.General, x *mat.Dense, scale float64) []float64 {
 	raw, k := x.RawMatrix(), dst.Cols
 	pass := meter.Start()
@@ -305,9 +387,7 @@ func round(dst blas32.General, x *mat.Dense, scale float64) []float64 {
 		}
 		copy(parts[lo/ranks.BlockRows*k:], sum)
 	})
-	sums := make([]float64, k)
-	ranks.TreeSum(sums, parts)
-	return sums
+	return parts
 }
 
 // roundFours is round for rows of four numbers.

@@ -40,7 +40,7 @@ func stripsSingle(dst, x blas32.General, do func(dst, x blas32.General) error) e
 }
 
 func columnsSingle(x blas32.General, lo, hi int) blas32.General {
-	return blas32.General{Rows: x.Rows, Cols: hi - lo, Stride: x.Stride, Data: x.Data[lo:]}
+	return blas32.General{Rows: x.Rows, Cols: hi - lo, Stride: x.Stride, Data: x.Data[min(lo, len(x.Data)):]}
 }
 
 // Single returns Φ_rows·(Φ_colsᵀ·x) for float32, of measurements with themselves.

@@ -249,11 +249,10 @@ func (c *spreadCovariance) Grad(ctx context.Context, grad []float64, rows []int,
 		_, columns := u.Dims()
 		ba := c.midBlock(2 * columns) // B and A side by side
 		defer c.blocks.Put(ba)
-		n, _ := ba.Dims()
-		if err := f.phiT.Mul(ctx, ba.Slice(0, n, 0, columns).(*mat.Dense), w, columns); err != nil {
+		if err := f.phiT.Mul(ctx, fromToColumns(ba, 0, columns), w, columns); err != nil {
 			return err
 		}
-		if err := f.phiT.Mul(ctx, ba.Slice(0, n, columns, 2*columns).(*mat.Dense), u, columns); err != nil {
+		if err := f.phiT.Mul(ctx, fromToColumns(ba, columns, 2*columns), u, columns); err != nil {
 			return err
 		}
 		wide, release, err := f.shape.Widen(ctx, ba, 2*columns)
@@ -339,7 +338,7 @@ func (c *spreadCovariance) draw(ctx context.Context, draws int, seed uint64, x [
 	if err != nil {
 		return nil, err
 	}
-	d := &spreadDraw{cov: c, x: f, w: c.midBlock(draws), at: mat.NewDense(len(x), draws, nil)}
+	d := &spreadDraw{cov: c, x: f, w: c.midBlock(draws), at: emptyBlock(len(x), draws)}
 	_, lo := c.ownNodes()
 	if err := normal.FillFrom(ctx, d.w, seed, "prior", 0, lo); err != nil {
 		return nil, err

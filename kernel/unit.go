@@ -102,24 +102,35 @@ func (u unit) project(ctx context.Context, grad []float64, f *factor, inv []floa
 	err := u.raw.project(ctx, slope, f.pattern, func(worker int, dst []float64, i int, cols []uint32) {
 		weigh(worker, dst, i, cols)
 		_, phi := f.phi.Row(i)
-		dot := 0.0
-		for e, v := range phi {
-			dot += float64(v * dst[e])
-		}
-		along[i] = dot * inv[i]
-		for e, v := range phi {
-			dst[e] = (dst[e] - dot*inv[i]*inv[i]*v) * inv[i]
-		}
+		along[i] = follow(dst, phi, inv[i])
 	})
 	if err != nil {
 		return 0, err
 	}
+	u.chainShape(grad, slope)
+	return total(along), nil
+}
+
+// follow lets the scaling by inv follow a row phi of Φ, whose row of Q is q; see project. It
+// returns q·Φ̂_i.
+func follow(q, phi []float64, inv float64) float64 {
+	dot := 0.0
+	for e, v := range phi {
+		dot += float64(v * q[e])
+	}
+	for e, v := range phi {
+		q[e] = (q[e] - dot*inv*inv*v) * inv
+	}
+	return dot * inv
+}
+
+// chainShape adds slope, derivatives by f_l, to grad as derivatives by the shape.
+func (u unit) chainShape(grad, slope []float64) {
 	full := make([]float64, len(u.raw.theta))
 	u.raw.chain(full, slope, nil)
 	for j, g := range full[len(full)-len(grad):] { // without the variance, if there is one
 		grad[j] += g * u.variance
 	}
-	return total(along), nil
 }
 
 // scaleRows multiplies row i of x by all·each[i].

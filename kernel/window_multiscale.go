@@ -11,7 +11,7 @@ import (
 // interpolate to these nodes: as a window too if the scale is large.
 func (c *multiscaleCovariance) window(nodes, lo, hi int) Window {
 	inner, ok := c.fine.(windowed)
-	if !ok || !c.filled() {
+	if !ok || c.over != nil || !c.filled() {
 		return nil
 	}
 	fine := inner.window(nodes, lo, hi)

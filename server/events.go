@@ -1,12 +1,12 @@
 package server
 
 import (
-	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math"
 	"net/http"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -61,10 +61,15 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 // heartbeat is the interval of comments that keep a stream alive.
 const heartbeat = 15 * time.Second
 
+// streamPause is the time between two parts of a stream: events that come faster are sent
+// together, so that those who follow a busy study cost little.
+const streamPause = 50 * time.Millisecond
+
 // streamEvents sends events as they happen, and changes of the engine's status, until
 // the client or the server ends the stream.
 func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request, o *openStudy, after int64) error {
-	ctx := r.Context()
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
 	o.start()
 	s.metrics.streams.Inc()
 	defer s.metrics.streams.Dec()
@@ -73,33 +78,34 @@ func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request, o *openStu
 	w.WriteHeader(http.StatusOK)
 	out := &eventWriter{w: w, control: http.NewResponseController(w)}
 	status, changed := o.progress()
-	out.tell("engine", "", status)
+	out.tell("engine", status)
 	beat := time.NewTicker(heartbeat)
 	defer beat.Stop()
 	for out.err == nil {
-		for e, err := range o.Events(ctx, after) {
-			if err != nil {
-				return err
-			}
-			out.tell(e.Kind(), strconv.FormatInt(e.Seq, 10), e)
-			after = e.Seq
-			if out.err != nil {
-				return nil // the client went away
-			}
+		var err error
+		if after, err = out.events(ctx, o, after); err != nil {
+			return err
 		}
-		out.flush()
+		pause := time.After(streamPause)
 		came := make(chan error, 1)
 		go func() { came <- o.Wait(ctx, after) }()
-		for waiting := true; waiting; {
+		for waiting := true; waiting && out.err == nil; {
 			select {
 			case err := <-came:
 				if err != nil {
 					return nil
 				}
+				select {
+				case <-pause:
+				case <-ctx.Done():
+					return nil
+				case <-s.stopping:
+					return nil
+				}
 				waiting = false
 			case <-changed:
 				status, changed = o.progress()
-				out.tell("engine", "", status)
+				out.tell("engine", status)
 				out.flush()
 			case <-beat.C:
 				out.comment()
@@ -107,12 +113,29 @@ func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request, o *openStu
 			case <-s.stopping:
 				return nil
 			}
-			if out.err != nil {
-				return nil
-			}
 		}
 	}
-	return nil
+	return nil // the client went away
+}
+
+// events sends all events with numbers above after, and returns the number of the last.
+func (e *eventWriter) events(ctx context.Context, o *openStudy, after int64) (int64, error) {
+	for e.err == nil {
+		piece, err := o.Encoded(ctx, after)
+		if err != nil {
+			return after, err
+		}
+		if len(piece.Events) == 0 {
+			break
+		}
+		for _, event := range piece.Events {
+			e.send(event.Kind, strconv.FormatInt(event.Seq, 10), event.JSON)
+			after = event.Seq
+		}
+		runtime.KeepAlive(piece) // while it is sent, others send the same one
+	}
+	e.flush()
+	return after, nil
 }
 
 // eventWriter writes server-sent events; the first error stays.
@@ -122,18 +145,24 @@ type eventWriter struct {
 	err     error
 }
 
-func (e *eventWriter) tell(kind, id string, v any) {
+// tell sends a value that is not an event of the study.
+func (e *eventWriter) tell(kind string, v any) {
 	data, err := json.Marshal(v)
 	if err != nil {
 		e.err = errors.Join(e.err, err)
 		return
 	}
-	var b bytes.Buffer
+	e.send(kind, "", data)
+}
+
+func (e *eventWriter) send(kind, id string, data []byte) {
+	head := "event: " + kind + "\ndata: "
 	if id != "" {
-		fmt.Fprintf(&b, "id: %s\n", id)
+		head = "id: " + id + "\n" + head
 	}
-	fmt.Fprintf(&b, "event: %s\ndata: %s\n\n", kind, data)
-	e.write(b.Bytes())
+	e.write([]byte(head))
+	e.write(data)
+	e.write([]byte("\n\n"))
 }
 
 func (e *eventWriter) comment() { e.write([]byte(":\n\n")) }

@@ -15,11 +15,14 @@ import (
 	"grfgp/study"
 )
 
-// database is a Store in SQL, on the one connection that owns the store. Its
-// statements are common to SQLite and PostgreSQL; a dialect has the differences.
+// database is a Store in SQL. One connection owns the store and writes; others read, so
+// that nobody who reads keeps a writer waiting. The statements are common to SQLite and
+// PostgreSQL; a dialect has the differences.
 type database struct {
-	db      *sql.DB
+	db      *sql.DB // the connection that owns the store
+	reads   *sql.DB // connections that read; db, if there can be no other
 	dialect dialect
+	group   group
 }
 
 // dialect has the differences between databases.
@@ -31,6 +34,12 @@ type dialect interface {
 	// backup copies a store with tables of an older version, and returns where to; "" if
 	// the database does not do it.
 	backup(ctx context.Context, on execer, version int) (string, error)
+	// last returns the number of the last event of each study, 0 if it has none.
+	last(ctx context.Context, tx *sql.Tx, studies []string) (map[string]int64, error)
+	// insert adds events.
+	insert(ctx context.Context, tx *sql.Tx, rows []eventRow) error
+	// summarize replaces the summaries of studies.
+	summarize(ctx context.Context, tx *sql.Tx, rows []summaryRow) error
 	// tables reports whether there are tables of this program, and others that must
 	// not be mixed with them.
 	tables(ctx context.Context, tx *sql.Tx) (ours, others bool, err error)
@@ -124,7 +133,7 @@ func (d *database) one(ctx context.Context, to any, query string, args ...any) e
 	}
 	ctx, cancel := detached(ctx, timeout)
 	defer cancel()
-	err := d.db.QueryRowContext(ctx, query, args...).Scan(to)
+	err := d.reads.QueryRowContext(ctx, query, args...).Scan(to)
 	if errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
@@ -138,6 +147,9 @@ const closeTimeout = 5 * time.Second
 func (d *database) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
+	if d.reads != nil && d.reads != d.db {
+		_ = d.reads.Close() // nothing of it is to be written
+	}
 	if s := d.db.Stats(); s.InUse == 0 {
 		if s.OpenConnections > 0 {
 			d.dialect.leave(ctx, d.db)
@@ -164,56 +176,39 @@ type log struct {
 	study string
 }
 
-// perEvent extends timeout for each appended event: a round trip to a distant
-// database.
-const perEvent = 100 * time.Millisecond
-
 // Append implements study.Log.
 func (l *log) Append(ctx context.Context, events ...study.Event) error {
-	limit := timeout + time.Duration(len(events))*perEvent
-	return l.writeWithin(ctx, limit, func(ctx context.Context, tx *sql.Tx) error {
-		var last int64
-		if err := tx.QueryRowContext(ctx, `SELECT COALESCE(MAX(seq), 0) FROM grfgp_events WHERE study = $1`, l.study).Scan(&last); err != nil {
-			return err
-		}
-		for _, e := range events {
-			if last++; e.Seq != last {
-				return fmt.Errorf("%w: event %d where %d is next", study.ErrSequence, e.Seq, last)
-			}
-			body, err := json.Marshal(e)
-			if err != nil {
-				return fmt.Errorf("event %d: %w", e.Seq, err)
-			}
-			if _, err := tx.ExecContext(ctx, `INSERT INTO grfgp_events (study, seq, at, body) VALUES ($1, $2, $3, $4)`, l.study, e.Seq, e.Time.UnixMicro(), string(body)); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	return l.AppendSummary(ctx, nil, events...)
 }
 
-// page is the number of events read at once. Between pages the connection is free for
-// others.
-const page = 512
+// page is the number of events read at once, if they have no more than pageBytes.
+const (
+	page      = 512
+	pageBytes = 1 << 20
+)
 
 // Events implements study.Log.
 func (l *log) Events(ctx context.Context, after int64) iter.Seq2[study.Event, error] {
 	return func(yield func(study.Event, error) bool) {
 		for {
-			events, err := l.page(ctx, after)
+			bodies, err := l.page(ctx, after, pageBytes)
+			for _, body := range bodies {
+				if err != nil {
+					break
+				}
+				var e study.Event
+				if e, err = l.decode(body, after+1); err == nil && !yield(e, nil) {
+					return
+				}
+				after++
+			}
 			if err != nil {
 				yield(study.Event{}, err)
 				return
 			}
-			for _, e := range events {
-				if !yield(e, nil) {
-					return
-				}
-			}
-			if len(events) < page {
+			if len(bodies) == 0 {
 				return
 			}
-			after += page
 		}
 	}
 }
@@ -221,25 +216,61 @@ func (l *log) Events(ctx context.Context, after int64) iter.Seq2[study.Event, er
 // restore says what to do about damaged events.
 const restore = "restore the store from a backup, or import an export of the study under another name"
 
-func (l *log) page(ctx context.Context, after int64) ([]study.Event, error) {
-	var events []study.Event
-	err := l.rows(ctx, func(scan func(...any) error) error {
+// decode decodes an event, which has the number want.
+func (l *log) decode(body []byte, want int64) (e study.Event, err error) {
+	if err := json.Unmarshal(body, &e); err != nil {
+		return e, fmt.Errorf("%w: %q, event %d: %v; %s", study.ErrCorrupt, l.study, want, err, restore)
+	}
+	if e.Seq != want {
+		return e, l.misnumbered(want, e.Seq, want)
+	}
+	return e, nil
+}
+
+func (l *log) misnumbered(seq, inside, want int64) error {
+	return fmt.Errorf("%w: %q has event %d, numbered %d in its body, where %d is next; %s", study.ErrCorrupt, l.study, seq, inside, want, restore)
+}
+
+// page returns the bodies of the next events, at least one if there is any. Nothing is decoded
+// while the connection is in use.
+func (l *log) page(ctx context.Context, after int64, most int) (bodies [][]byte, err error) {
+	size := 0
+	err = l.rows(ctx, func(scan func(...any) error) error {
 		var seq int64
-		var body string
+		var body []byte
 		if err := scan(&seq, &body); err != nil {
 			return err
 		}
-		var e study.Event
-		if err := json.Unmarshal([]byte(body), &e); err != nil {
-			return fmt.Errorf("%w: %q, event %d: %v; %s", study.ErrCorrupt, l.study, seq, err, restore)
+		if want := after + 1 + int64(len(bodies)); seq != want {
+			return l.misnumbered(seq, seq, want)
 		}
-		if want := after + 1 + int64(len(events)); seq != want || e.Seq != want {
-			return fmt.Errorf("%w: %q has event %d, numbered %d in its body, where %d is next; %s", study.ErrCorrupt, l.study, seq, e.Seq, want, restore)
+		bodies = append(bodies, body)
+		if size += len(body); size >= most {
+			return errEnough
 		}
-		events = append(events, e)
 		return nil
 	}, `SELECT seq, body FROM grfgp_events WHERE study = $1 AND seq > $2 ORDER BY seq LIMIT $3`, l.study, after, page)
-	return events, err
+	return bodies, err
+}
+
+// errEnough ends the rows of a query.
+var errEnough = errors.New("enough rows")
+
+// Encoded implements study.EncodedLog.
+func (l *log) Encoded(ctx context.Context, after int64, most int) ([]study.Encoded, error) {
+	bodies, err := l.page(ctx, after, most)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]study.Encoded, len(bodies))
+	for k, body := range bodies {
+		kind, err := study.KindOf(body)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %q, event %d: %v; %s", study.ErrCorrupt, l.study, after+1+int64(k), err, restore)
+		}
+		all[k] = study.Encoded{Seq: after + 1 + int64(k), Kind: kind, JSON: body}
+	}
+	return all, nil
 }
 
 // rows runs a query and calls each for every row.
@@ -249,36 +280,53 @@ func (d *database) rows(ctx context.Context, each func(scan func(...any) error) 
 	}
 	ctx, cancel := detached(ctx, timeout)
 	defer cancel()
-	rows, err := d.db.QueryContext(ctx, query, args...)
+	rows, err := d.reads.QueryContext(ctx, query, args...)
 	if err != nil {
 		return d.dialect.explain(err)
 	}
 	defer rows.Close()
 	for rows.Next() {
-		if err := each(rows.Scan); err != nil {
+		if err := each(rows.Scan); errors.Is(err, errEnough) {
+			return nil
+		} else if err != nil {
 			return err
 		}
 	}
 	return d.dialect.explain(rows.Err())
 }
 
-// Studies implements Store.
+// Studies implements Store. It steps from name to name in the index, and reads the first and
+// the last event's row of each.
 func (d *database) Studies(ctx context.Context) ([]StudyInfo, error) {
 	all := []StudyInfo{}
+	var summaries [][]byte
 	err := d.rows(ctx, func(scan func(...any) error) error {
 		var i StudyInfo
 		var created, updated int64
-		if err := scan(&i.Name, &i.Events, &created, &updated); err != nil {
+		var summary []byte
+		if err := scan(&i.Name, &i.Events, &created, &updated, &summary); err != nil {
 			return err
 		}
 		i.Created, i.Updated = time.UnixMicro(created).UTC(), time.UnixMicro(updated).UTC()
-		all = append(all, i)
+		all, summaries = append(all, i), append(summaries, summary)
 		return nil
-	}, `SELECT s.study, s.events, f.at, l.at
-		FROM (SELECT study, MIN(seq) AS first, MAX(seq) AS events FROM grfgp_events GROUP BY study) AS s
-		JOIN grfgp_events AS f ON f.study = s.study AND f.seq = s.first
-		JOIN grfgp_events AS l ON l.study = s.study AND l.seq = s.events
-		ORDER BY s.study`)
+	}, `WITH RECURSIVE names (study) AS (
+			SELECT MIN(study) FROM grfgp_events
+			UNION ALL SELECT (SELECT MIN(e.study) FROM grfgp_events AS e WHERE e.study > names.study) FROM names WHERE names.study IS NOT NULL
+		), ends (study, last) AS (
+			SELECT study, (SELECT MAX(e.seq) FROM grfgp_events AS e WHERE e.study = names.study) FROM names WHERE study IS NOT NULL
+		)
+		SELECT ends.study, ends.last, f.at, l.at, s.body FROM ends
+		JOIN grfgp_events AS f ON f.study = ends.study AND f.seq = 1
+		JOIN grfgp_events AS l ON l.study = ends.study AND l.seq = ends.last
+		LEFT JOIN grfgp_summaries AS s ON s.study = ends.study AND s.seq = ends.last
+		ORDER BY ends.study`)
+	for k, text := range summaries {
+		m := new(study.Summary)
+		if len(text) > 0 && json.Unmarshal(text, m) == nil && m.Seq == all[k].Events {
+			all[k].Summary = m
+		}
+	}
 	return all, err
 }
 

@@ -38,8 +38,10 @@ func (d *database) DeleteStudy(ctx context.Context, name string) error {
 		if n, err := gone.RowsAffected(); err != nil || n == 0 {
 			return errors.Join(err, noStudy(name))
 		}
-		if _, err := tx.ExecContext(ctx, `DELETE FROM grfgp_learned WHERE study = $1`, name); err != nil {
-			return err
+		for _, table := range []string{"grfgp_learned", "grfgp_summaries"} {
+			if _, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE study = $1`, name); err != nil {
+				return err
+			}
 		}
 		_, err = tx.ExecContext(ctx, `DELETE FROM grfgp_meta WHERE name = $1`, markName+name)
 		return err
@@ -122,6 +124,7 @@ func (m *memory) DeleteStudy(ctx context.Context, name string) error {
 	}
 	delete(m.checkpoints, name)
 	delete(m.marks, name)
+	delete(m.summaries, name)
 	return nil
 }
 

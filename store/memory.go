@@ -17,10 +17,11 @@ type memory struct {
 	graphs      map[string][]byte
 	checkpoints map[string][]byte
 	marks       map[string]string
+	summaries   map[string]*study.Summary
 }
 
 func newMemory() *memory {
-	return &memory{logs: map[string]*study.MemoryLog{}, graphs: map[string][]byte{}, checkpoints: map[string][]byte{}, marks: map[string]string{}}
+	return &memory{logs: map[string]*study.MemoryLog{}, graphs: map[string][]byte{}, checkpoints: map[string][]byte{}, marks: map[string]string{}, summaries: map[string]*study.Summary{}}
 }
 
 func (m *memory) Log(name string) study.Log {
@@ -29,7 +30,25 @@ func (m *memory) Log(name string) study.Log {
 	if m.logs[name] == nil {
 		m.logs[name] = new(study.MemoryLog)
 	}
-	return m.logs[name]
+	return &memoryLog{m.logs[name], m, name}
+}
+
+// memoryLog is a log with its summary.
+type memoryLog struct {
+	*study.MemoryLog
+	of    *memory
+	study string
+}
+
+// AppendSummary implements study.SummaryLog.
+func (l *memoryLog) AppendSummary(ctx context.Context, summary *study.Summary, events ...study.Event) error {
+	if err := l.Append(ctx, events...); err != nil {
+		return err
+	}
+	l.of.mu.Lock()
+	defer l.of.mu.Unlock()
+	l.of.summaries[l.study] = summary // Studies looks whether it is that of the last event
+	return nil
 }
 
 func (m *memory) Checkpoints(name string) study.CheckpointStore { return memoryCheckpoints{m, name} }
@@ -69,6 +88,9 @@ func (m *memory) Studies(ctx context.Context) ([]StudyInfo, error) {
 				info.Created = e.Time
 			}
 			info.Events, info.Updated = e.Seq, e.Time
+		}
+		if m := m.summaries[name]; m != nil && m.Seq == info.Events {
+			info.Summary = m
 		}
 		if info.Events > 0 {
 			all = append(all, info)

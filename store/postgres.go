@@ -40,16 +40,32 @@ func openPostgres(ctx context.Context, location string, opts Options) (Store, er
 	db.SetMaxOpenConns(1)
 	db.SetConnMaxLifetime(0)
 	db.SetConnMaxIdleTime(0)
-	d := &database{db, p}
+	d := &database{db: db, reads: p.reader(location), dialect: p}
 	err = p.explain(db.PingContext(ctx)) // unlike prepare, this can be cancelled
 	if err == nil {
 		err = d.prepare(ctx, opts)
 	}
 	if err != nil {
+		d.reads.Close()
 		db.Close()
 		return nil, err
 	}
 	return d, nil
+}
+
+// reader returns connections that read. They take no lock, and cannot write.
+func (p *postgres) reader(location string) *sql.DB {
+	config, err := pgx.ParseConfig(location)
+	if err != nil {
+		panic(err) // it was parsed before
+	}
+	config.RuntimeParams["application_name"] = p.name
+	config.RuntimeParams["default_transaction_read_only"] = "on"
+	db := stdlib.OpenDB(*config)
+	db.SetMaxOpenConns(readers)
+	db.SetMaxIdleConns(readers)
+	db.SetConnMaxIdleTime(5 * time.Minute)
+	return db
 }
 
 // lockClass is the first key of the advisory lock; the second is a hash of the

@@ -31,10 +31,10 @@ func place(t *testing.T, server, name string, admin *pgx.Conn, settings ...strin
 	return u.String()
 }
 
-// backend is the process of the database's server for a store.
+// backend is the process of the database's server for the connection that owns a store.
 func backend(t *testing.T, admin *pgx.Conn, database string) (pid int) {
 	t.Helper()
-	if err := admin.QueryRow(t.Context(), `SELECT pid FROM pg_stat_activity WHERE datname = $1`, database).Scan(&pid); err != nil {
+	if err := admin.QueryRow(t.Context(), `SELECT pid FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE datname = $1 AND locktype = 'advisory'`, database).Scan(&pid); err != nil {
 		t.Fatal(err)
 	}
 	return pid

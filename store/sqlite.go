@@ -17,12 +17,17 @@ import (
 	"grfgp/study"
 )
 
-// sqliteFile is the dialect of a store in one file. The exclusive lock of SQLite,
-// which ends with the process, decides who owns it; a file beside it names the owner
-// for error messages.
+// sqliteFile is the dialect of a store in one file. A lock of the file, which ends with the
+// process, decides who owns it; a file beside it names the owner for error messages.
+//
+// With this lock SQLite's own locks let other connections read. Where the system has no such
+// lock, or no memory that connections share (a full disk, some network disks), SQLite's
+// exclusive lock decides, and one connection does all. Programs that know only that lock,
+// such as older versions of this one, are kept out by either.
 type sqliteFile struct {
 	path  string
-	owner string // file
+	owner string   // file
+	lock  *os.File // holds the lock; nil: SQLite's exclusive lock does. Closing it would end SQLite's locks too: it is closed last
 }
 
 func openSQLite(ctx context.Context, path string, opts Options) (Store, error) {
@@ -34,13 +39,41 @@ func openSQLite(ctx context.Context, path string, opts Options) (Store, error) {
 	if err := f.prepare(opts); err != nil {
 		return nil, err
 	}
-	db, err := sql.Open("sqlite", sqliteURI(path))
+	if f.lock, err = lockFile(path); errors.Is(err, errLocked) {
+		return nil, heldBy(path, f.holder())
+	}
+	d, err := f.open(ctx, opts)
+	if err != nil && f.lock != nil && !errors.Is(err, ErrForeign) {
+		f.unlock()
+		d, err = f.open(ctx, opts)
+	}
+	if err != nil {
+		f.unlock()
+		return nil, err
+	}
+	if err := os.WriteFile(f.owner, []byte(self(opts.URL)+"\n"), 0o600); err != nil {
+		d.Close()
+		return nil, f.explain(err)
+	}
+	return d, nil
+}
+
+// readers is the number of connections that read.
+const readers = 4
+
+// open opens the database, with connections to read if there is a lock.
+func (f *sqliteFile) open(ctx context.Context, opts Options) (*database, error) {
+	pragmas := []string{"busy_timeout(200)", "synchronous(FULL)"}
+	if f.lock == nil {
+		pragmas = append(pragmas, "locking_mode(EXCLUSIVE)")
+	}
+	db, err := sql.Open("sqlite", sqliteURI(f.path, pragmas...))
 	if err != nil {
 		return nil, err
 	}
-	db.SetMaxOpenConns(1) // the one that holds the lock
+	db.SetMaxOpenConns(1) // the one that writes
 	db.SetConnMaxLifetime(0)
-	d := &database{db, f}
+	d := &database{db: db, reads: db, dialect: f}
 	if err := d.prepare(ctx, opts); err != nil {
 		db.Close()
 		return nil, err
@@ -50,11 +83,32 @@ func openSQLite(ctx context.Context, path string, opts Options) (Store, error) {
 		db.Close()
 		return nil, f.explain(err)
 	}
-	if err := os.WriteFile(f.owner, []byte(self(opts.URL)+"\n"), 0o600); err != nil {
-		d.Close()
+	if f.lock == nil {
+		return d, nil
+	}
+	reads, err := sql.Open("sqlite", sqliteURI(f.path, "busy_timeout(5000)", "query_only(1)"))
+	if err == nil {
+		reads.SetMaxOpenConns(readers)
+		reads.SetMaxIdleConns(readers)
+		_, err = reads.ExecContext(ctx, "SELECT COUNT(*) FROM grfgp_meta")
+	}
+	if err != nil {
+		if reads != nil {
+			reads.Close()
+		}
+		db.Close()
 		return nil, f.explain(err)
 	}
+	d.reads = reads
 	return d, nil
+}
+
+// unlock gives up the lock. No connection is open.
+func (f *sqliteFile) unlock() {
+	if f.lock != nil {
+		f.lock.Close()
+		f.lock = nil
+	}
 }
 
 // prepare creates the file, readable by its owner only, if there is none. An empty
@@ -84,15 +138,14 @@ func (f *sqliteFile) prepare(opts Options) error {
 	return file.Close()
 }
 
-// sqliteURI returns the URI of the file, with its name escaped and the settings:
-// synced at every commit, locked by one process.
-func sqliteURI(path string) string {
+// sqliteURI returns the URI of the file, with its name escaped, and settings.
+func sqliteURI(path string, pragmas ...string) string {
 	slashed := filepath.ToSlash(path)
 	if !strings.HasPrefix(slashed, "/") {
 		slashed = "/" + slashed // C:/…
 	}
 	q := url.Values{"_txlock": {"immediate"}}
-	for _, pragma := range []string{"busy_timeout(200)", "locking_mode(EXCLUSIVE)", "synchronous(FULL)"} {
+	for _, pragma := range pragmas {
 		q.Add("_pragma", pragma)
 	}
 	return (&url.URL{Scheme: "file", Path: slashed, RawQuery: q.Encode()}).String()
@@ -154,8 +207,9 @@ func (f *sqliteFile) holder() string {
 
 func (f *sqliteFile) leave(context.Context, execer) {}
 
-// release removes the file that names the owner.
+// release removes the file that names the owner, and gives up the lock.
 func (f *sqliteFile) release() error {
+	defer f.unlock()
 	if err := os.Remove(f.owner); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

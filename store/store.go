@@ -51,8 +51,9 @@ var (
 
 // Store keeps studies and graphs. It is safe for concurrent use.
 type Store interface {
-	// Log returns the event log of a study. A study exists from its first event on;
-	// the log of a study that does not exist is empty.
+	// Log returns the event log of a study, which is a study.SummaryLog too. A study exists
+	// from its first event on; the log of a study that does not exist is empty. Events that
+	// several goroutines append at once are written together.
 	Log(name string) study.Log
 	// Checkpoints returns the place where the engine of a study keeps its checkpoint.
 	Checkpoints(name string) study.CheckpointStore
@@ -88,6 +89,9 @@ type StudyInfo struct {
 	Events  int64     `json:"events"`
 	Created time.Time `json:"created"`
 	Updated time.Time `json:"updated"`
+	// Summary is that of the state after the last event; nil if the store does not have it,
+	// because the events were written by an older program, for example.
+	Summary *study.Summary `json:"summary,omitempty"`
 }
 
 // GraphInfo is an entry in the list of graphs.

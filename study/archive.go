@@ -171,7 +171,7 @@ func (a *Archive) CheckNodes(ids NodeIDs) error {
 
 // Write appends all events to an empty log.
 func (a *Archive) Write(ctx context.Context, log Log) error {
-	err := log.Append(ctx, a.Events...)
+	err := appendTo(ctx, log, a.State.Summary(), a.Events...)
 	if errors.Is(err, ErrSequence) {
 		return fmt.Errorf("%w: there is a study called %q already; use another name", ErrConflict, a.State.Settings.Name)
 	}

@@ -128,6 +128,7 @@ func (s *State) change(e Event, p Changed) {
 		s.modelAt, s.changedAt = e.Seq, e.Seq
 	}
 	s.Settings = p.Settings
+	s.findBest() // the goal may be another
 	if !s.Settings.Repeats {
 		s.Queue = slices.DeleteFunc(s.Queue, func(q QueuedNode) bool { return !s.available(q.Node) })
 	}

@@ -45,10 +45,12 @@ func (s *State) check(e Event) error {
 	case Abandoned:
 		return s.checkAbandoned(p)
 	case Expired:
-		for k, id := range p.Trials {
-			if slices.Contains(p.Trials[:k], id) {
+		seen := make(map[int]bool, len(p.Trials))
+		for _, id := range p.Trials {
+			if seen[id] {
 				return fmt.Errorf("%w: trial %d occurs twice", ErrCorrupt, id)
 			}
+			seen[id] = true
 			if _, err := s.pending(id); err != nil {
 				return err
 			}

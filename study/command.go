@@ -172,6 +172,9 @@ func (s *Study) Abandon(ctx context.Context, trial int, note, by string) (Trial,
 // Expire ends the trials whose leases have run out, so that their nodes may be
 // suggested again. Ask calls it first.
 func (s *Study) Expire(ctx context.Context) error {
+	if !s.anyDue() {
+		return nil
+	}
 	return s.commit(ctx, "", func(st *State) (Payload, error) {
 		if st.Status == StatusArchived {
 			return nil, nil // when it is restored
@@ -188,6 +191,22 @@ func (s *Study) Expire(ctx context.Context) error {
 		}
 		return p, nil
 	}, nil)
+}
+
+// anyDue reports whether a lease has run out.
+func (s *Study) anyDue() bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.state.sums.counts[TrialPending] == 0 {
+		return false
+	}
+	now := stamp(s.now())
+	for k := range s.state.Trials {
+		if t := &s.state.Trials[k]; t.State == TrialPending && !t.Until.After(now) {
+			return true
+		}
+	}
+	return false
 }
 
 // Pause stops suggestions; results are still accepted. Pausing again changes

@@ -53,12 +53,8 @@ func (s *State) better(v float64, best *float64) bool {
 // Best returns the measurement of the best Rate that was not retracted; false if there is none,
 // or if the goal is not to maximize or minimize.
 func (s *State) Best() (Record, bool) {
-	var best *float64
-	var of Record
-	for _, v := range s.Records {
-		if rate := v.Rate(); !v.Retracted && s.better(rate, best) {
-			best, of = &rate, v
-		}
+	if s.sums.best == 0 {
+		return Record{}, false
 	}
-	return of, best != nil
+	return s.Records[s.sums.best-1], true
 }

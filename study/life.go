@@ -39,18 +39,20 @@ var errDeleted = fmt.Errorf("%w: the study was deleted", ErrNotFound)
 func (s *Study) Delete(ctx context.Context, remove func(ctx context.Context) error) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
+	for s.flushing {
+		s.written.Wait()
+	}
 	if s.isDeleted() {
 		return errDeleted
 	}
 	if err := remove(ctx); err != nil {
-		s.stale = true
+		s.stale, s.ahead = true, nil
 		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.deleted = true
-	close(s.changed)
-	s.changed = make(chan struct{})
+	s.wake()
 	return nil
 }
 

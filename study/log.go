@@ -15,7 +15,7 @@ type Log interface {
 	// the log, because another writer was faster, the error wraps ErrSequence. After
 	// any other error the events may or may not have been added.
 	Append(ctx context.Context, events ...Event) error
-	// Events returns the events with numbers above after, in order.
+	// Events returns the events with numbers above after, in order. They are durable.
 	Events(ctx context.Context, after int64) iter.Seq2[Event, error]
 }
 

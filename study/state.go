@@ -1,6 +1,7 @@
 package study
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -114,6 +115,7 @@ type State struct {
 	changedAt int64            // event of the last measurement told or retracted, or of a change of the model
 	modelAt   int64            // event of the settings, budget and lease aside
 	before    *shelved         // what an archived study was; nil: it is not archived
+	sums      sums
 }
 
 // nodeState counts what happened at a node.
@@ -202,6 +204,7 @@ func (s *State) apply(e Event) {
 func (s *State) issue(e Event, p Asked) {
 	for _, i := range p.Trials {
 		s.Trials = append(s.Trials, Trial{Issued: i, State: TrialPending, Holder: e.By, Asked: e.Time, Until: p.Until})
+		s.sums.move("", TrialPending, i.Cost)
 		s.node(i.Node).pending++
 		s.unqueue(i.Node)
 	}
@@ -230,8 +233,13 @@ func (s *State) retract(e Event, p Retracted) {
 	v.Retracted, v.Note = true, p.Note
 	s.node(v.Node).values--
 	s.changedAt = e.Seq
+	if s.sums.values--; s.sums.best == v.Number {
+		s.findBest()
+	}
 	if v.Trial > 0 {
-		s.Trials[v.Trial-1].State = TrialRetracted
+		t := &s.Trials[v.Trial-1]
+		s.sums.move(t.State, TrialRetracted, t.Cost)
+		t.State = TrialRetracted
 	}
 }
 
@@ -241,6 +249,7 @@ func (s *State) end(e Event, id int, to TrialState) *Trial {
 	if t.State == TrialPending {
 		s.node(t.Node).pending--
 	}
+	s.sums.move(t.State, to, t.Cost)
 	t.State, t.Ended = to, &e.Time
 	return t
 }
@@ -249,6 +258,7 @@ func (s *State) end(e Event, id int, to TrialState) *Trial {
 func (s *State) add(e Event, r Measurement, trial int) int {
 	v := Record{Number: len(s.Records) + 1, Measurement: r, Trial: trial, Seq: e.Seq, Time: e.Time, By: e.By}
 	s.Records = append(s.Records, v)
+	s.record(&v)
 	s.node(r.Node).values++
 	if !s.Settings.Repeats {
 		s.unqueue(r.Node)
@@ -281,11 +291,9 @@ func (s *State) available(id string) bool {
 
 // Spent returns the cost of pending and done trials.
 func (s *State) Spent() float64 {
-	spent := 0.0
-	for k := range s.Trials {
-		if t := &s.Trials[k]; t.State == TrialPending || t.State == TrialDone {
-			spent += t.Cost
-		}
+	spent := s.sums.spent
+	if !s.sums.known {
+		spent = s.addCosts()
 	}
 	return min(spent, math.MaxFloat64)
 }
@@ -340,8 +348,6 @@ func (s *State) Counts() map[TrialState]int {
 	for _, state := range TrialStates() {
 		counts[state] = 0
 	}
-	for _, t := range s.Trials {
-		counts[t.State]++
-	}
+	maps.Copy(counts, s.sums.counts)
 	return counts
 }

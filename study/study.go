@@ -29,13 +29,21 @@ type Study struct {
 	log Log
 	now func() time.Time
 
-	writing sync.Mutex // held by a command while it writes
-	stale   bool       // the log may have events that are not in state
+	writing  sync.Mutex         // held briefly: nobody waits for the log with it, unless a write has failed
+	ahead    *State             // after the commands in the queue; nil: not made yet
+	queue    []*command         // commands that wait to be written
+	flushing bool               // a goroutine writes the queue
+	written  sync.Cond          // the queue is empty
+	stale    bool               // the log may have events that are not in state
+	doubtful map[int64]*command // of a write that failed, by event, until the log tells
 
 	mu      sync.RWMutex  // held briefly: readers do not wait for the log
-	state   *State        // changed only with writing held as well
+	state   *State        // what is in the log; changed only with writing held as well
 	changed chan struct{} // closed at the next event, or when the study is deleted
 	deleted bool
+	tail    tail // the last events
+
+	older older // events that are read from the log
 
 	asking chan struct{} // holds one token per ask in progress: at most one
 
@@ -58,10 +66,11 @@ func Create(ctx context.Context, log Log, settings Settings, by string, at time.
 		return false, err
 	}
 	e := Event{Seq: 1, Time: stamp(at), By: by, Data: Created{settings}}
-	if err := new(State).check(e); err != nil {
+	first := new(State)
+	if err := first.Apply(e); err != nil {
 		return false, err
 	}
-	err = log.Append(ctx, e)
+	err = appendTo(ctx, log, first.Summary(), e)
 	if !errors.Is(err, ErrSequence) {
 		return err == nil, err
 	}
@@ -80,6 +89,7 @@ func Create(ctx context.Context, log Log, settings Settings, by string, at time.
 // Open replays a log. The error wraps ErrNotFound if the log is empty.
 func Open(ctx context.Context, log Log, opts Options) (*Study, error) {
 	s := &Study{log: log, now: opts.Now, load: opts.Engine, state: new(State), changed: make(chan struct{}), asking: make(chan struct{}, 1)}
+	s.written.L = &s.writing
 	if s.now == nil {
 		s.now = time.Now
 	}
@@ -94,85 +104,6 @@ func Open(ctx context.Context, log Log, opts Options) (*Study, error) {
 
 // stamp rounds a time as events store it.
 func stamp(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
-
-// catchUp applies the events of the log that are not in the state.
-func (s *Study) catchUp(ctx context.Context) error {
-	for e, err := range s.log.Events(ctx, s.state.Seq) {
-		if err != nil {
-			return fmt.Errorf("reading events: %w", err)
-		}
-		if err := s.state.check(e); err != nil {
-			return fmt.Errorf("%w: event %d: %w", ErrCorrupt, e.Seq, err)
-		}
-		s.apply(e)
-	}
-	s.stale = false
-	return nil
-}
-
-// apply applies an event that was checked, and wakes callers of Wait.
-func (s *Study) apply(e Event) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.state.apply(e)
-	close(s.changed)
-	s.changed = make(chan struct{})
-}
-
-// commit runs one command. decide returns the payload of the event to append, or nil
-// if nothing changes. then, unless it is nil, sees the state afterwards.
-func (s *Study) commit(ctx context.Context, by string, decide func(*State) (Payload, error), then func(*State)) error {
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	if s.isDeleted() {
-		return errDeleted
-	}
-	const tries = 4
-	for try := 1; ; try++ {
-		if s.stale || try > 1 {
-			if err := s.catchUp(ctx); err != nil {
-				return err
-			}
-		}
-		p, err := decide(s.state)
-		if err != nil {
-			return err
-		}
-		if p != nil {
-			err = s.append(ctx, Event{s.state.Seq + 1, stamp(s.now()), by, p})
-		}
-		if errors.Is(err, errRetry) && try < tries {
-			continue
-		}
-		if err == nil && then != nil {
-			then(s.state)
-		}
-		return err
-	}
-}
-
-// errRetry is wrapped with ErrSequence if another writer appended to the log.
-var errRetry = errors.New("another writer appended to the log")
-
-func (s *Study) append(ctx context.Context, e Event) error {
-	if err := s.state.check(e); err != nil {
-		return err
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	// Once writing has begun it is not cancelled: it would be unknown whether the
-	// event is in the log.
-	if err := s.log.Append(context.WithoutCancel(ctx), e); err != nil {
-		s.stale = true
-		if errors.Is(err, ErrSequence) {
-			return fmt.Errorf("%w: %w", errRetry, err)
-		}
-		return fmt.Errorf("writing event %d: %w", e.Seq, err)
-	}
-	s.apply(e)
-	return nil
-}
 
 // View calls f with the state. f must not change the state or keep it after it
 // returns.

@@ -30,6 +30,8 @@ func Run(t *testing.T, durable bool, location func(t *testing.T) string) {
 		"checkpoints":   checkpoints,
 		"marks":         marks,
 		"study creates": creates,
+		"summaries":     summaries,
+		"encoded":       encoded,
 		"deleted":       deleted,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, open(t, location(t))) })
@@ -424,5 +426,98 @@ func marks(t *testing.T, s store.Store) {
 	want("map[ä:two]")
 	if all, err := s.Studies(t.Context()); err != nil || len(all) != 0 {
 		t.Errorf("studies %v: %v", all, err)
+	}
+}
+
+// summaries are those of the last event, or none.
+func summaries(t *testing.T, s store.Store) {
+	l, ok := s.Log("s").(study.SummaryLog)
+	if !ok {
+		t.Fatalf("%T keeps no summaries", s.Log("s"))
+	}
+	state := new(study.State)
+	all := All("s")
+	add := func(with bool, events ...study.Event) {
+		t.Helper()
+		for _, e := range events {
+			if err := state.Apply(e); err != nil {
+				t.Fatal(err)
+			}
+		}
+		err := error(nil)
+		if with {
+			err = l.AppendSummary(t.Context(), state.Summary(), events...)
+		} else {
+			err = l.Append(t.Context(), events...)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := func(want *study.Summary) {
+		t.Helper()
+		infos, err := s.Studies(t.Context())
+		if err != nil || len(infos) != 1 {
+			t.Fatalf("%v, %v", infos, err)
+		}
+		a, errA := json.Marshal(infos[0].Summary)
+		b, errB := json.Marshal(want)
+		if errA != nil || errB != nil || !bytes.Equal(a, b) {
+			t.Errorf("summary\n%s\nwant\n%s", a, b)
+		}
+	}
+	add(true, all[0])
+	want(state.Summary())
+	if m := state.Summary(); m.Settings.Cost != nil || state.Settings.Cost == nil {
+		t.Error("a summary has lists of nodes")
+	}
+	add(true, all[1:5]...)
+	want(state.Summary())
+	add(false, all[5]) // by a program that writes none
+	want(nil)
+	add(true) // found later
+	want(state.Summary())
+	old := state.Summary()
+	add(true, all[6:]...)
+	if err := l.AppendSummary(t.Context(), old); err != nil {
+		t.Error(err)
+	}
+	if infos, err := s.Studies(t.Context()); err != nil || infos[0].Summary != nil && infos[0].Summary.Seq != int64(len(all)) {
+		t.Errorf("an older summary came late: %+v, %v", infos[0].Summary, err)
+	}
+}
+
+// encoded events are those of Events.
+func encoded(t *testing.T, s store.Store) {
+	l, ok := s.Log("s").(study.EncodedLog)
+	if !ok {
+		t.Skip("the log encodes none")
+	}
+	all := All("s")
+	if err := l.Append(t.Context(), all...); err != nil {
+		t.Fatal(err)
+	}
+	for _, most := range []int{1, 300, 1 << 20} {
+		var got []study.Event
+		for len(got) < len(all) {
+			part, err := l.Encoded(t.Context(), int64(len(got)), most)
+			if err != nil || len(part) == 0 {
+				t.Fatalf("after %d: %v, %v", len(got), part, err)
+			}
+			for _, e := range part {
+				var decoded study.Event
+				if err := json.Unmarshal(e.JSON, &decoded); err != nil || decoded.Seq != e.Seq || decoded.Kind() != e.Kind {
+					t.Fatalf("%+v: %v", e, err)
+				}
+				got = append(got, decoded)
+			}
+			if most == 1 && len(part) != 1 {
+				t.Errorf("%d events in a byte", len(part))
+			}
+		}
+		same(t, got, all)
+	}
+	if none, err := l.Encoded(t.Context(), int64(len(all)), 1000); err != nil || len(none) != 0 {
+		t.Errorf("behind the last: %v, %v", none, err)
 	}
 }
