@@ -50,6 +50,9 @@ type Options struct {
 	Store store.Store
 	// Log receives requests and failures; nil discards them.
 	Log *slog.Logger
+	// LogDropped is how many lines of the log could not be written, for the metrics; nil: it
+	// is not known.
+	LogDropped func() int
 	// Version is the version of the program, as GET /v1/meta reports it.
 	Version string
 	Limits  Limits
