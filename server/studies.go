@@ -3,8 +3,10 @@ package server
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"grfgp/study"
@@ -82,7 +84,7 @@ func (s *Server) listStudies(w http.ResponseWriter, r *http.Request) error {
 		case errors.Is(err, study.ErrCorrupt): // the list has the others too
 			s.log.Error("damaged study", "study", i.Name, "error", err)
 			all = append(all, studyView{
-				Name: i.Name, Seq: i.Events, Status: study.StatusDamaged, Problem: err.Error(), Created: i.Created, Updated: i.Updated,
+				Name: i.Name, Seq: i.Events, Status: study.StatusDamaged, Problem: damage(err), Created: i.Created, Updated: i.Updated,
 				Trials: new(study.State).Counts(), Engine: engineStatus{State: engineFailed, Since: i.Updated},
 			})
 		case err != nil:
@@ -94,6 +96,15 @@ func (s *Server) listStudies(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	return respond(w, http.StatusOK, map[string]any{"studies": all})
+}
+
+// damage is the text of an error for clients, who need not know where the store is.
+func damage(err error) string {
+	var file *fs.PathError
+	if errors.As(err, &file) {
+		return strings.ReplaceAll(err.Error(), file.Path, "the store")
+	}
+	return err.Error()
 }
 
 func (s *Server) showStudy(w http.ResponseWriter, r *http.Request) error {
