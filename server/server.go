@@ -117,9 +117,12 @@ type Server struct {
 
 	lives sync.RWMutex // held for writing while a study or graph is deleted, for reading while one is made
 
+	summarizing chan struct{} // holds a token while a study is replayed for a list
+
 	mu      sync.Mutex
 	studies map[string]*studyEntry
 	graphs  map[string]*network
+	damaged map[string]damaged
 	marked  map[string]int // work under way with a mark in the store, by study
 }
 
@@ -141,12 +144,14 @@ func New(opts Options) *Server {
 	for g, most := range [gates]int{small: opts.Limits.Concurrent, uploads: opts.Limits.Uploads, downloads: opts.Limits.Downloads, streams: opts.Limits.Streams} {
 		s.gates[g] = make(chan struct{}, most)
 	}
+	s.summarizing, s.damaged = make(chan struct{}, 1), map[string]damaged{}
 	s.readMarks()
 	s.metrics = newMetrics(s)
 	s.handler = s.guard(s.mux())
 	if !opts.ReadOnly {
 		s.background(s.expireLeases)
 	}
+	s.background(s.evictIdle)
 	return s
 }
 

@@ -103,6 +103,8 @@ func (f *serveFlags) flags(cmd *cobra.Command) {
 	flags.IntVar(&l.Uploads, "max-uploads", l.Uploads, "largest number of concurrent uploads of graphs and exported studies")
 	flags.IntVar(&l.Downloads, "max-downloads", l.Downloads, "largest number of concurrent downloads of graphs and exported studies")
 	flags.IntVar(&l.Streams, "max-streams", l.Streams, "largest number of concurrent event streams")
+	flags.IntVar(&l.Studies, "max-studies", l.Studies, "largest number of studies in memory; more only while they are in use")
+	flags.DurationVar(&l.Keep, "keep", l.Keep, "how long a study or graph that nobody uses stays in memory")
 	flags.IntVar(&l.MapNodes, "max-map", l.MapNodes, "largest number of nodes drawn on a map")
 	flags.DurationVar(&l.Patience, "patience", l.Patience, "how long a request waits for a model or a graph, before it is told to retry")
 	flags.DurationVar(&l.BodyTime, "body-timeout", l.BodyTime, "time limit for receiving a request")
