@@ -25,11 +25,11 @@ type Checkpoints interface {
 	Save(name string, state []byte) error
 	// Remove forgets a state, if there is one.
 	Remove(name string) error
+	// Every is how much time passes between two saves, at least.
+	Every() time.Duration
+	// Resumed is told that a fit goes on from its state after so many epochs.
+	Resumed(epochs int)
 }
-
-// checkpointEvery is how much time passes between two checkpoints. It is a variable for
-// tests.
-var checkpointEvery = 30 * time.Second
 
 // learnState is what a fit needs to go on after an epoch.
 type learnState struct {
@@ -120,6 +120,7 @@ func (k *keeper) resume(ctx context.Context) (*learnState, error) {
 	}
 	if best != nil {
 		k.count = best.Generation + 1
+		k.store.Resumed(best.Epoch)
 	}
 	return best, nil
 }
@@ -129,7 +130,7 @@ func (k *keeper) keep(ctx context.Context, state func() learnState) error {
 	if k.store == nil {
 		return nil
 	}
-	due, _, err := ranks.Gather(ctx, k.group, []uint8{b2u(time.Since(k.last) >= checkpointEvery)}) // clocks differ
+	due, _, err := ranks.Gather(ctx, k.group, []uint8{b2u(time.Since(k.last) >= k.store.Every())}) // clocks differ
 	if err != nil || due[0] == 0 {
 		return err
 	}

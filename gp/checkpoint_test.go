@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"grfgp/graph"
 	"grfgp/internal/ranks"
@@ -20,6 +21,7 @@ type memory struct {
 	states map[string][]byte
 	saves  int
 	fail   int
+	from   []int // epochs after which fits went on
 }
 
 var errFull = errors.New("the disk is full")
@@ -50,11 +52,15 @@ func (m *memory) Remove(name string) error {
 	return nil
 }
 
+// Every epoch is saved.
+func (m *memory) Every() time.Duration { return 0 }
+
+func (m *memory) Resumed(epochs int) { m.from = append(m.from, epochs) }
+
 // A fit that was interrupted goes on from its last epoch and ends with the same bits,
 // whatever the precision of its steps and whatever the kernel.
 func TestCheckpoints(t *testing.T) {
 	defer func(was int) { singleFrom = was }(singleFrom)
-	checkpointsOften(t)
 	ring, err := graph.Ring(3000)
 	k, d := sharedTask(t, ring, err)
 	many, err := manyScales(t, ring, k)
@@ -88,6 +94,9 @@ func TestCheckpoints(t *testing.T) {
 			if !slices.Equal(got.Theta, want.Theta) || got.NoiseSD != want.NoiseSD || got.LogLikelihood != want.LogLikelihood || got.Residual != want.Residual {
 				t.Errorf("after an interruption %+v, without one %+v", got, want)
 			}
+			if !slices.Equal(kept.from, []int{3}) {
+				t.Errorf("fits went on after the epochs %v, want 3", kept.from)
+			}
 			if kept.saves != 4+3 {
 				t.Errorf("%d states were saved, want those of epochs 1 to 4, and of 4 to 6 afterwards", kept.saves)
 			}
@@ -102,7 +111,6 @@ func TestCheckpoints(t *testing.T) {
 func TestCheckpointsOfRanks(t *testing.T) {
 	defer func(was int) { sharedFrom = was }(sharedFrom)
 	sharedFrom = ranks.BlockRows / 2
-	checkpointsOften(t)
 	ring, err := graph.Ring(4000)
 	k, d := sharedTask(t, ring, err)
 	opts := FitOptions{Solver: Iterative, Epochs: 6, Seed: 4, ColdStart: true}
@@ -131,13 +139,6 @@ func TestCheckpointsOfRanks(t *testing.T) {
 	if kept[1].saves != 4+3 {
 		t.Errorf("rank 1 saved %d states, want those of epochs 1 to 4, and of 4 to 6 afterwards", kept[1].saves)
 	}
-}
-
-// checkpointsOften saves every epoch.
-func checkpointsOften(t *testing.T) {
-	was := checkpointEvery
-	checkpointEvery = 0
-	t.Cleanup(func() { checkpointEvery = was })
 }
 
 // manyScales adds coarser graphs to a kernel.

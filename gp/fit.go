@@ -73,7 +73,7 @@ type FitOptions struct {
 	// otherwise each computes all.
 	Ranks *ranks.Group
 
-	// Checkpoints keep the state of an iterative fit every 30 seconds; nil: nothing is kept.
+	// Checkpoints keep the state of an iterative fit from time to time; nil: nothing is kept.
 	Checkpoints Checkpoints
 
 	Progress *progress.Work // is told how far learning is; nil: nobody is

@@ -40,26 +40,6 @@ func sharedTask(t *testing.T, g *graph.Graph, err error) (kernel.Kernel, Data) {
 	return k, d
 }
 
-// withScales returns a kernel of many scales above a fine one.
-func withScales(t *testing.T, g *graph.Graph, fine kernel.Kernel) kernel.Kernel {
-	t.Helper()
-	var scales []kernel.Scale
-	for _, l := range g.Coarsen(20) {
-		opts := walk.Default()
-		opts.MaxLen, opts.Scale = 3, l.Graph.WalkScale(graph.NormalizedAdjacency)
-		f, err := walk.Lazy(l.Graph.Normalized(graph.NormalizedAdjacency), opts)
-		if err != nil {
-			t.Fatal(err)
-		}
-		scales = append(scales, kernel.Scale{Prolong: l.Prolong, Features: f})
-	}
-	k, err := kernel.NewMultiscale(fine, kernel.Diffusion{}, scales, kernel.MultiscaleOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return k
-}
-
 // answer is what a fit and its posterior say, at all nodes.
 type answer struct{ fit, mean, variance, few, many []float64 }
 
@@ -144,7 +124,10 @@ func TestSharedHasTheBitsOfOne(t *testing.T) {
 			singleFrom = c.single
 			k, d := sharedTask(t, c.graph, c.err)
 			if c.scales {
-				k = withScales(t, c.graph.Ordered(), k)
+				var err error
+				if k, err = manyScales(t, c.graph, k); err != nil {
+					t.Fatal(err)
+				}
 			}
 			want, err := answerOf(t.Context(), nil, k, d, c.opts)
 			if err != nil {

@@ -70,6 +70,7 @@ const streamPause = 50 * time.Millisecond
 func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request, o *openStudy, after int64) error {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
+	defer o.use()()
 	o.start()
 	s.metrics.streams.Inc()
 	defer s.metrics.streams.Dec()

@@ -44,6 +44,10 @@ func newMetrics(s *Server) *metrics {
 	underWay := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "grfgp_requests_in_flight", Help: "Requests being answered, streams not counted."}, func() float64 { return float64(len(s.gates[small]) + len(s.gates[uploads]) + len(s.gates[downloads])) })
 	m.registry.MustRegister(m.requests, m.took, m.streams, m.issued, m.told, m.worked, m.failed, m.unloaded, open, underWay, storeMetrics{s},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	if s.opts.LogDropped != nil {
+		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "grfgp_log_lines_dropped_total", Help: "Lines of the log that were not written, because its reader was slow or gone."},
+			func() float64 { return float64(s.opts.LogDropped()) }))
+	}
 	m.handler = promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 	return m
 }

@@ -89,7 +89,7 @@ var trialListing = listing[study.Trial]{
 	header: []string{"trial", "node", "state", "holder", "asked", "until", "value", "exposure", "observation", "cost", "mean", "sd", "late", "note", "why"},
 	row: func(t study.Trial) []string {
 		return []string{
-			strconv.Itoa(t.Trial), t.Node, string(t.State), cell(t.Holder), moment(t.Asked), moment(t.Until), figureAt(t.Value), exposure(t.Exposure), ordinal(t.Number),
+			strconv.Itoa(t.Trial), cell(t.Node), string(t.State), cell(t.Holder), moment(t.Asked), moment(t.Until), figureAt(t.Value), exposure(t.Exposure), ordinal(t.Number),
 			figure(t.Cost), figureAt(t.Mean), figureAt(t.SD), strconv.FormatBool(t.Late), cell(t.Note), cell(t.Why),
 		}
 	},

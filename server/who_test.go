@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -317,5 +318,21 @@ func TestRoleNames(t *testing.T) {
 	raw, err := json.Marshal(tokens.Roles())
 	if err != nil || !strings.Contains(string(server.OpenAPI()), strings.ReplaceAll(string(raw), ",", ", ")) {
 		t.Errorf("openapi.json does not name the roles %s", raw)
+	}
+}
+
+// Ids with control characters are refused when a graph is uploaded.
+func TestControlCharactersInIDs(t *testing.T) {
+	h := newHost(t)
+	for _, id := range []string{"\x1b[2J", "a\nb", "a\u202eb", "\u009b31m", "a\x00b"} {
+		var edges strings.Builder
+		w := csv.NewWriter(&edges)
+		w.Write([]string{"source", "target"})
+		w.Write([]string{id, "b"})
+		w.Write([]string{"b", "c"})
+		w.Flush()
+		if a := h.do("POST", "/v1/graphs", edges.String(), "Content-Type: text/csv"); a.status != 422 {
+			t.Errorf("%q: %d %s", id, a.status, a.body)
+		}
 	}
 }

@@ -321,12 +321,18 @@ func (d *database) Studies(ctx context.Context) ([]StudyInfo, error) {
 	var summaries [][]byte
 	err := d.rows(ctx, func(scan func(...any) error) error {
 		var i StudyInfo
-		var created, updated int64
+		var created sql.NullInt64 // not there if the study is damaged
+		var updated int64
 		var summary []byte
 		if err := scan(&i.Name, &i.Events, &created, &updated, &summary); err != nil {
 			return err
 		}
-		i.Created, i.Updated = time.UnixMicro(created).UTC(), time.UnixMicro(updated).UTC()
+		i.Created, i.Updated = time.UnixMicro(updated).UTC(), time.UnixMicro(updated).UTC()
+		if created.Valid {
+			i.Created = time.UnixMicro(created.Int64).UTC()
+		} else {
+			summary = nil
+		}
 		all, summaries = append(all, i), append(summaries, summary)
 		return nil
 	}, `WITH RECURSIVE names (study) AS (
@@ -336,7 +342,7 @@ func (d *database) Studies(ctx context.Context) ([]StudyInfo, error) {
 			SELECT study, (SELECT MAX(e.seq) FROM grfgp_events AS e WHERE e.study = names.study) FROM names WHERE study IS NOT NULL
 		)
 		SELECT ends.study, ends.last, f.at, l.at, s.body FROM ends
-		JOIN grfgp_events AS f ON f.study = ends.study AND f.seq = 1
+		LEFT JOIN grfgp_events AS f ON f.study = ends.study AND f.seq = 1
 		JOIN grfgp_events AS l ON l.study = ends.study AND l.seq = ends.last
 		LEFT JOIN grfgp_summaries AS s ON s.study = ends.study AND s.seq = ends.last
 		ORDER BY ends.study`)

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"grfgp/graph"
 	"grfgp/internal/plural"
+	"grfgp/internal/printable"
 )
 
 // check returns an error if the event cannot follow. All rules of a study are in
@@ -153,6 +155,20 @@ func CheckIDs(ids *graph.IDs) error {
 	for i := range ids.Len() {
 		if id := ids.Bytes(i); len(id) > MaxID || !utf8.Valid(id) {
 			return fmt.Errorf("%w: node %d has the id %.40q; ids are UTF-8 text of at most %d bytes", ErrInvalid, i+1, id, MaxID)
+		}
+	}
+	return nil
+}
+
+// CheckNewIDs is CheckIDs for a graph that is new: its ids have no control characters, nor
+// others that change how the text around them looks. Graphs of before are used as they are.
+func CheckNewIDs(ids *graph.IDs) error {
+	if err := CheckIDs(ids); err != nil {
+		return err
+	}
+	for i := range ids.Len() {
+		if id := ids.Bytes(i); bytes.ContainsFunc(id, printable.Odd) {
+			return fmt.Errorf("%w: node %d has the id %.40q; ids have no control characters, such as line breaks", ErrInvalid, i+1, id)
 		}
 	}
 	return nil

@@ -53,6 +53,13 @@ func (s *Study) commit(ctx context.Context, by string, decide func(*State) (Payl
 	}
 }
 
+// AtRest reports whether no ask is under way and nothing waits to be written.
+func (s *Study) AtRest() bool {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	return !s.flushing && len(s.asking) == 0
+}
+
 // enter decides a command and puts it into the queue.
 func (s *Study) enter(c *command, by string, decide func(*State) (Payload, error)) error {
 	s.writing.Lock()

@@ -6,12 +6,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"grfgp"
 	"grfgp/gp"
 	"grfgp/internal/atomicfile"
+	"grfgp/internal/plural"
 )
 
 // checkpointFlag is that of verbs whose fits can take long.
@@ -32,11 +34,13 @@ func (a *app) together(dir string) (grfgp.Together, error) {
 	return t, nil
 }
 
+// checkpointEvery is how much time passes between two states. It is a variable for tests.
+var checkpointEvery = 30 * time.Second
+
 // checkpoints keep states of fits in files of a folder.
 type checkpoints struct {
 	dir  string
 	talk *talk
-	told bool
 }
 
 var _ gp.Checkpoints = (*checkpoints)(nil)
@@ -48,11 +52,15 @@ func (c *checkpoints) Load(name string) ([]byte, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err == nil && !c.told {
-		c.talk.Say("  the fit goes on from a checkpoint in %s", c.dir)
-		c.told = true
-	}
 	return data, err
+}
+
+// Every implements gp.Checkpoints.
+func (c *checkpoints) Every() time.Duration { return checkpointEvery }
+
+// Resumed says that a fit goes on.
+func (c *checkpoints) Resumed(epochs int) {
+	c.talk.Say("  the fit goes on from a checkpoint in %s, after %s", c.dir, plural.Count(epochs, "epochs"))
 }
 
 func (c *checkpoints) Save(name string, state []byte) error {

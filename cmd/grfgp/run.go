@@ -5,13 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"runtime"
 	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"golang.org/x/term"
 
+	"grfgp/internal/printable"
 	"grfgp/internal/ranks"
 )
 
@@ -48,6 +51,9 @@ func run(ctx context.Context, args []string, streams Streams, group *ranks.Group
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 
 	kept.reset()
+	if f, ok := streams.Out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		streams.Out = printable.Writer(f) // ids and texts of others must not reach it as they are
+	}
 	a := &app{Streams: streams, ranks: group}
 	root := a.root()
 	root.SetArgs(args)

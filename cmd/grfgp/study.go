@@ -21,6 +21,7 @@ import (
 	"grfgp/graphio"
 	"grfgp/internal/atomicfile"
 	"grfgp/internal/plural"
+	"grfgp/internal/printable"
 	"grfgp/store"
 	"grfgp/study"
 )
@@ -257,10 +258,10 @@ func connectionWords(e *client.ConnectionError) error {
 	return fmt.Errorf("%w; is 'grfgp serve' running there?", e)
 }
 
-// answer writes v as JSON with --json, and else by text.
+// answer writes v as JSON with --json, and else by text, without control characters.
 func (a *app) answer(v any, text func(w io.Writer) error) error {
 	if a.json {
 		return json.NewEncoder(a.Out).Encode(v)
 	}
-	return text(a.Out)
+	return text(printable.Writer(a.Out))
 }

@@ -95,7 +95,7 @@ func studyExport(a *app, f *studyFlags) *cobra.Command {
 				return s.Export(ctx, a.Out, !bare)
 			}
 			lines := 0
-			err := writeFile(out, func(w io.Writer) error { return s.Export(ctx, lineCounter{w, &lines}, !bare) })
+			err := writePrivateFile(out, func(w io.Writer) error { return s.Export(ctx, lineCounter{w, &lines}, !bare) })
 			if err != nil {
 				return err
 			}
@@ -111,7 +111,7 @@ func studyExport(a *app, f *studyFlags) *cobra.Command {
 			}{1, out, events})
 		}),
 	}
-	cmd.Flags().StringVarP(&out, "out", "o", "", "`file` to write (default, and -: standard output)")
+	cmd.Flags().StringVarP(&out, "out", "o", "", "`file` to write, which only you can read (default, and -: standard output)")
 	cmd.Flags().BoolVar(&bare, "without-graph", false, "leave out the graph; the importing store must have it")
 	return cmd
 }
