@@ -116,7 +116,7 @@ type Server struct {
 	crashes map[string]*crash // studies whose models were being fitted when the process before this one ended
 
 	readiness readiness
-	backingUp sync.Mutex // held while a backup is made and sent
+	backingUp sync.Mutex   // held while a backup is made and sent
 	lives     sync.RWMutex // held for writing while a study or graph is deleted, for reading while one is made
 
 	summarizing chan struct{} // holds a token while a study is replayed for a list
