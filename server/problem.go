@@ -73,7 +73,7 @@ var (
 	stopping     = kind{"stopping", http.StatusServiceUnavailable, "The server is shutting down"}
 	unavailable  = kind{"unavailable", http.StatusServiceUnavailable, "The store cannot be reached"}
 	noMemory     = kind{"no-memory", http.StatusServiceUnavailable, "The server has too little memory at the moment"}
-	noBackup     = kind{"no-backup", http.StatusNotImplemented, "The store cannot be copied"}
+	noBackup     = kind{"no-backup", http.StatusConflict, "The store cannot be copied"}
 	full         = kind{"full", http.StatusInsufficientStorage, "The disk of the server is full"}
 )
 

@@ -133,5 +133,5 @@ func TestBackupOverHTTP(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	in := newHost(t)
-	in.refused("no-backup", 501, "POST", "/v1/backup", nil)
+	in.refused("no-backup", 409, "POST", "/v1/backup", nil)
 }
