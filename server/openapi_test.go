@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -189,7 +190,7 @@ func (d *document) conforms(t testing.TB, method, path string, a answer) {
 // Every route is used once, by those who do it right, and answers as the document
 // says.
 func TestAnswersAreAsDescribed(t *testing.T) {
-	h := newHost(t)
+	h := newHost(t, func(o *server.Options) { o.Store = openStore(t, filepath.Join(t.TempDir(), "s.db")) })
 	d := readDocument(t)
 	h.create(30)
 	export := h.must("GET", "/v1/studies/s/export", nil, nil).body
@@ -203,7 +204,9 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 	}{
 		{"GET", "/", "/", nil, nil},
 		{"GET", "/healthz", "", nil, nil},
+		{"GET", "/readyz", "", nil, nil},
 		{"GET", "/metrics", "", nil, nil},
+		{"POST", "/v1/backup", "", nil, nil},
 		{"GET", "/v1/meta", "", nil, nil},
 		{"GET", "/v1/openapi.json", "", nil, nil},
 		{"GET", "/v1/graphs", "", nil, nil},

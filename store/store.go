@@ -25,6 +25,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -79,6 +80,17 @@ type Store interface {
 	SetMark(ctx context.Context, name, text string) error
 	// Marks returns the texts of SetMark by study.
 	Marks(ctx context.Context) (map[string]string, error)
+	// Present returns an error, which wraps ErrGone, if the file of the store was removed or
+	// replaced since it was opened. It is cheap. Writes find out for themselves.
+	Present() error
+	// Check returns an error unless the store can be read and, if write is set, written.
+	Check(ctx context.Context, write bool) error
+	// Stats returns figures of the store.
+	Stats(ctx context.Context) (Stats, error)
+	// Backup makes a copy of the whole store as of one moment, a file that is itself a
+	// store, while others read and write. The caller reads and closes it. The error wraps
+	// ErrNoBackup if there can be none.
+	Backup(ctx context.Context) (copied io.ReadCloser, size int64, err error)
 	// Close releases the store, so that another process can open it.
 	Close() error
 }
@@ -106,6 +118,9 @@ type Options struct {
 	// MustExist makes a missing store an error. Without it Open creates one: a new
 	// file, or tables in a database that has none of this program.
 	MustExist bool
+	// ReadOnly opens a file that this process may not write, of which all can be read and
+	// nothing written; a file that may be written is opened as usual.
+	ReadOnly bool
 	// Wait is how long Open waits for another process to close the store; 0: not at
 	// all.
 	Wait time.Duration

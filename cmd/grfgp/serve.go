@@ -142,7 +142,7 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 		a.talk.Say("note: other users of this machine can read %s; 'chmod 600 %s' keeps the token private", f.tokenFile, f.tokenFile)
 	}
 	address := f.address(plain)
-	kept, err := store.Open(ctx, f.store, store.Options{MustExist: f.readOnly, URL: address, Migrated: a.migrated})
+	kept, err := store.Open(ctx, f.store, store.Options{MustExist: f.readOnly, ReadOnly: f.readOnly, URL: address, Migrated: a.migrated})
 	if err != nil {
 		listener.Close()
 		return studyError(ctx, err)

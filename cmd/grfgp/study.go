@@ -73,7 +73,7 @@ result is accepted all the same.`,
 	flags.StringVar(&f.by, "by", "", "your name, for the log and as holder of trials (default: your user name)")
 	for _, command := range []func(*app, *studyFlags) *cobra.Command{
 		studyCreate, studyList, studyShow, studyAsk, studyTell, studyObserve, studyRenew, studyRelease, studyAbandon, studyRetract,
-		studyQueue, studyUnqueue, studyPause, studyResume, studyRetry, studyClose, studyChange, studyArchive, studyRestore, studyDelete, studyGraphs, studyExport, studyImport, studyVerify,
+		studyQueue, studyUnqueue, studyPause, studyResume, studyRetry, studyClose, studyChange, studyArchive, studyRestore, studyDelete, studyGraphs, studyExport, studyImport, studyBackup, studyVerify,
 	} {
 		cmd.AddCommand(command(a, f))
 	}
@@ -224,7 +224,7 @@ func studyError(ctx context.Context, err error) error {
 		return code(exitConflict)
 	case errors.Is(err, study.ErrNotFinite), errors.Is(err, study.ErrUnknownNode), errors.Is(err, study.ErrCorrupt), errors.Is(err, store.ErrForeign):
 		return code(exitBadData)
-	case errors.Is(err, study.ErrInvalid), errors.Is(err, study.ErrNotFound), errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrFull), errors.Is(err, store.ErrAccess):
+	case errors.Is(err, study.ErrInvalid), errors.Is(err, study.ErrNotFound), errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrFull), errors.Is(err, store.ErrAccess), errors.Is(err, store.ErrGone):
 		return code(exitUsage)
 	}
 	return err
