@@ -105,6 +105,7 @@ var sentinels = []struct {
 	detail string // replaces the text of the error, which is logged only
 }{
 	{err: errLoading, kind: loading},
+	{err: study.ErrBusy, kind: loading},
 	{store.ErrUnavailable, unavailable, "the database does not answer; try again soon"},
 	{store.ErrHeld, unavailable, "another process owns the database; try again soon"},
 	{err: study.ErrNotFinite, kind: notFinite},

@@ -63,6 +63,8 @@ var (
 	ErrNotFound = errors.New("not found")
 	// ErrConflict is wrapped if a command contradicts the state of the study.
 	ErrConflict = errors.New("conflict")
+	// ErrBusy is wrapped if an ask had to wait for others too long.
+	ErrBusy = errors.New("busy")
 	// ErrNoModel is wrapped if the measurements are too few, or unfit, for a model.
 	ErrNoModel = errors.New("there is no model yet")
 	// ErrFit is wrapped if a model cannot be fitted to the measurements for a reason
