@@ -246,8 +246,13 @@ func (s *remoteStudy) Export(ctx context.Context, w io.Writer, withGraph bool) e
 	if !withGraph {
 		c.query = url.Values{"graph": {"no"}}
 	}
+	return s.download(ctx, c, w)
+}
+
+// download copies an answer to w.
+func (c *Client) download(ctx context.Context, req call, w io.Writer) error {
 	var written error
-	_, err := s.once(ctx, c, func(resp *http.Response) error {
+	_, err := c.once(ctx, req, func(resp *http.Response) error {
 		_, err := io.Copy(writer{w, &written}, resp.Body)
 		return err
 	})
@@ -255,6 +260,11 @@ func (s *remoteStudy) Export(ctx context.Context, w io.Writer, withGraph bool) e
 		return written
 	}
 	return err
+}
+
+// Backup implements [Studies].
+func (c *Client) Backup(ctx context.Context, w io.Writer) error {
+	return c.download(ctx, call{method: http.MethodPost, path: "/v1/backup"}, w)
 }
 
 // writer keeps errors of writing, so that they are not taken for those of the

@@ -3,7 +3,9 @@ package server_test
 import (
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/netip"
@@ -334,5 +336,32 @@ func TestControlCharactersInIDs(t *testing.T) {
 		if a := h.do("POST", "/v1/graphs", edges.String(), "Content-Type: text/csv"); a.status != 422 {
 			t.Errorf("%q: %d %s", id, a.status, a.body)
 		}
+	}
+}
+
+// Requests that are nearly right are answered with what is wrong.
+func TestSmallMistakes(t *testing.T) {
+	h := newHost(t)
+	h.create(10)
+	if p := h.refused("malformed", 400, "POST", "/v1/studies/s/asks", "[1]"); !strings.Contains(p.Detail, "give an object") {
+		t.Error(p.Detail)
+	}
+	for _, value := range []string{"1e-400", "-0.00001e-999"} {
+		if p := h.refused("invalid", 400, "POST", "/v1/studies/s/observations", `{"observations":[{"node":"n1","value":`+value+`}]}`); !strings.Contains(p.Detail, value+" is closer to 0") {
+			t.Error(p.Detail)
+		}
+	}
+	h.must("POST", "/v1/studies/s/observations", `{"observations":[{"node":"n1","value":0.0e-999},{"node":"n2","value":5e-324}]}`, nil)
+	h.refused("invalid", 400, "POST", "/v1/studies/s/asks", `{"lease":"2500000h"}`)
+	h.must("POST", "/v1/studies/s/asks", `{"lease":"80000h"}`, nil)
+	h.refused("invalid", 400, "POST", "/v1/studies/s/trials/1/lease", `{"lease":"2500000h"}`)
+	h.refused("invalid", 400, "POST", "/v1/studies", map[string]any{"name": "u", "graph": h.putRing(10), "lease": "2500000h"})
+}
+
+// Clients do not learn where the store is.
+func TestDamageHasNoPath(t *testing.T) {
+	err := fmt.Errorf("%w: %w; restore it", study.ErrCorrupt, &fs.PathError{Op: "reading", Path: "/srv/secret/team.db", Err: errors.New("malformed")})
+	if got := server.Damage(err); strings.Contains(got, "/srv") || !strings.Contains(got, "the store: malformed; restore it") {
+		t.Error(got)
 	}
 }

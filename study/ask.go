@@ -40,8 +40,8 @@ func (s *Study) Ask(ctx context.Context, r AskRequest) (Ask, error) {
 	if r.Count < 1 || r.Count > MaxCount {
 		return Ask{}, fmt.Errorf("%w: %d nodes wanted; ask for 1 to %d", ErrInvalid, r.Count, MaxCount)
 	}
-	if r.Lease < 0 {
-		return Ask{}, fmt.Errorf("%w: lease %v; give a duration ≥ 0", ErrInvalid, r.Lease)
+	if err := checkLease(r.Lease); err != nil {
+		return Ask{}, err
 	}
 	if a, done, err := s.answered(r); done {
 		return a, err

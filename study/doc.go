@@ -77,6 +77,9 @@ var (
 	ErrNoEngine = errors.New("opened without its graph")
 	// ErrSequence is wrapped if the number of an event is not the next one.
 	ErrSequence = errors.New("out of sequence")
+	// ErrNotDurable is wrapped by a Log that cannot keep events, also if it can still read
+	// those that it was given: its file was removed, for example.
+	ErrNotDurable = errors.New("not kept")
 	// ErrCorrupt is wrapped if events cannot have been written by this package.
 	ErrCorrupt = errors.New("not a usable log")
 )

@@ -251,3 +251,15 @@ func TestWhoMayUseServer(t *testing.T) {
 		}
 	}
 }
+
+// A password is not repeated, however the address is mistyped.
+func TestPasswordsAreNotPrinted(t *testing.T) {
+	for _, place := range []string{"postgre://u:hunter2@127.0.0.1:1/db", "http://u:hunter2@127.0.0.1:1", "https://u:hunter2@127.0.0.1:1/v1", "postgres://u:hunter2%zz@127.0.0.1:1/db", "ftp://u:hun@ter2/hunter2@h/x"} {
+		for _, line := range [][]string{{"study", "list"}, {"serve"}, {"token", "list"}} {
+			r := runLine(t, "", append(line, "--store", place)...)
+			if r.code == exitOK || strings.Contains(r.out+r.err, "hunter2") || strings.Contains(r.out+r.err, "hun@ter2") {
+				t.Errorf("%v --store %s: %+v", line, place, r)
+			}
+		}
+	}
+}
