@@ -99,6 +99,7 @@ type call struct {
 	raw          []byte // sent as it is, in place of body
 	mediaType    string // of raw
 	key          string // Idempotency-Key
+	prefer       string // the header Prefer
 }
 
 // repeatable reports whether sending a request twice has the effect of sending it
@@ -175,6 +176,9 @@ func (c *Client) once(ctx context.Context, r call, take func(*http.Response) err
 	if r.key != "" {
 		req.Header.Set("Idempotency-Key", r.key)
 	}
+	if r.prefer != "" {
+		req.Header.Set("Prefer", r.prefer)
+	}
 	if c.opts.Token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.opts.Token)
 	}
@@ -216,6 +220,9 @@ func (c *Client) connectionError(ctx context.Context, err error) error {
 // problemType is what the types of a server's problems begin with.
 const problemType = "urn:grfgp:problem:"
 
+// kindOf returns the kind of a problem of a type.
+func kindOf(problem string) string { return strings.TrimPrefix(problem, problemType) }
+
 // readProblem reads an error answer.
 func (c *Client) readProblem(resp *http.Response) error {
 	var body struct {
@@ -228,7 +235,7 @@ func (c *Client) readProblem(resp *http.Response) error {
 	}
 	seconds, _ := strconv.Atoi(resp.Header.Get("Retry-After"))
 	return &Problem{
-		Kind: strings.TrimPrefix(body.Type, problemType), Status: resp.StatusCode, Detail: body.Detail,
+		Kind: kindOf(body.Type), Status: resp.StatusCode, Detail: body.Detail,
 		RetryAfter: time.Duration(max(1, seconds)) * time.Second,
 	}
 }

@@ -33,7 +33,8 @@ type app struct {
 	threads int
 	json    bool
 	quiet   bool
-	memory  size // most that the run may take; 0: 80 % of what is free
+	memory  size   // most that the run may take; 0: 80 % of what is free
+	asking  *stage // of an ask for many nodes; nil: none is under way
 }
 
 // maxThreads is more than any machine has; with far more the runtime fails.

@@ -194,6 +194,11 @@ func (a *app) studyProgress(load string) client.Progress {
 				s.Done("%s and %s", plural.Count(net.Graph.Len(), "nodes"), plural.Count(net.Graph.Edges(), "edges"))
 			}
 		},
+		Asked: func(reserved, count int) {
+			if a.asking != nil {
+				a.asking.Update(int64(reserved), int64(count))
+			}
+		},
 	}
 }
 
