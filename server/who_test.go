@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"net/http"
@@ -312,6 +313,25 @@ func TestClaimedNames(t *testing.T) {
 				t.Errorf("%s:%d: %s", file, number+1, strings.TrimSpace(line))
 			}
 		}
+	}
+}
+
+// A stream ends when its token is removed.
+func TestStreamOfRemovedToken(t *testing.T) {
+	h, file, secrets := roleHost(t)
+	h.create(10)
+	req := h.request("GET", "/v1/studies/s/events?after=1", nil, as(secrets[tokens.Look]), "Accept: text/event-stream")
+	resp, err := h.http.Client().Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if err := tokens.Remove(file, "looker"); err != nil {
+		t.Fatal(err)
+	}
+	h.observe(map[string]float64{"n1": 42.5})
+	if rest, err := io.ReadAll(resp.Body); err != nil || strings.Contains(string(rest), "42.5") {
+		t.Errorf("%q, %v", rest, err)
 	}
 }
 
