@@ -29,6 +29,8 @@ type openStudy struct {
 	name   string
 	users  atomic.Int64 // streams, and others that use it for long
 
+	operations operations
+
 	fitting    flight[study.Snapshot]
 	predicting flight[*study.Predictions]
 	validating flight[*validated]
@@ -193,6 +195,7 @@ func (o *openStudy) load() {
 		o.err = err
 		o.setStatus(engineStatus{State: engineFailed, Error: reason(err)})
 		o.mu.Unlock()
+		o.server.metrics.unloaded.Inc()
 		o.server.log.Error("cannot make the engine of a study", "study", o.name, "error", err)
 		return
 	}

@@ -115,7 +115,9 @@ type Server struct {
 	memory  budget
 	crashes map[string]*crash // studies whose models were being fitted when the process before this one ended
 
-	lives sync.RWMutex // held for writing while a study or graph is deleted, for reading while one is made
+	readiness readiness
+	backingUp sync.Mutex   // held while a backup is made and sent
+	lives     sync.RWMutex // held for writing while a study or graph is deleted, for reading while one is made
 
 	summarizing chan struct{} // holds a token while a study is replayed for a list
 
@@ -148,6 +150,7 @@ func New(opts Options) *Server {
 	s.readMarks()
 	s.metrics = newMetrics(s)
 	s.handler = s.guard(s.mux())
+	s.background(s.watchStore)
 	if !opts.ReadOnly {
 		s.background(s.expireLeases)
 	}
