@@ -50,6 +50,9 @@ type Studies interface {
 	// Delete removes a study with all its events for good, also one that is damaged. The
 	// error wraps study.ErrNotFound if there is none of this name.
 	Delete(ctx context.Context, name, by string) error
+	// Backup writes a copy of the whole store as of one moment, a file that is itself a store,
+	// while others use it. The error wraps ErrNoBackup if there can be none.
+	Backup(ctx context.Context, w io.Writer) error
 	// Graphs lists the graphs, ordered by id.
 	Graphs(ctx context.Context) ([]Graph, error)
 	// DeleteGraph removes a graph for good. The error wraps study.ErrConflict if a study is
@@ -158,6 +161,8 @@ type Overview struct {
 type Progress struct {
 	Wait func() (ready func())                  // the client waits for a server that loads a graph or fits a model
 	Load func() (loaded func(*graphio.Network)) // the graph of a study is being loaded
+	// Asked is called while a server reserves many nodes, with the number so far.
+	Asked func(reserved, count int)
 }
 
 // Loading reports that a graph is being loaded.

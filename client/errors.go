@@ -21,6 +21,9 @@ var (
 	ErrForeign = errors.New("the answer is not that of a grfgp server")
 )
 
+// ErrNoBackup is wrapped if a store, such as a database, cannot be copied to a file.
+var ErrNoBackup = errors.New("no copy of the store can be made")
+
 // ConnectionError says why no answer came from a server.
 type ConnectionError struct {
 	URL  string // of the server
@@ -63,6 +66,7 @@ const (
 	KindBadData      = "bad-data"
 	KindNotFound     = "not-found"
 	KindFull         = "full" // the server's disk is full
+	KindNoBackup     = "no-backup"
 )
 
 // Problem is an error response of the server (application/problem+json, RFC
@@ -92,6 +96,8 @@ func (p *Problem) Unwrap() error {
 		return study.ErrNotFinite
 	case KindUnknownNode:
 		return study.ErrUnknownNode
+	case KindNoBackup:
+		return ErrNoBackup
 	case KindBadData:
 		return study.ErrCorrupt
 	case KindNotFound:

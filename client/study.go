@@ -42,7 +42,12 @@ func (s *remoteStudy) Ask(ctx context.Context, r study.AskRequest) (a study.Ask,
 	if r.Lease > 0 {
 		body["lease"] = study.Duration(r.Lease)
 	}
-	_, err = s.do(ctx, call{method: http.MethodPost, path: s.path + "/asks", body: body, key: idempotencyKey(r.Key)}, &a)
+	req := call{method: http.MethodPost, path: s.path + "/asks", body: body, key: idempotencyKey(r.Key)}
+	if r.Count > manyNodes && r.Nodes == nil {
+		req.prefer = "respond-async"
+		return s.askMany(ctx, req)
+	}
+	_, err = s.do(ctx, req, &a)
 	return a, err
 }
 
@@ -241,8 +246,13 @@ func (s *remoteStudy) Export(ctx context.Context, w io.Writer, withGraph bool) e
 	if !withGraph {
 		c.query = url.Values{"graph": {"no"}}
 	}
+	return s.download(ctx, c, w)
+}
+
+// download copies an answer to w.
+func (c *Client) download(ctx context.Context, req call, w io.Writer) error {
 	var written error
-	_, err := s.once(ctx, c, func(resp *http.Response) error {
+	_, err := c.once(ctx, req, func(resp *http.Response) error {
 		_, err := io.Copy(writer{w, &written}, resp.Body)
 		return err
 	})
@@ -250,6 +260,11 @@ func (s *remoteStudy) Export(ctx context.Context, w io.Writer, withGraph bool) e
 		return written
 	}
 	return err
+}
+
+// Backup implements [Studies].
+func (c *Client) Backup(ctx context.Context, w io.Writer) error {
+	return c.download(ctx, call{method: http.MethodPost, path: "/v1/backup"}, w)
 }
 
 // writer keeps errors of writing, so that they are not taken for those of the

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"grfgp/internal/printable"
 )
 
 // respond sends v as JSON. It is encoded first, so that a failure is an error and
@@ -61,9 +63,10 @@ func table(w http.ResponseWriter, name string, head []string, rows func(row func
 	return out.Error()
 }
 
-// cell quotes text that a spreadsheet would take for a formula. It is not applied to
-// ids of nodes, which must stay as they are.
+// cell quotes text that a spreadsheet would take for a formula, and escapes control
+// characters other than line breaks and tabs.
 func cell(text string) string {
+	text = printable.Text(text)
 	if _, err := strconv.ParseFloat(text, 64); err != nil && text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
 		return "'" + text
 	}

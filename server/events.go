@@ -70,6 +70,7 @@ const streamPause = 50 * time.Millisecond
 func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request, o *openStudy, after int64) error {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
+	defer o.use()()
 	o.start()
 	s.metrics.streams.Inc()
 	defer s.metrics.streams.Dec()
@@ -81,7 +82,7 @@ func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request, o *openStu
 	out.tell("engine", status)
 	beat := time.NewTicker(heartbeat)
 	defer beat.Stop()
-	for out.err == nil {
+	for out.err == nil && s.stillAllowed(r) {
 		var err error
 		if after, err = out.events(ctx, o, after); err != nil {
 			return err
@@ -108,6 +109,9 @@ func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request, o *openStu
 				out.tell("engine", status)
 				out.flush()
 			case <-beat.C:
+				if !s.stillAllowed(r) {
+					return nil
+				}
 				out.comment()
 				out.flush()
 			case <-s.stopping:

@@ -43,6 +43,13 @@ func (f *flight[T]) start(s *Server, compute func() (T, error)) (_ *call[T], beg
 	return c, true
 }
 
+// underWay reports whether a computation is under way.
+func (f *flight[T]) underWay() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.current != nil
+}
+
 // await returns the result of a computation that began after await was called, so
 // that it takes all earlier measurements into account. If ctx reaches its deadline
 // first, the error wraps errLoading.

@@ -73,8 +73,8 @@ func (s *Server) putGraph(w http.ResponseWriter, r *http.Request) error {
 	if err := body.done(w, err); err != nil {
 		return err
 	}
-	if err := checkIDs(net); err != nil {
-		return err
+	if err := study.CheckNewIDs(net.Graph.IDs()); err != nil {
+		return badData.because("%s", err.Error())
 	}
 	packed, err := graphio.Encode(net)
 	if err != nil {

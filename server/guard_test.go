@@ -16,7 +16,7 @@ func concrete(path string) string {
 
 // isPublic reports whether a path needs no token.
 func isPublic(path string) bool {
-	return path == "/{$}" || path == "/healthz" || strings.HasPrefix(path, "/assets/")
+	return path == "/{$}" || path == "/healthz" || path == "/readyz" || strings.HasPrefix(path, "/assets/")
 }
 
 const secret = "correct-horse-battery-staple"
@@ -67,6 +67,8 @@ func TestWhoMayDoWhat(t *testing.T) {
 						want = http.StatusMisdirectedRequest
 					case strange && !safe:
 						want = http.StatusForbidden
+					case exists && setup != "token" && slices.Contains([]string{"other site", "other subdomain"}, c.name) && !isPublic(path):
+						want = http.StatusForbidden // there is no token to keep them out
 					case !exists:
 						want = http.StatusMethodNotAllowed
 					case setup == "token" && tokenless && !isPublic(path):

@@ -182,7 +182,11 @@ func (o *openStudy) perform(ctx context.Context, what string, e study.Engine, me
 	defer give()
 	defer o.mark(what, need)()
 	defer o.begin()()
+	began := time.Now()
 	err = o.safely(do)
+	if ctx.Err() == nil && !errors.Is(err, study.ErrNoModel) {
+		o.server.metrics.work(what, time.Since(began), err != nil)
+	}
 	o.work.mu.Lock()
 	o.work.held = max(o.work.held, need.Bytes)
 	o.work.mu.Unlock()

@@ -59,6 +59,7 @@ func (s *Server) forget(name string) {
 	defer s.mu.Unlock()
 	delete(s.studies, name)
 	delete(s.crashes, name)
+	delete(s.damaged, name)
 }
 
 // deleteGraph removes a graph that no study is on.

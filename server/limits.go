@@ -19,6 +19,8 @@ type Limits struct {
 	Uploads    int           // graphs and archives that arrive at the same time (16)
 	Downloads  int           // graphs and archives that are sent at the same time (64)
 	Streams    int           // event streams open at the same time (256)
+	Studies    int           // studies in memory; more only while they are in use (200)
+	Keep       time.Duration // how long a study or graph that nobody uses stays in memory (15 min)
 	MapNodes   int           // nodes drawn on a map (20,000)
 	ModelTime  time.Duration // of one processor, that walks, projections or eigenvectors of a model may take by estimate (1 h)
 	Patience   time.Duration // how long a request waits for background work before it is answered with 503 (10 s)
@@ -30,7 +32,7 @@ type Limits struct {
 // team.
 func DefaultLimits() Limits {
 	return Limits{
-		Body: 1 << 20, Graph: 1 << 30, Rows: 100_000, Page: 1000, Concurrent: 256, Uploads: 16, Downloads: 64, Streams: 256, MapNodes: 20_000,
+		Body: 1 << 20, Graph: 1 << 30, Rows: 100_000, Page: 1000, Concurrent: 256, Uploads: 16, Downloads: 64, Streams: 256, Studies: 200, Keep: 15 * time.Minute, MapNodes: 20_000,
 		ModelTime: time.Hour, Patience: 10 * time.Second, BodyTime: 10 * time.Second, IdleTime: time.Minute,
 	}
 }
@@ -44,6 +46,7 @@ func (l Limits) complete() Limits {
 		Rows: limit(l.Rows, d.Rows, math.MaxInt), Page: limit(l.Page, d.Page, math.MaxInt),
 		Concurrent: limit(l.Concurrent, d.Concurrent, math.MaxInt), Streams: limit(l.Streams, d.Streams, math.MaxInt),
 		Uploads: limit(l.Uploads, d.Uploads, math.MaxInt), Downloads: limit(l.Downloads, d.Downloads, math.MaxInt),
+		Studies: limit(l.Studies, d.Studies, math.MaxInt), Keep: limit(l.Keep, d.Keep, math.MaxInt64),
 		MapNodes: limit(l.MapNodes, d.MapNodes, math.MaxInt), ModelTime: limit(l.ModelTime, d.ModelTime, math.MaxInt64), Patience: limit(l.Patience, d.Patience, math.MaxInt64),
 		BodyTime: limit(l.BodyTime, d.BodyTime, math.MaxInt64), IdleTime: limit(l.IdleTime, d.IdleTime, math.MaxInt64),
 	}

@@ -50,7 +50,7 @@ func (s *Server) meta(w http.ResponseWriter, r *http.Request) error {
 		"goals": []string{"maximize", "minimize", "learn", "threshold="}, "policies": bayesopt.PolicyNames(),
 		"limits": map[string]any{
 			"body_bytes": l.Body, "graph_bytes": l.Graph, "rows": l.Rows, "page": l.Page, "id_bytes": study.MaxID, "note_bytes": study.MaxNote, "ask_count": study.MaxCount,
-			"concurrent": l.Concurrent, "streams": l.Streams, "uploads": l.Uploads, "downloads": l.Downloads, "map_nodes": l.MapNodes, "memory_bytes": s.memory.most, "model_time": l.ModelTime.String(), "patience": l.Patience.String(), "body_timeout": l.BodyTime.String(), "idle_timeout": l.IdleTime.String(),
+			"concurrent": l.Concurrent, "streams": l.Streams, "uploads": l.Uploads, "downloads": l.Downloads, "studies_in_memory": l.Studies, "keep": l.Keep.String(), "map_nodes": l.MapNodes, "memory_bytes": s.memory.most, "model_time": l.ModelTime.String(), "patience": l.Patience.String(), "body_timeout": l.BodyTime.String(), "idle_timeout": l.IdleTime.String(),
 		},
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"grfgp/graphio"
 	"grfgp/internal/layout"
@@ -23,6 +24,7 @@ type network struct {
 	laidOut   chan struct{} // closed when points or layoutErr is set
 	err       error
 	layoutErr error
+	used      time.Time // when somebody last asked for it; guarded by Server.mu
 
 	making  sync.Mutex
 	engines map[string]*study.ModelEngine // by Spec and covariates, without measurements: studies get siblings of them
@@ -41,10 +43,11 @@ func (s *Server) network(id string) *network {
 	s.mu.Lock()
 	n := s.graphs[id]
 	if n != nil {
+		n.used = s.opts.Now()
 		s.mu.Unlock()
 		return n
 	}
-	n = &network{id: id, loaded: make(chan struct{}), laidOut: make(chan struct{})}
+	n = &network{id: id, loaded: make(chan struct{}), laidOut: make(chan struct{}), used: s.opts.Now()}
 	s.graphs[id] = n
 	s.mu.Unlock()
 	s.background(func() { s.load(n) })

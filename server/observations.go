@@ -66,7 +66,7 @@ var observationListing = listing[study.Record]{
 	number: func(v study.Record) int { return v.Number },
 	header: []string{"observation", "node", "value", "exposure", "trial", "time", "by", "retracted", "note"},
 	row: func(v study.Record) []string {
-		return []string{strconv.Itoa(v.Number), v.Node, figure(v.Value), exposure(v.Exposure), ordinal(v.Trial), moment(v.Time), cell(v.By), strconv.FormatBool(v.Retracted), cell(v.Note)}
+		return []string{strconv.Itoa(v.Number), cell(v.Node), figure(v.Value), exposure(v.Exposure), ordinal(v.Trial), moment(v.Time), cell(v.By), strconv.FormatBool(v.Retracted), cell(v.Note)}
 	},
 }
 

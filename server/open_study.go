@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"grfgp/bayesopt"
@@ -17,6 +18,7 @@ type studyEntry struct {
 	opened chan struct{} // closed when study or err is set
 	study  *openStudy
 	err    error
+	used   time.Time // when somebody last asked for it; guarded by Server.mu
 }
 
 // openStudy is a study with its engine, which is made in the background, and the
@@ -25,6 +27,9 @@ type openStudy struct {
 	*study.Study
 	server *Server
 	name   string
+	users  atomic.Int64 // streams, and others that use it for long
+
+	operations operations
 
 	fitting    flight[study.Snapshot]
 	predicting flight[*study.Predictions]
@@ -74,6 +79,7 @@ func (s *Server) study(ctx context.Context, name string) (*openStudy, error) {
 	e := s.studies[name]
 	if e == nil {
 		e = &studyEntry{opened: make(chan struct{})}
+		e.used = s.opts.Now()
 		s.studies[name] = e
 		s.mu.Unlock()
 		if e.err = safely(func() (err error) { e.study, err = s.openStudy(name); return err }); e.err != nil {
@@ -84,6 +90,7 @@ func (s *Server) study(ctx context.Context, name string) (*openStudy, error) {
 		close(e.opened)
 		return e.study, e.err
 	}
+	e.used = s.opts.Now()
 	s.mu.Unlock()
 	select {
 	case <-e.opened:
@@ -100,6 +107,7 @@ func (s *Server) openStudy(name string) (*openStudy, error) {
 		return engine, err
 	}
 	st, err := study.Open(s.ctx, s.opts.Store.Log(name), study.Options{Now: s.opts.Now, Engine: engine})
+	s.noteDamage(name, 0, err)
 	if errors.Is(err, study.ErrNotFound) {
 		return nil, noStudy(name)
 	}
@@ -187,6 +195,7 @@ func (o *openStudy) load() {
 		o.err = err
 		o.setStatus(engineStatus{State: engineFailed, Error: reason(err)})
 		o.mu.Unlock()
+		o.server.metrics.unloaded.Inc()
 		o.server.log.Error("cannot make the engine of a study", "study", o.name, "error", err)
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -189,7 +190,7 @@ func (d *document) conforms(t testing.TB, method, path string, a answer) {
 // Every route is used once, by those who do it right, and answers as the document
 // says.
 func TestAnswersAreAsDescribed(t *testing.T) {
-	h := newHost(t)
+	h := newHost(t, func(o *server.Options) { o.Store = openStore(t, filepath.Join(t.TempDir(), "s.db")) })
 	d := readDocument(t)
 	h.create(30)
 	export := h.must("GET", "/v1/studies/s/export", nil, nil).body
@@ -203,7 +204,9 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 	}{
 		{"GET", "/", "/", nil, nil},
 		{"GET", "/healthz", "", nil, nil},
+		{"GET", "/readyz", "", nil, nil},
 		{"GET", "/metrics", "", nil, nil},
+		{"POST", "/v1/backup", "", nil, nil},
 		{"GET", "/v1/meta", "", nil, nil},
 		{"GET", "/v1/openapi.json", "", nil, nil},
 		{"GET", "/v1/graphs", "", nil, nil},
@@ -247,6 +250,10 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 		{"GET", "/v1/studies/s/queue", "/v1/studies/{s}/queue", nil, nil},
 		{"DELETE", "/v1/studies/s/queue?node=n20&by=anna", "/v1/studies/{s}/queue", nil, nil},
 		{"POST", "/v1/studies/s/asks", "/v1/studies/{s}/asks", map[string]any{"nodes": []string{"n22"}, "holder": "anna"}, nil},
+		{"POST", "/v1/studies/s/asks", "/v1/studies/{s}/asks", map[string]any{"count": 2}, []with{"Prefer: respond-async"}},
+		{"GET", "/v1/studies/s/operations", "/v1/studies/{s}/operations", nil, nil},
+		{"GET", "/v1/studies/s/operations/1?wait=1s", "/v1/studies/{s}/operations/{n}", nil, nil},
+		{"DELETE", "/v1/studies/s/operations/1", "/v1/studies/{s}/operations/{n}", nil, nil},
 		{"PATCH", "/v1/studies/s", "/v1/studies/{s}", map[string]any{"settings": map[string]any{"budget": 50, "seed": 4}, "by": "anna"}, nil},
 		{"GET", "/v1/studies/s", "/v1/studies/{s}", nil, nil},
 		{"POST", "/v1/studies/s/archive", "/v1/studies/{s}/archive", map[string]any{"note": "done"}, nil},

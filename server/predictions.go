@@ -199,7 +199,7 @@ func predictionTable(w http.ResponseWriter, o *openStudy, p *study.Predictions) 
 	return table(w, o.name+"-predictions", []string{"node", "mean", "sd", "lower", "upper", "measured", "value", "n"}, func(row func(...string)) {
 		for _, i := range o.net.order {
 			v := b.view(o.net, p, i)
-			row(v.Node, figure(float64(v.Mean)), figure(float64(v.SD)), figure(float64(v.Lower)), figure(float64(v.Upper)), strconv.FormatBool(v.Measured), figureAt(v.Value), strconv.Itoa(v.N))
+			row(cell(v.Node), figure(float64(v.Mean)), figure(float64(v.SD)), figure(float64(v.Lower)), figure(float64(v.Upper)), strconv.FormatBool(v.Measured), figureAt(v.Value), strconv.Itoa(v.N))
 		}
 	})
 }

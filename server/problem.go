@@ -73,6 +73,7 @@ var (
 	stopping     = kind{"stopping", http.StatusServiceUnavailable, "The server is shutting down"}
 	unavailable  = kind{"unavailable", http.StatusServiceUnavailable, "The store cannot be reached"}
 	noMemory     = kind{"no-memory", http.StatusServiceUnavailable, "The server has too little memory at the moment"}
+	noBackup     = kind{"no-backup", http.StatusConflict, "The store cannot be copied"}
 	full         = kind{"full", http.StatusInsufficientStorage, "The disk of the server is full"}
 )
 
@@ -105,6 +106,9 @@ var sentinels = []struct {
 	detail string // replaces the text of the error, which is logged only
 }{
 	{err: errLoading, kind: loading},
+	{err: study.ErrBusy, kind: loading},
+	{store.ErrGone, unavailable, goneWords},
+	{err: store.ErrNoBackup, kind: noBackup},
 	{store.ErrUnavailable, unavailable, "the database does not answer; try again soon"},
 	{store.ErrHeld, unavailable, "another process owns the database; try again soon"},
 	{err: study.ErrNotFinite, kind: notFinite},

@@ -34,9 +34,12 @@ var routes = []route{
 	{method: "GET", path: "/{$}", handle: (*Server).index, public: true},
 	{method: "GET", path: "/assets/{path...}", handle: (*Server).asset, public: true},
 	{method: "GET", path: "/healthz", handle: (*Server).health, public: true},
+	{method: "GET", path: "/readyz", handle: (*Server).ready, public: true},
 	{method: "GET", path: "/metrics", handle: (*Server).showMetrics},
 	{method: "GET", path: "/v1/meta", handle: (*Server).meta},
 	{method: "GET", path: "/v1/openapi.json", handle: (*Server).openAPI},
+
+	{method: "POST", path: "/v1/backup", handle: (*Server).backup, gate: downloads},
 
 	{method: "GET", path: "/v1/graphs", handle: (*Server).listGraphs},
 	{method: "POST", path: "/v1/graphs", handle: (*Server).putGraph, gate: uploads},
@@ -59,6 +62,9 @@ var routes = []route{
 	{method: "GET", path: "/v1/studies/{s}/export", handle: (*Server).export, gate: downloads},
 
 	{method: "POST", path: "/v1/studies/{s}/asks", handle: (*Server).ask, role: tokens.Measure},
+	{method: "GET", path: "/v1/studies/{s}/operations", handle: (*Server).listOperations},
+	{method: "GET", path: "/v1/studies/{s}/operations/{n}", handle: (*Server).showOperation},
+	{method: "DELETE", path: "/v1/studies/{s}/operations/{n}", handle: (*Server).cancelOperation, role: tokens.Measure},
 	{method: "GET", path: "/v1/studies/{s}/queue", handle: (*Server).showQueue},
 	{method: "POST", path: "/v1/studies/{s}/queue", handle: (*Server).enqueue, role: tokens.Measure},
 	{method: "DELETE", path: "/v1/studies/{s}/queue", handle: (*Server).unqueue, role: tokens.Measure},

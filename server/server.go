@@ -50,6 +50,9 @@ type Options struct {
 	Store store.Store
 	// Log receives requests and failures; nil discards them.
 	Log *slog.Logger
+	// LogDropped is how many lines of the log could not be written, for the metrics; nil: it
+	// is not known.
+	LogDropped func() int
 	// Version is the version of the program, as GET /v1/meta reports it.
 	Version string
 	Limits  Limits
@@ -112,11 +115,16 @@ type Server struct {
 	memory  budget
 	crashes map[string]*crash // studies whose models were being fitted when the process before this one ended
 
-	lives sync.RWMutex // held for writing while a study or graph is deleted, for reading while one is made
+	readiness readiness
+	backingUp sync.Mutex   // held while a backup is made and sent
+	lives     sync.RWMutex // held for writing while a study or graph is deleted, for reading while one is made
+
+	summarizing chan struct{} // holds a token while a study is replayed for a list
 
 	mu      sync.Mutex
 	studies map[string]*studyEntry
 	graphs  map[string]*network
+	damaged map[string]damaged
 	marked  map[string]int // work under way with a mark in the store, by study
 }
 
@@ -138,12 +146,15 @@ func New(opts Options) *Server {
 	for g, most := range [gates]int{small: opts.Limits.Concurrent, uploads: opts.Limits.Uploads, downloads: opts.Limits.Downloads, streams: opts.Limits.Streams} {
 		s.gates[g] = make(chan struct{}, most)
 	}
+	s.summarizing, s.damaged = make(chan struct{}, 1), map[string]damaged{}
 	s.readMarks()
 	s.metrics = newMetrics(s)
 	s.handler = s.guard(s.mux())
+	s.background(s.watchStore)
 	if !opts.ReadOnly {
 		s.background(s.expireLeases)
 	}
+	s.background(s.evictIdle)
 	return s
 }
 

@@ -3,8 +3,10 @@ package server
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"grfgp/study"
@@ -40,25 +42,26 @@ type graphView struct {
 func (o *openStudy) view() studyView {
 	var v studyView
 	o.View(func(st *study.State) {
-		v = studyView{
-			Name: st.Settings.Name, Settings: st.Settings, Seq: st.Seq, Status: st.Status, Stopped: st.Stopped, Created: st.Created, Updated: st.Updated,
-			Trials: st.Counts(), Values: len(st.Measurements()), Spent: st.Spent(), Left: st.BudgetLeft(), Queued: len(st.Queue),
-		}
-		if best, ok := st.Best(); ok {
-			v.Best = &best
-		}
+		v = summaryView(st.Summary())
+		v.Settings = st.Settings
 	})
-	v.Graph.ID = v.Settings.Graph
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	v.Engine = o.status
-	if o.net != nil && o.net.isLoaded() {
-		v.Graph.Nodes, v.Graph.Edges = o.net.Graph.Len(), o.net.Graph.Edges()
-	}
-	if o.net != nil && o.net.isLaidOut() {
-		v.Graph.Coordinates = o.net.coordinates
+	if o.net != nil {
+		v.Graph.describe(o.net)
 	}
 	return v
+}
+
+// describe adds what is known of a graph in memory.
+func (v *graphView) describe(n *network) {
+	if n.isLoaded() {
+		v.Nodes, v.Edges = n.Graph.Len(), n.Graph.Edges()
+	}
+	if n.isLaidOut() {
+		v.Coordinates = n.coordinates
+	}
 }
 
 // named returns the study that the path of a request names.
@@ -66,34 +69,13 @@ func (s *Server) named(r *http.Request) (*openStudy, error) {
 	return s.study(r.Context(), r.PathValue("s"))
 }
 
-func (s *Server) listStudies(w http.ResponseWriter, r *http.Request) error {
-	q := only(r, "archived")
-	archived := q.choice("archived", "no", "yes") == "yes"
-	if q.err != nil {
-		return q.err
+// damage is the text of an error for clients, who need not know where the store is.
+func damage(err error) string {
+	var file *fs.PathError
+	if errors.As(err, &file) {
+		return strings.ReplaceAll(err.Error(), file.Path, "the store")
 	}
-	infos, err := s.opts.Store.Studies(r.Context())
-	if err != nil {
-		return err
-	}
-	all := make([]studyView, 0, len(infos))
-	for _, i := range infos {
-		switch o, err := s.study(r.Context(), i.Name); {
-		case errors.Is(err, study.ErrCorrupt): // the list has the others too
-			s.log.Error("damaged study", "study", i.Name, "error", err)
-			all = append(all, studyView{
-				Name: i.Name, Seq: i.Events, Status: study.StatusDamaged, Problem: err.Error(), Created: i.Created, Updated: i.Updated,
-				Trials: new(study.State).Counts(), Engine: engineStatus{State: engineFailed, Since: i.Updated},
-			})
-		case err != nil:
-			return err
-		default:
-			if v := o.view(); archived || v.Status != study.StatusArchived {
-				all = append(all, v)
-			}
-		}
-	}
-	return respond(w, http.StatusOK, map[string]any{"studies": all})
+	return err.Error()
 }
 
 func (s *Server) showStudy(w http.ResponseWriter, r *http.Request) error {

@@ -23,6 +23,7 @@ type database struct {
 	reads   *sql.DB // connections that read; db, if there can be no other
 	dialect dialect
 	group   group
+	commits timer
 }
 
 // dialect has the differences between databases.
@@ -50,6 +51,12 @@ type dialect interface {
 	leave(ctx context.Context, on execer)
 	// release removes what closing the database leaves behind.
 	release() error
+	// present returns an error if the files of the store are not those that were opened.
+	present() error
+	// size returns the bytes that the store takes.
+	size(ctx context.Context, on *sql.DB) (int64, error)
+	// copied makes a copy of the store as of one moment.
+	copied(ctx context.Context, on *sql.DB) (fileReader, error)
 }
 
 // execer is a database or one connection to it.
@@ -106,8 +113,15 @@ func (d *database) write(ctx context.Context, do func(ctx context.Context, tx *s
 	return d.writeWithin(ctx, timeout, do)
 }
 
-func (d *database) writeWithin(ctx context.Context, limit time.Duration, do func(ctx context.Context, tx *sql.Tx) error) error {
+// writeWithin runs a transaction within a time limit. It is not run if the files of the store
+// are gone, and has failed if they are gone afterwards.
+func (d *database) writeWithin(ctx context.Context, limit time.Duration, do func(ctx context.Context, tx *sql.Tx) error) (err error) {
 	if err := ctx.Err(); err != nil {
+		return err
+	}
+	began := time.Now()
+	defer func() { d.commits.add(time.Since(began), err) }()
+	if err := d.dialect.present(); err != nil {
 		return err
 	}
 	ctx, cancel := detached(ctx, limit)
@@ -123,7 +137,7 @@ func (d *database) writeWithin(ctx context.Context, limit time.Duration, do func
 	if err := tx.Commit(); err != nil {
 		return d.dialect.explain(err)
 	}
-	return nil
+	return d.dialect.present()
 }
 
 // one scans the row of a query; the error is sql.ErrNoRows if there is none.
@@ -143,8 +157,13 @@ func (d *database) one(ctx context.Context, to any, query string, args ...any) e
 // closeTimeout is how long Close waits for a statement that is under way.
 const closeTimeout = 5 * time.Second
 
-// Close releases the store after the statement that is under way.
+// Close releases the store after the statement that is under way. If its files are gone it
+// leaves the connections to the end of the process: closing them would remove files by name
+// that may be those of another store.
 func (d *database) Close() error {
+	if err := d.dialect.present(); errors.Is(err, ErrGone) {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	if d.reads != nil && d.reads != d.db {
@@ -302,12 +321,18 @@ func (d *database) Studies(ctx context.Context) ([]StudyInfo, error) {
 	var summaries [][]byte
 	err := d.rows(ctx, func(scan func(...any) error) error {
 		var i StudyInfo
-		var created, updated int64
+		var created sql.NullInt64 // not there if the study is damaged
+		var updated int64
 		var summary []byte
 		if err := scan(&i.Name, &i.Events, &created, &updated, &summary); err != nil {
 			return err
 		}
-		i.Created, i.Updated = time.UnixMicro(created).UTC(), time.UnixMicro(updated).UTC()
+		i.Created, i.Updated = time.UnixMicro(updated).UTC(), time.UnixMicro(updated).UTC()
+		if created.Valid {
+			i.Created = time.UnixMicro(created.Int64).UTC()
+		} else {
+			summary = nil
+		}
 		all, summaries = append(all, i), append(summaries, summary)
 		return nil
 	}, `WITH RECURSIVE names (study) AS (
@@ -317,7 +342,7 @@ func (d *database) Studies(ctx context.Context) ([]StudyInfo, error) {
 			SELECT study, (SELECT MAX(e.seq) FROM grfgp_events AS e WHERE e.study = names.study) FROM names WHERE study IS NOT NULL
 		)
 		SELECT ends.study, ends.last, f.at, l.at, s.body FROM ends
-		JOIN grfgp_events AS f ON f.study = ends.study AND f.seq = 1
+		LEFT JOIN grfgp_events AS f ON f.study = ends.study AND f.seq = 1
 		JOIN grfgp_events AS l ON l.study = ends.study AND l.seq = ends.last
 		LEFT JOIN grfgp_summaries AS s ON s.study = ends.study AND s.seq = ends.last
 		ORDER BY ends.study`)

@@ -26,8 +26,9 @@ import (
 // such as older versions of this one, are kept out by either.
 type sqliteFile struct {
 	path  string
-	owner string   // file
-	lock  *os.File // holds the lock; nil: SQLite's exclusive lock does. Closing it would end SQLite's locks too: it is closed last
+	owner string     // file
+	same  *sameFiles // nil: it is not open yet
+	lock  *os.File   // holds the lock; nil: SQLite's exclusive lock does. Closing it would end SQLite's locks too: it is closed last
 }
 
 func openSQLite(ctx context.Context, path string, opts Options) (Store, error) {
@@ -37,6 +38,9 @@ func openSQLite(ctx context.Context, path string, opts Options) (Store, error) {
 	}
 	f := &sqliteFile{path: path, owner: path + ".owner"}
 	if err := f.prepare(opts); err != nil {
+		if opts.ReadOnly && errors.Is(err, ErrAccess) {
+			return f.openReadOnly(ctx)
+		}
 		return nil, err
 	}
 	if f.lock, err = lockFile(path); errors.Is(err, errLocked) {
@@ -49,6 +53,14 @@ func openSQLite(ctx context.Context, path string, opts Options) (Store, error) {
 	}
 	if err != nil {
 		f.unlock()
+		if opts.ReadOnly && errors.Is(err, ErrAccess) { // its directory cannot be written
+			return f.openReadOnly(ctx)
+		}
+		return nil, err
+	}
+	f.same = &sameFiles{path: path, log: f.lock != nil}
+	if err := f.same.present(); err != nil {
+		d.Close()
 		return nil, err
 	}
 	if err := os.WriteFile(f.owner, []byte(self(opts.URL)+"\n"), 0o600); err != nil {
@@ -170,7 +182,7 @@ func (f *sqliteFile) tables(ctx context.Context, tx *sql.Tx) (ours, others bool,
 const mayWrite = "allow this user to write the file and its directory, or copy the file to a directory of your own"
 
 func (f *sqliteFile) explain(err error) error {
-	if errors.Is(err, fs.ErrPermission) {
+	if errors.Is(err, fs.ErrPermission) || isReadOnlyDisk(err) {
 		return fmt.Errorf("%w: %w; %s", ErrAccess, err, mayWrite)
 	}
 	var e *sqlite.Error
@@ -189,7 +201,7 @@ func (f *sqliteFile) explain(err error) error {
 	case codes.SQLITE_NOTADB:
 		return fmt.Errorf("%w: %s is not an SQLite file; name another", ErrForeign, f.path)
 	case codes.SQLITE_CORRUPT:
-		return fmt.Errorf("%w: %s: %w; restore it from a backup", study.ErrCorrupt, f.path, err)
+		return fmt.Errorf("%w: %w; restore it from a backup", study.ErrCorrupt, &fs.PathError{Op: "reading", Path: f.path, Err: err})
 	case codes.SQLITE_CONSTRAINT:
 		return fmt.Errorf("%w: %w", study.ErrSequence, err)
 	}
@@ -210,6 +222,9 @@ func (f *sqliteFile) leave(context.Context, execer) {}
 // release removes the file that names the owner, and gives up the lock.
 func (f *sqliteFile) release() error {
 	defer f.unlock()
+	if f.owner == "" {
+		return nil
+	}
 	if err := os.Remove(f.owner); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

@@ -25,6 +25,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -79,6 +80,17 @@ type Store interface {
 	SetMark(ctx context.Context, name, text string) error
 	// Marks returns the texts of SetMark by study.
 	Marks(ctx context.Context) (map[string]string, error)
+	// Present returns an error, which wraps ErrGone, if the file of the store was removed or
+	// replaced since it was opened. It is cheap. Writes find out for themselves.
+	Present() error
+	// Check returns an error unless the store can be read and, if write is set, written.
+	Check(ctx context.Context, write bool) error
+	// Stats returns figures of the store.
+	Stats(ctx context.Context) (Stats, error)
+	// Backup makes a copy of the whole store as of one moment, a file that is itself a
+	// store, while others read and write. The caller reads and closes it. The error wraps
+	// ErrNoBackup if there can be none.
+	Backup(ctx context.Context) (copied io.ReadCloser, size int64, err error)
 	// Close releases the store, so that another process can open it.
 	Close() error
 }
@@ -106,6 +118,9 @@ type Options struct {
 	// MustExist makes a missing store an error. Without it Open creates one: a new
 	// file, or tables in a database that has none of this program.
 	MustExist bool
+	// ReadOnly opens a file that this process may not write, of which all can be read and
+	// nothing written; a file that may be written is opened as usual.
+	ReadOnly bool
 	// Wait is how long Open waits for another process to close the store; 0: not at
 	// all.
 	Wait time.Duration
@@ -148,7 +163,7 @@ func openOnce(ctx context.Context, location string, opts Options) (Store, error)
 	case strings.HasPrefix(location, "postgres://"), strings.HasPrefix(location, "postgresql://"):
 		return openPostgres(ctx, location, opts)
 	case strings.Contains(location, "://"):
-		return nil, fmt.Errorf("%w: %q is neither a file name nor a postgres:// URL; the URL of a server begins with http:// or https://", ErrNotFound, location)
+		return nil, fmt.Errorf("%w: %q is neither a file name nor a postgres:// URL; the URL of a server begins with http:// or https://", ErrNotFound, withoutPassword(location))
 	}
 	return openSQLite(ctx, location, opts)
 }
@@ -157,4 +172,15 @@ func openOnce(ctx context.Context, location string, opts Options) (Store, error)
 func GraphID(packed []byte) string {
 	sum := sha256.Sum256(packed)
 	return hex.EncodeToString(sum[:])
+}
+
+// withoutPassword removes all that may be a password from what should be a URL: a scheme
+// that is mistyped does not make it less secret.
+func withoutPassword(location string) string {
+	scheme, rest, _ := strings.Cut(location, "://")
+	if at := strings.LastIndex(rest, "@"); at >= 0 {
+		rest = "…" + rest[at:]
+	}
+	rest, _, _ = strings.Cut(rest, "?")
+	return scheme + "://" + rest
 }

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"grfgp/graph"
 	"grfgp/internal/plural"
+	"grfgp/internal/printable"
 )
 
 // check returns an error if the event cannot follow. All rules of a study are in
@@ -89,6 +91,9 @@ func (s *State) checkAsked(p Asked) error {
 	if err := checkText("a reason", p.Random, MaxNote); err != nil {
 		return err
 	}
+	if p.Of != 0 && p.Of < p.Count {
+		return fmt.Errorf("%w: %d nodes asked for, as a part of %d", ErrCorrupt, p.Count, p.Of)
+	}
 	if len(p.Trials) < 1 || len(p.Trials) > p.Count || p.Basis >= s.Seq+1 {
 		return fmt.Errorf("%w: %d trials for %d nodes asked for, from events up to %d", ErrCorrupt, len(p.Trials), p.Count, p.Basis)
 	}
@@ -153,6 +158,20 @@ func CheckIDs(ids *graph.IDs) error {
 	for i := range ids.Len() {
 		if id := ids.Bytes(i); len(id) > MaxID || !utf8.Valid(id) {
 			return fmt.Errorf("%w: node %d has the id %.40q; ids are UTF-8 text of at most %d bytes", ErrInvalid, i+1, id, MaxID)
+		}
+	}
+	return nil
+}
+
+// CheckNewIDs is CheckIDs for a graph that is new: its ids have no control characters, nor
+// others that change how the text around them looks. Graphs of before are used as they are.
+func CheckNewIDs(ids *graph.IDs) error {
+	if err := CheckIDs(ids); err != nil {
+		return err
+	}
+	for i := range ids.Len() {
+		if id := ids.Bytes(i); bytes.ContainsFunc(id, printable.Odd) {
+			return fmt.Errorf("%w: node %d has the id %.40q; ids have no control characters, such as line breaks", ErrInvalid, i+1, id)
 		}
 	}
 	return nil

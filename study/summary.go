@@ -2,6 +2,7 @@ package study
 
 import (
 	"context"
+	"fmt"
 	"time"
 )
 
@@ -123,4 +124,26 @@ func (s *State) record(v *Record) {
 	if s.better(v.Rate(), best) {
 		s.sums.best = v.Number
 	}
+}
+
+// Summarize replays a log for the summary of its study, and keeps it there if the log can
+// and keep is true.
+func Summarize(ctx context.Context, log Log, keep bool) (*Summary, error) {
+	state := new(State)
+	for e, err := range log.Events(ctx, 0) {
+		if err != nil {
+			return nil, fmt.Errorf("reading events: %w", err)
+		}
+		if err := state.Apply(e); err != nil {
+			return nil, fmt.Errorf("%w: event %d: %w", ErrCorrupt, e.Seq, err)
+		}
+	}
+	if state.Seq == 0 {
+		return nil, fmt.Errorf("%w: the log is empty", ErrNotFound)
+	}
+	m := state.Summary()
+	if l, ok := log.(SummaryLog); ok && keep {
+		_ = l.AppendSummary(ctx, m) // it is made again if it is not kept
+	}
+	return m, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	"grfgp/client"
@@ -88,4 +89,21 @@ func (s *storedStudy) Queue(ctx context.Context, nodes []string, note, by string
 	}
 	s.View(func(st *study.State) { queue = slices.Clone(st.Queue) })
 	return queue, nil
+}
+
+// Backup implements client.Studies.
+func (l *Studies) Backup(ctx context.Context, w io.Writer) error {
+	if err := l.need(ctx, true); err != nil {
+		return err
+	}
+	copied, _, err := l.store.Backup(ctx)
+	if errors.Is(err, store.ErrNoBackup) {
+		return fmt.Errorf("%w: %w", client.ErrNoBackup, err)
+	}
+	if err != nil {
+		return err
+	}
+	defer copied.Close()
+	_, err = io.Copy(w, copied)
+	return err
 }

@@ -100,19 +100,19 @@ func (l *Studies) List(ctx context.Context, archived bool) ([]client.Summary, er
 	}
 	all := []client.Summary{}
 	for _, i := range infos {
-		switch s, err := l.open(ctx, i.Name); {
+		m, err := i.Summary, error(nil)
+		if m == nil {
+			m, err = study.Summarize(ctx, l.store.Log(i.Name), true)
+		}
+		switch {
 		case errors.Is(err, study.ErrCorrupt): // the others are listed all the same
 			all = append(all, client.Summary{
 				Name: i.Name, Status: study.StatusDamaged, Problem: err.Error(), Events: i.Events, Trials: new(study.State).Counts(), Created: i.Created, Updated: i.Updated,
 			})
 		case err != nil:
 			return nil, fmt.Errorf("study %s: %w", i.Name, err)
-		default:
-			s.View(func(st *study.State) {
-				if archived || st.Status != study.StatusArchived {
-					all = append(all, summary(st))
-				}
-			})
+		case archived || m.Status != study.StatusArchived:
+			all = append(all, summary(m))
 		}
 	}
 	return all, nil
@@ -254,22 +254,18 @@ func (s *storedStudy) Show(ctx context.Context) (shown *client.Overview, err err
 	}
 	s.View(func(st *study.State) {
 		shown = &client.Overview{
-			Version: 1, Summary: summary(st), Settings: st.Settings,
+			Version: 1, Summary: summary(st.Summary()), Settings: st.Settings,
 			AllTrials: append([]study.Trial{}, st.Trials...), Observations: append([]study.Record{}, st.Records...),
 		}
 	})
 	return shown, nil
 }
 
-func summary(st *study.State) client.Summary {
-	s := client.Summary{
-		Name: st.Settings.Name, Status: st.Status, Stopped: st.Stopped, Goal: st.Settings.Goal.String(), Events: st.Seq, Values: len(st.Measurements()),
-		Trials: st.Counts(), Spent: st.Spent(), Left: st.BudgetLeft(), Queued: len(st.Queue), Created: st.Created, Updated: st.Updated,
+func summary(m *study.Summary) client.Summary {
+	return client.Summary{
+		Name: m.Settings.Name, Status: m.Status, Stopped: m.Stopped, Goal: m.Settings.Goal.String(), Events: m.Seq, Values: m.Values,
+		Trials: m.Trials, Spent: m.Spent, Left: m.Left, Queued: m.Queued, Best: m.Best, Created: m.Created, Updated: m.Updated,
 	}
-	if best, ok := st.Best(); ok {
-		s.Best = &best
-	}
-	return s
 }
 
 func (s *storedStudy) Export(ctx context.Context, w io.Writer, withGraph bool) error {

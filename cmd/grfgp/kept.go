@@ -61,6 +61,15 @@ func writeFile(path string, write func(io.Writer) error) error {
 	return err
 }
 
+// writePrivateFile is writeFile for a file that only its owner may read.
+func writePrivateFile(path string, write func(io.Writer) error) error {
+	err := atomicfile.WritePrivate(path, write)
+	if err == nil {
+		kept.add(path)
+	}
+	return err
+}
+
 // writeFile is the function writeFile for verbs that ranks share: those other than rank 0
 // do what is to be done for the file, and write nothing.
 func (a *app) writeFile(path string, write func(io.Writer) error) error {

@@ -5,13 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"runtime"
 	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"golang.org/x/term"
 
+	"grfgp/internal/printable"
 	"grfgp/internal/ranks"
 )
 
@@ -30,7 +33,8 @@ type app struct {
 	threads int
 	json    bool
 	quiet   bool
-	memory  size // most that the run may take; 0: 80 % of what is free
+	memory  size   // most that the run may take; 0: 80 % of what is free
+	asking  *stage // of an ask for many nodes; nil: none is under way
 }
 
 // maxThreads is more than any machine has; with far more the runtime fails.
@@ -48,6 +52,9 @@ func run(ctx context.Context, args []string, streams Streams, group *ranks.Group
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 
 	kept.reset()
+	if f, ok := streams.Out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		streams.Out = printable.Writer(f) // ids and texts of others must not reach it as they are
+	}
 	a := &app{Streams: streams, ranks: group}
 	root := a.root()
 	root.SetArgs(args)
@@ -203,8 +210,15 @@ func noArguments(cmd *cobra.Command, args []string) error {
 // verbs are the commands; each is in the file of its name.
 var verbs = []func(*app) *cobra.Command{checkVerb, predictVerb, classifyVerb, validateVerb, suggestVerb, simulateVerb, reportVerb, studyVerb, serveVerb, tokenVerb, demoVerb, featuresVerb, packVerb, datasetVerb, reproduceVerb, benchVerb}
 
-// version is the module's version where the build knows it.
+// built is the version that a build was told, as the Dockerfile does.
+var built string
+
+// version is the version that the build was told, or that of the module where the build
+// knows it.
 func version() string {
+	if built != "" {
+		return built
+	}
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		return info.Main.Version
 	}

@@ -13,7 +13,6 @@ import (
 	"net/url"
 	"os"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -104,6 +103,8 @@ func (f *serveFlags) flags(cmd *cobra.Command) {
 	flags.IntVar(&l.Uploads, "max-uploads", l.Uploads, "largest number of concurrent uploads of graphs and exported studies")
 	flags.IntVar(&l.Downloads, "max-downloads", l.Downloads, "largest number of concurrent downloads of graphs and exported studies")
 	flags.IntVar(&l.Streams, "max-streams", l.Streams, "largest number of concurrent event streams")
+	flags.IntVar(&l.Studies, "max-studies", l.Studies, "largest number of studies in memory; more only while they are in use")
+	flags.DurationVar(&l.Keep, "keep", l.Keep, "how long a study or graph that nobody uses stays in memory")
 	flags.IntVar(&l.MapNodes, "max-map", l.MapNodes, "largest number of nodes drawn on a map")
 	flags.DurationVar(&l.Patience, "patience", l.Patience, "how long a request waits for a model or a graph, before it is told to retry")
 	flags.DurationVar(&l.BodyTime, "body-timeout", l.BodyTime, "time limit for receiving a request")
@@ -118,8 +119,9 @@ const tokenLeast = 16
 const grace = 800 * time.Millisecond
 
 func (a *app) serve(ctx context.Context, f *serveFlags) error {
-	a.Err = &lines{w: a.Err}
-	a.talk.w = a.Err
+	log := newLogPipe(a.Err)
+	defer log.end()
+	a.Err, a.talk.w = log, log
 	secret, err := f.check()
 	if err != nil {
 		return err
@@ -140,7 +142,7 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 		a.talk.Say("note: other users of this machine can read %s; 'chmod 600 %s' keeps the token private", f.tokenFile, f.tokenFile)
 	}
 	address := f.address(plain)
-	kept, err := store.Open(ctx, f.store, store.Options{MustExist: f.readOnly, URL: address, Migrated: a.migrated})
+	kept, err := store.Open(ctx, f.store, store.Options{MustExist: f.readOnly, ReadOnly: f.readOnly, URL: address, Migrated: a.migrated})
 	if err != nil {
 		listener.Close()
 		return studyError(ctx, err)
@@ -148,7 +150,7 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 	s := server.New(server.Options{
 		Store: kept, Log: f.logger(a.Err, a.quiet), Version: version(), Limits: f.limits, Hosts: f.hosts, ReadOnly: f.readOnly, Memory: int64(f.memory.most()),
 		Token: secret.text, Tokens: f.people(), TokenNeeded: !f.isLocal(), Admit: f.admit(), Open: f.goesOpen,
-		Proxies: f.trusted, ProxySocket: f.proxyPipe, BasePath: f.basePath,
+		Proxies: f.trusted, ProxySocket: f.proxyPipe, BasePath: f.basePath, LogDropped: log.Dropped,
 	})
 	err = a.answerUntil(ctx, s, listener, address, withoutPassword(f.store)+f.whoMay())
 	// The store is closed before background work has ended: fitting a model may take
@@ -189,24 +191,19 @@ func waitFor(f func(), a time.Duration) {
 	}
 }
 
-// lines serializes the writes of the log and of notes.
-type lines struct {
-	mu sync.Mutex
-	w  io.Writer
-}
-
-func (l *lines) Write(line []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.w.Write(line)
-}
-
 // withoutPassword removes the password of the URL of a store, also among its
 // parameters.
 func withoutPassword(place string) string {
 	if u, err := url.Parse(place); err == nil && u.Scheme != "" {
 		u.RawQuery, u.ForceQuery, u.Fragment = "", false, ""
 		return u.Redacted()
+	}
+	if scheme, rest, ok := strings.Cut(place, "://"); ok { // it cannot be read as a URL
+		if at := strings.LastIndex(rest, "@"); at >= 0 {
+			rest = "…" + rest[at:]
+		}
+		rest, _, _ = strings.Cut(rest, "?")
+		return scheme + "://" + rest
 	}
 	return place
 }
@@ -218,7 +215,7 @@ func (f *serveFlags) check() (token, error) {
 		return none, usagef("no store: give --store FILE.db or a postgres:// URL, or set %s", storeEnv)
 	}
 	if isServer(f.store) {
-		return none, usagef("--store %s is the URL of a server; serve needs a file or a database", f.store)
+		return none, usagef("--store %s is the URL of a server; serve needs a file or a database", withoutPassword(f.store))
 	}
 	if err := f.checkAccess(); err != nil {
 		return none, err

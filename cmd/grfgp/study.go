@@ -21,6 +21,7 @@ import (
 	"grfgp/graphio"
 	"grfgp/internal/atomicfile"
 	"grfgp/internal/plural"
+	"grfgp/internal/printable"
 	"grfgp/store"
 	"grfgp/study"
 )
@@ -72,7 +73,7 @@ result is accepted all the same.`,
 	flags.StringVar(&f.by, "by", "", "your name, for the log and as holder of trials (default: your user name)")
 	for _, command := range []func(*app, *studyFlags) *cobra.Command{
 		studyCreate, studyList, studyShow, studyAsk, studyTell, studyObserve, studyRenew, studyRelease, studyAbandon, studyRetract,
-		studyQueue, studyUnqueue, studyPause, studyResume, studyRetry, studyClose, studyChange, studyArchive, studyRestore, studyDelete, studyGraphs, studyExport, studyImport, studyVerify,
+		studyQueue, studyUnqueue, studyPause, studyResume, studyRetry, studyClose, studyChange, studyArchive, studyRestore, studyDelete, studyGraphs, studyExport, studyImport, studyBackup, studyVerify,
 	} {
 		cmd.AddCommand(command(a, f))
 	}
@@ -173,9 +174,9 @@ func (a *app) server(place, tokenFile string) (*client.Client, error) {
 	var bad *client.URLError
 	if errors.As(err, &bad) {
 		if bad.Use != "" {
-			return nil, usagef("--store %s: %s, as in --store %s", place, bad.Reason, bad.Use)
+			return nil, usagef("--store %s: %s, as in --store %s", withoutPassword(place), bad.Reason, withoutPassword(bad.Use))
 		}
-		return nil, usagef("--store %s: %s; a token comes from --token-file", place, bad.Reason)
+		return nil, usagef("--store %s: %s; a token comes from --token-file", withoutPassword(place), bad.Reason)
 	}
 	return c, err
 }
@@ -191,6 +192,11 @@ func (a *app) studyProgress(load string) client.Progress {
 			s := a.talk.Stage(load)
 			return func(net *graphio.Network) {
 				s.Done("%s and %s", plural.Count(net.Graph.Len(), "nodes"), plural.Count(net.Graph.Edges(), "edges"))
+			}
+		},
+		Asked: func(reserved, count int) {
+			if a.asking != nil {
+				a.asking.Update(int64(reserved), int64(count))
 			}
 		},
 	}
@@ -223,7 +229,7 @@ func studyError(ctx context.Context, err error) error {
 		return code(exitConflict)
 	case errors.Is(err, study.ErrNotFinite), errors.Is(err, study.ErrUnknownNode), errors.Is(err, study.ErrCorrupt), errors.Is(err, store.ErrForeign):
 		return code(exitBadData)
-	case errors.Is(err, study.ErrInvalid), errors.Is(err, study.ErrNotFound), errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrFull), errors.Is(err, store.ErrAccess):
+	case errors.Is(err, study.ErrInvalid), errors.Is(err, study.ErrNotFound), errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrFull), errors.Is(err, store.ErrAccess), errors.Is(err, store.ErrGone):
 		return code(exitUsage)
 	}
 	return err
@@ -257,10 +263,10 @@ func connectionWords(e *client.ConnectionError) error {
 	return fmt.Errorf("%w; is 'grfgp serve' running there?", e)
 }
 
-// answer writes v as JSON with --json, and else by text.
+// answer writes v as JSON with --json, and else by text, without control characters.
 func (a *app) answer(v any, text func(w io.Writer) error) error {
 	if a.json {
 		return json.NewEncoder(a.Out).Encode(v)
 	}
-	return text(a.Out)
+	return text(printable.Writer(a.Out))
 }

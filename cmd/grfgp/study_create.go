@@ -136,7 +136,7 @@ func (c *createFlags) load(ctx context.Context, a *app, settings *study.Settings
 		return nil, nil, err
 	}
 	a.tellNetwork(net)
-	if err := study.CheckIDs(net.Graph.IDs()); err != nil {
+	if err := study.CheckNewIDs(net.Graph.IDs()); err != nil {
 		return nil, nil, dataf("%w", err)
 	}
 	known, err := c.known(a, net, &c.input, ofValues(read, c.measurements))

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"grfgp/client"
+	"grfgp/internal/printable"
 	"grfgp/study"
 )
 
@@ -272,7 +273,7 @@ func (a *app) answerQueue(queue []study.QueuedNode) error {
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(t, "node\tcost\tby\ttime\tnote")
 		for _, q := range queue {
-			fmt.Fprintf(t, "%s\t%.4g\t%s\t%s\t%s\n", q.Node, q.Cost, q.By, clockTime(q.Time), q.Note)
+			fmt.Fprintf(t, "%s\t%.4g\t%s\t%s\t%s\n", printable.Line(q.Node), q.Cost, printable.Line(q.By), clockTime(q.Time), printable.Line(q.Note))
 		}
 		return t.Flush()
 	})

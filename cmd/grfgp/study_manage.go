@@ -95,7 +95,7 @@ func studyExport(a *app, f *studyFlags) *cobra.Command {
 				return s.Export(ctx, a.Out, !bare)
 			}
 			lines := 0
-			err := writeFile(out, func(w io.Writer) error { return s.Export(ctx, lineCounter{w, &lines}, !bare) })
+			err := writePrivateFile(out, func(w io.Writer) error { return s.Export(ctx, lineCounter{w, &lines}, !bare) })
 			if err != nil {
 				return err
 			}
@@ -111,7 +111,7 @@ func studyExport(a *app, f *studyFlags) *cobra.Command {
 			}{1, out, events})
 		}),
 	}
-	cmd.Flags().StringVarP(&out, "out", "o", "", "`file` to write (default, and -: standard output)")
+	cmd.Flags().StringVarP(&out, "out", "o", "", "`file` to write, which only you can read (default, and -: standard output)")
 	cmd.Flags().BoolVar(&bare, "without-graph", false, "leave out the graph; the importing store must have it")
 	return cmd
 }
@@ -171,17 +171,37 @@ func studyImport(a *app, f *studyFlags) *cobra.Command {
 }
 
 func studyVerify(a *app, f *studyFlags) *cobra.Command {
-	var suggestions bool
+	var suggestions, whole bool
 	cmd := &cobra.Command{
-		Use:   "verify NAME",
-		Short: "Replay a study and check its events",
+		Use:   "verify NAME | --all",
+		Short: "Replay a study, or all of a store, and check the events",
 		Long: `Verify replays the events of a study and checks that each is valid after the events
 before it, and that the stored graph is the one of the study. With --suggestions it
 computes every suggestion again from the seed and the events before it, and compares
 nodes, costs, means and sds. A value that was altered in the store changes the next
-suggestion of a model, so verify detects it.`,
-		Args: named(1, "NAME"),
-		RunE: a.withStudy(f, func(ctx context.Context, s client.Study, _ []string) error {
+suggestion of a model, so verify detects it. With --all it checks every study of a store,
+a backup for example.`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case whole && suggestions:
+				return usagef("--suggestions takes one study; name it, without --all")
+			case whole:
+				return noArguments(cmd, args)
+			}
+			return named(1, "NAME")(cmd, args)
+		},
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if whole {
+			return a.withStudies(cmd.Context(), f, true, func(ctx context.Context, all client.Studies) error {
+				c, err := a.checkStudies(ctx, all, withoutPassword(f.place()), nil)
+				if err != nil {
+					return err
+				}
+				return a.answer(c, c.text)
+			})
+		}
+		return a.withStudy(f, func(ctx context.Context, s client.Study, _ []string) error {
 			stage := a.talk.Stage("replaying")
 			v, err := s.Verify(ctx, suggestions, stage.Update)
 			if err != nil {
@@ -195,8 +215,9 @@ suggestion of a model, so verify detects it.`,
 				_, err := fmt.Fprintf(w, "verified: %s, %s recomputed\n", plural.Count(v.Events, "events"), plural.Count(v.Suggestions, "suggestions"))
 				return err
 			})
-		}),
+		})(cmd, args)
 	}
+	cmd.Flags().BoolVar(&whole, "all", false, "check all studies of the store")
 	cmd.Flags().BoolVar(&suggestions, "suggestions", false, "compute every suggestion again")
 	return cmd
 }

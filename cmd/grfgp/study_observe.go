@@ -11,6 +11,7 @@ import (
 
 	"grfgp/client"
 	"grfgp/graphio"
+	"grfgp/internal/printable"
 	"grfgp/study"
 )
 
@@ -131,7 +132,7 @@ func (a *app) answerValues(values []study.Record, left int) error {
 			if v.Retracted {
 				state = ", retracted"
 			}
-			fmt.Fprintf(w, "observation %d, node %s: %s%s\n", v.Number, v.Node, resultText(v.Value, v.Exposure), state)
+			fmt.Fprintf(w, "observation %d, node %s: %s%s\n", v.Number, printable.Line(v.Node), resultText(v.Value, v.Exposure), state)
 		}
 		return nil
 	})

@@ -12,6 +12,7 @@ import (
 
 	"grfgp/client"
 	"grfgp/internal/plural"
+	"grfgp/internal/printable"
 	"grfgp/study"
 )
 
@@ -63,10 +64,10 @@ func (a *app) listTable(w io.Writer, list []client.Summary) error {
 func stopWords(s *study.Stop) string {
 	words := "on " + clockTime(s.Time)
 	if s.By != "" {
-		words = "by " + s.By + " " + words
+		words = "by " + printable.Line(s.By) + " " + words
 	}
 	if s.Note != "" {
-		words += ": " + s.Note
+		words += ": " + printable.Line(s.Note)
 	}
 	return words
 }
@@ -108,7 +109,7 @@ func showText(w io.Writer, s *client.Overview, trials bool) error {
 	}
 	fmt.Fprint(w, plural.Count(s.Values, "observations"))
 	if s.Best != nil {
-		fmt.Fprintf(w, ", best %.6g at node %s", s.Best.Rate(), s.Best.Node)
+		fmt.Fprintf(w, ", best %.6g at node %s", s.Best.Rate(), printable.Line(s.Best.Node))
 	}
 	fmt.Fprintf(w, "\ncost: %.6g spent, pending trials included", s.Spent)
 	if s.Left != nil {
@@ -138,7 +139,7 @@ func showText(w io.Writer, s *client.Overview, trials bool) error {
 		if trial.Value != nil {
 			value = sixDigits(*trial.Value, trial.Exposure)
 		}
-		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", trial.Trial, trial.Node, trial.State, value, trial.Holder, clockTime(trial.Until), trial.Note)
+		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", trial.Trial, printable.Line(trial.Node), trial.State, value, printable.Line(trial.Holder), clockTime(trial.Until), printable.Line(trial.Note))
 	}
 	return t.Flush()
 }
@@ -162,7 +163,7 @@ func observationTable(w io.Writer, values []study.Record) error {
 		if v.Retracted {
 			note = strings.TrimSuffix("retracted: "+v.Note, ": ")
 		}
-		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", v.Number, v.Node, sixDigits(v.Value, v.Exposure), trial, v.By, clockTime(v.Time), note)
+		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", v.Number, printable.Line(v.Node), sixDigits(v.Value, v.Exposure), trial, printable.Line(v.By), clockTime(v.Time), printable.Line(note))
 	}
 	return t.Flush()
 }

@@ -16,6 +16,7 @@ import (
 	"grfgp/bayesopt"
 	"grfgp/client"
 	"grfgp/internal/plural"
+	"grfgp/internal/printable"
 	"grfgp/study"
 )
 
@@ -40,6 +41,7 @@ With --node it reserves a node of your own choice.`,
 			}
 			r.Holder = f.who()
 			stage := a.talk.Stage("suggesting")
+			a.asking = stage
 			answer, err := s.Ask(ctx, r)
 			if err != nil {
 				return err
@@ -84,7 +86,7 @@ func (a *app) answerAsk(name string, answer study.Ask, why string) error {
 			if i.Mean != nil {
 				mean, sd = fmt.Sprintf("%.4g", *i.Mean), fmt.Sprintf("%.4g", *i.SD)
 			}
-			fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%.4g\t%s\n", i.Trial, i.Node, mean, sd, i.Cost, i.Why)
+			fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%.4g\t%s\n", i.Trial, printable.Line(i.Node), mean, sd, i.Cost, printable.Line(i.Why))
 		}
 		return t.Flush()
 	})
@@ -211,7 +213,7 @@ func (a *app) answerTrials(trials []study.Trial, left int) error {
 		Left    int           `json:"not_done,omitempty"`
 	}{1, trials, left}, func(w io.Writer) error {
 		for _, t := range trials {
-			fmt.Fprintf(w, "trial %d, node %s: %s", t.Trial, t.Node, t.State)
+			fmt.Fprintf(w, "trial %d, node %s: %s", t.Trial, printable.Line(t.Node), t.State)
 			if t.State == study.TrialDone {
 				fmt.Fprintf(w, ", %s (observation %d)", resultText(*t.Value, t.Exposure), t.Number)
 			}

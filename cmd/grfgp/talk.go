@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/term"
 
+	"grfgp/internal/printable"
 	"grfgp/progress"
 )
 
@@ -59,7 +60,7 @@ func (t *talk) Say(format string, args ...any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.clear()
-	fmt.Fprintf(t.w, format+"\n", args...)
+	fmt.Fprintln(t.w, printable.Text(fmt.Sprintf(format, args...)))
 }
 
 // clear removes the line of progress. The caller holds the lock.

@@ -33,6 +33,7 @@ func Run(t *testing.T, durable bool, location func(t *testing.T) string) {
 		"summaries":     summaries,
 		"encoded":       encoded,
 		"deleted":       deleted,
+		"health":        health,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, open(t, location(t))) })
 	}
@@ -349,6 +350,32 @@ func deleted(t *testing.T, s store.Store) {
 		t.Errorf("created again: %v, %v", isNew, err)
 	}
 	if err := errors.Join(s.DeleteStudy(ctx, "a"), s.DeleteStudy(ctx, "b"), s.DeleteGraph(ctx, graph)); err != nil {
+		t.Error(err)
+	}
+}
+
+func health(t *testing.T, s store.Store) {
+	ctx := t.Context()
+	if err := errors.Join(s.Present(), s.Check(ctx, false), s.Check(ctx, true), s.Check(ctx, true)); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.PutGraph(ctx, bytes.Repeat([]byte("packed"), 1000)); err != nil {
+		t.Fatal(err)
+	}
+	if stats, err := s.Stats(ctx); err != nil || stats.Bytes == 0 || stats.Commits.Failed != 0 {
+		t.Errorf("%+v, %v", stats, err)
+	}
+	if marks, err := s.Marks(ctx); err != nil || len(marks) != 0 {
+		t.Errorf("marks %v, %v", marks, err)
+	}
+	copied, size, err := s.Backup(ctx)
+	if errors.Is(err, store.ErrNoBackup) {
+		return
+	}
+	if err != nil || size == 0 {
+		t.Fatalf("%d bytes, %v", size, err)
+	}
+	if err := copied.Close(); err != nil {
 		t.Error(err)
 	}
 }

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// logBuffer is how many bytes of the log wait for a reader that is slow.
+const logBuffer = 1 << 20
+
+// logPipe passes the lines of a log on from a goroutine of its own. Writers never wait:
+// lines that find no room are counted and dropped, and so are those that cannot be written.
+type logPipe struct {
+	w io.Writer
+
+	mu      sync.Mutex
+	changed sync.Cond // lines were added or passed on
+	lines   [][]byte
+	size    int  // bytes of lines, and of those being written
+	busy    bool // lines are being written
+	missing int  // lines dropped since the last that was written
+	dropped int  // lines dropped in all
+	ended   bool // writers wait for their line, for a while
+}
+
+// newLogPipe returns a pipe to w. A reader that goes away does not end the process from now
+// on.
+func newLogPipe(w io.Writer) *logPipe {
+	signal.Ignore(syscall.SIGPIPE)
+	p := &logPipe{w: w}
+	p.changed.L = &p.mu
+	go p.run()
+	return p
+}
+
+// Write takes a line.
+func (p *logPipe) Write(line []byte) (int, error) {
+	p.mu.Lock()
+	if p.size+len(line) > logBuffer {
+		p.missing++
+		p.dropped++
+	} else {
+		p.lines = append(p.lines, bytes.Clone(line))
+		p.size += len(line)
+		p.changed.Broadcast()
+	}
+	ended := p.ended
+	p.mu.Unlock()
+	if ended {
+		p.flush(grace)
+	}
+	return len(line), nil
+}
+
+// run passes lines on, for as long as the process lasts.
+func (p *logPipe) run() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for {
+		for len(p.lines) == 0 {
+			p.changed.Wait()
+		}
+		lines, missing := p.lines, p.missing
+		p.lines, p.missing, p.busy = nil, 0, true
+		p.mu.Unlock()
+		size, lost := 0, 0
+		for _, line := range lines {
+			size += len(line)
+			if _, err := p.w.Write(line); err != nil {
+				lost++
+			}
+		}
+		if missing > 0 && lost == 0 {
+			fmt.Fprintf(p.w, "%d lines of the log are missing here: they were written faster than they were read\n", missing)
+		} else {
+			lost += missing
+		}
+		p.mu.Lock()
+		p.busy = false
+		p.size -= size
+		if lost > 0 { // missing ones are counted already
+			p.dropped += max(0, lost-missing)
+			p.missing += lost
+		}
+		p.changed.Broadcast()
+	}
+}
+
+// Dropped is how many lines were dropped.
+func (p *logPipe) Dropped() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.dropped
+}
+
+// end makes writers wait for their line from now on, for a while, so that the last words of
+// the process are written before it ends.
+func (p *logPipe) end() {
+	p.mu.Lock()
+	p.ended = true
+	p.mu.Unlock()
+	p.flush(grace)
+}
+
+// flush waits until all lines are passed on, at most so long.
+func (p *logPipe) flush(most time.Duration) {
+	late := false
+	timer := time.AfterFunc(most, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		late = true
+		p.changed.Broadcast()
+	})
+	defer timer.Stop()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for !late && (p.busy || len(p.lines) > 0) {
+		p.changed.Wait()
+	}
+}
