@@ -161,6 +161,8 @@ type Overview struct {
 type Progress struct {
 	Wait func() (ready func())                  // the client waits for a server that loads a graph or fits a model
 	Load func() (loaded func(*graphio.Network)) // the graph of a study is being loaded
+	// Asked is called while a server reserves many nodes, with the number so far.
+	Asked func(reserved, count int)
 }
 
 // Loading reports that a graph is being loaded.

@@ -472,3 +472,48 @@ func TestWaits(t *testing.T) {
 		t.Errorf("a caller who is out of time: %v", err)
 	}
 }
+
+// An ask for many nodes is an operation of the server: it is watched, and the same again by
+// its key.
+func TestAskMany(t *testing.T) {
+	var told []int
+	all := connect(t, serve(t, nil), client.Options{Progress: client.Progress{Asked: func(reserved, count int) {
+		if told = append(told, reserved); count < 130 {
+			t.Errorf("%d of %d nodes", reserved, count)
+		}
+	}}})
+	packed, settings := ring(t, 400)
+	if _, err := all.Create(t.Context(), settings, packed, "anna"); err != nil {
+		t.Fatal(err)
+	}
+	x, err := all.Study(t.Context(), "ring")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var values []study.Measurement
+	for k := range 8 {
+		values = append(values, study.Measurement{Node: fmt.Sprint(k * 40), Value: float64(k * k % 5)})
+	}
+	if _, err := x.Observe(t.Context(), "", values, "", "anna"); err != nil {
+		t.Fatal(err)
+	}
+	r := study.AskRequest{Count: 130, Key: "many", Holder: "anna"}
+	a, err := x.Ask(t.Context(), r)
+	if err != nil || len(a.Trials) != 130 || len(told) == 0 || !slices.IsSorted(told) {
+		t.Fatalf("%d trials, told %v, %v", len(a.Trials), told, err)
+	}
+	distinct := nodes(a)
+	slices.Sort(distinct)
+	if len(slices.Compact(distinct)) != 130 {
+		t.Error("a node twice")
+	}
+	if again, err := x.Ask(t.Context(), r); err != nil || !slices.Equal(nodes(again), nodes(a)) {
+		t.Errorf("the same key: %d trials, %v", len(again.Trials), err)
+	}
+	if _, err := x.Ask(t.Context(), study.AskRequest{Count: 131, Key: "many", Holder: "anna"}); !errors.Is(err, study.ErrConflict) {
+		t.Errorf("another ask with the key: %v", err)
+	}
+	if v, err := x.Verify(t.Context(), true, nil); err != nil || v.Suggestions != 3 {
+		t.Errorf("%+v, %v", v, err)
+	}
+}

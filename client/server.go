@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
+	"crypto/tls"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -98,6 +99,7 @@ type call struct {
 	raw          []byte // sent as it is, in place of body
 	mediaType    string // of raw
 	key          string // Idempotency-Key
+	prefer       string // the header Prefer
 }
 
 // repeatable reports whether sending a request twice has the effect of sending it
@@ -174,6 +176,9 @@ func (c *Client) once(ctx context.Context, r call, take func(*http.Response) err
 	if r.key != "" {
 		req.Header.Set("Idempotency-Key", r.key)
 	}
+	if r.prefer != "" {
+		req.Header.Set("Prefer", r.prefer)
+	}
 	if c.opts.Token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.opts.Token)
 	}
@@ -205,7 +210,8 @@ func (c *Client) connectionError(ctx context.Context, err error) error {
 	}
 	kind := ErrLost
 	var dialled *net.OpError
-	if errors.As(err, &dialled) && dialled.Op == "dial" {
+	var untrusted *tls.CertificateVerificationError
+	if errors.As(err, &dialled) && dialled.Op == "dial" || errors.As(err, &untrusted) {
 		kind = ErrUnreachable
 	}
 	return &ConnectionError{c.base, kind, err}
@@ -213,6 +219,9 @@ func (c *Client) connectionError(ctx context.Context, err error) error {
 
 // problemType is what the types of a server's problems begin with.
 const problemType = "urn:grfgp:problem:"
+
+// kindOf returns the kind of a problem of a type.
+func kindOf(problem string) string { return strings.TrimPrefix(problem, problemType) }
 
 // readProblem reads an error answer.
 func (c *Client) readProblem(resp *http.Response) error {
@@ -226,7 +235,7 @@ func (c *Client) readProblem(resp *http.Response) error {
 	}
 	seconds, _ := strconv.Atoi(resp.Header.Get("Retry-After"))
 	return &Problem{
-		Kind: strings.TrimPrefix(body.Type, problemType), Status: resp.StatusCode, Detail: body.Detail,
+		Kind: kindOf(body.Type), Status: resp.StatusCode, Detail: body.Detail,
 		RetryAfter: time.Duration(max(1, seconds)) * time.Second,
 	}
 }

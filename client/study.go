@@ -42,7 +42,12 @@ func (s *remoteStudy) Ask(ctx context.Context, r study.AskRequest) (a study.Ask,
 	if r.Lease > 0 {
 		body["lease"] = study.Duration(r.Lease)
 	}
-	_, err = s.do(ctx, call{method: http.MethodPost, path: s.path + "/asks", body: body, key: idempotencyKey(r.Key)}, &a)
+	req := call{method: http.MethodPost, path: s.path + "/asks", body: body, key: idempotencyKey(r.Key)}
+	if r.Count > manyNodes && r.Nodes == nil {
+		req.prefer = "respond-async"
+		return s.askMany(ctx, req)
+	}
+	_, err = s.do(ctx, req, &a)
 	return a, err
 }
 

@@ -57,6 +57,8 @@ func decode(text []byte, v any) error {
 		return malformed.because("not JSON: %v, at byte %d", syntax, syntax.Offset)
 	case errors.As(err, &shape) && strings.HasPrefix(shape.Value, "number ") && strings.HasPrefix(shape.Type.String(), "float"):
 		return notFinite.because("%s is not a finite number", strings.TrimPrefix(shape.Value, "number ")).at(pointer(shape.Field))
+	case errors.As(err, &shape) && shape.Field == "":
+		return malformed.because("the body is a JSON %s; give an object, as in {}", shape.Value)
 	case errors.As(err, &shape):
 		return malformed.because("%s cannot be %s", shape.Field, shape.Value).at(pointer(shape.Field))
 	case errors.Is(err, io.ErrUnexpectedEOF):
@@ -101,7 +103,11 @@ type reading float64
 // UnmarshalJSON reads a number.
 func (v *reading) UnmarshalJSON(text []byte) error {
 	word := strings.Trim(string(text), `"`)
-	if number, err := strconv.ParseFloat(word, 64); nonFinite(word) || errors.Is(err, strconv.ErrRange) {
+	number, err := strconv.ParseFloat(word, 64)
+	if mantissa, _, _ := strings.Cut(strings.ToLower(word), "e"); err == nil && number == 0 && strings.ContainsAny(mantissa, "123456789") {
+		return invalid.because("%.40s is closer to 0 than any number that can be kept; give 0 or another value", word)
+	}
+	if nonFinite(word) || errors.Is(err, strconv.ErrRange) {
 		*v = reading(number)
 		return nil
 	}

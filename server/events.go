@@ -82,7 +82,7 @@ func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request, o *openStu
 	out.tell("engine", status)
 	beat := time.NewTicker(heartbeat)
 	defer beat.Stop()
-	for out.err == nil {
+	for out.err == nil && s.stillAllowed(r) {
 		var err error
 		if after, err = out.events(ctx, o, after); err != nil {
 			return err
@@ -109,6 +109,9 @@ func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request, o *openStu
 				out.tell("engine", status)
 				out.flush()
 			case <-beat.C:
+				if !s.stillAllowed(r) {
+					return nil
+				}
 				out.comment()
 				out.flush()
 			case <-s.stopping:

@@ -52,6 +52,9 @@ func (a *Attempts) Wrong(address string, now time.Time) { a.wrong(address, true,
 // Len is how many addresses are remembered.
 func (a *Attempts) Len() int { return len(a.failed) }
 
+// Damage is the text of an error for clients.
+func Damage(err error) string { return damage(err) }
+
 // Evict removes studies and graphs that nobody uses, as the server does now and then.
 func (s *Server) Evict() { s.evict() }
 

@@ -53,7 +53,7 @@ func (s *Server) listed(ctx context.Context, i store.StudyInfo, open *openStudy)
 	switch {
 	case errors.Is(err, study.ErrCorrupt): // the list has the others too
 		return studyView{
-			Name: i.Name, Seq: i.Events, Status: study.StatusDamaged, Problem: err.Error(), Created: i.Created, Updated: i.Updated,
+			Name: i.Name, Seq: i.Events, Status: study.StatusDamaged, Problem: damage(err), Created: i.Created, Updated: i.Updated,
 			Trials: new(study.State).Counts(), Engine: engineStatus{State: engineFailed, Since: i.Updated},
 		}, nil
 	case err != nil:

@@ -29,6 +29,8 @@ type openStudy struct {
 	name   string
 	users  atomic.Int64 // streams, and others that use it for long
 
+	operations operations
+
 	fitting    flight[study.Snapshot]
 	predicting flight[*study.Predictions]
 	validating flight[*validated]

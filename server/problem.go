@@ -106,6 +106,7 @@ var sentinels = []struct {
 	detail string // replaces the text of the error, which is logged only
 }{
 	{err: errLoading, kind: loading},
+	{err: study.ErrBusy, kind: loading},
 	{store.ErrGone, unavailable, goneWords},
 	{err: store.ErrNoBackup, kind: noBackup},
 	{store.ErrUnavailable, unavailable, "the database does not answer; try again soon"},

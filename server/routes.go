@@ -62,6 +62,9 @@ var routes = []route{
 	{method: "GET", path: "/v1/studies/{s}/export", handle: (*Server).export, gate: downloads},
 
 	{method: "POST", path: "/v1/studies/{s}/asks", handle: (*Server).ask, role: tokens.Measure},
+	{method: "GET", path: "/v1/studies/{s}/operations", handle: (*Server).listOperations},
+	{method: "GET", path: "/v1/studies/{s}/operations/{n}", handle: (*Server).showOperation},
+	{method: "DELETE", path: "/v1/studies/{s}/operations/{n}", handle: (*Server).cancelOperation, role: tokens.Measure},
 	{method: "GET", path: "/v1/studies/{s}/queue", handle: (*Server).showQueue},
 	{method: "POST", path: "/v1/studies/{s}/queue", handle: (*Server).enqueue, role: tokens.Measure},
 	{method: "DELETE", path: "/v1/studies/{s}/queue", handle: (*Server).unqueue, role: tokens.Measure},

@@ -3,8 +3,10 @@ package server
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"grfgp/study"
@@ -65,6 +67,15 @@ func (v *graphView) describe(n *network) {
 // named returns the study that the path of a request names.
 func (s *Server) named(r *http.Request) (*openStudy, error) {
 	return s.study(r.Context(), r.PathValue("s"))
+}
+
+// damage is the text of an error for clients, who need not know where the store is.
+func damage(err error) string {
+	var file *fs.PathError
+	if errors.As(err, &file) {
+		return strings.ReplaceAll(err.Error(), file.Path, "the store")
+	}
+	return err.Error()
 }
 
 func (s *Server) showStudy(w http.ResponseWriter, r *http.Request) error {

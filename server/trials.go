@@ -1,6 +1,8 @@
 package server
 
 import (
+	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -45,21 +47,16 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := s.waitContext(r)
-	defer cancel()
-	covered := false
-	o.View(func(st *study.State) { covered = body.Nodes == nil && st.QueueCovers(body.Count) })
-	switch known, may := o.mayIssue(k); {
-	case known, covered:
-	case may && body.Nodes == nil && o.Settings().UsesModel():
-		err = o.awaitFit(ctx)
-	default:
-		_, err = o.awaitEngine(ctx)
+	request := study.AskRequest{Count: body.Count, Nodes: body.Nodes, Key: k, Holder: by(r, body.Holder), Lease: time.Duration(body.Lease), Wait: s.opts.Limits.Patience}
+	if prefersAsync(r) {
+		request.Wait = 0
+		op, err := o.askLater(request)
+		if err != nil {
+			return err
+		}
+		return o.sendOperation(w, op)
 	}
-	if err != nil {
-		return err
-	}
-	a, err := o.Ask(r.Context(), study.AskRequest{Count: body.Count, Nodes: body.Nodes, Key: k, Holder: by(r, body.Holder), Lease: time.Duration(body.Lease)})
+	a, err := s.askNow(r, o, request)
 	if err != nil {
 		return err
 	}
@@ -69,6 +66,30 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request) error {
 		status = http.StatusCreated
 	}
 	return respond(w, status, a)
+}
+
+// askNow reserves nodes while the client waits. If it goes away in the midst of many, and has
+// no key to ask for them again, they are given back.
+func (s *Server) askNow(r *http.Request, o *openStudy, request study.AskRequest) (study.Ask, error) {
+	ctx, cancel := s.waitContext(r)
+	defer cancel()
+	if err := o.readyFor(ctx, request); err != nil {
+		return study.Ask{}, err
+	}
+	defer o.use()()
+	a, err := o.askInParts(r.Context(), request, nil)
+	if err != nil && len(a.Trials) > 0 {
+		if request.Key == "" {
+			leave := o.use()
+			s.background(func() {
+				defer leave()
+				o.giveBack(a)
+			})
+		} else if !errors.Is(err, study.ErrConflict) && r.Context().Err() == nil {
+			return a, fmt.Errorf("%w: %d of %d nodes are reserved; repeat the request with its key to go on", errLoading, len(a.Trials), request.Count)
+		}
+	}
+	return a, err
 }
 
 // mayIssue reports whether an ask with the key was answered before, and whether a new

@@ -3,7 +3,10 @@ package server_test
 import (
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/netip"
@@ -53,7 +56,7 @@ func as(secret string) with { return with("Authorization: Bearer " + secret) }
 // measuring are the routes that the role measure allows beside those that read.
 var measuring = []string{
 	"POST /v1/studies/{s}/asks", "PUT /v1/studies/{s}/trials/{t}/result", "POST /v1/studies/{s}/trials/{t}/lease", "POST /v1/studies/{s}/trials/{t}/release",
-	"POST /v1/studies/{s}/queue", "DELETE /v1/studies/{s}/queue", "POST /v1/studies/{s}/trials/{t}/abandon", "POST /v1/studies/{s}/observations", "DELETE /v1/studies/{s}/observations/{o}",
+	"DELETE /v1/studies/{s}/operations/{n}", "POST /v1/studies/{s}/queue", "DELETE /v1/studies/{s}/queue", "POST /v1/studies/{s}/trials/{t}/abandon", "POST /v1/studies/{s}/observations", "DELETE /v1/studies/{s}/observations/{o}",
 }
 
 // Every route with every role: those who look change nothing, those who measure change no
@@ -313,6 +316,25 @@ func TestClaimedNames(t *testing.T) {
 	}
 }
 
+// A stream ends when its token is removed.
+func TestStreamOfRemovedToken(t *testing.T) {
+	h, file, secrets := roleHost(t)
+	h.create(10)
+	req := h.request("GET", "/v1/studies/s/events?after=1", nil, as(secrets[tokens.Look]), "Accept: text/event-stream")
+	resp, err := h.http.Client().Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if err := tokens.Remove(file, "looker"); err != nil {
+		t.Fatal(err)
+	}
+	h.observe(map[string]float64{"n1": 42.5})
+	if rest, err := io.ReadAll(resp.Body); err != nil || strings.Contains(string(rest), "42.5") {
+		t.Errorf("%q, %v", rest, err)
+	}
+}
+
 // The names of roles are those of the API.
 func TestRoleNames(t *testing.T) {
 	raw, err := json.Marshal(tokens.Roles())
@@ -334,5 +356,32 @@ func TestControlCharactersInIDs(t *testing.T) {
 		if a := h.do("POST", "/v1/graphs", edges.String(), "Content-Type: text/csv"); a.status != 422 {
 			t.Errorf("%q: %d %s", id, a.status, a.body)
 		}
+	}
+}
+
+// Requests that are nearly right are answered with what is wrong.
+func TestSmallMistakes(t *testing.T) {
+	h := newHost(t)
+	h.create(10)
+	if p := h.refused("malformed", 400, "POST", "/v1/studies/s/asks", "[1]"); !strings.Contains(p.Detail, "give an object") {
+		t.Error(p.Detail)
+	}
+	for _, value := range []string{"1e-400", "-0.00001e-999"} {
+		if p := h.refused("invalid", 400, "POST", "/v1/studies/s/observations", `{"observations":[{"node":"n1","value":`+value+`}]}`); !strings.Contains(p.Detail, value+" is closer to 0") {
+			t.Error(p.Detail)
+		}
+	}
+	h.must("POST", "/v1/studies/s/observations", `{"observations":[{"node":"n1","value":0.0e-999},{"node":"n2","value":5e-324}]}`, nil)
+	h.refused("invalid", 400, "POST", "/v1/studies/s/asks", `{"lease":"2500000h"}`)
+	h.must("POST", "/v1/studies/s/asks", `{"lease":"80000h"}`, nil)
+	h.refused("invalid", 400, "POST", "/v1/studies/s/trials/1/lease", `{"lease":"2500000h"}`)
+	h.refused("invalid", 400, "POST", "/v1/studies", map[string]any{"name": "u", "graph": h.putRing(10), "lease": "2500000h"})
+}
+
+// Clients do not learn where the store is.
+func TestDamageHasNoPath(t *testing.T) {
+	err := fmt.Errorf("%w: %w; restore it", study.ErrCorrupt, &fs.PathError{Op: "reading", Path: "/srv/secret/team.db", Err: errors.New("malformed")})
+	if got := server.Damage(err); strings.Contains(got, "/srv") || !strings.Contains(got, "the store: malformed; restore it") {
+		t.Error(got)
 	}
 }

@@ -128,11 +128,14 @@ func (d *database) writeGroup(all []*write) {
 		d.group.mu.Lock()
 		d.group.commits++
 		d.group.mu.Unlock()
-	case len(all) > 1 && !committing && !errors.Is(err, ErrUnavailable) && !errors.Is(err, ErrHeld): // nothing was written
+	case len(all) > 1 && !committing && !errors.Is(err, ErrUnavailable) && !errors.Is(err, ErrHeld) && !errors.Is(err, ErrGone): // nothing was written
 		for _, w := range all {
 			d.writeGroup([]*write{w})
 		}
 	default:
+		if errors.Is(err, ErrGone) { // a file without a name can still be read
+			err = fmt.Errorf("%w: %w", err, study.ErrNotDurable)
+		}
 		for _, w := range all {
 			w.err = err
 		}

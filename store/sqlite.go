@@ -201,7 +201,7 @@ func (f *sqliteFile) explain(err error) error {
 	case codes.SQLITE_NOTADB:
 		return fmt.Errorf("%w: %s is not an SQLite file; name another", ErrForeign, f.path)
 	case codes.SQLITE_CORRUPT:
-		return fmt.Errorf("%w: %s: %w; restore it from a backup", study.ErrCorrupt, f.path, err)
+		return fmt.Errorf("%w: %w; restore it from a backup", study.ErrCorrupt, &fs.PathError{Op: "reading", Path: f.path, Err: err})
 	case codes.SQLITE_CONSTRAINT:
 		return fmt.Errorf("%w: %w", study.ErrSequence, err)
 	}

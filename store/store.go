@@ -163,7 +163,7 @@ func openOnce(ctx context.Context, location string, opts Options) (Store, error)
 	case strings.HasPrefix(location, "postgres://"), strings.HasPrefix(location, "postgresql://"):
 		return openPostgres(ctx, location, opts)
 	case strings.Contains(location, "://"):
-		return nil, fmt.Errorf("%w: %q is neither a file name nor a postgres:// URL; the URL of a server begins with http:// or https://", ErrNotFound, location)
+		return nil, fmt.Errorf("%w: %q is neither a file name nor a postgres:// URL; the URL of a server begins with http:// or https://", ErrNotFound, withoutPassword(location))
 	}
 	return openSQLite(ctx, location, opts)
 }
@@ -172,4 +172,15 @@ func openOnce(ctx context.Context, location string, opts Options) (Store, error)
 func GraphID(packed []byte) string {
 	sum := sha256.Sum256(packed)
 	return hex.EncodeToString(sum[:])
+}
+
+// withoutPassword removes all that may be a password from what should be a URL: a scheme
+// that is mistyped does not make it less secret.
+func withoutPassword(location string) string {
+	scheme, rest, _ := strings.Cut(location, "://")
+	if at := strings.LastIndex(rest, "@"); at >= 0 {
+		rest = "…" + rest[at:]
+	}
+	rest, _, _ = strings.Cut(rest, "?")
+	return scheme + "://" + rest
 }

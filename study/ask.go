@@ -20,9 +20,11 @@ const MaxCount = 10_000
 type AskRequest struct {
 	Count  int           // nodes wanted, 1 to MaxCount
 	Nodes  []string      // nodes of one's own choice, in place of the queue and of suggestions; Count is then their number. Nil: none
+	Of     int           // nodes of the whole ask that this is a part of, as AskInParts sets it; 0: of none
 	Key    string        // a repeated key gets the first answer again; empty: none
 	Holder string        // who will measure
 	Lease  time.Duration // how long the nodes stay reserved; 0: Settings.Lease
+	Wait   time.Duration // how long to wait for asks before this one; then the error wraps ErrBusy. 0: as long as it takes
 }
 
 // Ask reserves nodes: those that are in the queue first, and then suggested ones. With
@@ -38,18 +40,16 @@ func (s *Study) Ask(ctx context.Context, r AskRequest) (Ask, error) {
 	if r.Count < 1 || r.Count > MaxCount {
 		return Ask{}, fmt.Errorf("%w: %d nodes wanted; ask for 1 to %d", ErrInvalid, r.Count, MaxCount)
 	}
-	if r.Lease < 0 {
-		return Ask{}, fmt.Errorf("%w: lease %v; give a duration ≥ 0", ErrInvalid, r.Lease)
+	if err := checkLease(r.Lease); err != nil {
+		return Ask{}, err
 	}
 	if a, done, err := s.answered(r); done {
 		return a, err
 	}
-	select { // one ask at a time, so that the next sees the nodes that this one reserves
-	case s.asking <- struct{}{}:
-		defer func() { <-s.asking }()
-	case <-ctx.Done():
-		return Ask{}, ctx.Err()
+	if err := s.awaitTurn(ctx, r.Wait); err != nil {
+		return Ask{}, err
 	}
+	defer func() { <-s.asking }()
 	if err := s.Expire(ctx); err != nil {
 		return Ask{}, err
 	}
@@ -68,6 +68,25 @@ func (s *Study) Ask(ctx context.Context, r AskRequest) (Ask, error) {
 	}
 }
 
+// awaitTurn takes the token of asks: one ask at a time, so that the next sees the nodes that
+// this one reserves. They have their turn in the order in which they came.
+func (s *Study) awaitTurn(ctx context.Context, wait time.Duration) error {
+	var late <-chan time.Time
+	if wait > 0 {
+		t := time.NewTimer(wait)
+		defer t.Stop()
+		late = t.C
+	}
+	select {
+	case s.asking <- struct{}{}:
+		return nil
+	case <-late:
+		return fmt.Errorf("%w: suggestions for others are being computed; try again soon", ErrBusy)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // errOvertaken is wrapped if a suggested node was no longer available when it was to
 // be reserved.
 var errOvertaken = errors.New("overtaken by other events")
@@ -79,12 +98,12 @@ func (s *Study) answered(r AskRequest) (a Ask, done bool, err error) {
 	defer s.mu.RUnlock()
 	if k, used := s.state.asks[r.Key]; used {
 		a = s.state.Asks[k]
-		if a.Count != r.Count || a.Holder != r.Holder || a.Chosen != (r.Nodes != nil) || a.Chosen && !slices.Equal(nodesOf(a.Trials), r.Nodes) {
+		if a.Count != r.Count || a.Of != r.Of || a.Holder != r.Holder || a.Chosen != (r.Nodes != nil) || a.Chosen && !slices.Equal(nodesOf(a.Trials), r.Nodes) {
 			return Ask{}, true, fmt.Errorf("%w: the key %q was used for another ask; use a new key", ErrConflict, r.Key)
 		}
 		return a, true, nil
 	}
-	none := Ask{Key: r.Key, Holder: r.Holder, Count: r.Count, Trials: []Issued{}}
+	none := Ask{Key: r.Key, Holder: r.Holder, Count: r.Count, Of: r.Of, Trials: []Issued{}}
 	switch s.state.Status {
 	case StatusPaused:
 		none.Short = ReasonPaused
@@ -106,12 +125,12 @@ func (s *Study) ask(ctx context.Context, r AskRequest) (Ask, error) {
 	if err != nil {
 		return Ask{}, fmt.Errorf("suggesting: %w", err)
 	}
-	answer := Ask{Key: r.Key, Holder: r.Holder, Count: r.Count, Short: suggested.Short, Random: suggested.Random, Trials: []Issued{}}
+	answer := Ask{Key: r.Key, Holder: r.Holder, Count: r.Count, Of: r.Of, Short: suggested.Short, Random: suggested.Random, Trials: []Issued{}}
 	if len(suggested.List) == 0 {
 		return answer, nil
 	}
 	decide := func(st *State) (Payload, error) {
-		p := Asked{Key: r.Key, Count: r.Count, Basis: basis, Until: s.leaseEnd(st, r), Short: suggested.Short, Random: suggested.Random}
+		p := Asked{Key: r.Key, Count: r.Count, Of: r.Of, Basis: basis, Until: s.leaseEnd(st, r), Short: suggested.Short, Random: suggested.Random}
 		for k, g := range suggested.List {
 			p.Trials = append(p.Trials, Issued{len(st.Trials) + 1 + k, g.Node, g.Cost, g.Why, g.Mean, g.SD})
 		}

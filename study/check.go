@@ -91,6 +91,9 @@ func (s *State) checkAsked(p Asked) error {
 	if err := checkText("a reason", p.Random, MaxNote); err != nil {
 		return err
 	}
+	if p.Of != 0 && p.Of < p.Count {
+		return fmt.Errorf("%w: %d nodes asked for, as a part of %d", ErrCorrupt, p.Count, p.Of)
+	}
 	if len(p.Trials) < 1 || len(p.Trials) > p.Count || p.Basis >= s.Seq+1 {
 		return fmt.Errorf("%w: %d trials for %d nodes asked for, from events up to %d", ErrCorrupt, len(p.Trials), p.Count, p.Basis)
 	}

@@ -132,8 +132,8 @@ func (s *Study) Retract(ctx context.Context, number int, note, by string) (v Rec
 // Renew extends the lease of a pending trial to the given time from now; 0: to
 // Settings.Lease from now. It refuses to shorten a lease.
 func (s *Study) Renew(ctx context.Context, trial int, lease time.Duration, by string) (Trial, error) {
-	if lease < 0 {
-		return Trial{}, fmt.Errorf("%w: lease %v; give a duration ≥ 0", ErrInvalid, lease)
+	if err := checkLease(lease); err != nil {
+		return Trial{}, err
 	}
 	return s.changeTrial(ctx, trial, by, func(st *State) (Payload, error) {
 		if lease == 0 {

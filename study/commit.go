@@ -183,18 +183,22 @@ func (s *Study) refuse(batch []*command, err error) {
 	s.queue, s.ahead, s.stale = nil, nil, true
 	s.doubtful = map[int64]*command{}
 	events := 0
+	inDoubt := !errors.Is(err, ErrSequence) && !errors.Is(err, ErrNotDurable) // these say that nothing was written
 	for _, c := range batch {
 		if c.event != nil {
 			events++
-			if !errors.Is(err, ErrSequence) { // which says that nothing was written
+			if inDoubt {
 				s.doubtful[c.event.Seq] = c
 			}
 		}
 	}
 	found := func(c *command) bool {
-		return c.event != nil && !errors.Is(err, ErrSequence) && s.doubtful[c.event.Seq] == nil
+		return c.event != nil && inDoubt && s.doubtful[c.event.Seq] == nil
 	}
 	lost := s.catchUp(context.WithoutCancel(batch[0].ctx))
+	if errors.Is(err, ErrNotDurable) {
+		lost = err
+	}
 	for _, c := range batch {
 		switch {
 		case found(c):

@@ -197,6 +197,19 @@ func TestGroupInDoubt(t *testing.T) {
 	}
 }
 
+// What a log can still read but cannot keep is not taken.
+func TestNotDurable(t *testing.T) {
+	x, log := newGated(t, 9)
+	x.ask(t, 2)
+	log.let(func(events []study.Event) error {
+		log.MemoryLog.Append(t.Context(), events...)
+		return fmt.Errorf("the file is gone: %w", study.ErrNotDurable)
+	}, nil)
+	if _, err := x.Tell(x.ctx, 1, study.Outcome{Value: 1}, ""); !errors.Is(err, study.ErrNotDurable) {
+		t.Errorf("%v", err)
+	}
+}
+
 // Who repeats a command is not answered before the first is written, and learns if it is not.
 func TestRepeatedWhileWriting(t *testing.T) {
 	x, log := newGated(t, 9)

@@ -63,6 +63,8 @@ var (
 	ErrNotFound = errors.New("not found")
 	// ErrConflict is wrapped if a command contradicts the state of the study.
 	ErrConflict = errors.New("conflict")
+	// ErrBusy is wrapped if an ask had to wait for others too long.
+	ErrBusy = errors.New("busy")
 	// ErrNoModel is wrapped if the measurements are too few, or unfit, for a model.
 	ErrNoModel = errors.New("there is no model yet")
 	// ErrFit is wrapped if a model cannot be fitted to the measurements for a reason
@@ -75,6 +77,9 @@ var (
 	ErrNoEngine = errors.New("opened without its graph")
 	// ErrSequence is wrapped if the number of an event is not the next one.
 	ErrSequence = errors.New("out of sequence")
+	// ErrNotDurable is wrapped by a Log that cannot keep events, also if it can still read
+	// those that it was given: its file was removed, for example.
+	ErrNotDurable = errors.New("not kept")
 	// ErrCorrupt is wrapped if events cannot have been written by this package.
 	ErrCorrupt = errors.New("not a usable log")
 )

@@ -33,6 +33,7 @@ type (
 	Asked struct {
 		Key   string    `json:"key,omitempty"`   // the same key gets the same answer
 		Count int       `json:"count"`           // nodes asked for
+		Of    int       `json:"of,omitempty"`    // nodes of the whole ask that this is a part of; 0: of none
 		Basis int64     `json:"basis"`           // last event that the suggestions take into account
 		Until time.Time `json:"until"`           // end of the lease
 		Short Reason    `json:"short,omitempty"` // why there are fewer trials than nodes asked for

@@ -50,6 +50,17 @@ type Settings struct {
 // DefaultLease is the default of Settings.Lease.
 const DefaultLease = Duration(24 * time.Hour)
 
+// MaxLease is the longest lease that is given.
+const MaxLease = 10 * 365 * 24 * time.Hour
+
+// checkLease refuses leases that are too long, which older studies may have.
+func checkLease(lease time.Duration) error {
+	if lease < 0 || lease > MaxLease {
+		return fmt.Errorf("%w: lease %v; give a duration from 0 to %v", ErrInvalid, lease, MaxLease)
+	}
+	return nil
+}
+
 // Limits on the length of texts, in bytes.
 const (
 	maxName   = 128  // of a study
@@ -88,7 +99,10 @@ func (s Settings) Complete() (Settings, error) {
 	if _, level := s.Goal.Level(); s.Policy == "straddle" && !level { // not in check, because old studies may have it
 		return s, fmt.Errorf("%w: the policy straddle needs the goal threshold=V, not %v", ErrInvalid, s.Goal)
 	}
-	return s, s.check()
+	if err := s.check(); err != nil {
+		return s, err
+	}
+	return s, checkLease(time.Duration(s.Lease))
 }
 
 func (s Settings) check() error {

@@ -86,6 +86,7 @@ type Ask struct {
 	Key    string    `json:"key,omitempty"`
 	Holder string    `json:"holder,omitempty"`
 	Count  int       `json:"count"`          // nodes asked for
+	Of     int       `json:"of,omitempty"`   // nodes of the whole ask that this is a part of; 0: of none
 	Until  time.Time `json:"until,omitzero"` // end of the lease
 	Short  Reason    `json:"short,omitempty"`
 	Random string    `json:"random,omitempty"` // why the nodes were drawn at random, without the model that the policy needs; empty: they were not
@@ -208,7 +209,7 @@ func (s *State) issue(e Event, p Asked) {
 		s.node(i.Node).pending++
 		s.unqueue(i.Node)
 	}
-	s.Asks = append(s.Asks, Ask{e.Seq, p.Key, e.By, p.Count, p.Until, p.Short, p.Random, p.Chosen, p.Trials})
+	s.Asks = append(s.Asks, Ask{e.Seq, p.Key, e.By, p.Count, p.Of, p.Until, p.Short, p.Random, p.Chosen, p.Trials})
 	if p.Key != "" {
 		s.asks[p.Key] = len(s.Asks) - 1
 	}

@@ -33,7 +33,8 @@ type app struct {
 	threads int
 	json    bool
 	quiet   bool
-	memory  size // most that the run may take; 0: 80 % of what is free
+	memory  size   // most that the run may take; 0: 80 % of what is free
+	asking  *stage // of an ask for many nodes; nil: none is under way
 }
 
 // maxThreads is more than any machine has; with far more the runtime fails.
@@ -209,8 +210,15 @@ func noArguments(cmd *cobra.Command, args []string) error {
 // verbs are the commands; each is in the file of its name.
 var verbs = []func(*app) *cobra.Command{checkVerb, predictVerb, classifyVerb, validateVerb, suggestVerb, simulateVerb, reportVerb, studyVerb, serveVerb, tokenVerb, demoVerb, featuresVerb, packVerb, datasetVerb, reproduceVerb, benchVerb}
 
-// version is the module's version where the build knows it.
+// built is the version that a build was told, as the Dockerfile does.
+var built string
+
+// version is the version that the build was told, or that of the module where the build
+// knows it.
 func version() string {
+	if built != "" {
+		return built
+	}
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		return info.Main.Version
 	}

@@ -201,6 +201,13 @@ func withoutPassword(place string) string {
 		u.RawQuery, u.ForceQuery, u.Fragment = "", false, ""
 		return u.Redacted()
 	}
+	if scheme, rest, ok := strings.Cut(place, "://"); ok { // it cannot be read as a URL
+		if at := strings.LastIndex(rest, "@"); at >= 0 {
+			rest = "…" + rest[at:]
+		}
+		rest, _, _ = strings.Cut(rest, "?")
+		return scheme + "://" + rest
+	}
 	return place
 }
 
@@ -211,7 +218,7 @@ func (f *serveFlags) check() (token, error) {
 		return none, usagef("no store: give --store FILE.db or a postgres:// URL, or set %s", storeEnv)
 	}
 	if isServer(f.store) {
-		return none, usagef("--store %s is the URL of a server; serve needs a file or a database", f.store)
+		return none, usagef("--store %s is the URL of a server; serve needs a file or a database", withoutPassword(f.store))
 	}
 	if err := f.checkAccess(); err != nil {
 		return none, err

@@ -156,7 +156,7 @@ func certificate(t testing.TB, dir string, serial int64) (cert, key string) {
 		t.Fatal(err)
 	}
 	form := &x509.Certificate{
-		SerialNumber: big.NewInt(serial), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		SerialNumber: big.NewInt(serial), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, DNSNames: []string{"lab.example.org"},
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, form, form, &secret.PublicKey, secret)
@@ -248,6 +248,18 @@ func TestWhoMayUseServer(t *testing.T) {
 		cancel()
 		if code := <-done; code != exitOK || !strings.Contains(talk.String(), want) {
 			t.Errorf("%s: exit %d; %s", flags, code, talk.String())
+		}
+	}
+}
+
+// A password is not repeated, however the address is mistyped.
+func TestPasswordsAreNotPrinted(t *testing.T) {
+	for _, place := range []string{"postgre://u:hunter2@127.0.0.1:1/db", "http://u:hunter2@127.0.0.1:1", "https://u:hunter2@127.0.0.1:1/v1", "postgres://u:hunter2%zz@127.0.0.1:1/db", "ftp://u:hun@ter2/hunter2@h/x"} {
+		for _, line := range [][]string{{"study", "list"}, {"serve"}, {"token", "list"}} {
+			r := runLine(t, "", append(line, "--store", place)...)
+			if r.code == exitOK || strings.Contains(r.out+r.err, "hunter2") || strings.Contains(r.out+r.err, "hun@ter2") {
+				t.Errorf("%v --store %s: %+v", line, place, r)
+			}
 		}
 	}
 }

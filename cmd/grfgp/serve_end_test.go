@@ -41,10 +41,11 @@ func TestServeEndsWithWholeFile(t *testing.T) {
 
 func TestWithoutPassword(t *testing.T) {
 	for place, want := range map[string]string{
-		"team.db":                         "team.db",
-		"postgres://u:secret@h/db":        "postgres://u:xxxxx@h/db",
-		"postgres://u@h/db?password=pass": "postgres://u@h/db",
-		"postgres:///db?password=p#q":     "postgres:///db",
+		"team.db":                          "team.db",
+		"postgres://u:secret@h/db":         "postgres://u:xxxxx@h/db",
+		"postgres://u@h/db?password=pass":  "postgres://u@h/db",
+		"postgres:///db?password=p#q":      "postgres:///db",
+		"postgres://u:p/a%s@h/db?x=secret": "postgres://…@h/db",
 	} {
 		if got := withoutPassword(place); got != want {
 			t.Errorf("%s is shown as %s, want %s", place, got, want)

@@ -174,9 +174,9 @@ func (a *app) server(place, tokenFile string) (*client.Client, error) {
 	var bad *client.URLError
 	if errors.As(err, &bad) {
 		if bad.Use != "" {
-			return nil, usagef("--store %s: %s, as in --store %s", place, bad.Reason, bad.Use)
+			return nil, usagef("--store %s: %s, as in --store %s", withoutPassword(place), bad.Reason, withoutPassword(bad.Use))
 		}
-		return nil, usagef("--store %s: %s; a token comes from --token-file", place, bad.Reason)
+		return nil, usagef("--store %s: %s; a token comes from --token-file", withoutPassword(place), bad.Reason)
 	}
 	return c, err
 }
@@ -192,6 +192,11 @@ func (a *app) studyProgress(load string) client.Progress {
 			s := a.talk.Stage(load)
 			return func(net *graphio.Network) {
 				s.Done("%s and %s", plural.Count(net.Graph.Len(), "nodes"), plural.Count(net.Graph.Edges(), "edges"))
+			}
+		},
+		Asked: func(reserved, count int) {
+			if a.asking != nil {
+				a.asking.Update(int64(reserved), int64(count))
 			}
 		},
 	}

@@ -41,6 +41,7 @@ With --node it reserves a node of your own choice.`,
 			}
 			r.Holder = f.who()
 			stage := a.talk.Stage("suggesting")
+			a.asking = stage
 			answer, err := s.Ask(ctx, r)
 			if err != nil {
 				return err

@@ -66,7 +66,7 @@ func (f *tokenFlags) place() (string, error) {
 	case store == "":
 		return "", usagef("no tokens: give --store FILE.db, the store of the server, or --tokens FILE")
 	case isServer(store):
-		return "", usagef("%s is a server; tokens are kept on its machine: give --store FILE.db there, or --tokens FILE", store)
+		return "", usagef("%s is a server; tokens are kept on its machine: give --store FILE.db there, or --tokens FILE", withoutPassword(store))
 	}
 	return "", usagef("a database has no file of tokens beside it; give --tokens FILE, as 'grfgp serve' has")
 }
