@@ -19,7 +19,7 @@ import (
 )
 
 func serveSoak(a *app) *cobra.Command {
-	opts := load.SoakOptions{}
+	opts, place := load.SoakOptions{}, ""
 	cmd := &cobra.Command{
 		Use:   "soak [--time 1h]",
 		Short: "Test a server under mixed load while it is killed, its clock jumps and its disk is busy",
@@ -32,17 +32,17 @@ of the time memory and goroutines of one process are watched. Studies are delete
 are full. The exit code is 1 if anything is wrong.`,
 		Example: "  grfgp serve soak --time 1h",
 		Args:    noArguments,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return a.soak(cmd.Context(), opts) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.soak(cmd.Context(), opts, place) },
 	}
 	flags := cmd.Flags()
 	flags.DurationVar(&opts.Time, "time", time.Hour, "time of the load")
 	flags.IntVar(&opts.Clients, "clients", 8, "number of clients")
-	flags.StringVar(&opts.Store, "store", "", "store, which must be empty: a `file`, or a postgres:// URL (default: a file in the folder)")
+	flags.StringVar(&place, "store", "", "store, which must be empty: a `file`, or a postgres:// URL (default: a file in the folder)")
 	flags.StringVar(&opts.Folder, "folder", "", "`folder` for the store and the log of the server (default: a temporary one, removed unless something is wrong)")
 	return cmd
 }
 
-func (a *app) soak(ctx context.Context, opts load.SoakOptions) (err error) {
+func (a *app) soak(ctx context.Context, opts load.SoakOptions, place string) (err error) {
 	if opts.Time < time.Second || opts.Clients < 1 {
 		return usagef("give a time of a second or more, and 1 client or more")
 	}
@@ -52,14 +52,16 @@ func (a *app) soak(ctx context.Context, opts load.SoakOptions) (err error) {
 			return err
 		}
 	}
-	if opts.Store == "" {
-		opts.Store = filepath.Join(opts.Folder, "soak.db")
+	if place == "" {
+		place = filepath.Join(opts.Folder, "soak.db")
 	}
 	program, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	opts.Program = func(args ...string) *exec.Cmd { return exec.Command(program, args...) }
+	opts.Server = func(address, clock string) *exec.Cmd {
+		return exec.Command(program, soakServer(place, address, clock)...)
+	}
 	opts.Seed = a.seed
 	opts.Begin = func(stage string) func(string) {
 		s := a.talk.Stage(stage)
@@ -82,6 +84,11 @@ func (a *app) soak(ctx context.Context, opts load.SoakOptions) (err error) {
 		return os.RemoveAll(opts.Folder)
 	}
 	return nil
+}
+
+// soakServer are the arguments of a server under soak.
+func soakServer(place, address, clock string) []string {
+	return []string{"serve", "--quiet", "--open", "--store", place, "--listen", address, "--clock-error", clock}
 }
 
 func soakTable(w io.Writer, r load.Soaked) error {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -16,7 +17,10 @@ func TestServeSoak(t *testing.T) {
 	}
 	folder := t.TempDir()
 	found, err := load.Soak(t.Context(), load.SoakOptions{
-		Time: 8 * time.Second, Clients: 4, Seed: 1, Program: program, Store: filepath.Join(folder, "soak.db"), Folder: folder,
+		Time: 8 * time.Second, Clients: 4, Seed: 1, Folder: folder,
+		Server: func(address, clock string) *exec.Cmd {
+			return program(soakServer(filepath.Join(folder, "soak.db"), address, clock)...)
+		},
 		Begin: func(string) func(string) { return func(string) {} },
 	})
 	if err != nil {

@@ -17,13 +17,14 @@ import (
 
 // SoakOptions are the options of Soak; all must be set.
 type SoakOptions struct {
-	Time    time.Duration                  // of the load, in all
-	Clients int                            // at once
-	Seed    uint64                         // of the load and of the disturbances
-	Program func(args ...string) *exec.Cmd // this program, which runs the server
-	Store   string                         // of the server: a file, or the URL of a database, of its own
-	Folder  string                         // for the clock of the server, its log and what fills the disk
-	Begin   func(stage string) (done func(result string))
+	Time    time.Duration // of the load, in all
+	Clients int           // at once
+	Seed    uint64        // of the load and of the disturbances
+	// Server runs a server on a store of its own, at an address, with a clock that is wrong by
+	// the seconds in a file.
+	Server func(address, clock string) *exec.Cmd
+	Folder string // for the clock of the server, its log and what fills the disk
+	Begin  func(stage string) (done func(result string))
 }
 
 // Soaked says what a soak did and found.
@@ -91,7 +92,7 @@ func (s *soak) run(ctx context.Context) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	done := s.Begin("starting the server")
-	if s.server, err = newServed(s.Program, s.Store, s.Folder); err != nil {
+	if s.server, err = newServed(s.Server, s.Folder); err != nil {
 		return err
 	}
 	defer s.server.end()

@@ -19,24 +19,24 @@ import (
 
 // served is a server in a process of its own, always at the same address.
 type served struct {
-	program       func(args ...string) *exec.Cmd
-	store, folder string
-	url           string
-	log           *os.File
-	slow          atomic.Bool // fillDisk keeps the disk busy
+	run    func(address, clock string) *exec.Cmd
+	folder string
+	url    string
+	log    *os.File
+	slow   atomic.Bool // fillDisk keeps the disk busy
 
 	process *exec.Cmd // nil: none
 	ended   chan error
 }
 
-func newServed(program func(args ...string) *exec.Cmd, store, folder string) (*served, error) {
+func newServed(run func(address, clock string) *exec.Cmd, folder string) (*served, error) {
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
 	address := free.Addr().String()
 	free.Close()
-	s := &served{program: program, store: store, folder: folder, url: "http://" + address}
+	s := &served{run: run, folder: folder, url: "http://" + address}
 	if s.log, err = os.Create(filepath.Join(folder, "server.log")); err != nil {
 		return nil, err
 	}
@@ -60,8 +60,7 @@ const startTime = 2 * time.Minute
 
 // start starts the server and waits until it is ready.
 func (s *served) start(ctx context.Context) error {
-	address := strings.TrimPrefix(s.url, "http://")
-	cmd := s.program("serve", "--quiet", "--open", "--store", s.store, "--listen", address, "--clock-error", s.clock())
+	cmd := s.run(strings.TrimPrefix(s.url, "http://"), s.clock())
 	cmd.Stdout, cmd.Stderr = s.log, s.log
 	if err := cmd.Start(); err != nil {
 		return err
