@@ -47,7 +47,9 @@ func TestRemoteRoles(t *testing.T) {
 	if r := d.run("list"); r.code != exitUnreachable || !strings.Contains(r.err, "needs a token") {
 		t.Errorf("%+v", r)
 	}
-	d.ok("ask s -n 2 --by mallory", "--token-file", ben)
+	if out := d.ok("ask s -n 2 --by mallory --json", "--token-file", ben).out; !strings.Contains(out, `"holder":"ben"`) {
+		t.Errorf("%s", out)
+	}
 	d.ok("tell s 1=5 --by mallory", "--token-file", ben)
 	d.ok("pause s", "--token-file", anna)
 	if out := d.ok("show s --trials", "--token-file", carla).out; !strings.Contains(out, "ben") || strings.Contains(out, "mallory") || !strings.Contains(out, "anna") {
