@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
+	"crypto/tls"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -209,7 +210,8 @@ func (c *Client) connectionError(ctx context.Context, err error) error {
 	}
 	kind := ErrLost
 	var dialled *net.OpError
-	if errors.As(err, &dialled) && dialled.Op == "dial" {
+	var untrusted *tls.CertificateVerificationError
+	if errors.As(err, &dialled) && dialled.Op == "dial" || errors.As(err, &untrusted) {
 		kind = ErrUnreachable
 	}
 	return &ConnectionError{c.base, kind, err}

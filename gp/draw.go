@@ -25,21 +25,45 @@ func (p *Posterior) finish(ctx context.Context, g kernel.Draw, rows int, seed ui
 	return out, g.Update(ctx, out, weights)
 }
 
+const (
+	// solveTogether is the number of draws that are solved for at a time where there are many numbers, solveNumbers or
+	// more: as many as products take at a time. Solvers need several blocks of as many columns.
+	solveTogether = 32
+	solveNumbers  = 1 << 23
+)
+
 // update returns H⁻¹(y − g_x − ε) for prior draws g_x at the measurements.
 func (p *Posterior) update(ctx context.Context, at *mat.Dense, seed uint64) (*mat.Dense, error) {
 	t, draws := at.Dims()
-	rest, weights := mat.NewDense(t, draws, nil), mat.NewDense(t, draws, nil)
+	weights, group := mat.NewDense(t, draws, nil), draws
+	if all, _ := p.systemRows().Total(t); all*draws >= solveNumbers {
+		group = solveTogether
+	}
+	for lo := 0; lo < draws; lo += group {
+		hi := min(draws, lo+group)
+		rest := p.rest(at, lo, hi, seed)
+		if err := p.solve(ctx, weights.Slice(0, t, lo, hi).(*mat.Dense), rest, forSamples); err != nil {
+			return nil, err
+		}
+	}
+	return weights, nil
+}
+
+// rest returns y − g_x − ε for the draws [lo, hi).
+func (p *Posterior) rest(at *mat.Dense, lo, hi int, seed uint64) *mat.Dense {
+	t, _ := at.Dims()
+	rest := mat.NewDense(t, hi-lo, nil)
 	const size = ranks.BlockRows
 	_, first := p.systemRows().Total(t)
 	to, from := rest.RawMatrix(), at.RawMatrix()
-	parallel.Ranges(t, size, func(lo, hi int) {
-		for s := range draws {
-			normal := rand.New(rng.New(seed, "measurement noise", uint64(s), uint64((first+lo)/size)))
-			for k := lo; k < hi; k++ {
+	parallel.Ranges(t, size, func(k0, k1 int) {
+		for s := lo; s < hi; s++ {
+			normal := rand.New(rng.New(seed, "measurement noise", uint64(s), uint64((first+k0)/size)))
+			for k := k0; k < k1; k++ {
 				e := math.Sqrt(p.noise[k]) * normal.NormFloat64()
-				to.Data[k*to.Stride+s] = p.data.Y[k] - from.Data[k*from.Stride+s] - e
+				to.Data[k*to.Stride+s-lo] = p.data.Y[k] - from.Data[k*from.Stride+s] - e
 			}
 		}
 	})
-	return weights, p.solve(ctx, weights, rest, forSamples)
+	return rest
 }

@@ -365,7 +365,7 @@ func (l *likelihood) fitIteratively(ctx context.Context, starts [][]float64, opt
 	case opts.ColdStart:
 		theta = starts[0]
 	default:
-		opts.MaxIter = patchMaxIter
+		opts.MaxIter, opts.Tol = patchMaxIter, max(opts.Tol, patchTol)
 		theta, _, err = l.fitComposite(ctx, patches, starts, opts)
 	}
 	if err != nil {

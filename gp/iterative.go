@@ -23,6 +23,7 @@ const (
 	patchNodes     = 300
 	scatteredNodes = 800 // to start from
 	patchMaxIter   = 30
+	patchTol       = 0.1 // nats: the first steps of learning move by a tenth of an e-fold, whatever the start
 )
 
 // probeCount is how many random right-hand sides go beside n measurements. The

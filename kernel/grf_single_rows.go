@@ -88,6 +88,7 @@ func (r *grfRows) set(ctx context.Context, cov *grfCovariance) error {
 // the norm of row i, and val to N⁻¹Φ. It reports whether all are numbers of float32.
 func combineSingle(ctx context.Context, val []float32, diag, inverse []float64, own *walk.List, from func(a int) int, coeff []float64, constant float64) (bool, error) {
 	const size = 1024
+	coeff = walk.Padded(coeff)
 	var bad atomic.Bool
 	values := make([][]float64, parallel.Workers(len(diag)))
 	err := parallel.Blocks(ctx, (len(diag)+size-1)/size, func(worker, b int) error {

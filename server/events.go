@@ -105,7 +105,7 @@ func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request, o *openStu
 	pause := time.NewTimer(0)
 	defer pause.Stop()
 	<-pause.C
-	for out.err == nil {
+	for out.err == nil && s.stillAllowed(r) {
 		var err error
 		if after, err = out.events(ctx, o, after); err != nil {
 			return err
@@ -134,6 +134,9 @@ func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request, o *openStu
 				out.tell("engine", status)
 				out.flush()
 			case <-beat.C:
+				if !s.stillAllowed(r) {
+					return nil
+				}
 				out.comment()
 				out.flush()
 			case <-ctx.Done():

@@ -67,6 +67,8 @@ func TestWhoMayDoWhat(t *testing.T) {
 						want = http.StatusMisdirectedRequest
 					case strange && !safe:
 						want = http.StatusForbidden
+					case exists && setup != "token" && slices.Contains([]string{"other site", "other subdomain"}, c.name) && !isPublic(path):
+						want = http.StatusForbidden // there is no token to keep them out
 					case !exists:
 						want = http.StatusMethodNotAllowed
 					case setup == "token" && tokenless && !isPublic(path):

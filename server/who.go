@@ -33,6 +33,8 @@ func (s *Server) identify(r *http.Request) (caller, error) {
 	case !needed && forwarded(r.Header) && !s.opts.Open:
 		s.log.Warn("a request through a proxy, where no token guards", "method", r.Method, "path", r.URL.Path, "from", r.RemoteAddr)
 		return caller{}, unknownProxy.because("the request came through a proxy, and no token guards this server; whoever runs it can give out tokens")
+	case !needed && foreignPage(r):
+		return caller{}, crossSite.because("requests from pages of other sites are refused")
 	case !needed && (s.opts.Admit == nil || s.admitted(r)):
 		return caller{role: tokens.Run}, nil
 	case !needed:
@@ -91,6 +93,26 @@ func (s *Server) owner(secret string) (caller, bool, error) {
 		return caller{}, false, unavailable.because("the server cannot read its tokens; see its log").after(10)
 	}
 	return caller{t.Name, t.Role}, ok, nil
+}
+
+// stillAllowed reports whether the sender of a request that lasts may go on reading: its
+// token may have been removed meanwhile.
+func (s *Server) stillAllowed(r *http.Request) bool {
+	needed, err := s.needsToken()
+	if err != nil || !needed {
+		return err == nil
+	}
+	secret, _ := bearer(r)
+	who, ok, err := s.owner(secret)
+	return ok && err == nil && who.role.Allows(tokens.Look)
+}
+
+// foreignPage reports whether a page of another site loads something, without leaving that
+// page. A request that changes something was looked at before; a page that only reads can
+// do no harm where it would need a token.
+func foreignPage(r *http.Request) bool {
+	site := r.Header.Get("Sec-Fetch-Site")
+	return (site == "cross-site" || site == "same-site") && r.Header.Get("Sec-Fetch-Mode") != "navigate"
 }
 
 // bearer returns the token that a request shows.

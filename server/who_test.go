@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"net/http"
@@ -315,6 +316,25 @@ func TestClaimedNames(t *testing.T) {
 	}
 }
 
+// A stream ends when its token is removed.
+func TestStreamOfRemovedToken(t *testing.T) {
+	h, file, secrets := roleHost(t)
+	h.create(10)
+	req := h.request("GET", "/v1/studies/s/events?after=1", nil, as(secrets[tokens.Look]), "Accept: text/event-stream")
+	resp, err := h.http.Client().Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if err := tokens.Remove(file, "looker"); err != nil {
+		t.Fatal(err)
+	}
+	h.observe(map[string]float64{"n1": 42.5})
+	if rest, err := io.ReadAll(resp.Body); err != nil || strings.Contains(string(rest), "42.5") {
+		t.Errorf("%q, %v", rest, err)
+	}
+}
+
 // The names of roles are those of the API.
 func TestRoleNames(t *testing.T) {
 	raw, err := json.Marshal(tokens.Roles())
@@ -363,5 +383,24 @@ func TestDamageHasNoPath(t *testing.T) {
 	err := fmt.Errorf("%w: %w; restore it", study.ErrCorrupt, &fs.PathError{Op: "reading", Path: "/srv/secret/team.db", Err: errors.New("malformed")})
 	if got := server.Damage(err); strings.Contains(got, "/srv") || !strings.Contains(got, "the store: malformed; restore it") {
 		t.Error(got)
+	}
+}
+
+// A key that is repeated late says which of its trials have ended.
+func TestRepeatedKeySaysWhatEnded(t *testing.T) {
+	h := newHost(t)
+	h.create(10)
+	ask := func() (a study.Ask) {
+		h.must("POST", "/v1/studies/s/asks", map[string]any{"count": 3, "holder": "anna"}, &a, "Idempotency-Key: monday")
+		return a
+	}
+	first := ask()
+	if again := ask(); first.Ended != nil || again.Ended != nil || len(again.Trials) != 3 {
+		t.Errorf("%+v, %+v", first, again)
+	}
+	h.must("PUT", "/v1/studies/s/trials/1/result", `{"value":1}`, nil)
+	h.must("POST", "/v1/studies/s/trials/3/release", nil, nil)
+	if again := ask(); len(again.Ended) != 2 || again.Ended[1] != study.TrialDone || again.Ended[3] != study.TrialReleased {
+		t.Errorf("%+v", again.Ended)
 	}
 }

@@ -31,7 +31,7 @@ import (
 // without, of C plus 1.5e-11 of its largest element on the diagonal.
 type Coarse struct {
 	a            multiplier     // A
-	t            *columnSums    // its transpose
+	t            *columnSums    // AᵀD⁻¹
 	inv, invSqrt []float64      // D⁻¹, D^-½
 	g            blas64.General // a row per column of A
 	onePlus      blas64.General // I + L
@@ -49,6 +49,8 @@ type Sparse[M any] interface {
 	// and without empty rows: row q of t is column columns[q], in block b where
 	// starts[b] ≤ q < starts[b+1], and within a block columns increase.
 	TransposedBlocks(size int) (t M, columns []uint32, starts []int)
+	// ColumnsScaled returns the product with diag(by).
+	ColumnsScaled(by []float64) M
 	multiplier
 }
 
@@ -81,9 +83,6 @@ func NewCoarseOver[M Sparse[M]](ctx context.Context, rows *Rows, a M, c *mat.Sym
 	}
 	p := &Coarse{a: a, inv: make([]float64, n)}
 	var err error
-	if p.t, err = newColumnSums(ctx, rows, a); err != nil {
-		return nil, fmt.Errorf("coarse: %w", err)
-	}
 	if p.invSqrt, p.logDet, err = inverseRoots(newSummation(ctx, rows), d); err != nil {
 		return nil, fmt.Errorf("coarse: diagonal element %w", err)
 	}
@@ -92,6 +91,9 @@ func NewCoarseOver[M Sparse[M]](ctx context.Context, rows *Rows, a M, c *mat.Sym
 			p.inv[i] = 1 / d[i]
 		}
 	})
+	if p.t, err = newColumnSums(ctx, rows, a, p.inv); err != nil {
+		return nil, fmt.Errorf("coarse: %w", err)
+	}
 	b, order, err := semidefiniteFactor(c)
 	if err != nil {
 		return nil, fmt.Errorf("coarse: %w", err)
@@ -128,31 +130,46 @@ func (p *Coarse) LogDet() float64 { return p.logDet }
 
 // Apply sets dst = P⁻¹·r.
 func (p *Coarse) Apply(dst, r *mat.Dense) {
-	p.subtract(dst, p.inv, p.inv, r, p.inv, func(blas64.General) {})
+	p.subtract(dst, p.inv, p.inv, r, nil, func(blas64.General) {})
 }
 
 // Whiten sets dst = F⁻¹·x.
 func (p *Coarse) Whiten(dst, x *mat.Dense) {
-	p.subtract(dst, p.invSqrt, p.invSqrt, x, p.inv, func(c blas64.General) { shrink(c, blas.Trans, p.onePlus) })
+	p.subtract(dst, p.invSqrt, p.invSqrt, x, nil, func(c blas64.General) { shrink(c, blas.Trans, p.onePlus) })
 }
 
 // WhitenT sets dst = F⁻ᵀ·x.
 func (p *Coarse) WhitenT(dst, x *mat.Dense) {
-	p.subtract(dst, p.invSqrt, p.inv, x, p.invSqrt, func(c blas64.General) { shrink(c, blas.NoTrans, p.onePlus) })
+	p.subtract(dst, p.invSqrt, p.inv, x, p.root(), func(c blas64.General) { shrink(c, blas.NoTrans, p.onePlus) })
+}
+
+// root returns D^½.
+func (p *Coarse) root() []float64 {
+	r := make([]float64, len(p.inv))
+	parallel.Ranges(len(r), 16*blockRows, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			r[i] = 1 / p.invSqrt[i]
+		}
+	})
+	return r
 }
 
 // subtract sets dst = diag(keep)·x − diag(out)·A·G·c, where c is
-// GᵀAᵀ·diag(in)·x after a change by the caller, who sees it transposed: a row
-// per column of x.
+// GᵀAᵀD⁻¹·diag(in)·x after a change by the caller, who sees it transposed: a row
+// per column of x. If in is nil, that is GᵀAᵀD⁻¹·x.
 func (p *Coarse) subtract(dst *mat.Dense, keep, out []float64, x *mat.Dense, in []float64, change func(c blas64.General)) {
 	if p.Rank() == 0 { // gonum has no matrices without columns
 		scaleRows(dst, x, keep)
 		return
 	}
 	n, k := x.Dims()
-	scaleRows(dst, x, in)
+	below := x
+	if in != nil {
+		scaleRows(dst, x, in)
+		below = dst
+	}
 	small := mat.NewDense(p.g.Rows, k, nil)
-	if err := p.t.Mul(context.Background(), small, dst); err != nil {
+	if err := p.t.Mul(context.Background(), small, below); err != nil {
 		fill(dst, math.NaN())
 		return
 	}

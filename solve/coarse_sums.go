@@ -12,7 +12,7 @@ import (
 	"grfgp/internal/ranks"
 )
 
-// columnSums is Aᵀ. Products are added up by blocks of rows and, per column of A, by the tree
+// columnSums is AᵀW with a diagonal W. Products are added up by blocks of rows and, per column of A, by the tree
 // of ranks.TreeSum, in which a block that does not meet the column has no part. So the bits
 // do not depend on how many ranks share the rows.
 type columnSums struct {
@@ -38,12 +38,11 @@ type merge struct{ to, from int }
 // part is a sum of one column over some blocks, of which first is the first.
 type part struct{ first, at int }
 
-// newColumnSums returns the transpose of A with the given number of columns, of which this
-// rank has its rows.
-func newColumnSums[M Sparse[M]](ctx context.Context, rows *Rows, a M) (*columnSums, error) {
+// newColumnSums returns AᵀW for the rows of A, and of the diagonal w of W, that this rank has.
+func newColumnSums[M Sparse[M]](ctx context.Context, rows *Rows, a M, w []float64) (*columnSums, error) {
 	n, columns := a.Dims()
 	t, met, starts := a.TransposedBlocks(blockRows)
-	c := &columnSums{parts: t, count: len(met)}
+	c := &columnSums{parts: t.ColumnsScaled(w), count: len(met)}
 	sums := newSummation(ctx, rows)
 	if !sums.alone() {
 		c.group = rows.Group

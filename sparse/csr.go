@@ -189,6 +189,17 @@ func (a *CSR) Scaled(c float64) *CSR {
 	return &CSR{rows: a.rows, cols: a.cols, rowPtr: a.rowPtr, colIdx: a.colIdx, val: val}
 }
 
+// ColumnsScaled returns a·diag(by). It shares the pattern of a.
+func (a *CSR) ColumnsScaled(by []float64) *CSR {
+	val := make([]float64, len(a.val))
+	parallel.Ranges(len(val), blockWork, func(lo, hi int) {
+		for p, j := range a.colIdx[lo:hi] {
+			val[lo+p] = a.val[lo+p] * by[j]
+		}
+	})
+	return &CSR{rows: a.rows, cols: a.cols, rowPtr: a.rowPtr, colIdx: a.colIdx, val: val}
+}
+
 // T returns the transpose, which is computed on the first call and kept. Its
 // columns are in increasing order, so products with it have a fixed order of
 // summation.

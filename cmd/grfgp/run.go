@@ -210,8 +210,15 @@ func noArguments(cmd *cobra.Command, args []string) error {
 // verbs are the commands; each is in the file of its name.
 var verbs = []func(*app) *cobra.Command{checkVerb, predictVerb, classifyVerb, validateVerb, suggestVerb, simulateVerb, reportVerb, studyVerb, serveVerb, tokenVerb, demoVerb, featuresVerb, packVerb, datasetVerb, reproduceVerb, benchVerb}
 
-// version is the module's version where the build knows it.
+// built is the version that a build was told, as the Dockerfile does.
+var built string
+
+// version is the version that the build was told, or that of the module where the build
+// knows it.
 func version() string {
+	if built != "" {
+		return built
+	}
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		return info.Main.Version
 	}

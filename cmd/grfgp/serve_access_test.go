@@ -47,7 +47,9 @@ func TestRemoteRoles(t *testing.T) {
 	if r := d.run("list"); r.code != exitUnreachable || !strings.Contains(r.err, "needs a token") {
 		t.Errorf("%+v", r)
 	}
-	d.ok("ask s -n 2 --by mallory", "--token-file", ben)
+	if out := d.ok("ask s -n 2 --by mallory --json", "--token-file", ben).out; !strings.Contains(out, `"holder":"ben"`) {
+		t.Errorf("%s", out)
+	}
 	d.ok("tell s 1=5 --by mallory", "--token-file", ben)
 	d.ok("pause s", "--token-file", anna)
 	if out := d.ok("show s --trials", "--token-file", carla).out; !strings.Contains(out, "ben") || strings.Contains(out, "mallory") || !strings.Contains(out, "anna") {
@@ -156,7 +158,7 @@ func certificate(t testing.TB, dir string, serial int64) (cert, key string) {
 		t.Fatal(err)
 	}
 	form := &x509.Certificate{
-		SerialNumber: big.NewInt(serial), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		SerialNumber: big.NewInt(serial), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, DNSNames: []string{"lab.example.org"},
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, form, form, &secret.PublicKey, secret)

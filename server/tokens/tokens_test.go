@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -138,6 +139,23 @@ func TestChangesTogether(t *testing.T) {
 	wg.Wait()
 	if all, err := tokens.Read(path); err != nil || len(all) != 8 {
 		t.Errorf("%d tokens, %v", len(all), err)
+	}
+}
+
+// Tokens that root adds belong to the user of the folder, who runs the server.
+func TestOwner(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give files away")
+	}
+	path := place(t)
+	for _, give := range []string{filepath.Dir(path), path} {
+		if err := os.Chown(give, 65534, 65533); err != nil {
+			t.Fatal(err)
+		}
+		add(t, path, fmt.Sprint("robot", len(give)), tokens.Look)
+		if info, err := os.Stat(path); err != nil || fmt.Sprint(reflect.ValueOf(info.Sys()).Elem().FieldByName("Uid")) != "65534" || info.Mode().Perm() != 0o600 {
+			t.Errorf("%v, %v", info.Sys(), err)
+		}
 	}
 }
 
