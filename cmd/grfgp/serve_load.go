@@ -37,8 +37,8 @@ With --ratios it measures, in several rounds, how much faster all clients tell r
 than one of them, and how much streams of events that nobody reads slow them down.`,
 		Example: `  grfgp serve load http://127.0.0.1:8080 --time 5s
   grfgp serve load http://127.0.0.1:8080 --ratios --clients 64 --time 2s`,
-		Args:    named(1, "URL"),
-		RunE:    func(cmd *cobra.Command, args []string) error { return a.load(cmd.Context(), &f, args[0]) },
+		Args: named(1, "URL"),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.load(cmd.Context(), &f, args[0]) },
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.tokenFile, "token-file", "", "`file` with the server's token, if it needs one (default: the file that "+tokenEnv+" names)")
