@@ -188,6 +188,9 @@ func TestSpreadScalesHaveTheBitsOfOne(t *testing.T) {
 	cases := scalesCases(t)
 	t.Run("every rank has all scales", func(t *testing.T) { testSpreadScales(t, cases[2:], 1<<30, 3) })
 	t.Run("a large scale is shared", func(t *testing.T) { testSpreadScales(t, cases[:1], ranks.BlockRows/2, 2) })
+	if testing.Short() {
+		return
+	}
 	defer kernel.SetCompactFrom(1000)()
 	cases = scalesCases(t)
 	t.Run("and in float32", func(t *testing.T) { testSpreadScales(t, cases[:2], ranks.BlockRows/4, 3) })
