@@ -144,6 +144,9 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 	if open, err := os.Stat(f.tokenFile); err == nil && open.Mode().Perm()&0o077 != 0 {
 		a.talk.Say("note: other users of this machine can read %s; 'chmod 600 %s' keeps the token private", f.tokenFile, f.tokenFile)
 	}
+	if open, err := os.Stat(f.tlsKey); err == nil && open.Mode().Perm()&0o007 != 0 { // a group for keys is usual
+		a.talk.Say("note: every user of this machine can read %s; 'chmod 600 %s' keeps the key private", f.tlsKey, f.tlsKey)
+	}
 	address := f.address(plain)
 	kept, err := store.Open(ctx, f.store, store.Options{MustExist: f.readOnly, ReadOnly: f.readOnly, URL: address, Migrated: a.migrated})
 	if err != nil {

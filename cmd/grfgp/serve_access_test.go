@@ -212,10 +212,13 @@ func TestServeTLS(t *testing.T) {
 		t.Errorf("certificate %d after it was renewed", got)
 	}
 	r := (&desk{t, d.dir, d.edges, url}).run("list") // which does not trust it
-	if r.code != exitUnreachable || !strings.Contains(r.err, "certificate") {
+	if r.code != exitUnreachable || !strings.Contains(r.err, "is not trusted") || !strings.Contains(r.err, "SSL_CERT_FILE") {
 		t.Errorf("%+v", r)
 	}
 	plain := strings.Replace(url, "https://", "http://", 1)
+	if r := (&desk{t, d.dir, d.edges, plain}).run("list"); r.code != exitUnreachable || !strings.Contains(r.err, "begins with https://") {
+		t.Errorf("%+v", r)
+	}
 	resp, err := http.Get(plain + "/v1/studies")
 	if err != nil {
 		t.Fatal(err)

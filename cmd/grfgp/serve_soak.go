@@ -19,7 +19,7 @@ import (
 )
 
 func serveSoak(a *app) *cobra.Command {
-	opts, place := load.SoakOptions{}, ""
+	opts, place, whole := load.SoakOptions{}, "", time.Hour
 	cmd := &cobra.Command{
 		Use:   "soak [--time 1h]",
 		Short: "Test a server under mixed load while it is killed, its clock jumps and its disk is busy",
@@ -32,10 +32,13 @@ of the time memory and goroutines of one process are watched. Studies are delete
 are full. The exit code is 1 if anything is wrong.`,
 		Example: "  grfgp serve soak --time 1h",
 		Args:    noArguments,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return a.soak(cmd.Context(), opts, place) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			opts.Disturbed, opts.Watched = whole*3/5, whole*2/5
+			return a.soak(cmd.Context(), opts, place)
+		},
 	}
 	flags := cmd.Flags()
-	flags.DurationVar(&opts.Time, "time", time.Hour, "time of the load")
+	flags.DurationVar(&whole, "time", whole, "time of the load")
 	flags.IntVar(&opts.Clients, "clients", 8, "number of clients")
 	flags.StringVar(&place, "store", "", "store, which must be empty: a `file`, or a postgres:// URL (default: a file in the folder)")
 	flags.StringVar(&opts.Folder, "folder", "", "`folder` for the store and the log of the server (default: a temporary one, removed unless something is wrong)")
@@ -43,8 +46,8 @@ are full. The exit code is 1 if anything is wrong.`,
 }
 
 func (a *app) soak(ctx context.Context, opts load.SoakOptions, place string) (err error) {
-	if opts.Time < time.Second || opts.Clients < 1 {
-		return usagef("give a time of a second or more, and 1 client or more")
+	if opts.Disturbed < time.Second || opts.Clients < 1 {
+		return usagef("give a time of 2s or more, and 1 client or more")
 	}
 	temporary := opts.Folder == ""
 	if temporary {

@@ -17,7 +17,7 @@ func TestServeSoak(t *testing.T) {
 	}
 	folder := t.TempDir()
 	found, err := load.Soak(t.Context(), load.SoakOptions{
-		Time: 8 * time.Second, Clients: 4, Seed: 1, Folder: folder,
+		Disturbed: 3 * time.Second, Watched: 2 * time.Second, Clients: 4, Seed: 1, Folder: folder,
 		Server: func(address, clock string) *exec.Cmd {
 			return program(soakServer(filepath.Join(folder, "soak.db"), address, clock)...)
 		},

@@ -2,24 +2,29 @@ package load
 
 import (
 	"context"
+	crand "crypto/rand"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"os/exec"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"grfgp/client"
+	"grfgp/study"
 )
 
-// SoakOptions are the options of Soak; all must be set.
+// SoakOptions are the options of Soak; all must be set but Watched and Deck.
 type SoakOptions struct {
-	Time    time.Duration // of the load, in all
-	Clients int           // at once
-	Seed    uint64        // of the load and of the disturbances
+	Disturbed time.Duration // time of the load with disturbances
+	Watched   time.Duration // time of the load without any, in which memory and goroutines are watched; 0: none
+	Deck      []Disturbance // in the proportion in which they happen; nil: all kinds of this package
+	Clients   int           // at once
+	Seed      uint64        // of the load and of the disturbances
 	// Server runs a server on a store of its own, at an address, with a clock that is wrong by
 	// the seconds in a file.
 	Server func(address, clock string) *exec.Cmd
@@ -55,10 +60,11 @@ type Soaked struct {
 // soak is a soak under way.
 type soak struct {
 	SoakOptions
+	prefix string // of the names of studies, which the store does not have yet
 	server *served
 	client *client.Client
-	random *rand.Rand // of the disturbances
-	left   []string   // of deck
+	random *rand.Rand    // of the disturbances
+	left   []Disturbance // of the deck
 	result Soaked
 
 	quiet sync.RWMutex // held for reading by a command under way, for writing while everything is compared
@@ -72,13 +78,12 @@ type soak struct {
 	subjects []*subject // changed with quiet held for writing
 }
 
-// Soak runs a server under mixed load. For three fifths of the time it is killed, stopped, paused,
-// its clock jumps and its disk is busy; after each disturbance everything that was
-// acknowledged is compared with what the server has. For the rest memory and goroutines of
-// one process are watched. The error is that of the soak itself; what is wrong with the server
+// Soak runs a server under mixed load. It is killed, stopped, paused, its clock jumps and its
+// disk is busy; after each disturbance everything that was acknowledged is compared with what
+// the server has. Then memory and goroutines of one process are watched. The error is that of the soak itself; what is wrong with the server
 // is in Faults.
 func Soak(ctx context.Context, opts SoakOptions) (Soaked, error) {
-	s := &soak{SoakOptions: opts, random: rand.New(rand.NewPCG(opts.Seed, 1))}
+	s := &soak{SoakOptions: opts, prefix: "soak-" + strings.ToLower(crand.Text()[:8]), random: rand.New(rand.NewPCG(opts.Seed, 1))}
 	began := time.Now()
 	err := s.run(ctx)
 	s.result.Seconds = time.Since(began).Seconds()
@@ -118,14 +123,20 @@ func (s *soak) run(ctx context.Context) (err error) {
 		watchers.Go(func() { s.stream(ctx, k) })
 	}
 	watchers.Go(func() { s.server.fillDisk(ctx) })
-	err = s.disturb(ctx, s.Time*3/5)
-	if err == nil {
-		err = s.watch(ctx, s.Time*2/5)
+	err = s.disturb(ctx, s.Disturbed)
+	if err == nil && s.Watched > 0 {
+		err = s.watch(ctx, s.Watched)
 	}
 	s.ended.Store(true)
+	if err != nil {
+		cancel()
+	}
 	clients.Wait()
 	if err == nil {
 		err = s.compareAll(ctx)
+	}
+	if err == nil {
+		s.recompute(ctx)
 	}
 	cancel()
 	watchers.Wait()
@@ -151,7 +162,7 @@ func (s *soak) faulty() bool {
 // disturb disturbs the server at random, and compares after each disturbance.
 func (s *soak) disturb(ctx context.Context, lasting time.Duration) error {
 	done := s.Begin("disturbing")
-	mean := min(max(lasting/20, 2*time.Second), 15*time.Second)
+	mean := min(max(lasting/20, time.Second), 15*time.Second)
 	for end := time.Now().Add(lasting); time.Now().Before(end) && !s.faulty(); {
 		pause := time.Duration((0.3 + 1.4*s.random.Float64()) * float64(mean))
 		if err := wait(ctx, min(pause, time.Until(end))); err != nil {
@@ -170,37 +181,58 @@ func (s *soak) disturb(ctx context.Context, lasting time.Duration) error {
 	return s.server.jump(0)
 }
 
+// Disturbance is something that happens to the server.
+type Disturbance struct {
+	Name string                          // Kill, …, or any other if there is a function
+	Do   func(ctx context.Context) error // nil: by the name
+}
+
+// The names of the disturbances of this package.
+const (
+	Kill   = "kill"   // without a chance to do anything
+	Stop   = "stop"   // a shutdown, whose exit code must be 0
+	Pause  = "pause"  // the process stands still
+	Jump   = "jump"   // of the clock
+	Disk   = "disk"   // is kept busy, until the next time
+	Backup = "backup" // under load, and compared
+)
+
 // deck has the disturbances in the proportion in which they happen.
-var deck = []string{"kill", "kill", "kill", "kill", "stop", "pause", "jump", "jump", "disk", "backup"}
+var deck = []Disturbance{{Name: Kill}, {Name: Kill}, {Name: Kill}, {Name: Kill}, {Name: Stop}, {Name: Pause}, {Name: Jump}, {Name: Jump}, {Name: Disk}, {Name: Backup}}
 
 // disturbance is the next of the deck, which is shuffled when it is used up.
 func (s *soak) disturbance(ctx context.Context) error {
 	if len(s.left) == 0 {
-		s.left = slices.Clone(deck)
+		if s.left = slices.Clone(s.Deck); s.Deck == nil {
+			s.left = slices.Clone(deck)
+		}
 		s.random.Shuffle(len(s.left), func(i, j int) { s.left[i], s.left[j] = s.left[j], s.left[i] })
 	}
 	next := s.left[0]
 	s.left = s.left[1:]
+	if next.Do != nil {
+		return next.Do(ctx)
+	}
 	r := &s.result
-	switch next {
-	case "kill":
+	switch next.Name {
+	case Kill:
 		r.Kills++
 		s.server.kill()
 		return s.server.start(ctx)
-	case "stop":
+	case Stop:
 		r.Stops++
 		if err := s.server.stop(); err != nil {
 			s.fault("shutdown: %v", err)
 		}
 		return s.server.start(ctx)
-	case "pause":
+	case Pause:
 		r.Pauses++
-		return s.server.pause(ctx, time.Duration(200+s.random.IntN(1300))*time.Millisecond)
-	case "jump":
+		return s.server.pause(ctx, time.Duration(200+s.random.IntN(800))*time.Millisecond)
+	case Jump:
 		r.Jumps++
 		hours := []float64{-48, -1, 1, 48, 24 * 365}
 		return s.server.jump(time.Duration(hours[s.random.IntN(len(hours))] * float64(time.Hour)))
-	case "disk": // busy until the next time
+	case Disk:
 		if s.server.slow.Store(!s.server.slow.Load()); s.server.slow.Load() {
 			r.Slow++
 		}
@@ -208,6 +240,22 @@ func (s *soak) disturbance(ctx context.Context) error {
 	}
 	r.Backups++
 	return s.backup(ctx)
+}
+
+// recompute computes the suggestions of the study with a model again.
+func (s *soak) recompute(ctx context.Context) {
+	of := s.subjects[0]
+	err := s.until(ctx, func() error {
+		_, err := of.study.Verify(ctx, true, nil)
+		if errors.Is(err, study.ErrCorrupt) {
+			s.fault("%s: %v", of.name, err)
+			return nil
+		}
+		return err
+	})
+	if err != nil && ctx.Err() == nil {
+		s.fault("computing suggestions again: %v", err)
+	}
 }
 
 // watch samples memory and goroutines of one process under load.

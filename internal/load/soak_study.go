@@ -48,7 +48,7 @@ type subject struct {
 func (s *soak) newSubject(ctx context.Context, k int) (*subject, error) {
 	s.result.Studies++
 	of := &subject{
-		name: fmt.Sprintf("soak-%d-%d", s.Seed, s.result.Studies), nodes: 20_000, most: 3000,
+		name: fmt.Sprintf("%s-%d", s.prefix, s.result.Studies), nodes: 20_000, most: 3000,
 		told: map[int]float64{}, failed: map[int]bool{}, asked: map[string][]study.Issued{}, observed: map[string][]study.Record{}, retracted: map[int]bool{}, held: make([][]int, s.Clients),
 	}
 	of.alive, of.retire = context.WithCancel(context.Background())
