@@ -30,7 +30,7 @@ type matrix struct {
 	kind  graph.Normalization
 	w     func() *sparse.CSR // of norm one
 	walks func() walks       // the same for walks
-	bound []float64          // positive, with W·bound = bound, which proves the norm
+	bound func() []float64   // positive, with W·bound = bound, which proves the norm
 	unit  float64            // the Laplacian is unit·(I − W)
 
 	dense    *kernel.Dense          // computed when first used,
@@ -55,8 +55,11 @@ func (t *Trainer) matrix(laplacian string) *matrix {
 			m.w, m.walks = func() *sparse.CSR { return w }, func() walks { return walks{w: w} }
 			m.unit = unit(w)
 		}
-		if m.bound = m.walks().scale; m.bound == nil {
-			m.bound = slices.Repeat([]float64{1}, t.graph.Len())
+		m.bound = func() []float64 {
+			if v := t.graph.WalkScale(m.kind); v != nil {
+				return v
+			}
+			return slices.Repeat([]float64{1}, t.graph.Len())
 		}
 		t.matrices[laplacian] = m
 	}

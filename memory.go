@@ -32,7 +32,7 @@ type Job struct {
 
 // Bytes per node of large graphs, by what they are for.
 const (
-	listBytes       = 48  // lists of nodes, strengths, steps of walks, degrees
+	listBytes       = 40  // lists of nodes, strengths, steps of walks, degrees
 	sharedBytes     = 24  // of a place that another rank predicts: lists
 	predictionBytes = 80  // of a place: means, variances, what they are added up in, lists
 	prolongBytes    = 110 // interpolation from the first coarser graph
@@ -52,6 +52,9 @@ const (
 	vectorBytes  = 8 * (3*layerPairs*5/4 + layerPairs)
 	resumeBytes  = 256 << 20 // of series that go on from an earlier evaluation, most
 )
+
+// sharedLeast is the number of measurements per rank from which gp shares an iterative fit.
+const sharedLeast = 4096
 
 // Matrices over the measured nodes that kernels keep while they are learned: those of all
 // kernels of a contest, and those of the chosen one.
@@ -151,6 +154,15 @@ func (e *estimator) share() float64 {
 	return 1 / float64(e.job.Ranks)
 }
 
+// learned is the part of the measurements whose features one of several ranks holds: from some
+// thousands each, they share them.
+func (e *estimator) learned() float64 {
+	if e.job.Measurements < sharedLeast*e.job.Ranks || e.exact() || e.job.Classes > 0 {
+		return 1
+	}
+	return e.share()
+}
+
 // exact reports whether the covariance of the measurements is factored.
 func (e *estimator) exact() bool {
 	return e.spec.Solver == "exact" || e.job.Measurements <= exactMost && e.spec.Solver != "iterative"
@@ -200,7 +212,7 @@ func (e *estimator) learning(method string, hops int) float64 {
 	if e.exact() {
 		return bytes + one*triangle(t) + factorCopies*8*t*t
 	}
-	return bytes + one*(4*triangle(300)+triangle(800)) + t*8*6*16
+	return bytes + one*(4*triangle(300)+triangle(800)) + e.learned()*t*8*6*32
 }
 
 // known is the memory of covariates and roles.
@@ -288,7 +300,7 @@ func (e *estimator) features(ctx context.Context, m *Memory, hops int, all, leas
 		return err
 	}
 	lists := n*listBytes + on.tables() + scratchBytes
-	all.both += lists + t*40*m.Entries
+	all.both += lists + e.learned()*t*64*m.Entries
 	least.both += lists
 	own := n * e.share()
 	all.predict += own * (drawBytes + entryBytes*m.Entries)
@@ -297,7 +309,8 @@ func (e *estimator) features(ctx context.Context, m *Memory, hops int, all, leas
 		if _, stored := e.graph.StoredLevels(); !stored {
 			all.both += n * (prolongBytes + coarseShare*120)
 		}
-		all.both += n*coarseShare*80 + t*8*40*coarse
+		cells := e.learned() * min(t*8, n*coarseShare) // above measurements
+		all.both += n*coarseShare*80 + cells*120*coarse
 		all.predict += own * coarseShare * (entryBytes*coarse + 4*drawBytes)
 	}
 	return err

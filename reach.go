@@ -16,7 +16,7 @@ func (m *matrix) series(f family, hops int) (*kernel.Series, error) {
 		return kernel.NewSeries(m.w(), f.modulation, hops)
 	}
 	if m.exact == nil {
-		s, err := kernel.NewExact(m.w(), f.spectrum, m.bound)
+		s, err := kernel.NewExact(m.w(), f.spectrum, m.bound())
 		if err != nil {
 			return nil, err
 		}

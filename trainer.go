@@ -221,7 +221,7 @@ func (t *Trainer) graphKernel(ctx context.Context, c candidate, method string) (
 		k, err = t.onTop(ctx, k, c.family, method)
 	}
 	if err == nil && c.trend {
-		k = kernel.Trend(k, t.degree().x)
+		k = kernel.Trend(k, t.degree().x())
 	}
 	return k, err
 }
@@ -299,7 +299,7 @@ func (t *Trainer) leading(ctx context.Context, method string) (*kernel.Dense, er
 			return nil, nil
 		}
 		m := t.matrix("")
-		d, err := kernel.NewLeading(ctx, m.w(), layerPairs, m.bound)
+		d, err := kernel.NewLeading(ctx, m.w(), layerPairs, m.bound())
 		if stopped := ctx.Err(); stopped != nil {
 			t.leadless = false // another training may find them
 			return nil, stopped

@@ -3,32 +3,41 @@ package grfgp
 import (
 	"fmt"
 	"math"
+	"sync"
 
 	"gonum.org/v1/gonum/stat"
 
 	"grfgp/graph"
 )
 
-// degree holds the logarithm of every node's degree, standardised to mean 0 and
-// variance 1. Every graph has this covariate, and many quantities on social networks
-// depend on it.
+// degree is about the logarithm of every node's degree. Every graph has this covariate, and
+// many quantities on social networks depend on it.
 type degree struct {
-	x      []float64
-	spread float64 // standard deviation of the logarithm
+	spread float64          // standard deviation of the logarithm
+	x      func() []float64 // standardised to mean 0 and variance 1; made when first used
 }
 
 func degreeOf(g *graph.Graph) degree {
-	d := degree{x: make([]float64, g.Len())}
-	for i, v := range g.Degrees() {
-		d.x[i] = math.Log(float64(max(1, v)))
-	}
-	mean := 0.0
-	if mean, d.spread = stat.PopMeanStdDev(d.x, nil); d.spread > 0 {
-		for i := range d.x {
-			d.x[i] = (d.x[i] - mean) / d.spread
+	_, mean, spread := logDegrees(g)
+	return degree{spread, sync.OnceValue(func() []float64 {
+		x, _, _ := logDegrees(g)
+		if spread > 0 {
+			for i := range x {
+				x[i] = (x[i] - mean) / spread
+			}
 		}
+		return x
+	})}
+}
+
+// logDegrees returns the logarithms of the degrees, with their mean and standard deviation.
+func logDegrees(g *graph.Graph) (x []float64, mean, spread float64) {
+	x = make([]float64, g.Len())
+	for i, v := range g.Degrees() {
+		x[i] = math.Log(float64(max(1, v)))
 	}
-	return d
+	mean, spread = stat.PopMeanStdDev(x, nil)
+	return x, mean, spread
 }
 
 // spreadLeast is the standard deviation of the log degree from which a trend is

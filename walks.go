@@ -22,7 +22,7 @@ func walksOn(g *graph.Graph) walks {
 
 // on returns the options for walks on the matrix.
 func (x walks) on(opts walk.Options) walk.Options {
-	opts.Scale, opts.Strengths = x.scale, x.strengths
+	opts.Scale, opts.Strengths, opts.Rooted = x.scale, x.strengths, x.strengths != nil
 	return opts
 }
 

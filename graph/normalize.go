@@ -91,13 +91,14 @@ func (g *Graph) normalized(n Normalization, d []float64) *sparse.CSR {
 // If W is made of Ã, v is √D, and 1 at isolated nodes. Nil means all ones.
 func (g *Graph) WalkScale(n Normalization) []float64 { return walkScale(n, g.Strengths()) }
 
-// WalkMatrix returns the matrix and the vectors for random walks on W: those of walk.Options.Scale and
-// walk.Options.Strengths. It does not copy the graph where W is D^-½AD^-½ and no node is isolated: the
-// matrix is then that of the weights, and walks scale what they use by the strengths. Otherwise strengths are nil.
+// WalkMatrix returns the matrix and the vectors for random walks on W: walk.Options.Scale, or the strengths of
+// walk.Options.Strengths, whose roots are the scale (walk.Options.Rooted). It does not copy the graph where W is
+// D^-½AD^-½ and no node is isolated: the matrix is then that of the weights, and walks scale what they use by the
+// strengths. Otherwise strengths are nil.
 func (g *Graph) WalkMatrix(n Normalization) (w *sparse.CSR, scale, strengths []float64) {
 	d := g.Strengths()
 	if n == NormalizedAdjacency && !slices.Contains(d, 0) {
-		return g.adj, walkScale(n, slices.Clone(d)), d
+		return g.adj, nil, d
 	}
 	return g.Normalized(n), walkScale(n, d), nil
 }

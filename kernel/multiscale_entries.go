@@ -32,9 +32,11 @@ func (o *multiscaleCross) entries(ctx context.Context, dst *mat.Dense) error {
 	if err := Entries(ctx, dst, o.fine); err != nil {
 		return err
 	}
-	list := o.cov.Multiscale.whole()
 	rows, columns := dst.Dims()
-	all, own := len(list.nodes[1]), len(o.rows.nodes[1])
+	all, own := o.cov.scales[0].grf.Nodes(), len(o.rows.nodes[1])
+	if !o.cov.filled() {
+		all = len(o.cov.Multiscale.whole().nodes[1])
+	}
 	if rows <= columns || 8*own < all || all*columns > keptEntries {
 		return o.cov.climb(ctx, o.rows, dst, o.cov.cells(ctx, o.rows, o.cols, func(k int) []float64 { return o.parts[k].left }))
 	}
@@ -42,7 +44,7 @@ func (o *multiscaleCross) entries(ctx context.Context, dst *mat.Dense) error {
 	if err != nil {
 		return err
 	}
-	up, err := renumbered(o.rows.up[0], o.rows.nodes[1], list.nodes[1])
+	up, err := renumbered(o.rows.up[0], o.rows.nodes[1], o.cov.Multiscale.whole().nodes[1])
 	if err != nil {
 		return err
 	}

@@ -187,7 +187,7 @@ func sample(ctx context.Context, part *graph.Part, nodes int, opts walk.Options,
 	if err != nil {
 		return nil, err
 	}
-	opts.Scale, opts.Strengths = part.WalkScale(graph.NormalizedAdjacency), nil
+	opts.Scale, opts.Strengths, opts.Rooted = part.WalkScale(graph.NormalizedAdjacency), nil, false
 	opts.Lo, opts.Hi = part.Range()
 	return walk.SamplePart(ctx, w, opts, walk.Part{Nodes: nodes, Numbers: part.Numbers(), Facts: facts}, rows)
 }

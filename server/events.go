@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"net"
 	"net/http"
 	"runtime"
 	"strconv"
@@ -61,19 +62,38 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 // heartbeat is the interval of comments that keep a stream alive.
 const heartbeat = 15 * time.Second
 
-// streamPause is the time between two parts of a stream: events that come faster are sent
-// together, so that those who follow a busy study cost little.
-const streamPause = 50 * time.Millisecond
+// streamPause is the least time between two parts of a stream: events that come faster are
+// sent together, to all streams at the same moments, so that those who follow a busy study
+// cost little and send the same bytes.
+const streamPause = 100 * time.Millisecond
+
+// connectionKey is the key of its connection in the context of a request.
+type connectionKey struct{}
+
+// streamBuffer is the number of bytes that the system keeps of a stream for a client who does
+// not read.
+const streamBuffer = 64 << 10
+
+// bound bounds what the system keeps of a response.
+func bound(r *http.Request, bytes int) {
+	c, _ := r.Context().Value(connectionKey{}).(net.Conn)
+	if encrypted, ok := c.(interface{ NetConn() net.Conn }); ok {
+		c = encrypted.NetConn()
+	}
+	if buffered, ok := c.(interface{ SetWriteBuffer(bytes int) error }); ok {
+		_ = buffered.SetWriteBuffer(bytes) // it is only for the better
+	}
+}
 
 // streamEvents sends events as they happen, and changes of the engine's status, until
 // the client or the server ends the stream.
 func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request, o *openStudy, after int64) error {
-	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
+	ctx := r.Context()
 	defer o.use()()
 	o.start()
 	s.metrics.streams.Inc()
 	defer s.metrics.streams.Dec()
+	bound(r, streamBuffer)
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no")
 	w.WriteHeader(http.StatusOK)
@@ -82,27 +102,32 @@ func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request, o *openStu
 	out.tell("engine", status)
 	beat := time.NewTicker(heartbeat)
 	defer beat.Stop()
+	pause := time.NewTimer(0)
+	defer pause.Stop()
+	<-pause.C
 	for out.err == nil && s.stillAllowed(r) {
 		var err error
 		if after, err = out.events(ctx, o, after); err != nil {
 			return err
 		}
-		pause := time.After(streamPause)
-		came := make(chan error, 1)
-		go func() { came <- o.Wait(ctx, after) }()
+		sent := time.Now()
 		for waiting := true; waiting && out.err == nil; {
+			next, err := o.Next(after)
+			if err != nil {
+				return nil
+			}
+			resume := (<-chan time.Time)(nil)
+			if next == nil { // events have come
+				wait := time.Until(sent.Truncate(streamPause).Add(streamPause))
+				if waiting = wait > 0; !waiting {
+					break
+				}
+				pause.Reset(wait)
+				resume = pause.C
+			}
 			select {
-			case err := <-came:
-				if err != nil {
-					return nil
-				}
-				select {
-				case <-pause:
-				case <-ctx.Done():
-					return nil
-				case <-s.stopping:
-					return nil
-				}
+			case <-next:
+			case <-resume:
 				waiting = false
 			case <-changed:
 				status, changed = o.progress()
@@ -114,6 +139,8 @@ func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request, o *openStu
 				}
 				out.comment()
 				out.flush()
+			case <-ctx.Done():
+				return nil
 			case <-s.stopping:
 				return nil
 			}
@@ -122,24 +149,44 @@ func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request, o *openStu
 	return nil // the client went away
 }
 
-// events sends all events with numbers above after, and returns the number of the last.
+// events sends events with numbers above after, and returns the number of the last.
 func (e *eventWriter) events(ctx context.Context, o *openStudy, after int64) (int64, error) {
-	for e.err == nil {
+	for more := true; more && e.err == nil; {
 		piece, err := o.Encoded(ctx, after)
 		if err != nil {
 			return after, err
 		}
-		if len(piece.Events) == 0 {
-			break
+		if n := len(piece.Events); n > 0 {
+			e.write(piece.Rendered(frames))
+			after = piece.Events[n-1].Seq
 		}
-		for _, event := range piece.Events {
-			e.send(event.Kind, strconv.FormatInt(event.Seq, 10), event.JSON)
-			after = event.Seq
-		}
+		more = piece.More
 		runtime.KeepAlive(piece) // while it is sent, others send the same one
 	}
 	e.flush()
 	return after, nil
+}
+
+// frames writes events of a study as server-sent events.
+func frames(events []study.Encoded) []byte {
+	size := 0
+	for _, e := range events {
+		size += len(e.JSON) + 64
+	}
+	text := make([]byte, 0, size)
+	for _, e := range events {
+		text = frame(text, e.Kind, strconv.FormatInt(e.Seq, 10), e.JSON)
+	}
+	return text
+}
+
+// frame appends a server-sent event.
+func frame(text []byte, kind, id string, data []byte) []byte {
+	if id != "" {
+		text = append(append(append(text, "id: "...), id...), '\n')
+	}
+	text = append(append(append(text, "event: "...), kind...), "\ndata: "...)
+	return append(append(text, data...), "\n\n"...)
 }
 
 // eventWriter writes server-sent events; the first error stays.
@@ -156,17 +203,7 @@ func (e *eventWriter) tell(kind string, v any) {
 		e.err = errors.Join(e.err, err)
 		return
 	}
-	e.send(kind, "", data)
-}
-
-func (e *eventWriter) send(kind, id string, data []byte) {
-	head := "event: " + kind + "\ndata: "
-	if id != "" {
-		head = "id: " + id + "\n" + head
-	}
-	e.write([]byte(head))
-	e.write(data)
-	e.write([]byte("\n\n"))
+	e.write(frame(nil, kind, "", data))
 }
 
 func (e *eventWriter) comment() { e.write([]byte(":\n\n")) }

@@ -64,3 +64,6 @@ func (s *Server) InMemory() (studies, graphs int) {
 	defer s.mu.Unlock()
 	return len(s.studies), len(s.graphs)
 }
+
+// Taken is how many places of requests and of uploads are taken.
+func (s *Server) Taken() (requests, uploaded int) { return len(s.gates[small]), len(s.gates[uploads]) }

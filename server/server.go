@@ -172,7 +172,9 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, grace time.Duration)
 		MaxHeaderBytes:    32 << 10,
 		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 		BaseContext:       func(net.Listener) context.Context { return s.ctx },
-		ConnContext:       s.connected,
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			return context.WithValue(s.connected(ctx, c), connectionKey{}, c)
+		},
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- h.Serve(l) }()

@@ -385,3 +385,22 @@ func TestDamageHasNoPath(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A key that is repeated late says which of its trials have ended.
+func TestRepeatedKeySaysWhatEnded(t *testing.T) {
+	h := newHost(t)
+	h.create(10)
+	ask := func() (a study.Ask) {
+		h.must("POST", "/v1/studies/s/asks", map[string]any{"count": 3, "holder": "anna"}, &a, "Idempotency-Key: monday")
+		return a
+	}
+	first := ask()
+	if again := ask(); first.Ended != nil || again.Ended != nil || len(again.Trials) != 3 {
+		t.Errorf("%+v, %+v", first, again)
+	}
+	h.must("PUT", "/v1/studies/s/trials/1/result", `{"value":1}`, nil)
+	h.must("POST", "/v1/studies/s/trials/3/release", nil, nil)
+	if again := ask(); len(again.Ended) != 2 || again.Ended[1] != study.TrialDone || again.Ended[3] != study.TrialReleased {
+		t.Errorf("%+v", again.Ended)
+	}
+}

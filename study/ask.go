@@ -101,6 +101,7 @@ func (s *Study) answered(r AskRequest) (a Ask, done bool, err error) {
 		if a.Count != r.Count || a.Of != r.Of || a.Holder != r.Holder || a.Chosen != (r.Nodes != nil) || a.Chosen && !slices.Equal(nodesOf(a.Trials), r.Nodes) {
 			return Ask{}, true, fmt.Errorf("%w: the key %q was used for another ask; use a new key", ErrConflict, r.Key)
 		}
+		a.Ended = s.state.ended(a)
 		return a, true, nil
 	}
 	none := Ask{Key: r.Key, Holder: r.Holder, Count: r.Count, Of: r.Of, Trials: []Issued{}}
@@ -113,6 +114,20 @@ func (s *Study) answered(r AskRequest) (a Ask, done bool, err error) {
 		return Ask{}, true, errArchived
 	}
 	return none, none.Short != bayesopt.Enough, nil
+}
+
+// ended returns the states of an ask's trials that are pending no more.
+func (s *State) ended(a Ask) map[int]TrialState {
+	var ended map[int]TrialState
+	for _, i := range a.Trials {
+		if state := s.Trials[i.Trial-1].State; state != TrialPending {
+			if ended == nil {
+				ended = map[int]TrialState{}
+			}
+			ended[i.Trial] = state
+		}
+	}
+	return ended
 }
 
 // ask computes suggestions and reserves them.

@@ -92,6 +92,9 @@ type Ask struct {
 	Random string    `json:"random,omitempty"` // why the nodes were drawn at random, without the model that the policy needs; empty: they were not
 	Chosen bool      `json:"chosen,omitempty"` // AskRequest.Nodes named the nodes
 	Trials []Issued  `json:"trials"`
+	// Ended are the states of trials that are pending no more, in the answer to a key that
+	// was used before: their nodes may be reserved for somebody else meanwhile. Nil: none.
+	Ended map[int]TrialState `json:"ended,omitempty"`
 }
 
 // State is the state of a study after some events. Only Apply changes it.
@@ -209,7 +212,7 @@ func (s *State) issue(e Event, p Asked) {
 		s.node(i.Node).pending++
 		s.unqueue(i.Node)
 	}
-	s.Asks = append(s.Asks, Ask{e.Seq, p.Key, e.By, p.Count, p.Of, p.Until, p.Short, p.Random, p.Chosen, p.Trials})
+	s.Asks = append(s.Asks, Ask{e.Seq, p.Key, e.By, p.Count, p.Of, p.Until, p.Short, p.Random, p.Chosen, p.Trials, nil})
 	if p.Key != "" {
 		s.asks[p.Key] = len(s.Asks) - 1
 	}

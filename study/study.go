@@ -43,7 +43,8 @@ type Study struct {
 	deleted bool
 	tail    tail // the last events
 
-	older older // events that are read from the log
+	older  older // events that are read from the log
+	recent latest
 
 	asking chan struct{} // holds one token per ask in progress: at most one
 
@@ -136,14 +137,9 @@ func (s *Study) Events(ctx context.Context, after int64) iter.Seq2[Event, error]
 // wraps ErrNotFound if the study was deleted.
 func (s *Study) Wait(ctx context.Context, after int64) error {
 	for {
-		s.mu.RLock()
-		seq, changed, deleted := s.state.Seq, s.changed, s.deleted
-		s.mu.RUnlock()
-		switch {
-		case seq > after:
-			return nil
-		case deleted:
-			return errDeleted
+		changed, err := s.Next(after)
+		if changed == nil {
+			return err
 		}
 		select {
 		case <-changed:
@@ -151,6 +147,20 @@ func (s *Study) Wait(ctx context.Context, after int64) error {
 			return ctx.Err()
 		}
 	}
+}
+
+// Next returns nil if there is an event with a number above after. Otherwise the channel is
+// closed when it is worth asking again. The error wraps ErrNotFound if the study was deleted.
+func (s *Study) Next(after int64) (<-chan struct{}, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	switch {
+	case s.state.Seq > after:
+		return nil, nil
+	case s.deleted:
+		return nil, errDeleted
+	}
+	return s.changed, nil
 }
 
 // Engine returns the engine, and makes it by Options.Engine if need be: when there is none,

@@ -243,6 +243,7 @@ func TestOneKey(t *testing.T) {
 	if _, err := x.Tell(x.ctx, 1, study.Outcome{Value: 1}, ""); err != nil {
 		t.Fatal(err)
 	}
+	answers[0].Ended = map[int]study.TrialState{1: study.TrialDone}
 	if a, err := reopen(t, x).Ask(x.ctx, study.AskRequest{Count: 3, Key: "key", Holder: "h"}); err != nil || !reflect.DeepEqual(a, answers[0]) {
 		t.Errorf("after a result and a restart: %+v, %v", a, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"sync"
+	"time"
 	"weak"
 )
 
@@ -86,33 +87,78 @@ func (e *tailEvent) encoded() (Encoded, error) {
 // chunk is the number of bytes of events that are read from the log at once.
 const chunk = 256 << 10
 
-// Piece is some events of a study, in order. All who send the same old events share one as
-// long as somebody keeps it (runtime.KeepAlive).
-type Piece struct{ Events []Encoded }
+// Piece is some events of a study, in order. All who send the same events at the same time
+// share one; old events as long as somebody keeps theirs (runtime.KeepAlive).
+type Piece struct {
+	Events []Encoded
+	More   bool // there are events behind them
+
+	once sync.Once
+	text []byte
+}
+
+// Rendered returns what render makes of the events, once for all who share the piece. It
+// must not be changed.
+func (p *Piece) Rendered(render func([]Encoded) []byte) []byte {
+	p.once.Do(func() { p.text = render(p.Events) })
+	return p.text
+}
 
 // Encoded returns the next events with numbers above after: none if there are none yet.
-// The last events come from memory, and older ones from the log.
+// The last events come from memory, and older ones from the log. Events of the last moment
+// may be missing where others got the same piece before they came.
 func (s *Study) Encoded(ctx context.Context, after int64) (*Piece, error) {
 	s.mu.RLock()
 	last, kept := s.tail.after(after)
 	seq := s.state.Seq
 	s.mu.RUnlock()
-	all := new(Piece)
 	switch {
 	case after >= seq:
-		return all, nil
+		return new(Piece), nil
 	case !kept:
 		return s.older.read(ctx, s.log, after)
 	}
-	for size := 0; len(all.Events) < len(last) && size < chunk; {
-		e, err := last[len(all.Events)].encoded()
+	return s.recent.piece(after, last)
+}
+
+// latest are the pieces that were last made of the tail. Those who follow a study are mostly
+// at the same event.
+type latest struct {
+	mu     sync.Mutex
+	pieces [4]struct {
+		after int64
+		made  time.Time
+		piece *Piece
+	}
+	next int
+}
+
+// moment is how long a piece of the tail is given to others, without newer events.
+const moment = 20 * time.Millisecond
+
+// piece returns the first of some events.
+func (l *latest) piece(after int64, events []*tailEvent) (*Piece, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, p := range l.pieces {
+		if p.piece != nil && p.after == after && time.Since(p.made) < moment {
+			return p.piece, nil
+		}
+	}
+	p := new(Piece)
+	for size := 0; len(p.Events) < len(events) && size < chunk; {
+		e, err := events[len(p.Events)].encoded()
 		if err != nil {
 			return nil, err
 		}
-		all.Events = append(all.Events, e)
+		p.Events = append(p.Events, e)
 		size += len(e.JSON)
 	}
-	return all, nil
+	p.More = len(p.Events) < len(events)
+	at := &l.pieces[l.next]
+	at.after, at.made, at.piece = after, time.Now(), p
+	l.next = (l.next + 1) % len(l.pieces)
+	return p, nil
 }
 
 // older are the pieces of a log that are being sent.
@@ -147,7 +193,7 @@ func (o *older) read(ctx context.Context, log Log, after int64) (*Piece, error) 
 			}
 		}
 	}
-	p := &Piece{events}
+	p := &Piece{Events: events, More: true}
 	o.pieces[after] = weak.Make(p)
 	return p, nil
 }

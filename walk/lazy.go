@@ -20,10 +20,10 @@ func Lazy(w *sparse.CSR, opts Options) (*Features, error) {
 	}
 	n, _ := w.Dims()
 	p := newRun(w, opts)
-	l := &lazy{run: p, slot: make([]uint32, opts.Hi-opts.Lo)}
+	l := &lazy{run: p, slot: newPages(opts.Hi - opts.Lo)}
 	l.samplers.New = func() any { return p.rowSampler() }
 	f := &Features{opts: opts, nodes: n, lazy: l}
-	f.opts.Scale, f.opts.Strengths = nil, nil
+	f.opts.Scale, f.opts.Strengths, f.opts.Rooted = nil, nil, false
 	return f, nil
 }
 
@@ -33,9 +33,31 @@ type lazy struct {
 	samplers sync.Pool // *rowSampler
 
 	mu    sync.Mutex
-	slot  []uint32 // per row: its place among the kept rows + 1, 0 if it is not kept
-	kept  []block  // of blockRows rows each
-	sizes *Size    // of all rows, once they have been counted
+	slot  pages   // per row: its place among the kept rows + 1, 0 if it is not kept
+	kept  []block // of blockRows rows each
+	sizes *Size   // of all rows, once they have been counted
+}
+
+// pages is a list of numbers, in memory where some were set: a process that uses a range of a
+// large graph has no memory for the rest.
+type pages [][]uint32
+
+const pageRows = 1 << 10
+
+func newPages(n int) pages { return make(pages, (n+pageRows-1)/pageRows) }
+
+func (p pages) at(i int) uint32 {
+	if page := p[i/pageRows]; page != nil {
+		return page[i%pageRows]
+	}
+	return 0
+}
+
+func (p pages) set(i int, v uint32) {
+	if p[i/pageRows] == nil {
+		p[i/pageRows] = make([]uint32, pageRows)
+	}
+	p[i/pageRows][i%pageRows] = v
 }
 
 // one samples one row.
@@ -70,26 +92,26 @@ func (l *lazy) list(ctx context.Context, lo int, rows []int) (*List, error) {
 	defer l.mu.Unlock()
 	var missing []int
 	for _, i := range rows {
-		if l.slot[i-lo] == 0 {
-			l.slot[i-lo] = 1 // found, so that it is not missing twice
+		if l.slot.at(i-lo) == 0 {
+			l.slot.set(i-lo, 1) // found, so that it is not missing twice
 			missing = append(missing, i)
 		}
 	}
 	fresh, err := l.sample(ctx, missing)
 	if err != nil {
 		for _, i := range missing {
-			l.slot[i-lo] = 0
+			l.slot.set(i-lo, 0)
 		}
 		return nil, err
 	}
 	first := len(l.kept) * blockRows
 	l.kept = slices.Concat(l.kept, fresh) // lists hold the old slice
 	for k, i := range missing {
-		l.slot[i-lo] = uint32(first + k + 1)
+		l.slot.set(i-lo, uint32(first+k+1))
 	}
 	out := &List{blocks: l.kept, at: make([]uint32, len(rows))}
 	for a, i := range rows {
-		out.at[a] = l.slot[i-lo] - 1
+		out.at[a] = l.slot.at(i-lo) - 1
 	}
 	return out, nil
 }
@@ -98,7 +120,7 @@ func (l *lazy) list(ctx context.Context, lo int, rows []int) (*List, error) {
 func (l *lazy) hasAll(lo int, rows []int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return !slices.ContainsFunc(rows, func(i int) bool { return l.slot[i-lo] == 0 })
+	return !slices.ContainsFunc(rows, func(i int) bool { return l.slot.at(i-lo) == 0 })
 }
 
 // takeError returns the error of a row that could not be stored, and forgets it.

@@ -59,8 +59,10 @@ type Options struct {
 	// Strengths D make the matrix that is given A, and W = D^-½AD^-½: its entries are computed where they are
 	// used, to the bits of graph.Graph.Normalized, so that A may be mapped from a file. Nil: the matrix is W.
 	Strengths []float64 `json:"-"`
-	Lo        int       `json:"lo"`
-	Hi        int       `json:"hi"` // start nodes [Lo, Hi), a shard of all rows; Hi = 0 means to the last node
+	// Rooted makes v = √D of the Strengths, in place of Scale and without its memory.
+	Rooted bool `json:"-"`
+	Lo     int  `json:"lo"`
+	Hi     int  `json:"hi"` // start nodes [Lo, Hi), a shard of all rows; Hi = 0 means to the last node
 }
 
 // Upper limits of options: lengths and counts are stored in small integers.
@@ -107,6 +109,8 @@ func (o *Options) validate(w *sparse.CSR) error {
 		return fmt.Errorf("%w: rows [%d, %d) of %d nodes", ErrOptions, o.Lo, o.Hi, n)
 	case o.Strengths != nil && len(o.Strengths) != n:
 		return fmt.Errorf("%w: there are %d strengths for %d nodes", ErrOptions, len(o.Strengths), n)
+	case o.Rooted && (o.Strengths == nil || o.Scale != nil):
+		return fmt.Errorf("%w: the roots of strengths are the scale, but there are no strengths, or there is another scale", ErrOptions)
 	case o.Scale != nil && len(o.Scale) != n:
 		return fmt.Errorf("%w: scale has %d entries for %d nodes", ErrOptions, len(o.Scale), n)
 	}

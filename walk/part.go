@@ -46,7 +46,7 @@ func SamplePart(ctx context.Context, w *sparse.CSR, opts Options, part Part, row
 		wanted[i-lo] = true
 	}
 	p := &run{steps: newSteps(w, opts, &part.Facts), opts: opts, key: rng.Derive(opts.Seed, "walk")}
-	opts.Lo, opts.Hi, opts.Scale, opts.Strengths = lo, hi, nil, nil
+	opts.Lo, opts.Hi, opts.Scale, opts.Strengths, opts.Rooted = lo, hi, nil, nil, false
 	f := &Features{opts: opts, nodes: part.Nodes, blocks: make([]block, (hi-lo+blockRows-1)/blockRows)}
 	scratch := make([]*rowSampler, parallel.Workers(len(f.blocks)))
 	err := parallel.Blocks(ctx, len(f.blocks), func(worker, b int) error {

@@ -48,7 +48,7 @@ func sample(ctx context.Context, w *sparse.CSR, opts Options, wanted []bool, pro
 	n, _ := w.Dims()
 	total := opts.Hi - opts.Lo
 	f := &Features{opts: opts, nodes: n, blocks: make([]block, (total+blockRows-1)/blockRows)}
-	f.opts.Scale, f.opts.Strengths = nil, nil
+	f.opts.Scale, f.opts.Strengths, f.opts.Rooted = nil, nil, false
 	p := newRun(w, opts)
 	scratch := make([]*rowSampler, parallel.Workers(len(f.blocks)))
 	var done atomic.Int64

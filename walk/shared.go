@@ -27,7 +27,7 @@ func SampleShared(ctx context.Context, g *ranks.Group, w *sparse.CSR, opts Optio
 		return nil, err
 	}
 	s := &Shared{ranks: g, opts: opts}
-	s.opts.Scale, s.opts.Strengths = nil, nil
+	s.opts.Scale, s.opts.Strengths, s.opts.Rooted = nil, nil, false
 	lo, hi := ranks.Even(opts.Hi-opts.Lo, g.Size()).Range(g.Rank())
 	opts.Lo, opts.Hi = opts.Lo+lo, opts.Lo+hi
 	var err error

@@ -21,7 +21,8 @@ type steps struct {
 
 	strengths []float64 // D of W = D^-½AD^-½; nil: val are the entries of W
 
-	scale  []float64 // v; nil means all ones
+	scale  []float64 // v; nil means all ones, or if rooted the roots of the strengths
+	rooted bool
 	cum    []float64 // cumulated p_ij of each row; nil when every row is flat: p_ij = 1/d_i
 	growth []float64 // c_i = Σ_j |W_ij|v_j/v_i, so that g_ij = ±c_i; nil when all are one
 	signed bool      // some weight is negative
@@ -41,13 +42,13 @@ const (
 // newSteps prepares the steps on W. Facts are those of the matrix that W is a part of; nil: W is all
 // of it.
 func newSteps(w *sparse.CSR, opts Options, facts *Facts) *steps {
-	s := &steps{scale: opts.Scale, strengths: opts.Strengths}
+	s := &steps{scale: opts.Scale, strengths: opts.Strengths, rooted: opts.Rooted}
 	s.matrix(w)
 	switch {
 	case opts.Sampler == AdHoc:
-		s.edge, s.scale = adHocFactor, nil
+		s.edge, s.scale, s.rooted = adHocFactor, nil, false
 	case opts.Steps == Uniform:
-		s.edge, s.scale = uniformFactor, nil
+		s.edge, s.scale, s.rooted = uniformFactor, nil, false
 	default:
 		s.proportional(facts)
 	}
@@ -95,7 +96,10 @@ func (s *steps) weight(i uint32, p int) float64 {
 
 // v returns the scale of a node.
 func (s *steps) v(i uint32) float64 {
-	if s.scale == nil {
+	switch {
+	case s.rooted:
+		return math.Sqrt(s.strengths[i])
+	case s.scale == nil:
 		return 1
 	}
 	return s.scale[i]

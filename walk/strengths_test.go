@@ -49,10 +49,10 @@ func TestStrengths(t *testing.T) {
 			opts := walk.Default()
 			opts.MaxLen, opts.Walks, opts.Budget = 4, 20, 10
 			w, scale, strengths := g.WalkMatrix(graph.NormalizedAdjacency)
-			if strengths == nil || w != g.Adjacency() {
-				t.Fatalf("%s: W is a copy", name)
+			if strengths == nil || scale != nil || w != g.Adjacency() {
+				t.Fatalf("%s: W is a copy, or the scale", name)
 			}
-			opts.Scale = scale
+			opts.Scale = g.WalkScale(graph.NormalizedAdjacency)
 			change(&opts)
 			want, err := walk.Sample(t.Context(), g.Normalized(graph.NormalizedAdjacency), opts)
 			if err != nil {
@@ -60,6 +60,9 @@ func TestStrengths(t *testing.T) {
 			}
 			with := opts
 			with.Strengths = strengths
+			if opts.Scale != nil {
+				with.Scale, with.Rooted = nil, true
+			}
 			got, err := walk.Sample(t.Context(), w, with)
 			if err != nil {
 				t.Fatal(err)
@@ -100,6 +103,11 @@ func TestStrengths(t *testing.T) {
 		opts.Strengths = bad
 		if _, err := walk.Lazy(g.Adjacency(), opts); !errors.Is(err, walk.ErrOptions) {
 			t.Errorf("strengths %v: %v", bad, err)
+		}
+	}
+	for _, bad := range []walk.Options{{Rooted: true, Walks: 1}, {Rooted: true, Walks: 1, Strengths: slices.Repeat([]float64{1}, 10), Scale: slices.Repeat([]float64{1}, 10)}} {
+		if _, err := walk.Lazy(g.Adjacency(), bad); !errors.Is(err, walk.ErrOptions) {
+			t.Errorf("roots of strengths %v beside %v: %v", bad.Strengths, bad.Scale, err)
 		}
 	}
 	if _, _, d := g.WalkMatrix(graph.NormalizedLaplacian); d != nil {

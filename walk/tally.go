@@ -179,6 +179,13 @@ func (t *tally) flush(b *block, s *steps, root uint32, weight []float64) {
 // rescale fills ratio, the factor v_i/v_j that turns masses at node j into values.
 func (t *tally) rescale(s *steps, root uint32) {
 	t.ratio = grow(t.ratio[:0], len(t.node))
+	if s.rooted {
+		vi, ratio := s.v(root), t.ratio
+		for e, j := range t.node {
+			ratio[e] = vi / math.Sqrt(s.strengths[j])
+		}
+		return
+	}
 	if s.scale == nil {
 		for e := range t.ratio {
 			t.ratio[e] = 1

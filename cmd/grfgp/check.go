@@ -134,7 +134,7 @@ func (a *app) cost(ctx context.Context, g *graph.Graph) (walk.Options, costFacts
 	m, theta := kernel.Diffusion{}, []float64{1, defaultBeta}
 	w, scale, strengths := g.WalkMatrix(graph.NormalizedAdjacency)
 	opts := walk.Default()
-	opts.Seed, opts.Scale, opts.Strengths = a.seed, scale, strengths
+	opts.Seed, opts.Scale, opts.Strengths, opts.Rooted = a.seed, scale, strengths, strengths != nil
 	opts.MaxLen, _ = kernel.Hops(m, theta, kernelTail, walk.MaxMaxLen)
 	coeff := make([]float64, opts.MaxLen+1)
 	m.Coeffs(coeff, theta)

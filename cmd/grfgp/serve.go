@@ -39,11 +39,12 @@ type serveFlags struct {
 	trusted    []netip.Prefix // of proxies
 	proxyPipe  bool           // clients of the unix socket are proxies
 
-	readOnly bool
-	log      choice
-	verbose  bool
-	memory   size
-	limits   server.Limits
+	readOnly   bool
+	log        choice
+	verbose    bool
+	memory     size
+	clockError string // hidden: for tests
+	limits     server.Limits
 }
 
 func serveVerb(a *app) *cobra.Command {
@@ -69,7 +70,7 @@ was answered with success is on disk, also after a crash.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context(), &f) },
 	}
 	f.flags(cmd)
-	cmd.AddCommand(serveLoad(a))
+	cmd.AddCommand(serveLoad(a), serveSoak(a))
 	return cmd
 }
 
@@ -93,6 +94,8 @@ func (f *serveFlags) flags(cmd *cobra.Command) {
 	flags.BoolVar(&f.verbose, "verbose", false, "log every request, not only changes")
 	flags.Var(&f.memory, "memory", "memory limit of the server: models that would take more wait for others, or are not fitted (default: 80 % of the free memory)")
 	flags.Lookup("memory").DefValue = ""
+	flags.StringVar(&f.clockError, "clock-error", "", "`file` with the number of seconds by which the clock is wrong, for tests")
+	flags.MarkHidden("clock-error")
 	l := &f.limits
 	flags.DurationVar(&l.ModelTime, "model-time", l.ModelTime, "longest time of one processor that the walks or eigenvectors of a model may take, by estimate")
 	flags.Int64Var(&l.Body, "max-body", l.Body, "largest request in `bytes`, uncompressed")
@@ -141,6 +144,9 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 	if open, err := os.Stat(f.tokenFile); err == nil && open.Mode().Perm()&0o077 != 0 {
 		a.talk.Say("note: other users of this machine can read %s; 'chmod 600 %s' keeps the token private", f.tokenFile, f.tokenFile)
 	}
+	if open, err := os.Stat(f.tlsKey); err == nil && open.Mode().Perm()&0o007 != 0 { // a group for keys is usual
+		a.talk.Say("note: every user of this machine can read %s; 'chmod 600 %s' keeps the key private", f.tlsKey, f.tlsKey)
+	}
 	address := f.address(plain)
 	kept, err := store.Open(ctx, f.store, store.Options{MustExist: f.readOnly, ReadOnly: f.readOnly, URL: address, Migrated: a.migrated})
 	if err != nil {
@@ -150,7 +156,7 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 	s := server.New(server.Options{
 		Store: kept, Log: f.logger(a.Err, a.quiet), Version: version(), Limits: f.limits, Hosts: f.hosts, ReadOnly: f.readOnly, Memory: int64(f.memory.most()),
 		Token: secret.text, Tokens: f.people(), TokenNeeded: !f.isLocal(), Admit: f.admit(), Open: f.goesOpen,
-		Proxies: f.trusted, ProxySocket: f.proxyPipe, BasePath: f.basePath, LogDropped: log.Dropped,
+		Proxies: f.trusted, ProxySocket: f.proxyPipe, BasePath: f.basePath, LogDropped: log.Dropped, Now: wrongClock(f.clockError),
 	})
 	err = a.answerUntil(ctx, s, listener, address, withoutPassword(f.store)+f.whoMay())
 	// The store is closed before background work has ended: fitting a model may take

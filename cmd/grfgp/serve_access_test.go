@@ -47,7 +47,9 @@ func TestRemoteRoles(t *testing.T) {
 	if r := d.run("list"); r.code != exitUnreachable || !strings.Contains(r.err, "needs a token") {
 		t.Errorf("%+v", r)
 	}
-	d.ok("ask s -n 2 --by mallory", "--token-file", ben)
+	if out := d.ok("ask s -n 2 --by mallory --json", "--token-file", ben).out; !strings.Contains(out, `"holder":"ben"`) {
+		t.Errorf("%s", out)
+	}
 	d.ok("tell s 1=5 --by mallory", "--token-file", ben)
 	d.ok("pause s", "--token-file", anna)
 	if out := d.ok("show s --trials", "--token-file", carla).out; !strings.Contains(out, "ben") || strings.Contains(out, "mallory") || !strings.Contains(out, "anna") {
@@ -210,10 +212,13 @@ func TestServeTLS(t *testing.T) {
 		t.Errorf("certificate %d after it was renewed", got)
 	}
 	r := (&desk{t, d.dir, d.edges, url}).run("list") // which does not trust it
-	if r.code != exitUnreachable || !strings.Contains(r.err, "certificate") {
+	if r.code != exitUnreachable || !strings.Contains(r.err, "is not trusted") || !strings.Contains(r.err, "SSL_CERT_FILE") {
 		t.Errorf("%+v", r)
 	}
 	plain := strings.Replace(url, "https://", "http://", 1)
+	if r := (&desk{t, d.dir, d.edges, plain}).run("list"); r.code != exitUnreachable || !strings.Contains(r.err, "begins with https://") {
+		t.Errorf("%+v", r)
+	}
 	resp, err := http.Get(plain + "/v1/studies")
 	if err != nil {
 		t.Fatal(err)

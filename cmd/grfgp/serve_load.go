@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"grfgp/client"
 	"grfgp/internal/load"
 )
 
@@ -16,6 +17,8 @@ import (
 type loadFlags struct {
 	studyFlags
 	load.Options
+	ratios          bool
+	rounds, streams int
 }
 
 func serveLoad(a *app) *cobra.Command {
@@ -28,15 +31,22 @@ each takes. It creates two studies there, on a ring, with names that begin with
 load-: one is told results, the other has a hundred measurements and is asked for
 suggestions of a model. A server answers only when a result is on disk. The studies
 are closed afterwards and stay in the store, so use a server with a store of its
-own.`,
-		Example: "  grfgp serve load http://127.0.0.1:8080 --time 5s",
-		Args:    named(1, "URL"),
-		RunE:    func(cmd *cobra.Command, args []string) error { return a.load(cmd.Context(), &f, args[0]) },
+own.
+
+With --ratios it measures, in several rounds, how much faster all clients tell results
+than one of them, and how much streams of events that nobody reads slow them down.`,
+		Example: `  grfgp serve load http://127.0.0.1:8080 --time 5s
+  grfgp serve load http://127.0.0.1:8080 --ratios --clients 64 --time 2s`,
+		Args: named(1, "URL"),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.load(cmd.Context(), &f, args[0]) },
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.tokenFile, "token-file", "", "`file` with the server's token, if it needs one (default: the file that "+tokenEnv+" names)")
 	flags.IntVar(&f.Clients, "clients", 8, "number of clients")
 	flags.IntVar(&f.Nodes, "nodes", 10_000, "number of nodes of the ring")
+	flags.BoolVar(&f.ratios, "ratios", false, "compare many clients with one, and unread streams of events with none")
+	flags.IntVar(&f.rounds, "rounds", 3, "with --ratios: number of rounds")
+	flags.IntVar(&f.streams, "streams", 200, "with --ratios: number of unread streams")
 	flags.DurationVar(&f.Time, "time", 5*time.Second, "time for each kind of request, at most")
 	return cmd
 }
@@ -55,6 +65,9 @@ func (a *app) load(ctx context.Context, f *loadFlags, place string) error {
 		return err
 	}
 	defer all.Close()
+	if f.ratios {
+		return a.loadRatios(ctx, f, all)
+	}
 	results, err := load.Run(ctx, all, f.Options)
 	if err != nil {
 		return f.refused(ctx, err)
@@ -69,6 +82,33 @@ func (a *app) load(ctx context.Context, f *loadFlags, place string) error {
 		fmt.Fprintln(t, "request\tanswered\tper second\tmedian\t99th percentile\tlongest")
 		for _, r := range results {
 			fmt.Fprintf(t, "%s\t%d\t%.0f\t%.1f ms\t%.1f ms\t%.0f ms\n", r.Kind, r.Requests, r.Rate, r.P50, r.P99, r.Longest)
+		}
+		return t.Flush()
+	})
+}
+
+// loadRatios compares ways to tell results.
+func (a *app) loadRatios(ctx context.Context, f *loadFlags, all *client.Client) error {
+	if f.rounds < 1 || f.streams < 0 {
+		return usagef("give 1 round or more, and 0 streams or more")
+	}
+	ratios, err := load.Ratios(ctx, all, load.RatioOptions{Options: f.Options, Rounds: f.rounds, Streams: f.streams, Follow: all.Follow})
+	if err != nil {
+		return f.refused(ctx, err)
+	}
+	return a.answer(struct {
+		Version int          `json:"version"`
+		Rounds  int          `json:"rounds"`
+		Ratios  []load.Ratio `json:"ratios"`
+	}{1, f.rounds, ratios}, func(w io.Writer) error {
+		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(t, "tell\tper second\tmedian\tratio")
+		for _, r := range ratios {
+			ratio := ""
+			if r.Of != "" {
+				ratio = fmt.Sprintf("%.2f × %s", r.Times, r.Of)
+			}
+			fmt.Fprintf(t, "%s\t%.0f\t%.1f ms\t%s\n", r.What, r.Rate, r.P50, ratio)
 		}
 		return t.Flush()
 	})

@@ -246,6 +246,24 @@ func TestServeLoad(t *testing.T) {
 	}
 }
 
+// Ratios compare ways that were measured in the same rounds.
+func TestServeLoadRatios(t *testing.T) {
+	d := remoteDesk(t)
+	var answer struct{ Ratios []load.Ratio }
+	r := runLine(t, "", "serve", "load", d.store, "--ratios", "--rounds", "2", "--time", "50ms", "--clients", "4", "--streams", "3", "--json")
+	if err := json.Unmarshal([]byte(r.out), &answer); r.code != exitOK || err != nil || len(answer.Ratios) != 3 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	for k, way := range answer.Ratios {
+		if way.Rate <= 0 || (way.Times > 0) != (k > 0) || way.Streams != []int{0, 0, 3}[k] {
+			t.Errorf("%+v", way)
+		}
+	}
+	if list := d.ok("list").out; strings.Count(list, "closed") != 2 {
+		t.Errorf("studies are left open:\n%s", list)
+	}
+}
+
 // What a server says as it starts: where it is, in JSON too, and that its token is
 // open to others.
 func TestServeStarts(t *testing.T) {

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -254,11 +255,15 @@ func (f *studyFlags) refused(ctx context.Context, err error) error {
 
 // connectionWords say why a server does not answer, and what to do.
 func connectionWords(e *client.ConnectionError) error {
+	var untrusted *tls.CertificateVerificationError
+	if errors.As(e, &untrusted) {
+		return fmt.Errorf("the certificate of %s is not trusted: %w; if it is the right one, name its file in SSL_CERT_FILE", e.URL, untrusted.Err)
+	}
 	switch e.Kind {
 	case client.ErrScheme:
 		return fmt.Errorf("%s speaks http, not https; give --store http://%s", e.URL, strings.TrimPrefix(e.URL, "https://"))
 	case client.ErrForeign:
-		return fmt.Errorf("%s answers %w, which is not an answer of 'grfgp serve'; check the URL", e.URL, e.Err)
+		return fmt.Errorf("%s answers %w, which is not an answer of 'grfgp serve'; check the URL, which begins with https:// if the server has a certificate", e.URL, e.Err)
 	}
 	return fmt.Errorf("%w; is 'grfgp serve' running there?", e)
 }

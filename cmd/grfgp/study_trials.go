@@ -46,7 +46,7 @@ With --node it reserves a node of your own choice.`,
 			if err != nil {
 				return err
 			}
-			answer.Key, answer.Holder = r.Key, r.Holder // a server is given a key in any case
+			answer.Key = r.Key // a server is given a key in any case
 			stage.Done("%d of %d nodes", len(answer.Trials), r.Count)
 			why := askShort(answer.Short, s.Settings().Budget != nil)
 			if answer.Short == study.ReasonPaused || answer.Short == study.ReasonClosed {
@@ -100,6 +100,14 @@ func (a *app) answerAsk(name string, answer study.Ask, why string) error {
 	}
 	if answer.Random != "" {
 		a.talk.Say("note: drawn at random, not by the policy: %s", answer.Random)
+	}
+	for _, i := range answer.Trials {
+		if state := answer.Ended[i.Trial]; state != "" {
+			a.talk.Say("note: trial %d, node %s, is %s already; a node whose trial has ended may be reserved for somebody else", i.Trial, printable.Line(i.Node), state)
+		}
+	}
+	if len(answer.Ended) == len(answer.Trials) {
+		return nil
 	}
 	a.talk.Say("reserved until %s; tell the results as in 'grfgp study tell %s %d=VALUE'", clockTime(answer.Until), name, answer.Trials[0].Trial)
 	return nil

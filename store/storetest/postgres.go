@@ -18,6 +18,20 @@ import (
 // PostgreSQL is not installed.
 func Postgres(t testing.TB) string {
 	t.Helper()
+	return StartPostgres(t).URL
+}
+
+// Server is a PostgreSQL server of one test.
+type Server struct {
+	URL  string // of its empty database
+	Dir  string // of its socket
+	data string
+	run  func(t testing.TB, name string, args ...string)
+}
+
+// StartPostgres is Postgres for tests that end the server and start it again.
+func StartPostgres(t testing.TB) *Server {
+	t.Helper()
 	bin := postgresPrograms()
 	if bin == "" {
 		t.Skip("no PostgreSQL server on this machine: initdb and pg_ctl are in no /usr/lib/postgresql/*/bin and not on the path")
@@ -28,21 +42,28 @@ func Postgres(t testing.TB) string {
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	as := unprivileged(t, dir)
-	data := filepath.Join(dir, "data")
-	run := func(name string, args ...string) {
+	s := &Server{URL: "postgres:///postgres?" + url.Values{"host": {dir}, "user": {"grfgp"}}.Encode(), Dir: dir, data: filepath.Join(dir, "data")}
+	s.run = func(t testing.TB, name string, args ...string) {
 		t.Helper()
 		line := append(append([]string{}, as...), append([]string{filepath.Join(bin, name)}, args...)...)
 		cmd := exec.Command(line[0], line[1:]...)
 		cmd.Dir = dir
 		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%s: %v\n%s", name, err, out)
+			log, _ := os.ReadFile(filepath.Join(dir, "log"))
+			t.Fatalf("%s: %v\n%s%s", name, err, out, log[max(0, len(log)-2000):])
 		}
 	}
-	run("initdb", "--pgdata="+data, "--username=grfgp", "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C")
-	run("pg_ctl", "start", "--pgdata="+data, "--wait", "--silent", "--log="+filepath.Join(dir, "log"),
-		"-o", fmt.Sprintf("-c listen_addresses='' -c unix_socket_directories='%s' -c fsync=off -c shared_buffers=16MB", dir))
-	t.Cleanup(func() { run("pg_ctl", "stop", "--pgdata="+data, "--mode=immediate", "--silent") })
-	return "postgres:///postgres?" + url.Values{"host": {dir}, "user": {"grfgp"}}.Encode()
+	s.run(t, "initdb", "--pgdata="+s.data, "--username=grfgp", "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C")
+	s.Start(t)
+	t.Cleanup(func() { s.run(t, "pg_ctl", "stop", "--pgdata="+s.data, "--mode=immediate", "--silent") })
+	return s
+}
+
+// Start starts the server after it was killed.
+func (s *Server) Start(t testing.TB) {
+	t.Helper()
+	s.run(t, "pg_ctl", "start", "--pgdata="+s.data, "--wait", "--silent", "--log="+filepath.Join(s.Dir, "log"),
+		"-o", fmt.Sprintf("-c listen_addresses='' -c unix_socket_directories='%s' -c fsync=off -c shared_buffers=16MB", s.Dir))
 }
 
 // postgresPrograms returns the directory of initdb and pg_ctl, "" if there is none.

@@ -92,7 +92,7 @@ func (r RanksRun) Measure(ctx context.Context, g *graph.Graph, say func(format s
 	// The rows of this rank, and Φ of them.
 	opts := r.WalkOptions()
 	w, scale, strengths := g.WalkMatrix(graph.NormalizedAdjacency)
-	opts.Scale, opts.Strengths = scale, strengths
+	opts.Scale, opts.Strengths, opts.Rooted = scale, strengths, strengths != nil
 	features, err := walk.Lazy(w, opts)
 	if err != nil {
 		return nil, err

@@ -100,7 +100,7 @@ type Need struct {
 
 // Bytes of memory, by what they are for.
 const (
-	allNodeBytes = 24 // per node of the whole graph, on every machine: strengths, scales, rows, places of features
+	allNodeBytes = 12 // per node of the whole graph, on every machine: strengths, and where rows begin
 	rowBytes     = 16 // per own node: row of the graph, id, order of the input
 	edgeBytes    = 12 // per entry of the graph
 	phiBytes     = 48 // per entry of Φ at measured nodes, with its transpose: columns, local columns, values in float64 and float32, ways to the transpose
@@ -198,7 +198,7 @@ func shapeOf(ctx context.Context, g *graph.Graph, name string, flat bool, hops i
 		return Shape{}, err
 	}
 	w, scale, strengths := g.WalkMatrix(graph.NormalizedAdjacency)
-	opts.Scale, opts.Strengths = scale, strengths
+	opts.Scale, opts.Strengths, opts.Rooted = scale, strengths, strengths != nil
 	f, err := walk.Sample(ctx, w, opts)
 	if err != nil {
 		return Shape{}, err
