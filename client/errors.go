@@ -67,6 +67,7 @@ const (
 	KindNotFound     = "not-found"
 	KindFull         = "full" // the server's disk is full
 	KindNoBackup     = "no-backup"
+	KindUnavailable  = "unavailable" // the store of the server cannot be reached
 )
 
 // Problem is an error response of the server (application/problem+json, RFC

@@ -29,6 +29,10 @@ func BenchmarkTell(b *testing.B) {
 			}
 			var next atomic.Int64
 			var wg sync.WaitGroup
+			before, err := h.store.Stats(b.Context())
+			if err != nil {
+				b.Fatal(err)
+			}
 			b.ResetTimer()
 			for range clients {
 				wg.Go(func() {
@@ -40,6 +44,14 @@ func BenchmarkTell(b *testing.B) {
 				})
 			}
 			wg.Wait()
+			b.StopTimer()
+			after, err := h.store.Stats(b.Context())
+			if err != nil {
+				b.Fatal(err)
+			}
+			n := float64(after.Commits.Count - before.Commits.Count)
+			b.ReportMetric(float64(b.N)/n, "results/commit")
+			b.ReportMetric((after.Commits.Sum-before.Commits.Sum).Seconds()*1000/n, "ms/commit")
 		})
 	}
 }

@@ -35,6 +35,7 @@ func TestPage(t *testing.T) {
 		{"covariates", testCovariates},
 		{"learn", testLearn},
 		{"shares", testShares},
+		{"life", testLife},
 		{"ask, enter a result, see the map change", testAskAndTell},
 		{"refusals", testRefusals},
 		{"keyboard alone", testKeyboard},
@@ -316,6 +317,50 @@ func testShares(t *testing.T, browser context.Context) {
 	h.must("GET", "/v1/studies/s/observations", nil, &got)
 	if all := got.Observations; len(all) != 3 || all[0].Exposure != 20 || all[1].Exposure != 4 || all[2].Measurement != (study.Measurement{Node: "n6", Value: 2, Exposure: 9}) {
 		t.Errorf("%+v", all)
+	}
+}
+
+// A node of one's own choice is reserved; a study is archived, restored, and deleted when its
+// name is repeated.
+func testLife(t *testing.T, browser context.Context) {
+	h := newHost(t)
+	h.create(10)
+	p := newTab(t, browser, h.http.URL, 1000, 900)
+	p.expect("422")
+	p.expect("400")
+	p.expect("404") // of streams of the deleted study
+	p.open("#/studies/s/next")
+	p.waitFor("#ask-node")
+	p.enter("#ask-node", "n7")
+	p.click(".next-view form button.primary")
+	p.waitText("#trial-1", "n7")
+	p.enter("#ask-node", "nowhere")
+	p.click(".next-view form button.primary")
+	p.waitText("#ask-node-refusal", "nowhere")
+	eval[bool](p, `(window.confirm = () => true) && true`)
+	p.click("#archive")
+	p.waitFor("#restore")
+	p.open("#/")
+	p.waitFor("#archived")
+	if text := eval[string](p, `document.body.textContent`); strings.Contains(text, "1 pending") {
+		t.Error("an archived study is listed")
+	}
+	p.click("#archived")
+	p.waitText(".studies", "archived")
+	p.open("#/studies/s/log")
+	p.waitText(".log", "archived the study")
+	p.click("#restore")
+	p.waitFor("#pause")
+	p.click("#archive")
+	p.waitFor("#delete")
+	eval[bool](p, `(window.prompt = () => "another") && true`)
+	p.click("#delete")
+	p.waitText("body", "repeat its name")
+	eval[bool](p, `(window.prompt = () => "s") && true`)
+	p.click("#delete")
+	p.waitText("body", "No study yet")
+	if a := h.do("GET", "/v1/studies/s", nil); a.status != 404 {
+		t.Errorf("%d", a.status)
 	}
 }
 

@@ -39,40 +39,63 @@ func (storeMetrics) Describe(to chan<- *prometheus.Desc) {
 	}
 }
 
+// collectTime is how long figures of the store may take.
+const collectTime = 3 * time.Second
+
 // Collect implements prometheus.Collector. If the store does not answer, its figures are left
 // out.
 func (m storeMetrics) Collect(to chan<- prometheus.Metric) {
 	s := m.of
-	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
-		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
-	}
-	gauge(buildInfo, 1, s.opts.Version, runtime.Version())
+	to <- gauge(buildInfo, 1, s.opts.Version, runtime.Version())
 	s.mu.Lock()
-	gauge(quarantine, float64(len(s.crashes)))
+	crashes := len(s.crashes)
 	s.mu.Unlock()
-	stats, err := s.opts.Store.Stats(s.ctx)
-	up := 1.0
-	if err == nil {
-		gauge(storeBytes, float64(stats.Bytes))
-		err = m.studies(gauge)
+	to <- gauge(quarantine, float64(crashes))
+	found := make(chan []prometheus.Metric, 1)
+	s.background(func() { found <- m.figures() })
+	up := 0.0
+	select {
+	case figures := <-found:
+		for _, f := range figures {
+			to <- f
+		}
+		if figures != nil && s.opts.Store.Present() == nil {
+			up = 1
+		}
+	case <-time.After(collectTime):
+	case <-s.ctx.Done():
 	}
-	if err != nil || s.opts.Store.Present() != nil {
-		up = 0
+	to <- gauge(storeUp, up)
+}
+
+func gauge(d *prometheus.Desc, v float64, labels ...string) prometheus.Metric {
+	return prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+}
+
+// figures returns the figures that the store has; nil if it does not answer.
+func (m storeMetrics) figures() []prometheus.Metric {
+	stats, err := m.of.opts.Store.Stats(m.of.ctx)
+	if err != nil {
+		return nil
 	}
-	gauge(storeUp, up)
+	all, err := m.studies()
+	if err != nil {
+		return nil
+	}
 	buckets := map[float64]uint64{}
 	for k, bound := range store.TimeBounds() {
 		buckets[bound.Seconds()] = stats.Commits.Within[k]
 	}
-	to <- prometheus.MustNewConstHistogram(commitSeconds, stats.Commits.Count, stats.Commits.Sum.Seconds(), buckets)
-	to <- prometheus.MustNewConstMetric(commitFailed, prometheus.CounterValue, float64(stats.Commits.Failed))
+	return append(all, gauge(storeBytes, float64(stats.Bytes)),
+		prometheus.MustNewConstHistogram(commitSeconds, stats.Commits.Count, stats.Commits.Sum.Seconds(), buckets),
+		prometheus.MustNewConstMetric(commitFailed, prometheus.CounterValue, float64(stats.Commits.Failed)))
 }
 
 // studies sums up the studies of the store.
-func (m storeMetrics) studies(gauge func(d *prometheus.Desc, v float64, labels ...string)) error {
+func (m storeMetrics) studies() ([]prometheus.Metric, error) {
 	infos, err := m.of.opts.Store.Studies(m.of.ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var events, values, queued float64
 	byStatus, byState := map[study.Status]int{}, map[study.TrialState]int{}
@@ -95,16 +118,14 @@ func (m storeMetrics) studies(gauge func(d *prometheus.Desc, v float64, labels .
 			byState[state] += n
 		}
 	}
-	gauge(storeEvents, events)
-	gauge(storeValues, values)
-	gauge(storeQueue, queued)
+	all := []prometheus.Metric{gauge(storeEvents, events), gauge(storeValues, values), gauge(storeQueue, queued)}
 	for status, n := range byStatus {
-		gauge(storeStudies, float64(n), string(status))
+		all = append(all, gauge(storeStudies, float64(n), string(status)))
 	}
 	for state, n := range byState {
-		gauge(storeTrials, float64(n), string(state))
+		all = append(all, gauge(storeTrials, float64(n), string(state)))
 	}
-	return nil
+	return all, nil
 }
 
 // work counts work with a model.

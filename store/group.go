@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -219,16 +220,20 @@ func (f *sqliteFile) last(ctx context.Context, tx *sql.Tx, studies []string) (ma
 	return last, nil
 }
 
+// insert implements dialect. Many rows in one statement are faster than a statement for each.
 func (f *sqliteFile) insert(ctx context.Context, tx *sql.Tx, rows []eventRow) error {
-	statement, err := tx.PrepareContext(ctx, `INSERT INTO grfgp_events (study, seq, at, body) VALUES ($1, $2, $3, $4)`)
-	if err != nil {
-		return err
-	}
-	defer statement.Close()
-	for _, r := range rows {
-		if _, err := statement.ExecContext(ctx, r.study, r.seq, r.at, r.body); err != nil {
+	const most = 64
+	for len(rows) > 0 {
+		n := min(most, len(rows))
+		args := make([]any, 0, 4*n)
+		for _, r := range rows[:n] {
+			args = append(args, r.study, r.seq, r.at, r.body)
+		}
+		values := strings.Repeat(", (?, ?, ?, ?)", n)[2:]
+		if _, err := tx.ExecContext(ctx, `INSERT INTO grfgp_events (study, seq, at, body) VALUES `+values, args...); err != nil {
 			return err
 		}
+		rows = rows[n:]
 	}
 	return nil
 }

@@ -173,3 +173,26 @@ func TestOneConnection(t *testing.T) {
 		t.Error("there are no connections to read")
 	}
 }
+
+// BenchmarkAppend appends 40 events at once.
+func BenchmarkAppend(b *testing.B) {
+	s, err := Open(b.Context(), filepath.Join(b.TempDir(), "studies.db"), Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.(*database).db.Exec("PRAGMA synchronous = OFF"); err != nil { // what the processor does
+		b.Fatal(err)
+	}
+	seq := int64(0)
+	for b.Loop() {
+		var events []study.Event
+		for range 40 {
+			seq++
+			events = append(events, note(seq, ""))
+		}
+		if err := s.Log("s").Append(b.Context(), events...); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -68,6 +68,9 @@ func TestLazy(t *testing.T) {
 			if !slices.Equal(x, y) || !slices.Equal(p, q) {
 				t.Fatalf("row %d has other values", i)
 			}
+			if a.CombineRow(y, walk.Padded(coeff), k); !slices.Equal(x, y) {
+				t.Fatalf("row %d has other values with padded coefficients", i)
+			}
 		}
 	}
 	if lazy.Size() != stored.Size() {

@@ -237,7 +237,7 @@ func studyError(ctx context.Context, err error) error {
 }
 
 // refusals are problems by which a server refuses this caller, whatever is asked.
-var refusals = []string{client.KindCrossSite, client.KindWrongHost, client.KindReadOnly, client.KindBusy, client.KindStopping, client.KindSlowed, client.KindRole, client.KindUnknownProxy}
+var refusals = []string{client.KindCrossSite, client.KindWrongHost, client.KindReadOnly, client.KindBusy, client.KindStopping, client.KindUnavailable, client.KindSlowed, client.KindRole, client.KindUnknownProxy}
 
 // refused is studyError for a server that may want another token.
 func (f *studyFlags) refused(ctx context.Context, err error) error {

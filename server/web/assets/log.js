@@ -21,6 +21,11 @@ const sentences = {
   paused: ({ note }) => `paused the study${noted(note)}`,
   resumed: () => "resumed the study",
   closed: ({ note }) => `closed the study${noted(note)}`,
+  changed: ({ note }) => `changed the settings${noted(note)}`,
+  queued: ({ nodes, note }) => `queued ${nodes.map((n) => n.node).join(", ")}${noted(note)}`,
+  unqueued: ({ nodes }) => `took ${nodes.join(", ")} out of the queue`,
+  archived: ({ note }) => `archived the study${noted(note)}`,
+  restored: () => "restored the study",
 };
 
 function noted(note) {

@@ -45,6 +45,7 @@ class NextView {
 
   askForm() {
     this.wanted = h("input", { id: "ask-count", type: "number", min: 1, max: this.context.meta.limits.ask_count, value: 1, required: true, oninput: () => accept(this.wanted) });
+    this.chosen = h("input", { id: "ask-node", autocomplete: "off", oninput: () => accept(this.chosen) });
     this.leased = h("input", { id: "ask-lease", placeholder: lasting(this.context.study.settings.lease), autocomplete: "off" });
     this.asking = h("p", { role: "status", class: "soft" });
     const button = h("button", { class: "primary" }, "Reserve");
@@ -53,13 +54,15 @@ class NextView {
       h("form", { onsubmit: (e) => { e.preventDefault(); busy(button, () => this.ask()); } },
         h("div", { class: "fields" },
           field("How many nodes", this.wanted),
+          field("Or this node", this.chosen, "A node of your own choice; empty: those that are suggested."),
           field("Lease", this.leased, "As in 90m or 24h; empty: the default of the study."),
           personField("ask-name")),
         h("p", { class: "actions" }, button, this.asking)));
   }
 
   async ask() {
-    const body = { count: Number(this.wanted.value), holder: person() };
+    const node = this.chosen.value.trim();
+    const body = node === "" ? { count: Number(this.wanted.value), holder: person() } : { nodes: [node], holder: person() };
     if (this.leased.value.trim() !== "") body.lease = this.leased.value.trim();
     try {
       const path = studyPath(this.context.name, "asks");
@@ -70,10 +73,11 @@ class NextView {
       show(this.asking, answer.short ? shorts[answer.short] ?? answer.short : "");
       if (answer.trials.length > 0) say(`${plural(answer.trials.length, "node")} reserved.`);
       this.fresh = answer.trials[0]?.trial;
+      this.chosen.value = "";
       this.context.changed();
     } catch (error) {
       show(this.asking, "");
-      refuse(this.wanted, error);
+      refuse(node === "" ? this.wanted : this.chosen, error);
     }
   }
 

@@ -1,7 +1,7 @@
 // All studies.
 
 import { call, get } from "./api.js";
-import { h } from "./dom.js";
+import { h, show } from "./dom.js";
 import { moment, number, plural, rate } from "./format.js";
 import { busy, complain } from "./notice.js";
 import { limitOf, may } from "./role.js";
@@ -10,12 +10,27 @@ import { goalName } from "./study.js";
 
 export async function studiesPage(meta) {
   const { studies } = await get("/v1/studies");
+  const list = h("ul", { class: "studies" }, studies.map(card));
   document.title = "Studies · grfgp";
   return h("div", null,
     h("div", { class: "between" },
       h("h1", null, "Studies"),
       !may(meta, "run") ? h("span", { class: "badge" }, limitOf(meta)) : h("div", { class: "actions" }, importButton(), h("a", { class: "button primary", href: address("new") }, "New study"))),
-    studies.length === 0 ? empty(meta) : h("ul", { class: "studies" }, studies.map(card)));
+    studies.length === 0 ? empty(meta) : null, list, archivedButton(list));
+}
+
+// archivedButton adds archived studies to a list.
+function archivedButton(list) {
+  const button = h("button", { type: "button", id: "archived", onclick: () => busy(button, async () => {
+    try {
+      const { studies } = await get("/v1/studies?archived=yes");
+      show(list, studies.map(card));
+      button.remove();
+    } catch (error) {
+      complain(error);
+    }
+  }) }, "Archived studies too");
+  return h("p", { class: "actions" }, button);
 }
 
 function empty(meta) {

@@ -1,6 +1,6 @@
 // A study: its header, its views, and the stream of events that updates them.
 
-import { download, get, post, studyPath } from "./api.js";
+import { download, get, post, remove, studyPath } from "./api.js";
 import { h, show } from "./dom.js";
 import { count, moment, number, plural, rate } from "./format.js";
 import { logView } from "./log.js";
@@ -25,7 +25,7 @@ const views = [
 
 const working = { loading: "Loading", learning: "Learning" };
 
-// stopWords tells who paused or closed a study, when and why.
+// stopWords tells who paused, closed or archived a study, when and why.
 function stopWords({ status, stopped: { note, by, time } }) {
   return `${status}${by ? ` by ${by}` : ""} on ${moment(time)}${note ? `: ${note}` : ""}`;
 }
@@ -152,11 +152,28 @@ export class StudyPage {
       const b = h("button", { type: "button", id, onclick: () => busy(b, () => this.command(id, sure)) }, text);
       return b;
     };
+    const deletion = () => h("button", { type: "button", id: "delete", onclick: () => this.remove() }, "Delete");
+    if (status === "archived") return [button("restore", "Restore"), deletion()];
     return [
       status === "open" && button("pause", "Pause"),
       status === "paused" && button("resume", "Resume"),
       status !== "closed" && button("close", "Close", "Close the study for good? There will be no more suggestions; results of pending trials are still accepted."),
+      button("archive", "Archive", "Archive the study? It is then read-only and not listed, until it is restored."),
+      status === "closed" && deletion(),
     ];
+  }
+
+  // remove deletes the study, if its name is repeated.
+  async remove() {
+    const name = window.prompt(`This deletes the study and all its measurements for good. To delete it, enter its name: ${this.name}`);
+    if (name === null) return;
+    try {
+      await remove(`${studyPath(this.name)}?${new URLSearchParams({ confirm: name, by: person() })}`);
+      say(`The study ${this.name} is deleted.`);
+      location.hash = address();
+    } catch (error) {
+      complain(error);
+    }
   }
 
   async command(which, sure) {
@@ -164,7 +181,7 @@ export class StudyPage {
     try {
       this.setStudy(await post(studyPath(this.name, which), { by: person() }));
       say(`The study is ${this.study.status}.`);
-      (document.getElementById("pause") ?? document.getElementById("resume") ?? document.getElementById("export")).focus();
+      (document.getElementById("pause") ?? document.getElementById("resume") ?? document.getElementById("restore") ?? document.getElementById("export")).focus();
     } catch (error) {
       complain(error);
     }
@@ -177,6 +194,7 @@ export class StudyPage {
       tile(count(study.values), study.values === 1 ? "measurement" : "measurements"),
       tile(count(pending), "pending"),
       study.left === undefined ? tile(count(done), "trials done") : tile(number(study.left), `of a budget of ${number(study.settings.budget)} left`),
+      study.queued > 0 && tile(count(study.queued), "queued"),
       study.best && tile(number(rate(study.best)), ["best, at ", h("span", { class: "id" }, study.best.node)]),
     ];
   }
