@@ -70,7 +70,7 @@ func TestNeeds(t *testing.T) {
 	near("rim of two", s.RimOf(n, 2, 3), 3*1e4)
 	near("rim of one", s.RimOf(n, 1, 3), 0)
 	perNode := 16 + 12*4. + 9 + 5*20 + 5*20 + 48*20*0.5 + 8*6*5*0.5 + 2*8*16 + 80
-	near("memory", k.memory(s, n, 4), 24*n+n/4*perNode+rim*8*2*16)
+	near("memory", k.memory(s, n, 4), 12*n+n/4*perNode+rim*8*2*16)
 	seconds, sent, network := k.product(c, s, n, 4, 5)
 	near("sent", sent, rim*1.5*4*5)
 	near("network", network, sent/1e9+2*1e-5*2)
