@@ -32,32 +32,36 @@ const (
 	solveNumbers  = 1 << 23
 )
 
-// update returns H⁻¹(y − g_x − ε) for prior draws g_x at the measurements.
+// update turns prior draws g_x at the measurements into H⁻¹(y − g_x − ε), in place: there may be hundreds of
+// megabytes of them.
 func (p *Posterior) update(ctx context.Context, at *mat.Dense, seed uint64) (*mat.Dense, error) {
 	t, draws := at.Dims()
-	weights, group := mat.NewDense(t, draws, nil), draws
+	group := draws
 	if all, _ := p.systemRows().Total(t); all*draws >= solveNumbers {
-		group = solveTogether
+		group = min(draws, solveTogether)
 	}
+	numbers := make([]float64, t*group)
 	for lo := 0; lo < draws; lo += group {
 		hi := min(draws, lo+group)
-		rest := p.rest(at, lo, hi, seed)
-		if err := p.solve(ctx, weights.Slice(0, t, lo, hi).(*mat.Dense), rest, forSamples); err != nil {
+		rest := mat.NewDense(t, hi-lo, numbers[:t*(hi-lo)])
+		p.rest(rest, at, lo, seed)
+		weights := at.Slice(0, t, lo, hi).(*mat.Dense)
+		weights.Zero() // where the solver starts
+		if err := p.solve(ctx, weights, rest, forSamples); err != nil {
 			return nil, err
 		}
 	}
-	return weights, nil
+	return at, nil
 }
 
-// rest returns y − g_x − ε for the draws [lo, hi).
-func (p *Posterior) rest(at *mat.Dense, lo, hi int, seed uint64) *mat.Dense {
-	t, _ := at.Dims()
-	rest := mat.NewDense(t, hi-lo, nil)
+// rest sets rest to y − g_x − ε for the draws from lo on.
+func (p *Posterior) rest(rest, at *mat.Dense, lo int, seed uint64) {
+	t, draws := rest.Dims()
 	const size = ranks.BlockRows
 	_, first := p.systemRows().Total(t)
 	to, from := rest.RawMatrix(), at.RawMatrix()
 	parallel.Ranges(t, size, func(k0, k1 int) {
-		for s := lo; s < hi; s++ {
+		for s := lo; s < lo+draws; s++ {
 			normal := rand.New(rng.New(seed, "measurement noise", uint64(s), uint64((first+k0)/size)))
 			for k := k0; k < k1; k++ {
 				e := math.Sqrt(p.noise[k]) * normal.NormFloat64()
@@ -65,5 +69,4 @@ func (p *Posterior) rest(at *mat.Dense, lo, hi int, seed uint64) *mat.Dense {
 			}
 		}
 	})
-	return rest
 }

@@ -386,7 +386,7 @@ func (p *Posterior) sample(ctx context.Context, l places, draws int, seed uint64
 	if err := p.cov.Prior(ctx, prior, seed); err != nil {
 		return nil, err
 	}
-	weights, err := p.update(ctx, rowsOf(prior, p.data.Nodes), seed)
+	weights, err := p.update(ctx, copyRows(prior, p.data.Nodes), seed)
 	if err != nil {
 		return nil, err
 	}
@@ -412,10 +412,15 @@ func addPrior(out, prior *mat.Dense, rows []int) {
 
 // rowsOf returns rows of x: x itself, if these are all in order.
 func rowsOf(x *mat.Dense, rows []int) *mat.Dense {
-	n, c := x.Dims()
-	if inOrder(rows, 0, n) {
+	if n, _ := x.Dims(); inOrder(rows, 0, n) {
 		return x
 	}
+	return copyRows(x, rows)
+}
+
+// copyRows returns a copy of rows of x.
+func copyRows(x *mat.Dense, rows []int) *mat.Dense {
+	_, c := x.Dims()
 	out := mat.NewDense(len(rows), c, nil)
 	parallel.Ranges(len(rows), 1024, func(lo, hi int) {
 		for r := lo; r < hi; r++ {

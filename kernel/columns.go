@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
@@ -43,7 +44,7 @@ func (c *denseColumns) nodes() int { return c.x.RawMatrix().Rows }
 func (c *denseColumns) width() int { return c.x.RawMatrix().Cols }
 
 func (c *denseColumns) at(rows []int) columnRows {
-	return &denseRows{c.x, slices.Clone(rows)}
+	return &denseRows{x: c.x, rows: slices.Clone(rows)}
 }
 
 func (c *denseColumns) dense(rows []int) *mat.Dense {
@@ -113,35 +114,55 @@ func quadratics(g blas64.Symmetric, x *mat.Dense) []float64 {
 	return sums
 }
 
-// denseRows are rows of a dense matrix, gathered in blocks when they are used.
+// denseRows are rows of a dense matrix, gathered in blocks when they are used; those that are used again are kept.
 type denseRows struct {
 	x    *mat.Dense
 	rows []int
+
+	uses atomic.Int32
+	keep sync.Once
+	kept *mat.Dense // all rows, one after the other
 }
+
+// keepNumbers is how many gathered numbers are kept.
+const keepNumbers = 1 << 23
 
 // gather calls do for blocks of rows, in order.
 func (r *denseRows) gather(ctx context.Context, do func(x dense.Matrix, lo, hi int)) error {
 	_, width := r.x.Dims()
 	size := max(64, min(len(r.rows), 1<<20/max(1, width)))
+	again := r.uses.Add(1) > 1 && len(r.rows)*width <= keepNumbers
 	var part *mat.Dense
 	for lo := 0; lo < len(r.rows); lo += size {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		hi := min(len(r.rows), lo+size)
-		if first := r.rows[lo]; consecutive(r.rows[lo:hi]) {
+		first := r.rows[lo]
+		switch {
+		case consecutive(r.rows[lo:hi]):
 			do(dense.View(r.x).Block(first, first+hi-lo, 0, width), lo, hi)
-			continue
+		case again:
+			r.keep.Do(func() { r.kept = mat.NewDense(len(r.rows), width, nil); r.copyRows(r.kept, r.rows) })
+			do(dense.View(r.kept).Block(lo, hi, 0, width), lo, hi)
+		default:
+			if part == nil {
+				part = mat.NewDense(size, width, nil)
+			}
+			r.copyRows(part, r.rows[lo:hi])
+			do(dense.View(part).Block(0, hi-lo, 0, width), lo, hi)
 		}
-		if part == nil {
-			part = mat.NewDense(size, width, nil)
-		}
-		for a, i := range r.rows[lo:hi] {
-			copy(part.RawRowView(a), r.x.RawRowView(i))
-		}
-		do(dense.View(part).Block(0, hi-lo, 0, width), lo, hi)
 	}
 	return ctx.Err()
+}
+
+// copyRows sets the first rows of to to the given ones.
+func (r *denseRows) copyRows(to *mat.Dense, rows []int) {
+	parallel.Ranges(len(rows), 512, func(lo, hi int) {
+		for a := lo; a < hi; a++ {
+			copy(to.RawRowView(a), r.x.RawRowView(rows[a]))
+		}
+	})
 }
 
 // consecutive reports whether nodes follow each other, as 3, 4, 5.

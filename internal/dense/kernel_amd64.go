@@ -14,3 +14,12 @@ func tile(steps int, alpha float64, a, b, c []float64, stride int) {
 	}
 	tileAVX2(steps, alpha, &a[0], &b[0], &c[0], stride)
 }
+
+// tileStrided is tileStridedGo, likewise.
+func tileStrided(steps int, alpha float64, a []float64, aRow, aStep int, b []float64, bStep int, c []float64, stride int) {
+	if !fused {
+		tileStridedGo(steps, alpha, a, aRow, aStep, b, bStep, c, stride)
+		return
+	}
+	tileStridedAVX2(steps, alpha, &a[0], aRow, aStep, &b[0], bStep, &c[0], stride)
+}

@@ -8,3 +8,8 @@ package dense
 //
 //go:noescape
 func tileAVX2(steps int, alpha float64, a *float64, b *float64, c *float64, stride int)
+
+// tileStridedAVX2 is tileStridedGo for pointers.
+//
+//go:noescape
+func tileStridedAVX2(steps int, alpha float64, a *float64, aRow int, aStep int, b *float64, bStep int, c *float64, stride int)
