@@ -3,7 +3,9 @@
 package layout
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
 	"grfgp/graph"
 )
@@ -15,6 +17,18 @@ type Points struct{ X, Y []float64 }
 // cosine of the middle latitude, which is conformal in the middle of the map. Units are
 // degrees of latitude; NaN stay NaN.
 func Geographic(lat, lon []float64) Points {
+	meridian, shrink := Projection(lat, lon)
+	p := Points{make([]float64, len(lat)), make([]float64, len(lat))}
+	for i := range lat {
+		p.X[i] = math.Remainder(lon[i]-meridian, 360) * shrink
+		p.Y[i] = lat[i]
+	}
+	return p
+}
+
+// Projection returns the numbers behind Geographic: x is shrink times the degrees east of the
+// meridian, y the latitude.
+func Projection(lat, lon []float64) (meridian, shrink float64) {
 	// Longitudes count from their mean direction: the antimeridian cuts no map.
 	east, north, low, high := 0.0, 0.0, math.Inf(1), math.Inf(-1)
 	for i := range lat {
@@ -25,14 +39,7 @@ func Geographic(lat, lon []float64) Points {
 		east, north = east+cos, north+sin
 		low, high = min(low, lat[i]), max(high, lat[i])
 	}
-	middle := math.Atan2(north, east) * 180 / math.Pi
-	shrink := math.Cos((low + high) / 2 * math.Pi / 180)
-	p := Points{make([]float64, len(lat)), make([]float64, len(lat))}
-	for i := range lat {
-		p.X[i] = math.Remainder(lon[i]-middle, 360) * shrink
-		p.Y[i] = lat[i]
-	}
-	return p
+	return math.Atan2(north, east) * 180 / math.Pi, math.Cos((low + high) / 2 * math.Pi / 180)
 }
 
 // Of places the nodes of a graph by its edges alone, in linear time and memory. Components
@@ -73,23 +80,33 @@ func Of(g *graph.Graph, seed uint64) Points {
 // box is the bounding box of a component.
 type box struct{ x, y, w, h float64 }
 
-// pack arranges boxes in rows of equal width, in their order; tall ones come first because
-// large components do.
+// pack arranges boxes on shelves of equal width. They come in the order of their heights; a shelf is
+// as high as its first box, and lower boxes stand on it in columns on top of each other, so that
+// many small components fill the room beside a large one and leave it most of the picture.
 func pack(boxes []box) {
+	order := make([]int, len(boxes))
 	area, widest := 0.0, 0.0
-	for _, b := range boxes {
+	for k, b := range boxes {
+		order[k] = k
 		area += b.w * b.h
 		widest = max(widest, b.w)
 	}
-	width := max(widest, 1.4*math.Sqrt(area))
-	x, y, tall := 0.0, 0.0, 0.0
-	for k := range boxes {
+	slices.SortStableFunc(order, func(k, l int) int { return cmp.Compare(boxes[l].h, boxes[k].h) })
+	width := max(widest, math.Sqrt(1.4*area))
+	shelf := struct{ top, high, x float64 }{}             // x: where the next column begins
+	column := struct{ x, wide, filled float64 }{wide: -1} // filled: height of its boxes
+	for _, k := range order {
 		b := &boxes[k]
-		if x > 0 && x+b.w > width {
-			x, y, tall = 0, y-tall, 0
+		if b.w <= column.wide && column.filled+b.h <= shelf.high {
+			b.x, b.y = column.x, shelf.top-column.filled-b.h
+			column.filled += b.h
+			continue
 		}
-		b.x, b.y = x, y-b.h
-		x += b.w
-		tall = max(tall, b.h)
+		if shelf.x+b.w > width || shelf.high == 0 {
+			shelf.top, shelf.high, shelf.x = shelf.top-shelf.high, b.h, 0
+		}
+		b.x, b.y = shelf.x, shelf.top-b.h
+		column.x, column.wide, column.filled = shelf.x, b.w, b.h
+		shelf.x += b.w
 	}
 }

@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"cmp"
 	"math"
 	"runtime"
 	"slices"
@@ -104,6 +105,72 @@ func TestComponentsDoNotOverlap(t *testing.T) {
 				t.Errorf("components %d and %d overlap: %v and %v", c, d, a, b)
 			}
 		}
+	}
+}
+
+// A few nodes far out leave the others most of the picture, and stay in order.
+func TestTame(t *testing.T) {
+	draw := rng.New(3, "tame")
+	v := make([]float64, 2000)
+	for k := range v {
+		v[k] = draw.Float64()
+	}
+	copy(v, []float64{-40, -9, 12, 50})
+	order := func() []int {
+		all := make([]int, len(v))
+		for k := range all {
+			all[k] = k
+		}
+		slices.SortFunc(all, func(a, b int) int { return cmp.Compare(v[a], v[b]) })
+		return all
+	}
+	before := order()
+	tame(v)
+	if !slices.Equal(before, order()) {
+		t.Error("the order has changed")
+	}
+	if low, high := slices.Min(v), slices.Max(v); high-low > 4 || high-low < 1 {
+		t.Errorf("from %v to %v", low, high)
+	}
+}
+
+// A giant component among many small ones has most of the picture, and the picture is no strip.
+func TestGiantHasItsRoom(t *testing.T) {
+	const side, pairs = 60, 900
+	giant := made(t)(graph.Grid(side, side))
+	var e graph.Edges
+	for i := range giant.Len() {
+		cols, _ := giant.Adjacency().Row(i)
+		for _, j := range cols {
+			if int(j) > i {
+				e.U, e.V = append(e.U, uint32(i)), append(e.V, j)
+			}
+		}
+	}
+	for k := range uint32(pairs) {
+		e.U, e.V = append(e.U, side*side+2*k), append(e.V, side*side+2*k+1)
+	}
+	g, _, err := graph.FromEdges(graph.NumberIDs(side*side+2*pairs), e, graph.BuildOptions{})
+	p := Of(made(t)(g, err), 1)
+	extent := func(x, y []float64) (w, h float64) {
+		lowX, highX, lowY, highY := bounds(x, y)
+		return highX - lowX, highY - lowY
+	}
+	comp, sizes := g.Components()
+	large := slices.Index(sizes, slices.Max(sizes))
+	var x, y []float64
+	for i, c := range comp {
+		if int(c) == large {
+			x, y = append(x, p.X[i]), append(y, p.Y[i])
+		}
+	}
+	w, h := extent(x, y)
+	wide, high := extent(p.X, p.Y)
+	if share := w * h / (wide * high); share < 0.5 {
+		t.Errorf("two of three nodes have %.2f of the picture", share)
+	}
+	if shape := wide / high; shape < 0.6 || shape > 2.2 {
+		t.Errorf("the picture is %.2f times as wide as high", shape)
 	}
 }
 

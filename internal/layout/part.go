@@ -178,14 +178,43 @@ func (p *part) side() float64 {
 	return max(math.Sqrt(w*h), max(w, h)/2)
 }
 
+// tame draws in what lies far from the middle, so that a few nodes at the ends of long paths do not
+// leave the others a small part of the picture: beyond the bulk, distances grow as their logarithm.
+// Neighbours stay near each other, and order along each axis is kept.
+func tame(v []float64) {
+	const bulk = 0.95
+	sorted := slices.Sorted(slices.Values(v))
+	middle := sorted[len(sorted)/2]
+	for k := range sorted {
+		sorted[k] = math.Abs(v[k] - middle)
+	}
+	slices.Sort(sorted)
+	reach := sorted[int(bulk*float64(len(sorted)-1))]
+	if !(reach > 0) {
+		return
+	}
+	for k := range v {
+		if far := math.Abs(v[k]-middle) / reach; far > 1 {
+			v[k] = middle + math.Copysign(reach*(1+math.Log(2*far-1)/2), v[k]-middle)
+		}
+	}
+}
+
 // fit moves the part to the origin, scales it to about a unit square per node, and returns
 // its bounding box with a margin.
 func (p *part) fit() box {
+	if p.len() > refined {
+		tame(p.x)
+		tame(p.y)
+	}
 	lowX, highX, lowY, highY := bounds(p.x, p.y)
 	w, h := highX-lowX, highY-lowY
 	scale := 0.0
 	if side := p.side(); side > 0 {
 		scale = math.Sqrt(float64(p.len())) / side
+	}
+	if p.len() == 2 { // a line has no area: pairs, of which there may be many, would take much room
+		scale = 1
 	}
 	margin := 0.5 + 0.03*scale*max(w, h)
 	for i := range p.len() {

@@ -258,6 +258,9 @@ func (s *soak) recompute(ctx context.Context) {
 	}
 }
 
+// leastWatched is the least time after which growth of memory and goroutines tells something.
+const leastWatched = 20 * time.Second
+
 // watch samples memory and goroutines of one process under load.
 func (s *soak) watch(ctx context.Context, lasting time.Duration) error {
 	done := s.Begin("watching memory and goroutines")
@@ -289,10 +292,11 @@ func (s *soak) watch(ctx context.Context, lasting time.Duration) error {
 	}
 	m, g := s.result.Memory, s.result.Goroutines
 	const slack = 48 << 20
-	if m[1] > m[0]+m[0]/4+slack {
+	long := lasting >= leastWatched
+	if long && m[1] > m[0]+m[0]/4+slack {
 		s.fault("memory grows: %d MB, then %d MB", m[0]>>20, m[1]>>20)
 	}
-	if g[1] > g[0]+int64(2*s.Clients)+10 {
+	if long && g[1] > g[0]+int64(2*s.Clients)+10 {
 		s.fault("goroutines grow: %d, then %d", g[0], g[1])
 	}
 	done(fmt.Sprintf("%d and %d MB, %d and %d goroutines in the first and the last third", m[0]>>20, m[1]>>20, g[0], g[1]))
