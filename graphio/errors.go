@@ -69,6 +69,7 @@ type Error struct {
 	Column   int   // in characters from 1; 0 if the error is about the whole line
 	What     string
 	Remedies []Remedy // alternatives
+	Columns  []string // of the file, as Options.Columns may name them; nil if they are not known
 	Err      error    // the cause, if it is another error
 }
 
@@ -105,6 +106,7 @@ type Warning struct {
 	Table    Table
 	What     string
 	Remedies []Remedy
+	Loss     bool // rows were skipped that somebody may miss: to be shown even where little is
 }
 
 // Text returns the warning with options written by say, as [Error.Text] does.
@@ -150,6 +152,7 @@ const (
 	OptionHeader    Option = "Header"
 	OptionDecimal   Option = "Decimal"
 	OptionBadRows   Option = "BadRows"
+	OptionUnknown   Option = "Unknown"
 	OptionWeights   Option = "Weights"
 	OptionKeepLoops Option = "KeepLoops"
 	OptionRepeats   Option = "Repeats"

@@ -161,7 +161,7 @@ func TestErrorFields(t *testing.T) {
 		{Do: "write them alike"},
 		{Do: "read decimal points", Set: []Setting{{OptionDecimal, "", "point"}}},
 		{Do: "read decimal commas", Set: []Setting{{OptionDecimal, "", "comma"}}},
-	}}
+	}, Columns: []string{"u", "v", "w"}}
 	if !reflect.DeepEqual(*e, want) {
 		t.Errorf("%#v, want %#v", *e, want)
 	}

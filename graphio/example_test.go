@@ -54,7 +54,7 @@ func ExampleReadMeasurements() {
 		return
 	}
 	speeds := strings.NewReader("station,speed_kmh\na,50\nc,NA\na,54\nz,1\n")
-	m, err := graphio.ReadMeasurements(ctx, graphio.Reader("speeds", speeds), network.Graph, graphio.Options{})
+	m, err := graphio.ReadMeasurements(ctx, graphio.Reader("speeds", speeds), network.Graph, graphio.Options{Unknown: graphio.UnknownSkip})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -43,6 +43,32 @@ func (m *Measurements) Kind() (kind Kind, why string) {
 	return m.seen.kind()
 }
 
+// Whole numbers may be counts, so that a program should ask, if there are at least
+// askedRows of them, their mean is at most askedMean, as the noise of a larger count is
+// below a fifth of it, and the least is below askedLeast.
+const (
+	askedRows  = 10
+	askedMean  = 25
+	askedLeast = 3
+)
+
+// Ask returns the kind that the values may be of, and why in a sentence, if a program
+// should ask before it takes them for measurements on a continuous scale; otherwise
+// KindNumber. Larger whole numbers may be rounded ones, such as speeds.
+func (m *Measurements) Ask() (kind Kind, why string) {
+	kind, why = m.Kind()
+	mean, least := 0.0, math.Inf(1)
+	for _, y := range m.Values {
+		mean += y / float64(len(m.Values))
+		least = min(least, y)
+	}
+	few := len(m.Values) >= askedRows && mean <= askedMean && least < askedLeast
+	if kind == KindYesNo || kind == KindCount && few {
+		return kind, why
+	}
+	return KindNumber, ""
+}
+
 // KindOf is Measurements.Kind for a list of values.
 func KindOf(values []float64) (kind Kind, why string) {
 	var s valuesSeen

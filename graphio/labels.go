@@ -34,7 +34,7 @@ func ReadLabels(ctx context.Context, src Source, g *graph.Graph, opts Options) (
 		return nil, err
 	}
 	defer t.in.close()
-	r := &labelReader{table: t, ids: g.IDs(), at: map[int]int{}, number: map[string]int{}}
+	r := &labelReader{table: t, ids: g.IDs(), treat: opts.Unknown, at: map[int]int{}, number: map[string]int{}}
 	r.result.Report = t.report
 	if err := r.choose(opts); err != nil {
 		return nil, err
@@ -61,6 +61,7 @@ type labelReader struct {
 	ids       *graph.IDs
 	id, class int
 	told      bool // which column holds classes
+	treat     Unknown
 	result    ClassLabels
 	at        map[int]int    // node → its place in result
 	lines     []int64        // of each place
@@ -178,7 +179,7 @@ func (l *ClassLabels) Counts() []int {
 
 // judge returns an error about rows that no classifier can use, and adds warnings.
 func (r *labelReader) judge() error {
-	t, l := r.table, r.table.report.Ledger
+	t := r.table
 	switch {
 	case len(r.result.Nodes) == 0 && r.unknown > 0 && r.missing == 0:
 		return t.in.fail(CodeIDs, fmt.Sprintf("none of its ids, such as %s, is a node of the graph, which has ids such as %s", r.unknownIDs.examples(), examples(r.ids, 0)),
@@ -189,11 +190,8 @@ func (r *labelReader) judge() error {
 		return t.empty()
 	}
 	t.report.Nodes = len(r.result.Nodes)
-	if r.unknown > 0 {
-		t.report.warn("rows whose ids are not in the graph: %d, such as %s", r.unknown, r.unknownIDs.examples())
-		if few := 2*r.unknown > l.Rows+l.Repeats+l.Missing+l.Unknown; few || r.unknownIDs.countFromZero(r.ids) {
-			t.report.warn("%s", r.unknownIDs.hint(r.ids, "the graph"))
-		}
+	if err := t.judgeUnknown(&r.unknownIDs, r.ids, r.treat); err != nil {
+		return err
 	}
 	if len(r.words.ids) > 0 {
 		t.report.warn("words that stand for a missing class: %s; if one of them is a class, write it in another way", r.words.examples())

@@ -30,7 +30,7 @@ func TestReadLabels(t *testing.T) {
 		{"no class on the line", "node,class,note\na,x,q\nb\n7,y,r\n", Options{BadRows: BadRowsSkip}, "0=x 3=y", "4 lines = 1 header + 2 rows + 1 missing value"},
 		{"again", "node,class\na,x\nb,y\na,x\n", Options{}, "0=x 1=y", "4 lines = 1 header + 2 rows + 1 repeat"},
 		{"again, blank", "node,class\na,\nb,y\na,x\n", Options{}, "1=y 0=x", "4 lines = 1 header + 2 rows + 1 missing value"},
-		{"unknown", "node,class\nzz,x\na,x\nb,y\n", Options{}, "0=x 1=y", "4 lines = 1 header + 2 rows + 1 unknown id"},
+		{"unknown", "node,class\nzz,x\na,x\nb,y\n", Options{Unknown: UnknownSkip}, "0=x 1=y", "4 lines = 1 header + 2 rows + 1 unknown id"},
 		{"contradiction left out", "node,class\na,x\na,y\nb,y\n", Options{BadRows: BadRowsSkip}, "0=x 1=y", "4 lines = 1 header + 2 rows + 1 bad"},
 		{"the only other column", "node,species\na,finch\nb,wren\n", Options{}, "0=finch 1=wren", "3 lines = 1 header + 2 rows"},
 		{"as told", "node,name,kind,year\na,q,x,1\nb,r,y,2\n", Options{Columns: map[Role]string{RoleClass: "year"}}, "0=1 1=2", "3 lines = 1 header + 2 rows"},
@@ -109,6 +109,7 @@ func TestLabelErrors(t *testing.T) {
 		{"too many", many("c"), Options{}, ErrData,
 			`l: there are 1001 classes, such as "c0", "c1" and "c10", and at most 1000 are possible (are these names?); name the column of classes with Options.Columns["class"]`},
 		{"too many numbers", many(""), Options{Columns: map[Role]string{RoleClass: "class"}}, ErrData, "l: there are 1001 different numbers, and at most 1000 classes; " + predict},
+		{"unknown", "node,class\n1,x\nq,y\n", Options{}, ErrData, `l: 1 of 2 rows have ids that are not in the graph, such as "q"; check that both files use the same ids; ` + neverChanged + `, or leave such rows out with Options.Unknown = "skip"`},
 		{"graph", "<graphml/>", Options{}, ErrData, "l: is GraphML, but a table of labels is expected; give a table of delimited text, or read it as a graph with ReadGraph"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -129,11 +130,11 @@ func TestLabelWarnings(t *testing.T) {
 		{"single", "node,class\n1,x\n2,x\n4,y\n", `classes with one label: 1, such as "y"; little can be learned about them, and nothing if that label is held out`},
 		{"case", "node,class\n1,red\n2,Red\n", `classes that differ only in upper and lower case: "Red" and "red"; they are taken as different`},
 		{"words", "node,class\n1,x\n2,y\n4,None\n", `words that stand for a missing class: "None"; if one of them is a class, write it in another way`},
-		{"unknown", "node,class\n1,x\n2,y\nq,x\n", `rows whose ids are not in the graph: 1, such as "q"`},
+		{"unknown", "node,class\n1,x\n2,y\nq,x\n", `1 of 3 rows have ids that are not in the graph, such as "q"; they are left out`},
 		{"counted from 0", "node,class\n0,x\n1,y\n2,x\n", "the graph has no node 0: are ids here counted from 0, and there from 1? " + neverChanged},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			l, err := readLabels(ring("1", "2", "4", "Ab"), c.text, Options{})
+			l, err := readLabels(ring("1", "2", "4", "Ab"), c.text, Options{Unknown: UnknownSkip})
 			if err != nil {
 				t.Fatal(err)
 			}

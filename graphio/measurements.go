@@ -103,6 +103,7 @@ func ReadMeasurements(ctx context.Context, src Source, g *graph.Graph, opts Opti
 type measurementReader struct {
 	table     *table
 	ids       *graph.IDs
+	treat     Unknown
 	repeats   Repeats
 	times     Times
 	ignoreSD  bool
@@ -153,7 +154,7 @@ type repeatedValue struct {
 }
 
 func newMeasurementReader(t *table, g *graph.Graph, opts Options) *measurementReader {
-	m := &measurementReader{table: t, ids: g.IDs(), repeats: opts.Repeats, times: opts.Times, ignoreSD: opts.IgnoreSD, counts: opts.Counts,
+	m := &measurementReader{table: t, ids: g.IDs(), treat: opts.Unknown, repeats: opts.Repeats, times: opts.Times, ignoreSD: opts.IgnoreSD, counts: opts.Counts,
 		sd: -1, size: -1, time: -1, at: map[moment]int{}, exact: map[int]float64{}}
 	if _, told := opts.Columns[RoleTime]; told && m.times == TimesAuto {
 		m.times = TimesKeep
@@ -348,7 +349,6 @@ func (m *measurementReader) finish() {
 // judge returns an error about values that no model can use, and adds warnings.
 func (m *measurementReader) judge() error {
 	t, r := m.table, &m.result
-	l := t.report.Ledger
 	switch {
 	case len(r.Nodes) == 0 && m.unknown > 0:
 		return t.in.fail(CodeIDs, fmt.Sprintf("none of its ids, such as %s, is a node of the graph, which has ids such as %s", m.unknownIDs.examples(), examples(m.ids, 0)),
@@ -359,11 +359,8 @@ func (m *measurementReader) judge() error {
 		return t.empty()
 	}
 	t.report.Nodes = distinct(r.Nodes)
-	if m.unknown > 0 {
-		t.report.warn("rows whose ids are not in the graph: %d, such as %s", m.unknown, m.unknownIDs.examples())
-		if few := 2*m.unknown > l.Rows+l.Repeats+l.Missing+l.Unknown; few || m.unknownIDs.countFromZero(m.ids) {
-			t.report.warn("%s", m.unknownIDs.hint(m.ids, "the graph"))
-		}
+	if err := t.judgeUnknown(&m.unknownIDs, m.ids, m.treat); err != nil {
+		return err
 	}
 	if slices.ContainsFunc(r.Values, tooLarge) {
 		return t.in.fail(CodeContent, "the values of a node are too far apart for their mean to be a number", do("give the values in another unit"))

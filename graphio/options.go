@@ -30,6 +30,9 @@ type Options struct {
 	Nodes     *NodeTable     // nodes of the graph, with or without edges; others may appear in the edges
 	Unordered bool           // leave nodes in the order of the file; WritePacked orders them as it writes
 
+	// For measurements and labels.
+	Unknown Unknown // what becomes of rows whose ids the graph does not have
+
 	// For measurements.
 	Repeats  Repeats // treatment of repeated measurements of a node
 	IgnoreSD bool    // average repeated measurements with equal weights, whatever their sds
@@ -81,6 +84,15 @@ const (
 	BadRowsSkip BadRows = "skip" // bad rows are counted, and written to Rejects
 )
 
+// Unknown says what becomes of measurements and labels of nodes that the graph does not have.
+type Unknown string
+
+// The choices for rows of unknown nodes.
+const (
+	UnknownFew  Unknown = ""     // up to one row in a hundred is skipped, with a warning; more are an error
+	UnknownSkip Unknown = "skip" // all are skipped, with a warning
+)
+
 // Weights says what the numeric column of edges means.
 type Weights string
 
@@ -118,6 +130,8 @@ func (in *input) check(o Options) error {
 		return ask(fmt.Sprintf("decimal sign %q is not known", o.Decimal), "give point or comma")
 	case !slices.Contains([]BadRows{BadRowsFail, BadRowsSkip}, o.BadRows):
 		return ask(fmt.Sprintf("bad rows cannot be treated as %q", o.BadRows), "give skip, or nothing to fail")
+	case !slices.Contains([]Unknown{UnknownFew, UnknownSkip}, o.Unknown):
+		return ask(fmt.Sprintf("rows of unknown nodes cannot be treated as %q", o.Unknown), "give skip, or nothing to allow one in a hundred")
 	case !slices.Contains([]Weights{WeightsAuto, WeightsSimilarity, WeightsDistance, WeightsIgnore}, o.Weights):
 		return ask(fmt.Sprintf("weights cannot be %q", o.Weights), "give similarity, distance or ignore")
 	case !slices.Contains([]Repeats{RepeatsMean, RepeatsKeep, RepeatsLast, RepeatsError}, o.Repeats):

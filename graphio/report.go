@@ -64,7 +64,12 @@ func (r *Report) warn(format string, args ...any) {
 
 // offer adds a warning with remedies.
 func (r *Report) offer(what string, remedies ...Remedy) {
-	r.Warnings = append(r.Warnings, Warning{r.table, what, remedies})
+	r.Warnings = append(r.Warnings, Warning{Table: r.table, What: what, Remedies: remedies})
+}
+
+// lose adds a warning about skipped rows.
+func (r *Report) lose(what string) {
+	r.Warnings = append(r.Warnings, Warning{Table: r.table, What: what, Loss: true})
 }
 
 // badKept is how many bad rows a report quotes.

@@ -52,6 +52,9 @@ func (t columnType) number() bool { return t == typeInteger || t == typeNumber }
 // sampleRows is the number of rows from which columns are detected.
 const sampleRows = 1000
 
+// columnsTold is how many columns an error names for programs.
+const columnsTold = 200
+
 // inspect detects delimiter, header and column types.
 func inspect(c *cutter, table tableKind, opts Options) (*sheet, error) {
 	s := &sheet{in: c.in, table: table}
@@ -142,6 +145,9 @@ func (s *sheet) read(rows []numbered, comment []byte, opts Options) error {
 		s.namesFromComment(comment)
 	}
 	s.sample = cells
+	for j := range min(s.columns, columnsTold) {
+		s.in.columns = append(s.in.columns, s.nameOf(j))
+	}
 	s.types = make([]columnType, s.columns)
 	for j := range s.types {
 		s.types[j] = s.typeOf(j)

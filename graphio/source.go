@@ -45,6 +45,7 @@ type input struct {
 	size        int64 // of the packed file; 0 when unknown
 	progress    func(done, total int64)
 	closers     []func()
+	columns     []string // for errors; nil until they are known
 }
 
 // lookAhead is the number of bytes from which the format is detected.
@@ -153,12 +154,12 @@ func (in *input) fail(code Code, what string, remedies ...Remedy) error {
 
 // because is fail with a cause.
 func (in *input) because(cause error, code Code, what string, remedies ...Remedy) error {
-	return &Error{Code: code, Table: in.table, File: in.name, What: what, Remedies: remedies, Err: cause}
+	return &Error{Code: code, Table: in.table, File: in.name, What: what, Remedies: remedies, Columns: in.columns, Err: cause}
 }
 
 // at is fail for a line.
 func (in *input) at(line int64, code Code, what string, remedies ...Remedy) error {
-	return &Error{Code: code, Table: in.table, File: in.name, Line: line, What: what, Remedies: remedies}
+	return &Error{Code: code, Table: in.table, File: in.name, Line: line, What: what, Remedies: remedies, Columns: in.columns}
 }
 
 // otherFile is the remedy for a file with nothing in it.

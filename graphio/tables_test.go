@@ -100,7 +100,7 @@ func TestReadMeasurements(t *testing.T) {
 		{"keep", "node,value\na,1\nb,5\na,3\n", Options{Repeats: RepeatsKeep}, "0=1 1=5 0=3", "4 lines = 1 header + 3 rows"},
 		{"last", "node,value\na,1\nb,5\na,3\n", Options{Repeats: RepeatsLast}, "0=3 1=5", "4 lines = 1 header + 2 rows + 1 repeat"},
 		{"missing", "station,reading\na,NA\nb,\nc,-\n7,2\na,1\n", Options{}, "3=2 0=1", "6 lines = 1 header + 2 rows + 3 missing values"},
-		{"unknown", "node,value\nzz,1\na,2\nb,3\n", Options{}, "0=2 1=3", "4 lines = 1 header + 2 rows + 1 unknown id"},
+		{"unknown", "node,value\nzz,1\na,2\nb,3\n", Options{Unknown: UnknownSkip}, "0=2 1=3", "4 lines = 1 header + 2 rows + 1 unknown id"},
 		{"negative values", "node,value\na,-1\nb,-2e3\n", Options{}, "0=-1 1=-2000", "3 lines = 1 header + 2 rows"},
 		{"names", "sensor_id,node,speed_mph,speed_sd\n1,a,50,2\n2,b,60,3\n", Options{}, "0=50±2 1=60±3", "3 lines = 1 header + 2 rows"},
 		{"only column of numbers", "station,when,depth\na,x,1\nb,y,2\n", Options{}, "0=1 1=2", "3 lines = 1 header + 2 rows"},
@@ -167,6 +167,8 @@ func TestMeasurementErrors(t *testing.T) {
 		{"decimals", "node,value\n1.0,2\n2.0,3\n", Options{}, ErrData, `m: none of its ids, such as "1.0" and "2.0", is a node of the graph, which has ids such as "1", "2" and "3"; 2 of 2 such ids differ from those of the graph only by a trailing .0 ("1.0" here, "1" in the graph); ` + never},
 		{"prefix", "node,value\nn1,2\nn2,3\n", Options{}, ErrData, `m: none of its ids, such as "n1" and "n2", is a node of the graph, which has ids such as "1", "2" and "3"; 2 of 2 such ids differ from those of the graph only by letters before the number ("n1" here, "1" in the graph); ` + never},
 		{"blanks", "node,value\n\"1 \",2\n\"2 \",3\n", Options{}, ErrData, `m: none of its ids, such as "1 " and "2 ", is a node of the graph, which has ids such as "1", "2" and "3"; 2 of 2 such ids differ from those of the graph only by blanks ("1 " here, "1" in the graph); ` + never},
+		{"some other ids", "node,value\n1,2\n2,1\nAB,3\naB,4\naB,5\n", Options{BadRows: BadRowsSkip}, ErrData, `m: 3 of 5 rows have ids that are not in the graph, such as "AB" and "aB"; 2 of 2 such ids differ from those of the graph only in upper and lower case ("AB" here, "Ab" in the graph); ` + never + `, or leave such rows out with Options.Unknown = "skip"`},
+		{"unknown choice", "node,value\n1,2\n", Options{Unknown: "drop"}, ErrUsage, `m: rows of unknown nodes cannot be treated as "drop"; give skip, or nothing to allow one in a hundred`},
 		{"other ids", "node,value\nx,2\ny,3\n", Options{}, ErrData, `m: none of its ids, such as "x" and "y", is a node of the graph, which has ids such as "1", "2" and "3"; check that both files use the same ids; ` + never},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -176,17 +178,34 @@ func TestMeasurementErrors(t *testing.T) {
 	}
 }
 
+// One row in a hundred may be of an unknown node; the warning is one of those to be shown always.
+func TestFewUnknown(t *testing.T) {
+	for _, c := range []struct {
+		rows, unknown int
+		ok            bool
+	}{{100, 1, true}, {99, 1, false}, {200, 2, true}, {200, 3, false}} {
+		text := "node,value\n" + strings.Repeat("x,1\n", c.unknown) + strings.Repeat("1,2\n2,3\n", (c.rows-c.unknown)/2) + strings.Repeat("1,2\n", (c.rows-c.unknown)%2)
+		m, err := readMeasurements(ring("1", "2", "4", "Ab"), text, Options{})
+		if (err == nil) != c.ok {
+			t.Errorf("%d of %d rows: %v", c.unknown, c.rows, err)
+		}
+		if err == nil && !slices.ContainsFunc(m.Report.Warnings, func(w Warning) bool { return w.Loss }) {
+			t.Errorf("%d of %d rows: no loss among %q", c.unknown, c.rows, m.Report.Warnings)
+		}
+	}
+}
+
 func TestMeasurementWarnings(t *testing.T) {
 	const never = "ids are text and are never changed silently: rewrite one of the files"
 	for _, c := range []struct{ name, text, want string }{
 		{"single", "node,value\n1,2\n", "only one node was measured: there is nothing to learn from unless mean and noise are known"},
 		{"constant", "node,value\n1,2\n2,2\n", "all values are 2: there is nothing to learn from unless mean and noise are known"},
-		{"unknown", "node,value\n1,2\n2,3\nx,4\n", `rows whose ids are not in the graph: 1, such as "x"`},
+		{"unknown", "node,value\n1,2\n2,3\nx,4\n", `1 of 3 rows have ids that are not in the graph, such as "x"; they are left out`},
 		{"few match", "node,value\n1,2\n2,1\nAB,3\naB,4\naB,5\n", `2 of 2 such ids differ from those of the graph only in upper and lower case ("AB" here, "Ab" in the graph); ` + never},
 		{"counted from 0", "node,value\n0,1\n1,2\n2,3\n", "the graph has no node 0: are ids here counted from 0, and there from 1? " + never},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			m, err := readMeasurements(ring("1", "2", "4", "Ab"), c.text, Options{})
+			m, err := readMeasurements(ring("1", "2", "4", "Ab"), c.text, Options{Unknown: UnknownSkip})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -173,7 +173,7 @@ func TestReadTimes(t *testing.T) {
 		{"times × nodes, ignored", "date,a,b\n2024-01-01,1,2\n2024-01-02,3,\n", Options{Times: TimesIgnore}, "0=2×2 1=2", "3 lines = 1 header + 1 row + 1 repeat"},
 		{"times × nodes, a time twice", "date,a,b\n2024-01-01,1,2\n2024-01-01,3,4\n", keep, "0@2024-01-01=2×2 1@2024-01-01=3×2", "3 lines = 1 header + 1 row + 1 repeat"},
 		{"times × nodes, by column", "t,a,b,zz\n1,1,2,0\n2,3,4,0\n", Options{Columns: columns("time", "t")}, "0@1=1 1@1=2 0@2=3 1@2=4", "3 lines = 1 header + 2 rows"},
-		{"nodes × years", "node,2019,2020,2021\na,1,,3\nb,4,5,6\nzz,1,1,1\n", keep, "0@2019=1 0@2021=3 1@2019=4 1@2020=5 1@2021=6", "4 lines = 1 header + 2 rows + 1 unknown id"},
+		{"nodes × years", "node,2019,2020,2021\na,1,,3\nb,4,5,6\nzz,1,1,1\n", Options{Times: TimesKeep, Unknown: UnknownSkip}, "0@2019=1 0@2021=3 1@2019=4 1@2020=5 1@2021=6", "4 lines = 1 header + 2 rows + 1 unknown id"},
 		{"nodes × days", "node,20190131,20190201\na,1,2\nb,4,5\n", keep, "0@2019-01-31=1 0@2019-02-01=2 1@2019-01-31=4 1@2019-02-01=5", "3 lines = 1 header + 2 rows"},
 		{"nodes × months", "station,2019-01,2019-02,note\na,1,2,x\nb,3,4,y\n", keep, "0@2019-01=1 0@2019-02=2 1@2019-01=3 1@2019-02=4", "3 lines = 1 header + 2 rows"},
 		{"one of the years", "node,2019,2020\na,1,2\nb,4,5\n", Options{Columns: columns("value", "2020")}, "0=2 1=5", "3 lines = 1 header + 2 rows"},

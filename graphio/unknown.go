@@ -33,6 +33,27 @@ func (s *unknownIDs) examples() string {
 	return quoteAll(s.ids[:min(3, len(s.ids))])
 }
 
+// unknownShare is the reciprocal of the largest share of rows of unknown nodes that are skipped unasked.
+const unknownShare = 100
+
+// judgeUnknown warns of rows of unknown nodes that were skipped, or is an error about them.
+func (t *table) judgeUnknown(s *unknownIDs, known *graph.IDs, treat Unknown) error {
+	l := t.report.Ledger
+	rows := l.Rows + l.Repeats + l.Missing + l.Unknown
+	if l.Unknown == 0 {
+		return nil
+	}
+	what := fmt.Sprintf("%d of %d rows have ids that are not in the graph, such as %s", l.Unknown, rows, s.examples())
+	if treat != UnknownSkip && unknownShare*l.Unknown > rows {
+		return t.in.fail(CodeIDs, what, do(s.hint(known, "the graph")), do("leave such rows out", Setting{Option: OptionUnknown, Value: string(UnknownSkip)}))
+	}
+	t.report.lose(what + "; they are left out")
+	if why := s.explain(known, "the graph"); why != "" {
+		t.report.lose(why)
+	}
+	return nil
+}
+
 // spellings are differences between two files that may mean the same ids. Each
 // has a function that removes the difference.
 var spellings = []struct {

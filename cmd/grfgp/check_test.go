@@ -59,7 +59,7 @@ measurements    speeds.csv
   value         column 2 "speed" (by name)
   ledger        6 lines = 1 header + 2 rows + 1 repeat + 1 missing value + 1 unknown id
   missing       1 value
-  note          rows whose ids are not in the graph: 1, such as "Z"
+  note          1 of 5 rows have ids that are not in the graph, such as "Z"; they are left out
 
 graph           6 nodes, 3 edges
   degrees       0 to 2, median 1
@@ -75,7 +75,7 @@ features        about 314 B and less than 0.1 s, exact (25 walkers, hops 0 to 5)
 
 func TestCheck(t *testing.T) {
 	path := folder(t, checkFiles)
-	args := []string{"check", "--edges", path("roads.csv"), "--nodes", path("nodes.csv"), "--measurements", path("speeds.csv")}
+	args := []string{"check", "--edges", path("roads.csv"), "--nodes", path("nodes.csv"), "--measurements", path("speeds.csv"), "--on-unknown", "skip"}
 	r := runLine(t, "", args...)
 	got := strings.ReplaceAll(r.out, path("")+string(filepath.Separator), "")
 	features := regexp.MustCompile(`(?m)^features .*$`) // a matter of package walk
@@ -157,7 +157,7 @@ func TestCheckErrors(t *testing.T) {
 // Flags for one file leave the others alone.
 func TestCheckFlagsPerFile(t *testing.T) {
 	path := folder(t, map[string]string{"e.csv": "Ann,Bob\nBob,Cid\n", "m.csv": "Ann,3\nBob,4\n"})
-	r := runLine(t, "", "check", "--edges", path("e.csv"), "--measurements", path("m.csv"), "--header", "edges=yes", "--delimiter", "measurements=comma")
+	r := runLine(t, "", "check", "--edges", path("e.csv"), "--measurements", path("m.csv"), "--header", "edges=yes", "--delimiter", "measurements=comma", "--on-unknown", "skip")
 	if r.code != exitOK || !strings.Contains(r.out, "2 lines = 1 header + 1 edge\n") || !strings.Contains(r.out, "2 lines = 1 row + 1 unknown id\n") {
 		t.Errorf("%+v", r)
 	}

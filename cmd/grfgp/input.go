@@ -31,6 +31,7 @@ type input struct {
 type reading struct {
 	columns   []string
 	onBadRow  choice
+	onUnknown choice
 	rejects   string
 	delimiter fileChoice
 	header    fileChoice
@@ -53,6 +54,7 @@ func (in *reading) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringArrayVar(&in.columns, "column", nil, "column that has a role, as `ROLE=NAME` or ROLE=NUMBER; may be repeated")
 	in.onBadRow.flag(cmd, "on-bad-row", "treatment of unusable rows", "fail", "skip")
+	in.onUnknown.flag(cmd, "on-unknown", "measurements and labels of nodes that are not in the graph; fail allows one row in a hundred, with a note", "fail", "skip")
 	f.StringVar(&in.rejects, "rejects", "", "`file` for skipped rows, unchanged")
 	in.delimiter.flag(cmd, "delimiter", "separator of fields", "auto", "comma", "semicolon", "tab", "pipe", "blanks")
 	in.header.flag(cmd, "header", "whether the first row holds column names", "auto", "yes", "no")
@@ -84,6 +86,7 @@ func (in *reading) options() (graphio.Options, error) {
 		opts.Columns[graphio.Role(role)] = name
 	}
 	opts.BadRows = graphio.BadRows(in.onBadRow.chosen())
+	opts.Unknown = graphio.Unknown(in.onUnknown.chosen())
 	if in.rejects != "" && opts.BadRows != graphio.BadRowsSkip {
 		return opts, usagef("--rejects %s needs --on-bad-row skip", in.rejects)
 	}
@@ -264,7 +267,11 @@ func (a *app) tellBut(r *graphio.Report, elsewhere []string) {
 		a.talk.Say("  rows without a value skipped: %d", r.Ledger.Missing)
 	}
 	for _, w := range r.Warnings {
-		a.talk.Say("  note: %s", w.Text(asFlags))
+		say := a.talk.Say
+		if w.Loss {
+			say = a.talk.Warn
+		}
+		say("  note: %s", w.Text(asFlags))
 	}
 }
 

@@ -81,14 +81,26 @@ func (a *app) tellUnusedSD(m *graphio.Measurements, who string) {
 	}
 }
 
+// refuseUnknown returns an error about rows of unknown nodes in a file for a study, unless they may be skipped.
+func (in *reading) refuseUnknown(r *graphio.Report) error {
+	if n := r.Ledger.Unknown; n > 0 && in.onUnknown.value != "skip" {
+		return dataf("%s: rows of unknown nodes: %d; nothing was added: correct the rows, or skip them with --on-unknown skip", r.File, n)
+	}
+	return nil
+}
+
 // observations returns measurements for a study. It refuses a file with unusable rows
 // unless they may be skipped.
 func (m *measurementFlags) observations(a *app, g *graph.Graph, read *graphio.Measurements, in *reading) ([]study.Measurement, error) {
 	a.tell(read.Report)
 	a.tellRepeats(read.Report, m.repeats)
 	a.tellUnusedSD(read, "studies learn")
-	if l := read.Report.Ledger; l.Unknown+l.Missing > 0 && in.onBadRow.value != "skip" {
-		return nil, dataf("%s: rows of unknown nodes: %d; rows without a value: %d; nothing was added: correct the rows, or skip them with --on-bad-row skip", read.Report.File, l.Unknown, l.Missing)
+	l := read.Report.Ledger
+	if err := in.refuseUnknown(read.Report); err != nil {
+		return nil, err
+	}
+	if l.Missing > 0 && in.onBadRow.value != "skip" {
+		return nil, dataf("%s: rows without a value: %d; nothing was added: correct the rows, or skip them with --on-bad-row skip", read.Report.File, l.Missing)
 	}
 	var all []study.Measurement
 	sizes := read.Exposures()

@@ -24,6 +24,8 @@ func flagOf(table graphio.Table, s graphio.Setting) string {
 		return fmt.Sprintf("--%s %s=%s", strings.ToLower(string(s.Option)), table, value)
 	case graphio.OptionBadRows:
 		return "--on-bad-row " + value
+	case graphio.OptionUnknown:
+		return "--on-unknown " + value
 	case graphio.OptionWeights:
 		return "--weights " + value
 	case graphio.OptionRepeats:

@@ -54,9 +54,13 @@ func clearLine(f *os.File) {
 
 // Say prints one line.
 func (t *talk) Say(format string, args ...any) {
-	if t.quiet {
-		return
+	if !t.quiet {
+		t.Warn(format, args...)
 	}
+}
+
+// Warn prints one line, also where little is printed.
+func (t *talk) Warn(format string, args ...any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.clear()
