@@ -90,8 +90,11 @@ type Study interface {
 	// Abandon ends a trial whose node can never be measured; it is never suggested
 	// again.
 	Abandon(ctx context.Context, trial int, note, by string) (study.Trial, error)
-	// Retract withdraws a measurement by its number.
+	// Reopen takes back how a trial ended: it is pending again, and its value is retracted.
+	Reopen(ctx context.Context, trial int, note, by string) (study.Trial, error)
+	// Retract withdraws a measurement by its number, and Reinstate takes that back.
 	Retract(ctx context.Context, observation int, note, by string) (study.Record, error)
+	Reinstate(ctx context.Context, observation int, by string) (study.Record, error)
 	// Pause stops suggestions until Resume; Close stops them permanently.
 	Pause(ctx context.Context, note, by string) error
 	Resume(ctx context.Context, by string) error
@@ -142,6 +145,7 @@ type Summary struct {
 	Left    *float64                 `json:"left,omitempty"`   // remaining budget; nil: no limit
 	Queued  int                      `json:"queued,omitempty"` // nodes that the next asks get first
 	Best    *study.Record            `json:"best,omitempty"`
+	Classes []study.ClassCount       `json:"classes,omitempty"` // of a study of classes, with the number of measurements of each
 	Created time.Time                `json:"created"`
 	Updated time.Time                `json:"updated"`
 }

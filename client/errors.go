@@ -63,6 +63,7 @@ const (
 	KindTooCostly    = "too-costly"  // the model takes more memory or time than the server gives
 	KindNotFinite    = "not-finite"
 	KindUnknownNode  = "unknown-node"
+	KindWrongKind    = "wrong-kind" // the study measures something else
 	KindBadData      = "bad-data"
 	KindNotFound     = "not-found"
 	KindFull         = "full" // the server's disk is full
@@ -97,6 +98,8 @@ func (p *Problem) Unwrap() error {
 		return study.ErrNotFinite
 	case KindUnknownNode:
 		return study.ErrUnknownNode
+	case KindWrongKind:
+		return study.ErrKind
 	case KindNoBackup:
 		return ErrNoBackup
 	case KindBadData:

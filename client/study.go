@@ -57,9 +57,12 @@ func (s *remoteStudy) trial(number int, what string) string {
 
 func (s *remoteStudy) Tell(ctx context.Context, trial int, o study.Outcome, by string) (t study.Trial, err error) {
 	body := map[string]any{"note": o.Note, "by": by}
-	if o.Failed {
+	switch {
+	case o.Failed:
 		body["failed"] = true
-	} else {
+	case o.Class != "":
+		body["class"] = o.Class
+	default:
 		body["value"] = o.Value
 		if o.Exposure != 0 { // older servers refuse the field
 			body["exposure"] = o.Exposure
@@ -101,6 +104,16 @@ func (s *remoteStudy) Release(ctx context.Context, trial int, by string) (t stud
 func (s *remoteStudy) Abandon(ctx context.Context, trial int, note, by string) (t study.Trial, err error) {
 	err = s.post(ctx, s.trial(trial, "abandon"), remark(note, by), &t)
 	return t, err
+}
+
+func (s *remoteStudy) Reopen(ctx context.Context, trial int, note, by string) (t study.Trial, err error) {
+	err = s.post(ctx, s.trial(trial, "reopen"), remark(note, by), &t)
+	return t, err
+}
+
+func (s *remoteStudy) Reinstate(ctx context.Context, observation int, by string) (v study.Record, err error) {
+	err = s.post(ctx, "/observations/"+strconv.Itoa(observation)+"/reinstate", remark("", by), &v)
+	return v, err
 }
 
 func (s *remoteStudy) Retract(ctx context.Context, observation int, note, by string) (v study.Record, err error) {

@@ -147,7 +147,7 @@ func (s *Study) ask(ctx context.Context, r AskRequest) (Ask, error) {
 	decide := func(st *State) (Payload, error) {
 		p := Asked{Key: r.Key, Count: r.Count, Of: r.Of, Basis: basis, Until: s.leaseEnd(st, r), Short: suggested.Short, Random: suggested.Random}
 		for k, g := range suggested.List {
-			p.Trials = append(p.Trials, Issued{len(st.Trials) + 1 + k, g.Node, g.Cost, g.Why, g.Mean, g.SD})
+			p.Trials = append(p.Trials, Issued{len(st.Trials) + 1 + k, g.Node, g.Cost, g.Why, g.Mean, g.SD, g.Expected, g.Probability})
 		}
 		err := st.checkAsked(p)
 		if st.modelAt > basis {

@@ -128,6 +128,7 @@ func (s *State) change(e Event, p Changed) {
 		s.modelAt, s.changedAt = e.Seq, e.Seq
 	}
 	s.Settings = p.Settings
+	s.countClasses()
 	s.findBest() // the goal may be another
 	if !s.Settings.Repeats {
 		s.Queue = slices.DeleteFunc(s.Queue, func(q QueuedNode) bool { return !s.available(q.Node) })
@@ -136,7 +137,7 @@ func (s *State) change(e Event, p Changed) {
 
 // forEngine returns the settings without those that an Engine does not use.
 func (s Settings) forEngine() Settings {
-	s.Budget, s.Lease = nil, 0
+	s.Budget, s.Lease, s.Unit = nil, 0, ""
 	return s
 }
 
@@ -144,7 +145,7 @@ func (s Settings) forEngine() Settings {
 func (s Settings) SameEngine(t Settings) bool { return s.forEngine().equal(t.forEngine()) }
 
 // ModelSeq returns the number of the event with the settings of the model: those of the
-// study, budget and lease aside.
+// study, budget, lease and unit aside.
 func (s *Study) ModelSeq() int64 {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -56,8 +56,12 @@ func (s *State) check(e Event) error {
 			}
 		}
 		return nil
+	case Reopened:
+		return s.checkReopened(p)
 	case Retracted:
 		return s.checkRetracted(p)
+	case Reinstated:
+		return s.checkReinstated(p)
 	case Paused:
 		return s.checkStatus("pause", StatusOpen)
 	case Resumed:
@@ -133,19 +137,25 @@ func (s *State) checkTold(p Told) error {
 	if err := checkText("a note", p.Note, MaxNote); err != nil {
 		return err
 	}
-	if p.Value != nil {
-		if err := s.Settings.checkValue(Measurement{t.Node, *p.Value, p.Exposure}); err != nil {
+	if !p.failed() {
+		m := Measurement{Node: t.Node, Exposure: p.Exposure, Class: p.Class}
+		if p.Value != nil {
+			m.Value = *p.Value
+		}
+		if err := s.checkMeasurements(m); err != nil {
 			return err
 		}
 	}
 	switch {
-	case p.Value == nil && p.Exposure != 0:
+	case p.Value != nil && p.Class != "":
+		return fmt.Errorf("%w: trial %d has a class and a value; give the class alone", ErrKind, p.Trial)
+	case p.failed() && p.Exposure != 0:
 		return fmt.Errorf("%w: trial %d failed, with an exposure", ErrCorrupt, p.Trial)
 	case t.State == TrialDone:
-		return fmt.Errorf("%w: trial %d has the value %v; retract observation %d first, then tell the new value", ErrConflict, t.Trial, *t.Value, t.Number)
+		return fmt.Errorf("%w: trial %d has %s; retract observation %d first, then tell the new result", ErrConflict, t.Trial, t.result().words(), t.Number)
 	case t.State == TrialFailed:
 		return fmt.Errorf("%w: trial %d has failed; if there is a value after all, give it as an observation of node %q", ErrConflict, t.Trial, t.Node)
-	case p.Value == nil && (t.State == TrialAbandoned || t.State == TrialRetracted):
+	case p.failed() && (t.State == TrialAbandoned || t.State == TrialRetracted):
 		return fmt.Errorf("%w: trial %d is %s and cannot fail any more", ErrConflict, t.Trial, t.State)
 	}
 	return nil
@@ -197,11 +207,8 @@ func (s *State) checkObserved(p Observed) error {
 		if err := checkText("a node", r.Node, MaxID); err != nil {
 			return err
 		}
-		if err := s.Settings.checkValue(r); err != nil {
-			return err
-		}
 	}
-	return nil
+	return s.checkMeasurements(p.Values...)
 }
 
 func (s *State) checkAbandoned(p Abandoned) error {
@@ -218,10 +225,11 @@ func (s *State) checkAbandoned(p Abandoned) error {
 }
 
 func (s *State) checkRetracted(p Retracted) error {
-	if p.Value < 1 || p.Value > len(s.Records) {
-		return fmt.Errorf("%w: there is no observation %d; the study has %s", ErrNotFound, p.Value, plural.Count(len(s.Records), "observations"))
+	v, err := s.observation(p.Value)
+	if err != nil {
+		return err
 	}
-	if s.Records[p.Value-1].Retracted {
+	if v.Retracted {
 		return fmt.Errorf("%w: observation %d is retracted already", ErrConflict, p.Value)
 	}
 	return checkText("a note", p.Note, MaxNote)
@@ -232,6 +240,14 @@ func (s *State) checkStatus(what string, from ...Status) error {
 		return fmt.Errorf("%w: cannot %s a study that is %s", ErrConflict, what, s.Status)
 	}
 	return nil
+}
+
+// observation returns a record by its number.
+func (s *State) observation(number int) (*Record, error) {
+	if number < 1 || number > len(s.Records) {
+		return nil, fmt.Errorf("%w: there is no observation %d; the study has %s", ErrNotFound, number, plural.Count(len(s.Records), "observations"))
+	}
+	return &s.Records[number-1], nil
 }
 
 // trial returns a trial by its number.
@@ -256,5 +272,5 @@ func (s *State) pending(id int) (*Trial, error) {
 
 // isDone is the error of a command that a trial with a value does not allow.
 func (t *Trial) isDone() error {
-	return fmt.Errorf("%w: trial %d is done, with the value %v; to correct it, retract observation %d", ErrConflict, t.Trial, *t.Value, t.Number)
+	return fmt.Errorf("%w: trial %d is done, with %s; to correct it, retract observation %d", ErrConflict, t.Trial, t.result().words(), t.Number)
 }

@@ -84,7 +84,7 @@ func (e *ModelEngine) saveCheckpoint(ctx context.Context) {
 	}
 }
 
-// digest returns a hash of the settings, budget and lease aside, and the first n measurements, "" if they
+// digest returns a hash of the settings, budget, lease and unit aside, and the first n measurements, "" if they
 // cannot be encoded.
 func (e *ModelEngine) digest(n int) string {
 	type bits struct {

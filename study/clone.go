@@ -10,7 +10,7 @@ import (
 func (s *State) clone() *State {
 	c := *s
 	c.Trials, c.Records, c.Asks, c.Queue = slices.Clone(s.Trials), slices.Clone(s.Records), slices.Clone(s.Asks), slices.Clone(s.Queue)
-	c.abandoned = slices.Clone(s.abandoned)
+	c.abandoned, c.classes = slices.Clone(s.abandoned), slices.Clone(s.classes)
 	c.asks, c.observed, c.failedAt = maps.Clone(s.asks), maps.Clone(s.observed), maps.Clone(s.failedAt)
 	c.sums.counts = maps.Clone(s.sums.counts)
 	c.nodes = make(map[string]*nodeState, len(s.nodes))

@@ -11,7 +11,8 @@ import (
 type Outcome struct {
 	Value    float64
 	Exposure float64 // as in Measurement; 0: none
-	Failed   bool    // the node could not be measured; Value and Exposure are ignored
+	Class    string  // in place of Value, in studies of classes
+	Failed   bool    // the node could not be measured; all of the above is ignored
 	Note     string
 }
 
@@ -26,13 +27,16 @@ func (s *Study) Tell(ctx context.Context, trial int, o Outcome, by string) (Tria
 		}
 		switch said := t.wasTold(o); {
 		case said && t.State == TrialRetracted:
-			return nil, fmt.Errorf("%w: the value %v of trial %d was retracted; if it is right, give it as an observation of node %q", ErrConflict, o.Value, t.Trial, t.Node)
+			return nil, fmt.Errorf("%w: %s of trial %d was retracted; if it is right, give it as an observation of node %q", ErrConflict, t.result().words(), t.Trial, t.Node)
 		case said:
 			return nil, nil
 		}
 		p := Told{Trial: trial, Note: o.Note}
 		if !o.Failed {
-			p.Value, p.Exposure = &o.Value, o.Exposure
+			p.Exposure, p.Class = o.Exposure, o.Class
+			if o.Class == "" || o.Value != 0 {
+				p.Value = &o.Value
+			}
 		}
 		return p, nil
 	}
@@ -43,7 +47,7 @@ func (s *Study) Tell(ctx context.Context, trial int, o Outcome, by string) (Tria
 func (t *Trial) wasTold(o Outcome) bool {
 	switch t.State {
 	case TrialDone, TrialRetracted:
-		return !o.Failed && *t.Value == o.Value && t.Exposure == o.Exposure
+		return !o.Failed && t.result() == Measurement{t.Node, o.Value, o.Exposure, o.Class}
 	case TrialFailed:
 		return o.Failed
 	}
@@ -103,6 +107,17 @@ func (e *RowError) Error() string { return fmt.Sprintf("row %d: %v", e.Row+1, e.
 
 // Unwrap returns Err.
 func (e *RowError) Unwrap() error { return e.Err }
+
+// CheckMeasurements returns an error, a *RowError, about the first measurement that is not of
+// the kind that the settings say.
+func (s Settings) CheckMeasurements(all []Measurement) error {
+	for k, m := range all {
+		if err := s.checkValue(m); err != nil {
+			return &RowError{k, err}
+		}
+	}
+	return nil
+}
 
 // valuesOf returns the records of an event.
 func (s *State) valuesOf(seq int64) []Record {

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"grfgp/bayesopt"
 	"grfgp/study"
 )
 
@@ -305,16 +306,16 @@ func TestGroupsThatFailAtRandom(t *testing.T) {
 
 // A copy of a state shares nothing that events change: every map and slice is its own.
 func TestClone(t *testing.T) {
-	x := newTable(t, 30, nil)
+	x := newTable(t, 30, func(s *study.Settings) { s.Labels, s.Goal = true, bayesopt.Learn })
 	if _, err := x.Ask(x.ctx, study.AskRequest{Count: 9, Key: "key"}); err != nil {
 		t.Fatal(err)
 	}
 	for k := range 4 {
-		if _, err := x.Tell(x.ctx, k+1, study.Outcome{Value: float64(k), Failed: k == 0}, ""); err != nil {
+		if _, err := x.Tell(x.ctx, k+1, study.Outcome{Class: "a", Failed: k == 0}, ""); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := x.Observe(x.ctx, "key", []study.Measurement{{Node: "n20", Value: 9}}, "", ""); err != nil {
+	if _, err := x.Observe(x.ctx, "key", []study.Measurement{{Node: "n20", Class: "b"}}, "", ""); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := x.Abandon(x.ctx, 9, "", ""); err != nil {

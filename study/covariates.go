@@ -73,5 +73,5 @@ func (s Settings) CheckOn(g *graph.Graph, table *graphio.NodeTable) error {
 // sameModel reports whether studies with these settings on the same graph have the same
 // model before there are measurements.
 func (s Settings) sameModel(t Settings) bool {
-	return reflect.DeepEqual(s.Spec, t.Spec) && slices.Equal(s.Covariates, t.Covariates)
+	return s.Labels == t.Labels && reflect.DeepEqual(s.Spec, t.Spec) && slices.Equal(s.Covariates, t.Covariates)
 }

@@ -36,9 +36,19 @@
 //	   ├────── lease runs out ─→ expired     its node may be suggested again
 //	   └────── Abandon ────────→ abandoned   its node is never suggested again
 //
+// [Study.Reopen] takes back how a trial ended, and [Study.Reinstate] that a value was
+// retracted.
+//
 // A late result is never lost: a released, expired, abandoned or retracted trial
 // accepts a value and is then done. If the node was measured again in the
 // meantime, both values count as repeated measurements.
+//
+// # Classes
+//
+// In a study with Settings.Labels a result is a class in place of a value, one of
+// Settings.Classes or, without such a list, any name. Its goal is to learn: the next
+// nodes are those whose classes would tell most about all others, and predictions are
+// probabilities.
 //
 // # Repeated commands
 //
@@ -48,7 +58,10 @@
 // read the clock; a replay never does.
 package study
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
 // Errors of this package.
 var (
@@ -57,6 +70,10 @@ var (
 	ErrInvalid = errors.New("not valid")
 	// ErrNotFinite is wrapped if a value is not a finite number.
 	ErrNotFinite = errors.New("not a finite number")
+	// ErrKind, which wraps ErrInvalid, is wrapped if a study measures something else: a value
+	// where it asks for classes, a class where it asks for values, or a class that it does
+	// not have.
+	ErrKind = fmt.Errorf("%w: not what the study measures", ErrInvalid)
 	// ErrUnknownNode is wrapped if the graph has no node with an id.
 	ErrUnknownNode = errors.New("no such node")
 	// ErrNotFound is wrapped if there is no such trial, observation or study.

@@ -3,6 +3,8 @@ package study
 import (
 	"context"
 
+	"gonum.org/v1/gonum/mat"
+
 	"grfgp"
 	"grfgp/bayesopt"
 	"grfgp/crossval"
@@ -58,6 +60,9 @@ type Suggestion struct {
 	Cost     float64
 	Why      string   // the rule of the policy, for people
 	Mean, SD *float64 // posterior of the quantity, noise not included; nil: no model yet
+
+	Expected    string   // most probable class, in studies of classes; empty: no model yet
+	Probability *float64 // of that class
 }
 
 // Reason says why there are fewer suggestions than were asked for.
@@ -83,4 +88,17 @@ type Snapshot interface {
 	NoiseSD() float64
 	// Chosen returns the Spec of the model with the choices filled in.
 	Chosen() grfgp.Spec
+}
+
+// ClassSnapshot is the Snapshot of a study of classes. Predict returns the probability of
+// the most probable class in place of a mean; Validate and Effects return errors.
+type ClassSnapshot interface {
+	Snapshot
+	// Classes returns the names of the classes.
+	Classes() []string
+	// Probabilities returns the probability of each class, a row per node.
+	Probabilities(ctx context.Context, nodes []int) (*mat.Dense, error)
+	// ValidateClasses predicts each label from the others, with the hyperparameters held
+	// fixed if the labels are not too many for that.
+	ValidateClasses(ctx context.Context) (*crossval.ClassValidation, error)
 }

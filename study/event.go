@@ -19,8 +19,8 @@ type Event struct {
 }
 
 // Payload is the content of an event: Created, Asked, Told, Observed, Renewed,
-// Released, Abandoned, Expired, Retracted, Paused, Resumed, Closed, Changed, Queued,
-// Unqueued, Archived or Restored.
+// Released, Abandoned, Expired, Reopened, Retracted, Reinstated, Paused, Resumed, Closed,
+// Changed, Queued, Unqueued, Archived or Restored.
 type Payload interface{ kind() string }
 
 // The payloads.
@@ -44,12 +44,13 @@ type (
 		Chosen bool     `json:"chosen,omitempty"`
 		Trials []Issued `json:"trials"`
 	}
-	// Told gives the result of a trial: a value, or that it failed.
+	// Told gives the result of a trial: a value or a class, or that it failed.
 	Told struct {
 		Trial int      `json:"trial"`
-		Value *float64 `json:"value,omitempty"` // nil: the trial failed
+		Value *float64 `json:"value,omitempty"` // nil, without a class: the trial failed
 		// Exposure is that of Measurement.
 		Exposure float64 `json:"exposure,omitempty"`
+		Class    string  `json:"class,omitempty"` // in studies of classes
 		Note     string  `json:"note,omitempty"`
 	}
 	// Observed adds measurements that belong to no trial.
@@ -76,10 +77,21 @@ type (
 	Expired struct {
 		Trials []int `json:"trials"`
 	}
+	// Reopened takes back how a trial ended: it is pending again, and the value it had is
+	// retracted.
+	Reopened struct {
+		Trial int       `json:"trial"`
+		Until time.Time `json:"until"` // end of the lease
+		Note  string    `json:"note,omitempty"`
+	}
 	// Retracted withdraws a measurement.
 	Retracted struct {
 		Value int    `json:"value"` // number of its record
 		Note  string `json:"note,omitempty"`
+	}
+	// Reinstated takes back that a measurement was retracted.
+	Reinstated struct {
+		Value int `json:"value"` // number of its record
 	}
 	// Paused stops suggestions until Resumed; results are still accepted.
 	Paused struct {
@@ -127,16 +139,21 @@ type Issued struct {
 	Why   string   `json:"why"`
 	Mean  *float64 `json:"mean,omitempty"` // predicted at that time; nil: there was no model yet
 	SD    *float64 `json:"sd,omitempty"`   // of the quantity, noise not included
+	// Expected is the most probable class at that time, in studies of classes; empty:
+	// there was no model yet. Probability is its probability.
+	Expected    string   `json:"expected,omitempty"`
+	Probability *float64 `json:"probability,omitempty"`
 }
 
-// Measurement is a value measured at a node.
+// Measurement is a value measured at a node, or the class that it was found to be of.
 type Measurement struct {
-	Node  string  `json:"node"` // id
-	Value float64 `json:"value"`
+	Node  string  `json:"node"`  // id
+	Value float64 `json:"value"` // not in JSON if there is a class
 	// Exposure is what a count is in proportion to: the number to expect, or the people
 	// or the time at risk. Of a share it is the number tested, of which Value are
 	// positive. 0: none; Settings.Exposures says which.
 	Exposure float64 `json:"exposure,omitempty"`
+	Class    string  `json:"class,omitempty"` // in studies of classes, which have no values
 }
 
 // Rate returns the value on the scale of predictions: a count per unit of exposure, the
@@ -148,29 +165,31 @@ func (m Measurement) Rate() float64 {
 	return m.Value
 }
 
-func (Created) kind() string   { return "created" }
-func (Asked) kind() string     { return "asked" }
-func (Told) kind() string      { return "told" }
-func (Observed) kind() string  { return "observed" }
-func (Renewed) kind() string   { return "renewed" }
-func (Released) kind() string  { return "released" }
-func (Abandoned) kind() string { return "abandoned" }
-func (Expired) kind() string   { return "expired" }
-func (Retracted) kind() string { return "retracted" }
-func (Paused) kind() string    { return "paused" }
-func (Resumed) kind() string   { return "resumed" }
-func (Closed) kind() string    { return "closed" }
-func (Changed) kind() string   { return "changed" }
-func (Queued) kind() string    { return "queued" }
-func (Unqueued) kind() string  { return "unqueued" }
-func (Archived) kind() string  { return "archived" }
-func (Restored) kind() string  { return "restored" }
+func (Created) kind() string    { return "created" }
+func (Asked) kind() string      { return "asked" }
+func (Told) kind() string       { return "told" }
+func (Observed) kind() string   { return "observed" }
+func (Renewed) kind() string    { return "renewed" }
+func (Released) kind() string   { return "released" }
+func (Abandoned) kind() string  { return "abandoned" }
+func (Expired) kind() string    { return "expired" }
+func (Reopened) kind() string   { return "reopened" }
+func (Retracted) kind() string  { return "retracted" }
+func (Reinstated) kind() string { return "reinstated" }
+func (Paused) kind() string     { return "paused" }
+func (Resumed) kind() string    { return "resumed" }
+func (Closed) kind() string     { return "closed" }
+func (Changed) kind() string    { return "changed" }
+func (Queued) kind() string     { return "queued" }
+func (Unqueued) kind() string   { return "unqueued" }
+func (Archived) kind() string   { return "archived" }
+func (Restored) kind() string   { return "restored" }
 
 // readers decode the payload of an event, by kind.
 var readers = map[string]func([]byte) (Payload, error){
 	"created": read[Created], "asked": read[Asked], "told": read[Told], "observed": read[Observed],
 	"renewed": read[Renewed], "released": read[Released], "abandoned": read[Abandoned], "expired": read[Expired],
-	"retracted": read[Retracted], "paused": read[Paused], "resumed": read[Resumed], "closed": read[Closed],
+	"reopened": read[Reopened], "retracted": read[Retracted], "reinstated": read[Reinstated], "paused": read[Paused], "resumed": read[Resumed], "closed": read[Closed],
 	"changed": read[Changed], "queued": read[Queued], "unqueued": read[Unqueued], "archived": read[Archived], "restored": read[Restored],
 }
 

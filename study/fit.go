@@ -7,9 +7,15 @@ import (
 	"slices"
 	"sync"
 
+	"gonum.org/v1/gonum/mat"
+
 	"grfgp"
 	"grfgp/crossval"
+	"grfgp/gp"
 )
+
+// Response is the distribution of the quantity at a node, on the scale that people read.
+type Response = gp.Response
 
 // Predictions are the posterior means and standard deviations of all nodes.
 type Predictions struct {
@@ -18,6 +24,11 @@ type Predictions struct {
 	Spec             grfgp.Spec // of the model, its choices filled in
 	NoiseSD          float64    // of a measurement
 	grfgp.Prediction            // by node, in the order of Engine.IDs
+
+	// In studies of classes, where Mean is the probability of the most probable class:
+	Classes       []string   // names; nil: the study is of values
+	Class         []int      // number of the most probable class, by node
+	Probabilities *mat.Dense // of the classes, a row per node
 }
 
 // fit is the cache of all that follows from one set of measurements. Each part is
@@ -30,6 +41,7 @@ type fit struct {
 	snapshot    lazy[Snapshot]
 	predictions lazy[*Predictions]
 	validation  lazy[*crossval.Validation]
+	classes     lazy[*ClassCalibration]
 	effects     lazy[*grfgp.Effects]
 }
 
@@ -53,6 +65,15 @@ func (l *lazy[T]) get(compute func() (T, error)) (T, error) {
 		l.v, l.err, l.done = v, err, true
 	}
 	return v, err
+}
+
+// ready returns the value if it is there, without waiting for it.
+func (l *lazy[T]) ready() (v T, ok bool) {
+	if !l.mu.TryLock() {
+		return v, false
+	}
+	defer l.mu.Unlock()
+	return l.v, l.done && l.err == nil
 }
 
 // failure returns the error that is kept, nil if there is none or the value is being
@@ -113,6 +134,9 @@ func (s *Study) Snapshot(ctx context.Context) (Snapshot, error) {
 	return s.snapshot(ctx, s.currentFit())
 }
 
+// ReadySnapshot is Snapshot if the model is fitted already; it does not wait.
+func (s *Study) ReadySnapshot() (Snapshot, bool) { return s.currentFit().snapshot.ready() }
+
 // Predictions returns the posterior at every node, given the measurements so far.
 // The error wraps ErrNoModel if they are too few.
 func (s *Study) Predictions(ctx context.Context) (*Predictions, error) {
@@ -141,6 +165,9 @@ func (s *Study) predict(ctx context.Context, f *fit) (*Predictions, error) {
 	for i := range all {
 		all[i] = i
 	}
+	if classes, ok := snapshot.(ClassSnapshot); ok {
+		return predictClasses(ctx, f, classes, all)
+	}
 	p, err := snapshot.Predict(ctx, all)
 	if err != nil {
 		return nil, err
@@ -149,7 +176,7 @@ func (s *Study) predict(ctx context.Context, f *fit) (*Predictions, error) {
 	if slices.ContainsFunc(p.Mean, infinite) || slices.ContainsFunc(p.SD, infinite) {
 		return nil, fmt.Errorf("%w: the measurements are too large or too far apart for a model; retract those that cannot be true", ErrNoModel)
 	}
-	return &Predictions{f.seq, len(f.measurements), snapshot.Chosen(), snapshot.NoiseSD(), p}, nil
+	return &Predictions{Seq: f.seq, Measurements: len(f.measurements), Spec: snapshot.Chosen(), NoiseSD: snapshot.NoiseSD(), Prediction: p}, nil
 }
 
 // Effects returns the effects of covariates in the model of the measurements so far, and

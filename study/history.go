@@ -15,6 +15,9 @@ type HistoryPoint struct {
 	Best *float64 `json:"best,omitempty"` // best Rate so far; nil unless the goal is to maximize or minimize
 	Mean *float64 `json:"mean,omitempty"` // predicted when the node was suggested; nil: it was not, or without a model
 	SD   *float64 `json:"sd,omitempty"`   // of the quantity, noise not included
+	// Expected and Probability are those of Issued, in studies of classes.
+	Expected    string   `json:"expected,omitempty"`
+	Probability *float64 `json:"probability,omitempty"`
 }
 
 // History returns the measurements that were not retracted, in the order told.
@@ -27,7 +30,8 @@ func (s *State) History() []HistoryPoint {
 		}
 		p := HistoryPoint{Number: v.Number, Trial: v.Trial, Time: v.Time, Measurement: v.Measurement}
 		if v.Trial > 0 {
-			p.Mean, p.SD = s.Trials[v.Trial-1].Mean, s.Trials[v.Trial-1].SD
+			was := &s.Trials[v.Trial-1]
+			p.Mean, p.SD, p.Expected, p.Probability = was.Mean, was.SD, was.Expected, was.Probability
 		}
 		if rate := v.Rate(); s.better(rate, best) {
 			best = &rate
@@ -57,4 +61,18 @@ func (s *State) Best() (Record, bool) {
 		return Record{}, false
 	}
 	return s.Records[s.sums.best-1], true
+}
+
+// ChangedAt returns the number of the event that last changed the measurements or the model.
+func (s *State) ChangedAt() int64 { return s.changedAt }
+
+// BeforeFirstAsk returns how many of the points of History were told before anybody asked for a
+// suggestion: all if nobody has.
+func (s *State) BeforeFirstAsk() (n int) {
+	for k := range s.Records {
+		if v := &s.Records[k]; !v.Retracted && (len(s.Asks) == 0 || v.Seq < s.Asks[0].Seq) {
+			n++
+		}
+	}
+	return n
 }

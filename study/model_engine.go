@@ -18,7 +18,8 @@ import (
 
 // ModelEngine is the Engine of a graph with a Gaussian process model. It keeps the
 // model between calls: new measurements extend it; after a retraction it is fitted
-// again from the start.
+// again from the start. In studies of classes it is a classifier, which is fitted anew
+// to other labels.
 type ModelEngine struct {
 	graph    *graph.Graph
 	settings Settings
@@ -26,8 +27,9 @@ type ModelEngine struct {
 	opts     bayesopt.Options
 
 	mu        sync.Mutex
-	optimizer *grfgp.Optimizer
-	told      []Measurement // to optimizer
+	optimizer *grfgp.Optimizer // nil in studies of classes
+	told      []Measurement    // to optimizer
+	classes   *classModel      // nil unless the study is one of classes
 
 	checkpoints CheckpointStore // nil: none
 	restored    bool            // the checkpoint was tried since optimizer was made
@@ -43,8 +45,13 @@ func NewModelEngine(g *graph.Graph, nodes *graphio.NodeTable, s Settings) (*Mode
 	if err != nil {
 		return nil, err
 	}
-	return newModelEngine(g, nodes, s, spec, func(opts bayesopt.Options) (*grfgp.Optimizer, error) {
-		return grfgp.NewOptimizer(g, spec, opts)
+	return newModelEngine(g, nodes, s, spec, func(e *ModelEngine) (err error) {
+		if s.Labels {
+			e.classes, err = newClassModel(g, spec)
+			return err
+		}
+		e.optimizer, err = grfgp.NewOptimizer(g, spec, e.opts)
+		return err
 	})
 }
 
@@ -58,12 +65,17 @@ func (e *ModelEngine) Sibling(nodes *graphio.NodeTable, s Settings) (*ModelEngin
 	e.mu.Lock()
 	optimizer := e.optimizer
 	e.mu.Unlock()
-	return newModelEngine(e.graph, nodes, s, e.spec, func(opts bayesopt.Options) (*grfgp.Optimizer, error) {
-		return optimizer.Sibling(opts)
+	return newModelEngine(e.graph, nodes, s, e.spec, func(to *ModelEngine) (err error) {
+		if s.Labels {
+			to.classes = e.classes.sibling()
+			return nil
+		}
+		to.optimizer, err = optimizer.Sibling(to.opts)
+		return err
 	})
 }
 
-func newModelEngine(g *graph.Graph, nodes *graphio.NodeTable, s Settings, spec grfgp.Spec, build func(bayesopt.Options) (*grfgp.Optimizer, error)) (*ModelEngine, error) {
+func newModelEngine(g *graph.Graph, nodes *graphio.NodeTable, s Settings, spec grfgp.Spec, build func(*ModelEngine) error) (*ModelEngine, error) {
 	e := &ModelEngine{graph: g, settings: s, spec: spec, opts: bayesopt.Options{Goal: s.Goal, Seed: s.Seed, Repeats: s.Repeats}}
 	var err error
 	if e.opts.Allowed, err = e.allowed(nodes); err != nil {
@@ -80,7 +92,7 @@ func newModelEngine(g *graph.Graph, nodes *graphio.NodeTable, s Settings, spec g
 	if e.opts.Policy, err = bayesopt.PolicyNamed(s.Policy, s.Goal, g.Adjacency()); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
-	if e.optimizer, err = build(e.opts); err != nil {
+	if err := build(e); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
 	return e, nil
@@ -226,6 +238,9 @@ func (e *ModelEngine) Suggest(ctx context.Context, q Query) (Suggestions, error)
 	if r.Excluded, err = e.nodes(q.Excluded); err != nil {
 		return Suggestions{}, err
 	}
+	if e.classes != nil {
+		return e.suggestClasses(ctx, q, r)
+	}
 	ask := e.ask
 	if q.Random {
 		ask = e.draw
@@ -234,6 +249,11 @@ func (e *ModelEngine) Suggest(ctx context.Context, q Query) (Suggestions, error)
 	if err != nil {
 		return Suggestions{}, err
 	}
+	return e.suggestions(a), nil
+}
+
+// suggestions returns the answer of an optimizer, with ids.
+func (e *ModelEngine) suggestions(a bayesopt.Answer) Suggestions {
 	out := Suggestions{Short: a.Short}
 	for _, s := range a.Suggestions {
 		p := Suggestion{Node: e.graph.IDs().At(s.Node), Cost: s.Cost, Why: s.Why}
@@ -242,7 +262,7 @@ func (e *ModelEngine) Suggest(ctx context.Context, q Query) (Suggestions, error)
 		}
 		out.List = append(out.List, p)
 	}
-	return out, nil
+	return out
 }
 
 // ask fits the model and lets the policy pick.
@@ -306,11 +326,17 @@ func fitError(ctx context.Context, err error) error {
 // EstimateMemory estimates what fitting the model to so many measurements takes, and
 // predicting all nodes.
 func (e *ModelEngine) EstimateMemory(ctx context.Context, measurements int) (grfgp.Memory, error) {
+	if e.classes != nil {
+		return grfgp.EstimateMemory(ctx, e.graph, e.spec, grfgp.Job{Measurements: measurements, Classes: e.expectedClasses(), Places: e.graph.Len()})
+	}
 	return grfgp.EstimateMemory(ctx, e.graph, e.spec.ForSearch(e.graph, e.opts.Policy), grfgp.Job{Measurements: measurements, Places: e.graph.Len(), Searches: 1})
 }
 
 // Fit implements Engine.
 func (e *ModelEngine) Fit(ctx context.Context, measurements []Measurement) (Snapshot, error) {
+	if e.classes != nil {
+		return e.classify(ctx, measurements)
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	defer e.startAgainAfterPanic()

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"grfgp/bayesopt"
 	"grfgp/study"
 )
 
@@ -24,7 +25,9 @@ func TestAnyCommands(t *testing.T) {
 		budget := float64(random.IntN(12))
 		nodes := 1 + random.IntN(15)
 		x := newTable(t, nodes, func(s *study.Settings) {
-			s.Seed, s.Repeats = seed, random.IntN(4) == 0
+			if s.Seed, s.Repeats = seed, random.IntN(4) == 0; seed%3 == 0 {
+				s.Repeats, s.Labels, s.Goal = false, true, bayesopt.Learn
+			}
 			if random.IntN(4) > 0 {
 				s.Budget = &budget
 			}
@@ -59,7 +62,10 @@ func anyCommand(x *table, random *rand.Rand, nodes int) (err error) {
 	trials, values := 0, 0
 	x.View(func(s *study.State) { trials, values = len(s.Trials), len(s.Records) })
 	trial := random.IntN(trials + 2)
-	value := []float64{1, 2, -0.5, math.NaN(), 1e308, math.Inf(1)}[random.IntN(6)]
+	o := study.Outcome{Value: []float64{1, 2, -0.5, math.NaN(), 1e308, math.Inf(1)}[random.IntN(6)]}
+	if x.Settings().Labels {
+		o = []study.Outcome{{Class: "a"}, {Class: "b"}, {Class: "c"}, {Class: " a"}, {Value: 1}, {Class: "b", Value: 1}}[random.IntN(6)]
+	}
 	key := ""
 	if random.IntN(2) == 0 {
 		key = fmt.Sprint("k", random.IntN(10))
@@ -68,11 +74,11 @@ func anyCommand(x *table, random *rand.Rand, nodes int) (err error) {
 	case 0, 1, 2:
 		_, err = x.Ask(x.ctx, study.AskRequest{Count: 1 + random.IntN(4), Key: key, Holder: "h"})
 	case 3, 4, 5:
-		_, err = x.Tell(x.ctx, trial, study.Outcome{Value: value}, "h")
+		_, err = x.Tell(x.ctx, trial, o, "h")
 	case 6:
 		_, err = x.Tell(x.ctx, trial, study.Outcome{Failed: true}, "h")
 	case 7:
-		_, err = x.Observe(x.ctx, key, []study.Measurement{{Node: fmt.Sprint("n", random.IntN(nodes+1)), Value: value}}, "", "h")
+		_, err = x.Observe(x.ctx, key, []study.Measurement{{Node: fmt.Sprint("n", random.IntN(nodes+1)), Value: o.Value, Class: o.Class}}, "", "h")
 	case 8:
 		_, err = x.Release(x.ctx, trial, "h")
 	case 9:
@@ -139,6 +145,13 @@ func checkInvariants(t testing.TB, s *study.State) {
 		if s.Spent() > *b+late+float64(again) {
 			t.Fatalf("spent %v of %v, %v of it late", s.Spent(), *b, late)
 		}
+	}
+	labels := 0
+	for _, c := range s.Classes() {
+		labels += c.Count
+	}
+	if s.Settings.Labels && labels != len(s.Measurements()) {
+		t.Fatalf("%d labels of all classes, of %d", labels, len(s.Measurements()))
 	}
 	counted := 0
 	for _, n := range s.Counts() {

@@ -25,6 +25,7 @@ type Settings struct {
 	Policy string        `json:"policy,omitempty"` // one of bayesopt.PolicyNames(); empty: the default of the goal
 	Spec   grfgp.Spec    `json:"spec"`             // of the model; Complete sets empty Roles to auto, and studies without Roles have none
 	Seed   uint64        `json:"seed"`             // of the suggestions
+	Unit   string        `json:"unit,omitempty"`   // of the values, as people read it, such as mph; no computation uses it
 	// Budget bounds the cost of pending and done trials together; nil: no limit.
 	// Measurements from Observe cost nothing.
 	Budget *float64 `json:"budget,omitempty"`
@@ -35,6 +36,12 @@ type Settings struct {
 	// Exposures says that every measurement has an exposure (see Measurement): that of a
 	// count, or the number tested of a share. Complete sets it for shares.
 	Exposures bool `json:"exposures,omitempty"`
+	// Labels says that results are classes, not values. Complete sets it if there are
+	// Classes. Such studies have the goal to learn.
+	Labels bool `json:"labels,omitempty"`
+	// Classes are those that a node may be of, in the order in which people see them. Nil,
+	// with Labels: those of the results, which may bring new ones.
+	Classes []string `json:"classes,omitempty"`
 	// Covariates names columns of the graph's node table that the model uses, see
 	// covariate.Select; covariate.All stands for all. Nil: none.
 	Covariates []string `json:"covariates,omitempty"`
@@ -65,6 +72,7 @@ func checkLease(lease time.Duration) error {
 const (
 	maxName   = 128  // of a study
 	maxColumn = 1024 // of the name of a column
+	maxUnit   = 40   // of a unit
 	MaxID     = 256  // of a node, a key or a holder
 	MaxNote   = 4096 // of a note
 )
@@ -93,8 +101,11 @@ func (s Settings) Complete() (Settings, error) {
 	if s.Spec.Roles == "" {
 		s.Spec.Roles = rolesAuto
 	}
-	if s.Spec.Values == gp.Shares.String() {
+	if s.Shares() {
 		s.Exposures = true
+	}
+	if s.Classes != nil {
+		s.Labels = true
 	}
 	if _, level := s.Goal.Level(); s.Policy == "straddle" && !level { // not in check, because old studies may have it
 		return s, fmt.Errorf("%w: the policy straddle needs the goal threshold=V, not %v", ErrInvalid, s.Goal)
@@ -126,12 +137,18 @@ func (s Settings) check() error {
 		return bad("lease %v; give a duration > 0", time.Duration(s.Lease))
 	case s.Spec.Times != nil:
 		return bad("periods in time, but a search is over nodes: it suggests where to measure now, and takes all results of a study for the same quantity; leave out the times, and create a study for each period")
-	case s.Exposures != s.exposed() && s.Spec.Values == gp.Shares.String():
+	case s.Exposures != s.exposed() && s.Shares():
 		return bad("values of kind %s without exposures; each has a number tested", gp.Shares)
 	case s.Exposures != s.exposed():
 		return bad("exposures go with values of kind %s or %s; leave them out, or say what is measured", gp.Counts, gp.Shares)
 	case s.GroupCap < 0:
 		return bad("group_cap %d; give a number ≥ 0", s.GroupCap)
+	}
+	if err := checkText("a unit", s.Unit, maxUnit); err != nil {
+		return err
+	}
+	if err := s.checkLabels(); err != nil {
+		return err
 	}
 	for _, node := range s.Allowed {
 		if err := checkText("a node", node, MaxID); err != nil {
@@ -154,15 +171,24 @@ func (s Settings) check() error {
 	return nil
 }
 
+// Shares reports whether results are shares: positives among a number tested.
+func (s Settings) Shares() bool { return s.Spec.Values == gp.Shares.String() }
+
+// YesNo reports whether results are yes or no.
+func (s Settings) YesNo() bool { return s.Spec.Values == gp.YesNo.String() }
+
 // exposed reports whether measurements of the Spec's values have exposures, if Exposures
 // says so for counts.
 func (s Settings) exposed() bool {
-	return s.Spec.Values == gp.Shares.String() || s.Exposures && s.Spec.Values == gp.Counts.String()
+	return s.Shares() || s.Exposures && s.Spec.Values == gp.Counts.String()
 }
 
 // checkValue returns an error if a measurement is not of the kind that the settings say,
 // or is outside the domain of their transform.
 func (s Settings) checkValue(m Measurement) error {
+	if s.Labels || m.Class != "" {
+		return s.checkClass(m)
+	}
 	if !finite(m.Value) || !finite(m.Exposure) {
 		what := fmt.Sprintf("value %v", m.Value)
 		if finite(m.Value) {

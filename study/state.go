@@ -63,9 +63,11 @@ type Trial struct {
 	Value  *float64   `json:"value,omitempty"`
 	// Exposure is that of Measurement.
 	Exposure float64 `json:"exposure,omitempty"`
+	Class    string  `json:"class,omitempty"`       // in place of the value, in studies of classes
 	Number   int     `json:"observation,omitempty"` // of the record of the value; 0: none
 	Late     bool    `json:"late,omitempty"`        // the result was told after the trial had ended in another way
 	Note     string  `json:"note,omitempty"`
+	By       string  `json:"by,omitempty"` // who ended it or told its result, if known
 }
 
 // Record is a measurement in a study. In JSON its number is called observation.
@@ -78,6 +80,8 @@ type Record struct {
 	By        string    `json:"by,omitempty"`
 	Retracted bool      `json:"retracted,omitempty"`
 	Note      string    `json:"note,omitempty"` // note on the measurement, or the reason why it was retracted
+
+	said string // note on a measurement that is retracted
 }
 
 // Ask is the answer to an AskRequest.
@@ -117,8 +121,9 @@ type State struct {
 	failedAt  map[string]int64 // event of the last failure, by node
 	toldAt    int64            // event of the last measurement
 	changedAt int64            // event of the last measurement told or retracted, or of a change of the model
-	modelAt   int64            // event of the settings, budget and lease aside
+	modelAt   int64            // event of the settings, budget, lease and unit aside
 	before    *shelved         // what an archived study was; nil: it is not archived
+	classes   []ClassCount     // of measurements that are not retracted, by first appearance
 	sums      sums
 }
 
@@ -181,8 +186,12 @@ func (s *State) apply(e Event) {
 		for _, id := range p.Trials {
 			s.end(e, id, TrialExpired)
 		}
+	case Reopened:
+		s.reopen(e, p)
 	case Retracted:
 		s.retract(e, p)
+	case Reinstated:
+		s.reinstate(e, p)
 	case Paused:
 		s.Status, s.Stopped = StatusPaused, &Stop{p.Note, e.By, e.Time}
 	case Resumed:
@@ -220,7 +229,7 @@ func (s *State) issue(e Event, p Asked) {
 
 func (s *State) tell(e Event, p Told) {
 	was := s.Trials[p.Trial-1].State
-	if p.Value == nil {
+	if p.failed() {
 		t := s.end(e, p.Trial, TrialFailed)
 		t.Note = p.Note
 		s.failedAt[t.Node] = e.Seq
@@ -228,23 +237,33 @@ func (s *State) tell(e Event, p Told) {
 	}
 	t := s.end(e, p.Trial, TrialDone)
 	t.Late = t.Late || was != TrialPending && was != TrialRetracted
-	t.Value, t.Exposure, t.Note = p.Value, p.Exposure, p.Note
-	t.Number = s.add(e, Measurement{t.Node, *p.Value, p.Exposure}, t.Trial)
+	t.Value, t.Exposure, t.Class, t.Note = p.Value, p.Exposure, p.Class, p.Note
+	t.Number = s.add(e, t.result(), t.Trial)
+	s.Records[t.Number-1].Note = p.Note
 }
 
 func (s *State) retract(e Event, p Retracted) {
-	v := &s.Records[p.Value-1]
-	v.Retracted, v.Note = true, p.Note
-	s.node(v.Node).values--
-	s.changedAt = e.Seq
-	if s.sums.values--; s.sums.best == v.Number {
-		s.findBest()
-	}
+	v := s.withdraw(e, p.Value, p.Note)
 	if v.Trial > 0 {
 		t := &s.Trials[v.Trial-1]
 		s.sums.move(t.State, TrialRetracted, t.Cost)
 		t.State = TrialRetracted
 	}
+}
+
+// withdraw retracts a record.
+func (s *State) withdraw(e Event, number int, note string) *Record {
+	v := &s.Records[number-1]
+	v.Retracted, v.Note, v.said = true, note, v.Note
+	s.node(v.Node).values--
+	s.changedAt = e.Seq
+	if s.sums.values--; s.sums.best == v.Number {
+		s.findBest()
+	}
+	if s.Settings.Labels {
+		s.countClasses()
+	}
+	return v
 }
 
 // end moves a trial to a state other than pending.
@@ -254,7 +273,7 @@ func (s *State) end(e Event, id int, to TrialState) *Trial {
 		s.node(t.Node).pending--
 	}
 	s.sums.move(t.State, to, t.Cost)
-	t.State, t.Ended = to, &e.Time
+	t.State, t.Ended, t.By = to, &e.Time, e.By
 	return t
 }
 
@@ -263,6 +282,9 @@ func (s *State) add(e Event, r Measurement, trial int) int {
 	v := Record{Number: len(s.Records) + 1, Measurement: r, Trial: trial, Seq: e.Seq, Time: e.Time, By: e.By}
 	s.Records = append(s.Records, v)
 	s.record(&v)
+	if r.Class != "" {
+		s.classes = addClass(s.classes, r.Class)
+	}
 	s.node(r.Node).values++
 	if !s.Settings.Repeats {
 		s.unqueue(r.Node)

@@ -21,6 +21,7 @@ type Summary struct {
 	Left     *float64           `json:"left,omitempty"`
 	Queued   int                `json:"queued,omitempty"` // nodes that the next asks get first
 	Best     *Record            `json:"best,omitempty"`
+	Classes  []ClassCount       `json:"classes,omitempty"` // of a study of classes, as State.Classes returns them
 }
 
 // SummaryLog is a Log that keeps a summary of the study.
@@ -44,7 +45,7 @@ func appendTo(ctx context.Context, log Log, summary *Summary, events ...Event) e
 func (s *State) Summary() *Summary {
 	m := &Summary{
 		Seq: s.Seq, Settings: s.Settings, Status: s.Status, Stopped: s.Stopped, Created: s.Created, Updated: s.Updated,
-		Trials: s.Counts(), Values: s.sums.values, Spent: s.Spent(), Left: s.BudgetLeft(), Queued: len(s.Queue),
+		Trials: s.Counts(), Values: s.sums.values, Spent: s.Spent(), Left: s.BudgetLeft(), Queued: len(s.Queue), Classes: s.Classes(),
 	}
 	m.Settings.Allowed, m.Settings.Cost, m.Settings.Group = nil, nil, nil
 	if best, ok := s.Best(); ok {

@@ -160,8 +160,8 @@ func verifyAsk(ctx context.Context, s *State, p Asked, engine Engine) error {
 	}
 	for k, now := range again.List {
 		if was := p.Trials[k]; !was.near(now) {
-			return fmt.Errorf("%w: trial %d, node %q, has cost %v, mean %s and sd %s; seed and events give %v, %s and %s: an earlier measurement, or the trial, was altered",
-				ErrCorrupt, was.Trial, was.Node, was.Cost, orNone(was.Mean), orNone(was.SD), now.Cost, orNone(now.Mean), orNone(now.SD))
+			return fmt.Errorf("%w: trial %d, node %q, has %s; seed and events give %s: an earlier measurement, or the trial, was altered",
+				ErrCorrupt, was.Trial, was.Node, was.figures(), Issued{Cost: now.Cost, Mean: now.Mean, SD: now.SD, Expected: now.Expected, Probability: now.Probability}.figures())
 		}
 	}
 	return nil
@@ -175,6 +175,9 @@ const rounding = 1e-6
 func (i Issued) near(p Suggestion) bool {
 	within := func(a, b, scale float64) bool { return math.Abs(a-b) <= rounding*(scale+math.Abs(b)) }
 	modelled := p.Mean != nil && p.SD != nil
+	if i.Expected != p.Expected || (i.Probability != nil) != (p.Probability != nil) || p.Probability != nil && !within(*i.Probability, *p.Probability, 1) {
+		return false
+	}
 	switch {
 	case (i.Mean != nil) != modelled, (i.SD != nil) != modelled, !within(i.Cost, p.Cost, 0):
 		return false
@@ -182,6 +185,14 @@ func (i Issued) near(p Suggestion) bool {
 		return true
 	}
 	return within(*i.Mean, *p.Mean, *p.SD) && within(*i.SD, *p.SD, 0)
+}
+
+// figures are what a suggestion is compared by, in words.
+func (i Issued) figures() string {
+	if i.Expected != "" || i.Probability != nil {
+		return fmt.Sprintf("cost %v, class %q and probability %s", i.Cost, i.Expected, orNone(i.Probability))
+	}
+	return fmt.Sprintf("cost %v, mean %s and sd %s", i.Cost, orNone(i.Mean), orNone(i.SD))
 }
 
 func orNone(v *float64) string {

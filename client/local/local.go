@@ -264,7 +264,7 @@ func (s *storedStudy) Show(ctx context.Context) (shown *client.Overview, err err
 func summary(m *study.Summary) client.Summary {
 	return client.Summary{
 		Name: m.Settings.Name, Status: m.Status, Stopped: m.Stopped, Goal: m.Settings.Goal.String(), Events: m.Seq, Values: m.Values,
-		Trials: m.Trials, Spent: m.Spent, Left: m.Left, Queued: m.Queued, Best: m.Best, Created: m.Created, Updated: m.Updated,
+		Trials: m.Trials, Spent: m.Spent, Left: m.Left, Queued: m.Queued, Best: m.Best, Classes: m.Classes, Created: m.Created, Updated: m.Updated,
 	}
 }
 

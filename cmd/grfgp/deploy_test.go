@@ -204,7 +204,7 @@ func tryProxy(t *testing.T, at, dir, token string, log, talk *lockedLog) {
 		return string(text)
 	}
 	bearer := "Bearer " + strings.TrimSpace(string(secret))
-	if page := want(200, "GET", "/", ""); !strings.Contains(page, `src="assets/app.js"`) {
+	if page := want(200, "GET", "/", ""); !strings.Contains(page, `/app.js"`) {
 		t.Errorf("%s", page)
 	}
 	want(200, "GET", "/assets/app.js", "")

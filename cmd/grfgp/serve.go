@@ -108,7 +108,7 @@ func (f *serveFlags) flags(cmd *cobra.Command) {
 	flags.IntVar(&l.Streams, "max-streams", l.Streams, "largest number of concurrent event streams")
 	flags.IntVar(&l.Studies, "max-studies", l.Studies, "largest number of studies in memory; more only while they are in use")
 	flags.DurationVar(&l.Keep, "keep", l.Keep, "how long a study or graph that nobody uses stays in memory")
-	flags.IntVar(&l.MapNodes, "max-map", l.MapNodes, "largest number of nodes drawn on a map")
+	flags.IntVar(&l.MapNodes, "max-map", l.MapNodes, "largest number of nodes drawn on a map; of more, an even sample is drawn")
 	flags.DurationVar(&l.Patience, "patience", l.Patience, "how long a request waits for a model or a graph, before it is told to retry")
 	flags.DurationVar(&l.BodyTime, "body-timeout", l.BodyTime, "time limit for receiving a request")
 	flags.DurationVar(&l.IdleTime, "idle-timeout", l.IdleTime, "time limit between requests of a connection, and for a client to receive a part of an answer")

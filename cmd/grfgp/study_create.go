@@ -21,15 +21,17 @@ type createFlags struct {
 	fitFlags
 	goalFlags
 	siteFlags
+	classFlags
 	policy string
 	lease  time.Duration
 	again  bool
+	unit   string
 }
 
 func studyCreate(a *app, f *studyFlags) *cobra.Command {
 	var c createFlags
 	cmd := &cobra.Command{
-		Use:   "create NAME --edges FILE --goal GOAL",
+		Use:   "create NAME --edges FILE --goal GOAL | --labels FILE | --classes LIST",
 		Short: "Create a study on a graph",
 		Long: `Create stores the graph and creates a study on it. Creating the same study again is
 harmless; other settings under the same name are a conflict.
@@ -42,10 +44,15 @@ A study of counts with --exposure, and one of shares, takes an exposure with eve
 result: the number to expect or at risk, or the number tested. The column that the
 flag names is that of the first measurements, if there are any.
 
+In a study of classes, with --labels or --classes, results are names of classes. The
+labels of the file become the first observations. Its goal is to learn: the nodes
+whose classes tell most about all others are suggested.
+
 The model may use other columns of --nodes: --covariates names them, or all. A study
 keeps its covariates, as it does its other settings.`,
 		Example: `  grfgp study create pipes --store studies.db --edges pipes.csv --goal maximize --budget 40 --lease 48h
-  grfgp study create worms --store studies.db --edges villages.csv --goal threshold=0.2 --values share`,
+  grfgp study create worms --store studies.db --edges villages.csv --goal threshold=0.2 --values share
+  grfgp study create trees --store studies.db --edges stands.csv --classes oak,beech,pine`,
 		Args: named(1, "NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withStudies(cmd.Context(), f, false, func(ctx context.Context, all client.Studies) error {
@@ -56,6 +63,7 @@ keeps its covariates, as it does its other settings.`,
 	flags := cmd.Flags()
 	c.fitFlags.flagsWith(cmd, c.flagsOfStudy)
 	c.goalFlags.flags(cmd)
+	c.classFlags.flags(cmd)
 	flags.StringVar(&c.allowed, "allowed", "", "`file` of candidates: only these nodes are suggested (default: all)")
 	flags.StringVar(&c.cost, "cost", "", "`file` of costs: node and cost")
 	flags.StringVar(&c.group, "group", "", "`file` of groups: node and group")
@@ -64,6 +72,7 @@ keeps its covariates, as it does its other settings.`,
 	flags.DurationVar(&c.lease, "lease", time.Duration(study.DefaultLease), "duration of a reservation")
 	flags.StringVar(&c.policy, "policy", "", "acquisition `policy`: "+oneOf(bayesopt.PolicyNames())+" (default: that of the goal)")
 	complete(cmd, "policy", bayesopt.PolicyNames()...)
+	flags.StringVar(&c.unit, "unit", "", "`unit` of the values, as people read it, such as mph")
 	flags.BoolVar(&c.again, "again", false, "suggest measured nodes, too")
 	return cmd
 }
@@ -117,8 +126,15 @@ func (a *app) createStudy(ctx context.Context, f *studyFlags, c *createFlags, na
 // first measurements. It adds the covariates to the settings.
 func (c *createFlags) load(ctx context.Context, a *app, settings *study.Settings) (*graphio.Network, []study.Measurement, error) {
 	var read *graphio.Measurements
+	var labels *graphio.ClassLabels
 	net, err := c.loadThen(ctx, a, func(net *graphio.Network, opts graphio.Options) (err error) {
 		var done []int
+		if c.labels != "" {
+			if labels, err = c.classFlags.read(ctx, a, net.Graph, c.of("labels", opts)); err != nil {
+				return err
+			}
+			done = labels.Nodes
+		}
 		if c.measurements != "" {
 			opts := c.readingOptions(settings.Spec, c.of("measurements", opts))
 			if read, err = c.readMeasurements(ctx, a, net.Graph, opts); err != nil {
@@ -139,12 +155,21 @@ func (c *createFlags) load(ctx context.Context, a *app, settings *study.Settings
 	if err := study.CheckNewIDs(net.Graph.IDs()); err != nil {
 		return nil, nil, dataf("%w", err)
 	}
-	known, err := c.known(a, net, &c.input, ofValues(read, c.measurements))
+	of := ofValues(read, c.measurements)
+	if labels != nil {
+		of = ofLabels(labels, c.labels)
+	}
+	known, err := c.known(a, net, &c.input, of)
 	if err != nil {
 		return nil, nil, err
 	}
 	if settings.Covariates = c.names(); known != nil && len(known.LeftOut) > 0 {
 		settings.Covariates = known.Columns
+	}
+	if labels != nil {
+		c.tellValues(a, labels.Report, c.labels, net)
+		first, err := labelled(net.Graph, labels, &c.reading)
+		return net, first, err
 	}
 	if read == nil {
 		return net, nil, nil
@@ -175,14 +200,28 @@ func (c *createFlags) observeFirst(ctx context.Context, all client.Studies, name
 	case err != nil:
 		return nil, err
 	case errors.Is(observed, study.ErrConflict) && shown.Status != study.StatusClosed:
-		return nil, fmt.Errorf("%w: study %s was created with other measurements; add these with 'grfgp study observe %s --measurements %s'", study.ErrConflict, name, name, c.measurements)
+		return nil, fmt.Errorf("%w: study %s was created with other measurements; add these with 'grfgp study observe %s --%s'", study.ErrConflict, name, name, c.firstFile())
 	}
 	return shown, observed
+}
+
+// firstFile names the flag and the file of the first observations.
+func (c *createFlags) firstFile() string {
+	if c.labels != "" {
+		return "labels " + c.labels
+	}
+	return "measurements " + c.measurements
 }
 
 // settings returns the settings of the flags, without the graph.
 func (c *createFlags) settings(a *app, name string, changed func(string) bool) (study.Settings, error) {
 	var none study.Settings
+	if err := c.classFlags.either(changed); err != nil {
+		return none, err
+	}
+	if c.given() && c.goalText == "" {
+		c.goalText = bayesopt.Learn.String()
+	}
 	c.noFile = c.measurements == ""
 	spec, err := c.resolve(a, changed)
 	if err != nil {
@@ -204,8 +243,9 @@ func (c *createFlags) settings(a *app, name string, changed func(string) bool) (
 	}
 	s := study.Settings{
 		Name: name, Graph: "not known yet", Goal: c.goal, Policy: c.policy, Spec: spec, Seed: a.seed,
-		Lease: study.Duration(c.lease), Repeats: c.again, GroupCap: c.groupCap, Exposures: c.exposure != "",
+		Lease: study.Duration(c.lease), Repeats: c.again, Unit: c.unit, GroupCap: c.groupCap, Exposures: c.exposure != "",
 	}
+	c.classFlags.settings(&s)
 	if c.hasBudget {
 		s.Budget = &c.budget
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -19,17 +18,19 @@ func studyObserve(a *app, f *studyFlags) *cobra.Command {
 	var key, note string
 	var in observeFlags
 	cmd := &cobra.Command{
-		Use:   "observe NAME NODE=VALUE[/EXPOSURE] … | --measurements FILE",
+		Use:   "observe NAME NODE=VALUE[/EXPOSURE] … | --measurements FILE | --labels FILE",
 		Short: "Add measurements that were not asked for, all or none",
 		Long: `Observe adds measurements of nodes that were not asked for, repeated measurements
 included. A file with unusable rows is refused as a whole; with --on-bad-row skip
 those rows are left out.
 
 In a study of counts with exposures or of shares, a value has its exposure or the number
-tested behind it, as in a7=3/20; of a file --exposure or --tested names the column.`,
+tested behind it, as in a7=3/20; of a file --exposure or --tested names the column.
+
+In a study of classes give a class in place of the value, as in a7=oak, or --labels FILE.`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) < 1 || (len(args) == 1) == (in.measurements == "") {
-				return usagef("give NAME and either values as in a7=0.52 or --measurements FILE")
+			if len(args) < 1 || (len(args) == 1) == (in.measurements == "" && in.labels == "") || in.measurements != "" && in.labels != "" {
+				return usagef("give NAME and either values as in a7=0.52, or --measurements FILE, or --labels FILE")
 			}
 			return nil
 		},
@@ -51,6 +52,7 @@ tested behind it, as in a7=3/20; of a file --exposure or --tested names the colu
 	}
 	flags := cmd.Flags()
 	in.flagsOfStudy(cmd)
+	in.fileFlag(cmd)
 	in.reading.flags(cmd)
 	in.sizeFlags(cmd)
 	flags.StringVar(&key, "key", "", "idempotency key: the same key takes effect once")
@@ -61,6 +63,7 @@ tested behind it, as in a7=3/20; of a file --exposure or --tested names the colu
 // observeFlags are the flags by which study observe reads a file.
 type observeFlags struct {
 	measurementFlags
+	classFlags
 	valueFlags
 	reading
 }
@@ -84,18 +87,21 @@ func (in *observeFlags) sizes(s study.Settings) error {
 func (a *app) readings(ctx context.Context, s client.Study, in *observeFlags, args []string) ([]study.Measurement, error) {
 	var all []study.Measurement
 	for _, arg := range args {
-		at := strings.LastIndexByte(arg, '=') // an id may hold one
-		if at < 0 {
-			return nil, usagef("%q: give a node and its value, as in a7=0.52", arg)
-		}
-		v, exposure, err := readResult(arg, arg[at+1:])
+		m, err := readingOf(s.Settings(), arg)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, study.Measurement{Node: arg[:at], Value: v, Exposure: exposure})
+		all = append(all, m)
 	}
-	if in.measurements == "" {
+	switch labels := s.Settings().Labels; {
+	case in.measurements == "" && in.labels == "":
 		return all, nil
+	case labels && in.labels == "":
+		return nil, usagef("study %s is one of classes: give --labels FILE", s.Settings().Name)
+	case !labels && in.labels != "":
+		return nil, usagef("study %s measures values: give --measurements FILE", s.Settings().Name)
+	case labels:
+		return a.labelsOf(ctx, s, in)
 	}
 	if err := in.sizes(s.Settings()); err != nil {
 		return nil, err
@@ -132,7 +138,7 @@ func (a *app) answerValues(values []study.Record, left int) error {
 			if v.Retracted {
 				state = ", retracted"
 			}
-			fmt.Fprintf(w, "observation %d, node %s: %s%s\n", v.Number, printable.Line(v.Node), resultText(v.Value, v.Exposure), state)
+			fmt.Fprintf(w, "observation %d, node %s: %s%s\n", v.Number, printable.Line(v.Node), resultText(v.Measurement), state)
 		}
 		return nil
 	})
@@ -140,22 +146,32 @@ func (a *app) answerValues(values []study.Record, left int) error {
 
 func studyRetract(a *app, f *studyFlags) *cobra.Command {
 	var note string
-	cmd := &cobra.Command{
-		Use:   "retract NAME OBSERVATION …",
-		Short: "Withdraw wrong observations; they stay in the log",
-		Long: `Retract withdraws observations by their numbers; 'grfgp study show NAME
---observations' lists them.`,
-		Args: named(2, "NAME OBSERVATION …"),
+	cmd := onObservations(a, f, "retract", "Withdraw wrong observations; they stay in the log", func(ctx context.Context, s client.Study, number int) (study.Record, error) {
+		return s.Retract(ctx, number, note, f.who())
+	})
+	cmd.Flags().StringVar(&note, "note", "", "why")
+	return cmd
+}
+
+func studyReinstate(a *app, f *studyFlags) *cobra.Command {
+	return onObservations(a, f, "reinstate", "Take back that observations were retracted", func(ctx context.Context, s client.Study, number int) (study.Record, error) {
+		return s.Reinstate(ctx, number, f.who())
+	})
+}
+
+// onObservations is a command on observations, by their numbers.
+func onObservations(a *app, f *studyFlags, use, short string, do func(ctx context.Context, s client.Study, number int) (study.Record, error)) *cobra.Command {
+	return &cobra.Command{
+		Use:   use + " NAME OBSERVATION …",
+		Short: short,
+		Long:  short + ".\n\n'grfgp study show NAME --observations' lists the numbers of observations.",
+		Args:  named(2, "NAME OBSERVATION …"),
 		RunE: a.withStudy(f, func(ctx context.Context, s client.Study, args []string) error {
 			ids, err := numbersOf(args, "--observations")
 			if err != nil {
 				return err
 			}
-			return each(ctx, s, ids, itself, observationCount, a.answerValues, func(id int) (study.Record, error) {
-				return s.Retract(ctx, id, note, f.who())
-			})
+			return each(ctx, s, ids, itself, observationCount, a.answerValues, func(id int) (study.Record, error) { return do(ctx, s, id) })
 		}),
 	}
-	cmd.Flags().StringVar(&note, "note", "", "why")
-	return cmd
 }

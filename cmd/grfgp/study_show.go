@@ -111,6 +111,14 @@ func showText(w io.Writer, s *client.Overview, trials bool) error {
 	if s.Best != nil {
 		fmt.Fprintf(w, ", best %.6g at node %s", s.Best.Rate(), printable.Line(s.Best.Node))
 	}
+	for k, c := range s.Classes {
+		if k == 0 {
+			fmt.Fprint(w, "\nclasses: ")
+		} else {
+			fmt.Fprint(w, ", ")
+		}
+		fmt.Fprintf(w, "%s %d", printable.Line(c.Class), c.Count)
+	}
 	fmt.Fprintf(w, "\ncost: %.6g spent, pending trials included", s.Spent)
 	if s.Left != nil {
 		fmt.Fprintf(w, ", %.6g left", *s.Left)
@@ -136,8 +144,8 @@ func showText(w io.Writer, s *client.Overview, trials bool) error {
 			fmt.Fprintln(t, "\ntrial\tnode\tstate\tvalue\tholder\tlease ends\tnote")
 		}
 		value := "–"
-		if trial.Value != nil {
-			value = sixDigits(*trial.Value, trial.Exposure)
+		if trial.State == study.TrialDone || trial.State == study.TrialRetracted {
+			value = sixDigits(resultOf(trial))
 		}
 		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", trial.Trial, printable.Line(trial.Node), trial.State, value, printable.Line(trial.Holder), clockTime(trial.Until), printable.Line(trial.Note))
 	}
@@ -145,11 +153,14 @@ func showText(w io.Writer, s *client.Overview, trials bool) error {
 }
 
 // sixDigits is resultText for tables.
-func sixDigits(value, exposure float64) string {
-	if exposure == 0 {
-		return fmt.Sprintf("%.6g", value)
+func sixDigits(m study.Measurement) string {
+	switch {
+	case m.Class != "":
+		return printable.Line(m.Class)
+	case m.Exposure == 0:
+		return fmt.Sprintf("%.6g", m.Value)
 	}
-	return fmt.Sprintf("%.6g/%.6g", value, exposure)
+	return fmt.Sprintf("%.6g/%.6g", m.Value, m.Exposure)
 }
 
 func observationTable(w io.Writer, values []study.Record) error {
@@ -163,7 +174,7 @@ func observationTable(w io.Writer, values []study.Record) error {
 		if v.Retracted {
 			note = strings.TrimSuffix("retracted: "+v.Note, ": ")
 		}
-		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", v.Number, printable.Line(v.Node), sixDigits(v.Value, v.Exposure), trial, printable.Line(v.By), clockTime(v.Time), printable.Line(note))
+		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", v.Number, printable.Line(v.Node), sixDigits(v.Measurement), trial, printable.Line(v.By), clockTime(v.Time), printable.Line(note))
 	}
 	return t.Flush()
 }

@@ -58,7 +58,7 @@ With --node it reserves a node of your own choice.`,
 					why += " (" + string(shown.Status) + " " + stopWords(shown.Stopped) + ")"
 				}
 			}
-			return a.answerAsk(s.Settings().Name, answer, why)
+			return a.answerAsk(s.Settings(), answer, why)
 		}),
 	}
 	flags := cmd.Flags()
@@ -70,7 +70,11 @@ With --node it reserves a node of your own choice.`,
 }
 
 // answerAsk prints the trials, and why there are fewer than asked for.
-func (a *app) answerAsk(name string, answer study.Ask, why string) error {
+func (a *app) answerAsk(of study.Settings, answer study.Ask, why string) error {
+	name, labels, result := of.Name, of.Labels, "VALUE"
+	if labels {
+		result = "CLASS"
+	}
 	err := a.answer(struct {
 		Version int `json:"version"`
 		study.Ask
@@ -80,13 +84,14 @@ func (a *app) answerAsk(name string, answer study.Ask, why string) error {
 			return nil
 		}
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(t, "trial\tnode\tmean\tsd\tcost\treason")
+		head := "trial\tnode\tmean\tsd\tcost\treason"
+		if labels {
+			head = "trial\tnode\tmost probable\tprobability\tcost\treason"
+		}
+		fmt.Fprintln(t, head)
 		for _, i := range answer.Trials {
-			mean, sd := "–", "–"
-			if i.Mean != nil {
-				mean, sd = fmt.Sprintf("%.4g", *i.Mean), fmt.Sprintf("%.4g", *i.SD)
-			}
-			fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%.4g\t%s\n", i.Trial, printable.Line(i.Node), mean, sd, i.Cost, printable.Line(i.Why))
+			mean, sd := predictedText(i)
+			fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%.4g\t%s\n", i.Trial, printable.Line(i.Node), printable.Line(mean), sd, i.Cost, printable.Line(i.Why))
 		}
 		return t.Flush()
 	})
@@ -109,7 +114,7 @@ func (a *app) answerAsk(name string, answer study.Ask, why string) error {
 	if len(answer.Ended) == len(answer.Trials) {
 		return nil
 	}
-	a.talk.Say("reserved until %s; tell the results as in 'grfgp study tell %s %d=VALUE'", clockTime(answer.Until), name, answer.Trials[0].Trial)
+	a.talk.Say("reserved until %s; tell the results as in 'grfgp study tell %s %d=%s'", clockTime(answer.Until), name, answer.Trials[0].Trial, result)
 	return nil
 }
 
@@ -140,14 +145,15 @@ func studyTell(a *app, f *studyFlags) *cobra.Command {
 	var note string
 	cmd := &cobra.Command{
 		Use:   "tell NAME TRIAL=VALUE[/EXPOSURE] …",
-		Short: "Tell the results of trials: a value each, or failed",
+		Short: "Tell the results of trials: a value or a class each, or failed",
 		Long: `Tell ends trials. Telling the same result again is harmless; another value is a
 conflict: retract the first, then tell the second. Results of expired trials are
 accepted. If a trial is unknown, no result is stored; if a result is in conflict, the
 results before it are stored.
 
 A study of shares, or of counts with exposures, takes the number tested or the exposure
-behind the value: 1=3/20 is 3 positives of 20 tested.`,
+behind the value: 1=3/20 is 3 positives of 20 tested. A study of classes takes the name
+of a class, as in 1=oak.`,
 		Example: `  grfgp study tell pipes 1=0.52 2=-1.3 3=failed --store studies.db
   grfgp study tell worms 1=3/20 2=0/15 --store studies.db`,
 		Args: named(2, "NAME TRIAL=VALUE …"),
@@ -166,11 +172,9 @@ behind the value: 1=3/20 is 3 positives of 20 tested.`,
 				if err != nil {
 					return usagef("%q: a trial is a number, as 'grfgp study show' lists them", arg)
 				}
-				o := study.Outcome{Failed: value == "failed", Note: note}
-				if !o.Failed {
-					if o.Value, o.Exposure, err = readResult(arg, value); err != nil {
-						return err
-					}
+				o, err := readOutcome(s.Settings(), arg, value, note)
+				if err != nil {
+					return err
 				}
 				all = append(all, result{trial, o})
 			}
@@ -197,11 +201,23 @@ func readResult(arg, text string) (value, exposure float64, err error) {
 }
 
 // resultText writes a value as readResult reads it.
-func resultText(value, exposure float64) string {
-	if exposure == 0 {
-		return fmt.Sprint(value)
+func resultText(m study.Measurement) string {
+	switch {
+	case m.Class != "":
+		return printable.Line(m.Class)
+	case m.Exposure == 0:
+		return fmt.Sprint(m.Value)
 	}
-	return fmt.Sprintf("%v/%v", value, exposure)
+	return fmt.Sprintf("%v/%v", m.Value, m.Exposure)
+}
+
+// resultOf returns the result of a trial that has one.
+func resultOf(t study.Trial) study.Measurement {
+	m := study.Measurement{Node: t.Node, Exposure: t.Exposure, Class: t.Class}
+	if t.Value != nil {
+		m.Value = *t.Value
+	}
+	return m
 }
 
 // readValue parses the finite number of an argument, in decimal notation.
@@ -223,7 +239,7 @@ func (a *app) answerTrials(trials []study.Trial, left int) error {
 		for _, t := range trials {
 			fmt.Fprintf(w, "trial %d, node %s: %s", t.Trial, printable.Line(t.Node), t.State)
 			if t.State == study.TrialDone {
-				fmt.Fprintf(w, ", %s (observation %d)", resultText(*t.Value, t.Exposure), t.Number)
+				fmt.Fprintf(w, ", %s (observation %d)", resultText(resultOf(t)), t.Number)
 			}
 			if t.State == study.TrialPending {
 				fmt.Fprintf(w, " until %s", clockTime(t.Until))
@@ -322,6 +338,15 @@ func studyAbandon(a *app, f *studyFlags) *cobra.Command {
 	var note string
 	cmd := onTrials(a, f, "abandon", "Give up nodes that cannot be measured; they are not suggested again", func(ctx context.Context, s client.Study, trial int) (study.Trial, error) {
 		return s.Abandon(ctx, trial, note, f.who())
+	})
+	cmd.Flags().StringVar(&note, "note", "", "why")
+	return cmd
+}
+
+func studyReopen(a *app, f *studyFlags) *cobra.Command {
+	var note string
+	cmd := onTrials(a, f, "reopen", "Take back how trials ended: they are pending again, and their values are retracted", func(ctx context.Context, s client.Study, trial int) (study.Trial, error) {
+		return s.Reopen(ctx, trial, note, f.who())
 	})
 	cmd.Flags().StringVar(&note, "note", "", "why")
 	return cmd

@@ -10,21 +10,24 @@ func TestStudyMeasurementsLeftOut(t *testing.T) {
 	d := newDesk(t)
 	file := write(t, d.dir, "v.csv", "node,value\na0,1\na1,2\na_O,3\na2,NaN\n")
 	create := "create s --goal learn --edges " + d.edges + " --measurements " + file
-	if r := d.run(create); r.code != exitBadData || !strings.Contains(r.err, "rows of unknown nodes: 1; rows without a value: 1; nothing was added") {
+	if r := d.run(create); r.code != exitBadData || !strings.Contains(r.err, `1 of 4 rows have ids that are not in the graph, such as "a_O"; `) {
 		t.Errorf("%+v", r)
 	}
-	r := d.ok(create + " --on-bad-row skip")
-	for _, want := range []string{"2 observations", `ids are not in the graph: 1, such as "a_O"`, "rows without a value skipped: 1", `value: column 2 "value"`} {
+	if r := d.run(create + " --on-unknown skip"); r.code != exitBadData || !strings.Contains(r.err, "rows without a value: 1; nothing was added") {
+		t.Errorf("%+v", r)
+	}
+	r := d.ok(create + " --on-bad-row skip --on-unknown skip")
+	for _, want := range []string{"2 observations", `1 of 4 rows have ids that are not in the graph, such as "a_O"`, "rows without a value skipped: 1", `value: column 2 "value"`} {
 		if !strings.Contains(r.out+r.err, want) {
 			t.Errorf("no %q in %+v", want, r)
 		}
 	}
 	for _, rows := range []string{"a0,1\na_O,3\n", "a0,1\na2,NaN\n"} {
 		file := write(t, d.dir, "w.csv", "node,value\na1,2\n"+rows)
-		if r := d.run("observe s --measurements " + file); r.code != exitBadData || !strings.Contains(r.err, "nothing was added") || r.out != "" {
+		if r := d.run("observe s --measurements " + file); r.code != exitBadData || r.err == "" || r.out != "" {
 			t.Errorf("%+v", r)
 		}
-		if r := d.ok("observe s --on-bad-row skip --measurements " + file); strings.Count(r.out, "observation ") != 2 {
+		if r := d.ok("observe s --on-bad-row skip --on-unknown skip --measurements " + file); strings.Count(r.out, "observation ") != 2 {
 			t.Errorf("%+v", r)
 		}
 	}

@@ -82,15 +82,6 @@ func oneByOne(spec grfgp.Spec) bool {
 	return spec.Values == "student" || spec.Values == "yes-no" || spec.Transform != ""
 }
 
-// Whole numbers are taken for counts, so that the program asks, if there are at least
-// askedRows of them, their mean is at most askedMean, as the noise of a larger count is
-// below a fifth of it, and the least is below askedLeast.
-const (
-	askedRows  = 10
-	askedMean  = 25
-	askedLeast = 3
-)
-
 // askKind returns an error, which is a question, if values look like counts or like yes
 // and no and the user has not said what they are. Larger whole numbers may be rounded
 // ones, such as speeds: they are noted.
@@ -99,14 +90,10 @@ func (a *app) askKind(m *graphio.Measurements, v *valueFlags, spec grfgp.Spec) e
 		return nil
 	}
 	kind, why := m.Kind()
-	mean := 0.0
-	for _, y := range m.Values {
-		mean += y / float64(len(m.Values))
-	}
-	switch {
-	case kind == graphio.KindYesNo:
+	switch asked, _ := m.Ask(); {
+	case asked == graphio.KindYesNo:
 		return usagef("%s: %s: are they no and yes, or numbers? Say which: --values yes-no or --values gaussian", m.Report.File, why)
-	case kind == graphio.KindCount && len(m.Values) >= askedRows && mean <= askedMean && slices.Min(m.Values) < askedLeast:
+	case asked == graphio.KindCount:
 		return usagef("%s: %s: are they counts, or measurements on a continuous scale? Say which: --values count, with --exposure COLUMN if there are numbers to expect or at risk, or --values gaussian", m.Report.File, why)
 	case kind == graphio.KindCount:
 		a.talk.Say("  note: %s; they are taken for measurements on a continuous scale: if they are counts, give --values count", why)
