@@ -32,7 +32,7 @@ func unchanged(w http.ResponseWriter, r *http.Request, tag string) bool {
 	tag = `"` + tag + `"`
 	w.Header().Set("ETag", tag)
 	w.Header().Set("Cache-Control", "private, no-cache")
-	if r.Header.Get("If-None-Match") != tag {
+	if strings.TrimPrefix(r.Header.Get("If-None-Match"), weak) != tag {
 		return false
 	}
 	w.WriteHeader(http.StatusNotModified)

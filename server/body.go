@@ -209,7 +209,7 @@ func bodyError(err error) error {
 	case errors.As(err, &p):
 		return p
 	case errors.As(err, &large):
-		return tooLarge.because("the body exceeds the limit of this server, which counts decompressed bytes; GET /v1/meta reports the limits")
+		return tooLarge.because("the body exceeds the limit of this server, which counts decompressed bytes; /v1/meta reports the limits")
 	case errors.As(err, &late) && late.Timeout():
 		return slow.because("the body arrived too slowly")
 	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum):

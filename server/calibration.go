@@ -66,6 +66,9 @@ func (s *Server) calibration(w http.ResponseWriter, r *http.Request) error {
 	if unchanged(w, r, o.etag("calibration", seq)) {
 		return nil
 	}
+	if o.Settings().Labels {
+		return o.classCalibration(ctx, w, seq)
+	}
 	v, err := o.validating.await(ctx, s, func() (v *validated, err error) {
 		o.reportLearning(func() { v, err = o.validate(s.ctx) })
 		return v, err

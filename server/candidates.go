@@ -44,9 +44,13 @@ func (s *Server) candidates(w http.ResponseWriter, r *http.Request) error {
 		Node   string  `json:"node"`
 		Cost   float64 `json:"cost"`
 		Why    string  `json:"why"`
+		Rule   string  `json:"rule"`
 		Mean   *number `json:"mean,omitempty"`
 		SD     *number `json:"sd,omitempty"`
-		position
+
+		Expected    string  `json:"expected,omitempty"` // most probable class
+		Probability *number `json:"probability,omitempty"`
+		spot
 	}
 	answer := struct {
 		Seq        int64        `json:"seq"`
@@ -54,9 +58,15 @@ func (s *Server) candidates(w http.ResponseWriter, r *http.Request) error {
 		Short      study.Reason `json:"short,omitempty"`
 		Random     string       `json:"random,omitempty"`
 	}{seq, []candidate{}, picked.Short, picked.Random}
-	for _, p := range picked.List {
-		i, _ := engine.IDs().Lookup([]byte(p.Node))
-		answer.Candidates = append(answer.Candidates, candidate{o.net.number[i], p.Node, p.Cost, p.Why, (*number)(p.Mean), (*number)(p.SD), o.net.position(i)})
+	nodes := make([]int, len(picked.List))
+	for k, p := range picked.List {
+		nodes[k], _ = engine.IDs().Lookup([]byte(p.Node))
+	}
+	g := o.guide()
+	g.predictAt(ctx, o, nodes)
+	for k, p := range picked.List {
+		at := g.spot(nodes[k])
+		answer.Candidates = append(answer.Candidates, candidate{g.net.number[nodes[k]], p.Node, p.Cost, g.why(nodes[k], at, p.Why), p.Why, (*number)(p.Mean), (*number)(p.SD), p.Expected, (*number)(p.Probability), at})
 	}
 	return respond(w, http.StatusOK, answer)
 }

@@ -175,17 +175,45 @@ func (p *tab) count(selector string) int {
 	return eval[int](p, fmt.Sprintf("document.querySelectorAll(%q).length", selector))
 }
 
-// click presses the mouse in the middle of an element, as people do.
+// click presses the mouse in the middle of an element, as people do: once it stands still.
 func (p *tab) click(selector string) {
 	p.t.Helper()
 	p.waitFor(selector)
-	at := eval[[2]float64](p, fmt.Sprintf(`(() => {
-		const element = document.querySelector(%q);
-		element.scrollIntoView({ block: "nearest" });
-		const box = element.getBoundingClientRect();
-		return [box.left + box.width / 2, box.top + box.height / 2];
-	})()`, selector))
+	middle := func() [2]float64 {
+		return eval[[2]float64](p, fmt.Sprintf(`((element) => {
+			if (!element) return [-1, -1];
+			element.scrollIntoView({ block: "nearest" });
+			const box = element.getBoundingClientRect();
+			return [box.left + box.width / 2, box.top + box.height / 2];
+		})(document.querySelector(%q))`, selector))
+	}
+	at := middle()
+	for end := time.Now().Add(patience); time.Now().Before(end); {
+		time.Sleep(30 * time.Millisecond)
+		before := at
+		if at = middle(); at == before && at[0] >= 0 {
+			break
+		}
+	}
 	p.do(chromedp.MouseClickXY(at[0], at[1]))
+}
+
+// drag moves an element by so many pixels, with the mouse.
+func (p *tab) drag(selector string, dx, dy float64) {
+	p.t.Helper()
+	at := eval[[2]float64](p, fmt.Sprintf(`(({ left, top, width, height }) => [left + width / 2, top + height / 2])(document.querySelector(%q).getBoundingClientRect())`, selector))
+	p.do(
+		chromedp.MouseEvent(chromedp.MousePressed, at[0], at[1], chromedp.ButtonLeft),
+		chromedp.MouseEvent(chromedp.MouseMoved, at[0]+dx/2, at[1]+dy/2, chromedp.ButtonLeft),
+		chromedp.MouseEvent(chromedp.MouseMoved, at[0]+dx, at[1]+dy, chromedp.ButtonLeft),
+		chromedp.MouseEvent(chromedp.MouseReleased, at[0]+dx, at[1]+dy, chromedp.ButtonLeft))
+}
+
+// unfold opens a part that is folded away.
+func (p *tab) unfold(selector string) {
+	p.t.Helper()
+	p.waitFor(selector)
+	eval[bool](p, fmt.Sprintf("document.querySelector(%q).open = true", selector))
 }
 
 // enter types a text into a field in place of what is there.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"slices"
 )
 
 // ColumnsType is the media type of tables in binary columns: the bytes GRFGPCO1, the
@@ -25,7 +26,7 @@ type columns struct {
 
 type columnHead struct {
 	Name   string `json:"name"`
-	Type   string `json:"type"` // float32, uint32, uint8 or text
+	Type   string `json:"type"` // float32, uint32, uint16 or uint8
 	Rows   int    `json:"rows"`
 	Offset int    `json:"offset"`
 }
@@ -57,23 +58,18 @@ func (c *columns) counts(name string, values []uint32) {
 	}
 }
 
+// shorts adds a column of numbers below 65536.
+func (c *columns) shorts(name string, values []uint32) {
+	c.begin(name, "uint16", len(values))
+	c.data = slices.Grow(c.data, 2*len(values))
+	for _, v := range values {
+		c.data = binary.LittleEndian.AppendUint16(c.data, uint16(v))
+	}
+}
+
 func (c *columns) bytes(name string, values []byte) {
 	c.begin(name, "uint8", len(values))
 	c.data = append(c.data, values...)
-}
-
-// texts adds a column of text: the end offset of each text as uint32, then the bytes
-// of all.
-func (c *columns) texts(name string, rows int, at func(k int) []byte) {
-	c.begin(name, "text", rows)
-	end := 0
-	for k := range rows {
-		end += len(at(k))
-		c.data = binary.LittleEndian.AppendUint32(c.data, uint32(end))
-	}
-	for k := range rows {
-		c.data = append(c.data, at(k)...)
-	}
 }
 
 // send sends the header, which marshals to a JSON object, and the columns.

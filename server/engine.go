@@ -27,7 +27,7 @@ func (s *Server) newEngine(net *network, settings study.Settings) (study.Engine,
 // engine returns an engine that shares random walks and other costly parts of the
 // model with all engines of the same Spec and covariates on the graph.
 func (n *network) engine(settings study.Settings) (*study.ModelEngine, error) {
-	spec, err := json.Marshal([]any{settings.Spec, settings.Covariates})
+	spec, err := json.Marshal([]any{settings.Spec, settings.Covariates, settings.Labels})
 	if err != nil {
 		return nil, err
 	}

@@ -24,6 +24,7 @@ func (s *Server) evictIdle() {
 // They are read again when somebody needs them.
 func (s *Server) evict() {
 	now := s.opts.Now()
+	s.drafts.expire(now)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for name, e := range s.studies {

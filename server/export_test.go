@@ -4,7 +4,10 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"testing"
 	"time"
+
+	"grfgp/graphio"
 )
 
 // NewSteady returns the body of an upload that the server may wait for.
@@ -67,3 +70,18 @@ func (s *Server) InMemory() (studies, graphs int) {
 
 // Taken is how many places of requests and of uploads are taken.
 func (s *Server) Taken() (requests, uploaded int) { return len(s.gates[small]), len(s.gates[uploads]) }
+
+// RunNearest finds the measurements nearest to a hundred nodes, when so many were measured.
+func RunNearest(b *testing.B, net *graphio.Network, measured int) {
+	step := net.Graph.Len() / measured
+	for b.Loop() {
+		s := &surroundings{net: &network{Network: net}, known: map[int]bool{}}
+		for k := range measured {
+			s.add(net.Graph.IDs().At(k * step))
+		}
+		s.arrange()
+		for i := range 100 {
+			s.nearest(i * 97 % net.Graph.Len())
+		}
+	}
+}

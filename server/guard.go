@@ -8,8 +8,11 @@ import (
 	"net/http"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+
+	"github.com/klauspost/compress/gzip"
 )
 
 // contentPolicy lets the page load its own files and nothing else.
@@ -22,7 +25,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 	origins := http.NewCrossOriginProtection()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r = s.withoutBase(s.behindProxy(r))
-		out := &answer{ResponseWriter: w, control: http.NewResponseController(w), timeout: s.opts.Limits.IdleTime, status: http.StatusOK}
+		out := &answer{ResponseWriter: w, control: http.NewResponseController(w), timeout: s.opts.Limits.IdleTime, status: http.StatusOK, takesGzip: takesGzip(r)}
 		began := time.Now()
 		defer func() {
 			v := recover()
@@ -32,6 +35,9 @@ func (s *Server) guard(next http.Handler) http.Handler {
 					internal.because("see the log of the server").write(out)
 					v = nil
 				}
+			}
+			if v == nil {
+				out.end()
 			}
 			s.finish(r, out, time.Since(began))
 			if v != nil {
@@ -47,6 +53,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
 		h.Set("Cache-Control", "no-store")
+		h.Set(versionHeader, pageVersion())
 		switch {
 		case s.opts.BasePath != "" && r.URL.Path == s.opts.BasePath:
 			h.Set("Location", s.opts.BasePath+"/") // addresses of the page are relative
@@ -140,31 +147,73 @@ func (s *Server) finish(r *http.Request, out *answer, took time.Duration) {
 	s.log.Log(r.Context(), level, "request", attributes...)
 }
 
-// answer is a ResponseWriter that records what was sent, and limits the time that the
-// client may take to read each chunk.
+// answer is a ResponseWriter that records what was sent, limits the time that the
+// client may take to read each chunk, and compresses what is worth it.
 type answer struct {
 	http.ResponseWriter
-	control *http.ResponseController
-	timeout time.Duration
-	status  int
-	size    int64
-	wrote   bool
-	by      string // name of the token; empty: none
+	control   *http.ResponseController
+	timeout   time.Duration
+	status    int
+	size      int64 // bytes on the way
+	wrote     bool
+	by        string // name of the token; empty: none
+	takesGzip bool
+	held      bool         // the head is sent with the first bytes of the body, which decide on compression
+	zip       *gzip.Writer // nil: the body is sent as it is
 }
 
 func (a *answer) WriteHeader(status int) {
 	if !a.wrote {
 		a.status, a.wrote = status, true
+		if a.mayZip() {
+			a.held = true
+			return
+		}
 	}
 	a.control.SetWriteDeadline(time.Now().Add(a.timeout))
 	a.ResponseWriter.WriteHeader(status)
 }
 
+func (a *answer) Write(p []byte) (n int, err error) {
+	if !a.wrote || a.held {
+		a.begin(len(p))
+	}
+	if a.zip != nil {
+		return a.zip.Write(p)
+	}
+	return a.writeRaw(p)
+}
+
+// begin sends the head, and decides by the size of the first part of the body whether it is compressed.
+func (a *answer) begin(size int) {
+	a.wrote, a.held = true, false
+	if a.mayZip() {
+		a.Header().Add("Vary", "Accept-Encoding")
+		if whole, err := strconv.Atoi(a.Header().Get("Content-Length")); err == nil {
+			size = whole
+		}
+		if size >= leastZipped {
+			a.beginZip()
+		}
+	}
+	a.control.SetWriteDeadline(time.Now().Add(a.timeout))
+	a.ResponseWriter.WriteHeader(a.status)
+}
+
+// end sends what is left of the answer.
+func (a *answer) end() {
+	if a.held {
+		a.begin(0)
+	}
+	if a.zip != nil {
+		a.zip.Close() // an error means that the client went away
+	}
+}
+
 // chunk is the number of bytes that a client must read within Limits.IdleTime.
 const chunk = 64 << 10
 
-func (a *answer) Write(p []byte) (n int, err error) {
-	a.wrote = true
+func (a *answer) writeRaw(p []byte) (n int, err error) {
 	for {
 		a.control.SetWriteDeadline(time.Now().Add(a.timeout))
 		m, err := a.ResponseWriter.Write(p[n:min(n+chunk, len(p))])

@@ -16,7 +16,7 @@ func concrete(path string) string {
 
 // isPublic reports whether a path needs no token.
 func isPublic(path string) bool {
-	return path == "/{$}" || path == "/healthz" || path == "/readyz" || strings.HasPrefix(path, "/assets/")
+	return path == "/{$}" || path == "/healthz" || path == "/readyz" || path == "/worker.js" || strings.HasPrefix(path, "/assets/")
 }
 
 const secret = "correct-horse-battery-staple"

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"gonum.org/v1/gonum/mat"
+
 	"grfgp"
 	"grfgp/crossval"
 	"grfgp/study"
@@ -38,7 +40,32 @@ func (g guarded) Fit(ctx context.Context, m []study.Measurement) (study.Snapshot
 	if err != nil {
 		return nil, err
 	}
-	return guardedSnapshot{s, g, len(m)}, nil
+	by := guardedSnapshot{s, g, len(m)}
+	if c, ok := s.(study.ClassSnapshot); ok {
+		return guardedClasses{by, c}, nil
+	}
+	return by, nil
+}
+
+// guardedClasses is a snapshot of classes.
+type guardedClasses struct {
+	guardedSnapshot
+	of study.ClassSnapshot
+}
+
+// Classes implements study.ClassSnapshot.
+func (s guardedClasses) Classes() []string { return s.of.Classes() }
+
+// Probabilities implements study.ClassSnapshot.
+func (s guardedClasses) Probabilities(ctx context.Context, nodes []int) (p *mat.Dense, err error) {
+	err = s.perform(ctx, "predict", func() (err error) { p, err = s.of.Probabilities(ctx, nodes); return err })
+	return p, err
+}
+
+// ValidateClasses implements study.ClassSnapshot.
+func (s guardedClasses) ValidateClasses(ctx context.Context) (v *crossval.ClassValidation, err error) {
+	err = s.perform(ctx, "validate", func() (err error) { v, err = s.of.ValidateClasses(ctx); return err })
+	return v, err
 }
 
 // guardedSnapshot is a snapshot of a guarded engine.
@@ -203,7 +230,7 @@ func (o *openStudy) begin() (end func()) {
 	count(1)
 	o.mu.Lock()
 	if o.status.State == engineLearning {
-		o.setStatus(engineStatus{State: engineLearning, Stage: o.work.stage()})
+		o.setStatus(o.made())
 	}
 	o.mu.Unlock()
 	return func() { count(-1) }
@@ -231,7 +258,7 @@ func (o *openStudy) retry() {
 	o.Refit()
 	o.mu.Lock()
 	if o.engine != nil {
-		o.setStatus(o.rested())
+		o.setStatus(o.made())
 	}
 	o.mu.Unlock()
 	o.start()
@@ -255,6 +282,6 @@ func (c *crash) words() string {
 	if c.Times > 1 {
 		times = fmt.Sprintf(", for the %d. time", c.Times)
 	}
-	return fmt.Sprintf("the server ended%s while it was at work on the model (%s, begun %s); results are taken and nodes are drawn at random until somebody tries the model again: POST …/retry",
+	return fmt.Sprintf("the server ended%s while it was at work on the model (%s, begun %s); results are taken and nodes are drawn at random until somebody tries the model again",
 		times, c.Work, c.Since.UTC().Format(time.RFC3339))
 }

@@ -232,7 +232,7 @@ func TestQuarantine(t *testing.T) {
 		}
 		h.observe(map[string]float64{fmt.Sprintf("n%d", 10+times): 4})
 		p := h.refused("quarantined", 409, "GET", "/v1/studies/s/predictions", nil)
-		if !strings.Contains(p.Detail, "retry") || times == 2 && !strings.Contains(p.Detail, "2. time") {
+		if !strings.Contains(p.Detail, "tries the model again") || times == 2 && !strings.Contains(p.Detail, "2. time") {
 			t.Errorf("%s", p.Detail)
 		}
 		var a study.Ask

@@ -10,7 +10,7 @@ import (
 )
 
 // band describes the best value of a random search, with the posterior means as the
-// values of nodes.
+// values of nodes. It begins with the first ask: nobody searched before.
 type band struct {
 	Low    []float64 `json:"low"`    // 10 % quantile after k nodes
 	Middle []float64 `json:"middle"` // median
@@ -32,12 +32,15 @@ func (s *Server) history(w http.ResponseWriter, r *http.Request) error {
 		Seq    int64                `json:"seq"`
 		Goal   string               `json:"goal"`
 		Points []study.HistoryPoint `json:"points"`
+		Before int                  `json:"before"` // points that were there before the first ask
 		Random *band                `json:"random,omitempty"`
 	}
 	o.View(func(st *study.State) {
 		answer.Seq, answer.Goal, answer.Points = st.Seq, st.Settings.Goal.String(), st.History()
+		answer.Before = st.BeforeFirstAsk()
 	})
-	if sign, ok := seeksBest(o.Settings().Goal); ok && random && len(answer.Points) > 0 {
+	searched := len(answer.Points) - answer.Before
+	if sign, ok := seeksBest(o.Settings().Goal); ok && random && searched > 0 {
 		ctx, cancel := s.waitContext(r)
 		defer cancel()
 		p, err := o.awaitPredictions(ctx)
@@ -45,15 +48,20 @@ func (s *Server) history(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		if err == nil {
-			answer.Random = newBand(o.allowedNodes(), p.Mean, sign, len(answer.Points))
+			var start *float64
+			if answer.Before > 0 {
+				start = answer.Points[answer.Before-1].Best
+			}
+			answer.Random = newBand(o.allowedNodes(), p.Mean, sign, start, searched)
 		}
 	}
 	return respond(w, http.StatusOK, answer)
 }
 
 // newBand returns the quantiles of the best of k random nodes, for k = 1 … most:
-// P(best ≤ v) = F(v)^k, with F the empirical distribution of the means.
-func newBand(allowed []bool, means []float64, sign float64, most int) *band {
+// P(best ≤ v) = F(v)^k, with F the empirical distribution of the means. A search that starts
+// with a value has at least that.
+func newBand(allowed []bool, means []float64, sign float64, start *float64, most int) *band {
 	var sorted []float64
 	for i, v := range means {
 		if allowed == nil || allowed[i] {
@@ -66,7 +74,11 @@ func newBand(allowed []bool, means []float64, sign float64, most int) *band {
 	slices.Sort(sorted)
 	best := func(q float64, k int) float64 {
 		at := int(math.Ceil(math.Pow(q, 1/float64(k))*float64(len(sorted)))) - 1
-		return sign * sorted[min(max(0, at), len(sorted)-1)]
+		v := sorted[min(max(0, at), len(sorted)-1)]
+		if start != nil {
+			v = max(v, sign**start)
+		}
+		return sign * v
 	}
 	b := new(band)
 	low, high := 0.1, 0.9

@@ -371,3 +371,23 @@ func eventually(t testing.TB, so func() bool) {
 		}
 	}
 }
+
+// studies are the names of all studies.
+func (s *host) studies() (names []string) {
+	s.t.Helper()
+	var all struct{ Studies []struct{ Name string } }
+	s.must("GET", "/v1/studies", nil, &all)
+	for _, one := range all.Studies {
+		names = append(names, one.Name)
+	}
+	return names
+}
+
+// quoted is a value as JavaScript writes it.
+func quoted(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}

@@ -21,7 +21,7 @@ type Limits struct {
 	Streams    int           // event streams open at the same time (256)
 	Studies    int           // studies in memory; more only while they are in use (200)
 	Keep       time.Duration // how long a study or graph that nobody uses stays in memory (15 min)
-	MapNodes   int           // nodes drawn on a map (20,000)
+	MapNodes   int           // nodes drawn on a map; of more, so many are drawn (4,000,000)
 	ModelTime  time.Duration // of one processor, that walks, projections or eigenvectors of a model may take by estimate (1 h)
 	Patience   time.Duration // how long a request waits for background work before it is answered with 503 (10 s)
 	BodyTime   time.Duration // for headers and body to arrive; an upload may take longer if it arrives at 64 KiB/s or more (10 s)
@@ -32,7 +32,7 @@ type Limits struct {
 // team.
 func DefaultLimits() Limits {
 	return Limits{
-		Body: 1 << 20, Graph: 1 << 30, Rows: 100_000, Page: 1000, Concurrent: 256, Uploads: 16, Downloads: 64, Streams: 256, Studies: 200, Keep: 15 * time.Minute, MapNodes: 20_000,
+		Body: 1 << 20, Graph: 1 << 30, Rows: 100_000, Page: 1000, Concurrent: 256, Uploads: 16, Downloads: 64, Streams: 256, Studies: 200, Keep: 15 * time.Minute, MapNodes: 4_000_000,
 		ModelTime: time.Hour, Patience: 10 * time.Second, BodyTime: 10 * time.Second, IdleTime: time.Minute,
 	}
 }

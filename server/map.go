@@ -6,47 +6,10 @@ import (
 	"math"
 	"net/http"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"grfgp/study"
 )
-
-// box is a rectangle of the plane, its bounds included.
-type box struct{ x0, y0, x1, y1 float64 }
-
-// emptyBox contains no point.
-var emptyBox = box{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)}
-
-// include extends the box to contain a point.
-func (b *box) include(x, y float64) {
-	b.x0, b.y0, b.x1, b.y1 = min(b.x0, x), min(b.y0, y), max(b.x1, x), max(b.y1, y)
-}
-
-func (b box) contains(x, y float64) bool { return x >= b.x0 && x <= b.x1 && y >= b.y0 && y <= b.y1 }
-
-// list returns the box as it is written in JSON.
-func (b box) list() []number {
-	return []number{number(b.x0), number(b.y0), number(b.x1), number(b.y1)}
-}
-
-// readBox reads "x0,y0,x1,y1".
-func readBox(text string) (b box, err error) {
-	parts := strings.Split(text, ",")
-	for k, to := range []*float64{&b.x0, &b.y0, &b.x1, &b.y1} {
-		if len(parts) == 4 {
-			*to, err = strconv.ParseFloat(parts[k], 64)
-		}
-		if len(parts) != 4 || err != nil || !finite(*to) {
-			return b, malformed.because("box is four numbers x0,y0,x1,y1, not %q", text)
-		}
-	}
-	if b.x0 > b.x1 || b.y0 > b.y1 {
-		return b, malformed.because("box is x0,y0,x1,y1 with x0 ≤ x1 and y0 ≤ y1, not %q", text)
-	}
-	return b, nil
-}
 
 // Flags of a node on a map.
 const (
@@ -56,14 +19,11 @@ const (
 	flagForbidden // not in the allowed nodes
 )
 
-// mapEdges is the largest number of edges on a map; a map with more shows none.
-const mapEdges = 60_000
-
-// showMap sends the nodes in a box, thinned out if they are many.
+// showMap sends what a study knows of the nodes, in the rows of showPlaces: predictions, as far as
+// there are any, and marks. It does not wait for a model, unless the request says so.
 func (s *Server) showMap(w http.ResponseWriter, r *http.Request) error {
-	q := only(r, "box", "nodes", "edges")
-	most := q.count("nodes", s.opts.Limits.MapNodes, 1, s.opts.Limits.MapNodes)
-	edges := q.choice("edges", "yes", "no") == "yes"
+	q := only(r, "wait")
+	patient := q.choice("wait", "no", "yes") == "yes"
 	if q.err != nil {
 		return q.err
 	}
@@ -73,263 +33,241 @@ func (s *Server) showMap(w http.ResponseWriter, r *http.Request) error {
 	}
 	ctx, cancel := s.waitContext(r)
 	defer cancel()
-	p, err := o.mapPredictions(ctx)
-	if err != nil {
-		return err
-	}
+	o.start()
 	if err := o.net.wait(ctx, true); err != nil {
 		return err
 	}
-	area := o.net.bounds
-	if text := q.text("box"); text != "" {
-		if area, err = readBox(text); err != nil {
-			return err
-		}
+	p, learning, err := o.mapPredictions(ctx, patient)
+	if err != nil {
+		return err
 	}
-	m := newMapView(o, p, area, most)
-	if unchanged(w, r, o.etag("map", m.seq, m.known)) {
+	m := newMapView(o, p, learning, drawnOf(o.net.Graph.Len(), s.opts.Limits.MapNodes))
+	if unchanged(w, r, o.etag("map", m.seq, m.known, int64(m.step), int64(m.readings), boolean(learning))) {
 		return nil
 	}
-	return m.send(w, edges)
+	return m.send(w)
 }
 
-// glance is how long a map waits for new predictions when it has older ones.
-const glance = time.Second
-
-// mapPredictions returns the predictions to draw: older ones if those of the newest
-// measurements take long, and nil if there are none yet.
-func (o *openStudy) mapPredictions(ctx context.Context) (*study.Predictions, error) {
-	if _, err := o.awaitEngine(ctx); err != nil {
-		return nil, err
+func boolean(b bool) int64 {
+	if b {
+		return 1
 	}
-	latest := o.LatestPredictions()
-	if latest != nil {
+	return 0
+}
+
+// glance is how long a map waits for predictions that are nearly there.
+const glance = 250 * time.Millisecond
+
+// mapPredictions returns the predictions to draw, and whether better ones are being computed: older
+// ones, or nil, if those of the newest measurements take longer than a glance. Where somebody is
+// patient, it waits for the newest.
+func (o *openStudy) mapPredictions(ctx context.Context, patient bool) (p *study.Predictions, learning bool, err error) {
+	short := ctx
+	if !patient {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, glance)
+		short, cancel = context.WithTimeout(ctx, glance)
 		defer cancel()
 	}
-	p, err := o.awaitPredictions(ctx)
+	p, err = o.awaitPredictions(short)
 	switch {
-	case errors.Is(err, errLoading):
-		return latest, nil
+	case errors.Is(err, errLoading) && !patient:
+		return o.LatestPredictions(), true, nil
 	case errors.Is(err, study.ErrNoModel), errors.Is(err, study.ErrFit): // the status of the engine says why
-		return nil, nil
+		return nil, false, nil
+	case err != nil && !errors.Is(err, errLoading) && o.hasFailed(): // the places are there all the same
+		return nil, false, nil
 	}
-	return p, err
+	return p, false, err
+}
+
+// hasFailed reports whether the engine could not be made.
+func (o *openStudy) hasFailed() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.err != nil
 }
 
 // mapView is the content of a map.
 type mapView struct {
 	*network
-	seq     int64              // last event behind the flags
-	known   int64              // last event behind the predictions; 0: there are none
-	p       *study.Predictions // nil: no model
-	flags   map[int]byte       // by node, of nodes that have any
-	allowed []bool             // to be suggested; nil: all
-	area    box
-	visible int      // nodes in area
-	shown   []int    // the nodes drawn, in the order of the file
-	stands  []uint32 // number of nodes that each of shown stands for
+	drawn
+	seq      int64              // last event behind the marks
+	known    int64              // last event behind the predictions; 0: there are none
+	readings int                // measurements in the study
+	p        *study.Predictions // nil: no model
+	learning bool               // newer predictions are being computed
+	marked   []int              // nodes with marks, by number
+	marks    map[int]byte       // by node
+	allowed  []bool             // to be suggested; nil: all
+	values   []float64          // measured ones, on the scale of predictions
+	level    *float64           // of a threshold study
 }
 
-func newMapView(o *openStudy, p *study.Predictions, area box, most int) *mapView {
-	m := &mapView{network: o.net, p: p, flags: map[int]byte{}, allowed: o.allowedNodes(), area: area}
+func newMapView(o *openStudy, p *study.Predictions, learning bool, d drawn) *mapView {
+	m := &mapView{network: o.net, drawn: d, p: p, learning: learning, marks: map[int]byte{}, allowed: o.allowedNodes()}
+	if level, ok := o.Settings().Goal.Level(); ok {
+		m.level = &level
+	}
 	ids := o.net.Graph.IDs()
-	flag := func(id string, bit byte) {
+	mark := func(id string, bit byte) {
 		if i, ok := ids.Lookup([]byte(id)); ok {
-			m.flags[i] |= bit
+			m.marks[i] |= bit
 		}
 	}
 	o.View(func(st *study.State) {
 		m.seq = st.Seq
 		for _, r := range st.Measurements() {
-			flag(r.Node, flagMeasured)
+			m.readings++
+			mark(r.Node, flagMeasured)
+			m.values = append(m.values, r.Rate())
 		}
 		for _, id := range st.Pending() {
-			flag(id, flagPending)
+			mark(id, flagPending)
 		}
 		for _, id := range st.AbandonedNodes() {
-			flag(id, flagAbandoned)
+			mark(id, flagAbandoned)
 		}
 	})
 	if p != nil {
 		m.known = p.Seq
 	}
-	var inside []int
-	for _, i := range m.order {
-		if m.hasPosition(i) && area.contains(m.points.X[i], m.points.Y[i]) {
-			inside = append(inside, i)
-		}
+	for i := range m.marks {
+		m.marked = append(m.marked, i)
 	}
-	m.visible = len(inside)
-	m.shown, m.stands = m.thin(inside, most)
+	slices.SortFunc(m.marked, func(i, j int) int { return m.network.number[i] - m.network.number[j] })
 	return m
 }
 
-// thin selects at most most nodes, in the order of the file, and counts the nodes that
-// each stands for. Nodes with flags come first. Of the others it selects one per cell of a grid, the
-// one whose mean is nearest to the average of its cell, so that the map has the
-// colours of the full map.
-func (m *mapView) thin(inside []int, most int) (shown []int, stands []uint32) {
-	if len(inside) <= most {
-		return inside, slices.Repeat([]uint32{1}, len(inside))
-	}
-	kept := map[int]uint32{}
-	var rest []int
-	for _, i := range inside {
-		if m.flags[i] != 0 && len(kept) < most {
-			kept[i] = 1
-		} else {
-			rest = append(rest, i)
-		}
-	}
-	if room := most - len(kept); room > 0 {
-		for i, n := range m.oneEach(rest, room) {
-			kept[i] = n
-		}
-	}
-	for i := range kept {
-		shown = append(shown, i)
-	}
-	slices.SortFunc(shown, func(i, j int) int { return m.number[i] - m.number[j] })
-	for _, i := range shown {
-		stands = append(stands, kept[i])
-	}
-	return shown, stands
+// scale says how numbers become colours: Low and below is the first, High and above the last.
+type scale struct {
+	Low   number `json:"low"`
+	High  number `json:"high"`
+	Min   number `json:"min"` // of all nodes
+	Max   number `json:"max"`
+	Below int    `json:"below"` // nodes below Low
+	Above int    `json:"above"`
 }
 
-// oneEach returns one node per cell of a grid with at most the given number of cells,
-// and the number of nodes in its cell.
-func (m *mapView) oneEach(nodes []int, cells int) map[int]uint32 {
-	area := emptyBox
-	for _, i := range nodes {
-		area.include(m.points.X[i], m.points.Y[i])
+// newScale is the scale of values, without what lies outside of fences.
+func newScale(values []float64, lowest, highest float64) scale {
+	low, high := slices.Min(values), slices.Max(values)
+	s := scale{Low: number(max(low, lowest)), High: number(min(high, highest)), Min: number(low), Max: number(high)}
+	if !(s.Low < s.High) { // all values are outside of the fences
+		s.Low, s.High = s.Min, s.Max
 	}
-	wide, high := max(area.x1-area.x0, math.SmallestNonzeroFloat32), max(area.y1-area.y0, math.SmallestNonzeroFloat32)
-	across := min(cells, max(1, int(math.Sqrt(float64(cells)*wide/high))))
-	down := max(1, cells/across)
-	cell := func(i int) int {
-		x := min(across-1, int(float64(across)*((m.points.X[i]-area.x0)/wide)))
-		y := min(down-1, int(float64(down)*((m.points.Y[i]-area.y0)/high)))
-		return y*across + x
-	}
-	count, sum := make([]uint32, across*down), make([]float64, across*down)
-	for _, i := range nodes {
-		c := cell(i)
-		count[c]++
-		sum[c] += m.mean(i)
-	}
-	best := make([]int, across*down)
-	off := make([]float64, across*down)
-	for k := range best {
-		best[k], off[k] = -1, math.Inf(1)
-	}
-	for _, i := range nodes {
-		c := cell(i)
-		if d := math.Abs(m.mean(i) - sum[c]/float64(count[c])); d < off[c] || best[c] < 0 {
-			best[c], off[c] = i, d
+	for _, v := range values {
+		if number(v) < s.Low {
+			s.Below++
+		}
+		if number(v) > s.High {
+			s.Above++
 		}
 	}
-	one := map[int]uint32{}
-	for c, i := range best {
-		if i >= 0 {
-			one[i] = count[c]
-		}
-	}
-	return one
+	return s
 }
 
-// mean returns the posterior mean at a node, 0 without a model.
-func (m *mapView) mean(i int) float64 {
-	if m.p == nil {
-		return 0
+// at returns where a value lies on the scale, from 0 to top.
+func (s scale) at(v float64, top uint32) uint32 {
+	if !(s.High > s.Low) {
+		return top / 2
 	}
-	return m.p.Mean[i]
+	share := (v - float64(s.Low)) / (float64(s.High) - float64(s.Low))
+	return uint32(math.Round(max(0, min(1, share)) * float64(top)))
 }
 
-// flag returns the flags of a node.
-func (m *mapView) flag(i int) byte {
-	f := m.flags[i]
-	if m.allowed != nil && !m.allowed[i] {
-		f |= flagForbidden
+// fences returns the bounds of values that can be true: three interquartile ranges from the quartiles
+// (Tukey, "Exploratory data analysis", 1977, calls what is beyond far out). One measurement with a
+// wrong decimal point must not make all other nodes the same colour.
+func fences(values []float64) (low, high float64) {
+	const few = 5
+	if len(values) < few {
+		return math.Inf(-1), math.Inf(1)
 	}
-	return f
+	sorted := slices.Sorted(slices.Values(values))
+	quartile := func(k int) float64 { return sorted[k*(len(sorted)-1)/4] }
+	reach := 3 * (quartile(3) - quartile(1))
+	if !(reach > 0) || !finite(reach) {
+		return math.Inf(-1), math.Inf(1)
+	}
+	return quartile(1) - reach, quartile(3) + reach
 }
 
 // mapHead is the header of a map.
 type mapHead struct {
-	Kind        string              `json:"kind"`
-	Seq         int64               `json:"seq"`
-	Known       int64               `json:"known,omitempty"` // last event behind the predictions
-	Model       bool                `json:"model"`
-	Coordinates string              `json:"coordinates"`
-	Bounds      []number            `json:"bounds"`
-	Box         []number            `json:"box"`
-	Total       int                 `json:"total"`
-	Visible     int                 `json:"visible"`
-	Shown       int                 `json:"shown"`
-	Thinned     bool                `json:"thinned"`
-	Range       map[string][]number `json:"range,omitempty"`
+	Kind     string           `json:"kind"`
+	Seq      int64            `json:"seq"`
+	Known    int64            `json:"known,omitempty"` // last event behind the predictions
+	Model    bool             `json:"model"`
+	Learning bool             `json:"learning"`
+	Readings int              `json:"readings"` // measurements in the study
+	Rows     int              `json:"rows"`
+	Step     int              `json:"step"`
+	Level    *float64         `json:"level,omitempty"`
+	Classes  []string         `json:"classes,omitempty"` // of a study of classes
+	Scales   map[string]scale `json:"scales"`
 }
 
-func (m *mapView) send(w http.ResponseWriter, edges bool) error {
-	head := mapHead{
-		Kind: "map", Seq: m.seq, Known: m.known, Model: m.p != nil, Coordinates: m.coordinates, Bounds: m.bounds.list(), Box: m.area.list(),
-		Visible: m.visible, Shown: len(m.shown), Thinned: len(m.shown) < m.visible,
+// send sends the rows: mean with 16 bits, sd and chance with 8, and the same of the marked nodes with
+// their positions. In a study of classes, the numbers of the most probable classes and their
+// probabilities, with 8 bits each.
+func (m *mapView) send(w http.ResponseWriter) error {
+	head := mapHead{Kind: "map", Seq: m.seq, Known: m.known, Model: m.p != nil, Learning: m.learning, Readings: m.readings, Rows: m.rows(), Step: m.step, Level: m.level, Scales: map[string]scale{}}
+	var c columns
+	row := func(k int) int { return m.order[m.drawn.number(k)] }
+	mark := func(k int) int { return m.marked[k] }
+	both := func(name string, of scale, values []float64, top uint32) {
+		head.Scales[name] = of
+		m.quantised(&c, name, m.rows(), of, top, func(k int) float64 { return values[row(k)] })
+		m.quantised(&c, "mark_"+name, len(m.marked), of, top, func(k int) float64 { return values[mark(k)] })
 	}
-	for i := range m.points.X {
-		if m.hasPosition(i) {
-			head.Total++
+	if m.p != nil && m.p.Classes != nil {
+		head.Classes = m.p.Classes
+		number := make([]float64, len(m.p.Class))
+		for i, class := range m.p.Class {
+			number[i] = float64(class)
+		}
+		both("class", scale{Low: 0, High: math.MaxUint8, Min: 0, Max: math.MaxUint8}, number, math.MaxUint8)
+		both("probability", scale{Low: 0, High: 1, Min: 0, Max: 1}, m.p.Mean, math.MaxUint8)
+	} else if m.p != nil && len(m.p.Mean) > 0 {
+		lowest, highest := fences(m.values)
+		both("mean", newScale(m.p.Mean, lowest, highest), m.p.Mean, math.MaxUint16)
+		both("sd", newScale(m.p.SD, math.Inf(-1), math.Inf(1)), m.p.SD, math.MaxUint8)
+		if m.level != nil {
+			both("chance", scale{Low: 0, High: 1, Min: 0, Max: 1}, m.p.Above(*m.level), math.MaxUint8)
 		}
 	}
-	var c columns
-	numbers, flags := make([]uint32, len(m.shown)), make([]byte, len(m.shown))
-	for k, i := range m.shown {
-		numbers[k], flags[k] = uint32(m.number[i]), m.flag(i)
+	if m.allowed != nil {
+		flags := make([]byte, m.rows())
+		for k := range flags {
+			if !m.allowed[row(k)] {
+				flags[k] = flagForbidden
+			}
+		}
+		c.bytes("flags", flags)
 	}
-	c.counts("number", numbers)
-	c.floats("x", len(m.shown), func(k int) float64 { return m.points.X[m.shown[k]] })
-	c.floats("y", len(m.shown), func(k int) float64 { return m.points.Y[m.shown[k]] })
-	if m.p != nil {
-		head.Range = map[string][]number{"mean": span(m.p.Mean), "sd": span(m.p.SD)}
-		c.floats("mean", len(m.shown), func(k int) float64 { return m.p.Mean[m.shown[k]] })
-		c.floats("sd", len(m.shown), func(k int) float64 { return m.p.SD[m.shown[k]] })
+	numbers, flags := make([]uint32, len(m.marked)), make([]byte, len(m.marked))
+	for k, i := range m.marked {
+		numbers[k], flags[k] = uint32(m.network.number[i]), m.marks[i]
 	}
-	c.bytes("flags", flags)
-	c.counts("stands", m.stands)
-	if from, to := m.edges(); edges && len(from) <= mapEdges {
-		c.counts("edge_from", from)
-		c.counts("edge_to", to)
-	}
-	c.texts("id", len(m.shown), func(k int) []byte { return m.Graph.IDs().Bytes(m.shown[k]) })
+	c.counts("mark_number", numbers)
+	c.bytes("mark_flags", flags)
+	m.lattice(m.rows()).columns(&c, "mark_", m.network, len(m.marked), mark)
 	return c.send(w, head)
 }
 
-// span returns the smallest and the largest number.
-func span(values []float64) []number {
-	if len(values) == 0 {
-		return nil
-	}
-	return []number{number(slices.Min(values)), number(slices.Max(values))}
-}
-
-// edges returns the edges between shown nodes, each once, by the rows of the nodes. It
-// stops once there are more than mapEdges.
-func (m *mapView) edges() (from, to []uint32) {
-	row := make(map[int]uint32, len(m.shown))
-	for k, i := range m.shown {
-		row[i] = uint32(k)
-	}
-	for k, i := range m.shown {
-		cols, _ := m.Graph.Adjacency().Row(i)
-		for _, j := range cols {
-			if other, ok := row[int(j)]; ok && m.number[j] > m.number[i] {
-				from, to = append(from, uint32(k)), append(to, other)
-			}
+// quantised adds a column of places on a scale, as whole numbers up to top.
+func (m *mapView) quantised(c *columns, name string, rows int, of scale, top uint32, at func(k int) float64) {
+	if top == math.MaxUint8 {
+		all := make([]byte, rows)
+		for k := range all {
+			all[k] = byte(of.at(at(k), top))
 		}
-		if len(from) > mapEdges {
-			break
-		}
+		c.bytes(name, all)
+		return
 	}
-	return from, to
+	all := make([]uint32, rows)
+	for k := range all {
+		all[k] = of.at(at(k), top)
+	}
+	c.shorts(name, all)
 }

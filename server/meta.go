@@ -1,16 +1,10 @@
 package server
 
 import (
-	"crypto/sha256"
 	_ "embed"
-	"encoding/hex"
-	"io/fs"
-	"mime"
 	"net/http"
-	"path"
 
 	"grfgp/bayesopt"
-	"grfgp/server/web"
 	"grfgp/study"
 )
 
@@ -53,45 +47,4 @@ func (s *Server) meta(w http.ResponseWriter, r *http.Request) error {
 			"concurrent": l.Concurrent, "streams": l.Streams, "uploads": l.Uploads, "downloads": l.Downloads, "studies_in_memory": l.Studies, "keep": l.Keep.String(), "map_nodes": l.MapNodes, "memory_bytes": s.memory.most, "model_time": l.ModelTime.String(), "patience": l.Patience.String(), "body_timeout": l.BodyTime.String(), "idle_timeout": l.IdleTime.String(),
 		},
 	})
-}
-
-// index sends the web page.
-func (s *Server) index(w http.ResponseWriter, r *http.Request) error {
-	return sendFile(w, r, "index.html")
-}
-
-// asset sends a file of the web page.
-func (s *Server) asset(w http.ResponseWriter, r *http.Request) error {
-	return sendFile(w, r, "assets/"+r.PathValue("path"))
-}
-
-// sendFile sends an embedded file of the web page.
-func sendFile(w http.ResponseWriter, r *http.Request, name string) error {
-	body, err := fs.ReadFile(web.Files, name) // refuses names with ".."
-	if err != nil {
-		return notFound.because("there is no such file")
-	}
-	kind := mime.TypeByExtension(path.Ext(name))
-	if known, ok := fileTypes[path.Ext(name)]; ok {
-		kind = known
-	}
-	w.Header().Set("Content-Type", kind)
-	w.Header().Set("Cache-Control", "no-cache")
-	if unchanged(w, r, fileTag(body)) {
-		return nil
-	}
-	w.Write(body)
-	return nil
-}
-
-// fileTypes are the media types of the page's files, independent of the machine.
-var fileTypes = map[string]string{
-	".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml",
-	".png": "image/png", ".woff2": "font/woff2", ".webmanifest": "application/manifest+json",
-}
-
-// fileTag returns the ETag of a file.
-func fileTag(body []byte) string {
-	sum := sha256.Sum256(body)
-	return hex.EncodeToString(sum[:12])
 }

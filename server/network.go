@@ -35,6 +35,11 @@ type network struct {
 	coordinates string // geographic, planar or layout
 	points      layout.Points
 	bounds      box
+
+	meridian, shrink float64 // of geographic coordinates: x is shrink times the degrees east of the meridian
+
+	searching sync.Once
+	names     *nameIndex // made by the first search
 }
 
 // network returns a graph of the store, which may still be loading. If loading
@@ -119,7 +124,7 @@ func (s *Server) packed(ctx context.Context, id string) ([]byte, error) {
 }
 
 func noGraph(id string) error {
-	return notFound.because("there is no graph %.80q; GET /v1/graphs lists them", id)
+	return notFound.because("there is no graph %.80q", id)
 }
 
 // isGraphID reports whether a text has the form of a graph's id, a SHA-256.
@@ -136,6 +141,7 @@ func (n *network) layOut() {
 	switch n.coordinates = coordinates(n.Nodes); n.coordinates {
 	case "geographic":
 		n.points = layout.Geographic(n.Nodes.Lat, n.Nodes.Lon)
+		n.meridian, n.shrink = layout.Projection(n.Nodes.Lat, n.Nodes.Lon)
 	case "planar":
 		n.points = layout.Points{X: n.Nodes.X, Y: n.Nodes.Y}
 	default:

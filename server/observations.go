@@ -1,7 +1,9 @@
 package server
 
 import (
+	"encoding/json"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"grfgp/study"
@@ -14,6 +16,7 @@ func (s *Server) observe(w http.ResponseWriter, r *http.Request) error {
 			Node     *string  `json:"node"`
 			Value    *reading `json:"value"`
 			Exposure reading  `json:"exposure"`
+			Class    string   `json:"class"`
 		} `json:"observations"`
 		Note string `json:"note"`
 		By   string `json:"by"`
@@ -37,10 +40,15 @@ func (s *Server) observe(w http.ResponseWriter, r *http.Request) error {
 		switch {
 		case row.Node == nil || *row.Node == "":
 			return malformed.because("row %d has no node; nothing was stored", k+1).at(at + "/node")
-		case row.Value == nil:
+		case row.Value == nil && row.Class == "":
 			return malformed.because("row %d has no value; nothing was stored", k+1).at(at + "/value")
+		case row.Value != nil && row.Class != "":
+			return malformed.because("row %d has a value and a class; nothing was stored", k+1).at(at + "/class")
 		}
-		measurements[k] = study.Measurement{Node: *row.Node, Value: float64(*row.Value), Exposure: float64(row.Exposure)}
+		measurements[k] = study.Measurement{Node: *row.Node, Exposure: float64(row.Exposure), Class: row.Class}
+		if row.Value != nil {
+			measurements[k].Value = float64(*row.Value)
+		}
 	}
 	o, err := s.named(r)
 	if err != nil {
@@ -64,10 +72,41 @@ var observationListing = listing[study.Record]{
 	name:   "observations",
 	items:  func(st *study.State) []study.Record { return st.Records },
 	number: func(v study.Record) int { return v.Number },
-	header: []string{"observation", "node", "value", "exposure", "trial", "time", "by", "retracted", "note"},
+	header: []string{"observation", "node", "value", "exposure", "trial", "time", "by", "retracted", "note", "class"},
 	row: func(v study.Record) []string {
-		return []string{strconv.Itoa(v.Number), cell(v.Node), figure(v.Value), exposure(v.Exposure), ordinal(v.Trial), moment(v.Time), cell(v.By), strconv.FormatBool(v.Retracted), cell(v.Note)}
+		return []string{strconv.Itoa(v.Number), cell(v.Node), valueOf(v.Measurement), exposure(v.Exposure), ordinal(v.Trial), moment(v.Time), cell(v.By), strconv.FormatBool(v.Retracted), cell(v.Note), cell(v.Class)}
 	},
+	view: func(o *openStudy, records []study.Record) any {
+		views := make([]namedRecord, len(records))
+		for k, v := range records {
+			views[k] = namedRecord{v, o.labelOf(v.Node)}
+		}
+		return views
+	},
+}
+
+// namedRecord is a record with the name of its node, "" if it has none.
+type namedRecord struct {
+	study.Record
+	label string
+}
+
+// MarshalJSON adds the name to what the record writes itself.
+func (r namedRecord) MarshalJSON() ([]byte, error) {
+	text, err := json.Marshal(r.Record)
+	if err != nil || r.label == "" {
+		return text, err
+	}
+	label, err := json.Marshal(r.label)
+	return slices.Concat(text[:len(text)-1], []byte(`,"label":`), label, []byte("}")), err
+}
+
+// valueOf formats a value for CSV, "" where there is a class in its place.
+func valueOf(m study.Measurement) string {
+	if m.Class != "" {
+		return ""
+	}
+	return figure(m.Value)
 }
 
 // exposure formats an exposure for CSV, "" for none.
@@ -100,5 +139,27 @@ func (s *Server) retract(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	return respond(w, http.StatusOK, v)
+}
+
+// reinstate takes back that a measurement was retracted.
+func (s *Server) reinstate(w http.ResponseWriter, r *http.Request) error {
+	var body remark
+	if err := s.readJSON(w, r, &body); err != nil {
+		return err
+	}
+	o, err := s.named(r)
+	if err != nil {
+		return err
+	}
+	number, err := numbered(r, "o", "observation")
+	if err != nil {
+		return err
+	}
+	v, err := o.Reinstate(r.Context(), number, by(r, body.By))
+	if err != nil {
+		return err
+	}
+	o.fitSoon(false)
 	return respond(w, http.StatusOK, v)
 }

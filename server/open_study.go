@@ -34,6 +34,7 @@ type openStudy struct {
 	fitting    flight[study.Snapshot]
 	predicting flight[*study.Predictions]
 	validating flight[*validated]
+	judging    flight[*study.ClassCalibration] // in studies of classes
 	explaining flight[*explained]
 
 	mu      sync.Mutex
@@ -42,9 +43,11 @@ type openStudy struct {
 	modelAt int64 // ModelSeq of engine
 	err     error // why there is no engine
 	status  engineStatus
+	running int           // pieces of work under way that take long
 	changed chan struct{} // closed when the status changes
 
-	work workbook
+	work   workbook
+	around around
 }
 
 // engineState says what the engine of a study is doing.
@@ -66,8 +69,11 @@ const (
 type engineStatus struct {
 	State engineState `json:"state"`
 	Stage string      `json:"stage,omitempty"`
-	Since time.Time   `json:"since"`
-	Error string      `json:"error,omitempty"`
+	// Running is how many pieces of work are under way while the state is learning: fitting and
+	// predicting begin and end apart, and the end of each is told.
+	Running int       `json:"running,omitempty"`
+	Since   time.Time `json:"since"`
+	Error   string    `json:"error,omitempty"`
 }
 
 // study returns the study of a name, and opens it first if need be.
@@ -125,7 +131,7 @@ func (s *Server) openStudy(name string) (*openStudy, error) {
 }
 
 func noStudy(name string) error {
-	return notFound.because("there is no study called %q; GET /v1/studies lists them", name)
+	return notFound.because("there is no study called %q", name)
 }
 
 // etag identifies a response by its kind, the events behind it, and whether the
@@ -202,7 +208,7 @@ func (o *openStudy) load() {
 	if o.engine == nil || o.modelAt < at {
 		o.engine, o.modelAt = engine, at
 	}
-	o.setStatus(o.rested())
+	o.setStatus(o.made())
 	o.mu.Unlock()
 	o.fitSoon(true)
 }
@@ -215,6 +221,14 @@ func (o *openStudy) loading(stage string) engineStatus {
 		s.Error = reason(err)
 	}
 	return s
+}
+
+// made returns the status of an engine that is made. The caller holds mu.
+func (o *openStudy) made() engineStatus {
+	if o.running > 0 {
+		return engineStatus{State: engineLearning, Stage: o.work.stage(), Running: o.running}
+	}
+	return o.rested()
 }
 
 // rested returns the status of an engine that is made and does nothing.
@@ -293,41 +307,35 @@ func (o *openStudy) fit() (snapshot study.Snapshot, err error) {
 // reportAfter is how long fitting takes before the status says so.
 const reportAfter = 200 * time.Millisecond
 
-// reportLearning runs f, with the status "learning" if it takes long.
+// reportLearning runs f, and counts it in the status if it takes long.
 func (o *openStudy) reportLearning(f func()) {
-	done, reported, long := make(chan struct{}), make(chan struct{}), false
-	report := func(status func() engineStatus) {
-		o.mu.Lock()
-		defer o.mu.Unlock()
-		if o.engine != nil {
-			o.setStatus(status())
-		}
-	}
+	done, watched, long := make(chan struct{}), make(chan struct{}), 0
 	go func() {
-		defer close(reported)
+		defer close(watched)
 		select {
 		case <-done:
-			return
 		case <-time.After(reportAfter):
+			long = 1
+			o.count(1)
 		}
-		long = true
-		report(func() engineStatus {
-			return engineStatus{State: engineLearning, Stage: o.work.stage()}
-		})
-		<-done
 	}()
 	defer func() {
 		close(done)
-		<-reported
-		report(func() engineStatus {
-			now := o.rested()
-			if !long && now.State == engineReady && o.status.State == engineLearning {
-				return o.status // of other work that is under way
-			}
-			return now
-		})
+		<-watched
+		o.count(-long)
 	}()
 	f()
+}
+
+// count adds to the pieces of work under way, and sets the status of an engine that is made: also
+// without any, because work that ended may have failed.
+func (o *openStudy) count(by int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.running += by
+	if o.engine != nil && o.status.State != engineLoading {
+		o.setStatus(o.made())
+	}
 }
 
 // waitContext returns the context in which a request waits for background work.

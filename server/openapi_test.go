@@ -196,6 +196,7 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 	export := h.must("GET", "/v1/studies/s/export", nil, nil).body
 	graph, unused := h.putRing(30), h.putRing(31)
 	csv := []with{"Content-Type: text/csv"}
+	files, filesType := form(t, formPart{"edges", "from,to,length_m,lanes\nn0,n1,10,2\n"}, formPart{"measurements", speeds})
 	used := map[string]bool{}
 	for _, r := range []struct {
 		method, path, route string
@@ -214,6 +215,10 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 		{"POST", "/v1/graphs", "", ring(7), csv},
 		{"GET", "/v1/graphs/" + graph, "/v1/graphs/{g}", nil, nil},
 		{"GET", "/v1/graphs/" + graph + "/columns", "/v1/graphs/{g}/columns", nil, nil},
+		{"POST", "/v1/drafts", "", files, []with{filesType}},
+		{"POST", "/v1/demo", "", nil, nil},
+		{"GET", "/v1/graphs/" + graph + "/places", "/v1/graphs/{g}/places", nil, nil},
+		{"GET", "/v1/graphs/" + graph + "/edges", "/v1/graphs/{g}/edges", nil, nil},
 		{"GET", "/v1/studies", "", nil, nil},
 		{"POST", "/v1/studies", "", map[string]any{"name": "t", "graph": graph, "goal": "threshold=2", "budget": 3, "allowed": []string{"n1"}}, nil},
 		{"POST", "/v1/imports?name=u", "/v1/imports", export, []with{"Content-Type: application/x-ndjson"}},
@@ -230,12 +235,14 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 		{"POST", "/v1/studies/s/trials/2/lease", "/v1/studies/{s}/trials/{t}/lease", map[string]any{"lease": "5h"}, nil},
 		{"POST", "/v1/studies/s/trials/3/release", "/v1/studies/{s}/trials/{t}/release", nil, nil},
 		{"POST", "/v1/studies/s/trials/4/abandon", "/v1/studies/{s}/trials/{t}/abandon", map[string]any{"note": "flooded"}, nil},
+		{"POST", "/v1/studies/s/trials/4/reopen", "/v1/studies/{s}/trials/{t}/reopen", map[string]any{"note": "dry again"}, nil},
 		{"GET", "/v1/studies/s/trials", "/v1/studies/{s}/trials", nil, nil},
 		{"GET", "/v1/studies/s/trials?format=csv", "/v1/studies/{s}/trials", nil, nil},
 		{"GET", "/v1/studies/s/trials/1", "/v1/studies/{s}/trials/{t}", nil, nil},
 		{"GET", "/v1/studies/s/observations", "/v1/studies/{s}/observations", nil, nil},
 		{"GET", "/v1/studies/s/observations?format=csv", "/v1/studies/{s}/observations", nil, nil},
 		{"DELETE", "/v1/studies/s/observations/6?note=wrong&by=anna", "/v1/studies/{s}/observations/{o}", nil, nil},
+		{"POST", "/v1/studies/s/observations/6/reinstate", "/v1/studies/{s}/observations/{o}/reinstate", map[string]any{"by": "anna"}, nil},
 		{"GET", "/v1/studies/s/predictions", "/v1/studies/{s}/predictions", nil, nil},
 		{"GET", "/v1/studies/s/predictions?format=csv", "/v1/studies/{s}/predictions", nil, nil},
 		{"GET", "/v1/studies/s/predictions?format=columns", "/v1/studies/{s}/predictions", nil, nil},
@@ -243,7 +250,8 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 		{"GET", "/v1/studies/s/calibration", "/v1/studies/{s}/calibration", nil, nil},
 		{"GET", "/v1/studies/s/effects", "/v1/studies/{s}/effects", nil, nil},
 		{"GET", "/v1/studies/s/candidates?count=3", "/v1/studies/{s}/candidates", nil, nil},
-		{"GET", "/v1/studies/s/map", "/v1/studies/{s}/map", nil, nil},
+		{"GET", "/v1/studies/s/map?wait=yes", "/v1/studies/{s}/map", nil, nil},
+		{"GET", "/v1/studies/s/nodes?find=n1&number=3&node=n2", "/v1/studies/{s}/nodes", nil, nil},
 		{"GET", "/v1/studies/s/events", "/v1/studies/{s}/events", nil, nil},
 		{"GET", "/v1/studies/s/export?graph=no", "/v1/studies/{s}/export", nil, nil},
 		{"POST", "/v1/studies/s/queue", "/v1/studies/{s}/queue", map[string]any{"nodes": []string{"n20", "n21"}, "note": "near", "by": "anna"}, nil},
@@ -275,7 +283,7 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 		used[r.method+" "+route] = true
 	}
 	for _, r := range server.RouteList() {
-		if key := r.Method + " " + inDocument(r.Path); !used[key] && r.Path != "/assets/{path...}" {
+		if key := r.Method + " " + inDocument(r.Path); !used[key] && r.Path != "/assets/{path...}" && r.Path != "/worker.js" {
 			t.Errorf("%s was not used", key)
 		}
 	}

@@ -32,6 +32,7 @@ type listing[T any] struct {
 	number func(T) int
 	header []string // of the CSV table
 	row    func(T) []string
+	view   func(*openStudy, []T) any // the items of a page in JSON; nil: as they are
 }
 
 // send answers with the wanted items: one page in JSON, or all of them in CSV.
@@ -58,6 +59,9 @@ func (l listing[T]) send(s *Server, w http.ResponseWriter, r *http.Request, q *q
 		})
 	}
 	answer := map[string]any{l.name: items, "total": total}
+	if l.view != nil {
+		answer[l.name] = l.view(o, items)
+	}
 	if next > 0 {
 		answer["next"] = next
 	}

@@ -5,34 +5,8 @@ import (
 	"fmt"
 	"testing"
 
-	"grfgp/server"
 	"grfgp/study"
 )
-
-// A map of more nodes than are drawn is thinned, tells so, and shows more on the
-// way in. The server draws fewer here than it would, so that the test is quick.
-func testThinned(t *testing.T, browser context.Context) {
-	nodes := 1_000_000
-	if testing.Short() {
-		nodes = 20_000
-	}
-	h := newHost(t, func(o *server.Options) { o.Limits.MapNodes = 5000 })
-	h.create(nodes)
-	h.observe(five)
-	p := newTab(t, browser, h.http.URL, 1280, 900)
-	p.expect("503") // while the graph is loaded
-	p.open("#/studies/s/map")
-	p.waitText("#map-status", "visible nodes are drawn")
-	p.shoot("thinned")
-	for range 12 {
-		p.click(`.zoom button[aria-label="Zoom in"]`)
-	}
-	p.wait(`!document.querySelector("#map-status").innerText.includes("in sight are drawn")`)
-	p.enter("#find", fmt.Sprintf("n%d\r", nodes-1))
-	p.waitText(".node-panel", fmt.Sprintf("n%d", nodes-1))
-	p.waitText(".node-panel", "95 % credible interval")
-	p.shoot("thinned-node")
-}
 
 // The page is open while results pour in: it stays whole, and shows the last of
 // them.
@@ -66,7 +40,7 @@ func testFlood(t *testing.T, browser context.Context) {
 		}()
 	}
 	// Meanwhile somebody uses the page.
-	for _, view := range []string{"next", "progress", "map"} {
+	for _, view := range []string{"values", "progress", "map"} {
 		look.click("#tab-" + view)
 		look.waitFor(".view > *")
 	}
@@ -81,6 +55,6 @@ func testFlood(t *testing.T, browser context.Context) {
 		t.Errorf("%d rows", rows)
 	}
 	look.wait(fmt.Sprintf(`document.querySelector("#map").dataset.seq === "%d"`, last))
-	look.waitText(".tiles", fmt.Sprintf("%d,%03d", (tells+5)/1000, (tells+5)%1000))
+	look.waitText(".study-facts", fmt.Sprintf("%d,%03d", (tells+5)/1000, (tells+5)%1000))
 	log.shoot("flood")
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"grfgp"
 	"grfgp/study"
@@ -24,7 +25,9 @@ type nodeView struct {
 	N         int      `json:"n"`
 	Pending   bool     `json:"pending,omitempty"`
 	Abandoned bool     `json:"abandoned,omitempty"`
-	position
+	Above     *number  `json:"above,omitempty"`   // probability of being above the level of the study
+	Nearest   *nearest `json:"nearest,omitempty"` // of nodes that were asked for by id
+	whereabouts
 }
 
 // position is the map position of a node, if it has one.
@@ -62,16 +65,24 @@ func (a *average) add(m study.Measurement) {
 // nodeStates tell what happened at nodes, by id.
 type nodeStates struct {
 	measured           map[string]average
+	class              map[string]string // told last, in studies of classes
 	pending, abandoned map[string]bool
+	level              *float64 // of a study that looks for nodes above it
 }
 
 func (o *openStudy) nodeStates() nodeStates {
-	b := nodeStates{map[string]average{}, map[string]bool{}, map[string]bool{}}
+	b := nodeStates{measured: map[string]average{}, class: map[string]string{}, pending: map[string]bool{}, abandoned: map[string]bool{}}
 	o.View(func(st *study.State) {
+		if level, ok := st.Settings.Goal.Level(); ok {
+			b.level = &level
+		}
 		for _, r := range st.Measurements() {
 			a := b.measured[r.Node]
 			a.add(r)
 			b.measured[r.Node] = a
+			if r.Class != "" {
+				b.class[r.Node] = r.Class
+			}
 		}
 		for _, node := range st.Pending() {
 			b.pending[node] = true
@@ -86,9 +97,14 @@ func (o *openStudy) nodeStates() nodeStates {
 // view returns the prediction and state of a node.
 func (b nodeStates) view(net *network, p *study.Predictions, i int) nodeView {
 	id := net.Graph.IDs().At(i)
-	lower, upper := p.At(i).Interval(0.95)
+	quantity := p.At(i)
+	lower, upper := quantity.Interval(0.95)
 	v := nodeView{Number: net.number[i], Node: id, Mean: number(p.Mean[i]), SD: number(p.SD[i]), Lower: number(lower), Upper: number(upper),
-		Pending: b.pending[id], Abandoned: b.abandoned[id], position: net.position(i)}
+		Pending: b.pending[id], Abandoned: b.abandoned[id], whereabouts: net.whereabouts(i)}
+	if b.level != nil {
+		above := number(quantity.Above(*b.level))
+		v.Above = &above
+	}
 	if a := b.measured[id]; a.n > 0 {
 		v.Measured, v.N = true, a.n
 		if finite(a.mean) {
@@ -102,15 +118,15 @@ func (b nodeStates) view(net *network, p *study.Predictions, i int) nodeView {
 func (s *Server) predictions(w http.ResponseWriter, r *http.Request) error {
 	q := only(r, "after", "limit", "node", "sort", "format")
 	format := q.choice("format", "json", "csv", "columns")
-	order := q.choice("sort", "", "mean", "-mean", "sd", "-sd")
+	order := q.choice("sort", "", "mean", "-mean", "sd", "-sd", "above", "-above", "probability", "-probability")
 	after := q.count("after", -1, -1, math.MaxInt)
 	limit := q.count("limit", s.opts.Limits.Page, 1, s.opts.Limits.Page)
 	ids := r.URL.Query()["node"]
 	if q.err == nil && len(ids) > s.opts.Limits.Page {
 		q.err = malformed.because("%d nodes; the limit of this server is %d per request", len(ids), s.opts.Limits.Page)
 	}
-	if q.err == nil && order != "" && (after >= 0 || format != "json") {
-		q.err = malformed.because("sort cannot be combined with after or format")
+	if q.err == nil && order != "" && (after >= 0 || format == "columns") {
+		q.err = malformed.because("sort cannot be combined with after or with columns")
 	}
 	if q.err != nil {
 		return q.err
@@ -128,10 +144,24 @@ func (s *Server) predictions(w http.ResponseWriter, r *http.Request) error {
 	if unchanged(w, r, o.etag("predictions", p.Seq, o.Seq())) {
 		return nil
 	}
+	if of := strings.TrimPrefix(order, "-"); of != "" && (of == "probability") != (p.Classes != nil) {
+		return malformed.because("a study of values is sorted by mean, sd or above, and one of classes by probability")
+	}
+	if p.Classes != nil {
+		nodes, err := o.net.chooseNodes(p, nil, ids, order, after, limit)
+		if err != nil {
+			return err
+		}
+		return classPredictions(w, o, p, format, order, nodes, len(ids) > 0)
+	}
 	total := o.net.Graph.Len()
+	above, err := o.above(p, order)
+	if err != nil {
+		return err
+	}
 	switch format {
 	case "csv":
-		return predictionTable(w, o, p)
+		return predictionTable(w, o, p, o.net.sorted(p, above, order))
 	case "columns":
 		var c columns
 		c.floats("mean", len(p.Mean), func(k int) float64 { return p.Mean[o.net.order[k]] })
@@ -145,26 +175,59 @@ func (s *Server) predictions(w http.ResponseWriter, r *http.Request) error {
 		Spec     grfgp.Spec `json:"spec"`
 		Terms    []string   `json:"terms"`
 		Total    int        `json:"total"`
+		Level    *float64   `json:"level,omitempty"`
+		Above    *int       `json:"above,omitempty"` // nodes that are above the level rather than below
 		Nodes    []nodeView `json:"nodes"`
 		Next     *int       `json:"next,omitempty"`
-	}{p.Seq, p.Measurements, number(p.NoiseSD), p.Spec, termsOf(p.Spec.Terms), total, []nodeView{}, nil}
-	nodes, err := o.net.chooseNodes(p, ids, order, after, limit)
+	}{Seq: p.Seq, Readings: p.Measurements, NoiseSD: number(p.NoiseSD), Spec: p.Spec, Terms: termsOf(p.Spec.Terms), Total: total, Nodes: []nodeView{}}
+	nodes, err := o.net.chooseNodes(p, above, ids, order, after, limit)
 	if err != nil {
 		return err
+	}
+	if above != nil {
+		count := countAbove(above)
+		answer.Above = &count
 	}
 	if last := len(nodes) - 1; len(ids) == 0 && order == "" && last >= 0 && o.net.number[nodes[last]]+1 < total {
 		answer.Next = &o.net.number[nodes[last]]
 	}
 	b := o.nodeStates()
+	answer.Level = b.level
 	for _, i := range nodes {
-		answer.Nodes = append(answer.Nodes, b.view(o.net, p, i))
+		v := b.view(o.net, p, i)
+		if len(ids) > 0 {
+			v.Nearest = o.surroundings(o.net).nearest(i)
+		}
+		answer.Nodes = append(answer.Nodes, v)
 	}
 	return respond(w, http.StatusOK, answer)
 }
 
+// above returns the probability of being above the level of the study for each node, nil if it
+// has none, or if the order does not need them.
+func (o *openStudy) above(p *study.Predictions, order string) ([]float64, error) {
+	if order != "above" && order != "-above" {
+		return nil, nil
+	}
+	level, ok := o.Settings().Goal.Level()
+	if !ok {
+		return nil, malformed.because("sort by above needs a study that looks for nodes above a level")
+	}
+	return p.Above(level), nil
+}
+
+func countAbove(above []float64) (n int) {
+	for _, p := range above {
+		if p > 0.5 {
+			n++
+		}
+	}
+	return n
+}
+
 // chooseNodes returns the nodes of a request: those with the given ids, the first in
 // the given order, or those that follow after by number.
-func (n *network) chooseNodes(p *study.Predictions, ids []string, order string, after, limit int) ([]int, error) {
+func (n *network) chooseNodes(p *study.Predictions, above []float64, ids []string, order string, after, limit int) ([]int, error) {
 	var nodes []int
 	switch {
 	case len(ids) > 0:
@@ -176,15 +239,7 @@ func (n *network) chooseNodes(p *study.Predictions, ids []string, order string, 
 			nodes = append(nodes, i)
 		}
 	case order != "":
-		by, sign := p.Mean, 1
-		if order == "sd" || order == "-sd" {
-			by = p.SD
-		}
-		if order[0] == '-' {
-			sign = -1
-		}
-		nodes = slices.Clone(n.order)
-		slices.SortStableFunc(nodes, func(i, j int) int { return sign * cmp.Compare(by[i], by[j]) })
+		nodes = n.sorted(p, above, order)
 		nodes = nodes[:min(limit, len(nodes))]
 	default:
 		if first := min(after, len(n.order)) + 1; first < len(n.order) {
@@ -194,12 +249,62 @@ func (n *network) chooseNodes(p *study.Predictions, ids []string, order string, 
 	return nodes, nil
 }
 
-func predictionTable(w http.ResponseWriter, o *openStudy, p *study.Predictions) error {
-	b := o.nodeStates()
-	return table(w, o.name+"-predictions", []string{"node", "mean", "sd", "lower", "upper", "measured", "value", "n"}, func(row func(...string)) {
-		for _, i := range o.net.order {
+// sorted returns all nodes in an order, "": that of the file.
+func (n *network) sorted(p *study.Predictions, above []float64, order string) []int {
+	if order == "" {
+		return n.order
+	}
+	word, falls := strings.CutPrefix(order, "-")
+	by := map[string][]float64{"mean": p.Mean, "sd": p.SD, "above": above, "probability": p.Mean}[word]
+	sign := 1
+	if falls {
+		sign = -1
+	}
+	nodes := slices.Clone(n.order)
+	slices.SortStableFunc(nodes, func(i, j int) int { return sign * cmp.Compare(by[i], by[j]) })
+	return nodes
+}
+
+// predictionTable sends all nodes as CSV, with the columns for which there is something to say.
+func predictionTable(w http.ResponseWriter, o *openStudy, p *study.Predictions, nodes []int) error {
+	type column struct {
+		name string
+		cell func(v *nodeView) string
+	}
+	b, known := o.nodeStates(), o.net.Nodes
+	all := []column{{"node", func(v *nodeView) string { return cell(v.Node) }}}
+	if known != nil && known.Name != nil {
+		all = append(all, column{"label", func(v *nodeView) string { return cell(v.Label) }})
+	}
+	switch coordinates(known) {
+	case "geographic":
+		all = append(all, column{"lat", func(v *nodeView) string { return figureAt(v.Lat) }}, column{"lon", func(v *nodeView) string { return figureAt(v.Lon) }})
+	case "planar":
+		all = append(all, column{"x", func(v *nodeView) string { return figureAt(v.X) }}, column{"y", func(v *nodeView) string { return figureAt(v.Y) }})
+	}
+	of := func(get func(v *nodeView) number) func(v *nodeView) string {
+		return func(v *nodeView) string { return figure(float64(get(v))) }
+	}
+	all = append(all,
+		column{"mean", of(func(v *nodeView) number { return v.Mean })}, column{"sd", of(func(v *nodeView) number { return v.SD })},
+		column{"lower", of(func(v *nodeView) number { return v.Lower })}, column{"upper", of(func(v *nodeView) number { return v.Upper })})
+	if b.level != nil {
+		all = append(all, column{"above", of(func(v *nodeView) number { return *v.Above })})
+	}
+	all = append(all,
+		column{"measured", func(v *nodeView) string { return strconv.FormatBool(v.Measured) }},
+		column{"value", func(v *nodeView) string { return figureAt(v.Value) }}, column{"n", func(v *nodeView) string { return strconv.Itoa(v.N) }})
+	head, cells := make([]string, len(all)), make([]string, len(all))
+	for k, c := range all {
+		head[k] = c.name
+	}
+	return table(w, o.name+"-predictions", head, func(row func(...string)) {
+		for _, i := range nodes {
 			v := b.view(o.net, p, i)
-			row(cell(v.Node), figure(float64(v.Mean)), figure(float64(v.SD)), figure(float64(v.Lower)), figure(float64(v.Upper)), strconv.FormatBool(v.Measured), figureAt(v.Value), strconv.Itoa(v.N))
+			for k, c := range all {
+				cells[k] = c.cell(&v)
+			}
+			row(cells...)
 		}
 	})
 }

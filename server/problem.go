@@ -53,6 +53,7 @@ var (
 	crossSite    = kind{"cross-site", http.StatusForbidden, "Requests from other sites are refused"}
 	readOnly     = kind{"read-only", http.StatusForbidden, "The server is read-only"}
 	notFound     = kind{"not-found", http.StatusNotFound, "Not found"}
+	noDraft      = kind{"no-draft", http.StatusNotFound, "The files must be read again"}
 	wrongMethod  = kind{"method", http.StatusMethodNotAllowed, "The method is not allowed"}
 	slow         = kind{"slow", http.StatusRequestTimeout, "The body arrived too slowly"}
 	conflict     = kind{"conflict", http.StatusConflict, "The request conflicts with the state of the study"}
@@ -61,6 +62,7 @@ var (
 	mediaType    = kind{"media-type", http.StatusUnsupportedMediaType, "The type of the body is not supported"}
 	wrongHost    = kind{"wrong-host", http.StatusMisdirectedRequest, "The server does not answer to this name"}
 	notFinite    = kind{"not-finite", http.StatusUnprocessableEntity, "A number is not finite"}
+	wrongKind    = kind{"wrong-kind", http.StatusUnprocessableEntity, "The study measures something else"}
 	unknownNode  = kind{"unknown-node", http.StatusUnprocessableEntity, "The graph has no such node"}
 	tooCostly    = kind{"too-costly", http.StatusUnprocessableEntity, "The model is too large for this server"}
 	noFit        = kind{"no-fit", http.StatusConflict, "The model cannot be fitted"}
@@ -122,6 +124,7 @@ var sentinels = []struct {
 	{err: study.ErrConflict, kind: conflict},
 	{err: store.ErrInUse, kind: conflict},
 	{store.ErrFull, full, "the disk of the server is full; nothing was stored"},
+	{err: study.ErrKind, kind: wrongKind},
 	{err: study.ErrInvalid, kind: invalid},
 	{err: graphio.ErrUsage, kind: badData},
 	{err: graphio.ErrData, kind: badData},

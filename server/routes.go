@@ -33,6 +33,7 @@ func (rt route) needs() tokens.Role {
 var routes = []route{
 	{method: "GET", path: "/{$}", handle: (*Server).index, public: true},
 	{method: "GET", path: "/assets/{path...}", handle: (*Server).asset, public: true},
+	{method: "GET", path: "/worker.js", handle: (*Server).worker, public: true},
 	{method: "GET", path: "/healthz", handle: (*Server).health, public: true},
 	{method: "GET", path: "/readyz", handle: (*Server).ready, public: true},
 	{method: "GET", path: "/metrics", handle: (*Server).showMetrics},
@@ -46,6 +47,11 @@ var routes = []route{
 	{method: "GET", path: "/v1/graphs/{g}", handle: (*Server).getGraph, gate: downloads},
 	{method: "DELETE", path: "/v1/graphs/{g}", handle: (*Server).deleteGraph},
 	{method: "GET", path: "/v1/graphs/{g}/columns", handle: (*Server).showGraphColumns},
+	{method: "GET", path: "/v1/graphs/{g}/places", handle: (*Server).showPlaces},
+	{method: "GET", path: "/v1/graphs/{g}/edges", handle: (*Server).showEdges},
+
+	{method: "POST", path: "/v1/drafts", handle: (*Server).postDraft, gate: uploads},
+	{method: "POST", path: "/v1/demo", handle: (*Server).postDemo},
 
 	{method: "GET", path: "/v1/studies", handle: (*Server).listStudies},
 	{method: "POST", path: "/v1/studies", handle: (*Server).createStudy},
@@ -74,10 +80,12 @@ var routes = []route{
 	{method: "POST", path: "/v1/studies/{s}/trials/{t}/lease", handle: (*Server).renew, role: tokens.Measure},
 	{method: "POST", path: "/v1/studies/{s}/trials/{t}/release", handle: (*Server).release, role: tokens.Measure},
 	{method: "POST", path: "/v1/studies/{s}/trials/{t}/abandon", handle: (*Server).abandon, role: tokens.Measure},
+	{method: "POST", path: "/v1/studies/{s}/trials/{t}/reopen", handle: (*Server).reopen, role: tokens.Measure},
 
 	{method: "GET", path: "/v1/studies/{s}/observations", handle: (*Server).listObservations},
 	{method: "POST", path: "/v1/studies/{s}/observations", handle: (*Server).observe, role: tokens.Measure},
 	{method: "DELETE", path: "/v1/studies/{s}/observations/{o}", handle: (*Server).retract, role: tokens.Measure},
+	{method: "POST", path: "/v1/studies/{s}/observations/{o}/reinstate", handle: (*Server).reinstate, role: tokens.Measure},
 
 	{method: "GET", path: "/v1/studies/{s}/predictions", handle: (*Server).predictions},
 	{method: "GET", path: "/v1/studies/{s}/history", handle: (*Server).history},
@@ -85,6 +93,7 @@ var routes = []route{
 	{method: "GET", path: "/v1/studies/{s}/effects", handle: (*Server).effects},
 	{method: "GET", path: "/v1/studies/{s}/candidates", handle: (*Server).candidates},
 	{method: "GET", path: "/v1/studies/{s}/map", handle: (*Server).showMap},
+	{method: "GET", path: "/v1/studies/{s}/nodes", handle: (*Server).showNodes},
 	{method: "GET", path: "/v1/studies/{s}/events", handle: (*Server).events},
 }
 

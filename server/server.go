@@ -105,6 +105,7 @@ type Server struct {
 	gates    [gates]chan struct{} // one element per request under way
 	lent     lent
 	attempts attempts
+	drafts   drafts
 
 	ctx      context.Context // of background work
 	stop     context.CancelFunc

@@ -28,6 +28,7 @@ type studyView struct {
 	Left     *float64                 `json:"left,omitempty"`
 	Queued   int                      `json:"queued,omitempty"` // nodes that the next asks get first
 	Best     *study.Record            `json:"best,omitempty"`
+	Classes  []study.ClassCount       `json:"classes,omitempty"` // of a study of classes
 	Graph    graphView                `json:"graph"`
 	Engine   engineStatus             `json:"engine"`
 }
@@ -90,34 +91,44 @@ func (s *Server) showStudy(w http.ResponseWriter, r *http.Request) error {
 // createStudy creates a study. It makes the engine first, so that settings that do not
 // fit the graph are refused.
 func (s *Server) createStudy(w http.ResponseWriter, r *http.Request) error {
-	q := only(r, "by")
+	q := only(r, "by", "draft")
 	var settings study.Settings
 	if err := errors.Join(q.err, s.readJSON(w, r, &settings)); err != nil {
 		return err
+	}
+	if id := q.text("draft"); id != "" {
+		return s.createFromDraft(w, r, id, settings, by(r, q.text("by")))
 	}
 	settings, err := settings.Complete()
 	if err != nil {
 		return err
 	}
+	o, isNew, err := s.newStudy(r, settings, by(r, q.text("by")))
+	if err != nil {
+		return err
+	}
+	return s.created(w, o, isNew)
+}
+
+// newStudy creates a study on a graph of the store, with complete settings.
+func (s *Server) newStudy(r *http.Request, settings study.Settings, by string) (o *openStudy, isNew bool, err error) {
 	var net *network
 	var engine study.Engine
 	if _, err := s.study(r.Context(), settings.Name); err != nil {
 		if net, engine, err = s.prepare(r, settings); err != nil {
-			return err
+			return nil, false, err
 		}
 	}
-	isNew, err := s.create(r.Context(), settings, by(r, q.text("by")), engine != nil)
-	if err != nil {
-		return err
+	if isNew, err = s.create(r.Context(), settings, by, engine != nil); err != nil {
+		return nil, false, err
 	}
-	o, err := s.study(r.Context(), settings.Name)
-	if err != nil {
-		return err
+	if o, err = s.study(r.Context(), settings.Name); err != nil {
+		return nil, isNew, err
 	}
 	if engine != nil {
 		o.adopt(net, engine)
 	}
-	return s.created(w, o, isNew)
+	return o, isNew, nil
 }
 
 // create writes the first event of a study. Its settings were checked on the graph, unless

@@ -284,7 +284,7 @@ func TestNotReadyYet(t *testing.T) {
 		}
 	}
 	engine("loading")
-	for _, path := range []string{"predictions", "candidates", "map", "calibration"} {
+	for _, path := range []string{"predictions", "candidates", "map?wait=yes", "calibration"} {
 		h.refused("loading", 503, "GET", "/v1/studies/s/"+path, nil)
 	}
 	h.refused("loading", 503, "POST", "/v1/studies/s/observations", `{"observations":[{"node":"n1","value":1}]}`)
@@ -302,7 +302,7 @@ func TestNotReadyYet(t *testing.T) {
 	if h.must("GET", "/v1/studies/s", nil, &view); view.Trials["pending"] != 0 {
 		t.Errorf("nodes are reserved for nobody: %v", view.Trials)
 	}
-	if a := h.do("GET", "/v1/studies/s/map", nil); a.status != 200 || len(readColumns(t, a.body).floats["mean"]) != 0 {
+	if a := h.do("GET", "/v1/studies/s/map", nil); a.status != 200 || len(readColumns(t, a.body).counts["mean"]) != 0 {
 		t.Errorf("the map has to wait for the model: %d", a.status)
 	}
 	close(learned)

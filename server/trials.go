@@ -107,12 +107,16 @@ var trialListing = listing[study.Trial]{
 	name:   "trials",
 	items:  func(st *study.State) []study.Trial { return st.Trials },
 	number: func(t study.Trial) int { return t.Trial },
-	header: []string{"trial", "node", "state", "holder", "asked", "until", "value", "exposure", "observation", "cost", "mean", "sd", "late", "note", "why"},
+	header: []string{"trial", "node", "state", "holder", "asked", "until", "value", "exposure", "observation", "cost", "mean", "sd", "late", "note", "why", "class", "expected", "probability"},
 	row: func(t study.Trial) []string {
 		return []string{
 			strconv.Itoa(t.Trial), cell(t.Node), string(t.State), cell(t.Holder), moment(t.Asked), moment(t.Until), figureAt(t.Value), exposure(t.Exposure), ordinal(t.Number),
 			figure(t.Cost), figureAt(t.Mean), figureAt(t.SD), strconv.FormatBool(t.Late), cell(t.Note), cell(t.Why),
+			cell(t.Class), cell(t.Expected), figureAt(t.Probability),
 		}
+	},
+	view: func(o *openStudy, trials []study.Trial) any {
+		return o.trialViews(trials)
 	},
 }
 
@@ -125,8 +129,9 @@ func (s *Server) listTrials(w http.ResponseWriter, r *http.Request) error {
 		}
 		states = append(states, state)
 	}
-	return trialListing.send(s, w, r, only(r, "state", "after", "limit", "order", "format"), func(t study.Trial) bool {
-		return states == nil || slices.Contains(states, t.State)
+	holders, byHolder := r.URL.Query()["holder"]
+	return trialListing.send(s, w, r, only(r, "state", "holder", "after", "limit", "order", "format"), func(t study.Trial) bool {
+		return (states == nil || slices.Contains(states, t.State)) && (!byHolder || slices.Contains(holders, t.Holder))
 	})
 }
 
@@ -159,7 +164,7 @@ func (s *Server) showTrial(w http.ResponseWriter, r *http.Request) error {
 	if t == nil {
 		return notFound.because("there is no trial %d", number)
 	}
-	return respond(w, http.StatusOK, t)
+	return respond(w, http.StatusOK, o.guide().trialView(*t))
 }
 
 // trial runs a command on a trial and sends the trial afterwards.
@@ -179,7 +184,7 @@ func (s *Server) trial(w http.ResponseWriter, r *http.Request, body any, do func
 	if err != nil {
 		return err
 	}
-	return respond(w, http.StatusOK, t)
+	return respond(w, http.StatusOK, o.guide().trialView(t))
 }
 
 // tell stores the result of a trial.
@@ -187,14 +192,21 @@ func (s *Server) tell(w http.ResponseWriter, r *http.Request) error {
 	var body struct {
 		Value    *reading `json:"value"`
 		Exposure reading  `json:"exposure"`
+		Class    string   `json:"class"`
 		Failed   bool     `json:"failed"`
 		remark
 	}
 	return s.trial(w, r, &body, func(o *openStudy, number int) (study.Trial, error) {
-		outcome := study.Outcome{Failed: body.Failed, Note: body.Note}
+		outcome := study.Outcome{Class: body.Class, Failed: body.Failed, Note: body.Note}
+		given := 0
+		for _, is := range []bool{body.Value != nil, body.Class != "", body.Failed} {
+			if is {
+				given++
+			}
+		}
 		switch {
-		case (body.Value == nil) != body.Failed:
-			return study.Trial{}, malformed.because(`give {"value": NUMBER} or {"failed": true}`)
+		case given != 1:
+			return study.Trial{}, malformed.because(`give {"value": NUMBER} or {"failed": true}, or, in a study of classes, {"class": NAME}`)
 		case body.Value != nil:
 			outcome.Value, outcome.Exposure = float64(*body.Value), float64(body.Exposure)
 		}
@@ -221,6 +233,18 @@ func (s *Server) release(w http.ResponseWriter, r *http.Request) error {
 	var body remark
 	return s.trial(w, r, &body, func(o *openStudy, number int) (study.Trial, error) {
 		return o.Release(r.Context(), number, by(r, body.By))
+	})
+}
+
+// reopen takes back how a trial ended.
+func (s *Server) reopen(w http.ResponseWriter, r *http.Request) error {
+	var body remark
+	return s.trial(w, r, &body, func(o *openStudy, number int) (study.Trial, error) {
+		t, err := o.Reopen(r.Context(), number, body.Note, by(r, body.By))
+		if err == nil {
+			o.fitSoon(false)
+		}
+		return t, err
 	})
 }
 

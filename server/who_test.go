@@ -56,7 +56,7 @@ func as(secret string) with { return with("Authorization: Bearer " + secret) }
 // measuring are the routes that the role measure allows beside those that read.
 var measuring = []string{
 	"POST /v1/studies/{s}/asks", "PUT /v1/studies/{s}/trials/{t}/result", "POST /v1/studies/{s}/trials/{t}/lease", "POST /v1/studies/{s}/trials/{t}/release",
-	"DELETE /v1/studies/{s}/operations/{n}", "POST /v1/studies/{s}/queue", "DELETE /v1/studies/{s}/queue", "POST /v1/studies/{s}/trials/{t}/abandon", "POST /v1/studies/{s}/observations", "DELETE /v1/studies/{s}/observations/{o}",
+	"DELETE /v1/studies/{s}/operations/{n}", "POST /v1/studies/{s}/queue", "DELETE /v1/studies/{s}/queue", "POST /v1/studies/{s}/trials/{t}/abandon", "POST /v1/studies/{s}/trials/{t}/reopen", "POST /v1/studies/{s}/observations/{o}/reinstate", "POST /v1/studies/{s}/observations", "DELETE /v1/studies/{s}/observations/{o}",
 }
 
 // Every route with every role: those who look change nothing, those who measure change no

@@ -3,7 +3,8 @@ package web
 
 import "embed"
 
-// Files are index.html and, under assets, the files that it loads.
+// Files are index.html, under assets the files that it loads, and worker.js, by which it opens
+// without a network.
 //
-//go:embed index.html all:assets
+//go:embed index.html worker.js all:assets
 var Files embed.FS

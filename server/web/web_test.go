@@ -33,7 +33,7 @@ func TestNothingFromOutside(t *testing.T) {
 	all := files(t)
 	outside := regexp.MustCompile(`(?:https?:)?//[\w-]+\.[\w.-]+`)
 	imported := regexp.MustCompile(`(?m)^(?:import|export) .*from "([^"]+)";|(?:src|href)="(assets/[^"]+)"`)
-	used := map[string]bool{"index.html": true}
+	used := map[string]bool{"index.html": true, "worker.js": true}
 	for name, text := range all {
 		for _, address := range outside.FindAllString(text, -1) {
 			if address != "http://www.w3.org" { // names of formats, not addresses

@@ -1,9 +1,11 @@
+// @ts-check
 // The server's API: one call at a time, problems as errors.
 
+import { answered, unanswered } from "./reach.js";
 import { askToken, token } from "./token.js";
 
 // Problem is an error response, or a missing one.
-class Problem extends Error {
+export class Problem extends Error {
   constructor({ type = "", title = "Something went wrong", status = 0, detail = "", errors = [] }, retryAfter = 0) {
     super(title);
     this.kind = type.split(":").pop();
@@ -28,8 +30,14 @@ export const remove = (path, options) => call("DELETE", path, options).then((r) 
 // call sends a request and returns the response, or throws a Problem. A body other than
 // a file, form or text is sent as JSON. If the server requires a token, call asks the
 // user for it and repeats the request; it waits where wrong tokens are slowed.
+/**
+ * @param {string} method
+ * @param {string} path
+ * @param {{ body?: any, headers?: object, signal?: AbortSignal }} [options]
+ */
 export async function call(method, path, { body, headers = {}, signal } = {}) {
   for (let refused = false; ; refused = true) {
+    const used = token();
     const response = await send(method, path, body, headers, signal);
     if (response.ok) return response;
     const problem = await problemOf(response);
@@ -38,6 +46,7 @@ export async function call(method, path, { body, headers = {}, signal } = {}) {
       continue;
     }
     if (problem.status !== 401) throw problem;
+    if (token() !== used) continue; // another call has got one meanwhile
     await askToken(refused ? "The server refused that token." : "");
   }
 }
@@ -50,10 +59,13 @@ async function send(method, path, body, headers, signal) {
   const raw = body === undefined || body instanceof Blob || body instanceof FormData || typeof body === "string";
   if (!raw) head.set("Content-Type", "application/json");
   try {
-    return await fetch(`.${path}`, { method, headers: head, signal, body: raw ? body : JSON.stringify(body) });
+    const response = await fetch(`.${path}`, { method, headers: head, signal, body: raw ? body : JSON.stringify(body) });
+    answered(response);
+    return response;
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Problem({ type: "unreachable", title: "The server cannot be reached", detail: "Check that it is running and try again. What you entered is still here." });
+    unanswered();
+    throw new Problem({ type: "unreachable", title: "The server cannot be reached", detail: "Check your connection and try again. What you entered is still here." });
   }
 }
 
@@ -68,6 +80,12 @@ async function problemOf(response) {
 
 // patiently repeats a call while the server answers that it is loading or fitting;
 // onWait is called before every wait.
+/**
+ * @param {string} method
+ * @param {string} path
+ * @param {Parameters<typeof call>[2]} [options]
+ * @param {(error: Problem) => void} [onWait]
+ */
 export async function patiently(method, path, options, onWait = () => {}) {
   for (;;) {
     try {
@@ -90,15 +108,25 @@ export function sleep(milliseconds, signal) {
   });
 }
 
+// newKey makes an idempotency key.
+export function newKey() {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, "0")).join("");
+}
+
 // Once makes idempotency keys: a request that is repeated because no answer came has
 // the same key and takes effect once.
 export class Once {
+  // kept is one that was stored, to go on with its key.
+  constructor(kept = {}) {
+    Object.assign(this, kept);
+  }
+
   // headers are those of a request with this body.
   headers(body) {
     const text = JSON.stringify(body);
     if (text !== this.text) {
       this.text = text;
-      this.key = Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, "0")).join("");
+      this.key = newKey();
     }
     return { "Idempotency-Key": this.key };
   }

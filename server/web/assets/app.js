@@ -1,12 +1,15 @@
+// @ts-check
 // The page: which part of it is shown, by the address.
 
 import { get } from "./api.js";
 import { comparePage } from "./compare.js";
-import { createPage } from "./create.js";
 import { h, show } from "./dom.js";
 import { wordsOf } from "./notice.js";
 import { signAs } from "./person.js";
 import { here } from "./route.js";
+import { startPage } from "./start.js";
+import { keepPage, reloadIfOutdated } from "./offline.js";
+import { sendingBadge, startSending } from "./sending.js";
 import { studiesPage } from "./studies.js";
 import { StudyPage } from "./study.js";
 import { takeToken } from "./token.js";
@@ -34,7 +37,7 @@ async function turnTo() {
       if (fresh && mine === turn) show(main, open.element);
       return;
     }
-    const page = await (kind === "new" ? createPage(meta) : kind === "compare" ? comparePage(name, view) : studiesPage(meta));
+    const page = await (kind === "new" ? startPage(meta) : kind === "compare" ? comparePage(name, view) : studiesPage(meta));
     if (mine === turn) show(main, page);
   } catch (error) {
     if (mine !== turn) return;
@@ -50,9 +53,12 @@ async function turnTo() {
 
 // A new page is read from its top, by eyes and by screen readers.
 async function turned() {
+  if (reloadIfOutdated()) return;
   const before = document.title;
   await turnTo();
-  if (document.title !== before && document.activeElement === document.body) main.focus();
+  if (document.title === before) return;
+  window.scrollTo(0, 0);
+  if (document.activeElement === document.body) main.focus({ preventScroll: true });
 }
 
 window.addEventListener("hashchange", turned);
@@ -60,4 +66,7 @@ document.getElementById("skip").addEventListener("click", (event) => {
   event.preventDefault();
   main.focus();
 });
+document.querySelector(".top").append(...sendingBadge());
+keepPage(() => get("/v1/meta").then(() => open?.refresh(), () => {}));
+startSending();
 turnTo();

@@ -1,19 +1,21 @@
+// @ts-check
 // Small charts: axes, and layers of bands, lines, bars and points on them.
 
-import { h, svg } from "./dom.js";
+import { h, show, svg, table } from "./dom.js";
 import { number, ticks } from "./format.js";
 
 const margin = { top: 12, right: 14, bottom: 44, left: 62 };
 
 // chart returns a figure that fits its width, now and when it changes. A layer is
 // { kind, class, name, … }: "band" has x, low, high; "line" and "steps" have x, y;
-// "points" has x, y and may have low, high, titles; "rule" has y, or is the
-// diagonal without. Layers with a name are in the legend.
-export function chart({ title, xName, yName, x, y, layers, height = 300, xTicks }) {
+// "points" has x, y and may have low, high, names, titles; "rule" has y, or is the
+// diagonal without. Layers with a name are in the legend, and in the table below.
+export function chart({ title, xName, yName, x, y, layers, height = 300, xTicks = null }) {
   const canvas = svg("svg", { role: "img", "aria-label": title, height });
   const figure = h("figure", { class: "chart" },
     canvas,
-    h("figcaption", null, h("span", { class: "chart-title" }, title), legend(layers)));
+    h("figcaption", null, h("span", { class: "chart-title" }, title), legend(layers)),
+    behind(title, xName, layers));
   const draw = (width) => {
     const plane = { x: scale(x, margin.left, width - margin.right), y: scale(y, height - margin.bottom, margin.top), width, height };
     canvas.setAttribute("viewBox", `0 0 ${width} ${height}`);
@@ -21,6 +23,34 @@ export function chart({ title, xName, yName, x, y, layers, height = 300, xTicks 
   };
   new ResizeObserver(([entry]) => draw(Math.max(220, entry.contentRect.width))).observe(canvas);
   return figure;
+}
+
+// behind is the table behind a chart, made when it is opened.
+function behind(title, xName, layers) {
+  const body = h("div", null);
+  return h("details", { class: "behind", ontoggle: ({ target }) => { if (target.open) show(body, tableOf(title, xName, layers)); } },
+    h("summary", null, "Table"), body);
+}
+
+const mostRows = 1000;
+
+// tableOf has a row for each place on the x axis, and a column for each layer.
+function tableOf(title, xName, layers) {
+  const shown = layers.filter((layer) => layer.name && layer.x);
+  const points = shown.some((layer) => layer.names) ? shown.filter((layer) => layer.names) : shown;
+  const places = points.some((layer) => layer.names) ? points[0].x.map((_, k) => k) : [...new Set(points.flatMap((layer) => layer.x))].sort((a, b) => a - b);
+  const named = points[0]?.names;
+  const at = (layer, place) => (named ? place : layer.x.indexOf(place));
+  const cell = (layer, k) => {
+    if (k < 0) return "";
+    const range = layer.low ? `${number(layer.low[k])} to ${number(layer.high[k])}` : "";
+    return layer.y ? number(layer.y[k]) + (range && ` (${range})`) : range;
+  };
+  return table(title, [
+    named && { name: "node", text: (p) => named[p], class: "t id" },
+    { name: xName, text: (p) => number(named ? points[0].x[p] : p) },
+    ...points.map((layer) => ({ name: layer.name, text: (p) => cell(layer, at(layer, p)) })),
+  ].filter(Boolean), places.slice(0, mostRows));
 }
 
 // span is the range of all finite numbers of some lists, a little wider.

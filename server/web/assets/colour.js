@@ -1,3 +1,4 @@
+// @ts-check
 // Colours that the colour-blind can tell apart: they grow evenly lighter.
 
 const ramps = {
@@ -5,6 +6,8 @@ const ramps = {
   mean: ["442a74", "414487", "34608d", "2a788e", "21918c", "28ae80", "5ec962", "addc30", "f5e026"],
   // Little is known where it is bright.
   sd: ["3a447c", "55418c", "753f91", "983f8b", "ba487c", "d95a68", "ee7853", "f99f4c", "fdd174"],
+  // Certainly not, perhaps, certainly: dark, grey, bright.
+  chance: ["1f3d6e", "3d5378", "5b6a80", "7d8086", "99968a", "b5ab85", "cfbf7c", "e6d36b", "f8e754"],
 };
 
 const steps = 256;
@@ -28,4 +31,4 @@ export function rampStops(name) {
 }
 
 // dark tells whether the reader prefers a dark page.
-export const dark = window.matchMedia("(prefers-color-scheme: dark)");
+export const dark = /** @type {MediaQueryList} */ (globalThis.matchMedia?.("(prefers-color-scheme: dark)") ?? new EventTarget());

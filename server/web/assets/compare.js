@@ -1,3 +1,4 @@
+// @ts-check
 // Two studies side by side.
 
 import { get, patiently, studyPath } from "./api.js";
@@ -6,12 +7,12 @@ import { field, h, show, table } from "./dom.js";
 import { number, percent, rate } from "./format.js";
 import { address } from "./route.js";
 import { goalName } from "./study.js";
-import { verdicts } from "./trust.js";
+import { verdicts } from "./verdicts.js";
 
 export async function comparePage(first, second) {
   const studies = (await get("/v1/studies")).studies.filter((s) => !s.problem);
   document.title = "Compare · grfgp";
-  const chosen = [first ?? studies[0]?.name, second ?? studies.find((s) => s.name !== (first ?? studies[0]?.name))?.name];
+  const chosen = pair(studies, first, second);
   const body = h("div", { class: "compare-view" });
   const choose = (k) => h("select", {
     id: `compare-${k}`,
@@ -27,6 +28,18 @@ export async function comparePage(first, second) {
   }
   fillIn(body, chosen);
   return h("div", null, h("h1", null, "Compare"), h("div", { class: "fields card" }, field("First study", choose(0)), field("Second study", choose(1))), body);
+}
+
+// pair chooses two studies that say something beside each other: of the same goal and network if
+// there are two, with measurements, and those that changed last.
+export function pair(studies, first, second) {
+  const alike = (a, b) => (a.settings.goal === b.settings.goal ? 2 : 0) + (a.settings.graph === b.settings.graph ? 1 : 0);
+  const measured = (s) => (s.values > 0 ? 1 : 0);
+  const ranked = [...studies].sort((a, b) => measured(b) - measured(a) || b.updated.localeCompare(a.updated));
+  const one = ranked.find((s) => s.name === first) ?? ranked.find((s) => ranked.some((t) => t !== s && t.values > 0 && alike(s, t) === 3)) ?? ranked[0];
+  const others = ranked.filter((s) => s !== one && s.name !== first);
+  const best = others.sort((a, b) => measured(b) - measured(a) || alike(one, b) - alike(one, a))[0];
+  return [first ?? one?.name, second ?? best?.name];
 }
 
 // fillIn loads and shows both studies, without parts that are not available yet.
@@ -82,13 +95,14 @@ function figures(sides) {
     of("pending", ({ study }) => number(study.trials.pending)),
     of("spent", ({ study }) => number(study.spent)),
     of("best", ({ study }) => (study.best ? `${number(rate(study.best))} at ${study.best.node}` : "–")),
-    of("error on held-out measurements (RMSE)", ({ calibration: c }) => (c ? number(c.rmse, 3) : "–")),
-    of("error of the best baseline (RMSE)", ({ calibration: c }) => (c ? number(Math.min(...Object.values(c.baseline_rmse)), 3) : "–")),
+    of("error on held-out measurements (RMSE)", ({ calibration: c }) => number(c?.rmse, 3)),
+    of("error of the best baseline (RMSE)", ({ calibration: c }) => (c?.baseline_rmse ? number(Math.min(...Object.values(c.baseline_rmse)), 3) : "–")),
+    ...(sides.some((s) => s.study.settings.labels) ? [of("labels predicted rightly from the others", ({ calibration: c }) => percent(c?.accuracy))] : []),
     of("coverage of 95 % intervals", ({ calibration: c }) => percent(c?.coverage?.["0.95"])),
     of("verdict", ({ calibration: c }) => (c ? verdicts(c)[0] ?? "–" : "no model yet")),
   ];
   return table("Both studies", [
-    { name: "", text: (r) => r.name, class: "w" },
+    { name: "of", text: (r) => r.name, class: "w" },
     ...sides.map((s, k) => ({ name: s.name, text: (r) => r.cells[k], class: "t" })),
   ], rows);
 }

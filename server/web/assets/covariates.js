@@ -1,3 +1,4 @@
+// @ts-check
 // Covariates: columns of the node table that a model may use.
 
 import { h, show } from "./dom.js";
@@ -20,7 +21,7 @@ export class ColumnChoice {
   offer(columns) {
     this.boxes = [];
     if (columns === null) {
-      show(this.element, h("p", { class: "soft" }, "The columns are offered here once the files are read."));
+      show(this.element, h("p", { class: "soft" }, "Once the files are read, their columns appear here."));
       return;
     }
     if (columns.length === 0) {

@@ -1,3 +1,4 @@
+// @ts-check
 // What explains the values: effects of columns with their intervals, and parts of the
 // model.
 
@@ -34,7 +35,7 @@ function columns(e) {
       { name: "to", text: (f) => f.to },
       { name: "change", text: (f) => number(f.mean, 2) },
       { name: "interval", text: (f) => span(f), class: "c" },
-      { name: "", text: (f) => interval(f, low, high), class: "c" },
+      { name: "drawn", text: (f) => interval(f, low, high), class: "c" },
       { name: "between nodes", text: (f) => (f.between ? `${number(f.between.mean, 2)}, ${span(f.between)}` : "–"), class: "c" },
     ], e.columns),
     e.left_out?.length > 0 && h("p", { class: "soft" }, `Not computed, as their linear effects are smaller: ${e.left_out.join(", ")}.`),

@@ -1,3 +1,4 @@
+// @ts-check
 // Numbers and times as people read them.
 
 // number formats with four digits, a dash if v is not a finite number.
@@ -58,30 +59,29 @@ export function ticks(low, high, about = 5) {
   return list;
 }
 
-// parseNumber parses what a user typed, and throws an error for the user.
-export function parseNumber(text) {
-  const plain = text.trim().replace("−", "-");
-  if (plain === "") throw { title: "A number is missing" };
-  if (/^[+-]?\d+,\d+$/.test(plain)) throw { title: `Write ${plain.replace(",", ".")} with a point`, detail: "a comma could mean thousands" };
-  const v = Number(plain);
-  if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(plain)) throw { title: `“${plain}” is not a number`, detail: "write it as 3.3, −2 or 1.5e6" };
-  if (!Number.isFinite(v)) throw { title: `${plain} is too large` };
-  return v;
+// withUnit is a text with the unit of the study, where it has one.
+/** @param {string} text @param {{ unit?: string }} [settings] */
+export function withUnit(text, { unit } = {}) {
+  return unit ? `${text} ${unit}` : text;
 }
 
 // sizeName is the name of what a study takes with every value; null: nothing.
+/** @param {{ exposures?: boolean, spec?: { values?: string } }} [settings] */
 export function sizeName({ exposures, spec } = {}) {
   if (!exposures) return null;
   return spec?.values === "share" ? "tested" : "exposure";
 }
 
 // rate is a measurement on the scale of predictions: per unit of exposure, where it has one.
+/** @param {{ value?: number, exposure?: number }} result */
 export function rate({ value, exposure }) {
   return exposure > 0 ? value / exposure : value;
 }
 
-// resultText is a measurement with its exposure: 3 of 20, or 12 (exposure 8.4).
-export function resultText({ value, exposure }, { spec } = {}) {
+// resultText is a measurement with its exposure: 3 of 20, or 12 (exposure 8.4); or the class that was found.
+/** @param {{ value?: number, exposure?: number, class?: string }} result @param {any} [settings] */
+export function resultText({ value, exposure, class: name }, { spec } = {}) {
+  if (name !== undefined) return name;
   if (!(exposure > 0)) return number(value, 6);
   return spec?.values === "share" ? `${number(value, 6)} of ${number(exposure, 6)}` : `${number(value, 6)} (exposure ${number(exposure, 6)})`;
 }

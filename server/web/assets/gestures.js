@@ -1,8 +1,11 @@
+// @ts-check
 // steer moves a camera by mouse, touch and keys.
 
 const still = 5; // pixels that a click may move
 
-export function steer(canvas, camera, { moved, clicked }) {
+// moved is called after the camera has moved, clicked with the point of a click and whether it was a key, hovered with that of
+// a mouse that only points, null when it leaves.
+export function steer(canvas, camera, { moved, clicked, hovered }) {
   const fingers = new Map(); // pointers that are down, by id
   let travelled = 0;
   const at = (event) => {
@@ -14,11 +17,15 @@ export function steer(canvas, camera, { moved, clicked }) {
     canvas.setPointerCapture(event.pointerId);
     if (fingers.size === 0) travelled = 0;
     fingers.set(event.pointerId, at(event));
+    hovered(null);
   });
   canvas.addEventListener("pointermove", (event) => {
     const before = fingers.get(event.pointerId);
-    if (!before) return;
     const now = at(event);
+    if (!before) {
+      if (event.pointerType === "mouse") hovered(now);
+      return;
+    }
     const other = [...fingers].find(([id]) => id !== event.pointerId)?.[1];
     travelled += Math.hypot(now.x - before.x, now.y - before.y);
     if (other) {
@@ -36,6 +43,7 @@ export function steer(canvas, camera, { moved, clicked }) {
     fingers.delete(event.pointerId);
   });
   canvas.addEventListener("pointercancel", (event) => fingers.delete(event.pointerId));
+  canvas.addEventListener("pointerleave", () => hovered(null));
   canvas.addEventListener("wheel", (event) => {
     event.preventDefault();
     const { x, y } = at(event);
@@ -54,7 +62,7 @@ export function steer(canvas, camera, { moved, clicked }) {
       "=": () => camera.scale(1.4),
       "-": () => camera.scale(1 / 1.4),
       0: () => camera.fit(),
-      Enter: () => clicked(camera.width / 2, camera.height / 2),
+      Enter: () => clicked(camera.width / 2, camera.height / 2, true),
     };
     if (!keys[event.key] || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();

@@ -1,41 +1,53 @@
-// The map: nodes at their positions, coloured by prediction.
+// @ts-check
+// The map: nodes at their positions, coloured by prediction. It fills the element it is put in.
 
 import { get, patiently, studyPath } from "./api.js";
 import { Camera } from "./camera.js";
+import { classWords, parted, shadeClasses } from "./classes.js";
 import { dark } from "./colour.js";
 import { readColumns } from "./columns.js";
 import { h, show } from "./dom.js";
-import { count, plural } from "./format.js";
+import { Edges } from "./edges.js";
+import { FindBox } from "./find.js";
+import { count, number, percent, plural } from "./format.js";
 import { steer } from "./gestures.js";
 import { legend } from "./legend.js";
 import { NodePanel } from "./node.js";
 import { complain, wordsOf } from "./notice.js";
+import { drawOverlay, pinHeight } from "./overlay.js";
+import { pictureOf } from "./picture.js";
+import { Places } from "./places.js";
 import { Refresher } from "./refresher.js";
-import { Scene, pending, selected, suggested } from "./scene.js";
+import { Scene } from "./scene.js";
 
-const starCount = 5; // suggestions shown as stars
 const reach = 14; // pixels from a click to the node it selects
+const narrow = 700; // pixels, of a map with no room beside search and legend
+const apart = 26; // pixels between nodes when a single one is looked at
 
-// mapView shows the map of a study. The camera is kept when the view closes.
-export function mapView(context) {
-  context.camera ??= new Camera();
-  return new MapView(context);
-}
-
-class MapView {
-  constructor(context) {
+export class MapView {
+  // onChoose is called with the id of the node that somebody chose on the map, or null; onMove with
+  // the camera as text when it has come to rest.
+  /** @param {any} context @param {{ onChoose?: (node: string | null) => void, onMove?: (view: string) => void }} options */
+  constructor(context, { onChoose = () => {}, onMove = () => {} } = {}) {
     this.context = context;
-    this.camera = context.camera;
+    this.onChoose = onChoose;
+    this.onMove = onMove;
+    this.camera = context.camera ??= new Camera(); // kept when the view closes
     this.by = "mean";
-    this.edges = true;
-    this.data = null;
-    this.stars = [];
-    this.chosen = null; // the node that was clicked: its id, and what is known of it
+    this.edgesShown = true;
+    this.places = null;
+    this.data = null; // of the study, in the rows of places
+    this.edges = null;
+    this.marked = { pins: [], suggestions: [], chosen: null, hovered: null };
+    /** @type {{ view?: string, spot?: [number, number] }} */
+    this.wanted = {}; // to be looked at, before there are places
+    this.names = new Map(); // what the server said of nodes, by number, until something changes
+    this.ending = new AbortController();
     this.element = this.build();
     this.refresher = new Refresher((signal) => this.load(signal), (error) => this.fail(error));
-    this.starring = new Refresher((signal) => this.loadStars(signal), () => {}, 2000);
+    this.learner = new Refresher((signal) => this.awaitModel(signal), (error) => this.fail(error));
     this.resizing = new ResizeObserver(() => this.resize());
-    this.repaint = () => this.paint();
+    this.repaint = () => (this.data && this.by === "class" ? this.colour() : this.paint()); // classes have other colours in the dark
     dark.addEventListener("change", this.repaint);
     try {
       this.scene = new Scene(this.canvas);
@@ -43,113 +55,192 @@ class MapView {
       this.fail(error);
       return;
     }
-    this.resizing.observe(this.canvas);
-    steer(this.canvas, this.camera, { moved: () => this.moved(), clicked: (x, y) => this.click(x, y) });
-    this.refresh();
+    this.canvas.addEventListener("webglcontextlost", (event) => event.preventDefault());
+    this.canvas.addEventListener("webglcontextrestored", () => this.restore());
+    this.resizing.observe(this.frame);
+    steer(this.canvas, this.camera, { moved: () => this.moved(), clicked: (x, y, byKey) => this.click(x, y, byKey), hovered: (at) => this.hover(at) });
+    this.refresher.refresh();
   }
 
   build() {
     this.canvas = h("canvas", { id: "map", tabindex: "0", role: "application", "aria-label": "Map of nodes. Arrow keys move, plus and minus zoom, 0 shows all, Enter selects the node in the middle." });
-    this.status = h("p", { class: "soft", role: "status", id: "map-status" }, "Loading the map …");
+    this.over = h("canvas", { class: "map-over", "aria-hidden": "true" });
+    this.tip = h("div", { class: "map-tip", hidden: true, "aria-hidden": "true" });
+    this.status = h("p", { class: "map-status", role: "status", id: "map-status" }, "Loading the map …");
     this.legend = h("div", { class: "map-legend" });
-    this.panel = new NodePanel(this.context, () => this.choose(null));
-    return h("div", { class: "map-view" },
-      h("div", { class: "card map-card" },
-        this.toolbar(),
-        h("div", { class: "map-frame" }, this.canvas, h("div", { class: "crosshair", "aria-hidden": "true" })),
-        this.legend,
-        this.status),
-      h("div", { class: "map-side" }, this.panel.element));
+    this.choices = h("fieldset", { class: "choices" });
+    this.finder = new FindBox(this.context, (node) => this.found(node));
+    this.panel = new NodePanel(this.context, () => this.pick(null));
+    this.frame = h("div", { class: "map-frame" }, this.canvas, h("div", { class: "crosshair", "aria-hidden": "true" }), this.over, this.tip);
+    this.top = h("div", { class: "map-top" }, this.finder.element, h("div", { class: "map-colours" }, this.legend, this.choices));
+    return h("section", { class: "map-view", "aria-label": "Map" },
+      this.frame,
+      this.top,
+      this.tools(),
+      this.panel.element,
+      this.status);
   }
 
-  toolbar() {
-    const colourBy = (value, label) => h("label", { class: "choice" },
-      h("input", { type: "radio", name: "colour-by", value, checked: value === this.by, onchange: () => this.colourBy(value) }), label);
-    const find = h("input", { id: "find", type: "search", placeholder: "Node id", "aria-label": "Find a node by its id", autocomplete: "off" });
+  tools() {
     const button = (label, text, act) => h("button", { type: "button", class: "square", "aria-label": label, title: label, onclick: act }, text);
-    return h("div", { class: "toolbar" },
-      h("fieldset", { class: "choices" }, h("legend", null, "Colour by"), colourBy("mean", "mean"), colourBy("sd", "standard deviation")),
-      h("label", { class: "choice" },
-        h("input", { type: "checkbox", checked: true, onchange: (e) => { this.edges = e.target.checked; this.refresh(); } }), "edges"),
-      h("form", { class: "find", role: "search", onsubmit: (e) => { e.preventDefault(); this.find(find.value.trim()); } },
-        find, h("button", null, "Find")),
-      h("div", { class: "zoom" },
-        button("Zoom in", "+", () => { this.camera.scale(1.5); this.moved(); }),
-        button("Zoom out", "−", () => { this.camera.scale(1 / 1.5); this.moved(); }),
-        button("Show all", "⤢", () => { this.camera.fit(); this.moved(); })));
+    const zoom = (factor) => () => { this.camera.scale(factor); this.moved(); };
+    const edges = button("Hide or show edges", "╱", () => this.toggleEdges());
+    edges.setAttribute("aria-pressed", "true");
+    edges.classList.add("seldom");
+    this.edgeButton = edges;
+    return h("div", { class: "zoom" },
+      button("Zoom in", "+", zoom(1.5)),
+      button("Zoom out", "−", zoom(1 / 1.5)),
+      button("Show all", "⤢", () => { this.camera.fit(); this.moved(); }),
+      edges);
   }
 
   // refresh is called when the study has changed.
   refresh() {
-    if (!this.scene) return;
-    this.refresher.refresh();
-    this.starring.refresh();
+    if (this.scene) this.refresher.refresh();
   }
 
+  // load gets the places, once, and what the study knows of them. Both are asked for at once, and each
+  // is drawn when it comes.
   async load(signal) {
-    const query = new URLSearchParams({ nodes: this.context.meta.limits.map_nodes });
-    if (!this.edges) query.set("edges", "no");
-    if (this.large && this.camera.zoomed()) query.set("box", this.camera.box(0.3).join(","));
-    const path = `${studyPath(this.context.name, "map")}?${query}`;
+    this.placing ??= this.loadPlaces().catch((error) => {
+      this.placing = null;
+      throw error;
+    });
+    const path = studyPath(this.context.name, "map");
+    const [data] = await Promise.all([this.fetchColumns(path, signal), this.placing]);
+    this.know(data);
+    if (data.head.learning) this.learner.refresh();
+  }
+
+  // awaitModel gets the predictions when they are there: the answer waits for them.
+  async awaitModel(signal) {
+    this.know(await this.fetchColumns(`${studyPath(this.context.name, "map")}?wait=yes`, signal));
+  }
+
+  async fetchColumns(path, signal) {
     const response = await patiently("GET", path, { signal }, (problem) => this.waiting(problem));
-    const data = readColumns(await response.arrayBuffer());
-    if (this.camera.zoom === 0 || this.data === null) {
-      this.camera.whole = data.head.bounds;
-      if (this.camera.zoom === 0) this.camera.fit();
+    return readColumns(await response.arrayBuffer());
+  }
+
+  async loadPlaces() {
+    const { graph } = this.context.study.settings;
+    this.places = new Places(await this.fetchColumns(`/v1/graphs/${encodeURIComponent(graph)}/places`, this.ending.signal));
+    const { head } = this.places;
+    this.camera.whole = head.bounds.every(Number.isFinite) ? head.bounds : [0, 0, 1, 1];
+    this.edges = new Edges(graph, this.places);
+    this.scene.place(this.places);
+    this.aim();
+    this.canvas.dataset.placed = head.placed;
+    this.locate();
+    this.describe();
+    this.paint();
+    this.loadEdges();
+  }
+
+  // aim points the camera, once there are places and the screen has a size, at what was wanted before.
+  aim() {
+    if (!this.places || this.camera.width <= 1) return;
+    if (this.camera.zoom === 0) this.camera.fit();
+    const { view, spot } = this.wanted;
+    this.wanted = {};
+    if (view) this.camera.read(view);
+    if (spot) this.lookAt(...spot);
+  }
+
+  async loadEdges() {
+    if (!this.edges || !this.edgesShown) return;
+    try {
+      if (await this.edges.load(this.camera, this.ending.signal)) this.join();
+    } catch (error) {
+      if (!this.ending.signal.aborted) this.fail(error);
     }
+  }
+
+  join() {
+    this.scene?.join(this.edgesShown ? this.edges.ends() : new Float32Array(0));
+    this.canvas.dataset.edges = String(this.edgesShown ? this.edges.from.length : 0);
+    this.blend();
+    this.paint();
+  }
+
+  // blend colours the edges by the values of their ends.
+  blend() {
+    const column = this.data?.columns[this.by];
+    if (!this.edges || !this.edgesShown) return;
+    const values = column && this.edges.coloured ? this.edges.values(column) : null;
+    this.scene?.blend(values && this.by === "class" ? parted(values) : values);
+  }
+
+  toggleEdges() {
+    this.edgesShown = !this.edgesShown;
+    this.edgeButton.setAttribute("aria-pressed", String(this.edgesShown));
+    if (!this.edges) return;
+    this.join();
+    this.loadEdges();
+  }
+
+  // know takes what the study knows. An answer that was on its way for long does not replace a newer one.
+  know(data) {
+    if (!this.scene || (this.data && older(data.head, this.data.head))) return;
     this.data = data;
-    this.large = data.head.total > this.context.meta.limits.map_nodes; // the nodes drawn depend on the camera
-    this.scene.join(data.columns.edge_from, data.columns.edge_to);
-    this.arrange();
+    if (data.head.classes) shadeClasses(data);
+    this.names.clear();
+    this.canvas.dataset.seq = data.head.seq;
+    this.canvas.dataset.known = data.head.known ?? 0;
+    this.canvas.dataset.coloured = String(data.head.model);
+    if (!data.head.scales[this.by]) this.by = data.head.classes ? "class" : "mean";
+    this.colour();
     this.describe();
     this.panel.refresh();
   }
 
-  async loadStars(signal) {
-    const path = `${studyPath(this.context.name, "candidates")}?count=${starCount}`;
-    const answer = this.context.study.status === "open" ? await (await patiently("GET", path, { signal })).json() : { candidates: [] };
-    this.stars = answer.candidates;
-    this.arrange();
-  }
-
-  colourBy(by) {
-    this.by = by;
-    this.arrange();
-  }
-
-  // arrange gives the scene its nodes: those that the server sent, and suggested or
-  // selected nodes that were thinned out.
-  arrange() {
-    if (!this.data) return;
-    const { head, columns } = this.data;
-    const marked = [...this.stars.map((s) => [s, suggested]), ...(this.chosen ? [[this.chosen, selected]] : [])];
-    const rows = marked.map(([{ node }]) => columns.id.find(node));
-    const extra = marked.filter(([node], k) => rows[k] < 0 && node.x !== undefined);
-    const joined = (column, of, Kind) => Kind.from([...column, ...extra.map(([node, flag]) => of(node, flag))]);
-    const flags = joined(columns.flags, (_, flag) => flag, Uint8Array);
-    marked.forEach(([, flag], k) => {
-      if (rows[k] >= 0 && !(flag === suggested && flags[rows[k]] & pending)) flags[rows[k]] |= flag;
-    });
-    this.scene.place(joined(columns.x, (n) => n.x, Float32Array), joined(columns.y, (n) => n.y, Float32Array));
-    this.scene.flag(flags);
-    if (head.model) this.scene.value(joined(columns[this.by], (n) => n[this.by] ?? 0, Float32Array), head.range[this.by], this.by);
-    else this.scene.value(null, [0, 1], this.by);
-    show(this.legend, legend(this.by, head, columns.flags));
+  // colour gives the scene its values and marks.
+  colour() {
+    const { columns, head } = this.data;
+    this.scene.scale(this.by, theme().shares.paper);
+    this.scene.value(columns[this.by] ?? null);
+    this.scene.flag(columns.flags ?? null);
+    this.scene.mark(columns.mark_x, columns.mark_y, columns.mark_flags, columns[`mark_${this.by}`] ?? null);
+    this.blend();
+    show(this.legend, legend(this.by, this.data, this.context.study.settings.unit));
+    this.offerColours(head);
+    this.makeRoom();
     this.paint();
   }
 
+  // offerColours lets one choose what the colours are.
+  offerColours(head) {
+    const names = { mean: "Value", sd: "How sure", chance: `Above ${number(head.level)}?` };
+    const offered = Object.keys(names).filter((by) => head.scales[by]);
+    const text = JSON.stringify([offered, head.level]);
+    if (this.offered === text) return;
+    this.offered = text;
+    show(this.choices, offered.length > 1 && [h("legend", { class: "unseen" }, "Colour by"), offered.map((by) => h("label", { class: "choice" },
+      h("input", { type: "radio", name: "colour-by", id: `colour-${by}`, value: by, checked: by === this.by, onchange: () => { this.by = by; this.colour(); } }), names[by]))]);
+  }
+
   describe() {
-    const { head } = this.data;
-    const all = head.thinned
-      ? `${count(head.shown)} of ${count(head.visible)} visible nodes are drawn, each in place of the nodes around it; zoom in to see all.`
-      : `${plural(head.shown, "node")}.`;
-    const model = head.model ? "" : " No predictions yet: at least five measurements, not all equal, are needed.";
-    show(this.status, all + model);
-    this.canvas.dataset.seq = head.seq;
+    const { head } = this.places;
+    const nodes = head.step > 1
+      ? `${count(head.rows)} of ${plural(head.total, "node")} are drawn, chosen at random; search finds all.`
+      : `${plural(head.placed, "node")}${head.placed < head.total ? `; ${count(head.total - head.placed)} have no place` : ""}`;
+    show(this.status, [nodes, this.learning()].filter(Boolean).join(" · "));
+  }
+
+  // learning says what the colours wait for; "": nothing.
+  learning() {
+    const data = this.data?.head;
+    const values = plural(data?.readings ?? this.context.study.values, "value");
+    if (data?.learning || !data) return data?.model ? `learning from ${values}; the colours will change` : `learning from ${values} …`;
+    if (data.model) return "";
+    if (this.context.study.settings.labels) return "no predictions yet: nodes of two classes must be known";
+    if (data.readings < 5) return "no predictions yet: at least five values that differ are needed";
+    return "no predictions: the values are all equal, or no model can be fitted";
   }
 
   waiting(problem) {
-    show(this.status, problem.detail || "The server is working; the map will appear.");
+    if (!this.places) show(this.status, problem.detail || "The server is working; the map will appear.");
   }
 
   fail(error) {
@@ -157,99 +248,312 @@ class MapView {
     show(this.status, h("span", { class: "refusal" }, text ? `${title}: ${text}` : title));
   }
 
-  resize() {
-    const { width, height } = this.canvas.getBoundingClientRect();
+  // makeRoom keeps the map below the legend, and the chosen node above its panel, where there is no room
+  // beside them.
+  makeRoom() {
+    const tight = this.camera.width < narrow;
+    const top = tight ? this.top.offsetHeight + this.top.offsetTop : 0;
+    if (top !== this.camera.inset.top) this.covered({ top });
+    this.camera.inset.bottom = tight ? this.panel.element.offsetHeight : 0;
+    const { chosen } = this.marked;
+    if (this.camera.inset.bottom === 0 || chosen?.x === undefined || this.camera.zoom === 0) return;
+    const y = this.camera.screen(chosen.x, chosen.y)[1];
+    if (y < top + reach || y > this.camera.height - this.camera.inset.bottom - reach) this.camera.look(chosen.x, chosen.y, this.camera.times());
+  }
+
+  // covered says how many pixels of the map something else covers: { top, right, bottom, left }.
+  covered(inset) {
     const whole = this.camera.zoom > 0 && !this.camera.zoomed();
-    this.camera.resize(width, height);
-    if (whole || (this.data && this.camera.zoom === 0)) this.camera.fit();
+    Object.assign(this.camera.inset, inset);
+    if (whole) this.camera.fit();
     this.paint();
   }
 
-  // moved is called when the camera has moved. It redraws at once, and soon loads nodes
-  // that were thinned out.
+  resize() {
+    const { width, height } = this.frame.getBoundingClientRect();
+    if (width === 0 || height === 0) return; // not shown
+    const whole = this.camera.zoom > 0 && !this.camera.zoomed();
+    this.camera.resize(width, height);
+    this.makeRoom();
+    if (this.places && whole) this.camera.fit();
+    this.aim();
+    this.paint();
+  }
+
+  // restore gives the scene everything anew, after the system took the graphics memory.
+  restore() {
+    if (!this.places) return;
+    this.scene = new Scene(this.canvas);
+    this.scene.place(this.places);
+    this.join();
+    if (this.data) this.colour();
+  }
+
+  // moved is called when the camera has moved. It redraws at once, and tells others when it rests.
   moved() {
+    this.hover(null);
     this.paint();
     clearTimeout(this.moving);
-    if (this.large) this.moving = setTimeout(() => this.refresher.refresh(), 200);
+    this.moving = setTimeout(() => {
+      this.onMove(this.camera.text());
+      this.loadEdges();
+    }, 200);
   }
 
   paint() {
-    if (!this.scene || !this.data || this.painting) return;
+    if (!this.scene || !this.places || this.painting) return;
     this.painting = requestAnimationFrame(() => {
       this.painting = 0;
-      const size = this.nodeSize();
-      this.scene.draw(this.camera, size, Math.max(13, size * 1.6), theme());
+      if (this.camera.zoom > 0) this.draw();
     });
   }
 
-  // nodeSize leaves room between nodes for their edges, unless nodes stand for others.
-  nodeSize() {
-    const { head, columns: { x, y } } = this.data;
-    const view = this.camera.box();
-    const [x0, y0] = [0, 1].map((k) => Math.max(view[k], head.bounds[k]));
-    const [x1, y1] = [2, 3].map((k) => Math.min(view[k], head.bounds[k]));
-    let seen = 1;
-    for (let i = 0; i < x.length; i++) if (x[i] >= x0 && x[i] <= x1 && y[i] >= y0 && y[i] <= y1) seen++;
-    const apart = this.camera.zoom * Math.sqrt((Math.max(0, x1 - x0) * Math.max(0, y1 - y0)) / seen);
-    return Math.min(14, Math.max(2.5, (head.thinned ? 1.1 : 0.5) * apart));
+  draw() {
+    if (!this.colours) performance.mark("map-drawn"); // how long the first picture took
+    this.colours = theme();
+    this.scene.draw(this.camera, this.sizes(), this.colours.shares);
+    this.drawOver();
   }
 
-  click(sx, sy) {
-    if (!this.data) return;
-    const { x, y, id } = this.data.columns;
-    let nearest = -1, least = reach * reach;
-    for (let i = 0; i < x.length; i++) {
-      const [px, py] = this.camera.screen(x[i], y[i]);
-      const d = (px - sx) ** 2 + (py - sy) ** 2;
-      if (d < least) [nearest, least] = [i, d];
+  // sizes leave room between nodes; where edges have colours, nodes are as wide as they are, so that roads
+  // are roads.
+  sizes() {
+    const between = this.places.spacing * this.camera.zoom;
+    const marks = Math.max(1, this.data?.columns.mark_x.length ?? 1);
+    const mark = Math.min(13, Math.max(7, 0.5 * Math.sqrt((this.camera.width * this.camera.height) / marks)));
+    if (this.edges?.coloured && this.edgesShown && this.edges.from.length > 0) {
+      const edge = Math.min(6, Math.max(1.5, 0.4 * between));
+      return { edge, node: edge + 0.6, mark };
     }
-    this.choose(nearest < 0 ? null : { node: id.at(nearest) });
+    return { edge: 1, node: Math.min(14, Math.max(2.2, 0.5 * between)), mark };
   }
 
-  choose(node) {
-    this.chosen = node;
-    this.panel.show(node === null ? null : node.node);
-    this.arrange();
+  drawOver() {
+    const dense = window.devicePixelRatio || 1;
+    const { width, height } = this.camera;
+    const [w, t] = [Math.round(width * dense), Math.round(height * dense)];
+    if (this.over.width !== w || this.over.height !== t) [this.over.width, this.over.height] = [w, t];
+    const pen = this.over.getContext("2d");
+    pen.setTransform(dense, 0, 0, dense, 0, 0);
+    const at = (list) => list.filter((n) => n.x !== undefined && n.y !== undefined);
+    const { pins, suggestions, chosen, hovered } = this.marked;
+    const numbered = new Set(pins.map((p) => p.node));
+    drawOverlay(pen, this.camera, {
+      pins: at(pins), suggestions: at(suggestions).filter((s) => !numbered.has(s.node)), chosen: chosen?.x === undefined ? null : chosen, hovered, geographic: this.places.head.coordinates === "geographic",
+    }, this.colours ?? theme());
   }
 
-  async find(id) {
-    if (id === "" || !this.data) return;
-    const { columns } = this.data;
-    const row = columns.id.find(id);
+  // pins sets the nodes with numbers, suggestions those with a question mark: lists of { node, x, y },
+  // or with lat and lon in place of x and y.
+  pins(list) {
+    this.mark("pins", list);
+  }
+
+  suggestions(list) {
+    this.mark("suggestions", list);
+    this.panel.suggest(list);
+  }
+
+  mark(kind, list) {
+    this.marked[kind] = list.map((node) => ({ ...node }));
+    this.canvas.dataset[kind] = list.map((node) => (node.number !== undefined && kind === "pins" ? `${node.number}:${node.node}` : node.node)).join(" ");
+    this.locate();
+    this.paint();
+  }
+
+  // locate gives the marked nodes that have only a place on the globe one in the plane.
+  locate() {
+    if (!this.places?.head.projection) return;
+    for (const node of [...this.marked.pins, ...this.marked.suggestions]) {
+      if (node.x === undefined && Number.isFinite(node.lat) && Number.isFinite(node.lon)) [node.x, node.y] = this.places.project(node.lat, node.lon);
+    }
+  }
+
+  // under returns what is drawn at a point of the screen: { node, x, y } of a pin or a suggestion,
+  // { number, x, y } of another node, or null.
+  /** @returns {{ node?: string, number?: number, x: number, y: number } | null} */
+  under(sx, sy) {
+    if (!this.places || this.camera.zoom === 0) return null;
+    const { pins, suggestions } = this.marked;
+    const near = (node, dy) => {
+      const [x, y] = this.camera.screen(node.x, node.y);
+      return Math.hypot(x - sx, y - dy - sy) <= reach;
+    };
+    const pinned = pins.find((p) => near(p, pinHeight - 12) || near(p, 4)) ?? suggestions.find((s) => near(s, 0));
+    if (pinned) return { node: pinned.node, x: pinned.x, y: pinned.y };
+    const [x, y] = this.camera.place(sx, sy);
+    return this.markUnder(x, y) ?? this.rowUnder(x, y);
+  }
+
+  markUnder(x, y) {
+    const columns = this.data?.columns;
+    let best = null, least = (8 / this.camera.zoom) ** 2;
+    for (let k = 0; k < (columns?.mark_x.length ?? 0); k++) {
+      const [px, py] = this.places.position(columns.mark_x[k], columns.mark_y[k]);
+      const d = (px - x) ** 2 + (py - y) ** 2;
+      if (d < least) [best, least] = [{ number: columns.mark_number[k], x: px, y: py }, d];
+    }
+    return best;
+  }
+
+  rowUnder(x, y) {
+    const row = this.places.nearest(x, y, reach / this.camera.zoom);
+    if (row < 0) return null;
+    const [px, py] = this.places.at(row);
+    return { number: this.places.number(row), row, x: px, y: py };
+  }
+
+  // factsOf asks the server for what is known of a node that was hit.
+  /** @param {{ node?: string, number?: number }} hit @param {AbortSignal} signal */
+  async factsOf({ node, number: n }, signal) {
+    const key = node ?? n;
+    if (!this.names.has(key)) {
+      const query = new URLSearchParams(node === undefined ? { number: String(n) } : { node });
+      this.names.set(key, (await get(`${studyPath(this.context.name, "nodes")}?${query}`, { signal })).nodes[0]);
+      if (this.names.size > 500) this.names.delete(this.names.keys().next().value);
+    }
+    return this.names.get(key);
+  }
+
+  async click(sx, sy, byKey = false) {
+    const hit = this.under(sx, sy);
+    if (hit === null) {
+      this.pick(null);
+      if (byKey) show(this.status, "No node is near the middle: move the map, or search for a node.");
+      else if (this.places) this.describe();
+      return;
+    }
     try {
-      const node = row >= 0
-        ? { node: id, x: columns.x[row], y: columns.y[row] }
-        : (await get(`${studyPath(this.context.name, "predictions")}?node=${encodeURIComponent(id)}`)).nodes[0];
-      if (node.x !== undefined) this.lookAt(node.x, node.y);
-      this.choose(node);
+      this.pick(await this.factsOf(hit, this.ending.signal));
     } catch (error) {
-      complain(error);
+      if (!this.ending.signal.aborted) complain(error);
     }
+  }
+
+  // hover shows the name and the value of what the mouse points at; at is null when it does not.
+  hover(at) {
+    this.asking?.abort();
+    const hit = at && this.under(at.x, at.y);
+    const before = this.marked.hovered;
+    this.marked.hovered = hit ?? null;
+    if (before?.x !== hit?.x || before?.y !== hit?.y) this.paintOver();
+    this.tip.hidden = !hit;
+    if (!hit) return;
+    const [x, y] = this.camera.screen(hit.x, hit.y);
+    this.tip.style.transform = `translate(${Math.round(x)}px, ${Math.round(y)}px)`;
+    this.tip.classList.toggle("left", x > this.camera.width - 220);
+    const { signal } = (this.asking = new AbortController());
+    this.factsOf(hit, signal).then((facts) => {
+      if (!signal.aborted) show(this.tip, h("b", null, facts.label || facts.node), facts.label && h("span", { class: "soft" }, ` ${facts.node}`), h("div", null, valueWords(facts)));
+    }, () => {});
+    if (!this.names.has(hit.node ?? hit.number)) show(this.tip, "…");
+  }
+
+  paintOver() {
+    if (this.overing || this.painting || !this.places) return;
+    this.overing = requestAnimationFrame(() => {
+      this.overing = 0;
+      if (this.camera.zoom > 0) this.drawOver();
+    });
+  }
+
+  // pick is a choice that somebody made on the map, and choose one that was made elsewhere.
+  pick(facts) {
+    this.choose(facts);
+    this.onChoose(facts === null ? null : facts.node);
+  }
+
+  // choose shows a node and what is known of it: an id, an object { node, x, y }, or null for none.
+  choose(node) {
+    const chosen = typeof node === "string" ? { node } : node;
+    this.marked.chosen = chosen;
+    this.paint();
+    this.panel.show(chosen === null ? null : chosen.node).then((facts) => {
+      if (facts && this.marked.chosen === chosen) this.marked.chosen = facts;
+      this.makeRoom();
+      this.paint();
+    });
+  }
+
+  found(node) {
+    if (node.x !== undefined) this.lookAt(node.x, node.y);
+    this.pick(node);
   }
 
   lookAt(x, y) {
-    this.camera.x = x;
-    this.camera.y = y;
-    this.camera.zoom = Math.max(this.camera.zoom, 3 * this.camera.fitting());
+    if (!this.places || this.camera.zoom === 0) {
+      this.wanted = { spot: [x, y] };
+      return;
+    }
+    this.camera.look(x, y, Math.max(this.camera.times(), 3, apart / (this.places.spacing * this.camera.fitting())));
     this.moved();
   }
 
+  // view is what is seen, as text for an address; look shows it.
+  view() {
+    return this.camera.text();
+  }
+
+  look(text) {
+    if (!this.places || this.camera.zoom === 0) {
+      this.wanted = { view: text };
+      return;
+    }
+    if (text === "") this.camera.fit();
+    else this.camera.read(text);
+    this.moved();
+  }
+
+  // picture returns a PNG of what is seen, with its legend.
+  picture() {
+    const { shares: _, ...colours } = theme();
+    this.draw();
+    return pictureOf([this.canvas, this.over], {
+      ...colours, width: this.camera.width, height: this.camera.height, by: this.by, data: this.data, title: this.context.name, unit: this.context.study.settings.unit,
+    });
+  }
+
   close() {
+    this.ending.abort();
+    this.asking?.abort();
     this.refresher.close();
-    this.starring.close();
+    this.learner.close();
     this.resizing.disconnect();
+    this.finder.close();
     this.panel.close();
     clearTimeout(this.moving);
     cancelAnimationFrame(this.painting);
+    cancelAnimationFrame(this.overing);
     dark.removeEventListener("change", this.repaint);
     this.scene?.close();
     this.scene = null;
   }
 }
 
-// theme reads the colours of the page, as shares of red, green and blue.
+// older tells whether an answer knows less than another.
+export function older(head, other) {
+  return head.seq < other.seq || (head.seq === other.seq && (head.known ?? 0) < (other.known ?? 0));
+}
+
+// valueWords says what is known of the value of a node.
+export function valueWords(facts) {
+  if (facts.chances) return classWords(facts);
+  const { measured, value, mean, lower, upper, above } = facts;
+  const parts = [];
+  if (measured && Number.isFinite(value)) parts.push(`measured ${number(value)}`);
+  else if (Number.isFinite(mean)) parts.push(`${number(mean)}, likely ${number(lower)} to ${number(upper)}`);
+  else parts.push("no prediction yet");
+  if (Number.isFinite(above)) parts.push(`above: ${percent(above)}`);
+  return parts.join(" · ");
+}
+
+// theme reads the colours of the page, for CSS and, as shares of red, green and blue, for the scene.
 function theme() {
   const style = getComputedStyle(document.documentElement);
-  const rgb = (name) => [1, 3, 5].map((k) => parseInt(style.getPropertyValue(name).trim().slice(k, k + 2), 16) / 255);
-  return { ink: rgb("--ink"), paper: rgb("--card"), plain: rgb("--plain"), line: [...rgb("--edge"), 0.55] };
+  const css = (name) => style.getPropertyValue(name).trim();
+  const rgb = (name) => [1, 3, 5].map((k) => parseInt(css(name).slice(k, k + 2), 16) / 255);
+  return {
+    ink: css("--ink"), paper: css("--map"), soft: css("--soft"), accent: css("--accent"), onAccent: css("--on-accent"), second: css("--second"),
+    shares: { ink: rgb("--ink"), paper: rgb("--map"), plain: rgb("--plain"), line: [...rgb("--edge"), 0.55] },
+  };
 }

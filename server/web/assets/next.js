@@ -1,25 +1,16 @@
-// Next measurements: reserve nodes, enter results, release nodes.
+// @ts-check
+// The one screen: the map, and beside or below it what to measure: one's own nodes, and those
+// that are suggested.
 
-import { Once, get, patiently, remove, studyPath } from "./api.js";
-import { field, h, show, table } from "./dom.js";
-import { lasting, moment, plural, resultText } from "./format.js";
-import { complain, busy, refuse, accept, say } from "./notice.js";
-import { observeForm } from "./observe.js";
-import { person, personField } from "./person.js";
-import { Refresher } from "./refresher.js";
-import { may } from "./role.js";
-import { TrialCard } from "./trial.js";
-
-const most = 100; // cards at a time
-const latest = 20; // measurements in the table
-
-const shorts = {
-  budget_reached: "The remaining nodes cost more than what is left of the budget.",
-  no_allowed_nodes: "No candidate node is left.",
-  groups_full: "The remaining nodes that the budget allows are in groups with their maximum of pending nodes.",
-  paused: "The study is paused; resume it to get suggestions.",
-  closed: "The study is closed.",
-};
+import { Above } from "./above.js";
+import { get, studyPath } from "./api.js";
+import { Cards } from "./cards.js";
+import { h } from "./dom.js";
+import { MapView } from "./map.js";
+import { note } from "./route.js";
+import { Sheet } from "./sheet.js";
+import { Suggestions } from "./suggestions.js";
+import { TrustLine } from "./trustline.js";
 
 export function nextView(context) {
   return new NextView(context);
@@ -28,145 +19,76 @@ export function nextView(context) {
 class NextView {
   constructor(context) {
     this.context = context;
-    this.cards = new Map(); // by trial
-    this.once = new Once();
-    this.list = h("ul", { class: "trials", "aria-label": "Reserved nodes" });
-    this.count = h("p", { class: "soft", role: "status" });
-    this.values = h("div", null);
-    this.element = h("div", { class: "next-view" },
-      may(context.meta, "measure") ? this.askForm() : null,
-      may(context.meta, "measure") ? observeForm(context) : null,
-      h("section", { class: "wide" }, h("h2", null, "Pending"), this.count, this.list),
-      h("section", { class: "card wide" }, h("h2", null, "Latest measurements"), this.values));
-    this.refresher = new Refresher((signal) => this.load(signal), complain);
-    this.clock = setInterval(() => this.tick(), 5000);
-    this.refresh();
+    this.split = true; // the study page makes room for the map
+    this.node = null; // the id of the node that is chosen
+    const onShow = (node) => this.show(node);
+    this.map = new MapView(context, { onChoose: (id) => this.chosen(id), onMove: (at) => note({ at: at || null }) });
+    this.cards = new Cards(context, { onShow, onPins: (list) => this.map.pins(list) });
+    this.suggestions = new Suggestions(context, { onShow, onList: (list) => this.suggested(list), onTaken: (node) => this.cards.expect(node) });
+    context.enter = (node) => this.cards.expect(node); // to its card, from wherever it is shown
+    this.trust = new TrustLine(context);
+    this.above = context.study.settings.goal.startsWith("threshold") ? new Above(context, { onShow }) : null;
+    /** @type {any[]} */
+    this.parts = [this.map, this.cards, this.suggestions, this.trust, this.above].filter(Boolean);
+    this.element = h("div", { class: "screen" });
+    this.sheet = new Sheet(this.element, this.cards.element, this.suggestions.element, this.above?.element, this.trust.element);
+    this.element.append(this.sheet.element, h("div", { class: "screen-map" }, this.map.element));
   }
 
-  askForm() {
-    this.wanted = h("input", { id: "ask-count", type: "number", min: 1, max: this.context.meta.limits.ask_count, value: 1, required: true, oninput: () => accept(this.wanted) });
-    this.chosen = h("input", { id: "ask-node", autocomplete: "off", oninput: () => accept(this.chosen) });
-    this.leased = h("input", { id: "ask-lease", placeholder: lasting(this.context.study.settings.lease), autocomplete: "off" });
-    this.asking = h("p", { role: "status", class: "soft" });
-    const button = h("button", { class: "primary" }, "Reserve");
-    return h("section", { class: "card" },
-      h("h2", null, "What to measure next"),
-      h("form", { onsubmit: (e) => { e.preventDefault(); busy(button, () => this.ask()); } },
-        h("div", { class: "fields" },
-          field("How many nodes", this.wanted),
-          field("Or this node", this.chosen, "A node of your own choice; empty: those that are suggested."),
-          field("Lease", this.leased, "As in 90m or 24h; empty: the default of the study."),
-          personField("ask-name")),
-        h("p", { class: "actions" }, button, this.asking)));
+  // suggested is told which nodes are suggested. By then the model is there, of which cards that
+  // came before it know nothing.
+  suggested(list) {
+    this.map.suggestions(list);
+    if (!this.modelled) this.cards.refresh();
+    this.modelled = true;
   }
 
-  async ask() {
-    const node = this.chosen.value.trim();
-    const body = node === "" ? { count: Number(this.wanted.value), holder: person() } : { nodes: [node], holder: person() };
-    if (this.leased.value.trim() !== "") body.lease = this.leased.value.trim();
+  // show brings a node to the middle of the map, and chooses it: a node as the server describes
+  // it, or its id.
+  async show(node) {
+    const id = node.node ?? node;
+    this.chosen(id);
+    this.map.choose(id);
     try {
-      const path = studyPath(this.context.name, "asks");
-      const wait = (problem) => show(this.asking, problem.detail || "The server is working …");
-      const response = await patiently("POST", path, { body, headers: this.once.headers(body) }, wait);
-      const answer = await response.json();
-      this.once.answered();
-      show(this.asking, answer.short ? shorts[answer.short] ?? answer.short : "");
-      if (answer.trials.length > 0) say(`${plural(answer.trials.length, "node")} reserved.`);
-      this.fresh = answer.trials[0]?.trial;
-      this.chosen.value = "";
-      this.context.changed();
-    } catch (error) {
-      show(this.asking, "");
-      refuse(node === "" ? this.wanted : this.chosen, error);
+      const { x, y } = node.x === undefined ? (await get(`${studyPath(this.context.name, "nodes")}?node=${encodeURIComponent(id)}`)).nodes[0] : node;
+      if (x !== undefined && this.node === id) this.map.lookAt(x, y);
+    } catch {
+      // The panel of the node says what is wrong.
     }
+  }
+
+  // chosen keeps the chosen node in the address, and finds its card; null: none is chosen.
+  chosen(id) {
+    if (id === this.node) return;
+    this.node = id;
+    note({ node: id }, { step: true });
+    this.element.querySelector(`.trial[data-node="${CSS.escape(id ?? "")}"]`)?.scrollIntoView({ block: "nearest" });
+  }
+
+  // go shows what an address says.
+  go(query) {
+    const id = query.get("node"), at = query.get("at");
+    if (at !== null) this.map.look(at);
+    if (id === this.node) return;
+    this.node = id;
+    if (id !== null && at === null) this.show(id);
+    else this.map.choose(id);
+  }
+
+  picture() {
+    return this.map.picture();
   }
 
   refresh() {
-    this.refresher.refresh();
+    for (const part of this.parts) part.refresh();
   }
 
-  async load(signal) {
-    const path = studyPath(this.context.name, "trials");
-    const page = (rows) => Math.min(rows, this.context.meta.limits.page);
-    const [{ trials, total }, { observations }] = await Promise.all([
-      get(`${path}?state=pending&order=desc&limit=${page(most)}`, { signal }),
-      get(`${studyPath(this.context.name, "observations")}?order=desc&limit=${page(latest)}`, { signal }),
-    ]);
-    this.showTrials(trials, total);
-    this.showValues(observations);
-  }
-
-  // showTrials keeps existing cards: somebody may be typing in them.
-  showTrials(trials, total) {
-    const focused = document.activeElement?.closest?.(".trial");
-    const gone = new Set(this.cards.keys());
-    let before = null;
-    for (const trial of trials) {
-      gone.delete(trial.trial);
-      let card = this.cards.get(trial.trial);
-      if (card) {
-        card.update(trial);
-      } else {
-        card = new TrialCard(this.context, trial);
-        this.cards.set(trial.trial, card);
-        if (before) before.after(card.element);
-        else this.list.prepend(card.element);
-      }
-      card.until = trial.until;
-      before = card.element;
-    }
-    for (const id of gone) {
-      const { element } = this.cards.get(id);
-      if (element === focused) this.passFocus(element);
-      element.remove();
-      this.cards.delete(id);
-    }
-    const shown = total > trials.length ? `, the newest ${trials.length} are shown` : "";
-    show(this.count, total === 0 ? "No node is reserved. Reserve some above." : `${plural(total, "node")} reserved${shown}.`);
-    if (this.fresh !== undefined && this.cards.has(this.fresh)) {
-      this.cards.get(this.fresh).element.querySelector("input")?.focus();
-      this.fresh = undefined;
-    }
-  }
-
-  // passFocus moves the focus away from a card that is removed.
-  passFocus(element) {
-    const other = element.nextElementSibling ?? element.previousElementSibling;
-    (other?.querySelector("input") ?? document.getElementById("ask-count"))?.focus();
-  }
-
-  showValues(observations) {
-    show(this.values, table("Latest measurements", [
-      { name: "node", text: (o) => o.node, class: "t" },
-      { name: "value", text: (o) => resultText(o, this.context.study.settings) },
-      { name: "", text: (o) => (o.retracted ? "retracted" : this.retractButton(o)), class: "c" },
-      { name: "when", text: (o) => moment(o.time), class: "c" },
-      { name: "by", text: (o) => o.by ?? "", class: "t" },
-    ], observations, "No measurements yet."));
-  }
-
-  retractButton(o) {
-    if (!may(this.context.meta, "measure")) return "";
-    const retract = async () => {
-      if (!window.confirm(`Retract the measurement ${resultText(o, this.context.study.settings)} at ${o.node}? It stays in the log.`)) return;
-      try {
-        await remove(`${studyPath(this.context.name, "observations", o.observation)}?by=${encodeURIComponent(person())}`);
-        say(`The measurement at ${o.node} is retracted.`);
-        this.context.changed();
-      } catch (error) {
-        complain(error);
-      }
-    };
-    const button = h("button", { type: "button", id: `retract-${o.observation}`, "aria-label": `Retract the measurement at ${o.node}`, onclick: () => busy(button, retract) }, "Retract");
-    return button;
-  }
-
-  tick() {
-    for (const card of this.cards.values()) card.update(card);
+  events(events) {
+    for (const part of this.parts) part.events?.(events);
   }
 
   close() {
-    clearInterval(this.clock);
-    this.refresher.close();
+    this.context.enter = null;
+    for (const part of this.parts) part.close();
   }
 }

@@ -1,23 +1,28 @@
+// @ts-check
 // Notices: errors, and confirmations of changes.
 
 import { h } from "./dom.js";
+import { wordsOfProblem } from "./problems.js";
 
 const board = () => document.getElementById("notices");
 
 const most = 3; // confirmations shown at a time
 
-// say shows a confirmation for some seconds.
-export function say(text) {
-  [...board().querySelectorAll(".done")].slice(0, 1 - most).forEach((old) => old.remove());
-  const note = h("div", { class: "notice done", role: "status" }, text);
+// say shows a confirmation for some seconds, longer if there is a way to undo what it tells.
+export function say(text, undo) {
+  [...board().querySelectorAll(".done:not([id])")].slice(0, 1 - most).forEach((old) => old.remove());
+  const note = h("div", { class: "notice done", role: "status" }, h("div", null, text),
+    undo && h("button", { type: "button", "aria-label": `Undo: ${text}`, onclick: () => { note.remove(); undo(); } }, "Undo"));
   board().append(note);
-  setTimeout(() => note.remove(), 6000);
+  setTimeout(() => note.remove(), undo ? 15_000 : 6000);
 }
 
 // complain shows an error until it is dismissed, and no error twice.
 export function complain(error) {
+  // Where nobody waits for an answer, the head of the page tells that the server is gone.
+  if (error.kind === "unreachable" && !document.querySelector("button[aria-busy]")) return;
   const { title, text } = wordsOf(error);
-  const old = [...board().querySelectorAll(".wrong")].find((n) => n.dataset.text === title + text);
+  const old = [...board().querySelectorAll(".wrong")].find((n) => n.getAttribute("data-text") === title + text);
   old?.remove();
   const note = h("div", { class: "notice wrong", role: "alert", "data-text": title + text },
     h("div", null, h("strong", null, title), text && h("p", null, text)),
@@ -28,13 +33,12 @@ export function complain(error) {
 // wordsOf returns the title and text of an error.
 export function wordsOf(error) {
   if (error.title === undefined) return { title: "Error in this page", text: String(error.message ?? error) };
-  const detail = error.detail ?? "";
-  return { title: error.title, text: detail.charAt(0).toUpperCase() + detail.slice(1) };
+  return wordsOfProblem(error);
 }
 
 // refuse shows a problem at the control that it is about, and puts the focus
-// there.
-export function refuse(control, error) {
+// there, unless the user is on the way elsewhere.
+export function refuse(control, error, focus = true) {
   accept(control);
   const { title, text } = wordsOf(error);
   const note = h("p", { class: "refusal", id: `${control.id}-refusal`, role: "alert" }, text ? `${title}. ${text}` : title);
@@ -42,7 +46,7 @@ export function refuse(control, error) {
   control.dataset.described = control.getAttribute("aria-describedby") ?? "";
   control.setAttribute("aria-describedby", `${note.id} ${control.dataset.described}`.trim());
   (control.closest(".field") ?? control).append(note);
-  control.focus();
+  if (focus) control.focus();
 }
 
 // accept removes a refusal.

@@ -1,3 +1,4 @@
+// @ts-check
 // The text of a view that has nothing to show yet.
 
 import { h, show } from "./dom.js";

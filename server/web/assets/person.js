@@ -1,3 +1,4 @@
+// @ts-check
 // The name of the user, which is sent with every change: that of the token, or one that
 // the user enters.
 

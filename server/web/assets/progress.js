@@ -1,8 +1,10 @@
+// @ts-check
 // Progress: the best value so far beside that of a random search, and each
 // measurement beside its prediction.
 
 import { patiently, studyPath } from "./api.js";
 import { chart, span } from "./chart.js";
+import { classProgress } from "./class-progress.js";
 import { h, show } from "./dom.js";
 import { number, plural, rate, uncertainty } from "./format.js";
 import { pendingNote } from "./pending.js";
@@ -15,27 +17,30 @@ export function progressView(context) {
   const element = h("div", { class: "progress-view" }, h("p", { class: "soft", role: "status" }, "Loading …"));
   const refresher = new Refresher(async (signal) => {
     const response = await patiently("GET", `${studyPath(context.name, "history")}?random=yes`, { signal }, (problem) => pendingNote(element, problem));
-    show(element, contents(await response.json(), uncertainty(context.study.settings.spec)));
+    const history = await response.json();
+    const { settings, classes } = context.study;
+    show(element, settings.labels ? classProgress(history.points, classes ?? []) : contents(history, uncertainty(settings.spec)));
   }, (error) => pendingNote(element, error), 1000);
   refresher.refresh();
   return { element, refresh: () => refresher.refresh(), close: () => refresher.close() };
 }
 
-function contents({ goal, points, random }, shown) {
+function contents({ goal, points, before, random }, shown) {
   points = points.map((p) => ({ ...p, value: rate(p) }));
   if (points.length === 0) return h("p", { class: "card soft" }, "No measurements yet. Results appear here when they arrive.");
   const searched = goal === "maximize" || goal === "minimize";
-  return [searched ? bestChart(goal, points, random) : errorChart(points), expectedChart(points, shown)];
+  return [searched ? bestChart(goal, points, before, random) : errorChart(points), expectedChart(points, shown)];
 }
 
-// bestChart shows the best value after each measurement.
-function bestChart(goal, points, random) {
+// bestChart shows the best value after each measurement. The search begins with the first ask.
+function bestChart(goal, points, before, random) {
   const x = points.map((_, k) => k + 1);
+  const since = x.slice(before);
   const best = points.map((p) => p.best);
   const some = thin(points);
   const layers = [
-    random && { kind: "band", class: "random", name: "random search simulated with the current model, 10 % to 90 %", x, low: random.low, high: random.high },
-    random && { kind: "line", class: "random", name: "random search, median", x, y: random.middle },
+    random && { kind: "band", class: "random", name: "random search simulated with the current model, 10 % to 90 %", x: since, low: random.low, high: random.high },
+    random && { kind: "line", class: "random", name: "random search, median", x: since, y: random.middle },
     { kind: "points", class: "values", name: "value", x: some.map((k) => k + 1), y: some.map((k) => points[k].value), titles: some.map((k) => title(points[k])) },
     { kind: "steps", class: "best", name: "best so far", x, y: best },
   ].filter(Boolean);
@@ -44,18 +49,25 @@ function bestChart(goal, points, random) {
   const winner = points.find((p) => p.value === last.best);
   return h("section", { class: "card" },
     h("h2", null, `${word} value so far: ${number(last.best)} at `, h("span", { class: "id" }, winner.node)),
-    h("p", { class: "soft" }, verdict(goal, points, random)),
+    h("p", { class: "soft" }, verdict(goal, points, before, random)),
     chart({ title: `Best of ${plural(points.length, "measurement")}`, xName: "measurements", yName: "value", x: [0.5, points.length + 0.5], y: span(points.map((p) => p.value), random?.low ?? [], random?.high ?? []), layers }));
 }
 
-function verdict(goal, points, random) {
+// verdict judges the search alone: what was measured before the first ask is where it started.
+function verdict(goal, points, before, random) {
+  const searched = points.length - before;
+  const started = before > 0 ? ` that starts from the ${plural(before, "value")} known before` : "";
+  if (searched === 0) return "Every value was there before anybody asked for a suggestion, so there is no search to judge yet.";
   if (!random) return "A comparison with random search needs a model.";
-  const k = points.length - 1;
-  const ahead = goal === "maximize" ? points[k].best > random.high[k] : points[k].best < random.low[k];
-  const behind = goal === "maximize" ? points[k].best < random.low[k] : points[k].best > random.high[k];
-  if (ahead) return `Better than 90 % of random searches with ${plural(points.length, "measurement")}.`;
-  if (behind) return `Worse than 90 % of random searches with ${plural(points.length, "measurement")}.`;
-  return `Not clearly different from a random search with ${plural(points.length, "measurement")}.`;
+  const k = searched - 1;
+  const { best } = points[points.length - 1];
+  const ahead = goal === "maximize" ? best > random.high[k] : best < random.low[k];
+  const behind = goal === "maximize" ? best < random.low[k] : best > random.high[k];
+  const search = `random searches with ${plural(searched, "measurement")}${started}`;
+  if (ahead) return `Better than 90 % of ${search}.`;
+  if (behind) return `Worse than 90 % of ${search}.`;
+  if (before > 0 && best === points[before - 1].best) return `The best value was there before the first suggestion. ${plural(searched, "measurement")} since then found none better.`;
+  return `Not clearly different from ${search}.`;
 }
 
 // expectedChart shows measurements beside the predictions made when their nodes were suggested.

@@ -1,5 +1,8 @@
+// @ts-check
 // Refresher does work again when it is out of date: never twice at once, and
 // with rests, so that a flood of events is a trickle of work.
+
+const longest = 2000; // milliseconds of rest
 
 export class Refresher {
   // work is an async function of an AbortSignal; failed is told of its errors.
@@ -29,8 +32,8 @@ export class Refresher {
         if (this.end.signal.aborted) return;
         this.failed(error);
       }
-      // As long a rest as the work took leaves the server to others.
-      await new Promise((resolve) => setTimeout(resolve, Math.max(this.rest, performance.now() - began)));
+      // As long a rest as the work took leaves the server to others; but what took long may have waited.
+      await new Promise((resolve) => setTimeout(resolve, Math.max(this.rest, Math.min(longest, performance.now() - began))));
     }
     this.running = false;
   }

@@ -1,3 +1,4 @@
+// @ts-check
 // What the user may do on this server: the role of the token, or nothing but look.
 
 const roles = ["look", "measure", "run"]; // each allows what those before it do

@@ -1,3 +1,4 @@
+// @ts-check
 // Events of a study as they happen. EventSource sends no token, so the stream is
 // read by hand.
 

@@ -1,26 +1,31 @@
+// @ts-check
 // A study: its header, its views, and the stream of events that updates them.
 
-import { download, get, post, remove, studyPath } from "./api.js";
+import { get, post, studyPath } from "./api.js";
 import { h, show } from "./dom.js";
+import { downloadMenu } from "./downloads.js";
 import { count, moment, number, plural, rate } from "./format.js";
 import { logView } from "./log.js";
-import { mapView } from "./map.js";
 import { nextView } from "./next.js";
-import { busy, complain, say } from "./notice.js";
+import { busy, complain } from "./notice.js";
 import { person } from "./person.js";
 import { progressView } from "./progress.js";
 import { Refresher } from "./refresher.js";
 import { limitOf, may } from "./role.js";
-import { address } from "./route.js";
+import { address, seen } from "./route.js";
+import { settingsView } from "./settings.js";
 import { follow } from "./stream.js";
 import { trustView } from "./trust.js";
+import { valuesView } from "./values.js";
 
+/** @type {[id: string, title: string, make: (context: any) => any][]} */
 const views = [
-  ["map", "Map", mapView],
-  ["next", "Next", nextView],
+  ["map", "Measure", nextView],
   ["progress", "Progress", progressView],
   ["trust", "Trust", trustView],
+  ["values", "Values", valuesView],
   ["log", "Log", logView],
+  ["settings", "Settings", settingsView],
 ];
 
 const working = { loading: "Loading", learning: "Learning" };
@@ -35,17 +40,19 @@ export class StudyPage {
     this.name = name;
     this.meta = meta;
     this.title = h("div", null);
-    this.actions = h("div", { class: "actions" });
-    this.tiles = h("div", { class: "tiles" });
+    this.context = { meta, name, study: null, changed: () => this.refresh() };
     this.tabs = h("nav", { class: "tabs", "aria-label": "Views of the study" },
       views.map(([view, text]) => h("a", { id: `tab-${view}`, href: address("studies", name, view) }, text)));
     this.body = h("div", { class: "view" });
-    this.element = h("div", null,
-      h("header", { class: "study-head" }, h("div", { class: "between" }, this.title, this.actions), this.tiles),
-      this.tabs, this.body);
-    this.shown = new Map(); // what was last drawn of the head, by part
+    this.downloads = downloadMenu(this.context, () => this.view.picture());
+    this.element = h("div", { class: "study" },
+      h("div", { class: "study-bar" },
+        h("header", { class: "study-head" }, h("div", { class: "between" }, h("h1", { class: "id" }, name), this.downloads), this.title),
+        this.tabs),
+      this.body);
     this.ending = new AbortController();
-    this.context = { meta, name, study: null, changed: () => this.refresh() };
+    /** @type {Promise<void> | null} */
+    this.started = null; // once: loading the study
     this.refresher = new Refresher((signal) => this.load(signal), complain, 250);
   }
 
@@ -73,11 +80,21 @@ export class StudyPage {
       else tab.setAttribute("aria-current", "page");
     }
     this.tabs.querySelector("[aria-current]").scrollIntoView({ block: "nearest", inline: "nearest" });
-    if (this.which === id) return;
-    this.which = id;
-    this.view?.close();
-    this.view = make(this.context);
-    show(this.body, this.view.element);
+    if (this.which !== id) {
+      this.which = id;
+      this.view?.close();
+      this.view = make(this.context);
+      this.spread(this.view.split === true);
+      /** @type {HTMLElement} */ (this.downloads.querySelector("#download-picture")).hidden = !this.view.picture;
+      show(this.body, this.view.element);
+    }
+    this.view.go?.(seen());
+  }
+
+  // spread gives the view all of the window, or a page that scrolls.
+  spread(split) {
+    this.element.classList.toggle("split", split);
+    document.body.classList.toggle("full", split);
   }
 
   async load(signal) {
@@ -107,107 +124,71 @@ export class StudyPage {
     }
   }
 
-  // setStudy redraws the changed parts of the header only, so that a button does not
-  // disappear under the pointer.
+  // setStudy redraws the header where it has changed, so that a button does not disappear under
+  // the pointer, and the view where it depends on the status.
   setStudy(study) {
+    const was = this.study;
     this.study = study;
     this.context.study = study;
-    this.draw(this.title, [study.status, study.graph, study.engine, this.linked], () => this.titleOf(study));
-    this.draw(this.actions, [study.status], () => this.actionsOf(study));
-    this.draw(this.tiles, [study.values, study.trials, study.left, study.best], () => this.tilesOf(study));
-  }
-
-  draw(part, state, make) {
-    const text = JSON.stringify(state);
-    if (this.shown.get(part) === text) return;
-    this.shown.set(part, text);
-    show(part, make());
+    const { goal, budget, unit } = study.settings;
+    const state = JSON.stringify([study.status, study.graph, study.engine, study.values, study.trials, study.left, study.queued, study.best, goal, budget, unit, this.linked]);
+    if (this.shown !== state) show(this.title, this.titleOf(study));
+    this.shown = state;
+    if (was && (was.status !== study.status || was.queued !== study.queued)) this.view?.refresh();
   }
 
   titleOf(study) {
     const { engine } = study;
     return [
-      h("h1", { class: "id" }, study.name),
-      h("p", { class: "soft" },
+      h("p", { class: "soft study-facts" },
         h("span", { class: `badge ${study.status}` }, study.status), " ",
-        goalName(study.settings.goal),
-        study.graph.nodes !== undefined && ` · ${plural(study.graph.nodes, "node")}, ${plural(study.graph.edges, "edge")}`,
-        this.linked === false && h("span", { class: "refusal" }, " · not connected, trying again …")),
+        this.linked === false && h("span", { class: "refusal" }, "not connected, trying again … "),
+        factsOf(study).map((fact, k) => [k > 0 && " · ", h("span", null, fact)]), " ",
+        !may(this.meta, "run") && h("span", { class: "badge" }, limitOf(this.meta))),
       study.stopped && h("p", { class: "soft" }, stopWords(study)),
       working[engine.state] && h("p", { class: "working", role: "status" }, `${working[engine.state]}: ${engine.stage ?? "please wait"} …`),
-      (engine.state === "failed" || engine.state === "quarantined") && h("p", { class: "refusal", role: "alert" }, engine.error),
+      (engine.state === "failed" || engine.state === "quarantined") && h("p", { class: "refusal", role: "alert" }, engine.error, " ", may(this.meta, "run") && this.retryButton()),
     ];
   }
 
-  actionsOf(study) {
-    return [
-      may(this.meta, "run") ? this.statusButtons(study) : h("span", { class: "badge" }, limitOf(this.meta)),
-      h("button", { type: "button", id: "export", onclick: () => download(studyPath(this.name, "export"), `${this.name}.ndjson`).catch(complain) }, "Export"),
-      h("a", { class: "button", id: "compare", href: address("compare", this.name) }, "Compare"),
-    ];
-  }
-
-  statusButtons({ status }) {
-    const button = (id, text, sure) => {
-      const b = h("button", { type: "button", id, onclick: () => busy(b, () => this.command(id, sure)) }, text);
-      return b;
-    };
-    const deletion = () => h("button", { type: "button", id: "delete", onclick: () => this.remove() }, "Delete");
-    if (status === "archived") return [button("restore", "Restore"), deletion()];
-    return [
-      status === "open" && button("pause", "Pause"),
-      status === "paused" && button("resume", "Resume"),
-      status !== "closed" && button("close", "Close", "Close the study for good? There will be no more suggestions; results of pending trials are still accepted."),
-      button("archive", "Archive", "Archive the study? It is then read-only and not listed, until it is restored."),
-      status === "closed" && deletion(),
-    ];
-  }
-
-  // remove deletes the study, if its name is repeated.
-  async remove() {
-    const name = window.prompt(`This deletes the study and all its measurements for good. To delete it, enter its name: ${this.name}`);
-    if (name === null) return;
-    try {
-      await remove(`${studyPath(this.name)}?${new URLSearchParams({ confirm: name, by: person() })}`);
-      say(`The study ${this.name} is deleted.`);
-      location.hash = address();
-    } catch (error) {
-      complain(error);
-    }
-  }
-
-  async command(which, sure) {
-    if (sure && !window.confirm(sure)) return;
-    try {
-      this.setStudy(await post(studyPath(this.name, which), { by: person() }));
-      say(`The study is ${this.study.status}.`);
-      (document.getElementById("pause") ?? document.getElementById("resume") ?? document.getElementById("restore") ?? document.getElementById("export")).focus();
-    } catch (error) {
-      complain(error);
-    }
-  }
-
-  tilesOf(study) {
-    const { pending, done } = study.trials;
-    const tile = (value, name) => h("div", { class: "tile" }, h("b", null, value), h("span", null, name));
-    return [
-      tile(count(study.values), study.values === 1 ? "measurement" : "measurements"),
-      tile(count(pending), "pending"),
-      study.left === undefined ? tile(count(done), "trials done") : tile(number(study.left), `of a budget of ${number(study.settings.budget)} left`),
-      study.queued > 0 && tile(count(study.queued), "queued"),
-      study.best && tile(number(rate(study.best)), ["best, at ", h("span", { class: "id" }, study.best.node)]),
-    ];
+  // retryButton learns a model again that could not be learned.
+  retryButton() {
+    const button = h("button", { type: "button", id: "retry", onclick: () => busy(button, async () => {
+      try {
+        this.setStudy(await post(studyPath(this.name, "retry"), { by: person() }));
+        this.refresh();
+      } catch (error) {
+        complain(error);
+      }
+    }) }, "Try again");
+    return button;
   }
 
   close() {
     this.ending.abort();
     this.refresher.close();
     this.view?.close();
+    document.body.classList.remove("full");
   }
+}
+
+// factsOf are the figures of a study, in words; those that people look for first come first, as
+// a phone has room for some of them only.
+function factsOf(study) {
+  const unit = study.settings.unit ? ` ${study.settings.unit}` : "";
+  return [
+    study.left !== undefined && `${number(study.left)} of ${number(study.settings.budget)} left`,
+    goalName(study.settings.goal),
+    plural(study.values, "measurement"),
+    `${count(study.trials.pending)} pending`,
+    study.queued > 0 && `${count(study.queued)} queued`,
+    study.best && ["best ", number(rate(study.best)), unit, " at ", h("span", { class: "id" }, study.best.node)],
+    study.graph.nodes !== undefined && `${plural(study.graph.nodes, "node")}, ${plural(study.graph.edges, "edge")}`,
+  ].filter(Boolean);
 }
 
 // goalName describes the goal of a study.
 export function goalName(goal) {
   const [kind, level] = goal.split("=");
-  return { maximize: "maximize", minimize: "minimize", learn: "learn all nodes", threshold: `find nodes above ${level}` }[kind] ?? goal;
+  return { maximize: "find the highest", minimize: "find the lowest", learn: "learn all nodes", threshold: `find nodes above ${level}` }[kind] ?? goal;
 }

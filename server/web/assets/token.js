@@ -1,3 +1,4 @@
+// @ts-check
 // The token of the server, if it requires one. It is kept while the tab is open.
 
 import { field, h } from "./dom.js";

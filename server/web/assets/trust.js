@@ -1,26 +1,19 @@
+// @ts-check
 // Cross-validation: predictions of held-out measurements.
 
 import { patiently, studyPath } from "./api.js";
 import { chart, span } from "./chart.js";
+import { classContents } from "./class-trust.js";
 import { modelWords } from "./covariates.js";
 import { h, show, svg, table } from "./dom.js";
 import { effectsSection } from "./effects.js";
 import { number, percent, plural, uncertainty } from "./format.js";
 import { pendingNote } from "./pending.js";
 import { Refresher } from "./refresher.js";
+import { ranges, verdicts } from "./verdicts.js";
 
 const most = 500; // points in the chart
 const surprising = 8; // rows of the table
-
-// Names of baselines within a sentence.
-const rules = {
-  "overall mean": "the overall mean",
-  "nearest measured node": "the nearest measured node",
-  "harmonic interpolation": "harmonic interpolation",
-  "graph ridge": "a smooth function of the network (graph ridge)",
-  "least squares on covariates": "a linear function of the covariates (least squares)",
-  "ridge on singular vectors": "a linear function of which nodes a node is joined to (ridge on singular vectors)",
-};
 
 export function trustView(context) {
   const element = h("div", { class: "trust-view" }, h("p", { class: "soft", role: "status" }, "Cross-validating …"));
@@ -28,6 +21,7 @@ export function trustView(context) {
   const refresher = new Refresher(async (signal) => {
     const response = await patiently("GET", studyPath(context.name, "calibration"), { signal }, (problem) => pendingNote(element, problem));
     const c = await response.json();
+    if (c.classes) return show(element, classContents(c));
     const known = c.terms?.some((t) => t !== "graph");
     show(element, contents(c, context.study.settings, known && effects));
     if (!known) return;
@@ -51,39 +45,6 @@ function contents(c, settings, effects) {
   ];
 }
 
-// verdicts interpret the figures.
-export function verdicts(c) {
-  const n = c.left.length;
-  const [bestName, bestError] = Object.entries(c.baseline_rmse ?? {}).sort((a, b) => a[1] - b[1])[0] ?? [];
-  const said = [];
-  if (bestName !== undefined && c.rmse !== null) {
-    const gain = 1 - c.rmse / bestError;
-    const clear = Math.abs(c.rmse - bestError) > 2 * (c.rmse_se ?? 0);
-    if (gain > 0 && clear) said.push(`The error on held-out measurements is ${percent(gain)} lower than that of ${ruleName(bestName)}, the best baseline.`);
-    else if (gain < 0 && clear) said.push(`Caution: ${ruleName(bestName)} predicts held-out measurements better than the model.`);
-    else said.push(`With ${plural(n, "measurement")}, the errors of the model and of ${ruleName(bestName)}, the best baseline, do not differ clearly.`);
-  }
-  const at95 = c.coverage?.["0.95"];
-  if (Number.isFinite(at95)) {
-    const [low, high] = chance(0.95, n);
-    if (at95 < low) said.push(`Intervals are too narrow: 95 % intervals contain ${percent(at95)} of held-out measurements.`);
-    else if (at95 > high + 1e-9) said.push(`Intervals are too wide: 95 % intervals contain ${percent(at95)} of held-out measurements.`);
-    else said.push(`Intervals are calibrated: 95 % intervals contain ${percent(at95)} of held-out measurements.`);
-  }
-  if (n < 30) said.push(`There are only ${plural(n, "measurement")}: these results may still change.`);
-  return said;
-}
-
-function ruleName(name) {
-  return rules[name] ?? name;
-}
-
-// chance is the range that contains the coverage of a calibrated model with 95 % probability.
-function chance(level, n) {
-  const room = 1.96 * Math.sqrt((level * (1 - level)) / n) + 0.5 / n;
-  return [Math.max(0, level - room), Math.min(1, level + room)];
-}
-
 function leftOut(left, { sds, name }) {
   const some = left.filter((_, k) => k % Math.ceil(left.length / most) === 0);
   const of = (f) => some.map(f);
@@ -95,21 +56,16 @@ function leftOut(left, { sds, name }) {
       title: `${plural(some.length, "held-out measurement")}`, xName: "measured", yName: "predicted", x: range, y: span(low, high, range),
       layers: [
         { kind: "rule", class: "diagonal", name: "predicted = measured" },
-        { kind: "points", class: "left", name: "held out", x: of((l) => l.value), y: of((l) => l.mean), low, high, titles: of((l) => `${l.node}: measured ${number(l.value)}, predicted ${number(l.mean)}`) },
+        { kind: "points", class: "left", name: "held out", x: of((l) => l.value), y: of((l) => l.mean), low, high, names: of((l) => l.node), titles: of((l) => `${l.node}: measured ${number(l.value)}, predicted ${number(l.mean)}`) },
       ],
     }),
   ];
 }
 
 function coverage(c) {
-  const levels = ["0.5", "0.8", "0.95"].filter((level) => Number.isFinite(c.coverage?.[level]));
   return [
     h("p", { class: "soft" }, "The share of held-out measurements inside their credible intervals (coverage). The grey range contains the coverage of a calibrated model with 95 % probability."),
-    h("div", { class: "bars" }, levels.map((level) => {
-      const share = c.coverage[level];
-      const [low, high] = chance(Number(level), c.left.length);
-      return bar(`${percent(Number(level))} intervals`, percent(share), share, { low, high, at: Number(level) });
-    })),
+    h("div", { class: "bars" }, ranges(c).judged.map(({ level, share, low, high }) => bar(`${percent(level)} intervals`, percent(share), share, { low, high, at: level }))),
   ];
 }
 
@@ -124,6 +80,7 @@ function errors(c) {
 }
 
 // bar is a named share, with a range that it should lie in.
+/** @param {string} name @param {string} text @param {number} share @param {{ low?: number, high?: number, at?: number, ours?: boolean }} marks */
 function bar(name, text, share, { low, high, at, ours = true }) {
   const drawing = svg("svg", { height: 16, viewBox: "0 0 100 16", preserveAspectRatio: "none", "aria-hidden": "true" },
     svg("rect", { class: "bar-room", width: 100, height: 16 }),

@@ -1,0 +1,3 @@
+// What the server puts before worker.js.
+declare const version: string;
+declare const files: string[];
